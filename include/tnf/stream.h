@@ -1,0 +1,129 @@
+/*
+ * stream.h - events of one or more trace files, in order of time.  (Linux)
+ *
+ * The fast way through a trace; <tnf/tnf.h> is the classic one, record by
+ * record.  Files may come from any writer: 32 or 64 bits, either byte order,
+ * process or kernel.  Nothing in a file is trusted; damage is reported through
+ * the stream's 'damage' callback and what is sound is delivered.  Memory grows
+ * with the number of blocks, not of events.  A stream and all it hands out
+ * serve one thread at a time and live until tnf_stream_close().
+ */
+#ifndef TNF_STREAM_H
+#define TNF_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/com.h>
+#include <tnf/tnf.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tnf_stream tnf_stream_t;
+struct tnf_file;			/* one open trace file */
+
+/* A type as the file describes it. */
+struct tnf_type {
+	const char	*name;		/* "tnf_int32", "tnf_pid", "my_record" */
+	const char	*base;		/* ultimate base: "tnf_int32"; else name */
+	tnf_kind_t	 kind;		/* of the base */
+	bool		 opaque;	/* shown in hexadecimal */
+	uint32_t	 size;		/* of a member; a record: of itself */
+	uint32_t	 align;
+	/* Records and probes: the members behind tag (and time_delta). */
+	unsigned	 n_members;
+	const struct tnf_member *members;
+	const struct tnf_type *element;	/* arrays */
+};
+
+struct tnf_member {
+	const char	*name;
+	const struct tnf_type *type;
+	uint32_t	 offset;	/* from the start of the record */
+};
+
+/* A probe as the file defines it.  One name may have several definitions. */
+struct tnf_probe {
+	const char	*name;
+	const char	*attrs;		/* "keys K L;file F;line N;..." */
+	const char	*keys;		/* "K L"; "" without */
+	struct tnf_file	*file;
+	unsigned	 id;		/* 0, 1, ... over all files of the stream */
+	unsigned	 n_members;	/* arguments of the probe */
+	const struct tnf_member *members;
+	void		*user;		/* the client's, NULL at first */
+};
+
+/* A value read from a record. */
+struct tnf_value {
+	const struct tnf_type *type;	/* of the member or element */
+	tnf_kind_t	 kind;		/* of what was found (TNF_K_STRING, ...) */
+	bool		 null;		/* null reference, or overwritten */
+	union {
+		int64_t	 i;		/* TNF_K_CHAR, INT8 ... INT64 */
+		uint64_t u;		/* TNF_K_UINT8 ... UINT64 */
+		double	 d;		/* FLOAT32, FLOAT64 */
+		struct {		/* TNF_K_STRING: not NUL-terminated */
+			const char *chars;
+			size_t	    len;
+		} s;
+		struct {		/* TNF_K_STRUCT, TNF_K_ARRAY */
+			uint32_t pos;	/* file offset of the record */
+			uint32_t count;	/* members or elements */
+			const struct tnf_type *type;	/* of the record found */
+		} r;
+	} u;
+};
+
+struct tnf_event {
+	int64_t		 time;		/* ns; the writer's CLOCK_MONOTONIC */
+	uint64_t	 tid;		/* kernel: address of the task */
+	uint32_t	 lwpid;
+	int32_t		 pid;
+	int32_t		 cpu;		/* -1: the file does not say */
+	bool		 kernel;
+	struct tnf_probe *probe;
+	struct tnf_file	*file;
+	uint32_t	 pos;		/* file offset of the record */
+};
+
+/* What tnf_stream_damage_fn is told: where, and why ("text" has no newline). */
+typedef void tnf_stream_damage_fn(void *arg, struct tnf_file *, uint64_t offset,
+    const char *text);
+
+int  tnf_stream_new(tnf_stream_t **ret);	/* 0 or TNF_ERR_* */
+void tnf_stream_close(tnf_stream_t *);
+void tnf_stream_on_damage(tnf_stream_t *, tnf_stream_damage_fn *, void *arg);
+
+/* Adds a file; its probes are known from then on.  *ret may be NULL.  The
+   memory variant borrows 'base' until the stream is closed. */
+int tnf_stream_add(tnf_stream_t *, const char *path, struct tnf_file **ret);
+int tnf_stream_add_mem(tnf_stream_t *, const void *base, size_t size,
+    const char *name, struct tnf_file **ret);
+
+/* The next event in time order (equal times: order of files, then offset).
+   1: *ev is filled; 0: no more; negative: TNF_ERR_*. */
+int tnf_stream_next(tnf_stream_t *, struct tnf_event *ev);
+
+unsigned tnf_stream_probes(const tnf_stream_t *);
+struct tnf_probe *tnf_stream_probe(tnf_stream_t *, unsigned id);
+
+/* Member i (0..n_members-1) of an event; member or element i of a record
+   value.  false: no such member.  Strings are valid until the stream closes,
+   of a file that is being written only until the next tnf_stream_next(). */
+bool tnf_event_value(const struct tnf_event *, unsigned i, struct tnf_value *);
+bool tnf_value_item(const struct tnf_file *, const struct tnf_value *,
+    unsigned i, struct tnf_value *);
+
+/* The file as a whole. */
+const char *tnf_file_name(const struct tnf_file *);
+const struct tnf_ext *tnf_file_ext(const struct tnf_file *); /* NULL: original writer */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TNF_STREAM_H */

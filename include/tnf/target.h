@@ -1,0 +1,147 @@
+/*
+ * target.h - the contract between a traced program and its controller.
+ *
+ * A program that uses <tnf/probe.h> holds one struct tnf_probe_control for
+ * each probe, in ELF sections whose names begin with TNF_PROBE_SECTION.  A
+ * controller (libtnfctl) finds the sections with libelf, adds the load bias,
+ * and reads and writes the blocks in the live process.  libtnfprobe exports
+ * one struct tnf_process_control under the name of TNF_PROCESS_SYMBOL.
+ *
+ * The layout is ABI: it only ever grows at the end, and tnf_version tells.
+ * All of it is untrusted for a controller: a target can put anything here.
+ */
+#ifndef TNF_TARGET_H
+#define TNF_TARGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/com.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TNF_PROBE_SECTION	"tnf_probes"	/* and "tnf_probes.<n>" */
+#define TNF_PROBE_ABI		1u
+#define TNF_PROCESS_SYMBOL	"_tnf_process_control"
+#define TNF_PROBE_OPS_SYMBOL	"_tnf_probe_ops"
+
+struct tnf_probe_control;
+struct tnf_probe_ops;
+struct tnf_tag_data;
+
+/*
+ * A hit in progress.  It lives on the stack of the site between alloc and
+ * commit; the site uses only 'buffer', the rest belongs to libtnfprobe.
+ */
+struct tnf_probe_setup {
+	void	*buffer;	/* the event: tag, time delta, members */
+	struct tnf_probe_control *probe;
+	void	*priv[14];
+};
+
+/* A function connected to a probe (TNF_PROBE(3), "Connected functions"). */
+typedef void (*tnf_probe_func_t)(struct tnf_probe_setup *);
+
+/* Functions of libtnfprobe that a site calls while its probe is on. */
+struct tnf_probe_ops {
+	uint32_t version;	/* TNF_PROBE_ABI */
+	uint32_t size;
+	/* Space for an event, or NULL: drop it.  Sets setup->buffer. */
+	void	*(*alloc)(struct tnf_probe_control *, struct tnf_probe_setup *);
+	/* Runs connected functions; then the event is committed or rolled back. */
+	void	 (*commit)(struct tnf_probe_setup *);
+	/*
+	 * Encoders of arguments by reference.  'cell' is the member that will
+	 * hold the result; the result is the reference word to store there, 0
+	 * for a null pointer or when there was no room.
+	 */
+	tnf_reference_t (*string)(struct tnf_probe_setup *, const char *,
+	    tnf_reference_t *cell);
+	/* A record of a type by TNF_DEFINE_RECORD: allocates 'size' bytes. */
+	void	*(*record)(struct tnf_probe_setup *, const struct tnf_tag_data *,
+	    size_t size, tnf_reference_t *cell, tnf_reference_t *ref);
+};
+
+/*
+ * How a type is described to libtnfprobe.  Built-in types come from the
+ * header, one copy an object file; records from TNF_DEFINE_RECORD.
+ */
+enum tnf_tag_kind { TNF_TAG_SCALAR, TNF_TAG_STRING, TNF_TAG_DERIVED, TNF_TAG_RECORD };
+
+struct tnf_tag_data {
+	uint32_t version;		/* TNF_PROBE_ABI */
+	uint16_t kind;			/* enum tnf_tag_kind */
+	uint16_t align;			/* of a member of this type */
+	uint32_t size;			/* of a member; of the record itself */
+	uint32_t index;			/* libtnfprobe: where it is in the file */
+	const char *name;		/* as written in the file */
+	const char *const *slot_names;	/* record: names of the members, NULL ends */
+	const struct tnf_tag_data *const *slots; /* record: types, NULL ends */
+};
+
+struct tnf_probe_control {
+	uint32_t tnf_version;	/* TNF_PROBE_ABI; anything else: leave alone */
+	uint32_t size;		/* of this struct, as the program knows it */
+
+	/* Written by the controller. */
+	volatile uint32_t test;		/* non-zero: on.  All that a site loads */
+	volatile uint32_t traced;	/* non-zero: commit; 0: roll back */
+	const struct tnf_probe_ops *volatile ops; /* set before 'test' */
+	const tnf_probe_func_t *volatile chain;	/* connected, NULL ends; or NULL */
+	volatile uint64_t controlled;	/* non-zero: a controller has set it up */
+
+	/* Written by libtnfprobe. */
+	volatile uint32_t index;	/* directory word in the file; 0 not yet */
+	uint32_t event_size;		/* of the event record, constant */
+
+	/* Constant. */
+	const char *attrs;	/* "name N;slots a b ;keys ...;file F;line L;..." */
+	const struct tnf_tag_data *const *slots; /* argument types, NULL ends */
+	uint64_t reserved[8];	/* 0: pads the block to 128 bytes */
+};
+
+/*
+ * The process as a whole.  The controller writes file name and size while
+ * the process is stopped and 'state' is TNF_PROC_NO_BUFFER.
+ */
+enum tnf_process_state {
+	TNF_PROC_RUNNING = 0,	/* trace file open */
+	TNF_PROC_NO_BUFFER = 1,	/* no file name yet */
+	TNF_PROC_READY = 2,	/* name known; opened at the first hit */
+	TNF_PROC_BROKEN = 3	/* file could not be opened; broken_errno says why */
+};
+
+#define TNF_PATH_SIZE	4096
+#define TNF_CHAIN_SLOTS	2048	/* words for function chains, all probes */
+
+struct tnf_process_control {
+	uint32_t version;	/* TNF_PROBE_ABI */
+	uint32_t size;		/* of this struct */
+	volatile uint32_t state;	/* enum tnf_process_state */
+	volatile uint32_t stopped;	/* tnf_process_disable() is in force */
+	volatile int32_t  broken_errno;
+	volatile int32_t  controller;	/* pid of the controller attached, or 0 */
+	uint64_t file_size;		/* bytes */
+	uint64_t file_min;		/* smallest file_size: 131072 */
+	const struct tnf_probe_ops *ops;
+	/*
+	 * Room for function chains: the controller appends NULL-terminated
+	 * arrays of function pointers and points probes at them.
+	 */
+	uint64_t chain_used;		/* words handed out */
+	tnf_probe_func_t chains[TNF_CHAIN_SLOTS];
+	char	 file_name[TNF_PATH_SIZE];	/* absolute, NUL-terminated */
+};
+
+#ifdef __cplusplus
+}
+#else
+_Static_assert(sizeof(void *) != 8 || sizeof(struct tnf_probe_control) == 128,
+    "the controller steps through the section by this");
+_Static_assert(sizeof(void *) != 8 || offsetof(struct tnf_probe_control, test) == 8,
+    "ABI");
+#endif
+
+#endif /* TNF_TARGET_H */

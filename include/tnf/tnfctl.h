@@ -1,0 +1,236 @@
+/*
+ * tnfctl.h - control the probes of a process or of the kernel.
+ *
+ * A handle (tnfctl_handle_t) is one target; a probe (tnfctl_probe_t) belongs
+ * to a handle and lives as long as it.  Unless it says otherwise a function
+ * returns TNFCTL_ERR_NONE, writes its results only then, and prints nothing.
+ * Different handles may be used by different threads at once; one handle by
+ * one thread at a time, and (a rule of ptrace) a handle on another process
+ * only by the thread that opened it.
+ *
+ * Source-compatible with Solaris; what is new here is marked "Linux".
+ */
+#ifndef TNF_TNFCTL_H
+#define TNF_TNFCTL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TNFCTL_LIBTNFPROBE	"libtnfprobe.so.1"
+
+#ifndef TNF_BOOLEAN_T
+#define TNF_BOOLEAN_T
+typedef enum { B_FALSE = 0, B_TRUE = 1 } boolean_t;
+#endif
+
+typedef struct tnfctl_handle tnfctl_handle_t;
+typedef struct tnfctl_probe tnfctl_probe_t;
+
+/*
+ * Errors.  The numbers are ABI.  The texts of tnfctl_strerror() are those of
+ * the original, and constant; tnfctl_error_detail() says more.
+ */
+typedef enum {
+	TNFCTL_ERR_NONE = 0,
+	TNFCTL_ERR_ACCES = 1,		/* no permission; set-id target */
+	TNFCTL_ERR_NOTARGET = 2,	/* the target has ended */
+	TNFCTL_ERR_ALLOCFAIL = 3,	/* out of memory */
+	TNFCTL_ERR_INTERNAL = 4,	/* none of the others */
+	TNFCTL_ERR_SIZETOOSMALL = 5,	/* below trace_min_size */
+	TNFCTL_ERR_SIZETOOBIG = 6,
+	TNFCTL_ERR_BADARG = 7,		/* wrong mode, own pid, unknown function */
+	TNFCTL_ERR_NOTDYNAMIC = 8,	/* static program */
+	TNFCTL_ERR_NOLIBTNFPROBE = 9,	/* library neither there nor loadable */
+	TNFCTL_ERR_BUFBROKEN = 10,	/* the target could not open its file */
+	TNFCTL_ERR_BUFEXISTS = 11,
+	TNFCTL_ERR_NOBUF = 12,
+	TNFCTL_ERR_BADDEALLOC = 13,	/* tracing is on */
+	TNFCTL_ERR_NOPROCESS = 14,
+	TNFCTL_ERR_FILENOTFOUND = 15,
+	TNFCTL_ERR_BUSY = 16,		/* another controller or debugger */
+	TNFCTL_ERR_INVALIDPROBE = 17,	/* its object was unloaded; unknown id */
+	TNFCTL_ERR_USR1 = 18,		/* 18..22: for the client's callbacks */
+	TNFCTL_ERR_USR2 = 19,
+	TNFCTL_ERR_USR3 = 20,
+	TNFCTL_ERR_USR4 = 21,
+	TNFCTL_ERR_USR5 = 22
+} tnfctl_errcode_t;
+
+/* Why tnfctl_continue() returned. */
+typedef enum {
+	TNFCTL_EVENT_EINTR = 0,		/* a signal handler ran in the caller */
+	TNFCTL_EVENT_TARGGONE = 1,	/* ended without exit: killed */
+	TNFCTL_EVENT_DLOPEN = 2,	/* objects came; probes are up to date */
+	TNFCTL_EVENT_DLCLOSE = 3,	/* objects went */
+	TNFCTL_EVENT_EXEC = 4,		/* about to run another program: close now */
+	TNFCTL_EVENT_FORK = 5,		/* *child is a handle on the child */
+	TNFCTL_EVENT_EXIT = 6		/* the target has called exit and is gone */
+} tnfctl_event_t;
+
+/* What tnfctl_close() does to the target of an exec or pid handle. */
+typedef enum {
+	TNFCTL_TARG_DEFAULT = 0,	/* exec handle: kill; pid handle: resume */
+	TNFCTL_TARG_KILL = 1,
+	TNFCTL_TARG_RESUME = 2,
+	TNFCTL_TARG_SUSPEND = 3		/* leave it stopped; SIGCONT starts it */
+} tnfctl_targ_op_t;
+
+typedef enum {
+	TNFCTL_BUF_OK = 0,
+	TNFCTL_BUF_NONE = 1,
+	TNFCTL_BUF_BROKEN = 2
+} tnfctl_bufstate_t;
+
+/* State of the target.  Strings belong to the handle, valid until its next call. */
+typedef struct tnfctl_trace_attrs {
+	pid_t		targ_pid;	/* 0: the kernel */
+	const char	*trace_file_name;	/* NULL: none, or the kernel */
+	size_t		trace_buf_size;	/* bytes; 0: none */
+	size_t		trace_min_size;	/* bytes; 131072 */
+	tnfctl_bufstate_t trace_buf_state;
+	boolean_t	trace_state;	/* process: not tnf_process_disable()d;
+					   kernel: the master switch */
+	boolean_t	filter_state;	/* kernel: process filter on */
+	long		pad;
+} tnfctl_trace_attrs_t;
+
+/* State of a probe.  Everything it points to belongs to the library; copy
+   what is to survive the next call on the handle. */
+typedef struct tnfctl_probe_state {
+	unsigned long	id;		/* from 0 (process) or 1 (kernel); never reused */
+	const char	*attr_string;	/* "name N;slots A B ;keys K;..." */
+	boolean_t	enabled;
+	boolean_t	traced;
+	boolean_t	new_probe;	/* came with the last change of objects */
+	const char	*obj_name;	/* path of its object; NULL: kernel */
+	const char *const *func_names;	/* connected, latest first, NULL ends */
+	const uintptr_t	*func_addrs;	/* the same functions; 0 ends */
+	void		*client_registered_data;	/* tnfctl_register_funcs() */
+	long		pad;
+} tnfctl_probe_state_t;
+
+/* Indirect handles: how the client reaches its target.  0 is success. */
+typedef struct tnfctl_ind_obj_info {
+	int		objfd;		/* open file, or -1: objname is opened */
+	uintptr_t	text_base;	/* where its first segment is mapped */
+	uintptr_t	data_base;
+	const char	*objname;	/* absolute path */
+} tnfctl_ind_obj_info_t;
+
+typedef int tnfctl_ind_obj_f(void *prochandle,
+    const struct tnfctl_ind_obj_info *, void *client_data);
+
+typedef struct tnfctl_ind_config {
+	int	(*p_read)(void *prochandle, uintptr_t addr, void *buf, size_t n);
+	int	(*p_write)(void *prochandle, uintptr_t addr, void *buf, size_t n);
+	pid_t	(*p_getpid)(void *prochandle);
+	int	(*p_obj_iter)(void *prochandle, tnfctl_ind_obj_f *, void *client_data);
+} tnfctl_ind_config_t;
+
+typedef tnfctl_errcode_t (*tnfctl_probe_op_t)(tnfctl_handle_t *,
+    tnfctl_probe_t *, void *);
+
+/*
+ * Open.  *ret is closed with tnfctl_close().  Errors: ACCES, ALLOCFAIL, BUSY,
+ * NOTDYNAMIC, NOLIBTNFPROBE, FILENOTFOUND, NOPROCESS, BADARG (own pid).
+ *
+ * exec: runs 'pgm' (searched in PATH without a slash) in a process group of
+ * its own and stops it before any user code.  With envp NULL the environment
+ * is inherited and LD_PRELOAD extended by libtnfprobe (from the directory
+ * 'libtnfprobe_path', if not NULL) and 'ld_preload'; otherwise envp is used as
+ * it is.  If the caller dies, the target is killed.
+ * pid: attaches to a running process and stops it.  If the caller dies, the
+ * target runs on.
+ * indirect: the client keeps the target stopped during every call.
+ * internal: the calling process.
+ * kernel: one controller at a time.
+ */
+tnfctl_errcode_t tnfctl_exec_open(const char *pgm, char *const *argv,
+    char *const *envp, const char *ld_preload, const char *libtnfprobe_path,
+    tnfctl_handle_t **ret);
+tnfctl_errcode_t tnfctl_pid_open(pid_t, tnfctl_handle_t **ret);
+tnfctl_errcode_t tnfctl_indirect_open(void *prochandle, tnfctl_ind_config_t *,
+    tnfctl_handle_t **ret);
+tnfctl_errcode_t tnfctl_internal_open(tnfctl_handle_t **ret);
+tnfctl_errcode_t tnfctl_kernel_open(tnfctl_handle_t **ret);
+
+/* Releases the target and frees the handle; tracing itself goes on.  NULL is
+   fine.  The action counts for exec and pid handles only. */
+tnfctl_errcode_t tnfctl_close(tnfctl_handle_t *, tnfctl_targ_op_t);
+
+/* Lets the target run until something happens; it is stopped (or gone) on
+   return.  With child NULL, forks go unnoticed and children run free. */
+tnfctl_errcode_t tnfctl_continue(tnfctl_handle_t *, tnfctl_event_t *,
+    tnfctl_handle_t **child);
+
+/* Looks for objects and probes that came or went. */
+tnfctl_errcode_t tnfctl_check_libs(tnfctl_handle_t *);
+
+tnfctl_errcode_t tnfctl_trace_attrs_get(tnfctl_handle_t *,
+    tnfctl_trace_attrs_t *);
+
+/* Process: creates the trace file (zero-filled, mode 0600, 'bytes' reserved on
+   disk) and tells the target.  A relative name counts from the caller's
+   directory; an existing file is replaced.  Kernel: the file is ignored. */
+tnfctl_errcode_t tnfctl_buffer_alloc(tnfctl_handle_t *, const char *file,
+    unsigned int bytes);
+/* Kernel: frees the buffer and removes every trace of us from the kernel. */
+tnfctl_errcode_t tnfctl_buffer_dealloc(tnfctl_handle_t *);	/* kernel */
+
+/* Kernel: master switch and process filter.  The list is malloc'ed. */
+tnfctl_errcode_t tnfctl_trace_state_set(tnfctl_handle_t *, boolean_t);
+tnfctl_errcode_t tnfctl_filter_state_set(tnfctl_handle_t *, boolean_t);
+tnfctl_errcode_t tnfctl_filter_list_get(tnfctl_handle_t *, pid_t **, int *);
+tnfctl_errcode_t tnfctl_filter_list_add(tnfctl_handle_t *, pid_t);
+tnfctl_errcode_t tnfctl_filter_list_delete(tnfctl_handle_t *, pid_t);
+
+/* Calls op for each probe, in order; the first failure ends it and is returned. */
+tnfctl_errcode_t tnfctl_probe_apply(tnfctl_handle_t *, tnfctl_probe_op_t,
+    void *);
+tnfctl_errcode_t tnfctl_probe_apply_ids(tnfctl_handle_t *, unsigned long n,
+    unsigned long *ids, tnfctl_probe_op_t, void *);
+
+/* create: called for every probe now and for each new one later; its result is
+   client_registered_data.  destroy: called for each at tnfctl_close(). */
+tnfctl_errcode_t tnfctl_register_funcs(tnfctl_handle_t *,
+    void *(*create)(tnfctl_handle_t *, tnfctl_probe_t *),
+    void (*destroy)(void *));
+
+tnfctl_errcode_t tnfctl_probe_state_get(tnfctl_handle_t *, tnfctl_probe_t *,
+    tnfctl_probe_state_t *);
+
+/* Usable as op.  Errors: INVALIDPROBE, BUFBROKEN, NOBUF (process). */
+tnfctl_errcode_t tnfctl_probe_enable(tnfctl_handle_t *, tnfctl_probe_t *,
+    void *ignored);
+tnfctl_errcode_t tnfctl_probe_disable(tnfctl_handle_t *, tnfctl_probe_t *,
+    void *ignored);
+tnfctl_errcode_t tnfctl_probe_trace(tnfctl_handle_t *, tnfctl_probe_t *,
+    void *ignored);
+tnfctl_errcode_t tnfctl_probe_untrace(tnfctl_handle_t *, tnfctl_probe_t *,
+    void *ignored);
+tnfctl_errcode_t tnfctl_probe_disconnect_all(tnfctl_handle_t *,
+    tnfctl_probe_t *, void *ignored);
+/* Puts 'func' of the object 'lib_base_name' (NULL: the first that has it) in
+   front of the functions that the probe runs.  BADARG: not found, kernel. */
+tnfctl_errcode_t tnfctl_probe_connect(tnfctl_handle_t *, tnfctl_probe_t *,
+    const char *lib_base_name, const char *func);
+
+const char *tnfctl_strerror(tnfctl_errcode_t);
+
+/*
+ * Linux.  What exactly went wrong in the last failing call of this thread,
+ * as "thing: fact: remedy", without newline; "" if there is nothing to add.
+ * Valid until the thread's next call of the library.
+ */
+const char *tnfctl_error_detail(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TNF_TNFCTL_H */

@@ -1,0 +1,70 @@
+/*
+ * kernel_probes.h - the kernel's probes, as libtnfctl and tnfxtract see them.
+ *
+ * State lives in the kernel (pinned below the bpffs), not in the handle: it
+ * survives every process that opened it.  Functions return 0 or a negative
+ * errno and then explain themselves in kp_detail(); they print nothing.
+ * One handle serves one thread at a time.
+ */
+#ifndef KERNEL_PROBES_H
+#define KERNEL_PROBES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define KP_BUFFER_DEFAULT	(384u << 10)
+#define KP_BUFFER_MIN		(128u << 10)
+#define KP_BUFFER_MAX		(1024u << 20)
+
+struct kp;			/* a session with the kernel */
+
+struct kp_probe {		/* row of the catalogue, and its state */
+	unsigned	 id;		/* from 1, as tnfctl numbers them */
+	const char	*attrs;		/* attribute string, unavailability included */
+	bool		 enabled;
+	bool		 traced;
+	bool		 available;	/* this kernel has the hooks */
+};
+
+enum kp_state { KP_NONE, KP_OK, KP_BROKEN };
+
+struct kp_status {
+	enum kp_state	 state;
+	size_t		 size;		/* of the buffer, bytes; 0: none */
+	bool		 tracing;	/* master switch */
+	bool		 filtering;	/* process filter */
+	uint64_t	 lost[8];	/* by enum tnf_lost, all CPUs */
+	uint64_t	 lost_cpu_max;	/* the CPU that lost most, its count */
+};
+
+/* Opens the session.  control: exclusive (-EBUSY: another holds it); else for
+   reading a buffer that exists (-ENOENT: nothing there). */
+int kp_open(bool control, struct kp **ret);
+void kp_close(struct kp *);
+
+int kp_probe_count(struct kp *);
+int kp_probe_get(struct kp *, unsigned id, struct kp_probe *ret);
+/* Attaches or detaches what the change needs. */
+int kp_probe_set(struct kp *, unsigned id, bool enabled, bool traced);
+
+int kp_status(struct kp *, struct kp_status *ret);
+/* size is rounded up; *ret_size is what it got.  -EEXIST, -ENOMEM. */
+int kp_buffer_alloc(struct kp *, size_t size, size_t *ret_size);
+/* -ENOENT none; -EBUSY tracing is on.  Removes all pins. */
+int kp_buffer_dealloc(struct kp *);
+
+int kp_trace_set(struct kp *, bool on);		/* -ENOENT: no buffer */
+int kp_filter_set(struct kp *, bool on);
+int kp_filter_add(struct kp *, pid_t);		/* 0: threads of no process */
+int kp_filter_delete(struct kp *, pid_t);
+int kp_filter_list(struct kp *, pid_t **ret, int *ret_n);	/* malloc'ed */
+
+/* The buffer's bytes, mapped read-only until kp_close(); they change while
+   tracing runs (tnf(5), "Reading a live buffer"). */
+int kp_map(struct kp *, const void **ret, size_t *ret_size);
+
+const char *kp_detail(struct kp *);	/* "thing: fact: remedy", or "" */
+
+#endif /* KERNEL_PROBES_H */
