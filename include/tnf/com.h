@@ -148,8 +148,24 @@ struct tnf_ext {
 	uint32_t ended;		/* of these, how many left in order (exit) */
 	uint64_t extra_offset;	/* kernel snapshots: context records, or 0 */
 	uint64_t extra_size;	/* (tnf(5), "Context"); behind the declared end */
-	uint64_t reserved[8];	/* 0 */
+	uint64_t cookie;	/* kernel buffer in memory: see below; files: 0 */
+	uint64_t reserved[7];	/* 0 */
 };
+
+/*
+ * The pages of a kernel buffer lie scattered in physical memory.  So that
+ * tnfxtract finds and orders them in the memory image of a crashed machine,
+ * whoever allocates the buffer puts a random, non-zero cookie into block 0
+ * (tnf_ext.cookie), the same cookie into each block header's next_block and
+ * the block's number into its 'pad', once; and at the end of each block of the
+ * directory, which has no header, a struct tnf_page_id.  Snapshots clear all.
+ */
+struct tnf_page_id {
+	uint64_t magic;		/* TNF_PAGE_ID_MAGIC */
+	uint64_t cookie;
+	uint64_t number;	/* of this block */
+};
+#define TNF_PAGE_ID_MAGIC	0x6469656761706e74ull
 
 #ifdef __cplusplus
 }
