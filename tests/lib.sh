@@ -1,0 +1,69 @@
+# lib.sh - what the shell tests share.  Source it: . "${TNF_SOURCE:-../..}/tests/lib.sh"
+#
+# A test exits 0 (passed), 1 (failed) or 77 (cannot run here; says why).
+
+: "${TNF_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${TNF_BUILD:=$TNF_SOURCE/build}"
+
+skip() { echo "SKIP: $*"; exit 77; }
+fail() { echo "FAIL: $*" >&2; exit 1; }
+
+need_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }
+
+need_btf() {
+	[ -r /sys/kernel/btf/vmlinux ] || skip "kernel without BTF"
+}
+
+# The kernel's probes: root, BTF, and a place for pins.
+need_kernel() {
+	need_root
+	need_btf
+	[ "$(stat -f -c %T /sys/fs/bpf 2>/dev/null)" = bpf_fs ] ||
+		mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
+		skip "cannot mount the bpffs"
+}
+
+# Control of a process that is not our child.
+need_ptrace() {
+	_scope=$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)
+	[ "$_scope" -eq 0 ] || [ "$(id -u)" -eq 0 ] ||
+		skip "kernel.yama.ptrace_scope is $_scope and we are not root"
+	grep -q '^Seccomp:[[:space:]]*2' /proc/self/status &&
+		! command -v strace >/dev/null &&
+		skip "seccomp filter, and no strace to try ptrace with"
+	if command -v strace >/dev/null; then
+		strace -o /dev/null true 2>/dev/null || skip "ptrace is refused"
+	fi
+	unset _scope
+}
+
+need_program() {
+	for _p; do
+		command -v "$_p" >/dev/null || skip "$_p is not installed"
+	done
+	unset _p
+}
+
+# The golden traces lie beside the source tree, or where TNF_GOLDEN says.
+need_golden() {
+	: "${TNF_GOLDEN:=$TNF_SOURCE/../shared/golden}"
+	[ -d "$TNF_GOLDEN" ] || skip "no golden traces (set TNF_GOLDEN)"
+	export TNF_GOLDEN
+}
+
+# A directory that goes away with the test.
+scratch() {
+	TMP=$(mktemp -d "${TMPDIR:-/tmp}/tnf-test.XXXXXX") || fail "mktemp"
+	trap 'rm -rf "$TMP"' EXIT
+	trap 'exit 1' HUP INT TERM
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds.
+wait_for() {
+	_left=$(($1 * 20)); shift
+	until "$@"; do
+		_left=$((_left - 1))
+		[ "$_left" -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
