@@ -1,0 +1,311 @@
+/*
+ * probe.h - TNF_PROBE_0 ... TNF_PROBE_5: probes for C and C++ programs.
+ *
+ *	TNF_PROBE_2(parse_line, "parser io", "sunw%debug 'a line'",
+ *	    tnf_int, lineno, n, tnf_string, text, s);
+ *
+ * A probe is a control block (<tnf/target.h>) in a section of its own and a
+ * test of one word of it.  While the word is 0 nothing else happens: no call,
+ * no argument is evaluated.  A program with probes needs no library to run;
+ * a controller such as prex(1) brings libtnfprobe along.
+ *
+ * Before including it define
+ *	NPROBE		to compile all probes out
+ *	TNF_DEBUG	to compile TNF_PROBE_n_DEBUG in
+ */
+#ifndef TNF_PROBE_H
+#define TNF_PROBE_H
+
+#include <tnf/writer.h>
+
+#ifdef NPROBE
+
+#define TNF_PROBE_0(name, keys, detail) ((void)0)
+#define TNF_PROBE_1(name, keys, detail, t1, n1, v1) \
+	((void)0)
+#define TNF_PROBE_2(name, keys, detail, t1, n1, v1, t2, n2, v2) \
+	((void)0)
+#define TNF_PROBE_3(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3) \
+	((void)0)
+#define TNF_PROBE_4(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4) \
+	((void)0)
+#define TNF_PROBE_5(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4, t5, n5, v5) \
+	((void)0)
+
+#else
+
+#define TNF_STR_(x)		#x
+#define TNF_STR(x)		TNF_STR_(x)
+#define TNF_NAME_(name, what)	tnf_v_##name##_##what
+#define TNF_EMPTY_
+#define TNF_FIELD_(type, member)	type##_t member;
+#define TNF_TAG_(type)			&type##_tag_data
+#define TNF_ASSIGN_(name, type, member, value) \
+	TNF_NAME_(name, event)->member = type##_encode( \
+	    &TNF_NAME_(name, setup), value, &TNF_NAME_(name, event)->member);
+
+#define TNF_ATTRS_(name, keys, detail, argnames) \
+	"name " #name ";slots " argnames ";keys " keys ";file " __FILE__ \
+	";line " TNF_STR(__LINE__) ";" detail
+
+/*
+ * The test.  In assembler, because compilers load a volatile word into a
+ * register first: cmpl and jne are 9 bytes, or 13 if the rest is far away.
+ */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(TNF_NO_ASM)
+#if defined(__clang__)
+#define TNF_COLD_	(void)0;
+#else
+#define TNF_COLD_	__attribute__((cold));
+#endif
+/* "i": with "m" gcc would load the address first, for use in the cold part. */
+#if defined(__clang__) || defined(__cplusplus)
+#define TNF_CMP_	"cmpl $0, %0"
+#define TNF_WORD_(w)	"m"(w)
+#else
+#define TNF_CMP_	"cmpl $0, %c0(%%rip)"
+#define TNF_WORD_(w)	"i"(&(w))
+#endif
+#define TNF_IF_ON_(control, name) \
+	__asm__ goto(TNF_CMP_ "\n\tjne %l1" : : \
+	    TNF_WORD_((control).test) : "cc" : TNF_NAME_(name, on)); \
+	if (0)
+#define TNF_HERE_(name)		TNF_NAME_(name, on): TNF_COLD_
+#define TNF_LABEL_(name)	__label__ TNF_NAME_(name, on);
+#else
+#define TNF_IF_ON_(control, name) \
+	if (__builtin_expect((control).test != 0, 0))
+#define TNF_LABEL_(name)
+#define TNF_HERE_(name)
+#endif
+
+/* What happens while the probe is on. */
+#define TNF_HIT_(name, control, assigns) \
+	{ \
+		struct tnf_probe_setup TNF_NAME_(name, setup); \
+		struct TNF_NAME_(name, struct) *TNF_NAME_(name, event) = \
+		    (struct TNF_NAME_(name, struct) *) \
+		    (control)->ops->alloc((control), &TNF_NAME_(name, setup)); \
+		if (TNF_NAME_(name, event) != NULL) { \
+			assigns \
+			(control)->ops->commit(&TNF_NAME_(name, setup)); \
+		} \
+	}
+
+#define TNF_EVENT_(name, fields) \
+	struct TNF_NAME_(name, struct) { \
+		tnf_probe_event_t tnf_tag; \
+		tnf_time_delta_t time_delta; \
+		fields \
+	};
+
+#if defined(__cplusplus) && defined(__x86_64__) && defined(__GNUC__) && \
+    !defined(__clang__) && !defined(TNF_NO_ASM)
+/*
+ * g++ ignores the section of a static variable inside a template.  So the
+ * block is laid out by hand (struct tnf_probe_control); '?' puts it into the
+ * group of the function, which goes as a whole when the linker finds a second
+ * instance.  What it points to is local to the file and hence a constant for
+ * position-independent code too.
+ */
+namespace {
+template <int N> struct tnf_slots0 {
+	static const struct tnf_tag_data *const v[1];
+};
+template <int N> const struct tnf_tag_data *const tnf_slots0<N>::v[1] = {
+	NULL
+};
+#define TNF_SLOTS_(n, params, args) \
+template <params> struct tnf_slots##n { \
+	static const struct tnf_tag_data *const v[n + 1]; \
+}; \
+template <params> const struct tnf_tag_data *const \
+tnf_slots##n<args>::v[n + 1] = { args TNF_COMMA_ NULL };
+#define TNF_P_(x)	const struct tnf_tag_data *x
+TNF_SLOTS_(1, TNF_P_(A), A)
+TNF_SLOTS_(2, TNF_P_(A) TNF_COMMA_ TNF_P_(B), A TNF_COMMA_ B)
+TNF_SLOTS_(3, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C),
+    A TNF_COMMA_ B TNF_COMMA_ C)
+TNF_SLOTS_(4, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_
+    TNF_P_(D), A TNF_COMMA_ B TNF_COMMA_ C TNF_COMMA_ D)
+TNF_SLOTS_(5, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_
+    TNF_P_(D) TNF_COMMA_ TNF_P_(E),
+    A TNF_COMMA_ B TNF_COMMA_ C TNF_COMMA_ D TNF_COMMA_ E)
+#undef TNF_P_
+#undef TNF_SLOTS_
+}
+
+#define TNF_TAG_NONE_	0
+#define TNF_SITE_(name, keys, detail, n, argnames, fields, types, assigns) \
+{ \
+	TNF_LABEL_(name) \
+	TNF_EVENT_(name, fields) \
+	struct tnf_probe_control *TNF_NAME_(name, control); \
+	__asm__(".pushsection " TNF_PROBE_SECTION ",\"aw?\",@progbits\n" \
+	    "\t.balign 64\n" \
+	    "9971:\t.long %c1, %c2, 0, 0\n" \
+	    "\t.quad 0, 0, 0\n" \
+	    "\t.long 0, %c3\n" \
+	    "\t.quad %c4, %c5\n" \
+	    "\t.zero 64\n" \
+	    "\t.popsection\n" \
+	    "\tleaq 9971b(%%rip), %0" : \
+	    "=r"(TNF_NAME_(name, control)) : \
+	    "i"(TNF_PROBE_ABI), "i"(sizeof(struct tnf_probe_control)), \
+	    "i"(sizeof(struct TNF_NAME_(name, struct))), \
+	    "i"(TNF_ATTRS_(name, keys, detail, argnames)), \
+	    "i"(&tnf_slots##n<types>::v)); \
+	TNF_IF_ON_(*TNF_NAME_(name, control), name) \
+	{ \
+		TNF_HERE_(name) \
+		TNF_HIT_(name, TNF_NAME_(name, control), assigns) \
+	} \
+}
+
+#else
+
+#if defined(__cplusplus)
+/* Blocks of inline functions and plain ones cannot share a section. */
+#define TNF_SECTION_	TNF_PROBE_SECTION "." TNF_STR(__COUNTER__)
+#else
+#define TNF_SECTION_	TNF_PROBE_SECTION
+#endif
+
+#define TNF_TAG_NONE_	NULL
+#define TNF_SITE_(name, keys, detail, n, argnames, fields, types, assigns) \
+{ \
+	TNF_LABEL_(name) \
+	TNF_EVENT_(name, fields) \
+	static const struct tnf_tag_data *const TNF_NAME_(name, slots)[] = \
+	    { types, NULL }; \
+	static struct tnf_probe_control TNF_NAME_(name, control) \
+	    __attribute__((section(TNF_SECTION_), aligned(64))) = { \
+		TNF_PROBE_ABI, sizeof(struct tnf_probe_control), \
+		0, 0, NULL, NULL, 0, 0, \
+		sizeof(struct TNF_NAME_(name, struct)), \
+		TNF_ATTRS_(name, keys, detail, argnames), \
+		TNF_NAME_(name, slots), \
+		{ 0, 0, 0, 0, 0, 0, 0, 0 } \
+	}; \
+	TNF_IF_ON_(TNF_NAME_(name, control), name) \
+	{ \
+		TNF_HERE_(name) \
+		TNF_HIT_(name, &TNF_NAME_(name, control), assigns) \
+	} \
+}
+
+#endif
+
+#define TNF_PROBE_0(name, keys, detail) \
+	TNF_SITE_(name, keys, detail, 0, "", TNF_EMPTY_, TNF_TAG_NONE_, TNF_EMPTY_)
+
+#define TNF_PROBE_1(name, keys, detail, t1, n1, v1) \
+	TNF_SITE_(name, keys, detail, 1, #n1 " ", \
+	    TNF_FIELD_(t1, tnf_m1), \
+	    TNF_TAG_(t1), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1))
+
+#define TNF_PROBE_2(name, keys, detail, t1, n1, v1, t2, n2, v2) \
+	TNF_SITE_(name, keys, detail, 2, #n1 " " #n2 " ", \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2), \
+	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2))
+
+#define TNF_PROBE_3(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3) \
+	TNF_SITE_(name, keys, detail, 3, #n1 " " #n2 " " #n3 " ", \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3), \
+	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
+	    TNF_ASSIGN_(name, t3, tnf_m3, v3))
+
+#define TNF_PROBE_4(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4) \
+	TNF_SITE_(name, keys, detail, 4, #n1 " " #n2 " " #n3 " " #n4 " ", \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3) \
+	    TNF_FIELD_(t4, tnf_m4), \
+	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3) TNF_COMMA_ \
+	    TNF_TAG_(t4), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
+	    TNF_ASSIGN_(name, t3, tnf_m3, v3) TNF_ASSIGN_(name, t4, tnf_m4, v4))
+
+#define TNF_PROBE_5(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4, t5, n5, v5) \
+	TNF_SITE_(name, keys, detail, 5, #n1 " " #n2 " " #n3 " " #n4 " " #n5 " ", \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3) \
+	    TNF_FIELD_(t4, tnf_m4) TNF_FIELD_(t5, tnf_m5), \
+	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3) TNF_COMMA_ \
+	    TNF_TAG_(t4) TNF_COMMA_ TNF_TAG_(t5), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
+	    TNF_ASSIGN_(name, t3, tnf_m3, v3) TNF_ASSIGN_(name, t4, tnf_m4, v4) \
+	    TNF_ASSIGN_(name, t5, tnf_m5, v5))
+
+#endif /* NPROBE */
+
+#if defined(TNF_DEBUG) && !defined(NPROBE)
+
+#define TNF_PROBE_0_DEBUG(name, keys, detail) \
+	TNF_SITE_(name, keys, "debug;" detail, 0, "", TNF_EMPTY_, TNF_TAG_NONE_, TNF_EMPTY_)
+
+#define TNF_PROBE_1_DEBUG(name, keys, detail, t1, n1, v1) \
+	TNF_SITE_(name, keys, "debug;" detail, 1, #n1 " ", \
+	    TNF_FIELD_(t1, tnf_m1), \
+	    TNF_TAG_(t1), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1))
+
+#define TNF_PROBE_2_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2) \
+	TNF_SITE_(name, keys, "debug;" detail, 2, #n1 " " #n2 " ", \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2), \
+	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2))
+
+#define TNF_PROBE_3_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, \
+    t3, n3, v3) \
+	TNF_SITE_(name, keys, "debug;" detail, 3, #n1 " " #n2 " " #n3 " ", \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3), \
+	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
+	    TNF_ASSIGN_(name, t3, tnf_m3, v3))
+
+#define TNF_PROBE_4_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, \
+    t3, n3, v3, t4, n4, v4) \
+	TNF_SITE_(name, keys, "debug;" detail, 4, #n1 " " #n2 " " #n3 " " #n4 " ", \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3) \
+	    TNF_FIELD_(t4, tnf_m4), \
+	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3) TNF_COMMA_ \
+	    TNF_TAG_(t4), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
+	    TNF_ASSIGN_(name, t3, tnf_m3, v3) TNF_ASSIGN_(name, t4, tnf_m4, v4))
+
+#define TNF_PROBE_5_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, \
+    t3, n3, v3, t4, n4, v4, t5, n5, v5) \
+	TNF_SITE_(name, keys, "debug;" detail, 5, #n1 " " #n2 " " #n3 " " #n4 " " #n5 " ", \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3) \
+	    TNF_FIELD_(t4, tnf_m4) TNF_FIELD_(t5, tnf_m5), \
+	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3) TNF_COMMA_ \
+	    TNF_TAG_(t4) TNF_COMMA_ TNF_TAG_(t5), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
+	    TNF_ASSIGN_(name, t3, tnf_m3, v3) TNF_ASSIGN_(name, t4, tnf_m4, v4) \
+	    TNF_ASSIGN_(name, t5, tnf_m5, v5))
+
+#else
+
+#define TNF_PROBE_0_DEBUG(name, keys, detail) ((void)0)
+#define TNF_PROBE_1_DEBUG(name, keys, detail, t1, n1, v1) \
+	((void)0)
+#define TNF_PROBE_2_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2) \
+	((void)0)
+#define TNF_PROBE_3_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, \
+    t3, n3, v3) \
+	((void)0)
+#define TNF_PROBE_4_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, \
+    t3, n3, v3, t4, n4, v4) \
+	((void)0)
+#define TNF_PROBE_5_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, \
+    t3, n3, v3, t4, n4, v4, t5, n5, v5) \
+	((void)0)
+
+#endif
+
+#endif /* TNF_PROBE_H */
