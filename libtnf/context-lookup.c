@@ -1,0 +1,250 @@
+/*
+ * context-lookup.c - finds a context in a file, and facts in a context.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tnf/com.h>
+#include <tnf/tnf.h>
+
+#include "context.h"
+
+/* Words of block 0, in either byte order. */
+static uint32_t
+word32(const unsigned char *base, size_t at, bool swapped)
+{
+	uint32_t v;
+
+	memcpy(&v, base + at, sizeof v);
+	return swapped ? __builtin_bswap32(v) : v;
+}
+
+static uint64_t
+word64(const unsigned char *base, size_t at, bool swapped)
+{
+	uint64_t v;
+
+	memcpy(&v, base + at, sizeof v);
+	return swapped ? __builtin_bswap64(v) : v;
+}
+
+#define EXT(member)	(TNF_EXT_OFFSET + offsetof(struct tnf_ext, member))
+
+#define HEAD_SIZE	(TNF_EXT_OFFSET + sizeof(struct tnf_ext))
+
+/* Where the context lies, from the first HEAD_SIZE bytes of a file. */
+static int
+locate(const unsigned char *b, uint64_t size, uint64_t *offset,
+    uint64_t *length)
+{
+	bool swapped;
+
+	swapped = word32(b, 0, false) == TNF_MAGIC_SWAPPED;
+	if (word32(b, 0, swapped) != TNF_MAGIC)
+		return word32(b, 0, false) == 0 ? ENODATA : TNF_ERR_NOTTNF;
+	if (word32(b, EXT(magic), swapped) != TNF_EXT_MAGIC ||
+	    word32(b, EXT(version), swapped) != TNF_EXT_VERSION ||
+	    word32(b, EXT(size), swapped) < offsetof(struct tnf_ext, cookie))
+		return ENODATA;
+	*offset = word64(b, EXT(extra_offset), swapped);
+	*length = word64(b, EXT(extra_size), swapped);
+	if (*offset == 0 || *length == 0)
+		return ENODATA;
+	if (*offset > size || *length > size - *offset ||
+	    *length > TNF_CONTEXT_SIZE_MAX)
+		return TNF_ERR_BADTNF;
+	return 0;
+}
+
+EXPORT int
+tnf_context_open_mem(const void *base, size_t size, tnf_context_t **ret)
+{
+	uint64_t offset, length;
+	int e;
+
+	if (size < HEAD_SIZE)
+		return TNF_ERR_NOTTNF;
+	e = locate(base, size, &offset, &length);
+	if (e != 0)
+		return e;
+	return tnf_context_parse((const char *)base + offset, (size_t)length,
+	    ret);
+}
+
+static int
+read_at(int fd, void *buf, size_t n, uint64_t offset)
+{
+	ssize_t got;
+
+	got = pread(fd, buf, n, (off_t)offset);
+	if (got < 0)
+		return errno;
+	return (size_t)got == n ? 0 : TNF_ERR_BADTNF;
+}
+
+static int
+open_fd(int fd, tnf_context_t **ret)
+{
+	unsigned char head[HEAD_SIZE];
+	uint64_t offset, length;
+	struct stat st;
+	void *text;
+	int e;
+
+	if (fstat(fd, &st) != 0)
+		return errno;
+	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof head)
+		return TNF_ERR_NOTTNF;
+	e = read_at(fd, head, sizeof head, 0);
+	if (e == 0)
+		e = locate(head, (uint64_t)st.st_size, &offset, &length);
+	if (e != 0)
+		return e;
+	text = malloc((size_t)length);
+	if (text == NULL)
+		return ENOMEM;
+	e = read_at(fd, text, (size_t)length, offset);
+	if (e == 0)
+		e = tnf_context_parse(text, (size_t)length, ret);
+	free(text);
+	return e;
+}
+
+EXPORT int
+tnf_context_open(const char *path, tnf_context_t **ret)
+{
+	int fd, e;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return errno;
+	e = open_fd(fd, ret);
+	close(fd);
+	return e;
+}
+
+EXPORT const char *
+tnf_context_fact(const tnf_context_t *c, const char *name)
+{
+	const struct fact *f = c->facts.rows;
+	size_t i;
+
+	for (i = 0; i < c->facts.n; i++)
+		if (strcmp(f[i].name, name) == 0)
+			return f[i].value;
+	return NULL;
+}
+
+EXPORT bool
+tnf_context_wall(const tnf_context_t *c, int64_t time, int64_t *ret)
+{
+	int64_t delta;
+
+	return c->has_clock && !__builtin_sub_overflow(time, c->mono, &delta) &&
+	    !__builtin_add_overflow(c->wall, delta, ret);
+}
+
+/* The last row for which is_after() is false, or NULL. */
+static const void *
+last_not_after(const struct table *t, const void *key,
+    bool (*is_after)(const void *row, const void *key))
+{
+	size_t lo = 0, hi = t->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (is_after((const char *)t->rows + mid * t->size, key))
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo == 0 ? NULL : (const char *)t->rows + (lo - 1) * t->size;
+}
+
+static bool
+task_after(const void *row, const void *key)
+{
+	return ((const struct tnf_context_task *)row)->tid >
+	    *(const int32_t *)key;
+}
+
+EXPORT const struct tnf_context_task *
+tnf_context_task(const tnf_context_t *c, int32_t tid)
+{
+	const struct tnf_context_task *t;
+
+	t = last_not_after(&c->tasks, &tid, task_after);
+	return t != NULL && t->tid == tid ? t : NULL;
+}
+
+static bool
+symbol_after(const void *row, const void *key)
+{
+	return ((const struct tnf_context_symbol *)row)->start >
+	    *(const uint64_t *)key;
+}
+
+EXPORT const struct tnf_context_symbol *
+tnf_context_symbol(const tnf_context_t *c, uint64_t addr)
+{
+	const struct tnf_context_symbol *s;
+
+	s = last_not_after(&c->symbols, &addr, symbol_after);
+	return s != NULL && addr < s->end ? s : NULL;
+}
+
+static bool
+object_after(const void *row, const void *key)
+{
+	const struct tnf_context_object *o = row, *k = key;
+
+	return o->pid > k->pid || (o->pid == k->pid && o->start > k->start);
+}
+
+EXPORT const struct tnf_context_object *
+tnf_context_object(const tnf_context_t *c, int32_t pid, uint64_t addr)
+{
+	struct tnf_context_object key = { .pid = pid, .start = addr };
+	const struct tnf_context_object *o;
+
+	o = last_not_after(&c->objects, &key, object_after);
+	return o != NULL && o->pid == pid && addr < o->end ? o : NULL;
+}
+
+EXPORT const char *
+tnf_context_device(const tnf_context_t *c, uint32_t major, uint32_t minor)
+{
+	const struct device *d = c->devices.rows;
+	size_t i;
+
+	for (i = 0; i < c->devices.n; i++)
+		if (d[i].major == major && d[i].minor == minor)
+			return d[i].name;
+	return NULL;
+}
+
+EXPORT const struct tnf_context_task *
+tnf_context_tasks(const tnf_context_t *c, size_t *n)
+{
+	*n = c->tasks.n;
+	return c->tasks.rows;
+}
+
+EXPORT const struct tnf_context_symbol *
+tnf_context_symbols(const tnf_context_t *c, size_t *n)
+{
+	*n = c->symbols.n;
+	return c->symbols.rows;
+}
+
+EXPORT const struct tnf_context_object *
+tnf_context_objects(const tnf_context_t *c, size_t *n)
+{
+	*n = c->objects.n;
+	return c->objects.rows;
+}

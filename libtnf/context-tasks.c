@@ -1,0 +1,188 @@
+/*
+ * context-tasks.c - who runs on this machine, and on which devices.
+ */
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "context-write.h"
+
+struct task {
+	pid_t	tid;
+	pid_t	ppid;
+	long	threads;
+	char	comm[64];
+};
+
+/* A pid as a name in /proc; 0: another name. */
+static pid_t
+pid_name(const char *name)
+{
+	long v;
+	char *end;
+
+	if (*name < '1' || *name > '9')
+		return 0;
+	v = strtol(name, &end, 10);
+	return *end == '\0' && v <= 0x7fffffff ? (pid_t)v : 0;
+}
+
+static ssize_t
+read_file(int dir, const char *name, char *buf, size_t room)
+{
+	ssize_t n;
+	int fd;
+
+	fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, buf, room - 1);
+	close(fd);
+	if (n >= 0)
+		buf[n] = '\0';
+	return n;
+}
+
+/* Of "PID (COMM) STATE PPID ... THREADS ..."; COMM may hold anything. */
+static bool
+parse_stat(char *text, struct task *t)
+{
+	char *open, *close, *p;
+	int field;
+
+	open = strchr(text, '(');
+	close = strrchr(text, ')');
+	if (open == NULL || close == NULL || close < open)
+		return false;
+	*close = '\0';
+	snprintf(t->comm, sizeof t->comm, "%s", open + 1);
+	p = close + 1;
+	if (sscanf(p, " %*c %d", &t->ppid) != 1)
+		return false;
+	for (field = 2; field < 20 && p != NULL; field++)
+		p = strchr(p + 1, ' ');
+	t->threads = p != NULL ? strtol(p + 1, NULL, 10) : 1;
+	return true;
+}
+
+static void
+put_task(struct context_writer *w, const char *word, pid_t tid, pid_t pid,
+    pid_t ppid, const char *comm)
+{
+	fprintf(w->f, "%s %d %d %d ", word, (int)tid, (int)pid, (int)ppid);
+	context_escaped(w, comm);
+	putc_unlocked('\n', w->f);
+}
+
+static void
+put_threads(struct context_writer *w, int proc, const struct task *leader)
+{
+	char path[64], comm[64];
+	struct dirent *e;
+	pid_t tid;
+	ssize_t n;
+	DIR *dir;
+	int fd;
+
+	snprintf(path, sizeof path, "%d/task", (int)leader->tid);
+	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	dir = fdopendir(fd);
+	if (dir == NULL) {
+		close(fd);
+		return;
+	}
+	while ((e = readdir(dir)) != NULL) {
+		tid = pid_name(e->d_name);
+		if (tid == 0 || tid == leader->tid)
+			continue;
+		snprintf(path, sizeof path, "%d/comm", (int)tid);
+		n = read_file(fd, path, comm, sizeof comm);
+		if (n <= 0)
+			continue;
+		if (comm[n - 1] == '\n')
+			comm[n - 1] = '\0';
+		put_task(w, "task", tid, leader->tid, leader->ppid, comm);
+	}
+	closedir(dir);
+}
+
+static void
+put_process(struct context_writer *w, int proc, pid_t pid)
+{
+	char path[64], text[1024];
+	struct task t = { .tid = pid };
+
+	snprintf(path, sizeof path, "%d/stat", (int)pid);
+	if (read_file(proc, path, text, sizeof text) <= 0 ||
+	    !parse_stat(text, &t))
+		return;
+	put_task(w, "task", pid, pid, t.ppid, t.comm);
+	if (t.threads > 1)
+		put_threads(w, proc, &t);
+}
+
+void
+context_tasks(struct context_writer *w, pid_t only)
+{
+	struct dirent *e;
+	pid_t pid;
+	DIR *dir;
+
+	if (w->f == NULL)
+		return;
+	dir = opendir("/proc");
+	if (dir == NULL)
+		return;
+	if (only != 0)
+		put_process(w, dirfd(dir), only);
+	else
+		while ((e = readdir(dir)) != NULL)
+			if ((pid = pid_name(e->d_name)) != 0)
+				put_process(w, dirfd(dir), pid);
+	closedir(dir);
+}
+
+void
+context_ended(struct context_writer *w, pid_t tid, pid_t pid, pid_t ppid,
+    const char *comm)
+{
+	if (w->f != NULL)
+		put_task(w, "ended", tid, pid, ppid, comm);
+}
+
+/* Names in /sys/dev/block are "MAJOR:MINOR", links to ".../NAME". */
+void
+context_devices(struct context_writer *w)
+{
+	char target[1024];
+	unsigned major, minor;
+	const char *name;
+	struct dirent *e;
+	ssize_t n;
+	DIR *dir;
+
+	if (w->f == NULL)
+		return;
+	dir = opendir("/sys/dev/block");
+	if (dir == NULL)
+		return;
+	while ((e = readdir(dir)) != NULL) {
+		n = readlinkat(dirfd(dir), e->d_name, target, sizeof target - 1);
+		if (n <= 0 || sscanf(e->d_name, "%u:%u", &major, &minor) != 2)
+			continue;
+		target[n] = '\0';
+		name = strrchr(target, '/');
+		fprintf(w->f, "device %u %u ", major, minor);
+		context_escaped(w, name != NULL ? name + 1 : target);
+		putc_unlocked('\n', w->f);
+	}
+	closedir(dir);
+}

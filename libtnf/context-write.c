@@ -1,0 +1,201 @@
+/*
+ * context-write.c - the text of a context, and its place in a file.
+ */
+#include <sys/utsname.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tnf/com.h>
+
+#include "context-write.h"
+
+void
+context_begin(struct context_writer *w)
+{
+	w->text = NULL;
+	w->size = 0;
+	w->f = open_memstream(&w->text, &w->size);
+	if (w->f != NULL)
+		fputs("TNFCTX 1\n", w->f);
+}
+
+void
+context_free(struct context_writer *w)
+{
+	if (w->f != NULL)
+		fclose(w->f);
+	w->f = NULL;
+	free(w->text);
+	w->text = NULL;
+}
+
+/* Bytes above 127 stay: names are UTF-8 as a rule, and readers must cope. */
+void
+context_escaped(struct context_writer *w, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c < ' ' || c == 0x7f || c == '\\')
+			fprintf(w->f, "\\%03o", c);
+		else
+			putc_unlocked(c, w->f);
+	}
+}
+
+void
+context_fact(struct context_writer *w, const char *word, const char *value)
+{
+	if (w->f == NULL)
+		return;
+	fprintf(w->f, "%s ", word);
+	context_escaped(w, value);
+	putc('\n', w->f);
+}
+
+static int64_t
+now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The two clocks at one instant: of some tries the one that took least. */
+static void
+clocks(struct context_writer *w)
+{
+	int64_t before, wall, after, best = INT64_MAX;
+	int64_t best_mono = 0, best_wall = 0;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		before = now(CLOCK_MONOTONIC);
+		wall = now(CLOCK_REALTIME);
+		after = now(CLOCK_MONOTONIC);
+		if (after - before < best) {
+			best = after - before;
+			best_mono = before + best / 2;
+			best_wall = wall;
+		}
+	}
+	fprintf(w->f, "clock %" PRId64 " %" PRId64 "\n", best_mono, best_wall);
+}
+
+static void
+zone(struct context_writer *w)
+{
+	time_t t = time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&t, &tm) != NULL)
+		fprintf(w->f, "zone %+ld %s\n", tm.tm_gmtoff, tm.tm_zone);
+}
+
+static void
+boot(struct context_writer *w)
+{
+	char id[64];
+	FILE *f;
+
+	f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	if (f == NULL)
+		return;
+	if (fgets(id, sizeof id, f) != NULL) {
+		id[strcspn(id, "\n")] = '\0';
+		context_fact(w, "boot", id);
+	}
+	fclose(f);
+}
+
+void
+context_host(struct context_writer *w)
+{
+	struct utsname u;
+
+	if (w->f == NULL)
+		return;
+	if (uname(&u) == 0) {
+		context_fact(w, "host", u.nodename);
+		context_fact(w, "system", u.sysname);
+		context_fact(w, "release", u.release);
+		context_fact(w, "version", u.version);
+		context_fact(w, "machine", u.machine);
+	}
+	boot(w);
+	fprintf(w->f, "cpus %ld\n", sysconf(_SC_NPROCESSORS_CONF));
+	clocks(w);
+	zone(w);
+}
+
+static int
+write_at(int fd, const void *buf, size_t n, off_t offset)
+{
+	const char *p = buf;
+	ssize_t done;
+
+	while (n > 0) {
+		done = pwrite(fd, p, n, offset);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? errno : ENOSPC;
+		p += done;
+		n -= (size_t)done;
+		offset += done;
+	}
+	return 0;
+}
+
+#define EXT(member)	(off_t)(TNF_EXT_OFFSET + offsetof(struct tnf_ext, member))
+
+/* Where the header says that the trace ends; 0 or an errno. */
+static int
+declared_end(int fd, uint64_t *ret)
+{
+	struct tnf_file_header h;
+	uint32_t magic;
+
+	if (pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h ||
+	    pread(fd, &magic, sizeof magic, EXT(magic)) !=
+	    (ssize_t)sizeof magic)
+		return EINVAL;
+	if (h.magic == 0)
+		return ENODATA;
+	if (h.magic != TNF_MAGIC || magic != TNF_EXT_MAGIC)
+		return EINVAL;
+	*ret = (uint64_t)h.block_size * h.block_count;
+	return 0;
+}
+
+/* The size goes in last: until then there is no context. */
+int
+context_append(struct context_writer *w, int fd)
+{
+	uint64_t end, size, none = 0;
+	int e;
+
+	if (w->f == NULL || fputs("end 1\n", w->f) == EOF || fflush(w->f) != 0)
+		return ENOMEM;
+	e = declared_end(fd, &end);
+	if (e != 0)
+		return e;
+	size = w->size;
+	e = write_at(fd, &none, sizeof none, EXT(extra_size));
+	if (e == 0 && ftruncate(fd, (off_t)(end + size)) != 0)
+		e = errno;
+	if (e == 0)
+		e = write_at(fd, w->text, w->size, (off_t)end);
+	if (e == 0)
+		e = write_at(fd, &end, sizeof end, EXT(extra_offset));
+	if (e == 0)
+		e = write_at(fd, &size, sizeof size, EXT(extra_size));
+	return e;
+}

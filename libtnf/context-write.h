@@ -1,0 +1,49 @@
+/*
+ * context-write.h - composes a context and puts it behind a trace (tnf(5)).
+ *
+ * For the programs of this project: not part of libtnf's interface.  Facts
+ * that cannot be had are left out; a failure shows in context_append() only.
+ */
+#ifndef LIBTNF_CONTEXT_WRITE_H
+#define LIBTNF_CONTEXT_WRITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct context_writer {
+	FILE	*f;		/* NULL: out of memory */
+	char	*text;
+	size_t	 size;
+};
+
+void context_begin(struct context_writer *);
+/* A line "word value"; bytes that a line cannot hold are escaped. */
+void context_fact(struct context_writer *, const char *word,
+    const char *value);
+void context_escaped(struct context_writer *, const char *);
+
+/* This machine: names, kernel, boot, CPUs, clocks, time zone. */
+void context_host(struct context_writer *);
+/* Tasks alive: those of a process, or (0) all. */
+void context_tasks(struct context_writer *, pid_t);
+/* One that has ended, as the caller remembers it. */
+void context_ended(struct context_writer *, pid_t tid, pid_t pid, pid_t ppid,
+    const char *comm);
+/* What the process has mapped executable, with build ids. */
+void context_objects(struct context_writer *, pid_t);
+void context_devices(struct context_writer *);	/* block devices */
+
+/* The symbols that hold these addresses (sorted by the call), from a list in
+   the form of /proc/kallsyms; 'shift' is added to the list's addresses.  0 or
+   an errno. */
+int context_symbols(struct context_writer *, const char *list, uint64_t *addrs,
+    size_t n, uint64_t shift);
+
+/* Ends the text, writes it behind the trace in fd and notes that in block 0.
+   0 or an errno: ENODATA: nothing was recorded yet, so there is no block 0. */
+int context_append(struct context_writer *, int fd);
+void context_free(struct context_writer *);
+
+#endif /* LIBTNF_CONTEXT_WRITE_H */

@@ -1,0 +1,324 @@
+/*
+ * context.c - reads the context that snapshots carry (tnf(5), "Context").
+ *
+ * One line a fact: a word, a blank, and what the word calls for.  Words that
+ * are not known here are kept as facts, so that a newer writer's file is read
+ * by an older library.  The text is copied once and cut up in place.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tnf/tnf.h>
+
+#include "context.h"
+
+#define MAGIC_LINE	"TNFCTX 1\n"
+
+static void *
+table_add(struct table *t)
+{
+	size_t room;
+	void *rows;
+
+	if (t->n == t->room) {
+		room = t->room ? t->room * 2 : 64;
+		rows = reallocarray(t->rows, room, t->size);
+		if (rows == NULL)
+			return NULL;
+		t->rows = rows;
+		t->room = room;
+	}
+	return (char *)t->rows + t->size * t->n++;
+}
+
+/* Backslash and three octal digits stand for a byte; NUL cannot be named. */
+static void
+unescape(char *s)
+{
+	char *to = s;
+	int c;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' &&
+		    s[2] >= '0' && s[2] <= '7' && s[3] >= '0' && s[3] <= '7') {
+			c = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
+			if (c != 0) {
+				*to++ = (char)c;
+				s += 3;
+				continue;
+			}
+		}
+		*to++ = *s;
+	}
+	*to = '\0';
+}
+
+/* Cuts 'line' into n fields at single blanks; the last takes the rest. */
+static bool
+cut(char *line, char **field, int n)
+{
+	int i;
+
+	for (i = 0; i < n - 1; i++) {
+		field[i] = line;
+		line = strchr(line, ' ');
+		if (line == NULL)
+			return false;
+		*line++ = '\0';
+	}
+	field[i] = line;
+	unescape(field[i]);
+	return true;
+}
+
+static bool
+number(const char *s, int base, uint64_t max, uint64_t *ret)
+{
+	char *end;
+
+	if (*s < '0' || (*s > '9' && (base != 16 || *s < 'a' || *s > 'f')))
+		return false;
+	errno = 0;
+	*ret = strtoull(s, &end, base);
+	return errno == 0 && *end == '\0' && *ret <= max;
+}
+
+static bool
+number_i32(const char *s, int32_t *ret)
+{
+	uint64_t v;
+
+	if (!number(s, 10, INT32_MAX, &v))
+		return false;
+	*ret = (int32_t)v;
+	return true;
+}
+
+/* The line's parsers: 0, ENOMEM, or EBADMSG: skip the line. */
+static int
+parse_task_line(struct tnf_context *c, char *rest, bool ended)
+{
+	struct tnf_context_task t = { .ended = ended }, *row;
+	char *f[4];
+
+	if (!cut(rest, f, 4) || !number_i32(f[0], &t.tid) ||
+	    !number_i32(f[1], &t.pid) || !number_i32(f[2], &t.ppid))
+		return EBADMSG;
+	t.comm = f[3];
+	row = table_add(&c->tasks);
+	if (row == NULL)
+		return ENOMEM;
+	*row = t;
+	return 0;
+}
+
+static int
+parse_task(struct tnf_context *c, char *rest)
+{
+	return parse_task_line(c, rest, false);
+}
+
+static int
+parse_ended(struct tnf_context *c, char *rest)
+{
+	return parse_task_line(c, rest, true);
+}
+
+static int
+parse_symbol(struct tnf_context *c, char *rest)
+{
+	struct tnf_context_symbol s, *row;
+	char *f[4];
+
+	if (!cut(rest, f, 4) || !number(f[0], 16, UINT64_MAX, &s.start) ||
+	    !number(f[1], 16, UINT64_MAX, &s.end) || s.end <= s.start)
+		return EBADMSG;
+	unescape(f[2]);
+	s.module = strcmp(f[2], "-") == 0 ? "" : f[2];
+	s.name = f[3];
+	row = table_add(&c->symbols);
+	if (row == NULL)
+		return ENOMEM;
+	*row = s;
+	return 0;
+}
+
+static int
+parse_object(struct tnf_context *c, char *rest)
+{
+	struct tnf_context_object o, *row;
+	char *f[6];
+
+	if (!cut(rest, f, 6) || !number_i32(f[0], &o.pid) ||
+	    !number(f[1], 16, UINT64_MAX, &o.start) ||
+	    !number(f[2], 16, UINT64_MAX, &o.end) || o.end <= o.start ||
+	    !number(f[3], 16, UINT64_MAX, &o.offset))
+		return EBADMSG;
+	o.build_id = f[4];
+	o.path = f[5];
+	row = table_add(&c->objects);
+	if (row == NULL)
+		return ENOMEM;
+	*row = o;
+	return 0;
+}
+
+static int
+parse_device(struct tnf_context *c, char *rest)
+{
+	struct device *row;
+	uint64_t major, minor;
+	char *f[3];
+
+	if (!cut(rest, f, 3) || !number(f[0], 10, UINT32_MAX, &major) ||
+	    !number(f[1], 10, UINT32_MAX, &minor))
+		return EBADMSG;
+	row = table_add(&c->devices);
+	if (row == NULL)
+		return ENOMEM;
+	row->major = (uint32_t)major;
+	row->minor = (uint32_t)minor;
+	row->name = f[2];
+	return 0;
+}
+
+static int
+parse_clock(struct tnf_context *c, char *rest)
+{
+	uint64_t mono, wall;
+	char *f[2];
+
+	if (!cut(rest, f, 2) || !number(f[0], 10, INT64_MAX, &mono) ||
+	    !number(f[1], 10, INT64_MAX, &wall))
+		return EBADMSG;
+	c->mono = (int64_t)mono;
+	c->wall = (int64_t)wall;
+	c->has_clock = true;
+	return 0;
+}
+
+static const struct line_kind {
+	const char *word;
+	int	  (*parse)(struct tnf_context *, char *rest);
+} line_kinds[] = {
+	{ "task", parse_task },
+	{ "ended", parse_ended },
+	{ "symbol", parse_symbol },
+	{ "object", parse_object },
+	{ "device", parse_device },
+	{ "clock", parse_clock },
+};
+
+static int
+parse_line(struct tnf_context *c, char *line)
+{
+	struct fact *fact;
+	char *rest;
+	size_t i;
+
+	rest = strchr(line, ' ');
+	if (rest == NULL || rest == line)
+		return EBADMSG;
+	*rest++ = '\0';
+	for (i = 0; i < sizeof line_kinds / sizeof line_kinds[0]; i++)
+		if (strcmp(line, line_kinds[i].word) == 0)
+			return line_kinds[i].parse(c, rest);
+	unescape(rest);
+	fact = table_add(&c->facts);
+	if (fact == NULL)
+		return ENOMEM;
+	fact->name = line;
+	fact->value = rest;
+	return 0;
+}
+
+static int
+compare_tasks(const void *a, const void *b)
+{
+	const struct tnf_context_task *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static int
+compare_symbols(const void *a, const void *b)
+{
+	const struct tnf_context_symbol *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static int
+compare_objects(const void *a, const void *b)
+{
+	const struct tnf_context_object *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void
+table_sort(struct table *t, int (*compare)(const void *, const void *))
+{
+	if (t->n > 1)
+		qsort(t->rows, t->n, t->size, compare);
+}
+
+EXPORT int
+tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
+{
+	struct tnf_context *c;
+	char *line, *end;
+	int e = 0;
+
+	if (size > TNF_CONTEXT_SIZE_MAX || size < strlen(MAGIC_LINE) ||
+	    memcmp(text, MAGIC_LINE, strlen(MAGIC_LINE)) != 0)
+		return TNF_ERR_BADTNF;
+	c = calloc(1, sizeof *c);
+	if (c == NULL)
+		return ENOMEM;
+	c->facts.size = sizeof(struct fact);
+	c->tasks.size = sizeof(struct tnf_context_task);
+	c->symbols.size = sizeof(struct tnf_context_symbol);
+	c->objects.size = sizeof(struct tnf_context_object);
+	c->devices.size = sizeof(struct device);
+	c->text = malloc(size + 1);
+	if (c->text == NULL) {
+		tnf_context_close(c);
+		return ENOMEM;
+	}
+	memcpy(c->text, text, size);
+	c->text[size] = '\0';
+
+	/* An unfinished last line, and all behind a NUL, does not count. */
+	for (line = c->text + strlen(MAGIC_LINE);
+	    (end = strchr(line, '\n')) != NULL && e != ENOMEM; line = end + 1) {
+		*end = '\0';
+		e = parse_line(c, line);
+	}
+	if (e == ENOMEM) {
+		tnf_context_close(c);
+		return ENOMEM;
+	}
+	table_sort(&c->tasks, compare_tasks);
+	table_sort(&c->symbols, compare_symbols);
+	table_sort(&c->objects, compare_objects);
+	*ret = c;
+	return 0;
+}
+
+EXPORT void
+tnf_context_close(tnf_context_t *c)
+{
+	if (c == NULL)
+		return;
+	free(c->facts.rows);
+	free(c->tasks.rows);
+	free(c->symbols.rows);
+	free(c->objects.rows);
+	free(c->devices.rows);
+	free(c->text);
+	free(c);
+}

@@ -1,0 +1,98 @@
+/*
+ * addrs.c - the words of a trace that may be addresses of kernel code.
+ *
+ * To look at every aligned word is faster than to look at records, and cannot
+ * be led astray by them.  What is no address after all finds no symbol and is
+ * forgotten.  Events repeat the same few addresses, so a small table does.
+ */
+#include "addrs.h"
+
+#include <stdlib.h>
+
+#define ADDRS_MAX	(1u << 16)	/* more are not named */
+
+/* Where code is: on x86-64 the kernel and its modules lie in the topmost 2 GiB;
+   elsewhere they share the upper half with data.  Above the top are errnos. */
+#ifdef __x86_64__
+#define TEXT_START	0xffffffff80000000ull
+#else
+#define TEXT_START	0xffff800000000000ull
+#endif
+#define TEXT_END	0xffffffffff000000ull
+
+static size_t
+find(const struct addrs *a, uint64_t v)
+{
+	size_t i = (v * 0x9e3779b97f4a7c15ull) >> 40;
+
+	for (i &= a->room - 1; a->slot[i] != 0 && a->slot[i] != v;
+	    i = (i + 1) & (a->room - 1))
+		;
+	return i;
+}
+
+static int
+grow(struct addrs *a)
+{
+	struct addrs bigger = { .room = a->room ? a->room * 2 : 1024 };
+	size_t i;
+
+	bigger.slot = calloc(bigger.room, sizeof *bigger.slot);
+	if (bigger.slot == NULL)
+		return -1;
+	for (i = 0; i < a->room; i++)
+		if (a->slot[i] != 0)
+			bigger.slot[find(&bigger, a->slot[i])] = a->slot[i];
+	bigger.n = a->n;
+	free(a->slot);
+	*a = bigger;
+	return 0;
+}
+
+static void
+add(struct addrs *a, uint64_t v)
+{
+	size_t i;
+
+	if (a->n * 2 >= a->room && (a->n >= ADDRS_MAX || grow(a) != 0))
+		return;
+	i = find(a, v);
+	if (a->slot[i] == 0) {
+		a->slot[i] = v;
+		a->n++;
+	}
+}
+
+void
+addrs_scan(struct addrs *a, const unsigned char *block, size_t valid)
+{
+	const uint64_t *word = (const void *)block;
+	size_t i, n = valid / sizeof *word;
+	uint64_t last = 0;
+
+	for (i = 0; i < n; i++) {
+		if (__builtin_expect(word[i] - TEXT_START <
+		    TEXT_END - TEXT_START, 0) && word[i] != last) {
+			last = word[i];
+			add(a, last);
+		}
+	}
+}
+
+void
+addrs_pack(struct addrs *a)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < a->room; i++)
+		if (a->slot[i] != 0)
+			a->slot[n++] = a->slot[i];
+}
+
+void
+addrs_free(struct addrs *a)
+{
+	free(a->slot);
+	a->slot = NULL;
+	a->room = a->n = 0;
+}

@@ -1,0 +1,174 @@
+/*
+ * image.c - memory images: which parts of a file are memory.
+ */
+#include "image.h"
+
+#include <sys/stat.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NOTES_MAX	(1u << 20)
+#define NO_ADDRESS	UINT64_MAX	/* /proc/kcore: virtual mappings only */
+
+static int
+read_at(int fd, void *buf, size_t n, uint64_t offset)
+{
+	ssize_t got = pread(fd, buf, n, (off_t)offset);
+
+	if (got < 0)
+		return errno;
+	return (size_t)got == n ? 0 : EINVAL;
+}
+
+/* The kernel leaves "KEY=value" lines in a note called VMCOREINFO. */
+static const char *
+note_value(const char *notes, size_t n, const char *key)
+{
+	const char *p = memmem(notes, n, key, strlen(key));
+
+	return p == NULL ? NULL : p + strlen(key);
+}
+
+static void
+read_notes(struct image *im, const Elf64_Phdr *ph)
+{
+	size_t n = ph->p_filesz;
+	const char *v;
+	char *notes;
+
+	if (n > NOTES_MAX)
+		n = NOTES_MAX;
+	notes = malloc(n + 1);
+	if (notes == NULL || read_at(im->fd, notes, n, ph->p_offset) != 0) {
+		free(notes);
+		return;
+	}
+	notes[n] = '\0';
+	v = note_value(notes, n, "OSRELEASE=");
+	if (v != NULL)
+		snprintf(im->release, sizeof im->release, "%.*s",
+		    (int)strcspn(v, "\n"), v);
+	v = note_value(notes, n, "SYMBOL(_stext)=");
+	if (v != NULL)
+		im->stext = strtoull(v, NULL, 16);
+	free(notes);
+}
+
+/* Pages count from the segment's address, not from its place in the file. */
+static void
+add_segment(struct image *im, const Elf64_Phdr *ph)
+{
+	uint64_t skip = -ph->p_vaddr & 4095;
+
+	if (ph->p_type == PT_NOTE) {
+		read_notes(im, ph);
+		return;
+	}
+	if (ph->p_type != PT_LOAD || ph->p_paddr == NO_ADDRESS ||
+	    ph->p_filesz <= skip || ph->p_offset > INT64_MAX - ph->p_filesz)
+		return;
+	im->part[im->n_parts].offset = ph->p_offset + skip;
+	im->part[im->n_parts++].size = ph->p_filesz - skip;
+}
+
+/* More than 65,534 segments are counted in the first section header. */
+static uint64_t
+segment_count(const struct image *im, const Elf64_Ehdr *eh)
+{
+	Elf64_Shdr sh;
+
+	if (eh->e_phnum != PN_XNUM)
+		return eh->e_phnum;
+	return read_at(im->fd, &sh, sizeof sh, eh->e_shoff) == 0 ?
+	    sh.sh_info : 0;
+}
+
+static int
+open_elf(struct image *im, const Elf64_Ehdr *eh)
+{
+	uint64_t i, n = segment_count(im, eh);
+	Elf64_Phdr ph;
+	int e;
+
+	if (eh->e_phentsize != sizeof ph || n == 0 || n > 1u << 20)
+		return EINVAL;
+	im->part = calloc(n, sizeof *im->part);
+	if (im->part == NULL)
+		return ENOMEM;
+	for (i = 0; i < n; i++) {
+		e = read_at(im->fd, &ph, sizeof ph,
+		    eh->e_phoff + i * sizeof ph);
+		if (e != 0)
+			return e;
+		add_segment(im, &ph);
+	}
+	return 0;
+}
+
+static int
+open_raw(struct image *im)
+{
+	struct stat st;
+
+	if (fstat(im->fd, &st) != 0)
+		return errno;
+	im->part = calloc(1, sizeof *im->part);
+	if (im->part == NULL)
+		return ENOMEM;
+	im->part[0].size = (uint64_t)st.st_size;
+	im->n_parts = 1;
+	return 0;
+}
+
+static bool
+is_compressed(const unsigned char *head)
+{
+	return memcmp(head, "KDUMP   ", 8) == 0 ||
+	    memcmp(head, "DISKDUMP", 8) == 0 ||
+	    memcmp(head, "makedumpfile", 12) == 0;
+}
+
+int
+image_open(struct image *im, const char *name)
+{
+	union {
+		Elf64_Ehdr elf;
+		unsigned char bytes[sizeof(Elf64_Ehdr)];
+	} head;
+	int e;
+
+	memset(im, 0, sizeof *im);
+	memset(&head, 0, sizeof head);
+	im->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (im->fd < 0)
+		return errno;
+	e = read_at(im->fd, &head, sizeof head, 0);
+	if (e == 0 && is_compressed(head.bytes))
+		e = ENOEXEC;
+	else if (e == 0 && memcmp(head.bytes, ELFMAG, SELFMAG) == 0)
+		e = head.bytes[EI_CLASS] == ELFCLASS64 &&
+		    head.elf.e_type == ET_CORE ? open_elf(im, &head.elf) :
+		    EINVAL;
+	else if (e == 0)
+		e = open_raw(im);
+	if (e != 0)
+		image_close(im);
+	return e;
+}
+
+void
+image_close(struct image *im)
+{
+	if (im->fd >= 0)
+		close(im->fd);
+	im->fd = -1;
+	free(im->part);
+	im->part = NULL;
+	im->n_parts = 0;
+}

@@ -1,0 +1,222 @@
+/*
+ * output.c - a file that appears under its name whole, or not at all.
+ *
+ * The file has no name (O_TMPFILE) while it is written, so that not even
+ * SIGKILL leaves anything behind; where the file system cannot do that, it has
+ * a temporary one in the same directory.  rename(2) replaces a symbolic link
+ * and does not follow it.
+ */
+#include "output.h"
+
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME_TRIES	100
+
+static void
+temp_name(char *buf, size_t n)
+{
+	unsigned long r;
+
+	if (getrandom(&r, sizeof r, GRND_NONBLOCK) != (ssize_t)sizeof r)
+		r = (unsigned long)getpid();
+	snprintf(buf, n, ".tnfxtract.%016lx", r);
+}
+
+static int
+open_directory(struct output *o)
+{
+	const char *slash = strrchr(o->name, '/');
+	char path[PATH_MAX];
+	size_t n;
+
+	o->base = slash == NULL ? o->name : slash + 1;
+	n = slash == NULL ? 0 : (size_t)(slash - o->name) + 1;
+	if (n >= sizeof path)
+		return ENAMETOOLONG;
+	memcpy(path, o->name, n);
+	path[n] = '\0';
+	o->dir = open(n == 0 ? "." : path,
+	    O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return o->dir < 0 ? errno : 0;
+}
+
+/* What stands under the name may be replaced if it is an ordinary file. */
+static int
+check_target(const struct output *o)
+{
+	struct stat st;
+
+	if (*o->base == '\0')
+		return *o->name == '\0' ? ENOENT : EISDIR;
+	if (fstatat(o->dir, o->base, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT ? 0 : errno;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	return S_ISDIR(st.st_mode) ? EISDIR : S_ISLNK(st.st_mode) ? ELOOP :
+	    ENOTSUP;
+}
+
+static int
+open_named(struct output *o)
+{
+	int i;
+
+	for (i = 0; i < NAME_TRIES; i++) {
+		temp_name(o->temp, sizeof o->temp);
+		o->fd = openat(o->dir, o->temp, O_RDWR | O_CREAT | O_EXCL |
+		    O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (o->fd >= 0)
+			return 0;
+		o->temp[0] = '\0';
+		if (errno != EEXIST)
+			break;
+	}
+	return errno;
+}
+
+int
+output_open(struct output *o, const char *name)
+{
+	int e;
+
+	memset(o, 0, sizeof *o);
+	o->name = name;
+	o->dir = o->fd = -1;
+	if (strcmp(name, "-") == 0) {
+		o->fd = memfd_create("tnfxtract", MFD_CLOEXEC);
+		return o->fd < 0 ? errno : 0;
+	}
+	e = open_directory(o);
+	if (e == 0)
+		e = check_target(o);
+	if (e == 0) {
+		o->fd = openat(o->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC,
+		    0600);
+		if (o->fd < 0)
+			e = errno == EOPNOTSUPP || errno == EISDIR ||
+			    errno == ENOENT || errno == EINVAL ?
+			    open_named(o) : errno;
+	}
+	if (e != 0)
+		output_discard(o);
+	return e;
+}
+
+int
+output_put(struct output *o, uint64_t offset, const void *bytes, size_t n)
+{
+	const char *p = bytes;
+	ssize_t done;
+
+	while (n > 0) {
+		done = pwrite(o->fd, p, n, (off_t)offset);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? errno : ENOSPC;
+		p += done;
+		n -= (size_t)done;
+		offset += (uint64_t)done;
+	}
+	return 0;
+}
+
+static int
+copy_to_stdout(int fd)
+{
+	off_t at = 0;
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) != 0)
+		return errno;
+	while (at < st.st_size) {
+		n = sendfile(STDOUT_FILENO, fd, &at,
+		    (size_t)(st.st_size - at));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : EIO;
+	}
+	return 0;
+}
+
+/* Gives the nameless file 'name'; without /proc that takes a capability. */
+static int
+link_as(const struct output *o, const char *name)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", o->fd);
+	if (linkat(AT_FDCWD, path, o->dir, name, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	if (errno == ENOENT &&
+	    linkat(o->fd, "", o->dir, name, AT_EMPTY_PATH) == 0)
+		return 0;
+	return errno;
+}
+
+static int
+name_it(struct output *o)
+{
+	int e, i;
+
+	if (o->temp[0] == '\0') {
+		e = link_as(o, o->base);
+		if (e != EEXIST)
+			return e;
+		for (i = 0; i < NAME_TRIES && e == EEXIST; i++) {
+			temp_name(o->temp, sizeof o->temp);
+			e = link_as(o, o->temp);
+			if (e != 0)
+				o->temp[0] = '\0';
+		}
+		if (e != 0)
+			return e;
+	}
+	if (renameat(o->dir, o->temp, o->dir, o->base) != 0)
+		return errno;
+	o->temp[0] = '\0';
+	return 0;
+}
+
+int
+output_commit(struct output *o, bool sync)
+{
+	int e;
+
+	if (o->dir < 0)
+		e = copy_to_stdout(o->fd);
+	else if (sync && fsync(o->fd) != 0)
+		e = errno;
+	else
+		e = name_it(o);
+	output_discard(o);
+	return e;
+}
+
+void
+output_discard(struct output *o)
+{
+	int e = errno;
+
+	if (o->temp[0] != '\0')
+		unlinkat(o->dir, o->temp, 0);
+	o->temp[0] = '\0';
+	if (o->fd >= 0)
+		close(o->fd);
+	if (o->dir >= 0)
+		close(o->dir);
+	o->fd = o->dir = -1;
+	errno = e;
+}

@@ -1,0 +1,53 @@
+/*
+ * snapshot.h - a consistent copy of a kernel buffer that is being written.
+ *
+ * Takes the buffer as plain memory and gives the copy to a sink, block by
+ * block, so that live buffers, memory images, tests and the fuzzer go the same
+ * way.  Nothing in the buffer is believed: a hostile one gives a useless copy.
+ */
+#ifndef TNFXTRACT_SNAPSHOT_H
+#define TNFXTRACT_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/com.h>
+
+enum snapshot_result {
+	SNAPSHOT_OK,
+	SNAPSHOT_NOT_TNF,
+	SNAPSHOT_VERSION,	/* snapshot.version says which */
+	SNAPSHOT_DAMAGED,	/* sizes in the header cannot be */
+	SNAPSHOT_NO_MEMORY,
+	SNAPSHOT_SINK		/* the sink failed; it knows why */
+};
+
+struct snapshot {
+	const unsigned char *base;
+	uint32_t version;
+	uint32_t block_size;
+	uint32_t directory_end;	/* offset of the first block with a header */
+	uint32_t block_count;
+	uint64_t size;		/* of the copy: block_size * block_count */
+	uint32_t used;		/* blocks that hold something, so far */
+	uint32_t blanked;	/* blocks taken over at each try: left out */
+};
+
+struct snapshot_sink {
+	/* Puts n bytes at 'offset'; what is never put reads as zero. */
+	bool (*put)(void *arg, uint64_t offset, const void *bytes, size_t n);
+	/* Sees each data block that was copied; may be NULL. */
+	void (*look)(void *arg, const unsigned char *block, size_t valid);
+	void *arg;
+};
+
+/* Checks the header of 'size' bytes at 'base', 8-byte aligned, and fills *s. */
+enum snapshot_result snapshot_open(struct snapshot *s, const void *base,
+    size_t size);
+
+/* Copies.  May be called again for a newer copy. */
+enum snapshot_result snapshot_copy(struct snapshot *s,
+    const struct snapshot_sink *);
+
+#endif /* TNFXTRACT_SNAPSHOT_H */

@@ -1,0 +1,98 @@
+/*
+ * source-dump.c - a buffer in the memory image of a crashed machine.
+ */
+#include "source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../libtnf/context-write.h"
+#include "tnfxtract.h"
+
+/* The list's address of the symbol where the kernel's text begins; 0: none. */
+static uint64_t
+stext_of_list(const char *name, bool *readable)
+{
+	char line[1024], symbol[1024], type;
+	unsigned long long addr;
+	uint64_t found = 0;
+	FILE *f;
+
+	f = fopen(name, "re");
+	*readable = f != NULL;
+	if (f == NULL)
+		return 0;
+	while (found == 0 && fgets(line, sizeof line, f) != NULL)
+		if (sscanf(line, "%llx %c %1023s", &addr, &type, symbol) == 3 &&
+		    strcmp(symbol, "_stext") == 0)
+			found = addr;
+	fclose(f);
+	return found;
+}
+
+static bool
+open_list(struct source *s, const char *list)
+{
+	bool readable;
+	uint64_t stext;
+
+	stext = stext_of_list(list, &readable);
+	if (!readable) {
+		perror(list);
+		return false;
+	}
+	if (stext == 0) {
+		complain("Symbol lookup error in %s: no _stext: give the "
+		    "machine's System.map or a copy of its /proc/kallsyms", list);
+		return false;
+	}
+	s->symbols = list;
+	s->shift = s->image.stext != 0 ? s->image.stext - stext : 0;
+	return true;
+}
+
+static bool
+open_image(struct source *s, const char *dump)
+{
+	int e = image_open(&s->image, dump);
+
+	if (e == ENOEXEC)
+		complain("%s: compressed dump: make an ELF one of it with "
+		    "makedumpfile -E", dump);
+	else if (e == EINVAL)
+		complain("kvm_read error in %s: neither a 64-bit ELF core nor "
+		    "raw memory", dump);
+	else if (e != 0)
+		complain("%s: %s", dump, strerror(e));
+	return e == 0;
+}
+
+bool
+source_open_dump(struct source *s, const char *dump, const char *list)
+{
+	int e;
+
+	memset(s, 0, sizeof *s);
+	s->image.fd = -1;
+	if (!open_image(s, dump) || !open_list(s, list))
+		return false;
+	e = image_find(&s->image, &s->found);
+	if (e == ENOENT)
+		fprintf(stderr, "No trace data available in the kernel.\n");
+	else if (e == ENODATA)
+		complain("%s: the buffer's definitions are not in the image",
+		    dump);
+	else if (e != 0)
+		complain("kvm_read error in %s: %s", dump, strerror(e));
+	if (e != 0)
+		return false;
+	if (s->found.missing != 0)
+		complain("%s: %u of %zu blocks are not in the image: their "
+		    "events are missing", dump, s->found.missing,
+		    s->found.size / 4096);
+	s->base = s->found.base;
+	s->size = s->found.size;
+	return true;
+}

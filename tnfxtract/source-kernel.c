@@ -1,0 +1,44 @@
+/*
+ * source-kernel.c - the buffer of the running kernel.
+ */
+#include "source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../kernel-probes/kernel_probes.h"
+#include "tnfxtract.h"
+
+static bool
+complain_kernel(struct kp *kp, int e)
+{
+	const char *detail = kp_detail(kp);
+
+	if (e == -ENOENT)
+		fprintf(stderr, "No trace data available in the kernel.\n");
+	else if (*detail != '\0')
+		complain("%s", detail);
+	else
+		complain("kernel: %s", strerror(-e));
+	return false;
+}
+
+bool
+source_open_kernel(struct source *s)
+{
+	struct kp_status status;
+	int e;
+
+	memset(s, 0, sizeof *s);
+	s->image.fd = -1;
+	s->symbols = "/proc/kallsyms";
+	e = kp_open(false, &s->kernel);
+	if (e == 0)
+		e = kp_status(s->kernel, &status);
+	if (e == 0 && status.state != KP_OK)
+		e = -ENOENT;
+	if (e == 0)
+		e = kp_map(s->kernel, &s->base, &s->size);
+	return e == 0 || complain_kernel(s->kernel, e);
+}

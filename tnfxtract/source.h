@@ -1,0 +1,36 @@
+/*
+ * source.h - where tnfxtract takes the buffer from: the kernel, or an image.
+ */
+#ifndef TNFXTRACT_SOURCE_H
+#define TNFXTRACT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "image.h"
+
+struct kp;
+struct context_writer;
+
+struct source {
+	const void *base;	/* 8-byte aligned */
+	size_t	 size;
+	struct kp *kernel;
+	struct image image;
+	struct image_buffer found;
+	const char *symbols;	/* list in the form of /proc/kallsyms */
+	uint64_t shift;		/* to add to the list's addresses */
+};
+
+/* These print what is wrong and return false. */
+bool source_open_kernel(struct source *);
+bool source_open_dump(struct source *, const char *dump, const char *list);
+void source_close(struct source *);
+
+/* The machine that the buffer is of. */
+void source_context(struct source *, struct context_writer *);
+/* Says on stderr if events were lost. */
+void source_report_lost(struct source *);
+
+#endif /* TNFXTRACT_SOURCE_H */

@@ -1,0 +1,296 @@
+/*
+ * tnfxtract.c - writes the kernel's trace buffer to a file.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../libtnf/context-write.h"
+#include "addrs.h"
+#include "output.h"
+#include "snapshot.h"
+#include "source.h"
+#include "tnfxtract.h"
+
+struct options {
+	const char *dump;
+	const char *list;
+	const char *file;
+	bool	    sync;
+	bool	    context;
+};
+
+/* A copy on its way: where to, and what went wrong there. */
+struct job {
+	struct output out;
+	struct addrs  addrs;
+	int	      error;	/* errno of the failed write */
+};
+
+static const char *program = "tnfxtract";
+static struct output *volatile unfinished;
+
+void
+complain(const char *format, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", program);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	putc('\n', stderr);
+}
+
+static void
+usage(FILE *f)
+{
+	fprintf(f, "usage: %s [-d <dumpfile> -n <symbolfile> ] "
+	    "<output-filename>\n", program);
+}
+
+static void
+help(void)
+{
+	usage(stdout);
+	printf("Writes the kernel's trace buffer, which prex -k has made, to a "
+	    "file for tnfdump.\n"
+	    "  -d <dumpfile>     from the memory image of a crashed machine\n"
+	    "  -n <symbolfile>   its System.map or copy of /proc/kallsyms\n"
+	    "  --no-context      leave out names of tasks, hosts and symbols\n"
+	    "  --sync            wait until the file is on the disk\n"
+	    "  --help, --version\n"
+	    "The file - is standard output.\n");
+}
+
+static _Noreturn void
+misuse(const char *reason)
+{
+	complain("%s", reason);
+	usage(stderr);
+	exit(1);
+}
+
+static void
+parse_options(int argc, char **argv, struct options *o)
+{
+	enum { SYNC = 256, NO_CONTEXT, HELP, VERSION };
+	static const struct option names[] = {
+		{ "sync", no_argument, NULL, SYNC },
+		{ "no-context", no_argument, NULL, NO_CONTEXT },
+		{ "help", no_argument, NULL, HELP },
+		{ "version", no_argument, NULL, VERSION },
+		{ NULL, 0, NULL, 0 }
+	};
+	int c;
+
+	*o = (struct options){ .context = true };
+	while ((c = getopt_long(argc, argv, "+d:n:", names, NULL)) != -1) {
+		switch (c) {
+		case 'd':
+			o->dump = optarg;
+			break;
+		case 'n':
+			o->list = optarg;
+			break;
+		case SYNC:
+			o->sync = true;
+			break;
+		case NO_CONTEXT:
+			o->context = false;
+			break;
+		case HELP:
+			help();
+			exit(fflush(stdout) == 0 ? 0 : 1);
+		case VERSION:
+			printf("tnfxtract %s\n", TNF_VERSION);
+			exit(fflush(stdout) == 0 ? 0 : 1);
+		default:
+			misuse("unrecognized argument");
+		}
+	}
+	if (argc - optind != 1)
+		misuse("too many or too few arguments");
+	if ((o->dump == NULL) != (o->list == NULL))
+		misuse("must specify both or neither of the -d and -n options");
+	o->file = argv[optind];
+}
+
+/* Only a file with a name of its own can be left behind. */
+static void
+on_signal(int sig)
+{
+	struct output *o = unfinished;
+
+	if (o != NULL)
+		output_discard(o);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void
+catch_signals(struct output *o)
+{
+	static const int sigs[] = { SIGHUP, SIGINT, SIGTERM };
+	struct sigaction sa = { .sa_handler = on_signal }, old;
+	size_t i;
+
+	unfinished = o;
+	signal(SIGXFSZ, SIG_IGN);	/* EFBIG says it better */
+	for (i = 0; i < sizeof sigs / sizeof sigs[0]; i++)
+		if (sigaction(sigs[i], NULL, &old) == 0 &&
+		    old.sa_handler != SIG_IGN)
+			sigaction(sigs[i], &sa, NULL);
+}
+
+static bool
+open_output(struct output *out, const char *name)
+{
+	int e;
+
+	if (strcmp(name, "-") == 0 && isatty(STDOUT_FILENO)) {
+		complain("standard output is a terminal: redirect it, or name "
+		    "a file");
+		return false;
+	}
+	e = output_open(out, name);
+	if (e == ELOOP)
+		fprintf(stderr, "%s: is a symbolic link: name the file itself\n",
+		    name);
+	else if (e == ENOTSUP)
+		fprintf(stderr, "%s: is not an ordinary file: write to it "
+		    "through standard output, -\n", name);
+	else if (e != 0)
+		fprintf(stderr, "%s: %s\n", name, strerror(e));
+	return e == 0;
+}
+
+static bool
+put(void *arg, uint64_t offset, const void *bytes, size_t n)
+{
+	struct job *j = arg;
+
+	j->error = output_put(&j->out, offset, bytes, n);
+	return j->error == 0;
+}
+
+static void
+look(void *arg, const unsigned char *block, size_t valid)
+{
+	struct job *j = arg;
+
+	addrs_scan(&j->addrs, block, valid);
+}
+
+static bool
+complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
+{
+	switch (r) {
+	case SNAPSHOT_OK:
+		return true;
+	case SNAPSHOT_NOT_TNF:
+		fprintf(stderr, "Buffer is not in TNF format.\n");
+		break;
+	case SNAPSHOT_VERSION:
+		fprintf(stderr, "Version mismatch (tnfxtract: %u; buffer: %u)\n",
+		    TNF_FILE_VERSION, s->version);
+		break;
+	case SNAPSHOT_DAMAGED:
+		complain("the buffer's header is damaged: prex -k: buffer "
+		    "dealloc");
+		break;
+	case SNAPSHOT_NO_MEMORY:
+		fprintf(stderr, "tnfxtract memory allocation failure\n");
+		break;
+	case SNAPSHOT_SINK:
+		fprintf(stderr, "write: %s\n", strerror(error));
+		break;
+	}
+	return false;
+}
+
+static bool
+copy_buffer(const struct source *src, struct job *j, bool want_context)
+{
+	struct snapshot_sink sink = { .put = put, .arg = j };
+	enum snapshot_result r;
+	struct snapshot s;
+
+	if (want_context)
+		sink.look = look;
+	r = snapshot_open(&s, src->base, src->size);
+	if (r == SNAPSHOT_OK && ftruncate(j->out.fd, (off_t)s.size) != 0) {
+		j->error = errno;
+		r = SNAPSHOT_SINK;
+	}
+	if (r == SNAPSHOT_OK)
+		r = snapshot_copy(&s, &sink);
+	return complain_snapshot(&s, r, j->error);
+}
+
+/* The context only helps; but a disk that is full for it is full. */
+static bool
+add_context(struct source *src, struct job *j)
+{
+	struct context_writer w;
+	int e;
+
+	context_begin(&w);
+	source_context(src, &w);
+	addrs_pack(&j->addrs);
+	e = context_symbols(&w, src->symbols, j->addrs.slot, j->addrs.n,
+	    src->shift);
+	if (e != 0)
+		complain("%s: %s: kernel addresses stay without names",
+		    src->symbols, strerror(e));
+	e = context_append(&w, j->out.fd);
+	context_free(&w);
+	if (e != 0 && e != EINVAL)
+		fprintf(stderr, "write: %s\n", strerror(e));
+	return e == 0 || e == EINVAL;
+}
+
+static bool
+extract(struct source *src, struct job *j, const struct options *o)
+{
+	int e;
+
+	if (!copy_buffer(src, j, o->context) ||
+	    (o->context && !add_context(src, j)))
+		return false;
+	e = output_commit(&j->out, o->sync);
+	if (e != 0)
+		fprintf(stderr, "%s: %s\n", o->file, strerror(e));
+	return e == 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct job j = { .error = 0 };
+	struct options o;
+	struct source src;
+	bool ok;
+
+	if (argc > 0 && argv[0] != NULL && argv[0][0] != '\0')
+		program = argv[0];
+	parse_options(argc, argv, &o);
+	if (!open_output(&j.out, o.file))
+		return 1;
+	catch_signals(&j.out);
+	ok = o.dump != NULL ? source_open_dump(&src, o.dump, o.list) :
+	    source_open_kernel(&src);
+	if (ok)
+		ok = extract(&src, &j, &o);
+	if (ok)
+		source_report_lost(&src);
+	source_close(&src);
+	output_discard(&j.out);
+	addrs_free(&j.addrs);
+	return ok ? 0 : 1;
+}
