@@ -1,0 +1,131 @@
+/*
+ * cmd-buffer.c - the kernel's trace buffer.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "kernel.h"
+#include "parse.h"
+#include "shell.h"
+
+enum { DEFAULT_SIZE = 384 * 1024 };
+
+static const char *const words[] = { "alloc", "dealloc", NULL };
+
+static bool
+parse(struct shell *sh, struct statement *st, struct args *a)
+{
+	if (!parse_word(sh, st, a))
+		return false;
+	if (a->word == NULL || strcmp(a->word, "alloc") != 0 ||
+	    statement_at_end(st))
+		return true;
+	return parse_numbers(sh, st, a) && a->n_numbers == 1;
+}
+
+static void
+show(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
+{
+	if (attrs->trace_buf_state == TNFCTL_BUF_NONE) {
+		puts("No trace buffer allocated");
+		return;
+	}
+	printf("Trace buffer size is %zu bytes\n", attrs->trace_buf_size);
+	if (attrs->trace_buf_state == TNFCTL_BUF_BROKEN)
+		puts("Tracing system has failed -- tracing suspended");
+}
+
+static size_t
+wanted_size(struct shell *sh, const struct args *a, size_t min)
+{
+	size_t size = DEFAULT_SIZE;
+
+	if (a->n_numbers > 0)
+		size = a->numbers[0];
+	else if (sh->buffer_size > 0)
+		size = sh->buffer_size;
+	if (size >= min)
+		return size;
+	fflush(stdout);
+	fprintf(stderr, "Size %zu is less than the minimum buffer size of %zu "
+	    "-- buffer size set to %zu bytes\n", size, min, min);
+	return min;
+}
+
+static void
+alloc(struct shell *sh, const struct args *a, tnfctl_trace_attrs_t *attrs)
+{
+	tnfctl_errcode_t err;
+
+	if (attrs->trace_buf_state != TNFCTL_BUF_NONE) {
+		shell_error(sh, ERROR_PLAIN,
+		    "There is already a buffer allocated");
+		return;
+	}
+	if (a->n_numbers > 0 && a->numbers[0] < 0) {
+		shell_error(sh, ERROR_PLAIN, "error in allocating buffer: %s",
+		    tnfctl_strerror(TNFCTL_ERR_SIZETOOBIG));
+		return;
+	}
+	err = tnfctl_buffer_alloc(sh->target, NULL,
+	    wanted_size(sh, a, attrs->trace_min_size));
+	if (err != TNFCTL_ERR_NONE)
+		shell_tnfctl_error(sh, ERROR_PLAIN, err,
+		    "error in allocating buffer: ");
+	else if (kernel_attrs(sh, attrs))
+		printf("Buffer of size %zu bytes allocated\n",
+		    attrs->trace_buf_size);
+}
+
+static void
+dealloc(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
+{
+	tnfctl_errcode_t err;
+
+	if (attrs->trace_buf_state == TNFCTL_BUF_NONE) {
+		shell_error(sh, ERROR_PLAIN,
+		    "There is no buffer to deallocate");
+		return;
+	}
+	err = tnfctl_buffer_dealloc(sh->target);
+	if (err == TNFCTL_ERR_BADDEALLOC)
+		shell_error(sh, ERROR_PLAIN,
+		    "Can't deallocate the buffer when tracing is active");
+	else if (err != TNFCTL_ERR_NONE)
+		shell_tnfctl_error(sh, ERROR_PLAIN, err,
+		    "error in deleting buffer: ");
+	else
+		puts("buffer deallocated");
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	tnfctl_trace_attrs_t attrs;
+
+	if (!kernel_attrs(sh, &attrs))
+		return CMD_DONE;
+	if (a->word == NULL)
+		show(sh, &attrs);
+	else if (strcmp(a->word, "alloc") == 0)
+		alloc(sh, a, &attrs);
+	else
+		dealloc(sh, &attrs);
+	return CMD_DONE;
+}
+
+const struct cmd cmd_buffer = {
+	.name = "buffer",
+	.usage = "\nalloc [bytes]\ndealloc",
+	.summary = "Allocate, release or show the kernel's trace buffer",
+	.help =
+	    "Without a word, tells the size of the buffer.  Allocating takes a size in bytes,\n"
+	    "or with k or m in units of 1024 or 1048576; without one the size is that of the\n"
+	    "option -s, or 384k.  Tracing has to be off (ktrace off) to release the buffer.\n",
+	.modes = MODE_KERNEL,
+	.words = words,
+	.complete = COMPLETE_WORDS,
+	.parse = parse,
+	.run = run,
+};

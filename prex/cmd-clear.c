@@ -1,0 +1,30 @@
+/*
+ * cmd-clear.c - disconnect all functions from probes.
+ */
+#include "cmd.h"
+#include "parse.h"
+#include "probe-op.h"
+
+static tnfctl_errcode_t
+apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+{
+	return tnfctl_probe_disconnect_all(h, p, NULL);
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	return probe_op_run(sh, a, "clear", apply);
+}
+
+const struct cmd cmd_clear = {
+	.name = "clear",
+	.usage = "$set\nselector ...",
+	.summary = "Disconnect all functions from probes",
+	.help =
+	    "Takes all functions that were connected to the selected probes off them.\n",
+	.modes = MODE_USER,
+	.complete = COMPLETE_TARGET,
+	.parse = parse_target,
+	.run = run,
+};

@@ -1,0 +1,44 @@
+/*
+ * cmd-connect.c - connect a function of the target to probes.
+ */
+#include "cmd.h"
+#include "parse.h"
+#include "probe-op.h"
+
+static bool
+parse(struct shell *sh, struct statement *st, struct args *a)
+{
+	const struct token *tok = statement_take(st, TOK_FCN);
+
+	if (tok == NULL)
+		return false;
+	a->fcn = tok->value;
+	return parse_target(sh, st, a);
+}
+
+static tnfctl_errcode_t
+apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+{
+	return tnfctl_probe_connect(h, p, NULL, op->symbol);
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	return probe_op_run(sh, a, "connect", apply);
+}
+
+const struct cmd cmd_connect = {
+	.name = "connect",
+	.usage = "&function $set\n&function selector ...",
+	.summary = "Connect a function of the target to probes",
+	.help =
+	    "The function runs each time one of the selected probes is hit while it is\n"
+	    "enabled, before those that were connected earlier.  Connected twice, it runs\n"
+	    "twice.  &debug prints the probe and its arguments on the target's standard\n"
+	    "error; \"help functions\" tells how to name others.\n",
+	.modes = MODE_USER,
+	.complete = COMPLETE_CONNECT,
+	.parse = parse,
+	.run = run,
+};

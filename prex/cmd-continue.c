@@ -1,0 +1,26 @@
+/*
+ * cmd-continue.c - let the target run.
+ */
+#include "cmd.h"
+#include "parse.h"
+#include "shell.h"
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	/* The kernel never stopped. */
+	return sh->mode == MODE_KERNEL ? CMD_DONE : CMD_CONTINUE;
+}
+
+const struct cmd cmd_continue = {
+	.name = "continue",
+	.usage = "",
+	.summary = "Let the target run until Ctrl-C",
+	.help =
+	    "Lets the target run.  Ctrl-C stops it and brings the prompt back; the target\n"
+	    "does not see that signal.\n",
+	.modes = MODE_USER,
+	.complete = COMPLETE_NOTHING,
+	.parse = parse_nothing,
+	.run = run,
+};

@@ -1,0 +1,49 @@
+/*
+ * cmd-create.c - name a selector list or a function.
+ */
+#include "cmd.h"
+#include "parse.h"
+#include "shell.h"
+
+static bool
+parse(struct shell *sh, struct statement *st, struct args *a)
+{
+	const struct token *tok;
+
+	if ((tok = statement_take(st, TOK_SET)) != NULL) {
+		a->set = tok->value;
+		return parse_selectors(sh, st, a);
+	}
+	if ((tok = statement_take(st, TOK_FCN)) == NULL)
+		return false;
+	a->fcn = tok->value;
+	if ((tok = statement_take(st, TOK_IDENT)) == NULL &&
+	    (tok = statement_take(st, TOK_QSTR)) == NULL)
+		return false;
+	a->name = tok->value;
+	return true;
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	if (a->set != NULL)
+		sets_define(&sh->sets, a->set, a->selectors);
+	else
+		fcns_define(&sh->fcns, a->fcn, a->name);
+	return CMD_DONE;
+}
+
+const struct cmd cmd_create = {
+	.name = "create",
+	.usage = "$set selector ...\n&function symbol",
+	.summary = "Name a list of selectors, or a function",
+	.help =
+	    "Gives a list of selectors, or a function of the target, a name for later\n"
+	    "commands.  What had that name before is replaced; commands given already are\n"
+	    "not affected.  The function is looked up when it is connected.\n",
+	.modes = MODE_BOTH,
+	.complete = COMPLETE_CREATE,
+	.parse = parse,
+	.run = run,
+};

@@ -1,0 +1,31 @@
+/*
+ * cmd-disable.c - switch probes off.
+ */
+#include "cmd.h"
+#include "parse.h"
+#include "probe-op.h"
+
+static tnfctl_errcode_t
+apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+{
+	return tnfctl_probe_disable(h, p, NULL);
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	return probe_op_run(sh, a, "disable", apply);
+}
+
+const struct cmd cmd_disable = {
+	.name = "disable",
+	.usage = "$set\nselector ...",
+	.summary = "Switch probes off",
+	.help =
+	    "Makes the selected probes inactive: nothing happens there, whatever else was\n"
+	    "set for them.\n",
+	.modes = MODE_BOTH,
+	.complete = COMPLETE_TARGET,
+	.parse = parse_target,
+	.run = run,
+};

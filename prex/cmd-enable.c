@@ -1,0 +1,32 @@
+/*
+ * cmd-enable.c - switch probes on.
+ */
+#include "cmd.h"
+#include "parse.h"
+#include "probe-op.h"
+
+static tnfctl_errcode_t
+apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+{
+	return tnfctl_probe_enable(h, p, NULL);
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	return probe_op_run(sh, a, "enable", apply);
+}
+
+const struct cmd cmd_enable = {
+	.name = "enable",
+	.usage = "$set\nselector ...",
+	.summary = "Switch probes on",
+	.help =
+	    "Makes the selected probes active: a thread that comes by writes a record if\n"
+	    "the probe is traced, and runs the functions that are connected to it.\n"
+	    "Probes are disabled at first.\n",
+	.modes = MODE_BOTH,
+	.complete = COMPLETE_TARGET,
+	.parse = parse_target,
+	.run = run,
+};

@@ -1,0 +1,104 @@
+/*
+ * cmd-list.c - list probes, and what has been said about them.
+ */
+#include <string.h>
+
+#include "cmd.h"
+#include "list.h"
+#include "parse.h"
+#include "shell.h"
+
+static const char *const words[] = {
+	"sets", "fcns", "history", "tracefile", "probes", "values", NULL
+};
+
+static void (*const lists[])(struct shell *, const struct args *) = {
+	list_sets, list_fcns, list_history, list_tracefile, list_probes,
+	list_values
+};
+
+static bool
+is_word(const struct token *tok, const char *word)
+{
+	return tok->kind == TOK_WORD && strcmp(tok->text, word) == 0;
+}
+
+/* An identifier before "probes" is an attribute.  One can only be short for a
+   word of ours where otherwise there would be no such word. */
+static bool
+abbreviates(const struct statement *st, const struct token *tok,
+    const char *word)
+{
+	size_t i;
+
+	if (tok->kind != TOK_IDENT ||
+	    strncmp(word, tok->text, strlen(tok->text)) != 0)
+		return false;
+	for (i = st->next; i < st->n; i++)
+		if (is_word(&st->v[i], "probes"))
+			return false;
+	return true;
+}
+
+static bool
+parse_probes(struct shell *sh, struct statement *st, struct args *a)
+{
+	for (;;) {
+		const struct token *tok = statement_peek(st);
+
+		if (is_word(tok, "probes") || abbreviates(st, tok, "probes")) {
+			st->next++;
+			a->word = "probes";
+			return parse_target(sh, st, a);
+		}
+		if (!parse_spec(sh, st, a))
+			return false;
+	}
+}
+
+static bool
+parse(struct shell *sh, struct statement *st, struct args *a)
+{
+	const struct token *tok = statement_peek(st);
+
+	if (is_word(tok, "probes") ||
+	    (tok->kind != TOK_WORD && st->n > 2 && !abbreviates(st, tok, "values")))
+		return parse_probes(sh, st, a);
+	if (tok->kind != TOK_WORD && tok->kind != TOK_IDENT)
+		return parse_probes(sh, st, a);
+	if ((a->word = parse_one_of(st, words)) == NULL)
+		return false;
+	if (strcmp(a->word, "probes") == 0)
+		return parse_target(sh, st, a);
+	return strcmp(a->word, "values") != 0 || parse_specs(sh, st, a);
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	size_t i;
+
+	for (i = 0; words[i] != NULL; i++)
+		if (strcmp(words[i], a->word) == 0)
+			lists[i](sh, a);
+	return CMD_DONE;
+}
+
+const struct cmd cmd_list = {
+	.name = "list",
+	.usage = "[attribute ...] probes $set\n"
+	    "[attribute ...] probes selector ...\n"
+	    "values attribute ...\n"
+	    "sets\nfcns\nhistory\ntracefile",
+	.summary = "List probes, attribute values, sets, functions, ...",
+	.help =
+	    "Lists the selected probes with the given attributes (without any: name enable\n"
+	    "trace file line funcs), the values that attributes have in all probes, the\n"
+	    "sets, the functions, the probe commands given so far, or the name of the trace\n"
+	    "file.  \"list /.*/ probes $all\" shows everything.\n",
+	.modes = MODE_BOTH,
+	.words = words,
+	.complete = COMPLETE_LIST,
+	.parse = parse,
+	.run = run,
+};

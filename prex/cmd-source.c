@@ -1,0 +1,40 @@
+/*
+ * cmd-source.c - read commands from a file.
+ */
+#include "cmd.h"
+#include "parse.h"
+#include "shell.h"
+#include "source.h"
+
+static bool
+parse(struct shell *sh, struct statement *st, struct args *a)
+{
+	const struct token *tok;
+
+	if ((tok = statement_take(st, TOK_QSTR)) == NULL &&
+	    (tok = statement_take(st, TOK_IDENT)) == NULL)
+		return false;
+	a->name = tok->value;
+	return true;
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	if (source_push_file(sh, a->name) != 0)
+		shell_error(sh, ERROR_SEMANTIC, "cannot open \"%s\"", a->name);
+	return CMD_DONE;
+}
+
+const struct cmd cmd_source = {
+	.name = "source",
+	.usage = "'file'",
+	.summary = "Read commands from a file",
+	.help =
+	    "Reads commands from the file, and then goes on here.  Files may source others.\n"
+	    "A name with other characters than letters, digits, \"_\", \".\" and \"%\" is quoted.\n",
+	.modes = MODE_BOTH,
+	.complete = COMPLETE_FILE,
+	.parse = parse,
+	.run = run,
+};

@@ -1,0 +1,32 @@
+/*
+ * cmd-trace.c - let probes write records.
+ */
+#include "cmd.h"
+#include "parse.h"
+#include "probe-op.h"
+
+static tnfctl_errcode_t
+apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+{
+	return tnfctl_probe_trace(h, p, NULL);
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	return probe_op_run(sh, a, "trace", apply);
+}
+
+const struct cmd cmd_trace = {
+	.name = "trace",
+	.usage = "$set\nselector ...",
+	.summary = "Let probes write records",
+	.help =
+	    "Lets the selected probes write a record each time they are hit, if they are\n"
+	    "enabled as well.  Probes of a process are traced at first, those of the kernel\n"
+	    "are not.\n",
+	.modes = MODE_BOTH,
+	.complete = COMPLETE_TARGET,
+	.parse = parse_target,
+	.run = run,
+};

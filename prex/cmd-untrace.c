@@ -1,0 +1,31 @@
+/*
+ * cmd-untrace.c - let probes write no records.
+ */
+#include "cmd.h"
+#include "parse.h"
+#include "probe-op.h"
+
+static tnfctl_errcode_t
+apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+{
+	return tnfctl_probe_untrace(h, p, NULL);
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct args *a)
+{
+	return probe_op_run(sh, a, "untrace", apply);
+}
+
+const struct cmd cmd_untrace = {
+	.name = "untrace",
+	.usage = "$set\nselector ...",
+	.summary = "Let probes write no records",
+	.help =
+	    "Keeps the selected probes from writing records.  If they are enabled, the\n"
+	    "functions connected to them still run.\n",
+	.modes = MODE_BOTH,
+	.complete = COMPLETE_TARGET,
+	.parse = parse_target,
+	.run = run,
+};

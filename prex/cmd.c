@@ -1,0 +1,60 @@
+/*
+ * cmd.c - the table of commands.
+ */
+#include <string.h>
+
+#include "cmd.h"
+
+#define COMMANDS(X)							\
+	X(buffer) X(clear) X(connect) X(continue) X(create) X(disable)	\
+	X(enable) X(help) X(ktrace) X(list) X(pfilter) X(quit)		\
+	X(source) X(trace) X(untrace)
+
+#define X(name) extern const struct cmd cmd_##name;
+COMMANDS(X)
+#undef X
+
+#define X(name) &cmd_##name,
+const struct cmd *const cmds[] = { COMMANDS(X) NULL };
+#undef X
+
+#define X(name) #name,
+static const char *const names[] = { COMMANDS(X) NULL };
+#undef X
+const char *const *const cmd_names = names;
+
+const struct cmd *
+cmd_find(const char *name)
+{
+	const struct cmd *const *c;
+
+	for (c = cmds; *c != NULL; c++)
+		if (strcmp((*c)->name, name) == 0)
+			return *c;
+	return NULL;
+}
+
+static bool
+has_word(const struct cmd *c, const char *word)
+{
+	const char *const *w;
+
+	if (strcmp(c->name, word) == 0)
+		return true;
+	for (w = c->words; w != NULL && *w != NULL; w++)
+		if (strcmp(*w, word) == 0)
+			return true;
+	return false;
+}
+
+bool
+cmd_reserves(const char *word)
+{
+	const struct cmd *const *c;
+
+	for (c = cmds; *c != NULL; c++)
+		if (has_word(*c, word))
+			return true;
+	/* No command uses it, but Solaris reserved it. */
+	return strcmp(word, "filter") == 0;
+}

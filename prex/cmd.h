@@ -1,0 +1,71 @@
+/*
+ * cmd.h - what a command is.  Each has a file cmd-NAME.c with one const struct;
+ * help, usage, reserved words and completion come from it.
+ */
+#ifndef PREX_CMD_H
+#define PREX_CMD_H
+
+#include <stdbool.h>
+
+#include "selector.h"
+
+struct shell;
+struct statement;
+
+enum {
+	MODE_USER = 1,
+	MODE_KERNEL = 2,
+	MODE_BOTH = MODE_USER | MODE_KERNEL
+};
+
+/* What comes behind the command, for the Tab key. */
+enum complete {
+	COMPLETE_NOTHING,
+	COMPLETE_WORDS,		/* one of cmd->words */
+	COMPLETE_TARGET,	/* a set, or selectors */
+	COMPLETE_CONNECT,	/* a function handle, and then a target */
+	COMPLETE_CREATE,	/* a name, and then selectors */
+	COMPLETE_LIST,
+	COMPLETE_FILE,
+	COMPLETE_HELP
+};
+
+/* The parsed rest of a command.  Strings live as long as the statement. */
+struct args {
+	const char *word;	/* one of cmd->words, whole; NULL: none given */
+	const char *set;
+	const char *fcn;
+	const char *name;	/* a file, a symbol, a topic */
+	struct selectors *selectors;
+	struct specs specs;
+	const long *numbers;
+	size_t	n_numbers;
+};
+
+enum cmd_result {
+	CMD_DONE,		/* with or without shell_error() */
+	CMD_CONTINUE,		/* let the target run */
+	CMD_QUIT
+};
+
+struct cmd {
+	const char *name;
+	const char *usage;	/* the arguments, one line per form */
+	const char *summary;	/* for the list of commands */
+	const char *help;
+	unsigned modes;
+	const char *const *words;	/* reserved for its arguments */
+	enum complete complete;
+	/* False: a syntax error at the statement's current token. */
+	bool	(*parse)(struct shell *, struct statement *, struct args *);
+	enum cmd_result (*run)(struct shell *, const struct args *);
+};
+
+extern const struct cmd *const cmds[];		/* NULL ends */
+extern const char *const *const cmd_names;	/* the same; NULL ends */
+
+const struct cmd *cmd_find(const char *name);
+/* Is the word part of the language, so that a selector has to quote it? */
+bool	cmd_reserves(const char *word);
+
+#endif

@@ -1,0 +1,299 @@
+/*
+ * complete.c - how could the line go on?  Commands and their words come from
+ * the table, the rest from the session and the target.
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd.h"
+#include "complete.h"
+#include "lex.h"
+#include "shell.h"
+#include "topic.h"
+#include "values.h"
+
+enum { MAX_TOKENS = 256 };
+
+struct context {
+	struct shell *sh;
+	struct token tokens[MAX_TOKENS];	/* before the word */
+	size_t	n;
+	struct completion *c;
+};
+
+static bool
+is_word(const struct token *tok, const char *word)
+{
+	return tok->kind == TOK_WORD && strcmp(tok->text, word) == 0;
+}
+
+/* Is it an identifier, so that it needs no quotes? */
+static bool
+is_plain(const char *s)
+{
+	size_t blanks, len;
+
+	return lex_scan(s, &blanks, &len) == TOK_IDENT && blanks == 0 &&
+	    s[len] == '\0' && !cmd_reserves(s);
+}
+
+static void
+add(struct context *x, const char *mark, const char *s, const char *tail)
+{
+	const char *word = x->c->word;
+	char *text = xasprintf("%s%s%s", mark, s, tail);
+
+	if (strncmp(text, word, strlen(word)) == 0)
+		strings_add(&x->c->candidates, text);
+	else
+		free(text);
+}
+
+/* A value or attribute, which may need quotes or have them already. */
+static void
+add_text(struct context *x, const char *s, const char *tail)
+{
+	const char *word = x->c->word;
+	bool quoted = *word == '\'';
+
+	if (strncmp(s, word + quoted, strlen(word + quoted)) != 0 ||
+	    strpbrk(s, "'\n") != NULL)
+		return;
+	if (quoted || !is_plain(s))
+		strings_add(&x->c->candidates, xasprintf("'%s'%s", s, tail));
+	else
+		strings_add(&x->c->candidates, xasprintf("%s%s", s, tail));
+}
+
+static void
+add_words(struct context *x, const char *const *words)
+{
+	for (; words != NULL && *words != NULL; words++)
+		add(x, "", *words, "");
+}
+
+static void
+add_sets(struct context *x)
+{
+	struct set *s;
+
+	TAILQ_FOREACH(s, &x->sh->sets, entry)
+		add(x, "$", s->name, "");
+}
+
+static void
+add_fcns(struct context *x)
+{
+	struct fcn *f;
+
+	TAILQ_FOREACH(f, &x->sh->fcns, entry)
+		add(x, "&", f->name, "");
+}
+
+static void
+collect(struct context *x, const struct token *attr, struct values *l)
+{
+	struct specs specs = { 0 };
+	struct spec spec;
+
+	spec_init(&spec, attr != NULL ? attr->value : "",
+	    attr == NULL || attr->kind == TOK_REGEX);
+	specs_add(&specs, spec);
+	if (values_collect(x->sh, &specs, l) != TNFCTL_ERR_NONE) {
+		values_free(l);
+		memset(l, 0, sizeof *l);
+	}
+	specs_free(&specs);
+}
+
+static void
+add_attrs(struct context *x, const char *tail)
+{
+	struct values l;
+	size_t i;
+
+	collect(x, NULL, &l);
+	for (i = 0; i < l.n; i++)
+		add_text(x, l.v[i].attr, tail);
+	values_free(&l);
+}
+
+static void
+add_values(struct context *x, const struct token *attr)
+{
+	struct values l;
+	size_t i, j;
+
+	collect(x, attr, &l);
+	for (i = 0; i < l.n; i++)
+		for (j = 0; j < l.v[i].values.n; j++)
+			if (*l.v[i].values.v[j] != '\0')
+				add_text(x, l.v[i].values.v[j], "");
+	values_free(&l);
+}
+
+/* Selectors from the i-th token on, or a set in their place. */
+static void
+add_target(struct context *x, size_t i, bool sets)
+{
+	struct token keys = { .kind = TOK_IDENT };
+
+	if (x->n > i && x->tokens[i].kind == TOK_SET)
+		return;
+	if (x->n > i + 1 && x->tokens[x->n - 1].kind == TOK_EQUAL) {
+		add_values(x, &x->tokens[x->n - 2]);
+		return;
+	}
+	if (sets && x->n == i)
+		add_sets(x);
+	keys.value = xstrdup("keys");
+	add_values(x, &keys);
+	free(keys.value);
+	add_attrs(x, "=");
+}
+
+static void
+add_list(struct context *x, const struct cmd *cmd)
+{
+	size_t i;
+
+	for (i = 1; i < x->n; i++)
+		if (is_word(&x->tokens[i], "probes")) {
+			add_target(x, i + 1, true);
+			return;
+		}
+	if (x->n == 1)
+		add_words(x, cmd->words);
+	else if (x->tokens[1].kind != TOK_WORD)
+		add(x, "", "probes", "");
+	else if (!is_word(&x->tokens[1], "values"))
+		return;
+	add_attrs(x, "");
+}
+
+/* Names are always quoted: most have a slash or a hyphen. */
+static void
+add_file(struct context *x, const char *dir, const char *prefix,
+    const char *name)
+{
+	char *real = xasprintf("%s/%s", dir, name);
+	struct stat sb;
+	bool is_dir = stat(real, &sb) == 0 && S_ISDIR(sb.st_mode);
+
+	if (strchr(name, '\'') == NULL)
+		strings_add(&x->c->candidates, xasprintf("'%s%s%s", prefix,
+		    name, is_dir ? "/" : "'"));
+	free(real);
+}
+
+static void
+add_files(struct context *x)
+{
+	const char *typed = x->c->word + (*x->c->word == '\'');
+	const char *slash = strrchr(typed, '/');
+	const char *base = slash != NULL ? slash + 1 : typed;
+	char *prefix = xstrndup(typed, base - typed);
+	const char *dir = *prefix != '\0' ? prefix : ".";
+	struct dirent *de;
+	DIR *dp = opendir(dir);
+
+	while (dp != NULL && (de = readdir(dp)) != NULL)
+		if (strncmp(de->d_name, base, strlen(base)) == 0 &&
+		    (de->d_name[0] != '.' || *base == '.'))
+			add_file(x, dir, prefix, de->d_name);
+	if (dp != NULL)
+		closedir(dp);
+	free(prefix);
+}
+
+static void
+add_arguments(struct context *x, const struct cmd *cmd)
+{
+	switch (cmd->complete) {
+	case COMPLETE_NOTHING:
+		break;
+	case COMPLETE_WORDS:
+		if (x->n == 1)
+			add_words(x, cmd->words);
+		break;
+	case COMPLETE_TARGET:
+		add_target(x, 1, true);
+		break;
+	case COMPLETE_CONNECT:
+		if (x->n == 1)
+			add_fcns(x);
+		else
+			add_target(x, 2, true);
+		break;
+	case COMPLETE_CREATE:
+		if (x->n == 1) {
+			add_sets(x);
+			add_fcns(x);
+		} else if (x->tokens[1].kind == TOK_SET) {
+			add_target(x, 2, false);
+		}
+		break;
+	case COMPLETE_LIST:
+		add_list(x, cmd);
+		break;
+	case COMPLETE_FILE:
+		if (x->n == 1)
+			add_files(x);
+		break;
+	case COMPLETE_HELP:
+		if (x->n == 1) {
+			add_words(x, cmd_names);
+			add_words(x, topic_names);
+		}
+		break;
+	}
+}
+
+/* Cuts the text into tokens and the word at its end. */
+static void
+cut(struct context *x, const char *text)
+{
+	size_t blanks, len;
+
+	while (x->n < MAX_TOKENS) {
+		enum token_kind kind = lex_scan(text, &blanks, &len);
+		const char *s = text + blanks;
+
+		if (s[0] == '\0' || (s[len] == '\0' && kind != TOK_EQUAL) ||
+		    (kind == TOK_BAD && strchr("'/$&", *s) != NULL)) {
+			x->c->word = xstrdup(s);
+			return;
+		}
+		text += lex(text, &x->tokens[x->n++]);
+	}
+	x->c->word = xstrdup("");
+}
+
+void
+complete(struct shell *sh, const char *text, struct completion *c)
+{
+	struct context *x = xcalloc(1, sizeof *x);
+	const char *name = NULL;
+
+	memset(c, 0, sizeof *c);
+	x->sh = sh;
+	x->c = c;
+	cut(x, text);
+	if (x->n == 0)
+		add_words(x, cmd_names);
+	else if (word_find(cmd_names, x->tokens[0].text, &name) == WORD_ONE)
+		add_arguments(x, cmd_find(name));
+	strings_sort(&c->candidates);
+	while (x->n > 0)
+		token_free(&x->tokens[--x->n]);
+	free(x);
+}
+
+void
+completion_free(struct completion *c)
+{
+	free(c->word);
+	strings_free(&c->candidates);
+}

@@ -1,0 +1,105 @@
+/*
+ * dispatch.c - the one way from a statement to its command.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatch.h"
+#include "parse.h"
+#include "shell.h"
+#include "statement.h"
+#include "util.h"
+
+/* A terminal is not to act on what a file or a paste contains. */
+static char *
+printable(const char *s)
+{
+	char *out = xcalloc(strlen(s) * 4 + 1, 1), *p = out;
+
+	for (; *s != '\0'; s++) {
+		unsigned char c = *s;
+
+		if (c == '\n' || c == '\t' || c == '\r')
+			p += sprintf(p, "\\%c", c == '\n' ? 'n' :
+			    c == '\t' ? 't' : 'r');
+		else if (c < 0x20 || c == 0x7f)
+			p += sprintf(p, "\\%03o", c);
+		else
+			*p++ = c;
+	}
+	return out;
+}
+
+static void
+syntax_error(struct shell *sh, const struct statement *st)
+{
+	const struct token *tok = statement_peek(st);
+	char *text = printable(tok->text);
+
+	fflush(stdout);
+	fprintf(stderr, sh->interactive ? "\"%s\", line %u: " : "%s:%u: ",
+	    st->source, tok->line);
+	fprintf(stderr, "syntax error on or before \"%s\"", text);
+	if (st->hint != NULL)
+		fprintf(stderr, ": %s", st->hint);
+	putc('\n', stderr);
+	free(text);
+	sh->failed = true;
+}
+
+static const struct cmd *
+find(struct statement *st)
+{
+	const char *name = parse_one_of(st, cmd_names);
+
+	if (name == NULL)
+		return NULL;
+	/* Parsers find the command by its name. */
+	free(st->v[0].value);
+	st->v[0].value = xstrdup(name);
+	return cmd_find(name);
+}
+
+static bool
+parse(struct shell *sh, const struct cmd *c, struct statement *st,
+    struct args *a)
+{
+	return c->parse(sh, st, a) && statement_at_end(st);
+}
+
+static enum cmd_result
+run(struct shell *sh, const struct cmd *c, const struct args *a)
+{
+	/* A bad regular expression: whoever can see it may want the rest. */
+	if (sh->failed && !sh->interactive)
+		return CMD_DONE;
+	/* Those for processes do no harm in the kernel, and Solaris let them. */
+	if (c->modes == MODE_KERNEL && sh->mode != MODE_KERNEL) {
+		shell_error(sh, ERROR_PLAIN, "This command is only available "
+		    "in kernel mode (prex invoked with the -k flag)");
+		return CMD_DONE;
+	}
+	return c->run(sh, a);
+}
+
+enum cmd_result
+dispatch(struct shell *sh, struct statement *st)
+{
+	enum cmd_result result = CMD_DONE;
+	const struct cmd *c;
+	struct args a = { 0 };
+
+	if (st->n == 0)
+		return CMD_DONE;
+	sh->now = st;
+	c = find(st);
+	if (c != NULL && parse(sh, c, st, &a))
+		result = run(sh, c, &a);
+	else
+		syntax_error(sh, st);
+	args_free(&a);
+	sh->now = NULL;
+	return result;
+}

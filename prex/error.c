@@ -1,0 +1,62 @@
+/*
+ * error.c - tell what went wrong, and where.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "shell.h"
+#include "statement.h"
+#include "util.h"
+
+static void
+print_place(const struct shell *sh, enum error_kind kind)
+{
+	const struct statement *st = sh->now;
+
+	if (!sh->interactive && st != NULL)
+		fprintf(stderr, "%s:%u: %s", st->source, st->line,
+		    kind == ERROR_SEMANTIC ? "semantic error: " : "");
+	else if (kind == ERROR_SEMANTIC && st != NULL)
+		fprintf(stderr, "\"%s\", line %u: semantic error: ",
+		    st->source, st->line);
+	else if (kind != ERROR_PLAIN)
+		fprintf(stderr, "%s: ", sh->argv0);
+}
+
+static void
+report(struct shell *sh, enum error_kind kind, const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	print_place(sh, kind);
+	vfprintf(stderr, fmt, ap);
+	sh->failed = true;
+}
+
+void
+shell_error(struct shell *sh, enum error_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	report(sh, kind, fmt, ap);
+	va_end(ap);
+	putc('\n', stderr);
+}
+
+void
+shell_tnfctl_error(struct shell *sh, enum error_kind kind,
+    tnfctl_errcode_t code, const char *fmt, ...)
+{
+	/* Any further call of the library may overwrite it. */
+	char *detail = xstrdup(tnfctl_error_detail());
+	va_list ap;
+
+	va_start(ap, fmt);
+	report(sh, kind, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "%s\n", tnfctl_strerror(code));
+	if (*detail != '\0')
+		fprintf(stderr, "%s: %s\n", sh->argv0, detail);
+	free(detail);
+}

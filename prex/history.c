@@ -1,0 +1,64 @@
+/*
+ * history.c - the probe commands given so far.
+ */
+#include <stdlib.h>
+
+#include "history.h"
+#include "selector.h"
+#include "shell.h"
+#include "util.h"
+
+const struct probe_op *
+history_add(struct history *h, const struct probe_op *op)
+{
+	struct probe_op *new;
+
+	h->v = xreallocarray(h->v, h->n + 1, sizeof *h->v);
+	new = &h->v[h->n++];
+	*new = *op;
+	selectors_ref(new->selectors);
+	if (op->fcn != NULL) {
+		new->fcn = xstrdup(op->fcn);
+		new->symbol = xstrdup(op->symbol);
+	}
+	return new;
+}
+
+/* libtnfctl's callback has no argument for us. */
+static struct shell *follower;
+
+static void *
+replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	struct shell *sh = follower;
+	tnfctl_errcode_t err;
+	size_t i;
+
+	for (i = 0; i < sh->history.n; i++) {
+		err = probe_op_apply(sh, &sh->history.v[i], h, p);
+		if (err != TNFCTL_ERR_NONE)
+			shell_tnfctl_error(sh, ERROR_TARGET, err,
+			    "error on new (dlopened) probe : ");
+	}
+	return NULL;
+}
+
+tnfctl_errcode_t
+history_follow(struct shell *sh)
+{
+	follower = sh;
+	return tnfctl_register_funcs(sh->target, replay, NULL);
+}
+
+void
+history_free(struct history *h)
+{
+	while (h->n > 0) {
+		struct probe_op *op = &h->v[--h->n];
+
+		selectors_unref(op->selectors);
+		free(op->fcn);
+		free(op->symbol);
+	}
+	free(h->v);
+}

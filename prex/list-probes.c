@@ -1,0 +1,90 @@
+/*
+ * list-probes.c - one line per matching probe.
+ */
+#include <stdio.h>
+
+#include "attr.h"
+#include "cmd.h"
+#include "list.h"
+#include "probe-op.h"
+#include "selector.h"
+#include "shell.h"
+
+static const char *const default_attrs[] = {
+	"name", "enable", "trace", "file", "line", "funcs", NULL
+};
+
+struct request {
+	const struct selectors *selectors;
+	struct specs specs;
+};
+
+static void
+print_attr(const struct attrs *attrs, const struct spec *spec)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < attrs->n; i++) {
+		const struct attr *a = &attrs->v[i];
+
+		if (!spec_match(spec, a->name))
+			continue;
+		printf("%s=%s ", a->name,
+		    *a->text != '\0' ? a->text : "<no value>");
+		found = true;
+	}
+	if (!found)
+		printf("<no attr> ");
+}
+
+static void
+print_probe(struct shell *sh, const struct attrs *attrs, void *arg)
+{
+	const struct request *r = arg;
+	size_t i;
+
+	if (!selectors_match(r->selectors, attrs))
+		return;
+	for (i = 0; i < r->specs.n; i++)
+		print_attr(attrs, &r->specs.v[i]);
+	putchar('\n');
+}
+
+static void
+add_default_specs(struct specs *l)
+{
+	const char *const *name;
+	struct spec spec;
+
+	for (name = default_attrs; *name != NULL; name++) {
+		spec_init(&spec, *name, false);
+		specs_add(l, spec);
+	}
+}
+
+void
+list_probes(struct shell *sh, const struct args *a)
+{
+	struct request r = { .selectors = a->selectors, .specs = a->specs };
+	struct specs defaults = { 0 };
+	tnfctl_errcode_t err;
+	struct set *set;
+
+	if (a->set != NULL) {
+		if ((set = sets_find(&sh->sets, a->set)) == NULL) {
+			shell_error(sh, ERROR_SEMANTIC,
+			    "missing or invalid set");
+			return;
+		}
+		r.selectors = set->selectors;
+	}
+	if (r.specs.n == 0) {
+		add_default_specs(&defaults);
+		r.specs = defaults;
+	}
+	err = probes_visit(sh, print_probe, &r);
+	if (err != TNFCTL_ERR_NONE)
+		shell_tnfctl_error(sh, ERROR_SEMANTIC, err, "listing error : ");
+	specs_free(&defaults);
+}

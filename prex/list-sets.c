@@ -1,0 +1,45 @@
+/*
+ * list-sets.c - list sets, functions and the history.
+ */
+#include <stdio.h>
+
+#include "list.h"
+#include "selector.h"
+#include "shell.h"
+
+void
+list_sets(struct shell *sh, const struct args *a)
+{
+	struct set *s;
+
+	TAILQ_FOREACH(s, &sh->sets, entry) {
+		printf("$%-8s ", s->name);
+		selectors_print(s->selectors);
+		putchar('\n');
+	}
+}
+
+void
+list_fcns(struct shell *sh, const struct args *a)
+{
+	struct fcn *f;
+
+	TAILQ_FOREACH(f, &sh->fcns, entry)
+		printf("&%-8s %-24s\n", f->name, f->symbol);
+}
+
+void
+list_history(struct shell *sh, const struct args *a)
+{
+	size_t i;
+
+	for (i = 0; i < sh->history.n; i++) {
+		const struct probe_op *op = &sh->history.v[i];
+
+		printf("[%zu] %-7s ", i, op->name);
+		if (op->fcn != NULL)
+			printf("&%s ", op->fcn);
+		selectors_print(op->selectors);
+		putchar('\n');
+	}
+}

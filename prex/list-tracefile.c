@@ -1,0 +1,29 @@
+/*
+ * list-tracefile.c - where do the records go?
+ */
+#include <stdio.h>
+
+#include "cmd.h"
+#include "list.h"
+#include "shell.h"
+
+void
+list_tracefile(struct shell *sh, const struct args *a)
+{
+	tnfctl_trace_attrs_t attrs;
+	tnfctl_errcode_t err;
+
+	if (sh->mode == MODE_KERNEL) {
+		shell_error(sh, ERROR_PLAIN,
+		    "There is no trace file in kernel mode!");
+		return;
+	}
+	err = tnfctl_trace_attrs_get(sh->target, &attrs);
+	if (err != TNFCTL_ERR_NONE)
+		shell_tnfctl_error(sh, ERROR_TARGET, err,
+		    "cannot read tracing status : ");
+	else if (attrs.trace_file_name == NULL)
+		shell_error(sh, ERROR_TARGET, "the target has no trace file");
+	else
+		printf("Current trace file is: %s\n", attrs.trace_file_name);
+}

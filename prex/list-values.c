@@ -1,0 +1,28 @@
+/*
+ * list-values.c - the values that attributes have.
+ */
+#include <stdio.h>
+
+#include "cmd.h"
+#include "list.h"
+#include "shell.h"
+#include "values.h"
+
+void
+list_values(struct shell *sh, const struct args *a)
+{
+	struct values l;
+	tnfctl_errcode_t err;
+	size_t i, j;
+
+	err = values_collect(sh, &a->specs, &l);
+	if (err != TNFCTL_ERR_NONE)
+		shell_tnfctl_error(sh, ERROR_TARGET, err,
+		    "probe traversal error : ");
+	for (i = 0; err == TNFCTL_ERR_NONE && i < l.n; i++) {
+		printf("%s =\n", l.v[i].attr);
+		for (j = 0; j < l.v[i].values.n; j++)
+			printf("\t   %s\n", l.v[i].values.v[j]);
+	}
+	values_free(&l);
+}

@@ -1,0 +1,112 @@
+/*
+ * probe-op.c - what the six probe commands have in common.
+ */
+#include <stdlib.h>
+
+#include "attr.h"
+#include "probe-op.h"
+#include "selector.h"
+#include "shell.h"
+#include "util.h"
+
+struct visit {
+	struct shell *sh;
+	const struct probe_op *op;
+	probe_visit_f *visit;
+	void	*arg;
+};
+
+tnfctl_errcode_t
+probe_op_apply(struct shell *sh, const struct probe_op *op, tnfctl_handle_t *h,
+    tnfctl_probe_t *p)
+{
+	tnfctl_probe_state_t state;
+	tnfctl_errcode_t err;
+	struct attrs attrs;
+	bool match;
+
+	if ((err = tnfctl_probe_state_get(h, p, &state)) != TNFCTL_ERR_NONE)
+		return err;
+	attrs_of_probe(&attrs, &state, &sh->fcns);
+	match = selectors_match(op->selectors, &attrs);
+	attrs_free(&attrs);
+	return match ? op->apply(h, p, op) : TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+apply_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	struct visit *v = arg;
+
+	return probe_op_apply(v->sh, v->op, h, p);
+}
+
+static tnfctl_errcode_t
+visit_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	struct visit *v = arg;
+	tnfctl_probe_state_t state;
+	tnfctl_errcode_t err;
+	struct attrs attrs;
+
+	if ((err = tnfctl_probe_state_get(h, p, &state)) != TNFCTL_ERR_NONE)
+		return err;
+	attrs_of_probe(&attrs, &state, &v->sh->fcns);
+	v->visit(v->sh, &attrs, v->arg);
+	attrs_free(&attrs);
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+probes_visit(struct shell *sh, probe_visit_f *visit, void *arg)
+{
+	struct visit v = { .sh = sh, .visit = visit, .arg = arg };
+
+	return tnfctl_probe_apply(sh->target, visit_one, &v);
+}
+
+/* Fills in what the names stand for; false: there is no such thing. */
+static bool
+resolve(struct shell *sh, const struct args *a, struct probe_op *op)
+{
+	struct set *set;
+	struct fcn *fcn;
+
+	op->selectors = a->selectors;
+	if (a->set != NULL) {
+		if ((set = sets_find(&sh->sets, a->set)) == NULL) {
+			shell_error(sh, ERROR_SEMANTIC,
+			    "no set named \"$%s\"", a->set);
+			return false;
+		}
+		op->selectors = set->selectors;
+	}
+	if (a->fcn != NULL) {
+		if ((fcn = fcns_find(&sh->fcns, a->fcn)) == NULL) {
+			shell_error(sh, ERROR_SEMANTIC,
+			    "no function named \"&%s\"", a->fcn);
+			return false;
+		}
+		op->fcn = fcn->name;
+		op->symbol = fcn->symbol;
+	}
+	return true;
+}
+
+enum cmd_result
+probe_op_run(struct shell *sh, const struct args *a, const char *name,
+    probe_op_f *apply)
+{
+	struct probe_op op = { .name = name, .apply = apply };
+	struct visit v = { .sh = sh };
+	tnfctl_errcode_t err;
+
+	if (!resolve(sh, a, &op))
+		return CMD_DONE;
+	v.op = history_add(&sh->history, &op);
+	err = tnfctl_probe_apply(sh->target, apply_one, &v);
+	if (err != TNFCTL_ERR_NONE)
+		shell_tnfctl_error(sh, ERROR_TARGET, err,
+		    "error on probe operation: ");
+	return CMD_DONE;
+}

@@ -1,0 +1,37 @@
+/*
+ * probe-op.h - enable, disable, trace, untrace, connect and clear.
+ */
+#ifndef PREX_PROBE_OP_H
+#define PREX_PROBE_OP_H
+
+#include <tnf/tnfctl.h>
+
+#include "cmd.h"
+
+struct probe_op;
+struct selectors;
+struct shell;
+
+typedef tnfctl_errcode_t probe_op_f(tnfctl_handle_t *, tnfctl_probe_t *,
+    const struct probe_op *);
+
+struct probe_op {
+	const char *name;	/* of the command */
+	probe_op_f *apply;
+	char	*fcn, *symbol;	/* connect only */
+	struct selectors *selectors;
+};
+
+/* The run function of all six: logs the command and applies it. */
+enum cmd_result probe_op_run(struct shell *, const struct args *,
+	    const char *name, probe_op_f *);
+/* To one probe, if the selectors match it. */
+tnfctl_errcode_t probe_op_apply(struct shell *, const struct probe_op *,
+	    tnfctl_handle_t *, tnfctl_probe_t *);
+
+/* Calls op for each probe with its state and attributes. */
+struct attrs;
+typedef void probe_visit_f(struct shell *, const struct attrs *, void *);
+tnfctl_errcode_t probes_visit(struct shell *, probe_visit_f *, void *);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * selector.c - does a probe have what the user asked for?
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr.h"
+#include "selector.h"
+#include "util.h"
+
+bool
+spec_init(struct spec *s, const char *text, bool is_regex)
+{
+	s->text = xstrdup(text);
+	s->is_regex = is_regex;
+	s->regex = NULL;
+	if (!is_regex)
+		return true;
+	s->regex = xcalloc(1, sizeof *s->regex);
+	if (regcomp(s->regex, text, REG_NOSUB) == 0)
+		return true;
+	free(s->regex);
+	s->regex = NULL;
+	return false;
+}
+
+void
+spec_free(struct spec *s)
+{
+	if (s->regex != NULL)
+		regfree(s->regex);
+	free(s->regex);
+	free(s->text);
+}
+
+bool
+spec_match(const struct spec *s, const char *text)
+{
+	if (!s->is_regex)
+		return strcmp(s->text, text) == 0;
+	return s->regex != NULL && regexec(s->regex, text, 0, NULL, 0) == 0;
+}
+
+bool
+specs_match(const struct specs *l, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (spec_match(&l->v[i], text))
+			return true;
+	return false;
+}
+
+void
+specs_add(struct specs *l, struct spec s)
+{
+	l->v = xreallocarray(l->v, l->n + 1, sizeof *l->v);
+	l->v[l->n++] = s;
+}
+
+void
+specs_free(struct specs *l)
+{
+	while (l->n > 0)
+		spec_free(&l->v[--l->n]);
+	free(l->v);
+	l->v = NULL;
+}
+
+struct selectors *
+selectors_new(void)
+{
+	struct selectors *l = xcalloc(1, sizeof *l);
+
+	l->refs = 1;
+	return l;
+}
+
+struct selectors *
+selectors_ref(struct selectors *l)
+{
+	l->refs++;
+	return l;
+}
+
+void
+selectors_unref(struct selectors *l)
+{
+	if (l == NULL || --l->refs > 0)
+		return;
+	while (l->n-- > 0) {
+		spec_free(&l->v[l->n].attr);
+		spec_free(&l->v[l->n].value);
+	}
+	free(l->v);
+	free(l);
+}
+
+void
+selectors_add(struct selectors *l, struct spec attr, struct spec value)
+{
+	l->v = xreallocarray(l->v, l->n + 1, sizeof *l->v);
+	l->v[l->n].attr = attr;
+	l->v[l->n++].value = value;
+}
+
+static bool
+selector_match(const struct selector *s, const struct attrs *attrs)
+{
+	size_t i, j;
+
+	for (i = 0; i < attrs->n; i++) {
+		const struct attr *a = &attrs->v[i];
+
+		if (!spec_match(&s->attr, a->name))
+			continue;
+		for (j = 0; j < a->n_values; j++)
+			if (spec_match(&s->value, a->values[j]))
+				return true;
+	}
+	return false;
+}
+
+bool
+selectors_match(const struct selectors *l, const struct attrs *attrs)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (selector_match(&l->v[i], attrs))
+			return true;
+	return false;
+}
+
+static void
+spec_print(const struct spec *s)
+{
+	int mark = s->is_regex ? '/' : '\'';
+
+	printf("%c%s%c", mark, s->text, mark);
+}
+
+void
+selectors_print(const struct selectors *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		spec_print(&l->v[i].attr);
+		putchar('=');
+		spec_print(&l->v[i].value);
+		putchar(' ');
+	}
+}

@@ -1,0 +1,87 @@
+/*
+ * shell.c - a session from the first prompt to the last.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "dispatch.h"
+#include "kernel.h"
+#include "shell.h"
+#include "source.h"
+#include "statement.h"
+#include "target.h"
+
+void
+shell_init(struct shell *sh, const char *argv0)
+{
+	memset(sh, 0, sizeof *sh);
+	sh->argv0 = argv0;
+	sh->mode = MODE_USER;
+	sh->at_quit = TNFCTL_TARG_DEFAULT;
+	TAILQ_INIT(&sh->sets);
+	TAILQ_INIT(&sh->fcns);
+}
+
+void
+shell_free(struct shell *sh)
+{
+	while (sh->top != NULL)
+		source_pop(sh);
+	sets_free(&sh->sets);
+	fcns_free(&sh->fcns);
+	history_free(&sh->history);
+}
+
+static void
+banner(struct shell *sh)
+{
+	if (sh->mode == MODE_KERNEL) {
+		puts("Type \"help\" for help ...");
+		return;
+	}
+	if (sh->test_mode)
+		printf("prex(%ld), target(%ld): ", (long)getpid(),
+		    (long)target_pid(sh));
+	puts("Target process stopped");
+	puts("Type \"continue\" to resume the target, \"help\" for help ...");
+}
+
+/* Reads commands until one of them lets the target run or leaves. */
+static enum cmd_result
+command_mode(struct shell *sh)
+{
+	enum cmd_result r = CMD_DONE;
+	struct statement st;
+
+	banner(sh);
+	kernel_check_filter(sh);
+	while (r == CMD_DONE) {
+		if (statement_read(sh, &st) == STATEMENT_EOF)
+			r = CMD_QUIT;
+		else
+			r = dispatch(sh, &st);
+		statement_free(&st);
+		if (sh->failed && !sh->interactive)
+			return CMD_QUIT;
+		if (r == CMD_DONE)
+			kernel_check_filter(sh);
+	}
+	return r;
+}
+
+int
+shell_run(struct shell *sh)
+{
+	enum target_run run = TARGET_STOPPED;
+	bool closed;
+
+	while (run == TARGET_STOPPED && command_mode(sh) == CMD_CONTINUE)
+		run = target_run(sh);
+	closed = target_close(sh);
+	if (!closed || run == TARGET_FAILED)
+		return EXIT_FAILURE;
+	return sh->failed && !sh->interactive ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,60 @@
+/*
+ * shell.h - the state of a session.
+ */
+#ifndef PREX_SHELL_H
+#define PREX_SHELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tnf/tnfctl.h>
+
+#include "fcn.h"
+#include "history.h"
+#include "set.h"
+
+struct source;
+struct statement;
+
+struct shell {
+	const char *argv0;
+	tnfctl_handle_t *target;
+	unsigned mode;			/* MODE_USER or MODE_KERNEL */
+	size_t	buffer_size;		/* -s in bytes; 0: not given */
+	bool	test_mode;		/* -t */
+	bool	interactive;		/* go on after errors */
+
+	struct source *top;
+	const struct statement *now;	/* being executed; NULL: none */
+	bool	failed;			/* there was an error */
+	tnfctl_targ_op_t at_quit;
+
+	struct sets sets;
+	struct fcns fcns;
+	struct history history;
+};
+
+void	shell_init(struct shell *, const char *argv0);
+void	shell_free(struct shell *);
+/* Opens command mode and runs until the session ends.  Returns the exit
+   status; the target is closed. */
+int	shell_run(struct shell *);
+
+/*
+ * All errors of commands.  Somebody at a terminal reads what Solaris printed;
+ * in a file or a pipe the same text follows the place where it happened, and
+ * ends the session.
+ */
+enum error_kind {
+	ERROR_SEMANTIC,		/* "source", line N: semantic error: text */
+	ERROR_TARGET,		/* argv0: text */
+	ERROR_PLAIN		/* text */
+};
+void	shell_error(struct shell *, enum error_kind, const char *fmt, ...)
+	    __attribute__((format(printf, 3, 4)));
+/* The same about a failed call of libtnfctl: ends with its text, and on a
+   line of its own with what more is known. */
+void	shell_tnfctl_error(struct shell *, enum error_kind, tnfctl_errcode_t,
+	    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * statement.c - collect the tokens of one command.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shell.h"
+#include "source.h"
+#include "statement.h"
+#include "util.h"
+
+static void
+add(struct statement *st, const struct token *tok)
+{
+	st->v = xreallocarray(st->v, st->n + 2, sizeof *st->v);
+	st->v[st->n++] = *tok;
+}
+
+static void
+finish(struct statement *st, const struct token *end)
+{
+	st->v = xreallocarray(st->v, st->n + 1, sizeof *st->v);
+	st->v[st->n] = *end;
+	if (st->n > 0)
+		st->line = st->v[0].line;
+}
+
+static void
+clear(struct statement *st)
+{
+	while (st->n > 0)
+		token_free(&st->v[--st->n]);
+}
+
+/* A statement never goes on in the next source, even if the file ends in the
+   middle of a line. */
+static bool
+end_of_source(struct shell *sh, struct statement *st, bool begun)
+{
+	struct token end = { .kind = TOK_END };
+
+	if (begun) {
+		end.text = xstrdup("\n");
+		end.line = sh->top->line_no;
+		finish(st, &end);
+		return true;
+	}
+	source_pop(sh);
+	return false;
+}
+
+static enum statement_read
+read_tokens(struct shell *sh, struct statement *st)
+{
+	struct token tok;
+	bool begun = false;
+
+	while (sh->top != NULL) {
+		switch (source_fill(sh, begun)) {
+		case SOURCE_LINE:
+			break;
+		case SOURCE_INTERRUPT:
+			clear(st);
+			begun = false;
+			continue;
+		case SOURCE_END:
+			if (end_of_source(sh, st, begun))
+				return STATEMENT_OK;
+			continue;
+		}
+		if (!begun) {
+			free(st->source);
+			st->source = xstrdup(sh->top->name);
+			st->line = sh->top->line_no;
+			begun = true;
+		}
+		source_token(sh->top, &tok);
+		if (tok.kind == TOK_END) {
+			finish(st, &tok);
+			return STATEMENT_OK;
+		}
+		if (tok.kind == TOK_CONTINUE)
+			token_free(&tok);
+		else
+			add(st, &tok);
+	}
+	return STATEMENT_EOF;
+}
+
+enum statement_read
+statement_read(struct shell *sh, struct statement *st)
+{
+	memset(st, 0, sizeof *st);
+	return read_tokens(sh, st);
+}
+
+void
+statement_free(struct statement *st)
+{
+	if (st->v != NULL)
+		token_free(&st->v[st->n]);
+	clear(st);
+	free(st->v);
+	free(st->source);
+	free(st->hint);
+}
+
+const struct token *
+statement_peek(const struct statement *st)
+{
+	return &st->v[st->next];
+}
+
+const struct token *
+statement_take(struct statement *st, enum token_kind kind)
+{
+	if (st->v[st->next].kind != kind || kind == TOK_END)
+		return NULL;
+	return &st->v[st->next++];
+}
+
+bool
+statement_at_end(const struct statement *st)
+{
+	return st->next == st->n;
+}

@@ -1,0 +1,35 @@
+/*
+ * statement.h - the tokens of one command, and a cursor on them.
+ */
+#ifndef PREX_STATEMENT_H
+#define PREX_STATEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lex.h"
+
+struct shell;
+
+struct statement {
+	char	*source;	/* for messages */
+	unsigned line;		/* where it begins */
+	struct token *v;	/* n tokens and a TOK_END */
+	size_t	n;
+	size_t	next;
+	char	*hint;		/* what may help at a syntax error, or NULL */
+};
+
+enum statement_read { STATEMENT_OK, STATEMENT_EOF };
+
+/* Reads up to the end of a statement, over continued lines and the ends of
+   sources; an empty line is a statement without tokens. */
+enum statement_read statement_read(struct shell *, struct statement *);
+void	statement_free(struct statement *);
+
+const struct token *statement_peek(const struct statement *);
+/* Takes the next token if it is of that kind. */
+const struct token *statement_take(struct statement *, enum token_kind);
+bool	statement_at_end(const struct statement *);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * target-open.c - get hold of the target and give it a trace file.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "parse.h"
+#include "shell.h"
+#include "target.h"
+#include "util.h"
+
+enum { DEFAULT_SIZE = 4 * 1024 * 1024 };
+
+static bool
+opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
+{
+	if (err == TNFCTL_ERR_NONE)
+		return true;
+	shell_tnfctl_error(sh, ERROR_TARGET, err, "trouble %s: ", what);
+	putc('\n', stderr);
+	return false;
+}
+
+static bool
+attach(struct shell *sh, pid_t pid)
+{
+	tnfctl_errcode_t err = tnfctl_pid_open(pid, &sh->target);
+
+	if (err != TNFCTL_ERR_NOLIBTNFPROBE)
+		return opened(sh, err, "attaching to target process");
+	shell_error(sh, ERROR_TARGET,
+	    "missing symbols, is libtnfprobe.so loaded in target?");
+	if (*tnfctl_error_detail() != '\0')
+		fprintf(stderr, "%s: %s\n", sh->argv0, tnfctl_error_detail());
+	putc('\n', stderr);
+	return false;
+}
+
+bool
+target_open(struct shell *sh, const struct target_options *o)
+{
+	if (o->kernel)
+		return opened(sh, tnfctl_kernel_open(&sh->target),
+		    "attaching to the kernel");
+	if (o->pid != 0)
+		return attach(sh, o->pid);
+	return opened(sh, tnfctl_exec_open(o->argv[0], o->argv, NULL,
+	    o->preload, NULL, &sh->target), "creating target process");
+}
+
+/* The caller frees it. */
+static char *
+file_name(struct shell *sh, const char *given, pid_t pid)
+{
+	const char *dir = getenv("TMPDIR");
+	char *name;
+
+	if (given != NULL)
+		return xstrdup(given);
+	if (dir == NULL || *dir == '\0')
+		dir = "/tmp";
+	name = xasprintf("%s/trace-%ld", dir, (long)pid);
+	if (strlen(name) < PATH_MAX)
+		return name;
+	free(name);
+	shell_error(sh, ERROR_TARGET, "$TMPDIR too long");
+	return NULL;
+}
+
+static size_t
+file_size(struct shell *sh, size_t min)
+{
+	if (sh->buffer_size == 0)
+		return DEFAULT_SIZE;
+	if (sh->buffer_size >= min)
+		return sh->buffer_size;
+	fflush(stdout);
+	fprintf(stderr, "specified tracefile size smaller then minimum; "
+	    "setting to %zu kbytes\n", min / 1024);
+	return min;
+}
+
+static bool
+make_trace_file(struct shell *sh, const char *given)
+{
+	tnfctl_trace_attrs_t attrs;
+	tnfctl_errcode_t err;
+	char *name = NULL;
+
+	err = tnfctl_trace_attrs_get(sh->target, &attrs);
+	if (err == TNFCTL_ERR_NONE && attrs.trace_buf_state == TNFCTL_BUF_BROKEN)
+		err = TNFCTL_ERR_BUFBROKEN;
+	/* It keeps the file of an earlier session. */
+	if (err == TNFCTL_ERR_NONE && attrs.trace_buf_state == TNFCTL_BUF_NONE) {
+		name = file_name(sh, given, attrs.targ_pid);
+		if (name == NULL)
+			return false;
+		err = tnfctl_buffer_alloc(sh->target, name,
+		    file_size(sh, attrs.trace_min_size));
+	}
+	free(name);
+	if (err == TNFCTL_ERR_NONE)
+		return true;
+	shell_tnfctl_error(sh, ERROR_TARGET, err,
+	    "trouble initializing tracefile: ");
+	return false;
+}
+
+static void
+define_names(struct shell *sh)
+{
+	struct selectors *all = selectors_new();
+	struct spec attr, value;
+
+	spec_init(&attr, "keys", false);
+	spec_init(&value, ".*", true);
+	selectors_add(all, attr, value);
+	sets_define(&sh->sets, "all", all);
+	selectors_unref(all);
+	if (sh->mode == MODE_USER)
+		fcns_define(&sh->fcns, "debug", "tnf_probe_debug");
+}
+
+bool
+target_set_up(struct shell *sh, const struct target_options *o)
+{
+	tnfctl_errcode_t err;
+
+	if (sh->mode == MODE_USER) {
+		if (!make_trace_file(sh, o->file))
+			return false;
+		target_check(sh);
+	}
+	define_names(sh);
+	err = history_follow(sh);
+	if (err == TNFCTL_ERR_NONE)
+		return true;
+	shell_tnfctl_error(sh, ERROR_TARGET, err, "error in probe discovery : ");
+	return false;
+}

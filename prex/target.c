@@ -1,0 +1,128 @@
+/*
+ * target.c - let the target run, and let it go.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "shell.h"
+#include "target.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_interrupt(int sig)
+{
+	interrupted = 1;
+}
+
+void
+target_catch_interrupt(struct shell *sh)
+{
+	struct sigaction sa = { .sa_handler = on_interrupt };
+
+	/* Without SA_RESTART: what waits is to notice. */
+	if (sigaction(SIGINT, &sa, NULL) < 0)
+		shell_error(sh, ERROR_TARGET,
+		    "trouble setting up signal handler: %s", strerror(errno));
+}
+
+bool
+target_interrupted(void)
+{
+	bool was = interrupted;
+
+	interrupted = 0;
+	return was;
+}
+
+pid_t
+target_pid(struct shell *sh)
+{
+	tnfctl_trace_attrs_t attrs;
+
+	if (tnfctl_trace_attrs_get(sh->target, &attrs) != TNFCTL_ERR_NONE)
+		return 0;
+	return attrs.targ_pid;
+}
+
+/* Says so if the target can no longer write records. */
+void
+target_check(struct shell *sh)
+{
+	tnfctl_trace_attrs_t attrs;
+	tnfctl_errcode_t err = tnfctl_trace_attrs_get(sh->target, &attrs);
+
+	if (err != TNFCTL_ERR_NONE)
+		shell_tnfctl_error(sh, ERROR_TARGET, err,
+		    "cannot read tracing status : ");
+	else if (attrs.trace_buf_state == TNFCTL_BUF_BROKEN)
+		puts("Tracing shut down in target program due to an internal "
+		    "error - Please restart prex and target");
+}
+
+static enum target_run
+after_event(struct shell *sh, tnfctl_event_t event)
+{
+	switch (event) {
+	case TNFCTL_EVENT_EXEC:
+		puts("Target process exec'd");
+		sh->at_quit = TNFCTL_TARG_RESUME;
+		return TARGET_GONE;
+	case TNFCTL_EVENT_EXIT:
+		fflush(stdout);
+		fprintf(stderr, "%s: target process exited\n", sh->argv0);
+		return TARGET_GONE;
+	case TNFCTL_EVENT_TARGGONE:
+		fflush(stdout);
+		fprintf(stderr, "%s: target process disappeared (without "
+		    "calling exit)\n", sh->argv0);
+		return TARGET_GONE;
+	default:
+		return TARGET_STOPPED;
+	}
+}
+
+static bool
+goes_on(tnfctl_event_t event)
+{
+	return event == TNFCTL_EVENT_DLOPEN || event == TNFCTL_EVENT_DLCLOSE ||
+	    (event == TNFCTL_EVENT_EINTR && !target_interrupted());
+}
+
+enum target_run
+target_run(struct shell *sh)
+{
+	tnfctl_event_t event;
+	tnfctl_errcode_t err;
+	enum target_run r;
+
+	fflush(stdout);
+	/* What was pressed at the prompt was about the prompt. */
+	target_interrupted();
+	do {
+		err = tnfctl_continue(sh->target, &event, NULL);
+		if (err != TNFCTL_ERR_NONE) {
+			shell_tnfctl_error(sh, ERROR_TARGET, err,
+			    "cannot continue target : ");
+			return TARGET_FAILED;
+		}
+	} while (goes_on(event));
+	if ((r = after_event(sh, event)) == TARGET_STOPPED)
+		target_check(sh);
+	return r;
+}
+
+bool
+target_close(struct shell *sh)
+{
+	tnfctl_errcode_t err = tnfctl_close(sh->target, sh->at_quit);
+
+	sh->target = NULL;
+	if (err == TNFCTL_ERR_NONE)
+		return true;
+	shell_tnfctl_error(sh, ERROR_TARGET, err, "trouble quitting : ");
+	return false;
+}

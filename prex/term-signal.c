@@ -1,0 +1,101 @@
+/*
+ * term-signal.c - signals while a line is being edited.  The terminal is in
+ * another mode then, which nobody else must get to see: not the shell that we
+ * are stopped for, and not the one that we leave to.
+ */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "term-signal.h"
+
+static const int signals[] = {
+	SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH
+};
+enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
+
+static struct sigaction old_actions[N_SIGNALS];
+static sigset_t old_mask;
+static volatile sig_atomic_t came[NSIG];
+
+static void
+on_signal(int sig)
+{
+	came[sig] = 1;
+}
+
+const sigset_t *
+term_signal_mask(void)
+{
+	return &old_mask;
+}
+
+void
+term_signal_begin(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+	sigset_t block;
+	int i;
+
+	sigemptyset(&block);
+	for (i = 0; i < N_SIGNALS; i++)
+		sigaddset(&block, signals[i]);
+	sigprocmask(SIG_BLOCK, &block, &old_mask);
+	for (i = 0; i < N_SIGNALS; i++) {
+		sigaction(signals[i], NULL, &old_actions[i]);
+		if (old_actions[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], &sa, NULL);
+	}
+}
+
+void
+term_signal_end(void)
+{
+	int i;
+
+	/* A Ctrl-C that came too late for this line is not for the next. */
+	for (i = 0; i < N_SIGNALS; i++) {
+		sigaction(signals[i], &old_actions[i], NULL);
+		came[signals[i]] = 0;
+	}
+	sigprocmask(SIG_SETMASK, &old_mask, NULL);
+}
+
+/* Lets the signal do what it would have done to us without libedit. */
+static void
+suffer(EditLine *el, int sig)
+{
+	el_set(el, EL_PREP_TERM, 0);
+	term_signal_end();
+	kill(getpid(), sig);
+	term_signal_begin();
+	el_set(el, EL_PREP_TERM, 1);
+	el_set(el, EL_REFRESH);
+}
+
+bool
+term_signal_act(EditLine *el)
+{
+	int i;
+
+	if (came[SIGINT] && old_actions[0].sa_handler != SIG_DFL) {
+		came[SIGINT] = 0;
+		return true;
+	}
+	if (came[SIGWINCH]) {
+		came[SIGWINCH] = 0;
+		el_resize(el);
+		el_set(el, EL_REFRESH);
+	}
+	if (came[SIGCONT]) {
+		/* The shell may have changed the terminal. */
+		came[SIGCONT] = 0;
+		el_set(el, EL_PREP_TERM, 1);
+		el_set(el, EL_REFRESH);
+	}
+	for (i = 0; i < N_SIGNALS; i++)
+		if (came[signals[i]]) {
+			suffer(el, signals[i]);
+			break;
+		}
+	return false;
+}

@@ -1,0 +1,205 @@
+/*
+ * term.c - lines from somebody at a terminal, through libedit if it can move
+ * the cursor.
+ */
+#include <errno.h>
+#include <histedit.h>
+#include <locale.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "line-history.h"
+#include "shell.h"
+#include "tab.h"
+#include "target.h"
+#include "term.h"
+#include "term-signal.h"
+#include "util.h"
+
+struct term {
+	struct shell *sh;
+	EditLine *el;		/* NULL: a terminal without cursor motion */
+	struct line_history *history;
+	char	*prompt;
+	mbstate_t mb;
+};
+
+static const char *
+prompt(EditLine *el)
+{
+	struct term *t;
+
+	el_get(el, EL_CLIENTDATA, &t);
+	return t->prompt;
+}
+
+/* One character for libedit.  Signals are taken here and nowhere else while a
+   line is being edited, so that none comes at the wrong moment. */
+static int
+read_char(EditLine *el, wchar_t *wc)
+{
+	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct term *t;
+	ssize_t n;
+	char c;
+
+	el_get(el, EL_CLIENTDATA, &t);
+	for (;;) {
+		if (ppoll(&fd, 1, NULL, term_signal_mask()) < 0) {
+			if (errno != EINTR)
+				return -1;
+			if (term_signal_act(el))
+				return errno = EINTR, -1;
+			continue;
+		}
+		n = read(STDIN_FILENO, &c, 1);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0)
+			return n;
+		switch (mbrtowc(wc, &c, 1, &t->mb)) {
+		case (size_t)-2:
+			break;
+		case (size_t)-1:
+			memset(&t->mb, 0, sizeof t->mb);
+			break;
+		default:
+			return 1;
+		}
+	}
+}
+
+static const char *const keys[][2] = {
+	{ "^I", "prex-complete" },
+	{ "^R", "em-inc-search-prev" },
+	{ "^W", "ed-delete-prev-word" },
+	{ "\\e[3~", "ed-delete-next-char" },
+	{ "\\e[1~", "ed-move-to-beg" },
+	{ "\\e[4~", "ed-move-to-end" },
+	{ "\\e[H", "ed-move-to-beg" },
+	{ "\\e[F", "ed-move-to-end" },
+	{ "\\e[1;5C", "em-next-word" },
+	{ "\\e[1;5D", "ed-prev-word" },
+};
+
+static void
+set_up_editor(struct term *t)
+{
+	size_t i;
+
+	el_set(t->el, EL_CLIENTDATA, t);
+	el_set(t->el, EL_EDITOR, "emacs");
+	el_set(t->el, EL_PROMPT, prompt);
+	el_set(t->el, EL_SIGNAL, 0);
+	el_set(t->el, EL_GETCFN, read_char);
+	el_set(t->el, EL_HIST, history, line_history_get(t->history));
+	el_set(t->el, EL_ADDFN, "prex-complete", "complete the word",
+	    tab_complete);
+	for (i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		el_set(t->el, EL_BIND, keys[i][0], keys[i][1], NULL);
+	el_source(t->el, NULL);
+}
+
+struct term *
+term_open(struct shell *sh)
+{
+	struct term *t = xcalloc(1, sizeof *t);
+	const char *type = getenv("TERM");
+
+	t->sh = sh;
+	if (!isatty(STDOUT_FILENO) || type == NULL || *type == '\0' ||
+	    strcmp(type, "dumb") == 0)
+		return t;
+	setlocale(LC_CTYPE, "");
+	t->el = el_init("prex", stdin, stdout, stderr);
+	if (t->el == NULL)
+		return t;
+	tab_shell = sh;
+	t->history = line_history_open();
+	set_up_editor(t);
+	return t;
+}
+
+/* The end of the file is Ctrl-D, unless nobody can type any more. */
+static enum term_read
+at_eof(void)
+{
+	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	if (!isatty(STDIN_FILENO) ||
+	    (poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
+		return TERM_HANGUP;
+	return TERM_EOF;
+}
+
+static enum term_read
+read_plain(struct term *t, char **line, size_t *size)
+{
+	ssize_t n;
+
+	fputs(t->prompt, stdout);
+	fflush(stdout);
+	errno = 0;
+	n = getline(line, size, stdin);
+	if (n >= 0 && !target_interrupted())
+		return TERM_LINE;
+	clearerr(stdin);
+	if (n >= 0 || errno == EINTR) {
+		target_interrupted();
+		putchar('\n');
+		return TERM_INTERRUPT;
+	}
+	return at_eof();
+}
+
+static enum term_read
+read_edited(struct term *t, char **line, size_t *size)
+{
+	const char *text;
+	int n = 0;
+
+	fflush(stdout);
+	term_signal_begin();
+	el_resize(t->el);
+	text = el_gets(t->el, &n);
+	term_signal_end();
+	if (text == NULL && n < 0 && errno == EINTR) {
+		putchar('\n');
+		return TERM_INTERRUPT;
+	}
+	if (text == NULL)
+		return at_eof();
+	line_history_add(t->history, text);
+	free(*line);
+	*line = xstrdup(text);
+	*size = strlen(text) + 1;
+	return TERM_LINE;
+}
+
+enum term_read
+term_read(struct term *t, bool in_statement, char **line, size_t *size)
+{
+	free(t->prompt);
+	t->prompt = in_statement ? xstrdup("> ") :
+	    xasprintf("%s> ", t->sh->argv0);
+	fflush(stderr);
+	return t->el != NULL ? read_edited(t, line, size) :
+	    read_plain(t, line, size);
+}
+
+void
+term_close(struct term *t)
+{
+	if (t == NULL)
+		return;
+	if (t->el != NULL) {
+		el_end(t->el);
+		line_history_close(t->history);
+	}
+	free(t->prompt);
+	free(t);
+}

@@ -1,0 +1,88 @@
+/*
+ * values.c - collect the values that attributes have in all probes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr.h"
+#include "probe-op.h"
+#include "selector.h"
+#include "values.h"
+
+struct collect {
+	const struct specs *specs;
+	struct values *values;
+};
+
+static struct value_list *
+list_of(struct values *l, const char *attr)
+{
+	struct value_list *v;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].attr, attr) == 0)
+			return &l->v[i];
+	l->v = xreallocarray(l->v, l->n + 1, sizeof *l->v);
+	v = &l->v[l->n++];
+	memset(v, 0, sizeof *v);
+	v->attr = xstrdup(attr);
+	return v;
+}
+
+static void
+collect_attr(struct values *l, const struct attr *a)
+{
+	struct value_list *v = list_of(l, a->name);
+	size_t i;
+
+	for (i = 0; i < a->n_values; i++)
+		strings_add(&v->values, xstrdup(a->values[i]));
+}
+
+static void
+collect(struct shell *sh, const struct attrs *attrs, void *arg)
+{
+	struct collect *c = arg;
+	size_t i;
+
+	for (i = 0; i < attrs->n; i++)
+		if (specs_match(c->specs, attrs->v[i].name))
+			collect_attr(c->values, &attrs->v[i]);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	return strcmp(((const struct value_list *)a)->attr,
+	    ((const struct value_list *)b)->attr);
+}
+
+tnfctl_errcode_t
+values_collect(struct shell *sh, const struct specs *specs, struct values *l)
+{
+	struct collect c = { .specs = specs, .values = l };
+	tnfctl_errcode_t err;
+	size_t i;
+
+	memset(l, 0, sizeof *l);
+	if ((err = probes_visit(sh, collect, &c)) != TNFCTL_ERR_NONE)
+		return err;
+	if (l->n > 0)
+		qsort(l->v, l->n, sizeof *l->v, compare);
+	for (i = 0; i < l->n; i++)
+		strings_sort(&l->v[i].values);
+	return TNFCTL_ERR_NONE;
+}
+
+void
+values_free(struct values *l)
+{
+	while (l->n > 0) {
+		struct value_list *v = &l->v[--l->n];
+
+		strings_free(&v->values);
+		free(v->attr);
+	}
+	free(l->v);
+}
