@@ -42,9 +42,31 @@ write_all(struct out *o, const char *s, size_t n)
 	}
 }
 
+/* In memory the buffer grows instead; what does not fit any more is lost. */
+static void
+grow(struct out *o)
+{
+	size_t used = (size_t)(o->p - o->base);
+	size_t size = 2 * ((size_t)(o->limit - o->base) + OUT_MARGIN);
+	char *base = realloc(o->base, size);
+
+	if (base == NULL) {
+		o->error = ENOMEM;
+		o->p = o->base;
+		return;
+	}
+	o->base = base;
+	o->p = base + used;
+	o->limit = base + size - OUT_MARGIN;
+}
+
 void
 out_flush(struct out *o)
 {
+	if (o->fd < 0) {
+		grow(o);
+		return;
+	}
 	write_all(o, o->base, (size_t)(o->p - o->base));
 	o->p = o->base;
 }
@@ -54,7 +76,8 @@ out_close(struct out *o)
 {
 	if (o->base == NULL)
 		return 0;
-	out_flush(o);
+	if (o->fd >= 0)
+		out_flush(o);
 	free(o->base);
 	o->base = NULL;
 	return o->error;
@@ -63,12 +86,12 @@ out_close(struct out *o)
 void
 out_bytes(struct out *o, const char *s, size_t n)
 {
-	out_room(o);
-	if (n > OUT_MARGIN) {
-		out_flush(o);
-		write_all(o, s, n);
-		return;
+	for (; n > OUT_MARGIN; s += OUT_MARGIN, n -= OUT_MARGIN) {
+		out_room(o);
+		memcpy(o->p, s, OUT_MARGIN);
+		o->p += OUT_MARGIN;
 	}
+	out_room(o);
 	memcpy(o->p, s, n);
 	o->p += n;
 }

@@ -20,8 +20,8 @@ struct out {
 	char	*p;		/* next byte */
 	char	*limit;		/* past it, make room */
 	char	*base;
-	int	 fd;
-	int	 error;		/* errno of the first write(2) that failed, or 0 */
+	int	 fd;		/* -1: keeps everything in memory */
+	int	 error;		/* errno of the first failure, or 0 */
 };
 
 int  out_init(struct out *, int fd);	/* 0 or an errno */
