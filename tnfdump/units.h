@@ -1,0 +1,23 @@
+/*
+ * units.h - numbers as people write them: 0x1f, 0o17, 1.5ms, 64K.
+ */
+#ifndef TNFDUMP_UNITS_H
+#define TNFDUMP_UNITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "value.h"
+
+/*
+ * Reads a number at 's': decimal, 0x, 0o or with a fraction and exponent,
+ * then an optional unit: ns us ms s m h d (result in ns), K M G T with an
+ * optional B or iB (powers of 1024).  Returns NULL and stores the value and
+ * the end, or what is wrong; *end is then the place of the error.
+ */
+const char *number_parse(const char *s, const char **end, struct val *);
+
+/* A whole argument: "5ms", "2" (seconds).  false: not a duration. */
+bool duration_parse(const char *s, int64_t *ns);
+
+#endif
