@@ -64,8 +64,8 @@ snapshot_open(struct snapshot *s, const void *base, size_t size)
 enum copied { COPIED, EMPTY, MOVING };
 
 /*
- * One try.  A take-over makes the generation 0, then bytes_valid small, then
- * the generation the new one: with equal generations before and after, and
+ * One try.  A take-over makes bytes_valid small, then the generation the new
+ * one, and only then writes: with equal generations before and after, and
  * bytes_valid not smaller after than before, what was copied is of one lap.
  */
 static enum copied

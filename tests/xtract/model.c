@@ -63,7 +63,6 @@ model_take(struct model *m, uint32_t block, uint32_t generation)
 {
 	struct tnf_block_header *h = model_header(m, block);
 
-	__atomic_store_n(&h->generation, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&h->bytes_valid, sizeof *h, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&h->generation, generation, __ATOMIC_SEQ_CST);
 	h->A_lock = 1;
