@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # lib.sh - what the shell tests share.  Source it: . "${TNF_SOURCE:-../..}/tests/lib.sh"
 #
 # A test exits 0 (passed), 1 (failed) or 77 (cannot run here; says why).
