@@ -1,0 +1,99 @@
+/*
+ * error.c - codes, their texts, and what exactly went wrong.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "handle.h"
+
+static const char *const texts[] = {
+	[TNFCTL_ERR_NONE] = "Success",
+	[TNFCTL_ERR_ACCES] = "Permission denied",
+	[TNFCTL_ERR_NOTARGET] = "Target process finished",
+	[TNFCTL_ERR_ALLOCFAIL] = "Memory allocation failed",
+	[TNFCTL_ERR_INTERNAL] = "Internal error",
+	[TNFCTL_ERR_SIZETOOSMALL] = "Requested size too small",
+	[TNFCTL_ERR_SIZETOOBIG] = "Requested size too big",
+	[TNFCTL_ERR_BADARG] = "Bad input argument",
+	[TNFCTL_ERR_NOTDYNAMIC] = "Not a dynamic executable",
+	[TNFCTL_ERR_NOLIBTNFPROBE] = "No libtnfprobe linked in target",
+	[TNFCTL_ERR_BUFBROKEN] = "Tracing is broken in target",
+	[TNFCTL_ERR_BUFEXISTS] = "Buffer already exists",
+	[TNFCTL_ERR_NOBUF] = "No buffer exists",
+	[TNFCTL_ERR_BADDEALLOC] = "Can't deallocate buffer when tracing is active",
+	[TNFCTL_ERR_NOPROCESS] = "Process not found",
+	[TNFCTL_ERR_FILENOTFOUND] = "No such file",
+	[TNFCTL_ERR_BUSY] = "Device busy - kernel or process already tracing",
+	[TNFCTL_ERR_INVALIDPROBE] = "Invalid probe specified",
+	[TNFCTL_ERR_USR1] = "User error 1",
+	[TNFCTL_ERR_USR2] = "User error 2",
+	[TNFCTL_ERR_USR3] = "User error 3",
+	[TNFCTL_ERR_USR4] = "User error 4",
+	[TNFCTL_ERR_USR5] = "User error 5",
+};
+
+static __thread char detail[640];
+
+TNFCTL_API const char *
+tnfctl_strerror(tnfctl_errcode_t code)
+{
+	if ((unsigned int)code >= sizeof(texts) / sizeof(texts[0]))
+		return "Unknown libtnfctl.so error code";
+	return texts[code];
+}
+
+TNFCTL_API const char *
+tnfctl_error_detail(void)
+{
+	return detail;
+}
+
+tnfctl_errcode_t
+fail(tnfctl_errcode_t code, const char *fmt, ...)
+{
+	va_list ap;
+
+	detail[0] = '\0';
+	if (fmt == NULL)
+		return code;
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof(detail), fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+static tnfctl_errcode_t
+code_of(int error)
+{
+	switch (error) {
+	case ENOENT:
+		return TNFCTL_ERR_FILENOTFOUND;
+	case ESRCH:
+		return TNFCTL_ERR_NOPROCESS;
+	case EACCES:
+	case EPERM:
+		return TNFCTL_ERR_ACCES;
+	case EBUSY:
+		return TNFCTL_ERR_BUSY;
+	case ENOMEM:
+		return TNFCTL_ERR_ALLOCFAIL;
+	default:
+		return TNFCTL_ERR_INTERNAL;
+	}
+}
+
+tnfctl_errcode_t
+fail_errno(int error, const char *fmt, ...)
+{
+	va_list ap;
+	size_t n;
+
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof(detail), fmt, ap);
+	va_end(ap);
+	n = strlen(detail);
+	snprintf(detail + n, sizeof(detail) - n, ": %s", strerror(error));
+	return code_of(error);
+}

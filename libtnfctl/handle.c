@@ -1,0 +1,125 @@
+/*
+ * handle.c - handles come and go; calls that every kind answers for itself.
+ */
+#include <stdlib.h>
+
+#include "handle.h"
+#include "objects.h"
+
+tnfctl_handle_t *
+handle_new(const struct target_ops *ops, pid_t pid)
+{
+	tnfctl_handle_t *h = calloc(1, sizeof(*h));
+
+	if (h == NULL)
+		return NULL;
+	h->ops = ops;
+	h->pid = pid;
+	return h;
+}
+
+void
+handle_free(tnfctl_handle_t *h)
+{
+	if (h == NULL)
+		return;
+	probes_destroy(h);
+	objects_free(h);
+	free(h->trace_file);
+	free(h);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
+{
+	tnfctl_errcode_t err;
+
+	if (h == NULL)
+		return TNFCTL_ERR_NONE;
+	if ((unsigned int)op > TNFCTL_TARG_SUSPEND && h->ops->cont != NULL)
+		return fail(TNFCTL_ERR_BADARG, "tnfctl_close: no such action");
+	err = h->ops->close(h, op);
+	handle_free(h);
+	return err;
+}
+
+static tnfctl_errcode_t
+wrong_kind(void)
+{
+	return fail(TNFCTL_ERR_BADARG, "this kind of handle cannot do that");
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_continue(tnfctl_handle_t *h, tnfctl_event_t *ret,
+    tnfctl_handle_t **ret_child)
+{
+	if (h->ops->cont == NULL)
+		return wrong_kind();
+	return h->ops->cont(h, ret, ret_child);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_check_libs(tnfctl_handle_t *h)
+{
+	return h->ops->refresh(h);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_trace_attrs_get(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
+{
+	return h->ops->attrs(h, ret);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
+{
+	return h->ops->buffer_alloc(h, file, bytes);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_buffer_dealloc(tnfctl_handle_t *h)
+{
+	if (h->ops->buffer_dealloc == NULL)
+		return wrong_kind();
+	return h->ops->buffer_dealloc(h);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_trace_state_set(tnfctl_handle_t *h, boolean_t on)
+{
+	if (h->ops->trace_set == NULL)
+		return wrong_kind();
+	return h->ops->trace_set(h, on != B_FALSE);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_state_set(tnfctl_handle_t *h, boolean_t on)
+{
+	if (h->ops->filter_set == NULL)
+		return wrong_kind();
+	return h->ops->filter_set(h, on != B_FALSE);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_list_get(tnfctl_handle_t *h, pid_t **ret, int *ret_n)
+{
+	if (h->ops->filter_list == NULL)
+		return wrong_kind();
+	return h->ops->filter_list(h, ret, ret_n);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_list_add(tnfctl_handle_t *h, pid_t pid)
+{
+	if (h->ops->filter_add == NULL)
+		return wrong_kind();
+	return h->ops->filter_add(h, pid);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_list_delete(tnfctl_handle_t *h, pid_t pid)
+{
+	if (h->ops->filter_delete == NULL)
+		return wrong_kind();
+	return h->ops->filter_delete(h, pid);
+}

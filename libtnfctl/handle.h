@@ -1,0 +1,127 @@
+/*
+ * handle.h - one handle, and its kinds of target behind one table.
+ *
+ * direct	exec and pid: another process, held by ptrace (proc.h)
+ * indirect	another process, reached through the client's functions
+ * internal	the calling process
+ * kernel	the probes of the kernel
+ *
+ * The first three are processes: they share control.c (control blocks),
+ * objects.c (what is loaded) and connect.c, and differ in how memory is read
+ * and written.  The kernel brings its own functions for everything.
+ */
+#ifndef LIBTNFCTL_HANDLE_H
+#define LIBTNFCTL_HANDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/target.h>
+#include <tnf/tnfctl.h>
+
+#define TNFCTL_API	__attribute__((visibility("default")))
+
+struct object;
+struct proc;
+
+struct tnfctl_probe {
+	unsigned long	id;
+	char		*attrs;
+	bool		enabled;
+	bool		traced;
+	bool		new_probe;
+	void		*client;	/* what the create function returned */
+	/* Processes. */
+	struct object	*object;	/* NULL: it was unloaded, or kernel */
+	uintptr_t	address;	/* of its control block */
+	uintptr_t	chain;		/* its functions, in the target; or 0 */
+	const char	**func_names;	/* answers of the latest state_get */
+	uintptr_t	*func_addrs;
+};
+
+enum probe_change { PROBE_ENABLE, PROBE_DISABLE, PROBE_TRACE, PROBE_UNTRACE };
+
+/* Functions that are NULL do not exist for this kind: BADARG. */
+struct target_ops {
+	/* Lets go of the target and frees 'priv'; the rest is handle_free()'s. */
+	tnfctl_errcode_t (*close)(tnfctl_handle_t *, tnfctl_targ_op_t);
+	/* Brings h->probes up to date; new ones through probe_add(). */
+	tnfctl_errcode_t (*refresh)(tnfctl_handle_t *);
+	tnfctl_errcode_t (*attrs)(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
+	tnfctl_errcode_t (*buffer_alloc)(tnfctl_handle_t *, const char *file,
+	    unsigned int bytes);
+	tnfctl_errcode_t (*probe_state)(tnfctl_handle_t *, tnfctl_probe_t *,
+	    tnfctl_probe_state_t *);
+	tnfctl_errcode_t (*probe_set)(tnfctl_handle_t *, tnfctl_probe_t *,
+	    enum probe_change);
+
+	/* Processes. */
+	tnfctl_errcode_t (*probe_connect)(tnfctl_handle_t *, tnfctl_probe_t *,
+	    const char *lib, const char *func);
+	tnfctl_errcode_t (*probe_disconnect)(tnfctl_handle_t *, tnfctl_probe_t *);
+	tnfctl_errcode_t (*cont)(tnfctl_handle_t *, tnfctl_event_t *,
+	    tnfctl_handle_t **child);
+	/* The target's memory: all n bytes, or false. */
+	bool	(*read)(tnfctl_handle_t *, uintptr_t, void *, size_t n);
+	bool	(*write)(tnfctl_handle_t *, uintptr_t, const void *, size_t n);
+	/* Calls object_seen() for each loaded object, in the linker's order. */
+	tnfctl_errcode_t (*objects)(tnfctl_handle_t *);
+
+	/* The kernel. */
+	tnfctl_errcode_t (*buffer_dealloc)(tnfctl_handle_t *);
+	tnfctl_errcode_t (*trace_set)(tnfctl_handle_t *, bool);
+	tnfctl_errcode_t (*filter_set)(tnfctl_handle_t *, bool);
+	tnfctl_errcode_t (*filter_list)(tnfctl_handle_t *, pid_t **, int *);
+	tnfctl_errcode_t (*filter_add)(tnfctl_handle_t *, pid_t);
+	tnfctl_errcode_t (*filter_delete)(tnfctl_handle_t *, pid_t);
+};
+
+struct tnfctl_handle {
+	const struct target_ops *ops;
+	void		*priv;		/* the kind's own: struct proc, struct kp */
+	pid_t		pid;		/* 0: the kernel */
+
+	struct tnfctl_probe **probes;	/* by id; they live as long as we */
+	size_t		nprobes;
+	size_t		room;
+	unsigned long	first_id;	/* id of probes[0] */
+	void		*(*create)(tnfctl_handle_t *, tnfctl_probe_t *);
+	void		(*destroy)(void *);
+
+	/* Processes. */
+	struct object	*objects;	/* the linker's order */
+	uintptr_t	control;	/* struct tnf_process_control; 0: none */
+	struct object	*control_object;
+	uint32_t	proc_state;	/* as of the latest look */
+	uint32_t	proc_stopped;
+	uintptr_t	probe_ops;
+	char		*trace_file;
+	size_t		trace_size;
+	bool		gone;		/* exited, killed or exec'd */
+};
+
+/* handle.c */
+tnfctl_handle_t *handle_new(const struct target_ops *, pid_t);
+void	handle_free(tnfctl_handle_t *);	/* probes too; NULL is fine */
+
+/*
+ * probes.c.  probe_add() copies attrs and returns NULL without memory; it
+ * numbers probes on from first_id and leaves the create function to
+ * probes_created(), which is called when the whole lot has been added.
+ */
+tnfctl_probe_t *probe_add(tnfctl_handle_t *, const char *attrs);
+void	probes_created(tnfctl_handle_t *, size_t first);
+void	probes_destroy(tnfctl_handle_t *);
+
+/*
+ * error.c.  Set the detail of this thread ("thing: fact: remedy"; NULL:
+ * nothing to add) and return the code, for "return fail(...)".
+ */
+tnfctl_errcode_t fail(tnfctl_errcode_t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The code that belongs to an errno; the text gets ": strerror" appended. */
+tnfctl_errcode_t fail_errno(int error, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
