@@ -1,0 +1,31 @@
+#!/bin/sh
+# Every installed program and library: RELRO, bound at start, no executable
+# stack, no text relocations, no run path; programs are position independent
+# and call the stack guard.
+. "$TNF_SOURCE/tests/install/stage.sh"
+rc=0
+bad() { echo "FAIL: ${1#"$PREFIX"/}: $2"; rc=1; }
+
+for f in $(elf_files); do
+	case $f in *.o|*.a) continue ;; esac
+	seg=$(readelf -lW "$f")
+	dyn=$(readelf -dW "$f")
+	echo "$seg" | grep -q GNU_RELRO || bad "$f" "no RELRO"
+	echo "$dyn" | grep -Eq 'BIND_NOW|FLAGS.* NOW' || bad "$f" "symbols are bound lazily"
+	echo "$seg" | grep -q 'GNU_STACK.* RWE' && bad "$f" "executable stack"
+	echo "$seg" | grep -q 'LOAD.* RWE' && bad "$f" "segment writable and executable"
+	echo "$dyn" | grep -q TEXTREL && bad "$f" "text relocations"
+	echo "$dyn" | grep -Eq 'RPATH|RUNPATH' && bad "$f" "run path"
+	readelf -hW "$f" | grep -q 'Type:.*DYN' || bad "$f" "not position independent"
+	case $f in
+	*/bin/*)
+		readelf -sW --dyn-syms "$f" | grep -q __stack_chk_fail ||
+			bad "$f" "no stack guard" ;;
+	esac
+	mode=$(stat -c %a "$f")
+	case $mode in *[2367][0-9]|*[2367]|[2467]???) bad "$f" "mode $mode" ;; esac
+done
+n=$(elf_files | wc -l)
+echo "$n files looked at"
+[ "$n" -ge 6 ] || bad . "only $n ELF files installed"
+exit $rc

@@ -1,0 +1,39 @@
+#!/bin/sh
+# The man pages are the reference: they lint, refer to pages that exist, and
+# name every public function and every option.
+. "$TNF_SOURCE/tests/lib.sh"
+need_program mandoc
+cd "$TNF_SOURCE" || fail "no source directory"
+rc=0
+bad() { echo "FAIL: $*"; rc=1; }
+
+mandoc -Tlint -Wwarning man/*.[1-8] || bad "mandoc -Tlint"
+
+# Public functions: what the shared libraries export.
+for lib in libtnf libtnfctl libtnfprobe; do
+	so=$(find "$TNF_BUILD" -name "$lib.so.1*" -type f | head -1)
+	[ -n "$so" ] || { bad "no $lib.so.1 in $TNF_BUILD"; continue; }
+	for f in $(nm -D --defined-only "$so" |
+	    awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | grep '^tnf'); do
+		grep -qE "^\.(Nm|Fn|Fo|Ic) (\"[^\"]*\" )?\*?$f\b" man/*.3 ||
+			bad "no man page for $f ($lib)"
+	done
+done
+
+# Cross references to pages of ours lead somewhere.
+for ref in $(sed -n 's/^\.Xr \(\(tnf\|prex\|trac\|TNF\|libtnf\)[^ ]*\) \([0-9]\).*/\1.\3/p' man/*.[1-8] | sort -u); do
+	[ -e "man/$ref" ] || grep -qE "^\.Nm ${ref%.*}( ,)?$" man/*."${ref##*.}" ||
+		bad "reference to $ref, which is not there"
+done
+
+# Long options of the tools: --help and the page agree.
+for tool in prex tnfdump tnfxtract; do
+	bin=$(find "$TNF_BUILD/$tool" -maxdepth 1 -name "$tool" -type f 2>/dev/null)
+	[ -n "$bin" ] || { bad "no $tool in $TNF_BUILD"; continue; }
+	for opt in $("$bin" --help 2>&1 | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
+		sed 's/\\-/-/g' "man/$tool.1" | grep -qE -- "(^|[^a-z])Fl -?-?${opt#--}\b|$opt\b" ||
+			bad "$tool.1 does not have $opt"
+	done
+done
+ls man/*.[1-8] | wc -l | sed 's/$/ pages/'
+exit $rc

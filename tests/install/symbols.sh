@@ -1,0 +1,31 @@
+#!/bin/sh
+# A stray "list_add" in a library that is loaded into strangers' programs is a
+# bug in those programs: each library exports its own prefix alone.
+. "$TNF_SOURCE/tests/install/stage.sh"
+
+# libtnfprobe also stands in front of fork and the ends of threads.
+prefix_of() {
+	case $1 in
+	libtnfprobe.*) echo '^_?_?tnfw?_|^(fork|vfork|fork1|_Fork|pthread_create|pthread_exit|thrd_create|thrd_exit)$' ;;
+	libtnfctl.*) echo '^tnfctl_' ;;
+	libtnf.*) echo '^tnf_' ;;
+	*) echo '^$' ;;
+	esac
+}
+
+rc=0 n=0
+for lib in $(elf_files -name 'lib*.so.*'); do
+	n=$((n + 1))
+	names=$(nm -D --defined-only "$lib" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }')
+	[ -n "$names" ] || { echo "FAIL: $(basename "$lib") exports nothing"; rc=1; }
+	bad=$(echo "$names" | grep -Ev "$(prefix_of "$(basename "$lib")")")
+	[ -z "$bad" ] || { echo "FAIL: $(basename "$lib") exports foreign names:" $bad; rc=1; }
+	readelf -d "$lib" | grep -q 'SONAME.*\.so\.1\]' ||
+		{ echo "FAIL: $(basename "$lib"): soname is not .so.1"; rc=1; }
+done
+for lib in libtnf libtnfprobe libtnfctl; do
+	[ -n "$(find "$PREFIX" -name "$lib.so.1")" ] || { echo "FAIL: no $lib.so.1"; rc=1; }
+	[ -n "$(find "$PREFIX" -name "$lib.a")" ] || { echo "FAIL: no $lib.a"; rc=1; }
+done
+echo "$n libraries looked at"
+exit $rc
