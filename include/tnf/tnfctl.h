@@ -229,6 +229,17 @@ const char *tnfctl_strerror(tnfctl_errcode_t);
  */
 const char *tnfctl_error_detail(void);
 
+/* Linux.  Events that the kernel could not record since the buffer was made;
+   those that newer ones have overwritten do not count.  BADARG: no kernel
+   handle. */
+typedef struct tnfctl_lost {
+	uint64_t	total;
+	uint64_t	cpu_max;	/* on the CPU that lost most */
+	uint64_t	reason[8];	/* by enum tnf_lost (<tnf/com.h>) */
+} tnfctl_lost_t;
+
+tnfctl_errcode_t tnfctl_lost_get(tnfctl_handle_t *, tnfctl_lost_t *);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,23 @@
+/*
+ * kernel-none.c - the kernel as a target, where it was left out of the build.
+ */
+#include "handle.h"
+
+static tnfctl_errcode_t
+left_out(void)
+{
+	return fail(TNFCTL_ERR_FILENOTFOUND, "kernel: this build has no kernel "
+	    "probes: build it with libbpf, clang and bpftool");
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_kernel_open(tnfctl_handle_t **ret)
+{
+	return left_out();
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
+{
+	return left_out();
+}

@@ -1,0 +1,312 @@
+/*
+ * kernel.c - the kernel as a target.
+ *
+ * State lives in the kernel and outlasts the handle; what is answered here is
+ * read when it is asked for.  kernel-probes does the work and says in detail
+ * what stood in the way; this file gives it the codes of tnfctl.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../kernel-probes/kernel_probes.h"
+#include "handle.h"
+
+/* The code for a negative errno from kernel-probes, its words as the detail. */
+static tnfctl_errcode_t
+fail_kernel(struct kp *kp, int e, tnfctl_errcode_t code)
+{
+	const char *detail = kp_detail(kp);
+
+	if (detail != NULL && *detail != '\0')
+		return fail(code, "%s", detail);
+	return fail(code, "kernel: %s", strerror(-e));
+}
+
+static tnfctl_errcode_t
+code_of(int e)
+{
+	switch (-e) {
+	case EACCES:
+	case EPERM:
+		return TNFCTL_ERR_ACCES;
+	case EBUSY:
+		return TNFCTL_ERR_BUSY;
+	case ENOENT:
+	case ENOSYS:
+	case EOPNOTSUPP:
+		return TNFCTL_ERR_FILENOTFOUND;	/* no BPF, no BTF, no bpffs */
+	case ESRCH:
+		return TNFCTL_ERR_NOPROCESS;
+	case ENOMEM:
+		return TNFCTL_ERR_ALLOCFAIL;
+	default:
+		return TNFCTL_ERR_INTERNAL;
+	}
+}
+
+static tnfctl_errcode_t
+answer(tnfctl_handle_t *h, int e)
+{
+	return e == 0 ? TNFCTL_ERR_NONE : fail_kernel(h->priv, e, code_of(e));
+}
+
+/* As answer(), where no buffer is what ENOENT means. */
+static tnfctl_errcode_t
+answer_buffer(tnfctl_handle_t *h, int e)
+{
+	return e == -ENOENT ? fail_kernel(h->priv, e, TNFCTL_ERR_NOBUF) :
+	    answer(h, e);
+}
+
+static tnfctl_errcode_t
+kernel_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
+{
+	kp_close(h->priv);
+	h->priv = NULL;
+	return TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+probe_read(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	struct kp_probe kp;
+	int e;
+
+	e = kp_probe_get(h->priv, (unsigned)p->id, &kp);
+	if (e != 0)
+		return fail_kernel(h->priv, e, TNFCTL_ERR_INVALIDPROBE);
+	p->enabled = kp.enabled;
+	p->traced = kp.traced;
+	return TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+kernel_refresh(tnfctl_handle_t *h)
+{
+	size_t first = h->nprobes, count, i;
+	struct kp_probe kp;
+	int e;
+
+	e = kp_probe_count(h->priv);
+	if (e < 0)
+		return answer(h, e);
+	count = (size_t)e;
+	for (i = first; i < count; i++) {
+		e = kp_probe_get(h->priv, (unsigned)i + 1, &kp);
+		if (e != 0)
+			return answer(h, e);
+		if (probe_add(h, kp.attrs) == NULL)
+			return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	}
+	for (i = 0; i < h->nprobes; i++)
+		probe_read(h, h->probes[i]);
+	if (h->nprobes > first)
+		probes_created(h, first);
+	return TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+kernel_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
+{
+	static const tnfctl_bufstate_t states[] = {
+		[KP_NONE] = TNFCTL_BUF_NONE,
+		[KP_OK] = TNFCTL_BUF_OK,
+		[KP_BROKEN] = TNFCTL_BUF_BROKEN,
+	};
+	struct kp_status status;
+	int e;
+
+	e = kp_status(h->priv, &status);
+	if (e != 0)
+		return answer(h, e);
+	*ret = (tnfctl_trace_attrs_t){
+		.trace_buf_size = status.size,
+		.trace_min_size = KP_BUFFER_MIN,
+		.trace_buf_state = states[status.state],
+		.trace_state = status.tracing ? B_TRUE : B_FALSE,
+		.filter_state = status.filtering ? B_TRUE : B_FALSE,
+	};
+	return TNFCTL_ERR_NONE;
+}
+
+/* The original answers a lack of memory so: no detail there, one here. */
+static tnfctl_errcode_t
+kernel_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
+{
+	struct kp_status status;
+	size_t got;
+	int e;
+
+	e = kp_status(h->priv, &status);
+	if (e != 0)
+		return answer(h, e);
+	if (status.state != KP_NONE)
+		return fail(TNFCTL_ERR_BUFEXISTS, "kernel: a buffer of %zu "
+		    "bytes exists: deallocate it first", status.size);
+	if (bytes < KP_BUFFER_MIN)
+		return fail(TNFCTL_ERR_SIZETOOSMALL, "%u bytes: the smallest "
+		    "buffer has %u", bytes, KP_BUFFER_MIN);
+	e = kp_buffer_alloc(h->priv, bytes, &got);
+	if (e == -EEXIST)
+		return fail_kernel(h->priv, e, TNFCTL_ERR_BUFEXISTS);
+	if (e == -ENOMEM)
+		return fail_kernel(h->priv, e, TNFCTL_ERR_INTERNAL);
+	return answer(h, e);
+}
+
+static tnfctl_errcode_t
+kernel_buffer_dealloc(tnfctl_handle_t *h)
+{
+	struct kp_status status;
+	int e;
+
+	e = kp_status(h->priv, &status);
+	if (e != 0)
+		return answer_buffer(h, e);
+	if (status.state == KP_NONE)
+		return fail(TNFCTL_ERR_NOBUF, NULL);
+	if (status.tracing)
+		return fail(TNFCTL_ERR_BADDEALLOC, "kernel: tracing is on: "
+		    "turn it off first");
+	return answer_buffer(h, kp_buffer_dealloc(h->priv));
+}
+
+static tnfctl_errcode_t
+kernel_trace_set(tnfctl_handle_t *h, bool on)
+{
+	return answer_buffer(h, kp_trace_set(h->priv, on));
+}
+
+static tnfctl_errcode_t
+kernel_filter_set(tnfctl_handle_t *h, bool on)
+{
+	return answer(h, kp_filter_set(h->priv, on));
+}
+
+static tnfctl_errcode_t
+kernel_filter_list(tnfctl_handle_t *h, pid_t **ret, int *ret_n)
+{
+	return answer(h, kp_filter_list(h->priv, ret, ret_n));
+}
+
+static tnfctl_errcode_t
+kernel_filter_add(tnfctl_handle_t *h, pid_t pid)
+{
+	return answer(h, kp_filter_add(h->priv, pid));
+}
+
+static tnfctl_errcode_t
+kernel_filter_delete(tnfctl_handle_t *h, pid_t pid)
+{
+	return answer(h, kp_filter_delete(h->priv, pid));
+}
+
+static tnfctl_errcode_t
+kernel_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p,
+    tnfctl_probe_state_t *ret)
+{
+	tnfctl_errcode_t err;
+
+	err = probe_read(h, p);
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	*ret = (tnfctl_probe_state_t){
+		.id = p->id,
+		.attr_string = p->attrs,
+		.enabled = p->enabled ? B_TRUE : B_FALSE,
+		.traced = p->traced ? B_TRUE : B_FALSE,
+		.client_registered_data = p->client,
+	};
+	return TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
+    enum probe_change change)
+{
+	bool enabled, traced;
+	tnfctl_errcode_t err;
+
+	err = probe_read(h, p);
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	enabled = change == PROBE_ENABLE ||
+	    (change != PROBE_DISABLE && p->enabled);
+	traced = change == PROBE_TRACE ||
+	    (change != PROBE_UNTRACE && p->traced);
+	err = answer(h, kp_probe_set(h->priv, (unsigned)p->id, enabled,
+	    traced));
+	if (err == TNFCTL_ERR_NONE) {
+		p->enabled = enabled;
+		p->traced = traced;
+	}
+	return err;
+}
+
+static const struct target_ops kernel_ops = {
+	.close = kernel_close,
+	.refresh = kernel_refresh,
+	.attrs = kernel_attrs,
+	.buffer_alloc = kernel_buffer_alloc,
+	.buffer_dealloc = kernel_buffer_dealloc,
+	.probe_state = kernel_probe_state,
+	.probe_set = kernel_probe_set,
+	.trace_set = kernel_trace_set,
+	.filter_set = kernel_filter_set,
+	.filter_list = kernel_filter_list,
+	.filter_add = kernel_filter_add,
+	.filter_delete = kernel_filter_delete,
+};
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_kernel_open(tnfctl_handle_t **ret)
+{
+	tnfctl_errcode_t err;
+	tnfctl_handle_t *h;
+	struct kp *kp = NULL;
+	int e;
+
+	e = kp_open(true, &kp);
+	if (e != 0) {
+		err = fail_kernel(kp, e, code_of(e));
+		kp_close(kp);
+		return err;
+	}
+	h = handle_new(&kernel_ops, 0);
+	if (h == NULL) {
+		kp_close(kp);
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	}
+	h->priv = kp;
+	h->first_id = 1;
+	err = kernel_refresh(h);
+	if (err != TNFCTL_ERR_NONE) {
+		kernel_close(h, TNFCTL_TARG_DEFAULT);
+		handle_free(h);
+		return err;
+	}
+	*ret = h;
+	return TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
+{
+	struct kp_status status;
+	size_t i;
+	int e;
+
+	if (h->ops != &kernel_ops)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel counts what "
+		    "it loses; a process's trace file says it itself");
+	e = kp_status(h->priv, &status);
+	if (e != 0)
+		return answer(h, e);
+	*ret = (tnfctl_lost_t){ .cpu_max = status.lost_cpu_max };
+	for (i = 0; i < sizeof ret->reason / sizeof ret->reason[0]; i++) {
+		ret->reason[i] = status.lost[i];
+		ret->total += status.lost[i];
+	}
+	return TNFCTL_ERR_NONE;
+}
