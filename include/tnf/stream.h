@@ -48,9 +48,10 @@ struct tnf_member {
 /* A probe as the file defines it.  One name may have several definitions. */
 struct tnf_probe {
 	const char	*name;
-	const char	*attrs;		/* "keys K L;file F;line N;..." */
+	const char	*attrs;		/* "keys K L;file F;line N;..."; or NULL */
 	const char	*keys;		/* "K L"; "" without */
 	struct tnf_file	*file;
+	bool		 defined;	/* by a probe record, not just a type */
 	unsigned	 id;		/* 0, 1, ... over all files of the stream */
 	unsigned	 n_members;	/* arguments of the probe */
 	const struct tnf_member *members;
@@ -90,6 +91,24 @@ struct tnf_event {
 	uint32_t	 pos;		/* file offset of the record */
 };
 
+/* A file in figures.  Of what is in it now, not of what was written. */
+struct tnf_summary {
+	uint64_t size;		/* bytes that the header declares */
+	uint64_t size_real;	/* of the file */
+	bool	 swapped;	/* written in the other byte order */
+	unsigned word_bits;	/* of the writer: 32 or 64 */
+	uint32_t block_size;
+	uint32_t blocks_tag;	/* definitions */
+	uint32_t blocks_data;	/* hold events */
+	uint32_t blocks_free;	/* never used */
+	uint32_t generation;	/* the highest: laps over the data blocks */
+	uint64_t events;
+	uint64_t overwritten;	/* events whose schedule record is gone */
+	uint64_t damaged;	/* blocks */
+	int64_t	 first, last;	/* times; meaningless without events */
+	unsigned probes;
+};
+
 /* What tnf_stream_damage_fn is told: where, and why ("text" has no newline). */
 typedef void tnf_stream_damage_fn(void *arg, struct tnf_file *, uint64_t offset,
     const char *text);
@@ -98,8 +117,13 @@ int  tnf_stream_new(tnf_stream_t **ret);	/* 0 or TNF_ERR_* */
 void tnf_stream_close(tnf_stream_t *);
 void tnf_stream_on_damage(tnf_stream_t *, tnf_stream_damage_fn *, void *arg);
 
-/* Adds a file; its probes are known from then on.  *ret may be NULL.  The
-   memory variant borrows 'base' until the stream is closed. */
+/* Accept files that are shorter than their header says (default: refuse,
+   TNF_ERR_BADTNF).  Applies to files added later. */
+void tnf_stream_accept_cut(tnf_stream_t *, bool);
+
+/* Adds a file; its probes are known from then on.  'ret' may be NULL.  A file
+   in which nothing has been recorded yet gives ENODATA.  The memory variant
+   borrows 'base' until the stream is closed. */
 int tnf_stream_add(tnf_stream_t *, const char *path, struct tnf_file **ret);
 int tnf_stream_add_mem(tnf_stream_t *, const void *base, size_t size,
     const char *name, struct tnf_file **ret);
@@ -118,9 +142,19 @@ bool tnf_event_value(const struct tnf_event *, unsigned i, struct tnf_value *);
 bool tnf_value_item(const struct tnf_file *, const struct tnf_value *,
     unsigned i, struct tnf_value *);
 
+/* The bytes of a file, to be given to tnf_stream_add_mem() or
+   tnf_reader_begin().  Mapped; but while a writer of ours has the file open,
+   and up to 64 MiB, a copy that is consistent: blocks that were taken over
+   during the copy are left out.  0 or an errno; ENODATA: of length 0. */
+int  tnf_image_open(int fd, const void **base, size_t *size);
+void tnf_image_close(const void *base, size_t size);	/* NULL is fine */
+/* A TNF file without any record yet: all zeros, or just being set up. */
+bool tnf_image_is_empty(const void *base, size_t size);
+
 /* The file as a whole. */
 const char *tnf_file_name(const struct tnf_file *);
 const struct tnf_ext *tnf_file_ext(const struct tnf_file *); /* NULL: original writer */
+void tnf_file_summary(const struct tnf_file *, struct tnf_summary *);
 
 #ifdef __cplusplus
 }

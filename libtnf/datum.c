@@ -1,0 +1,137 @@
+/*
+ * datum.c - sessions and data handles of the classic interface.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "datum.h"
+#include "error.h"
+
+static struct {
+	pthread_mutex_t lock;
+	TNF *at[SESSIONS_MAX + 1];
+	unsigned last;
+} sessions = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static unsigned
+session_add(TNF *tnf)
+{
+	unsigned i, n, id = 0;
+
+	pthread_mutex_lock(&sessions.lock);
+	for (n = 0; n < SESSIONS_MAX && id == 0; n++) {
+		i = sessions.last % SESSIONS_MAX + 1;
+		sessions.last = i;
+		if (sessions.at[i] == NULL) {
+			__atomic_store_n(&sessions.at[i], tnf,
+			    __ATOMIC_RELEASE);
+			id = i;
+		}
+	}
+	pthread_mutex_unlock(&sessions.lock);
+	return id;
+}
+
+TNF_API tnf_errcode_t
+tnf_reader_begin(caddr_t base, size_t size, TNF **ret)
+{
+	TNF *tnf;
+	int err;
+
+	if ((tnf = calloc(1, sizeof *tnf)) == NULL)
+		return TNF_ERR_ALLOCFAIL;
+	if ((err = file_init(&tnf->file, base, size, FILE_STRICT)) != 0) {
+		free(tnf);
+		return err;
+	}
+	if ((tnf->id = session_add(tnf)) == 0) {
+		file_done(&tnf->file);
+		free(tnf);
+		return TNF_ERR_ALLOCFAIL;
+	}
+	*ret = tnf;
+	return TNF_ERR_NONE;
+}
+
+TNF_API tnf_errcode_t
+tnf_reader_end(TNF *tnf)
+{
+	if (tnf == NULL)
+		return TNF_ERR_NONE;
+	__atomic_store_n(&sessions.at[tnf->id], NULL, __ATOMIC_RELEASE);
+	file_done(&tnf->file);
+	free(tnf);
+	return TNF_ERR_NONE;
+}
+
+void
+datum_error(const struct datum *d, tnf_errcode_t code, const char *text)
+{
+	error_raise(d->tnf, code, d->pos, text);
+}
+
+bool
+datum_get(tnf_datum_t v, struct datum *d)
+{
+	unsigned id = (unsigned)(v >> 52);
+	struct datum n = { .pos = (uint32_t)v };
+
+	n.tnf = __atomic_load_n(&sessions.at[id], __ATOMIC_ACQUIRE);
+	if (id == 0 || n.tnf == NULL) {
+		error_raise(NULL, TNF_ERR_BADDATUM, 0, NULL);
+		return false;
+	}
+	n.f = &n.tnf->file;
+	n.type = type_by_index(n.f, (uint32_t)(v >> 32) & 0xfffff);
+	if (n.type == NULL || n.type->bad || n.pos >= n.f->bytes.size) {
+		error_raise(n.tnf, TNF_ERR_BADDATUM, n.pos, NULL);
+		return false;
+	}
+	*d = n;
+	return true;
+}
+
+bool
+datum_get_a(tnf_datum_t v, uint32_t props, struct datum *d)
+{
+	if (!datum_get(v, d))
+		return false;
+	if (type_has(d->type, props))
+		return true;
+	datum_error(d, TNF_ERR_TYPEMISMATCH, NULL);
+	return false;
+}
+
+bool
+datum_get_type(tnf_datum_t v, struct datum *d, struct type **t)
+{
+	if (!datum_get_a(v, PROP(TYPE), d))
+		return false;
+	if ((*t = type_at(d->f, d->pos)) != NULL)
+		return true;
+	datum_error(d, TNF_ERR_BADTNF, d->f->why);
+	return false;
+}
+
+tnf_datum_t
+datum_make(TNF *tnf, const struct type *t, uint32_t pos)
+{
+	return (tnf_datum_t)tnf->id << 52 | (tnf_datum_t)t->index << 32 | pos;
+}
+
+tnf_datum_t
+datum_record(TNF *tnf, uint32_t pos)
+{
+	struct type *t = type_of_record(&tnf->file, pos);
+
+	if (t != NULL)
+		return datum_make(tnf, t, pos);
+	error_raise(tnf, TNF_ERR_BADTNF, pos, tnf->file.why);
+	return TNF_DATUM_NULL;
+}
+
+tnf_datum_t
+datum_of_type(TNF *tnf, const struct type *t)
+{
+	return datum_record(tnf, t->pos);
+}

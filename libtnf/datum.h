@@ -1,0 +1,47 @@
+/*
+ * datum.h - data handles of the classic interface.
+ *
+ * A handle packs three numbers: session (12 bits, from 1), type (20 bits, its
+ * index) and file offset (32 bits).  All three are looked up again at each
+ * use, so that a wrong or outlived handle is an error and nothing else.
+ */
+#ifndef LIBTNF_DATUM_H
+#define LIBTNF_DATUM_H
+
+#include <tnf/tnf.h>
+
+#include "file.h"
+#include "type.h"
+
+#define SESSIONS_MAX	4095u
+
+struct TNF {
+	struct tnf_file file;
+	unsigned	id;
+};
+
+/* A handle taken apart. */
+struct datum {
+	TNF	    *tnf;
+	struct tnf_file *f;
+	struct type *type;
+	uint32_t     pos;
+};
+
+/* false: bad handle, error raised. */
+bool	    datum_get(tnf_datum_t, struct datum *);
+/* As above, and the type must have one of these properties. */
+bool	    datum_get_a(tnf_datum_t, uint32_t props, struct datum *);
+/* ... and describes a type; *t is the type described. */
+bool	    datum_get_type(tnf_datum_t, struct datum *, struct type **t);
+
+tnf_datum_t datum_make(TNF *, const struct type *, uint32_t pos);
+/* The record at 'pos'; null and an error if it is none. */
+tnf_datum_t datum_record(TNF *, uint32_t pos);
+/* The handle of a type: its record. */
+tnf_datum_t datum_of_type(TNF *, const struct type *);
+
+/* Raises an error about 'd'. */
+void	    datum_error(const struct datum *d, tnf_errcode_t, const char *text);
+
+#endif /* LIBTNF_DATUM_H */

@@ -1,0 +1,14 @@
+/*
+ * error.h - how the classic interface tells errors.
+ */
+#ifndef LIBTNF_ERROR_H
+#define LIBTNF_ERROR_H
+
+#include <stdint.h>
+
+#include <tnf/tnf.h>
+
+/* 'text' is static, or NULL.  May not return: the handler may jump away. */
+void error_raise(TNF *, tnf_errcode_t, uint64_t offset, const char *text);
+
+#endif /* LIBTNF_ERROR_H */

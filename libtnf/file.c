@@ -1,0 +1,168 @@
+/*
+ * file.c - one trace file: its header, checked before anything else is read.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "sched.h"
+#include "type.h"
+
+/* Where the header's members are: tnf(5), "File header". */
+enum {
+	H_MAGIC = 0, H_LOGICAL_SIZE = 16, H_BLOCK_HEADER_SIZE = 20,
+	H_BLOCK_SIZE = 24, H_DIRECTORY_SIZE = 28, H_BLOCK_COUNT = 32, H_END = 40
+};
+
+#define BLOCK_HEADER_MIN	16u
+#define SHIFT_MAX		40u
+
+/* Of our own writers: the extension's words, whatever the order. */
+static void
+read_ext(struct tnf_file *f)
+{
+	const struct bytes *b = &f->bytes;
+	struct tnf_ext *e = &f->ext;
+	unsigned i;
+
+#define U32(m)	(bytes_u32(b, TNF_EXT_OFFSET + offsetof(struct tnf_ext, m)))
+#define U64(m)	(bytes_u64(b, TNF_EXT_OFFSET + offsetof(struct tnf_ext, m)))
+	if (f->block_size < TNF_EXT_OFFSET + sizeof *e ||
+	    U32(magic) != TNF_EXT_MAGIC)
+		return;
+	e->magic = TNF_EXT_MAGIC;
+	e->version = U32(version);
+	e->size = U32(size);
+	e->kind = U32(kind);
+	e->data_cursor = U64(data_cursor);
+	e->tag_cursor = U32(tag_cursor);
+	e->dir_cursor = U32(dir_cursor);
+	e->data_start = U32(data_start);
+	e->pid = (int32_t)U32(pid);
+	e->start_mono = (int64_t)U64(start_mono);
+	e->start_wall = (int64_t)U64(start_wall);
+	for (i = 0; i < sizeof e->boot_id; i++)
+		e->boot_id[i] = bytes_u8(b, TNF_EXT_OFFSET +
+		    offsetof(struct tnf_ext, boot_id) + i);
+	for (i = 0; i < TNF_LOST_REASONS; i++)
+		e->lost[i] = bytes_u64(b, TNF_EXT_OFFSET +
+		    offsetof(struct tnf_ext, lost) + i * sizeof e->lost[0]);
+	e->attached = U32(attached);
+	e->ended = U32(ended);
+	e->extra_offset = U64(extra_offset);
+	e->extra_size = U64(extra_size);
+#undef U32
+#undef U64
+	f->has_ext = true;
+}
+
+static bool
+is_power_of_two(uint32_t v)
+{
+	return v != 0 && (v & (v - 1)) == 0;
+}
+
+/* The geometry makes sense, and the file is as long as it says. */
+static int
+read_header(struct tnf_file *f, int flags)
+{
+	struct bytes *b = &f->bytes;
+	uint64_t size;
+
+	f->generation_shift = bytes_u32(b, H_LOGICAL_SIZE);
+	f->block_header_size = bytes_u32(b, H_BLOCK_HEADER_SIZE);
+	f->block_size = bytes_u32(b, H_BLOCK_SIZE);
+	f->data_start = bytes_u32(b, H_DIRECTORY_SIZE);
+	f->block_count = bytes_u32(b, H_BLOCK_COUNT);
+	if (!is_power_of_two(f->block_size) ||
+	    f->block_size < TNF_BLOCK_SIZE_MIN ||
+	    f->block_size > TNF_BLOCK_SIZE_MAX ||
+	    f->block_header_size < BLOCK_HEADER_MIN ||
+	    f->block_header_size > f->block_size ||
+	    f->block_header_size % 4 != 0 ||
+	    f->data_start < f->block_size ||
+	    f->data_start % f->block_size != 0 ||
+	    f->generation_shift > SHIFT_MAX)
+		return TNF_ERR_BADTNF;
+	f->block_shift = (uint32_t)__builtin_ctz(f->block_size);
+	size = (uint64_t)f->block_count << f->block_shift;
+	if (size < f->data_start || size > UINT32_MAX)
+		return TNF_ERR_BADTNF;
+	if (size > b->size) {
+		if (!(flags & FILE_CUT_IS_FINE) || b->size < f->data_start)
+			return TNF_ERR_BADTNF;
+		f->cut = true;
+	} else
+		b->size = size;
+	return 0;
+}
+
+int
+file_init(struct tnf_file *f, const void *base, uint64_t size, int flags)
+{
+	struct tnf_file n = { .bytes = { base, size, false }, .whole = size };
+	uint32_t magic = bytes_u32(&n.bytes, H_MAGIC);
+	int r;
+
+	if (magic != TNF_MAGIC && magic != TNF_MAGIC_SWAPPED)
+		return TNF_ERR_NOTTNF;
+	n.bytes.swap = magic == TNF_MAGIC_SWAPPED;
+	if (!bytes_has(&n.bytes, 0, H_END))
+		return TNF_ERR_BADTNF;
+	if ((r = read_header(&n, flags)) != 0)
+		return r;
+	read_ext(&n);
+	/* Types in memory are some ten times as large as in the file. */
+	n.arena.limit = 16 * n.bytes.size + ((uint64_t)1 << 20);
+	n.types = type_table_new();
+	n.scheds = sched_cache_new();
+	if (n.types == NULL || n.scheds == NULL) {
+		type_table_free(n.types);
+		sched_cache_free(n.scheds);
+		return TNF_ERR_ALLOCFAIL;
+	}
+	*f = n;
+	return 0;
+}
+
+void
+file_done(struct tnf_file *f)
+{
+	type_table_free(f->types);
+	sched_cache_free(f->scheds);
+	arena_free(&f->arena);
+}
+
+/* All zeros from 'from' on. */
+static bool
+is_zero(const unsigned char *p, uint64_t from, uint64_t size)
+{
+	for (; from < size; from++)
+		if (p[from] != 0)
+			return false;
+	return true;
+}
+
+bool
+file_is_empty(const void *base, uint64_t size)
+{
+	const struct bytes b = { base, size, false };
+	const struct bytes s = { base, size, true };
+	const uint64_t magic = TNF_EXT_OFFSET + offsetof(struct tnf_ext, magic);
+
+	if (bytes_u32(&b, 0) != 0)
+		return false;
+	if (bytes_u32(&b, magic) == TNF_EXT_MAGIC ||
+	    bytes_u32(&s, magic) == TNF_EXT_MAGIC)
+		return true;
+	return is_zero(base, 0, size);
+}
+
+bool
+file_fail(struct tnf_file *f, uint64_t pos, const char *why)
+{
+	f->why = why;
+	f->why_pos = pos;
+	return false;
+}

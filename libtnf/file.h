@@ -1,0 +1,89 @@
+/*
+ * file.h - one trace file: its bytes, its header, its blocks.
+ */
+#ifndef LIBTNF_FILE_H
+#define LIBTNF_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+#include "arena.h"
+#include "bytes.h"
+
+#define TNF_API __attribute__((visibility("default")))
+
+/* Offset of the file header's record: behind the magic. */
+#define FILE_HEADER_POS	4u
+
+struct type;
+struct type_table;
+struct sched_cache;
+struct scan;
+
+struct tnf_file {
+	struct bytes	 bytes;		/* what the header declares, no more */
+	uint64_t	 whole;		/* size with what lies behind that */
+
+	/* From the header; checked, and never read again. */
+	uint32_t	 block_size;
+	uint32_t	 block_shift;
+	uint32_t	 block_header_size;
+	uint32_t	 data_start;	/* first block behind the directory */
+	uint32_t	 block_count;	/* of the whole file */
+	uint32_t	 generation_shift;
+
+	struct type_table *types;
+	struct sched_cache *scheds;
+	struct arena	 arena;		/* types and their names */
+	const char	*why;		/* of the last failure; static text */
+	uint64_t	 why_pos;
+
+	char		*name;
+	struct scan	*scan;		/* the first pass; or NULL */
+	unsigned	 number;	/* in its stream */
+	tnf_stream_t	*stream;
+	void		*map;		/* to unmap, or NULL */
+	size_t		 map_size;
+	bool		 has_ext;
+	bool		 cut;		/* shorter than its header says */
+	struct tnf_ext	 ext;		/* in this host's order */
+};
+
+/* A block's header, read once. */
+struct block {
+	uint32_t off;
+	uint32_t generation;
+	uint32_t used;			/* bytes_valid */
+};
+
+enum { FILE_STRICT = 0, FILE_CUT_IS_FINE = 1 };
+
+/* Looks at the header; 0 or TNF_ERR_*.  'f' is filled only on success. */
+int  file_init(struct tnf_file *f, const void *base, uint64_t size, int flags);
+void file_done(struct tnf_file *f);
+
+/* A file of zeros, or one whose writer has not yet got to the magic. */
+bool file_is_empty(const void *base, uint64_t size);
+
+/* Notes why something failed, returns false. */
+bool file_fail(struct tnf_file *f, uint64_t pos, const char *why);
+
+static inline uint32_t
+file_block_off(const struct tnf_file *f, uint64_t pos)
+{
+	return (uint32_t)pos & ~(f->block_size - 1);
+}
+
+static inline struct block
+file_block(const struct tnf_file *f, uint32_t off)
+{
+	return (struct block){
+		.off = off,
+		.generation = bytes_u32(&f->bytes, (uint64_t)off + 4),
+		.used = bytes_u16(&f->bytes, (uint64_t)off + 8),
+	};
+}
+
+#endif /* LIBTNF_FILE_H */

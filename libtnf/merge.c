@@ -1,0 +1,319 @@
+/*
+ * merge.c - events of many blocks in the order of time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "merge.h"
+#include "type.h"
+
+/* Of a block whose events are not in order: all of them, sorted. */
+struct place {
+	int64_t	 time;
+	uint32_t pos;
+};
+
+struct cursor {
+	int64_t		   time;	/* of the event at which 'walk' stands */
+	struct walk	   walk;
+	struct event_clock clock;
+	struct place	  *order;	/* NULL: as in the file */
+	unsigned	   n_order, at;
+	struct cursor	  *next;	/* spare ones */
+};
+
+/* Heap of runs */
+
+static bool
+run_before(const struct run *a, const struct run *b)
+{
+	return a->at->min < b->at->min;
+}
+
+static void
+runs_down(struct merge *m, size_t i)
+{
+	struct run r = m->runs[i];
+	size_t c;
+
+	for (; (c = 2 * i + 1) < m->n_runs; i = c) {
+		if (c + 1 < m->n_runs &&
+		    run_before(&m->runs[c + 1], &m->runs[c]))
+			c++;
+		if (!run_before(&m->runs[c], &r))
+			break;
+		m->runs[i] = m->runs[c];
+	}
+	m->runs[i] = r;
+}
+
+static int
+runs_append(struct merge *m, struct run r)
+{
+	size_t room = m->room_runs == 0 ? 64 : 2 * m->room_runs;
+	struct run *p;
+
+	if (m->n_runs == m->room_runs) {
+		if ((p = realloc(m->runs, room * sizeof *p)) == NULL)
+			return TNF_ERR_ALLOCFAIL;
+		m->runs = p;
+		m->room_runs = room;
+	}
+	m->runs[m->n_runs++] = r;
+	return 0;
+}
+
+int
+merge_add(struct merge *m, struct tnf_file *f, const struct scan *s)
+{
+	struct run r = { .file = f };
+	uint32_t i, from = 0;
+	int err;
+
+	for (i = 1; i <= s->n; i++) {
+		if (i < s->n && s->entries[i - 1].min <= s->entries[i].min)
+			continue;
+		r.at = s->entries + from;
+		r.end = s->entries + i;
+		if ((err = runs_append(m, r)) != 0)
+			return err;
+		from = i;
+	}
+	m->started = false;
+	return 0;
+}
+
+static void
+runs_heapify(struct merge *m)
+{
+	size_t i;
+
+	for (i = m->n_runs / 2; i-- > 0;)
+		runs_down(m, i);
+	m->started = true;
+}
+
+/* Heap of open blocks */
+
+static bool
+cursor_before(const struct cursor *a, const struct cursor *b)
+{
+	if (a->time != b->time)
+		return a->time < b->time;
+	if (a->walk.file != b->walk.file)
+		return a->walk.file->number < b->walk.file->number;
+	return a->walk.pos < b->walk.pos;
+}
+
+static void
+open_down(struct merge *m)
+{
+	struct cursor *r = m->open[0];
+	size_t i = 0, c;
+
+	for (; (c = 2 * i + 1) < m->n_open; i = c) {
+		if (c + 1 < m->n_open &&
+		    cursor_before(m->open[c + 1], m->open[c]))
+			c++;
+		if (!cursor_before(m->open[c], r))
+			break;
+		m->open[i] = m->open[c];
+	}
+	m->open[i] = r;
+}
+
+static int
+open_push(struct merge *m, struct cursor *c)
+{
+	size_t room = m->room_open == 0 ? 64 : 2 * m->room_open, i, up;
+	struct cursor **p;
+
+	if (m->n_open == m->room_open) {
+		if ((p = realloc(m->open, room * sizeof(*p))) == NULL)
+			return TNF_ERR_ALLOCFAIL;
+		m->open = p;
+		m->room_open = room;
+	}
+	for (i = m->n_open++; i > 0; i = up) {
+		up = (i - 1) / 2;
+		if (!cursor_before(c, m->open[up]))
+			break;
+		m->open[i] = m->open[up];
+	}
+	m->open[i] = c;
+	return 0;
+}
+
+/* Cursors */
+
+/* The next event in the order of the file; damage has been told before. */
+static bool
+walk_event(struct cursor *c)
+{
+	while (walk_next(&c->walk) == WALK_RECORD)
+		if (walk_is_event(&c->walk) &&
+		    event_time(&c->clock, &c->walk, &c->time) == EVENT_OK)
+			return true;
+	return false;
+}
+
+static bool
+place_event(struct cursor *c)
+{
+	const struct tnf_file *f = c->walk.file;
+
+	while (c->at < c->n_order) {
+		c->walk.pos = c->order[c->at++].pos;
+		c->walk.word = bytes_u32(&f->bytes, c->walk.pos);
+		c->walk.type = type_of_record(c->walk.file, c->walk.pos);
+		if (c->walk.type != NULL && walk_is_event(&c->walk) &&
+		    event_time(&c->clock, &c->walk, &c->time) == EVENT_OK)
+			return true;
+	}
+	return false;
+}
+
+static bool
+cursor_next(struct cursor *c)
+{
+	/* Taken over since: what is left in it belongs to another lap. */
+	if (file_block(c->walk.file, c->walk.block).generation !=
+	    c->walk.generation)
+		return false;
+	return c->order != NULL ? place_event(c) : walk_event(c);
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+	const struct place *p = a, *q = b;
+
+	if (p->time != q->time)
+		return p->time < q->time ? -1 : 1;
+	return p->pos < q->pos ? -1 : p->pos > q->pos;
+}
+
+static int
+sort_block(struct cursor *c)
+{
+	struct walk start = c->walk;
+	unsigned max = (start.end - start.next) / 8 + 1;
+
+	if ((c->order = calloc(max, sizeof *c->order)) == NULL)
+		return TNF_ERR_ALLOCFAIL;
+	while (c->n_order < max && walk_event(c))
+		c->order[c->n_order++] = (struct place){ c->time, c->walk.pos };
+	qsort(c->order, c->n_order, sizeof *c->order, by_place);
+	c->walk = start;
+	return 0;
+}
+
+static void
+cursor_close(struct merge *m, struct cursor *c)
+{
+	free(c->order);
+	c->next = m->spare;
+	m->spare = c;
+}
+
+static struct cursor *
+cursor_get(struct merge *m)
+{
+	struct cursor *c = m->spare;
+
+	if (c == NULL)
+		return calloc(1, sizeof *c);
+	m->spare = c->next;
+	memset(c, 0, sizeof *c);
+	return c;
+}
+
+static int
+open_block(struct merge *m, struct tnf_file *f, const struct entry *e)
+{
+	struct cursor *c = cursor_get(m);
+	int err = 0;
+
+	if (c == NULL)
+		return TNF_ERR_ALLOCFAIL;
+	if (walk_start(&c->walk, f, e->block << f->block_shift) == WALK_RECORD &&
+	    c->walk.generation == e->generation &&
+	    (e->sorted || (err = sort_block(c)) == 0) &&
+	    cursor_next(c) && (err = open_push(m, c)) == 0)
+		return 0;
+	cursor_close(m, c);
+	return err;
+}
+
+/* Opens what may hold the next event. */
+static int
+open_blocks(struct merge *m)
+{
+	struct run *r = m->runs;
+	int err;
+
+	while (m->n_runs > 0 &&
+	    (m->n_open == 0 || r->at->min <= m->open[0]->time)) {
+		if ((err = open_block(m, r->file, r->at)) != 0)
+			return err;
+		if (++r->at == r->end)
+			*r = m->runs[--m->n_runs];
+		if (m->n_runs > 0)
+			runs_down(m, 0);
+	}
+	return 0;
+}
+
+/* Past the event that was handed out last, which is on top. */
+static void
+advance(struct merge *m)
+{
+	struct cursor *c = m->open[0];
+
+	if (!cursor_next(c)) {
+		cursor_close(m, c);
+		if (--m->n_open == 0)
+			return;
+		m->open[0] = m->open[m->n_open];
+	}
+	if (m->n_open > 1)
+		open_down(m);
+}
+
+int
+merge_next(struct merge *m, int64_t *time, const struct sched **sched,
+    const struct walk **walk)
+{
+	int err;
+
+	if (!m->started)
+		runs_heapify(m);
+	else if (m->n_open > 0)
+		advance(m);
+	if ((err = open_blocks(m)) != 0)
+		return -err;
+	if (m->n_open == 0)
+		return 0;
+	*time = m->open[0]->time;
+	*sched = &m->open[0]->clock.sched;
+	*walk = &m->open[0]->walk;
+	return 1;
+}
+
+void
+merge_done(struct merge *m)
+{
+	struct cursor *c;
+	size_t i;
+
+	for (i = 0; i < m->n_open; i++)
+		cursor_close(m, m->open[i]);
+	while ((c = m->spare) != NULL) {
+		m->spare = c->next;
+		free(c);
+	}
+	free(m->open);
+	free(m->runs);
+	memset(m, 0, sizeof *m);
+}

@@ -1,0 +1,62 @@
+/*
+ * merge.h - events of many blocks in the order of time.
+ *
+ * The first pass leaves one small entry for each block that holds events: when
+ * its first one happened.  Blocks are handed out in order of time, so that the
+ * entries of a file form few ascending runs; a heap of runs says which block
+ * comes next, and a heap of open blocks which event.  A block is open from its
+ * first event to its last, so there are about as many as there were threads.
+ */
+#ifndef LIBTNF_MERGE_H
+#define LIBTNF_MERGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+#include "event.h"
+#include "walk.h"
+
+struct cursor;
+
+/* A block that holds events. */
+struct entry {
+	int64_t	 min;		/* time of its earliest event */
+	uint32_t block : 31;	/* its number */
+	uint32_t sorted : 1;	/* its events are in order of time */
+	uint32_t generation;
+};
+
+/* What the first pass found in a file. */
+struct scan {
+	struct entry *entries;
+	uint32_t n;
+	uint32_t room;
+	struct tnf_summary sum;
+};
+
+/* Entries [at, end) of a file, ascending. */
+struct run {
+	struct tnf_file *file;
+	const struct entry *at, *end;
+};
+
+struct merge {
+	struct run	*runs;		/* heap by the time of 'at' */
+	size_t		 n_runs, room_runs;
+	struct cursor  **open;		/* heap by time, file, offset */
+	size_t		 n_open, room_open;
+	struct cursor	*spare;
+	bool		 started;
+};
+
+int  merge_add(struct merge *, struct tnf_file *, const struct scan *);
+/* The next event: who wrote it, and the record at which it stands; 1, 0 or an
+   error as tnf_stream_next(). */
+int  merge_next(struct merge *, int64_t *time, const struct sched **,
+    const struct walk **);
+void merge_done(struct merge *);
+
+#endif /* LIBTNF_MERGE_H */

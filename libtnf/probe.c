@@ -1,0 +1,74 @@
+/*
+ * probe.c - probes: a type of event, and what its definition says about it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "slot.h"
+#include "stream_impl.h"
+#include "type.h"
+
+#define KEYS	"keys "
+
+/* The value of the attribute "keys", which comes first. */
+static const char *
+keys_of(struct arena *a, const char *attrs)
+{
+	if (attrs == NULL || strncmp(attrs, KEYS, strlen(KEYS)) != 0)
+		return "";
+	attrs += strlen(KEYS);
+	return arena_strndup(a, attrs, strcspn(attrs, ";"));
+}
+
+static int
+read_attrs(struct arena *a, const struct tnf_file *f, const struct type *t,
+    struct tnf_probe *p)
+{
+	const char *s;
+	size_t len;
+
+	if (t->meta == META_PROBE) {
+		p->defined = true;
+		if (type_string(f, t->pos + T_PROBE_STRING, &s, &len) &&
+		    (p->attrs = arena_strndup(a, s, len)) == NULL)
+			return -1;
+	}
+	return (p->keys = keys_of(a, p->attrs)) == NULL ? -1 : 0;
+}
+
+static int
+append(tnf_stream_t *s, struct tnf_probe *p)
+{
+	unsigned room = s->room_probes == 0 ? 64 : 2 * s->room_probes;
+	struct tnf_probe **list;
+
+	if (s->n_probes == s->room_probes) {
+		if ((list = realloc(s->probes, room * sizeof(*list))) == NULL)
+			return -1;
+		s->probes = list;
+		s->room_probes = room;
+	}
+	p->id = s->n_probes;
+	s->probes[s->n_probes++] = p;
+	return 0;
+}
+
+struct tnf_probe *
+probe_of(tnf_stream_t *s, struct tnf_file *f, struct type *t)
+{
+	struct tnf_probe *p;
+
+	if (t->probe != NULL)
+		return t->probe;
+	if ((p = arena_zalloc(&s->arena, sizeof *p)) == NULL ||
+	    read_attrs(&s->arena, f, t, p) != 0 || append(s, p) != 0) {
+		file_fail(f, t->pos, "out of memory");
+		return NULL;
+	}
+	p->name = t->pub.name;
+	p->file = f;
+	p->n_members = t->pub.n_members;
+	p->members = t->pub.members;
+	t->probe = p;
+	return p;
+}

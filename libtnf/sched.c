@@ -1,0 +1,109 @@
+/*
+ * sched.c - schedule records: who was running, and from when deltas count.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "sched.h"
+#include "type.h"
+
+#define CACHED	256u
+
+struct sched_cache {
+	struct sched at[CACHED];	/* by offset; pos 0: free */
+};
+
+struct sched_cache *
+sched_cache_new(void)
+{
+	return calloc(1, sizeof(struct sched_cache));
+}
+
+void
+sched_cache_free(struct sched_cache *c)
+{
+	free(c);
+}
+
+/* An integer member of any width; absent: 'none'. */
+static int64_t
+integer(const struct tnf_file *f, uint32_t pos, const struct tnf_member *m,
+    int64_t none)
+{
+	if (m->type == NULL)
+		return none;
+	switch (m->type->kind) {
+	case TNF_K_INT64:
+	case TNF_K_UINT64:
+		return (int64_t)bytes_u64(&f->bytes, (uint64_t)pos + m->offset);
+	case TNF_K_UINT32:
+		return bytes_u32(&f->bytes, (uint64_t)pos + m->offset);
+	case TNF_K_INT32:
+		return (int32_t)bytes_u32(&f->bytes, (uint64_t)pos + m->offset);
+	default:
+		return none;
+	}
+}
+
+static void
+find(const struct type *t, const char *name, struct tnf_member *m)
+{
+	const struct tnf_member *s = type_slot(t, name);
+
+	if (s != NULL)
+		*m = *s;
+}
+
+static void
+learn(struct type *t)
+{
+	struct sched_layout *l = &t->sched;
+
+	find(t, "tid", &l->tid);
+	find(t, "lwpid", &l->lwpid);
+	find(t, "pid", &l->pid);
+	find(t, "time_base", &l->base);
+	find(t, "cpuid", &l->cpu);
+	l->usable = l->base.type != NULL && l->tid.type != NULL;
+	l->kernel = l->usable &&
+	    strcmp(l->tid.type->name, "tnf_kthread_id") == 0;
+	l->known = true;
+}
+
+static bool
+read_sched(struct tnf_file *f, uint32_t pos, struct sched *s)
+{
+	struct type *t = type_of_record(f, pos);
+	const struct sched_layout *l;
+
+	if (t == NULL)
+		return false;
+	if (!t->sched.known)
+		learn(t);
+	l = &t->sched;
+	if (!l->usable)
+		return file_fail(f, pos, "event without a schedule record");
+	s->base = integer(f, pos, &l->base, 0);
+	s->tid = (uint64_t)integer(f, pos, &l->tid, 0);
+	s->lwpid = (uint32_t)integer(f, pos, &l->lwpid, 0);
+	s->pid = (int32_t)integer(f, pos, &l->pid, 0);
+	s->cpu = (int32_t)integer(f, pos, &l->cpu, -1);
+	s->kernel = l->kernel;
+	return true;
+}
+
+const struct sched *
+sched_at(struct tnf_file *f, uint32_t pos)
+{
+	struct sched *s = &f->scheds->at[(pos >> 3) % CACHED];
+	uint32_t generation = file_block(f, file_block_off(f, pos)).generation;
+	struct sched n = { .pos = pos, .generation = generation };
+
+	if (s->pos == pos && s->generation == generation)
+		return s;
+	if (!read_sched(f, pos, &n))
+		return NULL;
+	*s = n;
+	return s;
+}

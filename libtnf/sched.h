@@ -1,0 +1,32 @@
+/*
+ * sched.h - schedule records: who was running, and from when deltas count.
+ */
+#ifndef LIBTNF_SCHED_H
+#define LIBTNF_SCHED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tnf_file;
+
+struct sched {
+	uint32_t pos;
+	uint32_t generation;	/* of its block */
+	int64_t	 base;
+	uint64_t tid;
+	uint32_t lwpid;
+	int32_t	 pid;
+	int32_t	 cpu;		/* -1: not told */
+	bool	 kernel;
+};
+
+struct sched_cache;
+
+struct sched_cache *sched_cache_new(void);
+void		    sched_cache_free(struct sched_cache *);
+
+/* The one at 'pos'; NULL: no schedule record, see file->why.  Valid until the
+   next call. */
+const struct sched *sched_at(struct tnf_file *, uint32_t pos);
+
+#endif /* LIBTNF_SCHED_H */

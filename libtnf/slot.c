@@ -1,0 +1,184 @@
+/*
+ * slot.c - members of record types, elements of array types.
+ */
+#include <string.h>
+
+#include "file.h"
+#include "ref.h"
+#include "slot.h"
+#include "type.h"
+
+#define SLOTS_MAX	4096u
+
+static uint32_t
+round_up(uint32_t v, uint32_t align)
+{
+	return (v + align - 1) & ~(align - 1);
+}
+
+static void
+bad(struct type *t, const char *why)
+{
+	t->bad = true;
+	t->why = why;
+}
+
+/* The name of slot i: from the list of names, or that of its type. */
+static const char *
+slot_name(struct tnf_file *f, const struct type *t, uint32_t names, unsigned n,
+    unsigned i)
+{
+	const char *s;
+	size_t len;
+
+	if (i >= n || !type_string(f, names + 4 * i, &s, &len))
+		return t->pub.name;
+	return arena_strndup(&f->arena, s, len);
+}
+
+static bool
+fill_slot(struct tnf_file *f, uint32_t ref, struct tnf_member *m, uint32_t *off)
+{
+	const struct type *t;
+	uint32_t pos, size, align = 4;
+
+	if (ref_follow(f, ref, &pos) != REF_OK ||
+	    (t = type_basic(f, pos)) == NULL)
+		return false;
+	size = type_slot_size(t);
+	if (type_has(t, PROP(INLINE)) && type_has(t, PROP(SCALAR)))
+		align = t->pub.align;
+	m->type = &t->pub;
+	m->offset = round_up(*off, align);
+	*off = m->offset + size;
+	return *off <= f->block_size;
+}
+
+/* All slots of a struct or of an array's header. */
+static void
+fill_slots(struct tnf_file *f, struct type *t)
+{
+	uint32_t types = 0, names = 0, off = 0;
+	unsigned i, n, n_names = 0;
+
+	n = type_array(f, t->pos + T_SLOT_TYPES, &types);
+	if (t->meta != META_ARRAY)
+		n_names = type_array(f, t->pos + T_SLOT_NAMES, &names);
+	if (n == 0)
+		return;
+	if (n > SLOTS_MAX ||
+	    (t->slots = arena_zalloc(&f->arena, n * sizeof *t->slots)) == NULL) {
+		bad(t, "a record type has too many members");
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		if (!fill_slot(f, types + 4 * i, &t->slots[i], &off)) {
+			bad(t, "a member's type cannot be read");
+			return;
+		}
+		t->slots[i].name = slot_name(f,
+		    type_of_pub(t->slots[i].type), names, n_names, i);
+		if (t->slots[i].name == NULL) {
+			bad(t, "out of memory, or too many types");
+			return;
+		}
+	}
+	t->n_slots = n;
+	if (t->meta != META_ARRAY && t->pub.size < off && t->pub.size != 0)
+		bad(t, "a record type is smaller than its members");
+}
+
+static void
+fill_array(struct tnf_file *f, struct type *t)
+{
+	const struct type *e;
+	uint32_t pos;
+
+	t->header_size = bytes_u32(&f->bytes, (uint64_t)t->pos + T_HEADER_SIZE);
+	if (t->header_size < 8 || t->header_size > f->block_size) {
+		bad(t, "an array type has an impossible header");
+		return;
+	}
+	if (ref_follow(f, t->pos + T_ELEMENT, &pos) != REF_OK ||
+	    (e = type_basic(f, pos)) == NULL) {
+		bad(t, "the type of an array's elements cannot be read");
+		return;
+	}
+	t->pub.element = &e->pub;
+}
+
+/* What events and plain records show: the slots behind tag or time_delta. */
+static void
+fill_members(struct type *t)
+{
+	unsigned i, first = 1;
+
+	for (i = 1; i < t->n_slots; i++)
+		if (strcmp(t->slots[i].name, "time_delta") == 0) {
+			t->delta = t->slots[i].offset;
+			first = i + 1;
+			break;
+		}
+	if (first > t->n_slots)
+		first = t->n_slots;
+	t->pub.members = t->slots == NULL ? NULL : t->slots + first;
+	t->pub.n_members = t->n_slots - first;
+}
+
+/* A derived type has the members of its base. */
+static void
+inherit(struct tnf_file *f, struct type *t)
+{
+	struct type *p = t->parent;
+
+	if (p == NULL)
+		return;
+	slot_fill(f, p);
+	if (p->bad) {
+		bad(t, p->why);
+		return;
+	}
+	t->slots = p->slots;
+	t->n_slots = p->n_slots;
+	t->header_size = p->header_size;
+	t->step = p->step;
+	t->pub.element = p->pub.element;
+}
+
+void
+slot_fill(struct tnf_file *f, struct type *t)
+{
+	if (t->filled)
+		return;
+	t->filled = true;
+	switch (t->meta) {
+	case META_DERIVED:
+		inherit(f, t);
+		break;
+	case META_STRUCT:
+	case META_PROBE:
+		fill_slots(f, t);
+		t->step = round_up(t->pub.size, 4);
+		break;
+	case META_ARRAY:
+		fill_slots(f, t);
+		fill_array(f, t);
+		break;
+	case META_SCALAR:
+	case META_ABSTRACT:
+		break;
+	}
+	if (t->pub.kind == TNF_K_STRUCT || t->pub.kind == TNF_K_TYPE)
+		fill_members(t);
+}
+
+const struct tnf_member *
+type_slot(const struct type *t, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < t->n_slots; i++)
+		if (strcmp(t->slots[i].name, name) == 0)
+			return &t->slots[i];
+	return NULL;
+}

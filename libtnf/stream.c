@@ -1,0 +1,216 @@
+/*
+ * stream.c - events of one or more files, in order of time.
+ */
+#include <sys/types.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stream_impl.h"
+#include "type.h"
+
+TNF_API int
+tnf_stream_new(tnf_stream_t **ret)
+{
+	tnf_stream_t *s;
+
+	if ((s = calloc(1, sizeof *s)) == NULL)
+		return TNF_ERR_ALLOCFAIL;
+	*ret = s;
+	return 0;
+}
+
+static void
+free_file(struct tnf_file *f)
+{
+	if (f == NULL)
+		return;
+	file_done(f);
+	if (f->scan != NULL)
+		free(f->scan->entries);
+	free(f->scan);
+	tnf_image_close(f->map, f->map_size);
+	free(f->name);
+	free(f);
+}
+
+TNF_API void
+tnf_stream_close(tnf_stream_t *s)
+{
+	unsigned i;
+
+	if (s == NULL)
+		return;
+	merge_done(&s->merge);
+	for (i = 0; i < s->n_files; i++)
+		free_file(s->files[i]);
+	free(s->files);
+	free(s->probes);
+	arena_free(&s->arena);
+	free(s);
+}
+
+TNF_API void
+tnf_stream_on_damage(tnf_stream_t *s, tnf_stream_damage_fn *fn, void *arg)
+{
+	s->damage = fn;
+	s->damage_arg = arg;
+}
+
+TNF_API void
+tnf_stream_accept_cut(tnf_stream_t *s, bool yes)
+{
+	s->accept_cut = yes;
+}
+
+void
+stream_damage(tnf_stream_t *s, struct tnf_file *f, uint32_t block)
+{
+	if (s->damage != NULL)
+		s->damage(s->damage_arg, f, block,
+		    f->why != NULL ? f->why : "damaged");
+}
+
+static int
+new_file(tnf_stream_t *s, const void *base, size_t size, const char *name,
+    struct tnf_file **ret)
+{
+	struct tnf_file *f;
+	int err;
+
+	if (file_is_empty(base, size))
+		return ENODATA;
+	if ((f = calloc(1, sizeof *f)) == NULL)
+		return TNF_ERR_ALLOCFAIL;
+	err = file_init(f, base, size,
+	    s->accept_cut ? FILE_CUT_IS_FINE : FILE_STRICT);
+	if (err != 0) {
+		free(f);
+		return err;
+	}
+	f->stream = s;
+	f->number = s->n_files;
+	if ((f->name = strdup(name)) == NULL ||
+	    (f->scan = calloc(1, sizeof *f->scan)) == NULL) {
+		free_file(f);
+		return TNF_ERR_ALLOCFAIL;
+	}
+	*ret = f;
+	return 0;
+}
+
+/* From here on the stream owns 'f', whatever comes. */
+static int
+append_file(tnf_stream_t *s, struct tnf_file *f)
+{
+	struct tnf_file **list;
+	int err;
+
+	list = realloc(s->files, (s->n_files + 1) * sizeof *list);
+	if (list == NULL) {
+		free_file(f);
+		return TNF_ERR_ALLOCFAIL;
+	}
+	s->files = list;
+	s->files[s->n_files++] = f;
+	if ((err = scan_file(s, f, f->scan)) != 0)
+		return err;
+	return merge_add(&s->merge, f, f->scan);
+}
+
+TNF_API int
+tnf_stream_add_mem(tnf_stream_t *s, const void *base, size_t size,
+    const char *name, struct tnf_file **ret)
+{
+	struct tnf_file *f;
+	int err;
+
+	if ((err = new_file(s, base, size, name, &f)) != 0 ||
+	    (err = append_file(s, f)) != 0)
+		return err;
+	if (ret != NULL)
+		*ret = f;
+	return 0;
+}
+
+TNF_API int
+tnf_stream_add(tnf_stream_t *s, const char *path, struct tnf_file **ret)
+{
+	struct tnf_file *f = NULL;
+	const void *base;
+	size_t size;
+	int fd, err;
+
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return errno;
+	err = tnf_image_open(fd, &base, &size);
+	close(fd);
+	if (err != 0)
+		return err;
+	if ((err = new_file(s, base, size, path, &f)) != 0) {
+		tnf_image_close(base, size);
+		return err;
+	}
+	f->map = (void *)(uintptr_t)base;
+	f->map_size = size;
+	if ((err = append_file(s, f)) == 0 && ret != NULL)
+		*ret = f;
+	return err;
+}
+
+TNF_API int
+tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
+{
+	const struct sched *sched;
+	const struct walk *w;
+	int r;
+
+	for (;;) {
+		if ((r = merge_next(&s->merge, &ev->time, &sched, &w)) != 1)
+			return r;
+		ev->probe = w->type->probe;
+		if (ev->probe != NULL ||
+		    (ev->probe = probe_of(s, w->file, w->type)) != NULL)
+			break;
+	}
+	ev->tid = sched->tid;
+	ev->lwpid = sched->lwpid;
+	ev->pid = sched->pid;
+	ev->cpu = sched->cpu;
+	ev->kernel = sched->kernel;
+	ev->file = w->file;
+	ev->pos = w->pos;
+	return 1;
+}
+
+TNF_API unsigned
+tnf_stream_probes(const tnf_stream_t *s)
+{
+	return s->n_probes;
+}
+
+TNF_API struct tnf_probe *
+tnf_stream_probe(tnf_stream_t *s, unsigned id)
+{
+	return id < s->n_probes ? s->probes[id] : NULL;
+}
+
+TNF_API const char *
+tnf_file_name(const struct tnf_file *f)
+{
+	return f->name;
+}
+
+TNF_API const struct tnf_ext *
+tnf_file_ext(const struct tnf_file *f)
+{
+	return f->has_ext ? &f->ext : NULL;
+}
+
+TNF_API void
+tnf_file_summary(const struct tnf_file *f, struct tnf_summary *sum)
+{
+	*sum = f->scan->sum;
+}

@@ -1,0 +1,74 @@
+/*
+ * table.c - the types of a file, by the offset of their records.
+ */
+#include <stdlib.h>
+
+#include "table.h"
+#include "type.h"
+
+static uint32_t
+slot_for(const struct type_table *t, uint32_t pos)
+{
+	uint32_t i = (pos >> 2) * 0x9e3779b1u;
+
+	for (i &= t->hash_size - 1; t->hash[i] != NULL;
+	    i = (i + 1) & (t->hash_size - 1))
+		if (t->hash[i]->pos == pos)
+			break;
+	return i;
+}
+
+struct type *
+table_find(const struct type_table *t, uint32_t pos)
+{
+	return t->hash_size == 0 ? NULL : t->hash[slot_for(t, pos)];
+}
+
+static int
+grow(struct type_table *t)
+{
+	uint32_t room = t->room == 0 ? 128 : 2 * t->room, i;
+	struct type **list, **hash;
+
+	if ((hash = calloc(2 * (size_t)room, sizeof *hash)) == NULL)
+		return -1;
+	if ((list = realloc(t->list, room * sizeof *list)) == NULL) {
+		free(hash);
+		return -1;
+	}
+	free(t->hash);
+	t->hash = hash;
+	t->hash_size = 2 * room;
+	t->list = list;
+	t->room = room;
+	for (i = 0; i < t->n; i++)
+		t->hash[slot_for(t, list[i]->pos)] = list[i];
+	return 0;
+}
+
+int
+table_add(struct type_table *t, struct type *type)
+{
+	if (t->n == TABLE_TYPES_MAX || (t->n == t->room && grow(t) != 0))
+		return -1;
+	type->index = t->n;
+	t->list[t->n++] = type;
+	t->hash[slot_for(t, type->pos)] = type;
+	return 0;
+}
+
+struct type_table *
+type_table_new(void)
+{
+	return calloc(1, sizeof(struct type_table));
+}
+
+void
+type_table_free(struct type_table *t)
+{
+	if (t == NULL)
+		return;
+	free(t->list);
+	free(t->hash);
+	free(t);
+}

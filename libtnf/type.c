@@ -1,0 +1,362 @@
+/*
+ * type.c - from type records to types: tnf(5), "Types".
+ *
+ * In two steps, because types refer to each other in circles.  First what a
+ * record says by itself and through its base: name, properties, size.  Then,
+ * when no first step is under way, members and elements (slot.c).
+ */
+#include <string.h>
+
+#include "file.h"
+#include "ref.h"
+#include "slot.h"
+#include "table.h"
+#include "type.h"
+
+/* Members of a type record. */
+enum {
+	T_NAME = 4, T_PROPERTIES = 8,
+	T_SCALAR_SIZE = 12, T_SCALAR_ALIGN = 16,
+	T_BASE = 12
+};
+
+#define DERIVED_MAX	32	/* types derived from each other */
+#define PROPERTIES_MAX	32
+#define ALIGN_MAX	16u
+
+#define ARRAY_HEADER	8u
+
+static const char *const property_names[] = {
+#define X(sym, name) [PROP_BIT_##sym] = name,
+	TYPE_PROPERTIES(X)
+#undef X
+};
+
+static const struct { const char *name; enum type_meta meta; } metas[] = {
+	{ "tnf_scalar_type", META_SCALAR },
+	{ "tnf_derived_type", META_DERIVED },
+	{ "tnf_array_type", META_ARRAY },
+	{ "tnf_struct_type", META_STRUCT },
+	{ "tnf_probe_type", META_PROBE },
+};
+
+static const struct { const char *name; tnf_kind_t kind; uint32_t size; }
+scalars[] = {
+	{ "tnf_char", TNF_K_CHAR, 1 },
+	{ "tnf_int8", TNF_K_INT8, 1 },
+	{ "tnf_int16", TNF_K_INT16, 2 },
+	{ "tnf_int32", TNF_K_INT32, 4 },
+	{ "tnf_int64", TNF_K_INT64, 8 },
+	{ "tnf_uint8", TNF_K_UINT8, 1 },
+	{ "tnf_uint16", TNF_K_UINT16, 2 },
+	{ "tnf_uint32", TNF_K_UINT32, 4 },
+	{ "tnf_uint64", TNF_K_UINT64, 8 },
+	{ "tnf_float32", TNF_K_FLOAT32, 4 },
+	{ "tnf_float64", TNF_K_FLOAT64, 8 },
+};
+
+#define COUNT(a)	(sizeof(a) / sizeof (a)[0])
+
+static bool
+same(const char *s, size_t len, const char *name)
+{
+	return len == strlen(name) && memcmp(s, name, len) == 0;
+}
+
+/* Where a record's own bytes end at the latest: with its block. */
+static uint64_t
+block_end(const struct tnf_file *f, uint32_t pos)
+{
+	return (uint64_t)file_block_off(f, pos) + f->block_size;
+}
+
+bool
+type_string(const struct tnf_file *f, uint32_t ref, const char **s, size_t *len)
+{
+	uint32_t pos, size;
+
+	if (ref_follow(f, ref, &pos) != REF_OK)
+		return false;
+	size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
+	if (size < ARRAY_HEADER || size > block_end(f, pos) - pos ||
+	    !bytes_has(&f->bytes, pos, size))
+		return false;
+	*s = (const char *)bytes_at(&f->bytes, (uint64_t)pos + ARRAY_HEADER, 0);
+	*len = bytes_strlen(&f->bytes, (uint64_t)pos + ARRAY_HEADER,
+	    size - ARRAY_HEADER);
+	return true;
+}
+
+unsigned
+type_array(const struct tnf_file *f, uint32_t ref, uint32_t *first)
+{
+	uint32_t pos, size;
+
+	if (ref_follow(f, ref, &pos) != REF_OK)
+		return 0;
+	size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
+	if (size < ARRAY_HEADER || size > block_end(f, pos) - pos ||
+	    !bytes_has(&f->bytes, pos, size))
+		return 0;
+	*first = pos + ARRAY_HEADER;
+	return (size - ARRAY_HEADER) / 4;
+}
+
+static uint32_t
+property_bit(const char *s, size_t len)
+{
+	unsigned i;
+
+	for (i = 0; i < PROP_COUNT; i++)
+		if (same(s, len, property_names[i]))
+			return 1u << i;
+	return 0;
+}
+
+static uint32_t
+listed_properties(const struct tnf_file *f, uint32_t pos)
+{
+	uint32_t first = 0, type, props = 0;
+	unsigned i, n = type_array(f, pos + T_PROPERTIES, &first);
+	const char *s;
+	size_t len;
+
+	for (i = 0; i < n && i < PROPERTIES_MAX; i++)
+		if (ref_follow(f, first + 4 * i, &type) == REF_OK &&
+		    type_string(f, type + T_NAME, &s, &len))
+			props |= property_bit(s, len);
+	return props;
+}
+
+static bool
+read_meta(const struct tnf_file *f, struct type *t)
+{
+	uint32_t meta;
+	const char *s;
+	size_t len;
+	unsigned i;
+
+	if ((bytes_u32(&f->bytes, t->pos) & TNF_REF32_T_MASK) !=
+	    TNF_REF32_T_TAG || ref_follow(f, t->pos, &meta) != REF_OK ||
+	    !type_string(f, meta + T_NAME, &s, &len))
+		return false;
+	t->meta = META_ABSTRACT;
+	for (i = 0; i < COUNT(metas); i++)
+		if (same(s, len, metas[i].name))
+			t->meta = metas[i].meta;
+	return true;
+}
+
+static tnf_kind_t
+scalar_kind(const struct type *root)
+{
+	unsigned i;
+
+	for (i = 0; i < COUNT(scalars); i++)
+		if (strcmp(root->pub.name, scalars[i].name) == 0)
+			return scalars[i].size == root->pub.size ?
+			    scalars[i].kind : TNF_K_SCALAR;
+	return TNF_K_SCALAR;
+}
+
+static tnf_kind_t
+kind_of(const struct type *t)
+{
+	if (type_has(t, PROP(SCALAR)))
+		return scalar_kind(t->root);
+	if (type_has(t, PROP(ARRAY)))
+		return strcmp(t->root->pub.name, "tnf_string") == 0 ?
+		    TNF_K_STRING : TNF_K_ARRAY;
+	if (type_has(t, PROP(TYPE)))
+		return TNF_K_TYPE;
+	if (type_has(t, PROP(STRUCT)))
+		return TNF_K_STRUCT;
+	return TNF_K_UNKNOWN;
+}
+
+static bool
+bad(struct type *t, const char *why)
+{
+	t->bad = true;
+	t->why = why;
+	return false;
+}
+
+static bool
+read_scalar(const struct tnf_file *f, struct type *t)
+{
+	t->pub.size = bytes_u32(&f->bytes, (uint64_t)t->pos + T_SCALAR_SIZE);
+	t->pub.align = bytes_u32(&f->bytes, (uint64_t)t->pos + T_SCALAR_ALIGN);
+	if (t->pub.size == 0 || t->pub.size > f->block_size)
+		return bad(t, "a scalar type has an impossible size");
+	if (t->pub.align == 0 || t->pub.align > ALIGN_MAX ||
+	    (t->pub.align & (t->pub.align - 1)) != 0)
+		return bad(t, "a scalar type has an impossible alignment");
+	return true;
+}
+
+static struct type *get(struct tnf_file *, uint32_t pos, unsigned depth);
+
+static bool
+read_derived(struct tnf_file *f, struct type *t, unsigned depth)
+{
+	uint32_t pos;
+
+	switch (ref_follow(f, t->pos + T_BASE, &pos)) {
+	case REF_NULL:		/* tnf_derived itself */
+		return true;
+	case REF_BAD:
+		return bad(t, "a derived type has no base");
+	case REF_OK:
+		break;
+	}
+	if ((t->parent = get(f, pos, depth + 1)) == NULL)
+		return bad(t, "the base of a derived type cannot be read");
+	t->root = t->parent->root;
+	t->props |= t->parent->props;
+	t->pub.size = t->parent->pub.size;
+	t->pub.align = t->parent->pub.align;
+	return true;
+}
+
+static bool
+read_by_meta(struct tnf_file *f, struct type *t, unsigned depth)
+{
+	t->pub.align = 4;
+	switch (t->meta) {
+	case META_SCALAR:
+		return read_scalar(f, t);
+	case META_DERIVED:
+		return read_derived(f, t, depth);
+	case META_STRUCT:
+	case META_PROBE:
+		t->pub.size = bytes_u32(&f->bytes,
+		    (uint64_t)t->pos + T_STRUCT_SIZE);
+		if (t->pub.size > f->block_size)
+			return bad(t, "a record type is larger than a block");
+		return true;
+	case META_ARRAY:
+	case META_ABSTRACT:
+		break;
+	}
+	return true;
+}
+
+/* The first step. */
+static bool
+read_type(struct tnf_file *f, struct type *t, unsigned depth)
+{
+	const char *s;
+	size_t len;
+
+	if (depth > DERIVED_MAX)
+		return bad(t, "too many types derived from each other");
+	if (!read_meta(f, t))
+		return bad(t, "no type record where one should be");
+	if (!type_string(f, t->pos + T_NAME, &s, &len))
+		return bad(t, "a type has no name");
+	if ((t->pub.name = arena_strndup(&f->arena, s, len)) == NULL)
+		return bad(t, "out of memory, or too many types");
+	t->props = property_bit(s, len) | listed_properties(f, t->pos);
+	if (!read_by_meta(f, t, depth))
+		return false;
+	t->pub.base = t->root->pub.name;
+	t->pub.opaque = type_has(t, PROP(OPAQUE));
+	t->pub.kind = kind_of(t);
+	return true;
+}
+
+/* The type at 'pos' after the first step, queued for the second. */
+static struct type *
+get(struct tnf_file *f, uint32_t pos, unsigned depth)
+{
+	struct type *t = table_find(f->types, pos);
+
+	if (t == NULL) {
+		t = arena_zalloc(&f->arena, sizeof *t);
+		if (t == NULL) {
+			file_fail(f, pos, "out of memory, or too many types");
+			return NULL;
+		}
+		t->pos = pos;
+		t->root = t;
+		read_type(f, t, depth);
+		/* A circle of derivations has come by here before us. */
+		if (table_find(f->types, pos) == NULL &&
+		    table_add(f->types, t) != 0)
+			bad(t, "out of memory, or too many types");
+		if (!t->bad) {
+			t->next = f->types->queue;
+			f->types->queue = t;
+		}
+	}
+	if (!t->bad)
+		return t;
+	file_fail(f, pos, t->why);
+	return NULL;
+}
+
+struct type *
+type_basic(struct tnf_file *f, uint32_t pos)
+{
+	return get(f, pos, 0);
+}
+
+struct type *
+type_at(struct tnf_file *f, uint32_t pos)
+{
+	struct type *t = get(f, pos, 0), *q;
+
+	while ((q = f->types->queue) != NULL) {
+		f->types->queue = q->next;
+		slot_fill(f, q);
+	}
+	if (t == NULL || !t->bad)
+		return t;
+	file_fail(f, pos, t->why);
+	return NULL;
+}
+
+struct type *
+type_of_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
+{
+	struct type_table *tab = f->types;
+	unsigned i = (word >> 3) % TABLE_TAGS, dir = word >> 18;
+	bool tag = (word & TNF_REF32_T_MASK) == TNF_REF32_T_TAG &&
+	    (word & TNF_REF32_PERMANENT);
+	bool pair = (word & TNF_REF32_T_MASK) == TNF_REF32_T_PAIR &&
+	    (word >> 16 & TNF_REF32_T_MASK) == TNF_TAG16_ABS;
+	struct type *t;
+	uint32_t to;
+
+	if (pair && tab->directory[dir] != NULL)
+		return tab->directory[dir];
+	if (tag && tab->tags[i].word == word)
+		return tab->tags[i].type;
+	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_FULL ||
+	    ref_follow(f, pos, &to) != REF_OK) {
+		file_fail(f, pos, "a record's tag leads nowhere");
+		return NULL;
+	}
+	if ((t = type_at(f, to)) == NULL)
+		return NULL;
+	if (pair)
+		tab->directory[dir] = t;
+	if (tag) {
+		tab->tags[i].word = word;
+		tab->tags[i].type = t;
+	}
+	return t;
+}
+
+struct type *
+type_of_record(struct tnf_file *f, uint32_t pos)
+{
+	return type_of_tag(f, pos, bytes_u32(&f->bytes, pos));
+}
+
+struct type *
+type_by_index(const struct tnf_file *f, uint32_t index)
+{
+	return index < f->types->n ? f->types->list[index] : NULL;
+}

@@ -1,0 +1,112 @@
+/*
+ * type.h - types as a file describes them: tnf(5), "Types".
+ *
+ * A type record is decoded once, when something of that type is first met,
+ * and kept by its offset.  What could not be decoded is kept as well, as bad.
+ */
+#ifndef LIBTNF_TYPE_H
+#define LIBTNF_TYPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+struct tnf_file;
+
+/* What a reader classifies types by. */
+#define TYPE_PROPERTIES(X)						\
+	X(INLINE,  "tnf_inline")					\
+	X(TAGGED,  "tnf_tagged")					\
+	X(SCALAR,  "tnf_scalar")					\
+	X(DERIVED, "tnf_derived")					\
+	X(ARRAY,   "tnf_array")						\
+	X(STRING,  "tnf_string")					\
+	X(STRUCT,  "tnf_struct")					\
+	X(TYPE,	   "tnf_type")						\
+	X(OPAQUE,  "tnf_opaque")					\
+	X(TAG_ARG, "tnf_tag_arg")
+
+enum type_property_bit {
+#define X(sym, name) PROP_BIT_##sym,
+	TYPE_PROPERTIES(X)
+#undef X
+	PROP_COUNT
+};
+
+#define PROP(sym)	(1u << PROP_BIT_##sym)
+
+/* Which members a type record has. */
+enum type_meta { META_ABSTRACT, META_SCALAR, META_DERIVED, META_ARRAY,
+	META_STRUCT, META_PROBE };
+
+/* Where a schedule record keeps what; offset 0: it has no such member. */
+struct sched_layout {
+	bool	 known, usable, kernel;
+	struct tnf_member tid, lwpid, pid, base, cpu;
+};
+
+struct type {
+	struct tnf_type	 pub;		/* first */
+	uint32_t	 pos;
+	uint32_t	 index;
+	uint32_t	 props;
+	enum type_meta	 meta;
+	bool		 bad;
+	bool		 filled;	/* slots, element */
+	bool		 queued;
+	const char	*why;		/* it is bad */
+	struct type	*parent;	/* derived: the base */
+	struct type	*root;		/* the ultimate base, or itself */
+	struct type	*next;		/* in the queue */
+
+	/* Records. */
+	unsigned	 n_slots;	/* arrays: of the header */
+	struct tnf_member *slots;
+	uint32_t	 header_size;	/* arrays */
+	uint32_t	 step;		/* to the next record; 0: self-sized */
+	uint32_t	 delta;		/* events: offset of time_delta; or 0 */
+	struct tnf_probe *probe;	/* events: as the stream knows it */
+	struct sched_layout sched;
+};
+
+struct type_table;
+
+struct type_table *type_table_new(void);
+void		 type_table_free(struct type_table *);
+
+/* The type whose record stands at 'pos'; NULL: bad, see file->why. */
+struct type	*type_at(struct tnf_file *, uint32_t pos);
+/* That of the record or member at 'pos', by its tag word. */
+struct type	*type_of_record(struct tnf_file *, uint32_t pos);
+struct type	*type_of_tag(struct tnf_file *, uint32_t pos, uint32_t word);
+struct type	*type_by_index(const struct tnf_file *, uint32_t index);
+
+/* The string that the reference at 'ref' leads to; false: null or bad. */
+bool	 type_string(const struct tnf_file *, uint32_t ref, const char **s,
+	    size_t *len);
+/* Its elements of 4 bytes: how many, and where the first is. */
+unsigned type_array(const struct tnf_file *, uint32_t ref, uint32_t *first);
+
+const struct tnf_member *type_slot(const struct type *, const char *name);
+
+static inline struct type *
+type_of_pub(const struct tnf_type *t)
+{
+	return (struct type *)(uintptr_t)t;
+}
+
+static inline bool
+type_has(const struct type *t, uint32_t prop)
+{
+	return (t->props & prop) != 0;
+}
+
+/* Bytes that a member of this type takes. */
+static inline uint32_t
+type_slot_size(const struct type *t)
+{
+	return type_has(t, PROP(INLINE)) ? t->pub.size : 4;
+}
+
+#endif /* LIBTNF_TYPE_H */

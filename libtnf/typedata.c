@@ -1,0 +1,84 @@
+/*
+ * typedata.c - classic interface: type records.
+ */
+#include <string.h>
+
+#include "datum.h"
+#include "ref.h"
+#include "slot.h"
+
+#define T_PROPERTIES	8u
+
+TNF_API tnf_kind_t
+tnf_type_get_kind(tnf_datum_t v)
+{
+	struct datum d;
+	struct type *t;
+
+	return datum_get_type(v, &d, &t) ? t->pub.kind : TNF_K_UNKNOWN;
+}
+
+TNF_API char *
+tnf_type_get_name(tnf_datum_t v)
+{
+	struct datum d;
+	struct type *t;
+
+	return datum_get_type(v, &d, &t) ?
+	    (char *)(uintptr_t)t->pub.name : NULL;
+}
+
+TNF_API int
+tnf_type_get_size(tnf_datum_t v)
+{
+	struct datum d;
+	struct type *t;
+
+	if (!datum_get_type(v, &d, &t) || type_has(t, PROP(ARRAY)) ||
+	    t->root->meta == META_ABSTRACT)
+		return -1;
+	return (int)t->pub.size;
+}
+
+/* The property of that name that the record of 't' lists; NULL: none. */
+static struct type *
+listed(struct tnf_file *f, const struct type *t, const char *name)
+{
+	uint32_t first = 0, pos;
+	unsigned i, n = type_array(f, t->pos + T_PROPERTIES, &first);
+	struct type *p;
+
+	for (i = 0; i < n; i++)
+		if (ref_follow(f, first + 4 * i, &pos) == REF_OK &&
+		    (p = type_at(f, pos)) != NULL &&
+		    strcmp(p->pub.name, name) == 0)
+			return p;
+	return NULL;
+}
+
+TNF_API tnf_datum_t
+tnf_type_get_property(tnf_datum_t v, const char *name)
+{
+	struct datum d;
+	struct type *t, *p;
+
+	if (!datum_get_type(v, &d, &t))
+		return TNF_DATUM_NULL;
+	for (; t != NULL; t = t->parent) {
+		if (strcmp(t->pub.name, name) == 0)
+			return datum_of_type(d.tnf, t);
+		if ((p = listed(d.f, t, name)) != NULL)
+			return datum_of_type(d.tnf, p);
+	}
+	return TNF_DATUM_NULL;
+}
+
+TNF_API tnf_datum_t
+tnf_type_get_base(tnf_datum_t v)
+{
+	struct datum d;
+	struct type *t;
+
+	return datum_get_type(v, &d, &t) && t->parent != NULL ?
+	    datum_of_type(d.tnf, t->parent) : TNF_DATUM_NULL;
+}

@@ -1,0 +1,169 @@
+/*
+ * value.c - members of events and records, elements of arrays.
+ */
+#include <string.h>
+
+#include "file.h"
+#include "ref.h"
+#include "type.h"
+#include "walk.h"
+
+static void
+read_scalar(const struct bytes *b, uint64_t pos, const struct tnf_type *t,
+    struct tnf_value *v)
+{
+	switch (t->kind) {
+	case TNF_K_CHAR:
+	case TNF_K_INT8:
+		v->u.i = (int8_t)bytes_u8(b, pos);
+		break;
+	case TNF_K_INT16:
+		v->u.i = (int16_t)bytes_u16(b, pos);
+		break;
+	case TNF_K_INT32:
+		v->u.i = (int32_t)bytes_u32(b, pos);
+		break;
+	case TNF_K_UINT8:
+		v->u.u = bytes_u8(b, pos);
+		break;
+	case TNF_K_UINT16:
+		v->u.u = bytes_u16(b, pos);
+		break;
+	case TNF_K_UINT32:
+		v->u.u = bytes_u32(b, pos);
+		break;
+	case TNF_K_INT64:
+	case TNF_K_UINT64:
+		v->u.u = bytes_u64(b, pos);
+		break;
+	case TNF_K_FLOAT32:
+		v->u.d = (double)bytes_f32(b, pos);
+		break;
+	case TNF_K_FLOAT64:
+		v->u.d = bytes_f64(b, pos);
+		break;
+	default:
+		v->u.u = 0;
+		break;
+	}
+}
+
+static uint32_t
+element_size(const struct type *t)
+{
+	uint32_t n = t->pub.element == NULL ? 0 :
+	    type_slot_size(type_of_pub(t->pub.element));
+
+	return n == 0 ? 1 : n;
+}
+
+/* The array record at 'pos' lies in the file and in its block. */
+static bool
+read_array(const struct tnf_file *f, uint32_t pos, const struct type *t,
+    struct tnf_value *v)
+{
+	uint32_t size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
+
+	if (size < t->header_size ||
+	    size > f->block_size - (pos - file_block_off(f, pos)) ||
+	    !bytes_has(&f->bytes, pos, size))
+		return false;
+	if (v->kind == TNF_K_STRING) {
+		v->u.s.chars = (const char *)bytes_at(&f->bytes,
+		    (uint64_t)pos + t->header_size, 0);
+		v->u.s.len = bytes_strlen(&f->bytes,
+		    (uint64_t)pos + t->header_size, size - t->header_size);
+		return true;
+	}
+	v->u.r.pos = pos;
+	v->u.r.count = (size - t->header_size) / element_size(t);
+	v->u.r.type = &t->pub;
+	return true;
+}
+
+/* What the reference at 'ref' leads to; false: nothing. */
+static bool
+read_record(struct tnf_file *f, uint64_t ref, struct tnf_value *v)
+{
+	struct type *t;
+	uint32_t pos;
+
+	if (ref_follow(f, ref, &pos) != REF_OK ||
+	    (t = type_of_record(f, pos)) == NULL)
+		return false;
+	v->kind = t->pub.kind;
+	switch (v->kind) {
+	case TNF_K_STRING:
+	case TNF_K_ARRAY:
+		return read_array(f, pos, t, v);
+	case TNF_K_TYPE:
+		if ((t = type_at(f, pos)) == NULL)
+			return false;
+		v->u.r.pos = pos;
+		v->u.r.count = 0;
+		v->u.r.type = &t->pub;
+		return true;
+	case TNF_K_STRUCT:
+		v->u.r.pos = pos;
+		v->u.r.count = t->pub.n_members;
+		v->u.r.type = &t->pub;
+		return bytes_has(&f->bytes, pos, t->pub.size);
+	default:
+		return false;
+	}
+}
+
+static void
+read_value(struct tnf_file *f, uint64_t pos, const struct tnf_type *t,
+    struct tnf_value *v)
+{
+	v->type = t;
+	v->null = false;
+	v->kind = t->kind;
+	if (type_has(type_of_pub(t), PROP(INLINE)))
+		read_scalar(&f->bytes, pos, t, v);
+	else if (!read_record(f, pos, v)) {
+		v->null = true;
+		v->kind = t->kind;
+		memset(&v->u, 0, sizeof v->u);
+	}
+}
+
+TNF_API bool
+tnf_event_value(const struct tnf_event *ev, unsigned i, struct tnf_value *v)
+{
+	const struct tnf_member *m;
+
+	if (i >= ev->probe->n_members)
+		return false;
+	m = &ev->probe->members[i];
+	read_value(ev->file, (uint64_t)ev->pos + m->offset, m->type, v);
+	return true;
+}
+
+TNF_API bool
+tnf_value_item(const struct tnf_file *file, const struct tnf_value *r,
+    unsigned i, struct tnf_value *v)
+{
+	/* Reading may decode types that were not met before. */
+	struct tnf_file *f = (struct tnf_file *)(uintptr_t)file;
+	const struct type *t;
+	struct tnf_value tmp;
+	uint64_t pos;
+
+	if (r->null || (r->kind != TNF_K_STRUCT && r->kind != TNF_K_ARRAY) ||
+	    i >= r->u.r.count)
+		return false;
+	t = type_of_pub(r->u.r.type);
+	pos = r->u.r.pos;
+	if (r->kind == TNF_K_STRUCT)
+		read_value(f, pos + t->pub.members[i].offset,
+		    t->pub.members[i].type, &tmp);
+	else if (t->pub.element == NULL)
+		return false;
+	else
+		read_value(f, pos + t->header_size + (uint64_t)i *
+		    element_size(t), t->pub.element, &tmp);
+	*v = tmp;
+	return true;
+}

@@ -1,0 +1,39 @@
+/*
+ * walk.h - the records of a block, one after another: tnf(5), "Reading".
+ */
+#ifndef LIBTNF_WALK_H
+#define LIBTNF_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tnf_file;
+struct type;
+
+struct walk {
+	struct tnf_file *file;
+	uint32_t block;		/* offset */
+	uint32_t generation;
+	uint32_t end;		/* of what is committed */
+	uint32_t next;		/* where the next record is looked for */
+
+	/* The current record. */
+	uint32_t pos;
+	uint32_t word;		/* its first */
+	struct type *type;
+};
+
+enum walk_status { WALK_BAD = -1, WALK_END = 0, WALK_RECORD = 1 };
+
+/* Before the first record of the block at 'off', its header left out.  END:
+   never used; BAD: see file->why. */
+enum walk_status walk_start(struct walk *, struct tnf_file *, uint32_t off);
+enum walk_status walk_next(struct walk *);
+
+/* Bytes of the record at 'pos' of type 't'; 0: none that makes sense. */
+uint32_t walk_size(const struct tnf_file *, const struct type *t, uint32_t pos);
+
+/* The current record is an event: its first word is a pair. */
+bool walk_is_event(const struct walk *);
+
+#endif /* LIBTNF_WALK_H */
