@@ -182,6 +182,30 @@ START_TEST(symbols)
 }
 END_TEST
 
+/* This program is one of its own objects. */
+START_TEST(objects)
+{
+	const struct tnf_context_object *o;
+	struct context_writer w;
+	char path[4096] = "";
+	tnf_context_t *c;
+
+	ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof path - 1), 0);
+	context_begin(&w);
+	context_objects(&w, getpid());
+	c = finish(&w);
+	o = tnf_context_object(c, getpid(), (uintptr_t)&objects_fn);
+	ck_assert_ptr_nonnull(o);
+	ck_assert_str_eq(o->path, path);
+	ck_assert_uint_ge(strlen(o->build_id), 1);
+	o = tnf_context_object(c, getpid(), (uintptr_t)&getpid);
+	if (o != NULL)		/* not in a plt of ours */
+		ck_assert_uint_ge(strlen(o->build_id), 32);
+	ck_assert_ptr_null(tnf_context_object(c, getpid(), 1));
+	tnf_context_close(c);
+}
+END_TEST
+
 START_TEST(no_context)
 {
 	tnf_context_t *c = NULL;
@@ -292,6 +316,7 @@ main(void)
 	tcase_add_test(tc, host);
 	tcase_add_test(tc, tasks);
 	tcase_add_loop_test(tc, symbols, 0, 2);
+	tcase_add_test(tc, objects);
 	tcase_add_test(tc, no_context);
 	tcase_add_test(tc, twice);
 	tcase_add_loop_test(tc, extent, 0, 5);

@@ -1,0 +1,152 @@
+/*
+ * context-objects.c - the objects whose code a process has mapped.
+ *
+ * The files belong to the process and may be anything: sizes are bounded, and
+ * only ordinary files are read.
+ */
+#include <sys/stat.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "context-write.h"
+
+#define PHDRS_MAX	64
+#define NOTES_MAX	4096
+#define BUILD_ID_MAX	32	/* bytes; usual are 16 and 20 */
+#define OBJECTS_MAX	4096
+
+#if UINTPTR_MAX > 0xffffffffu
+typedef Elf64_Ehdr elf_header;
+typedef Elf64_Phdr elf_segment;
+#define ELF_CLASS	ELFCLASS64
+#else
+typedef Elf32_Ehdr elf_header;
+typedef Elf32_Phdr elf_segment;
+#define ELF_CLASS	ELFCLASS32
+#endif
+
+/* Looks for the build id among notes; in hexadecimal to 'ret'. */
+static bool
+find_build_id(const unsigned char *notes, size_t n, char *ret)
+{
+	size_t at = 0, name, desc, i;
+	Elf32_Nhdr h;
+
+	while (n - at >= sizeof h) {
+		memcpy(&h, notes + at, sizeof h);
+		at += sizeof h;
+		name = ((size_t)h.n_namesz + 3) & ~(size_t)3;
+		desc = ((size_t)h.n_descsz + 3) & ~(size_t)3;
+		if (name > n - at || desc > n - at - name)
+			return false;
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+		    memcmp(notes + at, "GNU", 4) == 0 && h.n_descsz > 0 &&
+		    h.n_descsz <= BUILD_ID_MAX) {
+			for (i = 0; i < h.n_descsz; i++)
+				sprintf(ret + 2 * i, "%02x",
+				    notes[at + name + i]);
+			return true;
+		}
+		at += name + desc;
+	}
+	return false;
+}
+
+static bool
+build_id_of_fd(int fd, char *ret)
+{
+	unsigned char notes[NOTES_MAX];
+	elf_segment ph;
+	elf_header eh;
+	struct stat st;
+	ssize_t n;
+	int i;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    pread(fd, &eh, sizeof eh, 0) != (ssize_t)sizeof eh ||
+	    memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    eh.e_ident[EI_CLASS] != ELF_CLASS ||
+	    eh.e_phentsize != sizeof ph || eh.e_phnum > PHDRS_MAX)
+		return false;
+	for (i = 0; i < eh.e_phnum; i++) {
+		if (pread(fd, &ph, sizeof ph, (off_t)(eh.e_phoff +
+		    (uint64_t)i * sizeof ph)) != (ssize_t)sizeof ph)
+			return false;
+		if (ph.p_type != PT_NOTE)
+			continue;
+		n = pread(fd, notes, ph.p_filesz < sizeof notes ?
+		    (size_t)ph.p_filesz : sizeof notes, (off_t)ph.p_offset);
+		if (n > 0 && find_build_id(notes, (size_t)n, ret))
+			return true;
+	}
+	return false;
+}
+
+/* The mapped file itself where we may, else what its name leads to now. */
+static void
+build_id(pid_t pid, uint64_t start, uint64_t end, const char *path, char *ret)
+{
+	char name[4096 + 64];
+	int fd;
+
+	strcpy(ret, "-");
+	snprintf(name, sizeof name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+	    (int)pid, start, end);
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0 && strlen(path) < 4096) {
+		snprintf(name, sizeof name, "/proc/%d/root%s", (int)pid, path);
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	}
+	if (fd < 0)
+		return;
+	if (!build_id_of_fd(fd, ret))
+		strcpy(ret, "-");
+	close(fd);
+}
+
+/* "START-END PERMS OFFSET DEVICE INODE   PATH" */
+static void
+put_mapping(struct context_writer *w, pid_t pid, char *line)
+{
+	char perms[8], id[2 * BUILD_ID_MAX + 1];
+	uint64_t start, end, offset;
+	char *path;
+
+	line[strcspn(line, "\n")] = '\0';
+	path = strchr(line, '/');
+	if (path == NULL || sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64,
+	    &start, &end, perms, &offset) != 4 || perms[2] != 'x')
+		return;
+	build_id(pid, start, end, path, id);
+	fprintf(w->f, "object %d %" PRIx64 " %" PRIx64 " %" PRIx64 " %s ",
+	    (int)pid, start, end, offset, id);
+	context_escaped(w, path);
+	putc_unlocked('\n', w->f);
+}
+
+void
+context_objects(struct context_writer *w, pid_t pid)
+{
+	char name[64], *line = NULL;
+	unsigned count = 0;
+	size_t room = 0;
+	FILE *f;
+
+	if (w->f == NULL)
+		return;
+	snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
+	f = fopen(name, "re");
+	if (f == NULL)
+		return;
+	while (count++ < OBJECTS_MAX && getline(&line, &room, f) > 0)
+		put_mapping(w, pid, line);
+	free(line);
+	fclose(f);
+}
