@@ -1,0 +1,146 @@
+/*
+ * block.c - data blocks: who has which, and which is next.
+ *
+ * All writers of a file share one cursor.  A number n from it names block
+ * n mod (number of blocks), lap n / (number of blocks) + 1.  The lock of a
+ * block is its owner word (next_block): 0, or who holds it.  A block that is
+ * held is passed over; it keeps its generation and what is in it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define ATTEMPTS	200	/* then the event is lost */
+#define PATIENCE	8	/* held ones passed before we ask who lives */
+#define TAG_WORD	TAG_OF(BLOCK_SIZE + TNF_DIR_BLOCK_HEADER)
+
+void
+tnf_lost(enum tnf_lost why)
+{
+	if (tnf_p.base != NULL)
+		__atomic_fetch_add(&tnf_ext(&tnf_p)->lost[why], 1,
+		    __ATOMIC_RELAXED);
+}
+
+/* pid and tid fit in 22 bits each; the rest tells pid name spaces apart. */
+static uint64_t
+owner_word(const struct thread *t)
+{
+	return (uint64_t)tnf_p.pidns << 44 | (uint64_t)tnf_p.pid << 22 | t->tid;
+}
+
+static bool
+is_dead(uint64_t owner)
+{
+	int pid = owner >> 22 & 0x3fffff, tid = owner & 0x3fffff;
+
+	if (owner == TAG_OWNER || tnf_p.pidns == 0 ||
+	    owner >> 44 != tnf_p.pidns || pid == 0 || tid == 0)
+		return false;
+	return syscall(SYS_tgkill, pid, tid, 0) == -1 && errno == ESRCH;
+}
+
+static bool
+lock(struct tnf_block_header *b, uint64_t me, unsigned held)
+{
+	uint64_t owner = 0;
+
+	if (__atomic_compare_exchange_n(&b->next_block, &owner, me, false,
+	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return true;
+	return held >= PATIENCE && is_dead(owner) &&
+	    __atomic_compare_exchange_n(&b->next_block, &owner, me, false,
+	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* The hint in the file header: the highest block used so far. */
+void
+tnf_block_valid(uint32_t offset)
+{
+	struct tnf_file_header *h =
+	    (struct tnf_file_header *)(void *)tnf_p.base;
+	uint32_t n = offset / BLOCK_SIZE;
+	uint32_t seen = __atomic_load_n(&h->blocks_valid, __ATOMIC_RELAXED);
+
+	while (n > seen && !__atomic_compare_exchange_n(&h->blocks_valid,
+	    &seen, n, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/*
+ * Empties the block before its generation changes, and nothing is written
+ * into it before that: who reads a generation before and after what it reads
+ * knows whether it is of one lap.
+ */
+static void
+start_lap(struct tnf_block_header *b, uint32_t generation)
+{
+	b->A_lock = 1;
+	b->B_lock = 1;
+	__atomic_store_n(&b->bytes_valid, HEADER_SIZE, __ATOMIC_RELEASE);
+	__atomic_store_n(&b->generation, generation, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	b->B_lock = 0;
+	if (generation == 1) {
+		__atomic_store_n(&b->tag, TAG_WORD, __ATOMIC_RELEASE);
+		tnf_block_valid(offset_of(&tnf_p, b));
+	} else if (b->tag != TAG_WORD) {
+		__atomic_store_n(&b->tag, TAG_WORD, __ATOMIC_RELEASE);
+	}
+}
+
+/* The oldest block that nobody holds; NULL: they are all held. */
+struct tnf_block_header *
+tnf_block_take(struct thread *t)
+{
+	uint64_t n, me = owner_word(t);
+	uint32_t generation, old;
+	struct tnf_block_header *b;
+	unsigned i, held = 0;
+
+	for (i = 0; i < ATTEMPTS; i++) {
+		n = __atomic_fetch_add(&tnf_ext(&tnf_p)->data_cursor, 1,
+		    __ATOMIC_RELAXED);
+		generation = (uint32_t)(n / tnf_p.data_blocks) + 1;
+		b = (struct tnf_block_header *)(void *)(tnf_p.base +
+		    DATA_START + n % tnf_p.data_blocks * BLOCK_SIZE);
+		if (!lock(b, me, held)) {
+			held++;
+			continue;
+		}
+		/* Late: the block has been used in this lap or a later one. */
+		old = __atomic_load_n(&b->generation, __ATOMIC_RELAXED);
+		if (old >= generation || generation == TNF_GENERATION_TAG) {
+			__atomic_store_n(&b->next_block, 0, __ATOMIC_RELEASE);
+			continue;
+		}
+		start_lap(b, generation);
+		return b;
+	}
+	return NULL;
+}
+
+void
+tnf_block_give(struct tnf_block_header *b)
+{
+	b->A_lock = 0;
+	__atomic_store_n(&b->next_block, 0, __ATOMIC_RELEASE);
+}
+
+/* The thread holds nothing from now on.  give: they are ours to give back. */
+void
+tnf_block_drop_all(struct thread *t, bool give)
+{
+	unsigned i;
+
+	if (give && t->block != NULL)
+		tnf_block_give((struct tnf_block_header *)(void *)t->block);
+	for (i = 0; give && i < t->nheld; i++)
+		tnf_block_give((struct tnf_block_header *)(void *)t->held[i]);
+	t->block = t->pos = t->end = t->lim = t->sched = NULL;
+	t->tsc_limit = 0;
+	t->nheld = t->used = 0;
+}

@@ -1,0 +1,153 @@
+/*
+ * clock.c - CLOCK_MONOTONIC, from the time stamp counter where it is sound.
+ *
+ * A thread keeps an anchor: a reading of the counter and of the clock at the
+ * same instant.  For up to ANCHOR_NS the time is the anchor plus the ticks
+ * since, scaled; then the thread takes a new one.  The scale is measured for
+ * the whole process between two anchors that lie apart; until these are far
+ * apart an anchor is good for no longer than the scale was measured, so that
+ * the error of what is extrapolated stays about the error of the anchors.
+ *
+ * The counter is used if the kernel itself keeps time with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "internal.h"
+
+#define SCALE_FIRST_NS	20000ll		/* shortest base that gives a scale */
+#define SCALE_NS	100000000ll	/* long enough for a good one */
+#define TRIES		4
+
+static struct {
+	uint64_t mult;		/* 0: not known yet */
+	uint64_t span;		/* ticks that it was measured over */
+	uint64_t tsc;		/* where the next measurement starts */
+	int64_t	 ns;
+	uint32_t misfits;
+	uint32_t lock;
+	bool	 counter;	/* the counter can be used */
+} scale;
+
+int64_t
+tnf_clock_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
+}
+
+static bool
+kernel_uses_counter(void)
+{
+#if defined(__x86_64__)
+	char name[8];
+	ssize_t n;
+	int fd;
+
+	fd = open("/sys/devices/system/clocksource/clocksource0/"
+	    "current_clocksource", O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	n = read(fd, name, sizeof(name));
+	close(fd);
+	return n >= 4 && memcmp(name, "tsc\n", 4) == 0;
+#else
+	return false;
+#endif
+}
+
+void
+tnf_clock_init(void)
+{
+	scale.counter = kernel_uses_counter();
+	scale.lock = 0;
+}
+
+/* Called with scale.lock held. */
+static void
+measure(uint64_t tsc, int64_t ns)
+{
+	uint64_t span = tsc - scale.tsc, mult, diff;
+
+	if (scale.tsc == 0 || (int64_t)span <= 0 || ns <= scale.ns)
+		goto restart;
+	if (ns - scale.ns < SCALE_FIRST_NS ||
+	    (ns - scale.ns < SCALE_NS && span < scale.span))
+		return;
+	mult = (uint64_t)(((unsigned __int128)(ns - scale.ns) << 32) / span);
+	diff = mult > scale.mult ? mult - scale.mult : scale.mult - mult;
+	/*
+	 * The first base is short, and an interrupt in it spoils it.  Later a
+	 * misfit is a suspend, when the clock stands and the counter may not;
+	 * it is believed if the next base says the same.
+	 */
+	if (scale.mult != 0 && diff > scale.mult >> 10 &&
+	    ns - scale.ns >= SCALE_NS && scale.misfits++ == 0)
+		goto restart;
+	scale.misfits = 0;
+	__atomic_store_n(&scale.mult, mult, __ATOMIC_RELAXED);
+	if (span > scale.span)
+		__atomic_store_n(&scale.span, span, __ATOMIC_RELAXED);
+	if (ns - scale.ns < SCALE_NS)
+		return;
+restart:
+	scale.tsc = tsc;
+	scale.ns = ns;
+}
+
+/* One instant on both clocks: the tightest of some tries. */
+static int64_t
+instant(uint64_t *tsc)
+{
+	uint64_t before, after, width = UINT64_MAX;
+	int64_t ns, best = 0;
+	int i;
+
+	after = ticks();
+	for (i = 0; i < TRIES; i++) {
+		before = after;
+		ns = tnf_clock_now();
+		after = ticks();
+		if (after - before < width) {
+			width = after - before;
+			*tsc = before + width / 2;
+			best = ns;
+		}
+	}
+	return best;
+}
+
+/* Gives the thread a new anchor, not before any time it has handed out. */
+void
+tnf_clock_anchor(struct thread *t)
+{
+	uint64_t span, limit;
+	int64_t ns;
+
+	t->good = 0;
+	if (!scale.counter) {
+		ns = tnf_clock_now();
+		goto out;
+	}
+	ns = instant(&t->tsc);
+	if (__atomic_exchange_n(&scale.lock, 1, __ATOMIC_ACQUIRE) == 0) {
+		measure(t->tsc, ns);
+		__atomic_store_n(&scale.lock, 0, __ATOMIC_RELEASE);
+	}
+	t->mult = __atomic_load_n(&scale.mult, __ATOMIC_RELAXED);
+	span = __atomic_load_n(&scale.span, __ATOMIC_RELAXED);
+	if (t->mult != 0) {
+		limit = (ANCHOR_NS << 32) / t->mult;
+		t->good = span < limit ? span : limit;
+	}
+out:
+	if (ns < t->base + t->last)
+		ns = t->base + t->last;
+	t->abs = ns;
+}

@@ -1,0 +1,206 @@
+/*
+ * debug.c - connected functions: what they may ask, and the predefined one.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define LINE_MAX	1024
+#define NAME_SHOWN	31
+#define TEXT_SHOWN	127
+
+/* The value of an attribute: "name value;name value;..." */
+const char *
+tnf_attribute(const char *attrs, const char *name, size_t *len)
+{
+	size_t n = strlen(name), word;
+
+	while (*attrs != '\0') {
+		attrs += strspn(attrs, " ");
+		word = strcspn(attrs, " ;");
+		if (word == n && memcmp(attrs, name, n) == 0) {
+			attrs += word;
+			attrs += *attrs == ' ';
+			*len = strcspn(attrs, ";");
+			return attrs;
+		}
+		attrs += strcspn(attrs, ";");
+		attrs += *attrs == ';';
+	}
+	return NULL;
+}
+
+TNF_API const char *
+tnf_probe_attribute(const struct tnf_probe_control *probe, const char *name,
+    size_t *len)
+{
+	return tnf_attribute(probe->attrs, name, len);
+}
+
+/* The characters of the string that a member refers to. */
+static const char *
+string_at(const tnf_reference_t *cell)
+{
+	int64_t d = (int32_t)(*cell << 1) >> 1;
+	uint64_t at;
+
+	if (*cell == 0)
+		return NULL;
+	at = (uint64_t)((int64_t)offset_of(&tnf_p, cell) + d);
+	at &= ((uint64_t)1 << tnf_p.shift) - 1;
+	if (at + 8 > tnf_p.size)
+		return NULL;
+	return tnf_p.base + at + 8;
+}
+
+/* The size of a record type is that of the record; members refer to it. */
+static uint32_t
+member_size(const struct tnf_tag_data *type)
+{
+	return type->kind == TNF_TAG_RECORD ? sizeof(tnf_reference_t) :
+	    type->size;
+}
+
+int TNF_API
+tnf_probe_argument(const struct tnf_probe_setup *setup, unsigned n,
+    struct tnf_probe_argument *ret)
+{
+	const struct tnf_tag_data *const *type = setup->probe->slots;
+	uint32_t offset = 8;
+	const char *name;
+	size_t len = 0;
+	unsigned i;
+
+	name = tnf_attribute(setup->probe->attrs, "slots", &len);
+	for (i = 0; type[i] != NULL && name != NULL; i++) {
+		len = strcspn(name, " ;");
+		offset = (offset + type[i]->align - 1) / type[i]->align *
+		    type[i]->align;
+		if (i == n)
+			break;
+		offset += member_size(type[i]);
+		name += len + (name[len] == ' ');
+	}
+	if (type[i] == NULL || name == NULL)
+		return -1;
+	ret->name = name;
+	ret->name_len = len;
+	ret->type = type[i];
+	ret->value = (const char *)setup->buffer + offset;
+	ret->string = type[i]->kind == TNF_TAG_STRING ?
+	    string_at((const tnf_reference_t *)ret->value) : NULL;
+	return 0;
+}
+
+/* A line that is cut when it is full. */
+struct line {
+	size_t	len;
+	char	text[LINE_MAX];
+};
+
+static void __attribute__((format(printf, 2, 3)))
+add(struct line *l, const char *format, ...)
+{
+	size_t room = sizeof(l->text) - 1 - l->len;	/* the newline's */
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(l->text + l->len, room, format, ap);
+	va_end(ap);
+	if (n > 0)
+		l->len += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static void
+add_signed(struct line *l, const void *p, size_t size)
+{
+	int64_t v = 0;
+
+	switch (size) {
+	case 1: v = *(const int8_t *)p; break;
+	case 2: v = *(const int16_t *)p; break;
+	case 4: v = *(const int32_t *)p; break;
+	case 8: v = *(const int64_t *)p; break;
+	}
+	add(l, "%lld", (long long)v);
+}
+
+static uint64_t
+get_unsigned(const void *p, size_t size)
+{
+	switch (size) {
+	case 1: return *(const uint8_t *)p;
+	case 2: return *(const uint16_t *)p;
+	case 4: return *(const uint32_t *)p;
+	case 8: return *(const uint64_t *)p;
+	}
+	return 0;
+}
+
+static bool
+starts(const char *s, const char *with)
+{
+	return strncmp(s, with, strlen(with)) == 0;
+}
+
+static void
+add_value(struct line *l, const struct tnf_probe_argument *a)
+{
+	const char *type = a->type->name;
+
+	if (a->type->kind == TNF_TAG_STRING && a->string == NULL)
+		add(l, "<NULL>");
+	else if (a->type->kind == TNF_TAG_STRING)
+		add(l, "\"%.*s\"", TEXT_SHOWN, a->string);
+	else if (a->type->kind == TNF_TAG_RECORD || starts(type, "tnf_opaque"))
+		add(l, "0x%lx", (unsigned long)get_unsigned(a->value,
+		    member_size(a->type)));
+	else if (starts(type, "tnf_char"))
+		add(l, "<unknown>");
+	else if (starts(type, "tnf_float32"))
+		add(l, "%f", *(const float *)a->value);
+	else if (starts(type, "tnf_float64"))
+		add(l, "%f", *(const double *)a->value);
+	else if (starts(type, "tnf_uint") || starts(type, "tnf_size") ||
+	    starts(type, "tnf_lwpid"))
+		add(l, "%llu", (unsigned long long)get_unsigned(a->value,
+		    a->type->size));
+	else
+		add_signed(l, a->value, a->type->size);
+}
+
+void TNF_API
+tnf_probe_debug(struct tnf_probe_setup *setup)
+{
+	struct tnf_probe_argument a;
+	const char *s;
+	struct line l;
+	size_t len;
+	unsigned i;
+	int saved = errno;
+
+	l.len = 0;
+	s = tnf_attribute(setup->probe->attrs, "name", &len);
+	if (s != NULL)
+		add(&l, "probe %.*s; ", (int)(len < NAME_SHOWN ? len :
+		    NAME_SHOWN), s);
+	s = tnf_attribute(setup->probe->attrs, "sunw%debug", &len);
+	if (s != NULL)
+		add(&l, "sunw%%debug \"%.*s\"; ", (int)(len < TEXT_SHOWN ?
+		    len : TEXT_SHOWN), s);
+	for (i = 0; tnf_probe_argument(setup, i, &a) == 0; i++) {
+		add(&l, "%.*s=", (int)(a.name_len < NAME_SHOWN ? a.name_len :
+		    NAME_SHOWN), a.name);
+		add_value(&l, &a);
+		add(&l, "; ");
+	}
+	l.text[l.len++] = '\n';
+	if (write(STDERR_FILENO, l.text, l.len) == -1)
+		errno = saved;
+	errno = saved;
+}

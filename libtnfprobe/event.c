@@ -1,0 +1,358 @@
+/*
+ * event.c - a hit, from alloc to commit.
+ *
+ * The common case is straight through: the thread has a block with room and a
+ * schedule record, the probe has a word in the directory, the anchor of the
+ * clock is fresh.  All else is the slow path's, which arranges things so that
+ * the next hit finds them so.
+ *
+ * An event begins to exist when bytes_valid moves over it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "clock.h"
+#include "internal.h"
+
+#define EVENT_MAX	(BLOCK_SIZE - HEADER_SIZE - SCHED_SIZE - 8)
+#define SCHED_SIZE	((uint32_t)sizeof(struct tnf_sched_rec))
+
+__thread struct thread tnf_t;
+
+const struct tnf_probe_ops TNF_API _tnf_probe_ops = {
+	.version = TNF_PROBE_ABI,
+	.size = sizeof(struct tnf_probe_ops),
+	.alloc = tnf_probe_alloc,
+	.commit = tnf_probe_commit,
+	.string = tnf_probe_string,
+	.record = tnf_probe_record,
+};
+
+static inline uint32_t
+round8(uint32_t size)
+{
+	return (size + 7) & ~7u;
+}
+
+/* Low half of the event's first word: the way to the schedule record, or to
+   a word that forwards to it. */
+static inline uint32_t
+pair_low(const char *event, const char *target)
+{
+	return ((uint32_t)(target - event) & 0xfffcu) | TNF_REF32_T_PAIR;
+}
+
+static inline void
+put32(char *at, uint32_t value)
+{
+	*(uint32_t *)(void *)at = value;
+}
+
+/*
+ * A busy thread hits a probe: within the hit, from an argument, a connected
+ * function or a signal handler; or the hit was left by longjmp() or an
+ * exception and will never be committed.  In that case its frame has been
+ * left as well.  Stacks grow down.
+ */
+static bool
+was_left(const struct thread *t, const struct tnf_probe_setup *setup,
+    uintptr_t frame)
+{
+	uintptr_t low;
+	bool on_alternate, busy_on_alternate;
+	stack_t ss;
+
+	if (setup == t->busy)
+		return true;
+	if (sigaltstack(NULL, &ss) == -1)
+		return false;
+	low = (uintptr_t)ss.ss_sp;
+	on_alternate = (ss.ss_flags & SS_ONSTACK) != 0;
+	busy_on_alternate = (ss.ss_flags & SS_DISABLE) == 0 &&
+	    t->frame - low < ss.ss_size;
+	if (on_alternate != busy_on_alternate)
+		return busy_on_alternate;
+	return frame > t->frame;
+}
+
+/* A fresh block; the old one goes back first, it may be the only one. */
+static bool
+new_block(struct thread *t, int64_t now)
+{
+	char *b;
+
+	if (t->block != NULL)
+		tnf_block_give((struct tnf_block_header *)(void *)t->block);
+	t->block = t->pos = t->end = t->sched = NULL;
+	t->tsc_limit = 0;
+	if (t->nheld > 0)
+		b = t->held[--t->nheld];
+	else if (now < t->retry)
+		b = NULL;
+	else
+		b = (char *)tnf_block_take(t);
+	if (b == NULL) {
+		if (now >= t->retry)
+			t->retry = now + 1000000;
+		tnf_lost(TNF_LOST_NO_BLOCK);
+		return false;
+	}
+	t->block = b;
+	t->pos = b + HEADER_SIZE;
+	t->end = t->lim = b + BLOCK_SIZE;
+	return true;
+}
+
+static int64_t
+read_clock(struct thread *t)
+{
+	uint64_t since = ticks() - t->tsc;
+
+	if (since < t->good)
+		return t->abs + (int64_t)scaled(since, t->mult);
+	tnf_clock_anchor(t);
+	return t->abs;
+}
+
+static void
+put_sched(struct thread *t, char *at, int64_t now)
+{
+	struct tnf_sched_rec *s = (struct tnf_sched_rec *)(void *)at;
+
+	s->tag = tnf_p.sched_tag;
+	s->tid = t->tid;
+	s->lwpid = t->tid;
+	s->pid = tnf_p.pid;
+	s->time_base = now;
+	t->sched = at;
+	t->base = now;
+	t->new_sched = 1;
+}
+
+/*
+ * Room for the event and what it drags along: a word that forwards to the
+ * probe if the directory has none, one that forwards to the schedule record
+ * behind the event if it brings one.
+ */
+static char *
+place(struct thread *t, const struct tnf_probe_control *probe)
+{
+	uint32_t size, tail = probe->event_size, pair;
+	bool far = probe->index >= DIRECTORY_SIZE, sched;
+	int64_t now = read_clock(t);
+	char *event, *fwd;
+
+	sched = t->sched == NULL ||
+	    now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
+	size = round8(tail + far * 4 + sched * 4);
+	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE) {
+		if (!new_block(t, now))
+			return NULL;
+		sched = true;
+		size = round8(tail + far * 4 + 4);
+	}
+	event = t->pos;
+	fwd = event + size - 4;
+	put32(fwd, 0);
+	t->next = event + size;
+	pair = probe->index << 16 | TNF_TAG16_ABS << 16;
+	if (sched) {
+		put_sched(t, t->next, now);
+		put32(fwd, (uint32_t)(t->next - fwd));
+		t->next += SCHED_SIZE;
+		pair |= pair_low(event, fwd);
+		fwd -= 4;
+	} else {
+		pair |= pair_low(event, t->sched);
+	}
+	if (far) {
+		put32(fwd, PERMANENT(probe->index));
+		pair = (uint32_t)(fwd - event) << 16 | (pair & 0xffff);
+	}
+	t->last = (uint32_t)(now - t->base);
+	t->ns = t->abs - t->base;
+	t->tsc_limit = t->good;
+	put32(event, pair);
+	put32(event + 4, t->last);
+	return event;
+}
+
+static char *
+hit(struct thread *t, struct tnf_probe_control *probe)
+{
+	if (probe->tnf_version != TNF_PROBE_ABI ||
+	    (!__atomic_load_n(&tnf_p.guard->live, __ATOMIC_ACQUIRE) &&
+	    !tnf_process_ready()) || !tnf_thread_ready(t))
+		return NULL;
+	if (probe->event_size < 8 || probe->event_size > EVENT_MAX) {
+		tnf_lost(TNF_LOST_TOO_LARGE);
+		return NULL;
+	}
+	if (__atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) == 0 &&
+	    !tnf_define_probe(probe))
+		return NULL;
+	return place(t, probe);
+}
+
+/* May the hit go on?  Then what was in progress is forgotten. */
+static bool __attribute__((noinline, cold))
+busy(struct thread *t, const struct tnf_probe_setup *setup, uintptr_t frame)
+{
+	int saved = errno;
+	bool left = was_left(t, setup, frame);
+
+	if (left)
+		tnf_roll_back(t);
+	else
+		tnf_lost(TNF_LOST_NESTED);
+	errno = saved;
+	return left;
+}
+
+static void * __attribute__((noinline, cold))
+alloc_slow(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
+{
+	struct thread *t = &tnf_t;
+	int saved = errno;
+	char *event = hit(t, probe);
+
+	setup->buffer = event;
+	setup->probe = probe;
+	signal_fence();
+	if (event == NULL)
+		t->busy = NULL;
+	errno = saved;
+	return event;
+}
+
+void *
+tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
+{
+	struct thread *t = &tnf_t;
+	uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
+	uint32_t size, index;
+	uint64_t since;
+	char *event;
+
+	if (unlikely(t->busy != NULL) && !busy(t, setup, frame))
+		return NULL;
+	t->busy = setup;
+	t->frame = frame;
+	signal_fence();
+	index = __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE);
+	size = round8(probe->event_size);
+	event = t->pos;
+	/* Without a block there is no room.  Not before that the counter is
+	   read: a thread that may not read it has no block. */
+	if (unlikely(!__atomic_load_n(&tnf_p.guard->live, __ATOMIC_RELAXED) ||
+	    (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
+		return alloc_slow(probe, setup);
+	since = ticks() - t->tsc;
+	if (unlikely(since >= t->tsc_limit))
+		return alloc_slow(probe, setup);
+	t->last = (uint32_t)(t->ns + (int64_t)scaled(since, t->mult));
+	put32(event + size - 4, 0);
+	put32(event, (index | TNF_TAG16_ABS) << 16 |
+	    pair_low(event, t->sched));
+	put32(event + 4, t->last);
+	t->next = event + size;
+	setup->buffer = event;
+	setup->probe = probe;
+	return event;
+}
+
+static void
+publish(char *block, uint32_t end)
+{
+	struct tnf_block_header *b = (struct tnf_block_header *)(void *)block;
+
+	__atomic_store_n(&b->bytes_valid, (uint16_t)end, __ATOMIC_RELEASE);
+}
+
+void
+tnf_roll_back(struct thread *t)
+{
+	if (t->new_sched) {
+		t->sched = NULL;
+		t->tsc_limit = 0;
+	}
+	if (t->failed == FAIL_BLOCK && t->block != NULL) {
+		tnf_block_give((struct tnf_block_header *)(void *)t->block);
+		t->block = t->pos = t->end = t->sched = NULL;
+		t->tsc_limit = 0;
+	}
+	while (t->nheld > SPARE_MAX)
+		tnf_block_give((struct tnf_block_header *)(void *)
+		    t->held[--t->nheld]);
+	t->lim = t->end;
+	t->used = t->failed = t->odd = t->new_sched = 0;
+}
+
+/*
+ * The event has reached into other blocks.  Theirs is published first; of all
+ * the last one, where there is room, stays with the thread.
+ */
+static void
+commit_held(struct thread *t)
+{
+	unsigned i, last = t->used - 1u;
+
+	publish(t->held[last], (uint32_t)(t->next - t->held[last]));
+	for (i = 0; i < last; i++)
+		publish(t->held[i], t->fill[i + 1]);
+	publish(t->block, t->fill[0]);
+	tnf_block_give((struct tnf_block_header *)(void *)t->block);
+	for (i = 0; i < last; i++)
+		tnf_block_give((struct tnf_block_header *)(void *)t->held[i]);
+	t->block = t->held[last];
+	t->end = t->lim = t->block + BLOCK_SIZE;
+	t->sched = NULL;
+	t->tsc_limit = 0;
+	t->nheld -= t->used;
+	memmove(t->held, t->held + t->used, t->nheld * sizeof(t->held[0]));
+	t->used = 0;
+}
+
+static void __attribute__((noinline, cold))
+commit_slow(struct thread *t, struct tnf_probe_setup *setup)
+{
+	const struct tnf_probe_control *probe = setup->probe;
+	const tnf_probe_func_t *f = probe->chain;
+	int saved = errno;
+
+	for (; f != NULL && *f != NULL; f++)
+		(*f)(setup);
+	if (!probe->traced || t->failed) {
+		tnf_roll_back(t);
+	} else {
+		if (t->used > 0)
+			commit_held(t);
+		else
+			publish(t->block, (uint32_t)(t->next - t->block));
+		t->pos = t->next;
+		t->odd = t->new_sched = 0;
+	}
+	signal_fence();
+	t->busy = NULL;
+	errno = saved;
+}
+
+void
+tnf_probe_commit(struct tnf_probe_setup *setup)
+{
+	struct thread *t = &tnf_t;
+	const struct tnf_probe_control *probe = setup->probe;
+
+	if (unlikely(t->busy != setup))
+		return;
+	if (unlikely(probe->chain != NULL || !probe->traced || t->odd)) {
+		commit_slow(t, setup);
+		return;
+	}
+	publish(t->block, (uint32_t)(t->next - t->block));
+	t->pos = t->next;
+	t->new_sched = 0;
+	signal_fence();
+	t->busy = NULL;
+}

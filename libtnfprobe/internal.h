@@ -1,0 +1,186 @@
+/*
+ * internal.h - what the parts of libtnfprobe share.
+ *
+ * event.c	a hit, from the site's call to the commit: no lock, no system call
+ * value.c	strings and records that an event refers to
+ * block.c	data blocks: take, give back, take from the dead
+ * tag.c	room in permanent blocks, and what is written there together
+ * type.c	definitions of built-in types
+ * define.c	definitions of probes and of record types
+ * file.c	the trace file: open, check, set up
+ * sigbus.c	the file shrinks under us
+ * clock.c	nanoseconds from the time stamp counter
+ * process.c	state of the process: fork, enable, disable
+ * thread.c	state of a thread: first hit, exit, enable, disable
+ * debug.c	tnf_probe_debug and what connected functions may ask
+ *
+ * The mapped file is shared with other processes and none of it is trusted:
+ * every offset used comes from our own memory.
+ */
+#ifndef LIBTNFPROBE_INTERNAL_H
+#define LIBTNFPROBE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <tnf/writer.h>
+
+#define TNF_API		__attribute__((visibility("default")))
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+/* Keeps the compiler, and thereby a signal handler of this thread, in order. */
+#define signal_fence()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+#define BLOCK_SIZE	512u
+#define DIRECTORY_SIZE	0x10000u
+#define TAG_START	0x10000u
+#define DATA_START	0x18000u
+#define TAG_RESERVE	((DATA_START - TAG_START) / BLOCK_SIZE)
+#define FILE_MIN	131072u
+#define FILE_MAX	(1u << 30)	/* what a permanent reference can name */
+#define HEADER_SIZE	((uint32_t)sizeof(struct tnf_block_header))
+
+#define HELD_MAX	16	/* blocks one event may reach into */
+#define SPARE_MAX	4	/* empty ones kept for the next event */
+
+#define PERMANENT(offset)	(TNF_REF32_PERMANENT | (uint32_t)(offset))
+#define TAG_OF(offset)		(PERMANENT(offset) | TNF_REF32_T_TAG)
+
+/* The owner of a block is a number that is never 0; this one never dies. */
+#define TAG_OWNER	UINT64_MAX
+
+/* A page that a new process finds zeroed, however it was made. */
+struct guard {
+	uint32_t live;		/* this process may record now */
+	uint32_t phase;		/* enum phase */
+	uint32_t tag_lock;	/* a definition is being written */
+};
+
+enum phase { PHASE_NEW, PHASE_BUSY, PHASE_READY };
+
+struct process {
+	struct guard	*guard;		/* never NULL */
+	char		*base;		/* the file, mapped */
+	uint32_t	 size;		/* multiple of BLOCK_SIZE */
+	uint32_t	 shift;		/* log2 of size, rounded up */
+	uint32_t	 data_blocks;
+	uint32_t	 epoch;		/* counts processes down a line of forks */
+	int32_t		 pid;
+	uint32_t	 pidns;		/* 20 bits that tell name spaces apart */
+	uint32_t	 string_tag;	/* tag words */
+	uint32_t	 name_tag;
+	uint32_t	 sched_tag;
+};
+
+/*
+ * A thread.  Only the thread itself and its signal handlers touch it; while
+ * 'busy' is set a handler leaves it alone.
+ */
+struct thread {
+	/* What a hit reads. */
+	const struct tnf_probe_setup *busy;	/* the hit in progress */
+	char		*pos;		/* first free byte of the block */
+	char		*end;		/* behind the block */
+	char		*sched;		/* schedule record in it */
+	uint64_t	 tsc;		/* the anchor: counter, ... */
+	uint64_t	 tsc_limit;	/* ... for how long it will do, ... */
+	int64_t		 ns;		/* ... and its time since 'base' */
+	uint64_t	 mult;		/* ns = ticks * mult >> 32 */
+	/* What a hit writes. */
+	char		*block __attribute__((aligned(64)));
+	char		*next;		/* first free byte while busy */
+	char		*lim;		/* of the block that next is in */
+	uintptr_t	 frame;		/* stack pointer of the hit */
+	uint32_t	 last;		/* delta of the latest event */
+	uint8_t		 odd;		/* see commit: used or failed */
+	/* The rest. */
+	uint8_t		 failed;	/* enum fail: do not commit this hit */
+	uint8_t		 new_sched;	/* this hit has brought it */
+	uint8_t		 used;		/* held blocks this hit has reached */
+	uint8_t		 nheld;		/* blocks held beside 'block' */
+	uint8_t		 disabled;	/* tnf_thread_disable() */
+	uint8_t		 gone;		/* the thread is ending */
+	uint32_t	 tid;
+	uint32_t	 epoch;		/* of the process it was set up in */
+	int64_t		 base;		/* time base of sched */
+	int64_t		 abs;		/* the anchor's time */
+	uint64_t	 good;		/* ticks until it is too old */
+	int64_t		 retry;		/* no use asking for a block before */
+	uint16_t	 fill[HELD_MAX]; /* 'block', then the held ones */
+	char		*held[HELD_MAX];
+};
+
+enum fail { FAIL_NONE, FAIL_EVENT, FAIL_BLOCK /* give 'block' back too */ };
+
+static inline struct tnf_ext *
+tnf_ext(const struct process *p)
+{
+	return (struct tnf_ext *)(void *)(p->base + TNF_EXT_OFFSET);
+}
+
+static inline uint32_t
+offset_of(const struct process *p, const void *at)
+{
+	return (uint32_t)((const char *)at - p->base);
+}
+
+extern struct process tnf_p;
+extern struct tnf_process_control _tnf_process_control;
+extern const struct tnf_probe_ops _tnf_probe_ops;
+extern __thread struct thread tnf_t
+    __attribute__((tls_model("initial-exec")));
+
+/* block.c */
+struct tnf_block_header *tnf_block_take(struct thread *);
+void tnf_block_give(struct tnf_block_header *);
+void tnf_block_drop_all(struct thread *, bool give);
+void tnf_block_valid(uint32_t offset);
+void tnf_lost(enum tnf_lost);
+
+/* clock.c */
+void tnf_clock_init(void);
+int64_t tnf_clock_now(void);
+void tnf_clock_anchor(struct thread *);
+
+/* tag.c: what is written between begin and end appears together, or not. */
+bool tnf_tag_begin(void);
+bool tnf_tag_end(void (*done)(void));
+void tnf_tag_reset(void);
+uint32_t *tnf_tag_alloc(uint32_t size);
+void tnf_tag_fail(void);
+uint32_t tnf_tag_offset(const void *at);
+
+/* define.c */
+bool tnf_define_probe(struct tnf_probe_control *);
+uint32_t tnf_define_record(const struct tnf_tag_data *);
+
+/* debug.c */
+const char *tnf_attribute(const char *attrs, const char *name, size_t *len);
+
+/* file.c: 0 or an errno. */
+int tnf_file_open(struct process *, const struct tnf_process_control *);
+
+/* sigbus.c */
+void tnf_sigbus_guard(void);
+
+/* process.c */
+bool tnf_process_ready(void);
+void tnf_process_broken(int error);
+
+/* thread.c */
+bool tnf_thread_ready(struct thread *);
+void tnf_thread_key(void);
+
+/* event.c: gives up the hit in progress. */
+void tnf_roll_back(struct thread *);
+
+/* ops of a site (target.h) */
+void *tnf_probe_alloc(struct tnf_probe_control *, struct tnf_probe_setup *);
+void tnf_probe_commit(struct tnf_probe_setup *);
+tnf_reference_t tnf_probe_string(struct tnf_probe_setup *, const char *,
+    tnf_reference_t *);
+void *tnf_probe_record(struct tnf_probe_setup *, const struct tnf_tag_data *,
+    size_t, tnf_reference_t *, tnf_reference_t *);
+
+#endif /* LIBTNFPROBE_INTERNAL_H */

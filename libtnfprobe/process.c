@@ -1,0 +1,191 @@
+/*
+ * process.c - may this process record, and into which file.
+ *
+ * What has been set up is valid for one process.  A child notices that it is
+ * another one by the guard page, which the kernel hands to it zeroed even if
+ * it was made by a bare clone(); what shares the memory (vfork) shares all.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK	18
+#endif
+
+static struct guard first_guard;
+
+struct process tnf_p = { .guard = &first_guard };
+
+struct tnf_process_control TNF_API _tnf_process_control = {
+	.version = TNF_PROBE_ABI,
+	.size = sizeof(struct tnf_process_control),
+	.state = TNF_PROC_NO_BUFFER,
+	.file_min = FILE_MIN,
+	.ops = &_tnf_probe_ops,
+};
+
+static void
+set_live(bool live)
+{
+	__atomic_store_n(&tnf_p.guard->live, live, __ATOMIC_SEQ_CST);
+}
+
+void
+tnf_process_broken(int error)
+{
+	_tnf_process_control.broken_errno = error;
+	_tnf_process_control.state = TNF_PROC_BROKEN;
+	set_live(false);
+}
+
+/* Twenty bits of the pid name space's number; 0: not known. */
+static uint32_t
+pid_namespace(void)
+{
+	struct stat st;
+	uint32_t n;
+
+	if (stat("/proc/self/ns/pid", &st) == -1)
+		return 0;
+	n = (uint32_t)(st.st_ino ^ st.st_ino >> 20) & 0xfffff;
+	return n == 0 ? 1 : n;
+}
+
+/* Without such a page (Linux before 4.14) only fork() is noticed. */
+static void
+new_guard(void)
+{
+	struct guard *g;
+
+	g = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (g == MAP_FAILED)
+		return;
+	if (madvise(g, (size_t)sysconf(_SC_PAGESIZE), MADV_WIPEONFORK) == -1) {
+		munmap(g, (size_t)sysconf(_SC_PAGESIZE));
+		return;
+	}
+	g->phase = PHASE_BUSY;
+	__atomic_store_n(&tnf_p.guard, g, __ATOMIC_RELEASE);
+}
+
+/* The first hit, or the first one of a child.  false: not now. */
+static bool
+set_up(void)
+{
+	struct tnf_process_control *c = &_tnf_process_control;
+	int error;
+
+	tnf_p.pid = getpid();
+	tnf_p.pidns = pid_namespace();
+	tnf_tag_reset();
+	tnf_clock_init();
+	if (tnf_p.base != NULL) {
+		__atomic_fetch_add(&tnf_ext(&tnf_p)->attached, 1,
+		    __ATOMIC_RELAXED);
+	} else {
+		tnf_thread_key();
+		error = tnf_file_open(&tnf_p, c);
+		if (error == EBUSY || error == EAGAIN)
+			return false;
+		if (error != 0) {
+			tnf_process_broken(error);
+			return true;
+		}
+		c->state = TNF_PROC_RUNNING;
+	}
+	__atomic_fetch_add(&tnf_p.epoch, 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* A hit has found the guard not live: is there something to be done? */
+bool
+tnf_process_ready(void)
+{
+	uint32_t phase = PHASE_NEW, state = _tnf_process_control.state;
+	struct guard *g = tnf_p.guard;
+
+	if (state != TNF_PROC_READY && state != TNF_PROC_RUNNING)
+		return false;
+	if (_tnf_process_control.stopped ||
+	    !__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY, false,
+	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		if (phase == PHASE_BUSY)
+			tnf_lost(TNF_LOST_BUSY);
+		return false;
+	}
+	if (g == &first_guard) {
+		new_guard();
+		g = tnf_p.guard;
+	}
+	if (!set_up()) {
+		__atomic_store_n(&g->phase, PHASE_NEW, __ATOMIC_RELEASE);
+		return false;
+	}
+	__atomic_store_n(&g->phase, PHASE_READY, __ATOMIC_RELEASE);
+	if (_tnf_process_control.state != TNF_PROC_RUNNING)
+		return false;
+	set_live(true);
+	if (_tnf_process_control.stopped)
+		set_live(false);
+	return !_tnf_process_control.stopped;
+}
+
+void TNF_API
+tnf_process_disable(void)
+{
+	_tnf_process_control.stopped = 1;
+	set_live(false);
+}
+
+void TNF_API
+tnf_process_enable(void)
+{
+	_tnf_process_control.stopped = 0;
+	if (__atomic_load_n(&tnf_p.guard->phase, __ATOMIC_ACQUIRE) ==
+	    PHASE_READY && _tnf_process_control.state == TNF_PROC_RUNNING)
+		set_live(true);
+}
+
+/* Parent and child are to share one file, so it must be open before. */
+static void
+before_fork(void)
+{
+	int saved = errno;
+
+	if (_tnf_process_control.state == TNF_PROC_READY)
+		tnf_process_ready();
+	errno = saved;
+}
+
+static void
+in_child(void)
+{
+	struct thread *t = &tnf_t;
+
+	memset(tnf_p.guard, 0, sizeof(*tnf_p.guard));
+	/* fork() in the midst of a hit: the parent will commit it. */
+	tnf_roll_back(t);
+	tnf_block_drop_all(t, false);
+	t->busy = NULL;
+}
+
+static void __attribute__((constructor))
+load(void)
+{
+	pthread_atfork(before_fork, NULL, in_child);
+}
+
+static void __attribute__((destructor))
+at_exit(void)
+{
+	if (tnf_p.base != NULL && tnf_p.pid == getpid())
+		__atomic_fetch_add(&tnf_ext(&tnf_p)->ended, 1,
+		    __ATOMIC_RELAXED);
+}

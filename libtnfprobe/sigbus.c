@@ -1,0 +1,55 @@
+/*
+ * sigbus.c - the trace file is cut off while it is mapped.
+ *
+ * A store behind the new end of the file raises SIGBUS.  The program has done
+ * nothing wrong and must live: memory takes the place of the file, tracing is
+ * over, and the store is done again.  Every other SIGBUS goes where it went
+ * before.  A program that sets its own handler later gets ours out of the way.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "internal.h"
+
+static struct sigaction before;
+
+static void
+pass_on(int sig, siginfo_t *info, void *context)
+{
+	if (before.sa_flags & SA_SIGINFO)
+		before.sa_sigaction(sig, info, context);
+	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+		before.sa_handler(sig);
+	else	/* the fault comes again and finds nobody */
+		sigaction(SIGBUS, &before, NULL);
+}
+
+static void
+on_sigbus(int sig, siginfo_t *info, void *context)
+{
+	uintptr_t base = (uintptr_t)tnf_p.base, at = (uintptr_t)info->si_addr;
+	int saved = errno;
+
+	if (base != 0 && info->si_code > 0 && at - base < tnf_p.size &&
+	    mmap(tnf_p.base, tnf_p.size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+		tnf_process_broken(EFAULT);
+	else
+		pass_on(sig, info, context);
+	errno = saved;
+}
+
+void
+tnf_sigbus_guard(void)
+{
+	struct sigaction ours = { .sa_sigaction = on_sigbus };
+
+	if (sigaction(SIGBUS, NULL, &before) == -1)
+		return;
+	ours.sa_mask = before.sa_mask;
+	ours.sa_flags = (before.sa_flags & (SA_NODEFER | SA_RESTART)) |
+	    SA_ONSTACK | SA_SIGINFO;
+	sigaction(SIGBUS, &ours, NULL);
+}

@@ -1,0 +1,177 @@
+/*
+ * tag.c - room in tag blocks, which are permanent, and transactions there.
+ *
+ * One thread of a process at a time writes a definition; a process has a tag
+ * block of its own.  What is written is beyond bytes_valid and nobody sees it
+ * until tnf_tag_end() moves bytes_valid, last block first: a reader finds a
+ * definition with all that it refers to.  A writer killed before leaves
+ * nothing, one killed in between leaves definitions that nothing refers to.
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "internal.h"
+#include "type.h"
+
+#define BLOCKS_MAX	64	/* of one transaction */
+#define SPINS		200
+
+struct reach {
+	uint32_t block;		/* offset */
+	uint32_t end;		/* what the transaction has reached there */
+};
+
+static struct {
+	uint32_t block;		/* offset of our tag block; 0 none */
+	uint32_t pos;		/* offset of its first free byte */
+	unsigned n;
+	bool	 failed;
+	struct reach reach[BLOCKS_MAX];
+} tag;
+
+/* Where all that has no room is written. */
+static uint32_t nowhere[BLOCK_SIZE / 4];
+
+/* Not for longer than others take to write a definition: we may be in a
+   signal handler, and the other thread may be stopped by a debugger. */
+bool
+tnf_tag_begin(void)
+{
+	unsigned i;
+
+	for (i = 0; __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
+	    __ATOMIC_ACQUIRE) != 0; i++) {
+		if (i == SPINS) {
+			tnf_lost(TNF_LOST_BUSY);
+			return false;
+		}
+		sched_yield();
+	}
+	tag.failed = false;
+	tag.n = 1;
+	tag.reach[0].block = tag.block;
+	tag.reach[0].end = tag.pos;
+	tnf_core_save();
+	return true;
+}
+
+/* A new process (the child of a fork) takes blocks of its own. */
+void
+tnf_tag_reset(void)
+{
+	tag.block = 0;
+}
+
+static struct tnf_block_header *
+header_at(uint32_t offset)
+{
+	return (struct tnf_block_header *)(void *)(tnf_p.base + offset);
+}
+
+static void
+publish(uint32_t block, uint32_t end)
+{
+	__atomic_store_n(&header_at(block)->bytes_valid,
+	    (uint16_t)(end - block), __ATOMIC_RELEASE);
+}
+
+/* Ends the transaction; 'done' is called under its lock if all is written.
+   false: no room, nothing has been written. */
+bool
+tnf_tag_end(void (*done)(void))
+{
+	bool ok = !tag.failed;
+
+	if (ok) {
+		while (tag.n-- > 0)
+			if (tag.reach[tag.n].block != 0)
+				publish(tag.reach[tag.n].block,
+				    tag.reach[tag.n].end);
+		if (done != NULL)
+			done();
+	} else {
+		tag.block = tag.reach[0].block;
+		tag.pos = tag.reach[0].end;
+		tnf_core_restore();
+		tnf_lost(TNF_LOST_NO_TAG_SPACE);
+	}
+	__atomic_store_n(&tnf_p.guard->tag_lock, 0, __ATOMIC_RELEASE);
+	return ok;
+}
+
+/* The reserve first; then data blocks, but not all of them. */
+static struct tnf_block_header *
+take_block(void)
+{
+	struct tnf_block_header *b;
+	uint32_t n;
+
+	n = __atomic_fetch_add(&tnf_ext(&tnf_p)->tag_cursor, 1,
+	    __ATOMIC_RELAXED);
+	if (n < TAG_RESERVE) {
+		b = header_at(TAG_START + n * BLOCK_SIZE);
+	} else if (n - TAG_RESERVE >= tnf_p.data_blocks / 4 * 3) {
+		__atomic_fetch_sub(&tnf_ext(&tnf_p)->tag_cursor, 1,
+		    __ATOMIC_RELAXED);
+		return NULL;
+	} else if ((b = tnf_block_take(&tnf_t)) == NULL) {
+		return NULL;
+	}
+	b->next_block = TAG_OWNER;
+	b->A_lock = 1;
+	__atomic_store_n(&b->bytes_valid, HEADER_SIZE, __ATOMIC_RELEASE);
+	__atomic_store_n(&b->generation, TNF_GENERATION_TAG, __ATOMIC_RELEASE);
+	__atomic_store_n(&b->tag, TAG_OF(BLOCK_SIZE + TNF_DIR_BLOCK_HEADER),
+	    __ATOMIC_RELEASE);
+	tnf_block_valid(offset_of(&tnf_p, b));
+	return b;
+}
+
+static bool
+next_block(void)
+{
+	struct tnf_block_header *b;
+
+	if (tag.n == BLOCKS_MAX || (b = take_block()) == NULL)
+		return false;
+	tag.block = offset_of(&tnf_p, b);
+	tag.pos = tag.block + HEADER_SIZE;
+	tag.reach[tag.n].block = tag.block;
+	tag.reach[tag.n].end = tag.pos;
+	tag.n++;
+	return true;
+}
+
+/* Zeroed.  Never NULL: the caller goes on, tnf_tag_end() says no. */
+uint32_t *
+tnf_tag_alloc(uint32_t size)
+{
+	char *at;
+
+	size = (size + 7) & ~7u;
+	if (tag.failed || size > BLOCK_SIZE - HEADER_SIZE)
+		goto fail;
+	if ((tag.block == 0 || tag.pos + size > tag.block + BLOCK_SIZE) &&
+	    !next_block())
+		goto fail;
+	at = tnf_p.base + tag.pos;
+	memset(at, 0, size);
+	tag.pos += size;
+	tag.reach[tag.n - 1].end = tag.pos;
+	return (uint32_t *)(void *)at;
+fail:
+	tag.failed = true;
+	return nowhere;
+}
+
+void
+tnf_tag_fail(void)
+{
+	tag.failed = true;
+}
+
+uint32_t
+tnf_tag_offset(const void *at)
+{
+	return at == nowhere ? 0 : offset_of(&tnf_p, at);
+}

@@ -1,0 +1,109 @@
+/*
+ * thread.c - a thread's first hit, its end, and its say in the matter.
+ */
+#include <errno.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define KEYS_WITHOUT_MALLOC	32	/* glibc keeps so many in the thread */
+
+static pthread_key_t key;
+static bool have_key;
+
+/* The thread ends.  Its blocks go back, what it still hits is not recorded. */
+static void
+thread_end(void *arg)
+{
+	struct thread *t = arg;
+
+	t->gone = 1;
+	signal_fence();
+	tnf_block_drop_all(t, t->epoch == tnf_p.epoch);
+}
+
+/* If setting the key would allocate memory, which a signal handler must not,
+   we do without: the blocks of dead threads are found when they are needed. */
+void
+tnf_thread_key(void)
+{
+	if (!have_key && pthread_key_create(&key, thread_end) == 0)
+		have_key = true;
+}
+
+/* May this thread record?  Sets it up at its first hit in a process. */
+bool
+tnf_thread_ready(struct thread *t)
+{
+	if (t->gone)
+		return false;
+	if (t->epoch != tnf_p.epoch) {
+		/* What it holds is the parent's. */
+		tnf_block_drop_all(t, false);
+		t->epoch = tnf_p.epoch;
+		t->tid = (uint32_t)syscall(SYS_gettid);
+		t->retry = 0;
+		if (have_key && key < KEYS_WITHOUT_MALLOC)
+			pthread_setspecific(key, t);
+	}
+	if (t->disabled)
+		tnf_block_drop_all(t, true);
+	return !t->disabled;
+}
+
+void TNF_API
+tnf_thread_disable(void)
+{
+	struct thread *t = &tnf_t;
+
+	t->disabled = 1;
+	signal_fence();
+	/* Within a hit, or in a handler that interrupted one, the next hit
+	   gives the blocks back. */
+	if (t->busy != NULL)
+		t->end = NULL;
+	else
+		tnf_block_drop_all(t, t->epoch == tnf_p.epoch);
+}
+
+void TNF_API
+tnf_thread_enable(void)
+{
+	tnf_t.disabled = 0;
+}
+
+/*
+ * Strict seccomp takes the time stamp counter and nearly all system calls
+ * away, PR_SET_TSC the counter: the next hit would kill the thread.  So it
+ * stops tracing first.
+ */
+int TNF_API prctl(int, ...);
+
+int
+prctl(int option, ...)
+{
+	unsigned long a[4];
+	bool stop, was;
+	va_list ap;
+	long r;
+	int i;
+
+	va_start(ap, option);
+	for (i = 0; i < 4; i++)
+		a[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	was = tnf_t.disabled;
+	stop = (option == PR_SET_SECCOMP && a[0] == SECCOMP_MODE_STRICT) ||
+	    (option == PR_SET_TSC && a[0] == PR_TSC_SIGSEGV);
+	if (stop)
+		tnf_thread_disable();
+	r = syscall(SYS_prctl, option, a[0], a[1], a[2], a[3]);
+	if (stop && r == -1)
+		tnf_t.disabled = was;
+	return (int)r;
+}

@@ -1,0 +1,198 @@
+/*
+ * value.c - strings and records: what an event refers to.
+ *
+ * They follow the event in its block.  What has no room there goes into
+ * further blocks, which the thread holds until the event is committed.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "internal.h"
+
+static const struct tnf_block_header *
+block_of(const void *at)
+{
+	return (const struct tnf_block_header *)(const void *)(tnf_p.base +
+	    offset_of(&tnf_p, at) / BLOCK_SIZE * BLOCK_SIZE);
+}
+
+/* Distance in virtual space, where each lap lies behind the one before. */
+static int64_t
+distance(const void *from, const void *to)
+{
+	int64_t laps = (int64_t)block_of(to)->generation -
+	    (int64_t)block_of(from)->generation;
+
+	return (laps << tnf_p.shift) +
+	    ((const char *)to - (const char *)from);
+}
+
+static bool
+in_reach(int64_t d)
+{
+	const int64_t max = (1 << 30) - (int64_t)BLOCK_SIZE;
+
+	return d > -max && d < max;
+}
+
+static void
+fail(struct thread *t, enum fail how, enum tnf_lost why)
+{
+	if (!t->failed)
+		tnf_lost(why);
+	t->failed = how;
+	t->odd = 1;
+}
+
+/* The next of the blocks that the thread holds, or one more. */
+static char *
+next_held(struct thread *t)
+{
+	char *b;
+
+	if (t->used < t->nheld) {
+		b = t->held[t->used];
+		if (in_reach(distance(t->block, b)))
+			return b;
+		/* Too old to be of use together with this event. */
+		tnf_block_give((struct tnf_block_header *)(void *)b);
+		t->held[t->used] = t->held[--t->nheld];
+	}
+	b = (char *)tnf_block_take(t);
+	if (b == NULL) {
+		fail(t, FAIL_EVENT, TNF_LOST_NO_BLOCK);
+		return NULL;
+	}
+	t->held[t->nheld] = t->held[t->used];
+	t->held[t->used] = b;
+	t->nheld++;
+	if (in_reach(distance(t->block, b)))
+		return b;
+	/* The thread has kept its block for so long that no reference can
+	   lead from there to here.  The next event will find it gone. */
+	fail(t, FAIL_BLOCK, TNF_LOST_TOO_LARGE);
+	return NULL;
+}
+
+static bool __attribute__((noinline, cold))
+more_room(struct thread *t)
+{
+	int saved = errno;
+	char *from, *b;
+
+	if (t->failed || t->used == HELD_MAX)
+		return false;
+	b = next_held(t);
+	errno = saved;
+	if (b == NULL)
+		return false;
+	from = t->used == 0 ? t->block : t->held[t->used - 1];
+	t->fill[t->used] = (uint16_t)(t->next - from);
+	t->used++;
+	t->odd = 1;
+	t->next = b + HEADER_SIZE;
+	t->lim = b + BLOCK_SIZE;
+	return true;
+}
+
+static inline tnf_reference_t
+reference(struct thread *t, const tnf_reference_t *cell, const char *to)
+{
+	int64_t d;
+
+	if (likely(t->used == 0))
+		return (tnf_reference_t)(to - (const char *)cell);
+	d = distance(cell, to);
+	if (!in_reach(d)) {
+		fail(t, FAIL_BLOCK, TNF_LOST_TOO_LARGE);
+		return 0;
+	}
+	return (tnf_reference_t)d & ~TNF_REF32_PERMANENT;
+}
+
+/* Copies at most 'room' bytes; returns how many, the NUL not counted, or
+   room if there was no NUL among them. */
+static inline size_t
+copy(char *to, const char *from, size_t room)
+{
+	size_t n;
+	char *end;
+
+	for (n = 0; n < room && n < 16; n++)
+		if ((to[n] = from[n]) == '\0')
+			return n;
+	if (n == room)
+		return n;
+	end = (char *)memccpy(to + n, from + n, '\0', room - n);
+	return end == NULL ? room : (size_t)(end - to) - 1;
+}
+
+tnf_reference_t
+tnf_probe_string(struct tnf_probe_setup *setup, const char *s,
+    tnf_reference_t *cell)
+{
+	struct thread *t = &tnf_t;
+	uint32_t *r;
+	size_t room, n, size;
+
+	if (s == NULL || unlikely(t->busy != setup))
+		return 0;
+	for (;;) {
+		r = (uint32_t *)(void *)t->next;
+		room = (size_t)(t->lim - t->next);
+		room = room < 16 ? 0 : room - 8;
+		if (room > TNF_STRING_MAX + 1)
+			room = TNF_STRING_MAX + 1;
+		n = copy((char *)(r + 2), s, room);
+		if (n < room)
+			break;
+		if (room == TNF_STRING_MAX + 1) {
+			n = TNF_STRING_MAX;
+			break;
+		}
+		if (!more_room(t))
+			return 0;
+	}
+	/* Zeroes up to the next multiple of 8, the NUL among them. */
+	size = (8 + n + 8) & ~(size_t)7;
+	memset((char *)(r + 2) + n, 0, size - 8 - n);
+	r[0] = tnf_p.string_tag;
+	r[1] = (uint32_t)(8 + n + 4) & ~3u;
+	t->next += size;
+	return reference(t, cell, (char *)r);
+}
+
+static uint32_t __attribute__((noinline, cold))
+define(const struct tnf_tag_data *data)
+{
+	int saved = errno;
+	uint32_t index = tnf_define_record(data);
+
+	errno = saved;
+	return index;
+}
+
+void *
+tnf_probe_record(struct tnf_probe_setup *setup,
+    const struct tnf_tag_data *data, size_t size, tnf_reference_t *cell,
+    tnf_reference_t *ref)
+{
+	struct thread *t = &tnf_t;
+	uint32_t index = __atomic_load_n(&data->index, __ATOMIC_ACQUIRE);
+	char *r;
+
+	*ref = 0;
+	size = (size + 7) & ~(size_t)7;
+	if (unlikely(t->busy != setup || size > BLOCK_SIZE - HEADER_SIZE))
+		return NULL;
+	if (unlikely(index == 0) && (index = define(data)) == 0)
+		return NULL;
+	if ((size_t)(t->lim - t->next) < size && !more_room(t))
+		return NULL;
+	r = t->next;
+	t->next += size;
+	*(uint32_t *)(void *)(t->next - 4) = 0;
+	*(uint32_t *)(void *)r = TAG_OF(index);
+	*ref = reference(t, cell, r);
+	return r;
+}
