@@ -1,0 +1,27 @@
+/*
+ * origin.h - what a trace tells about where it was made.
+ *
+ * The answers come from the file alone (its context and the extension of its
+ * header), never from this machine: the file may be old or from elsewhere.
+ * Files of the original writers tell nothing: NULL or false.
+ */
+#ifndef TNFDUMP_ORIGIN_H
+#define TNFDUMP_ORIGIN_H
+
+#include <tnf/context.h>
+
+#include "tnfdump/tnfdump.h"
+
+/* Command name of the thread that wrote the event. */
+const char *origin_comm(struct dump *, const struct tnf_event *);
+/* What to add to the times of a file to get ns since 1970. */
+bool origin_clock(struct dump *, const struct tnf_file *, int64_t *ret);
+/* A kernel address: function, and how far in. */
+const char *origin_symbol(struct dump *, const struct tnf_file *, uint64_t addr,
+    uint64_t *offset);
+/* "host", "release", "machine", "cpus"... */
+const char *origin_fact(struct dump *, const struct tnf_file *, const char *name);
+/* The context itself, or NULL. */
+const tnf_context_t *origin_context(struct dump *, const struct tnf_file *);
+
+#endif
