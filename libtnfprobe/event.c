@@ -131,9 +131,9 @@ put_sched(struct thread *t, char *at, int64_t now)
 }
 
 /*
- * Room for the event and what it drags along: a word that forwards to the
- * probe if the directory has none, one that forwards to the schedule record
- * behind the event if it brings one.
+ * Room for the event and what it drags along, directly behind it: a word that
+ * forwards to the schedule record if it brings one, and one that forwards to
+ * the probe if the directory has none.
  */
 static char *
 place(struct thread *t, const struct tnf_probe_control *probe)
@@ -153,16 +153,16 @@ place(struct thread *t, const struct tnf_probe_control *probe)
 		size = round8(tail + far * 4 + 4);
 	}
 	event = t->pos;
-	fwd = event + size - 4;
-	put32(fwd, 0);
+	fwd = event + tail;
 	t->next = event + size;
+	put32(t->next - 4, 0);
 	pair = probe->index << 16 | TNF_TAG16_ABS << 16;
 	if (sched) {
 		put_sched(t, t->next, now);
 		put32(fwd, (uint32_t)(t->next - fwd));
 		t->next += SCHED_SIZE;
 		pair |= pair_low(event, fwd);
-		fwd -= 4;
+		fwd += 4;
 	} else {
 		pair |= pair_low(event, t->sched);
 	}
