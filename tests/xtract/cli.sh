@@ -1,0 +1,119 @@
+#!/bin/sh
+# cli.sh TNFXTRACT BUFFER - options, messages, files; the buffer is a file.
+. "${TNF_SOURCE:?}/tests/lib.sh"
+x=$1 buffer=$2
+scratch
+cd "$TMP" || exit 1
+export TNF_FAKE_BUFFER="$TMP/buffer"
+"$buffer" make buffer 512 || fail "make"
+
+# expect STATUS STDERR COMMAND...
+expect() {
+	_status=$1 _text=$2; shift 2
+	"$@" >out 2>err; _got=$?
+	[ $_got -eq "$_status" ] || fail "$*: exit $_got, not $_status: $(cat err)"
+	if [ -z "$_text" ]; then
+		[ ! -s err ] || fail "$*: said $(cat err)"
+	else
+		grep -qF -- "$_text" err || fail "$*: said $(cat err)"
+	fi
+}
+nothing_left() {
+	[ -z "$(ls -A files)" ] || fail "$1 left $(ls -A files)"
+}
+
+usage="usage: $x [-d <dumpfile> -n <symbolfile> ] <output-filename>"
+expect 1 "$x: unrecognized argument" "$x" -z file
+expect 1 "$x: too many or too few arguments" "$x"
+expect 1 "$x: too many or too few arguments" "$x" a b
+expect 1 "$x: too many or too few arguments" "$x" -d d
+expect 1 "$x: must specify both or neither of the -d and -n options" "$x" -d d a
+expect 1 "$x: must specify both or neither of the -d and -n options" "$x" -n d a
+expect 1 "$usage" "$x" -n d a
+expect 0 "" "$x" --help; grep -qF "$usage" out || fail "--help"
+expect 0 "" "$x" --version; grep -q '^tnfxtract [0-9]' out || fail "--version"
+
+mkdir files
+expect 1 "files/none/x: No such file" "$x" files/none/x
+expect 1 "files: Is a directory" "$x" files
+expect 1 "/dev/null: is not an ordinary file" "$x" /dev/null
+TNF_FAKE_BUFFER= expect 1 "No trace data available in the kernel." env -u TNF_FAKE_BUFFER "$x" files/x
+expect 1 "No trace data available in the kernel." env TNF_FAKE_BROKEN=1 "$x" files/x
+expect 1 "needs CAP_BPF" env TNF_FAKE_ERRNO=1 "$x" files/x
+nothing_left "an error"
+
+expect 0 "" "$x" files/x
+[ "$("$buffer" check files/x 512)" -eq 254 ] || fail "copy"
+[ "$(stat -c %a files/x)" = 600 ] || fail "mode"
+grep -aq 'TNFCTX 1' files/x || fail "no context"
+expect 0 "" "$x" --no-context --sync files/y
+[ "$(stat -c %s files/y)" -eq $((512 * 4096)) ] || fail "size without context"
+expect 0 "7 events lost: 7 nested in another event" env TNF_FAKE_LOST=7 "$x" files/x
+expect 0 "" "$x" --no-context -; cmp out files/y || fail "standard output"
+rm files/*
+
+# A disk that fills up; a limit on the size of files.
+expect 1 "write: File too large" sh -c "ulimit -f 100; exec $x files/x"
+nothing_left "RLIMIT_FSIZE"
+echo old >files/x
+expect 1 "write: File too large" sh -c "ulimit -f 100; exec $x files/x"
+[ "$(cat files/x)" = old ] || fail "the old file was touched"
+
+# Somebody else's link is neither followed nor replaced.
+echo theirs >theirs
+ln -sf ../theirs files/x
+expect 1 "files/x: is a symbolic link" "$x" files/x
+[ "$(cat theirs)" = theirs ] || fail "followed a link"
+rm files/x
+
+# Headers that cannot be.
+printf 'XXXX' | dd of=buffer conv=notrunc 2>/dev/null
+expect 1 "Buffer is not in TNF format." "$x" files/x
+"$buffer" make buffer 512
+printf '\002' | dd of=buffer bs=1 seek=8 conv=notrunc 2>/dev/null
+expect 1 "Version mismatch (tnfxtract: 1; buffer: 2)" "$x" files/x
+"$buffer" make buffer 512
+printf '\377\377' | dd of=buffer bs=1 seek=32 conv=notrunc 2>/dev/null
+expect 1 "header is damaged" "$x" files/x
+nothing_left "a bad header"
+
+# Memory images.
+"$buffer" make buffer 512
+"$buffer" image buffer image
+printf 'ffffffff81000000 T _stext\n' >list
+expect 0 "" "$x" -d image -n list files/x
+[ "$("$buffer" check files/x 512)" -eq 254 ] || fail "image"
+rm files/x
+expect 1 "none: No such file" "$x" -d none -n list files/x
+expect 1 "none: No such file" "$x" -d image -n none files/x
+expect 1 "Symbol lookup error in theirs" "$x" -d image -n theirs files/x
+head -c 100000 /dev/zero >zero
+expect 1 "No trace data available in the kernel." "$x" -d zero -n list files/x
+printf 'KDUMP   %4096s' x >compressed
+expect 1 "makedumpfile -E" "$x" -d compressed -n list files/x
+nothing_left "an image"
+
+# While it is written: only whole records, also by several at once.
+"$buffer" write buffer 4 & writer=$!
+n=0
+while kill -0 $writer 2>/dev/null; do
+	"$x" --no-context files/a & a=$!
+	"$x" files/b & b=$!
+	wait $a && wait $b || fail "several at once"
+	"$buffer" check files/a 512 >/dev/null || fail "torn copy"
+	"$buffer" check files/b 512 >/dev/null || fail "torn copy"
+	n=$((n + 2))
+done
+rm files/*
+# Killed at any moment.
+"$buffer" make buffer 8192
+for delay in 0 0.001 0.002 0.004 0.006 0.008 0.01 0.015; do
+	"$x" files/x & pid=$!
+	sleep $delay
+	kill -9 $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	[ ! -e files/x ] || "$buffer" check files/x 8192 >/dev/null || fail "half a file"
+	rm -f files/x
+	nothing_left "kill -9"
+done
+echo "$n copies of a buffer being written, all whole"

@@ -1,0 +1,82 @@
+/*
+ * fake-kp.c - kernel-probes without a kernel: the buffer is a file.
+ *
+ * TNF_FAKE_BUFFER names it; TNF_FAKE_ERRNO makes opening fail, TNF_FAKE_LOST
+ * is a number of events lost.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <tnf/com.h>
+
+#include "../../kernel-probes/kernel_probes.h"
+
+static struct kp {
+	void	*base;
+	size_t	 size;
+} the_kp;
+
+int
+kp_open(bool control, struct kp **ret)
+{
+	const char *name = getenv("TNF_FAKE_BUFFER");
+	struct stat st;
+	int fd;
+
+	if (getenv("TNF_FAKE_ERRNO") != NULL)
+		return -atoi(getenv("TNF_FAKE_ERRNO"));
+	if (name == NULL)
+		return -ENOENT;
+	fd = open(name, O_RDONLY);
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return -errno;
+	the_kp.size = (size_t)st.st_size;
+	the_kp.base = mmap(NULL, the_kp.size, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (the_kp.base == MAP_FAILED)
+		return -errno;
+	*ret = &the_kp;
+	return 0;
+}
+
+void
+kp_close(struct kp *kp)
+{
+	if (kp != NULL)
+		munmap(kp->base, kp->size);
+}
+
+int
+kp_status(struct kp *kp, struct kp_status *ret)
+{
+	const char *lost = getenv("TNF_FAKE_LOST");
+
+	memset(ret, 0, sizeof *ret);
+	ret->state = getenv("TNF_FAKE_BROKEN") != NULL ? KP_BROKEN : KP_OK;
+	ret->size = kp->size;
+	if (lost != NULL) {
+		ret->lost[TNF_LOST_NESTED] = strtoull(lost, NULL, 10);
+		ret->lost_cpu_max = ret->lost[TNF_LOST_NESTED];
+	}
+	return 0;
+}
+
+int
+kp_map(struct kp *kp, const void **ret, size_t *ret_size)
+{
+	*ret = kp->base;
+	*ret_size = kp->size;
+	return 0;
+}
+
+const char *
+kp_detail(struct kp *kp)
+{
+	return getenv("TNF_FAKE_ERRNO") != NULL ?
+	    "kernel: tracing needs CAP_BPF: run as root" : "";
+}
