@@ -2,7 +2,7 @@
  * data.c - classic interface: what a handle names, scalars.
  */
 #include "datum.h"
-#include "error.h"
+#include "raise.h"
 #include "walk.h"
 
 #define IS(what, prop)							\

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "datum.h"
-#include "error.h"
+#include "raise.h"
 
 static struct {
 	pthread_mutex_t lock;

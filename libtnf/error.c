@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "error.h"
+#include "raise.h"
 #include "file.h"
 
 static const char *const texts[] = {

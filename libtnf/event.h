@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "sched.h"
+#include "schedule.h"
 
 struct walk;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "file.h"
-#include "sched.h"
+#include "schedule.h"
 #include "type.h"
 
 /* Where the header's members are: tnf(5), "File header". */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "datum.h"
-#include "error.h"
+#include "raise.h"
 #include "ref.h"
 
 /* What stands at 'pos' as a member of type 't'. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "datum.h"
-#include "error.h"
+#include "raise.h"
 #include "ref.h"
 #include "walk.h"
 
@@ -14,6 +14,13 @@ tnf_get_block_count(TNF *tnf)
 	const struct tnf_file *f = &tnf->file;
 
 	return (int)(f->block_count - (f->data_start >> f->block_shift));
+}
+
+TNF_API void
+tnf_get_geometry(TNF *tnf, uint32_t *block_size, uint32_t *start)
+{
+	*block_size = tnf->file.block_size;
+	*start = tnf->file.data_start;
 }
 
 /* The header of the block at 'off'; null: there is none, or it is unused. */

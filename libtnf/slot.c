@@ -99,12 +99,19 @@ fill_array(struct tnf_file *f, struct type *t)
 		bad(t, "an array type has an impossible header");
 		return;
 	}
-	if (ref_follow(f, t->pos + T_ELEMENT, &pos) != REF_OK ||
-	    (e = type_basic(f, pos)) == NULL) {
-		bad(t, "the type of an array's elements cannot be read");
+	switch (ref_follow(f, t->pos + T_ELEMENT, &pos)) {
+	case REF_NULL:		/* tnf_array itself */
 		return;
+	case REF_OK:
+		if ((e = type_basic(f, pos)) != NULL) {
+			t->pub.element = &e->pub;
+			return;
+		}
+		break;
+	case REF_BAD:
+		break;
 	}
-	t->pub.element = &e->pub;
+	bad(t, "the type of an array's elements cannot be read");
 }
 
 /* What events and plain records show: the slots behind tag or time_delta. */

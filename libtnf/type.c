@@ -187,7 +187,9 @@ read_scalar(const struct tnf_file *f, struct type *t)
 {
 	t->pub.size = bytes_u32(&f->bytes, (uint64_t)t->pos + T_SCALAR_SIZE);
 	t->pub.align = bytes_u32(&f->bytes, (uint64_t)t->pos + T_SCALAR_ALIGN);
-	if (t->pub.size == 0 || t->pub.size > f->block_size)
+	if (t->pub.size == 0 && t->pub.align == 0)
+		t->pub.align = 1;	/* tnf_scalar itself */
+	if (t->pub.size > f->block_size)
 		return bad(t, "a scalar type has an impossible size");
 	if (t->pub.align == 0 || t->pub.align > ALIGN_MAX ||
 	    (t->pub.align & (t->pub.align - 1)) != 0)

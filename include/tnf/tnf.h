@@ -92,6 +92,8 @@ tnf_datum_t tnf_get_block_absolute(TNF *, unsigned n);
 tnf_datum_t tnf_get_block_relative(tnf_datum_t, int n);
 tnf_datum_t tnf_get_block_header(tnf_datum_t);	/* null: in the file header */
 int	    tnf_is_block_header(tnf_datum_t);
+/* Bytes in a block, and where number 0 begins.  (Linux) */
+void	    tnf_get_geometry(TNF *, uint32_t *block_size, uint32_t *start);
 
 /* Records, in file order: the file header, then each block's header and what
    is in it.  Behind the last one: null, without error. */

@@ -1,8 +1,8 @@
 /*
- * error.h - how the classic interface tells errors.
+ * raise.h - how the classic interface tells errors.
  */
-#ifndef LIBTNF_ERROR_H
-#define LIBTNF_ERROR_H
+#ifndef LIBTNF_RAISE_H
+#define LIBTNF_RAISE_H
 
 #include <stdint.h>
 
@@ -11,4 +11,4 @@
 /* 'text' is static, or NULL.  May not return: the handler may jump away. */
 void error_raise(TNF *, tnf_errcode_t, uint64_t offset, const char *text);
 
-#endif /* LIBTNF_ERROR_H */
+#endif /* LIBTNF_RAISE_H */

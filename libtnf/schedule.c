@@ -1,11 +1,11 @@
 /*
- * sched.c - schedule records: who was running, and from when deltas count.
+ * schedule.c - schedule records: who was running, and from when deltas count.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "file.h"
-#include "sched.h"
+#include "schedule.h"
 #include "type.h"
 
 #define CACHED	256u

@@ -1,8 +1,8 @@
 /*
- * sched.h - schedule records: who was running, and from when deltas count.
+ * schedule.h - schedule records: who was running, and from when deltas count.
  */
-#ifndef LIBTNF_SCHED_H
-#define LIBTNF_SCHED_H
+#ifndef LIBTNF_SCHEDULE_H
+#define LIBTNF_SCHEDULE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,4 +29,4 @@ void		    sched_cache_free(struct sched_cache *);
    next call. */
 const struct sched *sched_at(struct tnf_file *, uint32_t pos);
 
-#endif /* LIBTNF_SCHED_H */
+#endif /* LIBTNF_SCHEDULE_H */

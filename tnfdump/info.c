@@ -1,0 +1,155 @@
+/*
+ * info.c - the files in figures (--info): gathering.
+ */
+#include <stdlib.h>
+
+#include "tnfdump/info.h"
+#include "tnfdump/input.h"
+#include "tnfdump/options.h"
+#include "tnfdump/xalloc.h"
+
+static const char *const lost_names[] = {
+	[TNF_LOST_NO_BLOCK] = "no free block",
+	[TNF_LOST_NESTED] = "inside another event",
+	[TNF_LOST_TOO_LARGE] = "larger than a block",
+	[TNF_LOST_NO_TAG_SPACE] = "no room for a definition",
+	[TNF_LOST_BUSY] = "definition being written",
+	[TNF_LOST_HOOK] = "skipped by the kernel",
+};
+
+const char *
+info_lost_name(unsigned reason)
+{
+	return reason < sizeof lost_names / sizeof lost_names[0] ?
+	    lost_names[reason] : NULL;
+}
+
+uint64_t
+info_lost(const struct info *f)
+{
+	uint64_t n = 0;
+	unsigned i;
+
+	for (i = 0; f->ext != NULL && i < TNF_LOST_REASONS; i++)
+		n += f->ext->lost[i];
+	return n;
+}
+
+const char *
+info_ended(const struct info *f)
+{
+	if (f->ext == NULL || f->ext->kind != TNF_EXT_PROCESS)
+		return NULL;
+	return f->ext->ended >= f->ext->attached ? "yes" : "no";
+}
+
+bool
+info_wall(const struct info *f, int64_t time, int64_t *wall)
+{
+	if (f->context != NULL && tnf_context_wall(f->context, time, wall))
+		return true;
+	if (f->ext == NULL || f->ext->start_wall == 0)
+		return false;
+	*wall = (int64_t)((uint64_t)f->ext->start_wall + (uint64_t)time -
+	    (uint64_t)f->ext->start_mono);
+	return true;
+}
+
+static int
+begin(struct dump *d)
+{
+	struct info_all *all = xcalloc(1, sizeof *all);
+	struct info *f;
+	unsigned i;
+
+	all->n = d->n_inputs;
+	all->files = xcalloc(all->n, sizeof *all->files);
+	all->counts = xcalloc(tnf_stream_probes(d->stream),
+	    sizeof *all->counts);
+	for (i = 0; i < all->n; i++) {
+		f = &all->files[i];
+		f->in = &d->inputs[i];
+		f->ext = tnf_file_ext(f->in->file);
+		tnf_file_summary(f->in->file, &f->sum);
+		if (tnf_context_open_mem(f->in->base, f->in->size,
+		    &f->context) != 0)
+			f->context = NULL;
+	}
+	d->state = all;
+	return 0;
+}
+
+static int
+event(struct dump *d, const struct tnf_event *ev)
+{
+	struct info_all *all = d->state;
+	struct info *f = all->files;
+
+	while (f->in->file != ev->file)
+		f++;
+	if (f->events++ == 0)
+		f->first = ev->time;
+	f->last = ev->time;
+	idset_add(&f->threads, (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid,
+	    ev->tid);
+	idset_add(&f->pids, (uint32_t)ev->pid, 1);
+	if (ev->cpu >= 0)
+		idset_add(&f->cpus, (uint32_t)ev->cpu, 1);
+	all->counts[ev->probe->id]++;
+	return 0;
+}
+
+static void
+release(struct info_all *all)
+{
+	unsigned i;
+
+	for (i = 0; i < all->n; i++) {
+		tnf_context_close(all->files[i].context);
+		idset_free(&all->files[i].threads);
+		idset_free(&all->files[i].pids);
+		idset_free(&all->files[i].cpus);
+	}
+	free(all->files);
+	free(all->counts);
+	free(all);
+}
+
+static int
+end_text(struct dump *d)
+{
+	int r = info_text(d);
+
+	release(d->state);
+	return r;
+}
+
+static int
+end_json(struct dump *d)
+{
+	int r = info_json(d);
+
+	release(d->state);
+	return r;
+}
+
+static const struct output text = {
+	.name = "info", .begin = begin, .event = event, .end = end_text
+};
+
+static const struct output json = {
+	.name = "info=json", .begin = begin, .event = event, .end = end_json
+};
+
+int
+info_set(struct dump *d, const char *arg)
+{
+	if (arg == NULL || strcmp(arg, "text") == 0)
+		d->output = &text;
+	else if (strcmp(arg, "json") == 0)
+		d->output = &json;
+	else
+		return options_wrong("info",
+		    "no form \"%s\": it is text or json", arg);
+	return 0;
+}

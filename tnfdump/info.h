@@ -1,0 +1,39 @@
+/*
+ * info.h - the files in figures (--info).
+ */
+#ifndef TNFDUMP_INFO_H
+#define TNFDUMP_INFO_H
+
+#include <tnf/context.h>
+
+#include "tnfdump/idset.h"
+#include "tnfdump/pipeline.h"
+
+/* One file. */
+struct info {
+	const struct input *in;
+	const struct tnf_ext *ext;	/* NULL: not one of our writers */
+	tnf_context_t	*context;	/* or NULL */
+	struct tnf_summary sum;
+	uint64_t	 events;	/* that the filters kept */
+	int64_t		 first, last;	/* of these */
+	struct idset	 threads, pids, cpus;
+};
+
+struct info_all {
+	struct info	*files;
+	unsigned	 n;
+	uint64_t	*counts;	/* events by probe id */
+};
+
+int  info_set(struct dump *, const char *arg);	/* the option */
+bool info_wall(const struct info *, int64_t time, int64_t *wall);
+/* Names of enum tnf_lost; NULL: a reason from the future. */
+const char *info_lost_name(unsigned reason);
+const char *info_ended(const struct info *);	/* NULL: not known */
+uint64_t info_lost(const struct info *);
+
+int info_text(struct dump *);
+int info_json(struct dump *);
+
+#endif

@@ -1,0 +1,105 @@
+/*
+ * input.c - the trace files of the command line: open, map, messages.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tnfdump/input.h"
+#include "tnfdump/xalloc.h"
+
+static int
+open_file(struct dump *d, const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
+		dump_error(d, "cannot open %s", path);
+		return -1;
+	}
+	if (fstat(fd, &st) != 0)
+		dump_error(d, "fstat error on %s", path);
+	else if (st.st_size == 0)
+		dump_error(d, "%s is empty", path);
+	else
+		return fd;
+	close(fd);
+	return -1;
+}
+
+bool
+input_open(struct dump *d, const char *path, struct input *in)
+{
+	int fd, err, status = d->status;
+
+	if ((fd = open_file(d, path)) < 0)
+		return false;
+	in->path = path;
+	err = tnf_image_open(fd, &in->base, &in->size);
+	close(fd);
+	if (err != 0) {
+		dump_error(d, err == ENODATA ? "%s is empty" :
+		    "mmap error on %s", path);
+		return false;
+	}
+	if (!tnf_image_is_empty(in->base, in->size))
+		return true;
+	/* Normal: a process that has not come to a probe yet. */
+	dump_error(d, "%s is an empty TNF file", path);
+	d->status = status;
+	tnf_image_close(in->base, in->size);
+	return false;
+}
+
+void
+input_refused(struct dump *d, const char *path, int err)
+{
+	dump_error(d, "error in %s: %s", path, tnf_error_message(err));
+}
+
+void
+input_damage(struct dump *d, const char *path, uint64_t block,
+    const char *reason)
+{
+	if (d->strict)
+		dump_fatal(d, "%s: block at 0x%llx: %s", path,
+		    (unsigned long long)block, reason);
+	dump_error(d, "%s: block at 0x%llx: %s", path,
+	    (unsigned long long)block, reason);
+}
+
+static void
+on_damage(void *arg, struct tnf_file *f, uint64_t offset, const char *text)
+{
+	input_damage(arg, tnf_file_name(f), offset, text);
+}
+
+void
+inputs_add(struct dump *d, char **paths)
+{
+	struct input *in;
+	unsigned n;
+	int err;
+
+	for (n = 0; paths[n] != NULL; n++)
+		;
+	d->inputs = xcalloc(n, sizeof *d->inputs);
+	if ((err = tnf_stream_new(&d->stream)) != 0)
+		dump_fatal(d, "%s", tnf_error_message(err));
+	tnf_stream_on_damage(d->stream, on_damage, d);
+	tnf_stream_accept_cut(d->stream, d->salvage);
+	for (; *paths != NULL; paths++) {
+		in = &d->inputs[d->n_inputs];
+		if (!input_open(d, *paths, in))
+			continue;
+		err = tnf_stream_add_mem(d->stream, in->base, in->size, *paths,
+		    &in->file);
+		if (err == 0)
+			d->n_inputs++;
+		else
+			input_refused(d, *paths, err);
+	}
+}

@@ -1,0 +1,217 @@
+/*
+ * options.c - the command line: one row for each option.
+ */
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/options.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/info.h"
+#include "tnfdump/xalloc.h"
+
+static int
+set_raw(struct dump *d, const char *arg)
+{
+	d->raw = true;
+	return 0;
+}
+
+static int
+set_hex(struct dump *d, const char *arg)
+{
+	d->hex = true;
+	return 0;
+}
+
+static int
+set_strict(struct dump *d, const char *arg)
+{
+	d->strict = true;
+	return 0;
+}
+
+static int
+set_salvage(struct dump *d, const char *arg)
+{
+	d->salvage = true;
+	return 0;
+}
+
+static int
+set_to(struct dump *d, const char *arg)
+{
+	const struct output *o = output_find(arg);
+
+	if (o == NULL)
+		return options_wrong("to", "no format \"%s\": see %s --help",
+		    arg, NAME);
+	d->output = o;
+	return 0;
+}
+
+static int show_help(struct dump *, const char *);
+static int show_version(struct dump *, const char *);
+
+const struct option_row option_rows[] = {
+	{ "raw", 'r', NULL, "every record, in file order", set_raw },
+	{ "hex", 'x', NULL, "unsigned integers in hexadecimal", set_hex },
+	{ "to", 0, "FORMAT", "output format, see below", set_to },
+	{ "info", 0, "[=json]", "the files in figures instead of events",
+	  info_set },
+	{ "strict", 0, NULL, "stop at the first damage", set_strict },
+	{ "salvage", 0, NULL, "read files that are shorter than they say",
+	  set_salvage },
+	{ "help", 0, NULL, "this text", show_help },
+	{ "version", 0, NULL, "name and version", show_version },
+	{ 0 }
+};
+
+#define LONG_BASE	256	/* getopt_long's value for row 0 */
+
+int
+options_wrong(const char *option, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, NAME ": --%s: ", option);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return -1;
+}
+
+/* The words of the original, for what the original knew. */
+_Noreturn static void
+old_usage(void)
+{
+	fprintf(stderr, "Usage: %s [-r] <tnf_file> [<tnf_file> ...]\n", NAME);
+	exit(STATUS_ERROR);
+}
+
+static void
+help_row(const struct option_row *r)
+{
+	char buf[64], letter[8] = "   ";
+	bool optional = r->arg != NULL && r->arg[0] == '[';
+
+	if (r->letter != 0)
+		snprintf(letter, sizeof letter, "-%c,", r->letter);
+	snprintf(buf, sizeof buf, "--%s%s%s", r->name,
+	    r->arg == NULL || optional ? "" : " ", r->arg == NULL ? "" : r->arg);
+	printf("  %s %-22s %s\n", letter, buf, r->help);
+}
+
+static int
+show_help(struct dump *d, const char *arg)
+{
+	const struct option_row *r;
+	const struct output *o;
+
+	printf("Usage: %s [option ...] file ...\n"
+	    "Prints the events of trace files in order of time.\n\n", NAME);
+	for (r = option_rows; r->name != NULL; r++)
+		help_row(r);
+	printf("\nFormats of --to:\n");
+	for (o = outputs; o->name != NULL; o++)
+		printf("  %-10s %s\n", o->name, o->help);
+	printf("\nExit status: 0 done, 1 error or damage, 2 wrong option.\n");
+	exit(fflush(stdout) == 0 ? STATUS_OK : STATUS_ERROR);
+}
+
+static int
+show_version(struct dump *d, const char *arg)
+{
+	printf("%s %s\n", NAME, TNF_VERSION);
+	exit(fflush(stdout) == 0 ? STATUS_OK : STATUS_ERROR);
+}
+
+static int
+has_arg(const struct option_row *r)
+{
+	if (r->arg == NULL)
+		return no_argument;
+	return r->arg[0] == '[' ? optional_argument : required_argument;
+}
+
+static unsigned
+count_rows(void)
+{
+	unsigned n = 0;
+
+	while (option_rows[n].name != NULL)
+		n++;
+	return n;
+}
+
+/* What getopt_long wants to have, from the table. */
+static struct option *
+long_options(char *letters)
+{
+	unsigned i, n = count_rows();
+	struct option *o = xcalloc(n + 1, sizeof *o);
+
+	*letters++ = '+';	/* options come before the files */
+	*letters++ = ':';	/* tell a missing argument */
+	for (i = 0; i < n; i++) {
+		o[i] = (struct option){ option_rows[i].name,
+		    has_arg(&option_rows[i]), NULL, LONG_BASE + (int)i };
+		if (option_rows[i].letter == 0)
+			continue;
+		*letters++ = option_rows[i].letter;
+		if (option_rows[i].arg != NULL)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+	return o;
+}
+
+static const struct option_row *
+row_of(int c)
+{
+	const struct option_row *r;
+
+	if (c >= LONG_BASE)
+		return &option_rows[c - LONG_BASE];
+	for (r = option_rows; r->name != NULL; r++)
+		if (r->letter == c)
+			break;
+	return r;
+}
+
+_Noreturn static void
+wrong(int c, const char *word)
+{
+	if (c == ':')
+		fprintf(stderr, NAME ": %s: needs an argument: see %s --help\n",
+		    word, NAME);
+	else if (word[0] == '-' && word[1] == '-')
+		fprintf(stderr, NAME ": %s: no such option, or not clear which:"
+		    " see %s --help\n", word, NAME);
+	else
+		old_usage();
+	exit(STATUS_USAGE);
+}
+
+char **
+options_parse(struct dump *d, int argc, char **argv)
+{
+	char letters[2 * 128];
+	struct option *longs = long_options(letters);
+	int c, at;
+
+	opterr = 0;
+	while (at = optind, (c = getopt_long(argc, argv, letters, longs,
+	    NULL)) != -1) {
+		if (c == '?' || c == ':')
+			wrong(c, argv[at]);
+		if (row_of(c)->set(d, optarg) != 0)
+			exit(STATUS_USAGE);
+	}
+	free(longs);
+	if (optind == argc)
+		old_usage();
+	return argv + optind;
+}

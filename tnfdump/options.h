@@ -1,0 +1,30 @@
+/*
+ * options.h - the command line.
+ */
+#ifndef TNFDUMP_OPTIONS_H
+#define TNFDUMP_OPTIONS_H
+
+#include "tnfdump/tnfdump.h"
+
+/*
+ * A row of the table in options.c.  set() is called when the option is met;
+ * it returns 0, or -1 after options_wrong().  What needs the files (probes,
+ * first time) belongs in a filter's start() or an output's begin().
+ */
+struct option_row {
+	const char *name;		/* "--name" */
+	char	    letter;		/* or 0 */
+	const char *arg;		/* "EXPR"; NULL: none; "[=X]": optional */
+	const char *help;
+	int	  (*set)(struct dump *, const char *arg);
+};
+
+extern const struct option_row option_rows[];	/* ends with name NULL */
+
+/* Returns the files, NULL ends; exits on --help, --version and errors. */
+char **options_parse(struct dump *, int argc, char **argv);
+/* "tnfdump: --name: fact: remedy"; the caller then returns -1. */
+int options_wrong(const char *option, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * pipeline.c - stream -> filters -> output.
+ */
+#include <stdlib.h>
+
+#include "tnfdump/pipeline.h"
+#include "tnfdump/xalloc.h"
+
+void
+pipeline_add_filter(struct dump *d, const struct filter *filter)
+{
+	struct filter *f = xcalloc(1, sizeof *f);
+
+	*f = *filter;
+	f->next = NULL;
+	if (d->filters_end == NULL)
+		d->filters_end = &d->filters;
+	*d->filters_end = f;
+	d->filters_end = &f->next;
+}
+
+static bool
+keep(const struct dump *d, const struct tnf_event *ev)
+{
+	const struct filter *f;
+
+	for (f = d->filters; f != NULL; f = f->next)
+		if (!f->keep(f->arg, ev))
+			return false;
+	return true;
+}
+
+static int
+start_filters(struct dump *d)
+{
+	struct filter *f;
+
+	for (f = d->filters; f != NULL; f = f->next)
+		if (f->start != NULL && f->start(f->arg, d) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+put(struct dump *d, const struct tnf_event *ev)
+{
+	if (d->events == 0)
+		d->previous = ev->time;
+	if (d->output->event(d, ev) != 0)
+		return -1;
+	d->previous = ev->time;
+	d->events++;
+	return d->out.error == 0 ? 0 : -1;
+}
+
+void
+pipeline_run(struct dump *d)
+{
+	struct tnf_event ev;
+	int r = tnf_stream_next(d->stream, &ev);
+
+	if (r == 1)
+		d->first = d->previous = ev.time;
+	if (start_filters(d) != 0)
+		return;
+	if (d->output->begin == NULL || d->output->begin(d) == 0)
+		for (; r == 1; r = tnf_stream_next(d->stream, &ev))
+			if (keep(d, &ev) && put(d, &ev) != 0)
+				break;
+	if (r < 0)
+		dump_error(d, "%s", tnf_error_message(-r));
+	if (d->output->end != NULL && d->output->end(d) != 0)
+		d->status = STATUS_ERROR;
+}

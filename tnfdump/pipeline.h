@@ -1,0 +1,44 @@
+/*
+ * pipeline.h - stream -> filters -> output.
+ */
+#ifndef TNFDUMP_PIPELINE_H
+#define TNFDUMP_PIPELINE_H
+
+#include "tnfdump/tnfdump.h"
+
+/*
+ * A filter.  'start', if any, is called once when all files are open (probes
+ * known, dump->first set) and returns 0, or -1 after dump_error().
+ */
+struct filter {
+	bool	(*keep)(void *arg, const struct tnf_event *);
+	int	(*start)(void *arg, struct dump *);
+	void	*arg;
+	struct filter *next;
+};
+
+/*
+ * An output format: a row in outputs.c.  begin() is called once when all
+ * files are open, with or without events; event() for each event that the
+ * filters kept; end() once.  dump->first and dump->previous serve for
+ * elapsed and delta; previous is first at the first event.  They return 0,
+ * or -1 after dump_error(): no further call but end().
+ */
+struct output {
+	const char *name;	/* of --to */
+	const char *help;
+	int	(*begin)(struct dump *);
+	int	(*event)(struct dump *, const struct tnf_event *);
+	int	(*end)(struct dump *);
+};
+
+/* outputs.c; ends with a row without name. */
+extern const struct output outputs[];
+const struct output *output_find(const char *name);	/* NULL: unknown */
+
+/* 'keep' and 'arg' must outlive the run; memory is never given back. */
+void pipeline_add_filter(struct dump *, const struct filter *);
+/* All events; dump->status says how it went. */
+void pipeline_run(struct dump *);
+
+#endif

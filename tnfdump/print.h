@@ -1,0 +1,22 @@
+/*
+ * print.h - values as Solaris printed them.
+ */
+#ifndef TNFDUMP_PRINT_H
+#define TNFDUMP_PRINT_H
+
+#include "tnfdump/tnfdump.h"
+
+/* Text from a trace: escaped if it goes to a terminal. */
+void print_chars(struct dump *, const char *, size_t);
+void print_quoted(struct dump *, const char *, size_t);
+/* "0x%-8x" and the like: hexadecimal, blanks up to 'width' behind it. */
+void print_hex_left(struct out *, uint64_t, unsigned width);
+void print_float(struct out *, double);
+void print_null(struct out *);
+/* An integer, float or character; unsigned ones in hexadecimal with -x. */
+void print_scalar(struct dump *, const struct tnf_value *);
+/* Any member of an event; records in braces. */
+void print_value(struct dump *, const struct tnf_file *,
+    const struct tnf_value *);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * tnfdump.c - prints trace files.
+ *
+ * The way of the events:  files (input.c) -> stream (libtnf: in order of time)
+ * -> filters -> one output (pipeline.c).  Raw mode (raw.c) goes around it.
+ *
+ * To add ... write a file of its own and one row:
+ *   an option	 a row in options.c: name, letter, argument, help, set().
+ *   a filter	 set() calls pipeline_add_filter() with keep(event) and, for
+ *		 what needs the files, start().
+ *   a format	 a row in outputs.c: begin(), event(), end(); it writes to
+ *		 dump->out (out.h) and keeps its own in dump->state.
+ * Whoever prints text from a file uses print_chars(): it may go to a terminal.
+ * Elapsed time is ev->time - dump->first, delta ev->time - dump->previous.
+ * Something to remember for each probe: ev->probe->id is 0, 1, 2, ...
+ */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tnfdump/input.h"
+#include "tnfdump/options.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/raw.h"
+
+static void
+print_error(struct dump *d, const char *fmt, va_list ap)
+{
+	/* What came before it stays before it on a terminal. */
+	if (d->escape && d->out.base != NULL)
+		out_flush(&d->out);
+	fprintf(stderr, NAME ": ");
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	d->status = STATUS_ERROR;
+}
+
+void
+dump_error(struct dump *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_error(d, fmt, ap);
+	va_end(ap);
+}
+
+void
+dump_fatal(struct dump *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_error(d, fmt, ap);
+	va_end(ap);
+	out_close(&d->out);
+	exit(STATUS_ERROR);
+}
+
+/* Somebody cuts off the file that we have mapped. */
+static void
+on_sigbus(int sig)
+{
+	static const char text[] = NAME ": a file was cut off while it was "
+	    "read, or cannot be read\n";
+
+	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+		_exit(STATUS_ERROR);
+	_exit(STATUS_ERROR);
+}
+
+static void
+catch_sigbus(void)
+{
+	struct sigaction sa = { .sa_handler = on_sigbus };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGBUS, &sa, NULL);
+}
+
+/* All inputs are in; the stream borrows their memory. */
+static void
+close_inputs(struct dump *d)
+{
+	unsigned i;
+
+	tnf_stream_close(d->stream);
+	for (i = 0; i < d->n_inputs; i++)
+		tnf_image_close(d->inputs[i].base, d->inputs[i].size);
+	free(d->inputs);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct dump d = { .output = &outputs[0] };
+	char **paths = options_parse(&d, argc, argv);
+	int err;
+
+	catch_sigbus();
+	d.escape = isatty(STDOUT_FILENO);
+	if ((err = out_init(&d.out, STDOUT_FILENO)) != 0)
+		dump_fatal(&d, "%s", strerror(err));
+	if (d.raw)
+		raw_run(&d, paths);
+	else {
+		inputs_add(&d, paths);
+		pipeline_run(&d);
+		close_inputs(&d);
+	}
+	if ((err = out_close(&d.out)) != 0)
+		dump_error(&d, "standard output: %s", strerror(err));
+	return d.status;
+}

@@ -1,0 +1,55 @@
+/*
+ * tnfdump.h - what a run of tnfdump is about.
+ */
+#ifndef TNFDUMP_TNFDUMP_H
+#define TNFDUMP_TNFDUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+#include "tnfdump/out.h"
+
+#define NAME	"tnfdump"
+
+/* Exit statuses: one list for all tools. */
+enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_USAGE = 2, STATUS_LOST = 3 };
+
+struct output;
+struct filter;
+
+struct dump {
+	/* Asked for on the command line. */
+	bool	 raw;
+	bool	 hex;
+	bool	 strict;		/* damage: stop at the first */
+	bool	 salvage;		/* read files that are cut off */
+	const struct output *output;
+
+	struct out out;			/* standard output */
+	bool	 escape;		/* it is a terminal: no raw bytes */
+	int	 status;		/* of exit */
+
+	/* The way of the events: stream, filters, output. */
+	tnf_stream_t	*stream;
+	struct filter	*filters;	/* all must keep an event */
+	struct filter	**filters_end;
+	struct input	*inputs;	/* the files, in order */
+	unsigned	 n_inputs;
+
+	int64_t	 first;		/* time of the earliest event, before filters */
+	int64_t	 previous;	/* time of the event that was put out before */
+	uint64_t events;	/* put out */
+	void	*state;		/* the output's */
+};
+
+/* "tnfdump: ..." on standard error; status becomes STATUS_ERROR. */
+void dump_error(struct dump *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same, and that was it. */
+_Noreturn void dump_fatal(struct dump *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
