@@ -1,0 +1,56 @@
+#!/bin/sh
+# What a packager and a user do: install, then build programs from what is
+# installed, by pkg-config, shared and static.
+. "$TNF_SOURCE/tests/install/stage.sh"
+need_program pkg-config
+rc=0
+bad() { echo "FAIL: $*"; rc=1; }
+
+for f in bin/prex bin/tnfdump bin/tnfxtract include/tnf/probe.h include/tnf/tnf.h \
+    include/tnf/tnfctl.h include/sys/tnf_probe.h share/man/man1/prex.1 \
+    share/man/man1/tnfdump.1 share/man/man1/tnfxtract.1 share/man/man7/tracing.7; do
+	[ -e "$PREFIX/$f" ] || [ -e "$PREFIX/$f.gz" ] || bad "$f is not installed"
+done
+
+pcdir=$(find "$PREFIX" -type d -name pkgconfig | tr '\n' ':')
+libdir=$(dirname "$(find "$PREFIX" -name libtnf.so.1)")
+export PKG_CONFIG_PATH="$pcdir" PKG_CONFIG_SYSROOT_DIR="$DEST"
+
+# build NAME PACKAGE FLAGS...: compiles an example against PACKAGE.
+build() {
+	name=$1 package=$2; shift 2
+	flags=$(pkg-config --cflags "$package") && libs=$(pkg-config "$@" --libs "$package") ||
+		{ bad "pkg-config $package"; return; }
+	mode=; [ $# -eq 0 ] || mode=-Wl,-Bstatic
+	${CC:-cc} -O2 -o "$TMP/$name${mode:+-static}" "$TNF_SOURCE/examples/$name.c" $flags \
+		$mode $libs ${mode:+-Wl,-Bdynamic} >"$TMP/log" 2>&1 || { cat "$TMP/log"; bad "compile $name $*"; }
+}
+build cookie libtnfprobe
+build cookie libtnfprobe --static
+build read-trace libtnf
+build read-trace libtnf --static
+
+for p in cookie cookie-static; do
+	[ "$(LD_LIBRARY_PATH=$libdir "$TMP/$p" 4)" = "4 cookies" ] || bad "$p does not run"
+done
+if [ -d "${TNF_GOLDEN:=$TNF_SOURCE/../shared/golden}" ]; then
+	for p in read-trace read-trace-static; do
+		LD_LIBRARY_PATH=$libdir "$TMP/$p" "$TNF_GOLDEN/threads.lp64.tnf" >"$TMP/counts" ||
+			bad "$p does not read a trace"
+		grep -q '^ *[1-9]' "$TMP/counts" || bad "$p finds no events"
+	done
+fi
+
+# From C++ too, and with nothing linked at all.
+${CC:-cc} -O2 -I"$PREFIX/include" -o "$TMP/bare" "$TNF_SOURCE/examples/cookie.c" &&
+	[ "$("$TMP/bare" 4)" = "4 cookies" ] || bad "cookie without the library"
+
+# The installed shell traces the installed way.
+if [ -x "$PREFIX/bin/prex" ]; then
+	printf 'enable $all\ncontinue\n' | LD_LIBRARY_PATH=$libdir \
+		"$PREFIX/bin/prex" -o "$TMP/cookie.tnf" "$TMP/cookie" 4 >"$TMP/log" 2>&1 ||
+		{ cat "$TMP/log"; bad "prex from the installed tree"; }
+	n=$(LD_LIBRARY_PATH=$libdir "$PREFIX/bin/tnfdump" "$TMP/cookie.tnf" | grep -c ' inloop ')
+	[ "$n" -eq 4 ] || bad "installed prex and tnfdump: $n events of 4"
+fi
+exit $rc
