@@ -1,0 +1,34 @@
+#!/bin/sh
+# timeline.sh PREX TNFXTRACT PINGS ORDER [N] - a program and the kernel, traced
+# at once, on one time line.
+. "${TNF_SOURCE:?}/tests/lib.sh"
+prex=$1 tnfxtract=$2 pings=$3 order=$4 n=${5:-50000}
+need_kernel
+need_ptrace
+scratch
+cd "$TMP" || exit 1
+[ ! -e /sys/fs/bpf/tnf ] || skip "the kernel is being traced already"
+undo() {
+	printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null 2>&1
+	rm -rf "$TMP"
+}
+trap undo EXIT
+
+printf 'enable $all\ncontinue\n' |
+	"$prex" -o user.tnf -s 65536 "$pings" pid "$n" >prex.out 2>&1 &
+wait_for 10 test -s pid || fail "the program did not start: $(cat prex.out)"
+pid=$(cat pid)
+"$prex" -k >kernel.out 2>&1 <<EOF || fail "prex -k: $(cat kernel.out)"
+buffer alloc 128m
+pfilter add $pid
+pfilter on
+trace syscall
+enable syscall
+ktrace on
+EOF
+touch pid.go
+wait_for 60 sh -c "! kill -0 $pid 2>/dev/null" || fail "the program hangs"
+wait
+"$tnfxtract" kernel.tnf 2>lost || fail "tnfxtract: $(cat lost)"
+[ ! -s lost ] || fail "$(cat lost)"
+"$order" "$pid" "$n" user.tnf kernel.tnf || fail "order"

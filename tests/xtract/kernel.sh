@@ -1,0 +1,103 @@
+#!/bin/sh
+# kernel.sh PREX TNFXTRACT TNFDUMP - snapshots of a kernel that is traced.
+. "${TNF_SOURCE:?}/tests/lib.sh"
+prex=$1 tnfxtract=$2 tnfdump=$3
+need_kernel
+scratch
+cd "$TMP" || exit 1
+[ ! -e /sys/fs/bpf/tnf ] || skip "the kernel is being traced already"
+load=
+undo() {
+	[ -z "$load" ] || kill $load 2>/dev/null
+	printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null 2>&1
+	umount "$TMP/small" 2>/dev/null
+	rm -rf "$TMP"
+}
+trap undo EXIT
+prex_k() {
+	"$prex" -k >prex.out 2>&1 || fail "prex -k: $(cat prex.out)"
+}
+
+# Without a buffer.
+"$tnfxtract" x 2>err && fail "extracted nothing"
+grep -q 'No trace data available in the kernel.' err || fail "$(cat err)"
+[ ! -e x ] || fail "left a file"
+
+# Under full load: whole, clean, of the buffer's size, several at once.
+size=$((16 << 20))
+prex_k <<EOF
+buffer alloc 16m
+trace syscall
+enable syscall
+ktrace on
+EOF
+dd if=/dev/zero of=/dev/null bs=1 2>/dev/null & load=$!
+dd if=/dev/zero of=/dev/null bs=1 2>/dev/null & load="$load $!"
+sleep 1
+for i in 1 2 3 4 5; do
+	"$tnfxtract" a 2>>lost & a=$!
+	"$tnfxtract" --no-context b 2>>lost & b=$!
+	wait $a || fail "extract: $(cat lost)"
+	wait $b || fail "extract: $(cat lost)"
+	for f in a b; do
+		"$tnfdump" $f >dump 2>err || fail "tnfdump: $(head -3 err)"
+		[ ! -s err ] || fail "tnfdump: $(head -3 err)"
+		[ "$(grep -c syscall dump)" -gt 10000 ] ||
+			fail "only $(wc -l <dump) lines"
+	done
+	[ "$(stat -c %s b)" -eq $size ] || fail "size $(stat -c %s b)"
+done
+grep -aq "TNFCTX 1" a || fail "no context"
+grep -aq "^host $(uname -n)$" a || fail "no host in the context"
+grep -aq "^task [0-9]* [0-9]* [0-9]* dd$" a || fail "no dd in the context"
+
+# While somebody reads the buffer cannot go.
+mkfifo pipe
+"$tnfxtract" - >pipe 2>/dev/null & reader=$!
+exec 3<pipe
+sleep 0.5
+printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >prex.out 2>&1
+grep -q 'Device busy' prex.out || fail "dealloc: $(cat prex.out)"
+exec 3<&-
+wait $reader
+printf 'ktrace on\n' | prex_k
+
+# A full disk.
+mkdir small && mount -t tmpfs -o size=4m tmpfs small || fail "mount"
+"$tnfxtract" small/x 2>err && fail "wrote 16 MiB to 4"
+grep -q 'No space left on device' err || fail "$(cat err)"
+[ -z "$(ls -A small)" ] || fail "left $(ls -A small)"
+umount small
+
+# For root's eyes only.
+chmod 755 "$TMP"; mkdir -m 777 open
+if command -v setpriv >/dev/null; then
+	setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$tnfxtract" open/x 2>err && fail "nobody read the buffer"
+	[ -s err ] && [ -z "$(ls -A open)" ] || fail "nobody: $(cat err)"
+fi
+kill $load; load=
+
+# Tracing outlives prex; what happened after its death is there.
+printf 'ktrace off\nbuffer dealloc\n' | prex_k
+mkfifo commands
+"$prex" -k <commands >/dev/null 2>&1 & shell=$!
+exec 4>commands
+cat >&4 <<EOF
+buffer alloc 4m
+trace thread_create
+trace syscall
+trace name=thread_create
+enable name=thread_create
+ktrace on
+EOF
+sleep 1
+kill -9 $shell; wait $shell 2>/dev/null
+exec 4>&-
+for i in 1 2 3 4 5 6 7 8 9 10; do sh -c 'exec true'; done
+"$tnfxtract" after 2>err || fail "$(cat err)"
+"$tnfdump" after >dump || fail "tnfdump"
+[ "$(grep -c ' thread_create ' dump)" -ge 10 ] ||
+	fail "events after kill -9: $(grep -c ' thread_create ' dump)"
+grep -aq '^symbol ffff[0-9a-f]* ' after || fail "no symbols in the context"
+exit 0
