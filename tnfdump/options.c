@@ -9,6 +9,7 @@
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/info.h"
+#include "tnfdump/reports.h"
 #include "tnfdump/xalloc.h"
 
 static int
@@ -60,6 +61,16 @@ const struct option_row option_rows[] = {
 	{ "to", 0, "FORMAT", "output format, see below", set_to },
 	{ "info", 0, "[=json]", "the files in figures instead of events",
 	  info_set },
+	{ "output", 'o', "PATH", "write there instead of standard output",
+	  output_set },
+	{ "stats", 0, "[=LIST]", "counts and durations, by expressions",
+	  stats_set },
+	{ "histogram", 0, NULL, "with --stats: draw the durations",
+	  histogram_set },
+	{ "states", 0, NULL, "time in each microstate, per thread", states_set },
+	{ "tree", 0, NULL, "indented by level and nesting", tree_set },
+	{ "pair", 0, "START,END[,MEMBER...]", "what begins and ends something",
+	  pair_set },
 	{ "strict", 0, NULL, "stop at the first damage", set_strict },
 	{ "salvage", 0, NULL, "read files that are shorter than they say",
 	  set_salvage },

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tnfdump/out.h"
+#include "tnfdump/xalloc.h"
 
 static const char digit_pairs[] =
     "00010203040506070809101112131415161718192021222324"
@@ -26,6 +27,16 @@ out_init(struct out *o, int fd)
 	return 0;
 }
 
+void
+out_memory(struct out *o)
+{
+	o->base = xcalloc(1, OUT_SIZE);
+	o->p = o->base;
+	o->limit = o->base + OUT_SIZE - OUT_MARGIN;
+	o->fd = -1;
+	o->error = 0;
+}
+
 static void
 write_all(struct out *o, const char *s, size_t n)
 {
@@ -42,22 +53,16 @@ write_all(struct out *o, const char *s, size_t n)
 	}
 }
 
-/* In memory the buffer grows instead; what does not fit any more is lost. */
+/* In memory the buffer grows instead. */
 static void
 grow(struct out *o)
 {
 	size_t used = (size_t)(o->p - o->base);
 	size_t size = 2 * ((size_t)(o->limit - o->base) + OUT_MARGIN);
-	char *base = realloc(o->base, size);
 
-	if (base == NULL) {
-		o->error = ENOMEM;
-		o->p = o->base;
-		return;
-	}
-	o->base = base;
-	o->p = base + used;
-	o->limit = base + size - OUT_MARGIN;
+	o->base = xreallocarray(o->base, size, 1);
+	o->p = o->base + used;
+	o->limit = o->base + size - OUT_MARGIN;
 }
 
 void

@@ -25,6 +25,7 @@ struct out {
 };
 
 int  out_init(struct out *, int fd);	/* 0 or an errno */
+void out_memory(struct out *);		/* fd -1, or the end of the program */
 void out_flush(struct out *);
 int  out_close(struct out *);		/* flushes, frees; 0 or the errno */
 

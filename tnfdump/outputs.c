@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "tnfdump/formats.h"
 #include "tnfdump/info.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text.h"
@@ -10,6 +11,24 @@
 const struct output outputs[] = {
 	{ "text", "a line for each event, as Solaris had it (default)",
 	  text_begin, text_event, text_end },
+	{ "jsonl", "JSON lines, one object an event, all types lossless",
+	  jsonl_begin, jsonl_event, jsonl_end },
+	{ "csv", "comma-separated values, fixed columns, arguments as JSON",
+	  csv_begin, csv_event, csv_end },
+	{ "chrome", "Chrome trace JSON: slices, thread states, I/O",
+	  chrome_begin, chrome_event, chrome_end },
+	{ "perfetto", "Perfetto protobuf trace",
+	  perfetto_begin, perfetto_event, perfetto_end },
+	{ "ctf", "Common Trace Format 1.8, a directory (--output)",
+	  ctf_begin, ctf_event, ctf_end },
+	{ "folded", "folded stacks with counts, for flame graphs",
+	  folded_begin, folded_event, folded_end },
+	{ "stats", "counts, and durations of what begins and ends",
+	  stats_report_begin, stats_report_event, stats_report_end },
+	{ "states", "time in each microstate, per thread",
+	  states_report_begin, states_report_event, states_report_end },
+	{ "tree", "events indented by level and nesting, with durations",
+	  tree_begin, tree_event, tree_end },
 	{ 0 }
 };
 

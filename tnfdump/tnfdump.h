@@ -27,6 +27,10 @@ struct dump {
 	bool	 strict;		/* damage: stop at the first */
 	bool	 salvage;		/* read files that are cut off */
 	const struct output *output;
+	const char *path;		/* --output: of formats that write files */
+	const char *by;			/* --stats=LIST: expressions, or NULL */
+	bool	 histogram;		/* --histogram: draw durations */
+	struct pairs *pairs;		/* what begins and ends; reports.c */
 
 	struct out out;			/* standard output */
 	bool	 escape;		/* it is a terminal: no raw bytes */

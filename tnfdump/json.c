@@ -1,0 +1,246 @@
+/*
+ * json.c - JSON text of strings and of TNF values.
+ */
+#include <math.h>
+
+#include "tnfdump/json.h"
+
+/* Bytes of the UTF-8 sequence at s (1..4), or 0: not valid. */
+static size_t
+utf8_length(const unsigned char *s, size_t n)
+{
+	unsigned c = s[0], len, min;
+	uint32_t code;
+
+	if (c < 0x80)
+		return 1;
+	if (c >= 0xc2 && c < 0xe0)
+		len = 2, code = c & 0x1f, min = 0x80;
+	else if (c >= 0xe0 && c < 0xf0)
+		len = 3, code = c & 0x0f, min = 0x800;
+	else if (c >= 0xf0 && c < 0xf5)
+		len = 4, code = c & 0x07, min = 0x10000;
+	else
+		return 0;
+	if (len > n)
+		return 0;
+	for (unsigned i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if (code < min || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	return len;
+}
+
+static bool
+is_utf8(const char *chars, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)chars;
+	size_t len;
+
+	for (; n > 0; s += len, n -= len)
+		if ((len = utf8_length(s, n)) == 0)
+			return false;
+	return true;
+}
+
+static void
+hex_bytes(struct out *o, const char *s, size_t n)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	out_lit(o, "{\"$bytes\":\"");
+	for (size_t i = 0; i < n; i++) {
+		out_char(o, hex[(unsigned char)s[i] >> 4]);
+		out_char(o, hex[s[i] & 15]);
+	}
+	out_lit(o, "\"}");
+}
+
+static void
+escape(struct out *o, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	switch (c) {
+	case '"':	out_lit(o, "\\\""); break;
+	case '\\':	out_lit(o, "\\\\"); break;
+	case '\n':	out_lit(o, "\\n"); break;
+	case '\t':	out_lit(o, "\\t"); break;
+	case '\r':	out_lit(o, "\\r"); break;
+	default:
+		out_lit(o, "\\u00");
+		out_char(o, hex[c >> 4]);
+		out_char(o, hex[c & 15]);
+	}
+}
+
+void
+json_string(struct out *o, const char *s, size_t n)
+{
+	size_t plain = 0;
+
+	if (!is_utf8(s, n)) {
+		hex_bytes(o, s, n);
+		return;
+	}
+	out_char(o, '"');
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+			continue;
+		out_bytes(o, s + plain, i - plain);
+		escape(o, c);
+		plain = i + 1;
+	}
+	out_bytes(o, s + plain, n - plain);
+	out_char(o, '"');
+}
+
+void
+json_cstring(struct out *o, const char *s)
+{
+	if (s == NULL)
+		out_lit(o, "null");
+	else
+		json_string(o, s, strlen(s));
+}
+
+void
+json_words(struct out *o, const char *s)
+{
+	size_t n;
+	bool first = true;
+
+	out_char(o, '[');
+	while (*(s += strspn(s, " \t")) != '\0') {
+		n = strcspn(s, " \t");
+		if (!first)
+			out_char(o, ',');
+		json_string(o, s, n);
+		first = false;
+		s += n;
+	}
+	out_char(o, ']');
+}
+
+static void
+json_real(struct out *o, double d)
+{
+	if (isnan(d))
+		out_lit(o, "\"NaN\"");
+	else if (isinf(d))
+		out_str(o, d < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+	else
+		out_double(o, d);
+}
+
+static void value(struct out *, const struct tnf_file *, const struct tnf_value *,
+    int depth);
+
+static void
+record(struct out *o, const struct tnf_file *f, const struct tnf_value *v, int depth)
+{
+	struct tnf_value item;
+
+	out_lit(o, "{\"$type\":");
+	json_cstring(o, v->u.r.type->name);
+	for (unsigned i = 0; i < v->u.r.count && i < JSON_ITEMS_MAX; i++) {
+		if (!tnf_value_item(f, v, i, &item))
+			break;
+		out_char(o, ',');
+		json_cstring(o, v->u.r.type->members[i].name);
+		out_char(o, ':');
+		value(o, f, &item, depth + 1);
+	}
+	out_char(o, '}');
+}
+
+static void
+array(struct out *o, const struct tnf_file *f, const struct tnf_value *v, int depth)
+{
+	struct tnf_value item;
+
+	out_char(o, '[');
+	for (unsigned i = 0; i < v->u.r.count && i < JSON_ITEMS_MAX; i++) {
+		if (!tnf_value_item(f, v, i, &item))
+			break;
+		if (i > 0)
+			out_char(o, ',');
+		value(o, f, &item, depth + 1);
+	}
+	out_char(o, ']');
+}
+
+static void
+opaque(struct out *o, uint64_t v)
+{
+	out_lit(o, "\"0x");
+	out_hex(o, v);
+	out_char(o, '"');
+}
+
+static void
+value(struct out *o, const struct tnf_file *f, const struct tnf_value *v, int depth)
+{
+	char c;
+
+	if (v->null || depth > JSON_DEPTH_MAX) {
+		out_lit(o, "null");
+		return;
+	}
+	switch (v->kind) {
+	case TNF_K_CHAR:
+		c = (char)v->u.i;
+		json_string(o, &c, 1);
+		break;
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
+		out_i64(o, v->u.i);
+		break;
+	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
+		if (v->type->opaque)
+			opaque(o, v->u.u);
+		else
+			out_u64(o, v->u.u);
+		break;
+	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
+		json_real(o, v->u.d);
+		break;
+	case TNF_K_STRING:
+		json_string(o, v->u.s.chars, v->u.s.len);
+		break;
+	case TNF_K_STRUCT:
+		record(o, f, v, depth);
+		break;
+	case TNF_K_ARRAY:
+		array(o, f, v, depth);
+		break;
+	default:
+		json_cstring(o, v->type->name);
+	}
+}
+
+void
+json_value(struct out *o, const struct tnf_file *f, const struct tnf_value *v)
+{
+	value(o, f, v, 0);
+}
+
+void
+json_args(struct out *o, const struct tnf_event *ev)
+{
+	struct tnf_value v;
+
+	for (unsigned i = 0; i < ev->probe->n_members; i++) {
+		if (!tnf_event_value(ev, i, &v))
+			break;
+		if (i > 0)
+			out_char(o, ',');
+		json_cstring(o, ev->probe->members[i].name);
+		out_char(o, ':');
+		json_value(o, ev->file, &v);
+	}
+}

@@ -1,0 +1,27 @@
+/*
+ * json.h - JSON text (RFC 8259) of strings and of TNF values.
+ *
+ * Every type survives: integers are written in full, opaque ones as strings
+ * ("0x1f"), floating point so that it reads back equal, NaN and infinities as
+ * strings.  A string that is not valid UTF-8 becomes {"$bytes":"<hex>"}.
+ * Records are objects with their type under "$type".
+ */
+#ifndef TNFDUMP_JSON_H
+#define TNFDUMP_JSON_H
+
+#include <tnf/stream.h>
+
+#include "tnfdump/out.h"
+
+#define JSON_DEPTH_MAX	32	/* records within records; deeper ones are null */
+#define JSON_ITEMS_MAX	65536	/* elements of an array, members of a record */
+
+void json_string(struct out *, const char *, size_t);
+void json_cstring(struct out *, const char *);	/* NULL: null */
+void json_value(struct out *, const struct tnf_file *, const struct tnf_value *);
+/* "name":value,... of the arguments, without braces. */
+void json_args(struct out *, const struct tnf_event *);
+/* ["a","b"] from "a b" */
+void json_words(struct out *, const char *);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * perprobe.h - an array that grows: something of one's own for each probe.
+ */
+#ifndef TNFDUMP_PERPROBE_H
+#define TNFDUMP_PERPROBE_H
+
+#include <string.h>
+
+#include <tnf/stream.h>
+
+#include "tnfdump/xalloc.h"
+
+struct perprobe {
+	char	*base;
+	size_t	 n;		/* by probe id */
+};
+
+/* Element of 'size' bytes, the same at each call; zero at first. */
+static inline void *
+perprobe(struct perprobe *t, const struct tnf_probe *p, size_t size)
+{
+	size_t n;
+
+	if (__builtin_expect(p->id >= t->n, 0)) {
+		n = (size_t)p->id + 64;
+		t->base = xreallocarray(t->base, n, size);
+		memset(t->base + t->n * size, 0, (n - t->n) * size);
+		t->n = n;
+	}
+	return t->base + p->id * size;
+}
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * report-states.c - --states: how long each thread was in each microstate.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/origin.h"
+#include "tnfdump/formats.h"
+#include "tnfdump/states.h"
+#include "tnfdump/xalloc.h"
+
+#define BUCKETS	(1u << 12)
+
+struct account {
+	struct account	*next;
+	uint64_t	 tid;
+	int32_t		 pid;
+	uint32_t	 lwpid;
+	char		 comm[32];
+	int64_t		 ns[STATES_COUNT];
+	int64_t		 total;
+};
+
+struct report {
+	struct dump	*d;
+	struct states	*states;
+	struct account	*bucket[BUCKETS];
+	size_t		 n;
+};
+
+static struct account *
+account_of(struct report *r, uint64_t tid, uint32_t lwpid)
+{
+	struct account **at = &r->bucket[(tid >> 6 ^ lwpid) % BUCKETS], *a;
+
+	for (; (a = *at) != NULL; at = &a->next)
+		if (a->tid == tid && a->lwpid == lwpid)
+			return a;
+	a = xcalloc(1, sizeof(*a));
+	a->tid = tid;
+	a->lwpid = lwpid;
+	*at = a;
+	r->n++;
+	return a;
+}
+
+static void
+span(void *arg, const struct state_span *s)
+{
+	struct account *a = account_of(arg, s->tid, s->lwpid);
+
+	a->pid = s->pid;
+	a->ns[s->state] += s->duration;
+	a->total += s->duration;
+}
+
+int
+states_report_begin(struct dump *d)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	r->states = states_new(span, r);
+	r->d = d;
+	d->state = r;
+	return 0;
+}
+
+int
+states_report_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct report *r = d->state;
+	struct account *a;
+	const char *comm;
+
+	if (ev->kernel && (a = account_of(r, ev->tid, ev->lwpid)) != NULL &&
+	    a->comm[0] == '\0' && (comm = origin_comm(r->d, ev)) != NULL)
+		snprintf(a->comm, sizeof(a->comm), "%s", comm);
+	states_feed(r->states, ev);
+	return 0;
+}
+
+static int
+compare(const void *x, const void *y)
+{
+	const struct account *a = *(struct account *const *)x;
+	const struct account *b = *(struct account *const *)y;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->lwpid < b->lwpid ? -1 : a->lwpid > b->lwpid;
+}
+
+static void
+print(struct out *o, struct account **all, size_t n)
+{
+	static const char *const head[] = { "PID", "LWPID", "TOTAL ms" };
+
+	for (int i = 0; i < 3; i++) {
+		out_pad(o, (i == 2 ? 14 : 8) - (unsigned)strlen(head[i]));
+		out_str(o, head[i]);
+	}
+	for (unsigned s = 0; s < STATES_COUNT; s++) {
+		out_pad(o, 14 - (unsigned)strlen(state_name(s)));
+		out_str(o, state_name(s));
+	}
+	out_lit(o, "  COMM\n");
+	for (size_t i = 0; i < n; i++) {
+		if (all[i]->total == 0)
+			continue;
+		out_u64_width(o, (uint64_t)all[i]->pid, 8);
+		out_u64_width(o, all[i]->lwpid, 8);
+		out_ms(o, all[i]->total, 14);
+		for (unsigned s = 0; s < STATES_COUNT; s++)
+			out_ms(o, all[i]->ns[s], 14);
+		out_lit(o, "  ");
+		out_str(o, all[i]->comm[0] != '\0' ? all[i]->comm : "-");
+		out_char(o, '\n');
+	}
+}
+
+int
+states_report_end(struct dump *d)
+{
+	struct report *r = d->state;
+	struct account **all, *a, *next;
+	size_t n = 0;
+
+	states_end(r->states);
+	all = xcalloc(r->n + 1, sizeof(struct account *));
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (a = r->bucket[i]; a != NULL; a = a->next)
+			all[n++] = a;
+	qsort(all, n, sizeof(struct account *), compare);
+	print(&r->d->out, all, n);
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (a = r->bucket[i]; a != NULL; a = next) {
+			next = a->next;
+			free(a);
+		}
+	free(all);
+	free(r);
+	return 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * reports.c - options of the reports, and of where output goes.
+ */
+#include "tnfdump/options.h"
+#include "tnfdump/pairs.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/reports.h"
+
+int
+output_set(struct dump *d, const char *path)
+{
+	d->path = path;
+	return 0;
+}
+
+int
+stats_set(struct dump *d, const char *list)
+{
+	d->by = list;
+	d->output = output_find("stats");
+	return 0;
+}
+
+int
+histogram_set(struct dump *d, const char *arg)
+{
+	d->histogram = true;
+	return 0;
+}
+
+int
+states_set(struct dump *d, const char *arg)
+{
+	d->output = output_find("states");
+	return 0;
+}
+
+int
+tree_set(struct dump *d, const char *arg)
+{
+	d->output = output_find("tree");
+	return 0;
+}
+
+struct pairs *
+reports_pairs(struct dump *d)
+{
+	if (d->pairs == NULL)
+		d->pairs = pairs_new();
+	return d->pairs;
+}
+
+int
+pair_set(struct dump *d, const char *rule)
+{
+	const char *error;
+
+	if (pairs_add(reports_pairs(d), rule, &error) != 0)
+		return options_wrong("pair", "%s: %s", rule, error);
+	return 0;
+}

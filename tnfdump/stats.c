@@ -1,0 +1,245 @@
+/*
+ * stats.c - counts and durations in groups.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/expr.h"
+#include "tnfdump/pretty-names.h"
+#include "tnfdump/stats.h"
+#include "tnfdump/tnfdump.h"
+#include "tnfdump/xalloc.h"
+
+#define BY_MAX		8
+#define BUCKETS		(1u << 14)
+
+struct stats {
+	const struct expr_source *source;
+	struct pairs	*pairs;
+	struct expr	*by[BY_MAX];
+	char		*by_text[BY_MAX];
+	unsigned	 n_by;
+	struct out	 key;
+	struct stats_row *bucket[BUCKETS];
+	struct stats_row **sorted;
+	size_t		 n_rows;
+	int64_t		 first, last;
+	uint64_t	 events, ungrouped;
+};
+
+static int
+add_by(struct stats *s, const char *text)
+{
+	struct expr_error error;
+	char where[512];
+
+	if (s->n_by == BY_MAX) {
+		fprintf(stderr, NAME ": --stats: more than %d expressions\n", BY_MAX);
+		return -1;
+	}
+	s->by[s->n_by] = expr_new(text, s->source, &error);
+	if (s->by[s->n_by] == NULL) {
+		expr_error_format(&error, text, where, sizeof(where));
+		fprintf(stderr, NAME ": --stats: %s\n%s", error.text, where);
+		return -1;
+	}
+	s->by_text[s->n_by++] = xstrdup(text);
+	return 0;
+}
+
+/* Splits LIST at commas outside parentheses and quotes. */
+static int
+parse_by(struct stats *s, const char *list)
+{
+	int depth = 0, rc = 0;
+	char quote = 0, *text = xstrdup(list), *from = text;
+
+	for (char *p = text; rc == 0; p++) {
+		if (quote != 0 && *p != '\0') {
+			quote = *p == quote ? 0 : quote;
+			continue;
+		}
+		if (*p == '"' || *p == '\'')
+			quote = *p;
+		depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+		if (*p == '\0') {
+			rc = add_by(s, from);
+			break;
+		}
+		if (*p == ',' && depth == 0) {
+			*p = '\0';
+			rc = add_by(s, from);
+			from = p + 1;
+		}
+	}
+	free(text);
+	return rc;
+}
+
+struct stats *
+stats_new(const char *by, const struct expr_source *source, struct pairs *pairs)
+{
+	struct stats *s = xcalloc(1, sizeof(*s));
+
+	out_memory(&s->key);
+	s->source = source;
+	s->pairs = pairs;
+	if (by != NULL && *by != '\0' && parse_by(s, by) != 0) {
+		stats_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+static void
+put_value(struct out *o, const struct val *v)
+{
+	char buf[VAL_TEXT_SIZE];
+	const char *text, *name = NULL;
+	int64_t n;
+	size_t len;
+
+	if (v->kind == VAL_NULL) {
+		out_char(o, '-');
+		return;
+	}
+	if (v->type != NULL && val_to_int(v, &n))
+		name = pretty_name(v->type, v->name, n);
+	len = val_text(v, buf, &text);
+	out_bytes(o, text, len);
+	if (name != NULL) {
+		out_char(o, '(');
+		out_str(o, name);
+		out_char(o, ')');
+	}
+}
+
+static void
+make_key(struct stats *s, const char *name, const struct tnf_event *ev)
+{
+	struct out *o = &s->key;
+	struct val v;
+
+	o->p = o->base;
+	out_str(o, name);
+	for (unsigned i = 0; i < s->n_by; i++) {
+		v = expr_eval(s->by[i], ev);
+		out_char(o, ' ');
+		out_str(o, s->by_text[i]);
+		out_char(o, '=');
+		put_value(o, &v);
+	}
+}
+
+static struct stats_row *
+row_of(struct stats *s, bool pair)
+{
+	size_t len = (size_t)(s->key.p - s->key.base);
+	uint64_t hash = pair ? 7 : 14695981039346656037u;
+	struct stats_row **at, *r;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)s->key.base[i]) * 1099511628211u;
+	for (at = &s->bucket[hash % BUCKETS]; (r = *at) != NULL; at = &r->next)
+		if (r->hash == hash && r->len == len && r->pair == pair &&
+		    memcmp(r->text, s->key.base, len) == 0)
+			return r;
+	if (s->n_rows >= STATS_ROWS_MAX)
+		return NULL;
+	r = xcalloc(1, sizeof(*r) + len);
+	r->hash = hash;
+	r->pair = pair;
+	r->len = len;
+	memcpy(r->text, s->key.base, len);
+	*at = r;
+	s->n_rows++;
+	return r;
+}
+
+void
+stats_event(struct stats *s, const struct tnf_event *ev)
+{
+	struct pair_slice slice;
+	struct stats_row *r;
+
+	if (s->events++ == 0)
+		s->first = ev->time;
+	s->last = ev->time;
+	make_key(s, ev->probe->name, ev);
+	if ((r = row_of(s, false)) != NULL)
+		r->count++;
+	else
+		s->ungrouped++;
+	if (pairs_feed(s->pairs, ev, &slice) != PAIR_END || slice.rule == NULL)
+		return;
+	make_key(s, slice.name, &slice.start);
+	if ((r = row_of(s, true)) == NULL)
+		return;
+	r->count++;
+	histogram_add(&r->took, slice.duration);
+}
+
+/* Pairs by total time, then events by count. */
+static int
+compare(const void *x, const void *y)
+{
+	const struct stats_row *a = *(struct stats_row *const *)x;
+	const struct stats_row *b = *(struct stats_row *const *)y;
+
+	if (a->pair != b->pair)
+		return a->pair ? -1 : 1;
+	if (a->pair && a->took.total != b->took.total)
+		return a->took.total > b->took.total ? -1 : 1;
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return 0;
+}
+
+struct stats_row **
+stats_rows(struct stats *s, size_t *ret_n)
+{
+	size_t n = 0;
+
+	free(s->sorted);
+	s->sorted = xcalloc(s->n_rows + 1, sizeof(struct stats_row *));
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct stats_row *r = s->bucket[i]; r != NULL; r = r->next)
+			s->sorted[n++] = r;
+	qsort(s->sorted, n, sizeof(struct stats_row *), compare);
+	*ret_n = n;
+	return s->sorted;
+}
+
+double
+stats_seconds(const struct stats *s)
+{
+	return (double)(s->last - s->first) / 1e9;
+}
+
+uint64_t
+stats_ungrouped(const struct stats *s)
+{
+	return s->ungrouped;
+}
+
+void
+stats_free(struct stats *s)
+{
+	struct stats_row *r, *next;
+
+	if (s == NULL)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (r = s->bucket[i]; r != NULL; r = next) {
+			next = r->next;
+			histogram_free(&r->took);
+			free(r);
+		}
+	for (unsigned i = 0; i < s->n_by; i++) {
+		expr_free(s->by[i]);
+		free(s->by_text[i]);
+	}
+	free(s->sorted);
+	out_close(&s->key);
+	free(s);
+}

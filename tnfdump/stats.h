@@ -1,0 +1,47 @@
+/*
+ * stats.h - counts and durations in groups.
+ *
+ * Every event counts in the row of its group; what begins and ends also gives
+ * a duration, in a row of its own.  A group is the probe (or pair) and the
+ * values of some expressions; for a pair, of its start.
+ */
+#ifndef TNFDUMP_STATS_H
+#define TNFDUMP_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+#include "tnfdump/expr.h"
+#include "tnfdump/histogram.h"
+#include "tnfdump/pairs.h"
+
+#define STATS_ROWS_MAX	(1u << 20)
+
+struct stats_row {
+	struct stats_row *next;
+	uint64_t	 hash;
+	bool		 pair;
+	uint64_t	 count;
+	struct histogram took;		/* of pairs */
+	size_t		 len;
+	char		 text[];	/* "syscall comm=sh sysnum=0(read)" */
+};
+
+struct stats;
+
+/* by: expressions separated by commas, or NULL.  NULL after a message on
+   stderr.  source and pairs are borrowed. */
+struct stats *stats_new(const char *by, const struct expr_source *source,
+    struct pairs *pairs);
+void stats_free(struct stats *);
+void stats_event(struct stats *, const struct tnf_event *);
+
+/* Pairs first, most time first.  Valid until the next call. */
+struct stats_row **stats_rows(struct stats *, size_t *ret_n);
+double stats_seconds(const struct stats *);	/* first to last event */
+uint64_t stats_ungrouped(const struct stats *);	/* beyond STATS_ROWS_MAX */
+
+#endif

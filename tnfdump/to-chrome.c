@@ -1,0 +1,215 @@
+/*
+ * to-chrome.c - the Trace Event Format that Chrome, Perfetto and speedscope open.
+ *
+ * Times are microseconds with three decimals, relative to the first event.
+ * What begins and ends in one thread becomes a complete slice ("X"), what may
+ * overlap (block I/O) and thread states become asynchronous ones, everything
+ * else an instant.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/origin.h"
+#include "tnfdump/formats.h"
+#include "tnfdump/json.h"
+#include "tnfdump/pairs.h"
+#include "tnfdump/reports.h"
+#include "tnfdump/states.h"
+#include "tnfdump/tasks.h"
+#include "tnfdump/xalloc.h"
+
+struct chrome {
+	struct dump	*d;
+	struct out	*o;
+	struct pairs	*pairs;		/* the dump's */
+	struct states	*states;
+	struct tasks	*tasks;		/* already named */
+	int64_t		 first;
+	bool		 started;
+};
+
+static void
+entry(struct chrome *c, const char *phase, int64_t time)
+{
+	out_str(c->o, c->started ? ",\n" : "\n");
+	c->started = true;
+	out_lit(c->o, "{\"ph\":\"");
+	out_str(c->o, phase);
+	out_lit(c->o, "\",\"ts\":");
+	out_us(c->o, time - c->first);
+}
+
+static void
+where(struct out *o, int32_t pid, uint32_t lwpid)
+{
+	out_lit(o, ",\"pid\":");
+	out_i64(o, pid);
+	out_lit(o, ",\"tid\":");
+	out_u64(o, lwpid);
+}
+
+static void
+named(struct out *o, const char *name, const char *category)
+{
+	out_lit(o, ",\"name\":");
+	json_cstring(o, name);
+	out_lit(o, ",\"cat\":");
+	json_cstring(o, category);
+}
+
+static void
+details(struct out *o, const struct tnf_event *ev)
+{
+	out_lit(o, ",\"args\":{");
+	json_args(o, ev);
+	out_char(o, '}');
+}
+
+static void
+async_id(struct out *o, uint64_t id)
+{
+	out_lit(o, ",\"id\":\"0x");
+	out_hex(o, id);
+	out_char(o, '"');
+}
+
+static void
+span(void *arg, const struct state_span *s)
+{
+	static const char *const phase[] = { "b", "e" };
+	struct chrome *c = arg;
+
+	for (int i = 0; i < 2; i++) {
+		entry(c, phase[i], s->start + (i == 0 ? 0 : s->duration));
+		where(c->o, s->pid, s->lwpid);
+		named(c->o, state_name(s->state), "state");
+		async_id(c->o, s->tid);
+		out_char(c->o, '}');
+	}
+}
+
+int
+chrome_begin(struct dump *d)
+{
+	struct chrome *c = xcalloc(1, sizeof(*c));
+
+	c->tasks = tasks_new();
+	c->states = states_new(span, c);
+	c->d = d;
+	c->pairs = reports_pairs(d);
+	c->o = &d->out;
+	c->first = INT64_MIN;
+	out_lit(c->o, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	d->state = c;
+	return 0;
+}
+
+/* Names a thread, and with its first thread the process. */
+static void
+introduce(struct chrome *c, const struct tnf_event *ev)
+{
+	static const char *const what[] = { "process_name", "thread_name" };
+	const char *comm;
+	unsigned fresh = tasks_seen(c->tasks, ev);
+
+	if (fresh == 0 || (comm = origin_comm(c->d, ev)) == NULL)
+		return;
+	for (int i = 0; i < 2; i++) {
+		if ((fresh & (i == 0 ? TASK_NEW_PROCESS : TASK_NEW_THREAD)) == 0)
+			continue;
+		entry(c, "M", c->first);
+		where(c->o, ev->pid, ev->lwpid);
+		out_lit(c->o, ",\"name\":\"");
+		out_str(c->o, what[i]);
+		out_lit(c->o, "\",\"args\":{\"name\":");
+		json_cstring(c->o, comm);
+		out_lit(c->o, "}}");
+	}
+}
+
+static void
+instant(struct chrome *c, const struct tnf_event *ev)
+{
+	entry(c, "i", ev->time);
+	where(c->o, ev->pid, ev->lwpid);
+	named(c->o, ev->probe->name, ev->probe->keys);
+	out_lit(c->o, ",\"s\":\"t\"");
+	details(c->o, ev);
+	out_char(c->o, '}');
+}
+
+static void
+slice(struct chrome *c, const struct pair_slice *s, const struct tnf_event *end)
+{
+	entry(c, "X", s->start.time);
+	where(c->o, s->start.pid, s->start.lwpid);
+	named(c->o, s->name, s->start.probe->keys);
+	out_lit(c->o, ",\"dur\":");
+	out_us(c->o, s->duration);
+	out_lit(c->o, ",\"args\":{\"start\":{");
+	json_args(c->o, &s->start);
+	out_lit(c->o, "},\"end\":{");
+	json_args(c->o, end);
+	out_lit(c->o, "}}}");
+}
+
+static void
+async(struct chrome *c, const char *phase, const struct pair_slice *s,
+    const struct tnf_event *ev)
+{
+	entry(c, phase, ev->time);
+	where(c->o, s->start.pid, s->start.lwpid);
+	named(c->o, s->name, s->start.probe->keys);
+	async_id(c->o, s->id);
+	details(c->o, ev);
+	out_char(c->o, '}');
+}
+
+int
+chrome_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct chrome *c = d->state;
+	struct pair_slice s;
+	enum pair_role role;
+
+	if (c->first == INT64_MIN)
+		c->first = ev->time;
+	introduce(c, ev);
+	states_feed(c->states, ev);
+	role = pairs_feed(c->pairs, ev, &s);
+	if (role == PAIR_NONE || s.rule == NULL)
+		instant(c, ev);
+	else if (s.rule->async)
+		async(c, role == PAIR_START ? "b" : "e", &s, ev);
+	else if (role == PAIR_END)
+		slice(c, &s, ev);
+	return c->o->error != 0 ? -1 : 0;
+}
+
+/* What never ended: viewers draw it up to the end of the trace. */
+static void
+unfinished(void *arg, const struct pair_slice *s)
+{
+	struct chrome *c = arg;
+
+	if (s->rule->async)
+		return;
+	entry(c, "B", s->start.time);
+	where(c->o, s->start.pid, s->start.lwpid);
+	named(c->o, s->name, s->start.probe->keys);
+	details(c->o, &s->start);
+	out_char(c->o, '}');
+}
+
+int
+chrome_end(struct dump *d)
+{
+	struct chrome *c = d->state;
+
+	pairs_each_open(c->pairs, unfinished, c);
+	states_end(c->states);
+	out_lit(c->o, "\n]}\n");
+	tasks_free(c->tasks);
+	free(c);
+	return 0;
+}

@@ -1,0 +1,130 @@
+/*
+ * to-csv.c - comma-separated values (RFC 4180), one row an event.
+ *
+ * The columns are fixed, so that rows of different probes go into one table;
+ * the arguments are one JSON object in the last.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/origin.h"
+#include "tnfdump/formats.h"
+#include "tnfdump/json.h"
+#include "tnfdump/walltime.h"
+#include "tnfdump/xalloc.h"
+
+struct csv {
+	struct dump	*d;
+	struct out	*o;
+	struct out	 args;		/* the JSON of one row, before quoting */
+	bool		 started;
+	int64_t		 first;
+};
+
+int
+csv_begin(struct dump *d)
+{
+	struct csv *c = xcalloc(1, sizeof(*c));
+
+	out_memory(&c->args);
+	c->d = d;
+	c->o = &d->out;
+	out_lit(c->o, "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args\r\n");
+	d->state = c;
+	return 0;
+}
+
+/* Quoted where it must be: separators, quotes, line ends. */
+static void
+field(struct out *o, const char *s, size_t n)
+{
+	bool quote = false;
+
+	for (size_t i = 0; i < n && !quote; i++)
+		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' || s[i] == '\r';
+	if (!quote) {
+		out_bytes(o, s, n);
+		return;
+	}
+	out_char(o, '"');
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '"')
+			out_char(o, '"');
+		out_char(o, s[i]);
+	}
+	out_char(o, '"');
+}
+
+static void
+args(struct csv *c, const struct tnf_event *ev)
+{
+	c->args.p = c->args.base;
+	out_char(&c->args, '{');
+	json_args(&c->args, ev);
+	out_char(&c->args, '}');
+	field(c->o, c->args.base, (size_t)(c->args.p - c->args.base));
+}
+
+static void
+text(struct out *o, const char *s)
+{
+	if (s != NULL)
+		field(o, s, strlen(s));
+	out_char(o, ',');
+}
+
+static void
+times(struct csv *c, const struct tnf_event *ev)
+{
+	int64_t wall;
+
+	out_i64(c->o, ev->time);
+	out_char(c->o, ',');
+	out_i64(c->o, ev->time - c->first);
+	out_char(c->o, ',');
+	if (origin_clock(c->d, ev->file, &wall))
+		wall_utc(c->o, wall + ev->time);
+	out_char(c->o, ',');
+}
+
+int
+csv_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct csv *c = d->state;
+	struct out *o = c->o;
+
+	if (!c->started) {
+		c->first = ev->time;
+		c->started = true;
+	}
+	times(c, ev);
+	out_i64(o, ev->pid);
+	out_char(o, ',');
+	out_u64(o, ev->lwpid);
+	out_char(o, ',');
+	if (ev->kernel) {
+		out_lit(o, "0x");
+		out_hex(o, ev->tid);
+	} else
+		out_u64(o, ev->tid);
+	out_char(o, ',');
+	if (ev->cpu >= 0)
+		out_i64(o, ev->cpu);
+	out_char(o, ',');
+	text(o, origin_comm(c->d, ev));
+	text(o, ev->probe->name);
+	text(o, ev->probe->keys);
+	args(c, ev);
+	out_lit(o, "\r\n");
+	return o->error != 0 || c->args.error != 0 ? -1 : 0;
+}
+
+int
+csv_end(struct dump *d)
+{
+	struct csv *c = d->state;
+
+	out_close(&c->args);
+	free(c);
+	return 0;
+}
