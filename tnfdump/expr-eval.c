@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expr-impl.h"
-#include "pretty-names.h"
-#include "xalloc.h"
+#include "tnfdump/expr-impl.h"
+#include "tnfdump/pretty-names.h"
+#include "tnfdump/xalloc.h"
 
 struct state {
 	struct expr		*e;

@@ -4,8 +4,8 @@
 #ifndef TNFDUMP_EXPR_IMPL_H
 #define TNFDUMP_EXPR_IMPL_H
 
-#include "expr.h"
-#include "match.h"
+#include "tnfdump/expr.h"
+#include "tnfdump/match.h"
 
 enum expr_op {
 	/* Leaves. */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expr-lex.h"
-#include "units.h"
-#include "xalloc.h"
+#include "tnfdump/expr-lex.h"
+#include "tnfdump/units.h"
+#include "tnfdump/xalloc.h"
 
 /* Longer ones first. */
 static const struct symbol {

@@ -4,7 +4,7 @@
 #ifndef TNFDUMP_EXPR_LEX_H
 #define TNFDUMP_EXPR_LEX_H
 
-#include "expr-impl.h"
+#include "tnfdump/expr-impl.h"
 
 enum expr_token {
 	EXPR_T_END, EXPR_T_ERROR, EXPR_T_NUMBER, EXPR_T_STRING, EXPR_T_REGEX,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expr-impl.h"
+#include "tnfdump/expr-impl.h"
 
 static const struct expr_name_row table[] = {
 	{ "probe",	EXPR_N_PROBE,	EXPR_TEXT,	true },
@@ -40,7 +40,7 @@ attribute(const char *attrs, const char *name)
 {
 	size_t n = strlen(name), len;
 
-	while (*attrs != '\0') {
+	while (attrs != NULL && *attrs != '\0') {
 		len = strcspn(attrs, ";");
 		if (len > n && attrs[n] == ' ' &&
 		    memcmp(attrs, name, n) == 0)

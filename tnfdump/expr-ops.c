@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "expr-impl.h"
+#include "tnfdump/expr-impl.h"
 
 static const struct val null_value = { .kind = VAL_NULL };
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expr-lex.h"
-#include "xalloc.h"
+#include "tnfdump/expr-lex.h"
+#include "tnfdump/xalloc.h"
 
 struct parser {
 	struct expr		*e;

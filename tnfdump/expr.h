@@ -15,7 +15,7 @@
 
 #include <tnf/stream.h>
 
-#include "value.h"
+#include "tnfdump/value.h"
 
 #define EXPR_TEXT_MAX	65536u	/* bytes of an expression */
 #define EXPR_NODES_MAX	2048u

@@ -24,7 +24,7 @@ table() {	# NAME PATTERN PREFIX: an array indexed by the macros' values
 {
 	echo '#include <errno.h>'
 	echo '#include <asm/unistd.h>'
-	echo '#include "pretty-names.h"'
+	echo '#include "tnfdump/pretty-names.h"'
 	header=asm/unistd.h
 	macros "$@" | grep -v -e __NR_syscalls -e __NR_arch_specific |
 	    LC_ALL=C sort | table syscalls '^__NR_[a-z]' __NR_

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match.h"
-#include "xalloc.h"
+#include "tnfdump/match.h"
+#include "tnfdump/xalloc.h"
 
 struct match {
 	bool	 plain;		/* no operator but a leading ^ or ending $ */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "pretty-names.h"
+#include "tnfdump/pretty-names.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

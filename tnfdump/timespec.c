@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "timespec.h"
-#include "units.h"
+#include "tnfdump/timespec.h"
+#include "tnfdump/units.h"
 
 #define SECOND 1000000000LL
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "units.h"
+#include "tnfdump/units.h"
 
 static const struct unit {
 	const char *name;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "value.h"
+#include "tnfdump/value.h"
 
 /*
  * Reads a number at 's': decimal, 0x, 0o or with a fraction and exponent,

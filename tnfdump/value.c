@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pretty-names.h"
-#include "value.h"
+#include "tnfdump/pretty-names.h"
+#include "tnfdump/value.h"
 
 struct val
 val_int(int64_t i)

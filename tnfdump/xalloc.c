@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "xalloc.h"
+#include "tnfdump/xalloc.h"
 
 void *
 xcalloc(size_t n, size_t size)

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "fake.h"
-#include "units.h"
+#include "tnfdump/units.h"
 
 /* What an expression says about an event of a probe (see fake.c). */
 static const struct {

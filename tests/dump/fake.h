@@ -6,7 +6,7 @@
 
 #include <tnf/stream.h>
 
-#include "expr.h"
+#include "tnfdump/expr.h"
 
 #define FAKE_PROBES 4
 #define FAKE_MEMBERS 5
