@@ -4,15 +4,18 @@
  *	buffer make FILE BLOCKS		a buffer whose data blocks are half full
  *	buffer write FILE SECONDS	keeps writing to it
  *	buffer image FILE OUT		a memory image that has its pages
+ *					FILE may be a pinned BPF array
  *	buffer check FILE BLOCKS	is that a sound copy of such a buffer?
  */
 #include <err.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,6 +82,33 @@ write_to(const char *name, int seconds)
 	}
 }
 
+static unsigned char *
+map_pin(const char *name, size_t *ret_size)
+{
+	struct bpf_map_info info;
+	union bpf_attr attr;
+	void *base;
+	int fd;
+
+	memset(&attr, 0, sizeof attr);
+	attr.pathname = (uintptr_t)name;
+	fd = (int)syscall(SYS_bpf, BPF_OBJ_GET, &attr, sizeof attr);
+	if (fd < 0)
+		err(1, "%s", name);
+	memset(&info, 0, sizeof info);
+	memset(&attr, 0, sizeof attr);
+	attr.info.bpf_fd = (uint32_t)fd;
+	attr.info.info_len = sizeof info;
+	attr.info.info = (uintptr_t)&info;
+	if (syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof attr) != 0)
+		err(1, "%s", name);
+	*ret_size = (size_t)info.max_entries * info.value_size;
+	base = mmap(NULL, *ret_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		err(1, "%s", name);
+	return base;
+}
+
 /* In reverse order, with pages of nothing between them. */
 static void
 image(const char *name, const char *out)
@@ -86,7 +116,8 @@ image(const char *name, const char *out)
 	size_t size, i, n;
 	unsigned char *base, *memory;
 
-	base = map_file(name, &size);
+	base = strncmp(name, "/sys/fs/bpf/", 12) == 0 ?
+	    map_pin(name, &size) : map_file(name, &size);
 	n = size / MODEL_BLOCK;
 	memory = calloc(2 * n, MODEL_BLOCK);
 	if (memory == NULL)

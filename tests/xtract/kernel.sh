@@ -1,7 +1,7 @@
 #!/bin/sh
-# kernel.sh PREX TNFXTRACT TNFDUMP - snapshots of a kernel that is traced.
+# kernel.sh PREX TNFXTRACT TNFDUMP BUFFER - snapshots of a kernel that is traced.
 . "${TNF_SOURCE:?}/tests/lib.sh"
-prex=$1 tnfxtract=$2 tnfdump=$3
+prex=$1 tnfxtract=$2 tnfdump=$3 buffer=$4
 need_kernel
 scratch
 cd "$TMP" || exit 1
@@ -60,6 +60,14 @@ printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >prex.out 2>&1
 grep -q 'Device busy' prex.out || fail "dealloc: $(cat prex.out)"
 exec 3<&-
 wait $reader
+printf 'ktrace on\n' | prex_k
+
+# The buffer's pages in a memory image, in any order, tell the same.
+printf 'ktrace off\n' | prex_k
+"$tnfxtract" --no-context live 2>/dev/null || fail "extract"
+"$buffer" image /sys/fs/bpf/tnf/buf memory || fail "image"
+"$tnfxtract" -d memory -n /proc/kallsyms dump.tnf 2>err || fail "$(cat err)"
+cmp -n $size live dump.tnf || fail "the image gives another trace"
 printf 'ktrace on\n' | prex_k
 
 # A full disk.
