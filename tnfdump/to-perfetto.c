@@ -54,7 +54,8 @@ struct perfetto {
 static uint64_t
 thread_track(int32_t pid, uint32_t lwpid)
 {
-	return (uint64_t)(uint32_t)pid << 32 | lwpid;
+	/* Never 0, which Perfetto keeps for itself. */
+	return 1ull << 62 | (uint64_t)(uint32_t)pid << 32 | lwpid;
 }
 
 static uint64_t
