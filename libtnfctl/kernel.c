@@ -6,6 +6,7 @@
  * what stood in the way; this file gives it the codes of tnfctl.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,10 +197,17 @@ kernel_filter_add(tnfctl_handle_t *h, pid_t pid)
 	return answer(h, kp_filter_add(h->priv, pid));
 }
 
+/* A live process that is no member is fine; one that has ended never is. */
 static tnfctl_errcode_t
 kernel_filter_delete(tnfctl_handle_t *h, pid_t pid)
 {
-	return answer(h, kp_filter_delete(h->priv, pid));
+	int e;
+
+	e = kp_filter_delete(h->priv, pid);
+	if (pid != 0 && kill(pid, 0) != 0 && errno == ESRCH)
+		return fail(TNFCTL_ERR_NOPROCESS, "process %d: no such "
+		    "process", (int)pid);
+	return e == -ESRCH ? TNFCTL_ERR_NONE : answer(h, e);
 }
 
 static tnfctl_errcode_t
@@ -221,12 +229,15 @@ kernel_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	return TNFCTL_ERR_NONE;
 }
 
+/* A probe that this kernel does not have stays off, as its attributes say why:
+   an error would keep "all of them" from the ones that come after it. */
 static tnfctl_errcode_t
 kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
     enum probe_change change)
 {
 	bool enabled, traced;
 	tnfctl_errcode_t err;
+	int e;
 
 	err = probe_read(h, p);
 	if (err != TNFCTL_ERR_NONE)
@@ -235,13 +246,14 @@ kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	    (change != PROBE_DISABLE && p->enabled);
 	traced = change == PROBE_TRACE ||
 	    (change != PROBE_UNTRACE && p->traced);
-	err = answer(h, kp_probe_set(h->priv, (unsigned)p->id, enabled,
-	    traced));
-	if (err == TNFCTL_ERR_NONE) {
-		p->enabled = enabled;
-		p->traced = traced;
-	}
-	return err;
+	e = kp_probe_set(h->priv, (unsigned)p->id, enabled, traced);
+	if (e == -ENOTSUP)
+		return TNFCTL_ERR_NONE;
+	if (e != 0)
+		return answer(h, e);
+	p->enabled = enabled;
+	p->traced = traced;
+	return TNFCTL_ERR_NONE;
 }
 
 static const struct target_ops kernel_ops = {
