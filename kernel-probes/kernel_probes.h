@@ -39,8 +39,13 @@ struct kp_status {
 	uint64_t	 lost_cpu_max;	/* the CPU that lost most, its count */
 };
 
-/* Opens the session.  control: exclusive (-EBUSY: another holds it); else for
-   reading a buffer that exists (-ENOENT: nothing there). */
+/*
+ * Opens the session.  control: exclusive (-EBUSY: another holds it); else for
+ * reading a buffer that exists (-ENOENT: nothing there), which also keeps it
+ * from being removed.  *ret is set on failure, too (NULL: no memory), for
+ * kp_detail(); close it.  After success kp_detail() may have a notice: the
+ * bpffs was not mounted and has been.
+ */
 int kp_open(bool control, struct kp **ret);
 void kp_close(struct kp *);
 
@@ -52,7 +57,8 @@ int kp_probe_set(struct kp *, unsigned id, bool enabled, bool traced);
 int kp_status(struct kp *, struct kp_status *ret);
 /* size is rounded up; *ret_size is what it got.  -EEXIST, -ENOMEM. */
 int kp_buffer_alloc(struct kp *, size_t size, size_t *ret_size);
-/* -ENOENT none; -EBUSY tracing is on.  Removes all pins. */
+/* -ENOENT none; -EBUSY tracing is on, or somebody reads.  Removes all pins; what
+   was asked for stays known to this session. */
 int kp_buffer_dealloc(struct kp *);
 
 int kp_trace_set(struct kp *, bool on);		/* -ENOENT: no buffer */
@@ -60,6 +66,14 @@ int kp_filter_set(struct kp *, bool on);
 int kp_filter_add(struct kp *, pid_t);		/* 0: threads of no process */
 int kp_filter_delete(struct kp *, pid_t);
 int kp_filter_list(struct kp *, pid_t **ret, int *ret_n);	/* malloc'ed */
+
+/*
+ * "stack_depth": frames in thread_block, 0 to 32 (8); "recover_reason": 1 lets
+ * thread_block search the stack for the wait queue (1).  -EINVAL: no such name
+ * or value.
+ */
+int kp_setting_get(struct kp *, const char *name, unsigned *ret);
+int kp_setting_set(struct kp *, const char *name, unsigned value);
 
 /* The buffer's bytes, mapped read-only until kp_close(); they change while
    tracing runs (tnf(5), "Reading a live buffer"). */

@@ -1,0 +1,167 @@
+/*
+ * attach.c - programs are attached while somebody asks for what they tell.
+ *
+ * A link is pinned as soon as it is made, so it outlives us; to remove the pin
+ * is to detach.  Everything is worked out anew from the state each time: what
+ * was left half done by a session that was killed is put right by the next.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "handle.h"
+
+static uint64_t
+wanted_probes(const struct kp *kp)
+{
+	const struct kp_shared *s = kp->state;
+
+	return s->tracing && s->buffer_size != 0 ? s->enabled & s->traced : 0;
+}
+
+static uint64_t
+wanted_programs(const struct kp *kp)
+{
+	uint64_t probes = wanted_probes(kp), programs = 0;
+
+	for (unsigned id = 1; id < KP_PROBES; id++)
+		if (probes & KP_BIT(id))
+			programs |= kp_needs(kp, &kp_catalogue[id]) |
+			    kp_catalogue[id].extra;
+	if (probes != 0 && kp->state->filter)
+		programs |= 1ull << KP_PROGRAM_filter_exit;
+	programs &= ~(1ull << KP_PROGRAM_find_nodes);
+	return programs & ~(kp->missing | kp->state->refused);
+}
+
+static void
+pin_name(char *buf, size_t n, unsigned program, int cpu)
+{
+	if (kp_programs[program].kind == KP_KIND_FAULTS)
+		snprintf(buf, n, "%s.%d", kp_programs[program].name, cpu);
+	else
+		snprintf(buf, n, "%s", kp_programs[program].name);
+}
+
+/* Every fault that is done, on one CPU. */
+static int
+fault_event(unsigned program, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof attr,
+		.config = program == KP_PROGRAM_major_done ?
+		    PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_ADDR,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd == -1 ? -errno : fd;
+}
+
+static int
+make_link(unsigned program, int prog, int cpu)
+{
+	const struct kp_program_row *p = &kp_programs[program];
+	int event, link;
+
+	if (p->kind != KP_KIND_FAULTS)
+		return bpf_raw_tracepoint_open(p->kind == KP_KIND_RAW ? p->hook : NULL, prog);
+	event = fault_event(program, cpu);
+	if (event < 0)
+		return event;
+	link = bpf_link_create(prog, event, BPF_PERF_EVENT, NULL);
+	close(event);
+	return link;
+}
+
+static int
+attach_one(struct kp *kp, unsigned program, int prog, int cpu)
+{
+	char name[64], path[PATH_MAX];
+	int link, r;
+
+	pin_name(name, sizeof name, program, cpu);
+	if (kp_pinned(KP_DIR_LINK, name))
+		return 0;
+	link = make_link(program, prog, cpu);
+	if (link == -ENODEV)		/* this CPU is off */
+		return 0;
+	if (link < 0)
+		return kp_refused(kp, link, kp_programs[program].hook);
+	snprintf(path, sizeof path, KP_DIR_LINK "/%s", name);
+	r = bpf_obj_pin(link, path);
+	close(link);
+	return r < 0 ? kp_refused(kp, r, path) : 0;
+}
+
+static int
+attach(struct kp *kp, unsigned program)
+{
+	int n = kp_programs[program].kind == KP_KIND_FAULTS ? kp->cpus : 1;
+	char path[PATH_MAX];
+	int prog, r = 0;
+
+	snprintf(path, sizeof path, KP_DIR_PROG "/%s", kp_programs[program].name);
+	prog = bpf_obj_get(path);
+	if (prog < 0)
+		return kp_refused(kp, prog, path);
+	for (int cpu = 0; r == 0 && cpu < n; cpu++)
+		r = attach_one(kp, program, prog, cpu);
+	close(prog);
+	return r;
+}
+
+static void
+detach(struct kp *kp, unsigned program)
+{
+	int n = kp_programs[program].kind == KP_KIND_FAULTS ? kp->cpus : 1;
+	char name[64], path[PATH_MAX];
+
+	for (int cpu = 0; cpu < n; cpu++) {
+		pin_name(name, sizeof name, program, cpu);
+		snprintf(path, sizeof path, KP_DIR_LINK "/%s", name);
+		unlink(path);
+	}
+}
+
+static bool
+is_needed(const struct kp *kp, unsigned program, uint64_t probes)
+{
+	for (unsigned id = 1; id < KP_PROBES; id++)
+		if (probes & KP_BIT(id) &&
+		    kp_needs(kp, &kp_catalogue[id]) >> program & 1)
+			return true;
+	return false;
+}
+
+int
+kp_attach_sync(struct kp *kp)
+{
+	uint64_t programs = wanted_programs(kp), probes = wanted_probes(kp);
+	int r = 0;
+
+	if (kp->state->buffer_size == 0)
+		return 0;
+	kp->state->on &= probes;
+	kp->state->has_filemap_fault = !(kp->missing >> KP_PROGRAM_file_fault & 1);
+	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
+		if (!(programs >> i & 1))
+			continue;
+		r = attach(kp, i);
+		if (r < 0 && is_needed(kp, i, probes))
+			return r;
+	}
+	__atomic_store_n(&kp->state->on, probes, __ATOMIC_RELEASE);
+	for (unsigned i = KP_PROGRAM_COUNT; i-- > 0;)
+		if (!(programs >> i & 1))
+			detach(kp, i);
+	return 0;
+}

@@ -1,0 +1,232 @@
+/*
+ * buffer.c - the buffer is made, read and removed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "defs.h"
+#include "handle.h"
+
+/* Each CPU that is up has a region of the same size. */
+static int
+cpus_up(void)
+{
+	int n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 1 ? 1 : n;
+}
+
+static size_t
+round_size(size_t size)
+{
+	size_t least = KP_DATA + (size_t)cpus_up() * KP_CPU_BLOCKS * KP_BLOCK_SIZE;
+
+	if (size < KP_BUFFER_MIN)
+		size = KP_BUFFER_MIN;
+	if (size < least)
+		size = least;
+	return (size + KP_BLOCK_SIZE - 1) & ~((size_t)KP_BLOCK_SIZE - 1);
+}
+
+/* Numbers of the CPUs that are up, from "0-3,8": false if 'cpu' is not. */
+static bool
+cpu_is_up(const char *list, int cpu)
+{
+	int from, to, n;
+
+	while (sscanf(list, "%d%n", &from, &n) == 1) {
+		to = from;
+		list += n;
+		if (*list == '-' && sscanf(list + 1, "%d%n", &to, &n) == 1)
+			list += 1 + n;
+		if (cpu >= from && cpu <= to)
+			return true;
+		if (*list++ != ',')
+			break;
+	}
+	return false;
+}
+
+static void
+read_online(char *text, size_t n)
+{
+	int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd == -1 ? -1 : read(fd, text, n - 1);
+
+	if (got < 0)
+		got = 0;
+	text[got] = '\0';
+	if (fd != -1)
+		close(fd);
+}
+
+/* The first writer of a CPU finds its region's last block full. */
+static void
+make_regions(struct kp_cpu *cpu, int cpus, size_t size)
+{
+	uint32_t blocks = (size - KP_DATA) / KP_BLOCK_SIZE / cpus_up();
+	uint32_t next = KP_DATA / KP_BLOCK_SIZE;
+	char online[1024];
+
+	read_online(online, sizeof online);
+	for (int i = 0; i < cpus; i++) {
+		memset(&cpu[i], 0, sizeof cpu[i]);
+		cpu[i].sched = ~0ull;
+		if (!cpu_is_up(online, i) || (next + blocks) * (size_t)KP_BLOCK_SIZE > size)
+			continue;
+		cpu[i].first = next;
+		cpu[i].blocks = blocks;
+		cpu[i].cursor = (uint64_t)(blocks - 1) << KP_BLOCK_SHIFT | KP_BLOCK_END;
+		next += blocks;
+	}
+}
+
+static int
+fill_buffer(struct kp *kp, size_t size)
+{
+	struct kp_defs defs;
+	char *buf;
+	int r;
+
+	kp->buf_fd = bpf_obj_get(KP_PIN_BUF);
+	kp->cpu_fd = bpf_obj_get(KP_PIN_CPU);
+	kp->cpus = libbpf_num_possible_cpus();
+	if (kp->buf_fd < 0 || kp->cpu_fd < 0 || kp->cpus < 1)
+		return kp_refused(kp, -ENOENT, KP_DIR);
+	kp->cpu = mmap(NULL, kp->cpus * sizeof *kp->cpu, PROT_READ | PROT_WRITE,
+	    MAP_SHARED, kp->cpu_fd, 0);
+	if (kp->cpu == MAP_FAILED) {
+		kp->cpu = NULL;
+		return kp_fail(kp, -errno, KP_PIN_CPU ": cannot map: %s", strerror(errno));
+	}
+	buf = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, kp->buf_fd, 0);
+	if (buf == MAP_FAILED)
+		return kp_fail(kp, -errno, KP_PIN_BUF ": cannot map: %s", strerror(errno));
+	while (kp->state->cookie == 0)
+		if (getrandom(&kp->state->cookie, sizeof kp->state->cookie, 0) == -1)
+			break;
+	r = kp_defs_write(buf, size, kp->state->cookie, &defs);
+	munmap(buf, size);
+	if (r < 0)
+		return kp_fail(kp, r, "buffer: no room for the definitions");
+	kp->state->sched_tag = defs.sched_tag;
+	kp->state->symbols_tag = defs.symbols_tag;
+	make_regions(kp->cpu, kp->cpus, size);
+	return 0;
+}
+
+static void
+fill_state(struct kp_shared *s)
+{
+	s->on = 0;
+	s->tracing = 0;
+	s->refused = 0;
+	s->cookie = 0;
+	s->gfp_movable = 1u << kp_enum_bit("___GFP_MOVABLE_BIT", 3);
+	s->gfp_zero = 1u << kp_enum_bit("___GFP_ZERO_BIT", 8);
+	s->bio_remapped = 1u << kp_enum_bit("BIO_REMAPPED", 10);
+	kp_symbols_find(s);
+}
+
+KP_EXPORT int
+kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
+{
+	int r;
+
+	if ((r = kp_state_usable(kp)) < 0)
+		return r;
+	if (kp->state->buffer_size != 0)
+		return kp_fail(kp, -EEXIST, "buffer: there is one already");
+	if (size > KP_BUFFER_MAX)
+		size = KP_BUFFER_MAX;
+	size = round_size(size);
+	/* What a session that was killed has left here is of no use. */
+	unlink(KP_PIN_BUF);
+	unlink(KP_PIN_CPU);
+	kp_pins_remove(KP_DIR_LINK);
+	kp_pins_remove(KP_DIR_PROG);
+	if ((r = kp_state_make(kp)) < 0)
+		return r;
+	fill_state(kp->state);
+	if ((r = kp_load(kp, size)) < 0 || (r = fill_buffer(kp, size)) < 0) {
+		kp_forget(kp);
+		return r;
+	}
+	kp->state->buffer_size = size;
+	*ret_size = size;
+	return 0;
+}
+
+/* Removes all pins; what was asked for stays known to this session. */
+void
+kp_forget(struct kp *kp)
+{
+	if (!kp->foreign) {
+		free(kp->kept);
+		kp->kept = NULL;
+		kp->kepts = 0;
+		kp_filter_list(kp, &kp->kept, &kp->kepts);
+	}
+	kp_state_close(kp);
+	kp_pins_remove(KP_DIR);
+	kp->foreign = false;
+}
+
+static int
+readers(struct kp *kp)
+{
+	int fd = open(KP_DIR_PROG, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+
+	if (fd == -1)
+		return 0;
+	if (flock(fd, LOCK_EX | LOCK_NB) == -1)
+		r = kp_fail(kp, -EBUSY, "buffer: tnfxtract is reading it: try again");
+	close(fd);
+	return r;
+}
+
+KP_EXPORT int
+kp_buffer_dealloc(struct kp *kp)
+{
+	int r;
+
+	if (!kp->foreign && kp->state->buffer_size == 0)
+		return kp_fail(kp, -ENOENT, "buffer: there is none");
+	if (!kp->foreign && kp->state->tracing)
+		return kp_fail(kp, -EBUSY, "buffer: tracing is on: switch it off first");
+	if ((r = readers(kp)) < 0)
+		return r;
+	kp_forget(kp);
+	return 0;
+}
+
+KP_EXPORT int
+kp_map(struct kp *kp, const void **ret, size_t *ret_size)
+{
+	size_t size = kp->state->buffer_size;
+	void *p;
+
+	if (size == 0)
+		return kp_fail(kp, -ENOENT, "buffer: there is none");
+	if (kp->buf == NULL) {
+		p = mmap(NULL, size, PROT_READ, MAP_SHARED, kp->buf_fd, 0);
+		if (p == MAP_FAILED)
+			return kp_fail(kp, -errno, KP_PIN_BUF ": cannot map: %s",
+			    strerror(errno));
+		kp->buf = p;
+		kp->buf_size = size;
+	}
+	*ret = kp->buf;
+	*ret_size = size;
+	return 0;
+}

@@ -1,0 +1,285 @@
+/*
+ * catalogue.c - the kernel's probes: one row each, and nobody else knows more.
+ *
+ * From these rows come the list that prex shows, the types in the file, what
+ * the loader attaches, and the table in tnf_kernel_probes(7).
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue.h"
+#include "lines.h"
+
+#define P(name)		(1ull << KP_PROGRAM_##name)
+#define M(t, n)		{ "tnf_" t, n }
+#define ROW(id, type)	.size = (sizeof(struct type) + 7) & ~7u, .line = LINE_##id
+
+/* sched_switch has a program for each of its prototypes; the loader keeps one. */
+#define SWITCH		(P(context_switch) | P(context_switch3))
+#define FAULT		(P(user_fault) | P(kernel_fault))
+#define FAULT_END	(P(minor_done) | P(major_done))
+#define SCAN		(P(kswapd_wake) | P(kswapd_sleep) | P(direct_begin) | \
+			 P(direct_end) | P(memcg_begin) | P(memcg_end))
+
+const struct kp_row kp_catalogue[KP_PROBES] = {
+	[KP_THREAD_CREATE] = {
+		"thread_create", "thread", "thread.bpf.c",
+		ROW(THREAD_CREATE, kp_thread_create),
+		.member = { M("kthread_id", "tid"), M("pid", "pid"),
+		    M("symbol", "start_pc") },
+		.needs = P(thread_create), .fidelity = KP_EXACT,
+		.when = "A thread was made, by the writer; for a user thread"
+		    " start_pc is where it enters user mode from.",
+	},
+	[KP_THREAD_STATE_WOKEN] = {
+		"thread_state", "thread", "sched.bpf.c",
+		ROW(THREAD_STATE_WOKEN, kp_thread_state_of),
+		.member = { M("kthread_id", "tid"), M("microstate", "state") },
+		.needs = P(wakeup) | P(wakeup_new), .fidelity = KP_EXACT,
+		.when = "Thread tid was woken and waits for a CPU (8).",
+	},
+	[KP_THREAD_STATE_OUT] = {
+		"thread_state", "thread", "sched.bpf.c",
+		ROW(THREAD_STATE_OUT, kp_thread_state),
+		.member = { M("microstate", "state") },
+		.needs = SWITCH, .extra = FAULT | FAULT_END,
+		.fidelity = KP_DERIVED,
+		.when = "The writer gives up the CPU: WAIT_CPU (8) if it was"
+		    " preempted, STOPPED (9), USER_LOCK (6) in a futex,"
+		    " TFAULT (3) or DFAULT (4) in a page fault, KFAULT (5) in"
+		    " one of the kernel, else SLEEP (7).",
+		.differs = "The original calls a preempted thread sleeping.",
+	},
+	[KP_THREAD_STATE_IN] = {
+		"thread_state", "thread", "sched.bpf.c",
+		ROW(THREAD_STATE_IN, kp_thread_state_of),
+		.member = { M("kthread_id", "tid"), M("microstate", "state") },
+		.needs = SWITCH, .extra = FAULT | FAULT_END,
+		.fidelity = KP_DERIVED,
+		.when = "Thread tid gets the CPU: SYSTEM (1) in a system call or"
+		    " in the kernel, TFAULT (3) or DFAULT (4) in a page fault,"
+		    " else USER (0).",
+	},
+	[KP_THREAD_STATE_FAULT] = {
+		"thread_state", "thread", "vm.bpf.c",
+		ROW(THREAD_STATE_FAULT, kp_thread_state),
+		.member = { M("microstate", "state") },
+		.needs = P(user_fault), .fidelity = KP_NEAREST,
+		.when = "The writer leaves user mode for a page fault: TFAULT"
+		    " (3) for an instruction, DFAULT (4) for data.",
+		.differs = "Other traps have no hook; TRAP (2) does not occur.",
+	},
+	[KP_THREAD_STATE_RETURN] = {
+		"thread_state", "thread", "vm.bpf.c",
+		ROW(THREAD_STATE_RETURN, kp_thread_state),
+		.member = { M("microstate", "state") },
+		.needs = P(user_fault) | FAULT_END, .fidelity = KP_NEAREST,
+		.when = "The fault of the writer is resolved: USER (0).",
+		.differs = "A fault that ends in a signal has no such event.",
+	},
+	[KP_THREAD_EXIT] = {
+		"thread_exit", "thread", "thread.bpf.c",
+		ROW(THREAD_EXIT, kp_event),
+		.needs = P(thread_exit), .fidelity = KP_EXACT,
+		.when = "The writer exits.",
+	},
+	[KP_THREAD_QUEUE] = {
+		"thread_queue", "dispatcher", "sched.bpf.c",
+		ROW(THREAD_QUEUE, kp_thread_queue),
+		.member = { M("kthread_id", "tid"), M("cpuid", "cpuid"),
+		    M("long", "priority"), M("ulong", "queue_length") },
+		.needs = P(wakeup) | P(wakeup_new) | SWITCH,
+		.extra = P(migrate) | P(know_rq), .fidelity = KP_NEAREST,
+		.when = "Thread tid was put on the run queue of cpuid, where"
+		    " queue_length threads wait.",
+		.differs = "Priority: 139 minus the kernel's; 0 to 39 time"
+		    " sharing, 40 to 138 real time, 140 deadline.",
+	},
+	[KP_THREAD_BLOCK] = {
+		"thread_block", "synch", "sched.bpf.c",
+		ROW(THREAD_BLOCK, kp_thread_block),
+		.member = { M("opaque", "reason"), M("symbols", "stack") },
+		.needs = SWITCH, .extra = P(lock_wait) | P(lock_done),
+		.fidelity = KP_EXACT,
+		.when = "The writer goes to sleep on the object reason, from"
+		    " stack.",
+		.differs = "Sleep on a timer alone has reason 0.",
+	},
+	[KP_SYSCALL_START] = {
+		"syscall_start", "syscall thread", "syscall.bpf.c",
+		ROW(SYSCALL_START, kp_syscall_start),
+		.member = { M("sysnum", "sysnum") },
+		.needs = P(syscall_start), .fidelity = KP_EXACT,
+		.when = "The writer enters system call sysnum.",
+		.differs = "Numbers are those of the writer's ABI: 32-bit"
+		    " programs have another table.",
+	},
+	[KP_SYSCALL_END] = {
+		"syscall_end", "syscall thread", "syscall.bpf.c",
+		ROW(SYSCALL_END, kp_syscall_end),
+		.member = { M("long", "rval1"), M("long", "rval2"),
+		    M("long", "errno") },
+		.needs = P(syscall_end), .fidelity = KP_NEAREST,
+		.when = "The writer leaves a system call.",
+		.differs = "rval2 is 0: there is no second return value.",
+	},
+	[KP_ADDRESS_FAULT] = {
+		"address_fault", "vm pagefault", "vm.bpf.c",
+		ROW(ADDRESS_FAULT, kp_address_fault),
+		.member = { M("opaque", "address"), M("fault_type", "fault_type"),
+		    M("seg_access", "access") },
+		.needs = FAULT, .fidelity = KP_EXACT,
+		.when = "A page fault at address begins.",
+		.differs = "Soft locks (mlock, get_user_pages) raise none.",
+	},
+	[KP_MAJOR_FAULT] = {
+		"major_fault", "vm pagefault", "vm.bpf.c",
+		ROW(MAJOR_FAULT, kp_page),
+		.member = { M("opaque", "vnode"), M("offset", "offset") },
+		.needs = FAULT | P(cache_add) | P(bio_queue),
+		.extra = P(file_fault) | FAULT_END, .fidelity = KP_EXACT,
+		.when = "A fault of the writer needs the page at offset of vnode"
+		    " from storage.",
+		.differs = "Swapped pages: the device's inode, and the place on"
+		    " the device.",
+	},
+	[KP_ANON_PRIVATE] = {
+		"anon_private", "vm pagefault", "vm.bpf.c",
+		ROW(ANON_PRIVATE, kp_address),
+		.member = { M("opaque", "address") },
+		.needs = FAULT | P(page_alloc), .extra = FAULT_END,
+		.fidelity = KP_EXACT,
+		.when = "The page at address gets its private copy.",
+	},
+	[KP_ANON_ZERO] = {
+		"anon_zero", "vm pagefault", "vm.bpf.c",
+		ROW(ANON_ZERO, kp_address),
+		.member = { M("opaque", "address") },
+		.needs = FAULT | P(page_alloc), .extra = FAULT_END,
+		.fidelity = KP_EXACT,
+		.when = "A page of zeroes was made for address.",
+		.differs = "Reading untouched memory makes none: it maps the"
+		    " kernel's one page of zeroes.",
+	},
+	[KP_PAGE_UNMAP] = {
+		"page_unmap", "vm pagefault", "vm.bpf.c",
+		ROW(PAGE_UNMAP, kp_page),
+		.member = { M("opaque", "vnode"), M("offset", "offset") },
+		.needs = P(cache_delete), .fidelity = KP_EXACT,
+		.when = "The page at offset of vnode left the page cache.",
+		.differs = "Swap cache not included.",
+	},
+	[KP_PAGEIN] = {
+		"pagein", "vm pageio io", "io.bpf.c", ROW(PAGEIN, kp_pagein),
+		.member = { M("opaque", "vnode"), M("offset", "offset"),
+		    M("size", "size") },
+		.needs = P(bio_queue), .extra = FAULT | FAULT_END,
+		.fidelity = KP_EXACT,
+		.when = "Pages of vnode are being read, size bytes from offset.",
+		.differs = "File systems without a block device have none.",
+	},
+	[KP_PAGEOUT] = {
+		"pageout", "vm pageio io", "io.bpf.c", ROW(PAGEOUT, kp_pageout),
+		.member = { M("opaque", "vnode"), M("ulong", "pages_pageout"),
+		    M("ulong", "pages_freed"), M("ulong", "pages_reclaimed") },
+		.needs = P(bio_queue) | P(request_done), .extra = P(bio_done),
+		.fidelity = KP_NEAREST,
+		.when = "Pages of vnode have been written.",
+		.differs = "Freed: to be freed by the scan that comes next.",
+	},
+	[KP_PAGEOUT_SCAN_START] = {
+		"pageout_scan_start", "vm pagedaemon", "swap.bpf.c",
+		ROW(PAGEOUT_SCAN_START, kp_pair),
+		.member = { M("ulong", "pages_free"), M("ulong", "pages_needed") },
+		.needs = SCAN, .extra = P(find_nodes), .fidelity = KP_NEAREST,
+		.when = "The writer, kswapd or whoever is short of memory,"
+		    " begins to look for pages.",
+		.differs = "pages_needed: the sum of the high watermarks.",
+	},
+	[KP_PAGEOUT_SCAN_END] = {
+		"pageout_scan_end", "vm pagedaemon", "swap.bpf.c",
+		ROW(PAGEOUT_SCAN_END, kp_pair),
+		.member = { M("ulong", "pages_scanned"), M("ulong", "pages_free") },
+		.needs = SCAN | P(lru_isolate), .extra = P(find_nodes),
+		.fidelity = KP_EXACT,
+		.when = "The writer is done with looking for pages.",
+	},
+	[KP_SWAPOUT_PROCESS] = {
+		"swapout_process", "vm swap swapout", "swap.bpf.c",
+		ROW(SWAPOUT_PROCESS, kp_swapout_process),
+		.member = { M("pid", "pid"), M("ulong", "page_count") },
+		.needs = SCAN | P(swap_count), .fidelity = KP_DERIVED,
+		.when = "A scan has swapped out page_count pages of process pid.",
+		.differs = "Linux swaps pages, never whole processes.",
+	},
+	[KP_SWAPOUT_LWP] = {
+		"swapout_lwp", "vm swap swapout", "swap.bpf.c",
+		ROW(SWAPOUT_LWP, kp_swap_lwp),
+		.member = { M("pid", "pid"), M("lwpid", "lwpid"),
+		    M("kthread_id", "tid"), M("ulong", "page_count") },
+		.needs = P(swap_write), .fidelity = KP_DERIVED,
+		.when = "A page of the user stack of thread tid is written to"
+		    " swap.",
+		.differs = "Kernel stacks stay.  Pages that processes share"
+		    " count for one of them.",
+	},
+	[KP_SWAPIN_LWP] = {
+		"swapin_lwp", "vm swap swapin", "swap.bpf.c",
+		ROW(SWAPIN_LWP, kp_swap_lwp),
+		.member = { M("pid", "pid"), M("lwpid", "lwpid"),
+		    M("kthread_id", "tid"), M("ulong", "page_count") },
+		.needs = FAULT | P(swap_count), .extra = FAULT_END,
+		.fidelity = KP_NEAREST,
+		.when = "A fault of thread tid brought a page back from swap.",
+		.differs = "Any page of the process, not just a stack's.",
+	},
+	[KP_STRATEGY] = {
+		"strategy", "io blockio", "io.bpf.c", ROW(STRATEGY, kp_strategy),
+		.member = { M("device", "device"), M("diskaddr", "block"),
+		    M("size", "size"), M("opaque", "buf"),
+		    M("bioflags", "flags") },
+		.needs = P(bio_queue), .extra = P(physio_start) | P(physio_end),
+		.fidelity = KP_EXACT,
+		.when = "A request for size bytes at block (of 512 bytes) goes"
+		    " to device.",
+		.differs = "Stacked devices: one event for each layer.",
+	},
+	[KP_BIODONE] = {
+		"biodone", "io blockio", "io.bpf.c", ROW(BIODONE, kp_biodone),
+		.member = { M("device", "device"), M("diskaddr", "block"),
+		    M("opaque", "buf") },
+		.needs = P(bio_queue) | P(request_done), .extra = P(bio_done),
+		.fidelity = KP_EXACT,
+		.when = "The request buf is done.",
+	},
+	[KP_PHYSIO_START] = {
+		"physio_start", "io rawio", "io.bpf.c",
+		ROW(PHYSIO_START, kp_physio_start),
+		.member = { M("device", "device"), M("offset", "offset"),
+		    M("size", "size"), M("bioflags", "rw") },
+		.needs = P(physio_start) | P(physio_end), .fidelity = KP_EXACT,
+		.when = "The writer begins unbuffered I/O on a block device.",
+		.differs = "Requests of io_uring and libaio show only as"
+		    " strategy.",
+	},
+	[KP_PHYSIO_END] = {
+		"physio_end", "io rawio", "io.bpf.c", ROW(PHYSIO_END, kp_address),
+		.member = { M("device", "device") },
+		.needs = P(physio_start) | P(physio_end), .fidelity = KP_EXACT,
+		.when = "The writer's unbuffered I/O has ended.",
+	},
+};
+
+const struct kp_program_row kp_programs[KP_PROGRAM_COUNT] = {
+#define X(name, kind, hook) { #name, KP_KIND_##kind, hook },
+	KP_PROGRAMS(X)
+#undef X
+};
+
+const char *
+kp_fidelity_name(enum kp_fidelity f)
+{
+	static const char *const name[] = { "exact", "nearest", "derived" };
+
+	return name[f];
+}

@@ -1,0 +1,52 @@
+/*
+ * catalogue.h - the kernel's probes: one row each, and nobody else knows more.
+ */
+#ifndef KP_CATALOGUE_H
+#define KP_CATALOGUE_H
+
+#include <stdint.h>
+
+#include "programs.h"
+#include "record.h"
+
+enum kp_fidelity {
+	KP_EXACT,		/* same event, same members */
+	KP_NEAREST,		/* same event, a member means something else */
+	KP_DERIVED,		/* no single hook: computed from several */
+};
+
+#define KP_MEMBERS_MAX	5
+#define KP_NEEDS_MAX	14
+
+struct kp_member {
+	const char *type;
+	const char *name;
+};
+
+struct kp_row {
+	const char	*name;
+	const char	*keys;
+	const char	*file;		/* where the event is written */
+	int		 line;
+	struct kp_member member[KP_MEMBERS_MAX + 1];	/* a null name ends */
+	unsigned	 size;		/* of the event */
+	/* Programs that must run; in 'extra': that make it better if they can. */
+	uint64_t	 needs, extra;
+	enum kp_fidelity fidelity;
+	const char	*when;		/* fired, one sentence (mdoc text) */
+	const char	*differs;	/* from the original, or NULL */
+};
+
+extern const struct kp_row kp_catalogue[KP_PROBES];	/* by enum kp_id */
+
+struct kp_program_row {
+	const char	*name;
+	enum kp_kind	 kind;
+	const char	*hook;
+};
+
+extern const struct kp_program_row kp_programs[KP_PROGRAM_COUNT];
+
+const char *kp_fidelity_name(enum kp_fidelity);
+
+#endif /* KP_CATALOGUE_H */

@@ -1,0 +1,53 @@
+/*
+ * context.bpf.h - what is remembered of a thread from one hook to another.
+ */
+#ifndef KP_CONTEXT_BPF_H
+#define KP_CONTEXT_BPF_H
+
+#include "write.bpf.h"
+
+enum fault_kind { FAULT_NONE, FAULT_USER, FAULT_KERNEL };
+
+struct context {
+	u32 fault;		/* enum fault_kind */
+	u32 error;		/* error code of the CPU */
+	u64 address;
+	u64 ip;			/* of a user fault */
+	u32 decided;		/* the fault's first page has been seen */
+	u32 major;		/* major_fault was reported */
+	u64 mapping;		/* file_fault: the page that is not there */
+	u64 index;
+	u64 lock;		/* contention_begin */
+	u64 scanned;		/* pages since reclaim began */
+	u32 reclaim;
+	u32 physio;
+	u32 device;		/* of the physio */
+	u32 pad;
+};
+
+struct kp_map_context {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct context);
+};
+
+extern struct kp_map_context tnf_context SEC(".maps");
+
+static __always_inline struct context *context_of(struct task_struct *t)
+{
+	return bpf_task_storage_get(&tnf_context, t, NULL, 0);
+}
+
+static __always_inline struct context *my_context(void)
+{
+	return context_of(bpf_get_current_task_btf());
+}
+
+static __always_inline struct context *my_new_context(void)
+{
+	return bpf_task_storage_get(&tnf_context, bpf_get_current_task_btf(),
+	    NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+#endif /* KP_CONTEXT_BPF_H */

@@ -1,0 +1,79 @@
+/*
+ * handle.h - a session with the kernel, as the loader's files share it.
+ */
+#ifndef KP_HANDLE_H
+#define KP_HANDLE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue.h"
+#include "kernel_probes.h"
+
+#define KP_BPFFS	"/sys/fs/bpf"
+#define KP_DIR		KP_BPFFS "/tnf"
+#define KP_DIR_PROG	KP_DIR "/prog"
+#define KP_DIR_LINK	KP_DIR "/link"
+#define KP_PIN_STATE	KP_DIR "/state"
+#define KP_PIN_FILTER	KP_DIR "/filter"
+#define KP_PIN_BUF	KP_DIR "/buf"
+#define KP_PIN_CPU	KP_DIR "/cpu"
+
+#define KP_EXPORT	__attribute__((visibility("default")))
+
+struct kp {
+	bool		 control;
+	bool		 foreign;	/* pins of another version are there */
+	int		 lock;		/* directory that we hold the lock on */
+	int		 state_fd, filter_fd, buf_fd, cpu_fd;	/* -1: no such map */
+	struct kp_shared	*state;		/* the pinned map's, or &local */
+	struct kp_shared	 local;		/* until there is something to pin */
+	struct kp_cpu	*cpu;		/* the pinned map's, or NULL */
+	int		 cpus;		/* elements of it */
+	char		*buf;		/* mapping of the buffer, or NULL */
+	size_t		 buf_size;
+	uint64_t	 missing;	/* programs that this kernel has no hook for */
+	pid_t		*kept;		/* the filter's set, while nothing is pinned */
+	int		 kepts;
+	char		 attrs[1024];
+	char		 detail[512];
+};
+
+/* detail.c: keeps what went wrong and returns 'r'. */
+int kp_fail(struct kp *, int r, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for a BPF system call: says who stands in the way. */
+int kp_refused(struct kp *, int r, const char *what);
+
+/* pins.c */
+int kp_pins_mount(struct kp *);
+int kp_pins_dir(struct kp *, const char *path);
+void kp_pins_remove(const char *dir);
+bool kp_pinned(const char *dir, const char *name);
+
+/* state.c */
+int kp_state_open(struct kp *);		/* of pins that are there */
+int kp_state_make(struct kp *);		/* pins it, if it is not */
+void kp_state_close(struct kp *);
+int kp_state_usable(struct kp *);	/* -EPROTO: of another version */
+
+/* hooks.c */
+int kp_hooks_find(struct kp *);
+uint64_t kp_needs(const struct kp *, const struct kp_row *);
+int kp_enum_bit(const char *name, int otherwise);
+
+/* buffer.c */
+void kp_forget(struct kp *);
+
+/* load.c */
+int kp_load(struct kp *, size_t size);
+
+/* attach.c: brings what is attached in line with the state. */
+int kp_attach_sync(struct kp *);
+
+/* symbols.c */
+void kp_symbols_find(struct kp_shared *);
+
+#endif /* KP_HANDLE_H */

@@ -1,0 +1,105 @@
+/*
+ * hooks.c - which hooks this kernel has, by its BTF.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bpf/btf.h>
+
+#include "handle.h"
+
+#define PROTOTYPE_3	4	/* parameters: data, preempt, prev, next */
+#define PROTOTYPE_4	5	/* and prev_state */
+
+/* The prototype of a tracepoint's probes, or NULL. */
+static const struct btf_type *
+prototype(const struct btf *btf, const char *hook)
+{
+	const struct btf_type *t;
+	char name[128];
+	int id;
+
+	snprintf(name, sizeof name, "btf_trace_%s", hook);
+	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return NULL;
+	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+	if (t == NULL || !btf_is_ptr(t))
+		return NULL;
+	t = btf__type_by_id(btf, t->type);
+	return t != NULL && btf_is_func_proto(t) ? t : NULL;
+}
+
+/* In 5.18 prev_state was the second argument for a while. */
+static uint64_t
+wrong_switch(const struct btf *btf)
+{
+	const uint64_t both = 1ull << KP_PROGRAM_context_switch |
+	    1ull << KP_PROGRAM_context_switch3;
+	const struct btf_type *proto = prototype(btf, "sched_switch");
+
+	if (proto == NULL || !btf_is_ptr(btf__type_by_id(btf, btf_params(proto)[2].type)))
+		return both;
+	switch (btf_vlen(proto)) {
+	case PROTOTYPE_4:
+		return 1ull << KP_PROGRAM_context_switch3;
+	case PROTOTYPE_3:
+		return 1ull << KP_PROGRAM_context_switch;
+	}
+	return both;
+}
+
+int
+kp_hooks_find(struct kp *kp)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct kp_program_row *p;
+
+	if (btf == NULL)
+		return kp_fail(kp, -ENOTSUP, "/sys/kernel/btf/vmlinux: the kernel does "
+		    "not describe its types: needs CONFIG_DEBUG_INFO_BTF");
+	kp->missing = wrong_switch(btf);
+	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
+		p = &kp_programs[i];
+		if ((p->kind == KP_KIND_BTF || p->kind == KP_KIND_RAW) &&
+		    prototype(btf, p->hook) == NULL)
+			kp->missing |= 1ull << i;
+	}
+	btf__free(btf);
+	return 0;
+}
+
+/* sched_switch has two programs, of which one fits. */
+uint64_t
+kp_needs(const struct kp *kp, const struct kp_row *row)
+{
+	const uint64_t both = 1ull << KP_PROGRAM_context_switch |
+	    1ull << KP_PROGRAM_context_switch3;
+	uint64_t needs = row->needs;
+
+	if ((needs & both) == both && (kp->missing & both) != both)
+		needs &= ~(kp->missing & both);
+	return needs;
+}
+
+/* The value of an enumerator of an enum without a name. */
+int
+kp_enum_bit(const char *name, int otherwise)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int bit = otherwise;
+
+	for (unsigned id = 1; btf != NULL && id < btf__type_cnt(btf); id++) {
+		const struct btf_type *t = btf__type_by_id(btf, id);
+
+		if (!btf_is_enum(t) || t->name_off != 0)
+			continue;
+		for (unsigned i = 0; i < btf_vlen(t); i++)
+			if (strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off),
+			    name) == 0)
+				bit = btf_enum(t)[i].val;
+	}
+	btf__free(btf);
+	return bit;
+}

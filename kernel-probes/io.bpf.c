@@ -1,0 +1,404 @@
+/*
+ * io.bpf.c - block requests, the pages in them, and raw I/O.
+ */
+#include "context.bpf.h"
+#include "states.h"
+#include "waits.bpf.h"
+
+#define PAGE_SHIFT	12
+#define PAGE_SIZE	4096
+#define PAGES_MAX	64	/* of a request that are looked at */
+#define BIOS_MAX	128	/* of a completed request */
+#define IOVECS_MAX	16
+
+#define REQ_OP_MASK	0xff
+#define REQ_OP_READ	0
+#define REQ_OP_WRITE	1
+
+#define S_IFMT		0170000
+#define S_IFBLK		0060000
+#define O_DIRECT	040000
+
+#define has_request_flag(opf, name) \
+	((opf) >> bpf_core_enum_value(enum req_flag_bits, name) & 1)
+
+struct io {			/* a request under way */
+	u64 block;
+	u64 vnode;		/* of the pages that it writes, or 0 */
+	u32 device;
+	u32 left;		/* bytes to go */
+	u32 pages;
+	u32 reclaim;		/* of these, to be freed when written */
+};
+
+struct {			/* by address of the bio */
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u64);
+	__type(value, struct io);
+} ios SEC(".maps");
+
+struct page_info {
+	u64 mapping;
+	u64 index;
+	u64 flags;
+};
+
+static __always_inline void page_info(struct page *page, struct page_info *p)
+{
+	u64 head = BPF_CORE_READ(page, compound_head);
+	struct folio *folio = (void *)(head & 1 ? head - 1 : (u64)page);
+
+	p->mapping = (u64)BPF_CORE_READ(folio, mapping);
+	p->index = BPF_CORE_READ(folio, index) +
+	    ((u64)page - (u64)folio) / bpf_core_type_size(struct page);
+	p->flags = folio_flags(folio);
+}
+
+/* Pages of a write that the reclaim scan waits for. */
+static __always_inline u32 reclaim_pages(struct bio *bio, bool done)
+{
+	u32 n = 0, count = BPF_CORE_READ(bio, bi_vcnt);
+	struct bio_vec *vec = BPF_CORE_READ(bio, bi_io_vec), v;
+	struct page_info p;
+
+	for (u32 i = 0; i < PAGES_MAX && i < count; i++) {
+		bpf_probe_read_kernel(&v, sizeof v, vec + i);
+		page_info(v.bv_page, &p);
+		/* Without writeback the same bit means read-ahead. */
+		if (has_flag(p.flags, PG_reclaim) &&
+		    (done ? !has_flag(p.flags, PG_active) : has_flag(p.flags, PG_writeback)))
+			n += (v.bv_len + PAGE_SIZE - 1) / PAGE_SIZE;
+	}
+	return n;
+}
+
+static __always_inline s32 bio_flags(u32 opf, bool paging, bool raw)
+{
+	s32 flags = KP_B_BUSY;
+
+	flags |= (opf & REQ_OP_MASK) == REQ_OP_READ ? KP_B_READ : KP_B_WRITE;
+	if (!has_request_flag(opf, __REQ_SYNC) || has_request_flag(opf, __REQ_RAHEAD))
+		flags |= KP_B_ASYNC;
+	if (paging)
+		flags |= KP_B_PAGEIO;
+	if (raw)
+		flags |= KP_B_PHYS;
+	return flags;
+}
+
+static __always_inline void strategy(struct bio *bio, const struct io *io, s32 flags)
+{
+	struct kp_strategy *e;
+	struct hit hit;
+
+	if (!is_on(KP_BIT(KP_STRATEGY)))
+		return;
+	e = EVENT(&hit, STRATEGY, kp_strategy);
+	if (e == NULL)
+		return;
+	e->device = io->device;
+	e->block = io->block;
+	e->size = io->left;
+	e->buf = (u64)bio;
+	e->flags = flags;
+	e->pad = 0;
+	event_end(&hit);
+}
+
+static __always_inline void pagein(u64 vnode, u64 offset, u64 size)
+{
+	struct kp_pagein *e;
+	struct hit hit;
+
+	if (!is_on(KP_BIT(KP_PAGEIN)))
+		return;
+	e = EVENT(&hit, PAGEIN, kp_pagein);
+	if (e == NULL)
+		return;
+	e->vnode = vnode;
+	e->offset = offset;
+	e->size = size;
+	event_end(&hit);
+}
+
+/* Read from swap for a fault: the page's identity is its place there. */
+static __always_inline void swap_fault(struct context *c, u64 vnode, u64 offset)
+{
+	struct kp_page *e;
+	struct hit hit;
+
+	if (c == NULL || c->fault == FAULT_NONE || c->major)
+		return;
+	c->major = 1;
+	if (!is_on(KP_BIT(KP_MAJOR_FAULT)))
+		return;
+	e = EVENT(&hit, MAJOR_FAULT, kp_page);
+	if (e == NULL)
+		return;
+	e->vnode = vnode;
+	e->offset = offset;
+	event_end(&hit);
+}
+
+struct paging {			/* what a request moves, if that is pages */
+	u64 vnode;		/* or 0 */
+	u64 offset;
+	bool swap;
+};
+
+static __always_inline bool is_swap(u32 opf, const struct page_info *p,
+    const struct context *c)
+{
+	if (bpf_core_enum_value_exists(enum req_flag_bits, __REQ_SWAP) &&
+	    has_request_flag(opf, __REQ_SWAP))
+		return true;
+	if ((opf & REQ_OP_MASK) == REQ_OP_WRITE)
+		return (p->mapping & 3) == 1 && has_flag(p->flags, PG_swapcache);
+	return p->mapping == 0 && c != NULL && c->fault != FAULT_NONE && !c->physio;
+}
+
+static __always_inline void find_paging(struct bio *bio, const struct context *c,
+    struct paging *to)
+{
+	struct block_device *bdev = bio->bi_bdev;
+	struct page_info p;
+	struct bio_vec v;
+
+	if (bio->bi_io_vec == NULL || bio->bi_iter.bi_size == 0 ||
+	    (bio->bi_opf & REQ_OP_MASK) > REQ_OP_WRITE || (c != NULL && c->physio))
+		return;
+	bpf_probe_read_kernel(&v, sizeof v, bio->bi_io_vec + bio->bi_iter.bi_idx);
+	page_info(v.bv_page, &p);
+	if (p.mapping != 0 && (p.mapping & 3) == 0) {
+		to->vnode = (u64)BPF_CORE_READ((struct address_space *)p.mapping, host);
+		to->offset = (p.index << PAGE_SHIFT) + v.bv_offset;
+	} else if (is_swap(bio->bi_opf, &p, c)) {
+		to->swap = true;
+		to->vnode = device_inode(bdev);
+		to->offset = bio->bi_iter.bi_sector << 9;
+	}
+}
+
+SEC("tp_btf/block_bio_queue")
+int BPF_PROG(bio_queue, struct bio *bio)
+{
+	struct context *c = my_context();
+	struct block_device *bdev = bio->bi_bdev;
+	struct paging paging = {};
+	struct io io = {};
+	u64 key = (u64)bio;
+	u32 op = bio->bi_opf & REQ_OP_MASK;
+
+	io.device = bdev->bd_dev;
+	io.block = bio->bi_iter.bi_sector;
+	if (bio->bi_flags & state.bio_remapped)
+		io.block -= bdev->bd_start_sect;
+	io.left = bio->bi_iter.bi_size;
+	find_paging(bio, c, &paging);
+	if (op == REQ_OP_WRITE && paging.vnode != 0) {
+		io.vnode = paging.vnode;
+		io.pages = (io.left + PAGE_SIZE - 1) / PAGE_SIZE;
+		io.reclaim = reclaim_pages(bio, false);
+	}
+	if (op == REQ_OP_READ && paging.vnode != 0) {
+		if (paging.swap)
+			swap_fault(c, paging.vnode, paging.offset);
+		pagein(paging.vnode, paging.offset, io.left);
+	}
+	strategy(bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, c != NULL && c->physio));
+	if (is_on(KP_BIT(KP_BIODONE) | KP_BIT(KP_PAGEOUT)))
+		bpf_map_update_elem(&ios, &key, &io, BPF_ANY);
+	return 0;
+}
+
+static __always_inline void biodone(u64 bio, const struct io *io)
+{
+	struct kp_biodone *e;
+	struct hit hit;
+
+	if (!is_on(KP_BIT(KP_BIODONE)))
+		return;
+	e = EVENT(&hit, BIODONE, kp_biodone);
+	if (e == NULL)
+		return;
+	e->device = io->device;
+	e->block = io->block;
+	e->buf = bio;
+	event_end(&hit);
+}
+
+static __always_inline void pageout(struct bio *bio, const struct io *io)
+{
+	struct kp_pageout *e;
+	struct hit hit;
+	u32 freed;
+
+	if (io->vnode == 0 || !is_on(KP_BIT(KP_PAGEOUT)))
+		return;
+	freed = reclaim_pages(bio, true);
+	e = EVENT(&hit, PAGEOUT, kp_pageout);
+	if (e == NULL)
+		return;
+	e->vnode = io->vnode;
+	e->pages_pageout = io->pages;
+	e->pages_freed = freed;
+	e->pages_reclaimed = io->reclaim > freed ? io->reclaim - freed : 0;
+	event_end(&hit);
+}
+
+/*
+ * Some bytes of a bio are done.  The part that was split off a bio is not known
+ * itself; it counts for the bio that it points to.
+ */
+__noinline int bytes_done(u64 bio, u32 bytes)
+{
+	struct io *io = bpf_map_lookup_elem(&ios, &bio);
+
+	if (io == NULL) {
+		bio = (u64)BPF_CORE_READ((struct bio *)bio, bi_private);
+		io = bpf_map_lookup_elem(&ios, &bio);
+		if (io == NULL)
+			return 0;
+	}
+	if (bytes < io->left) {
+		io->left -= bytes;
+		return 0;
+	}
+	pageout((struct bio *)bio, io);
+	biodone(bio, io);
+	bpf_map_delete_elem(&ios, &bio);
+	return 0;
+}
+
+/* Drivers without requests. */
+SEC("raw_tp/block_bio_complete")
+int bio_done(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bytes_done(ctx->args[1], 0xffffffff);
+}
+
+SEC("raw_tp/block_rq_complete")
+int request_done(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct request *rq = (void *)ctx->args[0];
+	u32 left = ctx->args[2], size, n;
+	u64 bio = (u64)BPF_CORE_READ(rq, bio), next;
+
+	for (int i = 0; i < BIOS_MAX && bio != 0; i++) {
+		size = BPF_CORE_READ((struct bio *)bio, bi_iter.bi_size);
+		next = (u64)BPF_CORE_READ((struct bio *)bio, bi_next);
+		n = size < left ? size : left;
+		if (size != 0 && n == 0)
+			break;
+		bytes_done(bio, n);
+		left -= n;
+		bio = next;
+	}
+	return 0;
+}
+
+struct transfer {		/* a read or write system call */
+	bool write;
+	bool vector;		/* its second argument is an array of iovecs */
+	bool position;		/* it has its own offset */
+};
+
+static __always_inline bool is_transfer(long nr, struct transfer *t)
+{
+	switch (nr) {
+	case NR_read:	 *t = (struct transfer){ 0, 0, 0 }; return true;
+	case NR_write:	 *t = (struct transfer){ 1, 0, 0 }; return true;
+	case NR_pread64: *t = (struct transfer){ 0, 0, 1 }; return true;
+	case NR_pwrite64: *t = (struct transfer){ 1, 0, 1 }; return true;
+	case NR_readv:	 *t = (struct transfer){ 0, 1, 0 }; return true;
+	case NR_writev:	 *t = (struct transfer){ 1, 1, 0 }; return true;
+	case NR_preadv: case NR_preadv2:
+		*t = (struct transfer){ 0, 1, 1 }; return true;
+	case NR_pwritev: case NR_pwritev2:
+		*t = (struct transfer){ 1, 1, 1 }; return true;
+	}
+	return false;
+}
+
+static __always_inline u64 transfer_size(const struct pt_regs___kernel *regs,
+    bool vector)
+{
+	struct { u64 base, len; } v;
+	u64 sum = 0;
+
+	if (!vector)
+		return regs->dx;
+	for (u32 i = 0; i < IOVECS_MAX && i < regs->dx; i++) {
+		if (bpf_probe_read_user(&v, sizeof v, (void *)(regs->si + i * sizeof v)) != 0)
+			break;
+		sum += v.len;
+	}
+	return sum;
+}
+
+static __always_inline void raw_begin(struct file *file, u32 device,
+    const struct pt_regs___kernel *regs, const struct transfer *t)
+{
+	struct context *c = my_new_context();
+	struct kp_physio_start *e;
+	struct hit hit;
+	u64 size = transfer_size(regs, t->vector);
+	s64 offset = t->position ? (s64)regs->r10 : -1;
+
+	if (c == NULL)
+		return;
+	c->physio = 1;
+	c->device = device;
+	if (offset == -1)
+		offset = BPF_CORE_READ(file, f_pos);
+	if (!is_on(KP_BIT(KP_PHYSIO_START)))
+		return;
+	e = EVENT(&hit, PHYSIO_START, kp_physio_start);
+	if (e == NULL)
+		return;
+	e->device = device;
+	e->offset = offset;
+	e->size = size;
+	e->rw = t->write ? KP_B_WRITE : KP_B_READ;
+	e->pad = 0;
+	event_end(&hit);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(physio_start, struct pt_regs___kernel *regs, long nr)
+{
+	struct transfer t;
+	struct inode *inode;
+	struct file *file;
+
+	if (!is_transfer(nr, &t))
+		return 0;
+	file = file_of(bpf_get_current_task_btf(), regs->di);
+	if (file == NULL || !(BPF_CORE_READ(file, f_flags) & O_DIRECT))
+		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
+	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFBLK)
+		raw_begin(file, BPF_CORE_READ(inode, i_rdev), regs, &t);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(physio_end, struct pt_regs___kernel *regs, long ret)
+{
+	struct context *c = my_context();
+	struct kp_address *e;
+	struct hit hit;
+
+	if (c == NULL || !c->physio)
+		return 0;
+	c->physio = 0;
+	if (!is_on(KP_BIT(KP_PHYSIO_END)))
+		return 0;
+	e = EVENT(&hit, PHYSIO_END, kp_address);
+	if (e == NULL)
+		return 0;
+	e->address = c->device;
+	event_end(&hit);
+	return 0;
+}

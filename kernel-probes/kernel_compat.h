@@ -1,0 +1,159 @@
+/*
+ * kernel_compat.h - where kernels differ, each with the version that changed.
+ *
+ * A shim whose last kernel is gone may go too.  Hooks that come and go are the
+ * loader's business (programs.h, catalogue.c).
+ */
+#ifndef KP_KERNEL_COMPAT_H
+#define KP_KERNEL_COMPAT_H
+
+#include "kernel_types.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#define PF_KSWAPD	0x00020000
+#define PF_KTHREAD	0x00200000
+#define PF_IO_WORKER	0x00000010
+#define PF_MEMALLOC	0x00000800
+#define PF_USER_WORKER	0x00004000	/* 6.4; unused before */
+
+#define TASK_ON_RQ_MIGRATING	2
+#define TASK_STOPPED_OR_TRACED	(4 | 8)
+#define TASK_DEAD		0x80
+
+#define KERNEL_STACK_SIZE	16384	/* x86-64 without KASAN */
+
+/*
+ * Stores reach other CPUs in the order of the program.  x86 keeps it anyway;
+ * elsewhere an atomic operation with its full barrier is all that BPF offers.
+ */
+#ifdef __TARGET_ARCH_x86
+#define store_barrier()	asm volatile("" ::: "memory")
+#else
+#define store_barrier()	do {						\
+	static u64 fence;						\
+	__sync_fetch_and_add(&fence, 1);				\
+} while (0)
+#endif
+
+#define read_once(x)	(*(volatile typeof(x) *)&(x))
+#define write_once(x, v) (*(volatile typeof(x) *)&(x) = (v))
+
+/* The CPU moved to thread_info in 5.16 (x86). */
+struct task_struct___cpu {
+	unsigned int cpu;
+} __attribute__((preserve_access_index));
+
+static __always_inline u32 task_on_cpu(struct task_struct *t)
+{
+	if (bpf_core_field_exists(t->thread_info.cpu))
+		return BPF_CORE_READ(t, thread_info.cpu);
+	return BPF_CORE_READ((struct task_struct___cpu *)t, cpu);
+}
+
+/* The hung task detector notes the lock since 6.15; before that, and without
+   the detector, contention_begin tells. */
+struct task_struct___blocker {
+	unsigned long blocker;
+	void *blocked_on;
+} __attribute__((preserve_access_index));
+
+static __always_inline u64 task_blocker(struct task_struct *task)
+{
+	struct task_struct___blocker *t = (void *)task;
+	u64 lock = 0;
+
+	/* The low bits say what kind of lock it is. */
+	if (bpf_core_field_exists(t->blocker)) {
+		lock = BPF_CORE_READ(t, blocker) & ~3ull;
+		if (lock == 0 && bpf_core_field_exists(t->blocked_on))
+			lock = (u64)BPF_CORE_READ(t, blocked_on);
+	}
+	return lock;
+}
+
+/* A struct since 6.18, a word before: take the first word, whatever it is. */
+static __always_inline u64 folio_flags(struct folio *f)
+{
+	u64 flags = 0;
+
+	bpf_probe_read_kernel(&flags, sizeof flags, f);
+	return flags;
+}
+
+#define has_flag(flags, name) \
+	((flags) >> bpf_core_enum_value(enum pageflags, name) & 1)
+
+/* Called _folio_nr_pages before 6.15. */
+struct folio___nr {
+	unsigned int _nr_pages;
+} __attribute__((preserve_access_index));
+struct folio___folio_nr {
+	unsigned int _folio_nr_pages;
+} __attribute__((preserve_access_index));
+
+static __always_inline u32 folio_pages(struct folio *folio)
+{
+	struct folio___nr *f = (void *)folio;
+	struct folio___folio_nr *old = (void *)folio;
+
+	if (!has_flag(folio_flags(folio), PG_head))
+		return 1;
+	if (bpf_core_field_exists(f->_nr_pages))
+		return BPF_CORE_READ(f, _nr_pages);
+	if (bpf_core_field_exists(old->_folio_nr_pages))
+		return BPF_CORE_READ(old, _folio_nr_pages);
+	return 1;
+}
+
+/* bd_inode gave way to bd_mapping in 6.11. */
+struct block_device___mapping {
+	struct address_space *bd_mapping;
+} __attribute__((preserve_access_index));
+struct block_device___inode {
+	struct inode *bd_inode;
+} __attribute__((preserve_access_index));
+
+static __always_inline u64 device_inode(struct block_device *bdev)
+{
+	struct block_device___mapping *b = (void *)bdev;
+	struct block_device___inode *old = (void *)bdev;
+
+	if (bpf_core_field_exists(b->bd_mapping))
+		return (u64)BPF_CORE_READ(b, bd_mapping, host);
+	if (bpf_core_field_exists(old->bd_inode))
+		return (u64)BPF_CORE_READ(old, bd_inode);
+	return 0;
+}
+
+/* Threads that wait for a delayed dequeue are not runnable: 6.13.  Before, the
+   sum for all classes is right. */
+static __always_inline u64 rq_runnable(struct rq *rq)
+{
+	if (bpf_core_field_exists(rq->cfs.h_nr_runnable))
+		return (u64)BPF_CORE_READ(rq, cfs.h_nr_runnable) +
+		    BPF_CORE_READ(rq, rt.rt_nr_running) +
+		    BPF_CORE_READ(rq, dl.dl_nr_running);
+	return BPF_CORE_READ(rq, nr_running);
+}
+
+/* Where a kernel thread keeps its own data since 5.17. */
+static __always_inline struct kthread *task_kthread(struct task_struct *t)
+{
+	if (bpf_core_field_exists(t->worker_private))
+		return (struct kthread *)BPF_CORE_READ(t, worker_private);
+	return NULL;
+}
+
+/*
+ * The system call that a thread is in, by the registers that it entered the
+ * kernel with: true for a call, false for a fault or an interrupt.  (x86)
+ */
+static __always_inline bool in_syscall(const struct pt_regs___kernel *regs)
+{
+	return (long)regs->orig_ax >= 0;
+}
+
+#endif /* KP_KERNEL_COMPAT_H */

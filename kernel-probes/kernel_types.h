@@ -1,0 +1,252 @@
+/*
+ * kernel_types.h - the kernel's types, as far as the probes look at them.
+ *
+ * No layout here is real: the loader relocates every member by the BTF of the
+ * kernel that runs.  Members that only some kernels have, and names that
+ * changed, are in kernel_compat.h.
+ */
+#ifndef KP_KERNEL_TYPES_H
+#define KP_KERNEL_TYPES_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct rb_node {
+	struct rb_node *rb_right, *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct rb_root_cached {
+	struct rb_root rb_root;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+/* Registers of a user thread; the name avoids the one in <asm/ptrace.h>. */
+struct pt_regs___kernel {
+	unsigned long r10, di, si, dx, orig_ax, ip, sp;
+};
+
+/* What a thread that does not run has on top of its kernel stack. (x86) */
+struct inactive_task_frame {
+	unsigned long r12, bx, bp, ret_addr;
+};
+
+struct thread_struct {
+	unsigned long sp;
+};
+
+struct thread_info {
+	u32 status;
+	u32 cpu;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct super_block {
+	u32 s_dev;
+};
+
+struct inode {
+	u16 i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	u32 i_rdev;
+};
+
+struct address_space {
+	struct inode *host;
+};
+
+struct file {
+	struct address_space *f_mapping;
+	struct inode *f_inode;
+	unsigned int f_flags;
+	s64 f_pos;
+};
+
+struct rt_rq {
+	unsigned int rt_nr_running;
+};
+
+struct dl_rq {
+	unsigned long dl_nr_running;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+	unsigned int h_nr_runnable;
+};
+
+struct rq {
+	unsigned int nr_running;
+	struct cfs_rq cfs;
+	struct rt_rq rt;
+	struct dl_rq dl;
+	struct task_struct *curr, *idle;
+	int cpu;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
+struct signal_struct {
+	atomic_t live;		/* threads that have not exited */
+	struct list_head thread_head;
+};
+
+struct mm_struct {
+	struct task_struct *owner;
+};
+
+struct rt_mutex_waiter {
+	void *lock;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	void *stack;
+	unsigned int flags;
+	int on_rq;
+	int prio;
+	struct sched_entity se;
+	struct mm_struct *mm;
+	s32 pid, tgid;
+	struct signal_struct *signal;
+	struct list_head thread_node;
+	struct files_struct *files;
+	void *worker_private;
+	struct rt_mutex_waiter *pi_blocked_on;
+	int pagefault_disabled;
+	struct thread_struct thread;
+};
+
+struct kthread {
+	void *data;
+};
+
+struct kthread_create_info {
+	void *threadfn;
+};
+
+struct page {
+	unsigned long compound_head;
+};
+
+struct folio {
+	struct address_space *mapping;
+	unsigned long index;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	void *vm_ops;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+struct anon_vma_chain {
+	struct vm_area_struct *vma;
+	struct rb_node rb;
+};
+
+struct anon_vma {
+	struct rb_root_cached rb_root;
+};
+
+struct block_device {
+	u64 bd_start_sect;
+	u32 bd_dev;
+};
+
+struct bvec_iter {
+	u64 bi_sector;
+	unsigned int bi_size;
+	unsigned int bi_idx;
+};
+
+struct bio_vec {
+	struct page *bv_page;
+	unsigned int bv_len;
+	unsigned int bv_offset;
+};
+
+struct bio {
+	struct bio *bi_next;
+	struct block_device *bi_bdev;
+	unsigned int bi_opf;
+	unsigned short bi_flags;
+	struct bvec_iter bi_iter;
+	void *bi_private;
+	unsigned short bi_vcnt;
+	struct bio_vec *bi_io_vec;
+};
+
+struct request {
+	struct bio *bio;
+};
+
+struct zone {
+	unsigned long _watermark[4];
+	unsigned long watermark_boost;
+	atomic_long_t vm_stat[1];
+};
+
+struct pglist_data {
+	struct zone node_zones[1];
+	int nr_zones;
+	int node_id;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+enum pageflags { PG_head, PG_active, PG_writeback, PG_reclaim, PG_swapcache };
+enum req_flag_bits { __REQ_SYNC, __REQ_RAHEAD, __REQ_SWAP };
+enum zone_stat_item { NR_FREE_PAGES };
+enum zone_watermarks { WMARK_HIGH };
+
+#pragma clang attribute pop
+
+#endif /* KP_KERNEL_TYPES_H */

@@ -1,0 +1,173 @@
+/*
+ * load.c - the programs go into the kernel, with their maps, and are pinned.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "handle.h"
+#include "kernel.skel.h"
+
+static int
+program_number(const char *name)
+{
+	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++)
+		if (strcmp(kp_programs[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+/*
+ * libbpf loads all or nothing, and tells only in a message which program the
+ * verifier did not take.  One thread loads at a time (kp_open() locks).
+ */
+static uint64_t refused;
+
+static int
+listen(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char text[512], name[64];
+	int n;
+
+	vsnprintf(text, sizeof text, fmt, ap);
+	if (sscanf(text, "libbpf: prog '%63[^']': failed to load", name) == 1 &&
+	    strstr(text, "failed to load: -") != NULL &&
+	    (n = program_number(name)) >= 0)
+		refused |= 1ull << n;
+	return 0;
+}
+
+static void
+choose_programs(struct kp *kp, struct kernel_bpf *skel)
+{
+	struct bpf_program *p;
+	int n;
+
+	bpf_object__for_each_program(p, skel->obj) {
+		n = program_number(bpf_program__name(p));
+		bpf_program__set_autoload(p, n >= 0 &&
+		    !((kp->missing | kp->state->refused) >> n & 1));
+	}
+}
+
+static int
+choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
+{
+	int cpus = libbpf_num_possible_cpus(), r;
+
+	if (cpus < 0)
+		return cpus;
+	if ((r = bpf_map__set_max_entries(skel->maps.tnf_buf, size / KP_BLOCK_SIZE)) < 0 ||
+	    (r = bpf_map__set_max_entries(skel->maps.tnf_cpu, cpus)) < 0 ||
+	    (r = bpf_map__reuse_fd(skel->maps.tnf_filter, kp->filter_fd)) < 0)
+		return r;
+	return bpf_map__reuse_fd(skel->maps.data_state, kp->state_fd);
+}
+
+static int
+try_load(struct kp *kp, size_t size, struct kernel_bpf **ret)
+{
+	struct kernel_bpf *skel = kernel_bpf__open();
+	int r;
+
+	if (skel == NULL)
+		return -errno;
+	choose_programs(kp, skel);
+	r = choose_maps(kp, skel, size);
+	if (r == 0)
+		r = bpf_object__load(skel->obj);
+	if (r != 0)
+		kernel_bpf__destroy(skel);
+	else
+		*ret = skel;
+	return r;
+}
+
+static int
+load(struct kp *kp, size_t size, struct kernel_bpf **ret)
+{
+	libbpf_print_fn_t before = libbpf_set_print(listen);
+	int r;
+
+	for (;;) {
+		refused = 0;
+		r = try_load(kp, size, ret);
+		if (r == 0 || r == -EPERM || r == -ENOMEM ||
+		    (refused & ~kp->state->refused) == 0)
+			break;
+		kp->state->refused |= refused;
+	}
+	libbpf_set_print(before);
+	return r;
+}
+
+static int
+pin(struct kp *kp, int fd, const char *path)
+{
+	int r = bpf_obj_pin(fd, path);
+
+	return r < 0 ? kp_refused(kp, r, path) : 0;
+}
+
+static int
+pin_all(struct kp *kp, struct kernel_bpf *skel)
+{
+	struct bpf_program *p;
+	char path[PATH_MAX];
+	int r;
+
+	if ((r = kp_pins_dir(kp, KP_DIR_PROG)) < 0 ||
+	    (r = kp_pins_dir(kp, KP_DIR_LINK)) < 0 ||
+	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_buf), KP_PIN_BUF)) < 0 ||
+	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_cpu), KP_PIN_CPU)) < 0)
+		return r;
+	bpf_object__for_each_program(p, skel->obj) {
+		if (!bpf_program__autoload(p))
+			continue;
+		snprintf(path, sizeof path, KP_DIR_PROG "/%s", bpf_program__name(p));
+		if ((r = pin(kp, bpf_program__fd(p), path)) < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Runs the iterator once; its output does not matter. */
+static void
+find_nodes(struct kernel_bpf *skel)
+{
+	int prog = bpf_program__fd(skel->progs.find_nodes), link, fd;
+	char byte;
+
+	if (prog < 0)
+		return;
+	link = bpf_link_create(prog, 0, BPF_TRACE_ITER, NULL);
+	fd = link < 0 ? -1 : bpf_iter_create(link);
+	if (fd >= 0) {
+		while (read(fd, &byte, 1) > 0)
+			;
+		close(fd);
+	}
+	if (link >= 0)
+		close(link);
+}
+
+int
+kp_load(struct kp *kp, size_t size)
+{
+	struct kernel_bpf *skel;
+	int r = load(kp, size, &skel);
+
+	if (r != 0)
+		return r == -ENOMEM ?
+		    kp_fail(kp, r, "buffer of %zu bytes: not enough memory", size) :
+		    kp_refused(kp, r, "BPF programs");
+	r = pin_all(kp, skel);
+	if (r == 0)
+		find_nodes(skel);
+	kernel_bpf__destroy(skel);
+	return r;
+}

@@ -1,0 +1,125 @@
+/*
+ * open.c - a session begins and ends.
+ *
+ * Locks are flock()s on directories of the bpffs: they need no file of their
+ * own, and whoever may pin may lock.  The one that controls holds KP_DIR; each
+ * that reads the buffer shares KP_DIR_PROG, which is there while a buffer is.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "handle.h"
+
+static const struct kp kp_closed = {
+	.lock = -1, .state_fd = -1, .filter_fd = -1, .buf_fd = -1, .cpu_fd = -1,
+};
+
+/* The directory may have been removed between our open() and flock(). */
+static bool
+still_there(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_ino == b.st_ino &&
+	    a.st_dev == b.st_dev;
+}
+
+static int
+lock_control(struct kp *kp)
+{
+	int r, fd;
+
+	for (;;) {
+		if ((r = kp_pins_dir(kp, KP_DIR)) < 0)
+			return r;
+		fd = open(KP_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd == -1 && errno == ENOENT)
+			continue;
+		if (fd == -1)
+			return kp_fail(kp, -errno, KP_DIR ": %s", strerror(errno));
+		if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
+			close(fd);
+			return kp_fail(kp, -EBUSY, "kernel: another session "
+			    "controls the probes: end it first");
+		}
+		if (still_there(fd, KP_DIR))
+			break;
+		close(fd);
+	}
+	kp->lock = fd;
+	return 0;
+}
+
+static int
+lock_reading(struct kp *kp)
+{
+	kp->lock = open(KP_DIR_PROG, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (kp->lock == -1)
+		return errno == ENOENT || errno == ENOTDIR ?
+		    kp_fail(kp, -ENOENT, "kernel: no trace buffer: allocate one with prex -k") :
+		    kp_refused(kp, -errno, KP_DIR);
+	if (flock(kp->lock, LOCK_SH | LOCK_NB) == -1)
+		return kp_fail(kp, -EBUSY, "kernel: the trace buffer is being removed");
+	return 0;
+}
+
+static int
+open_control(struct kp *kp)
+{
+	int r;
+
+	if ((r = kp_hooks_find(kp)) < 0 || (r = kp_pins_mount(kp)) < 0 ||
+	    (r = lock_control(kp)) < 0)
+		return r;
+	return kp_state_open(kp);
+}
+
+static int
+open_reading(struct kp *kp)
+{
+	int r;
+
+	if ((r = lock_reading(kp)) < 0 || (r = kp_state_open(kp)) < 0 ||
+	    (r = kp_state_usable(kp)) < 0)
+		return r;
+	if (kp->state->buffer_size == 0)
+		return kp_fail(kp, -ENOENT, "kernel: no trace buffer: allocate one with prex -k");
+	return 0;
+}
+
+/* On failure the handle stays: it knows why (kp_detail()). */
+KP_EXPORT int
+kp_open(bool control, struct kp **ret)
+{
+	struct kp *kp = malloc(sizeof *kp);
+
+	*ret = kp;
+	if (kp == NULL)
+		return -ENOMEM;
+	*kp = kp_closed;
+	kp->control = control;
+	kp->state = &kp->local;
+	return control ? open_control(kp) : open_reading(kp);
+}
+
+KP_EXPORT void
+kp_close(struct kp *kp)
+{
+	bool empty;
+
+	if (kp == NULL)
+		return;
+	empty = kp->control && kp->lock != -1 && kp->state == &kp->local && !kp->foreign;
+	kp_state_close(kp);
+	if (empty)
+		rmdir(KP_DIR);		/* made for the lock alone */
+	if (kp->lock != -1)
+		close(kp->lock);
+	free(kp->kept);
+	free(kp);
+}

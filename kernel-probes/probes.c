@@ -1,0 +1,112 @@
+/*
+ * probes.c - the catalogue's rows as they stand now, switched on and off.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "handle.h"
+
+KP_EXPORT int
+kp_probe_count(struct kp *kp)
+{
+	return KP_PROBES - 1;
+}
+
+/* Why a probe cannot be had here, or an empty string. */
+static void
+reason(const struct kp *kp, const struct kp_row *row, char *buf, size_t n)
+{
+	uint64_t lacks = kp_needs(kp, row) & (kp->missing | kp->state->refused);
+	int program;
+
+	buf[0] = '\0';
+	if (lacks == 0)
+		return;
+	program = __builtin_ctzll(lacks);
+	if (kp->missing >> program & 1)
+		snprintf(buf, n, "no tracepoint %s", kp_programs[program].hook);
+	else
+		snprintf(buf, n, "program %s refused by the kernel",
+		    kp_programs[program].name);
+}
+
+KP_EXPORT int
+kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
+{
+	const struct kp_row *row;
+	char why[128];
+	size_t n;
+
+	if (id < 1 || id >= KP_PROBES)
+		return -EINVAL;
+	row = &kp_catalogue[id];
+	reason(kp, row, why, sizeof why);
+	n = snprintf(kp->attrs, sizeof kp->attrs, "name %s;slots ", row->name);
+	for (const struct kp_member *m = row->member; m->name != NULL; m++)
+		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "%s ", m->name);
+	n += snprintf(kp->attrs + n, sizeof kp->attrs - n,
+	    ";keys %s;file kernel-probes/%s;line %d;", row->keys, row->file, row->line);
+	if (why[0] != '\0')
+		snprintf(kp->attrs + n, sizeof kp->attrs - n, "unavailable %s;", why);
+	ret->id = id;
+	ret->attrs = kp->attrs;
+	ret->available = why[0] == '\0';
+	ret->enabled = kp->state->enabled >> id & 1;
+	ret->traced = kp->state->traced >> id & 1;
+	return 0;
+}
+
+static uint64_t
+with(uint64_t set, unsigned id, bool on)
+{
+	return on ? set | KP_BIT(id) : set & ~KP_BIT(id);
+}
+
+KP_EXPORT int
+kp_probe_set(struct kp *kp, unsigned id, bool enabled, bool traced)
+{
+	uint64_t was_enabled, was_traced;
+	char why[128];
+	int r;
+
+	if (id < 1 || id >= KP_PROBES)
+		return -EINVAL;
+	if ((r = kp_state_usable(kp)) < 0)
+		return r;
+	reason(kp, &kp_catalogue[id], why, sizeof why);
+	if (enabled && why[0] != '\0')
+		return kp_fail(kp, -ENOTSUP, "%s: not available: %s",
+		    kp_catalogue[id].name, why);
+	if ((r = kp_state_make(kp)) < 0)
+		return r;
+	was_enabled = kp->state->enabled;
+	was_traced = kp->state->traced;
+	kp->state->enabled = with(was_enabled, id, enabled);
+	kp->state->traced = with(was_traced, id, traced);
+	r = kp_attach_sync(kp);
+	if (r < 0) {
+		kp->state->enabled = was_enabled;
+		kp->state->traced = was_traced;
+	}
+	return r;
+}
+
+KP_EXPORT int
+kp_trace_set(struct kp *kp, bool on)
+{
+	int r;
+
+	if ((r = kp_state_usable(kp)) < 0)
+		return r;
+	if (kp->state->buffer_size == 0)
+		return kp_fail(kp, -ENOENT, "ktrace: no buffer: allocate one first");
+	kp->state->tracing = on;
+	r = kp_attach_sync(kp);
+	if (r < 0) {
+		kp->state->tracing = 0;
+		kp->state->on = 0;
+		/* Detaching needs nothing that could be refused. */
+		kp_attach_sync(kp);
+	}
+	return r;
+}

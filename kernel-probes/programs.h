@@ -1,0 +1,59 @@
+/*
+ * programs.h - the BPF programs: name, kind, the tracepoint they hang on.
+ *
+ * Listed in the order in which they are attached: whoever remembers something
+ * for others comes before those who ask.
+ */
+#ifndef KP_PROGRAMS_H
+#define KP_PROGRAMS_H
+
+/* Kinds: BTF and RAW tracepoints, software event on every CPU (FAULTS), and
+   an iterator that runs once when the buffer is made (ITER). */
+#define KP_PROGRAMS(X)							\
+	X(find_nodes,		ITER,	"")				\
+	X(filter_exit,		BTF,	"sched_process_exit")		\
+	X(know_rq,		RAW,	"sched_update_nr_running_tp")	\
+	X(lock_wait,		BTF,	"contention_begin")		\
+	X(lock_done,		BTF,	"contention_end")		\
+	X(file_fault,		BTF,	"mm_filemap_fault")		\
+	X(user_fault,		BTF,	"page_fault_user")		\
+	X(kernel_fault,		BTF,	"page_fault_kernel")		\
+	X(thread_create,	BTF,	"task_newtask")			\
+	X(thread_exit,		BTF,	"sched_process_exit")		\
+	X(wakeup,		BTF,	"sched_wakeup")			\
+	X(wakeup_new,		BTF,	"sched_wakeup_new")		\
+	X(migrate,		BTF,	"sched_migrate_task")		\
+	X(context_switch,	BTF,	"sched_switch")			\
+	X(context_switch3,	BTF,	"sched_switch")			\
+	X(syscall_start,	RAW,	"sys_enter")			\
+	X(syscall_end,		RAW,	"sys_exit")			\
+	X(page_alloc,		BTF,	"mm_page_alloc")		\
+	X(cache_add,		BTF,	"mm_filemap_add_to_page_cache")	\
+	X(cache_delete,		BTF,	"mm_filemap_delete_from_page_cache") \
+	X(minor_done,		FAULTS,	"page-faults-min")		\
+	X(major_done,		FAULTS,	"page-faults-maj")		\
+	X(lru_isolate,		RAW,	"mm_vmscan_lru_isolate")	\
+	X(kswapd_wake,		BTF,	"mm_vmscan_kswapd_wake")	\
+	X(kswapd_sleep,		BTF,	"mm_vmscan_kswapd_sleep")	\
+	X(direct_begin,		BTF,	"mm_vmscan_direct_reclaim_begin") \
+	X(direct_end,		BTF,	"mm_vmscan_direct_reclaim_end")	\
+	X(memcg_begin,		BTF,	"mm_vmscan_memcg_reclaim_begin") \
+	X(memcg_end,		BTF,	"mm_vmscan_memcg_reclaim_end")	\
+	X(swap_count,		BTF,	"rss_stat")			\
+	X(swap_write,		RAW,	"mm_vmscan_write_folio")	\
+	X(bio_queue,		BTF,	"block_bio_queue")		\
+	X(request_done,		RAW,	"block_rq_complete")		\
+	X(bio_done,		RAW,	"block_bio_complete")		\
+	X(physio_start,		BTF,	"sys_enter")			\
+	X(physio_end,		BTF,	"sys_exit")
+
+enum kp_program {
+#define X(name, kind, hook) KP_PROGRAM_##name,
+	KP_PROGRAMS(X)
+#undef X
+	KP_PROGRAM_COUNT
+};
+
+enum kp_kind { KP_KIND_BTF, KP_KIND_RAW, KP_KIND_FAULTS, KP_KIND_ITER };
+
+#endif /* KP_PROGRAMS_H */

@@ -1,0 +1,120 @@
+/*
+ * reason.bpf.h - the wait queue that a thread sleeps on, found on its stack.
+ *
+ * A thread that sleeps on a wait queue has its queue entry on its stack: a word
+ * that is the task itself, followed by the function to wake it and the links of
+ * a list (wait_queue_entry), or by the links alone (swait_queue).  If the links
+ * hold, the list leads to its head, which is the queue.  The layouts are
+ * private to the kernel; where they do not match, the answer is 0.
+ */
+#ifndef KP_REASON_BPF_H
+#define KP_REASON_BPF_H
+
+#include "write.bpf.h"
+
+#define SEARCH_WORDS	384	/* from the hook upwards */
+#define QUEUE_WALK	16	/* entries between ours and the head */
+
+struct stack_words {
+	u64 ctx;
+	u64 word[SEARCH_WORDS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct stack_words);
+} stack_words SEC(".maps");
+
+static __always_inline u64 kernel_word(u64 at)
+{
+	u64 v = 0;
+
+	bpf_probe_read_kernel(&v, sizeof v, (void *)at);
+	return v;
+}
+
+static __always_inline bool is_kernel_address(u64 v)
+{
+	return v >> 47 == 0x1ffff;
+}
+
+/* Entry 'link' of a queue: its head is the node that no entry surrounds. */
+static __always_inline u64 queue_head(u64 next)
+{
+	for (int i = 0; i < QUEUE_WALK; i++) {
+		if (!is_kernel_address(kernel_word(next - 8)))
+			return next - 8;	/* a lock, not a function or task */
+		next = kernel_word(next);
+	}
+	return 0;
+}
+
+static __always_inline u64 entry_queue(struct stack_words *w, u32 i, u64 base)
+{
+	u64 func = w->word[i + 1], next = func, link = base + (i + 1) * 8;
+	bool plain = func >= state.text_start && func < state.text_end;
+
+	if (plain) {
+		next = w->word[i + 2];
+		link += 8;
+	}
+	if (!is_kernel_address(next) || next == link || kernel_word(next + 8) != link)
+		return 0;
+	if (plain && func == state.wake_page)
+		return w->word[i - 3];		/* the folio */
+	if (plain && func == state.wake_bit)
+		return w->word[i - 4];		/* the word of the bit */
+	return queue_head(next);
+}
+
+/* Verified once, not at each call. */
+__noinline u64 search_stack(u64 task, u64 end)
+{
+	struct stack_words *w;
+	u32 zero = 0, bytes, words;
+	u64 base, r;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	if (w == NULL || state.text_start == 0)
+		return 0;
+	base = *(volatile u64 *)&w->ctx;
+	if (end <= base)
+		return 0;
+	bytes = end - base < sizeof w->word ? (end - base) & ~7ull : sizeof w->word;
+	if (bytes > sizeof w->word || bytes < 64 ||
+	    bpf_probe_read_kernel(w->word, bytes, (void *)base) != 0)
+		return 0;
+	words = bytes / 8;
+	for (u32 i = 4; i < SEARCH_WORDS - 4; i++) {
+		if (i + 4 > words)
+			break;
+		if (w->word[i] != task)
+			continue;
+		r = entry_queue(w, i, base);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+/*
+ * The search begins at the hook's arguments, which are on the thread's stack;
+ * a program's own variables may not be (since 6.13).  The address goes through
+ * memory because the verifier does not count with pointers to a context.
+ */
+static __always_inline u64 wait_queue(struct task_struct *t, void *ctx)
+{
+	struct stack_words *w;
+	u32 zero = 0;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	if (w == NULL)
+		return 0;
+	*(volatile u64 *)&w->ctx = (u64)ctx;
+	return search_stack(bpf_get_current_task(),
+	    (u64)BPF_CORE_READ(t, stack) + KERNEL_STACK_SIZE - 8);
+}
+
+#endif /* KP_REASON_BPF_H */

@@ -1,0 +1,260 @@
+/*
+ * record.h - what the BPF programs and the loader share.
+ *
+ * The probes' numbers, the layout of their events in the buffer, and the maps'
+ * values.  Everything here is pinned and outlives programs: a change of layout
+ * needs a new KP_LAYOUT.
+ */
+#ifndef KP_RECORD_H
+#define KP_RECORD_H
+
+#include <linux/types.h>
+
+#define KP_MAGIC	0x504b464eu
+#define KP_LAYOUT	1u
+
+/* A block of the buffer is one element of the map; the whole map is the file. */
+#define KP_BLOCK_SHIFT	12
+#define KP_BLOCK_SIZE	4096u
+#define KP_BLOCK_HEADER	24u
+#define KP_BLOCK_END	4088u	/* records end here: a position never reaches the next block */
+#define KP_DIRECTORY	0x1000u	/* offset of the directory, one block */
+#define KP_TAGS		0x2000u	/* of the definitions */
+#define KP_DATA		0x8000u	/* of the first CPU's region */
+#define KP_CPU_BLOCKS	4u	/* a region has at least so many */
+#define KP_CPU_AHEAD	3u	/* nested writers get so many blocks ahead */
+#define KP_STACK_MAX	32u	/* frames in an event */
+
+/* Probes by number, from 1: a row of the catalogue, a word of the directory. */
+enum kp_id {
+	KP_THREAD_CREATE = 1,
+	KP_THREAD_STATE_WOKEN,
+	KP_THREAD_STATE_OUT,
+	KP_THREAD_STATE_IN,
+	KP_THREAD_STATE_FAULT,
+	KP_THREAD_STATE_RETURN,
+	KP_THREAD_EXIT,
+	KP_THREAD_QUEUE,
+	KP_THREAD_BLOCK,
+	KP_SYSCALL_START,
+	KP_SYSCALL_END,
+	KP_ADDRESS_FAULT,
+	KP_MAJOR_FAULT,
+	KP_ANON_PRIVATE,
+	KP_ANON_ZERO,
+	KP_PAGE_UNMAP,
+	KP_PAGEIN,
+	KP_PAGEOUT,
+	KP_PAGEOUT_SCAN_START,
+	KP_PAGEOUT_SCAN_END,
+	KP_SWAPOUT_PROCESS,
+	KP_SWAPOUT_LWP,
+	KP_SWAPIN_LWP,
+	KP_STRATEGY,
+	KP_BIODONE,
+	KP_PHYSIO_START,
+	KP_PHYSIO_END,
+	KP_PROBES		/* one more than the last */
+};
+
+#define KP_BIT(id)	(1ull << (id))
+
+/* What an event's tag word says about its type: a word of the directory. */
+#define KP_TAG(id)	(((KP_DIRECTORY + 8u + 4u * (id)) | 1u) << 16 | 1u)
+
+struct kp_event {		/* how every event begins */
+	__u32 tag;
+	__u32 time_delta;
+};
+
+struct kp_thread_create {
+	struct kp_event h;
+	__u64 tid;
+	__s32 pid;
+	__u32 pad;
+	__u64 start_pc;
+};
+
+struct kp_thread_state {	/* of the writer */
+	struct kp_event h;
+	__s32 state;
+	__u32 pad;
+};
+
+struct kp_thread_state_of {
+	struct kp_event h;
+	__u64 tid;
+	__s32 state;
+	__u32 pad;
+};
+
+struct kp_thread_queue {
+	struct kp_event h;
+	__u64 tid;
+	__s32 cpuid;
+	__u32 pad;
+	__s64 priority;
+	__u64 queue_length;
+};
+
+struct kp_thread_block {
+	struct kp_event h;
+	__u64 reason;
+	__u32 stack;		/* reference to the record that follows, or 0 */
+	__u32 pad;
+};
+
+struct kp_symbols {		/* tnf_symbols */
+	__u32 tag;
+	__u32 self_size;
+	__u64 pc[];
+};
+
+struct kp_syscall_start {
+	struct kp_event h;
+	__s16 sysnum;
+	__u16 pad0;
+	__u32 pad1;
+};
+
+struct kp_syscall_end {
+	struct kp_event h;
+	__s64 rval1;
+	__s64 rval2;
+	__s64 error;
+};
+
+struct kp_address_fault {
+	struct kp_event h;
+	__u64 address;
+	__s32 fault_type;
+	__s32 access;
+};
+
+struct kp_address {		/* anon_private, anon_zero; physio_end: device */
+	struct kp_event h;
+	__u64 address;
+};
+
+struct kp_page {		/* major_fault, page_unmap */
+	struct kp_event h;
+	__u64 vnode;
+	__s64 offset;
+};
+
+struct kp_pagein {
+	struct kp_event h;
+	__u64 vnode;
+	__s64 offset;
+	__u64 size;
+};
+
+struct kp_pageout {
+	struct kp_event h;
+	__u64 vnode;
+	__u64 pages_pageout;
+	__u64 pages_freed;
+	__u64 pages_reclaimed;
+};
+
+struct kp_pair {		/* pageout_scan_start, pageout_scan_end */
+	struct kp_event h;
+	__u64 first;
+	__u64 second;
+};
+
+struct kp_swap_lwp {
+	struct kp_event h;
+	__s32 pid;
+	__u32 lwpid;
+	__u64 tid;
+	__u64 page_count;
+};
+
+struct kp_swapout_process {
+	struct kp_event h;
+	__s32 pid;
+	__u32 pad;
+	__u64 page_count;
+};
+
+struct kp_strategy {
+	struct kp_event h;
+	__u64 device;
+	__s64 block;
+	__u64 size;
+	__u64 buf;
+	__s32 flags;
+	__u32 pad;
+};
+
+struct kp_biodone {
+	struct kp_event h;
+	__u64 device;
+	__s64 block;
+	__u64 buf;
+};
+
+struct kp_physio_start {
+	struct kp_event h;
+	__u64 device;
+	__s64 offset;
+	__u64 size;
+	__s32 rw;
+	__u32 pad;
+};
+
+/*
+ * A position in a CPU's region: lap << 32 | block << 12 | offset.  It only
+ * grows, so that two positions are equal only if nobody wrote in between.
+ */
+#define KP_BLOCK_OF(pos)	((__u32)(pos) >> KP_BLOCK_SHIFT)
+#define KP_OFFSET_OF(pos)	((__u32)(pos) & (KP_BLOCK_SIZE - 1))
+#define KP_SAME_BLOCK(a, b)	((((a) ^ (b)) >> KP_BLOCK_SHIFT) == 0)
+
+/* Element of the map tnf_cpu: who writes on this CPU and where. */
+struct kp_cpu {
+	__u64 cursor;		/* position of the next record */
+	__u64 sched;		/* position of the latest schedule record */
+	__u64 outer;		/* cursor when the outermost writer began */
+	__u32 nest;		/* writers under way: the thread's, interrupts' */
+	__u32 first;		/* block of the map where the region starts */
+	__u32 blocks;		/* 0: CPU came up after the buffer was made */
+	__u32 pad;
+	__u64 lost[8];		/* by enum tnf_lost */
+	__u64 reserved[3];
+};
+
+/*
+ * The one element of the map that is pinned first and removed last: what was
+ * asked for, and the words that the programs look at.
+ */
+struct kp_shared {
+	__u64 on;		/* probes that record now; 0: all quiet */
+	__u32 filter;		/* the process filter is on */
+	__u32 stack_depth;	/* frames of thread_block, 0: none */
+	__u32 recover;		/* thread_block may search the stack for a reason */
+	__u32 sched_tag;	/* tag of tnf_kernel_schedule */
+	__u32 symbols_tag;	/* of tnf_symbols */
+	__u32 has_filemap_fault;
+	__u32 gfp_movable, gfp_zero;	/* bits of the kernel's unnamed enums */
+	__u32 bio_remapped;
+	__u64 kthread;		/* addresses, 0 where the kernel hides them */
+	__u64 text_start, text_end;
+	__u64 schedule_start, schedule_end;
+	__u64 wake_page, wake_bit;
+	__u64 reserved0[4];
+
+	__u32 magic;
+	__u32 layout;
+	__u32 size;		/* of this struct */
+	__u32 tracing;		/* master switch */
+	__u64 enabled;		/* KP_BIT()s */
+	__u64 traced;
+	__u64 buffer_size;	/* 0: none */
+	__u64 refused;		/* programs that the verifier did not take */
+	__u64 cookie;
+	__u64 reserved[4];
+};
+
+#endif /* KP_RECORD_H */

@@ -1,0 +1,49 @@
+/*
+ * settings.c - what thread_block may cost.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "handle.h"
+
+static __u32 *
+setting(struct kp_shared *s, const char *name, __u32 *max)
+{
+	if (strcmp(name, "stack_depth") == 0) {
+		*max = KP_STACK_MAX;
+		return &s->stack_depth;
+	}
+	if (strcmp(name, "recover_reason") == 0) {
+		*max = 1;
+		return &s->recover;
+	}
+	return NULL;
+}
+
+KP_EXPORT int
+kp_setting_get(struct kp *kp, const char *name, unsigned *ret)
+{
+	__u32 max, *p = setting(kp->state, name, &max);
+
+	if (p == NULL)
+		return kp_fail(kp, -EINVAL, "%s: no such setting", name);
+	*ret = *p;
+	return 0;
+}
+
+KP_EXPORT int
+kp_setting_set(struct kp *kp, const char *name, unsigned value)
+{
+	__u32 max, *p;
+	int r;
+
+	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
+		return r;
+	p = setting(kp->state, name, &max);
+	if (p == NULL)
+		return kp_fail(kp, -EINVAL, "%s: no such setting", name);
+	if (value > max)
+		return kp_fail(kp, -EINVAL, "%s: %u is more than %u", name, value, max);
+	*p = value;
+	return 0;
+}

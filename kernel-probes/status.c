@@ -1,0 +1,86 @@
+/*
+ * status.c - how it stands: size, switches, losses.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <tnf/com.h>
+
+#include "handle.h"
+
+/* Hits of a hook that came while its program ran already on that CPU. */
+static uint64_t
+hook_misses(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof info;
+		char path[PATH_MAX];
+		int fd;
+
+		snprintf(path, sizeof path, KP_DIR_PROG "/%s", kp_programs[i].name);
+		fd = bpf_obj_get(path);
+		if (fd < 0)
+			continue;
+		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+			sum += info.recursion_misses;
+		close(fd);
+	}
+	return sum;
+}
+
+static bool
+header_holds(struct kp *kp)
+{
+	const struct tnf_file_header *h;
+	const void *map;
+	size_t size;
+
+	if (kp_map(kp, &map, &size) != 0)
+		return false;
+	h = map;
+	return h->magic == TNF_MAGIC && h->block_size == KP_BLOCK_SIZE &&
+	    h->block_count == size / KP_BLOCK_SIZE;
+}
+
+static void
+count_lost(struct kp *kp, struct kp_status *s)
+{
+	for (int i = 0; i < kp->cpus; i++) {
+		uint64_t sum = 0;
+
+		for (int r = 0; r < TNF_LOST_REASONS; r++) {
+			uint64_t n = __atomic_load_n(&kp->cpu[i].lost[r], __ATOMIC_RELAXED);
+
+			s->lost[r] += n;
+			sum += n;
+		}
+		if (sum > s->lost_cpu_max)
+			s->lost_cpu_max = sum;
+	}
+	s->lost[TNF_LOST_HOOK] += hook_misses();
+}
+
+KP_EXPORT int
+kp_status(struct kp *kp, struct kp_status *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	if (kp->foreign) {
+		ret->state = KP_BROKEN;
+		return 0;
+	}
+	ret->filtering = kp->state->filter;
+	ret->tracing = kp->state->tracing;
+	ret->size = kp->state->buffer_size;
+	if (ret->size == 0)
+		return 0;
+	ret->state = header_holds(kp) ? KP_OK : KP_BROKEN;
+	if (kp->cpu != NULL)
+		count_lost(kp, ret);
+	return 0;
+}

@@ -1,0 +1,66 @@
+/*
+ * thread.bpf.c - threads come and go.
+ */
+#include "write.bpf.h"
+
+/*
+ * Where a new thread starts, from what it will find on its stack.  A kernel
+ * thread runs bx(r12): kthread() with what to call, or the function itself; a
+ * user thread returns to user mode through ret_from_fork.  (x86)
+ */
+static __always_inline u64 start_pc(struct task_struct *p)
+{
+	struct inactive_task_frame *f = (void *)BPF_CORE_READ(p, thread.sp);
+	u64 bx = BPF_CORE_READ(f, bx);
+	struct kthread_create_info *info;
+
+	if (bx == 0)
+		return BPF_CORE_READ(f, ret_addr);
+	if (p->flags & PF_KTHREAD && state.kthread != 0 && bx == state.kthread) {
+		info = (void *)BPF_CORE_READ(f, r12);
+		return (u64)BPF_CORE_READ(info, threadfn) ?: bx;
+	}
+	return bx;
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(thread_create, struct task_struct *p)
+{
+	struct kp_thread_create *e;
+	struct hit hit;
+
+	if (!is_on(KP_BIT(KP_THREAD_CREATE)))
+		return 0;
+	e = EVENT(&hit, THREAD_CREATE, kp_thread_create);
+	if (e == NULL)
+		return 0;
+	e->tid = (u64)p;
+	e->pid = p->tgid;
+	e->pad = 0;
+	e->start_pc = start_pc(p);
+	event_end(&hit);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(thread_exit, struct task_struct *p)
+{
+	struct hit hit;
+
+	if (!is_on(KP_BIT(KP_THREAD_EXIT)))
+		return 0;
+	if (EVENT(&hit, THREAD_EXIT, kp_event) != NULL)
+		event_end(&hit);
+	return 0;
+}
+
+/* A process leaves the filter's set with its last thread. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(filter_exit, struct task_struct *p)
+{
+	u32 pid = p->tgid;
+
+	if (BPF_CORE_READ(p, signal, live.counter) == 0)
+		bpf_map_delete_elem(&tnf_filter, &pid);
+	return 0;
+}

@@ -1,0 +1,208 @@
+/*
+ * write.bpf.h - from a program to a committed record in the buffer.
+ *
+ * Each CPU fills its own region, block after block, round and round.  The
+ * writers of a CPU nest (a thread, an interrupt in it, ...) and each is done
+ * before the one below goes on.  So the only thing that must be atomic is to
+ * move the cursor; and only the outermost writer, when nobody else is under
+ * way, moves bytes_valid over what was written: readers see whole records.
+ *
+ * An event refers to a schedule record in its own block.  The position of the
+ * latest one is a single word, which is stored when the record is complete.
+ */
+#ifndef KP_WRITE_BPF_H
+#define KP_WRITE_BPF_H
+
+#include <tnf/com.h>
+
+#include "kernel_compat.h"
+#include "record.h"
+
+struct kp_block {
+	struct tnf_block_header h;
+	u8 data[KP_BLOCK_SIZE - KP_BLOCK_HEADER];
+};
+
+struct kp_map_buf {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct kp_block);
+};
+
+struct kp_map_cpu {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct kp_cpu);
+};
+
+struct kp_map_filter {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u32);
+	__type(value, u32);
+};
+
+extern struct kp_map_buf tnf_buf SEC(".maps");
+extern struct kp_map_cpu tnf_cpu SEC(".maps");
+extern struct kp_map_filter tnf_filter SEC(".maps");
+extern volatile struct kp_shared state;
+
+u64 write_slowly(struct kp_cpu *cpu, u64 time, u32 size, u32 room);
+int publish(struct kp_cpu *cpu, u64 from, u64 to);
+
+struct hit {			/* an event under way */
+	struct kp_cpu *cpu;
+	struct kp_block *block;
+	struct task_struct *task;
+	u64 time;
+};
+
+static __always_inline struct kp_cpu *this_cpu(void)
+{
+	u32 n = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&tnf_cpu, &n);
+}
+
+static __always_inline struct kp_block *block_at(const struct kp_cpu *cpu, u64 pos)
+{
+	u32 n = cpu->first + KP_BLOCK_OF(pos);
+
+	return bpf_map_lookup_elem(&tnf_buf, &n);
+}
+
+/* The set holds processes; 0 stands for threads of none, the kernel's own. */
+static __always_inline bool filter_pass(void)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	u32 pid = t->flags & PF_KTHREAD ? 0 : t->tgid;
+
+	return bpf_map_lookup_elem(&tnf_filter, &pid) != NULL;
+}
+
+static __always_inline bool is_on(u64 probes)
+{
+	if ((state.on & probes) == 0)
+		return false;
+	return !state.filter || filter_pass();
+}
+
+/*
+ * The common case: the thread is the one of the latest schedule record, which
+ * is in the block that we are about to write to.  Returns the offset of the
+ * event, 0: not the common case.  A task's address is used again, so the
+ * thread is known by its number as well.
+ */
+static __always_inline u32 write_quickly(struct hit *hit, u64 pos, u32 size,
+    u32 room, u32 *distance, u32 *delta)
+{
+	u64 last = hit->cpu->sched, d;
+	u32 off = KP_OFFSET_OF(pos), at = KP_OFFSET_OF(last);
+	struct tnf_kernel_schedule *s;
+
+	if (!KP_SAME_BLOCK(pos, last) || off > KP_BLOCK_END - room ||
+	    at > KP_BLOCK_SIZE - sizeof *s)
+		return 0;
+	s = (void *)hit->block + at;
+	d = hit->time - (u64)s->time_base;
+	if (s->tid != (u64)hit->task || s->lwpid != (u32)hit->task->pid ||
+	    d > 0xffffffffull)
+		return 0;
+	if (__sync_val_compare_and_swap(&hit->cpu->cursor, pos, pos + size) != pos)
+		return 0;
+	*distance = at - off;
+	*delta = d;
+	return off;
+}
+
+static __always_inline void writer_leave(struct hit *);
+
+/*
+ * Space for an event of 'size' bytes, its two head words filled in, or NULL:
+ * lost, and counted.  The caller fills the rest, every byte of it, and ends
+ * with event_end().  'room' is a constant, what such an event takes at most.
+ */
+static __always_inline void *event_begin(struct hit *hit, u32 probe, u32 size,
+    u32 room)
+{
+	struct kp_cpu *cpu;
+	struct kp_event *e;
+	u32 off, distance, delta;
+	u64 pos;
+
+	hit->time = bpf_ktime_get_ns();	/* before any nested writer's */
+	hit->task = bpf_get_current_task_btf();
+	hit->cpu = cpu = this_cpu();
+	if (cpu == NULL)
+		return NULL;
+	if (cpu->nest == 0)
+		write_once(cpu->outer, read_once(cpu->cursor));
+	write_once(cpu->nest, cpu->nest + 1);
+	pos = read_once(cpu->cursor);
+	hit->block = block_at(cpu, pos);
+	if (hit->block == NULL)
+		goto lost;
+	off = write_quickly(hit, pos, size, room, &distance, &delta);
+	if (off == 0) {
+		pos = write_slowly(cpu, hit->time, size, room);
+		if (pos == 0 || (hit->block = block_at(cpu, pos)) == NULL)
+			goto lost;
+		off = KP_OFFSET_OF(pos);
+		distance = -(u32)sizeof(struct tnf_kernel_schedule);
+		delta = 0;
+	}
+	if (off > KP_BLOCK_END - room)	/* for the verifier */
+		goto lost;
+	e = (void *)hit->block + off;
+	e->tag = KP_TAG(probe) | (distance & 0xfffc);
+	e->time_delta = delta;
+	return e;
+lost:
+	writer_leave(hit);
+	return NULL;
+}
+
+#define EVENT_SIZE(type)	((u32)(sizeof(struct type) + 7) & ~7u)
+#define EVENT(hit, name, type) \
+	((struct type *)event_begin(hit, KP_##name, EVENT_SIZE(type), EVENT_SIZE(type)))
+
+/*
+ * Ends what event_begin() began, also when that failed.  An interrupt that
+ * writes between our look at the cursor and the end of our being the outermost
+ * leaves its records to us: look again.
+ */
+static __always_inline void writer_leave(struct hit *hit)
+{
+	struct kp_cpu *cpu = hit->cpu;
+	u64 outer = cpu->outer, pos;
+	u32 nest = cpu->nest;
+
+	store_barrier();
+	if (nest != 1) {
+		write_once(cpu->nest, nest - 1);
+		return;
+	}
+	for (int i = 0; i < 4; i++) {
+		pos = read_once(cpu->cursor);
+		if (KP_SAME_BLOCK(pos, outer) && hit->block != NULL)
+			write_once(hit->block->h.bytes_valid, KP_OFFSET_OF(pos));
+		else
+			publish(cpu, outer, pos);
+		write_once(cpu->nest, 0);
+		if (read_once(cpu->cursor) == pos)
+			return;
+		write_once(cpu->nest, 1);
+	}
+	write_once(cpu->nest, 0);
+}
+
+static __always_inline void event_end(struct hit *hit)
+{
+	writer_leave(hit);
+}
+
+#endif /* KP_WRITE_BPF_H */
