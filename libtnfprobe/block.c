@@ -14,14 +14,30 @@
 #include "internal.h"
 
 #define ATTEMPTS	200	/* then the event is lost */
-#define PATIENCE	8	/* held ones passed before we ask who lives */
+#define HELD_PASSED	8	/* held ones before we ask who lives */
 #define TAG_WORD	TAG_OF(BLOCK_SIZE + TNF_DIR_BLOCK_HEADER)
+
+/* Before there was a file. */
+static uint64_t early[TNF_LOST_REASONS];
 
 void
 tnf_lost(enum tnf_lost why)
 {
-	if (tnf_p.base != NULL)
-		__atomic_fetch_add(&tnf_ext(&tnf_p)->lost[why], 1,
+	char *base = __atomic_load_n(&tnf_p.base, __ATOMIC_ACQUIRE);
+
+	__atomic_fetch_add(base == NULL ? &early[why] :
+	    &tnf_ext(&tnf_p)->lost[why], 1, __ATOMIC_RELAXED);
+}
+
+/* Now there is one. */
+void
+tnf_lost_early(void)
+{
+	unsigned i;
+
+	for (i = 0; i < TNF_LOST_REASONS; i++)
+		__atomic_fetch_add(&tnf_ext(&tnf_p)->lost[i],
+		    __atomic_exchange_n(&early[i], 0, __ATOMIC_RELAXED),
 		    __ATOMIC_RELAXED);
 }
 
@@ -51,7 +67,7 @@ lock(struct tnf_block_header *b, uint64_t me, unsigned held)
 	if (__atomic_compare_exchange_n(&b->next_block, &owner, me, false,
 	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return true;
-	return held >= PATIENCE && is_dead(owner) &&
+	return held >= HELD_PASSED && is_dead(owner) &&
 	    __atomic_compare_exchange_n(&b->next_block, &owner, me, false,
 	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }

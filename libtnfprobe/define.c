@@ -23,8 +23,8 @@ static unsigned nfresh;
 static struct tnf_probe_control *fresh_probe;
 static uint32_t fresh_probe_ref;
 
-static unsigned
-count(const struct tnf_tag_data *const *slots)
+unsigned
+tnf_slot_count(const struct tnf_tag_data *const *slots)
 {
 	unsigned n = 0;
 
@@ -71,7 +71,7 @@ put_struct(enum core meta, uint32_t size, const char *name, size_t len,
 static uint32_t
 put_record(const struct tnf_tag_data *data)
 {
-	unsigned i, n = count(data->slots);
+	unsigned i, n = tnf_slot_count(data->slots);
 	uint32_t *r, *cells;
 
 	if (data->index != 0)
@@ -183,7 +183,7 @@ put_slot_names(uint32_t *r, const char *attrs, unsigned n)
 static uint32_t
 put_probe(const struct tnf_probe_control *probe)
 {
-	unsigned i, n = count(probe->slots);
+	unsigned i, n = tnf_slot_count(probe->slots);
 	const char *name, *keys;
 	size_t len = 0;
 	uint32_t *r, *cells;
@@ -209,9 +209,17 @@ put_probe(const struct tnf_probe_control *probe)
 bool
 tnf_define_probe(struct tnf_probe_control *probe)
 {
+	uint32_t index = 0;
+
 	if (!begin())
 		return false;
-	if (probe->index == 0) {	/* no other thread was faster */
+	if (probe->index != 0)		/* another thread was faster */
+		return tnf_tag_end(NULL);
+	if (__atomic_load_n(&tnf_ext(&tnf_p)->attached, __ATOMIC_RELAXED) > 1)
+		index = tnf_adopt_probe(probe);
+	if (index != 0) {
+		__atomic_store_n(&probe->index, index, __ATOMIC_RELEASE);
+	} else {
 		fresh_probe_ref = put_probe(probe);
 		fresh_probe = probe;
 	}

@@ -321,9 +321,9 @@ commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 	const tnf_probe_func_t *f = probe->chain;
 	int saved = errno;
 
-	for (; f != NULL && *f != NULL; f++)
+	for (; setup->buffer != NULL && f != NULL && *f != NULL; f++)
 		(*f)(setup);
-	if (!probe->traced || t->failed) {
+	if (!probe->traced || t->failed || setup->buffer == NULL) {
 		tnf_roll_back(t);
 	} else {
 		if (t->used > 0)
@@ -346,7 +346,8 @@ tnf_probe_commit(struct tnf_probe_setup *setup)
 
 	if (unlikely(t->busy != setup))
 		return;
-	if (unlikely(probe->chain != NULL || !probe->traced || t->odd)) {
+	if (unlikely(probe->chain != NULL || !probe->traced || t->odd ||
+	    setup->buffer == NULL)) {
 		commit_slow(t, setup);
 		return;
 	}

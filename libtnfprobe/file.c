@@ -93,7 +93,7 @@ map(struct process *p, int fd, uint64_t size)
 	at = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)
 		return errno;
-	p->base = (char *)at;
+	__atomic_store_n(&p->base, (char *)at, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -256,6 +256,7 @@ tnf_file_open(struct process *p, const struct tnf_process_control *control)
 		p->base = NULL;
 	} else {
 		__atomic_fetch_add(&tnf_ext(p)->attached, 1, __ATOMIC_RELAXED);
+		tnf_lost_early();
 		tnf_sigbus_guard();
 	}
 	return error;

@@ -7,6 +7,7 @@
  * tag.c	room in permanent blocks, and what is written there together
  * type.c	definitions of built-in types
  * define.c	definitions of probes and of record types
+ * adopt.c	definitions that a related process has written
  * file.c	the trace file: open, check, set up
  * sigbus.c	the file shrinks under us
  * clock.c	nanoseconds from the time stamp counter
@@ -41,6 +42,7 @@
 #define FILE_MAX	(1u << 30)	/* what a permanent reference can name */
 #define HEADER_SIZE	((uint32_t)sizeof(struct tnf_block_header))
 
+#define PATIENCE	200	/* times we let others run before we give up */
 #define HELD_MAX	16	/* blocks one event may reach into */
 #define SPARE_MAX	4	/* empty ones kept for the next event */
 
@@ -137,6 +139,7 @@ void tnf_block_give(struct tnf_block_header *);
 void tnf_block_drop_all(struct thread *, bool give);
 void tnf_block_valid(uint32_t offset);
 void tnf_lost(enum tnf_lost);
+void tnf_lost_early(void);
 
 /* clock.c */
 void tnf_clock_init(void);
@@ -154,6 +157,10 @@ uint32_t tnf_tag_offset(const void *at);
 /* define.c */
 bool tnf_define_probe(struct tnf_probe_control *);
 uint32_t tnf_define_record(const struct tnf_tag_data *);
+unsigned tnf_slot_count(const struct tnf_tag_data *const *);
+
+/* adopt.c */
+uint32_t tnf_adopt_probe(const struct tnf_probe_control *);
 
 /* debug.c */
 const char *tnf_attribute(const char *attrs, const char *name, size_t *len);

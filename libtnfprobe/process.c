@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -104,21 +105,53 @@ set_up(void)
 	return true;
 }
 
+/* Becomes the one who sets up.  false: it has been done, or another one is
+   at it and does not get ahead. */
+static bool
+claim(struct guard *g)
+{
+	uint32_t phase;
+	unsigned i;
+
+	for (i = 0; i < PATIENCE; i++) {
+		phase = PHASE_NEW;
+		if (__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY,
+		    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return true;
+		if (phase == PHASE_READY ||
+		    g != __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE))
+			return false;
+		sched_yield();
+	}
+	return false;
+}
+
+static bool
+is_live(void)
+{
+	return __atomic_load_n(&__atomic_load_n(&tnf_p.guard,
+	    __ATOMIC_ACQUIRE)->live, __ATOMIC_ACQUIRE);
+}
+
 /* A hit has found the guard not live: is there something to be done? */
 bool
 tnf_process_ready(void)
 {
-	uint32_t phase = PHASE_NEW, state = _tnf_process_control.state;
-	struct guard *g = tnf_p.guard;
+	uint32_t state = _tnf_process_control.state;
+	struct guard *g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 
-	if (state != TNF_PROC_READY && state != TNF_PROC_RUNNING)
-		return false;
 	if (_tnf_process_control.stopped ||
-	    !__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY, false,
-	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-		if (phase == PHASE_BUSY)
-			tnf_lost(TNF_LOST_BUSY);
+	    (state != TNF_PROC_READY && state != TNF_PROC_RUNNING))
 		return false;
+	if (!claim(g)) {
+		/* The first one replaces the guard and goes on there. */
+		g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
+		if (!is_live() && claim(g))
+			__atomic_store_n(&g->phase, PHASE_NEW,
+			    __ATOMIC_RELEASE);
+		if (!is_live() && !_tnf_process_control.stopped)
+			tnf_lost(TNF_LOST_BUSY);
+		return is_live();
 	}
 	if (g == &first_guard) {
 		new_guard();
@@ -128,13 +161,13 @@ tnf_process_ready(void)
 		__atomic_store_n(&g->phase, PHASE_NEW, __ATOMIC_RELEASE);
 		return false;
 	}
+	if (_tnf_process_control.state == TNF_PROC_RUNNING)
+		set_live(!_tnf_process_control.stopped);
 	__atomic_store_n(&g->phase, PHASE_READY, __ATOMIC_RELEASE);
-	if (_tnf_process_control.state != TNF_PROC_RUNNING)
-		return false;
-	set_live(true);
+	/* tnf_process_disable() may have come in between. */
 	if (_tnf_process_control.stopped)
 		set_live(false);
-	return !_tnf_process_control.stopped;
+	return is_live();
 }
 
 void TNF_API

@@ -14,7 +14,6 @@
 #include "type.h"
 
 #define BLOCKS_MAX	64	/* of one transaction */
-#define SPINS		200
 
 struct reach {
 	uint32_t block;		/* offset */
@@ -41,7 +40,7 @@ tnf_tag_begin(void)
 
 	for (i = 0; __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
 	    __ATOMIC_ACQUIRE) != 0; i++) {
-		if (i == SPINS) {
+		if (i == PATIENCE) {
 			tnf_lost(TNF_LOST_BUSY);
 			return false;
 		}

@@ -81,6 +81,28 @@
 #define TNF_HERE_(name)
 #endif
 
+/* An exception that leaves an argument ends the hit. */
+#ifdef __cplusplus
+namespace {
+struct tnf_hit_guard {
+	tnf_probe_setup *setup;
+	~tnf_hit_guard()
+	{
+		if (setup != NULL) {
+			setup->buffer = NULL;
+			setup->probe->ops->commit(setup);
+		}
+	}
+};
+}
+#define TNF_GUARD_(name)	tnf_hit_guard TNF_NAME_(name, guard) = \
+				    { &TNF_NAME_(name, setup) };
+#define TNF_UNGUARD_(name)	TNF_NAME_(name, guard).setup = NULL;
+#else
+#define TNF_GUARD_(name)
+#define TNF_UNGUARD_(name)
+#endif
+
 /* What happens while the probe is on. */
 #define TNF_HIT_(name, control, assigns) \
 	{ \
@@ -89,7 +111,9 @@
 		    (struct TNF_NAME_(name, struct) *) \
 		    (control)->ops->alloc((control), &TNF_NAME_(name, setup)); \
 		if (TNF_NAME_(name, event) != NULL) { \
+			TNF_GUARD_(name) \
 			assigns \
+			TNF_UNGUARD_(name) \
 			(control)->ops->commit(&TNF_NAME_(name, setup)); \
 		} \
 	}

@@ -50,7 +50,8 @@ struct tnf_probe_ops {
 	uint32_t size;
 	/* Space for an event, or NULL: drop it.  Sets setup->buffer. */
 	void	*(*alloc)(struct tnf_probe_control *, struct tnf_probe_setup *);
-	/* Runs connected functions; then the event is committed or rolled back. */
+	/* Runs connected functions; then the event is committed or rolled back.
+	   With setup->buffer NULL the hit is given up. */
 	void	 (*commit)(struct tnf_probe_setup *);
 	/*
 	 * Encoders of arguments by reference.  'cell' is the member that will
