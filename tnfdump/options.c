@@ -8,6 +8,7 @@
 
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/diff.h"
 #include "tnfdump/info.h"
 #include "tnfdump/reports.h"
 #include "tnfdump/xalloc.h"
@@ -71,6 +72,9 @@ const struct option_row option_rows[] = {
 	{ "tree", 0, NULL, "indented by level and nesting", tree_set },
 	{ "pair", 0, "START,END[,MEMBER...]", "what begins and ends something",
 	  pair_set },
+	{ "diff", 0, NULL, "compare the statistics of two files", diff_set },
+	{ "fail-on", 0, "COND", "with --diff: exit 4 if \"p99(pair) > +10%\"",
+	  diff_fail_on },
 	{ "strict", 0, NULL, "stop at the first damage", set_strict },
 	{ "salvage", 0, NULL, "read files that are shorter than they say",
 	  set_salvage },

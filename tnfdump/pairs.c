@@ -14,10 +14,10 @@
 #define BUCKETS	(1u << 14)
 
 static const struct pair_rule builtin[] = {
-	{ "syscall", "syscall_start", "syscall_end", { NULL }, false },
-	{ "io", "strategy", "biodone", { "device", "buf", NULL }, true },
-	{ "physio", "physio_start", "physio_end", { NULL }, false },
-	{ "pageout_scan", "pageout_scan_start", "pageout_scan_end", { NULL }, false },
+	{ "syscall", "syscall_start", "syscall_end", { NULL }, false, NULL },
+	{ "io", "strategy", "biodone", { "device", "buf", NULL }, true, NULL },
+	{ "physio", "physio_start", "physio_end", { NULL }, false, NULL },
+	{ "pageout_scan", "pageout_scan_start", "pageout_scan_end", { NULL }, false, NULL },
 };
 
 /* Names that pair by their ending; the common part names the slice. */
@@ -28,7 +28,7 @@ static const struct {
 	{ "_start", "_done" }, { "_entry", "_return" },
 };
 
-static const struct pair_rule by_ending = { NULL, NULL, NULL, { NULL }, false };
+static const struct pair_rule by_ending = { .name = NULL };
 
 /* What a probe is to the matcher; found once for each probe. */
 struct role {
@@ -88,8 +88,10 @@ pairs_free(struct pairs *p)
 	free_chain(p->spare);
 	for (size_t i = 0; i < p->roles.n; i++)
 		free(role[i].name);
-	for (size_t i = 0; i < p->n_own; i++)
-		free((char *)p->own[i].start);	/* the one copy of the text */
+	for (size_t i = 0; i < p->n_own; i++) {
+		free((char *)p->own[i].start);	/* all its words lie there */
+		free((char *)p->own[i].text);
+	}
 	free(p->own);
 	free(role);
 	free(p);
@@ -118,12 +120,24 @@ pairs_add(struct pairs *p, const char *text, const char **reterr)
 	}
 	rule.name = rule.start;
 	rule.async = n > 0;
+	rule.text = xstrdup(text);
 	p->own = xreallocarray(p->own, p->n_own + 1, sizeof(*p->own));
 	p->own[p->n_own++] = rule;
 	return 0;
 fail:
 	free(copy);
 	return -1;
+}
+
+struct pairs *
+pairs_copy_rules(const struct pairs *from)
+{
+	struct pairs *p = pairs_new();
+	const char *error;
+
+	for (size_t i = 0; from != NULL && i < from->n_own; i++)
+		pairs_add(p, from->own[i].text, &error);
+	return p;
 }
 
 /* Length of the common part if name ends in suffix, else 0. */

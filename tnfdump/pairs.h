@@ -26,6 +26,7 @@ struct pair_rule {
 	const char	*end;
 	const char	*keys[PAIR_KEYS_MAX];	/* members; none: the thread */
 	bool		 async;		/* may overlap, and end in another thread */
+	const char	*text;		/* as given to pairs_add(); NULL: built in */
 };
 
 /* A start that found its end. */
@@ -42,6 +43,9 @@ struct pairs;
 /* Built-in rules only, unless pairs_add() is called. */
 struct pairs *pairs_new(void);
 void pairs_free(struct pairs *);
+
+/* The same rules (NULL: built-in ones), nothing open. */
+struct pairs *pairs_copy_rules(const struct pairs *);
 
 /* "start,end[,member...]".  0, or -1 and *reterr says why (constant text). */
 int pairs_add(struct pairs *, const char *text, const char **reterr);

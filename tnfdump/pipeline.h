@@ -30,6 +30,7 @@ struct output {
 	int	(*begin)(struct dump *);
 	int	(*event)(struct dump *, const struct tnf_event *);
 	int	(*end)(struct dump *);
+	bool	own_files;	/* writes to --output itself */
 };
 
 /* outputs.c; ends with a row without name. */

@@ -92,7 +92,7 @@ stats_new(const char *by, const struct expr_source *source, struct pairs *pairs)
 }
 
 static void
-put_value(struct out *o, const struct val *v)
+put_value(struct out *o, const struct val *v, const struct tnf_file *f)
 {
 	char buf[VAL_TEXT_SIZE];
 	const char *text, *name = NULL;
@@ -103,7 +103,8 @@ put_value(struct out *o, const struct val *v)
 		out_char(o, '-');
 		return;
 	}
-	if (v->type != NULL && val_to_int(v, &n))
+	/* Numbers of the original writers have other names. */
+	if (v->type != NULL && tnf_file_ext(f) != NULL && val_to_int(v, &n))
 		name = pretty_name(v->type, v->name, n);
 	len = val_text(v, buf, &text);
 	out_bytes(o, text, len);
@@ -127,7 +128,7 @@ make_key(struct stats *s, const char *name, const struct tnf_event *ev)
 		out_char(o, ' ');
 		out_str(o, s->by_text[i]);
 		out_char(o, '=');
-		put_value(o, &v);
+		put_value(o, &v, ev->file);
 	}
 }
 

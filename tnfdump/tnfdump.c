@@ -14,12 +14,15 @@
  * Elapsed time is ev->time - dump->first, delta ev->time - dump->previous.
  * Something to remember for each probe: ev->probe->id is 0, 1, 2, ...
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tnfdump/diff.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
@@ -92,25 +95,42 @@ close_inputs(struct dump *d)
 	free(d->inputs);
 }
 
+/* --output, unless the format makes files of its own. */
+static int
+output_fd(struct dump *d)
+{
+	int fd;
+
+	if (d->path == NULL || d->output->own_files)
+		return STDOUT_FILENO;
+	fd = open(d->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		dump_fatal(d, "%s: cannot write: %s", d->path, strerror(errno));
+	return fd;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct dump d = { .output = &outputs[0] };
 	char **paths = options_parse(&d, argc, argv);
-	int err;
+	int err, fd = output_fd(&d);
 
 	catch_sigbus();
-	d.escape = isatty(STDOUT_FILENO);
-	if ((err = out_init(&d.out, STDOUT_FILENO)) != 0)
+	d.escape = isatty(fd);
+	if ((err = out_init(&d.out, fd)) != 0)
 		dump_fatal(&d, "%s", strerror(err));
 	if (d.raw)
 		raw_run(&d, paths);
+	else if (d.diff)
+		d.status = diff_run(&d, paths);
 	else {
 		inputs_add(&d, paths);
 		pipeline_run(&d);
 		close_inputs(&d);
 	}
 	if ((err = out_close(&d.out)) != 0)
-		dump_error(&d, "standard output: %s", strerror(err));
+		dump_error(&d, "%s: %s",
+		    fd == STDOUT_FILENO ? "standard output" : d.path, strerror(err));
 	return d.status;
 }

@@ -15,7 +15,8 @@
 #define NAME	"tnfdump"
 
 /* Exit statuses: one list for all tools. */
-enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_USAGE = 2, STATUS_LOST = 3 };
+enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_USAGE = 2, STATUS_LOST = 3,
+    STATUS_DIFFERS = 4 };
 
 struct output;
 struct filter;
@@ -30,6 +31,7 @@ struct dump {
 	const char *path;		/* --output: of formats that write files */
 	const char *by;			/* --stats=LIST: expressions, or NULL */
 	bool	 histogram;		/* --histogram: draw durations */
+	bool	 diff;			/* --diff: compare two files */
 	struct pairs *pairs;		/* what begins and ends; reports.c */
 
 	struct out out;			/* standard output */

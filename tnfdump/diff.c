@@ -1,0 +1,222 @@
+/*
+ * diff.c - --diff: two traces compared, and a condition that fails a build.
+ *
+ * Each file goes alone through the filters into statistics; rows are matched
+ * by their text.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tnfdump/condition.h"
+#include "tnfdump/diff.h"
+#include "tnfdump/input.h"
+#include "tnfdump/options.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/xalloc.h"
+
+#define CONDITIONS_MAX	16
+
+static struct condition conditions[CONDITIONS_MAX];
+static unsigned n_conditions;
+
+struct side {
+	struct dump	 d;		/* a run of its own */
+	struct expr_source source;
+	struct stats	*stats;
+	struct stats_row **row;
+	size_t		 n;
+};
+
+int
+diff_set(struct dump *d, const char *arg)
+{
+	d->diff = true;
+	return 0;
+}
+
+int
+diff_fail_on(struct dump *d, const char *text)
+{
+	const char *error;
+
+	if (n_conditions == CONDITIONS_MAX)
+		return options_wrong("fail-on", "more than %d conditions", CONDITIONS_MAX);
+	error = condition_parse(&conditions[n_conditions], text);
+	if (error != NULL)
+		return options_wrong("fail-on", "%s: %s", text, error);
+	n_conditions++;
+	d->diff = true;
+	return 0;
+}
+
+static const char *
+comm(void *arg, const struct tnf_event *ev)
+{
+	return origin_comm(arg, ev);
+}
+
+static int
+start(struct dump *d)
+{
+	struct side *s = d->state;
+
+	s->source = (struct expr_source){ tnf_event_value, tnf_value_item, comm, d,
+	    d->first };
+	s->stats = stats_new(d->by, &s->source, d->pairs);
+	return s->stats != NULL ? 0 : -1;
+}
+
+static int
+count(struct dump *d, const struct tnf_event *ev)
+{
+	struct side *s = d->state;
+
+	stats_event(s->stats, ev);
+	return 0;
+}
+
+static const struct output counting = { "", "", start, count, NULL, false };
+
+/* false: nothing to compare with. */
+static bool
+read_side(struct side *s, const struct dump *asked, char *path)
+{
+	char *paths[] = { path, NULL };
+
+	s->d = *asked;
+	s->d.output = &counting;
+	s->d.state = s;
+	s->d.pairs = pairs_copy_rules(asked->pairs);
+	inputs_add(&s->d, paths);
+	if (s->d.n_inputs == 0)
+		return false;
+	pipeline_run(&s->d);
+	if (s->stats == NULL)
+		return false;
+	s->row = stats_rows(s->stats, &s->n);
+	return true;
+}
+
+static struct stats_row *
+find(const struct side *s, const struct stats_row *like)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->row[i]->pair == like->pair && s->row[i]->len == like->len &&
+		    memcmp(s->row[i]->text, like->text, like->len) == 0)
+			return s->row[i];
+	return NULL;
+}
+
+/* "12.500 +3.1%" */
+static void
+cell(struct out *o, double before, double after, double unit)
+{
+	char text[64];
+	int n;
+
+	if (before == 0)
+		n = snprintf(text, sizeof(text), " %11.3f%11.3f %8s",
+		    before / unit, after / unit, after == 0 ? "=" : "new");
+	else
+		n = snprintf(text, sizeof(text), " %11.3f%11.3f %+7.1f%%",
+		    before / unit, after / unit, (after - before) / before * 100);
+	out_bytes(o, text, (size_t)n);
+}
+
+static void
+compare_row(struct out *o, const struct side *a, const struct side *b,
+    const struct stats_row *x, const struct stats_row *y)
+{
+	static const enum figure shown[] = { FIG_COUNT, FIG_MEAN, FIG_P50, FIG_P99 };
+	const struct stats_row *any = x != NULL ? x : y;
+
+	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
+		if (i > 0 && !any->pair)
+			break;
+		cell(o, figure_value(shown[i], x, stats_seconds(a->stats)),
+		    figure_value(shown[i], y, stats_seconds(b->stats)),
+		    i == 0 ? 1 : 1e3);
+	}
+	out_lit(o, "  ");
+	out_bytes(o, any->text, any->len);
+	out_char(o, '\n');
+}
+
+static void
+compare_rows(struct out *o, const struct side *a, const struct side *b, bool pairs)
+{
+	bool head = false;
+
+	for (int pass = 0; pass < 2; pass++) {
+		const struct side *from = pass == 0 ? a : b;
+
+		for (size_t i = 0; i < from->n; i++) {
+			struct stats_row *r = from->row[i];
+			struct stats_row *other = find(pass == 0 ? b : a, r);
+
+			if (r->pair != pairs || (pass == 1 && other != NULL))
+				continue;
+			if (!head)
+				out_str(o, pairs ?
+				    "     count A    count B   change   mean us A         B   change"
+				    "    p50 us A         B   change    p99 us A         B   change  what\n" :
+				    "     count A    count B   change  event\n");
+			head = true;
+			compare_row(o, a, b, pass == 0 ? r : other, pass == 0 ? other : r);
+		}
+	}
+}
+
+/* true: the condition holds for some row that it names. */
+static bool
+judge(struct out *o, const struct condition *c, const struct side *a,
+    const struct side *b)
+{
+	bool held = false, named = false;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct stats_row *r = b->row[i];
+		double before, after;
+
+		if (!condition_names(c, r) ||
+		    (!r->pair && c->figure != FIG_COUNT && c->figure != FIG_RATE))
+			continue;
+		named = true;
+		before = figure_value(c->figure, find(a, r), stats_seconds(a->stats));
+		after = figure_value(c->figure, r, stats_seconds(b->stats));
+		if (!condition_holds(c, before, after))
+			continue;
+		held = true;
+		out_flush(o);
+		fprintf(stderr, NAME ": --fail-on %s: %.*s: %.0f, was %.0f\n",
+		    c->text, (int)r->len, r->text, after, before);
+	}
+	if (!named)
+		fprintf(stderr, NAME ": --fail-on %s: nothing of that name in %s\n",
+		    c->text, b->d.inputs[0].path);
+	return held || !named;
+}
+
+int
+diff_run(struct dump *d, char **paths)
+{
+	struct side *side = xcalloc(2, sizeof(*side));
+	int status = STATUS_OK;
+
+	if (paths[0] == NULL || paths[1] == NULL || paths[2] != NULL)
+		dump_fatal(d, "--diff: compares two files: before after");
+	for (int i = 0; i < 2; i++)
+		if (!read_side(&side[i], d, paths[i]))
+			return STATUS_ERROR;
+	compare_rows(&d->out, &side[0], &side[1], true);
+	compare_rows(&d->out, &side[0], &side[1], false);
+	for (unsigned i = 0; i < n_conditions; i++)
+		if (judge(&d->out, &conditions[i], &side[0], &side[1]))
+			status = STATUS_DIFFERS;
+	for (int i = 0; i < 2; i++)
+		if (side[i].d.status != STATUS_OK)
+			status = STATUS_ERROR;
+	return status;
+}
