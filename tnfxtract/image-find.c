@@ -78,7 +78,7 @@ look_at_page(struct pages *p, const unsigned char *page, uint64_t offset)
 	struct tnf_ext ext;
 
 	memcpy(&h, page, sizeof h);
-	if (h.tag == 0x80000206u && h.next_block != 0 && h.pad != 0)
+	if (h.tag == TNF_BLOCK_TAG(BLOCK) && h.next_block != 0 && h.pad != 0)
 		return add_page(p, h.next_block, h.pad, offset);
 	if (is_first_block(page, &ext))
 		return add_page(p, ext.cookie, 0, offset);

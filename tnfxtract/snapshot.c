@@ -15,7 +15,6 @@
 #define TRIES		4		/* for a block that is being taken over */
 #define ROUNDS		16		/* for definitions that keep coming */
 
-#define BLOCK_TAG	0x80000206u	/* every block header's first word */
 #define HEADER_SIZE	sizeof(struct tnf_block_header)
 
 static uint32_t
@@ -55,6 +54,7 @@ snapshot_open(struct snapshot *s, const void *base, size_t size)
 	    h.block_count > size / h.block_size)
 		return SNAPSHOT_DAMAGED;
 	s->block_size = h.block_size;
+	s->block_tag = TNF_BLOCK_TAG(h.block_size);
 	s->directory_end = h.directory_size;
 	s->block_count = h.block_count;
 	s->size = (uint64_t)h.block_size * h.block_count;
@@ -73,13 +73,13 @@ try_block(const struct snapshot *s, const unsigned char *from,
     unsigned char *to, uint32_t *ret_valid)
 {
 	const struct tnf_block_header *h = (const void *)from;
-	struct tnf_block_header copy = { .tag = BLOCK_TAG };
+	struct tnf_block_header copy = { .tag = s->block_tag };
 	uint32_t valid;
 
 	copy.generation = load32(&h->generation);
 	valid = __atomic_load_n(&h->bytes_valid, __ATOMIC_ACQUIRE);
 	if (copy.generation == TNF_GENERATION_FREE || valid <= HEADER_SIZE ||
-	    valid > s->block_size || load32(&h->tag) != BLOCK_TAG)
+	    valid > s->block_size || load32(&h->tag) != s->block_tag)
 		return EMPTY;
 	memcpy(to + HEADER_SIZE, from + HEADER_SIZE, valid - HEADER_SIZE);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -14,6 +14,11 @@
 
 #include <tnf/com.h>
 
+/* The tag of block headers: to the directory's second word. */
+#define TNF_BLOCK_TAG(block_size) \
+	(TNF_REF32_PERMANENT | TNF_REF32_T_TAG | \
+	((uint32_t)(block_size) + TNF_DIR_BLOCK_HEADER))
+
 enum snapshot_result {
 	SNAPSHOT_OK,
 	SNAPSHOT_NOT_TNF,
@@ -27,6 +32,7 @@ struct snapshot {
 	const unsigned char *base;
 	uint32_t version;
 	uint32_t block_size;
+	uint32_t block_tag;	/* first word of each block's header */
 	uint32_t directory_end;	/* offset of the first block with a header */
 	uint32_t block_count;
 	uint64_t size;		/* of the copy: block_size * block_count */

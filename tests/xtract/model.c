@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TAG	0x80000206u
+#define TAG	0x80001006u	/* of block headers, blocks of 4096 bytes */
 
 struct tnf_block_header *
 model_header(const struct model *m, uint32_t block)
@@ -18,7 +18,7 @@ void
 model_init(struct model *m, uint32_t blocks, uint64_t cookie)
 {
 	struct tnf_file_header h = {
-		.magic = TNF_MAGIC, .tag = 0x80000202, .file_version = 1,
+		.magic = TNF_MAGIC, .tag = 0x80001002, .file_version = 1,
 		.file_header_size = TNF_FILE_HEADER_SIZE,
 		.block_header_size = sizeof(struct tnf_block_header),
 		.block_size = MODEL_BLOCK, .directory_size = MODEL_DIRECTORY,
