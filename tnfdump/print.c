@@ -76,9 +76,16 @@ print_chars(struct dump *d, const char *s, size_t n)
 void
 print_quoted(struct dump *d, const char *s, size_t n)
 {
-	out_char(&d->out, '"');
-	print_chars(d, s, n);
-	out_char(&d->out, '"');
+	struct out *o = &d->out;
+
+	out_room(o);
+	*o->p++ = '"';
+	if (!d->escape && n <= OUT_MARGIN / 2) {
+		memcpy(o->p, s, n);
+		o->p += n;
+	} else
+		print_chars(d, s, n);
+	out_char(o, '"');
 }
 
 void
