@@ -44,7 +44,7 @@ static void
 pin_name(char *buf, size_t n, unsigned program, int cpu)
 {
 	if (kp_programs[program].kind == KP_KIND_FAULTS)
-		snprintf(buf, n, "%s.%d", kp_programs[program].name, cpu);
+		snprintf(buf, n, "%s-%d", kp_programs[program].name, cpu);
 	else
 		snprintf(buf, n, "%s", kp_programs[program].name);
 }

@@ -162,6 +162,7 @@ static __always_inline void find_paging(struct bio *bio, const struct context *c
     struct paging *to)
 {
 	struct block_device *bdev = bio->bi_bdev;
+	struct address_space *mapping;
 	struct page_info p;
 	struct bio_vec v;
 
@@ -171,7 +172,8 @@ static __always_inline void find_paging(struct bio *bio, const struct context *c
 	bpf_probe_read_kernel(&v, sizeof v, bio->bi_io_vec + bio->bi_iter.bi_idx);
 	page_info(v.bv_page, &p);
 	if (p.mapping != 0 && (p.mapping & 3) == 0) {
-		to->vnode = (u64)BPF_CORE_READ((struct address_space *)p.mapping, host);
+		mapping = (void *)p.mapping;
+		to->vnode = (u64)BPF_CORE_READ(mapping, host);
 		to->offset = (p.index << PAGE_SHIFT) + v.bv_offset;
 	} else if (is_swap(bio->bi_opf, &p, c)) {
 		to->swap = true;

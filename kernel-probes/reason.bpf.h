@@ -51,11 +51,21 @@ static __always_inline u64 queue_head(u64 next)
 	return 0;
 }
 
-static __always_inline u64 entry_queue(struct stack_words *w, u32 i, u64 base)
+/* The queue of the entry that word i of the stack belongs to, or 0.  Not inline,
+   like the search itself: verified once, not in each turn of a loop. */
+__noinline u64 entry_queue(u32 i)
 {
-	u64 func = w->word[i + 1], next = func, link = base + (i + 1) * 8;
-	bool plain = func >= state.text_start && func < state.text_end;
+	struct stack_words *w;
+	u64 func, next, link;
+	u32 zero = 0;
+	bool plain;
 
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	if (w == NULL || i < 4 || i >= SEARCH_WORDS - 4)
+		return 0;
+	next = func = w->word[i + 1];
+	link = *(volatile u64 *)&w->ctx + (i + 1) * 8;
+	plain = func >= state.text_start && func < state.text_end;
 	if (plain) {
 		next = w->word[i + 2];
 		link += 8;
@@ -69,7 +79,6 @@ static __always_inline u64 entry_queue(struct stack_words *w, u32 i, u64 base)
 	return queue_head(next);
 }
 
-/* Verified once, not at each call. */
 __noinline u64 search_stack(u64 task, u64 end)
 {
 	struct stack_words *w;
@@ -92,7 +101,7 @@ __noinline u64 search_stack(u64 task, u64 end)
 			break;
 		if (w->word[i] != task)
 			continue;
-		r = entry_queue(w, i, base);
+		r = entry_queue(i);
 		if (r != 0)
 			return r;
 	}

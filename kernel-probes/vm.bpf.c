@@ -192,17 +192,19 @@ int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp
 	return 0;
 }
 
-static __always_inline void page_event(u32 probe, u64 vnode, u64 offset)
+/* Not inline: called in a loop, and verified once. */
+__noinline int page_event(u32 probe, u64 vnode, u64 offset)
 {
 	struct kp_page *e;
 	struct hit hit;
 
 	e = event_begin(&hit, probe, EVENT_SIZE(kp_page), EVENT_SIZE(kp_page));
 	if (e == NULL)
-		return;
+		return 0;
 	e->vnode = vnode;
 	e->offset = offset;
 	event_end(&hit);
+	return 0;
 }
 
 SEC("tp_btf/mm_filemap_fault")
