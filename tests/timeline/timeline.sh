@@ -2,7 +2,8 @@
 # timeline.sh PREX TNFXTRACT PINGS ORDER [N] - a program and the kernel, traced
 # at once, on one time line.
 . "${TNF_SOURCE:?}/tests/lib.sh"
-prex=$1 tnfxtract=$2 pings=$3 order=$4 n=${5:-50000}
+prex=$(realpath "$1") tnfxtract=$(realpath "$2") pings=$(realpath "$3") order=$(realpath "$4")
+n=${5:-50000}
 need_kernel
 need_ptrace
 scratch

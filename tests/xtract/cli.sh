@@ -1,7 +1,7 @@
 #!/bin/sh
 # cli.sh TNFXTRACT BUFFER - options, messages, files; the buffer is a file.
 . "${TNF_SOURCE:?}/tests/lib.sh"
-x=$1 buffer=$2
+x=$(realpath "$1") buffer=$(realpath "$2")
 scratch
 cd "$TMP" || exit 1
 export TNF_FAKE_BUFFER="$TMP/buffer"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # kernel.sh PREX TNFXTRACT TNFDUMP BUFFER - snapshots of a kernel that is traced.
 . "${TNF_SOURCE:?}/tests/lib.sh"
-prex=$1 tnfxtract=$2 tnfdump=$3 buffer=$4
+prex=$(realpath "$1") tnfxtract=$(realpath "$2") tnfdump=$(realpath "$3") buffer=$(realpath "$4")
 need_kernel
 scratch
 cd "$TMP" || exit 1

@@ -224,7 +224,8 @@ main(void)
 	tcase_add_test(tc, standard_output);
 	suite_add_tcase(suite, tc);
 	sr = srunner_create(suite);
-	srunner_run_all(sr, CK_ENV);
+	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") ?
+	    CK_SILENT : CK_ENV);
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);
 	return failed != 0;
