@@ -26,6 +26,35 @@ struct type_table {
 	struct type	*directory[TNF_DIRECTORY_NAMED / 4];
 };
 
+/* By its tag word alone; NULL: not met before, or the word depends on where it
+   stands. */
+static inline struct type *
+table_known(const struct type_table *t, uint32_t word)
+{
+	unsigned i = (word >> 3) % TABLE_TAGS;
+
+	/* An event whose probe is named by a directory word. */
+	if ((word & 0x30003) == 0x10001)
+		return t->directory[word >> 18];
+	/* A permanent tag; the type record it leads to does not move. */
+	if ((word & 0x80000003) == 0x80000002 && t->tags[i].word == word)
+		return t->tags[i].type;
+	return NULL;
+}
+
+static inline void
+table_learn(struct type_table *t, uint32_t word, struct type *type)
+{
+	unsigned i = (word >> 3) % TABLE_TAGS;
+
+	if ((word & 0x30003) == 0x10001)
+		t->directory[word >> 18] = type;
+	else if ((word & 0x80000003) == 0x80000002) {
+		t->tags[i].word = word;
+		t->tags[i].type = type;
+	}
+}
+
 struct type *table_find(const struct type_table *, uint32_t pos);
 int	     table_add(struct type_table *, struct type *); /* sets index */
 

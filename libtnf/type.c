@@ -322,32 +322,18 @@ type_at(struct tnf_file *f, uint32_t pos)
 struct type *
 type_of_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
 {
-	struct type_table *tab = f->types;
-	unsigned i = (word >> 3) % TABLE_TAGS, dir = word >> 18;
-	bool tag = (word & TNF_REF32_T_MASK) == TNF_REF32_T_TAG &&
-	    (word & TNF_REF32_PERMANENT);
-	bool pair = (word & TNF_REF32_T_MASK) == TNF_REF32_T_PAIR &&
-	    (word >> 16 & TNF_REF32_T_MASK) == TNF_TAG16_ABS;
-	struct type *t;
+	struct type *t = table_known(f->types, word);
 	uint32_t to;
 
-	if (pair && tab->directory[dir] != NULL)
-		return tab->directory[dir];
-	if (tag && tab->tags[i].word == word)
-		return tab->tags[i].type;
+	if (t != NULL)
+		return t;
 	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_FULL ||
 	    ref_follow(f, pos, &to) != REF_OK) {
 		file_fail(f, pos, "a record's tag leads nowhere");
 		return NULL;
 	}
-	if ((t = type_at(f, to)) == NULL)
-		return NULL;
-	if (pair)
-		tab->directory[dir] = t;
-	if (tag) {
-		tab->tags[i].word = word;
-		tab->tags[i].type = t;
-	}
+	if ((t = type_at(f, to)) != NULL)
+		table_learn(f->types, word, t);
 	return t;
 }
 

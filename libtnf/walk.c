@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "table.h"
 #include "type.h"
 #include "walk.h"
 
@@ -48,20 +49,6 @@ walk_start(struct walk *w, struct tnf_file *f, uint32_t off)
 	return WALK_RECORD;
 }
 
-uint32_t
-walk_size(const struct tnf_file *f, const struct type *t, uint32_t pos)
-{
-	uint32_t size = t->step;
-
-	if (type_has(t, PROP(ARRAY))) {
-		size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
-		if (size < t->header_size || size > f->block_size)
-			return 0;
-		size = (size + 3) & ~3u;
-	}
-	return size;
-}
-
 enum walk_status
 walk_next(struct walk *w)
 {
@@ -78,7 +65,8 @@ walk_next(struct walk *w)
 	}
 	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_RESERVED)
 		return bad(w, pos, "no record where one should be");
-	if ((w->type = type_of_tag(f, pos, word)) == NULL)
+	if ((w->type = table_known(f->types, word)) == NULL &&
+	    (w->type = type_of_tag(f, pos, word)) == NULL)
 		return bad(w, pos, f->why);
 	if ((size = walk_size(f, w->type, pos)) == 0)
 		return bad(w, pos, "a record has an impossible size");
@@ -88,11 +76,4 @@ walk_next(struct walk *w)
 	w->word = word;
 	w->next = pos + size;
 	return WALK_RECORD;
-}
-
-bool
-walk_is_event(const struct walk *w)
-{
-	return (w->word & TNF_REF32_T_MASK) == TNF_REF32_T_PAIR &&
-	    w->type->pub.kind == TNF_K_STRUCT;
 }

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct tnf_file;
-struct type;
+#include "file.h"
+#include "type.h"
 
 struct walk {
 	struct tnf_file *file;
@@ -31,9 +31,26 @@ enum walk_status walk_start(struct walk *, struct tnf_file *, uint32_t off);
 enum walk_status walk_next(struct walk *);
 
 /* Bytes of the record at 'pos' of type 't'; 0: none that makes sense. */
-uint32_t walk_size(const struct tnf_file *, const struct type *t, uint32_t pos);
+static inline uint32_t
+walk_size(const struct tnf_file *f, const struct type *t, uint32_t pos)
+{
+	uint32_t size = t->step;
+
+	if (type_has(t, PROP(ARRAY))) {
+		size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
+		if (size < t->header_size || size > f->block_size)
+			return 0;
+		size = (size + 3) & ~3u;
+	}
+	return size;
+}
 
 /* The current record is an event: its first word is a pair. */
-bool walk_is_event(const struct walk *);
+static inline bool
+walk_is_event(const struct walk *w)
+{
+	return (w->word & TNF_REF32_T_MASK) == TNF_REF32_T_PAIR &&
+	    w->type->pub.kind == TNF_K_STRUCT;
+}
 
 #endif /* LIBTNF_WALK_H */

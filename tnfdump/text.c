@@ -134,18 +134,50 @@ same_thread(const struct state *s, const struct tnf_event *ev)
 	    s->cpu == ev->cpu && s->kernel == ev->kernel;
 }
 
+static char *
+put_hex(char *p, uint64_t v, unsigned width)
+{
+	unsigned n = 1, i;
+
+	while (n < 16 && v >> 4 * n != 0)
+		n++;
+	for (i = n; i-- > 0;)
+		*p++ = "0123456789abcdef"[v >> 4 * i & 15];
+	for (; n < width; n++)
+		*p++ = ' ';
+	return p;
+}
+
+static char *
+put_cpu(char *p, int32_t cpu)
+{
+	return cpu >= 0 ? digits_wide(p, (uint32_t)cpu, 3) :
+	    p + sprintf(p, "%3d", cpu);
+}
+
 static void
 set_thread(struct state *s, const struct tnf_event *ev)
 {
-	int n;
+	char *p = s->thread;
 
-	n = snprintf(s->thread, sizeof s->thread, ev->kernel ?
-	    " %5u %5u 0x%-8llx " : " %5u %5u %10llu   - ", (unsigned)ev->pid,
-	    ev->lwpid, (unsigned long long)ev->tid);
-	if (ev->kernel)
-		n += snprintf(s->thread + n, sizeof s->thread - (size_t)n,
-		    "%3d ", ev->cpu);
-	s->thread_len = (size_t)n;
+	*p++ = ' ';
+	p = digits_wide(p, (uint32_t)ev->pid, 5);
+	*p++ = ' ';
+	p = digits_wide(p, ev->lwpid, 5);
+	*p++ = ' ';
+	if (ev->kernel) {
+		*p++ = '0';
+		*p++ = 'x';
+		p = put_hex(p, ev->tid, 8);
+		*p++ = ' ';
+		p = put_cpu(p, ev->cpu);
+	} else {
+		p = digits_wide(p, ev->tid, 10);
+		memcpy(p, "   -", 4);
+		p += 4;
+	}
+	*p++ = ' ';
+	s->thread_len = (size_t)(p - s->thread);
 	s->tid = ev->tid;
 	s->lwpid = ev->lwpid;
 	s->pid = ev->pid;
