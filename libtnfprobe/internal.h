@@ -42,7 +42,6 @@
 #define FILE_MAX	(1u << 30)	/* what a permanent reference can name */
 #define HEADER_SIZE	((uint32_t)sizeof(struct tnf_block_header))
 
-#define PATIENCE	200	/* times we let others run before we give up */
 #define HELD_MAX	16	/* blocks one event may reach into */
 #define SPARE_MAX	4	/* empty ones kept for the next event */
 
@@ -172,6 +171,8 @@ int tnf_file_open(struct process *, const struct tnf_process_control *);
 void tnf_sigbus_guard(void);
 
 /* process.c */
+bool tnf_wait(unsigned n);
+void tnf_wait_over(void);
 bool tnf_process_ready(void);
 void tnf_process_broken(int error);
 

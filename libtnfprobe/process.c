@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -18,6 +19,9 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK	18
 #endif
+
+#define YIELDS	20
+#define NAPS	50	/* with the kernel's slack 8 ms or so */
 
 static struct guard first_guard;
 
@@ -105,6 +109,37 @@ set_up(void)
 	return true;
 }
 
+static uint32_t hopeless;
+
+/*
+ * The n-th time that we let another thread get ahead with what only one can
+ * do.  false: it does not; a debugger may have stopped it.  Then nobody waits
+ * for long until one got through.
+ */
+bool
+tnf_wait(unsigned n)
+{
+	static const struct timespec nap = { 0, 100000 };
+
+	if (n >= (__atomic_load_n(&hopeless, __ATOMIC_RELAXED) ? 4 : YIELDS +
+	    NAPS)) {
+		__atomic_store_n(&hopeless, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	if (n < YIELDS)
+		sched_yield();
+	else
+		nanosleep(&nap, NULL);
+	return true;
+}
+
+void
+tnf_wait_over(void)
+{
+	if (hopeless)
+		__atomic_store_n(&hopeless, 0, __ATOMIC_RELAXED);
+}
+
 /* Becomes the one who sets up.  false: it has been done, or another one is
    at it and does not get ahead. */
 static bool
@@ -113,7 +148,7 @@ claim(struct guard *g)
 	uint32_t phase;
 	unsigned i;
 
-	for (i = 0; i < PATIENCE; i++) {
+	for (i = 0;; i++) {
 		phase = PHASE_NEW;
 		if (__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY,
 		    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -121,9 +156,9 @@ claim(struct guard *g)
 		if (phase == PHASE_READY ||
 		    g != __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE))
 			return false;
-		sched_yield();
+		if (!tnf_wait(i))
+			return false;
 	}
-	return false;
 }
 
 static bool

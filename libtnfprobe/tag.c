@@ -7,7 +7,6 @@
  * definition with all that it refers to.  A writer killed before leaves
  * nothing, one killed in between leaves definitions that nothing refers to.
  */
-#include <sched.h>
 #include <string.h>
 
 #include "internal.h"
@@ -40,11 +39,10 @@ tnf_tag_begin(void)
 
 	for (i = 0; __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
 	    __ATOMIC_ACQUIRE) != 0; i++) {
-		if (i == PATIENCE) {
+		if (!tnf_wait(i)) {
 			tnf_lost(TNF_LOST_BUSY);
 			return false;
 		}
-		sched_yield();
 	}
 	tag.failed = false;
 	tag.n = 1;
@@ -95,6 +93,7 @@ tnf_tag_end(void (*done)(void))
 		tnf_lost(TNF_LOST_NO_TAG_SPACE);
 	}
 	__atomic_store_n(&tnf_p.guard->tag_lock, 0, __ATOMIC_RELEASE);
+	tnf_wait_over();
 	return ok;
 }
 

@@ -1,0 +1,238 @@
+/*
+ * property.c - random events from several threads into files of random size.
+ *
+ * What an event holds follows from its thread and number alone, so whatever
+ * is read can be checked.  Of each thread the events that are left must be its
+ * last ones, in order and without a gap; all of them if the file has not gone
+ * round.
+ *
+ *	property [rounds [seed]]
+ */
+#include <err.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "events.h"
+#include "selfctl.h"
+
+#define THREADS_MAX	8
+#define TEXT_MAX	300
+
+struct pair { int a; const char *s; struct pair *next; };
+TNF_DECLARE_RECORD(struct pair, t_pair);
+TNF_DEFINE_RECORD_3(struct pair, t_pair, tnf_int, a, tnf_string, s,
+    t_pair, next)
+
+static unsigned seed;
+static int nevents;
+static char path[64];
+
+static unsigned
+mix(unsigned x)
+{
+	x = (x ^ x >> 16) * 0x7feb352du;
+	x = (x ^ x >> 15) * 0x846ca68bu;
+	return x ^ x >> 16;
+}
+
+/* Text k of event n of a thread. */
+static const char *
+text(char *buf, int thread, int n, int k)
+{
+	unsigned r = mix(seed ^ mix(thread * 1000003u + n * 8u + k));
+	size_t len = r % 16 == 0 ? r / 16 % 256 : r / 16 % 40;
+
+	memset(buf, 'a' + k, len);
+	buf[len] = '\0';
+	return buf;
+}
+
+static unsigned
+kind(int thread, int n)
+{
+	return mix(seed + mix(thread * 31u + n * 977u)) % 6;
+}
+
+static void
+hit(int t, int n)
+{
+	char b[5][TEXT_MAX];
+	struct pair p[3] = {
+		{ n, text(b[0], t, n, 0), &p[1] },
+		{ n + 1, text(b[1], t, n, 1), &p[2] },
+		{ n + 2, text(b[2], t, n, 2), NULL },
+	};
+
+	switch (kind(t, n)) {
+	case 0:
+		TNF_PROBE_2(k0, "", "", tnf_int, t, t, tnf_int, n, n);
+		break;
+	case 1:
+		TNF_PROBE_3(k1, "", "", tnf_int, t, t, tnf_int, n, n,
+		    tnf_string, s, text(b[0], t, n, 0));
+		break;
+	case 2:
+		TNF_PROBE_5(k2, "", "", tnf_int, t, t, tnf_int, n, n,
+		    tnf_string, s, text(b[0], t, n, 0),
+		    tnf_string, u, text(b[1], t, n, 1),
+		    tnf_string, v, text(b[2], t, n, 2));
+		break;
+	case 3:
+		TNF_PROBE_3(k3, "", "", tnf_int, t, t, tnf_int, n, n, t_pair,
+		    p, p);
+		break;
+	case 4:
+		TNF_PROBE_4(k4, "", "", tnf_char, c, 'c', tnf_int, t, t,
+		    tnf_longlong, l, n * 1000003ll, tnf_int, n, n);
+		break;
+	case 5:
+		TNF_PROBE_5(k5, "", "", tnf_int, t, t, tnf_int, n, n,
+		    tnf_double, d, n / 4., tnf_short, h, n % 100,
+		    tnf_string, s, NULL);
+		break;
+	}
+}
+
+static void
+expect(char *out, size_t size, int t, int n)
+{
+	char b[3][TEXT_MAX];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		text(b[i], t, n, i);
+	switch (kind(t, n)) {
+	case 0:
+		snprintf(out, size, "k0 t=%d n=%d", t, n);
+		break;
+	case 1:
+		snprintf(out, size, "k1 t=%d n=%d s=\"%s\"", t, n, b[0]);
+		break;
+	case 2:
+		snprintf(out, size, "k2 t=%d n=%d s=\"%s\" u=\"%s\" v=\"%s\"",
+		    t, n, b[0], b[1], b[2]);
+		break;
+	case 3:
+		snprintf(out, size, "k3 t=%d n=%d p={a=%d s=\"%s\" next={a=%d "
+		    "s=\"%s\" next={a=%d s=\"%s\" next=NULL}}}", t, n, n, b[0],
+		    n + 1, b[1], n + 2, b[2]);
+		break;
+	case 4:
+		snprintf(out, size, "k4 c=99 t=%d l=%lld n=%d", t,
+		    n * 1000003ll, n);
+		break;
+	case 5:
+		snprintf(out, size, "k5 t=%d n=%d d=%g h=%d s=NULL", t, n,
+		    n / 4., n % 100);
+		break;
+	}
+}
+
+static void *
+run(void *arg)
+{
+	int t = (int)(intptr_t)arg, n;
+
+	for (n = 0; n < nevents; n++) {
+		hit(t, n);
+		if (mix(n + t) % 997 == 0)
+			usleep(1);
+	}
+	return NULL;
+}
+
+static int
+number(const char *s, const char *name)
+{
+	s = strstr(s, name);
+	return s == NULL ? -1 : atoi(s + strlen(name));
+}
+
+static void
+check(int threads, unsigned kbytes)
+{
+	int last[THREADS_MAX], first[THREADS_MAX], t, n;
+	char want[2000];
+	struct events e;
+	size_t i;
+	bool round;
+
+	events_read(path, &e);
+	if (e.damaged)
+		errx(1, "seed %u: damaged", seed);
+	round = e.ext.data_cursor >= (kbytes * 1024ull - 0x18000) / 512;
+	for (t = 0; t < threads; t++)
+		first[t] = last[t] = -1;
+	for (i = 0; i < e.n; i++) {
+		t = number(e.v[i].text, " t=");
+		n = number(e.v[i].text, " n=");
+		if (t < 0 || t >= threads || n < 0 || n >= nevents)
+			errx(1, "seed %u: strange event %s", seed, e.v[i].text);
+		expect(want, sizeof(want), t, n);
+		if (strcmp(want, e.v[i].text) != 0)
+			errx(1, "seed %u: read    %s\nwritten %s", seed,
+			    e.v[i].text, want);
+		if (first[t] == -1)
+			first[t] = n;
+		else if (n != last[t] + 1)
+			errx(1, "seed %u: thread %d: %d after %d", seed, t, n,
+			    last[t]);
+		last[t] = n;
+	}
+	for (t = 0; t < TNF_LOST_REASONS; t++)
+		if (e.ext.lost[t] != 0)
+			errx(1, "seed %u: %d events lost for reason %d", seed,
+			    (int)e.ext.lost[t], t);
+	for (t = 0; t < threads; t++)
+		if ((!round && first[t] != 0) ||
+		    (last[t] != nevents - 1 && last[t] != -1))
+			errx(1, "seed %u: thread %d: only %d to %d of %d",
+			    seed, t, first[t], last[t], nevents);
+	printf("seed %u: %d threads, %u KiB, %zu of %d events left\n", seed,
+	    threads, kbytes, e.n, threads * nevents);
+	events_free(&e);
+}
+
+static void
+one_round(void)
+{
+	int threads = 1 + mix(seed) % THREADS_MAX, t;
+	unsigned kbytes = 128 + mix(seed + 1) % 1000 / 4 * 4;
+	pthread_t id[THREADS_MAX];
+
+	nevents = 500 + mix(seed + 2) % 5000;
+	snprintf(path, sizeof(path), "/tmp/property.%d", (int)getpid());
+	selfctl_file(path, kbytes);
+	selfctl_enable(NULL);
+	for (t = 0; t < threads; t++)
+		pthread_create(&id[t], NULL, run, (void *)(intptr_t)t);
+	for (t = 0; t < threads; t++)
+		pthread_join(id[t], NULL);
+	check(threads, kbytes);
+	unlink(path);
+}
+
+int
+main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 20, i, status;
+	unsigned base = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
+
+	for (i = 0; i < rounds; i++) {
+		seed = base + i;
+		fflush(stdout);
+		if (fork() == 0) {
+			one_round();
+			exit(0);
+		}
+		wait(&status);
+		if (status != 0)
+			return 1;
+	}
+	return 0;
+}
