@@ -92,7 +92,7 @@ START_TEST(replaces)
 	struct output o;
 
 	write_file(file, "old");
-	link(file, other);
+	ck_assert_int_eq(link(file, other), 0);
 	ck_assert_int_eq(output_open(&o, file), 0);
 	ck_assert_int_eq(output_put(&o, 0, "new", 3), 0);
 	check_file(file, "old");
