@@ -175,6 +175,8 @@ out_double(struct out *o, double v)
 		snprintf(buf, sizeof(buf), "%.*g", precision, v);
 	while (strtod(buf, NULL) != v && precision++ < 17);
 	out_str(o, buf);
+	if (strpbrk(buf, ".e") == NULL)
+		out_lit(o, ".0");	/* still a floating-point number */
 }
 
 /* ns with 'decimals' digits behind the point. */

@@ -63,7 +63,7 @@ out_str(struct out *o, const char *s)
 void out_u64(struct out *, uint64_t);
 void out_i64(struct out *, int64_t);
 void out_hex(struct out *, uint64_t);		/* digits only */
-void out_double(struct out *, double);		/* shortest text that reads back */
+void out_double(struct out *, double);	/* shortest that reads back equal; finite */
 /* Right-aligned in width, filled with blanks. */
 void out_u64_width(struct out *, uint64_t, unsigned width);
 /* ns as milliseconds with six decimals, "%*.6f" of ns / 1e6. */
