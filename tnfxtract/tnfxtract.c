@@ -1,6 +1,8 @@
 /*
  * tnfxtract.c - writes the kernel's trace buffer to a file.
  */
+#include <sys/resource.h>
+
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -214,6 +216,22 @@ complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
 	return false;
 }
 
+/* The less time the copy takes, the nearer to one instant it is: so on a busy
+   machine it goes first, if it may. */
+static void
+hurry(bool on)
+{
+	static int before;
+
+	if (on) {
+		errno = 0;
+		before = getpriority(PRIO_PROCESS, 0);
+		if (errno != 0)
+			before = 0;
+	}
+	setpriority(PRIO_PROCESS, 0, on ? -20 : before);
+}
+
 static bool
 copy_buffer(const struct source *src, struct job *j, bool want_context)
 {
@@ -228,8 +246,11 @@ copy_buffer(const struct source *src, struct job *j, bool want_context)
 		j->error = errno;
 		r = SNAPSHOT_SINK;
 	}
-	if (r == SNAPSHOT_OK)
+	if (r == SNAPSHOT_OK) {
+		hurry(true);
 		r = snapshot_copy(&s, &sink);
+		hurry(false);
+	}
 	return complain_snapshot(&s, r, j->error);
 }
 

@@ -66,7 +66,7 @@ printf 'ktrace on\n' | prex_k
 printf 'ktrace off\n' | prex_k
 "$tnfxtract" --no-context live 2>/dev/null || fail "extract"
 "$buffer" image /sys/fs/bpf/tnf/buf memory || fail "image"
-"$tnfxtract" -d memory -n /proc/kallsyms dump.tnf 2>err || fail "$(cat err)"
+"$tnfxtract" --no-context -d memory -n /proc/kallsyms dump.tnf 2>err || fail "$(cat err)"
 cmp -n $size live dump.tnf || fail "the image gives another trace"
 printf 'ktrace on\n' | prex_k
 
