@@ -6,13 +6,13 @@ cd "$TNF_SOURCE/include" || fail "no include directory"
 rc=0 n=0
 compile() {	# compiler, language, header
 	printf '#include <%s>\n#include <%s>\n' "$3" "$3" |
-		$1 -x "$2" -Wall -Wextra -Wpedantic -Wno-variadic-macros -Werror -I. \
+		$1 -x "$2" -Wall -Wextra -Werror -I. \
 			-fsyntax-only - 2>"$TMP/log" ||
 		{ echo "FAIL: $1 $2: <$3>"; head -5 "$TMP/log"; rc=1; }
 	n=$((n + 1))
 }
 for h in */*.h; do
-	for pair in 'gcc -std=gnu99:c' 'gcc -std=gnu11:c' 'clang -std=gnu11:c' \
+	for pair in 'gcc -std=gnu89:c' 'gcc -std=gnu99:c' 'gcc -std=gnu11:c' 'clang -std=gnu11:c' \
 	    'g++ -std=c++11:c++' 'clang++ -std=c++17:c++'; do
 		compiler=${pair%:*}
 		command -v "${compiler%% *}" >/dev/null || continue

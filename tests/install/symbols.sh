@@ -3,10 +3,10 @@
 # bug in those programs: each library exports its own prefix alone.
 . "$TNF_SOURCE/tests/install/stage.sh"
 
-# libtnfprobe also stands in front of fork and the ends of threads.
+# libtnfprobe also stands in front of prctl, after which a thread may not trace.
 prefix_of() {
 	case $1 in
-	libtnfprobe.*) echo '^_?_?tnfw?_|^(fork|vfork|fork1|_Fork|pthread_create|pthread_exit|thrd_create|thrd_exit)$' ;;
+	libtnfprobe.*) echo '^_?_?tnfw?_|^prctl$' ;;
 	libtnfctl.*) echo '^tnfctl_' ;;
 	libtnf.*) echo '^tnf_' ;;
 	*) echo '^$' ;;
