@@ -19,6 +19,7 @@ FORMAT(chrome);
 FORMAT(perfetto);
 FORMAT(ctf);
 FORMAT(folded);
+FORMAT(tnf);
 FORMAT(stats_report);
 FORMAT(states_report);
 FORMAT(tree);

@@ -8,9 +8,14 @@
 
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/color.h"
+#include "tnfdump/columns.h"
 #include "tnfdump/diff.h"
+#include "tnfdump/filter.h"
 #include "tnfdump/info.h"
+#include "tnfdump/pretty.h"
 #include "tnfdump/reports.h"
+#include "tnfdump/timespec.h"
 #include "tnfdump/xalloc.h"
 
 static int
@@ -45,10 +50,13 @@ static int
 set_to(struct dump *d, const char *arg)
 {
 	const struct output *o = output_find(arg);
+	struct timespec_arg time;
 
+	if (o == NULL && timespec_parse(arg, &time) == NULL)
+		return until_set(d, arg);	/* --from ... --to ... */
 	if (o == NULL)
-		return options_wrong("to", "no format \"%s\": see %s --help",
-		    arg, NAME);
+		return options_wrong("to", "no format \"%s\", and no time: "
+		    "see %s --help", arg, NAME);
 	d->output = o;
 	return 0;
 }
@@ -60,6 +68,29 @@ const struct option_row option_rows[] = {
 	{ "raw", 'r', NULL, "every record, in file order", set_raw },
 	{ "hex", 'x', NULL, "unsigned integers in hexadecimal", set_hex },
 	{ "to", 0, "FORMAT", "output format, see below", set_to },
+	{ "where", 0, "EXPR", "keep events for which EXPR holds", where_set },
+	{ "process", 'p', "PID|COMM", "keep events of these processes",
+	  process_set },
+	{ "probe", 0, "NAME[,...]", "keep events of these probes (patterns)",
+	  probe_set },
+	{ "key", 0, "KEY[,...]", "keep events of probes with these keys",
+	  key_set },
+	{ "cpu", 0, "LIST", "keep events of these CPUs: 0-3,8", cpu_set },
+	{ "tid", 0, "LIST", "keep events of these threads", tid_set },
+	{ "from", 0, "TIME", "keep events from then on: 1.5s, 03:12:18",
+	  from_set },
+	{ "until", 0, "TIME", "keep events up to then; --to TIME is the same",
+	  until_set },
+	{ "last", 0, "DURATION", "keep the end of the trace", last_set },
+	{ "columns", 0, "LIST", "columns of the text; +NAME adds, -NAME drops",
+	  columns_set },
+	{ "two-line", 0, NULL, "arguments on a line of their own",
+	  two_line_set },
+	{ "no-header", 0, NULL, "neither header nor probes", no_header_set },
+	{ "color", 0, "[=WHEN]", "auto (default), always or never",
+	  color_set },
+	{ "pretty", 0, NULL, "names, sizes and symbols for numbers",
+	  pretty_set },
 	{ "info", 0, "[=json]", "the files in figures instead of events",
 	  info_set },
 	{ "output", 'o', "PATH", "write there instead of standard output",

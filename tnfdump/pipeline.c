@@ -64,7 +64,8 @@ pipeline_run(struct dump *d)
 	if (start_filters(d) != 0)
 		return;
 	if (d->output->begin == NULL || d->output->begin(d) == 0)
-		for (; r == 1; r = tnf_stream_next(d->stream, &ev))
+		for (; r == 1 && !d->enough;
+		    r = tnf_stream_next(d->stream, &ev))
 			if (keep(d, &ev) && put(d, &ev) != 0)
 				break;
 	if (r < 0)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "tnfdump/digits.h"
+#include "tnfdump/columns.h"
 #include "tnfdump/print.h"
 #include "tnfdump/text.h"
 #include "tnfdump/xalloc.h"
@@ -58,8 +59,8 @@ put_string(struct dump *d, const char *s)
 		print_quoted(d, s, strlen(s));
 }
 
-int
-text_begin(struct dump *d)
+static void
+put_definitions(struct dump *d)
 {
 	const struct tnf_probe *p;
 	unsigned i, n = tnf_stream_probes(d->stream);
@@ -73,6 +74,17 @@ text_begin(struct dump *d)
 		out_lit(&d->out, " tnf_string: ");
 		put_string(d, p->attrs);
 		out_char(&d->out, '\n');
+	}
+}
+
+int
+text_begin(struct dump *d)
+{
+	if (columns_definitions())
+		put_definitions(d);
+	if (columns_wanted(d)) {
+		d->output = &columns_output;
+		return columns_begin(d);
 	}
 	d->state = xcalloc(1, sizeof(struct state));
 	return 0;

@@ -32,6 +32,7 @@ struct dump {
 	const char *by;			/* --stats=LIST: expressions, or NULL */
 	bool	 histogram;		/* --histogram: draw durations */
 	bool	 diff;			/* --diff: compare two files */
+	bool	 pretty;		/* --pretty: names for numbers */
 	struct pairs *pairs;		/* what begins and ends; reports.c */
 
 	struct out out;			/* standard output */
@@ -46,6 +47,7 @@ struct dump {
 	unsigned	 n_inputs;
 
 	int64_t	 first;		/* time of the earliest event, before filters */
+	bool	 enough;	/* a filter: no later event will be kept */
 	int64_t	 previous;	/* time of the event that was put out before */
 	uint64_t events;	/* put out */
 	void	*state;		/* the output's */

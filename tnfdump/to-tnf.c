@@ -1,0 +1,239 @@
+/*
+ * to-tnf.c - a trace of its own from the events that are kept.
+ *
+ * It is written in place if that can be done, else made in a temporary file
+ * and then copied: headers are known last.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tnfdump/formats.h"
+#include "tnfdump/input.h"
+#include "tnfdump/tnf-write.h"
+#include "tnfdump/xalloc.h"
+
+struct slice {
+	struct tnf_writer w;
+	int	 fd;		/* of the file that is written */
+	bool	 copy;		/* to standard output when it is done */
+	uint64_t left_out;	/* events too large for a block */
+	bool	 kernel;	/* any such event */
+};
+
+static int
+fail(struct dump *d, const char *what, int error)
+{
+	dump_error(d, "%s: %s: %s",
+	    d->path != NULL ? d->path : "standard output", what,
+	    strerror(error));
+	return -1;
+}
+
+static bool
+can_seek(int fd)
+{
+	struct stat st;
+	int flags = fcntl(fd, F_GETFL);
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flags >= 0 &&
+	    (flags & O_APPEND) == 0 && lseek(fd, 0, SEEK_CUR) == 0;
+}
+
+static int
+open_temporary(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char *path;
+	int fd;
+
+	if (dir == NULL || *dir == '\0')
+		dir = "/tmp";
+	if (asprintf(&path, "%s/tnfdump.XXXXXX", dir) < 0)
+		return -1;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+/* A slice must not be written over the file that it is taken from. */
+static bool
+is_input(const struct dump *d, const char *path)
+{
+	struct stat a, b;
+	unsigned i;
+
+	if (stat(path, &a) != 0)
+		return false;
+	for (i = 0; i < d->n_inputs; i++) {
+		if (stat(d->inputs[i].path, &b) == 0 && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino)
+			return true;
+	}
+	return false;
+}
+
+static int
+open_output(struct dump *d, struct slice *s)
+{
+	if (d->path != NULL && is_input(d, d->path)) {
+		dump_error(d, "%s: is one of the files to be read", d->path);
+		return -1;
+	}
+	if (d->path != NULL) {
+		s->fd = open(d->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
+		    0600);
+		return s->fd < 0 ? fail(d, "cannot create", errno) : 0;
+	}
+	if (isatty(STDOUT_FILENO)) {
+		dump_error(d, "--to tnf: standard output is a terminal: "
+		    "give --output FILE");
+		return -1;
+	}
+	s->copy = !can_seek(STDOUT_FILENO);
+	s->fd = s->copy ? open_temporary() : STDOUT_FILENO;
+	return s->fd < 0 ? fail(d, "cannot create a temporary file", errno) : 0;
+}
+
+/* Who recorded it, and what was lost: from the first file that tells, and
+   the sum. */
+static void
+describe(struct dump *d, struct tnf_ext *to)
+{
+	const struct tnf_ext *from;
+	bool first = true;
+	unsigned i, k;
+
+	for (i = 0; i < d->n_inputs; i++) {
+		from = tnf_file_ext(d->inputs[i].file);
+		if (from == NULL)
+			continue;
+		for (k = 0; k < TNF_LOST_REASONS; k++)
+			to->lost[k] += from->lost[k];
+		if (!first)
+			continue;
+		to->pid = from->pid;
+		to->start_mono = from->start_mono;
+		to->start_wall = from->start_wall;
+		memcpy(to->boot_id, from->boot_id, sizeof(to->boot_id));
+		first = false;
+	}
+}
+
+int
+tnf_begin(struct dump *d)
+{
+	struct slice *s = xcalloc(1, sizeof(*s));
+	int error;
+
+	s->fd = -1;
+	d->state = s;
+	if (open_output(d, s) != 0)
+		return -1;
+	error = tnfw_open(&s->w, s->fd);
+	if (error != 0)
+		return fail(d, "cannot write", error);
+	describe(d, &s->w.ext);
+	return 0;
+}
+
+int
+tnf_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct slice *s = d->state;
+	int error = tnfw_event(&s->w, ev);
+
+	s->kernel |= ev->kernel;
+	if (error == E2BIG) {
+		s->left_out++;
+		return 0;
+	}
+	if (error == EFBIG) {
+		dump_error(d, "--to tnf: more than 4 GiB: "
+		    "narrow it down, with --from and --until");
+		return -1;
+	}
+	if (error == ENOSPC && s->w.error == 0) {
+		dump_error(d, "--to tnf: more than %u probes",
+		    TNFW_PROBES_MAX);
+		return -1;
+	}
+	return error == 0 ? 0 : fail(d, "cannot write", error);
+}
+
+/* The context of the first file that has one, kernel traces before others:
+   its bytes, as they are. */
+static const char *
+find_context(const struct dump *d, size_t *size)
+{
+	const struct tnf_ext *x;
+	const struct input *in;
+	const char *found = NULL;
+	unsigned i;
+
+	for (i = 0; i < d->n_inputs; i++) {
+		in = &d->inputs[i];
+		x = tnf_file_ext(in->file);
+		if (x == NULL || x->extra_offset == 0 ||
+		    x->extra_offset > in->size ||
+		    x->extra_size > in->size - x->extra_offset)
+			continue;
+		if (found != NULL && x->kind != TNF_EXT_KERNEL)
+			continue;
+		found = (const char *)in->base + x->extra_offset;
+		*size = (size_t)x->extra_size;
+		if (x->kind == TNF_EXT_KERNEL)
+			break;
+	}
+	return found;
+}
+
+static int
+copy_out(struct dump *d, int fd)
+{
+	char buf[65536];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
+		out_bytes(&d->out, buf, (size_t)n);
+		at += n;
+	}
+	return n < 0 ? fail(d, "cannot read the temporary file", errno) : 0;
+}
+
+int
+tnf_end(struct dump *d)
+{
+	struct slice *s = d->state;
+	const char *context;
+	size_t size = 0;
+	int error, rc = 0;
+
+	if (s->fd >= 0 && s->w.data != NULL) {
+		context = find_context(d, &size);
+		s->w.ext.kind = s->kernel ? TNF_EXT_KERNEL : TNF_EXT_PROCESS;
+		error = tnfw_finish(&s->w, context, size);
+		if (error != 0)
+			rc = fail(d, "cannot write", error);
+		else if (s->copy)
+			rc = copy_out(d, s->fd);
+		tnfw_free(&s->w);
+	}
+	if (s->left_out > 0) {
+		dump_error(d, "--to tnf: %llu events left out: "
+		    "too large for a block", (unsigned long long)s->left_out);
+		rc = -1;
+	}
+	if (s->fd >= 0 && s->fd != STDOUT_FILENO && close(s->fd) != 0)
+		rc = fail(d, "cannot write", errno);
+	free(s);
+	d->state = NULL;
+	return rc;
+}
