@@ -19,7 +19,7 @@ FORMAT(chrome);
 FORMAT(perfetto);
 FORMAT(ctf);
 FORMAT(folded);
-FORMAT(tnf);
+FORMAT(slice);
 FORMAT(stats_report);
 FORMAT(states_report);
 FORMAT(tree);

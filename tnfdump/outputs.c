@@ -24,7 +24,7 @@ const struct output outputs[] = {
 	{ "folded", "folded stacks with counts, for flame graphs",
 	  folded_begin, folded_event, folded_end, false },
 	{ "tnf", "a trace file of its own, of the events that are kept",
-	  tnf_begin, tnf_event, tnf_end, true },
+	  slice_begin, slice_event, slice_end, true },
 	{ "stats", "counts, and durations of what begins and ends",
 	  stats_report_begin, stats_report_event, stats_report_end, false },
 	{ "states", "time in each microstate, per thread",

@@ -198,7 +198,8 @@ tnfw_define_core(struct tnf_writer *w)
 	int i;
 
 	for (c = core; c < core + CORE_COUNT; c++) {
-		d = &w->defs[tnfw_new_def(w, c->name, c->form)];
+		i = tnfw_new_def(w, c->name, c->form);
+		d = &w->defs[i];
 		d->properties = c->properties;
 		d->size = d->align = c->size;
 		if (c->base != NULL)

@@ -127,7 +127,7 @@ describe(struct dump *d, struct tnf_ext *to)
 }
 
 int
-tnf_begin(struct dump *d)
+slice_begin(struct dump *d)
 {
 	struct slice *s = xcalloc(1, sizeof(*s));
 	int error;
@@ -144,7 +144,7 @@ tnf_begin(struct dump *d)
 }
 
 int
-tnf_event(struct dump *d, const struct tnf_event *ev)
+slice_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct slice *s = d->state;
 	int error = tnfw_event(&s->w, ev);
@@ -209,7 +209,7 @@ copy_out(struct dump *d, int fd)
 }
 
 int
-tnf_end(struct dump *d)
+slice_end(struct dump *d)
 {
 	struct slice *s = d->state;
 	const char *context;
