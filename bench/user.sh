@@ -1,0 +1,60 @@
+#!/bin/sh
+# user.sh - a user probe, off and on, beside lttng-ust, USDT and the floor.
+#
+# CPU nanoseconds per event.  "floor" is a clock read and a 24-byte store into
+# a ring of the thread's own; "args" is two ints and a short string.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/peers/lttng.sh"
+
+loops=${BENCH_LOOPS:-5000000}
+b=$BENCH_BUILD/bench
+
+ours()	# SUFFIX ROUND THREADS
+{
+	for what in empty clock floor off none args; do
+		sample "tnf $what$1" ns "$2" "$b/bench-probe" --one "$what" "$loops" "$3"
+	done
+}
+
+
+peers_lttng()	# ROUND
+{
+	[ -x "$b/peer-lttng" ] || return 0
+	sample "lttng-ust off" ns "$1" "$b/peer-lttng" none "$loops" 1
+	for context in no yes; do
+		c=; [ $context = yes ] && c=" +ids"
+		for what in none args; do
+			lttng_begin snapshot $context || return 0
+			sample "lttng-ust $what$c" ns "$1" "$b/peer-lttng" $what $((loops / 5)) 1
+			lttng_end
+		done
+	done
+}
+
+peers_usdt()	# ROUND
+{
+	[ -x "$b/peer-usdt" ] || return 0
+	sample "USDT off" ns "$1" "$b/peer-usdt" none "$loops" 1
+	[ -n "$bpftrace" ] || return 0
+	bpftrace -e "usdt:$b/peer-usdt:bench:none { @ = count(); }" >/dev/null 2>&1 &
+	tracer=$!
+	sleep 3
+	sample "USDT bpftrace count()" ns "$1" "$b/peer-usdt" none $((loops / 20)) 1
+	kill -INT $tracer 2>/dev/null
+	wait $tracer 2>/dev/null
+}
+
+have lttng lttng-tools && have lttng-sessiond lttng-tools
+[ -x "$b/peer-lttng" ] || echo "$bench: peer missing: lttng-ust (Debian package liblttng-ust-dev)"
+[ -x "$b/peer-usdt" ] || echo "$bench: peer missing: USDT (Debian package systemtap-sdt-dev)"
+bpftrace=
+[ "$(id -u)" = 0 ] && have bpftrace bpftrace && bpftrace=yes
+
+round=0
+while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+	ours "" $round 1
+	ours " x2 threads" $round 2
+	peers_lttng $round
+	peers_usdt $round
+done
+table "tnf floor" "CPU ns per event; args: two ints and \"hello\""
