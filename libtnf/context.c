@@ -233,12 +233,15 @@ parse_line(struct tnf_context *c, char *line)
 	return 0;
 }
 
+/* A number may have been used again: who lives now comes last, is found. */
 static int
 compare_tasks(const void *a, const void *b)
 {
 	const struct tnf_context_task *x = a, *y = b;
 
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (int)y->ended - (int)x->ended;
 }
 
 static int

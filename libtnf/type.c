@@ -262,6 +262,9 @@ read_type(struct tnf_file *f, struct type *t, unsigned depth)
 	t->props = property_bit(s, len) | listed_properties(f, t->pos);
 	if (!read_by_meta(f, t, depth))
 		return false;
+	/* Records within records: no writer makes them. */
+	if (!type_has(t, PROP(SCALAR)))
+		t->props &= ~PROP(INLINE);
 	t->pub.base = t->root->pub.name;
 	t->pub.opaque = type_has(t, PROP(OPAQUE));
 	t->pub.kind = kind_of(t);

@@ -1,0 +1,230 @@
+/*
+ * test-read.c - good files of every kind are read right.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tnf/stream.h>
+
+#include "samples.h"
+#include "walk.h"
+
+static tnf_stream_t *
+open_one(struct mk *m)
+{
+	tnf_stream_t *s;
+	size_t n;
+	unsigned char *p = mk_bytes(m, &n);
+
+	ck_assert_int_eq(tnf_stream_new(&s), 0);
+	ck_assert_int_eq(tnf_stream_add_mem(s, p, n, "one", NULL), 0);
+	return s;
+}
+
+static struct tnf_value
+value(const struct tnf_event *ev, unsigned i)
+{
+	struct tnf_value v;
+
+	ck_assert(tnf_event_value(ev, i, &v));
+	return v;
+}
+
+static void
+check_all(const struct tnf_event *ev, int64_t i)
+{
+	struct tnf_value s = value(ev, 4);
+
+	ck_assert_int_eq(value(ev, 0).u.i, -i);
+	ck_assert_int_eq(value(ev, 1).u.i, i << 33);
+	ck_assert_int_eq(value(ev, 2).kind, TNF_K_CHAR);
+	ck_assert_int_eq(value(ev, 2).u.i, 'c');
+	ck_assert(value(ev, 3).u.d == (double)i / 2);
+	ck_assert_int_eq(s.kind, TNF_K_STRING);
+	ck_assert_uint_eq(s.u.s.len, 4);
+	ck_assert(memcmp(s.u.s.chars, "text", 4) == 0);
+}
+
+static void
+check_nested(const struct tnf_event *ev, int64_t i)
+{
+	struct tnf_value p = value(ev, 0), x;
+
+	ck_assert_int_eq(p.kind, TNF_K_STRUCT);
+	ck_assert_uint_eq(p.u.r.count, 2);
+	ck_assert_str_eq(p.u.r.type->members[1].name, "y");
+	ck_assert(tnf_value_item(ev->file, &p, 0, &x));
+	ck_assert_int_eq(x.u.i, i);
+	ck_assert(!tnf_value_item(ev->file, &p, 2, &x));
+	ck_assert(value(ev, 1).type->opaque);
+	ck_assert_uint_eq(value(ev, 1).u.u, 0xbeef);
+}
+
+/* Byte order, word size, alignment and schedule layout are the file's. */
+START_TEST(values)
+{
+	struct mk *m = sample((unsigned)_i);
+	tnf_stream_t *s = open_one(m);
+	struct tnf_event ev;
+	unsigned n;
+
+	for (n = 0; tnf_stream_next(s, &ev) == 1; n++) {
+		ck_assert_int_eq(ev.time, 5000001000 + 1000 * (int64_t)n);
+		ck_assert_int_eq(ev.pid, 100);
+		ck_assert_uint_eq(ev.lwpid, 1 + (n / 3 & 1));
+		ck_assert_int_eq(ev.cpu, _i < 4 ? -1 : (int)(n / 3 & 1));
+		ck_assert_int_eq(ev.kernel, _i >= 4);
+		if (n % 3 == 1)
+			check_all(&ev, n - 1);
+		else if (n % 3 == 2)
+			check_nested(&ev, n - 2);
+	}
+	ck_assert_uint_eq(n, SAMPLE_EVENTS);
+	ck_assert_uint_eq(tnf_stream_probes(s), 3);
+	ck_assert_str_eq(tnf_stream_probe(s, 1)->keys, "a b");
+	ck_assert_ptr_null(tnf_stream_probe(s, 3));
+	tnf_stream_close(s);
+	mk_free(m);
+}
+END_TEST
+
+/* Both interfaces see the same events; nothing is called damaged. */
+START_TEST(both_ways)
+{
+	struct mk *m = sample((unsigned)_i);
+	size_t n;
+	unsigned char *p = mk_bytes(m, &n), *odd = malloc(n + 1);
+	struct walk_result r = walk_stream(p, n), c = walk_classic(p, n);
+
+	ck_assert_uint_eq(r.events, SAMPLE_EVENTS);
+	ck_assert_uint_eq(c.events, SAMPLE_EVENTS);
+	ck_assert_uint_eq(r.damaged + c.damaged, 0);
+	/* Memory need not be aligned. */
+	memcpy(odd + 1, p, n);
+	ck_assert_uint_eq(walk_stream(odd + 1, n).sum, r.sum);
+	free(odd);
+	mk_free(m);
+}
+END_TEST
+
+static unsigned
+next_arg(tnf_stream_t *s)
+{
+	struct tnf_event ev;
+
+	return tnf_stream_next(s, &ev) == 1 ?
+	    (unsigned)value(&ev, 0).u.i : 9999;
+}
+
+/* Times that go back within a block (nested interrupts) come out sorted. */
+START_TEST(disorder_in_block)
+{
+	static const int64_t times[] = { 50, 10, 40, 20, 30 };
+	struct mk *m = mk_new(&(struct mk_opts){ 0 });
+	struct mk_thread t = { .pid = 1, .lwpid = 1, .tid = 1 };
+	unsigned p = mk_probe(m, "p", "keys k;", "i:tnf_int32"), i;
+	tnf_stream_t *s;
+
+	for (i = 0; i < 5; i++)
+		ck_assert(mk_event(m, &t, p, times[i], times[i]));
+	s = open_one(m);
+	for (i = 10; i <= 50; i += 10)
+		ck_assert_uint_eq(next_arg(s), i);
+	ck_assert_uint_eq(next_arg(s), 9999);
+	tnf_stream_close(s);
+	mk_free(m);
+}
+END_TEST
+
+/* Equal times: order of files, then of offsets. */
+START_TEST(equal_times)
+{
+	struct mk *m[2];
+	struct mk_thread t[2];
+	tnf_stream_t *s;
+	unsigned f, i, p;
+	size_t n;
+
+	ck_assert_int_eq(tnf_stream_new(&s), 0);
+	for (f = 0; f < 2; f++) {
+		m[f] = mk_new(&(struct mk_opts){ .big = f == 1 });
+		memset(t, 0, sizeof t);
+		p = mk_probe(m[f], "p", "keys k;", "i:tnf_int32");
+		for (i = 0; i < 200; i++)
+			ck_assert(mk_event(m[f], &t[i / 50 & 1], p, 7,
+			    (int64_t)(f * 200 + i)));
+		unsigned char *b = mk_bytes(m[f], &n);
+		ck_assert_int_eq(tnf_stream_add_mem(s, b, n, "f", NULL), 0);
+	}
+	{
+		struct tnf_event ev, before = { .file = NULL };
+
+		for (i = 0; tnf_stream_next(s, &ev) == 1; i++) {
+			if (ev.file == before.file)
+				ck_assert_uint_gt(ev.pos, before.pos);
+			else
+				ck_assert(i == 0 || i == 200);
+			before = ev;
+		}
+		ck_assert_uint_eq(i, 400);
+	}
+	tnf_stream_close(s);
+	for (f = 0; f < 2; f++)
+		mk_free(m[f]);
+}
+END_TEST
+
+/* Many threads, many laps: what is left is in order, and all of it. */
+START_TEST(laps)
+{
+	struct mk_opts o = { .wrap = true, .data_blocks = 32,
+	    .big = _i & 1, .narrow = _i & 2 };
+	struct mk *m = mk_new(&o);
+	struct mk_thread t[4] = { { 0 } };
+	unsigned p = mk_probe(m, "p", "keys k;", "i:tnf_int32"), i, n, first;
+	struct tnf_event ev;
+	tnf_stream_t *s;
+
+	for (i = 0; i < 10000; i++)
+		ck_assert(mk_event(m, &t[i & 3], p, 1000 + i, (int64_t)i));
+	s = open_one(m);
+	ck_assert_int_eq(tnf_stream_next(s, &ev), 1);
+	first = (unsigned)value(&ev, 0).u.i;
+	for (n = first + 1; n < 10000 && tnf_stream_next(s, &ev) == 1; n++)
+		ck_assert_int_eq(ev.time, 1000 + value(&ev, 0).u.i);
+	ck_assert_uint_gt(first, 9000);
+	/* The oldest blocks of the four end at different events. */
+	ck_assert_uint_ge(n, 10000 - 200);
+	tnf_stream_close(s);
+	mk_free(m);
+}
+END_TEST
+
+static Suite *
+suite(void)
+{
+	Suite *su = suite_create("read");
+	TCase *tc = tcase_create("read");
+
+	tcase_add_loop_test(tc, values, 0, SAMPLES);
+	tcase_add_loop_test(tc, both_ways, 0, SAMPLES);
+	tcase_add_test(tc, disorder_in_block);
+	tcase_add_test(tc, equal_times);
+	tcase_add_loop_test(tc, laps, 0, 4);
+	suite_add_tcase(su, tc);
+	return su;
+}
+
+int
+main(void)
+{
+	SRunner *sr = srunner_create(suite());
+	int failed;
+
+	srunner_set_fork_status(sr, CK_NOFORK);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed == 0 ? 0 : 1;
+}

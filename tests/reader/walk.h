@@ -1,0 +1,23 @@
+/*
+ * walk.h - reads all of a file in both ways, whatever it holds.
+ */
+#ifndef TESTS_WALK_H
+#define TESTS_WALK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct walk_result {
+	int	 error;		/* of opening */
+	uint64_t events, records, damaged;
+	uint64_t sum;		/* over all values, so that they are read */
+	int64_t	 last;		/* time of the last event */
+	unsigned disorder;	/* events before their predecessor */
+	char	 reason[128];	/* of the first damage */
+	uint64_t offset;
+};
+
+struct walk_result walk_stream(const void *base, size_t size);
+struct walk_result walk_classic(const void *base, size_t size);
+
+#endif
