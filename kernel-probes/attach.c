@@ -36,6 +36,8 @@ wanted_programs(const struct kp *kp)
 			    kp_catalogue[id].extra;
 	if (probes != 0 && kp->state->filter)
 		programs |= 1ull << KP_PROGRAM_filter_exit;
+	if (probes != 0)
+		programs |= 1ull << KP_PROGRAM_remember_exit;
 	programs &= ~(1ull << KP_PROGRAM_find_nodes);
 	return programs & ~(kp->missing | kp->state->refused);
 }

@@ -153,6 +153,7 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 	/* What a session that was killed has left here is of no use. */
 	unlink(KP_PIN_BUF);
 	unlink(KP_PIN_CPU);
+	unlink(KP_PIN_ENDED);
 	kp_pins_remove(KP_DIR_LINK);
 	kp_pins_remove(KP_DIR_PROG);
 	if ((r = kp_state_make(kp)) < 0)

@@ -20,6 +20,7 @@
 #define KP_PIN_FILTER	KP_DIR "/filter"
 #define KP_PIN_BUF	KP_DIR "/buf"
 #define KP_PIN_CPU	KP_DIR "/cpu"
+#define KP_PIN_ENDED	KP_DIR "/ended"
 
 #define KP_EXPORT	__attribute__((visibility("default")))
 

@@ -37,6 +37,7 @@ struct kp_status {
 	bool		 filtering;	/* process filter */
 	uint64_t	 lost[8];	/* by enum tnf_lost, all CPUs */
 	uint64_t	 lost_cpu_max;	/* the CPU that lost most, its count */
+	int		 lost_cpu;	/* and its number */
 };
 
 /*
@@ -78,6 +79,11 @@ int kp_setting_set(struct kp *, const char *name, unsigned value);
 /* The buffer's bytes, mapped read-only until kp_close(); they change while
    tracing runs (tnf(5), "Reading a live buffer"). */
 int kp_map(struct kp *, const void **ret, size_t *ret_size);
+
+/* Calls fn for each thread that has ended while tracing was on, as far as they
+   are remembered.  comm may hold any byte but NUL. */
+void kp_ended(struct kp *, void (*fn)(void *arg, pid_t tid, pid_t pid,
+    pid_t ppid, const char *comm), void *arg);
 
 const char *kp_detail(struct kp *);	/* "thing: fact: remedy", or "" */
 

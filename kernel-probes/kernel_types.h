@@ -145,6 +145,8 @@ struct task_struct {
 	struct sched_entity se;
 	struct mm_struct *mm;
 	s32 pid, tgid;
+	struct task_struct *real_parent;
+	char comm[16];
 	struct signal_struct *signal;
 	struct list_head thread_node;
 	struct files_struct *files;

@@ -12,6 +12,9 @@
 #include "handle.h"
 #include "kernel.skel.h"
 
+#define ENDED_SHARE	1024	/* bytes of buffer for each name remembered */
+#define ENDED_MAX	65536
+
 static int
 program_number(const char *name)
 {
@@ -58,11 +61,15 @@ static int
 choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 {
 	int cpus = libbpf_num_possible_cpus(), r;
+	size_t ended = size / ENDED_SHARE;
 
 	if (cpus < 0)
 		return cpus;
+	if (ended > ENDED_MAX)
+		ended = ENDED_MAX;
 	if ((r = bpf_map__set_max_entries(skel->maps.tnf_buf, size / KP_BLOCK_SIZE)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_cpu, cpus)) < 0 ||
+	    (r = bpf_map__set_max_entries(skel->maps.tnf_ended, ended)) < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_filter, kp->filter_fd)) < 0)
 		return r;
 	return bpf_map__reuse_fd(skel->maps.data_state, kp->state_fd);
@@ -123,7 +130,8 @@ pin_all(struct kp *kp, struct kernel_bpf *skel)
 	if ((r = kp_pins_dir(kp, KP_DIR_PROG)) < 0 ||
 	    (r = kp_pins_dir(kp, KP_DIR_LINK)) < 0 ||
 	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_buf), KP_PIN_BUF)) < 0 ||
-	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_cpu), KP_PIN_CPU)) < 0)
+	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_cpu), KP_PIN_CPU)) < 0 ||
+	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_ended), KP_PIN_ENDED)) < 0)
 		return r;
 	bpf_object__for_each_program(p, skel->obj) {
 		if (!bpf_program__autoload(p))

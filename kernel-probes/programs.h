@@ -12,6 +12,7 @@
 #define KP_PROGRAMS(X)							\
 	X(find_nodes,		ITER,	"")				\
 	X(filter_exit,		BTF,	"sched_process_exit")		\
+	X(remember_exit,	BTF,	"sched_process_exit")		\
 	X(know_rq,		RAW,	"sched_update_nr_running_tp")	\
 	X(lock_wait,		BTF,	"contention_begin")		\
 	X(lock_done,		BTF,	"contention_end")		\

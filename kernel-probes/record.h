@@ -225,6 +225,13 @@ struct kp_cpu {
 	__u64 reserved[3];
 };
 
+/* Element of the map tnf_ended, by thread number: who it was. */
+struct kp_ended {
+	__u32 pid;
+	__u32 ppid;
+	char  comm[16];
+};
+
 /*
  * The one element of the map that is pinned first and removed last: what was
  * asked for, and the words that the programs look at.

@@ -60,8 +60,10 @@ count_lost(struct kp *kp, struct kp_status *s)
 			s->lost[r] += n;
 			sum += n;
 		}
-		if (sum > s->lost_cpu_max)
+		if (sum > s->lost_cpu_max) {
 			s->lost_cpu_max = sum;
+			s->lost_cpu = i;
+		}
 	}
 	s->lost[TNF_LOST_HOOK] += hook_misses();
 }

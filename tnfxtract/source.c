@@ -23,6 +23,12 @@ source_close(struct source *s)
 	image_close(&s->image);
 }
 
+static void
+put_ended(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm)
+{
+	context_ended(arg, tid, pid, ppid, comm);
+}
+
 /* What an image does not tell about its machine stays out: this machine is
    another one, or has been started anew. */
 void
@@ -32,6 +38,7 @@ source_context(struct source *s, struct context_writer *w)
 		context_host(w);
 		context_devices(w);
 		context_tasks(w, 0);
+		kp_ended(s->kernel, put_ended, w);
 	} else if (s->image.release[0] != '\0') {
 		context_fact(w, "system", "Linux");
 		context_fact(w, "release", s->image.release);
@@ -47,28 +54,35 @@ static const char *const lost_text[TNF_LOST_REASONS] = {
 	[TNF_LOST_HOOK] = "passed over by the kernel",
 };
 
+/* In all, and on the CPU that lost most; its number is -1 if unknown. */
 static void
-lost_counts(struct source *s, uint64_t *lost)
+lost_counts(struct source *s, uint64_t *lost, uint64_t *cpu_max, int *cpu)
 {
 	struct kp_status status;
 	struct tnf_ext ext;
 
-	memcpy(&ext, (const char *)s->base + TNF_EXT_OFFSET, sizeof ext);
 	memset(lost, 0, sizeof ext.lost);
-	if (s->kernel != NULL && kp_status(s->kernel, &status) == 0)
+	*cpu = -1;
+	if (s->kernel != NULL && kp_status(s->kernel, &status) == 0) {
 		memcpy(lost, status.lost, sizeof status.lost);
-	else if (ext.magic == TNF_EXT_MAGIC)
+		*cpu_max = status.lost_cpu_max;
+		*cpu = *cpu_max != 0 ? status.lost_cpu : -1;
+		return;
+	}
+	memcpy(&ext, (const char *)s->base + TNF_EXT_OFFSET, sizeof ext);
+	if (ext.magic == TNF_EXT_MAGIC)
 		memcpy(lost, ext.lost, sizeof ext.lost);
 }
 
 void
 source_report_lost(struct source *s)
 {
-	uint64_t lost[TNF_LOST_REASONS], sum = 0;
-	char why[512] = "";
+	uint64_t lost[TNF_LOST_REASONS], sum = 0, cpu_max = 0;
+	char why[512] = "", where[64] = "";
 	size_t i, n = 0;
+	int cpu;
 
-	lost_counts(s, lost);
+	lost_counts(s, lost, &cpu_max, &cpu);
 	for (i = 0; i < TNF_LOST_REASONS; i++) {
 		sum += lost[i];
 		if (lost[i] == 0 || lost_text[i] == NULL || n >= sizeof why)
@@ -77,7 +91,10 @@ source_report_lost(struct source *s)
 		    "%s%" PRIu64 " %s", n == 0 ? "" : ", ", lost[i],
 		    lost_text[i]);
 	}
+	if (cpu >= 0)
+		snprintf(where, sizeof where, ", %" PRIu64 " of them on CPU %d",
+		    cpu_max, cpu);
 	if (sum != 0)
-		complain("%" PRIu64 " events lost: %s: a larger buffer, or "
-		    "fewer probes traced, helps", sum, why);
+		complain("%" PRIu64 " events lost%s: %s: a larger buffer, or "
+		    "fewer probes traced, helps", sum, where, why);
 }

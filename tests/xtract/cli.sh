@@ -46,9 +46,10 @@ expect 0 "" "$x" files/x
 [ "$("$buffer" check files/x 512)" -eq 254 ] || fail "copy"
 [ "$(stat -c %a files/x)" = 600 ] || fail "mode"
 grep -aq 'TNFCTX 1' files/x || fail "no context"
+grep -aq '^ended 2000000001 2000000000 1 gone$' files/x || fail "no ended task"
 expect 0 "" "$x" --no-context --sync files/y
 [ "$(stat -c %s files/y)" -eq $((512 * 4096)) ] || fail "size without context"
-expect 0 "7 events lost: 7 nested in another event" env TNF_FAKE_LOST=7 "$x" files/x
+expect 0 "7 events lost, 6 of them on CPU 3: 7 nested in another event" env TNF_FAKE_LOST=7 "$x" files/x
 expect 0 "" "$x" --no-context -; cmp out files/y || fail "standard output"
 rm files/*
 

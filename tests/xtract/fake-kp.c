@@ -61,7 +61,8 @@ kp_status(struct kp *kp, struct kp_status *ret)
 	ret->size = kp->size;
 	if (lost != NULL) {
 		ret->lost[TNF_LOST_NESTED] = strtoull(lost, NULL, 10);
-		ret->lost_cpu_max = ret->lost[TNF_LOST_NESTED];
+		ret->lost_cpu_max = ret->lost[TNF_LOST_NESTED] - 1;
+		ret->lost_cpu = 3;
 	}
 	return 0;
 }
@@ -72,6 +73,13 @@ kp_map(struct kp *kp, const void **ret, size_t *ret_size)
 	*ret = kp->base;
 	*ret_size = kp->size;
 	return 0;
+}
+
+void
+kp_ended(struct kp *kp, void (*fn)(void *, pid_t, pid_t, pid_t, const char *),
+    void *arg)
+{
+	fn(arg, 2000000001, 2000000000, 1, "gone");
 }
 
 const char *

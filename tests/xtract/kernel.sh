@@ -107,5 +107,6 @@ for i in 1 2 3 4 5 6 7 8 9 10; do sh -c 'exec true'; done
 "$tnfdump" after >dump || fail "tnfdump"
 [ "$(grep -c ' thread_create ' dump)" -ge 10 ] ||
 	fail "events after kill -9: $(grep -c ' thread_create ' dump)"
+grep -aq '^ended [0-9]* [0-9]* [0-9]* true$' after || fail "no ended task in the context"
 grep -aq '^symbol ffff[0-9a-f]* ' after || fail "no symbols in the context"
 exit 0
