@@ -12,7 +12,7 @@ struct context {
 	u32 fault;		/* enum fault_kind */
 	u32 error;		/* error code of the CPU */
 	u64 address;
-	u64 ip;			/* of a user fault */
+	u64 ip;			/* of user mode */
 	u32 decided;		/* the fault's first page has been seen */
 	u32 major;		/* major_fault was reported */
 	u64 mapping;		/* file_fault: the page that is not there */
@@ -48,6 +48,28 @@ static __always_inline struct context *my_new_context(void)
 {
 	return bpf_task_storage_get(&tnf_context, bpf_get_current_task_btf(),
 	    NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/*
+ * Is the fault that a thread's context tells of still under way?  One that ends
+ * in a signal leaves its context behind; but then the thread is elsewhere, by
+ * what it will return to.
+ */
+static __always_inline u32 fault_of(struct task_struct *t, const struct context *c)
+{
+	const struct pt_regs___kernel *regs;
+
+	if (c == NULL || c->fault == FAULT_NONE)
+		return FAULT_NONE;
+	regs = (void *)bpf_task_pt_regs(t);
+	if (regs->ip != c->ip || (c->fault == FAULT_USER && in_syscall(regs)))
+		return FAULT_NONE;
+	return c->fault;
+}
+
+static __always_inline bool in_my_fault(const struct context *c)
+{
+	return fault_of(bpf_get_current_task_btf(), c) != FAULT_NONE;
 }
 
 #endif /* KP_CONTEXT_BPF_H */

@@ -128,7 +128,7 @@ static __always_inline void swap_fault(struct context *c, u64 vnode, u64 offset)
 	struct kp_page *e;
 	struct hit hit;
 
-	if (c == NULL || c->fault == FAULT_NONE || c->major)
+	if (!in_my_fault(c) || c->major)
 		return;
 	c->major = 1;
 	if (!is_on(KP_BIT(KP_MAJOR_FAULT)))
@@ -155,7 +155,7 @@ static __always_inline bool is_swap(u32 opf, const struct page_info *p,
 		return true;
 	if ((opf & REQ_OP_MASK) == REQ_OP_WRITE)
 		return (p->mapping & 3) == 1 && has_flag(p->flags, PG_swapcache);
-	return p->mapping == 0 && c != NULL && c->fault != FAULT_NONE && !c->physio;
+	return p->mapping == 0 && in_my_fault(c);
 }
 
 static __always_inline void find_paging(struct bio *bio, const struct context *c,

@@ -141,44 +141,37 @@ int BPF_PROG(lock_done, void *lock, int ret)
 	return 0;
 }
 
-/* In a user fault: it has begun, and the thread has not left for elsewhere. */
-static __always_inline u32 fault_state(const struct context *c,
-    const struct pt_regs___kernel *regs)
+static __always_inline u32 user_fault_state(const struct context *c)
 {
-	if (c == NULL || c->fault != FAULT_USER || in_syscall(regs) ||
-	    regs->ip != c->ip)
-		return 0;
 	return c->error & 0x10 ? KP_TFAULT : KP_DFAULT;
 }
 
 static __always_inline u32 state_asleep(struct task_struct *t,
     const struct context *c, const struct pt_regs___kernel *regs)
 {
-	u32 s;
-
 	if (t->flags & PF_KTHREAD)
 		return KP_SLEEP;
-	if (in_syscall(regs)) {
-		if (futex_address(regs) != 0)
-			return KP_USER_LOCK;
-		return c != NULL && c->fault == FAULT_KERNEL ? KP_KFAULT : KP_SLEEP;
+	switch (fault_of(t, c)) {
+	case FAULT_USER:
+		return user_fault_state(c);
+	case FAULT_KERNEL:
+		return KP_KFAULT;
 	}
-	s = fault_state(c, regs);
-	return s != 0 ? s : KP_SLEEP;
+	return futex_address(regs) != 0 ? KP_USER_LOCK : KP_SLEEP;
 }
 
 static __always_inline u32 state_running(struct task_struct *t)
 {
 	const struct pt_regs___kernel *regs;
-	u32 s;
+	const struct context *c;
 
 	if (t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return KP_SYSTEM;
 	regs = (void *)bpf_task_pt_regs(t);
 	if (in_syscall(regs))
 		return KP_SYSTEM;
-	s = fault_state(context_of(t), regs);
-	return s != 0 ? s : KP_USER;
+	c = context_of(t);
+	return fault_of(t, c) == FAULT_USER ? user_fault_state(c) : KP_USER;
 }
 
 static __always_inline u64 block_reason(struct task_struct *t, void *ctx,

@@ -243,7 +243,7 @@ int BPF_PROG(swap_count, struct mm_struct *mm, int member)
 	c = context_of(t);
 	if ((c != NULL && c->reclaim) || t->flags & (PF_KSWAPD | PF_MEMALLOC))
 		swapped_out(mm);
-	else if (c != NULL && c->fault != FAULT_NONE && mm == t->mm)
+	else if (mm == t->mm && in_my_fault(c))
 		swapped_in(t);
 	return 0;
 }

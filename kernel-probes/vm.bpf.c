@@ -32,16 +32,18 @@ static __always_inline void address_fault(u64 address, u64 error)
 	event_end(&hit);
 }
 
-static __always_inline void fault_begin(u32 kind, u64 address, u64 error, u64 ip)
+static __always_inline void fault_begin(u32 kind, u64 address, u64 error)
 {
+	const struct pt_regs___kernel *user;
 	struct context *c = my_new_context();
 
 	if (c == NULL)
 		return;
+	user = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	c->fault = kind;
 	c->error = error;
 	c->address = address;
-	c->ip = ip;
+	c->ip = user->ip;
 	c->decided = 0;
 	c->major = 0;
 	c->mapping = 0;
@@ -66,7 +68,7 @@ SEC("tp_btf/page_fault_user")
 int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
     unsigned long error)
 {
-	fault_begin(FAULT_USER, address, error, regs->ip);
+	fault_begin(FAULT_USER, address, error);
 	state_event(error & ERROR_INSTRUCTION ? KP_TFAULT : KP_DFAULT);
 	address_fault(address, error);
 	return 0;
@@ -79,7 +81,7 @@ int BPF_PROG(kernel_fault, unsigned long address, struct pt_regs___kernel *regs,
 {
 	if (bpf_get_current_task_btf()->pagefault_disabled != 0)
 		return 0;
-	fault_begin(FAULT_KERNEL, address, error, 0);
+	fault_begin(FAULT_KERNEL, address, error);
 	address_fault(address, error);
 	return 0;
 }
@@ -177,8 +179,7 @@ int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp
 	struct area a = {};
 	bool present;
 
-	if (c == NULL || c->fault == FAULT_NONE || c->decided ||
-	    !(gfp & state.gfp_movable))
+	if (c == NULL || c->decided || !(gfp & state.gfp_movable) || !in_my_fault(c))
 		return 0;
 	c->decided = 1;
 	a.address = c->address;
@@ -235,7 +236,7 @@ int BPF_PROG(cache_add, struct folio *folio)
 	struct context *c = my_context();
 	u64 first;
 
-	if (c == NULL || c->fault == FAULT_NONE || c->major)
+	if (c == NULL || c->major || !in_my_fault(c))
 		return 0;
 	if (!state.has_filemap_fault)
 		guess_page(c);

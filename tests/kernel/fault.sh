@@ -1,0 +1,63 @@
+#!/bin/sh
+# fault.sh - page faults: each page that is touched is an event, no other.
+. "$(dirname "$0")/kernel.sh"
+
+n=64
+dir=${TNF_TEST_DIR:-$TNF_BUILD}		# a file system with a block device
+file=$dir/fault.$$
+at_exit "rm -f $file"
+trace_begin 16000000 address_fault anon_zero anon_private major_fault page_unmap \
+	thread_state#4 thread_state#5
+
+# in NAME WORD: events of that name in the range that was said
+in_range() { events "$pid" "$1" | between "$(said "$2" 1)" "$(said "$2" 2)" address; }
+
+traced "$work" zero $n
+pid=$(said pid)
+equal "first writes fault" "$(in_range address_fault written | grep -c 'fault_type: 0 access: 2')" $n
+equal "first writes zero a page" "$(in_range anon_zero written | wc -l)" $n
+equal "reads fault" "$(in_range address_fault readfirst | grep -c 'fault_type: 0 access: 1')" $n
+equal "writes after reads fault" "$(in_range address_fault readfirst | grep -c 'fault_type: 1 access: 2')" $n
+equal "reads make no page, writes do" "$(in_range anon_zero readfirst | wc -l)" $n
+equal "no copies" "$(in_range anon_private written | wc -l)" 0
+
+traced "$work" cow $n "$file"
+pid=$(said child)
+equal "copies of the child" "$(in_range anon_private shared | wc -l)" $n
+pid=$(said pid)
+equal "copies of absent pages of a file" "$(in_range anon_private absent | wc -l)" $n
+equal "copies of present pages of a file" "$(in_range anon_private present | wc -l)" $n
+
+traced "$work" protect $n
+pid=$(said pid)
+# Old kernels take a second fault when the page has become writable.
+within "protection faults" "$(in_range address_fault protected | grep -c 'fault_type: 1 access: 2')" $n $((2 * n))
+equal "nothing copied" "$(in_range anon_private protected | wc -l)" 0
+
+traced "$work" mlock $n
+pid=$(said pid)
+equal "locked pages do not fault" "$(in_range address_fault locked | wc -l)" 0
+
+traced "$work" evict $n "$file"
+pid=$(said pid)
+equal "major faults, by getrusage" "$(said major)" $n
+equal "major faults" "$(count "$pid" major_fault)" $n
+equal "offsets" "$(events "$pid" major_fault | sum offset)" $((n * (n - 1) / 2 * 4096))
+equal "one vnode" "$(events "$pid" major_fault | sed 's/.*vnode: \([^ ]*\) .*/\1/' | sort -u | wc -l)" 1
+# The file was written from memory that had the same addresses before.
+equal "reading faults on the cold file, by getrusage" \
+	"$(in_range address_fault cold | grep -c 'access: 1$')" "$(said faults)"
+# Each user fault begins and ends; only one in a signal or at the end may not.
+begins=$(events "$pid" thread_state | grep -c 'state: [34]$')
+ends=$(events "$pid" thread_state | grep -c 'state: 0$')
+within "returns to user mode" "$ends" $((begins - 2)) "$begins"
+
+traced "$work" text $n "$file"
+pid=$(said pid)
+equal "instruction faults" "$(in_range address_fault text | grep -c 'fault_type: 0 access: 3')" $n
+within "text faults as states" "$(events "$pid" thread_state | grep -c 'state: 3$')" $n $((n + 100))
+
+traced "$work" cache $n "$file"
+pid=$(said pid)
+# Twice: once cold, once after reading.
+equal "pages leave the cache" "$(count "$pid" page_unmap)" $((2 * n))

@@ -1,0 +1,89 @@
+# kernel.sh - what the tests of the kernel's probes share.
+#
+#	trace_begin BYTES PROBE...	a buffer, the probes on
+#	traced COMMAND...		runs it, tracing on; says goes to $TMP/said
+#	said WORD [N]			the N-th number behind WORD of what it said
+#	events PID|- NAME		the events, one a line: PID LWPID TID NAME DATA
+#	count PID|- NAME		their number
+#
+# Whatever happens, tracing is off and the buffer gone in the end.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+
+kpctl=${KPCTL:-$TNF_BUILD/tests/kernel/kpctl}
+work=${WORK:-$TNF_BUILD/tests/kernel/work}
+tnfdump=$TNF_BUILD/tnfdump/tnfdump
+
+need_kernel
+[ -x "$tnfdump" ] || skip "tnfdump is not built"
+# One machine has one buffer: another's is not ours to touch.
+exec 9>"${TMPDIR:-/tmp}/tnf-kernel-test.lock"
+flock -w 300 9 || skip "other tests of the kernel's probes are running"
+wait_for 60 [ ! -e /sys/fs/bpf/tnf/state ] || skip "the kernel's probes are in use"
+scratch
+undo=
+at_exit() { undo="$1; $undo"; }
+# No command of the clean-up may inherit the failure of a test.
+trap 'trap - EXIT; eval "$undo"; rm -rf "$TMP"' EXIT
+
+kernel_off() {
+	"$kpctl" off >/dev/null 2>&1
+	"$kpctl" dealloc >/dev/null 2>&1
+}
+
+trace_begin() {
+	_size=$1; shift
+	at_exit kernel_off
+	"$kpctl" alloc "$_size" >/dev/null 2>"$TMP/err" ||
+		skip "no buffer: $(cat "$TMP/err")"
+	if "$kpctl" list | grep -w unavailable >"$TMP/unavailable"; then
+		for _p; do
+			grep -q "^[0-9]* name ${_p%#*};" "$TMP/unavailable" &&
+				skip "$(grep "name ${_p%#*};" "$TMP/unavailable")"
+		done
+	fi
+	"$kpctl" enable "$@" || fail "enable $*"
+}
+
+dump() {
+	"$kpctl" copy "$TMP/buf" || fail "copy"
+	"$tnfdump" "$TMP/buf" >"$TMP/dump" 2>"$TMP/err" || fail "tnfdump: $(cat "$TMP/err")"
+	awk '$1 ~ /^[0-9.]+$/ { $1 = $2 = ""; sub(/^ +/, ""); print }' "$TMP/dump" |
+		awk '{ c = $4; $4 = ""; sub(/  /, " "); print $0 }' >"$TMP/events"
+}
+
+traced() {
+	"$kpctl" on || fail "ktrace on"
+	"$@" >"$TMP/said" || fail "$*"
+	"$kpctl" off || fail "ktrace off"
+	lost=$("$kpctl" status | sed 's/.* lost \(.*\) most .*/\1/')
+	[ "$lost" = "0 0 0 0 0 0 0 0" ] || echo "lost: $lost"
+	dump
+}
+
+said() { awk -v w="$1" -v n="${2:-1}" '$1 == w { print $(n + 1); exit }' "$TMP/said"; }
+
+events() { awk -v p="$1" -v n="$2" '(p == "-" || $1 == p) && $4 == n' "$TMP/events"; }
+count() { events "$1" "$2" | wc -l; }
+
+# between FROM TO MEMBER: of the events on standard input, those in [FROM, TO)
+between() {
+	awk -v from="$1" -v to="$2" -v m="$3:" '{
+		for (i = 5; i < NF; i++)
+			if ($i == m && length($(i + 1)) == length(from) &&
+			    $(i + 1) "" >= from "" && $(i + 1) "" < to "")
+				print
+	}'
+}
+
+# sum MEMBER: of the events on standard input
+sum() {
+	awk -v m="$1:" '{ for (i = 5; i < NF; i++) if ($i == m) s += $(i + 1) }
+		END { printf "%.0f\n", s }'
+}
+
+equal() { [ "$2" -eq "$3" ] || fail "$1: $2, should be $3"; echo "ok: $1: $2"; }
+# within WHAT GOT FROM TO
+within() {
+	[ "$2" -ge "$3" ] && [ "$2" -le "$4" ] || fail "$1: $2, should be $3 to $4"
+	echo "ok: $1: $2 ($3 to $4)"
+}

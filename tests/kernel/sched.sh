@@ -1,0 +1,51 @@
+#!/bin/sh
+# sched.sh - states of threads, why they block, and who waits in the queue.
+. "$(dirname "$0")/kernel.sh"
+
+trace_begin 16000000 thread_state thread_block thread_queue thread_create
+
+# A mutex: three threads sleep on it in user-lock state, and the reason is it.
+traced "$work" mutex 20
+pid=$(said pid)
+mutex=$(said mutex)
+blocks=$(events "$pid" thread_block | grep -c "reason: $mutex ")
+locks=$(events "$pid" thread_state | grep -c 'thread_state state: 6$')
+# Each of the three wants it 20 times; the first to come need not wait.
+within "blocks on the mutex" "$blocks" 20 80
+# pthread_join() sleeps in a futex as well, on the thread's own.
+within "user-lock states" "$locks" "$blocks" $((blocks + 3))
+events "$pid" thread_block | grep -v 'stack: 0x0' | grep -q '<tnf_symbols>' || fail "no stack"
+echo "ok: stacks"
+
+# Every sleep is an event; after the process has asked for their number it may
+# sleep once or twice more, until it is gone.
+within "sleeps, by getrusage" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 2))
+
+# A pipe: the same for two processes.
+traced "$work" pipe 200
+pid=$(said pid) child=$(said child)
+within "sleeps of the parent" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 2))
+within "sleeps of the child" "$(count "$child" thread_block)" $(($(said childsleeps) - 1)) \
+	$(($(said childsleeps) + 2))
+# The wait queue is found on the stack: two pipes, two reasons that matter.
+reasons=$({ events "$pid" thread_block; events "$child" thread_block; } |
+	sed 's/.*reason: \([^ ]*\).*/\1/' | sort | uniq -c | awk '$1 > 10' | wc -l)
+within "wait queues of the pipes" "$reasons" 1 2
+
+# SIGSTOP, three times.
+traced "$work" stop 3
+child=$(said child)
+equal "stopped states" "$(events "$child" thread_state | grep -c 'thread_state state: 9$')" 3
+within "preempted or woken: waits" \
+	"$(events - thread_state | grep -c 'thread_state tid: .* state: 8$')" 3 100000
+
+# Four threads on one CPU: the queue has up to three others; a time-sharing thread
+# has priority 19, a real-time one of 20 has 60.
+traced "$work" spin 4 0
+pid=$(said pid)
+within "longest queue seen" "$(events "$pid" thread_queue |
+	sed -n 's/.*cpuid: 0 .*queue_length: //p' | sort -n | tail -n 1)" 3 20
+within "priority 19" "$(events "$pid" thread_queue | grep -c 'priority: 19 ')" 4 100000
+traced "$work" spin 2 20
+pid=$(said pid)
+within "priority 60" "$(events "$pid" thread_queue | grep -c 'priority: 60 ')" 2 100000

@@ -1,0 +1,484 @@
+/*
+ * work.c - does something that the kernel's probes see, and says what.
+ *
+ *	work syscalls N		N times getppid, close(-1)
+ *	work threads N		N threads and N children, one after another
+ *	work pipe N		N bytes from one process to another and back
+ *	work mutex N		N rounds of three threads that want one mutex
+ *	work stop		a child is stopped and continued
+ *	work spin N PRIORITY	N threads that compute, on one CPU
+ *	work zero N		writes N new pages; reads, then writes N others
+ *	work cow N FILE		copies of N pages: a child's; a private file's
+ *	work protect N		N writes to pages that allow reading only
+ *	work mlock N		N pages without a single fault
+ *	work evict N FILE	N pages of a file, cold, one by one
+ *	work text N FILE	N cold pages of code
+ *	work cache N FILE	N pages in the cache, then out of it
+ *	work swap MIB		more memory than there may be
+ *	work direct DEVICE	unbuffered transfers
+ *
+ * Lines on standard output: a word and numbers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE	4096l
+
+static volatile char sink;
+
+static void
+die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static char *
+map(long pages, int prot, int flags, int fd)
+{
+	char *p = mmap(NULL, pages * PAGE, prot, flags, fd, 0);
+
+	if (p == MAP_FAILED)
+		die("mmap");
+	madvise(p, pages * PAGE, MADV_NOHUGEPAGE);
+	return p;
+}
+
+static char *
+memory(long pages)
+{
+	return map(pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
+static void
+say_range(const char *word, const char *p, long pages)
+{
+	printf("%s %#lx %#lx\n", word, (unsigned long)p, (unsigned long)(p + pages * PAGE));
+}
+
+static void
+write_each(char *p, long pages)
+{
+	for (long i = 0; i < pages; i++)
+		p[i * PAGE] = 1;
+}
+
+static void
+read_each(const char *p, long pages)
+{
+	for (long i = 0; i < pages; i++)
+		sink += p[i * PAGE];
+}
+
+static void
+reap(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) == -1 || !WIFEXITED(status))
+		die("waitpid");
+}
+
+static int
+open_file(const char *path, long pages, char byte)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	char *buf = malloc(pages * PAGE);
+
+	if (fd == -1 || buf == NULL)
+		die(path);
+	memset(buf, byte, pages * PAGE);
+	if (write(fd, buf, pages * PAGE) != pages * PAGE || fsync(fd) == -1)
+		die(path);
+	free(buf);
+	return fd;
+}
+
+static void
+evict(int fd)
+{
+	if (fsync(fd) == -1 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
+		die("posix_fadvise");
+}
+
+/* Times that the process, or its children, went to sleep: what the kernel says. */
+static void
+say_sleeps(const char *word, int who)
+{
+	struct rusage u;
+
+	getrusage(who, &u);
+	printf("%s %ld\n", word, u.ru_nvcsw);
+}
+
+static void
+syscalls(long n, char **arg)
+{
+	for (long i = 0; i < n; i++) {
+		syscall(SYS_getppid);
+		syscall(SYS_close, -1);
+	}
+}
+
+static void *
+nothing(void *arg)
+{
+	return NULL;
+}
+
+static void
+threads(long n, char **arg)
+{
+	pthread_t t;
+	pid_t pid;
+
+	for (long i = 0; i < n; i++) {
+		if (pthread_create(&t, NULL, nothing, NULL) != 0)
+			die("pthread_create");
+		pthread_join(t, NULL);
+	}
+	for (long i = 0; i < n; i++) {
+		pid = fork();
+		if (pid == 0)
+			_exit(0);
+		printf("child %d\n", (int)pid);
+		reap(pid);
+	}
+}
+
+static void
+echo(long n, int from, int to)
+{
+	char c;
+
+	for (long i = 0; i < n; i++)
+		if (read(from, &c, 1) != 1 || write(to, &c, 1) != 1)
+			die("pipe");
+}
+
+static void
+pipes(long n, char **arg)
+{
+	int there[2], back[2];
+	pid_t pid;
+
+	if (pipe(there) == -1 || pipe(back) == -1)
+		die("pipe");
+	pid = fork();
+	if (pid == 0) {
+		echo(n, there[0], back[1]);
+		_exit(0);
+	}
+	printf("child %d\n", (int)pid);
+	if (write(there[1], "x", 1) != 1)
+		die("pipe");
+	echo(n - 1, back[0], there[1]);
+	reap(pid);
+	say_sleeps("sleeps", RUSAGE_SELF);
+	say_sleeps("childsleeps", RUSAGE_CHILDREN);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *
+contend(void *arg)
+{
+	for (long i = 0; i < (long)arg; i++) {
+		pthread_mutex_lock(&mutex);
+		usleep(2000);
+		pthread_mutex_unlock(&mutex);
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void
+mutexes(long n, char **arg)
+{
+	pthread_t t[3];
+
+	printf("mutex %#lx\n", (unsigned long)&mutex);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, contend, (void *)n);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	say_sleeps("sleeps", RUSAGE_SELF);
+}
+
+static void
+stop(long n, char **arg)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		for (;;)
+			sink++;
+	printf("child %d\n", (int)pid);
+	for (long i = 0; i < n; i++) {
+		usleep(20000);
+		kill(pid, SIGSTOP);
+		waitpid(pid, &status, WUNTRACED);
+		kill(pid, SIGCONT);
+	}
+	usleep(20000);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+}
+
+static double
+cpu_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void *
+compute(void *arg)
+{
+	while (cpu_seconds() < 0.05)
+		for (int i = 0; i < 10000; i++)
+			sink++;
+	return NULL;
+}
+
+static void
+spin(long n, char **arg)
+{
+	struct sched_param param = { .sched_priority = atoi(arg[0]) };
+	pthread_t t[16];
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	sched_setaffinity(0, sizeof set, &set);
+	if (param.sched_priority != 0 && sched_setscheduler(0, SCHED_FIFO, &param) == -1)
+		die("sched_setscheduler");
+	for (int i = 0; i < n && i < 16; i++)
+		pthread_create(&t[i], NULL, compute, NULL);
+	for (int i = 0; i < n && i < 16; i++)
+		pthread_join(t[i], NULL);
+}
+
+static void
+zero(long n, char **arg)
+{
+	char *p = memory(n);
+
+	say_range("written", p, n);
+	write_each(p, n);
+	p = memory(n);
+	say_range("readfirst", p, n);
+	read_each(p, n);
+	write_each(p, n);
+}
+
+static void
+cow(long n, char **arg)
+{
+	char *p = memory(n), *q;
+	int fd = open_file(arg[0], 2 * n, 7);
+	pid_t pid;
+
+	write_each(p, n);
+	say_range("shared", p, n);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		write_each(p, n);
+		_exit(0);
+	}
+	printf("child %d\n", (int)pid);
+	reap(pid);
+	q = map(2 * n, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd);
+	madvise(q, 2 * n * PAGE, MADV_RANDOM);
+	say_range("absent", q, n);
+	write_each(q, n);
+	say_range("present", q + n * PAGE, n);
+	read_each(q + n * PAGE, n);
+	write_each(q + n * PAGE, n);
+}
+
+static char *allowed;
+
+static void
+allow(int sig, siginfo_t *info, void *ctx)
+{
+	mprotect((char *)((unsigned long)info->si_addr & ~(PAGE - 1)), PAGE,
+	    PROT_READ | PROT_WRITE);
+}
+
+static void
+protect(long n, char **arg)
+{
+	struct sigaction sa = { .sa_sigaction = allow, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGSEGV, &sa, NULL);
+	allowed = memory(n);
+	write_each(allowed, n);
+	mprotect(allowed, n * PAGE, PROT_READ);
+	say_range("protected", allowed, n);
+	write_each(allowed, n);
+}
+
+static void
+lock(long n, char **arg)
+{
+	char *p = memory(n);
+
+	say_range("locked", p, n);
+	if (mlock(p, n * PAGE) == -1)
+		die("mlock");
+	write_each(p, n);
+}
+
+static long
+major_faults(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_majflt;
+}
+
+static long
+all_faults(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_majflt + u.ru_minflt;
+}
+
+static void
+cold(long n, char **arg)
+{
+	int fd = open_file(arg[0], n, 7);
+	struct stat st;
+	long before, all;
+	char *p;
+
+	evict(fd);
+	p = map(n, PROT_READ, MAP_SHARED, fd);
+	madvise(p, n * PAGE, MADV_RANDOM);
+	say_range("cold", p, n);
+	fstat(fd, &st);
+	before = major_faults();
+	all = all_faults();
+	read_each(p, n);
+	all = all_faults() - all;
+	printf("major %ld\n", major_faults() - before);
+	printf("faults %ld\n", all);
+	printf("inode %ld\n", (long)st.st_ino);
+}
+
+static void
+text(long n, char **arg)
+{
+	int fd = open_file(arg[0], n, (char)0xc3);	/* ret */
+	char *p;
+
+	evict(fd);
+	p = map(n, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd);
+	madvise(p, n * PAGE, MADV_RANDOM);
+	say_range("text", p, n);
+	for (long i = 0; i < n; i++)
+		((void (*)(void))(p + i * PAGE))();
+}
+
+static void
+cache(long n, char **arg)
+{
+	int fd = open_file(arg[0], n, 7);
+	char *buf = malloc(n * PAGE);
+
+	evict(fd);
+	if (buf == NULL || pread(fd, buf, n * PAGE, 0) != n * PAGE)
+		die("pread");
+	evict(fd);
+	printf("pages %ld\n", n);
+}
+
+static void
+swap(long mib, char **arg)
+{
+	long pages = mib * 256, before;
+	unsigned *w, x = 1;
+	char *p = memory(pages);
+
+	for (long i = 0; i < pages; i++) {
+		w = (unsigned *)(void *)(p + i * PAGE);
+		for (int j = 0; j < 64; j++)
+			w[j] = x = x * 1664525 + 1013904223;
+	}
+	before = major_faults();
+	for (long i = 0; i < pages; i += 64)
+		sink += p[i * PAGE];
+	printf("major %ld\n", major_faults() - before);
+}
+
+static void
+say_transfer(const char *what, long offset, long size, ssize_t got)
+{
+	printf("%s %ld %ld %zd\n", what, offset, size, got);
+}
+
+static void
+direct(long n, char **arg)
+{
+	int fd = open(arg[0], O_RDWR | O_DIRECT);
+	struct iovec v[3];
+	char *b;
+
+	if (fd == -1 || posix_memalign((void **)&b, 4096, 1 << 20) != 0)
+		die(arg[0]);
+	memset(b, 5, 1 << 20);
+	say_transfer("write", 65536, 8192, pwrite(fd, b, 8192, 65536));
+	say_transfer("read", 4096, 4096, pread(fd, b, 4096, 4096));
+	lseek(fd, 12288, SEEK_SET);
+	say_transfer("read", 12288, 1536, read(fd, b, 1536));
+	for (int i = 0; i < 3; i++)
+		v[i] = (struct iovec){ b + i * 16384, i == 1 ? 8192 : 4096 };
+	say_transfer("read", 1 << 20, 16384, preadv(fd, v, 3, 1 << 20));
+	say_transfer("read", 0, 513, pread(fd, b, 513, 0));
+}
+
+static const struct {
+	const char *name;
+	void (*run)(long n, char **arg);
+} works[] = {
+	{ "syscalls", syscalls }, { "threads", threads }, { "pipe", pipes },
+	{ "mutex", mutexes }, { "stop", stop }, { "spin", spin },
+	{ "zero", zero }, { "cow", cow }, { "protect", protect },
+	{ "mlock", lock }, { "evict", cold }, { "text", text },
+	{ "cache", cache }, { "swap", swap }, { "direct", direct },
+};
+
+int
+main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 2 && i < sizeof works / sizeof *works; i++)
+		if (strcmp(argv[1], works[i].name) == 0) {
+			printf("pid %d\n", (int)getpid());
+			works[i].run(atol(argv[2]), argv + 3);
+			return 0;
+		}
+	fprintf(stderr, "usage: work NAME N [ARG]\n");
+	return 2;
+}
