@@ -22,6 +22,12 @@ need_kernel() {
 	[ "$(stat -f -c %T /sys/fs/bpf 2>/dev/null)" = bpf_fs ] ||
 		mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
 		skip "cannot mount the bpffs"
+	# A machine has one kernel buffer: tests take turns, and leave alone one
+	# that is not theirs.
+	exec 9>"${TMPDIR:-/tmp}/tnf-kernel-test.lock"
+	flock -w 300 9 || skip "other tests use the kernel's probes"
+	wait_for 30 [ ! -e /sys/fs/bpf/tnf/state ] ||
+		skip "the kernel's probes are in use"
 }
 
 # Control of a process that is not our child.
