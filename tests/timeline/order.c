@@ -23,7 +23,8 @@ struct thread {
 	unsigned step;		/* expected next */
 	long	 rounds;
 	long	 wrong;
-	bool	 other_call;	/* the syscall_end of one that is not ours */
+	bool	 in_call;	/* its syscall_start has been seen */
+	bool	 other_call;	/* one that is not of a round */
 };
 
 static struct thread threads[THREADS_MAX];
@@ -41,22 +42,25 @@ thread_of(uint32_t lwpid)
 	errx(1, "too many threads");
 }
 
-/* System calls outside the rounds: mmap, futex, exit... */
+/* System calls outside the rounds: mmap, futex, exit... and the end of one that
+   began before tracing, or in the parent. */
 static bool
 is_other_call(struct thread *t, const struct tnf_event *ev)
 {
 	struct tnf_value v;
+	bool other;
 
 	if (strcmp(ev->probe->name, "syscall_start") == 0) {
+		t->in_call = true;
 		t->other_call = !tnf_event_value(ev, 0, &v) ||
 		    v.u.i != SYS_getppid;
 		return t->other_call;
 	}
-	if (strcmp(ev->probe->name, "syscall_end") == 0 && t->other_call) {
-		t->other_call = false;
-		return true;
-	}
-	return false;
+	if (strcmp(ev->probe->name, "syscall_end") != 0)
+		return false;
+	other = !t->in_call || t->other_call;
+	t->in_call = t->other_call = false;
+	return other;
 }
 
 static void
