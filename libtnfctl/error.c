@@ -19,7 +19,7 @@ static const char *const texts[] = {
 	[TNFCTL_ERR_BADARG] = "Bad input argument",
 	[TNFCTL_ERR_NOTDYNAMIC] = "Not a dynamic executable",
 	[TNFCTL_ERR_NOLIBTNFPROBE] = "No libtnfprobe linked in target",
-	[TNFCTL_ERR_BUFBROKEN] = "Tracing is broken in target",
+	/* The original has no text for TNFCTL_ERR_BUFBROKEN. */
 	[TNFCTL_ERR_BUFEXISTS] = "Buffer already exists",
 	[TNFCTL_ERR_NOBUF] = "No buffer exists",
 	[TNFCTL_ERR_BADDEALLOC] = "Can't deallocate buffer when tracing is active",
@@ -39,7 +39,8 @@ static __thread char detail[640];
 TNFCTL_API const char *
 tnfctl_strerror(tnfctl_errcode_t code)
 {
-	if ((unsigned int)code >= sizeof(texts) / sizeof(texts[0]))
+	if ((unsigned int)code >= sizeof(texts) / sizeof(texts[0]) ||
+	    texts[code] == NULL)
 		return "Unknown libtnfctl.so error code";
 	return texts[code];
 }

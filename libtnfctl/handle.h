@@ -31,11 +31,13 @@ struct tnfctl_probe {
 	bool		enabled;
 	bool		traced;
 	bool		new_probe;
+	bool		gone;		/* its object was unloaded */
 	void		*client;	/* what the create function returned */
 	/* Processes. */
-	struct object	*object;	/* NULL: it was unloaded, or kernel */
+	struct object	*object;	/* NULL: kernel, or gone */
 	uintptr_t	address;	/* of its control block */
 	uintptr_t	chain;		/* its functions, in the target; or 0 */
+	bool		prepared;	/* a controller has set it up */
 	const char	**func_names;	/* answers of the latest state_get */
 	uintptr_t	*func_addrs;
 };
@@ -48,6 +50,9 @@ struct target_ops {
 	tnfctl_errcode_t (*close)(tnfctl_handle_t *, tnfctl_targ_op_t);
 	/* Brings h->probes up to date; new ones through probe_add(). */
 	tnfctl_errcode_t (*refresh)(tnfctl_handle_t *);
+	/* Before clients go through h->probes: what may have come by itself?
+	   NULL: nothing comes while the client has the say. */
+	tnfctl_errcode_t (*look)(tnfctl_handle_t *);
 	tnfctl_errcode_t (*attrs)(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
 	tnfctl_errcode_t (*buffer_alloc)(tnfctl_handle_t *, const char *file,
 	    unsigned int bytes);
@@ -91,13 +96,17 @@ struct tnfctl_handle {
 
 	/* Processes. */
 	struct object	*objects;	/* the linker's order */
+	size_t		nobjects;
+	size_t		deep;		/* objects read with all their symbols */
 	uintptr_t	control;	/* struct tnf_process_control; 0: none */
 	struct object	*control_object;
 	uint32_t	proc_state;	/* as of the latest look */
 	uint32_t	proc_stopped;
+	int32_t		broken_errno;
 	uintptr_t	probe_ops;
 	char		*trace_file;
 	size_t		trace_size;
+	size_t		trace_min;
 	bool		gone;		/* exited, killed or exec'd */
 };
 

@@ -1,0 +1,160 @@
+/*
+ * attach.c - take a running process under control.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "direct.h"
+#include "elf-file.h"
+
+#define SETTLE_MS	3000
+
+static int
+yama_scope(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = -1;
+
+	if (f == NULL)
+		return -1;
+	if (fscanf(f, "%d", &scope) != 1)
+		scope = -1;
+	fclose(f);
+	return scope;
+}
+
+static tnfctl_errcode_t
+busy(pid_t pid, long tracer)
+{
+	return fail(TNFCTL_ERR_BUSY, "process %d: process %ld controls it "
+	    "already: end that first", (int)pid, tracer);
+}
+
+/* The kernel said no: why? */
+static tnfctl_errcode_t
+refused(pid_t pid)
+{
+	long tracer = proc_status(pid, "TracerPid"), uid;
+	int scope = yama_scope();
+
+	if (tracer > 0)
+		return busy(pid, tracer);
+	uid = proc_status(pid, "Uid");
+	if (uid >= 0 && (uid_t)uid != geteuid())
+		return fail(TNFCTL_ERR_ACCES, "process %d: it belongs to user "
+		    "%ld: CAP_SYS_PTRACE (root) is needed", (int)pid, uid);
+	if (scope > 0)
+		return fail(TNFCTL_ERR_ACCES, "process %d: "
+		    "kernel.yama.ptrace_scope is %d: %s", (int)pid, scope,
+		    scope == 1 ? "only its parent may attach: start the "
+		    "program under control, be root (CAP_SYS_PTRACE), or set "
+		    "it to 0" : scope == 2 ? "only root (CAP_SYS_PTRACE) may "
+		    "attach" : "nobody may attach until the next boot");
+	return fail(TNFCTL_ERR_ACCES, "process %d: the kernel refuses it: the "
+	    "program is set-id, has rights that we lack, or a security module "
+	    "forbids ptrace: CAP_SYS_PTRACE (root) may help", (int)pid);
+}
+
+tnfctl_errcode_t
+process_check_file(pid_t pid)
+{
+	enum elf_kind kind;
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
+	if ((fd = file_open(name)) < 0) {
+		if (errno == EACCES || errno == EPERM)
+			return refused(pid);
+		return errno == ENOENT ? fail(TNFCTL_ERR_BADARG,
+		    "process %d: it is a thread of the kernel, or has ended",
+		    (int)pid) : fail_errno(errno, "process %d", (int)pid);
+	}
+	kind = elf_kind_of(fd);
+	close(fd);
+	switch (kind) {
+	case ELF_DYNAMIC:
+		return TNFCTL_ERR_NONE;
+	case ELF_OTHER_CLASS:
+		return fail(TNFCTL_ERR_BADARG, "process %d: the program has "
+		    "another word size (this library controls %zu-bit "
+		    "programs)", (int)pid, sizeof(void *) * CHAR_BIT);
+	case ELF_STATIC:
+		return fail(TNFCTL_ERR_NOTDYNAMIC, "process %d: the program is "
+		    "linked statically: link it without -static", (int)pid);
+	default:
+		return fail(TNFCTL_ERR_NOTDYNAMIC,
+		    "process %d: the program is not an ELF file", (int)pid);
+	}
+}
+
+tnfctl_errcode_t
+process_check(pid_t pid)
+{
+	long tgid, tracer;
+
+	if (pid <= 0)
+		return fail(TNFCTL_ERR_BADARG, "%d: not a process", (int)pid);
+	if (pid == getpid())
+		return fail(TNFCTL_ERR_BADARG, "process %d: it is this one: "
+		    "use tnfctl_internal_open()", (int)pid);
+	if ((tgid = proc_status(pid, "Tgid")) < 0)
+		return fail(TNFCTL_ERR_NOPROCESS, "process %d: there is none",
+		    (int)pid);
+	if (tgid != (long)pid)
+		return fail(TNFCTL_ERR_BADARG, "process %d: it is a thread of "
+		    "process %ld", (int)pid, tgid);
+	if (proc_state(pid, pid) == 'Z' && proc_status(pid, "Threads") <= 1)
+		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		    (int)pid);
+	tracer = proc_status(pid, "TracerPid");
+	if (tracer > 0)
+		return busy(pid, tracer);
+	return process_check_file(pid);
+}
+
+/* A program that has only just started gets through its linker first. */
+static tnfctl_errcode_t
+settle(struct proc *p)
+{
+	tnfctl_errcode_t err;
+	tnfctl_handle_t h;
+
+	direct_borrow(p, &h);
+	err = direct_settle(&h, SETTLE_MS);
+	if (err == TNFCTL_ERR_NONE && p->event == PROC_EXEC) {
+		p->event = PROC_NOTHING;
+		p->linker = (struct linker){ 0 };
+		err = proc_open_memory(p);
+		if (err == TNFCTL_ERR_NONE)
+			err = direct_settle(&h, SETTLE_MS);
+	}
+	if (err == TNFCTL_ERR_NONE && p->gone)
+		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		    (int)p->pid);
+	return err;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
+{
+	tnfctl_errcode_t err = process_check(pid);
+	struct proc *p;
+
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	if ((p = proc_new(pid, false)) == NULL)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if ((err = proc_attach(p)) == TNFCTL_ERR_NONE &&
+	    (err = settle(p)) == TNFCTL_ERR_NONE)
+		return direct_open(p, ret);
+	if (!p->gone)
+		proc_detach(p, false);
+	proc_free(p);
+	return err == TNFCTL_ERR_ACCES ? refused(pid) : err;
+}

@@ -1,0 +1,209 @@
+/*
+ * buffer.c - the trace file of a process.
+ *
+ * It is made under a name that nobody can know before, and renamed: what is
+ * there under the name, a link to somewhere included, is replaced and never
+ * followed or written.  Its blocks are reserved, so that a full file system is
+ * our error message and not the target's SIGBUS.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "control.h"
+
+#define SIZE_MAX_	(1u << 30)	/* what a reference can reach */
+
+struct place {
+	char	 path[TNF_PATH_SIZE];	/* absolute */
+	const char *base;		/* last part of path */
+	int	 dir;
+};
+
+static tnfctl_errcode_t
+make_absolute(const char *file, struct place *ret)
+{
+	size_t n = 0;
+
+	if (file == NULL || *file == '\0')
+		return fail(TNFCTL_ERR_BADARG, "trace file: it needs a name");
+	if (*file != '/') {
+		if (getcwd(ret->path, sizeof(ret->path)) == NULL)
+			return fail_errno(errno, "current directory");
+		n = strlen(ret->path);
+		if (n < sizeof(ret->path) - 1)
+			ret->path[n++] = '/';
+	}
+	if (n + strlen(file) >= sizeof(ret->path))
+		return fail(TNFCTL_ERR_BADARG, "trace file: the name is longer "
+		    "than %d bytes", TNF_PATH_SIZE - 1);
+	strcpy(ret->path + n, file);
+	ret->base = strrchr(ret->path, '/') + 1;
+	if (*ret->base == '\0')
+		return fail(TNFCTL_ERR_BADARG, "%s: names a directory", file);
+	return TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+open_directory(struct place *p)
+{
+	char dir[TNF_PATH_SIZE];
+	size_t n = (size_t)(p->base - p->path);
+
+	memcpy(dir, p->path, n);
+	dir[n] = '\0';
+	p->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return p->dir < 0 ? fail_errno(errno, "%s", dir) : TNFCTL_ERR_NONE;
+}
+
+/* The target opens the file by name: the name must mean the same to it. */
+static tnfctl_errcode_t
+same_directory(tnfctl_handle_t *h, const struct place *p)
+{
+	char theirs[TNF_PATH_SIZE + 32];
+	struct stat a, b;
+
+	snprintf(theirs, sizeof(theirs), "/proc/%d/root%.*s", (int)h->pid,
+	    (int)(p->base - p->path), p->path);
+	if (fstat(p->dir, &a) < 0)
+		return fail_errno(errno, "%s", p->path);
+	/* Without permission to look we take it for granted. */
+	if (stat(theirs, &b) < 0)
+		return errno != ENOENT ? TNFCTL_ERR_NONE : fail_errno(errno,
+		    "%s: process %d has another root directory and no such "
+		    "directory in it", p->path, (int)h->pid);
+	if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		return TNFCTL_ERR_NONE;
+	return fail(TNFCTL_ERR_ACCES, "%s: process %d sees another directory "
+	    "under this name: run the controller in its mount name space "
+	    "(nsenter -t %d -m)", p->path, (int)h->pid, (int)h->pid);
+}
+
+/* Under whose name the target opens files. */
+static bool
+owner_of(pid_t pid, uid_t *uid, gid_t *gid)
+{
+	char path[64], line[256];
+	int found = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	while (found < 2 && fgets(line, sizeof(line), f) != NULL) {
+		found += sscanf(line, "Uid: %*u %*u %*u %u", uid) == 1;
+		found += sscanf(line, "Gid: %*u %*u %*u %u", gid) == 1;
+	}
+	fclose(f);
+	return found == 2;
+}
+
+static int
+reserve(tnfctl_handle_t *h, int fd, unsigned int bytes)
+{
+	struct rlimit limit;
+	uid_t uid;
+	gid_t gid;
+
+	/* Past this limit there would be a SIGXFSZ for our client. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
+		return EFBIG;
+	if (geteuid() == 0 && owner_of(h->pid, &uid, &gid) &&
+	    (uid != 0 || gid != getegid()) && fchown(fd, uid, gid) < 0)
+		return errno;
+	return posix_fallocate(fd, 0, bytes);
+}
+
+static int
+create(tnfctl_handle_t *h, const struct place *p, unsigned int bytes)
+{
+	char name[64];
+	uint64_t n;
+	int fd, error;
+
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
+		return errno;
+	snprintf(name, sizeof(name), ".trace-%016llx", (unsigned long long)n);
+	fd = openat(p->dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+	    O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno;
+	error = reserve(h, fd, bytes);
+	if (error == 0 && renameat(p->dir, name, p->dir, p->base) < 0)
+		error = errno;
+	if (error != 0)
+		unlinkat(p->dir, name, 0);
+	close(fd);
+	return error;
+}
+
+static bool
+tell(tnfctl_handle_t *h, const char *path, uint64_t bytes)
+{
+	uint32_t state = TNF_PROC_READY;
+	uintptr_t c = h->control;
+
+	return h->ops->write(h, c + offsetof(struct tnf_process_control,
+	    file_name), path, strlen(path) + 1) &&
+	    h->ops->write(h, c + offsetof(struct tnf_process_control,
+	    file_size), &bytes, sizeof(bytes)) &&
+	    h->ops->write(h, c + offsetof(struct tnf_process_control,
+	    state), &state, sizeof(state));
+}
+
+static tnfctl_errcode_t
+create_and_tell(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
+{
+	tnfctl_errcode_t err = same_directory(h, p);
+	int error;
+
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	if ((error = create(h, p, bytes)) != 0)
+		return fail_errno(error, "%s: %u bytes", p->path, bytes);
+	if (!tell(h, p->path, bytes)) {
+		unlinkat(p->dir, p->base, 0);
+		return fail(TNFCTL_ERR_INTERNAL,
+		    "process %d: its memory cannot be written", (int)h->pid);
+	}
+	h->proc_state = TNF_PROC_READY;
+	h->trace_size = bytes;
+	free(h->trace_file);
+	h->trace_file = strdup(p->path);
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
+{
+	struct place place = { .dir = -1 };
+	tnfctl_errcode_t err;
+
+	if (h->gone)
+		return fail(TNFCTL_ERR_NOTARGET, "process %d: it has ended",
+		    (int)h->pid);
+	if (h->proc_state != TNF_PROC_NO_BUFFER)
+		return fail(TNFCTL_ERR_BUFEXISTS, "process %d: it writes to %s",
+		    (int)h->pid, h->trace_file ? h->trace_file : "a file");
+	if (bytes < h->trace_min)
+		return fail(TNFCTL_ERR_SIZETOOSMALL,
+		    "trace file: %u bytes: the least is %zu", bytes,
+		    h->trace_min);
+	if (bytes > SIZE_MAX_)
+		return fail(TNFCTL_ERR_SIZETOOBIG,
+		    "trace file: %u bytes: the most is %u", bytes, SIZE_MAX_);
+	if ((err = make_absolute(file, &place)) != TNFCTL_ERR_NONE ||
+	    (err = open_directory(&place)) != TNFCTL_ERR_NONE)
+		return err;
+	err = create_and_tell(h, &place, bytes);
+	close(place.dir);
+	return err;
+}

@@ -1,0 +1,402 @@
+/*
+ * control.c - the control blocks of a process: its probes and itself.
+ *
+ * Blocks are read a section at a time and written a word at a time.  All that
+ * is read is the target's claim: it is bounded, and never used as a pointer
+ * into our own memory.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "elf-file.h"
+#include "text.h"
+
+#define PROBES_MAX	(1u << 18)	/* of one target */
+#define FILE_MIN	131072u
+#define FILE_MIN_MAX	(16u << 20)	/* what a target may ask for */
+#define BLOCK_MAX	4096u		/* bytes a control block may grow to */
+#define AT(p, member)	((p)->address + offsetof(struct tnf_probe_control, member))
+#define CONTROL(h, member) \
+	((h)->control + offsetof(struct tnf_process_control, member))
+
+/* The words that a controller writes, as they lie in a block. */
+struct words {
+	uint32_t test;
+	uint32_t traced;
+	uint64_t ops;
+	uint64_t chain;
+	uint64_t controlled;
+};
+_Static_assert(offsetof(struct tnf_probe_control, controlled) -
+    offsetof(struct tnf_probe_control, test) ==
+    offsetof(struct words, controlled), "struct tnf_probe_control");
+
+/* Where the blocks of a section are, out of a copy of it. */
+static bool
+next_block(const char *copy, size_t size, size_t *at,
+    struct tnf_probe_control *ret)
+{
+	for (; *at + sizeof(*ret) <= size; *at += sizeof(uint64_t)) {
+		memcpy(ret, copy + *at, sizeof(*ret));
+		/* Between blocks there may be padding. */
+		if (ret->tnf_version == TNF_PROBE_ABI &&
+		    ret->size >= sizeof(*ret) && ret->size <= BLOCK_MAX &&
+		    ret->size % sizeof(uint64_t) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+take_state(tnfctl_probe_t *p, const struct tnf_probe_control *block)
+{
+	p->enabled = block->test != 0;
+	p->traced = block->traced != 0;
+	p->chain = (uintptr_t)block->chain;
+	p->prepared = block->controlled != 0;
+}
+
+/* The file of an object, opened when it is needed. */
+struct source {
+	struct object *object;
+	struct text *text;
+	struct elf *elf;
+	int	 fd;
+};
+
+static struct elf *
+source_elf(struct source *s)
+{
+	if (s->elf == NULL && s->fd == -1 &&
+	    (s->fd = object_open(s->object)) >= 0)
+		s->elf = elf_open(s->fd);
+	return s->elf;
+}
+
+static void
+source_close(struct source *s)
+{
+	elf_close(s->elf);
+	if (s->fd >= 0)
+		close(s->fd);
+}
+
+/*
+ * The attribute string.  Right after dlopen() has mapped an object its
+ * pointers are not relocated yet: then the file is asked where it will be.
+ */
+static bool
+attributes(tnfctl_handle_t *h, struct source *s, uintptr_t address,
+    const struct tnf_probe_control *block, char *ret)
+{
+	uint64_t where;
+
+	if (text_read(h, s->text, (uintptr_t)block->attrs, ret) &&
+	    strncmp(ret, "name ", 5) == 0)
+		return true;
+	return source_elf(s) != NULL &&
+	    elf_pointer(s->elf, address - s->object->bias +
+	    offsetof(struct tnf_probe_control, attrs), &where) &&
+	    elf_string(s->elf, where, ret, TEXT_SIZE) &&
+	    strncmp(ret, "name ", 5) == 0;
+}
+
+static tnfctl_errcode_t
+add_probes(tnfctl_handle_t *h, struct source *source, const struct section *s,
+    const char *copy)
+{
+	struct tnf_probe_control block;
+	char attrs[TEXT_SIZE];
+	tnfctl_probe_t *p;
+	size_t at = 0;
+
+	for (; next_block(copy, s->size, &at, &block); at += block.size) {
+		if (h->nprobes == PROBES_MAX)
+			return TNFCTL_ERR_NONE;
+		if (!attributes(h, source, s->address + at, &block, attrs))
+			continue;
+		if ((p = probe_add(h, attrs)) == NULL)
+			return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		p->object = source->object;
+		p->address = s->address + at;
+		take_state(p, &block);
+	}
+	return TNFCTL_ERR_NONE;
+}
+
+/* Somebody else may have been there: the target itself, a fork's parent. */
+static void
+update_probes(tnfctl_handle_t *h, const struct section *s, const char *copy)
+{
+	struct tnf_probe_control block;
+	tnfctl_probe_t *p;
+	size_t i, at;
+
+	for (i = 0; i < h->nprobes; i++) {
+		p = h->probes[i];
+		if (p->gone || p->address < s->address ||
+		    p->address - s->address >= s->size)
+			continue;
+		at = p->address - s->address;
+		if (next_block(copy, s->size, &at, &block) &&
+		    at == p->address - s->address) {
+			take_state(p, &block);
+		} else {
+			p->gone = true;
+			p->object = NULL;
+		}
+	}
+}
+
+static tnfctl_errcode_t
+read_sections(tnfctl_handle_t *h, struct object *o, struct text *text)
+{
+	struct source source = { .object = o, .text = text, .fd = -1 };
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	const struct section *s;
+	char *copy;
+	size_t i;
+
+	for (i = 0; i < o->nsections && err == TNFCTL_ERR_NONE; i++) {
+		s = &o->sections[i];
+		if ((copy = malloc(s->size)) == NULL)
+			err = fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		else if (!h->ops->read(h, s->address, copy, s->size))
+			memset(copy, 0, s->size);
+		if (copy == NULL)
+			break;
+		if (o->fresh)
+			err = add_probes(h, &source, s, copy);
+		else
+			update_probes(h, s, copy);
+		free(copy);
+	}
+	source_close(&source);
+	o->fresh = false;
+	return err;
+}
+
+/* A probe that no controller has seen before: off, traced, no functions. */
+static void
+prepare(tnfctl_handle_t *h)
+{
+	struct words words = { .traced = 1, .ops = h->probe_ops,
+	    .controlled = 1 };
+	tnfctl_probe_t *p;
+	size_t i;
+
+	if (h->control == 0 || h->probe_ops == 0)
+		return;
+	for (i = 0; i < h->nprobes; i++) {
+		p = h->probes[i];
+		if (p->gone || p->prepared)
+			continue;
+		if (!h->ops->write(h, AT(p, test), &words, sizeof(words)))
+			continue;
+		p->prepared = p->traced = true;
+		p->enabled = false;
+		p->chain = 0;
+	}
+}
+
+static void
+read_process(tnfctl_handle_t *h)
+{
+	union {
+		struct tnf_process_control control;
+		char bytes[offsetof(struct tnf_process_control, chain_used)];
+	} head;
+	const struct tnf_process_control *c = &head.control;
+	char name[TNF_PATH_SIZE];
+
+	h->control = objects_known(h, KNOWN_CONTROL, &h->control_object);
+	if (h->control == 0)
+		return;
+	if (!h->ops->read(h, h->control, head.bytes, sizeof(head.bytes)) ||
+	    c->version != TNF_PROBE_ABI ||
+	    c->size < sizeof(struct tnf_process_control)) {
+		h->control = 0;
+		return;
+	}
+	h->proc_state = c->state;
+	h->proc_stopped = c->stopped;
+	h->broken_errno = c->broken_errno;
+	h->probe_ops = (uintptr_t)c->ops;
+	h->trace_min = c->file_min;
+	if (h->trace_min < FILE_MIN || h->trace_min > FILE_MIN_MAX)
+		h->trace_min = FILE_MIN;
+	if (c->state == TNF_PROC_NO_BUFFER)
+		return;
+	h->trace_size = c->file_size;
+	free(h->trace_file);
+	h->trace_file = NULL;
+	if (h->ops->read(h, CONTROL(h, file_name), name, sizeof(name)) &&
+	    memchr(name, '\0', sizeof(name)) != NULL)
+		h->trace_file = strdup(name);
+}
+
+static tnfctl_errcode_t
+read_objects(tnfctl_handle_t *h, bool changed)
+{
+	struct text *text = text_new();
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	struct object *o;
+	size_t i;
+
+	if (text == NULL)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	for (i = 0; i < h->nprobes && changed; i++)
+		h->probes[i]->new_probe = false;
+	for (o = h->objects; o != NULL && err == TNFCTL_ERR_NONE; o = o->next)
+		err = read_sections(h, o, text);
+	free(text);
+	return err;
+}
+
+tnfctl_errcode_t
+control_look(tnfctl_handle_t *h, struct objects_change *ret)
+{
+	size_t first = h->nprobes;
+	tnfctl_errcode_t err;
+
+	if (h->gone) {
+		*ret = (struct objects_change){ 0 };
+		return TNFCTL_ERR_NONE;
+	}
+	if ((err = objects_refresh(h, ret)) != TNFCTL_ERR_NONE)
+		return err;
+	read_process(h);
+	if ((err = read_objects(h, ret->came || ret->went)) != TNFCTL_ERR_NONE)
+		return err;
+	prepare(h);
+	probes_created(h, first);
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+control_refresh(tnfctl_handle_t *h)
+{
+	struct objects_change change;
+
+	return control_look(h, &change);
+}
+
+tnfctl_errcode_t
+control_check(tnfctl_handle_t *h)
+{
+	uintptr_t flag = objects_known(h, KNOWN_INTERNAL_FLAG, NULL);
+	int32_t internal;
+
+	if (flag != 0 && h->ops->read(h, flag, &internal, sizeof(internal)) &&
+	    internal != 0)
+		return fail(TNFCTL_ERR_BUSY,
+		    "process %d: it controls its own probes", (int)h->pid);
+	if (h->control == 0)
+		return fail(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
+		    "no " TNFCTL_LIBTNFPROBE " of this version is loaded",
+		    (int)h->pid);
+	return TNFCTL_ERR_NONE;
+}
+
+void
+control_claim(tnfctl_handle_t *h, pid_t controller)
+{
+	int32_t pid = controller != 0 ? h->pid : 0, us = controller;
+	uintptr_t address;
+
+	if (h->gone)
+		return;
+	if (h->control != 0)
+		h->ops->write(h, CONTROL(h, controller), &us, sizeof(us));
+	address = objects_known(h, KNOWN_EXTERNAL_PID, NULL);
+	if (address != 0)
+		h->ops->write(h, address, &pid, sizeof(pid));
+}
+
+void
+control_forget(tnfctl_handle_t *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->nprobes; i++) {
+		h->probes[i]->object = NULL;
+		h->probes[i]->gone = true;
+	}
+	objects_free(h);
+	h->control = 0;
+	h->control_object = NULL;
+	h->gone = true;
+}
+
+tnfctl_errcode_t
+control_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
+{
+	*ret = (tnfctl_trace_attrs_t){
+		.targ_pid = h->pid,
+		.trace_min_size = h->trace_min,
+		.trace_buf_state = TNFCTL_BUF_NONE,
+		.trace_state = h->proc_stopped ? B_FALSE : B_TRUE,
+	};
+	if (h->proc_state == TNF_PROC_NO_BUFFER)
+		return TNFCTL_ERR_NONE;
+	ret->trace_file_name = h->trace_file;
+	ret->trace_buf_size = h->trace_size;
+	ret->trace_buf_state = TNFCTL_BUF_OK;
+	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
+		ret->trace_buf_state = TNFCTL_BUF_BROKEN;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+control_usable(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	if (p->gone)
+		return fail(TNFCTL_ERR_INVALIDPROBE,
+		    "probe %lu: its object is not loaded any more", p->id);
+	if (h->proc_state == TNF_PROC_NO_BUFFER)
+		return fail(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
+		    "tnfctl_buffer_alloc() makes one", (int)h->pid);
+	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
+		return fail(TNFCTL_ERR_BUFBROKEN,
+		    "process %d: it could not use its trace file %s: %s: "
+		    "restart it", (int)h->pid,
+		    h->trace_file ? h->trace_file : "",
+		    strerror(h->broken_errno));
+	return TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+put_word(tnfctl_handle_t *h, tnfctl_probe_t *p, uintptr_t address,
+    uint32_t word)
+{
+	if (!h->ops->write(h, address, &word, sizeof(word)))
+		return fail(TNFCTL_ERR_INTERNAL,
+		    "process %d: its memory cannot be written", (int)h->pid);
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+control_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
+    enum probe_change change)
+{
+	bool on = change == PROBE_ENABLE || change == PROBE_TRACE;
+	bool which = change == PROBE_ENABLE || change == PROBE_DISABLE;
+	tnfctl_errcode_t err;
+
+	if ((err = control_usable(h, p)) != TNFCTL_ERR_NONE)
+		return err;
+	if (!p->prepared)
+		return fail(TNFCTL_ERR_INTERNAL,
+		    "probe %lu: its control block is read-only", p->id);
+	err = put_word(h, p, which ? AT(p, test) : AT(p, traced), on);
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	if (which)
+		p->enabled = on;
+	else
+		p->traced = on;
+	return TNFCTL_ERR_NONE;
+}

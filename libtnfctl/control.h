@@ -1,0 +1,34 @@
+/*
+ * control.h - the control blocks of a process: its probes and itself.
+ */
+#ifndef LIBTNFCTL_CONTROL_H
+#define LIBTNFCTL_CONTROL_H
+
+#include "handle.h"
+#include "objects.h"
+
+/* What target_ops has of functions for all kinds of processes. */
+tnfctl_errcode_t control_refresh(tnfctl_handle_t *);
+tnfctl_errcode_t control_attrs(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
+tnfctl_errcode_t control_probe_state(tnfctl_handle_t *, tnfctl_probe_t *,
+    tnfctl_probe_state_t *);
+tnfctl_errcode_t control_probe_set(tnfctl_handle_t *, tnfctl_probe_t *,
+    enum probe_change);
+tnfctl_errcode_t control_connect(tnfctl_handle_t *, tnfctl_probe_t *,
+    const char *lib, const char *func);
+tnfctl_errcode_t control_disconnect(tnfctl_handle_t *, tnfctl_probe_t *);
+tnfctl_errcode_t buffer_create(tnfctl_handle_t *, const char *file,
+    unsigned int bytes);
+
+/* As control_refresh(); says what changed. */
+tnfctl_errcode_t control_look(tnfctl_handle_t *, struct objects_change *ret);
+/* After the first look: without libtnfprobe there is nothing to control. */
+tnfctl_errcode_t control_check(tnfctl_handle_t *);
+/* Who controls: the process's own idea of it; 0 for nobody. */
+void	control_claim(tnfctl_handle_t *, pid_t controller);
+/* The target has ended or become another program. */
+void	control_forget(tnfctl_handle_t *);
+/* NOBUF, BUFBROKEN, INVALIDPROBE, in this order. */
+tnfctl_errcode_t control_usable(tnfctl_handle_t *, tnfctl_probe_t *);
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * direct.c - handles on other processes: what exec, pid and fork share.
+ */
+#include <unistd.h>
+
+#include "direct.h"
+
+static bool
+direct_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
+{
+	return proc_read(direct_proc(h), address, buf, n);
+}
+
+static bool
+direct_write(tnfctl_handle_t *h, uintptr_t address, const void *buf, size_t n)
+{
+	return proc_write(direct_proc(h), address, buf, n);
+}
+
+static tnfctl_errcode_t
+direct_objects(tnfctl_handle_t *h)
+{
+	struct linker *l = &direct_proc(h)->linker;
+	tnfctl_errcode_t err = linkmap_objects(h, l);
+
+	if (err == TNFCTL_ERR_NONE)
+		linkmap_look(h, l);
+	return err;
+}
+
+static tnfctl_errcode_t
+direct_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
+{
+	struct proc *p = direct_proc(h);
+
+	if (op == TNFCTL_TARG_DEFAULT)
+		op = p->ours ? TNFCTL_TARG_KILL : TNFCTL_TARG_RESUME;
+	control_claim(h, 0);
+	if (p->gone)
+		;
+	else if (op == TNFCTL_TARG_KILL)
+		proc_kill(p);
+	else
+		proc_detach(p, op == TNFCTL_TARG_SUSPEND);
+	proc_free(p);
+	return TNFCTL_ERR_NONE;
+}
+
+static const struct target_ops direct_ops = {
+	.close = direct_close,
+	.refresh = control_refresh,
+	.attrs = control_attrs,
+	.buffer_alloc = buffer_create,
+	.probe_state = control_probe_state,
+	.probe_set = control_probe_set,
+	.probe_connect = control_connect,
+	.probe_disconnect = control_disconnect,
+	.cont = direct_continue,
+	.read = direct_read,
+	.write = direct_write,
+	.objects = direct_objects,
+};
+
+void
+direct_borrow(struct proc *p, tnfctl_handle_t *ret)
+{
+	*ret = (tnfctl_handle_t){ .ops = &direct_ops, .priv = p, .pid = p->pid };
+}
+
+static tnfctl_errcode_t
+look_at(tnfctl_handle_t *h)
+{
+	struct proc *p = direct_proc(h);
+	tnfctl_errcode_t err = control_refresh(h);
+
+	if (err == TNFCTL_ERR_NONE && h->control == 0 && !p->ours) {
+		err = inject_library(h);
+		if (err == TNFCTL_ERR_NONE)
+			err = control_refresh(h);
+	}
+	return err == TNFCTL_ERR_NONE ? control_check(h) : err;
+}
+
+tnfctl_errcode_t
+direct_open(struct proc *p, tnfctl_handle_t **ret)
+{
+	tnfctl_handle_t *h = handle_new(&direct_ops, p->pid);
+	tnfctl_errcode_t err;
+
+	err = h ? TNFCTL_ERR_NONE : fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if (err == TNFCTL_ERR_NONE) {
+		h->priv = p;
+		err = look_at(h);
+	}
+	if (err == TNFCTL_ERR_NONE) {
+		control_claim(h, getpid());
+		*ret = h;
+		return err;
+	}
+	if (p->ours)
+		proc_kill(p);
+	else if (!p->gone)
+		proc_detach(p, false);
+	proc_free(p);
+	handle_free(h);
+	return err;
+}

@@ -1,0 +1,40 @@
+/*
+ * direct.h - handles on other processes: what exec, pid and fork share.
+ */
+#ifndef LIBTNFCTL_DIRECT_H
+#define LIBTNFCTL_DIRECT_H
+
+#include "control.h"
+#include "proc.h"
+
+static inline struct proc *
+direct_proc(tnfctl_handle_t *h)
+{
+	return h->priv;
+}
+
+/*
+ * Makes a handle of a process that is held and whose linker has got through.
+ * p becomes the handle's, on failure it is let go as if nothing had been.
+ */
+tnfctl_errcode_t direct_open(struct proc *p, tnfctl_handle_t **ret);
+/* A handle for looking at memory only, until direct_open(). */
+void	direct_borrow(struct proc *p, tnfctl_handle_t *ret);
+
+/* attach.c: ACCES, BUSY, NOTDYNAMIC ... before anything is done. */
+tnfctl_errcode_t process_check(pid_t);
+tnfctl_errcode_t process_check_file(pid_t);
+
+/* events.c */
+tnfctl_errcode_t direct_continue(tnfctl_handle_t *, tnfctl_event_t *,
+    tnfctl_handle_t **child);
+/* Runs the stopped target until its linker's list is complete. */
+tnfctl_errcode_t direct_settle(tnfctl_handle_t *, int max_ms);
+
+/* inject.c: loads libtnfprobe into the stopped target. */
+tnfctl_errcode_t inject_library(tnfctl_handle_t *);
+
+/* library.c: where libtnfprobe is.  False: let the linker search. */
+bool	library_path(const char *dir, char *ret, size_t size);
+
+#endif

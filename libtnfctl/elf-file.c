@@ -1,0 +1,397 @@
+/*
+ * elf-file.c - what an ELF file says: the only door to files that targets bring.
+ *
+ * libelf reads with pread(2), not through a mapping: the owner of the file may
+ * cut it short while we look.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "elf-file.h"
+
+#define SECTIONS_MAX	65536u
+#define SEGMENTS_MAX	256u
+#define NAMES_MAX	(16u << 20)	/* section names */
+#define TABLE_MAX	(512u << 20)	/* symbols, strings, relocations */
+#define RELOCATIONS_MAX	(64u << 20)	/* looked at, all searches together */
+#define SYMBOL_MAX	256u		/* characters that we compare */
+#define PAGE		4096u
+
+struct elf {
+	Elf	*elf;
+	int	 fd;
+	size_t	 names;		/* index of the section of section names */
+	uint64_t file_size;
+	uint64_t budget;	/* relocations that we are willing to look at */
+};
+
+static bool
+is_native(const unsigned char *ident)
+{
+	return memcmp(ident, ELFMAG, SELFMAG) == 0 &&
+	    ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+	    ident[EI_DATA] == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
+	    ELFDATA2LSB : ELFDATA2MSB);
+}
+
+enum elf_kind
+elf_kind_of(int fd)
+{
+	enum elf_kind kind = ELF_STATIC;
+	unsigned char ident[EI_NIDENT];
+	struct elf *e;
+	GElf_Phdr ph;
+	size_t i, n;
+
+	if (pread(fd, ident, sizeof(ident), 0) != sizeof(ident) ||
+	    memcmp(ident, ELFMAG, SELFMAG) != 0)
+		return ELF_NOT_ELF;
+	if (!is_native(ident))
+		return ELF_OTHER_CLASS;
+	if ((e = elf_open(fd)) == NULL)
+		return ELF_NOT_ELF;
+	if (elf_getphdrnum(e->elf, &n) == 0)
+		for (i = 0; i < n && i < SEGMENTS_MAX; i++)
+			if (gelf_getphdr(e->elf, (int)i, &ph) != NULL &&
+			    ph.p_type == PT_INTERP)
+				kind = ELF_DYNAMIC;
+	elf_close(e);
+	return kind;
+}
+
+/* Section names are the first thing libelf loads as a whole. */
+static bool
+check_names(struct elf *e)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn;
+	size_t n;
+
+	if (elf_getshdrnum(e->elf, &n) != 0 || n > SECTIONS_MAX)
+		return false;
+	if (n == 0)
+		return true;
+	return elf_getshdrstrndx(e->elf, &e->names) == 0 &&
+	    (scn = elf_getscn(e->elf, e->names)) != NULL &&
+	    gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_STRTAB &&
+	    sh.sh_size <= NAMES_MAX;
+}
+
+struct elf *
+elf_open(int fd)
+{
+	unsigned char ident[EI_NIDENT];
+	struct elf *e;
+	off_t size;
+
+	if (elf_version(EV_CURRENT) == EV_NONE ||
+	    pread(fd, ident, sizeof(ident), 0) != sizeof(ident) ||
+	    !is_native(ident) || (size = lseek(fd, 0, SEEK_END)) < 0 ||
+	    (e = calloc(1, sizeof(*e))) == NULL)
+		return NULL;
+	e->fd = fd;
+	e->file_size = (uint64_t)size;
+	e->budget = RELOCATIONS_MAX;
+	e->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (e->elf == NULL || elf_kind(e->elf) != ELF_K_ELF || !check_names(e)) {
+		elf_close(e);
+		return NULL;
+	}
+	return e;
+}
+
+void
+elf_close(struct elf *e)
+{
+	if (e == NULL)
+		return;
+	elf_end(e->elf);
+	free(e);
+}
+
+uint64_t
+elf_lowest(struct elf *e)
+{
+	uint64_t lowest = UINT64_MAX;
+	GElf_Phdr ph;
+	size_t i, n;
+
+	if (elf_getphdrnum(e->elf, &n) != 0)
+		return 0;
+	for (i = 0; i < n && i < SEGMENTS_MAX; i++)
+		if (gelf_getphdr(e->elf, (int)i, &ph) != NULL &&
+		    ph.p_type == PT_LOAD && ph.p_vaddr < lowest)
+			lowest = ph.p_vaddr;
+	return lowest == UINT64_MAX ? 0 : lowest & ~(uint64_t)(PAGE - 1);
+}
+
+static bool
+name_fits(const char *s, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(s, name, n) == 0 && (s[n] == '\0' || s[n] == '.');
+}
+
+void
+elf_sections(struct elf *e, const char *name,
+    bool (*fn)(void *, uint64_t, uint64_t), void *arg)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	const char *s;
+	size_t n = 0;
+
+	while ((scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX) {
+		if (gelf_getshdr(scn, &sh) == NULL ||
+		    !(sh.sh_flags & SHF_ALLOC) || sh.sh_type != SHT_PROGBITS)
+			continue;
+		s = elf_strptr(e->elf, e->names, sh.sh_name);
+		if (s != NULL && name_fits(s, name) &&
+		    !fn(arg, sh.sh_addr, sh.sh_size))
+			return;
+	}
+}
+
+/* The contents of a section, if of a size that makes sense. */
+static Elf_Data *
+load(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	if (sh->sh_size > TABLE_MAX || sh->sh_size > e->file_size ||
+	    sh->sh_entsize == 0 || sh->sh_type == SHT_NOBITS)
+		return NULL;
+	return elf_getdata(scn, NULL);
+}
+
+static bool
+strings_sane(struct elf *e, size_t link)
+{
+	Elf_Scn *scn = elf_getscn(e->elf, link);
+	GElf_Shdr sh;
+
+	return scn != NULL && gelf_getshdr(scn, &sh) != NULL &&
+	    sh.sh_type == SHT_STRTAB && sh.sh_size <= TABLE_MAX &&
+	    sh.sh_size <= e->file_size;
+}
+
+typedef bool symbol_f(void *, const char *name, const GElf_Sym *);
+
+/* Calls fn for each defined symbol of a table until it returns false. */
+static bool
+each_symbol(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, symbol_f *fn,
+    void *arg)
+{
+	Elf_Data *data = load(e, scn, sh);
+	GElf_Sym sym;
+	const char *s;
+	size_t i, n;
+
+	if (data == NULL || !strings_sane(e, sh->sh_link))
+		return true;
+	n = sh->sh_size / sh->sh_entsize;
+	for (i = 1; i < n && i < INT32_MAX; i++) {
+		if (gelf_getsym(data, (int)i, &sym) == NULL)
+			break;
+		if (sym.st_shndx == SHN_UNDEF || sym.st_value == 0)
+			continue;
+		s = elf_strptr(e->elf, sh->sh_link, sym.st_name);
+		if (s != NULL && !fn(arg, s, &sym))
+			return false;
+	}
+	return true;
+}
+
+static void
+search(struct elf *e, bool deep, symbol_f *fn, void *arg)
+{
+	const uint32_t tables[] = { SHT_DYNSYM, SHT_SYMTAB };
+	Elf_Scn *scn;
+	GElf_Shdr sh;
+	size_t t, n;
+
+	for (t = 0; t < (deep ? 2 : 1); t++) {
+		scn = NULL;
+		n = 0;
+		while ((scn = elf_nextscn(e->elf, scn)) != NULL &&
+		    n++ < SECTIONS_MAX)
+			if (gelf_getshdr(scn, &sh) != NULL &&
+			    sh.sh_type == tables[t] &&
+			    !each_symbol(e, scn, &sh, fn, arg))
+				return;
+	}
+}
+
+struct wanted {
+	const char *const *names;
+	uint64_t *values;
+	size_t	 n;
+	size_t	 missing;
+};
+
+static bool
+match_wanted(void *arg, const char *s, const GElf_Sym *sym)
+{
+	struct wanted *w = arg;
+	size_t i;
+
+	for (i = 0; i < w->n; i++) {
+		if (w->values[i] != 0 || s[0] != w->names[i][0] ||
+		    strncmp(s, w->names[i], SYMBOL_MAX) != 0)
+			continue;
+		w->values[i] = sym->st_value;
+		if (--w->missing == 0)
+			return false;
+	}
+	return true;
+}
+
+void
+elf_symbols(struct elf *e, const char *const *names, uint64_t *values,
+    size_t n, bool deep)
+{
+	struct wanted w = { .names = names, .values = values, .n = n };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		w.missing += values[i] == 0;
+	if (w.missing > 0)
+		search(e, deep, match_wanted, &w);
+}
+
+struct function {
+	const char *name;
+	uint64_t value;
+	char	*ret;
+	size_t	 size;
+	bool	 found;
+};
+
+static bool
+match_function(void *arg, const char *s, const GElf_Sym *sym)
+{
+	struct function *f = arg;
+
+	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC ||
+	    strncmp(s, f->name, SYMBOL_MAX) != 0)
+		return true;
+	f->value = sym->st_value;
+	f->found = true;
+	return false;
+}
+
+bool
+elf_function(struct elf *e, const char *name, uint64_t *ret)
+{
+	struct function f = { .name = name };
+
+	if (strlen(name) < SYMBOL_MAX)
+		search(e, true, match_function, &f);
+	if (f.found)
+		*ret = f.value;
+	return f.found;
+}
+
+static bool
+match_address(void *arg, const char *s, const GElf_Sym *sym)
+{
+	struct function *f = arg;
+
+	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC ||
+	    sym->st_value != f->value || *s == '\0' ||
+	    strnlen(s, SYMBOL_MAX) >= f->size)
+		return true;
+	strcpy(f->ret, s);
+	f->found = true;
+	return false;
+}
+
+bool
+elf_function_at(struct elf *e, uint64_t address, char *ret, size_t size)
+{
+	struct function f = { .value = address, .ret = ret, .size = size };
+
+	search(e, true, match_address, &f);
+	return f.found;
+}
+
+/* n bytes of the file from where 'address' is loaded. */
+static size_t
+file_read(struct elf *e, uint64_t address, void *buf, size_t n)
+{
+	uint64_t in;
+	GElf_Phdr ph;
+	size_t i, count;
+	ssize_t got;
+
+	if (elf_getphdrnum(e->elf, &count) != 0)
+		return 0;
+	for (i = 0; i < count && i < SEGMENTS_MAX; i++) {
+		if (gelf_getphdr(e->elf, (int)i, &ph) == NULL ||
+		    ph.p_type != PT_LOAD || address < ph.p_vaddr ||
+		    (in = address - ph.p_vaddr) >= ph.p_filesz ||
+		    ph.p_offset > e->file_size)
+			continue;
+		if (n > ph.p_filesz - in)
+			n = ph.p_filesz - in;
+		got = pread(e->fd, buf, n, (off_t)(ph.p_offset + in));
+		return got < 0 ? 0 : (size_t)got;
+	}
+	return 0;
+}
+
+bool
+elf_string(struct elf *e, uint64_t address, char *ret, size_t size)
+{
+	size_t n = file_read(e, address, ret, size);
+
+	return n > 0 && memchr(ret, '\0', n) != NULL;
+}
+
+static bool
+relocated(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, uint64_t address,
+    uint64_t *ret)
+{
+	Elf_Data *data = load(e, scn, sh);
+	GElf_Rela rela;
+	size_t i, n;
+
+	if (data == NULL)
+		return false;
+	n = sh->sh_size / sh->sh_entsize;
+	for (i = 0; i < n && i < INT32_MAX && e->budget > 0; i++, e->budget--) {
+		if (gelf_getrela(data, (int)i, &rela) == NULL)
+			return false;
+		/* Relative ones: no symbol, the addend is the address. */
+		if (rela.r_offset == address && GELF_R_SYM(rela.r_info) == 0) {
+			*ret = (uint64_t)rela.r_addend;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+elf_pointer(struct elf *e, uint64_t address, uint64_t *ret)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	uint64_t word;
+	size_t n = 0;
+
+	while ((scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX)
+		if (gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_RELA &&
+		    (sh.sh_flags & SHF_ALLOC) &&
+		    relocated(e, scn, &sh, address, ret))
+			return true;
+	/* Without an entry, or with a packed one, the place has the value. */
+	if (file_read(e, address, &word, sizeof(word)) != sizeof(word))
+		return false;
+	*ret = word;
+	return word != 0;
+}

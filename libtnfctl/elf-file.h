@@ -1,0 +1,48 @@
+/*
+ * elf-file.h - what an ELF file says: the only door to files that targets bring.
+ *
+ * Nothing in the file is trusted; sizes beyond the limits in elf-file.c are
+ * treated as if the section were not there.  Addresses are those of the file,
+ * without the load bias.
+ */
+#ifndef LIBTNFCTL_ELF_FILE_H
+#define LIBTNFCTL_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf;
+
+enum elf_kind { ELF_DYNAMIC, ELF_STATIC, ELF_OTHER_CLASS, ELF_NOT_ELF };
+
+/* Looks at the file header and program headers of an executable. */
+enum elf_kind elf_kind_of(int fd);
+
+/* NULL: not an ELF object of this machine's class and byte order.  The file
+   stays the caller's and must stay open. */
+struct elf *elf_open(int fd);
+void	elf_close(struct elf *);
+
+/* The lowest address that is loaded, page aligned. */
+uint64_t elf_lowest(struct elf *);
+
+/* Calls fn for each section in memory whose name is 'name' or begins with
+   'name' and a dot; false from fn ends it. */
+void	elf_sections(struct elf *, const char *name,
+	    bool (*fn)(void *, uint64_t address, uint64_t size), void *arg);
+
+/* Addresses of defined symbols, 0: not there.  values[i] that are not 0 are
+   left alone.  deep: also in .symtab. */
+void	elf_symbols(struct elf *, const char *const *names, uint64_t *values,
+	    size_t n, bool deep);
+bool	elf_function(struct elf *, const char *name, uint64_t *ret);
+/* Name of the function at exactly this address. */
+bool	elf_function_at(struct elf *, uint64_t address, char *ret, size_t size);
+
+/* What a pointer at 'address' will be once relocated, bias not added. */
+bool	elf_pointer(struct elf *, uint64_t address, uint64_t *ret);
+/* The NUL-terminated string at 'address', as the file has it. */
+bool	elf_string(struct elf *, uint64_t address, char *ret, size_t size);
+
+#endif

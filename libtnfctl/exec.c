@@ -1,0 +1,315 @@
+/*
+ * exec.c - start a program under control.
+ *
+ * The child waits until we hold it and then becomes the program.  It runs into
+ * the dynamic linker, up to the point where all start-up objects are mapped
+ * and relocated and no initialiser has run: there the linker calls its
+ * function for debuggers, which has a breakpoint register set on it.  Where
+ * there are no such registers we stop at each system call until the linker's
+ * list is complete; the linker makes one more before it starts initialisers.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "direct.h"
+#include "elf-file.h"
+#include "maps.h"
+
+#define POLL_NS		20000
+
+extern char **environ;
+
+struct child {
+	pid_t	 pid;
+	int	 go;		/* write: now */
+	int	 failed;	/* read: errno of exec, or end of file */
+};
+
+/* PATH as in prex(1): the first directory that has the name at all. */
+static bool
+find_program(const char *name, char *ret, size_t size)
+{
+	const char *path = getenv("PATH"), *end;
+	struct stat st;
+	int n;
+
+	if (strchr(name, '/') != NULL)
+		return snprintf(ret, size, "%s", name) < (int)size &&
+		    stat(ret, &st) == 0;
+	if (path == NULL)
+		path = getuid() == 0 || geteuid() == 0 ?
+		    "/usr/sbin:/usr/bin" : "/usr/bin:";
+	for (;; path = end + 1) {
+		end = strchrnul(path, ':');
+		n = snprintf(ret, size, "%.*s%s%s", (int)(end - path), path,
+		    end > path ? "/" : "", name);
+		if (*name != '\0' && n < (int)size && stat(ret, &st) == 0 &&
+		    !S_ISDIR(st.st_mode))
+			return true;
+		if (*end == '\0')
+			return false;
+	}
+}
+
+/* A program that would run with other rights than ours. */
+static bool
+is_set_id(const char *file)
+{
+	char caps[64];
+	struct stat st;
+
+	if (stat(file, &st) < 0)
+		return false;
+	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid())
+		return true;
+	if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+	    st.st_gid != getegid())
+		return true;
+	return geteuid() != 0 &&
+	    getxattr(file, "security.capability", caps, sizeof(caps)) > 0;
+}
+
+/* "LD_PRELOAD=<old> [path/]libtnfprobe.so.1 <more>", parts that are there. */
+static char *
+preload(const char *dir, const char *more)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char library[PATH_MAX], *text;
+
+	if (!library_path(dir, library, sizeof(library)) ||
+	    strpbrk(library, " :") != NULL)
+		snprintf(library, sizeof(library), "%s%s%s", dir ? dir : "",
+		    dir ? "/" : "", TNFCTL_LIBTNFPROBE);
+	if (asprintf(&text, "LD_PRELOAD=%s%s%s%s%s", old ? old : "",
+	    old && *old ? " " : "", library, more && *more ? " " : "",
+	    more ? more : "") < 0)
+		return NULL;
+	return text;
+}
+
+/* The environment with LD_PRELOAD as its last; free() it. */
+static char **
+environment(char *with_preload)
+{
+	size_t n = 0, i, j = 0;
+	char **env;
+
+	while (environ[n] != NULL)
+		n++;
+	if ((env = calloc(n + 2, sizeof(*env))) == NULL)
+		return NULL;
+	for (i = 0; i < n; i++)
+		if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0)
+			env[j++] = environ[i];
+	env[j] = with_preload;
+	return env;
+}
+
+_Noreturn static void
+child_main(int go, int failed, const char *file, char *const *argv,
+    char *const *env, const sigset_t *mask)
+{
+	char c;
+
+	setpgid(0, 0);
+	pthread_sigmask(SIG_SETMASK, mask, NULL);
+	if (read(go, &c, 1) == 1) {
+		execve(file, argv, env);
+		if (write(failed, &errno, sizeof(errno)) < 0)
+			_exit(126);
+	}
+	_exit(127);
+}
+
+static tnfctl_errcode_t
+start(const char *file, char *const *argv, char *const *env, struct child *ret)
+{
+	int go[2], failed[2];
+	sigset_t all, mask;
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return fail_errno(errno, "pipe");
+	if (pipe2(failed, O_CLOEXEC) < 0) {
+		close(go[0]);
+		close(go[1]);
+		return fail_errno(errno, "pipe");
+	}
+	/* No handler of ours may run in the child. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	if ((ret->pid = fork()) == 0)
+		child_main(go[0], failed[1], file, argv, env, &mask);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	close(go[0]);
+	close(failed[1]);
+	ret->go = go[1];
+	ret->failed = failed[0];
+	if (ret->pid > 0) {
+		setpgid(ret->pid, ret->pid);
+		return TNFCTL_ERR_NONE;
+	}
+	close(ret->go);
+	close(ret->failed);
+	return fail_errno(errno, "fork");
+}
+
+static void
+await(struct proc *p)
+{
+	const struct timespec ts = { .tv_nsec = POLL_NS };
+
+	while (!p->gone && p->event == PROC_NOTHING && proc_pending(p) == NULL) {
+		proc_take_all(p);
+		if (p->event == PROC_NOTHING && proc_pending(p) == NULL) {
+			proc_resume_idle(p);
+			nanosleep(&ts, NULL);
+		}
+	}
+}
+
+/* From the waiting child to the first instruction of the program. */
+static tnfctl_errcode_t
+become(struct proc *p, const struct child *c, const char *file)
+{
+	tnfctl_errcode_t err;
+	int error = 0;
+
+	if ((err = proc_attach(p)) != TNFCTL_ERR_NONE)
+		return err;
+	if (write(c->go, "", 1) != 1)
+		return fail_errno(errno, "%s", file);
+	proc_run(p);
+	await(p);
+	if (read(c->failed, &error, sizeof(error)) == sizeof(error))
+		return fail_errno(error, "%s", file);
+	if (p->event != PROC_EXEC)
+		return fail(TNFCTL_ERR_ACCES, "%s: it was killed before it "
+		    "could start", file);
+	p->event = PROC_NOTHING;
+	p->linker = (struct linker){ 0 };
+	if ((err = process_check_file(p->pid)) != TNFCTL_ERR_NONE)
+		return err;
+	return proc_open_memory(p);
+}
+
+/* The function of the linker that is called at each change of its list. */
+static uintptr_t
+find_break(pid_t pid)
+{
+	uintptr_t base = auxv_get(pid, AT_BASE), address = 0;
+	const struct mapping *m;
+	char name[PATH_MAX + 32];
+	struct maps maps;
+	uint64_t value;
+	struct elf *e;
+	int fd;
+
+	if (base == 0 || maps_read(pid, &maps) != 0)
+		return 0;
+	m = maps_find(&maps, base);
+	snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid,
+	    m ? m->path : "");
+	maps_free(&maps);
+	if (m == NULL || (fd = file_open(name)) < 0)
+		return 0;
+	if ((e = elf_open(fd)) != NULL) {
+		if (elf_function(e, "_dl_debug_state", &value))
+			address = base - elf_lowest(e) + value;
+		elf_close(e);
+	}
+	close(fd);
+	return address;
+}
+
+/* From there to where all start-up objects are in place. */
+static tnfctl_errcode_t
+load(struct proc *p, const char *file)
+{
+	struct thread *t;
+	tnfctl_handle_t h;
+
+	direct_borrow(p, &h);
+	p->linker.brk = find_break(p->pid);
+	p->syscalls = p->linker.brk == 0;
+	do {
+		proc_run(p);
+		/* Without the register it has got no further than that. */
+		if (p->no_registers && !p->syscalls) {
+			p->syscalls = true;
+			proc_stop(p);
+			continue;
+		}
+		await(p);
+		t = proc_pending(p);
+		if (p->gone || p->event != PROC_NOTHING || t == NULL)
+			return fail(TNFCTL_ERR_ACCES, "%s: it ended before the "
+			    "dynamic linker had loaded its objects", file);
+		t->event = PROC_NOTHING;
+	} while (!linkmap_look(&h, &p->linker) || !p->linker.consistent);
+	p->syscalls = false;
+	return TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+open_child(const struct child *c, const char *file, tnfctl_handle_t **ret)
+{
+	struct proc *p = proc_new(c->pid, true);
+	tnfctl_errcode_t err;
+
+	if (p == NULL) {
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, NULL, 0);
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	}
+	if ((err = become(p, c, file)) == TNFCTL_ERR_NONE &&
+	    (err = load(p, file)) == TNFCTL_ERR_NONE)
+		return direct_open(p, ret);
+	if (p->n == 0 && !p->gone) {
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, NULL, 0);
+	}
+	proc_kill(p);
+	proc_free(p);
+	return err;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
+    const char *ld_preload, const char *libtnfprobe_path, tnfctl_handle_t **ret)
+{
+	char file[PATH_MAX], *text = NULL, **env = NULL;
+	tnfctl_errcode_t err;
+	struct child c = { .pid = -1 };
+
+	if (!find_program(pgm, file, sizeof(file)))
+		return fail(TNFCTL_ERR_FILENOTFOUND, "%s: no such program%s",
+		    pgm, strchr(pgm, '/') ? "" : " in PATH");
+	if (is_set_id(file))
+		return fail(TNFCTL_ERR_ACCES, "%s: it is set-id: it can be "
+		    "traced only by the user whose rights it gets", file);
+	if (envp == NULL && ((text = preload(libtnfprobe_path,
+	    ld_preload)) == NULL || (env = environment(text)) == NULL)) {
+		free(text);
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	}
+	err = start(file, argv, envp ? envp : env, &c);
+	free(env);
+	free(text);
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	err = open_child(&c, file, ret);
+	close(c.go);
+	close(c.failed);
+	return err;
+}

@@ -1,0 +1,213 @@
+/*
+ * internal.c - a process that controls its own probes.
+ *
+ * Objects that come and go are noticed at the next call that goes through the
+ * probes: the dynamic linker counts them.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "direct.h"
+
+/* Who controls: seen, and the second set, by controllers from outside. */
+TNFCTL_API extern volatile int _tnfctl_internal_tracing_flag;
+TNFCTL_API extern volatile pid_t _tnfctl_externally_traced_pid;
+volatile int _tnfctl_internal_tracing_flag;
+volatile pid_t _tnfctl_externally_traced_pid;
+
+struct internal {
+	unsigned long long adds, subs;	/* as of the latest look */
+};
+
+static bool
+int_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
+{
+	memcpy(buf, (const void *)address, n);
+	return true;
+}
+
+/* Our other threads run: words must change in one piece, the last ones last. */
+static bool
+int_write(tnfctl_handle_t *h, uintptr_t address, const void *buf, size_t n)
+{
+	uint32_t word;
+
+	if (n == sizeof(word) && address % sizeof(word) == 0) {
+		memcpy(&word, buf, sizeof(word));
+		__atomic_store_n((uint32_t *)address, word, __ATOMIC_SEQ_CST);
+		return true;
+	}
+	if (n == sizeof(uint64_t) && address % sizeof(uint64_t) == 0) {
+		__atomic_store_n((uint64_t *)address,
+		    *(const uint64_t *)buf, __ATOMIC_SEQ_CST);
+		return true;
+	}
+	memcpy((void *)address, buf, n);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return true;
+}
+
+struct listing {
+	tnfctl_handle_t *h;
+	tnfctl_errcode_t err;
+	bool	 first;
+};
+
+static int
+list_one(struct dl_phdr_info *i, size_t size, void *arg)
+{
+	struct listing *l = arg;
+	struct internal *self = l->h->priv;
+	struct object_info info = {
+		.name = i->dlpi_name, .file = i->dlpi_name, .fd = -1,
+		.bias = i->dlpi_addr,
+		.key = { i->dlpi_addr, (uintptr_t)i->dlpi_phdr },
+		.main = l->first,
+	};
+	char exe[PATH_MAX];
+	ssize_t n;
+
+	if (l->first) {
+		n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+		exe[n > 0 ? n : 0] = '\0';
+		info.name = exe;
+		info.file = "/proc/self/exe";
+	}
+	l->first = false;
+	self->adds = i->dlpi_adds;
+	self->subs = i->dlpi_subs;
+	if (*info.name != '/')
+		return 0;		/* the vDSO */
+	l->err = object_seen(l->h, &info);
+	return l->err != TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+int_objects(tnfctl_handle_t *h)
+{
+	struct listing l = { .h = h, .first = true };
+
+	dl_iterate_phdr(list_one, &l);
+	return l.err;
+}
+
+static int
+counters(struct dl_phdr_info *i, size_t size, void *arg)
+{
+	struct internal *now = arg;
+
+	now->adds = i->dlpi_adds;
+	now->subs = i->dlpi_subs;
+	return 1;
+}
+
+static tnfctl_errcode_t
+int_look(tnfctl_handle_t *h)
+{
+	struct internal *seen = h->priv, now;
+
+	dl_iterate_phdr(counters, &now);
+	if (now.adds == seen->adds && now.subs == seen->subs)
+		return TNFCTL_ERR_NONE;
+	return control_refresh(h);
+}
+
+static tnfctl_errcode_t
+int_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
+{
+	tnfctl_errcode_t err = int_look(h);
+
+	return err ? err : control_probe_set(h, p, change);
+}
+
+static tnfctl_errcode_t
+int_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
+{
+	tnfctl_errcode_t err = control_refresh(h);
+
+	return err ? err : control_attrs(h, ret);
+}
+
+static tnfctl_errcode_t
+int_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
+{
+	_tnfctl_internal_tracing_flag = 0;
+	free(h->priv);
+	return TNFCTL_ERR_NONE;
+}
+
+static const struct target_ops internal_ops = {
+	.close = int_close,
+	.refresh = control_refresh,
+	.look = int_look,
+	.attrs = int_attrs,
+	.buffer_alloc = buffer_create,
+	.probe_state = control_probe_state,
+	.probe_set = int_probe_set,
+	.probe_connect = control_connect,
+	.probe_disconnect = control_disconnect,
+	.read = int_read,
+	.write = int_write,
+	.objects = int_objects,
+};
+
+static tnfctl_errcode_t
+claim(void)
+{
+	if (_tnfctl_externally_traced_pid == getpid())
+		return fail(TNFCTL_ERR_BUSY, "process %d: another process "
+		    "controls its probes", (int)getpid());
+	if (__atomic_exchange_n(&_tnfctl_internal_tracing_flag, 1,
+	    __ATOMIC_SEQ_CST) != 0)
+		return fail(TNFCTL_ERR_BUSY, "process %d: it controls its own "
+		    "probes already", (int)getpid());
+	return TNFCTL_ERR_NONE;
+}
+
+/* Programs that were not linked with it. */
+static void
+load_library(void)
+{
+	char path[PATH_MAX];
+
+	if (dlsym(RTLD_DEFAULT, TNF_PROCESS_SYMBOL) != NULL)
+		return;
+	if (dlopen(TNFCTL_LIBTNFPROBE, RTLD_NOW | RTLD_GLOBAL) == NULL &&
+	    library_path(NULL, path, sizeof(path)))
+		dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_internal_open(tnfctl_handle_t **ret)
+{
+	tnfctl_errcode_t err = claim();
+	tnfctl_handle_t *h;
+
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	load_library();
+	h = handle_new(&internal_ops, getpid());
+	if (h != NULL)
+		h->priv = calloc(1, sizeof(struct internal));
+	if (h == NULL || h->priv == NULL)
+		err = fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	else if ((err = control_refresh(h)) == TNFCTL_ERR_NONE &&
+	    h->control == 0)
+		err = fail(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
+		    TNFCTL_LIBTNFPROBE " is not there to be loaded: %s",
+		    (int)getpid(), "set LD_LIBRARY_PATH");
+	if (err == TNFCTL_ERR_NONE) {
+		*ret = h;
+		return err;
+	}
+	_tnfctl_internal_tracing_flag = 0;
+	if (h != NULL)
+		free(h->priv);
+	handle_free(h);
+	return err;
+}

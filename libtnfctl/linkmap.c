@@ -1,0 +1,288 @@
+/*
+ * linkmap.c - the dynamic linker's own list of what it has loaded.
+ *
+ * The executable's dynamic section leads to struct r_debug, that to a chain of
+ * struct link_map, one an object, in the order in which symbols are searched;
+ * where dlmopen() was used, to further chains.  It all lies in the target's
+ * memory and may be a lie, or be changing while we read it.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "linkmap.h"
+#include "maps.h"
+#include "objects.h"
+#include "text.h"
+
+#define SEGMENTS_MAX	256u
+#define DYNAMIC_MAX	4096u
+#define CHAIN_MAX	8192u		/* objects, all name spaces */
+#define SPACES_MAX	64u
+#define AUXV_MAX	128u
+#define PAGE		4096u
+
+/* struct r_debug as of r_version 2, whatever <link.h> has. */
+struct debug {
+	int32_t	 version;
+	uint64_t map;
+	uint64_t brk;
+	int32_t	 state;
+	uint64_t ldbase;
+	uint64_t next;
+};
+
+uintptr_t
+auxv_get(pid_t pid, unsigned long type)
+{
+	ElfW(auxv_t) v[AUXV_MAX];
+	uintptr_t value = 0;
+	char name[64];
+	ssize_t got;
+	size_t i;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/auxv", (int)pid);
+	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
+		return 0;
+	got = read(fd, v, sizeof(v));
+	close(fd);
+	for (i = 0; got > 0 && i < (size_t)got / sizeof(v[0]); i++)
+		if (v[i].a_type == type)
+			value = v[i].a_un.a_val;
+	return value;
+}
+
+/* Address of the executable's dynamic section. */
+static uintptr_t
+find_dynamic(tnfctl_handle_t *h)
+{
+	uintptr_t at = auxv_get(h->pid, AT_PHDR), n, bias = 0, dynamic = 0, i;
+	ElfW(Phdr) ph[SEGMENTS_MAX];
+
+	n = auxv_get(h->pid, AT_PHNUM);
+	if (at == 0 || n == 0 || n > SEGMENTS_MAX ||
+	    !h->ops->read(h, at, ph, n * sizeof(ph[0])))
+		return 0;
+	for (i = 0; i < n; i++) {
+		if (ph[i].p_type == PT_PHDR)
+			bias = at - ph[i].p_vaddr;
+		if (ph[i].p_type == PT_DYNAMIC)
+			dynamic = ph[i].p_vaddr;
+	}
+	return dynamic ? bias + dynamic : 0;
+}
+
+static uintptr_t
+find_debug(tnfctl_handle_t *h)
+{
+	uintptr_t at = find_dynamic(h);
+	ElfW(Dyn) d;
+	size_t i;
+
+	for (i = 0; at != 0 && i < DYNAMIC_MAX; i++, at += sizeof(d)) {
+		if (!h->ops->read(h, at, &d, sizeof(d)) || d.d_tag == DT_NULL)
+			return 0;
+		if (d.d_tag == DT_DEBUG)
+			return d.d_un.d_ptr;
+	}
+	return 0;
+}
+
+typedef bool link_f(void *, uintptr_t at, const struct link_map *);
+
+/* Calls fn for each link map; false: the list cannot be read. */
+static bool
+walk(tnfctl_handle_t *h, const struct debug *first, link_f *fn, void *arg)
+{
+	size_t spaces = 0, n = 0, size = offsetof(struct debug, next);
+	struct debug d = *first;
+	struct link_map map;
+	uintptr_t at;
+
+	for (;;) {
+		for (at = d.map; at != 0 && n < CHAIN_MAX; n++) {
+			if (!h->ops->read(h, at, &map, sizeof(map)))
+				return false;
+			if (!fn(arg, at, &map))
+				return true;
+			at = (uintptr_t)map.l_next;
+		}
+		if (d.version < 2 || d.next == 0 || ++spaces == SPACES_MAX)
+			return true;
+		at = d.next;
+		memset(&d, 0, sizeof(d));
+		if (!h->ops->read(h, at, &d, size) || (d.version >= 2 &&
+		    !h->ops->read(h, at, &d, sizeof(d))))
+			return false;
+	}
+}
+
+static bool
+read_debug(tnfctl_handle_t *h, struct linker *l, struct debug *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (l->debug == 0)
+		l->debug = find_debug(h);
+	if (l->debug == 0 ||
+	    !h->ops->read(h, l->debug, ret, offsetof(struct debug, next)))
+		return false;
+	if (ret->version >= 2)
+		return h->ops->read(h, l->debug, ret, sizeof(*ret));
+	return true;
+}
+
+static bool
+add_to_print(void *arg, uintptr_t at, const struct link_map *map)
+{
+	const uint64_t words[] = { at, map->l_addr, (uintptr_t)map->l_ld };
+	uint64_t *print = arg;
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		*print = (*print ^ words[i]) * 0x9e3779b97f4a7c15u;
+	return true;
+}
+
+bool
+linkmap_look(tnfctl_handle_t *h, struct linker *l)
+{
+	struct debug d;
+	uint64_t print = 1;
+
+	if (!read_debug(h, l, &d) || d.map == 0) {
+		l->consistent = false;
+		return false;
+	}
+	l->brk = d.brk;
+	l->consistent = d.state == RT_CONSISTENT;
+	if (walk(h, &d, add_to_print, &print))
+		l->print = print;
+	return true;
+}
+
+struct listing {
+	tnfctl_handle_t *h;
+	struct maps maps;
+	struct text *text;
+	bool	 first;
+	tnfctl_errcode_t err;
+};
+
+/* Is the file the one that is mapped there, or has it been replaced? */
+static bool
+same_file(tnfctl_handle_t *h, const char *file, const struct mapping *start)
+{
+	char ours[PAGE], theirs[PAGE];
+	int fd = file_open(file);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = pread(fd, ours, sizeof(ours), 0);
+	close(fd);
+	return n > 0 && h->ops->read(h, start->start, theirs, (size_t)n) &&
+	    memcmp(ours, theirs, (size_t)n) == 0;
+}
+
+/* A name under which we can open what is mapped there. */
+static bool
+find_file(tnfctl_handle_t *h, const struct mapping *start, char *ret,
+    size_t size)
+{
+	int n;
+
+	n = snprintf(ret, size, "/proc/%d/root%s", (int)h->pid, start->path);
+	if (n > 0 && (size_t)n < size && same_file(h, ret, start))
+		return true;
+	/* Deleted or replaced; this way needs privileges. */
+	n = snprintf(ret, size, "/proc/%d/map_files/%lx-%lx", (int)h->pid,
+	    (unsigned long)start->start, (unsigned long)start->end);
+	if (n > 0 && (size_t)n < size && same_file(h, ret, start))
+		return true;
+	n = snprintf(ret, size, "/proc/%d/exe", (int)h->pid);
+	return n > 0 && same_file(h, ret, start);
+}
+
+static bool
+can_be_shown(const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	while (*p > ' ' && *p != 0x7f)
+		p++;
+	return *s == '/' && *p == '\0';
+}
+
+/* The name that the linker uses, if it is one that can be shown. */
+static void
+find_name(struct listing *l, const struct link_map *map,
+    const struct mapping *start, char ret[TEXT_SIZE])
+{
+	char *deleted;
+	size_t len;
+
+	if (text_read(l->h, l->text, (uintptr_t)map->l_name, ret) &&
+	    can_be_shown(ret))
+		return;
+	snprintf(ret, TEXT_SIZE, "%s", start->path);
+	len = strlen(ret);
+	deleted = len > 10 ? ret + len - 10 : ret;
+	if (strcmp(deleted, " (deleted)") == 0)
+		*deleted = '\0';
+}
+
+static bool
+list_one(void *arg, uintptr_t at, const struct link_map *map)
+{
+	char name[TEXT_SIZE], file[PATH_MAX + 32];
+	const struct mapping *m, *start;
+	struct listing *l = arg;
+	struct object_info info = {
+		.name = name, .file = file, .fd = -1, .bias = map->l_addr,
+		.key = { map->l_addr, (uintptr_t)map->l_ld },
+		.main = l->first,
+	};
+	int error;
+
+	l->first = false;
+	if (object_known(l->h, info.key))
+		return true;
+	if (l->maps.m == NULL && (error = maps_read(l->h->pid, &l->maps)) != 0) {
+		l->err = fail_errno(error, "/proc/%d/maps", (int)l->h->pid);
+		return false;
+	}
+	m = maps_find(&l->maps, (uintptr_t)map->l_ld);
+	if (m == NULL || m->path[0] != '/' ||
+	    (start = maps_file_start(&l->maps, m)) == NULL)
+		return true;		/* the vDSO */
+	find_name(l, map, start, name);
+	if (!find_file(l->h, start, file, sizeof(file)))
+		file[0] = '\0';
+	l->err = object_seen(l->h, &info);
+	return l->err == TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+linkmap_objects(tnfctl_handle_t *h, struct linker *linker)
+{
+	struct listing l = { .h = h, .first = true, .text = text_new() };
+	struct debug d;
+
+	if (l.text == NULL)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if (!read_debug(h, linker, &d) || !walk(h, &d, list_one, &l))
+		l.err = fail(TNFCTL_ERR_INTERNAL,
+		    "process %d: its list of loaded objects cannot be read",
+		    (int)h->pid);
+	maps_free(&l.maps);
+	free(l.text);
+	return l.err;
+}

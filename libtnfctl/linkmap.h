@@ -1,0 +1,26 @@
+/*
+ * linkmap.h - the dynamic linker's own list of what it has loaded.
+ */
+#ifndef LIBTNFCTL_LINKMAP_H
+#define LIBTNFCTL_LINKMAP_H
+
+#include "handle.h"
+
+struct linker {
+	uintptr_t debug;	/* its struct r_debug; 0: not found yet */
+	uintptr_t brk;		/* function it calls at each change */
+	uintptr_t interp;	/* where it is loaded itself */
+	bool	 consistent;	/* as of the latest linkmap_look() */
+	uint64_t print;		/* changes when the list does */
+};
+
+/* Without 'debug' finds it; then reads state and fingerprint.  False: the
+   program's linker has not come that far. */
+bool	linkmap_look(tnfctl_handle_t *, struct linker *);
+/* target_ops.objects of a process that we see through /proc. */
+tnfctl_errcode_t linkmap_objects(tnfctl_handle_t *, struct linker *);
+
+/* An entry of /proc/PID/auxv; 0: not there. */
+uintptr_t auxv_get(pid_t, unsigned long type);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * maps.c - what is mapped where in a process.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "maps.h"
+
+#define TEXT_MAX	(128u << 20)
+
+static int
+read_all(int fd, char **ret)
+{
+	size_t n = 0, room = 0;
+	char *text = NULL, *grown;
+	ssize_t got = 1;
+
+	while (got > 0) {
+		if (n + 1 >= room) {
+			room = room ? room * 2 : 65536;
+			grown = room <= TEXT_MAX ? realloc(text, room) : NULL;
+			if (grown == NULL) {
+				free(text);
+				return ENOMEM;
+			}
+			text = grown;
+		}
+		got = read(fd, text + n, room - n - 1);
+		n += got > 0 ? (size_t)got : 0;
+	}
+	if (got < 0) {
+		free(text);
+		return errno;
+	}
+	text[n] = '\0';
+	*ret = text;
+	return 0;
+}
+
+static bool
+parse(char *line, struct mapping *m)
+{
+	char perms[5];
+	int at = 0;
+
+	if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %" SCNx64
+	    " %*x:%*x %" SCNu64 "%n", &m->start, &m->end, perms, &m->offset,
+	    &m->inode, &at) != 5)
+		return false;
+	m->exec = perms[2] == 'x';
+	m->path = line + at + strspn(line + at, " ");
+	return true;
+}
+
+static int
+split(struct maps *maps)
+{
+	char *line, *rest = maps->text;
+	struct mapping *grown;
+	size_t room = 0;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (maps->n == room) {
+			room = room ? room * 2 : 256;
+			grown = realloc(maps->m, room * sizeof(*grown));
+			if (grown == NULL)
+				return ENOMEM;
+			maps->m = grown;
+		}
+		if (parse(line, &maps->m[maps->n]))
+			maps->n++;
+	}
+	return 0;
+}
+
+int
+maps_read(pid_t pid, struct maps *ret)
+{
+	char name[64];
+	int fd, error;
+
+	*ret = (struct maps){ 0 };
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
+		return errno;
+	error = read_all(fd, &ret->text);
+	close(fd);
+	if (error == 0)
+		error = split(ret);
+	if (error != 0)
+		maps_free(ret);
+	return error;
+}
+
+void
+maps_free(struct maps *maps)
+{
+	free(maps->m);
+	free(maps->text);
+	*maps = (struct maps){ 0 };
+}
+
+const struct mapping *
+maps_find(const struct maps *maps, uintptr_t address)
+{
+	size_t low = 0, high = maps->n, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (address < maps->m[mid].start)
+			high = mid;
+		else if (address >= maps->m[mid].end)
+			low = mid + 1;
+		else
+			return &maps->m[mid];
+	}
+	return NULL;
+}
+
+const struct mapping *
+maps_file_start(const struct maps *maps, const struct mapping *m)
+{
+	const struct mapping *at;
+
+	for (at = m; at >= maps->m; at--)
+		if (at->inode == m->inode && at->offset == 0 &&
+		    strcmp(at->path, m->path) == 0)
+			return at;
+	return NULL;
+}

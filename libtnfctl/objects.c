@@ -1,0 +1,268 @@
+/*
+ * objects.c - what is loaded in a process.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf-file.h"
+#include "objects.h"
+
+#define SECTION_MAX	(64u << 20)	/* bytes of control blocks an object */
+#define SECTIONS_MAX	256u		/* sections with blocks an object */
+#define OBJECTS_MAX	8192u
+#define DEEP_MAX	512u		/* objects whose .symtab is read */
+
+static const char *const known_names[KNOWN_COUNT] = {
+	[KNOWN_CONTROL] = TNF_PROCESS_SYMBOL,
+	[KNOWN_INTERNAL_FLAG] = "_tnfctl_internal_tracing_flag",
+	[KNOWN_EXTERNAL_PID] = "_tnfctl_externally_traced_pid",
+};
+
+static void
+object_free(struct object *o)
+{
+	if (o == NULL)
+		return;
+	if (o->fd >= 0)
+		close(o->fd);
+	free(o->name);
+	free(o->file);
+	free(o->sections);
+	free(o);
+}
+
+void
+objects_free(tnfctl_handle_t *h)
+{
+	struct object *o;
+
+	while ((o = h->objects) != NULL) {
+		h->objects = o->next;
+		object_free(o);
+	}
+	h->nobjects = 0;
+}
+
+int
+file_open(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	/* The name may lead to a FIFO or a terminal by now. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	return fd;
+}
+
+int
+object_open(const struct object *o)
+{
+	if (o->fd >= 0)
+		return fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+	return file_open(o->file);
+}
+
+bool
+object_known(tnfctl_handle_t *h, const uintptr_t key[2])
+{
+	struct object *o;
+
+	for (o = h->objects; o != NULL; o = o->next)
+		if (o->key[0] == key[0] && o->key[1] == key[1]) {
+			o->seen = true;
+			return true;
+		}
+	return false;
+}
+
+static bool
+add_section(void *arg, uint64_t address, uint64_t size)
+{
+	struct object *o = arg;
+	struct section *s;
+
+	if (size == 0 || size > SECTION_MAX || o->nsections == SECTIONS_MAX)
+		return true;
+	s = realloc(o->sections, (o->nsections + 1) * sizeof(*s));
+	if (s == NULL)
+		return false;
+	o->sections = s;
+	s[o->nsections].address = o->bias + address;
+	s[o->nsections++].size = size;
+	return true;
+}
+
+/* An object whose file cannot be read or makes no sense has no probes. */
+static void
+look_inside(tnfctl_handle_t *h, struct object *o,
+    const struct object_info *info)
+{
+	uint64_t values[KNOWN_COUNT] = { 0 };
+	int fd = object_open(o);
+	struct elf *e;
+	size_t i;
+
+	if (fd < 0)
+		return;
+	if ((e = elf_open(fd)) != NULL) {
+		if (o->bias == NO_BIAS)
+			o->bias = info->base - elf_lowest(e);
+		elf_sections(e, TNF_PROBE_SECTION, add_section, o);
+		/* The library may be linked in; then nothing exports it. */
+		elf_symbols(e, known_names, values, KNOWN_COUNT,
+		    (o->main || o->nsections > 0) && h->deep++ < DEEP_MAX);
+		for (i = 0; i < KNOWN_COUNT; i++)
+			if (values[i] != 0)
+				o->known[i] = o->bias + values[i];
+		elf_close(e);
+	}
+	close(fd);
+}
+
+tnfctl_errcode_t
+object_seen(tnfctl_handle_t *h, const struct object_info *info)
+{
+	struct object *o, **end;
+
+	if (object_known(h, info->key) || h->nobjects == OBJECTS_MAX)
+		return TNFCTL_ERR_NONE;
+	if ((o = calloc(1, sizeof(*o))) == NULL)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	o->fd = -1;
+	o->name = strdup(info->name);
+	if (info->file != NULL)
+		o->file = strdup(info->file);
+	if (o->name == NULL || (info->file != NULL && o->file == NULL) ||
+	    (info->fd >= 0 &&
+	    (o->fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0)) < 0)) {
+		object_free(o);
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	}
+	o->bias = info->bias;
+	o->key[0] = info->key[0];
+	o->key[1] = info->key[1];
+	o->main = info->main;
+	o->seen = o->fresh = true;
+	look_inside(h, o, info);
+	for (end = &h->objects; *end != NULL; end = &(*end)->next)
+		;
+	*end = o;
+	h->nobjects++;
+	return TNFCTL_ERR_NONE;
+}
+
+static void
+object_gone(tnfctl_handle_t *h, struct object *o)
+{
+	size_t i;
+
+	for (i = 0; i < h->nprobes; i++)
+		if (h->probes[i]->object == o) {
+			h->probes[i]->object = NULL;
+			h->probes[i]->gone = true;
+		}
+	object_free(o);
+	h->nobjects--;
+}
+
+tnfctl_errcode_t
+objects_refresh(tnfctl_handle_t *h, struct objects_change *ret)
+{
+	struct object *o, **link;
+	tnfctl_errcode_t err;
+
+	for (o = h->objects; o != NULL; o = o->next)
+		o->seen = false;
+	if ((err = h->ops->objects(h)) != TNFCTL_ERR_NONE)
+		return err;
+	*ret = (struct objects_change){ 0 };
+	for (link = &h->objects; (o = *link) != NULL; ) {
+		ret->came |= o->fresh;
+		if (o->seen) {
+			link = &o->next;
+			continue;
+		}
+		ret->went = true;
+		*link = o->next;
+		object_gone(h, o);
+	}
+	return TNFCTL_ERR_NONE;
+}
+
+static bool
+is_called(const struct object *o, const char *lib)
+{
+	const char *slash = strrchr(o->name, '/');
+
+	return lib == NULL || strcmp(slash ? slash + 1 : o->name, lib) == 0;
+}
+
+bool
+objects_function(tnfctl_handle_t *h, const char *lib, const char *name,
+    uintptr_t *ret)
+{
+	bool found = false;
+	struct object *o;
+	struct elf *e;
+	uint64_t value;
+	int fd;
+
+	for (o = h->objects; o != NULL && !found; o = o->next) {
+		if (!is_called(o, lib) || (fd = object_open(o)) < 0)
+			continue;
+		if ((e = elf_open(fd)) != NULL) {
+			found = elf_function(e, name, &value);
+			if (found)
+				*ret = o->bias + value;
+			elf_close(e);
+		}
+		close(fd);
+	}
+	return found;
+}
+
+bool
+objects_function_at(tnfctl_handle_t *h, uintptr_t address, char *ret,
+    size_t size)
+{
+	bool found = false;
+	struct object *o;
+	struct elf *e;
+	int fd;
+
+	for (o = h->objects; o != NULL && !found; o = o->next) {
+		if (address < o->bias || (fd = object_open(o)) < 0)
+			continue;
+		if ((e = elf_open(fd)) != NULL) {
+			found = elf_function_at(e, address - o->bias, ret, size);
+			elf_close(e);
+		}
+		close(fd);
+	}
+	return found;
+}
+
+uintptr_t
+objects_known(tnfctl_handle_t *h, enum known what, struct object **ret)
+{
+	struct object *o;
+
+	for (o = h->objects; o != NULL; o = o->next)
+		if (o->known[what] != 0) {
+			if (ret != NULL)
+				*ret = o;
+			return o->known[what];
+		}
+	return 0;
+}

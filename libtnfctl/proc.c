@@ -1,0 +1,625 @@
+/*
+ * proc.c - hold a process still, look inside, let it go.
+ *
+ * ptrace(2) knows threads, not processes, and only the thread that took a
+ * target's thread may give it orders.  A thread of the target is, for us,
+ *
+ * running	executes; all we can do is to ask it to stop
+ * stopped	we asked, or something happened to it, and wait(2) has told us;
+ *		then its registers and the memory can be read and written
+ * absent	nothing will be told: it has exited but must stay for the sake of
+ *		others, or it sleeps in the kernel where nothing wakes it and
+ *		will stop before it comes back from there
+ *
+ * We take threads with PTRACE_SEIZE, which sends no signal: a system call that
+ * is interrupted is restarted, and what the target knows of stopping is
+ * nothing.  Threads that are born later come to us by themselves, stopped.
+ *
+ * A stop has a reason: we asked; a signal is about to be delivered, and is
+ * passed on when the thread runs again; the process is in a job control stop,
+ * and then stays in it (PTRACE_LISTEN); it forked, became another program, or
+ * ended.  If we die the kernel lets everything go; nothing of ours is left in
+ * the target, as we never write to its code.  Exec handles are different, they
+ * die with us, and so they may have breakpoint registers set, which would
+ * otherwise outlive us and kill the target at the next hit.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proc.h"
+
+#define THREADS_MAX	(1u << 18)
+#define ROUNDS_MAX	1000		/* in which new threads keep coming */
+#define PAUSE_NS	50000
+#define ABSENT_PAUSES	400		/* 20 ms and more in the kernel: absent */
+#define LEAVE_PAUSES	40000		/* 2 s for the absent to come back */
+
+struct proc *
+proc_new(pid_t pid, bool ours)
+{
+	struct proc *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return NULL;
+	p->pid = pid;
+	p->ours = ours;
+	p->mem = -1;
+	return p;
+}
+
+void
+proc_free(struct proc *p)
+{
+	if (p == NULL)
+		return;
+	if (p->mem >= 0)
+		close(p->mem);
+	free(p->threads);
+	free(p);
+}
+
+char
+proc_state(pid_t pid, pid_t tid)
+{
+	char name[64], text[512], *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/task/%d/stat", (int)pid,
+	    (int)tid);
+	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	return end != NULL && end[1] == ' ' ? end[2] : 0;
+}
+
+long
+proc_status(pid_t pid, const char *field)
+{
+	size_t len = strlen(field);
+	char path[64], line[256];
+	long value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return -1;
+	while (value == -1 && fgets(line, sizeof(line), f) != NULL)
+		if (strncmp(line, field, len) == 0 && line[len] == ':')
+			value = strtol(line + len + 1, NULL, 10);
+	fclose(f);
+	return value;
+}
+
+tnfctl_errcode_t
+proc_open_memory(struct proc *p)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/%d/mem", (int)p->pid);
+	if (p->mem >= 0)
+		close(p->mem);
+	p->mem = open(name, O_RDWR | O_CLOEXEC);
+	return p->mem < 0 ? fail_errno(errno, "%s", name) : TNFCTL_ERR_NONE;
+}
+
+bool
+proc_read(struct proc *p, uintptr_t address, void *buf, size_t n)
+{
+	char *to = buf;
+	ssize_t got;
+
+	for (; n > 0; n -= (size_t)got, to += got, address += (size_t)got) {
+		got = pread(p->mem, to, n, (off_t)address);
+		if (got <= 0)
+			return false;
+	}
+	return true;
+}
+
+bool
+proc_write(struct proc *p, uintptr_t address, const void *buf, size_t n)
+{
+	const char *from = buf;
+	ssize_t put;
+
+	for (; n > 0; n -= (size_t)put, from += put, address += (size_t)put) {
+		put = pwrite(p->mem, from, n, (off_t)address);
+		if (put <= 0)
+			return false;
+	}
+	return true;
+}
+
+struct thread *
+proc_thread(struct proc *p, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].tid == tid)
+			return &p->threads[i];
+	return NULL;
+}
+
+static struct thread *
+add_thread(struct proc *p, pid_t tid)
+{
+	struct thread *t = proc_thread(p, tid), *grown;
+	size_t room;
+
+	if (t != NULL)
+		return t;
+	if (p->n == p->room) {
+		room = p->room ? p->room * 2 : 16;
+		if (room > THREADS_MAX || (grown = realloc(p->threads,
+		    room * sizeof(*grown))) == NULL)
+			return NULL;
+		p->threads = grown;
+		p->room = room;
+	}
+	t = &p->threads[p->n++];
+	*t = (struct thread){ .tid = tid };
+	return t;
+}
+
+static void
+drop_thread(struct proc *p, struct thread *t)
+{
+	*t = p->threads[--p->n];
+}
+
+static unsigned int
+wanted_options(const struct proc *p)
+{
+	return PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+	    PTRACE_O_TRACESYSGOOD |
+	    (p->ours ? PTRACE_O_EXITKILL : 0) |
+	    (p->follow ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : 0);
+}
+
+/* A thread that one of the target's threads which we have had has made. */
+static bool
+is_ours_already(pid_t tid)
+{
+	return proc_status(tid, "TracerPid") == (long)gettid();
+}
+
+/* 0: taken, or not there any more; else an errno. */
+static int
+seize(struct proc *p, pid_t tid)
+{
+	unsigned int options = wanted_options(p);
+	struct thread *t;
+	char state;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (uintptr_t)options) < 0) {
+		if (errno == ESRCH)
+			return 0;
+		if (errno != EPERM || !is_ours_already(tid)) {
+			int error = errno;
+
+			state = proc_state(p->pid, tid);
+			return state == 'Z' || state == 'X' || state == 0 ?
+			    0 : error;
+		}
+	}
+	if ((t = add_thread(p, tid)) == NULL)
+		return ENOMEM;
+	t->options = options;
+	return 0;
+}
+
+/* One pass over /proc/PID/task. */
+static int
+seize_new(struct proc *p, bool *ret_found)
+{
+	struct dirent *e;
+	char name[64];
+	int error = 0;
+	pid_t tid;
+	DIR *dir;
+
+	*ret_found = false;
+	snprintf(name, sizeof(name), "/proc/%d/task", (int)p->pid);
+	if ((dir = opendir(name)) == NULL)
+		return errno == ENOENT ? ESRCH : errno;
+	while (error == 0 && (e = readdir(dir)) != NULL) {
+		tid = (pid_t)strtol(e->d_name, NULL, 10);
+		if (tid <= 0 || proc_thread(p, tid) != NULL)
+			continue;
+		error = seize(p, tid);
+		*ret_found |= error == 0 && proc_thread(p, tid) != NULL;
+	}
+	closedir(dir);
+	return error;
+}
+
+static void
+end_process(struct proc *p, enum proc_event event)
+{
+	p->event = event;
+	p->gone = true;
+	p->n = 0;
+}
+
+/* The exec has ended all threads but one, which is now the leader. */
+static void
+after_exec(struct proc *p, unsigned int options)
+{
+	int status;
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].tid != p->pid)
+			waitpid(p->threads[i].tid, &status, __WALL | WNOHANG);
+	p->n = 0;
+	p->event = PROC_EXEC;
+	*add_thread(p, p->pid) = (struct thread){
+		.tid = p->pid, .stopped = true, .options = options };
+}
+
+/* Did the breakpoint register fire? */
+static bool
+hit_breakpoint(struct thread *t, int signal)
+{
+	siginfo_t si;
+
+	return t->armed && signal == SIGTRAP &&
+	    ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0 &&
+	    si.si_code == TRAP_HWBKPT;
+}
+
+static void
+note_ptrace_event(struct proc *p, struct thread *t, int event, int signal)
+{
+	unsigned long message = 0;
+
+	ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &message);
+	switch (event) {
+	case PTRACE_EVENT_STOP:
+		t->group = signal != SIGTRAP;
+		break;
+	case PTRACE_EVENT_CLONE:
+		if ((t = add_thread(p, (pid_t)message)) != NULL &&
+		    t->options == 0)
+			t->options = wanted_options(p);
+		break;
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+		t->event = PROC_FORK;
+		t->child = (pid_t)message;
+		break;
+	case PTRACE_EVENT_EXEC:
+		after_exec(p, t->options);
+		break;
+	}
+}
+
+static void
+note(struct proc *p, struct thread *t, int status)
+{
+	int event = (unsigned int)status >> 16, signal = WSTOPSIG(status);
+
+	if (!WIFSTOPPED(status)) {
+		if (t->tid == p->pid)
+			end_process(p, WIFEXITED(status) ? PROC_EXITED :
+			    PROC_KILLED);
+		else
+			drop_thread(p, t);
+		return;
+	}
+	t->stopped = true;
+	t->absent = t->group = t->asked = false;
+	t->signal = 0;
+	if (event != 0)
+		note_ptrace_event(p, t, event, signal);
+	else if (hit_breakpoint(t, signal))
+		t->event = PROC_LINKER;
+	else if (signal == (SIGTRAP | 0x80))
+		t->event = PROC_SYSCALL;
+	else
+		t->signal = signal;
+}
+
+bool
+proc_take(struct proc *p, pid_t tid)
+{
+	struct thread *t = proc_thread(p, tid);
+	int status;
+	pid_t got;
+
+	if (t == NULL) {
+		/* Born, and stopped, before its mother could tell. */
+		if (proc_state(p->pid, tid) == 0 ||
+		    proc_status(tid, "Tgid") != (long)p->pid ||
+		    (t = add_thread(p, tid)) == NULL)
+			return false;
+		t->options = wanted_options(p);
+	}
+	got = waitpid(tid, &status, __WALL | WNOHANG);
+	if (got == tid)
+		note(p, t, status);
+	else if (got < 0 && errno == ECHILD)
+		drop_thread(p, t);
+	return got == tid;
+}
+
+static bool
+take_round(struct proc *p)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = p->n; i-- > 0; )
+		if (i < p->n && !p->threads[i].stopped)
+			any |= proc_take(p, p->threads[i].tid);
+	return any;
+}
+
+void
+proc_take_all(struct proc *p)
+{
+	while (take_round(p))
+		;
+}
+
+static void
+set_options(struct proc *p, struct thread *t)
+{
+	unsigned int options = wanted_options(p);
+
+	if (t->options != options && ptrace(PTRACE_SETOPTIONS, t->tid, NULL,
+	    (uintptr_t)options) == 0)
+		t->options = options;
+}
+
+/* Sets (address) or clears (0) the breakpoint register of a stopped thread. */
+static bool
+arm(struct thread *t, uintptr_t address)
+{
+	const uintptr_t at = offsetof(struct user, u_debugreg[0]);
+	const uintptr_t ctl = offsetof(struct user, u_debugreg[7]);
+
+	if (address == 0 && !t->armed)
+		return true;
+	if (ptrace(PTRACE_POKEUSER, t->tid, ctl, (uintptr_t)0) < 0 ||
+	    (address != 0 && (ptrace(PTRACE_POKEUSER, t->tid, at, address) < 0 ||
+	    ptrace(PTRACE_POKEUSER, t->tid, ctl, (uintptr_t)1) < 0)))
+		return false;
+	t->armed = address != 0;
+	return true;
+}
+
+static void
+resume(struct proc *p, struct thread *t)
+{
+	set_options(p, t);
+	if (p->ours && p->linker.brk != 0 && !t->armed && !p->no_registers)
+		p->no_registers = !arm(t, p->linker.brk);
+	if (t->group)
+		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
+	else
+		ptrace(p->syscalls ? PTRACE_SYSCALL : PTRACE_CONT, t->tid,
+		    NULL, (uintptr_t)t->signal);
+	t->stopped = t->asked = false;
+	t->signal = 0;
+	t->event = PROC_NOTHING;
+}
+
+void
+proc_run(struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].stopped)
+			resume(p, &p->threads[i]);
+}
+
+void
+proc_resume_idle(struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].stopped &&
+		    p->threads[i].event == PROC_NOTHING)
+			resume(p, &p->threads[i]);
+}
+
+struct thread *
+proc_pending(struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].event != PROC_NOTHING)
+			return &p->threads[i];
+	return NULL;
+}
+
+static void
+pause_briefly(void)
+{
+	struct timespec ts = { .tv_nsec = PAUSE_NS };
+
+	nanosleep(&ts, NULL);
+}
+
+/* Will this thread never tell us that it stopped, or not soon? */
+static bool
+is_absent(const struct proc *p, const struct thread *t)
+{
+	char state = proc_state(p->pid, t->tid);
+
+	return state == 'Z' || state == 'X' || state == 'D';
+}
+
+static bool
+all_stopped(struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (!p->threads[i].stopped && !p->threads[i].absent)
+			return false;
+	return true;
+}
+
+static void
+ask_all(struct proc *p)
+{
+	struct thread *t;
+
+	for (t = p->threads; t < p->threads + p->n; t++)
+		if (!t->stopped && !t->asked) {
+			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+			t->asked = true;
+		}
+}
+
+static void
+find_absent(struct proc *p)
+{
+	struct thread *t;
+
+	for (t = p->threads; t < p->threads + p->n; t++)
+		if (!t->stopped && is_absent(p, t))
+			t->absent = true;
+}
+
+void
+proc_stop(struct proc *p)
+{
+	unsigned int pauses = 0;
+
+	while (!p->gone) {
+		ask_all(p);
+		if (take_round(p)) {
+			pauses = 0;
+			continue;
+		}
+		if (all_stopped(p))
+			return;
+		pause_briefly();
+		if (++pauses % ABSENT_PAUSES == 0)
+			find_absent(p);
+	}
+}
+
+tnfctl_errcode_t
+proc_attach(struct proc *p)
+{
+	int error, rounds = 0;
+	bool found;
+
+	/* Take first, stop then: it stands still for as short as can be. */
+	do {
+		if ((error = seize_new(p, &found)) != 0)
+			break;
+		if (!found || rounds > 0)
+			proc_stop(p);
+	} while (found && rounds++ < ROUNDS_MAX && !p->gone);
+	if (error == 0 && p->n > 0 && !p->gone)
+		return proc_open_memory(p);
+	if (error != 0)
+		return fail_errno(error, "process %d", (int)p->pid);
+	return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+	    (int)p->pid);
+}
+
+tnfctl_errcode_t
+proc_adopt(struct proc *p)
+{
+	struct thread *t = add_thread(p, p->pid);
+
+	if (t == NULL)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	t->options = wanted_options(p);
+	t->asked = true;
+	proc_stop(p);
+	if (p->gone)
+		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		    (int)p->pid);
+	return proc_open_memory(p);
+}
+
+/* Absent threads must stop before we can let them go. */
+static void
+await_absent(struct proc *p)
+{
+	unsigned int pauses;
+	bool any = true;
+	size_t i;
+
+	for (pauses = 0; any && pauses < LEAVE_PAUSES && !p->gone; pauses++) {
+		for (any = false, i = p->n; i-- > 0; )
+			if (i < p->n && !p->threads[i].stopped) {
+				any |= proc_state(p->pid,
+				    p->threads[i].tid) != 'Z';
+				proc_take(p, p->threads[i].tid);
+			}
+		if (any)
+			pause_briefly();
+	}
+}
+
+static void
+let_go(struct thread *t)
+{
+	arm(t, 0);
+	ptrace(PTRACE_DETACH, t->tid, NULL,
+	    (uintptr_t)(t->group ? 0 : t->signal));
+}
+
+void
+proc_detach(struct proc *p, bool suspend)
+{
+	size_t i, j;
+
+	if (suspend)
+		kill(p->pid, SIGSTOP);
+	for (i = j = 0; i < p->n; i++)
+		if (p->threads[i].stopped)
+			let_go(&p->threads[i]);
+		else
+			p->threads[j++] = p->threads[i];
+	p->n = j;
+	await_absent(p);
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].stopped)
+			let_go(&p->threads[i]);
+	p->n = 0;
+}
+
+void
+proc_kill(struct proc *p)
+{
+	unsigned int pauses = 0;
+	size_t i;
+
+	if (p->gone)
+		return;
+	kill(p->pid, SIGKILL);
+	for (i = 0; i < p->n; i++)
+		p->threads[i].stopped = p->threads[i].absent = false;
+	while (!p->gone && p->n > 0 && pauses++ < LEAVE_PAUSES)
+		if (!take_round(p))
+			pause_briefly();
+}

@@ -1,0 +1,87 @@
+/*
+ * proc.h - hold a process still, look inside, let it go.
+ */
+#ifndef LIBTNFCTL_PROC_H
+#define LIBTNFCTL_PROC_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "handle.h"
+#include "linkmap.h"
+
+enum proc_event {
+	PROC_NOTHING,
+	PROC_LINKER,		/* the linker has called its r_brk */
+	PROC_SYSCALL,
+	PROC_FORK,
+	PROC_EXEC,
+	PROC_EXITED,
+	PROC_KILLED
+};
+
+struct thread {
+	pid_t	 tid;
+	bool	 stopped;	/* we have seen it stop, and it has not run since */
+	bool	 group;		/* ... in a job control stop */
+	bool	 asked;		/* to stop */
+	bool	 absent;	/* dead, or deep in the kernel: nothing to wait for */
+	bool	 armed;		/* breakpoint register set */
+	int	 signal;	/* that it is about to get */
+	enum proc_event event;	/* that nobody has been told yet */
+	pid_t	 child;		/* PROC_FORK */
+	unsigned int options;	/* of ptrace */
+};
+
+struct proc {
+	pid_t	 pid;
+	bool	 ours;		/* exec handle: our child, dies with us */
+	bool	 gone;
+	bool	 follow;	/* forks */
+	bool	 no_registers;	/* breakpoint registers do not work here */
+	bool	 syscalls;	/* stop at each system call */
+	int	 mem;		/* /proc/PID/mem */
+	struct thread *threads;
+	size_t	 n, room;
+	struct linker linker;
+	enum proc_event event;	/* of the process: exec, exited, killed */
+};
+
+/* Half-built ones are fine for proc_free(), which does not let go. */
+struct proc *proc_new(pid_t, bool ours);
+void	proc_free(struct proc *);
+
+/* Takes all threads and stops them. */
+tnfctl_errcode_t proc_attach(struct proc *);
+/* Takes a thread that the kernel has given us already (fork, exec). */
+tnfctl_errcode_t proc_adopt(struct proc *);
+tnfctl_errcode_t proc_open_memory(struct proc *);
+
+void	proc_run(struct proc *);
+void	proc_stop(struct proc *);
+/* Lets go.  Stops with a job control stop before it, if suspend is set. */
+void	proc_detach(struct proc *, bool suspend);
+void	proc_kill(struct proc *);
+
+/* Takes what wait(2) has to say about 'tid'; false: nothing, or not ours. */
+bool	proc_take(struct proc *, pid_t tid);
+/* All that is there to say about any thread. */
+void	proc_take_all(struct proc *);
+/* Next event that nobody has been told, or NULL; PROC_EXEC and ends go first. */
+struct thread *proc_pending(struct proc *);
+/* Lets threads run that stopped for nothing of interest. */
+void	proc_resume_idle(struct proc *);
+
+struct thread *proc_thread(struct proc *, pid_t);
+bool	proc_read(struct proc *, uintptr_t, void *, size_t);
+bool	proc_write(struct proc *, uintptr_t, const void *, size_t);
+
+/* State letter of a thread, as in ps(1); 0: there is none. */
+char	proc_state(pid_t pid, pid_t tid);
+/* A number from /proc/PID/status; -1: not there. */
+long	proc_status(pid_t, const char *field);
+
+#endif
