@@ -132,7 +132,7 @@ source_fill(struct shell *sh, bool in_statement)
 		return SOURCE_END;
 	r = src->term != NULL ? read_term(src, in_statement) : read_file(src);
 	src->pos = r == SOURCE_LINE ? src->line : "";
-	if (r == SOURCE_LINE)
+	if (r != SOURCE_END)
 		src->line_no++;
 	return r;
 }

@@ -100,8 +100,6 @@ target_run(struct shell *sh)
 	enum target_run r;
 
 	fflush(stdout);
-	/* What was pressed at the prompt was about the prompt. */
-	target_interrupted();
 	do {
 		err = tnfctl_continue(sh->target, &event, NULL);
 		if (err != TNFCTL_ERR_NONE) {
@@ -110,16 +108,22 @@ target_run(struct shell *sh)
 			return TARGET_FAILED;
 		}
 	} while (goes_on(event));
-	if ((r = after_event(sh, event)) == TARGET_STOPPED)
+	if ((r = after_event(sh, event)) == TARGET_STOPPED) {
+		/* Behind the terminal's "^C". */
+		if (sh->interactive)
+			putchar('\n');
 		target_check(sh);
+	}
 	return r;
 }
 
 bool
 target_close(struct shell *sh)
 {
-	tnfctl_errcode_t err = tnfctl_close(sh->target, sh->at_quit);
+	tnfctl_errcode_t err;
 
+	fflush(stdout);
+	err = tnfctl_close(sh->target, sh->at_quit);
 	sh->target = NULL;
 	if (err == TNFCTL_ERR_NONE)
 		return true;

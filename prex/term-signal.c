@@ -3,7 +3,11 @@
  * another mode then, which nobody else must get to see: not the shell that we
  * are stopped for, and not the one that we leave to.
  */
+#include <sys/ioctl.h>
+
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "term-signal.h"
@@ -72,6 +76,38 @@ suffer(EditLine *el, int sig)
 	el_set(el, EL_REFRESH);
 }
 
+static void
+put_capability(EditLine *el, const char *name)
+{
+	char *s = NULL;
+
+	if (el_get(el, EL_GETTC, name, &s) == 0 && s != NULL)
+		fputs(s, stdout);
+}
+
+/* The window has another size: the terminal has folded the line anew, and
+   libedit, which does not know how, is to start from its beginning. */
+static void
+resize(EditLine *el)
+{
+	const LineInfo *li = el_line(el);
+	struct winsize ws;
+	size_t rows = 0;
+	char *(*prompt)(EditLine *);
+
+	if (el_get(el, EL_PROMPT, &prompt) == 0 &&
+	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
+		rows = (strlen(prompt(el)) + (li->cursor - li->buffer)) /
+		    ws.ws_col;
+	putchar('\r');
+	while (rows-- > 0)
+		put_capability(el, "up");
+	put_capability(el, "cd");
+	fflush(stdout);
+	el_resize(el);
+	el_set(el, EL_REFRESH);
+}
+
 bool
 term_signal_act(EditLine *el)
 {
@@ -83,8 +119,7 @@ term_signal_act(EditLine *el)
 	}
 	if (came[SIGWINCH]) {
 		came[SIGWINCH] = 0;
-		el_resize(el);
-		el_set(el, EL_REFRESH);
+		resize(el);
 	}
 	if (came[SIGCONT]) {
 		/* The shell may have changed the terminal. */

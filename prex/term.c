@@ -165,6 +165,8 @@ read_edited(struct term *t, char **line, size_t *size)
 	fflush(stdout);
 	term_signal_begin();
 	el_resize(t->el);
+	/* Before the prompt shows, lest typing at once is echoed twice. */
+	el_set(t->el, EL_PREP_TERM, 1);
 	text = el_gets(t->el, &n);
 	term_signal_end();
 	if (text == NULL && n < 0 && errno == EINTR) {

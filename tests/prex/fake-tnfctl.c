@@ -12,7 +12,7 @@
  *			gone wait (for a signal)
  *	failing NAME	operations on this probe fail
  */
-#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +196,20 @@ load_later(tnfctl_handle_t *h)
 		}
 }
 
+/* No signal may come between the message and the wait. */
+static void
+wait_for_signal(void)
+{
+	sigset_t block, old;
+
+	sigemptyset(&block);
+	sigaddset(&block, SIGINT);
+	sigprocmask(SIG_BLOCK, &block, &old);
+	fputs("target runs\n", stderr);
+	sigsuspend(&old);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
 tnfctl_errcode_t
 tnfctl_continue(tnfctl_handle_t *h, tnfctl_event_t *event,
     tnfctl_handle_t **child)
@@ -212,7 +226,7 @@ tnfctl_continue(tnfctl_handle_t *h, tnfctl_event_t *event,
 	} else if (strcmp(name, "gone") == 0) {
 		*event = TNFCTL_EVENT_TARGGONE;
 	} else if (strcmp(name, "wait") == 0) {
-		pause();
+		wait_for_signal();
 		*event = TNFCTL_EVENT_EINTR;
 	}
 	return TNFCTL_ERR_NONE;

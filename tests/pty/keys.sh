@@ -1,0 +1,40 @@
+#!/bin/sh
+# keys.sh - keystrokes in, screen out: editing, history, completion, paste,
+# Ctrl-C and Ctrl-Z, window sizes.
+#
+# usage: keys.sh PREX PTY [SCRIPT ...]
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+scratch
+prex=$1 pty=$2; shift 2
+here=$TNF_SOURCE/tests/pty tables=$TNF_SOURCE/tests/prex
+export HOME="$TMP/home" XDG_STATE_HOME="$TMP/state" PS1='sh$ '
+export PREX_FAKE=kernel.table TERM=xterm
+unset TMPDIR ENV EDITRC
+mkdir "$HOME" "$TMP/work"
+cp "$tables"/*.table "$TMP/work"
+ln -s "$prex" "$TMP/work/prex"
+cd "$TMP/work" || exit 1
+PATH=$TMP/work:$PATH
+[ $# -gt 0 ] || set -- edit complete paste resize interrupt kernel dumb stop \
+	history-1 history-2
+
+bad=0
+for name; do
+	case $name in history-2) ;; *) rm -rf "$XDG_STATE_HOME" ;; esac
+	case $name in
+	kernel)	set -- prex -k ;;
+	stop)	set -- sh -i ;;
+	*)	set -- prex parser.table ;;
+	esac
+	term=xterm
+	[ "$name" != dumb ] || term=dumb
+	if TERM=$term "$pty" "$here/$name.pty" "$@"; then
+		echo "ok: $name"
+	else
+		bad=1
+	fi
+done
+# Nobody else's business.
+[ "$(stat -c %a "$XDG_STATE_HOME/prex/history" 2>/dev/null || echo 600)" = 600 ] ||
+	fail "the history can be read by others"
+exit $bad
