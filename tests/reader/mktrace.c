@@ -74,7 +74,7 @@ blocks_for(const struct job *j, uint32_t size)
 {
 	uint32_t event = strcmp(j->probe, "none") == 0 ? 8 :
 	    strcmp(j->probe, "ints") == 0 ? 16 : 40;
-	uint32_t in_block = (size - 24 - 48 - event) / event;
+	uint32_t in_block = (size - 24 - 112 - event) / event;
 
 	return (uint32_t)(j->events / in_block) + j->threads + 1;
 }
