@@ -14,7 +14,7 @@
 
 #include "fake.h"
 
-/* As in tnfdump(1), loosest first; text and level are all we know of it. */
+/* As in tnfexpr(5), loosest first; text and level are all we know of it. */
 static const struct op {
 	const char *text;
 	int	    level;

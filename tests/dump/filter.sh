@@ -1,0 +1,78 @@
+#!/bin/sh
+# filter.sh - which events the filters keep, and what they say to mistakes.
+# Usage: filter.sh TNFDUMP
+. "${TNF_SOURCE:-.}/tests/lib.sh"
+
+tnfdump=$(realpath "$1")
+need_golden
+scratch
+cd "$TNF_GOLDEN" || fail "cannot enter $TNF_GOLDEN"
+trace=kern_live.lp64.tnf
+
+# keeps NUMBER OPTION...: so many events of the kernel's trace
+keeps() {
+	want=$1
+	shift
+	got=$("$tnfdump" --no-header "$@" $trace | wc -l)
+	[ "$got" = "$want" ] || fail "$* keeps $got events, not $want"
+}
+
+# lines PATTERN: how many of the classic lines match
+lines() { "$tnfdump" --no-header $trace | grep -c -E "$1"; }
+
+# refuses WORD OPTION...: exit status 2 and a message with the word
+refuses() {
+	word=$1 rc=0
+	shift
+	"$tnfdump" "$@" $trace > "$TMP/out" 2> "$TMP/err" || rc=$?
+	[ $rc -ne 0 ] || fail "$*: exit status $rc"
+	grep -q -- "$word" "$TMP/err" || fail "$*: $(cat "$TMP/err")"
+	[ ! -s "$TMP/out" ] || fail "$*: printed something"
+}
+
+all=$(lines .)
+keeps "$all"
+keeps "$(lines ' syscall_(start|end) ')" --probe 'syscall_*'
+keeps "$(lines ' (biodone|pagein) ')" --probe biodone,pagein
+keeps "$(lines ' (biodone|pagein) ')" --probe biodone --probe pagein
+keeps "$(lines ' (biodone|pagein) ')" --where 'probe in ("biodone", "pagein")'
+keeps "$(lines ' syscall_')" --key syscall
+keeps "$(lines ' syscall_')" --where 'key == "syscall"'
+keeps "$(lines '^ +[0-9.]+ +[0-9.]+ +321 ')" -p 321
+keeps "$(lines '^ +[0-9.]+ +[0-9.]+ +321 ')" --where 'pid == 321'
+keeps "$(lines '^ +[0-9.]+ +[0-9.]+ +321 +2 ')" -p 321 --tid 2
+keeps "$(lines '0x[0-9a-f]+ +1 [a-z]')" --cpu 1
+keeps "$all" --cpu 0-3,8
+keeps 0 --cpu 9
+keeps "$(lines ' errno: 2$')" --where 'errno == "ENOENT"'
+keeps "$(lines ' errno: 0$')" --where 'has errno and errno == 0'
+keeps "$(lines ' size: 8192')" --where 'size == 8K'
+keeps "$(lines ' address: 0x')" --where 'has address'
+keeps "$(lines 'state: (1|8)$')" --where 'state in ("SYSTEM", "WAIT_CPU")'
+keeps 1 --where 'elapsed == 0'
+keeps 11 --from 0us --until 10us
+keeps 11 --from 0us --to 10us
+keeps 6 --from 5us --until 10us
+keeps $((all - 5)) --from 5us
+keeps 6 --from @1000000005000 --until @1000000010000
+keeps 1 --last 1ns
+keeps "$(lines ' thread_block ')" --where 'stack[0] != 0 and has reason'
+keeps 0 --where 'nosuchmember == 1'
+keeps 0 --where 'not (nosuchmember == 1)'
+
+# Every format takes them.
+[ "$("$tnfdump" --to jsonl --probe pagein $trace | grep -c '"pagein"')" = \
+    "$(lines ' pagein ')" ] || fail "jsonl with --probe"
+
+refuses "'=='" --where 'pid = 5'
+refuses '	        ^' --where 'pid == 5 5'
+refuses 'list of numbers' --cpu x
+refuses 'matches "nosuch"' --probe nosuch
+refuses 'matches "nosuch"' --key nosuch
+refuses 'time expected' --from yesterday
+refuses 'time of day' --from 03:12:20
+refuses 'duration' --last x
+refuses 'no time' --to nosuch
+refuses 'names of processes' -p cat
+refuses 'name expected' --probe a,
+echo "filters agree with grep"

@@ -1,0 +1,76 @@
+#!/bin/sh
+# slice.sh - what --to tnf writes says what the filtered source said.
+# Usage: slice.sh TNFDUMP
+. "${TNF_SOURCE:-.}/tests/lib.sh"
+
+tnfdump=$(realpath "$1")
+need_golden
+scratch
+cd "$TNF_GOLDEN" || fail "cannot enter $TNF_GOLDEN"
+
+# All that a line can say but elapsed, which counts from the first event.
+columns=mono,delta,pid,lwpid,tid,cpu,probe,keys,src,args
+lines() { "$tnfdump" --no-header --columns $columns "$@"; }
+
+# same [FILTER...] -- FILE...: slice and source agree, values included.
+same() {
+	filters=
+	while [ "$1" != -- ]; do
+		filters="$filters $1"
+		shift
+	done
+	shift
+	# shellcheck disable=SC2086
+	lines $filters "$@" > "$TMP/want" || fail "tnfdump $filters $*"
+	# shellcheck disable=SC2086
+	"$tnfdump" --to tnf $filters "$@" > "$TMP/slice" ||
+		fail "--to tnf $filters $*"
+	if [ -s "$TMP/want" ]; then
+		lines "$TMP/slice" > "$TMP/got" || fail "reading the slice"
+	else
+		"$tnfdump" "$TMP/slice" > "$TMP/got" ||
+			fail "reading the empty slice"
+	fi
+	cmp "$TMP/want" "$TMP/got" || fail "differs: $filters $*"
+	"$tnfdump" -r "$TMP/slice" > "$TMP/raw" || fail "-r of the slice"
+	[ ! -s "$TMP/want" ] ||
+	    [ "$(grep -c tnf_tag_arg "$TMP/raw")" -ge \
+		"$(wc -l < "$TMP/want")" ] || fail "-r: $filters $*"
+	count=$((count + 1))
+}
+
+count=0
+for f in *.tnf; do
+	case $f in empty*) continue ;; esac
+	same -- "$f"
+	same --where elapsed%3==0 -- "$f"
+	same --from 1us --until 20us -- "$f"
+	same --where pid%2==1 -- "$f"
+done
+# shellcheck disable=SC2046
+same -- $(ls ./*.tnf | grep -v empty)
+same --key vm,io -- kern_live.lp64.tnf kern_events.ppc32.tnf
+same --where false -- scalars.lp64.tnf
+
+# A slice of a slice; into a file, a pipe, an appended file.
+"$tnfdump" --to tnf records.s390x.tnf > "$TMP/one"
+"$tnfdump" --to tnf "$TMP/one" > "$TMP/two"
+cmp "$TMP/one" "$TMP/two" || fail "a slice of a slice"
+"$tnfdump" --to tnf --output "$TMP/three" records.s390x.tnf || fail "--output"
+cmp "$TMP/one" "$TMP/three" || fail "--output differs"
+# shellcheck disable=SC2002
+"$tnfdump" --to tnf records.s390x.tnf | cat > "$TMP/four"
+cmp "$TMP/one" "$TMP/four" || fail "through a pipe"
+: > "$TMP/five"
+"$tnfdump" --to tnf records.s390x.tnf >> "$TMP/five"
+cmp "$TMP/one" "$TMP/five" || fail "appended"
+[ "$(stat -c %a "$TMP/three")" = 600 ] || fail "mode of a written file"
+
+# Never over its own source.
+cp records.s390x.tnf "$TMP/source"
+if "$tnfdump" --to tnf --output "$TMP/source" "$TMP/source" 2> "$TMP/err"; then
+	fail "wrote over its source"
+fi
+grep -q "one of the files to be read" "$TMP/err" || fail "message"
+cmp "$TMP/source" records.s390x.tnf || fail "source was changed"
+echo "$count slices compared"
