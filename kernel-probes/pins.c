@@ -47,7 +47,8 @@ kp_pins_dir(struct kp *kp, const char *path)
 
 	if (mkdir(path, 0700) == -1 && errno != EEXIST) {
 		r = -errno;
-		return kp_fail(kp, r, "%s: cannot make the directory: %s", path,
+		return r == -EPERM || r == -EACCES ? kp_refused(kp, r, path) :
+		    kp_fail(kp, r, "%s: cannot make the directory: %s", path,
 		    strerror(-r));
 	}
 	return 0;
