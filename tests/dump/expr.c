@@ -276,7 +276,7 @@ main(void)
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
 	srunner_set_fork_status(r, CK_NOFORK);
-	srunner_run_all(r, CK_ENV);
+	srunner_run_all(r, CK_SILENT);
 	failed = srunner_ntests_failed(r);
 	srunner_free(r);
 	return failed != 0;

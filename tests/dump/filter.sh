@@ -56,7 +56,8 @@ keeps 6 --from 5us --until 10us
 keeps $((all - 5)) --from 5us
 keeps 6 --from @1000000005000 --until @1000000010000
 keeps 1 --last 1ns
-keeps "$(lines ' thread_block ')" --where 'stack[0] != 0 and has reason'
+keeps "$(lines ' thread_block ')" --where 'has stack and has reason'
+keeps 1 --where 'stack[0] != 0'
 keeps 0 --where 'nosuchmember == 1'
 keeps 0 --where 'not (nosuchmember == 1)'
 
