@@ -66,7 +66,7 @@ keeps 0 --where 'not (nosuchmember == 1)'
     "$(lines ' pagein ')" ] || fail "jsonl with --probe"
 
 refuses "'=='" --where 'pid = 5'
-refuses '	        ^' --where 'pid == 5 5'
+refuses '	         ^' --where 'pid == 5 5'
 refuses 'list of numbers' --cpu x
 refuses 'matches "nosuch"' --probe nosuch
 refuses 'matches "nosuch"' --key nosuch
