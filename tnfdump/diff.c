@@ -10,9 +10,9 @@
 
 #include "tnfdump/condition.h"
 #include "tnfdump/diff.h"
+#include "tnfdump/filter.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
-#include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/xalloc.h"
 
@@ -23,7 +23,6 @@ static unsigned n_conditions;
 
 struct side {
 	struct dump	 d;		/* a run of its own */
-	struct expr_source source;
 	struct stats	*stats;
 	struct stats_row **row;
 	size_t		 n;
@@ -51,20 +50,12 @@ diff_fail_on(struct dump *d, const char *text)
 	return 0;
 }
 
-static const char *
-comm(void *arg, const struct tnf_event *ev)
-{
-	return origin_comm(arg, ev);
-}
-
 static int
 start(struct dump *d)
 {
 	struct side *s = d->state;
 
-	s->source = (struct expr_source){ tnf_event_value, tnf_value_item, comm, d,
-	    d->first };
-	s->stats = stats_new(d->by, &s->source, d->pairs);
+	s->stats = stats_new(d->by, dump_expr_source(d), d->pairs);
 	return s->stats != NULL ? 0 : -1;
 }
 

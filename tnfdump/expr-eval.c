@@ -205,6 +205,10 @@ eval(const struct state *s, int index)
 		    s->probe, s->ev);
 	case EXPR_MEMBER:
 		return eval_member(s, n);
+	case EXPR_VARIABLE:
+		return s->ev == NULL ? unknown_value :
+		    s->e->source->variable(s->e->source->arg,
+		    s->e->names[n->name] + 1);
 	case EXPR_FIELD:
 		return eval_field(s, n);
 	case EXPR_INDEX:
@@ -244,7 +248,8 @@ is_fixed(const struct expr *e, int index)
 		n = &e->nodes[index];
 		if (n->op == EXPR_LITERAL)
 			return true;
-		if (n->op == EXPR_NAME || n->op == EXPR_MEMBER)
+		if (n->op == EXPR_NAME || n->op == EXPR_MEMBER ||
+		    n->op == EXPR_VARIABLE)
 			return n->op == EXPR_NAME && n->fixed;
 		if (n->left != EXPR_NONE && !is_fixed(e, n->left))
 			return false;

@@ -9,7 +9,7 @@
 
 enum expr_op {
 	/* Leaves. */
-	EXPR_LITERAL, EXPR_NAME, EXPR_MEMBER,
+	EXPR_LITERAL, EXPR_NAME, EXPR_MEMBER, EXPR_VARIABLE,
 	/* Of a member: .NAME and [NUMBER]. */
 	EXPR_FIELD, EXPR_INDEX,
 	/* Operators. */

@@ -134,6 +134,7 @@ lex_word(struct expr_lex *l)
 {
 	const struct symbol *s;
 
+	l->next += *l->next == '$';
 	while (is_word(*l->next))
 		l->next++;
 	l->len = (size_t)(l->next - l->start);
@@ -193,7 +194,7 @@ expr_lex_next(struct expr_lex *l, bool regex)
 		lex_regex(l);
 	else if (isdigit((unsigned char)*l->next))
 		lex_number(l);
-	else if (is_word(*l->next))
+	else if (is_word(*l->next) || *l->next == '$')
 		lex_word(l);
 	else
 		lex_symbol(l);

@@ -243,7 +243,10 @@ parse_name(struct parser *p)
 		next(p, false);
 		next(p, false);
 	}
-	n = named(p, EXPR_MEMBER, EXPR_NONE);
+	n = named(p, *p->lex.start == '$' ? EXPR_VARIABLE : EXPR_MEMBER, EXPR_NONE);
+	if (n != EXPR_NONE && p->e->nodes[n].op == EXPR_VARIABLE &&
+	    p->e->source->variable == NULL)
+		return fail(p, col, "only templates have variables");
 	while (!p->failed) {
 		if (accept(p, EXPR_T_DOT))
 			n = named(p, EXPR_FIELD, n);

@@ -4,7 +4,7 @@
  * An expression is compiled once and asked about many events.  What depends
  * on the probe alone (its name, keys, which members it has) is worked out
  * when the probe is first met; where that decides the whole, nothing is read
- * from the probe's events.  tnfdump(1), "Expressions", has the language.
+ * from the probe's events.  tnfexpr(5) has the language.
  */
 #ifndef TNFDUMP_EXPR_H
 #define TNFDUMP_EXPR_H
@@ -30,6 +30,8 @@ struct expr_source {
 		    struct tnf_value *);
 	bool	(*item)(const struct tnf_file *, const struct tnf_value *,
 		    unsigned, struct tnf_value *);
+	/* "$name"; a NULL function: there are no variables. */
+	struct val (*variable)(void *arg, const char *name);
 	/* Name of the process; NULL: unknown. */
 	const char *(*comm)(void *arg, const struct tnf_event *);
 	void	*arg;

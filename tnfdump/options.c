@@ -15,6 +15,7 @@
 #include "tnfdump/info.h"
 #include "tnfdump/pretty.h"
 #include "tnfdump/reports.h"
+#include "tnfdump/template.h"
 #include "tnfdump/timespec.h"
 #include "tnfdump/xalloc.h"
 
@@ -95,6 +96,8 @@ const struct option_row option_rows[] = {
 	  info_set },
 	{ "output", 'o', "PATH", "write there instead of standard output",
 	  output_set },
+	{ "template", 't', "FILE", "by a report template, tnffmt(5)",
+	  template_set },
 	{ "stats", 0, "[=LIST]", "counts and durations, by expressions",
 	  stats_set },
 	{ "histogram", 0, NULL, "with --stats: draw the durations",

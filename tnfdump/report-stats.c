@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tnfdump/origin.h"
+#include "tnfdump/filter.h"
 #include "tnfdump/formats.h"
 #include "tnfdump/reports.h"
 #include "tnfdump/stats.h"
@@ -12,15 +12,8 @@
 
 struct report {
 	struct dump	*d;
-	struct expr_source source;
 	struct stats	*stats;
 };
-
-static const char *
-comm(void *arg, const struct tnf_event *ev)
-{
-	return origin_comm(arg, ev);
-}
 
 int
 stats_report_begin(struct dump *d)
@@ -28,9 +21,7 @@ stats_report_begin(struct dump *d)
 	struct report *r = xcalloc(1, sizeof(*r));
 
 	r->d = d;
-	r->source = (struct expr_source){ tnf_event_value, tnf_value_item, comm, d,
-	    d->first };
-	r->stats = stats_new(d->by, &r->source, reports_pairs(d));
+	r->stats = stats_new(d->by, dump_expr_source(d), reports_pairs(d));
 	if (r->stats == NULL) {
 		free(r);
 		return -1;

@@ -1,0 +1,167 @@
+/*
+ * template-value.c - a value by its format letter.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tnfdump/origin.h"
+#include "tnfdump/pretty-names.h"
+#include "tnfdump/template.h"
+#include "tnfdump/walltime.h"
+
+static void
+binary(struct out *o, uint64_t v)
+{
+	int bit = 63;
+
+	while (bit > 0 && (v >> bit & 1) == 0)
+		bit--;
+	for (; bit >= 0; bit--)
+		out_char(o, (char)('0' + (v >> bit & 1)));
+}
+
+static void
+octal(struct out *o, uint64_t v)
+{
+	char text[32];
+
+	out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%llo",
+	    (unsigned long long)v));
+}
+
+static void
+named(struct out *o, enum pretty_kind kind, int64_t v)
+{
+	const char *name = pretty_kind_name(kind, v);
+
+	if (name != NULL)
+		out_str(o, name);
+	else
+		out_i64(o, v);
+}
+
+/* 4096 as 4k: only what divides evenly is shortened. */
+static void
+size(struct out *o, uint64_t v)
+{
+	static const char unit[] = "kMGT";
+	int i = -1;
+
+	while (v != 0 && v % 1024 == 0 && i < 3) {
+		v /= 1024;
+		i++;
+	}
+	out_u64(o, v);
+	if (i >= 0)
+		out_char(o, unit[i]);
+}
+
+static void
+symbol(struct dump *d, const struct tnf_event *ev, struct out *o, uint64_t addr)
+{
+	uint64_t offset = 0;
+	const char *s = origin_symbol(d, ev->file, addr, &offset);
+
+	if (s == NULL) {
+		out_lit(o, "0x");
+		out_hex(o, addr);
+		return;
+	}
+	out_str(o, s);
+	out_lit(o, "+0x");
+	out_hex(o, offset);
+}
+
+static void
+wall(struct dump *d, const struct tnf_event *ev, struct out *o, int64_t time)
+{
+	int64_t clock;
+
+	if (origin_clock(d, ev->file, &clock))
+		wall_utc(o, time + clock);
+	else
+		out_i64(o, time);
+}
+
+bool
+template_format_known(char letter)
+{
+	return strchr("DUXOBSFENTYMZ", letter) != NULL;
+}
+
+static uint64_t
+bits_of(const struct val *v)
+{
+	int64_t n = 0;
+
+	if (v->kind == VAL_UINT)
+		return v->u.u;
+	val_to_int(v, &n);
+	return (uint64_t)n;
+}
+
+static void
+number(struct dump *d, const struct tnf_event *ev, struct out *o,
+    const struct val *v, char letter)
+{
+	uint64_t n = bits_of(v);
+	char text[400];
+	double real;
+
+	switch (letter) {
+	case 'D': out_i64(o, (int64_t)n); break;
+	case 'U': out_u64(o, n); break;
+	case 'X': out_lit(o, "0x"); out_hex(o, n); break;
+	case 'O': octal(o, n); break;
+	case 'B': binary(o, n); break;
+	case 'E': named(o, PRETTY_ERRNO, (int64_t)n); break;
+	case 'N': named(o, pretty_kind(v->type, v->name), (int64_t)n); break;
+	case 'T': wall(d, ev, o, (int64_t)n); break;
+	case 'Y': symbol(d, ev, o, n); break;
+	case 'Z': size(o, n); break;
+	case 'M':		/* the kernel's dev_t: 12 bits and 20 bits */
+		out_u64(o, n >> 20);
+		out_char(o, ':');
+		out_u64(o, n & 0xfffff);
+		break;
+	case 'F':
+		val_to_double(v, &real);
+		out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%f", real));
+		break;
+	}
+}
+
+static void
+as_it_is(struct out *o, const struct val *v)
+{
+	char buf[VAL_TEXT_SIZE];
+	const char *text;
+	size_t len = val_text(v, buf, &text);
+
+	out_bytes(o, text, len);
+}
+
+void
+template_value(struct dump *d, const struct tnf_event *ev, struct out *o,
+    const struct val *v, char letter, int width)
+{
+	size_t from = (size_t)(o->p - o->base), len;
+	unsigned pad;
+
+	if (v->kind == VAL_NULL)
+		out_char(o, '-');
+	else if (letter == 0 || letter == 'S' || !val_is_number(v) ||
+	    (letter == 'N' && v->type == NULL))
+		as_it_is(o, v);
+	else
+		number(d, ev, o, v, letter);
+	len = (size_t)(o->p - o->base) - from;
+	if (len >= (size_t)(width < 0 ? -width : width))
+		return;
+	pad = (unsigned)((size_t)(width < 0 ? -width : width) - len);
+	out_pad(o, pad);
+	if (width > 0) {		/* the blanks go in front */
+		memmove(o->base + from + pad, o->base + from, len);
+		memset(o->base + from, ' ', pad);
+	}
+}
