@@ -67,7 +67,7 @@ parse(struct shell *sh, struct statement *st, struct args *a)
 	if (tok->kind != TOK_WORD && tok->kind != TOK_IDENT)
 		return parse_probes(sh, st, a);
 	if ((a->word = parse_one_of(st, words)) == NULL)
-		return false;
+		return tok->kind == TOK_IDENT && parse_probes(sh, st, a);
 	if (strcmp(a->word, "probes") == 0)
 		return parse_target(sh, st, a);
 	return strcmp(a->word, "values") != 0 || parse_specs(sh, st, a);
