@@ -1,71 +1,85 @@
 #!/bin/sh
 # xtract.sh - a snapshot of the kernel's buffer: how long, and what writers feel.
+#
+# Milliseconds on the wall, from exec to exit, into tmpfs.  "load" is a program
+# a CPU that does nothing but traced system calls; "cp" copies such a file, as
+# the bound that the file system sets.
 . "$(dirname "$0")/lib.sh"
-bin=$BENCH_BUILD
-prex=$bin/prex/prex tnfxtract=$bin/tnfxtract/tnfxtract
-out=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+
+prex=$BENCH_BUILD/prex/prex
+tnfxtract=$BENCH_BUILD/tnfxtract/tnfxtract
+elapsed=$BENCH_BUILD/bench/elapsed
+cpus=$(nproc)
+
+[ "$(id -u)" -eq 0 ] || { echo "xtract: needs root"; exit 77; }
+exec 9>"${TMPDIR:-/tmp}/tnf-kernel-test.lock"
+flock -w 600 9
+[ ! -e /sys/fs/bpf/tnf/state ] || { echo "xtract: the kernel is being traced"; exit 77; }
+out=$(mktemp -d -p /dev/shm) || exit 1
+load=
 undo() {
 	[ -z "$load" ] || kill $load 2>/dev/null
-	printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null 2>&1
+	printf 'ktrace off\n' | "$prex" -k >/dev/null 2>&1
+	printf 'buffer dealloc\n' | "$prex" -k >/dev/null 2>&1
 	rm -rf "$out"
 }
-load=
 at_exit undo
-[ "$(id -u)" -eq 0 ] || { echo "xtract: needs root"; exit 77; }
-[ ! -e /sys/fs/bpf/tnf ] || { echo "xtract: the kernel is being traced already"; exit 77; }
 
-# milliseconds CMD...
-milliseconds() {
-	_t0=$(date +%s%N)
-	"$@" >/dev/null 2>&1 || return 1
-	_t1=$(date +%s%N)
-	echo "$_t0 $_t1" | awk '{ printf "%.2f\n", ($2 - $1) / 1e6 }'
-}
-
-# One million system calls on CPU 0, in ns each.
-writer() {
-	_t0=$(date +%s%N)
-	taskset -c 0 dd if=/dev/zero of=/dev/null bs=1 count=500000 2>/dev/null
-	_t1=$(date +%s%N)
-	echo "$_t0 $_t1" | awk '{ printf "%.2f\n", ($2 - $1) / 1e6 }'
-}
-extract_all_the_time() {
-	while :; do taskset -c 1 "$tnfxtract" "$out/f" 2>/dev/null; done
-}
-
-for mib in 16 64; do
-	"$prex" -k >/dev/null 2>&1 <<EOF || exit 1
-buffer alloc ${mib}m
+begin() {	# MIB
+	"$prex" -k >/dev/null 2>&1 <<EOF
+buffer alloc ${1}m
 trace syscall
 enable syscall
 ktrace on
 EOF
-	dd if=/dev/zero of=/dev/null bs=1 2>/dev/null & load=$!
-	dd if=/dev/zero of=/dev/null bs=1 2>/dev/null & load="$load $!"
-	sleep $((mib / 8 + 1))		# until the buffer is full
-	r=1
-	while [ $r -le "$BENCH_ROUNDS" ]; do
-		sample "$mib MiB, both CPUs writing" ms $r milliseconds "$tnfxtract" "$out/f"
-		r=$((r + 1))
+}
+end() { printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null 2>&1; }
+
+load_begin() {
+	load=
+	for cpu in $(seq 0 $((cpus - 1))); do
+		taskset -c "$cpu" dd if=/dev/zero of=/dev/null bs=1 2>/dev/null 9>&- &
+		load="$load $!"
 	done
-	kill $load; load=; sleep 0.2
-	r=1
-	while [ $r -le "$BENCH_ROUNDS" ]; do
-		sample "$mib MiB, quiet" ms $r milliseconds "$tnfxtract" "$out/f"
-		sample "$mib MiB, without context" ms $r milliseconds "$tnfxtract" --no-context "$out/f"
-		sample "$mib MiB, cp of such a file" ms $r milliseconds cp "$out/f" "$out/g"
-		r=$((r + 1))
+}
+load_end() { kill $load; wait $load 2>/dev/null; load=; }
+
+snapshots() {	# MIB
+	load_begin
+	sleep $(($1 / 8 + 2))		# until the buffer is full
+	for r in $(seq "$BENCH_ROUNDS"); do
+		rm -f "$out/f"
+		sample "$1 MiB under load" ms "$r" "$elapsed" "$tnfxtract" "$out/f"
 	done
-	if [ $mib -eq 16 ]; then
-		r=1
-		while [ $r -le "$BENCH_ROUNDS" ]; do
-			sample "1 M calls traced" ms $r writer
-			extract_all_the_time & load=$!
-			sample "1 M calls traced, and extracted" ms $r writer
-			kill $load; wait $load 2>/dev/null; load=
-			r=$((r + 1))
-		done
-	fi
-	printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null 2>&1
+	load_end
+	for r in $(seq "$BENCH_ROUNDS"); do
+		rm -f "$out/f" "$out/g"
+		sample "$1 MiB" ms "$r" "$elapsed" "$tnfxtract" "$out/f"
+		sample "$1 MiB by cp" ms "$r" "$elapsed" cp "$out/f" "$out/g"
+		rm -f "$out/f"
+		sample "$1 MiB no context" ms "$r" "$elapsed" "$tnfxtract" --no-context "$out/f"
+	done
+}
+
+# One CPU writes, another takes snapshots without a pause, or spins: what is
+# left between the two is what a snapshot costs writers.
+writers() {
+	for r in $(seq "$BENCH_ROUNDS"); do
+		taskset -c 1 sh -c 'while :; do :; done' 9>&- & load=$!
+		sample "1 M calls traced" ms "$r" "$elapsed" taskset -c 0 \
+			dd if=/dev/zero of=/dev/null bs=1 count=500000 status=none
+		load_end
+		taskset -c 1 sh -c "while :; do '$tnfxtract' '$out/f'; done" 2>/dev/null 9>&- & load=$!
+		sample "1 M calls and snapshots" ms "$r" "$elapsed" taskset -c 0 \
+			dd if=/dev/zero of=/dev/null bs=1 count=500000 status=none
+		load_end
+	done
+}
+
+for mib in 16 64; do
+	begin $mib || { echo "xtract: prex -k failed"; exit 1; }
+	snapshots $mib
+	[ $mib -ne 16 ] || [ "$cpus" -lt 2 ] || writers
+	end
 done
-table "16 MiB, cp of such a file" "snapshots into tmpfs"
+table "16 MiB by cp" "the kernel's buffer"
