@@ -241,15 +241,11 @@ load(struct proc *p, const char *file)
 
 	direct_borrow(p, &h);
 	p->linker.brk = find_break(p->pid);
-	p->syscalls = p->linker.brk == 0;
 	do {
-		proc_run(p);
-		/* Without the register it has got no further than that. */
-		if (p->no_registers && !p->syscalls) {
-			p->syscalls = true;
-			proc_stop(p);
-			continue;
-		}
+		/* Its only thread. */
+		t = &p->threads[0];
+		t->syscalls = !proc_arm(p, t);
+		proc_resume(p, t);
 		await(p);
 		t = proc_pending(p);
 		if (p->gone || p->event != PROC_NOTHING || t == NULL)
@@ -257,7 +253,7 @@ load(struct proc *p, const char *file)
 			    "dynamic linker had loaded its objects", file);
 		t->event = PROC_NOTHING;
 	} while (!linkmap_look(&h, &p->linker) || !p->linker.consistent);
-	p->syscalls = false;
+	t->syscalls = false;
 	return TNFCTL_ERR_NONE;
 }
 

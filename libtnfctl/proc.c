@@ -393,6 +393,7 @@ set_options(struct proc *p, struct thread *t)
 static bool
 arm(struct thread *t, uintptr_t address)
 {
+#ifdef __x86_64__
 	const uintptr_t at = offsetof(struct user, u_debugreg[0]);
 	const uintptr_t ctl = offsetof(struct user, u_debugreg[7]);
 
@@ -404,18 +405,28 @@ arm(struct thread *t, uintptr_t address)
 		return false;
 	t->armed = address != 0;
 	return true;
+#else
+	return address == 0;
+#endif
 }
 
-static void
-resume(struct proc *p, struct thread *t)
+bool
+proc_arm(struct proc *p, struct thread *t)
 {
-	set_options(p, t);
 	if (p->ours && p->linker.brk != 0 && !t->armed && !p->no_registers)
 		p->no_registers = !arm(t, p->linker.brk);
-	if (t->group)
+	return t->armed;
+}
+
+void
+proc_resume(struct proc *p, struct thread *t)
+{
+	set_options(p, t);
+	proc_arm(p, t);
+	if (t->group && !t->leave_group)
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
 	else
-		ptrace(p->syscalls ? PTRACE_SYSCALL : PTRACE_CONT, t->tid,
+		ptrace(t->syscalls ? PTRACE_SYSCALL : PTRACE_CONT, t->tid,
 		    NULL, (uintptr_t)t->signal);
 	t->stopped = t->asked = false;
 	t->signal = 0;
@@ -429,7 +440,7 @@ proc_run(struct proc *p)
 
 	for (i = 0; i < p->n; i++)
 		if (p->threads[i].stopped)
-			resume(p, &p->threads[i]);
+			proc_resume(p, &p->threads[i]);
 }
 
 void
@@ -440,7 +451,7 @@ proc_resume_idle(struct proc *p)
 	for (i = 0; i < p->n; i++)
 		if (p->threads[i].stopped &&
 		    p->threads[i].event == PROC_NOTHING)
-			resume(p, &p->threads[i]);
+			proc_resume(p, &p->threads[i]);
 }
 
 struct thread *

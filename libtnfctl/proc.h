@@ -30,6 +30,8 @@ struct thread {
 	bool	 asked;		/* to stop */
 	bool	 absent;	/* dead, or deep in the kernel: nothing to wait for */
 	bool	 armed;		/* breakpoint register set */
+	bool	 syscalls;	/* stop it at each system call */
+	bool	 leave_group;	/* let it run although the others are stopped */
 	int	 signal;	/* that it is about to get */
 	enum proc_event event;	/* that nobody has been told yet */
 	pid_t	 child;		/* PROC_FORK */
@@ -42,7 +44,6 @@ struct proc {
 	bool	 gone;
 	bool	 follow;	/* forks */
 	bool	 no_registers;	/* breakpoint registers do not work here */
-	bool	 syscalls;	/* stop at each system call */
 	int	 mem;		/* /proc/PID/mem */
 	struct thread *threads;
 	size_t	 n, room;
@@ -72,6 +73,9 @@ bool	proc_take(struct proc *, pid_t tid);
 void	proc_take_all(struct proc *);
 /* Next event that nobody has been told, or NULL; PROC_EXEC and ends go first. */
 struct thread *proc_pending(struct proc *);
+/* Breakpoint register on linker.brk, in our own children; false: not set. */
+bool	proc_arm(struct proc *, struct thread *);
+void	proc_resume(struct proc *, struct thread *);
 /* Lets threads run that stopped for nothing of interest. */
 void	proc_resume_idle(struct proc *);
 

@@ -1,0 +1,355 @@
+/*
+ * remote.c - call a function in a thread of the target.
+ *
+ * The thread gets what the kernel gives it for a signal handler: a frame on
+ * its stack that holds all its registers, and as return address the piece of
+ * the C library that gives the frame back to the kernel (rt_sigreturn).  So
+ * it comes back to where it was without us, should we die on the way.
+ *
+ * While we live we stop it at each system call.  When it is about to make that
+ * last one we put the registers back ourselves, because that is exact: an
+ * interrupted sleep goes on with the rest of its time, as after any stop.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <time.h>
+
+#include "remote.h"
+
+#ifdef __x86_64__
+
+#define RED_ZONE	128u
+#define XSTATE_MAX	16384u
+#define PATH_ROOM	4096u
+#define PAUSE_NS	20000
+#define XSTATE_MAGIC1	0x46505853u
+#define XSTATE_MAGIC2	0x46505845u
+
+/* mov $15, %rax; syscall */
+const unsigned char remote_restorer[] = {
+	0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05
+};
+const size_t remote_restorer_size = sizeof(remote_restorer);
+
+/* struct rt_sigframe, struct ucontext and struct sigcontext of the kernel. */
+struct frame {
+	uint64_t return_to;
+	uint64_t uc_flags;
+	uint64_t uc_link;
+	uint64_t stack[3];
+	uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
+	uint64_t di, si, bp, bx, dx, ax, cx, sp, ip, flags;
+	uint16_t cs, gs, fs, ss;
+	uint64_t err, trapno, oldmask, cr2;
+	uint64_t fpstate;
+	uint64_t reserved[8];
+	uint64_t sigmask;
+};
+#define UC_FP_XSTATE		1u
+#define UC_SIGCONTEXT_SS	2u
+#define UC_STRICT_RESTORE_SS	4u
+
+/* What of an xsave area belongs to signal frames, at byte 464. */
+struct frame_sw {
+	uint32_t magic1;
+	uint32_t extended_size;
+	uint64_t features;
+	uint32_t xstate_size;
+	uint32_t padding[7];
+};
+#define XSTATE_SW	464u
+#define XSTATE_HEADER	512u
+
+struct saved {
+	struct user_regs_struct regs;
+	uint64_t mask;
+	size_t	 xsize;
+	unsigned char xstate[XSTATE_MAX + sizeof(uint32_t)];
+};
+
+static bool
+set_regs(pid_t tid, const struct user_regs_struct *regs)
+{
+	struct iovec v = { (void *)(uintptr_t)regs, sizeof(*regs) };
+
+	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &v) == 0;
+}
+
+static bool
+get_regs(pid_t tid, struct user_regs_struct *ret)
+{
+	struct iovec v = { ret, sizeof(*ret) };
+
+	return ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &v) == 0;
+}
+
+static bool
+save(pid_t tid, struct saved *s)
+{
+	struct iovec v = { s->xstate, XSTATE_MAX };
+
+	if (!get_regs(tid, &s->regs) ||
+	    ptrace(PTRACE_GETSIGMASK, tid, sizeof(s->mask), &s->mask) != 0 ||
+	    ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &v) != 0)
+		return false;
+	s->xsize = v.iov_len;
+	return s->xsize >= XSTATE_HEADER + 64 && s->xsize < XSTATE_MAX;
+}
+
+/*
+ * The registers as they are when nobody is there to restart a system call:
+ * set back onto the call, as the kernel does for a handler with SA_RESTART.
+ */
+static struct user_regs_struct
+restarting(const struct user_regs_struct *regs)
+{
+	struct user_regs_struct r = *regs;
+	long result = (long)r.rax;
+
+	if ((long)r.orig_rax >= 0) {
+		/* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND; then the rest */
+		if (result == -512 || result == -513 || result == -514) {
+			r.rax = r.orig_rax;
+			r.rip -= 2;
+		} else if (result == -516) {
+			r.rax = (unsigned long long)-EINTR;
+		}
+	}
+	r.orig_rax = (unsigned long long)-1;
+	return r;
+}
+
+static void
+fill_frame(struct frame *f, const struct saved *s, const struct remote *r,
+    uint64_t fpstate)
+{
+	const struct user_regs_struct u = restarting(&s->regs);
+
+	*f = (struct frame){
+		.return_to = r->restorer,
+		.uc_flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS |
+		    UC_STRICT_RESTORE_SS,
+		.stack = { 0, 2 /* SS_DISABLE */, 0 },
+		.r8 = u.r8, .r9 = u.r9, .r10 = u.r10, .r11 = u.r11,
+		.r12 = u.r12, .r13 = u.r13, .r14 = u.r14, .r15 = u.r15,
+		.di = u.rdi, .si = u.rsi, .bp = u.rbp, .bx = u.rbx,
+		.dx = u.rdx, .ax = u.rax, .cx = u.rcx, .sp = u.rsp,
+		.ip = u.rip, .flags = u.eflags,
+		.cs = (uint16_t)u.cs, .ss = (uint16_t)u.ss,
+		.fpstate = fpstate, .sigmask = s->mask,
+	};
+}
+
+/* The xsave area of ptrace becomes one of a signal frame. */
+static size_t
+frame_xstate(const struct saved *s, unsigned char *ret)
+{
+	struct frame_sw sw = { .magic1 = XSTATE_MAGIC1 };
+	const uint32_t magic2 = XSTATE_MAGIC2;
+
+	memcpy(ret, s->xstate, s->xsize);
+	memcpy(&sw.features, s->xstate + XSTATE_SW, sizeof(sw.features));
+	sw.xstate_size = (uint32_t)s->xsize;
+	sw.extended_size = (uint32_t)(s->xsize + sizeof(magic2));
+	memcpy(ret + XSTATE_SW, &sw, sizeof(sw));
+	memcpy(ret + s->xsize, &magic2, sizeof(magic2));
+	return s->xsize + sizeof(magic2);
+}
+
+/* Puts frame and argument on the stack; the stack pointer for the call. */
+static uint64_t
+build(struct proc *p, const struct saved *s, const struct remote *r,
+    uint64_t *ret_string)
+{
+	unsigned char xstate[XSTATE_MAX + sizeof(uint32_t)];
+	size_t xsize = frame_xstate(s, xstate), len = strlen(r->string) + 1;
+	uint64_t string, fp, sp;
+	struct frame f;
+
+	string = s->regs.rsp - RED_ZONE - len;
+	fp = (string - xsize) & ~UINT64_C(63);
+	sp = ((fp - sizeof(f)) & ~UINT64_C(15)) - 8;
+	fill_frame(&f, s, r, fp);
+	if (len > PATH_ROOM || !proc_write(p, string, r->string, len) ||
+	    !proc_write(p, fp, xstate, xsize) ||
+	    !proc_write(p, sp, &f, sizeof(f)))
+		return 0;
+	*ret_string = string;
+	return sp;
+}
+
+static void
+block_signals(pid_t tid)
+{
+	uint64_t mask = ~UINT64_C(0);
+	const int sync[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
+	size_t i;
+
+	for (i = 0; i < sizeof(sync) / sizeof(sync[0]); i++)
+		mask &= ~(UINT64_C(1) << (sync[i] - 1));
+	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
+}
+
+static bool
+begin(struct proc *p, const struct saved *s, const struct remote *r,
+    uint64_t *ret_sp)
+{
+	struct user_regs_struct regs = s->regs;
+	uint64_t string, sp = build(p, s, r, &string);
+
+	if (sp == 0)
+		return false;
+	regs.rip = r->function;
+	regs.rsp = sp;
+	regs.rdi = string;
+	regs.rsi = r->flags;
+	regs.rax = 0;
+	regs.orig_rax = (unsigned long long)-1;
+	regs.eflags &= ~UINT64_C(0x500);	/* no direction, no trap flag */
+	/* From here on the thread comes back without us. */
+	if (!set_regs(r->thread->tid, &regs))
+		return false;
+	block_signals(r->thread->tid);
+	*ret_sp = sp;
+	return true;
+}
+
+/* Is it at the last system call?  Notes what went wrong before that. */
+static bool
+at_end(struct remote *r, pid_t tid, uint64_t sp)
+{
+	struct __ptrace_syscall_info i = { 0 };
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof(i), &i) <= 0)
+		return false;
+	if (i.op == PTRACE_SYSCALL_INFO_EXIT && i.exit.is_error)
+		r->error = (int)-i.exit.rval;
+	return i.op == PTRACE_SYSCALL_INFO_ENTRY &&
+	    i.entry.nr == SYS_rt_sigreturn &&
+	    i.stack_pointer == sp + sizeof(uint64_t);
+}
+
+static int64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
+}
+
+/* Lets everything run until the thread is at its last system call. */
+static bool
+run(struct proc *p, struct remote *r, pid_t tid, uint64_t sp, int max_ms)
+{
+	const struct timespec ts = { .tv_nsec = PAUSE_NS };
+	int64_t end = now_ms() + max_ms;
+	struct thread *t;
+
+	proc_run(p);
+	while (!p->gone && p->event == PROC_NOTHING && now_ms() < end) {
+		proc_take_all(p);
+		if ((t = proc_thread(p, tid)) == NULL)
+			return false;
+		if (t->event == PROC_SYSCALL) {
+			t->event = PROC_NOTHING;
+			if (at_end(r, tid, sp))
+				return true;
+			proc_resume(p, t);
+		}
+		proc_resume_idle(p);
+		nanosleep(&ts, NULL);
+	}
+	return false;
+}
+
+/* Brings it from the entry of its last system call to an ordinary stop. */
+static void
+finish(struct proc *p, pid_t tid, const struct saved *s)
+{
+	const struct user_regs_struct now = restarting(&s->regs);
+	struct iovec v = { (void *)(uintptr_t)s->xstate, s->xsize };
+	struct thread *t;
+
+	/* In this order: whenever we die it can go on. */
+	ptrace(PTRACE_SETSIGMASK, tid, sizeof(s->mask), &s->mask);
+	ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &v);
+	set_regs(tid, &now);		/* system call -1: none */
+	t = proc_thread(p, tid);
+	t->syscalls = false;
+	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	proc_resume(p, t);
+	t->asked = true;
+	proc_stop(p);
+	if ((t = proc_thread(p, tid)) == NULL)
+		return;
+	t->leave_group = false;
+	/* Where nothing has happened since, the exact state. */
+	if (t->stopped && t->signal == 0)
+		set_regs(tid, &s->regs);
+}
+
+enum remote_result
+remote_call(struct proc *p, struct remote *r, int max_ms)
+{
+	pid_t tid = r->thread->tid;
+	struct saved *s = malloc(sizeof(*s));
+	bool started, ended = false;
+	struct thread *t;
+	uint64_t sp = 0;
+
+	started = s != NULL && save(tid, s) && begin(p, s, r, &sp);
+	if (started) {
+		r->thread->syscalls = r->thread->leave_group = true;
+		ended = run(p, r, tid, sp, max_ms);
+		if (ended)
+			finish(p, tid, s);
+		else
+			proc_stop(p);
+		if ((t = proc_thread(p, tid)) != NULL)
+			t->syscalls = t->leave_group = false;
+	}
+	free(s);
+	return ended ? REMOTE_DONE : started ? REMOTE_LATE :
+	    REMOTE_NOT_STARTED;
+}
+
+bool
+remote_where(const struct thread *t, uintptr_t *ip, uintptr_t *sp, long *call)
+{
+	struct user_regs_struct regs;
+
+	if (!get_regs(t->tid, &regs))
+		return false;
+	*ip = regs.rip;
+	*sp = regs.rsp;
+	*call = (long)regs.orig_rax;
+	return true;
+}
+
+#else
+
+const unsigned char remote_restorer[1];
+const size_t remote_restorer_size = 0;
+
+enum remote_result
+remote_call(struct proc *p, struct remote *r, int max_ms)
+{
+	return REMOTE_NOT_STARTED;
+}
+
+bool
+remote_where(const struct thread *t, uintptr_t *ip, uintptr_t *sp, long *call)
+{
+	return false;
+}
+
+#endif
