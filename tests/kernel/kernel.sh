@@ -83,3 +83,9 @@ within() {
 	[ "$2" -ge "$3" ] && [ "$2" -le "$4" ] || fail "$1: $2, should be $3 to $4"
 	echo "ok: $1: $2 ($3 to $4)"
 }
+
+# Sum of the high watermarks of zones that have memory.
+high_watermarks() {
+	awk '$1 == "high" { high = $2 } $1 == "managed" && $2 > 0 { s += high }
+		END { print s }' /proc/zoneinfo
+}

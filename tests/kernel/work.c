@@ -15,7 +15,8 @@
  *	work text N FILE	N cold pages of code
  *	work cache N FILE	N pages in the cache, then out of it
  *	work swap MIB		more memory than there may be
- *	work direct DEVICE	unbuffered transfers
+ *	work stacks MIB		the same, and three threads that sleep meanwhile
+ *	work direct N DEVICE	unbuffered transfers
  *
  * Lines on standard output: a word and numbers.
  */
@@ -433,6 +434,29 @@ swap(long mib, char **arg)
 	printf("major %ld\n", major_faults() - before);
 }
 
+static void *
+have_stack(void *arg)
+{
+	volatile char page[16 * PAGE];
+
+	for (int i = 0; i < 16; i++)
+		page[i * PAGE] = 1;
+	printf("thread %d\n", (int)syscall(SYS_gettid));
+	syscall(SYS_pause);
+	return (void *)(long)page[0];
+}
+
+static void
+stacks(long mib, char **arg)
+{
+	pthread_t t;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t, NULL, have_stack, NULL);
+	usleep(100000);
+	swap(mib, arg);
+}
+
 static void
 say_transfer(const char *what, long offset, long size, ssize_t got)
 {
@@ -467,7 +491,7 @@ static const struct {
 	{ "mutex", mutexes }, { "stop", stop }, { "spin", spin },
 	{ "zero", zero }, { "cow", cow }, { "protect", protect },
 	{ "mlock", lock }, { "evict", cold }, { "text", text },
-	{ "cache", cache }, { "swap", swap }, { "direct", direct },
+	{ "cache", cache }, { "swap", swap }, { "stacks", stacks }, { "direct", direct },
 };
 
 int

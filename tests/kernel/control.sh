@@ -1,0 +1,87 @@
+#!/bin/sh
+# control.sh - who may control, what outlives whom, and that nothing is left.
+. "$(dirname "$0")/kernel.sh"
+
+dir=/sys/fs/bpf/tnf
+at_exit kernel_off
+links() { ls $dir/link 2>/dev/null | wc -l; }
+
+# Without a buffer.
+"$kpctl" on 2>"$TMP/err" && fail "tracing without a buffer"
+grep -q 'No such file' "$TMP/err" || fail "$(cat "$TMP/err")"
+[ ! -e $dir ] || fail "a session that changed nothing left $dir"
+echo "ok: no buffer"
+
+# What is asked for is remembered before there is a buffer.
+"$kpctl" enable syscall_start && "$kpctl" alloc 400000 >"$TMP/size" || fail "alloc"
+equal "size" "$(cat "$TMP/size")" 401408
+equal "pins are ours only" "$(find $dir -perm /077 | wc -l)" 0
+"$kpctl" list | grep -q 'name syscall_start;.* enabled traced' || fail "forgotten"
+equal "attached while off" "$(links)" 0
+"$kpctl" alloc 400000 2>"$TMP/err" && fail "a second buffer"
+"$kpctl" on
+equal "attached: what the probe needs, and the memory of exits" "$(links)" 2
+"$kpctl" dealloc 2>"$TMP/err" && fail "removed while tracing"
+
+# A killed session changes nothing; the buffer fills.
+mkfifo "$TMP/fifo"
+"$kpctl" hold <"$TMP/fifo" >"$TMP/held" 2>&1 & holder=$!
+exec 8>"$TMP/fifo"
+wait_for 5 grep -q held "$TMP/held" || fail "hold"
+"$kpctl" status 2>"$TMP/err" && fail "two sessions"
+grep -q 'another session' "$TMP/err" || fail "$(cat "$TMP/err")"
+echo "ok: one session at a time"
+"$kpctl" copy "$TMP/before" || fail "reading beside a session"
+kill -9 $holder; wait $holder 2>/dev/null
+exec 8>&-
+"$work" syscalls 2000 >/dev/null
+"$kpctl" status >"$TMP/status" || fail "status after a kill"
+grep -q 'tracing 1' "$TMP/status" || fail "$(cat "$TMP/status")"
+"$kpctl" copy "$TMP/after"
+cmp -s "$TMP/before" "$TMP/after" && fail "tracing ended with the session"
+echo "ok: tracing outlives the session"
+
+# The filter: the process in the set, and no other.
+"$kpctl" filter add 1 && "$kpctl" filter on
+"$kpctl" off; "$kpctl" dealloc
+"$kpctl" enable syscall_start && "$kpctl" alloc 4000000 >/dev/null && "$kpctl" filter on || fail "alloc"
+"$kpctl" filter add $$ || fail "filter add"
+"$kpctl" filter add 999999999 2>/dev/null && fail "a process that is none"
+traced "$work" syscalls 100
+equal "events of a process outside" "$(count "$(said pid)" syscall_start)" 0
+within "events of ours" "$(count $$ syscall_start)" 1 1000
+equal "events of others" "$(awk -v p=$$ '$1 != p' "$TMP/events" | wc -l)" 0
+sleep 30 & child=$!
+"$kpctl" filter add $child
+equal "in the set" "$("$kpctl" filter list | wc -l)" 2
+"$kpctl" on; kill $child; wait $child 2>/dev/null; "$kpctl" off
+equal "who exits leaves it" "$("$kpctl" filter list | wc -l)" 1
+
+# Pins of somebody else are not believed, but can be removed.
+rm $dir/state
+bpftool=$(command -v bpftool || echo /usr/sbin/bpftool)
+if [ -x "$bpftool" ]; then
+	"$bpftool" map create $dir/state type array key 4 value 8 entries 1 name other || fail bpftool
+	"$kpctl" enable syscall_end 2>"$TMP/err" && fail "believed foreign pins"
+	grep -q 'another version' "$TMP/err" || fail "$(cat "$TMP/err")"
+	"$kpctl" status | grep -q '^state 2' || fail "foreign pins not reported"
+	echo "ok: foreign pins"
+fi
+"$kpctl" dealloc || [ ! -x "$bpftool" ] || fail "foreign pins stay"
+rm -rf $dir
+[ ! -e $dir ] || fail "$dir is left"
+gone() { ! "$bpftool" map 2>/dev/null | grep -q 'name tnf_'; }
+[ ! -x "$bpftool" ] || wait_for 10 gone || fail "maps are left"
+echo "ok: nothing is left"
+
+# Without the capabilities: who says no, and why.
+if command -v setpriv >/dev/null; then
+	setpriv --bounding-set -all --inh-caps -all "$kpctl" enable syscall_start 2>"$TMP/err" &&
+		fail "works without capabilities"
+	grep -q 'CAP_BPF' "$TMP/err" || fail "$(cat "$TMP/err")"
+	setpriv --bounding-set=-all,+bpf,+perfmon --inh-caps -all \
+		"$kpctl" alloc 400000 >"$TMP/out" 2>&1 || fail "CAP_BPF and CAP_PERFMON: $(cat "$TMP/out")"
+	setpriv --bounding-set=-all,+bpf,+perfmon --inh-caps -all \
+		"$kpctl" dealloc || fail "dealloc with CAP_BPF and CAP_PERFMON"
+	echo "ok: CAP_BPF and CAP_PERFMON suffice"
+fi

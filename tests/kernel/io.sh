@@ -1,0 +1,63 @@
+#!/bin/sh
+# io.sh - requests to a block device: of raw transfers, of a file system.
+. "$(dirname "$0")/kernel.sh"
+need_program losetup mkfs.ext4
+
+dir=${TNF_TEST_DIR:-$TNF_BUILD}
+image=$dir/io-image.$$ mnt=$TMP/mnt
+at_exit "umount $mnt 2>/dev/null; [ -z \$loop ] || losetup -d \$loop; rm -f $image"
+loop=
+truncate -s 64M "$image" || skip "no room for an image"
+loop=$(losetup -f --show "$image" 2>/dev/null) || skip "no loop device"
+name=${loop#/dev/}
+device=$(IFS=:; set -- $(cat "/sys/block/$name/dev"); echo $(($1 << 20 | $2)))
+
+on_device() { grep -E "device: $device( |\$)" "$TMP/events" | awk -v n="$1" '$4 == n'; }
+# sectors read and written, by the device's own account
+account() { awk -v f="$1" '{ print $f }' "/sys/block/$name/stat"; }
+
+trace_begin 16000000 strategy biodone physio_start physio_end pagein pageout
+reads=$(account 3) writes=$(account 7)
+traced "$work" direct 0 "$loop" 2>/dev/null || true
+reads=$(($(account 3) - reads)) writes=$(($(account 7) - writes))
+pid=$(said pid)
+
+# Flags: 64 read, 256 write.
+grep -E '^(read|write) ' "$TMP/said" | while read -r how offset size got; do
+	[ "$how" = read ] && rw=64 || rw=256
+	events "$pid" physio_start |
+		grep -q "device: $device offset: $offset size: $size rw: $rw\$" ||
+		fail "no physio_start for $how at $offset of $size"
+done || exit 1
+equal "raw transfers begin" "$(count "$pid" physio_start)" "$(grep -cE '^(read|write) ' "$TMP/said")"
+equal "raw transfers end" "$(count "$pid" physio_end)" "$(count "$pid" physio_start)"
+equal "bytes, by the device's account" "$(on_device strategy | sum size)" \
+	$(((reads + writes) * 512))
+equal "requests done" "$(on_device biodone | wc -l)" "$(on_device strategy | wc -l)"
+# Every request is done under the address and block that it began with.
+for n in strategy biodone; do
+	on_device $n | sed 's/.*block: \([0-9]*\) .*buf: \(0x[0-9a-f]*\).*/\1 \2/' |
+		sort >"$TMP/$n"
+done
+cmp -s "$TMP/strategy" "$TMP/biodone" || fail "requests and completions differ"
+echo "ok: the same requests"
+# 32: raw; 16: of pages.
+flags=$(events "$pid" strategy | grep "device: $device " | sed 's/.*flags: //' | sort -u)
+for f in $flags; do
+	[ $((f & 48)) -eq 32 ] || fail "flags of a raw request: $f"
+done
+echo "ok: raw requests are no paging"
+
+# A file system: pages of one file go out and come in.
+mkfs.ext4 -q -F "$loop" && mkdir "$mnt" && mount "$loop" "$mnt" || fail "mount"
+n=128
+traced "$work" cache $n "$mnt/file"
+pid=$(said pid)
+# Of all that is read, the file is most.
+vnode=$(events "$pid" pagein | awk '{ s[$6] += $10 } END { for (v in s) print s[v], v }' |
+	sort -n | awk 'END { print $2 }')
+equal "bytes that come in" "$(events "$pid" pagein | grep "vnode: $vnode " | sum size)" $((n * 4096))
+equal "pages that go out" "$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" $n
+equal "none of them to be freed" "$(events - pageout | grep "vnode: $vnode " | sum pages_freed)" 0
+# Both layers: the file system's device, and the file that it lies in.
+equal "requests done on both layers" "$(count - biodone)" "$(count - strategy)"

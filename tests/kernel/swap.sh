@@ -1,0 +1,86 @@
+#!/bin/sh
+# swap.sh - a process with less memory than it wants: scans, swap out, swap in.
+. "$(dirname "$0")/kernel.sh"
+need_program mkswap swapon swapoff
+
+[ -e /sys/block/zram0/disksize ] || skip "no zram"
+[ "$(cat /sys/block/zram0/disksize)" = 0 ] || skip "zram0 is in use"
+group= moved=
+undo_swap() {
+	swapoff /dev/zram0 2>/dev/null
+	echo 1 >/sys/block/zram0/reset 2>/dev/null
+	[ -z "$group" ] || rmdir "$group"
+	[ -z "$moved" ] || umount "$TMP/cgroup"
+}
+at_exit undo_swap
+
+# A group with a limit of 32 MiB; whichever version of cgroups there is.
+make_group() {
+	for root in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+		grep -qw memory "$root/cgroup.controllers" 2>/dev/null || continue
+		echo +memory >"$root/cgroup.subtree_control" 2>/dev/null
+		mkdir "$root/tnf-test.$$" 2>/dev/null || continue
+		group=$root/tnf-test.$$
+		echo 32M >"$group/memory.max" 2>/dev/null && return
+		rmdir "$group"; group=
+	done
+	root=/sys/fs/cgroup/memory
+	if [ ! -d $root ]; then
+		root=$TMP/cgroup
+		mkdir "$root" && mount -t cgroup -o memory cgroup "$root" 2>/dev/null ||
+			skip "no memory cgroup"
+		moved=yes
+	fi
+	mkdir "$root/tnf-test.$$" || skip "no memory cgroup"
+	group=$root/tnf-test.$$
+	echo 32M >"$group/memory.limit_in_bytes" || skip "no memory limit"
+}
+make_group
+echo 256M >/sys/block/zram0/disksize
+{ mkswap /dev/zram0 && swapon /dev/zram0; } >/dev/null 2>&1 || skip "no swap on zram"
+
+trace_begin 64000000 pageout_scan_start pageout_scan_end swapout_process \
+	swapout_lwp swapin_lwp major_fault pagein pageout strategy biodone
+stat_of() { awk -v n="$1" '$1 == n { print $2 }' /proc/vmstat; }
+for n in pswpin pswpout pgmajfault pgscan_anon pgscan_file; do
+	eval "$n=\$(stat_of $n)"
+done
+traced sh -c "echo \$\$ >$group/cgroup.procs; exec $work swap 64"
+for n in pswpin pswpout pgmajfault pgscan_anon pgscan_file; do
+	eval "$n=\$((\$(stat_of $n) - $n))"
+done
+pid=$(said pid)
+
+# Equal but for what runs between our reading of the counters and the switch.
+near() { within "$1" "$2" $(($3 - ${4:-0})) $(($3 + ${4:-0})); }
+[ "$pswpout" -gt 1000 ] || fail "hardly any swapping: $pswpout pages"
+near "pages swapped out, by process, as pswpout" "$(events - swapout_process | sum page_count)" "$pswpout"
+equal "all of them are the process's" "$(events - swapout_process | grep "pid: $pid " | sum page_count)" \
+	"$(events - swapout_process | sum page_count)"
+vnode=$(events "$pid" major_fault | sed 's/.*vnode: \([^ ]*\) .*/\1/' | sort | uniq -c |
+	sort -n | awk 'END { print $2 }')
+near "pages written to swap, as pswpout" \
+	"$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" "$pswpout"
+near "pages swapped in, as pswpin" "$(count - swapin_lwp)" "$pswpin"
+near "bytes from swap" "$(events "$pid" pagein | grep "vnode: $vnode " | sum size)" \
+	$((pswpin * 4096))
+near "major faults, as pgmajfault" "$(count - major_fault)" "$pgmajfault" 2
+equal "scans end as often as they begin" "$(count - pageout_scan_end)" "$(count - pageout_scan_start)"
+equal "pages needed, as /proc/zoneinfo" \
+	"$(events - pageout_scan_start | sed -n 's/.*pages_needed: //p' | sort | uniq -c |
+	sort -n | awk 'END { print $2 }')" "$(high_watermarks)"
+# Scans look at the active lists, too, which vmstat does not count.
+within "pages scanned, as pgscan" "$(events - pageout_scan_end | sum pages_scanned)" \
+	$((pgscan_anon + pgscan_file)) $((2 * (pgscan_anon + pgscan_file) + 4096))
+equal "requests done" "$(count - biodone)" "$(count - strategy)"
+within "free pages, as /proc/meminfo at most" \
+	"$(events - pageout_scan_end | sed -n 's/.*pages_free: //p' | sort -n | tail -n 1)" 1000 \
+	$(($(awk '/^MemTotal/ { print $2 }' /proc/meminfo) / 4))
+
+# Of threads that sleep, the stacks go.
+"$kpctl" disable swapin_lwp
+traced sh -c "echo \$\$ >$group/cgroup.procs; exec $work stacks 64"
+for t in $(sed -n 's/^thread //p' "$TMP/said"); do
+	n=$(events - swapout_lwp | grep -c " lwpid: $t ")
+	within "stack pages of thread $t" "$n" 1 40
+done

@@ -1,0 +1,30 @@
+#!/bin/sh
+# wrap.sh - a small buffer under load, round and round: every record is whole.
+. "$(dirname "$0")/kernel.sh"
+
+trace_begin 200000 syscall_start syscall_end thread_state thread_block thread_queue \
+	address_fault anon_zero thread_create thread_exit
+check() {
+	"$tnfdump" -r "$TMP/buf" >"$TMP/raw" 2>"$TMP/err" || fail "raw: $(cat "$TMP/err")"
+	[ ! -s "$TMP/err" ] || fail "raw: $(cat "$TMP/err")"
+	within "records" "$(grep -c 'time_delta' "$TMP/raw")" 500 20000
+}
+load() { "$work" threads 200 >"$1" & "$work" pipe 20000 >"$2" & "$work" syscalls 100000; wait; }
+for i in 1 2 3; do
+	traced load "$TMP/a" "$TMP/b"
+	check
+done
+
+# Readers see whole records while writers run.
+"$kpctl" on
+load "$TMP/a" "$TMP/b" >/dev/null & loader=$!
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	"$kpctl" copy "$TMP/buf" || fail copy
+	"$tnfdump" "$TMP/buf" >"$TMP/dump" 2>"$TMP/err"
+	[ ! -s "$TMP/err" ] || echo "note: $(head -n 1 "$TMP/err")"
+done
+wait $loader
+"$kpctl" off
+lost=$("$kpctl" status | sed 's/.* lost \([0-9 ]*\) most .*/\1/')
+equal "lost to other reasons than the hook itself" \
+	"$(echo "$lost" | awk '{ print $1 + $2 + $3 + $4 + $5 }')" 0
