@@ -39,6 +39,12 @@ where_keep(void *arg, const struct tnf_event *ev)
 	return expr_true(arg, ev);
 }
 
+static void
+where_free(void *arg)
+{
+	expr_free(arg);
+}
+
 static int
 where_start(void *arg, struct dump *d)
 {
@@ -50,7 +56,8 @@ int
 where_set(struct dump *d, const char *text)
 {
 	struct expr_error error;
-	struct filter f = { .keep = where_keep, .start = where_start };
+	struct filter f = { .keep = where_keep, .start = where_start,
+		.free = where_free };
 	char message[512];
 
 	f.arg = expr_new(text, dump_expr_source(d), &error);

@@ -19,6 +19,19 @@ pipeline_add_filter(struct dump *d, const struct filter *filter)
 	d->filters_end = &f->next;
 }
 
+void
+pipeline_free_filters(struct dump *d)
+{
+	struct filter *f;
+
+	while ((f = d->filters) != NULL) {
+		d->filters = f->next;
+		if (f->free != NULL)
+			f->free(f->arg);
+		free(f);
+	}
+}
+
 static bool
 keep(const struct dump *d, const struct tnf_event *ev)
 {

@@ -13,6 +13,7 @@
 struct filter {
 	bool	(*keep)(void *arg, const struct tnf_event *);
 	int	(*start)(void *arg, struct dump *);
+	void	(*free)(void *arg);	/* or NULL */
 	void	*arg;
 	struct filter *next;
 };
@@ -37,8 +38,9 @@ struct output {
 extern const struct output outputs[];
 const struct output *output_find(const char *name);	/* NULL: unknown */
 
-/* 'keep' and 'arg' must outlive the run; memory is never given back. */
+/* 'keep' and 'arg' must outlive the run. */
 void pipeline_add_filter(struct dump *, const struct filter *);
+void pipeline_free_filters(struct dump *);
 /* All events; dump->status says how it went. */
 void pipeline_run(struct dump *);
 

@@ -1,6 +1,7 @@
 /*
  * tnf-core.c - the types that every TNF file can have: one table.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tnfdump/tnf-write.h"
@@ -185,6 +186,19 @@ core_slots(struct tnfw_def *d, const struct core *c)
 		d->slots[i] = tnfw_core(tnfw_word(&types, buf));
 		if (names != NULL)
 			d->slot_names[i] = xstrdup(tnfw_word(&names, buf));
+	}
+}
+
+/* The names of built-in slots are copies; the rest belongs to the input. */
+void
+tnfw_free_core(struct tnf_writer *w)
+{
+	unsigned i, k;
+
+	for (i = 0; i < (unsigned)CORE_COUNT && i < w->n_defs; i++) {
+		for (k = 0; w->defs[i].slot_names != NULL &&
+		    k < w->defs[i].n_slots; k++)
+			free((char *)(uintptr_t)w->defs[i].slot_names[k]);
 	}
 }
 

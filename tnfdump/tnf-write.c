@@ -142,7 +142,8 @@ write_header(struct tnf_writer *w)
 	w->ext.dir_cursor = TNFW_BLOCK + 4 * w->n_directory;
 	w->ext.data_start = TNFW_DIRECTORY;
 	put_bytes(w, w->directory, sizeof(w->directory), TNFW_BLOCK);
-	put_bytes(w, &w->ext, sizeof(w->ext), TNF_EXT_OFFSET);
+	if (w->has_ext)
+		put_bytes(w, &w->ext, sizeof(w->ext), TNF_EXT_OFFSET);
 	put_bytes(w, &h, sizeof(h), 0);
 }
 
@@ -175,6 +176,7 @@ tnfw_free(struct tnf_writer *w)
 		free(w->tags[i]);
 	for (i = 0; i < w->n_probes; i++)
 		free(w->probes[i]);
+	tnfw_free_core(w);
 	for (i = 0; i < w->n_defs; i++) {
 		free(w->defs[i].slots);
 		free(w->defs[i].slot_names);

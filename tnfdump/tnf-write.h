@@ -60,6 +60,7 @@ struct tnf_writer {
 	unsigned	 n_directory;
 	struct tnfw_schedule schedules[TNFW_SCHEDULES];
 	struct tnf_ext	 ext;
+	bool		 has_ext;	/* write it: not an original's data */
 };
 
 int tnfw_open(struct tnf_writer *, int fd);
@@ -103,6 +104,7 @@ struct tnfw_def {
 
 /* tnf-core.c */
 int tnfw_define_core(struct tnf_writer *);	/* 0 or an errno */
+void tnfw_free_core(struct tnf_writer *);
 int tnfw_core(const char *name);		/* -1: none such */
 int tnfw_new_def(struct tnf_writer *, const char *name, enum tnfw_form);
 /* The next word of *p; NULL: no more. */

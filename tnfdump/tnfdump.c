@@ -93,6 +93,7 @@ close_inputs(struct dump *d)
 	for (i = 0; i < d->n_inputs; i++)
 		tnf_image_close(d->inputs[i].base, d->inputs[i].size);
 	free(d->inputs);
+	pipeline_free_filters(d);
 }
 
 /* --output, unless the format makes files of its own. */

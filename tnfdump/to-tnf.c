@@ -104,8 +104,9 @@ open_output(struct dump *d, struct slice *s)
 /* Who recorded it, and what was lost: from the first file that tells, and
    the sum. */
 static void
-describe(struct dump *d, struct tnf_ext *to)
+describe(struct dump *d, struct slice *s)
 {
+	struct tnf_ext *to = &s->w.ext;
 	const struct tnf_ext *from;
 	bool first = true;
 	unsigned i, k;
@@ -116,6 +117,7 @@ describe(struct dump *d, struct tnf_ext *to)
 			continue;
 		for (k = 0; k < TNF_LOST_REASONS; k++)
 			to->lost[k] += from->lost[k];
+		s->w.has_ext = true;
 		if (!first)
 			continue;
 		to->pid = from->pid;
@@ -139,7 +141,7 @@ slice_begin(struct dump *d)
 	error = tnfw_open(&s->w, s->fd);
 	if (error != 0)
 		return fail(d, "cannot write", error);
-	describe(d, &s->w.ext);
+	describe(d, s);
 	return 0;
 }
 
