@@ -25,6 +25,18 @@ parse(struct shell *sh, struct statement *st, struct args *a)
 }
 
 static void
+show_lost(struct shell *sh)
+{
+	tnfctl_lost_t lost;
+
+	if (tnfctl_lost_get(sh->target, &lost) == TNFCTL_ERR_NONE &&
+	    lost.total > 0)
+		printf("Events lost: %llu (up to %llu on one CPU)\n",
+		    (unsigned long long)lost.total,
+		    (unsigned long long)lost.cpu_max);
+}
+
+static void
 show(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 {
 	if (attrs->trace_buf_state == TNFCTL_BUF_NONE) {
@@ -34,6 +46,7 @@ show(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 	printf("Trace buffer size is %zu bytes\n", attrs->trace_buf_size);
 	if (attrs->trace_buf_state == TNFCTL_BUF_BROKEN)
 		puts("Tracing system has failed -- tracing suspended");
+	show_lost(sh);
 }
 
 static size_t

@@ -259,6 +259,17 @@ tnfctl_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 }
 
 tnfctl_errcode_t
+tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *lost)
+{
+	const char *n = getenv("PREX_FAKE_LOST");
+
+	memset(lost, 0, sizeof *lost);
+	lost->total = n != NULL ? strtoul(n, NULL, 10) : 0;
+	lost->cpu_max = lost->total / 2;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_buffer_dealloc(tnfctl_handle_t *h)
 {
 	if (h->tracing)

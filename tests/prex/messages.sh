@@ -5,7 +5,7 @@
 # usage: messages.sh PREX PTY
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 scratch
-prex=$1 pty=$2
+prex=$(realpath "$1") pty=$(realpath "$2")
 here=$TNF_SOURCE/tests/prex
 export HOME="$TMP/home" PREX_FAKE="$here/kernel.table" TMPDIR=/tmp TERM=dumb
 mkdir "$HOME"

@@ -5,7 +5,7 @@
 # usage: scripts.sh PREX PTY [-u]		-u: write the expected output
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 scratch
-prex=$1 pty=$2 update=${3:-}
+prex=$(realpath "$1") pty=$(realpath "$2") update=${3:-}
 here=$TNF_SOURCE/tests/prex
 export HOME="$TMP/home" PREX_FAKE="$here/kernel.table" TMPDIR=/tmp
 unset XDG_STATE_HOME

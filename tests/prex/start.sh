@@ -4,7 +4,7 @@
 # usage: start.sh PREX PTY
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 scratch
-prex=$1 pty=$2
+prex=$(realpath "$1") pty=$(realpath "$2")
 here=$TNF_SOURCE/tests/prex
 export HOME="$TMP/home" PREX_FAKE="$here/kernel.table" TMPDIR=/tmp
 mkdir "$HOME" "$TMP/cwd" "$TMP/work"
@@ -82,6 +82,13 @@ Current trace file is: /tmp/trace-4711
 E
 TMPDIR=$(printf '%05000d' 0) is "long TMPDIR" 1 parser.table <<'E'
 prex: $TMPDIR too long
+E
+
+# Said only if it is so.
+PREX_FAKE_LOST=7 is "lost events" 0 -k -c 'buffer alloc 200k; buffer' <<'E'
+Buffer of size 204800 bytes allocated
+Trace buffer size is 204800 bytes
+Events lost: 7 (up to 3 on one CPU)
 E
 
 # Opening fails: the message is followed by an empty line.

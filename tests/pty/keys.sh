@@ -5,7 +5,7 @@
 # usage: keys.sh PREX PTY [SCRIPT ...]
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 scratch
-prex=$1 pty=$2; shift 2
+prex=$(realpath "$1") pty=$(realpath "$2"); shift 2
 here=$TNF_SOURCE/tests/pty tables=$TNF_SOURCE/tests/prex
 export HOME="$TMP/home" XDG_STATE_HOME="$TMP/state" PS1='sh$ '
 export PREX_FAKE=kernel.table TERM=xterm
