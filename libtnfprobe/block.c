@@ -97,8 +97,8 @@ start_lap(struct tnf_block_header *b, uint32_t generation)
 	b->A_lock = 1;
 	b->B_lock = 1;
 	__atomic_store_n(&b->bytes_valid, HEADER_SIZE, __ATOMIC_RELEASE);
-	__atomic_store_n(&b->generation, generation, __ATOMIC_RELEASE);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
+	/* A full barrier: what is written into the block comes after it. */
+	__atomic_exchange_n(&b->generation, generation, __ATOMIC_SEQ_CST);
 	b->B_lock = 0;
 	if (generation == 1) {
 		__atomic_store_n(&b->tag, TAG_WORD, __ATOMIC_RELEASE);

@@ -35,7 +35,7 @@ tnf_attribute(const char *attrs, const char *name, size_t *len)
 }
 
 TNF_API const char *
-tnf_probe_attribute(const struct tnf_probe_control *probe, const char *name,
+tnf_probe_get_attribute(const struct tnf_probe_control *probe, const char *name,
     size_t *len)
 {
 	return tnf_attribute(probe->attrs, name, len);
@@ -66,7 +66,7 @@ member_size(const struct tnf_tag_data *type)
 }
 
 int TNF_API
-tnf_probe_argument(const struct tnf_probe_setup *setup, unsigned n,
+tnf_probe_get_argument(const struct tnf_probe_setup *setup, unsigned n,
     struct tnf_probe_argument *ret)
 {
 	const struct tnf_tag_data *const *type = setup->probe->slots;
@@ -193,7 +193,7 @@ tnf_probe_debug(struct tnf_probe_setup *setup)
 	if (s != NULL)
 		add(&l, "sunw%%debug \"%.*s\"; ", (int)(len < TEXT_SHOWN ?
 		    len : TEXT_SHOWN), s);
-	for (i = 0; tnf_probe_argument(setup, i, &a) == 0; i++) {
+	for (i = 0; tnf_probe_get_argument(setup, i, &a) == 0; i++) {
 		add(&l, "%.*s=", (int)(a.name_len < NAME_SHOWN ? a.name_len :
 		    NAME_SHOWN), a.name);
 		add_value(&l, &a);

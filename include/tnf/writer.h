@@ -276,8 +276,8 @@ void tnf_thread_disable(void);
 
 /* The value of an attribute of the probe, with its length; it ends at a ';'.
    NULL: the probe has no such attribute. */
-const char *tnf_probe_attribute(const struct tnf_probe_control *, const char *name,
-    size_t *len);
+const char *tnf_probe_get_attribute(const struct tnf_probe_control *,
+    const char *name, size_t *len);
 
 struct tnf_probe_argument {
 	const char	*name;		/* not NUL-terminated */
@@ -288,7 +288,7 @@ struct tnf_probe_argument {
 };
 
 /* Argument n = 0 ...; 0, or -1 if the probe has no such argument. */
-int tnf_probe_argument(const struct tnf_probe_setup *, unsigned n,
+int tnf_probe_get_argument(const struct tnf_probe_setup *, unsigned n,
     struct tnf_probe_argument *ret);
 
 /* The predefined connected function: one line to file descriptor 2. */

@@ -267,13 +267,13 @@ count_runs(struct tnf_probe_setup *setup)
 	struct tnf_probe_argument a;
 	size_t len;
 
-	ck_assert_ptr_nonnull(tnf_probe_attribute(setup->probe, "keys", &len));
-	ck_assert_int_eq(tnf_probe_argument(setup, 1, &a), 0);
+	ck_assert_ptr_nonnull(tnf_probe_get_attribute(setup->probe, "keys", &len));
+	ck_assert_int_eq(tnf_probe_get_argument(setup, 1, &a), 0);
 	ck_assert_str_eq(a.string, "text");
 	ck_assert_int_eq(strncmp(a.name, "s", a.name_len), 0);
-	ck_assert_int_eq(tnf_probe_argument(setup, 0, &a), 0);
+	ck_assert_int_eq(tnf_probe_get_argument(setup, 0, &a), 0);
 	ck_assert_int_eq(*(const int *)a.value, 7);
-	ck_assert_int_eq(tnf_probe_argument(setup, 2, &a), -1);
+	ck_assert_int_eq(tnf_probe_get_argument(setup, 2, &a), -1);
 	ran++;
 	/* A probe inside a connected function is lost, and counted. */
 	TNF_PROBE_0(inner, "", "");

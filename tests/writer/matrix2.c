@@ -1,0 +1,18 @@
+/*
+ * matrix2.c - a second file of the same program: the same names again.
+ */
+#include <tnf/probe.h>
+
+struct point { int x, y; };
+TNF_DECLARE_RECORD(struct point, my_point);
+
+int second(const struct point *);
+
+int
+second(const struct point *p)
+{
+	TNF_PROBE_0(plain, "k", "");
+	TNF_PROBE_1(point, "k", "", my_point, p, p);
+	TNF_PROBE_1(CALLED, "k", "", tnf_int, n, 1);
+	return 0;
+}
