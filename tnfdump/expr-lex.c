@@ -37,6 +37,7 @@ fail(struct expr_lex *l, const char *at, const char *wrong)
 {
 	l->token = EXPR_T_ERROR;
 	l->start = at;
+	l->len = 0;
 	l->wrong = wrong;
 }
 

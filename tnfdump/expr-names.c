@@ -8,6 +8,7 @@
 
 static const struct expr_name_row table[] = {
 	{ "probe",	EXPR_N_PROBE,	EXPR_TEXT,	true },
+	{ "name",	EXPR_N_PROBE,	EXPR_TEXT,	true },
 	{ "key",	EXPR_N_KEY,	EXPR_TEXT,	true },
 	{ "keys",	EXPR_N_KEYS,	EXPR_TEXT,	true },
 	{ "file",	EXPR_N_FILE,	EXPR_TEXT,	true },

@@ -460,7 +460,9 @@ parse_comparison(struct parser *p)
 	int n, right;
 
 	if (accept(p, EXPR_T_HAS)) {
-		if (!p->failed && p->lex.token != EXPR_T_NAME)
+		if (p->failed)
+			return EXPR_NONE;
+		if (p->lex.token != EXPR_T_NAME)
 			return expected(p, "member name after 'has'");
 		col = column(p);
 		n = parse_name(p);

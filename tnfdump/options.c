@@ -12,7 +12,9 @@
 #include "tnfdump/columns.h"
 #include "tnfdump/diff.h"
 #include "tnfdump/filter.h"
+#include "tnfdump/follow.h"
 #include "tnfdump/info.h"
+#include "tnfdump/loss.h"
 #include "tnfdump/pretty.h"
 #include "tnfdump/reports.h"
 #include "tnfdump/template.h"
@@ -106,9 +108,12 @@ const struct option_row option_rows[] = {
 	{ "tree", 0, NULL, "indented by level and nesting", tree_set },
 	{ "pair", 0, "START,END[,MEMBER...]", "what begins and ends something",
 	  pair_set },
+	{ "follow", 0, "FILE|PID|kernel", "events as they are committed", follow_set },
 	{ "diff", 0, NULL, "compare the statistics of two files", diff_set },
 	{ "fail-on", 0, "COND", "with --diff: exit 4 if \"p99(pair) > +10%\"",
 	  diff_fail_on },
+	{ "fail-on-loss", 0, NULL, "exit 3 if events were lost",
+	  fail_on_loss_set },
 	{ "strict", 0, NULL, "stop at the first damage", set_strict },
 	{ "salvage", 0, NULL, "read files that are shorter than they say",
 	  set_salvage },
@@ -166,7 +171,8 @@ show_help(struct dump *d, const char *arg)
 	printf("\nFormats of --to:\n");
 	for (o = outputs; o->name != NULL; o++)
 		printf("  %-10s %s\n", o->name, o->help);
-	printf("\nExit status: 0 done, 1 error or damage, 2 wrong option.\n");
+	printf("\nExit status: 0 done, 1 error or damage, 2 wrong option,"
+	    "\n3 events lost (--fail-on-loss), 4 --fail-on holds.\n");
 	exit(fflush(stdout) == 0 ? STATUS_OK : STATUS_ERROR);
 }
 

@@ -23,7 +23,9 @@
 #include <unistd.h>
 
 #include "tnfdump/diff.h"
+#include "tnfdump/follow.h"
 #include "tnfdump/input.h"
+#include "tnfdump/loss.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/raw.h"
@@ -125,9 +127,14 @@ main(int argc, char **argv)
 		raw_run(&d, paths);
 	else if (d.diff)
 		d.status = diff_run(&d, paths);
-	else {
+	else if (d.follow) {
+		if (follow_open(&d))
+			pipeline_run(&d);
+		follow_close(&d);
+	} else {
 		inputs_add(&d, paths);
 		pipeline_run(&d);
+		loss_report(&d);
 		close_inputs(&d);
 	}
 	if ((err = out_close(&d.out)) != 0)

@@ -17,7 +17,7 @@ static const struct {
 	bool	    holds;
 } cases[] = {
 	/* names */
-	{ "probe == 'alpha'", 0, true }, { "probe == 'alpha'", 1, false },
+	{ "name == 'alpha'", 0, true }, { "probe == 'alpha'", 1, false },
 	{ "probe != \"alpha\"", 1, true }, { "probe =~ /^al/", 0, true },
 	{ "probe !~ /^al/", 0, false }, { "probe =~ /PH/i", 0, true },
 	{ "key == 'vm'", 0, true }, { "key == 'io'", 1, false },
