@@ -22,7 +22,7 @@ static unsigned n_inputs;
 static void
 feed(const uint8_t *data, size_t size)
 {
-	uint8_t *copy = malloc(size > 0 ? size : 1);
+	uint8_t *copy = calloc(1, size > 0 ? size : 1);
 
 	if (copy == NULL)
 		return;

@@ -30,7 +30,7 @@ program_number(const char *name)
  */
 static uint64_t refused;
 
-static int
+static int __attribute__((format(printf, 2, 0)))
 listen(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	char text[512], name[64];

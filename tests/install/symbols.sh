@@ -7,7 +7,7 @@
 prefix_of() {
 	case $1 in
 	libtnfprobe.*) echo '^_?_?tnfw?_|^prctl$' ;;
-	libtnfctl.*) echo '^tnfctl_' ;;
+	libtnfctl.*) echo '^_?tnfctl_' ;;
 	libtnf.*) echo '^tnf_' ;;
 	*) echo '^$' ;;
 	esac
