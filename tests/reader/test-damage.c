@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(tag_into_nothing)
 {
-	mk_put32(m, events[3], 0xfffd << 16 | 1);
+	mk_put32(m, events[3], 0xfffdu << 16 | 1);
 	expect(EVENTS - in_first_block() + 3, first_block,
 	    "a record's tag leads nowhere");
 }
