@@ -11,6 +11,7 @@
 #include "parse.h"
 #include "shell.h"
 #include "target.h"
+#include "trace-context.h"
 #include "util.h"
 
 enum { DEFAULT_SIZE = 4 * 1024 * 1024 };
@@ -134,6 +135,7 @@ target_set_up(struct shell *sh, const struct target_options *o)
 		if (!make_trace_file(sh, o->file))
 			return false;
 		target_check(sh);
+		trace_context_note(sh);
 	}
 	define_names(sh);
 	err = history_follow(sh);

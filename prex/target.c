@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "shell.h"
 #include "target.h"
+#include "trace-context.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -101,6 +102,7 @@ target_run(struct shell *sh)
 
 	fflush(stdout);
 	do {
+		trace_context_note(sh);
 		err = tnfctl_continue(sh->target, &event, NULL);
 		if (err != TNFCTL_ERR_NONE) {
 			shell_tnfctl_error(sh, ERROR_TARGET, err,
@@ -113,6 +115,7 @@ target_run(struct shell *sh)
 		if (sh->interactive)
 			putchar('\n');
 		target_check(sh);
+		trace_context_note(sh);
 	}
 	return r;
 }
@@ -125,6 +128,7 @@ target_close(struct shell *sh)
 	fflush(stdout);
 	err = tnfctl_close(sh->target, sh->at_quit);
 	sh->target = NULL;
+	trace_context_put();
 	if (err == TNFCTL_ERR_NONE)
 		return true;
 	shell_tnfctl_error(sh, ERROR_TARGET, err, "trouble quitting : ");
