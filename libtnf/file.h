@@ -21,6 +21,7 @@ struct type;
 struct type_table;
 struct sched_cache;
 struct scan;
+struct seen;
 
 struct tnf_file {
 	struct bytes	 bytes;		/* what the header declares, no more */
@@ -42,6 +43,8 @@ struct tnf_file {
 
 	char		*name;
 	struct scan	*scan;		/* the first pass; or NULL */
+	struct seen	*seen;		/* by block: how far it was read; or NULL */
+	uint64_t	 cursor;	/* ext.data_cursor at the last look */
 	unsigned	 number;	/* in its stream */
 	tnf_stream_t	*stream;
 	void		*map;		/* to unmap, or NULL */

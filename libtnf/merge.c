@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "follow.h"
 #include "merge.h"
 #include "type.h"
 
@@ -229,6 +230,18 @@ cursor_get(struct merge *m)
 	return c;
 }
 
+static bool
+start_block(struct walk *w, struct tnf_file *f, const struct entry *e)
+{
+	if (walk_start(w, f, e->block << f->block_shift) != WALK_RECORD ||
+	    w->generation != e->generation)
+		return false;
+	/* While a file is followed, what came later is follow.c's. */
+	if (f->seen != NULL)
+		w->end = w->block + f->seen[e->block].used;
+	return true;
+}
+
 static int
 open_block(struct merge *m, struct tnf_file *f, const struct entry *e)
 {
@@ -237,8 +250,7 @@ open_block(struct merge *m, struct tnf_file *f, const struct entry *e)
 
 	if (c == NULL)
 		return TNF_ERR_ALLOCFAIL;
-	if (walk_start(&c->walk, f, e->block << f->block_shift) == WALK_RECORD &&
-	    c->walk.generation == e->generation &&
+	if (start_block(&c->walk, f, e) &&
 	    (e->sorted || (err = sort_block(c)) == 0) &&
 	    cursor_next(c) && (err = open_push(m, c)) == 0)
 		return 0;

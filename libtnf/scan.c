@@ -136,7 +136,12 @@ take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 	struct tally t = { 0 };
 	struct walk w;
 
-	switch (walk_start(&w, f, off)) {
+	enum walk_status r = walk_start(&w, f, off);
+
+	if (f->seen != NULL && r == WALK_RECORD)
+		f->seen[off >> f->block_shift] =
+		    (struct seen){ w.generation, w.end - off };
+	switch (r) {
 	case WALK_END:
 		sc->sum.blocks_free++;
 		return 0;

@@ -33,6 +33,7 @@ free_file(struct tnf_file *f)
 	free(f->scan);
 	tnf_image_close(f->map, f->map_size);
 	free(f->name);
+	free(f->seen);
 	free(f);
 }
 
@@ -44,6 +45,7 @@ tnf_stream_close(tnf_stream_t *s)
 	if (s == NULL)
 		return;
 	merge_done(&s->merge);
+	follow_done(&s->follow);
 	for (i = 0; i < s->n_files; i++)
 		free_file(s->files[i]);
 	free(s->files);
@@ -93,7 +95,8 @@ new_file(tnf_stream_t *s, const void *base, size_t size, const char *name,
 	f->stream = s;
 	f->number = s->n_files;
 	if ((f->name = strdup(name)) == NULL ||
-	    (f->scan = calloc(1, sizeof *f->scan)) == NULL) {
+	    (f->scan = calloc(1, sizeof *f->scan)) == NULL ||
+	    (s->follow.on && !follow_file(f))) {
 		free_file(f);
 		return TNF_ERR_ALLOCFAIL;
 	}
@@ -168,7 +171,10 @@ tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
 	int r;
 
 	for (;;) {
-		if ((r = merge_next(&s->merge, &ev->time, &sched, &w)) != 1)
+		r = merge_next(&s->merge, &ev->time, &sched, &w);
+		if (r == 0)
+			r = follow_next(&s->follow, &ev->time, &sched, &w);
+		if (r != 1)
 			return r;
 		ev->probe = w->type->probe;
 		if (ev->probe != NULL ||
@@ -182,6 +188,7 @@ tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
 	ev->kernel = sched->kernel;
 	ev->file = w->file;
 	ev->pos = w->pos;
+	s->follow.handed_out = ev->time;
 	return 1;
 }
 

@@ -8,6 +8,7 @@
 
 #include "arena.h"
 #include "file.h"
+#include "follow.h"
 #include "merge.h"
 
 struct tnf_stream {
@@ -17,6 +18,7 @@ struct tnf_stream {
 	unsigned	   n_probes;
 	unsigned	   room_probes;
 	struct merge	   merge;
+	struct follow	   follow;
 	struct arena	   arena;	/* probes */
 	tnf_stream_damage_fn *damage;
 	void		  *damage_arg;

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "tnfdump/follow.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/xalloc.h"
 
@@ -66,11 +67,22 @@ put(struct dump *d, const struct tnf_event *ev)
 	return d->out.error == 0 ? 0 : -1;
 }
 
+/* As tnf_stream_next(); waits when following. */
+static int
+next_event(struct dump *d, struct tnf_event *ev)
+{
+	int r = tnf_stream_next(d->stream, ev);
+
+	while (r == 0 && d->follow && follow_wait(d))
+		r = tnf_stream_next(d->stream, ev);
+	return r;
+}
+
 void
 pipeline_run(struct dump *d)
 {
 	struct tnf_event ev;
-	int r = tnf_stream_next(d->stream, &ev);
+	int r = next_event(d, &ev);
 
 	if (r == 1)
 		d->first = d->previous = ev.time;
@@ -78,7 +90,7 @@ pipeline_run(struct dump *d)
 		return;
 	if (d->output->begin == NULL || d->output->begin(d) == 0)
 		for (; r == 1 && !d->enough;
-		    r = tnf_stream_next(d->stream, &ev))
+		    r = next_event(d, &ev))
 			if (keep(d, &ev) && put(d, &ev) != 0)
 				break;
 	if (r < 0)

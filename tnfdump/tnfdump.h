@@ -31,6 +31,8 @@ struct dump {
 	const char *path;		/* --output: of formats that write files */
 	const char *by;			/* --stats=LIST: expressions, or NULL */
 	bool	 histogram;		/* --histogram: draw durations */
+	bool	 follow;		/* --follow: wait for more */
+	bool	 lost;			/* events are known to be missing */
 	bool	 diff;			/* --diff: compare two files */
 	bool	 pretty;		/* --pretty: names for numbers */
 	struct pairs *pairs;		/* what begins and ends; reports.c */

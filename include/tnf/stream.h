@@ -128,6 +128,23 @@ int tnf_stream_add(tnf_stream_t *, const char *path, struct tnf_file **ret);
 int tnf_stream_add_mem(tnf_stream_t *, const void *base, size_t size,
     const char *name, struct tnf_file **ret);
 
+/*
+ * Following files that are being written.  tnf_stream_follow() comes before
+ * they are added, by tnf_stream_add_mem() with a shared mapping.  What is in
+ * them at first comes as usual; each tnf_stream_refresh() then looks for what
+ * was committed since, and tnf_stream_next() hands out those events whose time
+ * is not after 'until' (choose it a little behind the clock: an event is
+ * committed a moment after its time).  Later ones wait for the next refresh.
+ */
+struct tnf_progress {
+	uint64_t events;	/* found by this refresh */
+	uint64_t late;		/* of these: earlier than one already handed out */
+	uint64_t blocks_missed;	/* overwritten before they were read */
+};
+
+void tnf_stream_follow(tnf_stream_t *);
+int  tnf_stream_refresh(tnf_stream_t *, int64_t until, struct tnf_progress *);
+
 /* The next event in time order (equal times: order of files, then offset).
    1: *ev is filled; 0: no more; negative: TNF_ERR_*. */
 int tnf_stream_next(tnf_stream_t *, struct tnf_event *ev);

@@ -1,0 +1,186 @@
+/*
+ * follow.c - what is added to files while they are being written.
+ *
+ * The first pass leaves for each block how far it was read.  A refresh walks
+ * on from there; a block of another generation is walked from its start.  The
+ * events found wait in one list ordered by time until they are old enough
+ * that nothing earlier is still on its way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+#include "follow.h"
+#include "stream_impl.h"
+
+TNF_API void
+tnf_stream_follow(tnf_stream_t *s)
+{
+	s->follow.on = true;
+	s->follow.handed_out = INT64_MIN;
+}
+
+bool
+follow_file(struct tnf_file *f)
+{
+	f->seen = calloc((size_t)(f->bytes.size >> f->block_shift) + 1,
+	    sizeof *f->seen);
+	f->cursor = f->ext.data_cursor;
+	return f->seen != NULL;
+}
+
+static int
+wait_for(struct follow *fo, const struct walk *w, const struct event_clock *c,
+    int64_t time)
+{
+	size_t room = fo->room == 0 ? 1024 : 2 * fo->room;
+	struct waiting *p;
+
+	if (fo->n == fo->room) {
+		if ((p = realloc(fo->list, room * sizeof *p)) == NULL)
+			return TNF_ERR_ALLOCFAIL;
+		fo->list = p;
+		fo->room = room;
+	}
+	fo->list[fo->n++] = (struct waiting){ time, *w, c->sched };
+	return 0;
+}
+
+/* The records of a block behind what has been read; not damage: the writer may
+   be at work in it. */
+static int
+take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
+    struct tnf_progress *ret)
+{
+	struct seen *seen = &f->seen[off >> f->block_shift];
+	struct event_clock clock = { 0 };
+	struct walk w;
+	int64_t time;
+	int err;
+
+	if (walk_start(&w, f, off) != WALK_RECORD)
+		return 0;
+	if (w.generation == seen->generation && seen->used > f->block_header_size)
+		w.next = off + seen->used;
+	seen->generation = w.generation;
+	seen->used = w.end - off;
+	while (walk_next(&w) == WALK_RECORD) {
+		if (!walk_is_event(&w) || event_time(&clock, &w, &time) != EVENT_OK)
+			continue;
+		if (time < s->follow.handed_out)
+			ret->late++;
+		ret->events++;
+		if ((err = wait_for(&s->follow, &w, &clock, time)) != 0)
+			return err;
+	}
+	return 0;
+}
+
+/* Blocks that were used and taken again between two looks. */
+static uint64_t
+blocks_missed(const struct tnf_file *f, const struct seen *seen,
+    const struct block *b)
+{
+	if (f->ext.kind != TNF_EXT_KERNEL || seen->generation == 0 ||
+	    b->generation <= seen->generation ||
+	    b->generation == TNF_GENERATION_TAG)
+		return 0;
+	return b->generation - seen->generation - 1;
+}
+
+/* A process tells how many blocks it has handed out in all; its threads may
+   hold blocks over several laps, so that generations do not. */
+static uint64_t
+laps_missed(struct tnf_file *f)
+{
+	uint64_t now, gone, data;
+
+	if (!f->has_ext || f->ext.kind != TNF_EXT_PROCESS)
+		return 0;
+	now = bytes_u64(&f->bytes, TNF_EXT_OFFSET +
+	    offsetof(struct tnf_ext, data_cursor));
+	gone = now - f->cursor;
+	f->cursor = now;
+	data = (f->bytes.size - f->ext.data_start) >> f->block_shift;
+	return gone > data && gone < UINT32_MAX ? gone - data : 0;
+}
+
+static int
+refresh_file(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
+{
+	uint64_t off;
+	int err;
+
+	ret->blocks_missed += laps_missed(f);
+	for (off = f->data_start; off < f->bytes.size; off += f->block_size) {
+		const struct seen *seen = &f->seen[off >> f->block_shift];
+		struct block b = file_block(f, (uint32_t)off);
+
+		if (b.generation == seen->generation && b.used == seen->used)
+			continue;
+		ret->blocks_missed += blocks_missed(f, seen, &b);
+		if ((err = take_rest(s, f, (uint32_t)off, ret)) != 0)
+			return err;
+	}
+	return 0;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct waiting *p = a, *q = b;
+
+	if (p->time != q->time)
+		return p->time < q->time ? -1 : 1;
+	if (p->walk.file != q->walk.file)
+		return p->walk.file->number < q->walk.file->number ? -1 : 1;
+	return p->walk.pos < q->walk.pos ? -1 : p->walk.pos > q->walk.pos;
+}
+
+TNF_API int
+tnf_stream_refresh(tnf_stream_t *s, int64_t until, struct tnf_progress *ret)
+{
+	struct follow *fo = &s->follow;
+	unsigned i;
+	int err;
+
+	*ret = (struct tnf_progress){ 0 };
+	memmove(fo->list, fo->list + fo->at, (fo->n - fo->at) * sizeof *fo->list);
+	fo->n -= fo->at;
+	fo->at = 0;
+	for (i = 0; i < s->n_files; i++)
+		if (s->files[i]->seen != NULL &&
+		    (err = refresh_file(s, s->files[i], ret)) != 0)
+			return err;
+	if (fo->n > 1)
+		qsort(fo->list, fo->n, sizeof *fo->list, by_time);
+	fo->until = until;
+	return 0;
+}
+
+int
+follow_next(struct follow *fo, int64_t *time, const struct sched **sched,
+    const struct walk **walk)
+{
+	struct waiting *e;
+
+	while (fo->at < fo->n && fo->list[fo->at].time <= fo->until) {
+		e = &fo->list[fo->at++];
+		/* Taken over while it waited: it is gone. */
+		if (file_block(e->walk.file, e->walk.block).generation !=
+		    e->walk.generation)
+			continue;
+		*time = fo->handed_out = e->time;
+		*sched = &e->sched;
+		*walk = &e->walk;
+		return 1;
+	}
+	return 0;
+}
+
+void
+follow_done(struct follow *fo)
+{
+	free(fo->list);
+	memset(fo, 0, sizeof *fo);
+}

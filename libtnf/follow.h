@@ -1,0 +1,40 @@
+/*
+ * follow.h - what is added to files while they are being written.
+ */
+#ifndef LIBTNF_FOLLOW_H
+#define LIBTNF_FOLLOW_H
+
+#include <stdint.h>
+
+#include "schedule.h"
+#include "walk.h"
+
+/* How far a block has been read. */
+struct seen {
+	uint32_t generation;
+	uint32_t used;
+};
+
+/* An event that waits for its time. */
+struct waiting {
+	int64_t	     time;
+	struct walk  walk;
+	struct sched sched;
+};
+
+struct follow {
+	bool	 on;
+	struct waiting *list;		/* [at, n) ascending by time */
+	size_t	 n, at, room;
+	int64_t	 until;			/* later ones are not handed out yet */
+	int64_t	 handed_out;		/* time of the latest */
+};
+
+/* As merge_next(). */
+int  follow_next(struct follow *, int64_t *time, const struct sched **,
+    const struct walk **);
+void follow_done(struct follow *);
+/* Room to remember how far each block was read; false: no memory. */
+bool follow_file(struct tnf_file *);
+
+#endif /* LIBTNF_FOLLOW_H */

@@ -1,0 +1,55 @@
+#!/bin/sh
+# follow.sh - --follow on live processes: all events, once, in order; the end
+# of the target ends it; falling behind is told.
+# usage: follow.sh TNFDUMP PREX BUSY
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+need_ptrace
+scratch
+tnfdump=$1 prex=$2 busy=$3
+
+# traced FILE ARGS...: starts busy under prex; pid in $target
+traced() {
+	file=$1 size=$2
+	shift 2
+	"$prex" -s "$size" -o "$file" -c 'enable $all; continue' "$busy" "$@" \
+	    >"$TMP/prex.out" 2>&1 &
+	prexpid=$!
+	wait_for 10 pgrep -P "$prexpid" >/dev/null || fail "target did not start"
+	target=$(pgrep -P "$prexpid")
+}
+
+in_order() {
+	awk -v want="$2" '
+	$7 == "tick" { if ($9 != n) bad = 1; n = $9 + 1; k++ }
+	END { if (bad || k != want) { print k " events of " want ", bad " bad + 0; exit 1 } }' "$1"
+}
+
+traced "$TMP/a.tnf" 4096 800 1000
+timeout 60 "$tnfdump" --follow "$target" >"$TMP/a.txt" 2>"$TMP/err" ||
+	fail "--follow PID: $(cat "$TMP/err")"
+in_order "$TMP/a.txt" 800 || fail "--follow PID"
+wait "$prexpid"
+
+traced "$TMP/b.tnf" 4096 800 1000
+wait_for 10 test -s "$TMP/b.tnf" || fail "no file"
+timeout 60 "$tnfdump" --follow "$TMP/b.tnf" >"$TMP/b.txt" 2>"$TMP/err" ||
+	fail "--follow FILE: $(cat "$TMP/err")"
+in_order "$TMP/b.txt" 800 || fail "--follow FILE"
+wait "$prexpid"
+
+# A file that is complete: everything, and it ends.
+timeout 20 "$tnfdump" --follow "$TMP/b.tnf" >"$TMP/c.txt" || fail "finished file"
+cmp "$TMP/b.txt" "$TMP/c.txt" || fail "finished file: other output"
+
+# 64 blocks are written over thousands of times a second.
+traced "$TMP/d.tnf" 128 100000000 0
+timeout -s INT 2 "$tnfdump" --follow "$target" >/dev/null 2>"$TMP/err"
+grep -q 'fell behind: [0-9]* blocks' "$TMP/err" || fail "not told: $(cat "$TMP/err")"
+kill -9 "$target"
+wait "$prexpid"
+
+"$tnfdump" --follow 999999999 2>"$TMP/err" && fail "no such process"
+grep -q '^tnfdump: process 999999999: ' "$TMP/err" || fail "message: $(cat "$TMP/err")"
+"$tnfdump" --follow /nowhere 2>"$TMP/err" && fail "no such file"
+grep -q '/nowhere: cannot follow: No such file' "$TMP/err" || fail "message: $(cat "$TMP/err")"
+echo "follow: passed"

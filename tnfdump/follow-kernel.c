@@ -1,0 +1,28 @@
+/*
+ * follow-kernel.c - the kernel's buffer, for --follow kernel.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "kernel-probes/kernel_probes.h"
+#include "tnfdump/follow.h"
+
+int
+follow_map_kernel(struct dump *d, const void **base, size_t *size)
+{
+	struct kp *kp;
+	int err = kp_open(false, &kp);
+
+	if (err != 0) {
+		dump_error(d, "kernel: cannot follow: %s", err == -ENOENT ?
+		    "no buffer: allocate one with prex -k" : strerror(-err));
+		return -err;
+	}
+	/* The handle stays open as long as the mapping is used: to the end. */
+	if ((err = kp_map(kp, base, size)) != 0) {
+		dump_error(d, "kernel: %s", *kp_detail(kp) != '\0' ?
+		    kp_detail(kp) : strerror(-err));
+		kp_close(kp);
+	}
+	return -err;
+}

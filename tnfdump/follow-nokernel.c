@@ -1,0 +1,14 @@
+/*
+ * follow-nokernel.c - --follow kernel where the kernel part was not built.
+ */
+#include <errno.h>
+
+#include "tnfdump/follow.h"
+
+int
+follow_map_kernel(struct dump *d, const void **base, size_t *size)
+{
+	dump_error(d, "kernel: cannot follow: built without libbpf: follow a "
+	    "file or a process");
+	return ENOTSUP;
+}
