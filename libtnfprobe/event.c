@@ -27,6 +27,7 @@ const struct tnf_probe_ops TNF_API _tnf_probe_ops = {
 	.commit = tnf_probe_commit,
 	.string = tnf_probe_string,
 	.record = tnf_probe_record,
+	.name = tnf_probe_name,
 };
 
 static inline uint32_t

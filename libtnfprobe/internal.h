@@ -188,6 +188,8 @@ void *tnf_probe_alloc(struct tnf_probe_control *, struct tnf_probe_setup *);
 void tnf_probe_commit(struct tnf_probe_setup *);
 tnf_reference_t tnf_probe_string(struct tnf_probe_setup *, const char *,
     tnf_reference_t *);
+tnf_reference_t tnf_probe_name(struct tnf_probe_setup *, const char *,
+    tnf_reference_t *);
 void *tnf_probe_record(struct tnf_probe_setup *, const struct tnf_tag_data *,
     size_t, tnf_reference_t *, tnf_reference_t *);
 

@@ -127,9 +127,9 @@ copy(char *to, const char *from, size_t room)
 	return end == NULL ? room : (size_t)(end - to) - 1;
 }
 
-tnf_reference_t
-tnf_probe_string(struct tnf_probe_setup *setup, const char *s,
-    tnf_reference_t *cell)
+static inline __attribute__((always_inline)) tnf_reference_t
+put_text(struct tnf_probe_setup *setup, const char *s, tnf_reference_t *cell,
+    uint32_t tag)
 {
 	struct thread *t = &tnf_t;
 	uint32_t *r;
@@ -156,10 +156,24 @@ tnf_probe_string(struct tnf_probe_setup *setup, const char *s,
 	/* Zeroes up to the next multiple of 8, the NUL among them. */
 	size = (8 + n + 8) & ~(size_t)7;
 	memset((char *)(r + 2) + n, 0, size - 8 - n);
-	r[0] = tnf_p.string_tag;
+	r[0] = tag;
 	r[1] = (uint32_t)(8 + n + 4) & ~3u;
 	t->next += size;
 	return reference(t, cell, (char *)r);
+}
+
+tnf_reference_t
+tnf_probe_string(struct tnf_probe_setup *setup, const char *s,
+    tnf_reference_t *cell)
+{
+	return put_text(setup, s, cell, tnf_p.string_tag);
+}
+
+tnf_reference_t
+tnf_probe_name(struct tnf_probe_setup *setup, const char *s,
+    tnf_reference_t *cell)
+{
+	return put_text(setup, s, cell, tnf_p.name_tag);
 }
 
 static uint32_t __attribute__((noinline, cold))

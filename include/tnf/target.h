@@ -63,6 +63,9 @@ struct tnf_probe_ops {
 	/* A record of a type by TNF_DEFINE_RECORD: allocates 'size' bytes. */
 	void	*(*record)(struct tnf_probe_setup *, const struct tnf_tag_data *,
 	    size_t size, tnf_reference_t *cell, tnf_reference_t *ref);
+	/* As 'string', for an argument of type tnf_name. */
+	tnf_reference_t (*name)(struct tnf_probe_setup *, const char *,
+	    tnf_reference_t *cell);
 };
 
 /*

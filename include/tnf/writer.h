@@ -79,7 +79,7 @@ typedef tnf_reference_t		tnf_name_t;
 #define tnf_string_encode(setup, value, cell) \
 	((setup)->probe->ops->string((setup), (value), (cell)))
 #define tnf_name_encode(setup, value, cell) \
-	tnf_string_encode(setup, value, cell)
+	((setup)->probe->ops->name((setup), (value), (cell)))
 
 /*
  * C++ wants them usable as arguments of templates (probe.h), and that needs

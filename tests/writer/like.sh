@@ -1,0 +1,45 @@
+#!/bin/sh
+# Programs like those that made the golden files make the same files: text the
+# same up to times and ids, records the same up to their places.
+#	like.sh WRITER-LIKE TNFDUMP
+. "$TNF_SOURCE/tests/lib.sh"
+like=$1 tnfdump=$2
+golden=${TNF_GOLDEN:-$TNF_SOURCE/../shared/golden}
+[ -d "$golden" ] || skip "no golden files (TNF_GOLDEN)"
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+# Lines without elapsed, delta, pid, lwpid and tid.
+events() {
+	sed -E 's/^ *[0-9.]+ +[0-9.]+ +[0-9]+ +[0-9]+ +[0-9]+ +//' "$1"
+}
+
+# Records without places, times and ids, one a line; each kind once.
+records() {
+	awk '
+	/^0x/ { rec = ""; next }
+	/^\t}/ { if (rec !~ /tnf_block_header|blocks_valid/) print rec; next }
+	{
+		sub(/0x[0-9a-f]+ */, "")
+		if ($1 ~ /^(time_delta|time_base|tid|lwpid|pid)$/) $2 = "-"
+		gsub(/ +/, " ")
+		rec = rec " " $0
+	}' "$1" | sort -u
+}
+
+for what in scalars records fork threads; do
+	"$like" $what "$tmp/f" || fail "$what: not written"
+	"$tnfdump" "$tmp/f" >"$tmp/cooked" || fail "$what: tnfdump"
+	"$tnfdump" -r "$tmp/f" >"$tmp/raw" || fail "$what: tnfdump -r"
+	events "$tmp/cooked" >"$tmp/a"
+	events "$golden/$what.lp64.cooked.txt" >"$tmp/b"
+	if [ $what = threads ]; then	# in the order of chance
+		sort -o "$tmp/a" "$tmp/a"
+		sort -o "$tmp/b" "$tmp/b"
+	fi
+	diff "$tmp/b" "$tmp/a" || fail "$what: text"
+	records "$tmp/raw" >"$tmp/a"
+	records "$golden/$what.lp64.raw.txt" >"$tmp/b"
+	diff "$tmp/b" "$tmp/a" || fail "$what: records"
+	echo "$what: $(wc -l <"$tmp/a") kinds of records"
+done
