@@ -4,6 +4,7 @@
 . "${TNF_SOURCE:-.}/tests/lib.sh"
 
 tnfdump=$(realpath "$1")
+[ -x "$tnfdump" ] || fail "no program $1"
 need_golden
 scratch
 cd "$TNF_GOLDEN" || fail "cannot enter $TNF_GOLDEN"

@@ -212,7 +212,8 @@ main(void)
 	suite_add_tcase(su, tc);
 	sr = srunner_create(su);
 	srunner_set_fork_status(sr, CK_NOFORK);
-	srunner_run_all(sr, CK_ENV);
+	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") != NULL ?
+	    CK_SILENT : CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);
 	return failed == 0 ? 0 : 1;

@@ -223,7 +223,8 @@ main(void)
 	int failed;
 
 	srunner_set_fork_status(sr, CK_NOFORK);
-	srunner_run_all(sr, CK_ENV);
+	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") != NULL ?
+	    CK_SILENT : CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);
 	return failed == 0 ? 0 : 1;
