@@ -38,6 +38,8 @@ print_help(const char *argv0)
 {
 	print_usage(stdout, argv0);
 	printf(
+	    "\t-p <pid>           attach to a process that runs\n"
+	    "\t-k                 control the probes of the kernel\n"
 	    "\t-f <file>          read commands from the file, then quit\n"
 	    "\t-c <commands>      run the commands (\";\" separates), then quit\n"
 	    "\t--follow-fork      control the children of the target as well\n"

@@ -1,0 +1,51 @@
+#!/bin/bash
+# completion.sh - what the shells complete is what the programs take, and all.
+#
+# usage: completion.sh PREX TNFDUMP TNFXTRACT
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+for p; do
+	PATH=$(dirname "$(realpath "$p")"):$PATH
+done
+. "$TNF_SOURCE/tools/completion/tnf.bash"
+
+# complete_line WORD...: what could be in place of the last one
+complete_line() {
+	local how
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	how=$(complete -p "$1" | sed 's/.*-F \([^ ]*\).*/\1/')
+	"$how" "$1" 2>/dev/null
+	printf '%s\n' "${COMPREPLY[@]}" | sort -u
+}
+
+# The long options of each option table in the sources.
+table() {
+	case $1 in
+	prex) sed -n 's/^	{ "\([a-z-]*\)", [a-z_]*argument.*/--\1/p' \
+		"$TNF_SOURCE/prex/option.c" ;;
+	tnfxtract) sed -n 's/^		{ "\([a-z-]*\)", [a-z_]*argument.*/--\1/p' \
+		"$TNF_SOURCE/tnfxtract/tnfxtract.c" ;;
+	esac
+}
+
+bad=0
+for program in prex tnfdump tnfxtract; do
+	options=$(complete_line $program -)
+	[ "$(echo "$options" | wc -l)" -ge 5 ] || fail "$program: only $options"
+	for o in --help --version $(table $program); do
+		echo "$options" | grep -qx -e "$o" ||
+			{ echo "$program: $o is not completed"; bad=1; }
+	done
+	for o in $options; do
+		$program "$o" 2>&1 < /dev/null |
+			grep -qE -e "(unrecognized|invalid) option.*${o#-}" &&
+			{ echo "$program does not take $o"; bad=1; }
+	done
+done
+[ "$(complete_line prex --fol)" = --follow-fork ] || fail "prex --fol"
+complete_line prex -p "" | grep -qx $$ || fail "prex -p: pids"
+complete_line prex -o x ls /et | grep -qx /etc || fail "the target's files"
+[ -z "$(complete_line prex ls --vers)" ] || fail "the target's options"
+complete_line tnfdump --to js | grep -qx jsonl || fail "tnfdump --to"
+command -v zsh >/dev/null && { zsh -n "$TNF_SOURCE/tools/completion/_tnf" ||
+	fail "_tnf"; }
+exit $bad
