@@ -17,25 +17,78 @@ struct match {
 	regex_t	 regex;
 };
 
-/* The library unrolls {n,m}: nested, a short pattern takes gigabytes. */
-static bool
-is_bounded(const char *p)
+/* The library unrolls a+ to aa* and a{2,9} to nine times a; nested, a short
+   pattern takes gigabytes. */
+#define UNROLLED_MAX	1024ul
+#define NESTED_MAX	32
+
+/* Behind the bracket expression that starts at p. */
+static const char *
+skip_bracket(const char *p)
 {
-	unsigned long product = 1, n;
+	p++;
+	if (*p == '^')
+		p++;
+	if (*p == ']')
+		p++;
+	while (*p != '\0' && *p != ']')
+		p++;
+	return *p == ']' ? p + 1 : p;
+}
+
+/* How often a repetition at *p unrolls what is before it; 0: none is there. */
+static unsigned long
+repetition(const char **p)
+{
+	unsigned long n;
 	char *end;
 
-	while ((p = strchr(p, '{')) != NULL) {
-		n = strtoul(p + 1, &end, 10);
+	switch (**p) {
+	case '*':
+	case '?':
+		(*p)++;
+		return 1;
+	case '+':
+		(*p)++;
+		return 2;
+	case '{':
+		n = strtoul(*p + 1, &end, 10);
 		if (*end == ',' && end[1] >= '0' && end[1] <= '9')
 			n = strtoul(end + 1, &end, 10);
-		if (n > 255)
-			return false;
-		product *= n > 0 ? n + 1 : 1;
-		if (product > 1000)
-			return false;
-		p++;
+		*p = strchr(end, '}') != NULL ? strchr(end, '}') + 1 : end;
+		return n < UNROLLED_MAX ? n + 1 : UNROLLED_MAX;
+	default:
+		return 0;
 	}
-	return true;
+}
+
+/* Terms of the pattern up to its end or a closing parenthesis, unrolled;
+   stops to count beyond the maximum. */
+static unsigned long
+unrolled(const char **p, unsigned depth)
+{
+	unsigned long sum = 0, atom, times;
+
+	while (**p != '\0' && sum <= UNROLLED_MAX) {
+		atom = 1;
+		if (**p == ')' && depth > 0)
+			break;
+		if (**p == '(') {
+			(*p)++;
+			if (depth == NESTED_MAX)
+				return UNROLLED_MAX + 1;
+			atom += unrolled(p, depth + 1);
+			*p += **p == ')';
+		} else if (**p == '[') {
+			*p = skip_bracket(*p);
+		} else {
+			*p += (*p)[0] == '\\' && (*p)[1] != '\0' ? 2 : 1;
+		}
+		while (atom <= UNROLLED_MAX && (times = repetition(p)) > 0)
+			atom *= times;
+		sum += atom;
+	}
+	return sum;
 }
 
 static bool
@@ -63,10 +116,12 @@ struct match *
 match_new(const char *pattern, bool ignore_case, const char **wrong)
 {
 	static char text[128];
+	const char *p = pattern;
 	struct match *m;
 	int error, flags = REG_EXTENDED | REG_NOSUB;
 
-	if (strlen(pattern) > MATCH_TEXT_MAX || !is_bounded(pattern)) {
+	if (strlen(pattern) > MATCH_TEXT_MAX ||
+	    unrolled(&p, 0) > UNROLLED_MAX) {
 		*wrong = "regular expression too large";
 		return NULL;
 	}

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MATCH_TEXT_MAX 1024u
+#define MATCH_TEXT_MAX 512u
 
 struct match;
 

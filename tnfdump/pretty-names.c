@@ -22,6 +22,7 @@ static const struct rule {
 	{ "tnf_device",		NULL,		PRETTY_DEVICE },
 	{ "tnf_size",		NULL,		PRETTY_SIZE },
 	{ "tnf_symbol",		NULL,		PRETTY_SYMBOL },
+	{ "tnf_opaque",		NULL,		PRETTY_SYMBOL },
 	{ NULL,			"errno",	PRETTY_ERRNO },
 };
 

@@ -123,6 +123,11 @@ main(int argc, char **argv)
 	d.escape = isatty(fd);
 	if ((err = out_init(&d.out, fd)) != 0)
 		dump_fatal(&d, "%s", strerror(err));
+	if (d.raw && d.filters != NULL) {
+		dump_error(&d, "-r shows every record, filtered or not: "
+		    "first write the events that you want with --to tnf");
+		return STATUS_USAGE;
+	}
 	if (d.raw)
 		raw_run(&d, paths);
 	else if (d.diff)

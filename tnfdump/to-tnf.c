@@ -14,6 +14,7 @@
 
 #include "tnfdump/formats.h"
 #include "tnfdump/input.h"
+#include "tnfdump/slice-context.h"
 #include "tnfdump/tnf-write.h"
 #include "tnfdump/xalloc.h"
 
@@ -169,33 +170,6 @@ slice_event(struct dump *d, const struct tnf_event *ev)
 	return error == 0 ? 0 : fail(d, "cannot write", error);
 }
 
-/* The context of the first file that has one, kernel traces before others:
-   its bytes, as they are. */
-static const char *
-find_context(const struct dump *d, size_t *size)
-{
-	const struct tnf_ext *x;
-	const struct input *in;
-	const char *found = NULL;
-	unsigned i;
-
-	for (i = 0; i < d->n_inputs; i++) {
-		in = &d->inputs[i];
-		x = tnf_file_ext(in->file);
-		if (x == NULL || x->extra_offset == 0 ||
-		    x->extra_offset > in->size ||
-		    x->extra_size > in->size - x->extra_offset)
-			continue;
-		if (found != NULL && x->kind != TNF_EXT_KERNEL)
-			continue;
-		found = (const char *)in->base + x->extra_offset;
-		*size = (size_t)x->extra_size;
-		if (x->kind == TNF_EXT_KERNEL)
-			break;
-	}
-	return found;
-}
-
 static int
 copy_out(struct dump *d, int fd)
 {
@@ -214,12 +188,12 @@ int
 slice_end(struct dump *d)
 {
 	struct slice *s = d->state;
-	const char *context;
-	size_t size = 0;
+	char *context;
+	size_t size;
 	int error, rc = 0;
 
 	if (s->fd >= 0 && s->w.data != NULL) {
-		context = find_context(d, &size);
+		context = slice_context(d, &size);
 		s->w.ext.kind = s->kernel ? TNF_EXT_KERNEL : TNF_EXT_PROCESS;
 		error = tnfw_finish(&s->w, context, size);
 		if (error != 0)
@@ -227,6 +201,7 @@ slice_end(struct dump *d)
 		else if (s->copy)
 			rc = copy_out(d, s->fd);
 		tnfw_free(&s->w);
+		free(context);
 	}
 	if (s->left_out > 0) {
 		dump_error(d, "--to tnf: %llu events left out: "

@@ -86,6 +86,8 @@ static const struct {
 	{ "'a\\x62\\n' == \"ab\\n\"", 2, true }, { "'a' < 'b'", 2, true },
 	{ "'ab' > 'a'", 2, true }, { "'it''s' == 'x'", 9, false },
 	{ "'a/b' =~ /^a\\/b$/", 2, true }, { "'x' =~ 'x|y'", 2, true },
+	{ "'aab12' =~ /^[a-c]+(b+)?[0-9]{2}$/", 2, true },
+	{ "'a]b' =~ /^a[]x]b$/", 2, true }, { "'a{' =~ /a\\{/", 2, true },
 	{ "5 in (1, 2+3)", 2, true }, { "5 in (1)", 2, false },
 	{ "5 in (1, null)", 2, false }, { "not 5 in (1, null)", 2, false },
 	{ "''", 2, false }, { "'x'", 2, true }, { "null", 2, false },
@@ -113,6 +115,8 @@ static const struct {
 	{ "a.|| == 1", 2, "member name" }, { "a[1 == 1", 4, "']'" },
 	{ "a in 5", 5, "list" }, { "a in (1", 7, "','" },
 	{ "a =~ /((x{1,255}){1,255}){1,255}/", 5, "too large" },
+	{ "a =~ /x+++++++++++++++++++++++++++++++/", 5, "too large" },
+	{ "a =~ /((((((((((((((x+)+)+)+)+)+)+)+)+)+)+)+)+)+/", 5, "too large" },
 	{ "pid in ('a')", 4, "text" }, { "1 +", 3, "expected at the end" },
 };
 

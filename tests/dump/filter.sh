@@ -76,4 +76,5 @@ refuses 'duration' --last x
 refuses 'no time' --to nosuch
 refuses 'names of processes' -p cat
 refuses 'name expected' --probe a,
+refuses 'first write' -r --cpu 1
 echo "filters agree with grep"

@@ -1,0 +1,35 @@
+#!/bin/sh
+# symbols.sh - functions of a traced process, also when it is gone.
+# Usage: symbols.sh TNFDUMP PREX FUNCTIONS
+. "${TNF_SOURCE:-.}/tests/lib.sh"
+
+tnfdump=$(realpath "$1") prex=$(realpath "$2")
+need_ptrace
+scratch
+cp "$3" "$TMP/functions"
+"$prex" -o "$TMP/t" -c 'enable $all; trace $all; continue; quit resume' \
+	"$TMP/functions" > "$TMP/out" 2>&1 &
+sleep 0.5
+kill -INT $!
+wait $!
+
+# says TEXT: what the probe's line ends with
+says() {
+	"$tnfdump" --pretty --no-header --columns args "$2" > "$TMP/got"
+	[ "$(cat "$TMP/got")" = "$1" ] ||
+		fail "$(cat "$TMP/got" "$TMP/out"), and not $1"
+}
+
+says 'start: known_function nothing: 0x8' "$TMP/t"
+"$tnfdump" --to tnf "$TMP/t" > "$TMP/slice" || fail "slice"
+says 'start: known_function nothing: 0x8' "$TMP/slice"
+
+# Another build: the object and the offset, but no wrong name.
+if command -v objcopy > /dev/null; then
+	wait_for 5 objcopy --remove-section .note.gnu.build-id \
+		"$TMP/functions" 2> /dev/null || fail "objcopy"
+	"$tnfdump" --pretty --no-header --columns args "$TMP/t" |
+		grep -q '^start: functions+0x[0-9a-f]* nothing: 0x8$' ||
+		fail "a name from another build"
+fi
+echo "functions are named"
