@@ -30,6 +30,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(thread_create), .fidelity = KP_EXACT,
 		.when = "A thread was made, by the writer; for a user thread"
 		    " start_pc is where it enters user mode from.",
+		.example = "tid: 0xffff888102dc8000 pid: 15824 start_pc: 0xffffffff81248fd0",
+		.says = "The writer has made a thread of process 15824; start_pc is "
+		    "ret_from_fork in /proc/kallsyms, as for every user thread.",
 	},
 	[KP_THREAD_STATE_WOKEN] = {
 		"thread_state", "thread", "sched.bpf.c",
@@ -37,6 +40,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("kthread_id", "tid"), M("microstate", "state") },
 		.needs = P(wakeup) | P(wakeup_new), .fidelity = KP_EXACT,
 		.when = "Thread tid was woken and waits for a CPU (8).",
+		.example = "tid: 0xffff88812e375c00 state: 8",
+		.says = "A thread was woken and waits for a CPU.",
 	},
 	[KP_THREAD_STATE_OUT] = {
 		"thread_state", "thread", "sched.bpf.c",
@@ -49,6 +54,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		    " TFAULT (3) or DFAULT (4) in a page fault, KFAULT (5) in"
 		    " one of the kernel, else SLEEP (7).",
 		.differs = "The original calls a preempted thread sleeping.",
+		.example = "state: 6",
+		.says = "The writer sleeps in a futex.",
 	},
 	[KP_THREAD_STATE_IN] = {
 		"thread_state", "thread", "sched.bpf.c",
@@ -59,6 +66,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "Thread tid gets the CPU: SYSTEM (1) in a system call or"
 		    " in the kernel, TFAULT (3) or DFAULT (4) in a page fault,"
 		    " else USER (0).",
+		.example = "tid: 0xffff88812e375c00 state: 0",
+		.says = "A thread that was preempted in user mode goes on.",
 	},
 	[KP_THREAD_STATE_FAULT] = {
 		"thread_state", "thread", "vm.bpf.c",
@@ -68,6 +77,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "The writer leaves user mode for a page fault: TFAULT"
 		    " (3) for an instruction, DFAULT (4) for data.",
 		.differs = "Other traps have no hook; TRAP (2) does not occur.",
+		.example = "state: 3",
+		.says = "The writer needs a page of its program text.",
 	},
 	[KP_THREAD_STATE_RETURN] = {
 		"thread_state", "thread", "vm.bpf.c",
@@ -76,6 +87,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(user_fault) | FAULT_END, .fidelity = KP_NEAREST,
 		.when = "The fault of the writer is resolved: USER (0).",
 		.differs = "A fault that ends in a signal has no such event.",
+		.example = "state: 0",
+		.says = "It has it.",
 	},
 	[KP_THREAD_EXIT] = {
 		"thread_exit", "thread", "thread.bpf.c",
@@ -94,6 +107,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		    " queue_length threads wait.",
 		.differs = "Priority: 139 minus the kernel's; 0 to 39 time"
 		    " sharing, 40 to 138 real time, 140 deadline.",
+		.example = "tid: 0xffff88810a984500 cpuid: 1 priority: 9 queue_length: 3",
+		.says = "A thread of nice value 10 is on the queue of CPU 1, one of "
+		    "three.",
 	},
 	[KP_THREAD_BLOCK] = {
 		"thread_block", "synch", "sched.bpf.c",
@@ -104,6 +120,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "The writer goes to sleep on the object reason, from"
 		    " stack.",
 		.differs = "Sleep on a timer alone has reason 0.",
+		.example = "reason: 0x7f75c2642498 stack: <tnf_symbols>",
+		.says = "A contended mutex of the program, at that address.",
 	},
 	[KP_SYSCALL_START] = {
 		"syscall_start", "syscall thread", "syscall.bpf.c",
@@ -113,6 +131,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "The writer enters system call sysnum.",
 		.differs = "Numbers are those of the writer's ABI: 32-bit"
 		    " programs have another table.",
+		.example = "sysnum: 257",
+		.says = "openat(2), on x86-64.",
 	},
 	[KP_SYSCALL_END] = {
 		"syscall_end", "syscall thread", "syscall.bpf.c",
@@ -122,6 +142,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(syscall_end), .fidelity = KP_NEAREST,
 		.when = "The writer leaves a system call.",
 		.differs = "rval2 is 0: there is no second return value.",
+		.example = "rval1: -1 rval2: 0 errno: 2",
+		.says = "The call failed: ENOENT.",
 	},
 	[KP_ADDRESS_FAULT] = {
 		"address_fault", "vm pagefault", "vm.bpf.c",
@@ -131,6 +153,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = FAULT, .fidelity = KP_EXACT,
 		.when = "A page fault at address begins.",
 		.differs = "Soft locks (mlock, get_user_pages) raise none.",
+		.example = "address: 0x7f1099df4020 fault_type: 0 access: 2",
+		.says = "A write (2) to a page that is not mapped (0).",
 	},
 	[KP_MAJOR_FAULT] = {
 		"major_fault", "vm pagefault", "vm.bpf.c",
@@ -142,6 +166,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		    " from storage.",
 		.differs = "Swapped pages: the device's inode, and the place on"
 		    " the device.",
+		.example = "vnode: 0xffff8881d22b8e48 offset: 36864",
+		.says = "The tenth page of a file.",
 	},
 	[KP_ANON_PRIVATE] = {
 		"anon_private", "vm pagefault", "vm.bpf.c",
@@ -150,6 +176,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = FAULT | P(page_alloc), .extra = FAULT_END,
 		.fidelity = KP_EXACT,
 		.when = "The page at address gets its private copy.",
+		.example = "address: 0x55ce8f984010",
+		.says = "A write to a page shared since fork(2).",
 	},
 	[KP_ANON_ZERO] = {
 		"anon_zero", "vm pagefault", "vm.bpf.c",
@@ -160,6 +188,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "A page of zeroes was made for address.",
 		.differs = "Reading untouched memory makes none: it maps the"
 		    " kernel's one page of zeroes.",
+		.example = "address: 0x7f1099dea000",
+		.says = "The first write to a page of the heap.",
 	},
 	[KP_PAGE_UNMAP] = {
 		"page_unmap", "vm pagefault", "vm.bpf.c",
@@ -168,6 +198,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(cache_delete), .fidelity = KP_EXACT,
 		.when = "The page at offset of vnode left the page cache.",
 		.differs = "Swap cache not included.",
+		.example = "vnode: 0xffff8881d22b8e48 offset: 77824",
+		.says = "The file was truncated, or memory was short.",
 	},
 	[KP_PAGEIN] = {
 		"pagein", "vm pageio io", "io.bpf.c", ROW(PAGEIN, kp_pagein),
@@ -177,6 +209,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.fidelity = KP_EXACT,
 		.when = "Pages of vnode are being read, size bytes from offset.",
 		.differs = "File systems without a block device have none.",
+		.example = "vnode: 0xffff8881d22b8e48 offset: 32768 size: 4096",
+		.says = "One page of the file.",
 	},
 	[KP_PAGEOUT] = {
 		"pageout", "vm pageio io", "io.bpf.c", ROW(PAGEOUT, kp_pageout),
@@ -186,6 +220,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.fidelity = KP_NEAREST,
 		.when = "Pages of vnode have been written.",
 		.differs = "Freed: to be freed by the scan that comes next.",
+		.example = "vnode: 0xffff888129dac110 pages_pageout: 512 pages_freed: 0 pages_reclaimed: 0",
+		.says = "Two megabytes of a file were written back; nobody waits for "
+		    "the memory.",
 	},
 	[KP_PAGEOUT_SCAN_START] = {
 		"pageout_scan_start", "vm pagedaemon", "swap.bpf.c",
@@ -195,6 +232,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "The writer, kswapd or whoever is short of memory,"
 		    " begins to look for pages.",
 		.differs = "pages_needed: the sum of the high watermarks.",
+		.example = "pages_free: 5854063 pages_needed: 7727340",
+		.says = "There is less than the daemon wants.",
 	},
 	[KP_PAGEOUT_SCAN_END] = {
 		"pageout_scan_end", "vm pagedaemon", "swap.bpf.c",
@@ -203,6 +242,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = SCAN | P(lru_isolate), .extra = P(find_nodes),
 		.fidelity = KP_EXACT,
 		.when = "The writer is done with looking for pages.",
+		.example = "pages_scanned: 121933 pages_free: 5988811",
+		.says = "It looked at 121933 pages, and more are free.",
 	},
 	[KP_SWAPOUT_PROCESS] = {
 		"swapout_process", "vm swap swapout", "swap.bpf.c",
@@ -211,6 +252,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = SCAN | P(swap_count), .fidelity = KP_DERIVED,
 		.when = "A scan has swapped out page_count pages of process pid.",
 		.differs = "Linux swaps pages, never whole processes.",
+		.example = "pid: 17897 page_count: 32",
+		.says = "A scan has taken 32 pages from process 17897.",
 	},
 	[KP_SWAPOUT_LWP] = {
 		"swapout_lwp", "vm swap swapout", "swap.bpf.c",
@@ -220,8 +263,10 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(swap_write), .fidelity = KP_DERIVED,
 		.when = "A page of the user stack of thread tid is written to"
 		    " swap.",
-		.differs = "Kernel stacks stay.  Pages that processes share"
+		.differs = "Kernel stacks stay; pages that processes share"
 		    " count for one of them.",
+		.example = "pid: 17897 lwpid: 17912 tid: 0xffff888102dc8000 page_count: 1",
+		.says = "A page of a sleeping thread's stack.",
 	},
 	[KP_SWAPIN_LWP] = {
 		"swapin_lwp", "vm swap swapin", "swap.bpf.c",
@@ -232,6 +277,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.fidelity = KP_NEAREST,
 		.when = "A fault of thread tid brought a page back from swap.",
 		.differs = "Any page of the process, not just a stack's.",
+		.example = "pid: 17897 lwpid: 17897 tid: 0xffff888102dcae00 page_count: 1",
+		.says = "A page is back.",
 	},
 	[KP_STRATEGY] = {
 		"strategy", "io blockio", "io.bpf.c", ROW(STRATEGY, kp_strategy),
@@ -243,6 +290,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "A request for size bytes at block (of 512 bytes) goes"
 		    " to device.",
 		.differs = "Stacked devices: one event for each layer.",
+		.example = "device: 266338304 block: 353004688 size: 4096 buf: 0xffff888102a80480 flags: 257",
+		.says = "A write (256) of 4 KiB that somebody waits for, to device "
+		    "254:0.",
 	},
 	[KP_BIODONE] = {
 		"biodone", "io blockio", "io.bpf.c", ROW(BIODONE, kp_biodone),
@@ -251,6 +301,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(bio_queue) | P(request_done), .extra = P(bio_done),
 		.fidelity = KP_EXACT,
 		.when = "The request buf is done.",
+		.example = "device: 266338304 block: 353004688 buf: 0xffff888102a80480",
+		.says = "The same request.",
 	},
 	[KP_PHYSIO_START] = {
 		"physio_start", "io rawio", "io.bpf.c",
@@ -261,12 +313,16 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "The writer begins unbuffered I/O on a block device.",
 		.differs = "Requests of io_uring and libaio show only as"
 		    " strategy.",
+		.example = "device: 7340032 offset: 65536 size: 8192 rw: 256",
+		.says = "pwrite(2) to /dev/loop0, opened with O_DIRECT.",
 	},
 	[KP_PHYSIO_END] = {
 		"physio_end", "io rawio", "io.bpf.c", ROW(PHYSIO_END, kp_address),
 		.member = { M("device", "device") },
 		.needs = P(physio_start) | P(physio_end), .fidelity = KP_EXACT,
 		.when = "The writer's unbuffered I/O has ended.",
+		.example = "device: 7340032",
+		.says = "It is done.",
 	},
 };
 

@@ -35,6 +35,8 @@ struct kp_row {
 	enum kp_fidelity fidelity;
 	const char	*when;		/* fired, one sentence (mdoc text) */
 	const char	*differs;	/* from the original, or NULL */
+	const char	*example;	/* of what tnfdump shows, or NULL: no members */
+	const char	*says;		/* what the example tells */
 };
 
 extern const struct kp_row kp_catalogue[KP_PROBES];	/* by enum kp_id */
