@@ -27,6 +27,10 @@ history_add(struct history *h, const struct probe_op *op)
 /* libtnfctl's callback has no argument for us. */
 static struct shell *follower;
 
+/* It is called for the probes that are there already as well; those of a
+   child have what its parent was told. */
+static _Thread_local bool introducing;
+
 static void *
 replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
@@ -34,6 +38,8 @@ replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
 	tnfctl_errcode_t err;
 	size_t i;
 
+	if (introducing)
+		return NULL;
 	for (i = 0; i < sh->history.n; i++) {
 		err = probe_op_apply(sh, &sh->history.v[i], h, p);
 		if (err != TNFCTL_ERR_NONE)
@@ -43,11 +49,21 @@ replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
 	return NULL;
 }
 
-tnfctl_errcode_t
-history_follow(struct shell *sh)
+void
+history_begin(struct shell *sh)
 {
 	follower = sh;
-	return tnfctl_register_funcs(sh->target, replay, NULL);
+}
+
+tnfctl_errcode_t
+history_follow(tnfctl_handle_t *h)
+{
+	tnfctl_errcode_t err;
+
+	introducing = true;
+	err = tnfctl_register_funcs(h, replay, NULL);
+	introducing = false;
+	return err;
 }
 
 void

@@ -17,8 +17,10 @@ struct history {
 
 /* Takes references: op may go. */
 const struct probe_op *history_add(struct history *, const struct probe_op *op);
-/* From now on every new probe gets the whole history. */
-tnfctl_errcode_t history_follow(struct shell *);
+/* Whose history new probes get. */
+void	history_begin(struct shell *);
+/* From now on every new probe of the target gets the whole history. */
+tnfctl_errcode_t history_follow(tnfctl_handle_t *);
 void	history_free(struct history *);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "attr.h"
+#include "family.h"
 #include "probe-op.h"
 #include "selector.h"
 #include "shell.h"
@@ -105,6 +106,8 @@ probe_op_run(struct shell *sh, const struct args *a, const char *name,
 		return CMD_DONE;
 	v.op = history_add(&sh->history, &op);
 	err = tnfctl_probe_apply(sh->target, apply_one, &v);
+	if (err == TNFCTL_ERR_NONE)
+		err = family_apply(sh->family, apply_one, &v);
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "error on probe operation: ");

@@ -13,12 +13,16 @@
 #include "history.h"
 #include "set.h"
 
+struct family;
 struct source;
 struct statement;
 
 struct shell {
 	const char *argv0;
 	tnfctl_handle_t *target;
+	struct family *family;		/* NULL: children run free */
+	bool	started;		/* by us; else attached to */
+	bool	gone;			/* ended, or another program */
 	unsigned mode;			/* MODE_USER or MODE_KERNEL */
 	size_t	buffer_size;		/* -s in bytes; 0: not given */
 	bool	test_mode;		/* -t */

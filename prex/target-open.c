@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "family.h"
 #include "parse.h"
 #include "shell.h"
 #include "target.h"
@@ -49,6 +50,7 @@ target_open(struct shell *sh, const struct target_options *o)
 		    "attaching to the kernel");
 	if (o->pid != 0)
 		return attach(sh, o->pid);
+	sh->started = true;
 	return opened(sh, tnfctl_exec_open(o->argv[0], o->argv, NULL,
 	    o->preload, NULL, &sh->target), "creating target process");
 }
@@ -138,7 +140,10 @@ target_set_up(struct shell *sh, const struct target_options *o)
 		trace_context_note(sh);
 	}
 	define_names(sh);
-	err = history_follow(sh);
+	history_begin(sh);
+	if (o->follow_fork)
+		sh->family = family_new(sh);
+	err = history_follow(sh->target);
 	if (err == TNFCTL_ERR_NONE)
 		return true;
 	shell_tnfctl_error(sh, ERROR_TARGET, err, "error in probe discovery : ");

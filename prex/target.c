@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "family.h"
 #include "shell.h"
 #include "target.h"
 #include "trace-context.h"
@@ -90,7 +91,26 @@ static bool
 goes_on(tnfctl_event_t event)
 {
 	return event == TNFCTL_EVENT_DLOPEN || event == TNFCTL_EVENT_DLCLOSE ||
+	    event == TNFCTL_EVENT_FORK ||
 	    (event == TNFCTL_EVENT_EINTR && !target_interrupted());
+}
+
+static tnfctl_errcode_t
+wait_for_event(struct shell *sh, tnfctl_event_t *event)
+{
+	tnfctl_handle_t *child;
+	tnfctl_errcode_t err;
+
+	do {
+		trace_context_note(sh);
+		err = tnfctl_continue(sh->target, event,
+		    sh->family != NULL ? &child : NULL);
+		if (err != TNFCTL_ERR_NONE)
+			return err;
+		if (*event == TNFCTL_EVENT_FORK)
+			family_add(sh->family, child);
+	} while (goes_on(*event));
+	return TNFCTL_ERR_NONE;
 }
 
 enum target_run
@@ -101,15 +121,14 @@ target_run(struct shell *sh)
 	enum target_run r;
 
 	fflush(stdout);
-	do {
-		trace_context_note(sh);
-		err = tnfctl_continue(sh->target, &event, NULL);
-		if (err != TNFCTL_ERR_NONE) {
-			shell_tnfctl_error(sh, ERROR_TARGET, err,
-			    "cannot continue target : ");
-			return TARGET_FAILED;
-		}
-	} while (goes_on(event));
+	family_run(sh->family);
+	err = wait_for_event(sh, &event);
+	family_stop(sh->family);
+	if (err != TNFCTL_ERR_NONE) {
+		shell_tnfctl_error(sh, ERROR_TARGET, err,
+		    "cannot continue target : ");
+		return TARGET_FAILED;
+	}
 	if ((r = after_event(sh, event)) == TARGET_STOPPED) {
 		/* Behind the terminal's "^C". */
 		if (sh->interactive)
@@ -117,7 +136,20 @@ target_run(struct shell *sh)
 		target_check(sh);
 		trace_context_note(sh);
 	}
+	sh->gone = r == TARGET_GONE;
 	return r;
+}
+
+/* Children end with a target that we end; they outlive one that has ended. */
+static void
+close_family(struct shell *sh)
+{
+	tnfctl_targ_op_t op = sh->at_quit;
+
+	if (op == TNFCTL_TARG_DEFAULT && sh->started && !sh->gone)
+		op = TNFCTL_TARG_KILL;
+	family_close(sh->family, op);
+	sh->family = NULL;
 }
 
 bool
@@ -126,6 +158,7 @@ target_close(struct shell *sh)
 	tnfctl_errcode_t err;
 
 	fflush(stdout);
+	close_family(sh);
 	err = tnfctl_close(sh->target, sh->at_quit);
 	sh->target = NULL;
 	trace_context_put();
