@@ -20,7 +20,8 @@ struct match {
 /* The library unrolls a+ to aa* and a{2,9} to nine times a; nested, a short
    pattern takes gigabytes. */
 #define UNROLLED_MAX	1024ul
-#define NESTED_MAX	32
+#define NESTED_MAX	32	/* parentheses */
+#define REPEATED_MAX	4	/* repetitions of repetitions */
 
 /* Behind the bracket expression that starts at p. */
 static const char *
@@ -62,31 +63,46 @@ repetition(const char **p)
 	}
 }
 
-/* Terms of the pattern up to its end or a closing parenthesis, unrolled;
-   stops to count beyond the maximum. */
-static unsigned long
-unrolled(const char **p, unsigned depth)
-{
-	unsigned long sum = 0, atom, times;
+struct cost {
+	unsigned long terms;	/* with repetitions written out */
+	unsigned      repeated;	/* depth of repetitions */
+};
 
-	while (**p != '\0' && sum <= UNROLLED_MAX) {
-		atom = 1;
-		if (**p == ')' && depth > 0)
-			break;
-		if (**p == '(') {
+static bool
+is_dear(const struct cost *c)
+{
+	return c->terms > UNROLLED_MAX || c->repeated > REPEATED_MAX;
+}
+
+/* Of the pattern up to its end or a closing parenthesis; does not count on
+   when it is too dear. */
+static struct cost
+cost_of(const char **p, unsigned depth)
+{
+	struct cost sum = { 0, 0 }, atom;
+	unsigned long times;
+
+	while (**p != '\0' && !is_dear(&sum) && !(**p == ')' && depth > 0)) {
+		atom = (struct cost){ 1, 0 };
+		if (**p == '(' && depth == NESTED_MAX) {
+			atom.terms = UNROLLED_MAX + 1;
+		} else if (**p == '(') {
 			(*p)++;
-			if (depth == NESTED_MAX)
-				return UNROLLED_MAX + 1;
-			atom += unrolled(p, depth + 1);
+			atom = cost_of(p, depth + 1);
+			atom.terms++;
 			*p += **p == ')';
 		} else if (**p == '[') {
 			*p = skip_bracket(*p);
 		} else {
 			*p += (*p)[0] == '\\' && (*p)[1] != '\0' ? 2 : 1;
 		}
-		while (atom <= UNROLLED_MAX && (times = repetition(p)) > 0)
-			atom *= times;
-		sum += atom;
+		while (!is_dear(&atom) && (times = repetition(p)) > 0) {
+			atom.terms *= times;
+			atom.repeated++;
+		}
+		sum.terms += atom.terms;
+		if (atom.repeated > sum.repeated)
+			sum.repeated = atom.repeated;
 	}
 	return sum;
 }
@@ -117,11 +133,11 @@ match_new(const char *pattern, bool ignore_case, const char **wrong)
 {
 	static char text[128];
 	const char *p = pattern;
+	struct cost cost = cost_of(&p, 0);
 	struct match *m;
 	int error, flags = REG_EXTENDED | REG_NOSUB;
 
-	if (strlen(pattern) > MATCH_TEXT_MAX ||
-	    unrolled(&p, 0) > UNROLLED_MAX) {
+	if (strlen(pattern) > MATCH_TEXT_MAX || is_dear(&cost)) {
 		*wrong = "regular expression too large";
 		return NULL;
 	}
