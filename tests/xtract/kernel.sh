@@ -96,13 +96,11 @@ mkfifo commands
 exec 4>commands
 cat >&4 <<EOF
 buffer alloc 4m
-trace thread_create
-trace syscall
 trace name=thread_create
 enable name=thread_create
 ktrace on
 EOF
-sleep 1
+wait_for 30 test -e /sys/fs/bpf/tnf/link/thread_create || fail "prex does not trace"
 kill -9 $shell; wait $shell 2>/dev/null
 exec 4>&-
 for i in 1 2 3 4 5 6 7 8 9 10; do sh -c 'exec true'; done
