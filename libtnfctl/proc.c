@@ -337,6 +337,21 @@ note(struct proc *p, struct thread *t, int status)
 		t->signal = signal;
 }
 
+/* The client's own child has ended: that stays for the client to be told. */
+static bool
+ended_child(struct proc *p, pid_t tid)
+{
+	siginfo_t si = { .si_pid = 0 };
+
+	if (!p->child || tid != p->pid ||
+	    waitid(P_PID, (id_t)tid, &si, WEXITED | WNOWAIT | WNOHANG) < 0 ||
+	    si.si_pid != tid || (si.si_code != CLD_EXITED &&
+	    si.si_code != CLD_KILLED && si.si_code != CLD_DUMPED))
+		return false;
+	end_process(p, si.si_code == CLD_EXITED ? PROC_EXITED : PROC_KILLED);
+	return true;
+}
+
 bool
 proc_take(struct proc *p, pid_t tid)
 {
@@ -352,6 +367,8 @@ proc_take(struct proc *p, pid_t tid)
 			return false;
 		t->options = wanted_options(p);
 	}
+	if (ended_child(p, tid))
+		return true;
 	got = waitpid(tid, &status, __WALL | WNOHANG);
 	if (got == tid)
 		note(p, t, status);
@@ -423,11 +440,14 @@ proc_resume(struct proc *p, struct thread *t)
 {
 	set_options(p, t);
 	proc_arm(p, t);
-	if (t->group && !t->leave_group)
+	if (t->group && !t->leave_group) {
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
-	else
+	} else {
+		if (!t->syscalls)
+			restart_call(p, t);
 		ptrace(t->syscalls ? PTRACE_SYSCALL : PTRACE_CONT, t->tid,
 		    NULL, (uintptr_t)t->signal);
+	}
 	t->stopped = t->asked = false;
 	t->signal = 0;
 	t->event = PROC_NOTHING;
@@ -540,6 +560,8 @@ proc_attach(struct proc *p)
 	int error, rounds = 0;
 	bool found;
 
+	p->child = !p->ours && proc_status(p->pid, "PPid") == (long)getpid();
+
 	/* Take first, stop then: it stands still for as short as can be. */
 	do {
 		if ((error = seize_new(p, &found)) != 0)
@@ -592,9 +614,10 @@ await_absent(struct proc *p)
 }
 
 static void
-let_go(struct thread *t)
+let_go(struct proc *p, struct thread *t)
 {
 	arm(t, 0);
+	restart_call(p, t);
 	ptrace(PTRACE_DETACH, t->tid, NULL,
 	    (uintptr_t)(t->group ? 0 : t->signal));
 }
@@ -608,14 +631,14 @@ proc_detach(struct proc *p, bool suspend)
 		kill(p->pid, SIGSTOP);
 	for (i = j = 0; i < p->n; i++)
 		if (p->threads[i].stopped)
-			let_go(&p->threads[i]);
+			let_go(p, &p->threads[i]);
 		else
 			p->threads[j++] = p->threads[i];
 	p->n = j;
 	await_absent(p);
 	for (i = 0; i < p->n; i++)
 		if (p->threads[i].stopped)
-			let_go(&p->threads[i]);
+			let_go(p, &p->threads[i]);
 	p->n = 0;
 }
 

@@ -36,11 +36,14 @@ struct thread {
 	enum proc_event event;	/* that nobody has been told yet */
 	pid_t	 child;		/* PROC_FORK */
 	unsigned int options;	/* of ptrace */
+	uintptr_t call_sp;	/* restart.c: stack pointer at the call ... */
+	int	 restarts;	/* ... that was set going again so often */
 };
 
 struct proc {
 	pid_t	 pid;
 	bool	 ours;		/* exec handle: our child, dies with us */
+	bool	 child;		/* of our client's own, who will wait for it */
 	bool	 gone;
 	bool	 follow;	/* forks */
 	bool	 no_registers;	/* breakpoint registers do not work here */
@@ -78,6 +81,9 @@ bool	proc_arm(struct proc *, struct thread *);
 void	proc_resume(struct proc *, struct thread *);
 /* Lets threads run that stopped for nothing of interest. */
 void	proc_resume_idle(struct proc *);
+
+/* restart.c: of a stopped thread that is about to run. */
+void	restart_call(struct proc *, struct thread *);
 
 struct thread *proc_thread(struct proc *, pid_t);
 bool	proc_read(struct proc *, uintptr_t, void *, size_t);

@@ -1,0 +1,237 @@
+/*
+ * attach.c - pid handles leave the target as they found it.
+ */
+#include <errno.h>
+#include <sys/wait.h>
+
+#include "live.h"
+
+/* What of /proc must be the same afterwards. */
+struct look {
+	char	*maps;
+	char	*syscall;	/* number, arguments, stack pointer, place */
+	char	 status[8][64];
+};
+static const char *const fields[] = {
+	"SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt", "TracerPid",
+	"Threads", "State"
+};
+
+static struct look
+look(pid_t pid)
+{
+	struct look l;
+	size_t i;
+
+	usleep(50000);
+	l.maps = proc_text(pid, "maps");
+	l.syscall = proc_text(pid, "syscall");
+	for (i = 0; i < 8; i++)
+		snprintf(l.status[i], sizeof(l.status[i]), "%s",
+		    proc_field(pid, fields[i]));
+	return l;
+}
+
+static void
+compare(const struct look *a, const struct look *b, bool maps)
+{
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		if (strcmp(a->status[i], b->status[i]) != 0)
+			failed(__FILE__, __LINE__, "%s: %s before, %s after",
+			    fields[i], a->status[i], b->status[i]);
+	if (maps)
+		CHECK_STR(b->maps, a->maps);
+	if (a->syscall[0] != '\0')
+		CHECK_STR(b->syscall, a->syscall);
+}
+
+static void
+visit(pid_t pid, bool trace)
+{
+	tnfctl_handle_t *h;
+
+	OK(tnfctl_pid_open(pid, &h));
+	if (trace) {
+		make_trace(h);
+		enable_all(h);
+		OK(tnfctl_probe_apply(h, tnfctl_probe_disable, NULL));
+	}
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+}
+
+/* Mask, pending signals, registers and memory map of a sleeping thread. */
+static void
+test_sleeping(void)
+{
+	struct victim v = VICTIM("many", "2");
+	struct look before, after;
+
+	before = look(v.pid);
+	visit(v.pid, false);
+	visit(v.pid, true);
+	after = look(v.pid);
+	compare(&before, &after, true);
+	victim_tell(&v, "\n");
+	CHECK_STR(victim_says(&v), "ready");
+	CHECK(victim_end(&v) == 0);
+}
+
+/* A call that slept came back early, or with EINTR. */
+static void
+test_calls(bool nolib)
+{
+	static const char *const calls[] = { "nanosleep", "poll", "select",
+	    "epoll", "sigwait", "semaphore", "semop", "recv", "read" };
+	struct victim v;
+	size_t i;
+	int j;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		v = VICTIM(nolib ? "sleeper-nolib" : "sleeper", calls[i], "300");
+		for (j = 0; j < 3; j++) {
+			usleep(30000);
+			visit(v.pid, j == 0);
+		}
+		CHECK_STR(victim_says(&v), "slept");
+		CHECK(victim_end(&v) == 0);
+	}
+}
+
+static void
+test_registers(bool nolib)
+{
+	struct victim v = VICTIM(nolib ? "registers-nolib" : "registers");
+	int i;
+
+	for (i = 0; i < 20; i++)
+		visit(v.pid, i == 0);
+	close(v.out);
+	CHECK_STR(victim_says(&v), "unharmed");
+	CHECK(WEXITSTATUS(victim_end(&v)) == 0);
+}
+
+/* Stopped when we came, stopped when we go. */
+static void
+test_stopped(bool nolib)
+{
+	struct victim v = VICTIM(nolib ? "many-nolib" : "many", "2");
+	int status;
+
+	kill(v.pid, SIGSTOP);
+	CHECK(waitpid(v.pid, &status, WUNTRACED) == v.pid && WIFSTOPPED(status));
+	visit(v.pid, true);
+	CHECK(state_is(v.pid, "T"));
+	visit(v.pid, false);
+	usleep(50000);
+	CHECK(state_is(v.pid, "T"));
+	kill(v.pid, SIGCONT);
+	CHECK(state_is(v.pid, "S"));
+	victim_tell(&v, "\n");
+	CHECK_STR(victim_says(&v), "ready");
+	CHECK(victim_end(&v) == 0);
+}
+
+static void
+test_suspend(void)
+{
+	struct victim v = VICTIM("many", "2");
+	tnfctl_handle_t *h;
+
+	OK(tnfctl_pid_open(v.pid, &h));
+	OK(tnfctl_close(h, TNFCTL_TARG_SUSPEND));
+	CHECK(state_is(v.pid, "T"));
+	CHECK_STR(proc_field(v.pid, "TracerPid"), "0");
+	kill(v.pid, SIGCONT);
+	CHECK(state_is(v.pid, "S"));
+	OK(tnfctl_pid_open(v.pid, &h));
+	OK(tnfctl_close(h, TNFCTL_TARG_KILL));
+	CHECK(WTERMSIG(victim_end(&v)) == SIGKILL);
+}
+
+/* A thread that is at the top of its work is as good as one that sleeps. */
+static void
+test_threads(bool nolib)
+{
+	struct victim v = VICTIM(nolib ? "threads-nolib" : "threads", "20", "2",
+	    "signals", "dlopen", victim_path("libvictim-plugin.so"));
+	int i;
+
+	for (i = 0; i < rounds(20, 200); i++)
+		visit(v.pid, i == 0);
+	CHECK_STR(victim_says(&v), "unharmed");
+	CHECK(WEXITSTATUS(victim_end(&v)) == 7);
+}
+
+static void
+test_refusals(void)
+{
+	struct victim v = VICTIM("many", "1"), s;
+	tnfctl_handle_t *h, *second;
+	pid_t pid;
+
+	CHECK_CODE(tnfctl_pid_open(getpid(), &h), TNFCTL_ERR_BADARG);
+	CHECK_CODE(tnfctl_pid_open(0, &h), TNFCTL_ERR_BADARG);
+	CHECK_CODE(tnfctl_pid_open(-1, &h), TNFCTL_ERR_BADARG);
+	CHECK_CODE(tnfctl_pid_open(0x3fffffff, &h), TNFCTL_ERR_NOPROCESS);
+	CHECK_CODE(tnfctl_pid_open(2, &h), TNFCTL_ERR_BADARG);
+	OK(tnfctl_pid_open(v.pid, &h));
+	CHECK_CODE(tnfctl_pid_open(v.pid, &second), TNFCTL_ERR_BUSY);
+	CHECK(strstr(tnfctl_error_detail(), "controls it already") != NULL);
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	CHECK(victim_end(&v) == 0);
+	if ((pid = fork()) == 0)
+		_exit(0);
+	usleep(50000);
+	CHECK_CODE(tnfctl_pid_open(pid, &h), TNFCTL_ERR_NOPROCESS);
+	waitpid(pid, NULL, 0);
+	if (access(victim_path("victim-static"), X_OK) != 0)
+		return;
+	s = VICTIM("static");
+	CHECK_CODE(tnfctl_pid_open(s.pid, &h), TNFCTL_ERR_NOTDYNAMIC);
+	CHECK_STR(proc_field(s.pid, "TracerPid"), "0");
+	CHECK(victim_end(&s) == 0);
+}
+
+/* Another user's process, and one that seccomp confines. */
+static void
+test_permission(void)
+{
+	struct victim v;
+	tnfctl_handle_t *h;
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		return;
+	v = VICTIM("many", "1");
+	if ((pid = fork()) == 0) {
+		if (setgid(65534) != 0 || setuid(65534) != 0)
+			_exit(9);
+		if (tnfctl_pid_open(v.pid, &h) != TNFCTL_ERR_ACCES)
+			_exit(1);
+		_exit(strstr(tnfctl_error_detail(), "CAP_SYS_PTRACE") == NULL);
+	}
+	waitpid(pid, &status, 0);
+	CHECK(WEXITSTATUS(status) == 0);
+	CHECK(victim_end(&v) == 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	bool nolib = argc > 1 && strcmp(argv[1], "nolib") == 0;
+
+	if (!nolib) {
+		test_sleeping();
+		test_suspend();
+		test_refusals();
+		test_permission();
+	}
+	test_stopped(nolib);
+	test_registers(nolib);
+	test_calls(nolib);
+	test_threads(nolib);
+	return 0;
+}

@@ -1,0 +1,299 @@
+/*
+ * live.c - what tests over real processes have in common.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "live.h"
+
+static char dir[64];
+static int traces;
+
+static void
+clean_up(void)
+{
+	char cmd[128];
+
+	if (dir[0] == '\0')
+		return;
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
+	if (system(cmd) != 0)
+		perror(cmd);
+}
+
+void
+failed(const char *file, int line, const char *fmt, ...)
+{
+	const char *base = strrchr(file, '/');
+	va_list ap;
+
+	fflush(stdout);
+	fprintf(stderr, "FAIL: %s:%d: ", base ? base + 1 : file, line);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	putc('\n', stderr);
+	exit(1);
+}
+
+const char *
+victim_path(const char *name)
+{
+	const char *build = getenv("TNF_BUILD");
+	static char path[4][512];
+	static int next;
+	char *p = path[next++ % 4];
+
+	snprintf(p, sizeof(path[0]), "%s/tests/victims/%s",
+	    build ? build : ".", name);
+	return p;
+}
+
+static void
+become(const char *name, const char *const *args, int in, int out)
+{
+	const char *argv[8] = { name };
+	char base[64];
+	size_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_DFL);
+	dup2(in, 0);
+	dup2(out, 1);
+	for (i = 0; i < 6 && args[i] != NULL; i++)
+		argv[i + 1] = args[i];
+	snprintf(base, sizeof(base), "victim-%s", name);
+	execv(victim_path(base), (char *const *)(uintptr_t)argv);
+	perror(base);
+	_exit(126);
+}
+
+struct victim
+victim_start(const char *name, const char *const *args)
+{
+	struct victim v;
+	int in[2], out[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+	fflush(stdout);
+	v.pid = fork();
+	CHECK(v.pid >= 0);
+	if (v.pid == 0)
+		become(name, args, in[0], out[1]);
+	close(in[0]);
+	close(out[1]);
+	v.out = in[1];
+	v.in = fdopen(out[0], "r");
+	CHECK_STR(victim_says(&v), "ready");
+	return v;
+}
+
+void
+victim_tell(struct victim *v, const char *line)
+{
+	size_t n = strlen(line);
+
+	CHECK(write(v->out, line, n) == (ssize_t)n);
+}
+
+const char *
+victim_says(struct victim *v)
+{
+	static char line[256];
+
+	if (fgets(line, sizeof(line), v->in) == NULL)
+		return "";
+	line[strcspn(line, "\n")] = '\0';
+	return line;
+}
+
+int
+victim_end(struct victim *v)
+{
+	int status = 0;
+
+	close(v->out);
+	CHECK(waitpid(v->pid, &status, 0) == v->pid);
+	fclose(v->in);
+	return status;
+}
+
+char *
+proc_text(pid_t pid, const char *what)
+{
+	char path[64], *text = NULL;
+	size_t n = 0, room = 0;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return strdup("");
+	do {
+		if (room - n < 4096) {
+			room = room * 2 + 8192;
+			text = realloc(text, room);
+			CHECK(text != NULL);
+		}
+		got = read(fd, text + n, room - n - 1);
+		n += got > 0 ? (size_t)got : 0;
+	} while (got > 0);
+	close(fd);
+	text[n] = '\0';
+	return text;
+}
+
+const char *
+proc_field(pid_t pid, const char *field)
+{
+	char *text = proc_text(pid, "status"), *line, *rest = text;
+	static char value[4][256];
+	static int next;
+	char *v = value[next++ % 4];
+
+	v[0] = '\0';
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (strncmp(line, field, strlen(field)) == 0 &&
+		    line[strlen(field)] == ':')
+			snprintf(v, sizeof(value[0]), "%s",
+			    line + strlen(field) + 1 +
+			    strspn(line + strlen(field) + 1, " \t"));
+	free(text);
+	return v;
+}
+
+bool
+state_is(pid_t pid, const char *letters)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		const char *s = proc_field(pid, "State");
+
+		if (*s != '\0' && strchr(letters, *s) != NULL)
+			return true;
+		usleep(5000);
+	}
+	return false;
+}
+
+const char *
+trace_name(void)
+{
+	static char name[96];
+
+	if (dir[0] == '\0') {
+		snprintf(dir, sizeof(dir), "%s/tnf-live-XXXXXX",
+		    getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+		CHECK(mkdtemp(dir) != NULL);
+		atexit(clean_up);
+	}
+	snprintf(name, sizeof(name), "%s/%d.tnf", dir, traces++);
+	return name;
+}
+
+void
+make_trace(tnfctl_handle_t *h)
+{
+	OK(tnfctl_buffer_alloc(h, trace_name(), 1 << 20));
+}
+
+size_t
+file_size(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (size_t)st.st_size : 0;
+}
+
+bool
+file_has(const char *path, const char *text)
+{
+	size_t n = file_size(path);
+	char *copy = malloc(n + 1);
+	FILE *f = fopen(path, "r");
+	bool has;
+
+	CHECK(copy != NULL && f != NULL);
+	n = fread(copy, 1, n, f);
+	has = memmem(copy, n, text, strlen(text)) != NULL;
+	fclose(f);
+	free(copy);
+	return has;
+}
+
+static tnfctl_errcode_t
+count_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	++*(size_t *)arg;
+	return TNFCTL_ERR_NONE;
+}
+
+size_t
+count_probes(tnfctl_handle_t *h)
+{
+	size_t n = 0;
+
+	OK(tnfctl_probe_apply(h, count_one, &n));
+	return n;
+}
+
+struct search {
+	char	 start[128];
+	tnfctl_probe_t *found;
+};
+
+static tnfctl_errcode_t
+search_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	struct search *s = arg;
+	tnfctl_probe_state_t state;
+
+	OK(tnfctl_probe_state_get(h, p, &state));
+	if (strncmp(state.attr_string, s->start, strlen(s->start)) == 0)
+		s->found = p;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_probe_t *
+find_probe(tnfctl_handle_t *h, const char *name)
+{
+	struct search s = { .found = NULL };
+
+	snprintf(s.start, sizeof(s.start), "name %s;", name);
+	OK(tnfctl_probe_apply(h, search_one, &s));
+	return s.found;
+}
+
+void
+enable_all(tnfctl_handle_t *h)
+{
+	OK(tnfctl_probe_apply(h, tnfctl_probe_enable, NULL));
+}
+
+double
+seconds(void)
+{
+	static struct timespec start;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (start.tv_sec == 0)
+		start = now;
+	return (double)(now.tv_sec - start.tv_sec) +
+	    (double)(now.tv_nsec - start.tv_nsec) / 1e9;
+}
+
+int
+rounds(int normal, int many)
+{
+	const char *s = getenv("TNF_STRESS");
+
+	return s != NULL && strcmp(s, "long") == 0 ? many : normal;
+}

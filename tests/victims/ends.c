@@ -1,0 +1,94 @@
+/*
+ * ends.c - victim: forks, becomes another program, or ends, as it is told.
+ *
+ * A line of its input is a list of words: fork vfork exec=FILE threadexec=FILE
+ * exit=N kill=N leave (the main thread ends, another goes on)
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <tnf/probe.h>
+
+#include "victim.h"
+
+static void
+in_child(void)
+{
+	TNF_PROBE_0(child, "fork", "");
+	_exit(5);
+}
+
+static void
+say_status(pid_t pid)
+{
+	int status = 0;
+
+	waitpid(pid, &status, 0);
+	printf("child %d\n", WEXITSTATUS(status));
+}
+
+static void *
+exec_in_thread(void *file)
+{
+	execl(file, file, (char *)NULL);
+	victim_harmed("exec");
+	return NULL;
+}
+
+static void *
+go_on(void *arg)
+{
+	sleep(1);
+	puts("alone");
+	exit(4);
+}
+
+static void
+obey(char *word)
+{
+	char *value = strchr(word, '=');
+	pthread_t t;
+	pid_t pid;
+
+	if (value != NULL)
+		*value++ = '\0';
+	if (strcmp(word, "fork") == 0) {
+		if ((pid = fork()) == 0)
+			in_child();
+		say_status(pid);
+	} else if (strcmp(word, "vfork") == 0) {
+		if ((pid = vfork()) == 0)
+			_exit(6);
+		say_status(pid);
+	} else if (strcmp(word, "exec") == 0) {
+		exec_in_thread(value);
+	} else if (strcmp(word, "threadexec") == 0) {
+		pthread_create(&t, NULL, exec_in_thread, value);
+		pause();
+	} else if (strcmp(word, "exit") == 0) {
+		exit(atoi(value));
+	} else if (strcmp(word, "kill") == 0) {
+		kill(getpid(), atoi(value));
+	} else if (strcmp(word, "leave") == 0) {
+		pthread_create(&t, NULL, go_on, NULL);
+		pthread_exit(NULL);
+	}
+}
+
+int
+main(void)
+{
+	char line[512], *rest, *word;
+
+	victim_ready();
+	while (fgets(line, sizeof(line), stdin) != NULL) {
+		for (rest = line; (word = strsep(&rest, " \n")) != NULL; )
+			obey(word);
+		puts("done");
+		fflush(stdout);
+	}
+	TNF_PROBE_0(end, "end", "");
+	return 0;
+}
