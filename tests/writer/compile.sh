@@ -46,7 +46,9 @@ expect() {
 for cc in gcc clang; do
 	command -v $cc >/dev/null || continue
 	for o in -O0 -O2 "-O2 -fPIC" "-O3 -fno-pie -no-pie" "-Os -static"; do
-		for std in -std=gnu99 -std=c99 -std=gnu11; do
+		stds=-std=gnu11
+		[ "$o" = -O2 ] && stds="-std=gnu99 -std=c99 -std=gnu11"
+		for std in $stds; do
 			# shellcheck disable=SC2086
 			compile c $cc $o $std
 		done
@@ -62,7 +64,10 @@ done
 for cc in g++ clang++; do
 	command -v $cc >/dev/null || continue
 	for o in -O0 -O2 "-O2 -fPIC" "-Os -fno-pie -no-pie"; do
-		for std in -std=c++98 -std=c++11 -std=c++17 -std=c++20; do
+		stds=-std=c++11
+		[ "$o" = -O2 ] && stds="-std=c++98 -std=c++17 -std=c++20"
+		for std in $stds; do
+			# shellcheck disable=SC2086
 			compile c++ $cc $o $std
 			expect 25 "$cc $o $std"
 		done

@@ -1,0 +1,57 @@
+/*
+ * suite.c - what the Check suites of the writer share.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+char path[64];
+struct events ev;
+
+void
+start(unsigned kbytes)
+{
+	selfctl_file(path, kbytes);
+	selfctl_enable(NULL);
+}
+
+void
+finish(void)
+{
+	events_read(path, &ev);
+	ck_assert_uint_eq(ev.damaged, 0);
+}
+
+static void
+setup(void)
+{
+	snprintf(path, sizeof(path), "/tmp/check-writer.%d", (int)getpid());
+}
+
+static void
+teardown(void)
+{
+	unlink(path);
+}
+
+int
+run_tests(const char *name, const TTest *const *tests, size_t n)
+{
+	Suite *s = suite_create(name);
+	TCase *t = tcase_create(name);
+	SRunner *r;
+	size_t i;
+	int failed;
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	for (i = 0; i < n; i++)
+		tcase_add_test(t, tests[i]);
+	suite_add_tcase(s, t);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
