@@ -24,7 +24,12 @@ void
 target_catch_interrupt(struct shell *sh)
 {
 	struct sigaction sa = { .sa_handler = on_interrupt };
+	sigset_t set;
 
+	/* Whoever started us may have blocked it. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	/* Without SA_RESTART: what waits is to notice. */
 	if (sigaction(SIGINT, &sa, NULL) < 0)
 		shell_error(sh, ERROR_TARGET,
