@@ -285,8 +285,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("device", "device"), M("diskaddr", "block"),
 		    M("size", "size"), M("opaque", "buf"),
 		    M("bioflags", "flags") },
-		.needs = P(bio_queue), .extra = P(physio_start) | P(physio_end),
-		.fidelity = KP_EXACT,
+		.needs = P(bio_queue), .fidelity = KP_EXACT,
 		.when = "A request for size bytes at block (of 512 bytes) goes"
 		    " to device.",
 		.differs = "Stacked devices: one event for each layer.",

@@ -6,11 +6,23 @@
 #include <string.h>
 
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 
 #include "handle.h"
 
 #define PROTOTYPE_3	4	/* parameters: data, preempt, prev, next */
 #define PROTOTYPE_4	5	/* and prev_state */
+
+/* libbpf would say on standard error what we return. */
+static struct btf *
+kernel_btf(void)
+{
+	libbpf_print_fn_t before = libbpf_set_print(NULL);
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	libbpf_set_print(before);
+	return btf;
+}
 
 /* The prototype of a tracepoint's probes, or NULL. */
 static const struct btf_type *
@@ -53,7 +65,7 @@ wrong_switch(const struct btf *btf)
 int
 kp_hooks_find(struct kp *kp)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = kernel_btf();
 	const struct kp_program_row *p;
 
 	if (btf == NULL)
@@ -87,7 +99,7 @@ kp_needs(const struct kp *kp, const struct kp_row *row)
 int
 kp_enum_bit(const char *name, int otherwise)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = kernel_btf();
 	int bit = otherwise;
 
 	for (unsigned id = 1; btf != NULL && id < btf__type_cnt(btf); id++) {

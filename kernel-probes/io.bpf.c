@@ -145,6 +145,7 @@ struct paging {			/* what a request moves, if that is pages */
 	u64 vnode;		/* or 0 */
 	u64 offset;
 	bool swap;
+	bool raw;		/* memory of a program instead */
 };
 
 static __always_inline bool is_swap(u32 opf, const struct page_info *p,
@@ -167,8 +168,12 @@ static __always_inline void find_paging(struct bio *bio, const struct context *c
 	struct bio_vec v;
 
 	if (bio->bi_io_vec == NULL || bio->bi_iter.bi_size == 0 ||
-	    (bio->bi_opf & REQ_OP_MASK) > REQ_OP_WRITE || (c != NULL && c->physio))
+	    (bio->bi_opf & REQ_OP_MASK) > REQ_OP_WRITE)
 		return;
+	if (c != NULL && c->physio) {
+		to->raw = true;
+		return;
+	}
 	bpf_probe_read_kernel(&v, sizeof v, bio->bi_io_vec + bio->bi_iter.bi_idx);
 	page_info(v.bv_page, &p);
 	if (p.mapping != 0 && (p.mapping & 3) == 0) {
@@ -179,7 +184,8 @@ static __always_inline void find_paging(struct bio *bio, const struct context *c
 		to->swap = true;
 		to->vnode = device_inode(bdev);
 		to->offset = bio->bi_iter.bi_sector << 9;
-	}
+	} else
+		to->raw = (p.mapping & 3) == 1;
 }
 
 SEC("tp_btf/block_bio_queue")
@@ -208,7 +214,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 			swap_fault(c, paging.vnode, paging.offset);
 		pagein(paging.vnode, paging.offset, io.left);
 	}
-	strategy(bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, c != NULL && c->physio));
+	strategy(bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, paging.raw));
 	if (is_on(KP_BIT(KP_BIODONE) | KP_BIT(KP_PAGEOUT)))
 		bpf_map_update_elem(&ios, &key, &io, BPF_ANY);
 	return 0;
