@@ -11,6 +11,7 @@
  *	event NAME	what tnfctl_continue() returns next: dlopen exit exec
  *			gone wait (for a signal)
  *	failing NAME	operations on this probe fail
+ *	broken		a buffer cannot be written to
  */
 #include <signal.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ struct tnfctl_handle {
 	size_t	n_symbols;
 	char	*events[MAX];
 	size_t	n_events, event;
-	int	kernel;
+	int	kernel, broken;
 	char	*file;
 	size_t	size;
 	int	tracing, filter;
@@ -102,6 +103,8 @@ read_line(tnfctl_handle_t *h, const char *word, const char *rest)
 		h->symbols[h->n_symbols++] = strdup(rest);
 	else if (strcmp(word, "event") == 0)
 		h->events[h->n_events++] = strdup(rest);
+	else if (strcmp(word, "broken") == 0)
+		h->broken = 1;
 	else if (strcmp(word, "later") == 0)
 		later = 1;
 	else if (strcmp(word, "failing") == 0)
@@ -240,7 +243,8 @@ tnfctl_trace_attrs_get(tnfctl_handle_t *h, tnfctl_trace_attrs_t *a)
 	a->trace_file_name = h->file;
 	a->trace_buf_size = h->size;
 	a->trace_min_size = 131072;
-	a->trace_buf_state = h->size > 0 ? TNFCTL_BUF_OK : TNFCTL_BUF_NONE;
+	a->trace_buf_state = h->size == 0 ? TNFCTL_BUF_NONE :
+	    h->broken ? TNFCTL_BUF_BROKEN : TNFCTL_BUF_OK;
 	a->trace_state = h->tracing;
 	a->filter_state = h->filter;
 	return TNFCTL_ERR_NONE;

@@ -91,6 +91,17 @@ Trace buffer size is 204800 bytes
 Events lost: 7 (up to 3 on one CPU)
 E
 
+# Tracing that has failed.
+echo broken > broken.table
+is "broken process" 0 -c '' broken.table <<'E'
+Tracing shut down in target program due to an internal error - Please restart prex and target
+E
+PREX_FAKE=broken.table is "broken kernel" 0 -k -c 'buffer alloc; buffer' <<'E'
+Buffer of size 393216 bytes allocated
+Trace buffer size is 393216 bytes
+Tracing system has failed -- tracing suspended
+E
+
 # Opening fails: the message is followed by an empty line.
 is "not found" 1 nothing <<'E'
 prex: trouble creating target process: No such file
