@@ -12,6 +12,9 @@ cpu=$(($(nproc) - 1))
 
 [ "$(id -u)" = 0 ] || { echo "$bench: needs root"; exit 0; }
 [ -x "$kpctl" ] && [ -x "$floor" ] || { echo "$bench: built without the kernel's probes"; exit 0; }
+# Not beside a test of the kernel's probes: there is one buffer on a machine.
+exec 9>"${TMPDIR:-/tmp}/tnf-kernel-test.lock"
+flock -w 300 9
 [ ! -e /sys/fs/bpf/tnf/state ] || { echo "$bench: the kernel's probes are in use"; exit 0; }
 
 # added WHAT ROUND BARE CMD...: what CMD prints, less BARE

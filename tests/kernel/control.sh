@@ -79,9 +79,11 @@ if command -v setpriv >/dev/null; then
 	setpriv --bounding-set -all --inh-caps -all "$kpctl" enable syscall_start 2>"$TMP/err" &&
 		fail "works without capabilities"
 	grep -q 'CAP_BPF' "$TMP/err" || fail "$(cat "$TMP/err")"
-	setpriv --bounding-set=-all,+bpf,+perfmon --inh-caps -all \
-		"$kpctl" alloc 400000 >"$TMP/out" 2>&1 || fail "CAP_BPF and CAP_PERFMON: $(cat "$TMP/out")"
-	setpriv --bounding-set=-all,+bpf,+perfmon --inh-caps -all \
-		"$kpctl" dealloc || fail "dealloc with CAP_BPF and CAP_PERFMON"
+	setpriv --reuid 65534 --clear-groups "$kpctl" enable syscall_start 2>"$TMP/err" &&
+		fail "works for anybody"
+	grep -q 'no permission\|ermission denied' "$TMP/err" || fail "$(cat "$TMP/err")"
+	few() { setpriv --bounding-set=-all,+bpf,+perfmon --inh-caps -all "$kpctl" "$@" >"$TMP/out" 2>&1; }
+	few alloc 400000 && few enable thread_state thread_block pagein && few on &&
+		few off && few dealloc || fail "CAP_BPF and CAP_PERFMON: $(cat "$TMP/out")"
 	echo "ok: CAP_BPF and CAP_PERFMON suffice"
 fi
