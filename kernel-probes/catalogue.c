@@ -304,7 +304,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.says = "The same request.",
 	},
 	[KP_PHYSIO_START] = {
-		"physio_start", "io rawio", "io.bpf.c",
+		"physio_start", "io rawio", "rawio.bpf.c",
 		ROW(PHYSIO_START, kp_physio_start),
 		.member = { M("device", "device"), M("offset", "offset"),
 		    M("size", "size"), M("bioflags", "rw") },
@@ -316,7 +316,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.says = "pwrite(2) to /dev/loop0, opened with O_DIRECT.",
 	},
 	[KP_PHYSIO_END] = {
-		"physio_end", "io rawio", "io.bpf.c", ROW(PHYSIO_END, kp_address),
+		"physio_end", "io rawio", "rawio.bpf.c",
+		ROW(PHYSIO_END, kp_address),
 		.member = { M("device", "device") },
 		.needs = P(physio_start) | P(physio_end), .fidelity = KP_EXACT,
 		.when = "The writer's unbuffered I/O has ended.",

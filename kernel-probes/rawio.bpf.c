@@ -1,0 +1,117 @@
+/*
+ * rawio.bpf.c - system calls that transfer to and from block devices unbuffered.
+ */
+#include "context.bpf.h"
+#include "states.h"
+#include "waits.bpf.h"
+
+#define IOVECS_MAX	16
+
+#define S_IFMT		0170000
+#define S_IFBLK		0060000
+#define O_DIRECT	040000
+
+struct transfer {		/* a read or write system call */
+	bool write;
+	bool vector;		/* its second argument is an array of iovecs */
+	bool position;		/* it has its own offset */
+};
+
+static __always_inline bool is_transfer(long nr, struct transfer *t)
+{
+	switch (nr) {
+	case NR_read:	 *t = (struct transfer){ 0, 0, 0 }; return true;
+	case NR_write:	 *t = (struct transfer){ 1, 0, 0 }; return true;
+	case NR_pread64: *t = (struct transfer){ 0, 0, 1 }; return true;
+	case NR_pwrite64: *t = (struct transfer){ 1, 0, 1 }; return true;
+	case NR_readv:	 *t = (struct transfer){ 0, 1, 0 }; return true;
+	case NR_writev:	 *t = (struct transfer){ 1, 1, 0 }; return true;
+	case NR_preadv: case NR_preadv2:
+		*t = (struct transfer){ 0, 1, 1 }; return true;
+	case NR_pwritev: case NR_pwritev2:
+		*t = (struct transfer){ 1, 1, 1 }; return true;
+	}
+	return false;
+}
+
+static __always_inline u64 transfer_size(const struct pt_regs___kernel *regs,
+    bool vector)
+{
+	struct { u64 base, len; } v;
+	u64 sum = 0;
+
+	if (!vector)
+		return regs->dx;
+	for (u32 i = 0; i < IOVECS_MAX && i < regs->dx; i++) {
+		if (bpf_probe_read_user(&v, sizeof v, (void *)(regs->si + i * sizeof v)) != 0)
+			break;
+		sum += v.len;
+	}
+	return sum;
+}
+
+static __always_inline void raw_begin(struct file *file, u32 device,
+    const struct pt_regs___kernel *regs, const struct transfer *t)
+{
+	struct context *c = my_new_context();
+	struct kp_physio_start *e;
+	struct hit hit;
+	u64 size = transfer_size(regs, t->vector);
+	s64 offset = t->position ? (s64)regs->r10 : -1;
+
+	if (c == NULL)
+		return;
+	c->physio = 1;
+	c->device = device;
+	if (offset == -1)
+		offset = BPF_CORE_READ(file, f_pos);
+	if (!is_on(KP_BIT(KP_PHYSIO_START)))
+		return;
+	e = EVENT(&hit, PHYSIO_START, kp_physio_start);
+	if (e == NULL)
+		return;
+	e->device = device;
+	e->offset = offset;
+	e->size = size;
+	e->rw = t->write ? KP_B_WRITE : KP_B_READ;
+	e->pad = 0;
+	event_end(&hit);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(physio_start, struct pt_regs___kernel *regs, long nr)
+{
+	struct transfer t;
+	struct inode *inode;
+	struct file *file;
+
+	if (!is_transfer(nr, &t))
+		return 0;
+	file = file_of(bpf_get_current_task_btf(), regs->di);
+	if (file == NULL || !(BPF_CORE_READ(file, f_flags) & O_DIRECT))
+		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
+	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFBLK)
+		raw_begin(file, BPF_CORE_READ(inode, i_rdev), regs, &t);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(physio_end, struct pt_regs___kernel *regs, long ret)
+{
+	struct context *c = my_context();
+	struct kp_address *e;
+	struct hit hit;
+
+	if (c == NULL || !c->physio)
+		return 0;
+	c->physio = 0;
+	if (!is_on(KP_BIT(KP_PHYSIO_END)))
+		return 0;
+	e = EVENT(&hit, PHYSIO_END, kp_address);
+	if (e == NULL)
+		return 0;
+	e->address = c->device;
+	event_end(&hit);
+	return 0;
+}
