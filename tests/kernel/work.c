@@ -393,14 +393,17 @@ static void
 text(long n, char **arg)
 {
 	int fd = open_file(arg[0], n, (char)0xc3);	/* ret */
+	long before;
 	char *p;
 
 	evict(fd);
 	p = map(n, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd);
 	madvise(p, n * PAGE, MADV_RANDOM);
 	say_range("text", p, n);
+	before = all_faults();
 	for (long i = 0; i < n; i++)
 		((void (*)(void))(p + i * PAGE))();
+	printf("faults %ld\n", all_faults() - before);
 }
 
 static void
