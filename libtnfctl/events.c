@@ -18,6 +18,8 @@
 #define LOOK_MS		10	/* how often, at most */
 #define LOOK_SHARE	50	/* and one part in so many of our time */
 #define SETTLE_MS	2000	/* for the linker to finish its list */
+#define STEP_NS		50000
+#define STEPS		20
 
 struct run {
 	tnfctl_handle_t *h;
@@ -25,6 +27,7 @@ struct run {
 	struct watch *watch;
 	sigset_t mask;		/* of the caller */
 	int	 look_ms;
+	int64_t	 next_look;	/* time for the next look at the linker's list */
 	bool	 interrupted;
 };
 
@@ -49,6 +52,7 @@ list_changed(struct run *r)
 	r->look_ms = (int)((now_ns() - start) * LOOK_SHARE / 1000000);
 	if (r->look_ms < LOOK_MS)
 		r->look_ms = LOOK_MS;
+	r->next_look = now_ns() + r->look_ms * INT64_C(1000000);
 	return ok && l.print != print;
 }
 
@@ -58,13 +62,14 @@ sees_linker(const struct proc *p)
 	return p->ours && p->linker.brk != 0 && !p->no_registers;
 }
 
+/* Stops that were ours to make and have served. */
 static void
-forget_linker(struct proc *p)
+forget_stops(struct proc *p)
 {
 	struct thread *t;
 
 	for (t = p->threads; t < p->threads + p->n; t++)
-		if (t->event == PROC_LINKER)
+		if (t->event == PROC_LINKER || t->event == PROC_SYSCALL)
 			t->event = PROC_NOTHING;
 }
 
@@ -81,7 +86,7 @@ on_child(struct run *r, pid_t tid)
 	if (r->p->event != PROC_NOTHING)
 		return true;
 	if (t != NULL && t->event == PROC_LINKER) {
-		forget_linker(r->p);
+		forget_stops(r->p);
 		if (list_changed(r))
 			return true;
 		t = proc_pending(r->p);
@@ -93,14 +98,28 @@ on_child(struct run *r, pid_t tid)
 	return false;
 }
 
+/* Milliseconds to the next look; -1: the linker's calls are seen. */
+static int
+time_left(const struct run *r)
+{
+	int64_t left = r->next_look - now_ns();
+
+	if (sees_linker(r->p))
+		return -1;
+	return left > 0 ? (int)(left / 1000000) + 1 : 0;
+}
+
 static void
 run_until_event(struct run *r)
 {
 	pid_t tid;
+	int left;
 
 	for (;;) {
-		switch (watch_wait(r->watch, &r->mask,
-		    sees_linker(r->p) ? -1 : r->look_ms, &tid)) {
+		left = time_left(r);
+		if (left == 0 && list_changed(r))
+			return;
+		switch (watch_wait(r->watch, &r->mask, left, &tid)) {
 		case WATCH_CHILD:
 			if (on_child(r, tid))
 				return;
@@ -109,31 +128,57 @@ run_until_event(struct run *r)
 			r->interrupted = true;
 			return;
 		case WATCH_TIMEOUT:
-			if (list_changed(r))
-				return;
 			break;
 		}
 	}
 }
 
+/* One that is stopped by job control runs nevertheless.  A program that has
+   just started stops at each system call: the linker makes some between the
+   time when its list is complete and the first initialiser. */
+static void
+set_stepping(struct proc *p, bool on)
+{
+	struct thread *t;
+
+	for (t = p->threads; t < p->threads + p->n; t++) {
+		t->leave_group = on;
+		t->syscalls = on && p->n == 1;
+	}
+}
+
+/* Lets it run for a moment, or to the next system call. */
+static void
+step(struct proc *p)
+{
+	const struct timespec pause = { .tv_nsec = STEP_NS };
+	int i;
+
+	set_stepping(p, true);
+	proc_run(p);
+	for (i = 0; i < STEPS && !p->gone && proc_pending(p) == NULL; i++) {
+		nanosleep(&pause, NULL);
+		proc_take_all(p);
+	}
+	proc_stop(p);
+	set_stepping(p, false);
+	forget_stops(p);
+}
+
 tnfctl_errcode_t
 direct_settle(tnfctl_handle_t *h, int max_ms)
 {
-	const struct timespec ms = { .tv_nsec = 1000000 };
 	struct proc *p = direct_proc(h);
-	int i;
+	int64_t end = now_ns() + max_ms * INT64_C(1000000);
 
-	for (i = 0; !p->gone && p->event == PROC_NOTHING; i++) {
+	while (!p->gone && p->event == PROC_NOTHING) {
 		if (linkmap_look(h, &p->linker) && p->linker.consistent)
 			return TNFCTL_ERR_NONE;
-		if (i == max_ms || proc_pending(p) != NULL)
+		if (now_ns() > end || proc_pending(p) != NULL)
 			return fail(TNFCTL_ERR_INTERNAL, "process %d: its "
 			    "dynamic linker does not come to rest",
 			    (int)h->pid);
-		proc_run(p);
-		nanosleep(&ms, NULL);
-		proc_stop(p);
-		forget_linker(p);
+		step(p);
 	}
 	return TNFCTL_ERR_NONE;
 }
@@ -199,7 +244,7 @@ run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 			run_until_event(r);
 			watch_stop(r->watch);
 			proc_stop(r->p);
-			forget_linker(r->p);
+			forget_stops(r->p);
 			if (proc_pending(r->p) == NULL)
 				direct_settle(r->h, SETTLE_MS);
 		}

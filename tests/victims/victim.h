@@ -12,7 +12,6 @@
 
 #ifdef VICTIM_KEEP_LIBRARY
 /* Probes alone do not refer to the library, and the linker would drop it. */
-
 extern struct tnf_process_control _tnf_process_control;
 const void *const victim_library __attribute__((used)) =
     &_tnf_process_control;
