@@ -11,7 +11,7 @@ mandoc -Tlint -Wwarning man/*.[1-8] || bad "mandoc -Tlint"
 
 # Public functions: what the shared libraries export.
 for lib in libtnf libtnfctl libtnfprobe; do
-	so=$(find "$TNF_BUILD" -name "$lib.so.1*" -type f | head -1)
+	so=$(find "$TNF_BUILD" -name "$lib.so.1.*[0-9]" -type f | head -1)
 	[ -n "$so" ] || { bad "no $lib.so.1 in $TNF_BUILD"; continue; }
 	for f in $(nm -D --defined-only "$so" |
 	    awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | grep '^tnf'); do
