@@ -120,7 +120,8 @@ process_start(void *arg, struct dump *d)
 int
 process_set(struct dump *d, const char *list)
 {
-	struct filter f = { .keep = process_keep, .start = process_start };
+	struct filter f = { .keep = process_keep, .start = process_start,
+		.writer = true };
 	char *copy = xstrdup(list), *next = copy, *word;
 
 	while ((word = strsep(&next, ",")) != NULL) {
@@ -160,7 +161,7 @@ static int
 set_ranges(struct dump *d, const char *name, const char *list,
     struct ranges *set, bool (*keep)(void *, const struct tnf_event *))
 {
-	struct filter f = { .keep = keep };
+	struct filter f = { .keep = keep, .writer = set == &tids };
 	bool again = set->n > 0;
 
 	if (!ranges_add(set, list))

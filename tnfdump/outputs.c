@@ -28,7 +28,7 @@ const struct output outputs[] = {
 	{ "stats", "counts, and durations of what begins and ends",
 	  stats_report_begin, stats_report_event, stats_report_end, false },
 	{ "states", "time in each microstate, per thread",
-	  states_report_begin, states_report_event, states_report_end, false },
+	  states_report_begin, states_report_event, states_report_end, false, true },
 	{ "tree", "events indented by level and nesting, with durations",
 	  tree_begin, tree_event, tree_end, false },
 	{ 0 }

@@ -34,13 +34,18 @@ pipeline_free_filters(struct dump *d)
 }
 
 static bool
-keep(const struct dump *d, const struct tnf_event *ev)
+keep(struct dump *d, const struct tnf_event *ev)
 {
 	const struct filter *f;
 
-	for (f = d->filters; f != NULL; f = f->next)
-		if (!f->keep(f->arg, ev))
+	d->chosen = true;
+	for (f = d->filters; f != NULL; f = f->next) {
+		if (f->keep(f->arg, ev))
+			continue;
+		if (!f->writer || !d->output->all_writers)
 			return false;
+		d->chosen = false;
+	}
 	return true;
 }
 

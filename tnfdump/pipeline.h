@@ -8,13 +8,15 @@
 
 /*
  * A filter.  'start', if any, is called once when all files are open (probes
- * known, dump->first set) and returns 0, or -1 after dump_error().
+ * known, dump->first set) and returns 0, or -1 after dump_error().  'writer':
+ * it asks for the thread that wrote the event and nothing else.
  */
 struct filter {
 	bool	(*keep)(void *arg, const struct tnf_event *);
 	int	(*start)(void *arg, struct dump *);
 	void	(*free)(void *arg);	/* or NULL */
 	void	*arg;
+	bool	writer;
 	struct filter *next;
 };
 
@@ -32,6 +34,7 @@ struct output {
 	int	(*event)(struct dump *, const struct tnf_event *);
 	int	(*end)(struct dump *);
 	bool	own_files;	/* writes to --output itself */
+	bool	all_writers;	/* filters of the writer only set dump->chosen */
 };
 
 /* outputs.c; ends with a row without name. */

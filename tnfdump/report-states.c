@@ -1,11 +1,15 @@
 /*
  * report-states.c - --states: how long each thread was in each microstate.
+ *
+ * Others write when a thread is woken and gets the CPU: all events are looked
+ * at, and filters of the writer choose the threads that are printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tnfdump/origin.h"
 #include "tnfdump/formats.h"
+#include "tnfdump/print.h"
 #include "tnfdump/states.h"
 #include "tnfdump/xalloc.h"
 
@@ -16,6 +20,7 @@ struct account {
 	uint64_t	 tid;
 	int32_t		 pid;
 	uint32_t	 lwpid;
+	bool		 chosen;
 	char		 comm[32];
 	int64_t		 ns[STATES_COUNT];
 	int64_t		 total;
@@ -26,6 +31,7 @@ struct report {
 	struct states	*states;
 	struct account	*bucket[BUCKETS];
 	size_t		 n;
+	bool		 all;		/* no thread was filtered out */
 };
 
 static struct account *
@@ -61,6 +67,7 @@ states_report_begin(struct dump *d)
 
 	r->states = states_new(span, r);
 	r->d = d;
+	r->all = true;
 	d->state = r;
 	return 0;
 }
@@ -72,26 +79,35 @@ states_report_event(struct dump *d, const struct tnf_event *ev)
 	struct account *a;
 	const char *comm;
 
-	if (ev->kernel && (a = account_of(r, ev->tid, ev->lwpid)) != NULL &&
-	    a->comm[0] == '\0' && (comm = origin_comm(r->d, ev)) != NULL)
-		snprintf(a->comm, sizeof(a->comm), "%s", comm);
+	r->all &= d->chosen;
+	if (ev->kernel && d->chosen) {
+		a = account_of(r, ev->tid, ev->lwpid);
+		a->chosen = true;
+		if (a->comm[0] == '\0' && (comm = origin_comm(d, ev)) != NULL)
+			snprintf(a->comm, sizeof(a->comm), "%s", comm);
+	}
 	states_feed(r->states, ev);
 	return 0;
 }
 
+/* By process and thread; what never wrote, and so has no number, last. */
 static int
 compare(const void *x, const void *y)
 {
 	const struct account *a = *(struct account *const *)x;
 	const struct account *b = *(struct account *const *)y;
 
+	if ((a->lwpid == 0) != (b->lwpid == 0))
+		return a->lwpid == 0 ? 1 : -1;
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
-	return a->lwpid < b->lwpid ? -1 : a->lwpid > b->lwpid;
+	if (a->lwpid != b->lwpid)
+		return a->lwpid < b->lwpid ? -1 : 1;
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
 static void
-print(struct out *o, struct account **all, size_t n)
+print_head(struct out *o)
 {
 	static const char *const head[] = { "PID", "LWPID", "TOTAL ms" };
 
@@ -104,18 +120,41 @@ print(struct out *o, struct account **all, size_t n)
 		out_str(o, state_name(s));
 	}
 	out_lit(o, "  COMM\n");
-	for (size_t i = 0; i < n; i++) {
-		if (all[i]->total == 0)
-			continue;
-		out_u64_width(o, (uint64_t)all[i]->pid, 8);
-		out_u64_width(o, all[i]->lwpid, 8);
-		out_ms(o, all[i]->total, 14);
-		for (unsigned s = 0; s < STATES_COUNT; s++)
-			out_ms(o, all[i]->ns[s], 14);
-		out_lit(o, "  ");
-		out_str(o, all[i]->comm[0] != '\0' ? all[i]->comm : "-");
-		out_char(o, '\n');
+}
+
+static void
+print(struct dump *d, const struct account *a)
+{
+	struct out *o = &d->out;
+
+	if (a->lwpid == 0)
+		out_lit(o, "       -       -");
+	else {
+		out_u64_width(o, (uint64_t)a->pid, 8);
+		out_u64_width(o, a->lwpid, 8);
 	}
+	out_ms(o, a->total, 14);
+	for (unsigned s = 0; s < STATES_COUNT; s++)
+		out_ms(o, a->ns[s], 14);
+	if (a->lwpid == 0) {
+		out_lit(o, "  0x");
+		out_hex(o, a->tid);
+	} else if (a->comm[0] != '\0') {
+		out_lit(o, "  ");
+		print_chars(d, a->comm, strlen(a->comm));
+	} else
+		out_lit(o, "  -");
+	out_char(o, '\n');
+}
+
+static void
+print_all(const struct report *r, struct account **all, size_t n)
+{
+	print_head(&r->d->out);
+	for (size_t i = 0; i < n; i++)
+		if (all[i]->total > 0 && (all[i]->chosen ||
+		    (r->all && all[i]->lwpid == 0)))
+			print(r->d, all[i]);
 }
 
 int
@@ -131,7 +170,7 @@ states_report_end(struct dump *d)
 		for (a = r->bucket[i]; a != NULL; a = a->next)
 			all[n++] = a;
 	qsort(all, n, sizeof(struct account *), compare);
-	print(&r->d->out, all, n);
+	print_all(r, all, n);
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (a = r->bucket[i]; a != NULL; a = next) {
 			next = a->next;
