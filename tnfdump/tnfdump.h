@@ -49,6 +49,7 @@ struct dump {
 	unsigned	 n_inputs;
 
 	int64_t	 first;		/* time of the earliest event, before filters */
+	bool	 chosen;	/* the event's writer is; for outputs with all_writers */
 	bool	 enough;	/* a filter: no later event will be kept */
 	int64_t	 previous;	/* time of the event that was put out before */
 	uint64_t events;	/* put out */
