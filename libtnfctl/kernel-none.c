@@ -21,3 +21,15 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 {
 	return left_out();
 }
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
+{
+	return left_out();
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
+{
+	return left_out();
+}

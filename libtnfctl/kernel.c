@@ -322,3 +322,27 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 	}
 	return TNFCTL_ERR_NONE;
 }
+
+static tnfctl_errcode_t
+setting_answer(tnfctl_handle_t *h, int e)
+{
+	if (e == -EINVAL)
+		return fail(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
+	return e != 0 ? answer(h, e) : TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
+{
+	if (h->ops != &kernel_ops)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel has settings");
+	return setting_answer(h, kp_setting_set(h->priv, name, value));
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
+{
+	if (h->ops != &kernel_ops)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel has settings");
+	return setting_answer(h, kp_setting_get(h->priv, name, ret));
+}

@@ -10,11 +10,12 @@
 #include "option.h"
 #include "util.h"
 
-enum { OPT_HELP = 256, OPT_VERSION, OPT_FOLLOW_FORK };
+enum { OPT_HELP = 256, OPT_VERSION, OPT_FOLLOW_FORK, OPT_SET };
 
 static const struct option longopts[] = {
 	{ "follow-fork", no_argument, NULL, OPT_FOLLOW_FORK },
 	{ "help", no_argument, NULL, OPT_HELP },
+	{ "set", required_argument, NULL, OPT_SET },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 }
 };
@@ -43,6 +44,7 @@ print_help(const char *argv0)
 	    "\t-f <file>          read commands from the file, then quit\n"
 	    "\t-c <commands>      run the commands (\";\" separates), then quit\n"
 	    "\t--follow-fork      control the children of the target as well\n"
+	    "\t--set <name=value>  setting of the kernel's probes (with -k)\n"
 	    "\t--help             print this\n"
 	    "\t--version          print the version\n");
 }
@@ -71,6 +73,23 @@ add_input(struct options *o, const char *arg, bool is_text)
 	    sizeof *o->inputs);
 	o->inputs[o->n_inputs].arg = arg;
 	o->inputs[o->n_inputs++].is_text = is_text;
+}
+
+static void
+add_setting(struct options *o, const char *arg, const char *argv0)
+{
+	struct target_options *t = &o->target;
+	const char *eq = strchr(arg, '=');
+	char *end;
+
+	if (eq == NULL || eq == arg || eq[1] == '\0')
+		usage(argv0, "--set needs name=value");
+	t->settings = xreallocarray(t->settings, t->n_settings + 1,
+	    sizeof *t->settings);
+	t->settings[t->n_settings].name = xasprintf("%.*s", (int)(eq - arg), arg);
+	t->settings[t->n_settings++].value = (unsigned)strtoul(eq + 1, &end, 10);
+	if (*end != '\0')
+		usage(argv0, "the value of --set is a number");
 }
 
 /* As atoi() reads it, but a size that fits no int does not become another. */
@@ -114,6 +133,9 @@ take(struct options *o, int c, const char *argv0)
 	case OPT_FOLLOW_FORK:
 		o->target.follow_fork = true;
 		break;
+	case OPT_SET:
+		add_setting(o, optarg, argv0);
+		break;
 	case OPT_HELP:
 		print_help(argv0);
 		finish(argv0);
@@ -131,6 +153,8 @@ check(const struct options *o, const char *argv0)
 	const struct target_options *t = &o->target;
 
 	if (!t->kernel) {
+		if (t->n_settings > 0)
+			usage(argv0, "--set is for the kernel: use it with -k");
 		if (t->argv == NULL && t->pid == 0)
 			usage(argv0, "need to specify cmd or pid");
 		if (t->argv != NULL && t->pid != 0)
@@ -167,5 +191,8 @@ options_parse(struct options *o, int argc, char **argv)
 void
 options_free(struct options *o)
 {
+	for (size_t i = 0; i < o->target.n_settings; i++)
+		free(o->target.settings[i].name);
+	free(o->target.settings);
 	free(o->inputs);
 }

@@ -42,12 +42,27 @@ attach(struct shell *sh, pid_t pid)
 	return false;
 }
 
+static bool
+set_all(struct shell *sh, const struct target_options *o)
+{
+	tnfctl_errcode_t err;
+	size_t i;
+
+	for (i = 0; i < o->n_settings; i++) {
+		err = tnfctl_setting_set(sh->target, o->settings[i].name,
+		    o->settings[i].value);
+		if (!opened(sh, err, "in a setting of the kernel"))
+			return false;
+	}
+	return true;
+}
+
 bool
 target_open(struct shell *sh, const struct target_options *o)
 {
 	if (o->kernel)
 		return opened(sh, tnfctl_kernel_open(&sh->target),
-		    "attaching to the kernel");
+		    "attaching to the kernel") && set_all(sh, o);
 	if (o->pid != 0)
 		return attach(sh, o->pid);
 	sh->started = true;

@@ -16,6 +16,11 @@ struct target_options {
 	const char *preload;
 	const char *file;	/* for the trace */
 	bool	follow_fork;
+	struct {
+		char	*name;
+		unsigned value;
+	} *settings;		/* of the kernel */
+	size_t	n_settings;
 };
 
 /* Each prints why it returns false. */

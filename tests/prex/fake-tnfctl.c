@@ -257,8 +257,15 @@ tnfctl_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 		return TNFCTL_ERR_SIZETOOSMALL;
 	if (bytes > 1u << 30)
 		return TNFCTL_ERR_INTERNAL;
+	free(h->file);
 	h->file = file != NULL ? strdup(file) : NULL;
 	h->size = (bytes + 4095) / 4096 * 4096;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
+{
 	return TNFCTL_ERR_NONE;
 }
 
@@ -312,6 +319,8 @@ tnfctl_filter_list_add(tnfctl_handle_t *h, pid_t pid)
 {
 	if (pid > 99999)
 		return TNFCTL_ERR_NOPROCESS;
+	if (h->n_pids == MAX)
+		return TNFCTL_ERR_ALLOCFAIL;
 	h->pids[h->n_pids++] = pid;
 	return TNFCTL_ERR_NONE;
 }
