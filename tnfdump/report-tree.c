@@ -12,6 +12,8 @@
 #include "tnfdump/formats.h"
 #include "tnfdump/json.h"
 #include "tnfdump/pairs.h"
+#include "tnfdump/pretty.h"
+#include "tnfdump/print.h"
 #include "tnfdump/reports.h"
 #include "tnfdump/xalloc.h"
 
@@ -81,6 +83,33 @@ level(const struct tnf_event *ev)
 }
 
 static void
+pretty_args(struct dump *d, const struct tnf_event *ev)
+{
+	const char *name;
+	struct tnf_value v;
+
+	for (unsigned i = 0; tnf_event_value(ev, i, &v); i++) {
+		name = ev->probe->members[i].name;
+		out_char(&d->out, ' ');
+		print_chars(d, name, strlen(name));
+		out_lit(&d->out, ": ");
+		pretty_value(d, ev, &v, name);
+	}
+}
+
+static void
+put_args(struct dump *d, const struct tnf_event *ev)
+{
+	if (d->pretty) {
+		pretty_args(d, ev);
+	} else if (ev->probe->n_members > 0) {
+		out_lit(&d->out, " {");
+		json_args(&d->out, ev);
+		out_char(&d->out, '}');
+	}
+}
+
+static void
 line(struct tree *t, const struct tnf_event *ev, unsigned depth, int64_t took)
 {
 	struct out *o = &t->d->out;
@@ -93,12 +122,8 @@ line(struct tree *t, const struct tnf_event *ev, unsigned depth, int64_t took)
 	else
 		out_u64_width(o, (uint64_t)ev->cpu, 4);
 	out_pad(o, 1 + STEP * (level(ev) + (depth < DEPTH_MAX ? depth : DEPTH_MAX)));
-	out_str(o, ev->probe->name);
-	if (ev->probe->n_members > 0) {
-		out_lit(o, " {");
-		json_args(o, ev);
-		out_char(o, '}');
-	}
+	print_chars(t->d, ev->probe->name, strlen(ev->probe->name));
+	put_args(t->d, ev);
 	if (took >= 0) {
 		out_lit(o, " [");
 		out_us(o, took);
