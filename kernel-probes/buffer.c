@@ -201,8 +201,10 @@ kp_buffer_dealloc(struct kp *kp)
 {
 	int r;
 
-	if (!kp->foreign && kp->state->buffer_size == 0)
+	if (!kp->foreign && kp->state->buffer_size == 0) {
+		kp_forget(kp);	/* filter, settings: no trace of us stays */
 		return kp_fail(kp, -ENOENT, "buffer: there is none");
+	}
 	if (!kp->foreign && kp->state->tracing)
 		return kp_fail(kp, -EBUSY, "buffer: tracing is on: switch it off first");
 	if ((r = readers(kp)) < 0)

@@ -94,14 +94,14 @@ alloc(struct shell *sh, const struct args *a, tnfctl_trace_attrs_t *attrs)
 static void
 dealloc(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 {
-	tnfctl_errcode_t err;
+	/* Without a buffer too: settings and filter may be there. */
+	tnfctl_errcode_t err = tnfctl_buffer_dealloc(sh->target);
 
 	if (attrs->trace_buf_state == TNFCTL_BUF_NONE) {
 		shell_error(sh, ERROR_PLAIN,
 		    "There is no buffer to deallocate");
 		return;
 	}
-	err = tnfctl_buffer_dealloc(sh->target);
 	if (err == TNFCTL_ERR_BADDEALLOC)
 		shell_error(sh, ERROR_PLAIN,
 		    "Can't deallocate the buffer when tracing is active");
