@@ -165,9 +165,7 @@ kernel_buffer_dealloc(tnfctl_handle_t *h)
 	e = kp_status(h->priv, &status);
 	if (e != 0)
 		return answer_buffer(h, e);
-	if (status.state == KP_NONE)
-		return fail(TNFCTL_ERR_NOBUF, NULL);
-	if (status.tracing)
+	if (status.state != KP_NONE && status.tracing)
 		return fail(TNFCTL_ERR_BADDEALLOC, "kernel: tracing is on: "
 		    "turn it off first");
 	return answer_buffer(h, kp_buffer_dealloc(h->priv));
