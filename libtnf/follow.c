@@ -145,7 +145,9 @@ tnf_stream_refresh(tnf_stream_t *s, int64_t until, struct tnf_progress *ret)
 	int err;
 
 	*ret = (struct tnf_progress){ 0 };
-	memmove(fo->list, fo->list + fo->at, (fo->n - fo->at) * sizeof *fo->list);
+	if (fo->at > 0)
+		memmove(fo->list, fo->list + fo->at,
+		    (fo->n - fo->at) * sizeof *fo->list);
 	fo->n -= fo->at;
 	fo->at = 0;
 	for (i = 0; i < s->n_files; i++)

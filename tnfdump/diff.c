@@ -193,7 +193,7 @@ judge(struct out *o, const struct condition *c, const struct side *a,
 int
 diff_run(struct dump *d, char **paths)
 {
-	struct side *side = xcalloc(2, sizeof(*side));
+	static struct side side[2];
 	int status = STATUS_OK;
 
 	if (paths[0] == NULL || paths[1] == NULL || paths[2] != NULL)

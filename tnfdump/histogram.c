@@ -29,12 +29,14 @@ static int64_t
 bucket_value(unsigned b)
 {
 	unsigned shift;
+	uint64_t v;
 
 	if (b < HISTOGRAM_SPLIT)
 		return b;
 	shift = b / HISTOGRAM_SPLIT - 1;
-	return ((int64_t)(HISTOGRAM_SPLIT + b % HISTOGRAM_SPLIT) << shift) +
-	    ((int64_t)1 << shift) / 2;
+	v = ((uint64_t)(HISTOGRAM_SPLIT + b % HISTOGRAM_SPLIT) << shift) +
+	    ((uint64_t)1 << shift) / 2;
+	return v < INT64_MAX ? (int64_t)v : INT64_MAX;
 }
 
 void

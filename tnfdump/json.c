@@ -90,10 +90,13 @@ json_string(struct out *o, const char *s, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)s[i];
 
-		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+		/* U+0080 to U+009F control terminals as well. */
+		bool high = c == 0xc2 && (unsigned char)s[i + 1] < 0xa0;
+
+		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && !high)
 			continue;
 		out_bytes(o, s + plain, i - plain);
-		escape(o, c);
+		escape(o, high ? (unsigned char)s[++i] : c);
 		plain = i + 1;
 	}
 	out_bytes(o, s + plain, n - plain);

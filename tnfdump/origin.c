@@ -1,8 +1,11 @@
 /*
  * origin.c - what a trace tells about where it was made.
  */
+#include <stdlib.h>
+
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
+#include "tnfdump/usersym.h"
 #include "tnfdump/xalloc.h"
 
 /* One a file, made when first asked for; looked up by the file last used. */
@@ -110,4 +113,17 @@ const tnf_context_t *
 origin_context(struct dump *d, const struct tnf_file *f)
 {
 	return origin_of(d, f)->context;
+}
+
+void
+origins_free(void)
+{
+	unsigned i;
+
+	usersym_free();
+	for (i = 0; i < n_origins; i++)
+		tnf_context_close(origins[i].context);
+	free(origins);
+	origins = latest = NULL;
+	n_origins = 0;
 }

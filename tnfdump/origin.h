@@ -24,4 +24,7 @@ const char *origin_fact(struct dump *, const struct tnf_file *, const char *name
 /* The context itself, or NULL. */
 const tnf_context_t *origin_context(struct dump *, const struct tnf_file *);
 
+/* Forgets all; what was handed out is gone. */
+void origins_free(void);
+
 #endif

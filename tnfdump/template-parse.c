@@ -15,12 +15,13 @@ struct parser {
 	const char	*p;
 	unsigned	 line;
 	unsigned	 depth;
+	unsigned	 chain;		/* "else if" behind "if", all depths */
 	bool		 failed;
 };
 
 static struct statement *block(struct parser *);
 
-static void
+static void __attribute__((format(printf, 2, 3)))
 fail(struct parser *p, const char *fmt, ...)
 {
 	va_list ap;
@@ -197,15 +198,17 @@ value(struct parser *p, const char **at, const char *end)
 	if (*c == ':') {
 		s->width = (int)strtol(c + 1, &rest, 10);
 		c = rest;
-		if (*c != '}')
+		if (*c != '}' && c < end)
 			s->format = *c++;
 		if (s->format != 0 && !template_format_known(s->format))
 			fail(p, "no format letter '%c'", s->format);
 		if (s->width < -200 || s->width > 200)
 			fail(p, "a width is at most 200");
 	}
-	if (*c != '}')
+	if (c >= end || *c != '}') {
 		fail(p, "'}' expected behind an expression");
+		return s;
+	}
 	*at = c + 1;
 	return s;
 }
@@ -318,6 +321,9 @@ condition(struct parser *p)
 {
 	struct statement *s = statement(p, ST_IF);
 
+	if (++p->chain > TEMPLATE_CHAIN_MAX)
+		fail(p, "more than %u conditions behind each other",
+		    TEMPLATE_CHAIN_MAX);
 	s->expr = in_parentheses(p);
 	s->body = block(p);
 	if (!p->failed && word(p, "else")) {
@@ -326,6 +332,7 @@ condition(struct parser *p)
 		else
 			s->other = block(p);
 	}
+	p->chain--;
 	return s;
 }
 
@@ -544,7 +551,10 @@ template_parse(const char *path, const char *text, struct expr_source *source)
 	}
 	for (struct stanza *s = t->stanzas; s != NULL; s = s->next)
 		bind(&p, s->body);
-	return p.failed ? NULL : t;	/* the program ends: nothing to give back */
+	if (!p.failed)
+		return t;
+	template_free(t);
+	return NULL;
 }
 
 struct statement *
@@ -552,8 +562,12 @@ template_parse_string(struct template *t, const char *s, size_t n)
 {
 	struct template quiet = { .source = t->source };
 	struct parser p = { .t = &quiet, .line = 1 };
-	char *copy = xstrndup(s, n);	/* lives as long as its expressions */
+	char *copy = xstrndup(s, n);
 	struct statement *parts = string_parts(&p, copy, copy + n);
 
-	return p.failed ? NULL : parts;
+	free(copy);
+	if (!p.failed)
+		return parts;
+	statements_free(parts);
+	return NULL;
 }

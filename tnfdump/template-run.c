@@ -39,7 +39,7 @@ struct timer {
 struct choice {
 	bool		 known;
 	const struct stanza *stanza;
-	const struct statement *own;	/* of the tnf%fmt attribute */
+	struct statement *own;		/* of the tnf%fmt attribute */
 	int		 level;
 };
 
@@ -283,10 +283,10 @@ stanza_for(const char *probe)
 }
 
 /* The text of tnf%fmt in the probe's attributes, quotes taken off. */
-static const struct statement *
+static struct statement *
 own_text(const struct tnf_probe *p)
 {
-	const char *s = strstr(p->attrs, "tnf%fmt ");
+	const char *s = p->attrs != NULL ? strstr(p->attrs, "tnf%fmt ") : NULL;
 	size_t n;
 
 	if (s == NULL || (s > p->attrs && s[-1] != ';' && s[-1] != ' '))
@@ -393,8 +393,12 @@ end(struct dump *d)
 		free(v->name);
 		free(v);
 	}
+	for (size_t i = 0; i < run.choices.n; i++)
+		statements_free(((struct choice *)(void *)run.choices.base)[i].own);
 	free(run.choices.base);
+	template_free(run.t);
 	out_close(&run.line);
+	memset(&run, 0, sizeof(run));
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #define TEMPLATE_SIZE_MAX	(1u << 20)	/* of the file */
 #define TEMPLATE_DEPTH_MAX	32u		/* blocks in blocks; sub-templates */
+#define TEMPLATE_CHAIN_MAX	64u	/* "else if" behind "if" */
 #define TEMPLATE_LOOP_MAX	65536u		/* turns of one loop */
 
 enum statement_kind {
@@ -56,6 +57,10 @@ struct template *template_parse(const char *path, const char *text,
     struct expr_source *);
 /* One string alone, as in a probe's tnf%fmt attribute; NULL: not well-formed. */
 struct statement *template_parse_string(struct template *, const char *, size_t);
+
+/* template-free.c; NULL is fine. */
+void template_free(struct template *);
+void statements_free(struct statement *);
 
 /* template-value.c: a value by its format letter; 0: as it is. */
 bool template_format_known(char letter);

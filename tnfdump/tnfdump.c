@@ -27,10 +27,12 @@
 #include "tnfdump/input.h"
 #include "tnfdump/loss.h"
 #include "tnfdump/options.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/pairs.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/raw.h"
 
-static void
+static void __attribute__((format(printf, 2, 0)))
 print_error(struct dump *d, const char *fmt, va_list ap)
 {
 	/* What came before it stays before it on a terminal. */
@@ -91,11 +93,11 @@ close_inputs(struct dump *d)
 {
 	unsigned i;
 
+	origins_free();
 	tnf_stream_close(d->stream);
 	for (i = 0; i < d->n_inputs; i++)
 		tnf_image_close(d->inputs[i].base, d->inputs[i].size);
 	free(d->inputs);
-	pipeline_free_filters(d);
 }
 
 /* --output, unless the format makes files of its own. */
@@ -142,6 +144,8 @@ main(int argc, char **argv)
 		loss_report(&d);
 		close_inputs(&d);
 	}
+	pairs_free(d.pairs);
+	pipeline_free_filters(&d);
 	if ((err = out_close(&d.out)) != 0)
 		dump_error(&d, "%s: %s",
 		    fd == STDOUT_FILENO ? "standard output" : d.path, strerror(err));

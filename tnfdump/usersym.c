@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tnfdump/usersym.h"
@@ -103,9 +104,13 @@ load(struct object *o)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
-	int fd = open(o->from->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int fd;
 
-	if (fd < 0)
+	/* The trace chose the name: opening a device may do something. */
+	if (stat(o->from->path, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    (fd = open(o->from->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
+	    O_NOCTTY)) < 0)
 		return;
 	elf_version(EV_CURRENT);
 	o->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -204,4 +209,18 @@ usersym_find(const tnf_context_t *c, int32_t pid, uint64_t addr,
 		return s->name;
 	}
 	return o->base_name;
+}
+
+void
+usersym_free(void)
+{
+	size_t i;
+
+	for (i = 0; i < n_objects; i++) {
+		elf_end(objects[i].elf);
+		free(objects[i].symbols);
+	}
+	free(objects);
+	objects = NULL;
+	n_objects = 0;
 }

@@ -14,4 +14,7 @@
 const char *usersym_find(const tnf_context_t *, int32_t pid, uint64_t addr,
     uint64_t *offset);
 
+/* Forgets all objects: before their contexts go. */
+void usersym_free(void);
+
 #endif

@@ -1,0 +1,102 @@
+/*
+ * dump-run.c - a run of tnfdump inside a fuzz target.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tnfdump/input.h"
+#include "tnfdump/options.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/pairs.h"
+#include "tnfdump/raw.h"
+
+#include "dump.h"
+
+void
+dump_error(struct dump *d, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	d->status = STATUS_ERROR;
+}
+
+/* Only --strict, --follow and --diff come here, and those are not asked for. */
+void
+dump_fatal(struct dump *d, const char *fmt, ...)
+{
+	abort();
+}
+
+bool
+dump_option(struct dump *d, const char *name, const char *arg)
+{
+	const struct option_row *row = option_rows;
+
+	while (strcmp(row->name, name) != 0)
+		row++;
+	return row->set(d, arg) == 0;
+}
+
+static void
+run_raw(struct dump *d, const void *base, size_t size)
+{
+	char name[32], *paths[] = { name, NULL };
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, base, size) != (ssize_t)size)
+		abort();
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+	raw_run(d, paths);
+	close(fd);
+}
+
+static void
+on_damage(void *arg, struct tnf_file *f, uint64_t offset, const char *text)
+{
+	input_damage(arg, tnf_file_name(f), offset, text);
+}
+
+static void
+run_stream(struct dump *d, const void *base, size_t size)
+{
+	struct input in = { .path = "trace", .base = base, .size = size };
+
+	if (tnf_stream_new(&d->stream) != 0)
+		abort();
+	tnf_stream_on_damage(d->stream, on_damage, d);
+	tnf_stream_accept_cut(d->stream, d->salvage);
+	if (tnf_stream_add_mem(d->stream, base, size, in.path, &in.file) == 0) {
+		d->inputs = &in;
+		d->n_inputs = 1;
+	}
+	pipeline_run(d);
+	tnf_stream_close(d->stream);
+}
+
+void
+dump_run(struct dump *d, const void *base, size_t size)
+{
+	static int null = -1;
+
+	if (null < 0)
+		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (out_init(&d->out, null) != 0)
+		abort();
+	if (d->raw)
+		run_raw(d, base, size);
+	else
+		run_stream(d, base, size);
+	origins_free();
+	pairs_free(d->pairs);
+	pipeline_free_filters(d);
+	out_close(&d->out);
+}

@@ -1,0 +1,156 @@
+/*
+ * elf.c - fuzzes what libtnfctl reads of a process: ELF files, control blocks,
+ * attribute strings, the linker's list.
+ *
+ * The input is the object file and, over and over, the process's memory too.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "elf-file.h"
+#include "handle.h"
+#include "linkmap.h"
+#include "objects.h"
+
+#define READ_MAX	(1u << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const uint8_t *memory;
+static size_t memory_size;
+static int object;
+
+/* The last quarter of the address space cannot be read. */
+static bool
+read_memory(tnfctl_handle_t *h, uintptr_t at, void *buf, size_t n)
+{
+	uint8_t *p = buf;
+	size_t i;
+
+	if (at > UINTPTR_MAX / 4 * 3 || n > READ_MAX)
+		return false;
+	for (i = 0; i < n; i++)
+		p[i] = memory[(at + i) % memory_size];
+	return true;
+}
+
+static int
+ind_read(void *client, uintptr_t at, void *buf, size_t n)
+{
+	return read_memory(NULL, at, buf, n) ? 0 : -1;
+}
+
+static int
+ind_write(void *client, uintptr_t at, void *buf, size_t n)
+{
+	return at % 5 == 4 ? -1 : 0;
+}
+
+static pid_t
+ind_pid(void *client)
+{
+	return getpid();
+}
+
+static int
+ind_objects(void *client, tnfctl_ind_obj_f *fn, void *arg)
+{
+	const tnfctl_ind_obj_info_t info = { .objfd = object, .objname = "/one" };
+
+	return fn(client, &info, arg);
+}
+
+static tnfctl_errcode_t
+try_probe(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	tnfctl_probe_state_t state;
+	size_t i;
+
+	tnfctl_probe_enable(h, p, NULL);
+	tnfctl_probe_connect(h, p, NULL, "hit");
+	if (tnfctl_probe_state_get(h, p, &state) == TNFCTL_ERR_NONE) {
+		*(size_t *)arg += strlen(state.attr_string);
+		for (i = 0; state.func_names != NULL && state.func_names[i]; i++)
+			*(size_t *)arg += strlen(state.func_names[i]);
+	}
+	tnfctl_probe_disconnect_all(h, p, NULL);
+	return TNFCTL_ERR_NONE;
+}
+
+static void
+fuzz_process(void)
+{
+	tnfctl_ind_config_t config = { ind_read, ind_write, ind_pid, ind_objects };
+	tnfctl_trace_attrs_t attrs;
+	tnfctl_handle_t *h;
+	size_t sum = 0;
+
+	if (tnfctl_indirect_open(NULL, &config, &h) != TNFCTL_ERR_NONE)
+		return;
+	tnfctl_trace_attrs_get(h, &attrs);
+	tnfctl_probe_apply(h, try_probe, &sum);
+	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
+}
+
+static void
+fuzz_linker(void)
+{
+	static const struct target_ops ops = { .read = read_memory };
+	struct linker l = { .debug = 0 };
+	tnfctl_handle_t *h = handle_new(&ops, getpid());
+
+	linkmap_look(h, &l);
+	memset(&l, 0, sizeof(l));
+	l.debug = 64;
+	linkmap_look(h, &l);
+	linkmap_objects(h, &l);
+	handle_free(h);
+}
+
+static bool
+count(void *arg, uint64_t address, uint64_t size)
+{
+	return ++*(unsigned *)arg < 1000;
+}
+
+static void
+fuzz_file(void)
+{
+	static const char *const names[] = { "hit", "_tnf_process_control" };
+	struct elf *e;
+	uint64_t values[2] = { 0 }, v;
+	char text[64];
+	unsigned n = 0;
+
+	elf_kind_of(object);
+	if ((e = elf_open(object)) == NULL)
+		return;
+	elf_sections(e, "tnf_probes", count, &n);
+	elf_symbols(e, names, values, 2, true);
+	if (elf_function(e, "hit", &v) && elf_function_at(e, v, text, sizeof text) &&
+	    strlen(text) >= sizeof text)
+		abort();
+	if (elf_pointer(e, elf_lowest(e) + 256, &v) &&
+	    elf_string(e, v, text, sizeof text) && strlen(text) >= sizeof text)
+		abort();
+	elf_close(e);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 64 || size > 1u << 16)
+		return 0;
+	object = memfd_create("object", MFD_CLOEXEC);
+	if (object < 0 || write(object, data, size) != (ssize_t)size)
+		abort();
+	memory = data;
+	memory_size = size;
+	fuzz_file();
+	fuzz_process();
+	fuzz_linker();
+	close(object);
+	return 0;
+}

@@ -1,0 +1,52 @@
+/*
+ * stream.c - fuzzes the stream of libtnf: whole, cut off, and while it grows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <tnf/stream.h>
+
+#include "walk.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A file that changes between looks: half of it is not there yet at first. */
+static void
+follow(const uint8_t *data, size_t size)
+{
+	uint8_t *file = calloc(1, size);
+	struct tnf_progress progress;
+	struct tnf_summary sum;
+	struct tnf_event ev;
+	struct tnf_file *f;
+	tnf_stream_t *s;
+
+	if (file == NULL || tnf_stream_new(&s) != 0)
+		abort();
+	memcpy(file, data, size / 2);
+	tnf_stream_follow(s);
+	tnf_stream_accept_cut(s, true);
+	if (tnf_stream_add_mem(s, file, size, "growing", &f) == 0) {
+		while (tnf_stream_next(s, &ev) == 1)
+			;
+		memcpy(file, data, size);
+		tnf_stream_refresh(s, INT64_MAX, &progress);
+		while (tnf_stream_next(s, &ev) == 1)
+			;
+		tnf_file_summary(f, &sum);
+	}
+	tnf_stream_close(s);
+	free(file);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct walk_result r = walk_stream(data, size);
+
+	if (r.disorder != 0)
+		abort();
+	if (size > 0)
+		follow(data, size);
+	return 0;
+}
