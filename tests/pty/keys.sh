@@ -12,11 +12,11 @@ export PREX_FAKE=kernel.table TERM=xterm
 # libedit does not free what Ctrl-R searched for.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 unset TMPDIR ENV EDITRC
-mkdir "$HOME" "$TMP/work"
-cp "$tables"/*.table "$TMP/work"
-ln -s "$prex" "$TMP/work/prex"
-cd "$TMP/work" || exit 1
-PATH=$TMP/work:$PATH
+mkdir "$HOME" "$TMP/desk"
+cp "$tables"/*.table "$TMP/desk"
+ln -s "$prex" "$TMP/desk/prex"
+cd "$TMP/desk" || exit 1
+PATH=$TMP/desk:$PATH
 [ $# -gt 0 ] || set -- edit complete paste resize interrupt kernel dumb stop \
 	history-1 history-2
 
