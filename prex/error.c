@@ -24,7 +24,7 @@ print_place(const struct shell *sh, enum error_kind kind)
 		fprintf(stderr, "%s: ", sh->argv0);
 }
 
-static void
+static void __attribute__((format(printf, 3, 0)))
 report(struct shell *sh, enum error_kind kind, const char *fmt, va_list ap)
 {
 	fflush(stdout);

@@ -27,7 +27,7 @@ trusted(uid_t uid)
 	return uid == geteuid() || uid == 0;
 }
 
-static void
+static void __attribute__((format(printf, 3, 4)))
 refuse(struct shell *sh, const char *path, const char *fmt, ...)
 {
 	va_list ap;

@@ -25,6 +25,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -402,7 +403,7 @@ text(long n, char **arg)
 	say_range("text", p, n);
 	before = all_faults();
 	for (long i = 0; i < n; i++)
-		((void (*)(void))(p + i * PAGE))();
+		((void (*)(void))(uintptr_t)(p + i * PAGE))();
 	printf("faults %ld\n", all_faults() - before);
 }
 
@@ -471,7 +472,7 @@ direct(long n, char **arg)
 {
 	int fd = open(arg[0], O_RDWR | O_DIRECT);
 	struct iovec v[3];
-	char *b;
+	char *b = NULL;
 
 	if (fd == -1 || posix_memalign((void **)&b, 4096, 1 << 20) != 0)
 		die(arg[0]);

@@ -40,7 +40,7 @@ spin(volatile int *flag)
 	    "cmp %%rax, %%r12\n\t" "jne 2f\n\t"
 	    "mov $0x5555555555555555, %%rax\n\t"
 	    "cmp %%rax, %%r15\n\t" "je 3f\n\t"
-	    "2: mov $1, %[bad]\n\t"
+	    "2: movl $1, %[bad]\n\t"
 	    "3:"
 	    : [bad] "+m"(bad) : [flag] "r"(flag)
 	    : "rax", "rbx", "r8", "r9", "r12", "r15", "xmm0", "xmm15", "cc",
