@@ -4,17 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 tnfdump=$BENCH_BUILD/tnfdump/tnfdump mktrace=$BENCH_BUILD/tests/reader/mktrace
 : "${BENCH_EVENTS:=4000000}"
-[ -x "$mktrace" ] || { echo "dump: no $mktrace"; exit 77; }
+[ -x "$mktrace" ] || leave "built without the tests (Debian package check)"
 out=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 at_exit 'rm -rf "$out"'
-
-# rate EVENTS CMD...: millions of events a second, into a pipe that is read
-rate() {
-	_n=$1
-	shift
-	_s=$(seconds sh -c '"$@" | cat' rate "$@")
-	echo "$_n $_s" | awk '{ printf "%.2f\n", $1 / $2 / 1e6 }'
-}
 
 # MiB of memory of its own (mapped files left out), at most
 own_memory() {
@@ -56,14 +48,14 @@ done
 rm -f "$out"/*.tnf
 
 # Time grows with events; the largest is about 1 GiB.
-for millions in 1 4 16 20; do
+for millions in ${BENCH_MILLIONS:-1 4 16 20}; do
 	"$mktrace" -n ${millions}000000 -t 8 "$out/x.tnf" || exit 1
 	r=1
-	while [ $r -le 3 ]; do
+	while [ $r -le "$BENCH_ROUNDS" ]; do
 		sample "$millions million events" "ns/event" $r each $millions
 		r=$((r + 1))
 	done
 done
 sample "1 GiB: first line" s 1 first_line "$out/x.tnf"
 sample "1 GiB: own memory" MiB 1 own_memory "$tnfdump" "$out/x.tnf"
-table "two ints and a string"
+table "two ints and a string;1 million events" "tnfdump, into a pipe that is read"

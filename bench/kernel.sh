@@ -10,12 +10,8 @@ kpctl=$b/tests/kernel/kpctl loop=$b/bench/kernel/kernel-loop floor=$b/bench/kern
 calls=${BENCH_LOOPS:-1000000}
 cpu=$(($(nproc) - 1))
 
-[ "$(id -u)" = 0 ] || { echo "$bench: needs root"; exit 0; }
-[ -x "$kpctl" ] && [ -x "$floor" ] || { echo "$bench: built without the kernel's probes"; exit 0; }
-# Not beside a test of the kernel's probes: there is one buffer on a machine.
-exec 9>"${TMPDIR:-/tmp}/tnf-kernel-test.lock"
-flock -w 300 9
-[ ! -e /sys/fs/bpf/tnf/state ] || { echo "$bench: the kernel's probes are in use"; exit 0; }
+[ -x "$kpctl" ] && [ -x "$floor" ] || leave "built without the kernel's probes"
+kernel_lock || exit 77
 
 # added WHAT ROUND BARE CMD...: what CMD prints, less BARE
 added()

@@ -8,6 +8,7 @@
 : "${BENCH_BUILD:?build directory}" "${BENCH_CSV:?file for the rows}"
 : "${BENCH_ROUNDS:=5}"
 bench=$(basename "$0" .sh)
+bench_dir=$(cd "$(dirname "$0")" && pwd)
 
 # row WHAT UNIT ROUND VALUE
 row()
@@ -44,31 +45,77 @@ seconds()
 	echo "$_t0 $_t1" | awk '{ printf "%.4f\n", ($2 - $1) / 1e9 }'
 }
 
-# table REFERENCE [TITLE]: this script's rows; the ratio is against REFERENCE
+# rate EVENTS CMD...: millions of events a second, into a pipe that is read
+rate()
+{
+	_n=$1
+	shift
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	_s=$(seconds sh -c '"$@" | cat' rate "$@")
+	echo "$_n $_s" | awk '{ printf "%.3f\n", $1 / $2 / 1e6 }'
+}
+
+# info FILE NAME: a number of what tnfdump says about the whole file
+info()
+{
+	"$BENCH_BUILD/tnfdump/tnfdump" --info=json "$1" |
+		grep -o "\"$2\":[0-9]*" | sed -n '1s/.*://p'
+}
+
+# leave REASON: this benchmark cannot be run here
+leave()
+{
+	not_measured "$1"
+	exit 77
+}
+
+not_measured()
+{
+	echo "$bench: not measured: $1"
+	return 1
+}
+
+# There is one buffer of kernel probes on a machine: not beside a test of them,
+# nor beside somebody who traces: then it fails.  Programs that stay must not inherit fd 9.
+kernel_lock()
+{
+	[ "$(id -u)" = 0 ] || not_measured "needs root" || return
+	exec 9>"${TMPDIR:-/tmp}/tnf-kernel-test.lock"
+	flock -w 600 9 && [ ! -e /sys/fs/bpf/tnf/state ] ||
+		not_measured "the kernel's probes are in use" || return
+	at_exit kernel_off
+}
+
+kernel_off()
+{
+	"$BENCH_BUILD/prex/prex" -k -c 'ktrace off' </dev/null >/dev/null 2>&1
+	"$BENCH_BUILD/prex/prex" -k -c 'untrace $all; disable $all; buffer dealloc' \
+	    </dev/null >/dev/null 2>&1
+}
+
+# kernel_on BUFFER PROBES: everything about them on
+kernel_on()
+{
+	"$BENCH_BUILD/prex/prex" -k -c "buffer alloc $1; trace $2; enable $2; ktrace on" \
+	    </dev/null >/dev/null 2>&1
+}
+
+# print_table BENCH REFERENCES [markdown]
+print_table()
+{
+	grep "^$1," "$BENCH_CSV" | awk -F, '
+	!($2 in nth) { nth[$2] = ++n }
+	{ printf "%d,%s,%s,%s\n", nth[$2], $2, $3, $5 }' | sort -t, -k1,1n -k4,4g |
+		awk -v refs="$2" -v markdown="${3:+1}" -f "$bench_dir/table.awk"
+}
+
+# table REFERENCES TITLE: this script's rows; the ratios are against the
+# references (separated by ";"), each for the rows of its unit
 table()
 {
-	echo "== $bench${2:+: $2}"
-	grep "^$bench," "$BENCH_CSV" | sort -s -t, -k2,2 -k5,5g | awk -F, -v ref="$1" '
-	function flush() {
-		if (n == 0)
-			return
-		med[what] = v[int((n + 1) / 2)]; lo[what] = v[1]; hi[what] = v[n]
-		unit[what] = u; order[++names] = what; n = 0
-	}
-	$2 != what { flush(); what = $2; u = $3 }
-	{ v[++n] = $5 }
-	END {
-		flush()
-		printf "%-36s %12s %-10s %25s %9s\n", "", "median", "", "min .. max", "ratio"
-		for (i = 1; i <= names; i++) {
-			w = order[i]
-			r = (ref in med) && med[ref] > 0 && unit[w] == unit[ref] ? \
-			    sprintf("%.2f", med[w] / med[ref]) : "-"
-			printf "%-36s %12.2f %-10s %12.2f ..%10.2f %9s\n", w, med[w], unit[w], lo[w], hi[w], r
-		}
-		if (ref != "")
-			printf "(ratio to: %s)\n", ref
-	}'
+	echo "== $bench: $2"
+	print_table "$bench" "$1"
+	printf '%s\t%s\t%s\n' "$bench" "$1" "$2" >>"${BENCH_CSV%.csv}.tables"
 }
 
 BENCH_TMP=$(mktemp -d) || exit 1

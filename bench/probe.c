@@ -3,6 +3,7 @@
  *
  *	bench-probe [loops]	table of medians, ratios to the floor
  *	bench-probe --one WHAT loops threads
+ *	bench-probe --trace FILE WHAT loops	leaves the trace, with room for all
  *
  * CPU nanoseconds per event.  The floor is what no tracer can be faster than
  * that says when something happened: a reading of the counter and a 24-byte
@@ -34,7 +35,7 @@ struct slot { uint64_t time, a, b; };
 
 static __thread struct slot ring[RING];
 static long loops = 5000000;
-static char path[64];
+static char path[4096];
 
 static void
 empty(long n)
@@ -219,12 +220,17 @@ lost(void)
 }
 
 static void
-begin(void)
+name_path(void)
 {
 	const char *dir = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 
 	snprintf(path, sizeof(path), "%s/bench-probe.%d", dir, (int)getpid());
-	selfctl_file(path, 4096);
+}
+
+static void
+begin(unsigned kbytes)
+{
+	selfctl_file(path, kbytes);
 	selfctl_enable("none");
 	selfctl_enable("args");
 }
@@ -247,17 +253,23 @@ main(int argc, char **argv)
 {
 	double ns;
 
+	if (argc == 5 && strcmp(argv[1], "--trace") == 0) {
+		snprintf(path, sizeof(path), "%s", argv[2]);
+		begin((unsigned)(atol(argv[4]) / 16) + 4096);
+		return one(argv[3], atol(argv[4]), 1);
+	}
+	name_path();
 	if (argc > 1 && strcmp(argv[1], "--one") == 0) {
 		if (argc != 5)
 			errx(2, "usage: bench-probe --one what loops threads");
-		begin();
+		begin(4096);
 		one(argv[2], atol(argv[3]), atoi(argv[4]));
 		unlink(path);
 		return 0;
 	}
 	if (argc > 1)
 		loops = atol(argv[1]);
-	begin();
+	begin(4096);
 	table(1);
 	table(2);
 	ns = measure(&whats[4], loops / 1000, 1000);

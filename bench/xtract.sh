@@ -6,34 +6,18 @@
 # the bound that the file system sets.
 . "$(dirname "$0")/lib.sh"
 
-prex=$BENCH_BUILD/prex/prex
 tnfxtract=$BENCH_BUILD/tnfxtract/tnfxtract
 elapsed=$BENCH_BUILD/bench/elapsed
 cpus=$(nproc)
 
-[ "$(id -u)" -eq 0 ] || { echo "xtract: needs root"; exit 77; }
-exec 9>"${TMPDIR:-/tmp}/tnf-kernel-test.lock"
-flock -w 600 9
-[ ! -e /sys/fs/bpf/tnf/state ] || { echo "xtract: the kernel is being traced"; exit 77; }
+kernel_lock || exit 77
 out=$(mktemp -d -p /dev/shm) || exit 1
 load=
 undo() {
 	[ -z "$load" ] || kill $load 2>/dev/null
-	printf 'ktrace off\n' | "$prex" -k >/dev/null 2>&1
-	printf 'buffer dealloc\n' | "$prex" -k >/dev/null 2>&1
 	rm -rf "$out"
 }
 at_exit undo
-
-begin() {	# MIB
-	"$prex" -k >/dev/null 2>&1 <<EOF
-buffer alloc ${1}m
-trace syscall
-enable syscall
-ktrace on
-EOF
-}
-end() { printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null 2>&1; }
 
 load_begin() {
 	load=
@@ -77,9 +61,9 @@ writers() {
 }
 
 for mib in 16 64; do
-	begin $mib || { echo "xtract: prex -k failed"; exit 1; }
+	kernel_on ${mib}m syscall || { echo "$bench: prex -k failed" >&2; exit 1; }
 	snapshots $mib
 	[ $mib -ne 16 ] || [ "$cpus" -lt 2 ] || writers
-	end
+	kernel_off
 done
-table "16 MiB by cp" "the kernel's buffer"
+table "16 MiB by cp" "the kernel's buffer into a file, ms"

@@ -1,0 +1,84 @@
+#!/bin/sh
+# build.sh - a build of libtnf with every probe of the kernel on, and off.
+#
+# Seconds on the wall of "ninja -j CPUs" in a tree of its own.  Events a second
+# and lost ones are of the same builds; the buffer is 64 MiB, and a snapshot is
+# taken every two seconds, as somebody would who wants to keep them all.
+. "$(dirname "$0")/lib.sh"
+
+top=$(cd "$bench_dir/.." && pwd)
+tnfxtract=$BENCH_BUILD/tnfxtract/tnfxtract
+command -v ninja >/dev/null || leave "no ninja (Debian package ninja-build)"
+kernel_lock || exit 77
+out=$(mktemp -d -p /dev/shm) || exit 1
+at_exit 'rm -rf "$out"'
+events=raw_syscalls:sys_enter,raw_syscalls:sys_exit,sched:sched_switch,sched:sched_wakeup
+events=$events,sched:sched_process_fork,sched:sched_process_exit,exceptions:page_fault_user
+
+meson setup "$out/tree" "$top" --buildtype=release -Dkernel=disabled -Dtests=disabled \
+	>/dev/null 2>&1 || leave "meson setup failed"
+
+compile()
+{
+	ninja -C "$out/tree" -t clean >/dev/null
+	seconds ninja -C "$out/tree" libtnf/libtnf.so.1.0.0 9>&-
+}
+
+drain()
+{
+	while sleep 2; do
+		"$tnfxtract" --no-context "$out/drain" 2>/dev/null
+	done
+}
+
+# traced ROUND: the events of the last snapshot, by the time they span
+traced()
+{
+	# shellcheck disable=SC2016 # a word of prex
+	kernel_on 64m '$all' || { echo "$bench: prex -k failed" >&2; return 1; }
+	drain 9>&- & drainer=$!
+	sample "every kernel probe on" s "$1" compile
+	"$tnfxtract" "$out/kernel.tnf"
+	kill $drainer; wait $drainer 2>/dev/null
+	row "lost" events "$1" "$(info "$out/kernel.tnf" lost)"
+	row "overwritten in one buffer" blocks "$1" "$(info "$out/kernel.tnf" overwritten)"
+	row "events a second" k/s "$1" "$(echo "$(info "$out/kernel.tnf" events) \
+	    $(info "$out/kernel.tnf" first_ns) $(info "$out/kernel.tnf" last_ns)" |
+		awk '{ printf "%.1f", $1 / ($3 - $2) * 1e6 }')"
+	kernel_off
+}
+
+perf_record()
+{
+	perf record -q -a -m 16M -o "$out/perf" -e "$events" -- sleep 1000 >/dev/null 2>&1 9>&- & _perf=$!
+	sleep 1
+	compile
+	kill -INT $_perf; wait $_perf 2>/dev/null
+	rm -f "$out/perf"
+}
+
+# The same events in the tracefs ring, with nobody who reads it.
+in_ring()
+{
+	_ring=/sys/kernel/tracing/instances/tnf-bench
+	mkdir "$_ring" || return 1
+	for _e in $(echo "$events" | tr : / | tr , ' '); do
+		echo 1 >"$_ring/events/$_e/enable" || :
+	done
+	compile
+	rmdir "$_ring"
+}
+no_ring() { [ ! -d /sys/kernel/tracing/instances/tnf-bench ] || rmdir /sys/kernel/tracing/instances/tnf-bench; }
+at_exit no_ring
+
+perf=
+have perf linux-perf && perf=yes
+compile >/dev/null			# files are in memory from here on
+round=0
+while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+	sample "nothing on" s $round compile
+	traced $round
+	[ -z "$perf" ] || sample "perf record -a (6 tracepoints)" s $round perf_record
+	[ ! -d /sys/kernel/tracing/instances ] || sample "tracefs ring (6 tracepoints)" s $round in_ring
+done
+table "nothing on" "a build while the kernel's probes are on"

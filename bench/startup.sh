@@ -1,0 +1,60 @@
+#!/bin/sh
+# startup.sh - what tracing adds to a start; attaching; the first kernel event.
+#
+# Milliseconds on the wall, from exec to exit.  "prex -k" ends when every probe
+# of system calls is on: its own exit is among the events.
+. "$(dirname "$0")/lib.sh"
+
+b=$BENCH_BUILD
+prex=$b/prex/prex elapsed=$b/bench/elapsed many=$b/tests/victims/victim-many
+out=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+victim=
+at_exit '[ -z "$victim" ] || kill $victim 2>/dev/null; rm -rf "$out"'
+
+attach()	# COMMANDS: to a process with 1,000 probes, a new one each time
+{
+	"$many" 0 >/dev/null 2>&1 9>&- & victim=$!
+	sleep 0.3
+	"$elapsed" "$prex" -p $victim -o "$out/many" -c "$1" </dev/null
+	_status=$?
+	kill $victim
+	wait $victim 2>/dev/null
+	victim=
+	rm -f "$out/many"
+	return $_status
+}
+
+starts()	# ROUND
+{
+	sample "true alone" ms "$1" "$elapsed" true
+	sample "prex true" ms "$1" "$elapsed" "$prex" -o "$out/f" -c continue true
+	sample "true with the library" ms "$1" env LD_PRELOAD="$b/libtnfprobe/libtnfprobe.so.1" "$elapsed" true
+	[ -z "$strace" ] || sample "strace true" ms "$1" "$elapsed" strace -o "$out/s" true
+	[ -z "$gdb" ] || sample "gdb: run true" ms "$1" "$elapsed" gdb -nx -batch -ex run true
+	[ -z "$perf" ] || sample "perf record true" ms "$1" "$elapsed" perf record -q -o "$out/p" true
+	[ -z "$bpftrace" ] || sample "bpftrace true" ms "$1" "$elapsed" bpftrace -c /bin/true \
+		-e 'tracepoint:raw_syscalls:sys_enter { @ = count(); }'
+	[ ! -x "$many" ] || {
+		sample "prex -p, 1,000 probes" ms "$1" attach quit
+		# shellcheck disable=SC2016 # a word of prex
+		sample "the same, enable \$all" ms "$1" attach 'enable $all; quit'
+	}
+	[ -z "$kernel" ] || {
+		sample "prex -k to the first event" ms "$1" "$elapsed" "$prex" -k -c \
+			'buffer alloc 16m; trace syscall; enable syscall; ktrace on'
+		kernel_off
+	}
+}
+
+kernel='' strace='' gdb='' perf='' bpftrace=''
+have strace strace && strace=yes
+have gdb gdb && gdb=yes
+[ "$(id -u)" = 0 ] && have perf linux-perf && perf=yes
+[ "$(id -u)" = 0 ] && have bpftrace bpftrace && bpftrace=yes
+kernel_lock && kernel=yes
+
+round=0
+while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+	starts $round
+done </dev/null
+table "true alone" "milliseconds from exec to exit"
