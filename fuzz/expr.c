@@ -34,7 +34,7 @@ static const struct tnf_member members[] = {
 static struct tnf_probe probes[] = {
 	{ .name = "one", .attrs = "keys k l;file x.c;line 3;", .keys = "k l",
 	  .n_members = 6, .members = members },
-	{ .name = "two", .id = 1 },
+	{ .name = "two", .keys = "", .id = 1 },
 };
 
 static void

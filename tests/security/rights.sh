@@ -1,0 +1,51 @@
+#!/bin/sh
+# rights.sh - who may not, is told what is missing, and gets nothing.
+#
+# usage: rights.sh PREX TNFXTRACT VICTIM
+. "${TNF_SOURCE:-../..}/tests/security/as.sh"
+prex=$(realpath "$1") tnfxtract=$(realpath "$2") victim=$(realpath "$3")
+scratch_shared "$prex"
+
+# refused TEXT COMMAND...: by the second user.
+refused() {
+	text=$1; shift
+	as timeout 20 "$@" > "$TMP/out" 2>&1 < /dev/null &&
+		wrong "allowed: $*"
+	says "$text" "$TMP/out"
+}
+
+cp "$victim" "$STICKY/set-uid"
+chmod 4755 "$STICKY/set-uid"
+refused "set-id" "$prex" -o "$STICKY/t" -c continue "$STICKY/set-uid"
+cp "$victim" "$STICKY/set-gid"
+chmod 2755 "$STICKY/set-gid"
+refused "set-id" "$prex" -o "$STICKY/t" -c continue "$STICKY/set-gid"
+[ ! -s "$STICKY/t" ] || wrong "a trace of a set-id program"
+
+sleep 60 &
+refused "CAP_SYS_PTRACE" "$prex" -o "$STICKY/t" -p $!
+kill $!
+
+refused "CAP_BPF" "$prex" -k
+refused "CAP_BPF" "$tnfxtract" "$STICKY/kernel"
+[ ! -e "$STICKY/kernel" ] || wrong "tnfxtract left a file"
+
+# While root traces: neither pins nor what was extracted.
+if [ -r /sys/kernel/btf/vmlinux ] && [ ! -e /sys/fs/bpf/tnf/state ]; then
+	need_kernel
+	"$prex" -k -c 'buffer alloc 1m' > "$TMP/out" 2>&1 < /dev/null ||
+		skip "no kernel probes here: $(cat "$TMP/out")"
+	trap '"$prex" -k -c "buffer dealloc" > /dev/null 2>&1 < /dev/null
+		rm -rf "$TMP"' EXIT
+	"$tnfxtract" "$STICKY/extracted" 2>/dev/null
+	[ "$(mode "$STICKY/extracted")" = "600 0" ] ||
+		wrong "extracted: $(mode "$STICKY/extracted")"
+	as cat "$STICKY/extracted" 2>/dev/null | grep -q . &&
+		wrong "others can read what was extracted"
+	as ls /sys/fs/bpf/tnf > "$TMP/out" 2>&1 && wrong "others can list the pins"
+	find /sys/fs/bpf/tnf -perm /077 > "$TMP/open"
+	[ ! -s "$TMP/open" ] || { wrong "open to others:"; cat "$TMP/open"; }
+	refused "CAP_BPF" "$prex" -k
+	refused "CAP_BPF" "$tnfxtract" "$STICKY/kernel"
+fi
+exit $bad
