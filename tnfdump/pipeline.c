@@ -87,19 +87,24 @@ void
 pipeline_run(struct dump *d)
 {
 	struct tnf_event ev;
+	bool begun;
 	int r = next_event(d, &ev);
 
 	if (r == 1)
 		d->first = d->previous = ev.time;
 	if (start_filters(d) != 0)
 		return;
-	if (d->output->begin == NULL || d->output->begin(d) == 0)
+	begun = d->output->begin == NULL || d->output->begin(d) == 0;
+	if (begun)
 		for (; r == 1 && !d->enough;
 		    r = next_event(d, &ev))
 			if (keep(d, &ev) && put(d, &ev) != 0)
 				break;
 	if (r < 0)
 		dump_error(d, "%s", tnf_error_message(-r));
-	if (d->output->end != NULL && d->output->end(d) != 0)
+	if (!begun && d->status == STATUS_OK)
+		d->status = STATUS_ERROR;
+	if ((begun || d->state != NULL) && d->output->end != NULL &&
+	    d->output->end(d) != 0)
 		d->status = STATUS_ERROR;
 }

@@ -25,7 +25,8 @@ struct filter {
  * files are open, with or without events; event() for each event that the
  * filters kept; end() once.  dump->first and dump->previous serve for
  * elapsed and delta; previous is first at the first event.  They return 0,
- * or -1 after dump_error(): no further call but end().
+ * or -1 after a message: no further call but end(), and after begin() that
+ * only if it has set dump->state.
  */
 struct output {
 	const char *name;	/* of --to */

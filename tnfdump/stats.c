@@ -40,7 +40,7 @@ add_by(struct stats *s, const char *text)
 	s->by[s->n_by] = expr_new(text, s->source, &error);
 	if (s->by[s->n_by] == NULL) {
 		expr_error_format(&error, text, where, sizeof(where));
-		fprintf(stderr, NAME ": --stats: %s\n%s", error.text, where);
+		fprintf(stderr, NAME ": --stats: %s\n", where);
 		return -1;
 	}
 	s->by_text[s->n_by++] = xstrdup(text);
