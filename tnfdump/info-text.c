@@ -103,7 +103,7 @@ put_events(struct dump *d, const struct info *f)
 	row(d, "threads", "%zu in %zu processes", idset_count(&f->threads),
 	    idset_count(&f->pids));
 	if (idset_count(&f->cpus) > 0)
-		row(d, "cpus", "%zu", idset_count(&f->cpus));
+		row(d, "cpus seen", "%zu", idset_count(&f->cpus));
 }
 
 static void
