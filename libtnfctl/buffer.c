@@ -28,6 +28,37 @@ struct place {
 	int	 dir;
 };
 
+/* What to do where there is no file to be had. */
+static const struct {
+	int	    error;
+	const char *remedy;
+} remedies[] = {
+	{ EACCES, "choose another directory" },
+	{ EDQUOT, "make it smaller, or choose another file system" },
+	{ EFBIG, "make it smaller, or raise the limit (ulimit -f)" },
+	{ EISDIR, "choose another name" },
+	{ ENAMETOOLONG, "choose another name" },
+	{ ENOENT, "make the directory (mkdir), or choose another" },
+	{ ENOSPC, "make it smaller, or choose another file system" },
+	{ ENOTDIR, "choose another directory" },
+	{ EOPNOTSUPP, "choose another file system" },
+	{ EPERM, "choose another directory" },
+	{ EROFS, "choose another directory" },
+};
+
+static tnfctl_errcode_t
+cannot_create(int error, const char *path, unsigned int bytes)
+{
+	tnfctl_errcode_t err = fail_errno(error, "%s: %u bytes", path, bytes);
+	size_t i;
+
+	for (i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+		if (remedies[i].error == error)
+			return fail(err, "%s: %u bytes: %s: %s", path, bytes,
+			    strerror(error), remedies[i].remedy);
+	return err;
+}
+
 static tnfctl_errcode_t
 make_absolute(const char *file, struct place *ret)
 {
@@ -53,7 +84,7 @@ make_absolute(const char *file, struct place *ret)
 }
 
 static tnfctl_errcode_t
-open_directory(struct place *p)
+open_directory(struct place *p, unsigned int bytes)
 {
 	char dir[TNF_PATH_SIZE];
 	size_t n = (size_t)(p->base - p->path);
@@ -61,7 +92,8 @@ open_directory(struct place *p)
 	memcpy(dir, p->path, n);
 	dir[n] = '\0';
 	p->dir = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return p->dir < 0 ? fail_errno(errno, "%s", dir) : TNFCTL_ERR_NONE;
+	return p->dir < 0 ? cannot_create(errno, p->path, bytes) :
+	    TNFCTL_ERR_NONE;
 }
 
 /* The target opens the file by name: the name must mean the same to it. */
@@ -77,9 +109,10 @@ same_directory(tnfctl_handle_t *h, const struct place *p)
 		return fail_errno(errno, "%s", p->path);
 	/* Without permission to look we take it for granted. */
 	if (stat(theirs, &b) < 0)
-		return errno != ENOENT ? TNFCTL_ERR_NONE : fail_errno(errno,
-		    "%s: process %d has another root directory and no such "
-		    "directory in it", p->path, (int)h->pid);
+		return errno != ENOENT ? TNFCTL_ERR_NONE :
+		    fail(TNFCTL_ERR_FILENOTFOUND, "%s: process %d has another "
+		    "root directory and no such directory in it: name one "
+		    "that means the same to both", p->path, (int)h->pid);
 	if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 		return TNFCTL_ERR_NONE;
 	return fail(TNFCTL_ERR_ACCES, "%s: process %d sees another directory "
@@ -113,6 +146,9 @@ reserve(tnfctl_handle_t *h, int fd, unsigned int bytes)
 	uid_t uid;
 	gid_t gid;
 
+	/* A umask may have left its owner out. */
+	if (fchmod(fd, 0600) < 0)
+		return errno;
 	/* Past this limit there would be a SIGXFSZ for our client. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
 		return EFBIG;
@@ -168,7 +204,7 @@ create_and_tell(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	if ((error = create(h, p, bytes)) != 0)
-		return fail_errno(error, "%s: %u bytes", p->path, bytes);
+		return cannot_create(error, p->path, bytes);
 	if (!tell(h, p->path, bytes)) {
 		unlinkat(p->dir, p->base, 0);
 		return fail(TNFCTL_ERR_INTERNAL,
@@ -201,7 +237,7 @@ buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 		return fail(TNFCTL_ERR_SIZETOOBIG,
 		    "trace file: %u bytes: the most is %u", bytes, SIZE_MAX_);
 	if ((err = make_absolute(file, &place)) != TNFCTL_ERR_NONE ||
-	    (err = open_directory(&place)) != TNFCTL_ERR_NONE)
+	    (err = open_directory(&place, bytes)) != TNFCTL_ERR_NONE)
 		return err;
 	err = create_and_tell(h, &place, bytes);
 	close(place.dir);

@@ -347,6 +347,9 @@ control_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 	ret->trace_buf_state = TNFCTL_BUF_OK;
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
 		ret->trace_buf_state = TNFCTL_BUF_BROKEN;
+	/* That it is so is no error of this call; the detail says why. */
+	if (ret->trace_buf_state == TNFCTL_BUF_BROKEN)
+		broken_target(h);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -360,11 +363,7 @@ control_usable(tnfctl_handle_t *h, tnfctl_probe_t *p)
 		return fail(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
 		    "tnfctl_buffer_alloc() makes one", (int)h->pid);
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
-		return fail(TNFCTL_ERR_BUFBROKEN,
-		    "process %d: it could not use its trace file %s: %s: "
-		    "restart it", (int)h->pid,
-		    h->trace_file ? h->trace_file : "",
-		    strerror(h->broken_errno));
+		return broken_target(h);
 	return TNFCTL_ERR_NONE;
 }
 

@@ -28,6 +28,8 @@ tnfctl_errcode_t control_check(tnfctl_handle_t *);
 void	control_claim(tnfctl_handle_t *, pid_t controller);
 /* The target has ended or become another program. */
 void	control_forget(tnfctl_handle_t *);
+/* BUFBROKEN; tnfctl_error_detail() says why (broken.c). */
+tnfctl_errcode_t broken_target(tnfctl_handle_t *);
 /* NOBUF, BUFBROKEN, INVALIDPROBE, in this order. */
 tnfctl_errcode_t control_usable(tnfctl_handle_t *, tnfctl_probe_t *);
 

@@ -18,8 +18,7 @@
 #define LOOK_MS		10	/* how often, at most */
 #define LOOK_SHARE	50	/* and one part in so many of our time */
 #define SETTLE_MS	2000	/* for the linker to finish its list */
-#define STEP_NS		50000
-#define STEPS		20
+#define STEP_US		1000
 
 struct run {
 	tnfctl_handle_t *h;
@@ -151,16 +150,8 @@ set_stepping(struct proc *p, bool on)
 static void
 step(struct proc *p)
 {
-	const struct timespec pause = { .tv_nsec = STEP_NS };
-	int i;
-
 	set_stepping(p, true);
-	proc_run(p);
-	for (i = 0; i < STEPS && !p->gone && proc_pending(p) == NULL; i++) {
-		nanosleep(&pause, NULL);
-		proc_take_all(p);
-	}
-	proc_stop(p);
+	proc_run_for(p, STEP_US);
 	set_stepping(p, false);
 	forget_stops(p);
 }

@@ -20,15 +20,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "direct.h"
 #include "maps.h"
 #include "remote.h"
 
 #define CALL_MS		5000
-#define TRIES		400
-#define TRY_NS		3000000
+#define TRIES		6000
+#define TRY_US		100	/* and up to ten times as long, in turns */
 #define SCAN_MAX	(256u << 10)	/* of the stack */
 #define CODE_MAX	(8u << 20)	/* searched for the restorer */
 
@@ -115,8 +114,10 @@ code_is_fine(const struct injection *in, uintptr_t ip)
 {
 	const struct mapping *m = maps_find(&in->maps, ip), *a;
 
-	if (m == NULL || !m->exec || m == in->linker || m->path[0] != '/')
+	if (m == NULL || !m->exec || m == in->linker)
 		return false;
+	if (m->path[0] != '/')
+		return strcmp(m->path, "[vdso]") == 0;
 	a = maps_find(&in->maps, in->malloc);
 	return a == NULL || strcmp(a->path, m->path) != 0;
 }
@@ -283,16 +284,13 @@ call(struct injection *in, struct thread *t, const char *library)
 static tnfctl_errcode_t
 try(struct injection *in, const char *library)
 {
-	const struct timespec ts = { .tv_nsec = TRY_NS };
 	struct thread *t;
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
 		if ((t = choose(in)) != NULL)
 			return call(in, t, library);
-		proc_run(in->p);
-		nanosleep(&ts, NULL);
-		proc_stop(in->p);
+		proc_run_for(in->p, TRY_US * (1 + i * 7 % 10));
 		if (in->p->gone || in->p->event != PROC_NOTHING)
 			return fail(TNFCTL_ERR_NOPROCESS,
 			    "process %d: it has ended", (int)in->h->pid);

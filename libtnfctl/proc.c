@@ -554,6 +554,22 @@ proc_stop(struct proc *p)
 	}
 }
 
+void
+proc_run_for(struct proc *p, long us)
+{
+	long pauses = us * 1000 / PAUSE_NS;
+
+	proc_run(p);
+	while (pauses-- > 0 && !p->gone && p->event == PROC_NOTHING &&
+	    proc_pending(p) == NULL) {
+		pause_briefly();
+		/* Signals on their way have stopped it, nothing else. */
+		proc_take_all(p);
+		proc_resume_idle(p);
+	}
+	proc_stop(p);
+}
+
 tnfctl_errcode_t
 proc_attach(struct proc *p)
 {

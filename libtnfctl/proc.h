@@ -66,6 +66,8 @@ tnfctl_errcode_t proc_open_memory(struct proc *);
 
 void	proc_run(struct proc *);
 void	proc_stop(struct proc *);
+/* Lets it run for about so long, or until there is something to tell. */
+void	proc_run_for(struct proc *, long us);
 /* Lets go.  Stops with a job control stop before it, if suspend is set. */
 void	proc_detach(struct proc *, bool suspend);
 void	proc_kill(struct proc *);

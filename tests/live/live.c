@@ -13,6 +13,7 @@
 
 static char dir[64];
 static int traces;
+uid_t victim_user;
 
 static void
 clean_up(void)
@@ -61,6 +62,9 @@ become(const char *name, const char *const *args, int in, int out)
 	char base[64];
 	size_t i;
 
+	if (victim_user != 0 && (setgid(victim_user) < 0 ||
+	    setuid(victim_user) < 0))
+		_exit(125);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_DFL);
 	dup2(in, 0);
@@ -191,7 +195,8 @@ trace_name(void)
 	if (dir[0] == '\0') {
 		snprintf(dir, sizeof(dir), "%s/tnf-live-XXXXXX",
 		    getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-		CHECK(mkdtemp(dir) != NULL);
+		/* Victims of other users write there. */
+		CHECK(mkdtemp(dir) != NULL && chmod(dir, 0711) == 0);
 		atexit(clean_up);
 	}
 	snprintf(name, sizeof(name), "%s/%d.tnf", dir, traces++);

@@ -26,6 +26,8 @@ struct victim {
 struct victim victim_start(const char *name, const char *const *args);
 #define VICTIM(name, ...) \
 	victim_start(name, (const char *const []){ __VA_ARGS__ __VA_OPT__(,) NULL })
+/* Not 0: victims are started as this user. */
+extern uid_t victim_user;
 /* Path of a victim, static storage. */
 const char *victim_path(const char *name);
 void	victim_tell(struct victim *, const char *line);

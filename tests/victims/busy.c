@@ -20,7 +20,7 @@ on_alarm(int sig)
 {
 	volatile int i;
 
-	for (i = 0; i < 300000; i++)
+	for (i = 0; i < 100000; i++)
 		;
 	handled++;
 }
@@ -49,7 +49,7 @@ int
 main(int argc, char **argv)
 {
 	time_t end = time(NULL) + (argc > 2 ? atoi(argv[2]) : 2) + 1;
-	const struct itimerval often = { { 0, 2000 }, { 0, 2000 } };
+	const struct itimerval often = { { 0, 5000 }, { 0, 5000 } };
 	int with_malloc = argc > 1 && strcmp(argv[1], "loop") != 0;
 	volatile long n = 0;
 

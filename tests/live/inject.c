@@ -1,0 +1,130 @@
+/*
+ * inject.c - libtnfprobe gets into programs that were not linked with it, or
+ * we are told why not.
+ */
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "live.h"
+
+/* dlopen() in the middle of malloc() would wait for itself. */
+static void
+test_busy(const char *how)
+{
+	struct victim v = VICTIM("busy-nolib", how, "2");
+	tnfctl_trace_attrs_t attrs;
+	tnfctl_handle_t *h;
+
+	usleep(100000);
+	OK(tnfctl_pid_open(v.pid, &h));
+	make_trace(h);
+	enable_all(h);
+	OK(tnfctl_trace_attrs_get(h, &attrs));
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	CHECK_STR(victim_says(&v), "unharmed");
+	CHECK(WEXITSTATUS(victim_end(&v)) == 0);
+}
+
+/* Once in, it stays: the second visitor finds it. */
+static void
+test_twice(void)
+{
+	struct victim v = VICTIM("many-nolib", "2");
+	char *first, *second;
+	tnfctl_handle_t *h;
+	const char *name;
+
+	OK(tnfctl_pid_open(v.pid, &h));
+	name = trace_name();
+	OK(tnfctl_buffer_alloc(h, name, 1 << 20));
+	OK(tnfctl_probe_enable(h, find_probe(h, "p512"), NULL));
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	victim_tell(&v, "\n");
+	CHECK_STR(victim_says(&v), "ready");
+	CHECK(file_has(name, "p512"));
+	first = proc_text(v.pid, "maps");
+	OK(tnfctl_pid_open(v.pid, &h));
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	second = proc_text(v.pid, "maps");
+	CHECK_STR(second, first);
+	free(first);
+	free(second);
+	CHECK(victim_end(&v) == 0);
+}
+
+/* A signal that arrives meanwhile is neither lost nor early. */
+static void
+test_signal(void)
+{
+	struct victim v = VICTIM("threads-nolib", "8", "2", "signals");
+	tnfctl_handle_t *h;
+
+	OK(tnfctl_pid_open(v.pid, &h));
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	CHECK_STR(victim_says(&v), "unharmed");
+	CHECK(WEXITSTATUS(victim_end(&v)) == 7);
+}
+
+/* A filter might kill the process for what dlopen() does. */
+static void
+test_seccomp(void)
+{
+	pid_t pid;
+	int status, pipes[2];
+	tnfctl_handle_t *h;
+	char c;
+
+	CHECK(pipe(pipes) == 0);
+	if ((pid = fork()) == 0) {
+		/* This very program has no probes: give it none, but a filter. */
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+		if (write(pipes[1], "x", 1) == 1)
+			for (;;)
+				;
+		_exit(1);
+	}
+	CHECK(read(pipes[0], &c, 1) == 1);
+	CHECK_CODE(tnfctl_pid_open(pid, &h), TNFCTL_ERR_NOLIBTNFPROBE);
+	CHECK(*tnfctl_error_detail() != '\0');
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+/* Killed at any moment, we leave a target that goes on. */
+static void
+test_killed(void)
+{
+	struct victim v = VICTIM("threads-nolib", "4", "3");
+	tnfctl_handle_t *h;
+	int i, status;
+	pid_t pid;
+
+	for (i = 0; i < rounds(60, 600); i++) {
+		if ((pid = fork()) == 0) {
+			tnfctl_pid_open(v.pid, &h);
+			pause();
+		}
+		usleep((unsigned int)i * 100 % 12000);
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+	}
+	CHECK_STR(victim_says(&v), "unharmed");
+	status = victim_end(&v);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+int
+main(void)
+{
+	test_twice();
+	test_busy("loop");
+	test_busy("malloc");
+	test_busy("handler");
+	test_signal();
+	test_seccomp();
+	test_killed();
+	return 0;
+}

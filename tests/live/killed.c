@@ -1,0 +1,99 @@
+/*
+ * killed.c - kill -9 of the controller at any moment.
+ *
+ * What was attached goes on, what was started dies; nothing is left planted.
+ */
+#include <sys/wait.h>
+
+#include "live.h"
+
+/* A controller that attaches, traces and lets run, over and over. */
+static void
+control(pid_t pid, const char *name)
+{
+	tnfctl_event_t event;
+	tnfctl_handle_t *h;
+
+	for (;;) {
+		if (tnfctl_pid_open(pid, &h) != TNFCTL_ERR_NONE)
+			continue;
+		tnfctl_buffer_alloc(h, name, 1 << 20);
+		tnfctl_probe_apply(h, tnfctl_probe_enable, NULL);
+		/* A visit of each kind: short, and until objects change. */
+		if (getpid() % 2 == 0)
+			tnfctl_continue(h, &event, NULL);
+		tnfctl_probe_apply(h, tnfctl_probe_disable, NULL);
+		tnfctl_close(h, TNFCTL_TARG_DEFAULT);
+	}
+}
+
+static void
+test_attached(void)
+{
+	struct victim v = VICTIM("threads", "10", "4", "signals", "dlopen",
+	    victim_path("libvictim-plugin.so"));
+	const char *name = trace_name();
+	tnfctl_handle_t *h;
+	int i, status;
+	pid_t pid;
+
+	for (i = 0; i < rounds(100, 2000) && seconds() < 3.5; i++) {
+		if ((pid = fork()) == 0)
+			control(v.pid, name);
+		usleep((unsigned int)(i * 7919 % 25000));
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		CHECK(WIFSIGNALED(status));
+		CHECK(kill(v.pid, 0) == 0);
+	}
+	/* The next one can have it. */
+	OK(tnfctl_pid_open(v.pid, &h));
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	CHECK_STR(victim_says(&v), "unharmed");
+	status = victim_end(&v);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+static void
+test_started(void)
+{
+	const char *file = victim_path("victim-loader");
+	const char *argv[] = { file, NULL };
+	tnfctl_trace_attrs_t attrs;
+	int pipes[2], i, status;
+	tnfctl_event_t event;
+	tnfctl_handle_t *h;
+	pid_t pid, target;
+
+	for (i = 0; i < 10; i++) {
+		CHECK(pipe(pipes) == 0);
+		if ((pid = fork()) == 0) {
+			OK(tnfctl_exec_open(file,
+			    (char *const *)(uintptr_t)argv, NULL, NULL, NULL,
+			    &h));
+			OK(tnfctl_trace_attrs_get(h, &attrs));
+			CHECK(write(pipes[1], &attrs.targ_pid,
+			    sizeof(attrs.targ_pid)) > 0);
+			if (i % 2 == 0)
+				tnfctl_continue(h, &event, NULL);
+			pause();
+		}
+		CHECK(read(pipes[0], &target, sizeof(target)) > 0);
+		usleep((unsigned int)i * 1000);
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		CHECK(kill(target, 0) < 0 || state_is(target, "XZ") ||
+		    kill(target, 0) < 0);
+		close(pipes[0]);
+		close(pipes[1]);
+	}
+}
+
+int
+main(void)
+{
+	seconds();
+	test_started();
+	test_attached();
+	return 0;
+}

@@ -1,0 +1,58 @@
+/*
+ * stress.c - attach, enable, disable, detach, over and over.
+ *
+ * The target has 50 threads, signals and dlopen all the while.  No hang, no
+ * thread lost, no file descriptor or memory leaked, its answers unchanged.
+ */
+#include <dirent.h>
+#include <malloc.h>
+#include <sys/wait.h>
+
+#include "live.h"
+
+static int
+open_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	CHECK(d != NULL);
+	while (readdir(d) != NULL)
+		n++;
+	closedir(d);
+	return n;
+}
+
+int
+main(void)
+{
+	int cycles = rounds(60, 200), i, files, status;
+	struct victim v = VICTIM("threads", "50", rounds(6, 60) == 6 ? "8" : "60",
+	    "signals", "dlopen", victim_path("libvictim-plugin.so"));
+	size_t memory = 0;
+	tnfctl_handle_t *h;
+	int threads;
+
+	seconds();
+	files = open_files();
+	threads = atoi(proc_field(v.pid, "Threads"));
+	for (i = 0; i < cycles; i++) {
+		OK(tnfctl_pid_open(v.pid, &h));
+		if (i == 0)
+			make_trace(h);
+		enable_all(h);
+		OK(tnfctl_probe_apply(h, tnfctl_probe_disable, NULL));
+		OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+		CHECK(atoi(proc_field(v.pid, "Threads")) == threads);
+		CHECK(open_files() == files);
+		if (i == 10)
+			memory = mallinfo2().uordblks;
+	}
+	CHECK(mallinfo2().uordblks < memory + 65536);
+	printf("%d cycles in %.1f s\n", cycles, seconds());
+	CHECK_STR(proc_field(v.pid, "TracerPid"), "0");
+	CHECK_STR(victim_says(&v), "unharmed");
+	status = victim_end(&v);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	return 0;
+}
