@@ -1,6 +1,8 @@
 /*
  * context-write.c - the text of a context, and its place in a file.
  */
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include <errno.h>
@@ -175,6 +177,25 @@ declared_end(int fd, uint64_t *ret)
 	return 0;
 }
 
+/*
+ * A file that was cut off stays as short as it is: what we put behind it would
+ * hide that something is missing.  Past our limit there would be a SIGXFSZ.
+ */
+static int
+has_room(int fd, uint64_t end, uint64_t size)
+{
+	struct rlimit limit;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return errno;
+	if ((uint64_t)st.st_size < end)
+		return EINVAL;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end + size > limit.rlim_cur)
+		return EFBIG;
+	return 0;
+}
+
 /* The size goes in last: until then there is no context. */
 int
 context_append(struct context_writer *w, int fd)
@@ -188,7 +209,9 @@ context_append(struct context_writer *w, int fd)
 	if (e != 0)
 		return e;
 	size = w->size;
-	e = write_at(fd, &none, sizeof none, EXT(extra_size));
+	e = has_room(fd, end, size);
+	if (e == 0)
+		e = write_at(fd, &none, sizeof none, EXT(extra_size));
 	if (e == 0 && ftruncate(fd, (off_t)(end + size)) != 0)
 		e = errno;
 	if (e == 0)
