@@ -11,6 +11,7 @@
 #include "shell.h"
 #include "target.h"
 #include "trace-context.h"
+#include "trace-file.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -65,9 +66,14 @@ target_check(struct shell *sh)
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "cannot read tracing status : ");
-	else if (attrs.trace_buf_state == TNFCTL_BUF_BROKEN)
+	else if (attrs.trace_buf_state == TNFCTL_BUF_BROKEN) {
 		puts("Tracing shut down in target program due to an internal "
 		    "error - Please restart prex and target");
+		fflush(stdout);
+		if (*tnfctl_error_detail() != '\0')
+			fprintf(stderr, "%s: %s\n", sh->argv0,
+			    tnfctl_error_detail());
+	}
 }
 
 static enum target_run
@@ -126,6 +132,7 @@ target_run(struct shell *sh)
 	enum target_run r;
 
 	fflush(stdout);
+	trace_file_note(sh);
 	family_run(sh->family);
 	err = wait_for_event(sh, &event);
 	family_stop(sh->family);
@@ -164,6 +171,7 @@ target_close(struct shell *sh)
 
 	fflush(stdout);
 	close_family(sh);
+	trace_file_check(sh);
 	err = tnfctl_close(sh->target, sh->at_quit);
 	sh->target = NULL;
 	trace_context_put();

@@ -83,7 +83,7 @@ typedef enum {
 typedef enum {
 	TNFCTL_BUF_OK = 0,
 	TNFCTL_BUF_NONE = 1,
-	TNFCTL_BUF_BROKEN = 2
+	TNFCTL_BUF_BROKEN = 2	/* tnfctl_error_detail() says why */
 } tnfctl_bufstate_t;
 
 /* State of the target.  Strings belong to the handle, valid until its next call. */
