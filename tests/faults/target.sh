@@ -1,0 +1,115 @@
+#!/bin/sh
+# target.sh - the target is short of something, or lives in a world of its own.
+#
+# usage: target.sh PREX TNFDUMP HITS
+. "${TNF_SOURCE:-../..}/tests/faults/lib.sh"
+
+# cannot FACT WORD...: the target cannot use its file, prex says why
+cannot() {
+	fact=$1; shift
+	target "$@" ready slow=50 ready
+	attach -o f -s 65536
+	go; wait_for 10 counted 50
+	interrupt
+	says 'Tracing shut down'
+	says "/f: $fact: "
+	survived
+	# The same where nobody looks before it has ended.
+	rm -f f
+	prex -o f -s 65536 -c 'enable $all; continue' "$HITS" count "$@" hit=5
+	grep -q unharmed out || wrong "the target has not survived"
+	says '/f: .*no event'
+	rm -f f
+}
+
+what="no descriptor left"
+cannot 'Too many open files' fds
+what="no memory left"
+cannot 'Cannot allocate memory' memory=60000000
+
+what="vm.overcommit_memory=2"
+vm=/proc/sys/vm
+if is_root && [ -w $vm/overcommit_memory ] &&
+    awk '/^CommitLimit/ { limit = $2 } /^Committed_AS/ { used = $2 }
+	END { exit limit - used < 2097152 }' /proc/meminfo; then
+	old=$(cat $vm/overcommit_memory)
+	undo="echo $old > $vm/overcommit_memory"
+	echo 2 > $vm/overcommit_memory
+	prex -o f -s 65536 -c 'enable $all; continue' "$HITS" count hit=1000
+	eval "$undo"; undo=
+	grep -q unharmed out || wrong "the target has not survived"
+	whole 1000 f
+	rm -f f
+fi
+
+what="directory that the target does not have"
+mkdir root
+if is_root; then
+	target root=root ready slow=10
+	prex -p $hits -o f -c continue
+	[ $? -eq 1 ] || wrong "prex's status is not 1"
+	says "/f: process $hits has another root.*name one"
+	go; survived
+
+	what="directory that is another one to the target"
+	mkdir -p "root/$TMP"
+	target root=root ready slow=10
+	prex -p $hits -o f -c continue
+	[ $? -eq 1 ] || wrong "prex's status is not 1"
+	says "/f: process $hits sees another directory.*nsenter"
+	go; survived
+
+	what="mount name space with another directory"
+	mkdir other
+	rm -f count
+	unshare -m sh -c 'mount -t tmpfs tmpfs other && exec "$@"' sh \
+		"$HITS" "$TMP/count" ready slow=10 < in > said 2>&1 &
+	hits=$!
+	exec 5> in
+	wait_for 10 grep -q ready said
+	prex -p $hits -o other/f -c continue
+	[ $? -eq 1 ] || wrong "prex's status is not 1"
+	says "/other/f: process $hits sees another directory.*nsenter"
+	[ -z "$(ls -A other)" ] || wrong "something is left behind"
+
+	what="mount name space, and a directory that both have"
+	attach -o f
+	go; survived
+	wait $prex || wrong "prex's status is $?"
+	whole 10 f
+
+	what="pid name space"
+	unshare -p -f --mount-proc "$HITS" "$TMP/count" ready slow=10 \
+		< in > said 2>&1 &
+	parent=$!
+	exec 5> in
+	wait_for 10 grep -q ready said
+	hits=$(tr -d " " < "/proc/$parent/task/$parent/children")
+	attach -o f
+	go; exec 5>&-
+	wait $parent || wrong "the target's status is $?"
+	grep -qx unharmed said || wrong "the target has not survived"
+	wait $prex || wrong "prex's status is $?"
+	whole 10 f
+
+	what="root's prex, another user's target, sticky directory"
+	mkdir -m 1777 sticky
+	target user=65534 ready slow=10
+	attach -o sticky/f
+	go; survived
+	wait $prex || wrong "prex's status is $?"
+	whole 10 sticky/f
+	[ "$(stat -c '%u %a' sticky/f)" = "65534 600" ] ||
+		wrong "the file is $(stat -c '%U %A' sticky/f)"
+
+	what="target that changes its user before the first event"
+	for mode in 1777 0777; do
+		mkdir -m $mode "own$mode"
+		prex -o "own$mode/f" -c 'enable $all; continue' "$HITS" \
+			"$TMP/count" user=65534 hit=10
+		grep -q unharmed out || wrong "$mode: it has not survived"
+	done
+	says 'exited'
+	whole 10 own0777/f
+fi
+exit $bad
