@@ -40,7 +40,7 @@ traced()
 	sample "every kernel probe on" s "$1" compile
 	"$tnfxtract" "$out/kernel.tnf"
 	kill $drainer; wait $drainer 2>/dev/null
-	row "lost" events "$1" "$(info "$out/kernel.tnf" lost)"
+	row "lost" events "$1" "$(info "$out/kernel.tnf" dropped)"
 	row "overwritten in one buffer" blocks "$1" "$(info "$out/kernel.tnf" overwritten)"
 	row "events a second" k/s "$1" "$(echo "$(info "$out/kernel.tnf" events) \
 	    $(info "$out/kernel.tnf" first_ns) $(info "$out/kernel.tnf" last_ns)" |
@@ -78,7 +78,7 @@ round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	sample "nothing on" s $round compile
 	traced $round
-	[ -z "$perf" ] || sample "perf record -a (6 tracepoints)" s $round perf_record
-	[ ! -d /sys/kernel/tracing/instances ] || sample "tracefs ring (6 tracepoints)" s $round in_ring
+	[ -z "$perf" ] || sample "perf record -a (7 tracepoints)" s $round perf_record
+	[ ! -d /sys/kernel/tracing/instances ] || sample "tracefs ring (7 tracepoints)" s $round in_ring
 done
 table "nothing on" "a build while the kernel's probes are on"

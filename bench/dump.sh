@@ -47,15 +47,21 @@ while [ $r -le "$BENCH_ROUNDS" ]; do
 done
 rm -f "$out"/*.tnf
 
-# Time grows with events; the largest is about 1 GiB.
-for millions in ${BENCH_MILLIONS:-1 4 16 20}; do
-	"$mktrace" -n ${millions}000000 -t 8 "$out/x.tnf" || exit 1
+# Time grows with events.
+for millions in ${BENCH_MILLIONS:-1 4 16 64}; do
+	"$mktrace" -n ${millions}000000 -t 8 -p none "$out/x.tnf" || exit 1
 	r=1
 	while [ $r -le "$BENCH_ROUNDS" ]; do
-		sample "$millions million events" "ns/event" $r each $millions
+		sample "no arguments: $millions M events" "ns/event" $r each $millions
 		r=$((r + 1))
 	done
 done
-sample "1 GiB: first line" s 1 first_line "$out/x.tnf"
-sample "1 GiB: own memory" MiB 1 own_memory "$tnfdump" "$out/x.tnf"
-table "two ints and a string;1 million events" "tnfdump, into a pipe that is read"
+"$mktrace" -n $((n * 17 / 4)) -t 8 "$out/x.tnf" || exit 1
+mib=$(($(stat -c %s "$out/x.tnf") >> 20))
+r=1
+while [ $r -le "$BENCH_ROUNDS" ]; do
+	sample "first line of $mib MiB" s $r first_line "$out/x.tnf"
+	r=$((r + 1))
+done
+sample "own memory for $mib MiB" MiB 1 own_memory "$tnfdump" "$out/x.tnf"
+table "two ints and a string;no arguments: 1 M events" "tnfdump, into a pipe that is read"

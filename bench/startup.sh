@@ -8,16 +8,19 @@
 b=$BENCH_BUILD
 prex=$b/prex/prex elapsed=$b/bench/elapsed many=$b/tests/victims/victim-many
 out=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+mkfifo "$out/open" || exit 1
 victim=
 at_exit '[ -z "$victim" ] || kill $victim 2>/dev/null; rm -rf "$out"'
 
 attach()	# COMMANDS: to a process with 1,000 probes, a new one each time
 {
-	"$many" 0 >/dev/null 2>&1 9>&- & victim=$!
+	"$many" 0 <"$out/open" >/dev/null 2>&1 9>&- & victim=$!
+	exec 8>"$out/open"	# it ends with its input
 	sleep 0.3
 	"$elapsed" "$prex" -p $victim -o "$out/many" -c "$1" </dev/null
 	_status=$?
-	kill $victim
+	exec 8>&-
+	kill $victim 2>/dev/null
 	wait $victim 2>/dev/null
 	victim=
 	rm -f "$out/many"
@@ -35,9 +38,9 @@ starts()	# ROUND
 	[ -z "$bpftrace" ] || sample "bpftrace true" ms "$1" "$elapsed" bpftrace -c /bin/true \
 		-e 'tracepoint:raw_syscalls:sys_enter { @ = count(); }'
 	[ ! -x "$many" ] || {
-		sample "prex -p, 1,000 probes" ms "$1" attach quit
+		sample "prex -p: 1000 probes" ms "$1" attach quit
 		# shellcheck disable=SC2016 # a word of prex
-		sample "the same, enable \$all" ms "$1" attach 'enable $all; quit'
+		sample "the same and enable \$all" ms "$1" attach 'enable $all; quit'
 	}
 	[ -z "$kernel" ] || {
 		sample "prex -k to the first event" ms "$1" "$elapsed" "$prex" -k -c \
