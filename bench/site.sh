@@ -58,7 +58,7 @@ command -v objdump >/dev/null || leave "no objdump (Debian package binutils)"
 sample "a site: bytes in the path" bytes 1 a_site return
 sample "a site: with what is jumped to" bytes 1 a_site all
 if have valgrind valgrind; then
-	for what in empty off none args; do
+	for what in empty off; do
 		sample "$what" instructions 1 instructions $what
 	done
 fi

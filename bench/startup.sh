@@ -27,6 +27,9 @@ attach()	# COMMANDS: to a process with 1,000 probes, a new one each time
 	return $_status
 }
 
+# What a target of 50 threads and 1,000 probes sees of a visit.
+still() { "$b/bench/attach" "$1" 9 | grep -Eo '[0-9]+\.[0-9]+' | head -n 1; }
+
 starts()	# ROUND
 {
 	sample "true alone" ms "$1" "$elapsed" true
@@ -41,6 +44,10 @@ starts()	# ROUND
 		sample "prex -p: 1000 probes" ms "$1" attach quit
 		# shellcheck disable=SC2016 # a word of prex
 		sample "the same and enable \$all" ms "$1" attach 'enable $all; quit'
+	}
+	[ ! -x "$b/bench/attach" ] || {
+		sample "target stands still: attach" ms "$1" still open
+		sample "target stands still: enable 1000" ms "$1" still enable
 	}
 	[ -z "$kernel" ] || {
 		sample "prex -k to the first event" ms "$1" "$elapsed" "$prex" -k -c \
