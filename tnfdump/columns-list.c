@@ -10,7 +10,7 @@
 #include "tnfdump/perprobe.h"
 #include "tnfdump/pretty.h"
 #include "tnfdump/print.h"
-#include "tnfdump/timespec.h"
+#include "tnfdump/walltime.h"
 #include "tnfdump/xalloc.h"
 
 #define MS_WIDTH	16
@@ -175,7 +175,7 @@ print_delta(struct columns *c, const struct tnf_event *ev)
 static void
 put_wall(struct columns *c, const struct tnf_event *ev, bool utc)
 {
-	char buf[TIMESPEC_SIZE];
+	char buf[WALL_SIZE];
 	int64_t offset;
 	unsigned n;
 
@@ -183,7 +183,7 @@ put_wall(struct columns *c, const struct tnf_event *ev, bool utc)
 		put_dash(c);
 		return;
 	}
-	n = timespec_format(buf, (int64_t)((uint64_t)ev->time +
+	n = wall_format(buf, (int64_t)((uint64_t)ev->time +
 	    (uint64_t)offset), utc);
 	if (c->color)
 		color_on(c->o, COLOR_TIME);

@@ -102,6 +102,16 @@ origin_symbol(struct dump *d, const struct tnf_file *f, uint64_t addr,
 }
 
 const char *
+origin_place(struct dump *d, const struct tnf_event *ev, uint64_t addr,
+    uint64_t *offset)
+{
+	const char *name = origin_symbol(d, ev->file, addr, offset);
+
+	return name != NULL ? name : usersym_find(origin_of(d, ev->file)->context,
+	    ev->pid, addr, offset);
+}
+
+const char *
 origin_fact(struct dump *d, const struct tnf_file *f, const char *name)
 {
 	struct origin *o = origin_of(d, f);

@@ -19,6 +19,9 @@ bool origin_clock(struct dump *, const struct tnf_file *, int64_t *ret);
 /* A kernel address: function, and how far in. */
 const char *origin_symbol(struct dump *, const struct tnf_file *, uint64_t addr,
     uint64_t *offset);
+/* The same, or a function or mapped object of the event's process. */
+const char *origin_place(struct dump *, const struct tnf_event *, uint64_t addr,
+    uint64_t *offset);
 /* "host", "release", "machine", "cpus"... */
 const char *origin_fact(struct dump *, const struct tnf_file *, const char *name);
 /* The context itself, or NULL. */

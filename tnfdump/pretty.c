@@ -7,7 +7,7 @@
 #include "tnfdump/pretty-names.h"
 #include "tnfdump/pretty.h"
 #include "tnfdump/print.h"
-#include "tnfdump/usersym.h"
+#include "tnfdump/units.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define DEPTH_MAX	16	/* records in records */
@@ -57,27 +57,31 @@ put_bioflags(struct out *o, uint32_t flags)
 }
 
 /* Linux packs 12:20 bits; Solaris 14:18, and 32:32 when it had 64. */
+void
+device_split(const struct tnf_event *ev, const struct tnf_type *type,
+    uint64_t u, uint32_t *major, uint32_t *minor)
+{
+	unsigned shift = 18;
+
+	if (tnf_file_ext(ev->file) != NULL)
+		shift = 20;
+	else if (type != NULL && type->size == 8)
+		shift = 32;
+	*major = (uint32_t)(u >> shift);
+	*minor = (uint32_t)(u & ((UINT64_C(1) << shift) - 1));
+}
+
 static void
 put_device(struct dump *d, const struct tnf_event *ev,
     const struct tnf_value *v)
 {
 	const tnf_context_t *c = origin_context(d, ev->file);
 	const char *name = NULL;
-	uint64_t u = bits(v), major, minor;
+	uint32_t major, minor;
 
-	if (tnf_file_ext(ev->file) != NULL) {
-		major = u >> 20;
-		minor = u & 0xfffff;
-		if (c != NULL)
-			name = tnf_context_device(c, (uint32_t)major,
-			    (uint32_t)minor);
-	} else if (v->type->size == 8) {
-		major = u >> 32;
-		minor = u & UINT32_MAX;
-	} else {
-		major = u >> 18;
-		minor = u & 0x3ffff;
-	}
+	device_split(ev, v->type, bits(v), &major, &minor);
+	if (c != NULL)
+		name = tnf_context_device(c, major, minor);
 	out_u64(&d->out, major);
 	out_char(&d->out, ':');
 	out_u64(&d->out, minor);
@@ -86,22 +90,6 @@ put_device(struct dump *d, const struct tnf_event *ev,
 	out_char(&d->out, '(');
 	print_chars(d, name, strlen(name));
 	out_char(&d->out, ')');
-}
-
-/* In the largest unit that is exact. */
-static void
-put_size(struct out *o, uint64_t n)
-{
-	static const char units[] = "KMGT";
-	unsigned i = 0;
-
-	while (i < 4 && n != 0 && n % 1024 == 0) {
-		n /= 1024;
-		i++;
-	}
-	out_u64(o, n);
-	if (i > 0)
-		out_char(o, units[i - 1]);
 }
 
 static void
@@ -118,11 +106,8 @@ static void
 put_symbol(struct dump *d, const struct tnf_event *ev, uint64_t addr)
 {
 	uint64_t offset;
-	const char *name = origin_symbol(d, ev->file, addr, &offset);
+	const char *name = origin_place(d, ev, addr, &offset);
 
-	if (name == NULL)
-		name = usersym_find(origin_context(d, ev->file), ev->pid, addr,
-		    &offset);
 	if (name == NULL) {
 		out_lit(&d->out, "0x");
 		out_hex(&d->out, addr);
@@ -162,7 +147,7 @@ put_scalar(struct dump *d, const struct tnf_event *ev,
 		put_device(d, ev, v);
 		break;
 	case PRETTY_SIZE:
-		put_size(&d->out, bits(v));
+		size_put(&d->out, bits(v));
 		break;
 	case PRETTY_SYMBOL:
 		put_symbol(d, ev, bits(v));

@@ -13,4 +13,8 @@ int pretty_set(struct dump *, const char *);	/* the option */
 void pretty_value(struct dump *, const struct tnf_event *,
     const struct tnf_value *, const char *name);
 
+/* The two numbers of a device, as the event's writer packs them; type or NULL. */
+void device_split(const struct tnf_event *, const struct tnf_type *,
+    uint64_t device, uint32_t *major, uint32_t *minor);
+
 #endif

@@ -6,7 +6,9 @@
 
 #include "tnfdump/origin.h"
 #include "tnfdump/pretty-names.h"
+#include "tnfdump/pretty.h"
 #include "tnfdump/template.h"
+#include "tnfdump/units.h"
 #include "tnfdump/walltime.h"
 
 static void
@@ -40,27 +42,11 @@ named(struct out *o, enum pretty_kind kind, int64_t v)
 		out_i64(o, v);
 }
 
-/* 4096 as 4k: only what divides evenly is shortened. */
-static void
-size(struct out *o, uint64_t v)
-{
-	static const char unit[] = "kMGT";
-	int i = -1;
-
-	while (v != 0 && v % 1024 == 0 && i < 3) {
-		v /= 1024;
-		i++;
-	}
-	out_u64(o, v);
-	if (i >= 0)
-		out_char(o, unit[i]);
-}
-
 static void
 symbol(struct dump *d, const struct tnf_event *ev, struct out *o, uint64_t addr)
 {
 	uint64_t offset = 0;
-	const char *s = origin_symbol(d, ev->file, addr, &offset);
+	const char *s = origin_place(d, ev, addr, &offset);
 
 	if (s == NULL) {
 		out_lit(o, "0x");
@@ -70,6 +56,18 @@ symbol(struct dump *d, const struct tnf_event *ev, struct out *o, uint64_t addr)
 	out_str(o, s);
 	out_lit(o, "+0x");
 	out_hex(o, offset);
+}
+
+static void
+device(const struct tnf_event *ev, struct out *o, const struct tnf_type *type,
+    uint64_t n)
+{
+	uint32_t major, minor;
+
+	device_split(ev, type, n, &major, &minor);
+	out_u64(o, major);
+	out_char(o, ':');
+	out_u64(o, minor);
 }
 
 static void
@@ -118,12 +116,8 @@ number(struct dump *d, const struct tnf_event *ev, struct out *o,
 	case 'N': named(o, pretty_kind(v->type, v->name), (int64_t)n); break;
 	case 'T': wall(d, ev, o, (int64_t)n); break;
 	case 'Y': symbol(d, ev, o, n); break;
-	case 'Z': size(o, n); break;
-	case 'M':		/* the kernel's dev_t: 12 bits and 20 bits */
-		out_u64(o, n >> 20);
-		out_char(o, ':');
-		out_u64(o, n & 0xfffff);
-		break;
+	case 'Z': size_put(o, n); break;
+	case 'M': device(ev, o, v->type, n); break;
 	case 'F':
 		val_to_double(v, &real);
 		out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%f", real));

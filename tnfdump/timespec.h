@@ -39,9 +39,4 @@ const char *timespec_parse(const char *, struct timespec_arg *);
 const char *timespec_resolve(const struct timespec_arg *,
     const struct timespec_clock *, int64_t *time);
 
-/* RFC 3339 with nanoseconds and zone, "2026-11-21T03:12:20.000000000+01:00";
-   local time, or UTC ("Z").  Remembers the last second: cheap in a row. */
-#define TIMESPEC_SIZE 48
-unsigned timespec_format(char buf[TIMESPEC_SIZE], int64_t wall_ns, bool utc);
-
 #endif

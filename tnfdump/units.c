@@ -166,6 +166,21 @@ number_parse(const char *s, const char **end, struct val *v)
 	return scale(v, u);
 }
 
+void
+size_put(struct out *o, uint64_t n)
+{
+	static const char letters[] = "KMGT";
+	unsigned i = 0;
+
+	while (i < 4 && n != 0 && n % 1024 == 0) {
+		n /= 1024;
+		i++;
+	}
+	out_u64(o, n);
+	if (i > 0)
+		out_char(o, letters[i - 1]);
+}
+
 bool
 duration_parse(const char *s, int64_t *ns)
 {

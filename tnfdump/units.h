@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tnfdump/out.h"
 #include "tnfdump/value.h"
 
 /*
@@ -16,6 +17,9 @@
  * the end, or what is wrong; *end is then the place of the error.
  */
 const char *number_parse(const char *s, const char **end, struct val *);
+
+/* In the largest unit that is exact: 4096 as 4K. */
+void size_put(struct out *, uint64_t);
 
 /* A whole argument: "5ms", "2" (seconds).  false: not a duration. */
 bool duration_parse(const char *s, int64_t *ns);

@@ -4,9 +4,16 @@
 #ifndef TNFDUMP_WALLTIME_H
 #define TNFDUMP_WALLTIME_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "tnfdump/out.h"
 
-/* "2026-11-21T05:17:56.123456789Z" from ns since 1970. */
+/* "2026-11-21T03:12:20.000000000+01:00" from ns since 1970; local time, or UTC
+   ("Z").  The length.  Remembers the last second: cheap in a row. */
+#define WALL_SIZE 48
+unsigned wall_format(char buf[WALL_SIZE], int64_t ns, bool utc);
+
 void wall_utc(struct out *, int64_t ns);
 
 #endif

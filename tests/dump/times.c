@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tnfdump/timespec.h"
+#include "tnfdump/walltime.h"
 
 #define S 1000000000LL
 
@@ -89,18 +90,18 @@ END_TEST
 
 START_TEST(format)
 {
-	char buf[TIMESPEC_SIZE];
+	char buf[WALL_SIZE];
 
-	ck_assert_uint_eq(timespec_format(buf, 1795230740 * S + 5, false), 35);
+	ck_assert_uint_eq(wall_format(buf, 1795230740 * S + 5, false), 35);
 	ck_assert_str_eq(buf, "2026-11-21T04:12:20.000000005+01:00");
-	ck_assert_uint_eq(timespec_format(buf, 1795230740 * S + 6, false), 35);
+	ck_assert_uint_eq(wall_format(buf, 1795230740 * S + 6, false), 35);
 	ck_assert_str_eq(buf, "2026-11-21T04:12:20.000000006+01:00");
-	timespec_format(buf, 1795230740 * S + 5, true);
+	wall_format(buf, 1795230740 * S + 5, true);
 	ck_assert_str_eq(buf, "2026-11-21T03:12:20.000000005Z");
-	timespec_format(buf, -1, true);
+	wall_format(buf, -1, true);
 	ck_assert_str_eq(buf, "1969-12-31T23:59:59.999999999Z");
-	timespec_format(buf, INT64_MIN, true);
-	timespec_format(buf, INT64_MAX, false);
+	wall_format(buf, INT64_MIN, true);
+	wall_format(buf, INT64_MAX, false);
 }
 END_TEST
 
