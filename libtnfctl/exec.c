@@ -148,8 +148,12 @@ start(const char *file, char *const *argv, char *const *env, struct child *ret)
 	/* No handler of ours may run in the child. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
-	if ((ret->pid = fork()) == 0)
+	if ((ret->pid = fork()) == 0) {
+		/* If we are killed before we say "go", it reads the end. */
+		close(go[1]);
+		close(failed[0]);
 		child_main(go[0], failed[1], file, argv, env, &mask);
+	}
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	close(go[0]);
 	close(failed[1]);
