@@ -53,8 +53,7 @@ counting()	# bpftrace needs a moment to attach
 	wait $_pid 2>/dev/null
 }
 
-# The ring that trace-cmd reads from, without the reader: where trace-cmd is not
-# allowed to set up the tracer, this is its floor.
+# The ring that trace-cmd reads from, without the reader.
 in_ring()
 {
 	mkdir "$ring" && echo 1 >"$ring/events/raw_syscalls/enable" || return 1
@@ -78,8 +77,9 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	[ -z "$perf" ] || added "perf record" $round "$bare" perf record -q -a -o "$BENCH_TMP/perf" \
 		-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit "$loop" $((calls / 5)) "$cpu"
 	[ ! -d /sys/kernel/tracing/instances ] || added "tracefs ring" $round "$bare" in_ring
-	[ -z "$tracecmd" ] || added "trace-cmd record" $round "$bare" trace-cmd record -q \
-		-o "$BENCH_TMP/trace" -e raw_syscalls "$loop" $((calls / 5)) "$cpu" || tracecmd=
+	[ -z "$tracecmd" ] || added "trace-cmd record" $round "$bare" \
+		sh "$bench_dir/peers/trace-cmd.sh" record -q \
+		-o "$BENCH_TMP/trace" -e raw_syscalls "$loop" $((calls / 5)) "$cpu"
 	[ -z "$bpftrace" ] || added "bpftrace count()" $round "$bare" counting
 done
 "$kpctl" status | sed 's/.* lost \(.*\) most.*/lost, by reason: \1/'
