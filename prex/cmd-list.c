@@ -95,7 +95,8 @@ const struct cmd cmd_list = {
 	    "Lists the selected probes with the given attributes (without any: name enable\n"
 	    "trace file line funcs), the values that attributes have in all probes, the\n"
 	    "sets, the functions, the probe commands given so far, or the name of the trace\n"
-	    "file.  \"list /.*/ probes $all\" shows everything.\n",
+	    "file.  \"list /.*/ probes $all\" shows everything; words of the language are\n"
+	    "quoted, as in  list name 'enable' probes $all .\n",
 	.modes = MODE_BOTH,
 	.words = words,
 	.complete = COMPLETE_LIST,

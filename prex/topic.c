@@ -29,7 +29,7 @@ static const char functions[] =
 "    connect &mine name=parse_line\n"
 "    clear $all\n"
 "\n"
-"The function is called as on Solaris: void f(tnf_probe_control_t *, ...).\n";
+"The function is  void f(struct tnf_probe_setup *) , see TNF_PROBE(3).\n";
 
 static const char kernel_mode[] =
 "prex -k controls the probes of the kernel.  They write into a buffer in the\n"
