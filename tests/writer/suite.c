@@ -50,7 +50,7 @@ run_tests(const char *name, const TTest *const *tests, size_t n)
 		tcase_add_test(t, tests[i]);
 	suite_add_tcase(s, t);
 	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
+	srunner_run_all(r, CK_SILENT);
 	failed = srunner_ntests_failed(r);
 	srunner_free(r);
 	return failed != 0;
