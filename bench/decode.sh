@@ -54,7 +54,7 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	done
 	sample "tnfdump --where 'a == 1'" Mevents/s $round \
 		rate "$n" "$tnfdump" --where 'a == 1' "$out/user.tnf"
-	sample "tnfdump --raw" Mevents/s $round rate "$n" "$tnfdump" --raw "$out/user.tnf"
+	[ $round -gt 1 ] || sample "tnfdump --raw" Mevents/s $round rate "$n" "$tnfdump" --raw "$out/user.tnf"
 done
 ref=tnfdump
 [ -z "$lttng_n" ] || ref="babeltrace2 (lttng-ust with ids)"
