@@ -17,15 +17,13 @@
 
 static bool there, enabled;
 
-static const char *
-name_of(struct shell *sh)
+/* False: there is none, or not yet. */
+static bool
+look(struct shell *sh, tnfctl_trace_attrs_t *ret)
 {
-	tnfctl_trace_attrs_t attrs;
-
-	if (sh->mode != MODE_USER || sh->target == NULL ||
-	    tnfctl_trace_attrs_get(sh->target, &attrs) != TNFCTL_ERR_NONE)
-		return NULL;
-	return attrs.trace_file_name;
+	return sh->mode == MODE_USER && sh->target != NULL &&
+	    tnfctl_trace_attrs_get(sh->target, ret) == TNFCTL_ERR_NONE &&
+	    ret->trace_file_name != NULL;
 }
 
 static tnfctl_errcode_t
@@ -42,12 +40,12 @@ note_enabled(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 void
 trace_file_note(struct shell *sh)
 {
-	const char *name = name_of(sh);
+	tnfctl_trace_attrs_t attrs;
 	struct stat st;
 
-	if (name == NULL)
+	if (!look(sh, &attrs))
 		return;
-	there |= lstat(name, &st) == 0;
+	there |= lstat(attrs.trace_file_name, &st) == 0;
 	tnfctl_probe_apply(sh->target, note_enabled, NULL);
 }
 
@@ -66,21 +64,35 @@ is_unused(const char *name)
 	return unused;
 }
 
+static const char *
+what_happened(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
+{
+	struct stat st;
+
+	if (lstat(attrs->trace_file_name, &st) < 0)
+		return errno != ENOENT ? NULL :
+		    "it was removed while we ran: what it held is lost";
+	if (!S_ISREG(st.st_mode))
+		return "it was replaced while we ran: what it held is lost";
+	if ((uint64_t)st.st_size < attrs->trace_buf_size)
+		return "it was cut off while we ran: try tnfdump --salvage";
+	if (sh->gone && enabled && is_unused(attrs->trace_file_name))
+		return "no event was recorded: no probe that is on was "
+		    "reached, or the target had no descriptor or no memory "
+		    "left to map the file";
+	return NULL;
+}
+
 void
 trace_file_check(struct shell *sh)
 {
-	const char *name = there ? name_of(sh) : NULL;
-	const char *fact = NULL;
-	struct stat st;
+	tnfctl_trace_attrs_t attrs;
+	const char *fact;
 
-	if (name == NULL)
+	if (!there || !look(sh, &attrs))
 		return;
-	if (lstat(name, &st) < 0 && errno == ENOENT)
-		fact = "it was removed while we ran: what it held is lost";
-	else if (sh->gone && enabled && is_unused(name))
-		fact = "no event was recorded: no probe that is on was "
-		    "reached, or the target had no descriptor or no "
-		    "memory left to map the file";
+	fact = what_happened(sh, &attrs);
 	if (fact != NULL)
-		fprintf(stderr, "%s: %s: %s\n", sh->argv0, name, fact);
+		fprintf(stderr, "%s: %s: %s\n", sh->argv0,
+		    attrs.trace_file_name, fact);
 }

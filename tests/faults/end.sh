@@ -68,6 +68,19 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	complete
 done
 
+what="child killed while it writes"
+for i in 1 2 3 4; do
+	target ready killed-child hit=1000
+	attach -o f -s 1024
+	go; survived
+	wait $prex || wrong "prex's status is $?"
+	ended 'no: 1 of 2'
+	"$DUMP" f > events 2> err || wrong "tnfdump's status is not 0"
+	[ ! -s err ] || wrong "tnfdump complains"
+	[ "$(grep -c " $hits .* hit .*as long as it takes" events)" -eq 1000 ] ||
+		wrong "the parent's events are not all there"
+done
+
 what="prex is killed: a target that it attached to goes on"
 target ready slow=100 ready slow=10
 attach -o f -s 1024

@@ -66,7 +66,7 @@ if is_root; then
 fi
 
 what="file cut off under a running target"
-target ready slow=100 ready slow=100
+target ready slow=100 ready slow=50 ready
 attach -o f -s 1024
 go; wait_for 10 counted 100
 truncate -s 0 f
@@ -78,14 +78,23 @@ survived
 "$DUMP" f > out 2> err && wrong "tnfdump takes an empty file for a trace"
 grep -q 'f is empty' err || wrong "tnfdump does not say that it is empty"
 
+what="file cut off under a running family"
+target ready family=150 slow=50
+attach -o f -s 1024
+go; wait_for 10 counted 100
+truncate -s 0 f
+survived
+wait $prex || wrong "prex's status is $?"
+says '/f: it was cut off'
+
 what="file cut in half under a running target"
 target ready slow=200 ready slow=100
 attach -o f -s 1024
 go; wait_for 10 counted 200
 truncate -s 102400 f		# behind the first data blocks
-go
-survived
-wait $prex
+go; survived
+wait $prex || wrong "prex's status is $?"
+says '/f: it was cut off'
 "$DUMP" f > out 2> err && wrong "tnfdump takes half a file for a trace"
 grep -q 'bad TNF file' err || wrong "tnfdump does not complain"
 "$DUMP" --salvage f > out 2> err

@@ -9,6 +9,8 @@
  *	fds fsize=N memory=N	uses up descriptors; limits file size, memory
  *	user=N root=DIR	becomes another user; gets another root directory
  *	load=FILE	dlopen()
+ *	family=N	four children with N slow events each
+ *	killed-child	a child that is killed in the midst of its events
  *	abort _exit kill
  *
  * COUNTER is a file that holds how many events are behind us.  A last line
@@ -23,6 +25,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -103,6 +106,34 @@ become(uid_t id)
 }
 
 static void
+family(uint64_t n)
+{
+	int i, status;
+
+	for (i = 0; i < 4; i++)
+		if (fork() == 0) {
+			hit(n, 1000000);
+			_exit(0);
+		}
+	while (wait(&status) > 0)
+		must(status, "child");
+}
+
+static void
+killed_child(void)
+{
+	uint64_t enough = *done + 10000;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		hit(UINT64_MAX, 0);
+	while (*done < enough)
+		usleep(1000);
+	kill(pid, SIGKILL);
+	must(waitpid(pid, NULL, 0) != pid, "waitpid");
+}
+
+static void
 obey(const char *word, const char *value)
 {
 	uint64_t n = strtoull(value, NULL, 10);
@@ -127,6 +158,10 @@ obey(const char *word, const char *value)
 		must(chroot(value) == -1 || chdir("/") == -1, value);
 	else if (strcmp(word, "load") == 0)
 		must(dlopen(value, RTLD_NOW) == NULL, value);
+	else if (strcmp(word, "family") == 0)
+		family(n);
+	else if (strcmp(word, "killed-child") == 0)
+		killed_child();
 	else if (strcmp(word, "abort") == 0)
 		abort();
 	else if (strcmp(word, "_exit") == 0)
