@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tnfdump/expr-impl.h"
+#include "tnfdump/perprobe.h"
 #include "tnfdump/pretty-names.h"
 #include "tnfdump/xalloc.h"
 
@@ -281,18 +282,6 @@ expr_prepare(struct expr *e)
 	place_fixed(e, e->root);
 }
 
-static int
-find_member(const struct tnf_probe *probe, const char *name)
-{
-	unsigned i;
-
-	for (i = 0; i < probe->n_members; i++) {
-		if (strcmp(probe->members[i].name, name) == 0)
-			return (int)i;
-	}
-	return -1;
-}
-
 static struct expr_row *
 make_row(struct expr *e, const struct tnf_probe *probe)
 {
@@ -304,7 +293,7 @@ make_row(struct expr *e, const struct tnf_probe *probe)
 	row = xcalloc(1, sizeof(*row) + e->n_names * sizeof(row->slots[0]));
 	row->fixed = xcalloc(e->n_cached, sizeof(*row->fixed));
 	for (i = 0; i < e->n_names; i++)
-		row->slots[i] = find_member(probe, e->names[i]);
+		row->slots[i] = perprobe_member(probe, e->names[i]);
 	s.row = row;
 	for (i = 0; i < e->n_nodes; i++) {
 		if (e->nodes[i].cache != EXPR_NONE)

@@ -184,10 +184,7 @@ static void
 bind_members(struct role *r, const struct tnf_probe *probe)
 {
 	for (unsigned k = 0; k < PAIR_KEYS_MAX && r->rule->keys[k] != NULL; k++) {
-		r->member[k] = -1;
-		for (unsigned m = 0; m < probe->n_members; m++)
-			if (strcmp(probe->members[m].name, r->rule->keys[k]) == 0)
-				r->member[k] = (int)m;
+		r->member[k] = perprobe_member(probe, r->rule->keys[k]);
 		r->n_members = k + 1;
 	}
 }

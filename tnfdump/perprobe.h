@@ -1,5 +1,6 @@
 /*
- * perprobe.h - an array that grows: something of one's own for each probe.
+ * perprobe.h - an array that grows: something of one's own for each probe,
+ * such as where in its events a member is.
  */
 #ifndef TNFDUMP_PERPROBE_H
 #define TNFDUMP_PERPROBE_H
@@ -28,6 +29,16 @@ perprobe(struct perprobe *t, const struct tnf_probe *p, size_t size)
 		t->n = n;
 	}
 	return t->base + p->id * size;
+}
+
+/* Index of a member, or -1. */
+static inline int
+perprobe_member(const struct tnf_probe *p, const char *name)
+{
+	for (unsigned i = 0; i < p->n_members; i++)
+		if (strcmp(p->members[i].name, name) == 0)
+			return (int)i;
+	return -1;
 }
 
 #endif

@@ -60,23 +60,14 @@ states_new(state_span_fn *span, void *arg)
 	return s;
 }
 
-static int
-member(const struct tnf_probe *p, const char *name)
-{
-	for (unsigned i = 0; i < p->n_members; i++)
-		if (strcmp(p->members[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
 static struct meaning
 find_meaning(const struct tnf_probe *p)
 {
 	struct meaning m = { W_NONE, -1, -1 };
 
 	if (strcmp(p->name, "thread_state") == 0) {
-		m.tid = member(p, "tid");
-		m.state = member(p, "state");
+		m.tid = perprobe_member(p, "tid");
+		m.state = perprobe_member(p, "state");
 		if (m.state >= 0)
 			m.what = W_STATE;
 	} else if (strcmp(p->name, "thread_exit") == 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tnfdump/expr.h"
+#include "tnfdump/hash.h"
 #include "tnfdump/pretty-names.h"
 #include "tnfdump/stats.h"
 #include "tnfdump/tnfdump.h"
@@ -136,11 +137,9 @@ static struct stats_row *
 row_of(struct stats *s, bool pair)
 {
 	size_t len = (size_t)(s->key.p - s->key.base);
-	uint64_t hash = pair ? 7 : 14695981039346656037u;
+	uint64_t hash = hash_bytes(s->key.base, len) + pair;
 	struct stats_row **at, *r;
 
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)s->key.base[i]) * 1099511628211u;
 	for (at = &s->bucket[hash % BUCKETS]; (r = *at) != NULL; at = &r->next)
 		if (r->hash == hash && r->len == len && r->pair == pair &&
 		    memcmp(r->text, s->key.base, len) == 0)

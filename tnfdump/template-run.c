@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tnfdump/filter.h"
+#include "tnfdump/hash.h"
 #include "tnfdump/json.h"
 #include "tnfdump/match.h"
 #include "tnfdump/options.h"
@@ -101,11 +102,8 @@ timer_hash(const struct val *v)
 	char buf[VAL_TEXT_SIZE];
 	const char *text;
 	size_t len = val_text(v, buf, &text);
-	uint64_t h = 14695981039346656037u;
 
-	while (len-- > 0)
-		h = (h ^ (unsigned char)*text++) * 1099511628211u;
-	return h;
+	return hash_bytes(text, len);
 }
 
 static struct timer **

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tnfdump/hash.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/xalloc.h"
 #include "tnfdump/formats.h"
+#include "tnfdump/print.h"
 
 #define BUCKETS		(1u << 12)
 #define FRAMES_MAX	128u
@@ -52,7 +54,7 @@ static void
 address(struct folded *f, const struct tnf_event *ev, uint64_t addr)
 {
 	uint64_t offset;
-	const char *s = origin_symbol(f->d, ev->file, addr, &offset);
+	const char *s = origin_place(f->d, ev, addr, &offset);
 
 	out_char(&f->line, ';');
 	if (s != NULL) {
@@ -84,11 +86,9 @@ static void
 count(struct folded *f)
 {
 	size_t len = (size_t)(f->line.p - f->line.base);
-	uint64_t hash = 14695981039346656037u;
+	uint64_t hash = hash_bytes(f->line.base, len);
 	struct stack **at, *s;
 
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)f->line.base[i]) * 1099511628211u;
 	for (at = &f->bucket[hash % BUCKETS]; (s = *at) != NULL; at = &s->next)
 		if (s->hash == hash && s->len == len &&
 		    memcmp(s->text, f->line.base, len) == 0) {
@@ -131,7 +131,7 @@ folded_end(struct dump *d)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (s = f->bucket[i]; s != NULL; s = next) {
 			next = s->next;
-			out_bytes(o, s->text, s->len);
+			print_chars(f->d, s->text, s->len);
 			out_char(o, ' ');
 			out_u64(o, s->count);
 			out_char(o, '\n');
