@@ -14,7 +14,7 @@
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/xalloc.h"
+#include "tnfdump/print.h"
 
 #define CONDITIONS_MAX	16
 
@@ -117,11 +117,12 @@ cell(struct out *o, double before, double after, double unit)
 }
 
 static void
-compare_row(struct out *o, const struct side *a, const struct side *b,
+compare_row(struct dump *d, const struct side *a, const struct side *b,
     const struct stats_row *x, const struct stats_row *y)
 {
 	static const enum figure shown[] = { FIG_COUNT, FIG_MEAN, FIG_P50, FIG_P99 };
 	const struct stats_row *any = x != NULL ? x : y;
+	struct out *o = &d->out;
 
 	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
 		if (i > 0 && !any->pair)
@@ -131,13 +132,14 @@ compare_row(struct out *o, const struct side *a, const struct side *b,
 		    i == 0 ? 1 : 1e3);
 	}
 	out_lit(o, "  ");
-	out_bytes(o, any->text, any->len);
+	print_chars(d, any->text, any->len);
 	out_char(o, '\n');
 }
 
 static void
-compare_rows(struct out *o, const struct side *a, const struct side *b, bool pairs)
+compare_rows(struct dump *d, const struct side *a, const struct side *b, bool pairs)
 {
+	struct out *o = &d->out;
 	bool head = false;
 
 	for (int pass = 0; pass < 2; pass++) {
@@ -155,7 +157,7 @@ compare_rows(struct out *o, const struct side *a, const struct side *b, bool pai
 				    "    p50 us A         B   change    p99 us A         B   change  what\n" :
 				    "     count A    count B   change  event\n");
 			head = true;
-			compare_row(o, a, b, pass == 0 ? r : other, pass == 0 ? other : r);
+			compare_row(d, a, b, pass == 0 ? r : other, pass == 0 ? other : r);
 		}
 	}
 }
@@ -201,8 +203,8 @@ diff_run(struct dump *d, char **paths)
 	for (int i = 0; i < 2; i++)
 		if (!read_side(&side[i], d, paths[i]))
 			return STATUS_ERROR;
-	compare_rows(&d->out, &side[0], &side[1], true);
-	compare_rows(&d->out, &side[0], &side[1], false);
+	compare_rows(d, &side[0], &side[1], true);
+	compare_rows(d, &side[0], &side[1], false);
 	for (unsigned i = 0; i < n_conditions; i++)
 		if (judge(&d->out, &conditions[i], &side[0], &side[1]))
 			status = STATUS_DIFFERS;

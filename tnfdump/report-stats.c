@@ -6,6 +6,7 @@
 
 #include "tnfdump/filter.h"
 #include "tnfdump/formats.h"
+#include "tnfdump/print.h"
 #include "tnfdump/reports.h"
 #include "tnfdump/stats.h"
 #include "tnfdump/xalloc.h"
@@ -75,7 +76,7 @@ print_pair(const struct report *rep, const struct stats_row *r)
 	cell_us(o, histogram_percentile(h, 99));
 	cell_us(o, h->max);
 	out_lit(o, "  ");
-	out_bytes(o, r->text, r->len);
+	print_chars(rep->d, r->text, r->len);
 	out_char(o, '\n');
 	if (rep->d->histogram)
 		histogram_draw(h, o);
@@ -99,7 +100,7 @@ print_rows(const struct report *rep, struct stats_row **row, size_t n)
 	for (; i < n; i++) {
 		print_rate(rep, row[i]);
 		out_lit(o, "  ");
-		out_bytes(o, row[i]->text, row[i]->len);
+		print_chars(rep->d, row[i]->text, row[i]->len);
 		out_char(o, '\n');
 	}
 }

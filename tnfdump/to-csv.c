@@ -10,6 +10,7 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/formats.h"
 #include "tnfdump/json.h"
+#include "tnfdump/print.h"
 #include "tnfdump/walltime.h"
 #include "tnfdump/xalloc.h"
 
@@ -36,21 +37,27 @@ csv_begin(struct dump *d)
 
 /* Quoted where it must be: separators, quotes, line ends. */
 static void
-field(struct out *o, const char *s, size_t n)
+field(struct csv *c, const char *s, size_t n)
 {
+	struct out *o = c->o;
+	const char *end = s + n, *part;
 	bool quote = false;
 
 	for (size_t i = 0; i < n && !quote; i++)
 		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' || s[i] == '\r';
 	if (!quote) {
-		out_bytes(o, s, n);
+		print_chars(c->d, s, n);
 		return;
 	}
 	out_char(o, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"')
-			out_char(o, '"');
-		out_char(o, s[i]);
+	for (; s < end; s = part + 1) {
+		if ((part = memchr(s, '"', (size_t)(end - s))) == NULL)
+			part = end;
+		print_chars(c->d, s, (size_t)(part - s));
+		if (part < end)
+			out_lit(o, "\"\"");
+		else
+			break;
 	}
 	out_char(o, '"');
 }
@@ -62,15 +69,15 @@ args(struct csv *c, const struct tnf_event *ev)
 	out_char(&c->args, '{');
 	json_args(&c->args, ev);
 	out_char(&c->args, '}');
-	field(c->o, c->args.base, (size_t)(c->args.p - c->args.base));
+	field(c, c->args.base, (size_t)(c->args.p - c->args.base));
 }
 
 static void
-text(struct out *o, const char *s)
+text(struct csv *c, const char *s)
 {
 	if (s != NULL)
-		field(o, s, strlen(s));
-	out_char(o, ',');
+		field(c, s, strlen(s));
+	out_char(c->o, ',');
 }
 
 static void
@@ -111,9 +118,9 @@ csv_event(struct dump *d, const struct tnf_event *ev)
 	if (ev->cpu >= 0)
 		out_i64(o, ev->cpu);
 	out_char(o, ',');
-	text(o, origin_comm(c->d, ev));
-	text(o, ev->probe->name);
-	text(o, ev->probe->keys);
+	text(c, origin_comm(c->d, ev));
+	text(c, ev->probe->name);
+	text(c, ev->probe->keys);
 	args(c, ev);
 	out_lit(o, "\r\n");
 	return o->error != 0 || c->args.error != 0 ? -1 : 0;
