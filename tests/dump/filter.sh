@@ -20,12 +20,12 @@ keeps() {
 # lines PATTERN: how many of the classic lines match
 lines() { "$tnfdump" --no-header $trace | grep -c -E "$1"; }
 
-# refuses WORD OPTION...: exit status 2 and a message with the word
+# refuses WORD OPTION...: exit status 1 or 2 and a message with the word
 refuses() {
 	word=$1 rc=0
 	shift
 	"$tnfdump" "$@" $trace > "$TMP/out" 2> "$TMP/err" || rc=$?
-	[ $rc -ne 0 ] || fail "$*: exit status $rc"
+	[ $rc -eq 1 ] || [ $rc -eq 2 ] || fail "$*: exit status $rc"
 	grep -q -- "$word" "$TMP/err" || fail "$*: $(cat "$TMP/err")"
 	[ ! -s "$TMP/out" ] || fail "$*: printed something"
 }
@@ -65,6 +65,14 @@ keeps 0 --where 'not (nosuchmember == 1)'
 [ "$("$tnfdump" --to jsonl --probe pagein $trace | grep -c '"pagein"')" = \
     "$(lines ' pagein ')" ] || fail "jsonl with --probe"
 
+# States come from all writers; the filter chooses threads.
+for option in '-p 654' '--tid 2'; do
+	# shellcheck disable=SC2086
+	[ "$("$tnfdump" --states $option $trace | sed 1d)" = "$("$tnfdump" --states $trace |
+	    awk -v o="$option" 'NR > 1 && (o ~ /^-p/ ? $1 == 654 : $2 == 2)')" ] ||
+	    fail "--states $option: other times"
+done
+
 refuses "'=='" --where 'pid = 5'
 refuses '	         ^' --where 'pid == 5 5'
 refuses 'list of numbers' --cpu x
@@ -77,4 +85,6 @@ refuses 'no time' --to nosuch
 refuses 'names of processes' -p cat
 refuses 'name expected' --probe a,
 refuses 'first write' -r --cpu 1
+refuses 'name it with' --to ctf
+refuses 'number or string expected' --stats=,
 echo "filters agree with grep"
