@@ -12,7 +12,7 @@ ended() {
 
 # All events up to the last one are there, but for one that was on its way.
 # The numbers may begin late: a file keeps the latest.
-complete() {
+all_there() {
 	"$DUMP" f > events 2> err || wrong "tnfdump's status is not 0"
 	[ ! -s err ] || wrong "tnfdump complains"
 	sed -n 's/.*number: \([0-9]*\) text: "as long as it takes".*/\1/p' \
@@ -37,21 +37,21 @@ rm -f count
 prex -o f -c 'enable $all; continue' "$HITS" count hit=1000 _exit
 says 'target process exited'
 ended 'no: 1 of 1'
-complete
+all_there
 
 what="abort"
 rm -f count
 prex -o f -c 'enable $all; continue' "$HITS" count hit=1000 abort
 says 'disappeared'
 ended 'no: 1 of 1'
-complete
+all_there
 
 what="SIGKILL of its own"
 rm -f count
 prex -o f -c 'enable $all; continue' "$HITS" count hit=1000 kill
 says 'disappeared'
 ended 'no: 1 of 1'
-complete
+all_there
 
 what="killed while it writes"
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
@@ -65,7 +65,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	wait $prex
 	says 'disappeared'
 	ended 'no: 1 of 1'
-	complete
+	all_there
 done
 
 what="child killed while it writes"
