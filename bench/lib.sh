@@ -81,7 +81,7 @@ kernel_lock()
 {
 	[ "$(id -u)" = 0 ] || not_measured "needs root" || return
 	exec 9>"${TMPDIR:-/tmp}/tnf-kernel-test.lock"
-	flock -w 600 9 && [ ! -e /sys/fs/bpf/tnf/state ] ||
+	flock -w "${BENCH_WAIT:-600}" 9 && [ ! -e /sys/fs/bpf/tnf/state ] ||
 		not_measured "the kernel's probes are in use" || return
 	at_exit kernel_off
 }
