@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,15 +141,13 @@ settle(struct proc *p)
 	return err;
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
+static tnfctl_errcode_t
+attach(pid_t pid, tnfctl_handle_t **ret)
 {
-	tnfctl_errcode_t err = process_check(pid);
-	struct proc *p;
+	struct proc *p = proc_new(pid, false);
+	tnfctl_errcode_t err;
 
-	if (err != TNFCTL_ERR_NONE)
-		return err;
-	if ((p = proc_new(pid, false)) == NULL)
+	if (p == NULL)
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if ((err = proc_attach(p)) == TNFCTL_ERR_NONE &&
 	    (err = settle(p)) == TNFCTL_ERR_NONE)
@@ -157,4 +156,20 @@ tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 		proc_detach(p, false);
 	proc_free(p);
 	return err == TNFCTL_ERR_ACCES ? refused(pid) : err;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
+{
+	tnfctl_errcode_t err = process_check(pid);
+	sigset_t all, mask;
+
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	/* A Ctrl-C while a library is being loaded comes after it. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	err = attach(pid, ret);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return err;
 }

@@ -356,14 +356,14 @@ control_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 tnfctl_errcode_t
 control_usable(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
-	if (p->gone)
-		return fail(TNFCTL_ERR_INVALIDPROBE,
-		    "probe %lu: its object is not loaded any more", p->id);
 	if (h->proc_state == TNF_PROC_NO_BUFFER)
 		return fail(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
 		    "tnfctl_buffer_alloc() makes one", (int)h->pid);
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
 		return broken_target(h);
+	if (p->gone)
+		return fail(TNFCTL_ERR_INVALIDPROBE,
+		    "probe %lu: its object is not loaded any more", p->id);
 	return TNFCTL_ERR_NONE;
 }
 
