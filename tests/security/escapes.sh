@@ -10,7 +10,7 @@ esc=$(printf '\033')
 bad=0
 
 # A name, a key and a string that switch something on or off.
-LC_ALL=C sed "s/plain/p$esc[5n/g; s/text/$esc[5n/g; s/keys a;/keys $esc;/g" \
+LC_ALL=C sed "s/plain/p${esc}[5n/g; s/text/${esc}[5n/g; s/keys a;/keys $esc;/g" \
 	"$TNF_SOURCE/fuzz/seeds/trace/lp64" > "$TMP/trace"
 cd "$TMP" || exit 1
 while read -r options; do

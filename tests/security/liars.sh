@@ -19,6 +19,7 @@ ask() {
 	exec 3> "$TMP/in"
 	rm "$TMP/in"
 	wait_for 10 grep -q ready "$TMP/ready" || echo "$1: does not start"
+	# shellcheck disable=SC3045 # dash and bash have it
 	(ulimit -v $limit
 	exec timeout 10 "$prex" -s 128 -o "$TMP/trace" -p $pid -c 'list probes $all
 		list values; list tracefile; create &f puts; connect &f $all
