@@ -3,14 +3,26 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "samples.h"
+#include "tnfdump/filter.h"
+#include "tnfdump/template.h"
 
 #include "dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* As the text that a probe brings along. */
+static void
+own_format(struct dump *d, const char *text, size_t size)
+{
+	struct template t = { .source = dump_expr_source(d) };
+
+	statements_free(template_parse_string(&t, text, size));
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -24,6 +36,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 1u << 16)
 		return 0;
+	own_format(&d, (const char *)data, strnlen((const char *)data, size));
 	if (trace == NULL)
 		trace = sample(0);
 	bytes = mk_bytes(trace, &trace_size);
