@@ -183,7 +183,8 @@ static char *
 hit(struct thread *t, struct tnf_probe_control *probe)
 {
 	if (probe->tnf_version != TNF_PROBE_ABI ||
-	    (!__atomic_load_n(&tnf_p.guard->live, __ATOMIC_ACQUIRE) &&
+	    (!__atomic_load_n(&__atomic_load_n(&tnf_p.guard,
+	    __ATOMIC_ACQUIRE)->live, __ATOMIC_ACQUIRE) &&
 	    !tnf_process_ready()) || !tnf_thread_ready(t))
 		return NULL;
 	if (probe->event_size < 8 || probe->event_size > EVENT_MAX) {
@@ -233,6 +234,7 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	struct thread *t = &tnf_t;
 	uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
 	uint32_t size, index;
+	const struct guard *guard;
 	uint64_t since;
 	char *event;
 
@@ -246,7 +248,8 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	event = t->pos;
 	/* Without a block there is no room.  Not before that the counter is
 	   read: a thread that may not read it has no block. */
-	if (unlikely(!__atomic_load_n(&tnf_p.guard->live, __ATOMIC_RELAXED) ||
+	guard = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
+	if (unlikely(!__atomic_load_n(&guard->live, __ATOMIC_RELAXED) ||
 	    (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
 		return alloc_slow(probe, setup);
 	since = ticks() - t->tsc;
