@@ -45,6 +45,7 @@ main(int argc, char **argv)
 	char *buf = calloc(1, size);
 	struct kp_defs defs;
 	FILE *f;
+	int bad;
 
 	if (argc != 2 || buf == NULL || kp_defs_write(buf, size, 1, &defs) != 0) {
 		puts("no room for the definitions");
@@ -55,5 +56,7 @@ main(int argc, char **argv)
 		perror(argv[1]);
 		return 1;
 	}
-	return check_sizes(buf);
+	bad = check_sizes(buf);
+	free(buf);
+	return bad;
 }

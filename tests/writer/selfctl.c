@@ -16,6 +16,7 @@ extern const struct tnf_probe_ops _tnf_probe_ops;
 void
 selfctl_file(const char *path, unsigned kbytes)
 {
+	char *full;
 	int fd;
 
 	unlink(path);
@@ -23,11 +24,11 @@ selfctl_file(const char *path, unsigned kbytes)
 	if (fd == -1 || posix_fallocate(fd, 0, kbytes * 1024l) != 0)
 		err(1, "%s", path);
 	close(fd);
-	if (path[0] == '/')
-		path = strdup(path);
-	else
-		path = realpath(path, NULL);
-	strcpy(_tnf_process_control.file_name, path);
+	full = path[0] == '/' ? strdup(path) : realpath(path, NULL);
+	if (full == NULL)
+		err(1, "%s", path);
+	strcpy(_tnf_process_control.file_name, full);
+	free(full);
 	_tnf_process_control.file_size = kbytes * 1024ul;
 	_tnf_process_control.state = TNF_PROC_READY;
 }
