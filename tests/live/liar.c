@@ -45,7 +45,6 @@ visit(pid_t pid)
 int
 main(void)
 {
-	const struct rlimit limit = { 1 << 30, 1 << 30 };
 	const char *only = getenv("TNF_LIE");
 	char name[64];
 	FILE *f = popen(victim_path("victim-liar"), "r");
@@ -54,7 +53,7 @@ main(void)
 
 	CHECK(f != NULL);
 #if !defined(__SANITIZE_ADDRESS__)
-	CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+	CHECK(setrlimit(RLIMIT_AS, &(const struct rlimit){ 1 << 30, 1 << 30 }) == 0);
 #endif
 	while (fgets(name, sizeof(name), f) != NULL) {
 		double start = seconds();

@@ -281,7 +281,8 @@ END_TEST
 static void
 many_probes(int count, unsigned kbytes)
 {
-	struct tnf_probe_control *p, *all;
+	static struct tnf_probe_control *all;	/* probes live as long as the program */
+	struct tnf_probe_control *p;
 	static const struct tnf_tag_data *const slots[] = {
 		&tnf_int_tag_data, NULL
 	};
