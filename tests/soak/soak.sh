@@ -30,9 +30,12 @@ fi
 trap 'put_back; rm -rf "$TMP"' EXIT
 put_back() {
 	kill -9 $visited 2> /dev/null
-	[ $kernel = no ] || "$prex" -k -c 'ktrace off; pfilter off
-		disable $all; untrace $all; buffer dealloc' \
-		> put_back 2>&1 < /dev/null
+	[ $kernel = no ] && return
+	# One at a time: without a buffer some fail, and end a session.
+	for c in 'ktrace off' 'pfilter off' 'disable $all' 'untrace $all' \
+	    'buffer dealloc'; do
+		"$prex" -k -c "$c" < /dev/null
+	done > put_back 2>&1
 }
 
 # random N: $r is 0 to N-1.
