@@ -59,5 +59,7 @@ vnode=$(events "$pid" pagein | awk '{ s[$6] += $10 } END { for (v in s) print s[
 equal "bytes that come in" "$(events "$pid" pagein | grep "vnode: $vnode " | sum size)" $((n * 4096))
 equal "pages that go out" "$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" $n
 equal "none of them to be freed" "$(events - pageout | grep "vnode: $vnode " | sum pages_freed)" 0
-# Both layers: the file system's device, and the file that it lies in.
-equal "requests done on both layers" "$(count - biodone)" "$(count - strategy)"
+# Both layers: the file system's device, and the file that it lies in.  Requests
+# of others may be under way when tracing goes on or off.
+within "requests done on both layers" "$(count - biodone)" \
+	$(($(count - strategy) - 8)) $(($(count - strategy) + 8))
