@@ -89,29 +89,44 @@ static bool too_far(const struct kp_cpu *cpu, u64 pos)
 	return ahead > KP_CPU_AHEAD;
 }
 
-/* Space for 'size' bytes in a block that has room for 'room'; 0: none. */
-static u64 reserve(struct kp_cpu *cpu, u32 size, u32 room)
+#define AGAIN	1ull		/* no position: below a block's header */
+
+/* One try at what reserve() does.  Not inline, like all that is called in a loop
+   or on many paths: the verifier takes each such function once. */
+__noinline u64 try_reserve(struct kp_cpu *cpu, u32 size, u32 room)
 {
 	struct kp_block *b;
 	u64 old, pos;
 
+	if (cpu == NULL)
+		return 0;
+	pos = old = read_once(cpu->cursor);
+	if (KP_OFFSET_OF(pos) + room > KP_BLOCK_END) {
+		pos = block_after(cpu, old);
+		if (too_far(cpu, pos))
+			return lose(cpu, TNF_LOST_NESTED);
+		b = block_at(cpu, pos);
+		if (b == NULL)
+			return lose(cpu, TNF_LOST_NO_BLOCK);
+		block_open(b, pos >> 32);
+		pos += KP_BLOCK_HEADER;
+	}
+	if (__sync_val_compare_and_swap(&cpu->cursor, old, pos + size) != old)
+		return AGAIN;
+	if (!KP_SAME_BLOCK(pos, old))
+		block_close(cpu, old);
+	return pos;
+}
+
+/* Space for 'size' bytes in a block that has room for 'room'; 0: none. */
+static u64 reserve(struct kp_cpu *cpu, u32 size, u32 room)
+{
+	u64 pos;
+
 	for (int i = 0; i < 4; i++) {
-		pos = old = read_once(cpu->cursor);
-		if (KP_OFFSET_OF(pos) + room > KP_BLOCK_END) {
-			pos = block_after(cpu, old);
-			if (too_far(cpu, pos))
-				return lose(cpu, TNF_LOST_NESTED);
-			b = block_at(cpu, pos);
-			if (b == NULL)
-				return lose(cpu, TNF_LOST_NO_BLOCK);
-			block_open(b, pos >> 32);
-			pos += KP_BLOCK_HEADER;
-		}
-		if (__sync_val_compare_and_swap(&cpu->cursor, old, pos + size) == old) {
-			if (!KP_SAME_BLOCK(pos, old))
-				block_close(cpu, old);
+		pos = try_reserve(cpu, size, room);
+		if (pos != AGAIN)
 			return pos;
-		}
 	}
 	return lose(cpu, TNF_LOST_NESTED);
 }
@@ -175,6 +190,24 @@ __noinline int publish(struct kp_cpu *cpu, u64 from, u64 to)
 			END_OF(b) = 0;
 		}
 		from = block_after(cpu, from);
+	}
+	return 0;
+}
+
+/* Of writers that came after the outermost one had looked, up to now. */
+__noinline int publish_rest(struct kp_cpu *cpu, u64 from)
+{
+	u64 pos;
+
+	if (cpu == NULL)
+		return 0;
+	for (int i = 0; i < 4; i++) {
+		write_once(cpu->nest, 1);
+		pos = read_once(cpu->cursor);
+		publish(cpu, from, pos);
+		write_once(cpu->nest, 0);
+		if (read_once(cpu->cursor) == pos)
+			break;
 	}
 	return 0;
 }

@@ -126,15 +126,17 @@ fill_buffer(struct kp *kp, size_t size)
 }
 
 static void
-fill_state(struct kp_shared *s)
+fill_state(struct kp *kp)
 {
+	struct kp_shared *s = kp->state;
+
 	s->on = 0;
 	s->tracing = 0;
 	s->refused = 0;
 	s->cookie = 0;
-	s->gfp_movable = 1u << kp_enum_bit("___GFP_MOVABLE_BIT", 3);
-	s->gfp_zero = 1u << kp_enum_bit("___GFP_ZERO_BIT", 8);
-	s->bio_remapped = 1u << kp_enum_bit("BIO_REMAPPED", 10);
+	s->gfp_movable = kp->gfp_movable;
+	s->gfp_zero = kp->gfp_zero;
+	s->bio_remapped = kp->bio_remapped;
 	kp_symbols_find(s);
 }
 
@@ -158,7 +160,7 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 	kp_pins_remove(KP_DIR_PROG);
 	if ((r = kp_state_make(kp)) < 0)
 		return r;
-	fill_state(kp->state);
+	fill_state(kp);
 	if ((r = kp_load(kp, size)) < 0 || (r = fill_buffer(kp, size)) < 0) {
 		kp_forget(kp);
 		return r;

@@ -36,6 +36,7 @@ struct kp {
 	char		*buf;		/* mapping of the buffer, or NULL */
 	size_t		 buf_size;
 	uint64_t	 missing;	/* programs that this kernel has no hook for */
+	__u32		 gfp_movable, gfp_zero, bio_remapped;	/* its flags */
 	pid_t		*kept;		/* the filter's set, while nothing is pinned */
 	int		 kepts;
 	char		 attrs[1024];
@@ -61,9 +62,8 @@ void kp_state_close(struct kp *);
 int kp_state_usable(struct kp *);	/* -EPROTO: of another version */
 
 /* hooks.c */
-int kp_hooks_find(struct kp *);
+int kp_hooks_find(struct kp *);	/* reads the BTF once: some 25 ms */
 uint64_t kp_needs(const struct kp *, const struct kp_row *);
-int kp_enum_bit(const char *name, int otherwise);
 
 /* buffer.c */
 void kp_forget(struct kp *);

@@ -1,5 +1,5 @@
 /*
- * hooks.c - which hooks this kernel has, by its BTF.
+ * hooks.c - which hooks this kernel has, and its numbers for things, by its BTF.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -62,6 +62,39 @@ wrong_switch(const struct btf *btf)
 	return both;
 }
 
+/* The values of enumerators of enums without a name, which CO-RE cannot ask for;
+   what they are in 6.1 stands for what this kernel lacks. */
+static void
+find_bits(struct kp *kp, const struct btf *btf)
+{
+	const struct bit {
+		const char *name;
+		__u32 *bit;
+		int otherwise;
+	} bits[] = {
+		{ "___GFP_MOVABLE_BIT", &kp->gfp_movable, 3 },
+		{ "___GFP_ZERO_BIT", &kp->gfp_zero, 8 },
+		{ "BIO_REMAPPED", &kp->bio_remapped, 10 },
+	};
+	const size_t n = sizeof bits / sizeof bits[0];
+	const struct btf_type *t;
+	const char *name;
+
+	for (size_t b = 0; b < n; b++)
+		*bits[b].bit = 1u << bits[b].otherwise;
+	for (unsigned id = 1; id < btf__type_cnt(btf); id++) {
+		t = btf__type_by_id(btf, id);
+		if (!btf_is_enum(t) || t->name_off != 0)
+			continue;
+		for (unsigned i = 0; i < btf_vlen(t); i++) {
+			name = btf__name_by_offset(btf, btf_enum(t)[i].name_off);
+			for (size_t b = 0; b < n; b++)
+				if (strcmp(name, bits[b].name) == 0)
+					*bits[b].bit = 1u << btf_enum(t)[i].val;
+		}
+	}
+}
+
 int
 kp_hooks_find(struct kp *kp)
 {
@@ -71,6 +104,7 @@ kp_hooks_find(struct kp *kp)
 	if (btf == NULL)
 		return kp_fail(kp, -ENOTSUP, "/sys/kernel/btf/vmlinux: the kernel does "
 		    "not describe its types: needs CONFIG_DEBUG_INFO_BTF");
+	find_bits(kp, btf);
 	kp->missing = wrong_switch(btf);
 	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
 		p = &kp_programs[i];
@@ -93,25 +127,4 @@ kp_needs(const struct kp *kp, const struct kp_row *row)
 	if ((needs & both) == both && (kp->missing & both) != both)
 		needs &= ~(kp->missing & both);
 	return needs;
-}
-
-/* The value of an enumerator of an enum without a name. */
-int
-kp_enum_bit(const char *name, int otherwise)
-{
-	struct btf *btf = kernel_btf();
-	int bit = otherwise;
-
-	for (unsigned id = 1; btf != NULL && id < btf__type_cnt(btf); id++) {
-		const struct btf_type *t = btf__type_by_id(btf, id);
-
-		if (!btf_is_enum(t) || t->name_off != 0)
-			continue;
-		for (unsigned i = 0; i < btf_vlen(t); i++)
-			if (strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off),
-			    name) == 0)
-				bit = btf_enum(t)[i].val;
-	}
-	btf__free(btf);
-	return bit;
 }

@@ -49,21 +49,30 @@ static __always_inline void page_info(struct page *page, struct page_info *p)
 	p->flags = folio_flags(folio);
 }
 
-/* Pages of a write that the reclaim scan waits for. */
-static __always_inline u32 reclaim_pages(struct bio *bio, bool done)
+/* Pages of one piece of a write that the reclaim scan waits for.  These two are
+   not inline: the verifier takes the body of the loop once. */
+__noinline u32 reclaim_part(u64 vec, u32 done)
 {
-	u32 n = 0, count = BPF_CORE_READ(bio, bi_vcnt);
-	struct bio_vec *vec = BPF_CORE_READ(bio, bi_io_vec), v;
 	struct page_info p;
+	struct bio_vec v;
 
-	for (u32 i = 0; i < PAGES_MAX && i < count; i++) {
-		bpf_probe_read_kernel(&v, sizeof v, vec + i);
-		page_info(v.bv_page, &p);
-		/* Without writeback the same bit means read-ahead. */
-		if (has_flag(p.flags, PG_reclaim) &&
-		    (done ? !has_flag(p.flags, PG_active) : has_flag(p.flags, PG_writeback)))
-			n += (v.bv_len + PAGE_SIZE - 1) / PAGE_SIZE;
-	}
+	bpf_probe_read_kernel(&v, sizeof v, (void *)vec);
+	page_info(v.bv_page, &p);
+	/* Without writeback the same bit means read-ahead. */
+	if (!has_flag(p.flags, PG_reclaim) ||
+	    (done ? has_flag(p.flags, PG_active) : !has_flag(p.flags, PG_writeback)))
+		return 0;
+	return (v.bv_len + PAGE_SIZE - 1) / PAGE_SIZE;
+}
+
+__noinline u32 reclaim_pages(u64 at, u32 done)
+{
+	struct bio *bio = (void *)at;
+	u32 n = 0, count = BPF_CORE_READ(bio, bi_vcnt);
+	u64 vec = (u64)BPF_CORE_READ(bio, bi_io_vec);
+
+	for (u32 i = 0; i < PAGES_MAX && i < count; i++)
+		n += reclaim_part(vec + i * sizeof(struct bio_vec), done);
 	return n;
 }
 
@@ -201,7 +210,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	if (op == REQ_OP_WRITE && paging.vnode != 0) {
 		io.vnode = paging.vnode;
 		io.pages = (io.left + PAGE_SIZE - 1) / PAGE_SIZE;
-		io.reclaim = reclaim_pages(bio, false);
+		io.reclaim = reclaim_pages(hook_argument(ctx, 0), false);
 	}
 	if (op == REQ_OP_READ && paging.vnode != 0) {
 		if (paging.swap)
@@ -230,7 +239,7 @@ static __always_inline void biodone(u64 bio, const struct io *io)
 	event_end(&hit);
 }
 
-static __always_inline void pageout(struct bio *bio, const struct io *io)
+static __always_inline void pageout(u64 bio, const struct io *io)
 {
 	struct kp_pageout *e;
 	struct hit hit;
@@ -267,7 +276,7 @@ __noinline int bytes_done(u64 bio, u32 bytes)
 		io->left -= bytes;
 		return 0;
 	}
-	pageout((struct bio *)bio, io);
+	pageout(bio, io);
 	biodone(bio, io);
 	bpf_map_delete_elem(&ios, &bio);
 	return 0;
@@ -280,20 +289,32 @@ int bio_done(struct bpf_raw_tracepoint_args *ctx)
 	return bytes_done(ctx->args[1], 0xffffffff);
 }
 
+#define NOT_REACHED	0xffffffff
+
+/* Of 'left' bytes of a request that are done, the first are this bio's. */
+__noinline u32 bio_share(u64 bio, u32 left)
+{
+	u32 size = BPF_CORE_READ((struct bio *)bio, bi_iter.bi_size);
+	u32 n = size < left ? size : left;
+
+	if (size != 0 && n == 0)
+		return NOT_REACHED;
+	bytes_done(bio, n);
+	return n;
+}
+
 SEC("raw_tp/block_rq_complete")
 int request_done(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct request *rq = (void *)ctx->args[0];
-	u32 left = ctx->args[2], size, n;
+	u32 left = ctx->args[2], n;
 	u64 bio = (u64)BPF_CORE_READ(rq, bio), next;
 
 	for (int i = 0; i < BIOS_MAX && bio != 0; i++) {
-		size = BPF_CORE_READ((struct bio *)bio, bi_iter.bi_size);
 		next = (u64)BPF_CORE_READ((struct bio *)bio, bi_next);
-		n = size < left ? size : left;
-		if (size != 0 && n == 0)
+		n = bio_share(bio, left);
+		if (n == NOT_REACHED)
 			break;
-		bytes_done(bio, n);
 		left -= n;
 		bio = next;
 	}

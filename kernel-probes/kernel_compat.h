@@ -156,4 +156,14 @@ static __always_inline bool in_syscall(const struct pt_regs___kernel *regs)
 	return (long)regs->orig_ax >= 0;
 }
 
+/* An argument of a tp_btf hook as a number: a function that the verifier takes
+   by itself accepts no kernel pointer. */
+static __always_inline u64 hook_argument(void *ctx, u32 n)
+{
+	u64 v = 0;
+
+	bpf_probe_read_kernel(&v, sizeof v, (u64 *)ctx + n);
+	return v;
+}
+
 #endif /* KP_KERNEL_COMPAT_H */

@@ -12,7 +12,9 @@
 
 #include "write.bpf.h"
 
-#define SEARCH_WORDS	384	/* from the hook upwards */
+#define SEARCH_STEP	16	/* words that one call looks at */
+#define SEARCH_MARGIN	4	/* around a word, for the rest of an entry */
+#define SEARCH_WORDS	(24 * SEARCH_STEP + 2 * SEARCH_MARGIN)	/* from the hook upwards */
 #define QUEUE_WALK	16	/* entries between ours and the head */
 
 struct stack_words {
@@ -61,7 +63,7 @@ __noinline u64 entry_queue(u32 i)
 	bool plain;
 
 	w = bpf_map_lookup_elem(&stack_words, &zero);
-	if (w == NULL || i < 4 || i >= SEARCH_WORDS - 4)
+	if (w == NULL || i < SEARCH_MARGIN || i >= SEARCH_WORDS - SEARCH_MARGIN)
 		return 0;
 	next = func = w->word[i + 1];
 	link = *(volatile u64 *)&w->ctx + (i + 1) * 8;
@@ -77,6 +79,24 @@ __noinline u64 entry_queue(u32 i)
 	if (plain && func == state.wake_bit)
 		return w->word[i - 4];		/* the word of the bit */
 	return queue_head(next);
+}
+
+__noinline u64 search_words(u64 task, u32 from, u32 words)
+{
+	struct stack_words *w;
+	u32 zero = 0;
+	u64 r;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	if (w == NULL || from > SEARCH_WORDS - SEARCH_MARGIN - SEARCH_STEP)
+		return 0;
+	for (u32 i = 0; i < SEARCH_STEP; i++) {
+		if (from + i + SEARCH_MARGIN > words)
+			break;
+		if (w->word[from + i] == task && (r = entry_queue(from + i)) != 0)
+			return r;
+	}
+	return 0;
 }
 
 __noinline u64 search_stack(u64 task, u64 end)
@@ -96,15 +116,9 @@ __noinline u64 search_stack(u64 task, u64 end)
 	    bpf_probe_read_kernel(w->word, bytes, (void *)base) != 0)
 		return 0;
 	words = bytes / 8;
-	for (u32 i = 4; i < SEARCH_WORDS - 4; i++) {
-		if (i + 4 > words)
-			break;
-		if (w->word[i] != task)
-			continue;
-		r = entry_queue(i);
-		if (r != 0)
+	for (u32 i = SEARCH_MARGIN; i < SEARCH_WORDS - SEARCH_MARGIN && i < words; i += SEARCH_STEP)
+		if ((r = search_words(task, i, words)) != 0)
 			return r;
-	}
 	return 0;
 }
 
@@ -113,15 +127,19 @@ __noinline u64 search_stack(u64 task, u64 end)
  * a program's own variables may not be (since 6.13).  The address goes through
  * memory because the verifier does not count with pointers to a context.
  */
-static __always_inline u64 wait_queue(struct task_struct *t, void *ctx)
+static __always_inline void search_from(void *ctx)
 {
 	struct stack_words *w;
 	u32 zero = 0;
 
 	w = bpf_map_lookup_elem(&stack_words, &zero);
-	if (w == NULL)
-		return 0;
-	*(volatile u64 *)&w->ctx = (u64)ctx;
+	if (w != NULL)
+		*(volatile u64 *)&w->ctx = (u64)ctx;
+}
+
+/* The queue that the current thread sleeps on, or 0. */
+static __always_inline u64 wait_queue(struct task_struct *t)
+{
 	return search_stack(bpf_get_current_task(),
 	    (u64)BPF_CORE_READ(t, stack) + KERNEL_STACK_SIZE - 8);
 }

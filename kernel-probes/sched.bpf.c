@@ -146,9 +146,16 @@ static __always_inline u32 user_fault_state(const struct context *c)
 	return c->error & 0x10 ? KP_TFAULT : KP_DFAULT;
 }
 
-static __always_inline u32 state_asleep(struct task_struct *t,
-    const struct context *c, const struct pt_regs___kernel *regs)
+/*
+ * The next three look at the thread that goes off this CPU, which is still the
+ * current one.  They are not inline, so that the verifier follows none of their
+ * many ways into what comes after.
+ */
+__noinline u32 state_asleep(const struct context *c)
 {
+	struct task_struct *t = bpf_get_current_task_btf();
+	const struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(t);
+
 	if (t->flags & PF_KTHREAD)
 		return KP_SLEEP;
 	switch (fault_of(t, c)) {
@@ -174,9 +181,10 @@ static __always_inline u32 state_running(struct task_struct *t)
 	return fault_of(t, c) == FAULT_USER ? user_fault_state(c) : KP_USER;
 }
 
-static __always_inline u64 block_reason(struct task_struct *t, void *ctx,
-    const struct context *c, const struct pt_regs___kernel *regs)
+__noinline u64 block_reason(const struct context *c)
 {
+	struct task_struct *t = bpf_get_current_task_btf();
+	const struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(t);
 	u64 r;
 
 	if (c != NULL && c->lock != 0)
@@ -186,23 +194,34 @@ static __always_inline u64 block_reason(struct task_struct *t, void *ctx,
 	if (t->pi_blocked_on != NULL)
 		return (u64)BPF_CORE_READ(t, pi_blocked_on, lock);
 	if (t->flags & PF_KTHREAD)
-		return state.recover ? wait_queue(t, ctx) : 0;
+		return state.recover ? wait_queue(t) : 0;
 	if ((r = futex_address(regs)) != 0)
 		return r;
-	if (state.recover && (r = wait_queue(t, ctx)) != 0)
+	if (state.recover && (r = wait_queue(t)) != 0)
 		return r;
 	return file_address(t, regs);
+}
+
+/* Where in the frames that were taken the callers of schedule() begin. */
+__noinline u32 frames_ours(void)
+{
+	u32 zero = 0, from = 4;
+	struct frames *f = bpf_map_lookup_elem(&frames, &zero);
+
+	if (f == NULL)
+		return from;
+	for (u32 i = 0; i < FRAMES_OURS; i++)
+		if (f->pc[i] >= state.schedule_start && f->pc[i] < state.schedule_end)
+			from = i + 1;
+	return from;
 }
 
 /* The frames above schedule(), 'depth' of them at most: where they begin. */
 static __always_inline u32 stack_walk(void *ctx, struct frames *f, u32 depth, u32 *n)
 {
 	long got = bpf_get_stack(ctx, f->pc, (depth + FRAMES_OURS) * 8, 0);
-	u32 have = got < 0 ? 0 : (u32)got / 8, from = 4;
+	u32 have = got < 0 ? 0 : (u32)got / 8, from = frames_ours();
 
-	for (u32 i = 0; i < FRAMES_OURS; i++)
-		if (f->pc[i] >= state.schedule_start && f->pc[i] < state.schedule_end)
-			from = i + 1;
 	have = have > from ? have - from : 0;
 	*n = have < depth ? have : depth;
 	return from;
@@ -217,8 +236,7 @@ static __always_inline void stack_write(struct kp_symbols *s, struct frames *f,
 		s->pc[i] = f->pc[(from + i) % FRAMES];
 }
 
-static __always_inline void thread_block(struct task_struct *t, void *ctx,
-    const struct context *c, const struct pt_regs___kernel *regs)
+static __always_inline void thread_block(void *ctx, const struct context *c)
 {
 	u32 depth = state.stack_depth, zero = 0, n = 0, from, size;
 	struct kp_thread_block *e;
@@ -231,7 +249,9 @@ static __always_inline void thread_block(struct task_struct *t, void *ctx,
 	f = bpf_map_lookup_elem(&frames, &zero);
 	if (f == NULL)
 		return;
-	reason = block_reason(t, ctx, c, regs);
+	if (state.recover)
+		search_from(ctx);
+	reason = block_reason(c);
 	if (depth > KP_STACK_MAX)
 		depth = KP_STACK_MAX;
 	from = depth != 0 ? stack_walk(ctx, f, depth, &n) : 0;
@@ -252,21 +272,19 @@ static __always_inline void outgoing(struct task_struct *t, void *ctx,
 {
 	struct kp_thread_state *e;
 	struct context *c;
-	const struct pt_regs___kernel *regs;
 	struct hit hit;
 	u32 s;
 
 	if (task_state & TASK_DEAD)
 		return;
 	c = context_of(t);
-	regs = (void *)bpf_task_pt_regs(t);
 	if (preempt || (task_state & 0xff) == 0) {
 		thread_queue(t, bpf_get_smp_processor_id(), BPF_CORE_READ(t, se.cfs_rq, rq));
 		s = KP_WAIT_CPU;
 	} else if (task_state & TASK_STOPPED_OR_TRACED)
 		s = KP_STOPPED;
 	else
-		s = state_asleep(t, c, regs);
+		s = state_asleep(c);
 	if (is_on(KP_BIT(KP_THREAD_STATE_OUT)) &&
 	    (e = EVENT(&hit, THREAD_STATE_OUT, kp_thread_state)) != NULL) {
 		e->state = s;
@@ -274,7 +292,7 @@ static __always_inline void outgoing(struct task_struct *t, void *ctx,
 		event_end(&hit);
 	}
 	if (s != KP_WAIT_CPU)
-		thread_block(t, ctx, c, regs);
+		thread_block(ctx, c);
 }
 
 static __always_inline void incoming(struct task_struct *t)

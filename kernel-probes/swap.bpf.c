@@ -48,7 +48,7 @@ int find_nodes(struct bpf_iter__task *ctx)
 }
 
 /* An array's stride is not relocated with its element: step by hand. */
-static __noinline u64 node_pages(u64 node, bool needed)
+__noinline u64 node_pages(u64 node, u32 needed)
 {
 	u64 sum = 0, size = bpf_core_type_size(struct zone);
 	u64 first = node + bpf_core_field_offset(struct pglist_data, node_zones);
@@ -72,7 +72,7 @@ static __noinline u64 node_pages(u64 node, bool needed)
 	return sum;
 }
 
-static __always_inline u64 all_pages(bool needed)
+__noinline u64 all_pages(u32 needed)
 {
 	u64 sum = 0, *node;
 

@@ -2,6 +2,7 @@
  * symbols.c - addresses of kernel functions that the programs compare with.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "handle.h"
@@ -11,19 +12,27 @@ struct wanted {
 	__u64		*at;
 };
 
-static void
+/* How many of the wanted are found with this one. */
+static unsigned
 note(const struct wanted *w, const char *name, unsigned long long at)
 {
 	for (; w->name != NULL; w++)
-		if (strcmp(w->name, name) == 0)
+		if (strcmp(w->name, name) == 0 && *w->at == 0) {
 			*w->at = at;
+			return 1;
+		}
+	return 0;
 }
 
-/* Addresses read as 0 if the kernel hides them: then the programs do without. */
+/*
+ * Addresses read as 0 if the kernel hides them: then the programs do without.
+ * The list is long and slow to read (some 80 ms), and the kernel's own text
+ * comes first and in order: we leave when everything is found.
+ */
 void
 kp_symbols_find(struct kp_shared *s)
 {
-	__u64 schedule = 0, after = ~0ull;
+	__u64 schedule = 0, after = 0;
 	const struct wanted wanted[] = {
 		{ "kthread", &s->kthread },
 		{ "_stext", &s->text_start },
@@ -34,23 +43,25 @@ kp_symbols_find(struct kp_shared *s)
 		{ "wake_bit_function", &s->wake_bit },
 		{ NULL, NULL },
 	};
-	char line[512], name[256];
+	unsigned missing = sizeof wanted / sizeof wanted[0] - 1;
+	char line[512], *name;
 	unsigned long long at;
-	FILE *f;
+	FILE *f = fopen("/proc/kallsyms", "re");
 
-	for (int pass = 0; pass < 2; pass++) {
-		f = fopen("/proc/kallsyms", "re");
-		if (f == NULL)
-			return;
-		while (fgets(line, sizeof line, f) != NULL) {
-			if (sscanf(line, "%llx %*c %255s", &at, name) != 2)
-				continue;
-			if (pass == 0)
-				note(wanted, name, at);
-			else if (at > schedule && at < after)
-				after = at;	/* where schedule() ends */
-		}
-		fclose(f);
+	if (f == NULL)
+		return;
+	for (const struct wanted *w = wanted; w->name != NULL; w++)
+		*w->at = 0;
+	while ((missing > 0 || after == 0) && fgets(line, sizeof line, f) != NULL) {
+		at = strtoull(line, &name, 16);
+		if (at == 0 || strlen(name) < 4)
+			continue;
+		name += 3;		/* blank, kind, blank */
+		name[strcspn(name, "\t\n")] = '\0';
+		if (after == 0 && schedule != 0 && at > schedule)
+			after = at;	/* where schedule() ends */
+		missing -= note(wanted, name, at);
 	}
-	s->schedule_end = schedule == 0 ? 0 : after;
+	fclose(f);
+	s->schedule_end = after;
 }

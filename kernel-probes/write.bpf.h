@@ -53,6 +53,7 @@ extern volatile struct kp_shared state;
 
 u64 write_slowly(struct kp_cpu *cpu, u64 time, u32 size, u32 room);
 int publish(struct kp_cpu *cpu, u64 from, u64 to);
+int publish_rest(struct kp_cpu *cpu, u64 from);
 
 struct hit {			/* an event under way */
 	struct kp_cpu *cpu;
@@ -186,18 +187,14 @@ static __always_inline void writer_leave(struct hit *hit)
 		write_once(cpu->nest, nest - 1);
 		return;
 	}
-	for (int i = 0; i < 4; i++) {
-		pos = read_once(cpu->cursor);
-		if (KP_SAME_BLOCK(pos, outer) && hit->block != NULL)
-			write_once(hit->block->h.bytes_valid, KP_OFFSET_OF(pos));
-		else
-			publish(cpu, outer, pos);
-		write_once(cpu->nest, 0);
-		if (read_once(cpu->cursor) == pos)
-			return;
-		write_once(cpu->nest, 1);
-	}
+	pos = read_once(cpu->cursor);
+	if (KP_SAME_BLOCK(pos, outer) && hit->block != NULL)
+		write_once(hit->block->h.bytes_valid, KP_OFFSET_OF(pos));
+	else
+		publish(cpu, outer, pos);
 	write_once(cpu->nest, 0);
+	if (read_once(cpu->cursor) != pos)
+		publish_rest(cpu, outer);
 }
 
 static __always_inline void event_end(struct hit *hit)
