@@ -216,22 +216,6 @@ complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
 	return false;
 }
 
-/* The less time the copy takes, the nearer to one instant it is: so on a busy
-   machine it goes first, if it may. */
-static void
-hurry(bool on)
-{
-	static int before;
-
-	if (on) {
-		errno = 0;
-		before = getpriority(PRIO_PROCESS, 0);
-		if (errno != 0)
-			before = 0;
-	}
-	setpriority(PRIO_PROCESS, 0, on ? -20 : before);
-}
-
 static bool
 copy_buffer(const struct source *src, struct job *j, bool want_context)
 {
@@ -246,11 +230,8 @@ copy_buffer(const struct source *src, struct job *j, bool want_context)
 		j->error = errno;
 		r = SNAPSHOT_SINK;
 	}
-	if (r == SNAPSHOT_OK) {
-		hurry(true);
+	if (r == SNAPSHOT_OK)
 		r = snapshot_copy(&s, &sink);
-		hurry(false);
-	}
 	return complain_snapshot(&s, r, j->error);
 }
 
@@ -290,6 +271,14 @@ extract(struct source *src, struct job *j, const struct options *o)
 	return e == 0;
 }
 
+/* The sooner and faster the copy is made, the less is overwritten: so on a busy
+   machine we go first, if we may. */
+static void
+hurry(void)
+{
+	setpriority(PRIO_PROCESS, 0, -20);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -301,6 +290,7 @@ main(int argc, char **argv)
 	if (argc > 0 && argv[0] != NULL && argv[0][0] != '\0')
 		program = argv[0];
 	parse_options(argc, argv, &o);
+	hurry();
 	if (!open_output(&j.out, o.file))
 		return 1;
 	catch_signals(&j.out);
