@@ -1,8 +1,9 @@
 #!/bin/sh
-# kernel.sh - what a system call costs while both its ends are recorded.
+# kernel.sh - what a system call and a switch of threads cost while recorded.
 #
 # CPU nanoseconds that are added to one getppid(2), beside an empty pair of
-# programs at the same places, perf, trace-cmd and bpftrace, in the same run.
+# programs at the same places, perf, trace-cmd and bpftrace, in the same run; and
+# to one switch between two threads that wake each other through pipes.
 . "$(dirname "$0")/lib.sh"
 
 b=$BENCH_BUILD
@@ -28,7 +29,8 @@ ours()	# ROUND BARE WHAT PROBE...
 	_round=$1 _bare0=$2 _what=$3
 	shift 3
 	"$kpctl" enable "$@" && "$kpctl" on || return 1
-	added "$_what" "$_round" "$_bare0" "$loop" "$calls" "$cpu"
+	# shellcheck disable=SC2086 # may begin with an option
+	added "$_what" "$_round" "$_bare0" "$loop" $calls "$cpu"
 	"$kpctl" off
 	"$kpctl" disable "$@"
 }
@@ -63,8 +65,30 @@ in_ring()
 no_ring() { stop_ours; [ ! -d "$ring" ] || rmdir "$ring"; }
 at_exit no_ring
 
+# a switch on which a thread blocks: why, and with which stack
+blocks()	# ROUND
+{
+	_calls=$calls
+	calls="-s $((calls / 4))"
+	# shellcheck disable=SC2086 # an option and its value
+	bare=$("$loop" $calls "$cpu")
+	row "switch alone" ns/switch "$1" "$bare"
+	for depth in 0 8 32; do
+		"$kpctl" set stack_depth $depth && "$kpctl" set recover_reason 0
+		ours "$1" "$bare" "thread_block, stack of $depth" thread_block
+	done
+	"$kpctl" set recover_reason 1
+	ours "$1" "$bare" "thread_block, 32 and the wait queue" thread_block
+	ours "$1" "$bare" "thread_state" thread_state
+	# shellcheck disable=SC2086
+	[ -z "$perf" ] || added "perf record -g of sched_switch" "$1" "$bare" \
+		perf record -q -g -a -o "$BENCH_TMP/perf" -e sched:sched_switch "$loop" $calls "$cpu"
+	calls=$_calls
+}
+
 round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+	blocks $round
 	bare=$("$loop" "$calls" "$cpu")
 	row "getppid alone" ns/call $round "$bare"
 	added "empty pair" $round "$bare" "$floor" "$loop" "$calls" "$cpu"

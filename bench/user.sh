@@ -17,6 +17,12 @@ ours()	# SUFFIX ROUND THREADS
 }
 
 
+# Eight blocks a thread.
+crowd()	# ROUND
+{
+	sample "tnf none x1000 threads, 4 MiB" ns "$1" "$b/bench-probe" --one none $((loops / 200)) 1000
+}
+
 peers_lttng()	# ROUND
 {
 	[ -x "$b/peer-lttng" ] || return 0
@@ -28,6 +34,11 @@ peers_lttng()	# ROUND
 			sample "lttng-ust $what$c" ns "$1" "$b/peer-lttng" $what $((loops / 5)) 1
 			lttng_end
 		done
+		[ $context = no ] || {
+			lttng_begin snapshot yes || return 0
+			sample "lttng-ust none +ids x2 threads" ns "$1" "$b/peer-lttng" none $((loops / 5)) 2
+			lttng_end
+		}
 	done
 }
 
@@ -54,6 +65,7 @@ round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	ours "" $round 1
 	ours " x2 threads" $round 2
+	crowd $round
 	peers_lttng $round
 	peers_usdt $round
 done
