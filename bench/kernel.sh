@@ -69,16 +69,16 @@ at_exit no_ring
 blocks()	# ROUND
 {
 	_calls=$calls
-	calls="-s $((calls / 4))"
+	calls="-s $((calls / 2))"
 	# shellcheck disable=SC2086 # an option and its value
 	bare=$("$loop" $calls "$cpu")
 	row "switch alone" ns/switch "$1" "$bare"
 	for depth in 0 8 32; do
 		"$kpctl" set stack_depth $depth && "$kpctl" set recover_reason 0
-		ours "$1" "$bare" "thread_block, stack of $depth" thread_block
+		ours "$1" "$bare" "thread_block: stack of $depth" thread_block
 	done
 	"$kpctl" set recover_reason 1
-	ours "$1" "$bare" "thread_block, 32 and the wait queue" thread_block
+	ours "$1" "$bare" "thread_block: 32 and the wait queue" thread_block
 	ours "$1" "$bare" "thread_state" thread_state
 	# shellcheck disable=SC2086
 	[ -z "$perf" ] || added "perf record -g of sched_switch" "$1" "$bare" \
@@ -107,4 +107,4 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	[ -z "$bpftrace" ] || added "bpftrace count()" $round "$bare" counting
 done
 "$kpctl" status | sed 's/.* lost \(.*\) most.*/lost, by reason: \1/'
-table "empty pair" "CPU ns added to a system call"
+table "empty pair" "CPU ns added to a system call, or to a switch"

@@ -10,9 +10,10 @@
 bench=$(basename "$0" .sh)
 bench_dir=$(cd "$(dirname "$0")" && pwd)
 
-# row WHAT UNIT ROUND VALUE
+# row WHAT UNIT ROUND VALUE: without a comma
 row()
 {
+	case $1 in *,*) echo "$bench: $1: a comma in the name of a row" >&2; exit 1 ;; esac
 	printf '%s,%s,%s,%s,%s\n' "$bench" "$1" "$2" "$3" "$4" >>"$BENCH_CSV"
 }
 

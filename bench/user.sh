@@ -20,7 +20,7 @@ ours()	# SUFFIX ROUND THREADS
 # Eight blocks a thread.
 crowd()	# ROUND
 {
-	sample "tnf none x1000 threads, 4 MiB" ns "$1" "$b/bench-probe" --one none $((loops / 200)) 1000
+	sample "tnf none x1000 threads" ns "$1" "$b/bench-probe" --one none $((loops / 200)) 1000
 }
 
 peers_lttng()	# ROUND
