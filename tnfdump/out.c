@@ -2,6 +2,7 @@
  * out.c - buffered output with fast numbers.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ out_init(struct out *o, int fd)
 {
 	if ((o->base = malloc(OUT_SIZE)) == NULL)
 		return ENOMEM;
+	/* A pipe as large: we and the reader wait less for each other. */
+	fcntl(fd, F_SETPIPE_SZ, OUT_SIZE);
 	o->p = o->base;
 	o->limit = o->base + OUT_SIZE - OUT_MARGIN;
 	o->fd = fd;
