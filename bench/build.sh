@@ -1,7 +1,7 @@
 #!/bin/sh
-# build.sh - a build of libtnf with every probe of the kernel on, and off.
+# build.sh - a build of this project with every probe of the kernel on, and off.
 #
-# Seconds on the wall of "ninja -j CPUs" in a tree of its own.  Events a second
+# Seconds on the wall of "ninja" in a tree of its own, without tests.  Events a second
 # and lost ones are of the same builds; the buffer is 64 MiB, and a snapshot is
 # taken every two seconds, as somebody would who wants to keep them all.
 . "$(dirname "$0")/lib.sh"
@@ -21,7 +21,7 @@ meson setup "$out/tree" "$top" --buildtype=release -Dkernel=disabled -Dtests=dis
 compile()
 {
 	ninja -C "$out/tree" -t clean >/dev/null
-	seconds ninja -C "$out/tree" libtnf/libtnf.so.1.0.0 9>&-
+	seconds ninja -C "$out/tree" 9>&-
 }
 
 drain()
