@@ -24,11 +24,25 @@ compile()
 	seconds ninja -C "$out/tree" 9>&-
 }
 
+# Snapshots beside the build; afterwards, those that do not reach back to the
+# one before on some CPU: there something may be lost.
 drain()
 {
+	_n=0
 	while sleep 2; do
-		"$tnfxtract" --no-context "$out/drain" 2>/dev/null
+		"$tnfxtract" --no-context "$out/snapshot.$((_n += 1))" 2>/dev/null
 	done
+}
+
+gaps()
+{
+	_n=0
+	while [ -e "$out/snapshot.$((_n += 1))" ]; do
+		"$BENCH_BUILD/tnfdump/tnfdump" --columns mono,cpu "$out/snapshot.$_n" 2>/dev/null |
+			awk -v n=$_n '$1 + 0 > 0 { if (!($2 in first)) first[$2] = $1; last[$2] = $1 }
+			END { for (cpu in first) print n, cpu, first[cpu], last[cpu] }'
+		rm -f "$out/snapshot.$_n"
+	done | awk '$1 > 1 && $3 > last[$2] { gaps++ } { last[$2] = $4 } END { print gaps + 0 }'
 }
 
 # traced ROUND: the events of the last snapshot, by the time they span
@@ -38,14 +52,14 @@ traced()
 	kernel_on 64m '$all' || { echo "$bench: prex -k failed" >&2; return 1; }
 	drain 9>&- & drainer=$!
 	sample "every kernel probe on" s "$1" compile
-	"$tnfxtract" "$out/kernel.tnf"
 	kill $drainer; wait $drainer 2>/dev/null
+	"$tnfxtract" "$out/kernel.tnf"
+	kernel_off
 	row "lost" events "$1" "$(info "$out/kernel.tnf" dropped)"
-	row "overwritten in one buffer" blocks "$1" "$(info "$out/kernel.tnf" overwritten)"
+	row "snapshots with a gap before" CPUs "$1" "$(gaps)"
 	row "events a second" k/s "$1" "$(echo "$(info "$out/kernel.tnf" events) \
 	    $(info "$out/kernel.tnf" first_ns) $(info "$out/kernel.tnf" last_ns)" |
 		awk '{ printf "%.1f", $1 / ($3 - $2) * 1e6 }')"
-	kernel_off
 }
 
 perf_record()
