@@ -19,23 +19,32 @@ cd "$TMP" || exit 1
 bad=0 rounds=0 sessions=0 killed_prex=0 killed_targets=0 kernel_sessions=0 dumps=0
 wrong() { echo "round $rounds: $*"; bad=$((bad + 1)); }
 
-# The kernel's probes only if they are free; other tests take turns with us.
+# The kernel's probes while they are free: sessions follow one another on what the
+# last one left, then everything is put back and other tests have their turn.
 kernel=no
-if [ "$(id -u)" -eq 0 ] && [ -r /sys/kernel/btf/vmlinux ] &&
-    [ ! -e /sys/fs/bpf/tnf/state ]; then
-	exec 9> "${TMPDIR:-/tmp}/tnf-kernel-test.lock"
-	flock -n 9 && "$prex" -k -c 'buffer alloc 1m; buffer dealloc' \
-		> /dev/null 2>&1 < /dev/null && kernel=yes
-fi
-trap 'put_back; rm -rf "$TMP"' EXIT
+kernel_can=no
+[ "$(id -u)" -ne 0 ] || [ ! -r /sys/kernel/btf/vmlinux ] || kernel_can=yes
+exec 9> "${TMPDIR:-/tmp}/tnf-kernel-test.lock"
+kernel_take() {
+	[ $kernel = no ] && [ $kernel_can = yes ] && flock -n 9 || return
+	if [ -e /sys/fs/bpf/tnf/state ]; then
+		flock -u 9
+	else
+		kernel=yes
+	fi
+}
+trap 'kill -9 $visited 2> /dev/null; put_back; rm -rf "$TMP"' EXIT
 put_back() {
-	kill -9 $visited 2> /dev/null
 	[ $kernel = no ] && return
 	# One at a time: without a buffer some fail, and end a session.
 	for c in 'ktrace off' 'pfilter off' 'disable $all' 'untrace $all' \
 	    'buffer dealloc'; do
 		"$prex" -k -c "$c" < /dev/null
 	done > put_back 2>&1
+	[ ! -e /sys/fs/bpf/tnf/state ] || {
+		wrong "pins stay"; cat put_back; find /sys/fs/bpf/tnf; }
+	kernel=no
+	flock -u 9
 }
 
 # random N: $r is 0 to N-1.
@@ -152,6 +161,8 @@ kernel_session() {
 	ended $p "prex -k"
 	wait $p 2> /dev/null
 	kernel_sessions=$((kernel_sessions + 1))
+	random 6
+	[ $r -ne 0 ] || put_back
 }
 dump() {
 	[ -s "$1" ] || return
@@ -192,7 +203,8 @@ while [ "$(date +%s)" -lt $end ]; do
 		ended $p prex
 		wait $p 2> /dev/null
 		wait_for 5 runs $visited || wrong "stays stopped: $c" ;;
-	*)	[ $kernel = no ] || kernel_session ;;
+	*)	kernel_take
+		[ $kernel = no ] || kernel_session ;;
 	esac
 	sessions=$((sessions + 1))
 	dump trace
@@ -208,10 +220,9 @@ after="$(descriptors) descriptors"
 [ "$before" = "$after" ] || wrong "$before at first, $after in the end"
 [ "$(mappings)" -le $((maps + 16)) ] ||
 	wrong "$maps mappings at first, $(mappings) in the end"
+kill -9 $visited
 put_back
 wait 2> /dev/null
-[ ! -e /sys/fs/bpf/tnf/state ] || [ $kernel = no ] || {
-	wrong "pins stay"; cat put_back; find /sys/fs/bpf/tnf; }
 for f in /proc/[0-9]*/cwd; do
 	[ "$(readlink "$f" 2> /dev/null)" != "$TMP" ] || p=${f%/cwd}
 	[ "$(readlink "$f" 2> /dev/null)" != "$TMP" ] || [ "$p" = /proc/$$ ] ||
