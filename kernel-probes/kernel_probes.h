@@ -77,7 +77,7 @@ int kp_setting_get(struct kp *, const char *name, unsigned *ret);
 int kp_setting_set(struct kp *, const char *name, unsigned value);
 
 /* The buffer's bytes, mapped read-only until kp_close(); they change while
-   tracing runs (tnf(5), "Reading a live buffer"). */
+   tracing runs (see tnf_image_open() in tnf_stream(3)). */
 int kp_map(struct kp *, const void **ret, size_t *ret_size);
 
 /* Calls fn for each thread that has ended while tracing was on, as far as they
