@@ -170,11 +170,11 @@ struct tnf_page_id {
 #ifdef __cplusplus
 }
 #else
-_Static_assert(sizeof(struct tnf_file_header) == 40, "tnf(5), File header");
-_Static_assert(sizeof(struct tnf_block_header) == 24, "tnf(5), Blocks");
-_Static_assert(sizeof(struct tnf_sched_rec) == 24, "tnf(5), Events");
-_Static_assert(sizeof(struct tnf_kernel_schedule) == 40, "tnf(5), Events");
-_Static_assert(sizeof(struct tnf_ext) <= 512 - TNF_EXT_OFFSET, "tnf(5), Extension");
+__extension__ _Static_assert(sizeof(struct tnf_file_header) == 40, "tnf(5), File header");
+__extension__ _Static_assert(sizeof(struct tnf_block_header) == 24, "tnf(5), Blocks");
+__extension__ _Static_assert(sizeof(struct tnf_sched_rec) == 24, "tnf(5), Events");
+__extension__ _Static_assert(sizeof(struct tnf_kernel_schedule) == 40, "tnf(5), Events");
+__extension__ _Static_assert(sizeof(struct tnf_ext) <= 512 - TNF_EXT_OFFSET, "tnf(5), Extension");
 #endif
 
 #endif /* TNF_COM_H */

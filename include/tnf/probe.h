@@ -51,34 +51,29 @@
 	";line " TNF_STR(__LINE__) ";" detail
 
 /*
- * The test.  In assembler, because compilers load a volatile word into a
- * register first: cmpl and jne are 9 bytes, or 13 if the rest is far away.
+ * The test: cmpl and jne, 9 bytes, or 13 if the rest is far away.  clang makes
+ * that of a volatile word, gcc would load it into a register first.  (A jump
+ * within the assembler is no better, and with it clang does not compile two
+ * probes that have a destructor or an array of variable size between them.)
  */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(TNF_NO_ASM)
-#if defined(__clang__)
-#define TNF_COLD_	(void)0;
-#else
-#define TNF_COLD_	__attribute__((cold));
-#endif
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && \
+    !defined(__clang__) && !defined(TNF_NO_ASM)
 /* "i": with "m" gcc would load the address first, for use in the cold part. */
-#if defined(__clang__) || defined(__cplusplus)
-#define TNF_CMP_	"cmpl $0, %0"
+#if defined(__cplusplus)
+#define TNF_CMP_	"cmpl $0, %1"
 #define TNF_WORD_(w)	"m"(w)
 #else
-#define TNF_CMP_	"cmpl $0, %c0(%%rip)"
+#define TNF_CMP_	"cmpl $0, %c1(%%rip)"
 #define TNF_WORD_(w)	"i"(&(w))
 #endif
 #define TNF_IF_ON_(control, name) \
-	__asm__ goto(TNF_CMP_ "\n\tjne %l1" : : \
-	    TNF_WORD_((control).test) : "cc" : TNF_NAME_(name, on)); \
-	if (0)
-#define TNF_HERE_(name)		TNF_NAME_(name, on): TNF_COLD_
-#define TNF_LABEL_(name)	__label__ TNF_NAME_(name, on);
+	int TNF_NAME_(name, on); \
+	__asm__ volatile(TNF_CMP_ : "=@ccne"(TNF_NAME_(name, on)) : \
+	    TNF_WORD_((control).test)); \
+	if (__builtin_expect(TNF_NAME_(name, on), 0))
 #else
 #define TNF_IF_ON_(control, name) \
 	if (__builtin_expect((control).test != 0, 0))
-#define TNF_LABEL_(name)
-#define TNF_HERE_(name)
 #endif
 
 /* An exception that leaves an argument ends the hit. */
@@ -164,7 +159,6 @@ TNF_SLOTS_(5, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_
 #define TNF_TAG_NONE_	0
 #define TNF_SITE_(name, keys, detail, n, argnames, fields, types, assigns) \
 { \
-	TNF_LABEL_(name) \
 	TNF_EVENT_(name, fields) \
 	struct tnf_probe_control *TNF_NAME_(name, control); \
 	__asm__(".pushsection " TNF_PROBE_SECTION ",\"aw?\",@progbits\n" \
@@ -182,10 +176,7 @@ TNF_SLOTS_(5, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_
 	    "i"(TNF_ATTRS_(name, keys, detail, argnames)), \
 	    "i"(&tnf_slots##n<types>::v)); \
 	TNF_IF_ON_(*TNF_NAME_(name, control), name) \
-	{ \
-		TNF_HERE_(name) \
 		TNF_HIT_(name, TNF_NAME_(name, control), assigns) \
-	} \
 }
 
 #else
@@ -200,7 +191,6 @@ TNF_SLOTS_(5, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_
 #define TNF_TAG_NONE_	NULL
 #define TNF_SITE_(name, keys, detail, n, argnames, fields, types, assigns) \
 { \
-	TNF_LABEL_(name) \
 	TNF_EVENT_(name, fields) \
 	static const struct tnf_tag_data *const TNF_NAME_(name, slots)[] = \
 	    { types, NULL }; \
@@ -214,10 +204,7 @@ TNF_SLOTS_(5, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_
 		{ 0, 0, 0, 0, 0, 0, 0, 0 } \
 	}; \
 	TNF_IF_ON_(TNF_NAME_(name, control), name) \
-	{ \
-		TNF_HERE_(name) \
 		TNF_HIT_(name, &TNF_NAME_(name, control), assigns) \
-	} \
 }
 
 #endif

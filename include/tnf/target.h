@@ -119,6 +119,7 @@ enum tnf_process_state {
 
 #define TNF_PATH_SIZE	4096
 #define TNF_CHAIN_SLOTS	2048	/* words for function chains, all probes */
+#define TNF_SUSPENDED	(-1)	/* the last controller left the process stopped */
 
 struct tnf_process_control {
 	uint32_t version;	/* TNF_PROBE_ABI */
@@ -126,7 +127,7 @@ struct tnf_process_control {
 	volatile uint32_t state;	/* enum tnf_process_state */
 	volatile uint32_t stopped;	/* tnf_process_disable() is in force */
 	volatile int32_t  broken_errno;
-	volatile int32_t  controller;	/* pid of the controller attached, or 0 */
+	volatile int32_t  controller;	/* pid of the one attached, TNF_SUSPENDED, or 0 */
 	uint64_t file_size;		/* bytes */
 	uint64_t file_min;		/* smallest file_size: 131072 */
 	const struct tnf_probe_ops *ops;
@@ -142,9 +143,9 @@ struct tnf_process_control {
 #ifdef __cplusplus
 }
 #else
-_Static_assert(sizeof(void *) != 8 || sizeof(struct tnf_probe_control) == 128,
+__extension__ _Static_assert(sizeof(void *) != 8 || sizeof(struct tnf_probe_control) == 128,
     "the controller steps through the section by this");
-_Static_assert(sizeof(void *) != 8 || offsetof(struct tnf_probe_control, test) == 8,
+__extension__ _Static_assert(sizeof(void *) != 8 || offsetof(struct tnf_probe_control, test) == 8,
     "ABI");
 #endif
 

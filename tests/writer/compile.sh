@@ -52,13 +52,13 @@ for cc in gcc clang; do
 			# shellcheck disable=SC2086
 			compile c $cc $o $std
 		done
-		expect 18 "$cc $o"
+		expect 21 "$cc $o"
 		compile c $cc $o -DTNF_DEBUG
-		expect 21 "$cc $o -DTNF_DEBUG"
+		expect 24 "$cc $o -DTNF_DEBUG"
 		compile c $cc $o -DNPROBE -DTNF_DEBUG
 		expect 0 "$cc $o -DNPROBE"
 		compile c $cc $o -DTNF_NO_ASM
-		expect 18 "$cc $o -DTNF_NO_ASM"
+		expect 21 "$cc $o -DTNF_NO_ASM"
 	done
 done
 for cc in g++ clang++; do
@@ -69,7 +69,7 @@ for cc in g++ clang++; do
 		for std in $stds; do
 			# shellcheck disable=SC2086
 			compile c++ $cc $o $std
-			expect 25 "$cc $o $std"
+			expect 28 "$cc $o $std"
 		done
 		compile c++ $cc $o -DTNF_DEBUG
 		compile c++ $cc $o -DNPROBE

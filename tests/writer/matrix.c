@@ -51,6 +51,38 @@ all_types(struct all *a, const void *o)
 	    tnf_lwpid, c, 3, my_all, d, a, my_point_too, e, a->p);
 }
 
+/* Between two probes something begins or ends that must not be jumped over. */
+#ifdef __cplusplus
+struct ends { ~ends() { never += 0; } };
+#else
+static void
+end(int *p)
+{
+	never += 0 * *p;
+}
+#endif
+
+static int
+scopes(int n)
+{
+	TNF_PROBE_0(outside, "k", "");
+	{
+#ifdef __cplusplus
+		ends e;
+#else
+		__attribute__((cleanup(end))) int e = n;
+		int vla[n];
+
+		vla[0] = e;
+		n = vla[0];
+#endif
+		(void)e;
+		TNF_PROBE_1(inside, "k", "", tnf_int, n, n);
+	}
+	n += __extension__ ({ TNF_PROBE_0(in_expression, "k", ""); 0; });
+	return n;
+}
+
 #ifdef __cplusplus
 template <class T> struct box {
 	T value;
@@ -88,6 +120,7 @@ main(void)
 	TNF_PROBE_1(CALLED, "a b", "x y;v%z 'quoted words'", tnf_int, CALLED,
 	    count());
 	TYPICAL(from_macro);
+	never += scopes(1) - 1;
 	for (i = 0; i < 3; i++) {
 		TNF_PROBE_2(loop, "k", "", tnf_int, i, i, tnf_int, n, count());
 		in_line(i);
