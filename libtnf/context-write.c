@@ -16,6 +16,7 @@
 #include <tnf/com.h>
 
 #include "context-write.h"
+#include "pwrite.h"
 
 void
 context_begin(struct context_writer *w)
@@ -137,26 +138,7 @@ context_host(struct context_writer *w)
 	zone(w);
 }
 
-static int
-write_at(int fd, const void *buf, size_t n, off_t offset)
-{
-	const char *p = buf;
-	ssize_t done;
-
-	while (n > 0) {
-		done = pwrite(fd, p, n, offset);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done < 0 ? errno : ENOSPC;
-		p += done;
-		n -= (size_t)done;
-		offset += done;
-	}
-	return 0;
-}
-
-#define EXT(member)	(off_t)(TNF_EXT_OFFSET + offsetof(struct tnf_ext, member))
+#define EXT(member)	(TNF_EXT_OFFSET + offsetof(struct tnf_ext, member))
 
 /* Where the header says that the trace ends; 0 or an errno. */
 static int
@@ -211,14 +193,14 @@ context_append(struct context_writer *w, int fd)
 	size = w->size;
 	e = has_room(fd, end, size);
 	if (e == 0)
-		e = write_at(fd, &none, sizeof none, EXT(extra_size));
+		e = pwrite_all(fd, &none, sizeof none, EXT(extra_size));
 	if (e == 0 && ftruncate(fd, (off_t)(end + size)) != 0)
 		e = errno;
 	if (e == 0)
-		e = write_at(fd, w->text, w->size, (off_t)end);
+		e = pwrite_all(fd, w->text, w->size, end);
 	if (e == 0)
-		e = write_at(fd, &end, sizeof end, EXT(extra_offset));
+		e = pwrite_all(fd, &end, sizeof end, EXT(extra_offset));
 	if (e == 0)
-		e = write_at(fd, &size, sizeof size, EXT(extra_size));
+		e = pwrite_all(fd, &size, sizeof size, EXT(extra_size));
 	return e;
 }

@@ -44,8 +44,11 @@ static bool
 define(tnf_stream_t *s, struct tnf_file *f, uint32_t pos)
 {
 	struct type *t = type_at(f, pos);
+	struct tnf_probe *p = t == NULL ? NULL : probe_of(s, f, t);
 
-	return t != NULL && probe_of(s, f, t) != NULL;
+	if (p != NULL)
+		p->defined = true;
+	return p != NULL;
 }
 
 /* One record; false: the block is damaged here. */
@@ -98,7 +101,7 @@ scan_block(tnf_stream_t *s, struct walk *w, struct tally *t)
 	return sound && r == WALK_END;
 }
 
-static int
+static void
 add_entry(struct scan *sc, const struct walk *w, const struct tally *t)
 {
 	struct entry *e = &sc->entries[sc->n++];
@@ -107,7 +110,6 @@ add_entry(struct scan *sc, const struct walk *w, const struct tally *t)
 	e->block = w->block >> w->file->block_shift;
 	e->sorted = t->sorted;
 	e->generation = w->generation;
-	return 0;
 }
 
 static void
@@ -130,12 +132,11 @@ sum_block(struct tnf_summary *sum, const struct walk *w, const struct tally *t)
 	sum->events += t->events;
 }
 
-static int
+static void
 take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 {
 	struct tally t = { 0 };
 	struct walk w;
-
 	enum walk_status r = walk_start(&w, f, off);
 
 	if (f->seen != NULL && r == WALK_RECORD)
@@ -144,7 +145,7 @@ take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 	switch (r) {
 	case WALK_END:
 		sc->sum.blocks_free++;
-		return 0;
+		return;
 	case WALK_BAD:
 		break;
 	case WALK_RECORD:
@@ -153,12 +154,13 @@ take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 	}
 	/* A live block that has been taken over is not damaged. */
 	if (file_block(f, off).generation != w.generation)
-		return 0;
+		return;
 	sc->sum.damaged++;
 	stream_damage(s, f, off);
 sound:
 	sum_block(&sc->sum, &w, &t);
-	return t.events == 0 ? 0 : add_entry(sc, &w, &t);
+	if (t.events > 0)
+		add_entry(sc, &w, &t);
 }
 
 static void
@@ -176,15 +178,14 @@ scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
 {
 	unsigned before = s->n_probes;
 	uint64_t off;
-	int err;
 
 	/* All at once: what is not touched costs nothing. */
 	sc->room = (uint32_t)(f->bytes.size >> f->block_shift) + 1;
 	if ((sc->entries = malloc(sc->room * sizeof *sc->entries)) == NULL)
 		return TNF_ERR_ALLOCFAIL;
 	for (off = f->data_start; off < f->bytes.size; off += f->block_size)
-		if ((err = take_block(s, f, (uint32_t)off, sc)) != 0)
-			return err;
+		take_block(s, f, (uint32_t)off, sc);
+	probes_sort(s, before);
 	sum_file(f, &sc->sum);
 	sc->sum.probes = s->n_probes - before;
 	return 0;

@@ -9,6 +9,9 @@
 #include "type.h"
 
 #define CACHED	256u
+/* 146 years.  Whoever subtracts the times of two events need not think of
+   overflow. */
+#define TIME_MAX	((INT64_C(1) << 62) - (INT64_C(1) << 33))
 
 struct sched_cache {
 	struct sched at[CACHED];	/* by offset; pos 0: free */
@@ -90,6 +93,8 @@ read_sched(struct tnf_file *f, uint32_t pos, struct sched *s)
 	s->pid = (int32_t)integer(f, pos, &l->pid, 0);
 	s->cpu = (int32_t)integer(f, pos, &l->cpu, -1);
 	s->kernel = l->kernel;
+	if (s->base < -TIME_MAX || s->base > TIME_MAX)
+		return file_fail(f, pos, "a schedule record has an impossible time");
 	return true;
 }
 

@@ -200,7 +200,11 @@ tnfw_type(struct tnf_writer *w, const struct tnf_type *t)
 		if (w->types[i].type == t)
 			return w->types[i].def;
 	}
+	if (w->depth == TNFW_DEPTH_MAX)
+		return tnfw_core("tnf_tagged");
+	w->depth++;
 	def = make_type(w, t);
+	w->depth--;
 	if (t->kind != TNF_K_STRUCT)
 		remember(w, t, def);
 	return def;

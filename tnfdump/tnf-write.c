@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libtnf/pwrite.h"
 #include "tnfdump/tnf-write.h"
 #include "tnfdump/xalloc.h"
 
@@ -16,19 +17,8 @@
 static void
 put_bytes(struct tnf_writer *w, const void *bytes, size_t size, uint64_t at)
 {
-	const char *p = bytes;
-	ssize_t n;
-
-	while (size > 0 && w->error == 0) {
-		n = pwrite(w->fd, p, size, (off_t)at);
-		if (n < 0 && errno != EINTR)
-			w->error = errno;
-		if (n <= 0)
-			continue;
-		p += n;
-		size -= (size_t)n;
-		at += (uint64_t)n;
-	}
+	if (w->error == 0)
+		w->error = pwrite_all(w->fd, bytes, size, at);
 }
 
 static bool

@@ -18,6 +18,7 @@
 #define TNFW_BLOCK	TNF_BLOCK_SIZE_MAX
 #define TNFW_DIRECTORY	(2 * TNFW_BLOCK)	/* where it ends */
 #define TNFW_PROBES_MAX	(TNFW_BLOCK / 4 - 3)
+#define TNFW_DEPTH_MAX	64u	/* types in types; deeper ones are any reference */
 
 struct tnfw_def;
 struct tnfw_probe;
@@ -54,6 +55,7 @@ struct tnf_writer {
 		int def;
 	} *types;
 	unsigned	 n_types;
+	unsigned	 depth;		/* of types that are being defined */
 	struct tnfw_probe **probes;	/* by id in the source */
 	unsigned	 n_probes;
 	uint32_t	 directory[TNFW_BLOCK / 4];

@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../libtnf/pwrite.h"
+
 #define NAME_TRIES	100
 
 static void
@@ -115,20 +117,7 @@ output_open(struct output *o, const char *name)
 int
 output_put(struct output *o, uint64_t offset, const void *bytes, size_t n)
 {
-	const char *p = bytes;
-	ssize_t done;
-
-	while (n > 0) {
-		done = pwrite(o->fd, p, n, (off_t)offset);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done < 0 ? errno : ENOSPC;
-		p += done;
-		n -= (size_t)done;
-		offset += (uint64_t)done;
-	}
-	return 0;
+	return pwrite_all(o->fd, bytes, n, offset);
 }
 
 static int
