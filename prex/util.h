@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "guess.h"
+
 /* These end the program when there is no memory. */
 void	*xcalloc(size_t n, size_t size);
 void	*xreallocarray(void *p, size_t n, size_t size);
@@ -29,8 +31,6 @@ void	strings_free(struct strings *l);
 enum word_match { WORD_NONE, WORD_ONE, WORD_SEVERAL };
 enum word_match word_find(const char *const *words, const char *text,
 	    const char **ret);
-/* The word of the list that is only a slip away, or NULL. */
-const char *word_guess(const char *const *words, const char *text);
 /* The words that begin with text, as "a, b, c".  The caller frees it. */
 char	*word_candidates(const char *const *words, const char *text);
 
