@@ -29,6 +29,11 @@ dump_error(struct dump *d, const char *fmt, ...)
 	d->status = STATUS_ERROR;
 }
 
+void
+dump_note(struct dump *d, const char *fmt, ...)
+{
+}
+
 /* Only --strict, --follow and --diff come here, and those are not asked for. */
 void
 dump_fatal(struct dump *d, const char *fmt, ...)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tnfdump/attrs.h"
 #include "tnfdump/color.h"
 #include "tnfdump/columns.h"
 #include "tnfdump/origin.h"
@@ -27,19 +28,25 @@ put_ms(struct columns *c, int64_t ns)
 		color_off(c->o);
 }
 
-/* Text from the trace, padded unless nothing follows. */
+/* Behind text of 'len' bytes, unless it ends the line. */
 static void
-put_text(struct columns *c, const char *s, size_t len, enum color color)
+pad(struct columns *c, size_t len)
 {
 	unsigned width = c->list[c->at]->width;
 
+	if (len < width && c->at + 1 < c->n)
+		out_pad(c->o, width - (unsigned)len);
+}
+
+static void
+put_text(struct columns *c, const char *s, size_t len, enum color color)
+{
 	if (c->color && color != COLOR_NONE)
 		color_on(c->o, color);
 	print_chars(c->d, s, len);
 	if (c->color && color != COLOR_NONE)
 		color_off(c->o);
-	if (len < width && c->at + 1 < c->n)
-		out_pad(c->o, width - (unsigned)len);
+	pad(c, len);
 }
 
 static void
@@ -272,43 +279,22 @@ print_keys(struct columns *c, const struct tnf_event *ev)
 	put_text(c, keys, strlen(keys), COLOR_NONE);
 }
 
-/* The attribute's text; 0: it is not there. */
-static size_t
-attribute(const char *attrs, const char *name, const char **value)
-{
-	size_t n = strlen(name), len;
-
-	while (attrs != NULL && *attrs != '\0') {
-		len = strcspn(attrs, ";");
-		if (len > n + 1 && attrs[n] == ' ' &&
-		    memcmp(attrs, name, n) == 0) {
-			*value = attrs + n + 1;
-			return len - n - 1;
-		}
-		attrs += len + (attrs[len] == ';');
-	}
-	*value = "";
-	return 0;
-}
-
 static void
 print_src(struct columns *c, const struct tnf_event *ev)
 {
-	const char *file, *line;
-	size_t n = attribute(ev->probe->attrs, "file", &file);
-	size_t m = attribute(ev->probe->attrs, "line", &line);
-	char buf[512];
+	size_t n, m = 0;
+	const char *file = attrs_find(ev->probe->attrs, "file", &n);
+	const char *line = attrs_find(ev->probe->attrs, "line", &m);
 
-	if (n == 0) {
+	if (file == NULL) {
 		put_text(c, "-", 1, COLOR_NONE);
 		return;
 	}
-	if (n + m + 1 > sizeof(buf))
-		n = sizeof(buf) - m - 1;
-	memcpy(buf, file, n);
-	buf[n] = ':';
-	memcpy(buf + n + 1, line, m);
-	put_text(c, buf, n + 1 + m, COLOR_NONE);
+	print_chars(c->d, file, n);
+	out_char(c->o, ':');
+	if (line != NULL)
+		print_chars(c->d, line, m);
+	pad(c, n + 1 + m);
 }
 
 static bool

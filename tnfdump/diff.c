@@ -13,6 +13,7 @@
 #include "tnfdump/filter.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
+#include "tnfdump/pairs.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/print.h"
 
@@ -55,7 +56,7 @@ start(struct dump *d)
 {
 	struct side *s = d->state;
 
-	s->stats = stats_new(d->by, dump_expr_source(d), d->pairs);
+	s->stats = stats_new(d);
 	return s->stats != NULL ? 0 : -1;
 }
 
@@ -88,16 +89,6 @@ read_side(struct side *s, const struct dump *asked, char *path)
 		return false;
 	s->row = stats_rows(s->stats, &s->n);
 	return true;
-}
-
-static struct stats_row *
-find(const struct side *s, const struct stats_row *like)
-{
-	for (size_t i = 0; i < s->n; i++)
-		if (s->row[i]->pair == like->pair && s->row[i]->len == like->len &&
-		    memcmp(s->row[i]->text, like->text, like->len) == 0)
-			return s->row[i];
-	return NULL;
 }
 
 /* "12.500 +3.1%" */
@@ -147,7 +138,7 @@ compare_rows(struct dump *d, const struct side *a, const struct side *b, bool pa
 
 		for (size_t i = 0; i < from->n; i++) {
 			struct stats_row *r = from->row[i];
-			struct stats_row *other = find(pass == 0 ? b : a, r);
+			struct stats_row *other = stats_find((pass == 0 ? b : a)->stats, r);
 
 			if (r->pair != pairs || (pass == 1 && other != NULL))
 				continue;
@@ -160,6 +151,20 @@ compare_rows(struct dump *d, const struct side *a, const struct side *b, bool pa
 			compare_row(d, a, b, pass == 0 ? r : other, pass == 0 ? other : r);
 		}
 	}
+}
+
+/* The row's text is the trace's. */
+static void
+tell_held(const struct condition *c, const struct stats_row *r, double before,
+    double after)
+{
+	struct out text;
+
+	out_memory(&text);
+	print_escaped(&text, r->text, r->len);
+	fprintf(stderr, NAME ": --fail-on %s: %.*s: %.0f, was %.0f\n", c->text,
+	    (int)(text.p - text.base), text.base, after, before);
+	out_close(&text);
 }
 
 /* true: the condition holds for some row that it names. */
@@ -177,14 +182,13 @@ judge(struct out *o, const struct condition *c, const struct side *a,
 		    (!r->pair && c->figure != FIG_COUNT && c->figure != FIG_RATE))
 			continue;
 		named = true;
-		before = figure_value(c->figure, find(a, r), stats_seconds(a->stats));
+		before = figure_value(c->figure, stats_find(a->stats, r), stats_seconds(a->stats));
 		after = figure_value(c->figure, r, stats_seconds(b->stats));
 		if (!condition_holds(c, before, after))
 			continue;
 		held = true;
 		out_flush(o);
-		fprintf(stderr, NAME ": --fail-on %s: %.*s: %.0f, was %.0f\n",
-		    c->text, (int)r->len, r->text, after, before);
+		tell_held(c, r, before, after);
 	}
 	if (!named)
 		fprintf(stderr, NAME ": --fail-on %s: nothing of that name in %s\n",

@@ -349,24 +349,34 @@ expr_true(struct expr *e, const struct tnf_event *ev)
 }
 
 void
-expr_free(struct expr *e)
+expr_forget(struct expr *e)
 {
 	unsigned i;
 
-	if (e == NULL)
-		return;
-	for (i = 0; i < e->n_nodes; i++)
-		match_free(e->nodes[i].match);
-	for (i = 0; i < e->n_names; i++)
-		free(e->names[i]);
-	for (i = 0; i < e->n_strings; i++)
-		free(e->strings[i]);
 	for (i = 0; i < e->n_rows; i++) {
 		if (e->rows[i] != NULL)
 			free(e->rows[i]->fixed);
 		free(e->rows[i]);
 	}
 	free(e->rows);
+	e->rows = NULL;
+	e->n_rows = 0;
+}
+
+void
+expr_free(struct expr *e)
+{
+	unsigned i;
+
+	if (e == NULL)
+		return;
+	expr_forget(e);
+	for (i = 0; i < e->n_nodes; i++)
+		match_free(e->nodes[i].match);
+	for (i = 0; i < e->n_names; i++)
+		free(e->names[i]);
+	for (i = 0; i < e->n_strings; i++)
+		free(e->strings[i]);
 	free(e->nodes);
 	free(e->names);
 	free(e->strings);

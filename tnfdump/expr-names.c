@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tnfdump/attrs.h"
 #include "tnfdump/expr-impl.h"
 
 static const struct expr_name_row table[] = {
@@ -23,6 +24,32 @@ static const struct expr_name_row table[] = {
 	{ "kernel",	EXPR_N_KERNEL,	EXPR_NUMBER,	false },
 };
 
+static bool
+takes_for_granted(const struct expr *e, unsigned name)
+{
+	const struct expr_node *n, *of;
+	bool found = false;
+
+	for (n = e->nodes; n < e->nodes + e->n_nodes; n++) {
+		of = n->op == EXPR_HAS ? &e->nodes[n->left] : NULL;
+		if (of != NULL && of->op == EXPR_MEMBER && of->name == name)
+			return false;
+		found |= n->op == EXPR_MEMBER && n->name == name;
+	}
+	return found;
+}
+
+const char *
+expr_member(const struct expr *e, unsigned i)
+{
+	unsigned k;
+
+	for (k = 0; k < e->n_names; k++)
+		if (takes_for_granted(e, k) && i-- == 0)
+			return e->names[k];
+	return NULL;
+}
+
 const struct expr_name_row *
 expr_name_find(const char *text, size_t len)
 {
@@ -35,20 +62,13 @@ expr_name_find(const char *text, size_t len)
 	return NULL;
 }
 
-/* The value of an attribute: "file" of "keys a b;file x.c;line 3;". */
 static struct val
 attribute(const char *attrs, const char *name)
 {
-	size_t n = strlen(name), len;
+	size_t len;
+	const char *value = attrs_find(attrs, name, &len);
 
-	while (attrs != NULL && *attrs != '\0') {
-		len = strcspn(attrs, ";");
-		if (len > n && attrs[n] == ' ' &&
-		    memcmp(attrs, name, n) == 0)
-			return val_string(attrs + n + 1, len - n - 1);
-		attrs += len + (attrs[len] == ';');
-	}
-	return (struct val){ .kind = VAL_NULL };
+	return value != NULL ? val_string(value, len) : val_cstring(NULL);
 }
 
 static struct val

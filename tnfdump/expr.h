@@ -51,6 +51,13 @@ void expr_free(struct expr *);
 /* true: the expression holds.  Null (a missing member) does not. */
 bool expr_true(struct expr *, const struct tnf_event *);
 
+/* Forgets the probes: those of another stream come. */
+void expr_forget(struct expr *);
+
+/* The members that it asks for and takes for granted ("has" does not), from
+   i = 0 on; NULL: no more. */
+const char *expr_member(const struct expr *, unsigned i);
+
 /* Could it hold for an event of this probe? */
 bool expr_possible(struct expr *, const struct tnf_probe *);
 

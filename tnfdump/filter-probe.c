@@ -88,9 +88,10 @@ found(struct dump *d, const struct list *l, const char *pattern)
 static int
 start(void *arg, struct dump *d)
 {
-	const struct list *l = arg;
+	struct list *l = arg;
 	unsigned i;
 
+	l->n_verdicts = 0;
 	for (i = 0; i < l->n; i++) {
 		if (found(d, l, l->patterns[i]))
 			continue;

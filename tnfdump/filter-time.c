@@ -75,14 +75,15 @@ start(void *arg, struct dump *d)
 {
 	int64_t low;
 
+	window.dump = d;
 	window.low = INT64_MIN;
 	window.high = INT64_MAX;
 	if (resolve(d, "from", &window.from, &window.low) != 0 ||
 	    resolve(d, "until", &window.until, &window.high) != 0)
 		return -1;
 	if (window.last > 0) {
-		low = last_time(d) - window.last;
-		if (low > window.low)
+		if (!__builtin_sub_overflow(last_time(d), window.last, &low) &&
+		    low > window.low)
 			window.low = low;
 	}
 	return 0;

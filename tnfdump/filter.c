@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tnfdump/filter.h"
+#include "tnfdump/hint.h"
 #include "tnfdump/match.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
@@ -49,7 +50,14 @@ static int
 where_start(void *arg, struct dump *d)
 {
 	dump_expr_source(d);
+	expr_forget(arg);
 	return 0;
+}
+
+static void
+where_end(void *arg, struct dump *d)
+{
+	hint_members(d, arg);
 }
 
 int
@@ -57,7 +65,7 @@ where_set(struct dump *d, const char *text)
 {
 	struct expr_error error;
 	struct filter f = { .keep = where_keep, .start = where_start,
-		.free = where_free };
+		.end = where_end, .free = where_free };
 	char message[512];
 
 	f.arg = expr_new(text, dump_expr_source(d), &error);
@@ -103,6 +111,7 @@ process_start(void *arg, struct dump *d)
 	unsigned i;
 	size_t n;
 
+	processes.dump = d;
 	for (i = 0; i < tnf_stream_probes(d->stream); i++) {
 		const tnf_context_t *c = origin_context(d,
 		    tnf_stream_probe(d->stream, i)->file);

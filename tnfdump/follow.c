@@ -27,7 +27,6 @@
 #define LOOK_MAX_MS	100
 
 static struct {
-	const char	*what;
 	pid_t		 pid;		/* of the target; 0: not known */
 	int		 pidfd;		/* or -1 */
 	bool		 ended;
@@ -47,8 +46,7 @@ on_interrupt(int sig)
 int
 follow_set(struct dump *d, const char *what)
 {
-	follow.what = what;
-	d->follow = true;
+	d->follow = what;
 	return 0;
 }
 
@@ -75,6 +73,7 @@ mapped_trace(pid_t pid)
 	if ((f = fopen(maps, "re")) == NULL)
 		return NULL;
 	while (found == NULL && fgets(line, sizeof(line), f) != NULL) {
+		at = 0;		/* stays so if it is another kind of mapping */
 		if (sscanf(line, "%lx-%lx rw-s %*s %*s %*s %n", &from, &to, &at) != 2 ||
 		    line[at] != '/')
 			continue;
@@ -100,6 +99,15 @@ static bool
 is_number(const char *s)
 {
 	return *s != '\0' && s[strspn(s, "0123456789")] == '\0';
+}
+
+/* 0: no process has that number. */
+static pid_t
+pid_of(const char *s)
+{
+	unsigned long pid = strtoul(s, NULL, 10);
+
+	return pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
 static void
@@ -150,17 +158,17 @@ find(struct dump *d, struct input *in)
 {
 	char *path;
 
-	in->path = follow.what;
-	if (strcmp(follow.what, "kernel") == 0)
+	in->path = d->follow;
+	if (strcmp(d->follow, "kernel") == 0)
 		return follow_map_kernel(d, &in->base, &in->size);
-	if (!is_number(follow.what))
-		return map_file(d, follow.what, &in->base, &in->size);
-	watch((pid_t)atoi(follow.what));
+	if (!is_number(d->follow))
+		return map_file(d, d->follow, &in->base, &in->size);
+	watch(pid_of(d->follow));
 	/* It opens its file when the first probe is hit. */
 	while ((path = mapped_trace(follow.pid)) == NULL) {
-		if (follow.ended || interrupted) {
+		if (follow.pid == 0 || follow.ended || interrupted) {
 			dump_error(d, "process %s: has ended, or never had a trace "
-			    "file that we may read", follow.what);
+			    "file that we may read", d->follow);
 			return ESRCH;
 		}
 		sleep_ms(LOOK_MAX_MS);
@@ -182,7 +190,9 @@ watch_writer(const struct tnf_file *f)
 bool
 follow_open(struct dump *d)
 {
-	struct sigaction sa = { .sa_handler = on_interrupt };
+	/* The second one ends us at once. */
+	struct sigaction sa = { .sa_handler = on_interrupt,
+	    .sa_flags = (int)SA_RESETHAND };
 	struct input *in;
 	int err;
 
@@ -215,7 +225,7 @@ tell_missed(struct dump *d, const struct tnf_progress *p)
 	out_flush(&d->out);
 	fprintf(stderr, NAME ": %s: fell behind: %llu blocks were overwritten before "
 	    "they were read (%llu in all): trace less, or into a larger buffer\n",
-	    follow.what, (unsigned long long)p->blocks_missed,
+	    d->follow, (unsigned long long)p->blocks_missed,
 	    (unsigned long long)follow.missed);
 	d->lost = true;
 }

@@ -3,34 +3,13 @@
  */
 #include "tnfdump/info.h"
 #include "tnfdump/input.h"
-
-/* Bytes that are not ASCII become \u00XX, so that any name is valid JSON. */
-static void
-put_string(struct out *o, const char *s)
-{
-	static const char hex[] = "0123456789abcdef";
-	unsigned char c;
-
-	out_char(o, '"');
-	for (; (c = (unsigned char)*s) != '\0'; s++) {
-		if (c >= 0x20 && c < 0x7f) {
-			if (c == '"' || c == '\\')
-				out_char(o, '\\');
-			out_char(o, (char)c);
-			continue;
-		}
-		out_lit(o, "\\u00");
-		out_char(o, hex[c >> 4]);
-		out_char(o, hex[c & 15]);
-	}
-	out_char(o, '"');
-}
+#include "tnfdump/json.h"
 
 static void
 put_key(struct out *o, const char *key)
 {
 	out_char(o, ',');
-	put_string(o, key);
+	json_name(o, key);
 	out_char(o, ':');
 }
 
@@ -52,7 +31,7 @@ static void
 put_text(struct out *o, const char *key, const char *v)
 {
 	put_key(o, key);
-	put_string(o, v);
+	json_name(o, v);
 }
 
 static void
@@ -106,7 +85,7 @@ put_ext(struct out *o, const struct info *f)
 		if (comma)
 			out_char(o, ',');
 		comma = true;
-		put_string(o, name);
+		json_name(o, name);
 		out_char(o, ':');
 		out_u64(o, f->ext->lost[i]);
 	}
@@ -149,9 +128,9 @@ put_probes(struct dump *d, const struct info_all *all, const struct info *f)
 			out_char(o, ',');
 		comma = true;
 		out_lit(o, "{\"name\":");
-		put_string(o, p->name);
+		json_name(o, p->name);
 		put_text(o, "keys", p->keys);
-		put_u64(o, "events", all->counts[i]);
+		put_u64(o, "events", info_count(all, i));
 		out_char(o, '}');
 	}
 	out_char(o, ']');
@@ -168,7 +147,7 @@ info_json(struct dump *d)
 	for (i = 0; i < all->n; i++) {
 		f = &all->files[i];
 		out_lit(o, "{\"file\":");
-		put_string(o, f->in->path);
+		json_name(o, f->in->path);
 		put_sizes(o, &f->sum);
 		put_times(o, f);
 		put_u64(o, "events", f->events);

@@ -172,7 +172,7 @@ put_probes(struct dump *d, const struct info_all *all, const struct info *f)
 		if (p->file != f->in->file)
 			continue;
 		out_lit(&d->out, "  ");
-		out_u64_width(&d->out, all->counts[i], 12);
+		out_u64_width(&d->out, info_count(all, i), 12);
 		out_lit(&d->out, "  ");
 		print_chars(d, p->name, strlen(p->name));
 		if (p->keys[0] != '\0') {

@@ -43,6 +43,13 @@ info_ended(const struct info *f)
 	return f->ext->ended >= f->ext->attached ? "yes" : "no";
 }
 
+uint64_t
+info_count(const struct info_all *all, unsigned probe)
+{
+	return probe < all->counts.n ?
+	    ((const uint64_t *)(const void *)all->counts.base)[probe] : 0;
+}
+
 bool
 info_wall(const struct info *f, int64_t time, int64_t *wall)
 {
@@ -64,13 +71,10 @@ begin(struct dump *d)
 
 	all->n = d->n_inputs;
 	all->files = xcalloc(all->n, sizeof *all->files);
-	all->counts = xcalloc(tnf_stream_probes(d->stream),
-	    sizeof *all->counts);
 	for (i = 0; i < all->n; i++) {
 		f = &all->files[i];
 		f->in = &d->inputs[i];
 		f->ext = tnf_file_ext(f->in->file);
-		tnf_file_summary(f->in->file, &f->sum);
 		if (tnf_context_open_mem(f->in->base, f->in->size,
 		    &f->context) != 0)
 			f->context = NULL;
@@ -95,7 +99,7 @@ event(struct dump *d, const struct tnf_event *ev)
 	idset_add(&f->pids, (uint32_t)ev->pid, 1);
 	if (ev->cpu >= 0)
 		idset_add(&f->cpus, (uint32_t)ev->cpu, 1);
-	all->counts[ev->probe->id]++;
+	++*(uint64_t *)perprobe(&all->counts, ev->probe, sizeof(uint64_t));
 	return 0;
 }
 
@@ -111,26 +115,34 @@ release(struct info_all *all)
 		idset_free(&all->files[i].cpus);
 	}
 	free(all->files);
-	free(all->counts);
+	free(all->counts.base);
 	free(all);
+}
+
+static int
+finish(struct dump *d, int (*print)(struct dump *))
+{
+	struct info_all *all = d->state;
+	unsigned i;
+	int r;
+
+	for (i = 0; i < all->n; i++)
+		tnf_file_summary(all->files[i].in->file, &all->files[i].sum);
+	r = print(d);
+	release(all);
+	return r;
 }
 
 static int
 end_text(struct dump *d)
 {
-	int r = info_text(d);
-
-	release(d->state);
-	return r;
+	return finish(d, info_text);
 }
 
 static int
 end_json(struct dump *d)
 {
-	int r = info_json(d);
-
-	release(d->state);
-	return r;
+	return finish(d, info_json);
 }
 
 static const struct output text = {

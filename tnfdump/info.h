@@ -7,6 +7,7 @@
 #include <tnf/context.h>
 
 #include "tnfdump/idset.h"
+#include "tnfdump/perprobe.h"
 #include "tnfdump/pipeline.h"
 
 /* One file. */
@@ -23,7 +24,7 @@ struct info {
 struct info_all {
 	struct info	*files;
 	unsigned	 n;
-	uint64_t	*counts;	/* events by probe id */
+	struct perprobe	 counts;	/* uint64_t: events */
 };
 
 int  info_set(struct dump *, const char *arg);	/* the option */
@@ -32,6 +33,7 @@ bool info_wall(const struct info *, int64_t time, int64_t *wall);
 const char *info_lost_name(unsigned reason);
 const char *info_ended(const struct info *);	/* NULL: not known */
 uint64_t info_lost(const struct info *);
+uint64_t info_count(const struct info_all *, unsigned probe);	/* its events */
 
 int info_text(struct dump *);
 int info_json(struct dump *);

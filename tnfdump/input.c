@@ -99,7 +99,9 @@ inputs_add(struct dump *d, char **paths)
 		    &in->file);
 		if (err == 0)
 			d->n_inputs++;
-		else
+		else {
 			input_refused(d, *paths, err);
+			tnf_image_close(in->base, in->size);
+		}
 	}
 }

@@ -113,6 +113,25 @@ json_cstring(struct out *o, const char *s)
 }
 
 void
+json_name(struct out *o, const char *s)
+{
+	size_t n = strlen(s);
+
+	if (is_utf8(s, n)) {
+		json_string(o, s, n);
+		return;
+	}
+	out_char(o, '"');
+	for (; *s != '\0'; s++) {
+		if (*s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f)
+			out_char(o, *s);
+		else
+			escape(o, (unsigned char)*s);
+	}
+	out_char(o, '"');
+}
+
+void
 json_words(struct out *o, const char *s)
 {
 	size_t n;
@@ -141,39 +160,46 @@ json_real(struct out *o, double d)
 		out_double(o, d);
 }
 
+/* Records may refer to each other in circles, and by many ways. */
+struct nest {
+	unsigned depth, items;
+};
+
 static void value(struct out *, const struct tnf_file *, const struct tnf_value *,
-    int depth);
+    struct nest *);
 
 static void
-record(struct out *o, const struct tnf_file *f, const struct tnf_value *v, int depth)
+record(struct out *o, const struct tnf_file *f, const struct tnf_value *v,
+    struct nest *in)
 {
 	struct tnf_value item;
 
 	out_lit(o, "{\"$type\":");
-	json_cstring(o, v->u.r.type->name);
-	for (unsigned i = 0; i < v->u.r.count && i < JSON_ITEMS_MAX; i++) {
-		if (!tnf_value_item(f, v, i, &item))
-			break;
+	json_name(o, v->u.r.type->name);
+	for (unsigned i = 0; in->items < JSON_ITEMS_MAX &&
+	    tnf_value_item(f, v, i, &item); i++) {
+		in->items++;
 		out_char(o, ',');
-		json_cstring(o, v->u.r.type->members[i].name);
+		json_name(o, v->u.r.type->members[i].name);
 		out_char(o, ':');
-		value(o, f, &item, depth + 1);
+		value(o, f, &item, in);
 	}
 	out_char(o, '}');
 }
 
 static void
-array(struct out *o, const struct tnf_file *f, const struct tnf_value *v, int depth)
+array(struct out *o, const struct tnf_file *f, const struct tnf_value *v,
+    struct nest *in)
 {
 	struct tnf_value item;
 
 	out_char(o, '[');
-	for (unsigned i = 0; i < v->u.r.count && i < JSON_ITEMS_MAX; i++) {
-		if (!tnf_value_item(f, v, i, &item))
-			break;
+	for (unsigned i = 0; in->items < JSON_ITEMS_MAX &&
+	    tnf_value_item(f, v, i, &item); i++) {
+		in->items++;
 		if (i > 0)
 			out_char(o, ',');
-		value(o, f, &item, depth + 1);
+		value(o, f, &item, in);
 	}
 	out_char(o, ']');
 }
@@ -187,14 +213,16 @@ opaque(struct out *o, uint64_t v)
 }
 
 static void
-value(struct out *o, const struct tnf_file *f, const struct tnf_value *v, int depth)
+value(struct out *o, const struct tnf_file *f, const struct tnf_value *v,
+    struct nest *in)
 {
 	char c;
 
-	if (v->null || depth > JSON_DEPTH_MAX) {
+	if (v->null || in->depth > JSON_DEPTH_MAX) {
 		out_lit(o, "null");
 		return;
 	}
+	in->depth++;
 	switch (v->kind) {
 	case TNF_K_CHAR:
 		c = (char)v->u.i;
@@ -216,20 +244,23 @@ value(struct out *o, const struct tnf_file *f, const struct tnf_value *v, int de
 		json_string(o, v->u.s.chars, v->u.s.len);
 		break;
 	case TNF_K_STRUCT:
-		record(o, f, v, depth);
+		record(o, f, v, in);
 		break;
 	case TNF_K_ARRAY:
-		array(o, f, v, depth);
+		array(o, f, v, in);
 		break;
 	default:
 		json_cstring(o, v->type->name);
 	}
+	in->depth--;
 }
 
 void
 json_value(struct out *o, const struct tnf_file *f, const struct tnf_value *v)
 {
-	value(o, f, v, 0);
+	struct nest in = { 0, 0 };
+
+	value(o, f, v, &in);
 }
 
 void
@@ -242,7 +273,7 @@ json_args(struct out *o, const struct tnf_event *ev)
 			break;
 		if (i > 0)
 			out_char(o, ',');
-		json_cstring(o, ev->probe->members[i].name);
+		json_name(o, ev->probe->members[i].name);
 		out_char(o, ':');
 		json_value(o, ev->file, &v);
 	}

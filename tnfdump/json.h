@@ -14,10 +14,13 @@
 #include "tnfdump/out.h"
 
 #define JSON_DEPTH_MAX	32	/* records within records; deeper ones are null */
-#define JSON_ITEMS_MAX	65536	/* elements of an array, members of a record */
+#define JSON_ITEMS_MAX	65536	/* of a value, with all that is in it */
 
 void json_string(struct out *, const char *, size_t);
 void json_cstring(struct out *, const char *);	/* NULL: null */
+/* A name, always a JSON string: of what is not valid UTF-8, each byte is one
+   of U+0000 to U+00FF. */
+void json_name(struct out *, const char *);
 void json_value(struct out *, const struct tnf_file *, const struct tnf_value *);
 /* "name":value,... of the arguments, without braces. */
 void json_args(struct out *, const struct tnf_event *);

@@ -266,11 +266,11 @@ options_parse(struct dump *d, int argc, char **argv)
 			exit(STATUS_USAGE);
 	}
 	free(longs);
-	if (d->follow && optind < argc) {
+	if (d->follow != NULL && optind < argc) {
 		options_wrong("follow", "%s: follows one thing only", argv[optind]);
 		exit(STATUS_USAGE);
 	}
-	if (optind == argc && !d->follow)
+	if (optind == argc && d->follow == NULL)
 		old_usage();
 	return argv + optind;
 }

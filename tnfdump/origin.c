@@ -21,6 +21,7 @@ struct origin {
 static struct origin *origins, *latest;
 static unsigned n_origins;
 
+/* What is 146 years off is no clock: an event's time can be added to it. */
 static void
 find_clock(struct origin *o)
 {
@@ -28,10 +29,11 @@ find_clock(struct origin *o)
 
 	if (o->context != NULL && tnf_context_wall(o->context, 0, &o->clock))
 		o->has_clock = true;
-	else if (x != NULL && x->start_wall != 0) {
-		o->clock = (int64_t)((uint64_t)x->start_wall - (uint64_t)x->start_mono);
-		o->has_clock = true;
-	}
+	else if (x != NULL && x->start_wall != 0)
+		o->has_clock = !__builtin_sub_overflow(x->start_wall,
+		    x->start_mono, &o->clock);
+	if (o->clock < -(INT64_C(1) << 62) || o->clock > INT64_C(1) << 62)
+		o->has_clock = false;
 }
 
 static struct origin *

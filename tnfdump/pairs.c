@@ -247,7 +247,7 @@ mix_value(uint64_t h, const struct tnf_value *v)
 static uint64_t
 instance(const struct role *r, const struct tnf_event *ev)
 {
-	uint64_t h = mix_text((uintptr_t)r->rule, r->name, strlen(r->name));
+	uint64_t h = mix_text(0, r->name, strlen(r->name));
 	struct tnf_value v;
 
 	if (r->n_members == 0)

@@ -60,6 +60,16 @@ start_filters(struct dump *d)
 	return 0;
 }
 
+static void
+end_filters(struct dump *d)
+{
+	struct filter *f;
+
+	for (f = d->filters; f != NULL; f = f->next)
+		if (f->end != NULL)
+			f->end(f->arg, d);
+}
+
 static int
 put(struct dump *d, const struct tnf_event *ev)
 {
@@ -78,7 +88,7 @@ next_event(struct dump *d, struct tnf_event *ev)
 {
 	int r = tnf_stream_next(d->stream, ev);
 
-	while (r == 0 && d->follow && follow_wait(d))
+	while (r == 0 && d->follow != NULL && follow_wait(d))
 		r = tnf_stream_next(d->stream, ev);
 	return r;
 }
@@ -87,10 +97,11 @@ void
 pipeline_run(struct dump *d)
 {
 	struct tnf_event ev;
-	bool begun;
+	bool begun, any;
 	int r = next_event(d, &ev);
 
-	if (r == 1)
+	any = r == 1;
+	if (any)
 		d->first = d->previous = ev.time;
 	if (start_filters(d) != 0)
 		return;
@@ -102,6 +113,8 @@ pipeline_run(struct dump *d)
 				break;
 	if (r < 0)
 		dump_error(d, "%s", tnf_error_message(-r));
+	if (any)
+		end_filters(d);
 	if (!begun && d->status == STATUS_OK)
 		d->status = STATUS_ERROR;
 	if ((begun || d->state != NULL) && d->output->end != NULL &&

@@ -7,13 +7,15 @@
 #include "tnfdump/tnfdump.h"
 
 /*
- * A filter.  'start', if any, is called once when all files are open (probes
- * known, dump->first set) and returns 0, or -1 after dump_error().  'writer':
- * it asks for the thread that wrote the event and nothing else.
+ * A filter.  'start', if any, is called when all files are open (probes known,
+ * dump->first set) and returns 0, or -1 after dump_error(); --diff does so for
+ * each file.  'end', if any, after the last event, if there was one at all.
+ * 'writer': it asks for the thread that wrote the event and nothing else.
  */
 struct filter {
 	bool	(*keep)(void *arg, const struct tnf_event *);
 	int	(*start)(void *arg, struct dump *);
+	void	(*end)(void *arg, struct dump *);	/* or NULL */
 	void	(*free)(void *arg);	/* or NULL */
 	void	*arg;
 	bool	writer;

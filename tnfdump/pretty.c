@@ -11,6 +11,7 @@
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define DEPTH_MAX	16	/* records in records */
+#define MEMBERS_MAX	4096	/* of a value, with all that is in it */
 #define ELEMENTS_MAX	64	/* of an array */
 
 /* buf(9S): what an I/O request is. */
@@ -18,6 +19,10 @@ static const struct { uint32_t bit; const char *name; } bioflags[] = {
 	{ 0x1, "BUSY" }, { 0x2, "DONE" }, { 0x4, "ERROR" }, { 0x10, "PAGEIO" },
 	{ 0x20, "PHYS" }, { 0x40, "READ" }, { 0x80, "WANTED" },
 	{ 0x100, "WRITE" }, { 0x400, "ASYNC" },
+};
+
+struct nest {
+	unsigned depth, members;
 };
 
 int
@@ -159,11 +164,20 @@ put_scalar(struct dump *d, const struct tnf_event *ev,
 }
 
 static void put_at(struct dump *, const struct tnf_event *,
-    const struct tnf_value *, const char *name, unsigned depth);
+    const struct tnf_value *, const char *name, struct nest *);
+
+/* Member or element i, unless the value has grown out of hand. */
+static bool
+item(const struct tnf_event *ev, const struct tnf_value *r, unsigned i,
+    struct nest *in, struct tnf_value *v)
+{
+	return in->depth <= DEPTH_MAX && in->members++ < MEMBERS_MAX &&
+	    tnf_value_item(ev->file, r, i, v);
+}
 
 static void
 put_record(struct dump *d, const struct tnf_event *ev,
-    const struct tnf_value *r, unsigned depth)
+    const struct tnf_value *r, struct nest *in)
 {
 	const char *name;
 	struct tnf_value v;
@@ -171,28 +185,29 @@ put_record(struct dump *d, const struct tnf_event *ev,
 
 	out_lit(&d->out, "{ type: ");
 	print_chars(d, r->u.r.type->name, strlen(r->u.r.type->name));
-	for (i = 0; depth < DEPTH_MAX && tnf_value_item(ev->file, r, i, &v);
-	    i++) {
+	in->depth++;
+	for (i = 0; item(ev, r, i, in, &v); i++) {
 		name = r->u.r.type->members[i].name;
 		out_char(&d->out, ' ');
 		print_chars(d, name, strlen(name));
 		out_lit(&d->out, ": ");
-		put_at(d, ev, &v, name, depth + 1);
+		put_at(d, ev, &v, name, in);
 	}
+	in->depth--;
 	out_lit(&d->out, " }");
 }
 
 /* A stack ends at its first zero. */
 static void
 put_array(struct dump *d, const struct tnf_event *ev,
-    const struct tnf_value *r, unsigned depth)
+    const struct tnf_value *r, struct nest *in)
 {
 	struct tnf_value v;
 	unsigned i;
 
 	out_char(&d->out, '[');
-	for (i = 0; depth < DEPTH_MAX && tnf_value_item(ev->file, r, i, &v);
-	    i++) {
+	in->depth++;
+	for (i = 0; item(ev, r, i, in, &v); i++) {
 		if (pretty_kind(v.type, NULL) == PRETTY_SYMBOL && bits(&v) == 0)
 			break;
 		if (i > 0)
@@ -201,21 +216,22 @@ put_array(struct dump *d, const struct tnf_event *ev,
 			out_lit(&d->out, "...");
 			break;
 		}
-		put_at(d, ev, &v, NULL, depth + 1);
+		put_at(d, ev, &v, NULL, in);
 	}
+	in->depth--;
 	out_char(&d->out, ']');
 }
 
 static void
 put_at(struct dump *d, const struct tnf_event *ev, const struct tnf_value *v,
-    const char *name, unsigned depth)
+    const char *name, struct nest *in)
 {
 	if (v->null || v->kind == TNF_K_STRING || v->kind == TNF_K_TYPE)
 		print_value(d, ev->file, v);
 	else if (v->kind == TNF_K_STRUCT)
-		put_record(d, ev, v, depth);
+		put_record(d, ev, v, in);
 	else if (v->kind == TNF_K_ARRAY)
-		put_array(d, ev, v, depth);
+		put_array(d, ev, v, in);
 	else
 		put_scalar(d, ev, v, name);
 }
@@ -224,5 +240,7 @@ void
 pretty_value(struct dump *d, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
-	put_at(d, ev, v, name, 0);
+	struct nest in = { 0, 0 };
+
+	put_at(d, ev, v, name, &in);
 }

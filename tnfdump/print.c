@@ -5,8 +5,14 @@
 
 #include "tnfdump/print.h"
 
-/* Records in records; a file could make them a circle. */
+/* Records in records; a file could make them a circle, and each of many
+   members lead into it. */
 #define DEPTH_MAX	16
+#define MEMBERS_MAX	4096	/* of a value, with all that is in it */
+
+struct nest {
+	unsigned depth, members;
+};
 
 /* Bytes of the UTF-8 character at 's' that a terminal may get; 0: none. */
 static size_t
@@ -54,23 +60,34 @@ put_escaped(struct out *o, unsigned char c)
 }
 
 void
-print_chars(struct dump *d, const char *s, size_t n)
+print_escaped(struct out *o, const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s, *end = p + n;
 	size_t len;
 
-	if (!d->escape) {
-		out_bytes(&d->out, s, n);
-		return;
-	}
 	while (p < end) {
 		if ((len = harmless(p, (size_t)(end - p))) == 0)
-			put_escaped(&d->out, *p++);
+			put_escaped(o, *p++);
 		else {
-			out_bytes(&d->out, (const char *)p, len);
+			out_bytes(o, (const char *)p, len);
 			p += len;
 		}
 	}
+}
+
+void
+print_chars_to(const struct dump *d, struct out *o, const char *s, size_t n)
+{
+	if (d->escape)
+		print_escaped(o, s, n);
+	else
+		out_bytes(o, s, n);
+}
+
+void
+print_chars(struct dump *d, const char *s, size_t n)
+{
+	print_chars_to(d, &d->out, s, n);
 }
 
 void
@@ -167,29 +184,33 @@ print_name(struct dump *d, const char *name)
 }
 
 static void print_at(struct dump *, const struct tnf_file *,
-    const struct tnf_value *, unsigned depth);
+    const struct tnf_value *, struct nest *);
 
 static void
 print_record(struct dump *d, const struct tnf_file *f,
-    const struct tnf_value *r, unsigned depth)
+    const struct tnf_value *r, struct nest *in)
 {
 	struct tnf_value v;
 	unsigned i;
 
 	out_lit(&d->out, "{ type: ");
 	print_name(d, r->u.r.type->name);
-	for (i = 0; depth < DEPTH_MAX && tnf_value_item(f, r, i, &v); i++) {
+	in->depth++;
+	for (i = 0; in->depth <= DEPTH_MAX && in->members < MEMBERS_MAX &&
+	    tnf_value_item(f, r, i, &v); i++) {
+		in->members++;
 		out_char(&d->out, ' ');
 		print_name(d, r->u.r.type->members[i].name);
 		out_lit(&d->out, ": ");
-		print_at(d, f, &v, depth + 1);
+		print_at(d, f, &v, in);
 	}
+	in->depth--;
 	out_lit(&d->out, " }");
 }
 
 static void
 print_at(struct dump *d, const struct tnf_file *f, const struct tnf_value *v,
-    unsigned depth)
+    struct nest *in)
 {
 	if (v->null) {
 		print_null(&d->out);
@@ -200,7 +221,7 @@ print_at(struct dump *d, const struct tnf_file *f, const struct tnf_value *v,
 		print_quoted(d, v->u.s.chars, v->u.s.len);
 		break;
 	case TNF_K_STRUCT:
-		print_record(d, f, v, depth);
+		print_record(d, f, v, in);
 		break;
 	case TNF_K_TYPE:
 		print_name(d, v->u.r.type->name);
@@ -219,5 +240,7 @@ print_at(struct dump *d, const struct tnf_file *f, const struct tnf_value *v,
 void
 print_value(struct dump *d, const struct tnf_file *f, const struct tnf_value *v)
 {
-	print_at(d, f, v, 0);
+	struct nest in = { 0, 0 };
+
+	print_at(d, f, v, &in);
 }

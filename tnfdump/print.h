@@ -6,7 +6,10 @@
 
 #include "tnfdump/tnfdump.h"
 
-/* Text from a trace: escaped if it goes to a terminal. */
+/* What could control a terminal becomes \n, \xHH and so on. */
+void print_escaped(struct out *, const char *, size_t);
+/* Text from a trace: escaped if the output goes to a terminal. */
+void print_chars_to(const struct dump *, struct out *, const char *, size_t);
 void print_chars(struct dump *, const char *, size_t);
 void print_quoted(struct dump *, const char *, size_t);
 /* "0x%-8x" and the like: hexadecimal, blanks up to 'width' behind it. */

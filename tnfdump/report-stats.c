@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tnfdump/filter.h"
 #include "tnfdump/formats.h"
+#include "tnfdump/pairs.h"
 #include "tnfdump/print.h"
 #include "tnfdump/reports.h"
 #include "tnfdump/stats.h"
@@ -22,7 +22,8 @@ stats_report_begin(struct dump *d)
 	struct report *r = xcalloc(1, sizeof(*r));
 
 	r->d = d;
-	r->stats = stats_new(d->by, dump_expr_source(d), reports_pairs(d));
+	reports_pairs(d);
+	r->stats = stats_new(d);
 	if (r->stats == NULL) {
 		free(r);
 		return -1;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tnfdump/attrs.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/formats.h"
 #include "tnfdump/json.h"
@@ -30,8 +31,6 @@ struct depth {
 struct tree {
 	struct dump	*d;
 	struct depth	*bucket[BUCKETS];
-	int64_t		 first;
-	bool		 started;
 };
 
 int
@@ -59,27 +58,6 @@ depth_of(struct tree *t, const struct tnf_event *ev)
 	d->key = key;
 	*at = d;
 	return &d->depth;
-}
-
-static bool
-has_key(const char *keys, const char *key)
-{
-	size_t n = strlen(key);
-
-	for (const char *s = keys; (s = strstr(s, key)) != NULL; s += n)
-		if ((s == keys || s[-1] == ' ') && (s[n] == ' ' || s[n] == '\0'))
-			return true;
-	return false;
-}
-
-static unsigned
-level(const struct tnf_event *ev)
-{
-	if (has_key(ev->probe->keys, "irq") || has_key(ev->probe->keys, "interrupt"))
-		return 3;
-	if (has_key(ev->probe->keys, "syscall"))
-		return 1;
-	return ev->kernel ? 2 : 0;
 }
 
 static void
@@ -114,14 +92,14 @@ line(struct tree *t, const struct tnf_event *ev, unsigned depth, int64_t took)
 {
 	struct out *o = &t->d->out;
 
-	out_ms(o, ev->time - t->first, 16);
+	out_ms(o, ev->time - t->d->first, 16);
 	out_u64_width(o, (uint64_t)ev->pid, 7);
 	out_u64_width(o, ev->lwpid, 7);
 	if (ev->cpu < 0)
 		out_lit(o, "   -");
 	else
 		out_u64_width(o, (uint64_t)ev->cpu, 4);
-	out_pad(o, 1 + STEP * (level(ev) + (depth < DEPTH_MAX ? depth : DEPTH_MAX)));
+	out_pad(o, 1 + STEP * (attrs_level(ev) + (depth < DEPTH_MAX ? depth : DEPTH_MAX)));
 	print_chars(t->d, ev->probe->name, strlen(ev->probe->name));
 	put_args(t->d, ev);
 	if (took >= 0) {
@@ -142,10 +120,6 @@ tree_event(struct dump *d, const struct tnf_event *ev)
 	bool nests = role != PAIR_NONE && s.rule != NULL && !s.rule->async;
 	bool ended = role == PAIR_END && s.rule != NULL;
 
-	if (!t->started) {
-		t->first = ev->time;
-		t->started = true;
-	}
 	if (nests && ended && *depth > 0)
 		--*depth;
 	line(t, ev, *depth, ended ? s.duration : -1);

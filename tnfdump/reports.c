@@ -5,6 +5,7 @@
 #include "tnfdump/pairs.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/reports.h"
+#include "tnfdump/stats.h"
 
 int
 output_set(struct dump *d, const char *path)
@@ -16,9 +17,13 @@ output_set(struct dump *d, const char *path)
 int
 stats_set(struct dump *d, const char *list)
 {
+	struct stats *s;
+
 	d->by = list;
 	d->output = output_find("stats");
-	return 0;
+	s = stats_new(d);	/* to see that the list is sound */
+	stats_free(s);
+	return s != NULL ? 0 : -1;
 }
 
 int

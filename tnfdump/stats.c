@@ -4,19 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tnfdump/expr.h"
+#include "tnfdump/filter.h"
 #include "tnfdump/hash.h"
+#include "tnfdump/pairs.h"
 #include "tnfdump/pretty-names.h"
+#include "tnfdump/pretty.h"
 #include "tnfdump/stats.h"
-#include "tnfdump/tnfdump.h"
 #include "tnfdump/xalloc.h"
 
 #define BY_MAX		8
 #define BUCKETS		(1u << 14)
 
 struct stats {
-	const struct expr_source *source;
-	struct pairs	*pairs;
+	struct dump	*d;
 	struct expr	*by[BY_MAX];
 	char		*by_text[BY_MAX];
 	unsigned	 n_by;
@@ -38,7 +38,7 @@ add_by(struct stats *s, const char *text)
 		fprintf(stderr, NAME ": --stats: more than %d expressions\n", BY_MAX);
 		return -1;
 	}
-	s->by[s->n_by] = expr_new(text, s->source, &error);
+	s->by[s->n_by] = expr_new(text, dump_expr_source(s->d), &error);
 	if (s->by[s->n_by] == NULL) {
 		expr_error_format(&error, text, where, sizeof(where));
 		fprintf(stderr, NAME ": --stats: %s\n", where);
@@ -78,23 +78,37 @@ parse_by(struct stats *s, const char *list)
 }
 
 struct stats *
-stats_new(const char *by, const struct expr_source *source, struct pairs *pairs)
+stats_new(struct dump *d)
 {
 	struct stats *s = xcalloc(1, sizeof(*s));
 
 	out_memory(&s->key);
-	s->source = source;
-	s->pairs = pairs;
-	if (by != NULL && *by != '\0' && parse_by(s, by) != 0) {
+	s->d = d;
+	if (d->by != NULL && *d->by != '\0' && parse_by(s, d->by) != 0) {
 		stats_free(s);
 		return NULL;
 	}
 	return s;
 }
 
+/* As --pretty has it; escaped, if at all, when the row is printed. */
 static void
-put_value(struct out *o, const struct val *v, const struct tnf_file *f)
+put_pretty(struct stats *s, const struct val *v, const struct tnf_event *ev)
 {
+	struct dump plain = *s->d;
+	struct tnf_value member = val_to_member(v);
+
+	plain.escape = false;
+	plain.out = s->key;
+	pretty_value(&plain, ev, &member, v->name);
+	s->key = plain.out;
+}
+
+static void
+put_value(struct stats *s, const struct val *v, const struct tnf_event *ev)
+{
+	struct out *o = &s->key;
+	const struct tnf_file *f = ev->file;
 	char buf[VAL_TEXT_SIZE];
 	const char *text, *name = NULL;
 	int64_t n;
@@ -102,6 +116,10 @@ put_value(struct out *o, const struct val *v, const struct tnf_file *f)
 
 	if (v->kind == VAL_NULL) {
 		out_char(o, '-');
+		return;
+	}
+	if (s->d->pretty && v->type != NULL && v->kind != VAL_STRING) {
+		put_pretty(s, v, ev);
 		return;
 	}
 	/* Numbers of the original writers have other names. */
@@ -129,8 +147,27 @@ make_key(struct stats *s, const char *name, const struct tnf_event *ev)
 		out_char(o, ' ');
 		out_str(o, s->by_text[i]);
 		out_char(o, '=');
-		put_value(o, &v, ev->file);
+		put_value(s, &v, ev);
 	}
+}
+
+/* Where the row is, or would be. */
+static struct stats_row **
+place(struct stats *s, uint64_t hash, bool pair, const char *text, size_t len)
+{
+	struct stats_row **at = &s->bucket[hash % BUCKETS], *r;
+
+	for (; (r = *at) != NULL; at = &r->next)
+		if (r->hash == hash && r->len == len && r->pair == pair &&
+		    memcmp(r->text, text, len) == 0)
+			break;
+	return at;
+}
+
+struct stats_row *
+stats_find(struct stats *s, const struct stats_row *like)
+{
+	return *place(s, like->hash, like->pair, like->text, like->len);
 }
 
 static struct stats_row *
@@ -138,12 +175,10 @@ row_of(struct stats *s, bool pair)
 {
 	size_t len = (size_t)(s->key.p - s->key.base);
 	uint64_t hash = hash_bytes(s->key.base, len) + pair;
-	struct stats_row **at, *r;
+	struct stats_row **at = place(s, hash, pair, s->key.base, len), *r;
 
-	for (at = &s->bucket[hash % BUCKETS]; (r = *at) != NULL; at = &r->next)
-		if (r->hash == hash && r->len == len && r->pair == pair &&
-		    memcmp(r->text, s->key.base, len) == 0)
-			return r;
+	if (*at != NULL)
+		return *at;
 	if (s->n_rows >= STATS_ROWS_MAX)
 		return NULL;
 	r = xcalloc(1, sizeof(*r) + len);
@@ -170,7 +205,7 @@ stats_event(struct stats *s, const struct tnf_event *ev)
 		r->count++;
 	else
 		s->ungrouped++;
-	if (pairs_feed(s->pairs, ev, &slice) != PAIR_END || slice.rule == NULL)
+	if (pairs_feed(s->d->pairs, ev, &slice) != PAIR_END || slice.rule == NULL)
 		return;
 	make_key(s, slice.name, &slice.start);
 	if ((r = row_of(s, true)) == NULL)

@@ -12,11 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tnf/stream.h>
-
-#include "tnfdump/expr.h"
 #include "tnfdump/histogram.h"
-#include "tnfdump/pairs.h"
+#include "tnfdump/tnfdump.h"
 
 #define STATS_ROWS_MAX	(1u << 20)
 
@@ -32,15 +29,16 @@ struct stats_row {
 
 struct stats;
 
-/* by: expressions separated by commas, or NULL.  NULL after a message on
-   stderr.  source and pairs are borrowed. */
-struct stats *stats_new(const char *by, const struct expr_source *source,
-    struct pairs *pairs);
+/* By the expressions of dump->by, with the rules of dump->pairs.  NULL after a
+   message on stderr. */
+struct stats *stats_new(struct dump *);
 void stats_free(struct stats *);
 void stats_event(struct stats *, const struct tnf_event *);
 
 /* Pairs first, most time first.  Valid until the next call. */
 struct stats_row **stats_rows(struct stats *, size_t *ret_n);
+/* The row of that group, perhaps of another trace; NULL: there is none. */
+struct stats_row *stats_find(struct stats *, const struct stats_row *like);
 double stats_seconds(const struct stats *);	/* first to last event */
 uint64_t stats_ungrouped(const struct stats *);	/* beyond STATS_ROWS_MAX */
 

@@ -112,12 +112,15 @@ expression_length(const char *s, const char *ends)
 
 	for (n = 0; s[n] != '\0' && s[n] != '\n'; n++) {
 		if (quote != 0) {
-			quote = s[n] == quote ? 0 : quote;
+			if (s[n] == '\\' && s[n + 1] != '\0')
+				n++;
+			else if (s[n] == quote)
+				quote = 0;
 			continue;
 		}
 		if (depth == 0 && strchr(ends, s[n]) != NULL)
 			break;
-		if (s[n] == '\'')
+		if (s[n] == '\'' || s[n] == '"')
 			quote = s[n];
 		depth += s[n] == '(' ? 1 : s[n] == ')' ? -1 : 0;
 	}

@@ -2,13 +2,15 @@
  * template-run.c - the report language of -t FILE: statements to text.
  *
  * The line of an event is built in memory, so that "skip" can drop it and
- * fields can be padded, and then printed like every text from a file.
+ * fields can be padded.  What comes from the trace is put there as it may be
+ * printed; the template's own text may hold newlines.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tnfdump/attrs.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/hash.h"
 #include "tnfdump/json.h"
@@ -53,6 +55,7 @@ struct run {
 	struct timer	*timers[TIMER_BUCKETS];
 	unsigned	 n_timers;
 	unsigned	 depth;
+	bool		 own;		/* the text is the trace's, too */
 	bool		 skip, stop;
 };
 
@@ -214,7 +217,10 @@ one(const struct statement *s, const struct tnf_event *ev)
 		v = expr_eval(s->expr, ev);
 	switch (s->kind) {
 	case ST_TEXT:
-		out_bytes(&run.line, s->text != NULL ? s->text : "", s->len);
+		if (run.own)
+			print_chars_to(run.d, &run.line, s->text, s->len);
+		else if (s->text != NULL)
+			out_bytes(&run.line, s->text, s->len);
 		break;
 	case ST_VALUE:
 		template_value(run.d, ev, &run.line, &v, s->format, s->width);
@@ -284,27 +290,14 @@ stanza_for(const char *probe)
 static struct statement *
 own_text(const struct tnf_probe *p)
 {
-	const char *s = p->attrs != NULL ? strstr(p->attrs, "tnf%fmt ") : NULL;
 	size_t n;
+	const char *s = attrs_find(p->attrs, "tnf%fmt", &n);
 
-	if (s == NULL || (s > p->attrs && s[-1] != ';' && s[-1] != ' '))
+	if (s == NULL)
 		return NULL;
-	s += strlen("tnf%fmt ");
-	if (*s == '\'') {
+	if (*s == '\'')		/* a semicolon may be in it */
 		n = strcspn(++s, "'");
-	} else
-		n = strcspn(s, ";");
 	return template_parse_string(run.t, s, n);
-}
-
-static int
-level_by_keys(const struct tnf_event *ev)
-{
-	if (strstr(ev->probe->keys, "irq") != NULL)
-		return 3;
-	if (strstr(ev->probe->keys, "syscall") != NULL)
-		return 1;
-	return ev->kernel ? 2 : 0;
 }
 
 static const struct choice *
@@ -321,7 +314,7 @@ choice_for(const struct tnf_event *ev)
 	if (c->own != NULL)
 		c->stanza = NULL;
 	c->level = c->stanza != NULL && c->stanza->level >= 0 ?
-	    c->stanza->level : level_by_keys(ev);
+	    c->stanza->level : (int)attrs_level(ev);
 	return c;
 }
 
@@ -329,8 +322,7 @@ static void
 head(const struct choice *c, const struct tnf_event *ev)
 {
 	struct out *o = &run.line;
-	const char *label = c->stanza != NULL && c->stanza->label != NULL ?
-	    c->stanza->label : ev->probe->name;
+	const char *label = c->stanza != NULL ? c->stanza->label : NULL;
 
 	out_ms(o, ev->time - run.d->first, 16);
 	out_u64_width(o, (uint64_t)ev->pid, 7);
@@ -340,8 +332,11 @@ head(const struct choice *c, const struct tnf_event *ev)
 	else
 		out_u64_width(o, (uint64_t)ev->cpu, 4);
 	out_pad(o, 1 + STEP * (unsigned)c->level);
-	out_str(o, label);
-	if (*label != '\0')
+	if (label != NULL)
+		out_str(o, label);
+	else
+		print_chars_to(run.d, o, ev->probe->name, strlen(ev->probe->name));
+	if (label == NULL || *label != '\0')
 		out_char(o, ' ');
 }
 
@@ -351,6 +346,7 @@ event(struct dump *d, const struct tnf_event *ev)
 	const struct choice *c = choice_for(ev);
 
 	run.skip = false;
+	run.own = c->own != NULL;
 	run.line.p = run.line.base;
 	head(c, ev);
 	if (c->own != NULL)
@@ -360,7 +356,7 @@ event(struct dump *d, const struct tnf_event *ev)
 	else if (ev->probe->n_members > 0)
 		json_args(&run.line, ev);
 	if (!run.skip) {
-		print_chars(d, run.line.base, (size_t)(run.line.p - run.line.base));
+		out_bytes(&d->out, run.line.base, (size_t)(run.line.p - run.line.base));
 		out_char(&d->out, '\n');
 	}
 	return run.stop || d->out.error != 0 ? -1 : 0;

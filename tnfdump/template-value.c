@@ -7,6 +7,7 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/pretty-names.h"
 #include "tnfdump/pretty.h"
+#include "tnfdump/print.h"
 #include "tnfdump/template.h"
 #include "tnfdump/units.h"
 #include "tnfdump/walltime.h"
@@ -53,7 +54,7 @@ symbol(struct dump *d, const struct tnf_event *ev, struct out *o, uint64_t addr)
 		out_hex(o, addr);
 		return;
 	}
-	out_str(o, s);
+	print_chars_to(d, o, s, strlen(s));
 	out_lit(o, "+0x");
 	out_hex(o, offset);
 }
@@ -126,13 +127,13 @@ number(struct dump *d, const struct tnf_event *ev, struct out *o,
 }
 
 static void
-as_it_is(struct out *o, const struct val *v)
+as_it_is(const struct dump *d, struct out *o, const struct val *v)
 {
 	char buf[VAL_TEXT_SIZE];
 	const char *text;
 	size_t len = val_text(v, buf, &text);
 
-	out_bytes(o, text, len);
+	print_chars_to(d, o, text, len);
 }
 
 void
@@ -146,7 +147,7 @@ template_value(struct dump *d, const struct tnf_event *ev, struct out *o,
 		out_char(o, '-');
 	else if (letter == 0 || letter == 'S' || !val_is_number(v) ||
 	    (letter == 'N' && v->type == NULL))
-		as_it_is(o, v);
+		as_it_is(d, o, v);
 	else
 		number(d, ev, o, v, letter);
 	len = (size_t)(o->p - o->base) - from;

@@ -95,17 +95,16 @@ static struct label
 make_label(const struct dump *d, const char *before, const char *name,
     const char *behind)
 {
-	struct dump m = { .escape = d->escape };
+	struct out m;
 	struct label l;
 
-	if (out_init(&m.out, -1) != 0)
-		abort();
-	out_str(&m.out, before);
-	print_chars(&m, name, strlen(name));
-	out_str(&m.out, behind);
-	l.len = (size_t)(m.out.p - m.out.base);
-	l.text = xstrndup(m.out.base, l.len);
-	out_close(&m.out);
+	out_memory(&m);
+	out_str(&m, before);
+	print_chars_to(d, &m, name, strlen(name));
+	out_str(&m, behind);
+	l.len = (size_t)(m.p - m.base);
+	l.text = xstrndup(m.base, l.len);
+	out_close(&m);
 	return l;
 }
 

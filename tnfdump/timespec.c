@@ -197,7 +197,8 @@ timespec_resolve(const struct timespec_arg *arg,
 		*time = arg->ns;
 		return NULL;
 	case TIMESPEC_WALL:
-		*time = arg->ns - c->mono_to_wall;
+		if (__builtin_sub_overflow(arg->ns, c->mono_to_wall, time))
+			*time = INT64_MAX;
 		return NULL;
 	case TIMESPEC_DAY:
 		return resolve_day(arg->ns, c, time) ? NULL :

@@ -20,6 +20,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tnfdump/diff.h"
@@ -33,7 +34,7 @@
 #include "tnfdump/raw.h"
 
 static void __attribute__((format(printf, 2, 0)))
-print_error(struct dump *d, const char *fmt, va_list ap)
+print_note(struct dump *d, const char *fmt, va_list ap)
 {
 	/* What came before it stays before it on a terminal. */
 	if (d->escape && d->out.base != NULL)
@@ -41,7 +42,16 @@ print_error(struct dump *d, const char *fmt, va_list ap)
 	fprintf(stderr, NAME ": ");
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
-	d->status = STATUS_ERROR;
+}
+
+void
+dump_note(struct dump *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_note(d, fmt, ap);
+	va_end(ap);
 }
 
 void
@@ -50,8 +60,9 @@ dump_error(struct dump *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	print_error(d, fmt, ap);
+	print_note(d, fmt, ap);
 	va_end(ap);
+	d->status = STATUS_ERROR;
 }
 
 void
@@ -60,7 +71,7 @@ dump_fatal(struct dump *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	print_error(d, fmt, ap);
+	print_note(d, fmt, ap);
 	va_end(ap);
 	out_close(&d->out);
 	exit(STATUS_ERROR);
@@ -87,6 +98,28 @@ catch_sigbus(void)
 	sigaction(SIGBUS, &sa, NULL);
 }
 
+/* Options that would be ignored: says so. */
+static bool
+contradicts(const struct dump *d)
+{
+	const char *why = NULL;
+
+	if (d->raw && d->filters != NULL)
+		why = "-r shows every record, filtered or not: "
+		    "first write the events that you want with --to tnf";
+	else if (d->raw && (d->follow != NULL || d->diff || d->salvage ||
+	    d->output != &outputs[0]))
+		why = "-r shows the records of whole files as text: "
+		    "not with another format, --follow, --diff or --salvage";
+	else if (d->diff && (d->follow != NULL || (d->output != &outputs[0] &&
+	    d->output != output_find("stats"))))
+		why = "--diff compares the statistics of two files: "
+		    "not with another format or --follow";
+	if (why != NULL)
+		fprintf(stderr, NAME ": %s\n", why);
+	return why != NULL;
+}
+
 /* All inputs are in; the stream borrows their memory. */
 static void
 close_inputs(struct dump *d)
@@ -100,12 +133,36 @@ close_inputs(struct dump *d)
 	free(d->inputs);
 }
 
+static bool
+same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* What would be lost before it is read. */
+static bool
+is_input(const struct dump *d, char **paths)
+{
+	struct stat a, b;
+
+	if (stat(d->path, &a) != 0)
+		return false;
+	if (d->follow != NULL)
+		return stat(d->follow, &b) == 0 && same_file(&a, &b);
+	for (; *paths != NULL; paths++)
+		if (stat(*paths, &b) == 0 && same_file(&a, &b))
+			return true;
+	return false;
+}
+
 /* --output, unless the format makes files of its own. */
 static int
-output_fd(struct dump *d)
+output_fd(struct dump *d, char **paths)
 {
 	int fd;
 
+	if (d->path != NULL && is_input(d, paths))
+		dump_fatal(d, "%s: is one of the files to be read", d->path);
 	if (d->path == NULL || d->output->own_files)
 		return STDOUT_FILENO;
 	fd = open(d->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -119,22 +176,20 @@ main(int argc, char **argv)
 {
 	struct dump d = { .output = &outputs[0] };
 	char **paths = options_parse(&d, argc, argv);
-	int err, fd = output_fd(&d);
+	int err, fd;
 
+	if (contradicts(&d))
+		return STATUS_USAGE;
+	fd = output_fd(&d, paths);
 	catch_sigbus();
 	d.escape = isatty(fd);
 	if ((err = out_init(&d.out, fd)) != 0)
 		dump_fatal(&d, "%s", strerror(err));
-	if (d.raw && d.filters != NULL) {
-		dump_error(&d, "-r shows every record, filtered or not: "
-		    "first write the events that you want with --to tnf");
-		return STATUS_USAGE;
-	}
 	if (d.raw)
 		raw_run(&d, paths);
 	else if (d.diff)
 		d.status = diff_run(&d, paths);
-	else if (d.follow) {
+	else if (d.follow != NULL) {
 		if (follow_open(&d))
 			pipeline_run(&d);
 		follow_close(&d);
@@ -146,7 +201,10 @@ main(int argc, char **argv)
 	}
 	pairs_free(d.pairs);
 	pipeline_free_filters(&d);
-	if ((err = out_close(&d.out)) != 0)
+	err = out_close(&d.out);
+	if (fd != STDOUT_FILENO && close(fd) != 0 && err == 0)
+		err = errno;
+	if (err != 0)
 		dump_error(&d, "%s: %s",
 		    fd == STDOUT_FILENO ? "standard output" : d.path, strerror(err));
 	return d.status;

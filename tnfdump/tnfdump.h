@@ -31,7 +31,7 @@ struct dump {
 	const char *path;		/* --output: of formats that write files */
 	const char *by;			/* --stats=LIST: expressions, or NULL */
 	bool	 histogram;		/* --histogram: draw durations */
-	bool	 follow;		/* --follow: wait for more */
+	const char *follow;		/* --follow: what to wait for more of, or NULL */
 	bool	 lost;			/* events are known to be missing */
 	bool	 diff;			/* --diff: compare two files */
 	bool	 pretty;		/* --pretty: names for numbers */
@@ -56,7 +56,10 @@ struct dump {
 	void	*state;		/* the output's */
 };
 
-/* "tnfdump: ..." on standard error; status becomes STATUS_ERROR. */
+/* "tnfdump: ..." on standard error. */
+void dump_note(struct dump *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same, and status becomes STATUS_ERROR. */
 void dump_error(struct dump *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The same, and that was it. */

@@ -52,9 +52,9 @@ static void
 named(struct out *o, const char *name, const char *category)
 {
 	out_lit(o, ",\"name\":");
-	json_cstring(o, name);
+	json_name(o, name);
 	out_lit(o, ",\"cat\":");
-	json_cstring(o, category);
+	json_name(o, category);
 }
 
 static void
@@ -122,7 +122,7 @@ introduce(struct chrome *c, const struct tnf_event *ev)
 		out_lit(c->o, ",\"name\":\"");
 		out_str(c->o, what[i]);
 		out_lit(c->o, "\",\"args\":{\"name\":");
-		json_cstring(c->o, comm);
+		json_name(c->o, comm);
 		out_lit(c->o, "}}");
 	}
 }

@@ -18,8 +18,6 @@ struct csv {
 	struct dump	*d;
 	struct out	*o;
 	struct out	 args;		/* the JSON of one row, before quoting */
-	bool		 started;
-	int64_t		 first;
 };
 
 int
@@ -87,7 +85,7 @@ times(struct csv *c, const struct tnf_event *ev)
 
 	out_i64(c->o, ev->time);
 	out_char(c->o, ',');
-	out_i64(c->o, ev->time - c->first);
+	out_i64(c->o, ev->time - c->d->first);
 	out_char(c->o, ',');
 	if (origin_clock(c->d, ev->file, &wall))
 		wall_utc(c->o, wall + ev->time);
@@ -100,10 +98,6 @@ csv_event(struct dump *d, const struct tnf_event *ev)
 	struct csv *c = d->state;
 	struct out *o = c->o;
 
-	if (!c->started) {
-		c->first = ev->time;
-		c->started = true;
-	}
 	times(c, ev);
 	out_i64(o, ev->pid);
 	out_char(o, ',');

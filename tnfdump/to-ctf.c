@@ -69,10 +69,22 @@ open_stream(struct ctf *c, const char *path)
 	if (fd < 0)
 		return fail(path, "cannot create stream");
 	if ((error = out_init(&c->stream, fd)) != 0) {
+		close(fd);
 		errno = error;
 		return fail(path, "cannot start");
 	}
 	return 0;
+}
+
+static void
+release(struct ctf *c)
+{
+	if (c->dir >= 0)
+		close(c->dir);
+	out_close(&c->body);
+	out_close(&c->text);
+	ctf_trace_free(&c->trace);
+	free(c);
 }
 
 int
@@ -89,8 +101,13 @@ ctf_begin(struct dump *d)
 	out_memory(&c->body);
 	out_memory(&c->text);
 	c->d = d;
+	c->dir = -1;
+	if (open_stream(c, d->path) != 0) {
+		release(c);
+		return -1;
+	}
 	d->state = c;
-	return open_stream(c, d->path);
+	return 0;
 }
 
 /* The order and sizes of ctf-metadata.c: trace.packet.header, packet.context. */
@@ -218,10 +235,6 @@ ctf_end(struct dump *d)
 	if (errno != 0)
 		rc = fail(c->d->path, "cannot write stream");
 	close(fd);
-	close(c->dir);
-	out_close(&c->body);
-	out_close(&c->text);
-	ctf_trace_free(&c->trace);
-	free(c);
+	release(c);
 	return rc;
 }

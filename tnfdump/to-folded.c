@@ -12,6 +12,7 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/xalloc.h"
 #include "tnfdump/formats.h"
+#include "tnfdump/pretty-names.h"
 #include "tnfdump/print.h"
 
 #define BUCKETS		(1u << 12)
@@ -77,7 +78,9 @@ stack_frames(struct folded *f, const struct tnf_event *ev)
 			continue;
 		n = v.u.r.count < FRAMES_MAX ? v.u.r.count : FRAMES_MAX;
 		while (n-- > 0)
-			if (tnf_value_item(ev->file, &v, n, &item) && item.u.u != 0)
+			if (tnf_value_item(ev->file, &v, n, &item) &&
+			    pretty_kind(item.type, NULL) == PRETTY_SYMBOL &&
+			    item.u.u != 0)
 				address(f, ev, item.u.u);
 	}
 }

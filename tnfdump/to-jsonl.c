@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tnfdump/attrs.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/perprobe.h"
 #include "tnfdump/formats.h"
@@ -80,25 +81,6 @@ header(struct jsonl *j, const struct tnf_file *f)
 	out_lit(j->o, "}\n");
 }
 
-/* Attribute 'name' of "keys a b;file f;line 7;...": its value, or NULL. */
-static const char *
-attribute(const char *attrs, const char *name, size_t *len)
-{
-	size_t n = strlen(name);
-
-	while (attrs != NULL && *attrs != '\0') {
-		attrs += strspn(attrs, " \t");
-		if (strncmp(attrs, name, n) == 0 && attrs[n] == ' ') {
-			*len = strcspn(attrs + n + 1, ";");
-			return attrs + n + 1;
-		}
-		attrs = strchr(attrs, ';');
-		if (attrs != NULL)
-			attrs++;
-	}
-	return NULL;
-}
-
 static void
 describe(struct out *o, const struct tnf_probe *p)
 {
@@ -109,11 +91,11 @@ describe(struct out *o, const struct tnf_probe *p)
 	json_cstring(o, p->name);
 	out_lit(o, ",\"keys\":");
 	json_words(o, p->keys);
-	if ((s = attribute(p->attrs, "file", &n)) != NULL) {
+	if ((s = attrs_find(p->attrs, "file", &n)) != NULL) {
 		out_lit(o, ",\"src\":");
 		json_string(o, s, n);
 	}
-	if ((s = attribute(p->attrs, "line", &n)) != NULL &&
+	if ((s = attrs_find(p->attrs, "line", &n)) != NULL &&
 	    n > 0 && n < 10 && strspn(s, "0123456789") == n) {
 		out_lit(o, ",\"line\":");
 		out_bytes(o, s, n);

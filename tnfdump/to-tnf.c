@@ -63,30 +63,9 @@ open_temporary(void)
 	return fd;
 }
 
-/* A slice must not be written over the file that it is taken from. */
-static bool
-is_input(const struct dump *d, const char *path)
-{
-	struct stat a, b;
-	unsigned i;
-
-	if (stat(path, &a) != 0)
-		return false;
-	for (i = 0; i < d->n_inputs; i++) {
-		if (stat(d->inputs[i].path, &b) == 0 && a.st_dev == b.st_dev &&
-		    a.st_ino == b.st_ino)
-			return true;
-	}
-	return false;
-}
-
 static int
 open_output(struct dump *d, struct slice *s)
 {
-	if (d->path != NULL && is_input(d, d->path)) {
-		dump_error(d, "%s: is one of the files to be read", d->path);
-		return -1;
-	}
 	if (d->path != NULL) {
 		s->fd = open(d->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
 		    0600);

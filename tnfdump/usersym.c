@@ -82,9 +82,9 @@ add_table(struct object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 	GElf_Sym sym;
 	const char *name;
 
-	if (data == NULL || sh->sh_entsize == 0)
+	if (data == NULL)
 		return;
-	n = sh->sh_size / sh->sh_entsize;
+	n = data->d_size / gelf_fsize(o->elf, ELF_T_SYM, 1, EV_CURRENT);
 	o->symbols = xreallocarray(o->symbols, o->n + n, sizeof(*o->symbols));
 	for (i = 0; i < n; i++) {
 		if (gelf_getsym(data, (int)i, &sym) == NULL ||

@@ -89,15 +89,29 @@ val_of_member(const struct tnf_value *m, const char *name)
 struct tnf_value
 val_to_member(const struct val *v)
 {
-	struct tnf_value m = { .type = v->type, .null = true };
+	struct tnf_value m = { .type = v->type, .null = v->type == NULL };
 
-	if (v->kind != VAL_RECORD)
+	if (m.null)
 		return m;
-	m.null = false;
-	m.kind = v->u.r.type->kind;
-	m.u.r.pos = v->u.r.pos;
-	m.u.r.count = v->u.r.count;
-	m.u.r.type = v->u.r.type;
+	m.kind = v->type->kind;
+	switch (v->kind) {
+	case VAL_RECORD:
+		m.kind = v->u.r.type->kind;
+		m.u.r.pos = v->u.r.pos;
+		m.u.r.count = v->u.r.count;
+		m.u.r.type = v->u.r.type;
+		break;
+	case VAL_REAL:
+		m.u.d = v->u.d;
+		break;
+	case VAL_INT:
+	case VAL_UINT:
+		m.u.u = v->u.u;
+		break;
+	default:
+		m.null = true;
+		break;
+	}
 	return m;
 }
 

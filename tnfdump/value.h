@@ -51,8 +51,8 @@ struct val val_real(double);
 struct val val_string(const char *chars, size_t len);
 struct val val_cstring(const char *);	/* NULL: VAL_NULL */
 
-/* A member called 'name' (may be NULL) as a value, and the way back for
-   records and arrays. */
+/* A member called 'name' (may be NULL) as a value, and the way back for all
+   but strings. */
 struct val val_of_member(const struct tnf_value *, const char *name);
 struct tnf_value val_to_member(const struct val *);
 

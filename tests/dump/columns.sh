@@ -59,6 +59,11 @@ for text in 'state: SYSTEM' 'errno: ENOENT' 'size: 8K' 'device: 32:6' \
 	grep -q "$text" "$TMP/pretty" || fail "--pretty: no $text"
 done
 
+for text in ' size=8K' ' errno=ENOENT' ' state=SYSTEM'; do
+	"$tnfdump" --stats=size,errno,state --pretty $trace | grep -q -- "$text" ||
+		fail "--stats --pretty: no $text"
+done
+
 # Colour only where somebody looks.
 "$tnfdump" $trace | grep -q "$(printf '\033')" && fail "colour in a pipe"
 "$tnfdump" --color=always $trace | grep -q "$(printf '\033')" ||

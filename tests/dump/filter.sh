@@ -87,4 +87,39 @@ refuses 'name expected' --probe a,
 refuses 'first write' -r --cpu 1
 refuses 'name it with' --to ctf
 refuses 'number or string expected' --stats=,
+refuses 'with another format' -r --to jsonl
+refuses 'with another format' -r --diff
+refuses 'with another format' --diff --to csv
+"$tnfdump" --stats='(' $trace 2> /dev/null
+[ $? -eq 2 ] || fail "--stats='(' is no wrong option"
+
+# --diff reads each file by itself: time is over in one only, and probes have
+# other numbers.
+"$tnfdump" --diff --until 10us $trace $trace | awk '/100.0%|new$/ { exit 1 }' ||
+	fail "--diff --until: files differ from themselves"
+for option in --where='probe == "syscall_end"' --probe=syscall_end; do
+	"$tnfdump" --no-header --to tnf --where 'probe == "syscall_end" or elapsed > 10us' \
+	    $trace > "$TMP/other"
+	"$tnfdump" --diff "$option" $trace "$TMP/other" |
+		awk 'NR > 1 && $NF != "syscall_end" { exit 1 }' ||
+		fail "--diff $option: other probes"
+done
+
+# A slip is told; what has is asked about is none.
+"$tnfdump" --where 'sizee == 8K or (has nosuch and nosuch == 1)' $trace \
+    > /dev/null 2> "$TMP/err" || fail "--where with a slip: exit status $?"
+[ "$(cat "$TMP/err")" = \
+    "tnfdump: --where: no probe has a member sizee: did you mean size?" ] ||
+	fail "--where with a slip: $(cat "$TMP/err")"
+"$tnfdump" --where 'size == 8K' $trace 2>&1 > /dev/null | grep . &&
+	fail "--where without a slip"
+
+# What is read is not written over, whatever the format.
+cp $trace "$TMP/source"
+for format in text jsonl tnf; do
+	"$tnfdump" --to $format -o "$TMP/source" "$TMP/source" 2> "$TMP/err" &&
+		fail "--to $format wrote over its source"
+	grep -q "one of the files to be read" "$TMP/err" || fail "$(cat "$TMP/err")"
+	cmp "$TMP/source" $trace || fail "--to $format: source was changed"
+done
 echo "filters agree with grep"

@@ -39,12 +39,20 @@ shows 'seen 7' 'syscall_start { if ($n) { let $n = $n + 1 } else { let $n = 1 } 
 shows 'sub 3' '@s { "sub {sysnum}" }
 syscall_start { use @s }'
 shows 'pagein star' 'page* { "star" }'
+shows 'paren' 'syscall_start { if (probe != ")" and probe != "x\")") { "paren" } }'
+shows 'elif' 'syscall_start { if (sysnum == 99) { "if" } else if (sysnum == 3) { "elif" } }'
 shows 'none -' 'syscall_start { "none {nothere}" }'
 
 printf 'syscall_start { "x" }\ndefault { skip }\n' >"$TMP/t"
 n=$("$tnfdump" -t "$TMP/t" "$trace" | wc -l)
 [ "$n" -eq "$("$tnfdump" "$trace" | grep -c ' syscall_start  ')" ] ||
 	fail "skip: $n lines"
+# The template's own newline is one on a terminal as well.
+if command -v script >/dev/null; then
+	printf 'syscall_start { "two\\nlines" }\ndefault { skip }\n' >"$TMP/t"
+	script -qec "$tnfdump -t $TMP/t $trace" /dev/null </dev/null | grep -q '^lines' ||
+		fail "no newline on a terminal"
+fi
 printf 'default { stop }\n' >"$TMP/t"
 [ "$("$tnfdump" -t "$TMP/t" "$trace" | wc -l)" -eq 1 ] || fail "stop"
 

@@ -1,0 +1,75 @@
+#!/bin/sh
+# odd.sh - tnfdump has an answer for traces that nobody would write, soon and
+# within bounds, in every mode.
+# Usage: odd.sh TNFDUMP ODD
+. "${TNF_SOURCE:-.}/tests/lib.sh"
+
+tnfdump=$(realpath "$1") odd=$(realpath "$2")
+scratch
+cd "$TMP" || exit 1
+
+# An answer: not a signal, not a sanitizer's, not megabytes.
+answers() {
+	rc=0
+	# shellcheck disable=SC2086
+	timeout 20 "$tnfdump" $1 "$2" > out 2> err || rc=$?
+	[ $rc -le 1 ] || fail "$2: $1: exit status $rc: $(head -5 err)"
+	[ "$(wc -c < out)" -lt 4000000 ] || fail "$2: $1: $(wc -c < out) bytes"
+}
+
+for kind in line names circle array strings times; do
+	"$odd" $kind $kind || fail "odd $kind"
+	while read -r options; do
+		answers "$options" $kind
+	done <<'M'
+
+-r
+-x
+--pretty
+--columns=all
+--columns=all --pretty
+--to=jsonl
+--to=csv
+--to=chrome
+--to=perfetto
+--to=ctf -o ctf
+--to=folded
+--to=tnf
+--stats
+--stats=a,b,c,s --pretty
+--states
+--tree
+--tree --pretty
+--info
+--info=json
+--from=1s --until=2s
+--last=1s
+-t /dev/null
+M
+done
+
+# What the reader of another format has to cope with.
+if command -v python3 > /dev/null; then
+	for kind in names strings circle; do
+		for format in --to=jsonl --to=chrome --info=json; do
+			"$tnfdump" $format $kind > json
+			python3 -c 'import json, sys
+text = open("json", encoding="utf-8").read()
+for t in [text] if sys.argv[1] == "--to=chrome" else text.splitlines():
+	json.loads(t)' $format || fail "$kind: $format: no JSON"
+		done
+	done
+fi
+"$tnfdump" --columns=src line | grep -q 'f.c:1*$' || fail "src"
+[ "$("$tnfdump" --to=folded strings)" = "pid_7;strings 2" ] || fail "folded"
+
+# What is in a trace does not reach a terminal raw on standard error either.
+"$tnfdump" --where 'e_sc == 1' names > /dev/null 2> err
+grep -q 'no probe has a member e_sc: did you mean e.x1bsc?' err ||
+	fail "hint: $(cat err)"
+"$tnfdump" --diff --stats='arg."e\x1bsc"' --fail-on \
+    "count($(printf 'na\377me')) > 0" names names > /dev/null 2>> err
+[ $? -eq 4 ] || fail "--fail-on: $(cat err)"
+grep -q '\[2J' err || fail "--fail-on: $(cat err)"
+LC_ALL=C grep -q "$(printf '\033')" err && fail "raw on standard error"
+echo "an answer to everything"
