@@ -304,7 +304,7 @@ control_check(tnfctl_handle_t *h)
 void
 control_claim(tnfctl_handle_t *h, pid_t controller)
 {
-	int32_t pid = controller != 0 ? h->pid : 0, us = controller;
+	int32_t pid = controller > 0 ? h->pid : 0, us = controller;
 	uintptr_t address;
 
 	if (h->gone)
@@ -314,6 +314,15 @@ control_claim(tnfctl_handle_t *h, pid_t controller)
 	address = objects_known(h, KNOWN_EXTERNAL_PID, NULL);
 	if (address != 0)
 		h->ops->write(h, address, &pid, sizeof(pid));
+}
+
+bool
+control_suspended(tnfctl_handle_t *h)
+{
+	int32_t before;
+
+	return h->control != 0 && h->ops->read(h, CONTROL(h, controller),
+	    &before, sizeof(before)) && before == TNF_SUSPENDED;
 }
 
 void

@@ -24,8 +24,10 @@ tnfctl_errcode_t buffer_create(tnfctl_handle_t *, const char *file,
 tnfctl_errcode_t control_look(tnfctl_handle_t *, struct objects_change *ret);
 /* After the first look: without libtnfprobe there is nothing to control. */
 tnfctl_errcode_t control_check(tnfctl_handle_t *);
-/* Who controls: the process's own idea of it; 0 for nobody. */
+/* Who controls: the process's own idea of it; 0 for nobody, TNF_SUSPENDED. */
 void	control_claim(tnfctl_handle_t *, pid_t controller);
+/* Has the controller before us left it stopped? */
+bool	control_suspended(tnfctl_handle_t *);
 /* The target has ended or become another program. */
 void	control_forget(tnfctl_handle_t *);
 /* BUFBROKEN; tnfctl_error_detail() says why (broken.c). */

@@ -33,9 +33,13 @@ direct_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
 	struct proc *p = direct_proc(h);
 
-	if (op == TNFCTL_TARG_DEFAULT)
-		op = p->ours ? TNFCTL_TARG_KILL : TNFCTL_TARG_RESUME;
-	control_claim(h, 0);
+	if (op == TNFCTL_TARG_DEFAULT && p->ours)
+		op = TNFCTL_TARG_KILL;
+	control_claim(h, op == TNFCTL_TARG_SUSPEND ? TNF_SUSPENDED : 0);
+	/* By default a stop that others have made is left as it was found. */
+	if (op == TNFCTL_TARG_RESUME ||
+	    (op == TNFCTL_TARG_DEFAULT && p->suspended))
+		proc_end_group_stop(p);
 	if (p->gone)
 		;
 	else if (op == TNFCTL_TARG_KILL)
@@ -44,6 +48,24 @@ direct_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 		proc_detach(p, op == TNFCTL_TARG_SUSPEND);
 	proc_free(p);
 	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+direct_tell_stop(const struct proc *p)
+{
+	int signal = proc_group_stop(p);
+
+	if (signal == 0 || p->suspended)
+		return fail(TNFCTL_ERR_NONE, NULL);
+	if (signal == SIGTTIN || signal == SIGTTOU)
+		return fail(TNFCTL_ERR_NONE, "process %d: the terminal has "
+		    "stopped it (%s), as it is not in the foreground: start it "
+		    "with another standard %s", (int)p->pid,
+		    signal == SIGTTIN ? "SIGTTIN" : "SIGTTOU",
+		    signal == SIGTTIN ? "input" : "output");
+	return fail(TNFCTL_ERR_NONE, "process %d: somebody has stopped it (%s): "
+	    "it goes on after SIGCONT (kill -CONT %d)", (int)p->pid,
+	    signal == SIGSTOP ? "SIGSTOP" : "SIGTSTP", (int)p->pid);
 }
 
 static const struct target_ops direct_ops = {
@@ -93,9 +115,11 @@ direct_open(struct proc *p, tnfctl_handle_t **ret)
 		err = look_at(h);
 	}
 	if (err == TNFCTL_ERR_NONE) {
+		if (proc_group_stop(p) != 0 && control_suspended(h))
+			p->suspended = true;
 		control_claim(h, getpid());
 		*ret = h;
-		return err;
+		return direct_tell_stop(p);
 	}
 	if (p->ours)
 		proc_kill(p);

@@ -180,12 +180,16 @@ fork_event(struct run *r, struct thread *t, tnfctl_handle_t **child)
 	struct proc *p = proc_new(t->child, r->p->ours);
 	tnfctl_errcode_t err;
 
-	if (p == NULL)
+	if (p == NULL) {
+		proc_free_child(r->p, t);
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	}
 	t->event = PROC_NOTHING;
 	p->follow = r->p->follow;
 	if ((err = proc_adopt(p)) == TNFCTL_ERR_NONE)
 		return direct_open(p, child);
+	if (!p->gone)
+		proc_detach(p, false);
 	proc_free(p);
 	return err;
 }
@@ -207,9 +211,13 @@ report(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child,
 		return true;
 	}
 	if ((t = proc_pending(r->p)) != NULL && t->event == PROC_FORK) {
+		if (child == NULL) {
+			/* It was noticed for a caller who had asked for it. */
+			proc_free_child(r->p, t);
+			return false;
+		}
 		*ret = TNFCTL_EVENT_FORK;
-		*err = child != NULL ? fork_event(r, t, child) :
-		    TNFCTL_ERR_NONE;
+		*err = fork_event(r, t, child);
 		return true;
 	}
 	if (r->p->linker.consistent)
@@ -257,9 +265,11 @@ direct_continue(tnfctl_handle_t *h, tnfctl_event_t *ret,
 		    "become another program: the handle can only be closed",
 		    (int)h->pid);
 	r.p->follow = child != NULL;
+	if (r.p->suspended)
+		proc_end_group_stop(r.p);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &r.mask);
 	err = run(&r, ret, child);
 	pthread_sigmask(SIG_SETMASK, &r.mask, NULL);
-	return err;
+	return err != TNFCTL_ERR_NONE ? err : direct_tell_stop(r.p);
 }

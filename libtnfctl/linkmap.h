@@ -9,7 +9,6 @@
 struct linker {
 	uintptr_t debug;	/* its struct r_debug; 0: not found yet */
 	uintptr_t brk;		/* function it calls at each change */
-	uintptr_t interp;	/* where it is loaded itself */
 	bool	 consistent;	/* as of the latest linkmap_look() */
 	uint64_t print;		/* changes when the list does */
 };

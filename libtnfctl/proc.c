@@ -206,6 +206,22 @@ hit_breakpoint(struct thread *t, int signal)
 	    si.si_code == TRAP_HWBKPT;
 }
 
+static bool
+is_thread_of(const struct proc *p, pid_t tid)
+{
+	return proc_status(tid, "Tgid") == (long)p->pid;
+}
+
+void
+proc_free_child(struct proc *p, struct thread *mother)
+{
+	struct thread *t;
+
+	mother->event = PROC_NOTHING;
+	if ((t = add_thread(p, mother->child)) != NULL)
+		t->foreign = true;
+}
+
 static void
 note_ptrace_event(struct proc *p, struct thread *t, int event, int signal)
 {
@@ -214,17 +230,23 @@ note_ptrace_event(struct proc *p, struct thread *t, int event, int signal)
 	ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &message);
 	switch (event) {
 	case PTRACE_EVENT_STOP:
-		t->group = signal != SIGTRAP;
+		t->group = signal != SIGTRAP ? signal : 0;
 		break;
 	case PTRACE_EVENT_CLONE:
-		if ((t = add_thread(p, (pid_t)message)) != NULL &&
-		    t->options == 0)
-			t->options = wanted_options(p);
-		break;
+		if (is_thread_of(p, (pid_t)message)) {
+			if ((t = add_thread(p, (pid_t)message)) != NULL &&
+			    t->options == 0)
+				t->options = wanted_options(p);
+			break;
+		}
+		/* A process, made by clone(2) without SIGCHLD. */
+		/* FALLTHROUGH */
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
 		t->event = PROC_FORK;
 		t->child = (pid_t)message;
+		if (!p->follow)
+			proc_free_child(p, t);
 		break;
 	case PTRACE_EVENT_EXEC:
 		after_exec(p, t->options);
@@ -246,8 +268,13 @@ note(struct proc *p, struct thread *t, int status)
 		return;
 	}
 	t->stopped = true;
-	t->absent = t->group = t->asked = false;
-	t->signal = 0;
+	t->absent = t->asked = false;
+	t->group = t->signal = 0;
+	if (t->foreign) {
+		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
+		drop_thread(p, t);
+		return;
+	}
 	if (event != 0)
 		note_ptrace_event(p, t, event, signal);
 	else if (hit_breakpoint(t, signal))
@@ -283,7 +310,7 @@ proc_take(struct proc *p, pid_t tid)
 	if (t == NULL) {
 		/* Born, and stopped, before its mother could tell. */
 		if (proc_state(p->pid, tid) == 0 ||
-		    proc_status(tid, "Tgid") != (long)p->pid ||
+		    !is_thread_of(p, tid) ||
 		    (t = add_thread(p, tid)) == NULL)
 			return false;
 		t->options = wanted_options(p);
@@ -293,8 +320,10 @@ proc_take(struct proc *p, pid_t tid)
 	got = waitpid(tid, &status, __WALL | WNOHANG);
 	if (got == tid)
 		note(p, t, status);
-	else if (got < 0 && errno == ECHILD)
+	else if (got < 0 && errno == ECHILD && tid != p->pid)
 		drop_thread(p, t);
+	else if (got < 0 && errno == ECHILD)
+		end_process(p, PROC_KILLED);	/* somebody else was told */
 	return got == tid;
 }
 
@@ -548,6 +577,25 @@ await_absent(struct proc *p)
 		if (any)
 			pause_briefly();
 	}
+}
+
+int
+proc_group_stop(const struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].group != 0)
+			return p->threads[i].group;
+	return 0;
+}
+
+void
+proc_end_group_stop(struct proc *p)
+{
+	if (p->suspended || proc_group_stop(p) != 0)
+		kill(p->pid, SIGCONT);
+	p->suspended = false;
 }
 
 static void

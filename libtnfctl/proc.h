@@ -26,12 +26,13 @@ enum proc_event {
 struct thread {
 	pid_t	 tid;
 	bool	 stopped;	/* we have seen it stop, and it has not run since */
-	bool	 group;		/* ... in a job control stop */
+	int	 group;		/* ... by this signal, in a job control stop; or 0 */
 	bool	 asked;		/* to stop */
 	bool	 absent;	/* dead, or deep in the kernel: nothing to wait for */
 	bool	 armed;		/* breakpoint register set */
 	bool	 syscalls;	/* stop it at each system call */
 	bool	 leave_group;	/* let it run although the others are stopped */
+	bool	 foreign;	/* of another process: let it go when it stops */
 	int	 signal;	/* that it is about to get */
 	enum proc_event event;	/* that nobody has been told yet */
 	pid_t	 child;		/* PROC_FORK */
@@ -46,6 +47,7 @@ struct proc {
 	bool	 child;		/* of our client's own, who will wait for it */
 	bool	 gone;
 	bool	 follow;	/* forks */
+	bool	 suspended;	/* by a controller: we may let it run again */
 	bool	 no_registers;	/* breakpoint registers do not work here */
 	int	 mem;		/* /proc/PID/mem */
 	struct thread *threads;
@@ -70,6 +72,10 @@ void	proc_stop(struct proc *);
 void	proc_run_for(struct proc *, long us);
 /* Lets go.  Stops with a job control stop before it, if suspend is set. */
 void	proc_detach(struct proc *, bool suspend);
+/* The signal of the job control stop that a stopped process is in, or 0. */
+int	proc_group_stop(const struct proc *);
+/* Ends that stop; the process runs when we let it. */
+void	proc_end_group_stop(struct proc *);
 void	proc_kill(struct proc *);
 
 /* Takes what wait(2) has to say about 'tid'; false: nothing, or not ours. */
@@ -78,6 +84,8 @@ bool	proc_take(struct proc *, pid_t tid);
 void	proc_take_all(struct proc *);
 /* Next event that nobody has been told, or NULL; PROC_EXEC and ends go first. */
 struct thread *proc_pending(struct proc *);
+/* Lets the child of a PROC_FORK event run free, as soon as it can be had. */
+void	proc_free_child(struct proc *, struct thread *);
 /* Breakpoint register on linker.brk, in our own children; false: not set. */
 bool	proc_arm(struct proc *, struct thread *);
 void	proc_resume(struct proc *, struct thread *);

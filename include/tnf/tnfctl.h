@@ -76,8 +76,9 @@ typedef enum {
 typedef enum {
 	TNFCTL_TARG_DEFAULT = 0,	/* exec handle: kill; pid handle: resume */
 	TNFCTL_TARG_KILL = 1,
-	TNFCTL_TARG_RESUME = 2,
-	TNFCTL_TARG_SUSPEND = 3		/* leave it stopped; SIGCONT starts it */
+	TNFCTL_TARG_RESUME = 2,		/* even if a signal has stopped it */
+	TNFCTL_TARG_SUSPEND = 3		/* leave it stopped; SIGCONT starts it,
+					   and so does a later controller */
 } tnfctl_targ_op_t;
 
 typedef enum {
@@ -164,7 +165,8 @@ tnfctl_errcode_t tnfctl_kernel_open(tnfctl_handle_t **ret);
 tnfctl_errcode_t tnfctl_close(tnfctl_handle_t *, tnfctl_targ_op_t);
 
 /* Lets the target run until something happens; it is stopped (or gone) on
-   return.  With child NULL, forks go unnoticed and children run free. */
+   return.  With child NULL, forks go unnoticed and children run free.  The
+   event is FORK also with an error, which is about the child then. */
 tnfctl_errcode_t tnfctl_continue(tnfctl_handle_t *, tnfctl_event_t *,
     tnfctl_handle_t **child);
 
@@ -225,6 +227,8 @@ const char *tnfctl_strerror(tnfctl_errcode_t);
 /*
  * Linux.  What exactly went wrong in the last failing call of this thread,
  * as "thing: fact: remedy", without newline; "" if there is nothing to add.
+ * After tnfctl_pid_open() and tnfctl_continue(): what else keeps the target
+ * stopped.
  * Valid until the thread's next call of the library.
  */
 const char *tnfctl_error_detail(void);

@@ -150,6 +150,49 @@ test_suspend(void)
 	CHECK(WTERMSIG(victim_end(&v)) == SIGKILL);
 }
 
+static void
+nothing(int sig)
+{
+}
+
+/* What one controller has suspended, the next one lets run. */
+static void
+test_suspend_resume(void)
+{
+	struct sigaction sa = { .sa_handler = nothing };
+	struct victim v = VICTIM("many", "2");
+	tnfctl_event_t event;
+	tnfctl_handle_t *h;
+
+	OK(tnfctl_pid_open(v.pid, &h));
+	OK(tnfctl_close(h, TNFCTL_TARG_SUSPEND));
+	OK(tnfctl_pid_open(v.pid, &h));
+	CHECK_STR(tnfctl_error_detail(), "");
+	OK(tnfctl_close(h, TNFCTL_TARG_SUSPEND));
+	OK(tnfctl_pid_open(v.pid, &h));
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	CHECK(state_is(v.pid, "S"));
+	OK(tnfctl_pid_open(v.pid, &h));
+	OK(tnfctl_close(h, TNFCTL_TARG_SUSPEND));
+	OK(tnfctl_pid_open(v.pid, &h));
+	victim_tell(&v, "\n");
+	sigaction(SIGALRM, &sa, NULL);
+	alarm(1);
+	OK(tnfctl_continue(h, &event, NULL));
+	CHECK(event == TNFCTL_EVENT_EINTR);
+	CHECK_STR(tnfctl_error_detail(), "");
+	CHECK_STR(victim_says(&v), "ready");
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	/* What others have stopped is named, and runs when it is told to. */
+	kill(v.pid, SIGSTOP);
+	CHECK(state_is(v.pid, "T"));
+	OK(tnfctl_pid_open(v.pid, &h));
+	CHECK(strstr(tnfctl_error_detail(), "SIGSTOP") != NULL);
+	OK(tnfctl_close(h, TNFCTL_TARG_RESUME));
+	CHECK(state_is(v.pid, "S"));
+	CHECK(victim_end(&v) == 0);
+}
+
 /* A thread that is at the top of its work is as good as one that sleeps. */
 static void
 test_threads(bool nolib)
@@ -226,6 +269,7 @@ main(int argc, char **argv)
 	if (!nolib) {
 		test_sleeping();
 		test_suspend();
+		test_suspend_resume();
 		test_refusals();
 		test_permission();
 	}

@@ -233,7 +233,6 @@ test_exec(const char *how)
 	OK(tnfctl_pid_open(v.pid, &h));
 	CHECK(count_probes(h) == 1000);
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
-	kill(v.pid, SIGCONT);
 	CHECK_STR(victim_says(&v), "ready");
 	CHECK(victim_end(&v) == 0);
 }
@@ -247,9 +246,10 @@ test_fork_unnoticed(void)
 
 	OK(tnfctl_pid_open(v.pid, &h));
 	alarm_in(500);
-	CHECK(told(h, &v, "fork vfork\n", NULL) == TNFCTL_EVENT_EINTR);
+	CHECK(told(h, &v, "fork vfork clone\n", NULL) == TNFCTL_EVENT_EINTR);
 	CHECK_STR(victim_says(&v), "child 5");
 	CHECK_STR(victim_says(&v), "child 6");
+	CHECK_STR(victim_says(&v), "child 8");
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 	CHECK(victim_end(&v) == 0);
 }
@@ -282,6 +282,12 @@ test_fork_followed(void)
 	alarm_in(300);
 	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
 	CHECK_STR(victim_says(&v), "child 6");
+	CHECK_STR(victim_says(&v), "done");
+	CHECK(told(h, &v, "clone\n", &child) == TNFCTL_EVENT_FORK);
+	OK(tnfctl_close(child, TNFCTL_TARG_RESUME));
+	alarm_in(300);
+	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
+	CHECK_STR(victim_says(&v), "child 8");
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 	CHECK(victim_end(&v) == 0);
 }

@@ -1,10 +1,11 @@
 /*
  * ends.c - victim: forks, becomes another program, or ends, as it is told.
  *
- * A line of its input is a list of words: fork vfork exec=FILE threadexec=FILE
- * exit=N kill=N leave (the main thread ends, another goes on)
+ * A line of its input is a list of words: fork vfork clone exec=FILE
+ * threadexec=FILE exit=N kill=N leave (the main thread ends, another goes on)
  */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -45,11 +46,22 @@ go_on(void *arg)
 	exit(4);
 }
 
+/* A child that does not say when it ends: to ptrace(2), it is like a thread. */
+static _Alignas(16) char stack[65536];
+
+static int
+clone_main(void *arg)
+{
+	execl("/bin/sh", "sh", "-c", "exit 8", (char *)NULL);
+	return 9;
+}
+
 static void
 obey(char *word)
 {
 	char *value = strchr(word, '=');
 	pthread_t t;
+	int status;
 	pid_t pid;
 
 	if (value != NULL)
@@ -62,6 +74,10 @@ obey(char *word)
 		if ((pid = vfork()) == 0)
 			_exit(6);
 		say_status(pid);
+	} else if (strcmp(word, "clone") == 0) {
+		pid = clone(clone_main, stack + sizeof(stack), 0, NULL);
+		waitpid(pid, &status, __WALL);
+		printf("child %d\n", WEXITSTATUS(status));
 	} else if (strcmp(word, "exec") == 0) {
 		exec_in_thread(value);
 	} else if (strcmp(word, "threadexec") == 0) {
