@@ -27,12 +27,10 @@ read_attrs(struct arena *a, const struct tnf_file *f, const struct type *t,
 	const char *s;
 	size_t len;
 
-	if (t->meta == META_PROBE) {
-		p->defined = true;
-		if (type_string(f, t->pos + T_PROBE_STRING, &s, &len) &&
-		    (p->attrs = arena_strndup(a, s, len)) == NULL)
-			return -1;
-	}
+	if (t->meta == META_PROBE &&
+	    type_string(f, t->pos + T_PROBE_STRING, &s, &len) &&
+	    (p->attrs = arena_strndup(a, s, len)) == NULL)
+		return -1;
 	return (p->keys = keys_of(a, p->attrs)) == NULL ? -1 : 0;
 }
 
@@ -67,8 +65,29 @@ probe_of(tnf_stream_t *s, struct tnf_file *f, struct type *t)
 	}
 	p->name = t->pub.name;
 	p->file = f;
+	p->pos = t->pos;
 	p->n_members = t->pub.n_members;
 	p->members = t->pub.members;
 	t->probe = p;
 	return p;
+}
+
+static int
+by_pos(const void *a, const void *b)
+{
+	const struct tnf_probe *const *p = a, *const *q = b;
+
+	return ((*p)->pos > (*q)->pos) - ((*p)->pos < (*q)->pos);
+}
+
+void
+probes_sort(tnf_stream_t *s, unsigned first)
+{
+	unsigned i;
+
+	if (s->n_probes > first)
+		qsort(s->probes + first, s->n_probes - first,
+		    sizeof(*s->probes), by_pos);
+	for (i = first; i < s->n_probes; i++)
+		s->probes[i]->id = i;
 }

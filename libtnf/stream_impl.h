@@ -31,6 +31,12 @@ int scan_file(tnf_stream_t *, struct tnf_file *, struct scan *);
 /* The probe of an event's type; NULL: out of memory. */
 struct tnf_probe *probe_of(tnf_stream_t *, struct tnf_file *, struct type *);
 
+/*
+ * Numbers the probes from 'first' on as their definitions follow each other in
+ * the file: events may precede them, in data blocks before late definitions.
+ */
+void probes_sort(tnf_stream_t *, unsigned first);
+
 void stream_damage(tnf_stream_t *, struct tnf_file *, uint32_t block);
 
 #endif /* LIBTNF_STREAM_IMPL_H */

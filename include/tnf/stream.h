@@ -51,11 +51,12 @@ struct tnf_probe {
 	const char	*attrs;		/* "keys K L;file F;line N;..."; or NULL */
 	const char	*keys;		/* "K L"; "" without */
 	struct tnf_file	*file;
-	bool		 defined;	/* by a probe record, not just a type */
+	bool		 defined;	/* its definition is one of the records */
 	unsigned	 id;		/* 0, 1, ... over all files of the stream */
 	unsigned	 n_members;	/* arguments of the probe */
 	const struct tnf_member *members;
 	void		*user;		/* the client's, NULL at first */
+	uint32_t	 pos;		/* of its type in the file */
 };
 
 /* A value read from a record. */

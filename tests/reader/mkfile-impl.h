@@ -49,6 +49,7 @@ struct mk {
 
 void	 mk_put(struct mk *, uint32_t pos, uint64_t v, unsigned size);
 void	 mk_block_header(struct mk *, uint32_t off, uint32_t generation);
+uint32_t mk_take_block(struct mk *);	/* the next data block; 0: none */
 struct mk_type *mk_find(struct mk *, const char *name); /* aborts if unknown */
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "mkfile-impl.h"
 
-#define TAG_RESERVE	0x8000u
 
 /*
  * Letters: M metatype and root, a abstract, s scalar, d derived (rest: base),
@@ -114,7 +113,8 @@ tag_alloc(struct mk *m, uint32_t n)
 	n = up(n, 8);
 	if (*used + n > m->o.block_size) {
 		*block += m->o.block_size;
-		if (*block >= m->data_start)
+		if (*block >= m->data_start &&
+		    (*block = mk_take_block(m)) == 0)
 			impossible("no room for definitions", "tags");
 		mk_block_header(m, *block, 0xffffffff);
 		used = &m->used[*block / m->o.block_size];
@@ -389,10 +389,12 @@ mk_new(const struct mk_opts *o)
 		m->o.block_size = 512;
 	if (m->o.data_blocks == 0)
 		m->o.data_blocks = 64;
+	if (m->o.tag_reserve == 0)
+		m->o.tag_reserve = 0x8000;
 	if (directory < 2 * m->o.block_size)
 		directory = 2 * m->o.block_size;
 	m->header_size = o->narrow ? 16 : 24;
-	m->data_start = directory + TAG_RESERVE;
+	m->data_start = directory + m->o.tag_reserve;
 	m->generation = 1;
 	m->size = m->data_start + (size_t)m->o.data_blocks * m->o.block_size;
 	m->p = calloc(1, m->size);

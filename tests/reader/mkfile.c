@@ -71,19 +71,20 @@ set_used(struct mk *m, uint32_t block, uint32_t v)
 	mk_put16(m, block + 8, (uint16_t)v);
 }
 
-/* The next data block in the circle; 0: none. */
-static uint32_t
-take_block(struct mk *m)
+uint32_t
+mk_take_block(struct mk *m)
 {
 	uint32_t off;
 
-	if (m->next_block == m->o.data_blocks) {
-		if (!m->o.wrap)
-			return 0;
-		m->next_block = 0;
-		m->generation++;
-	}
-	off = m->data_start + m->next_block++ * m->o.block_size;
+	do {
+		if (m->next_block == m->o.data_blocks) {
+			if (!m->o.wrap)
+				return 0;
+			m->next_block = 0;
+			m->generation++;
+		}
+		off = m->data_start + m->next_block++ * m->o.block_size;
+	} while (mk_get32(m, off + 4) == 0xffffffff);
 	mk_block_header(m, off, m->generation);
 	set_used(m, off, m->header_size);
 	return off;
@@ -210,7 +211,7 @@ mk_event(struct mk *m, struct mk_thread *t, unsigned probe, int64_t time, ...)
 	if (need + m->header_size > m->o.block_size)
 		return false;
 	if (t->block == 0 || used(m, t->block) + need > m->o.block_size) {
-		if ((at = take_block(m)) == 0)
+		if ((at = mk_take_block(m)) == 0)
 			return false;
 		t->block = at;
 		t->sched = 0;

@@ -20,6 +20,7 @@ struct mk_opts {
 	bool	 wrap;		/* take the oldest block when all are used */
 	uint32_t block_size;	/* 0: 512 */
 	uint32_t data_blocks;	/* 0: 64 */
+	uint32_t tag_reserve;	/* 0: 32 KB; when full, data blocks */
 };
 
 struct mk;

@@ -175,6 +175,36 @@ START_TEST(equal_times)
 }
 END_TEST
 
+/* Definitions in data blocks, behind events of theirs: in the file's order. */
+START_TEST(late_definitions)
+{
+	struct mk *m = mk_new(&(struct mk_opts){ .tag_reserve = 512 });
+	struct mk_thread t = { .pid = 1, .lwpid = 1, .tid = 1 };
+	unsigned p[12], i;
+	tnf_stream_t *s;
+
+	for (i = 0; i < 12; i++) {
+		p[i] = mk_probe(m, "p", "keys k;", "i:tnf_int32");
+		if (i == 0)
+			ck_assert(mk_event(m, &t, p[0], 1, (int64_t)0));
+	}
+	while (--i > 0)
+		ck_assert(mk_event(m, &t, p[i], 20 - i, (int64_t)i));
+	s = open_one(m);
+	ck_assert_uint_eq(tnf_stream_probes(s), 12);
+	ck_assert_uint_gt(tnf_stream_probe(s, 11)->pos, mk_last_event(m));
+	for (i = 0; i < 12; i++) {
+		const struct tnf_probe *d = tnf_stream_probe(s, i);
+
+		ck_assert(d->defined);
+		ck_assert_uint_eq(d->id, i);
+		ck_assert(i == 0 || d->pos > tnf_stream_probe(s, i - 1)->pos);
+	}
+	tnf_stream_close(s);
+	mk_free(m);
+}
+END_TEST
+
 /* Many threads, many laps: what is left is in order, and all of it. */
 START_TEST(laps)
 {
@@ -211,6 +241,7 @@ suite(void)
 	tcase_add_loop_test(tc, both_ways, 0, SAMPLES);
 	tcase_add_test(tc, disorder_in_block);
 	tcase_add_test(tc, equal_times);
+	tcase_add_test(tc, late_definitions);
 	tcase_add_loop_test(tc, laps, 0, 4);
 	suite_add_tcase(su, tc);
 	return su;
