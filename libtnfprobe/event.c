@@ -64,17 +64,17 @@ was_left(const struct thread *t, const struct tnf_probe_setup *setup,
 	bool on_alternate, busy_on_alternate;
 	stack_t ss;
 
-	if (setup == t->busy)
+	if (frame == t->busy && setup == t->setup)
 		return true;
 	if (sigaltstack(NULL, &ss) == -1)
 		return false;
 	low = (uintptr_t)ss.ss_sp;
 	on_alternate = (ss.ss_flags & SS_ONSTACK) != 0;
 	busy_on_alternate = (ss.ss_flags & SS_DISABLE) == 0 &&
-	    t->frame - low < ss.ss_size;
+	    t->busy - low < ss.ss_size;
 	if (on_alternate != busy_on_alternate)
 		return busy_on_alternate;
-	return frame > t->frame;
+	return frame > t->busy;
 }
 
 /* A fresh block; the old one goes back first, it may be the only one. */
@@ -223,7 +223,7 @@ alloc_slow(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	setup->probe = probe;
 	signal_fence();
 	if (event == NULL)
-		t->busy = NULL;
+		t->busy = 0;
 	errno = saved;
 	return event;
 }
@@ -238,11 +238,11 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	uint64_t since;
 	char *event;
 
-	if (unlikely(t->busy != NULL) && !busy(t, setup, frame))
+	if (unlikely(t->busy != 0) && !busy(t, setup, frame))
 		return NULL;
-	t->busy = setup;
-	t->frame = frame;
+	t->busy = frame;
 	signal_fence();
+	t->setup = setup;
 	index = __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE);
 	size = round8(probe->event_size);
 	event = t->pos;
@@ -337,8 +337,10 @@ commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 		t->pos = t->next;
 		t->odd = t->new_sched = 0;
 	}
+	if (t->disabled)
+		tnf_block_drop_all(t, true);
 	signal_fence();
-	t->busy = NULL;
+	t->busy = 0;
 	errno = saved;
 }
 
@@ -348,7 +350,7 @@ tnf_probe_commit(struct tnf_probe_setup *setup)
 	struct thread *t = &tnf_t;
 	const struct tnf_probe_control *probe = setup->probe;
 
-	if (unlikely(t->busy != setup))
+	if (unlikely(t->setup != setup))
 		return;
 	if (unlikely(probe->chain != NULL || !probe->traced || t->odd ||
 	    setup->buffer == NULL)) {
@@ -359,5 +361,5 @@ tnf_probe_commit(struct tnf_probe_setup *setup)
 	t->pos = t->next;
 	t->new_sched = 0;
 	signal_fence();
-	t->busy = NULL;
+	t->busy = 0;
 }

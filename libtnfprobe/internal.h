@@ -76,11 +76,12 @@ struct process {
 
 /*
  * A thread.  Only the thread itself and its signal handlers touch it; while
- * 'busy' is set a handler leaves it alone.
+ * 'busy' is set a handler leaves it alone.  A handler also compares 'busy' with
+ * its own place on the stack, so that one store must say both.
  */
 struct thread {
 	/* What a hit reads. */
-	const struct tnf_probe_setup *busy;	/* the hit in progress */
+	uintptr_t	 busy;		/* stack pointer of the hit; 0: none */
 	char		*pos;		/* first free byte of the block */
 	char		*end;		/* behind the block */
 	char		*sched;		/* schedule record in it */
@@ -92,7 +93,7 @@ struct thread {
 	char		*block __attribute__((aligned(64)));
 	char		*next;		/* first free byte while busy */
 	char		*lim;		/* of the block that next is in */
-	uintptr_t	 frame;		/* stack pointer of the hit */
+	const struct tnf_probe_setup *setup;	/* of the latest hit */
 	uint32_t	 last;		/* delta of the latest event */
 	uint8_t		 odd;		/* see commit: used or failed */
 	/* The rest. */
@@ -111,6 +112,9 @@ struct thread {
 	uint16_t	 fill[HELD_MAX]; /* 'block', then the held ones */
 	char		*held[HELD_MAX];
 };
+
+/* In 'busy': no hit, but signal handlers have to stay away. */
+#define BUSY_OTHERWISE	UINTPTR_MAX
 
 enum fail { FAIL_NONE, FAIL_EVENT, FAIL_BLOCK /* give 'block' back too */ };
 

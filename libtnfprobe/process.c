@@ -91,7 +91,7 @@ set_up(void)
 	tnf_p.pidns = pid_namespace();
 	tnf_tag_reset();
 	tnf_clock_init();
-	if (tnf_p.base != NULL) {
+	if (c->state == TNF_PROC_RUNNING) {
 		__atomic_fetch_add(&tnf_ext(&tnf_p)->attached, 1,
 		    __ATOMIC_RELAXED);
 	} else {
@@ -237,11 +237,16 @@ in_child(void)
 {
 	struct thread *t = &tnf_t;
 
+	t->busy = BUSY_OTHERWISE;
+	signal_fence();
 	memset(tnf_p.guard, 0, sizeof(*tnf_p.guard));
-	/* fork() in the midst of a hit: the parent will commit it. */
-	tnf_roll_back(t);
+	/* The blocks are the parent's; so is a hit that fork() is called from:
+	   the parent will commit it. */
 	tnf_block_drop_all(t, false);
-	t->busy = NULL;
+	tnf_roll_back(t);
+	t->setup = NULL;
+	signal_fence();
+	t->busy = 0;
 }
 
 static void __attribute__((constructor))

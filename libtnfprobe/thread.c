@@ -16,6 +16,16 @@
 static pthread_key_t key;
 static bool have_key;
 
+static void
+give_back(struct thread *t)
+{
+	t->busy = BUSY_OTHERWISE;
+	signal_fence();
+	tnf_block_drop_all(t, t->epoch == tnf_p.epoch);
+	signal_fence();
+	t->busy = 0;
+}
+
 /* The thread ends.  Its blocks go back, what it still hits is not recorded. */
 static void
 thread_end(void *arg)
@@ -24,7 +34,7 @@ thread_end(void *arg)
 
 	t->gone = 1;
 	signal_fence();
-	tnf_block_drop_all(t, t->epoch == tnf_p.epoch);
+	give_back(t);
 }
 
 /* If setting the key would allocate memory, which a signal handler must not,
@@ -63,12 +73,14 @@ tnf_thread_disable(void)
 
 	t->disabled = 1;
 	signal_fence();
-	/* Within a hit, or in a handler that interrupted one, the next hit
-	   gives the blocks back. */
-	if (t->busy != NULL)
-		t->end = NULL;
-	else
-		tnf_block_drop_all(t, t->epoch == tnf_p.epoch);
+	/* Within a hit, or in a handler that interrupted one, it is its commit
+	   that gives the blocks back; or, if that is past it, the next hit. */
+	if (t->busy != 0) {
+		t->odd = 1;
+		t->tsc_limit = 0;
+	} else {
+		give_back(t);
+	}
 }
 
 void TNF_API

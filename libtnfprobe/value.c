@@ -135,7 +135,7 @@ put_text(struct tnf_probe_setup *setup, const char *s, tnf_reference_t *cell,
 	uint32_t *r;
 	size_t room, n, size;
 
-	if (s == NULL || unlikely(t->busy != setup))
+	if (s == NULL || unlikely(t->setup != setup))
 		return 0;
 	for (;;) {
 		r = (uint32_t *)(void *)t->next;
@@ -197,7 +197,7 @@ tnf_probe_record(struct tnf_probe_setup *setup,
 
 	*ref = 0;
 	size = (size + 7) & ~(size_t)7;
-	if (unlikely(t->busy != setup || size > BLOCK_SIZE - HEADER_SIZE))
+	if (unlikely(t->setup != setup || size > BLOCK_SIZE - HEADER_SIZE))
 		return NULL;
 	if (unlikely(index == 0) && (index = define(data)) == 0)
 		return NULL;

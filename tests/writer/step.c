@@ -37,10 +37,26 @@ struct point { int x, y; };
 TNF_DECLARE_RECORD(struct point, t_point);
 TNF_DEFINE_RECORD_2(struct point, t_point, tnf_int, x, tnf_int, y)
 
+static void __attribute__((noinline))
+deeper(int n)
+{
+	char room[1024];
+
+	memset(room, n, sizeof(room));
+	__asm__ volatile("" : : "r"(room) : "memory");
+	TNF_PROBE_1(handler, "", "", tnf_int, n, n);
+	__asm__ volatile("" : : "r"(room) : "memory");
+}
+
+/* Its hits are at one depth of the stack and at another. */
 static void
 on_signal(int sig)
 {
-	TNF_PROBE_1(handler, "", "", tnf_int, n, shared->handled);
+	if (shared->handled % 3 == 0) {
+		deeper(shared->handled);
+	} else {
+		TNF_PROBE_1(handler, "", "", tnf_int, n, shared->handled);
+	}
 	shared->handled++;
 	__asm__ volatile("int3");
 }
@@ -287,6 +303,8 @@ signal_everywhere(void)
 		errx(1, "%ld signals, %d handled", sent, shared->handled);
 	if (seen + e.ext.lost[TNF_LOST_NESTED] != (size_t)sent)
 		errx(1, "%ld signals, %zu events", sent, seen);
+	if (e.n - seen != 16)
+		errx(1, "%zu of 16 events outside of handlers", e.n - seen);
 	check(path, &e);
 }
 
