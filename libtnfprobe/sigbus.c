@@ -10,10 +10,20 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "internal.h"
 
 static struct sigaction before;
+
+/* Of an instruction of this thread; others come from kill(), or from memory
+   that went bad somewhere. */
+static bool
+is_fault(const siginfo_t *info)
+{
+	return info->si_code > 0 && info->si_code != BUS_MCEERR_AO;
+}
 
 static void
 pass_on(int sig, siginfo_t *info, void *context)
@@ -22,8 +32,13 @@ pass_on(int sig, siginfo_t *info, void *context)
 		before.sa_sigaction(sig, info, context);
 	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
 		before.sa_handler(sig);
-	else	/* the fault comes again and finds nobody */
+	else if (before.sa_handler == SIG_DFL || is_fault(info)) {
+		/* The fault comes again and finds nobody. */
 		sigaction(SIGBUS, &before, NULL);
+		if (!is_fault(info))
+			syscall(SYS_rt_tgsigqueueinfo, getpid(),
+			    syscall(SYS_gettid), sig, info);
+	}
 }
 
 static void
@@ -44,10 +59,12 @@ on_sigbus(int sig, siginfo_t *info, void *context)
 void
 tnf_sigbus_guard(void)
 {
-	struct sigaction ours = { .sa_sigaction = on_sigbus };
+	struct sigaction ours = { .sa_sigaction = on_sigbus }, found;
 
-	if (sigaction(SIGBUS, NULL, &before) == -1)
+	if (sigaction(SIGBUS, NULL, &found) == -1 ||
+	    found.sa_sigaction == on_sigbus)
 		return;
+	before = found;
 	ours.sa_mask = before.sa_mask;
 	ours.sa_flags = (before.sa_flags & (SA_NODEFER | SA_RESTART)) |
 	    SA_ONSTACK | SA_SIGINFO;
