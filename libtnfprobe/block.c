@@ -2,7 +2,8 @@
  * block.c - data blocks: who has which, and which is next.
  *
  * All writers of a file share one cursor.  A number n from it names block
- * n mod (number of blocks), lap n / (number of blocks) + 1.  The lock of a
+ * n mod (number of blocks), lap n / (number of blocks) + 1.  After LAPS laps
+ * their generations begin again, which takes days at the least.  The lock of a
  * block is its owner word (next_block): 0, or who holds it.  A block that is
  * held is passed over; it keeps its generation and what is in it.
  */
@@ -15,6 +16,7 @@
 
 #define ATTEMPTS	200	/* then the event is lost */
 #define HELD_PASSED	8	/* held ones before we ask who lives */
+#define LAPS		0xfffffffeu	/* generations 1 to LAPS */
 #define TAG_WORD	TAG_OF(BLOCK_SIZE + TNF_DIR_BLOCK_HEADER)
 
 /* Before there was a file. */
@@ -120,7 +122,7 @@ tnf_block_take(struct thread *t)
 	for (i = 0; i < ATTEMPTS; i++) {
 		n = __atomic_fetch_add(&tnf_ext(&tnf_p)->data_cursor, 1,
 		    __ATOMIC_RELAXED);
-		generation = (uint32_t)(n / tnf_p.data_blocks) + 1;
+		generation = (uint32_t)(n / tnf_p.data_blocks % LAPS) + 1;
 		b = (struct tnf_block_header *)(void *)(tnf_p.base +
 		    DATA_START + n % tnf_p.data_blocks * BLOCK_SIZE);
 		if (!lock(b, me, held)) {
@@ -129,7 +131,8 @@ tnf_block_take(struct thread *t)
 		}
 		/* Late: the block has been used in this lap or a later one. */
 		old = __atomic_load_n(&b->generation, __ATOMIC_RELAXED);
-		if (old >= generation || generation == TNF_GENERATION_TAG) {
+		if (old != TNF_GENERATION_FREE &&
+		    (int32_t)(generation - old) <= 0) {
 			__atomic_store_n(&b->next_block, 0, __ATOMIC_RELEASE);
 			continue;
 		}
