@@ -190,18 +190,19 @@ write_core(struct process *p, bool first)
 	return 0;
 }
 
-/* Another process came first: wait until it is done, and look at its work. */
+/* Another process came first: wait until it is done, but not at each hit, and
+   look at its work. */
 static int
 join(struct process *p)
 {
+	static int waited;
 	const struct tnf_file_header *h =
 	    (const struct tnf_file_header *)(const void *)p->base;
 	const struct timespec ms = { 0, 1000000 };
-	int i;
 
-	for (i = 0; __atomic_load_n(&h->magic, __ATOMIC_ACQUIRE) != TNF_MAGIC;
-	    i++) {
-		if (i == WAITS)
+	for (; __atomic_load_n(&h->magic, __ATOMIC_ACQUIRE) != TNF_MAGIC;
+	    waited++) {
+		if (waited == WAITS)
 			return EBUSY;
 		nanosleep(&ms, NULL);
 	}

@@ -24,6 +24,7 @@ static struct {
 	uint32_t pos;		/* offset of its first free byte */
 	unsigned n;
 	bool	 failed;
+	bool	 open;		/* between begin and end */
 	struct reach reach[BLOCKS_MAX];
 } tag;
 
@@ -49,14 +50,19 @@ tnf_tag_begin(void)
 	tag.reach[0].block = tag.block;
 	tag.reach[0].end = tag.pos;
 	tnf_core_save();
+	__atomic_store_n(&tag.open, true, __ATOMIC_RELEASE);
 	return true;
 }
 
-/* A new process (the child of a fork) takes blocks of its own. */
+/* A new process (the child of a fork) takes blocks of its own, and relies on
+   nothing that a thread of the parent was about to write. */
 void
 tnf_tag_reset(void)
 {
 	tag.block = 0;
+	if (tag.open)
+		tnf_core_restore();
+	tag.open = false;
 }
 
 static struct tnf_block_header *
@@ -92,6 +98,7 @@ tnf_tag_end(void (*done)(void))
 		tnf_core_restore();
 		tnf_lost(TNF_LOST_NO_TAG_SPACE);
 	}
+	__atomic_store_n(&tag.open, false, __ATOMIC_RELEASE);
 	__atomic_store_n(&tnf_p.guard->tag_lock, 0, __ATOMIC_RELEASE);
 	tnf_wait_over();
 	return ok;
