@@ -44,6 +44,54 @@ START_TEST(disable)
 }
 END_TEST
 
+static int
+disable_thread(void)
+{
+	tnf_thread_disable();
+	return 1;
+}
+
+static void
+disable_connected(struct tnf_probe_setup *setup)
+{
+	tnf_thread_disable();
+}
+
+static void
+number(int n)
+{
+	TNF_PROBE_1(number, "", "", tnf_int, n, n);
+}
+
+/* Disabled within a hit: that one is the last, and the block goes back. */
+START_TEST(disable_inside)
+{
+	static const tnf_probe_func_t chain[] = { disable_connected, NULL };
+	int i;
+
+	start(1024);
+	selfctl_connect("connected", chain);
+	for (i = 0; i < 10000; i++)	/* until a hit takes the short way */
+		number(i);
+	TNF_PROBE_1(argument, "", "", tnf_int, i, disable_thread());
+	for (i = 0; i < 1000; i++)
+		number(-1);
+	tnf_thread_enable();
+	number(i);
+	TNF_PROBE_0(connected, "", "");
+	for (i = 0; i < 1000; i++)
+		number(-1);
+	tnf_thread_enable();
+	number(i);
+	finish();
+	ck_assert_uint_eq(ev.n, 10004);
+	IS(10000, "argument i=1");
+	IS(10001, "number n=1000");
+	IS(10002, "connected");
+	IS(10003, "number n=1000");
+}
+END_TEST
+
 /* Disabled before there is a file: nothing is opened. */
 START_TEST(disable_first)
 {
@@ -119,6 +167,39 @@ START_TEST(fork_inside)
 		_exit(0);
 	finish();
 	ck_assert_uint_eq(ev.n, 7);
+}
+END_TEST
+
+struct node { struct node *next; int v; };
+TNF_DECLARE_RECORD(struct node, t_node);
+TNF_DEFINE_RECORD_2(struct node, t_node, t_node, next, tnf_int, v)
+
+/* ... nor does the child give away the blocks that the hit has reached. */
+START_TEST(fork_inside_large)
+{
+	struct node list[200];
+	pid_t me = getpid();
+	int i, n = 0;
+	char *s;
+
+	for (i = 0; i < 200; i++) {
+		list[i].next = i < 199 ? &list[i + 1] : NULL;
+		list[i].v = i;
+	}
+	start(128);
+	TNF_PROBE_2(f, "", "", t_node, list, list, tnf_int, child,
+	    fork_in_argument());
+	if (getpid() != me) {
+		for (i = 0; i < 10000; i++)
+			TNF_PROBE_1(g, "", "", tnf_int, i, i);
+		_exit(0);
+	}
+	finish();
+	s = ev.v[0].text;
+	ck_assert(strncmp(s, "f list=", 7) == 0);
+	while ((s = strstr(s, "v=")) != NULL)
+		s++, n++;
+	ck_assert_int_eq(n, 200);
 }
 END_TEST
 
@@ -483,6 +564,34 @@ START_TEST(other_sigbus)
 }
 END_TEST
 
+/* A SIGBUS by kill() does what it does without us. */
+START_TEST(sent_sigbus)
+{
+	int status;
+
+	start(128);
+	if (fork() == 0) {
+		TNF_PROBE_0(child, "", "");
+		raise(SIGBUS);
+		_exit(0);
+	}
+	ck_assert_int_gt(wait(&status), 0);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+}
+END_TEST
+
+START_TEST(ignored_sigbus)
+{
+	signal(SIGBUS, SIG_IGN);
+	start(128);
+	TNF_PROBE_0(t, "", "");
+	raise(SIGBUS);
+	ck_assert_int_eq(truncate(path, 0), 0);
+	TNF_PROBE_0(t, "", "");
+	ck_assert_uint_eq(_tnf_process_control.state, TNF_PROC_BROKEN);
+}
+END_TEST
+
 /* A program that closes all descriptors traces on, and has leaked none. */
 START_TEST(close_all)
 {
@@ -574,6 +683,39 @@ START_TEST(clock_agrees)
 }
 END_TEST
 
+/* All generations have been used: they begin again. */
+START_TEST(generations)
+{
+	const uint32_t last = 0xfffffffe, blocks = 64, data = 0x18000;
+	char want[32], *file;
+	size_t i;
+	int n, fd = -1;
+
+	start(128);
+	TNF_PROBE_0(first, "", "");
+	tnf_thread_disable();
+	fd = open(path, O_RDWR);
+	file = mmap(NULL, 0x20000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert(file != MAP_FAILED);
+	for (i = 0; i < blocks; i++)
+		((uint32_t *)(void *)(file + data + i * 512))[1] = last - 1;
+	((struct tnf_ext *)(void *)(file + TNF_EXT_OFFSET))->data_cursor =
+	    (uint64_t)(last - 1) * blocks;
+	close(fd);
+	tnf_thread_enable();
+	for (n = 0; n < 100000; n++)
+		TNF_PROBE_2(loop, "", "", tnf_int, i, n, tnf_string, s, "x");
+	finish();
+	ck_assert_uint_eq(ev.ext.lost[TNF_LOST_NO_BLOCK], 0);
+	ck_assert_uint_gt(ev.n, 63 * 13);
+	for (i = 0; i < ev.n; i++) {
+		snprintf(want, sizeof(want), "loop i=%d s=\"x\"",
+		    (int)(100000 - ev.n + i));
+		IS(i, want);
+	}
+}
+END_TEST
+
 /* A delta has 32 bits, 4.29 seconds: after a longer gap a new base. */
 START_TEST(long_gap)
 {
@@ -594,11 +736,12 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		disable, disable_first, fork_plain, fork_first, fork_raw, fork_disabled,
-		fork_inside, vforked, thread_exit, no_block, killed_owners, long_sleep,
+		disable, disable_inside, disable_first, fork_plain, fork_first, fork_raw, fork_disabled,
+		fork_inside, fork_inside_large, vforked, thread_exit, no_block, killed_owners, long_sleep,
 		directory_full, tag_space_full, file_gone, file_symlink, file_hard_link,
 		file_short, file_fifo, file_foreign, file_refused, truncated,
-		other_sigbus, close_all, seccomp, clock_agrees, long_gap,
+		other_sigbus, sent_sigbus, ignored_sigbus, close_all, seccomp,
+		generations, clock_agrees, long_gap,
 	};
 
 	return run_tests("process", tests, sizeof(tests) / sizeof(tests[0]));
