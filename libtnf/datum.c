@@ -6,6 +6,7 @@
 
 #include "datum.h"
 #include "raise.h"
+#include "table.h"
 
 static struct {
 	pthread_mutex_t lock;
@@ -82,7 +83,7 @@ datum_get(tnf_datum_t v, struct datum *d)
 		return false;
 	}
 	n.f = &n.tnf->file;
-	n.type = type_by_index(n.f, (uint32_t)(v >> 32) & 0xfffff);
+	n.type = table_at(n.f->types, (uint32_t)(v >> 32) & 0xfffff);
 	if (n.type == NULL || n.type->bad || n.pos >= n.f->bytes.size) {
 		error_raise(n.tnf, TNF_ERR_BADDATUM, n.pos, NULL);
 		return false;

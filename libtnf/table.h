@@ -55,6 +55,12 @@ table_learn(struct type_table *t, uint32_t word, struct type *type)
 	}
 }
 
+static inline struct type *
+table_at(const struct type_table *t, uint32_t index)
+{
+	return index < t->n ? t->list[index] : NULL;
+}
+
 struct type *table_find(const struct type_table *, uint32_t pos);
 int	     table_add(struct type_table *, struct type *); /* sets index */
 

@@ -345,9 +345,3 @@ type_of_record(struct tnf_file *f, uint32_t pos)
 {
 	return type_of_tag(f, pos, bytes_u32(&f->bytes, pos));
 }
-
-struct type *
-type_by_index(const struct tnf_file *f, uint32_t index)
-{
-	return index < f->types->n ? f->types->list[index] : NULL;
-}

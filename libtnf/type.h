@@ -80,7 +80,6 @@ struct type	*type_at(struct tnf_file *, uint32_t pos);
 /* That of the record or member at 'pos', by its tag word. */
 struct type	*type_of_record(struct tnf_file *, uint32_t pos);
 struct type	*type_of_tag(struct tnf_file *, uint32_t pos, uint32_t word);
-struct type	*type_by_index(const struct tnf_file *, uint32_t index);
 
 /* The string that the reference at 'ref' leads to; false: null or bad. */
 bool	 type_string(const struct tnf_file *, uint32_t ref, const char **s,
