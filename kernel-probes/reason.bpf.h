@@ -63,7 +63,10 @@ __noinline u64 entry_queue(u32 i)
 	bool plain;
 
 	w = bpf_map_lookup_elem(&stack_words, &zero);
-	if (w == NULL || i < SEARCH_MARGIN || i >= SEARCH_WORDS - SEARCH_MARGIN)
+	if (w == NULL || i < SEARCH_MARGIN)
+		return 0;
+	barrier_var(i);		/* one test of both bounds is too clever for 6.1 */
+	if (i >= SEARCH_WORDS - SEARCH_MARGIN)
 		return 0;
 	next = func = w->word[i + 1];
 	link = *(volatile u64 *)&w->ctx + (i + 1) * 8;
