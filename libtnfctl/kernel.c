@@ -68,15 +68,25 @@ kernel_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	return TNFCTL_ERR_NONE;
 }
 
+/* What the kernel does not take is known only when there is a buffer: then the
+   attributes say so. */
 static tnfctl_errcode_t
 probe_read(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	struct kp_probe kp;
+	char *attrs;
 	int e;
 
 	e = kp_probe_get(h->priv, (unsigned)p->id, &kp);
 	if (e != 0)
 		return fail_kernel(h->priv, e, TNFCTL_ERR_INVALIDPROBE);
+	if (strcmp(p->attrs, kp.attrs) != 0) {
+		attrs = strdup(kp.attrs);
+		if (attrs == NULL)
+			return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		free(p->attrs);
+		p->attrs = attrs;
+	}
 	p->enabled = kp.enabled;
 	p->traced = kp.traced;
 	return TNFCTL_ERR_NONE;
