@@ -25,6 +25,28 @@ wanted_probes(const struct kp *kp)
 	return s->tracing && s->buffer_size != 0 ? s->enabled & s->traced : 0;
 }
 
+/* Runs an iterator once, if this kernel took it; its output does not matter. */
+void
+kp_iterate(enum kp_program program)
+{
+	char path[PATH_MAX], byte;
+	int prog, link, fd;
+
+	snprintf(path, sizeof path, KP_DIR_PROG "/%s", kp_programs[program].name);
+	prog = bpf_obj_get(path);
+	link = prog < 0 ? -1 : bpf_link_create(prog, 0, BPF_TRACE_ITER, NULL);
+	fd = link < 0 ? -1 : bpf_iter_create(link);
+	if (fd >= 0) {
+		while (read(fd, &byte, 1) > 0)
+			;
+		close(fd);
+	}
+	if (link >= 0)
+		close(link);
+	if (prog >= 0)
+		close(prog);
+}
+
 static uint64_t
 wanted_programs(const struct kp *kp)
 {
@@ -162,6 +184,10 @@ kp_attach_sync(struct kp *kp)
 			return r;
 	}
 	__atomic_store_n(&kp->state->on, probes, __ATOMIC_RELEASE);
+	/* From here on nobody is remembered who ends. */
+	if (probes == 0 &&
+	    kp_pinned(KP_DIR_LINK, kp_programs[KP_PROGRAM_remember_exit].name))
+		kp_iterate(KP_PROGRAM_remember_living);
 	for (unsigned i = KP_PROGRAM_COUNT; i-- > 0;)
 		if (!(programs >> i & 1))
 			detach(kp, i);

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -16,6 +17,13 @@ struct part {
 	uint32_t	tid[AT_ONCE];
 	struct kp_ended	who[AT_ONCE];
 };
+
+/* It lived when tracing ended, and still does: /proc tells. */
+static bool
+lives(pid_t tid, pid_t pid)
+{
+	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno == EPERM;
+}
 
 static void
 walk(int fd, struct part *part, void (*fn)(void *arg, pid_t tid, pid_t pid,
@@ -34,6 +42,8 @@ walk(int fd, struct part *part, void (*fn)(void *arg, pid_t tid, pid_t pid,
 			struct kp_ended *e = &part->who[i];
 
 			e->comm[sizeof e->comm - 1] = '\0';
+			if (lives((pid_t)part->tid[i], (pid_t)e->pid))
+				continue;
 			fn(arg, (pid_t)part->tid[i], (pid_t)e->pid,
 			    (pid_t)e->ppid, e->comm);
 		}

@@ -71,8 +71,9 @@ void kp_forget(struct kp *);
 /* load.c */
 int kp_load(struct kp *, size_t size);
 
-/* attach.c: brings what is attached in line with the state. */
-int kp_attach_sync(struct kp *);
+/* attach.c */
+int kp_attach_sync(struct kp *);	/* what is attached, as the state says */
+void kp_iterate(enum kp_program);
 
 /* symbols.c */
 void kp_symbols_find(struct kp_shared *);

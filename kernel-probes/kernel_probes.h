@@ -80,8 +80,8 @@ int kp_setting_set(struct kp *, const char *name, unsigned value);
    tracing runs (see tnf_image_open() in tnf_stream(3)). */
 int kp_map(struct kp *, const void **ret, size_t *ret_size);
 
-/* Calls fn for each thread that has ended while tracing was on, as far as they
-   are remembered.  comm may hold any byte but NUL. */
+/* Calls fn for each thread that has ended, while tracing was on or since, as far
+   as they are remembered.  comm may hold any byte but NUL. */
 void kp_ended(struct kp *, void (*fn)(void *arg, pid_t tid, pid_t pid,
     pid_t ppid, const char *comm), void *arg);
 

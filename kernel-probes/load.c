@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/sysinfo.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -12,7 +12,7 @@
 #include "handle.h"
 #include "kernel.skel.h"
 
-#define ENDED_SHARE	1024	/* bytes of buffer for each name remembered */
+#define ENDED_SHARE	1024	/* bytes of buffer for each thread that ends */
 #define ENDED_MAX	65536
 
 static int
@@ -62,9 +62,12 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 {
 	int cpus = libbpf_num_possible_cpus(), r;
 	size_t ended = size / ENDED_SHARE;
+	struct sysinfo now;
 
 	if (cpus < 0)
 		return cpus;
+	if (sysinfo(&now) == 0)
+		ended += 2 * now.procs;	/* those that live in the end */
 	if (ended > ENDED_MAX)
 		ended = ENDED_MAX;
 	if ((r = bpf_map__set_max_entries(skel->maps.tnf_buf, size / KP_BLOCK_SIZE)) < 0 ||
@@ -143,26 +146,6 @@ pin_all(struct kp *kp, struct kernel_bpf *skel)
 	return 0;
 }
 
-/* Runs the iterator once; its output does not matter. */
-static void
-find_nodes(struct kernel_bpf *skel)
-{
-	int prog = bpf_program__fd(skel->progs.find_nodes), link, fd;
-	char byte;
-
-	if (prog < 0)
-		return;
-	link = bpf_link_create(prog, 0, BPF_TRACE_ITER, NULL);
-	fd = link < 0 ? -1 : bpf_iter_create(link);
-	if (fd >= 0) {
-		while (read(fd, &byte, 1) > 0)
-			;
-		close(fd);
-	}
-	if (link >= 0)
-		close(link);
-}
-
 int
 kp_load(struct kp *kp, size_t size)
 {
@@ -175,7 +158,7 @@ kp_load(struct kp *kp, size_t size)
 		    kp_refused(kp, r, "BPF programs");
 	r = pin_all(kp, skel);
 	if (r == 0)
-		find_nodes(skel);
+		kp_iterate(KP_PROGRAM_find_nodes);
 	kernel_bpf__destroy(skel);
 	return r;
 }

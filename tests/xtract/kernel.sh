@@ -110,4 +110,13 @@ for i in 1 2 3 4 5 6 7 8 9 10; do sh -c 'exec true'; done
 	fail "events after kill -9: $(grep -c ' thread_create ' dump)"
 grep -aq '^ended [0-9]* [0-9]* [0-9]* true$' after || fail "no ended task in the context"
 grep -aq '^symbol ffff[0-9a-f]* ' after || fail "no symbols in the context"
+
+# Also those who lived when tracing was switched off, and did not live to see this.
+sleep 100 & sleeper=$!
+printf 'ktrace off\n' | prex_k
+kill $sleeper; wait $sleeper 2>/dev/null
+"$tnfxtract" later 2>err || fail "$(cat err)"
+grep -aq "^ended $sleeper $sleeper $$ sleep$" later || fail "who ended after tracing has no name"
+grep -aq '^ended [0-9]* [0-9]* [0-9]* prex$' later || fail "prex has no name"
+grep -aq "^ended $$ " later && fail "a process that lives has ended"
 exit 0
