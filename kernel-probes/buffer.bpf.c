@@ -14,7 +14,7 @@ volatile struct kp_shared state SEC(".data.state");
 #define SCHED_SIZE	((u32)sizeof(struct tnf_kernel_schedule))
 
 /* The lock bytes of a header mean nothing to readers; here they hold where the
-   block's records end, from when a nested writer leaves the block until the
+   block's records end, from when its last writer goes on to the next until the
    outermost one publishes it. */
 #define END_OF(b)	(*(volatile u16 *)&(b)->h.A_lock)
 
@@ -52,15 +52,15 @@ static u64 lose(struct kp_cpu *cpu, u32 reason)
 /*
  * A block of the previous lap becomes an empty one of this.  It is done before
  * the cursor moves into the block, so that no reader takes new bytes for old
- * records; a nested writer may have done it between our look at the cursor and
- * now, hence the test.
+ * records.  A nested writer may do it, too, and even go on to the next, after
+ * our look at the cursor and until we are done: so nothing is stored here that
+ * it would not store, and END_OF() is block_close()'s alone.
  */
 static void block_open(struct kp_block *b, u32 lap)
 {
 	if (read_once(b->h.generation) == lap)
 		return;
 	write_once(b->h.bytes_valid, KP_BLOCK_HEADER);
-	END_OF(b) = 0;
 	store_barrier();
 	write_once(b->h.generation, lap);
 	store_barrier();
@@ -71,12 +71,8 @@ static void block_close(struct kp_cpu *cpu, u64 pos)
 	struct kp_block *b = block_at(cpu, pos);
 	struct tnf_ext *ext = file_ext();
 
-	if (b != NULL && b->h.generation == pos >> 32) {
-		if (cpu->nest == 1)
-			write_once(b->h.bytes_valid, KP_OFFSET_OF(pos));
-		else
-			END_OF(b) = KP_OFFSET_OF(pos);
-	}
+	if (b != NULL)
+		END_OF(b) = KP_OFFSET_OF(pos);
 	if (ext != NULL)
 		__sync_fetch_and_add(&ext->data_cursor, 1);
 }
@@ -185,10 +181,7 @@ __noinline int publish(struct kp_cpu *cpu, u64 from, u64 to)
 			write_once(b->h.bytes_valid, KP_OFFSET_OF(to));
 			return 0;
 		}
-		if (END_OF(b) != 0) {
-			write_once(b->h.bytes_valid, END_OF(b));
-			END_OF(b) = 0;
-		}
+		write_once(b->h.bytes_valid, END_OF(b));
 		from = block_after(cpu, from);
 	}
 	return 0;
