@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -143,6 +144,7 @@ fill_state(struct kp *kp)
 KP_EXPORT int
 kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 {
+	struct sysinfo now;
 	int r;
 
 	if ((r = kp_state_usable(kp)) < 0)
@@ -152,6 +154,9 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 	if (size > KP_BUFFER_MAX)
 		size = KP_BUFFER_MAX;
 	size = round_size(size);
+	if (sysinfo(&now) == 0 && size / now.mem_unit > now.totalram / 2)
+		return kp_fail(kp, -ENOMEM, "buffer of %zu bytes: more than half of "
+		    "this machine's memory: ask for less", size);
 	/* What a session that was killed has left here is of no use. */
 	unlink(KP_PIN_BUF);
 	unlink(KP_PIN_CPU);

@@ -25,6 +25,8 @@
 
 #define KERNEL_STACK_SIZE	16384	/* x86-64 without KASAN */
 
+#define MM_SWAPENTS	2
+
 /*
  * Stores reach other CPUs in the order of the program.  x86 keeps it anyway;
  * elsewhere an atomic operation with its full barrier is all that BPF offers.
@@ -137,6 +139,29 @@ static __always_inline u64 rq_runnable(struct rq *rq)
 		    BPF_CORE_READ(rq, rt.rt_nr_running) +
 		    BPF_CORE_READ(rq, dl.dl_nr_running);
 	return BPF_CORE_READ(rq, nr_running);
+}
+
+/*
+ * Until 6.2 a thread collects changes of its process's counters and hands them
+ * in by and by: how many pages came back from swap with this time.
+ */
+struct task_rss_stat___old {
+	int count[4];
+} __attribute__((preserve_access_index));
+struct task_struct___rss {
+	struct task_rss_stat___old rss_stat;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool counts_late(void)
+{
+	return bpf_core_field_exists(((struct task_struct___rss *)0)->rss_stat);
+}
+
+static __always_inline u32 swapped_in_late(struct task_struct *task)
+{
+	int n = BPF_CORE_READ((struct task_struct___rss *)task, rss_stat.count[MM_SWAPENTS]);
+
+	return n < 0 ? -n : 0;
 }
 
 /* Where a kernel thread keeps its own data since 5.17. */

@@ -6,7 +6,6 @@
 #define NODES_MAX	16
 #define ZONES_MAX	6
 #define THREADS_MAX	64	/* of a process that are looked at for a stack */
-#define MM_SWAPENTS	2
 #define VM_GROWSDOWN	0x100
 #define PAGE_SHIFT	12
 
@@ -214,7 +213,7 @@ static __always_inline void swapped_out(struct mm_struct *mm)
 	bpf_map_update_elem(&swapped, &key, &new, BPF_ANY);
 }
 
-static __always_inline void swapped_in(struct task_struct *t)
+static __always_inline void swapped_in(struct task_struct *t, u32 pages)
 {
 	struct kp_swap_lwp *e;
 	struct hit hit;
@@ -227,7 +226,7 @@ static __always_inline void swapped_in(struct task_struct *t)
 	e->pid = t->tgid;
 	e->lwpid = t->pid;
 	e->tid = (u64)t;
-	e->page_count = 1;
+	e->page_count = pages;
 	event_end(&hit);
 }
 
@@ -237,14 +236,18 @@ int BPF_PROG(swap_count, struct mm_struct *mm, int member)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct context *c;
+	u32 late;
 
 	if (member != MM_SWAPENTS)
 		return 0;
 	c = context_of(t);
 	if ((c != NULL && c->reclaim) || t->flags & (PF_KSWAPD | PF_MEMALLOC))
 		swapped_out(mm);
-	else if (mm == t->mm && in_my_fault(c))
-		swapped_in(t);
+	else if (mm == t->mm && counts_late()) {
+		if ((late = swapped_in_late(t)) != 0)
+			swapped_in(t, late);
+	} else if (mm == t->mm && in_my_fault(c))
+		swapped_in(t, 1);
 	return 0;
 }
 

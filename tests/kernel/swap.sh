@@ -3,12 +3,16 @@
 . "$(dirname "$0")/kernel.sh"
 need_program mkswap swapon swapoff
 
-[ -e /sys/block/zram0/disksize ] || skip "no zram"
-[ "$(cat /sys/block/zram0/disksize)" = 0 ] || skip "zram0 is in use"
+dir=${TNF_TEST_DIR:-$TNF_BUILD}
+image=$dir/swap-image.$$ swap=
 group= moved=
 undo_swap() {
-	swapoff /dev/zram0 2>/dev/null
-	echo 1 >/sys/block/zram0/reset 2>/dev/null
+	[ -z "$swap" ] || swapoff "$swap" 2>/dev/null
+	case $swap in
+	/dev/zram0) echo 1 >/sys/block/zram0/reset ;;
+	/dev/loop*) losetup -d "$swap" ;;
+	esac 2>/dev/null
+	rm -f "$image"
 	[ -z "$group" ] || rmdir "$group"
 	[ -z "$moved" ] || umount "$TMP/cgroup"
 }
@@ -36,8 +40,18 @@ make_group() {
 	echo 32M >"$group/memory.limit_in_bytes" || skip "no memory limit"
 }
 make_group
-echo 256M >/sys/block/zram0/disksize
-{ mkswap /dev/zram0 && swapon /dev/zram0; } >/dev/null 2>&1 || skip "no swap on zram"
+
+# zram takes pages without requests to a block device until 6.3; then a file it is.
+if grep -q ' zram_rw_page' /proc/kallsyms; then
+	dd if=/dev/zero of="$image" bs=1M count=192 2>/dev/null || skip "no room for swap"
+	swap=$(losetup -f --show "$image" 2>/dev/null) || skip "no loop device"
+else
+	[ -e /sys/block/zram0/disksize ] || skip "no zram"
+	[ "$(cat /sys/block/zram0/disksize)" = 0 ] || skip "zram0 is in use"
+	swap=/dev/zram0
+	echo 256M >/sys/block/zram0/disksize
+fi
+{ mkswap "$swap" && swapon "$swap"; } >/dev/null 2>&1 || skip "no swap on $swap"
 
 trace_begin 64000000 pageout_scan_start pageout_scan_end swapout_process \
 	swapout_lwp swapin_lwp major_fault pagein pageout strategy biodone
@@ -63,7 +77,7 @@ vnode=$(events "$pid" major_fault | sed 's/.*vnode: \([^ ]*\) .*/\1/' | sort | u
 	sort -n | awk 'END { print $2 }')
 near "pages written to swap, as pswpout" \
 	"$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" "$pswpout"
-near "pages swapped in, as pswpin" "$(count - swapin_lwp)" "$pswpin"
+near "pages swapped in, as pswpin" "$(events - swapin_lwp | sum page_count)" "$pswpin"
 near "pages from swap" "$(($(events "$pid" pagein | grep "vnode: $vnode " | sum size) / 4096))" \
 	"$pswpin"
 near "major faults, as pgmajfault" "$(count - major_fault)" "$pgmajfault"
