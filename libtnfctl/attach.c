@@ -127,9 +127,9 @@ settle(struct proc *p)
 	tnfctl_handle_t h;
 
 	direct_borrow(p, &h);
-	/* Who stops there but a controller, at the start of an exec? */
-	p->suspended = proc_group_stop(p) != 0 &&
-	    !linkmap_look(&h, &p->linker);
+	/* At the start of an exec there is no place for a mark, and nobody yet
+	   who could see our SIGCONT. */
+	p->suspended = !linkmap_look(&h, &p->linker);
 	err = direct_settle(&h, SETTLE_MS);
 	if (err == TNFCTL_ERR_NONE && p->event == PROC_EXEC) {
 		p->event = PROC_NOTHING;

@@ -115,8 +115,8 @@ direct_open(struct proc *p, tnfctl_handle_t **ret)
 		err = look_at(h);
 	}
 	if (err == TNFCTL_ERR_NONE) {
-		if (proc_group_stop(p) != 0 && control_suspended(h))
-			p->suspended = true;
+		/* The stop itself may be yet to come. */
+		p->suspended |= control_suspended(h);
 		control_claim(h, getpid());
 		*ret = h;
 		return direct_tell_stop(p);
