@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "attr.h"
-#include "fcn.h"
+#include "names.h"
 #include "util.h"
 
 #define BLANK	" \t"
@@ -94,10 +94,10 @@ attrs_parse(struct attrs *l, const char *s)
 
 /* "&debug other_function func@0x4711": the newest connection first. */
 static char *
-funcs_text(const tnfctl_probe_state_t *st, const struct fcns *fcns)
+funcs_text(const tnfctl_probe_state_t *st, const struct names *fcns)
 {
 	char *s = xstrdup(""), *one, *t;
-	const struct fcn *f;
+	const struct name *f;
 	size_t i;
 
 	for (i = 0; st->func_addrs != NULL && st->func_addrs[i] != 0; i++) {
@@ -107,7 +107,7 @@ funcs_text(const tnfctl_probe_state_t *st, const struct fcns *fcns)
 		if (sym == NULL || *sym == '\0')
 			one = xasprintf("func@0x%lx",
 			    (unsigned long)st->func_addrs[i]);
-		else if ((f = fcns_find_symbol(fcns, sym)) != NULL)
+		else if ((f = names_find_symbol(fcns, sym)) != NULL)
 			one = xasprintf("&%s", f->name);
 		else
 			one = xstrdup(sym);
@@ -121,7 +121,7 @@ funcs_text(const tnfctl_probe_state_t *st, const struct fcns *fcns)
 
 void
 attrs_of_probe(struct attrs *l, const tnfctl_probe_state_t *st,
-    const struct fcns *fcns)
+    const struct names *fcns)
 {
 	memset(l, 0, sizeof *l);
 	attrs_add(l, xstrdup("enable"), xstrdup(st->enabled ? "on" : "off"));

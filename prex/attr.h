@@ -8,7 +8,7 @@
 
 #include <tnf/tnfctl.h>
 
-struct fcns;
+struct names;
 
 struct attr {
 	char	*name;
@@ -24,7 +24,7 @@ struct attrs {
 
 /* enable, trace, object and funcs, which change, and then the probe's own. */
 void	attrs_of_probe(struct attrs *l, const tnfctl_probe_state_t *state,
-	    const struct fcns *fcns);
+	    const struct names *fcns);
 /* Adds those of an attribute string: "name N;slots A B ;keys K;..." */
 void	attrs_parse(struct attrs *l, const char *s);
 void	attrs_free(struct attrs *l);

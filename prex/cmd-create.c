@@ -28,9 +28,9 @@ static enum cmd_result
 run(struct shell *sh, const struct args *a)
 {
 	if (a->set != NULL)
-		sets_define(&sh->sets, a->set, a->selectors);
+		names_define_set(&sh->sets, a->set, a->selectors);
 	else
-		fcns_define(&sh->fcns, a->fcn, a->name);
+		names_define_fcn(&sh->fcns, a->fcn, a->name);
 	return CMD_DONE;
 }
 

@@ -31,7 +31,7 @@ const struct cmd cmd_quit = {
 	.help =
 	    "Without a word, a target that prex started is killed, and one that it attached\n"
 	    "to runs on.  With a word, the target is killed, runs on free, or stays stopped\n"
-	    "until it gets a SIGCONT (kill -CONT).\n"
+	    "until another prex lets it run, or it gets a SIGCONT (kill -CONT).\n"
 	    "Probes keep their state and go on writing.  All that prex -k set in the kernel\n"
 	    "stays in force.\n",
 	.modes = MODE_BOTH,

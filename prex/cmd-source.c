@@ -1,6 +1,9 @@
 /*
  * cmd-source.c - read commands from a file.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "cmd.h"
 #include "parse.h"
 #include "shell.h"
@@ -21,8 +24,13 @@ parse(struct shell *sh, struct statement *st, struct args *a)
 static enum cmd_result
 run(struct shell *sh, const struct args *a)
 {
-	if (source_push_file(sh, a->name) != 0)
-		shell_error(sh, ERROR_SEMANTIC, "cannot open \"%s\"", a->name);
+	int error = source_push_file(sh, a->name);
+
+	if (error == 0)
+		return CMD_DONE;
+	/* The reason is on a line of its own: it is not in the message. */
+	shell_error(sh, ERROR_SEMANTIC, "cannot open \"%s\"", a->name);
+	fprintf(stderr, "%s: %s: %s\n", sh->argv0, a->name, strerror(error));
 	return CMD_DONE;
 }
 

@@ -77,7 +77,7 @@ add_words(struct context *x, const char *const *words)
 static void
 add_sets(struct context *x)
 {
-	struct set *s;
+	struct name *s;
 
 	TAILQ_FOREACH(s, &x->sh->sets, entry)
 		add(x, "$", s->name, "");
@@ -86,7 +86,7 @@ add_sets(struct context *x)
 static void
 add_fcns(struct context *x)
 {
-	struct fcn *f;
+	struct name *f;
 
 	TAILQ_FOREACH(f, &x->sh->fcns, entry)
 		add(x, "&", f->name, "");

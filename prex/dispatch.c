@@ -1,36 +1,16 @@
 /*
  * dispatch.c - the one way from a statement to its command.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dispatch.h"
 #include "parse.h"
+#include "printable.h"
 #include "shell.h"
 #include "statement.h"
 #include "util.h"
-
-/* A terminal is not to act on what a file or a paste contains. */
-static char *
-printable(const char *s)
-{
-	char *out = xcalloc(strlen(s) * 4 + 1, 1), *p = out;
-
-	for (; *s != '\0'; s++) {
-		unsigned char c = *s;
-
-		if (c == '\n' || c == '\t' || c == '\r')
-			p += sprintf(p, "\\%c", c == '\n' ? 'n' :
-			    c == '\t' ? 't' : 'r');
-		else if (c < 0x20 || c == 0x7f)
-			p += sprintf(p, "\\%03o", c);
-		else
-			*p++ = c;
-	}
-	return out;
-}
 
 static void
 syntax_error(struct shell *sh, const struct statement *st)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "printable.h"
 #include "shell.h"
 #include "statement.h"
 #include "util.h"
@@ -33,6 +34,16 @@ report(struct shell *sh, enum error_kind kind, const char *fmt, va_list ap)
 	sh->failed = true;
 }
 
+static void
+tell(const struct shell *sh, const char *detail)
+{
+	if (*detail == '\0')
+		return;
+	fprintf(stderr, "%s: ", sh->argv0);
+	print_text(stderr, detail);
+	putc('\n', stderr);
+}
+
 void
 shell_error(struct shell *sh, enum error_kind kind, const char *fmt, ...)
 {
@@ -56,7 +67,13 @@ shell_tnfctl_error(struct shell *sh, enum error_kind kind,
 	report(sh, kind, fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "%s\n", tnfctl_strerror(code));
-	if (*detail != '\0')
-		fprintf(stderr, "%s: %s\n", sh->argv0, detail);
+	tell(sh, detail);
 	free(detail);
+}
+
+void
+shell_tell_detail(const struct shell *sh)
+{
+	fflush(stdout);
+	tell(sh, tnfctl_error_detail());
 }

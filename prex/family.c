@@ -25,6 +25,7 @@ struct member {
 	pthread_t thread;
 	tnfctl_handle_t *h;	/* NULL: not there, or there no more */
 	enum job job;		/* NONE: done with the last one */
+	bool	ended;		/* the thread: no more jobs */
 	_Atomic bool stop;	/* JOB_RUN: please come back */
 	tnfctl_probe_op_t op;
 	void	*arg;
@@ -78,11 +79,12 @@ let_go(struct member *m, tnfctl_targ_op_t op)
 
 /* True: the target is stopped, or gone; nothing more to wait for. */
 static bool
-on_event(struct member *m, tnfctl_event_t event, tnfctl_handle_t *child)
+on_event(struct member *m, tnfctl_event_t event, tnfctl_errcode_t err,
+    tnfctl_handle_t *child)
 {
 	switch (event) {
 	case TNFCTL_EVENT_FORK:
-		family_add(m->family, child);
+		family_add(m->family, err, child);
 		return false;
 	case TNFCTL_EVENT_EXEC:
 		say(m, "has become another program");
@@ -101,27 +103,26 @@ on_event(struct member *m, tnfctl_event_t event, tnfctl_handle_t *child)
 static void
 run(struct member *m)
 {
-	tnfctl_handle_t *child;
+	tnfctl_handle_t *child = NULL;
 	tnfctl_event_t event;
 	tnfctl_errcode_t err;
 
 	do {
 		if (m->stop)
 			return;
+		event = TNFCTL_EVENT_EINTR;
 		err = tnfctl_continue(m->h, &event, &child);
-		if (err != TNFCTL_ERR_NONE) {
+		if (err != TNFCTL_ERR_NONE && event != TNFCTL_EVENT_FORK) {
 			say(m, tnfctl_strerror(err));
 			let_go(m, TNFCTL_TARG_DEFAULT);
 			return;
 		}
-	} while (!on_event(m, event, child));
+	} while (!on_event(m, event, err, child));
 }
 
 static void
 do_job(struct member *m, enum job job)
 {
-	if (m->h == NULL)
-		return;
 	if (job == JOB_RUN)
 		run(m);
 	else if (job == JOB_APPLY)
@@ -141,11 +142,13 @@ attach(struct member *m)
 	} else {
 		m->h = NULL;
 		say(m, tnfctl_strerror(err));
+		/* It was left stopped for us to take. */
+		kill(m->pid, SIGCONT);
 	}
-	/* It was left stopped for us to take. */
-	kill(m->pid, SIGCONT);
 }
 
+/* It ends when there is nothing left to control: targets may have children
+   by the thousand. */
 static void *
 live(void *arg)
 {
@@ -155,7 +158,7 @@ live(void *arg)
 
 	attach(m);
 	pthread_mutex_lock(&f->lock);
-	do {
+	while (m->h != NULL) {
 		while ((job = m->job) == JOB_NONE)
 			pthread_cond_wait(&f->changed, &f->lock);
 		pthread_mutex_unlock(&f->lock);
@@ -163,7 +166,10 @@ live(void *arg)
 		pthread_mutex_lock(&f->lock);
 		m->job = JOB_NONE;
 		pthread_cond_broadcast(&f->changed);
-	} while (job != JOB_CLOSE);
+	}
+	m->job = JOB_NONE;
+	m->ended = true;
+	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
 	return NULL;
 }
@@ -179,16 +185,25 @@ start(struct member *m)
 	sigdelset(&block, NUDGE);
 	pthread_sigmask(SIG_BLOCK, &block, &old);
 	error = pthread_create(&m->thread, NULL, live, m);
+	if (error == 0)
+		pthread_detach(m->thread);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return error;
 }
 
 void
-family_add(struct family *f, tnfctl_handle_t *child)
+family_add(struct family *f, tnfctl_errcode_t err, tnfctl_handle_t *child)
 {
-	struct member *m = xcalloc(1, sizeof *m);
+	struct member *m;
 	tnfctl_trace_attrs_t attrs = { 0 };
 
+	if (err != TNFCTL_ERR_NONE) {
+		fprintf(stderr, "%s: a child cannot be followed: %s\n",
+		    f->sh->argv0, tnfctl_strerror(err));
+		shell_tell_detail(f->sh);
+		return;
+	}
+	m = xcalloc(1, sizeof *m);
 	tnfctl_trace_attrs_get(child, &attrs);
 	m->family = f;
 	m->pid = attrs.targ_pid;
@@ -206,6 +221,15 @@ family_add(struct family *f, tnfctl_handle_t *child)
 	pthread_mutex_unlock(&f->lock);
 }
 
+/* The lock is held. */
+static void
+give(struct family *f, struct member *m, enum job job)
+{
+	if (!m->ended)
+		m->job = job;
+	pthread_cond_broadcast(&f->changed);
+}
+
 /* The lock is held.  The job is one that ends by itself. */
 static void
 wait_for(struct family *f, struct member *m)
@@ -217,17 +241,21 @@ wait_for(struct family *f, struct member *m)
 void
 family_run(struct family *f)
 {
-	struct member *m;
+	struct member *m, *next;
 
 	if (f == NULL)
 		return;
 	pthread_mutex_lock(&f->lock);
 	f->running = true;
-	TAILQ_FOREACH(m, &f->members, entry) {
+	for (m = TAILQ_FIRST(&f->members); m != NULL; m = next) {
+		next = TAILQ_NEXT(m, entry);
 		m->stop = false;
-		m->job = JOB_RUN;
+		give(f, m, JOB_RUN);
+		if (m->ended) {
+			TAILQ_REMOVE(&f->members, m, entry);
+			free(m);
+		}
 	}
-	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -277,8 +305,7 @@ family_apply(struct family *f, tnfctl_probe_op_t op, void *arg)
 		m->op = op;
 		m->arg = arg;
 		m->err = TNFCTL_ERR_NONE;
-		m->job = JOB_APPLY;
-		pthread_cond_broadcast(&f->changed);
+		give(f, m, JOB_APPLY);
 		wait_for(f, m);
 		if (err == TNFCTL_ERR_NONE)
 			err = m->err;
@@ -295,16 +322,16 @@ family_close(struct family *f, tnfctl_targ_op_t op)
 	if (f == NULL)
 		return;
 	family_stop(f);
+	pthread_mutex_lock(&f->lock);
 	while ((m = TAILQ_FIRST(&f->members)) != NULL) {
-		pthread_mutex_lock(&f->lock);
-		TAILQ_REMOVE(&f->members, m, entry);
 		m->at_close = op;
-		m->job = JOB_CLOSE;
-		pthread_cond_broadcast(&f->changed);
-		pthread_mutex_unlock(&f->lock);
-		pthread_join(m->thread, NULL);
+		give(f, m, JOB_CLOSE);
+		while (!m->ended)
+			pthread_cond_wait(&f->changed, &f->lock);
+		TAILQ_REMOVE(&f->members, m, entry);
 		free(m);
 	}
+	pthread_mutex_unlock(&f->lock);
 	pthread_mutex_destroy(&f->lock);
 	pthread_cond_destroy(&f->changed);
 	free(f);

@@ -15,8 +15,8 @@ struct family;
 struct shell;
 
 struct family *family_new(struct shell *);
-/* Takes the handle of a child that has just been made. */
-void	family_add(struct family *, tnfctl_handle_t *child);
+/* Takes the handle of a child that has just been made, or why there is none. */
+void	family_add(struct family *, tnfctl_errcode_t, tnfctl_handle_t *child);
 
 /* NULL is a family without members. */
 void	family_run(struct family *);

@@ -6,6 +6,7 @@
 #include "attr.h"
 #include "cmd.h"
 #include "list.h"
+#include "printable.h"
 #include "probe-op.h"
 #include "selector.h"
 #include "shell.h"
@@ -30,8 +31,10 @@ print_attr(const struct attrs *attrs, const struct spec *spec)
 
 		if (!spec_match(spec, a->name))
 			continue;
-		printf("%s=%s ", a->name,
-		    *a->text != '\0' ? a->text : "<no value>");
+		print_text(stdout, a->name);
+		putchar('=');
+		print_text(stdout, *a->text != '\0' ? a->text : "<no value>");
+		putchar(' ');
 		found = true;
 	}
 	if (!found)
@@ -69,10 +72,10 @@ list_probes(struct shell *sh, const struct args *a)
 	struct request r = { .selectors = a->selectors, .specs = a->specs };
 	struct specs defaults = { 0 };
 	tnfctl_errcode_t err;
-	struct set *set;
+	struct name *set;
 
 	if (a->set != NULL) {
-		if ((set = sets_find(&sh->sets, a->set)) == NULL) {
+		if ((set = names_find(&sh->sets, a->set)) == NULL) {
 			shell_error(sh, ERROR_SEMANTIC,
 			    "missing or invalid set");
 			return;

@@ -10,7 +10,7 @@
 void
 list_sets(struct shell *sh, const struct args *a)
 {
-	struct set *s;
+	struct name *s;
 
 	TAILQ_FOREACH(s, &sh->sets, entry) {
 		printf("$%-8s ", s->name);
@@ -22,7 +22,7 @@ list_sets(struct shell *sh, const struct args *a)
 void
 list_fcns(struct shell *sh, const struct args *a)
 {
-	struct fcn *f;
+	struct name *f;
 
 	TAILQ_FOREACH(f, &sh->fcns, entry)
 		printf("&%-8s %-24s\n", f->name, f->symbol);

@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "list.h"
+#include "printable.h"
 #include "shell.h"
 
 void
@@ -24,6 +25,9 @@ list_tracefile(struct shell *sh, const struct args *a)
 		    "cannot read tracing status : ");
 	else if (attrs.trace_file_name == NULL)
 		shell_error(sh, ERROR_TARGET, "the target has no trace file");
-	else
-		printf("Current trace file is: %s\n", attrs.trace_file_name);
+	else {
+		fputs("Current trace file is: ", stdout);
+		print_text(stdout, attrs.trace_file_name);
+		putchar('\n');
+	}
 }

@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "list.h"
+#include "printable.h"
 #include "shell.h"
 #include "values.h"
 
@@ -20,9 +21,13 @@ list_values(struct shell *sh, const struct args *a)
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "probe traversal error : ");
 	for (i = 0; err == TNFCTL_ERR_NONE && i < l.n; i++) {
-		printf("%s =\n", l.v[i].attr);
-		for (j = 0; j < l.v[i].values.n; j++)
-			printf("\t   %s\n", l.v[i].values.v[j]);
+		print_text(stdout, l.v[i].attr);
+		puts(" =");
+		for (j = 0; j < l.v[i].values.n; j++) {
+			fputs("\t   ", stdout);
+			print_text(stdout, l.v[i].values.v[j]);
+			putchar('\n');
+		}
 	}
 	values_free(&l);
 }

@@ -80,6 +80,7 @@ add_setting(struct options *o, const char *arg, const char *argv0)
 {
 	struct target_options *t = &o->target;
 	const char *eq = strchr(arg, '=');
+	unsigned long value;
 	char *end;
 
 	if (eq == NULL || eq == arg || eq[1] == '\0')
@@ -87,9 +88,21 @@ add_setting(struct options *o, const char *arg, const char *argv0)
 	t->settings = xreallocarray(t->settings, t->n_settings + 1,
 	    sizeof *t->settings);
 	t->settings[t->n_settings].name = xasprintf("%.*s", (int)(eq - arg), arg);
-	t->settings[t->n_settings++].value = (unsigned)strtoul(eq + 1, &end, 10);
-	if (*end != '\0')
+	value = strtoul(eq + 1, &end, 10);
+	t->settings[t->n_settings++].value = (unsigned)value;
+	if (*end != '\0' || value > UINT_MAX)
 		usage(argv0, "the value of --set is a number");
+}
+
+/* As atoi() reads it, but no process has a number that fits no int. */
+static pid_t
+pid_of(const char *argv0, const char *arg)
+{
+	long n = strtol(arg, NULL, 10);
+
+	if (n > INT_MAX || n < INT_MIN)
+		usage(argv0, "pid out of range");
+	return (pid_t)n;
 }
 
 /* As atoi() reads it, but a size that fits no int does not become another. */
@@ -115,7 +128,7 @@ take(struct options *o, int c, const char *argv0)
 		o->target.file = optarg;
 		break;
 	case 'p':
-		o->target.pid = strtol(optarg, NULL, 10);
+		o->target.pid = pid_of(argv0, optarg);
 		break;
 	case 's':
 		o->buffer_size = kilobytes(argv0, optarg);

@@ -38,7 +38,7 @@ push_sources(struct shell *sh, const struct options *o)
 		}
 	}
 	rc_push(sh);
-	return true;
+	return sh->interactive || !sh->failed;
 }
 
 static int

@@ -70,12 +70,12 @@ probes_visit(struct shell *sh, probe_visit_f *visit, void *arg)
 static bool
 resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 {
-	struct set *set;
-	struct fcn *fcn;
+	struct name *set;
+	struct name *fcn;
 
 	op->selectors = a->selectors;
 	if (a->set != NULL) {
-		if ((set = sets_find(&sh->sets, a->set)) == NULL) {
+		if ((set = names_find(&sh->sets, a->set)) == NULL) {
 			shell_error(sh, ERROR_SEMANTIC,
 			    "no set named \"$%s\"", a->set);
 			return false;
@@ -83,7 +83,7 @@ resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 		op->selectors = set->selectors;
 	}
 	if (a->fcn != NULL) {
-		if ((fcn = fcns_find(&sh->fcns, a->fcn)) == NULL) {
+		if ((fcn = names_find(&sh->fcns, a->fcn)) == NULL) {
 			shell_error(sh, ERROR_SEMANTIC,
 			    "no function named \"&%s\"", a->fcn);
 			return false;

@@ -80,7 +80,8 @@ open_through_links(struct shell *sh, const char *path)
 	/* Not blocking, should it be a pipe. */
 	fd = open(at, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
-		shell_error(sh, ERROR_TARGET, "cannot open \"%s\"", path);
+		shell_error(sh, ERROR_TARGET, "cannot open \"%s\": %s", path,
+		    strerror(errno));
 	free(at);
 	return fd;
 }

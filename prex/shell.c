@@ -30,8 +30,8 @@ shell_free(struct shell *sh)
 {
 	while (sh->top != NULL)
 		source_pop(sh);
-	sets_free(&sh->sets);
-	fcns_free(&sh->fcns);
+	names_free(&sh->sets);
+	names_free(&sh->fcns);
 	history_free(&sh->history);
 }
 

@@ -9,9 +9,8 @@
 
 #include <tnf/tnfctl.h>
 
-#include "fcn.h"
 #include "history.h"
-#include "set.h"
+#include "names.h"
 
 struct family;
 struct source;
@@ -33,8 +32,8 @@ struct shell {
 	bool	failed;			/* there was an error */
 	tnfctl_targ_op_t at_quit;
 
-	struct sets sets;
-	struct fcns fcns;
+	struct names sets;
+	struct names fcns;
 	struct history history;
 };
 
@@ -60,5 +59,7 @@ void	shell_error(struct shell *, enum error_kind, const char *fmt, ...)
    line of its own with what more is known. */
 void	shell_tnfctl_error(struct shell *, enum error_kind, tnfctl_errcode_t,
 	    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* What libtnfctl adds to its latest answer, if there is anything. */
+void	shell_tell_detail(const struct shell *);
 
 #endif

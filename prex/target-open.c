@@ -32,12 +32,13 @@ attach(struct shell *sh, pid_t pid)
 {
 	tnfctl_errcode_t err = tnfctl_pid_open(pid, &sh->target);
 
+	if (err == TNFCTL_ERR_NONE)
+		shell_tell_detail(sh);
 	if (err != TNFCTL_ERR_NOLIBTNFPROBE)
 		return opened(sh, err, "attaching to target process");
 	shell_error(sh, ERROR_TARGET,
 	    "missing symbols, is libtnfprobe.so loaded in target?");
-	if (*tnfctl_error_detail() != '\0')
-		fprintf(stderr, "%s: %s\n", sh->argv0, tnfctl_error_detail());
+	shell_tell_detail(sh);
 	putc('\n', stderr);
 	return false;
 }
@@ -137,10 +138,10 @@ define_names(struct shell *sh)
 	spec_init(&attr, "keys", false);
 	spec_init(&value, ".*", true);
 	selectors_add(all, attr, value);
-	sets_define(&sh->sets, "all", all);
+	names_define_set(&sh->sets, "all", all);
 	selectors_unref(all);
 	if (sh->mode == MODE_USER)
-		fcns_define(&sh->fcns, "debug", "tnf_probe_debug");
+		names_define_fcn(&sh->fcns, "debug", "tnf_probe_debug");
 }
 
 bool

@@ -69,10 +69,7 @@ target_check(struct shell *sh)
 	else if (attrs.trace_buf_state == TNFCTL_BUF_BROKEN) {
 		puts("Tracing shut down in target program due to an internal "
 		    "error - Please restart prex and target");
-		fflush(stdout);
-		if (*tnfctl_error_detail() != '\0')
-			fprintf(stderr, "%s: %s\n", sh->argv0,
-			    tnfctl_error_detail());
+		shell_tell_detail(sh);
 	}
 }
 
@@ -114,12 +111,13 @@ wait_for_event(struct shell *sh, tnfctl_event_t *event)
 
 	do {
 		trace_context_note(sh);
+		*event = TNFCTL_EVENT_EINTR;
 		err = tnfctl_continue(sh->target, event,
 		    sh->family != NULL ? &child : NULL);
-		if (err != TNFCTL_ERR_NONE)
-			return err;
 		if (*event == TNFCTL_EVENT_FORK)
-			family_add(sh->family, child);
+			family_add(sh->family, err, child);
+		else if (err != TNFCTL_ERR_NONE)
+			return err;
 	} while (goes_on(*event));
 	return TNFCTL_ERR_NONE;
 }
@@ -145,6 +143,7 @@ target_run(struct shell *sh)
 		/* Behind the terminal's "^C". */
 		if (sh->interactive)
 			putchar('\n');
+		shell_tell_detail(sh);
 		target_check(sh);
 		trace_context_note(sh);
 	}

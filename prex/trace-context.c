@@ -4,8 +4,11 @@
  * Once the target has ended nobody can ask for its threads and objects, so
  * they are noted down each time before it runs, and what was noted last is put
  * behind the trace in the end.  It is only an extra: what fails is left out.
+ * Which file that is the target has said, so it has to be the target's own.
  */
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,10 +17,29 @@
 #include "cmd.h"
 #include "shell.h"
 #include "trace-context.h"
+#include "trace-file.h"
 #include "util.h"
 
 static struct context_writer noted;
 static char *file;
+static uid_t owner;
+
+/* The user whose files the target makes. */
+static bool
+note_owner(pid_t pid)
+{
+	char path[64], line[256];
+	bool found = false;
+	FILE *fp;
+
+	snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+	if ((fp = fopen(path, "re")) == NULL)
+		return false;
+	while (!found && fgets(line, sizeof line, fp) != NULL)
+		found = sscanf(line, "Uid: %*u %*u %*u %u", &owner) == 1;
+	fclose(fp);
+	return found;
+}
 
 void
 trace_context_note(struct shell *sh)
@@ -26,7 +48,7 @@ trace_context_note(struct shell *sh)
 
 	if (sh->mode != MODE_USER ||
 	    tnfctl_trace_attrs_get(sh->target, &attrs) != TNFCTL_ERR_NONE ||
-	    attrs.trace_file_name == NULL)
+	    attrs.trace_file_name == NULL || !note_owner(attrs.targ_pid))
 		return;
 	trace_context_free();
 	file = xstrdup(attrs.trace_file_name);
@@ -44,10 +66,9 @@ trace_context_put(void)
 
 	if (file == NULL)
 		return;
-	fd = open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = trace_file_open(file, O_RDWR, &st);
 	if (fd >= 0) {
-		if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		    st.st_nlink == 1)
+		if (st.st_uid == owner && st.st_nlink == 1)
 			context_append(&noted, fd);
 		close(fd);
 	}

@@ -153,6 +153,8 @@ tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 		    "process 1: not ours: try it as root");
 		return TNFCTL_ERR_ACCES;
 	}
+	snprintf(detail, sizeof detail, "%s",
+	    pid == 4 ? "process 4: somebody has stopped it: cont it" : "");
 	return pid == 2 ? TNFCTL_ERR_NOLIBTNFPROBE :
 	    open_table(getenv("PREX_FAKE"), 0, ret);
 }

@@ -56,6 +56,17 @@ prex --follow-fork -o f.tnf -c continue sh -c '/bin/echo a; (/bin/echo b)' \
 	> out 2> err || fail "sh: $(cat err)"
 grep -qx a out && grep -qx b out || fail "sh: $(cat out err)"
 
+# Threads of prex end with the children that they were for.
+prex --follow-fork -o f.tnf -c continue sh -c 'for i in 1 2 3 4 5 6 7 8 9 10
+	do (:); done; sleep 100' > out 2> err &
+p=$!
+wait_for 10 sh -c '[ $(grep -c -e exited -e "another program" err) -ge 10 ]' ||
+	fail "ten children: $(cat err)"
+n=$(sed -n 's/^Threads:[[:space:]]*//p' "/proc/$p/status")
+[ "$n" -le 4 ] || fail "$n threads after ten children"
+kill -INT $p
+wait $p
+
 # quit takes them along.
 prex --follow-fork -o f.tnf -c 'continue' "$forker" 1000 > out 2> err &
 p=$!

@@ -264,9 +264,9 @@ completed(const char *text)
 
 	shell_init(&sh, "prex");
 	ck_assert_int_eq(tnfctl_kernel_open(&sh.target), TNFCTL_ERR_NONE);
-	sets_define(&sh.sets, "all", l);
-	sets_define(&sh.sets, "any", l);
-	fcns_define(&sh.fcns, "debug", "tnf_probe_debug");
+	names_define_set(&sh.sets, "all", l);
+	names_define_set(&sh.sets, "any", l);
+	names_define_fcn(&sh.fcns, "debug", "tnf_probe_debug");
 	selectors_unref(l);
 	complete(&sh, text, &c);
 	n = sprintf(buf, "%s:", c.word);

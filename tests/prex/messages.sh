@@ -60,8 +60,10 @@ both $u 'enable $none' 'semantic error: no set named "$none"'
 both $u 'connect &none $all' 'semantic error: no function named "&none"'
 both $u 'connect &none $none' 'semantic error: no set named "$none"'
 both $u 'list probes $none' 'semantic error: missing or invalid set'
-both $u "source 'no/such'" 'semantic error: cannot open "no/such"'
-both $u 'source home' 'semantic error: cannot open "home"'
+both $u "source 'no/such'" 'semantic error: cannot open "no/such"
+prex: no/such: No such file or directory'
+both $u 'source home' 'semantic error: cannot open "home"
+prex: home: Is a directory'
 both $u 'list probes name=/\(/' 'semantic error: invalid regular expression'
 
 both $u 'list probes line=50' 'syntax error on or before "50"'

@@ -43,6 +43,8 @@ E
 # Options.
 usage "need to specify cmd or pid"
 usage "need to specify cmd or pid" -p x
+usage "pid out of range" -p 4294967297
+usage "the value of --set is a number" -k --set stack_depth=4294967297
 usage "can't specify both cmd and pid" -p 3 parser.table
 usage "can't use preload option with attach" -p 3 -l a
 usage "can't specify a filename in kernel mode" -k -o x
@@ -117,6 +119,10 @@ prex: missing symbols, is libtnfprobe.so loaded in target?
 
 E
 
+is "stopped by others" 0 -p 4 -c '' <<'E'
+prex: process 4: somebody has stopped it: cont it
+E
+
 # The end of the target.
 is "exit" 0 -c 'continue; list nonsense' kernel.table <<'E'
 prex: target process exited
@@ -178,6 +184,11 @@ E
 rm .prexrc; mkfifo .prexrc
 is "pipe" 0 -c '' parser.table <<'E'
 prex: ./.prexrc: not read: not a regular file
+E
+rm .prexrc
+ln -s .prexrc .prexrc
+is "cannot be opened" 1 -c 'list sets' parser.table <<'E'
+prex: cannot open "./.prexrc": Too many levels of symbolic links
 E
 rm .prexrc
 if [ "$(id -u)" -eq 0 ]; then

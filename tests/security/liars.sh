@@ -31,6 +31,14 @@ ask() {
 	[RSD]*) ;;
 	*)	echo "$1: the target is not as it was left"; bad=1 ;;
 	esac
+	if command -v script > /dev/null; then
+		script -qec "$prex -s 128 -o $TMP/trace -p $pid -c '
+			list /.*/ probes \$all; list values /.*/
+			list tracefile; enable \$all'" /dev/null \
+			< /dev/null > "$TMP/out"
+		! grep -q "$(printf '\033')" "$TMP/out" ||
+			{ echo "$1: the terminal gets it raw"; bad=1; }
+	fi
 	exec 3>&-
 	wait $pid
 	got=$?

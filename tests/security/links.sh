@@ -1,9 +1,10 @@
 #!/bin/sh
 # links.sh - the name of the trace file is not a way to others' files.
 #
-# usage: links.sh PREX VICTIM
+# usage: links.sh PREX VICTIM LIAR
 . "${TNF_SOURCE:-../..}/tests/security/as.sh"
 prex=$(realpath "$1") victim=$(realpath "$2")
+liar=$(realpath "$3")
 scratch_shared "$prex"
 
 # trace NAME: root's prex records there; nothing but the name may change.
@@ -67,6 +68,20 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 done
 : > "$STICKY/stop"
 wait $!
+
+# A target that names another's trace as its own: nothing is put behind it.
+trace "$TMP/root.tnf"
+before=$(cksum < "$TMP/root.tnf")
+mkfifo "$TMP/in"
+as sh -c 'echo $$; LIE_FILE=$1 exec "$2" file' sh "$TMP/root.tnf" "$liar" \
+	< "$TMP/in" > "$TMP/ready" &
+exec 3> "$TMP/in"
+wait_for 10 grep -q ready "$TMP/ready" || wrong "the liar does not start"
+"$prex" -p "$(head -1 "$TMP/ready")" -c 'list tracefile' > "$TMP/out" 2>&1 < /dev/null
+says "root.tnf" "$TMP/out"
+exec 3>&-
+wait $!
+[ "$(cksum < "$TMP/root.tnf")" = "$before" ] || wrong "another's trace was written"
 
 umask 0
 trace "$STICKY/fresh"

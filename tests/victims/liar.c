@@ -83,6 +83,18 @@ lie_process(void)
 	memset(_tnf_process_control.file_name, 'y', TNF_PATH_SIZE);
 }
 
+/* $LIE_FILE, or something that a terminal would act on. */
+static void
+lie_file(void)
+{
+	const char *name = getenv("LIE_FILE");
+
+	_tnf_process_control.state = TNF_PROC_RUNNING;
+	_tnf_process_control.file_size = TNF_PATH_SIZE;
+	snprintf(_tnf_process_control.file_name, TNF_PATH_SIZE, "%s",
+	    name != NULL ? name : "/tmp/\033[2J");
+}
+
 static void
 lie_chain_used(void)
 {
@@ -166,6 +178,7 @@ static const struct {
 	{ "sizes", lie_sizes },
 	{ "version", lie_version },
 	{ "process", lie_process },
+	{ "file", lie_file },
 	{ "chain-used", lie_chain_used },
 	{ "chain-endless", lie_chain_endless },
 	{ "map-cycle", lie_map_cycle },

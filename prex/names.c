@@ -1,0 +1,73 @@
+/*
+ * names.c - what $name and &name stand for.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "names.h"
+#include "selector.h"
+#include "util.h"
+
+struct name *
+names_find(const struct names *l, const char *name)
+{
+	struct name *n;
+
+	TAILQ_FOREACH(n, l, entry)
+		if (strcmp(n->name, name) == 0)
+			return n;
+	return NULL;
+}
+
+struct name *
+names_find_symbol(const struct names *l, const char *symbol)
+{
+	struct name *n;
+
+	TAILQ_FOREACH(n, l, entry)
+		if (strcmp(n->symbol, symbol) == 0)
+			return n;
+	return NULL;
+}
+
+static void
+name_remove(struct names *l, struct name *n)
+{
+	TAILQ_REMOVE(l, n, entry);
+	selectors_unref(n->selectors);
+	free(n->symbol);
+	free(n->name);
+	free(n);
+}
+
+static struct name *
+define(struct names *l, const char *name)
+{
+	struct name *n = names_find(l, name);
+
+	if (n != NULL)
+		name_remove(l, n);
+	n = xcalloc(1, sizeof *n);
+	n->name = xstrdup(name);
+	TAILQ_INSERT_TAIL(l, n, entry);
+	return n;
+}
+
+void
+names_define_set(struct names *l, const char *name, struct selectors *s)
+{
+	define(l, name)->selectors = selectors_ref(s);
+}
+
+void
+names_define_fcn(struct names *l, const char *name, const char *symbol)
+{
+	define(l, name)->symbol = xstrdup(symbol);
+}
+
+void
+names_free(struct names *l)
+{
+	while (!TAILQ_EMPTY(l))
+		name_remove(l, TAILQ_FIRST(l));
+}
