@@ -69,7 +69,7 @@ count(struct dump *d, const struct tnf_event *ev)
 	return 0;
 }
 
-static const struct output counting = { "", "", start, count, NULL, false };
+static const struct output counting = { "", "", start, count, NULL, false, false };
 
 /* false: nothing to compare with. */
 static bool

@@ -397,7 +397,7 @@ end(struct dump *d)
 }
 
 const struct output template_output = {
-	"template", "by a template file (-t)", begin, event, end, false
+	"template", "by a template file (-t)", begin, event, end, false, false
 };
 
 static char *

@@ -231,10 +231,10 @@ naive_bits(int op, struct nv a, struct nv b)
 	bool negative = a.i < 0 || b.i < 0;
 
 	if (a.kind != INT || b.kind != INT)
-		return (struct nv){ NUL };
+		return (struct nv){ .kind = NUL };
 	if (op == SHL || op == SHR) {
 		if (b.i < 0 || b.i > 63)
-			return (struct nv){ NUL };
+			return (struct nv){ .kind = NUL };
 		if (op == SHL)
 			return integer((unsigned __int128)(uint64_t)(x << y));
 		return integer(a.i >> y);
@@ -251,13 +251,13 @@ naive_arithmetic(int op, struct nv a, struct nv b)
 	double x, y;
 
 	if (a.kind == NUL || b.kind == NUL)
-		return (struct nv){ NUL };
+		return (struct nv){ .kind = NUL };
 	if (op <= SHR)
 		return naive_bits(op, a, b);
 	x = as_double(a);
 	y = as_double(b);
 	if (op >= DIV && y == 0)
-		return (struct nv){ NUL };
+		return (struct nv){ .kind = NUL };
 	if (a.kind == INT && b.kind == INT) {
 		if (op == MUL && fabs(x * y) > 0x1p100)
 			return (struct nv){ REAL, .d = x * y };
@@ -307,7 +307,7 @@ naive_match(const char *re, const char *s)
 static struct nv
 truth(int t)
 {
-	return t < 0 ? (struct nv){ NUL } : (struct nv){ INT, .i = t };
+	return t < 0 ? (struct nv){ .kind = NUL } : (struct nv){ INT, .i = t };
 }
 
 static struct nv naive(const struct tree *);
@@ -357,7 +357,7 @@ naive(const struct tree *t)
 		if (t->member < 0)
 			return t->value;
 		return has[current_probe][t->member] ? current[t->member] :
-		    (struct nv){ NUL };
+		    (struct nv){ .kind = NUL };
 	case OR:
 		x = naive_truth(t->left);
 		y = naive_truth(t->right);
@@ -377,7 +377,7 @@ naive(const struct tree *t)
 	case COMPL:
 		v = naive(t->left);
 		if (v.kind != INT)
-			return (struct nv){ NUL };
+			return (struct nv){ .kind = NUL };
 		return integer(v.i <= INT64_MAX ? ~v.i :
 		    (__int128)(uint64_t)~(uint64_t)v.i);
 	default:
@@ -400,7 +400,7 @@ random_event(struct tnf_event *ev)
 	current[0] = integer((int)roll(20) - 10);
 	current[1] = integer((unsigned __int128)bigs[roll(6)]);
 	current[2] = (struct nv){ REAL, .d = (roll(10) - 5.0) / 2 };
-	current[3] = roll(4) == 0 ? (struct nv){ NUL } :
+	current[3] = roll(4) == 0 ? (struct nv){ .kind = NUL } :
 	    (struct nv){ STR, .s = texts[roll(5)] };
 	current[4] = integer(roll(8));
 	current[5] = (struct nv){ STR, .s = ev->probe->name };
