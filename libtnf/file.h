@@ -45,6 +45,7 @@ struct tnf_file {
 	struct scan	*scan;		/* the first pass; or NULL */
 	struct seen	*seen;		/* by block: how far it was read; or NULL */
 	uint64_t	 cursor;	/* ext.data_cursor at the last look */
+	uint64_t	 lost;		/* blocks, since the last look */
 	unsigned	 number;	/* in its stream */
 	tnf_stream_t	*stream;
 	void		*map;		/* to unmap, or NULL */

@@ -29,6 +29,18 @@ follow_file(struct tnf_file *f)
 	return f->seen != NULL;
 }
 
+void
+follow_lost(struct tnf_file *f, uint32_t off, uint32_t generation)
+{
+	struct seen *seen = f->seen == NULL ? NULL :
+	    &f->seen[off >> f->block_shift];
+
+	if (seen == NULL || seen->lost == generation)
+		return;
+	seen->lost = generation;
+	f->lost++;
+}
+
 static int
 wait_for(struct follow *fo, const struct walk *w, const struct event_clock *c,
     int64_t time)
@@ -111,7 +123,8 @@ refresh_file(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 	uint64_t off;
 	int err;
 
-	ret->blocks_missed += laps_missed(f);
+	ret->blocks_missed += laps_missed(f) + f->lost;
+	f->lost = 0;
 	for (off = f->data_start; off < f->bytes.size; off += f->block_size) {
 		const struct seen *seen = &f->seen[off >> f->block_shift];
 		struct block b = file_block(f, (uint32_t)off);
@@ -170,8 +183,10 @@ follow_next(struct follow *fo, int64_t *time, const struct sched **sched,
 		e = &fo->list[fo->at++];
 		/* Taken over while it waited: it is gone. */
 		if (file_block(e->walk.file, e->walk.block).generation !=
-		    e->walk.generation)
+		    e->walk.generation) {
+			follow_lost(e->walk.file, e->walk.block, e->walk.generation);
 			continue;
+		}
 		*time = fo->handed_out = e->time;
 		*sched = &e->sched;
 		*walk = &e->walk;

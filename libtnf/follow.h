@@ -13,6 +13,7 @@
 struct seen {
 	uint32_t generation;
 	uint32_t used;
+	uint32_t lost;		/* the generation that was told to be */
 };
 
 /* An event that waits for its time. */
@@ -34,6 +35,8 @@ struct follow {
 int  follow_next(struct follow *, int64_t *time, const struct sched **,
     const struct walk **);
 void follow_done(struct follow *);
+/* A block was taken over before all that had been found in it was handed out. */
+void follow_lost(struct tnf_file *, uint32_t off, uint32_t generation);
 /* Room to remember how far each block was read; false: no memory. */
 bool follow_file(struct tnf_file *);
 

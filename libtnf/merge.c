@@ -180,8 +180,13 @@ cursor_next(struct cursor *c)
 {
 	/* Taken over since: what is left in it belongs to another lap. */
 	if (file_block(c->walk.file, c->walk.block).generation !=
-	    c->walk.generation)
+	    c->walk.generation) {
+		if (c->order != NULL ? c->at < c->n_order :
+		    c->walk.next < c->walk.end)
+			follow_lost(c->walk.file, c->walk.block,
+			    c->walk.generation);
 		return false;
+	}
 	return c->order != NULL ? place_event(c) : walk_event(c);
 }
 
@@ -233,9 +238,13 @@ cursor_get(struct merge *m)
 static bool
 start_block(struct walk *w, struct tnf_file *f, const struct entry *e)
 {
-	if (walk_start(w, f, e->block << f->block_shift) != WALK_RECORD ||
-	    w->generation != e->generation)
+	uint32_t off = e->block << f->block_shift;
+
+	if (walk_start(w, f, off) != WALK_RECORD ||
+	    w->generation != e->generation) {
+		follow_lost(f, off, e->generation);
 		return false;
+	}
 	/* While a file is followed, what came later is follow.c's. */
 	if (f->seen != NULL)
 		w->end = w->block + f->seen[e->block].used;

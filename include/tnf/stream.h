@@ -140,7 +140,7 @@ int tnf_stream_add_mem(tnf_stream_t *, const void *base, size_t size,
 struct tnf_progress {
 	uint64_t events;	/* found by this refresh */
 	uint64_t late;		/* of these: earlier than one already handed out */
-	uint64_t blocks_missed;	/* overwritten before they were read */
+	uint64_t blocks_missed;	/* overwritten before all in them was handed out */
 };
 
 void tnf_stream_follow(tnf_stream_t *);
