@@ -194,6 +194,7 @@ tnf_process_ready(void)
 	}
 	if (!set_up()) {
 		__atomic_store_n(&g->phase, PHASE_NEW, __ATOMIC_RELEASE);
+		tnf_lost(TNF_LOST_BUSY);
 		return false;
 	}
 	if (_tnf_process_control.state == TNF_PROC_RUNNING)
