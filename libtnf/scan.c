@@ -141,7 +141,7 @@ take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 
 	if (f->seen != NULL && r == WALK_RECORD)
 		f->seen[off >> f->block_shift] =
-		    (struct seen){ w.generation, w.end - off };
+		    (struct seen){ .generation = w.generation, .used = w.end - off };
 	switch (r) {
 	case WALK_END:
 		sc->sum.blocks_free++;

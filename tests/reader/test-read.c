@@ -231,6 +231,45 @@ START_TEST(laps)
 }
 END_TEST
 
+/* An event waits for its time, and its block is taken over meanwhile. */
+START_TEST(lost_while_waiting)
+{
+	struct mk_opts o = { .data_blocks = 1 };
+	struct mk *m = mk_new(&o);
+	struct mk_thread t = { .pid = 1, .lwpid = 1, .tid = 1 };
+	unsigned p = mk_probe(m, "p", "", "i:tnf_int32");
+	struct tnf_progress progress;
+	struct tnf_event ev;
+	tnf_stream_t *s;
+	unsigned char *bytes;
+	size_t n;
+
+	bytes = mk_bytes(m, &n);
+	ck_assert(mk_event(m, &t, p, 1000, (int64_t)1));
+	ck_assert_int_eq(tnf_stream_new(&s), 0);
+	tnf_stream_follow(s);
+	ck_assert_int_eq(tnf_stream_add_mem(s, bytes, n, "one", NULL), 0);
+	ck_assert_int_eq(tnf_stream_next(s, &ev), 1);
+	ck_assert_int_eq(tnf_stream_next(s, &ev), 0);
+	ck_assert(mk_event(m, &t, p, 2000, (int64_t)2));
+	ck_assert_int_eq(tnf_stream_refresh(s, 1500, &progress), 0);
+	ck_assert_uint_eq(progress.events, 1);
+	ck_assert_uint_eq(progress.blocks_missed, 0);
+	ck_assert_int_eq(tnf_stream_next(s, &ev), 0);
+	mk_put32(m, mk_data_start(m) + 4, 2);
+	ck_assert_int_eq(tnf_stream_refresh(s, 1500, &progress), 0);
+	while (tnf_stream_next(s, &ev) == 1)
+		ck_assert_int_eq(ev.time, 1000);
+	ck_assert_int_eq(tnf_stream_refresh(s, 3000, &progress), 0);
+	while (tnf_stream_next(s, &ev) == 1)
+		continue;
+	ck_assert_int_eq(tnf_stream_refresh(s, 3000, &progress), 0);
+	ck_assert_uint_eq(progress.blocks_missed, 1);
+	tnf_stream_close(s);
+	mk_free(m);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -243,6 +282,7 @@ suite(void)
 	tcase_add_test(tc, equal_times);
 	tcase_add_test(tc, late_definitions);
 	tcase_add_loop_test(tc, laps, 0, 4);
+	tcase_add_test(tc, lost_while_waiting);
 	suite_add_tcase(su, tc);
 	return su;
 }
