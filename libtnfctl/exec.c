@@ -182,6 +182,27 @@ await(struct proc *p)
 	}
 }
 
+/* The file is there: what strerror(3) says would mislead. */
+static tnfctl_errcode_t
+cannot_exec(int error, const char *file)
+{
+	tnfctl_errcode_t err = fail_errno(error, "%s", file);
+
+	switch (error) {
+	case EACCES:
+		return fail(err, "%s: it is not an executable file: chmod +x, "
+		    "if it is a program", file);
+	case ENOENT:
+		return fail(err, "%s: the interpreter that it names (after #!, "
+		    "or its dynamic linker) does not exist", file);
+	case ENOEXEC:
+		return fail(err, "%s: it is neither a program for this machine "
+		    "nor a script with #!", file);
+	default:
+		return err;
+	}
+}
+
 /* From the waiting child to the first instruction of the program. */
 static tnfctl_errcode_t
 become(struct proc *p, const struct child *c, const char *file)
@@ -196,7 +217,7 @@ become(struct proc *p, const struct child *c, const char *file)
 	proc_run(p);
 	await(p);
 	if (read(c->failed, &error, sizeof(error)) == sizeof(error))
-		return fail_errno(error, "%s", file);
+		return cannot_exec(error, file);
 	if (p->event != PROC_EXEC)
 		return fail(TNFCTL_ERR_ACCES, "%s: it was killed before it "
 		    "could start", file);

@@ -309,8 +309,8 @@ inject_library(tnfctl_handle_t *h)
 
 	if (h->nprobes == 0)
 		return fail(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: it has no "
-		    "probes and " TNFCTL_LIBTNFPROBE " is not loaded",
-		    (int)h->pid);
+		    "probes and " TNFCTL_LIBTNFPROBE " is not loaded: build "
+		    "the program with <tnf/probe.h>", (int)h->pid);
 	if (maps_read(h->pid, &in.maps) != 0)
 		return not_loaded(h, "its memory map cannot be read");
 	find_things(&in);

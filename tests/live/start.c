@@ -66,6 +66,7 @@ test_preload(void)
 static void
 test_refusals(void)
 {
+	char file[256], cmd[600];
 	tnfctl_handle_t *h;
 
 	CHECK_CODE(start("/no/such/program", NULL, &h),
@@ -74,6 +75,13 @@ test_refusals(void)
 	    TNFCTL_ERR_FILENOTFOUND);
 	CHECK_CODE(start("/etc/passwd", NULL, &h), TNFCTL_ERR_ACCES);
 	CHECK_CODE(start("", NULL, &h), TNFCTL_ERR_FILENOTFOUND);
+	snprintf(file, sizeof(file), "%s.script", trace_name());
+	snprintf(cmd, sizeof(cmd), "echo '#!/no/such' > %s && chmod 755 %s",
+	    file, file);
+	CHECK(system(cmd) == 0);
+	CHECK_CODE(start(file, NULL, &h), TNFCTL_ERR_FILENOTFOUND);
+	CHECK(strstr(tnfctl_error_detail(), "interpreter") != NULL);
+	unlink(file);
 	if (access(victim_path("victim-static"), X_OK) == 0) {
 		CHECK_CODE(start(victim_path("victim-static"), NULL, &h),
 		    TNFCTL_ERR_NOTDYNAMIC);
