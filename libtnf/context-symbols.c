@@ -17,7 +17,9 @@
 
 #include "context-write.h"
 
-#define SYMBOL_SPAN_MAX	(1u << 20)	/* what is farther off is no hit */
+/* What is farther off is no hit: a kernel that lists no data has a few marks of
+   the linker there, far from what they seem to name. */
+#define SYMBOL_SPAN_MAX	(1u << 16)
 #define LIST_SIZE_MAX	(256u << 20)
 
 struct nearest {

@@ -65,7 +65,7 @@ parse_stat(char *text, struct task *t)
 	p = close + 1;
 	if (sscanf(p, " %*c %d", &t->ppid) != 1)
 		return false;
-	for (field = 2; field < 20 && p != NULL; field++)
+	for (field = 3; field < 20 && p != NULL; field++)
 		p = strchr(p + 1, ' ');
 	t->threads = p != NULL ? strtol(p + 1, NULL, 10) : 1;
 	return true;

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,49 @@ START_TEST(host)
 }
 END_TEST
 
+/* Its number, and waits for the end of the pipe. */
+static void *
+helper(void *arg)
+{
+	int *pipes = arg;
+	pid_t tid = gettid();
+	char byte;
+
+	prctl(PR_SET_NAME, "helper");
+	ck_assert_int_eq(write(pipes[1], &tid, sizeof tid), sizeof tid);
+	ck_assert_int_eq(read(pipes[2], &byte, 1), 0);
+	return NULL;
+}
+
+/* A thread has its own name, and its process. */
+START_TEST(threads)
+{
+	const struct tnf_context_task *t;
+	struct context_writer w;
+	tnf_context_t *c;
+	pthread_t thread;
+	int pipes[4];
+	pid_t tid;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	ck_assert_int_eq(pipe(pipes + 2), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, helper, pipes), 0);
+	ck_assert_int_eq(read(pipes[0], &tid, sizeof tid), sizeof tid);
+	context_begin(&w);
+	context_tasks(&w, 0);
+	close(pipes[3]);
+	pthread_join(thread, NULL);
+	c = finish(&w);
+	t = tnf_context_task(c, tid);
+	ck_assert_ptr_nonnull(t);
+	ck_assert_str_eq(t->comm, "helper");
+	ck_assert_int_eq(t->pid, getpid());
+	ck_assert_int_eq(t->ppid, getppid());
+	ck_assert(!t->ended);
+	tnf_context_close(c);
+}
+END_TEST
+
 /* This very process, under a name made to confuse. */
 START_TEST(tasks)
 {
@@ -148,7 +192,7 @@ START_TEST(symbols)
 		{ 0xffffffff81002abc, "second", "" },
 		{ 0xffffffffc0200010, "in_module", "some_module" },
 		{ 0xffffffff80000000, NULL, NULL },
-		{ 0xffffffff91003000, NULL, NULL },	/* too far behind */
+		{ 0xffffffff81013000, NULL, NULL },	/* too far behind */
 		{ 0xffffffffc0300005, "alone", "other" },
 	};
 	uint64_t addrs[8];
@@ -316,6 +360,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, host);
 	tcase_add_test(tc, tasks);
+	tcase_add_test(tc, threads);
 	tcase_add_loop_test(tc, symbols, 0, 2);
 	tcase_add_test(tc, objects);
 	tcase_add_test(tc, no_context);
