@@ -30,7 +30,8 @@ main(void)
 		if (err == TNFCTL_ERR_NONE)
 			printf("buffer: %zu bytes, tracing %s\n",
 			    a.trace_buf_size, a.trace_state ? "on" : "off");
-		tnfctl_probe_apply(h, show, NULL);
+		if (err == TNFCTL_ERR_NONE)
+			err = tnfctl_probe_apply(h, show, NULL);
 		tnfctl_close(h, TNFCTL_TARG_DEFAULT);
 	}
 	if (err != TNFCTL_ERR_NONE)

@@ -106,6 +106,24 @@ make_link(unsigned program, int prog, int cpu)
 	return link;
 }
 
+/* Debian has a 3 in there, which asks for more than CAP_PERFMON. */
+static int
+event_refused(struct kp *kp, int r, const char *event)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int paranoid = 0;
+
+	if (f != NULL) {
+		if (fscanf(f, "%d", &paranoid) != 1)
+			paranoid = 0;
+		fclose(f);
+	}
+	if (r != -EACCES || paranoid <= 2)
+		return kp_refused(kp, r, event);
+	return kp_fail(kp, r, "%s: no permission: kernel.perf_event_paranoid is %d: "
+	    "needs CAP_SYS_ADMIN, or 2 there", event, paranoid);
+}
+
 static int
 attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 {
@@ -119,7 +137,8 @@ attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 	if (link == -ENODEV)		/* this CPU is off */
 		return 0;
 	if (link < 0)
-		return kp_refused(kp, link, kp_programs[program].hook);
+		return (kp_programs[program].kind == KP_KIND_FAULTS ? event_refused :
+		    kp_refused)(kp, link, kp_programs[program].hook);
 	snprintf(path, sizeof path, KP_DIR_LINK "/%s", name);
 	r = bpf_obj_pin(link, path);
 	close(link);
