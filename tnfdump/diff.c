@@ -202,8 +202,6 @@ diff_run(struct dump *d, char **paths)
 	static struct side side[2];
 	int status = STATUS_OK;
 
-	if (paths[0] == NULL || paths[1] == NULL || paths[2] != NULL)
-		dump_fatal(d, "--diff: compares two files: before after");
 	for (int i = 0; i < 2; i++)
 		if (!read_side(&side[i], d, paths[i]))
 			return STATUS_ERROR;

@@ -23,6 +23,7 @@
 #include "tnfdump/options.h"
 #include "tnfdump/xalloc.h"
 
+#define KERNEL		"kernel"	/* instead of a file or process */
 #define LOOK_MIN_MS	20
 #define LOOK_MAX_MS	100
 
@@ -159,7 +160,7 @@ find(struct dump *d, struct input *in)
 	char *path;
 
 	in->path = d->follow;
-	if (strcmp(d->follow, "kernel") == 0)
+	if (strcmp(d->follow, KERNEL) == 0)
 		return follow_map_kernel(d, &in->base, &in->size);
 	if (!is_number(d->follow))
 		return map_file(d, d->follow, &in->base, &in->size);
@@ -177,14 +178,16 @@ find(struct dump *d, struct input *in)
 	return map_file(d, path, &in->base, &in->size);
 }
 
+/* Nobody writes to what a kernel or an original writer has left in a file. */
 static void
 watch_writer(const struct tnf_file *f)
 {
 	const struct tnf_ext *x = tnf_file_ext(f);
 
-	if (x != NULL && x->kind == TNF_EXT_PROCESS && follow.pidfd < 0 &&
-	    !follow.ended)
+	if (x != NULL && x->kind == TNF_EXT_PROCESS)
 		watch(x->pid);
+	else
+		follow.ended = true;
 }
 
 bool
@@ -212,7 +215,8 @@ follow_open(struct dump *d)
 		return false;
 	}
 	d->n_inputs = 1;
-	watch_writer(in->file);
+	if (strcmp(d->follow, KERNEL) != 0 && follow.pid == 0)
+		watch_writer(in->file);
 	return true;
 }
 

@@ -51,6 +51,6 @@ loss_report(struct dump *d)
 
 	for (i = 0; i < d->n_inputs; i++)
 		sum += report_file(&d->inputs[i]);
-	if (sum > 0 && fail_on_loss && d->status == STATUS_OK)
+	if ((sum > 0 || d->lost) && fail_on_loss && d->status == STATUS_OK)
 		d->status = STATUS_LOST;
 }

@@ -100,7 +100,7 @@ catch_sigbus(void)
 
 /* Options that would be ignored: says so. */
 static bool
-contradicts(const struct dump *d)
+contradicts(const struct dump *d, char **paths)
 {
 	const char *why = NULL;
 
@@ -115,6 +115,9 @@ contradicts(const struct dump *d)
 	    d->output != output_find("stats"))))
 		why = "--diff compares the statistics of two files: "
 		    "not with another format or --follow";
+	else if (d->diff && (paths[0] == NULL || paths[1] == NULL ||
+	    paths[2] != NULL))
+		why = "--diff: compares two files: before after";
 	if (why != NULL)
 		fprintf(stderr, NAME ": %s\n", why);
 	return why != NULL;
@@ -178,7 +181,7 @@ main(int argc, char **argv)
 	char **paths = options_parse(&d, argc, argv);
 	int err, fd;
 
-	if (contradicts(&d))
+	if (contradicts(&d, paths))
 		return STATUS_USAGE;
 	fd = output_fd(&d, paths);
 	catch_sigbus();
@@ -192,6 +195,7 @@ main(int argc, char **argv)
 	else if (d.follow != NULL) {
 		if (follow_open(&d))
 			pipeline_run(&d);
+		loss_report(&d);
 		follow_close(&d);
 	} else {
 		inputs_add(&d, paths);

@@ -41,9 +41,14 @@ wait "$prexpid"
 timeout 20 "$tnfdump" --follow "$TMP/b.tnf" >"$TMP/c.txt" || fail "finished file"
 cmp "$TMP/b.txt" "$TMP/c.txt" || fail "finished file: other output"
 
+"$TNF_BUILD/tests/reader/mktrace" -n 100 "$TMP/o.tnf" || fail "mktrace"
+timeout 20 "$tnfdump" --follow "$TMP/o.tnf" >"$TMP/c.txt" || fail "a file without a writer"
+
 # 64 blocks are written over thousands of times a second.
 traced "$TMP/d.tnf" 128 100000000 0
-timeout -s INT 2 "$tnfdump" --follow "$target" >/dev/null 2>"$TMP/err"
+timeout -s INT --preserve-status 2 "$tnfdump" --fail-on-loss --follow "$target" \
+    >/dev/null 2>"$TMP/err"
+[ $? -eq 3 ] || fail "--fail-on-loss: $?"
 grep -q 'fell behind: [0-9]* blocks' "$TMP/err" || fail "not told: $(cat "$TMP/err")"
 kill -9 "$target"
 wait "$prexpid"
