@@ -16,7 +16,7 @@
 #include <tnf/stream.h>
 
 #define PAIR_KEYS_MAX	4
-#define PAIR_OPEN_MAX	(1u << 20)	/* started and not ended; older ones are given up */
+#define PAIR_OPEN_MAX	(1u << 20)	/* started and not ended; no further ones start */
 
 enum pair_role { PAIR_NONE, PAIR_START, PAIR_END };
 
