@@ -29,6 +29,7 @@ build cookie libtnfprobe
 build cookie libtnfprobe --static
 build read-trace libtnf
 build read-trace libtnf --static
+build ctl-internal libtnfctl
 
 for p in cookie cookie-static; do
 	[ "$(LD_LIBRARY_PATH=$libdir "$TMP/$p" 4)" = "4 cookies" ] || bad "$p does not run"

@@ -25,7 +25,11 @@ for lib in $(elf_files -name 'lib*.so.*'); do
 done
 for lib in libtnf libtnfprobe libtnfctl; do
 	[ -n "$(find "$PREFIX" -name "$lib.so.1")" ] || { echo "FAIL: no $lib.so.1"; rc=1; }
-	[ -n "$(find "$PREFIX" -name "$lib.a")" ] || { echo "FAIL: no $lib.a"; rc=1; }
+	archive=$(find "$PREFIX" -name "$lib.a")
+	[ -n "$archive" ] || { echo "FAIL: no $lib.a"; rc=1; continue; }
+	bad=$(nm -g --defined-only "$archive" | awk 'NF == 3 { print $3 }' |
+		grep -Ev "$(prefix_of "$lib.a")")
+	[ -z "$bad" ] || { echo "FAIL: $lib.a defines foreign names:" $bad; rc=1; }
 done
 echo "$n libraries looked at"
 exit $rc
