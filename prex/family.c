@@ -114,6 +114,7 @@ run(struct member *m)
 		err = tnfctl_continue(m->h, &event, &child);
 		if (err != TNFCTL_ERR_NONE && event != TNFCTL_EVENT_FORK) {
 			say(m, tnfctl_strerror(err));
+			shell_tell_detail(m->family->sh);
 			let_go(m, TNFCTL_TARG_DEFAULT);
 			return;
 		}
@@ -142,6 +143,7 @@ attach(struct member *m)
 	} else {
 		m->h = NULL;
 		say(m, tnfctl_strerror(err));
+		shell_tell_detail(m->family->sh);
 		/* It was left stopped for us to take. */
 		kill(m->pid, SIGCONT);
 	}
