@@ -48,7 +48,7 @@ for f in *.tnf; do
 	same --where pid%2==1 -- "$f"
 done
 # shellcheck disable=SC2046
-same -- $(ls ./*.tnf | grep -v empty)
+same -- $(find . -maxdepth 1 -name '*.tnf' ! -name '*empty*' | sort)
 same --key vm,io -- kern_live.lp64.tnf kern_events.ppc32.tnf
 same --where false -- scalars.lp64.tnf
 

@@ -86,9 +86,9 @@ put esc.tnf "$at" 033 133 063 061 155
 says 0 '' esc.tnf
 grep -q "$(printf '\033')" out || { echo "FAIL: bytes were changed"; rc=1; }
 if command -v script >/dev/null; then
-	NO_COLOR=1 script -qc "$tnfdump esc.tnf" /dev/null < /dev/null > tty 2>&1
-	grep -q "$(printf '\033')" tty && { echo "FAIL: escape reached the terminal"; rc=1; }
-	grep -q 's: "\\x1b\[31m"' tty || { echo "FAIL: no \\x1b on the terminal"; rc=1; }
+	NO_COLOR=1 script -qc "$tnfdump esc.tnf" /dev/null < /dev/null > shown 2>&1
+	grep -q "$(printf '\033')" shown && { echo "FAIL: escape reached the terminal"; rc=1; }
+	grep -q 's: "\\x1b\[31m"' shown || { echo "FAIL: no \\x1b on the terminal"; rc=1; }
 fi
 
 # Newer options have a status of their own.

@@ -10,7 +10,7 @@ loop=
 truncate -s 64M "$image" || skip "no room for an image"
 loop=$(losetup -f --show "$image" 2>/dev/null) || skip "no loop device"
 name=${loop#/dev/}
-device=$(IFS=:; set -- $(cat "/sys/block/$name/dev"); echo $(($1 << 20 | $2)))
+device=$(awk -F: '{ print $1 * 1048576 + $2 }' "/sys/block/$name/dev")
 
 on_device() { grep -E "device: $device( |\$)" "$TMP/events" | awk -v n="$1" '$4 == n'; }
 # sectors read and written, by the device's own account

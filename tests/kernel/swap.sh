@@ -5,7 +5,7 @@ need_program mkswap swapon swapoff
 
 dir=${TNF_TEST_DIR:-$TNF_BUILD}
 image=$dir/swap-image.$$ swap=
-group= moved=
+group='' moved=''
 undo_swap() {
 	[ -z "$swap" ] || swapoff "$swap" 2>/dev/null
 	case $swap in

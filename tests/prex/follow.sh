@@ -7,7 +7,8 @@ need_ptrace
 scratch
 prex=$(realpath "$1") pty=$(realpath "$2") forker=$(realpath "$3")
 dump=$(realpath "$4")
-export HOME="$TMP" TERM=dumb PATH="$(dirname "$prex"):$PATH"
+PATH=$(dirname "$prex"):$PATH
+export HOME="$TMP" TERM=dumb PATH
 cd "$TMP" || exit 1
 
 # All turns of the three are in the file, whether they are followed or not.

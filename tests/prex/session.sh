@@ -8,7 +8,8 @@ scratch
 prex=$(realpath "$1") pty=$(realpath "$2") cookie=$(realpath "$3")
 dump=$([ -z "${4:-}" ] || realpath "$4")
 cd "$TMP" || exit 1
-export HOME="$TMP" PATH="$(dirname "$prex"):$(dirname "$cookie"):$PATH" TERM=dumb
+PATH=$(dirname "$prex"):$(dirname "$cookie"):$PATH
+export HOME="$TMP" PATH TERM=dumb
 
 sed -n '/^\.\\" .*session\.sh/,/^\.Ed/p' "$TNF_SOURCE/man/prex.1" |
 	grep -v '^\.' | sed 's/\\e/\\/g' > session

@@ -37,7 +37,7 @@ mkdir files
 expect 1 "files/none/x: No such file" "$x" files/none/x
 expect 1 "files: Is a directory" "$x" files
 expect 1 "/dev/null: is not an ordinary file" "$x" /dev/null
-TNF_FAKE_BUFFER= expect 1 "No trace data available in the kernel." env -u TNF_FAKE_BUFFER "$x" files/x
+expect 1 "No trace data available in the kernel." env -u TNF_FAKE_BUFFER "$x" files/x
 expect 1 "No trace data available in the kernel." env TNF_FAKE_BROKEN=1 "$x" files/x
 expect 1 "needs CAP_BPF" env TNF_FAKE_ERRNO=1 "$x" files/x
 nothing_left "an error"
