@@ -43,6 +43,7 @@ print_help(const char *argv0)
 	    "\t-k                 control the probes of the kernel\n"
 	    "\t-f <file>          read commands from the file, then quit\n"
 	    "\t-c <commands>      run the commands (\";\" separates), then quit\n"
+	    "\t-t                 for tests: write line by line\n"
 	    "\t--follow-fork      control the children of the target as well\n"
 	    "\t--set <name=value>  setting of the kernel's probes (with -k)\n"
 	    "\t--help             print this\n"

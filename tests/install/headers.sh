@@ -6,7 +6,7 @@ cd "$TNF_SOURCE/include" || fail "no include directory"
 rc=0 n=0
 compile() {	# compiler, language, header
 	printf '#include <%s>\n#include <%s>\n' "$3" "$3" |
-		$1 -x "$2" -Wall -Wextra -Werror -I. \
+		$1 -x "$2" -Wall -Wextra -Wpedantic -Werror -I. \
 			-fsyntax-only - 2>"$TMP/log" ||
 		{ echo "FAIL: $1 $2: <$3>"; head -5 "$TMP/log"; rc=1; }
 	n=$((n + 1))

@@ -1,8 +1,9 @@
 #!/bin/sh
 # The man pages are the reference: they lint, refer to pages that exist, and
-# name every public function and every option.
+# name every public function, as the headers declare it, and every option.
 . "$TNF_SOURCE/tests/lib.sh"
 need_program mandoc
+scratch
 cd "$TNF_SOURCE" || fail "no source directory"
 rc=0
 bad() { echo "FAIL: $*"; rc=1; }
@@ -20,19 +21,45 @@ for lib in libtnf libtnfctl libtnfprobe; do
 	done
 done
 
+# The synopses are C that the headers do not contradict.
+for page in man/*.3; do
+	awk '
+	/^\.Sh/ { on = $2 == "SYNOPSIS" }
+	!on { next }
+	$1 == ".In" { print "#include <" $2 ">" }
+	$1 == ".Ft" { type = substr($0, 5); gsub(/"/, "", type) }
+	type == "" { next }
+	$1 == ".Fn" {
+		args = substr($0, length($1 $2) + 3)
+		gsub(/" "/, ", ", args)
+		gsub(/"/, "", args)
+		print type, $2 "(" args ");"
+	}
+	$1 == ".Fo" { print type, $2 "("; between = "" }
+	$1 == ".Fa" { gsub(/"/, ""); print between substr($0, 5); between = ", " }
+	$1 == ".Fc" { print ");" }' "$page" >"$TMP/synopsis.c"
+	${CC:-cc} -std=gnu11 -Iinclude -include stdbool.h -fsyntax-only "$TMP/synopsis.c" >"$TMP/log" 2>&1 ||
+		{ bad "$page: synopsis"; head -5 "$TMP/log"; }
+done
+
 # Cross references to pages of ours lead somewhere.
 for ref in $(sed -n 's/^\.Xr \(\(tnf\|prex\|trac\|TNF\|libtnf\)[^ ]*\) \([0-9]\).*/\1.\3/p' man/*.[1-8] | sort -u); do
 	[ -e "man/$ref" ] || grep -qE "^\.Nm ${ref%.*}( ,)?$" man/*."${ref##*.}" ||
 		bad "reference to $ref, which is not there"
 done
 
-# Long options of the tools: --help and the page agree.
+# Options of the tools: --help and the page agree.
 for tool in prex tnfdump tnfxtract; do
 	bin=$(find "$TNF_BUILD/$tool" -maxdepth 1 -name "$tool" -type f 2>/dev/null)
 	[ -n "$bin" ] || { bad "no $tool in $TNF_BUILD"; continue; }
 	for opt in $("$bin" --help 2>&1 | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
 		sed 's/\\-/-/g' "man/$tool.1" | grep -qE -- "(^|[^a-z])Fl -?-?${opt#--}\b|$opt\b" ||
 			bad "$tool.1 does not have $opt"
+	done
+	for opt in $(awk '$1 == ".It" { for (i = 2; i < NF; i++) if ($i == "Fl") print "-" $(i + 1) }' \
+	    "man/$tool.1"); do
+		"$bin" --help | grep -qE -- "(^|[[:space:],])$opt\b" ||
+			bad "$tool --help does not have $opt of $tool.1"
 	done
 done
 ls man/*.[1-8] | wc -l | sed 's/$/ pages/'
