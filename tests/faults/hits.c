@@ -11,6 +11,7 @@
  *	load=FILE	dlopen()
  *	family=N	four children with N slow events each
  *	killed-child	a child that is killed in the midst of its events
+ *	strict		strict mode of seccomp, then events
  *	abort _exit kill
  *
  * COUNTER is a file that holds how many events are behind us.  A last line
@@ -19,12 +20,15 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -133,6 +137,17 @@ killed_child(void)
 	must(waitpid(pid, NULL, 0) != pid, "waitpid");
 }
 
+/* There are no other system calls from here on. */
+static void
+strict(void)
+{
+	static const char text[] = "unharmed\n";
+
+	must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0), "prctl");
+	hit(10000, 0);
+	syscall(SYS_exit, write(1, text, sizeof(text) - 1) == -1);
+}
+
 static void
 obey(const char *word, const char *value)
 {
@@ -162,6 +177,8 @@ obey(const char *word, const char *value)
 		family(n);
 	else if (strcmp(word, "killed-child") == 0)
 		killed_child();
+	else if (strcmp(word, "strict") == 0)
+		strict();
 	else if (strcmp(word, "abort") == 0)
 		abort();
 	else if (strcmp(word, "_exit") == 0)

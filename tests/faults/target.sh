@@ -1,7 +1,10 @@
 #!/bin/sh
 # target.sh - the target is short of something, or lives in a world of its own.
 #
-# usage: target.sh PREX TNFDUMP HITS
+# usage: target.sh PREX TNFDUMP HITS BARE
+#
+# BARE is HITS without the library, which prex brings.
+BARE=$(realpath "$4")
 . "${TNF_SOURCE:-../..}/tests/faults/lib.sh"
 
 # cannot FACT WORD...: the target cannot use its file, prex says why
@@ -26,6 +29,14 @@ what="no descriptor left"
 cannot 'Too many open files' fds
 what="no memory left"
 cannot 'Cannot allocate memory' memory=60000000
+
+for program in "$HITS" "$BARE"; do
+	what="strict mode of seccomp: $(basename "$program")"
+	prex -o f -c 'enable $all; continue' "$program" count hit=10000 strict
+	grep -q unharmed out || wrong "the target has not survived"
+	whole 10000 f
+	rm -f f
+done
 
 what="vm.overcommit_memory=2"
 vm=/proc/sys/vm
