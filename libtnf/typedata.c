@@ -34,8 +34,9 @@ tnf_type_get_size(tnf_datum_t v)
 	struct datum d;
 	struct type *t;
 
+	/* tnf_derived is derived from nothing. */
 	if (!datum_get_type(v, &d, &t) || type_has(t, PROP(ARRAY)) ||
-	    t->root->meta == META_ABSTRACT)
+	    t->root->meta == META_ABSTRACT || t->root->meta == META_DERIVED)
 		return -1;
 	return (int)t->pub.size;
 }

@@ -87,6 +87,9 @@ START_TEST(types)
 	ck_assert(tnf_type_get_property(o, "tnf_opaque") == o);
 	ck_assert_str_eq(tnf_type_get_name(tnf_type_get_base(o)), "tnf_uint32");
 	ck_assert_int_eq(tnf_type_get_kind(o), TNF_K_UINT32);
+	ck_assert_int_eq(tnf_type_get_size(o), 4);
+	o = tnf_type_get_property(o, "tnf_derived");
+	ck_assert_int_eq(tnf_type_get_size(o), -1);
 	t = tnf_get_slot_named(t, "tnf_string");
 	ck_assert_str_eq(tnf_get_chars(t), "keys c;file f.c;line 3;");
 	d = tnf_get_slot_named(d, "p");
