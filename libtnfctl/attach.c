@@ -94,7 +94,8 @@ process_check_file(pid_t pid)
 	}
 }
 
-tnfctl_errcode_t
+/* ACCES, BUSY, NOTDYNAMIC ... before anything is done. */
+static tnfctl_errcode_t
 process_check(pid_t pid)
 {
 	long tgid, tracer;

@@ -23,8 +23,7 @@ tnfctl_errcode_t direct_tell_stop(const struct proc *);
 /* A handle for looking at memory only, until direct_open(). */
 void	direct_borrow(struct proc *p, tnfctl_handle_t *ret);
 
-/* attach.c: ACCES, BUSY, NOTDYNAMIC ... before anything is done. */
-tnfctl_errcode_t process_check(pid_t);
+/* attach.c: is it a program that we can control? */
 tnfctl_errcode_t process_check_file(pid_t);
 
 /* events.c */

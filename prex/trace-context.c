@@ -41,6 +41,14 @@ note_owner(pid_t pid)
 	return found;
 }
 
+static void
+forget(void)
+{
+	context_free(&noted);
+	free(file);
+	file = NULL;
+}
+
 void
 trace_context_note(struct shell *sh)
 {
@@ -50,7 +58,7 @@ trace_context_note(struct shell *sh)
 	    tnfctl_trace_attrs_get(sh->target, &attrs) != TNFCTL_ERR_NONE ||
 	    attrs.trace_file_name == NULL || !note_owner(attrs.targ_pid))
 		return;
-	trace_context_free();
+	forget();
 	file = xstrdup(attrs.trace_file_name);
 	context_begin(&noted);
 	context_host(&noted);
@@ -72,13 +80,5 @@ trace_context_put(void)
 			context_append(&noted, fd);
 		close(fd);
 	}
-	trace_context_free();
-}
-
-void
-trace_context_free(void)
-{
-	context_free(&noted);
-	free(file);
-	file = NULL;
+	forget();
 }

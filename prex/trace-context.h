@@ -10,6 +10,5 @@ struct shell;
 void	trace_context_note(struct shell *);
 /* Puts what was noted last behind the trace. */
 void	trace_context_put(void);
-void	trace_context_free(void);
 
 #endif

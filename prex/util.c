@@ -65,17 +65,6 @@ strings_add(struct strings *l, char *s)
 	l->v[l->n++] = s;
 }
 
-bool
-strings_has(const struct strings *l, const char *s)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		if (strcmp(l->v[i], s) == 0)
-			return true;
-	return false;
-}
-
 static int
 compare(const void *a, const void *b)
 {

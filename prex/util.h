@@ -23,7 +23,6 @@ struct strings {
 };
 
 void	strings_add(struct strings *l, char *s);	/* takes s */
-bool	strings_has(const struct strings *l, const char *s);
 void	strings_sort(struct strings *l);		/* bytewise; drops doubles */
 void	strings_free(struct strings *l);
 
