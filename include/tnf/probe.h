@@ -78,7 +78,7 @@
 
 /* An exception that leaves an argument ends the hit. */
 #ifdef __cplusplus
-namespace {
+TNF_LOCAL_BEGIN_
 struct tnf_hit_guard {
 	tnf_probe_setup *setup;
 	~tnf_hit_guard()
@@ -89,7 +89,7 @@ struct tnf_hit_guard {
 		}
 	}
 };
-}
+TNF_LOCAL_END_
 #define TNF_GUARD_(name)	tnf_hit_guard TNF_NAME_(name, guard) = \
 				    { &TNF_NAME_(name, setup) };
 #define TNF_UNGUARD_(name)	TNF_NAME_(name, guard).setup = NULL;
@@ -129,7 +129,7 @@ struct tnf_hit_guard {
  * instance.  What it points to is local to the file and hence a constant for
  * position-independent code too.
  */
-namespace {
+TNF_LOCAL_BEGIN_
 template <int N> struct tnf_slots0 {
 	static const struct tnf_tag_data *const v[1];
 };
@@ -154,7 +154,7 @@ TNF_SLOTS_(5, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_
     A TNF_COMMA_ B TNF_COMMA_ C TNF_COMMA_ D TNF_COMMA_ E)
 #undef TNF_P_
 #undef TNF_SLOTS_
-}
+TNF_LOCAL_END_
 
 #define TNF_TAG_NONE_	0
 #define TNF_SITE_(name, keys, detail, n, argnames, fields, types, assigns) \
@@ -195,7 +195,7 @@ TNF_SLOTS_(5, TNF_P_(A) TNF_COMMA_ TNF_P_(B) TNF_COMMA_ TNF_P_(C) TNF_COMMA_
 	static const struct tnf_tag_data *const TNF_NAME_(name, slots)[] = \
 	    { types, NULL }; \
 	static struct tnf_probe_control TNF_NAME_(name, control) \
-	    __attribute__((section(TNF_SECTION_), aligned(64))) = { \
+	    __attribute__((__section__(TNF_SECTION_), __aligned__(64))) = { \
 		TNF_PROBE_ABI, sizeof(struct tnf_probe_control), \
 		0, 0, NULL, NULL, 0, 0, \
 		sizeof(struct TNF_NAME_(name, struct)), \

@@ -83,18 +83,19 @@ typedef tnf_reference_t		tnf_name_t;
 
 /*
  * C++ wants them usable as arguments of templates (probe.h), and that needs
- * external linkage in its first edition: no 'static', no 'const'.
+ * external linkage in its first edition: no 'static', no 'const'.  Old sources
+ * include us within extern "C".
  */
 #ifdef __cplusplus
 }
-#define TNF_TAG_DATA_BEGIN	namespace {
-#define TNF_TAG_DATA_END	}
-#define TNF_TAG_DATA		__attribute__((unused)) struct tnf_tag_data
+#define TNF_LOCAL_BEGIN_	extern "C++" { namespace {
+#define TNF_LOCAL_END_		} }
+#define TNF_TAG_DATA		__attribute__((__unused__)) struct tnf_tag_data
 #else
-#define TNF_TAG_DATA_BEGIN
-#define TNF_TAG_DATA_END
+#define TNF_LOCAL_BEGIN_
+#define TNF_LOCAL_END_
 #define TNF_TAG_DATA \
-	__attribute__((unused)) static const struct tnf_tag_data
+	__attribute__((__unused__)) static const struct tnf_tag_data
 #endif
 
 #define TNF_TYPE_(type, tagkind, filename) \
@@ -112,7 +113,7 @@ typedef tnf_reference_t		tnf_name_t;
 #endif
 
 #ifndef NPROBE
-TNF_TAG_DATA_BEGIN
+TNF_LOCAL_BEGIN_
 TNF_TYPE_(tnf_int, TNF_TAG_SCALAR, "tnf_int32")
 TNF_TYPE_(tnf_uint, TNF_TAG_SCALAR, "tnf_uint32")
 TNF_TYPE_(tnf_long, TNF_TAG_SCALAR, TNF_LONG_NAME_)
@@ -142,7 +143,7 @@ TNF_TYPE_(tnf_size, TNF_TAG_DERIVED, "tnf_size")
 TNF_TYPE_(tnf_pid, TNF_TAG_DERIVED, "tnf_pid")
 TNF_TYPE_(tnf_lwpid, TNF_TAG_DERIVED, "tnf_lwpid")
 TNF_TYPE_(tnf_time_base, TNF_TAG_DERIVED, "tnf_time_base")
-TNF_TAG_DATA_END
+TNF_LOCAL_END_
 #endif
 
 /*

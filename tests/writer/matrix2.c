@@ -1,7 +1,17 @@
 /*
- * matrix2.c - a second file of the same program: the same names again.
+ * matrix2.c - a second file of the same program: the same names again.  C++
+ * that was C once includes everything as C, and has macros of its own.
  */
+#define unused	__attribute__((unused))
+#define section	1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 #include <tnf/probe.h>
+#ifdef __cplusplus
+}
+#endif
 
 struct point { int x, y; };
 TNF_DECLARE_RECORD(struct point, my_point);
