@@ -18,15 +18,15 @@ events "$pid" thread_block | grep -v 'stack: 0x0' | grep -q '<tnf_symbols>' || f
 echo "ok: stacks"
 
 # Every sleep is an event; after the process has asked for their number it may
-# sleep once or twice more, until it is gone.
-within "sleeps, by getrusage" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 2))
+# sleep a few times more, until it is gone: for its program's pages, say.
+within "sleeps, by getrusage" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 5))
 
 # A pipe: the same for two processes.
 traced "$work" pipe 200
 pid=$(said pid) child=$(said child)
-within "sleeps of the parent" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 2))
+within "sleeps of the parent" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 5))
 within "sleeps of the child" "$(count "$child" thread_block)" $(($(said childsleeps) - 1)) \
-	$(($(said childsleeps) + 2))
+	$(($(said childsleeps) + 5))
 # The wait queue is found on the stack: two pipes, two reasons that matter.
 reasons=$({ events "$pid" thread_block; events "$child" thread_block; } |
 	sed 's/.*reason: \([^ ]*\).*/\1/' | sort | uniq -c | awk '$1 > 10' | wc -l)
