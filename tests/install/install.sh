@@ -30,10 +30,15 @@ build cookie libtnfprobe --static
 build read-trace libtnf
 build read-trace libtnf --static
 build ctl-internal libtnfctl
+build ctl-exec libtnfctl --static
 
 for p in cookie cookie-static; do
 	[ "$(LD_LIBRARY_PATH=$libdir "$TMP/$p" 4)" = "4 cookies" ] || bad "$p does not run"
 done
+LD_LIBRARY_PATH=$libdir "$TMP/ctl-exec-static" "$TMP/exec.tnf" "$TMP/cookie" 4 >"$TMP/log" 2>&1 ||
+	{ cat "$TMP/log"; bad "ctl-exec does not trace"; }
+LD_LIBRARY_PATH=$libdir "$TMP/read-trace" "$TMP/exec.tnf" | grep -q '^ *4 inloop' ||
+	bad "ctl-exec: no events"
 if [ -d "${TNF_GOLDEN:=$TNF_SOURCE/../shared/golden}" ]; then
 	for p in read-trace read-trace-static; do
 		LD_LIBRARY_PATH=$libdir "$TMP/$p" "$TNF_GOLDEN/threads.lp64.tnf" >"$TMP/counts" ||
