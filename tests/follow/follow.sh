@@ -46,9 +46,11 @@ timeout 20 "$tnfdump" --follow "$TMP/o.tnf" >"$TMP/c.txt" || fail "a file withou
 
 # 64 blocks are written over thousands of times a second.
 traced "$TMP/d.tnf" 128 100000000 0
+wait_for 20 test -s "$TMP/d.tnf" || fail "no file"
 timeout -s INT --preserve-status 2 "$tnfdump" --fail-on-loss --follow "$target" \
     >/dev/null 2>"$TMP/err"
-[ $? -eq 3 ] || fail "--fail-on-loss: $?"
+rc=$?
+[ $rc -eq 3 ] || fail "--fail-on-loss: $rc: $(cat "$TMP/err")"
 grep -q 'fell behind: [0-9]* blocks' "$TMP/err" || fail "not told: $(cat "$TMP/err")"
 kill -9 "$target"
 wait "$prexpid"
