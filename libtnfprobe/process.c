@@ -238,6 +238,9 @@ in_child(void)
 {
 	struct thread *t = &tnf_t;
 
+	/* Somebody else's such function may have hit a probe before. */
+	if (tnf_p.guard->phase == PHASE_READY && tnf_p.pid == getpid())
+		return;
 	t->busy = BUSY_OTHERWISE;
 	signal_fence();
 	memset(tnf_p.guard, 0, sizeof(*tnf_p.guard));

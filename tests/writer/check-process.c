@@ -203,6 +203,41 @@ START_TEST(fork_inside_large)
 }
 END_TEST
 
+static bool hit_early;
+
+static void
+in_child(void)
+{
+	if (hit_early)
+		TNF_PROBE_0(early, "", "");
+}
+
+/* With the static library this one is first. */
+static void __attribute__((constructor(101)))
+before_the_library(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+/* A probe that the child hits before it knows that it is one. */
+START_TEST(fork_early)
+{
+	start(128);
+	TNF_PROBE_0(parent, "", "");
+	hit_early = true;
+	if (fork() == 0) {
+		TNF_PROBE_0(child, "", "");
+		_exit(0);
+	}
+	ck_assert_int_gt(wait(NULL), 0);
+	finish();
+	ck_assert_uint_eq(ev.n, 3);
+	IS(2, "child");
+	ck_assert_uint_eq(ev.ext.attached, 2);
+	ck_assert_uint_eq(ev.ext.data_cursor, 2);
+}
+END_TEST
+
 START_TEST(vforked)
 {
 	int status;
@@ -737,7 +772,7 @@ main(void)
 {
 	const TTest *const tests[] = {
 		disable, disable_inside, disable_first, fork_plain, fork_first, fork_raw, fork_disabled,
-		fork_inside, fork_inside_large, vforked, thread_exit, no_block, killed_owners, long_sleep,
+		fork_inside, fork_inside_large, fork_early, vforked, thread_exit, no_block, killed_owners, long_sleep,
 		directory_full, tag_space_full, file_gone, file_symlink, file_hard_link,
 		file_short, file_fifo, file_foreign, file_refused, truncated,
 		other_sigbus, sent_sigbus, ignored_sigbus, close_all, seccomp,
