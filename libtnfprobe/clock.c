@@ -123,7 +123,10 @@ instant(uint64_t *tsc)
 	return best;
 }
 
-/* Gives the thread a new anchor, not before any time it has handed out. */
+/*
+ * Gives the thread a new anchor, behind every time it has handed out: of equal
+ * times in two blocks a reader does not know which came first.
+ */
 void
 tnf_clock_anchor(struct thread *t)
 {
@@ -147,7 +150,7 @@ tnf_clock_anchor(struct thread *t)
 		t->good = span < limit ? span : limit;
 	}
 out:
-	if (ns < t->base + t->last)
-		ns = t->base + t->last;
+	if (ns <= t->base + t->last)
+		ns = t->base + t->last + 1;
 	t->abs = ns;
 }
