@@ -136,15 +136,38 @@ at_eof(void)
 	return TERM_EOF;
 }
 
+/* A line has come, or the end; false: Ctrl-C, however early. */
+static bool
+await_line(const char *text)
+{
+	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
+	sigset_t block, old;
+	bool was;
+
+	sigemptyset(&block);
+	sigaddset(&block, SIGINT);
+	sigprocmask(SIG_BLOCK, &block, &old);
+	/* One from before the prompt is not for this line. */
+	target_interrupted();
+	fputs(text, stdout);
+	fflush(stdout);
+	do
+		was = ppoll(&fd, 1, NULL, &old) < 0 && target_interrupted();
+	while (!was && fd.revents == 0);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return !was;
+}
+
 static enum term_read
 read_plain(struct term *t, char **line, size_t *size)
 {
-	ssize_t n;
+	ssize_t n = -1;
 
-	fputs(t->prompt, stdout);
-	fflush(stdout);
-	errno = 0;
-	n = getline(line, size, stdin);
+	errno = EINTR;
+	if (await_line(t->prompt)) {
+		errno = 0;
+		n = getline(line, size, stdin);
+	}
 	if (n >= 0 && !target_interrupted())
 		return TERM_LINE;
 	clearerr(stdin);
