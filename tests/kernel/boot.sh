@@ -1,0 +1,89 @@
+#!/bin/sh
+# boot.sh - the tests of the kernel's probes under another kernel, in a virtual machine.
+#
+# usage: boot.sh directory [command]
+#
+# The directory is an unpacked kernel package, with boot/vmlinuz-* and lib/modules/*:
+#
+#	apt-get download linux-image-6.1.0-56-cloud-amd64
+#	dpkg-deb -x linux-image-*.deb directory
+#
+# The command is one line for sh; without one all tests run, save the long ones.
+# The machine has two CPUs, 2 GiB, an empty disk on /scratch, and the files of this
+# machine; what it writes elsewhere stays in its memory.  Nothing of the host's kernel
+# is used, not even KVM, so it takes ten times as long: some five minutes.
+#
+# Needs root, qemu-system-x86 with virtiofsd, busybox-static, cpio, kmod, e2fsprogs.
+set -u
+[ $# -ge 1 ] || { sed -n 's/^# usage/usage/p' "$0" >&2; exit 2; }
+: "${TNF_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${TNF_BUILD:=$TNF_SOURCE/build}"
+kernel=$1
+command=${2:-'for t in syscall thread sched fault io swap control; do
+	echo "== $t"; sh "$TNF_SOURCE/tests/kernel/$t.sh"; echo "== $t: exit status $?"
+done'}
+release=$(ls "$kernel/lib/modules") || exit 1
+virtiofsd=$(PATH=$PATH:/usr/lib/qemu:/usr/libexec command -v virtiofsd) ||
+	{ echo "boot.sh: virtiofsd: not installed" >&2; exit 1; }
+dir=$(mktemp -d "${TMPDIR:-/tmp}/tnf-boot.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+root=$dir/root
+
+# The modules with what they need, in the order in which they go in.
+mkdir -p "$root/modules"
+[ -e "$kernel/lib/modules/$release/modules.dep.bin" ] || depmod -b "$kernel" "$release"
+n=100
+for m in virtio_pci virtio_blk virtiofs overlay ext4 loop lzo-rle zram; do
+	modprobe -d "$kernel" -S "$release" --show-depends $m 2>/dev/null |
+		sed -n 's/^insmod \([^ ]*\).*/\1/p'
+done | awk '!seen[$1]++' | while read -r module; do
+	n=$((n + 1))
+	case $module in
+	*.xz) xz -dc "$module" ;;
+	*) cat "$module" ;;
+	esac >"$root/modules/$n.ko"
+done
+
+(cd "$root" && mkdir bin proc sys dev host memory new) &&
+	cp "$(command -v busybox)" "$root/bin/busybox" || exit 1
+cat >"$root/init" <<'END'
+#!/bin/busybox sh
+/bin/busybox --install -s /bin
+mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev
+for m in /modules/*; do insmod $m; done
+mount -t virtiofs -o ro host /host
+mount -t tmpfs -o size=1g memory /memory; mkdir /memory/upper /memory/work
+mount -t overlay -o lowerdir=/host,upperdir=/memory/upper,workdir=/memory/work root /new
+mkdir -p /new/scratch; mount -t ext4 /dev/vda /new/scratch
+for d in proc sys dev; do mount --move /$d /new/$d; done
+cp /command /new/
+exec switch_root /new /bin/sh /command
+END
+chmod 755 "$root/init"
+cat >"$root/command" <<END
+export HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export TNF_SOURCE='$TNF_SOURCE' TNF_BUILD='$TNF_BUILD' TNF_TEST_DIR=/scratch
+mkdir -p /dev/shm /dev/pts; mount -t tmpfs shm /dev/shm; mount -t devpts pts /dev/pts
+mount -t cgroup2 cgroup2 /sys/fs/cgroup; mount -t bpf bpf /sys/fs/bpf
+mount -t tmpfs run /run
+cd /scratch
+uname -sr
+{ $command
+} 2>&1
+echo o >/proc/sysrq-trigger
+read -r forever
+END
+(cd "$root" && find . | cpio -o -H newc 2>/dev/null) >"$dir/initrd"
+truncate -s 1G "$dir/disk" && mke2fs -q -F -t ext4 "$dir/disk" || exit 1
+
+"$virtiofsd" --socket-path="$dir/fs" -o source=/ -o sandbox=chroot -o cache=always \
+	>"$dir/virtiofsd.log" 2>&1 &
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$dir/fs" ] || sleep 0.5; done
+[ -S "$dir/fs" ] || { cat "$dir/virtiofsd.log" >&2; exit 1; }
+nice qemu-system-x86_64 -m 2G -smp 2 -nographic -no-reboot -net none \
+	-object memory-backend-memfd,id=memory,size=2G,share=on -numa node,memdev=memory \
+	-chardev "socket,id=fs,path=$dir/fs" -device vhost-user-fs-pci,chardev=fs,tag=host \
+	-drive "file=$dir/disk,format=raw,if=virtio,cache=unsafe" \
+	-kernel "$kernel"/boot/vmlinuz-* -initrd "$dir/initrd" \
+	-append 'console=ttyS0 quiet panic=-1' </dev/null
