@@ -89,7 +89,7 @@ test_calls(bool nolib)
 	int j;
 
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		v = VICTIM(nolib ? "sleeper-nolib" : "sleeper", calls[i], "300");
+		v = VICTIM(nolib ? "sleeper-nolib" : "sleeper", calls[i], "1000");
 		for (j = 0; j < 3; j++) {
 			usleep(30000);
 			visit(v.pid, j == 0);
