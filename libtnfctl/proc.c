@@ -223,6 +223,25 @@ proc_free_child(struct proc *p, struct thread *mother)
 }
 
 static void
+note_child(struct proc *p, struct thread *t, pid_t child)
+{
+	t->event = PROC_FORK;
+	t->child = child;
+	if (!p->follow)
+		proc_free_child(p, t);
+}
+
+/* What clone(2) made is a thread, or, without SIGCHLD, a process. */
+static void
+note_clone(struct proc *p, struct thread *t, pid_t tid)
+{
+	if (!is_thread_of(p, tid))
+		note_child(p, t, tid);
+	else if ((t = add_thread(p, tid)) != NULL && t->options == 0)
+		t->options = wanted_options(p);
+}
+
+static void
 note_ptrace_event(struct proc *p, struct thread *t, int event, int signal)
 {
 	unsigned long message = 0;
@@ -233,20 +252,11 @@ note_ptrace_event(struct proc *p, struct thread *t, int event, int signal)
 		t->group = signal != SIGTRAP ? signal : 0;
 		break;
 	case PTRACE_EVENT_CLONE:
-		if (is_thread_of(p, (pid_t)message)) {
-			if ((t = add_thread(p, (pid_t)message)) != NULL &&
-			    t->options == 0)
-				t->options = wanted_options(p);
-			break;
-		}
-		/* A process, made by clone(2) without SIGCHLD. */
-		/* FALLTHROUGH */
+		note_clone(p, t, (pid_t)message);
+		break;
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
-		t->event = PROC_FORK;
-		t->child = (pid_t)message;
-		if (!p->follow)
-			proc_free_child(p, t);
+		note_child(p, t, (pid_t)message);
 		break;
 	case PTRACE_EVENT_EXEC:
 		after_exec(p, t->options);
