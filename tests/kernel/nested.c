@@ -47,6 +47,7 @@ static u64 bpf_ktime_get_ns(void) { return ++clock_now; }
 /* What is usual there is not here. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
+#pragma GCC diagnostic ignored "-Wcast-align"
 #include "write.bpf.h"
 #include "buffer.bpf.c"
 
