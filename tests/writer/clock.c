@@ -12,7 +12,7 @@
 int
 main(void)
 {
-	struct thread t = { .last = 7 };
+	static struct thread t = { .last = 7 };
 	int i;
 
 	for (i = 0; i < 2; i++) {
