@@ -35,6 +35,32 @@ struct tnf_process_control TNF_API _tnf_process_control = {
 	.ops = &_tnf_probe_ops,
 };
 
+/* Several threads look and set, and the controller does from outside. */
+static uint32_t
+state(void)
+{
+	return __atomic_load_n(&_tnf_process_control.state, __ATOMIC_ACQUIRE);
+}
+
+static void
+set_state(uint32_t now)
+{
+	__atomic_store_n(&_tnf_process_control.state, now, __ATOMIC_RELEASE);
+}
+
+static bool
+is_stopped(void)
+{
+	return __atomic_load_n(&_tnf_process_control.stopped, __ATOMIC_SEQ_CST);
+}
+
+static void
+set_stopped(bool stopped)
+{
+	__atomic_store_n(&_tnf_process_control.stopped, stopped,
+	    __ATOMIC_SEQ_CST);
+}
+
 static void
 set_live(bool live)
 {
@@ -44,8 +70,9 @@ set_live(bool live)
 void
 tnf_process_broken(int error)
 {
-	_tnf_process_control.broken_errno = error;
-	_tnf_process_control.state = TNF_PROC_BROKEN;
+	__atomic_store_n(&_tnf_process_control.broken_errno, error,
+	    __ATOMIC_RELAXED);
+	set_state(TNF_PROC_BROKEN);
 	set_live(false);
 }
 
@@ -84,26 +111,25 @@ new_guard(void)
 static bool
 set_up(void)
 {
-	struct tnf_process_control *c = &_tnf_process_control;
 	int error;
 
 	tnf_p.pid = getpid();
 	tnf_p.pidns = pid_namespace();
 	tnf_tag_reset();
 	tnf_clock_init();
-	if (c->state == TNF_PROC_RUNNING) {
+	if (state() == TNF_PROC_RUNNING) {
 		__atomic_fetch_add(&tnf_ext(&tnf_p)->attached, 1,
 		    __ATOMIC_RELAXED);
 	} else {
 		tnf_thread_key();
-		error = tnf_file_open(&tnf_p, c);
+		error = tnf_file_open(&tnf_p, &_tnf_process_control);
 		if (error == EBUSY || error == EAGAIN)
 			return false;
 		if (error != 0) {
 			tnf_process_broken(error);
 			return true;
 		}
-		c->state = TNF_PROC_RUNNING;
+		set_state(TNF_PROC_RUNNING);
 	}
 	__atomic_fetch_add(&tnf_p.epoch, 1, __ATOMIC_RELEASE);
 	return true;
@@ -136,7 +162,7 @@ tnf_wait(unsigned n)
 void
 tnf_wait_over(void)
 {
-	if (hopeless)
+	if (__atomic_load_n(&hopeless, __ATOMIC_RELAXED))
 		__atomic_store_n(&hopeless, 0, __ATOMIC_RELAXED);
 }
 
@@ -172,11 +198,10 @@ is_live(void)
 bool
 tnf_process_ready(void)
 {
-	uint32_t state = _tnf_process_control.state;
 	struct guard *g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
+	uint32_t now = state();
 
-	if (_tnf_process_control.stopped ||
-	    (state != TNF_PROC_READY && state != TNF_PROC_RUNNING))
+	if (is_stopped() || (now != TNF_PROC_READY && now != TNF_PROC_RUNNING))
 		return false;
 	if (!claim(g)) {
 		/* The first one replaces the guard and goes on there. */
@@ -184,7 +209,7 @@ tnf_process_ready(void)
 		if (!is_live() && claim(g))
 			__atomic_store_n(&g->phase, PHASE_NEW,
 			    __ATOMIC_RELEASE);
-		if (!is_live() && !_tnf_process_control.stopped)
+		if (!is_live() && !is_stopped())
 			tnf_lost(TNF_LOST_BUSY);
 		return is_live();
 	}
@@ -197,11 +222,11 @@ tnf_process_ready(void)
 		tnf_lost(TNF_LOST_BUSY);
 		return false;
 	}
-	if (_tnf_process_control.state == TNF_PROC_RUNNING)
-		set_live(!_tnf_process_control.stopped);
+	if (state() == TNF_PROC_RUNNING)
+		set_live(!is_stopped());
 	__atomic_store_n(&g->phase, PHASE_READY, __ATOMIC_RELEASE);
 	/* tnf_process_disable() may have come in between. */
-	if (_tnf_process_control.stopped)
+	if (is_stopped())
 		set_live(false);
 	return is_live();
 }
@@ -209,16 +234,16 @@ tnf_process_ready(void)
 void TNF_API
 tnf_process_disable(void)
 {
-	_tnf_process_control.stopped = 1;
+	set_stopped(true);
 	set_live(false);
 }
 
 void TNF_API
 tnf_process_enable(void)
 {
-	_tnf_process_control.stopped = 0;
+	set_stopped(false);
 	if (__atomic_load_n(&tnf_p.guard->phase, __ATOMIC_ACQUIRE) ==
-	    PHASE_READY && _tnf_process_control.state == TNF_PROC_RUNNING)
+	    PHASE_READY && state() == TNF_PROC_RUNNING)
 		set_live(true);
 }
 
@@ -228,7 +253,7 @@ before_fork(void)
 {
 	int saved = errno;
 
-	if (_tnf_process_control.state == TNF_PROC_READY)
+	if (state() == TNF_PROC_READY)
 		tnf_process_ready();
 	errno = saved;
 }
