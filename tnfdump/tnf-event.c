@@ -159,6 +159,18 @@ put_string(struct job *j, const struct tnf_value *v)
 	return p;
 }
 
+/* A type that is nonsense, or nested too deep, has a general definition, which
+   says nothing of what is in a value. */
+static unsigned
+items_that_fit(const struct tnf_value *v, const struct tnfw_def *d)
+{
+	unsigned room = d->n_slots > 0 ? d->n_slots - 1 : 0;
+
+	if (v->kind == TNF_K_ARRAY)
+		return d->base < 0 ? 0 : v->u.r.count;
+	return v->u.r.count < room ? v->u.r.count : room;
+}
+
 static void
 put_items(struct job *j, const struct tnf_value *v, char *p,
     const struct tnfw_def *d)
@@ -171,8 +183,9 @@ put_items(struct job *j, const struct tnf_value *v, char *p,
 	/* The definitions may move while a new type is met below. */
 	const int *slots = d->slots;
 	int element = d->base;
+	unsigned n = items_that_fit(v, d);
 
-	for (i = 0; i < v->u.r.count && !j->full; i++) {
+	for (i = 0; i < n && !j->full; i++) {
 		def = v->kind == TNF_K_ARRAY ? element : slots[i + 1];
 		size = tnfw_slot_size(j->w, def);
 		at = tnfw_round(at, tnfw_slot_align(j->w, def));
@@ -188,7 +201,7 @@ put_record(struct job *j, const struct tnf_value *v)
 {
 	int def = tnfw_type(j->w, v->u.r.type);
 	const struct tnfw_def *d = &j->w->defs[def];
-	uint64_t size = d->size;
+	uint64_t size = d->size < 4 ? 4 : d->size;
 	unsigned i;
 	char *p;
 
