@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tnfdump/diff.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
@@ -34,7 +35,7 @@ dump_note(struct dump *d, const char *fmt, ...)
 {
 }
 
-/* Only --strict, --follow and --diff come here, and those are not asked for. */
+/* Only --strict, --follow and lack of memory come here. */
 void
 dump_fatal(struct dump *d, const char *fmt, ...)
 {
@@ -51,16 +52,20 @@ dump_option(struct dump *d, const char *name, const char *arg)
 	return row->set(d, arg) == 0;
 }
 
+/* What opens its files itself. */
 static void
-run_raw(struct dump *d, const void *base, size_t size)
+run_paths(struct dump *d, const void *base, size_t size)
 {
-	char name[32], *paths[] = { name, NULL };
+	char name[32], *paths[] = { name, name, NULL };
 	int fd = memfd_create("trace", MFD_CLOEXEC);
 
 	if (fd < 0 || write(fd, base, size) != (ssize_t)size)
 		abort();
 	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-	raw_run(d, paths);
+	if (d->diff)
+		diff_run(d, paths);
+	else
+		raw_run(d, paths + 1);
 	close(fd);
 }
 
@@ -84,6 +89,7 @@ run_stream(struct dump *d, const void *base, size_t size)
 		d->n_inputs = 1;
 	}
 	pipeline_run(d);
+	origins_free();
 	tnf_stream_close(d->stream);
 }
 
@@ -96,12 +102,16 @@ dump_run(struct dump *d, const void *base, size_t size)
 		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (out_init(&d->out, null) != 0)
 		abort();
-	if (d->raw)
-		run_raw(d, base, size);
+	if (d->raw || d->diff)
+		run_paths(d, base, size);
 	else
 		run_stream(d, base, size);
-	origins_free();
+	out_close(&d->out);
+}
+
+void
+dump_done(struct dump *d)
+{
 	pairs_free(d->pairs);
 	pipeline_free_filters(d);
-	out_close(&d->out);
 }

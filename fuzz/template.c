@@ -46,6 +46,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
 	if (dump_option(&d, "template", name))
 		dump_run(&d, bytes, trace_size);
+	dump_done(&d);
 	close(fd);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "tnfdump/filter.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/pairs.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/print.h"
@@ -77,7 +78,7 @@ read_side(struct side *s, const struct dump *asked, char *path)
 {
 	char *paths[] = { path, NULL };
 
-	s->d = *asked;
+	*s = (struct side){ .d = *asked };
 	s->d.output = &counting;
 	s->d.state = s;
 	s->d.pairs = pairs_copy_rules(asked->pairs);
@@ -89,6 +90,15 @@ read_side(struct side *s, const struct dump *asked, char *path)
 		return false;
 	s->row = stats_rows(s->stats, &s->n);
 	return true;
+}
+
+static void
+free_side(struct side *s)
+{
+	if (s->stats != NULL)
+		stats_free(s->stats);
+	pairs_free(s->d.pairs);
+	inputs_close(&s->d);
 }
 
 /* "12.500 +3.1%" */
@@ -196,22 +206,30 @@ judge(struct out *o, const struct condition *c, const struct side *a,
 	return held || !named;
 }
 
+static int
+compare(struct dump *d, const struct side *a, const struct side *b)
+{
+	int status = STATUS_OK;
+
+	compare_rows(d, a, b, true);
+	compare_rows(d, a, b, false);
+	for (unsigned i = 0; i < n_conditions; i++)
+		if (judge(&d->out, &conditions[i], a, b))
+			status = STATUS_DIFFERS;
+	return a->d.status != STATUS_OK || b->d.status != STATUS_OK ?
+	    STATUS_ERROR : status;
+}
+
 int
 diff_run(struct dump *d, char **paths)
 {
-	static struct side side[2];
-	int status = STATUS_OK;
+	struct side side[2] = { 0 };
+	int status = STATUS_ERROR;
 
-	for (int i = 0; i < 2; i++)
-		if (!read_side(&side[i], d, paths[i]))
-			return STATUS_ERROR;
-	compare_rows(d, &side[0], &side[1], true);
-	compare_rows(d, &side[0], &side[1], false);
-	for (unsigned i = 0; i < n_conditions; i++)
-		if (judge(&d->out, &conditions[i], &side[0], &side[1]))
-			status = STATUS_DIFFERS;
-	for (int i = 0; i < 2; i++)
-		if (side[i].d.status != STATUS_OK)
-			status = STATUS_ERROR;
+	if (read_side(&side[0], d, paths[0]) && read_side(&side[1], d, paths[1]))
+		status = compare(d, &side[0], &side[1]);
+	origins_free();
+	free_side(&side[0]);
+	free_side(&side[1]);
 	return status;
 }

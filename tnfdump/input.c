@@ -106,3 +106,18 @@ inputs_add(struct dump *d, char **paths)
 		}
 	}
 }
+
+void
+inputs_close(struct dump *d)
+{
+	unsigned i;
+
+	/* The stream borrows their memory. */
+	tnf_stream_close(d->stream);
+	for (i = 0; i < d->n_inputs; i++)
+		tnf_image_close(d->inputs[i].base, d->inputs[i].size);
+	free(d->inputs);
+	d->stream = NULL;
+	d->inputs = NULL;
+	d->n_inputs = 0;
+}

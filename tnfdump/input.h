@@ -19,6 +19,8 @@ bool input_open(struct dump *, const char *path, struct input *);
 void input_refused(struct dump *, const char *path, int err);
 /* Adds the files to the stream, in order; dump->inputs are those that are in. */
 void inputs_add(struct dump *, char **paths);
+/* What was added, and the stream; after origins_free(). */
+void inputs_close(struct dump *);
 /* A damaged block: told once each; with --strict the end. */
 void input_damage(struct dump *, const char *path, uint64_t block,
     const char *reason);

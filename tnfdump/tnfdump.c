@@ -123,19 +123,6 @@ contradicts(const struct dump *d, char **paths)
 	return why != NULL;
 }
 
-/* All inputs are in; the stream borrows their memory. */
-static void
-close_inputs(struct dump *d)
-{
-	unsigned i;
-
-	origins_free();
-	tnf_stream_close(d->stream);
-	for (i = 0; i < d->n_inputs; i++)
-		tnf_image_close(d->inputs[i].base, d->inputs[i].size);
-	free(d->inputs);
-}
-
 static bool
 same_file(const struct stat *a, const struct stat *b)
 {
@@ -201,7 +188,8 @@ main(int argc, char **argv)
 		inputs_add(&d, paths);
 		pipeline_run(&d);
 		loss_report(&d);
-		close_inputs(&d);
+		origins_free();
+		inputs_close(&d);
 	}
 	pairs_free(d.pairs);
 	pipeline_free_filters(&d);
