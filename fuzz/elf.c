@@ -3,6 +3,8 @@
  * attribute strings, the linker's list.
  *
  * The input is the object file and, over and over, the process's memory too.
+ * Between two looks at the process one word changes, and objects come and go:
+ * the last bytes of the input tell which.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +17,14 @@
 #include "objects.h"
 
 #define READ_MAX	(1u << 20)
+#define INPUT_MAX	(1u << 16)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint8_t *memory;
 static size_t memory_size;
 static int object;
+static unsigned first_object, objects;	/* that the process has */
 
 /* The last quarter of the address space cannot be read. */
 static bool
@@ -57,9 +61,15 @@ ind_pid(void *client)
 static int
 ind_objects(void *client, tnfctl_ind_obj_f *fn, void *arg)
 {
-	const tnfctl_ind_obj_info_t info = { .objfd = object, .objname = "/one" };
+	tnfctl_ind_obj_info_t info = { .objfd = object, .objname = "/one" };
+	unsigned i;
 
-	return fn(client, &info, arg);
+	for (i = first_object; i < first_object + objects; i++) {
+		info.text_base = info.data_base = i * INPUT_MAX;
+		if (fn(client, &info, arg) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static tnfctl_errcode_t
@@ -69,6 +79,7 @@ try_probe(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 	size_t i;
 
 	tnfctl_probe_enable(h, p, NULL);
+	tnfctl_probe_trace(h, p, NULL);
 	tnfctl_probe_connect(h, p, NULL, "hit");
 	if (tnfctl_probe_state_get(h, p, &state) == TNFCTL_ERR_NONE) {
 		*(size_t *)arg += strlen(state.attr_string);
@@ -76,21 +87,53 @@ try_probe(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 			*(size_t *)arg += strlen(state.func_names[i]);
 	}
 	tnfctl_probe_disconnect_all(h, p, NULL);
+	tnfctl_probe_untrace(h, p, NULL);
+	tnfctl_probe_disable(h, p, NULL);
 	return TNFCTL_ERR_NONE;
+}
+
+static void
+look(tnfctl_handle_t *h)
+{
+	tnfctl_trace_attrs_t attrs;
+	size_t sum = 0;
+
+	if (tnfctl_trace_attrs_get(h, &attrs) == TNFCTL_ERR_NONE &&
+	    attrs.trace_file_name != NULL)
+		sum += strlen(attrs.trace_file_name);
+	tnfctl_probe_apply(h, try_probe, &sum);
+}
+
+/* What the process does meanwhile. */
+static void
+change(void)
+{
+	static uint8_t later[INPUT_MAX];
+	uint32_t tail[3], at;
+
+	memcpy(tail, memory + memory_size - sizeof tail, sizeof tail);
+	memcpy(later, memory, memory_size);
+	at = tail[0] % (memory_size - sizeof tail[1]);
+	memcpy(later + at, &tail[1], sizeof tail[1]);
+	memory = later;
+	first_object = tail[2] & 1;
+	objects = tail[2] >> 1 & 3;
 }
 
 static void
 fuzz_process(void)
 {
 	tnfctl_ind_config_t config = { ind_read, ind_write, ind_pid, ind_objects };
-	tnfctl_trace_attrs_t attrs;
 	tnfctl_handle_t *h;
-	size_t sum = 0;
 
+	first_object = 0;
+	objects = 1;
 	if (tnfctl_indirect_open(NULL, &config, &h) != TNFCTL_ERR_NONE)
 		return;
-	tnfctl_trace_attrs_get(h, &attrs);
-	tnfctl_probe_apply(h, try_probe, &sum);
+	look(h);
+	change();
+	tnfctl_check_libs(h);
+	look(h);
 	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
 }
 
@@ -141,7 +184,7 @@ fuzz_file(void)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (size < 64 || size > 1u << 16)
+	if (size < 64 || size > INPUT_MAX)
 		return 0;
 	object = memfd_create("object", MFD_CLOEXEC);
 	if (object < 0 || write(object, data, size) != (ssize_t)size)
