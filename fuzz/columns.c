@@ -17,9 +17,9 @@ static const struct {
 	{ "columns", "elapsed,delta,delta-thread,delta-probe,wall,utc,mono,pid,"
 	    "lwpid,tid,cpu,comm,probe,keys,src,args" },
 	{ "color", "always" },
-	{ "process", "sh,0-4294967295" },
-	{ "probe", "none,*" },
-	{ "key", "none,*" },
+	{ "process", "*,0-6000" },
+	{ "probe", "*" },
+	{ "key", "*" },
 	{ "tid", "0-18446744073709551615" },
 	{ "from", "0.5us" },
 	{ "until", "20h" },
