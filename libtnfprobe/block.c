@@ -15,6 +15,9 @@
 #include "internal.h"
 
 #define ATTEMPTS	200	/* then the event is lost */
+#define RUN		16	/* blocks that a thread in a hurry takes at once */
+#define RUN_NS		1000	/* in a hurry: fills a block in this time */
+#define RUN_FILE	2048	/* data blocks that a file must have for that */
 #define HELD_PASSED	8	/* held ones before we ask who lives */
 #define LAPS		0xfffffffeu	/* generations 1 to LAPS */
 #define TAG_WORD	TAG_OF(BLOCK_SIZE + TNF_DIR_BLOCK_HEADER)
@@ -110,9 +113,33 @@ start_lap(struct tnf_block_header *b, uint32_t generation)
 	}
 }
 
+/*
+ * The cache line of the cursor goes from CPU to CPU, so a thread that fills one
+ * block after the other takes several numbers at once.  What is left of them
+ * when it pauses it may use later, unless the others are far ahead by then: a
+ * block whose turn comes soon is no place for the newest events.
+ */
+static uint64_t
+next_number(struct thread *t, int64_t now)
+{
+	uint64_t *cursor = &tnf_ext(&tnf_p)->data_cursor;
+	bool hurry = now < t->run_due;
+	unsigned n;
+
+	if (t->run < t->run_end && (hurry ||
+	    __atomic_load_n(cursor, __ATOMIC_RELAXED) - t->run <
+	    tnf_p.data_blocks / 8))
+		return t->run++;
+	n = hurry && tnf_p.data_blocks >= RUN_FILE ? RUN : 1;
+	t->run = __atomic_fetch_add(cursor, n, __ATOMIC_RELAXED);
+	t->run_end = t->run + n;
+	t->run_due = now + n * RUN_NS;
+	return t->run++;
+}
+
 /* The oldest block that nobody holds; NULL: they are all held. */
 struct tnf_block_header *
-tnf_block_take(struct thread *t)
+tnf_block_take(struct thread *t, int64_t now)
 {
 	uint64_t n, me = owner_word(t);
 	uint32_t generation, old;
@@ -120,8 +147,7 @@ tnf_block_take(struct thread *t)
 	unsigned i, held = 0;
 
 	for (i = 0; i < ATTEMPTS; i++) {
-		n = __atomic_fetch_add(&tnf_ext(&tnf_p)->data_cursor, 1,
-		    __ATOMIC_RELAXED);
+		n = next_number(t, now);
 		generation = (uint32_t)(n / tnf_p.data_blocks % LAPS) + 1;
 		b = (struct tnf_block_header *)(void *)(tnf_p.base +
 		    DATA_START + n % tnf_p.data_blocks * BLOCK_SIZE);
@@ -162,4 +188,5 @@ tnf_block_drop_all(struct thread *t, bool give)
 	t->block = t->pos = t->end = t->lim = t->sched = NULL;
 	t->tsc_limit = 0;
 	t->nheld = t->used = 0;
+	t->run = t->run_end = 0;
 }

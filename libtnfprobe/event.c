@@ -92,7 +92,7 @@ new_block(struct thread *t, int64_t now)
 	else if (now < t->retry)
 		b = NULL;
 	else
-		b = (char *)tnf_block_take(t);
+		b = (char *)tnf_block_take(t, now);
 	if (b == NULL) {
 		if (now >= t->retry)
 			t->retry = now + 1000000;

@@ -109,6 +109,8 @@ struct thread {
 	int64_t		 abs;		/* the anchor's time */
 	uint64_t	 good;		/* ticks until it is too old */
 	int64_t		 retry;		/* no use asking for a block before */
+	uint64_t	 run, run_end;	/* numbers taken and not used yet */
+	int64_t		 run_due;	/* done with them earlier: in a hurry */
 	uint16_t	 fill[HELD_MAX]; /* 'block', then the held ones */
 	char		*held[HELD_MAX];
 };
@@ -137,7 +139,7 @@ extern __thread struct thread tnf_t
     __attribute__((tls_model("initial-exec")));
 
 /* block.c */
-struct tnf_block_header *tnf_block_take(struct thread *);
+struct tnf_block_header *tnf_block_take(struct thread *, int64_t now);
 void tnf_block_give(struct tnf_block_header *);
 void tnf_block_drop_all(struct thread *, bool give);
 void tnf_block_valid(uint32_t offset);

@@ -119,7 +119,7 @@ take_block(void)
 		__atomic_fetch_sub(&tnf_ext(&tnf_p)->tag_cursor, 1,
 		    __ATOMIC_RELAXED);
 		return NULL;
-	} else if ((b = tnf_block_take(&tnf_t)) == NULL) {
+	} else if ((b = tnf_block_take(&tnf_t, tnf_t.run_due)) == NULL) {
 		return NULL;
 	}
 	b->next_block = TAG_OWNER;

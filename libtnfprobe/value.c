@@ -58,7 +58,7 @@ next_held(struct thread *t)
 		tnf_block_give((struct tnf_block_header *)(void *)b);
 		t->held[t->used] = t->held[--t->nheld];
 	}
-	b = (char *)tnf_block_take(t);
+	b = (char *)tnf_block_take(t, t->base + t->last);
 	if (b == NULL) {
 		fail(t, FAIL_EVENT, TNF_LOST_NO_BLOCK);
 		return NULL;

@@ -395,6 +395,48 @@ START_TEST(long_sleep)
 }
 END_TEST
 
+static void *
+hurried(void *arg)
+{
+	int i;
+
+	for (i = 0; i < 10000; i++)
+		TNF_PROBE_1(loop, "", "", tnf_int, i, i);
+	pthread_barrier_wait(&all_in);
+	pthread_barrier_wait(&go_on);
+	for (i = 0; i < 100; i++)
+		TNF_PROBE_1(mark, "", "", tnf_int, i, i);
+	return NULL;
+}
+
+/* A thread in a hurry has taken blocks beforehand, and pauses.  They are no
+   place for its next events when the others have nearly come round. */
+START_TEST(pause_in_a_hurry)
+{
+	const int blocks = (2048 * 1024 - 0x18000) / 512, each = 28;
+	size_t n, marks = 0;
+	pthread_t t;
+	int i;
+
+	start(2048);
+	pthread_barrier_init(&all_in, NULL, 2);
+	pthread_barrier_init(&go_on, NULL, 2);
+	pthread_create(&t, NULL, hurried, NULL);
+	pthread_barrier_wait(&all_in);
+	for (i = 0; i < blocks * 9 / 10 * each; i++)
+		TNF_PROBE_1(loop, "", "", tnf_int, i, i);
+	pthread_barrier_wait(&go_on);
+	pthread_join(t, NULL);
+	for (i = 0; i < blocks / 4 * each; i++)
+		TNF_PROBE_1(loop, "", "", tnf_int, i, i);
+	finish();
+	for (n = 0; n < ev.n; n++)
+		marks += strncmp(ev.v[n].text, "mark", 4) == 0;
+	/* The block that it held all the time is the oldest. */
+	ck_assert_uint_ge(marks, 100 - 30);
+}
+END_TEST
+
 /* Probes made at run time: more than the directory and the reserve hold. */
 static void
 many_probes(int count, unsigned kbytes)
@@ -777,6 +819,7 @@ main(void)
 	const TTest *const tests[] = {
 		disable, disable_inside, disable_first, fork_plain, fork_first, fork_raw, fork_disabled,
 		fork_inside, fork_inside_large, fork_early, vforked, thread_exit, no_block, killed_owners, long_sleep,
+		pause_in_a_hurry,
 		directory_full, tag_space_full, file_gone, file_symlink, file_hard_link,
 		file_short, file_fifo, file_foreign, file_refused, truncated,
 		other_sigbus, sent_sigbus, ignored_sigbus, close_all, seccomp,
