@@ -153,10 +153,15 @@ columns_definitions(void)
 }
 
 bool
+columns_asked(void)
+{
+	return chosen || two_line;
+}
+
+bool
 columns_wanted(const struct dump *d)
 {
-	return chosen || two_line || no_header || d->pretty ||
-	    color_wanted(d);
+	return columns_asked() || no_header || d->pretty || color_wanted(d);
 }
 
 /* On the second of two lines? */

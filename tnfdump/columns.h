@@ -39,6 +39,8 @@ int columns_set(struct dump *, const char *list);	/* options */
 int two_line_set(struct dump *, const char *);
 int no_header_set(struct dump *, const char *);
 
+/* Another layout, by --columns or --two-line? */
+bool columns_asked(void);
 /* Has anything been asked for that the classic output cannot do? */
 bool columns_wanted(const struct dump *);
 /* Are the definitions of probes to come first, as in the classic output? */

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tnfdump/columns.h"
 #include "tnfdump/diff.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/input.h"
@@ -111,6 +112,12 @@ contradicts(const struct dump *d, char **paths)
 	    d->output != &outputs[0]))
 		why = "-r shows the records of whole files as text: "
 		    "not with another format, --follow, --diff or --salvage";
+	else if (d->raw && (columns_asked() || d->pretty))
+		why = "-r shows the records as they are: "
+		    "not with --columns, --two-line or --pretty";
+	else if (columns_asked() && (d->diff || d->output != &outputs[0]))
+		why = "--columns and --two-line lay out the text: "
+		    "not with another format";
 	else if (d->diff && (d->follow != NULL || (d->output != &outputs[0] &&
 	    d->output != output_find("stats"))))
 		why = "--diff compares the statistics of two files: "

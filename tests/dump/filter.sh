@@ -89,6 +89,11 @@ refuses 'name it with' --to ctf
 refuses 'number or string expected' --stats=,
 refuses 'with another format' -r --to jsonl
 refuses 'with another format' -r --diff
+refuses 'as they are' -r --columns pid
+refuses 'as they are' -r --pretty
+refuses 'with another format' --columns pid --to csv
+refuses 'with another format' --two-line --stats
+refuses 'with another format' --columns pid --diff
 refuses 'with another format' --diff --to csv
 "$tnfdump" --stats='(' $trace 2> /dev/null
 [ $? -eq 2 ] || fail "--stats='(' is no wrong option"
