@@ -6,9 +6,12 @@ need_program pkg-config
 rc=0
 bad() { echo "FAIL: $*"; rc=1; }
 
-for f in bin/prex bin/tnfdump bin/tnfxtract include/tnf/probe.h include/tnf/tnf.h \
-    include/tnf/tnfctl.h include/sys/tnf_probe.h share/man/man1/prex.1 \
-    share/man/man1/tnfdump.1 share/man/man1/tnfxtract.1 share/man/man7/tracing.7; do
+tools=${TNF_TOOLS:-prex tnfdump tnfxtract}
+for tool in $tools; do
+	set -- "$@" "bin/$tool" "share/man/man1/$tool.1"
+done
+for f in "$@" include/tnf/probe.h include/tnf/tnf.h include/tnf/tnfctl.h \
+    include/sys/tnf_probe.h share/man/man7/tracing.7; do
 	[ -e "$PREFIX/$f" ] || [ -e "$PREFIX/$f.gz" ] || bad "$f is not installed"
 done
 

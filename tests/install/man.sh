@@ -49,7 +49,7 @@ for ref in $(sed -n 's/^\.Xr \(\(tnf\|prex\|trac\|TNF\|libtnf\)[^ ]*\) \([0-9]\)
 done
 
 # Options of the tools: --help and the page agree.
-for tool in prex tnfdump tnfxtract; do
+for tool in ${TNF_TOOLS:-prex tnfdump tnfxtract}; do
 	bin=$(find "$TNF_BUILD/$tool" -maxdepth 1 -name "$tool" -type f 2>/dev/null)
 	[ -n "$bin" ] || { bad "no $tool in $TNF_BUILD"; continue; }
 	for opt in $("$bin" --help 2>&1 | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
