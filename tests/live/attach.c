@@ -109,7 +109,7 @@ test_registers(bool nolib)
 		visit(v.pid, i == 0);
 	close(v.out);
 	CHECK_STR(victim_says(&v), "unharmed");
-	CHECK(WEXITSTATUS(victim_end(&v)) == 0);
+	CHECK(victim_end(&v) == 0);
 }
 
 /* Stopped when we came, stopped when we go. */
@@ -218,7 +218,8 @@ test_refusals(void)
 	CHECK_CODE(tnfctl_pid_open(0, &h), TNFCTL_ERR_BADARG);
 	CHECK_CODE(tnfctl_pid_open(-1, &h), TNFCTL_ERR_BADARG);
 	CHECK_CODE(tnfctl_pid_open(0x3fffffff, &h), TNFCTL_ERR_NOPROCESS);
-	CHECK_CODE(tnfctl_pid_open(2, &h), TNFCTL_ERR_BADARG);
+	if (strcmp(proc_field(2, "Name"), "kthreadd") == 0)	/* no container */
+		CHECK_CODE(tnfctl_pid_open(2, &h), TNFCTL_ERR_BADARG);
 	OK(tnfctl_pid_open(v.pid, &h));
 	CHECK_CODE(tnfctl_pid_open(v.pid, &second), TNFCTL_ERR_BUSY);
 	CHECK(strstr(tnfctl_error_detail(), "controls it already") != NULL);
@@ -226,7 +227,7 @@ test_refusals(void)
 	CHECK(victim_end(&v) == 0);
 	if ((pid = fork()) == 0)
 		_exit(0);
-	usleep(50000);
+	wait_for_zombie(pid);
 	CHECK_CODE(tnfctl_pid_open(pid, &h), TNFCTL_ERR_NOPROCESS);
 	waitpid(pid, NULL, 0);
 	if (access(victim_path("victim-static"), X_OK) != 0)
@@ -256,8 +257,7 @@ test_permission(void)
 			_exit(1);
 		_exit(strstr(tnfctl_error_detail(), "CAP_SYS_PTRACE") == NULL);
 	}
-	waitpid(pid, &status, 0);
-	CHECK(WEXITSTATUS(status) == 0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	CHECK(victim_end(&v) == 0);
 }
 

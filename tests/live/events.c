@@ -2,6 +2,7 @@
  * events.c - what tnfctl_continue() tells, and the state it leaves.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -37,6 +38,19 @@ alarm_in(int ms)
 		CHECK(timer_create(CLOCK_MONOTONIC, NULL, &timer) == 0);
 	made = true;
 	CHECK(timer_settime(timer, 0, &when, NULL) == 0);
+}
+
+/* Lets the target run until it says something. */
+static const char *
+heard(tnfctl_handle_t *h, struct victim *v)
+{
+	struct pollfd p = { .fd = fileno(v->in), .events = POLLIN };
+
+	do {
+		alarm_in(100);
+		CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
+	} while (poll(&p, 1, 0) == 0);
+	return victim_says(v);
 }
 
 struct line {
@@ -143,9 +157,7 @@ test_eintr(void)
 		CHECK(state_is(v.pid, "t"));
 	}
 	victim_tell(&v, "\n");
-	alarm_in(100);
-	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
-	CHECK_STR(victim_says(&v), "ready");
+	CHECK_STR(heard(h, &v), "ready");
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 	CHECK(victim_end(&v) == 0);
 }
@@ -162,7 +174,7 @@ test_client(void)
 
 	if ((pid = fork()) == 0)
 		_exit(11);
-	usleep(20000);		/* a zombie of ours, all the while */
+	wait_for_zombie(pid);	/* ours, all the while */
 	OK(tnfctl_pid_open(v.pid, &h));
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
 	alarm_in(50);
@@ -245,11 +257,10 @@ test_fork_unnoticed(void)
 	tnfctl_handle_t *h;
 
 	OK(tnfctl_pid_open(v.pid, &h));
-	alarm_in(500);
-	CHECK(told(h, &v, "fork vfork clone\n", NULL) == TNFCTL_EVENT_EINTR);
-	CHECK_STR(victim_says(&v), "child 5");
-	CHECK_STR(victim_says(&v), "child 6");
-	CHECK_STR(victim_says(&v), "child 8");
+	victim_tell(&v, "fork vfork clone\n");
+	CHECK_STR(heard(h, &v), "child 5");
+	CHECK_STR(heard(h, &v), "child 6");
+	CHECK_STR(heard(h, &v), "child 8");
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 	CHECK(victim_end(&v) == 0);
 }
@@ -272,22 +283,16 @@ test_fork_followed(void)
 	CHECK(go_on(child) == TNFCTL_EVENT_EXIT);
 	CHECK(file_has(attrs.trace_file_name, "child"));
 	OK(tnfctl_close(child, TNFCTL_TARG_DEFAULT));
-	alarm_in(300);
-	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
-	CHECK_STR(victim_says(&v), "child 5");
-	CHECK_STR(victim_says(&v), "done");
+	CHECK_STR(heard(h, &v), "child 5");
+	CHECK_STR(heard(h, &v), "done");
 	child = NULL;
 	CHECK(told(h, &v, "vfork\n", &child) == TNFCTL_EVENT_FORK);
 	OK(tnfctl_close(child, TNFCTL_TARG_RESUME));
-	alarm_in(300);
-	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
-	CHECK_STR(victim_says(&v), "child 6");
-	CHECK_STR(victim_says(&v), "done");
+	CHECK_STR(heard(h, &v), "child 6");
+	CHECK_STR(heard(h, &v), "done");
 	CHECK(told(h, &v, "clone\n", &child) == TNFCTL_EVENT_FORK);
 	OK(tnfctl_close(child, TNFCTL_TARG_RESUME));
-	alarm_in(300);
-	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
-	CHECK_STR(victim_says(&v), "child 8");
+	CHECK_STR(heard(h, &v), "child 8");
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 	CHECK(victim_end(&v) == 0);
 }
@@ -309,9 +314,7 @@ test_stopped_by_others(void)
 	alarm_in(200);
 	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
 	kill(v.pid, SIGCONT);
-	alarm_in(200);
-	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
-	CHECK_STR(victim_says(&v), "ready");
+	CHECK_STR(heard(h, &v), "ready");
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 	CHECK(victim_end(&v) == 0);
 }

@@ -94,6 +94,7 @@ victim_start(const char *name, const char *const *args)
 	close(out[1]);
 	v.out = in[1];
 	v.in = fdopen(out[0], "r");
+	setvbuf(v.in, NULL, _IONBF, 0);	/* poll() tells of every line */
 	CHECK_STR(victim_says(&v), "ready");
 	return v;
 }
@@ -126,6 +127,14 @@ victim_end(struct victim *v)
 	CHECK(waitpid(v->pid, &status, 0) == v->pid);
 	fclose(v->in);
 	return status;
+}
+
+void
+wait_for_zombie(pid_t pid)
+{
+	siginfo_t info;
+
+	CHECK(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0);
 }
 
 char *

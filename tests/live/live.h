@@ -35,6 +35,8 @@ void	victim_tell(struct victim *, const char *line);
 const char *victim_says(struct victim *);
 /* Waits for its end; the status of wait(2). */
 int	victim_end(struct victim *);
+/* Until this child has ended; it is left for wait(2). */
+void	wait_for_zombie(pid_t);
 
 /* Text of /proc/PID/what, malloc'ed. */
 char	*proc_text(pid_t, const char *what);
