@@ -18,7 +18,7 @@ account() { awk -v f="$1" '{ print $f }' "/sys/block/$name/stat"; }
 
 trace_begin 16000000 strategy biodone physio_start physio_end pagein pageout
 reads=$(account 3) writes=$(account 7)
-traced "$work" direct 0 "$loop" 2>/dev/null || true
+traced "$work" direct 0 "$loop"
 reads=$(($(account 3) - reads)) writes=$(($(account 7) - writes))
 pid=$(said pid)
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # wrap.sh - a small buffer under load, round and round: every record is whole.
 . "$(dirname "$0")/kernel.sh"
+tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
 
 trace_begin 200000 syscall_start syscall_end thread_state thread_block thread_queue \
 	address_fault anon_zero thread_create thread_exit
@@ -19,9 +20,10 @@ done
 "$kpctl" on
 load "$TMP/a" "$TMP/b" >/dev/null & loader=$!
 for i in 1 2 3 4 5 6 7 8 9 10; do
-	"$kpctl" copy "$TMP/buf" || fail copy
-	"$tnfdump" "$TMP/buf" >"$TMP/dump" 2>"$TMP/err"
-	[ ! -s "$TMP/err" ] || echo "note: $(head -n 1 "$TMP/err")"
+	"$tnfxtract" "$TMP/buf" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
+	"$tnfdump" "$TMP/buf" >"$TMP/dump" 2>"$TMP/err" &&
+		[ ! -s "$TMP/err" ] || fail "tnfdump: $(head -n 3 "$TMP/err")"
+	[ -s "$TMP/dump" ] || fail "copy $i is empty"
 done
 wait $loader
 "$kpctl" off
