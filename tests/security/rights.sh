@@ -32,6 +32,7 @@ refused "CAP_BPF" "$tnfxtract" "$STICKY/kernel"
 
 # While root traces: neither pins nor what was extracted.
 if [ -r /sys/kernel/btf/vmlinux ] && [ ! -e /sys/fs/bpf/tnf/state ]; then
+	[ $bad -eq 0 ] || exit 1	# not to be hidden by what cannot run
 	need_kernel
 	"$prex" -k -c 'buffer alloc 1m' > "$TMP/out" 2>&1 < /dev/null ||
 		skip "no kernel probes here: $(cat "$TMP/out")"
