@@ -9,9 +9,11 @@ scratch
 cp "$3" "$TMP/functions"
 "$prex" -o "$TMP/t" -c 'enable $all; trace $all; continue; quit resume' \
 	"$TMP/functions" > "$TMP/out" 2>&1 &
-sleep 0.5
-kill -INT $!
-wait $!
+prexpid=$!
+recorded() { "$tnfdump" "$TMP/t" 2> /dev/null | grep -q 'nothing: 0x8'; }
+wait_for 30 recorded || fail "no event: $(cat "$TMP/out")"
+kill -INT $prexpid
+wait $prexpid
 
 # says TEXT: what the probe's line ends with
 says() {

@@ -24,16 +24,22 @@ in_order() {
 	END { if (bad || k != want) { print k " events of " want ", bad " bad + 0; exit 1 } }' "$1"
 }
 
-traced "$TMP/a.tnf" 4096 800 1000
-timeout 60 "$tnfdump" --follow "$target" >"$TMP/a.txt" 2>"$TMP/err" ||
-	fail "--follow PID: $(cat "$TMP/err")"
+# followed WHAT OUTPUT: the target goes on when its first half has been told.
+followed() {
+	timeout 60 "$tnfdump" --follow "$1" >"$2" 2>"$TMP/err" & follower=$!
+	wait_for 30 grep -q tick "$2" || fail "nothing is told: $(cat "$TMP/err")"
+	: >"$2.go"
+	wait $follower || fail "--follow $1: $(cat "$TMP/err")"
+}
+
+traced "$TMP/a.tnf" 4096 800 1000 "$TMP/a.txt.go"
+followed "$target" "$TMP/a.txt"
 in_order "$TMP/a.txt" 800 || fail "--follow PID"
 wait "$prexpid"
 
-traced "$TMP/b.tnf" 4096 800 1000
+traced "$TMP/b.tnf" 4096 800 1000 "$TMP/b.txt.go"
 wait_for 10 test -s "$TMP/b.tnf" || fail "no file"
-timeout 60 "$tnfdump" --follow "$TMP/b.tnf" >"$TMP/b.txt" 2>"$TMP/err" ||
-	fail "--follow FILE: $(cat "$TMP/err")"
+followed "$TMP/b.tnf" "$TMP/b.txt"
 in_order "$TMP/b.txt" 800 || fail "--follow FILE"
 wait "$prexpid"
 

@@ -44,11 +44,16 @@ ours "$STICKY/hard"
 
 # A file that others have made ready, and keep open.
 as sh -c 'umask 0; : > "$1"' sh "$STICKY/ready"
-as sh -c 'exec 3<"$1"; sleep 3; wc -c <&3' sh "$STICKY/ready" > "$TMP/seen" &
-sleep 0.2
+mkfifo "$TMP/traced"
+as sh -c 'exec 3<"$1"; echo open; read -r word; wc -c <&3' sh "$STICKY/ready" \
+	< "$TMP/traced" > "$TMP/seen" &
+exec 4> "$TMP/traced"
+wait_for 10 grep -q open "$TMP/seen" || wrong "the reader does not start"
 trace "$STICKY/ready"
+echo >&4
+exec 4>&-
 wait $!
-[ "$(cat "$TMP/seen")" -eq 0 ] || wrong "a file that was ready: others read the trace"
+[ "$(tail -n 1 "$TMP/seen")" = 0 ] || wrong "a file that was ready: others read the trace"
 ours "$STICKY/ready"
 
 as mkfifo "$STICKY/fifo"
