@@ -3,8 +3,8 @@
  *
  * It is made under a name that nobody can know before, and renamed: what is
  * there under the name, a link to somewhere included, is replaced and never
- * followed or written.  Its blocks are reserved, so that a full file system is
- * our error message and not the target's SIGBUS.
+ * followed or written; but not a device.  Its blocks are reserved, so that a
+ * full file system is our error message and not the target's SIGBUS.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -181,6 +181,24 @@ create(tnfctl_handle_t *h, const struct place *p, unsigned int bytes)
 	return error;
 }
 
+/* /dev/null means the device, /dev/stdout what it links to: neither is to be
+   replaced by a file. */
+static tnfctl_errcode_t
+may_replace(const struct place *p)
+{
+	struct stat dev, dir, st;
+
+	if (stat("/dev", &dev) == 0 && fstat(p->dir, &dir) == 0 &&
+	    dev.st_dev == dir.st_dev && dev.st_ino == dir.st_ino)
+		return fail(TNFCTL_ERR_BADARG, "%s: /dev is for devices: "
+		    "choose another directory", p->path);
+	if (fstatat(p->dir, p->base, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+		return fail(TNFCTL_ERR_BADARG, "%s: is a device: "
+		    "choose another name", p->path);
+	return TNFCTL_ERR_NONE;
+}
+
 static bool
 tell(tnfctl_handle_t *h, const char *path, uint64_t bytes)
 {
@@ -201,6 +219,8 @@ create_and_tell(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 	tnfctl_errcode_t err = same_directory(h, p);
 	int error;
 
+	if (err == TNFCTL_ERR_NONE)
+		err = may_replace(p);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	if ((error = create(h, p, bytes)) != 0)

@@ -38,6 +38,15 @@ what="file that is a directory"
 mkdir dir
 refused 'Is a directory' 'another' "$TMP/dir"
 
+what="device"
+refused '/dev is for devices' 'another' /dev/null
+refused '/dev is for devices' 'another' /dev/stdout
+[ -c /dev/null ] && [ -L /dev/stdout ] || wrong "a device is gone"
+if is_root && mknod zero c 1 5 2>/dev/null; then
+	refused 'is a device' 'another' "$TMP/zero"
+	[ -c zero ] || wrong "a device is gone"
+fi
+
 what="limit of prex on the size of files"
 ( ulimit -f 100; refused 'File too large' 'ulimit -f' "$TMP/f"; exit $bad ) || bad=1
 
