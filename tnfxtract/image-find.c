@@ -104,6 +104,8 @@ search_part(const struct image *im, const struct image_part *part,
 		got = pread(im->fd, buf, want, (off_t)(part->offset + at));
 		if (got < 0 && errno == EINTR)
 			continue;
+		if (got == 0)
+			break;		/* the file ends before the segment */
 		if (got < (ssize_t)BLOCK) {
 			at += BLOCK;
 			continue;
