@@ -141,6 +141,21 @@ fill_state(struct kp *kp)
 	kp_symbols_find(s);
 }
 
+/* Removes all pins; what was asked for stays known to this session. */
+static void
+forget(struct kp *kp)
+{
+	if (!kp->foreign) {
+		free(kp->kept);
+		kp->kept = NULL;
+		kp->kepts = 0;
+		kp_filter_list(kp, &kp->kept, &kp->kepts);
+	}
+	kp_state_close(kp);
+	kp_pins_remove(KP_DIR);
+	kp->foreign = false;
+}
+
 KP_EXPORT int
 kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 {
@@ -167,27 +182,12 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 		return r;
 	fill_state(kp);
 	if ((r = kp_load(kp, size)) < 0 || (r = fill_buffer(kp, size)) < 0) {
-		kp_forget(kp);
+		forget(kp);
 		return r;
 	}
 	kp->state->buffer_size = size;
 	*ret_size = size;
 	return 0;
-}
-
-/* Removes all pins; what was asked for stays known to this session. */
-void
-kp_forget(struct kp *kp)
-{
-	if (!kp->foreign) {
-		free(kp->kept);
-		kp->kept = NULL;
-		kp->kepts = 0;
-		kp_filter_list(kp, &kp->kept, &kp->kepts);
-	}
-	kp_state_close(kp);
-	kp_pins_remove(KP_DIR);
-	kp->foreign = false;
 }
 
 static int
@@ -209,14 +209,14 @@ kp_buffer_dealloc(struct kp *kp)
 	int r;
 
 	if (!kp->foreign && kp->state->buffer_size == 0) {
-		kp_forget(kp);	/* filter, settings: no trace of us stays */
+		forget(kp);	/* filter, settings: no trace of us stays */
 		return kp_fail(kp, -ENOENT, "buffer: there is none");
 	}
 	if (!kp->foreign && kp->state->tracing)
 		return kp_fail(kp, -EBUSY, "buffer: tracing is on: switch it off first");
 	if ((r = readers(kp)) < 0)
 		return r;
-	kp_forget(kp);
+	forget(kp);
 	return 0;
 }
 

@@ -16,7 +16,6 @@ enum kp_fidelity {
 };
 
 #define KP_MEMBERS_MAX	5
-#define KP_NEEDS_MAX	14
 
 struct kp_member {
 	const char *type;

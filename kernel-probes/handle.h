@@ -65,9 +65,6 @@ int kp_state_usable(struct kp *);	/* -EPROTO: of another version */
 int kp_hooks_find(struct kp *);	/* reads the BTF once: some 25 ms */
 uint64_t kp_needs(const struct kp *, const struct kp_row *);
 
-/* buffer.c */
-void kp_forget(struct kp *);
-
 /* load.c */
 int kp_load(struct kp *, size_t size);
 

@@ -14,7 +14,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define KP_BUFFER_DEFAULT	(384u << 10)
 #define KP_BUFFER_MIN		(128u << 10)
 #define KP_BUFFER_MAX		(1024u << 20)
 
