@@ -84,7 +84,7 @@ static const struct {
 	{ "1.5ms == 1500us", 2, true }, { "1h == 60min", 2, true },
 	{ "1e3 == 1000", 2, true }, { "2m == 120s", 2, true },
 	{ "'a\\x62\\n' == \"ab\\n\"", 2, true }, { "'a' < 'b'", 2, true },
-	{ "'ab' > 'a'", 2, true }, { "'it''s' == 'x'", 9, false },
+	{ "'ab' > 'a'", 2, true },
 	{ "'a/b' =~ /^a\\/b$/", 2, true }, { "'x' =~ 'x|y'", 2, true },
 	{ "'aab12' =~ /^[a-c]+(b+)?[0-9]{2}$/", 2, true },
 	{ "'a]b' =~ /^a[]x]b$/", 2, true }, { "'a{' =~ /a\\{/", 2, true },
@@ -118,6 +118,7 @@ static const struct {
 	{ "a =~ /x+++++++++++++++++++++++++++++++/", 5, "too large" },
 	{ "a =~ /((((((((((((((x+)+)+)+)+)+)+)+)+)+)+)+)+)+/", 5, "too large" },
 	{ "pid in ('a')", 4, "text" }, { "1 +", 3, "expected at the end" },
+	{ "'it''s' == 'x'", 4, "operator expected" },
 };
 
 static void
@@ -139,8 +140,6 @@ START_TEST(holds)
 	struct tnf_event ev;
 	struct expr *e;
 
-	if (cases[_i].probe >= FAKE_PROBES)
-		return;
 	set_values();
 	fake_event(&ev, cases[_i].probe);
 	e = expr_new(cases[_i].text, &fake_source, &error);

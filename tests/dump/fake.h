@@ -9,7 +9,6 @@
 #include "tnfdump/expr.h"
 
 #define FAKE_PROBES 4
-#define FAKE_MEMBERS 5
 
 /* Fills an event of the probe with this number; values come from fake_set. */
 void fake_event(struct tnf_event *, unsigned probe);

@@ -63,17 +63,6 @@ selfctl_enable(const char *name)
 }
 
 int
-selfctl_disable(const char *name)
-{
-	struct tnf_probe_control *p;
-	int n = 0;
-
-	EACH(p, name)
-		p->test = 0;
-	return n;
-}
-
-int
 selfctl_trace(const char *name, int traced)
 {
 	struct tnf_probe_control *p;

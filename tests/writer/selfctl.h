@@ -9,10 +9,9 @@
 /* Creates the trace file, zero-filled, and names it to libtnfprobe. */
 void selfctl_file(const char *path, unsigned kbytes);
 
-/* Switches on (or off) the probes of this program whose name matches; NULL:
-   all.  Returns how many. */
+/* Switches on the probes of this program whose name matches; NULL: all.
+   Returns how many. */
 int selfctl_enable(const char *name);
-int selfctl_disable(const char *name);
 int selfctl_trace(const char *name, int traced);
 int selfctl_connect(const char *name, const tnf_probe_func_t *chain);
 
