@@ -89,7 +89,8 @@ origin_clock(struct dump *d, const struct tnf_file *f, int64_t *ret)
 	return o->has_clock;
 }
 
-const char *
+/* A kernel address: function, and how far in. */
+static const char *
 origin_symbol(struct dump *d, const struct tnf_file *f, uint64_t addr,
     uint64_t *offset)
 {

@@ -16,10 +16,8 @@
 const char *origin_comm(struct dump *, const struct tnf_event *);
 /* What to add to the times of a file to get ns since 1970. */
 bool origin_clock(struct dump *, const struct tnf_file *, int64_t *ret);
-/* A kernel address: function, and how far in. */
-const char *origin_symbol(struct dump *, const struct tnf_file *, uint64_t addr,
-    uint64_t *offset);
-/* The same, or a function or mapped object of the event's process. */
+/* A kernel address, or one of the event's process: the function or mapped object,
+   and how far in. */
 const char *origin_place(struct dump *, const struct tnf_event *, uint64_t addr,
     uint64_t *offset);
 /* "host", "release", "machine", "cpus"... */

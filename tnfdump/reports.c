@@ -1,18 +1,11 @@
 /*
- * reports.c - options of the reports, and of where output goes.
+ * reports.c - options of the reports.
  */
 #include "tnfdump/options.h"
 #include "tnfdump/pairs.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/reports.h"
 #include "tnfdump/stats.h"
-
-int
-output_set(struct dump *d, const char *path)
-{
-	d->path = path;
-	return 0;
-}
 
 int
 stats_set(struct dump *d, const char *list)

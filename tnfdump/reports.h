@@ -1,12 +1,11 @@
 /*
- * reports.h - options of the reports, and of where output goes.
+ * reports.h - options of the reports.
  */
 #ifndef TNFDUMP_REPORTS_H
 #define TNFDUMP_REPORTS_H
 
 #include "tnfdump/tnfdump.h"
 
-int output_set(struct dump *, const char *path);
 int stats_set(struct dump *, const char *list);
 int histogram_set(struct dump *, const char *);
 int states_set(struct dump *, const char *);

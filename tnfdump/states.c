@@ -5,16 +5,12 @@
 #include <string.h>
 
 #include "tnfdump/perprobe.h"
+#include "tnfdump/pretty-names.h"
 #include "tnfdump/states.h"
 
 #define BUCKETS	(1u << 12)
 #define USER	0u
 #define SYSTEM	1u
-
-static const char *const names[STATES_COUNT] = {
-	"USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK",
-	"SLEEP", "WAIT_CPU", "STOPPED",
-};
 
 enum what { W_UNKNOWN, W_NONE, W_STATE, W_EXIT, W_SYSTEM, W_USER };
 
@@ -47,7 +43,9 @@ struct states {
 const char *
 state_name(unsigned state)
 {
-	return state < STATES_COUNT ? names[state] : "?";
+	const char *name = pretty_kind_name(PRETTY_MICROSTATE, state);
+
+	return name != NULL ? name : "?";
 }
 
 struct states *

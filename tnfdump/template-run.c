@@ -396,7 +396,7 @@ end(struct dump *d)
 	return 0;
 }
 
-const struct output template_output = {
+static const struct output template_output = {
 	"template", "by a template file (-t)", begin, event, end, false, false
 };
 

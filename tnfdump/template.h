@@ -67,8 +67,7 @@ bool template_format_known(char letter);
 void template_value(struct dump *, const struct tnf_event *, struct out *,
     const struct val *, char letter, int width);
 
-/* template-run.c: option and output. */
+/* template-run.c: the option. */
 int  template_set(struct dump *, const char *path);
-extern const struct output template_output;
 
 #endif
