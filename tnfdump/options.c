@@ -58,9 +58,16 @@ set_to(struct dump *d, const char *arg)
 	if (o == NULL && timespec_parse(arg, &time) == NULL)
 		return until_set(d, arg);	/* --from ... --to ... */
 	if (o == NULL)
-		return options_wrong("to", "no format \"%s\", and no time: "
+		return options_wrong("to", "%s: neither a format nor a time: "
 		    "see %s --help", arg, NAME);
 	d->output = o;
+	return 0;
+}
+
+static int
+set_path(struct dump *d, const char *arg)
+{
+	d->path = arg;
 	return 0;
 }
 
@@ -97,7 +104,7 @@ const struct option_row option_rows[] = {
 	{ "info", 0, "[=json]", "the files in figures instead of events",
 	  info_set },
 	{ "output", 'o', "PATH", "write there instead of standard output",
-	  output_set },
+	  set_path },
 	{ "template", 't', "FILE", "by a report template, tnffmt(5)",
 	  template_set },
 	{ "stats", 0, "[=LIST]", "counts and durations, by expressions",
@@ -243,8 +250,8 @@ wrong(int c, const char *word)
 		fprintf(stderr, NAME ": %s: needs an argument: see %s --help\n",
 		    word, NAME);
 	else if (word[0] == '-' && word[1] == '-')
-		fprintf(stderr, NAME ": %s: no such option, or not clear which:"
-		    " see %s --help\n", word, NAME);
+		fprintf(stderr, NAME ": %s: unknown or ambiguous option: "
+		    "see %s --help\n", word, NAME);
 	else
 		old_usage();
 	exit(STATUS_USAGE);
@@ -267,7 +274,7 @@ options_parse(struct dump *d, int argc, char **argv)
 	}
 	free(longs);
 	if (d->follow != NULL && optind < argc) {
-		options_wrong("follow", "%s: follows one thing only", argv[optind]);
+		options_wrong("follow", "%s: only one file can be followed", argv[optind]);
 		exit(STATUS_USAGE);
 	}
 	if (optind == argc && d->follow == NULL)

@@ -81,7 +81,7 @@ refuses 'matches "nosuch"' --key nosuch
 refuses 'time expected' --from yesterday
 refuses 'time of day' --from 03:12:20
 refuses 'duration' --last x
-refuses 'no time' --to nosuch
+refuses 'nor a time' --to nosuch
 refuses 'names of processes' -p cat
 refuses 'name expected' --probe a,
 refuses 'first write' -r --cpu 1

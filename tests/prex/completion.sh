@@ -22,13 +22,29 @@ table() {
 	case $1 in
 	prex) sed -n 's/^	{ "\([a-z-]*\)", [a-z_]*argument.*/--\1/p' \
 		"$TNF_SOURCE/prex/option.c" ;;
+	tnfdump) sed -n 's/^	{ "\([a-z-]*\)", \(0\|'"'.'"'\), .*/--\1/p' \
+		"$TNF_SOURCE/tnfdump/options.c" ;;
 	tnfxtract) sed -n 's/^		{ "\([a-z-]*\)", [a-z_]*argument.*/--\1/p' \
 		"$TNF_SOURCE/tnfxtract/tnfxtract.c" ;;
 	esac
 }
 
+# refuses PROGRAM OPTION: does not know it.  tnfdump needs files to get so far.
+refuses() {
+	local files=
+	[ "$1" != tnfdump ] || files="$TMP/none $TMP/none"
+	# shellcheck disable=SC2086
+	"$1" "$2" $files 2>&1 < /dev/null |
+		grep -qE -e "(unrecognized|invalid) option.*${2#-}" \
+			-e "^tnfdump: $2: unknown" -e '^Usage: tnfdump \[-r\]'
+}
+
+scratch
 bad=0
 for program in prex tnfdump tnfxtract; do
+	for o in --nonsense -Q; do
+		refuses $program $o || fail "$program: takes $o, or says so in other words"
+	done
 	options=$(complete_line $program -)
 	[ "$(echo "$options" | wc -l)" -ge 5 ] || fail "$program: only $options"
 	for o in --help --version $(table $program); do
@@ -36,8 +52,7 @@ for program in prex tnfdump tnfxtract; do
 			{ echo "$program: $o is not completed"; bad=1; }
 	done
 	for o in $options; do
-		$program "$o" 2>&1 < /dev/null |
-			grep -qE -e "(unrecognized|invalid) option.*${o#-}" &&
+		refuses $program "$o" &&
 			{ echo "$program does not take $o"; bad=1; }
 	done
 done
