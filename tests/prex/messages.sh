@@ -7,7 +7,7 @@
 scratch
 prex=$(realpath "$1") pty=$(realpath "$2")
 here=$TNF_SOURCE/tests/prex
-export HOME="$TMP/home" PREX_FAKE="$here/kernel.table" TMPDIR=/tmp TERM=dumb
+export HOME="$TMP/home" PREX_FAKE="$here/kernel.table" TMPDIR=/nowhere TERM=dumb
 mkdir "$HOME"
 ln -s "$prex" "$TMP/prex"
 cp "$here"/*.table "$TMP"

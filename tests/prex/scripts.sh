@@ -7,7 +7,7 @@
 scratch
 prex=$(realpath "$1") pty=$(realpath "$2") update=${3:-}
 here=$TNF_SOURCE/tests/prex
-export HOME="$TMP/home" PREX_FAKE="$here/kernel.table" TMPDIR=/tmp
+export HOME="$TMP/home" PREX_FAKE="$here/kernel.table" TMPDIR=/nowhere
 unset XDG_STATE_HOME
 mkdir "$HOME"
 ln -s "$prex" "$TMP/prex"

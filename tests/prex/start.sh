@@ -6,7 +6,7 @@
 scratch
 prex=$(realpath "$1") pty=$(realpath "$2")
 here=$TNF_SOURCE/tests/prex
-export HOME="$TMP/home" PREX_FAKE="$here/kernel.table" TMPDIR=/tmp
+export HOME="$TMP/home" PREX_FAKE="$here/kernel.table" TMPDIR=/nowhere
 mkdir "$HOME" "$TMP/cwd" "$TMP/work"
 ln -s "$prex" "$TMP/prex"
 cp "$here"/*.table "$TMP/work"
@@ -56,7 +56,7 @@ prex --help | grep -q -e '-f <file>' || fail "--help"
 prex --version | grep -q '^prex [0-9]' || fail "--version"
 is "the target's options are its own" 0 -c 'list tracefile' parser.table \
 	-o x --help <<'E'
-Current trace file is: /tmp/trace-4711
+Current trace file is: /nowhere/trace-4711
 E
 is "--" 0 -c 'list tracefile' -o y -o x -- parser.table <<'E'
 Current trace file is: x

@@ -11,7 +11,8 @@ export HOME="$TMP/home" XDG_STATE_HOME="$TMP/state" PS1='sh$ '
 export PREX_FAKE=kernel.table TERM=xterm
 # libedit does not free what Ctrl-R searched for.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
-unset TMPDIR ENV EDITRC
+export TMPDIR=/nowhere	# no trace file by chance
+unset ENV EDITRC
 mkdir "$HOME" "$TMP/desk"
 cp "$tables"/*.table "$TMP/desk"
 ln -s "$prex" "$TMP/desk/prex"
