@@ -114,13 +114,22 @@ fill_array(struct tnf_file *f, struct type *t)
 	bad(t, "the type of an array's elements cannot be read");
 }
 
-/* What events and plain records show: the slots behind tag or time_delta. */
+/* Can its records be events?  Old kernels' probes have no tnf_tag_arg. */
+static bool
+is_event_type(const struct type *t)
+{
+	return t->meta == META_PROBE || (t->n_slots > 0 &&
+	    type_has(type_of_pub(t->slots[0].type), PROP(TAG_ARG)));
+}
+
+/* What is shown: of events the slots behind time_delta, of other records those
+   behind the tag. */
 static void
 fill_members(struct type *t)
 {
 	unsigned i, first = 1;
 
-	for (i = 1; i < t->n_slots; i++)
+	for (i = 1; i < t->n_slots && is_event_type(t); i++)
 		if (strcmp(t->slots[i].name, "time_delta") == 0) {
 			t->delta = t->slots[i].offset;
 			first = i + 1;

@@ -17,8 +17,9 @@ open_file(struct dump *d, const char *path)
 	int fd;
 
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
-		dump_error(d, "cannot open %s%s", path, path[0] == '-' ?
-		    ": options come before the files" : "");
+		dump_error(d, "cannot open %s", path);
+		if (path[0] == '-' && path[1] != '\0')
+			dump_note(d, "options come before the files");
 		return -1;
 	}
 	if (fstat(fd, &st) != 0)

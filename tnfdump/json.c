@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tnfdump/json.h"
+#include "tnfdump/nest.h"
 
 /* Bytes of the UTF-8 sequence at s (1..4), or 0: not valid. */
 static size_t
@@ -160,11 +161,6 @@ json_real(struct out *o, double d)
 		out_double(o, d);
 }
 
-/* Records may refer to each other in circles, and by many ways. */
-struct nest {
-	unsigned depth, items;
-};
-
 static void value(struct out *, const struct tnf_file *, const struct tnf_value *,
     struct nest *);
 
@@ -176,9 +172,7 @@ record(struct out *o, const struct tnf_file *f, const struct tnf_value *v,
 
 	out_lit(o, "{\"$type\":");
 	json_name(o, v->u.r.type->name);
-	for (unsigned i = 0; in->items < JSON_ITEMS_MAX &&
-	    tnf_value_item(f, v, i, &item); i++) {
-		in->items++;
+	for (unsigned i = 0; nest_item(in, f, v, i, &item); i++) {
 		out_char(o, ',');
 		json_name(o, v->u.r.type->members[i].name);
 		out_char(o, ':');
@@ -194,9 +188,7 @@ array(struct out *o, const struct tnf_file *f, const struct tnf_value *v,
 	struct tnf_value item;
 
 	out_char(o, '[');
-	for (unsigned i = 0; in->items < JSON_ITEMS_MAX &&
-	    tnf_value_item(f, v, i, &item); i++) {
-		in->items++;
+	for (unsigned i = 0; nest_item(in, f, v, i, &item); i++) {
 		if (i > 0)
 			out_char(o, ',');
 		value(o, f, &item, in);
@@ -218,11 +210,12 @@ value(struct out *o, const struct tnf_file *f, const struct tnf_value *v,
 {
 	char c;
 
-	if (v->null || in->depth > JSON_DEPTH_MAX) {
+	bool holds = !v->null && (v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY);
+
+	if (v->null || (holds && !nest_enter(in, v))) {
 		out_lit(o, "null");
 		return;
 	}
-	in->depth++;
 	switch (v->kind) {
 	case TNF_K_CHAR:
 		c = (char)v->u.i;
@@ -252,13 +245,14 @@ value(struct out *o, const struct tnf_file *f, const struct tnf_value *v,
 	default:
 		json_cstring(o, v->type->name);
 	}
-	in->depth--;
+	if (holds)
+		nest_leave(in);
 }
 
 void
 json_value(struct out *o, const struct tnf_file *f, const struct tnf_value *v)
 {
-	struct nest in = { 0, 0 };
+	struct nest in = { 0 };
 
 	value(o, f, v, &in);
 }

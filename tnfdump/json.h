@@ -4,7 +4,8 @@
  * Every type survives: integers are written in full, opaque ones as strings
  * ("0x1f"), floating point so that it reads back equal, NaN and infinities as
  * strings.  A string that is not valid UTF-8 becomes {"$bytes":"<hex>"}.
- * Records are objects with their type under "$type".
+ * Records are objects with their type under "$type"; one that leads into
+ * itself is null there.
  */
 #ifndef TNFDUMP_JSON_H
 #define TNFDUMP_JSON_H
@@ -12,9 +13,6 @@
 #include <tnf/stream.h>
 
 #include "tnfdump/out.h"
-
-#define JSON_DEPTH_MAX	32	/* records within records; deeper ones are null */
-#define JSON_ITEMS_MAX	65536	/* of a value, with all that is in it */
 
 void json_string(struct out *, const char *, size_t);
 void json_cstring(struct out *, const char *);	/* NULL: null */

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 
+#include "tnfdump/nest.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pretty-names.h"
 #include "tnfdump/pretty.h"
@@ -10,8 +11,6 @@
 #include "tnfdump/units.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
-#define DEPTH_MAX	16	/* records in records */
-#define MEMBERS_MAX	4096	/* of a value, with all that is in it */
 #define ELEMENTS_MAX	64	/* of an array */
 
 /* buf(9S): what an I/O request is. */
@@ -19,10 +18,6 @@ static const struct { uint32_t bit; const char *name; } bioflags[] = {
 	{ 0x1, "BUSY" }, { 0x2, "DONE" }, { 0x4, "ERROR" }, { 0x10, "PAGEIO" },
 	{ 0x20, "PHYS" }, { 0x40, "READ" }, { 0x80, "WANTED" },
 	{ 0x100, "WRITE" }, { 0x400, "ASYNC" },
-};
-
-struct nest {
-	unsigned depth, members;
 };
 
 int
@@ -166,15 +161,6 @@ put_scalar(struct dump *d, const struct tnf_event *ev,
 static void put_at(struct dump *, const struct tnf_event *,
     const struct tnf_value *, const char *name, struct nest *);
 
-/* Member or element i, unless the value has grown out of hand. */
-static bool
-item(const struct tnf_event *ev, const struct tnf_value *r, unsigned i,
-    struct nest *in, struct tnf_value *v)
-{
-	return in->depth <= DEPTH_MAX && in->members++ < MEMBERS_MAX &&
-	    tnf_value_item(ev->file, r, i, v);
-}
-
 static void
 put_record(struct dump *d, const struct tnf_event *ev,
     const struct tnf_value *r, struct nest *in)
@@ -185,15 +171,16 @@ put_record(struct dump *d, const struct tnf_event *ev,
 
 	out_lit(&d->out, "{ type: ");
 	print_chars(d, r->u.r.type->name, strlen(r->u.r.type->name));
-	in->depth++;
-	for (i = 0; item(ev, r, i, in, &v); i++) {
-		name = r->u.r.type->members[i].name;
-		out_char(&d->out, ' ');
-		print_chars(d, name, strlen(name));
-		out_lit(&d->out, ": ");
-		put_at(d, ev, &v, name, in);
+	if (nest_enter(in, r)) {
+		for (i = 0; nest_item(in, ev->file, r, i, &v); i++) {
+			name = r->u.r.type->members[i].name;
+			out_char(&d->out, ' ');
+			print_chars(d, name, strlen(name));
+			out_lit(&d->out, ": ");
+			put_at(d, ev, &v, name, in);
+		}
+		nest_leave(in);
 	}
-	in->depth--;
 	out_lit(&d->out, " }");
 }
 
@@ -206,8 +193,7 @@ put_array(struct dump *d, const struct tnf_event *ev,
 	unsigned i;
 
 	out_char(&d->out, '[');
-	in->depth++;
-	for (i = 0; item(ev, r, i, in, &v); i++) {
+	for (i = 0; nest_item(in, ev->file, r, i, &v); i++) {
 		if (pretty_kind(v.type, NULL) == PRETTY_SYMBOL && bits(&v) == 0)
 			break;
 		if (i > 0)
@@ -218,7 +204,6 @@ put_array(struct dump *d, const struct tnf_event *ev,
 		}
 		put_at(d, ev, &v, NULL, in);
 	}
-	in->depth--;
 	out_char(&d->out, ']');
 }
 
@@ -230,8 +215,11 @@ put_at(struct dump *d, const struct tnf_event *ev, const struct tnf_value *v,
 		print_value(d, ev->file, v);
 	else if (v->kind == TNF_K_STRUCT)
 		put_record(d, ev, v, in);
-	else if (v->kind == TNF_K_ARRAY)
+	else if (v->kind == TNF_K_ARRAY && nest_enter(in, v)) {
 		put_array(d, ev, v, in);
+		nest_leave(in);
+	} else if (v->kind == TNF_K_ARRAY)
+		out_lit(&d->out, "[]");
 	else
 		put_scalar(d, ev, v, name);
 }
@@ -240,7 +228,9 @@ void
 pretty_value(struct dump *d, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
-	struct nest in = { 0, 0 };
+	struct nest in = { 0 };
 
 	put_at(d, ev, v, name, &in);
+	if (in.cut)
+		print_cut(d, ev->file);
 }

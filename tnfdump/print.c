@@ -3,16 +3,8 @@
  */
 #include <stdio.h>
 
+#include "tnfdump/nest.h"
 #include "tnfdump/print.h"
-
-/* Records in records; a file could make them a circle, and each of many
-   members lead into it. */
-#define DEPTH_MAX	16
-#define MEMBERS_MAX	4096	/* of a value, with all that is in it */
-
-struct nest {
-	unsigned depth, members;
-};
 
 /* Bytes of the UTF-8 character at 's' that a terminal may get; 0: none. */
 static size_t
@@ -195,16 +187,15 @@ print_record(struct dump *d, const struct tnf_file *f,
 
 	out_lit(&d->out, "{ type: ");
 	print_name(d, r->u.r.type->name);
-	in->depth++;
-	for (i = 0; in->depth <= DEPTH_MAX && in->members < MEMBERS_MAX &&
-	    tnf_value_item(f, r, i, &v); i++) {
-		in->members++;
-		out_char(&d->out, ' ');
-		print_name(d, r->u.r.type->members[i].name);
-		out_lit(&d->out, ": ");
-		print_at(d, f, &v, in);
+	if (nest_enter(in, r)) {
+		for (i = 0; nest_item(in, f, r, i, &v); i++) {
+			out_char(&d->out, ' ');
+			print_name(d, r->u.r.type->members[i].name);
+			out_lit(&d->out, ": ");
+			print_at(d, f, &v, in);
+		}
+		nest_leave(in);
 	}
-	in->depth--;
 	out_lit(&d->out, " }");
 }
 
@@ -238,9 +229,21 @@ print_at(struct dump *d, const struct tnf_file *f, const struct tnf_value *v,
 }
 
 void
+print_cut(struct dump *d, const struct tnf_file *f)
+{
+	if (!d->cut)
+		dump_error(d, "%s: a record leads into itself, or into more than "
+		    "%u others: not all of it is shown", tnf_file_name(f),
+		    NEST_ITEMS_MAX);
+	d->cut = true;
+}
+
+void
 print_value(struct dump *d, const struct tnf_file *f, const struct tnf_value *v)
 {
-	struct nest in = { 0, 0 };
+	struct nest in = { 0 };
 
 	print_at(d, f, v, &in);
+	if (in.cut)
+		print_cut(d, f);
 }

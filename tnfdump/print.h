@@ -18,6 +18,8 @@ void print_float(struct out *, double);
 void print_null(struct out *);
 /* An integer, float or character; unsigned ones in hexadecimal with -x. */
 void print_scalar(struct dump *, const struct tnf_value *);
+/* Says, once, that a value was not shown whole (nest.h). */
+void print_cut(struct dump *, const struct tnf_file *);
 /* Any member of an event; records in braces. */
 void print_value(struct dump *, const struct tnf_file *,
     const struct tnf_value *);

@@ -39,6 +39,7 @@ struct dump {
 
 	struct out out;			/* standard output */
 	bool	 escape;		/* it is a terminal: no raw bytes */
+	bool	 cut;			/* a value was; it has been said */
 	int	 status;		/* of exit */
 
 	/* The way of the events: stream, filters, output. */

@@ -60,6 +60,27 @@ circle(struct mk *m)
 	return at != 0 && mk_event(m, &thread, p, 2000, (int64_t)at);
 }
 
+/* A list longer than a page is wide, and a record that an event is not. */
+static bool
+list(struct mk *m)
+{
+	unsigned p, q, i;
+	uint32_t at = 0;
+
+	mk_record_type(m, "node", "next:node v:tnf_int32");
+	mk_record_type(m, "span", "a:tnf_int32 time_delta:tnf_uint32 b:tnf_int32");
+	p = mk_probe(m, "list_of", "keys a;file f.c;line 1;", "n:node");
+	q = mk_probe(m, "span_of", "keys a;file f.c;line 2;", "s:span");
+	if (!mk_event(m, &thread, p, 1000, (int64_t)0))
+		return false;
+	for (i = 0; i < 20; i++)
+		at = mk_record(m, &thread, "node", (int64_t)at, (int64_t)i);
+	if (at == 0 || !mk_event(m, &thread, p, 2000, (int64_t)at))
+		return false;
+	at = mk_record(m, &thread, "span", (int64_t)1, (int64_t)2, (int64_t)3);
+	return at != 0 && mk_event(m, &thread, q, 3000, (int64_t)at);
+}
+
 /* An array of arrays of its own type, all of them itself. */
 static bool
 array(struct mk *m)
@@ -117,7 +138,7 @@ static const struct {
 	const char *name;
 	bool	  (*make)(struct mk *);
 } kinds[] = {
-	{ "line", line }, { "names", names }, { "circle", circle },
+	{ "line", line }, { "names", names }, { "circle", circle }, { "list", list },
 	{ "array", array }, { "strings", strings }, { "times", times },
 };
 

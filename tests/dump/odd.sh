@@ -17,7 +17,7 @@ answers() {
 	[ "$(wc -c < out)" -lt 4000000 ] || fail "$2: $1: $(wc -c < out) bytes"
 }
 
-for kind in line names circle array strings times; do
+for kind in line names circle list array strings times; do
 	"$odd" $kind $kind || fail "odd $kind"
 	while read -r options; do
 		answers "$options" $kind
@@ -47,6 +47,13 @@ for kind in line names circle array strings times; do
 -t /dev/null
 M
 done
+
+# All of a list; what leads into itself is told, once, and the end of it.
+[ "$("$tnfdump" list | grep -o 'v: [0-9]*' | wc -l)" -eq 20 ] || fail "list: not all of it"
+"$tnfdump" list | grep -q 's: { type: span a: 1 time_delta: 2 b: 3 }' || fail "span: not all of it"
+"$tnfdump" circle > out 2> err && fail "circle: exit status 0"
+[ "$(grep -c 'leads into itself' err)" -eq 1 ] && [ "$(wc -l < err)" -eq 1 ] ||
+	fail "circle: $(cat err)"
 
 # What the reader of another format has to cope with.
 if command -v python3 > /dev/null; then
