@@ -15,7 +15,7 @@ main(int argc, char **argv)
 
 	for (i = 1; rc == 0 && i < (unsigned)argc; i++)
 		if ((rc = tnf_stream_add(s, argv[i], NULL)) != 0)
-			fprintf(stderr, "%s: %s\n", argv[i], tnf_error_message(abs(rc)));
+			fprintf(stderr, "%s: %s\n", argv[i], tnf_error_message(rc));
 	if (rc != 0)
 		return 1;
 	n_probes = tnf_stream_probes(s);
@@ -23,6 +23,8 @@ main(int argc, char **argv)
 		return 1;
 	while ((rc = tnf_stream_next(s, &ev)) == 1)
 		n[ev.probe->id]++;
+	if (rc < 0)
+		fprintf(stderr, "read-trace: %s\n", tnf_error_message(-rc));
 	for (i = 0; i < n_probes; i++)
 		printf("%8lu %s\n", n[i], tnf_stream_probe(s, i)->name);
 	free(n);
