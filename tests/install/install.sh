@@ -17,6 +17,7 @@ done
 
 pcdir=$(find "$PREFIX" -type d -name pkgconfig | tr '\n' ':')
 libdir=$(dirname "$(find "$PREFIX" -name libtnf.so.1)")
+examples=$PREFIX/share/doc/tnf/examples
 export PKG_CONFIG_PATH="$pcdir" PKG_CONFIG_SYSROOT_DIR="$DEST"
 
 # build NAME PACKAGE FLAGS...: compiles an example against PACKAGE.
@@ -25,7 +26,7 @@ build() {
 	flags=$(pkg-config --cflags "$package") && libs=$(pkg-config "$@" --libs "$package") ||
 		{ bad "pkg-config $package"; return; }
 	mode=; [ $# -eq 0 ] || mode=-Wl,-Bstatic
-	${CC:-cc} -O2 -o "$TMP/$name${mode:+-static}" "$TNF_SOURCE/examples/$name.c" $flags \
+	${CC:-cc} -O2 -o "$TMP/$name${mode:+-static}" "$examples/$name.c" $flags \
 		$mode $libs ${mode:+-Wl,-Bdynamic} >"$TMP/log" 2>&1 || { cat "$TMP/log"; bad "compile $name $*"; }
 }
 build cookie libtnfprobe
@@ -51,7 +52,7 @@ if [ -d "${TNF_GOLDEN:=$TNF_SOURCE/../shared/golden}" ]; then
 fi
 
 # From C++ too, and with nothing linked at all.
-${CC:-cc} -O2 -I"$PREFIX/include" -o "$TMP/bare" "$TNF_SOURCE/examples/cookie.c" &&
+${CC:-cc} -O2 -I"$PREFIX/include" -o "$TMP/bare" "$examples/cookie.c" &&
 	[ "$("$TMP/bare" 4)" = "4 cookies" ] || bad "cookie without the library"
 
 # The installed shell traces the installed way.
