@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include <tnf/probe.h>
@@ -255,6 +256,45 @@ test_state_stays(void)
 	CHECK(victim_end(&v) == 0);
 }
 
+/* Settings are the kernel's; there they are kept until the buffer is freed. */
+static void
+test_settings(void)
+{
+	struct victim v = VICTIM("many", "1");
+	const char *tmp = getenv("TMPDIR");
+	unsigned int n = 99;
+	tnfctl_handle_t *h;
+	char path[300];
+	int lock;
+
+	OK(tnfctl_pid_open(v.pid, &h));
+	CHECK_CODE(tnfctl_setting_get(h, "stack_depth", &n), TNFCTL_ERR_BADARG);
+	CHECK_CODE(tnfctl_setting_set(h, "stack_depth", 5), TNFCTL_ERR_BADARG);
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	CHECK(victim_end(&v) == 0);
+	/* As need_kernel of lib.sh. */
+	snprintf(path, sizeof(path), "%s/tnf-kernel-test.lock", tmp ? tmp : "/tmp");
+	lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (geteuid() != 0 || lock < 0 || flock(lock, LOCK_EX) != 0 ||
+	    access("/sys/fs/bpf/tnf/state", F_OK) == 0 ||
+	    tnfctl_kernel_open(&h) != TNFCTL_ERR_NONE)
+		return;
+	CHECK_CODE(tnfctl_setting_get(h, "nothing", &n), TNFCTL_ERR_BADARG);
+	CHECK(n == 99);
+	OK(tnfctl_setting_get(h, "recover_reason", &n));
+	CHECK(n == 1);
+	OK(tnfctl_setting_set(h, "stack_depth", 5));
+	CHECK_CODE(tnfctl_setting_set(h, "stack_depth", 33), TNFCTL_ERR_BADARG);
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	OK(tnfctl_kernel_open(&h));
+	OK(tnfctl_setting_get(h, "stack_depth", &n));
+	CHECK(n == 5);
+	CHECK_CODE(tnfctl_buffer_dealloc(h), TNFCTL_ERR_NOBUF);
+	CHECK(access("/sys/fs/bpf/tnf/state", F_OK) != 0);
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	close(lock);
+}
+
 static void
 test_texts(void)
 {
@@ -277,5 +317,6 @@ main(void)
 	test_exclusion();
 	test_several();
 	test_state_stays();
+	test_settings();
 	return 0;
 }

@@ -10,17 +10,17 @@
 #include "samples.h"
 
 static struct mk *m;
+static unsigned char *tnf_bytes;
 static TNF *tnf;
 
 static void
 setup(void)
 {
 	size_t n;
-	unsigned char *p;
 
 	m = sample(3);		/* the one least like this host */
-	p = mk_bytes(m, &n);
-	ck_assert_int_eq(tnf_reader_begin((char *)p, n, &tnf), 0);
+	tnf_bytes = mk_bytes(m, &n);
+	ck_assert_int_eq(tnf_reader_begin((char *)tnf_bytes, n, &tnf), 0);
 	tnf_error_last(NULL, NULL);
 }
 
@@ -67,6 +67,11 @@ START_TEST(slots)
 	ck_assert_uint_eq(tnf_get_size(s), 16);
 	ck_assert(tnf_is_struct(d) && !tnf_is_inline(d) && !tnf_is_type(d));
 	ck_assert(tnf_has_slot(d, "i") && !tnf_has_slot(d, "j"));
+	ck_assert(tnf_is_scalar(tnf_get_slot_named(d, "i")) && !tnf_is_scalar(s));
+	ck_assert(memcmp(tnf_get_raw(tnf_get_slot_named(d, "i")),
+	    "\377\377\377\364", 4) == 0);
+	ck_assert(tnf_get_raw(d) == (char *)tnf_bytes + tnf_get_offset(d));
+	ck_assert_str_eq(tnf_type_get_name(tnf_get_element_type(s)), "tnf_char");
 	ck_assert_int_eq(tnf_error_last(NULL, NULL), TNF_ERR_NONE);
 }
 END_TEST
@@ -154,6 +159,8 @@ START_TEST(errors)
 	ck_assert_int_eq(told.code, TNF_ERR_TYPEMISMATCH);
 	ck_assert(tnf_get_next_record(i) == TNF_DATUM_NULL);
 	ck_assert_uint_eq(tnf_get_element_count(d), (unsigned)-1);
+	ck_assert(tnf_get_element_type(d) == TNF_DATUM_NULL);
+	ck_assert_ptr_null(tnf_get_raw(TNF_DATUM_NULL));
 	ck_assert_int_eq(tnf_get_kind(TNF_DATUM_NULL), TNF_K_UNKNOWN);
 	ck_assert_int_eq(told.code, TNF_ERR_BADDATUM);
 	ck_assert_int_eq(tnf_get_kind(~(tnf_datum_t)0), TNF_K_UNKNOWN);
