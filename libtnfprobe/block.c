@@ -9,29 +9,29 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "internal.h"
 
 #define ATTEMPTS	200	/* then the event is lost */
-#define RUN		16	/* blocks that a thread in a hurry takes at once */
-#define RUN_NS		1000	/* in a hurry: fills a block in this time */
+#define RUN_MAX		16	/* blocks that a thread in a hurry takes at once */
+#define RUN_NS		1000	/* in a hurry: comes back in this time for each */
 #define RUN_FILE	2048	/* data blocks that a file must have for that */
 #define HELD_PASSED	8	/* held ones before we ask who lives */
 #define LAPS		0xfffffffeu	/* generations 1 to LAPS */
 #define TAG_WORD	TAG_OF(BLOCK_SIZE + TNF_DIR_BLOCK_HEADER)
 
-/* Before there was a file. */
+/* Before there was a file that is ours for good. */
 static uint64_t early[TNF_LOST_REASONS];
+static bool have_file;
 
 void
 tnf_lost(enum tnf_lost why)
 {
-	char *base = __atomic_load_n(&tnf_p.base, __ATOMIC_ACQUIRE);
-
-	__atomic_fetch_add(base == NULL ? &early[why] :
-	    &tnf_ext(&tnf_p)->lost[why], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(__atomic_load_n(&have_file, __ATOMIC_ACQUIRE) ?
+	    &tnf_ext(&tnf_p)->lost[why] : &early[why], 1, __ATOMIC_RELAXED);
 }
 
 /* Now there is one. */
@@ -40,6 +40,7 @@ tnf_lost_early(void)
 {
 	unsigned i;
 
+	__atomic_store_n(&have_file, true, __ATOMIC_RELEASE);
 	for (i = 0; i < TNF_LOST_REASONS; i++)
 		__atomic_fetch_add(&tnf_ext(&tnf_p)->lost[i],
 		    __atomic_exchange_n(&early[i], 0, __ATOMIC_RELAXED),
@@ -105,39 +106,53 @@ start_lap(struct tnf_block_header *b, uint32_t generation)
 	/* A full barrier: what is written into the block comes after it. */
 	__atomic_exchange_n(&b->generation, generation, __ATOMIC_SEQ_CST);
 	b->B_lock = 0;
-	if (generation == 1) {
+	/* Its first use may be in a later lap than the first. */
+	if (generation == 1 || b->tag != TAG_WORD) {
 		__atomic_store_n(&b->tag, TAG_WORD, __ATOMIC_RELEASE);
 		tnf_block_valid(offset_of(&tnf_p, b));
-	} else if (b->tag != TAG_WORD) {
-		__atomic_store_n(&b->tag, TAG_WORD, __ATOMIC_RELEASE);
 	}
 }
 
 /*
  * The cache line of the cursor goes from CPU to CPU, so a thread that fills one
- * block after the other takes several numbers at once.  What is left of them
- * when it pauses it may use later, unless the others are far ahead by then: a
- * block whose turn comes soon is no place for the newest events.
+ * block after the other takes several numbers at once, twice as many each time.
+ * What is left of them when it pauses it may use later, unless the others are
+ * far ahead by then: a block whose turn comes soon is no place for the newest
+ * events.
  */
 static uint64_t
 next_number(struct thread *t, int64_t now)
 {
 	uint64_t *cursor = &tnf_ext(&tnf_p)->data_cursor;
-	bool hurry = now < t->run_due;
-	unsigned n;
+	bool same_hit = now == t->run_at, hurry = now < t->run_due && !same_hit;
 
-	if (t->run < t->run_end && (hurry ||
+	if (t->run < t->run_end && (hurry || same_hit ||
 	    __atomic_load_n(cursor, __ATOMIC_RELAXED) - t->run <
 	    tnf_p.data_blocks / 8))
 		return t->run++;
-	n = hurry && tnf_p.data_blocks >= RUN_FILE ? RUN : 1;
-	t->run = __atomic_fetch_add(cursor, n, __ATOMIC_RELAXED);
-	t->run_end = t->run + n;
-	t->run_due = now + n * RUN_NS;
+	if (!hurry || tnf_p.data_blocks < RUN_FILE)
+		t->run_size = 1;
+	else if (t->run_size < RUN_MAX)
+		t->run_size *= 2;
+	t->run = __atomic_fetch_add(cursor, t->run_size, __ATOMIC_RELAXED);
+	t->run_end = t->run + t->run_size;
+	t->run_at = now;
+	t->run_due = now + t->run_size * RUN_NS;
 	return t->run++;
 }
 
-/* The oldest block that nobody holds; NULL: they are all held. */
+/* If nobody has taken any since. */
+static void
+give_numbers_back(const struct thread *t)
+{
+	uint64_t end = t->run_end;
+
+	if (t->run < end)
+		__atomic_compare_exchange_n(&tnf_ext(&tnf_p)->data_cursor, &end,
+		    t->run, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* The next block that nobody holds, among the oldest; NULL: none was found. */
 struct tnf_block_header *
 tnf_block_take(struct thread *t, int64_t now)
 {
@@ -175,18 +190,25 @@ tnf_block_give(struct tnf_block_header *b)
 	__atomic_store_n(&b->next_block, 0, __ATOMIC_RELEASE);
 }
 
-/* The thread holds nothing from now on.  give: they are ours to give back. */
+/* The thread holds nothing from now on.  give: they are ours to give back, and
+   are forgotten first, so that whoever interrupts does not find them. */
 void
 tnf_block_drop_all(struct thread *t, bool give)
 {
-	unsigned i;
+	struct tnf_block_header *b = (struct tnf_block_header *)(void *)t->block;
+	char *held[HELD_MAX];
+	unsigned n = t->nheld;
 
-	if (give && t->block != NULL)
-		tnf_block_give((struct tnf_block_header *)(void *)t->block);
-	for (i = 0; give && i < t->nheld; i++)
-		tnf_block_give((struct tnf_block_header *)(void *)t->held[i]);
+	memcpy(held, t->held, n * sizeof(held[0]));
+	if (give)
+		give_numbers_back(t);
 	t->block = t->pos = t->end = t->lim = t->sched = NULL;
 	t->tsc_limit = 0;
 	t->nheld = t->used = 0;
 	t->run = t->run_end = 0;
+	signal_fence();
+	if (give && b != NULL)
+		tnf_block_give(b);
+	while (give && n > 0)
+		tnf_block_give((struct tnf_block_header *)(void *)held[--n]);
 }

@@ -77,16 +77,26 @@ was_left(const struct thread *t, const struct tnf_probe_setup *setup,
 	return frame > t->busy;
 }
 
+/* Forgotten first: a handler that does not return finds no block of others. */
+static void
+give_block(struct thread *t)
+{
+	struct tnf_block_header *b = (struct tnf_block_header *)(void *)t->block;
+
+	t->block = t->pos = t->end = t->sched = NULL;
+	t->tsc_limit = 0;
+	signal_fence();
+	if (b != NULL)
+		tnf_block_give(b);
+}
+
 /* A fresh block; the old one goes back first, it may be the only one. */
 static bool
 new_block(struct thread *t, int64_t now)
 {
 	char *b;
 
-	if (t->block != NULL)
-		tnf_block_give((struct tnf_block_header *)(void *)t->block);
-	t->block = t->pos = t->end = t->sched = NULL;
-	t->tsc_limit = 0;
+	give_block(t);
 	if (t->nheld > 0)
 		b = t->held[--t->nheld];
 	else if (now < t->retry)
@@ -281,14 +291,14 @@ tnf_roll_back(struct thread *t)
 		t->sched = NULL;
 		t->tsc_limit = 0;
 	}
-	if (t->failed == FAIL_BLOCK && t->block != NULL) {
-		tnf_block_give((struct tnf_block_header *)(void *)t->block);
-		t->block = t->pos = t->end = t->sched = NULL;
-		t->tsc_limit = 0;
-	}
-	while (t->nheld > SPARE_MAX)
+	if (t->failed == FAIL_BLOCK)
+		give_block(t);
+	while (t->nheld > SPARE_MAX) {
+		t->nheld--;
+		signal_fence();
 		tnf_block_give((struct tnf_block_header *)(void *)
-		    t->held[--t->nheld]);
+		    t->held[t->nheld]);
+	}
 	t->lim = t->end;
 	t->used = t->failed = t->odd = t->new_sched = 0;
 }
@@ -301,14 +311,14 @@ static void
 commit_held(struct thread *t)
 {
 	unsigned i, last = t->used - 1u;
+	char *done[HELD_MAX];
 
 	publish(t->held[last], (uint32_t)(t->next - t->held[last]));
 	for (i = 0; i < last; i++)
 		publish(t->held[i], t->fill[i + 1]);
 	publish(t->block, t->fill[0]);
-	tnf_block_give((struct tnf_block_header *)(void *)t->block);
-	for (i = 0; i < last; i++)
-		tnf_block_give((struct tnf_block_header *)(void *)t->held[i]);
+	done[last] = t->block;
+	memcpy(done, t->held, last * sizeof(done[0]));
 	t->block = t->held[last];
 	t->end = t->lim = t->block + BLOCK_SIZE;
 	t->sched = NULL;
@@ -316,6 +326,9 @@ commit_held(struct thread *t)
 	t->nheld -= t->used;
 	memmove(t->held, t->held + t->used, t->nheld * sizeof(t->held[0]));
 	t->used = 0;
+	signal_fence();
+	for (i = 0; i <= last; i++)
+		tnf_block_give((struct tnf_block_header *)(void *)done[i]);
 }
 
 static void __attribute__((noinline, cold))
@@ -327,6 +340,11 @@ commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 
 	for (; setup->buffer != NULL && f != NULL && *f != NULL; f++)
 		(*f)(setup);
+	if (t->setup != setup) {
+		/* It has forked: in the child there is no such hit. */
+		errno = saved;
+		return;
+	}
 	if (!probe->traced || t->failed || setup->buffer == NULL) {
 		tnf_roll_back(t);
 	} else {

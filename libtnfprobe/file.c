@@ -240,6 +240,7 @@ int
 tnf_file_open(struct process *p, const struct tnf_process_control *control)
 {
 	int error, fd;
+	char *base;
 
 	fd = open_path(control->file_name, control->file_size);
 	if (fd == -1)
@@ -253,8 +254,9 @@ tnf_file_open(struct process *p, const struct tnf_process_control *control)
 	tnf_core_forget();
 	error = set_up(p);
 	if (error != 0) {
-		munmap(p->base, p->size);
+		base = p->base;
 		p->base = NULL;
+		munmap(base, p->size);
 	} else {
 		__atomic_fetch_add(&tnf_ext(p)->attached, 1, __ATOMIC_RELAXED);
 		tnf_lost_early();

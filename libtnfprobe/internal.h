@@ -110,7 +110,9 @@ struct thread {
 	uint64_t	 good;		/* ticks until it is too old */
 	int64_t		 retry;		/* no use asking for a block before */
 	uint64_t	 run, run_end;	/* numbers taken and not used yet */
-	int64_t		 run_due;	/* done with them earlier: in a hurry */
+	int64_t		 run_at;	/* when they were taken */
+	int64_t		 run_due;	/* who wants more before is in a hurry */
+	unsigned	 run_size;	/* how many they were */
 	uint16_t	 fill[HELD_MAX]; /* 'block', then the held ones */
 	char		*held[HELD_MAX];
 };

@@ -194,6 +194,22 @@ is_live(void)
 	    __ATOMIC_ACQUIRE)->live, __ATOMIC_ACQUIRE);
 }
 
+/* Lets 'live' follow 'stopped', whoever changes that at the same time.  Before
+   all is set up nothing is live, and whoever sets up comes here afterwards. */
+static void
+follow_switch(void)
+{
+	bool stopped;
+
+	if (__atomic_load_n(&tnf_p.guard->phase, __ATOMIC_SEQ_CST) !=
+	    PHASE_READY || state() != TNF_PROC_RUNNING)
+		return;
+	do {
+		stopped = is_stopped();
+		set_live(!stopped);
+	} while (stopped != is_stopped());
+}
+
 /* A hit has found the guard not live: is there something to be done? */
 bool
 tnf_process_ready(void)
@@ -222,12 +238,8 @@ tnf_process_ready(void)
 		tnf_lost(TNF_LOST_BUSY);
 		return false;
 	}
-	if (state() == TNF_PROC_RUNNING)
-		set_live(!is_stopped());
-	__atomic_store_n(&g->phase, PHASE_READY, __ATOMIC_RELEASE);
-	/* tnf_process_disable() may have come in between. */
-	if (is_stopped())
-		set_live(false);
+	__atomic_store_n(&g->phase, PHASE_READY, __ATOMIC_SEQ_CST);
+	follow_switch();
 	return is_live();
 }
 
@@ -235,16 +247,14 @@ void TNF_API
 tnf_process_disable(void)
 {
 	set_stopped(true);
-	set_live(false);
+	follow_switch();
 }
 
 void TNF_API
 tnf_process_enable(void)
 {
 	set_stopped(false);
-	if (__atomic_load_n(&tnf_p.guard->phase, __ATOMIC_ACQUIRE) ==
-	    PHASE_READY && state() == TNF_PROC_RUNNING)
-		set_live(true);
+	follow_switch();
 }
 
 /* Parent and child are to share one file, so it must be open before. */

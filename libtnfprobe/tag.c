@@ -22,7 +22,10 @@ struct reach {
 static struct {
 	uint32_t block;		/* offset of our tag block; 0 none */
 	uint32_t pos;		/* offset of its first free byte */
+	uint32_t start;		/* pos before the transaction */
 	unsigned n;
+	unsigned nspare;	/* blocks of transactions that have failed */
+	uint32_t spare[BLOCKS_MAX];
 	bool	 failed;
 	bool	 open;		/* between begin and end */
 	struct reach reach[BLOCKS_MAX];
@@ -48,7 +51,7 @@ tnf_tag_begin(void)
 	tag.failed = false;
 	tag.n = 1;
 	tag.reach[0].block = tag.block;
-	tag.reach[0].end = tag.pos;
+	tag.reach[0].end = tag.start = tag.pos;
 	tnf_core_save();
 	__atomic_store_n(&tag.open, true, __ATOMIC_RELEASE);
 	return true;
@@ -60,6 +63,7 @@ void
 tnf_tag_reset(void)
 {
 	tag.block = 0;
+	tag.nspare = 0;
 	if (tag.open)
 		tnf_core_restore();
 	tag.open = false;
@@ -93,8 +97,10 @@ tnf_tag_end(void (*done)(void))
 		if (done != NULL)
 			done();
 	} else {
+		while (tag.n > 1)
+			tag.spare[tag.nspare++] = tag.reach[--tag.n].block;
 		tag.block = tag.reach[0].block;
-		tag.pos = tag.reach[0].end;
+		tag.pos = tag.start;
 		tnf_core_restore();
 		tnf_lost(TNF_LOST_NO_TAG_SPACE);
 	}
@@ -120,6 +126,8 @@ take_block(void)
 		    __ATOMIC_RELAXED);
 		return NULL;
 	} else if ((b = tnf_block_take(&tnf_t, tnf_t.run_due)) == NULL) {
+		__atomic_fetch_sub(&tnf_ext(&tnf_p)->tag_cursor, 1,
+		    __ATOMIC_RELAXED);
 		return NULL;
 	}
 	b->next_block = TAG_OWNER;
@@ -137,7 +145,11 @@ next_block(void)
 {
 	struct tnf_block_header *b;
 
-	if (tag.n == BLOCKS_MAX || (b = take_block()) == NULL)
+	if (tag.n == BLOCKS_MAX)
+		return false;
+	if (tag.nspare > 0)
+		b = header_at(tag.spare[--tag.nspare]);
+	else if ((b = take_block()) == NULL)
 		return false;
 	tag.block = offset_of(&tnf_p, b);
 	tag.pos = tag.block + HEADER_SIZE;

@@ -55,8 +55,9 @@ next_held(struct thread *t)
 		if (in_reach(distance(t->block, b)))
 			return b;
 		/* Too old to be of use together with this event. */
-		tnf_block_give((struct tnf_block_header *)(void *)b);
 		t->held[t->used] = t->held[--t->nheld];
+		signal_fence();
+		tnf_block_give((struct tnf_block_header *)(void *)b);
 	}
 	b = (char *)tnf_block_take(t, t->base + t->last);
 	if (b == NULL) {

@@ -135,8 +135,9 @@ struct tnf_ext {
 	uint32_t version;
 	uint32_t size;		/* of this struct, as the writer knew it */
 	uint32_t kind;		/* enum tnf_ext_kind */
-	uint64_t data_cursor;	/* data blocks handed out so far, all laps */
-	uint32_t tag_cursor;	/* tag blocks handed out from the reserve */
+	uint64_t data_cursor;	/* data blocks taken so far, all laps; a few of
+				   them are passed over unused */
+	uint32_t tag_cursor;	/* tag blocks taken, from the reserve first */
 	uint32_t dir_cursor;	/* offset of the next free directory word */
 	uint32_t data_start;	/* offset of the first data block */
 	int32_t	 pid;		/* first writer; 0 kernel */

@@ -212,6 +212,34 @@ in_child(void)
 		TNF_PROBE_0(early, "", "");
 }
 
+static pid_t forked_in_chain;
+
+static void
+fork_connected(struct tnf_probe_setup *setup)
+{
+	forked_in_chain = fork();
+}
+
+/* The child goes on from there without the hit, and can record. */
+START_TEST(fork_in_connected)
+{
+	static const tnf_probe_func_t chain[] = { fork_connected, NULL };
+	int status;
+
+	start(128);
+	selfctl_connect("forks", chain);
+	TNF_PROBE_0(forks, "", "");
+	if (forked_in_chain == 0) {
+		TNF_PROBE_0(child, "", "");
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(forked_in_chain, &status, 0), forked_in_chain);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	finish();
+	ck_assert_uint_eq(ev.n, 2);
+}
+END_TEST
+
 /* With the static library this one is first. */
 static void __attribute__((constructor(101)))
 before_the_library(void)
@@ -818,7 +846,7 @@ main(void)
 {
 	const TTest *const tests[] = {
 		disable, disable_inside, disable_first, fork_plain, fork_first, fork_raw, fork_disabled,
-		fork_inside, fork_inside_large, fork_early, vforked, thread_exit, no_block, killed_owners, long_sleep,
+		fork_inside, fork_inside_large, fork_in_connected, fork_early, vforked, thread_exit, no_block, killed_owners, long_sleep,
 		pause_in_a_hurry,
 		directory_full, tag_space_full, file_gone, file_symlink, file_hard_link,
 		file_short, file_fifo, file_foreign, file_refused, truncated,
