@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "family.h"
+#include "leave-stopped.h"
 #include "history.h"
 #include "shell.h"
 #include "util.h"
@@ -330,6 +331,8 @@ family_close(struct family *f, tnfctl_targ_op_t op)
 		give(f, m, JOB_CLOSE);
 		while (!m->ended)
 			pthread_cond_wait(&f->changed, &f->lock);
+		if (op == TNFCTL_TARG_SUSPEND && f->sh->started)
+			leave_stopped(m->pid);
 		TAILQ_REMOVE(&f->members, m, entry);
 		free(m);
 	}

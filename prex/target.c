@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "family.h"
+#include "leave-stopped.h"
 #include "shell.h"
 #include "target.h"
 #include "trace-context.h"
@@ -151,6 +152,13 @@ target_run(struct shell *sh)
 	return r;
 }
 
+/* One that we attached to has a parent of its own, who keeps it in its session. */
+static bool
+stays_stopped(const struct shell *sh)
+{
+	return sh->at_quit == TNFCTL_TARG_SUSPEND && sh->started && !sh->gone;
+}
+
 /* Children end with a target that we end; they outlive one that has ended. */
 static void
 close_family(struct shell *sh)
@@ -166,6 +174,7 @@ close_family(struct shell *sh)
 bool
 target_close(struct shell *sh)
 {
+	pid_t pid = target_pid(sh);
 	tnfctl_errcode_t err;
 
 	fflush(stdout);
@@ -174,8 +183,11 @@ target_close(struct shell *sh)
 	err = tnfctl_close(sh->target, sh->at_quit);
 	sh->target = NULL;
 	trace_context_put();
-	if (err == TNFCTL_ERR_NONE)
+	if (err == TNFCTL_ERR_NONE) {
+		if (stays_stopped(sh))
+			leave_stopped(pid);
 		return true;
+	}
 	shell_tnfctl_error(sh, ERROR_TARGET, err, "trouble quitting : ");
 	return false;
 }

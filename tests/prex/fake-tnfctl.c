@@ -21,6 +21,8 @@
 
 #include <tnf/tnfctl.h>
 
+#include "leave-stopped.h"
+
 enum { MAX = 64 };
 
 struct tnfctl_probe {
@@ -425,4 +427,9 @@ tnfctl_probe_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
 	    h->symbols[i];
 	p->addrs[0] = 0x1000 + i * 16;
 	return TNFCTL_ERR_NONE;
+}
+
+void
+leave_stopped(pid_t pid)
+{
 }

@@ -1,0 +1,47 @@
+/*
+ * leave-stopped.c - a program that prex started stays stopped without prex.
+ *
+ * When we end, its process group loses the last tie to the terminal's session,
+ * and the kernel sends SIGHUP and SIGCONT to such a group if one of its
+ * processes is stopped by then.  So it is not: it is held by ptrace alone, and
+ * a SIGSTOP waits for it.  The kernel lets go of it at our very end.
+ */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+
+#include "leave-stopped.h"
+
+/* Returns how many threads were not held before. */
+static unsigned
+hold_threads(pid_t pid)
+{
+	struct dirent *e;
+	unsigned n = 0;
+	char path[64];
+	pid_t tid;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	if ((d = opendir(path)) == NULL)
+		return 0;
+	while ((e = readdir(d)) != NULL)
+		if ((tid = (pid_t)atol(e->d_name)) > 0 &&
+		    ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0)
+			n++;
+	closedir(d);
+	return n;
+}
+
+void
+leave_stopped(pid_t pid)
+{
+	while (hold_threads(pid) > 0)
+		;
+	/* The one ends the stop, the other is the next, and takes the first
+	   back before the program can see it. */
+	kill(pid, SIGCONT);
+	kill(pid, SIGSTOP);
+}
