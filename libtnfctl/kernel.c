@@ -184,7 +184,10 @@ kernel_buffer_dealloc(tnfctl_handle_t *h)
 static tnfctl_errcode_t
 kernel_trace_set(tnfctl_handle_t *h, bool on)
 {
-	return answer_buffer(h, kp_trace_set(h->priv, on));
+	int e = kp_trace_set(h->priv, on);
+
+	/* Without a buffer it is off already. */
+	return !on && e == -ENOENT ? TNFCTL_ERR_NONE : answer_buffer(h, e);
 }
 
 static tnfctl_errcode_t

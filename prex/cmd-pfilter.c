@@ -1,6 +1,7 @@
 /*
  * cmd-pfilter.c - the processes that the kernel's probes are about.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +51,16 @@ show(struct shell *sh)
 static void
 change(struct shell *sh, bool add, long pid)
 {
-	tnfctl_errcode_t err = TNFCTL_ERR_NOPROCESS;
+	tnfctl_errcode_t err;
 
-	if (pid >= 0)
-		err = (add ? tnfctl_filter_list_add :
-		    tnfctl_filter_list_delete)(sh->target, pid);
+	/* What the lexer makes of a number that is too large. */
+	if (pid < 0 || pid > INT_MAX) {
+		shell_error(sh, ERROR_PLAIN, "no process has so large a number: "
+		    "ps tells those that there are");
+		return;
+	}
+	err = (add ? tnfctl_filter_list_add :
+	    tnfctl_filter_list_delete)(sh->target, pid);
 	if (err == TNFCTL_ERR_NONE)
 		return;
 	if (!add && err == TNFCTL_ERR_NOPROCESS)

@@ -76,6 +76,8 @@ open_output(struct dump *d, struct slice *s)
 		    "give --output FILE");
 		return -1;
 	}
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+		return fail(d, "cannot write", errno);
 	s->copy = !can_seek(STDOUT_FILENO);
 	s->fd = s->copy ? open_temporary() : STDOUT_FILENO;
 	return s->fd < 0 ? fail(d, "cannot create a temporary file", errno) : 0;

@@ -95,6 +95,9 @@ output_open(struct output *o, const char *name)
 	o->name = name;
 	o->dir = o->fd = -1;
 	if (strcmp(name, "-") == 0) {
+		/* Closed, its number would be that of the copy. */
+		if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+			return errno;
 		o->fd = memfd_create("tnfxtract", MFD_CLOEXEC);
 		return o->fd < 0 ? errno : 0;
 	}
@@ -120,9 +123,24 @@ output_put(struct output *o, uint64_t offset, const void *bytes, size_t n)
 	return pwrite_all(o->fd, bytes, n, offset);
 }
 
+/* What sendfile(2) does, to what it refuses: a file opened to append. */
+static ssize_t
+copy_some(int fd, off_t *at)
+{
+	static char buf[65536];
+	ssize_t n = pread(fd, buf, sizeof buf, *at);
+
+	if (n > 0)
+		n = write(STDOUT_FILENO, buf, (size_t)n);
+	if (n > 0)
+		*at += n;
+	return n;
+}
+
 static int
 copy_to_stdout(int fd)
 {
+	bool refused = false;
 	off_t at = 0;
 	struct stat st;
 	ssize_t n;
@@ -130,10 +148,14 @@ copy_to_stdout(int fd)
 	if (fstat(fd, &st) != 0)
 		return errno;
 	while (at < st.st_size) {
-		n = sendfile(STDOUT_FILENO, fd, &at,
-		    (size_t)(st.st_size - at));
+		n = refused ? copy_some(fd, &at) : sendfile(STDOUT_FILENO, fd,
+		    &at, (size_t)(st.st_size - at));
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EINVAL && !refused) {
+			refused = true;
+			continue;
+		}
 		if (n <= 0)
 			return n < 0 ? errno : EIO;
 	}

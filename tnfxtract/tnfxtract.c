@@ -150,6 +150,13 @@ catch_signals(struct output *o)
 			sigaction(sigs[i], &sa, NULL);
 }
 
+static void
+complain_output(const char *name, int error)
+{
+	fprintf(stderr, "%s: %s\n", strcmp(name, "-") == 0 ?
+	    "standard output" : name, strerror(error));
+}
+
 static bool
 open_output(struct output *out, const char *name)
 {
@@ -168,7 +175,7 @@ open_output(struct output *out, const char *name)
 		fprintf(stderr, "%s: is not an ordinary file: write to it "
 		    "through standard output, -\n", name);
 	else if (e != 0)
-		fprintf(stderr, "%s: %s\n", name, strerror(e));
+		complain_output(name, e);
 	return e == 0;
 }
 
@@ -267,7 +274,7 @@ extract(struct source *src, struct job *j, const struct options *o)
 		return false;
 	e = output_commit(&j->out, o->sync);
 	if (e != 0)
-		fprintf(stderr, "%s: %s\n", o->file, strerror(e));
+		complain_output(o->file, e);
 	return e == 0;
 }
 

@@ -51,6 +51,10 @@ expect 0 "" "$x" --no-context --sync files/y
 [ "$(stat -c %s files/y)" -eq $((512 * 4096)) ] || fail "size without context"
 expect 0 "7 events lost, 6 of them on CPU 3: 7 nested in another event" env TNF_FAKE_LOST=7 "$x" files/x
 expect 0 "" "$x" --no-context -; cmp out files/y || fail "standard output"
+: > files/z
+expect 0 "" sh -c '"$1" --no-context - >> files/z' sh "$x"
+cmp files/z files/y || fail "standard output that appends"
+expect 1 "standard output: Bad file descriptor" sh -c 'exec "$1" - >&-' sh "$x"
 rm files/*
 
 # A disk that fills up; a limit on the size of files.
