@@ -71,7 +71,8 @@ add_segment(struct image *im, const Elf64_Phdr *ph)
 		return;
 	}
 	if (ph->p_type != PT_LOAD || ph->p_paddr == NO_ADDRESS ||
-	    ph->p_filesz <= skip || ph->p_offset > INT64_MAX - ph->p_filesz)
+	    ph->p_filesz <= skip || ph->p_filesz > INT64_MAX ||
+	    ph->p_offset > INT64_MAX - ph->p_filesz)
 		return;
 	im->part[im->n_parts].offset = ph->p_offset + skip;
 	im->part[im->n_parts++].size = ph->p_filesz - skip;
