@@ -321,12 +321,6 @@ find_row(struct expr *e, const struct tnf_probe *probe)
 	return e->rows[id];
 }
 
-bool
-expr_possible(struct expr *e, const struct tnf_probe *probe)
-{
-	return find_row(e, probe)->verdict != 0;
-}
-
 struct val
 expr_eval(struct expr *e, const struct tnf_event *ev)
 {

@@ -58,9 +58,6 @@ void expr_forget(struct expr *);
    i = 0 on; NULL: no more. */
 const char *expr_member(const struct expr *, unsigned i);
 
-/* Could it hold for an event of this probe? */
-bool expr_possible(struct expr *, const struct tnf_probe *);
-
 struct val expr_eval(struct expr *, const struct tnf_event *);
 
 /* Lines with the text and a caret below the error, for a message. */

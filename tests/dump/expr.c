@@ -148,8 +148,6 @@ START_TEST(holds)
 	    cases[_i].text);
 	ck_assert_msg(expr_true(e, &ev) == cases[_i].holds, "again: %s",
 	    cases[_i].text);
-	if (cases[_i].holds)
-		ck_assert(expr_possible(e, ev.probe));
 	expr_free(e);
 }
 END_TEST
@@ -201,21 +199,6 @@ START_TEST(limits)
 	ck_assert_ptr_null(expr_new(text, &fake_source, &error));
 	ck_assert_ptr_nonnull(strstr(error.text, "too long"));
 	expr_error_format(&error, text, text, sizeof(text));
-}
-END_TEST
-
-START_TEST(possible)
-{
-	struct expr_error error;
-	struct expr *e;
-
-	e = expr_new("key == 'vm' and num > 3 or has sysnum", &fake_source,
-	    &error);
-	ck_assert_ptr_nonnull(e);
-	ck_assert(expr_possible(e, fake_probe(0)));
-	ck_assert(!expr_possible(e, fake_probe(2)));
-	ck_assert(expr_possible(e, fake_probe(3)));
-	expr_free(e);
 }
 END_TEST
 
@@ -273,7 +256,6 @@ main(void)
 	tcase_add_loop_test(t, mistake, 0,
 	    sizeof(mistakes) / sizeof(mistakes[0]));
 	tcase_add_test(t, limits);
-	tcase_add_test(t, possible);
 	tcase_add_test(t, durations);
 	tcase_add_loop_test(t, speed, 0, 3);
 	suite_add_tcase(s, t);
