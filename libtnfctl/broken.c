@@ -1,10 +1,11 @@
 /*
- * broken.c - why the target cannot write its trace file.
+ * broken.c - why a target cannot be traced any more: its file, or its end.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "control.h"
+#include "proc.h"
 
 /* What libtnfprobe means by an errno, where strerror(3) would mislead. */
 static const struct {
@@ -34,4 +35,22 @@ broken_target(tnfctl_handle_t *h)
 	return fail(TNFCTL_ERR_BUFBROKEN, "process %d: it cannot use its trace "
 	    "file %s: %s: restart it to trace it again", (int)h->pid,
 	    h->trace_file ? h->trace_file : "", fact);
+}
+
+tnfctl_errcode_t
+ended_target(tnfctl_handle_t *h)
+{
+	return fail(TNFCTL_ERR_NOTARGET, "process %d: it has ended",
+	    (int)h->pid);
+}
+
+/* That a stopped target was killed comes out when it is to go on; until then
+   it just has no memory any more. */
+tnfctl_errcode_t
+unwritable_target(tnfctl_handle_t *h)
+{
+	if (proc_status(h->pid, "VmSize") < 0)
+		return ended_target(h);
+	return fail(TNFCTL_ERR_INTERNAL,
+	    "process %d: its memory cannot be written", (int)h->pid);
 }

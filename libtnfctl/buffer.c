@@ -227,8 +227,7 @@ create_and_tell(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 		return cannot_create(error, p->path, bytes);
 	if (!tell(h, p->path, bytes)) {
 		unlinkat(p->dir, p->base, 0);
-		return fail(TNFCTL_ERR_INTERNAL,
-		    "process %d: its memory cannot be written", (int)h->pid);
+		return unwritable_target(h);
 	}
 	h->proc_state = TNF_PROC_READY;
 	h->trace_size = bytes;
@@ -244,8 +243,7 @@ buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	tnfctl_errcode_t err;
 
 	if (h->gone)
-		return fail(TNFCTL_ERR_NOTARGET, "process %d: it has ended",
-		    (int)h->pid);
+		return ended_target(h);
 	if (h->proc_state != TNF_PROC_NO_BUFFER)
 		return fail(TNFCTL_ERR_BUFEXISTS, "process %d: it writes to %s",
 		    (int)h->pid, h->trace_file ? h->trace_file : "a file");

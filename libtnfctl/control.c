@@ -381,8 +381,7 @@ put_word(tnfctl_handle_t *h, tnfctl_probe_t *p, uintptr_t address,
     uint32_t word)
 {
 	if (!h->ops->write(h, address, &word, sizeof(word)))
-		return fail(TNFCTL_ERR_INTERNAL,
-		    "process %d: its memory cannot be written", (int)h->pid);
+		return unwritable_target(h);
 	return TNFCTL_ERR_NONE;
 }
 

@@ -30,8 +30,12 @@ void	control_claim(tnfctl_handle_t *, pid_t controller);
 bool	control_suspended(tnfctl_handle_t *);
 /* The target has ended or become another program. */
 void	control_forget(tnfctl_handle_t *);
-/* BUFBROKEN; tnfctl_error_detail() says why (broken.c). */
+/* broken.c: errors, and tnfctl_error_detail() says why.  BUFBROKEN: */
 tnfctl_errcode_t broken_target(tnfctl_handle_t *);
+/* NOTARGET: */
+tnfctl_errcode_t ended_target(tnfctl_handle_t *);
+/* After a write that failed: NOTARGET if it was killed, else INTERNAL. */
+tnfctl_errcode_t unwritable_target(tnfctl_handle_t *);
 /* NOBUF, BUFBROKEN, INVALIDPROBE, in this order. */
 tnfctl_errcode_t control_usable(tnfctl_handle_t *, tnfctl_probe_t *);
 

@@ -87,6 +87,8 @@ read_file(struct source *src)
 {
 	ssize_t i, n;
 
+	/* Who writes commands to a pipe may wait for the answer to the last. */
+	fflush(stdout);
 	while ((n = getline(&src->line, &src->size, src->fp)) < 0) {
 		if (!ferror(src->fp) || errno != EINTR)
 			return SOURCE_END;

@@ -121,6 +121,24 @@ wait $prex
 says 'disappeared'
 wait $hits 2>/dev/null
 exec 5>&-
+
+what="target killed while prex waits for a command"
+target ready slow=10
+mkfifo commands
+"$PREX" -p $hits -o f < commands > out 2> err &
+prex=$!
+exec 6> commands
+wait_for 10 grep -q Type out || wrong "prex does not attach"
+kill -KILL $hits
+wait_for 10 grep -q '^State:.Z' /proc/$hits/status
+# shellcheck disable=SC2016
+echo 'enable $all' >&6
+exec 5>&- 6>&-
+wait $prex && wrong "prex's status is 0"
+wait $hits 2>/dev/null
+says 'Target process finished'
+says "process $hits: it has ended"
+
 what="quit suspend: what prex has started stays stopped without it"
 for i in 1 2 3 4 5; do
 	prex -o f -s 128 -c 'quit suspend' "$HITS" "$TMP/count" hit=1
