@@ -60,11 +60,11 @@ now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The trace file that a process has mapped; NULL: none. */
-static char *
-mapped_trace(pid_t pid)
+/* The trace file that a process has mapped; EAGAIN: none so far. */
+static int
+mapped_trace(pid_t pid, char **found)
 {
-	char maps[64], line[4608], path[4200], *found = NULL;
+	char maps[64], line[4608], path[4200];
 	uint32_t magic;
 	unsigned long from, to;
 	FILE *f;
@@ -72,8 +72,9 @@ mapped_trace(pid_t pid)
 
 	snprintf(maps, sizeof(maps), "/proc/%d/maps", (int)pid);
 	if ((f = fopen(maps, "re")) == NULL)
-		return NULL;
-	while (found == NULL && fgets(line, sizeof(line), f) != NULL) {
+		return errno;
+	*found = NULL;
+	while (*found == NULL && fgets(line, sizeof(line), f) != NULL) {
 		at = 0;		/* stays so if it is another kind of mapping */
 		if (sscanf(line, "%lx-%lx rw-s %*s %*s %*s %n", &from, &to, &at) != 2 ||
 		    line[at] != '/')
@@ -89,11 +90,11 @@ mapped_trace(pid_t pid)
 			continue;
 		if (read(fd, &magic, sizeof(magic)) == sizeof(magic) &&
 		    magic == TNF_MAGIC)
-			found = xstrdup(path);
+			*found = xstrdup(path);
 		close(fd);
 	}
 	fclose(f);
-	return found;
+	return *found != NULL ? 0 : EAGAIN;
 }
 
 static bool
@@ -153,11 +154,36 @@ map_file(struct dump *d, const char *path, const void **base, size_t *size)
 	return err;
 }
 
+/* It opens its file when the first probe is hit. */
+static int
+wait_for_trace(struct dump *d, char **path)
+{
+	bool told = false;
+	int err;
+
+	while ((err = mapped_trace(follow.pid, path)) == EAGAIN &&
+	    !follow.ended && !interrupted) {
+		if (!told)
+			dump_note(d, "process %s: waiting: it writes no trace "
+			    "file yet", d->follow);
+		told = true;
+		sleep_ms(LOOK_MAX_MS);
+	}
+	if (err == EACCES || err == EPERM)
+		dump_error(d, "process %s: cannot read which files it has mapped: "
+		    "%s: become its user or root", d->follow, strerror(err));
+	else if (err != 0)
+		dump_error(d, "process %s: has ended, or never had a trace "
+		    "file that we may read", d->follow);
+	return err;
+}
+
 /* What to map, and whose end is ours. */
 static int
 find(struct dump *d, struct input *in)
 {
 	char *path;
+	int err;
 
 	in->path = d->follow;
 	if (strcmp(d->follow, KERNEL) == 0)
@@ -165,15 +191,8 @@ find(struct dump *d, struct input *in)
 	if (!is_number(d->follow))
 		return map_file(d, d->follow, &in->base, &in->size);
 	watch(pid_of(d->follow));
-	/* It opens its file when the first probe is hit. */
-	while ((path = mapped_trace(follow.pid)) == NULL) {
-		if (follow.pid == 0 || follow.ended || interrupted) {
-			dump_error(d, "process %s: has ended, or never had a trace "
-			    "file that we may read", d->follow);
-			return ESRCH;
-		}
-		sleep_ms(LOOK_MAX_MS);
-	}
+	if ((err = wait_for_trace(d, &path)) != 0)
+		return err;
 	in->path = path;
 	return map_file(d, path, &in->base, &in->size);
 }

@@ -61,6 +61,18 @@ grep -q 'fell behind: [0-9]* blocks' "$TMP/err" || fail "not told: $(cat "$TMP/e
 kill -9 "$target"
 wait "$prexpid"
 
+# One that writes nothing: we wait, and say so once.
+timeout -s INT --preserve-status 1 "$tnfdump" --follow $$ 2>"$TMP/err" &&
+	fail "no trace file"
+[ "$(grep -c "^tnfdump: process $$: waiting: " "$TMP/err")" -eq 1 ] ||
+	fail "message: $(cat "$TMP/err")"
+nobody() { setpriv --reuid 65534 --clear-groups "$@"; }
+if [ "$(id -u)" -eq 0 ] && nobody "$tnfdump" --version >/dev/null; then
+	nobody "$tnfdump" --follow $$ 2>"$TMP/err" &&
+		fail "somebody else's process"
+	grep -q "^tnfdump: process $$: .*become its user or root" "$TMP/err" ||
+		fail "message: $(cat "$TMP/err")"
+fi
 "$tnfdump" --follow 999999999 2>"$TMP/err" && fail "no such process"
 grep -q '^tnfdump: process 999999999: ' "$TMP/err" || fail "message: $(cat "$TMP/err")"
 "$tnfdump" --follow /nowhere 2>"$TMP/err" && fail "no such file"
