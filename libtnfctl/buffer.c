@@ -36,7 +36,6 @@ static const struct {
 	{ EACCES, "choose another directory" },
 	{ EDQUOT, "make it smaller, or choose another file system" },
 	{ EFBIG, "make it smaller, or raise the limit (ulimit -f)" },
-	{ EISDIR, "choose another name" },
 	{ ENAMETOOLONG, "choose another name" },
 	{ ENOENT, "make the directory (mkdir), or choose another" },
 	{ ENOSPC, "make it smaller, or choose another file system" },
@@ -60,6 +59,13 @@ cannot_create(int error, const char *path, unsigned int bytes)
 }
 
 static tnfctl_errcode_t
+a_directory(const struct place *p)
+{
+	return fail(TNFCTL_ERR_BADARG, "%s: is a directory: choose another name",
+	    p->path);
+}
+
+static tnfctl_errcode_t
 make_absolute(const char *file, struct place *ret)
 {
 	size_t n = 0;
@@ -79,7 +85,7 @@ make_absolute(const char *file, struct place *ret)
 	strcpy(ret->path + n, file);
 	ret->base = strrchr(ret->path, '/') + 1;
 	if (*ret->base == '\0')
-		return fail(TNFCTL_ERR_BADARG, "%s: names a directory", file);
+		return a_directory(ret);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -192,8 +198,11 @@ may_replace(const struct place *p)
 	    dev.st_dev == dir.st_dev && dev.st_ino == dir.st_ino)
 		return fail(TNFCTL_ERR_BADARG, "%s: /dev is for devices: "
 		    "choose another directory", p->path);
-	if (fstatat(p->dir, p->base, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+	if (fstatat(p->dir, p->base, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return TNFCTL_ERR_NONE;
+	if (S_ISDIR(st.st_mode))
+		return a_directory(p);
+	if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
 		return fail(TNFCTL_ERR_BADARG, "%s: is a device: "
 		    "choose another name", p->path);
 	return TNFCTL_ERR_NONE;

@@ -37,6 +37,7 @@ refused 'Not a directory' 'another' "$TMP/plain/f"
 what="file that is a directory"
 mkdir dir
 refused 'Is a directory' 'another' "$TMP/dir"
+refused 'Is a directory' 'another' .
 
 what="device"
 refused '/dev is for devices' 'another' /dev/null
