@@ -57,7 +57,7 @@ where_start(void *arg, struct dump *d)
 static void
 where_end(void *arg, struct dump *d)
 {
-	hint_members(d, arg);
+	hint_members(d, "where", arg);
 }
 
 int

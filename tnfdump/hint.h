@@ -7,7 +7,9 @@
 #include "tnfdump/expr.h"
 #include "tnfdump/tnfdump.h"
 
-/* Tells which members of the expression no probe of the stream has. */
-void hint_members(struct dump *, const struct expr *);
+/* Tells which members of the option's expression no probe of the stream has. */
+void hint_members(struct dump *, const char *option, const struct expr *);
+/* The same for the probes and members of --pair. */
+void hint_pairs(struct dump *);
 
 #endif

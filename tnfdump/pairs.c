@@ -140,6 +140,12 @@ pairs_copy_rules(const struct pairs *from)
 	return p;
 }
 
+const struct pair_rule *
+pairs_rule(const struct pairs *p, unsigned i)
+{
+	return p != NULL && i < p->n_own ? &p->own[i] : NULL;
+}
+
 /* Length of the common part if name ends in suffix, else 0. */
 static size_t
 stem(const char *name, const char *suffix)

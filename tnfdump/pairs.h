@@ -50,6 +50,9 @@ struct pairs *pairs_copy_rules(const struct pairs *);
 /* "start,end[,member...]".  0, or -1 and *reterr says why (constant text). */
 int pairs_add(struct pairs *, const char *text, const char **reterr);
 
+/* The rules of pairs_add(), from i = 0 on; NULL: no more, or no pairs. */
+const struct pair_rule *pairs_rule(const struct pairs *, unsigned i);
+
 /*
  * Feeds the next event in time order.  PAIR_START: *ret has rule, name, start
  * and id.  PAIR_END: all of it; or, if the start was not seen (it lies before

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tnfdump/follow.h"
+#include "tnfdump/hint.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/xalloc.h"
 
@@ -113,8 +114,10 @@ pipeline_run(struct dump *d)
 				break;
 	if (r < 0)
 		dump_error(d, "%s", tnf_error_message(-r));
-	if (any)
+	if (any) {
 		end_filters(d);
+		hint_pairs(d);
+	}
 	if (!begun && d->status == STATUS_OK)
 		d->status = STATUS_ERROR;
 	if ((begun || d->state != NULL) && d->output->end != NULL &&

@@ -130,6 +130,7 @@ stats_report_end(struct dump *d)
 	row = stats_rows(r->stats, &n);
 	print_rows(r, row, n);
 	open_starts(r);
+	stats_hint(r->stats);
 	if (stats_ungrouped(r->stats) > 0)
 		fprintf(stderr, NAME ": --stats: more than %u groups: %llu events "
 		    "are in none\n", STATS_ROWS_MAX,

@@ -6,6 +6,7 @@
 
 #include "tnfdump/filter.h"
 #include "tnfdump/hash.h"
+#include "tnfdump/hint.h"
 #include "tnfdump/pairs.h"
 #include "tnfdump/pretty-names.h"
 #include "tnfdump/pretty.h"
@@ -277,4 +278,11 @@ stats_free(struct stats *s)
 	free(s->sorted);
 	out_close(&s->key);
 	free(s);
+}
+
+void
+stats_hint(const struct stats *s)
+{
+	for (unsigned i = 0; i < s->n_by; i++)
+		hint_members(s->d, "stats", s->by[i]);
 }

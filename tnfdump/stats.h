@@ -40,6 +40,8 @@ struct stats_row **stats_rows(struct stats *, size_t *ret_n);
 /* The row of that group, perhaps of another trace; NULL: there is none. */
 struct stats_row *stats_find(struct stats *, const struct stats_row *like);
 double stats_seconds(const struct stats *);	/* first to last event */
+/* Tells which members no probe has. */
+void stats_hint(const struct stats *);
 uint64_t stats_ungrouped(const struct stats *);	/* beyond STATS_ROWS_MAX */
 
 #endif
