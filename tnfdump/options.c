@@ -67,7 +67,7 @@ set_to(struct dump *d, const char *arg)
 static int
 set_path(struct dump *d, const char *arg)
 {
-	d->path = arg;
+	d->path = strcmp(arg, "-") == 0 ? NULL : arg;
 	return 0;
 }
 

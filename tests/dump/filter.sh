@@ -128,6 +128,9 @@ tnfdump: --stats: no probe has a member sizee: did you mean size?" ] ||
 "$tnfdump" --stats=pid --pair syscall_start,syscall_end,sysnum $trace 2>&1 \
     > /dev/null | grep . && fail "--pair without a slip"
 
+"$tnfdump" -o - $trace > "$TMP/out" && [ -s "$TMP/out" ] && [ ! -e ./- ] ||
+	fail "-o - is not standard output"
+
 # What is read is not written over, whatever the format.
 cp $trace "$TMP/source"
 for format in text jsonl tnf; do
