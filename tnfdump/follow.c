@@ -26,6 +26,7 @@
 #define KERNEL		"kernel"	/* instead of a file or process */
 #define LOOK_MIN_MS	20
 #define LOOK_MAX_MS	100
+#define TELL_NS		1000000000
 
 static struct {
 	pid_t		 pid;		/* of the target; 0: not known */
@@ -34,6 +35,8 @@ static struct {
 	bool		 final;
 	int		 wait_ms;
 	uint64_t	 missed;	/* blocks */
+	uint64_t	 untold;	/* of them */
+	int64_t		 tell_next;	/* monotonic ns */
 } follow = { .pidfd = -1, .wait_ms = LOOK_MIN_MS };
 
 static volatile sig_atomic_t interrupted;
@@ -239,18 +242,22 @@ follow_open(struct dump *d)
 	return true;
 }
 
+/* Once a second at the most, and at the end. */
 static void
-tell_missed(struct dump *d, const struct tnf_progress *p)
+tell_missed(struct dump *d, uint64_t blocks, bool last)
 {
-	if (p->blocks_missed == 0)
+	d->lost |= blocks > 0;
+	follow.missed += blocks;
+	follow.untold += blocks;
+	if (follow.untold == 0 || (!last && now() < follow.tell_next))
 		return;
-	follow.missed += p->blocks_missed;
 	out_flush(&d->out);
-	fprintf(stderr, NAME ": %s: fell behind: %llu blocks were overwritten before "
-	    "they were read (%llu in all): trace less, or into a larger buffer\n",
-	    d->follow, (unsigned long long)p->blocks_missed,
+	dump_note(d, "%s: fell behind: %llu blocks were overwritten before "
+	    "they were read (%llu in all): trace less, or into a larger buffer",
+	    d->follow, (unsigned long long)follow.untold,
 	    (unsigned long long)follow.missed);
-	d->lost = true;
+	follow.untold = 0;
+	follow.tell_next = now() + TELL_NS;
 }
 
 bool
@@ -268,7 +275,7 @@ follow_wait(struct dump *d)
 	    last ? INT64_MAX : now() - FOLLOW_DELAY_NS, &p);
 	if (err != 0)
 		dump_fatal(d, "%s", tnf_error_message(err));
-	tell_missed(d, &p);
+	tell_missed(d, p.blocks_missed, last);
 	follow.wait_ms = p.events > 0 ? LOOK_MIN_MS :
 	    follow.wait_ms < LOOK_MAX_MS ? follow.wait_ms * 2 : LOOK_MAX_MS;
 	if (follow.wait_ms > LOOK_MAX_MS)
@@ -283,6 +290,7 @@ follow_wait(struct dump *d)
 void
 follow_close(struct dump *d)
 {
+	tell_missed(d, 0, true);
 	if (follow.pidfd >= 0)
 		close(follow.pidfd);
 	tnf_stream_close(d->stream);
