@@ -12,6 +12,7 @@ static const struct {
 	int	    error;
 	const char *fact;
 } facts[] = {
+	{ ECHILD, "its parent forked it while it was defining a probe" },
 	{ EFAULT, "somebody cut it off while it was written" },
 	{ EFBIG, "it is shorter than it was made" },
 	{ EINVAL, "it is not the file that was made for it" },

@@ -300,7 +300,7 @@ tnf_roll_back(struct thread *t)
 		    t->held[t->nheld]);
 	}
 	t->lim = t->end;
-	t->used = t->failed = t->odd = t->new_sched = 0;
+	t->used = t->failed = t->odd = t->new_sched = t->at_work = 0;
 }
 
 /*
@@ -340,11 +340,6 @@ commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 
 	for (; setup->buffer != NULL && f != NULL && *f != NULL; f++)
 		(*f)(setup);
-	if (t->setup != setup) {
-		/* It has forked: in the child there is no such hit. */
-		errno = saved;
-		return;
-	}
 	if (!probe->traced || t->failed || setup->buffer == NULL) {
 		tnf_roll_back(t);
 	} else {

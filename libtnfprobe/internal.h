@@ -63,6 +63,7 @@ enum phase { PHASE_NEW, PHASE_BUSY, PHASE_READY };
 struct process {
 	struct guard	*guard;		/* never NULL */
 	char		*base;		/* the file, mapped */
+	char		*later;		/* the same, from the next hit on */
 	uint32_t	 size;		/* multiple of BLOCK_SIZE */
 	uint32_t	 shift;		/* log2 of size, rounded up */
 	uint32_t	 data_blocks;
@@ -103,6 +104,7 @@ struct thread {
 	uint8_t		 nheld;		/* blocks held beside 'block' */
 	uint8_t		 disabled;	/* tnf_thread_disable() */
 	uint8_t		 gone;		/* the thread is ending */
+	uint8_t		 at_work;	/* defining, or setting up the process */
 	uint32_t	 tid;
 	uint32_t	 epoch;		/* of the process it was set up in */
 	int64_t		 base;		/* time base of sched */

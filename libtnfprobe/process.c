@@ -107,12 +107,26 @@ new_guard(void)
 	__atomic_store_n(&tnf_p.guard, g, __ATOMIC_RELEASE);
 }
 
+/* Not if it is broken meanwhile: a handler has forked, and we are the child. */
+static void
+now_running(void)
+{
+	uint32_t was = TNF_PROC_READY;
+
+	__atomic_compare_exchange_n(&_tnf_process_control.state, &was,
+	    TNF_PROC_RUNNING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 /* The first hit, or the first one of a child.  false: not now. */
 static bool
 set_up(void)
 {
 	int error;
 
+	if (tnf_p.later != NULL) {
+		tnf_p.base = tnf_p.later;
+		tnf_p.later = NULL;
+	}
 	tnf_p.pid = getpid();
 	tnf_p.pidns = pid_namespace();
 	tnf_tag_reset();
@@ -129,7 +143,7 @@ set_up(void)
 			tnf_process_broken(error);
 			return true;
 		}
-		set_state(TNF_PROC_RUNNING);
+		now_running();
 	}
 	__atomic_fetch_add(&tnf_p.epoch, 1, __ATOMIC_RELEASE);
 	return true;
@@ -216,6 +230,7 @@ tnf_process_ready(void)
 {
 	struct guard *g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 	uint32_t now = state();
+	bool done;
 
 	if (is_stopped() || (now != TNF_PROC_READY && now != TNF_PROC_RUNNING))
 		return false;
@@ -233,7 +248,10 @@ tnf_process_ready(void)
 		new_guard();
 		g = tnf_p.guard;
 	}
-	if (!set_up()) {
+	tnf_t.at_work++;
+	done = set_up();
+	tnf_t.at_work--;
+	if (!done) {
 		__atomic_store_n(&g->phase, PHASE_NEW, __ATOMIC_RELEASE);
 		tnf_lost(TNF_LOST_BUSY);
 		return false;
@@ -268,6 +286,34 @@ before_fork(void)
 	errno = saved;
 }
 
+/*
+ * fork() was called within a hit: by an argument, a connected function, or a
+ * handler that has interrupted it at any instruction.  The hit is the parent's,
+ * who commits it.  In the child it goes on to its end, too, so that what it
+ * writes must be nobody's: memory of the child's own takes the place of the
+ * file.  From its next hit on the child has the file again, at another
+ * address; unless it was defining something, which it would believe in.
+ */
+static void
+leave_hit(const struct thread *t)
+{
+	void *later = MAP_FAILED, *own = MAP_FAILED;
+
+	if (tnf_p.later != NULL)
+		return;
+	if (tnf_p.base != NULL) {
+		if (t->at_work == 0)
+			later = mremap(tnf_p.base, 0, tnf_p.size, MREMAP_MAYMOVE);
+		own = mmap(tnf_p.base, tnf_p.size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+		    -1, 0);
+	}
+	if (later == MAP_FAILED || own == MAP_FAILED)
+		tnf_process_broken(ECHILD);
+	else
+		tnf_p.later = later;
+}
+
 static void
 in_child(void)
 {
@@ -276,14 +322,15 @@ in_child(void)
 	/* Somebody else's such function may have hit a probe before. */
 	if (tnf_p.guard->phase == PHASE_READY && tnf_p.pid == getpid())
 		return;
+	memset(tnf_p.guard, 0, sizeof(*tnf_p.guard));
+	if (t->busy != 0 || t->at_work != 0) {
+		leave_hit(t);
+		return;
+	}
+	/* The blocks are the parent's. */
 	t->busy = BUSY_OTHERWISE;
 	signal_fence();
-	memset(tnf_p.guard, 0, sizeof(*tnf_p.guard));
-	/* The blocks are the parent's; so is a hit that fork() is called from:
-	   the parent will commit it. */
 	tnf_block_drop_all(t, false);
-	tnf_roll_back(t);
-	t->setup = NULL;
 	signal_fence();
 	t->busy = 0;
 }

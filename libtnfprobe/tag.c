@@ -41,10 +41,18 @@ tnf_tag_begin(void)
 {
 	unsigned i;
 
+	tnf_t.at_work++;
+	signal_fence();
+	/* This hit is not ours: see process.c, leave_hit(). */
+	if (tnf_p.later != NULL) {
+		tnf_t.at_work--;
+		return false;
+	}
 	for (i = 0; __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
 	    __ATOMIC_ACQUIRE) != 0; i++) {
 		if (!tnf_wait(i)) {
 			tnf_lost(TNF_LOST_BUSY);
+			tnf_t.at_work--;
 			return false;
 		}
 	}
@@ -106,6 +114,8 @@ tnf_tag_end(void (*done)(void))
 	}
 	__atomic_store_n(&tag.open, false, __ATOMIC_RELEASE);
 	__atomic_store_n(&tnf_p.guard->tag_lock, 0, __ATOMIC_RELEASE);
+	signal_fence();
+	tnf_t.at_work--;
 	tnf_wait_over();
 	return ok;
 }

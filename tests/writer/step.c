@@ -5,6 +5,9 @@
  *		would leave behind can be read, and no event is torn
  *	signal	a handler with a probe runs at every instruction: no deadlock,
  *		each of its events is recorded or counted as lost
+ *	fork	a handler forks at every few instructions of a hit: the child
+ *		goes on from there and comes to its end, and what its parent
+ *		records is none of its business
  */
 #include <err.h>
 #include <errno.h>
@@ -29,9 +32,15 @@ static struct shared {
 	volatile int handled;
 	volatile int off;	/* the thread is disabled, or about to be */
 	volatile int may_miss;	/* so many handlers ran then */
+	volatile int ended;	/* status of a child that has not ended well */
 } *shared;
 
 #define FILE_SIZE	(128 * 1024)
+#ifdef __SANITIZE_ADDRESS__
+#define FORK_EVERY	301
+#else
+#define FORK_EVERY	3
+#endif
 
 static char path[64];
 
@@ -69,6 +78,25 @@ on_signal(int sig)
 	__asm__ volatile("int3");
 }
 
+static bool forked;
+
+static void
+on_fork(int sig)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		forked = true;
+		return;
+	}
+	waitpid(pid, &status, 0);
+	if (status != 0)
+		shared->ended = status;
+	shared->handled++;
+	__asm__ volatile("int3");
+}
+
 static void
 hits(int i)
 {
@@ -91,22 +119,27 @@ hits(int i)
 }
 
 static void
-child(unsigned kbytes)
+child(unsigned kbytes, void (*handler)(int))
 {
+	sigset_t set;
 	int i;
 
 	selfctl_file(path, kbytes);
 	selfctl_enable(NULL);
-	signal(SIGUSR1, on_signal);
+	signal(SIGUSR1, handler);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);	/* would stop us, too */
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0) == -1)
 		_exit(77);
 	raise(SIGSTOP);
 	shared->step = 1;	/* file, types, definitions */
 	hits(0);
 	shared->step = 2;	/* all is there */
-	for (i = 1; i < 4; i++)
+	for (i = 1; i < 4 && !forked; i++)
 		hits(i);
-	shared->step = 0;
+	if (!forked)
+		shared->step = 0;
 	_exit(0);
 }
 
@@ -176,13 +209,13 @@ is_news(void)
 }
 
 static pid_t
-begin(unsigned kbytes)
+begin(unsigned kbytes, void (*handler)(int))
 {
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0)
-		child(kbytes);
+		child(kbytes, handler);
 	waitpid(pid, &status, 0);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
 		puts("SKIP: ptrace is refused");
@@ -224,7 +257,7 @@ read_everywhere(void)
 	struct events e;
 	size_t n, last = 0;
 	long steps = 0, reads = 0;
-	pid_t pid = begin(FILE_SIZE / 1024);
+	pid_t pid = begin(FILE_SIZE / 1024, SIG_IGN);
 
 	while (step(pid, 0)) {
 		if (shared->step == 0)
@@ -296,7 +329,7 @@ signal_everywhere(void)
 	struct events e;
 	size_t i, seen = 0;
 	/* Handlers give blocks back: sanitized code takes 3,000 of them. */
-	pid_t pid = begin(4096);
+	pid_t pid = begin(4096, on_signal);
 
 	find_vdso(pid, vdso);
 	while (step(pid, 0)) {
@@ -323,6 +356,39 @@ signal_everywhere(void)
 	check(path, &e);
 }
 
+static void
+fork_everywhere(void)
+{
+	unsigned long vdso[2] = { 0, 0 };
+	static const int every[] = { 0, 17 * FORK_EVERY, FORK_EVERY };
+	long steps = 0, sent = 0;
+	struct events e;
+	size_t i, own = 0;
+	pid_t pid = begin(16384, on_fork);
+
+	find_vdso(pid, vdso);
+	while (step(pid, 0)) {
+		if (shared->step == 0 || steps++ % every[shared->step] != 0 ||
+		    instruction(pid) - vdso[0] < vdso[1] - vdso[0])
+			continue;
+		sent++;
+		run_handler(pid);
+		if (shared->ended != 0)
+			errx(1, "a child has ended with status %x",
+			    shared->ended);
+	}
+	events_read(path, &e);
+	for (i = 0; i < e.n; i++)
+		own += e.v[i].pid == pid;
+	printf("fork: %ld instructions, %ld children, %zu events of theirs\n",
+	    steps, sent, e.n - own);
+	if (shared->handled != sent || own != 16)
+		errx(1, "%ld signals, %d handled, %zu of 16 events", sent,
+		    shared->handled, own);
+	events_free(&e);
+	check(path, &e);
+}
+
 int
 main(void)
 {
@@ -330,10 +396,12 @@ main(void)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	alarm(120);
+	alarm(200);
 	read_everywhere();
 	memset(shared, 0, sizeof(*shared));
 	signal_everywhere();
+	memset(shared, 0, sizeof(*shared));
+	fork_everywhere();
 	unlink(path);
 	return 0;
 }
