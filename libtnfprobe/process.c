@@ -299,8 +299,8 @@ leave_hit(const struct thread *t)
 {
 	void *later = MAP_FAILED, *own = MAP_FAILED;
 
-	if (tnf_p.later != NULL)
-		return;
+	if (tnf_p.later != NULL || (tnf_p.base == NULL && t->at_work == 0))
+		return;		/* there is nothing to be kept away from */
 	if (tnf_p.base != NULL) {
 		if (t->at_work == 0)
 			later = mremap(tnf_p.base, 0, tnf_p.size, MREMAP_MAYMOVE);
