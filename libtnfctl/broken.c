@@ -12,7 +12,7 @@ static const struct {
 	int	    error;
 	const char *fact;
 } facts[] = {
-	{ ECHILD, "its parent forked it while it was defining a probe" },
+	{ ECHILD, "it was forked in the midst of the definition of a probe" },
 	{ EFAULT, "somebody cut it off while it was written" },
 	{ EFBIG, "it is shorter than it was made" },
 	{ EINVAL, "it is not the file that was made for it" },
@@ -48,10 +48,9 @@ ended_target(tnfctl_handle_t *h)
 /* That a stopped target was killed comes out when it is to go on; until then
    it just has no memory any more. */
 tnfctl_errcode_t
-unwritable_target(tnfctl_handle_t *h)
+lost_target(tnfctl_handle_t *h, const char *fact)
 {
 	if (proc_status(h->pid, "VmSize") < 0)
 		return ended_target(h);
-	return fail(TNFCTL_ERR_INTERNAL,
-	    "process %d: its memory cannot be written", (int)h->pid);
+	return fail(TNFCTL_ERR_INTERNAL, "process %d: %s", (int)h->pid, fact);
 }

@@ -3,7 +3,7 @@
  *
  * It is made under a name that nobody can know before, and renamed: what is
  * there under the name, a link to somewhere included, is replaced and never
- * followed or written; but not a device.  Its blocks are reserved, so that a
+ * followed or written; but not a device or directory.  Its blocks are reserved, so that a
  * full file system is our error message and not the target's SIGBUS.
  */
 #include <errno.h>
@@ -61,8 +61,8 @@ cannot_create(int error, const char *path, unsigned int bytes)
 static tnfctl_errcode_t
 a_directory(const struct place *p)
 {
-	return fail(TNFCTL_ERR_BADARG, "%s: is a directory: choose another name",
-	    p->path);
+	return fail(TNFCTL_ERR_BADARG, "%s: names a directory: "
+	    "choose another name", p->path);
 }
 
 static tnfctl_errcode_t
@@ -188,7 +188,7 @@ create(tnfctl_handle_t *h, const struct place *p, unsigned int bytes)
 }
 
 /* /dev/null means the device, /dev/stdout what it links to: neither is to be
-   replaced by a file. */
+   replaced by a file, and a directory cannot be. */
 static tnfctl_errcode_t
 may_replace(const struct place *p)
 {
@@ -236,7 +236,7 @@ create_and_tell(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 		return cannot_create(error, p->path, bytes);
 	if (!tell(h, p->path, bytes)) {
 		unlinkat(p->dir, p->base, 0);
-		return unwritable_target(h);
+		return lost_target(h, "its memory cannot be written");
 	}
 	h->proc_state = TNF_PROC_READY;
 	h->trace_size = bytes;

@@ -42,8 +42,7 @@ chain_read(tnfctl_handle_t *h, const tnfctl_probe_t *p, struct chain *ret)
 static tnfctl_errcode_t
 unreadable(tnfctl_handle_t *h)
 {
-	return fail(TNFCTL_ERR_INTERNAL, "process %d: its list of connected "
-	    "functions makes no sense", (int)h->pid);
+	return lost_target(h, "its list of connected functions makes no sense");
 }
 
 /* Where the pool has this array already; TNF_CHAIN_SLOTS: nowhere. */

@@ -381,7 +381,7 @@ put_word(tnfctl_handle_t *h, tnfctl_probe_t *p, uintptr_t address,
     uint32_t word)
 {
 	if (!h->ops->write(h, address, &word, sizeof(word)))
-		return unwritable_target(h);
+		return lost_target(h, "its memory cannot be written");
 	return TNFCTL_ERR_NONE;
 }
 

@@ -34,8 +34,8 @@ void	control_forget(tnfctl_handle_t *);
 tnfctl_errcode_t broken_target(tnfctl_handle_t *);
 /* NOTARGET: */
 tnfctl_errcode_t ended_target(tnfctl_handle_t *);
-/* After a write that failed: NOTARGET if it was killed, else INTERNAL. */
-tnfctl_errcode_t unwritable_target(tnfctl_handle_t *);
+/* Its memory fails us: NOTARGET if it was killed, else INTERNAL and the fact. */
+tnfctl_errcode_t lost_target(tnfctl_handle_t *, const char *fact);
 /* NOBUF, BUFBROKEN, INVALIDPROBE, in this order. */
 tnfctl_errcode_t control_usable(tnfctl_handle_t *, tnfctl_probe_t *);
 

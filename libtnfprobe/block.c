@@ -30,8 +30,14 @@ static bool have_file;
 void
 tnf_lost(enum tnf_lost why)
 {
-	__atomic_fetch_add(__atomic_load_n(&have_file, __ATOMIC_ACQUIRE) ?
-	    &tnf_ext(&tnf_p)->lost[why] : &early[why], 1, __ATOMIC_RELAXED);
+	const char *later = tnf_p.later;
+	uint64_t *lost = early;
+
+	if (later != NULL)
+		lost = ((struct tnf_ext *)(void *)(later + TNF_EXT_OFFSET))->lost;
+	else if (__atomic_load_n(&have_file, __ATOMIC_ACQUIRE))
+		lost = tnf_ext(&tnf_p)->lost;
+	__atomic_fetch_add(&lost[why], 1, __ATOMIC_RELAXED);
 }
 
 /* Now there is one. */

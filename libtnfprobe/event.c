@@ -56,8 +56,8 @@ put32(char *at, uint32_t value)
  * exception and will never be committed.  In that case its frame has been
  * left as well.  Stacks grow down.
  */
-static bool
-was_left(const struct thread *t, const struct tnf_probe_setup *setup,
+bool
+tnf_hit_left(const struct thread *t, const struct tnf_probe_setup *setup,
     uintptr_t frame)
 {
 	uintptr_t low;
@@ -212,7 +212,7 @@ static bool __attribute__((noinline, cold))
 busy(struct thread *t, const struct tnf_probe_setup *setup, uintptr_t frame)
 {
 	int saved = errno;
-	bool left = was_left(t, setup, frame);
+	bool left = tnf_hit_left(t, setup, frame);
 
 	if (left)
 		tnf_roll_back(t);
@@ -340,6 +340,11 @@ commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 
 	for (; setup->buffer != NULL && f != NULL && *f != NULL; f++)
 		(*f)(setup);
+	if (t->setup != setup) {
+		/* The function has switched stacks, and there was another hit. */
+		errno = saved;
+		return;
+	}
 	if (!probe->traced || t->failed || setup->buffer == NULL) {
 		tnf_roll_back(t);
 	} else {

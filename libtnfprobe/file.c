@@ -249,12 +249,11 @@ tnf_file_open(struct process *p, const struct tnf_process_control *control)
 	if (error == 0)
 		error = map(p, fd, control->file_size);
 	close(fd);
-	if (error == 0 && control->state == TNF_PROC_BROKEN)
-		error = ECHILD;		/* see process.c, leave_hit() */
 	if (error != 0)
 		return error;
 	tnf_core_forget();
-	error = set_up(p);
+	/* Broken meanwhile: see process.c, leave_hit(). */
+	error = control->state == TNF_PROC_BROKEN ? ECHILD : set_up(p);
 	if (error != 0) {
 		base = p->base;
 		p->base = NULL;

@@ -119,6 +119,22 @@ struct thread {
 	char		*held[HELD_MAX];
 };
 
+static inline void
+work_begins(struct thread *t)
+{
+	t->at_work++;
+	signal_fence();
+}
+
+/* A handler may have given it all up. */
+static inline void
+work_ends(struct thread *t)
+{
+	signal_fence();
+	if (t->at_work > 0)
+		t->at_work--;
+}
+
 /* In 'busy': no hit, but signal handlers have to stay away. */
 #define BUSY_OTHERWISE	UINTPTR_MAX
 
@@ -190,7 +206,10 @@ void tnf_process_broken(int error);
 bool tnf_thread_ready(struct thread *);
 void tnf_thread_key(void);
 
-/* event.c: gives up the hit in progress. */
+/* event.c: who is at this place on the stack is not within the hit. */
+bool tnf_hit_left(const struct thread *, const struct tnf_probe_setup *,
+    uintptr_t frame);
+/* Gives up the hit in progress. */
 void tnf_roll_back(struct thread *);
 
 /* ops of a site (target.h) */

@@ -123,13 +123,13 @@ set_up(void)
 {
 	int error;
 
+	tnf_tag_reset();
 	if (tnf_p.later != NULL) {
 		tnf_p.base = tnf_p.later;
 		tnf_p.later = NULL;
 	}
 	tnf_p.pid = getpid();
 	tnf_p.pidns = pid_namespace();
-	tnf_tag_reset();
 	tnf_clock_init();
 	if (state() == TNF_PROC_RUNNING) {
 		__atomic_fetch_add(&tnf_ext(&tnf_p)->attached, 1,
@@ -248,16 +248,15 @@ tnf_process_ready(void)
 		new_guard();
 		g = tnf_p.guard;
 	}
-	tnf_t.at_work++;
+	work_begins(&tnf_t);
 	done = set_up();
-	tnf_t.at_work--;
-	if (!done) {
-		__atomic_store_n(&g->phase, PHASE_NEW, __ATOMIC_RELEASE);
+	__atomic_store_n(&g->phase, done ? PHASE_READY : PHASE_NEW,
+	    __ATOMIC_SEQ_CST);
+	if (done)
+		follow_switch();
+	else
 		tnf_lost(TNF_LOST_BUSY);
-		return false;
-	}
-	__atomic_store_n(&g->phase, PHASE_READY, __ATOMIC_SEQ_CST);
-	follow_switch();
+	work_ends(&tnf_t);
 	return is_live();
 }
 
@@ -297,19 +296,26 @@ before_fork(void)
 static void
 leave_hit(const struct thread *t)
 {
-	void *later = MAP_FAILED, *own = MAP_FAILED;
+	void *later = MAP_FAILED;
+	int error = ECHILD;
 
-	if (tnf_p.later != NULL || (tnf_p.base == NULL && t->at_work == 0))
+	if (tnf_p.later != NULL || state() == TNF_PROC_BROKEN ||
+	    (tnf_p.base == NULL && t->at_work == 0))
 		return;		/* there is nothing to be kept away from */
-	if (tnf_p.base != NULL) {
-		if (t->at_work == 0)
-			later = mremap(tnf_p.base, 0, tnf_p.size, MREMAP_MAYMOVE);
-		own = mmap(tnf_p.base, tnf_p.size, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
-		    -1, 0);
+	if (t->at_work == 0) {
+		later = mremap(tnf_p.base, 0, tnf_p.size, MREMAP_MAYMOVE);
+		error = errno;
 	}
-	if (later == MAP_FAILED || own == MAP_FAILED)
-		tnf_process_broken(ECHILD);
+	if (tnf_p.base != NULL && mmap(tnf_p.base, tnf_p.size,
+	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED |
+	    MAP_NORESERVE, -1, 0) == MAP_FAILED) {
+		error = errno;
+		if (later != MAP_FAILED)
+			munmap(later, tnf_p.size);
+		later = MAP_FAILED;
+	}
+	if (later == MAP_FAILED)
+		tnf_process_broken(error);
 	else
 		tnf_p.later = later;
 }
@@ -317,20 +323,25 @@ leave_hit(const struct thread *t)
 static void
 in_child(void)
 {
+	uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
 	struct thread *t = &tnf_t;
+	int saved = errno;
 
 	/* Somebody else's such function may have hit a probe before. */
 	if (tnf_p.guard->phase == PHASE_READY && tnf_p.pid == getpid())
 		return;
 	memset(tnf_p.guard, 0, sizeof(*tnf_p.guard));
-	if (t->busy != 0 || t->at_work != 0) {
+	if (t->busy != 0 ? !tnf_hit_left(t, NULL, frame) : t->at_work != 0) {
 		leave_hit(t);
+		errno = saved;
 		return;
 	}
 	/* The blocks are the parent's. */
 	t->busy = BUSY_OTHERWISE;
 	signal_fence();
 	tnf_block_drop_all(t, false);
+	tnf_roll_back(t);
+	t->setup = NULL;
 	signal_fence();
 	t->busy = 0;
 }

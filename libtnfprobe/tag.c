@@ -41,18 +41,17 @@ tnf_tag_begin(void)
 {
 	unsigned i;
 
-	tnf_t.at_work++;
-	signal_fence();
+	work_begins(&tnf_t);
 	/* This hit is not ours: see process.c, leave_hit(). */
 	if (tnf_p.later != NULL) {
-		tnf_t.at_work--;
+		work_ends(&tnf_t);
 		return false;
 	}
 	for (i = 0; __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
 	    __ATOMIC_ACQUIRE) != 0; i++) {
 		if (!tnf_wait(i)) {
 			tnf_lost(TNF_LOST_BUSY);
-			tnf_t.at_work--;
+			work_ends(&tnf_t);
 			return false;
 		}
 	}
@@ -114,8 +113,7 @@ tnf_tag_end(void (*done)(void))
 	}
 	__atomic_store_n(&tag.open, false, __ATOMIC_RELEASE);
 	__atomic_store_n(&tnf_p.guard->tag_lock, 0, __ATOMIC_RELEASE);
-	signal_fence();
-	tnf_t.at_work--;
+	work_ends(&tnf_t);
 	tnf_wait_over();
 	return ok;
 }

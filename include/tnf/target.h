@@ -114,7 +114,7 @@ enum tnf_process_state {
 	TNF_PROC_RUNNING = 0,	/* trace file open */
 	TNF_PROC_NO_BUFFER = 1,	/* no file name yet */
 	TNF_PROC_READY = 2,	/* name known; opened at the first hit */
-	TNF_PROC_BROKEN = 3	/* file could not be opened; broken_errno says why */
+	TNF_PROC_BROKEN = 3	/* cannot record; broken_errno says why */
 };
 
 #define TNF_PATH_SIZE	4096

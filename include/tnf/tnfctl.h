@@ -206,7 +206,7 @@ tnfctl_errcode_t tnfctl_register_funcs(tnfctl_handle_t *,
 tnfctl_errcode_t tnfctl_probe_state_get(tnfctl_handle_t *, tnfctl_probe_t *,
     tnfctl_probe_state_t *);
 
-/* Usable as op.  Errors: INVALIDPROBE, BUFBROKEN, NOBUF (process). */
+/* Usable as op.  Errors: INVALIDPROBE, BUFBROKEN, NOBUF, NOTARGET (process). */
 tnfctl_errcode_t tnfctl_probe_enable(tnfctl_handle_t *, tnfctl_probe_t *,
     void *ignored);
 tnfctl_errcode_t tnfctl_probe_disable(tnfctl_handle_t *, tnfctl_probe_t *,

@@ -36,8 +36,8 @@ what="directory that is a file"
 refused 'Not a directory' 'another' "$TMP/plain/f"
 what="file that is a directory"
 mkdir dir
-refused 'Is a directory' 'another' "$TMP/dir"
-refused 'Is a directory' 'another' .
+refused 'names a directory' 'another' "$TMP/dir"
+refused 'names a directory' 'another' .
 
 what="device"
 refused '/dev is for devices' 'another' /dev/null

@@ -203,6 +203,30 @@ START_TEST(fork_inside_large)
 }
 END_TEST
 
+static int
+child_hits(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		TNF_PROBE_0(within, "", "");
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	return (int)child;
+}
+
+/* A child that never leaves the hit: what it loses is counted. */
+START_TEST(fork_stays_inside)
+{
+	start(128);
+	TNF_PROBE_1(f, "", "", tnf_int, child, child_hits());
+	finish();
+	ck_assert_uint_eq(ev.n, 1);
+	ck_assert_uint_eq(ev.ext.lost[TNF_LOST_NESTED], 1);
+}
+END_TEST
+
 static bool hit_early;
 
 static void
@@ -846,8 +870,9 @@ main(void)
 {
 	const TTest *const tests[] = {
 		disable, disable_inside, disable_first, fork_plain, fork_first, fork_raw, fork_disabled,
-		fork_inside, fork_inside_large, fork_in_connected, fork_early, vforked, thread_exit, no_block, killed_owners, long_sleep,
-		pause_in_a_hurry,
+		fork_inside, fork_inside_large, fork_in_connected,
+		fork_stays_inside, fork_early, vforked, thread_exit,
+		no_block, killed_owners, long_sleep, pause_in_a_hurry,
 		directory_full, tag_space_full, file_gone, file_symlink, file_hard_link,
 		file_short, file_fifo, file_foreign, file_refused, truncated,
 		other_sigbus, sent_sigbus, ignored_sigbus, close_all, seccomp,
