@@ -167,8 +167,8 @@ wait_for_trace(struct dump *d, char **path)
 	while ((err = mapped_trace(follow.pid, path)) == EAGAIN &&
 	    !follow.ended && !interrupted) {
 		if (!told)
-			dump_note(d, "process %s: waiting: it writes no trace "
-			    "file yet", d->follow);
+			dump_note(d, "process %s: waiting: it has no trace file "
+			    "so far that we may read", d->follow);
 		told = true;
 		sleep_ms(LOOK_MAX_MS);
 	}

@@ -116,7 +116,8 @@ pipeline_run(struct dump *d)
 		dump_error(d, "%s", tnf_error_message(-r));
 	if (any) {
 		end_filters(d);
-		hint_pairs(d);
+		if (!d->diff)
+			hint_pairs(d);
 	}
 	if (!begun && d->status == STATUS_OK)
 		d->status = STATUS_ERROR;

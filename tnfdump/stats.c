@@ -283,6 +283,6 @@ stats_free(struct stats *s)
 void
 stats_hint(const struct stats *s)
 {
-	for (unsigned i = 0; i < s->n_by; i++)
+	for (unsigned i = 0; s->events > 0 && i < s->n_by; i++)
 		hint_members(s->d, "stats", s->by[i]);
 }
