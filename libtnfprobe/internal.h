@@ -119,22 +119,6 @@ struct thread {
 	char		*held[HELD_MAX];
 };
 
-static inline void
-work_begins(struct thread *t)
-{
-	t->at_work++;
-	signal_fence();
-}
-
-/* A handler may have given it all up. */
-static inline void
-work_ends(struct thread *t)
-{
-	signal_fence();
-	if (t->at_work > 0)
-		t->at_work--;
-}
-
 /* In 'busy': no hit, but signal handlers have to stay away. */
 #define BUSY_OTHERWISE	UINTPTR_MAX
 
@@ -157,6 +141,22 @@ extern struct tnf_process_control _tnf_process_control;
 extern const struct tnf_probe_ops _tnf_probe_ops;
 extern __thread struct thread tnf_t
     __attribute__((tls_model("initial-exec")));
+
+static inline void
+work_begins(void)
+{
+	tnf_t.at_work++;
+	signal_fence();
+}
+
+/* A handler may have given it all up. */
+static inline void
+work_ends(void)
+{
+	signal_fence();
+	if (tnf_t.at_work > 0)
+		tnf_t.at_work--;
+}
 
 /* block.c */
 struct tnf_block_header *tnf_block_take(struct thread *, int64_t now);

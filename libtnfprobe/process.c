@@ -248,7 +248,7 @@ tnf_process_ready(void)
 		new_guard();
 		g = tnf_p.guard;
 	}
-	work_begins(&tnf_t);
+	work_begins();
 	done = set_up();
 	__atomic_store_n(&g->phase, done ? PHASE_READY : PHASE_NEW,
 	    __ATOMIC_SEQ_CST);
@@ -256,7 +256,7 @@ tnf_process_ready(void)
 		follow_switch();
 	else
 		tnf_lost(TNF_LOST_BUSY);
-	work_ends(&tnf_t);
+	work_ends();
 	return is_live();
 }
 

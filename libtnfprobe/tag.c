@@ -41,17 +41,17 @@ tnf_tag_begin(void)
 {
 	unsigned i;
 
-	work_begins(&tnf_t);
+	work_begins();
 	/* This hit is not ours: see process.c, leave_hit(). */
 	if (tnf_p.later != NULL) {
-		work_ends(&tnf_t);
+		work_ends();
 		return false;
 	}
 	for (i = 0; __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
 	    __ATOMIC_ACQUIRE) != 0; i++) {
 		if (!tnf_wait(i)) {
 			tnf_lost(TNF_LOST_BUSY);
-			work_ends(&tnf_t);
+			work_ends();
 			return false;
 		}
 	}
@@ -113,7 +113,7 @@ tnf_tag_end(void (*done)(void))
 	}
 	__atomic_store_n(&tag.open, false, __ATOMIC_RELEASE);
 	__atomic_store_n(&tnf_p.guard->tag_lock, 0, __ATOMIC_RELEASE);
-	work_ends(&tnf_t);
+	work_ends();
 	tnf_wait_over();
 	return ok;
 }
