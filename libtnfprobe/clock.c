@@ -123,12 +123,9 @@ instant(uint64_t *tsc)
 	return best;
 }
 
-/*
- * Gives the thread a new anchor, behind every time it has handed out: of equal
- * times in two blocks a reader does not know which came first.
- */
-void
-tnf_clock_anchor(struct thread *t)
+/* A new anchor, later than every time the thread has handed out. */
+static void
+drop_anchor(struct thread *t)
 {
 	uint64_t span, limit;
 	int64_t ns;
@@ -153,4 +150,24 @@ out:
 	if (ns <= t->base + t->last)
 		ns = t->base + t->last + 1;
 	t->abs = ns;
+}
+
+/*
+ * The time, later than every one the thread has handed out: of equal times in
+ * two blocks a reader does not know which came first.  There are counters that
+ * step by as much as a hit takes.
+ */
+int64_t
+tnf_clock_read(struct thread *t)
+{
+	uint64_t since = ticks() - t->tsc;
+	int64_t now;
+
+	if (since < t->good) {
+		now = t->abs + (int64_t)scaled(since, t->mult);
+		if (now > t->base + t->last)
+			return now;
+	}
+	drop_anchor(t);
+	return t->abs;
 }

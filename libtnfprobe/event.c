@@ -115,17 +115,6 @@ new_block(struct thread *t, int64_t now)
 	return true;
 }
 
-static int64_t
-read_clock(struct thread *t)
-{
-	uint64_t since = ticks() - t->tsc;
-
-	if (since < t->good)
-		return t->abs + (int64_t)scaled(since, t->mult);
-	tnf_clock_anchor(t);
-	return t->abs;
-}
-
 static void
 put_sched(struct thread *t, char *at, int64_t now)
 {
@@ -151,7 +140,7 @@ place(struct thread *t, const struct tnf_probe_control *probe)
 {
 	uint32_t size, tail = probe->event_size, pair;
 	bool far = probe->index >= DIRECTORY_SIZE, sched;
-	int64_t now = read_clock(t);
+	int64_t now = tnf_clock_read(t);
 	char *event, *fwd;
 
 	sched = t->sched == NULL ||

@@ -169,7 +169,7 @@ void tnf_lost_early(void);
 /* clock.c */
 void tnf_clock_init(void);
 int64_t tnf_clock_now(void);
-void tnf_clock_anchor(struct thread *);
+int64_t tnf_clock_read(struct thread *);
 
 /* tag.c: what is written between begin and end appears together, or not. */
 bool tnf_tag_begin(void);

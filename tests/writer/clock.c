@@ -1,9 +1,10 @@
 /*
- * clock.c - a thread's times never stand still.
+ * clock.c - a thread's times never stand still from block to block.
  *
  * Where the counter had run ahead of the clock, a new anchor took the time of
- * the last event for the next one; with a new block in between that lay before
- * the old one in the file, readers then had them the wrong way round.
+ * the last event for the next one; so did a counter that had not moved since
+ * the last event.  With a new block in between that lay before the old one in
+ * the file, readers then had them the wrong way round.
  */
 #include <err.h>
 
@@ -17,11 +18,16 @@ main(void)
 
 	for (i = 0; i < 2; i++) {
 		scale.counter = i;
+		t.good = 0;
 		t.base = tnf_clock_now() + 1000000000;
-		tnf_clock_anchor(&t);
-		if (t.abs != t.base + t.last + 1)
+		if (tnf_clock_read(&t) != t.base + t.last + 1)
 			errx(1, "counter %d: %lld instead of %lld", i,
 			    (long long)(t.abs - t.base), (long long)t.last + 1);
 	}
+	/* With this scale the counter stands. */
+	t = (struct thread){ .last = 7, .good = UINT64_MAX };
+	t.abs = t.base + t.last;
+	if (tnf_clock_read(&t) <= t.last)
+		errx(1, "the counter stands, and so does the time");
 	return 0;
 }
