@@ -72,8 +72,10 @@ take(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
 		    probe_of(s, w->file, w->type) == NULL)
 			return false;
 		count_event(t, time);
-		return true;
+		return members_sound(w);
 	}
+	if (w->type->pub.kind == TNF_K_STRUCT)
+		return members_sound(w);
 	return !is_probe_record(w) || define(s, w->file, w->pos);
 }
 

@@ -59,7 +59,7 @@ element_size(const struct type *t)
 
 /* The array record at 'pos' lies in the file and in its block. */
 static bool
-read_array(const struct tnf_file *f, uint32_t pos, const struct type *t,
+read_array(struct tnf_file *f, uint32_t pos, const struct type *t,
     struct tnf_value *v)
 {
 	uint32_t size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
@@ -67,7 +67,7 @@ read_array(const struct tnf_file *f, uint32_t pos, const struct type *t,
 	if (size < t->header_size ||
 	    size > f->block_size - (pos - file_block_off(f, pos)) ||
 	    !bytes_has(&f->bytes, pos, size))
-		return false;
+		return file_fail(f, pos, "a record has an impossible size");
 	if (v->kind == TNF_K_STRING) {
 		v->u.s.chars = (const char *)bytes_at(&f->bytes,
 		    (uint64_t)pos + t->header_size, 0);
@@ -81,36 +81,81 @@ read_array(const struct tnf_file *f, uint32_t pos, const struct type *t,
 	return true;
 }
 
-/* What the reference at 'ref' leads to; false: nothing. */
 static bool
+read_struct(struct tnf_file *f, uint32_t pos, const struct type *t,
+    struct tnf_value *v)
+{
+	if (!bytes_has(&f->bytes, pos, t->pub.size))
+		return file_fail(f, pos, "a record goes beyond the file");
+	v->u.r.pos = pos;
+	v->u.r.count = t->pub.n_members;
+	v->u.r.type = &t->pub;
+	return true;
+}
+
+static bool
+read_type(struct tnf_file *f, uint32_t pos, struct tnf_value *v)
+{
+	const struct type *t = type_at(f, pos);
+
+	if (t == NULL)
+		return false;
+	v->u.r.pos = pos;
+	v->u.r.count = 0;
+	v->u.r.type = &t->pub;
+	return true;
+}
+
+/* What the reference at 'ref' leads to; BAD: see f->why. */
+static enum ref_status
 read_record(struct tnf_file *f, uint64_t ref, struct tnf_value *v)
 {
-	struct type *t;
+	const struct type *t;
+	enum ref_status r;
 	uint32_t pos;
 
-	if (ref_follow(f, ref, &pos) != REF_OK ||
-	    (t = type_of_record(f, pos)) == NULL)
-		return false;
+	if ((r = ref_follow(f, ref, &pos)) == REF_BAD)
+		file_fail(f, ref, "a reference is bad");
+	if (r != REF_OK)
+		return r;
+	if ((t = type_of_record(f, pos)) == NULL)
+		return REF_BAD;
 	v->kind = t->pub.kind;
 	switch (v->kind) {
 	case TNF_K_STRING:
 	case TNF_K_ARRAY:
-		return read_array(f, pos, t, v);
+		return read_array(f, pos, t, v) ? REF_OK : REF_BAD;
 	case TNF_K_TYPE:
-		if ((t = type_at(f, pos)) == NULL)
-			return false;
-		v->u.r.pos = pos;
-		v->u.r.count = 0;
-		v->u.r.type = &t->pub;
-		return true;
+		return read_type(f, pos, v) ? REF_OK : REF_BAD;
 	case TNF_K_STRUCT:
-		v->u.r.pos = pos;
-		v->u.r.count = t->pub.n_members;
-		v->u.r.type = &t->pub;
-		return bytes_has(&f->bytes, pos, t->pub.size);
+		return read_struct(f, pos, t, v) ? REF_OK : REF_BAD;
 	default:
-		return false;
+		return REF_NULL;
 	}
+}
+
+/* Null is as good; and so is what a live writer has overwritten meanwhile. */
+static bool
+reference_sound(struct tnf_file *f, uint64_t ref)
+{
+	struct tnf_value v;
+	uint32_t pos;
+
+	return read_record(f, ref, &v) != REF_BAD ||
+	    ref_follow(f, ref, &pos) == REF_NULL;
+}
+
+bool
+members_sound(const struct walk *w)
+{
+	const struct tnf_type *t = &w->type->pub;
+	unsigned i;
+
+	for (i = 0; i < t->n_members; i++)
+		if (!type_has(type_of_pub(t->members[i].type), PROP(INLINE)) &&
+		    !reference_sound(w->file, w->pos + t->members[i].offset))
+			return false;
+	return true;
 }
 
 static void
@@ -122,7 +167,7 @@ read_value(struct tnf_file *f, uint64_t pos, const struct tnf_type *t,
 	v->kind = t->kind;
 	if (type_has(type_of_pub(t), PROP(INLINE)))
 		read_scalar(&f->bytes, pos, t, v);
-	else if (!read_record(f, pos, v)) {
+	else if (read_record(f, pos, v) != REF_OK) {
 		v->null = true;
 		v->kind = t->kind;
 		memset(&v->u, 0, sizeof v->u);

@@ -116,6 +116,21 @@ START_TEST(array_without_size)
 }
 END_TEST
 
+/* All events are there, and what cannot be read of one is told. */
+START_TEST(member_reference)
+{
+	uint32_t ref = events[3] + 12;
+
+	mk_put32(m, ref, 3);
+	expect(EVENTS, first_block, "a reference is bad");
+	mk_put32(m, ref, 0xfffffffc);
+	expect(EVENTS, first_block, "a reference is bad");
+	/* The event itself, whose time is no type. */
+	mk_put32(m, ref, 0x7ffffff8);
+	expect(EVENTS, first_block, "a record's tag leads nowhere");
+}
+END_TEST
+
 START_TEST(record_beyond_used)
 {
 	mk_put16(m, first_block + 8, (uint16_t)(events[3] - first_block + 8));
@@ -291,6 +306,7 @@ suite(void)
 	tcase_add_test(tc, reserved_word);
 	tcase_add_test(tc, tag_into_nothing);
 	tcase_add_test(tc, array_without_size);
+	tcase_add_test(tc, member_reference);
 	tcase_add_test(tc, record_beyond_used);
 	tcase_add_test(tc, forwarding_circle);
 	tcase_add_test(tc, derived_circle);
