@@ -293,8 +293,9 @@ tnf_roll_back(struct thread *t)
 }
 
 /*
- * The event has reached into other blocks.  Theirs is published first; of all
- * the last one, where there is room, stays with the thread.
+ * The event has reached into other blocks.  What is in them is published first,
+ * and they are given back last: the event is never there without it.  The last
+ * one, where there is room, stays with the thread.
  */
 static void
 commit_held(struct thread *t)
@@ -306,8 +307,8 @@ commit_held(struct thread *t)
 	for (i = 0; i < last; i++)
 		publish(t->held[i], t->fill[i + 1]);
 	publish(t->block, t->fill[0]);
-	done[last] = t->block;
-	memcpy(done, t->held, last * sizeof(done[0]));
+	done[0] = t->block;
+	memcpy(done + 1, t->held, last * sizeof(done[0]));
 	t->block = t->held[last];
 	t->end = t->lim = t->block + BLOCK_SIZE;
 	t->sched = NULL;
