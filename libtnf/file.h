@@ -90,4 +90,12 @@ file_block(const struct tnf_file *f, uint32_t off)
 	};
 }
 
+/* Data blocks handed out so far, all laps: ext.data_cursor as it is now. */
+static inline uint64_t
+file_cursor(const struct tnf_file *f)
+{
+	return bytes_u64(&f->bytes, TNF_EXT_OFFSET +
+	    offsetof(struct tnf_ext, data_cursor));
+}
+
 #endif /* LIBTNF_FILE_H */

@@ -109,8 +109,7 @@ laps_missed(struct tnf_file *f)
 
 	if (!f->has_ext || f->ext.kind != TNF_EXT_PROCESS)
 		return 0;
-	now = bytes_u64(&f->bytes, TNF_EXT_OFFSET +
-	    offsetof(struct tnf_ext, data_cursor));
+	now = file_cursor(f);
 	gone = now - f->cursor;
 	f->cursor = now;
 	data = (f->bytes.size - f->ext.data_start) >> f->block_shift;

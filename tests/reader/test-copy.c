@@ -1,0 +1,211 @@
+/*
+ * test-copy.c - a file is copied while it is written.
+ *
+ * image.c is part of this program, and what it copies with does what a writer
+ * might do at that moment.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mkfile.h"
+
+static void *copy_and_write(void *to, const void *from, size_t size);
+#define memcpy copy_and_write
+#include "../../libtnf/image.c"
+#undef memcpy
+
+#define BLOCK	512u
+#define BLOCKS	64u		/* of data */
+#define CURSOR	(5 * BLOCKS + 10)
+
+static struct mk *m;
+static struct tnf_ext *ext;
+static unsigned char *bytes, *image;
+static size_t size;
+static uint32_t first;		/* offset of the first data block */
+
+static uint32_t order[8 * BLOCKS], n_order;	/* blocks, as they were copied */
+static void (*writer)(uint32_t n);
+
+static uint32_t
+number(const void *at)
+{
+	return (uint32_t)((const unsigned char *)at - bytes - first) / BLOCK;
+}
+
+static void *
+copy_and_write(void *to, const void *from, size_t n)
+{
+	memcpy(to, from, n);
+	if (n == BLOCK && number(from) < BLOCKS &&
+	    n_order < sizeof order / sizeof order[0]) {
+		order[n_order++] = number(from);
+		if (writer != NULL)
+			writer(n_order - 1);
+	}
+	return to;
+}
+
+static uint32_t *
+generation(unsigned char *file, uint32_t block)
+{
+	return (uint32_t *)(void *)(file + first + block * BLOCK + 4);
+}
+
+static void
+setup(void)
+{
+	struct mk_opts o = { .data_blocks = BLOCKS };
+	struct mk_thread t = { .pid = 1, .lwpid = 1 };
+	unsigned p, i;
+
+	m = mk_new(&o);
+	p = mk_probe(m, "p", "keys k;", "s:tnf_string");
+	/* The rest of a block that ends in the next one. */
+	for (i = 0; mk_event(m, &t, p, i, "text"); i++)
+		;
+	bytes = mk_bytes(m, &size);
+	first = mk_data_start(m);
+	ext = (struct tnf_ext *)(void *)(bytes + TNF_EXT_OFFSET);
+	*ext = (struct tnf_ext){ .magic = TNF_EXT_MAGIC, .version = 1,
+	    .size = sizeof *ext, .kind = TNF_EXT_PROCESS, .attached = 1,
+	    .data_start = first, .data_cursor = CURSOR };
+	for (i = 0; i < BLOCKS; i++)
+		*generation(bytes, i) = 5 + (i < CURSOR % BLOCKS);
+	n_order = 0;
+	writer = NULL;
+	image = NULL;
+}
+
+static void
+teardown(void)
+{
+	if (image != NULL)
+		munmap(image, size);
+	mk_free(m);
+}
+
+static void
+look(void)
+{
+	image = copy_if_live(bytes, size);
+	ck_assert_ptr_nonnull(image);
+}
+
+/* An event that is copied finds what it refers to in a later block. */
+START_TEST(oldest_first)
+{
+	uint32_t i;
+
+	look();
+	ck_assert_uint_eq(n_order, BLOCKS);
+	for (i = 0; i < BLOCKS; i++)
+		ck_assert_uint_eq(order[i], (CURSOR + i) % BLOCKS);
+	ck_assert_int_eq(memcmp(bytes, image, size), 0);
+}
+END_TEST
+
+/* When the last block has been copied, the oldest two are taken over. */
+static void
+take_two(uint32_t n)
+{
+	if (n < BLOCKS - 1)
+		return;
+	*generation(bytes, CURSOR % BLOCKS) = 6;
+	*generation(bytes, CURSOR % BLOCKS + 1) = 6;
+	ext->data_cursor += 2;
+}
+
+START_TEST(taken_since)
+{
+	uint32_t i, taken;
+
+	writer = take_two;
+	look();
+	ck_assert_uint_eq(n_order, BLOCKS);
+	for (i = 0; i < BLOCKS; i++) {
+		taken = i - CURSOR % BLOCKS;
+		ck_assert_uint_eq(*generation(image, i),
+		    taken < 2 ? 0 : *generation(bytes, i));
+	}
+}
+END_TEST
+
+/* While the second block of a round is copied, the writer goes around. */
+static uint32_t rounds;
+
+static void
+go_around(uint32_t n)
+{
+	uint32_t i;
+
+	if (n % BLOCKS != 1 || n / BLOCKS >= rounds)
+		return;
+	ext->data_cursor += BLOCKS;
+	for (i = 0; i < BLOCKS; i++)
+		++*generation(bytes, i);
+}
+
+START_TEST(once_more)
+{
+	rounds = 2;
+	writer = go_around;
+	look();
+	ck_assert_uint_eq(n_order, 3 * BLOCKS);
+	ck_assert_int_eq(memcmp(bytes, image, size), 0);
+}
+END_TEST
+
+/* It does not end?  What is torn is left out. */
+START_TEST(not_for_ever)
+{
+	rounds = UINT32_MAX;
+	writer = go_around;
+	look();
+	ck_assert_uint_eq(n_order, TRIES * BLOCKS);
+	ck_assert_uint_eq(*generation(image, CURSOR % BLOCKS), 0);
+	ck_assert_uint_eq(*generation(image, CURSOR % BLOCKS + 1), 0);
+	ck_assert_uint_eq(*generation(image, CURSOR % BLOCKS + 2),
+	    *generation(bytes, CURSOR % BLOCKS + 2));
+}
+END_TEST
+
+/* Who says nonsense about the order gets some order. */
+START_TEST(strange_start)
+{
+	static const uint32_t starts[] = { 0, 1, 0xfffffe00, 0xffffffff };
+
+	ext->data_start = starts[_i];
+	ext->data_cursor = UINT64_MAX;
+	look();
+	ck_assert_uint_eq(n_order, BLOCKS);
+	ck_assert_int_eq(memcmp(bytes, image, size), 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *su = suite_create("copy");
+	TCase *tc = tcase_create("copy");
+	SRunner *sr;
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, oldest_first);
+	tcase_add_test(tc, taken_since);
+	tcase_add_test(tc, once_more);
+	tcase_add_test(tc, not_for_ever);
+	tcase_add_loop_test(tc, strange_start, 0, 4);
+	suite_add_tcase(su, tc);
+	sr = srunner_create(su);
+	srunner_set_fork_status(sr, CK_NOFORK);
+	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") != NULL ?
+	    CK_SILENT : CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed == 0 ? 0 : 1;
+}
