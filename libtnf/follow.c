@@ -35,9 +35,10 @@ follow_lost(struct tnf_file *f, uint32_t off, uint32_t generation)
 	struct seen *seen = f->seen == NULL ? NULL :
 	    &f->seen[off >> f->block_shift];
 
-	if (seen == NULL || seen->lost == generation)
+	if (seen != NULL && seen->lost == generation)
 		return;
-	seen->lost = generation;
+	if (seen != NULL)
+		seen->lost = generation;
 	f->lost++;
 }
 

@@ -8,7 +8,7 @@
 
 #include "file.h"
 
-#define COPY_MAX	((uint64_t)64 << 20)
+#define COPY_MAX	((uint64_t)256 << 20)
 #define TRIES		4
 
 static bool

@@ -155,8 +155,10 @@ take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 			goto sound;
 	}
 	/* A live block that has been taken over is not damaged. */
-	if (file_block(f, off).generation != w.generation)
+	if (file_block(f, off).generation != w.generation) {
+		f->lost += f->seen == NULL;
 		return;
+	}
 	sc->sum.damaged++;
 	stream_damage(s, f, off);
 sound:

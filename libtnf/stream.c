@@ -221,3 +221,9 @@ tnf_file_summary(const struct tnf_file *f, struct tnf_summary *sum)
 {
 	*sum = f->scan->sum;
 }
+
+TNF_API uint64_t
+tnf_file_missed(const struct tnf_file *f)
+{
+	return f->seen == NULL ? f->lost : 0;
+}

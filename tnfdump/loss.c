@@ -1,5 +1,5 @@
 /*
- * loss.c - events that the writers could not record.
+ * loss.c - events that the writers could not record, or we not read in time.
  */
 #include <stdio.h>
 
@@ -43,14 +43,29 @@ report_file(const struct input *in)
 	return sum;
 }
 
+static void
+report_missed(struct dump *d, const struct input *in)
+{
+	uint64_t blocks = tnf_file_missed(in->file);
+
+	if (blocks == 0)
+		return;
+	dump_note(d, "%s: %llu blocks were overwritten before they were read: "
+	    "trace less, or look when nothing is being traced", in->path,
+	    (unsigned long long)blocks);
+	d->lost = true;
+}
+
 void
 loss_report(struct dump *d)
 {
 	uint64_t sum = 0;
 	unsigned i;
 
-	for (i = 0; i < d->n_inputs; i++)
+	for (i = 0; i < d->n_inputs; i++) {
 		sum += report_file(&d->inputs[i]);
+		report_missed(d, &d->inputs[i]);
+	}
 	if ((sum > 0 || d->lost) && fail_on_loss && d->status == STATUS_OK)
 		d->status = STATUS_LOST;
 }

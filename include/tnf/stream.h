@@ -162,7 +162,7 @@ bool tnf_value_item(const struct tnf_file *, const struct tnf_value *,
 
 /* The bytes of a file, to be given to tnf_stream_add_mem() or
    tnf_reader_begin().  Mapped; but while a writer of ours has the file open,
-   and up to 64 MiB, a copy that is consistent: blocks that were taken over
+   and up to 256 MiB, a copy that is consistent: blocks that were taken over
    during the copy are left out.  0 or an errno; ENODATA: of length 0. */
 int  tnf_image_open(int fd, const void **base, size_t *size);
 void tnf_image_close(const void *base, size_t size);	/* NULL is fine */
@@ -173,6 +173,10 @@ bool tnf_image_is_empty(const void *base, size_t size);
 const char *tnf_file_name(const struct tnf_file *);
 const struct tnf_ext *tnf_file_ext(const struct tnf_file *); /* NULL: original writer */
 void tnf_file_summary(const struct tnf_file *, struct tnf_summary *);
+/* Blocks that a writer has overwritten since the file was added and before their
+   events were handed out: it is too large to be copied.  Of a file that is
+   followed, tnf_progress.blocks_missed tells, and this is 0. */
+uint64_t tnf_file_missed(const struct tnf_file *);
 
 #ifdef __cplusplus
 }

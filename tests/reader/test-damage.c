@@ -277,11 +277,13 @@ END_TEST
 START_TEST(taken_over_meanwhile)
 {
 	struct tnf_event ev;
+	struct tnf_file *f;
 	tnf_stream_t *s;
 	unsigned n = 0;
 
 	ck_assert_int_eq(tnf_stream_new(&s), 0);
-	ck_assert_int_eq(tnf_stream_add_mem(s, bytes, size, "f", NULL), 0);
+	ck_assert_int_eq(tnf_stream_add_mem(s, bytes, size, "f", &f), 0);
+	ck_assert_uint_eq(tnf_file_missed(f), 0);
 	while (tnf_stream_next(s, &ev) == 1) {
 		if (n++ == 0)
 			mk_put32(m, first_block + 512 + 4, 2);
@@ -289,6 +291,7 @@ START_TEST(taken_over_meanwhile)
 		    ev.pos >= first_block + 1024);
 	}
 	ck_assert_uint_gt(n, in_first_block());
+	ck_assert_uint_eq(tnf_file_missed(f), 1);
 	tnf_stream_close(s);
 }
 END_TEST
