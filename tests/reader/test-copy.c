@@ -1,24 +1,24 @@
 /*
  * test-copy.c - a file is copied while it is written.
  *
- * image.c is part of this program, and what it copies with does what a writer
+ * copy.c is part of this program, and what it copies with does what a writer
  * might do at that moment.
  */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "mkfile.h"
 
 static void *copy_and_write(void *to, const void *from, size_t size);
 #define memcpy copy_and_write
-#include "../../libtnf/image.c"
+#include "../../libtnf/copy.c"
 #undef memcpy
 
 #define BLOCK	512u
 #define BLOCKS	64u		/* of data */
+#define EVENT	32u		/* bytes, with its text */
 #define CURSOR	(5 * BLOCKS + 10)
 
 static struct mk *m;
@@ -26,6 +26,7 @@ static struct tnf_ext *ext;
 static unsigned char *bytes, *image;
 static size_t size;
 static uint32_t first;		/* offset of the first data block */
+static uint32_t after_four;	/* events: how full the block is */
 
 static uint32_t order[8 * BLOCKS], n_order;	/* blocks, as they were copied */
 static void (*writer)(uint32_t n);
@@ -64,9 +65,9 @@ setup(void)
 
 	m = mk_new(&o);
 	p = mk_probe(m, "p", "keys k;", "s:tnf_string");
-	/* The rest of a block that ends in the next one. */
 	for (i = 0; mk_event(m, &t, p, i, "text"); i++)
-		;
+		if (i == 3)
+			after_four = mk_last_event(m) + EVENT - mk_data_start(m);
 	bytes = mk_bytes(m, &size);
 	first = mk_data_start(m);
 	ext = (struct tnf_ext *)(void *)(bytes + TNF_EXT_OFFSET);
@@ -83,16 +84,41 @@ setup(void)
 static void
 teardown(void)
 {
-	if (image != NULL)
-		munmap(image, size);
+	free(image);
 	mk_free(m);
 }
 
 static void
 look(void)
 {
-	image = copy_if_live(bytes, size);
-	ck_assert_ptr_nonnull(image);
+	struct tnf_file f;
+
+	image = calloc(1, size);
+	ck_assert_int_eq(file_init(&f, bytes, size, FILE_STRICT), 0);
+	ck_assert_int_eq(copy_live(&f, image), 0);
+	file_done(&f);
+}
+
+/* Events of a block in the copy, each with its text. */
+static unsigned
+events_in(uint32_t block)
+{
+	struct tnf_event ev;
+	struct tnf_value v;
+	tnf_stream_t *s;
+	unsigned n = 0;
+
+	ck_assert_int_eq(tnf_stream_new(&s), 0);
+	ck_assert_int_eq(tnf_stream_add_mem(s, image, size, "copy", NULL), 0);
+	while (tnf_stream_next(s, &ev) == 1) {
+		if ((ev.pos - first) / BLOCK != block)
+			continue;
+		ck_assert(tnf_event_value(&ev, 0, &v));
+		ck_assert_uint_eq(v.u.s.len, strlen("text"));
+		n++;
+	}
+	tnf_stream_close(s);
+	return n;
 }
 
 /* An event that is copied finds what it refers to in a later block. */
@@ -159,17 +185,76 @@ START_TEST(once_more)
 }
 END_TEST
 
-/* It does not end?  What is torn is left out. */
+/* It does not end?  What was there at first is gone. */
 START_TEST(not_for_ever)
 {
+	uint32_t i;
+
 	rounds = UINT32_MAX;
 	writer = go_around;
 	look();
 	ck_assert_uint_eq(n_order, TRIES * BLOCKS);
-	ck_assert_uint_eq(*generation(image, CURSOR % BLOCKS), 0);
-	ck_assert_uint_eq(*generation(image, CURSOR % BLOCKS + 1), 0);
-	ck_assert_uint_eq(*generation(image, CURSOR % BLOCKS + 2),
-	    *generation(bytes, CURSOR % BLOCKS + 2));
+	for (i = 0; i < BLOCKS; i++)
+		ck_assert_uint_eq(events_in(i), 0);
+}
+END_TEST
+
+static uint16_t *
+used(uint32_t block)
+{
+	return (uint16_t *)(void *)(bytes + first + block * BLOCK + 8);
+}
+
+/* The first of the blocks has four events, and is filled then. */
+static uint16_t full;
+
+static void
+fill(uint32_t n)
+{
+	if (n == 0)
+		*used(0) = full;
+}
+
+START_TEST(filled_meanwhile)
+{
+	full = *used(0);
+	*used(0) = (uint16_t)after_four;
+	writer = fill;
+	look();
+	ck_assert_uint_eq(events_in(0), 4);
+	ck_assert_uint_gt(events_in(1), 4);
+	/* What newer events say is there: an older one might refer to it. */
+	ck_assert_uint_eq(*(uint16_t *)(void *)(image + first + 8), full);
+}
+END_TEST
+
+/* What is taken in the lap that begins with the copy is of the future. */
+static void
+take_next(uint32_t n)
+{
+	if (n == 0)
+		*generation(bytes, CURSOR % BLOCKS + 1) = 6;
+}
+
+START_TEST(taken_meanwhile)
+{
+	writer = take_next;
+	look();
+	ck_assert_uint_gt(events_in(CURSOR % BLOCKS), 4);
+	ck_assert_uint_eq(events_in(CURSOR % BLOCKS + 1), 0);
+	ck_assert_uint_gt(events_in(CURSOR % BLOCKS + 2), 4);
+	ck_assert_uint_eq(*generation(image, CURSOR % BLOCKS + 1), 6);
+}
+END_TEST
+
+/* Between the look at the cursor and that at the block. */
+START_TEST(taken_before)
+{
+	*generation(bytes, CURSOR % BLOCKS) = 6;
+	*generation(bytes, CURSOR % BLOCKS - 1) = 5;
+	look();
+	ck_assert_uint_eq(events_in(CURSOR % BLOCKS), 0);
+	ck_assert_uint_gt(events_in(CURSOR % BLOCKS - 1), 4);
 }
 END_TEST
 
@@ -199,6 +284,9 @@ main(void)
 	tcase_add_test(tc, taken_since);
 	tcase_add_test(tc, once_more);
 	tcase_add_test(tc, not_for_ever);
+	tcase_add_test(tc, filled_meanwhile);
+	tcase_add_test(tc, taken_meanwhile);
+	tcase_add_test(tc, taken_before);
 	tcase_add_loop_test(tc, strange_start, 0, 4);
 	suite_add_tcase(su, tc);
 	sr = srunner_create(su);

@@ -1,6 +1,7 @@
 /*
  * check-values.c - what an event holds, seen through the reader.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -214,6 +215,54 @@ START_TEST(wrap_strings)
 }
 END_TEST
 
+static int said, enough;
+
+static void *
+talk(void *arg)
+{
+	char text[2][200];
+	int n;
+
+	memset(text, 'x', sizeof(text));
+	text[0][199] = text[1][199] = '\0';
+	for (n = 1; !__atomic_load_n(&enough, __ATOMIC_RELAXED); n++) {
+		TNF_PROBE_3(talk, "", "", tnf_int, n, n, tnf_string, a,
+		    text[0] + n % 150, tnf_string, b, text[1] + n % 70);
+		__atomic_store_n(&said, n, __ATOMIC_RELAXED);
+		if (n % 40 == 0)
+			usleep(1000);
+	}
+	return NULL;
+}
+
+/* Whoever looks at a file while it is written, sees each event of a thread up
+   to some moment, with all that is in it. */
+START_TEST(looked_at)
+{
+	pthread_t thread;
+	int look, n, first;
+	size_t i;
+
+	start(1024);
+	ck_assert_int_eq(pthread_create(&thread, NULL, talk, NULL), 0);
+	while (__atomic_load_n(&said, __ATOMIC_RELAXED) < 5000)
+		usleep(10000);
+	for (look = 0; look < 100; look++) {
+		finish();
+		ck_assert_uint_gt(ev.n, 0);
+		ck_assert_int_eq(sscanf(ev.v[0].text, "talk n=%d ", &first), 1);
+		for (i = 0; i < ev.n; i++) {
+			ck_assert_int_eq(sscanf(ev.v[i].text, "talk n=%d ", &n), 1);
+			ck_assert_int_eq(n, first + (int)i);
+			ck_assert_ptr_null(strstr(ev.v[i].text, "NULL"));
+		}
+		events_free(&ev);
+	}
+	__atomic_store_n(&enough, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
 static int ran;
 
 static void
@@ -407,8 +456,8 @@ main(void)
 {
 	const TTest *const tests[] = {
 		off, scalars, strings, strings_over_blocks, records, lists, wrap,
-		wrap_strings, untraced, untraced_large, debug, longjmp_out,
-		alternate_stack,
+		wrap_strings, looked_at, untraced, untraced_large, debug,
+		longjmp_out, alternate_stack,
 	};
 
 	return run_tests("values", tests, sizeof(tests) / sizeof(tests[0]));
