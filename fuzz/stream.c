@@ -1,11 +1,12 @@
 /*
- * stream.c - fuzzes the stream of libtnf: whole, cut off, and while it grows.
+ * stream.c - fuzzes the stream of libtnf: whole, while it grows, and the copy.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <tnf/stream.h>
 
+#include "copy.h"
 #include "walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -39,6 +40,26 @@ follow(const uint8_t *data, size_t size)
 	free(file);
 }
 
+/* Of a file that says it is being written; nobody does. */
+static void
+copy(const uint8_t *data, size_t size)
+{
+	struct tnf_file f;
+	uint8_t *to;
+
+	if (file_init(&f, data, size, FILE_STRICT) != 0)
+		return;
+	if ((to = calloc(1, size)) == NULL)
+		abort();
+	/* With that, all that is in a good file of others is to be hidden. */
+	if (!f.has_ext)
+		f.ext.data_start = f.data_start;
+	if (copy_live(&f, to) == 0)
+		walk_stream(to, size);
+	free(to);
+	file_done(&f);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -48,5 +69,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (size > 0)
 		follow(data, size);
+	copy(data, size);
 	return 0;
 }
