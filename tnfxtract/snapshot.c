@@ -4,7 +4,9 @@
  * A block is copied up to bytes_valid, where whole committed records end; it
  * counts if nobody took it over meanwhile.  The order makes that an event finds
  * what it refers to: data blocks, then the directory that names definitions,
- * then the blocks of definitions, then block 0.
+ * then the blocks of definitions, then block 0.  A CPU goes from block to block
+ * in their order; so if one has changed since, when the next has been copied,
+ * it is copied again: what a CPU has written has no hole.
  */
 #include "snapshot.h"
 
@@ -61,7 +63,33 @@ snapshot_open(struct snapshot *s, const void *base, size_t size)
 	return SNAPSHOT_OK;
 }
 
-enum copied { COPIED, EMPTY, MOVING };
+enum copied { EMPTY, COPIED, MOVING };
+
+/* A block as it was when it was copied last. */
+struct mark {
+	uint32_t generation;
+	uint16_t valid;
+	uint16_t result;	/* enum copied */
+};
+
+static struct mark
+mark_of(const struct snapshot *s, uint32_t n)
+{
+	const struct tnf_block_header *h =
+	    (const void *)(s->base + (size_t)n * s->block_size);
+
+	return (struct mark){ .generation = load32(&h->generation),
+	    .valid = __atomic_load_n(&h->bytes_valid, __ATOMIC_ACQUIRE) };
+}
+
+static bool
+changed(const struct snapshot *s, uint32_t n)
+{
+	struct mark now = mark_of(s, n);
+
+	return now.generation != s->marks[n].generation ||
+	    now.valid != s->marks[n].valid;
+}
 
 /*
  * One try.  A take-over makes bytes_valid small, then the generation the new
@@ -95,48 +123,88 @@ try_block(const struct snapshot *s, const unsigned char *from,
 
 /* The copy of block n, or a block never used.  Returns bytes_valid, or 0. */
 static uint32_t
-copy_block(struct snapshot *s, uint32_t n, unsigned char *to, bool *is_tag)
+copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
 {
 	const unsigned char *from = s->base + (size_t)n * s->block_size;
 	enum copied result = MOVING;
-	struct tnf_block_header h;
 	uint32_t valid = 0;
 	int i;
 
-	for (i = 0; i < TRIES && result == MOVING; i++)
+	for (i = 0; i < TRIES && result == MOVING; i++) {
+		s->marks[n] = mark_of(s, n);
 		result = try_block(s, from, to, &valid);
-	if (result == COPIED) {
-		memcpy(&h, to, sizeof h);
-		*is_tag = h.generation == TNF_GENERATION_TAG;
-		return valid;
 	}
-	if (result == MOVING)
-		s->blanked++;
+	s->marks[n].result = (uint16_t)result;
+	if (result == COPIED)
+		return valid;
 	memset(to, 0, s->block_size);
-	*is_tag = false;
 	return 0;
 }
 
-/* Blocks n .. of one chunk; a chunk without anything is not put. */
 static bool
-copy_chunk(struct snapshot *s, const struct snapshot_sink *sink, uint32_t n,
-    uint32_t count, unsigned char *stage)
+is_tag(const unsigned char *block)
 {
-	uint32_t i, valid, used = s->used;
-	unsigned char *to;
-	bool is_tag;
+	struct tnf_block_header h;
 
-	for (i = 0; i < count; i++) {
-		to = stage + (size_t)i * s->block_size;
-		valid = copy_block(s, n + i, to, &is_tag);
-		if (valid == 0)
+	memcpy(&h, block, sizeof h);
+	return h.generation == TNF_GENERATION_TAG;
+}
+
+static void
+copy_and_look(struct snapshot *s, const struct snapshot_sink *sink, uint32_t n,
+    unsigned char *to)
+{
+	uint32_t valid = copy_block(s, n, to);
+
+	if (valid > 0 && !is_tag(to) && sink->look != NULL)
+		sink->look(sink->arg, to, valid);
+}
+
+/* Blocks on their way to the sink. */
+struct chunk {
+	uint32_t first, count;
+	unsigned char *bytes;	/* and room for one more block */
+};
+
+/* Block n was copied: those before it that have changed since, again. */
+static bool
+catch_up(struct snapshot *s, const struct snapshot_sink *sink,
+    const struct chunk *c, uint32_t n)
+{
+	unsigned char *one = c->bytes + CHUNK_SIZE;
+
+	while (n-- > s->directory_end / s->block_size && changed(s, n)) {
+		if (n >= c->first) {
+			copy_and_look(s, sink, n, c->bytes +
+			    (size_t)(n - c->first) * s->block_size);
 			continue;
-		s->used++;
-		if (!is_tag && sink->look != NULL)
-			sink->look(sink->arg, to, valid);
+		}
+		copy_and_look(s, sink, n, one);
+		if (!sink->put(sink->arg, (uint64_t)n * s->block_size, one,
+		    s->block_size))
+			return false;
 	}
-	return s->used == used || sink->put(sink->arg,
-	    (uint64_t)n * s->block_size, stage, (size_t)count * s->block_size);
+	return true;
+}
+
+/* A chunk without anything is not put. */
+static bool
+copy_chunk(struct snapshot *s, const struct snapshot_sink *sink,
+    const struct chunk *c)
+{
+	uint32_t i, n;
+	bool any = false;
+
+	for (i = 0; i < c->count; i++) {
+		n = c->first + i;
+		copy_and_look(s, sink, n, c->bytes + (size_t)i * s->block_size);
+		if (!catch_up(s, sink, c, n))
+			return false;
+	}
+	for (i = 0; i < c->count; i++)
+		any |= s->marks[c->first + i].result == COPIED;
+	return !any || sink->put(sink->arg, (uint64_t)c->first * s->block_size,
+	    c->bytes, (size_t)c->count * s->block_size);
 }
 
 static bool
@@ -144,13 +212,13 @@ copy_data(struct snapshot *s, const struct snapshot_sink *sink,
     unsigned char *stage)
 {
 	uint32_t per_chunk = CHUNK_SIZE / s->block_size;
-	uint32_t n, count;
+	struct chunk c = { .first = s->directory_end / s->block_size,
+	    .bytes = stage };
 
-	for (n = s->directory_end / s->block_size; n < s->block_count;
-	    n += count) {
-		count = s->block_count - n < per_chunk ?
-		    s->block_count - n : per_chunk;
-		if (!copy_chunk(s, sink, n, count, stage))
+	for (; c.first < s->block_count; c.first += c.count) {
+		c.count = s->block_count - c.first < per_chunk ?
+		    s->block_count - c.first : per_chunk;
+		if (!copy_chunk(s, sink, &c))
 			return false;
 	}
 	return true;
@@ -182,23 +250,17 @@ copy_directory(const struct snapshot *s, const struct snapshot_sink *sink,
 /* Copies the blocks of definitions that are new or have grown. */
 static bool
 copy_grown(struct snapshot *s, const struct snapshot_sink *sink,
-    uint16_t *copied, unsigned char *stage, bool *grown)
+    unsigned char *stage, bool *grown)
 {
-	const struct tnf_block_header *h;
-	uint32_t n, valid;
-	bool is_tag;
+	uint32_t n;
 
 	*grown = false;
 	for (n = s->directory_end / s->block_size; n < s->block_count; n++) {
-		h = (const void *)(s->base + (size_t)n * s->block_size);
-		if (load32(&h->generation) != TNF_GENERATION_TAG ||
-		    __atomic_load_n(&h->bytes_valid, __ATOMIC_ACQUIRE) ==
-		    copied[n])
+		if (mark_of(s, n).generation != TNF_GENERATION_TAG ||
+		    !changed(s, n))
 			continue;
-		valid = copy_block(s, n, stage, &is_tag);
-		if (!is_tag)
+		if (copy_block(s, n, stage) == 0)
 			continue;
-		copied[n] = (uint16_t)valid;
 		*grown = true;
 		if (!sink->put(sink->arg, (uint64_t)n * s->block_size, stage,
 		    s->block_size))
@@ -207,21 +269,16 @@ copy_grown(struct snapshot *s, const struct snapshot_sink *sink,
 	return true;
 }
 
-static enum snapshot_result
+static bool
 copy_definitions(struct snapshot *s, const struct snapshot_sink *sink,
     unsigned char *stage)
 {
 	bool grown = true, ok = true;
-	uint16_t *copied;
 	int i;
 
-	copied = calloc(s->block_count, sizeof *copied);
-	if (copied == NULL)
-		return SNAPSHOT_NO_MEMORY;
 	for (i = 0; i < ROUNDS && ok && grown; i++)
-		ok = copy_grown(s, sink, copied, stage, &grown);
-	free(copied);
-	return ok ? SNAPSHOT_OK : SNAPSHOT_SINK;
+		ok = copy_grown(s, sink, stage, &grown);
+	return ok;
 }
 
 /* Of block 0 only what is documented; the geometry as it was checked. */
@@ -254,21 +311,35 @@ copy_header(const struct snapshot *s, const struct snapshot_sink *sink,
 	return sink->put(sink->arg, 0, stage, s->block_size);
 }
 
+static void
+count_blocks(struct snapshot *s)
+{
+	uint32_t n;
+
+	s->used = s->blanked = 0;
+	for (n = s->directory_end / s->block_size; n < s->block_count; n++) {
+		s->used += s->marks[n].result == COPIED;
+		s->blanked += s->marks[n].result == MOVING;
+	}
+}
+
 enum snapshot_result
 snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
 {
-	enum snapshot_result r;
+	enum snapshot_result r = SNAPSHOT_NO_MEMORY;
 	unsigned char *stage;
 
-	stage = aligned_alloc(4096, CHUNK_SIZE);
-	if (stage == NULL)
-		return SNAPSHOT_NO_MEMORY;
-	s->used = s->blanked = 0;
-	r = SNAPSHOT_SINK;
-	if (copy_data(s, sink, stage) && copy_directory(s, sink, stage))
-		r = copy_definitions(s, sink, stage);
-	if (r == SNAPSHOT_OK && !copy_header(s, sink, stage))
-		r = SNAPSHOT_SINK;
+	stage = aligned_alloc(4096, CHUNK_SIZE + TNF_BLOCK_SIZE_MAX);
+	s->marks = calloc(s->block_count, sizeof *s->marks);
+	if (stage != NULL && s->marks != NULL) {
+		r = copy_data(s, sink, stage) &&
+		    copy_directory(s, sink, stage) &&
+		    copy_definitions(s, sink, stage) &&
+		    copy_header(s, sink, stage) ? SNAPSHOT_OK : SNAPSHOT_SINK;
+		count_blocks(s);
+	}
+	free(s->marks);
+	s->marks = NULL;
 	free(stage);
 	return r;
 }

@@ -36,8 +36,9 @@ struct snapshot {
 	uint32_t directory_end;	/* offset of the first block with a header */
 	uint32_t block_count;
 	uint64_t size;		/* of the copy: block_size * block_count */
-	uint32_t used;		/* blocks that hold something, so far */
+	uint32_t used;		/* blocks that hold something */
 	uint32_t blanked;	/* blocks taken over at each try: left out */
+	struct mark *marks;	/* by block; while it is copied */
 };
 
 struct snapshot_sink {

@@ -163,9 +163,18 @@ START_TEST(bad_blocks)
 }
 END_TEST
 
+static void
+define_more(void *arg)
+{
+	model_define(arg, 3);
+}
+
+/* Two of data, one of words, 16 of definitions that keep coming, block 0. */
+#define PUTS	20
+
 START_TEST(failing_sink)
 {
-	struct copy c = { .fail_at = _i };
+	struct copy c = { .fail_at = _i, .during = define_more };
 	struct snapshot s;
 	struct model m;
 
@@ -173,21 +182,16 @@ START_TEST(failing_sink)
 	model_fill(&m, 20, 1);
 	model_fill(&m, 250, 1);
 	model_define(&m, 2);
+	c.arg = &m;
 	ck_assert_int_eq(take(m.base, 300 * MODEL_BLOCK, &c, &s),
-	    SNAPSHOT_SINK);
-	ck_assert_uint_eq(c.puts, (unsigned)_i + 1);
+	    _i < PUTS ? SNAPSHOT_SINK : SNAPSHOT_OK);
+	ck_assert_uint_eq(c.puts, _i < PUTS ? _i + 1 : PUTS);
 	free(c.bytes);
 	model_free(&m);
 }
 END_TEST
 
 /* Definitions that come while the data is copied are in the copy. */
-static void
-define_more(void *arg)
-{
-	model_define(arg, 3);
-}
-
 START_TEST(late_definitions)
 {
 	struct tnf_block_header h;
@@ -261,6 +265,59 @@ START_TEST(take_overs)
 }
 END_TEST
 
+/* A CPU fills its blocks while they are copied, 64 at once. */
+#define BEFORE	65u		/* the last block of the first chunk */
+
+static void
+go_on(void *arg)
+{
+	struct model *m = arg;
+
+	if (model_header(m, BEFORE + 1)->generation != 0)
+		return;
+	while (model_record(m, BEFORE))
+		;
+	model_fill(m, BEFORE + 1, 1);
+}
+
+static void
+next_lap(void *arg)
+{
+	struct model *m = arg;
+	uint32_t i;
+
+	for (i = BEFORE - 1; i <= BEFORE + 1; i++)
+		if (model_header(m, i)->generation == 1)
+			model_fill(m, i, 2);
+}
+
+START_TEST(no_hole)
+{
+	struct copy c = { .fail_at = -1, .during = _i == 0 ? go_on : next_lap };
+	struct snapshot s;
+	struct model m;
+	uint32_t i;
+
+	model_init(&m, 200, 1);
+	for (i = 2; i < BEFORE; i++)
+		model_fill(&m, i, 1);
+	model_take(&m, BEFORE, 1);
+	model_record(&m, BEFORE);
+	if (_i == 1)
+		model_fill(&m, BEFORE + 1, 1);
+	c.arg = &m;
+	ck_assert_int_eq(take(m.base, 200 * MODEL_BLOCK, &c, &s), SNAPSHOT_OK);
+	ck_assert_uint_eq(s.used, BEFORE);
+	for (i = BEFORE - 2; i <= BEFORE + 1; i++)
+		ck_assert_int_eq(memcmp(c.bytes + i * MODEL_BLOCK +
+		    sizeof(struct tnf_block_header), (char *)model_header(&m, i) +
+		    sizeof(struct tnf_block_header), MODEL_BLOCK -
+		    sizeof(struct tnf_block_header)), 0);
+	free(c.bytes);
+	model_free(&m);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -273,9 +330,10 @@ main(void)
 	tcase_add_loop_test(tc, bad_header, 0,
 	    sizeof header_cases / sizeof header_cases[0]);
 	tcase_add_test(tc, bad_blocks);
-	tcase_add_loop_test(tc, failing_sink, 0, 5);
+	tcase_add_loop_test(tc, failing_sink, 0, PUTS + 1);
 	tcase_add_test(tc, late_definitions);
 	tcase_add_test(tc, take_overs);
+	tcase_add_loop_test(tc, no_hole, 0, 2);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
 	sr = srunner_create(suite);
