@@ -110,7 +110,7 @@ start_victim() {
 	# shellcheck disable=SC2086
 	"$victims"/victim-$r > ready < empty &
 	victim=$!
-	wait_for 10 grep -q ready ready || wrong "the victim does not start"
+	wait_for 10 grep -qs ready ready || wrong "the victim does not start"
 }
 : > empty
 
@@ -181,7 +181,7 @@ mappings() { wc -l < "/proc/$visited/maps"; }
 
 "$victims"/victim-threads 2 100000 > visited < empty &
 visited=$!
-wait_for 10 grep -q ready visited || fail "the victim does not start"
+wait_for 10 grep -qs ready visited || fail "the victim does not start"
 "$prex" -s 128 -o first -p $visited -c 'enable $all; quit resume' \
 	> out 2>&1 < /dev/null || fail "cannot attach: $(cat out)"
 before="$(descriptors) descriptors"
