@@ -90,16 +90,34 @@ give_block(struct thread *t)
 		tnf_block_give(b);
 }
 
-/* A fresh block; the old one goes back first, it may be the only one. */
+/*
+ * The first n of the held blocks are no longer held.  All are forgotten first:
+ * a handler that does not return finds none of them twice.
+ */
+static void
+drop_held(struct thread *t, unsigned n)
+{
+	unsigned left = t->nheld - n;
+
+	t->nheld = 0;
+	signal_fence();
+	memmove(t->held, t->held + n, left * sizeof(t->held[0]));
+	signal_fence();
+	t->nheld = left;
+}
+
+/* A fresh block; the old one goes back first, it may be the only one.  Of the
+   held ones the oldest: a thread goes from older blocks to newer ones. */
 static bool
 new_block(struct thread *t, int64_t now)
 {
 	char *b;
 
 	give_block(t);
-	if (t->nheld > 0)
-		b = t->held[--t->nheld];
-	else if (now < t->retry)
+	if (t->nheld > 0) {
+		b = t->held[0];
+		drop_held(t, 1);
+	} else if (now < t->retry)
 		b = NULL;
 	else
 		b = (char *)tnf_block_take(t, now);
@@ -313,8 +331,7 @@ commit_held(struct thread *t)
 	t->end = t->lim = t->block + BLOCK_SIZE;
 	t->sched = NULL;
 	t->tsc_limit = 0;
-	t->nheld -= t->used;
-	memmove(t->held, t->held + t->used, t->nheld * sizeof(t->held[0]));
+	drop_held(t, t->used);
 	t->used = 0;
 	signal_fence();
 	for (i = 0; i <= last; i++)

@@ -328,6 +328,29 @@ START_TEST(untraced_large)
 }
 END_TEST
 
+/* The blocks that such an event leaves to the thread it uses in their order, so
+   that older events are overwritten before newer ones. */
+START_TEST(left_over)
+{
+	char big[256];
+	size_t i;
+	int n;
+
+	memset(big, 'b', 255);
+	big[255] = '\0';
+	start(128);
+	selfctl_trace("big", 0);
+	TNF_PROBE_4(big, "", "", tnf_string, a, big, tnf_string, b, big,
+	    tnf_string, c, big, tnf_string, d, big);
+	for (n = 0; n < 200; n++)
+		TNF_PROBE_1(keep, "", "", tnf_int, i, n);
+	finish();
+	ck_assert_uint_eq(ev.n, 200);
+	for (i = 1; i < ev.n; i++)
+		ck_assert_uint_gt(ev.v[i].pos, ev.v[i - 1].pos);
+}
+END_TEST
+
 /* One line to descriptor 2, never beyond its bounds. */
 START_TEST(debug)
 {
@@ -456,8 +479,8 @@ main(void)
 {
 	const TTest *const tests[] = {
 		off, scalars, strings, strings_over_blocks, records, lists, wrap,
-		wrap_strings, looked_at, untraced, untraced_large, debug,
-		longjmp_out, alternate_stack,
+		wrap_strings, looked_at, untraced, untraced_large, left_over,
+		debug, longjmp_out, alternate_stack,
 	};
 
 	return run_tests("values", tests, sizeof(tests) / sizeof(tests[0]));
