@@ -32,9 +32,11 @@ reclaimable(const struct tnf_file *f, uint64_t src, int64_t d, uint32_t *dst)
 		return REF_OK;
 	from = file_block(f, file_block_off(f, src));
 	to = file_block(f, file_block_off(f, phys));
-	if (from.generation == TNF_GENERATION_TAG ||
-	    to.generation == TNF_GENERATION_TAG)
+	if (from.generation == TNF_GENERATION_TAG)
 		return REF_OK;
+	/* Our writers refer to definitions for good: one has come in between. */
+	if (to.generation == TNF_GENERATION_TAG)
+		return f->has_ext ? REF_NULL : REF_OK;
 	expected = from.generation + (uint32_t)(v >> f->generation_shift);
 	if (to.generation != expected || phys - to.off >= to.used)
 		return REF_NULL;

@@ -131,6 +131,24 @@ START_TEST(member_reference)
 }
 END_TEST
 
+/* A string has been overwritten by a definition.  Other writers may refer so. */
+START_TEST(became_definition)
+{
+	struct tnf_ext *e = (struct tnf_ext *)(void *)(bytes + TNF_EXT_OFFSET);
+	uint32_t ref = events[3] + 12, next = in_first_block();
+	struct walk_result r;
+
+	mk_put32(m, first_block + 512 + 4, TNF_GENERATION_TAG);
+	mk_put32(m, ref, events[next] + 4 - ref);
+	expect(EVENTS, first_block, "a record's tag leads nowhere");
+	e->magic = TNF_EXT_MAGIC;
+	e->kind = TNF_EXT_PROCESS;
+	r = walk_stream(bytes, size);
+	ck_assert_uint_eq(r.damaged, 0);
+	ck_assert_uint_eq(r.events, EVENTS);
+}
+END_TEST
+
 START_TEST(record_beyond_used)
 {
 	mk_put16(m, first_block + 8, (uint16_t)(events[3] - first_block + 8));
@@ -310,6 +328,7 @@ suite(void)
 	tcase_add_test(tc, tag_into_nothing);
 	tcase_add_test(tc, array_without_size);
 	tcase_add_test(tc, member_reference);
+	tcase_add_test(tc, became_definition);
 	tcase_add_test(tc, record_beyond_used);
 	tcase_add_test(tc, forwarding_circle);
 	tcase_add_test(tc, derived_circle);
