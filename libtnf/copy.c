@@ -32,6 +32,11 @@ data_blocks(const struct tnf_file *f)
 	return (uint32_t)((f->bytes.size - start) >> f->block_shift);
 }
 
+/* How far blocks were filled; 'held' is room to sort some of them. */
+struct marks {
+	struct block *block, **held;
+};
+
 static struct round
 from_the_oldest(const struct tnf_file *f)
 {
@@ -55,46 +60,96 @@ place(const struct tnf_file *f, const struct round *r, uint32_t i)
 	return f->data_start + (uint32_t)(n << f->block_shift);
 }
 
-/* Taken since the round began: not in the lap that the cursor tells. */
-static bool
-is_new(const struct tnf_file *f, const struct round *r, const struct block *b)
+/* The generation of the last block handed out at this place; 0: none yet. */
+static uint32_t
+newest_lap(const struct tnf_file *f, const struct round *r, uint32_t off)
 {
-	uint64_t lap;
-	uint32_t i;
+	uint32_t i = (off - f->ext.data_start) >> f->block_shift;
+	uint64_t lap = r->cursor / r->data + (i < r->cursor % r->data);
 
-	if (r->data == 0 || b->off < f->ext.data_start)
-		return false;
-	i = (b->off - f->ext.data_start) >> f->block_shift;
-	lap = r->cursor / r->data + (i < r->cursor % r->data);
 	/* Generations begin with 1, and then again. */
 	if (lap > 0)
 		lap = (lap - 1) % (TNF_GENERATION_TAG - 1) + 1;
-	return (int32_t)(b->generation - (uint32_t)lap) > 0;
+	return (uint32_t)lap;
+}
+
+/* Laps between that and the block's: negative, it was taken since; positive,
+   somebody has held it for so long. */
+static int32_t
+laps_behind(const struct tnf_file *f, const struct round *r,
+    const struct block *b)
+{
+	if (r->data == 0 || b->off < f->ext.data_start ||
+	    b->generation == TNF_GENERATION_TAG)
+		return 0;
+	return (int32_t)(newest_lap(f, r, b->off) - b->generation);
+}
+
+/* What it says of its use is not older than its generation. */
+static struct block
+look(const struct tnf_file *f, uint32_t off)
+{
+	struct block b = file_block(f, off);
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	b.used = file_block(f, off).used;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return b;
+}
+
+/* As they were handed out, the newest first. */
+static int
+by_age(const void *a, const void *b)
+{
+	const struct block *p = *(struct block *const *)a;
+	const struct block *q = *(struct block *const *)b;
+
+	if (p->generation != q->generation)
+		return (int32_t)(p->generation - q->generation) > 0 ? -1 : 1;
+	return p->off > q->off ? -1 : p->off < q->off;
 }
 
 /*
- * How far each block is filled; of a thread's blocks the newest is looked at
- * first.  If an event is seen there, those before it will be seen as well.
+ * How far each block is filled.  A thread goes from older blocks to newer ones;
+ * the newest are looked at first, so that if an event is seen, those before it
+ * are.  Blocks that are held over laps are not where their age is in the round,
+ * and come last.
  */
 static void
-mark(const struct tnf_file *f, const struct round *r, struct block *marks)
+mark(const struct tnf_file *f, const struct round *r, struct marks *m)
 {
-	uint32_t i;
+	uint32_t i, n = 0;
+	struct block b, *mark;
+	int32_t behind;
 
 	for (i = r->n; i-- > 0;) {
-		marks[i] = file_block(f, place(f, r, i));
-		if (is_new(f, r, &marks[i]))
-			marks[i].used = 0;
+		mark = &m->block[i];
+		*mark = look(f, place(f, r, i));
+		behind = laps_behind(f, r, mark);
+		if (behind < 0)
+			mark->used = 0;
+		else if (behind > 0 && mark->generation != TNF_GENERATION_FREE)
+			m->held[n++] = mark;
+	}
+	qsort(m->held, n, sizeof *m->held, by_age);
+	for (i = 0; i < n; i++) {
+		b = look(f, m->held[i]->off);
+		if (b.generation == m->held[i]->generation)
+			m->held[i]->used = b.used;
 	}
 }
 
-/* If its writer has lost it to somebody else meanwhile, the copy becomes a
-   block that was never used. */
+/*
+ * Up to bytes_valid, whatever it is by the time the bytes have been copied.
+ * If its writer has lost the block to somebody else meanwhile, the copy becomes
+ * a block that was never used.
+ */
 static void
 copy_block(const struct tnf_file *f, unsigned char *to, uint32_t off)
 {
-	struct block before = file_block(f, off), after;
+	struct block before = look(f, off), after;
 	const unsigned char *p = bytes_at(&f->bytes, off, f->block_size);
+	uint16_t used = (uint16_t)before.used;
 
 	if (p == NULL)
 		return;
@@ -103,11 +158,15 @@ copy_block(const struct tnf_file *f, unsigned char *to, uint32_t off)
 	after = file_block(f, off);
 	if (after.generation != before.generation || after.used < before.used)
 		memset(to + off, 0, f->block_size);
+	else {
+		if (f->bytes.swap)
+			used = __builtin_bswap16(used);
+		memcpy(to + off + 8, &used, sizeof used);
+	}
 }
 
 static void
-copy_blocks(const struct tnf_file *f, unsigned char *to, const struct round *r,
-    bool tags)
+copy_data(const struct tnf_file *f, unsigned char *to, const struct round *r)
 {
 	struct block b;
 	uint32_t i;
@@ -115,8 +174,24 @@ copy_blocks(const struct tnf_file *f, unsigned char *to, const struct round *r,
 	for (i = 0; i < r->n; i++) {
 		b = file_block(f, place(f, r, i));
 		if (b.generation != TNF_GENERATION_FREE &&
-		    (b.generation == TNF_GENERATION_TAG) == tags)
+		    b.generation != TNF_GENERATION_TAG)
 			copy_block(f, to, b.off);
+	}
+}
+
+/* What has been copied already became a definition too late for any event that
+   will be seen, but what it was before may be referred to. */
+static void
+copy_definitions(const struct tnf_file *f, const struct tnf_file *copy,
+    unsigned char *to, const struct round *r)
+{
+	uint32_t i, off;
+
+	for (i = 0; i < r->n; i++) {
+		off = place(f, r, i);
+		if (file_block(f, off).generation == TNF_GENERATION_TAG &&
+		    file_block(copy, off).generation == TNF_GENERATION_FREE)
+			copy_block(f, to, off);
 	}
 }
 
@@ -139,7 +214,7 @@ drop_taken(const struct tnf_file *f, const struct tnf_file *copy,
 	}
 }
 
-/* The events of a block that are newer than the mark.  What they refer to
+/* The events of a block that are newer than its mark.  What they refer to
    stays: an older one may refer to it as well. */
 static void
 hide_newer(struct tnf_file *copy, unsigned char *to, const struct block *mark)
@@ -160,7 +235,7 @@ hide_newer(struct tnf_file *copy, unsigned char *to, const struct block *mark)
 /* Two views of the copy: 'copy' reads it, 'to' writes to it. */
 static void
 take(const struct tnf_file *f, struct tnf_file *copy, unsigned char *to,
-    struct block *marks)
+    struct marks *marks)
 {
 	struct round r;
 	uint32_t i;
@@ -168,7 +243,7 @@ take(const struct tnf_file *f, struct tnf_file *copy, unsigned char *to,
 	for (i = 0; i < TRIES; i++) {
 		r = from_the_oldest(f);
 		mark(f, &r, marks);
-		copy_blocks(f, to, &r, false);
+		copy_data(f, to, &r);
 		drop_taken(f, copy, to, &r);
 		/* The writer has overwritten too much of it meanwhile? */
 		if (r.data == 0 || file_cursor(f) - r.cursor < r.data / 4)
@@ -176,30 +251,33 @@ take(const struct tnf_file *f, struct tnf_file *copy, unsigned char *to,
 	}
 	/* What is referred to comes after what refers to it. */
 	memcpy(to, f->bytes.base, f->data_start);
-	copy_blocks(f, to, &r, true);
+	copy_definitions(f, copy, to, &r);
 	memcpy(to + f->bytes.size, f->bytes.base + f->bytes.size,
 	    f->whole - f->bytes.size);
 	for (i = 0; i < r.n; i++)
-		hide_newer(copy, to, &marks[i]);
+		hide_newer(copy, to, &marks->block[i]);
 }
 
 int
 copy_live(const struct tnf_file *f, unsigned char *to)
 {
+	size_t blocks = (size_t)(f->bytes.size >> f->block_shift) + 1;
 	struct tnf_file copy;
-	struct block *marks;
+	struct marks m;
 	int err;
 
 	/* The header does not change; the rest is filled in. */
 	memcpy(to, f->bytes.base, f->data_start);
 	if ((err = file_init(&copy, to, f->whole, FILE_STRICT)) != 0)
 		return err;
-	marks = calloc((f->bytes.size >> f->block_shift) + 1, sizeof *marks);
-	if (marks == NULL)
+	m.block = calloc(blocks, sizeof *m.block);
+	m.held = calloc(blocks, sizeof *m.held);
+	if (m.block == NULL || m.held == NULL)
 		err = TNF_ERR_ALLOCFAIL;
 	else
-		take(f, &copy, to, marks);
-	free(marks);
+		take(f, &copy, to, &m);
+	free(m.block);
+	free(m.held);
 	file_done(&copy);
 	return err;
 }

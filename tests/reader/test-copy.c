@@ -12,9 +12,13 @@
 #include "mkfile.h"
 
 static void *copy_and_write(void *to, const void *from, size_t size);
+#include "file.h"
+static struct block look_and_write(const struct tnf_file *f, uint32_t off);
 #define memcpy copy_and_write
+#define file_block look_and_write
 #include "../../libtnf/copy.c"
 #undef memcpy
+#undef file_block
 
 #define BLOCK	512u
 #define BLOCKS	64u		/* of data */
@@ -30,6 +34,7 @@ static uint32_t after_four;	/* events: how full the block is */
 
 static uint32_t order[8 * BLOCKS], n_order;	/* blocks, as they were copied */
 static void (*writer)(uint32_t n);
+static void (*directory)(void);	/* when it is copied */
 
 static uint32_t
 number(const void *at)
@@ -41,6 +46,8 @@ static void *
 copy_and_write(void *to, const void *from, size_t n)
 {
 	memcpy(to, from, n);
+	if (from == bytes && n_order > 0 && directory != NULL)
+		directory();
 	if (n == BLOCK && number(from) < BLOCKS &&
 	    n_order < sizeof order / sizeof order[0]) {
 		order[n_order++] = number(from);
@@ -48,6 +55,18 @@ copy_and_write(void *to, const void *from, size_t n)
 			writer(n_order - 1);
 	}
 	return to;
+}
+
+static void (*looked_at)(uint32_t block);
+
+static struct block
+look_and_write(const struct tnf_file *f, uint32_t off)
+{
+	struct block b = file_block(f, off);
+
+	if (f->bytes.base == bytes && off >= first && looked_at != NULL)
+		looked_at((off - first) / BLOCK);
+	return b;
 }
 
 static uint32_t *
@@ -78,6 +97,8 @@ setup(void)
 		*generation(bytes, i) = 5 + (i < CURSOR % BLOCKS);
 	n_order = 0;
 	writer = NULL;
+	looked_at = NULL;
+	directory = NULL;
 	image = NULL;
 }
 
@@ -89,7 +110,7 @@ teardown(void)
 }
 
 static void
-look(void)
+look_at(void)
 {
 	struct tnf_file f;
 
@@ -126,7 +147,7 @@ START_TEST(oldest_first)
 {
 	uint32_t i;
 
-	look();
+	look_at();
 	ck_assert_uint_eq(n_order, BLOCKS);
 	for (i = 0; i < BLOCKS; i++)
 		ck_assert_uint_eq(order[i], (CURSOR + i) % BLOCKS);
@@ -150,7 +171,7 @@ START_TEST(taken_since)
 	uint32_t i, taken;
 
 	writer = take_two;
-	look();
+	look_at();
 	ck_assert_uint_eq(n_order, BLOCKS);
 	for (i = 0; i < BLOCKS; i++) {
 		taken = i - CURSOR % BLOCKS;
@@ -179,7 +200,7 @@ START_TEST(once_more)
 {
 	rounds = 2;
 	writer = go_around;
-	look();
+	look_at();
 	ck_assert_uint_eq(n_order, 3 * BLOCKS);
 	ck_assert_int_eq(memcmp(bytes, image, size), 0);
 }
@@ -192,7 +213,7 @@ START_TEST(not_for_ever)
 
 	rounds = UINT32_MAX;
 	writer = go_around;
-	look();
+	look_at();
 	ck_assert_uint_eq(n_order, TRIES * BLOCKS);
 	for (i = 0; i < BLOCKS; i++)
 		ck_assert_uint_eq(events_in(i), 0);
@@ -220,7 +241,7 @@ START_TEST(filled_meanwhile)
 	full = *used(0);
 	*used(0) = (uint16_t)after_four;
 	writer = fill;
-	look();
+	look_at();
 	ck_assert_uint_eq(events_in(0), 4);
 	ck_assert_uint_gt(events_in(1), 4);
 	/* What newer events say is there: an older one might refer to it. */
@@ -239,7 +260,7 @@ take_next(uint32_t n)
 START_TEST(taken_meanwhile)
 {
 	writer = take_next;
-	look();
+	look_at();
 	ck_assert_uint_gt(events_in(CURSOR % BLOCKS), 4);
 	ck_assert_uint_eq(events_in(CURSOR % BLOCKS + 1), 0);
 	ck_assert_uint_gt(events_in(CURSOR % BLOCKS + 2), 4);
@@ -252,7 +273,7 @@ START_TEST(taken_before)
 {
 	*generation(bytes, CURSOR % BLOCKS) = 6;
 	*generation(bytes, CURSOR % BLOCKS - 1) = 5;
-	look();
+	look_at();
 	ck_assert_uint_eq(events_in(CURSOR % BLOCKS), 0);
 	ck_assert_uint_gt(events_in(CURSOR % BLOCKS - 1), 4);
 }
@@ -265,9 +286,118 @@ START_TEST(strange_start)
 
 	ext->data_start = starts[_i];
 	ext->data_cursor = UINT64_MAX;
-	look();
+	look_at();
 	ck_assert_uint_eq(n_order, BLOCKS);
 	ck_assert_int_eq(memcmp(bytes, image, size), 0);
+}
+END_TEST
+
+/*
+ * A thread's block is filled, and its next block, when they have been looked at
+ * so many times.  The later events are not there without the earlier ones.
+ */
+static uint32_t earlier, later, reads;
+static uint16_t later_full;
+
+static void
+fill_both(uint32_t block)
+{
+	if ((block != earlier && block != later) || --reads > 0)
+		return;
+	*used(earlier) = full;
+	*used(later) = later_full;
+	looked_at = NULL;
+}
+
+static void
+two_blocks(uint32_t e, uint32_t l, uint32_t looks)
+{
+	unsigned all;
+
+	earlier = e;
+	later = l;
+	look_at();
+	all = events_in(l);
+	free(image);
+	full = *used(e);
+	later_full = *used(l);
+	*used(e) = *used(l) = (uint16_t)after_four;
+	reads = 2 * looks;	/* one for the generation, one for the use */
+	looked_at = fill_both;
+	look_at();
+	ck_assert_ptr_null(looked_at);
+	ck_assert(events_in(l) < all || events_in(e) > 4);
+	ck_assert_uint_ge(events_in(l), 3);
+	ck_assert_uint_gt(all, 5);
+}
+
+START_TEST(newest_first)
+{
+	two_blocks(0, 1, 1);
+}
+END_TEST
+
+/* Across the end of the file. */
+START_TEST(newest_first_around)
+{
+	two_blocks(BLOCKS - 1, 0, 1);
+}
+END_TEST
+
+/* The earlier one has been held since the last lap but one: it stands where the
+   round has its newest blocks. */
+START_TEST(held_for_laps)
+{
+	*generation(bytes, CURSOR % BLOCKS - 1) = 4;
+	two_blocks(CURSOR % BLOCKS - 1, CURSOR % BLOCKS, 1);
+}
+END_TEST
+
+/* Both have, and the later one stands where the oldest are. */
+START_TEST(both_held)
+{
+	*generation(bytes, CURSOR % BLOCKS - 1) = 4;
+	*generation(bytes, CURSOR % BLOCKS) = 4;
+	two_blocks(CURSOR % BLOCKS - 1, CURSOR % BLOCKS, 3);
+}
+END_TEST
+
+/* What is taken after the first look is not seen at the second. */
+static void
+take_held(uint32_t block)
+{
+	if (block != 0)
+		return;
+	*generation(bytes, block) = 6;
+	looked_at = NULL;
+}
+
+START_TEST(held_no_more)
+{
+	*generation(bytes, 0) = 4;
+	looked_at = take_held;
+	look_at();
+	ck_assert_uint_eq(events_in(0), 0);
+}
+END_TEST
+
+/* A block that has been copied becomes one of definitions. */
+static void
+define(void)
+{
+	*generation(bytes, 3) = TNF_GENERATION_TAG;
+	memset(generation(bytes, 3) + 4, 0, BLOCK - 20);
+}
+
+START_TEST(defined_meanwhile)
+{
+	uint32_t i;
+
+	directory = define;
+	look_at();
+	ck_assert_uint_eq(*generation(bytes, 3), TNF_GENERATION_TAG);
+	for (i = 0; i < BLOCKS; i++)
+		ck_assert_uint_gt(events_in(i), 4);
 }
 END_TEST
 
@@ -287,6 +417,12 @@ main(void)
 	tcase_add_test(tc, filled_meanwhile);
 	tcase_add_test(tc, taken_meanwhile);
 	tcase_add_test(tc, taken_before);
+	tcase_add_test(tc, newest_first);
+	tcase_add_test(tc, newest_first_around);
+	tcase_add_test(tc, held_for_laps);
+	tcase_add_test(tc, both_held);
+	tcase_add_test(tc, held_no_more);
+	tcase_add_test(tc, defined_meanwhile);
 	tcase_add_loop_test(tc, strange_start, 0, 4);
 	suite_add_tcase(su, tc);
 	sr = srunner_create(su);
