@@ -16,7 +16,8 @@ struct copy {
 	unsigned puts;
 	int	 fail_at;	/* put number that fails; -1 none */
 	bool	 outside;	/* a put went beyond the size */
-	void	(*during)(void *);
+	void	(*during)(void *);	/* after each put */
+	void	(*looking)(void *);	/* after each block */
 	void	*arg;
 };
 
@@ -37,10 +38,19 @@ put(void *arg, uint64_t offset, const void *bytes, size_t n)
 	return true;
 }
 
+static void
+look(void *arg, const unsigned char *block, size_t valid)
+{
+	struct copy *c = arg;
+
+	if (c->looking != NULL)
+		c->looking(c->arg);
+}
+
 static enum snapshot_result
 take(const void *base, size_t size, struct copy *c, struct snapshot *s)
 {
-	struct snapshot_sink sink = { .put = put, .arg = c };
+	struct snapshot_sink sink = { .put = put, .look = look, .arg = c };
 	enum snapshot_result r;
 
 	r = snapshot_open(s, base, size);
@@ -265,19 +275,23 @@ START_TEST(take_overs)
 }
 END_TEST
 
-/* A CPU fills its blocks while they are copied, 64 at once. */
-#define BEFORE	65u		/* the last block of the first chunk */
+/* A CPU fills its blocks while they are copied, 64 at once; the last one of the
+   first 64, and one in their midst. */
+static const uint32_t places[] = { 65, 20 };
+static uint32_t at, waits;
 
 static void
 go_on(void *arg)
 {
 	struct model *m = arg;
 
-	if (model_header(m, BEFORE + 1)->generation != 0)
+	if (waits > 0 && waits-- > 1)
 		return;
-	while (model_record(m, BEFORE))
+	if (model_header(m, at + 1)->generation != 0)
+		return;
+	while (model_record(m, at))
 		;
-	model_fill(m, BEFORE + 1, 1);
+	model_fill(m, at + 1, 1);
 }
 
 static void
@@ -286,29 +300,40 @@ next_lap(void *arg)
 	struct model *m = arg;
 	uint32_t i;
 
-	for (i = BEFORE - 1; i <= BEFORE + 1; i++)
+	if (waits > 0 && waits-- > 1)
+		return;
+	for (i = at - 1; i <= at + 1; i++)
 		if (model_header(m, i)->generation == 1)
 			model_fill(m, i, 2);
 }
 
 START_TEST(no_hole)
 {
-	struct copy c = { .fail_at = -1, .during = _i == 0 ? go_on : next_lap };
+	void (*goes_on)(void *) = _i % 2 == 0 ? go_on : next_lap;
+	struct copy c = { .fail_at = -1 };
 	struct snapshot s;
 	struct model m;
 	uint32_t i;
 
+	at = places[_i / 2];
+	waits = 0;
 	model_init(&m, 200, 1);
-	for (i = 2; i < BEFORE; i++)
+	for (i = 2; i < at; i++)
 		model_fill(&m, i, 1);
-	model_take(&m, BEFORE, 1);
-	model_record(&m, BEFORE);
-	if (_i == 1)
-		model_fill(&m, BEFORE + 1, 1);
+	model_take(&m, at, 1);
+	model_record(&m, at);
+	if (goes_on == next_lap)
+		model_fill(&m, at + 1, 1);
+	if (at == places[0])
+		c.during = goes_on;
+	else {
+		c.looking = goes_on;
+		waits = at - 2 + 1;	/* blocks up to that one */
+	}
 	c.arg = &m;
 	ck_assert_int_eq(take(m.base, 200 * MODEL_BLOCK, &c, &s), SNAPSHOT_OK);
-	ck_assert_uint_eq(s.used, BEFORE);
-	for (i = BEFORE - 2; i <= BEFORE + 1; i++)
+	ck_assert_uint_eq(s.used, at);
+	for (i = at - 2; i <= at + 1; i++)
 		ck_assert_int_eq(memcmp(c.bytes + i * MODEL_BLOCK +
 		    sizeof(struct tnf_block_header), (char *)model_header(&m, i) +
 		    sizeof(struct tnf_block_header), MODEL_BLOCK -
@@ -333,7 +358,7 @@ main(void)
 	tcase_add_loop_test(tc, failing_sink, 0, PUTS + 1);
 	tcase_add_test(tc, late_definitions);
 	tcase_add_test(tc, take_overs);
-	tcase_add_loop_test(tc, no_hole, 0, 2);
+	tcase_add_loop_test(tc, no_hole, 0, 4);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
 	sr = srunner_create(suite);
