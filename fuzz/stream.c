@@ -51,7 +51,7 @@ copy(const uint8_t *data, size_t size)
 		return;
 	if ((to = calloc(1, size)) == NULL)
 		abort();
-	/* With that, all that is in a good file of others is to be hidden. */
+	/* Of others it is not known where their blocks begin. */
 	if (!f.has_ext)
 		f.ext.data_start = f.data_start;
 	if (copy_live(&f, to) == 0)

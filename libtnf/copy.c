@@ -120,15 +120,12 @@ mark(const struct tnf_file *f, const struct round *r, struct marks *m)
 {
 	uint32_t i, n = 0;
 	struct block b, *mark;
-	int32_t behind;
 
 	for (i = r->n; i-- > 0;) {
 		mark = &m->block[i];
 		*mark = look(f, place(f, r, i));
-		behind = laps_behind(f, r, mark);
-		if (behind < 0)
-			mark->used = 0;
-		else if (behind > 0 && mark->generation != TNF_GENERATION_FREE)
+		if (laps_behind(f, r, mark) > 0 &&
+		    mark->generation != TNF_GENERATION_FREE)
 			m->held[n++] = mark;
 	}
 	qsort(m->held, n, sizeof *m->held, by_age);
@@ -137,6 +134,12 @@ mark(const struct tnf_file *f, const struct round *r, struct marks *m)
 		if (b.generation == m->held[i]->generation)
 			m->held[i]->used = b.used;
 	}
+	/* Nobody has taken one: if some seem to be new, the cursor is wrong. */
+	if (file_cursor(f) == r->cursor)
+		return;
+	for (i = 0; i < r->n; i++)
+		if (laps_behind(f, r, &m->block[i]) < 0)
+			m->block[i].used = 0;
 }
 
 /*

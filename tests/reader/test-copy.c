@@ -269,13 +269,35 @@ START_TEST(taken_meanwhile)
 END_TEST
 
 /* Between the look at the cursor and that at the block. */
+static void
+take_early(uint32_t block)
+{
+	if (block != CURSOR % BLOCKS - 1)
+		return;
+	*generation(bytes, block + 1) = 6;
+	ext->data_cursor++;
+	looked_at = NULL;
+}
+
 START_TEST(taken_before)
 {
-	*generation(bytes, CURSOR % BLOCKS) = 6;
 	*generation(bytes, CURSOR % BLOCKS - 1) = 5;
+	looked_at = take_early;
 	look_at();
 	ck_assert_uint_eq(events_in(CURSOR % BLOCKS), 0);
 	ck_assert_uint_gt(events_in(CURSOR % BLOCKS - 1), 4);
+}
+END_TEST
+
+/* Of a file whose cursor was damaged nothing is hidden. */
+START_TEST(wrong_cursor)
+{
+	uint32_t i;
+
+	ext->data_cursor = (uint64_t)_i * 3;
+	look_at();
+	for (i = 0; i < BLOCKS; i++)
+		ck_assert_uint_gt(events_in(i), 4);
 }
 END_TEST
 
@@ -417,6 +439,7 @@ main(void)
 	tcase_add_test(tc, filled_meanwhile);
 	tcase_add_test(tc, taken_meanwhile);
 	tcase_add_test(tc, taken_before);
+	tcase_add_loop_test(tc, wrong_cursor, 0, 2);
 	tcase_add_test(tc, newest_first);
 	tcase_add_test(tc, newest_first_around);
 	tcase_add_test(tc, held_for_laps);
