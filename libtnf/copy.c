@@ -21,6 +21,11 @@ struct round {
 	uint64_t cursor;
 };
 
+/* How far blocks were filled; 'held' is room to sort some of them. */
+struct marks {
+	struct block *block, **held;
+};
+
 static uint32_t
 data_blocks(const struct tnf_file *f)
 {
@@ -31,11 +36,6 @@ data_blocks(const struct tnf_file *f)
 		return 0;
 	return (uint32_t)((f->bytes.size - start) >> f->block_shift);
 }
-
-/* How far blocks were filled; 'held' is room to sort some of them. */
-struct marks {
-	struct block *block, **held;
-};
 
 static struct round
 from_the_oldest(const struct tnf_file *f)
@@ -105,7 +105,7 @@ by_age(const void *a, const void *b)
 	const struct block *q = *(struct block *const *)b;
 
 	if (p->generation != q->generation)
-		return (int32_t)(p->generation - q->generation) > 0 ? -1 : 1;
+		return p->generation > q->generation ? -1 : 1;
 	return p->off > q->off ? -1 : p->off < q->off;
 }
 
