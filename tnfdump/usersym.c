@@ -121,7 +121,9 @@ load(struct object *o)
 			    sh.sh_type == SHT_DYNSYM))
 				add_table(o, scn, &sh);
 		}
-		qsort(o->symbols, o->n, sizeof(*o->symbols), by_value);
+		if (o->n > 0)
+			qsort(o->symbols, o->n, sizeof(*o->symbols),
+			    by_value);
 	}
 	if (o->elf != NULL)
 		elf_cntl(o->elf, ELF_C_FDREAD);
