@@ -15,8 +15,14 @@ for f in "$@" include/tnf/probe.h include/tnf/tnf.h include/tnf/tnfctl.h \
 	[ -e "$PREFIX/$f" ] || [ -e "$PREFIX/$f.gz" ] || bad "$f is not installed"
 done
 
+# They start from where they are, whatever the prefix and without ldconfig.
+for tool in $tools; do
+	env -u LD_LIBRARY_PATH "$PREFIX/bin/$tool" --version >"$TMP/log" 2>&1 ||
+		{ cat "$TMP/log"; bad "$tool does not start"; }
+done
+
 pcdir=$(find "$PREFIX" -type d -name pkgconfig | tr '\n' ':')
-libdir=$(dirname "$(find "$PREFIX" -name libtnf.so.1)")
+libdir=$LIBDIR
 examples=$PREFIX/share/doc/tnf/examples
 export PKG_CONFIG_PATH="$pcdir" PKG_CONFIG_SYSROOT_DIR="$DEST"
 

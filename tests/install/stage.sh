@@ -10,6 +10,7 @@ DESTDIR=$DEST meson install -C "$TNF_BUILD" --no-rebuild --quiet >"$TMP/log" 2>&
 PREFIX=$DEST$(meson introspect "$TNF_BUILD" --buildoptions |
 	python3 -c 'import json, sys
 print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"))')
+LIBDIR=$(dirname "$(find "$PREFIX" -name libtnf.so.1)")
 
 # Every ELF file that was installed; $1: find's condition.
 elf_files() {
