@@ -51,10 +51,11 @@ need_program() {
 	unset _p
 }
 
-# The golden traces lie beside the source tree, or where TNF_GOLDEN says.
+# Sets TNF_GOLDEN, unless the caller has: traces of the original writers, with
+# what the original tnfdump printed for them.
 need_golden() {
-	: "${TNF_GOLDEN:=$TNF_SOURCE/../shared/golden}"
-	[ -d "$TNF_GOLDEN" ] || skip "no golden traces (set TNF_GOLDEN)"
+	: "${TNF_GOLDEN:=$TNF_SOURCE/tests/golden/traces}"
+	[ -d "$TNF_GOLDEN" ] || fail "TNF_GOLDEN: no directory $TNF_GOLDEN"
 	export TNF_GOLDEN
 }
 

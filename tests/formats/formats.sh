@@ -8,12 +8,8 @@ mktrace=$TNF_BUILD/tests/reader/mktrace
 "$mktrace" -n 20000 -t 8 "$TMP/user.tnf" || fail "mktrace"
 "$mktrace" -k -B -N -n 5000 -t 3 "$TMP/kernel-be32.tnf" || fail "mktrace"
 set -- "$1" "$2" "$3" "$TMP/user.tnf" "$TMP/kernel-be32.tnf"
-golden=${TNF_GOLDEN:-$TNF_SOURCE/../shared/golden}
-if [ -d "$golden" ]; then
-	set -- "$@" "$golden"/*.tnf
-else
-	echo "no golden traces: only those made here"
-fi
+need_golden
+set -- "$@" "$TNF_GOLDEN"/*.tnf
 tnfdump=$1 script=$2
 shift 2
 python3 "$script" "$tnfdump" "$@" || exit 1

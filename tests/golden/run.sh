@@ -36,5 +36,5 @@ check raw -r
 check cooked_x -x
 check raw_x -r -x
 echo "$done texts compared"
-[ "$done" -gt 0 ] || skip "no golden texts in $TNF_GOLDEN"
+[ "$done" -gt 0 ] || fail "no golden texts in $TNF_GOLDEN"
 exit $failed

@@ -49,13 +49,12 @@ LD_LIBRARY_PATH=$libdir "$TMP/ctl-exec-static" "$TMP/exec.tnf" "$TMP/cookie" 4 >
 	{ cat "$TMP/log"; bad "ctl-exec does not trace"; }
 LD_LIBRARY_PATH=$libdir "$TMP/read-trace" "$TMP/exec.tnf" | grep -q '^ *4 inloop' ||
 	bad "ctl-exec: no events"
-if [ -d "${TNF_GOLDEN:=$TNF_SOURCE/../shared/golden}" ]; then
-	for p in read-trace read-trace-static; do
-		LD_LIBRARY_PATH=$libdir "$TMP/$p" "$TNF_GOLDEN/threads.lp64.tnf" >"$TMP/counts" ||
-			bad "$p does not read a trace"
-		grep -q '^ *[1-9]' "$TMP/counts" || bad "$p finds no events"
-	done
-fi
+need_golden
+for p in read-trace read-trace-static; do
+	LD_LIBRARY_PATH=$libdir "$TMP/$p" "$TNF_GOLDEN/threads.lp64.tnf" >"$TMP/counts" ||
+		bad "$p does not read a trace"
+	grep -q '^ *[1-9]' "$TMP/counts" || bad "$p finds no events"
+done
 
 # From C++ too, and with nothing linked at all.
 ${CC:-cc} -O2 -I"$PREFIX/include" -o "$TMP/bare" "$examples/cookie.c" &&

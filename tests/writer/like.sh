@@ -4,8 +4,7 @@
 #	like.sh WRITER-LIKE TNFDUMP
 . "$TNF_SOURCE/tests/lib.sh"
 like=$1 tnfdump=$2
-golden=${TNF_GOLDEN:-$TNF_SOURCE/../shared/golden}
-[ -d "$golden" ] || skip "no golden files (TNF_GOLDEN)"
+need_golden
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
@@ -32,14 +31,14 @@ for what in scalars records fork threads; do
 	"$tnfdump" "$tmp/f" >"$tmp/cooked" || fail "$what: tnfdump"
 	"$tnfdump" -r "$tmp/f" >"$tmp/raw" || fail "$what: tnfdump -r"
 	events "$tmp/cooked" >"$tmp/a"
-	events "$golden/$what.lp64.cooked.txt" >"$tmp/b"
+	events "$TNF_GOLDEN/$what.lp64.cooked.txt" >"$tmp/b"
 	if [ $what = threads ]; then	# in the order of chance
 		sort -o "$tmp/a" "$tmp/a"
 		sort -o "$tmp/b" "$tmp/b"
 	fi
 	diff "$tmp/b" "$tmp/a" || fail "$what: text"
 	records "$tmp/raw" >"$tmp/a"
-	records "$golden/$what.lp64.raw.txt" >"$tmp/b"
+	records "$TNF_GOLDEN/$what.lp64.raw.txt" >"$tmp/b"
 	diff "$tmp/b" "$tmp/a" || fail "$what: records"
 	echo "$what: $(wc -l <"$tmp/a") kinds of records"
 done
