@@ -152,7 +152,7 @@ forget(struct kp *kp)
 		kp_filter_list(kp, &kp->kept, &kp->kepts);
 	}
 	kp_state_close(kp);
-	kp_pins_remove(KP_DIR);
+	kp_pins_remove_all(kp);
 	kp->foreign = false;
 }
 
@@ -176,8 +176,8 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 	unlink(KP_PIN_BUF);
 	unlink(KP_PIN_CPU);
 	unlink(KP_PIN_ENDED);
-	kp_pins_remove(KP_DIR_LINK);
-	kp_pins_remove(KP_DIR_PROG);
+	kp_pins_remove(kp, KP_SUB_LINK);
+	kp_pins_remove(kp, KP_SUB_PROG);
 	if ((r = kp_state_make(kp)) < 0)
 		return r;
 	fill_state(kp);
@@ -193,7 +193,8 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 static int
 readers(struct kp *kp)
 {
-	int fd = open(KP_DIR_PROG, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	int fd = openat(kp->lock, KP_SUB_PROG,
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
 
 	if (fd == -1)
 		return 0;

@@ -49,6 +49,15 @@ locked_down(void)
 }
 
 int
+kp_may_use(struct kp *kp)
+{
+	if (have_capability(CAP_SYS_ADMIN) ||
+	    (have_capability(CAP_BPF) && have_capability(CAP_PERFMON)))
+		return 0;
+	return kp_refused(kp, -EPERM, "kernel probes");
+}
+
+int
 kp_refused(struct kp *kp, int r, const char *what)
 {
 	if (r != -EPERM && r != -EACCES)

@@ -14,8 +14,10 @@
 
 #define KP_BPFFS	"/sys/fs/bpf"
 #define KP_DIR		KP_BPFFS "/tnf"
-#define KP_DIR_PROG	KP_DIR "/prog"
-#define KP_DIR_LINK	KP_DIR "/link"
+#define KP_SUB_PROG	"prog"
+#define KP_SUB_LINK	"link"
+#define KP_DIR_PROG	KP_DIR "/" KP_SUB_PROG
+#define KP_DIR_LINK	KP_DIR "/" KP_SUB_LINK
 #define KP_PIN_STATE	KP_DIR "/state"
 #define KP_PIN_FILTER	KP_DIR "/filter"
 #define KP_PIN_BUF	KP_DIR "/buf"
@@ -48,11 +50,14 @@ int kp_fail(struct kp *, int r, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a BPF system call: says who stands in the way. */
 int kp_refused(struct kp *, int r, const char *what);
+int kp_may_use(struct kp *);		/* -EPERM: a capability is missing */
 
 /* pins.c */
 int kp_pins_mount(struct kp *);
+int kp_pins_open(struct kp *);		/* a descriptor, -ENOENT, or why not */
 int kp_pins_dir(struct kp *, const char *path);
-void kp_pins_remove(const char *dir);
+void kp_pins_remove(struct kp *, const char *name);
+void kp_pins_remove_all(struct kp *);
 bool kp_pinned(const char *dir, const char *name);
 
 /* state.c */

@@ -37,11 +37,11 @@ lock_control(struct kp *kp)
 	for (;;) {
 		if ((r = kp_pins_dir(kp, KP_DIR)) < 0)
 			return r;
-		fd = open(KP_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd == -1 && errno == ENOENT)
+		fd = kp_pins_open(kp);
+		if (fd == -ENOENT)
 			continue;
-		if (fd == -1)
-			return kp_fail(kp, -errno, KP_DIR ": %s", strerror(errno));
+		if (fd < 0)
+			return fd;
 		if (flock(fd, LOCK_EX | LOCK_NB) == -1) {
 			close(fd);
 			return kp_fail(kp, -EBUSY, "kernel: another session "
@@ -56,12 +56,26 @@ lock_control(struct kp *kp)
 }
 
 static int
+no_buffer(struct kp *kp)
+{
+	return kp_fail(kp, -ENOENT, "kernel: no trace buffer: allocate one with prex -k");
+}
+
+static int
 lock_reading(struct kp *kp)
 {
-	kp->lock = open(KP_DIR_PROG, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = kp_pins_open(kp);
+
+	/* Who may not look gets no answer to whether there is a buffer. */
+	if (dir == -ENOENT)
+		return kp_may_use(kp) < 0 ? -EPERM : no_buffer(kp);
+	if (dir < 0)
+		return dir;
+	kp->lock = openat(dir, KP_SUB_PROG,
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	close(dir);
 	if (kp->lock == -1)
-		return errno == ENOENT || errno == ENOTDIR ?
-		    kp_fail(kp, -ENOENT, "kernel: no trace buffer: allocate one with prex -k") :
+		return errno == ENOENT || errno == ENOTDIR ? no_buffer(kp) :
 		    kp_refused(kp, -errno, KP_DIR);
 	if (flock(kp->lock, LOCK_SH | LOCK_NB) == -1)
 		return kp_fail(kp, -EBUSY, "kernel: the trace buffer is being removed");
@@ -73,8 +87,8 @@ open_control(struct kp *kp)
 {
 	int r;
 
-	if ((r = kp_hooks_find(kp)) < 0 || (r = kp_pins_mount(kp)) < 0 ||
-	    (r = lock_control(kp)) < 0)
+	if ((r = kp_may_use(kp)) < 0 || (r = kp_hooks_find(kp)) < 0 ||
+	    (r = kp_pins_mount(kp)) < 0 || (r = lock_control(kp)) < 0)
 		return r;
 	return kp_state_open(kp);
 }
@@ -88,7 +102,7 @@ open_reading(struct kp *kp)
 	    (r = kp_state_usable(kp)) < 0)
 		return r;
 	if (kp->state->buffer_size == 0)
-		return kp_fail(kp, -ENOENT, "kernel: no trace buffer: allocate one with prex -k");
+		return no_buffer(kp);
 	return 0;
 }
 

@@ -33,11 +33,69 @@ kp_pins_mount(struct kp *kp)
 	    "mode=0700") == -1) {
 		r = -errno;
 		return kp_fail(kp, r, KP_BPFFS ": no bpf file system, and mounting "
-		    "one failed: %s: mount -t bpf bpf " KP_BPFFS " as root",
+		    "one failed: %s: mount -t bpf -o mode=0700 bpf " KP_BPFFS " as root",
 		    strerror(-r));
 	}
 	kp_fail(kp, 0, KP_BPFFS ": the bpf file system was not mounted: it is now");
 	return 0;
+}
+
+/*
+ * Root follows what lies in our directory: programs it attaches, pins that it
+ * removes.  So nobody else may be able to put anything there, or to exchange
+ * the directory itself.
+ */
+static int
+pins_owned(struct kp *kp, const char *path, const struct stat *st)
+{
+	if (!S_ISDIR(st->st_mode))
+		return kp_fail(kp, -EPERM, "%s: not a directory: remove it", path);
+	if (st->st_uid == 0 || st->st_uid == geteuid())
+		return 0;
+	return kp_fail(kp, -EPERM, "%s: belongs to user %u, who could remove or "
+	    "replace our pins: remove it", path, (unsigned)st->st_uid);
+}
+
+static int
+pins_parent(struct kp *kp)
+{
+	struct stat st;
+	int r;
+
+	if (lstat(KP_BPFFS, &st) == -1)
+		return kp_refused(kp, -errno, KP_BPFFS);
+	if ((r = pins_owned(kp, KP_BPFFS, &st)) < 0)
+		return r;
+	if (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX))
+		return kp_fail(kp, -EPERM, KP_BPFFS ": others may write there: "
+		    "chmod 0700 " KP_BPFFS);
+	return 0;
+}
+
+/* Opens the directory of our pins if it can be believed; returns a descriptor. */
+int
+kp_pins_open(struct kp *kp)
+{
+	struct stat st;
+	int fd, r;
+
+	if ((r = pins_parent(kp)) < 0)
+		return r;
+	fd = open(KP_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1 && (errno == ELOOP || errno == ENOTDIR))
+		return kp_fail(kp, -EPERM, KP_DIR ": not a directory: remove it");
+	if (fd == -1)
+		return errno == ENOENT ? -ENOENT : kp_refused(kp, -errno, KP_DIR);
+	if (fstat(fd, &st) == -1)
+		r = kp_fail(kp, -errno, KP_DIR ": %s", strerror(errno));
+	else if ((r = pins_owned(kp, KP_DIR, &st)) == 0 &&
+	    st.st_mode & (S_IWGRP | S_IWOTH))
+		r = kp_fail(kp, -EPERM, KP_DIR ": others may write there: remove it");
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fd;
 }
 
 int
@@ -63,35 +121,62 @@ kp_pinned(const char *dir, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-static bool
-is_directory(int dir, const char *name)
+/* Opens a directory to read it from its beginning, whoever else reads it. */
+static DIR *
+pins_list(int dir, const char *name)
 {
-	struct stat st;
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd == -1 ? NULL : fdopendir(fd);
 
-	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+	if (d == NULL && fd != -1)
+		close(fd);
+	return d;
 }
 
-/* Everything in a directory of the bpffs, directories of pins included. */
-void
-kp_pins_remove(const char *dir)
+static bool
+is_dot(const char *name)
 {
-	char path[PATH_MAX];
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* No link is followed, and nothing goes that lies deeper than we make pins. */
+static void
+pins_empty(DIR *d)
+{
 	struct dirent *e;
-	DIR *d = opendir(dir);
+
+	while ((e = readdir(d)) != NULL)
+		if (!is_dot(e->d_name) && unlinkat(dirfd(d), e->d_name, 0) == -1)
+			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+}
+
+/* The pins in one of our directories; or what is there instead of it. */
+void
+kp_pins_remove(struct kp *kp, const char *name)
+{
+	DIR *d = pins_list(kp->lock, name);
+
+	if (d == NULL) {
+		unlinkat(kp->lock, name, 0);
+		return;
+	}
+	pins_empty(d);
+	closedir(d);
+}
+
+/* All that is in the directory that we hold the lock on. */
+void
+kp_pins_remove_all(struct kp *kp)
+{
+	DIR *d = pins_list(kp->lock, ".");
+	struct dirent *e;
 
 	if (d == NULL)
 		return;
-	while ((e = readdir(d)) != NULL) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (!is_directory(dirfd(d), e->d_name)) {
-			unlinkat(dirfd(d), e->d_name, 0);
-			continue;
+	while ((e = readdir(d)) != NULL)
+		if (!is_dot(e->d_name)) {
+			kp_pins_remove(kp, e->d_name);
+			unlinkat(kp->lock, e->d_name, AT_REMOVEDIR);
 		}
-		snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-		if (strcmp(dir, KP_DIR) == 0)	/* no deeper than we made them */
-			kp_pins_remove(path);
-		unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
-	}
 	closedir(d);
 }

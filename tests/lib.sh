@@ -20,7 +20,7 @@ need_kernel() {
 	need_root
 	need_btf
 	[ "$(stat -f -c %T /sys/fs/bpf 2>/dev/null)" = bpf_fs ] ||
-		mount -t bpf bpf /sys/fs/bpf 2>/dev/null ||
+		mount -t bpf -o mode=0700 bpf /sys/fs/bpf 2>/dev/null ||
 		skip "cannot mount the bpffs"
 	# A machine has one kernel buffer: tests take turns, and leave alone one
 	# that is not theirs.

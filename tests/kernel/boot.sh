@@ -65,7 +65,7 @@ cat >"$root/command" <<END
 export HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export TNF_SOURCE='$TNF_SOURCE' TNF_BUILD='$TNF_BUILD' TNF_TEST_DIR=/scratch
 mkdir -p /dev/shm /dev/pts; mount -t tmpfs shm /dev/shm; mount -t devpts pts /dev/pts
-mount -t cgroup2 cgroup2 /sys/fs/cgroup; mount -t bpf bpf /sys/fs/bpf
+mount -t cgroup2 cgroup2 /sys/fs/cgroup; mount -t bpf -o mode=0700 bpf /sys/fs/bpf
 mount -t tmpfs run /run
 cd /scratch
 uname -sr
