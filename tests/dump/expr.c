@@ -1,12 +1,12 @@
 /*
  * expr.c - the expression language, case by case.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "tests/check-run.h"
 #include "fake.h"
 #include "tnfdump/units.h"
 
@@ -249,8 +249,6 @@ main(void)
 {
 	Suite *s = suite_create("expr");
 	TCase *t = tcase_create("expr");
-	SRunner *r;
-	int failed;
 
 	tcase_add_loop_test(t, holds, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(t, mistake, 0,
@@ -259,10 +257,5 @@ main(void)
 	tcase_add_test(t, durations);
 	tcase_add_loop_test(t, speed, 0, 3);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_set_fork_status(r, CK_NOFORK);
-	srunner_run_all(r, CK_SILENT);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return check_run_nofork(s);
 }

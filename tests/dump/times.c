@@ -1,11 +1,11 @@
 /*
  * times.c - points in time as written on the command line.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "tests/check-run.h"
 #include "tnfdump/timespec.h"
 #include "tnfdump/walltime.h"
 
@@ -110,8 +110,6 @@ main(void)
 {
 	Suite *s = suite_create("times");
 	TCase *t = tcase_create("times");
-	SRunner *r;
-	int failed;
 
 	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
 	tzset();
@@ -120,10 +118,5 @@ main(void)
 	tcase_add_test(t, resolve);
 	tcase_add_test(t, format);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_set_fork_status(r, CK_NOFORK);
-	srunner_run_all(r, CK_SILENT);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return check_run_nofork(s);
 }

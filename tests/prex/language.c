@@ -2,12 +2,12 @@
  * language.c - the parts of the shell one by one: tokens, attributes,
  * selectors, words, completion.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/check-run.h"
 #include "attr.h"
 #include "cmd.h"
 #include "complete.h"
@@ -322,8 +322,6 @@ main(void)
 {
 	Suite *s = suite_create("prex");
 	TCase *tc = tcase_create("language");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_test(tc, tokens);
 	tcase_add_loop_test(tc, numbers, 0, 11);
@@ -334,9 +332,5 @@ main(void)
 	tcase_add_loop_test(tc, anything, 0, 200);
 	tcase_add_test(tc, completion);
 	suite_add_tcase(s, tc);
-	sr = srunner_create(s);
-	srunner_run_all(sr, CK_SILENT);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return check_run(s);
 }

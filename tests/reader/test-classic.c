@@ -1,12 +1,12 @@
 /*
  * test-classic.c - the classic interface, call by call.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <tnf/tnf.h>
 
+#include "tests/check-run.h"
 #include "samples.h"
 
 static struct mk *m;
@@ -209,8 +209,6 @@ main(void)
 {
 	Suite *su = suite_create("classic");
 	TCase *tc = tcase_create("classic");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, slots);
@@ -220,11 +218,5 @@ main(void)
 	tcase_add_test(tc, outlived);
 	tcase_add_test(tc, messages);
 	suite_add_tcase(su, tc);
-	sr = srunner_create(su);
-	srunner_set_fork_status(sr, CK_NOFORK);
-	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") != NULL ?
-	    CK_SILENT : CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? 0 : 1;
+	return check_run_nofork(su);
 }

@@ -4,11 +4,11 @@
  * copy.c is part of this program, and what it copies with does what a writer
  * might do at that moment.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/check-run.h"
 #include "mkfile.h"
 
 static void *copy_and_write(void *to, const void *from, size_t size);
@@ -428,8 +428,6 @@ main(void)
 {
 	Suite *su = suite_create("copy");
 	TCase *tc = tcase_create("copy");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, oldest_first);
@@ -448,11 +446,5 @@ main(void)
 	tcase_add_test(tc, defined_meanwhile);
 	tcase_add_loop_test(tc, strange_start, 0, 4);
 	suite_add_tcase(su, tc);
-	sr = srunner_create(su);
-	srunner_set_fork_status(sr, CK_NOFORK);
-	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") != NULL ?
-	    CK_SILENT : CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? 0 : 1;
+	return check_run_nofork(su);
 }

@@ -1,13 +1,13 @@
 /*
  * test-damage.c - what is wrong in a file is told, and only that is left out.
  */
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <tnf/stream.h>
 
+#include "tests/check-run.h"
 #include "mkfile.h"
 #include "walk.h"
 
@@ -345,13 +345,5 @@ suite(void)
 int
 main(void)
 {
-	SRunner *sr = srunner_create(suite());
-	int failed;
-
-	srunner_set_fork_status(sr, CK_NOFORK);
-	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") != NULL ?
-	    CK_SILENT : CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? 0 : 1;
+	return check_run_nofork(suite());
 }

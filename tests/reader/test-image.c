@@ -2,7 +2,6 @@
  * test-image.c - the bytes of files that are being written, and of others.
  */
 #include <sys/mman.h>
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include <tnf/stream.h>
 
+#include "tests/check-run.h"
 #include "samples.h"
 #include "walk.h"
 
@@ -125,8 +125,6 @@ main(void)
 {
 	Suite *su = suite_create("image");
 	TCase *tc = tcase_create("image");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, live_is_copied);
@@ -134,11 +132,5 @@ main(void)
 	tcase_add_test(tc, extension);
 	tcase_add_test(tc, no_file);
 	suite_add_tcase(su, tc);
-	sr = srunner_create(su);
-	srunner_set_fork_status(sr, CK_NOFORK);
-	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") != NULL ?
-	    CK_SILENT : CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? 0 : 1;
+	return check_run_nofork(su);
 }

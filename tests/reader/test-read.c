@@ -1,12 +1,12 @@
 /*
  * test-read.c - good files of every kind are read right.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <tnf/stream.h>
 
+#include "tests/check-run.h"
 #include "samples.h"
 #include "walk.h"
 
@@ -290,13 +290,5 @@ suite(void)
 int
 main(void)
 {
-	SRunner *sr = srunner_create(suite());
-	int failed;
-
-	srunner_set_fork_status(sr, CK_NOFORK);
-	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") != NULL ?
-	    CK_SILENT : CK_NORMAL);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed == 0 ? 0 : 1;
+	return check_run_nofork(suite());
 }

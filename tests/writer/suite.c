@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "tests/check-run.h"
 #include "suite.h"
 
 char path[64];
@@ -40,18 +41,12 @@ run_tests(const char *name, const TTest *const *tests, size_t n)
 {
 	Suite *s = suite_create(name);
 	TCase *t = tcase_create(name);
-	SRunner *r;
 	size_t i;
-	int failed;
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	for (i = 0; i < n; i++)
 		tcase_add_test(t, tests[i]);
 	suite_add_tcase(s, t);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_SILENT);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed != 0;
+	return check_run(s);
 }

@@ -1,7 +1,6 @@
 /*
  * context.c - what the writer of a context says, the reader understands.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,6 +16,7 @@
 #include <tnf/context.h>
 #include <tnf/tnf.h>
 
+#include "tests/check-run.h"
 #include "context-write.h"
 
 #define TRACE_SIZE	(32u * 4096)
@@ -354,8 +354,6 @@ main(void)
 {
 	Suite *suite = suite_create("context");
 	TCase *tc = tcase_create("context");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, host);
@@ -368,10 +366,5 @@ main(void)
 	tcase_add_loop_test(tc, extent, 0, 5);
 	tcase_add_test(tc, hostile_text);
 	suite_add_tcase(suite, tc);
-	sr = srunner_create(suite);
-	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") ?
-	    CK_SILENT : CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return check_run(suite);
 }

@@ -1,7 +1,6 @@
 /*
  * image.c - a buffer whose pages lie scattered in a memory image.
  */
-#include <check.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/check-run.h"
 #include "image.h"
 #include "model.h"
 
@@ -269,8 +269,6 @@ main(void)
 {
 	Suite *suite = suite_create("image");
 	TCase *tc = tcase_create("image");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, scattered);
@@ -282,10 +280,5 @@ main(void)
 	tcase_add_test(tc, elf_core);
 	tcase_add_loop_test(tc, refused, 0, 5);
 	suite_add_tcase(suite, tc);
-	sr = srunner_create(suite);
-	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") ?
-	    CK_SILENT : CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return check_run(suite);
 }

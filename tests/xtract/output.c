@@ -1,7 +1,6 @@
 /*
  * output.c - the file appears whole under its name, or nothing changes.
  */
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/check-run.h"
 #include "output.h"
 
 static char dir[32], file[64], other[64];
@@ -210,8 +210,6 @@ main(void)
 {
 	Suite *suite = suite_create("output");
 	TCase *tc = tcase_create("output");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, new_file, 0, 2);
@@ -223,10 +221,5 @@ main(void)
 	tcase_add_test(tc, directory_gone);
 	tcase_add_test(tc, standard_output);
 	suite_add_tcase(suite, tc);
-	sr = srunner_create(suite);
-	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") ?
-	    CK_SILENT : CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return check_run(suite);
 }

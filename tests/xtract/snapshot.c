@@ -1,12 +1,12 @@
 /*
  * snapshot.c - the copy of a buffer: exact, clean, whole under take-overs.
  */
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/check-run.h"
 #include "model.h"
 #include "snapshot.h"
 
@@ -348,8 +348,6 @@ main(void)
 {
 	Suite *suite = suite_create("snapshot");
 	TCase *tc = tcase_create("copy");
-	SRunner *sr;
-	int failed;
 
 	tcase_add_test(tc, exact);
 	tcase_add_loop_test(tc, bad_header, 0,
@@ -361,10 +359,5 @@ main(void)
 	tcase_add_loop_test(tc, no_hole, 0, 4);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
-	sr = srunner_create(suite);
-	srunner_run_all(sr, getenv("CK_TAP_LOG_FILE_NAME") ?
-	    CK_SILENT : CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return check_run(suite);
 }
