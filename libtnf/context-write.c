@@ -140,9 +140,9 @@ context_host(struct context_writer *w)
 
 #define EXT(member)	(TNF_EXT_OFFSET + offsetof(struct tnf_ext, member))
 
-/* Where the header says that the trace ends; 0 or an errno. */
+/* Where the header says that the trace ends, or will; 0 or an errno. */
 static int
-declared_end(int fd, uint64_t *ret)
+declared_end(int fd, uint64_t reserved, uint64_t *ret)
 {
 	struct tnf_file_header h;
 	uint32_t magic;
@@ -151,8 +151,10 @@ declared_end(int fd, uint64_t *ret)
 	    pread(fd, &magic, sizeof magic, EXT(magic)) !=
 	    (ssize_t)sizeof magic)
 		return EINVAL;
-	if (h.magic == 0)
-		return ENODATA;
+	if (h.magic == 0) {
+		*ret = reserved;
+		return reserved != 0 ? 0 : ENODATA;
+	}
 	if (h.magic != TNF_MAGIC || magic != TNF_EXT_MAGIC)
 		return EINVAL;
 	*ret = (uint64_t)h.block_size * h.block_count;
@@ -180,14 +182,14 @@ has_room(int fd, uint64_t end, uint64_t size)
 
 /* The size goes in last: until then there is no context. */
 int
-context_append(struct context_writer *w, int fd)
+context_append(struct context_writer *w, int fd, uint64_t reserved)
 {
 	uint64_t end, size, none = 0;
 	int e;
 
 	if (w->f == NULL || fputs("end 1\n", w->f) == EOF || fflush(w->f) != 0)
 		return ENOMEM;
-	e = declared_end(fd, &end);
+	e = declared_end(fd, reserved, &end);
 	if (e != 0)
 		return e;
 	size = w->size;

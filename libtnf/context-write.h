@@ -41,9 +41,14 @@ void context_devices(struct context_writer *);	/* block devices */
 int context_symbols(struct context_writer *, const char *list, uint64_t *addrs,
     size_t n, uint64_t shift);
 
-/* Ends the text, writes it behind the trace in fd and notes that in block 0.
-   0 or an errno: ENODATA: nothing was recorded yet, so there is no block 0. */
-int context_append(struct context_writer *, int fd);
+/*
+ * Ends the text, writes it behind the trace in fd and notes that in block 0.
+ * 'reserved' is the size of the file that the writer was told to use: where the
+ * trace will end if the writer has not set the file up yet; it keeps the note
+ * when it does.  0: do not write to such a file.  Returns 0 or an errno;
+ * ENODATA: the file is not set up.
+ */
+int context_append(struct context_writer *, int fd, uint64_t reserved);
 void context_free(struct context_writer *);
 
 #endif /* LIBTNF_CONTEXT_WRITE_H */

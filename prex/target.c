@@ -180,9 +180,11 @@ target_close(struct shell *sh)
 	fflush(stdout);
 	close_family(sh);
 	trace_file_check(sh);
+	if (!sh->gone)
+		trace_context_note(sh);
+	trace_context_put();
 	err = tnfctl_close(sh->target, sh->at_quit);
 	sh->target = NULL;
-	trace_context_put();
 	if (err == TNFCTL_ERR_NONE) {
 		if (stays_stopped(sh))
 			leave_stopped(pid);

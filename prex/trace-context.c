@@ -2,12 +2,15 @@
  * trace-context.c - what the trace file will tell about the process elsewhere.
  *
  * Once the target has ended nobody can ask for its threads and objects, so
- * they are noted down each time before it runs, and what was noted last is put
- * behind the trace in the end.  It is only an extra: what fails is left out.
+ * they are noted down each time before it runs.  What was noted last is put
+ * behind the trace before the target is let go: whoever reads the file when
+ * prex has ended finds it there, also if the target has recorded nothing yet.
+ * It is only an extra: what fails is left out.
  * Which file that is the target has said, so it has to be the target's own.
  */
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -22,6 +25,7 @@
 
 static struct context_writer noted;
 static char *file;
+static uint64_t file_size;
 static uid_t owner;
 
 /* The user whose files the target makes. */
@@ -60,6 +64,7 @@ trace_context_note(struct shell *sh)
 		return;
 	forget();
 	file = xstrdup(attrs.trace_file_name);
+	file_size = attrs.trace_buf_size;
 	context_begin(&noted);
 	context_host(&noted);
 	context_tasks(&noted, attrs.targ_pid);
@@ -77,7 +82,7 @@ trace_context_put(void)
 	fd = trace_file_open(file, O_RDWR, &st);
 	if (fd >= 0) {
 		if (st.st_uid == owner && st.st_nlink == 1)
-			context_append(&noted, fd);
+			context_append(&noted, fd, file_size);
 		close(fd);
 	}
 	forget();

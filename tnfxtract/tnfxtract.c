@@ -257,7 +257,7 @@ add_context(struct source *src, struct job *j)
 	if (e != 0)
 		complain("%s: %s: kernel addresses stay without names",
 		    src->symbols, strerror(e));
-	e = context_append(&w, j->out.fd);
+	e = context_append(&w, j->out.fd, 0);
 	context_free(&w);
 	if (e != 0 && e != EINVAL)
 		fprintf(stderr, "write: %s\n", strerror(e));

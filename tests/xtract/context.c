@@ -56,7 +56,7 @@ finish(struct context_writer *w)
 {
 	tnf_context_t *c = NULL;
 
-	ck_assert_int_eq(context_append(w, fd), 0);
+	ck_assert_int_eq(context_append(w, fd, 0), 0);
 	context_free(w);
 	ck_assert_int_eq(tnf_context_open(name, &c), 0);
 	return c;
