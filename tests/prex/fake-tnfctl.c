@@ -1,7 +1,8 @@
 /*
  * fake-tnfctl.c - a target that is a table, to test the shell without one.
  *
- * It stands in for libtnfctl.  The program's name is that of the table; prex
+ * It stands in for libtnfctl, of which only the errors (error.c) are the real
+ * ones.  The program's name is that of the table; prex
  * -p and -k take it from $PREX_FAKE.  One thing per line:
  *
  *	object PATH	the probes that follow belong to it
@@ -22,6 +23,10 @@
 #include <tnf/tnfctl.h>
 
 #include "leave-stopped.h"
+
+/* libtnfctl/error.c */
+tnfctl_errcode_t fail(tnfctl_errcode_t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 enum { MAX = 64 };
 
@@ -49,34 +54,6 @@ struct tnfctl_handle {
 	int	n_pids;
 	void	*(*create)(tnfctl_handle_t *, tnfctl_probe_t *);
 };
-
-static char detail[256];
-
-const char *
-tnfctl_error_detail(void)
-{
-	return detail;
-}
-
-const char *
-tnfctl_strerror(tnfctl_errcode_t code)
-{
-	static const char *const texts[] = {
-		"Success", "Permission denied", "Target process finished",
-		"Memory allocation failed", "Internal error",
-		"Requested size too small", "Requested size too big",
-		"Bad input argument", "Not a dynamic executable",
-		"No libtnfprobe linked in target",
-		"Unknown libtnfctl.so error code", "Buffer already exists",
-		"No buffer exists",
-		"Can't deallocate buffer when tracing is active",
-		"Process not found", "No such file",
-		"Device busy - kernel or process already tracing",
-		"Invalid probe specified"
-	};
-
-	return texts[code];
-}
 
 static void
 add_probe(tnfctl_handle_t *h, const char *attrs, const char *object, int later)
@@ -150,15 +127,14 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 tnfctl_errcode_t
 tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 {
-	if (pid == 1) {
-		snprintf(detail, sizeof detail,
+	if (pid == 1)
+		return fail(TNFCTL_ERR_ACCES,
 		    "process 1: not ours: try it as root");
-		return TNFCTL_ERR_ACCES;
-	}
-	snprintf(detail, sizeof detail, "%s",
-	    pid == 4 ? "process 4: somebody has stopped it: cont it" : "");
-	return pid == 2 ? TNFCTL_ERR_NOLIBTNFPROBE :
-	    open_table(getenv("PREX_FAKE"), 0, ret);
+	if (pid == 2)
+		return fail(TNFCTL_ERR_NOLIBTNFPROBE, NULL);
+	fail(TNFCTL_ERR_NONE, pid == 4 ?
+	    "process 4: somebody has stopped it: cont it" : NULL);
+	return open_table(getenv("PREX_FAKE"), 0, ret);
 }
 
 tnfctl_errcode_t

@@ -6,7 +6,7 @@
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 scratch
 prex=$(realpath "$1") pty=$(realpath "$2"); shift 2
-here=$TNF_SOURCE/tests/pty tables=$TNF_SOURCE/tests/prex
+tables=$TNF_SOURCE/tests/prex here=$TNF_SOURCE/tests/prex/keys
 export HOME="$TMP/home" XDG_STATE_HOME="$TMP/state" PS1='sh$ '
 export PREX_FAKE=kernel.table TERM=xterm
 # libedit does not free what Ctrl-R searched for.
