@@ -222,6 +222,7 @@ drop_taken(const struct tnf_file *f, const struct tnf_file *copy,
 static void
 hide_newer(struct tnf_file *copy, unsigned char *to, const struct block *mark)
 {
+	enum walk_status r;
 	struct walk w;
 
 	if (walk_start(&w, copy, mark->off) != WALK_RECORD ||
@@ -230,8 +231,8 @@ hide_newer(struct tnf_file *copy, unsigned char *to, const struct block *mark)
 	if (w.generation == mark->generation &&
 	    mark->used > copy->block_header_size)
 		w.next = mark->off + mark->used;
-	while (walk_next(&w) == WALK_RECORD)
-		if (walk_is_event(&w))
+	while ((r = walk_next(&w)) >= WALK_RECORD)
+		if (r == WALK_RECORD && walk_is_event(&w))
 			memset(to + w.pos, 0, w.next - w.pos);
 }
 

@@ -17,6 +17,7 @@ enum {
 
 #define BLOCK_HEADER_MIN	16u
 #define SHIFT_MAX		40u
+#define EXCESS_MAX		65536u	/* blocks looked at */
 
 /* Of our own writers: the extension's words, whatever the order. */
 static void
@@ -87,7 +88,9 @@ read_header(struct tnf_file *f, int flags)
 		return TNF_ERR_BADTNF;
 	f->block_shift = (uint32_t)__builtin_ctz(f->block_size);
 	size = (uint64_t)f->block_count << f->block_shift;
-	if (size < f->data_start || size > UINT32_MAX)
+	/* A generation is at least a lap over the whole file. */
+	if (size < f->data_start || size > UINT32_MAX ||
+	    size > (uint64_t)1 << f->generation_shift)
 		return TNF_ERR_BADTNF;
 	if (size > b->size) {
 		if (!(flags & FILE_CUT_IS_FINE) || b->size < f->data_start)
@@ -95,6 +98,29 @@ read_header(struct tnf_file *f, int flags)
 		f->cut = true;
 	} else
 		b->size = size;
+	return 0;
+}
+
+/*
+ * A file may be longer than its header says, and what else is there is nobody's
+ * business here.  But blocks with records in them are lost events: the number
+ * of blocks in the header is wrong.
+ */
+static uint64_t
+find_excess(const struct tnf_file *f)
+{
+	const struct bytes b = { f->bytes.base, f->whole, f->bytes.swap };
+	const uint32_t tag = TNF_REF32_PERMANENT | (f->block_size + 4) |
+	    TNF_REF32_T_TAG;
+	uint64_t off = f->bytes.size;
+	unsigned n;
+
+	for (n = 0; n < EXCESS_MAX && bytes_has(&b, off, f->block_size); n++) {
+		if (bytes_u32(&b, off) == tag &&
+		    bytes_u16(&b, off + 8) > f->block_header_size)
+			return off;
+		off += f->block_size;
+	}
 	return 0;
 }
 
@@ -112,6 +138,7 @@ file_init(struct tnf_file *f, const void *base, uint64_t size, int flags)
 		return TNF_ERR_BADTNF;
 	if ((r = read_header(&n, flags)) != 0)
 		return r;
+	n.excess = n.cut ? 0 : find_excess(&n);
 	read_ext(&n);
 	/* Types in memory are some ten times as large as in the file. */
 	n.arena.limit = 16 * n.bytes.size + ((uint64_t)1 << 20);
@@ -160,9 +187,16 @@ file_is_empty(const void *base, uint64_t size)
 }
 
 bool
-file_fail(struct tnf_file *f, uint64_t pos, const char *why)
+file_fail_at(struct tnf_file *f, uint64_t pos, uint64_t cause, const char *why)
 {
 	f->why = why;
 	f->why_pos = pos;
+	f->cause = cause;
 	return false;
+}
+
+bool
+file_fail(struct tnf_file *f, uint64_t pos, const char *why)
+{
+	return file_fail_at(f, pos, pos, why);
 }

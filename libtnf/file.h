@@ -26,6 +26,7 @@ struct seen;
 struct tnf_file {
 	struct bytes	 bytes;		/* what the header declares, no more */
 	uint64_t	 whole;		/* size with what lies behind that */
+	uint64_t	 excess;	/* the first block that lies there; or 0 */
 
 	/* From the header; checked, and never read again. */
 	uint32_t	 block_size;
@@ -39,7 +40,8 @@ struct tnf_file {
 	struct sched_cache *scheds;
 	struct arena	 arena;		/* types and their names */
 	const char	*why;		/* of the last failure; static text */
-	uint64_t	 why_pos;
+	uint64_t	 why_pos;	/* where it was met */
+	uint64_t	 cause;		/* what is wrong stands there */
 
 	char		*name;
 	struct scan	*scan;		/* the first pass; or NULL */
@@ -68,11 +70,17 @@ enum { FILE_STRICT = 0, FILE_CUT_IS_FINE = 1 };
 int  file_init(struct tnf_file *f, const void *base, uint64_t size, int flags);
 void file_done(struct tnf_file *f);
 
+/* Why blocks behind the declared end are damage: of file_fail(). */
+#define FILE_EXCESS	"the file header declares fewer blocks than there are"
+
 /* A file of zeros, or one whose writer has not yet got to the magic. */
 bool file_is_empty(const void *base, uint64_t size);
 
-/* Notes why something failed, returns false. */
+/* Notes why something failed, returns false.  file_fail_at() is for what was
+   met at 'pos' because of what stands at 'cause'. */
 bool file_fail(struct tnf_file *f, uint64_t pos, const char *why);
+bool file_fail_at(struct tnf_file *f, uint64_t pos, uint64_t cause,
+    const char *why);
 
 static inline uint32_t
 file_block_off(const struct tnf_file *f, uint64_t pos)

@@ -67,6 +67,7 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 {
 	struct seen *seen = &f->seen[off >> f->block_shift];
 	struct event_clock clock = { 0 };
+	enum walk_status r;
 	struct walk w;
 	int64_t time;
 	int err;
@@ -77,8 +78,8 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 		w.next = off + seen->used;
 	seen->generation = w.generation;
 	seen->used = w.end - off;
-	while (walk_next(&w) == WALK_RECORD) {
-		if (!walk_is_event(&w) || event_time(&clock, &w, &time) != EVENT_OK)
+	while ((r = walk_next(&w)) >= WALK_RECORD) {
+		if (r != WALK_RECORD || !walk_is_event(&w) || event_time(&clock, &w, &time) != EVENT_OK)
 			continue;
 		if (time < s->follow.handed_out)
 			ret->late++;

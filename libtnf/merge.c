@@ -152,8 +152,10 @@ open_push(struct merge *m, struct cursor *c)
 static bool
 walk_event(struct cursor *c)
 {
-	while (walk_next(&c->walk) == WALK_RECORD)
-		if (walk_is_event(&c->walk) &&
+	enum walk_status r;
+
+	while ((r = walk_next(&c->walk)) >= WALK_RECORD)
+		if (r == WALK_RECORD && walk_is_event(&c->walk) &&
 		    event_time(&c->clock, &c->walk, &c->time) == EVENT_OK)
 			return true;
 	return false;

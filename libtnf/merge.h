@@ -20,6 +20,7 @@
 #include "walk.h"
 
 struct cursor;
+struct damage;
 
 /* A block that holds events. */
 struct entry {
@@ -34,6 +35,7 @@ struct scan {
 	struct entry *entries;
 	uint32_t n;
 	uint32_t room;
+	struct damage *damage;	/* while the pass is under way */
 	struct tnf_summary sum;
 };
 

@@ -66,8 +66,8 @@ probe_of(tnf_stream_t *s, struct tnf_file *f, struct type *t)
 	p->name = t->pub.name;
 	p->file = f;
 	p->pos = t->pos;
-	p->n_members = t->pub.n_members;
-	p->members = t->pub.members;
+	p->n_members = t->pub.n_members - t->first_arg;
+	p->members = p->n_members == 0 ? NULL : t->pub.members + t->first_arg;
 	t->probe = p;
 	return p;
 }

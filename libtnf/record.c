@@ -92,6 +92,8 @@ next_block(TNF *tnf, uint64_t off)
 	for (; off < f->bytes.size; off += f->block_size)
 		if (bytes_u32(&f->bytes, off) != 0)
 			return datum_record(tnf, (uint32_t)off);
+	if (f->excess != 0)
+		error_raise(tnf, TNF_ERR_BADTNF, f->excess, FILE_EXCESS);
 	return TNF_DATUM_NULL;
 }
 
@@ -119,11 +121,12 @@ tnf_get_next_record(tnf_datum_t v)
 		case WALK_END:
 			return next_block(d.tnf,
 			    (uint64_t)block + d.f->block_size);
+		case WALK_UNREADABLE:
 		case WALK_BAD:
 			break;
 		}
 		break;
-	case WALK_BAD:
+	default:
 		break;
 	}
 	error_raise(d.tnf, TNF_ERR_BADTNF, d.f->why_pos, d.f->why);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "damage.h"
 #include "slot.h"
 #include "stream_impl.h"
 #include "type.h"
@@ -51,32 +52,54 @@ define(tnf_stream_t *s, struct tnf_file *f, uint32_t pos)
 	return p != NULL;
 }
 
-/* One record; false: the block is damaged here. */
+/* Fails because of the record's type. */
 static bool
-take(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
+bad_type(const struct walk *w, const char *why)
+{
+	return file_fail_at(w->file, w->pos, w->type->pos, why);
+}
+
+/* An event; false: it cannot be handed out. */
+static bool
+take_event(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
     struct tally *t)
 {
 	int64_t time;
 
-	if (walk_is_event(w)) {
-		switch (event_time(clock, w, &time)) {
-		case EVENT_LOST:
-			t->overwritten++;
-			return true;
-		case EVENT_BAD:
-			return false;
-		case EVENT_OK:
-			break;
-		}
-		if (w->type->probe == NULL &&
-		    probe_of(s, w->file, w->type) == NULL)
-			return false;
-		count_event(t, time);
-		return members_sound(w);
+	switch (event_time(clock, w, &time)) {
+	case EVENT_LOST:
+		t->overwritten++;
+		return true;
+	case EVENT_BAD:
+		return false;
+	case EVENT_OK:
+		break;
 	}
-	if (w->type->pub.kind == TNF_K_STRUCT)
-		return members_sound(w);
-	return !is_probe_record(w) || define(s, w->file, w->pos);
+	if (w->type->probe == NULL && probe_of(s, w->file, w->type) == NULL)
+		return false;
+	count_event(t, time);
+	return true;
+}
+
+/* One record; false: it is of no use. */
+static bool
+take(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
+    struct tally *t)
+{
+	if (walk_is_event(w))
+		return take_event(s, w, clock, t);
+	if ((w->word & TNF_REF32_T_MASK) == TNF_REF32_T_PAIR)
+		return bad_type(w, "the type of an event is not that of a record");
+	switch (w->type->pub.kind) {
+	case TNF_K_STRUCT:
+	case TNF_K_STRING:
+	case TNF_K_ARRAY:
+		return true;
+	case TNF_K_TYPE:
+		return !is_probe_record(w) || define(s, w->file, w->pos);
+	default:
+		return bad_type(w, "the type of a record is of no known kind");
+	}
 }
 
 /*
@@ -84,23 +107,22 @@ take(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
  * known is left out; one whose extent is unknown ends the block.
  */
 static bool
-scan_block(tnf_stream_t *s, struct walk *w, struct tally *t)
+scan_block(tnf_stream_t *s, struct walk *w, struct tally *t, struct damage *d)
 {
 	struct event_clock clock = { 0 };
 	enum walk_status r;
-	const char *why = NULL;
-	uint64_t why_pos = 0;
-	bool sound = true;
 
-	while ((r = walk_next(w)) == WALK_RECORD)
-		if (!take(s, w, &clock, t) && sound) {
-			sound = false;
-			why = w->file->why;
-			why_pos = w->file->why_pos;
+	while ((r = walk_next(w)) != WALK_END) {
+		if (r == WALK_BAD) {
+			damage_add(d, w->file, w->block, DAMAGE_REST);
+			break;
 		}
-	if (!sound)
-		file_fail(w->file, why_pos, why);
-	return sound && r == WALK_END;
+		if (r == WALK_UNREADABLE || !take(s, w, &clock, t))
+			damage_add(d, w->file, w->block, DAMAGE_RECORD);
+		else if (w->type->pub.kind == TNF_K_STRUCT && !members_sound(w))
+			damage_add(d, w->file, w->block, DAMAGE_VALUE);
+	}
+	return d->n == 0;
 }
 
 static void
@@ -138,33 +160,87 @@ static void
 take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 {
 	struct tally t = { 0 };
+	struct damage d;
 	struct walk w;
 	enum walk_status r = walk_start(&w, f, off);
 
 	if (f->seen != NULL && r == WALK_RECORD)
 		f->seen[off >> f->block_shift] =
 		    (struct seen){ .generation = w.generation, .used = w.end - off };
-	switch (r) {
-	case WALK_END:
+	if (r == WALK_END) {
 		sc->sum.blocks_free++;
 		return;
-	case WALK_BAD:
-		break;
-	case WALK_RECORD:
-		if (scan_block(s, &w, &t))
-			goto sound;
 	}
-	/* A live block that has been taken over is not damaged. */
-	if (file_block(f, off).generation != w.generation) {
-		f->lost += f->seen == NULL;
-		return;
+	d.n = 0;
+	if (r == WALK_BAD)
+		damage_add(&d, f, off, DAMAGE_BLOCK);
+	else
+		scan_block(s, &w, &t, &d);
+	if (d.n > 0) {
+		/* A live block that has been taken over is not damaged. */
+		if (file_block(f, off).generation != w.generation) {
+			f->lost += f->seen == NULL;
+			return;
+		}
+		sc->sum.damaged++;
+		damage_merge(sc->damage, &d);
 	}
-	sc->sum.damaged++;
-	stream_damage(s, f, off);
-sound:
 	sum_block(&sc->sum, &w, &t);
 	if (t.events > 0)
 		add_entry(sc, &w, &t);
+}
+
+/* Original readers find the header's members through its type, by name. */
+static bool
+has_header_type(struct tnf_file *f)
+{
+	static const char *const names[] = { "file_version",
+	    "file_logical_size", "block_header_size", "block_size",
+	    "directory_size", "block_count" };
+	const struct type *t = type_of_record(f, FILE_HEADER_POS);
+	unsigned i;
+
+	for (i = 0; t != NULL && i < sizeof names / sizeof names[0]; i++)
+		if (type_slot(t, names[i]) == NULL)
+			return file_fail_at(f, FILE_HEADER_POS, t->pos,
+			    "the type of the file header lacks a member");
+	return t != NULL;
+}
+
+/* Laps are counted in a space that is larger than the file by less than half. */
+static bool
+has_laps_of_its_size(struct tnf_file *f)
+{
+	uint64_t size = (uint64_t)f->block_count << f->block_shift;
+
+	return size > (uint64_t)1 << f->generation_shift >> 1 ||
+	    file_fail(f, FILE_HEADER_POS,
+	    "the file header's logical size and number of blocks disagree");
+}
+
+static void
+check_file(struct tnf_file *f, struct damage *d)
+{
+	if (!has_header_type(f))
+		damage_add(d, f, 0, DAMAGE_TOLD);
+	if (!has_laps_of_its_size(f))
+		damage_add(d, f, 0, DAMAGE_TOLD);
+	if (f->excess != 0) {
+		file_fail(f, f->excess, FILE_EXCESS);
+		damage_add(d, f, 0, DAMAGE_TOLD);
+	}
+}
+
+static void
+tell_damage(tnf_stream_t *s, struct tnf_file *f, const struct damage *d)
+{
+	char text[DAMAGE_TEXT];
+	unsigned i;
+
+	for (i = 0; i < d->n; i++) {
+		damage_text(&d->causes[i], f, text);
+		stream_damage(s, f, d->causes[i].block, text);
+	}
 }
 
 static void
@@ -187,8 +263,15 @@ scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
 	sc->room = (uint32_t)(f->bytes.size >> f->block_shift) + 1;
 	if ((sc->entries = malloc(sc->room * sizeof *sc->entries)) == NULL)
 		return TNF_ERR_ALLOCFAIL;
+	if ((sc->damage = malloc(sizeof *sc->damage)) == NULL)
+		return TNF_ERR_ALLOCFAIL;
+	sc->damage->n = 0;
+	check_file(f, sc->damage);
 	for (off = f->data_start; off < f->bytes.size; off += f->block_size)
 		take_block(s, f, (uint32_t)off, sc);
+	tell_damage(s, f, sc->damage);
+	free(sc->damage);
+	sc->damage = NULL;
 	probes_sort(s, before);
 	sum_file(f, &sc->sum);
 	sc->sum.probes = s->n_probes - before;

@@ -54,6 +54,26 @@ fill_slot(struct tnf_file *f, uint32_t ref, struct tnf_member *m, uint32_t *off)
 	return *off <= f->block_size;
 }
 
+/*
+ * A record is as large as its members, and the padding of a C struct.  A larger
+ * size would silently take in the records that follow.  Behind the members of
+ * the file header its writer keeps words of its own.
+ */
+static void
+check_size(struct type *t, uint32_t members)
+{
+	uint32_t size = t->pub.size;
+
+	if (size < members)
+		bad(t, "a record type is smaller than its members");
+	else if (size % 4 != 0 || (size > round_up(members, 8) &&
+	    strcmp(t->pub.name, "tnf_file_header") != 0))
+		bad(t, "a record type is larger than its members");
+	else
+		return;
+	t->step = 0;
+}
+
 /* All slots of a struct or of an array's header. */
 static void
 fill_slots(struct tnf_file *f, struct type *t)
@@ -61,9 +81,16 @@ fill_slots(struct tnf_file *f, struct type *t)
 	uint32_t types = 0, names = 0, off = 0;
 	unsigned i, n, n_names = 0;
 
-	n = type_array(f, t->pos + T_SLOT_TYPES, &types);
-	if (t->meta != META_ARRAY)
-		n_names = type_array(f, t->pos + T_SLOT_NAMES, &names);
+	if (!type_array(f, t->pos + T_SLOT_TYPES, &types, &n) ||
+	    (t->meta != META_ARRAY &&
+	    !type_array(f, t->pos + T_SLOT_NAMES, &names, &n_names))) {
+		bad(t, "the members of a type cannot be read");
+		return;
+	}
+	if (n_names != 0 && n_names != n) {
+		bad(t, "a record type has more or fewer names than members");
+		return;
+	}
 	if (n == 0)
 		return;
 	if (n > SLOTS_MAX ||
@@ -84,8 +111,8 @@ fill_slots(struct tnf_file *f, struct type *t)
 		}
 	}
 	t->n_slots = n;
-	if (t->meta != META_ARRAY && t->pub.size < off && t->pub.size != 0)
-		bad(t, "a record type is smaller than its members");
+	if (t->meta != META_ARRAY && t->pub.size != 0)
+		check_size(t, off);
 }
 
 static void
@@ -122,23 +149,23 @@ is_event_type(const struct type *t)
 	    type_has(type_of_pub(t->slots[0].type), PROP(TAG_ARG)));
 }
 
-/* What is shown: of events the slots behind time_delta, of other records those
-   behind the tag. */
+/* Members are the slots behind the tag; an event's arguments, which are what a
+   probe has, begin behind time_delta. */
 static void
 fill_members(struct type *t)
 {
-	unsigned i, first = 1;
+	unsigned i;
 
+	if (t->n_slots == 0)
+		return;
+	t->pub.members = t->slots + 1;
+	t->pub.n_members = t->n_slots - 1;
 	for (i = 1; i < t->n_slots && is_event_type(t); i++)
 		if (strcmp(t->slots[i].name, "time_delta") == 0) {
 			t->delta = t->slots[i].offset;
-			first = i + 1;
+			t->first_arg = i;
 			break;
 		}
-	if (first > t->n_slots)
-		first = t->n_slots;
-	t->pub.members = t->slots == NULL ? NULL : t->slots + first;
-	t->pub.n_members = t->n_slots - first;
 }
 
 /* A derived type has the members of its base. */
@@ -174,7 +201,6 @@ slot_fill(struct tnf_file *f, struct type *t)
 	case META_STRUCT:
 	case META_PROBE:
 		fill_slots(f, t);
-		t->step = round_up(t->pub.size, 4);
 		break;
 	case META_ARRAY:
 		fill_slots(f, t);

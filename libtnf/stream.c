@@ -68,11 +68,11 @@ tnf_stream_accept_cut(tnf_stream_t *s, bool yes)
 }
 
 void
-stream_damage(tnf_stream_t *s, struct tnf_file *f, uint32_t block)
+stream_damage(tnf_stream_t *s, struct tnf_file *f, uint32_t block,
+    const char *text)
 {
 	if (s->damage != NULL)
-		s->damage(s->damage_arg, f, block,
-		    f->why != NULL ? f->why : "damaged");
+		s->damage(s->damage_arg, f, block, text);
 }
 
 static int

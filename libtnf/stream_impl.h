@@ -37,6 +37,7 @@ struct tnf_probe *probe_of(tnf_stream_t *, struct tnf_file *, struct type *);
  */
 void probes_sort(tnf_stream_t *, unsigned first);
 
-void stream_damage(tnf_stream_t *, struct tnf_file *, uint32_t block);
+void stream_damage(tnf_stream_t *, struct tnf_file *, uint32_t block,
+    const char *text);
 
 #endif /* LIBTNF_STREAM_IMPL_H */

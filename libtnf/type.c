@@ -87,19 +87,22 @@ type_string(const struct tnf_file *f, uint32_t ref, const char **s, size_t *len)
 	return true;
 }
 
-unsigned
-type_array(const struct tnf_file *f, uint32_t ref, uint32_t *first)
+bool
+type_array(const struct tnf_file *f, uint32_t ref, uint32_t *first, unsigned *n)
 {
+	enum ref_status r;
 	uint32_t pos, size;
 
-	if (ref_follow(f, ref, &pos) != REF_OK)
-		return 0;
+	*n = 0;
+	if ((r = ref_follow(f, ref, &pos)) != REF_OK)
+		return r == REF_NULL;
 	size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
 	if (size < ARRAY_HEADER || size > block_end(f, pos) - pos ||
 	    !bytes_has(&f->bytes, pos, size))
-		return 0;
+		return false;
 	*first = pos + ARRAY_HEADER;
-	return (size - ARRAY_HEADER) / 4;
+	*n = (size - ARRAY_HEADER) / 4;
+	return true;
 }
 
 static uint32_t
@@ -113,25 +116,30 @@ property_bit(const char *s, size_t len)
 	return 0;
 }
 
-static uint32_t
-listed_properties(const struct tnf_file *f, uint32_t pos)
+/* Adds what the record at 'pos' lists; false: not all of it can be read. */
+static bool
+listed_properties(const struct tnf_file *f, uint32_t pos, uint32_t *props)
 {
-	uint32_t first = 0, type, props = 0;
-	unsigned i, n = type_array(f, pos + T_PROPERTIES, &first);
+	uint32_t first = 0, type;
+	unsigned i, n;
 	const char *s;
 	size_t len;
 
-	for (i = 0; i < n && i < PROPERTIES_MAX; i++)
-		if (ref_follow(f, first + 4 * i, &type) == REF_OK &&
-		    type_string(f, type + T_NAME, &s, &len))
-			props |= property_bit(s, len);
-	return props;
+	if (!type_array(f, pos + T_PROPERTIES, &first, &n))
+		return false;
+	for (i = 0; i < n && i < PROPERTIES_MAX; i++) {
+		if (ref_follow(f, first + 4 * i, &type) != REF_OK ||
+		    !type_string(f, type + T_NAME, &s, &len))
+			return false;
+		*props |= property_bit(s, len);
+	}
+	return true;
 }
 
 static bool
 read_meta(const struct tnf_file *f, struct type *t)
 {
-	uint32_t meta;
+	uint32_t meta, props = 0;
 	const char *s;
 	size_t len;
 	unsigned i;
@@ -144,6 +152,43 @@ read_meta(const struct tnf_file *f, struct type *t)
 	for (i = 0; i < COUNT(metas); i++)
 		if (same(s, len, metas[i].name))
 			t->meta = metas[i].meta;
+	/* A metatype that we do not know is one all the same; a string is not. */
+	return t->meta != META_ABSTRACT ||
+	    (listed_properties(f, meta, &props) && (props & PROP(TYPE)));
+}
+
+/* The extent of a type's records, known before anything else about it, so that
+   records of a bad type can be passed over. */
+static void
+read_extent(const struct tnf_file *f, struct type *t)
+{
+	uint32_t size;
+
+	if (t->meta != META_STRUCT && t->meta != META_PROBE)
+		return;
+	size = bytes_u32(&f->bytes, (uint64_t)t->pos + T_STRUCT_SIZE);
+	t->pub.size = size;
+	t->step = size <= f->block_size ? (size + 3) & ~3u : 0;
+}
+
+/* What each kind of type has besides; only the abstract ones have less. */
+static bool
+has_properties(const struct type *t)
+{
+	switch (t->meta) {
+	case META_SCALAR:
+		return type_has(t, PROP(SCALAR)) && type_has(t, PROP(INLINE));
+	case META_ARRAY:
+		return type_has(t, PROP(ARRAY)) && (type_has(t, PROP(TAGGED)) ||
+		    strcmp(t->pub.name, "tnf_array") == 0);
+	case META_STRUCT:
+	case META_PROBE:
+		return type_has(t, PROP(STRUCT)) && (type_has(t, PROP(TAGGED)) ||
+		    strcmp(t->pub.name, "tnf_struct") == 0);
+	case META_DERIVED:
+	case META_ABSTRACT:
+		break;
+	}
 	return true;
 }
 
@@ -232,8 +277,6 @@ read_by_meta(struct tnf_file *f, struct type *t, unsigned depth)
 		return read_derived(f, t, depth);
 	case META_STRUCT:
 	case META_PROBE:
-		t->pub.size = bytes_u32(&f->bytes,
-		    (uint64_t)t->pos + T_STRUCT_SIZE);
 		if (t->pub.size > f->block_size)
 			return bad(t, "a record type is larger than a block");
 		return true;
@@ -255,11 +298,16 @@ read_type(struct tnf_file *f, struct type *t, unsigned depth)
 		return bad(t, "too many types derived from each other");
 	if (!read_meta(f, t))
 		return bad(t, "no type record where one should be");
+	read_extent(f, t);
 	if (!type_string(f, t->pos + T_NAME, &s, &len))
 		return bad(t, "a type has no name");
 	if ((t->pub.name = arena_strndup(&f->arena, s, len)) == NULL)
 		return bad(t, "out of memory, or too many types");
-	t->props = property_bit(s, len) | listed_properties(f, t->pos);
+	t->props = property_bit(s, len);
+	if (!listed_properties(f, t->pos, &t->props))
+		return bad(t, "the properties of a type cannot be read");
+	if (!has_properties(t))
+		return bad(t, "a type lacks properties that its kind has");
 	if (!read_by_meta(f, t, depth))
 		return false;
 	/* Records within records: no writer makes them. */
@@ -322,6 +370,34 @@ type_at(struct tnf_file *f, uint32_t pos)
 	return NULL;
 }
 
+/* The word that a tag names, if that is the same for all who name it so: when
+   it leads nowhere, it is the one cause for all of them. */
+static uint64_t
+tag_target(const struct tnf_file *f, uint32_t pos, uint32_t word)
+{
+	uint64_t to = pos;
+
+	if ((word & 0x30003) == 0x10001)
+		to = word >> 16 & ~TNF_REF32_T_MASK;
+	else if ((word & (TNF_REF32_PERMANENT | TNF_REF32_T_MASK)) ==
+	    (TNF_REF32_PERMANENT | TNF_REF32_T_TAG))
+		to = word & 0x7ffffffc;
+	return to < f->data_start ? to : pos;
+}
+
+uint32_t
+type_extent(const struct tnf_file *f, uint32_t pos, uint32_t word)
+{
+	const struct type *t;
+	uint32_t to;
+
+	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_FULL ||
+	    ref_follow(f, pos, &to) != REF_OK)
+		return 0;
+	t = table_find(f->types, to);
+	return t != NULL && t->bad ? t->step : 0;
+}
+
 struct type *
 type_of_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
 {
@@ -332,7 +408,8 @@ type_of_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
 		return t;
 	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_FULL ||
 	    ref_follow(f, pos, &to) != REF_OK) {
-		file_fail(f, pos, "a record's tag leads nowhere");
+		file_fail_at(f, pos, tag_target(f, pos, word),
+		    "a record's tag leads nowhere");
 		return NULL;
 	}
 	if ((t = type_at(f, to)) != NULL)

@@ -66,6 +66,7 @@ struct type {
 	uint32_t	 header_size;	/* arrays */
 	uint32_t	 step;		/* to the next record; 0: self-sized */
 	uint32_t	 delta;		/* events: offset of time_delta; or 0 */
+	unsigned	 first_arg;	/* events: members before the arguments */
 	struct tnf_probe *probe;	/* events: as the stream knows it */
 	struct sched_layout sched;
 };
@@ -84,8 +85,13 @@ struct type	*type_of_tag(struct tnf_file *, uint32_t pos, uint32_t word);
 /* The string that the reference at 'ref' leads to; false: null or bad. */
 bool	 type_string(const struct tnf_file *, uint32_t ref, const char **s,
 	    size_t *len);
-/* Its elements of 4 bytes: how many, and where the first is. */
-unsigned type_array(const struct tnf_file *, uint32_t ref, uint32_t *first);
+/* Its elements of 4 bytes: how many, and where the first is.  false: bad; a
+   null reference has none. */
+bool	 type_array(const struct tnf_file *, uint32_t ref, uint32_t *first,
+	    unsigned *n);
+/* Bytes of a record with this tag word at 'pos' whose type is bad; 0: that
+   cannot be told either. */
+uint32_t type_extent(const struct tnf_file *, uint32_t pos, uint32_t word);
 
 const struct tnf_member *type_slot(const struct type *, const char *name);
 

@@ -46,9 +46,11 @@ static struct type *
 listed(struct tnf_file *f, const struct type *t, const char *name)
 {
 	uint32_t first = 0, pos;
-	unsigned i, n = type_array(f, t->pos + T_PROPERTIES, &first);
+	unsigned i, n;
 	struct type *p;
 
+	if (!type_array(f, t->pos + T_PROPERTIES, &first, &n))
+		return NULL;
 	for (i = 0; i < n; i++)
 		if (ref_follow(f, first + 4 * i, &pos) == REF_OK &&
 		    (p = type_at(f, pos)) != NULL &&

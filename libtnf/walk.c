@@ -9,20 +9,59 @@
 #include "walk.h"
 
 static enum walk_status
-bad(struct walk *w, uint32_t pos, const char *why)
+bad_at(struct walk *w, uint32_t pos, uint64_t cause, const char *why)
 {
-	file_fail(w->file, pos, why);
+	file_fail_at(w->file, pos, cause, why);
 	w->next = w->end;
 	return WALK_BAD;
 }
 
-/* The block begins with a record of the right type. */
-static bool
-has_header(struct tnf_file *f, uint32_t off)
+static enum walk_status
+bad(struct walk *w, uint32_t pos, const char *why)
 {
+	return bad_at(w, pos, pos, why);
+}
+
+/* The block begins with a record of the right type. */
+static enum walk_status
+check_header(struct walk *w, uint32_t off)
+{
+	struct tnf_file *f = w->file;
 	const struct type *t = type_of_record(f, off);
 
-	return t != NULL && strcmp(t->pub.name, "tnf_block_header") == 0;
+	if (t == NULL)
+		return bad_at(w, off, f->cause, f->why);
+	if (strcmp(t->pub.name, "tnf_block_header") != 0)
+		return bad_at(w, off, t->pos, "it has no block header");
+	if (t->pub.size != f->block_header_size)
+		return bad_at(w, off, t->pos,
+		    "the file's header and the type tnf_block_header disagree");
+	return WALK_RECORD;
+}
+
+/* Its extent is known, so that what follows it can be read. */
+static enum walk_status
+unreadable(struct walk *w, uint32_t pos, uint32_t word)
+{
+	uint64_t cause = w->file->cause;
+	const char *why = w->file->why;
+	uint32_t size = type_extent(w->file, pos, word);
+
+	if (size == 0 || size > w->end - pos)
+		return bad_at(w, pos, cause, why);
+	file_fail_at(w->file, pos, cause, why);
+	w->next = pos + size;
+	return WALK_UNREADABLE;
+}
+
+/* Never used: zeros, or a kernel's preset header.  A lap 0 with records in it
+   is damage that leaves them readable. */
+static bool
+is_unused(const struct tnf_file *f, const struct block *b)
+{
+	return (b->generation == TNF_GENERATION_FREE ||
+	    bytes_u32(&f->bytes, b->off) == 0) &&
+	    b->used <= f->block_header_size;
 }
 
 enum walk_status
@@ -32,11 +71,10 @@ walk_start(struct walk *w, struct tnf_file *f, uint32_t off)
 
 	*w = (struct walk){ .file = f, .block = off,
 	    .generation = b.generation };
-	if (b.generation == TNF_GENERATION_FREE ||
-	    bytes_u32(&f->bytes, off) == 0)
+	if (is_unused(f, &b))
 		return WALK_END;
-	if (!has_header(f, off))
-		return bad(w, off, "it has no block header");
+	if (check_header(w, off) != WALK_RECORD)
+		return WALK_BAD;
 	if (b.used > f->block_size)
 		return bad(w, off, "more bytes are used than a block has");
 	/* A block that has just been taken says 0. */
@@ -67,7 +105,7 @@ walk_next(struct walk *w)
 		return bad(w, pos, "no record where one should be");
 	if ((w->type = table_known(f->types, word)) == NULL &&
 	    (w->type = type_of_tag(f, pos, word)) == NULL)
-		return bad(w, pos, f->why);
+		return unreadable(w, pos, word);
 	if ((size = walk_size(f, w->type, pos)) == 0)
 		return bad(w, pos, "a record has an impossible size");
 	if (size > w->end - pos)

@@ -23,7 +23,10 @@ struct walk {
 	struct type *type;
 };
 
-enum walk_status { WALK_BAD = -1, WALK_END = 0, WALK_RECORD = 1 };
+/* UNREADABLE: a record whose type is damaged, but not its size: see file->why;
+   the walk goes on behind it. */
+enum walk_status { WALK_BAD = -1, WALK_END = 0, WALK_RECORD = 1,
+	WALK_UNREADABLE = 2 };
 
 /* Before the first record of the block at 'off', its header left out.  END:
    never used; BAD: see file->why. */

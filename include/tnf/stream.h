@@ -33,7 +33,8 @@ struct tnf_type {
 	bool		 opaque;	/* shown in hexadecimal */
 	uint32_t	 size;		/* of a member; a record: of itself */
 	uint32_t	 align;
-	/* Records and probes: the members behind tag (and time_delta). */
+	/* Records: the members behind the tag (of an event's record that is
+	   reached by a reference too: time_delta is the first). */
 	unsigned	 n_members;
 	const struct tnf_member *members;
 	const struct tnf_type *element;	/* arrays */
@@ -110,7 +111,9 @@ struct tnf_summary {
 	unsigned probes;
 };
 
-/* What tnf_stream_damage_fn is told: where, and why ("text" has no newline). */
+/* What tnf_stream_damage_fn is told, once for each cause while a file is added:
+   the offset of the first block that suffers from it, and a text without newline
+   that says why, and how much is left out. */
 typedef void tnf_stream_damage_fn(void *arg, struct tnf_file *, uint64_t offset,
     const char *text);
 

@@ -72,12 +72,28 @@ says 0 '' --salvage cut.tnf
 # A block that claims more than it has: the others are printed.
 cp good.tnf bad.tnf
 put bad.tnf $((98304 + 8)) 001 040
-says 1 'tnfdump: bad.tnf: block at 0x18000: more bytes are used than a block has' bad.tnf
+damage='tnfdump: bad.tnf: block at 0x18000: more bytes are used than a block has'
+says 1 "$damage; 1 block is left out" bad.tnf
 [ "$(wc -l < out)" -gt 10 ] || { echo "FAIL: sound blocks are missing"; rc=1; }
-says 1 'tnfdump: bad.tnf: block at 0x18000: more bytes are used than a block has' -r bad.tnf
+says 1 "$damage" -r bad.tnf
 grep -q '^0x18200' out || { echo "FAIL: raw: sound blocks are missing"; rc=1; }
-says 1 'tnfdump: bad.tnf: block at 0x18000: more bytes are used than a block has' --strict bad.tnf
+says 1 "$damage; 1 block is left out" --strict bad.tnf
 lines 0
+
+# A definition: one bit in the name "tnf_struct", and no record is one.
+cp good.tnf bad.tnf
+put bad.tnf "$(grep -abo tnf_struct bad.tnf | sed -n '/tnf_struct$/{s/:.*//p;q}')" 125
+for option in '' --strict --fail-on-loss -r; do
+	got=0
+	"$tnfdump" $option bad.tnf > out 2> err || got=$?
+	[ "$got" -eq 1 ] || { echo "FAIL: damaged definition, $option: status $got"; rc=1; }
+	[ -s err ] || { echo "FAIL: damaged definition, $option: not a word"; rc=1; }
+	case $option in
+	''|--fail-on-loss)
+		grep -q 'left out$' err && [ "$(wc -l < err)" -lt 5 ] ||
+			{ echo "FAIL: damaged definition: said:"; cat err; rc=1; } ;;
+	esac
+done
 
 # Bytes of strings go through a pipe as they are, but not to a terminal.
 cp good.tnf esc.tnf

@@ -1,0 +1,83 @@
+/*
+ * damage.c - what the first pass over a file could not read, by its cause.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "damage.h"
+#include "file.h"
+
+/* What is wrong with the records of a data block is one cause; a definition
+   that is wrong is one wherever it is used. */
+static uint64_t
+place_of(const struct tnf_file *f, uint32_t block)
+{
+	return f->cause >= block && f->cause - block < f->block_size &&
+	    file_block(f, block).generation != TNF_GENERATION_TAG ?
+	    block : f->cause;
+}
+
+static struct cause *
+cause_of(struct damage *d, const char *why, uint64_t at, uint32_t block)
+{
+	struct cause *c;
+	unsigned i;
+
+	for (i = 0; i < d->n; i++)
+		if (d->causes[i].why == NULL ||
+		    (d->causes[i].why == why && d->causes[i].at == at))
+			return &d->causes[i];
+	c = &d->causes[d->n++];
+	*c = (struct cause){ .why = d->n <= DAMAGE_CAUSES ? why : NULL,
+	    .at = at, .block = block };
+	return c;
+}
+
+void
+damage_add(struct damage *d, const struct tnf_file *f, uint32_t block,
+    enum damage_extent extent)
+{
+	cause_of(d, f->why, place_of(f, block), block)->n[extent]++;
+}
+
+void
+damage_merge(struct damage *d, const struct damage *from)
+{
+	const struct cause *a;
+	struct cause *c;
+	unsigned i, k;
+
+	for (i = 0; i < from->n; i++) {
+		a = &from->causes[i];
+		c = cause_of(d, a->why, a->at, a->block);
+		for (k = 0; k < DAMAGE_EXTENTS; k++)
+			c->n[k] += a->n[k];
+	}
+}
+
+static const struct { const char *one, *many; } extents[DAMAGE_EXTENTS] = {
+	[DAMAGE_VALUE] = { "value is not shown", "values are not shown" },
+	[DAMAGE_RECORD] = { "record is left out", "records are left out" },
+	[DAMAGE_REST] = { "record with the rest of its block is left out",
+	    "records with the rest of their blocks are left out" },
+	[DAMAGE_BLOCK] = { "block is left out", "blocks are left out" },
+};
+
+void
+damage_text(const struct cause *c, const struct tnf_file *f,
+    char buf[DAMAGE_TEXT])
+{
+	size_t n;
+	unsigned k;
+
+	n = (size_t)snprintf(buf, DAMAGE_TEXT, "%s",
+	    c->why != NULL ? c->why : "more damage of many kinds");
+	if (c->why != NULL && c->at != c->block)
+		n += (size_t)snprintf(buf + n, DAMAGE_TEXT - n, " (at 0x%llx)",
+		    (unsigned long long)c->at);
+	for (k = DAMAGE_TOLD + 1; k < DAMAGE_EXTENTS; k++)
+		if (c->n[k] != 0)
+			n += (size_t)snprintf(buf + n, DAMAGE_TEXT - n,
+			    "; %llu %s", (unsigned long long)c->n[k],
+			    c->n[k] == 1 ? extents[k].one : extents[k].many);
+}
