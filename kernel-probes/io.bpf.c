@@ -218,8 +218,12 @@ int BPF_PROG(bio_queue, struct bio *bio)
 		pagein(paging.vnode, paging.offset, io.left);
 	}
 	strategy(bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, paging.raw));
+	/* Who interrupts whom when it is done does not matter to the filter: a
+	   request belongs to who submits it. */
 	if (is_on(KP_BIT(KP_BIODONE) | KP_BIT(KP_PAGEOUT)))
 		bpf_map_update_elem(&ios, &key, &io, BPF_ANY);
+	else
+		bpf_map_delete_elem(&ios, &key);
 	return 0;
 }
 
@@ -228,7 +232,7 @@ static __always_inline void biodone(u64 bio, const struct io *io)
 	struct kp_biodone *e;
 	struct hit hit;
 
-	if (!is_on(KP_BIT(KP_BIODONE)))
+	if (!probe_is_on(KP_BIT(KP_BIODONE)))
 		return;
 	e = EVENT(&hit, BIODONE, kp_biodone);
 	if (e == NULL)
@@ -245,7 +249,7 @@ static __always_inline void pageout(u64 bio, const struct io *io)
 	struct hit hit;
 	u32 freed;
 
-	if (io->vnode == 0 || !is_on(KP_BIT(KP_PAGEOUT)))
+	if (io->vnode == 0 || !probe_is_on(KP_BIT(KP_PAGEOUT)))
 		return;
 	freed = reclaim_pages(bio, true);
 	e = EVENT(&hit, PAGEOUT, kp_pageout);

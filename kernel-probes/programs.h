@@ -11,7 +11,7 @@
    an iterator that runs when the buffer is made or tracing ends (ITER). */
 #define KP_PROGRAMS(X)							\
 	X(find_nodes,		ITER,	"")				\
-	X(filter_exit,		BTF,	"sched_process_exit")		\
+	X(filter_exit,		BTF,	"sched_process_free")		\
 	X(remember_exit,	BTF,	"sched_process_exit")		\
 	X(know_rq,		RAW,	"sched_update_nr_running_tp")	\
 	X(lock_wait,		BTF,	"contention_begin")		\

@@ -61,7 +61,7 @@ static __always_inline void thread_queue(struct task_struct *p, u32 cpu,
 	struct kp_thread_queue *e;
 	struct hit hit;
 
-	if (!is_on(KP_BIT(KP_THREAD_QUEUE)))
+	if (!is_on_about(KP_BIT(KP_THREAD_QUEUE), filter_key(p)))
 		return;
 	e = EVENT(&hit, THREAD_QUEUE, kp_thread_queue);
 	if (e == NULL)
@@ -80,7 +80,7 @@ static __always_inline int woken(struct task_struct *p)
 	struct hit hit;
 
 	thread_queue(p, task_on_cpu(p), BPF_CORE_READ(p, se.cfs_rq, rq));
-	if (!is_on(KP_BIT(KP_THREAD_STATE_WOKEN)))
+	if (!is_on_about(KP_BIT(KP_THREAD_STATE_WOKEN), filter_key(p)))
 		return 0;
 	e = EVENT(&hit, THREAD_STATE_WOKEN, kp_thread_state_of);
 	if (e == NULL)
@@ -300,7 +300,7 @@ static __always_inline void incoming(struct task_struct *t)
 	struct kp_thread_state_of *e;
 	struct hit hit;
 
-	if (!is_on(KP_BIT(KP_THREAD_STATE_IN)))
+	if (!is_on_about(KP_BIT(KP_THREAD_STATE_IN), filter_key(t)))
 		return;
 	e = EVENT(&hit, THREAD_STATE_IN, kp_thread_state_of);
 	if (e == NULL)

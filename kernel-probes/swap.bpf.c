@@ -115,7 +115,7 @@ report_swapped(struct bpf_map *map, u64 *mm, struct swapped *s, void *unused)
 	u32 count = s->count;
 
 	bpf_map_delete_elem(map, mm);
-	if (count == 0 || !is_on(KP_BIT(KP_SWAPOUT_PROCESS)))
+	if (count == 0 || !is_on_about(KP_BIT(KP_SWAPOUT_PROCESS), pid))
 		return 0;
 	e = EVENT(&hit, SWAPOUT_PROCESS, kp_swapout_process);
 	if (e == NULL)
@@ -276,11 +276,14 @@ static __always_inline void swapout_lwp(struct task_struct *t)
 {
 	struct kp_swap_lwp *e;
 	struct hit hit;
+	s32 pid = BPF_CORE_READ(t, tgid);
 
+	if (!is_on_about(KP_BIT(KP_SWAPOUT_LWP), pid))
+		return;
 	e = EVENT(&hit, SWAPOUT_LWP, kp_swap_lwp);
 	if (e == NULL)
 		return;
-	e->pid = BPF_CORE_READ(t, tgid);
+	e->pid = pid;
 	e->lwpid = BPF_CORE_READ(t, pid);
 	e->tid = (u64)t;
 	e->page_count = 1;
@@ -299,7 +302,7 @@ int swap_write(struct bpf_raw_tracepoint_args *ctx)
 	struct rb_node *node;
 	u64 chain;
 
-	if ((mapping & 3) != 1 || !is_on(KP_BIT(KP_SWAPOUT_LWP)))
+	if ((mapping & 3) != 1 || !probe_is_on(KP_BIT(KP_SWAPOUT_LWP)))
 		return 0;	/* not anonymous */
 	node = BPF_CORE_READ((struct anon_vma *)(mapping & ~3ull), rb_root.rb_root.rb_node);
 	if (node == NULL)

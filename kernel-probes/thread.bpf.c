@@ -54,13 +54,18 @@ int BPF_PROG(thread_exit, struct task_struct *p)
 	return 0;
 }
 
-/* A process leaves the filter's set with its last thread. */
-SEC("tp_btf/sched_process_exit")
+/*
+ * A process leaves the filter's set when its leader is freed: the last of its
+ * threads has then left the CPU for good, so none of its events is missing.  The
+ * old leader of a process in which another thread called exec() has that thread's
+ * number by then.
+ */
+SEC("tp_btf/sched_process_free")
 int BPF_PROG(filter_exit, struct task_struct *p)
 {
 	u32 pid = p->tgid;
 
-	if (BPF_CORE_READ(p, signal, live.counter) == 0)
+	if ((u32)p->pid == pid)
 		bpf_map_delete_elem(&tnf_filter, &pid);
 	return 0;
 }

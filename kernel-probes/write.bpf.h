@@ -76,20 +76,35 @@ static __always_inline struct kp_block *block_at(const struct kp_cpu *cpu, u64 p
 	return bpf_map_lookup_elem(&tnf_buf, &n);
 }
 
-/* The set holds processes; 0 stands for threads of none, the kernel's own. */
-static __always_inline bool filter_pass(void)
+static __always_inline bool filter_holds(u32 pid)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
-	u32 pid = t->flags & PF_KTHREAD ? 0 : t->tgid;
-
 	return bpf_map_lookup_elem(&tnf_filter, &pid) != NULL;
 }
 
+/* The set holds processes; 0 stands for threads of none, the kernel's own. */
+static __always_inline u32 filter_key(struct task_struct *t)
+{
+	return t->flags & PF_KTHREAD ? 0 : t->tgid;
+}
+
+/* Is a probe on, whoever writes? */
+static __always_inline bool probe_is_on(u64 probes)
+{
+	return (state.on & probes) != 0;
+}
+
+/* ... and does the filter let events through that the current thread writes? */
 static __always_inline bool is_on(u64 probes)
 {
-	if ((state.on & probes) == 0)
+	if (!probe_is_on(probes))
 		return false;
-	return !state.filter || filter_pass();
+	return !state.filter || filter_holds(filter_key(bpf_get_current_task_btf()));
+}
+
+/* The same for an event that tells of another process, for the sake of either. */
+static __always_inline bool is_on_about(u64 probes, u32 subject)
+{
+	return is_on(probes) || (probe_is_on(probes) && filter_holds(subject));
 }
 
 /*

@@ -89,3 +89,37 @@ high_watermarks() {
 	awk '$1 == "high" { high = $2 } $1 == "managed" && $2 > 0 { s += high }
 		END { print s }' /proc/zoneinfo
 }
+
+# tracefs_begin EVENT...: the kernel's own trace of the same, from an instance
+# that is ours alone; tracefs_end leaves it in $TMP/tracefs.
+tracefs_begin() {
+	[ -d /sys/kernel/tracing/instances ] ||
+		mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null ||
+		skip "no tracefs"
+	ring=/sys/kernel/tracing/instances/tnf-test.$$
+	mkdir "$ring" || skip "no instance of tracefs"
+	at_exit "[ ! -d $ring ] || rmdir $ring"
+	echo 16384 >"$ring/buffer_size_kb"
+	for _e; do
+		echo 1 >"$ring/events/$_e/enable" || fail "tracefs: $_e"
+	done
+}
+
+tracefs_end() {
+	echo 0 >"$ring/tracing_on"
+	cat "$ring/trace" >"$TMP/tracefs"
+	[ "$(cat "$ring"/per_cpu/cpu*/stats | sed -n 's/^overrun: //p' | sort -n | tail -n 1)" = 0 ] ||
+		fail "tracefs has lost events"
+	rmdir "$ring"
+}
+
+# held COMMAND...: starts it as process $held, which waits for "released"
+held() {
+	rm -f "$TMP/go"
+	mkfifo "$TMP/go"
+	sh -c 'read -r go <"$0"; exec "$@"' "$TMP/go" "$@" >"$TMP/said" 2>"$TMP/err" &
+	held=$!
+	wait_for 10 is_asleep $held || fail "$held does not wait"
+}
+is_asleep() { [ "$(awk '{ print $3 }' "/proc/$1/stat")" = S ]; }
+released() { echo >"$TMP/go"; }
