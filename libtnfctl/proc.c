@@ -19,7 +19,10 @@
  * passed on when the thread runs again; the process is in a job control stop,
  * and then stays in it (PTRACE_LISTEN); it forked, became another program, or
  * ended.  If we die the kernel lets everything go; nothing of ours is left in
- * the target, as we never write to its code.  Exec handles are different, they
+ * the target, as we never write to its code.  A stop that has not been taken
+ * from wait(2) keeps its signal: the kernel delivers it when the tracer dies.
+ * So stops at signals are only looked at (WNOWAIT), and end when we pass the
+ * signal on.  Exec handles are different, they
  * die with us, and so they may have breakpoint registers set, which would
  * otherwise outlive us and kill the target at the next hit.
  */
@@ -310,6 +313,26 @@ ended_child(struct proc *p, pid_t tid)
 	return true;
 }
 
+/* As waitpid(2), but leaves a stop at a signal there. */
+static pid_t
+wait_for_thread(pid_t tid, int *ret_status)
+{
+	siginfo_t si = { .si_pid = 0 };
+
+	if (waitid(P_PID, (id_t)tid, &si, WEXITED | WSTOPPED | WNOWAIT |
+	    WNOHANG | __WALL) < 0)
+		return -1;
+	if (si.si_pid == 0)
+		return 0;
+	/* An event is in the higher bits, a system call in bit 7. */
+	if (si.si_code == CLD_TRAPPED && si.si_status > 0 &&
+	    si.si_status < 0x80) {
+		*ret_status = si.si_status << 8 | 0x7f;
+		return tid;
+	}
+	return waitpid(tid, ret_status, __WALL | WNOHANG);
+}
+
 bool
 proc_take(struct proc *p, pid_t tid)
 {
@@ -327,7 +350,7 @@ proc_take(struct proc *p, pid_t tid)
 	}
 	if (ended_child(p, tid))
 		return true;
-	got = waitpid(tid, &status, __WALL | WNOHANG);
+	got = wait_for_thread(tid, &status);
 	if (got == tid)
 		note(p, t, status);
 	else if (got < 0 && errno == ECHILD && tid != p->pid)

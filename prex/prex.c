@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "ending.h"
 #include "option.h"
 #include "rc.h"
 #include "shell.h"
@@ -85,5 +86,6 @@ main(int argc, char **argv)
 	status = session(&sh, &o);
 	shell_free(&sh);
 	options_free(&o);
+	ending_die();
 	return close_stdout(&sh, status);
 }

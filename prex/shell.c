@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "dispatch.h"
+#include "ending.h"
 #include "kernel.h"
 #include "shell.h"
 #include "source.h"
@@ -78,7 +79,8 @@ shell_run(struct shell *sh)
 	enum target_run run = TARGET_STOPPED;
 	bool closed;
 
-	while (run == TARGET_STOPPED && command_mode(sh) == CMD_CONTINUE)
+	while (run == TARGET_STOPPED && ending_signal() == 0 &&
+	    command_mode(sh) == CMD_CONTINUE)
 		run = target_run(sh);
 	closed = target_close(sh);
 	if (!closed || run == TARGET_FAILED)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ending.h"
 #include "lex.h"
 #include "shell.h"
 #include "source.h"
@@ -90,7 +91,7 @@ read_file(struct source *src)
 	/* Who writes commands to a pipe may wait for the answer to the last. */
 	fflush(stdout);
 	while ((n = getline(&src->line, &src->size, src->fp)) < 0) {
-		if (!ferror(src->fp) || errno != EINTR)
+		if (!ferror(src->fp) || errno != EINTR || ending_signal() != 0)
 			return SOURCE_END;
 		clearerr(src->fp);
 	}
@@ -128,6 +129,8 @@ source_fill(struct shell *sh, bool in_statement)
 	struct source *src = sh->top;
 	enum source_fill r;
 
+	if (ending_signal() != 0)
+		return SOURCE_END;
 	if (*src->pos != '\0')
 		return SOURCE_LINE;
 	if (src->fp == NULL)

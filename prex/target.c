@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "ending.h"
 #include "family.h"
 #include "leave-stopped.h"
 #include "shell.h"
@@ -36,6 +37,7 @@ target_catch_interrupt(struct shell *sh)
 	if (sigaction(SIGINT, &sa, NULL) < 0)
 		shell_error(sh, ERROR_TARGET,
 		    "trouble setting up signal handler: %s", strerror(errno));
+	ending_catch();
 }
 
 bool
@@ -101,7 +103,8 @@ goes_on(tnfctl_event_t event)
 {
 	return event == TNFCTL_EVENT_DLOPEN || event == TNFCTL_EVENT_DLCLOSE ||
 	    event == TNFCTL_EVENT_FORK ||
-	    (event == TNFCTL_EVENT_EINTR && !target_interrupted());
+	    (event == TNFCTL_EVENT_EINTR && !target_interrupted() &&
+	    ending_signal() == 0);
 }
 
 static tnfctl_errcode_t

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "ending.h"
 #include "line-history.h"
 #include "shell.h"
 #include "tab.h"
@@ -54,6 +55,8 @@ read_char(EditLine *el, wchar_t *wc)
 				return -1;
 			if (term_signal_act(el))
 				return errno = EINTR, -1;
+			if (ending_signal() != 0)
+				return 0;
 			continue;
 		}
 		n = read(STDIN_FILENO, &c, 1);
@@ -153,7 +156,7 @@ await_line(const char *text)
 	fflush(stdout);
 	do
 		was = ppoll(&fd, 1, NULL, &old) < 0 && target_interrupted();
-	while (!was && fd.revents == 0);
+	while (!was && fd.revents == 0 && ending_signal() == 0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return !was;
 }
@@ -171,6 +174,8 @@ read_plain(struct term *t, char **line, size_t *size)
 	if (n >= 0 && !target_interrupted())
 		return TERM_LINE;
 	clearerr(stdin);
+	if (ending_signal() != 0)
+		return TERM_HANGUP;
 	if (n >= 0 || errno == EINTR) {
 		target_interrupted();
 		putchar('\n');

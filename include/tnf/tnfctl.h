@@ -146,7 +146,8 @@ typedef tnfctl_errcode_t (*tnfctl_probe_op_t)(tnfctl_handle_t *,
  * 'libtnfprobe_path', if not NULL) and 'ld_preload'; otherwise envp is used as
  * it is.  If the caller dies, the target is killed.
  * pid: attaches to a running process and stops it.  If the caller dies, the
- * target runs on.
+ * target runs on and gets all its signals; a sleep that signal(7) lists as never
+ * restarted may return EINTR.
  * indirect: the client keeps the target stopped during every call.
  * internal: the calling process.
  * kernel: one controller at a time.

@@ -1,0 +1,76 @@
+/*
+ * ending.c - signals that end prex.
+ *
+ * The target is let go as by "quit" before prex dies of the signal: were it
+ * left to the kernel, calls that our stop has interrupted would return EINTR.
+ * The signal may come just before prex begins to wait for something else, and
+ * then a timer ends that wait.
+ */
+#include <sys/time.h>
+
+#include <signal.h>
+#include <stddef.h>
+
+#include "ending.h"
+
+enum { NUDGE_US = 10000 };
+
+static volatile sig_atomic_t came;
+
+static void
+on_ending(int sig)
+{
+	const struct itimerval often = { { 0, NUDGE_US }, { 0, NUDGE_US } };
+
+	if (came == 0)
+		came = sig;
+	setitimer(ITIMER_REAL, &often, NULL);
+}
+
+static void
+on_nudge(int sig)
+{
+}
+
+static void
+ending_catch_one(int sig, int flags)
+{
+	struct sigaction sa = { .sa_handler = on_ending, .sa_flags = flags }, old;
+
+	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(sig, &sa, NULL);
+}
+
+void
+ending_catch(void)
+{
+	struct sigaction nudge = { .sa_handler = on_nudge };
+	sigset_t set;
+
+	/* Whoever started us may have blocked it. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigaction(SIGALRM, &nudge, NULL);
+	ending_catch_one(SIGHUP, SA_RESETHAND);
+	ending_catch_one(SIGTERM, SA_RESETHAND);
+	ending_catch_one(SIGPIPE, 0);
+}
+
+int
+ending_signal(void)
+{
+	return came;
+}
+
+void
+ending_die(void)
+{
+	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
+
+	if (came == 0)
+		return;
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(came, SIG_DFL);
+	raise(came);
+}

@@ -1,0 +1,15 @@
+/*
+ * ending.h - signals that end prex.
+ */
+#ifndef PREX_ENDING_H
+#define PREX_ENDING_H
+
+/* From now on SIGHUP, SIGTERM and SIGPIPE, unless ignored, are noted; the next
+   of the first two ends prex at once. */
+void	ending_catch(void);
+/* The signal that has come, or 0.  Calls that wait return EINTR by then. */
+int	ending_signal(void);
+/* Dies of that signal, if there is one. */
+void	ending_die(void);
+
+#endif
