@@ -21,7 +21,7 @@ match(const struct attrs *attrs, const char *pattern, bool is_regex)
 	spec_init(&attr, ".", true);
 	spec_init(&value, pattern, is_regex);
 	selectors_add(l, attr, value);
-	selectors_match(l, attrs);
+	selectors_match(l, attrs, NULL);
 	selectors_unref(l);
 }
 

@@ -1,6 +1,8 @@
 /*
  * cmd-create.c - name a selector list or a function.
  */
+#include <string.h>
+
 #include "cmd.h"
 #include "parse.h"
 #include "shell.h"
@@ -27,10 +29,18 @@ parse(struct shell *sh, struct statement *st, struct args *a)
 static enum cmd_result
 run(struct shell *sh, const struct args *a)
 {
-	if (a->set != NULL)
-		names_define_set(&sh->sets, a->set, a->selectors);
-	else
+	if (a->set == NULL) {
 		names_define_fcn(&sh->fcns, a->fcn, a->name);
+	} else if (strcmp(a->set, "all") == 0) {
+		/* "enable $all" is to mean all probes, whoever comes next. */
+		shell_error(sh, ERROR_SEMANTIC,
+		    "$all is every probe: choose another name");
+	} else {
+		names_define_set(&sh->sets, a->set, a->selectors);
+		if (a->selectors->n == 0)
+			shell_warn(sh, "$%s: an empty set selects no probe",
+			    a->set);
+	}
 	return CMD_DONE;
 }
 
@@ -40,8 +50,8 @@ const struct cmd cmd_create = {
 	.summary = "Name a list of selectors, or a function",
 	.help =
 	    "Gives a list of selectors, or a function of the target, a name for later\n"
-	    "commands.  What had that name before is replaced; commands given already are\n"
-	    "not affected.  The function is looked up when it is connected.\n",
+	    "commands.  What had that name before is replaced, but for $all; commands given\n"
+	    "already are not affected.  The function is looked up when it is connected.\n",
 	.modes = MODE_BOTH,
 	.complete = COMPLETE_CREATE,
 	.parse = parse,

@@ -30,7 +30,7 @@ run(struct shell *sh, const struct args *a)
 		return CMD_DONE;
 	/* The reason is on a line of its own: it is not in the message. */
 	shell_error(sh, ERROR_SEMANTIC, "cannot open \"%s\"", a->name);
-	fprintf(stderr, "%s: %s: %s\n", sh->argv0, a->name, strerror(error));
+	shell_say(sh, "%s: %s", a->name, strerror(error));
 	return CMD_DONE;
 }
 

@@ -29,16 +29,6 @@ is_word(const struct token *tok, const char *word)
 	return tok->kind == TOK_WORD && strcmp(tok->text, word) == 0;
 }
 
-/* Is it an identifier, so that it needs no quotes? */
-static bool
-is_plain(const char *s)
-{
-	size_t blanks, len;
-
-	return lex_scan(s, &blanks, &len) == TOK_IDENT && blanks == 0 &&
-	    s[len] == '\0' && !cmd_reserves(s);
-}
-
 static void
 add(struct context *x, const char *mark, const char *s, const char *tail)
 {
@@ -61,7 +51,7 @@ add_text(struct context *x, const char *s, const char *tail)
 	if (strncmp(s, word + quoted, strlen(word + quoted)) != 0 ||
 	    strpbrk(s, "'\n") != NULL)
 		return;
-	if (quoted || !is_plain(s))
+	if (quoted || !lex_is_plain(s))
 		strings_add(&x->c->candidates, xasprintf("'%s'%s", s, tail));
 	else
 		strings_add(&x->c->candidates, xasprintf("%s%s", s, tail));

@@ -16,15 +16,15 @@ static void
 syntax_error(struct shell *sh, const struct statement *st)
 {
 	const struct token *tok = statement_peek(st);
-	char *text = printable(tok->text);
+	/* The end of a line is a token as any other, and printed as it is. */
+	char *text = tok->kind == TOK_END && *tok->text != ';' ?
+	    xstrdup("\n") : printable(tok->text);
 
 	fflush(stdout);
-	fprintf(stderr, sh->interactive ? "\"%s\", line %u: " : "%s:%u: ",
-	    st->source, tok->line);
-	fprintf(stderr, "syntax error on or before \"%s\"", text);
+	shell_print_place(sh, tok->line);
+	fprintf(stderr, "syntax error on or before \"%s\"\n", text);
 	if (st->hint != NULL)
-		fprintf(stderr, ": %s", st->hint);
-	putc('\n', stderr);
+		shell_say(sh, "%s", st->hint);
 	free(text);
 	sh->failed = true;
 }

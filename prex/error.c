@@ -10,27 +10,37 @@
 #include "statement.h"
 #include "util.h"
 
+void
+shell_print_place(const struct shell *sh, unsigned line)
+{
+	if (sh->interactive)
+		putc('"', stderr);
+	print_text(stderr, sh->now->source);
+	fprintf(stderr, sh->interactive ? "\", line %u: " : ":%u: ", line);
+}
+
 static void
 print_place(const struct shell *sh, enum error_kind kind)
 {
 	const struct statement *st = sh->now;
 
-	if (!sh->interactive && st != NULL)
-		fprintf(stderr, "%s:%u: %s", st->source, st->line,
-		    kind == ERROR_SEMANTIC ? "semantic error: " : "");
-	else if (kind == ERROR_SEMANTIC && st != NULL)
-		fprintf(stderr, "\"%s\", line %u: semantic error: ",
-		    st->source, st->line);
+	if (st != NULL && (kind == ERROR_SEMANTIC || !sh->interactive))
+		shell_print_place(sh, st->line);
 	else if (kind != ERROR_PLAIN)
 		fprintf(stderr, "%s: ", sh->argv0);
+	if (kind == ERROR_SEMANTIC && st != NULL)
+		fputs("semantic error: ", stderr);
 }
 
 static void __attribute__((format(printf, 3, 0)))
 report(struct shell *sh, enum error_kind kind, const char *fmt, va_list ap)
 {
+	char *text = xvasprintf(fmt, ap);
+
 	fflush(stdout);
 	print_place(sh, kind);
-	vfprintf(stderr, fmt, ap);
+	print_text(stderr, text);
+	free(text);
 	sh->failed = true;
 }
 
@@ -42,6 +52,39 @@ tell(const struct shell *sh, const char *detail)
 	fprintf(stderr, "%s: ", sh->argv0);
 	print_text(stderr, detail);
 	putc('\n', stderr);
+}
+
+void
+shell_say(const struct shell *sh, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+	tell(sh, text);
+	free(text);
+}
+
+void
+shell_warn(const struct shell *sh, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	if (sh->test_mode)
+		return;
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+	print_place(sh, ERROR_TARGET);
+	fputs("warning: ", stderr);
+	print_text(stderr, text);
+	putc('\n', stderr);
+	free(text);
 }
 
 void

@@ -49,7 +49,7 @@ int_len(const char *s)
 {
 	size_t n = strspn(s, DIGIT);
 
-	return n + (n > 0 && s[n] != '\0' && strchr("kKmM", s[n]) != NULL);
+	return n + (n > 0 && s[n] != '\0' && strchr("kKmMgG", s[n]) != NULL);
 }
 
 static enum token_kind
@@ -109,6 +109,15 @@ lex_scan(const char *s, size_t *blanks, size_t *len)
 	return lex_one(s + *blanks, len);
 }
 
+bool
+lex_is_plain(const char *s)
+{
+	size_t blanks, len;
+
+	return lex_scan(s, &blanks, &len) == TOK_IDENT && blanks == 0 &&
+	    s[len] == '\0' && !cmd_reserves(s);
+}
+
 static long
 int_value(const char *text)
 {
@@ -119,6 +128,8 @@ int_value(const char *text)
 		scale = 1024;
 	else if (*end == 'm' || *end == 'M')
 		scale = 1024 * 1024;
+	else if (*end == 'g' || *end == 'G')
+		scale = 1024 * 1024 * 1024;
 	return n > INT_MAX / scale ? -1 : (long)(n * scale);
 }
 

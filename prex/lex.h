@@ -4,6 +4,7 @@
 #ifndef PREX_LEX_H
 #define PREX_LEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum token_kind {
@@ -37,5 +38,7 @@ void	token_free(struct token *tok);
 
 /* The same without allocating, for callers that only want to look. */
 enum token_kind lex_scan(const char *s, size_t *blanks, size_t *len);
+/* Can it be an attribute or a value as it stands, without quotes? */
+bool	lex_is_plain(const char *s);
 
 #endif

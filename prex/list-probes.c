@@ -2,6 +2,7 @@
  * list-probes.c - one line per matching probe.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "attr.h"
 #include "cmd.h"
@@ -10,6 +11,8 @@
 #include "probe-op.h"
 #include "selector.h"
 #include "shell.h"
+#include "unmatched.h"
+#include "util.h"
 
 static const char *const default_attrs[] = {
 	"name", "enable", "trace", "file", "line", "funcs", NULL
@@ -18,6 +21,7 @@ static const char *const default_attrs[] = {
 struct request {
 	const struct selectors *selectors;
 	struct specs specs;
+	bool	*used;		/* which selectors have matched */
 };
 
 static void
@@ -47,7 +51,7 @@ print_probe(struct shell *sh, const struct attrs *attrs, void *arg)
 	const struct request *r = arg;
 	size_t i;
 
-	if (!selectors_match(r->selectors, attrs))
+	if (!selectors_match(r->selectors, attrs, r->used))
 		return;
 	for (i = 0; i < r->specs.n; i++)
 		print_attr(attrs, &r->specs.v[i]);
@@ -86,8 +90,12 @@ list_probes(struct shell *sh, const struct args *a)
 		add_default_specs(&defaults);
 		r.specs = defaults;
 	}
+	r.used = xcalloc(r.selectors->n + 1, sizeof *r.used);
 	err = probes_visit(sh, print_probe, &r);
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_SEMANTIC, err, "listing error : ");
+	else
+		unmatched_tell(sh, "list probes", a->set, r.selectors, r.used);
+	free(r.used);
 	specs_free(&defaults);
 }

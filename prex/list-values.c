@@ -7,6 +7,7 @@
 #include "list.h"
 #include "printable.h"
 #include "shell.h"
+#include "unmatched.h"
 #include "values.h"
 
 void
@@ -30,4 +31,6 @@ list_values(struct shell *sh, const struct args *a)
 		}
 	}
 	values_free(&l);
+	if (err == TNFCTL_ERR_NONE)
+		unmatched_attributes(sh, &a->specs);
 }

@@ -1,13 +1,16 @@
 /*
  * option.c - the command line.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "option.h"
+#include "printable.h"
 #include "util.h"
 
 enum { OPT_HELP = 256, OPT_VERSION, OPT_FOLLOW_FORK, OPT_SET };
@@ -50,12 +53,53 @@ print_help(const char *argv0)
 	    "\t--version          print the version\n");
 }
 
-static _Noreturn void
-usage(const char *argv0, const char *reason)
+static void __attribute__((format(printf, 2, 0)))
+tell(const char *argv0, const char *fmt, va_list ap)
 {
-	fprintf(stderr, "%s: %s\n", argv0, reason);
+	char *text = xvasprintf(fmt, ap);
+
+	fprintf(stderr, "%s: ", argv0);
+	print_text(stderr, text);
+	putc('\n', stderr);
+	free(text);
+}
+
+static _Noreturn void __attribute__((format(printf, 2, 3)))
+usage(const char *argv0, const char *reason, ...)
+{
+	va_list ap;
+
+	va_start(ap, reason);
+	tell(argv0, reason, ap);
+	va_end(ap);
 	print_usage(stderr, argv0);
 	exit(EXIT_FAILURE);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+complain(const char *argv0, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(argv0, fmt, ap);
+	va_end(ap);
+}
+
+/* What getopt() says by itself, but the option is printable. */
+static void
+say_unknown(const char *argv0, int c, const char *arg)
+{
+	/* 0: a long one that there is not; from 256 on, one of ours. */
+	if (optopt == 0 || optopt >= OPT_HELP)
+		complain(argv0, c == ':' ?
+		    "option '%s' requires an argument" : optopt != 0 ?
+		    "option '%s' doesn't allow an argument" :
+		    "unrecognized option '%s'", arg);
+	else
+		complain(argv0, c == ':' ?
+		    "option requires an argument -- '%c'" :
+		    "invalid option -- '%c'", optopt);
 }
 
 static _Noreturn void
@@ -76,51 +120,70 @@ add_input(struct options *o, const char *arg, bool is_text)
 	o->inputs[o->n_inputs++].is_text = is_text;
 }
 
+/* False: it is not a decimal number, or too large. */
+static bool
+parse_number(const char *s, unsigned long max, unsigned long *ret)
+{
+	char *end;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*ret = strtoul(s, &end, 10);
+	return *end == '\0' && errno == 0 && *ret <= max;
+}
+
 static void
 add_setting(struct options *o, const char *arg, const char *argv0)
 {
 	struct target_options *t = &o->target;
 	const char *eq = strchr(arg, '=');
 	unsigned long value;
-	char *end;
 
 	if (eq == NULL || eq == arg || eq[1] == '\0')
 		usage(argv0, "--set needs name=value");
+	if (!parse_number(eq + 1, UINT_MAX, &value))
+		usage(argv0, "the value of --set is a number");
 	t->settings = xreallocarray(t->settings, t->n_settings + 1,
 	    sizeof *t->settings);
 	t->settings[t->n_settings].name = xasprintf("%.*s", (int)(eq - arg), arg);
-	value = strtoul(eq + 1, &end, 10);
 	t->settings[t->n_settings++].value = (unsigned)value;
-	if (*end != '\0' || value > UINT_MAX)
-		usage(argv0, "the value of --set is a number");
 }
 
-/* As atoi() reads it, but no process has a number that fits no int. */
+/* 0 and what has no number at all count as none given, as on Solaris. */
 static pid_t
 pid_of(const char *argv0, const char *arg)
 {
-	long n = strtol(arg, NULL, 10);
+	unsigned long pid;
 
-	if (n > INT_MAX || n < INT_MIN)
+	if (strpbrk(arg, "0123456789") == NULL)
+		return 0;
+	if (strspn(arg, "0123456789") != strlen(arg))
+		usage(argv0, "-p %s: not the number of a process", arg);
+	if (!parse_number(arg, INT_MAX, &pid))
 		usage(argv0, "pid out of range");
-	return (pid_t)n;
+	return (pid_t)pid;
 }
 
-/* As atoi() reads it, but a size that fits no int does not become another. */
 static size_t
 kilobytes(const char *argv0, const char *arg)
 {
-	long n = strtol(arg, NULL, 10);
+	unsigned long n;
 
-	if (n > UINT_MAX / 1024)
+	if (*arg == '\0' || strspn(arg, "0123456789") != strlen(arg))
+		usage(argv0, "-s %s: a size is a number of kilobytes "
+		    "(1024 bytes) without a sign or a unit", arg);
+	if (!parse_number(arg, UINT_MAX / 1024, &n))
 		usage(argv0, "trace file size too big");
 	/* At least one byte, as 0 would mean that no size was given. */
-	return n > 0 ? (size_t)n * 1024 : 1;
+	return n > 0 ? n * 1024 : 1;
 }
 
 static void
-take(struct options *o, int c, const char *argv0)
+take(struct options *o, int c, char **argv)
 {
+	const char *argv0 = argv[0];
+
 	switch (c) {
 	case 'l':
 		o->target.preload = optarg;
@@ -157,26 +220,27 @@ take(struct options *o, int c, const char *argv0)
 		puts("prex " PREX_VERSION);
 		finish(argv0);
 	default:
+		say_unknown(argv0, c, argv[optind - 1]);
 		usage(argv0, "unrecognized argument");
 	}
 }
 
+/* In the order of Solaris. */
 static void
 check(const struct options *o, const char *argv0)
 {
 	const struct target_options *t = &o->target;
 
-	if (!t->kernel) {
-		if (t->n_settings > 0)
-			usage(argv0, "--set is for the kernel: use it with -k");
-		if (t->argv == NULL && t->pid == 0)
-			usage(argv0, "need to specify cmd or pid");
-		if (t->argv != NULL && t->pid != 0)
-			usage(argv0, "can't specify both cmd and pid");
-		if (t->pid != 0 && t->preload != NULL)
-			usage(argv0, "can't use preload option with attach");
+	if (!t->kernel && t->n_settings > 0)
+		usage(argv0, "--set is for the kernel: use it with -k");
+	if (!t->kernel && t->argv == NULL && t->pid == 0)
+		usage(argv0, "need to specify cmd or pid");
+	if (t->argv != NULL && t->pid != 0)
+		usage(argv0, "can't specify both cmd and pid");
+	if (t->pid != 0 && t->preload != NULL)
+		usage(argv0, "can't use preload option with attach");
+	if (!t->kernel)
 		return;
-	}
 	if (t->file != NULL)
 		usage(argv0, "can't specify a filename in kernel mode");
 	if (t->argv != NULL)
@@ -193,10 +257,11 @@ options_parse(struct options *o, int argc, char **argv)
 	int c;
 
 	memset(o, 0, sizeof *o);
-	/* "+": what follows the command is its own. */
-	while ((c = getopt_long(argc, argv, "+l:o:p:s:tkc:f:", longopts,
+	opterr = 0;
+	/* "+": what follows the command is its own; ":": tell what is missing. */
+	while ((c = getopt_long(argc, argv, "+:l:o:p:s:tkc:f:", longopts,
 	    NULL)) != -1)
-		take(o, c, argv[0]);
+		take(o, c, argv);
 	if (optind < argc)
 		o->target.argv = argv + optind;
 	check(o, argv[0]);

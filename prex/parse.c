@@ -31,14 +31,16 @@ parse_one_of(struct statement *st, const char *const *words)
 		return word;
 	case WORD_SEVERAL:
 		list = word_candidates(words, tok->text);
-		st->hint = xasprintf("ambiguous: %s", list);
+		statement_hint(st, xasprintf("%s: ambiguous: %s", tok->text,
+		    list));
 		free(list);
 		return NULL;
 	case WORD_NONE:
 		break;
 	}
 	if ((guess = word_guess(words, tok->text)) != NULL)
-		st->hint = xasprintf("did you mean \"%s\"?", guess);
+		statement_hint(st, xasprintf("%s: no such word: did you mean "
+		    "\"%s\"?", tok->text, guess));
 	return NULL;
 }
 
@@ -53,17 +55,49 @@ parse_word(struct shell *sh, struct statement *st, struct args *a)
 	return (a->word = parse_one_of(st, c->words)) != NULL;
 }
 
+/* What a selector or attribute cannot be as it stands. */
+static void
+hint_spec(struct statement *st, const struct token *tok)
+{
+	if (tok->kind == TOK_WORD)
+		statement_hint(st, xasprintf("%s: a word of the language: "
+		    "quote it: '%s'", tok->text, tok->text));
+	else if (tok->kind == TOK_SET)
+		statement_hint(st, xasprintf("%s: a set is used alone, "
+		    "without selectors", tok->text));
+	else if (tok->kind == TOK_INT)
+		statement_hint(st, xasprintf("%s: a number as a value: "
+		    "quote it: '%s'", tok->text, tok->text));
+	else if (tok->kind == TOK_BAD && strchr("*?[", *tok->text) != NULL)
+		statement_hint(st, xasprintf("%s: patterns are regular "
+		    "expressions: name=/^re.*ad$/", tok->text));
+	else if (tok->kind == TOK_BAD && strchr("'/", *tok->text) != NULL)
+		statement_hint(st, xasprintf("%s: not closed before the end "
+		    "of the line", tok->text));
+	else if (tok->kind == TOK_BAD)
+		statement_hint(st, xasprintf("%s: in no plain word: quote "
+		    "what has it: 'a-b'", tok->text));
+}
+
 static bool
 take_spec(struct shell *sh, struct statement *st, struct spec *spec)
 {
 	const struct token *tok = statement_peek(st);
+	char why[80];
+	int error;
 
 	if (tok->kind != TOK_IDENT && tok->kind != TOK_QSTR &&
-	    tok->kind != TOK_REGEX)
+	    tok->kind != TOK_REGEX) {
+		hint_spec(st, tok);
 		return false;
+	}
 	st->next++;
-	if (!spec_init(spec, tok->value, tok->kind == TOK_REGEX))
+	error = spec_init(spec, tok->value, tok->kind == TOK_REGEX);
+	if (error != 0) {
+		regerror(error, NULL, why, sizeof why);
 		shell_error(sh, ERROR_SEMANTIC, "invalid regular expression");
+		shell_say(sh, "%s: %s", tok->text, why);
+	}
 	return true;
 }
 
@@ -114,6 +148,8 @@ parse_target(struct shell *sh, struct statement *st, struct args *a)
 	if (tok == NULL)
 		return parse_selectors(sh, st, a);
 	a->set = tok->value;
+	if (!statement_at_end(st))
+		hint_spec(st, tok);
 	return true;
 }
 

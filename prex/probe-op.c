@@ -8,18 +8,20 @@
 #include "probe-op.h"
 #include "selector.h"
 #include "shell.h"
+#include "unmatched.h"
 #include "util.h"
 
 struct visit {
 	struct shell *sh;
 	const struct probe_op *op;
+	bool	*used;		/* which of its selectors have matched */
 	probe_visit_f *visit;
 	void	*arg;
 };
 
-tnfctl_errcode_t
-probe_op_apply(struct shell *sh, const struct probe_op *op, tnfctl_handle_t *h,
-    tnfctl_probe_t *p)
+static tnfctl_errcode_t
+apply_to(struct shell *sh, const struct probe_op *op, bool *used,
+    tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	tnfctl_probe_state_t state;
 	tnfctl_errcode_t err;
@@ -29,9 +31,16 @@ probe_op_apply(struct shell *sh, const struct probe_op *op, tnfctl_handle_t *h,
 	if ((err = tnfctl_probe_state_get(h, p, &state)) != TNFCTL_ERR_NONE)
 		return err;
 	attrs_of_probe(&attrs, &state, &sh->fcns);
-	match = selectors_match(op->selectors, &attrs);
+	match = selectors_match(op->selectors, &attrs, used);
 	attrs_free(&attrs);
 	return match ? op->apply(h, p, op) : TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+probe_op_apply(struct shell *sh, const struct probe_op *op, tnfctl_handle_t *h,
+    tnfctl_probe_t *p)
+{
+	return apply_to(sh, op, NULL, h, p);
 }
 
 static tnfctl_errcode_t
@@ -39,7 +48,7 @@ apply_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 {
 	struct visit *v = arg;
 
-	return probe_op_apply(v->sh, v->op, h, p);
+	return apply_to(v->sh, v->op, v->used, h, p);
 }
 
 static tnfctl_errcode_t
@@ -105,11 +114,15 @@ probe_op_run(struct shell *sh, const struct args *a, const char *name,
 	if (!resolve(sh, a, &op))
 		return CMD_DONE;
 	v.op = history_add(&sh->history, &op);
+	v.used = xcalloc(op.selectors->n + 1, sizeof *v.used);
 	err = tnfctl_probe_apply(sh->target, apply_one, &v);
 	if (err == TNFCTL_ERR_NONE)
 		err = family_apply(sh->family, apply_one, &v);
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "error on probe operation: ");
+	else
+		unmatched_tell(sh, name, a->set, op.selectors, v.used);
+	free(v.used);
 	return CMD_DONE;
 }

@@ -31,12 +31,13 @@ static void __attribute__((format(printf, 3, 4)))
 refuse(struct shell *sh, const char *path, const char *fmt, ...)
 {
 	va_list ap;
+	char *text;
 
-	fprintf(stderr, "%s: %s: not read: ", sh->argv0, path);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	putc('\n', stderr);
+	shell_say(sh, "%s: not read: %s", path, text);
+	free(text);
 }
 
 /* What the link at path points to, from the same directory; NULL: trouble. */

@@ -9,20 +9,23 @@
 #include "selector.h"
 #include "util.h"
 
-bool
+int
 spec_init(struct spec *s, const char *text, bool is_regex)
 {
+	int error;
+
 	s->text = xstrdup(text);
 	s->is_regex = is_regex;
 	s->regex = NULL;
 	if (!is_regex)
-		return true;
+		return 0;
 	s->regex = xcalloc(1, sizeof *s->regex);
-	if (regcomp(s->regex, text, REG_NOSUB) == 0)
-		return true;
+	error = regcomp(s->regex, text, REG_NOSUB);
+	if (error == 0)
+		return 0;
 	free(s->regex);
 	s->regex = NULL;
-	return false;
+	return error;
 }
 
 void
@@ -124,14 +127,20 @@ selector_match(const struct selector *s, const struct attrs *attrs)
 }
 
 bool
-selectors_match(const struct selectors *l, const struct attrs *attrs)
+selectors_match(const struct selectors *l, const struct attrs *attrs,
+    bool *used)
 {
+	bool any = false;
 	size_t i;
 
-	for (i = 0; i < l->n; i++)
-		if (selector_match(&l->v[i], attrs))
-			return true;
-	return false;
+	for (i = 0; i < l->n && (!any || used != NULL); i++) {
+		if (!selector_match(&l->v[i], attrs))
+			continue;
+		any = true;
+		if (used != NULL)
+			used[i] = true;
+	}
+	return any;
 }
 
 static void
@@ -140,6 +149,16 @@ spec_print(const struct spec *s)
 	int mark = s->is_regex ? '/' : '\'';
 
 	printf("%c%s%c", mark, s->text, mark);
+}
+
+char *
+selector_text(const struct selector *s)
+{
+	int a = s->attr.is_regex ? '/' : '\'';
+	int v = s->value.is_regex ? '/' : '\'';
+
+	return xasprintf("%c%s%c=%c%s%c", a, s->attr.text, a, v,
+	    s->value.text, v);
 }
 
 void

@@ -32,8 +32,8 @@ struct specs {
 	struct spec *v;
 };
 
-/* Returns false if the regular expression is invalid: then it matches nothing. */
-bool	spec_init(struct spec *s, const char *text, bool is_regex);
+/* Returns 0, or what regerror(3) explains: it matches nothing then. */
+int	spec_init(struct spec *s, const char *text, bool is_regex);
 void	spec_free(struct spec *s);
 bool	spec_match(const struct spec *s, const char *text);
 bool	specs_match(const struct specs *l, const char *text);
@@ -44,7 +44,10 @@ struct selectors *selectors_new(void);
 struct selectors *selectors_ref(struct selectors *l);
 void	selectors_unref(struct selectors *l);
 void	selectors_add(struct selectors *l, struct spec attr, struct spec value);
-bool	selectors_match(const struct selectors *l, const struct attrs *attrs);
+/* Does any of them?  With used, sets used[i] of all that do. */
+bool	selectors_match(const struct selectors *l, const struct attrs *attrs,
+	    bool *used);
+char	*selector_text(const struct selector *);	/* to be freed */
 void	selectors_print(const struct selectors *l);	/* "'a'=/v/ " for each */
 
 #endif

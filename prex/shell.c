@@ -57,8 +57,8 @@ command_mode(struct shell *sh)
 	enum cmd_result r = CMD_DONE;
 	struct statement st;
 
-	banner(sh);
 	kernel_check_filter(sh);
+	banner(sh);
 	while (r == CMD_DONE) {
 		if (statement_read(sh, &st) == STATEMENT_EOF)
 			r = CMD_QUIT;

@@ -59,6 +59,15 @@ void	shell_error(struct shell *, enum error_kind, const char *fmt, ...)
    line of its own with what more is known. */
 void	shell_tnfctl_error(struct shell *, enum error_kind, tnfctl_errcode_t,
 	    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Something was done, but hardly what was meant: names the thing, and a remedy.
+   It is our addition, and -t, for scripts that compare output, is without. */
+void	shell_warn(const struct shell *, const char *fmt, ...)
+	    __attribute__((format(printf, 2, 3)));
+/* More about the message before, or a fact: "argv0: text". */
+void	shell_say(const struct shell *, const char *fmt, ...)
+	    __attribute__((format(printf, 2, 3)));
+/* Where the statement being executed comes from: for a message. */
+void	shell_print_place(const struct shell *, unsigned line);
 /* What libtnfctl adds to its latest answer, if there is anything. */
 void	shell_tell_detail(const struct shell *);
 

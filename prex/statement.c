@@ -119,6 +119,13 @@ statement_take(struct statement *st, enum token_kind kind)
 	return &st->v[st->next++];
 }
 
+void
+statement_hint(struct statement *st, char *hint)
+{
+	free(st->hint);
+	st->hint = hint;
+}
+
 bool
 statement_at_end(const struct statement *st)
 {

@@ -30,6 +30,8 @@ void	statement_free(struct statement *);
 const struct token *statement_peek(const struct statement *);
 /* Takes the next token if it is of that kind. */
 const struct token *statement_take(struct statement *, enum token_kind);
+/* Replaces the hint, which is freed with the statement. */
+void	statement_hint(struct statement *, char *hint);
 bool	statement_at_end(const struct statement *);
 
 #endif

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "cmd.h"
-#include "printable.h"
 #include "shell.h"
 #include "trace-file.h"
 
@@ -115,7 +114,5 @@ trace_file_check(struct shell *sh)
 	fact = what_happened(sh, &attrs);
 	if (fact == NULL)
 		return;
-	fprintf(stderr, "%s: ", sh->argv0);
-	print_text(stderr, attrs.trace_file_name);
-	fprintf(stderr, ": %s\n", fact);
+	shell_say(sh, "%s: %s", attrs.trace_file_name, fact);
 }

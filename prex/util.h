@@ -4,6 +4,7 @@
 #ifndef PREX_UTIL_H
 #define PREX_UTIL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,6 +15,7 @@ void	*xcalloc(size_t n, size_t size);
 void	*xreallocarray(void *p, size_t n, size_t size);
 char	*xstrdup(const char *s);
 char	*xstrndup(const char *s, size_t n);
+char	*xvasprintf(const char *fmt, va_list) __attribute__((format(printf, 1, 0)));
 char	*xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A growing list of strings, each freed with it. */

@@ -140,7 +140,11 @@ tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 tnfctl_errcode_t
 tnfctl_kernel_open(tnfctl_handle_t **ret)
 {
-	return open_table(getenv("PREX_FAKE"), 1, ret);
+	tnfctl_errcode_t err = open_table(getenv("PREX_FAKE"), 1, ret);
+
+	if (err == TNFCTL_ERR_NONE)
+		(*ret)->filter = getenv("PREX_FAKE_FILTER") != NULL;
+	return err;
 }
 
 tnfctl_errcode_t

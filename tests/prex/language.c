@@ -128,7 +128,7 @@ matches(const char *attr, bool attr_regex, const char *value, bool regex,
 	spec_init(&v, value, regex);
 	selectors_add(l, a, v);
 	attrs_parse(&attrs, string);
-	r = selectors_match(l, &attrs);
+	r = selectors_match(l, &attrs, NULL);
 	attrs_free(&attrs);
 	selectors_unref(l);
 	return r;

@@ -64,27 +64,44 @@ both $u "source 'no/such'" 'semantic error: cannot open "no/such"
 prex: no/such: No such file or directory'
 both $u 'source home' 'semantic error: cannot open "home"
 prex: home: Is a directory'
-both $u 'list probes name=/\(/' 'semantic error: invalid regular expression'
+both $u 'list probes name=/\(/' 'semantic error: invalid regular expression
+prex: /\(/: Unmatched ( or \('
 
-both $u 'list probes line=50' 'syntax error on or before "50"'
-both $u 'list probes name=p*' 'syntax error on or before "*"'
-both $u 'list probes name=' 'syntax error on or before "\n"'
-both $u 'enable io $all' 'syntax error on or before "$all"'
-both $u 'enable $all io' 'syntax error on or before "io"'
-both $u 'enable trace=on' 'syntax error on or before "trace"'
-both $u "enable 'io" "syntax error on or before \"'\""
-both $u 'enable a-b' 'syntax error on or before "-"'
+both $u 'list probes line=50' "syntax error on or before \"50\"
+prex: 50: a number as a value: quote it: '50'"
+both $u 'list probes name=p*' 'syntax error on or before "*"
+prex: *: patterns are regular expressions: name=/^re.*ad$/'
+both $u 'list probes name=' 'syntax error on or before "
+"'
+both $u 'enable io $all' 'syntax error on or before "$all"
+prex: $all: a set is used alone, without selectors'
+both $u 'enable $all io' 'syntax error on or before "io"
+prex: $all: a set is used alone, without selectors'
+both $u 'enable trace=on' "syntax error on or before \"trace\"
+prex: trace: a word of the language: quote it: 'trace'"
+both $u 'list name enable probes io' "syntax error on or before \"enable\"
+prex: enable: a word of the language: quote it: 'enable'"
+both $u "enable 'io" "syntax error on or before \"'\"
+prex: ': not closed before the end of the line"
+both $u 'enable a-b' "syntax error on or before \"-\"
+prex: -: in no plain word: quote what has it: 'a-b'"
 both $u 'list sets; list fcns' 'syntax error on or before ";"'
 both $u 'create all io' 'syntax error on or before "all"'
-both $u 'create &f' 'syntax error on or before "\n"'
+both $u 'create &f' 'syntax error on or before "
+"'
 both $u 'help on' 'syntax error on or before "on"'
 both $u 'quit now' 'syntax error on or before "now"'
 both $u 'quit kill now' 'syntax error on or before "now"'
-both $u 'pfilter add 1,' 'syntax error on or before "\n"'
-both $u 'Enable $all' 'syntax error on or before "Enable": did you mean "enable"?'
-both $u 'co' 'syntax error on or before "co": ambiguous: connect, continue'
-both $u 'lsit sets' 'syntax error on or before "lsit": did you mean "list"?'
-both $u 'pfilter o' 'syntax error on or before "o": ambiguous: on, off'
+both $u 'pfilter add 1,' 'syntax error on or before "
+"'
+both $u 'Enable $all' 'syntax error on or before "Enable"
+prex: Enable: no such word: did you mean "enable"?'
+both $u 'co' 'syntax error on or before "co"
+prex: co: ambiguous: connect, continue'
+both $u 'lsit sets' 'syntax error on or before "lsit"
+prex: lsit: no such word: did you mean "list"?'
+both $u 'pfilter o' 'syntax error on or before "o"
+prex: o: ambiguous: on, off'
 both $u 'zzz' 'syntax error on or before "zzz"'
 
 # The real line, also of a command that goes on over several.
@@ -99,7 +116,8 @@ E
 script $u 'enable io
 list \
    nothing' <<'E'
-<STDIN>:3: syntax error on or before "\n"
+<STDIN>:3: syntax error on or before "
+"
 E
 
 # Errors of the target.

@@ -44,14 +44,30 @@ E
 usage "need to specify cmd or pid"
 usage "need to specify cmd or pid" -p x
 usage "pid out of range" -p 4294967297
+usage "-p 1x: not the number of a process" -p 1x
+usage "-p -5: not the number of a process" -p -5
+usage "-s -5: a size is a number of kilobytes (1024 bytes) without a sign or a unit" \
+	-s -5 parser.table
+usage "-s 16m: a size is a number of kilobytes (1024 bytes) without a sign or a unit" \
+	-k -s 16m
+usage "trace file size too big" -s 4294967296 parser.table
 usage "the value of --set is a number" -k --set stack_depth=4294967297
 usage "can't specify both cmd and pid" -p 3 parser.table
 usage "can't use preload option with attach" -p 3 -l a
+usage "can't specify both cmd and pid" -k -o x -p 3 parser.table
+usage "can't use preload option with attach" -k -p 3 -l a
 usage "can't specify a filename in kernel mode" -k -o x
 usage "can't specify a command in kernel mode" -k parser.table
 usage "can't specify pid in kernel mode" -k -p 3
 usage "can't use preload option in kernel mode" -k -l a
 prex -x 2>&1 | grep -q '^prex: unrecognized argument$' || fail "-x"
+for try in "-tx:invalid option -- 'x'" "-p:option requires an argument -- 'p'" \
+	"--nosuch:unrecognized option '--nosuch'" \
+	"--set:option '--set' requires an argument" \
+	"--help=x:option '--help=x' doesn't allow an argument"; do
+	[ "$(prex "${try%%:*}" 2>&1 | head -n 1)" = "prex: ${try#*:}" ] ||
+		{ echo "$try"; prex "${try%%:*}"; bad=1; }
+done
 prex --help | grep -q -e '-f <file>' || fail "--help"
 prex --version | grep -q '^prex [0-9]' || fail "--version"
 is "the target's options are its own" 0 -c 'list tracefile' parser.table \
@@ -85,6 +101,14 @@ E
 TMPDIR=$(printf '%05000d' 0) is "long TMPDIR" 1 parser.table <<'E'
 prex: $TMPDIR too long
 E
+
+# Nothing can be traced: that comes before anything else is said.
+prex -k -c 'pfilter on' > out 2>&1
+[ "$(head -n 1 out)" = 'Type "help" for help ...' ] || { cat out; bad=1; }
+PREX_FAKE_FILTER=on prex -k -c '' > out 2>&1
+[ "$(head -n 1 out)" = \
+	"Warning: Process filtering on, but pid filter list is empty" ] ||
+	{ echo "empty filter at the start:"; cat out; bad=1; }
 
 # Said only if it is so.
 PREX_FAKE_LOST=7 is "lost events" 0 -k -c 'buffer alloc 200k; buffer' <<'E'

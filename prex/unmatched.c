@@ -1,0 +1,243 @@
+/*
+ * unmatched.c - a command that has selected nothing says so.
+ *
+ * Solaris said nothing: who misspelt a name learnt of it from an empty trace.
+ * It is a warning and no error, as the probes may come with a library that the
+ * target loads later.  What was probably meant is looked for among what the
+ * probes have.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lex.h"
+#include "selector.h"
+#include "shell.h"
+#include "unmatched.h"
+#include "util.h"
+#include "values.h"
+
+/* Whoever wrote it has been told. */
+static bool
+is_invalid(const struct spec *s)
+{
+	return s->is_regex && s->regex == NULL;
+}
+
+/* That it selects nothing is no mistake, or one that has been told.  Of the
+   attributes that change, no probe may be "off" just now. */
+static bool
+may_be_unused(const struct selector *s)
+{
+	static const char *const switches[] = { "enable", "trace", NULL };
+	const char *const *w;
+
+	if (is_invalid(&s->attr) || is_invalid(&s->value))
+		return true;
+	if (s->attr.is_regex)
+		return false;
+	if (strcmp(s->attr.text, "funcs") == 0)
+		return true;
+	for (w = switches; *w != NULL; w++)
+		if (strcmp(s->attr.text, *w) == 0)
+			return s->value.is_regex ||
+			    strcmp(s->value.text, "on") == 0 ||
+			    strcmp(s->value.text, "off") == 0;
+	return false;
+}
+
+/* All attributes of all probes, with their values. */
+static bool
+collect_all(struct shell *sh, struct values *l)
+{
+	struct specs specs = { 0 };
+	struct spec any;
+	tnfctl_errcode_t err;
+
+	spec_init(&any, ".*", true);
+	specs_add(&specs, any);
+	err = values_collect(sh, &specs, l);
+	specs_free(&specs);
+	return err == TNFCTL_ERR_NONE;
+}
+
+/* The caller frees the array, not the words. */
+static const char **
+attribute_names(const struct values *l)
+{
+	const char **v = xcalloc(l->n + 1, sizeof *v);
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		v[i] = l->v[i].attr;
+	return v;
+}
+
+static const struct value_list *
+values_of(const struct values *l, const char *attr)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].attr, attr) == 0)
+			return &l->v[i];
+	return NULL;
+}
+
+static bool
+has_value(const struct value_list *l, const char *value)
+{
+	size_t i;
+
+	for (i = 0; l != NULL && i < l->values.n; i++)
+		if (strcmp(l->values.v[i], value) == 0)
+			return true;
+	return false;
+}
+
+static const char *
+guess_value(const struct value_list *l, const char *value)
+{
+	const char **v = xcalloc(l->values.n + 1, sizeof *v), *guess;
+
+	memcpy(v, l->values.v, l->values.n * sizeof *v);
+	guess = word_guess(v, value);
+	free(v);
+	return guess;
+}
+
+/* NULL: no probe has an attribute that is nearly so called. */
+static char *
+hint_attribute(const struct values *l, const char *attr, const char *value)
+{
+	const char **names = attribute_names(l);
+	const char *guess = word_guess(names, attr);
+
+	free(names);
+	return guess == NULL ? NULL : xasprintf("no probe has the attribute %s: "
+	    "did you mean '%s'%s%s%s?", attr, guess, value != NULL ? "='" : "",
+	    value != NULL ? value : "", value != NULL ? "'" : "");
+}
+
+/* What was probably meant by 'attr'='value'. */
+static char *
+hint_exact(const struct values *l, const char *attr, const char *value)
+{
+	const struct value_list *own = values_of(l, attr);
+	const char *guess;
+	char *hint;
+	size_t i;
+
+	if (own == NULL &&
+	    (hint = hint_attribute(l, attr, value)) != NULL)
+		return hint;
+	/* A value alone stands for keys=value. */
+	for (i = 0; strcmp(attr, "keys") == 0 && i < l->n; i++)
+		if (has_value(&l->v[i], value))
+			return xasprintf("no probe matches: did you mean "
+			    "%s='%s'?", l->v[i].attr, value);
+	if (own != NULL && (guess = guess_value(own, value)) != NULL)
+		return xasprintf("no probe matches: did you mean %s='%s'?",
+		    attr, guess);
+	own = values_of(l, "name");
+	if (strcmp(attr, "keys") == 0 && own != NULL &&
+	    (guess = guess_value(own, value)) != NULL)
+		return xasprintf("no probe matches: did you mean name='%s'?",
+		    guess);
+	return NULL;
+}
+
+static char *
+hint_selector(struct shell *sh, const struct values *l,
+    const struct selector *s)
+{
+	const char *quote;
+	char *hint = NULL;
+
+	if (l->n == 0)
+		return xstrdup(sh->mode == MODE_KERNEL ?
+		    "there are no probes" : "the target has no probes yet");
+	if (!s->attr.is_regex && !s->value.is_regex)
+		hint = hint_exact(l, s->attr.text, s->value.text);
+	else if (!s->attr.is_regex && values_of(l, s->attr.text) == NULL)
+		hint = hint_attribute(l, s->attr.text, NULL);
+	if (hint != NULL)
+		return hint;
+	if (s->attr.is_regex || values_of(l, s->attr.text) == NULL)
+		return xstrdup("no probe matches: \"list values /.*/\" shows "
+		    "what there is");
+	quote = lex_is_plain(s->attr.text) ? "" : "'";
+	return xasprintf("no probe matches: \"list values %s%s%s\" shows what "
+	    "there is", quote, s->attr.text, quote);
+}
+
+static void
+tell(struct shell *sh, const struct values *l, const struct selector *s)
+{
+	char *text = selector_text(s), *hint = hint_selector(sh, l, s);
+
+	shell_warn(sh, "%s: %s", text, hint);
+	free(hint);
+	free(text);
+}
+
+void
+unmatched_tell(struct shell *sh, const char *command, const char *set,
+    const struct selectors *selectors, const bool *used)
+{
+	struct values l;
+	bool any = false, all = true;
+	size_t i;
+
+	if (selectors->n == 0 && set != NULL)
+		shell_warn(sh, "$%s: an empty set selects no probe", set);
+	else if (selectors->n == 0)
+		shell_warn(sh, "%s: no probe is selected: name some, or $all",
+		    command);
+	for (i = 0; i < selectors->n; i++) {
+		bool fine = used[i] || may_be_unused(&selectors->v[i]);
+
+		any |= fine;
+		all &= fine;
+	}
+	if (all || (set != NULL && any) || sh->test_mode)
+		return;
+	if (collect_all(sh, &l))
+		for (i = 0; i < selectors->n; i++)
+			if (!used[i] && !may_be_unused(&selectors->v[i]))
+				tell(sh, &l, &selectors->v[i]);
+	values_free(&l);
+}
+
+static void
+tell_attribute(struct shell *sh, const struct values *l, const struct spec *s)
+{
+	int mark = s->is_regex ? '/' : '\'';
+	char *hint;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (spec_match(s, l->v[i].attr))
+			return;
+	hint = s->is_regex ? NULL : hint_attribute(l, s->text, NULL);
+	shell_warn(sh, "%c%s%c: %s", mark, s->text, mark,
+	    hint != NULL ? hint : "no probe has such an attribute");
+	free(hint);
+}
+
+void
+unmatched_attributes(struct shell *sh, const struct specs *specs)
+{
+	struct values l;
+	size_t i;
+
+	if (specs->n == 0)
+		shell_warn(sh, "list values: of no attribute: name some, "
+		    "as in \"list values keys\"");
+	if (specs->n == 0 || sh->test_mode)
+		return;
+	if (collect_all(sh, &l))
+		for (i = 0; i < specs->n; i++)
+			if (!is_invalid(&specs->v[i]))
+				tell_attribute(sh, &l, &specs->v[i]);
+	values_free(&l);
+}
