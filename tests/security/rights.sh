@@ -26,6 +26,23 @@ sleep 60 &
 refused "CAP_SYS_PTRACE" "$prex" -o "$STICKY/t" -p $!
 kill $!
 
+# At the start, not at the first command: whoever mounted the bpffs, and
+# whether it is open to all (the default) or not.
+for mode in 0700 1777; do
+	unshare -m sh -c 'mount --make-rprivate / &&
+		mount -t bpf -o mode='$mode' bpf /sys/fs/bpf &&
+		"$@" > "$0" 2>&1 < /dev/null' "$TMP/out" \
+		setpriv --reuid $other --regid $other --clear-groups \
+		--bounding-set=-all "$prex" -k -c 'list sets'
+	got=$?
+	[ $got -eq 1 ] || wrong "prex -k, bpffs of mode $mode: status $got"
+	cat > "$TMP/expected" <<-E
+	$prex: trouble attaching to the kernel: Permission denied
+	$prex: kernel probes: no permission: needs CAP_BPF (or root)
+
+	E
+	cmp "$TMP/expected" "$TMP/out" || wrong "$(cat "$TMP/out")"
+done
 refused "CAP_BPF" "$prex" -k
 refused "CAP_BPF" "$tnfxtract" "$STICKY/kernel"
 [ ! -e "$STICKY/kernel" ] || wrong "tnfxtract left a file"
