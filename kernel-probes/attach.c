@@ -133,6 +133,8 @@ attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 	pin_name(name, sizeof name, program, cpu);
 	if (kp_pinned(KP_DIR_LINK, name))
 		return 0;
+	if (program == KP_PROGRAM_bio_queue)
+		kp_iterate(KP_PROGRAM_forget_requests);
 	link = make_link(program, prog, cpu);
 	if (link == -ENODEV)		/* this CPU is off */
 		return 0;

@@ -49,6 +49,15 @@ static u64 lose(struct kp_cpu *cpu, u32 reason)
 	return 0;
 }
 
+__noinline int lose_event(u32 reason)
+{
+	struct kp_cpu *cpu = this_cpu();
+
+	if (cpu != NULL)
+		lose(cpu, reason);
+	return 0;
+}
+
 /*
  * A block of the previous lap becomes an empty one of this.  It is done before
  * the cursor moves into the block, so that no reader takes new bytes for old

@@ -6,8 +6,8 @@
 
 #define PAGE_SHIFT	12
 #define PAGE_SIZE	4096
-#define PAGES_MAX	64	/* of a request that are looked at */
-#define BIOS_MAX	128	/* of a completed request */
+#define PIECES_MAX	256	/* BIO_MAX_VECS: what the kernel puts into a bio */
+#define BIOS_MAX	65536	/* of a completed request; what is left is counted */
 
 #define REQ_OP_MASK	0xff
 #define REQ_OP_READ	0
@@ -25,12 +25,31 @@ struct io {			/* a request under way */
 	u32 reclaim;		/* of these, to be freed when written */
 };
 
-struct {			/* by address of the bio */
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
+/* By address of the bio.  No LRU map: that forgets what is under way without a
+   word. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
 	__type(key, u64);
 	__type(value, struct io);
 } ios SEC(".maps");
+
+static long
+forget_request(struct bpf_map *map, u64 *bio, struct io *io, void *unused)
+{
+	bpf_map_delete_elem(map, bio);
+	return 0;
+}
+
+/* Before the hooks are attached: of what was under way when they were detached
+   nobody has seen the end, and the addresses are used again. */
+SEC("iter/task")
+int forget_requests(struct bpf_iter__task *ctx)
+{
+	if (ctx->meta->seq_num == 0)
+		bpf_for_each_map_elem(&ios, forget_request, NULL, 0);
+	return 0;
+}
 
 struct page_info {
 	u64 mapping;
@@ -71,7 +90,7 @@ __noinline u32 reclaim_pages(u64 at, u32 done)
 	u32 n = 0, count = BPF_CORE_READ(bio, bi_vcnt);
 	u64 vec = (u64)BPF_CORE_READ(bio, bi_io_vec);
 
-	for (u32 i = 0; i < PAGES_MAX && i < count; i++)
+	for (u32 i = 0; i < PIECES_MAX && i < count; i++)
 		n += reclaim_part(vec + i * sizeof(struct bio_vec), done);
 	return n;
 }
@@ -220,10 +239,10 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	strategy(bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, paging.raw));
 	/* Who interrupts whom when it is done does not matter to the filter: a
 	   request belongs to who submits it. */
-	if (is_on(KP_BIT(KP_BIODONE) | KP_BIT(KP_PAGEOUT)))
-		bpf_map_update_elem(&ios, &key, &io, BPF_ANY);
-	else
+	if (!is_on(KP_BIT(KP_BIODONE) | KP_BIT(KP_PAGEOUT)))
 		bpf_map_delete_elem(&ios, &key);
+	else if (bpf_map_update_elem(&ios, &key, &io, BPF_ANY) != 0)
+		lose_event(TNF_LOST_HOOK);
 	return 0;
 }
 
@@ -264,7 +283,8 @@ static __always_inline void pageout(u64 bio, const struct io *io)
 
 /*
  * Some bytes of a bio are done.  The part that was split off a bio is not known
- * itself; it counts for the bio that it points to.
+ * itself; it counts for the bio that it points to.  CPUs finish parts of one bio
+ * at the same time: whoever takes the last bytes ends it.
  */
 __noinline int bytes_done(u64 bio, u32 bytes)
 {
@@ -276,10 +296,8 @@ __noinline int bytes_done(u64 bio, u32 bytes)
 		if (io == NULL)
 			return 0;
 	}
-	if (bytes < io->left) {
-		io->left -= bytes;
+	if (__sync_fetch_and_add(&io->left, -bytes) > bytes)
 		return 0;
-	}
 	pageout(bio, io);
 	biodone(bio, io);
 	bpf_map_delete_elem(&ios, &bio);
@@ -307,20 +325,39 @@ __noinline u32 bio_share(u64 bio, u32 left)
 	return n;
 }
 
+struct completion {		/* the walk over the bios of a request */
+	u64 bio;
+	u32 left;		/* bytes that are done */
+};
+
+static long
+next_bio(u32 i, struct completion *c)
+{
+	u64 bio = c->bio;
+	u32 n;
+
+	if (bio == 0)
+		return 1;
+	/* Whoever waits for it may free it when it is done. */
+	c->bio = (u64)BPF_CORE_READ((struct bio *)bio, bi_next);
+	n = bio_share(bio, c->left);
+	if (n == NOT_REACHED) {
+		c->bio = 0;
+		return 1;
+	}
+	c->left -= n;
+	return 0;
+}
+
 SEC("raw_tp/block_rq_complete")
 int request_done(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct request *rq = (void *)ctx->args[0];
-	u32 left = ctx->args[2], n;
-	u64 bio = (u64)BPF_CORE_READ(rq, bio), next;
+	struct completion c = { .left = ctx->args[2] };
 
-	for (int i = 0; i < BIOS_MAX && bio != 0; i++) {
-		next = (u64)BPF_CORE_READ((struct bio *)bio, bi_next);
-		n = bio_share(bio, left);
-		if (n == NOT_REACHED)
-			break;
-		left -= n;
-		bio = next;
-	}
+	c.bio = (u64)BPF_CORE_READ(rq, bio);
+	bpf_loop(BIOS_MAX, next_bio, &c, 0);
+	if (c.bio != 0)
+		lose_event(TNF_LOST_HOOK);
 	return 0;
 }

@@ -13,6 +13,8 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+struct bpf_map;
+
 #define PF_KSWAPD	0x00020000
 #define PF_KTHREAD	0x00200000
 #define PF_IO_WORKER	0x00000010

@@ -237,6 +237,7 @@ struct pglist_data {
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
+	u64 seq_num;
 };
 
 struct bpf_iter__task {

@@ -104,8 +104,6 @@ static __always_inline int scan_begin(void)
 	return 0;
 }
 
-struct bpf_map;
-
 static long
 report_swapped(struct bpf_map *map, u64 *mm, struct swapped *s, void *unused)
 {

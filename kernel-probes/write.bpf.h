@@ -54,6 +54,7 @@ extern volatile struct kp_shared state;
 u64 write_slowly(struct kp_cpu *cpu, u64 time, u32 size, u32 room);
 int publish(struct kp_cpu *cpu, u64 from, u64 to);
 int publish_rest(struct kp_cpu *cpu, u64 from);
+int lose_event(u32 reason);	/* one that was never begun; enum tnf_lost */
 
 struct hit {			/* an event under way */
 	struct kp_cpu *cpu;

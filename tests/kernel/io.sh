@@ -48,6 +48,53 @@ for f in $flags; do
 done
 echo "ok: raw requests are no paging"
 
+# Device, place and address of the bios that events on standard input tell of.
+bios_of() {
+	sed 's/.*device: \([0-9]*\) block: \([0-9]*\) .*buf: \(0x[0-9a-f]*\).*/\1 \2 \3/' | sort
+}
+
+# Merged: one request of as many pages as the disk takes.
+major_minor=$(mountpoint -d "$(df --output=target "$dir" | tail -n 1)")
+disk=$(basename "$(realpath "/sys/dev/block/$major_minor")")
+[ -e "/sys/block/$disk" ] || disk=$(basename "$(dirname "$(realpath "/sys/dev/block/$major_minor")")")
+most=$(cat "/sys/block/$disk/queue/max_segments" 2>/dev/null) || most=0
+pages=10160
+dd if=/dev/zero of="$image.merged" bs=4096 count=$pages conv=fsync 2>/dev/null || fail "dd"
+at_exit "rm -f $image.merged"
+if [ "$most" -gt 128 ]; then
+	# What others write to the disk meanwhile comes in between.
+	for try in 1 2 3 4 5 6; do
+		requests=$(awk '{ print $5 }' "/sys/block/$disk/stat")
+		traced "$work" merged $pages "$image.merged"
+		requests=$(($(awk '{ print $5 }' "/sys/block/$disk/stat") - requests))
+		[ $((requests * 128)) -ge $pages ] || break
+		[ $try -lt 6 ] || fail "merged: $requests requests, hardly merged"
+	done
+	# 1 busy, 32 raw, 256 write.
+	pid=$(said pid)
+	events "$pid" strategy | grep ' flags: 289$' | bios_of >"$TMP/began"
+	equal "pages handed in" "$(wc -l <"$TMP/began")" $pages
+	[ $((requests * 128)) -lt $pages ] || fail "merged: $requests requests, hardly merged"
+	equal "merged in $requests requests: each has ended" \
+		"$(events - biodone | bios_of | comm -12 - "$TMP/began" | wc -l)" $pages
+else
+	echo "no request of $disk has more than $most parts: not tried"
+fi
+rm -f "$image.merged"
+
+# And the other way round: a bio of which each page is a request, done by many CPUs.
+most=$(cat "/sys/block/$name/queue/max_sectors_kb")
+echo 4 >"/sys/block/$name/queue/max_sectors_kb" || fail "max_sectors_kb"
+requests=$(account 5) parts=400
+traced "$work" split $parts "$loop"
+requests=$(($(account 5) - requests))
+echo "$most" >"/sys/block/$name/queue/max_sectors_kb"
+events "$(said pid)" strategy | grep "device: $device .* size: 262144 " | bios_of >"$TMP/began"
+equal "pieces handed in" "$(wc -l <"$TMP/began")" $((4 * parts))
+within "requests of them, by the device's account" $requests $((4 * parts * 64)) $((4 * parts * 64 + 64))
+equal "split: each has ended" "$(on_device biodone | bios_of | comm -12 - "$TMP/began" | wc -l)" \
+	$((4 * parts))
+
 # A file system: pages of one file go out and come in.
 mkfs.ext4 -q -F "$loop" && mkdir "$mnt" && mount "$loop" "$mnt" || fail "mount"
 n=128
@@ -57,7 +104,8 @@ pid=$(said pid)
 vnode=$(events "$pid" pagein | awk '{ s[$6] += $10 } END { for (v in s) print s[v], v }' |
 	sort -n | awk 'END { print $2 }')
 equal "bytes that come in" "$(events "$pid" pagein | grep "vnode: $vnode " | sum size)" $((n * 4096))
-equal "pages that go out" "$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" $n
+# A page that is written back before the call that fills its folio is done goes twice.
+within "pages that go out" "$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" $n $((2 * n))
 equal "none of them to be freed" "$(events - pageout | grep "vnode: $vnode " | sum pages_freed)" 0
 # Both layers: the file system's device, and the file that it lies in.  Requests
 # of others may be under way when tracing goes on or off.

@@ -17,11 +17,14 @@
  *	work swap MIB		more memory than there may be
  *	work stacks MIB		the same, and three threads that sleep meanwhile
  *	work direct N DEVICE	unbuffered transfers
+ *	work merged N FILE	N pages at once, in requests of as many as can be
+ *	work split N DEVICE	N times 256 KiB by each of four threads
  *
  * Lines on standard output: a word and numbers.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -487,6 +490,76 @@ direct(long n, char **arg)
 	say_transfer("read", 0, 513, pread(fd, b, 513, 0));
 }
 
+
+/* One call hands them all in; as their places follow each other, the kernel makes
+   few requests of many parts. */
+static void
+merged(long n, char **arg)
+{
+	int fd = open(arg[0], O_RDWR | O_DIRECT);
+	struct iocb *cb = calloc(n, sizeof *cb), **list = calloc(n, sizeof *list);
+	struct io_event *done = calloc(n, sizeof *done);
+	aio_context_t ctx = 0;
+	char *b = NULL;
+
+	if (fd == -1 || cb == NULL || list == NULL || done == NULL ||
+	    posix_memalign((void **)&b, PAGE, n * PAGE) != 0)
+		die(arg[0]);
+	memset(b, 6, n * PAGE);
+	for (long i = 0; i < n; i++) {
+		list[i] = &cb[i];
+		cb[i] = (struct iocb){ .aio_lio_opcode = IOCB_CMD_PWRITE, .aio_fildes = fd,
+		    .aio_buf = (uintptr_t)(b + i * PAGE), .aio_nbytes = PAGE,
+		    .aio_offset = i * PAGE };
+	}
+	if (syscall(SYS_io_setup, n, &ctx) != 0 ||
+	    syscall(SYS_io_submit, ctx, n, list) != n ||
+	    syscall(SYS_io_getevents, ctx, n, n, done, NULL) != n)
+		die("aio");
+	syscall(SYS_io_destroy, ctx);
+}
+
+#define PIECE	(256l << 10)
+
+struct writer {
+	pthread_t thread;
+	int	  fd;
+	long	  n, from;
+};
+
+static void *
+write_pieces(void *arg)
+{
+	struct writer *w = arg;
+	char *b = NULL;
+
+	if (posix_memalign((void **)&b, 4096, PIECE) != 0)
+		die("memory");
+	memset(b, 7, PIECE);
+	for (long i = 0; i < w->n; i++)
+		if (pwrite(w->fd, b, PIECE, w->from) != PIECE)
+			die("pwrite");
+	free(b);
+	return NULL;
+}
+
+static void
+split(long n, char **arg)
+{
+	int fd = open(arg[0], O_RDWR | O_DIRECT);
+	struct writer w[4];
+
+	if (fd == -1)
+		die(arg[0]);
+	for (long i = 0; i < 4; i++) {
+		w[i] = (struct writer){ .fd = fd, .n = n, .from = i * PIECE };
+		if (pthread_create(&w[i].thread, NULL, write_pieces, &w[i]) != 0)
+			die("pthread_create");
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(w[i].thread, NULL);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(long n, char **arg);
@@ -496,6 +569,7 @@ static const struct {
 	{ "zero", zero }, { "cow", cow }, { "protect", protect },
 	{ "mlock", lock }, { "evict", cold }, { "text", text },
 	{ "cache", cache }, { "swap", swap }, { "stacks", stacks }, { "direct", direct },
+	{ "merged", merged }, { "split", split },
 };
 
 int
