@@ -67,7 +67,7 @@ if [ "$most" -gt 128 ]; then
 		requests=$(awk '{ print $5 }' "/sys/block/$disk/stat")
 		traced "$work" merged $pages "$image.merged"
 		requests=$(($(awk '{ print $5 }' "/sys/block/$disk/stat") - requests))
-		[ $((requests * 128)) -ge $pages ] || break
+		[ $((requests * 64)) -ge $pages ] || break
 		[ $try -lt 6 ] || fail "merged: $requests requests, hardly merged"
 	done
 	# 1 busy, 32 raw, 256 write.
