@@ -137,20 +137,26 @@ fill(struct tnf_writer *w, int def, char *p)
 uint32_t
 tnfw_place(struct tnf_writer *w, int def)
 {
-	struct tnfw_def *d = &w->defs[def];
-	int meta = d->attrs != NULL ? TNFW_META_PROBE : (int)d->form;
+	int meta = w->defs[def].attrs != NULL ? TNFW_META_PROBE :
+	    (int)w->defs[def].form;
+	bool before = w->too_large;
 	uint32_t offset;
 	char *p;
 
-	if (d->offset != 0)
-		return d->offset;
+	if (w->defs[def].offset != 0) {
+		w->too_large |= w->defs[def].too_large;
+		return w->defs[def].offset;
+	}
 	p = tnfw_tag_room(w, meta_sizes[meta], &offset);
 	if (p == NULL)
 		return 0;
-	d->offset = offset;
+	w->defs[def].offset = offset;
+	w->too_large = false;
 	put32(p, tag_to(w, meta));
-	put32(p + 4, full_to(place_string(w, "tnf_name", d->name)));
-	put32(p + 8, full_to(place_properties(w, d->properties)));
+	put32(p + 4, full_to(place_string(w, "tnf_name", w->defs[def].name)));
+	put32(p + 8, full_to(place_properties(w, w->defs[def].properties)));
 	fill(w, def, p);
+	w->defs[def].too_large = w->too_large;
+	w->too_large |= before;
 	return offset;
 }

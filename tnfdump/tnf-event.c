@@ -1,8 +1,10 @@
 /*
  * tnf-event.c - events of a written TNF file, and what they refer to.
  *
- * An event, its strings and records lie in one block with the schedule
- * record of the thread.  References are distances within the block.
+ * An event lies in one block with the schedule record of its thread.  Its
+ * strings and records follow it, in further blocks if they need to; references
+ * are distances, and lead forward.  Only a record that refers to itself, or to
+ * one before it, is named by its place in the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,14 +25,20 @@ struct tnfw_probe {
 	} slots[];
 };
 
-/* One event on its way: what of the input has a place in the block. */
+/* One event on its way: the blocks that it reaches into, and what of the input
+   has a place in them. */
 struct job {
 	struct tnf_writer *w;
 	const struct tnf_file *file;
 	bool		   full;
+	bool		   fresh;	/* it begins a block: take more of them */
+	unsigned	   n_blocks;
+	struct tnfw_block *blocks[TNFW_CHAIN_MAX];
 	unsigned	   n_placed;
-	struct { uint32_t pos, at; } placed[NESTED_MAX];
+	struct { uint32_t pos, at; } placed[NESTED_MAX];	/* file offsets */
 };
+
+static struct tnfw_probe too_large;
 
 static void
 put32(char *to, uint32_t v)
@@ -47,10 +55,12 @@ make_probe(struct tnf_writer *w, const struct tnf_probe *p)
 	unsigned i;
 	int def;
 
-	if (w->n_directory == TNFW_BLOCK / 4)
+	if (w->n_directory == TNFW_WORDS)
 		return NULL;
 	def = tnfw_probe_def(w, p);
 	offset = tnfw_place(w, def);
+	if (w->too_large)
+		return &too_large;
 	if (offset == 0)
 		return NULL;
 	d = &w->defs[def];
@@ -86,6 +96,16 @@ find_probe(struct tnf_writer *w, const struct tnf_probe *p)
 	if (w->probes[p->id] == NULL)
 		w->probes[p->id] = make_probe(w, p);
 	return w->probes[p->id];
+}
+
+void
+tnfw_free_probes(struct tnf_writer *w)
+{
+	unsigned i;
+
+	for (i = 0; i < w->n_probes; i++)
+		if (w->probes[i] != &too_large)
+			free(w->probes[i]);
 }
 
 static void
@@ -128,18 +148,59 @@ tag_word(struct tnf_writer *w, int def)
 static void put_value(struct job *, char *cell, uint32_t size,
     const struct tnf_value *);
 
-/* NULL: the block is full; the event will be tried again in another. */
+/* Room behind what the event has already.  NULL: the event will be tried again
+   at the start of a block; or there it is too large. */
 static char *
 nested_room(struct job *j, uint32_t size)
 {
-	char *p = size > TNFW_BLOCK ? NULL : tnfw_room(j->w->data, size);
+	struct tnfw_block *b = j->blocks[j->n_blocks - 1];
+	char *p = size > TNFW_BLOCK ? NULL : tnfw_room(b, size);
 
-	if (p == NULL)
-		j->full = true;
-	return p;
+	if (p != NULL)
+		return p;
+	j->full = true;
+	if (!j->fresh || j->n_blocks == TNFW_CHAIN_MAX ||
+	    size > TNFW_BLOCK - sizeof(struct tnf_block_header))
+		return NULL;
+	b = xcalloc(1, sizeof(*b));
+	if (!tnfw_begin_block(j->w, b)) {
+		free(b);
+		return NULL;
+	}
+	j->full = false;
+	j->blocks[j->n_blocks++] = b;
+	return tnfw_room(b, size);
 }
 
-static char *
+/* Where in the file a place in one of the event's blocks will be. */
+static uint32_t
+place_of(const struct job *j, const char *p)
+{
+	unsigned i = j->n_blocks;
+
+	while (--i > 0)
+		if (p >= j->blocks[i]->bytes &&
+		    p < j->blocks[i]->bytes + TNFW_BLOCK)
+			break;
+	return j->blocks[i]->offset + (uint32_t)(p - j->blocks[i]->bytes);
+}
+
+/* Stores a reference to the record at 'to', an offset in the file. */
+static void
+put_reference(struct job *j, char *cell, uint32_t to)
+{
+	uint32_t from = place_of(j, cell);
+
+	if (to > from)
+		put32(cell, to - from);
+	else if (to < TNFW_REACH)
+		put32(cell, to | TNF_REF32_PERMANENT);
+	else
+		j->w->unreachable++;
+}
+
+/* Its place, or 0. */
+static uint32_t
 put_string(struct job *j, const struct tnf_value *v)
 {
 	uint32_t size;
@@ -147,16 +208,16 @@ put_string(struct job *j, const struct tnf_value *v)
 
 	if (v->u.s.len > TNFW_BLOCK) {
 		j->full = true;
-		return NULL;
+		return 0;
 	}
 	size = tnfw_round(8 + (uint32_t)v->u.s.len + 1, 4);
 	p = nested_room(j, size);
 	if (p == NULL)
-		return NULL;
+		return 0;
 	put32(p, tag_word(j->w, tnfw_core("tnf_string")));
 	put32(p + 4, size);
 	memcpy(p + 8, v->u.s.chars, v->u.s.len);
-	return p;
+	return place_of(j, p);
 }
 
 /* A type that is nonsense, or nested too deep, has a general definition, which
@@ -195,53 +256,56 @@ put_items(struct job *j, const struct tnf_value *v, char *p,
 	}
 }
 
-/* A record of the input has one place, however often it is referred to. */
-static char *
+/* A record of the input has one place, however often it is referred to.  That
+   place, or 0. */
+static uint32_t
 put_record(struct job *j, const struct tnf_value *v)
 {
 	int def = tnfw_type(j->w, v->u.r.type);
 	const struct tnfw_def *d = &j->w->defs[def];
 	uint64_t size = d->size < 4 ? 4 : d->size;
+	uint32_t at;
 	unsigned i;
 	char *p;
 
 	for (i = 0; i < j->n_placed; i++) {
 		if (j->placed[i].pos == v->u.r.pos)
-			return j->w->data->bytes + j->placed[i].at;
+			return j->placed[i].at;
 	}
 	if (v->kind == TNF_K_ARRAY)
 		size = 8 + (uint64_t)v->u.r.count *
 		    (d->base < 0 ? 0 : tnfw_slot_size(j->w, d->base));
 	if (size > TNFW_BLOCK || j->n_placed == NESTED_MAX) {
 		j->full = true;
-		return NULL;
+		return 0;
 	}
 	p = nested_room(j, (uint32_t)size);
 	if (p == NULL)
-		return NULL;
+		return 0;
+	at = place_of(j, p);
 	j->placed[j->n_placed].pos = v->u.r.pos;
-	j->placed[j->n_placed++].at = (uint32_t)(p - j->w->data->bytes);
+	j->placed[j->n_placed++].at = at;
 	put32(p, tag_word(j->w, def));
 	if (v->kind == TNF_K_ARRAY)
 		put32(p + 4, (uint32_t)size);
 	put_items(j, v, p, &j->w->defs[def]);
-	return p;
+	return at;
 }
 
 static void
 put_value(struct job *j, char *cell, uint32_t size, const struct tnf_value *v)
 {
-	char *p;
+	uint32_t to;
 
 	if (v->null)
 		return;
 	switch (v->kind) {
 	case TNF_K_STRING:
-		p = put_string(j, v);
+		to = put_string(j, v);
 		break;
 	case TNF_K_STRUCT:
 	case TNF_K_ARRAY:
-		p = put_record(j, v);
+		to = put_record(j, v);
 		break;
 	case TNF_K_TYPE:
 		put32(cell, TNF_REF32_PERMANENT |
@@ -251,8 +315,8 @@ put_value(struct job *j, char *cell, uint32_t size, const struct tnf_value *v)
 		put_scalar(cell, size, v);
 		return;
 	}
-	if (p != NULL)
-		put32(cell, (uint32_t)(p - cell) & ~TNF_REF32_PERMANENT);
+	if (to != 0)
+		put_reference(j, cell, to);
 }
 
 /* --- who and when --- */
@@ -320,11 +384,12 @@ find_schedule(struct tnf_writer *w, const struct tnf_event *ev, uint32_t *pos,
 	return true;
 }
 
+/* The event's record; what it refers to fills the job's blocks. */
 static bool
-put_event(struct tnf_writer *w, const struct tnfw_probe *probe,
+put_event(struct job *j, const struct tnfw_probe *probe,
     const struct tnf_event *ev)
 {
-	struct job j = { .w = w, .file = ev->file };
+	struct tnf_writer *w = j->w;
 	struct tnf_value v;
 	uint32_t schedule, at;
 	int64_t base;
@@ -340,40 +405,68 @@ put_event(struct tnf_writer *w, const struct tnfw_probe *probe,
 	put32(p, (probe->word | TNF_TAG16_ABS) << 16 |
 	    ((schedule - at) & 0xfffc) | TNF_REF32_T_PAIR);
 	put32(p + 4, (uint32_t)(ev->time - base));
-	for (i = 0; i < probe->n && !j.full; i++) {
+	for (i = 0; i < probe->n && !j->full; i++) {
 		if (tnf_event_value(ev, i, &v))
-			put_value(&j, p + probe->slots[i].offset,
+			put_value(j, p + probe->slots[i].offset,
 			    probe->slots[i].size, &v);
 	}
-	return !j.full;
+	return !j->full && !w->too_large;
 }
 
-/* What a failed try left behind is no record: out with it. */
+/* The last of the event's blocks is the current one from now on. */
 static void
-undo(struct tnfw_block *b, uint32_t used)
+keep_blocks(struct job *j)
 {
-	memset(b->bytes + used, 0, b->used - used);
-	b->used = used;
+	unsigned i;
+
+	for (i = 0; i + 1 < j->n_blocks; i++) {
+		tnfw_write_data(j->w, j->blocks[i]);
+		free(j->blocks[i]);
+	}
+	j->w->data = j->blocks[i];
+}
+
+/* What a failed try left behind is no record: out with it.  Definitions may
+   have come behind its blocks; then these stay in the file, unused. */
+static void
+undo(struct job *j, uint32_t used)
+{
+	struct tnfw_block *b = j->w->data;
+
+	while (j->n_blocks > 1)
+		free(j->blocks[--j->n_blocks]);
+	if (b->offset != 0) {
+		memset(b->bytes + used, 0, b->used - used);
+		b->used = used;
+	}
+	memset(j->w->schedules, 0, sizeof(j->w->schedules));
 }
 
 int
 tnfw_event(struct tnf_writer *w, const struct tnf_event *ev)
 {
-	struct tnfw_probe *probe = find_probe(w, ev->probe);
-	uint32_t used = w->data->used;
+	const struct tnfw_probe *probe;
+	uint64_t unreachable = w->unreachable;
+	uint32_t used;
 	int tries;
 
+	w->too_large = false;
+	probe = find_probe(w, ev->probe);
 	if (probe == NULL)
 		return w->error != 0 ? w->error : ENOSPC;
-	for (tries = 0; tries < 2; tries++) {
-		if (put_event(w, probe, ev))
+	for (tries = 0; tries < 2 && probe != &too_large; tries++) {
+		struct job j = { .w = w, .file = ev->file, .fresh = tries == 1,
+		    .n_blocks = 1, .blocks = { w->data } };
+
+		used = w->data->used;
+		if (put_event(&j, probe, ev)) {
+			keep_blocks(&j);
 			return w->error;
-		if (w->data->offset != 0)
-			undo(w->data, used);
-		memset(w->schedules, 0, sizeof(w->schedules));
+		}
+		undo(&j, used);
+		w->unreachable = unreachable;
 		if (tries == 0 && tnfw_new_data_block(w) != 0)
 			return w->error;
-		used = w->data->used;
 	}
 	return w->error != 0 ? w->error : E2BIG;
 }

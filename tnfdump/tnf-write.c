@@ -11,7 +11,7 @@
 #include "tnfdump/xalloc.h"
 
 /* Definitions are named by 31-bit signed offsets, events by 32-bit ones. */
-#define TAG_LIMIT	(1u << 30)
+#define TAG_LIMIT	TNFW_REACH
 #define FILE_LIMIT	((uint64_t)UINT32_MAX - TNFW_BLOCK)
 
 static void
@@ -70,7 +70,7 @@ tnfw_tag_room(struct tnf_writer *w, uint32_t size, uint32_t *offset)
 	char *p;
 
 	if (size > TNFW_BLOCK - sizeof(struct tnf_block_header)) {
-		w->error = w->error == 0 ? E2BIG : w->error;
+		w->too_large = true;
 		return NULL;
 	}
 	if (b == NULL || (p = tnfw_room(b, size)) == NULL) {
@@ -86,14 +86,26 @@ tnfw_tag_room(struct tnf_writer *w, uint32_t size, uint32_t *offset)
 	return p;
 }
 
+bool
+tnfw_begin_block(struct tnf_writer *w, struct tnfw_block *b)
+{
+	return begin_block(w, b, FILE_LIMIT);
+}
+
+void
+tnfw_write_data(struct tnf_writer *w, struct tnfw_block *b)
+{
+	write_block(w, b, 1);
+	w->ext.data_cursor++;
+}
+
 int
 tnfw_new_data_block(struct tnf_writer *w)
 {
 	if (w->data->offset != 0)
-		write_block(w, w->data, 1);
-	if (w->error == 0 && !begin_block(w, w->data, FILE_LIMIT))
-		return w->error;
-	w->ext.data_cursor++;
+		tnfw_write_data(w, w->data);
+	if (w->error == 0)
+		tnfw_begin_block(w, w->data);
 	return w->error;
 }
 
@@ -145,7 +157,7 @@ tnfw_finish(struct tnf_writer *w, const char *context, size_t size)
 	for (i = 0; i < w->n_tags; i++)
 		write_block(w, w->tags[i], TNF_GENERATION_TAG);
 	if (w->data->offset != 0)
-		write_block(w, w->data, 1);
+		tnfw_write_data(w, w->data);
 	if (ftruncate(w->fd, (off_t)w->next) != 0 && w->error == 0)
 		w->error = errno;
 	if (context != NULL) {
@@ -164,8 +176,7 @@ tnfw_free(struct tnf_writer *w)
 
 	for (i = 0; i < w->n_tags; i++)
 		free(w->tags[i]);
-	for (i = 0; i < w->n_probes; i++)
-		free(w->probes[i]);
+	tnfw_free_probes(w);
 	tnfw_free_core(w);
 	for (i = 0; i < w->n_defs; i++) {
 		free(w->defs[i].slots);

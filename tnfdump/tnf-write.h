@@ -5,6 +5,10 @@
  * Native byte order, one lap: blocks are handed out in sequence to
  * definitions and to data, and written when full.  Functions return 0 or an
  * errno; E2BIG: a record that does not fit, which was left out.
+ *
+ * Original readers set limits that tnf(5) does not.  They find the block of a
+ * record from the address at which they have mapped it: a block is at most a
+ * page.  And they take no reference that is not permanent backwards.
  */
 #ifndef TNFDUMP_TNF_WRITE_H
 #define TNFDUMP_TNF_WRITE_H
@@ -15,9 +19,12 @@
 
 #include <tnf/stream.h>
 
-#define TNFW_BLOCK	TNF_BLOCK_SIZE_MAX
-#define TNFW_DIRECTORY	(2 * TNFW_BLOCK)	/* where it ends */
-#define TNFW_PROBES_MAX	(TNFW_BLOCK / 4 - 3)
+#define TNFW_BLOCK	4096u
+#define TNFW_DIRECTORY	TNF_DIRECTORY_NAMED	/* where it ends */
+#define TNFW_WORDS	((TNFW_DIRECTORY - TNFW_BLOCK) / 4)
+#define TNFW_PROBES_MAX	(TNFW_WORDS - TNF_DIR_FIRST_PROBE / 4)
+#define TNFW_REACH	(1u << 30)	/* of permanent references */
+#define TNFW_CHAIN_MAX	32u	/* blocks that one event reaches into */
 #define TNFW_DEPTH_MAX	64u	/* types in types; deeper ones are any reference */
 
 struct tnfw_def;
@@ -56,9 +63,11 @@ struct tnf_writer {
 	} *types;
 	unsigned	 n_types;
 	unsigned	 depth;		/* of types that are being defined */
+	bool		 too_large;	/* a definition for what is being written is */
+	uint64_t	 unreachable;	/* references that could not be written */
 	struct tnfw_probe **probes;	/* by id in the source */
 	unsigned	 n_probes;
-	uint32_t	 directory[TNFW_BLOCK / 4];
+	uint32_t	 directory[TNFW_WORDS];
 	unsigned	 n_directory;
 	struct tnfw_schedule schedules[TNFW_SCHEDULES];
 	struct tnf_ext	 ext;
@@ -73,11 +82,16 @@ void tnfw_free(struct tnf_writer *);
 
 /* --- between the parts --- */
 
+void tnfw_free_probes(struct tnf_writer *);	/* tnf-event.c */
+
 /* Room for a record in the block, zeroed, its length a multiple of 8.
-   tnfw_tag_room() takes a new block if need be.  NULL: too large, or (then
-   w->error is set) failed. */
+   tnfw_tag_room() takes a new block if need be.  NULL: too large (then
+   w->too_large is set), or failed (then w->error is). */
 char *tnfw_room(struct tnfw_block *, uint32_t size);
 char *tnfw_tag_room(struct tnf_writer *, uint32_t size, uint32_t *offset);
+/* A block behind all others; false: w->error is set. */
+bool tnfw_begin_block(struct tnf_writer *, struct tnfw_block *);
+void tnfw_write_data(struct tnf_writer *, struct tnfw_block *);
 int tnfw_new_data_block(struct tnf_writer *);
 
 /* What a definition is; the metatypes are the first in tnf-core.c, so. */
@@ -101,6 +115,7 @@ struct tnfw_def {
 	bool		 no_slots;	/* null reference */
 	const char	*attrs;		/* probes: tnf_string, else NULL */
 	uint32_t	 offset;	/* in the file; 0: not placed */
+	bool		 too_large;	/* for a block; of no use, nor what needs it */
 	const struct tnf_type *source;	/* it was made from; NULL: built in */
 };
 

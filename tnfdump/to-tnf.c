@@ -169,6 +169,7 @@ int
 slice_end(struct dump *d)
 {
 	struct slice *s = d->state;
+	uint64_t unreachable = s->w.unreachable;
 	char *context;
 	size_t size;
 	int error, rc = 0;
@@ -187,6 +188,12 @@ slice_end(struct dump *d)
 	if (s->left_out > 0) {
 		dump_error(d, "--to tnf: %llu events left out: "
 		    "too large for a block", (unsigned long long)s->left_out);
+		rc = -1;
+	}
+	if (unreachable > 0) {
+		dump_error(d, "--to tnf: %llu references are null: the records lie "
+		    "behind the first GiB: narrow it down, with --from and --until",
+		    (unsigned long long)unreachable);
 		rc = -1;
 	}
 	if (s->fd >= 0 && s->fd != STDOUT_FILENO && close(s->fd) != 0)

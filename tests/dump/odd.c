@@ -122,6 +122,29 @@ strings(struct mk *m)
 	return true;
 }
 
+/* Records that together are larger than a page; only a file with large blocks
+   can have them in one. */
+static bool
+large(struct mk *m)
+{
+	int64_t at = 0;
+	unsigned p, i;
+
+	mk_record_type(m, "wide", "next:wide a:tnf_int64 b:tnf_int64 c:tnf_int64 "
+	    "d:tnf_int64 e:tnf_int64 f:tnf_int64 g:tnf_int64 h:tnf_int64 "
+	    "i:tnf_int64 j:tnf_int64 k:tnf_int64 l:tnf_int64");
+	p = mk_probe(m, "large", "keys a;file f.c;line 1;", "w:wide s:tnf_string");
+	/* Its block and schedule. */
+	if (!mk_event(m, &thread, p, 1000, (int64_t)0, "first"))
+		return false;
+	for (i = 0; i < 60; i++)
+		at = mk_record(m, &thread, "wide", at, (int64_t)i, (int64_t)0,
+		    (int64_t)0, (int64_t)0, (int64_t)0, (int64_t)0, (int64_t)0,
+		    (int64_t)0, (int64_t)0, (int64_t)0, (int64_t)0, -(int64_t)i);
+	return at != 0 && mk_event(m, &thread, p, 2000, at, "second") &&
+	    mk_event(m, &thread, p, 3000, at, "third");
+}
+
 /* Times at both ends of the clock. */
 static bool
 times(struct mk *m)
@@ -139,13 +162,14 @@ static const struct {
 	bool	  (*make)(struct mk *);
 } kinds[] = {
 	{ "line", line }, { "names", names }, { "circle", circle }, { "list", list },
-	{ "array", array }, { "strings", strings }, { "times", times },
+	{ "array", array }, { "large", large }, { "strings", strings }, { "times", times },
 };
 
 int
 main(int argc, char **argv)
 {
-	struct mk_opts o = { .block_size = 4096, .data_blocks = 4 };
+	struct mk_opts o = { .block_size = argc == 3 &&
+	    strcmp(argv[1], "large") == 0 ? 32768 : 4096, .data_blocks = 4 };
 	struct mk *m = mk_new(&o);
 	bool ok = false;
 	size_t i;

@@ -55,6 +55,22 @@ done
 [ "$(grep -c 'leads into itself' err)" -eq 1 ] && [ "$(wc -l < err)" -eq 1 ] ||
 	fail "circle: $(cat err)"
 
+# Original readers find a block by masking an address: no larger than a page.
+# What is larger than that together follows in further blocks.
+"$odd" large large || fail "odd large"
+"$tnfdump" large > want && "$tnfdump" --to=tnf large > slice && "$tnfdump" slice > got ||
+	fail "large: not all of it"
+cmp want got || fail "large: the slice differs"
+[ "$(od -An -tu4 -j24 -N4 slice)" -eq 4096 ] || fail "blocks of $(od -An -tu4 -j24 -N4 slice)"
+[ "$(od -An -tu4 -j28 -N4 slice)" -eq 65536 ] || fail "directory"
+
+# They do not know references backwards, unless these are permanent.
+"$tnfdump" --to=tnf circle > slice 2> /dev/null
+at=$("$tnfdump" -r slice 2> /dev/null | sed -n '/^0x/h; /tnf_tag .*circle$/{x;s/ *:.*//p;q}')
+for word in $(od -An -tx4 -j$((at + 4)) -N16 slice); do
+	[ $((0x$word)) -eq $((at | 0x80000000)) ] || fail "circle: $word at $at"
+done
+
 # What the reader of another format has to cope with.
 if command -v python3 > /dev/null; then
 	for kind in names strings circle; do
