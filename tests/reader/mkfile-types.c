@@ -349,6 +349,12 @@ mk_record_type(struct mk *m, const char *name, const char *slots)
 	fill(m, reserve(m, 'T', name, ""), text);
 }
 
+void
+mk_derived_type(struct mk *m, const char *name, const char *base)
+{
+	fill(m, reserve(m, 'd', name, base), base);
+}
+
 static void
 put_file_header(struct mk *m, uint32_t directory_size)
 {

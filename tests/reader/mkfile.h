@@ -44,6 +44,9 @@ unsigned   mk_probe(struct mk *, const char *name, const char *attrs,
 /* A record type with such slots. */
 void	   mk_record_type(struct mk *, const char *name, const char *slots);
 
+/* Another name for a type. */
+void	   mk_derived_type(struct mk *, const char *name, const char *base);
+
 /* An event; the values after the slots: integers and references as int64_t,
    floats as double, strings as const char * (NULL: null). */
 bool	   mk_event(struct mk *, struct mk_thread *, unsigned probe,
