@@ -147,6 +147,12 @@ no_header_set(struct dump *d, const char *arg)
 }
 
 bool
+columns_no_header(void)
+{
+	return no_header;
+}
+
+bool
 columns_definitions(void)
 {
 	return !no_header && !chosen && !two_line;

@@ -43,6 +43,7 @@ int no_header_set(struct dump *, const char *);
 bool columns_asked(void);
 /* Has anything been asked for that the classic output cannot do? */
 bool columns_wanted(const struct dump *);
+bool columns_no_header(void);	/* --no-header */
 /* Are the definitions of probes to come first, as in the classic output? */
 bool columns_definitions(void);
 int columns_begin(struct dump *);

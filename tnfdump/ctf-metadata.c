@@ -26,30 +26,6 @@ ctf_probe(const struct ctf_trace *t, size_t id)
 	return ((const struct tnf_probe **)(void *)t->probes.base)[id];
 }
 
-static bool
-file_known(const struct ctf_trace *t, const struct tnf_file *f)
-{
-	for (size_t i = 0; i < t->probes.n; i++)
-		if (ctf_probe(t, i) != NULL && ctf_probe(t, i)->file == f)
-			return true;
-	return false;
-}
-
-static void
-note_file(struct ctf_trace *t, struct dump *d,
-    const struct tnf_event *ev)
-{
-	const struct tnf_ext *x = tnf_file_ext(ev->file);
-
-	if (t->file == NULL) {
-		t->file = ev->file;
-		t->has_wall = origin_clock(d, ev->file, &t->offset);
-	}
-	for (unsigned i = 0; x != NULL && i < TNF_LOST_REASONS; i++)
-		if (i != TNF_LOST_NESTED)	/* dropped by design, not lost */
-			t->lost += x->lost[i];
-}
-
 void
 ctf_note(struct ctf_trace *t, struct dump *d, const struct tnf_event *ev)
 {
@@ -57,8 +33,10 @@ ctf_note(struct ctf_trace *t, struct dump *d, const struct tnf_event *ev)
 
 	if (*p != NULL)
 		return;
-	if (!file_known(t, ev->file))
-		note_file(t, d, ev);
+	if (t->file == NULL) {
+		t->file = ev->file;
+		t->has_wall = origin_clock(d, ev->file, &t->offset);
+	}
 	*p = ev->probe;
 }
 

@@ -19,7 +19,6 @@ struct ctf_trace {
 	const struct tnf_file *file;	/* of the first event */
 	int64_t		 offset;	/* wall clock at time 0, ns; or 0 */
 	bool		 has_wall;
-	uint64_t	 lost;		/* over all files */
 };
 
 enum ctf_field ctf_field(const struct tnf_member *);

@@ -70,7 +70,7 @@ count(struct dump *d, const struct tnf_event *ev)
 	return 0;
 }
 
-static const struct output counting = { "", "", start, count, NULL, false, false };
+static const struct output counting = { "", "", start, count, NULL, .pretty = true };
 
 /* false: nothing to compare with. */
 static bool
@@ -101,19 +101,21 @@ free_side(struct side *s)
 	inputs_close(&s->d);
 }
 
-/* "12.500 +3.1%" */
+/* "12.500 +3.1%": microseconds, or a count. */
 static void
-cell(struct out *o, double before, double after, double unit)
+cell(struct out *o, double before, double after, bool count)
 {
+	double unit = count ? 1 : 1e3;
+	int n, digits = count ? 0 : 3;
 	char text[64];
-	int n;
 
 	if (before == 0)
-		n = snprintf(text, sizeof(text), " %11.3f%11.3f %8s",
-		    before / unit, after / unit, after == 0 ? "=" : "new");
+		n = snprintf(text, sizeof(text), " %11.*f%11.*f %8s", digits,
+		    before / unit, digits, after / unit, after == 0 ? "=" : "new");
 	else
-		n = snprintf(text, sizeof(text), " %11.3f%11.3f %+7.1f%%",
-		    before / unit, after / unit, (after - before) / before * 100);
+		n = snprintf(text, sizeof(text), " %11.*f%11.*f %+7.1f%%", digits,
+		    before / unit, digits, after / unit,
+		    (after - before) / before * 100);
 	out_bytes(o, text, (size_t)n);
 }
 
@@ -130,10 +132,10 @@ compare_row(struct dump *d, const struct side *a, const struct side *b,
 			break;
 		cell(o, figure_value(shown[i], x, stats_seconds(a->stats)),
 		    figure_value(shown[i], y, stats_seconds(b->stats)),
-		    i == 0 ? 1 : 1e3);
+		    i == 0);
 	}
 	out_lit(o, "  ");
-	print_chars(d, any->text, any->len);
+	print_escaped(o, any->text, any->len);
 	out_char(o, '\n');
 }
 
@@ -168,12 +170,16 @@ static void
 tell_held(const struct condition *c, const struct stats_row *r, double before,
     double after)
 {
+	bool plain = c->figure == FIG_COUNT || c->figure == FIG_RATE;
+	int digits = c->figure == FIG_COUNT ? 0 : 3;
+	double unit = plain ? 1 : 1e3;	/* microseconds, as in the table */
 	struct out text;
 
 	out_memory(&text);
 	print_escaped(&text, r->text, r->len);
-	fprintf(stderr, NAME ": --fail-on %s: %.*s: %.0f, was %.0f\n", c->text,
-	    (int)(text.p - text.base), text.base, after, before);
+	fprintf(stderr, NAME ": --fail-on %s: %.*s: %.*f%s, was %.*f%s\n", c->text,
+	    (int)(text.p - text.base), text.base, digits, after / unit,
+	    plain ? "" : " us", digits, before / unit, plain ? "" : " us");
 	out_close(&text);
 }
 

@@ -12,14 +12,14 @@
 
 enum { UNDECIDED, KEEP, DROP };
 
-static struct list {
+struct list {
 	const char	*option;
 	bool		(*matches)(const struct tnf_probe *, const char *pattern);
 	char		**patterns;
 	unsigned	 n;
 	unsigned char	*verdicts;	/* by probe id */
 	unsigned	 n_verdicts;
-} names, keys;
+};
 
 static bool
 name_matches(const struct tnf_probe *p, const char *pattern)
@@ -55,7 +55,7 @@ matches_any(const struct list *l, const struct tnf_probe *p)
 }
 
 static bool
-keep(void *arg, const struct tnf_event *ev)
+list_keep(void *arg, const struct tnf_event *ev)
 {
 	struct list *l = arg;
 	unsigned id = ev->probe->id, n;
@@ -86,7 +86,7 @@ found(struct dump *d, const struct list *l, const char *pattern)
 
 /* What matches nothing is a mistake of writing more often than not. */
 static int
-start(void *arg, struct dump *d)
+list_start(void *arg, struct dump *d)
 {
 	struct list *l = arg;
 	unsigned i;
@@ -102,14 +102,35 @@ start(void *arg, struct dump *d)
 	return 0;
 }
 
-static int
-add(struct dump *d, struct list *l, const char *list)
+static void
+list_free(void *arg)
 {
-	struct filter f = { .keep = keep, .start = start, .arg = l };
+	struct list *l = arg;
+
+	while (l->n > 0)
+		free(l->patterns[--l->n]);
+	free(l->patterns);
+	free(l->verdicts);
+	free(l);
+}
+
+static struct list *
+list_of(struct dump *d, const char *option)
+{
+	struct filter *f = pipeline_filter(d, option), fresh = {
+		.option = option, .keep = list_keep, .start = list_start,
+		.free = list_free };
+
+	if (f == NULL)
+		f = pipeline_add_filter(d, &fresh, sizeof(struct list));
+	return f->arg;
+}
+
+static int
+list_add(struct list *l, const char *list)
+{
 	char *copy = xstrdup(list), *next = copy, *word;
 
-	if (l->n == 0)
-		pipeline_add_filter(d, &f);
 	while ((word = strsep(&next, ",")) != NULL) {
 		if (*word == '\0')
 			return options_wrong(l->option, "name expected");
@@ -124,15 +145,19 @@ add(struct dump *d, struct list *l, const char *list)
 int
 probe_set(struct dump *d, const char *list)
 {
-	names.option = "probe";
-	names.matches = name_matches;
-	return add(d, &names, list);
+	struct list *l = list_of(d, "probe");
+
+	l->option = "probe";
+	l->matches = name_matches;
+	return list_add(l, list);
 }
 
 int
 key_set(struct dump *d, const char *list)
 {
-	keys.option = "key";
-	keys.matches = key_matches;
-	return add(d, &keys, list);
+	struct list *l = list_of(d, "key");
+
+	l->option = "key";
+	l->matches = key_matches;
+	return list_add(l, list);
 }

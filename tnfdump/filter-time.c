@@ -1,6 +1,8 @@
 /*
  * filter-time.c - filters by time: --from, --until, --last.
  */
+#include <stdlib.h>
+
 #include "tnfdump/filter.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
@@ -9,21 +11,23 @@
 #include "tnfdump/timespec.h"
 #include "tnfdump/units.h"
 
-static struct {
-	struct dump	   *dump;
+struct window {
+	struct dump	   *d;
 	struct timespec_arg from, until;
 	int64_t		    last;	/* duration; 0: not asked for */
 	int64_t		    low, high;
-} window;
+};
 
 static bool
-keep(void *arg, const struct tnf_event *ev)
+window_keep(void *arg, const struct tnf_event *ev)
 {
-	if (ev->time > window.high) {
-		window.dump->enough = true;	/* they come in order */
+	struct window *w = arg;
+
+	if (ev->time > w->high) {
+		w->d->enough = true;	/* they come in order */
 		return false;
 	}
-	return ev->time >= window.low;
+	return ev->time >= w->low;
 }
 
 /* From the first file that tells its clock. */
@@ -71,64 +75,66 @@ resolve(struct dump *d, const char *option, const struct timespec_arg *arg,
 }
 
 static int
-start(void *arg, struct dump *d)
+window_start(void *arg, struct dump *d)
 {
+	struct window *w = arg;
 	int64_t low;
 
-	window.dump = d;
-	window.low = INT64_MIN;
-	window.high = INT64_MAX;
-	if (resolve(d, "from", &window.from, &window.low) != 0 ||
-	    resolve(d, "until", &window.until, &window.high) != 0)
+	w->d = d;
+	w->low = INT64_MIN;
+	w->high = INT64_MAX;
+	if (resolve(d, "from", &w->from, &w->low) != 0 ||
+	    resolve(d, "until", &w->until, &w->high) != 0)
 		return -1;
-	if (window.last > 0) {
-		if (!__builtin_sub_overflow(last_time(d), window.last, &low) &&
-		    low > window.low)
-			window.low = low;
+	if (w->last > 0) {
+		if (!__builtin_sub_overflow(last_time(d), w->last, &low) &&
+		    low > w->low)
+			w->low = low;
 	}
 	return 0;
 }
 
-static void
-add(struct dump *d)
+/* One for all options about time. */
+static struct window *
+window_of(struct dump *d)
 {
-	struct filter f = { .keep = keep, .start = start };
+	struct filter *f = pipeline_filter(d, "from"), fresh = {
+		.option = "from", .keep = window_keep, .start = window_start,
+		.free = free };
 
-	if (window.dump == NULL)
-		pipeline_add_filter(d, &f);
-	window.dump = d;
+	if (f == NULL)
+		f = pipeline_add_filter(d, &fresh, sizeof(struct window));
+	return f->arg;
 }
 
 static int
-set(struct dump *d, const char *option, const char *time,
-    struct timespec_arg *arg)
+window_set(const char *option, const char *time, struct timespec_arg *arg)
 {
 	const char *wrong = timespec_parse(time, arg);
 
-	if (wrong != NULL)
-		return options_wrong(option, "\"%s\": %s", time, wrong);
-	add(d);
-	return 0;
+	return wrong == NULL ? 0 :
+	    options_wrong(option, "\"%s\": %s", time, wrong);
 }
 
 int
 from_set(struct dump *d, const char *time)
 {
-	return set(d, "from", time, &window.from);
+	return window_set("from", time, &window_of(d)->from);
 }
 
 int
 until_set(struct dump *d, const char *time)
 {
-	return set(d, "until", time, &window.until);
+	return window_set("until", time, &window_of(d)->until);
 }
 
 int
 last_set(struct dump *d, const char *duration)
 {
-	if (!duration_parse(duration, &window.last) || window.last <= 0)
+	struct window *w = window_of(d);
+
+	if (!duration_parse(duration, &w->last) || w->last <= 0)
 		return options_wrong("last", "duration expected, as 2s or "
 		    "500ms: \"%s\"", duration);
-	add(d);
 	return 0;
 }

@@ -1,16 +1,16 @@
 /*
- * filter.c - filters by expression, process, thread and CPU.
+ * filter.c - filters by expression and CPU, and how expressions see events.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tnfdump/filter.h"
 #include "tnfdump/hint.h"
-#include "tnfdump/match.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/ranges.h"
+#include "tnfdump/selectors.h"
 #include "tnfdump/xalloc.h"
 
 /* --- expressions --- */
@@ -24,14 +24,25 @@ comm_of(void *arg, const struct tnf_event *ev)
 struct expr_source *
 dump_expr_source(struct dump *d)
 {
-	static struct expr_source source;
+	struct expr_source *s = d->source;
 
-	source.member = tnf_event_value;
-	source.item = tnf_value_item;
-	source.comm = comm_of;
-	source.arg = d;
-	source.first = d->first;
-	return &source;
+	if (s == NULL) {
+		s = d->source = xcalloc(1, sizeof *s);
+		s->member = tnf_event_value;
+		s->item = tnf_value_item;
+		s->comm = comm_of;
+		s->arg = d;
+	}
+	return s;
+}
+
+void
+dump_expr_begin(struct dump *d)
+{
+	struct expr_source *s = dump_expr_source(d);
+
+	s->arg = d;
+	s->first = d->first;
 }
 
 static bool
@@ -49,7 +60,6 @@ where_free(void *arg)
 static int
 where_start(void *arg, struct dump *d)
 {
-	dump_expr_source(d);
 	expr_forget(arg);
 	return 0;
 }
@@ -64,8 +74,8 @@ int
 where_set(struct dump *d, const char *text)
 {
 	struct expr_error error;
-	struct filter f = { .keep = where_keep, .start = where_start,
-		.end = where_end, .free = where_free };
+	struct filter f = { .option = "where", .keep = where_keep,
+		.start = where_start, .end = where_end, .free = where_free };
 	char message[512];
 
 	f.arg = expr_new(text, dump_expr_source(d), &error);
@@ -73,122 +83,82 @@ where_set(struct dump *d, const char *text)
 		expr_error_format(&error, text, message, sizeof(message));
 		return options_wrong("where", "%s", message);
 	}
-	pipeline_add_filter(d, &f);
+	pipeline_add_filter(d, &f, 0);
 	return 0;
 }
 
-/* --- processes: numbers and names --- */
+/* --- CPUs --- */
 
-static struct {
-	struct dump	*dump;
-	struct ranges	 pids;
-	char		**comms;	/* shell patterns */
-	unsigned	 n_comms;
-} processes;
-
-static bool
-process_keep(void *arg, const struct tnf_event *ev)
-{
-	const char *comm;
-	unsigned i;
-
-	if (ev->pid >= 0 && ranges_has(&processes.pids, (uint64_t)ev->pid))
-		return true;
-	if (processes.n_comms == 0 ||
-	    (comm = origin_comm(processes.dump, ev)) == NULL)
-		return false;
-	for (i = 0; i < processes.n_comms; i++) {
-		if (match_glob(processes.comms[i], comm))
-			return true;
-	}
-	return false;
-}
-
-/* A name is of no use when no file tells names. */
-static int
-process_start(void *arg, struct dump *d)
-{
-	unsigned i;
-	size_t n;
-
-	processes.dump = d;
-	for (i = 0; i < tnf_stream_probes(d->stream); i++) {
-		const tnf_context_t *c = origin_context(d,
-		    tnf_stream_probe(d->stream, i)->file);
-
-		if (c != NULL && tnf_context_tasks(c, &n) != NULL && n > 0)
-			return 0;
-	}
-	if (processes.n_comms == 0 || i == 0)
-		return 0;
-	dump_error(d, "-p %s: the trace does not tell names of processes: "
-	    "use a process id", processes.comms[0]);
-	return -1;
-}
-
-int
-process_set(struct dump *d, const char *list)
-{
-	struct filter f = { .keep = process_keep, .start = process_start,
-		.writer = true };
-	char *copy = xstrdup(list), *next = copy, *word;
-
-	while ((word = strsep(&next, ",")) != NULL) {
-		if (*word == '\0')
-			return options_wrong("process",
-			    "process id or name expected");
-		if (ranges_add(&processes.pids, word))
-			continue;
-		processes.comms = xreallocarray(processes.comms,
-		    processes.n_comms + 1, sizeof(char *));
-		processes.comms[processes.n_comms++] = xstrdup(word);
-	}
-	free(copy);
-	if (processes.dump == NULL)
-		pipeline_add_filter(d, &f);
-	processes.dump = d;
-	return 0;
-}
-
-/* --- CPUs and threads --- */
-
-static struct ranges cpus, tids;
+struct cpus_wanted {
+	struct selectors list;
+	int32_t		 first, last;	/* seen; last < 0: none */
+};
 
 static bool
 cpu_keep(void *arg, const struct tnf_event *ev)
 {
-	return ev->cpu >= 0 && ranges_has(&cpus, (uint64_t)ev->cpu);
+	struct cpus_wanted *w = arg;
+
+	if (ev->cpu < 0)
+		return false;
+	if (w->last < 0 || ev->cpu < w->first)
+		w->first = ev->cpu;
+	if (ev->cpu > w->last)
+		w->last = ev->cpu;
+	return selectors_number(&w->list, (uint64_t)ev->cpu);
 }
 
-static bool
-tid_keep(void *arg, const struct tnf_event *ev)
+static void
+cpu_see(void *arg, const struct tnf_event *ev)
 {
-	return ranges_has(&tids, ev->lwpid) || ranges_has(&tids, ev->tid);
+	cpu_keep(arg, ev);
 }
 
 static int
-set_ranges(struct dump *d, const char *name, const char *list,
-    struct ranges *set, bool (*keep)(void *, const struct tnf_event *))
+cpu_start(void *arg, struct dump *d)
 {
-	struct filter f = { .keep = keep, .writer = set == &tids };
-	bool again = set->n > 0;
+	struct cpus_wanted *w = arg;
 
-	if (!ranges_add(set, list))
-		return options_wrong(name, "list of numbers expected, "
-		    "as 0-3,8: \"%s\"", list);
-	if (!again)
-		pipeline_add_filter(d, &f);
+	selectors_forget(&w->list);
+	w->last = -1;
 	return 0;
+}
+
+static void
+cpu_end(void *arg, struct dump *d)
+{
+	const struct cpus_wanted *w = arg;
+	char seen[64];
+
+	snprintf(seen, sizeof seen, w->last < 0 ? "events do not tell theirs" :
+	    "there are events of %" PRId32 " to %" PRId32, w->first, w->last);
+	for (unsigned i = 0; i < w->list.n && !d->diff; i++)
+		if (!w->list.s[i].hit)
+			dump_note(d, "--cpu %s: no event that was read is of "
+			    "that CPU: %s", w->list.s[i].text, seen);
+}
+
+static void
+cpu_free(void *arg)
+{
+	struct cpus_wanted *w = arg;
+
+	selectors_free(&w->list);
+	free(w);
 }
 
 int
 cpu_set(struct dump *d, const char *list)
 {
-	return set_ranges(d, "cpu", list, &cpus, cpu_keep);
-}
+	struct filter *f = pipeline_filter(d, "cpu"), fresh = { .option = "cpu",
+		.keep = cpu_keep, .see = cpu_see, .start = cpu_start,
+		.end = cpu_end, .free = cpu_free };
+	struct cpus_wanted *w;
 
-int
-tid_set(struct dump *d, const char *list)
-{
-	return set_ranges(d, "tid", list, &tids, tid_keep);
+	if (f == NULL)
+		f = pipeline_add_filter(d, &fresh, sizeof *w);
+	w = f->arg;
+	return selectors_add(&w->list, list, false) ? 0 :
+	    options_wrong("cpu", "list of numbers expected, as 0-3,8: \"%s\"",
+	    list);
 }

@@ -25,7 +25,7 @@ row(struct dump *d, const char *label, const char *fmt, ...)
 	out_char(&d->out, ':');
 	if (strlen(label) < 12)
 		out_pad(&d->out, 12 - (unsigned)strlen(label));
-	print_chars(d, buf, strlen(buf));
+	print_escaped(&d->out, buf, strlen(buf));
 	out_char(&d->out, '\n');
 }
 
@@ -174,10 +174,10 @@ put_probes(struct dump *d, const struct info_all *all, const struct info *f)
 		out_lit(&d->out, "  ");
 		out_u64_width(&d->out, info_count(all, i), 12);
 		out_lit(&d->out, "  ");
-		print_chars(d, p->name, strlen(p->name));
+		print_escaped(&d->out, p->name, strlen(p->name));
 		if (p->keys[0] != '\0') {
 			out_lit(&d->out, " (");
-			print_chars(d, p->keys, strlen(p->keys));
+			print_escaped(&d->out, p->keys, strlen(p->keys));
 			out_char(&d->out, ')');
 		}
 		out_char(&d->out, '\n');
@@ -193,7 +193,7 @@ info_text(struct dump *d)
 
 	for (i = 0; i < all->n; i++) {
 		f = &all->files[i];
-		print_chars(d, f->in->path, strlen(f->in->path));
+		print_escaped(&d->out, f->in->path, strlen(f->in->path));
 		out_lit(&d->out, ":\n");
 		put_writer(d, f);
 		put_size(d, f);

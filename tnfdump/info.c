@@ -157,11 +157,14 @@ int
 info_set(struct dump *d, const char *arg)
 {
 	if (arg == NULL || strcmp(arg, "text") == 0)
-		d->output = &text;
-	else if (strcmp(arg, "json") == 0)
-		d->output = &json;
-	else
-		return options_wrong("info",
-		    "no form \"%s\": it is text or json", arg);
-	return 0;
+		return output_choose(d, "info", &text);
+	if (strcmp(arg, "json") == 0)
+		return output_choose(d, "info", &json);
+	return options_wrong("info", "no form \"%s\": it is text or json", arg);
+}
+
+bool
+info_chosen(const struct dump *d)
+{
+	return d->output == &text || d->output == &json;
 }

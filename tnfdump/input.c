@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tnfdump/info.h"
 #include "tnfdump/input.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/xalloc.h"
 
 static int
@@ -18,8 +20,6 @@ open_file(struct dump *d, const char *path)
 
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
 		dump_error(d, "cannot open %s", path);
-		if (path[0] == '-' && path[1] != '\0')
-			dump_note(d, "options come before the files");
 		return -1;
 	}
 	if (fstat(fd, &st) != 0)
@@ -106,6 +106,21 @@ inputs_add(struct dump *d, char **paths)
 			tnf_image_close(in->base, in->size);
 		}
 	}
+}
+
+/* Each boot starts its clock anew. */
+void
+inputs_compare_boots(struct dump *d)
+{
+	unsigned i;
+
+	for (i = 1; i < d->n_inputs; i++)
+		if (!origin_same_boot(d->inputs[0].file, d->inputs[i].file))
+			break;
+	if (i < d->n_inputs && !info_chosen(d))
+		dump_note(d, "%s: of another boot than %s: their times do not "
+		    "compare: print each alone", d->inputs[i].path,
+		    d->inputs[0].path);
 }
 
 void

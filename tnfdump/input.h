@@ -19,6 +19,8 @@ bool input_open(struct dump *, const char *path, struct input *);
 void input_refused(struct dump *, const char *path, int err);
 /* Adds the files to the stream, in order; dump->inputs are those that are in. */
 void inputs_add(struct dump *, char **paths);
+/* Tells if they are of several boots of the machine. */
+void inputs_compare_boots(struct dump *);
 /* What was added, and the stream; after origins_free(). */
 void inputs_close(struct dump *);
 /* A damaged block: told once each; with --strict the end. */

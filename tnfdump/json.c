@@ -5,6 +5,7 @@
 
 #include "tnfdump/json.h"
 #include "tnfdump/nest.h"
+#include "tnfdump/pretty.h"
 
 /* Bytes of the UTF-8 sequence at s (1..4), or 0: not valid. */
 static size_t
@@ -161,105 +162,137 @@ json_real(struct out *o, double d)
 		out_double(o, d);
 }
 
-static void value(struct out *, const struct tnf_file *, const struct tnf_value *,
-    struct nest *);
+/* Where values go, of which event, and how deep we are in one. */
+struct json_writer {
+	struct dump	*d;
+	struct out	*o;
+	const struct tnf_event *ev;
+	struct nest	 in;
+};
+
+static void json_at(struct json_writer *, const struct tnf_value *,
+    const char *name);
 
 static void
-record(struct out *o, const struct tnf_file *f, const struct tnf_value *v,
-    struct nest *in)
+json_record(struct json_writer *w, const struct tnf_value *v)
 {
 	struct tnf_value item;
+	const char *name;
 
-	out_lit(o, "{\"$type\":");
-	json_name(o, v->u.r.type->name);
-	for (unsigned i = 0; nest_item(in, f, v, i, &item); i++) {
-		out_char(o, ',');
-		json_name(o, v->u.r.type->members[i].name);
-		out_char(o, ':');
-		value(o, f, &item, in);
+	out_lit(w->o, "{\"$type\":");
+	json_name(w->o, v->u.r.type->name);
+	for (unsigned i = 0; nest_item(&w->in, w->ev->file, v, i, &item); i++) {
+		name = v->u.r.type->members[i].name;
+		out_char(w->o, ',');
+		json_name(w->o, name);
+		out_char(w->o, ':');
+		json_at(w, &item, name);
 	}
-	out_char(o, '}');
+	out_char(w->o, '}');
 }
 
 static void
-array(struct out *o, const struct tnf_file *f, const struct tnf_value *v,
-    struct nest *in)
+json_array(struct json_writer *w, const struct tnf_value *v)
 {
 	struct tnf_value item;
 
-	out_char(o, '[');
-	for (unsigned i = 0; nest_item(in, f, v, i, &item); i++) {
+	out_char(w->o, '[');
+	for (unsigned i = 0; nest_item(&w->in, w->ev->file, v, i, &item); i++) {
 		if (i > 0)
-			out_char(o, ',');
-		value(o, f, &item, in);
+			out_char(w->o, ',');
+		json_at(w, &item, NULL);
 	}
-	out_char(o, ']');
+	out_char(w->o, ']');
 }
 
 static void
-opaque(struct out *o, uint64_t v)
+json_opaque(struct out *o, uint64_t v)
 {
 	out_lit(o, "\"0x");
 	out_hex(o, v);
 	out_char(o, '"');
 }
 
+/* false: --pretty has no other form of it. */
+static bool
+json_pretty(struct json_writer *w, const struct tnf_value *v, const char *name)
+{
+	struct out *text = &w->d->scratch;
+	struct printer p = { w->d, text, false };
+
+	if (!pretty_differs(v, name))
+		return false;
+	if (text->base == NULL)
+		out_memory(text);
+	text->p = text->base;
+	pretty_value_to(&p, w->ev, v, name);
+	json_string(w->o, text->base, (size_t)(text->p - text->base));
+	return true;
+}
+
 static void
-value(struct out *o, const struct tnf_file *f, const struct tnf_value *v,
-    struct nest *in)
+json_scalar(struct json_writer *w, const struct tnf_value *v)
 {
 	char c;
 
-	bool holds = !v->null && (v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY);
-
-	if (v->null || (holds && !nest_enter(in, v))) {
-		out_lit(o, "null");
-		return;
-	}
 	switch (v->kind) {
 	case TNF_K_CHAR:
 		c = (char)v->u.i;
-		json_string(o, &c, 1);
+		json_string(w->o, &c, 1);
 		break;
 	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
-		out_i64(o, v->u.i);
+		out_i64(w->o, v->u.i);
 		break;
 	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
 		if (v->type->opaque)
-			opaque(o, v->u.u);
+			json_opaque(w->o, v->u.u);
 		else
-			out_u64(o, v->u.u);
+			out_u64(w->o, v->u.u);
 		break;
 	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
-		json_real(o, v->u.d);
+		json_real(w->o, v->u.d);
 		break;
 	case TNF_K_STRING:
-		json_string(o, v->u.s.chars, v->u.s.len);
-		break;
-	case TNF_K_STRUCT:
-		record(o, f, v, in);
-		break;
-	case TNF_K_ARRAY:
-		array(o, f, v, in);
+		json_string(w->o, v->u.s.chars, v->u.s.len);
 		break;
 	default:
-		json_cstring(o, v->type->name);
+		json_cstring(w->o, v->type->name);
 	}
-	if (holds)
-		nest_leave(in);
+}
+
+static void
+json_at(struct json_writer *w, const struct tnf_value *v, const char *name)
+{
+	bool holds = !v->null &&
+	    (v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY);
+
+	if (v->null || (holds && !nest_enter(&w->in, v)))
+		out_lit(w->o, "null");
+	else if (holds) {
+		if (v->kind == TNF_K_STRUCT)
+			json_record(w, v);
+		else
+			json_array(w, v);
+		nest_leave(&w->in);
+	} else if (!w->d->pretty || !json_pretty(w, v, name))
+		json_scalar(w, v);
 }
 
 void
-json_value(struct out *o, const struct tnf_file *f, const struct tnf_value *v)
+json_value(struct dump *d, struct out *o, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
 {
-	struct nest in = { 0 };
+	struct json_writer w = { d, o, ev, { 0 } };
 
-	value(o, f, v, &in);
+	json_at(&w, v, name);
+	if (w.in.cut)
+		print_cut(d, ev->file);
 }
 
 void
-json_args(struct out *o, const struct tnf_event *ev)
+json_args(struct dump *d, struct out *o, const struct tnf_event *ev)
 {
+	const char *name;
 	struct tnf_value v;
 
 	for (unsigned i = 0; i < ev->probe->n_members; i++) {
@@ -267,8 +300,9 @@ json_args(struct out *o, const struct tnf_event *ev)
 			break;
 		if (i > 0)
 			out_char(o, ',');
-		json_name(o, ev->probe->members[i].name);
+		name = ev->probe->members[i].name;
+		json_name(o, name);
 		out_char(o, ':');
-		json_value(o, ev->file, &v);
+		json_value(d, o, ev, &v, name);
 	}
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
@@ -61,8 +62,7 @@ set_to(struct dump *d, const char *arg)
 	if (o == NULL)
 		return options_wrong("to", "%s: neither a format nor a time: "
 		    "see %s --help", arg, NAME);
-	d->output = o;
-	return 0;
+	return output_choose(d, "to", o);
 }
 
 static int
@@ -216,7 +216,7 @@ long_options(char *letters)
 	unsigned i, n = count_rows();
 	struct option *o = xcalloc(n + 1, sizeof *o);
 
-	*letters++ = '+';	/* options come before the files */
+	*letters++ = '+';	/* stop at each file: options_parse() */
 	*letters++ = ':';	/* tell a missing argument */
 	for (i = 0; i < n; i++) {
 		o[i] = (struct option){ option_rows[i].name,
@@ -253,32 +253,57 @@ wrong(int c, const char *word)
 	else if (word[0] == '-' && word[1] == '-')
 		fprintf(stderr, NAME ": %s: unknown or ambiguous option: "
 		    "see %s --help\n", word, NAME);
-	else
+	else {
+		fprintf(stderr, NAME ": invalid option -- '%c'\n", optopt);
 		old_usage();
+	}
 	exit(STATUS_USAGE);
 }
 
+/* Behind a file, what looks like an option is a file if there is one. */
+static bool
+options_is_file(const char *word)
+{
+	return word[0] != '-' || getenv("POSIXLY_CORRECT") != NULL ||
+	    access(word, F_OK) == 0;
+}
+
+/* The files are gathered at the front of argv, in order. */
 char **
 options_parse(struct dump *d, int argc, char **argv)
 {
 	char letters[2 * 128];
 	struct option *longs = long_options(letters);
-	int c, at;
+	int c, at, files = 0;
 
 	opterr = 0;
-	while (at = optind, (c = getopt_long(argc, argv, letters, longs,
-	    NULL)) != -1) {
+	while (optind < argc) {
+		if (files > 0 && options_is_file(argv[optind])) {
+			argv[files++] = argv[optind++];
+			continue;
+		}
+		at = optind;
+		c = getopt_long(argc, argv, letters, longs, NULL);
 		if (c == '?' || c == ':')
 			wrong(c, argv[at]);
-		if (row_of(c)->set(d, optarg) != 0)
-			exit(STATUS_USAGE);
+		if (c != -1) {
+			if (row_of(c)->set(d, optarg) != 0)
+				exit(STATUS_USAGE);
+			continue;
+		}
+		if (at < optind) {	/* "--": only files from here on */
+			while (optind < argc)
+				argv[files++] = argv[optind++];
+		} else
+			argv[files++] = argv[optind++];
 	}
+	argv[files] = NULL;
 	free(longs);
-	if (d->follow != NULL && optind < argc) {
-		options_wrong("follow", "%s: only one file can be followed", argv[optind]);
+	if (d->follow != NULL && files > 0) {
+		options_wrong("follow", "%s: only one file can be followed", argv[0]);
 		exit(STATUS_USAGE);
 	}
-	if (optind == argc && d->follow == NULL)
+	if (files == 0 && d->follow == NULL)
 		old_usage();
-	return argv + optind;
+	return argv;
 }

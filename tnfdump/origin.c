@@ -2,6 +2,9 @@
  * origin.c - what a trace tells about where it was made.
  */
 #include <stdlib.h>
+#include <string.h>
+
+#include <tnf/com.h>
 
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
@@ -16,6 +19,8 @@ struct origin {
 	int64_t		 clock;
 	uint32_t	 lwpid;		/* whose name was asked last */
 	const char	*comm;
+	int32_t		 pid;		/* the same of processes */
+	const char	*process;
 };
 
 static struct origin *origins, *latest;
@@ -77,6 +82,69 @@ origin_comm(struct dump *d, const struct tnf_event *ev)
 		o->lwpid = ev->lwpid;
 	}
 	return o->comm;
+}
+
+bool
+origin_same_boot(const struct tnf_file *a, const struct tnf_file *b)
+{
+	static const uint8_t none[sizeof(((struct tnf_ext *)0)->boot_id)];
+	const struct tnf_ext *x = tnf_file_ext(a), *y = tnf_file_ext(b);
+
+	return x == NULL || y == NULL ||
+	    memcmp(x->boot_id, none, sizeof none) == 0 ||
+	    memcmp(y->boot_id, none, sizeof none) == 0 ||
+	    memcmp(x->boot_id, y->boot_id, sizeof none) == 0;
+}
+
+static const char *
+origin_leader(struct origin *o, int32_t pid)
+{
+	const struct tnf_context_task *task = o->context == NULL ? NULL :
+	    tnf_context_task(o->context, pid);
+
+	return task != NULL ? task->comm : NULL;
+}
+
+/* The array of origins may move when one is made. */
+static const char *
+find_process(struct dump *d, const struct tnf_event *ev)
+{
+	const char *name = origin_leader(origin_of(d, ev->file), ev->pid);
+
+	for (unsigned i = 0; i < d->n_inputs && name == NULL; i++)
+		if (origin_same_boot(ev->file, d->inputs[i].file))
+			name = origin_leader(origin_of(d, d->inputs[i].file),
+			    ev->pid);
+	return name;
+}
+
+const char *
+origin_process(struct dump *d, const struct tnf_event *ev)
+{
+	struct origin *o = origin_of(d, ev->file);
+	const char *name;
+
+	if (o->process != NULL && o->pid == ev->pid)
+		return o->process;
+	name = find_process(d, ev);
+	o = origin_of(d, ev->file);
+	o->process = name;
+	o->pid = ev->pid;
+	return name;
+}
+
+bool
+origin_tells_names(struct dump *d)
+{
+	const tnf_context_t *c;
+	size_t n;
+
+	for (unsigned i = 0; i < d->n_inputs; i++) {
+		c = origin_context(d, d->inputs[i].file);
+		if (c != NULL && tnf_context_tasks(c, &n) != NULL && n > 0)
+			return true;
+	}
+	return false;
 }
 
 bool

@@ -14,6 +14,12 @@
 
 /* Command name of the thread that wrote the event. */
 const char *origin_comm(struct dump *, const struct tnf_event *);
+/* Of its process: that of its leader, from the event's file, or from another
+   of the same boot. */
+const char *origin_process(struct dump *, const struct tnf_event *);
+bool origin_tells_names(struct dump *);		/* does any of the files? */
+/* Were they written without a boot between them?  True if one does not tell. */
+bool origin_same_boot(const struct tnf_file *, const struct tnf_file *);
 /* What to add to the times of a file to get ns since 1970. */
 bool origin_clock(struct dump *, const struct tnf_file *, int64_t *ret);
 /* A kernel address, or one of the event's process: the function or mapped object,

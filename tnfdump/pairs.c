@@ -192,6 +192,9 @@ bind_members(struct role *r, const struct tnf_probe *probe)
 	for (unsigned k = 0; k < PAIR_KEYS_MAX && r->rule->keys[k] != NULL; k++) {
 		r->member[k] = perprobe_member(probe, r->rule->keys[k]);
 		r->n_members = k + 1;
+		/* Nobody knows which instance it speaks of. */
+		if (r->member[k] < 0)
+			r->role = PAIR_NONE;
 	}
 }
 
@@ -259,8 +262,7 @@ instance(const struct role *r, const struct tnf_event *ev)
 	if (r->n_members == 0)
 		return mix(mix(h, (uint32_t)ev->pid), ev->lwpid);
 	for (unsigned i = 0; i < r->n_members; i++)
-		if (r->member[i] >= 0 &&
-		    tnf_event_value(ev, (unsigned)r->member[i], &v))
+		if (tnf_event_value(ev, (unsigned)r->member[i], &v))
 			h = mix_value(h, &v);
 	return h;
 }

@@ -2,23 +2,38 @@
  * pipeline.c - stream -> filters -> output.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hint.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/xalloc.h"
 
-void
-pipeline_add_filter(struct dump *d, const struct filter *filter)
+struct filter *
+pipeline_add_filter(struct dump *d, const struct filter *filter, size_t arg_size)
 {
 	struct filter *f = xcalloc(1, sizeof *f);
 
 	*f = *filter;
+	if (arg_size > 0)
+		f->arg = xcalloc(1, arg_size);
 	f->next = NULL;
 	if (d->filters_end == NULL)
 		d->filters_end = &d->filters;
 	*d->filters_end = f;
 	d->filters_end = &f->next;
+	return f;
+}
+
+struct filter *
+pipeline_filter(const struct dump *d, const char *option)
+{
+	struct filter *f = d->filters;
+
+	while (f != NULL && strcmp(f->option, option) != 0)
+		f = f->next;
+	return f;
 }
 
 void
@@ -43,8 +58,12 @@ keep(struct dump *d, const struct tnf_event *ev)
 	for (f = d->filters; f != NULL; f = f->next) {
 		if (f->keep(f->arg, ev))
 			continue;
-		if (!f->writer || !d->output->all_writers)
+		if (!f->writer || !d->output->all_writers) {
+			while ((f = f->next) != NULL)
+				if (f->see != NULL)
+					f->see(f->arg, ev);
 			return false;
+		}
 		d->chosen = false;
 	}
 	return true;
@@ -104,6 +123,7 @@ pipeline_run(struct dump *d)
 	any = r == 1;
 	if (any)
 		d->first = d->previous = ev.time;
+	dump_expr_begin(d);
 	if (start_filters(d) != 0)
 		return;
 	begun = d->output->begin == NULL || d->output->begin(d) == 0;

@@ -10,10 +10,14 @@
  * A filter.  'start', if any, is called when all files are open (probes known,
  * dump->first set) and returns 0, or -1 after dump_error(); --diff does so for
  * each file.  'end', if any, after the last event, if there was one at all.
+ * 'see', if any, is shown the events that a filter before this one dropped: it
+ * knows then what is nowhere in the trace.
  * 'writer': it asks for the thread that wrote the event and nothing else.
  */
 struct filter {
+	const char *option;	/* that made it */
 	bool	(*keep)(void *arg, const struct tnf_event *);
+	void	(*see)(void *arg, const struct tnf_event *);	/* or NULL */
 	int	(*start)(void *arg, struct dump *);
 	void	(*end)(void *arg, struct dump *);	/* or NULL */
 	void	(*free)(void *arg);	/* or NULL */
@@ -38,14 +42,20 @@ struct output {
 	int	(*end)(struct dump *);
 	bool	own_files;	/* writes to --output itself */
 	bool	all_writers;	/* filters of the writer only set dump->chosen */
+	bool	pretty;		/* --pretty makes a difference */
 };
 
 /* outputs.c; ends with a row without name. */
 extern const struct output outputs[];
 const struct output *output_find(const char *name);	/* NULL: unknown */
+/* By an option; 0, or -1 after options_wrong(): another option chose another. */
+int output_choose(struct dump *, const char *option, const struct output *);
 
-/* 'keep' and 'arg' must outlive the run. */
-void pipeline_add_filter(struct dump *, const struct filter *);
+/* Its copy, with an arg of its own: zeros of that size, or NULL if that is 0. */
+struct filter *pipeline_add_filter(struct dump *, const struct filter *,
+    size_t arg_size);
+/* The filter of an option that was given before; NULL: it was not. */
+struct filter *pipeline_filter(const struct dump *, const char *option);
 void pipeline_free_filters(struct dump *);
 /* All events; dump->status says how it went. */
 void pipeline_run(struct dump *);

@@ -72,24 +72,24 @@ device_split(const struct tnf_event *ev, const struct tnf_type *type,
 }
 
 static void
-put_device(struct dump *d, const struct tnf_event *ev,
+put_device(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *v)
 {
-	const tnf_context_t *c = origin_context(d, ev->file);
+	const tnf_context_t *c = origin_context(p->d, ev->file);
 	const char *name = NULL;
 	uint32_t major, minor;
 
 	device_split(ev, v->type, bits(v), &major, &minor);
 	if (c != NULL)
 		name = tnf_context_device(c, major, minor);
-	out_u64(&d->out, major);
-	out_char(&d->out, ':');
-	out_u64(&d->out, minor);
+	out_u64(p->o, major);
+	out_char(p->o, ':');
+	out_u64(p->o, minor);
 	if (name == NULL)
 		return;
-	out_char(&d->out, '(');
-	print_chars(d, name, strlen(name));
-	out_char(&d->out, ')');
+	out_char(p->o, '(');
+	printer_chars(p, name, strlen(name));
+	out_char(p->o, ')');
 }
 
 static void
@@ -103,18 +103,18 @@ put_offset(struct out *o, uint64_t offset)
 
 /* Kernel function, else function or object of the process, else the number. */
 static void
-put_symbol(struct dump *d, const struct tnf_event *ev, uint64_t addr)
+put_symbol(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
 {
 	uint64_t offset;
-	const char *name = origin_place(d, ev, addr, &offset);
+	const char *name = origin_place(p->d, ev, addr, &offset);
 
 	if (name == NULL) {
-		out_lit(&d->out, "0x");
-		out_hex(&d->out, addr);
+		out_lit(p->o, "0x");
+		out_hex(p->o, addr);
 		return;
 	}
-	print_chars(d, name, strlen(name));
-	put_offset(&d->out, offset);
+	printer_chars(p, name, strlen(name));
+	put_offset(p->o, offset);
 }
 
 /* The names are Linux's; a file of the original writers has Solaris's numbers,
@@ -129,108 +129,140 @@ value_name(const struct tnf_event *ev, enum pretty_kind kind, int64_t i)
 }
 
 static void
-put_scalar(struct dump *d, const struct tnf_event *ev,
+put_scalar(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
 	enum pretty_kind kind = pretty_kind(v->type, name);
 	const char *text = value_name(ev, kind, v->u.i);
 
 	if (text != NULL) {
-		out_str(&d->out, text);
+		out_str(p->o, text);
 		return;
 	}
 	switch (kind) {
 	case PRETTY_BIOFLAGS:
-		put_bioflags(&d->out, (uint32_t)bits(v));
+		put_bioflags(p->o, (uint32_t)bits(v));
 		break;
 	case PRETTY_DEVICE:
-		put_device(d, ev, v);
+		put_device(p, ev, v);
 		break;
 	case PRETTY_SIZE:
-		size_put(&d->out, bits(v));
+		size_put(p->o, bits(v));
 		break;
 	case PRETTY_SYMBOL:
-		put_symbol(d, ev, bits(v));
+		put_symbol(p, ev, bits(v));
 		break;
 	default:
-		print_scalar(d, v);
+		printer_scalar(p, v);
 		break;
 	}
 }
 
-static void put_at(struct dump *, const struct tnf_event *,
+static void put_at(const struct printer *, const struct tnf_event *,
     const struct tnf_value *, const char *name, struct nest *);
 
 static void
-put_record(struct dump *d, const struct tnf_event *ev,
+put_record(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *r, struct nest *in)
 {
 	const char *name;
 	struct tnf_value v;
 	unsigned i;
 
-	out_lit(&d->out, "{ type: ");
-	print_chars(d, r->u.r.type->name, strlen(r->u.r.type->name));
+	out_lit(p->o, "{ type: ");
+	printer_chars(p, r->u.r.type->name, strlen(r->u.r.type->name));
 	if (nest_enter(in, r)) {
 		for (i = 0; nest_item(in, ev->file, r, i, &v); i++) {
 			name = r->u.r.type->members[i].name;
-			out_char(&d->out, ' ');
-			print_chars(d, name, strlen(name));
-			out_lit(&d->out, ": ");
-			put_at(d, ev, &v, name, in);
+			out_char(p->o, ' ');
+			printer_chars(p, name, strlen(name));
+			out_lit(p->o, ": ");
+			put_at(p, ev, &v, name, in);
 		}
 		nest_leave(in);
 	}
-	out_lit(&d->out, " }");
+	out_lit(p->o, " }");
 }
 
 /* A stack ends at its first zero. */
 static void
-put_array(struct dump *d, const struct tnf_event *ev,
+put_array(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *r, struct nest *in)
 {
 	struct tnf_value v;
 	unsigned i;
 
-	out_char(&d->out, '[');
+	out_char(p->o, '[');
 	for (i = 0; nest_item(in, ev->file, r, i, &v); i++) {
 		if (pretty_kind(v.type, NULL) == PRETTY_SYMBOL && bits(&v) == 0)
 			break;
 		if (i > 0)
-			out_char(&d->out, ' ');
+			out_char(p->o, ' ');
 		if (i == ELEMENTS_MAX) {
-			out_lit(&d->out, "...");
+			out_lit(p->o, "...");
 			break;
 		}
-		put_at(d, ev, &v, NULL, in);
+		put_at(p, ev, &v, NULL, in);
 	}
-	out_char(&d->out, ']');
+	out_char(p->o, ']');
 }
 
 static void
-put_at(struct dump *d, const struct tnf_event *ev, const struct tnf_value *v,
+put_at(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
     const char *name, struct nest *in)
 {
 	if (v->null || v->kind == TNF_K_STRING || v->kind == TNF_K_TYPE)
-		print_value(d, ev->file, v);
+		printer_value(p, ev->file, v);
 	else if (v->kind == TNF_K_STRUCT)
-		put_record(d, ev, v, in);
+		put_record(p, ev, v, in);
 	else if (v->kind == TNF_K_ARRAY && nest_enter(in, v)) {
-		put_array(d, ev, v, in);
+		put_array(p, ev, v, in);
 		nest_leave(in);
 	} else if (v->kind == TNF_K_ARRAY)
-		out_lit(&d->out, "[]");
+		out_lit(p->o, "[]");
 	else
-		put_scalar(d, ev, v, name);
+		put_scalar(p, ev, v, name);
+}
+
+void
+pretty_value_to(const struct printer *p, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
+{
+	struct nest in = { 0 };
+
+	put_at(p, ev, v, name, &in);
+	if (in.cut)
+		print_cut(p->d, ev->file);
 }
 
 void
 pretty_value(struct dump *d, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
-	struct nest in = { 0 };
+	struct printer p = printer_of(d);
 
-	put_at(d, ev, v, name, &in);
-	if (in.cut)
-		print_cut(d, ev->file);
+	pretty_value_to(&p, ev, v, name);
+}
+
+bool
+pretty_differs(const struct tnf_value *v, const char *name)
+{
+	enum pretty_kind kind = v->null ? PRETTY_NONE :
+	    pretty_kind(v->type, name);
+
+	return kind != PRETTY_NONE && kind != PRETTY_SIZE;
+}
+
+const char *
+pretty_slice_name(const struct pair_slice *s)
+{
+	const struct tnf_probe *p = s->start.probe;
+	const char *call = NULL;
+	struct tnf_value v;
+
+	for (unsigned i = 0; i < p->n_members && call == NULL; i++)
+		if (pretty_kind(p->members[i].type, NULL) == PRETTY_SYSCALL &&
+		    tnf_event_value(&s->start, i, &v) && !v.null)
+			call = value_name(&s->start, PRETTY_SYSCALL, v.u.i);
+	return call != NULL ? call : s->name;
 }

@@ -4,7 +4,8 @@
 #ifndef TNFDUMP_PRETTY_H
 #define TNFDUMP_PRETTY_H
 
-#include "tnfdump/tnfdump.h"
+#include "tnfdump/pairs.h"
+#include "tnfdump/print.h"
 
 int pretty_set(struct dump *, const char *);	/* the option */
 
@@ -12,6 +13,13 @@ int pretty_set(struct dump *, const char *);	/* the option */
    form as print_value() prints it.  'name' of the member, or NULL. */
 void pretty_value(struct dump *, const struct tnf_event *,
     const struct tnf_value *, const char *name);
+void pretty_value_to(const struct printer *, const struct tnf_event *,
+    const struct tnf_value *, const char *name);
+
+/* Does that print something else than the number, a size apart? */
+bool pretty_differs(const struct tnf_value *, const char *name);
+/* What lies between start and end; a system call goes by its own name. */
+const char *pretty_slice_name(const struct pair_slice *);
 
 /* The two numbers of a device, as the event's writer packs them; type or NULL. */
 void device_split(const struct tnf_event *, const struct tnf_type *,

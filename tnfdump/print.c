@@ -83,18 +83,35 @@ print_chars(struct dump *d, const char *s, size_t n)
 }
 
 void
-print_quoted(struct dump *d, const char *s, size_t n)
+printer_chars(const struct printer *p, const char *s, size_t n)
 {
-	struct out *o = &d->out;
+	if (p->escape)
+		print_escaped(p->o, s, n);
+	else
+		out_bytes(p->o, s, n);
+}
+
+static void
+printer_quoted(const struct printer *p, const char *s, size_t n)
+{
+	struct out *o = p->o;
 
 	out_room(o);
 	*o->p++ = '"';
-	if (!d->escape && n <= OUT_MARGIN / 2) {
+	if (!p->escape && n <= OUT_MARGIN / 2) {
 		memcpy(o->p, s, n);
 		o->p += n;
 	} else
-		print_chars(d, s, n);
+		printer_chars(p, s, n);
 	out_char(o, '"');
+}
+
+void
+print_quoted(struct dump *d, const char *s, size_t n)
+{
+	struct printer p = printer_of(d);
+
+	printer_quoted(&p, s, n);
 }
 
 void
@@ -126,104 +143,112 @@ print_null(struct out *o)
 }
 
 static void
-print_unsigned(struct dump *d, const struct tnf_value *v)
+printer_unsigned(const struct printer *p, const struct tnf_value *v)
 {
 	bool wide = v->kind == TNF_K_UINT32 || v->kind == TNF_K_UINT64;
 
-	if (d->hex || (wide && v->type->opaque)) {
-		out_lit(&d->out, "0x");
-		out_hex(&d->out, v->u.u);
+	if (p->d->hex || (wide && v->type->opaque)) {
+		out_lit(p->o, "0x");
+		out_hex(p->o, v->u.u);
 	} else
-		out_u64(&d->out, v->u.u);
+		out_u64(p->o, v->u.u);
 }
 
 void
-print_scalar(struct dump *d, const struct tnf_value *v)
+printer_scalar(const struct printer *p, const struct tnf_value *v)
 {
 	char c;
 
 	switch (v->kind) {
 	case TNF_K_CHAR:
 		c = (char)v->u.i;
-		print_chars(d, &c, 1);
+		printer_chars(p, &c, 1);
 		break;
 	case TNF_K_INT8:
 	case TNF_K_INT16:
 	case TNF_K_INT32:
 	case TNF_K_INT64:
-		out_i64(&d->out, v->u.i);
+		out_i64(p->o, v->u.i);
 		break;
 	case TNF_K_UINT8:
 	case TNF_K_UINT16:
 	case TNF_K_UINT32:
 	case TNF_K_UINT64:
-		print_unsigned(d, v);
+		printer_unsigned(p, v);
 		break;
 	case TNF_K_FLOAT32:
 	case TNF_K_FLOAT64:
-		print_float(&d->out, v->u.d);
+		print_float(p->o, v->u.d);
 		break;
 	default:
-		out_lit(&d->out, "unhandled scalar");
+		out_lit(p->o, "unhandled scalar");
 		break;
 	}
 }
 
-static void
-print_name(struct dump *d, const char *name)
+void
+print_scalar(struct dump *d, const struct tnf_value *v)
 {
-	print_chars(d, name, strlen(name));
+	struct printer p = printer_of(d);
+
+	printer_scalar(&p, v);
 }
 
-static void print_at(struct dump *, const struct tnf_file *,
+static void
+printer_name(const struct printer *p, const char *name)
+{
+	printer_chars(p, name, strlen(name));
+}
+
+static void printer_at(const struct printer *, const struct tnf_file *,
     const struct tnf_value *, struct nest *);
 
 static void
-print_record(struct dump *d, const struct tnf_file *f,
+printer_record(const struct printer *p, const struct tnf_file *f,
     const struct tnf_value *r, struct nest *in)
 {
 	struct tnf_value v;
 	unsigned i;
 
-	out_lit(&d->out, "{ type: ");
-	print_name(d, r->u.r.type->name);
+	out_lit(p->o, "{ type: ");
+	printer_name(p, r->u.r.type->name);
 	if (nest_enter(in, r)) {
 		for (i = 0; nest_item(in, f, r, i, &v); i++) {
-			out_char(&d->out, ' ');
-			print_name(d, r->u.r.type->members[i].name);
-			out_lit(&d->out, ": ");
-			print_at(d, f, &v, in);
+			out_char(p->o, ' ');
+			printer_name(p, r->u.r.type->members[i].name);
+			out_lit(p->o, ": ");
+			printer_at(p, f, &v, in);
 		}
 		nest_leave(in);
 	}
-	out_lit(&d->out, " }");
+	out_lit(p->o, " }");
 }
 
 static void
-print_at(struct dump *d, const struct tnf_file *f, const struct tnf_value *v,
-    struct nest *in)
+printer_at(const struct printer *p, const struct tnf_file *f,
+    const struct tnf_value *v, struct nest *in)
 {
 	if (v->null) {
-		print_null(&d->out);
+		print_null(p->o);
 		return;
 	}
 	switch (v->kind) {
 	case TNF_K_STRING:
-		print_quoted(d, v->u.s.chars, v->u.s.len);
+		printer_quoted(p, v->u.s.chars, v->u.s.len);
 		break;
 	case TNF_K_STRUCT:
-		print_record(d, f, v, in);
+		printer_record(p, f, v, in);
 		break;
 	case TNF_K_TYPE:
-		print_name(d, v->u.r.type->name);
+		printer_name(p, v->u.r.type->name);
 		break;
 	case TNF_K_ARRAY:
-		out_char(&d->out, '<');
-		print_name(d, v->u.r.type->name);
-		out_char(&d->out, '>');
+		out_char(p->o, '<');
+		printer_name(p, v->u.r.type->name);
+		out_char(p->o, '>');
 		break;
 	default:
-		print_scalar(d, v);
+		printer_scalar(p, v);
 		break;
 	}
 }
@@ -239,11 +264,20 @@ print_cut(struct dump *d, const struct tnf_file *f)
 }
 
 void
-print_value(struct dump *d, const struct tnf_file *f, const struct tnf_value *v)
+printer_value(const struct printer *p, const struct tnf_file *f,
+    const struct tnf_value *v)
 {
 	struct nest in = { 0 };
 
-	print_at(d, f, v, &in);
+	printer_at(p, f, v, &in);
 	if (in.cut)
-		print_cut(d, f);
+		print_cut(p->d, f);
+}
+
+void
+print_value(struct dump *d, const struct tnf_file *f, const struct tnf_value *v)
+{
+	struct printer p = printer_of(d);
+
+	printer_value(&p, f, v);
 }

@@ -6,6 +6,26 @@
 
 #include "tnfdump/tnfdump.h"
 
+/* Where values go, and how: print_ functions go to the run's output, printer_
+   functions to this one. */
+struct printer {
+	struct dump	*d;		/* whose options count, and who is told of
+					   what was cut */
+	struct out	*o;
+	bool		 escape;	/* it will be on a terminal as it is */
+};
+
+static inline struct printer
+printer_of(struct dump *d)
+{
+	return (struct printer){ d, &d->out, d->escape };
+}
+
+void printer_chars(const struct printer *, const char *, size_t);
+void printer_scalar(const struct printer *, const struct tnf_value *);
+void printer_value(const struct printer *, const struct tnf_file *,
+    const struct tnf_value *);
+
 /* What could control a terminal becomes \n, \xHH and so on. */
 void print_escaped(struct out *, const char *, size_t);
 /* Text from a trace: escaped if the output goes to a terminal. */

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tnfdump/origin.h"
 #include "tnfdump/formats.h"
@@ -13,10 +14,7 @@
 #include "tnfdump/states.h"
 #include "tnfdump/xalloc.h"
 
-#define BUCKETS	(1u << 12)
-
 struct account {
-	struct account	*next;
 	uint64_t	 tid;
 	int32_t		 pid;
 	uint32_t	 lwpid;
@@ -29,33 +27,36 @@ struct account {
 struct report {
 	struct dump	*d;
 	struct states	*states;
-	struct account	*bucket[BUCKETS];
+	struct account	**account;	/* by a thread's id; NULL: none */
 	size_t		 n;
 	bool		 all;		/* no thread was filtered out */
 };
 
 static struct account *
-account_of(struct report *r, uint64_t tid, uint32_t lwpid)
+account_of(struct report *r, uint32_t id)
 {
-	struct account **at = &r->bucket[(tid >> 6 ^ lwpid) % BUCKETS], *a;
+	size_t n = r->n;
 
-	for (; (a = *at) != NULL; at = &a->next)
-		if (a->tid == tid && a->lwpid == lwpid)
-			return a;
-	a = xcalloc(1, sizeof(*a));
-	a->tid = tid;
-	a->lwpid = lwpid;
-	*at = a;
-	r->n++;
-	return a;
+	if (id >= n) {
+		r->n = 2 * (size_t)id + 64;
+		r->account = xreallocarray(r->account, r->n, sizeof(void *));
+		memset(r->account + n, 0, (r->n - n) * sizeof(void *));
+	}
+	if (r->account[id] == NULL)
+		r->account[id] = xcalloc(1, sizeof(struct account));
+	return r->account[id];
 }
 
 static void
 span(void *arg, const struct state_span *s)
 {
-	struct account *a = account_of(arg, s->tid, s->lwpid);
+	struct account *a = account_of(arg, s->id);
 
-	a->pid = s->pid;
+	a->tid = s->tid;
+	if (s->lwpid != 0) {
+		a->pid = s->pid;
+		a->lwpid = s->lwpid;
+	}
 	a->ns[s->state] += s->duration;
 	a->total += s->duration;
 }
@@ -76,17 +77,17 @@ int
 states_report_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct report *r = d->state;
+	uint32_t id = states_feed(r->states, ev);
 	struct account *a;
 	const char *comm;
 
 	r->all &= d->chosen;
-	if (ev->kernel && d->chosen) {
-		a = account_of(r, ev->tid, ev->lwpid);
-		a->chosen = true;
-		if (a->comm[0] == '\0' && (comm = origin_comm(d, ev)) != NULL)
-			snprintf(a->comm, sizeof(a->comm), "%s", comm);
-	}
-	states_feed(r->states, ev);
+	if (id == 0 || !d->chosen)
+		return 0;
+	a = account_of(r, id);
+	a->chosen = true;
+	if (a->comm[0] == '\0' && (comm = origin_comm(d, ev)) != NULL)
+		snprintf(a->comm, sizeof(a->comm), "%s", comm);
 	return 0;
 }
 
@@ -123,7 +124,7 @@ print_head(struct out *o)
 }
 
 static void
-print(struct dump *d, const struct account *a)
+print_account(struct dump *d, const struct account *a)
 {
 	struct out *o = &d->out;
 
@@ -141,7 +142,7 @@ print(struct dump *d, const struct account *a)
 		out_hex(o, a->tid);
 	} else if (a->comm[0] != '\0') {
 		out_lit(o, "  ");
-		print_chars(d, a->comm, strlen(a->comm));
+		print_escaped(o, a->comm, strlen(a->comm));
 	} else
 		out_lit(o, "  -");
 	out_char(o, '\n');
@@ -154,29 +155,25 @@ print_all(const struct report *r, struct account **all, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (all[i]->total > 0 && (all[i]->chosen ||
 		    (r->all && all[i]->lwpid == 0)))
-			print(r->d, all[i]);
+			print_account(r->d, all[i]);
 }
 
 int
 states_report_end(struct dump *d)
 {
 	struct report *r = d->state;
-	struct account **all, *a, *next;
 	size_t n = 0;
 
 	states_end(r->states);
-	all = xcalloc(r->n + 1, sizeof(struct account *));
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (a = r->bucket[i]; a != NULL; a = a->next)
-			all[n++] = a;
-	qsort(all, n, sizeof(struct account *), compare);
-	print_all(r, all, n);
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (a = r->bucket[i]; a != NULL; a = next) {
-			next = a->next;
-			free(a);
-		}
-	free(all);
+	for (size_t i = 0; i < r->n; i++)
+		if (r->account[i] != NULL)
+			r->account[n++] = r->account[i];
+	if (n > 0)
+		qsort(r->account, n, sizeof(struct account *), compare);
+	print_all(r, r->account, n);
+	while (n > 0)
+		free(r->account[--n]);
+	free(r->account);
 	free(r);
 	return 0;
 }

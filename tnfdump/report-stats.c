@@ -77,7 +77,7 @@ print_pair(const struct report *rep, const struct stats_row *r)
 	cell_us(o, histogram_percentile(h, 99));
 	cell_us(o, h->max);
 	out_lit(o, "  ");
-	print_chars(rep->d, r->text, r->len);
+	print_escaped(o, r->text, r->len);
 	out_char(o, '\n');
 	if (rep->d->histogram)
 		histogram_draw(h, o);
@@ -101,7 +101,7 @@ print_rows(const struct report *rep, struct stats_row **row, size_t n)
 	for (; i < n; i++) {
 		print_rate(rep, row[i]);
 		out_lit(o, "  ");
-		print_chars(rep->d, row[i]->text, row[i]->len);
+		print_escaped(o, row[i]->text, row[i]->len);
 		out_char(o, '\n');
 	}
 }

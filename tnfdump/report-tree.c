@@ -82,7 +82,7 @@ put_args(struct dump *d, const struct tnf_event *ev)
 		pretty_args(d, ev);
 	} else if (ev->probe->n_members > 0) {
 		out_lit(&d->out, " {");
-		json_args(&d->out, ev);
+		json_args(d, &d->out, ev);
 		out_char(&d->out, '}');
 	}
 }

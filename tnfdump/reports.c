@@ -13,7 +13,8 @@ stats_set(struct dump *d, const char *list)
 	struct stats *s;
 
 	d->by = list;
-	d->output = output_find("stats");
+	if (output_choose(d, "stats", output_find("stats")) != 0)
+		return -1;
 	s = stats_new(d);	/* to see that the list is sound */
 	stats_free(s);
 	return s != NULL ? 0 : -1;
@@ -29,15 +30,13 @@ histogram_set(struct dump *d, const char *arg)
 int
 states_set(struct dump *d, const char *arg)
 {
-	d->output = output_find("states");
-	return 0;
+	return output_choose(d, "states", output_find("states"));
 }
 
 int
 tree_set(struct dump *d, const char *arg)
 {
-	d->output = output_find("tree");
-	return 0;
+	return output_choose(d, "tree", output_find("tree"));
 }
 
 struct pairs *

@@ -96,13 +96,10 @@ stats_new(struct dump *d)
 static void
 put_pretty(struct stats *s, const struct val *v, const struct tnf_event *ev)
 {
-	struct dump plain = *s->d;
+	struct printer p = { s->d, &s->key, false };
 	struct tnf_value member = val_to_member(v);
 
-	plain.escape = false;
-	plain.out = s->key;
-	pretty_value(&plain, ev, &member, v->name);
-	s->key = plain.out;
+	pretty_value_to(&p, ev, &member, v->name);
 }
 
 static void

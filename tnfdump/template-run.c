@@ -49,6 +49,7 @@ struct choice {
 struct run {
 	struct dump	*d;
 	struct template	*t;
+	struct expr_source source;	/* of its expressions: has variables */
 	struct out	 line;
 	struct perprobe	 choices;
 	struct variable	*variables;
@@ -354,7 +355,7 @@ event(struct dump *d, const struct tnf_event *ev)
 	else if (c->stanza != NULL)
 		execute(c->stanza->body, ev);
 	else if (ev->probe->n_members > 0)
-		json_args(&run.line, ev);
+		json_args(d, &run.line, ev);
 	if (!run.skip) {
 		out_bytes(&d->out, run.line.base, (size_t)(run.line.p - run.line.base));
 		out_char(&d->out, '\n');
@@ -366,6 +367,7 @@ static int
 begin(struct dump *d)
 {
 	run.d = d;
+	run.source.first = d->first;
 	out_memory(&run.line);
 	return 0;
 }
@@ -397,7 +399,7 @@ end(struct dump *d)
 }
 
 static const struct output template_output = {
-	"template", "by a template file (-t)", begin, event, end, false, false
+	"template", "by a template file (-t)", begin, event, end, .pretty = true
 };
 
 static char *
@@ -423,16 +425,15 @@ read_file(const char *path)
 int
 template_set(struct dump *d, const char *path)
 {
-	struct expr_source *source = dump_expr_source(d);
 	char *text = read_file(path);
 
 	if (text == NULL)
 		return options_wrong("template", "%s: %s", path, strerror(errno));
-	source->variable = variable;
-	run.t = template_parse(path, text, source);
+	run.source = *dump_expr_source(d);
+	run.source.variable = variable;
+	run.t = template_parse(path, text, &run.source);
 	free(text);
 	if (run.t == NULL)
 		return -1;
-	d->output = &template_output;
-	return 0;
+	return output_choose(d, "template", &template_output);
 }

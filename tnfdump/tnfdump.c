@@ -115,6 +115,11 @@ contradicts(const struct dump *d, char **paths)
 	else if (d->raw && (columns_asked() || d->pretty))
 		why = "-r shows the records as they are: "
 		    "not with --columns, --two-line or --pretty";
+	else if (d->pretty && !d->output->pretty)
+		why = "--pretty: makes no difference in this format: "
+		    "not with --info, --states or --to ctf, folded or tnf";
+	else if (d->histogram && (d->diff || d->output != output_find("stats")))
+		why = "--histogram: draws the durations of --stats";
 	else if (columns_asked() && (d->diff || d->output != &outputs[0]))
 		why = "--columns and --two-line lay out the text: "
 		    "not with another format";
@@ -182,9 +187,10 @@ main(int argc, char **argv)
 	d.escape = isatty(fd);
 	if ((err = out_init(&d.out, fd)) != 0)
 		dump_fatal(&d, "%s", strerror(err));
-	if (d.raw)
+	if (d.raw) {
 		raw_run(&d, paths);
-	else if (d.diff)
+		loss_report_paths(&d, paths);
+	} else if (d.diff)
 		d.status = diff_run(&d, paths);
 	else if (d.follow != NULL) {
 		if (follow_open(&d))
@@ -193,6 +199,7 @@ main(int argc, char **argv)
 		follow_close(&d);
 	} else {
 		inputs_add(&d, paths);
+		inputs_compare_boots(&d);
 		pipeline_run(&d);
 		loss_report(&d);
 		origins_free();
@@ -200,6 +207,9 @@ main(int argc, char **argv)
 	}
 	pairs_free(d.pairs);
 	pipeline_free_filters(&d);
+	free(d.source);
+	if (d.scratch.base != NULL)
+		out_close(&d.scratch);
 	err = out_close(&d.out);
 	if (fd != STDOUT_FILENO && close(fd) != 0 && err == 0)
 		err = errno;

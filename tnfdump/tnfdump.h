@@ -20,6 +20,7 @@ enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_USAGE = 2, STATUS_LOST = 3,
 
 struct output;
 struct filter;
+struct expr_source;
 
 struct dump {
 	/* Asked for on the command line. */
@@ -28,22 +29,26 @@ struct dump {
 	bool	 strict;		/* damage: stop at the first */
 	bool	 salvage;		/* read files that are cut off */
 	const struct output *output;
+	const char *chosen_by;		/* the option that chose it, or NULL */
 	const char *path;		/* --output: of formats that write files */
 	const char *by;			/* --stats=LIST: expressions, or NULL */
 	bool	 histogram;		/* --histogram: draw durations */
 	const char *follow;		/* --follow: what to wait for more of, or NULL */
+	bool	 fail_on_loss;		/* --fail-on-loss */
 	bool	 lost;			/* events are known to be missing */
 	bool	 diff;			/* --diff: compare two files */
 	bool	 pretty;		/* --pretty: names for numbers */
 	struct pairs *pairs;		/* what begins and ends; reports.c */
 
 	struct out out;			/* standard output */
+	struct out scratch;		/* json.c: text of one value; or empty */
 	bool	 escape;		/* it is a terminal: no raw bytes */
 	bool	 cut;			/* a value was; it has been said */
 	int	 status;		/* of exit */
 
 	/* The way of the events: stream, filters, output. */
 	tnf_stream_t	*stream;
+	struct expr_source *source;	/* for expressions; filter.c */
 	struct filter	*filters;	/* all must keep an event */
 	struct filter	**filters_end;
 	struct input	*inputs;	/* the files, in order */

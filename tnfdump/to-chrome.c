@@ -3,8 +3,8 @@
  *
  * Times are microseconds with three decimals, relative to the first event.
  * What begins and ends in one thread becomes a complete slice ("X"), what may
- * overlap (block I/O) and thread states become asynchronous ones, everything
- * else an instant.
+ * overlap (block I/O) an asynchronous one, everything else an instant.  The
+ * states of each thread are slices of a row of their own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "tnfdump/formats.h"
 #include "tnfdump/json.h"
 #include "tnfdump/pairs.h"
+#include "tnfdump/pretty.h"
 #include "tnfdump/reports.h"
 #include "tnfdump/states.h"
 #include "tnfdump/tasks.h"
@@ -24,6 +25,7 @@ struct chrome {
 	struct pairs	*pairs;		/* the dump's */
 	struct states	*states;
 	struct tasks	*tasks;		/* already named */
+	struct tasks	*state_rows;	/* the same */
 	int64_t		 first;
 	bool		 started;
 };
@@ -58,11 +60,11 @@ named(struct out *o, const char *name, const char *category)
 }
 
 static void
-details(struct out *o, const struct tnf_event *ev)
+details(struct chrome *c, const struct tnf_event *ev)
 {
-	out_lit(o, ",\"args\":{");
-	json_args(o, ev);
-	out_char(o, '}');
+	out_lit(c->o, ",\"args\":{");
+	json_args(c->d, c->o, ev);
+	out_char(c->o, '}');
 }
 
 static void
@@ -73,19 +75,38 @@ async_id(struct out *o, uint64_t id)
 	out_char(o, '"');
 }
 
+/* Viewers draw a row for each thread: the states of one are a thread of its own,
+   with a number that no thread has. */
+static void
+name_state_row(struct chrome *c, const struct state_span *s, uint32_t row)
+{
+	entry(c, "M", c->first);
+	where(c->o, s->pid, row);
+	out_lit(c->o, ",\"name\":\"thread_name\",\"args\":{\"name\":\"state of ");
+	if (s->lwpid != 0)
+		out_u64(c->o, s->lwpid);
+	else {
+		out_lit(c->o, "0x");
+		out_hex(c->o, s->tid);
+	}
+	out_lit(c->o, "\"}}");
+}
+
 static void
 span(void *arg, const struct state_span *s)
 {
-	static const char *const phase[] = { "b", "e" };
 	struct chrome *c = arg;
+	uint32_t row = 1u << 31 | state_row(s);
+	struct tnf_event who = { .pid = s->pid, .lwpid = row };
 
-	for (int i = 0; i < 2; i++) {
-		entry(c, phase[i], s->start + (i == 0 ? 0 : s->duration));
-		where(c->o, s->pid, s->lwpid);
-		named(c->o, state_name(s->state), "state");
-		async_id(c->o, s->tid);
-		out_char(c->o, '}');
-	}
+	if (tasks_seen(c->state_rows, &who) & TASK_NEW_THREAD)
+		name_state_row(c, s, row);
+	entry(c, "X", s->start);
+	where(c->o, s->pid, row);
+	named(c->o, state_name(s->state), "state");
+	out_lit(c->o, ",\"dur\":");
+	out_us(c->o, s->duration);
+	out_char(c->o, '}');
 }
 
 int
@@ -94,6 +115,7 @@ chrome_begin(struct dump *d)
 	struct chrome *c = xcalloc(1, sizeof(*c));
 
 	c->tasks = tasks_new();
+	c->state_rows = tasks_new();
 	c->states = states_new(span, c);
 	c->d = d;
 	c->pairs = reports_pairs(d);
@@ -112,10 +134,11 @@ introduce(struct chrome *c, const struct tnf_event *ev)
 	const char *comm;
 	unsigned fresh = tasks_seen(c->tasks, ev);
 
-	if (fresh == 0 || (comm = origin_comm(c->d, ev)) == NULL)
-		return;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; fresh != 0 && i < 2; i++) {
 		if ((fresh & (i == 0 ? TASK_NEW_PROCESS : TASK_NEW_THREAD)) == 0)
+			continue;
+		comm = i == 0 ? origin_process(c->d, ev) : origin_comm(c->d, ev);
+		if (comm == NULL)
 			continue;
 		entry(c, "M", c->first);
 		where(c->o, ev->pid, ev->lwpid);
@@ -134,7 +157,7 @@ instant(struct chrome *c, const struct tnf_event *ev)
 	where(c->o, ev->pid, ev->lwpid);
 	named(c->o, ev->probe->name, ev->probe->keys);
 	out_lit(c->o, ",\"s\":\"t\"");
-	details(c->o, ev);
+	details(c, ev);
 	out_char(c->o, '}');
 }
 
@@ -143,13 +166,13 @@ slice(struct chrome *c, const struct pair_slice *s, const struct tnf_event *end)
 {
 	entry(c, "X", s->start.time);
 	where(c->o, s->start.pid, s->start.lwpid);
-	named(c->o, s->name, s->start.probe->keys);
+	named(c->o, pretty_slice_name(s), s->start.probe->keys);
 	out_lit(c->o, ",\"dur\":");
 	out_us(c->o, s->duration);
 	out_lit(c->o, ",\"args\":{\"start\":{");
-	json_args(c->o, &s->start);
+	json_args(c->d, c->o, &s->start);
 	out_lit(c->o, "},\"end\":{");
-	json_args(c->o, end);
+	json_args(c->d, c->o, end);
 	out_lit(c->o, "}}}");
 }
 
@@ -161,7 +184,7 @@ async(struct chrome *c, const char *phase, const struct pair_slice *s,
 	where(c->o, s->start.pid, s->start.lwpid);
 	named(c->o, s->name, s->start.probe->keys);
 	async_id(c->o, s->id);
-	details(c->o, ev);
+	details(c, ev);
 	out_char(c->o, '}');
 }
 
@@ -196,8 +219,8 @@ unfinished(void *arg, const struct pair_slice *s)
 		return;
 	entry(c, "B", s->start.time);
 	where(c->o, s->start.pid, s->start.lwpid);
-	named(c->o, s->name, s->start.probe->keys);
-	details(c->o, &s->start);
+	named(c->o, pretty_slice_name(s), s->start.probe->keys);
+	details(c, &s->start);
 	out_char(c->o, '}');
 }
 
@@ -210,6 +233,7 @@ chrome_end(struct dump *d)
 	states_end(c->states);
 	out_lit(c->o, "\n]}\n");
 	tasks_free(c->tasks);
+	tasks_free(c->state_rows);
 	free(c);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tnfdump/columns.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/formats.h"
 #include "tnfdump/json.h"
@@ -28,7 +29,8 @@ csv_begin(struct dump *d)
 	out_memory(&c->args);
 	c->d = d;
 	c->o = &d->out;
-	out_lit(c->o, "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args\r\n");
+	if (!columns_no_header())
+		out_lit(c->o, "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args\r\n");
 	d->state = c;
 	return 0;
 }
@@ -65,7 +67,7 @@ args(struct csv *c, const struct tnf_event *ev)
 {
 	c->args.p = c->args.base;
 	out_char(&c->args, '{');
-	json_args(&c->args, ev);
+	json_args(c->d, &c->args, ev);
 	out_char(&c->args, '}');
 	field(c, c->args.base, (size_t)(c->args.p - c->args.base));
 }

@@ -15,7 +15,9 @@
 
 #include "tnfdump/ctf.h"
 #include "tnfdump/formats.h"
+#include "tnfdump/input.h"
 #include "tnfdump/json.h"
+#include "tnfdump/loss.h"
 #include "tnfdump/xalloc.h"
 
 #define PACKET_BODY	(256u << 10)	/* about; one event may pass it */
@@ -141,7 +143,7 @@ static void
 as_text(struct ctf *c, const struct tnf_event *ev, const struct tnf_value *v)
 {
 	c->text.p = c->text.base;
-	json_value(&c->text, ev->file, v);
+	json_value(c->d, &c->text, ev, v, NULL);
 	string(c, c->text.base, (size_t)(c->text.p - c->text.base));
 }
 
@@ -223,12 +225,16 @@ ctf_end(struct dump *d)
 {
 	struct ctf *c = d->state;
 	int rc, fd = c->stream.fd;
+	uint64_t lost = 0;
 
-	if (c->body.p > c->body.base)
+	for (unsigned i = 0; i < d->n_inputs; i++)
+		lost += loss_dropped(d->inputs[i].file);
+	/* The counter counts from one packet to the next: there must be two. */
+	if (c->body.p > c->body.base || (lost > 0 && c->trace.file == NULL))
 		packet(c, 0);
-	if (c->trace.lost > 0) {
+	if (lost > 0) {
 		c->first = c->last;
-		packet(c, c->trace.lost);
+		packet(c, lost);
 	}
 	rc = write_metadata(c);
 	errno = out_close(&c->stream);

@@ -108,8 +108,10 @@ int
 folded_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct folded *f = d->state;
-	const char *comm = origin_comm(f->d, ev);
+	const char *comm = origin_process(f->d, ev);
 
+	if (comm == NULL)
+		comm = origin_comm(f->d, ev);
 	f->line.p = f->line.base;
 	if (comm != NULL)
 		frame(&f->line, comm);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "tnfdump/attrs.h"
+#include "tnfdump/columns.h"
+#include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/perprobe.h"
 #include "tnfdump/formats.h"
@@ -64,7 +66,7 @@ boot_id(struct out *o, const struct tnf_ext *x)
 	out_char(o, '"');
 }
 
-/* {"tnf":1,"file":...}: where the events of the first file come from. */
+/* {"tnf":1,"file":...}: about the first file. */
 static void
 header(struct jsonl *j, const struct tnf_file *f)
 {
@@ -157,7 +159,8 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 	int64_t wall;
 
 	if (!j->started) {
-		header(j, ev->file);
+		if (!columns_no_header())
+			header(j, d->inputs[0].file);
 		j->started = true;
 	}
 	m = middle_of(j, ev->probe);
@@ -174,7 +177,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 		json_cstring(o, comm);
 	}
 	out_bytes(o, m->text, m->len);
-	json_args(o, ev);
+	json_args(d, o, ev);
 	out_lit(o, "}}\n");
 	return o->error != 0 ? -1 : 0;
 }

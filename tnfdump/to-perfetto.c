@@ -12,6 +12,7 @@
 #include "tnfdump/formats.h"
 #include "tnfdump/json.h"
 #include "tnfdump/pairs.h"
+#include "tnfdump/pretty.h"
 #include "tnfdump/proto.h"
 #include "tnfdump/reports.h"
 #include "tnfdump/states.h"
@@ -151,16 +152,34 @@ introduce(struct perfetto *p, const struct tnf_event *ev)
 
 	if (fresh == 0)
 		return;
-	comm = origin_comm(p->d, ev);
 	if (fresh & TASK_NEW_PROCESS)
-		describe_process(p, ev->pid, comm);
+		describe_process(p, ev->pid, origin_process(p->d, ev));
+	comm = origin_comm(p->d, ev);
 	describe_thread(p, ev->pid, ev->lwpid, comm);
+}
+
+static void
+note_pretty(struct perfetto *p, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
+{
+	struct printer to = { p->d, &p->text, false };
+
+	p->text.p = p->text.base;
+	pretty_value_to(&to, ev, v, name);
+	proto_message(&p->note, NOTE_STRING, &p->text);
 }
 
 /* Records and arrays go as JSON. */
 static void
-note_value(struct perfetto *p, const struct tnf_event *ev, const struct tnf_value *v)
+note_value(struct perfetto *p, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
 {
+	bool scalar = v->kind != TNF_K_STRUCT && v->kind != TNF_K_ARRAY;
+
+	if (p->d->pretty && scalar && pretty_differs(v, name)) {
+		note_pretty(p, ev, v, name);
+		return;
+	}
 	switch (v->kind) {
 	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
 		proto_u64(&p->note, NOTE_INT, (uint64_t)v->u.i);
@@ -176,7 +195,7 @@ note_value(struct perfetto *p, const struct tnf_event *ev, const struct tnf_valu
 		break;
 	default:
 		p->text.p = p->text.base;
-		json_value(&p->text, ev->file, v);
+		json_value(p->d, &p->text, ev, v, name);
 		proto_message(&p->note, NOTE_JSON, &p->text);
 	}
 }
@@ -191,7 +210,7 @@ notes(struct perfetto *p, const struct tnf_event *ev)
 			break;
 		proto_str(&p->note, NOTE_NAME, ev->probe->members[i].name);
 		if (!v.null)
-			note_value(p, ev, &v);
+			note_value(p, ev, &v, ev->probe->members[i].name);
 		proto_message(&p->inner, EVENT_ANNOTATION, &p->note);
 	}
 }
@@ -219,8 +238,8 @@ static void
 span(void *arg, const struct state_span *s)
 {
 	struct perfetto *p = arg;
-	struct tnf_event who = { .pid = s->pid, .lwpid = s->lwpid };
-	uint64_t track = other_track(thread_track(s->pid, s->lwpid), 1);
+	struct tnf_event who = { .pid = s->pid, .lwpid = state_row(s) };
+	uint64_t track = other_track(thread_track(who.pid, who.lwpid), 1);
 
 	if (tasks_seen(p->state_tracks, &who) & TASK_NEW_THREAD)
 		describe_track(p, track, thread_track(s->pid, s->lwpid), "state");
@@ -279,7 +298,7 @@ perfetto_event(struct dump *d, const struct tnf_event *ev)
 		async(p, role, &s, ev);
 	else
 		track_event(p, ev->time, role == PAIR_START ? TYPE_BEGIN : TYPE_END,
-		    track, role == PAIR_START ? s.name : NULL, ev);
+		    track, role == PAIR_START ? pretty_slice_name(&s) : NULL, ev);
 	return p->o->error != 0 ? -1 : 0;
 }
 

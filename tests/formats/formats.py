@@ -192,12 +192,13 @@ def chrome(path, objects):
            or (e["ph"] in "be" and "id" not in e)]
     check(f"{path}: chrome: every entry is complete", not bad, bad[:1])
     # Every event is an instant, or an end of a slice.
-    shown = phases["i"] + 2 * phases["X"] + phases["B"] + sum(
-        e["ph"] in "be" and e["cat"] != "state" for e in trace)
+    state = [e for e in trace if e.get("cat") == "state"]
+    shown = phases["i"] + 2 * (phases["X"] - len(state)) + phases["B"] + sum(
+        e["ph"] in "be" for e in trace)
     check(f"{path}: chrome: all events are in it", shown == len(objects),
           f"{shown} {len(objects)} {phases}")
-    state = Counter(e["ph"] for e in trace if e.get("cat") == "state")
-    check(f"{path}: chrome: states begin and end", state["b"] == state["e"], state)
+    check(f"{path}: chrome: states are slices of rows of their own",
+          all(e["ph"] == "X" and e["tid"] >= 1 << 31 for e in state), state[:1])
     if objects:
         check(f"{path}: chrome: first event is at 0",
               min(e["ts"] for e in trace if e["ph"] != "M") == 0)
@@ -214,7 +215,7 @@ def perfetto(path, objects):
           not re.search(r"^\s*\d+[ :]", text, re.M))
     begins, ends = text.count("type: TYPE_SLICE_BEGIN"), text.count("type: TYPE_SLICE_END")
     instants = text.count("type: TYPE_INSTANT")
-    states = sum(e["cat"] == "state" for e in json.loads(
+    states = 2 * sum(e["cat"] == "state" for e in json.loads(
         dump("--to", "chrome", path, binary=True).decode())["traceEvents"] if "cat" in e)
     check(f"{path}: perfetto: all events are in it",
           begins + ends + instants - states == len(objects),

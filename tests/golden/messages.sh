@@ -34,7 +34,8 @@ put() {
 
 usage='Usage: tnfdump [-r] <tnf_file> [<tnf_file> ...]'
 says 1 "$usage"
-says 1 "$usage" -z
+says 1 "tnfdump: invalid option -- 'z'
+$usage" -z
 says 1 "$usage" -r
 says 1 'tnfdump: cannot open gone.tnf' gone.tnf
 : > none.tnf

@@ -201,7 +201,7 @@ parse_slots(struct mk *m, struct mk_type *t, const char *text)
 		s->how = type->how;
 		off += s->size;
 	}
-	t->size = off;
+	t->size = up(off, 4);	/* of the C struct that begins with a tag */
 	for (n = 0; (unsigned)n < t->n; n++)
 		if (!m->types[t->slots[n].type].tagged &&
 		    m->types[t->slots[n].type].align == 8)

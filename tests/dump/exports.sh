@@ -1,0 +1,91 @@
+#!/bin/sh
+# exports.sh - what the exporters tell: names of calls, what was cut, what was
+# lost, whose first line it is.
+# Usage: exports.sh TNFDUMP STORY
+. "${TNF_SOURCE:-.}/tests/lib.sh"
+
+tnfdump=$(realpath "$1") story=$(realpath "$2")
+odd=$TNF_BUILD/tests/dump/odd
+scratch
+cd "$TMP" || exit 1
+
+"$story" k.tnf <<'M' || fail "story"
+kernel
+kernel-part
+lost 0 123
+lost 1 4
+type tnf_sysnum tnf_int16
+probe syscall_start syscall sysnum:tnf_sysnum
+probe syscall_end syscall rval1:tnf_int64 rval2:tnf_int64 errno:tnf_int32
+probe major_fault vm addr:tnf_opaque
+1000 7 7 0x100 0 syscall_start 1
+2000 7 7 0x100 0 syscall_end 5 0 2
+3000 7 7 0x100 0 syscall_start 0
+4000 7 7 0x100 0 major_fault 0x1010
+@symbol 1000 2000 - here
+M
+# Slices of calls go by the call's name; with --pretty, so do numbers.
+"$tnfdump" --to chrome k.tnf 2> /dev/null > out
+grep -q '"name":"write".*"ph"\|"ph":"X".*"name":"write"' out || fail "chrome: $(cat out)"
+grep -q '"ph":"B".*"name":"read"' out || fail "chrome: unfinished: $(cat out)"
+"$tnfdump" --to perfetto k.tnf 2> /dev/null | grep -q 'write' || fail "perfetto"
+"$tnfdump" --to jsonl k.tnf 2> /dev/null | grep -q '"args":{"sysnum":1}' || fail "jsonl"
+for format in jsonl csv chrome; do
+	"$tnfdump" --to $format --pretty k.tnf 2> /dev/null | tr -d '"' > out
+	grep -q 'sysnum:write' out && grep -q 'errno:ENOENT' out &&
+	    grep -q 'addr:here+0x10' out || fail "$format --pretty: $(cat out)"
+done
+"$tnfdump" --to perfetto --pretty k.tnf 2> /dev/null | grep -q ENOENT || fail "perfetto --pretty"
+for option in '--to ctf -o x' '--to tnf' '--to folded' --states --info; do
+	# shellcheck disable=SC2086
+	"$tnfdump" --pretty $option k.tnf > out 2> err && fail "--pretty $option"
+	grep -q '^tnfdump: --pretty: ' err || fail "--pretty $option: $(cat err)"
+done
+
+# Losses: of all reasons, of all files, with or without events that are kept.
+"$story" quiet.tnf <<'M' || fail "story"
+process 8
+lost 0 1000
+probe never a
+1 8 8 8 0 never
+M
+if command -v babeltrace2 > /dev/null; then
+	for where in true 'probe == "none"'; do
+		rm -rf ctf
+		"$tnfdump" --to ctf -o ctf --where "$where" k.tnf quiet.tnf 2> /dev/null ||
+			fail "ctf"
+		babeltrace2 ctf > out 2> err || fail "babeltrace2: $(cat err)"
+		grep -q ' 1127 events' err || fail "ctf: $where: $(cat err)"
+	done
+fi
+
+# The first line is about the first file, whichever event comes first.
+"$tnfdump" --to jsonl k.tnf quiet.tnf 2> /dev/null | head -1 | grep -q '"file":"k.tnf"' ||
+	fail "jsonl: another file in the first line"
+"$tnfdump" --no-header --to jsonl k.tnf 2> /dev/null | head -1 | grep -q '^{"time"' ||
+	fail "jsonl --no-header"
+"$tnfdump" --no-header --to csv k.tnf 2> /dev/null | head -1 | grep -q '^1000,' ||
+	fail "csv --no-header"
+
+# What was cut is told once and in the exit status, in every format.
+for kind in circle array; do
+	"$odd" $kind $kind || fail "odd"
+	for option in '' --pretty --to=jsonl --to=csv --to=chrome --to=perfetto '--to=ctf -o ctf' \
+	    --tree --stats=c,s '--stats=c,s --pretty' '-t /dev/null'; do
+		case $kind:$option in
+		array:|*:--stats=c,s) continue ;;	# has nothing of what is in it
+		esac
+		# shellcheck disable=SC2086
+		"$tnfdump" $option $kind $kind > out 2> err
+		[ $? -eq 1 ] || fail "$kind: $option: no exit status"
+		[ "$(grep -c 'not all of it is shown' err)" -eq 1 ] ||
+			fail "$kind: $option: $(cat err)"
+	done
+done
+
+# Frames that are not there are not made up.
+"$tnfdump" --to folded k.tnf 2> /dev/null | sort > out
+[ "$(cat out)" = "pid_7;major_fault 1
+pid_7;syscall_end 1
+pid_7;syscall_start 2" ] || fail "folded: $(cat out)"
+echo "exports tell"
