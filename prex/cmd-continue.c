@@ -9,7 +9,9 @@ static enum cmd_result
 run(struct shell *sh, const struct args *a)
 {
 	/* The kernel never stopped. */
-	return sh->mode == MODE_KERNEL ? CMD_DONE : CMD_CONTINUE;
+	if (sh->mode == MODE_KERNEL)
+		return CMD_DONE;
+	return trace_make(sh) ? CMD_CONTINUE : CMD_DONE;
 }
 
 const struct cmd cmd_continue = {

@@ -13,6 +13,7 @@ list_tracefile(struct shell *sh, const struct args *a)
 {
 	tnfctl_trace_attrs_t attrs;
 	tnfctl_errcode_t err;
+	const char *name;
 
 	if (sh->mode == MODE_KERNEL) {
 		shell_error(sh, ERROR_PLAIN,
@@ -20,14 +21,15 @@ list_tracefile(struct shell *sh, const struct args *a)
 		return;
 	}
 	err = tnfctl_trace_attrs_get(sh->target, &attrs);
+	name = sh->plan.name != NULL ? sh->plan.name : attrs.trace_file_name;
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "cannot read tracing status : ");
-	else if (attrs.trace_file_name == NULL)
+	else if (name == NULL)
 		shell_error(sh, ERROR_TARGET, "the target has no trace file");
 	else {
 		fputs("Current trace file is: ", stdout);
-		print_text(stdout, attrs.trace_file_name);
+		print_text(stdout, name);
 		putchar('\n');
 	}
 }

@@ -111,7 +111,7 @@ probe_op_run(struct shell *sh, const struct args *a, const char *name,
 	struct visit v = { .sh = sh };
 	tnfctl_errcode_t err;
 
-	if (!resolve(sh, a, &op))
+	if (!resolve(sh, a, &op) || !trace_make(sh))
 		return CMD_DONE;
 	v.op = history_add(&sh->history, &op);
 	v.used = xcalloc(op.selectors->n + 1, sizeof *v.used);

@@ -34,6 +34,7 @@ shell_free(struct shell *sh)
 	names_free(&sh->sets);
 	names_free(&sh->fcns);
 	history_free(&sh->history);
+	trace_plan_free(&sh->plan);
 }
 
 static void

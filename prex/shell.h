@@ -11,6 +11,7 @@
 
 #include "history.h"
 #include "names.h"
+#include "trace-make.h"
 
 struct family;
 struct source;
@@ -24,6 +25,7 @@ struct shell {
 	bool	gone;			/* ended, or another program */
 	unsigned mode;			/* MODE_USER or MODE_KERNEL */
 	size_t	buffer_size;		/* -s in bytes; 0: not given */
+	struct trace_plan plan;		/* of a file that is not made yet */
 	bool	test_mode;		/* -t */
 	bool	interactive;		/* go on after errors */
 

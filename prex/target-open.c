@@ -1,8 +1,6 @@
 /*
- * target-open.c - get hold of the target and give it a trace file.
+ * target-open.c - get hold of the target, and what a session needs of it.
  */
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +11,8 @@
 #include "shell.h"
 #include "target.h"
 #include "trace-context.h"
+#include "trace-make.h"
 #include "util.h"
-
-enum { DEFAULT_SIZE = 4 * 1024 * 1024 };
 
 static bool
 opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
@@ -71,64 +68,6 @@ target_open(struct shell *sh, const struct target_options *o)
 	    o->preload, NULL, &sh->target), "creating target process");
 }
 
-/* The caller frees it. */
-static char *
-file_name(struct shell *sh, const char *given, pid_t pid)
-{
-	const char *dir = getenv("TMPDIR");
-	char *name;
-
-	if (given != NULL)
-		return xstrdup(given);
-	if (dir == NULL || *dir == '\0')
-		dir = "/tmp";
-	name = xasprintf("%s/trace-%ld", dir, (long)pid);
-	if (strlen(name) < PATH_MAX)
-		return name;
-	free(name);
-	shell_error(sh, ERROR_TARGET, "$TMPDIR too long");
-	return NULL;
-}
-
-static size_t
-file_size(struct shell *sh, size_t min)
-{
-	if (sh->buffer_size == 0)
-		return DEFAULT_SIZE;
-	if (sh->buffer_size >= min)
-		return sh->buffer_size;
-	fflush(stdout);
-	fprintf(stderr, "specified tracefile size smaller then minimum; "
-	    "setting to %zu kbytes\n", min / 1024);
-	return min;
-}
-
-static bool
-make_trace_file(struct shell *sh, const char *given)
-{
-	tnfctl_trace_attrs_t attrs;
-	tnfctl_errcode_t err;
-	char *name = NULL;
-
-	err = tnfctl_trace_attrs_get(sh->target, &attrs);
-	if (err == TNFCTL_ERR_NONE && attrs.trace_buf_state == TNFCTL_BUF_BROKEN)
-		err = TNFCTL_ERR_BUFBROKEN;
-	/* It keeps the file of an earlier session. */
-	if (err == TNFCTL_ERR_NONE && attrs.trace_buf_state == TNFCTL_BUF_NONE) {
-		name = file_name(sh, given, attrs.targ_pid);
-		if (name == NULL)
-			return false;
-		err = tnfctl_buffer_alloc(sh->target, name,
-		    file_size(sh, attrs.trace_min_size));
-	}
-	free(name);
-	if (err == TNFCTL_ERR_NONE)
-		return true;
-	shell_tnfctl_error(sh, ERROR_TARGET, err,
-	    "trouble initializing tracefile: ");
-	return false;
-}
-
 static void
 define_names(struct shell *sh)
 {
@@ -150,7 +89,7 @@ target_set_up(struct shell *sh, const struct target_options *o)
 	tnfctl_errcode_t err;
 
 	if (sh->mode == MODE_USER) {
-		if (!make_trace_file(sh, o->file))
+		if (!trace_plan(sh, o->file, sh->buffer_size))
 			return false;
 		target_check(sh);
 		trace_context_note(sh);

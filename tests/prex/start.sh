@@ -74,8 +74,8 @@ is "the target's options are its own" 0 -c 'list tracefile' parser.table \
 	-o x --help <<'E'
 Current trace file is: /nowhere/trace-4711
 E
-is "--" 0 -c 'list tracefile' -o y -o x -- parser.table <<'E'
-Current trace file is: x
+is "--" 0 -c 'list tracefile' -o y -o x -- parser.table <<E
+Current trace file is: $PWD/x
 E
 is "several inputs" 0 -c 'create $a b; list sets' -c 'list sets' parser.table <<'E'
 $all      'keys'=/.*/ 
@@ -119,8 +119,9 @@ E
 
 # Tracing that has failed.
 echo broken > broken.table
-is "broken process" 0 -c '' broken.table <<'E'
+is "broken process" 0 -c 'continue' broken.table <<'E'
 Tracing shut down in target program due to an internal error - Please restart prex and target
+prex: target process exited
 E
 PREX_FAKE=broken.table is "broken kernel" 0 -k -c 'buffer alloc; buffer' <<'E'
 Buffer of size 393216 bytes allocated

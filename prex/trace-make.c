@@ -1,0 +1,132 @@
+/*
+ * trace-make.c - the trace file is made when it is first needed.
+ *
+ * A process keeps its file as long as it runs.  So to look at its probes must
+ * not give it one: name and size are asked for when something can be recorded,
+ * at the first command that changes a probe or lets the target run.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "shell.h"
+#include "target.h"
+#include "trace-make.h"
+#include "util.h"
+
+enum { DEFAULT_SIZE = 4 * 1024 * 1024 };
+
+/* The caller frees it. */
+static char *
+absolute(const char *name)
+{
+	char *dir, *path;
+
+	if (*name == '/' || *name == '\0' || (dir = getcwd(NULL, 0)) == NULL)
+		return xstrdup(name);
+	path = xasprintf("%s%s%s", dir, strcmp(dir, "/") == 0 ? "" : "/", name);
+	free(dir);
+	return path;
+}
+
+static char *
+default_name(struct shell *sh, pid_t pid)
+{
+	const char *dir = getenv("TMPDIR");
+	char *name;
+
+	if (dir == NULL || *dir == '\0')
+		dir = "/tmp";
+	name = xasprintf("%s/trace-%ld", dir, (long)pid);
+	if (strlen(name) < PATH_MAX)
+		return name;
+	free(name);
+	shell_error(sh, ERROR_TARGET, "$TMPDIR too long");
+	return NULL;
+}
+
+static size_t
+file_size(size_t given, size_t min)
+{
+	if (given == 0)
+		return DEFAULT_SIZE;
+	if (given >= min)
+		return given;
+	fflush(stdout);
+	fprintf(stderr, "specified tracefile size smaller then minimum; "
+	    "setting to %zu kbytes\n", min / 1024);
+	return min;
+}
+
+/* Solaris ignored what was asked for, and said nothing. */
+static void
+tell_kept(struct shell *sh, const tnfctl_trace_attrs_t *attrs,
+    const char *file, size_t size)
+{
+	char *name = file != NULL ? absolute(file) : NULL;
+	const char *has = attrs->trace_file_name != NULL ?
+	    attrs->trace_file_name : "";
+
+	if (name != NULL && strcmp(name, has) != 0)
+		shell_warn(sh, "%s: not made: process %ld keeps the trace file "
+		    "that it has: %s", name, (long)attrs->targ_pid, has);
+	if (size != 0 && size != attrs->trace_buf_size)
+		shell_warn(sh, "-s %zu: process %ld keeps the trace file that "
+		    "it has: %s has %zu kbytes", size / 1024,
+		    (long)attrs->targ_pid, has, attrs->trace_buf_size / 1024);
+	free(name);
+}
+
+static bool
+failed(struct shell *sh, tnfctl_errcode_t err)
+{
+	shell_tnfctl_error(sh, ERROR_TARGET, err,
+	    "trouble initializing tracefile: ");
+	return false;
+}
+
+bool
+trace_plan(struct shell *sh, const char *file, size_t size)
+{
+	tnfctl_trace_attrs_t attrs;
+	tnfctl_errcode_t err = tnfctl_trace_attrs_get(sh->target, &attrs);
+
+	if (err == TNFCTL_ERR_NONE && attrs.trace_buf_state == TNFCTL_BUF_BROKEN)
+		err = TNFCTL_ERR_BUFBROKEN;
+	if (err != TNFCTL_ERR_NONE)
+		return failed(sh, err);
+	if (attrs.trace_buf_state != TNFCTL_BUF_NONE) {
+		tell_kept(sh, &attrs, file, size);
+		return true;
+	}
+	sh->plan.name = file != NULL ? absolute(file) :
+	    default_name(sh, attrs.targ_pid);
+	sh->plan.size = file_size(size, attrs.trace_min_size);
+	return sh->plan.name != NULL;
+}
+
+void
+trace_plan_free(struct trace_plan *plan)
+{
+	free(plan->name);
+	plan->name = NULL;
+}
+
+bool
+trace_make(struct shell *sh)
+{
+	tnfctl_errcode_t err;
+
+	if (sh->plan.name == NULL)
+		return true;
+	err = tnfctl_buffer_alloc(sh->target, sh->plan.name, sh->plan.size);
+	if (err != TNFCTL_ERR_NONE)
+		return failed(sh, err);
+	trace_plan_free(&sh->plan);
+	target_check(sh);
+	return true;
+}
