@@ -166,25 +166,38 @@ declared_end(int fd, uint64_t reserved, uint64_t *ret)
  * hide that something is missing.  Past our limit there would be a SIGXFSZ.
  */
 static int
-has_room(int fd, uint64_t end, uint64_t size)
+has_room(int fd, uint64_t end, uint64_t size, uint64_t *ret_size)
 {
 	struct rlimit limit;
 	struct stat st;
 
 	if (fstat(fd, &st) != 0)
 		return errno;
-	if ((uint64_t)st.st_size < end)
+	*ret_size = (uint64_t)st.st_size;
+	if (*ret_size < end)
 		return EINVAL;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end + size > limit.rlim_cur)
 		return EFBIG;
 	return 0;
 }
 
+/* Where the file system is full the file gets back the size that it had: in a
+   page without a block, whoever maps the file would get a SIGBUS. */
+static int
+put_text(const struct context_writer *w, int fd, uint64_t end, uint64_t was)
+{
+	int e = pwrite_all(fd, w->text, w->size, end);
+
+	if (ftruncate(fd, (off_t)(e == 0 ? end + w->size : was)) != 0 && e == 0)
+		e = errno;
+	return e;
+}
+
 /* The size goes in last: until then there is no context. */
 int
 context_append(struct context_writer *w, int fd, uint64_t reserved)
 {
-	uint64_t end, size, none = 0;
+	uint64_t end, size, was = 0, none = 0;
 	int e;
 
 	if (w->f == NULL || fputs("end 1\n", w->f) == EOF || fflush(w->f) != 0)
@@ -193,13 +206,11 @@ context_append(struct context_writer *w, int fd, uint64_t reserved)
 	if (e != 0)
 		return e;
 	size = w->size;
-	e = has_room(fd, end, size);
+	e = has_room(fd, end, size, &was);
 	if (e == 0)
 		e = pwrite_all(fd, &none, sizeof none, EXT(extra_size));
-	if (e == 0 && ftruncate(fd, (off_t)(end + size)) != 0)
-		e = errno;
 	if (e == 0)
-		e = pwrite_all(fd, w->text, w->size, end);
+		e = put_text(w, fd, end, was);
 	if (e == 0)
 		e = pwrite_all(fd, &end, sizeof end, EXT(extra_offset));
 	if (e == 0)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "proc.h"
 
 #define SIZE_MAX_	(1u << 30)	/* what a reference can reach */
 
@@ -116,6 +117,7 @@ same_directory(tnfctl_handle_t *h, const struct place *p)
 	/* Without permission to look we take it for granted. */
 	if (stat(theirs, &b) < 0)
 		return errno != ENOENT ? TNFCTL_ERR_NONE :
+		    proc_status(h->pid, "VmSize") < 0 ? ended_target(h) :
 		    fail(TNFCTL_ERR_FILENOTFOUND, "%s: process %d has another "
 		    "root directory and no such directory in it: name one "
 		    "that means the same to both", p->path, (int)h->pid);
