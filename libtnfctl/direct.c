@@ -33,6 +33,7 @@ direct_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
 	struct proc *p = direct_proc(h);
 
+	proc_stop(p);
 	if (op == TNFCTL_TARG_DEFAULT && p->ours)
 		op = TNFCTL_TARG_KILL;
 	control_claim(h, op == TNFCTL_TARG_SUSPEND ? TNF_SUSPENDED : 0);
@@ -41,7 +42,7 @@ direct_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	    (op == TNFCTL_TARG_DEFAULT && p->suspended))
 		proc_end_group_stop(p);
 	if (p->gone)
-		;
+		proc_free_children(p);
 	else if (op == TNFCTL_TARG_KILL)
 		proc_kill(p);
 	else

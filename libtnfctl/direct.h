@@ -27,8 +27,8 @@ void	direct_borrow(struct proc *p, tnfctl_handle_t *ret);
 tnfctl_errcode_t process_check_file(pid_t);
 
 /* events.c */
-tnfctl_errcode_t direct_continue(tnfctl_handle_t *, tnfctl_event_t *,
-    tnfctl_handle_t **child);
+tnfctl_errcode_t direct_continue(tnfctl_handle_t *const *, size_t n,
+    size_t *which, tnfctl_event_t *, tnfctl_handle_t **child);
 /* Runs the stopped target until its linker's list is complete. */
 tnfctl_errcode_t direct_settle(tnfctl_handle_t *, int max_ms);
 

@@ -21,12 +21,11 @@
 #define STEP_US		1000
 
 struct run {
-	tnfctl_handle_t *h;
-	struct proc *p;
+	tnfctl_handle_t *const *h;
+	size_t	 n;
+	size_t	 news;		/* which of them has something to tell */
 	struct watch *watch;
 	sigset_t mask;		/* of the caller */
-	int	 look_ms;
-	int64_t	 next_look;	/* time for the next look at the linker's list */
 	bool	 interrupted;
 };
 
@@ -41,18 +40,18 @@ now_ns(void)
 
 /* Has the list changed since it was last read? */
 static bool
-list_changed(struct run *r)
+list_changed(tnfctl_handle_t *h)
 {
-	uint64_t print = r->p->linker.print;
-	int64_t start = now_ns();
-	struct linker l = r->p->linker;
-	bool ok = linkmap_look(r->h, &l) && l.consistent;
+	struct proc *p = direct_proc(h);
+	int64_t start = now_ns(), pause;
+	struct linker l = p->linker;
+	bool ok = linkmap_look(h, &l) && l.consistent;
 
-	r->look_ms = (int)((now_ns() - start) * LOOK_SHARE / 1000000);
-	if (r->look_ms < LOOK_MS)
-		r->look_ms = LOOK_MS;
-	r->next_look = now_ns() + r->look_ms * INT64_C(1000000);
-	return ok && l.print != print;
+	pause = (now_ns() - start) * LOOK_SHARE;
+	if (pause < LOOK_MS * INT64_C(1000000))
+		pause = LOOK_MS * INT64_C(1000000);
+	p->next_look = now_ns() + pause;
+	return ok && l.print != p->linker.print;
 }
 
 static bool
@@ -72,56 +71,112 @@ forget_stops(struct proc *p)
 			t->event = PROC_NOTHING;
 }
 
-/* True: something to stop for has happened. */
+/* Has something happened that is to be told?  If not, it runs on. */
 static bool
-on_child(struct run *r, pid_t tid)
+has_news(tnfctl_handle_t *h)
 {
-	bool ours = proc_take(r->p, tid);
-	struct thread *t;
+	struct proc *p = direct_proc(h);
+	struct thread *t = proc_pending(p);
 
-	if (!ours)
-		proc_take_all(r->p);
-	t = proc_pending(r->p);
-	if (r->p->event != PROC_NOTHING)
+	if (p->event != PROC_NOTHING)
 		return true;
 	if (t != NULL && t->event == PROC_LINKER) {
-		forget_stops(r->p);
-		if (list_changed(r))
+		forget_stops(p);
+		if (list_changed(h))
 			return true;
-		t = proc_pending(r->p);
+		t = proc_pending(p);
 	}
 	if (t != NULL)
 		return true;
-	proc_resume_idle(r->p);
-	watch_next(r->watch, !ours);
+	proc_resume_idle(p);
 	return false;
 }
 
-/* Milliseconds to the next look; -1: the linker's calls are seen. */
+static bool
+any_has_news(struct run *r)
+{
+	for (r->news = 0; r->news < r->n; r->news++)
+		if (has_news(r->h[r->news]))
+			return true;
+	return false;
+}
+
+/* Whose thread is it?  NULL: nobody's, as far as we know. */
+static struct proc *
+owner(const struct run *r, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (proc_thread(direct_proc(r->h[i]), tid) != NULL)
+			return direct_proc(r->h[i]);
+	return NULL;
+}
+
+/* One that its mother has not told of yet may be taken by its process. */
+static bool
+take(const struct run *r, pid_t tid)
+{
+	struct proc *p = owner(r, tid);
+	bool taken = p != NULL && proc_take(p, tid);
+	size_t i;
+
+	for (i = 0; p == NULL && !taken && i < r->n; i++)
+		taken = proc_take(direct_proc(r->h[i]), tid);
+	for (i = 0; !taken && i < r->n; i++)
+		proc_take_all(direct_proc(r->h[i]));
+	return taken;
+}
+
+/* Milliseconds to the next look; -1: the linkers' calls are seen. */
 static int
 time_left(const struct run *r)
 {
-	int64_t left = r->next_look - now_ns();
+	int64_t first = INT64_MAX, left;
+	size_t i;
 
-	if (sees_linker(r->p))
+	for (i = 0; i < r->n; i++)
+		if (!sees_linker(direct_proc(r->h[i])) &&
+		    direct_proc(r->h[i])->next_look < first)
+			first = direct_proc(r->h[i])->next_look;
+	if (first == INT64_MAX)
 		return -1;
+	left = first - now_ns();
 	return left > 0 ? (int)(left / 1000000) + 1 : 0;
+}
+
+static bool
+any_list_changed(struct run *r)
+{
+	int64_t now = now_ns();
+
+	for (r->news = 0; r->news < r->n; r->news++) {
+		struct proc *p = direct_proc(r->h[r->news]);
+
+		if (!sees_linker(p) && p->next_look <= now &&
+		    list_changed(r->h[r->news]))
+			return true;
+	}
+	return false;
 }
 
 static void
 run_until_event(struct run *r)
 {
 	pid_t tid;
+	bool taken;
 	int left;
 
 	for (;;) {
 		left = time_left(r);
-		if (left == 0 && list_changed(r))
+		if (left == 0 && any_list_changed(r))
 			return;
 		switch (watch_wait(r->watch, &r->mask, left, &tid)) {
 		case WATCH_CHILD:
-			if (on_child(r, tid))
+			taken = take(r, tid);
+			if (any_has_news(r))
 				return;
+			watch_next(r->watch, !taken);
 			break;
 		case WATCH_SIGNAL:
 			r->interrupted = true;
@@ -175,17 +230,17 @@ direct_settle(tnfctl_handle_t *h, int max_ms)
 }
 
 static tnfctl_errcode_t
-fork_event(struct run *r, struct thread *t, tnfctl_handle_t **child)
+fork_event(struct proc *mother, struct thread *t, tnfctl_handle_t **child)
 {
-	struct proc *p = proc_new(t->child, r->p->ours);
+	struct proc *p = proc_new(t->child, mother->ours);
 	tnfctl_errcode_t err;
 
 	if (p == NULL) {
-		proc_free_child(r->p, t);
+		proc_free_child(mother, t);
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	t->event = PROC_NOTHING;
-	p->follow = r->p->follow;
+	p->follow = mother->follow;
 	if ((err = proc_adopt(p)) == TNFCTL_ERR_NONE)
 		return direct_open(p, child);
 	if (!p->gone)
@@ -194,82 +249,133 @@ fork_event(struct run *r, struct thread *t, tnfctl_handle_t **child)
 	return err;
 }
 
-/* What there is to report of a stopped (or gone) target; NONE: run on. */
+/* What there is to report of a stopped (or gone) target; false: run on. */
 static bool
-report(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child,
-    tnfctl_errcode_t *err)
+report(tnfctl_handle_t *h, bool interrupted, tnfctl_event_t *ret,
+    tnfctl_handle_t **child, tnfctl_errcode_t *err)
 {
 	struct objects_change change = { 0 };
+	struct proc *p = direct_proc(h);
 	struct thread *t;
 
 	*err = TNFCTL_ERR_NONE;
-	if (r->p->event != PROC_NOTHING) {
-		*ret = r->p->event == PROC_EXEC ? TNFCTL_EVENT_EXEC :
-		    r->p->event == PROC_EXITED ? TNFCTL_EVENT_EXIT :
+	if (p->event != PROC_NOTHING) {
+		*ret = p->event == PROC_EXEC ? TNFCTL_EVENT_EXEC :
+		    p->event == PROC_EXITED ? TNFCTL_EVENT_EXIT :
 		    TNFCTL_EVENT_TARGGONE;
-		control_forget(r->h);
+		control_forget(h);
 		return true;
 	}
-	if ((t = proc_pending(r->p)) != NULL && t->event == PROC_FORK) {
+	if ((t = proc_pending(p)) != NULL && t->event == PROC_FORK) {
 		if (child == NULL) {
 			/* It was noticed for a caller who had asked for it. */
-			proc_free_child(r->p, t);
+			proc_free_child(p, t);
 			return false;
 		}
 		*ret = TNFCTL_EVENT_FORK;
-		*err = fork_event(r, t, child);
+		*err = fork_event(p, t, child);
 		return true;
 	}
-	if (r->p->linker.consistent)
-		*err = control_look(r->h, &change);
-	*ret = r->interrupted ? TNFCTL_EVENT_EINTR :
+	if (p->linker.consistent)
+		*err = control_look(h, &change);
+	*ret = interrupted ? TNFCTL_EVENT_EINTR :
 	    change.came ? TNFCTL_EVENT_DLOPEN : TNFCTL_EVENT_DLCLOSE;
-	return r->interrupted || change.came || change.went ||
+	return interrupted || change.came || change.went ||
 	    *err != TNFCTL_ERR_NONE;
+}
+
+static void
+stop(tnfctl_handle_t *h)
+{
+	struct proc *p = direct_proc(h);
+
+	proc_stop(p);
+	forget_stops(p);
+	if (proc_pending(p) == NULL)
+		direct_settle(h, SETTLE_MS);
+}
+
+/* For the client's command: all stand still, and what is known of them is of
+   now.  The first that has an event is the news. */
+static void
+stop_all(struct run *r)
+{
+	struct objects_change change;
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		stop(r->h[i]);
+	for (r->news = r->n; i-- > 0; ) {
+		struct proc *p = direct_proc(r->h[i]);
+
+		if (p->event != PROC_NOTHING || proc_pending(p) != NULL)
+			r->news = i;
+		else if (i > 0 && p->linker.consistent)
+			control_look(r->h[i], &change);
+	}
+	if (r->news == r->n)
+		r->news = 0;
 }
 
 static tnfctl_errcode_t
 run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 {
 	tnfctl_errcode_t err;
+	tnfctl_handle_t *h;
 
 	for (;;) {
+		if ((r->watch = watch_start()) == NULL)
+			return fail_errno(errno, "wait for process %d",
+			    (int)r->h[0]->pid);
 		/* Something may be left over from the last time. */
-		if (r->p->event == PROC_NOTHING && proc_pending(r->p) == NULL) {
-			if ((r->watch = watch_start()) == NULL)
-				return fail_errno(errno, "wait for process %d",
-				    (int)r->p->pid);
-			proc_run(r->p);
+		if (!any_has_news(r))
 			run_until_event(r);
-			watch_stop(r->watch);
-			proc_stop(r->p);
-			forget_stops(r->p);
-			if (proc_pending(r->p) == NULL)
-				direct_settle(r->h, SETTLE_MS);
-		}
-		if (report(r, ret, child, &err))
-			return err;
+		watch_stop(r->watch);
+		if (r->interrupted)
+			stop_all(r);
+		else
+			stop(r->h[r->news]);
+		h = r->h[r->news];
+		if (report(h, r->interrupted, ret, child, &err))
+			break;
 	}
+	return err != TNFCTL_ERR_NONE ? err : direct_tell_stop(direct_proc(h));
 }
 
-tnfctl_errcode_t
-direct_continue(tnfctl_handle_t *h, tnfctl_event_t *ret,
-    tnfctl_handle_t **child)
+/* Ready to run: a job control stop that was left for us to end is ended. */
+static tnfctl_errcode_t
+prepare(tnfctl_handle_t *h, bool follow)
 {
-	struct run r = { .h = h, .p = direct_proc(h), .look_ms = LOOK_MS };
-	tnfctl_errcode_t err;
-	sigset_t all;
+	struct proc *p = direct_proc(h);
 
 	if (h->gone)
 		return fail(TNFCTL_ERR_BADARG, "process %d: it has ended or "
 		    "become another program: the handle can only be closed",
 		    (int)h->pid);
-	r.p->follow = child != NULL;
-	if (r.p->suspended)
-		proc_end_group_stop(r.p);
+	p->follow = follow;
+	if (p->suspended)
+		proc_end_group_stop(p);
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+direct_continue(tnfctl_handle_t *const *h, size_t n, size_t *which,
+    tnfctl_event_t *ret, tnfctl_handle_t **child)
+{
+	struct run r = { .h = h, .n = n };
+	tnfctl_errcode_t err;
+	sigset_t all;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if ((err = prepare(h[i], child != NULL)) != TNFCTL_ERR_NONE) {
+			*which = i;
+			return err;
+		}
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &r.mask);
 	err = run(&r, ret, child);
 	pthread_sigmask(SIG_SETMASK, &r.mask, NULL);
-	return err != TNFCTL_ERR_NONE ? err : direct_tell_stop(r.p);
+	*which = r.news;
+	return err;
 }

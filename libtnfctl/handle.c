@@ -53,9 +53,24 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_continue(tnfctl_handle_t *h, tnfctl_event_t *ret,
     tnfctl_handle_t **ret_child)
 {
-	if (h->ops->cont == NULL)
-		return wrong_kind();
-	return h->ops->cont(h, ret, ret_child);
+	size_t which;
+
+	return tnfctl_continue_any(&h, 1, &which, ret, ret_child);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_continue_any(tnfctl_handle_t *const *h, size_t n, size_t *ret_which,
+    tnfctl_event_t *ret, tnfctl_handle_t **ret_child)
+{
+	size_t i;
+
+	*ret_which = 0;
+	for (i = 0; i < n; i++)
+		if (h[i]->ops->cont == NULL)
+			return wrong_kind();
+	if (n == 0)
+		return fail(TNFCTL_ERR_BADARG, "no target to let run");
+	return h[0]->ops->cont(h, n, ret_which, ret, ret_child);
 }
 
 TNFCTL_API tnfctl_errcode_t

@@ -65,8 +65,8 @@ struct target_ops {
 	tnfctl_errcode_t (*probe_connect)(tnfctl_handle_t *, tnfctl_probe_t *,
 	    const char *lib, const char *func);
 	tnfctl_errcode_t (*probe_disconnect)(tnfctl_handle_t *, tnfctl_probe_t *);
-	tnfctl_errcode_t (*cont)(tnfctl_handle_t *, tnfctl_event_t *,
-	    tnfctl_handle_t **child);
+	tnfctl_errcode_t (*cont)(tnfctl_handle_t *const *, size_t n,
+	    size_t *which, tnfctl_event_t *, tnfctl_handle_t **child);
 	/* The target's memory: all n bytes, or false. */
 	bool	(*read)(tnfctl_handle_t *, uintptr_t, void *, size_t n);
 	bool	(*write)(tnfctl_handle_t *, uintptr_t, const void *, size_t n);

@@ -102,10 +102,35 @@ add_thread(struct proc *p, pid_t tid)
 	return t;
 }
 
+/* A child that is to run free: it stops at its birth, and must be let go. */
+static void
+add_foreign(struct proc *p, pid_t child)
+{
+	struct thread *t = add_thread(p, child);
+
+	if (t != NULL)
+		t->foreign = true;
+}
+
 static void
 drop_thread(struct proc *p, struct thread *t)
 {
+	pid_t child = t->event == PROC_FORK ? t->child : 0;
+
 	*t = p->threads[--p->n];
+	if (child != 0)
+		add_foreign(p, child);
+}
+
+/* All that are the process's own. */
+static void
+drop_threads(struct proc *p)
+{
+	size_t i;
+
+	for (i = p->n; i-- > 0; )
+		if (!p->threads[i].foreign)
+			drop_thread(p, &p->threads[i]);
 }
 
 static unsigned int
@@ -179,7 +204,7 @@ end_process(struct proc *p, enum proc_event event)
 {
 	p->event = event;
 	p->gone = true;
-	p->n = 0;
+	drop_threads(p);
 }
 
 /* The exec has ended all threads but one, which is now the leader. */
@@ -190,9 +215,9 @@ after_exec(struct proc *p, unsigned int options)
 	size_t i;
 
 	for (i = 0; i < p->n; i++)
-		if (p->threads[i].tid != p->pid)
+		if (p->threads[i].tid != p->pid && !p->threads[i].foreign)
 			waitpid(p->threads[i].tid, &status, __WALL | WNOHANG);
-	p->n = 0;
+	drop_threads(p);
 	p->event = PROC_EXEC;
 	*add_thread(p, p->pid) = (struct thread){
 		.tid = p->pid, .stopped = true, .options = options };
@@ -218,11 +243,8 @@ is_thread_of(const struct proc *p, pid_t tid)
 void
 proc_free_child(struct proc *p, struct thread *mother)
 {
-	struct thread *t;
-
 	mother->event = PROC_NOTHING;
-	if ((t = add_thread(p, mother->child)) != NULL)
-		t->foreign = true;
+	add_foreign(p, mother->child);
 }
 
 static void
@@ -641,10 +663,31 @@ let_go(struct proc *p, struct thread *t)
 }
 
 void
+proc_free_children(struct proc *p)
+{
+	size_t i, left;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].event == PROC_FORK)
+			proc_free_child(p, &p->threads[i]);
+	/* They stop as soon as they have a processor. */
+	do {
+		for (left = 0, i = p->n; i-- > 0; )
+			if (i < p->n && p->threads[i].foreign) {
+				left++;
+				proc_take(p, p->threads[i].tid);
+			}
+		if (left > 0)
+			pause_briefly();
+	} while (left > 0);
+}
+
+void
 proc_detach(struct proc *p, bool suspend)
 {
 	size_t i, j;
 
+	proc_free_children(p);
 	if (suspend)
 		kill(p->pid, SIGSTOP);
 	for (i = j = 0; i < p->n; i++)
@@ -668,6 +711,7 @@ proc_kill(struct proc *p)
 
 	if (p->gone)
 		return;
+	proc_free_children(p);
 	kill(p->pid, SIGKILL);
 	for (i = 0; i < p->n; i++)
 		p->threads[i].stopped = p->threads[i].absent = false;

@@ -53,6 +53,7 @@ struct proc {
 	struct thread *threads;
 	size_t	 n, room;
 	struct linker linker;
+	int64_t	 next_look;	/* at the linker's list; CLOCK_MONOTONIC, ns */
 	enum proc_event event;	/* of the process: exec, exited, killed */
 };
 
@@ -86,6 +87,8 @@ void	proc_take_all(struct proc *);
 struct thread *proc_pending(struct proc *);
 /* Lets the child of a PROC_FORK event run free, as soon as it can be had. */
 void	proc_free_child(struct proc *, struct thread *);
+/* All that nobody has been told of, and waits until they are free. */
+void	proc_free_children(struct proc *);
 /* Breakpoint register on linker.brk, in our own children; false: not set. */
 bool	proc_arm(struct proc *, struct thread *);
 void	proc_resume(struct proc *, struct thread *);

@@ -3,8 +3,8 @@
  *
  * The target is let go as by "quit" before prex dies of the signal: were it
  * left to the kernel, calls that our stop has interrupted would return EINTR.
- * The signal may come just before prex begins to wait for something else, and
- * then a timer ends that wait.
+ * This signal or a Ctrl-C may come just before prex begins to wait for something
+ * else, and then a timer ends that wait.
  */
 #include <sys/time.h>
 
@@ -17,14 +17,22 @@ enum { NUDGE_US = 10000 };
 
 static volatile sig_atomic_t came;
 
+void
+ending_nudge(bool on)
+{
+	const struct itimerval often = { { 0, NUDGE_US }, { 0, NUDGE_US } };
+	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
+
+	if (on || came == 0)
+		setitimer(ITIMER_REAL, on ? &often : &never, NULL);
+}
+
 static void
 on_ending(int sig)
 {
-	const struct itimerval often = { { 0, NUDGE_US }, { 0, NUDGE_US } };
-
 	if (came == 0)
 		came = sig;
-	setitimer(ITIMER_REAL, &often, NULL);
+	ending_nudge(true);
 }
 
 static void
@@ -66,11 +74,8 @@ ending_signal(void)
 void
 ending_die(void)
 {
-	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
-
 	if (came == 0)
 		return;
-	setitimer(ITIMER_REAL, &never, NULL);
 	signal(came, SIG_DFL);
 	raise(came);
 }

@@ -1,10 +1,5 @@
 /*
  * family.h - the children of the target, with --follow-fork.
- *
- * A process that is traced belongs to the thread that attached to it, and a
- * thread can wait for one target: so each child gets a thread here, which
- * does what it is told.  All of these are called by the main thread, except
- * for family_add(), which the others call for children of their own.
  */
 #ifndef PREX_FAMILY_H
 #define PREX_FAMILY_H
@@ -15,12 +10,11 @@ struct family;
 struct shell;
 
 struct family *family_new(struct shell *);
-/* Takes the handle of a child that has just been made, or why there is none. */
-void	family_add(struct family *, tnfctl_errcode_t, tnfctl_handle_t *child);
-
-/* NULL is a family without members. */
-void	family_run(struct family *);
-void	family_stop(struct family *);
+/* Lets the target and all members run until something happens.  What happens to
+   a member is dealt with, and told as the target's event FORK.  NULL is a
+   family without members. */
+tnfctl_errcode_t family_continue(struct family *, tnfctl_handle_t *target,
+	    tnfctl_event_t *);
 /* Calls op for every probe of every member; the first failure is returned. */
 tnfctl_errcode_t family_apply(struct family *, tnfctl_probe_op_t op, void *arg);
 /* Lets all of them go and frees the family. */

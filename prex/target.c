@@ -21,6 +21,7 @@ static void
 on_interrupt(int sig)
 {
 	interrupted = 1;
+	ending_nudge(true);
 }
 
 void
@@ -46,6 +47,7 @@ target_interrupted(void)
 	bool was = interrupted;
 
 	interrupted = 0;
+	ending_nudge(false);
 	return was;
 }
 
@@ -110,20 +112,13 @@ goes_on(tnfctl_event_t event)
 static tnfctl_errcode_t
 wait_for_event(struct shell *sh, tnfctl_event_t *event)
 {
-	tnfctl_handle_t *child;
 	tnfctl_errcode_t err;
 
 	do {
 		trace_context_note(sh);
-		*event = TNFCTL_EVENT_EINTR;
-		err = tnfctl_continue(sh->target, event,
-		    sh->family != NULL ? &child : NULL);
-		if (*event == TNFCTL_EVENT_FORK)
-			family_add(sh->family, err, child);
-		else if (err != TNFCTL_ERR_NONE)
-			return err;
-	} while (goes_on(*event));
-	return TNFCTL_ERR_NONE;
+		err = family_continue(sh->family, sh->target, event);
+	} while (err == TNFCTL_ERR_NONE && goes_on(*event));
+	return err;
 }
 
 enum target_run
@@ -135,9 +130,7 @@ target_run(struct shell *sh)
 
 	fflush(stdout);
 	trace_file_note(sh);
-	family_run(sh->family);
 	err = wait_for_event(sh, &event);
-	family_stop(sh->family);
 	if (err != TNFCTL_ERR_NONE) {
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "cannot continue target : ");
@@ -168,8 +161,8 @@ close_family(struct shell *sh)
 {
 	tnfctl_targ_op_t op = sh->at_quit;
 
-	if (op == TNFCTL_TARG_DEFAULT && sh->started && !sh->gone)
-		op = TNFCTL_TARG_KILL;
+	if (op == TNFCTL_TARG_DEFAULT && sh->started && sh->gone)
+		op = TNFCTL_TARG_RESUME;
 	family_close(sh->family, op);
 	sh->family = NULL;
 }

@@ -171,6 +171,16 @@ tnfctl_errcode_t tnfctl_close(tnfctl_handle_t *, tnfctl_targ_op_t);
 tnfctl_errcode_t tnfctl_continue(tnfctl_handle_t *, tnfctl_event_t *,
     tnfctl_handle_t **child);
 
+/*
+ * Linux.  The same for n > 0 targets of the calling thread: returns when
+ * something has happened to one, whose index is *which.  After EINTR, all are
+ * stopped.  After any other event that one is stopped (or gone) and the others
+ * may run on; until the next call they can be closed, and nothing else.  An
+ * error is about the target *which, except with the event FORK.
+ */
+tnfctl_errcode_t tnfctl_continue_any(tnfctl_handle_t *const handles[], size_t n,
+    size_t *which, tnfctl_event_t *, tnfctl_handle_t **child);
+
 /* Looks for objects and probes that came or went. */
 tnfctl_errcode_t tnfctl_check_libs(tnfctl_handle_t *);
 

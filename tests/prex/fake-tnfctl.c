@@ -220,6 +220,14 @@ tnfctl_continue(tnfctl_handle_t *h, tnfctl_event_t *event,
 }
 
 tnfctl_errcode_t
+tnfctl_continue_any(tnfctl_handle_t *const *h, size_t n, size_t *which,
+    tnfctl_event_t *event, tnfctl_handle_t **child)
+{
+	*which = 0;
+	return tnfctl_continue(h[0], event, child);
+}
+
+tnfctl_errcode_t
 tnfctl_trace_attrs_get(tnfctl_handle_t *h, tnfctl_trace_attrs_t *a)
 {
 	memset(a, 0, sizeof *a);
