@@ -17,12 +17,26 @@
 
 #include "handle.h"
 
+#define RAW_PROBES	(KP_BIT(KP_PHYSIO_START) | KP_BIT(KP_PHYSIO_END))
+
+/* Once attached, they stay as long as tracing is on. */
+static bool
+raw_is_wanted(const struct kp *kp)
+{
+	return kp->state->rawio ||
+	    kp_pinned(KP_DIR_LINK, kp_programs[KP_PROGRAM_physio_start].name) ||
+	    kp_raw_is_open();
+}
+
 static uint64_t
 wanted_probes(const struct kp *kp)
 {
 	const struct kp_shared *s = kp->state;
+	uint64_t probes = s->tracing && s->buffer_size != 0 ? s->enabled & s->traced : 0;
 
-	return s->tracing && s->buffer_size != 0 ? s->enabled & s->traced : 0;
+	if (probes & RAW_PROBES && !raw_is_wanted(kp))
+		probes &= ~RAW_PROBES;
+	return probes;
 }
 
 /* Runs an iterator once, if this kernel took it; its output does not matter. */
@@ -48,9 +62,9 @@ kp_iterate(enum kp_program program)
 }
 
 static uint64_t
-wanted_programs(const struct kp *kp)
+wanted_programs(const struct kp *kp, uint64_t probes)
 {
-	uint64_t probes = wanted_probes(kp), programs = 0;
+	uint64_t programs = 0;
 
 	for (unsigned id = 1; id < KP_PROBES; id++)
 		if (probes & KP_BIT(id))
@@ -190,11 +204,13 @@ is_needed(const struct kp *kp, unsigned program, uint64_t probes)
 int
 kp_attach_sync(struct kp *kp)
 {
-	uint64_t programs = wanted_programs(kp), probes = wanted_probes(kp);
+	uint64_t probes, programs;
 	int r = 0;
 
 	if (kp->state->buffer_size == 0)
 		return 0;
+	probes = wanted_probes(kp);
+	programs = wanted_programs(kp, probes);
 	kp->state->on &= probes;
 	kp->state->has_filemap_fault = !(kp->missing >> KP_PROGRAM_file_fault & 1);
 	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {

@@ -161,7 +161,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		ROW(MAJOR_FAULT, kp_page),
 		.member = { M("opaque", "vnode"), M("offset", "offset") },
 		.needs = FAULT | P(cache_add) | P(bio_queue),
-		.extra = P(file_fault) | FAULT_END, .fidelity = KP_EXACT,
+		.extra = P(file_fault) | P(major_done), .fidelity = KP_EXACT,
 		.when = "A fault of the writer needs the page at offset of vnode"
 		    " from storage.",
 		.differs = "Swapped pages: the device's inode, and the place on"
@@ -205,8 +205,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		"pagein", "vm pageio io", "io.bpf.c", ROW(PAGEIN, kp_pagein),
 		.member = { M("opaque", "vnode"), M("offset", "offset"),
 		    M("size", "size") },
-		.needs = P(bio_queue), .extra = FAULT | FAULT_END,
-		.fidelity = KP_EXACT,
+		.needs = P(bio_queue), .fidelity = KP_EXACT,
 		.when = "Pages of vnode are being read, size bytes from offset.",
 		.differs = "File systems without a block device have none.",
 		.example = "vnode: 0xffff8881d22b8e48 offset: 32768 size: 4096",

@@ -77,6 +77,9 @@ int kp_load(struct kp *, size_t size);
 int kp_attach_sync(struct kp *);	/* what is attached, as the state says */
 void kp_iterate(enum kp_program);
 
+/* rawio.c */
+bool kp_raw_is_open(void);
+
 /* symbols.c */
 void kp_symbols_find(struct kp_shared *);
 

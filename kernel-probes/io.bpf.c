@@ -170,15 +170,15 @@ struct paging {			/* what a request moves, if that is pages */
 	bool raw;		/* memory of a program instead */
 };
 
-static __always_inline bool is_swap(u32 opf, const struct page_info *p,
-    const struct context *c)
+/* A page on its way in from swap belongs to no mapping yet, but is marked. */
+static __always_inline bool is_swap(u32 opf, const struct page_info *p)
 {
 	if (bpf_core_enum_value_exists(enum req_flag_bits, __REQ_SWAP) &&
 	    has_request_flag(opf, __REQ_SWAP))
 		return true;
 	if ((opf & REQ_OP_MASK) == REQ_OP_WRITE)
 		return (p->mapping & 3) == 1 && has_flag(p->flags, PG_swapcache);
-	return p->mapping == 0 && in_my_fault(c);
+	return p->mapping == 0 && has_flag(p->flags, PG_swapbacked);
 }
 
 static __always_inline void find_paging(struct bio *bio, const struct context *c,
@@ -202,7 +202,7 @@ static __always_inline void find_paging(struct bio *bio, const struct context *c
 		mapping = (void *)p.mapping;
 		to->vnode = (u64)BPF_CORE_READ(mapping, host);
 		to->offset = (p.index << PAGE_SHIFT) + v.bv_offset;
-	} else if (is_swap(bio->bi_opf, &p, c)) {
+	} else if (is_swap(bio->bi_opf, &p)) {
 		to->swap = true;
 		to->vnode = device_inode(bdev);
 		to->offset = bio->bi_iter.bi_sector << 9;

@@ -69,8 +69,10 @@ int kp_filter_list(struct kp *, pid_t **ret, int *ret_n);	/* malloc'ed */
 
 /*
  * "stack_depth": frames in thread_block, 0 to 32 (8); "recover_reason": 1 lets
- * thread_block search the stack for the wait queue (1).  -EINVAL: no such name
- * or value.
+ * thread_block search the stack for the wait queue (1); "rawio": 0 attaches the
+ * physio probes, which hang on every system call, only if a block device is open
+ * with O_DIRECT when tracing is switched on or a probe is, 1 in any case (0).
+ * -EINVAL: no such name or value.
  */
 int kp_setting_get(struct kp *, const char *name, unsigned *ret);
 int kp_setting_set(struct kp *, const char *name, unsigned value);

@@ -245,7 +245,8 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-enum pageflags { PG_head, PG_active, PG_writeback, PG_reclaim, PG_swapcache };
+enum pageflags { PG_head, PG_active, PG_writeback, PG_reclaim, PG_swapcache,
+	PG_swapbacked };
 enum req_flag_bits { __REQ_SYNC, __REQ_RAHEAD, __REQ_SWAP };
 enum zone_stat_item { NR_FREE_PAGES };
 enum zone_watermarks { WMARK_HIGH };

@@ -246,6 +246,7 @@ struct kp_shared {
 	__u32 has_filemap_fault;
 	__u32 gfp_movable, gfp_zero;	/* bits of the kernel's unnamed enums */
 	__u32 bio_remapped;
+	__u32 rawio;		/* physio probes hang on system calls in any case */
 	__u64 kthread;		/* addresses, 0 where the kernel hides them */
 	__u64 text_start, text_end;
 	__u64 schedule_start, schedule_end;

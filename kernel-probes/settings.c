@@ -1,5 +1,5 @@
 /*
- * settings.c - what thread_block may cost.
+ * settings.c - what the dear probes may cost.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,6 +12,10 @@ setting(struct kp_shared *s, const char *name, __u32 *max)
 	if (strcmp(name, "stack_depth") == 0) {
 		*max = KP_STACK_MAX;
 		return &s->stack_depth;
+	}
+	if (strcmp(name, "rawio") == 0) {
+		*max = 1;
+		return &s->rawio;
 	}
 	if (strcmp(name, "recover_reason") == 0) {
 		*max = 1;
@@ -45,5 +49,5 @@ kp_setting_set(struct kp *kp, const char *name, unsigned value)
 	if (value > max)
 		return kp_fail(kp, -EINVAL, "%s: %u is more than %u", name, value, max);
 	*p = value;
-	return 0;
+	return kp_attach_sync(kp);
 }

@@ -3,10 +3,55 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd.h"
 #include "kernel.h"
+#include "selector.h"
 #include "shell.h"
+
+/*
+ * Probes whose hooks are passed a few thousand times a second at most: they can
+ * be on for ever.  A probe at a system call, a wake-up or every page fault is
+ * not for this list.
+ */
+static const char *const always[] = {
+	"thread_create", "thread_exit", "strategy", "biodone", "major_fault",
+	"pagein", "pageout", "pageout_scan_start", "pageout_scan_end",
+	"swapout_lwp", NULL
+};
+
+void
+kernel_define_always(struct shell *sh)
+{
+	struct selectors *set = selectors_new();
+	struct spec attr, value;
+
+	for (size_t i = 0; always[i] != NULL; i++) {
+		spec_init(&attr, "name", false);
+		spec_init(&value, always[i], false);
+		selectors_add(set, attr, value);
+	}
+	names_define_set(&sh->sets, "always", set);
+	selectors_unref(set);
+}
+
+static bool
+names_rawio(const struct selector *s)
+{
+	return strstr(s->value.text, "rawio") != NULL ||
+	    strstr(s->value.text, "physio") != NULL;
+}
+
+void
+kernel_ask_rawio(struct shell *sh, const struct selectors *l, bool on)
+{
+	for (size_t i = 0; sh->mode == MODE_KERNEL && i < l->n; i++)
+		if (names_rawio(&l->v[i])) {
+			tnfctl_setting_set(sh->target, "rawio", on);
+			return;
+		}
+}
 
 bool
 kernel_attrs(struct shell *sh, tnfctl_trace_attrs_t *attrs)

@@ -2,9 +2,11 @@
  * probe-op.c - what the six probe commands have in common.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "attr.h"
 #include "family.h"
+#include "kernel.h"
 #include "probe-op.h"
 #include "selector.h"
 #include "shell.h"
@@ -121,6 +123,8 @@ probe_op_run(struct shell *sh, const struct args *a, const char *name,
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "error on probe operation: ");
+	else if (strcmp(name, "enable") == 0 || strcmp(name, "disable") == 0)
+		kernel_ask_rawio(sh, op.selectors, name[0] == 'e');
 	else
 		unmatched_tell(sh, name, a->set, op.selectors, v.used);
 	free(v.used);

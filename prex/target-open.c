@@ -7,6 +7,7 @@
 
 #include "cmd.h"
 #include "family.h"
+#include "kernel.h"
 #include "parse.h"
 #include "shell.h"
 #include "target.h"
@@ -81,6 +82,8 @@ define_names(struct shell *sh)
 	selectors_unref(all);
 	if (sh->mode == MODE_USER)
 		names_define_fcn(&sh->fcns, "debug", "tnf_probe_debug");
+	else
+		kernel_define_always(sh);
 }
 
 bool

@@ -257,7 +257,8 @@ tnfctl_errcode_t tnfctl_lost_get(tnfctl_handle_t *, tnfctl_lost_t *);
 
 /* Linux.  What thread_block may cost: "stack_depth" (0 to 32 frames, 8 at
    first) and "recover_reason" (0 or 1, 1 at first: look for the object on the
-   stack).  Kept until the buffer is freed.  BADARG: no kernel handle, unknown
+   stack); and physio_start and physio_end: "rawio" (0 or 1, 0 at first: they see
+   every system call, also while no raw device is open).  Kept until the buffer is freed.  BADARG: no kernel handle, unknown
    name, value out of range. */
 tnfctl_errcode_t tnfctl_setting_set(tnfctl_handle_t *, const char *name,
     unsigned int value);

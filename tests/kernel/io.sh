@@ -17,6 +17,7 @@ on_device() { grep -E "device: $device( |\$)" "$TMP/events" | awk -v n="$1" '$4 
 account() { awk -v f="$1" '{ print $f }' "/sys/block/$name/stat"; }
 
 trace_begin 16000000 strategy biodone physio_start physio_end pagein pageout
+"$kpctl" set rawio 1 || fail "set rawio"
 reads=$(account 3) writes=$(account 7)
 traced "$work" direct 0 "$loop"
 reads=$(($(account 3) - reads)) writes=$(($(account 7) - writes))

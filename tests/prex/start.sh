@@ -178,6 +178,7 @@ E
 printf 'create $here b\n' > .prexrc
 is "init files in the kernel" 0 -k -c 'list sets' <<'E'
 $all      'keys'=/.*/ 
+$always   'name'='thread_create' 'name'='thread_exit' 'name'='strategy' 'name'='biodone' 'name'='major_fault' 'name'='pagein' 'name'='pageout' 'name'='pageout_scan_start' 'name'='pageout_scan_end' 'name'='swapout_lwp' 
 $home     'keys'='a' 
 $here     'keys'='b' 
 E
