@@ -49,6 +49,7 @@ locate(const unsigned char *b, uint64_t size, uint64_t *offset,
 		return word32(b, 0, false) == 0 ? ENODATA : TNF_ERR_NOTTNF;
 	if (word32(b, EXT(magic), swapped) != TNF_EXT_MAGIC ||
 	    word32(b, EXT(version), swapped) != TNF_EXT_VERSION ||
+	    (word32(b, EXT(incompatible), swapped) & ~TNF_EXT_INCOMPATIBLE) ||
 	    word32(b, EXT(size), swapped) < offsetof(struct tnf_ext, cookie))
 		return ENODATA;
 	*offset = word64(b, EXT(extra_offset), swapped);

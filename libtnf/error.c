@@ -18,6 +18,8 @@ static const char *const texts[] = {
 	[TNF_ERR_ALLOCFAIL - TNF_ERR_NOTTNF] = "memory allocation failure",
 	[TNF_ERR_BADTNF - TNF_ERR_NOTTNF] = "bad TNF file",
 	[TNF_ERR_INTERNAL - TNF_ERR_NOTTNF] = "internal error",
+	[TNF_ERR_NEWER - TNF_ERR_NOTTNF] =
+	    "written by a newer release: a reader of that release is needed",
 };
 
 static struct {

@@ -19,11 +19,16 @@ enum {
 #define SHIFT_MAX		40u
 #define EXCESS_MAX		65536u	/* blocks looked at */
 
-/* Of our own writers: the extension's words, whatever the order. */
-static void
+/*
+ * Of our own writers: the extension's words, whatever the order.  What its
+ * writer did not know is 0; what this reader does not know is refused if its
+ * writer says so (<tnf/com.h>).
+ */
+static int
 read_ext(struct tnf_file *f)
 {
-	const struct bytes *b = &f->bytes;
+	const struct bytes whole = f->bytes, *b = &whole;
+	struct bytes known = whole;
 	struct tnf_ext *e = &f->ext;
 	unsigned i;
 
@@ -31,10 +36,19 @@ read_ext(struct tnf_file *f)
 #define U64(m)	(bytes_u64(b, TNF_EXT_OFFSET + offsetof(struct tnf_ext, m)))
 	if (f->block_size < TNF_EXT_OFFSET + sizeof *e ||
 	    U32(magic) != TNF_EXT_MAGIC)
-		return;
+		return 0;
 	e->magic = TNF_EXT_MAGIC;
 	e->version = U32(version);
 	e->size = U32(size);
+	if (e->version != TNF_EXT_VERSION)
+		return TNF_ERR_NEWER;
+	if (e->size < sizeof *e)
+		known.size = TNF_EXT_OFFSET + e->size;
+	b = &known;
+	e->incompatible = U32(incompatible);
+	e->compatible = U32(compatible);
+	if ((e->incompatible & ~TNF_EXT_INCOMPATIBLE) != 0)
+		return TNF_ERR_NEWER;
 	e->kind = U32(kind);
 	e->data_cursor = U64(data_cursor);
 	e->tag_cursor = U32(tag_cursor);
@@ -56,6 +70,7 @@ read_ext(struct tnf_file *f)
 #undef U32
 #undef U64
 	f->has_ext = true;
+	return 0;
 }
 
 static bool
@@ -138,8 +153,9 @@ file_init(struct tnf_file *f, const void *base, uint64_t size, int flags)
 		return TNF_ERR_BADTNF;
 	if ((r = read_header(&n, flags)) != 0)
 		return r;
+	if ((r = read_ext(&n)) != 0)
+		return r;
 	n.excess = n.cut ? 0 : find_excess(&n);
-	read_ext(&n);
 	/* Types in memory are some ten times as large as in the file. */
 	n.arena.limit = 16 * n.bytes.size + ((uint64_t)1 << 20);
 	n.types = type_table_new();

@@ -207,6 +207,7 @@ join(struct process *p)
 		nanosleep(&ms, NULL);
 	}
 	if (tnf_ext(p)->magic != TNF_EXT_MAGIC ||
+	    (tnf_ext(p)->incompatible & ~TNF_EXT_INCOMPATIBLE) != 0 ||
 	    h->block_size != BLOCK_SIZE || h->directory_size != DIRECTORY_SIZE ||
 	    h->block_count != p->size / BLOCK_SIZE ||
 	    h->block_header_size != HEADER_SIZE)

@@ -113,6 +113,13 @@ struct tnf_kernel_schedule {
  * ignores.  Absent (magic differs) in files of the original writers.  All
  * words are the writer's byte order.  The counters are changed with relaxed
  * atomic adds by every process or CPU that writes the file.
+ *
+ * How it may grow.  New members come at the end, out of 'reserved'; a reader
+ * takes what lies behind 'size' as 0.  Who uses one that readers may ignore
+ * sets its bit in 'compatible'.  Who changes what a reader of today would
+ * misread sets a bit in 'incompatible': a reader refuses a file with a bit that
+ * it does not know, and a writer does not join it.  'version' changes only if
+ * nothing of this holds any more; a reader refuses one that it does not know.
  */
 #define TNF_EXT_OFFSET	64u
 #define TNF_EXT_MAGIC	0x4c4e4654u	/* "TFNL" in a little-endian dump */
@@ -150,8 +157,12 @@ struct tnf_ext {
 	uint64_t extra_offset;	/* kernel snapshots: context records, or 0 */
 	uint64_t extra_size;	/* (tnf(5), "Context"); behind the declared end */
 	uint64_t cookie;	/* kernel buffer in memory: see below; files: 0 */
-	uint64_t reserved[7];	/* 0 */
+	uint32_t incompatible;	/* features that a reader must know; none so far */
+	uint32_t compatible;	/* features that it may ignore; none so far */
+	uint64_t reserved[6];	/* 0 */
 };
+
+#define TNF_EXT_INCOMPATIBLE	0u	/* those that are known */
 
 /*
  * The pages of a kernel buffer lie scattered in physical memory.  So that

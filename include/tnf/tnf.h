@@ -46,7 +46,9 @@ enum {
 	TNF_ERR_BADREFTYPE	= 1029,	/* bad reference type */
 	TNF_ERR_ALLOCFAIL	= 1030,	/* memory allocation failure */
 	TNF_ERR_BADTNF		= 1031,	/* bad TNF file */
-	TNF_ERR_INTERNAL	= 1032	/* internal error */
+	TNF_ERR_INTERNAL	= 1032,	/* internal error */
+	TNF_ERR_NEWER		= 1033	/* a feature that this reader does not know
+					   (Linux) */
 };
 
 typedef enum {

@@ -199,7 +199,9 @@ START_TEST(messages)
 	ck_assert_str_eq(tnf_error_message(1030), "memory allocation failure");
 	ck_assert_str_eq(tnf_error_message(1031), "bad TNF file");
 	ck_assert_str_eq(tnf_error_message(1032), "internal error");
-	ck_assert_str_eq(tnf_error_message(1033), "unknown error code");
+	ck_assert_str_eq(tnf_error_message(TNF_ERR_NEWER), "written by a newer "
+	    "release: a reader of that release is needed");
+	ck_assert_str_eq(tnf_error_message(1034), "unknown error code");
 	ck_assert_str_eq(tnf_error_message(-1), "unknown error code");
 }
 END_TEST

@@ -153,6 +153,8 @@ START_TEST(became_definition)
 	mk_put32(m, ref, events[next] + 4 - ref);
 	expect(EVENTS, first_block, "a record's tag leads nowhere");
 	e->magic = TNF_EXT_MAGIC;
+	e->version = TNF_EXT_VERSION;
+	e->size = sizeof *e;
 	e->kind = TNF_EXT_PROCESS;
 	r = walk_stream(bytes, size);
 	ck_assert_uint_eq(r.damaged, 0);
@@ -372,6 +374,33 @@ START_TEST(cut_and_long)
 }
 END_TEST
 
+/* What is known of the extension, and what refuses a file: tnf(5). */
+START_TEST(extension)
+{
+	struct tnf_ext *e = (struct tnf_ext *)(void *)(bytes + TNF_EXT_OFFSET);
+	struct tnf_file *f;
+	tnf_stream_t *s;
+
+	*e = (struct tnf_ext){ .magic = TNF_EXT_MAGIC, .version = TNF_EXT_VERSION,
+	    .size = offsetof(struct tnf_ext, extra_offset), .pid = 5,
+	    .extra_offset = 77, .compatible = 1, .incompatible = 1 };
+	ck_assert_int_eq(tnf_stream_new(&s), 0);
+	/* Behind 'size' nothing counts. */
+	ck_assert_int_eq(tnf_stream_add_mem(s, bytes, size, "f", &f), 0);
+	ck_assert_int_eq(tnf_file_ext(f)->pid, 5);
+	ck_assert_uint_eq(tnf_file_ext(f)->extra_offset, 0);
+	ck_assert_uint_eq(tnf_file_ext(f)->compatible, 0);
+	tnf_stream_close(s);
+	e->size = sizeof *e + 100;
+	ck_assert_int_eq(walk_stream(bytes, size).error, TNF_ERR_NEWER);
+	ck_assert_int_eq(begin(), TNF_ERR_NEWER);
+	e->incompatible = 0;
+	ck_assert_uint_eq(walk_stream(bytes, size).events, EVENTS);
+	e->version++;
+	ck_assert_int_eq(walk_stream(bytes, size).error, TNF_ERR_NEWER);
+}
+END_TEST
+
 /* All zeros, or so young that the magic is not yet there. */
 START_TEST(empty)
 {
@@ -436,6 +465,7 @@ suite(void)
 	tcase_add_test(tc, string_without_end);
 	tcase_add_test(tc, bad_header);
 	tcase_add_test(tc, cut_and_long);
+	tcase_add_test(tc, extension);
 	tcase_add_test(tc, empty);
 	tcase_add_test(tc, taken_over_meanwhile);
 	suite_add_tcase(su, tc);
