@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "direct.h"
 #include "elf-file.h"
 
-#define SETTLE_MS	3000
+#define EXEC_MS		1000	/* for an exec() to get through */
 
 static int
 yama_scope(void)
@@ -61,15 +62,32 @@ refused(pid_t pid)
 	    "forbids ptrace: CAP_SYS_PTRACE (root) may help", (int)pid);
 }
 
+/* In an exec() of another thread the leader is dead for a moment. */
+static int
+open_program(pid_t pid)
+{
+	const struct timespec ts = { .tv_nsec = 1000000 };
+	char name[64];
+	int fd, tries;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
+	for (tries = 0; (fd = file_open(name)) < 0 && errno == ENOENT &&
+	    tries < EXEC_MS; tries++) {
+		if (proc_state(pid, pid) == 'Z')
+			nanosleep(&ts, NULL);
+		else if (tries >= 3)
+			break;
+	}
+	return fd;
+}
+
 tnfctl_errcode_t
 process_check_file(pid_t pid)
 {
 	enum elf_kind kind;
-	char name[64];
 	int fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
-	if ((fd = file_open(name)) < 0) {
+	if ((fd = open_program(pid)) < 0) {
 		if (errno == EACCES || errno == EPERM)
 			return refused(pid);
 		return errno == ENOENT ? fail(TNFCTL_ERR_BADARG,
@@ -111,7 +129,8 @@ process_check(pid_t pid)
 	if (tgid != (long)pid)
 		return fail(TNFCTL_ERR_BADARG, "process %d: it is a thread of "
 		    "process %ld", (int)pid, tgid);
-	if (proc_state(pid, pid) == 'Z' && proc_status(pid, "Threads") <= 1)
+	/* In this order: during an exec() there are two. */
+	if (proc_status(pid, "Threads") <= 1 && proc_state(pid, pid) == 'Z')
 		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)pid);
 	tracer = proc_status(pid, "TracerPid");
@@ -131,18 +150,12 @@ settle(struct proc *p)
 	/* At the start of an exec there is no place for a mark, and nobody yet
 	   who could see our SIGCONT. */
 	p->suspended = !linkmap_look(&h, &p->linker);
-	err = direct_settle(&h, SETTLE_MS);
-	if (err == TNFCTL_ERR_NONE && p->event == PROC_EXEC) {
-		p->event = PROC_NOTHING;
-		p->linker = (struct linker){ 0 };
-		err = proc_open_memory(p);
-		if (err == TNFCTL_ERR_NONE)
-			err = direct_settle(&h, SETTLE_MS);
-	}
-	if (err == TNFCTL_ERR_NONE && p->gone)
+	err = direct_settle(&h, DIRECT_SETTLE_MS);
+	if (p->gone)
 		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)p->pid);
-	return err;
+	/* Of what it has become direct_open() takes care. */
+	return p->event == PROC_EXEC ? TNFCTL_ERR_NONE : err;
 }
 
 static tnfctl_errcode_t

@@ -5,6 +5,9 @@
 
 #include "direct.h"
 
+#define EXECS_MAX	50	/* while we look at it for the first time */
+#define EXEC_US		5000	/* what one may take, seen from outside */
+
 static bool
 direct_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
 {
@@ -91,7 +94,7 @@ direct_borrow(struct proc *p, tnfctl_handle_t *ret)
 }
 
 static tnfctl_errcode_t
-look_at(tnfctl_handle_t *h)
+look_once(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
 	tnfctl_errcode_t err = control_refresh(h);
@@ -102,6 +105,63 @@ look_at(tnfctl_handle_t *h)
 			err = control_refresh(h);
 	}
 	return err == TNFCTL_ERR_NONE ? control_check(h) : err;
+}
+
+/* It has become another program: nothing of what we know is true any more. */
+static tnfctl_errcode_t
+start_over(tnfctl_handle_t *h)
+{
+	struct proc *p = direct_proc(h);
+	tnfctl_errcode_t err;
+
+	p->event = PROC_NOTHING;
+	p->linker = (struct linker){ 0 };
+	handle_empty(h);
+	if ((err = process_check_file(p->pid)) != TNFCTL_ERR_NONE ||
+	    (err = proc_open_memory(p)) != TNFCTL_ERR_NONE)
+		return err;
+	return direct_settle(h, DIRECT_SETTLE_MS);
+}
+
+/* Its memory cannot be read: perhaps a thread that we do not hold is just in
+   an exec(), and will tell. */
+static void
+await_exec(struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n && p->threads[i].stopped; i++)
+		;
+	if (i < p->n && !p->gone && p->event == PROC_NOTHING)
+		proc_run_for(p, EXEC_US);
+}
+
+/* The first look.  A target that is not ours runs while a library is loaded,
+   and may become another program meanwhile. */
+static tnfctl_errcode_t
+look_at(tnfctl_handle_t *h)
+{
+	struct proc *p = direct_proc(h);
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	int n;
+
+	for (n = 0; n < EXECS_MAX; n++) {
+		if (p->event == PROC_EXEC)
+			err = start_over(h);
+		if (err == TNFCTL_ERR_NONE && p->event == PROC_NOTHING)
+			err = look_once(h);
+		if (err != TNFCTL_ERR_NONE)
+			await_exec(p);
+		if (p->gone)
+			return fail(TNFCTL_ERR_NOPROCESS,
+			    "process %d: it has ended", (int)h->pid);
+		if (p->event != PROC_EXEC)
+			return err;
+		err = TNFCTL_ERR_NONE;
+	}
+	return fail(TNFCTL_ERR_INTERNAL, "process %d: it becomes another "
+	    "program (exec) again and again: try when it has come to rest",
+	    (int)h->pid);
 }
 
 tnfctl_errcode_t

@@ -19,13 +19,19 @@ handle_new(const struct target_ops *ops, pid_t pid)
 }
 
 void
-handle_free(tnfctl_handle_t *h)
+handle_empty(tnfctl_handle_t *h)
 {
-	if (h == NULL)
-		return;
 	probes_destroy(h);
 	objects_free(h);
 	free(h->trace_file);
+	*h = (tnfctl_handle_t){ .ops = h->ops, .priv = h->priv, .pid = h->pid };
+}
+
+void
+handle_free(tnfctl_handle_t *h)
+{
+	if (h != NULL)
+		handle_empty(h);
 	free(h);
 }
 

@@ -113,6 +113,7 @@ struct tnfctl_handle {
 /* handle.c */
 tnfctl_handle_t *handle_new(const struct target_ops *, pid_t);
 void	handle_free(tnfctl_handle_t *);	/* probes too; NULL is fine */
+void	handle_empty(tnfctl_handle_t *);	/* nothing is known of the target */
 
 /*
  * probes.c.  probe_add() copies attrs and returns NULL without memory; it

@@ -42,6 +42,7 @@
 
 #define THREADS_MAX	(1u << 18)
 #define ROUNDS_MAX	1000		/* in which new threads keep coming */
+#define SEIZE_TRIES	3
 #define PAUSE_NS	50000
 #define ABSENT_PAUSES	400		/* 20 ms and more in the kernel: absent */
 #define LEAVE_PAUSES	40000		/* 2 s for the absent to come back */
@@ -149,25 +150,43 @@ is_ours_already(pid_t tid)
 	return proc_status(tid, "TracerPid") == (long)gettid();
 }
 
-/* 0: taken, or not there any more; else an errno. */
+/* Is there nobody (any more) under this number who could be taken? */
+static bool
+is_dead(const struct proc *p, pid_t tid)
+{
+	char state = proc_state(p->pid, tid);
+
+	return state == 'Z' || state == 'X' || state == 0;
+}
+
+/*
+ * 0: taken, or not there any more; else an errno.  In an exec() the leader dies
+ * and another thread gets its number: who is refused for the one may get the
+ * other.
+ */
 static int
 seize(struct proc *p, pid_t tid)
 {
-	unsigned int options = wanted_options(p);
+	unsigned int options = wanted_options(p), tries;
 	struct thread *t;
-	char state;
+	int error = 0;
 
-	if (ptrace(PTRACE_SEIZE, tid, NULL, (uintptr_t)options) < 0) {
-		if (errno == ESRCH)
+	for (tries = 0; tries < SEIZE_TRIES; tries++) {
+		error = ptrace(PTRACE_SEIZE, tid, NULL, (uintptr_t)options) < 0 ?
+		    errno : 0;
+		if (error == ESRCH)
 			return 0;
-		if (errno != EPERM || !is_ours_already(tid)) {
-			int error = errno;
-
-			state = proc_state(p->pid, tid);
-			return state == 'Z' || state == 'X' || state == 0 ?
-			    0 : error;
+		if (error != EPERM)
+			break;
+		if (is_ours_already(tid)) {
+			error = 0;
+			break;
 		}
+		if (is_dead(p, tid))
+			return 0;
 	}
+	if (error != 0)
+		return error;
 	if ((t = add_thread(p, tid)) == NULL)
 		return ENOMEM;
 	t->options = options;
@@ -589,7 +608,8 @@ proc_attach(struct proc *p)
 			break;
 		if (!found || rounds > 0)
 			proc_stop(p);
-	} while (found && rounds++ < ROUNDS_MAX && !p->gone);
+	} while ((found || (p->n == 0 && !is_dead(p, p->pid))) &&
+	    rounds++ < ROUNDS_MAX && !p->gone);
 	if (error == 0 && p->n > 0 && !p->gone)
 		return proc_open_memory(p);
 	if (error != 0)

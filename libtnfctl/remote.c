@@ -1,10 +1,11 @@
 /*
  * remote.c - call a function in a thread of the target.
  *
- * The thread gets what the kernel gives it for a signal handler: a frame on
- * its stack that holds all its registers, and as return address the piece of
+ * The thread gets what the kernel gives it for a signal handler: a stack with
+ * a frame that holds all its registers, and as return address the piece of
  * the C library that gives the frame back to the kernel (rt_sigreturn).  So
- * it comes back to where it was without us, should we die on the way.
+ * it comes back to where it was without us, should we die on the way.  Its own
+ * stack is not touched: nobody can tell how much of that is left.
  *
  * While we live we stop it at each system call.  When it is about to make that
  * last one we put the registers back ourselves, because that is exact: an
@@ -12,8 +13,10 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -26,10 +29,10 @@
 
 #ifdef __x86_64__
 
-#define RED_ZONE	128u
 #define XSTATE_MAX	16384u
-#define PATH_ROOM	4096u
+#define TCB_SELF	16	/* what lies at the thread pointer: tcb, dtv, self */
 #define PAUSE_NS	20000
+#define YIELDS		50
 #define XSTATE_MAGIC1	0x46505853u
 #define XSTATE_MAGIC2	0x46505845u
 
@@ -164,25 +167,21 @@ frame_xstate(const struct saved *s, unsigned char *ret)
 	return s->xsize + sizeof(magic2);
 }
 
-/* Puts frame and argument on the stack; the stack pointer for the call. */
+/* Puts the frame on the stack; the stack pointer for the call, 0: no room. */
 static uint64_t
-build(struct proc *p, const struct saved *s, const struct remote *r,
-    uint64_t *ret_string)
+build(struct proc *p, const struct saved *s, const struct remote *r)
 {
 	unsigned char xstate[XSTATE_MAX + sizeof(uint32_t)];
-	size_t xsize = frame_xstate(s, xstate), len = strlen(r->string) + 1;
-	uint64_t string, fp, sp;
+	size_t xsize = frame_xstate(s, xstate);
+	uint64_t fp, sp;
 	struct frame f;
 
-	string = s->regs.rsp - RED_ZONE - len;
-	fp = (string - xsize) & ~UINT64_C(63);
+	fp = (r->stack - xsize) & ~UINT64_C(63);
 	sp = ((fp - sizeof(f)) & ~UINT64_C(15)) - 8;
 	fill_frame(&f, s, r, fp);
-	if (len > PATH_ROOM || !proc_write(p, string, r->string, len) ||
-	    !proc_write(p, fp, xstate, xsize) ||
+	if (!proc_write(p, fp, xstate, xsize) ||
 	    !proc_write(p, sp, &f, sizeof(f)))
 		return 0;
-	*ret_string = string;
 	return sp;
 }
 
@@ -203,35 +202,42 @@ begin(struct proc *p, const struct saved *s, const struct remote *r,
     uint64_t *ret_sp)
 {
 	struct user_regs_struct regs = s->regs;
-	uint64_t string, sp = build(p, s, r, &string);
+	uint64_t sp = build(p, s, r);
 
 	if (sp == 0)
 		return false;
 	regs.rip = r->function;
 	regs.rsp = sp;
-	regs.rdi = string;
-	regs.rsi = r->flags;
+	regs.rdi = r->args[0];
+	regs.rsi = r->args[1];
+	regs.rdx = r->args[2];
+	regs.rcx = r->args[3];
+	regs.r8 = r->args[4];
+	regs.r9 = r->args[5];
 	regs.rax = 0;
 	regs.orig_rax = (unsigned long long)-1;
 	regs.eflags &= ~UINT64_C(0x500);	/* no direction, no trap flag */
 	/* From here on the thread comes back without us. */
-	if (!set_regs(r->thread->tid, &regs))
+	if (!set_regs(r->tid, &regs))
 		return false;
-	block_signals(r->thread->tid);
+	block_signals(r->tid);
 	*ret_sp = sp;
 	return true;
 }
 
-/* Is it at the last system call?  Notes what went wrong before that. */
+/* Is it at the last system call?  Notes what came of those before that. */
 static bool
-at_end(struct remote *r, pid_t tid, uint64_t sp)
+at_end(struct remote *r, uint64_t sp)
 {
 	struct __ptrace_syscall_info i = { 0 };
 
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof(i), &i) <= 0)
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, r->tid, sizeof(i), &i) <= 0)
 		return false;
-	if (i.op == PTRACE_SYSCALL_INFO_EXIT && i.exit.is_error)
-		r->error = (int)-i.exit.rval;
+	if (i.op == PTRACE_SYSCALL_INFO_EXIT) {
+		r->result = i.exit.rval;
+		if (i.exit.is_error)
+			r->error = (int)-i.exit.rval;
+	}
 	return i.op == PTRACE_SYSCALL_INFO_ENTRY &&
 	    i.entry.nr == SYS_rt_sigreturn &&
 	    i.stack_pointer == sp + sizeof(uint64_t);
@@ -246,29 +252,91 @@ now_ms(void)
 	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
 }
 
-/* Lets everything run until the thread is at its last system call. */
-static bool
-run(struct proc *p, struct remote *r, pid_t tid, uint64_t sp, int max_ms)
+/* The next stop is near: a sleep takes much longer than the call for which the
+   thread has stopped. */
+static void
+pause_shortly(unsigned int n)
 {
 	const struct timespec ts = { .tv_nsec = PAUSE_NS };
-	int64_t end = now_ms() + max_ms;
-	struct thread *t;
 
-	proc_run(p);
+	if (n < YIELDS)
+		sched_yield();
+	else
+		nanosleep(&ts, NULL);
+}
+
+/* Lets it, or all, run until the thread is at its last system call. */
+static bool
+run_to_end(struct proc *p, struct remote *r, uint64_t sp, int max_ms)
+{
+	int64_t end = now_ms() + max_ms;
+	struct thread *t = proc_thread(p, r->tid);
+	unsigned int pauses = 0;
+
+	proc_resume(p, t);
+	if (!r->alone)
+		proc_run(p);
 	while (!p->gone && p->event == PROC_NOTHING && now_ms() < end) {
 		proc_take_all(p);
-		if ((t = proc_thread(p, tid)) == NULL)
+		if ((t = proc_thread(p, r->tid)) == NULL)
 			return false;
 		if (t->event == PROC_SYSCALL) {
 			t->event = PROC_NOTHING;
-			if (at_end(r, tid, sp))
+			if (at_end(r, sp))
 				return true;
 			proc_resume(p, t);
+			pauses = 0;
+		} else if (t->stopped && t->event == PROC_NOTHING) {
+			proc_resume(p, t);
 		}
-		proc_resume_idle(p);
-		nanosleep(&ts, NULL);
+		if (!r->alone)
+			proc_resume_idle(p);
+		pause_shortly(pauses++);
 	}
 	return false;
+}
+
+/* Does the kernel say that this thread, which we do not hold, is in a system
+   call other than exec?  It stops before it can make another one. */
+static bool
+is_in_other_call(const struct proc *p, pid_t tid)
+{
+	char path[64];
+	long call = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)p->pid,
+	    (int)tid);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	if (fscanf(f, "%ld", &call) != 1)
+		call = -1;
+	fclose(f);
+	return call >= 0 && call != SYS_execve && call != SYS_execveat;
+}
+
+/*
+ * An exec() of any thread turns the leader's pid into another program, and
+ * registers that we write then are written into that.  False: a thread that we
+ * do not hold may be in the middle of one.
+ */
+static bool
+is_held(const struct proc *p)
+{
+	const struct thread *t;
+	char state;
+
+	if (p->gone || p->event != PROC_NOTHING)
+		return false;
+	for (t = p->threads; t < p->threads + p->n; t++) {
+		if (t->stopped)
+			continue;
+		state = proc_state(p->pid, t->tid);
+		if (state != 'Z' && state != 'X' && state != 0 &&
+		    !is_in_other_call(p, t->tid))
+			return false;
+	}
+	return true;
 }
 
 /* Brings it from the entry of its last system call to an ordinary stop. */
@@ -279,11 +347,14 @@ finish(struct proc *p, pid_t tid, const struct saved *s)
 	struct iovec v = { (void *)(uintptr_t)s->xstate, s->xsize };
 	struct thread *t;
 
+	proc_stop(p);
+	/* If not, it makes that call by itself when it runs again. */
+	if ((t = proc_thread(p, tid)) == NULL || !t->stopped || !is_held(p))
+		return;
 	/* In this order: whenever we die it can go on. */
 	ptrace(PTRACE_SETSIGMASK, tid, sizeof(s->mask), &s->mask);
 	ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &v);
 	set_regs(tid, &now);		/* system call -1: none */
-	t = proc_thread(p, tid);
 	t->syscalls = false;
 	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	proc_resume(p, t);
@@ -293,31 +364,33 @@ finish(struct proc *p, pid_t tid, const struct saved *s)
 		return;
 	t->leave_group = false;
 	/* Where nothing has happened since, the exact state. */
-	if (t->stopped && t->signal == 0)
+	if (t->stopped && t->signal == 0 && is_held(p))
 		set_regs(tid, &s->regs);
 }
 
 enum remote_result
 remote_call(struct proc *p, struct remote *r, int max_ms)
 {
-	pid_t tid = r->thread->tid;
+	struct thread *t = proc_thread(p, r->tid);
 	struct saved *s = malloc(sizeof(*s));
 	bool started, ended = false;
-	struct thread *t;
 	uint64_t sp = 0;
 
-	started = s != NULL && save(tid, s) && begin(p, s, r, &sp);
+	started = s != NULL && t != NULL && is_held(p) && save(r->tid, s) &&
+	    begin(p, s, r, &sp);
 	if (started) {
-		r->thread->syscalls = r->thread->leave_group = true;
-		ended = run(p, r, tid, sp, max_ms);
+		t->syscalls = t->leave_group = true;
+		ended = run_to_end(p, r, sp, max_ms);
 		if (ended)
-			finish(p, tid, s);
+			finish(p, r->tid, s);
 		else
 			proc_stop(p);
-		if ((t = proc_thread(p, tid)) != NULL)
+		if ((t = proc_thread(p, r->tid)) != NULL)
 			t->syscalls = t->leave_group = false;
 	}
 	free(s);
+	if (p->gone || p->event != PROC_NOTHING)
+		return REMOTE_ENDED;
 	return ended ? REMOTE_DONE : started ? REMOTE_LATE :
 	    REMOTE_NOT_STARTED;
 }
@@ -335,6 +408,17 @@ remote_where(const struct thread *t, uintptr_t *ip, uintptr_t *sp, long *call)
 	return true;
 }
 
+bool
+remote_is_thread(struct proc *p, const struct thread *t)
+{
+	struct user_regs_struct regs;
+	uint64_t self;
+
+	return get_regs(t->tid, &regs) && regs.fs_base != 0 &&
+	    proc_read(p, regs.fs_base + TCB_SELF, &self, sizeof(self)) &&
+	    self == regs.fs_base;
+}
+
 #else
 
 const unsigned char remote_restorer[1];
@@ -348,6 +432,12 @@ remote_call(struct proc *p, struct remote *r, int max_ms)
 
 bool
 remote_where(const struct thread *t, uintptr_t *ip, uintptr_t *sp, long *call)
+{
+	return false;
+}
+
+bool
+remote_is_thread(struct proc *p, const struct thread *t)
 {
 	return false;
 }

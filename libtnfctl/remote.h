@@ -7,31 +7,34 @@
 #include "proc.h"
 
 struct remote {
-	struct thread	*thread;	/* stopped, at a place where it may */
+	pid_t		tid;		/* stopped, at a place where it may */
 	uintptr_t	function;
-	const char	*string;	/* first argument, a string */
-	uintptr_t	flags;		/* second argument */
+	uintptr_t	args[6];
+	uintptr_t	stack;		/* end of the memory it uses as its stack */
 	uintptr_t	restorer;	/* code: system call rt_sigreturn */
-	int		error;		/* of the last system call that failed
-					   inside, or 0 */
+	bool		alone;		/* the other threads stay stopped */
+	long		result;		/* of the last system call inside */
+	int		error;		/* of the last one that failed, or 0 */
 };
 
 enum remote_result {
 	REMOTE_DONE,
 	REMOTE_NOT_STARTED,
-	REMOTE_LATE		/* it goes on, and will come back by itself */
+	REMOTE_LATE,		/* it goes on, and will come back by itself */
+	REMOTE_ENDED		/* the process has, or it has called exec() */
 };
 
-/* The process is stopped before and after; the other threads run meanwhile.
-   r->thread is not valid any more after it. */
-enum remote_result remote_call(struct proc *, struct remote *r, int max_ms);
+/* Bytes of the stack that the saved registers take. */
+#define REMOTE_FRAME	(18u << 10)
 
-/* Room, in bytes, that it wants below the stack pointer. */
-#define REMOTE_STACK	(96u << 10)
+/* The process is stopped before and after. */
+enum remote_result remote_call(struct proc *, struct remote *, int max_ms);
 
 /* Where the thread is: instruction and stack pointer, system call or -1. */
 bool	remote_where(const struct thread *, uintptr_t *ip, uintptr_t *sp,
 	    long *call);
+/* Has it a thread pointer that is the C library's? */
+bool	remote_is_thread(struct proc *, const struct thread *);
 /* Code that makes a signal handler return, as the C library has it. */
 extern const unsigned char remote_restorer[];
 extern const size_t remote_restorer_size;

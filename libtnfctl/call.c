@@ -1,0 +1,434 @@
+/*
+ * call.c - call functions of the target, on a stack of our own.
+ *
+ * One thread of the target makes the call, all the others run meanwhile: what
+ * locks they hold they give back.  So only that one thread must be at a place
+ * where it holds none that dlopen() or malloc() need.  These are:
+ *
+ * - asleep in a system call in which one waits for something
+ * - in code outside the linker, outside libtnfprobe and outside whatever
+ *   object has malloc
+ *
+ * and, from there up its stack, neither a function of these nor a signal
+ * handler, which may have interrupted anything.  If no thread is at such a
+ * place the target runs for a moment and we look again.
+ *
+ * A thread's stack may be small: coroutines have 16 KiB or less, side by side,
+ * and no look at the memory map tells where one ends.  So the calls get a stack
+ * of their own, mapped in the target for that time.  The call of mmap() that
+ * makes it needs a stack, too; it lies at the far end of the main thread's, in
+ * memory that has never been used, while every other thread is stopped.
+ */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "call.h"
+#include "direct.h"
+
+#define CALL_MS		10000
+#define TRIES		6000
+#define TRY_US		100	/* and up to ten times as long, in turns */
+#define SCAN_MAX	(256u << 10)	/* of the stack */
+#define CODE_MAX	(8u << 20)	/* searched for the restorer */
+#define STACK_SIZE	(256u << 10)	/* of ours */
+#define PAD_SIZE	(REMOTE_FRAME + 2048u)	/* for mmap() */
+
+/* Calls in which threads wait, and that nobody makes with a lock of malloc's
+   or the linker's. */
+static const long waiting_calls[] = {
+	SYS_read, SYS_readv, SYS_write, SYS_poll, SYS_ppoll, SYS_select,
+	SYS_pselect6, SYS_epoll_wait, SYS_epoll_pwait, SYS_nanosleep,
+	SYS_clock_nanosleep, SYS_futex, SYS_accept, SYS_accept4, SYS_recvfrom,
+	SYS_recvmsg, SYS_sendto, SYS_sendmsg, SYS_connect, SYS_wait4,
+	SYS_waitid, SYS_pause, SYS_rt_sigsuspend, SYS_rt_sigtimedwait,
+	SYS_restart_syscall, SYS_semop, SYS_semtimedop, SYS_msgrcv, SYS_flock,
+	SYS_io_getevents, SYS_io_uring_enter,
+};
+
+static const char confined[] = "all of its threads have a seccomp filter, "
+    "which might kill it for opening a file";
+
+static bool
+is_waiting_call(long call)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(waiting_calls) / sizeof(waiting_calls[0]); i++)
+		if (waiting_calls[i] == call)
+			return true;
+	return false;
+}
+
+static bool
+is_inside(const struct mapping *m, uintptr_t address)
+{
+	return m != NULL && address >= m->start && address < m->end;
+}
+
+/* Is the instruction before this address a call? */
+static bool
+is_return_address(const struct calls *c, uintptr_t address)
+{
+	unsigned char b[7];
+
+	if (!proc_read(c->p, address - sizeof(b), b, sizeof(b)))
+		return false;
+	return b[2] == 0xe8 ||				/* call rel32 */
+	    (b[5] == 0xff && (b[6] & 0x38) == 0x10) ||	/* call *reg */
+	    (b[4] == 0xff && (b[5] & 0x38) == 0x10) ||	/* call *d8(reg) */
+	    (b[1] == 0xff && (b[2] & 0x38) == 0x10) ||	/* call *d32(..) */
+	    (b[0] == 0xff && (b[1] & 0x38) == 0x10);
+}
+
+/* Does this word of a stack say that its thread may hold a lock? */
+static bool
+is_bad_word(const struct calls *c, uint64_t word)
+{
+	return word == c->restorer || ((is_inside(c->linker, word) ||
+	    is_inside(c->library, word)) && is_return_address(c, word));
+}
+
+/* From sp up: nothing that may hold a lock. */
+static bool
+stack_is_fine(const struct calls *c, uintptr_t sp)
+{
+	const struct mapping *m = maps_find(&c->maps, sp);
+	uint64_t *words;
+	size_t i, n;
+	bool fine;
+
+	if (m == NULL)
+		return false;
+	n = m->end - sp < SCAN_MAX ? m->end - sp : SCAN_MAX;
+	n /= sizeof(*words);
+	if ((words = calloc(n + 1, sizeof(*words))) == NULL)
+		return false;
+	fine = proc_read(c->p, sp, words, n * sizeof(*words));
+	for (i = 0; i < n && fine; i++)
+		fine = !is_bad_word(c, words[i]);
+	free(words);
+	return fine;
+}
+
+static bool
+code_is_fine(const struct calls *c, uintptr_t ip)
+{
+	const struct mapping *m = maps_find(&c->maps, ip), *a;
+
+	if (m == NULL || !m->exec)
+		return false;
+	if (m->path[0] != '/')
+		return strcmp(m->path, "[vdso]") == 0;
+	a = maps_find(&c->maps, c->malloc);
+	return a == NULL || strcmp(a->path, m->path) != 0;
+}
+
+/* A seccomp filter belongs to a thread, and might kill for what we ask. */
+static bool
+is_confined(const struct calls *c, const struct thread *t)
+{
+	return thread_status(c->p->pid, t->tid, "Seccomp") > 0;
+}
+
+static bool
+is_fine(const struct calls *c, const struct thread *t)
+{
+	uintptr_t ip, sp;
+	long call;
+
+	if (!t->stopped || t->signal != 0 || t->event != PROC_NOTHING ||
+	    !remote_where(t, &ip, &sp, &call))
+		return false;
+	if (is_inside(c->linker, ip) || is_inside(c->library, ip) ||
+	    !(call >= 0 ? is_waiting_call(call) : code_is_fine(c, ip)))
+		return false;
+	return stack_is_fine(c, sp) && remote_is_thread(c->p, t) &&
+	    !is_confined(c, t);
+}
+
+static struct thread *
+choose(const struct calls *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->p->n; i++)
+		if (is_fine(c, &c->p->threads[i]))
+			return &c->p->threads[i];
+	return NULL;
+}
+
+/* The code of the object that has this address. */
+static uintptr_t
+find_code(const struct calls *c, uintptr_t address, const unsigned char *code,
+    size_t size)
+{
+	const struct mapping *m = maps_find(&c->maps, address);
+	unsigned char *copy, *at = NULL;
+	uintptr_t found = 0;
+	size_t n;
+
+	if (m == NULL || size == 0)
+		return 0;
+	n = m->end - m->start < CODE_MAX ? m->end - m->start : CODE_MAX;
+	if ((copy = malloc(n)) != NULL && proc_read(c->p, m->start, copy, n))
+		at = memmem(copy, n, code, size);
+	if (at != NULL)
+		found = m->start + (uintptr_t)(at - copy);
+	free(copy);
+	return found;
+}
+
+/* The code of the object whose first mapping this is. */
+static const struct mapping *
+find_exec(const struct maps *maps, const struct mapping *first)
+{
+	const struct mapping *m;
+
+	for (m = first; m != NULL && m < maps->m + maps->n; m++)
+		if (m->exec && m->inode == first->inode)
+			return m;
+	return NULL;
+}
+
+static void
+find_things(struct calls *c)
+{
+	uintptr_t base = auxv_get(c->h->pid, AT_BASE);
+	const struct mapping *m;
+
+	if (base != 0)
+		c->linker = find_exec(&c->maps, maps_find(&c->maps, base));
+	if (c->h->control != 0 &&
+	    (m = maps_find(&c->maps, c->h->control)) != NULL && m->inode != 0)
+		c->library = find_exec(&c->maps, maps_file_start(&c->maps, m));
+	objects_function(c->h, NULL, "malloc", &c->malloc);
+	objects_function(c->h, "libc.so.6", "mmap", &c->mmap);
+	objects_function(c->h, "libc.so.6", "munmap", &c->munmap);
+	c->restorer = find_code(c, c->mmap, remote_restorer,
+	    remote_restorer_size);
+}
+
+static bool
+all_confined(const struct calls *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->p->n; i++)
+		if (!is_confined(c, &c->p->threads[i]))
+			return false;
+	return true;
+}
+
+/* Reasons that can be seen before anything is touched; NULL: none. */
+static const char *
+find_obstacle(const struct calls *c)
+{
+	char text[256];
+
+	if (all_confined(c))
+		return confined;
+	if (proc_status_text(c->h->pid, "x86_Thread_features", text,
+	    sizeof(text)) && strstr(text, "shstk") != NULL)
+		return "the process has a shadow stack";
+	if (c->linker == NULL)
+		return "its dynamic linker cannot be found";
+	if (strstr(c->linker->path, "musl") != NULL)
+		return "its C library is musl, not glibc";
+	if (c->mmap == 0 || c->munmap == 0 || c->restorer == 0)
+		return "its C library is of an unknown kind";
+	return NULL;
+}
+
+static bool
+is_zero(const unsigned char *at, size_t n)
+{
+	while (n > 0 && at[n - 1] == 0)
+		n--;
+	return n == 0;
+}
+
+/* Is a thread's stack pointer just there? */
+static bool
+is_reached(const struct calls *c, uintptr_t start, uintptr_t end)
+{
+	uintptr_t ip, sp;
+	long call;
+	size_t i;
+
+	for (i = 0; i < c->p->n; i++)
+		if (remote_where(&c->p->threads[i], &ip, &sp, &call) &&
+		    sp >= start && sp < end)
+			return true;
+	return false;
+}
+
+/*
+ * Unused memory of the main thread's stack; its end, or 0.  Where the stack has
+ * been used down to its mapping's start the kernel makes that larger for us.
+ */
+static uintptr_t
+find_pad(const struct calls *c)
+{
+	unsigned char old[PAD_SIZE];
+	uintptr_t start = 0;
+	struct maps maps;
+	size_t i;
+
+	/* It may have grown since. */
+	if (maps_read(c->h->pid, &maps) != 0)
+		return 0;
+	for (i = 0; i < maps.n; i++)
+		if (strcmp(maps.m[i].path, "[stack]") == 0)
+			start = maps.m[i].start;
+	maps_free(&maps);
+	if (start < PAD_SIZE)
+		return 0;
+	if (proc_read(c->p, start, old, sizeof(old)) &&
+	    is_zero(old, sizeof(old)) &&
+	    !is_reached(c, start, start + 2 * PAD_SIZE))
+		return start + PAD_SIZE;
+	memset(old, 0, sizeof(old));
+	return proc_write(c->p, start - PAD_SIZE, old, sizeof(old)) ? start : 0;
+}
+
+static const char *
+why_not(const struct calls *c, enum remote_result result)
+{
+	switch (result) {
+	case REMOTE_DONE:
+		return NULL;
+	case REMOTE_LATE:
+		return "a function has not returned in time; it goes on by "
+		    "itself";
+	case REMOTE_ENDED:
+		return c->p->gone ? "it has ended" :
+		    "it became another program (exec)";
+	default:
+		return "no registers or memory of it can be written";
+	}
+}
+
+/* Lets the target run until one of its threads is at such a place. */
+static const char *
+await_thread(struct calls *c, struct thread **ret)
+{
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		if ((*ret = choose(c)) != NULL)
+			return NULL;
+		proc_run_for(c->p, TRY_US * (1 + i * 7 % 10));
+		if (c->p->gone || c->p->event != PROC_NOTHING)
+			return why_not(c, REMOTE_ENDED);
+	}
+	return all_confined(c) ? confined : "no thread of it came to a place "
+	    "where it surely holds no lock";
+}
+
+static const char *
+make_on(struct calls *c, const struct thread *t, struct call *call,
+    uintptr_t stack)
+{
+	struct remote r = {
+		.tid = t->tid, .function = call->function, .stack = stack,
+		.restorer = c->restorer, .alone = call->alone,
+	};
+	enum remote_result result;
+
+	memcpy(r.args, call->args, sizeof(r.args));
+	result = remote_call(c->p, &r, CALL_MS);
+	call->result = r.result;
+	call->error = r.error;
+	c->in_use |= result == REMOTE_LATE;
+	return why_not(c, result);
+}
+
+/* A call for which there is no stack yet, or none any more. */
+static const char *
+make_on_pad(struct calls *c, struct call *call)
+{
+	static const unsigned char zero[PAD_SIZE];
+	struct thread *t;
+	const char *why;
+	uintptr_t pad;
+
+	if ((why = await_thread(c, &t)) != NULL)
+		return why;
+	if ((pad = find_pad(c)) == 0)
+		return "the main thread's stack has no room left";
+	why = make_on(c, t, call, pad);
+	if (why == NULL)
+		proc_write(c->p, pad - PAD_SIZE, zero, PAD_SIZE);
+	return why;
+}
+
+const char *
+call_begin(struct calls *c, tnfctl_handle_t *h)
+{
+	struct call call = { .args = { 0, STACK_SIZE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, (uintptr_t)-1, 0 },
+	    .alone = true };
+	const char *why;
+
+	*c = (struct calls){ .h = h, .p = direct_proc(h) };
+	if (maps_read(h->pid, &c->maps) != 0)
+		return "its memory map cannot be read";
+	find_things(c);
+	if ((why = find_obstacle(c)) != NULL)
+		return why;
+	call.function = c->mmap;
+	if ((why = make_on_pad(c, &call)) != NULL)
+		return why;
+	if (call.error != 0 || call.result <= 0)
+		return "it has no memory left";
+	c->stack = (uintptr_t)call.result;
+	return NULL;
+}
+
+void
+call_end(struct calls *c)
+{
+	struct call call = { .function = c->munmap,
+	    .args = { c->stack, STACK_SIZE }, .alone = true };
+
+	if (c->stack != 0 && !c->in_use && !c->p->gone &&
+	    c->p->event == PROC_NOTHING)
+		make_on_pad(c, &call);
+	maps_free(&c->maps);
+}
+
+/* Data lie at the end, where the stack begins. */
+static uintptr_t
+data_at(const struct calls *c, size_t offset)
+{
+	return c->stack + STACK_SIZE - CALL_DATA + offset;
+}
+
+uintptr_t
+call_put(struct calls *c, size_t offset, const void *data, size_t n)
+{
+	uintptr_t at = data_at(c, offset);
+
+	return offset <= CALL_DATA && n <= CALL_DATA - offset &&
+	    proc_write(c->p, at, data, n) ? at : 0;
+}
+
+bool
+call_get(struct calls *c, size_t offset, void *ret, size_t n)
+{
+	return offset <= CALL_DATA && n <= CALL_DATA - offset &&
+	    proc_read(c->p, data_at(c, offset), ret, n);
+}
+
+const char *
+call_make(struct calls *c, struct call *call)
+{
+	struct thread *t;
+	const char *why = await_thread(c, &t);
+
+	return why != NULL ? why : make_on(c, t, call, data_at(c, 0));
+}

@@ -1,0 +1,48 @@
+/*
+ * call.h - call functions of the target, on a stack of our own.
+ */
+#ifndef LIBTNFCTL_CALL_H
+#define LIBTNFCTL_CALL_H
+
+#include "maps.h"
+#include "remote.h"
+
+/* What it takes to call functions in one process. */
+struct calls {
+	tnfctl_handle_t *h;
+	struct proc *p;
+	struct maps maps;
+	const struct mapping *linker;	/* its code */
+	const struct mapping *library;	/* libtnfprobe's code, or NULL */
+	uintptr_t malloc, mmap, munmap, restorer;
+	uintptr_t stack;		/* ours, in the target; 0: none */
+	bool	 in_use;		/* a call has not come back from there */
+};
+
+/* A call; its arguments are numbers, or addresses of call_data(). */
+struct call {
+	uintptr_t function;
+	uintptr_t args[6];
+	bool	 alone;		/* it needs no other thread: they stay stopped */
+	/* Set by call_make(): */
+	long	 result;	/* of the last system call inside */
+	int	 error;		/* of the last one that failed, or 0 */
+};
+
+#define CALL_DATA	8192u	/* bytes that call_put() has room for */
+
+/*
+ * The target is stopped.  NULL: calls can be made, and the target has memory
+ * for their stack.  Otherwise the reason why not, and nothing has changed;
+ * p->gone or p->event says if the target has ended or called exec() meanwhile.
+ * call_end() is due in either case.
+ */
+const char *call_begin(struct calls *, tnfctl_handle_t *);
+void	call_end(struct calls *);
+/* Copies data to where the calls can use it; its address there, 0: failed. */
+uintptr_t call_put(struct calls *, size_t offset, const void *, size_t);
+bool	call_get(struct calls *, size_t offset, void *, size_t);
+/* NULL: the call has been made, and the target is stopped. */
+const char *call_make(struct calls *, struct call *);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * exec-storm.c - a program that became another one while libtnfprobe was
+ * loaded got the registers of what it had been, and crashed.
+ */
+#include <sys/wait.h>
+
+#include "live.h"
+
+int
+main(void)
+{
+	struct victim v = VICTIM("execs-nolib");
+	int i, opened = 0, status;
+	tnfctl_handle_t *h;
+
+	for (i = 0; i < rounds(20, 300); i++) {
+		tnfctl_errcode_t err = tnfctl_pid_open(v.pid, &h);
+
+		if (err == TNFCTL_ERR_NONE) {
+			opened++;
+			OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+		} else if (strstr(tnfctl_error_detail(), "exec") == NULL) {
+			failed(__FILE__, __LINE__, "attach %d: %s", i,
+			    tnfctl_error_detail());
+		}
+	}
+	CHECK_STR(proc_field(v.pid, "TracerPid"), "0");
+	close(v.out);
+	CHECK_STR(victim_says(&v), "unharmed");
+	status = victim_end(&v);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	printf("%d of %d attached\n", opened, i);
+	return 0;
+}
