@@ -395,3 +395,41 @@ elf_pointer(struct elf *e, uint64_t address, uint64_t *ret)
 	*ret = word;
 	return word != 0;
 }
+
+static bool
+needed_in(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, const char *prefix,
+    char *ret, size_t size)
+{
+	Elf_Data *data = load(e, scn, sh);
+	const char *name;
+	GElf_Dyn dyn;
+	size_t i;
+
+	if (data == NULL || !strings_sane(e, sh->sh_link))
+		return false;
+	for (i = 0; i < sh->sh_size / sh->sh_entsize && i < INT32_MAX &&
+	    gelf_getdyn(data, (int)i, &dyn) != NULL && dyn.d_tag != DT_NULL; i++) {
+		if (dyn.d_tag != DT_NEEDED)
+			continue;
+		name = elf_strptr(e->elf, sh->sh_link, dyn.d_un.d_val);
+		if (name != NULL && strlen(name) < size &&
+		    strncmp(name, prefix, strlen(prefix)) == 0) {
+			strcpy(ret, name);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+elf_needed(struct elf *e, const char *prefix, char *ret, size_t size)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	size_t n = 0;
+
+	while ((scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX)
+		if (gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_DYNAMIC)
+			return needed_in(e, scn, &sh, prefix, ret, size);
+	return false;
+}

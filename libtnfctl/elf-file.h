@@ -40,6 +40,9 @@ bool	elf_function(struct elf *, const char *name, uint64_t *ret);
 /* Name of the function at exactly this address. */
 bool	elf_function_at(struct elf *, uint64_t address, char *ret, size_t size);
 
+/* The first library that the object wants whose name begins so. */
+bool	elf_needed(struct elf *, const char *prefix, char *ret, size_t size);
+
 /* What a pointer at 'address' will be once relocated, bias not added. */
 bool	elf_pointer(struct elf *, uint64_t address, uint64_t *ret);
 /* The NUL-terminated string at 'address', as the file has it. */

@@ -80,9 +80,42 @@ is_set_id(const char *file)
 	    getxattr(file, "security.capability", caps, sizeof(caps)) > 0;
 }
 
-/* "LD_PRELOAD=<old> [path/]libtnfprobe.so.1 <more>", parts that are there. */
+/*
+ * AddressSanitizer in the program: its library, where it is a shared one, ends a
+ * program in which another comes first, and its search for leaks ends one that
+ * is under control, before what was printed is out.
+ */
+struct sanitizer {
+	bool	there;
+	char	library[64];	/* "": linked in */
+};
+
+static void
+find_sanitizer(const char *file, struct sanitizer *ret)
+{
+	static const char *const init[] = { "__asan_init" };
+	uint64_t at = 0;
+	struct elf *e;
+	int fd = file_open(file);
+
+	*ret = (struct sanitizer){ .there = false };
+	if (fd < 0)
+		return;
+	if ((e = elf_open(fd)) != NULL) {
+		ret->there = elf_needed(e, "libasan.so", ret->library,
+		    sizeof(ret->library));
+		if (!ret->there)
+			elf_symbols(e, init, &at, 1, true);
+		ret->there |= at != 0;
+		elf_close(e);
+	}
+	close(fd);
+}
+
+/* "LD_PRELOAD=[libasan] <old> [path/]libtnfprobe.so.1 <more>", parts that are
+   there. */
 static char *
-preload(const char *dir, const char *more)
+preload(const char *first, const char *dir, const char *more)
 {
 	const char *old = getenv("LD_PRELOAD");
 	char library[PATH_MAX], *text;
@@ -91,29 +124,71 @@ preload(const char *dir, const char *more)
 	    strpbrk(library, " :") != NULL)
 		snprintf(library, sizeof(library), "%s%s%s", dir ? dir : "",
 		    dir ? "/" : "", TNFCTL_LIBTNFPROBE);
-	if (asprintf(&text, "LD_PRELOAD=%s%s%s%s%s", old ? old : "",
-	    old && *old ? " " : "", library, more && *more ? " " : "",
-	    more ? more : "") < 0)
+	if (asprintf(&text, "LD_PRELOAD=%s%s%s%s%s%s%s", first,
+	    *first ? " " : "", old ? old : "", old && *old ? " " : "",
+	    library, more && *more ? " " : "", more ? more : "") < 0)
 		return NULL;
 	return text;
 }
 
-/* The environment with LD_PRELOAD as its last; free() it. */
-static char **
-environment(char *with_preload)
+/* What the user has asked for comes last and counts. */
+static char *
+without_leaks(void)
 {
-	size_t n = 0, i, j = 0;
-	char **env;
+	const char *old = getenv("ASAN_OPTIONS");
+	char *text;
 
+	if (asprintf(&text, "ASAN_OPTIONS=detect_leaks=0%s%s", old ? ":" : "",
+	    old ? old : "") < 0)
+		return NULL;
+	return text;
+}
+
+static bool
+sets_same(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "=");
+
+	return strncmp(a, b, n) == 0 && b[n] == '=';
+}
+
+/* What the program gets: ours, with two of our own. */
+struct environment {
+	char	*own[2];	/* NULL: not there */
+	char	**all;
+};
+
+static void
+environment_free(struct environment *env)
+{
+	free(env->own[0]);
+	free(env->own[1]);
+	free(env->all);
+}
+
+static bool
+environment_make(struct environment *env, const char *file, const char *dir,
+    const char *more)
+{
+	struct sanitizer s;
+	size_t n = 0, i, j = 0;
+
+	find_sanitizer(file, &s);
+	*env = (struct environment){ .own = { preload(s.library, dir, more),
+	    s.there ? without_leaks() : NULL } };
 	while (environ[n] != NULL)
 		n++;
-	if ((env = calloc(n + 2, sizeof(*env))) == NULL)
-		return NULL;
+	env->all = calloc(n + 3, sizeof(*env->all));
+	if (env->own[0] == NULL || env->all == NULL ||
+	    (s.there && env->own[1] == NULL))
+		return false;
 	for (i = 0; i < n; i++)
-		if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0)
-			env[j++] = environ[i];
-	env[j] = with_preload;
-	return env;
+		if (!sets_same(env->own[0], environ[i]) &&
+		    (env->own[1] == NULL || !sets_same(env->own[1], environ[i])))
+			env->all[j++] = environ[i];
+	env->all[j++] = env->own[0];
+	env->all[j] = env->own[1];
+	return true;
 }
 
 _Noreturn static void
@@ -309,9 +384,10 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
     const char *ld_preload, const char *libtnfprobe_path, tnfctl_handle_t **ret)
 {
-	char file[PATH_MAX], *text = NULL, **env = NULL;
-	tnfctl_errcode_t err;
+	struct environment env = { .all = NULL };
 	struct child c = { .pid = -1 };
+	tnfctl_errcode_t err;
+	char file[PATH_MAX];
 
 	if (!find_program(pgm, file, sizeof(file)))
 		return fail(TNFCTL_ERR_FILENOTFOUND, "%s: no such program%s",
@@ -319,14 +395,13 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 	if (is_set_id(file))
 		return fail(TNFCTL_ERR_ACCES, "%s: it is set-id: it can be "
 		    "traced only by the user whose rights it gets", file);
-	if (envp == NULL && ((text = preload(libtnfprobe_path,
-	    ld_preload)) == NULL || (env = environment(text)) == NULL)) {
-		free(text);
+	if (envp == NULL && !environment_make(&env, file, libtnfprobe_path,
+	    ld_preload)) {
+		environment_free(&env);
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
-	err = start(file, argv, envp ? envp : env, &c);
-	free(env);
-	free(text);
+	err = start(file, argv, envp ? envp : env.all, &c);
+	environment_free(&env);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	err = open_child(&c, file, ret);
