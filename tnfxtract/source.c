@@ -54,47 +54,56 @@ static const char *const lost_text[TNF_LOST_REASONS] = {
 	[TNF_LOST_HOOK] = "passed over by the kernel",
 };
 
-/* In all, and on the CPU that lost most; its number is -1 if unknown. */
-static void
-lost_counts(struct source *s, uint64_t *lost, uint64_t *cpu_max, int *cpu)
+/* Until now; not all of it is in the buffer: the kernel counts what it skips. */
+void
+source_count_lost(struct source *s)
 {
 	struct kp_status status;
 	struct tnf_ext ext;
 
-	memset(lost, 0, sizeof ext.lost);
-	*cpu = -1;
+	memset(s->lost, 0, sizeof s->lost);
+	s->lost_cpu = -1;
 	if (s->kernel != NULL && kp_status(s->kernel, &status) == 0) {
-		memcpy(lost, status.lost, sizeof status.lost);
-		*cpu_max = status.lost_cpu_max;
-		*cpu = *cpu_max != 0 ? status.lost_cpu : -1;
+		memcpy(s->lost, status.lost, sizeof s->lost);
+		s->lost_cpu_max = status.lost_cpu_max;
+		s->lost_cpu = status.lost_cpu_max != 0 ? status.lost_cpu : -1;
 		return;
 	}
 	memcpy(&ext, (const char *)s->base + TNF_EXT_OFFSET, sizeof ext);
 	if (ext.magic == TNF_EXT_MAGIC)
-		memcpy(lost, ext.lost, sizeof ext.lost);
+		memcpy(s->lost, ext.lost, sizeof s->lost);
+}
+
+/* What would have kept the events, or most of them. */
+static const char *
+lost_remedy(const uint64_t *lost)
+{
+	if (lost[TNF_LOST_NESTED] > 0 || lost[TNF_LOST_TOO_LARGE] > 0)
+		return "a larger buffer, or fewer probes traced, helps";
+	if (lost[TNF_LOST_NO_BLOCK] > 0)
+		return "a buffer allocated anew has room for each CPU that is up";
+	return "fewer probes traced help";
 }
 
 void
-source_report_lost(struct source *s)
+source_report_lost(const struct source *s)
 {
-	uint64_t lost[TNF_LOST_REASONS], sum = 0, cpu_max = 0;
 	char why[512] = "", where[64] = "";
+	uint64_t sum = 0;
 	size_t i, n = 0;
-	int cpu;
 
-	lost_counts(s, lost, &cpu_max, &cpu);
 	for (i = 0; i < TNF_LOST_REASONS; i++) {
-		sum += lost[i];
-		if (lost[i] == 0 || lost_text[i] == NULL || n >= sizeof why)
+		sum += s->lost[i];
+		if (s->lost[i] == 0 || lost_text[i] == NULL || n >= sizeof why)
 			continue;
 		n += (size_t)snprintf(why + n, sizeof why - n,
-		    "%s%" PRIu64 " %s", n == 0 ? "" : ", ", lost[i],
+		    "%s%" PRIu64 " %s", n == 0 ? "" : ", ", s->lost[i],
 		    lost_text[i]);
 	}
-	if (cpu >= 0)
+	if (s->lost_cpu >= 0)
 		snprintf(where, sizeof where, ", %" PRIu64 " of them on CPU %d",
-		    cpu_max, cpu);
+		    s->lost_cpu_max, s->lost_cpu);
 	if (sum != 0)
-		complain("%" PRIu64 " events lost%s: %s: a larger buffer, or "
-		    "fewer probes traced, helps", sum, where, why);
+		complain("%" PRIu64 " events lost%s: %s: %s", sum, where, why,
+		    lost_remedy(s->lost));
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tnf/com.h>
+
 #include "image.h"
 
 struct kp;
@@ -21,6 +23,9 @@ struct source {
 	struct image_buffer found;
 	const char *symbols;	/* list in the form of /proc/kallsyms */
 	uint64_t shift;		/* to add to the list's addresses */
+	uint64_t lost[TNF_LOST_REASONS];
+	uint64_t lost_cpu_max;	/* on the CPU that lost most */
+	int	 lost_cpu;	/* its number, -1: unknown */
 };
 
 /* These print what is wrong and return false. */
@@ -30,7 +35,9 @@ void source_close(struct source *);
 
 /* The machine that the buffer is of. */
 void source_context(struct source *, struct context_writer *);
+/* Fills in lost[]; what was lost up to now, for the copy and for the message. */
+void source_count_lost(struct source *);
 /* Says on stderr if events were lost. */
-void source_report_lost(struct source *);
+void source_report_lost(const struct source *);
 
 #endif /* TNFXTRACT_SOURCE_H */

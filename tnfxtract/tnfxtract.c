@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,8 +224,20 @@ complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
 	return false;
 }
 
+/* The copy is to say the same as we do; without an extension it cannot. */
 static bool
-copy_buffer(const struct source *src, struct job *j, bool want_context)
+put_lost(struct source *src, struct job *j)
+{
+	struct tnf_ext ext;
+
+	source_count_lost(src);
+	memcpy(&ext, (const char *)src->base + TNF_EXT_OFFSET, sizeof ext);
+	return ext.magic != TNF_EXT_MAGIC || put(j, TNF_EXT_OFFSET +
+	    offsetof(struct tnf_ext, lost), src->lost, sizeof src->lost);
+}
+
+static bool
+copy_buffer(struct source *src, struct job *j, bool want_context)
 {
 	struct snapshot_sink sink = { .put = put, .arg = j };
 	enum snapshot_result r;
@@ -239,6 +252,8 @@ copy_buffer(const struct source *src, struct job *j, bool want_context)
 	}
 	if (r == SNAPSHOT_OK)
 		r = snapshot_copy(&s, &sink);
+	if (r == SNAPSHOT_OK && !put_lost(src, j))
+		r = SNAPSHOT_SINK;
 	return complain_snapshot(&s, r, j->error);
 }
 

@@ -2,7 +2,7 @@
  * fake-kp.c - kernel-probes without a kernel: the buffer is a file.
  *
  * TNF_FAKE_BUFFER names it; TNF_FAKE_ERRNO makes opening fail, TNF_FAKE_LOST
- * is a number of events lost.
+ * is a number of events lost, TNF_FAKE_HOOK of hits that the kernel skipped.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ kp_close(struct kp *kp)
 int
 kp_status(struct kp *kp, struct kp_status *ret)
 {
-	const char *lost = getenv("TNF_FAKE_LOST");
+	const char *lost = getenv("TNF_FAKE_LOST"), *hook = getenv("TNF_FAKE_HOOK");
 
 	memset(ret, 0, sizeof *ret);
 	ret->state = getenv("TNF_FAKE_BROKEN") != NULL ? KP_BROKEN : KP_OK;
@@ -64,6 +64,8 @@ kp_status(struct kp *kp, struct kp_status *ret)
 		ret->lost_cpu_max = ret->lost[TNF_LOST_NESTED] - 1;
 		ret->lost_cpu = 3;
 	}
+	if (hook != NULL)
+		ret->lost[TNF_LOST_HOOK] = strtoull(hook, NULL, 10);
 	return 0;
 }
 
