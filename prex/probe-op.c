@@ -123,10 +123,11 @@ probe_op_run(struct shell *sh, const struct args *a, const char *name,
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "error on probe operation: ");
-	else if (strcmp(name, "enable") == 0 || strcmp(name, "disable") == 0)
-		kernel_ask_rawio(sh, op.selectors, name[0] == 'e');
-	else
+	else {
+		if (strcmp(name, "enable") == 0 || strcmp(name, "disable") == 0)
+			kernel_ask_rawio(sh, op.selectors, name[0] == 'e');
 		unmatched_tell(sh, name, a->set, op.selectors, v.used);
+	}
 	free(v.used);
 	return CMD_DONE;
 }
