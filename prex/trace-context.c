@@ -16,11 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../common/open-regular.h"
 #include "../libtnf/context-write.h"
 #include "cmd.h"
 #include "shell.h"
 #include "trace-context.h"
-#include "trace-file.h"
 #include "util.h"
 
 static struct context_writer noted;
@@ -79,7 +79,7 @@ trace_context_put(void)
 
 	if (file == NULL)
 		return;
-	fd = trace_file_open(file, O_RDWR, &st);
+	fd = open_regular(file, O_RDWR | O_NOFOLLOW, &st);
 	if (fd >= 0) {
 		if (st.st_uid == owner && st.st_nlink == 1)
 			context_append(&noted, fd, file_size);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../common/open-regular.h"
 #include "cmd.h"
 #include "shell.h"
 #include "trace-file.h"
@@ -49,32 +50,13 @@ trace_file_note(struct shell *sh)
 	tnfctl_probe_apply(sh->target, note_enabled, NULL);
 }
 
-/* It is the target that says which file it has: to open a device would do
-   something already. */
-int
-trace_file_open(const char *name, int flags, struct stat *ret)
-{
-	char link[64];
-	int fd, path = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-
-	if (path < 0)
-		return -1;
-	fd = -1;
-	if (fstat(path, ret) == 0 && S_ISREG(ret->st_mode)) {
-		snprintf(link, sizeof link, "/proc/self/fd/%d", path);
-		fd = open(link, flags | O_CLOEXEC);
-	}
-	close(path);
-	return fd;
-}
-
-/* The magic is what a writer stores last when it sets the file up. */
+/* It is the target that says which file it has.  The magic is what a writer stores last when it sets the file up. */
 static bool
 is_unused(const char *name)
 {
 	struct stat st;
 	uint32_t magic;
-	int fd = trace_file_open(name, O_RDONLY, &st);
+	int fd = open_regular(name, O_RDONLY | O_NOFOLLOW, &st);
 	bool unused;
 
 	if (fd < 0)

@@ -8,10 +8,9 @@
 #include "tnfdump/follow.h"
 
 int
-follow_map_kernel(struct dump *d, const void **base, size_t *size)
+follow_map_kernel(struct dump *d, struct kp **kp, const void **base, size_t *size)
 {
-	struct kp *kp;
-	int err = kp_open(false, &kp);
+	int err = kp_open(false, kp);
 
 	if (err != 0) {
 		dump_error(d, "kernel: cannot follow: %s", err == -ENOENT ?
@@ -19,10 +18,17 @@ follow_map_kernel(struct dump *d, const void **base, size_t *size)
 		return -err;
 	}
 	/* The handle stays open as long as the mapping is used: to the end. */
-	if ((err = kp_map(kp, base, size)) != 0) {
-		dump_error(d, "kernel: %s", *kp_detail(kp) != '\0' ?
-		    kp_detail(kp) : strerror(-err));
-		kp_close(kp);
+	if ((err = kp_map(*kp, base, size)) != 0) {
+		dump_error(d, "kernel: %s", *kp_detail(*kp) != '\0' ?
+		    kp_detail(*kp) : strerror(-err));
+		kp_close(*kp);
 	}
 	return -err;
+}
+
+void
+follow_kernel_ended(struct kp *kp, void (*fn)(void *arg, pid_t tid, pid_t pid,
+    pid_t ppid, const char *comm), void *arg)
+{
+	kp_ended(kp, fn, arg);
 }

@@ -6,9 +6,15 @@
 #include "tnfdump/follow.h"
 
 int
-follow_map_kernel(struct dump *d, const void **base, size_t *size)
+follow_map_kernel(struct dump *d, struct kp **kp, const void **base, size_t *size)
 {
 	dump_error(d, "kernel: cannot follow: built without libbpf: follow a "
 	    "file or a process");
 	return ENOTSUP;
+}
+
+void
+follow_kernel_ended(struct kp *kp, void (*fn)(void *arg, pid_t tid, pid_t pid,
+    pid_t ppid, const char *comm), void *arg)
+{
 }

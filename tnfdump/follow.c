@@ -1,9 +1,10 @@
 /*
  * follow.c - --follow FILE|PID|kernel: events as they are committed.
  *
- * The file is mapped and looked at again and again, at most ten times a
+ * The files are mapped and looked at again and again, at most ten times a
  * second and less often while nothing comes.  The end of a process is told by
- * its pidfd, which also cuts the waiting short.
+ * its pidfd, which also cuts the waiting short.  The kernel has no end: beside
+ * processes or files, it is followed as long as these.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,26 +19,38 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/open-regular.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/input.h"
+#include "tnfdump/live.h"
 #include "tnfdump/options.h"
 #include "tnfdump/xalloc.h"
 
 #define KERNEL		"kernel"	/* instead of a file or process */
+#define TARGETS_MAX	16
 #define LOOK_MIN_MS	20
 #define LOOK_MAX_MS	100
 #define TELL_NS		1000000000
 
-static struct {
-	pid_t		 pid;		/* of the target; 0: not known */
+struct target {
+	const char	*what;		/* as given */
+	char		*path;		/* of its file; NULL: the kernel */
+	pid_t		 pid;		/* 0: not known */
 	int		 pidfd;		/* or -1 */
-	bool		 ended;
+	bool		 ended;		/* or nobody knows its writer */
+	struct kp	*kp;		/* the kernel's session */
+	struct live	*live;		/* made when first asked for */
+};
+
+struct follow {
+	struct target	 t[TARGETS_MAX];
+	unsigned	 n;
 	bool		 final;
 	int		 wait_ms;
 	uint64_t	 missed;	/* blocks */
 	uint64_t	 untold;	/* of them */
 	int64_t		 tell_next;	/* monotonic ns */
-} follow = { .pidfd = -1, .wait_ms = LOOK_MIN_MS };
+};
 
 static volatile sig_atomic_t interrupted;
 
@@ -47,11 +60,41 @@ on_interrupt(int sig)
 	interrupted = 1;
 }
 
+static bool
+is_kernel(const struct target *t)
+{
+	return strcmp(t->what, KERNEL) == 0;
+}
+
 int
 follow_set(struct dump *d, const char *what)
 {
-	d->follow = what;
+	struct follow *f = d->follow;
+
+	if (f == NULL) {
+		f = d->follow = xcalloc(1, sizeof *f);
+		f->wait_ms = LOOK_MIN_MS;
+	}
+	if (f->n == TARGETS_MAX)
+		return options_wrong("follow", "%s: more than %d targets", what,
+		    TARGETS_MAX);
+	for (unsigned i = 0; i < f->n; i++)
+		if (strcmp(f->t[i].what, what) == 0)
+			return options_wrong("follow", "%s: given twice", what);
+	f->t[f->n++] = (struct target){ .what = what, .pidfd = -1 };
 	return 0;
+}
+
+bool
+follow_has_file(const struct dump *d, const struct stat *st)
+{
+	struct stat other;
+
+	for (unsigned i = 0; i < d->follow->n; i++)
+		if (stat(d->follow->t[i].what, &other) == 0 &&
+		    other.st_dev == st->st_dev && other.st_ino == st->st_ino)
+			return true;
+	return false;
 }
 
 static int64_t
@@ -63,39 +106,54 @@ now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* It is the target that says what it has mapped. */
+static bool
+is_trace(const char *path)
+{
+	struct stat st;
+	uint32_t magic = 0;
+	int fd = open_regular(path, O_RDONLY, &st);
+
+	if (fd < 0)
+		return false;
+	if (read(fd, &magic, sizeof(magic)) != sizeof(magic))
+		magic = 0;
+	close(fd);
+	return magic == TNF_MAGIC;
+}
+
+/* The trace file behind a line of /proc/PID/maps, or NULL. */
+static char *
+trace_of_line(pid_t pid, char *line)
+{
+	unsigned long from, to;
+	char path[128];
+	int at = 0;		/* stays so if it is another kind of mapping */
+
+	if (sscanf(line, "%lx-%lx rw-s %*s %*s %*s %n", &from, &to, &at) != 2 ||
+	    line[at] != '/')
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid,
+	    from, to);
+	if (is_trace(path))
+		return xstrdup(path);
+	line[strcspn(line, "\n")] = '\0';
+	return is_trace(line + at) ? xstrdup(line + at) : NULL;
+}
+
 /* The trace file that a process has mapped; EAGAIN: none so far. */
 static int
 mapped_trace(pid_t pid, char **found)
 {
-	char maps[64], line[4608], path[4200];
-	uint32_t magic;
-	unsigned long from, to;
+	char maps[64], line[4608];
 	FILE *f;
-	int fd, at;
 
 	snprintf(maps, sizeof(maps), "/proc/%d/maps", (int)pid);
 	if ((f = fopen(maps, "re")) == NULL)
 		return errno;
 	*found = NULL;
-	while (*found == NULL && fgets(line, sizeof(line), f) != NULL) {
-		at = 0;		/* stays so if it is another kind of mapping */
-		if (sscanf(line, "%lx-%lx rw-s %*s %*s %*s %n", &from, &to, &at) != 2 ||
-		    line[at] != '/')
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx",
-		    (int)pid, from, to);
-		if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
-			line[strcspn(line, "\n")] = '\0';
-			snprintf(path, sizeof(path), "%s", line + at);
-			fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		}
-		if (fd < 0)
-			continue;
-		if (read(fd, &magic, sizeof(magic)) == sizeof(magic) &&
-		    magic == TNF_MAGIC)
-			*found = xstrdup(path);
-		close(fd);
-	}
+	while (*found == NULL && fgets(line, sizeof(line), f) != NULL)
+		*found = trace_of_line(pid, line);
 	fclose(f);
 	return *found != NULL ? 0 : EAGAIN;
 }
@@ -116,33 +174,55 @@ pid_of(const char *s)
 }
 
 static void
-watch(pid_t pid)
+watch(struct target *t, pid_t pid)
 {
-	follow.pid = pid;
-	if (pid > 0 && (follow.pidfd = (int)syscall(SYS_pidfd_open, pid, 0)) < 0)
-		follow.ended = errno == ESRCH;
+	t->pid = pid;
+	if (pid > 0 && (t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0)) < 0)
+		t->ended = errno == ESRCH;
 }
 
-/* Sleeps; shorter if the target ends. */
-static void
-sleep_ms(int ms)
+/* Have all ended that can? */
+static bool
+all_ended(const struct follow *f)
 {
-	struct pollfd p = { .fd = follow.pidfd, .events = POLLIN };
+	bool any = false;
 
-	if (poll(&p, follow.pidfd >= 0, ms) == 1)
-		follow.ended = true;
+	for (unsigned i = 0; i < f->n; i++) {
+		if (is_kernel(&f->t[i]))
+			continue;
+		if (!f->t[i].ended)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* Sleeps; shorter if a target ends. */
+static void
+sleep_ms(struct follow *f, int ms)
+{
+	struct pollfd p[TARGETS_MAX];
+
+	for (unsigned i = 0; i < f->n; i++)	/* poll() passes over -1 */
+		p[i] = (struct pollfd){ .events = POLLIN,
+		    .fd = f->t[i].ended ? -1 : f->t[i].pidfd };
+	if (poll(p, f->n, ms) <= 0)
+		return;
+	for (unsigned i = 0; i < f->n; i++)
+		if (p[i].revents != 0)
+			f->t[i].ended = true;
 }
 
 static int
 map_file(struct dump *d, const char *path, const void **base, size_t *size)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
+	int fd = open_regular(path, O_RDONLY, &st), err = 0;
 
-	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
+	if (fd < 0 || st.st_size == 0) {
 		err = fd < 0 ? errno : EINVAL;
-		dump_error(d, "%s: cannot follow: %s", path, fd < 0 ?
-		    strerror(err) : "not a regular file with something in it");
+		dump_error(d, "%s: cannot follow: %s", path, err == EINVAL ?
+		    "not a regular file with something in it" : strerror(err));
 		if (fd >= 0)
 			close(fd);
 		return err;
@@ -159,57 +239,76 @@ map_file(struct dump *d, const char *path, const void **base, size_t *size)
 
 /* It opens its file when the first probe is hit. */
 static int
-wait_for_trace(struct dump *d, char **path)
+wait_for_trace(struct dump *d, struct target *t)
 {
 	bool told = false;
 	int err;
 
-	while ((err = mapped_trace(follow.pid, path)) == EAGAIN &&
-	    !follow.ended && !interrupted) {
+	while ((err = mapped_trace(t->pid, &t->path)) == EAGAIN &&
+	    !t->ended && !interrupted) {
 		if (!told)
 			dump_note(d, "process %s: waiting: it has no trace file "
-			    "so far that we may read", d->follow);
+			    "so far that we may read", t->what);
 		told = true;
-		sleep_ms(LOOK_MAX_MS);
+		sleep_ms(d->follow, LOOK_MAX_MS);
 	}
 	if (err == EACCES || err == EPERM)
 		dump_error(d, "process %s: cannot read which files it has mapped: "
-		    "%s: become its user or root", d->follow, strerror(err));
+		    "%s: become its user or root", t->what, strerror(err));
 	else if (err != 0)
 		dump_error(d, "process %s: has ended, or never had a trace "
-		    "file that we may read", d->follow);
+		    "file that we may read", t->what);
 	return err;
 }
 
 /* What to map, and whose end is ours. */
 static int
-find(struct dump *d, struct input *in)
+target_find(struct dump *d, struct target *t, struct input *in)
 {
-	char *path;
 	int err;
 
-	in->path = d->follow;
-	if (strcmp(d->follow, KERNEL) == 0)
-		return follow_map_kernel(d, &in->base, &in->size);
-	if (!is_number(d->follow))
-		return map_file(d, d->follow, &in->base, &in->size);
-	watch(pid_of(d->follow));
-	if ((err = wait_for_trace(d, &path)) != 0)
-		return err;
-	in->path = path;
-	return map_file(d, path, &in->base, &in->size);
+	in->path = t->what;
+	if (is_kernel(t))
+		return follow_map_kernel(d, &t->kp, &in->base, &in->size);
+	if (is_number(t->what)) {
+		watch(t, pid_of(t->what));
+		if ((err = wait_for_trace(d, t)) != 0)
+			return err;
+	} else
+		t->path = xstrdup(t->what);
+	in->path = t->path;
+	return map_file(d, t->path, &in->base, &in->size);
 }
 
 /* Nobody writes to what a kernel or an original writer has left in a file. */
 static void
-watch_writer(const struct tnf_file *f)
+watch_writer(struct target *t, const struct tnf_file *f)
 {
 	const struct tnf_ext *x = tnf_file_ext(f);
 
 	if (x != NULL && x->kind == TNF_EXT_PROCESS)
-		watch(x->pid);
+		watch(t, x->pid);
 	else
-		follow.ended = true;
+		t->ended = true;
+}
+
+/* false: it was refused, or ended without a record. */
+static bool
+target_add(struct dump *d, struct target *t, struct input *in)
+{
+	int err;
+
+	while ((err = tnf_stream_add_mem(d->stream, in->base, in->size, in->path,
+	    &in->file)) == ENODATA && !t->ended && !interrupted)
+		sleep_ms(d->follow, LOOK_MAX_MS);
+	if (err != 0) {
+		input_refused(d, in->path, err);
+		return false;
+	}
+	d->n_inputs++;
+	if (!is_kernel(t) && t->pid == 0)
+		watch_writer(t, in->file);
+	return true;
 }
 
 bool
@@ -218,70 +317,99 @@ follow_open(struct dump *d)
 	/* The second one ends us at once. */
 	struct sigaction sa = { .sa_handler = on_interrupt,
 	    .sa_flags = (int)SA_RESETHAND };
-	struct input *in;
+	struct follow *f = d->follow;
+	unsigned i;
 	int err;
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	in = d->inputs = xcalloc(1, sizeof(*d->inputs));
+	d->inputs = xcalloc(f->n, sizeof(*d->inputs));
 	if ((err = tnf_stream_new(&d->stream)) != 0)
 		dump_fatal(d, "%s", tnf_error_message(err));
-	if (find(d, in) != 0)
-		return false;
+	for (i = 0; i < f->n; i++)
+		if (target_find(d, &f->t[i], &d->inputs[i]) != 0)
+			return false;
 	tnf_stream_follow(d->stream);
-	while ((err = tnf_stream_add_mem(d->stream, in->base, in->size, in->path,
-	    &in->file)) == ENODATA && !follow.ended && !interrupted)
-		sleep_ms(LOOK_MAX_MS);
-	if (err != 0) {
-		input_refused(d, in->path, err);
-		return false;
-	}
-	d->n_inputs = 1;
-	if (strcmp(d->follow, KERNEL) != 0 && follow.pid == 0)
-		watch_writer(in->file);
+	for (i = 0; i < f->n; i++)
+		if (!target_add(d, &f->t[i], &d->inputs[i]))
+			return false;
 	return true;
+}
+
+struct live *
+follow_live(struct dump *d, const struct tnf_file *file)
+{
+	struct target *t;
+
+	for (unsigned i = 0; d->follow != NULL && i < d->n_inputs; i++) {
+		if (d->inputs[i].file != file)
+			continue;
+		t = &d->follow->t[i];
+		if (t->live == NULL && (is_kernel(t) || (t->pidfd >= 0 &&
+		    tnf_file_ext(file) != NULL)))
+			t->live = live_new(t->pid, is_kernel(t) ? 0 :
+			    tnf_file_ext(file)->pid, t->kp);
+		return t->live;
+	}
+	return NULL;
+}
+
+/* "kernel", or "kernel, 4711". */
+static const char *
+follow_names(const struct follow *f, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < f->n && n < size; i++)
+		n += (size_t)snprintf(buf + n, size - n, "%s%s",
+		    i > 0 ? ", " : "", f->t[i].what);
+	return buf;
 }
 
 /* Once a second at the most, and at the end. */
 static void
 tell_missed(struct dump *d, uint64_t blocks, bool last)
 {
+	struct follow *f = d->follow;
+	char names[256];
+
 	d->lost |= blocks > 0;
-	follow.missed += blocks;
-	follow.untold += blocks;
-	if (follow.untold == 0 || (!last && now() < follow.tell_next))
+	f->missed += blocks;
+	f->untold += blocks;
+	if (f->untold == 0 || (!last && now() < f->tell_next))
 		return;
 	out_flush(&d->out);
 	dump_note(d, "%s: fell behind: %llu blocks were overwritten before "
 	    "they were read (%llu in all): trace less, or into a larger buffer",
-	    d->follow, (unsigned long long)follow.untold,
-	    (unsigned long long)follow.missed);
-	follow.untold = 0;
-	follow.tell_next = now() + TELL_NS;
+	    follow_names(f, names, sizeof names),
+	    (unsigned long long)f->untold, (unsigned long long)f->missed);
+	f->untold = 0;
+	f->tell_next = now() + TELL_NS;
 }
 
 bool
 follow_wait(struct dump *d)
 {
-	bool last = follow.ended || interrupted;
+	struct follow *f = d->follow;
+	bool last = all_ended(f) || interrupted;
 	struct tnf_progress p;
 	int err;
 
 	out_flush(&d->out);
 	if (!last)
-		sleep_ms(follow.wait_ms);
+		sleep_ms(f, f->wait_ms);
 	/* Nothing comes after the end: take all. */
 	err = tnf_stream_refresh(d->stream,
 	    last ? INT64_MAX : now() - FOLLOW_DELAY_NS, &p);
 	if (err != 0)
 		dump_fatal(d, "%s", tnf_error_message(err));
 	tell_missed(d, p.blocks_missed, last);
-	follow.wait_ms = p.events > 0 ? LOOK_MIN_MS :
-	    follow.wait_ms < LOOK_MAX_MS ? follow.wait_ms * 2 : LOOK_MAX_MS;
-	if (follow.wait_ms > LOOK_MAX_MS)
-		follow.wait_ms = LOOK_MAX_MS;
-	if (last && !follow.final) {
-		follow.final = true;	/* one more turn, and that was it */
+	f->wait_ms = p.events > 0 ? LOOK_MIN_MS :
+	    f->wait_ms < LOOK_MAX_MS ? f->wait_ms * 2 : LOOK_MAX_MS;
+	if (f->wait_ms > LOOK_MAX_MS)
+		f->wait_ms = LOOK_MAX_MS;
+	if (last && !f->final) {
+		f->final = true;	/* one more turn, and that was it */
 		return true;
 	}
 	return !last;
@@ -290,9 +418,16 @@ follow_wait(struct dump *d)
 void
 follow_close(struct dump *d)
 {
+	struct follow *f = d->follow;
+
 	tell_missed(d, 0, true);
-	if (follow.pidfd >= 0)
-		close(follow.pidfd);
+	for (unsigned i = 0; i < f->n; i++) {
+		if (f->t[i].pidfd >= 0)
+			close(f->t[i].pidfd);
+		live_free(f->t[i].live);
+		free(f->t[i].path);
+	}
 	tnf_stream_close(d->stream);
-	free(d->inputs);	/* the mapping goes with the program */
+	free(d->inputs);	/* the mappings go with the program */
+	free(f);
 }

@@ -4,22 +4,37 @@
 #ifndef TNFDUMP_FOLLOW_H
 #define TNFDUMP_FOLLOW_H
 
+#include <sys/stat.h>
+#include <sys/types.h>
+
 #include "tnfdump/tnfdump.h"
 
 /* How long an event may be on its way from its time to the file; also the
    longest delay of the output. */
 #define FOLLOW_DELAY_NS		100000000
 
+struct kp;
+struct live;
+
 int follow_set(struct dump *, const char *what);	/* the option */
 
-/* Finds what is to be followed and waits until it has its first record.
-   false: told why; or it ended without any. */
+/* Finds what is to be followed and waits until all have their first record.
+   false: told why; or one ended without any. */
 bool follow_open(struct dump *);
-/* Waits for more; false: the target has ended and everything is read. */
+/* Waits for more; false: the targets have ended and everything is read. */
 bool follow_wait(struct dump *);
 void follow_close(struct dump *);
 
+/* Is this one of the files that are followed? */
+bool follow_has_file(const struct dump *, const struct stat *);
+/* What this machine tells of the target behind an input; NULL: it is a file
+   whose writer has ended, or is not followed. */
+struct live *follow_live(struct dump *, const struct tnf_file *);
+
 /* follow-kernel.c: maps the kernel's buffer; an errno, told why. */
-int follow_map_kernel(struct dump *, const void **base, size_t *size);
+int follow_map_kernel(struct dump *, struct kp **, const void **base, size_t *size);
+/* As kp_ended(). */
+void follow_kernel_ended(struct kp *, void (*fn)(void *arg, pid_t tid, pid_t pid,
+    pid_t ppid, const char *comm), void *arg);
 
 #endif

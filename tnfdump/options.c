@@ -300,7 +300,7 @@ options_parse(struct dump *d, int argc, char **argv)
 	argv[files] = NULL;
 	free(longs);
 	if (d->follow != NULL && files > 0) {
-		options_wrong("follow", "%s: only one file can be followed", argv[0]);
+		options_wrong("follow", "%s: a file is followed with an option of its own", argv[0]);
 		exit(STATUS_USAGE);
 	}
 	if (files == 0 && d->follow == NULL)

@@ -6,7 +6,9 @@
 
 #include <tnf/com.h>
 
+#include "tnfdump/follow.h"
 #include "tnfdump/input.h"
+#include "tnfdump/live.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/usersym.h"
 #include "tnfdump/xalloc.h"
@@ -14,7 +16,9 @@
 /* One a file, made when first asked for; looked up by the file last used. */
 struct origin {
 	const struct tnf_file *file;
-	tnf_context_t	*context;	/* NULL: has none */
+	tnf_context_t	*own;		/* to be closed, or NULL */
+	const tnf_context_t *context;	/* NULL: has none */
+	struct live	*live;		/* it is being followed; or NULL */
 	bool		 has_clock;
 	int64_t		 clock;
 	uint32_t	 lwpid;		/* whose name was asked last */
@@ -49,10 +53,12 @@ make(struct dump *d, const struct tnf_file *f)
 	origins = xreallocarray(origins, n_origins + 1, sizeof *origins);
 	o = &origins[n_origins++];
 	*o = (struct origin){ .file = f };
-	for (unsigned i = 0; i < d->n_inputs; i++)
+	if ((o->live = follow_live(d, f)) != NULL)
+		o->context = live_context(o->live);
+	for (unsigned i = 0; i < d->n_inputs && o->live == NULL; i++)
 		if (d->inputs[i].file == f && tnf_context_open_mem(
-		    d->inputs[i].base, d->inputs[i].size, &o->context) != 0)
-			o->context = NULL;
+		    d->inputs[i].base, d->inputs[i].size, &o->own) == 0)
+			o->context = o->own;
 	find_clock(o);
 	return o;
 }
@@ -74,6 +80,8 @@ origin_comm(struct dump *d, const struct tnf_event *ev)
 	struct origin *o = origin_of(d, ev->file);
 	const struct tnf_context_task *task;
 
+	if (o->live != NULL)
+		return live_comm(o->live, (int32_t)ev->lwpid);
 	if (o->context == NULL)
 		return NULL;
 	if (o->comm == NULL || o->lwpid != ev->lwpid) {
@@ -99,9 +107,11 @@ origin_same_boot(const struct tnf_file *a, const struct tnf_file *b)
 static const char *
 origin_leader(struct origin *o, int32_t pid)
 {
-	const struct tnf_context_task *task = o->context == NULL ? NULL :
-	    tnf_context_task(o->context, pid);
+	const struct tnf_context_task *task;
 
+	if (o->live != NULL)
+		return live_comm(o->live, pid);
+	task = o->context != NULL ? tnf_context_task(o->context, pid) : NULL;
 	return task != NULL ? task->comm : NULL;
 }
 
@@ -124,7 +134,7 @@ origin_process(struct dump *d, const struct tnf_event *ev)
 	struct origin *o = origin_of(d, ev->file);
 	const char *name;
 
-	if (o->process != NULL && o->pid == ev->pid)
+	if (o->process != NULL && o->pid == ev->pid && d->follow == NULL)
 		return o->process;
 	name = find_process(d, ev);
 	o = origin_of(d, ev->file);
@@ -165,8 +175,11 @@ origin_symbol(struct dump *d, const struct tnf_file *f, uint64_t addr,
 	struct origin *o = origin_of(d, f);
 	const struct tnf_context_symbol *s;
 
-	if (o->context == NULL ||
-	    (s = tnf_context_symbol(o->context, addr)) == NULL)
+	if (o->live != NULL)
+		s = live_symbol(o->live, addr);
+	else
+		s = o->context != NULL ? tnf_context_symbol(o->context, addr) : NULL;
+	if (s == NULL)
 		return NULL;
 	*offset = addr - s->start;
 	return s->name;
@@ -203,7 +216,7 @@ origins_free(void)
 
 	usersym_free();
 	for (i = 0; i < n_origins; i++)
-		tnf_context_close(origins[i].context);
+		tnf_context_close(origins[i].own);
 	free(origins);
 	origins = latest = NULL;
 	n_origins = 0;

@@ -150,7 +150,7 @@ is_input(const struct dump *d, char **paths)
 	if (stat(d->path, &a) != 0)
 		return false;
 	if (d->follow != NULL)
-		return stat(d->follow, &b) == 0 && same_file(&a, &b);
+		return follow_has_file(d, &a);
 	for (; *paths != NULL; paths++)
 		if (stat(*paths, &b) == 0 && same_file(&a, &b))
 			return true;
@@ -196,6 +196,7 @@ main(int argc, char **argv)
 		if (follow_open(&d))
 			pipeline_run(&d);
 		loss_report(&d);
+		origins_free();
 		follow_close(&d);
 	} else {
 		inputs_add(&d, paths);

@@ -21,6 +21,7 @@ enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_USAGE = 2, STATUS_LOST = 3,
 struct output;
 struct filter;
 struct expr_source;
+struct follow;
 
 struct dump {
 	/* Asked for on the command line. */
@@ -33,7 +34,7 @@ struct dump {
 	const char *path;		/* --output: of formats that write files */
 	const char *by;			/* --stats=LIST: expressions, or NULL */
 	bool	 histogram;		/* --histogram: draw durations */
-	const char *follow;		/* --follow: what to wait for more of, or NULL */
+	struct follow *follow;		/* --follow: what to wait for more of, or NULL */
 	bool	 fail_on_loss;		/* --fail-on-loss */
 	bool	 lost;			/* events are known to be missing */
 	bool	 diff;			/* --diff: compare two files */

@@ -1,0 +1,268 @@
+/*
+ * live.c - what this machine tells of a target that is being followed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "libtnf/context-write.h"
+#include "tnfdump/follow.h"
+#include "tnfdump/live.h"
+#include "tnfdump/xalloc.h"
+
+#define KALLSYMS	"/proc/kallsyms"
+#define FRESH_NS	100000000	/* as old a name may be */
+
+struct live_task {
+	int32_t	tid;			/* 0: free */
+	int64_t	asked;			/* when /proc was, CLOCK_MONOTONIC */
+	char	*comm;			/* of 64 bytes; "": not known */
+};
+
+struct live {
+	pid_t		 pid;
+	pid_t		 inner;		/* as the process itself has it */
+	struct kp	*kp;
+	tnf_context_t	*context;
+	tnf_context_t	*symbols;	/* made when first asked for */
+	bool		 symbols_asked;
+	struct live_task *tasks;	/* hashed by tid, open */
+	size_t		 n, size;	/* size: power of two */
+	int64_t		 ended_asked;
+};
+
+#define COMM_SIZE	64
+
+static int64_t
+live_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static tnf_context_t *
+live_parse(struct context_writer *w)
+{
+	tnf_context_t *c = NULL;
+
+	if (w->f != NULL) {
+		fputs("end 1\n", w->f);
+		if (fflush(w->f) != 0 ||
+		    tnf_context_parse(w->text, w->size, &c) != 0)
+			c = NULL;
+	}
+	context_free(w);
+	return c;
+}
+
+struct live *
+live_new(pid_t pid, pid_t inner, struct kp *kp)
+{
+	struct live *l = xcalloc(1, sizeof *l);
+	struct context_writer w;
+
+	l->pid = pid;
+	l->inner = inner;
+	l->kp = kp;
+	l->size = 256;
+	l->tasks = xcalloc(l->size, sizeof *l->tasks);
+	context_begin(&w);
+	context_host(&w);
+	context_tasks(&w, pid);
+	context_devices(&w);
+	if (pid != 0)
+		context_objects(&w, pid);
+	l->context = live_parse(&w);
+	return l;
+}
+
+void
+live_free(struct live *l)
+{
+	if (l == NULL)
+		return;
+	for (size_t i = 0; i < l->size; i++)
+		free(l->tasks[i].comm);
+	free(l->tasks);
+	tnf_context_close(l->context);
+	tnf_context_close(l->symbols);
+	free(l);
+}
+
+const tnf_context_t *
+live_context(const struct live *l)
+{
+	return l->context;
+}
+
+static struct live_task *
+live_slot(const struct live *l, int32_t tid)
+{
+	size_t i = (size_t)((uint32_t)tid * 0x9e3779b1u);
+
+	while (l->tasks[i & (l->size - 1)].tid != 0 &&
+	    l->tasks[i & (l->size - 1)].tid != tid)
+		i++;
+	return &l->tasks[i & (l->size - 1)];
+}
+
+static void
+live_grow(struct live *l)
+{
+	struct live_task *old = l->tasks;
+	size_t n = l->size;
+
+	l->size *= 2;
+	l->tasks = xcalloc(l->size, sizeof *l->tasks);
+	for (size_t i = 0; i < n; i++)
+		if (old[i].tid != 0)
+			*live_slot(l, old[i].tid) = old[i];
+	free(old);
+}
+
+static struct live_task *
+live_task(struct live *l, int32_t tid)
+{
+	struct live_task *t = live_slot(l, tid);
+
+	if (t->tid == 0) {
+		if (2 * ++l->n > l->size) {
+			live_grow(l);
+			t = live_slot(l, tid);
+		}
+		t->tid = tid;
+		t->comm = xcalloc(1, COMM_SIZE);
+	}
+	return t;
+}
+
+static void
+live_set(struct live_task *t, const char *comm)
+{
+	snprintf(t->comm, COMM_SIZE, "%s", comm);
+}
+
+/* false: no such thread lives.  Who has other numbers than we is asked for in its
+   own /proc. */
+static bool
+live_ask_proc(const struct live *l, struct live_task *t)
+{
+	char path[64], comm[COMM_SIZE];
+	size_t n;
+	FILE *f;
+
+	if (l->inner == l->pid)
+		snprintf(path, sizeof path, "/proc/%d/comm", (int)t->tid);
+	else
+		snprintf(path, sizeof path, "/proc/%d/root/proc/%d/comm",
+		    (int)l->pid, (int)t->tid);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	n = fread(comm, 1, sizeof comm - 1, f);
+	fclose(f);
+	comm[n] = '\0';
+	if (n > 0 && comm[n - 1] == '\n')
+		comm[n - 1] = '\0';
+	if (n > 0)
+		live_set(t, comm);
+	return n > 0;
+}
+
+static void
+live_note_ended(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm)
+{
+	struct live_task *t = live_task(arg, tid);
+
+	if (*t->comm == '\0')
+		live_set(t, comm);
+}
+
+/* One that has ended: from before we began, or as the kernel's part saw it. */
+static void
+live_ask_dead(struct live *l, int32_t tid, int64_t now)
+{
+	const struct tnf_context_task *known = NULL;
+
+	if (l->context != NULL && l->inner == l->pid)
+		known = tnf_context_task(l->context, tid);
+
+	if (known != NULL)
+		live_set(live_task(l, tid), known->comm);
+	else if (l->kp != NULL && now - l->ended_asked > FRESH_NS) {
+		l->ended_asked = now;
+		follow_kernel_ended(l->kp, live_note_ended, l);
+	}
+}
+
+/* Asking for the dead can move the table. */
+const char *
+live_comm(struct live *l, int32_t tid)
+{
+	int64_t now = live_now();
+	struct live_task *t;
+
+	if (tid <= 0)
+		return NULL;
+	t = live_task(l, tid);
+	if (t->asked == 0 || now - t->asked > FRESH_NS) {
+		t->asked = now;
+		if (!live_ask_proc(l, t) && *t->comm == '\0') {
+			live_ask_dead(l, tid, now);
+			t = live_slot(l, tid);
+		}
+	}
+	return *t->comm != '\0' ? t->comm : NULL;
+}
+
+/* Where all functions begin. */
+static uint64_t *
+live_functions(size_t *n)
+{
+	size_t room = 1 << 17;
+	uint64_t *addr = xreallocarray(NULL, room, sizeof *addr);
+	unsigned long long at;
+	char line[1024], type;
+	FILE *f = fopen(KALLSYMS, "re");
+
+	*n = 0;
+	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+		if (sscanf(line, "%llx %c", &at, &type) != 2 || at == 0 ||
+		    strchr("tTwW", type) == NULL)
+			continue;
+		if (*n == room)
+			addr = xreallocarray(addr, room *= 2, sizeof *addr);
+		addr[(*n)++] = at;
+	}
+	if (f != NULL)
+		fclose(f);
+	return addr;
+}
+
+static void
+live_load_symbols(struct live *l)
+{
+	struct context_writer w;
+	uint64_t *addr;
+	size_t n;
+
+	l->symbols_asked = true;		/* whatever comes of it */
+	addr = live_functions(&n);
+	context_begin(&w);
+	if (n > 0)
+		context_symbols(&w, KALLSYMS, addr, n, 0);
+	l->symbols = live_parse(&w);
+	free(addr);
+}
+
+const struct tnf_context_symbol *
+live_symbol(struct live *l, uint64_t addr)
+{
+	if (l->pid != 0 || addr < UINT64_C(1) << 63)
+		return NULL;
+	if (!l->symbols_asked)
+		live_load_symbols(l);
+	return l->symbols != NULL ? tnf_context_symbol(l->symbols, addr) : NULL;
+}
