@@ -34,6 +34,26 @@ term_signal_mask(void)
 }
 
 void
+term_signal_let_in(void)
+{
+	sigset_t blocked;
+
+	sigprocmask(SIG_SETMASK, &old_mask, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
+bool
+term_signal_came(void)
+{
+	int i;
+
+	for (i = 0; i < N_SIGNALS; i++)
+		if (came[signals[i]])
+			return true;
+	return false;
+}
+
+void
 term_signal_begin(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal };

@@ -50,9 +50,14 @@ read_char(EditLine *el, wchar_t *wc)
 
 	el_get(el, EL_CLIENTDATA, &t);
 	for (;;) {
-		if (ppoll(&fd, 1, NULL, term_signal_mask()) < 0) {
-			if (errno != EINTR)
-				return -1;
+		fd.revents = 0;
+		if (ppoll(&fd, 1, NULL, term_signal_mask()) < 0 &&
+		    errno != EINTR)
+			return -1;
+		/* ppoll() looks at the input first; but what has been typed
+		   behind a Ctrl-C is not for this line. */
+		term_signal_let_in();
+		if (term_signal_came() || fd.revents == 0) {
 			if (term_signal_act(el))
 				return errno = EINTR, -1;
 			if (ending_signal() != 0)

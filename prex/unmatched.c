@@ -163,11 +163,10 @@ hint_selector(struct shell *sh, const struct values *l,
 	if (hint != NULL)
 		return hint;
 	if (s->attr.is_regex || values_of(l, s->attr.text) == NULL)
-		return xstrdup("no probe matches: \"list values /.*/\" shows "
-		    "what there is");
+		return xstrdup("no probe matches: see \"list values /.*/\"");
 	quote = lex_is_plain(s->attr.text) ? "" : "'";
-	return xasprintf("no probe matches: \"list values %s%s%s\" shows what "
-	    "there is", quote, s->attr.text, quote);
+	return xasprintf("no probe matches: see \"list values %s%s%s\"",
+	    quote, s->attr.text, quote);
 }
 
 static void
