@@ -2,6 +2,8 @@
  * error.c - what went wrong: texts, the last error, the handler.
  */
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "raise.h"
@@ -41,6 +43,13 @@ tnf_set_error_handler(tnf_error_handler_t *fn, void *arg)
 	handler.fn = fn;
 	handler.arg = arg;
 	pthread_mutex_unlock(&handler.lock);
+}
+
+TNF_API void
+tnf_default_error_handler(void *arg, TNF *tnf, tnf_errcode_t code)
+{
+	fprintf(stderr, "error: libtnf: %d: %s\n", code, tnf_error_message(code));
+	abort();
 }
 
 TNF_API const char *

@@ -41,6 +41,117 @@ typedef tnf_ref32_t	tnf_reference_t;
 #define TNF_REF32_PERMANENT	0x80000000u	/* absolute; else self-relative */
 #define TNF_TAG16_ABS		0x1u	/* high half: offset of a directory word */
 
+/* A reference taken apart and put together. */
+#define TNF_REF32_TYPE(ref)	((ref) & TNF_REF32_T_MASK)
+#define TNF_REF32_VAL(ref)	((ref) & ~TNF_REF32_T_MASK)
+#define TNF_REF32_IS_FULL(ref)	(TNF_REF32_TYPE(ref) == TNF_REF32_T_FULL)
+#define TNF_REF32_IS_PAIR(ref)	(TNF_REF32_TYPE(ref) == TNF_REF32_T_PAIR)
+#define TNF_REF32_IS_TAG(ref)	(TNF_REF32_TYPE(ref) == TNF_REF32_T_TAG)
+#define TNF_REF32_IS_PERMANENT(ref)	(((ref) & TNF_REF32_PERMANENT) != 0)
+#define TNF_REF32_IS_RECLAIMABLE(ref)	(((ref) & TNF_REF32_PERMANENT) == 0)
+#define TNF_REF32_MAKE_PERMANENT(ref)	((ref) | TNF_REF32_PERMANENT)
+#define TNF_REF32_MAKE_RECLAIMABLE(ref)	((ref) & ~TNF_REF32_PERMANENT)
+/* Without bit 31: bit 30 is the sign. */
+#define TNF_REF32_SIGN_EXTEND(ref) \
+	((tnf_int32_t)(((ref) & 0x7fffffffu) | (((ref) & 0x40000000u) << 1)))
+
+/* The halves of a pair. */
+#define TNF_REF32_TAG16(ref)	((tnf_uint16_t)((ref) >> 16))
+#define TNF_REF32_ARG16(ref)	((tnf_int16_t)((ref) & 0xfffcu))
+#define TNF_TAG16_T_MASK	0x3u
+#define TNF_TAG16_T_REL		0x0u	/* distance of a forwarding word */
+#define TNF_TAG16_T_ABS		TNF_TAG16_ABS
+#define TNF_TAG16_TYPE(tag)	((tag) & TNF_TAG16_T_MASK)
+#define TNF_TAG16_VAL(tag)	((tnf_uint16_t)((tag) & ~TNF_TAG16_T_MASK))
+#define TNF_TAG16_IS_ABS(tag)	(TNF_TAG16_TYPE(tag) == TNF_TAG16_T_ABS)
+#define TNF_TAG16_IS_REL(tag)	(TNF_TAG16_TYPE(tag) == TNF_TAG16_T_REL)
+
+/* A record in memory, of whatever type. */
+typedef char		*tnf_record_p;
+
+/* What an argument of a probe is. */
+typedef enum {
+	TNF_UNKNOWN,
+	TNF_INT32, TNF_UINT32,
+	TNF_INT64, TNF_UINT64,
+	TNF_FLOAT32, TNF_FLOAT64,
+	TNF_STRING, TNF_ARRAY, TNF_STRUCT,
+	TNF_OPAQUE
+} tnf_arg_kind_t;
+
+/* Names of types, as they stand in a file. */
+#define TNF_N_TAGGED		"tnf_tagged"
+#define TNF_N_INLINE		"tnf_inline"
+#define TNF_N_SCALAR		"tnf_scalar"
+#define TNF_N_DERIVED		"tnf_derived"
+#define TNF_N_ARRAY		"tnf_array"
+#define TNF_N_STRUCT		"tnf_struct"
+#define TNF_N_TYPE		"tnf_type"
+#define TNF_N_TAG_ARG		"tnf_tag_arg"
+
+#define TNF_N_SCALAR_TYPE	"tnf_scalar_type"
+#define TNF_N_DERIVED_TYPE	"tnf_derived_type"
+#define TNF_N_ARRAY_TYPE	"tnf_array_type"
+#define TNF_N_STRUCT_TYPE	"tnf_struct_type"
+#define TNF_N_PROBE_TYPE	"tnf_probe_type"
+
+#define TNF_N_CHAR		"tnf_char"
+#define TNF_N_INT8		"tnf_int8"
+#define TNF_N_INT16		"tnf_int16"
+#define TNF_N_INT32		"tnf_int32"
+#define TNF_N_INT64		"tnf_int64"
+#define TNF_N_UINT8		"tnf_uint8"
+#define TNF_N_UINT16		"tnf_uint16"
+#define TNF_N_UINT32		"tnf_uint32"
+#define TNF_N_UINT64		"tnf_uint64"
+#define TNF_N_FLOAT32		"tnf_float32"
+#define TNF_N_FLOAT64		"tnf_float64"
+
+#define TNF_N_STRING		"tnf_string"
+#define TNF_N_NAME		"tnf_name"
+#define TNF_N_OPAQUE		"tnf_opaque"
+#define TNF_N_SIZE		"tnf_size"
+#define TNF_N_TYPE_ARRAY	"tnf_type_array"
+#define TNF_N_NAME_ARRAY	"tnf_name_array"
+
+#define TNF_N_TAG		"tnf_tag"
+#define TNF_N_PROPERTIES	"tnf_properties"
+#define TNF_N_SLOT_TYPES	"tnf_slot_types"
+#define TNF_N_SLOT_NAMES	"tnf_slot_names"
+#define TNF_N_TYPE_SIZE		"tnf_type_size"
+#define TNF_N_HEADER_SIZE	"tnf_header_size"
+#define TNF_N_SELF_SIZE		"tnf_self_size"
+#define TNF_N_ALIGN		"tnf_align"
+#define TNF_N_DERIVED_BASE	"tnf_derived_base"
+#define TNF_N_ELEMENT_TYPE	"tnf_element_type"
+
+#define TNF_N_FILE_HEADER	"tnf_file_header"
+#define TNF_N_BLOCK_HEADER	"tnf_block_header"
+#define TNF_N_SCHED_REC		"tnf_sched_rec"
+#define TNF_N_KERNEL_SCHEDULE	"tnf_kernel_schedule"
+#define TNF_N_PROBE_EVENT	"tnf_probe_event"
+#define TNF_N_TIME_BASE		"tnf_time_base"
+#define TNF_N_TIME_DELTA	"tnf_time_delta"
+#define TNF_N_PID		"tnf_pid"
+#define TNF_N_LWPID		"tnf_lwpid"
+#define TNF_N_KTHREAD_ID	"tnf_kthread_id"
+#define TNF_N_CPUID		"tnf_cpuid"
+
+/* Names of members of the file header and of a block's. */
+#define TNF_N_FILE_VERSION	"file_version"
+#define TNF_N_FILE_HEADER_SIZE	"file_header_size"
+#define TNF_N_FILE_LOGICAL_SIZE	"file_logical_size"
+#define TNF_N_BLOCK_HEADER_SIZE	"block_header_size"
+#define TNF_N_BLOCK_SIZE	"block_size"
+#define TNF_N_DIRECTORY_SIZE	"directory_size"
+#define TNF_N_BLOCK_COUNT	"block_count"
+#define TNF_N_BLOCKS_VALID	"blocks_valid"
+#define TNF_N_GENERATION	"generation"
+#define TNF_N_BYTES_VALID	"bytes_valid"
+#define TNF_N_A_LOCK		"A_lock"
+#define TNF_N_B_LOCK		"B_lock"
+#define TNF_N_NEXT_BLOCK	"next_block"
+
 #define TNF_MAGIC		0x544e4600u
 #define TNF_MAGIC_SWAPPED	0x00464e54u
 #define TNF_FILE_VERSION	1u

@@ -36,6 +36,7 @@ typedef uint64_t tnf_datum_t;
 
 /* 0, an errno (1 to 1023), or one of these. */
 typedef int tnf_errcode_t;
+#define TNF_ERRNO_MAX	1023	/* the highest of the first */
 enum {
 	TNF_ERR_NONE		= 0,
 	TNF_ERR_NOTTNF		= 1024,	/* not a TNF file */
@@ -75,6 +76,9 @@ typedef enum {
 typedef void tnf_error_handler_t(void *arg, TNF *tnf, tnf_errcode_t);
 
 void	tnf_set_error_handler(tnf_error_handler_t *, void *arg); /* NULL: none */
+/* A handler as that of the original: says "error: libtnf: CODE: TEXT" on
+   standard error and calls abort(). */
+tnf_error_handler_t tnf_default_error_handler;
 const char *tnf_error_message(tnf_errcode_t);	/* never NULL */
 
 /* The last error of this thread: its code, where in the file (if 'offset' is
