@@ -20,6 +20,7 @@ FORMAT(perfetto);
 FORMAT(ctf);
 FORMAT(folded);
 FORMAT(slice);
+FORMAT(sqlite);
 FORMAT(stats_report);
 FORMAT(states_report);
 FORMAT(tree);

@@ -36,8 +36,8 @@ utf8_length(const unsigned char *s, size_t n)
 	return len;
 }
 
-static bool
-is_utf8(const char *chars, size_t n)
+bool
+json_is_utf8(const char *chars, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)chars;
 	size_t len;
@@ -84,7 +84,7 @@ json_string(struct out *o, const char *s, size_t n)
 {
 	size_t plain = 0;
 
-	if (!is_utf8(s, n)) {
+	if (!json_is_utf8(s, n)) {
 		hex_bytes(o, s, n);
 		return;
 	}
@@ -119,7 +119,7 @@ json_name(struct out *o, const char *s)
 {
 	size_t n = strlen(s);
 
-	if (is_utf8(s, n)) {
+	if (json_is_utf8(s, n)) {
 		json_string(o, s, n);
 		return;
 	}

@@ -26,6 +26,10 @@ const struct output outputs[] = {
 	  folded_begin, folded_event, folded_end, .pretty = false },
 	{ "tnf", "a trace file of its own, of the events that are kept",
 	  slice_begin, slice_event, slice_end, .own_files = true },
+#ifdef HAVE_SQLITE
+	{ "sqlite", "an SQLite database (--output): events, pairs, states",
+	  sqlite_begin, sqlite_event, sqlite_end, .own_files = true },
+#endif
 	{ "stats", "counts, and durations of what begins and ends",
 	  stats_report_begin, stats_report_event, stats_report_end, .pretty = true },
 	{ "states", "time in each microstate, per thread",
