@@ -13,6 +13,7 @@
 
 #include "direct.h"
 #include "elf-file.h"
+#include "objects.h"
 
 #define EXEC_MS		1000	/* for an exec() to get through */
 
@@ -158,6 +159,43 @@ settle(struct proc *p)
 	return p->event == PROC_EXEC ? TNFCTL_ERR_NONE : err;
 }
 
+static bool
+may_have_probes(const tnfctl_handle_t *h)
+{
+	const struct object *o;
+
+	for (o = h->objects; o != NULL; o = o->next)
+		if (o->nsections > 0 || o->known[KNOWN_CONTROL] != 0)
+			return true;
+	return false;
+}
+
+/*
+ * A process without probes is refused without a stop, which some of its calls
+ * would notice.  Where its linker is at work, or we may not look, the answer
+ * is left to the attach.
+ */
+static tnfctl_errcode_t
+glance(struct proc *p)
+{
+	struct objects_change change;
+	struct linker before = { 0 };
+	tnfctl_handle_t h;
+	bool none;
+
+	direct_borrow(p, &h);
+	if (proc_open_memory(p) != TNFCTL_ERR_NONE ||
+	    !linkmap_look(&h, &before) || !before.consistent)
+		return TNFCTL_ERR_NONE;
+	none = objects_refresh(&h, &change) == TNFCTL_ERR_NONE &&
+	    !may_have_probes(&h) && p->linker.consistent &&
+	    p->linker.print == before.print;
+	objects_free(&h);
+	/* It may exec before it is stopped. */
+	p->linker = (struct linker){ 0 };
+	return none ? direct_no_probes(p->pid) : TNFCTL_ERR_NONE;
+}
+
 static tnfctl_errcode_t
 attach(pid_t pid, tnfctl_handle_t **ret)
 {
@@ -166,6 +204,10 @@ attach(pid_t pid, tnfctl_handle_t **ret)
 
 	if (p == NULL)
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if ((err = glance(p)) != TNFCTL_ERR_NONE) {
+		proc_free(p);
+		return err;
+	}
 	if ((err = proc_attach(p)) == TNFCTL_ERR_NONE &&
 	    (err = settle(p)) == TNFCTL_ERR_NONE)
 		return direct_open(p, ret);

@@ -72,6 +72,14 @@ direct_tell_stop(const struct proc *p)
 	    signal == SIGSTOP ? "SIGSTOP" : "SIGTSTP", (int)p->pid);
 }
 
+tnfctl_errcode_t
+direct_no_probes(pid_t pid)
+{
+	return fail(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: it has no probes "
+	    "and " TNFCTL_LIBTNFPROBE " is not loaded: build the program with "
+	    "<tnf/probe.h>", (int)pid);
+}
+
 static const struct target_ops direct_ops = {
 	.close = direct_close,
 	.refresh = control_refresh,

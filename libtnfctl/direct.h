@@ -20,6 +20,8 @@ direct_proc(tnfctl_handle_t *h)
 tnfctl_errcode_t direct_open(struct proc *p, tnfctl_handle_t **ret);
 /* NONE; the detail says so if a job control stop holds it. */
 tnfctl_errcode_t direct_tell_stop(const struct proc *);
+/* The error of a process that has neither probes nor libtnfprobe. */
+tnfctl_errcode_t direct_no_probes(pid_t);
 /* A handle for looking at memory only, until direct_open(). */
 void	direct_borrow(struct proc *p, tnfctl_handle_t *ret);
 

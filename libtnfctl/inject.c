@@ -83,9 +83,7 @@ inject_library(tnfctl_handle_t *h)
 	tnfctl_errcode_t err;
 
 	if (h->nprobes == 0)
-		return fail(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: it has no "
-		    "probes and " TNFCTL_LIBTNFPROBE " is not loaded: build "
-		    "the program with <tnf/probe.h>", (int)h->pid);
+		return direct_no_probes(h->pid);
 	err = library_name(h, library, sizeof(library));
 	return err != TNFCTL_ERR_NONE ? err : inject_name(h, library);
 }

@@ -37,8 +37,6 @@ struct thread {
 	enum proc_event event;	/* that nobody has been told yet */
 	pid_t	 child;		/* PROC_FORK */
 	unsigned int options;	/* of ptrace */
-	uintptr_t call_sp;	/* restart.c: stack pointer at the call ... */
-	int	 restarts;	/* ... that was set going again so often */
 };
 
 struct proc {

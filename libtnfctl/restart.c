@@ -1,13 +1,20 @@
 /*
- * restart.c - a stop must not show.
+ * restart.c - calls without a time limit do not notice a stop.
  *
- * After a stop most system calls go on by themselves.  Some do not: they have
- * returned EINTR, as if a signal handler had run (signal(7) lists them).  And
- * signals that the target ignores wake a thread only because we are there.
- * Where no handler is about to run, the thread is set back onto the call.
+ * After a stop most system calls go on by themselves, and those with a time
+ * limit with what is left of it.  Some do not: they have returned EINTR, as if
+ * a signal handler had run, or as after SIGSTOP and SIGCONT (signal(7) lists
+ * them).  And signals that the target ignores wake a thread only because we are
+ * there.  Where no handler is about to run, the thread is set back onto the
+ * call.
  *
- * A call with a time limit then waits for its whole time again.  So that it
- * ends at all under many stops, every few times it may return EINTR.
+ * If such a call has a time limit it keeps its EINTR: set back, it would wait
+ * for its whole time again, and nobody can tell how much of that has passed.
+ * Among these are all calls on sockets, which return EINTR only where
+ * SO_RCVTIMEO or SO_SNDTIMEO is set.
+ *
+ * What has been transferred is never lost, but is told early: write(2) to a
+ * pipe, send(2) and recv(2) with MSG_WAITALL return short counts.
  */
 #include <elf.h>
 #include <errno.h>
@@ -18,37 +25,74 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
+#include <unistd.h>
 
 #include "proc.h"
 
 #ifdef __x86_64__
 
-#define RESTARTS_MAX	8
+#define URING_EXT_ARG	(1u << 3)
 
-enum limit { LIMITED, LIMIT_RDX, LIMIT_R10, LIMIT_R8, LIMIT_NONE };
+/* Where the time limit is. */
+enum limit {
+	LIMIT_NONE,
+	LIMIT_RDX,		/* pointers; NULL: none */
+	LIMIT_R8,
+	LIMIT_R10,
+	LIMIT_MS,		/* milliseconds in r10; negative: none */
+	LIMIT_URING,		/* behind r8, if the flags in r10 say so */
+	LIMIT_SOCKET		/* in the file, if it is a socket */
+};
 
 static const struct {
 	long	call;
-	enum limit limit;	/* where the limit is given; 0 or < 0: none */
+	enum limit limit;
 } calls[] = {
-	{ SYS_epoll_wait, LIMIT_R10 },
-	{ SYS_epoll_pwait, LIMIT_R10 },
+	{ SYS_epoll_wait, LIMIT_MS },
+	{ SYS_epoll_pwait, LIMIT_MS },
 	{ SYS_epoll_pwait2, LIMIT_R10 },
 	{ SYS_rt_sigtimedwait, LIMIT_RDX },
 	{ SYS_semop, LIMIT_NONE },
 	{ SYS_semtimedop, LIMIT_R10 },
 	{ SYS_io_getevents, LIMIT_R8 },
 	{ SYS_io_pgetevents, LIMIT_R8 },
-	/* Sockets with SO_RCVTIMEO; inotify. */
-	{ SYS_read, LIMITED },
-	{ SYS_recvfrom, LIMITED },
-	{ SYS_recvmsg, LIMITED },
-	{ SYS_accept, LIMITED },
-	{ SYS_accept4, LIMITED },
+	{ SYS_io_uring_enter, LIMIT_URING },
+	{ SYS_read, LIMIT_SOCKET },	/* or inotify */
+	{ SYS_readv, LIMIT_SOCKET },
+};
+
+/* struct io_uring_getevents_arg of the kernel. */
+struct uring_arg {
+	uint64_t sigmask;
+	uint32_t sigmask_size;
+	uint32_t min_wait_us;
+	uint64_t ts;
 };
 
 static bool
-is_limited(enum limit limit, const struct user_regs_struct *r)
+is_uring_limited(struct proc *p, const struct user_regs_struct *r)
+{
+	struct uring_arg arg;
+
+	if ((r->r10 & URING_EXT_ARG) == 0)
+		return false;
+	return !proc_read(p, r->r8, &arg, sizeof(arg)) || arg.ts != 0 ||
+	    arg.min_wait_us != 0;
+}
+
+static bool
+is_socket(const struct proc *p, int fd)
+{
+	char path[64], target[16];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)p->pid, fd);
+	n = readlink(path, target, sizeof(target));
+	return n < 7 || memcmp(target, "socket:", 7) == 0;
+}
+
+static bool
+is_limited(struct proc *p, enum limit limit, const struct user_regs_struct *r)
 {
 	switch (limit) {
 	case LIMIT_NONE:
@@ -58,11 +102,15 @@ is_limited(enum limit limit, const struct user_regs_struct *r)
 	case LIMIT_R8:
 		return r->r8 != 0;
 	case LIMIT_R10:
-		/* A pointer, or milliseconds. */
-		return r->r10 != 0 && (int)r->r10 != -1;
-	default:
-		return true;
+		return r->r10 != 0;
+	case LIMIT_MS:
+		return (int)r->r10 >= 0;
+	case LIMIT_URING:
+		return is_uring_limited(p, r);
+	case LIMIT_SOCKET:
+		return is_socket(p, (int)r->rdi);
 	}
+	return true;
 }
 
 /* Is a handler about to run, of the signal at hand or of one that waits? */
@@ -99,7 +147,6 @@ restart_call(struct proc *p, struct thread *t)
 {
 	struct user_regs_struct r;
 	struct iovec v = { &r, sizeof(r) };
-	bool limited;
 	size_t i;
 
 	if (ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &v) != 0 ||
@@ -108,16 +155,8 @@ restart_call(struct proc *p, struct thread *t)
 	for (i = 0; calls[i].call != (long)r.orig_rax; )
 		if (++i == sizeof(calls) / sizeof(calls[0]))
 			return;
-	if (handler_runs(p, t))
+	if (is_limited(p, calls[i].limit, &r) || handler_runs(p, t))
 		return;
-	limited = is_limited(calls[i].limit, &r);
-	if (t->call_sp != r.rsp)
-		t->restarts = 0;
-	t->call_sp = r.rsp;
-	if (limited && t->restarts++ == RESTARTS_MAX) {
-		t->restarts = 0;
-		return;
-	}
 	r.rax = r.orig_rax;
 	r.orig_rax = (unsigned long long)-1;
 	r.rip -= 2;

@@ -147,7 +147,9 @@ typedef tnfctl_errcode_t (*tnfctl_probe_op_t)(tnfctl_handle_t *,
  * it is.  If the caller dies, the target is killed.
  * pid: attaches to a running process and stops it.  If the caller dies, the
  * target runs on and gets all its signals; a sleep that signal(7) lists as never
- * restarted may return EINTR.
+ * restarted may return EINTR.  While the caller lives, a stop is noticed in two
+ * ways: of those calls the ones with a time limit return EINTR, and write() to a
+ * pipe, send(), and recv() with MSG_WAITALL may return short counts.
  * indirect: the client keeps the target stopped during every call.
  * internal: the calling process.
  * kernel: one controller at a time.

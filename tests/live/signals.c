@@ -124,7 +124,7 @@ sleeps_again(pid_t pid)
 static void
 test_sleep(void)
 {
-	struct victim v = VICTIM("sleeper", "epoll", "600000");
+	struct victim v = VICTIM("sleeper", "epoll", "-1");
 	struct prex p;
 	size_t i;
 

@@ -11,10 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/ipc.h>
-#include <sys/sem.h>
 #include <sys/select.h>
-#include <sys/socket.h>
 #include <time.h>
 
 #include <tnf/probe.h>
@@ -65,18 +62,6 @@ sleep_epoll(int ms)
 }
 
 static int
-sleep_sigwait(int ms)
-{
-	const struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR2);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return sigtimedwait(&set, NULL, &ts) < 0 && errno == EAGAIN ? 0 : -1;
-}
-
-static int
 sleep_semaphore(int ms)
 {
 	struct timespec ts;
@@ -91,30 +76,6 @@ sleep_semaphore(int ms)
 		ts.tv_nsec -= 1000000000;
 	}
 	return sem_timedwait(&sem, &ts) < 0 && errno == ETIMEDOUT ? 0 : -1;
-}
-
-static int
-sleep_semop(int ms)
-{
-	const struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
-	struct sembuf op = { .sem_num = 0, .sem_op = -1 };
-	int id = semget(IPC_PRIVATE, 1, 0600), r;
-
-	r = semtimedop(id, &op, 1, &ts) < 0 && errno == EAGAIN ? 0 : -1;
-	semctl(id, 0, IPC_RMID);
-	return r;
-}
-
-static int
-sleep_recv(int ms)
-{
-	struct timeval tv = { ms / 1000, ms % 1000 * 1000L };
-	int fd[2];
-	char c;
-
-	socketpair(AF_UNIX, SOCK_STREAM, 0, fd);
-	setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	return recv(fd[0], &c, 1, 0) < 0 && errno == EAGAIN ? 0 : -1;
 }
 
 static void *
@@ -147,10 +108,7 @@ static const struct {
 	{ "poll", sleep_poll },
 	{ "select", sleep_select },
 	{ "epoll", sleep_epoll },
-	{ "sigwait", sleep_sigwait },
 	{ "semaphore", sleep_semaphore },
-	{ "semop", sleep_semop },
-	{ "recv", sleep_recv },
 	{ "read", sleep_read },
 };
 
