@@ -217,7 +217,7 @@ read_process(tnfctl_handle_t *h)
 		return;
 	if (!h->ops->read(h, h->control, head.bytes, sizeof(head.bytes)) ||
 	    c->version != TNF_PROBE_ABI ||
-	    c->size < sizeof(struct tnf_process_control)) {
+	    c->size < offsetof(struct tnf_process_control, open)) {
 		h->control = 0;
 		return;
 	}

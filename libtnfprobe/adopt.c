@@ -22,9 +22,9 @@ follow(uint32_t ref, uint32_t size)
 	uint32_t at = ref & ~(TNF_REF32_PERMANENT | TNF_REF32_T_MASK);
 
 	if ((ref & TNF_REF32_PERMANENT) == 0 || at < TAG_START ||
-	    at > tnf_p.size - size)
+	    at > tnf_file()->size - size)
 		return NULL;
-	return (const uint32_t *)(const void *)(tnf_p.base + at);
+	return (const uint32_t *)(const void *)(tnf_file()->base + at);
 }
 
 static bool
@@ -123,12 +123,12 @@ tnf_adopt_probe(const struct tnf_probe_control *probe)
 	const uint32_t *r, *cells;
 	uint32_t at, end;
 
-	end = __atomic_load_n(&tnf_ext(&tnf_p)->dir_cursor, __ATOMIC_ACQUIRE);
+	end = __atomic_load_n(&tnf_ext(tnf_file())->dir_cursor, __ATOMIC_ACQUIRE);
 	if (end > DIRECTORY_SIZE)
 		end = DIRECTORY_SIZE;
 	for (at = BLOCK_SIZE + TNF_DIR_FIRST_PROBE; at + 4 <= end; at += 4) {
 		r = follow(__atomic_load_n((const uint32_t *)(const void *)
-		    (tnf_p.base + at), __ATOMIC_ACQUIRE), 28);
+		    (tnf_file()->base + at), __ATOMIC_ACQUIRE), 28);
 		if (r == NULL || !is_probe(r, probe, n))
 			continue;
 		cells = array(r[3], n + 2);

@@ -19,7 +19,8 @@
 #define RUN_MAX		16	/* blocks that a thread in a hurry takes at once */
 #define RUN_NS		1000	/* in a hurry: comes back in this time for each */
 #define RUN_FILE	2048	/* data blocks that a file must have for that */
-#define HELD_PASSED	8	/* held ones before we ask who lives */
+#define CROWD_HELD	16	/* a block that is held weighs so much, and ... */
+#define CROWD_ASK	64	/* ... from here on we ask whether its owner lives */
 #define LAPS		0xfffffffeu	/* generations 1 to LAPS */
 #define TAG_WORD	TAG_OF(BLOCK_SIZE + TNF_DIR_BLOCK_HEADER)
 
@@ -30,13 +31,13 @@ static bool have_file;
 void
 tnf_lost(enum tnf_lost why)
 {
-	const char *later = tnf_p.later;
+	const struct file *later = tnf_p.later;
 	uint64_t *lost = early;
 
 	if (later != NULL)
-		lost = ((struct tnf_ext *)(void *)(later + TNF_EXT_OFFSET))->lost;
+		lost = tnf_ext(later)->lost;
 	else if (__atomic_load_n(&have_file, __ATOMIC_ACQUIRE))
-		lost = tnf_ext(&tnf_p)->lost;
+		lost = tnf_ext(tnf_file())->lost;
 	__atomic_fetch_add(&lost[why], 1, __ATOMIC_RELAXED);
 }
 
@@ -48,7 +49,7 @@ tnf_lost_early(void)
 
 	__atomic_store_n(&have_file, true, __ATOMIC_RELEASE);
 	for (i = 0; i < TNF_LOST_REASONS; i++)
-		__atomic_fetch_add(&tnf_ext(&tnf_p)->lost[i],
+		__atomic_fetch_add(&tnf_ext(tnf_file())->lost[i],
 		    __atomic_exchange_n(&early[i], 0, __ATOMIC_RELAXED),
 		    __ATOMIC_RELAXED);
 }
@@ -71,25 +72,35 @@ is_dead(uint64_t owner)
 	return syscall(SYS_tgkill, pid, tid, 0) == -1 && errno == ESRCH;
 }
 
+/*
+ * Whether an owner lives is asked of the kernel, and where a filter watches a
+ * process the question may kill it.  So nobody asks as long as few blocks are
+ * held; more than one in CROWD_HELD are not, without it being asked.
+ */
 static bool
-lock(struct tnf_block_header *b, uint64_t me, unsigned held)
+lock(struct thread *t, struct tnf_block_header *b, uint64_t me)
 {
 	uint64_t owner = 0;
 
 	if (__atomic_compare_exchange_n(&b->next_block, &owner, me, false,
-	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		t->crowd -= t->crowd > 0;
 		return true;
-	return held >= HELD_PASSED && is_dead(owner) &&
+	}
+	if (t->crowd < CROWD_ASK) {
+		t->crowd += CROWD_HELD;
+		return false;
+	}
+	return !tnf_p.quiet && is_dead(owner) &&
 	    __atomic_compare_exchange_n(&b->next_block, &owner, me, false,
 	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 /* The hint in the file header: the highest block used so far. */
 void
-tnf_block_valid(uint32_t offset)
+tnf_block_valid(const struct file *f, uint32_t offset)
 {
-	struct tnf_file_header *h =
-	    (struct tnf_file_header *)(void *)tnf_p.base;
+	struct tnf_file_header *h = (struct tnf_file_header *)(void *)f->base;
 	uint32_t n = offset / BLOCK_SIZE;
 	uint32_t seen = __atomic_load_n(&h->blocks_valid, __ATOMIC_RELAXED);
 
@@ -104,7 +115,8 @@ tnf_block_valid(uint32_t offset)
  * knows whether it is of one lap.
  */
 static void
-start_lap(struct tnf_block_header *b, uint32_t generation)
+start_lap(const struct file *f, struct tnf_block_header *b,
+    uint32_t generation)
 {
 	b->A_lock = 1;
 	b->B_lock = 1;
@@ -115,7 +127,7 @@ start_lap(struct tnf_block_header *b, uint32_t generation)
 	/* Its first use may be in a later lap than the first. */
 	if (generation == 1 || b->tag != TAG_WORD) {
 		__atomic_store_n(&b->tag, TAG_WORD, __ATOMIC_RELEASE);
-		tnf_block_valid(offset_of(&tnf_p, b));
+		tnf_block_valid(f, offset_of(f, b));
 	}
 }
 
@@ -127,16 +139,19 @@ start_lap(struct tnf_block_header *b, uint32_t generation)
  * events.
  */
 static uint64_t
-next_number(struct thread *t, int64_t now)
+next_number(struct thread *t, const struct file *f, int64_t now)
 {
-	uint64_t *cursor = &tnf_ext(&tnf_p)->data_cursor;
+	uint64_t *cursor = &tnf_ext(f)->data_cursor;
 	bool same_hit = now == t->run_at, hurry = now < t->run_due && !same_hit;
 
+	if (t->run_file != f)
+		t->run = t->run_end = 0;
+	t->run_file = f;
 	if (t->run < t->run_end && (hurry || same_hit ||
 	    __atomic_load_n(cursor, __ATOMIC_RELAXED) - t->run <
-	    tnf_p.data_blocks / 8))
+	    f->data_blocks / 8))
 		return t->run++;
-	if (!hurry || tnf_p.data_blocks < RUN_FILE)
+	if (!hurry || f->data_blocks < RUN_FILE)
 		t->run_size = 1;
 	else if (t->run_size < RUN_MAX)
 		t->run_size *= 2;
@@ -154,28 +169,27 @@ give_numbers_back(const struct thread *t)
 	uint64_t end = t->run_end;
 
 	if (t->run < end)
-		__atomic_compare_exchange_n(&tnf_ext(&tnf_p)->data_cursor, &end,
-		    t->run, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(&tnf_ext(t->run_file)->data_cursor,
+		    &end, t->run, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /* The next block that nobody holds, among the oldest; NULL: none was found. */
 struct tnf_block_header *
 tnf_block_take(struct thread *t, int64_t now)
 {
+	const struct file *f = tnf_file();
 	uint64_t n, me = owner_word(t);
 	uint32_t generation, old;
 	struct tnf_block_header *b;
-	unsigned i, held = 0;
+	unsigned i;
 
 	for (i = 0; i < ATTEMPTS; i++) {
-		n = next_number(t, now);
-		generation = (uint32_t)(n / tnf_p.data_blocks % LAPS) + 1;
-		b = (struct tnf_block_header *)(void *)(tnf_p.base +
-		    DATA_START + n % tnf_p.data_blocks * BLOCK_SIZE);
-		if (!lock(b, me, held)) {
-			held++;
+		n = next_number(t, f, now);
+		generation = (uint32_t)(n / f->data_blocks % LAPS) + 1;
+		b = (struct tnf_block_header *)(void *)(f->base +
+		    DATA_START + n % f->data_blocks * BLOCK_SIZE);
+		if (!lock(t, b, me))
 			continue;
-		}
 		/* Late: the block has been used in this lap or a later one. */
 		old = __atomic_load_n(&b->generation, __ATOMIC_RELAXED);
 		if (old != TNF_GENERATION_FREE &&
@@ -183,10 +197,29 @@ tnf_block_take(struct thread *t, int64_t now)
 			__atomic_store_n(&b->next_block, 0, __ATOMIC_RELEASE);
 			continue;
 		}
-		start_lap(b, generation);
+		start_lap(f, b, generation);
 		return b;
 	}
 	return NULL;
+}
+
+/*
+ * A thread has kept its block for so many laps that soon no reference leads
+ * from there to a new one, which a long string may need.
+ */
+bool
+tnf_block_is_far(const struct thread *t)
+{
+	const struct tnf_block_header *b =
+	    (const struct tnf_block_header *)(const void *)t->block;
+	uint64_t laps;
+
+	if (b == NULL)
+		return false;
+	laps = __atomic_load_n(&tnf_ext(t->file)->data_cursor,
+	    __ATOMIC_RELAXED) / t->file->data_blocks % LAPS + 1;
+	laps = (uint32_t)((uint32_t)laps - b->generation);
+	return laps > 0 && (laps + 2) << t->file->shift > REACH;
 }
 
 void

@@ -69,6 +69,13 @@ tnf_clock_init(void)
 	scale.lock = 0;
 }
 
+/* A thread of the parent may have had it. */
+void
+tnf_clock_unlock(void)
+{
+	scale.lock = 0;
+}
+
 /* Called with scale.lock held. */
 static void
 measure(uint64_t tsc, int64_t ns)

@@ -45,16 +45,17 @@ tnf_probe_get_attribute(const struct tnf_probe_control *probe, const char *name,
 static const char *
 string_at(const tnf_reference_t *cell)
 {
+	const struct file *f = tnf_t.file;
 	int64_t d = (int32_t)(*cell << 1) >> 1;
 	uint64_t at;
 
-	if (*cell == 0)
+	if (*cell == 0 || f == NULL)
 		return NULL;
-	at = (uint64_t)((int64_t)offset_of(&tnf_p, cell) + d);
-	at &= ((uint64_t)1 << tnf_p.shift) - 1;
-	if (at + 8 > tnf_p.size)
+	at = (uint64_t)((int64_t)offset_of(f, cell) + d);
+	at &= ((uint64_t)1 << f->shift) - 1;
+	if (at + 8 > f->size)
 		return NULL;
-	return tnf_p.base + at + 8;
+	return f->base + at + 8;
 }
 
 /* The size of a record type is that of the record; members refer to it. */

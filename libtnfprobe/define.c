@@ -101,8 +101,11 @@ put_record(const struct tnf_tag_data *data)
 static bool
 begin(void)
 {
-	if (!tnf_tag_begin())
+	if (!tnf_tag_begin()) {
+		if (tnf_p.later == NULL)
+			tnf_lost(TNF_LOST_BUSY);
 		return false;
+	}
 	nfresh = 0;
 	fresh_probe = NULL;
 	return true;
@@ -112,17 +115,17 @@ begin(void)
 static uint32_t
 directory_word(uint32_t ref)
 {
+	const struct file *f = tnf_file();
 	uint32_t at;
 
-	at = __atomic_fetch_add(&tnf_ext(&tnf_p)->dir_cursor, 4,
-	    __ATOMIC_RELAXED);
+	at = __atomic_fetch_add(&tnf_ext(f)->dir_cursor, 4, __ATOMIC_RELAXED);
 	if (at >= DIRECTORY_SIZE || at < BLOCK_SIZE + TNF_DIR_FIRST_PROBE ||
 	    at % 4 != 0) {
-		__atomic_fetch_sub(&tnf_ext(&tnf_p)->dir_cursor, 4,
+		__atomic_fetch_sub(&tnf_ext(f)->dir_cursor, 4,
 		    __ATOMIC_RELAXED);
 		return 0;
 	}
-	__atomic_store_n((uint32_t *)(void *)(tnf_p.base + at), ref,
+	__atomic_store_n((uint32_t *)(void *)(f->base + at), ref,
 	    __ATOMIC_RELEASE);
 	return at;
 }
@@ -215,7 +218,7 @@ tnf_define_probe(struct tnf_probe_control *probe)
 		return false;
 	if (probe->index != 0)		/* another thread was faster */
 		return tnf_tag_end(NULL);
-	if (__atomic_load_n(&tnf_ext(&tnf_p)->attached, __ATOMIC_RELAXED) > 1)
+	if (__atomic_load_n(&tnf_ext(tnf_file())->attached, __ATOMIC_RELAXED) > 1)
 		index = tnf_adopt_probe(probe);
 	if (index != 0) {
 		__atomic_store_n(&probe->index, index, __ATOMIC_RELEASE);

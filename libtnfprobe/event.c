@@ -119,8 +119,8 @@ new_block(struct thread *t, int64_t now)
 		drop_held(t, 1);
 	} else if (now < t->retry)
 		b = NULL;
-	else
-		b = (char *)tnf_block_take(t, now);
+	else if ((b = (char *)tnf_block_take(t, now)) != NULL)
+		t->file = t->run_file;
 	if (b == NULL) {
 		if (now >= t->retry)
 			t->retry = now + 1000000;
@@ -164,7 +164,8 @@ place(struct thread *t, const struct tnf_probe_control *probe)
 	sched = t->sched == NULL ||
 	    now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
 	size = round8(tail + far * 4 + sched * 4);
-	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE) {
+	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE ||
+	    tnf_block_is_far(t)) {
 		if (!new_block(t, now))
 			return NULL;
 		sched = true;
@@ -266,7 +267,8 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	/* Without a block there is no room.  Not before that the counter is
 	   read: a thread that may not read it has no block. */
 	guard = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
-	if (unlikely(!__atomic_load_n(&guard->live, __ATOMIC_RELAXED) ||
+	if (unlikely(__atomic_load_n(&guard->live, __ATOMIC_RELAXED) !=
+	    t->epoch ||
 	    (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
 		return alloc_slow(probe, setup);
 	since = ticks() - t->tsc;

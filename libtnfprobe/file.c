@@ -1,5 +1,5 @@
 /*
- * file.c - the trace file: open it, be sure of it, set it up.
+ * file.c - the trace file: open it, be sure of it, set it up, change it.
  *
  * The controller has created the file, zero-filled, with its space reserved;
  * the first process to get there writes the header and the core types.  The
@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,49 +17,6 @@
 #include "type.h"
 
 #define WAITS	50	/* milliseconds for another process to set it up */
-
-/*
- * The file is there but not for us: created by root, and we are not root any
- * more.  In a directory where that is allowed we put our own in its place;
- * one with the sticky bit refuses, and so it should.
- */
-static int
-replace(const char *path, uint64_t size)
-{
-	struct rlimit rl;
-	int error, fd;
-
-	/* SIGXFSZ would kill the program. */
-	if (getrlimit(RLIMIT_FSIZE, &rl) == 0 && size > rl.rlim_cur) {
-		errno = EFBIG;
-		return -1;
-	}
-	if (unlink(path) == -1)
-		return -1;
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-	    0600);
-	if (fd == -1)
-		return -1;
-	error = posix_fallocate(fd, 0, (off_t)size);
-	if (error == 0)
-		return fd;
-	close(fd);
-	unlink(path);
-	errno = error;
-	return -1;
-}
-
-static int
-open_path(const char *path, uint64_t size)
-{
-	int fd;
-
-	fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY |
-	    O_NONBLOCK);
-	if (fd == -1 && errno == EACCES)
-		fd = replace(path, size);
-	return fd;
-}
 
 /* Ours, a plain file under one name, and as large as we have been told. */
 static int
@@ -79,22 +35,96 @@ check(int fd, uint64_t size)
 	return 0;
 }
 
-static int
-map(struct process *p, int fd, uint64_t size)
+/* Addresses for a file, and in front of them a page for what we know of it. */
+static struct file *
+reserve(uint32_t size)
 {
-	void *at;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct file *f;
+
+	f = mmap(NULL, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
+	    MAP_NORESERVE, -1, 0);
+	if (f == MAP_FAILED)
+		return NULL;
+	if (mprotect(f, page, PROT_READ | PROT_WRITE) == -1) {
+		munmap(f, page + size);
+		return NULL;
+	}
+	f->base = (char *)f + page;
+	f->size = size;
+	f->data_blocks = (size - DATA_START) / BLOCK_SIZE;
+	for (f->shift = 0; 1u << f->shift < size; f->shift++)
+		;
+	return f;
+}
+
+static void
+release(struct file *f)
+{
+	munmap(f, (size_t)(f->base - (char *)f) + f->size);
+}
+
+static int
+map(int fd, uint64_t size, struct file **ret)
+{
+	struct file *f;
+	int error;
 
 	if (size > FILE_MAX)
 		size = FILE_MAX;
-	p->size = (uint32_t)(size / BLOCK_SIZE * BLOCK_SIZE);
-	p->data_blocks = (p->size - DATA_START) / BLOCK_SIZE;
-	for (p->shift = 0; 1u << p->shift < p->size; p->shift++)
-		;
-	at = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (at == MAP_FAILED)
+	f = reserve((uint32_t)(size / BLOCK_SIZE * BLOCK_SIZE));
+	if (f == NULL)
 		return errno;
-	__atomic_store_n(&p->base, (char *)at, __ATOMIC_RELEASE);
+	if (mmap(f->base, f->size, PROT_READ | PROT_WRITE, MAP_SHARED |
+	    MAP_FIXED, fd, 0) == MAP_FAILED) {
+		error = errno;
+		release(f);
+		return error;
+	}
+	*ret = f;
 	return 0;
+}
+
+static int
+open_and_map(const char *path, uint64_t size, struct file **ret)
+{
+	int error, fd;
+
+	fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY |
+	    O_NONBLOCK);
+	if (fd == -1)
+		return errno;
+	error = check(fd, size);
+	if (error == 0)
+		error = map(fd, size, ret);
+	close(fd);
+	return error;
+}
+
+/* The same at another address, for a child of a fork within a hit. */
+int
+tnf_file_again(const struct file *f, struct file **ret)
+{
+	struct file *again = reserve(f->size);
+	int error;
+
+	if (again == NULL)
+		return errno;
+	if (mremap(f->base, 0, f->size, MREMAP_MAYMOVE | MREMAP_FIXED,
+	    again->base) == MAP_FAILED) {
+		error = errno;
+		release(again);
+		return error;
+	}
+	*ret = again;
+	return 0;
+}
+
+bool
+tnf_file_gone(const struct file *f)
+{
+	return mmap(f->base, f->size, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
 static int64_t
@@ -133,15 +163,15 @@ boot_id(uint8_t id[16])
 }
 
 static void
-init_ext(struct process *p)
+init_ext(const struct file *f)
 {
-	struct tnf_ext *x = tnf_ext(p);
+	struct tnf_ext *x = tnf_ext(f);
 
 	x->size = sizeof(*x);
 	x->kind = TNF_EXT_PROCESS;
 	x->dir_cursor = BLOCK_SIZE + TNF_DIR_FIRST_PROBE;
 	x->data_start = DATA_START;
-	x->pid = p->pid;
+	x->pid = tnf_p.pid;
 	x->start_mono = now(CLOCK_MONOTONIC);
 	x->start_wall = now(CLOCK_REALTIME);
 	boot_id(x->boot_id);
@@ -149,27 +179,27 @@ init_ext(struct process *p)
 }
 
 static void
-init_header(struct process *p)
+init_header(const struct file *f)
 {
 	struct tnf_file_header *h =
-	    (struct tnf_file_header *)(void *)p->base;
+	    (struct tnf_file_header *)(void *)f->base;
 
 	h->tag = TAG_OF(BLOCK_SIZE + TNF_DIR_FILE_HEADER);
 	h->file_version = TNF_FILE_VERSION;
 	h->file_header_size = TNF_FILE_HEADER_SIZE;
-	h->file_logical_size = p->shift;
+	h->file_logical_size = f->shift;
 	h->block_header_size = HEADER_SIZE;
 	h->block_size = BLOCK_SIZE;
 	h->directory_size = DIRECTORY_SIZE;
-	h->block_count = p->size / BLOCK_SIZE;
+	h->block_count = f->size / BLOCK_SIZE;
 }
 
 /* The types that this process needs at once.  Their places are ours: a
    process that finds the file set up writes its own copies. */
 static int
-write_core(struct process *p, bool first)
+write_core(const struct file *f, bool first)
 {
-	uint32_t *dir = (uint32_t *)(void *)(p->base + BLOCK_SIZE);
+	uint32_t *dir = (uint32_t *)(void *)(f->base + BLOCK_SIZE);
 	uint32_t header, block, root;
 
 	if (!tnf_tag_begin())
@@ -177,9 +207,9 @@ write_core(struct process *p, bool first)
 	header = tnf_core(CORE_file_header);
 	block = tnf_core(CORE_block_header);
 	root = tnf_core(CORE_struct_type);
-	p->string_tag = tnf_core_tag(CORE_string);
-	p->name_tag = tnf_core_tag(CORE_name);
-	p->sched_tag = tnf_core_tag(CORE_sched_rec);
+	tnf_p.string_tag = tnf_core_tag(CORE_string);
+	tnf_p.name_tag = tnf_core_tag(CORE_name);
+	tnf_p.sched_tag = tnf_core_tag(CORE_sched_rec);
 	if (!tnf_tag_end(NULL))
 		return ENOSPC;
 	if (first) {
@@ -193,11 +223,11 @@ write_core(struct process *p, bool first)
 /* Another process came first: wait until it is done, but not at each hit, and
    look at its work. */
 static int
-join(struct process *p)
+join(const struct file *f)
 {
 	static int waited;
 	const struct tnf_file_header *h =
-	    (const struct tnf_file_header *)(const void *)p->base;
+	    (const struct tnf_file_header *)(const void *)f->base;
 	const struct timespec ms = { 0, 1000000 };
 
 	for (; __atomic_load_n(&h->magic, __ATOMIC_ACQUIRE) != TNF_MAGIC;
@@ -206,63 +236,154 @@ join(struct process *p)
 			return EBUSY;
 		nanosleep(&ms, NULL);
 	}
-	if (tnf_ext(p)->magic != TNF_EXT_MAGIC ||
-	    (tnf_ext(p)->incompatible & ~TNF_EXT_INCOMPATIBLE) != 0 ||
+	if (tnf_ext(f)->magic != TNF_EXT_MAGIC ||
+	    (tnf_ext(f)->incompatible & ~TNF_EXT_INCOMPATIBLE) != 0 ||
 	    h->block_size != BLOCK_SIZE || h->directory_size != DIRECTORY_SIZE ||
-	    h->block_count != p->size / BLOCK_SIZE ||
+	    h->block_count != f->size / BLOCK_SIZE ||
 	    h->block_header_size != HEADER_SIZE)
 		return EINVAL;
-	return write_core(p, false);
+	return write_core(f, false);
 }
 
 static int
-set_up(struct process *p)
+set_up(const struct file *f)
 {
 	struct tnf_file_header *h =
-	    (struct tnf_file_header *)(void *)p->base;
+	    (struct tnf_file_header *)(void *)f->base;
 	uint32_t version = 0;
 	int error;
 
-	if (!__atomic_compare_exchange_n(&tnf_ext(p)->version, &version,
+	if (!__atomic_compare_exchange_n(&tnf_ext(f)->version, &version,
 	    TNF_EXT_VERSION, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return join(p);
+		return join(f);
 	if (h->magic != 0)
 		return EINVAL;
-	init_ext(p);
-	init_header(p);
-	error = write_core(p, true);
+	init_ext(f);
+	init_header(f);
+	error = write_core(f, true);
 	if (error == 0)
 		__atomic_store_n(&h->magic, TNF_MAGIC, __ATOMIC_RELEASE);
 	return error;
 }
 
-/* 0, or why not. */
+/* The first file of this process. */
 int
-tnf_file_open(struct process *p, const struct tnf_process_control *control)
+tnf_file_open(const char *path, uint64_t size)
 {
-	int error, fd;
-	char *base;
+	struct file *f = NULL;
+	int error;
 
-	fd = open_path(control->file_name, control->file_size);
-	if (fd == -1)
-		return errno;
-	error = check(fd, control->file_size);
-	if (error == 0)
-		error = map(p, fd, control->file_size);
-	close(fd);
-	if (error != 0)
+	if ((error = open_and_map(path, size, &f)) != 0)
 		return error;
 	tnf_core_forget();
+	__atomic_store_n(&tnf_p.file, f, __ATOMIC_RELEASE);
 	/* Broken meanwhile: see process.c, leave_hit(). */
-	error = control->state == TNF_PROC_BROKEN ? ECHILD : set_up(p);
+	error = _tnf_process_control.state == TNF_PROC_BROKEN ? ECHILD :
+	    set_up(f);
 	if (error != 0) {
-		base = p->base;
-		p->base = NULL;
-		munmap(base, p->size);
-	} else {
-		__atomic_fetch_add(&tnf_ext(p)->attached, 1, __ATOMIC_RELAXED);
-		tnf_lost_early();
-		tnf_sigbus_guard();
+		tnf_p.file = NULL;
+		release(f);
+		return error;
 	}
+	__atomic_fetch_add(&tnf_ext(f)->attached, 1, __ATOMIC_RELAXED);
+	tnf_lost_early();
+	tnf_sigbus_guard();
+	return 0;
+}
+
+static void
+copy_block(const struct tnf_block_header *from, struct tnf_block_header *to)
+{
+	size_t n = __atomic_load_n(&from->bytes_valid, __ATOMIC_ACQUIRE);
+
+	if (n > BLOCK_SIZE)
+		n = BLOCK_SIZE;
+	memcpy(to, from, n);
+	to->bytes_valid = (uint16_t)n;
+}
+
+/*
+ * Definitions keep their places, so that all who know a place need not hear of
+ * the new file.  The directory first: what it leads to has been there before.
+ */
+static int
+copy_definitions(const struct file *from, const struct file *to)
+{
+	const struct tnf_block_header *b;
+	uint32_t dir, end, at;
+
+	dir = __atomic_load_n(&tnf_ext(from)->dir_cursor, __ATOMIC_ACQUIRE);
+	if (dir < BLOCK_SIZE + TNF_DIR_FIRST_PROBE || dir > DIRECTORY_SIZE)
+		dir = DIRECTORY_SIZE;
+	memcpy(to->base + BLOCK_SIZE, from->base + BLOCK_SIZE,
+	    dir - BLOCK_SIZE);
+	tnf_ext(to)->dir_cursor = dir;
+	tnf_ext(to)->tag_cursor = __atomic_load_n(&tnf_ext(from)->tag_cursor,
+	    __ATOMIC_ACQUIRE);
+	end = tnf_ext(to)->tag_cursor > TAG_RESERVE ? from->size : DATA_START;
+	for (at = TAG_START; at < end; at += BLOCK_SIZE) {
+		b = (const struct tnf_block_header *)(const void *)
+		    (from->base + at);
+		if (__atomic_load_n(&b->generation, __ATOMIC_ACQUIRE) !=
+		    TNF_GENERATION_TAG)
+			continue;
+		if (at >= to->size)
+			return ENOSPC;
+		copy_block(b, (struct tnf_block_header *)(void *)
+		    (to->base + at));
+		tnf_block_valid(to, at);
+	}
+	return 0;
+}
+
+/* With the lock of definitions held. */
+static int
+fill(const struct file *from, const struct file *to)
+{
+	struct tnf_file_header *h =
+	    (struct tnf_file_header *)(void *)to->base;
+	int error;
+
+	if (h->magic != 0 || tnf_ext(to)->version != 0)
+		return EEXIST;
+	tnf_ext(to)->version = TNF_EXT_VERSION;
+	init_ext(to);
+	init_header(to);
+	error = copy_definitions(from, to);
+	if (error == 0)
+		__atomic_store_n(&h->magic, TNF_MAGIC, __ATOMIC_RELEASE);
+	return error;
+}
+
+/*
+ * Another file for a process that has one.  A hit that is in progress goes on
+ * in the old one, which therefore stays mapped; the one before that does not,
+ * and who still writes there writes nowhere.
+ */
+int
+tnf_file_switch(const char *path, uint64_t size)
+{
+	struct file *old = tnf_file(), *new = NULL;
+	int error;
+
+	if ((error = open_and_map(path, size, &new)) != 0)
+		return error;
+	if (!tnf_tag_begin()) {
+		release(new);
+		return EBUSY;
+	}
+	error = fill(old, new);
+	if (error == 0) {
+		new->older = old;
+		__atomic_fetch_add(&tnf_ext(new)->attached, 1,
+		    __ATOMIC_RELAXED);
+		__atomic_store_n(&tnf_p.file, new, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&tnf_ext(old)->ended, 1, __ATOMIC_RELAXED);
+		if (old->older != NULL)
+			tnf_file_gone(old->older);
+	}
+	tnf_tag_end(NULL);
+	if (error != 0)
+		release(new);
 	return error;
 }

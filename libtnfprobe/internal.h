@@ -42,6 +42,8 @@
 #define FILE_MAX	(1u << 30)	/* what a permanent reference can name */
 #define HEADER_SIZE	((uint32_t)sizeof(struct tnf_block_header))
 
+#define REACH		((1 << 30) - (int)BLOCK_SIZE)	/* of a reference */
+
 #define HELD_MAX	16	/* blocks one event may reach into */
 #define SPARE_MAX	4	/* empty ones kept for the next event */
 
@@ -53,23 +55,36 @@
 
 /* A page that a new process finds zeroed, however it was made. */
 struct guard {
-	uint32_t live;		/* this process may record now */
+	uint32_t live;		/* the epoch, while this process may record */
 	uint32_t phase;		/* enum phase */
 	uint32_t tag_lock;	/* a definition is being written */
+	int32_t	 pid;		/* of this process; 0: it is to be asked for */
 };
 
 enum phase { PHASE_NEW, PHASE_BUSY, PHASE_READY };
 
-struct process {
-	struct guard	*guard;		/* never NULL */
-	char		*base;		/* the file, mapped */
-	char		*later;		/* the same, from the next hit on */
+/*
+ * A trace file, mapped.  A process may be given another one at any time, even
+ * within a hit of its threads; so this does not change and is never unmapped.
+ */
+struct file {
+	char		*base;
 	uint32_t	 size;		/* multiple of BLOCK_SIZE */
 	uint32_t	 shift;		/* log2 of size, rounded up */
 	uint32_t	 data_blocks;
-	uint32_t	 epoch;		/* counts processes down a line of forks */
+	struct file	*older;		/* the one before it */
+};
+
+struct process {
+	struct guard	*guard;		/* never NULL */
+	struct file	*file;
+	struct file	*later;		/* the same, from the next hit on */
+	uint32_t	 epoch;		/* counts files, and processes down a
+					   line of forks; never 0 */
 	int32_t		 pid;
 	uint32_t	 pidns;		/* 20 bits that tell name spaces apart */
+	bool		 ask_tid;	/* the C library does not know them */
+	bool		 quiet;		/* a filter may refuse system calls */
 	uint32_t	 string_tag;	/* tag words */
 	uint32_t	 name_tag;
 	uint32_t	 sched_tag;
@@ -86,6 +101,7 @@ struct thread {
 	char		*pos;		/* first free byte of the block */
 	char		*end;		/* behind the block */
 	char		*sched;		/* schedule record in it */
+	uint32_t	 epoch;		/* in which it was set up */
 	uint64_t	 tsc;		/* the anchor: counter, ... */
 	uint64_t	 tsc_limit;	/* ... for how long it will do, ... */
 	int64_t		 ns;		/* ... and its time since 'base' */
@@ -105,12 +121,15 @@ struct thread {
 	uint8_t		 disabled;	/* tnf_thread_disable() */
 	uint8_t		 gone;		/* the thread is ending */
 	uint8_t		 at_work;	/* defining, or setting up the process */
+	uint8_t		 crowd;		/* how often blocks were found held */
 	uint32_t	 tid;
-	uint32_t	 epoch;		/* of the process it was set up in */
+	int32_t		 pid;
+	const struct file *file;	/* that its blocks are in */
 	int64_t		 base;		/* time base of sched */
 	int64_t		 abs;		/* the anchor's time */
 	uint64_t	 good;		/* ticks until it is too old */
 	int64_t		 retry;		/* no use asking for a block before */
+	const struct file *run_file;
 	uint64_t	 run, run_end;	/* numbers taken and not used yet */
 	int64_t		 run_at;	/* when they were taken */
 	int64_t		 run_due;	/* who wants more before is in a hurry */
@@ -124,19 +143,26 @@ struct thread {
 
 enum fail { FAIL_NONE, FAIL_EVENT, FAIL_BLOCK /* give 'block' back too */ };
 
-static inline struct tnf_ext *
-tnf_ext(const struct process *p)
+extern struct process tnf_p;
+
+static inline struct file *
+tnf_file(void)
 {
-	return (struct tnf_ext *)(void *)(p->base + TNF_EXT_OFFSET);
+	return __atomic_load_n(&tnf_p.file, __ATOMIC_ACQUIRE);
+}
+
+static inline struct tnf_ext *
+tnf_ext(const struct file *f)
+{
+	return (struct tnf_ext *)(void *)(f->base + TNF_EXT_OFFSET);
 }
 
 static inline uint32_t
-offset_of(const struct process *p, const void *at)
+offset_of(const struct file *f, const void *at)
 {
-	return (uint32_t)((const char *)at - p->base);
+	return (uint32_t)((const char *)at - f->base);
 }
 
-extern struct process tnf_p;
 extern struct tnf_process_control _tnf_process_control;
 extern const struct tnf_probe_ops _tnf_probe_ops;
 extern __thread struct thread tnf_t
@@ -162,12 +188,14 @@ work_ends(void)
 struct tnf_block_header *tnf_block_take(struct thread *, int64_t now);
 void tnf_block_give(struct tnf_block_header *);
 void tnf_block_drop_all(struct thread *, bool give);
-void tnf_block_valid(uint32_t offset);
+void tnf_block_valid(const struct file *, uint32_t offset);
+bool tnf_block_is_far(const struct thread *);
 void tnf_lost(enum tnf_lost);
 void tnf_lost_early(void);
 
 /* clock.c */
 void tnf_clock_init(void);
+void tnf_clock_unlock(void);
 int64_t tnf_clock_now(void);
 int64_t tnf_clock_read(struct thread *);
 
@@ -190,8 +218,13 @@ uint32_t tnf_adopt_probe(const struct tnf_probe_control *);
 /* debug.c */
 const char *tnf_attribute(const char *attrs, const char *name, size_t *len);
 
-/* file.c: 0 or an errno. */
-int tnf_file_open(struct process *, const struct tnf_process_control *);
+/* file.c: 0 or an errno.  The first file of a process; another one; the same
+   at another address. */
+int tnf_file_open(const char *path, uint64_t size);
+int tnf_file_switch(const char *path, uint64_t size);
+int tnf_file_again(const struct file *, struct file **ret);
+/* Memory takes its place. */
+bool tnf_file_gone(const struct file *);
 
 /* sigbus.c */
 void tnf_sigbus_guard(void);
@@ -201,10 +234,12 @@ bool tnf_wait(unsigned n);
 void tnf_wait_over(void);
 bool tnf_process_ready(void);
 void tnf_process_broken(int error);
+uint32_t tnf_own_tid(void);
 
 /* thread.c */
 bool tnf_thread_ready(struct thread *);
 void tnf_thread_key(void);
+void tnf_thread_exit(void);
 
 /* event.c: who is at this place on the stack is not within the hit. */
 bool tnf_hit_left(const struct thread *, const struct tnf_probe_setup *,

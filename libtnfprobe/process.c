@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,10 +23,14 @@
 
 #define YIELDS	20
 #define NAPS	50	/* with the kernel's slack 8 ms or so */
+#define SPINS	2000	/* instead of a nap, where a filter may refuse one */
+#define RETRY_NS 10000000ll	/* until a file is tried again that was refused */
 
 static struct guard first_guard;
 
-struct process tnf_p = { .guard = &first_guard };
+struct process tnf_p = { .guard = &first_guard, .epoch = 1 };
+
+static void process_open(const char *, uint64_t);
 
 struct tnf_process_control TNF_API _tnf_process_control = {
 	.version = TNF_PROBE_ABI,
@@ -33,6 +38,7 @@ struct tnf_process_control TNF_API _tnf_process_control = {
 	.state = TNF_PROC_NO_BUFFER,
 	.file_min = FILE_MIN,
 	.ops = &_tnf_probe_ops,
+	.open = process_open,
 };
 
 /* Several threads look and set, and the controller does from outside. */
@@ -64,7 +70,16 @@ set_stopped(bool stopped)
 static void
 set_live(bool live)
 {
-	__atomic_store_n(&tnf_p.guard->live, live, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&tnf_p.guard->live, live ? tnf_p.epoch : 0,
+	    __ATOMIC_SEQ_CST);
+}
+
+static void
+new_epoch(void)
+{
+	uint32_t next = tnf_p.epoch + 1;
+
+	__atomic_store_n(&tnf_p.epoch, next == 0 ? 1 : next, __ATOMIC_SEQ_CST);
 }
 
 void
@@ -108,44 +123,106 @@ new_guard(void)
 }
 
 /* Not if it is broken meanwhile: a handler has forked, and we are the child. */
-static void
-now_running(void)
+static bool
+now_running(uint32_t was)
 {
-	uint32_t was = TNF_PROC_READY;
-
-	__atomic_compare_exchange_n(&_tnf_process_control.state, &was,
+	return __atomic_compare_exchange_n(&_tnf_process_control.state, &was,
 	    TNF_PROC_RUNNING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* The first hit, or the first one of a child.  false: not now. */
-static bool
-set_up(void)
+/*
+ * The number of this thread, without a system call: what names its clock is
+ * made of it (clock_getcpuclockid(3), and the kernel's posix-timers).  It is
+ * the C library's idea, which a bare clone() leaves as it was in the parent.
+ */
+uint32_t
+tnf_own_tid(void)
+{
+	clockid_t id;
+
+	return pthread_getcpuclockid(pthread_self(), &id) != 0 ? 0 :
+	    ~((uint32_t)id >> 3) & 0x1fffffff;
+}
+
+/* The child of a fork() is in its parent's pid name space if its number came
+   after the parent's; else (numbers begin again, or it has another) we ask. */
+static void
+child_of_fork(int32_t pid)
+{
+	if (pid <= tnf_p.pid)
+		tnf_p.pidns = pid_namespace();
+	tnf_p.pid = pid;
+}
+
+static void
+who_are_we(void)
+{
+	tnf_p.pid = getpid();
+	tnf_p.pidns = pid_namespace();
+	tnf_p.ask_tid = tnf_own_tid() != (uint32_t)syscall(SYS_gettid);
+}
+
+/* The first hit of a child.  No system call: a filter might refuse it. */
+static void
+set_up_child(void)
+{
+	uint32_t tid = tnf_own_tid();
+
+	tnf_tag_reset();
+	if (tnf_p.later != NULL) {
+		tnf_p.file = tnf_p.later;
+		tnf_p.later = NULL;
+	}
+	if (tnf_p.guard->pid != 0)
+		child_of_fork(tnf_p.guard->pid);
+	else if (!tnf_p.ask_tid && tnf_t.tid != 0 && tnf_t.tid != tid)
+		child_of_fork((int32_t)tid);
+	else
+		who_are_we();
+	tnf_clock_unlock();
+	__atomic_fetch_add(&tnf_ext(tnf_file())->attached, 1, __ATOMIC_RELAXED);
+	new_epoch();
+}
+
+/* The first file of this process; 0 or an errno. */
+static int
+set_up(const char *path, uint64_t size)
 {
 	int error;
 
 	tnf_tag_reset();
-	if (tnf_p.later != NULL) {
-		tnf_p.base = tnf_p.later;
-		tnf_p.later = NULL;
-	}
-	tnf_p.pid = getpid();
-	tnf_p.pidns = pid_namespace();
+	who_are_we();
 	tnf_clock_init();
-	if (state() == TNF_PROC_RUNNING) {
-		__atomic_fetch_add(&tnf_ext(&tnf_p)->attached, 1,
-		    __ATOMIC_RELAXED);
-	} else {
-		tnf_thread_key();
-		error = tnf_file_open(&tnf_p, &_tnf_process_control);
-		if (error == EBUSY || error == EAGAIN)
-			return false;
-		if (error != 0) {
-			tnf_process_broken(error);
-			return true;
-		}
-		now_running();
+	tnf_thread_key();
+	error = tnf_file_open(path, size);
+	if (error == 0)
+		new_epoch();
+	return error;
+}
+
+static int64_t refused;		/* when the file was, by its permissions */
+
+/* What a controller that cannot call us has asked for.  false: not now. */
+static bool
+set_up_at_hit(void)
+{
+	const struct tnf_process_control *c = &_tnf_process_control;
+	int error;
+
+	if (refused != 0 && tnf_clock_now() < refused + RETRY_NS)
+		return false;
+	error = set_up(c->file_name, c->file_size);
+	if (error == EBUSY || error == EAGAIN)
+		return false;
+	/* It may be ours again when the process has its own rights again. */
+	if (error == EACCES) {
+		refused = tnf_clock_now();
+		return false;
 	}
-	__atomic_fetch_add(&tnf_p.epoch, 1, __ATOMIC_RELEASE);
+	if (error != 0)
+		tnf_process_broken(error);
+	else
+		now_running(TNF_PROC_READY);
 	return true;
 }
 
@@ -160,13 +237,17 @@ bool
 tnf_wait(unsigned n)
 {
 	static const struct timespec nap = { 0, 100000 };
+	unsigned i;
 
 	if (n >= (__atomic_load_n(&hopeless, __ATOMIC_RELAXED) ? 4 : YIELDS +
 	    NAPS)) {
 		__atomic_store_n(&hopeless, 1, __ATOMIC_RELAXED);
 		return false;
 	}
-	if (n < YIELDS)
+	if (tnf_p.quiet) {
+		for (i = 0; i < SPINS; i++)
+			__asm__ volatile("" ::: "memory");
+	} else if (n < YIELDS)
 		sched_yield();
 	else
 		nanosleep(&nap, NULL);
@@ -213,6 +294,7 @@ is_live(void)
 static void
 follow_switch(void)
 {
+	uint32_t epoch;
 	bool stopped;
 
 	if (__atomic_load_n(&tnf_p.guard->phase, __ATOMIC_SEQ_CST) !=
@@ -220,8 +302,10 @@ follow_switch(void)
 		return;
 	do {
 		stopped = is_stopped();
+		epoch = __atomic_load_n(&tnf_p.epoch, __ATOMIC_SEQ_CST);
 		set_live(!stopped);
-	} while (stopped != is_stopped());
+	} while (stopped != is_stopped() || epoch !=
+	    __atomic_load_n(&tnf_p.epoch, __ATOMIC_SEQ_CST));
 }
 
 /* A hit has found the guard not live: is there something to be done? */
@@ -249,7 +333,12 @@ tnf_process_ready(void)
 		g = tnf_p.guard;
 	}
 	work_begins();
-	done = set_up();
+	if (now == TNF_PROC_RUNNING) {
+		set_up_child();
+		done = true;
+	} else {
+		done = set_up_at_hit();
+	}
 	__atomic_store_n(&g->phase, done ? PHASE_READY : PHASE_NEW,
 	    __ATOMIC_SEQ_CST);
 	if (done)
@@ -258,6 +347,80 @@ tnf_process_ready(void)
 		tnf_lost(TNF_LOST_BUSY);
 	work_ends();
 	return is_live();
+}
+
+/*
+ * Becomes the one who gives a process its first file, or another one where
+ * there was none that could be written.
+ */
+static int
+open_first(struct guard *g, const char *path, uint64_t size)
+{
+	uint32_t was = state(), phase = PHASE_READY;
+	int error;
+
+	if (was == TNF_PROC_BROKEN && tnf_file() != NULL)
+		return _tnf_process_control.broken_errno;
+	if (!__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY, false,
+	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED) && !claim(g))
+		return EBUSY;
+	if (g == &first_guard) {
+		new_guard();
+		g = tnf_p.guard;
+	}
+	work_begins();
+	set_state(TNF_PROC_NO_BUFFER);
+	error = set_up(path, size);
+	if (error == 0 && !now_running(TNF_PROC_NO_BUFFER))
+		error = ECHILD;
+	if (error != 0 && state() == TNF_PROC_NO_BUFFER)
+		set_state(was);
+	__atomic_store_n(&g->phase, error == 0 ? PHASE_READY : PHASE_NEW,
+	    __ATOMIC_SEQ_CST);
+	work_ends();
+	return error;
+}
+
+static int
+open_next(struct guard *g, const char *path, uint64_t size)
+{
+	int error;
+
+	/* A child that has not hit a probe yet. */
+	if (claim(g)) {
+		work_begins();
+		set_up_child();
+		__atomic_store_n(&g->phase, PHASE_READY, __ATOMIC_SEQ_CST);
+		work_ends();
+	} else if (__atomic_load_n(&g->phase, __ATOMIC_ACQUIRE) != PHASE_READY) {
+		return EBUSY;
+	}
+	error = tnf_file_switch(path, size);
+	/* The file first: who sees the epoch finds the file that belongs to it. */
+	if (error == 0)
+		new_epoch();
+	return error;
+}
+
+/* Called by the controller (target.h), in a thread of its choice. */
+static void
+process_open(const char *path, uint64_t size)
+{
+	struct tnf_process_control *c = &_tnf_process_control;
+	size_t len = strlen(path) + 1;
+	int error = ENAMETOOLONG, saved = errno;
+
+	if (len <= sizeof(c->file_name))
+		error = state() == TNF_PROC_RUNNING ?
+		    open_next(tnf_p.guard, path, size) :
+		    open_first(tnf_p.guard, path, size);
+	if (error == 0) {
+		memcpy(c->file_name, path, len);
+		c->file_size = size;
+		follow_switch();
+	}
+	errno = saved;
+	__atomic_store_n(&c->open_result, error, __ATOMIC_RELEASE);
 }
 
 void TNF_API
@@ -282,6 +445,9 @@ before_fork(void)
 
 	if (state() == TNF_PROC_READY)
 		tnf_process_ready();
+	/* By this the child sees that it has another number. */
+	if (!tnf_p.ask_tid)
+		tnf_t.tid = tnf_own_tid();
 	errno = saved;
 }
 
@@ -296,25 +462,17 @@ before_fork(void)
 static void
 leave_hit(const struct thread *t)
 {
-	void *later = MAP_FAILED;
+	struct file *later = NULL;
 	int error = ECHILD;
 
 	if (tnf_p.later != NULL || state() == TNF_PROC_BROKEN ||
-	    (tnf_p.base == NULL && t->at_work == 0))
+	    (tnf_p.file == NULL && t->at_work == 0))
 		return;		/* there is nothing to be kept away from */
-	if (t->at_work == 0) {
-		later = mremap(tnf_p.base, 0, tnf_p.size, MREMAP_MAYMOVE);
+	if (t->at_work == 0)
+		error = tnf_file_again(tnf_p.file, &later);
+	if (tnf_p.file != NULL && !tnf_file_gone(tnf_p.file))
 		error = errno;
-	}
-	if (tnf_p.base != NULL && mmap(tnf_p.base, tnf_p.size,
-	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED |
-	    MAP_NORESERVE, -1, 0) == MAP_FAILED) {
-		error = errno;
-		if (later != MAP_FAILED)
-			munmap(later, tnf_p.size);
-		later = MAP_FAILED;
-	}
-	if (later == MAP_FAILED)
+	if (error != 0)
 		tnf_process_broken(error);
 	else
 		tnf_p.later = later;
@@ -328,9 +486,12 @@ in_child(void)
 	int saved = errno;
 
 	/* Somebody else's such function may have hit a probe before. */
-	if (tnf_p.guard->phase == PHASE_READY && tnf_p.pid == getpid())
+	if (tnf_p.guard->phase == PHASE_READY && !tnf_p.ask_tid &&
+	    tnf_p.pid == (int32_t)tnf_own_tid())
 		return;
 	memset(tnf_p.guard, 0, sizeof(*tnf_p.guard));
+	if (!tnf_p.ask_tid)
+		tnf_p.guard->pid = (int32_t)tnf_own_tid();
 	if (t->busy != 0 ? !tnf_hit_left(t, NULL, frame) : t->at_work != 0) {
 		leave_hit(t);
 		errno = saved;
@@ -355,7 +516,9 @@ load(void)
 static void __attribute__((destructor))
 at_exit(void)
 {
-	if (tnf_p.base != NULL && tnf_p.pid == getpid())
-		__atomic_fetch_add(&tnf_ext(&tnf_p)->ended, 1,
-		    __ATOMIC_RELAXED);
+	/* Not the child of another one that has not hit a probe itself. */
+	if (tnf_file() == NULL || tnf_p.guard->phase != PHASE_READY)
+		return;
+	tnf_thread_exit();
+	__atomic_fetch_add(&tnf_ext(tnf_file())->ended, 1, __ATOMIC_RELAXED);
 }

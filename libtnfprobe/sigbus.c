@@ -44,15 +44,18 @@ pass_on(int sig, siginfo_t *info, void *context)
 static void
 on_sigbus(int sig, siginfo_t *info, void *context)
 {
-	uintptr_t base = (uintptr_t)tnf_p.base, at = (uintptr_t)info->si_addr;
+	const struct file *now = tnf_file(), *f = now;
+	uintptr_t at = (uintptr_t)info->si_addr;
 	int saved = errno;
 
-	if (base != 0 && info->si_code > 0 && at - base < tnf_p.size &&
-	    mmap(tnf_p.base, tnf_p.size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
-		tnf_process_broken(EFAULT);
-	else
+	while (f != NULL && at - (uintptr_t)f->base >= f->size)
+		f = f->older;
+	if (f != NULL && info->si_code > 0 && tnf_file_gone(f)) {
+		if (f == now)
+			tnf_process_broken(EFAULT);
+	} else {
 		pass_on(sig, info, context);
+	}
 	errno = saved;
 }
 

@@ -50,7 +50,6 @@ tnf_tag_begin(void)
 	for (i = 0; __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
 	    __ATOMIC_ACQUIRE) != 0; i++) {
 		if (!tnf_wait(i)) {
-			tnf_lost(TNF_LOST_BUSY);
 			work_ends();
 			return false;
 		}
@@ -79,7 +78,7 @@ tnf_tag_reset(void)
 static struct tnf_block_header *
 header_at(uint32_t offset)
 {
-	return (struct tnf_block_header *)(void *)(tnf_p.base + offset);
+	return (struct tnf_block_header *)(void *)(tnf_file()->base + offset);
 }
 
 static void
@@ -122,19 +121,19 @@ tnf_tag_end(void (*done)(void))
 static struct tnf_block_header *
 take_block(void)
 {
+	const struct file *f = tnf_file();
 	struct tnf_block_header *b;
 	uint32_t n;
 
-	n = __atomic_fetch_add(&tnf_ext(&tnf_p)->tag_cursor, 1,
-	    __ATOMIC_RELAXED);
+	n = __atomic_fetch_add(&tnf_ext(f)->tag_cursor, 1, __ATOMIC_RELAXED);
 	if (n < TAG_RESERVE) {
 		b = header_at(TAG_START + n * BLOCK_SIZE);
-	} else if (n - TAG_RESERVE >= tnf_p.data_blocks / 4 * 3) {
-		__atomic_fetch_sub(&tnf_ext(&tnf_p)->tag_cursor, 1,
+	} else if (n - TAG_RESERVE >= f->data_blocks / 4 * 3) {
+		__atomic_fetch_sub(&tnf_ext(f)->tag_cursor, 1,
 		    __ATOMIC_RELAXED);
 		return NULL;
 	} else if ((b = tnf_block_take(&tnf_t, tnf_t.run_due)) == NULL) {
-		__atomic_fetch_sub(&tnf_ext(&tnf_p)->tag_cursor, 1,
+		__atomic_fetch_sub(&tnf_ext(f)->tag_cursor, 1,
 		    __ATOMIC_RELAXED);
 		return NULL;
 	}
@@ -144,7 +143,7 @@ take_block(void)
 	__atomic_store_n(&b->generation, TNF_GENERATION_TAG, __ATOMIC_RELEASE);
 	__atomic_store_n(&b->tag, TAG_OF(BLOCK_SIZE + TNF_DIR_BLOCK_HEADER),
 	    __ATOMIC_RELEASE);
-	tnf_block_valid(offset_of(&tnf_p, b));
+	tnf_block_valid(f, offset_of(f, b));
 	return b;
 }
 
@@ -159,7 +158,7 @@ next_block(void)
 		b = header_at(tag.spare[--tag.nspare]);
 	else if ((b = take_block()) == NULL)
 		return false;
-	tag.block = offset_of(&tnf_p, b);
+	tag.block = offset_of(tnf_file(), b);
 	tag.pos = tag.block + HEADER_SIZE;
 	tag.reach[tag.n].block = tag.block;
 	tag.reach[tag.n].end = tag.pos;
@@ -179,7 +178,7 @@ tnf_tag_alloc(uint32_t size)
 	if ((tag.block == 0 || tag.pos + size > tag.block + BLOCK_SIZE) &&
 	    !next_block())
 		goto fail;
-	at = tnf_p.base + tag.pos;
+	at = tnf_file()->base + tag.pos;
 	memset(at, 0, size);
 	tag.pos += size;
 	tag.reach[tag.n - 1].end = tag.pos;
@@ -198,5 +197,5 @@ tnf_tag_fail(void)
 uint32_t
 tnf_tag_offset(const void *at)
 {
-	return at == nowhere ? 0 : offset_of(&tnf_p, at);
+	return at == nowhere ? 0 : offset_of(tnf_file(), at);
 }

@@ -21,9 +21,20 @@ give_back(struct thread *t)
 {
 	t->busy = BUSY_OTHERWISE;
 	signal_fence();
-	tnf_block_drop_all(t, t->epoch == tnf_p.epoch);
+	/* A child that has not hit a probe itself holds what is its parent's. */
+	tnf_block_drop_all(t, t->pid == tnf_p.pid &&
+	    tnf_p.guard->phase == PHASE_READY);
 	signal_fence();
 	t->busy = 0;
+}
+
+/* The process ends in order.  Destructors of keys do not run in the thread that
+   ends it. */
+void
+tnf_thread_exit(void)
+{
+	if (tnf_t.busy == 0)
+		give_back(&tnf_t);
 }
 
 /* The thread ends.  Its blocks go back, what it still hits is not recorded. */
@@ -50,14 +61,20 @@ tnf_thread_key(void)
 bool
 tnf_thread_ready(struct thread *t)
 {
+	uint32_t epoch;
+
 	if (t->gone)
 		return false;
-	if (t->epoch != tnf_p.epoch) {
-		/* What it holds is the parent's. */
-		tnf_block_drop_all(t, false);
-		t->epoch = tnf_p.epoch;
-		t->tid = (uint32_t)syscall(SYS_gettid);
+	epoch = __atomic_load_n(&tnf_p.epoch, __ATOMIC_ACQUIRE);
+	if (t->epoch != epoch) {
+		/* What it holds is the parent's, or in an older file. */
+		tnf_block_drop_all(t, t->pid == tnf_p.pid);
+		t->epoch = epoch;
+		t->pid = tnf_p.pid;
+		t->tid = tnf_p.ask_tid ? (uint32_t)syscall(SYS_gettid) :
+		    tnf_own_tid();
 		t->retry = 0;
+		t->crowd = 0;
 		if (have_key && key < KEYS_WITHOUT_MALLOC)
 			pthread_setspecific(key, t);
 	}
@@ -92,7 +109,7 @@ tnf_thread_enable(void)
 /*
  * Strict seccomp takes the time stamp counter and nearly all system calls
  * away, PR_SET_TSC the counter: the next hit would kill the thread.  So it
- * stops tracing first.
+ * stops tracing first.  A filter may come, too, and it may kill.
  */
 int TNF_API prctl(int, ...);
 
@@ -115,6 +132,9 @@ prctl(int option, ...)
 	if (stop)
 		tnf_thread_disable();
 	r = syscall(SYS_prctl, option, a[0], a[1], a[2], a[3]);
+	if (r == 0 && (option == PR_SET_SECCOMP ||
+	    option == PR_SET_NO_NEW_PRIVS))
+		tnf_p.quiet = true;
 	if (stop && r == -1)
 		tnf_t.disabled = was;
 	return (int)r;

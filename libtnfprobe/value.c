@@ -12,27 +12,25 @@
 static const struct tnf_block_header *
 block_of(const void *at)
 {
-	return (const struct tnf_block_header *)(const void *)(tnf_p.base +
-	    offset_of(&tnf_p, at) / BLOCK_SIZE * BLOCK_SIZE);
+	return (const struct tnf_block_header *)(const void *)
+	    ((uintptr_t)at & ~(uintptr_t)(BLOCK_SIZE - 1));
 }
 
 /* Distance in virtual space, where each lap lies behind the one before. */
 static int64_t
-distance(const void *from, const void *to)
+distance(const struct thread *t, const void *from, const void *to)
 {
 	int64_t laps = (int64_t)block_of(to)->generation -
 	    (int64_t)block_of(from)->generation;
 
-	return (laps << tnf_p.shift) +
+	return (laps << t->file->shift) +
 	    ((const char *)to - (const char *)from);
 }
 
 static bool
 in_reach(int64_t d)
 {
-	const int64_t max = (1 << 30) - (int64_t)BLOCK_SIZE;
-
-	return d > -max && d < max;
+	return d > -REACH && d < REACH;
 }
 
 static void
@@ -52,7 +50,7 @@ next_held(struct thread *t)
 
 	if (t->used < t->nheld) {
 		b = t->held[t->used];
-		if (in_reach(distance(t->block, b)))
+		if (in_reach(distance(t, t->block, b)))
 			return b;
 		/* Too old to be of use together with this event. */
 		t->held[t->used] = t->held[--t->nheld];
@@ -60,6 +58,11 @@ next_held(struct thread *t)
 		tnf_block_give((struct tnf_block_header *)(void *)b);
 	}
 	b = (char *)tnf_block_take(t, t->base + t->last);
+	if (b != NULL && t->run_file != t->file) {
+		/* The process has been given another file within this hit. */
+		tnf_block_give((struct tnf_block_header *)(void *)b);
+		b = NULL;
+	}
 	if (b == NULL) {
 		fail(t, FAIL_EVENT, TNF_LOST_NO_BLOCK);
 		return NULL;
@@ -67,7 +70,7 @@ next_held(struct thread *t)
 	t->held[t->nheld] = t->held[t->used];
 	t->held[t->used] = b;
 	t->nheld++;
-	if (in_reach(distance(t->block, b)))
+	if (in_reach(distance(t, t->block, b)))
 		return b;
 	/* The thread has kept its block for so long that no reference can
 	   lead from there to here.  The next event will find it gone. */
@@ -103,7 +106,7 @@ reference(struct thread *t, const tnf_reference_t *cell, const char *to)
 
 	if (likely(t->used == 0))
 		return (tnf_reference_t)(to - (const char *)cell);
-	d = distance(cell, to);
+	d = distance(t, cell, to);
 	if (!in_reach(d)) {
 		fail(t, FAIL_BLOCK, TNF_LOST_TOO_LARGE);
 		return 0;

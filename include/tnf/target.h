@@ -107,8 +107,10 @@ struct tnf_probe_control {
 };
 
 /*
- * The process as a whole.  The controller writes file name and size while
- * the process is stopped and 'state' is TNF_PROC_NO_BUFFER.
+ * The process as a whole.  A controller gives it a file through 'open'; one
+ * that cannot call functions of the target writes file name and size while the
+ * process is stopped and 'state' is TNF_PROC_NO_BUFFER, and then
+ * TNF_PROC_READY.
  */
 enum tnf_process_state {
 	TNF_PROC_RUNNING = 0,	/* trace file open */
@@ -138,6 +140,19 @@ struct tnf_process_control {
 	uint64_t chain_used;		/* words handed out */
 	tnf_probe_func_t chains[TNF_CHAIN_SLOTS];
 	char	 file_name[TNF_PATH_SIZE];	/* absolute, NUL-terminated */
+	/*
+	 * Where 'size' says that it is there: opens, maps and sets up a trace
+	 * file, so that no hit has to.  The controller creates the file, empty
+	 * and with its space reserved, and has a thread of the target make the
+	 * call; other threads may run or be stopped meanwhile.  The answer is in
+	 * open_result.  After 0 'state' is TNF_PROC_RUNNING, file_name and
+	 * file_size are those of the new file, and a file that was written before
+	 * gets no further event, save for hits that were in progress.  After an
+	 * errno everything is as it was; EAGAIN and EBUSY: try again.
+	 */
+	void	 (*open)(const char *file, uint64_t size);
+	volatile int32_t open_result;	/* the controller stores -1 before */
+	uint32_t pad;
 };
 
 #ifdef __cplusplus

@@ -13,10 +13,9 @@ extern struct tnf_probe_control __start_tnf_probes[], __stop_tnf_probes[];
 extern struct tnf_process_control _tnf_process_control;
 extern const struct tnf_probe_ops _tnf_probe_ops;
 
-void
-selfctl_file(const char *path, unsigned kbytes)
+static void
+create(const char *path, unsigned kbytes)
 {
-	char *full;
 	int fd;
 
 	unlink(path);
@@ -24,6 +23,23 @@ selfctl_file(const char *path, unsigned kbytes)
 	if (fd == -1 || posix_fallocate(fd, 0, kbytes * 1024l) != 0)
 		err(1, "%s", path);
 	close(fd);
+}
+
+int
+selfctl_open(const char *path, unsigned kbytes)
+{
+	create(path, kbytes);
+	_tnf_process_control.open_result = -1;
+	_tnf_process_control.open(path, kbytes * 1024ul);
+	return _tnf_process_control.open_result;
+}
+
+void
+selfctl_file(const char *path, unsigned kbytes)
+{
+	char *full;
+
+	create(path, kbytes);
 	full = path[0] == '/' ? strdup(path) : realpath(path, NULL);
 	if (full == NULL)
 		err(1, "%s", path);

@@ -8,6 +8,8 @@
 
 /* Creates the trace file, zero-filled, and names it to libtnfprobe. */
 void selfctl_file(const char *path, unsigned kbytes);
+/* Creates one and has libtnfprobe open it at once; what it answers. */
+int selfctl_open(const char *path, unsigned kbytes);
 
 /* Switches on the probes of this program whose name matches; NULL: all.
    Returns how many. */

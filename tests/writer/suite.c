@@ -7,7 +7,7 @@
 #include "tests/check-run.h"
 #include "suite.h"
 
-char path[64];
+char path[64], second[80];
 struct events ev;
 
 void
@@ -28,12 +28,14 @@ static void
 setup(void)
 {
 	snprintf(path, sizeof(path), "/tmp/check-writer.%d", (int)getpid());
+	snprintf(second, sizeof(second), "%s.o", path);
 }
 
 static void
 teardown(void)
 {
 	unlink(path);
+	unlink(second);
 }
 
 int

@@ -14,6 +14,7 @@
 extern struct tnf_process_control _tnf_process_control;
 
 extern char path[64];		/* of the trace file; removed after the test */
+extern char second[80];		/* for a second one; removed, too */
 extern struct events ev;	/* by finish(), in order of time */
 
 void start(unsigned kbytes);	/* all probes of the program on */

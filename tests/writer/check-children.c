@@ -1,0 +1,135 @@
+/*
+ * check-children.c - the blocks of children that have ended are used again.
+ *
+ * TNF_TEST_CHILDREN: how many children a test makes; the file is larger then.
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+enum end { END_EXIT, END_SILENT, END_KILLED };
+
+#define EACH	27	/* events of the parent that a block holds at least */
+
+static void
+parent_hits(int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		TNF_PROBE_1(parent, "", "", tnf_int, i, i);
+}
+
+static void
+child(enum end how, const char *root)
+{
+	if (root != NULL && chroot(root) != 0)
+		_exit(1);
+	TNF_PROBE_0(child, "", "");
+	if (how == END_EXIT)
+		exit(0);
+	if (how == END_KILLED)
+		raise(SIGKILL);
+	_exit(0);
+}
+
+/* Afterwards the parent alone goes round the ring: nearly all of it is its. */
+static void
+many(enum end how, bool in_root)
+{
+	const char *wanted = getenv("TNF_TEST_CHILDREN");
+	int i, status, n = wanted != NULL ? atoi(wanted) : 300;
+	unsigned kbytes = wanted != NULL ? 4096 : 128;
+	unsigned blocks = (kbytes * 1024 - 0x18000) / 512;
+	pid_t pid;
+
+	if (in_root && getuid() != 0)
+		return;
+	start(kbytes);
+	ck_assert_int_eq(mkdir(second, 0700), 0);
+	parent_hits(1);
+	for (i = 0; i < n; i++) {
+		if ((pid = fork()) == 0)
+			child(how, in_root ? second : NULL);
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert_int_eq(status, how == END_KILLED ? SIGKILL : 0);
+		parent_hits(2);
+	}
+	rmdir(second);
+	parent_hits((int)blocks * EACH * 3);
+	finish();
+	for (i = 0; i < TNF_LOST_REASONS; i++)
+		ck_assert_uint_eq(ev.ext.lost[i], 0);
+	for (i = 0, n = 0; i < (int)ev.n; i++)
+		n += ev.v[i].pid == getpid();
+	printf("# %d of %u blocks\n", n / EACH, blocks);
+	ck_assert_int_ge(n, (int)(blocks - blocks / 16 - 4) * EACH);
+}
+
+START_TEST(in_order) { many(END_EXIT, false); } END_TEST
+START_TEST(silent) { many(END_SILENT, false); } END_TEST
+START_TEST(killed) { many(END_KILLED, false); } END_TEST
+START_TEST(root_in_order) { many(END_EXIT, true); } END_TEST
+START_TEST(root_silent) { many(END_SILENT, true); } END_TEST
+START_TEST(root_killed) { many(END_KILLED, true); } END_TEST
+
+/* A child that ends in order gives its block back itself. */
+START_TEST(given_back)
+{
+	int i, status;
+
+	start(128);
+	parent_hits(1);
+	for (i = 0; i < 300; i++) {
+		if (fork() == 0)
+			child(END_EXIT, NULL);
+		ck_assert_int_gt(wait(&status), 0);
+	}
+	finish();
+	/* Not one was passed over. */
+	ck_assert_uint_eq(ev.ext.data_cursor, 301 + 300 / 64);
+}
+END_TEST
+
+/* A child by a bare clone() has no part in what its parent holds. */
+START_TEST(bare_clone)
+{
+	int status;
+
+	start(128);
+	parent_hits(1);
+	if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0)
+		exit(0);
+	ck_assert_int_gt(wait(&status), 0);
+	ck_assert_int_eq(status, 0);
+	if (fork() == 0) {
+		for (int i = 0; i < 64 * EACH; i++)
+			TNF_PROBE_1(child, "", "", tnf_int, i, i);
+		_exit(0);
+	}
+	ck_assert_int_gt(wait(&status), 0);
+	parent_hits(1);
+	finish();
+	/* The parent's block is still its own. */
+	ck_assert_str_eq(ev.v[0].text, "parent i=0");
+	IS(ev.n - 1, "parent i=0");
+	ck_assert_uint_eq(ev.ext.ended, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	const TTest *const tests[] = {
+		in_order, silent, killed, root_in_order, root_silent,
+		root_killed, given_back, bare_clone,
+	};
+
+	return run_tests("children", tests, sizeof(tests) / sizeof(tests[0]));
+}
