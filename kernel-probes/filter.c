@@ -60,33 +60,50 @@ by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/*
+ * The whole set, as it was at one time of each bucket: asked key by key, the
+ * kernel begins anew when the latest one has left the set.
+ */
+static int
+filter_read(int fd, uint32_t *keys, uint32_t *values)
+{
+	uint32_t in, out, n, got = 0;
+	int r = 0;
+
+	for (int calls = 0; r == 0 && got < KP_FILTER_MAX && calls < KP_FILTER_MAX; calls++) {
+		n = KP_FILTER_MAX - got;
+		r = bpf_map_lookup_batch(fd, calls == 0 ? NULL : &in, &out,
+		    keys + got, values, &n, NULL);
+		if (r != 0 && r != -ENOENT)
+			return r;
+		got += n;
+		in = out;
+	}
+	return (int)got;
+}
+
 /* Processes that ended while nothing was attached go now. */
 KP_EXPORT int
 kp_filter_list(struct kp *kp, pid_t **ret, int *ret_n)
 {
-	uint32_t key, next, *prev = NULL;
-	pid_t *list = NULL, *more;
-	int n = 0;
+	uint32_t *keys = calloc(2 * KP_FILTER_MAX, sizeof *keys);
+	pid_t *list = (pid_t *)keys;
+	int got = 0, n = 0;
 
-	while (kp->filter_fd >= 0 &&
-	    bpf_map_get_next_key(kp->filter_fd, prev, &next) == 0) {
-		if (n % 64 == 0) {
-			more = realloc(list, (n + 64) * sizeof *list);
-			if (more == NULL) {
-				free(list);
-				return -ENOMEM;
-			}
-			list = more;
-		}
-		list[n++] = next;
-		key = next;
-		prev = &key;
+	if (keys == NULL)
+		return -ENOMEM;
+	if (kp->filter_fd >= 0)
+		got = filter_read(kp->filter_fd, keys, keys + KP_FILTER_MAX);
+	if (got < 0) {
+		free(keys);
+		return kp_refused(kp, got, KP_PIN_FILTER);
 	}
-	for (int i = n; i-- > 0;)
-		if (!is_alive(list[i]) && kp_filter_delete(kp, list[i]) == 0)
-			list[i] = list[--n];
-	if (n != 0)
-		qsort(list, n, sizeof *list, by_number);
+	for (int i = 0; i < got; i++)
+		if (is_alive((pid_t)keys[i]))
+			list[n++] = (pid_t)keys[i];
+		else
+			kp_filter_delete(kp, (pid_t)keys[i]);
+	qsort(list, (size_t)n, sizeof *list, by_number);
 	*ret = list;
 	*ret_n = n;
 	return 0;

@@ -24,6 +24,8 @@
 #define KP_PIN_CPU	KP_DIR "/cpu"
 #define KP_PIN_ENDED	KP_DIR "/ended"
 
+#define KP_FILTER_MAX	4096	/* processes in the filter's set */
+
 #define KP_EXPORT	__attribute__((visibility("default")))
 
 struct kp {

@@ -25,27 +25,27 @@ program_number(const char *name)
 }
 
 /*
- * libbpf loads all or nothing, and tells only in a message which program the
- * verifier did not take.  One thread loads at a time (kp_open() locks).
+ * libbpf loads all or nothing.  The kernel writes a log for the program that its
+ * verifier does not take, and for no other: it is then left out, and the rest
+ * tried again.
  */
-static uint64_t refused;
+#define LOG_SIZE	256	/* the beginning; that there is one is enough */
 
-static int __attribute__((format(printf, 2, 0)))
-listen(enum libbpf_print_level level, const char *fmt, va_list ap)
+typedef char program_logs[KP_PROGRAM_COUNT][LOG_SIZE];
+
+static uint64_t
+logs_refused(program_logs logs)
 {
-	char text[512], name[64];
-	int n;
+	uint64_t refused = 0;
 
-	vsnprintf(text, sizeof text, fmt, ap);
-	if (sscanf(text, "libbpf: prog '%63[^']': failed to load", name) == 1 &&
-	    strstr(text, "failed to load: -") != NULL &&
-	    (n = program_number(name)) >= 0)
-		refused |= 1ull << n;
-	return 0;
+	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++)
+		if (logs[i][0] != '\0')
+			refused |= 1ull << i;
+	return refused;
 }
 
 static void
-choose_programs(struct kp *kp, struct kernel_bpf *skel)
+choose_programs(struct kp *kp, struct kernel_bpf *skel, program_logs logs)
 {
 	struct bpf_program *p;
 	int n;
@@ -54,6 +54,8 @@ choose_programs(struct kp *kp, struct kernel_bpf *skel)
 		n = program_number(bpf_program__name(p));
 		bpf_program__set_autoload(p, n >= 0 &&
 		    !((kp->missing | kp->state->refused) >> n & 1));
+		if (n >= 0)
+			bpf_program__set_log_buf(p, logs[n], LOG_SIZE);
 	}
 }
 
@@ -79,14 +81,14 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 }
 
 static int
-try_load(struct kp *kp, size_t size, struct kernel_bpf **ret)
+load_try(struct kp *kp, size_t size, program_logs logs, struct kernel_bpf **ret)
 {
 	struct kernel_bpf *skel = kernel_bpf__open();
 	int r;
 
 	if (skel == NULL)
 		return -errno;
-	choose_programs(kp, skel);
+	choose_programs(kp, skel, logs);
 	r = choose_maps(kp, skel, size);
 	if (r == 0)
 		r = bpf_object__load(skel->obj);
@@ -98,16 +100,18 @@ try_load(struct kp *kp, size_t size, struct kernel_bpf **ret)
 }
 
 static int
-load(struct kp *kp, size_t size, struct kernel_bpf **ret)
+load_programs(struct kp *kp, size_t size, struct kernel_bpf **ret)
 {
-	libbpf_print_fn_t before = libbpf_set_print(listen);
+	libbpf_print_fn_t before = libbpf_set_print(NULL);
+	uint64_t refused;
+	program_logs logs;
 	int r;
 
 	for (;;) {
-		refused = 0;
-		r = try_load(kp, size, ret);
-		if (r == 0 || r == -EPERM || r == -ENOMEM ||
-		    (refused & ~kp->state->refused) == 0)
+		memset(logs, 0, sizeof logs);
+		r = load_try(kp, size, logs, ret);
+		refused = logs_refused(logs) & ~kp->state->refused;
+		if (r == 0 || r == -EPERM || r == -ENOMEM || refused == 0)
 			break;
 		kp->state->refused |= refused;
 	}
@@ -150,7 +154,7 @@ int
 kp_load(struct kp *kp, size_t size)
 {
 	struct kernel_bpf *skel;
-	int r = load(kp, size, &skel);
+	int r = load_programs(kp, size, &skel);
 
 	if (r != 0)
 		return r == -ENOMEM ?

@@ -10,7 +10,6 @@
 
 #include "handle.h"
 
-#define FILTER_MAX	4096
 #define STACK_DEPTH	8	/* as many as the original */
 
 static void
@@ -120,7 +119,7 @@ kp_state_make(struct kp *kp)
 	if (kp->state_fd < 0)
 		return kp_refused(kp, kp->state_fd, "BPF map");
 	kp->filter_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "tnf_filter",
-	    sizeof(uint32_t), sizeof(uint32_t), FILTER_MAX, NULL);
+	    sizeof(uint32_t), sizeof(uint32_t), KP_FILTER_MAX, NULL);
 	if (kp->filter_fd < 0)
 		return kp_refused(kp, kp->filter_fd, "BPF map");
 	if ((r = bpf_map_update_elem(kp->state_fd, &zero, &kp->local, BPF_ANY)) < 0 ||

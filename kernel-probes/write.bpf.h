@@ -2,10 +2,15 @@
  * write.bpf.h - from a program to a committed record in the buffer.
  *
  * Each CPU fills its own region, block after block, round and round.  The
- * writers of a CPU nest (a thread, an interrupt in it, ...) and each is done
- * before the one below goes on.  So the only thing that must be atomic is to
- * move the cursor; and only the outermost writer, when nobody else is under
+ * kernel calls the programs of tracepoints and software events with preemption
+ * disabled.  So the writers of a CPU nest (a thread, an interrupt in it, ...) and
+ * each is done before the one below goes on: the only thing that must be atomic
+ * is to move the cursor.  Only the outermost writer, when nobody else is under
  * way, moves bytes_valid over what was written: readers see whole records.
+ *
+ * A kernel with PREEMPT_RT may preempt programs.  A writer that finds another
+ * depth when it leaves than when it came was not nested; that is counted
+ * (TNF_LOST_PREEMPTED), for readers may have seen a record before it was whole.
  *
  * An event refers to a schedule record in its own block.  The position of the
  * latest one is a single word, which is stored when the record is complete.
@@ -61,6 +66,7 @@ struct hit {			/* an event under way */
 	struct kp_block *block;
 	struct task_struct *task;
 	u64 time;
+	u32 depth;		/* of nested writers, with this one */
 };
 
 static __always_inline struct kp_cpu *this_cpu(void)
@@ -158,7 +164,8 @@ static __always_inline void *event_begin(struct hit *hit, u32 probe, u32 size,
 		return NULL;
 	if (cpu->nest == 0)
 		write_once(cpu->outer, read_once(cpu->cursor));
-	write_once(cpu->nest, cpu->nest + 1);
+	hit->depth = cpu->nest + 1;
+	write_once(cpu->nest, hit->depth);
 	pos = read_once(cpu->cursor);
 	hit->block = block_at(cpu, pos);
 	if (hit->block == NULL)
@@ -199,7 +206,9 @@ static __always_inline void writer_leave(struct hit *hit)
 	u32 nest = cpu->nest;
 
 	store_barrier();
-	if (nest != 1) {
+	if (nest != hit->depth)
+		lose_event(TNF_LOST_PREEMPTED);
+	if (nest > 1) {
 		write_once(cpu->nest, nest - 1);
 		return;
 	}

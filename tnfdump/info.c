@@ -15,6 +15,7 @@ static const char *const lost_names[] = {
 	[TNF_LOST_NO_TAG_SPACE] = "no room for a definition",
 	[TNF_LOST_BUSY] = "definition being written",
 	[TNF_LOST_HOOK] = "skipped by the kernel",
+	[TNF_LOST_PREEMPTED] = "writer preempted",
 };
 
 const char *

@@ -52,6 +52,7 @@ static const char *const lost_text[TNF_LOST_REASONS] = {
 	[TNF_LOST_NO_TAG_SPACE] = "without room for a definition",
 	[TNF_LOST_BUSY] = "while a definition was made",
 	[TNF_LOST_HOOK] = "passed over by the kernel",
+	[TNF_LOST_PREEMPTED] = "preempted while they were written",
 };
 
 /* Until now; not all of it is in the buffer: the kernel counts what it skips. */

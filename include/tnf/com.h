@@ -243,6 +243,7 @@ enum tnf_lost {			/* why an event is missing; index of lost[] */
 	TNF_LOST_NO_TAG_SPACE,	/* no room left for a definition */
 	TNF_LOST_BUSY,		/* a definition was being written elsewhere */
 	TNF_LOST_HOOK,		/* kernel: the hook itself was skipped */
+	TNF_LOST_PREEMPTED,	/* kernel: a writer was preempted; it may be torn */
 	TNF_LOST_REASONS = 8	/* size of lost[]; the rest is 0 */
 };
 

@@ -1,0 +1,74 @@
+/*
+ * refused.c - a program that the verifier does not take is left out, and known:
+ * the others are loaded, whatever libbpf says about it, or does not.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "../../kernel-probes/handle.h"
+#include "kernel.skel.h"
+
+/* Its first instruction, which takes an argument, reads what nobody has set. */
+static void
+spoil(struct bpf_program *p)
+{
+	struct bpf_insn *first = (struct bpf_insn *)(uintptr_t)bpf_program__insns(p);
+
+	*first = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_X,
+	    .dst_reg = BPF_REG_0, .src_reg = BPF_REG_5 };
+}
+
+static struct kernel_bpf *
+spoilt_open(void)
+{
+	struct kernel_bpf *skel = kernel_bpf__open();
+
+	if (skel != NULL) {
+		spoil(skel->progs.lock_wait);
+		spoil(skel->progs.migrate);
+	}
+	return skel;
+}
+
+static libbpf_print_fn_t
+nobody_listens(libbpf_print_fn_t fn)
+{
+	static libbpf_print_fn_t quiet;
+
+	return quiet;
+}
+
+#define kernel_bpf__open	spoilt_open
+#define libbpf_set_print	nobody_listens
+#define kp_load			kp_load_spoilt
+int kp_load_spoilt(struct kp *, size_t);
+#include "../../kernel-probes/load.c"
+#undef libbpf_set_print
+
+int
+main(void)
+{
+	const uint64_t spoilt = 1ull << KP_PROGRAM_lock_wait | 1ull << KP_PROGRAM_migrate;
+	struct kernel_bpf *skel = NULL;
+	struct kp *kp;
+	int r;
+
+	libbpf_set_print(NULL);
+	r = kp_open(true, &kp);
+	if (r == 0)
+		r = kp_state_make(kp);
+	if (r == 0)
+		r = load_programs(kp, 1 << 20, &skel);
+	if (r == 0 && (kp->state->refused != spoilt ||
+	    bpf_program__fd(skel->progs.thread_create) < 0 ||
+	    bpf_program__fd(skel->progs.lock_wait) >= 0))
+		r = -EINVAL;
+	if (r != 0)
+		printf("# %s, refused %#llx: %s\n", strerror(-r),
+		    (unsigned long long)kp->state->refused, kp_detail(kp));
+	kernel_bpf__destroy(skel);
+	kp_buffer_dealloc(kp);
+	kp_close(kp);
+	printf("%s 1 - refused programs are left out\n1..1\n", r == 0 ? "ok" : "not ok");
+	return r != 0;
+}

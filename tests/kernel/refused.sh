@@ -1,0 +1,5 @@
+#!/bin/sh
+# refused.sh PROGRAM - some programs are refused by the verifier (refused.c).
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+need_kernel
+"$1" || fail "programs that are refused"
