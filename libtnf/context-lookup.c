@@ -184,6 +184,24 @@ tnf_context_task(const tnf_context_t *c, int32_t tid)
 }
 
 static bool
+inner_after(const void *row, const void *key)
+{
+	return ((const struct inner *)row)->inner_tid > *(const int32_t *)key;
+}
+
+EXPORT const struct tnf_context_task *
+tnf_context_writer(const tnf_context_t *c, int32_t tid)
+{
+	const struct inner *n;
+
+	if (c->inners.n == 0)
+		return tnf_context_task(c, tid);
+	n = last_not_after(&c->inners, &tid, inner_after);
+	return n != NULL && n->inner_tid == tid ?
+	    tnf_context_task(c, n->tid) : NULL;
+}
+
+static bool
 symbol_after(const void *row, const void *key)
 {
 	return ((const struct tnf_context_symbol *)row)->start >

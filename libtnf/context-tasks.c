@@ -80,8 +80,41 @@ put_task(struct context_writer *w, const char *word, pid_t tid, pid_t pid,
 	putc_unlocked('\n', w->f);
 }
 
+/* The last number of a line "\nNSpid:	28168	1": that in the task's own namespace;
+   0: there is no such line. */
+static pid_t
+inner_number(const char *status, const char *word)
+{
+	const char *line = strstr(status, word), *end;
+
+	if (line == NULL)
+		return 0;
+	end = line + 1 + strcspn(line + 1, "\n");
+	while (end[-1] >= '0' && end[-1] <= '9')
+		end--;
+	return (pid_t)strtol(end, NULL, 10);
+}
+
+/* What a task's own events say, if that is something else. */
 static void
-put_threads(struct context_writer *w, int proc, const struct task *leader)
+put_inner(struct context_writer *w, int dir, pid_t tid, pid_t pid)
+{
+	char path[64], text[4096];
+	pid_t inner_tid, inner_pid;
+
+	snprintf(path, sizeof path, "%d/status", (int)tid);
+	if (read_file(dir, path, text, sizeof text) <= 0)
+		return;
+	inner_tid = inner_number(text, "\nNSpid:");
+	inner_pid = inner_number(text, "\nNStgid:");
+	if (inner_tid > 0 && inner_pid > 0 && inner_tid != tid)
+		fprintf(w->f, "inner %d %d %d %d\n", (int)tid, (int)pid,
+		    (int)inner_tid, (int)inner_pid);
+}
+
+static void
+put_threads(struct context_writer *w, int proc, const struct task *leader,
+    bool inner)
 {
 	char path[64], comm[64];
 	struct dirent *e;
@@ -110,12 +143,14 @@ put_threads(struct context_writer *w, int proc, const struct task *leader)
 		if (comm[n - 1] == '\n')
 			comm[n - 1] = '\0';
 		put_task(w, "task", tid, leader->tid, leader->ppid, comm);
+		if (inner)
+			put_inner(w, fd, tid, leader->tid);
 	}
 	closedir(dir);
 }
 
 static void
-put_process(struct context_writer *w, int proc, pid_t pid)
+put_process(struct context_writer *w, int proc, pid_t pid, bool inner)
 {
 	char path[64], text[1024];
 	struct task t = { .tid = pid };
@@ -125,8 +160,10 @@ put_process(struct context_writer *w, int proc, pid_t pid)
 	    !parse_stat(text, &t))
 		return;
 	put_task(w, "task", pid, pid, t.ppid, t.comm);
+	if (inner)
+		put_inner(w, proc, pid, pid);
 	if (t.threads > 1)
-		put_threads(w, proc, &t);
+		put_threads(w, proc, &t, inner);
 }
 
 void
@@ -142,11 +179,11 @@ context_tasks(struct context_writer *w, pid_t only)
 	if (dir == NULL)
 		return;
 	if (only != 0)
-		put_process(w, dirfd(dir), only);
+		put_process(w, dirfd(dir), only, true);
 	else
 		while ((e = readdir(dir)) != NULL)
 			if ((pid = pid_name(e->d_name)) != 0)
-				put_process(w, dirfd(dir), pid);
+				put_process(w, dirfd(dir), pid, false);
 	closedir(dir);
 }
 

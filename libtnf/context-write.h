@@ -26,7 +26,8 @@ void context_escaped(struct context_writer *, const char *);
 
 /* This machine: names, kernel, boot, CPUs, clocks, time zone. */
 void context_host(struct context_writer *);
-/* Tasks alive: those of a process, or (0) all. */
+/* Tasks alive: those of a process, with the numbers that they have in their own
+   pid namespace; or (0) all. */
 void context_tasks(struct context_writer *, pid_t);
 /* One that has ended, as the caller remembers it. */
 void context_ended(struct context_writer *, pid_t tid, pid_t pid, pid_t ppid,

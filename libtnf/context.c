@@ -126,6 +126,24 @@ parse_ended(struct tnf_context *c, char *rest)
 }
 
 static int
+parse_inner(struct tnf_context *c, char *rest)
+{
+	struct inner n, *row;
+	int32_t pid, inner_pid;
+	char *f[4];
+
+	if (!cut(rest, f, 4) || !number_i32(f[0], &n.tid) ||
+	    !number_i32(f[1], &pid) || !number_i32(f[2], &n.inner_tid) ||
+	    !number_i32(f[3], &inner_pid))
+		return EBADMSG;
+	row = table_add(&c->inners);
+	if (row == NULL)
+		return ENOMEM;
+	*row = n;
+	return 0;
+}
+
+static int
 parse_symbol(struct tnf_context *c, char *rest)
 {
 	struct tnf_context_symbol s, *row;
@@ -204,6 +222,7 @@ static const struct line_kind {
 } line_kinds[] = {
 	{ "task", parse_task },
 	{ "ended", parse_ended },
+	{ "inner", parse_inner },
 	{ "symbol", parse_symbol },
 	{ "object", parse_object },
 	{ "device", parse_device },
@@ -242,6 +261,14 @@ compare_tasks(const void *a, const void *b)
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
 	return (int)y->ended - (int)x->ended;
+}
+
+static int
+compare_inners(const void *a, const void *b)
+{
+	const struct inner *x = a, *y = b;
+
+	return (x->inner_tid > y->inner_tid) - (x->inner_tid < y->inner_tid);
 }
 
 static int
@@ -284,6 +311,7 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 		return ENOMEM;
 	c->facts.size = sizeof(struct fact);
 	c->tasks.size = sizeof(struct tnf_context_task);
+	c->inners.size = sizeof(struct inner);
 	c->symbols.size = sizeof(struct tnf_context_symbol);
 	c->objects.size = sizeof(struct tnf_context_object);
 	c->devices.size = sizeof(struct device);
@@ -306,6 +334,7 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 		return ENOMEM;
 	}
 	table_sort(&c->tasks, compare_tasks);
+	table_sort(&c->inners, compare_inners);
 	table_sort(&c->symbols, compare_symbols);
 	table_sort(&c->objects, compare_objects);
 	*ret = c;
@@ -319,6 +348,7 @@ tnf_context_close(tnf_context_t *c)
 		return;
 	free(c->facts.rows);
 	free(c->tasks.rows);
+	free(c->inners.rows);
 	free(c->symbols.rows);
 	free(c->objects.rows);
 	free(c->devices.rows);

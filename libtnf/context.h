@@ -19,6 +19,12 @@ struct device {
 	const char *name;
 };
 
+/* What a thread's own events say of it. */
+struct inner {
+	int32_t	inner_tid;
+	int32_t	tid;		/* as the machine has it */
+};
+
 /* A growing array; 'size' is that of an element. */
 struct table {
 	void	*rows;
@@ -31,7 +37,7 @@ struct tnf_context {
 	char	*text;
 	int64_t	 mono, wall;
 	bool	 has_clock;
-	struct table facts, tasks, symbols, objects, devices;
+	struct table facts, tasks, inners, symbols, objects, devices;
 };
 
 #endif /* LIBTNF_CONTEXT_H */

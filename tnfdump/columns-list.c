@@ -232,6 +232,26 @@ print_lwpid(struct columns *c, const struct tnf_event *ev)
 }
 
 static void
+print_host_pid(struct columns *c, const struct tnf_event *ev)
+{
+	uint32_t lwpid;
+	int32_t pid;
+
+	origin_host(c->d, ev, &pid, &lwpid);
+	put_number(c, (uint32_t)pid);
+}
+
+static void
+print_host_lwpid(struct columns *c, const struct tnf_event *ev)
+{
+	uint32_t lwpid;
+	int32_t pid;
+
+	origin_host(c->d, ev, &pid, &lwpid);
+	put_number(c, lwpid);
+}
+
+static void
 print_tid(struct columns *c, const struct tnf_event *ev)
 {
 	if (ev->kernel)
@@ -355,6 +375,10 @@ const struct column column_rows[] = {
 	  "the trace's own clock" },
 	{ "pid", "PID", 5, false, print_pid, "process" },
 	{ "lwpid", "LWPID", 5, false, print_lwpid, "thread, as Linux counts" },
+	{ "host-pid", "Host", 7, false, print_host_pid,
+	  "process, as the machine counts: not as its container does" },
+	{ "host-lwpid", "HostLWP", 7, false, print_host_lwpid,
+	  "thread, the same" },
 	{ "tid", "  TID    ", 10, false, print_tid,
 	  "thread; kernel: address of the task" },
 	{ "cpu", "CPU", 3, false, print_cpu, "kernel events: processor" },

@@ -29,10 +29,19 @@ struct tasks_wanted {
 static bool
 task_numbers_match(struct tasks_wanted *w, const struct tnf_event *ev)
 {
-	if (w->threads)
-		return (selectors_number(&w->list, ev->lwpid) |
-		    selectors_number(&w->list, ev->tid)) != 0;
-	return ev->pid >= 0 && selectors_number(&w->list, (uint64_t)ev->pid);
+	uint32_t lwpid;
+	int32_t pid;
+
+	if (w->threads ? selectors_number(&w->list, ev->lwpid) |
+	    selectors_number(&w->list, ev->tid) :
+	    ev->pid >= 0 && selectors_number(&w->list, (uint64_t)ev->pid))
+		return true;
+	if (ev->kernel || w->list.n_names == w->list.n)
+		return false;
+	origin_host(w->d, ev, &pid, &lwpid);
+	if (pid == ev->pid && lwpid == ev->lwpid)
+		return false;
+	return selectors_number(&w->list, w->threads ? lwpid : (uint32_t)pid);
 }
 
 static const char *

@@ -21,8 +21,8 @@ struct origin {
 	struct live	*live;		/* it is being followed; or NULL */
 	bool		 has_clock;
 	int64_t		 clock;
-	uint32_t	 lwpid;		/* whose name was asked last */
-	const char	*comm;
+	uint32_t	 lwpid;		/* who was asked for last */
+	const struct tnf_context_task *task;
 	int32_t		 pid;		/* the same of processes */
 	const char	*process;
 };
@@ -74,6 +74,17 @@ origin_of(struct dump *d, const struct tnf_file *f)
 	return latest = make(d, f);
 }
 
+/* The thread that an event says it is of; NULL: not told. */
+static const struct tnf_context_task *
+origin_task(struct origin *o, uint32_t lwpid)
+{
+	if (o->context != NULL && (o->task == NULL || o->lwpid != lwpid)) {
+		o->task = tnf_context_writer(o->context, (int32_t)lwpid);
+		o->lwpid = lwpid;
+	}
+	return o->task;
+}
+
 const char *
 origin_comm(struct dump *d, const struct tnf_event *ev)
 {
@@ -82,14 +93,26 @@ origin_comm(struct dump *d, const struct tnf_event *ev)
 
 	if (o->live != NULL)
 		return live_comm(o->live, (int32_t)ev->lwpid);
-	if (o->context == NULL)
-		return NULL;
-	if (o->comm == NULL || o->lwpid != ev->lwpid) {
-		task = tnf_context_task(o->context, (int32_t)ev->lwpid);
-		o->comm = task != NULL ? task->comm : NULL;
-		o->lwpid = ev->lwpid;
-	}
-	return o->comm;
+	task = origin_task(o, ev->lwpid);
+	return task != NULL ? task->comm : NULL;
+}
+
+void
+origin_host(struct dump *d, const struct tnf_event *ev, int32_t *pid,
+    uint32_t *lwpid)
+{
+	struct origin *o = origin_of(d, ev->file);
+	const struct tnf_context_task *task;
+
+	*pid = ev->pid;
+	*lwpid = ev->lwpid;
+	if (ev->kernel || o->context == NULL)
+		return;
+	if ((task = origin_task(o, ev->lwpid)) != NULL) {
+		*pid = task->pid;
+		*lwpid = (uint32_t)task->tid;
+	} else if ((task = tnf_context_writer(o->context, ev->pid)) != NULL)
+		*pid = task->pid;
 }
 
 bool
@@ -105,26 +128,33 @@ origin_same_boot(const struct tnf_file *a, const struct tnf_file *b)
 }
 
 static const char *
-origin_leader(struct origin *o, int32_t pid)
+origin_leader(struct origin *o, int32_t pid, bool own)
 {
-	const struct tnf_context_task *task;
+	const struct tnf_context_task *task = NULL;
 
 	if (o->live != NULL)
 		return live_comm(o->live, pid);
-	task = o->context != NULL ? tnf_context_task(o->context, pid) : NULL;
+	if (o->context != NULL)
+		task = own ? tnf_context_writer(o->context, pid) :
+		    tnf_context_task(o->context, pid);
 	return task != NULL ? task->comm : NULL;
 }
 
-/* The array of origins may move when one is made. */
+/* Other files know it by the machine's number.  The array of origins may move
+   when one is made. */
 static const char *
 find_process(struct dump *d, const struct tnf_event *ev)
 {
-	const char *name = origin_leader(origin_of(d, ev->file), ev->pid);
+	const char *name = origin_leader(origin_of(d, ev->file), ev->pid, true);
+	uint32_t lwpid;
+	int32_t pid;
 
+	origin_host(d, ev, &pid, &lwpid);
 	for (unsigned i = 0; i < d->n_inputs && name == NULL; i++)
-		if (origin_same_boot(ev->file, d->inputs[i].file))
+		if (d->inputs[i].file != ev->file &&
+		    origin_same_boot(ev->file, d->inputs[i].file))
 			name = origin_leader(origin_of(d, d->inputs[i].file),
-			    ev->pid);
+			    pid, false);
 	return name;
 }
 
@@ -190,9 +220,13 @@ origin_place(struct dump *d, const struct tnf_event *ev, uint64_t addr,
     uint64_t *offset)
 {
 	const char *name = origin_symbol(d, ev->file, addr, offset);
+	uint32_t lwpid;
+	int32_t pid;
 
-	return name != NULL ? name : usersym_find(origin_of(d, ev->file)->context,
-	    ev->pid, addr, offset);
+	if (name != NULL)
+		return name;
+	origin_host(d, ev, &pid, &lwpid);
+	return usersym_find(origin_of(d, ev->file)->context, pid, addr, offset);
 }
 
 const char *

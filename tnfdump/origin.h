@@ -17,6 +17,10 @@ const char *origin_comm(struct dump *, const struct tnf_event *);
 /* Of its process: that of its leader, from the event's file, or from another
    of the same boot. */
 const char *origin_process(struct dump *, const struct tnf_event *);
+/* The numbers that the event's thread has on the machine: those of the event,
+   unless it has others in a namespace of its own and the file tells. */
+void origin_host(struct dump *, const struct tnf_event *, int32_t *pid,
+    uint32_t *lwpid);
 bool origin_tells_names(struct dump *);		/* does any of the files? */
 /* Were they written without a boot between them?  True if one does not tell. */
 bool origin_same_boot(const struct tnf_file *, const struct tnf_file *);

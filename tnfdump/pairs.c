@@ -259,8 +259,10 @@ instance(const struct role *r, const struct tnf_event *ev)
 	uint64_t h = mix_text(0, r->name, strlen(r->name));
 	struct tnf_value v;
 
+	/* Processes of two containers may have one number. */
 	if (r->n_members == 0)
-		return mix(mix(h, (uint32_t)ev->pid), ev->lwpid);
+		return mix(mix(mix(h, (uintptr_t)ev->file), (uint32_t)ev->pid),
+		    ev->lwpid);
 	for (unsigned i = 0; i < r->n_members; i++)
 		if (tnf_event_value(ev, (unsigned)r->member[i], &v))
 			h = mix_value(h, &v);

@@ -25,6 +25,7 @@
 struct depth {
 	struct depth	*next;
 	uint64_t	 key;
+	const struct tnf_file *file;	/* containers use numbers again */
 	unsigned	 depth;
 };
 
@@ -52,10 +53,11 @@ depth_of(struct tree *t, const struct tnf_event *ev)
 	struct depth **at = &t->bucket[(key ^ key >> 32) % BUCKETS], *d;
 
 	for (; (d = *at) != NULL; at = &d->next)
-		if (d->key == key)
+		if (d->key == key && d->file == ev->file)
 			return &d->depth;
 	d = xcalloc(1, sizeof(*d));
 	d->key = key;
+	d->file = ev->file;
 	*at = d;
 	return &d->depth;
 }

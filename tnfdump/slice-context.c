@@ -56,22 +56,23 @@ next_line(struct text *rest, struct text *line)
 	return true;
 }
 
+/* Numbers inside of containers are translated when files are put together. */
 static bool
-belongs(const struct text *line, bool first)
+belongs(const struct text *line, bool first, bool alone)
 {
-	if (starts(line, "end"))
+	if (starts(line, "end") || (starts(line, "inner") && !alone))
 		return false;
 	return first || starts(line, "task") || starts(line, "ended") ||
 	    starts(line, "symbol") || starts(line, "object");
 }
 
 static void
-copy(FILE *f, const struct input *in, bool first)
+copy(FILE *f, const struct input *in, bool first, bool alone)
 {
 	struct text rest = text_of(in), line;
 
 	while (next_line(&rest, &line)) {
-		if (belongs(&line, first))
+		if (belongs(&line, first, alone))
 			fwrite(line.at, 1, line.size, f);
 	}
 }
@@ -102,10 +103,10 @@ slice_context(struct dump *d, size_t *size)
 
 	if (first == d->n_inputs || (f = open_memstream(&text, size)) == NULL)
 		return NULL;
-	copy(f, &d->inputs[first], true);
+	copy(f, &d->inputs[first], true, d->n_inputs == 1);
 	for (i = 0; i < d->n_inputs; i++) {
 		if (i != first)
-			copy(f, &d->inputs[i], false);
+			copy(f, &d->inputs[i], false, false);
 	}
 	fputs("end 1\n", f);
 	if (fclose(f) != 0)

@@ -50,6 +50,17 @@ where(struct out *o, int32_t pid, uint32_t lwpid)
 	out_u64(o, lwpid);
 }
 
+/* By the machine's numbers: containers use theirs again. */
+static void
+where_event(struct chrome *c, const struct tnf_event *ev)
+{
+	uint32_t lwpid;
+	int32_t pid;
+
+	origin_host(c->d, ev, &pid, &lwpid);
+	where(c->o, pid, lwpid);
+}
+
 static void
 named(struct out *o, const char *name, const char *category)
 {
@@ -132,8 +143,11 @@ introduce(struct chrome *c, const struct tnf_event *ev)
 {
 	static const char *const what[] = { "process_name", "thread_name" };
 	const char *comm;
-	unsigned fresh = tasks_seen(c->tasks, ev);
+	struct tnf_event who = *ev;
+	unsigned fresh;
 
+	origin_host(c->d, ev, &who.pid, &who.lwpid);
+	fresh = tasks_seen(c->tasks, &who);
 	for (int i = 0; fresh != 0 && i < 2; i++) {
 		if ((fresh & (i == 0 ? TASK_NEW_PROCESS : TASK_NEW_THREAD)) == 0)
 			continue;
@@ -141,7 +155,7 @@ introduce(struct chrome *c, const struct tnf_event *ev)
 		if (comm == NULL)
 			continue;
 		entry(c, "M", c->first);
-		where(c->o, ev->pid, ev->lwpid);
+		where_event(c, ev);
 		out_lit(c->o, ",\"name\":\"");
 		out_str(c->o, what[i]);
 		out_lit(c->o, "\",\"args\":{\"name\":");
@@ -154,7 +168,7 @@ static void
 instant(struct chrome *c, const struct tnf_event *ev)
 {
 	entry(c, "i", ev->time);
-	where(c->o, ev->pid, ev->lwpid);
+	where_event(c, ev);
 	named(c->o, ev->probe->name, ev->probe->keys);
 	out_lit(c->o, ",\"s\":\"t\"");
 	details(c, ev);
@@ -165,7 +179,7 @@ static void
 slice(struct chrome *c, const struct pair_slice *s, const struct tnf_event *end)
 {
 	entry(c, "X", s->start.time);
-	where(c->o, s->start.pid, s->start.lwpid);
+	where_event(c, &s->start);
 	named(c->o, pretty_slice_name(s), s->start.probe->keys);
 	out_lit(c->o, ",\"dur\":");
 	out_us(c->o, s->duration);
@@ -181,7 +195,7 @@ async(struct chrome *c, const char *phase, const struct pair_slice *s,
     const struct tnf_event *ev)
 {
 	entry(c, phase, ev->time);
-	where(c->o, s->start.pid, s->start.lwpid);
+	where_event(c, &s->start);
 	named(c->o, s->name, s->start.probe->keys);
 	async_id(c->o, s->id);
 	details(c, ev);
@@ -218,7 +232,7 @@ unfinished(void *arg, const struct pair_slice *s)
 	if (s->rule->async)
 		return;
 	entry(c, "B", s->start.time);
-	where(c->o, s->start.pid, s->start.lwpid);
+	where_event(c, &s->start);
 	named(c->o, pretty_slice_name(s), s->start.probe->keys);
 	details(c, &s->start);
 	out_char(c->o, '}');

@@ -129,6 +129,21 @@ middle_of(struct jsonl *j, const struct tnf_probe *p)
 }
 
 static void
+host(struct jsonl *j, const struct tnf_event *ev)
+{
+	uint32_t lwpid;
+	int32_t pid;
+
+	origin_host(j->d, ev, &pid, &lwpid);
+	if (pid == ev->pid && lwpid == ev->lwpid)
+		return;
+	out_lit(j->o, ",\"host_pid\":");
+	out_i64(j->o, pid);
+	out_lit(j->o, ",\"host_lwpid\":");
+	out_u64(j->o, lwpid);
+}
+
+static void
 who(struct out *o, const struct tnf_event *ev)
 {
 	out_lit(o, ",\"pid\":");
@@ -172,6 +187,8 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 		out_char(o, '"');
 	}
 	who(o, ev);
+	if (!ev->kernel)
+		host(j, ev);
 	if ((comm = origin_comm(j->d, ev)) != NULL) {
 		out_lit(o, ",\"comm\":");
 		json_cstring(o, comm);

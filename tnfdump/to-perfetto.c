@@ -147,15 +147,18 @@ describe_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *n
 static void
 introduce(struct perfetto *p, const struct tnf_event *ev)
 {
-	unsigned fresh = tasks_seen(p->tasks, ev);
+	struct tnf_event who = *ev;
 	const char *comm;
+	unsigned fresh;
 
-	if (fresh == 0)
+	/* By the machine's numbers: containers use theirs again. */
+	origin_host(p->d, ev, &who.pid, &who.lwpid);
+	if ((fresh = tasks_seen(p->tasks, &who)) == 0)
 		return;
 	if (fresh & TASK_NEW_PROCESS)
-		describe_process(p, ev->pid, origin_process(p->d, ev));
+		describe_process(p, who.pid, origin_process(p->d, ev));
 	comm = origin_comm(p->d, ev);
-	describe_thread(p, ev->pid, ev->lwpid, comm);
+	describe_thread(p, who.pid, who.lwpid, comm);
 }
 
 static void
@@ -271,9 +274,12 @@ async(struct perfetto *p, enum pair_role role, const struct pair_slice *s,
     const struct tnf_event *ev)
 {
 	uint64_t track = other_track(s->id, 2);
+	uint32_t lwpid;
+	int32_t pid;
 
 	if (role == PAIR_START) {
-		describe_track(p, track, process_track(ev->pid), s->name);
+		origin_host(p->d, ev, &pid, &lwpid);
+		describe_track(p, track, process_track(pid), s->name);
 		track_event(p, ev->time, TYPE_BEGIN, track, s->name, ev);
 	} else
 		track_event(p, ev->time, TYPE_END, track, NULL, ev);
@@ -285,10 +291,14 @@ perfetto_event(struct dump *d, const struct tnf_event *ev)
 	struct perfetto *p = d->state;
 	struct pair_slice s;
 	enum pair_role role;
-	uint64_t track = thread_track(ev->pid, ev->lwpid);
+	uint32_t lwpid;
+	int32_t pid;
+	uint64_t track;
 
 	if (!p->clocks)
 		clocks(p, ev);
+	origin_host(d, ev, &pid, &lwpid);
+	track = thread_track(pid, lwpid);
 	introduce(p, ev);
 	states_feed(p->states, ev);
 	role = pairs_feed(p->pairs, ev, &s);

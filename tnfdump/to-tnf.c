@@ -14,6 +14,7 @@
 
 #include "tnfdump/formats.h"
 #include "tnfdump/input.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/slice-context.h"
 #include "tnfdump/tnf-write.h"
 #include "tnfdump/xalloc.h"
@@ -131,7 +132,13 @@ int
 slice_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct slice *s = d->state;
-	int error = tnfw_event(&s->w, ev);
+	struct tnf_event host = *ev;
+	int error;
+
+	/* One context for all: the machine's numbers. */
+	if (d->n_inputs > 1)
+		origin_host(d, ev, &host.pid, &host.lwpid);
+	error = tnfw_event(&s->w, &host);
 
 	s->kernel |= ev->kernel;
 	if (error == E2BIG) {

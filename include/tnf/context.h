@@ -70,6 +70,11 @@ bool tnf_context_wall(const tnf_context_t *, int64_t time, int64_t *ret);
 /* NULL: unknown. */
 const struct tnf_context_task *tnf_context_task(const tnf_context_t *,
     int32_t tid);
+/* The thread whose events in a process's trace say 'tid': a process in a
+   container has other numbers there than on the machine, and the context tells
+   both.  Where it does not, the same as tnf_context_task(). */
+const struct tnf_context_task *tnf_context_writer(const tnf_context_t *,
+    int32_t tid);
 const struct tnf_context_symbol *tnf_context_symbol(const tnf_context_t *,
     uint64_t addr);
 const struct tnf_context_object *tnf_context_object(const tnf_context_t *,
