@@ -31,6 +31,19 @@ direct_objects(tnfctl_handle_t *h)
 	return err;
 }
 
+/* Before the threads are let go. */
+static void
+leave(tnfctl_handle_t *h, tnfctl_targ_op_t op)
+{
+	struct proc *p = direct_proc(h);
+
+	control_claim(h, op == TNFCTL_TARG_SUSPEND ? TNF_SUSPENDED : 0);
+	/* By default a stop that others have made is left as it was found. */
+	if (op == TNFCTL_TARG_RESUME ||
+	    (op == TNFCTL_TARG_DEFAULT && p->suspended))
+		proc_end_group_stop(p);
+}
+
 static tnfctl_errcode_t
 direct_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
@@ -39,17 +52,20 @@ direct_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	proc_stop(p);
 	if (op == TNFCTL_TARG_DEFAULT && p->ours)
 		op = TNFCTL_TARG_KILL;
-	control_claim(h, op == TNFCTL_TARG_SUSPEND ? TNF_SUSPENDED : 0);
-	/* By default a stop that others have made is left as it was found. */
-	if (op == TNFCTL_TARG_RESUME ||
-	    (op == TNFCTL_TARG_DEFAULT && p->suspended))
-		proc_end_group_stop(p);
-	if (p->gone)
+	if (!h->leaving)
+		leave(h, op);
+	if (p->gone) {
 		proc_free_children(p);
-	else if (op == TNFCTL_TARG_KILL)
+	} else if (op == TNFCTL_TARG_KILL) {
 		proc_kill(p);
-	else
-		proc_detach(p, op == TNFCTL_TARG_SUSPEND);
+	} else if (!proc_detach(p, op == TNFCTL_TARG_SUSPEND && !h->leaving)) {
+		control_forget(h);
+		h->leaving = true;
+		return fail(TNFCTL_ERR_BUSY, "process %d: thread %d sleeps in "
+		    "the kernel and cannot be let go yet: close it again later",
+		    (int)p->pid, (int)p->threads[0].tid);
+	}
+	h->leaving = false;
 	proc_free(p);
 	return TNFCTL_ERR_NONE;
 }

@@ -348,9 +348,12 @@ prepare(tnfctl_handle_t *h, bool follow)
 {
 	struct proc *p = direct_proc(h);
 
+	if (p->gone)
+		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended: "
+		    "the handle can only be closed", (int)h->pid);
 	if (h->gone)
-		return fail(TNFCTL_ERR_BADARG, "process %d: it has ended or "
-		    "become another program: the handle can only be closed",
+		return fail(TNFCTL_ERR_BADARG, "process %d: it has become "
+		    "another program: the handle can only be closed",
 		    (int)h->pid);
 	p->follow = follow;
 	if (p->suspended)

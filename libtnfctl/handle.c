@@ -45,7 +45,8 @@ tnfctl_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	if ((unsigned int)op > TNFCTL_TARG_SUSPEND && h->ops->cont != NULL)
 		return fail(TNFCTL_ERR_BADARG, "tnfctl_close: no such action");
 	err = h->ops->close(h, op);
-	handle_free(h);
+	if (!h->leaving)
+		handle_free(h);
 	return err;
 }
 

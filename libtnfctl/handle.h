@@ -22,6 +22,7 @@
 
 #define TNFCTL_API	__attribute__((visibility("default")))
 
+struct function_name;
 struct object;
 struct proc;
 
@@ -97,6 +98,7 @@ struct tnfctl_handle {
 	/* Processes. */
 	struct object	*objects;	/* the linker's order */
 	size_t		nobjects;
+	struct function_name *function_names;	/* objects.c */
 	size_t		deep;		/* objects read with all their symbols */
 	uintptr_t	control;	/* struct tnf_process_control; 0: none */
 	struct object	*control_object;
@@ -108,6 +110,7 @@ struct tnfctl_handle {
 	size_t		trace_size;
 	size_t		trace_min;
 	bool		gone;		/* exited, killed or exec'd */
+	bool		leaving;	/* a close could not be completed */
 };
 
 /* handle.c */

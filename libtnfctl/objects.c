@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +13,7 @@
 #include "objects.h"
 
 #define SECTION_MAX	(64u << 20)	/* bytes of control blocks an object */
-#define SECTIONS_MAX	256u		/* sections with blocks an object */
+#define GAP_MAX		64u		/* between sections: no block fits in */
 #define OBJECTS_MAX	8192u
 #define DEEP_MAX	512u		/* objects whose .symtab is read */
 
@@ -35,6 +36,25 @@ object_free(struct object *o)
 	free(o);
 }
 
+/* A function that somebody asked for: files are not searched for each probe. */
+struct function_name {
+	struct function_name *next;
+	bool	 asked;		/* by this name, "LIB/NAME"; else by address */
+	uintptr_t address;
+	char	 text[];	/* "": it has none */
+};
+
+static void
+forget_names(tnfctl_handle_t *h)
+{
+	struct function_name *f;
+
+	while ((f = h->function_names) != NULL) {
+		h->function_names = f->next;
+		free(f);
+	}
+}
+
 void
 objects_free(tnfctl_handle_t *h)
 {
@@ -45,6 +65,7 @@ objects_free(tnfctl_handle_t *h)
 		object_free(o);
 	}
 	h->nobjects = 0;
+	forget_names(h);
 }
 
 int
@@ -92,13 +113,22 @@ add_section(void *arg, uint64_t address, uint64_t size)
 	struct object *o = arg;
 	struct section *s;
 
-	if (size == 0 || size > SECTION_MAX || o->nsections == SECTIONS_MAX)
+	if (size == 0 || size > SECTION_MAX)
 		return true;
+	/* In C++ each probe may have a section, one behind the other. */
+	s = o->nsections > 0 ? &o->sections[o->nsections - 1] : NULL;
+	address += o->bias;
+	if (s != NULL && address >= s->address + s->size &&
+	    address - (s->address + s->size) < GAP_MAX &&
+	    address + size - s->address <= SECTION_MAX) {
+		s->size = address + size - s->address;
+		return true;
+	}
 	s = realloc(o->sections, (o->nsections + 1) * sizeof(*s));
 	if (s == NULL)
 		return false;
 	o->sections = s;
-	s[o->nsections].address = o->bias + address;
+	s[o->nsections].address = address;
 	s[o->nsections++].size = size;
 	return true;
 }
@@ -197,6 +227,8 @@ objects_refresh(tnfctl_handle_t *h, struct objects_change *ret)
 		*link = o->next;
 		object_gone(h, o);
 	}
+	if (ret->came || ret->went)
+		forget_names(h);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -208,8 +240,8 @@ is_called(const struct object *o, const char *lib)
 	return lib == NULL || strcmp(slash ? slash + 1 : o->name, lib) == 0;
 }
 
-bool
-objects_function(tnfctl_handle_t *h, const char *lib, const char *name,
+static bool
+search_function(tnfctl_handle_t *h, const char *lib, const char *name,
     uintptr_t *ret)
 {
 	bool found = false;
@@ -232,9 +264,44 @@ objects_function(tnfctl_handle_t *h, const char *lib, const char *name,
 	return found;
 }
 
+static void
+remember_name(tnfctl_handle_t *h, bool asked, uintptr_t address,
+    const char *text)
+{
+	struct function_name *f = malloc(sizeof(*f) + strlen(text) + 1);
+
+	if (f == NULL)
+		return;
+	strcpy(f->text, text);
+	f->asked = asked;
+	f->address = address;
+	f->next = h->function_names;
+	h->function_names = f;
+}
+
 bool
-objects_function_at(tnfctl_handle_t *h, uintptr_t address, char *ret,
-    size_t size)
+objects_function(tnfctl_handle_t *h, const char *lib, const char *name,
+    uintptr_t *ret)
+{
+	struct function_name *f;
+	bool found = true;
+	char *asked;
+
+	if (asprintf(&asked, "%s/%s", lib ? lib : "", name) < 0)
+		return search_function(h, lib, name, ret);
+	for (f = h->function_names; f != NULL; f = f->next)
+		if (f->asked && strcmp(f->text, asked) == 0)
+			break;
+	if (f != NULL)
+		*ret = f->address;
+	else if ((found = search_function(h, lib, name, ret)))
+		remember_name(h, true, *ret, asked);
+	free(asked);
+	return found;
+}
+
+static bool
+search_name(tnfctl_handle_t *h, uintptr_t address, char *ret, size_t size)
 {
 	bool found = false;
 	struct object *o;
@@ -250,6 +317,23 @@ objects_function_at(tnfctl_handle_t *h, uintptr_t address, char *ret,
 		}
 		close(fd);
 	}
+	return found;
+}
+
+bool
+objects_function_at(tnfctl_handle_t *h, uintptr_t address, char *ret,
+    size_t size)
+{
+	struct function_name *f;
+	bool found;
+
+	for (f = h->function_names; f != NULL; f = f->next)
+		if (!f->asked && f->address == address && strlen(f->text) < size) {
+			strcpy(ret, f->text);
+			return f->text[0] != '\0';
+		}
+	found = search_name(h, address, ret, size);
+	remember_name(h, false, address, found ? ret : "");
 	return found;
 }
 

@@ -517,6 +517,15 @@ pause_briefly(void)
 	nanosleep(&ts, NULL);
 }
 
+/* In the kernel, where it will stop when it wakes. */
+static bool
+is_deep(const struct proc *p, const struct thread *t)
+{
+	char state = proc_state(p->pid, t->tid);
+
+	return state != 'Z' && state != 'X' && state != 0;
+}
+
 /* Will this thread never tell us that it stopped, or not soon? */
 static bool
 is_absent(const struct proc *p, const struct thread *t)
@@ -702,7 +711,7 @@ proc_free_children(struct proc *p)
 	} while (left > 0);
 }
 
-void
+bool
 proc_detach(struct proc *p, bool suspend)
 {
 	size_t i, j;
@@ -717,10 +726,13 @@ proc_detach(struct proc *p, bool suspend)
 			p->threads[j++] = p->threads[i];
 	p->n = j;
 	await_absent(p);
-	for (i = 0; i < p->n; i++)
+	for (i = j = 0; i < p->n; i++)
 		if (p->threads[i].stopped)
 			let_go(p, &p->threads[i]);
-	p->n = 0;
+		else if (is_deep(p, &p->threads[i]))
+			p->threads[j++] = p->threads[i];
+	p->n = j;
+	return j == 0 || p->gone;
 }
 
 void

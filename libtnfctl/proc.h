@@ -69,8 +69,9 @@ void	proc_run(struct proc *);
 void	proc_stop(struct proc *);
 /* Lets it run for about so long, or until there is something to tell. */
 void	proc_run_for(struct proc *, long us);
-/* Lets go.  Stops with a job control stop before it, if suspend is set. */
-void	proc_detach(struct proc *, bool suspend);
+/* Lets go.  Stops with a job control stop before it, if suspend is set.  False:
+   a thread sleeps in the kernel for so long that it must be tried again. */
+bool	proc_detach(struct proc *, bool suspend);
 /* The signal of the job control stop that a stopped process is in, or 0. */
 int	proc_group_stop(const struct proc *);
 /* Ends that stop; the process runs when we let it. */

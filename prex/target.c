@@ -181,7 +181,8 @@ target_close(struct shell *sh)
 	trace_context_put();
 	err = tnfctl_close(sh->target, sh->at_quit);
 	sh->target = NULL;
-	if (err == TNFCTL_ERR_NONE) {
+	/* Threads deep in the kernel are let go by our end. */
+	if (err == TNFCTL_ERR_NONE || err == TNFCTL_ERR_BUSY) {
 		if (stays_stopped(sh))
 			leave_stopped(pid);
 		return true;

@@ -164,7 +164,10 @@ tnfctl_errcode_t tnfctl_internal_open(tnfctl_handle_t **ret);
 tnfctl_errcode_t tnfctl_kernel_open(tnfctl_handle_t **ret);
 
 /* Releases the target and frees the handle; tracing itself goes on.  NULL is
-   fine.  The action counts for exec and pid handles only. */
+   fine.  The action counts for exec and pid handles only.  BUSY (Linux): a
+   thread of the target has slept in the kernel for 2 seconds and can be let go
+   only when it wakes; all others run.  Close it again later; it stands still
+   from then on otherwise, until the caller ends. */
 tnfctl_errcode_t tnfctl_close(tnfctl_handle_t *, tnfctl_targ_op_t);
 
 /* Lets the target run until something happens; it is stopped (or gone) on

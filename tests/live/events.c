@@ -216,7 +216,7 @@ test_ends(void)
 		OK(tnfctl_pid_open(v.pid, &h));
 		CHECK(told(h, &v, ends[i].text, NULL) == ends[i].event);
 		CHECK_CODE(tnfctl_continue(h, &(tnfctl_event_t){ 0 }, NULL),
-		    TNFCTL_ERR_BADARG);
+		    TNFCTL_ERR_NOPROCESS);
 		CHECK(count_probes(h) == 0);
 		OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 		status = victim_end(&v);
@@ -297,6 +297,26 @@ test_fork_followed(void)
 	CHECK(victim_end(&v) == 0);
 }
 
+/* A thread that sleeps deep in the kernel is not forgotten. */
+static void
+test_deep(void)
+{
+	struct victim v = VICTIM("ends");
+	tnfctl_handle_t *h;
+
+	victim_tell(&v, "vforkread\n");
+	CHECK(state_is(v.pid, "D"));
+	OK(tnfctl_pid_open(v.pid, &h));
+	CHECK_CODE(tnfctl_close(h, TNFCTL_TARG_DEFAULT), TNFCTL_ERR_BUSY);
+	victim_tell(&v, "\n");
+	CHECK(state_is(v.pid, "t"));
+	CHECK_CODE(tnfctl_continue(h, &(tnfctl_event_t){ 0 }, NULL),
+	    TNFCTL_ERR_BADARG);
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	CHECK_STR(victim_says(&v), "child 7");
+	CHECK(victim_end(&v) == 0);
+}
+
 /* Job control: stopped by somebody else, it stays so until SIGCONT. */
 static void
 test_stopped_by_others(void)
@@ -355,6 +375,7 @@ main(void)
 	test_exec("threadexec");
 	test_fork_unnoticed();
 	test_fork_followed();
+	test_deep();
 	test_stopped_by_others();
 	test_load();
 	return 0;

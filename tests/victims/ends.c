@@ -1,7 +1,8 @@
 /*
  * ends.c - victim: forks, becomes another program, or ends, as it is told.
  *
- * A line of its input is a list of words: fork vfork clone exec=FILE
+ * A line of its input is a list of words: fork vfork vforkread (its child waits
+ * for the next line) clone exec=FILE
  * threadexec=FILE exit=N kill=N leave (the main thread ends, another goes on)
  */
 #include <pthread.h>
@@ -73,6 +74,10 @@ obey(char *word)
 	} else if (strcmp(word, "vfork") == 0) {
 		if ((pid = vfork()) == 0)
 			_exit(6);
+		say_status(pid);
+	} else if (strcmp(word, "vforkread") == 0) {
+		if ((pid = vfork()) == 0)
+			_exit(read(0, word, 1) == 1 ? 7 : 0);
 		say_status(pid);
 	} else if (strcmp(word, "clone") == 0) {
 		pid = clone(clone_main, stack + sizeof(stack), 0, NULL);

@@ -10,6 +10,12 @@
 
 #include "victim.h"
 
+#ifdef MANY_SECTIONS
+/* As for C++. */
+#undef TNF_SECTION_
+#define TNF_SECTION_	TNF_PROBE_SECTION "." TNF_STR(__COUNTER__)
+#endif
+
 #define P(n)	TNF_PROBE_1(p##n, "many", "", tnf_int, n, i);
 #define P10(n)	P(n##0) P(n##1) P(n##2) P(n##3) P(n##4) \
 		P(n##5) P(n##6) P(n##7) P(n##8) P(n##9)
