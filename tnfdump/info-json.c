@@ -67,6 +67,32 @@ put_times(struct out *o, const struct info *f)
 }
 
 static void
+put_coverage(struct dump *d, const struct info *f)
+{
+	int64_t from = info_complete(d, f);
+	struct out *o = &d->out;
+	bool comma = false;
+
+	put_key(o, "by_cpu");
+	out_char(o, '[');
+	for (unsigned i = 0; i < f->n_cpu; i++) {
+		if (f->cpu[i].events == 0)
+			continue;
+		out_str(o, comma ? ",{\"cpu\":" : "{\"cpu\":");
+		comma = true;
+		out_u64(o, i);
+		put_u64(o, "events", f->cpu[i].events);
+		put_i64(o, "first_ns", f->cpu[i].first);
+		put_i64(o, "last_ns", f->cpu[i].last);
+		out_char(o, '}');
+	}
+	out_char(o, ']');
+	if (from != INT64_MAX)
+		put_i64(o, "complete_from_ns",
+		    from == INT64_MIN ? f->first : from);
+}
+
+static void
 put_ext(struct out *o, const struct info *f)
 {
 	const char *ended = info_ended(f), *name;
@@ -154,6 +180,7 @@ info_json(struct dump *d)
 		put_u64(o, "threads", idset_count(&f->threads));
 		put_u64(o, "processes", idset_count(&f->pids));
 		put_u64(o, "cpus_seen", idset_count(&f->cpus));
+		put_coverage(d, f);
 		put_ext(o, f);
 		put_context(o, f);
 		put_probes(d, all, f);

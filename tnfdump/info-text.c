@@ -106,6 +106,37 @@ put_events(struct dump *d, const struct info *f)
 		row(d, "cpus seen", "%zu", idset_count(&f->cpus));
 }
 
+/* Seconds since the file's first event. */
+static double
+since_first(const struct info *f, int64_t time)
+{
+	return (double)(time - f->first) / 1e9;
+}
+
+static void
+put_coverage(struct dump *d, const struct info *f)
+{
+	int64_t from = info_complete(d, f);
+	char label[32];
+
+	for (unsigned i = 0; i < f->n_cpu; i++) {
+		const struct info_cpu *c = &f->cpu[i];
+
+		if (c->events == 0)
+			continue;
+		snprintf(label, sizeof label, "cpu %u", i);
+		row(d, label, "%" PRIu64 " events, %.6f s to %.6f s", c->events,
+		    since_first(f, c->first), since_first(f, c->last));
+	}
+	if (from == INT64_MIN)
+		row(d, "complete", "from the start");
+	else if (from != INT64_MAX)
+		row(d, "complete", "from %.6f s: earlier events were "
+		    "overwritten, not on all CPUs as far", since_first(f, from));
+	else if (d->filters == NULL && f->events > 0)
+		row(d, "complete", "no: earlier events were overwritten");
+}
+
 static void
 put_lost(struct dump *d, const struct info *f)
 {
@@ -199,6 +230,7 @@ info_text(struct dump *d)
 		put_size(d, f);
 		put_time(d, f);
 		put_events(d, f);
+		put_coverage(d, f);
 		put_lost(d, f);
 		put_end(d, f);
 		put_context(d, f);

@@ -2,6 +2,7 @@
  * info.c - the files in figures (--info): gathering.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tnfdump/info.h"
 #include "tnfdump/input.h"
@@ -63,6 +64,42 @@ info_wall(const struct info *f, int64_t time, int64_t *wall)
 	return true;
 }
 
+int64_t
+info_complete(const struct dump *d, const struct info *f)
+{
+	int64_t from = INT64_MAX;
+
+	if (d->filters != NULL || f->events == 0)
+		return INT64_MAX;
+	if (f->sum.generation <= 1 && f->sum.overwritten == 0)
+		return INT64_MIN;
+	for (unsigned i = 0; i < f->n_cpu; i++)
+		if (f->cpu[i].events > 0 &&
+		    (from == INT64_MAX || f->cpu[i].first > from))
+			from = f->cpu[i].first;
+	return from;
+}
+
+static void
+info_note_cpu(struct info *f, const struct tnf_event *ev)
+{
+	unsigned cpu = (unsigned)ev->cpu, n = f->n_cpu;
+	struct info_cpu *c;
+
+	idset_add(&f->cpus, cpu, 1);
+	if (cpu >= INFO_CPUS_MAX)
+		return;
+	if (cpu >= n) {
+		f->n_cpu = cpu + 1;
+		f->cpu = xreallocarray(f->cpu, f->n_cpu, sizeof(*f->cpu));
+		memset(f->cpu + n, 0, (f->n_cpu - n) * sizeof(*f->cpu));
+	}
+	c = &f->cpu[cpu];
+	if (c->events++ == 0)
+		c->first = ev->time;
+	c->last = ev->time;
+}
+
 static int
 begin(struct dump *d)
 {
@@ -99,7 +136,7 @@ event(struct dump *d, const struct tnf_event *ev)
 	    ev->tid);
 	idset_add(&f->pids, (uint32_t)ev->pid, 1);
 	if (ev->cpu >= 0)
-		idset_add(&f->cpus, (uint32_t)ev->cpu, 1);
+		info_note_cpu(f, ev);
 	++*(uint64_t *)perprobe(&all->counts, ev->probe, sizeof(uint64_t));
 	return 0;
 }
@@ -114,6 +151,7 @@ release(struct info_all *all)
 		idset_free(&all->files[i].threads);
 		idset_free(&all->files[i].pids);
 		idset_free(&all->files[i].cpus);
+		free(all->files[i].cpu);
 	}
 	free(all->files);
 	free(all->counts.base);

@@ -10,6 +10,14 @@
 #include "tnfdump/perprobe.h"
 #include "tnfdump/pipeline.h"
 
+#define INFO_CPUS_MAX	8192	/* others are not told apart */
+
+/* What a file has of one CPU. */
+struct info_cpu {
+	uint64_t events;		/* 0: nothing */
+	int64_t	 first, last;
+};
+
 /* One file. */
 struct info {
 	const struct input *in;
@@ -19,6 +27,8 @@ struct info {
 	uint64_t	 events;	/* that the filters kept */
 	int64_t		 first, last;	/* of these */
 	struct idset	 threads, pids, cpus;
+	struct info_cpu	*cpu;		/* by its number */
+	unsigned	 n_cpu;
 };
 
 struct info_all {
@@ -34,6 +44,12 @@ bool info_wall(const struct info *, int64_t time, int64_t *wall);
 const char *info_lost_name(unsigned reason);
 const char *info_ended(const struct info *);	/* NULL: not known */
 uint64_t info_lost(const struct info *);
+/*
+ * From when on nothing has been overwritten.  A ring that has gone round keeps
+ * the newest of each CPU, of a busy one less than of another: what all have.
+ * INT64_MIN: from the start; INT64_MAX: not known.
+ */
+int64_t info_complete(const struct dump *, const struct info *);
 uint64_t info_count(const struct info_all *, unsigned probe);	/* its events */
 
 int info_text(struct dump *);

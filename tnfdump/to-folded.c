@@ -51,6 +51,34 @@ frame(struct out *o, const char *s)
 		out_char(o, *s == ';' || *s == ' ' || *s == '\n' ? '_' : *s);
 }
 
+/* Where the stacks of the kernel begin. */
+static bool
+is_root(const char *name)
+{
+	static const char *const roots[] = { "entry_", "asm_", "ret_from_fork",
+	    "common_startup", "secondary_startup", "start_", "x86_64_start" };
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
+		if (strncmp(name, roots[i], strlen(roots[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The kernel records so many frames and no more: what called the outmost one is
+   not known, and it is no root of a flame. */
+static void
+mark_cut(struct folded *f, const struct tnf_event *ev, uint64_t outmost)
+{
+	uint64_t offset;
+	const char *s;
+
+	if (!ev->kernel || outmost >> 63 == 0)
+		return;
+	s = origin_place(f->d, ev, outmost, &offset);
+	if (s != NULL && !is_root(s))
+		out_lit(&f->line, ";[more]");
+}
+
 static void
 address(struct folded *f, const struct tnf_event *ev, uint64_t addr)
 {
@@ -70,6 +98,7 @@ static void
 stack_frames(struct folded *f, const struct tnf_event *ev)
 {
 	struct tnf_value v, item;
+	bool first = true;
 	uint32_t n;
 
 	for (unsigned i = 0; i < ev->probe->n_members; i++) {
@@ -80,8 +109,12 @@ stack_frames(struct folded *f, const struct tnf_event *ev)
 		while (n-- > 0)
 			if (tnf_value_item(ev->file, &v, n, &item) &&
 			    pretty_kind(item.type, NULL) == PRETTY_SYMBOL &&
-			    item.u.u != 0)
+			    item.u.u != 0) {
+				if (first)
+					mark_cut(f, ev, item.u.u);
+				first = false;
 				address(f, ev, item.u.u);
+			}
 	}
 }
 

@@ -88,4 +88,41 @@ done
 [ "$(cat out)" = "pid_7;major_fault 1
 pid_7;syscall_end 1
 pid_7;syscall_start 2" ] || fail "folded: $(cat out)"
+# A stack that does not begin where the kernel is entered has been cut.
+"$story" stacks.tnf <<'M' || fail "story"
+kernel
+kernel-part
+probe note a
+probe thread_block thread stack:tnf_symbols
+1000 7 7 0x100 0 note
+2000 7 7 0x100 0 thread_block 0xffffffff81001010 0xffffffff81002010 0xffffffff81003010 0
+3000 7 7 0x100 0 thread_block 0xffffffff81001010 0xffffffff81002010 0 0
+4000 7 7 0x100 0 thread_block 0xffffffff81001010 0xffffffff81009010 0 0
+@symbol ffffffff81001000 ffffffff81001fff - schedule
+@symbol ffffffff81002000 ffffffff81002fff - vfs_read
+@symbol ffffffff81003000 ffffffff81003fff - entry_SYSCALL_64_after_hwframe
+M
+"$tnfdump" --to folded --probe thread_block stacks.tnf | sort > out
+[ "$(cat out)" = "pid_7;0xffffffff81009010;schedule;thread_block 1
+pid_7;[more];vfs_read;schedule;thread_block 1
+pid_7;entry_SYSCALL_64_after_hwframe;vfs_read;schedule;thread_block 1" ] ||
+	fail "folded: $(cat out)"
+
+# What each CPU has, and since when all have all.
+{
+	echo kernel; echo blocks 8; echo wrap; echo kernel-part; echo probe step a n:tnf_int32
+	awk 'BEGIN { for (i = 1; i <= 6000; i++) printf "%d 7 7 256 %d step %d\n", i * 100000, i % 50 == 0, i }'
+} | "$story" laps.tnf || fail "story"
+first() { "$tnfdump" --no-header --columns=mono --cpu "$1" laps.tnf 2> /dev/null | head -1 | tr -d ' '; }
+from=$(first 0)
+[ "$(first 1)" -lt "$from" ] || from=$(first 1)
+"$tnfdump" --info=json laps.tnf > out || fail "--info=json"
+grep -q "\"complete_from_ns\":$from," out || fail "complete from $from: $(cat out)"
+grep -q "\"by_cpu\":\[{\"cpu\":0,\"events\":[0-9]*,\"first_ns\":$(first 0),\"last_ns\":[0-9]*},{\"cpu\":1,\"events\":[0-9]*,\"first_ns\":$(first 1),\"last_ns\":[0-9]*}\]" out ||
+	fail "by CPU: $(cat out)"
+"$tnfdump" --info laps.tnf > out || fail "--info"
+[ "$(grep -c '^  cpu [01]:  *[0-9]* events, [0-9.]* s to [0-9.]* s$' out)" -eq 2 ] &&
+    grep -q '^  complete:  *from [0-9.]* s: earlier events were overwritten' out || fail "--info: $(cat out)"
+"$tnfdump" --info k.tnf 2> /dev/null | grep -q '^  complete:  *from the start$' || fail "--info: complete"
+"$tnfdump" --info --cpu 0 k.tnf 2> /dev/null | grep 'complete:' && fail "--info: of what is kept"
 echo "exports tell"

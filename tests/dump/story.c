@@ -15,7 +15,8 @@
  *	@LINE				a line of the context
  *
  * A value is a number; or text, of a probe whose first slot is a string and
- * whose others are numbers.
+ * whose others are numbers; or four addresses, of one whose slot is tnf_symbols
+ * (of a thread that has had another event).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static struct mk *mk;
 static struct tnf_ext ext;
 static struct mk_thread threads[MAX];
 static unsigned n_threads;
-static struct { char name[64]; unsigned id; bool text; } probes[MAX];
+static struct { char name[64]; unsigned id; bool text, stack; } probes[MAX];
 static unsigned n_probes;
 static char context[65536];
 
@@ -78,6 +79,10 @@ probe(char *rest)
 	snprintf(attrs, sizeof attrs, "keys %s;file story.c;line 1;", keys);
 	snprintf(probes[n_probes].name, sizeof probes[0].name, "%s", name);
 	probes[n_probes].text = strstr(slots, ":tnf_string") != NULL;
+	probes[n_probes].stack = strstr(slots, ":tnf_symbols") != NULL;
+	if (probes[n_probes].stack)
+		mk_record_type(maker(), "frames", "size:tnf_uint32 a:tnf_uint64 "
+		    "b:tnf_uint64 c:tnf_uint64 d:tnf_uint64");
 	probes[n_probes++].id = mk_probe(maker(), name, attrs, slots);
 }
 
@@ -89,6 +94,19 @@ type(const char *rest)
 	if (sscanf(rest, "%63s %63s", name, base) != 2)
 		wrong(rest);
 	mk_derived_type(maker(), name, base);
+}
+
+/* An array of four addresses, as the record that has its layout. */
+static int64_t
+stack(struct mk_thread *t, const long long *v)
+{
+	uint32_t at = mk_record(mk, t, "frames", (int64_t)40, (int64_t)v[0],
+	    (int64_t)v[1], (int64_t)v[2], (int64_t)v[3]);
+
+	if (at == 0)
+		wrong("a stack comes behind another event of its thread");
+	mk_put32(mk, at, 0x80000002 | mk_type_pos(mk, "tnf_symbols"));
+	return at;
 }
 
 static void
@@ -113,7 +131,9 @@ event(char *line)
 	if (probes[i].text && sscanf(s, "%255s %n", text, &n) == 1)
 		s += n;
 	for (int k = 0; k < 4; k++)
-		v[k] = strtoll(s, &s, 0);
+		v[k] = (long long)strtoull(s, &s, 0);
+	if (probes[i].stack)
+		v[0] = stack(writer(&t), v);
 	if (probes[i].text)
 		ok = mk_event(mk, writer(&t), probes[i].id, time, text,
 		    (int64_t)v[0], (int64_t)v[1], (int64_t)v[2]);

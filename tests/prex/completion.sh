@@ -61,6 +61,12 @@ complete_line prex -p "" | grep -qx $$ || fail "prex -p: pids"
 complete_line prex -o x ls /et | grep -qx /etc || fail "the target's files"
 [ -z "$(complete_line prex ls --vers)" ] || fail "the target's options"
 complete_line tnfdump --to js | grep -qx jsonl || fail "tnfdump --to"
+complete_line tnfdump --to = js | grep -qx jsonl || fail "tnfdump --to=js"
+complete_line tnfdump --to = | grep -qx jsonl || fail "tnfdump --to="
+complete_line tnfdump --to=js | grep -qx -e --to=jsonl || fail "tnfdump --to=js, one word"
+complete_line tnfdump --columns "" | grep -qx delta-thread || fail "tnfdump --columns"
+complete_line tnfdump --columns = pid,ho | grep -qx pid,host-pid || fail "tnfdump --columns=pid,ho"
+complete_line tnfdump --columns +co | grep -qx -e +comm || fail "tnfdump --columns +co"
 command -v zsh >/dev/null && { zsh -n "$TNF_SOURCE/tools/completion/_tnf" ||
 	fail "_tnf"; }
 exit $bad

@@ -25,10 +25,29 @@ _tnf_formats()
 		sed -n '/^Formats of --to:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 
+_tnf_columns()
+{
+	echo all
+	"$1" --help 2>/dev/null |
+		sed -n '/^Columns of --columns:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
+}
+
 _tnf_words()
 {
 	local IFS=$'\n'
 	COMPREPLY=( $(compgen -W "$1" -- "$cur") )
+}
+
+# The last of words with commas, each with a sign in front or not.
+_tnf_list()
+{
+	local done=$1 word=$2
+	if [[ $word == *,* ]]; then
+		done+=${word%,*},
+		word=${word##*,}
+	fi
+	[[ $word != [+-]* ]] || done+=${word:0:1}
+	_tnf_words "$(sed "s/^/$done/" <<< "$3")"
 }
 
 _tnf_files()
@@ -79,8 +98,20 @@ _tnf_other()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 
 	COMPREPLY=()
-	if [[ $prev == --to ]]; then
+	# "--to=js" comes as three words, or, to some, as one.
+	if [[ $prev == = ]]; then
+		prev=${COMP_WORDS[COMP_CWORD-2]}
+	elif [[ $cur == = ]]; then
+		cur=
+	fi
+	if [[ $cur == --to=* ]]; then
+		_tnf_words "$(_tnf_formats "$1" | sed 's/^/--to=/')"
+	elif [[ $cur == --columns=* ]]; then
+		_tnf_list --columns= "${cur#--columns=}" "$(_tnf_columns "$1")"
+	elif [[ $prev == --to ]]; then
 		_tnf_words "$(_tnf_formats "$1")"
+	elif [[ $prev == --columns ]]; then
+		_tnf_list "" "$cur" "$(_tnf_columns "$1")"
 	elif [[ $cur == -* ]]; then
 		_tnf_words "$(_tnf_options "$1")"
 	else
