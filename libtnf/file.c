@@ -177,14 +177,10 @@ file_done(struct tnf_file *f)
 	arena_free(&f->arena);
 }
 
-/* All zeros from 'from' on. */
-static bool
-is_zero(const unsigned char *p, uint64_t from, uint64_t size)
+bool
+file_is_zero(const unsigned char *p, uint64_t size)
 {
-	for (; from < size; from++)
-		if (p[from] != 0)
-			return false;
-	return true;
+	return size == 0 || (p[0] == 0 && memcmp(p, p + 1, size - 1) == 0);
 }
 
 bool
@@ -199,7 +195,7 @@ file_is_empty(const void *base, uint64_t size)
 	if (bytes_u32(&b, magic) == TNF_EXT_MAGIC ||
 	    bytes_u32(&s, magic) == TNF_EXT_MAGIC)
 		return true;
-	return is_zero(base, 0, size);
+	return file_is_zero(base, size);
 }
 
 bool

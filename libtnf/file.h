@@ -76,6 +76,9 @@ void file_done(struct tnf_file *f);
 /* A file of zeros, or one whose writer has not yet got to the magic. */
 bool file_is_empty(const void *base, uint64_t size);
 
+/* 'size' bytes of zeros. */
+bool file_is_zero(const unsigned char *, uint64_t size);
+
 /* Notes why something failed, returns false.  file_fail_at() is for what was
    met at 'pos' because of what stands at 'cause'. */
 bool file_fail(struct tnf_file *f, uint64_t pos, const char *why);

@@ -4,10 +4,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include "copy.h"
 
 #define COPY_MAX	((uint64_t)256 << 20)
+#define ZERO_PAGE	4096u
 
 static bool
 is_live(const struct tnf_file *f)
@@ -37,28 +39,76 @@ copy_if_live(const void *map, size_t size)
 	return p;
 }
 
+/*
+ * Whether all of a file is zeros, found out without what was never written: a
+ * sparse file may be larger than can be read.  0, 1, or -1 and errno.
+ */
+static int
+is_all_zero(int fd, uint64_t size)
+{
+	unsigned char buf[65536];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((uint64_t)at < size) {
+		if ((at = lseek(fd, at, SEEK_DATA)) < 0)
+			return errno == ENXIO ? 1 : -1;
+		if ((n = pread(fd, buf, sizeof buf, at)) <= 0)
+			return n == 0 ? 1 : -1;
+		if (!file_is_zero(buf, (uint64_t)n))
+			return 0;
+		at += n;
+	}
+	return 1;
+}
+
+/* What of a file is to be mapped: of one of zeros a page will do. */
+static int
+size_to_map(int fd, uint64_t *size)
+{
+	unsigned char head[TNF_EXT_OFFSET + sizeof(struct tnf_ext)];
+	ssize_t n = pread(fd, head, sizeof head, 0);
+
+	if (*size <= ZERO_PAGE || n != (ssize_t)sizeof head ||
+	    !file_is_zero(head, sizeof head))
+		return 0;
+	switch (is_all_zero(fd, *size)) {
+	case 0:
+		return TNF_ERR_NOTTNF;
+	case 1:
+		*size = ZERO_PAGE;
+		break;
+	}
+	return 0;
+}
+
 TNF_API int
-tnf_image_open(int fd, const void **base, size_t *size)
+tnf_image_open(int fd, const void **base, size_t *ret)
 {
 	struct stat st;
 	void *map, *p;
+	uint64_t size;
+	int error;
 
 	if (fstat(fd, &st) != 0)
 		return errno;
 	if (st.st_size == 0)
 		return ENODATA;
-	if ((uint64_t)st.st_size > SIZE_MAX)
+	size = (uint64_t)st.st_size;
+	if (S_ISREG(st.st_mode) && (error = size_to_map(fd, &size)) != 0)
+		return error;
+	if (size > SIZE_MAX)
 		return EFBIG;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return errno;
-	if ((p = copy_if_live(map, (size_t)st.st_size)) != NULL) {
-		munmap(map, (size_t)st.st_size);
+	if ((p = copy_if_live(map, (size_t)size)) != NULL) {
+		munmap(map, (size_t)size);
 		map = p;
 	} else
-		madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
+		madvise(map, (size_t)size, MADV_SEQUENTIAL);
 	*base = map;
-	*size = (size_t)st.st_size;
+	*ret = (size_t)size;
 	return 0;
 }
 

@@ -146,7 +146,7 @@ tnf_stream_add(tnf_stream_t *s, const char *path, struct tnf_file **ret)
 	size_t size;
 	int fd, err;
 
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
 		return errno;
 	err = tnf_image_open(fd, &base, &size);
 	close(fd);

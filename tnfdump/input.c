@@ -4,23 +4,48 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tnfdump/info.h"
+#include "tnfdump/input-pipe.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/xalloc.h"
 
+/* A pipe as the file that it would have been; closes 'fd'. */
+static int
+take_pipe(struct dump *d, const char *path, int fd)
+{
+	int copy = -1, error = input_pipe(fd, &copy);
+
+	close(fd);
+	if (error == ETIMEDOUT)
+		dump_error(d, "%s: is a FIFO that nobody writes into", path);
+	else if (error != 0)
+		dump_error(d, "%s: cannot be read: %s", path, strerror(error));
+	return error == 0 ? copy : -1;
+}
+
 static int
 open_file(struct dump *d, const char *path)
 {
+	bool standard = strcmp(path, INPUT_STANDARD) == 0;
 	struct stat st;
 	int fd;
 
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0) {
+	/* Without waiting: a FIFO may have no other end. */
+	fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
+	    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
 		dump_error(d, "cannot open %s", path);
 		return -1;
+	}
+	if (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))) {
+		fd = take_pipe(d, path, fd);
+		if (fd < 0)
+			return -1;
 	}
 	if (fstat(fd, &st) != 0)
 		dump_error(d, "fstat error on %s", path);
@@ -37,14 +62,19 @@ input_open(struct dump *d, const char *path, struct input *in)
 {
 	int fd, err, status = d->status;
 
+	if (strcmp(path, "-") == 0)
+		path = INPUT_STANDARD;
 	if ((fd = open_file(d, path)) < 0)
 		return false;
 	in->path = path;
 	err = tnf_image_open(fd, &in->base, &in->size);
 	close(fd);
 	if (err != 0) {
-		dump_error(d, err == ENODATA ? "%s is empty" :
-		    "mmap error on %s", path);
+		if (err >= TNF_ERR_NOTTNF)
+			input_refused(d, path, err);
+		else
+			dump_error(d, err == ENODATA ? "%s is empty" :
+			    "mmap error on %s", path);
 		return false;
 	}
 	if (!tnf_image_is_empty(in->base, in->size))
@@ -97,12 +127,13 @@ inputs_add(struct dump *d, char **paths)
 		in = &d->inputs[d->n_inputs];
 		if (!input_open(d, *paths, in))
 			continue;
-		err = tnf_stream_add_mem(d->stream, in->base, in->size, *paths,
+		err = tnf_stream_add_mem(d->stream, in->base, in->size, in->path,
 		    &in->file);
-		if (err == 0)
+		if (err == 0) {
 			d->n_inputs++;
-		else {
-			input_refused(d, *paths, err);
+			d->nest_budget += in->size;
+		} else {
+			input_refused(d, in->path, err);
 			tnf_image_close(in->base, in->size);
 		}
 	}

@@ -13,7 +13,10 @@ struct input {
 	struct tnf_file	*file;		/* in the stream; NULL: raw mode */
 };
 
-/* Opens and maps; false: told why, skip it. */
+/* How the file "-" is called. */
+#define INPUT_STANDARD	"standard input"
+
+/* Opens and maps; false: told why, skip it.  A pipe is read to its end. */
 bool input_open(struct dump *, const char *path, struct input *);
 /* "tnfdump: error in FILE: TEXT" */
 void input_refused(struct dump *, const char *path, int err);

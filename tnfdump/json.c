@@ -282,7 +282,7 @@ void
 json_value(struct dump *d, struct out *o, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
-	struct json_writer w = { d, o, ev, { 0 } };
+	struct json_writer w = { d, o, ev, print_nest(d) };
 
 	json_at(&w, v, name);
 	if (w.in.cut)

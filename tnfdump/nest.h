@@ -5,6 +5,9 @@
  * ways that no disk would hold them in print.  The way down is compared with
  * the record that it passed at the last power of two, which is enough to see a
  * circle (Brent's method).
+ *
+ * All values of a run together have a budget: no writer makes more items than
+ * its files have bytes, unless it refers to the same records again and again.
  */
 #ifndef TNFDUMP_NEST_H
 #define TNFDUMP_NEST_H
@@ -15,6 +18,7 @@
 #define NEST_ITEMS_MAX	65536	/* of a value, with all that is in it */
 
 struct nest {
+	uint64_t *budget;		/* items left to the run; NULL: any number */
 	unsigned depth, items;
 	bool	 cut;			/* not all of the value was gone through */
 	uint32_t mark[13];		/* positions at depth 1, 2, 4, ... 4096 */
@@ -54,11 +58,14 @@ nest_item(struct nest *n, const struct tnf_file *f, const struct tnf_value *r,
 {
 	if (!tnf_value_item(f, r, i, v))
 		return false;
-	if (n->items == NEST_ITEMS_MAX) {
+	if (n->items == NEST_ITEMS_MAX ||
+	    (n->budget != NULL && *n->budget == 0)) {
 		n->cut = true;
 		return false;
 	}
 	n->items++;
+	if (n->budget != NULL)
+		--*n->budget;
 	return true;
 }
 

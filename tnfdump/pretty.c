@@ -228,7 +228,7 @@ void
 pretty_value_to(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
-	struct nest in = { 0 };
+	struct nest in = print_nest(p->d);
 
 	put_at(p, ev, v, name, &in);
 	if (in.cut)

@@ -256,18 +256,29 @@ printer_at(const struct printer *p, const struct tnf_file *f,
 void
 print_cut(struct dump *d, const struct tnf_file *f)
 {
-	if (!d->cut)
+	if (!d->cut && d->follow == NULL && d->nest_budget == 0)
+		dump_error(d, "%s: records lead into each other more often than "
+		    "they have bytes: not all of it is shown", tnf_file_name(f));
+	else if (!d->cut)
 		dump_error(d, "%s: a record leads into itself, or into more than "
 		    "%u others: not all of it is shown", tnf_file_name(f),
 		    NEST_ITEMS_MAX);
 	d->cut = true;
 }
 
+struct nest
+print_nest(struct dump *d)
+{
+	/* What is followed has no end. */
+	return (struct nest){ .budget = d->follow == NULL ? &d->nest_budget :
+	    NULL };
+}
+
 void
 printer_value(const struct printer *p, const struct tnf_file *f,
     const struct tnf_value *v)
 {
-	struct nest in = { 0 };
+	struct nest in = print_nest(p->d);
 
 	printer_at(p, f, v, &in);
 	if (in.cut)

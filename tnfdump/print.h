@@ -4,6 +4,7 @@
 #ifndef TNFDUMP_PRINT_H
 #define TNFDUMP_PRINT_H
 
+#include "tnfdump/nest.h"
 #include "tnfdump/tnfdump.h"
 
 /* Where values go, and how: print_ functions go to the run's output, printer_
@@ -38,6 +39,8 @@ void print_float(struct out *, double);
 void print_null(struct out *);
 /* An integer, float or character; unsigned ones in hexadecimal with -x. */
 void print_scalar(struct dump *, const struct tnf_value *);
+/* What a value may hold. */
+struct nest print_nest(struct dump *);
 /* Says, once, that a value was not shown whole (nest.h). */
 void print_cut(struct dump *, const struct tnf_file *);
 /* Any member of an event; records in braces. */

@@ -44,6 +44,7 @@ struct dump {
 	struct out out;			/* standard output */
 	struct out scratch;		/* json.c: text of one value; or empty */
 	bool	 escape;		/* it is a terminal: no raw bytes */
+	uint64_t nest_budget;		/* nest.h; as files are added */
 	bool	 cut;			/* a value was; it has been said */
 	int	 status;		/* of exit */
 

@@ -167,7 +167,8 @@ bool tnf_value_item(const struct tnf_file *, const struct tnf_value *,
    tnf_reader_begin().  Mapped; but while a writer of ours has the file open,
    and up to 256 MiB, a copy of what it held at one moment: of each thread all
    events up to then, with what they refer to, and without those that were
-   overwritten during the copy.  0 or an errno; ENODATA: of length 0. */
+   overwritten during the copy.  Of a file of zeros only a part.  0, an errno, or
+   TNF_ERR_NOTTNF; ENODATA: of length 0. */
 int  tnf_image_open(int fd, const void **base, size_t *size);
 void tnf_image_close(const void *base, size_t size);	/* NULL is fine */
 /* A TNF file without any record yet: all zeros, or just being set up. */

@@ -145,6 +145,25 @@ large(struct mk *m)
 	    mk_event(m, &thread, p, 3000, at, "third");
 }
 
+/* Fifteen records that lead to the last by 16,384 ways; 200 events show all. */
+static bool
+graph(struct mk *m)
+{
+	int64_t at = 0;
+	unsigned p, i;
+
+	mk_record_type(m, "fork", "a:fork b:fork");
+	p = mk_probe(m, "graph_of", "keys a;file f.c;line 1;", "f:fork");
+	if (!mk_event(m, &thread, p, 1000, (int64_t)0))
+		return false;
+	for (i = 0; i < 15; i++)
+		at = mk_record(m, &thread, "fork", at, at);
+	for (i = 0; at != 0 && i < 200; i++)
+		if (!mk_event(m, &thread, p, 2000 + i, at))
+			return false;
+	return at != 0;
+}
+
 /* Times at both ends of the clock. */
 static bool
 times(struct mk *m)
@@ -162,7 +181,7 @@ static const struct {
 	bool	  (*make)(struct mk *);
 } kinds[] = {
 	{ "line", line }, { "names", names }, { "circle", circle }, { "list", list },
-	{ "array", array }, { "large", large }, { "strings", strings }, { "times", times },
+	{ "array", array }, { "large", large }, { "graph", graph }, { "strings", strings }, { "times", times },
 };
 
 int
