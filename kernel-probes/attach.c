@@ -73,7 +73,8 @@ wanted_programs(const struct kp *kp, uint64_t probes)
 	if (probes != 0 && kp->state->filter)
 		programs |= 1ull << KP_PROGRAM_filter_exit;
 	if (probes != 0)
-		programs |= 1ull << KP_PROGRAM_remember_exit;
+		programs |= 1ull << KP_PROGRAM_remember_exit |
+		    1ull << KP_PROGRAM_remember_name;
 	programs &= ~(1ull << KP_PROGRAM_find_nodes);
 	return programs & ~(kp->missing | kp->state->refused);
 }

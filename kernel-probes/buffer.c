@@ -176,6 +176,7 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 	unlink(KP_PIN_BUF);
 	unlink(KP_PIN_CPU);
 	unlink(KP_PIN_ENDED);
+	unlink(KP_PIN_RENAMED);
 	kp_pins_remove(kp, KP_SUB_LINK);
 	kp_pins_remove(kp, KP_SUB_PROG);
 	if ((r = kp_state_make(kp)) < 0)

@@ -2,7 +2,9 @@
  * ended.bpf.c - remembers who the threads were that the trace tells of.
  *
  * Those that live when the buffer is read are in /proc.  The others have ended
- * while tracing was on, or lived when it was switched off.
+ * while tracing was on, or lived when it was switched off.  Either may have had
+ * another name before: a program that is started is its parent's copy first.
+ * Nothing of this is in the buffer, which busy probes overwrite.
  */
 #include "write.bpf.h"
 
@@ -12,6 +14,25 @@ struct {
 	__type(key, u32);
 	__type(value, struct kp_ended);
 } tnf_ended SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct kp_renamed);
+	__type(value, struct kp_former);
+} tnf_renamed SEC(".maps");
+
+/* By exec(), or PR_SET_NAME; the task has its old name still. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(remember_name, struct task_struct *p)
+{
+	struct kp_renamed key = { .time = bpf_ktime_get_ns(), .tid = p->pid };
+	struct kp_former former = {};
+
+	BPF_CORE_READ_STR_INTO(&former.comm, p, comm);
+	bpf_map_update_elem(&tnf_renamed, &key, &former, BPF_ANY);
+	return 0;
+}
 
 static __always_inline int remember(struct task_struct *p)
 {

@@ -23,6 +23,7 @@
 #define KP_PIN_BUF	KP_DIR "/buf"
 #define KP_PIN_CPU	KP_DIR "/cpu"
 #define KP_PIN_ENDED	KP_DIR "/ended"
+#define KP_PIN_RENAMED	KP_DIR "/renamed"
 
 #define KP_FILTER_MAX	4096	/* processes in the filter's set */
 

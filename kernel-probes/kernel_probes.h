@@ -86,6 +86,11 @@ int kp_map(struct kp *, const void **ret, size_t *ret_size);
 void kp_ended(struct kp *, void (*fn)(void *arg, pid_t tid, pid_t pid,
     pid_t ppid, const char *comm), void *arg);
 
+/* Calls fn for each name that a thread had until 'time' (ns, as events have it)
+   while tracing was on, as far as they are remembered, in no order. */
+void kp_renamed(struct kp *, void (*fn)(void *arg, pid_t tid, int64_t time,
+    const char *comm), void *arg);
+
 const char *kp_detail(struct kp *);	/* "thing: fact: remedy", or "" */
 
 #endif /* KERNEL_PROBES_H */

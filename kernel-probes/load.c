@@ -75,6 +75,7 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 	if ((r = bpf_map__set_max_entries(skel->maps.tnf_buf, size / KP_BLOCK_SIZE)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_cpu, cpus)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_ended, ended)) < 0 ||
+	    (r = bpf_map__set_max_entries(skel->maps.tnf_renamed, ended)) < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_filter, kp->filter_fd)) < 0)
 		return r;
 	return bpf_map__reuse_fd(skel->maps.data_state, kp->state_fd);
@@ -138,7 +139,8 @@ pin_all(struct kp *kp, struct kernel_bpf *skel)
 	    (r = kp_pins_dir(kp, KP_DIR_LINK)) < 0 ||
 	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_buf), KP_PIN_BUF)) < 0 ||
 	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_cpu), KP_PIN_CPU)) < 0 ||
-	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_ended), KP_PIN_ENDED)) < 0)
+	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_ended), KP_PIN_ENDED)) < 0 ||
+	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_renamed), KP_PIN_RENAMED)) < 0)
 		return r;
 	bpf_object__for_each_program(p, skel->obj) {
 		if (!bpf_program__autoload(p))

@@ -13,6 +13,7 @@
 	X(find_nodes,		ITER,	"")				\
 	X(filter_exit,		BTF,	"sched_process_free")		\
 	X(remember_exit,	BTF,	"sched_process_exit")		\
+	X(remember_name,	BTF,	"task_rename")			\
 	X(know_rq,		RAW,	"sched_update_nr_running_tp")	\
 	X(lock_wait,		BTF,	"contention_begin")		\
 	X(lock_done,		BTF,	"contention_end")		\

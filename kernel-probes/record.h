@@ -232,6 +232,17 @@ struct kp_ended {
 	char  comm[16];
 };
 
+/* Key of an element of the map tnf_renamed: which thread got a new name, when. */
+struct kp_renamed {
+	__u64 time;		/* ns, CLOCK_MONOTONIC, as events have it */
+	__u32 tid;
+	__u32 pad;
+};
+
+struct kp_former {		/* the element: its name until then */
+	char  comm[16];
+};
+
 /*
  * The one element of the map that is pinned first and removed last: what was
  * asked for, and the words that the programs look at.

@@ -202,6 +202,31 @@ tnf_context_writer(const tnf_context_t *c, int32_t tid)
 }
 
 static bool
+former_after(const void *row, const void *key)
+{
+	const struct former *f = row, *k = key;
+
+	return f->tid > k->tid || (f->tid == k->tid && f->time > k->time);
+}
+
+/* The first name that it had until later, else the one that it kept. */
+EXPORT const char *
+tnf_context_name(const tnf_context_t *c, int32_t tid, int64_t time)
+{
+	struct former key = { .tid = tid, .time = time };
+	const struct former *all = c->formers.rows, *f;
+	const struct tnf_context_task *t;
+	size_t next;
+
+	f = last_not_after(&c->formers, &key, former_after);
+	next = f == NULL ? 0 : (size_t)(f - all) + 1;
+	if (next < c->formers.n && all[next].tid == tid)
+		return all[next].comm;
+	t = tnf_context_task(c, tid);
+	return t != NULL ? t->comm : NULL;
+}
+
+static bool
 symbol_after(const void *row, const void *key)
 {
 	return ((const struct tnf_context_symbol *)row)->start >

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,16 @@ context_ended(struct context_writer *w, pid_t tid, pid_t pid, pid_t ppid,
 {
 	if (w->f != NULL)
 		put_task(w, "ended", tid, pid, ppid, comm);
+}
+
+void
+context_renamed(struct context_writer *w, pid_t tid, int64_t time, const char *comm)
+{
+	if (w->f == NULL)
+		return;
+	fprintf(w->f, "named %d %" PRId64 " ", (int)tid, time);
+	context_escaped(w, comm);
+	putc_unlocked('\n', w->f);
 }
 
 /* Names in /sys/dev/block are "MAJOR:MINOR", links to ".../NAME". */

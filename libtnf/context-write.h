@@ -32,6 +32,9 @@ void context_tasks(struct context_writer *, pid_t);
 /* One that has ended, as the caller remembers it. */
 void context_ended(struct context_writer *, pid_t tid, pid_t pid, pid_t ppid,
     const char *comm);
+/* The name that a task had until 'time', ns as events have it. */
+void context_renamed(struct context_writer *, pid_t tid, int64_t time,
+    const char *comm);
 /* What the process has mapped executable, with build ids. */
 void context_objects(struct context_writer *, pid_t);
 void context_devices(struct context_writer *);	/* block devices */

@@ -144,6 +144,25 @@ parse_inner(struct tnf_context *c, char *rest)
 }
 
 static int
+parse_named(struct tnf_context *c, char *rest)
+{
+	struct former was, *row;
+	uint64_t time;
+	char *f[3];
+
+	if (!cut(rest, f, 3) || !number_i32(f[0], &was.tid) ||
+	    !number(f[1], 10, INT64_MAX, &time))
+		return EBADMSG;
+	was.time = (int64_t)time;
+	was.comm = f[2];
+	row = table_add(&c->formers);
+	if (row == NULL)
+		return ENOMEM;
+	*row = was;
+	return 0;
+}
+
+static int
 parse_symbol(struct tnf_context *c, char *rest)
 {
 	struct tnf_context_symbol s, *row;
@@ -223,6 +242,7 @@ static const struct line_kind {
 	{ "task", parse_task },
 	{ "ended", parse_ended },
 	{ "inner", parse_inner },
+	{ "named", parse_named },
 	{ "symbol", parse_symbol },
 	{ "object", parse_object },
 	{ "device", parse_device },
@@ -272,6 +292,16 @@ compare_inners(const void *a, const void *b)
 }
 
 static int
+compare_formers(const void *a, const void *b)
+{
+	const struct former *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+static int
 compare_symbols(const void *a, const void *b)
 {
 	const struct tnf_context_symbol *x = a, *y = b;
@@ -312,6 +342,7 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 	c->facts.size = sizeof(struct fact);
 	c->tasks.size = sizeof(struct tnf_context_task);
 	c->inners.size = sizeof(struct inner);
+	c->formers.size = sizeof(struct former);
 	c->symbols.size = sizeof(struct tnf_context_symbol);
 	c->objects.size = sizeof(struct tnf_context_object);
 	c->devices.size = sizeof(struct device);
@@ -335,6 +366,7 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 	}
 	table_sort(&c->tasks, compare_tasks);
 	table_sort(&c->inners, compare_inners);
+	table_sort(&c->formers, compare_formers);
 	table_sort(&c->symbols, compare_symbols);
 	table_sort(&c->objects, compare_objects);
 	*ret = c;
@@ -349,6 +381,7 @@ tnf_context_close(tnf_context_t *c)
 	free(c->facts.rows);
 	free(c->tasks.rows);
 	free(c->inners.rows);
+	free(c->formers.rows);
 	free(c->symbols.rows);
 	free(c->objects.rows);
 	free(c->devices.rows);

@@ -25,6 +25,13 @@ struct inner {
 	int32_t	tid;		/* as the machine has it */
 };
 
+/* A name that a task had until 'time'. */
+struct former {
+	int32_t	 tid;
+	int64_t	 time;
+	const char *comm;
+};
+
 /* A growing array; 'size' is that of an element. */
 struct table {
 	void	*rows;
@@ -37,7 +44,7 @@ struct tnf_context {
 	char	*text;
 	int64_t	 mono, wall;
 	bool	 has_clock;
-	struct table facts, tasks, inners, symbols, objects, devices;
+	struct table facts, tasks, inners, formers, symbols, objects, devices;
 };
 
 #endif /* LIBTNF_CONTEXT_H */

@@ -23,8 +23,6 @@ struct origin {
 	int64_t		 clock;
 	uint32_t	 lwpid;		/* who was asked for last */
 	const struct tnf_context_task *task;
-	int32_t		 pid;		/* the same of processes */
-	const char	*process;
 };
 
 static struct origin *origins, *latest;
@@ -85,16 +83,36 @@ origin_task(struct origin *o, uint32_t lwpid)
 	return o->task;
 }
 
-const char *
-origin_comm(struct dump *d, const struct tnf_event *ev)
+/* The name that a task had at a time; 'last': the one that it kept. */
+static const char *
+origin_name(const struct origin *o, const struct tnf_context_task *task,
+    int64_t time, bool last)
+{
+	if (task == NULL || last)
+		return task != NULL ? task->comm : NULL;
+	return tnf_context_name(o->context, task->tid, time);
+}
+
+static const char *
+origin_thread(struct dump *d, const struct tnf_event *ev, bool last)
 {
 	struct origin *o = origin_of(d, ev->file);
-	const struct tnf_context_task *task;
 
 	if (o->live != NULL)
 		return live_comm(o->live, (int32_t)ev->lwpid);
-	task = origin_task(o, ev->lwpid);
-	return task != NULL ? task->comm : NULL;
+	return origin_name(o, origin_task(o, ev->lwpid), ev->time, last);
+}
+
+const char *
+origin_comm(struct dump *d, const struct tnf_event *ev)
+{
+	return origin_thread(d, ev, false);
+}
+
+const char *
+origin_comm_last(struct dump *d, const struct tnf_event *ev)
+{
+	return origin_thread(d, ev, true);
 }
 
 void
@@ -127,50 +145,54 @@ origin_same_boot(const struct tnf_file *a, const struct tnf_file *b)
 	    memcmp(x->boot_id, y->boot_id, sizeof none) == 0;
 }
 
+struct leader {			/* whose name is wanted */
+	int32_t	pid;
+	int64_t	time;
+	bool	last;		/* whatever the time: the one that it kept */
+};
+
+/* 'own': the events that say 'pid' are in this file. */
 static const char *
-origin_leader(struct origin *o, int32_t pid, bool own)
+origin_leader(struct origin *o, const struct leader *l, bool own)
 {
 	const struct tnf_context_task *task = NULL;
 
 	if (o->live != NULL)
-		return live_comm(o->live, pid);
+		return live_comm(o->live, l->pid);
 	if (o->context != NULL)
-		task = own ? tnf_context_writer(o->context, pid) :
-		    tnf_context_task(o->context, pid);
-	return task != NULL ? task->comm : NULL;
+		task = own ? tnf_context_writer(o->context, l->pid) :
+		    tnf_context_task(o->context, l->pid);
+	return origin_name(o, task, l->time, l->last);
 }
 
 /* Other files know it by the machine's number.  The array of origins may move
    when one is made. */
 static const char *
-find_process(struct dump *d, const struct tnf_event *ev)
+find_process(struct dump *d, const struct tnf_event *ev, bool last)
 {
-	const char *name = origin_leader(origin_of(d, ev->file), ev->pid, true);
+	struct leader l = { ev->pid, ev->time, last };
+	const char *name = origin_leader(origin_of(d, ev->file), &l, true);
 	uint32_t lwpid;
-	int32_t pid;
 
-	origin_host(d, ev, &pid, &lwpid);
+	origin_host(d, ev, &l.pid, &lwpid);
 	for (unsigned i = 0; i < d->n_inputs && name == NULL; i++)
 		if (d->inputs[i].file != ev->file &&
 		    origin_same_boot(ev->file, d->inputs[i].file))
-			name = origin_leader(origin_of(d, d->inputs[i].file),
-			    pid, false);
+			name = origin_leader(origin_of(d, d->inputs[i].file), &l,
+			    false);
 	return name;
 }
 
 const char *
 origin_process(struct dump *d, const struct tnf_event *ev)
 {
-	struct origin *o = origin_of(d, ev->file);
-	const char *name;
+	return find_process(d, ev, false);
+}
 
-	if (o->process != NULL && o->pid == ev->pid && d->follow == NULL)
-		return o->process;
-	name = find_process(d, ev);
-	o = origin_of(d, ev->file);
-	o->process = name;
-	o->pid = ev->pid;
-	return name;
+const char *
+origin_process_last(struct dump *d, const struct tnf_event *ev)
+{
+	return find_process(d, ev, true);
 }
 
 bool

@@ -12,11 +12,14 @@
 
 #include "tnfdump/tnfdump.h"
 
-/* Command name of the thread that wrote the event. */
+/* Command name of the thread that wrote the event, at that time; the one that it
+   kept, for what has one name for all of its events. */
 const char *origin_comm(struct dump *, const struct tnf_event *);
+const char *origin_comm_last(struct dump *, const struct tnf_event *);
 /* Of its process: that of its leader, from the event's file, or from another
    of the same boot. */
 const char *origin_process(struct dump *, const struct tnf_event *);
+const char *origin_process_last(struct dump *, const struct tnf_event *);
 /* The numbers that the event's thread has on the machine: those of the event,
    unless it has others in a namespace of its own and the file tells. */
 void origin_host(struct dump *, const struct tnf_event *, int32_t *pid,

@@ -86,7 +86,7 @@ states_report_event(struct dump *d, const struct tnf_event *ev)
 		return 0;
 	a = account_of(r, id);
 	a->chosen = true;
-	if (a->comm[0] == '\0' && (comm = origin_comm(d, ev)) != NULL)
+	if (a->comm[0] == '\0' && (comm = origin_comm_last(d, ev)) != NULL)
 		snprintf(a->comm, sizeof(a->comm), "%s", comm);
 	return 0;
 }

@@ -151,7 +151,8 @@ introduce(struct chrome *c, const struct tnf_event *ev)
 	for (int i = 0; fresh != 0 && i < 2; i++) {
 		if ((fresh & (i == 0 ? TASK_NEW_PROCESS : TASK_NEW_THREAD)) == 0)
 			continue;
-		comm = i == 0 ? origin_process(c->d, ev) : origin_comm(c->d, ev);
+		comm = i == 0 ? origin_process_last(c->d, ev) :
+		    origin_comm_last(c->d, ev);
 		if (comm == NULL)
 			continue;
 		entry(c, "M", c->first);

@@ -156,8 +156,8 @@ introduce(struct perfetto *p, const struct tnf_event *ev)
 	if ((fresh = tasks_seen(p->tasks, &who)) == 0)
 		return;
 	if (fresh & TASK_NEW_PROCESS)
-		describe_process(p, who.pid, origin_process(p->d, ev));
-	comm = origin_comm(p->d, ev);
+		describe_process(p, who.pid, origin_process_last(p->d, ev));
+	comm = origin_comm_last(p->d, ev);
 	describe_thread(p, who.pid, who.lwpid, comm);
 }
 

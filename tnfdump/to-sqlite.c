@@ -208,7 +208,7 @@ sql_name(struct sql *q, const struct tnf_event *ev)
 		return;
 	sqlite3_bind_int64(q->name, 1, ev->pid);
 	sqlite3_bind_int64(q->name, 2, ev->lwpid);
-	sqlite_bind_string(q->name, 3, origin_comm(q->d, ev));
+	sqlite_bind_string(q->name, 3, origin_comm_last(q->d, ev));
 	sqlite_insert(&q->db, q->name);
 }
 

@@ -29,6 +29,12 @@ put_ended(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm)
 	context_ended(arg, tid, pid, ppid, comm);
 }
 
+static void
+put_renamed(void *arg, pid_t tid, int64_t time, const char *comm)
+{
+	context_renamed(arg, tid, time, comm);
+}
+
 /* What an image does not tell about its machine stays out: this machine is
    another one, or has been started anew. */
 void
@@ -39,6 +45,7 @@ source_context(struct source *s, struct context_writer *w)
 		context_devices(w);
 		context_tasks(w, 0);
 		kp_ended(s->kernel, put_ended, w);
+		kp_renamed(s->kernel, put_renamed, w);
 	} else if (s->image.release[0] != '\0') {
 		context_fact(w, "system", "Linux");
 		context_fact(w, "release", s->image.release);

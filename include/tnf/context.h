@@ -75,6 +75,10 @@ const struct tnf_context_task *tnf_context_task(const tnf_context_t *,
    both.  Where it does not, the same as tnf_context_task(). */
 const struct tnf_context_task *tnf_context_writer(const tnf_context_t *,
     int32_t tid);
+/* A thread's name at an event's time, as far as the context knows of changes (a
+   program that is started has its parent's name first), else the one that it
+   kept; NULL: unknown. */
+const char *tnf_context_name(const tnf_context_t *, int32_t tid, int64_t time);
 const struct tnf_context_symbol *tnf_context_symbol(const tnf_context_t *,
     uint64_t addr);
 const struct tnf_context_object *tnf_context_object(const tnf_context_t *,

@@ -90,3 +90,9 @@ kp_detail(struct kp *kp)
 	return getenv("TNF_FAKE_ERRNO") != NULL ?
 	    "kernel: tracing needs CAP_BPF: run as root" : "";
 }
+
+void
+kp_renamed(struct kp *kp, void (*fn)(void *, pid_t, int64_t, const char *), void *arg)
+{
+	fn(arg, 2000000001, 5000, "before");
+}
