@@ -7,6 +7,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct kp_map_buf tnf_buf SEC(".maps");
 struct kp_map_cpu tnf_cpu SEC(".maps");
+struct kp_map_pool tnf_pool SEC(".maps");
 struct kp_map_filter tnf_filter SEC(".maps");
 struct kp_map_context tnf_context SEC(".maps");
 volatile struct kp_shared state SEC(".data.state");
@@ -17,18 +18,6 @@ volatile struct kp_shared state SEC(".data.state");
    block's records end, from when its last writer goes on to the next until the
    outermost one publishes it. */
 #define END_OF(b)	(*(volatile u16 *)&(b)->h.A_lock)
-
-static u64 block_after(const struct kp_cpu *cpu, u64 pos)
-{
-	u32 block = KP_BLOCK_OF(pos) + 1;
-	u64 lap = pos >> 32;
-
-	if (block >= cpu->blocks) {
-		block = 0;
-		lap++;
-	}
-	return lap << 32 | (u64)block << KP_BLOCK_SHIFT;
-}
 
 static struct tnf_ext *file_ext(void)
 {
@@ -58,40 +47,92 @@ __noinline int lose_event(u32 reason)
 	return 0;
 }
 
-/*
- * A block of the previous lap becomes an empty one of this.  It is done before
- * the cursor moves into the block, so that no reader takes new bytes for old
- * records.  A nested writer may do it, too, and even go on to the next, after
- * our look at the cursor and until we are done: so nothing is stored here that
- * it would not store, and END_OF() is block_close()'s alone.
- */
-static void block_open(struct kp_block *b, u32 lap)
+/* An empty block, before anybody writes to it: no reader takes new bytes for old
+   records. */
+static void block_open(u32 block, u32 generation)
 {
-	if (read_once(b->h.generation) == lap)
+	struct kp_block *b = bpf_map_lookup_elem(&tnf_buf, &block);
+
+	if (b == NULL)
 		return;
 	write_once(b->h.bytes_valid, KP_BLOCK_HEADER);
 	store_barrier();
-	write_once(b->h.generation, lap);
+	write_once(b->h.generation, generation);
 	store_barrier();
 }
 
 static void block_close(struct kp_cpu *cpu, u64 pos)
 {
 	struct kp_block *b = block_at(cpu, pos);
-	struct tnf_ext *ext = file_ext();
 
 	if (b != NULL)
 		END_OF(b) = KP_OFFSET_OF(pos);
-	if (ext != NULL)
-		__sync_fetch_and_add(&ext->data_cursor, 1);
 }
 
-static bool too_far(const struct kp_cpu *cpu, u64 pos)
-{
-	u64 laps = (pos >> 32) - (cpu->outer >> 32);
-	u64 ahead = laps * cpu->blocks + KP_BLOCK_OF(pos) - KP_BLOCK_OF(cpu->outer);
+/*
+ * Gives block 'mine' to the pool, as its newest, and returns a slot: ticket and
+ * oldest block, which is the caller's now; NO_SLOT: others were faster each time.
+ *
+ * The exchange of the slot is what counts.  The cursor comes after it; who finds
+ * it behind moves it, so that a CPU that is stopped in between stops nobody.
+ */
+#define NO_SLOT		(~0ull)
+#define SWAP_TRIES	16
 
-	return ahead > KP_CPU_AHEAD;
+__noinline u64 pool_swap(u32 mine)
+{
+	struct tnf_ext *ext = file_ext();
+	u64 ticket, there, *slot;
+	u32 slots = state.pool, i;
+
+	if (ext == NULL || slots == 0)
+		return NO_SLOT;
+	for (int n = 0; n < SWAP_TRIES; n++) {
+		ticket = read_once(ext->data_cursor);
+		i = ticket % slots;
+		slot = bpf_map_lookup_elem(&tnf_pool, &i);
+		if (slot == NULL)
+			return NO_SLOT;
+		there = read_once(*slot);
+		if (KP_SLOT_TICKET(there) == (u32)ticket) {
+			__sync_val_compare_and_swap(&ext->data_cursor, ticket, ticket + 1);
+			continue;
+		}
+		if (KP_SLOT_TICKET(there) != (u32)(ticket - slots) ||
+		    __sync_val_compare_and_swap(slot, there, KP_SLOT(ticket, mine)) != there)
+			continue;
+		__sync_val_compare_and_swap(&ext->data_cursor, ticket, ticket + 1);
+		return KP_SLOT(ticket, there);
+	}
+	return NO_SLOT;
+}
+
+/*
+ * Empty blocks for what comes after 'pos', for the oldest ones that are held.
+ * Only for the outermost writer: those that interrupt it find either the old
+ * 'ready' or the new one, and never need a block that goes.
+ */
+__noinline int blocks_ahead(struct kp_cpu *cpu, u64 pos)
+{
+	u64 number, slot;
+	u32 i;
+
+	if (cpu == NULL)
+		return 0;
+	for (u32 k = 0; k < KP_CPU_AHEAD; k++) {
+		number = cpu->ready + 1;
+		if (number > KP_BLOCK_OF(pos) + KP_CPU_AHEAD)
+			break;
+		i = number & (KP_CPU_HOLDS - 1);
+		slot = pool_swap(cpu->held[i]);
+		if (slot == NO_SLOT)
+			break;
+		block_open(slot, KP_GENERATION(KP_SLOT_TICKET(slot)));
+		cpu->held[i] = slot;
+		store_barrier();
+		write_once(cpu->ready, number);
+	}
+	return 0;
 }
 
 #define AGAIN	1ull		/* no position: below a block's header */
@@ -100,21 +141,15 @@ static bool too_far(const struct kp_cpu *cpu, u64 pos)
    or on many paths: the verifier takes each such function once. */
 __noinline u64 try_reserve(struct kp_cpu *cpu, u32 size, u32 room)
 {
-	struct kp_block *b;
 	u64 old, pos;
 
 	if (cpu == NULL)
 		return 0;
 	pos = old = read_once(cpu->cursor);
 	if (KP_OFFSET_OF(pos) + room > KP_BLOCK_END) {
-		pos = block_after(cpu, old);
-		if (too_far(cpu, pos))
+		pos = (KP_BLOCK_OF(old) + 1) << KP_BLOCK_SHIFT | KP_BLOCK_HEADER;
+		if (KP_BLOCK_OF(pos) > read_once(cpu->ready))
 			return lose(cpu, TNF_LOST_NESTED);
-		b = block_at(cpu, pos);
-		if (b == NULL)
-			return lose(cpu, TNF_LOST_NO_BLOCK);
-		block_open(b, pos >> 32);
-		pos += KP_BLOCK_HEADER;
 	}
 	if (__sync_val_compare_and_swap(&cpu->cursor, old, pos + size) != old)
 		return AGAIN;
@@ -149,7 +184,7 @@ __noinline u64 write_slowly(struct kp_cpu *cpu, u64 time, u32 size, u32 room)
 
 	if (cpu == NULL)
 		return 0;
-	if (cpu->blocks == 0)
+	if (cpu->ready == 0)
 		return lose(cpu, TNF_LOST_NO_BLOCK);
 	if (size > room || room > KP_BLOCK_END - KP_BLOCK_HEADER - SCHED_SIZE)
 		return lose(cpu, TNF_LOST_TOO_LARGE);
@@ -169,35 +204,40 @@ __noinline u64 write_slowly(struct kp_cpu *cpu, u64 time, u32 size, u32 room)
 	s->pid = who >> 32;
 	s->time_base = time;
 	s->cpuid = bpf_get_smp_processor_id();
-	s->pad1 = 0;
+	s->number = KP_BLOCK_OF(pos);
 	store_barrier();
 	write_once(cpu->sched, pos);
 	return pos + SCHED_SIZE;
 }
 
-/* Everything between two positions is committed: bytes_valid may say so. */
-__noinline int publish(struct kp_cpu *cpu, u64 from, u64 to)
+/* Everything up to a position is committed: bytes_valid may say so. */
+__noinline int publish(struct kp_cpu *cpu, u64 to)
 {
 	struct kp_block *b;
+	u64 from;
 
 	if (cpu == NULL)
 		return 0;
+	from = cpu->published;
 	for (u32 i = 0; i <= KP_CPU_AHEAD; i++) {
 		b = block_at(cpu, from);
-		if (b == NULL || cpu->blocks == 0)
+		if (b == NULL)
 			return 0;
 		if (KP_SAME_BLOCK(from, to)) {
 			write_once(b->h.bytes_valid, KP_OFFSET_OF(to));
-			return 0;
+			break;
 		}
 		write_once(b->h.bytes_valid, END_OF(b));
-		from = block_after(cpu, from);
+		store_barrier();
+		from = (KP_BLOCK_OF(from) + 1) << KP_BLOCK_SHIFT;
 	}
+	write_once(cpu->published, to);
+	blocks_ahead(cpu, to);
 	return 0;
 }
 
 /* Of writers that came after the outermost one had looked, up to now. */
-__noinline int publish_rest(struct kp_cpu *cpu, u64 from)
+__noinline int publish_rest(struct kp_cpu *cpu)
 {
 	u64 pos;
 
@@ -206,7 +246,7 @@ __noinline int publish_rest(struct kp_cpu *cpu, u64 from)
 	for (int i = 0; i < 4; i++) {
 		write_once(cpu->nest, 1);
 		pos = read_once(cpu->cursor);
-		publish(cpu, from, pos);
+		publish(cpu, pos);
 		write_once(cpu->nest, 0);
 		if (read_once(cpu->cursor) == pos)
 			break;

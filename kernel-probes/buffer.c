@@ -14,11 +14,11 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <tnf/com.h>
 
 #include "defs.h"
 #include "handle.h"
 
-/* Each CPU that is up has a region of the same size. */
 static int
 cpus_up(void)
 {
@@ -30,7 +30,7 @@ cpus_up(void)
 static size_t
 round_size(size_t size)
 {
-	size_t least = KP_DATA + (size_t)cpus_up() * KP_CPU_BLOCKS * KP_BLOCK_SIZE;
+	size_t least = KP_DATA + ((size_t)cpus_up() + 1) * KP_CPU_HOLDS * KP_BLOCK_SIZE;
 
 	if (size < KP_BUFFER_MIN)
 		size = KP_BUFFER_MIN;
@@ -71,30 +71,56 @@ read_online(char *text, size_t n)
 		close(fd);
 }
 
-/* The first writer of a CPU finds its region's last block full. */
-static void
-make_regions(struct kp_cpu *cpu, int cpus, size_t size)
+/* Each CPU that is up begins in an empty block, and with more of them. */
+static uint32_t
+give_blocks(struct kp_cpu *cpu, int cpus, char *buf, uint32_t next, uint32_t blocks)
 {
-	uint32_t blocks = (size - KP_DATA) / KP_BLOCK_SIZE / cpus_up();
-	uint32_t next = KP_DATA / KP_BLOCK_SIZE;
+	struct tnf_ext *ext = (void *)(buf + TNF_EXT_OFFSET);
+	struct tnf_block_header *h;
 	char online[1024];
 
 	read_online(online, sizeof online);
 	for (int i = 0; i < cpus; i++) {
 		memset(&cpu[i], 0, sizeof cpu[i]);
 		cpu[i].sched = ~0ull;
-		if (!cpu_is_up(online, i) || (next + blocks) * (size_t)KP_BLOCK_SIZE > size)
+		if (!cpu_is_up(online, i) || next + KP_CPU_HOLDS >= blocks)
 			continue;
-		cpu[i].first = next;
-		cpu[i].blocks = blocks;
-		cpu[i].cursor = (uint64_t)(blocks - 1) << KP_BLOCK_SHIFT | KP_BLOCK_END;
-		next += blocks;
+		for (uint32_t n = 1; n <= KP_CPU_HOLDS; n++)
+			cpu[i].held[n % KP_CPU_HOLDS] = next++;
+		cpu[i].cursor = cpu[i].published = 1u << KP_BLOCK_SHIFT | KP_BLOCK_HEADER;
+		cpu[i].ready = 1 + KP_CPU_AHEAD;
+		for (uint32_t n = 1; n <= cpu[i].ready; n++) {
+			h = (void *)(buf + (size_t)cpu[i].held[n] * KP_BLOCK_SIZE);
+			h->generation = KP_GENERATION(ext->data_cursor);
+			ext->data_cursor++;
+		}
 	}
+	return next;
+}
+
+/* All others wait to be taken. */
+static int
+fill_pool(struct kp *kp, uint64_t ticket, uint32_t next, uint32_t blocks)
+{
+	uint32_t slots = blocks - next;
+	size_t size = ((size_t)slots * sizeof(uint64_t) + 4095) & ~4095ul;
+	uint64_t *pool = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, kp->pool_fd, 0);
+
+	if (pool == MAP_FAILED)
+		return kp_fail(kp, -errno, "tnf_pool: cannot map: %s", strerror(errno));
+	for (uint32_t i = 0; i < slots; i++)
+		pool[(ticket + i) % slots] = KP_SLOT(ticket + i - slots, next + i);
+	munmap(pool, size);
+	close(kp->pool_fd);
+	kp->pool_fd = -1;
+	kp->state->pool = slots;
+	return 0;
 }
 
 static int
 fill_buffer(struct kp *kp, size_t size)
 {
+	uint32_t blocks = size / KP_BLOCK_SIZE, next;
 	struct kp_defs defs;
 	char *buf;
 	int r;
@@ -117,12 +143,18 @@ fill_buffer(struct kp *kp, size_t size)
 		if (getrandom(&kp->state->cookie, sizeof kp->state->cookie, 0) == -1)
 			break;
 	r = kp_defs_write(buf, size, kp->state->cookie, &defs);
+	if (r < 0)
+		kp_fail(kp, r, "buffer: no room for the definitions");
+	else {
+		next = give_blocks(kp->cpu, kp->cpus, buf, KP_DATA / KP_BLOCK_SIZE, blocks);
+		r = fill_pool(kp, ((struct tnf_ext *)(void *)(buf + TNF_EXT_OFFSET))->data_cursor,
+		    next, blocks);
+	}
 	munmap(buf, size);
 	if (r < 0)
-		return kp_fail(kp, r, "buffer: no room for the definitions");
+		return r;
 	kp->state->sched_tag = defs.sched_tag;
 	kp->state->symbols_tag = defs.symbols_tag;
-	make_regions(kp->cpu, kp->cpus, size);
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct kp {
 	bool		 foreign;	/* pins of another version are there */
 	int		 lock;		/* directory that we hold the lock on */
 	int		 state_fd, filter_fd, buf_fd, cpu_fd;	/* -1: no such map */
+	int		 pool_fd;	/* until it is filled, or -1 */
 	struct kp_shared	*state;		/* the pinned map's, or &local */
 	struct kp_shared	 local;		/* until there is something to pin */
 	struct kp_cpu	*cpu;		/* the pinned map's, or NULL */

@@ -2,6 +2,7 @@
  * load.c - the programs go into the kernel, with their maps, and are pinned.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
@@ -73,6 +74,7 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 	if (ended > ENDED_MAX)
 		ended = ENDED_MAX;
 	if ((r = bpf_map__set_max_entries(skel->maps.tnf_buf, size / KP_BLOCK_SIZE)) < 0 ||
+	    (r = bpf_map__set_max_entries(skel->maps.tnf_pool, size / KP_BLOCK_SIZE)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_cpu, cpus)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_ended, ended)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_renamed, ended)) < 0 ||
@@ -163,6 +165,10 @@ kp_load(struct kp *kp, size_t size)
 		    kp_fail(kp, r, "buffer of %zu bytes: not enough memory", size) :
 		    kp_refused(kp, r, "BPF programs");
 	r = pin_all(kp, skel);
+	if (r == 0) {
+		kp->pool_fd = fcntl(bpf_map__fd(skel->maps.tnf_pool), F_DUPFD_CLOEXEC, 3);
+		r = kp->pool_fd < 0 ? -errno : 0;
+	}
 	if (r == 0)
 		kp_iterate(KP_PROGRAM_find_nodes);
 	kernel_bpf__destroy(skel);

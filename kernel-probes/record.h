@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #define KP_MAGIC	0x504b464eu
-#define KP_LAYOUT	1u
+#define KP_LAYOUT	2u
 
 /* A block of the buffer is one element of the map; the whole map is the file. */
 #define KP_BLOCK_SHIFT	12
@@ -20,9 +20,9 @@
 #define KP_BLOCK_END	4088u	/* records end here: a position never reaches the next block */
 #define KP_DIRECTORY	0x1000u	/* offset of the directory, one block */
 #define KP_TAGS		0x2000u	/* of the definitions */
-#define KP_DATA		0x8000u	/* of the first CPU's region */
-#define KP_CPU_BLOCKS	4u	/* a region has at least so many */
-#define KP_CPU_AHEAD	3u	/* nested writers get so many blocks ahead */
+#define KP_DATA		0x8000u	/* of the first block of events */
+#define KP_CPU_HOLDS	8u	/* blocks that a CPU holds; a power of two */
+#define KP_CPU_AHEAD	3u	/* of these, empty ones for nested writers */
 #define KP_STACK_MAX	32u	/* frames in an event */
 
 /* Probes by number, from 1: a row of the catalogue, a word of the directory. */
@@ -205,10 +205,11 @@ struct kp_physio_start {
 };
 
 /*
- * A position in a CPU's region: lap << 32 | block << 12 | offset.  It only
- * grows, so that two positions are equal only if nobody wrote in between.
+ * A position of a CPU: number of the block << 12 | offset.  A CPU numbers the
+ * blocks that it writes from 1.  Positions only grow, so that two are equal only
+ * if nobody wrote in between.
  */
-#define KP_BLOCK_OF(pos)	((__u32)(pos) >> KP_BLOCK_SHIFT)
+#define KP_BLOCK_OF(pos)	((pos) >> KP_BLOCK_SHIFT)
 #define KP_OFFSET_OF(pos)	((__u32)(pos) & (KP_BLOCK_SIZE - 1))
 #define KP_SAME_BLOCK(a, b)	((((a) ^ (b)) >> KP_BLOCK_SHIFT) == 0)
 
@@ -216,14 +217,26 @@ struct kp_physio_start {
 struct kp_cpu {
 	__u64 cursor;		/* position of the next record */
 	__u64 sched;		/* position of the latest schedule record */
-	__u64 outer;		/* cursor when the outermost writer began */
+	__u64 published;	/* position up to which readers see everything */
+	__u64 ready;		/* number of the last block that may be written;
+				   0: CPU came up after the buffer was made */
 	__u32 nest;		/* writers under way: the thread's, interrupts' */
-	__u32 first;		/* block of the map where the region starts */
-	__u32 blocks;		/* 0: CPU came up after the buffer was made */
 	__u32 pad;
+	__u32 held[KP_CPU_HOLDS];	/* where its latest blocks are, by number */
 	__u64 lost[8];		/* by enum tnf_lost */
 	__u64 reserved[3];
 };
+
+/*
+ * Element of the map tnf_pool: ticket << 32 | block.  Blocks that no CPU holds
+ * wait here, the oldest first.  Who takes one gives one back: ticket t, counted
+ * by tnf_ext.data_cursor, is for slot t modulo the number of slots.
+ */
+#define KP_SLOT(ticket, block)	((__u64)(ticket) << 32 | (__u32)(block))
+#define KP_SLOT_TICKET(slot)	((__u32)((slot) >> 32))
+
+/* The generation of a block tells when it was taken: neither free nor a tag. */
+#define KP_GENERATION(ticket)	(((__u32)(ticket) & TNF_GENERATION_AGES) + 1)
 
 /* Element of the map tnf_ended, by thread number: who it was. */
 struct kp_ended {
@@ -262,7 +275,9 @@ struct kp_shared {
 	__u64 text_start, text_end;
 	__u64 schedule_start, schedule_end;
 	__u64 wake_page, wake_bit;
-	__u64 reserved0[4];
+	__u32 pool;		/* slots of tnf_pool */
+	__u32 pad0;
+	__u64 reserved0[3];
 
 	__u32 magic;
 	__u32 layout;

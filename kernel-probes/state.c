@@ -162,4 +162,5 @@ kp_state_close(struct kp *kp)
 	close_fd(&kp->filter_fd);
 	close_fd(&kp->buf_fd);
 	close_fd(&kp->cpu_fd);
+	close_fd(&kp->pool_fd);
 }

@@ -1,12 +1,17 @@
 /*
  * write.bpf.h - from a program to a committed record in the buffer.
  *
- * Each CPU fills its own region, block after block, round and round.  The
- * kernel calls the programs of tracepoints and software events with preemption
+ * Each CPU fills blocks of its own.  It holds the one that it writes, the last
+ * ones before, so that an idle CPU keeps its latest events, and some empty ones
+ * ahead; the rest of the buffer is a pool of which the oldest block is next,
+ * whichever CPU wrote it (buffer.bpf.c).
+ *
+ * The kernel calls the programs of tracepoints and software events with preemption
  * disabled.  So the writers of a CPU nest (a thread, an interrupt in it, ...) and
  * each is done before the one below goes on: the only thing that must be atomic
  * is to move the cursor.  Only the outermost writer, when nobody else is under
- * way, moves bytes_valid over what was written: readers see whole records.
+ * way, moves bytes_valid over what was written, and takes blocks for those that
+ * were filled: readers see whole records.
  *
  * A kernel with PREEMPT_RT may preempt programs.  A writer that finds another
  * depth when it leaves than when it came was not nested; that is counted
@@ -44,6 +49,14 @@ struct kp_map_cpu {
 	__type(value, struct kp_cpu);
 };
 
+struct kp_map_pool {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+};
+
 struct kp_map_filter {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -53,12 +66,13 @@ struct kp_map_filter {
 
 extern struct kp_map_buf tnf_buf SEC(".maps");
 extern struct kp_map_cpu tnf_cpu SEC(".maps");
+extern struct kp_map_pool tnf_pool SEC(".maps");
 extern struct kp_map_filter tnf_filter SEC(".maps");
 extern volatile struct kp_shared state;
 
 u64 write_slowly(struct kp_cpu *cpu, u64 time, u32 size, u32 room);
-int publish(struct kp_cpu *cpu, u64 from, u64 to);
-int publish_rest(struct kp_cpu *cpu, u64 from);
+int publish(struct kp_cpu *cpu, u64 to);
+int publish_rest(struct kp_cpu *cpu);
 int lose_event(u32 reason);	/* one that was never begun; enum tnf_lost */
 
 struct hit {			/* an event under way */
@@ -78,7 +92,7 @@ static __always_inline struct kp_cpu *this_cpu(void)
 
 static __always_inline struct kp_block *block_at(const struct kp_cpu *cpu, u64 pos)
 {
-	u32 n = cpu->first + KP_BLOCK_OF(pos);
+	u32 n = cpu->held[KP_BLOCK_OF(pos) & (KP_CPU_HOLDS - 1)];
 
 	return bpf_map_lookup_elem(&tnf_buf, &n);
 }
@@ -162,8 +176,6 @@ static __always_inline void *event_begin(struct hit *hit, u32 probe, u32 size,
 	hit->cpu = cpu = this_cpu();
 	if (cpu == NULL)
 		return NULL;
-	if (cpu->nest == 0)
-		write_once(cpu->outer, read_once(cpu->cursor));
 	hit->depth = cpu->nest + 1;
 	write_once(cpu->nest, hit->depth);
 	pos = read_once(cpu->cursor);
@@ -202,8 +214,8 @@ lost:
 static __always_inline void writer_leave(struct hit *hit)
 {
 	struct kp_cpu *cpu = hit->cpu;
-	u64 outer = cpu->outer, pos;
 	u32 nest = cpu->nest;
+	u64 pos;
 
 	store_barrier();
 	if (nest != hit->depth)
@@ -213,13 +225,14 @@ static __always_inline void writer_leave(struct hit *hit)
 		return;
 	}
 	pos = read_once(cpu->cursor);
-	if (KP_SAME_BLOCK(pos, outer) && hit->block != NULL)
+	if (KP_SAME_BLOCK(pos, cpu->published) && hit->block != NULL) {
 		write_once(hit->block->h.bytes_valid, KP_OFFSET_OF(pos));
-	else
-		publish(cpu, outer, pos);
+		write_once(cpu->published, pos);
+	} else
+		publish(cpu, pos);
 	write_once(cpu->nest, 0);
 	if (read_once(cpu->cursor) != pos)
-		publish_rest(cpu, outer);
+		publish_rest(cpu);
 }
 
 static __always_inline void event_end(struct hit *hit)

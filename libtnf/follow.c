@@ -90,32 +90,49 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 	return 0;
 }
 
-/* Blocks that were used and taken again between two looks. */
+/*
+ * Blocks that were taken since the last look and again before this one: of those
+ * that a kernel has taken, its generation tells which; what is not there is gone.
+ */
 static uint64_t
-blocks_missed(const struct tnf_file *f, const struct seen *seen,
-    const struct block *b)
+kernel_missed(const struct tnf_file *f, uint64_t gone)
 {
-	if (f->ext.kind != TNF_EXT_KERNEL || seen->generation == 0 ||
-	    b->generation <= seen->generation ||
-	    b->generation == TNF_GENERATION_TAG)
-		return 0;
-	return b->generation - seen->generation - 1;
+	uint64_t off, there = 0;
+	uint32_t generation;
+
+	for (off = f->data_start; off < f->bytes.size; off += f->block_size) {
+		generation = file_block(f, (uint32_t)off).generation;
+		if (generation != TNF_GENERATION_FREE && generation != TNF_GENERATION_TAG)
+			there += ((generation - 1 - (uint32_t)f->cursor) &
+			    TNF_GENERATION_AGES) < gone;
+	}
+	return gone > there ? gone - there : 0;
 }
 
-/* A process tells how many blocks it has handed out in all; its threads may
-   hold blocks over several laps, so that generations do not. */
+/* The same of a process: its threads may hold blocks over several laps. */
 static uint64_t
-laps_missed(struct tnf_file *f)
+process_missed(const struct tnf_file *f, uint64_t gone)
 {
-	uint64_t now, gone, data;
+	uint64_t data = (f->bytes.size - f->ext.data_start) >> f->block_shift;
 
-	if (!f->has_ext || f->ext.kind != TNF_EXT_PROCESS)
+	return gone > data ? gone - data : 0;
+}
+
+/* Both tell how many blocks have been handed out in all. */
+static uint64_t
+blocks_missed(struct tnf_file *f)
+{
+	uint64_t now, gone, missed = 0;
+
+	if (!f->has_ext)
 		return 0;
 	now = file_cursor(f);
 	gone = now - f->cursor;
+	if (gone < TNF_GENERATION_AGES)
+		missed = f->ext.kind == TNF_EXT_KERNEL ? kernel_missed(f, gone) :
+		    process_missed(f, gone);
 	f->cursor = now;
-	data = (f->bytes.size - f->ext.data_start) >> f->block_shift;
-	return gone > data && gone < UINT32_MAX ? gone - data : 0;
+	return missed;
 }
 
 static int
@@ -124,7 +141,7 @@ refresh_file(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 	uint64_t off;
 	int err;
 
-	ret->blocks_missed += laps_missed(f) + f->lost;
+	ret->blocks_missed += blocks_missed(f) + f->lost;
 	f->lost = 0;
 	for (off = f->data_start; off < f->bytes.size; off += f->block_size) {
 		const struct seen *seen = &f->seen[off >> f->block_shift];
@@ -132,7 +149,6 @@ refresh_file(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 
 		if (b.generation == seen->generation && b.used == seen->used)
 			continue;
-		ret->blocks_missed += blocks_missed(f, seen, &b);
 		if ((err = take_rest(s, f, (uint32_t)off, ret)) != 0)
 			return err;
 	}

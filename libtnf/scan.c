@@ -243,6 +243,17 @@ tell_damage(tnf_stream_t *s, struct tnf_file *f, const struct damage *d)
 	}
 }
 
+static uint32_t
+kernel_laps(const struct tnf_file *f)
+{
+	uint64_t start = f->ext.data_start, blocks;
+
+	if (start >= f->bytes.size)
+		return 1;
+	blocks = (f->bytes.size - start) >> f->block_shift;
+	return blocks == 0 ? 1 : (uint32_t)((f->ext.data_cursor + blocks - 1) / blocks);
+}
+
 static void
 sum_file(const struct tnf_file *f, struct tnf_summary *sum)
 {
@@ -251,6 +262,9 @@ sum_file(const struct tnf_file *f, struct tnf_summary *sum)
 	sum->swapped = f->bytes.swap;
 	sum->word_bits = f->block_header_size >= 24 ? 64 : 32;
 	sum->block_size = f->block_size;
+	/* A kernel's generations tell an order, its cursor how much was taken. */
+	if (f->has_ext && f->ext.kind == TNF_EXT_KERNEL && sum->blocks_data > 0)
+		sum->generation = kernel_laps(f);
 }
 
 int

@@ -1,20 +1,23 @@
 /*
  * snapshot.c - a consistent copy of a kernel buffer that is being written.
  *
- * A block is copied up to bytes_valid, where whole committed records end; it
- * counts if nobody took it over meanwhile.  The order makes that an event finds
- * what it refers to: data blocks, then the directory that names definitions,
- * then the blocks of definitions, then block 0.  A CPU goes from block to block
- * in their order; so if one has changed since, when the next has been copied,
- * it is copied again: what a CPU has written has no hole.
+ * The moment comes first: how many blocks have been taken so far.  What was taken
+ * later is left out.  The others are copied in the order of their age, the
+ * newest first, each up to bytes_valid, where whole committed records end.
+ * Writers take the oldest block first; so what they take meanwhile is older than
+ * all that has been copied, and the copy has the latest events of each CPU
+ * without a hole.
+ *
+ * An event finds what it refers to: after the data come the directory that names
+ * definitions, then the blocks of definitions, then block 0.
  */
 #include "snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_SIZE	(256u << 10)	/* staged in cache, put at once */
-#define TRIES		4		/* for a block that is being taken over */
+#define CHUNK_SIZE	(256u << 10)	/* staged in cache */
+#define BLOCK_MIN	512u		/* holds the header and its extension */
 #define ROUNDS		16		/* for definitions that keep coming */
 
 #define HEADER_SIZE	sizeof(struct tnf_block_header)
@@ -47,7 +50,7 @@ snapshot_open(struct snapshot *s, const void *base, size_t size)
 	if (h.file_version != TNF_FILE_VERSION)
 		return SNAPSHOT_VERSION;
 	if (!power_of_two(h.block_size) ||
-	    h.block_size < TNF_EXT_OFFSET + sizeof(struct tnf_ext) ||
+	    h.block_size < BLOCK_MIN ||
 	    h.block_size > TNF_BLOCK_SIZE_MAX ||
 	    h.block_header_size != HEADER_SIZE ||
 	    h.directory_size <= h.block_size ||
@@ -63,7 +66,7 @@ snapshot_open(struct snapshot *s, const void *base, size_t size)
 	return SNAPSHOT_OK;
 }
 
-enum copied { EMPTY, COPIED, MOVING };
+enum copied { EMPTY, COPIED, TAKEN };
 
 /* A block as it was when it was copied last. */
 struct mark {
@@ -92,133 +95,163 @@ changed(const struct snapshot *s, uint32_t n)
 }
 
 /*
- * One try.  A take-over makes bytes_valid small, then the generation the new
- * one, and only then writes: with equal generations before and after, and
- * bytes_valid not smaller after than before, what was copied is of one lap.
+ * A block that is taken gets a small bytes_valid, then a new generation, and only
+ * then new records: with the same generation before and after, and bytes_valid
+ * not smaller after than before, what was copied is of one use.
  */
 static enum copied
 try_block(const struct snapshot *s, const unsigned char *from,
-    unsigned char *to, uint32_t *ret_valid)
+    unsigned char *to, struct mark *mark)
 {
 	const struct tnf_block_header *h = (const void *)from;
-	struct tnf_block_header copy = { .tag = s->block_tag };
+	struct tnf_block_header copy = { .tag = s->block_tag,
+	    .generation = mark->generation };
 	uint32_t valid;
 
-	copy.generation = load32(&h->generation);
+	if (load32(&h->generation) != mark->generation)
+		return TAKEN;
 	valid = __atomic_load_n(&h->bytes_valid, __ATOMIC_ACQUIRE);
-	if (copy.generation == TNF_GENERATION_FREE || valid <= HEADER_SIZE ||
-	    valid > s->block_size || load32(&h->tag) != s->block_tag)
+	if (valid <= HEADER_SIZE || valid > s->block_size || load32(&h->tag) != s->block_tag)
 		return EMPTY;
 	memcpy(to + HEADER_SIZE, from + HEADER_SIZE, valid - HEADER_SIZE);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (load32(&h->generation) != copy.generation ||
+	if (load32(&h->generation) != mark->generation ||
 	    __atomic_load_n(&h->bytes_valid, __ATOMIC_RELAXED) < valid)
-		return MOVING;
-	copy.bytes_valid = (uint16_t)valid;
+		return TAKEN;
+	mark->valid = copy.bytes_valid = (uint16_t)valid;
 	memcpy(to, &copy, sizeof copy);
 	memset(to + valid, 0, s->block_size - valid);
-	*ret_valid = valid;
 	return COPIED;
 }
 
-/* The copy of block n, or a block never used.  Returns bytes_valid, or 0. */
-static uint32_t
+/* The copy of block n, which is of the generation in its mark. */
+static enum copied
 copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
 {
-	const unsigned char *from = s->base + (size_t)n * s->block_size;
-	enum copied result = MOVING;
-	uint32_t valid = 0;
-	int i;
+	struct mark *mark = &s->marks[n];
+	enum copied r = try_block(s, s->base + (size_t)n * s->block_size, to, mark);
 
-	for (i = 0; i < TRIES && result == MOVING; i++) {
-		s->marks[n] = mark_of(s, n);
-		result = try_block(s, from, to, &valid);
-	}
-	s->marks[n].result = (uint16_t)result;
-	if (result == COPIED)
-		return valid;
-	memset(to, 0, s->block_size);
-	return 0;
+	mark->result = (uint16_t)r;
+	return r;
 }
 
-static bool
-is_tag(const unsigned char *block)
-{
-	struct tnf_block_header h;
-
-	memcpy(&h, block, sizeof h);
-	return h.generation == TNF_GENERATION_TAG;
-}
-
-static void
-copy_and_look(struct snapshot *s, const struct snapshot_sink *sink, uint32_t n,
-    unsigned char *to)
-{
-	uint32_t valid = copy_block(s, n, to);
-
-	if (valid > 0 && !is_tag(to) && sink->look != NULL)
-		sink->look(sink->arg, to, valid);
-}
-
-/* Blocks on their way to the sink. */
-struct chunk {
-	uint32_t first, count;
-	unsigned char *bytes;	/* and room for one more block */
+/* A block of events, and how many have been taken since. */
+struct aged {
+	uint32_t age;
+	uint32_t block;
 };
 
-/* Block n was copied: those before it that have changed since, again. */
-static bool
-catch_up(struct snapshot *s, const struct snapshot_sink *sink,
-    const struct chunk *c, uint32_t n)
+static int
+by_age(const void *a, const void *b)
 {
-	unsigned char *one = c->bytes + CHUNK_SIZE;
+	const struct aged *p = a, *q = b;
 
-	while (n-- > s->directory_end / s->block_size && changed(s, n)) {
-		if (n >= c->first) {
-			copy_and_look(s, sink, n, c->bytes +
-			    (size_t)(n - c->first) * s->block_size);
+	if (p->age != q->age)
+		return p->age < q->age ? -1 : 1;
+	return p->block > q->block ? -1 : p->block < q->block;
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+	const uint32_t *p = a, *q = b;
+
+	return (*p > *q) - (*p < *q);
+}
+
+/* Without an extension nobody takes blocks. */
+static uint32_t
+blocks_taken(const struct snapshot *s)
+{
+	const struct tnf_ext *ext = (const void *)(s->base + TNF_EXT_OFFSET);
+
+	return load32(&ext->magic) != TNF_EXT_MAGIC ? TNF_GENERATION_AGES :
+	    (uint32_t)__atomic_load_n(&ext->data_cursor, __ATOMIC_ACQUIRE);
+}
+
+#define TAKEN_MEANWHILE	(1u << 24)	/* at most, while we look at each block */
+
+/* The blocks of events as they are at this moment, by age; returns their number. */
+static uint32_t
+sort_blocks(struct snapshot *s, struct aged *list)
+{
+	uint32_t taken = blocks_taken(s), n, used = 0, age, generation;
+
+	for (n = s->directory_end / s->block_size; n < s->block_count; n++) {
+		generation = mark_of(s, n).generation;
+		if (generation == TNF_GENERATION_FREE || generation == TNF_GENERATION_TAG)
 			continue;
-		}
-		copy_and_look(s, sink, n, one);
-		if (!sink->put(sink->arg, (uint64_t)n * s->block_size, one,
-		    s->block_size))
+		age = (taken - generation) & TNF_GENERATION_AGES;
+		if (age > TNF_GENERATION_AGES - TAKEN_MEANWHILE)
+			continue;
+		s->marks[n].generation = generation;
+		list[used++] = (struct aged){ age, n };
+	}
+	qsort(list, used, sizeof *list, by_age);
+	return used;
+}
+
+/* Blocks on their way to the sink, side by side in the order of the file. */
+struct chunk {
+	unsigned char *bytes;
+	uint32_t n;
+	uint32_t block[CHUNK_SIZE / BLOCK_MIN];
+};
+
+static unsigned char *
+place_in(const struct chunk *c, uint32_t block, uint32_t block_size)
+{
+	const uint32_t *p = bsearch(&block, c->block, c->n, sizeof block, by_place);
+
+	return c->bytes + (size_t)(p - c->block) * block_size;
+}
+
+/* Neighbours that have been copied are put in one piece. */
+static bool
+put_chunk(const struct snapshot *s, const struct snapshot_sink *sink, const struct chunk *c)
+{
+	uint32_t i, n;
+
+	for (i = 0; i < c->n; i += n > 0 ? n : 1) {
+		for (n = 0; i + n < c->n && c->block[i + n] == c->block[i] + n &&
+		    s->marks[c->block[i + n]].result == COPIED; n++)
+			;
+		if (n > 0 && !sink->put(sink->arg, (uint64_t)c->block[i] * s->block_size,
+		    c->bytes + (size_t)i * s->block_size, (size_t)n * s->block_size))
 			return false;
 	}
 	return true;
 }
 
-/* A chunk without anything is not put. */
 static bool
-copy_chunk(struct snapshot *s, const struct snapshot_sink *sink,
-    const struct chunk *c)
+copy_chunk(struct snapshot *s, const struct snapshot_sink *sink, struct chunk *c,
+    const struct aged *list, uint32_t n)
 {
-	uint32_t i, n;
-	bool any = false;
+	unsigned char *to;
+	uint32_t i;
 
-	for (i = 0; i < c->count; i++) {
-		n = c->first + i;
-		copy_and_look(s, sink, n, c->bytes + (size_t)i * s->block_size);
-		if (!catch_up(s, sink, c, n))
-			return false;
+	c->n = n;
+	for (i = 0; i < n; i++)
+		c->block[i] = list[i].block;
+	qsort(c->block, n, sizeof *c->block, by_place);
+	for (i = 0; i < n; i++) {
+		to = place_in(c, list[i].block, s->block_size);
+		if (copy_block(s, list[i].block, to) == COPIED && sink->look != NULL)
+			sink->look(sink->arg, to, s->marks[list[i].block].valid);
 	}
-	for (i = 0; i < c->count; i++)
-		any |= s->marks[c->first + i].result == COPIED;
-	return !any || sink->put(sink->arg, (uint64_t)c->first * s->block_size,
-	    c->bytes, (size_t)c->count * s->block_size);
+	return put_chunk(s, sink, c);
 }
 
 static bool
 copy_data(struct snapshot *s, const struct snapshot_sink *sink,
-    unsigned char *stage)
+    unsigned char *stage, struct aged *list)
 {
-	uint32_t per_chunk = CHUNK_SIZE / s->block_size;
-	struct chunk c = { .first = s->directory_end / s->block_size,
-	    .bytes = stage };
+	uint32_t most = CHUNK_SIZE / s->block_size, used = sort_blocks(s, list), i, n;
+	struct chunk c = { .bytes = stage };
 
-	for (; c.first < s->block_count; c.first += c.count) {
-		c.count = s->block_count - c.first < per_chunk ?
-		    s->block_count - c.first : per_chunk;
-		if (!copy_chunk(s, sink, &c))
+	for (i = 0; i < used; i += n) {
+		n = used - i < most ? used - i : most;
+		if (!copy_chunk(s, sink, &c, list + i, n))
 			return false;
 	}
 	return true;
@@ -259,7 +292,8 @@ copy_grown(struct snapshot *s, const struct snapshot_sink *sink,
 		if (mark_of(s, n).generation != TNF_GENERATION_TAG ||
 		    !changed(s, n))
 			continue;
-		if (copy_block(s, n, stage) == 0)
+		s->marks[n].generation = TNF_GENERATION_TAG;
+		if (copy_block(s, n, stage) != COPIED)
 			continue;
 		*grown = true;
 		if (!sink->put(sink->arg, (uint64_t)n * s->block_size, stage,
@@ -319,7 +353,7 @@ count_blocks(struct snapshot *s)
 	s->used = s->blanked = 0;
 	for (n = s->directory_end / s->block_size; n < s->block_count; n++) {
 		s->used += s->marks[n].result == COPIED;
-		s->blanked += s->marks[n].result == MOVING;
+		s->blanked += s->marks[n].result == TAKEN;
 	}
 }
 
@@ -327,12 +361,14 @@ enum snapshot_result
 snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
 {
 	enum snapshot_result r = SNAPSHOT_NO_MEMORY;
+	struct aged *list;
 	unsigned char *stage;
 
-	stage = aligned_alloc(4096, CHUNK_SIZE + TNF_BLOCK_SIZE_MAX);
+	stage = aligned_alloc(4096, CHUNK_SIZE);
+	list = calloc(s->block_count, sizeof *list);
 	s->marks = calloc(s->block_count, sizeof *s->marks);
-	if (stage != NULL && s->marks != NULL) {
-		r = copy_data(s, sink, stage) &&
+	if (stage != NULL && list != NULL && s->marks != NULL) {
+		r = copy_data(s, sink, stage, list) &&
 		    copy_directory(s, sink, stage) &&
 		    copy_definitions(s, sink, stage) &&
 		    copy_header(s, sink, stage) ? SNAPSHOT_OK : SNAPSHOT_SINK;
@@ -340,6 +376,7 @@ snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
 	}
 	free(s->marks);
 	s->marks = NULL;
+	free(list);
 	free(stage);
 	return r;
 }

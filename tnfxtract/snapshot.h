@@ -37,14 +37,14 @@ struct snapshot {
 	uint32_t block_count;
 	uint64_t size;		/* of the copy: block_size * block_count */
 	uint32_t used;		/* blocks that hold something */
-	uint32_t blanked;	/* blocks taken over at each try: left out */
+	uint32_t blanked;	/* blocks taken meanwhile: left out */
 	struct mark *marks;	/* by block; while it is copied */
 };
 
 struct snapshot_sink {
 	/* Puts n bytes at 'offset'; what is never put reads as zero. */
 	bool (*put)(void *arg, uint64_t offset, const void *bytes, size_t n);
-	/* Sees each data block that was copied; may be NULL. */
+	/* Sees each block of events that was copied; may be NULL. */
 	void (*look)(void *arg, const unsigned char *block, size_t valid);
 	void *arg;
 };

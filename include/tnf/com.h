@@ -159,6 +159,8 @@ typedef enum {
 
 #define TNF_GENERATION_FREE	0u		/* block never used */
 #define TNF_GENERATION_TAG	0xffffffffu	/* permanent block of definitions */
+#define TNF_GENERATION_AGES	0x7fffffffu	/* kernel: 1 + blocks taken before,
+						   modulo this plus 1 */
 
 #define TNF_BLOCK_SIZE_MIN	64u
 #define TNF_BLOCK_SIZE_MAX	32768u	/* references inside a block are 16 bits */
@@ -189,7 +191,8 @@ struct tnf_file_header {
 
 struct tnf_block_header {
 	uint32_t tag;
-	uint32_t generation;	/* 0 free, TNF_GENERATION_TAG, else the lap */
+	uint32_t generation;	/* 0 free, TNF_GENERATION_TAG, else the lap; in a
+				   kernel's buffer see TNF_GENERATION_AGES */
 	uint16_t bytes_valid;	/* committed, counted from the block's start */
 	uint8_t	 A_lock;	/* a thread is filling this block */
 	uint8_t	 B_lock;	/* it is being taken over */
@@ -215,7 +218,7 @@ struct tnf_kernel_schedule {
 	int32_t	 pid;
 	int64_t	 time_base;	/* ns, CLOCK_MONOTONIC */
 	int32_t	 cpuid;
-	uint32_t pad1;
+	uint32_t number;	/* of the block among those of its CPU, from 1 */
 };
 
 /*

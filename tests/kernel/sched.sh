@@ -44,7 +44,7 @@ within "preempted or woken: waits" \
 traced "$work" spin 4 0
 pid=$(said pid)
 within "longest queue seen" "$(events "$pid" thread_queue |
-	sed -n 's/.*cpuid: 0 .*queue_length: //p' | sort -n | tail -n 1)" 3 20
+	sed -n 's/.*cpuid: 0 .*queue_length: //p' | sort -n | tail -n 1)" 3 1000	# others may wait there, too
 within "priority 19" "$(events "$pid" thread_queue | grep -c 'priority: 19 ')" 4 100000
 traced "$work" spin 2 20
 pid=$(said pid)

@@ -61,8 +61,11 @@ model_free(struct model *m)
 void
 model_take(struct model *m, uint32_t block, uint32_t generation)
 {
+	struct tnf_ext *ext = (void *)(m->base + TNF_EXT_OFFSET);
 	struct tnf_block_header *h = model_header(m, block);
 
+	if (generation != TNF_GENERATION_TAG && generation > ext->data_cursor)
+		__atomic_store_n(&ext->data_cursor, generation, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&h->bytes_valid, sizeof *h, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&h->generation, generation, __ATOMIC_SEQ_CST);
 	h->A_lock = 1;

@@ -1,0 +1,253 @@
+/*
+ * shared.c - CPUs share the blocks: a busy one has the history, an idle one keeps
+ * its last events, and a copy has those of each CPU without a hole.
+ *
+ * The CPUs are threads, and the code is the kernel's.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "fake-bpf.h"
+#include "defs.h"
+#include "snapshot.h"
+
+#define BLOCKS	256u
+#define CPUS	4u
+#define FIRST	(KP_DATA / KP_BLOCK_SIZE)
+
+static struct kp_block *buffer;
+static struct kp_cpu cpus[CPUS];
+static u64 pool[BLOCKS];
+static u32 written[CPUS];
+static volatile bool stop;
+static __thread u32 this;
+
+static void
+interrupt(void)
+{
+}
+
+static u32
+fake_cpu(void)
+{
+	return this;
+}
+
+static u64
+fake_clock(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000 + (u64)ts.tv_nsec;
+}
+
+static void *
+fake_lookup(const void *map, u32 key)
+{
+	if (map == &tnf_cpu)
+		return key < CPUS ? &cpus[key] : NULL;
+	if (map == &tnf_pool)
+		return key < state.pool ? &pool[key] : NULL;
+	return map == &tnf_buf && key < BLOCKS ? &buffer[key] : NULL;
+}
+
+static void
+begin(void)
+{
+	struct kp_defs defs;
+
+	if (buffer == NULL)
+		buffer = aligned_alloc(KP_BLOCK_SIZE, BLOCKS * KP_BLOCK_SIZE);
+	memset(buffer, 0, BLOCKS * KP_BLOCK_SIZE);
+	memset(written, 0, sizeof written);
+	if (kp_defs_write((char *)buffer, BLOCKS * KP_BLOCK_SIZE, 1, &defs) != 0)
+		abort();
+	fake_begin((void *)((char *)buffer + TNF_EXT_OFFSET), buffer, FIRST, BLOCKS,
+	    cpus, CPUS, pool);
+	state.sched_tag = defs.sched_tag;
+}
+
+/* The n-th event of a CPU says so. */
+static void
+write_event(u32 cpu)
+{
+	struct kp_thread_state *e;
+	struct hit hit;
+
+	this = cpu;
+	e = EVENT(&hit, THREAD_STATE_OUT, kp_thread_state);
+	if (e == NULL)
+		return;
+	e->state = (s32)++written[cpu];
+	e->pad = 0;
+	event_end(&hit);
+}
+
+/* What a copy has of a CPU. */
+struct part {
+	u32 blocks, first, last;	/* numbers of blocks */
+	u32 events, low, high;
+};
+
+static bool
+add_block(struct part *part, const char *base)
+{
+	const struct tnf_kernel_schedule *s = (const void *)(base + KP_BLOCK_HEADER);
+	const struct tnf_block_header *h = (const void *)base;
+	const struct kp_thread_state *e;
+	struct part *p = &part[s->cpuid];
+	u32 at;
+
+	if (s->tag != state.sched_tag || s->cpuid < 0 || s->cpuid >= (s32)CPUS)
+		return false;
+	p->first = p->blocks == 0 || s->number < p->first ? s->number : p->first;
+	p->last = p->blocks == 0 || s->number > p->last ? s->number : p->last;
+	p->blocks++;
+	for (at = KP_BLOCK_HEADER; at < h->bytes_valid;) {
+		e = (const void *)(base + at);
+		if (e->h.tag == state.sched_tag) {
+			at += SCHED_SIZE;
+			continue;
+		}
+		p->low = p->events == 0 || (u32)e->state < p->low ? (u32)e->state : p->low;
+		p->high = p->events == 0 || (u32)e->state > p->high ? (u32)e->state : p->high;
+		p->events++;
+		at += EVENT_SIZE(kp_thread_state);
+	}
+	return at == h->bytes_valid;
+}
+
+static bool
+count_parts(const char *copy, struct part *part)
+{
+	const struct tnf_block_header *h;
+
+	memset(part, 0, CPUS * sizeof *part);
+	for (u32 n = FIRST; n < BLOCKS; n++) {
+		h = (const void *)(copy + (size_t)n * KP_BLOCK_SIZE);
+		if (h->generation != 0 && h->bytes_valid > KP_BLOCK_HEADER &&
+		    !add_block(part, (const char *)h)) {
+			printf("# block %u is spoilt\n", n);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* No block and no event is missing between the oldest and the newest. */
+static bool
+has_no_hole(const struct part *part)
+{
+	for (u32 i = 0; i < CPUS; i++) {
+		const struct part *p = &part[i];
+
+		if (p->blocks == 0 || (p->last - p->first + 1 == p->blocks &&
+		    p->high - p->low + 1 == p->events))
+			continue;
+		printf("# CPU %u: blocks %u to %u are %u, events %u to %u are %u\n", i,
+		    p->first, p->last, p->blocks, p->low, p->high, p->events);
+		return false;
+	}
+	return true;
+}
+
+/* CPU 0 goes round and round, 1 and 2 wrote before, 3 never. */
+static bool
+shares(void)
+{
+	struct part part[CPUS];
+	u32 held = CPUS * KP_CPU_HOLDS, i;
+
+	begin();
+	for (i = 0; i < 100; i++)
+		write_event(1);
+	for (i = 0; i < 5000; i++)
+		write_event(2);
+	for (i = 0; i < 500000; i++)
+		write_event(0);
+	if (!count_parts((char *)buffer, part) || !has_no_hole(part))
+		return false;
+	printf("# blocks: %u %u %u %u of %u\n", part[0].blocks, part[1].blocks,
+	    part[2].blocks, part[3].blocks, BLOCKS - FIRST);
+	return part[0].high == 500000 && part[1].events == 100 && part[1].first == 1 &&
+	    part[2].high == 5000 &&
+	    part[2].blocks >= KP_CPU_HOLDS - KP_CPU_AHEAD && part[3].blocks == 0 &&
+	    part[0].blocks >= BLOCKS - FIRST - held;
+}
+
+static void *
+go_on(void *arg)
+{
+	u32 cpu = (u32)(uintptr_t)arg;
+
+	/* They have different appetites. */
+	for (u32 n = 0; !stop; n++)
+		if (cpu == 0 || n % (cpu * 16) == 0)
+			write_event(cpu);
+	return NULL;
+}
+
+static bool
+put(void *arg, uint64_t offset, const void *bytes, size_t n)
+{
+	memcpy((char *)arg + offset, bytes, n);
+	return true;
+}
+
+static bool
+copies(int n)
+{
+	char *copy = malloc(BLOCKS * KP_BLOCK_SIZE);
+	struct snapshot_sink sink = { .put = put, .arg = copy };
+	pthread_t thread[CPUS];
+	struct part part[CPUS];
+	u64 events = 0, left_out = 0;
+	struct snapshot s;
+	bool ok = true;
+
+	begin();
+	stop = false;
+	for (u32 i = 0; i < CPUS; i++)
+		if (pthread_create(&thread[i], NULL, go_on, (void *)(uintptr_t)i) != 0)
+			abort();
+	for (int i = 0; i < n && ok; i++) {
+		memset(copy, 0, BLOCKS * KP_BLOCK_SIZE);
+		ok = snapshot_open(&s, buffer, BLOCKS * KP_BLOCK_SIZE) == SNAPSHOT_OK &&
+		    snapshot_copy(&s, &sink) == SNAPSHOT_OK &&
+		    count_parts(copy, part) && has_no_hole(part);
+		for (u32 k = 0; k < CPUS; k++)
+			events += part[k].events;
+		left_out += s.blanked;
+	}
+	stop = true;
+	for (u32 i = 0; i < CPUS; i++)
+		pthread_join(thread[i], NULL);
+	printf("# %d copies of %llu events, %llu blocks were taken meanwhile\n", n,
+	    (unsigned long long)events, (unsigned long long)left_out);
+	if (ok && count_parts((char *)buffer, part)) {
+		ok = has_no_hole(part);
+		for (u32 i = 0; i < CPUS; i++)
+			ok &= part[i].high == written[i];
+	}
+	free(copy);
+	return ok;
+}
+
+int
+main(void)
+{
+	const char *n = getenv("TNF_TEST_COPIES");
+	bool ok = shares();
+
+	printf("%s 1 - who writes has the blocks\n", ok ? "ok" : "not ok");
+	if (!copies(n != NULL ? atoi(n) : 500))
+		printf("not ok 2 - copies without a hole\n"), ok = false;
+	else
+		printf("ok 2 - copies without a hole\n");
+	printf("1..2\n");
+	return !ok;
+}
