@@ -1,0 +1,46 @@
+/*
+ * map.h - a growing hash map from keys to values, both bytes of the caller's.
+ *
+ * The hash is keyed with random bits, so that no trace can be made whose keys
+ * all meet in one place.  A value stays where it is until it is removed or the
+ * map is freed, however the map grows.  Not for several threads at once.
+ */
+#ifndef COMMON_MAP_H
+#define COMMON_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_entry;
+
+struct map {
+	struct map_entry **slot;	/* a power of two of them; NULL: empty */
+	size_t	 n_slots;
+	size_t	 n;			/* keys */
+	size_t	 value_size;
+	uint64_t secret[2];
+};
+
+/* Nothing is allocated before the first key.  Values have 'value_size' bytes,
+   aligned for everything, zero at first. */
+void map_init(struct map *, size_t value_size);
+void map_free(struct map *);	/* empty again, and still usable */
+
+/* The value, or NULL: no such key. */
+void *map_get(const struct map *, const void *key, size_t key_size);
+
+/* The value, made if it is not there; NULL: out of memory, and nothing has
+   changed.  *fresh (may be NULL) tells whether it was made.  The key is copied. */
+void *map_put(struct map *, const void *key, size_t key_size, bool *fresh);
+
+/* false: no such key. */
+bool map_remove(struct map *, const void *key, size_t key_size);
+
+/* Every value once, in no order: size_t at = 0; while ((v = map_next(m, &at,
+   &key, &key_size)) != NULL).  'key' and 'key_size' may be NULL.  No key may
+   be added or removed meanwhile. */
+void *map_next(const struct map *, size_t *at, const void **key,
+    size_t *key_size);
+
+#endif /* COMMON_MAP_H */
