@@ -88,6 +88,21 @@ direct_tell_stop(const struct proc *p)
 	    signal == SIGSTOP ? "SIGSTOP" : "SIGTSTP", (int)p->pid);
 }
 
+static tnfctl_errcode_t
+direct_fate(tnfctl_handle_t *h, int *ret)
+{
+	const struct proc *p = direct_proc(h);
+
+	if (!p->gone)
+		return fail(TNFCTL_ERR_BADARG, "process %d: it has not ended",
+		    (int)p->pid);
+	if (!p->fate_known)
+		return fail(TNFCTL_ERR_NOTARGET, "process %d: somebody else has "
+		    "waited for it", (int)p->pid);
+	*ret = p->fate;
+	return TNFCTL_ERR_NONE;
+}
+
 tnfctl_errcode_t
 direct_no_probes(pid_t pid)
 {
@@ -106,6 +121,7 @@ static const struct target_ops direct_ops = {
 	.probe_connect = control_connect,
 	.probe_disconnect = control_disconnect,
 	.cont = direct_continue,
+	.fate = direct_fate,
 	.read = direct_read,
 	.write = direct_write,
 	.objects = direct_objects,

@@ -81,6 +81,12 @@ tnfctl_continue_any(tnfctl_handle_t *const *h, size_t n, size_t *ret_which,
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_fate_get(tnfctl_handle_t *h, int *ret)
+{
+	return h->ops->fate == NULL ? wrong_kind() : h->ops->fate(h, ret);
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_check_libs(tnfctl_handle_t *h)
 {
 	return h->ops->refresh(h);

@@ -68,6 +68,7 @@ struct target_ops {
 	tnfctl_errcode_t (*probe_disconnect)(tnfctl_handle_t *, tnfctl_probe_t *);
 	tnfctl_errcode_t (*cont)(tnfctl_handle_t *const *, size_t n,
 	    size_t *which, tnfctl_event_t *, tnfctl_handle_t **child);
+	tnfctl_errcode_t (*fate)(tnfctl_handle_t *, int *status);
 	/* The target's memory: all n bytes, or false. */
 	bool	(*read)(tnfctl_handle_t *, uintptr_t, void *, size_t n);
 	bool	(*write)(tnfctl_handle_t *, uintptr_t, const void *, size_t n);

@@ -218,10 +218,14 @@ seize_new(struct proc *p, bool *ret_found)
 	return error;
 }
 
+/* status: as of wait(2); -1: somebody else was told. */
 static void
-end_process(struct proc *p, enum proc_event event)
+end_process(struct proc *p, int status)
 {
-	p->event = event;
+	p->event = status != -1 && WIFEXITED(status) ? PROC_EXITED :
+	    PROC_KILLED;
+	p->fate_known = status != -1;
+	p->fate = status;
 	p->gone = true;
 	drop_threads(p);
 }
@@ -315,8 +319,7 @@ note(struct proc *p, struct thread *t, int status)
 
 	if (!WIFSTOPPED(status)) {
 		if (t->tid == p->pid)
-			end_process(p, WIFEXITED(status) ? PROC_EXITED :
-			    PROC_KILLED);
+			end_process(p, status);
 		else
 			drop_thread(p, t);
 		return;
@@ -350,7 +353,9 @@ ended_child(struct proc *p, pid_t tid)
 	    si.si_pid != tid || (si.si_code != CLD_EXITED &&
 	    si.si_code != CLD_KILLED && si.si_code != CLD_DUMPED))
 		return false;
-	end_process(p, si.si_code == CLD_EXITED ? PROC_EXITED : PROC_KILLED);
+	end_process(p, si.si_code == CLD_EXITED ? W_EXITCODE(si.si_status, 0) :
+	    W_EXITCODE(0, si.si_status) |
+	    (si.si_code == CLD_DUMPED ? WCOREFLAG : 0));
 	return true;
 }
 
@@ -397,7 +402,7 @@ proc_take(struct proc *p, pid_t tid)
 	else if (got < 0 && errno == ECHILD && tid != p->pid)
 		drop_thread(p, t);
 	else if (got < 0 && errno == ECHILD)
-		end_process(p, PROC_KILLED);	/* somebody else was told */
+		end_process(p, -1);
 	return got == tid;
 }
 

@@ -53,6 +53,8 @@ struct proc {
 	struct linker linker;
 	int64_t	 next_look;	/* at the linker's list; CLOCK_MONOTONIC, ns */
 	enum proc_event event;	/* of the process: exec, exited, killed */
+	bool	 fate_known;
+	int	 fate;		/* as of wait(2) */
 };
 
 /* Half-built ones are fine for proc_free(), which does not let go. */

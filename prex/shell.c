@@ -86,5 +86,7 @@ shell_run(struct shell *sh)
 	closed = target_close(sh);
 	if (!closed || run == TARGET_FAILED)
 		return EXIT_FAILURE;
-	return sh->failed && !sh->interactive ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (sh->interactive)
+		return EXIT_SUCCESS;
+	return sh->failed ? EXIT_FAILURE : sh->target_status;
 }

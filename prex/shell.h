@@ -23,6 +23,7 @@ struct shell {
 	struct family *family;		/* NULL: children run free */
 	bool	started;		/* by us; else attached to */
 	bool	gone;			/* ended, or another program */
+	int	target_status;		/* for our own, where we started it */
 	unsigned mode;			/* MODE_USER or MODE_KERNEL */
 	size_t	buffer_size;		/* -s in bytes; 0: not given */
 	struct trace_plan plan;		/* of a file that is not made yet */

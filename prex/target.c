@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "cmd.h"
 #include "ending.h"
@@ -78,22 +80,60 @@ target_check(struct shell *sh)
 	}
 }
 
+/* How it has ended, if we have started it. */
+static void
+note_fate(struct shell *sh)
+{
+	const char *name;
+	int status;
+
+	if (!sh->started ||
+	    tnfctl_fate_get(sh->target, &status) != TNFCTL_ERR_NONE)
+		return;
+	if (WIFEXITED(status)) {
+		sh->target_status = WEXITSTATUS(status);
+		return;
+	}
+	sh->target_status = 128 + WTERMSIG(status);
+	name = sigabbrev_np(WTERMSIG(status));
+	fprintf(stderr, "%s: target process was killed by signal %d%s%s%s%s\n",
+	    sh->argv0, WTERMSIG(status), name ? " (SIG" : "", name ? name : "",
+	    name ? ")" : "", WCOREDUMP(status) ? ", core dumped" : "");
+}
+
+/* A program that only starts another: what was asked for comes to nothing. */
+static void
+tell_exec(struct shell *sh, bool had_probes)
+{
+	if (had_probes || !sh->started)
+		return;
+	fflush(stdout);
+	fprintf(stderr, "%s: process %ld had no probes and has become another "
+	    "program, which is not traced: start that one with prex, or attach "
+	    "to it: prex -p %ld\n", sh->argv0, (long)target_pid(sh),
+	    (long)target_pid(sh));
+	sh->target_status = EXIT_FAILURE;
+}
+
 static enum target_run
-after_event(struct shell *sh, tnfctl_event_t event)
+after_event(struct shell *sh, tnfctl_event_t event, bool had_probes)
 {
 	switch (event) {
 	case TNFCTL_EVENT_EXEC:
 		puts("Target process exec'd");
+		tell_exec(sh, had_probes);
 		sh->at_quit = TNFCTL_TARG_RESUME;
 		return TARGET_GONE;
 	case TNFCTL_EVENT_EXIT:
 		fflush(stdout);
 		fprintf(stderr, "%s: target process exited\n", sh->argv0);
+		note_fate(sh);
 		return TARGET_GONE;
 	case TNFCTL_EVENT_TARGGONE:
 		fflush(stdout);
 		fprintf(stderr, "%s: target process disappeared (without "
 		    "calling exit)\n", sh->argv0);
+		note_fate(sh);
 		return TARGET_GONE;
 	default:
 		return TARGET_STOPPED;
@@ -110,11 +150,20 @@ goes_on(tnfctl_event_t event)
 }
 
 static tnfctl_errcode_t
-wait_for_event(struct shell *sh, tnfctl_event_t *event)
+stop_at_first(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	return TNFCTL_ERR_USR1;
+}
+
+static tnfctl_errcode_t
+wait_for_event(struct shell *sh, tnfctl_event_t *event, bool *had_probes)
 {
 	tnfctl_errcode_t err;
 
+	*had_probes = false;
 	do {
+		*had_probes |= tnfctl_probe_apply(sh->target, stop_at_first,
+		    NULL) == TNFCTL_ERR_USR1;
 		trace_context_note(sh);
 		err = family_continue(sh->family, sh->target, event);
 	} while (err == TNFCTL_ERR_NONE && goes_on(*event));
@@ -127,16 +176,17 @@ target_run(struct shell *sh)
 	tnfctl_event_t event;
 	tnfctl_errcode_t err;
 	enum target_run r;
+	bool had_probes;
 
 	fflush(stdout);
 	trace_file_note(sh);
-	err = wait_for_event(sh, &event);
+	err = wait_for_event(sh, &event, &had_probes);
 	if (err != TNFCTL_ERR_NONE) {
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "cannot continue target : ");
 		return TARGET_FAILED;
 	}
-	if ((r = after_event(sh, event)) == TARGET_STOPPED) {
+	if ((r = after_event(sh, event, had_probes)) == TARGET_STOPPED) {
 		/* Behind the terminal's "^C". */
 		if (sh->interactive)
 			putchar('\n');

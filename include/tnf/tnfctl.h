@@ -186,6 +186,11 @@ tnfctl_errcode_t tnfctl_continue(tnfctl_handle_t *, tnfctl_event_t *,
 tnfctl_errcode_t tnfctl_continue_any(tnfctl_handle_t *const handles[], size_t n,
     size_t *which, tnfctl_event_t *, tnfctl_handle_t **child);
 
+/* Linux.  After the events EXIT and TARGGONE: how the target of an exec or pid
+   handle has ended, as wait(2) tells it.  BADARG: it has not.  NOTARGET: another
+   part of the caller has waited for it. */
+tnfctl_errcode_t tnfctl_fate_get(tnfctl_handle_t *, int *status);
+
 /* Looks for objects and probes that came or went. */
 tnfctl_errcode_t tnfctl_check_libs(tnfctl_handle_t *);
 

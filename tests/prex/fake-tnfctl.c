@@ -220,6 +220,12 @@ tnfctl_continue(tnfctl_handle_t *h, tnfctl_event_t *event,
 }
 
 tnfctl_errcode_t
+tnfctl_fate_get(tnfctl_handle_t *h, int *status)
+{
+	return TNFCTL_ERR_NOTARGET;
+}
+
+tnfctl_errcode_t
 tnfctl_continue_any(tnfctl_handle_t *const *h, size_t n, size_t *which,
     tnfctl_event_t *event, tnfctl_handle_t **child)
 {

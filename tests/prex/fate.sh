@@ -1,0 +1,45 @@
+#!/bin/sh
+# fate.sh - how the target has ended is how prex ends, in a script.
+#
+# usage: fate.sh PREX ENDS FORKER
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+need_ptrace
+scratch
+prex=$(realpath "$1") ends=$(realpath "$2") forker=$(realpath "$3")
+export HOME="$TMP"
+cd "$TMP" || exit 1
+
+# word of ends, status, what is said of a signal
+fate() {
+	echo "$1" | "$prex" -o f.tnf -c continue "$ends" > out 2> err
+	status=$?
+	[ "$status" -eq "$2" ] || fail "$1: status $status, not $2: $(cat err)"
+	if [ -n "$3" ]; then
+		grep -qx ".*: target process was killed by signal $3" err ||
+			fail "$1: $(cat err)"
+	else
+		grep -q 'killed by' err && fail "$1: $(cat err)"
+	fi
+}
+fate 'exit=0' 0
+fate 'exit=3' 3
+fate 'kill=9' 137 '9 (SIGKILL)'
+fate 'kill=15' 143 '15 (SIGTERM)'
+fate 'kill=40' 168 40
+
+# A mistake of the user is prex's own failure.
+"$prex" -o f.tnf -c 'nonsense; continue' "$ends" < /dev/null > out 2> err
+status=$?
+[ "$status" -eq 1 ] || fail "mistake: status $status"
+
+# A shell that becomes the program: nothing is traced, and that is told.
+"$prex" -o f.tnf -c 'continue' sh -c "exec $forker 1" > out 2> err
+status=$?
+[ "$status" -eq 1 ] || fail "exec: status $status"
+grep -qx "Target process exec'd" out || fail "exec: $(cat out)"
+grep -q 'had no probes and has become another program, which is not traced' \
+	err || fail "exec: $(cat err)"
+
+# One with probes may do so; as on Solaris.
+echo "exec=/bin/true" | "$prex" -o f.tnf -c continue "$ends" > out 2> err ||
+	fail "exec with probes: $(cat err)"
