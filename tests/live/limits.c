@@ -13,9 +13,13 @@
 static void
 visit(pid_t pid, tnfctl_errcode_t wanted)
 {
+	tnfctl_errcode_t err;
 	tnfctl_handle_t *h;
 
-	CHECK_CODE(tnfctl_pid_open(pid, &h), wanted);
+	/* It may have said its last line and ended. */
+	if ((err = tnfctl_pid_open(pid, &h)) == TNFCTL_ERR_NOPROCESS)
+		return;
+	CHECK_CODE(err, wanted);
 	if (wanted == TNFCTL_ERR_NONE)
 		OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 }
