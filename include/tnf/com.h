@@ -9,28 +9,45 @@
 #ifndef TNF_COM_H
 #define TNF_COM_H
 
+
+#ifndef __UINT64_TYPE__
 #include <stdint.h>
+#define __INT8_TYPE__	int8_t
+#define __UINT8_TYPE__	uint8_t
+#define __INT16_TYPE__	int16_t
+#define __UINT16_TYPE__	uint16_t
+#define __INT32_TYPE__	int32_t
+#define __UINT32_TYPE__	uint32_t
+#define __INT64_TYPE__	int64_t
+#define __UINT64_TYPE__	uint64_t
+#define __UINTPTR_TYPE__ uintptr_t
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* In-file scalar types under the names that TNF_PROBE users know. */
+/*
+ * In-file scalar types under the names that TNF_PROBE users know; they are those
+ * of <stdint.h>.  That header is not included here, nor by the headers for
+ * writers: it would settle which interfaces the C library shows, and a source
+ * with probes may want to say that afterwards.
+ */
 typedef char		tnf_char_t;
 typedef unsigned char	tnf_uchar_t;
-typedef int8_t		tnf_int8_t;
-typedef uint8_t		tnf_uint8_t;
-typedef int16_t		tnf_int16_t;
-typedef uint16_t	tnf_uint16_t;
-typedef int32_t		tnf_int32_t;
-typedef uint32_t	tnf_uint32_t;
-typedef int64_t		tnf_int64_t;
-typedef uint64_t	tnf_uint64_t;
+typedef __INT8_TYPE__	tnf_int8_t;
+typedef __UINT8_TYPE__	tnf_uint8_t;
+typedef __INT16_TYPE__	tnf_int16_t;
+typedef __UINT16_TYPE__	tnf_uint16_t;
+typedef __INT32_TYPE__	tnf_int32_t;
+typedef __UINT32_TYPE__	tnf_uint32_t;
+typedef __INT64_TYPE__	tnf_int64_t;
+typedef __UINT64_TYPE__	tnf_uint64_t;
 typedef float		tnf_float32_t;
 typedef double		tnf_float64_t;
 
 /* A reference: 32 bits, the low two say which kind (tnf(5), "References"). */
-typedef uint32_t	tnf_ref32_t;
+typedef tnf_uint32_t	tnf_ref32_t;
 typedef tnf_ref32_t	tnf_reference_t;
 
 #define TNF_REF32_T_MASK	0x3u
@@ -177,48 +194,48 @@ typedef enum {
 
 /* Block 0. */
 struct tnf_file_header {
-	uint32_t magic;
-	uint32_t tag;
-	uint32_t file_version;
-	uint32_t file_header_size;
-	uint32_t file_logical_size;	/* log2 of the size, rounded up */
-	uint32_t block_header_size;	/* 24; 32-bit writers 16 */
-	uint32_t block_size;		/* power of two */
-	uint32_t directory_size;	/* multiple of block_size */
-	uint32_t block_count;		/* of the whole file */
-	uint32_t blocks_valid;		/* hint: highest block used so far */
+	tnf_uint32_t magic;
+	tnf_uint32_t tag;
+	tnf_uint32_t file_version;
+	tnf_uint32_t file_header_size;
+	tnf_uint32_t file_logical_size;	/* log2 of the size, rounded up */
+	tnf_uint32_t block_header_size;	/* 24; 32-bit writers 16 */
+	tnf_uint32_t block_size;		/* power of two */
+	tnf_uint32_t directory_size;	/* multiple of block_size */
+	tnf_uint32_t block_count;		/* of the whole file */
+	tnf_uint32_t blocks_valid;		/* hint: highest block used so far */
 };
 
 struct tnf_block_header {
-	uint32_t tag;
-	uint32_t generation;	/* 0 free, TNF_GENERATION_TAG, else the lap; in a
+	tnf_uint32_t tag;
+	tnf_uint32_t generation;	/* 0 free, TNF_GENERATION_TAG, else the lap; in a
 				   kernel's buffer see TNF_GENERATION_AGES */
-	uint16_t bytes_valid;	/* committed, counted from the block's start */
-	uint8_t	 A_lock;	/* a thread is filling this block */
-	uint8_t	 B_lock;	/* it is being taken over */
-	uint32_t pad;
-	uint64_t next_block;	/* private to the writer: who holds the block */
+	tnf_uint16_t bytes_valid;	/* committed, counted from the block's start */
+	tnf_uint8_t	 A_lock;	/* a thread is filling this block */
+	tnf_uint8_t	 B_lock;	/* it is being taken over */
+	tnf_uint32_t pad;
+	tnf_uint64_t next_block;	/* private to the writer: who holds the block */
 };
 
 /* A process's schedule record: who runs, and from when deltas count. */
 struct tnf_sched_rec {
-	uint32_t tag;
-	uint32_t tid;
-	uint32_t lwpid;
-	int32_t	 pid;
-	int64_t	 time_base;	/* ns, CLOCK_MONOTONIC */
+	tnf_uint32_t tag;
+	tnf_uint32_t tid;
+	tnf_uint32_t lwpid;
+	tnf_int32_t	 pid;
+	tnf_int64_t	 time_base;	/* ns, CLOCK_MONOTONIC */
 };
 
 /* The kernel's. */
 struct tnf_kernel_schedule {
-	uint32_t tag;
-	uint32_t pad0;
-	uint64_t tid;		/* address of the task */
-	uint32_t lwpid;
-	int32_t	 pid;
-	int64_t	 time_base;	/* ns, CLOCK_MONOTONIC */
-	int32_t	 cpuid;
-	uint32_t number;	/* of the block among those of its CPU, from 1 */
+	tnf_uint32_t tag;
+	tnf_uint32_t pad0;
+	tnf_uint64_t tid;		/* address of the task */
+	tnf_uint32_t lwpid;
+	tnf_int32_t	 pid;
+	tnf_int64_t	 time_base;	/* ns, CLOCK_MONOTONIC */
+	tnf_int32_t	 cpuid;
+	tnf_uint32_t number;	/* of the block among those of its CPU, from 1 */
 };
 
 /*
@@ -253,28 +270,28 @@ enum tnf_lost {			/* why an event is missing; index of lost[] */
 enum tnf_ext_kind { TNF_EXT_PROCESS = 1, TNF_EXT_KERNEL = 2 };
 
 struct tnf_ext {
-	uint32_t magic;		/* stored last */
-	uint32_t version;
-	uint32_t size;		/* of this struct, as the writer knew it */
-	uint32_t kind;		/* enum tnf_ext_kind */
-	uint64_t data_cursor;	/* data blocks taken so far, all laps; a few of
+	tnf_uint32_t magic;		/* stored last */
+	tnf_uint32_t version;
+	tnf_uint32_t size;		/* of this struct, as the writer knew it */
+	tnf_uint32_t kind;		/* enum tnf_ext_kind */
+	tnf_uint64_t data_cursor;	/* data blocks taken so far, all laps; a few of
 				   them are passed over unused */
-	uint32_t tag_cursor;	/* tag blocks taken, from the reserve first */
-	uint32_t dir_cursor;	/* offset of the next free directory word */
-	uint32_t data_start;	/* offset of the first data block */
-	int32_t	 pid;		/* first writer; 0 kernel */
-	int64_t	 start_mono;	/* ns, CLOCK_MONOTONIC, at initialisation */
-	int64_t	 start_wall;	/* ns since 1970, same instant */
-	uint8_t	 boot_id[16];	/* /proc/sys/kernel/random/boot_id, binary */
-	uint64_t lost[TNF_LOST_REASONS];
-	uint32_t attached;	/* processes that have the file open for writing */
-	uint32_t ended;		/* of these, how many left in order (exit) */
-	uint64_t extra_offset;	/* kernel snapshots: context records, or 0 */
-	uint64_t extra_size;	/* (tnf(5), "Context"); behind the declared end */
-	uint64_t cookie;	/* kernel buffer in memory: see below; files: 0 */
-	uint32_t incompatible;	/* features that a reader must know; none so far */
-	uint32_t compatible;	/* features that it may ignore; none so far */
-	uint64_t reserved[6];	/* 0 */
+	tnf_uint32_t tag_cursor;	/* tag blocks taken, from the reserve first */
+	tnf_uint32_t dir_cursor;	/* offset of the next free directory word */
+	tnf_uint32_t data_start;	/* offset of the first data block */
+	tnf_int32_t	 pid;		/* first writer; 0 kernel */
+	tnf_int64_t	 start_mono;	/* ns, CLOCK_MONOTONIC, at initialisation */
+	tnf_int64_t	 start_wall;	/* ns since 1970, same instant */
+	tnf_uint8_t	 boot_id[16];	/* /proc/sys/kernel/random/boot_id, binary */
+	tnf_uint64_t lost[TNF_LOST_REASONS];
+	tnf_uint32_t attached;	/* processes that have the file open for writing */
+	tnf_uint32_t ended;		/* of these, how many left in order (exit) */
+	tnf_uint64_t extra_offset;	/* kernel snapshots: context records, or 0 */
+	tnf_uint64_t extra_size;	/* (tnf(5), "Context"); behind the declared end */
+	tnf_uint64_t cookie;	/* kernel buffer in memory: see below; files: 0 */
+	tnf_uint32_t incompatible;	/* features that a reader must know; none so far */
+	tnf_uint32_t compatible;	/* features that it may ignore; none so far */
+	tnf_uint64_t reserved[6];	/* 0 */
 };
 
 #define TNF_EXT_INCOMPATIBLE	0u	/* those that are known */
@@ -288,9 +305,9 @@ struct tnf_ext {
  * directory, which has no header, a struct tnf_page_id.  Snapshots clear all.
  */
 struct tnf_page_id {
-	uint64_t magic;		/* TNF_PAGE_ID_MAGIC */
-	uint64_t cookie;
-	uint64_t number;	/* of this block */
+	tnf_uint64_t magic;		/* TNF_PAGE_ID_MAGIC */
+	tnf_uint64_t cookie;
+	tnf_uint64_t number;	/* of this block */
 };
 #define TNF_PAGE_ID_MAGIC	0x6469656761706e74ull
 

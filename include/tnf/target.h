@@ -14,7 +14,6 @@
 #define TNF_TARGET_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include <tnf/com.h>
 
@@ -41,13 +40,19 @@ struct tnf_probe_setup {
 	void	*priv[14];
 };
 
+/* Their names in sources for Solaris. */
+typedef struct tnf_probe_setup	tnf_probe_setup_t;
+typedef struct tnf_probe_control tnf_probe_control_t;
+typedef struct tnf_probe_ops	tnf_ops_t;
+typedef struct tnf_tag_data	tnf_tag_data_t;
+
 /* A function connected to a probe (TNF_PROBE(3), "Connected functions"). */
 typedef void (*tnf_probe_func_t)(struct tnf_probe_setup *);
 
 /* Functions of libtnfprobe that a site calls while its probe is on. */
 struct tnf_probe_ops {
-	uint32_t version;	/* TNF_PROBE_ABI */
-	uint32_t size;
+	tnf_uint32_t version;	/* TNF_PROBE_ABI */
+	tnf_uint32_t size;
 	/* Space for an event, or NULL: drop it.  Sets setup->buffer. */
 	void	*(*alloc)(struct tnf_probe_control *, struct tnf_probe_setup *);
 	/* Runs connected functions; then the event is committed or rolled back.
@@ -75,35 +80,35 @@ struct tnf_probe_ops {
 enum tnf_tag_kind { TNF_TAG_SCALAR, TNF_TAG_STRING, TNF_TAG_DERIVED, TNF_TAG_RECORD };
 
 struct tnf_tag_data {
-	uint32_t version;		/* TNF_PROBE_ABI */
-	uint16_t kind;			/* enum tnf_tag_kind */
-	uint16_t align;			/* of a member of this type */
-	uint32_t size;			/* of a member; of the record itself */
-	uint32_t index;			/* libtnfprobe: where it is in the file */
+	tnf_uint32_t version;		/* TNF_PROBE_ABI */
+	tnf_uint16_t kind;			/* enum tnf_tag_kind */
+	tnf_uint16_t align;			/* of a member of this type */
+	tnf_uint32_t size;			/* of a member; of the record itself */
+	tnf_uint32_t index;			/* libtnfprobe: where it is in the file */
 	const char *name;		/* as written in the file */
 	const char *const *slot_names;	/* record: names of the members, NULL ends */
 	const struct tnf_tag_data *const *slots; /* record: types, NULL ends */
 };
 
 struct tnf_probe_control {
-	uint32_t tnf_version;	/* TNF_PROBE_ABI; anything else: leave alone */
-	uint32_t size;		/* of this struct, as the program knows it */
+	tnf_uint32_t tnf_version;	/* TNF_PROBE_ABI; anything else: leave alone */
+	tnf_uint32_t size;		/* of this struct, as the program knows it */
 
 	/* Written by the controller. */
-	volatile uint32_t test;		/* non-zero: on.  All that a site loads */
-	volatile uint32_t traced;	/* non-zero: commit; 0: roll back */
+	volatile tnf_uint32_t test;		/* non-zero: on.  All that a site loads */
+	volatile tnf_uint32_t traced;	/* non-zero: commit; 0: roll back */
 	const struct tnf_probe_ops *volatile ops; /* set before 'test' */
 	const tnf_probe_func_t *volatile chain;	/* connected, NULL ends; or NULL */
-	volatile uint64_t controlled;	/* non-zero: a controller has set it up */
+	volatile tnf_uint64_t controlled;	/* non-zero: a controller has set it up */
 
 	/* Written by libtnfprobe. */
-	volatile uint32_t index;	/* directory word in the file; 0 not yet */
-	uint32_t event_size;		/* of the event record, constant */
+	volatile tnf_uint32_t index;	/* directory word in the file; 0 not yet */
+	tnf_uint32_t event_size;		/* of the event record, constant */
 
 	/* Constant. */
 	const char *attrs;	/* "name N;slots a b ;keys ...;file F;line L;..." */
 	const struct tnf_tag_data *const *slots; /* argument types, NULL ends */
-	uint64_t reserved[8];	/* 0: pads the block to 128 bytes */
+	tnf_uint64_t reserved[8];	/* 0: pads the block to 128 bytes */
 };
 
 /*
@@ -124,20 +129,20 @@ enum tnf_process_state {
 #define TNF_SUSPENDED	(-1)	/* the last controller left the process stopped */
 
 struct tnf_process_control {
-	uint32_t version;	/* TNF_PROBE_ABI */
-	uint32_t size;		/* of this struct */
-	volatile uint32_t state;	/* enum tnf_process_state */
-	volatile uint32_t stopped;	/* tnf_process_disable() is in force */
-	volatile int32_t  broken_errno;
-	volatile int32_t  controller;	/* pid of the one attached, TNF_SUSPENDED, or 0 */
-	uint64_t file_size;		/* bytes */
-	uint64_t file_min;		/* smallest file_size: 131072 */
+	tnf_uint32_t version;	/* TNF_PROBE_ABI */
+	tnf_uint32_t size;		/* of this struct */
+	volatile tnf_uint32_t state;	/* enum tnf_process_state */
+	volatile tnf_uint32_t stopped;	/* tnf_process_disable() is in force */
+	volatile tnf_int32_t  broken_errno;
+	volatile tnf_int32_t  controller;	/* pid of the one attached, TNF_SUSPENDED, or 0 */
+	tnf_uint64_t file_size;		/* bytes */
+	tnf_uint64_t file_min;		/* smallest file_size: 131072 */
 	const struct tnf_probe_ops *ops;
 	/*
 	 * Room for function chains: the controller appends NULL-terminated
 	 * arrays of function pointers and points probes at them.
 	 */
-	uint64_t chain_used;		/* words handed out */
+	tnf_uint64_t chain_used;		/* words handed out */
 	tnf_probe_func_t chains[TNF_CHAIN_SLOTS];
 	char	 file_name[TNF_PATH_SIZE];	/* absolute, NUL-terminated */
 	/*
@@ -150,9 +155,9 @@ struct tnf_process_control {
 	 * gets no further event, save for hits that were in progress.  After an
 	 * errno everything is as it was; EAGAIN and EBUSY: try again.
 	 */
-	void	 (*open)(const char *file, uint64_t size);
-	volatile int32_t open_result;	/* the controller stores -1 before */
-	uint32_t pad;
+	void	 (*open)(const char *file, tnf_uint64_t size);
+	volatile tnf_int32_t open_result;	/* the controller stores -1 before */
+	tnf_uint32_t pad;
 };
 
 #ifdef __cplusplus

@@ -16,8 +16,6 @@
 #define TNF_WRITER_H
 
 #include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 #include <tnf/com.h>
 #include <tnf/target.h>
@@ -27,9 +25,9 @@ extern "C" {
 #endif
 
 /* Members that every event begins with. */
-typedef uint32_t		tnf_probe_event_t;
-typedef uint32_t		tnf_time_delta_t;
-typedef uint32_t		tnf_tag_t;
+typedef tnf_uint32_t		tnf_probe_event_t;
+typedef tnf_uint32_t		tnf_time_delta_t;
+typedef tnf_uint32_t		tnf_tag_t;
 
 typedef int			tnf_int_t;
 typedef unsigned int		tnf_uint_t;
@@ -41,13 +39,48 @@ typedef float			tnf_float_t;
 typedef double			tnf_double_t;
 typedef short			tnf_short_t;
 typedef unsigned short		tnf_ushort_t;
-typedef uintptr_t		tnf_opaque_t;
+typedef __UINTPTR_TYPE__	tnf_opaque_t;
 typedef size_t			tnf_size_t;
-typedef int32_t			tnf_pid_t;
-typedef uint32_t		tnf_lwpid_t;
-typedef int64_t			tnf_time_base_t;
+typedef tnf_int32_t			tnf_pid_t;
+typedef tnf_uint32_t		tnf_lwpid_t;
+typedef tnf_int64_t			tnf_time_base_t;
 typedef tnf_reference_t		tnf_string_t;
 typedef tnf_reference_t		tnf_name_t;
+typedef tnf_reference_t		tnf_chars_t;
+
+/*
+ * The value of an argument of type tnf_chars: a string that need not end in a
+ * NUL.  'len' characters are read; the string ends there, or at a NUL before.
+ */
+struct tnf_chars {
+	const char	*text;		/* or NULL */
+	size_t		 len;
+};
+
+static inline struct tnf_chars
+tnf_chars_make(const char *text, size_t len)
+{
+	struct tnf_chars c;
+
+	c.text = text;
+	c.len = len;
+	return c;
+}
+
+static inline tnf_reference_t
+tnf_chars_put(struct tnf_probe_setup *setup, struct tnf_chars value,
+    tnf_reference_t *cell)
+{
+	char copy[TNF_STRING_MAX + 1];
+
+	if (value.text == NULL)
+		return 0;
+	if (value.len > TNF_STRING_MAX)
+		value.len = TNF_STRING_MAX;
+	__builtin_memcpy(copy, value.text, value.len);
+	copy[value.len] = '\0';
+	return setup->probe->ops->string(setup, copy, cell);
+}
 
 #define tnf_int_encode(setup, value, cell)	(value)
 #define tnf_uint_encode(setup, value, cell)	(value)
@@ -80,6 +113,9 @@ typedef tnf_reference_t		tnf_name_t;
 	((setup)->probe->ops->string((setup), (value), (cell)))
 #define tnf_name_encode(setup, value, cell) \
 	((setup)->probe->ops->name((setup), (value), (cell)))
+#define TNF_CHARS(text, len)	tnf_chars_make((text), (len))
+#define tnf_chars_encode(setup, value, cell) \
+	tnf_chars_put((setup), (value), (cell))
 
 /*
  * C++ wants them usable as arguments of templates (probe.h), and that needs
@@ -100,7 +136,7 @@ typedef tnf_reference_t		tnf_name_t;
 
 #define TNF_TYPE_(type, tagkind, filename) \
 	TNF_TAG_DATA type##_tag_data = { TNF_PROBE_ABI, (tagkind), \
-	    (uint16_t)__alignof__(type##_t), (uint32_t)sizeof(type##_t), 0, \
+	    (tnf_uint16_t)__alignof__(type##_t), (tnf_uint32_t)sizeof(type##_t), 0, \
 	    (filename), NULL, NULL };
 
 /* Portable names are written under the name of their fixed width. */
@@ -138,6 +174,7 @@ TNF_TYPE_(tnf_float32, TNF_TAG_SCALAR, "tnf_float32")
 TNF_TYPE_(tnf_float64, TNF_TAG_SCALAR, "tnf_float64")
 TNF_TYPE_(tnf_string, TNF_TAG_STRING, "tnf_string")
 TNF_TYPE_(tnf_name, TNF_TAG_STRING, "tnf_name")
+TNF_TYPE_(tnf_chars, TNF_TAG_STRING, "tnf_string")
 TNF_TYPE_(tnf_opaque, TNF_TAG_DERIVED, "tnf_opaque")
 TNF_TYPE_(tnf_size, TNF_TAG_DERIVED, "tnf_size")
 TNF_TYPE_(tnf_pid, TNF_TAG_DERIVED, "tnf_pid")
@@ -188,8 +225,8 @@ TNF_LOCAL_END_
 	static const struct tnf_tag_data *const type##_slot_types[] = \
 	    { types NULL }; \
 	struct tnf_tag_data type##_tag_data = { TNF_PROBE_ABI, \
-	    TNF_TAG_RECORD, (uint16_t)__alignof__(tnf_reference_t), \
-	    (uint32_t)sizeof(type##_prototype_t), 0, #type, \
+	    TNF_TAG_RECORD, (tnf_uint16_t)__alignof__(tnf_reference_t), \
+	    (tnf_uint32_t)sizeof(type##_prototype_t), 0, #type, \
 	    type##_slot_names, type##_slot_types }; \
 	tnf_reference_t \
 	type##_encode(struct tnf_probe_setup *tnf_v_setup, \

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -81,6 +82,32 @@ START_TEST(strings)
 		IS(i, want);
 	}
 	IS(300, "s s=NULL");
+}
+END_TEST
+
+/* Text without a NUL; behind its end nothing is read. */
+START_TEST(chars)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS, -1, 0), want[512];
+	char *end = page + 4096;
+
+	ck_assert(page != MAP_FAILED);
+	memset(page, 'x', 4096);
+	ck_assert_int_eq(mprotect(end, 4096, PROT_NONE), 0);
+	start(128);
+	TNF_PROBE_2(c, "", "", tnf_chars, s, TNF_CHARS(end - 3, 3),
+	    tnf_chars, none, TNF_CHARS(end, 0));
+	TNF_PROBE_1(d, "", "", tnf_chars, s, TNF_CHARS(end - 300, 300));
+	TNF_PROBE_1(d, "", "", tnf_chars, s, TNF_CHARS("ab\0cd", 5));
+	TNF_PROBE_1(d, "", "", tnf_chars, s, TNF_CHARS(NULL, 5));
+	finish();
+	ck_assert_uint_eq(ev.n, 4);
+	IS(0, "c s=\"xxx\" none=\"\"");
+	snprintf(want, sizeof(want), "d s=\"%.255s\"", page);
+	IS(1, want);
+	IS(2, "d s=\"ab\"");
+	IS(3, "d s=NULL");
 }
 END_TEST
 
@@ -478,7 +505,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		off, scalars, strings, strings_over_blocks, records, lists, wrap,
+		off, scalars, strings, chars, strings_over_blocks, records, lists, wrap,
 		wrap_strings, looked_at, untraced, untraced_large, left_over,
 		debug, longjmp_out, alternate_stack,
 	};

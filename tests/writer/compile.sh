@@ -100,6 +100,24 @@ grep -qaF "name parse_line;slots lineno text ;keys parser io;file parse.c;line 8
 grep -qaF "name stop;slots ;keys parser;file parse.c;line 120;" text ||
 	fail "attributes of stop"
 
+# The header settles nothing that the C library asks for later.
+cat >late.c <<'EOF'
+#include <tnf/probe.h>
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+tnf_uint64_t *same(uint64_t *p, int *flag) { *flag = O_TMPFILE; return p; }
+int main(void) { TNF_PROBE_1(p, "", "", tnf_chars, c, TNF_CHARS("x", 1)); return 0; }
+EOF
+for cc in gcc clang; do
+	command -v $cc >/dev/null || continue
+	for std in c99 c11; do
+		$cc -std=$std -Wall -Wextra -Werror -I"$TNF_SOURCE/include" \
+			-c late.c || fail "$cc -std=$std: late.c"
+	done
+done
+
 # A site that is off: cmpl $0, word; jne (9 bytes, 13 with a far jump).
 cat >site.c <<'EOF'
 #include <tnf/probe.h>

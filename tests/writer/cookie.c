@@ -44,6 +44,19 @@ eat(cookie_t *c)
 		tnf_float, share, (float)(c->weight / 100));
 }
 
+/* A connected function. */
+void nibble(tnf_probe_setup_t *);
+
+void
+nibble(tnf_probe_setup_t *setup)
+{
+	tnf_probe_control_t *probe = setup->probe;
+	const tnf_ops_t *ops = probe->ops;
+	const tnf_tag_data_t *type = probe->slots[0];
+
+	eaten += ops == NULL && type == NULL;
+}
+
 int
 main(int argc, char **argv)
 {
