@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/printable.h"
 #include "tnfdump/condition.h"
 #include "tnfdump/diff.h"
 #include "tnfdump/filter.h"
@@ -177,7 +178,7 @@ tell_held(const struct condition *c, const struct stats_row *r, double before,
 
 	out_memory(&text);
 	print_escaped(&text, r->text, r->len);
-	fprintf(stderr, NAME ": --fail-on %s: %.*s: %.*f%s, was %.*f%s\n", c->text,
+	printable_printf(stderr, NAME ": --fail-on %s: %.*s: %.*f%s, was %.*f%s\n", c->text,
 	    (int)(text.p - text.base), text.base, digits, after / unit,
 	    plain ? "" : " us", digits, before / unit, plain ? "" : " us");
 	out_close(&text);
@@ -207,7 +208,7 @@ judge(struct out *o, const struct condition *c, const struct side *a,
 		tell_held(c, r, before, after);
 	}
 	if (!named)
-		fprintf(stderr, NAME ": --fail-on %s: nothing of that name in %s\n",
+		printable_printf(stderr, NAME ": --fail-on %s: nothing of that name in %s\n",
 		    c->text, b->d.inputs[0].path);
 	return held || !named;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/printable.h"
 #include "tnfdump/info.h"
 #include "tnfdump/input.h"
 #include "tnfdump/loss.h"
@@ -27,18 +28,18 @@ report_dropped(struct dump *d, const char *path, const struct tnf_file *f)
 	if (sum == 0)
 		return;
 	d->lost = true;
-	fprintf(stderr, NAME ": %s: %llu events were lost (", path,
+	printable_printf(stderr, NAME ": %s: %llu events were lost (", path,
 	    (unsigned long long)sum);
 	for (i = 0; i < TNF_LOST_REASONS; i++) {
 		if (x->lost[i] == 0)
 			continue;
 		name = info_lost_name(i);
-		fprintf(stderr, "%s%s: %llu", between,
+		printable_printf(stderr, "%s%s: %llu", between,
 		    name != NULL ? name : "other",
 		    (unsigned long long)x->lost[i]);
 		between = ", ";
 	}
-	fprintf(stderr, ")\n");
+	printable_printf(stderr, ")\n");
 }
 
 uint64_t

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/printable.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/color.h"
@@ -132,16 +133,32 @@ const struct option_row option_rows[] = {
 
 #define LONG_BASE	256	/* getopt_long's value for row 0 */
 
+/* What is wrong with an expression is shown in lines of their own, indented. */
+static void
+put_lines(char *text)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n")) != NULL) {
+		for (; *line == '\t'; line++)
+			fputc('\t', stderr);
+		printable_printf(stderr, "%s\n", line);
+	}
+}
+
 int
 options_wrong(const char *option, const char *fmt, ...)
 {
+	char *text;
 	va_list ap;
 
-	fprintf(stderr, NAME ": --%s: ", option);
+	printable_printf(stderr, NAME ": --%s: ", option);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
 	va_end(ap);
-	fputc('\n', stderr);
+	put_lines(text);
+	free(text);
 	return -1;
 }
 
@@ -252,13 +269,13 @@ _Noreturn static void
 wrong(int c, const char *word)
 {
 	if (c == ':')
-		fprintf(stderr, NAME ": %s: needs an argument: see %s --help\n",
+		printable_printf(stderr, NAME ": %s: needs an argument: see %s --help\n",
 		    word, NAME);
 	else if (word[0] == '-' && word[1] == '-')
-		fprintf(stderr, NAME ": %s: unknown or ambiguous option: "
+		printable_printf(stderr, NAME ": %s: unknown or ambiguous option: "
 		    "see %s --help\n", word, NAME);
 	else {
-		fprintf(stderr, NAME ": invalid option -- '%c'\n", optopt);
+		printable_printf(stderr, NAME ": invalid option -- '%c'\n", optopt);
 		old_usage();
 	}
 	exit(STATUS_USAGE);

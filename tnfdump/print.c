@@ -3,29 +3,9 @@
  */
 #include <stdio.h>
 
+#include "common/printable.h"
 #include "tnfdump/nest.h"
 #include "tnfdump/print.h"
-
-/* Bytes of the UTF-8 character at 's' that a terminal may get; 0: none. */
-static size_t
-harmless(const unsigned char *s, size_t n)
-{
-	size_t i, len;
-
-	if (s[0] < 0x80)
-		return s[0] >= 0x20 && s[0] != 0x7f;
-	/* Also refuses U+0080 to U+009F, which control terminals as well. */
-	if (s[0] < 0xc2 || (s[0] == 0xc2 && n > 1 && s[1] < 0xa0) ||
-	    s[0] > 0xf4)
-		return 0;
-	len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	if (len > n)
-		return 0;
-	for (i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return len;
-}
 
 static void
 put_escaped(struct out *o, unsigned char c)
@@ -58,7 +38,7 @@ print_escaped(struct out *o, const char *s, size_t n)
 	size_t len;
 
 	while (p < end) {
-		if ((len = harmless(p, (size_t)(end - p))) == 0)
+		if ((len = printable_length(p, (size_t)(end - p))) == 0)
 			put_escaped(o, *p++);
 		else {
 			out_bytes(o, (const char *)p, len);

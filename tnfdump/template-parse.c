@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/printable.h"
 #include "tnfdump/template.h"
 #include "tnfdump/xalloc.h"
 
@@ -31,9 +32,9 @@ fail(struct parser *p, const char *fmt, ...)
 	p->failed = true;
 	if (p->t->path == NULL)		/* a probe's own: the probe goes without */
 		return;
-	fprintf(stderr, NAME ": %s:%u: ", p->t->path, p->line);
+	printable_printf(stderr, NAME ": %s:%u: ", p->t->path, p->line);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	printable_vprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
 }

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/printable.h"
 #include "tnfdump/columns.h"
 #include "tnfdump/diff.h"
 #include "tnfdump/follow.h"
@@ -40,8 +41,8 @@ print_note(struct dump *d, const char *fmt, va_list ap)
 	/* What came before it stays before it on a terminal. */
 	if (d->escape && d->out.base != NULL)
 		out_flush(&d->out);
-	fprintf(stderr, NAME ": ");
-	vfprintf(stderr, fmt, ap);
+	printable_printf(stderr, NAME ": ");
+	printable_vprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
 }
 
@@ -131,7 +132,7 @@ contradicts(const struct dump *d, char **paths)
 	    paths[2] != NULL))
 		why = "--diff: compares two files: before after";
 	if (why != NULL)
-		fprintf(stderr, NAME ": %s\n", why);
+		printable_printf(stderr, NAME ": %s\n", why);
 	return why != NULL;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/printable.h"
 #include "tnfdump/ctf.h"
 #include "tnfdump/formats.h"
 #include "tnfdump/input.h"
@@ -35,7 +36,7 @@ struct ctf {
 static int
 fail(const char *path, const char *what)
 {
-	fprintf(stderr, NAME ": %s: %s: %s\n", path, what, strerror(errno));
+	printable_printf(stderr, NAME ": %s: %s: %s\n", path, what, strerror(errno));
 	return -1;
 }
 
@@ -95,7 +96,7 @@ ctf_begin(struct dump *d)
 	struct ctf *c;
 
 	if (d->path == NULL) {
-		fprintf(stderr, NAME ": --to ctf: writes a directory: name it "
+		printable_printf(stderr, NAME ": --to ctf: writes a directory: name it "
 		    "with --output\n");
 		return -1;
 	}

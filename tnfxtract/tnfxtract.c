@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/printable.h"
 #include "../libtnf/context-write.h"
 #include "addrs.h"
 #include "output.h"
@@ -43,9 +44,9 @@ complain(const char *format, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "%s: ", program);
+	printable_printf(stderr, "%s: ", program);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	printable_vprintf(stderr, format, ap);
 	va_end(ap);
 	putc('\n', stderr);
 }
@@ -154,7 +155,7 @@ catch_signals(struct output *o)
 static void
 complain_output(const char *name, int error)
 {
-	fprintf(stderr, "%s: %s\n", strcmp(name, "-") == 0 ?
+	printable_printf(stderr, "%s: %s\n", strcmp(name, "-") == 0 ?
 	    "standard output" : name, strerror(error));
 }
 
@@ -170,10 +171,10 @@ open_output(struct output *out, const char *name)
 	}
 	e = output_open(out, name);
 	if (e == ELOOP)
-		fprintf(stderr, "%s: is a symbolic link: name the file itself\n",
+		printable_printf(stderr, "%s: is a symbolic link: name the file itself\n",
 		    name);
 	else if (e == ENOTSUP)
-		fprintf(stderr, "%s: is not an ordinary file: write to it "
+		printable_printf(stderr, "%s: is not an ordinary file: write to it "
 		    "through standard output, -\n", name);
 	else if (e != 0)
 		complain_output(name, e);
@@ -204,10 +205,10 @@ complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
 	case SNAPSHOT_OK:
 		return true;
 	case SNAPSHOT_NOT_TNF:
-		fprintf(stderr, "Buffer is not in TNF format.\n");
+		printable_printf(stderr, "Buffer is not in TNF format.\n");
 		break;
 	case SNAPSHOT_VERSION:
-		fprintf(stderr, "Version mismatch (tnfxtract: %u; buffer: %u)\n",
+		printable_printf(stderr, "Version mismatch (tnfxtract: %u; buffer: %u)\n",
 		    TNF_FILE_VERSION, s->version);
 		break;
 	case SNAPSHOT_DAMAGED:
@@ -215,10 +216,10 @@ complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
 		    "dealloc");
 		break;
 	case SNAPSHOT_NO_MEMORY:
-		fprintf(stderr, "tnfxtract memory allocation failure\n");
+		printable_printf(stderr, "tnfxtract memory allocation failure\n");
 		break;
 	case SNAPSHOT_SINK:
-		fprintf(stderr, "write: %s\n", strerror(error));
+		printable_printf(stderr, "write: %s\n", strerror(error));
 		break;
 	}
 	return false;
@@ -275,7 +276,7 @@ add_context(struct source *src, struct job *j)
 	e = context_append(&w, j->out.fd, 0);
 	context_free(&w);
 	if (e != 0 && e != EINVAL)
-		fprintf(stderr, "write: %s\n", strerror(e));
+		printable_printf(stderr, "write: %s\n", strerror(e));
 	return e == 0 || e == EINVAL;
 }
 

@@ -43,6 +43,20 @@ refused "standard input is empty" "$tnfdump" - < /dev/null
 # shellcheck disable=SC2002
 : | refused "standard input is empty" "$tnfdump" -
 
+# A file may have any name; a terminal is not to act on it.
+bad=$(printf 'a\033[2J\nb\377')
+refused 'cannot open a\x1b[2J\nb\xff' "$tnfdump" "$bad"
+echo text > "$bad"
+refused 'error in a\x1b[2J\nb\xff: not a TNF file' "$tnfdump" "$bad"
+"$tnfdump" -t "$bad" trace > got 2> err && fail "-t: status 0"
+"$tnfdump" --to=ctf -o "$bad/x" trace >> got 2>> err && fail "--to=ctf: status 0"
+if [ -x "$TNF_BUILD/tnfxtract/tnfxtract" ]; then
+	"$TNF_BUILD/tnfxtract/tnfxtract" -d "$bad" -n "$bad" "$bad/x" >> got 2>> err &&
+		fail "tnfxtract: status 0"
+fi
+LC_ALL=C grep -q "$(printf '\033')" err && fail "raw on standard error: $(cat -v err)"
+grep -q '\\x1b\[2J' err || fail "no name told: $(cat -v err)"
+
 # Of 100 GB that were never written nothing is read.
 truncate -s 100G sparse || skip "no sparse files"
 timeout 60 "$tnfdump" sparse 2> err || fail "sparse: $(cat err)"

@@ -1,0 +1,78 @@
+/*
+ * printable.c - messages with names in them that others chose.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "printable.h"
+
+size_t
+printable_length(const unsigned char *s, size_t n)
+{
+	size_t i, len;
+
+	if (s[0] < 0x80)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	/* Also refuses U+0080 to U+009F, which control terminals as well. */
+	if (s[0] < 0xc2 || (s[0] == 0xc2 && n > 1 && s[1] < 0xa0) ||
+	    s[0] > 0xf4)
+		return 0;
+	len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	if (len > n)
+		return 0;
+	for (i = 1; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
+static void
+put_text(FILE *fp, const char *text, size_t n)
+{
+	static const char letters[] = "\nn\tt\rr";
+	const unsigned char *p = (const unsigned char *)text, *end = p + n;
+	const char *letter;
+	size_t len;
+
+	for (; p < end; p += len) {
+		if ((len = printable_length(p, (size_t)(end - p))) != 0) {
+			fwrite(p, 1, len, fp);
+			continue;
+		}
+		len = 1;
+		letter = *p != '\0' ? strchr(letters, *p) : NULL;
+		if (letter != NULL)
+			fprintf(fp, "\\%c", letter[1]);
+		else
+			fprintf(fp, "\\x%02x", *p);
+	}
+}
+
+void
+printable_vprintf(FILE *fp, const char *fmt, va_list ap)
+{
+	size_t end = strlen(fmt);
+	char *text;
+	int n = vasprintf(&text, fmt, ap);
+
+	/* Without memory the names are left out, not what is said. */
+	if (n < 0) {
+		fputs(fmt, fp);
+		return;
+	}
+	end = end > 0 && fmt[end - 1] == '\n';
+	put_text(fp, text, (size_t)n - end);
+	if (end)
+		fputc('\n', fp);
+	free(text);
+}
+
+void
+printable_printf(FILE *fp, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	printable_vprintf(fp, fmt, ap);
+	va_end(ap);
+}
