@@ -118,7 +118,7 @@ contradicts(const struct dump *d, char **paths)
 		    "not with --columns, --two-line or --pretty";
 	else if (d->pretty && !d->output->pretty)
 		why = "--pretty: makes no difference in this format: "
-		    "not with --info, --states or --to ctf, folded or tnf";
+		    "not with --info, --states or --to ctf, folded, sqlite or tnf";
 	else if (d->histogram && (d->diff || d->output != output_find("stats")))
 		why = "--histogram: draws the durations of --stats";
 	else if (columns_asked() && (d->diff || d->output != &outputs[0]))

@@ -9,7 +9,7 @@ need_program unshare
 tnfdump=$1 prex=$2 victim=$3
 scratch
 
-unshare --pid --fork --mount-proc "$victim" 100 1000 "$TMP/go" &
+unshare --pid --fork --mount-proc "$victim" 1000000 2000 &
 outer=$!
 trap 'kill -9 $pid $outer 2>/dev/null; rm -rf "$TMP"' EXIT
 pid=
@@ -18,12 +18,15 @@ wait_for 10 started || skip "no pid namespace"
 "$prex" -p "$pid" -o "$TMP/t.tnf" -c 'enable $all; continue' > "$TMP/out" 2>&1 &
 prexpid=$!
 recorded() { [ -s "$TMP/t.tnf" ] && "$tnfdump" "$TMP/t.tnf" 2>/dev/null | grep -q tick; }
-wait_for 20 recorded || fail "nothing recorded: $(cat "$TMP/out")"
+wait_for 60 recorded || fail "nothing recorded: $(cat "$TMP/out")"
 "$tnfdump" --follow "$pid" --columns=pid,host-pid,comm,probe > "$TMP/live" &
 follower=$!
-wait_for 20 grep -q tick "$TMP/live" || fail "nothing is followed"
-: > "$TMP/go"
-wait $prexpid || fail "prex: $(cat "$TMP/out")"
+wait_for 60 grep -q tick "$TMP/live" || fail "nothing is followed"
+# The first process of a namespace ends by no other signal.
+kill -9 "$pid"
+wait $prexpid
+rc=$?
+[ $rc -eq 0 ] || [ $rc -eq 137 ] || fail "prex: $rc: $(cat "$TMP/out")"
 wait $follower || fail "--follow"
 for lines in "$TMP/live" "$TMP/late"; do
 	[ "$lines" = "$TMP/live" ] ||
