@@ -110,7 +110,7 @@ pid_7;entry_SYSCALL_64_after_hwframe;vfs_read;schedule;thread_block 1" ] ||
 
 # What each CPU has, and since when all have all.
 {
-	echo kernel; echo blocks 8; echo wrap; echo kernel-part; echo probe step a n:tnf_int32
+	echo kernel; echo blocks 8; echo wrap; echo kernel-part; echo cursor 32; echo probe step a n:tnf_int32
 	awk 'BEGIN { for (i = 1; i <= 6000; i++) printf "%d 7 7 256 %d step %d\n", i * 100000, i % 50 == 0, i }'
 } | "$story" laps.tnf || fail "story"
 first() { "$tnfdump" --no-header --columns=mono --cpu "$1" laps.tnf 2> /dev/null | head -1 | tr -d ' '; }

@@ -9,6 +9,7 @@
  *	process PID | kernel-part	an extension of that kind
  *	boot N				of its boot id, each byte
  *	lost REASON N			its counter
+ *	cursor N			blocks that have been taken
  *	type NAME BASE			before the probes that have it
  *	probe NAME KEYS [SLOT:TYPE ...]
  *	TIME PID LWPID TID CPU NAME [VALUE ...]
@@ -167,6 +168,8 @@ line(char *s)
 		memset(ext.boot_id, (int)a, sizeof ext.boot_id);
 	else if (strcmp(word, "lost") == 0)
 		ext.lost[a % TNF_LOST_REASONS] = (uint64_t)b;
+	else if (strcmp(word, "cursor") == 0)
+		ext.data_cursor = (uint64_t)a;
 	else if (strcmp(word, "type") == 0)
 		type(s + 5);
 	else if (strcmp(word, "probe") == 0)
@@ -188,6 +191,7 @@ save(const char *path)
 		strcat(context, "end 1\n");
 	ext.version = TNF_EXT_VERSION;
 	ext.size = sizeof ext;
+	ext.data_start = mk_data_start(mk);
 	ext.extra_offset = *context != '\0' ? size : 0;
 	ext.extra_size = strlen(context);
 	if (ext.magic != 0)
