@@ -32,7 +32,7 @@ test_constructors(void)
 	OK(tnfctl_trace_attrs_get(h, &attrs));
 	CHECK(file_has(attrs.trace_file_name, "early"));
 	CHECK(count_probes(h) == 0);
-	CHECK_CODE(tnfctl_continue(h, &event, NULL), TNFCTL_ERR_BADARG);
+	CHECK_CODE(tnfctl_continue(h, &event, NULL), TNFCTL_ERR_NOPROCESS);
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 }
 
