@@ -159,15 +159,22 @@ settle(struct proc *p)
 	return p->event == PROC_EXEC ? TNFCTL_ERR_NONE : err;
 }
 
+/* Before the linker begins to load, its list looks complete: it has the program
+   and the linker at most. */
 static bool
 may_have_probes(const tnfctl_handle_t *h)
 {
+	bool has_main = false;
 	const struct object *o;
+	size_t files = 0;
 
-	for (o = h->objects; o != NULL; o = o->next)
+	for (o = h->objects; o != NULL; o = o->next) {
 		if (o->nsections > 0 || o->known[KNOWN_CONTROL] != 0)
 			return true;
-	return false;
+		has_main |= o->main;
+		files += o->file != NULL || o->fd >= 0;
+	}
+	return !has_main || files < 3;
 }
 
 /*
@@ -179,7 +186,7 @@ static tnfctl_errcode_t
 glance(struct proc *p)
 {
 	struct objects_change change;
-	struct linker before = { 0 };
+	struct linker before = { 0 }, after = { 0 };
 	tnfctl_handle_t h;
 	bool none;
 
@@ -188,8 +195,8 @@ glance(struct proc *p)
 	    !linkmap_look(&h, &before) || !before.consistent)
 		return TNFCTL_ERR_NONE;
 	none = objects_refresh(&h, &change) == TNFCTL_ERR_NONE &&
-	    !may_have_probes(&h) && p->linker.consistent &&
-	    p->linker.print == before.print;
+	    !may_have_probes(&h) && linkmap_look(&h, &after) &&
+	    after.consistent && after.print == before.print;
 	objects_free(&h);
 	/* It may exec before it is stopped. */
 	p->linker = (struct linker){ 0 };
