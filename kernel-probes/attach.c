@@ -71,7 +71,8 @@ wanted_programs(const struct kp *kp, uint64_t probes)
 			programs |= kp_needs(kp, &kp_catalogue[id]) |
 			    kp_catalogue[id].extra;
 	if (probes != 0 && kp->state->filter)
-		programs |= 1ull << KP_PROGRAM_filter_exit;
+		programs |= 1ull << KP_PROGRAM_filter_exit |
+		    1ull << KP_PROGRAM_filter_fork;
 	if (probes != 0)
 		programs |= 1ull << KP_PROGRAM_remember_exit |
 		    1ull << KP_PROGRAM_remember_name;

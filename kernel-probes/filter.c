@@ -26,8 +26,8 @@ kp_filter_set(struct kp *kp, bool on)
 	return kp_attach_sync(kp);
 }
 
-KP_EXPORT int
-kp_filter_add(struct kp *kp, pid_t pid)
+static int
+filter_add(struct kp *kp, pid_t pid, uint32_t value)
 {
 	uint32_t key = pid;
 	int r;
@@ -36,10 +36,22 @@ kp_filter_add(struct kp *kp, pid_t pid)
 		return kp_fail(kp, -ESRCH, "process %d: no such process", (int)pid);
 	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
 		return r;
-	r = bpf_map_update_elem(kp->filter_fd, &key, &key, BPF_ANY);
+	r = bpf_map_update_elem(kp->filter_fd, &key, &value, BPF_ANY);
 	if (r == -E2BIG)
 		return kp_fail(kp, r, "process filter: the set is full");
 	return r < 0 ? kp_refused(kp, r, KP_PIN_FILTER) : 0;
+}
+
+KP_EXPORT int
+kp_filter_add(struct kp *kp, pid_t pid)
+{
+	return filter_add(kp, pid, KP_FILTER_ALONE);
+}
+
+KP_EXPORT int
+kp_filter_follow(struct kp *kp, pid_t pid)
+{
+	return filter_add(kp, pid, KP_FILTER_FOLLOW);
 }
 
 KP_EXPORT int

@@ -64,6 +64,7 @@ int kp_buffer_dealloc(struct kp *);
 int kp_trace_set(struct kp *, bool on);		/* -ENOENT: no buffer */
 int kp_filter_set(struct kp *, bool on);
 int kp_filter_add(struct kp *, pid_t);		/* 0: threads of no process */
+int kp_filter_follow(struct kp *, pid_t);	/* and children that it will have */
 int kp_filter_delete(struct kp *, pid_t);
 int kp_filter_list(struct kp *, pid_t **ret, int *ret_n);	/* malloc'ed */
 

@@ -12,6 +12,7 @@
 #define KP_PROGRAMS(X)							\
 	X(find_nodes,		ITER,	"")				\
 	X(filter_exit,		BTF,	"sched_process_free")		\
+	X(filter_fork,		BTF,	"task_newtask")			\
 	X(remember_exit,	BTF,	"sched_process_exit")		\
 	X(remember_name,	BTF,	"task_rename")			\
 	X(know_rq,		RAW,	"sched_update_nr_running_tp")	\

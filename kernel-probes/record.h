@@ -238,6 +238,12 @@ struct kp_cpu {
 /* The generation of a block tells when it was taken: neither free nor a tag. */
 #define KP_GENERATION(ticket)	(((__u32)(ticket) & TNF_GENERATION_AGES) + 1)
 
+/* Element of the map tnf_filter, by process. */
+enum kp_filter_value {
+	KP_FILTER_ALONE,
+	KP_FILTER_FOLLOW,	/* the children that it will have are added */
+};
+
 /* Element of the map tnf_ended, by thread number: who it was. */
 struct kp_ended {
 	__u32 pid;

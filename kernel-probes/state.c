@@ -109,7 +109,7 @@ int
 kp_state_make(struct kp *kp)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	uint32_t zero = 0;
+	uint32_t zero = 0, alone = KP_FILTER_ALONE;
 	int r;
 
 	if (kp->state != &kp->local)
@@ -127,7 +127,7 @@ kp_state_make(struct kp *kp)
 	    (r = bpf_obj_pin(kp->state_fd, KP_PIN_STATE)) < 0)
 		return kp_refused(kp, r, KP_DIR);
 	for (int i = 0; i < kp->kepts; i++)
-		bpf_map_update_elem(kp->filter_fd, &kp->kept[i], &kp->kept[i], BPF_ANY);
+		bpf_map_update_elem(kp->filter_fd, &kp->kept[i], &alone, BPF_ANY);
 	kp->kepts = 0;
 	return map_state(kp);
 }

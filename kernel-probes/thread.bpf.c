@@ -69,3 +69,21 @@ int BPF_PROG(filter_exit, struct task_struct *p)
 		bpf_map_delete_elem(&tnf_filter, &pid);
 	return 0;
 }
+
+/* A process that was added with its children brings them into the set, before
+   they run, and theirs.  One that finds no room there is a loss. */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(filter_fork, struct task_struct *p)
+{
+	u32 child = p->tgid, mother = bpf_get_current_pid_tgid() >> 32;
+	u32 *follow;
+
+	if ((u32)p->pid != child)
+		return 0;
+	follow = bpf_map_lookup_elem(&tnf_filter, &mother);
+	if (follow == NULL || *follow != KP_FILTER_FOLLOW)
+		return 0;
+	if (bpf_map_update_elem(&tnf_filter, &child, follow, BPF_ANY) != 0)
+		lose_event(TNF_LOST_HOOK);
+	return 0;
+}

@@ -23,6 +23,12 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
+{
+	return left_out();
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
 {
 	return left_out();

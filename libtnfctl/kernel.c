@@ -334,6 +334,14 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 	return TNFCTL_ERR_NONE;
 }
 
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
+{
+	if (h->ops != &kernel_ops)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel has a filter");
+	return answer(h, kp_filter_follow(h->priv, pid));
+}
+
 static tnfctl_errcode_t
 setting_answer(tnfctl_handle_t *h, int e)
 {

@@ -13,11 +13,13 @@
 #include "printable.h"
 #include "util.h"
 
-enum { OPT_HELP = 256, OPT_VERSION, OPT_FOLLOW_FORK, OPT_SET };
+enum { OPT_HELP = 256, OPT_VERSION, OPT_FOLLOW_FORK, OPT_RUN,
+       OPT_SET };
 
 static const struct option longopts[] = {
 	{ "follow-fork", no_argument, NULL, OPT_FOLLOW_FORK },
 	{ "help", no_argument, NULL, OPT_HELP },
+	{ "run", no_argument, NULL, OPT_RUN },
 	{ "set", required_argument, NULL, OPT_SET },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 }
@@ -48,6 +50,7 @@ print_help(const char *argv0)
 	    "\t-c <commands>      run the commands (\";\" separates), then quit\n"
 	    "\t-t                 for tests: write line by line\n"
 	    "\t--follow-fork      control the children of the target as well\n"
+	    "\t--run              with -k: trace the kernel around one command, into -o\n"
 	    "\t--set <name=value>  setting of the kernel's probes (with -k)\n"
 	    "\t--help             print this\n"
 	    "\t--version          print the version\n");
@@ -210,6 +213,9 @@ take(struct options *o, int c, char **argv)
 	case OPT_FOLLOW_FORK:
 		o->target.follow_fork = true;
 		break;
+	case OPT_RUN:
+		o->run = true;
+		break;
 	case OPT_SET:
 		add_setting(o, optarg, argv0);
 		break;
@@ -233,6 +239,8 @@ check(const struct options *o, const char *argv0)
 
 	if (!t->kernel && t->n_settings > 0)
 		usage(argv0, "--set is for the kernel: use it with -k");
+	if (!t->kernel && o->run)
+		usage(argv0, "--run is for the kernel: use it with -k");
 	if (!t->kernel && t->argv == NULL && t->pid == 0)
 		usage(argv0, "need to specify cmd or pid");
 	if (t->argv != NULL && t->pid != 0)
@@ -241,9 +249,11 @@ check(const struct options *o, const char *argv0)
 		usage(argv0, "can't use preload option with attach");
 	if (!t->kernel)
 		return;
-	if (t->file != NULL)
+	if (o->run && (t->file == NULL || t->argv == NULL))
+		usage(argv0, "--run needs -o file and a command");
+	if (t->file != NULL && !o->run)
 		usage(argv0, "can't specify a filename in kernel mode");
-	if (t->argv != NULL)
+	if (t->argv != NULL && !o->run)
 		usage(argv0, "can't specify a command in kernel mode");
 	if (t->pid != 0)
 		usage(argv0, "can't specify pid in kernel mode");

@@ -18,6 +18,7 @@ struct options {
 	struct target_options target;
 	size_t	buffer_size;
 	bool	test_mode;
+	bool	run;		/* the kernel around a command */
 	struct input *inputs;	/* none: standard input */
 	size_t	n_inputs;
 };

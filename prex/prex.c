@@ -14,6 +14,7 @@
 #include "ending.h"
 #include "option.h"
 #include "rc.h"
+#include "run.h"
 #include "shell.h"
 #include "source.h"
 #include "target.h"
@@ -24,7 +25,9 @@ push_sources(struct shell *sh, const struct options *o)
 {
 	size_t i;
 
-	if (o->n_inputs == 0)
+	if (o->run && o->n_inputs == 0)
+		source_push_string(sh, "trace $all; enable $all", "--run");
+	else if (o->n_inputs == 0)
 		source_push_stdin(sh);
 	for (i = o->n_inputs; i > 0; i--) {
 		const struct input *in = &o->inputs[i - 1];
@@ -55,17 +58,21 @@ close_stdout(const struct shell *sh, int status)
 static int
 session(struct shell *sh, const struct options *o)
 {
-	int status = EXIT_FAILURE;
+	int status;
 
 	if (!target_open(sh, &o->target))
 		return EXIT_FAILURE;
 	if (sh->mode == MODE_USER)
 		target_catch_interrupt(sh);
-	if (!sh->failed && push_sources(sh, o) && target_set_up(sh, &o->target))
-		status = shell_run(sh);
-	else
+	if (sh->failed || !push_sources(sh, o) ||
+	    !target_set_up(sh, &o->target)) {
 		target_close(sh);
-	return status;
+		return EXIT_FAILURE;
+	}
+	if (!o->run)
+		return shell_run(sh);
+	status = run_command(sh, o);
+	return target_close(sh) ? status : EXIT_FAILURE;
 }
 
 int
@@ -80,7 +87,7 @@ main(int argc, char **argv)
 	sh.mode = o.target.kernel ? MODE_KERNEL : MODE_USER;
 	sh.buffer_size = o.buffer_size;
 	sh.test_mode = o.test_mode;
-	sh.interactive = o.n_inputs == 0 && isatty(STDIN_FILENO);
+	sh.interactive = o.n_inputs == 0 && !o.run && isatty(STDIN_FILENO);
 	if (o.test_mode)
 		setvbuf(stdout, NULL, _IOLBF, 0);
 	status = session(&sh, &o);

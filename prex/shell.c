@@ -51,15 +51,12 @@ banner(struct shell *sh)
 	puts("Type \"continue\" to resume the target, \"help\" for help ...");
 }
 
-/* Reads commands until one of them lets the target run or leaves. */
-static enum cmd_result
-command_mode(struct shell *sh)
+enum cmd_result
+shell_commands(struct shell *sh)
 {
 	enum cmd_result r = CMD_DONE;
 	struct statement st;
 
-	kernel_check_filter(sh);
-	banner(sh);
 	while (r == CMD_DONE) {
 		if (statement_read(sh, &st) == STATEMENT_EOF)
 			r = CMD_QUIT;
@@ -72,6 +69,14 @@ command_mode(struct shell *sh)
 			kernel_check_filter(sh);
 	}
 	return r;
+}
+
+static enum cmd_result
+command_mode(struct shell *sh)
+{
+	kernel_check_filter(sh);
+	banner(sh);
+	return shell_commands(sh);
 }
 
 int

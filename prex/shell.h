@@ -9,6 +9,7 @@
 
 #include <tnf/tnfctl.h>
 
+#include "cmd.h"
 #include "history.h"
 #include "names.h"
 #include "trace-make.h"
@@ -42,6 +43,8 @@ struct shell {
 
 void	shell_init(struct shell *, const char *argv0);
 void	shell_free(struct shell *);
+/* Reads commands until one of them lets the target run or leaves. */
+enum cmd_result shell_commands(struct shell *);
 /* Opens command mode and runs until the session ends.  Returns the exit
    status; the target is closed. */
 int	shell_run(struct shell *);

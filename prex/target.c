@@ -11,6 +11,7 @@
 #include "cmd.h"
 #include "ending.h"
 #include "family.h"
+#include "kernel.h"
 #include "leave-stopped.h"
 #include "shell.h"
 #include "target.h"
@@ -217,6 +218,17 @@ close_family(struct shell *sh)
 	sh->family = NULL;
 }
 
+/* It goes on without us, and should not do so in vain. */
+static void
+check_kernel(struct shell *sh)
+{
+	tnfctl_trace_attrs_t attrs;
+
+	if (tnfctl_trace_attrs_get(sh->target, &attrs) == TNFCTL_ERR_NONE &&
+	    attrs.trace_state)
+		kernel_check_probes(sh);
+}
+
 bool
 target_close(struct shell *sh)
 {
@@ -224,6 +236,8 @@ target_close(struct shell *sh)
 	tnfctl_errcode_t err;
 
 	fflush(stdout);
+	if (sh->mode == MODE_KERNEL)
+		check_kernel(sh);
 	close_family(sh);
 	trace_file_check(sh);
 	if (!sh->gone)

@@ -265,6 +265,10 @@ typedef struct tnfctl_lost {
 
 tnfctl_errcode_t tnfctl_lost_get(tnfctl_handle_t *, tnfctl_lost_t *);
 
+/* Linux.  As tnfctl_filter_list_add(), and each child that the process will
+   have is added in the same way, before it runs.  BADARG: no kernel handle. */
+tnfctl_errcode_t tnfctl_filter_list_follow(tnfctl_handle_t *, pid_t);
+
 /* Linux.  What thread_block may cost: "stack_depth" (0 to 32 frames, 8 at
    first) and "recover_reason" (0 or 1, 1 at first: look for the object on the
    stack); and physio_start and physio_end: "rawio" (0 or 1, 0 at first: they see

@@ -324,6 +324,12 @@ tnfctl_filter_list_add(tnfctl_handle_t *h, pid_t pid)
 }
 
 tnfctl_errcode_t
+tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
+{
+	return tnfctl_filter_list_add(h, pid);
+}
+
+tnfctl_errcode_t
 tnfctl_filter_list_delete(tnfctl_handle_t *h, pid_t pid)
 {
 	int i;

@@ -54,6 +54,9 @@ usage "trace file size too big" -s 4294967296 parser.table
 usage "the value of --set is a number" -k --set stack_depth=4294967297
 usage "can't specify both cmd and pid" -p 3 parser.table
 usage "can't use preload option with attach" -p 3 -l a
+usage "--run is for the kernel: use it with -k" --run -o x parser.table
+usage "--run needs -o file and a command" -k --run parser.table
+usage "--run needs -o file and a command" -k --run -o x
 usage "can't specify both cmd and pid" -k -o x -p 3 parser.table
 usage "can't use preload option with attach" -k -p 3 -l a
 usage "can't specify a filename in kernel mode" -k -o x

@@ -1,0 +1,213 @@
+/*
+ * run.c - the kernel's probes around one command (--run).
+ *
+ * Whatever fails on the way, the kernel is left as it was found: without a
+ * buffer, programs or filter of ours.  So it must be found so.
+ */
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ending.h"
+#include "kernel.h"
+#include "run.h"
+#include "shell.h"
+#include "util.h"
+
+enum { RUN_SIZE = 16 * 1024 * 1024 };
+
+extern char **environ;
+
+struct child {
+	pid_t	pid;
+	int	go;		/* write: now; closed: do not */
+	int	failed;		/* read: errno of exec, or the end */
+};
+
+static bool
+done(struct shell *sh, tnfctl_errcode_t err, const char *what)
+{
+	if (err == TNFCTL_ERR_NONE)
+		return true;
+	shell_tnfctl_error(sh, ERROR_TARGET, err, "--run: %s: ", what);
+	return false;
+}
+
+static _Noreturn void
+child_main(int go, int failed, char **argv)
+{
+	char c;
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
+	if (read(go, &c, 1) == 1) {
+		execvp(argv[0], argv);
+		if (write(failed, &errno, sizeof errno) < 0)
+			_exit(126);
+	}
+	_exit(127);
+}
+
+/* It waits: what it is to be recorded with is set up for its number. */
+static bool
+fork_child(struct shell *sh, char **argv, struct child *ret)
+{
+	int go[2], failed[2];
+
+	if (pipe2(go, O_CLOEXEC) == 0 && pipe2(failed, O_CLOEXEC) == 0) {
+		fflush(stdout);
+		/* Ctrl-C is the command's: we have work to do after it. */
+		signal(SIGINT, SIG_IGN);
+		signal(SIGQUIT, SIG_IGN);
+		if ((ret->pid = fork()) == 0) {
+			close(go[1]);
+			child_main(go[0], failed[1], argv);
+		}
+		close(go[0]);
+		close(failed[1]);
+		ret->go = go[1];
+		ret->failed = failed[0];
+		if (ret->pid > 0)
+			return true;
+	}
+	shell_error(sh, ERROR_TARGET, "--run: %s", strerror(errno));
+	return false;
+}
+
+/* What ends us ends a command, but not the snapshot. */
+static int
+wait_child(pid_t pid, bool ends_too)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (ends_too && ending_signal() != 0)
+			kill(pid, ending_signal());
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
+	    WEXITSTATUS(status);
+}
+
+/* Lets it go; returns its status. */
+static int
+let_run(struct shell *sh, const struct child *c, const char *name)
+{
+	int error = 0, status;
+
+	if (write(c->go, "", 1) != 1)
+		error = errno;
+	status = wait_child(c->pid, true);
+	if (error == 0 &&
+	    read(c->failed, &error, sizeof error) != sizeof error)
+		return status;
+	shell_error(sh, ERROR_TARGET, "%s: %s", name, strerror(error));
+	return 127;
+}
+
+/* Beside us where we are installed, else in PATH. */
+static char *
+tnfxtract_path(void)
+{
+	char self[PATH_MAX], *slash, *path;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	if ((slash = strrchr(self, '/')) == NULL)
+		return xstrdup("tnfxtract");
+	path = xasprintf("%.*s/tnfxtract", (int)(slash - self), self);
+	if (access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return xstrdup("tnfxtract");
+}
+
+static bool
+snapshot(struct shell *sh, const char *file)
+{
+	char *path = tnfxtract_path(), *name = xasprintf("%s%s",
+	    *file == '-' ? "./" : "", file);
+	char *argv[] = { path, name, NULL };
+	int status = 1, error;
+	pid_t pid;
+
+	error = posix_spawnp(&pid, path, NULL, NULL, argv, environ);
+	if (error == 0)
+		status = wait_child(pid, false);
+	if (error != 0)
+		shell_error(sh, ERROR_TARGET, "%s: %s: the trace is lost",
+		    path, strerror(error));
+	else if (status != 0)
+		shell_error(sh, ERROR_TARGET, "%s: tnfxtract could not write "
+		    "it: the trace is lost", file);
+	free(path);
+	free(name);
+	return error == 0 && status == 0;
+}
+
+static bool
+set_up(struct shell *sh, const struct options *o)
+{
+	tnfctl_trace_attrs_t attrs;
+
+	if (!kernel_attrs(sh, &attrs))
+		return false;
+	if (attrs.trace_buf_state != TNFCTL_BUF_NONE) {
+		shell_error(sh, ERROR_TARGET, "--run: there is a buffer "
+		    "already: somebody traces, or has: prex -k -c 'ktrace off; "
+		    "buffer dealloc'");
+		return false;
+	}
+	return done(sh, tnfctl_buffer_alloc(sh->target, NULL,
+	    o->buffer_size != 0 ? o->buffer_size : RUN_SIZE),
+	    "error in allocating buffer");
+}
+
+static bool
+record(struct shell *sh, const struct options *o, int *ret_status)
+{
+	struct child c;
+	bool ready;
+
+	shell_commands(sh);
+	if (sh->failed || !fork_child(sh, o->target.argv, &c))
+		return false;
+	kernel_check_probes(sh);
+	ready = done(sh, tnfctl_filter_list_follow(sh->target, c.pid),
+	    "process filter") &&
+	    done(sh, tnfctl_filter_state_set(sh->target, B_TRUE),
+	    "process filter") &&
+	    done(sh, tnfctl_trace_state_set(sh->target, B_TRUE),
+	    "error in setting tracing state");
+	if (ready)
+		*ret_status = let_run(sh, &c, o->target.argv[0]);
+	close(c.go);
+	close(c.failed);
+	if (!ready)
+		wait_child(c.pid, true);
+	return done(sh, tnfctl_trace_state_set(sh->target, B_FALSE),
+	    "error in setting tracing state") && ready;
+}
+
+int
+run_command(struct shell *sh, const struct options *o)
+{
+	int status = EXIT_FAILURE;
+
+	ending_catch();
+	if (!set_up(sh, o))
+		return EXIT_FAILURE;
+	if (record(sh, o, &status) && !snapshot(sh, o->target.file))
+		status = EXIT_FAILURE;
+	/* It takes the filter and the probes' settings along. */
+	if (!done(sh, tnfctl_buffer_dealloc(sh->target),
+	    "error in deleting buffer"))
+		status = EXIT_FAILURE;
+	return status;
+}
