@@ -26,8 +26,8 @@ open_files(void)
 int
 main(void)
 {
-	int cycles = rounds(60, 200), i, files, status;
-	struct victim v = VICTIM("threads", "50", rounds(6, 60) == 6 ? "8" : "60",
+	int cycles = rounds(60, 200), time = rounds(8, 60), i, files, status;
+	struct victim v = VICTIM("threads", "50", time == 8 ? "8" : "60",
 	    "signals", "dlopen", victim_path("libvictim-plugin.so"));
 	size_t memory = 0;
 	tnfctl_handle_t *h;
@@ -36,7 +36,8 @@ main(void)
 	seconds();
 	files = open_files();
 	threads = atoi(proc_field(v.pid, "Threads"));
-	for (i = 0; i < cycles; i++) {
+	/* On a busy machine fewer: its threads end after their time. */
+	for (i = 0; i < cycles && seconds() < time / 2; i++) {
 		OK(tnfctl_pid_open(v.pid, &h));
 		if (i == 0)
 			make_trace(h);
@@ -48,8 +49,8 @@ main(void)
 		if (i == 10)
 			memory = mallinfo2().uordblks;
 	}
-	CHECK(mallinfo2().uordblks < memory + 65536);
-	printf("%d cycles in %.1f s\n", cycles, seconds());
+	CHECK(i <= 10 || mallinfo2().uordblks < memory + 65536);
+	printf("%d cycles in %.1f s\n", i, seconds());
 	CHECK_STR(proc_field(v.pid, "TracerPid"), "0");
 	CHECK_STR(victim_says(&v), "unharmed");
 	status = victim_end(&v);
