@@ -102,7 +102,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("kthread_id", "tid"), M("cpuid", "cpuid"),
 		    M("long", "priority"), M("ulong", "queue_length") },
 		.needs = P(wakeup) | P(wakeup_new) | SWITCH,
-		.extra = P(migrate) | P(know_rq), .fidelity = KP_NEAREST,
+		.extra = P(migrate), .fidelity = KP_NEAREST,
 		.when = "Thread tid was put on the run queue of cpuid, where"
 		    " queue_length threads wait.",
 		.differs = "Priority: 139 minus the kernel's; 0 to 39 time"

@@ -53,8 +53,8 @@ struct task_struct___cpu {
 static __always_inline u32 task_on_cpu(struct task_struct *t)
 {
 	if (bpf_core_field_exists(t->thread_info.cpu))
-		return BPF_CORE_READ(t, thread_info.cpu);
-	return BPF_CORE_READ((struct task_struct___cpu *)t, cpu);
+		return t->thread_info.cpu;
+	return ((struct task_struct___cpu *)t)->cpu;
 }
 
 /* The hung task detector notes the lock since 6.15; before that, and without
@@ -132,15 +132,19 @@ static __always_inline u64 device_inode(struct block_device *bdev)
 	return 0;
 }
 
+/* A member of a run queue: 'known' to the verifier as one, or just an address. */
+#define rq_member(rq, known, member) \
+	((known) ? (rq)->member : BPF_CORE_READ(rq, member))
+
 /* Threads that wait for a delayed dequeue are not runnable: 6.13.  Before, the
    sum for all classes is right. */
-static __always_inline u64 rq_runnable(struct rq *rq)
+static __always_inline u64 rq_runnable(struct rq *rq, const bool known)
 {
 	if (bpf_core_field_exists(rq->cfs.h_nr_runnable))
-		return (u64)BPF_CORE_READ(rq, cfs.h_nr_runnable) +
-		    BPF_CORE_READ(rq, rt.rt_nr_running) +
-		    BPF_CORE_READ(rq, dl.dl_nr_running);
-	return BPF_CORE_READ(rq, nr_running);
+		return (u64)rq_member(rq, known, cfs.h_nr_runnable) +
+		    rq_member(rq, known, rt.rt_nr_running) +
+		    rq_member(rq, known, dl.dl_nr_running);
+	return rq_member(rq, known, nr_running);
 }
 
 /*

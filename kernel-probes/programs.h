@@ -15,7 +15,6 @@
 	X(filter_fork,		BTF,	"task_newtask")			\
 	X(remember_exit,	BTF,	"sched_process_exit")		\
 	X(remember_name,	BTF,	"task_rename")			\
-	X(know_rq,		RAW,	"sched_update_nr_running_tp")	\
 	X(lock_wait,		BTF,	"contention_begin")		\
 	X(lock_done,		BTF,	"contention_end")		\
 	X(file_fault,		BTF,	"mm_filemap_fault")		\

@@ -11,19 +11,14 @@
 #define CPUS_MAX	4096
 #define FRAMES_OURS	8	/* of the tracing itself, and schedule() */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, CPUS_MAX);
-	__type(key, u32);
-	__type(value, u64);
-} run_queues SEC(".maps");
-
 #define FRAMES		64
 #define BLOCK_ROOM	((u32)(sizeof(struct kp_thread_block) + \
 			    sizeof(struct kp_symbols) + KP_STACK_MAX * 8))
 
 struct frames {
 	u64 pc[FRAMES];
+	u32 ours;		/* of them, the most that were seen */
+	u32 pad;
 };
 
 struct {
@@ -33,62 +28,110 @@ struct {
 	__type(value, struct frames);
 } frames SEC(".maps");
 
-/* A thread that the load balancer moves still belongs to its old run queue. */
-SEC("raw_tp/sched_update_nr_running_tp")
-int know_rq(struct bpf_raw_tracepoint_args *ctx)
+struct {			/* by CPU; the latest that was seen there */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CPUS_MAX);
+	__type(key, u32);
+	__type(value, u64);
+} run_queues SEC(".maps");
+
+static __always_inline u64 queue_length(struct rq *rq, const bool known)
 {
-	u64 rq = ctx->args[0], *known;
-	u32 cpu = BPF_CORE_READ((struct rq *)rq, cpu);
+	u64 n = rq_runnable(rq, known);
 
-	known = bpf_map_lookup_elem(&run_queues, &cpu);
-	if (known != NULL && *known != rq)
-		*known = rq;
-	return 0;
-}
-
-static __always_inline u64 queue_length(struct rq *rq)
-{
-	u64 n = rq_runnable(rq);
-
-	if (BPF_CORE_READ(rq, curr) != BPF_CORE_READ(rq, idle) && n > 0)
+	if (rq_member(rq, known, curr) != rq_member(rq, known, idle) && n > 0)
 		n--;
 	return (s64)n < 0 ? 0 : n;
 }
 
-static __always_inline void thread_queue(struct task_struct *p, u32 cpu,
-    struct rq *rq)
+static __always_inline void queue_write(struct kp_thread_queue *e,
+    struct task_struct *p, u32 cpu, u64 length)
 {
-	struct kp_thread_queue *e;
-	struct hit hit;
-
-	if (!is_on_about(KP_BIT(KP_THREAD_QUEUE), filter_key(p)))
-		return;
-	e = EVENT(&hit, THREAD_QUEUE, kp_thread_queue);
-	if (e == NULL)
-		return;
 	e->tid = (u64)p;
 	e->cpuid = cpu;
 	e->pad = 0;
 	e->priority = 139 - p->prio;
-	e->queue_length = rq == NULL ? 0 : queue_length(rq);
-	event_end(&hit);
+	e->queue_length = length;
 }
+
+/* A thread that is on the queue of its CPU, which is remembered. */
+static __always_inline void queued_write(struct kp_thread_queue *e,
+    struct task_struct *p)
+{
+	struct rq *rq = p->se.cfs_rq->rq;
+	u32 cpu = task_on_cpu(p);
+	u64 *seen = bpf_map_lookup_elem(&run_queues, &cpu);
+
+	if (seen != NULL && *seen != (u64)rq)
+		*seen = (u64)rq;
+	queue_write(e, p, cpu, queue_length(rq, true));
+}
+
+static __always_inline void state_write(struct kp_thread_state_of *e,
+    struct task_struct *p, u32 s)
+{
+	e->tid = (u64)p;
+	e->state = s;
+	e->pad = 0;
+}
+
+/*
+ * Events that one hook writes at once: one look at the clock, one piece of the
+ * buffer.  'first' is what event_begin() gave for all of them together; each of
+ * them follows the ones before it, 'at' bytes in all.
+ */
+struct batch {
+	struct hit hit;
+	struct kp_event *first;
+	u32 head;		/* the first's tag word, whatever its probe */
+	u32 delta;
+};
+
+static __always_inline bool batch_begin(struct batch *b, u32 size, u32 room)
+{
+	b->first = event_begin(&b->hit, 0, size, room);
+	if (b->first == NULL)
+		return false;
+	b->head = b->first->tag;
+	b->delta = b->first->time_delta;
+	return true;
+}
+
+/* The head of an event, which refers to the same schedule record. */
+static __always_inline void *batch_event(struct batch *b, u32 at, u32 probe)
+{
+	struct kp_event *e = (void *)b->first + at;
+
+	e->tag = KP_TAG(probe) | ((b->head - at) & 0xfffc);
+	e->time_delta = b->delta;
+	return e;
+}
+
+#define BATCH_EVENT(b, at, name)	batch_event(b, at, KP_##name)
+
+#define QUEUE_SIZE	EVENT_SIZE(kp_thread_queue)
+#define OUT_SIZE	EVENT_SIZE(kp_thread_state)
+#define IN_SIZE		EVENT_SIZE(kp_thread_state_of)
+
+#define WOKEN_PROBES	(KP_BIT(KP_THREAD_QUEUE) | KP_BIT(KP_THREAD_STATE_WOKEN))
 
 static __always_inline int woken(struct task_struct *p)
 {
-	struct kp_thread_state_of *e;
-	struct hit hit;
+	u64 on = state.on & WOKEN_PROBES;
+	u32 at = 0;
+	struct batch b;
 
-	thread_queue(p, task_on_cpu(p), BPF_CORE_READ(p, se.cfs_rq, rq));
-	if (!is_on_about(KP_BIT(KP_THREAD_STATE_WOKEN), filter_key(p)))
+	if (!is_on_about(WOKEN_PROBES, filter_key(p)) ||
+	    !batch_begin(&b, (on & KP_BIT(KP_THREAD_QUEUE) ? QUEUE_SIZE : 0) +
+		(on & KP_BIT(KP_THREAD_STATE_WOKEN) ? IN_SIZE : 0), QUEUE_SIZE + IN_SIZE))
 		return 0;
-	e = EVENT(&hit, THREAD_STATE_WOKEN, kp_thread_state_of);
-	if (e == NULL)
-		return 0;
-	e->tid = (u64)p;
-	e->state = KP_WAIT_CPU;
-	e->pad = 0;
-	event_end(&hit);
+	if (on & KP_BIT(KP_THREAD_QUEUE)) {
+		queued_write(BATCH_EVENT(&b, at, THREAD_QUEUE), p);
+		at += QUEUE_SIZE;
+	}
+	if (on & KP_BIT(KP_THREAD_STATE_WOKEN))
+		state_write(BATCH_EVENT(&b, at, THREAD_STATE_WOKEN), p, KP_WAIT_CPU);
+	event_end(&b.hit);
 	return 0;
 }
 
@@ -104,17 +147,26 @@ int BPF_PROG(wakeup_new, struct task_struct *p)
 	return woken(p);
 }
 
+/* A thread that the load balancer moves still belongs to its old run queue. */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(migrate, struct task_struct *p, int cpu)
 {
-	u32 n = cpu;
+	struct kp_thread_queue *e;
+	u32 to = cpu;
+	struct hit hit;
 	u64 *rq;
 
 	/* When a thread is moved while it is being woken, sched_wakeup follows. */
-	if (p->on_rq != TASK_ON_RQ_MIGRATING)
+	if (p->on_rq != TASK_ON_RQ_MIGRATING ||
+	    !is_on_about(KP_BIT(KP_THREAD_QUEUE), filter_key(p)))
 		return 0;
-	rq = bpf_map_lookup_elem(&run_queues, &n);
-	thread_queue(p, n, rq == NULL ? NULL : (struct rq *)*rq);
+	e = EVENT(&hit, THREAD_QUEUE, kp_thread_queue);
+	if (e == NULL)
+		return 0;
+	rq = bpf_map_lookup_elem(&run_queues, &to);
+	queue_write(e, p, to, rq == NULL || *rq == 0 ? 0 :
+	    queue_length((struct rq *)*rq, false));
+	event_end(&hit);
 	return 0;
 }
 
@@ -216,12 +268,22 @@ __noinline u32 frames_ours(void)
 	return from;
 }
 
-/* The frames above schedule(), 'depth' of them at most: where they begin. */
+/*
+ * The frames above schedule(), 'depth' of them at most: where they begin.  Each
+ * frame costs, so that no more are asked for than once were needed before them.
+ */
 static __always_inline u32 stack_walk(void *ctx, struct frames *f, u32 depth, u32 *n)
 {
-	long got = bpf_get_stack(ctx, f->pc, (depth + FRAMES_OURS) * 8, 0);
-	u32 have = got < 0 ? 0 : (u32)got / 8, from = frames_ours();
+	u32 ours = f->ours, have, from;
+	long got;
 
+	if (ours == 0 || ours > FRAMES_OURS)
+		ours = FRAMES_OURS;
+	got = bpf_get_stack(ctx, f->pc, (depth + ours) * 8, 0);
+	have = got < 0 ? 0 : (u32)got / 8;
+	from = frames_ours();
+	if (f->ours == 0 || from > f->ours)
+		f->ours = from;
 	have = have > from ? have - from : 0;
 	*n = have < depth ? have : depth;
 	return from;
@@ -236,91 +298,144 @@ static __always_inline void stack_write(struct kp_symbols *s, struct frames *f,
 		s->pc[i] = f->pc[(from + i) % FRAMES];
 }
 
-static __always_inline void thread_block(void *ctx, const struct context *c)
-{
-	u32 depth = state.stack_depth, zero = 0, n = 0, from, size;
-	struct kp_thread_block *e;
-	struct frames *f;
-	struct hit hit;
+struct sleep {			/* what thread_block is to say */
 	u64 reason;
+	struct frames *f;	/* NULL: no stack */
+	u32 from, n;		/* frames of it */
+	u32 size;		/* of the event and its stack */
+};
 
-	if (!is_on(KP_BIT(KP_THREAD_BLOCK)))
-		return;
-	f = bpf_map_lookup_elem(&frames, &zero);
-	if (f == NULL)
-		return;
+static __always_inline void sleep_look(struct sleep *s, void *ctx,
+    const struct context *c)
+{
+	u32 depth = state.stack_depth, zero = 0;
+
 	if (state.recover)
 		search_from(ctx);
-	reason = block_reason(c);
+	s->reason = block_reason(c);
+	s->size = sizeof(struct kp_thread_block);
 	if (depth > KP_STACK_MAX)
 		depth = KP_STACK_MAX;
-	from = depth != 0 ? stack_walk(ctx, f, depth, &n) : 0;
-	size = sizeof *e + (depth != 0 ? sizeof(struct kp_symbols) + n * 8 : 0);
-	e = event_begin(&hit, KP_THREAD_BLOCK, size, BLOCK_ROOM);
-	if (e == NULL)
+	s->f = depth == 0 ? NULL : bpf_map_lookup_elem(&frames, &zero);
+	if (s->f == NULL)
 		return;
-	e->reason = reason;
-	e->stack = depth != 0 ? sizeof *e - offsetof(struct kp_thread_block, stack) : 0;
-	e->pad = 0;
-	if (depth != 0)
-		stack_write((void *)(e + 1), f, from, n);
-	event_end(&hit);
+	s->from = stack_walk(ctx, s->f, depth, &s->n);
+	s->size += sizeof(struct kp_symbols) + s->n * 8;
 }
 
-static __always_inline void outgoing(struct task_struct *t, void *ctx,
-    bool preempt, u32 task_state)
+static __always_inline void block_write(struct kp_thread_block *e,
+    const struct sleep *s)
 {
-	struct kp_thread_state *e;
-	struct context *c;
-	struct hit hit;
-	u32 s;
-
-	if (task_state & TASK_DEAD)
-		return;
-	c = context_of(t);
-	if (preempt || (task_state & 0xff) == 0) {
-		thread_queue(t, bpf_get_smp_processor_id(), BPF_CORE_READ(t, se.cfs_rq, rq));
-		s = KP_WAIT_CPU;
-	} else if (task_state & TASK_STOPPED_OR_TRACED)
-		s = KP_STOPPED;
-	else
-		s = state_asleep(c);
-	if (is_on(KP_BIT(KP_THREAD_STATE_OUT)) &&
-	    (e = EVENT(&hit, THREAD_STATE_OUT, kp_thread_state)) != NULL) {
-		e->state = s;
-		e->pad = 0;
-		event_end(&hit);
-	}
-	if (s != KP_WAIT_CPU)
-		thread_block(ctx, c);
-}
-
-static __always_inline void incoming(struct task_struct *t)
-{
-	struct kp_thread_state_of *e;
-	struct hit hit;
-
-	if (!is_on_about(KP_BIT(KP_THREAD_STATE_IN), filter_key(t)))
-		return;
-	e = EVENT(&hit, THREAD_STATE_IN, kp_thread_state_of);
-	if (e == NULL)
-		return;
-	e->tid = (u64)t;
-	e->state = state_running(t);
+	e->reason = s->reason;
+	e->stack = s->f != NULL ? sizeof *e - offsetof(struct kp_thread_block, stack) : 0;
 	e->pad = 0;
-	event_end(&hit);
+	if (s->f != NULL)
+		stack_write((void *)(e + 1), s->f, s->from, s->n);
 }
+
+#define ON_OUT		KP_BIT(KP_THREAD_STATE_OUT)
+#define ON_IN		KP_BIT(KP_THREAD_STATE_IN)
+#define ON_QUEUE	KP_BIT(KP_THREAD_QUEUE)
+#define ON_BLOCK	KP_BIT(KP_THREAD_BLOCK)
+
+struct change {			/* of threads on a CPU, and what is told of it */
+	struct task_struct *prev, *next;
+	u64 on;			/* probes that write */
+	u32 out;		/* the state that prev goes to */
+	bool waits;		/* prev would go on if it could */
+};
 
 /* The idle threads are not threads to the user: they have number 0. */
+static __always_inline u64 change_probes(const struct change *c, u32 task_state)
+{
+	u64 on = state.on & (ON_OUT | ON_IN | ON_QUEUE | ON_BLOCK);
+
+	if (on != 0 && state.filter && !filter_holds(filter_key(c->prev)))
+		on &= filter_holds(filter_key(c->next)) ? ON_IN : 0;
+	if (c->prev->pid == 0 || task_state & TASK_DEAD)
+		on &= ON_IN;
+	if (c->next->pid == 0)
+		on &= ~ON_IN;
+	return on & (c->waits ? ~ON_BLOCK : ~ON_QUEUE);
+}
+
+static __always_inline u32 out_state(const struct change *c,
+    const struct context *context, u32 task_state)
+{
+	if (c->waits)
+		return KP_WAIT_CPU;
+	return task_state & TASK_STOPPED_OR_TRACED ? KP_STOPPED : state_asleep(context);
+}
+
+/* 's' is NULL: prev does not sleep, or nobody asks why. */
+static __always_inline int change_write(const struct change *c,
+    const struct sleep *s, u32 size, u32 room)
+{
+	struct kp_thread_state *e;
+	struct batch b;
+	u32 at = 0;
+
+	if (!batch_begin(&b, size, room))
+		return 0;
+	if (c->on & ON_QUEUE) {
+		queued_write(BATCH_EVENT(&b, at, THREAD_QUEUE), c->prev);
+		at += QUEUE_SIZE;
+	}
+	if (c->on & ON_OUT) {
+		e = BATCH_EVENT(&b, at, THREAD_STATE_OUT);
+		e->state = c->out;
+		e->pad = 0;
+		at += OUT_SIZE;
+	}
+	if (s != NULL) {
+		block_write(BATCH_EVENT(&b, at, THREAD_BLOCK), s);
+		at += s->size;
+	}
+	if (c->on & ON_IN && at <= room - IN_SIZE)	/* for the verifier */
+		state_write(BATCH_EVENT(&b, at, THREAD_STATE_IN), c->next,
+		    state_running(c->next));
+	event_end(&b.hit);
+	return 0;
+}
+
+#define CHANGE_ROOM	(QUEUE_SIZE + OUT_SIZE + IN_SIZE)
+#define SLEEP_ROOM	(OUT_SIZE + BLOCK_ROOM + IN_SIZE)
+
+static __always_inline int change(struct change *c, void *ctx, u32 task_state)
+{
+	const struct context *context = NULL;
+	struct sleep s = {};
+	u32 size;
+
+	c->on = change_probes(c, task_state);
+	if (c->on == 0)
+		return 0;
+	if (!c->waits && c->on & (ON_OUT | ON_BLOCK))
+		context = context_of(c->prev);
+	if (c->on & ON_OUT)
+		c->out = out_state(c, context, task_state);
+	size = (c->on & ON_QUEUE ? QUEUE_SIZE : 0) + (c->on & ON_OUT ? OUT_SIZE : 0) +
+	    (c->on & ON_IN ? IN_SIZE : 0);
+	if (!(c->on & ON_BLOCK))
+		return change_write(c, NULL, size, CHANGE_ROOM);
+	sleep_look(&s, ctx, context);
+	c->on &= ~ON_QUEUE;
+	return change_write(c, &s, size + s.size, SLEEP_ROOM);
+}
+
+static __always_inline bool goes_on(bool preempt, u32 task_state)
+{
+	return preempt || (task_state & 0xff) == 0;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(context_switch, bool preempt, struct task_struct *prev,
     struct task_struct *next, unsigned int prev_state)
 {
-	if (prev->pid != 0)
-		outgoing(prev, ctx, preempt, prev_state);
-	if (next->pid != 0)
-		incoming(next);
-	return 0;
+	struct change c = { .prev = prev, .next = next,
+	    .waits = goes_on(preempt, prev_state) };
+
+	return change(&c, ctx, prev_state);
 }
 
 /* Before 5.18 there was no prev_state. */
@@ -328,9 +443,8 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(context_switch3, bool preempt, struct task_struct *prev,
     struct task_struct *next)
 {
-	if (prev->pid != 0)
-		outgoing(prev, ctx, preempt, prev->__state);
-	if (next->pid != 0)
-		incoming(next);
-	return 0;
+	struct change c = { .prev = prev, .next = next,
+	    .waits = goes_on(preempt, prev->__state) };
+
+	return change(&c, ctx, prev->__state);
 }
