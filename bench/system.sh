@@ -1,0 +1,118 @@
+#!/bin/sh
+# system.sh - what programs pay while the whole machine is recorded.
+#
+# CPU milliseconds of a build, of two processes and a pipe, of hackbench, of a
+# loop of system calls and of redis under its benchmark: alone, with $always, with
+# the kernel's probes, without stacks and with 8 frames, and beside a tracefs
+# instance, perf record, trace-cmd and perf trace with the hooks of the same events.
+# BENCH_WORK and BENCH_RECORDERS choose some of them.
+. "$(dirname "$0")/lib.sh"
+
+b=$BENCH_BUILD
+prex=$b/prex/prex cpu="$b/bench/elapsed -c"
+top=$(cd "$bench_dir/.." && pwd)
+[ -x "$b/tests/kernel/kpctl" ] || leave "built without the kernel's probes"
+kernel_lock || exit 77
+have perf linux-perf || leave "no perf: two of the programs are its"
+have trace-cmd trace-cmd && tracecmd=trace-cmd
+have redis-server redis-server && have redis-benchmark redis-tools && redis=redis
+: "${BENCH_WORK:=build pipe hackbench calls $redis}"
+: "${BENCH_RECORDERS:=always probes tracefs probes-stack tracefs-stack perf perf-stack $tracecmd perf-trace}"
+
+# The hooks of the kernel's probes, by their names in tracefs.
+sched="sched/sched_switch sched/sched_wakeup sched/sched_wakeup_new
+	sched/sched_migrate_task sched/sched_process_exit task/task_newtask"
+events="$sched raw_syscalls/sys_enter raw_syscalls/sys_exit
+	exceptions/page_fault_user exceptions/page_fault_kernel kmem/mm_page_alloc
+	filemap/mm_filemap_add_to_page_cache filemap/mm_filemap_delete_from_page_cache
+	block/block_bio_queue block/block_rq_complete"
+probes="thread dispatcher synch syscall pagefault pageio blockio"
+ring=/sys/kernel/tracing/instances/tnf-bench.$$
+sock=$BENCH_TMP/redis.sock
+
+work()		# NAME: its CPU milliseconds
+{
+	case $1 in
+	build)	$cpu sh -c 'for f in "$1"/libtnf/[a-e]*.c; do
+			cc -O2 -D_GNU_SOURCE -I"$1/include" -c "$f" -o "$2" || exit 1
+		done' sh "$top" "$BENCH_TMP/o" ;;
+	pipe)	$cpu perf bench sched pipe -l 50000 ;;
+	hackbench) $cpu perf bench sched messaging -g 2 -l 200 ;;
+	calls)	$cpu perf bench syscall basic -l 1000000 ;;
+	redis)	$cpu sh -c 'redis-server --port 0 --unixsocket "$1" --save "" >/dev/null & p=$!
+		while [ ! -S "$1" ]; do sleep 0.02; done
+		redis-benchmark -q -s "$1" -c 20 -n 30000 -t set,get
+		kill $p; wait $p; rm -f "$1"' sh "$sock" ;;
+	esac 2>"$BENCH_TMP/err" | awk '/^[0-9.]+$/ { v = $1 } END { if (v) print v }'
+}
+
+kernel_probes()	# SELECTORS STACK WORK
+{
+	"$prex" -k --set stack_depth="$2" --set recover_reason="$((1 - !$2))" \
+	    -c "buffer alloc 64m; trace $1; enable $1; ktrace on" </dev/null >/dev/null 2>&1
+	work "$3"
+	kernel_off
+}
+
+in_tracefs()	# STACK WORK
+{
+	mkdir "$ring" || return 1
+	echo 32768 >"$ring/buffer_size_kb"
+	for _e in $events; do echo 1 >"$ring/events/$_e/enable"; done
+	# Of threads that sleep, as thread_block has it.
+	[ "$1" = 0 ] || echo 'stacktrace if prev_state != 0' >"$ring/events/sched/sched_switch/trigger"
+	work "$2"
+	rmdir "$ring"
+}
+no_ring() { [ ! -d "$ring" ] || rmdir "$ring"; }
+at_exit no_ring
+
+# The recorder runs beside: its own CPU time is not the program's.
+beside()	# WORK CMD...: once it records
+{
+	_w=$1
+	shift
+	"$@" sleep 1000 >/dev/null 2>"$BENCH_TMP/err" &
+	_pid=$!
+	sleep 2
+	work "$_w"
+	kill -INT $_pid
+	wait $_pid
+	rm -f "$BENCH_TMP/trace"*
+}
+list() { for _e in $events; do printf ' -e %s' "$(echo "$_e" | tr / :)"; done; }
+
+recorded()	# BY WORK
+{
+	# shellcheck disable=SC2046,SC2016
+	case $1 in
+	always) kernel_probes '$always' 8 "$2" ;;
+	probes) kernel_probes "$probes" 0 "$2" ;;
+	probes-stack) kernel_probes "$probes" 8 "$2" ;;
+	tracefs) in_tracefs 0 "$2" ;;
+	tracefs-stack) in_tracefs 1 "$2" ;;
+	perf)	beside "$2" perf record -q -a -m 4M -o "$BENCH_TMP/trace" $(list) ;;
+	perf-stack) beside "$2" perf record -q -a -m 4M -o "$BENCH_TMP/trace" \
+		$(list | sed 's|sched:sched_switch|&/call-graph=fp/|') ;;
+	trace-cmd) beside "$2" sh "$bench_dir/peers/trace-cmd.sh" record -q \
+		-o "$BENCH_TMP/trace" $(list) ;;
+	perf-trace) beside "$2" perf trace -a -o "$BENCH_TMP/trace" ;;
+	esac
+}
+
+round=0
+while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+	for w in $BENCH_WORK; do
+		bare=$(work "$w")
+		[ -n "$bare" ] || { echo "$bench: $w: failed: $(tail -n 1 "$BENCH_TMP/err")" >&2; continue; }
+		row "$w: alone" ms $round "$bare"
+		for by in $BENCH_RECORDERS; do
+			v=$(recorded "$by" "$w")
+			[ -z "$v" ] || row "$w: $by" "ms $w" $round \
+			    "$(echo "$v $bare" | awk '{ printf "%.1f", $1 - $2 }')"
+		done
+	done
+done
+refs=
+for w in $BENCH_WORK; do refs="$refs${refs:+;}$w: tracefs"; done
+table "$refs" "CPU milliseconds that recording adds to a program"
