@@ -233,6 +233,7 @@ diff_run(struct dump *d, char **paths)
 	struct side side[2] = { 0 };
 	int status = STATUS_ERROR;
 
+	dump_expr_source(d);		/* one for both */
 	if (read_side(&side[0], d, paths[0]) && read_side(&side[1], d, paths[1]))
 		status = compare(d, &side[0], &side[1]);
 	origins_free();
