@@ -42,7 +42,10 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i; next }
 	END { exit bad > 0 }' "$TMP/csv" || fail "a shell again"
 echo "ok: first the shell, then the program"
 
-# A buffer of which the beginning is gone: the name's end is not in it.
+# A buffer of which the beginning is gone: the name's end is not in it.  All on one
+# CPU: blocks that another has written stay.
+cpus=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
+taskset -cp "$cpus" $$ >/dev/null || fail "taskset"
 named 131072
 grep -aq "^named $held [0-9]* sh$" "$TMP/trace" || fail "forgotten with the buffer"
 [ -z "$(of sh)" ] || fail "the beginning is there: $(by_name)"
