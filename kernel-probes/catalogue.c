@@ -119,7 +119,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.fidelity = KP_EXACT,
 		.when = "The writer goes to sleep on the object reason, from"
 		    " stack.",
-		.differs = "Sleep on a timer alone has reason 0.",
+		.differs = "Who polls several files sleeps on the first.\nSleep"
+		    " on a timer alone has reason 0, and so has what the"
+		    " kernel does not tell of: see COST.",
 		.example = "reason: 0x7f75c2642498 stack: <tnf_symbols>",
 		.says = "A contended mutex of the program, at that address.",
 	},
@@ -129,10 +131,20 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("sysnum", "sysnum") },
 		.needs = P(syscall_start), .fidelity = KP_EXACT,
 		.when = "The writer enters system call sysnum.",
-		.differs = "Numbers are those of the writer's ABI: 32-bit"
-		    " programs have another table.",
 		.example = "sysnum: 257",
 		.says = "openat(2), on x86-64.",
+	},
+	[KP_SYSCALL_START_OTHER] = {
+		"syscall_start", "syscall thread", "syscall.bpf.c",
+		ROW(SYSCALL_START_OTHER, kp_syscall_other),
+		.member = { M("ulong", "sysnum"), M("long", "abi") },
+		.needs = P(syscall_start), .fidelity = KP_NEAREST,
+		.when = "The same, where the number is not one of this machine's"
+		    " table (abi 1: the one of 32-bit programs, 2: of x32, with"
+		    " its bit 30), or has more than 15 bits (abi 0).",
+		.example = "sysnum: 20 abi: 1",
+		.says = "getpid(2) of a 32-bit program; 64-bit programs have"
+		    " writev(2) there.",
 	},
 	[KP_SYSCALL_END] = {
 		"syscall_end", "syscall thread", "syscall.bpf.c",
@@ -187,7 +199,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.fidelity = KP_EXACT,
 		.when = "A page of zeroes was made for address.",
 		.differs = "Reading untouched memory makes none: it maps the"
-		    " kernel's one page of zeroes.",
+		    " kernel's one page of zeroes.\nA huge page is one event."
+		    "\nMemory that is shared (tmpfs, System V, MAP_SHARED) is a"
+		    " file's: it has none.",
 		.example = "address: 0x7f1099dea000",
 		.says = "The first write to a page of the heap.",
 	},
@@ -250,7 +264,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("pid", "pid"), M("ulong", "page_count") },
 		.needs = SCAN | P(swap_count), .fidelity = KP_DERIVED,
 		.when = "A scan has swapped out page_count pages of process pid.",
-		.differs = "Linux swaps pages, never whole processes.",
+		.differs = "Linux swaps pages, never whole processes.\nMemory"
+		    " that is shared (tmpfs, System V, MAP_SHARED) is no"
+		    " process's: it shows as pageout alone.",
 		.example = "pid: 17897 page_count: 32",
 		.says = "A scan has taken 32 pages from process 17897.",
 	},
@@ -260,7 +276,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("pid", "pid"), M("lwpid", "lwpid"),
 		    M("kthread_id", "tid"), M("ulong", "page_count") },
 		.needs = P(swap_write), .fidelity = KP_DERIVED,
-		.when = "A page of the user stack of thread tid is written to"
+		.when = "Pages of the user stack of thread tid are written to"
 		    " swap.",
 		.differs = "Kernel stacks stay; pages that processes share"
 		    " count for one of them.",
@@ -272,10 +288,15 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		ROW(SWAPIN_LWP, kp_swap_lwp),
 		.member = { M("pid", "pid"), M("lwpid", "lwpid"),
 		    M("kthread_id", "tid"), M("ulong", "page_count") },
-		.needs = FAULT | P(swap_count), .extra = FAULT_END,
+		.needs = FAULT | P(swap_count),
+		.extra = FAULT_END | P(page_alloc),
 		.fidelity = KP_NEAREST,
 		.when = "A fault of thread tid brought a page back from swap.",
-		.differs = "Any page of the process, not just a stack's.",
+		.differs = "Any page of the process, not just a stack's.\nA"
+		    " large folio that comes in at once counts its pages, one"
+		    " that is still in the swap cache as one.\nPages that"
+		    " get_user_pages or a write to memory that is shared need"
+		    " have none.",
 		.example = "pid: 17897 lwpid: 17897 tid: 0xffff888102dcae00 page_count: 1",
 		.says = "A page is back.",
 	},
@@ -287,7 +308,10 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(bio_queue), .fidelity = KP_EXACT,
 		.when = "A request for size bytes at block (of 512 bytes) goes"
 		    " to device.",
-		.differs = "Stacked devices: one event for each layer.",
+		.differs = "Stacked devices: one event for each layer.\nFlags"
+		    " have neither 64 nor 256 where no data is moved: when"
+		    " blocks are discarded or zeroed.\nA flush is a write of 0"
+		    " bytes.",
 		.example = "device: 266338304 block: 353004688 size: 4096 buf: 0xffff888102a80480 flags: 257",
 		.says = "A write (256) of 4 KiB that somebody waits for, to device "
 		    "254:0.",

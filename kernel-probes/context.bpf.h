@@ -22,7 +22,7 @@ struct context {
 	u32 reclaim;
 	u32 physio;
 	u32 device;		/* of the physio */
-	u32 pad;
+	u32 order;		/* of the pages that the fault allocated last */
 };
 
 struct kp_map_context {

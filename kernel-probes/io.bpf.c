@@ -12,6 +12,7 @@
 #define REQ_OP_MASK	0xff
 #define REQ_OP_READ	0
 #define REQ_OP_WRITE	1
+#define REQ_OP_ZONE_APPEND 7
 
 #define has_request_flag(opf, name) \
 	((opf) >> bpf_core_enum_value(enum req_flag_bits, name) & 1)
@@ -97,10 +98,17 @@ __noinline u32 reclaim_pages(u64 at, u32 done)
 
 static __always_inline s32 bio_flags(u32 opf, bool paging, bool raw)
 {
+	u32 op = opf & REQ_OP_MASK;
 	s32 flags = KP_B_BUSY;
 
-	flags |= (opf & REQ_OP_MASK) == REQ_OP_READ ? KP_B_READ : KP_B_WRITE;
-	if (!has_request_flag(opf, __REQ_SYNC) || has_request_flag(opf, __REQ_RAHEAD))
+	/* Neither: no data is moved, as when blocks are discarded or zeroed. */
+	if (op == REQ_OP_READ)
+		flags |= KP_B_READ;
+	else if (op == REQ_OP_WRITE || op == REQ_OP_ZONE_APPEND)
+		flags |= KP_B_WRITE;
+	/* Somebody waits for every read but what is read ahead. */
+	if ((op != REQ_OP_READ && !has_request_flag(opf, __REQ_SYNC)) ||
+	    has_request_flag(opf, __REQ_RAHEAD))
 		flags |= KP_B_ASYNC;
 	if (paging)
 		flags |= KP_B_PAGEIO;

@@ -8,6 +8,7 @@
 #define KP_KERNEL_COMPAT_H
 
 #include "kernel_types.h"
+#include "states.h"
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -185,6 +186,18 @@ static __always_inline struct kthread *task_kthread(struct task_struct *t)
 static __always_inline bool in_syscall(const struct pt_regs___kernel *regs)
 {
 	return (long)regs->orig_ax >= 0;
+}
+
+/* A thread of a 64-bit kernel in a call of the 32-bit table; x32 marks its own.
+   (x86) */
+#define TS_COMPAT	0x2
+#define X32_SYSCALL_BIT	0x40000000
+
+static __always_inline u32 call_abi(struct task_struct *t, u64 nr)
+{
+	if (t->thread_info.status & TS_COMPAT)
+		return KP_ABI_32;
+	return (nr & X32_SYSCALL_BIT) != 0 && (s64)nr >= 0 ? KP_ABI_X32 : KP_ABI_NATIVE;
 }
 
 /* An argument of a tp_btf hook as a number: a function that the verifier takes

@@ -48,7 +48,7 @@ typedef struct {
 
 /* Registers of a user thread; the name avoids the one in <asm/ptrace.h>. */
 struct pt_regs___kernel {
-	unsigned long r10, di, si, dx, orig_ax, ip, sp;
+	unsigned long r10, bx, cx, di, si, dx, orig_ax, ip, sp;
 };
 
 /* What a thread that does not run has on top of its kernel stack. (x86) */

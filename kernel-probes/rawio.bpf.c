@@ -5,7 +5,7 @@
 #include "states.h"
 #include "waits.bpf.h"
 
-#define IOVECS_MAX	16
+#define IOVECS_MAX	1024	/* UIO_MAXIOV: the kernel takes no more */
 
 #define S_IFMT		0170000
 #define S_IFBLK		0060000
@@ -34,30 +34,49 @@ static __always_inline bool is_transfer(long nr, struct transfer *t)
 	return false;
 }
 
-static __always_inline u64 transfer_size(const struct pt_regs___kernel *regs,
-    bool vector)
+struct vectors {		/* the walk over an array of iovecs */
+	u64 at, n, sum;
+	bool narrow;
+};
+
+static long
+next_vector(u32 i, struct vectors *w)
 {
 	struct { u64 base, len; } v;
-	u64 sum = 0;
+	struct { u32 base, len; } v32;
+
+	if (i >= w->n)
+		return 1;
+	if (w->narrow) {
+		if (bpf_probe_read_user(&v32, sizeof v32, (void *)(w->at + i * sizeof v32)) != 0)
+			return 1;
+		w->sum += v32.len;
+		return 0;
+	}
+	if (bpf_probe_read_user(&v, sizeof v, (void *)(w->at + i * sizeof v)) != 0)
+		return 1;
+	w->sum += v.len;
+	return 0;
+}
+
+static __always_inline u64 transfer_size(const struct call *c, bool vector)
+{
+	struct vectors w = { .at = c->arg[1], .n = c->arg[2], .narrow = c->narrow };
 
 	if (!vector)
-		return regs->dx;
-	for (u32 i = 0; i < IOVECS_MAX && i < regs->dx; i++) {
-		if (bpf_probe_read_user(&v, sizeof v, (void *)(regs->si + i * sizeof v)) != 0)
-			break;
-		sum += v.len;
-	}
-	return sum;
+		return c->arg[2];
+	bpf_loop(IOVECS_MAX, next_vector, &w, 0);
+	return w.sum;
 }
 
 static __always_inline void raw_begin(struct file *file, u32 device,
-    const struct pt_regs___kernel *regs, const struct transfer *t)
+    const struct call *call, const struct transfer *t)
 {
 	struct context *c = my_new_context();
 	struct kp_physio_start *e;
 	struct hit hit;
-	u64 size = transfer_size(regs, t->vector);
-	s64 offset = t->position ? (s64)regs->r10 : -1;
+	u64 size = transfer_size(call, t->vector);
+	s64 offset = t->position ? (s64)call->arg[3] : -1;
 
 	if (c == NULL)
 		return;
@@ -81,18 +100,21 @@ static __always_inline void raw_begin(struct file *file, u32 device,
 SEC("tp_btf/sys_enter")
 int BPF_PROG(physio_start, struct pt_regs___kernel *regs, long nr)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct transfer t;
 	struct inode *inode;
 	struct file *file;
+	struct call call;
 
-	if (!is_transfer(nr, &t))
+	find_call(task, regs, &call);
+	if (!is_transfer(call.nr, &t))
 		return 0;
-	file = file_of(bpf_get_current_task_btf(), regs->di);
+	file = file_of(task, call.arg[0]);
 	if (file == NULL || !(BPF_CORE_READ(file, f_flags) & O_DIRECT))
 		return 0;
 	inode = BPF_CORE_READ(file, f_inode);
 	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFBLK)
-		raw_begin(file, BPF_CORE_READ(inode, i_rdev), regs, &t);
+		raw_begin(file, BPF_CORE_READ(inode, i_rdev), &call, &t);
 	return 0;
 }
 

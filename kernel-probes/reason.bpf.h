@@ -13,9 +13,10 @@
 #include "write.bpf.h"
 
 #define SEARCH_STEP	16	/* words that one call looks at */
-#define SEARCH_MARGIN	4	/* around a word, for the rest of an entry */
+#define SEARCH_MARGIN	12	/* around a word, for the rest of an entry */
 #define SEARCH_WORDS	(24 * SEARCH_STEP + 2 * SEARCH_MARGIN)	/* from the hook upwards */
 #define QUEUE_WALK	16	/* entries between ours and the head */
+#define STACKS_SHIFT	40	/* stacks lie together, far from other memory */
 
 struct stack_words {
 	u64 ctx;
@@ -42,12 +43,47 @@ static __always_inline bool is_kernel_address(u64 v)
 	return v >> 47 == 0x1ffff;
 }
 
-/* Entry 'link' of a queue: its head is the node that no entry surrounds. */
+/* Entry 'link' of a queue: its head is the node that no entry surrounds.  Where
+   a function or a task would be, it has a lock; behind that may be garbage. */
 static __always_inline u64 queue_head(u64 next)
 {
+	u64 before;
+
 	for (int i = 0; i < QUEUE_WALK; i++) {
-		if (!is_kernel_address(kernel_word(next - 8)))
-			return next - 8;	/* a lock, not a function or task */
+		before = kernel_word(next - 8);
+		if (!is_kernel_address(before) || (u32)before <= 1)
+			return next - 8;
+		next = kernel_word(next);
+	}
+	return 0;
+}
+
+/*
+ * poll(2) and select(2) have a table of entries, which point to the table; the
+ * task is in the table's head (struct poll_wqueues), and behind it the first
+ * entry: file, key, flags, table, function, links, and the queue.  That one
+ * counts; who polls nothing waits for time alone.
+ */
+static __always_inline u64 polled_queue(const struct stack_words *w, u32 i, u64 at)
+{
+	if (w->word[i + 6] != at - 3 * 8 || !is_kernel_address(w->word[i + 10]))
+		return 0;
+	return w->word[i + 10];
+}
+
+/*
+ * System V messages and semaphores: a list of those who wait, each a node with the
+ * task behind it.  The nodes are on stacks, where the task is; the head is not.
+ */
+static __always_inline u64 waiters_head(u64 next, u64 at)
+{
+	u64 link = at - 2 * 8;
+
+	if (!is_kernel_address(next) || next == link || kernel_word(next + 8) != link)
+		return 0;
+	for (int i = 0; i < QUEUE_WALK; i++) {
+		if (next >> STACKS_SHIFT != at >> STACKS_SHIFT)
+			return next;
 		next = kernel_word(next);
 	}
 	return 0;
@@ -58,7 +94,7 @@ static __always_inline u64 queue_head(u64 next)
 __noinline u64 entry_queue(u32 i)
 {
 	struct stack_words *w;
-	u64 func, next, link;
+	u64 func, next, link, at;
 	u32 zero = 0;
 	bool plain;
 
@@ -69,14 +105,15 @@ __noinline u64 entry_queue(u32 i)
 	if (i >= SEARCH_WORDS - SEARCH_MARGIN)
 		return 0;
 	next = func = w->word[i + 1];
-	link = *(volatile u64 *)&w->ctx + (i + 1) * 8;
+	at = *(volatile u64 *)&w->ctx + i * 8;
+	link = at + 8;
 	plain = func >= state.text_start && func < state.text_end;
 	if (plain) {
 		next = w->word[i + 2];
 		link += 8;
 	}
 	if (!is_kernel_address(next) || next == link || kernel_word(next + 8) != link)
-		return 0;
+		return polled_queue(w, i, at) ?: waiters_head(w->word[i - 2], at);
 	if (plain && func == state.wake_page)
 		return w->word[i - 3];		/* the folio */
 	if (plain && func == state.wake_bit)

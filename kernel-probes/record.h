@@ -37,6 +37,7 @@ enum kp_id {
 	KP_THREAD_QUEUE,
 	KP_THREAD_BLOCK,
 	KP_SYSCALL_START,
+	KP_SYSCALL_START_OTHER,
 	KP_SYSCALL_END,
 	KP_ADDRESS_FAULT,
 	KP_MAJOR_FAULT,
@@ -115,6 +116,12 @@ struct kp_syscall_start {
 	__s16 sysnum;
 	__u16 pad0;
 	__u32 pad1;
+};
+
+struct kp_syscall_other {	/* what sysnum's 16 bits cannot say */
+	struct kp_event h;
+	__u64 sysnum;
+	__s64 abi;
 };
 
 struct kp_syscall_end {

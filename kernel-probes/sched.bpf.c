@@ -216,7 +216,7 @@ __noinline u32 state_asleep(const struct context *c)
 	case FAULT_KERNEL:
 		return KP_KFAULT;
 	}
-	return futex_address(regs) != 0 ? KP_USER_LOCK : KP_SLEEP;
+	return futex_address(t, regs) != 0 ? KP_USER_LOCK : KP_SLEEP;
 }
 
 static __always_inline u32 state_running(struct task_struct *t)
@@ -247,7 +247,7 @@ __noinline u64 block_reason(const struct context *c)
 		return (u64)BPF_CORE_READ(t, pi_blocked_on, lock);
 	if (t->flags & PF_KTHREAD)
 		return state.recover ? wait_queue(t) : 0;
-	if ((r = futex_address(regs)) != 0)
+	if ((r = futex_address(t, regs)) != 0)
 		return r;
 	if (state.recover && (r = wait_queue(t)) != 0)
 		return r;

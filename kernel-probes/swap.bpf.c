@@ -245,7 +245,7 @@ int BPF_PROG(swap_count, struct mm_struct *mm, int member)
 		if ((late = swapped_in_late(t)) != 0)
 			swapped_in(t, late);
 	} else if (mm == t->mm && in_my_fault(c))
-		swapped_in(t, 1);
+		swapped_in(t, 1u << (c->order & 15));
 	return 0;
 }
 
@@ -270,7 +270,7 @@ static __always_inline struct task_struct *stack_owner(struct task_struct *leade
 	return NULL;
 }
 
-static __always_inline void swapout_lwp(struct task_struct *t)
+static __always_inline void swapout_lwp(struct task_struct *t, u32 pages)
 {
 	struct kp_swap_lwp *e;
 	struct hit hit;
@@ -284,7 +284,7 @@ static __always_inline void swapout_lwp(struct task_struct *t)
 	e->pid = pid;
 	e->lwpid = BPF_CORE_READ(t, pid);
 	e->tid = (u64)t;
-	e->page_count = 1;
+	e->page_count = pages;
 	event_end(&hit);
 }
 
@@ -318,6 +318,6 @@ int swap_write(struct bpf_raw_tracepoint_args *ctx)
 	t = BPF_CORE_READ(v, vm_flags) & VM_GROWSDOWN ? owner :
 	    stack_owner(owner, from, to);
 	if (t != NULL)
-		swapout_lwp(t);
+		swapout_lwp(t, folio_pages(folio));
 	return 0;
 }

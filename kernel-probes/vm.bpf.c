@@ -46,6 +46,7 @@ static __always_inline void fault_begin(u32 kind, u64 address, u64 error)
 	c->ip = user->ip;
 	c->decided = 0;
 	c->major = 0;
+	c->order = 0;
 	c->mapping = 0;
 }
 
@@ -169,8 +170,9 @@ static __always_inline void anon_private(u64 address)
 
 /*
  * The first movable page that a fault allocates decides: zeroed, it is a new
- * page (a huge one is cleared later); else it is the copy of a page that was
- * there, or of a private file's.  Page tables are not movable.
+ * page; else it is the copy of a page that was there, or of a private file's.
+ * A large one is cleared later, and never the copy of another: in place of the
+ * huge page of zeroes it is new as well.  Page tables are not movable.
  */
 SEC("tp_btf/mm_page_alloc")
 int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp)
@@ -179,13 +181,16 @@ int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp
 	struct area a = {};
 	bool present;
 
-	if (c == NULL || c->decided || !(gfp & state.gfp_movable) || !in_my_fault(c))
+	if (c == NULL || !(gfp & state.gfp_movable) || !in_my_fault(c))
+		return 0;
+	c->order = order;
+	if (c->decided)
 		return 0;
 	c->decided = 1;
 	a.address = c->address;
 	bpf_find_vma(bpf_get_current_task_btf(), c->address, note_area, &a, 0);
 	present = c->error & ERROR_PROTECTION;
-	if (gfp & state.gfp_zero || (a.ops == 0 && order > 0 && !present))
+	if (gfp & state.gfp_zero || (a.ops == 0 && order > 0))
 		anon_zero(c->address);
 	else if (c->error & ERROR_WRITE && !(a.flags & VM_SHARED) &&
 	    (present || a.ops != 0))

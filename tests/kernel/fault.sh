@@ -21,6 +21,17 @@ equal "writes after reads fault" "$(in_range address_fault readfirst | grep -c '
 equal "reads make no page, writes do" "$(in_range anon_zero readfirst | wc -l)" $n
 equal "no copies" "$(in_range anon_private written | wc -l)" 0
 
+# Where there are huge pages: of the one of zeroes there is no copy, either.
+thp=/sys/kernel/mm/transparent_hugepage
+if grep -q '\[never\]' $thp/enabled 2>/dev/null || [ "$(cat $thp/use_zero_page 2>/dev/null)" != 1 ]; then
+	echo "no huge page of zeroes here: not tried"
+else
+	traced "$work" huge 4
+	pid=$(said pid)
+	equal "huge pages of zeroes that are written" "$(in_range anon_zero huge | wc -l)" 4
+	equal "no copies of them" "$(in_range anon_private huge | wc -l)" 0
+fi
+
 traced "$work" cow $n "$file"
 pid=$(said child)
 equal "copies of the child" "$(in_range anon_private shared | wc -l)" $n

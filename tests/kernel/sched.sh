@@ -32,6 +32,19 @@ reasons=$({ events "$pid" thread_block; events "$child" thread_block; } |
 	sed 's/.*reason: \([^ ]*\).*/\1/' | sort | uniq -c | awk '$1 > 10' | wc -l)
 within "wait queues of the pipes" "$reasons" 1 2
 
+# The 32-bit table's futex is one, too; and no sleep on an object is without it.
+traced "$work" calls32 20
+pid=$(said pid)
+equal "futexes of the 32-bit table" "$(events "$pid" thread_block | grep -c "reason: $(said futex) ")" 20
+equal "user-lock states of them" "$(events "$pid" thread_state | grep -c 'thread_state state: 6$')" 20
+traced "$work" waits 20
+pid=$(said pid)
+events "$pid" thread_block | sed 's/.*reason: \([^ ]*\).*/\1/' | sort | uniq -c | sort -rn >"$TMP/reasons"
+equal "sleeps without an object" "$(awk '$2 == "0" || $2 == "0x0" { n = $1 } END { print n + 0 }' "$TMP/reasons")" 0
+within "poll and select of a pipe" "$(awk 'NR == 1 { print $1 }' "$TMP/reasons")" 38 40
+within "msgrcv" "$(awk 'NR == 2 { print $1 }' "$TMP/reasons")" 18 20
+within "semop" "$(awk 'NR == 3 { print $1 }' "$TMP/reasons")" 18 20
+
 # SIGSTOP, three times.
 traced "$work" stop 3
 child=$(said child)

@@ -94,6 +94,20 @@ within "free pages, as /proc/meminfo at most" \
 	"$(events - pageout_scan_end | sed -n 's/.*pages_free: //p' | sort -n | tail -n 1)" 1000 \
 	$(($(awk '/^MemTotal/ { print $2 }' /proc/meminfo) / 4))
 
+# Large folios: of 16 pages each, where the kernel has them.
+large=/sys/kernel/mm/transparent_hugepage/hugepages-64kB/enabled
+if [ -w $large ]; then
+	before=$(sed 's/.*\[\(.*\)\].*/\1/' $large)
+	at_exit "echo $before >$large"
+	echo always >$large
+	pswpin=$(stat_of pswpin)
+	traced sh -c "echo \$\$ >$group/cgroup.procs; exec $work swap 64 large"
+	pswpin=$(($(stat_of pswpin) - pswpin))
+	echo "$before" >$large
+	events "$(said pid)" swapin_lwp | sed 's/.*page_count: //' | sort -n | uniq -c | sed 's/^/pages a time: /'
+	near "pages swapped in, large folios" "$(events "$(said pid)" swapin_lwp | sum page_count)" "$pswpin"
+fi
+
 # Of threads that sleep, the stacks go.
 "$kpctl" disable swapin_lwp
 traced sh -c "echo \$\$ >$group/cgroup.procs; exec $work stacks 64"

@@ -18,3 +18,10 @@ within "ends" "$(count "$pid" syscall_end)" $((starts - 1)) "$starts"
 awk -v p="$pid" '$1 == p && $4 ~ /^syscall/ { if ($4 == last) bad++; last = $4 }
 	END { exit bad > 0 }' "$TMP/events" || fail "two starts or two ends in a row"
 echo "ok: starts and ends alternate"
+
+# Calls of the 32-bit table, and numbers that 16 bits cannot say, are told apart.
+traced "$work" calls32 20
+pid=$(said pid)
+equal "getppid of the 32-bit table" "$(events "$pid" syscall_start | grep -c 'sysnum: 64 abi: 1$')" 20
+equal "a number of 16 bits" "$(events "$pid" syscall_start | grep -c 'sysnum: 40000 abi: 0$')" 1
+equal "numbers of other calls" "$(events "$pid" syscall_start | grep -cE 'sysnum: (-.*|64)$')" 0

@@ -2,19 +2,23 @@
  * work.c - does something that the kernel's probes see, and says what.
  *
  *	work syscalls N		N times getppid, close(-1)
+ *	work calls32 N		N times getppid, a futex that times out, of the 32-bit table
+ *	work direct32 N DEVICE	unbuffered transfers by calls of that table
+ *	work waits N		N times each: poll, select, msgrcv, semop, vfork
  *	work threads N		N threads and N children, one after another
  *	work pipe N		N bytes from one process to another and back
  *	work mutex N		N rounds of three threads that want one mutex
  *	work stop		a child is stopped and continued
  *	work spin N PRIORITY	N threads that compute, on one CPU
  *	work zero N		writes N new pages; reads, then writes N others
+ *	work huge N		reads, then writes N huge pages
  *	work cow N FILE		copies of N pages: a child's; a private file's
  *	work protect N		N writes to pages that allow reading only
  *	work mlock N		N pages without a single fault
  *	work evict N FILE	N pages of a file, cold, one by one
  *	work text N FILE	N cold pages of code
  *	work cache N FILE	N pages in the cache, then out of it
- *	work swap MIB		more memory than there may be
+ *	work swap MIB [large]	more memory than there may be; in large folios
  *	work stacks MIB		the same, and three threads that sleep meanwhile
  *	work direct N DEVICE	unbuffered transfers
  *	work merged N FILE	N pages at once, in requests of as many as can be
@@ -25,6 +29,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -32,8 +37,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -137,6 +146,44 @@ syscalls(long n, char **arg)
 		syscall(SYS_getppid);
 		syscall(SYS_close, -1);
 	}
+}
+
+/* A call of the 32-bit table, which a 64-bit program can make as well. */
+static long
+call32(long nr, long a, long b, long c, long d, long e)
+{
+	long r;
+
+	asm volatile("int $0x80" : "=a" (r) : "a" (nr), "b" (a), "c" (b), "d" (c), "S" (d),
+	    "D" (e) : "memory", "r8", "r9", "r10", "r11");
+	return r;
+}
+
+/* Memory that 32-bit calls reach. */
+static char *
+low_memory(long pages)
+{
+	return map(pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1);
+}
+
+#define GETPPID_32	64
+#define PREAD_32	180
+#define PREADV_32	333
+#define FUTEX_32	240
+
+static void
+calls32(long n, char **arg)
+{
+	struct { int seconds, nanoseconds; } *limit = (void *)low_memory(1);
+	int *futex = (int *)(limit + 1);
+
+	limit->nanoseconds = 2000000;
+	for (long i = 0; i < n; i++)
+		call32(GETPPID_32, 0, 0, 0, 0, 0);
+	for (long i = 0; i < n; i++)
+		call32(FUTEX_32, (long)futex, 0, *futex, (long)limit, 0);
+	syscall(40000);
+	printf("futex %#lx\n", (unsigned long)futex);
 }
 
 static void *
@@ -294,6 +341,22 @@ zero(long n, char **arg)
 	write_each(p, n);
 }
 
+#define HUGE	(2l << 20)
+
+static void
+huge(long n, char **arg)
+{
+	char *p = memory((n + 1) * HUGE / PAGE);
+
+	p = (char *)(((uintptr_t)p + HUGE - 1) & -(uintptr_t)HUGE);
+	madvise(p, n * HUGE, MADV_HUGEPAGE);
+	say_range("huge", p, n * HUGE / PAGE);
+	for (long i = 0; i < n; i++)
+		sink += p[i * HUGE];
+	for (long i = 0; i < n; i++)
+		p[i * HUGE] = 1;
+}
+
 static void
 cow(long n, char **arg)
 {
@@ -428,8 +491,11 @@ swap(long mib, char **arg)
 {
 	long pages = mib * 256, before;
 	unsigned *w, x = 1;
-	char *p = memory(pages);
+	char *p = arg[0] == NULL ? memory(pages) : mmap(NULL, pages * PAGE,
+	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	if (p == MAP_FAILED)
+		die("mmap");
 	for (long i = 0; i < pages; i++) {
 		w = (unsigned *)(void *)(p + i * PAGE);
 		for (int j = 0; j < 64; j++)
@@ -519,6 +585,87 @@ merged(long n, char **arg)
 	syscall(SYS_io_destroy, ctx);
 }
 
+static void
+direct32(long n, char **arg)
+{
+	int fd = open(arg[0], O_RDWR | O_DIRECT);
+	char *b = low_memory(8);
+	struct { unsigned base, size; } *v = (void *)low_memory(1);
+
+	if (fd == -1)
+		die(arg[0]);
+	for (long i = 0; i < n; i++)
+		say_transfer("read", 8192 * i, 4096,
+		    call32(PREAD_32, fd, (long)b, 4096, 8192 * i, 0));
+	for (int i = 0; i < 4; i++) {
+		v[i].base = (unsigned)(uintptr_t)(b + i * PAGE);
+		v[i].size = PAGE;
+	}
+	say_transfer("read", 65536, 4 * PAGE, call32(PREADV_32, fd, (long)v, 4, 65536, 0));
+}
+
+/* Each sleeps once: a child lets it go on when it does. */
+static void
+nap(void)
+{
+	struct timespec ts = { 0, 3000000 };
+
+	nanosleep(&ts, NULL);
+}
+
+static void
+waits(long n, char **arg)
+{
+	int queue = msgget(IPC_PRIVATE, 0600), sem = semget(IPC_PRIVATE, 1, 0600), fd[2];
+	struct { long type; char text[1]; } m = { 1, "" };
+	struct sembuf up = { 0, 1, 0 }, down = { 0, -1, 0 };
+	struct pollfd p;
+	fd_set set;
+	char c;
+	pid_t pid;
+
+	if (queue == -1 || sem == -1 || pipe(fd) == -1)
+		die("waits");
+	fflush(stdout);
+	pid = fork();
+	for (long i = 0; pid == 0 && i < n; i++) {
+		for (int k = 0; k < 2; k++) {
+			nap();
+			if (write(fd[1], "x", 1) != 1)
+				_exit(1);
+		}
+		nap();
+		msgsnd(queue, &m, 1, 0);
+		nap();
+		semop(sem, &up, 1);
+	}
+	if (pid == 0)
+		_exit(0);
+	for (long i = 0; i < n; i++) {
+		p = (struct pollfd){ .fd = fd[0], .events = POLLIN };
+		poll(&p, 1, -1);
+		if (read(fd[0], &c, 1) != 1)
+			die("read");
+		FD_ZERO(&set);
+		FD_SET(fd[0], &set);
+		select(fd[0] + 1, &set, NULL, NULL, NULL);
+		if (read(fd[0], &c, 1) != 1 || msgrcv(queue, &m, 1, 0, 0) == -1 ||
+		    semop(sem, &down, 1) == -1)
+			die("waits");
+	}
+	reap(pid);
+	for (long i = 0; i < n; i++) {
+		pid = vfork();
+		if (pid == 0) {
+			nap();
+			_exit(0);
+		}
+		reap(pid);
+	}
+	msgctl(queue, IPC_RMID, NULL);
+	semctl(sem, 0, IPC_RMID);
+}
+
 #define PIECE	(256l << 10)
 
 struct writer {
@@ -569,6 +716,7 @@ static const struct {
 	{ "zero", zero }, { "cow", cow }, { "protect", protect },
 	{ "mlock", lock }, { "evict", cold }, { "text", text },
 	{ "cache", cache }, { "swap", swap }, { "stacks", stacks }, { "direct", direct },
+	{ "huge", huge }, { "calls32", calls32 }, { "direct32", direct32 }, { "waits", waits },
 	{ "merged", merged }, { "split", split },
 };
 
