@@ -103,7 +103,7 @@ open_directory(struct place *p, unsigned int bytes)
 	    TNFCTL_ERR_NONE;
 }
 
-/* The target opens the file by name: the name must mean the same to it. */
+/* A target that opens the file by name: that must mean the same to it. */
 static tnfctl_errcode_t
 same_directory(tnfctl_handle_t *h, const struct place *p)
 {
@@ -147,12 +147,22 @@ owner_of(pid_t pid, uid_t *uid, gid_t *gid)
 	return found == 2;
 }
 
-static int
-reserve(tnfctl_handle_t *h, int fd, unsigned int bytes)
+tnfctl_errcode_t
+buffer_give(tnfctl_handle_t *h, int fd, const char *path)
 {
-	struct rlimit limit;
 	uid_t uid;
 	gid_t gid;
+
+	if (geteuid() == 0 && owner_of(h->pid, &uid, &gid) &&
+	    (uid != 0 || gid != getegid()) && fchown(fd, uid, gid) < 0)
+		return fail_errno(errno, "%s", path);
+	return TNFCTL_ERR_NONE;
+}
+
+static int
+reserve(int fd, unsigned int bytes)
+{
+	struct rlimit limit;
 
 	/* A umask may have left its owner out. */
 	if (fchmod(fd, 0600) < 0)
@@ -160,14 +170,12 @@ reserve(tnfctl_handle_t *h, int fd, unsigned int bytes)
 	/* Past this limit there would be a SIGXFSZ for our client. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
 		return EFBIG;
-	if (geteuid() == 0 && owner_of(h->pid, &uid, &gid) &&
-	    (uid != 0 || gid != getegid()) && fchown(fd, uid, gid) < 0)
-		return errno;
 	return posix_fallocate(fd, 0, bytes);
 }
 
+/* 0, and the open file; or an errno. */
 static int
-create(tnfctl_handle_t *h, const struct place *p, unsigned int bytes)
+create(const struct place *p, unsigned int bytes, int *ret)
 {
 	char name[64];
 	uint64_t n;
@@ -180,11 +188,14 @@ create(tnfctl_handle_t *h, const struct place *p, unsigned int bytes)
 	    O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno;
-	error = reserve(h, fd, bytes);
+	error = reserve(fd, bytes);
 	if (error == 0 && renameat(p->dir, name, p->dir, p->base) < 0)
 		error = errno;
-	if (error != 0)
-		unlinkat(p->dir, name, 0);
+	if (error == 0) {
+		*ret = fd;
+		return 0;
+	}
+	unlinkat(p->dir, name, 0);
 	close(fd);
 	return error;
 }
@@ -224,23 +235,42 @@ tell(tnfctl_handle_t *h, const char *path, uint64_t bytes)
 	    state), &state, sizeof(state));
 }
 
+/* The target opens it now, or has to know where it will be. */
 static tnfctl_errcode_t
-create_and_tell(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
+bring(tnfctl_handle_t *h, int fd, const struct place *p, unsigned int bytes)
 {
-	tnfctl_errcode_t err = same_directory(h, p);
-	int error;
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	bool taken = false;
 
+	if (h->ops->take_file != NULL)
+		err = h->ops->take_file(h, fd, p->path, bytes, &taken);
+	if (err == TNFCTL_ERR_NONE && !taken) {
+		if ((err = same_directory(h, p)) == TNFCTL_ERR_NONE)
+			err = buffer_give(h, fd, p->path);
+		if (err == TNFCTL_ERR_NONE && !tell(h, p->path, bytes))
+			err = lost_target(h, "its memory cannot be written");
+	}
 	if (err == TNFCTL_ERR_NONE)
-		err = may_replace(p);
+		h->proc_state = taken ? TNF_PROC_RUNNING : TNF_PROC_READY;
+	return err;
+}
+
+static tnfctl_errcode_t
+create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
+{
+	tnfctl_errcode_t err = may_replace(p);
+	int error, fd = -1;
+
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	if ((error = create(h, p, bytes)) != 0)
+	if ((error = create(p, bytes, &fd)) != 0)
 		return cannot_create(error, p->path, bytes);
-	if (!tell(h, p->path, bytes)) {
+	err = bring(h, fd, p, bytes);
+	close(fd);
+	if (err != TNFCTL_ERR_NONE) {
 		unlinkat(p->dir, p->base, 0);
-		return lost_target(h, "its memory cannot be written");
+		return err;
 	}
-	h->proc_state = TNF_PROC_READY;
 	h->trace_size = bytes;
 	free(h->trace_file);
 	h->trace_file = strdup(p->path);
@@ -268,7 +298,7 @@ buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	if ((err = make_absolute(file, &place)) != TNFCTL_ERR_NONE ||
 	    (err = open_directory(&place, bytes)) != TNFCTL_ERR_NONE)
 		return err;
-	err = create_and_tell(h, &place, bytes);
+	err = create_and_bring(h, &place, bytes);
 	close(place.dir);
 	return err;
 }

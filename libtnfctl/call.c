@@ -30,7 +30,6 @@
 #include "direct.h"
 
 #define CALL_MS		10000
-#define TRIES		6000
 #define TRY_US		100	/* and up to ten times as long, in turns */
 #define SCAN_MAX	(256u << 10)	/* of the stack */
 #define CODE_MAX	(8u << 20)	/* searched for the restorer */
@@ -318,9 +317,11 @@ await_thread(struct calls *c, struct thread **ret)
 {
 	int i;
 
-	for (i = 0; i < TRIES; i++) {
+	for (i = 1; ; i++) {
 		if ((*ret = choose(c)) != NULL)
 			return NULL;
+		if (i >= c->tries)
+			break;
 		proc_run_for(c->p, TRY_US * (1 + i * 7 % 10));
 		if (c->p->gone || c->p->event != PROC_NOTHING)
 			return why_not(c, REMOTE_ENDED);
@@ -367,14 +368,14 @@ make_on_pad(struct calls *c, struct call *call)
 }
 
 const char *
-call_begin(struct calls *c, tnfctl_handle_t *h)
+call_begin(struct calls *c, tnfctl_handle_t *h, int tries)
 {
 	struct call call = { .args = { 0, STACK_SIZE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, (uintptr_t)-1, 0 },
 	    .alone = true };
 	const char *why;
 
-	*c = (struct calls){ .h = h, .p = direct_proc(h) };
+	*c = (struct calls){ .h = h, .p = direct_proc(h), .tries = tries };
 	if (maps_read(h->pid, &c->maps) != 0)
 		return "its memory map cannot be read";
 	find_things(c);

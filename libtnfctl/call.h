@@ -16,6 +16,7 @@ struct calls {
 	const struct mapping *library;	/* libtnfprobe's code, or NULL */
 	uintptr_t malloc, mmap, munmap, restorer;
 	uintptr_t stack;		/* ours, in the target; 0: none */
+	int	 tries;			/* to find a thread */
 	bool	 in_use;		/* a call has not come back from there */
 };
 
@@ -32,12 +33,13 @@ struct call {
 #define CALL_DATA	8192u	/* bytes that call_put() has room for */
 
 /*
- * The target is stopped.  NULL: calls can be made, and the target has memory
+ * The target is stopped.  tries: how often we look for a thread that may make
+ * the call; between the looks the target runs for a moment.  NULL: calls can be made, and the target has memory
  * for their stack.  Otherwise the reason why not, and nothing has changed;
  * p->gone or p->event says if the target has ended or called exec() meanwhile.
  * call_end() is due in either case.
  */
-const char *call_begin(struct calls *, tnfctl_handle_t *);
+const char *call_begin(struct calls *, tnfctl_handle_t *, int tries);
 void	call_end(struct calls *);
 /* Copies data to where the calls can use it; its address there, 0: failed. */
 uintptr_t call_put(struct calls *, size_t offset, const void *, size_t);

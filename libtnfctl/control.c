@@ -221,6 +221,11 @@ read_process(tnfctl_handle_t *h)
 		h->control = 0;
 		return;
 	}
+	h->control_open = 0;
+	if (c->size >= offsetof(struct tnf_process_control, pad) &&
+	    !h->ops->read(h, CONTROL(h, open), &h->control_open,
+	    sizeof(h->control_open)))
+		h->control_open = 0;
 	h->proc_state = c->state;
 	h->proc_stopped = c->stopped;
 	h->broken_errno = c->broken_errno;

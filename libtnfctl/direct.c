@@ -6,7 +6,8 @@
 #include "direct.h"
 
 #define EXECS_MAX	50	/* while we look at it for the first time */
-#define EXEC_US		5000	/* what one may take, seen from outside */
+#define EXEC_US		5000	/* what one may take, seen from outside, ... */
+#define EXEC_TRIES	50	/* ... on a machine that is not busy */
 
 static bool
 direct_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
@@ -122,6 +123,7 @@ static const struct target_ops direct_ops = {
 	.probe_disconnect = control_disconnect,
 	.cont = direct_continue,
 	.fate = direct_fate,
+	.take_file = direct_take_file,
 	.read = direct_read,
 	.write = direct_write,
 	.objects = direct_objects,
@@ -163,16 +165,25 @@ start_over(tnfctl_handle_t *h)
 	return direct_settle(h, DIRECT_SETTLE_MS);
 }
 
-/* Its memory cannot be read: perhaps a thread that we do not hold is just in
-   an exec(), and will tell. */
-static void
-await_exec(struct proc *p)
+static bool
+all_held(const struct proc *p)
 {
 	size_t i;
 
 	for (i = 0; i < p->n && p->threads[i].stopped; i++)
 		;
-	if (i < p->n && !p->gone && p->event == PROC_NOTHING)
+	return i == p->n;
+}
+
+/* It cannot be read: perhaps a thread that we do not hold is just in an exec()
+   and will tell.  Meanwhile its dead leader has neither maps nor a root. */
+static void
+await_exec(struct proc *p)
+{
+	int n;
+
+	for (n = 0; n < EXEC_TRIES && !p->gone && p->event == PROC_NOTHING &&
+	    !all_held(p); n++)
 		proc_run_for(p, EXEC_US);
 }
 

@@ -39,6 +39,10 @@ tnfctl_errcode_t direct_settle(tnfctl_handle_t *, int max_ms);
 /* inject.c: loads libtnfprobe into the stopped target. */
 tnfctl_errcode_t inject_library(tnfctl_handle_t *);
 
+/* hand-over.c: target_ops.take_file. */
+tnfctl_errcode_t direct_take_file(tnfctl_handle_t *, int fd, const char *path,
+    unsigned int bytes, bool *ret_taken);
+
 /* library.c: where libtnfprobe is.  False: let the linker search. */
 bool	library_path(const char *dir, char *ret, size_t size);
 

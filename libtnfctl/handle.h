@@ -69,6 +69,10 @@ struct target_ops {
 	tnfctl_errcode_t (*cont)(tnfctl_handle_t *const *, size_t n,
 	    size_t *which, tnfctl_event_t *, tnfctl_handle_t **child);
 	tnfctl_errcode_t (*fate)(tnfctl_handle_t *, int *status);
+	/* Has the target open this file now.  With *ret_taken false nothing has
+	   happened, and it will when it needs the file; NULL: always so. */
+	tnfctl_errcode_t (*take_file)(tnfctl_handle_t *, int fd,
+	    const char *path, unsigned int bytes, bool *ret_taken);
 	/* The target's memory: all n bytes, or false. */
 	bool	(*read)(tnfctl_handle_t *, uintptr_t, void *, size_t n);
 	bool	(*write)(tnfctl_handle_t *, uintptr_t, const void *, size_t n);
@@ -107,6 +111,7 @@ struct tnfctl_handle {
 	uint32_t	proc_stopped;
 	int32_t		broken_errno;
 	uintptr_t	probe_ops;
+	uintptr_t	control_open;	/* opens a trace file; 0: not there */
 	char		*trace_file;
 	size_t		trace_size;
 	size_t		trace_min;

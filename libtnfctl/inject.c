@@ -10,6 +10,8 @@
 #include "call.h"
 #include "direct.h"
 
+#define TRIES		6000	/* without it there is no tracing */
+
 static tnfctl_errcode_t
 not_loaded(tnfctl_handle_t *h, const char *why)
 {
@@ -69,7 +71,7 @@ inject_name(tnfctl_handle_t *h, const char *library)
 	if (!objects_function(h, "libc.so.6", "dlopen", &function) &&
 	    !objects_function(h, NULL, "dlopen", &function))
 		return not_loaded(h, "it has no dlopen()");
-	why = call_begin(&c, h);
+	why = call_begin(&c, h, TRIES);
 	err = why != NULL ? not_loaded(h, why) :
 	    call_dlopen(&c, function, library);
 	call_end(&c);

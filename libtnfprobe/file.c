@@ -18,21 +18,26 @@
 
 #define WAITS	50	/* milliseconds for another process to set it up */
 
-/* Ours, a plain file under one name, and as large as we have been told. */
+/* A plain file as large as we have been told. */
 static int
-check(int fd, uint64_t size)
+check(const struct stat *st, uint64_t size)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) == -1)
-		return errno;
-	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
+	if (!S_ISREG(st->st_mode))
 		return EINVAL;
-	if (st.st_uid != geteuid() && st.st_uid != 0)
-		return EPERM;
-	if (size < FILE_MIN || (uint64_t)st.st_size < size)
+	if (size < FILE_MIN || (uint64_t)st->st_size < size)
 		return EFBIG;
 	return 0;
+}
+
+/* What a name leads to must be ours, under one name, besides. */
+static int
+check_named(const struct stat *st, uint64_t size)
+{
+	if (!S_ISREG(st->st_mode) || st->st_nlink != 1)
+		return EINVAL;
+	if (st->st_uid != geteuid() && st->st_uid != 0)
+		return EPERM;
+	return check(st, size);
 }
 
 /* Addresses for a file, and in front of them a page for what we know of it. */
@@ -86,19 +91,33 @@ map(int fd, uint64_t size, struct file **ret)
 }
 
 static int
-open_and_map(const char *path, uint64_t size, struct file **ret)
+map_named(const char *path, uint64_t size, struct file **ret)
 {
+	struct stat st;
 	int error, fd;
 
 	fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY |
 	    O_NONBLOCK);
 	if (fd == -1)
 		return errno;
-	error = check(fd, size);
+	error = fstat(fd, &st) == -1 ? errno : check_named(&st, size);
 	if (error == 0)
 		error = map(fd, size, ret);
 	close(fd);
 	return error;
+}
+
+/* fd: the file; -1: it has this name. */
+static int
+open_and_map(const char *path, uint64_t size, int fd, struct file **ret)
+{
+	struct stat st;
+	int error;
+
+	if (fd == -1)
+		return map_named(path, size, ret);
+	error = fstat(fd, &st) == -1 ? errno : check(&st, size);
+	return error != 0 ? error : map(fd, size, ret);
 }
 
 /* The same at another address, for a child of a fork within a hit. */
@@ -268,12 +287,12 @@ set_up(const struct file *f)
 
 /* The first file of this process. */
 int
-tnf_file_open(const char *path, uint64_t size)
+tnf_file_open(const char *path, uint64_t size, int fd)
 {
 	struct file *f = NULL;
 	int error;
 
-	if ((error = open_and_map(path, size, &f)) != 0)
+	if ((error = open_and_map(path, size, fd, &f)) != 0)
 		return error;
 	tnf_core_forget();
 	__atomic_store_n(&tnf_p.file, f, __ATOMIC_RELEASE);
@@ -361,12 +380,12 @@ fill(const struct file *from, const struct file *to)
  * and who still writes there writes nowhere.
  */
 int
-tnf_file_switch(const char *path, uint64_t size)
+tnf_file_switch(const char *path, uint64_t size, int fd)
 {
 	struct file *old = tnf_file(), *new = NULL;
 	int error;
 
-	if ((error = open_and_map(path, size, &new)) != 0)
+	if ((error = open_and_map(path, size, fd, &new)) != 0)
 		return error;
 	if (!tnf_tag_begin()) {
 		release(new);

@@ -220,8 +220,8 @@ const char *tnf_attribute(const char *attrs, const char *name, size_t *len);
 
 /* file.c: 0 or an errno.  The first file of a process; another one; the same
    at another address. */
-int tnf_file_open(const char *path, uint64_t size);
-int tnf_file_switch(const char *path, uint64_t size);
+int tnf_file_open(const char *path, uint64_t size, int fd);
+int tnf_file_switch(const char *path, uint64_t size, int fd);
 int tnf_file_again(const struct file *, struct file **ret);
 /* Memory takes its place. */
 bool tnf_file_gone(const struct file *);

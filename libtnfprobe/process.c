@@ -30,7 +30,7 @@ static struct guard first_guard;
 
 struct process tnf_p = { .guard = &first_guard, .epoch = 1 };
 
-static void process_open(const char *, uint64_t);
+static void process_open(const char *, uint64_t, int32_t);
 
 struct tnf_process_control TNF_API _tnf_process_control = {
 	.version = TNF_PROBE_ABI,
@@ -186,7 +186,7 @@ set_up_child(void)
 
 /* The first file of this process; 0 or an errno. */
 static int
-set_up(const char *path, uint64_t size)
+set_up(const char *path, uint64_t size, int fd)
 {
 	int error;
 
@@ -194,7 +194,7 @@ set_up(const char *path, uint64_t size)
 	who_are_we();
 	tnf_clock_init();
 	tnf_thread_key();
-	error = tnf_file_open(path, size);
+	error = tnf_file_open(path, size, fd);
 	if (error == 0)
 		new_epoch();
 	return error;
@@ -211,7 +211,7 @@ set_up_at_hit(void)
 
 	if (refused != 0 && tnf_clock_now() < refused + RETRY_NS)
 		return false;
-	error = set_up(c->file_name, c->file_size);
+	error = set_up(c->file_name, c->file_size, -1);
 	if (error == EBUSY || error == EAGAIN)
 		return false;
 	/* It may be ours again when the process has its own rights again. */
@@ -354,7 +354,7 @@ tnf_process_ready(void)
  * there was none that could be written.
  */
 static int
-open_first(struct guard *g, const char *path, uint64_t size)
+open_first(struct guard *g, const char *path, uint64_t size, int fd)
 {
 	uint32_t was = state(), phase = PHASE_READY;
 	int error;
@@ -370,7 +370,7 @@ open_first(struct guard *g, const char *path, uint64_t size)
 	}
 	work_begins();
 	set_state(TNF_PROC_NO_BUFFER);
-	error = set_up(path, size);
+	error = set_up(path, size, fd);
 	if (error == 0 && !now_running(TNF_PROC_NO_BUFFER))
 		error = ECHILD;
 	if (error != 0 && state() == TNF_PROC_NO_BUFFER)
@@ -382,7 +382,7 @@ open_first(struct guard *g, const char *path, uint64_t size)
 }
 
 static int
-open_next(struct guard *g, const char *path, uint64_t size)
+open_next(struct guard *g, const char *path, uint64_t size, int fd)
 {
 	int error;
 
@@ -395,7 +395,7 @@ open_next(struct guard *g, const char *path, uint64_t size)
 	} else if (__atomic_load_n(&g->phase, __ATOMIC_ACQUIRE) != PHASE_READY) {
 		return EBUSY;
 	}
-	error = tnf_file_switch(path, size);
+	error = tnf_file_switch(path, size, fd);
 	/* The file first: who sees the epoch finds the file that belongs to it. */
 	if (error == 0)
 		new_epoch();
@@ -404,7 +404,7 @@ open_next(struct guard *g, const char *path, uint64_t size)
 
 /* Called by the controller (target.h), in a thread of its choice. */
 static void
-process_open(const char *path, uint64_t size)
+process_open(const char *path, uint64_t size, int32_t fd)
 {
 	struct tnf_process_control *c = &_tnf_process_control;
 	size_t len = strlen(path) + 1;
@@ -412,8 +412,8 @@ process_open(const char *path, uint64_t size)
 
 	if (len <= sizeof(c->file_name))
 		error = state() == TNF_PROC_RUNNING ?
-		    open_next(tnf_p.guard, path, size) :
-		    open_first(tnf_p.guard, path, size);
+		    open_next(tnf_p.guard, path, size, fd) :
+		    open_first(tnf_p.guard, path, size, fd);
 	if (error == 0) {
 		memcpy(c->file_name, path, len);
 		c->file_size = size;
@@ -511,6 +511,9 @@ static void __attribute__((constructor))
 load(void)
 {
 	pthread_atfork(before_fork, NULL, in_child);
+	/* While nobody can refuse it: no identity or filter has changed yet. */
+	if (state() == TNF_PROC_READY)
+		tnf_process_ready();
 }
 
 static void __attribute__((destructor))

@@ -149,13 +149,15 @@ struct tnf_process_control {
 	 * Where 'size' says that it is there: opens, maps and sets up a trace
 	 * file, so that no hit has to.  The controller creates the file, empty
 	 * and with its space reserved, and has a thread of the target make the
-	 * call; other threads may run or be stopped meanwhile.  The answer is in
-	 * open_result.  After 0 'state' is TNF_PROC_RUNNING, file_name and
-	 * file_size are those of the new file, and a file that was written before
-	 * gets no further event, save for hits that were in progress.  After an
-	 * errno everything is as it was; EAGAIN and EBUSY: try again.
+	 * call; other threads may run or be stopped meanwhile.  fd is a
+	 * descriptor of the file, which the call leaves open, or -1: then it is
+	 * opened by its name.  The answer is in open_result.  After 0 'state' is
+	 * TNF_PROC_RUNNING, file_name and file_size are those of the new file,
+	 * and a file that was written before gets no further event, save for hits
+	 * that were in progress.  After an errno everything is as it was; EAGAIN
+	 * and EBUSY: try again.
 	 */
-	void	 (*open)(const char *file, tnf_uint64_t size);
+	void	 (*open)(const char *file, tnf_uint64_t size, tnf_int32_t fd);
 	volatile tnf_int32_t open_result;	/* the controller stores -1 before */
 	tnf_uint32_t pad;
 };

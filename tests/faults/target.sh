@@ -10,18 +10,16 @@ BARE=$(realpath "$4")
 # cannot FACT WORD...: the target cannot use its file, prex says why
 cannot() {
 	fact=$1; shift
-	target "$@" ready slow=50 ready
-	attach -o f -s 65536
-	go; wait_for 10 counted 50
-	interrupt
-	says 'Tracing shut down'
-	says "/f: $fact: "
-	survived
-	# The same where nobody looks before it has ended.
-	rm -f f
+	target "$@" ready slow=50
+	prex -p $hits -o f -s 65536 -c 'enable $all; continue'
+	[ $? -eq 1 ] || wrong "prex's status is not 1"
+	says "/f: $fact"
+	[ ! -e f ] || wrong "the file is left behind"
+	go; survived
+	# Under prex the file is open before the target comes to that.
 	prex -o f -s 65536 -c 'enable $all; continue' "$HITS" count "$@" hit=5
 	grep -q unharmed out || wrong "the target has not survived"
-	says '/f: .*no event'
+	whole 5 f
 	rm -f f
 }
 
@@ -57,18 +55,28 @@ what="directory that the target does not have"
 mkdir root
 if is_root; then
 	target root=root ready slow=10
-	prex -p $hits -o f -c continue
-	[ $? -eq 1 ] || wrong "prex's status is not 1"
-	says "/f: process $hits has another root.*name one"
+	attach -o f
 	go; survived
+	wait $prex || wrong "prex's status is $?"
+	whole 10 f
 
 	what="directory that is another one to the target"
 	mkdir -p "root/$TMP"
 	target root=root ready slow=10
-	prex -p $hits -o f -c continue
-	[ $? -eq 1 ] || wrong "prex's status is not 1"
-	says "/f: process $hits sees another directory.*nsenter"
+	attach -o f
 	go; survived
+	wait $prex || wrong "prex's status is $?"
+	whole 10 f
+
+	what="directory that the target's user may not enter"
+	mkdir -m 700 closed
+	target user=65534 ready slow=10
+	attach -o closed/f
+	go; survived
+	wait $prex || wrong "prex's status is $?"
+	whole 10 closed/f
+	[ "$(stat -c '%u %a' closed/f)" = "0 600" ] ||
+		wrong "the file is $(stat -c '%U %A' closed/f)"
 
 	what="mount name space with another directory"
 	mkdir other
@@ -78,12 +86,17 @@ if is_root; then
 	hits=$!
 	exec 5> in
 	wait_for 10 grep -q ready said
-	prex -p $hits -o other/f -c continue
-	[ $? -eq 1 ] || wrong "prex's status is not 1"
-	says "/other/f: process $hits sees another directory.*nsenter"
-	[ -z "$(ls -A other)" ] || wrong "something is left behind"
+	attach -o other/f
+	go; survived
+	wait $prex || wrong "prex's status is $?"
+	whole 10 other/f
 
 	what="mount name space, and a directory that both have"
+	unshare -m sh -c 'mount -t tmpfs tmpfs other && exec "$@"' sh \
+		"$HITS" "$TMP/count" ready slow=10 < in > said 2>&1 &
+	hits=$!
+	exec 5> in
+	wait_for 10 grep -q ready said
 	attach -o f
 	go; survived
 	wait $prex || wrong "prex's status is $?"
@@ -110,7 +123,7 @@ if is_root; then
 	go; survived
 	wait $prex || wrong "prex's status is $?"
 	whole 10 sticky/f
-	[ "$(stat -c '%u %a' sticky/f)" = "65534 600" ] ||
+	[ "$(stat -c '%u %a' sticky/f)" = "0 600" ] ||
 		wrong "the file is $(stat -c '%U %A' sticky/f)"
 
 	what="target that changes its user before the first event"
@@ -119,10 +132,11 @@ if is_root; then
 		prex -o "own$mode/f" -c 'enable $all; continue' "$HITS" \
 			"$TMP/count" user=65534 hit=10
 		grep -q unharmed out || wrong "$mode: it has not survived"
+		says 'exited'
+		whole 10 "own$mode/f"
 		# The other user may replace the file, but nobody does.
 		[ "$(stat -c '%u %a' "own$mode/f")" = "0 600" ] ||
 			wrong "$mode: the file is $(stat -c '%U %A' "own$mode/f")"
 	done
-	says 'exited'
 fi
 exit $bad

@@ -2,8 +2,6 @@
  * inject.c - libtnfprobe gets into programs that were not linked with it, or
  * we are told why not.
  */
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "live.h"
@@ -66,33 +64,6 @@ test_signal(void)
 	CHECK(WEXITSTATUS(victim_end(&v)) == 7);
 }
 
-/* A filter might kill the process for what dlopen() does. */
-static void
-test_seccomp(void)
-{
-	pid_t pid;
-	int status, pipes[2];
-	tnfctl_handle_t *h;
-	char c;
-
-	CHECK(pipe(pipes) == 0);
-	if ((pid = fork()) == 0) {
-		/* This very program has no probes: give it none, but a filter. */
-		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
-		if (write(pipes[1], "x", 1) == 1)
-			for (;;)
-				;
-		_exit(1);
-	}
-	CHECK(read(pipes[0], &c, 1) == 1);
-	CHECK_CODE(tnfctl_pid_open(pid, &h), TNFCTL_ERR_NOLIBTNFPROBE);
-	CHECK(*tnfctl_error_detail() != '\0');
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	close(pipes[0]);
-	close(pipes[1]);
-}
-
 /* Killed at any moment, we leave a target that goes on. */
 static void
 test_killed(void)
@@ -124,7 +95,6 @@ main(void)
 	test_busy("malloc");
 	test_busy("handler");
 	test_signal();
-	test_seccomp();
 	test_killed();
 	return 0;
 }

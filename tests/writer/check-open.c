@@ -56,7 +56,7 @@ START_TEST(open_refused)
 {
 	struct tnf_process_control *c = &_tnf_process_control;
 
-	c->open("/nonexistent/t", 131072);
+	c->open("/nonexistent/t", 131072, -1);
 	ck_assert_int_eq(c->open_result, ENOENT);
 	ck_assert_uint_eq(c->state, TNF_PROC_NO_BUFFER);
 	ck_assert_str_eq(c->file_name, "");
@@ -65,9 +65,9 @@ START_TEST(open_refused)
 	ck_assert_int_eq(selfctl_open(path, 128), 0);
 	selfctl_enable(NULL);
 	number(1);
-	c->open("/nonexistent/t", 131072);
+	c->open("/nonexistent/t", 131072, -1);
 	ck_assert_int_eq(c->open_result, ENOENT);
-	c->open(path, 131072);		/* it is being written */
+	c->open(path, 131072, -1);		/* it is being written */
 	ck_assert_int_eq(c->open_result, EEXIST);
 	ck_assert_str_eq(c->file_name, path);
 	number(2);

@@ -30,7 +30,7 @@ selfctl_open(const char *path, unsigned kbytes)
 {
 	create(path, kbytes);
 	_tnf_process_control.open_result = -1;
-	_tnf_process_control.open(path, kbytes * 1024ul);
+	_tnf_process_control.open(path, kbytes * 1024ul, -1);
 	return _tnf_process_control.open_result;
 }
 

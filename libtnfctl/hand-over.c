@@ -1,0 +1,208 @@
+/*
+ * hand-over.c - the target opens its trace file while we hold it.
+ *
+ * The first hit would do it as well, but by then the program may have given up
+ * the right to open files, by setuid() or by a seccomp filter.
+ *
+ * It gets the file as an open descriptor: no path must mean the same to both,
+ * no directory be open to the target's user, and the file stays ours.  In the
+ * target a pair of sockets is made; we take one end (pidfd_getfd) and send the
+ * descriptor, the target receives it from the other.  Where the kernel does not
+ * let us (before Linux 5.6) the target opens the file by its name.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "control.h"
+#include "direct.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open	434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd	438
+#endif
+
+#define TRIES		100	/* of a library that is busy */
+#define TRY_US		1000
+#define PLACE_TRIES	200	/* the first hit can open the file as well */
+#define CONTROL(h, member) \
+	((h)->control + offsetof(struct tnf_process_control, member))
+
+/* What lies in the target for the calls. */
+struct parcel {
+	int32_t	 pair[2];
+	struct msghdr message;
+	struct iovec part;
+	char	 byte[8];
+	union {
+		struct cmsghdr header;
+		char	 room[CMSG_SPACE(sizeof(int))];
+	} ancillary;
+};
+#define PATH_OFFSET	(CALL_DATA - TNF_PATH_SIZE)
+_Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");
+
+static bool
+call_libc(struct calls *c, const char *name, uintptr_t a, uintptr_t b,
+    uintptr_t d, uintptr_t e, long *ret)
+{
+	struct call call = { .args = { a, b, d, e }, .alone = true };
+
+	if (!objects_function(c->h, "libc.so.6", name, &call.function) ||
+	    call_make(c, &call) != NULL || call.result < 0)
+		return false;
+	*ret = call.result;
+	return true;
+}
+
+/* Sends our descriptor to the other end of that socket of the target. */
+static bool
+send_descriptor(pid_t pid, int socket, int fd)
+{
+	struct parcel p = { .part = { p.byte, 1 } };
+	int process = (int)syscall(SYS_pidfd_open, pid, 0), end;
+	bool sent = false;
+
+	if (process < 0)
+		return false;
+	end = (int)syscall(SYS_pidfd_getfd, process, socket, 0);
+	close(process);
+	if (end < 0)
+		return false;
+	p.message = (struct msghdr){ .msg_iov = &p.part, .msg_iovlen = 1,
+	    .msg_control = &p.ancillary,
+	    .msg_controllen = sizeof(p.ancillary.room) };
+	p.ancillary.header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+	    .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd)) };
+	memcpy(CMSG_DATA(&p.ancillary.header), &fd, sizeof(fd));
+	sent = sendmsg(end, &p.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	close(end);
+	return sent;
+}
+
+/* The number under which the target has it, or -1. */
+static int
+receive_descriptor(struct calls *c, int socket)
+{
+	struct parcel p = { .byte = "" }, *at;
+	int32_t fd = -1;
+	long got;
+
+	at = (struct parcel *)call_put(c, 0, &p, sizeof(p));
+	p.part = (struct iovec){ at->byte, 1 };
+	p.message = (struct msghdr){ .msg_iov = &at->part, .msg_iovlen = 1,
+	    .msg_control = &at->ancillary,
+	    .msg_controllen = sizeof(p.ancillary.room) };
+	if (at == NULL || call_put(c, 0, &p, sizeof(p)) == 0 ||
+	    !call_libc(c, "recvmsg", (uintptr_t)socket,
+	    (uintptr_t)&at->message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, 0, &got) ||
+	    !call_get(c, 0, &p, sizeof(p)) ||
+	    p.ancillary.header.cmsg_type != SCM_RIGHTS)
+		return -1;
+	memcpy(&fd, CMSG_DATA(&p.ancillary.header), sizeof(fd));
+	return fd;
+}
+
+static int
+hand_over(struct calls *c, int fd)
+{
+	struct parcel p = { .pair = { -1, -1 } };
+	uintptr_t at = call_put(c, 0, &p, sizeof(p));
+	int theirs = -1;
+	long r;
+
+	if (at == 0 || !call_libc(c, "socketpair", AF_UNIX, SOCK_DGRAM |
+	    SOCK_CLOEXEC, 0, at, &r) || !call_get(c, 0, &p, sizeof(p)))
+		return -1;
+	if (send_descriptor(c->h->pid, p.pair[1], fd))
+		theirs = receive_descriptor(c, p.pair[0]);
+	call_libc(c, "close", (uintptr_t)p.pair[0], 0, 0, 0, &r);
+	call_libc(c, "close", (uintptr_t)p.pair[1], 0, 0, 0, &r);
+	return theirs;
+}
+
+static tnfctl_errcode_t
+not_opened(tnfctl_handle_t *h, const char *path, const char *why)
+{
+	if (h->gone || direct_proc(h)->gone ||
+	    direct_proc(h)->event != PROC_NOTHING)
+		return fail(TNFCTL_ERR_NOTARGET, "process %d: %s", (int)h->pid,
+		    why);
+	return fail(TNFCTL_ERR_ACCES, "process %d: it cannot open %s: %s",
+	    (int)h->pid, path, why);
+}
+
+static tnfctl_errcode_t
+open_in_target(struct calls *c, int fd, const char *path, unsigned int bytes)
+{
+	struct call call = { .function = c->h->control_open,
+	    .args = { 0, bytes, (uintptr_t)fd } };
+	int32_t result = -1;
+	const char *why;
+	int tries;
+
+	for (tries = 0; tries < TRIES; tries++) {
+		result = -1;
+		call.args[0] = call_put(c, PATH_OFFSET, path, strlen(path) + 1);
+		if (call.args[0] == 0 || !c->h->ops->write(c->h,
+		    CONTROL(c->h, open_result), &result, sizeof(result)))
+			return lost_target(c->h, "its memory cannot be written");
+		if ((why = call_make(c, &call)) != NULL)
+			return not_opened(c->h, path, why);
+		if (!c->h->ops->read(c->h, CONTROL(c->h, open_result), &result,
+		    sizeof(result)) || result == -1)
+			return not_opened(c->h, path, "it has not tried");
+		if (result != EAGAIN && result != EBUSY)
+			break;
+		proc_run_for(c->p, TRY_US);
+	}
+	return result == 0 ? TNFCTL_ERR_NONE :
+	    not_opened(c->h, path, strerror(result));
+}
+
+static tnfctl_errcode_t
+open_with(struct calls *c, int fd, const char *path, unsigned int bytes)
+{
+	int theirs = hand_over(c, fd);
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	long r;
+
+	if (theirs < 0)
+		err = buffer_give(c->h, fd, path);
+	if (err == TNFCTL_ERR_NONE)
+		err = open_in_target(c, theirs, path, bytes);
+	if (theirs >= 0)
+		call_libc(c, "close", (uintptr_t)theirs, 0, 0, 0, &r);
+	return err;
+}
+
+tnfctl_errcode_t
+direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
+    unsigned int bytes, bool *ret_taken)
+{
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	struct proc *p = direct_proc(h);
+	struct calls c;
+	const char *why;
+
+	*ret_taken = false;
+	if (h->control_open == 0)
+		return TNFCTL_ERR_NONE;
+	/* A program of ours that has not yet got to its initialisers does not
+	   run, and opens the file in one of them. */
+	if ((why = call_begin(&c, h, p->ours ? 1 : PLACE_TRIES)) == NULL) {
+		c.tries = PLACE_TRIES;
+		err = open_with(&c, fd, path, bytes);
+		*ret_taken = err == TNFCTL_ERR_NONE;
+	} else if (p->gone || p->event != PROC_NOTHING) {
+		err = not_opened(h, path, why);
+	}
+	call_end(&c);
+	return err;
+}

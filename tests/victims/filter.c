@@ -1,0 +1,146 @@
+/*
+ * filter.c - victim: seccomp filters that kill the process.
+ *
+ * filter WHO: "leader", "worker" or "all" of its two threads get a filter that
+ * allows only what they need themselves; "child": all, but the hits are a
+ * forked child's.  For each line of input every thread hits the probe, the
+ * filtered one first.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <tnf/probe.h>
+
+#include "victim.h"
+
+/* Nothing that opens or maps. */
+static const int allowed[] = {
+	SYS_read, SYS_write, SYS_futex, SYS_exit, SYS_exit_group,
+	SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_restart_syscall, SYS_clone,
+	SYS_wait4, SYS_set_robust_list, SYS_newfstatat, SYS_gettid,
+#ifdef SYS_rseq
+	SYS_rseq,
+#endif
+};
+#define N_ALLOWED	(sizeof(allowed) / sizeof(allowed[0]))
+
+static int to_worker[2], from_worker[2];
+static const char *who;
+
+static void
+confine(void)
+{
+	struct sock_filter f[2 * N_ALLOWED + 2];
+	struct sock_fprog prog = { .filter = f };
+	size_t i;
+
+	f[prog.len++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+	    offsetof(struct seccomp_data, nr));
+	for (i = 0; i < N_ALLOWED; i++) {
+		f[prog.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ |
+		    BPF_K, (unsigned)allowed[i], 0, 1);
+		f[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+		    SECCOMP_RET_ALLOW);
+	}
+	f[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+	    SECCOMP_RET_KILL_PROCESS);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)
+		victim_harmed(strerror(errno));
+}
+
+static bool
+is_to_be_confined(const char *thread)
+{
+	return strcmp(who, thread) == 0 || strcmp(who, "all") == 0 ||
+	    strcmp(who, "child") == 0;
+}
+
+static void
+hit(const char *thread)
+{
+	TNF_PROBE_1(filtered, "filter", "", tnf_string, thread, thread);
+}
+
+/* For each byte one hit. */
+static void *
+worker(void *arg)
+{
+	char c = 0;
+
+	if (is_to_be_confined("worker"))
+		confine();
+	do {
+		if (c != 0)
+			hit("worker");
+	} while (write(from_worker[1], "", 1) == 1 &&
+	    read(to_worker[0], &c, 1) == 1 && (c = 1) != 0);
+	return arg;
+}
+
+static void
+let_worker(void)
+{
+	char c;
+
+	if (write(to_worker[1], "", 1) != 1 || read(from_worker[0], &c, 1) != 1)
+		victim_harmed("worker");
+}
+
+static void
+hit_in_child(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		hit("child");
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+		victim_harmed("child");
+}
+
+static void
+hit_all(void)
+{
+	if (strcmp(who, "child") == 0) {
+		hit_in_child();
+	} else if (strcmp(who, "worker") == 0) {
+		let_worker();
+		hit("leader");
+	} else {
+		hit("leader");
+		let_worker();
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	char line[16], c;
+	pthread_t t;
+
+	who = argc > 1 ? argv[1] : "";
+	if (pipe(to_worker) < 0 || pipe(from_worker) < 0 ||
+	    pthread_create(&t, NULL, worker, NULL) != 0 ||
+	    read(from_worker[0], &c, 1) != 1)
+		return 1;
+	setvbuf(stdout, line, _IOLBF, sizeof(line));
+	if (is_to_be_confined("leader"))
+		confine();
+	victim_ready();
+	while (read(0, line, sizeof(line)) > 0) {
+		hit_all();
+		victim_ready();
+	}
+	return 0;
+}
