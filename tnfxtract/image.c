@@ -130,9 +130,13 @@ open_raw(struct image *im)
 static bool
 is_compressed(const unsigned char *head)
 {
-	return memcmp(head, "KDUMP   ", 8) == 0 ||
-	    memcmp(head, "DISKDUMP", 8) == 0 ||
-	    memcmp(head, "makedumpfile", 12) == 0;
+	return memcmp(head, "KDUMP   ", 8) == 0 || memcmp(head, "DISKDUMP", 8) == 0;
+}
+
+static bool
+is_flattened(const unsigned char *head)
+{
+	return memcmp(head, "makedumpfile", 12) == 0;
 }
 
 int
@@ -152,6 +156,8 @@ image_open(struct image *im, const char *name)
 	e = read_at(im->fd, &head, sizeof head, 0);
 	if (e == 0 && is_compressed(head.bytes))
 		e = ENOEXEC;
+	else if (e == 0 && is_flattened(head.bytes))
+		e = ENOTSUP;
 	else if (e == 0 && memcmp(head.bytes, ELFMAG, SELFMAG) == 0)
 		e = head.bytes[EI_CLASS] == ELFCLASS64 &&
 		    head.elf.e_type == ET_CORE ? open_elf(im, &head.elf) :

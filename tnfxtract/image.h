@@ -23,7 +23,7 @@ struct image {
 };
 
 /* An ELF core (kdump's vmcore, /proc/kcore, a hypervisor's dump) or else raw
-   memory.  0 or an errno; ENOEXEC: a compressed dump. */
+   memory.  0 or an errno; ENOEXEC: a compressed dump, ENOTSUP: a flattened one. */
 int  image_open(struct image *, const char *name);
 void image_close(struct image *);
 

@@ -44,8 +44,9 @@ open_list(struct source *s, const char *list)
 		return false;
 	}
 	if (stext == 0) {
-		complain("Symbol lookup error in %s: no _stext: give the "
-		    "machine's System.map or a copy of its /proc/kallsyms", list);
+		complain("Symbol lookup error in %s: no _stext: give a copy of "
+		    "the machine's /proc/kallsyms or the System.map of its kernel's "
+		    "debug package, or leave out -n", list);
 		return false;
 	}
 	s->symbols = list;
@@ -59,8 +60,11 @@ open_image(struct source *s, const char *dump)
 	int e = image_open(&s->image, dump);
 
 	if (e == ENOEXEC)
-		complain("%s: compressed dump: make an ELF one of it with "
-		    "makedumpfile -E", dump);
+		complain("%s: compressed dump, which cannot be read here: have "
+		    "kdump write ELF, with makedumpfile -E instead of -c, -l or -p "
+		    "(MAKEDUMP_ARGS in /etc/default/kdump-tools)", dump);
+	else if (e == ENOTSUP)
+		complain("%s: flattened dump: makedumpfile -R puts it in order", dump);
 	else if (e == EINVAL)
 		complain("kvm_read error in %s: neither a 64-bit ELF core nor "
 		    "raw memory", dump);
@@ -76,7 +80,7 @@ source_open_dump(struct source *s, const char *dump, const char *list)
 
 	memset(s, 0, sizeof *s);
 	s->image.fd = -1;
-	if (!open_image(s, dump) || !open_list(s, list))
+	if (!open_image(s, dump) || (list != NULL && !open_list(s, list)))
 		return false;
 	e = image_find(&s->image, &s->found);
 	if (e == ENOENT)

@@ -21,7 +21,7 @@ struct source {
 	struct kp *kernel;
 	struct image image;
 	struct image_buffer found;
-	const char *symbols;	/* list in the form of /proc/kallsyms */
+	const char *symbols;	/* list in the form of /proc/kallsyms, or NULL */
 	uint64_t shift;		/* to add to the list's addresses */
 	uint64_t lost[TNF_LOST_REASONS];
 	uint64_t lost_cpu_max;	/* on the CPU that lost most */

@@ -65,7 +65,7 @@ help(void)
 	printf("Writes the kernel's trace buffer, which prex -k has made, to a "
 	    "file for tnfdump.\n"
 	    "  -d <dumpfile>     from the memory image of a crashed machine\n"
-	    "  -n <symbolfile>   its System.map or copy of /proc/kallsyms\n"
+	    "  -n <symbolfile>   its System.map or copy of /proc/kallsyms, for names\n"
 	    "  --no-context      leave out names of tasks, hosts and symbols\n"
 	    "  --sync            wait until the file is on the disk\n"
 	    "  --help, --version\n"
@@ -120,7 +120,7 @@ parse_options(int argc, char **argv, struct options *o)
 	}
 	if (argc - optind != 1)
 		misuse("too many or too few arguments");
-	if ((o->dump == NULL) != (o->list == NULL))
+	if (o->dump == NULL && o->list != NULL)
 		misuse("must specify both or neither of the -d and -n options");
 	o->file = argv[optind];
 }
@@ -268,8 +268,8 @@ add_context(struct source *src, struct job *j)
 	context_begin(&w);
 	source_context(src, &w);
 	addrs_pack(&j->addrs);
-	e = context_symbols(&w, src->symbols, j->addrs.slot, j->addrs.n,
-	    src->shift);
+	e = src->symbols == NULL ? 0 : context_symbols(&w, src->symbols,
+	    j->addrs.slot, j->addrs.n, src->shift);
 	if (e != 0)
 		complain("%s: %s: kernel addresses stay without names",
 		    src->symbols, strerror(e));

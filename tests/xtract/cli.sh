@@ -27,7 +27,6 @@ expect 1 "$x: unrecognized argument" "$x" -z file
 expect 1 "$x: too many or too few arguments" "$x"
 expect 1 "$x: too many or too few arguments" "$x" a b
 expect 1 "$x: too many or too few arguments" "$x" -d d
-expect 1 "$x: must specify both or neither of the -d and -n options" "$x" -d d a
 expect 1 "$x: must specify both or neither of the -d and -n options" "$x" -n d a
 expect 1 "$usage" "$x" -n d a
 expect 0 "" "$x" --help; grep -qF "$usage" out || fail "--help"
@@ -102,6 +101,11 @@ nothing_left "a bad header"
 "$buffer" image buffer image
 printf 'ffffffff81000000 T _stext\n' >list
 expect 0 "" "$x" -d image -n list files/x
+expect 0 "" "$x" --no-context -d image files/named
+expect 0 "" "$x" --no-context -d image -n list files/x
+cmp files/x files/named || fail "without a list of symbols it is another trace"
+rm files/named
+expect 0 "" "$x" -d image -n list files/x
 [ "$("$buffer" check files/x 512)" -eq 254 ] || fail "image"
 rm files/x
 expect 1 "none: No such file" "$x" -d none -n list files/x
@@ -110,7 +114,10 @@ expect 1 "Symbol lookup error in theirs" "$x" -d image -n theirs files/x
 head -c 100000 /dev/zero >zero
 expect 1 "No trace data available in the kernel." "$x" -d zero -n list files/x
 printf 'KDUMP   %4096s' x >compressed
-expect 1 "makedumpfile -E" "$x" -d compressed -n list files/x
+expect 1 "cannot be read here: have kdump write ELF" "$x" -d compressed files/x
+printf 'makedumpfile\0\0\0\0' >flat; head -c 4096 /dev/zero >>flat
+expect 1 "flattened dump: makedumpfile -R" "$x" -d flat files/x
+rm flat
 nothing_left "an image"
 
 # While it is written: only whole records, also by several at once.
