@@ -19,6 +19,7 @@ FORMAT(chrome);
 FORMAT(perfetto);
 FORMAT(ctf);
 FORMAT(folded);
+FORMAT(html);
 FORMAT(slice);
 FORMAT(sqlite);
 FORMAT(stats_report);

@@ -115,22 +115,26 @@ json_cstring(struct out *o, const char *s)
 }
 
 void
-json_name(struct out *o, const char *s)
+json_text(struct out *o, const char *s, size_t n)
 {
-	size_t n = strlen(s);
-
 	if (json_is_utf8(s, n)) {
 		json_string(o, s, n);
 		return;
 	}
 	out_char(o, '"');
-	for (; *s != '\0'; s++) {
+	for (; n > 0; s++, n--) {
 		if (*s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f)
 			out_char(o, *s);
 		else
 			escape(o, (unsigned char)*s);
 	}
 	out_char(o, '"');
+}
+
+void
+json_name(struct out *o, const char *s)
+{
+	json_text(o, s, strlen(s));
 }
 
 void

@@ -17,8 +17,9 @@
 bool json_is_utf8(const char *, size_t);
 void json_string(struct out *, const char *, size_t);
 void json_cstring(struct out *, const char *);	/* NULL: null */
-/* A name, always a JSON string: of what is not valid UTF-8, each byte is one
-   of U+0000 to U+00FF. */
+/* A text or a name, always a JSON string: of what is not valid UTF-8, each byte
+   is one of U+0000 to U+00FF. */
+void json_text(struct out *, const char *, size_t);
 void json_name(struct out *, const char *);
 /* Of a member of the event; its name, or NULL. */
 void json_value(struct dump *, struct out *, const struct tnf_event *,

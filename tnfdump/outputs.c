@@ -30,6 +30,8 @@ const struct output outputs[] = {
 	{ "sqlite", "an SQLite database (--output): events, pairs, states",
 	  sqlite_begin, sqlite_event, sqlite_end, .own_files = true },
 #endif
+	{ "html", "one page that shows the trace, without a network",
+	  html_begin, html_event, html_end, .pretty = false },
 	{ "stats", "counts, and durations of what begins and ends",
 	  stats_report_begin, stats_report_event, stats_report_end, .pretty = true },
 	{ "states", "time in each microstate, per thread",

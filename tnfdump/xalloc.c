@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/map.h"
 #include "tnfdump/xalloc.h"
 
 void *
@@ -41,4 +42,14 @@ char *
 xstrdup(const char *s)
 {
 	return xstrndup(s, strlen(s));
+}
+
+void *
+xmap_put(struct map *m, const void *key, size_t key_size, bool *fresh)
+{
+	void *value = map_put(m, key, key_size, fresh);
+
+	if (value == NULL)
+		err(1, "out of memory");
+	return value;
 }

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""html.py - pages of tnfdump --to html in a browser without any network, used by
+mouse and keyboard; what they show is compared with tnfdump's own reports.
+
+usage: html.py TNFDUMP OUT TRACE...     (in a network namespace of its own)
+
+Screenshots go to the directory OUT.
+"""
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+KEYS = {"right": "\ue014", "escape": "\ue00c", "enter": "\ue007", "shift": "\ue008"}
+
+
+class Browser:
+    """One session of chromedriver, over WebDriver's HTTP."""
+
+    def __init__(self, width, height, dark):
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, text=True)
+        port = None
+        for line in self.driver.stdout:
+            found = re.search(r"successfully on port (\d+)", line)
+            if found:
+                port = found.group(1)
+                break
+        assert port, "chromedriver does not start"
+        self.profile = tempfile.TemporaryDirectory()
+        self.base = "http://127.0.0.1:%s/session" % port
+        args = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
+                "--disable-background-networking", "--disable-component-update",
+                "--user-data-dir=" + self.profile.name, "--window-size=%d,%d" % (width, height)]
+        if dark:
+            args += ["--blink-settings=preferredColorScheme=0"]
+        answer = self.ask("POST", "", {"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"args": args},
+            "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}}})
+        self.base += "/" + answer["sessionId"]
+
+    def ask(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.load(answer)["value"]
+
+    def close(self):
+        self.ask("DELETE", "")
+        self.driver.terminate()
+        self.driver.wait()
+        self.profile.cleanup()
+
+    def run(self, script):
+        return self.ask("POST", "/execute/sync", {"script": script, "args": []})
+
+    def open(self, path):
+        self.ask("POST", "/url", {"url": "about:blank"})
+        self.requests()
+        self.ask("POST", "/url", {"url": "file://" + path})
+        self.wait("return document.body.dataset.ready !== undefined")
+        assert self.run("return document.body.dataset.ready") == "1", self.run("return document.body.innerText")
+
+    def wait(self, script):
+        for _ in range(1200):
+            if self.run(script):
+                return
+            time.sleep(0.05)
+        raise AssertionError("never: " + script)
+
+    def log(self, kind):
+        return self.ask("POST", "/se/log", {"type": kind})
+
+    def requests(self):
+        """What the page asked for, its own file apart."""
+        asked = []
+        for entry in self.log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                asked.append(message["params"]["request"]["url"])
+        return asked
+
+    def keys(self, *keys):
+        actions = []
+        for key in keys:
+            actions += [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        self.ask("POST", "/actions", {"actions": [{"type": "key", "id": "k", "actions": actions}]})
+
+    def mouse(self, *moves, shift=False):
+        """Press at the first point, go to the others, let go."""
+        pointer, key = [], []
+        for i, (x, y) in enumerate(moves):
+            pointer.append({"type": "pointerMove", "x": int(x), "y": int(y), "duration": 20})
+            if i == 0:
+                pointer.append({"type": "pointerDown", "button": 0})
+        pointer.append({"type": "pointerUp", "button": 0})
+        if shift:
+            key = [{"type": "keyDown", "value": KEYS["shift"]}] + [{"type": "pause"}] * len(pointer)
+            pointer.insert(0, {"type": "pause"})
+            key.append({"type": "keyUp", "value": KEYS["shift"]})
+        sources = [{"type": "pointer", "id": "m", "parameters": {"pointerType": "mouse"}, "actions": pointer}]
+        if key:
+            sources.append({"type": "key", "id": "k", "actions": key})
+        self.ask("POST", "/actions", {"actions": sources})
+
+    def wheel(self, x, y, by):
+        self.ask("POST", "/actions", {"actions": [{"type": "wheel", "id": "w", "actions": [
+            {"type": "scroll", "x": x, "y": y, "deltaX": 0, "deltaY": by, "duration": 0, "origin": "viewport"}]}]})
+
+    def picture(self, path):
+        with open(path, "wb") as f:
+            f.write(base64.b64decode(self.ask("GET", "/screenshot")))
+
+
+def check(holds, what):
+    global bad
+    if not holds:
+        print("FAIL: " + what)
+        bad += 1
+
+
+def sums(browser):
+    return json.loads(browser.run("return document.getElementById('tables').dataset.sums"))
+
+
+def jsonl(tnfdump, traces):
+    text = subprocess.run([tnfdump, "--to", "jsonl", *traces], capture_output=True, check=False).stdout
+    lines = [json.loads(line) for line in text.splitlines()]
+    return [event for event in lines if "probe" in event]
+
+
+def compare(browser, tnfdump, traces, what):
+    """Counts and durations are those of the text reports."""
+    want = {}
+    for event in jsonl(tnfdump, traces):
+        name = event["probe"]
+        if isinstance(name, dict):      # not UTF-8: the page has a character a byte
+            name = bytes.fromhex(name["$bytes"]).decode("latin-1")
+        want[name] = want.get(name, 0) + 1
+    got = sums(browser)
+    check(got["events"] == want, "%s: counts: %r, should be %r" % (what, got["events"], want))
+    report = subprocess.run([tnfdump, "--stats", "--pretty", *traces], capture_output=True, text=True, check=False).stdout
+    spans = {}
+    for line in report.splitlines()[1:]:
+        words = line.split()
+        if len(words) < 10 or not words[0].isdigit():
+            break
+        spans[words[9]] = [int(words[0]), round(float(words[2]) * 1e6)]
+    check(got["spans"] == spans, "%s: durations: %r, should be %r" % (what, got["spans"], spans))
+
+
+def use(browser, n):
+    """Zoom, move, pick, search and select, by mouse and by keyboard."""
+    ask = browser.run
+    box = ask("const r = document.getElementById('line').getBoundingClientRect(); return [r.x, r.y, r.width, r.height]")
+    x, y = int(box[0] + box[2] * 0.6), int(box[1] + box[3] * 0.5)
+    span = lambda: ask("return trace.line.to - trace.line.from")
+    whole = span()
+    browser.wheel(x, y, -400)
+    browser.wait("return trace.line.to - trace.line.from < %f" % (whole * 0.6))
+    at = ask("return trace.line.from")
+    browser.mouse((x, y), (x - 60, y), (x - 120, y))
+    check(ask("return trace.line.from") > at, "drag does not move")
+    browser.keys("f")
+    check(abs(span() - whole) < 1, "f does not fit")
+    browser.keys("w")
+    check(span() < whole * 0.7, "w does not zoom")
+    browser.keys("f", KEYS["right"])
+    first = ask("return trace.line.picked")
+    check(first >= 0 and ask("return document.querySelector('#detail h2').textContent") ==
+          ask("return trace.data.probes[trace.data.probe[trace.line.picked]].name"), "right arrow picks no event")
+    browser.keys(KEYS["right"])
+    check(ask("return trace.line.picked") != first, "right arrow does not go on")
+    # A condition, typed; Enter goes to the first match.
+    name = ask("return trace.data.probes[trace.data.probe[trace.data.n - 1]].name")
+    want = ask("let n = 0; for (const p of trace.data.probe) n += trace.data.probes[p].name === %s; return n" % json.dumps(name))
+    browser.keys("/")
+    browser.keys(*('probe == "%s"' % name), KEYS["enter"])
+    check(ask("return trace.line.hits.length") == want, "find: not %d matches" % want)
+    check(ask("return trace.data.probes[trace.data.probe[trace.line.picked]].name") == name, "Enter does not go to a match")
+    at = ask("return trace.line.picked")
+    browser.keys("n")
+    check(want == 1 or ask("return trace.line.picked") != at, "n does not go on")
+    # A stretch of time, by Shift and drag: its own statistics.
+    browser.keys(KEYS["escape"], "f")
+    left, right = int(box[0] + 200 + (box[2] - 200) * .3), int(box[0] + 200 + (box[2] - 200) * .7)
+    browser.mouse((left, y), (right - 10, y), (right, y), shift=True)
+    got = ask("return trace.line.range")
+    check(got is not None and got[0] < got[1], "Shift and drag selects nothing")
+    counted = sum(sums(browser)["events"].values())
+    inside = ask("let n = 0; for (const t of trace.data.time) n += t >= trace.line.range[0] && t < trace.line.range[1]; return n")
+    check(counted == inside < n, "selection: %d events, should be %d" % (counted, inside))
+    # The link restores view, selection and pick.
+    browser.keys(KEYS["right"])
+    browser.run("document.getElementById('link').click()")
+    view = ask("return [trace.line.from, trace.line.to, trace.line.range, trace.line.picked].map((x) => JSON.stringify(x))")
+    link = ask("return location.href")
+    browser.ask("POST", "/url", {"url": "about:blank"})
+    browser.ask("POST", "/url", {"url": link})
+    browser.wait("return document.body.dataset.ready !== undefined")
+    again = ask("return [trace.line.from, trace.line.to, trace.line.range, trace.line.picked].map((x) => JSON.stringify(x))")
+    near = lambda a, b: a == b or abs(float(a.strip("[]").split(",")[0]) - float(b.strip("[]").split(",")[0])) <= 1
+    check(all(map(near, view, again)), "link: %r, was %r" % (again, view))
+
+
+def main():
+    tnfdump, out, *traces = sys.argv[1:]
+    browser = Browser(1280, 800, False)
+    for trace in traces:
+        what = os.path.basename(trace)
+        page = os.path.join(out, what + ".html")
+        subprocess.run([tnfdump, "--to", "html", "-o", page, trace], stderr=subprocess.DEVNULL, check=False)
+        browser.open(page)
+        asked = [url for url in browser.requests() if url not in ("about:blank", "file://" + page)]
+        check(asked == [], "%s: asks for %r" % (what, asked))
+        errors = [entry["message"] for entry in browser.log("browser") if entry["level"] == "SEVERE"]
+        check(errors == [], "%s: %r" % (what, errors))
+        n = browser.run("return trace.data ? trace.data.n : 0")
+        compare(browser, tnfdump, [trace], what)
+        check(browser.run("return document.querySelectorAll('script').length") == 2 and
+              not browser.run("return window.evil !== undefined"), what + ": a string has become markup")
+        if what.startswith(("kern_events.lp64", "threads.lp64")):
+            use(browser, n)
+        browser.picture(os.path.join(out, what + ".png"))
+    browser.close()
+    browser = Browser(2560, 1440, True)
+    browser.open(os.path.join(out, os.path.basename(traces[0]) + ".html"))
+    check(browser.run("return document.documentElement.classList.contains('dark')"), "not dark where that is preferred")
+    browser.picture(os.path.join(out, "dark.png"))
+    browser.close()
+    print("%d pages, %d wrong" % (len(traces), bad))
+    sys.exit(bad > 0)
+
+
+bad = 0
+main()

@@ -1,0 +1,157 @@
+/*
+ * 5-panels.js - head, detail and tables.  Text goes in as text alone.
+ */
+function make(tag, text, attributes) {
+	const e = document.createElement(tag);
+	if (text !== undefined && text !== null)
+		e.textContent = text;
+	return Object.assign(e, attributes || {});
+}
+
+const byId = (id) => document.getElementById(id);
+
+function showHead(data) {
+	const m = data.meta, names = m.files.map((f) => f.path.split('/').pop()).join(', ');
+	document.title = names + ' \u2013 TNF trace';
+	byId('title').textContent = names;
+	const facts = [data.n.toLocaleString() + ' events in ' + timeText(m.duration),
+		m.wall === null ? null : wallText(data, 0, false) + ' (' + wallText(data, 0, true) + ')',
+		...new Set(m.files.map((f) => [f.host, f.release, f.machine].filter(Boolean).join(' ')))];
+	byId('facts').textContent = facts.filter(Boolean).join(' \u00b7 ');
+	byId('losses').textContent = m.losses.map((l) => l.file + ': ' + l.events.toLocaleString() +
+		' events lost (' + l.reason + ')').join(' \u00b7 ');
+}
+
+function showLegend(data) {
+	const legend = byId('legend'), used = new Set();
+	for (let k = 0; k < data.state.n; k++)
+		used.add(data.state.state[k]);
+	for (const s of [...used].sort((a, b) => a - b)) {
+		const item = make('span'), box = make('i');
+		box.style.background = STATE_COLORS[data.meta.states[s]] || '#888';
+		item.append(box, data.meta.states[s]);
+		legend.append(item);
+	}
+}
+
+function table(columns, rows) {
+	const t = make('table'), head = make('tr'), body = make('tbody');
+	for (const c of columns)
+		head.append(make('th', c.title, { className: c.text ? 'text' : '', scope: 'col' }));
+	for (const row of rows) {
+		const tr = make('tr');
+		row.cells.forEach((cell, k) => {
+			const td = make('td', null, { className: columns[k].text ? 'text' : '' });
+			td.append(cell);
+			tr.append(td);
+		});
+		if (row.go) {
+			tr.tabIndex = 0;
+			tr.addEventListener('click', row.go);
+			tr.addEventListener('keydown', (e) => e.key === 'Enter' && row.go());
+		}
+		body.append(tr);
+	}
+	const top = make('thead');
+	top.append(head);
+	t.append(top, body);
+	const box = make('div', null, { className: 'wide' });
+	box.append(t);
+	return box;
+}
+
+/* All of an event: who, when, its members, and the slices that it is in. */
+function showDetail(data, i, pick) {
+	const box = byId('detail');
+	box.replaceChildren();
+	if (i < 0) {
+		box.append(make('h2', 'Nothing is picked'), make('p', 'Click an event or a slice, or press the right arrow key. ' +
+			'Drag with Shift, or along the top, to select a stretch of time.'));
+		return;
+	}
+	const p = data.probes[data.probe[i]], t = data.threads[data.thread[i]];
+	box.append(make('h2', p.name));
+	const rows = [['time', timeText(data.time[i])], ['wall clock', wallText(data, data.time[i], true)],
+		['process', (t.process || t.comm || '') + ' ' + t.pid], ['thread', threadText(t)],
+		['CPU', data.cpu[i] < 0 ? '' : String(data.cpu[i])], ['keys', p.keys]];
+	for (const m of p.members)
+		rows.push([m.name, dataText(data, i, m)]);
+	box.append(table([{ title: 'what', text: true }, { title: 'value', text: true }],
+		rows.filter((r) => r[1] !== '').map((r) => ({ cells: r }))));
+	for (const s of slicesAround(data, i))
+		box.append(make('p', data.meta.spans[data.slice.name[s]] + ': ' + timeText(data.slice.duration[s])));
+	const same = (step) => {
+		let k = i + step;
+		while (k >= 0 && k < data.n && data.probe[k] !== data.probe[i])
+			k += step;
+		if (k >= 0 && k < data.n)
+			pick(k);
+	};
+	const prev = make('button', '\u25c0 same kind', { type: 'button', onclick: () => same(-1) });
+	const next = make('button', 'same kind \u25b6', { type: 'button', onclick: () => same(1) });
+	box.append(prev, ' ', next);
+}
+
+function slicesAround(data, i) {
+	const list = [];
+	for (let s = 0; s < data.slice.n && list.length < 8; s++)
+		if (data.slice.thread[s] === data.thread[i] && data.slice.start[s] <= data.time[i] &&
+		    data.slice.start[s] + data.slice.duration[s] >= data.time[i])
+			list.push(s);
+	return list;
+}
+
+/* Durations by powers of two. */
+function histogram(sorted) {
+	const bins = new Map();
+	for (const d of sorted) {
+		const b = d < 1 ? 0 : Math.floor(Math.log2(d));
+		bins.set(b, (bins.get(b) || 0) + 1);
+	}
+	const most = Math.max(...bins.values());
+	return table([{ title: 'from' }, { title: 'count' }, { title: '', text: true }],
+		[...bins].sort((a, b) => a[0] - b[0]).map(([b, n]) => {
+			const bar = make('span', '', { className: 'bar' });
+			bar.style.width = Math.max(1, n / most * 200) + 'px';
+			return { cells: [timeText(Math.pow(2, b)), n.toLocaleString(), bar] };
+		}));
+}
+
+function showTables(data, range, go) {
+	const box = byId('tables'), from = range ? range[0] : 0, to = range ? range[1] : Infinity;
+	const stats = modelStats(data, from, to), states = modelStates(data, from, to);
+	box.replaceChildren(make('h2', range ? 'Selected: ' + timeText(range[1] - range[0]) + ', ' +
+		stats.total.toLocaleString() + ' events' : 'The whole trace'));
+	if (stats.spans.length) {
+		box.append(make('h2', 'What begins and ends'));
+		box.append(table([{ title: 'count' }, { title: 'total' }, { title: 'min' }, { title: 'mean' }, { title: 'p50' },
+			{ title: 'p90' }, { title: 'p99' }, { title: 'max' }, { title: 'what', text: true }],
+		stats.spans.map((s) => ({ cells: [s.n.toLocaleString(), timeText(s.sum), timeText(s.min), timeText(s.mean),
+			timeText(s.p50), timeText(s.p90), timeText(s.p99), timeText(s.max), s.name],
+			go: () => { showSlowest(data, s, go); } }))));
+		box.append(make('div', null, { id: 'slowest' }));
+	}
+	box.append(make('h2', 'Events'));
+	box.append(table([{ title: 'count' }, { title: 'event', text: true }],
+		stats.events.map(([name, n]) => ({ cells: [n.toLocaleString(), name] }))));
+	if (states.size)
+		box.append(make('h2', 'Time in each state'), tableStates(data, states));
+	if (stats.spans.length)
+		showSlowest(data, stats.spans[0], go);
+	box.dataset.sums = JSON.stringify({ events: Object.fromEntries(stats.events),
+		spans: Object.fromEntries(stats.spans.map((s) => [s.name, [s.n, s.sum]])) });
+}
+
+function tableStates(data, states) {
+	const used = data.meta.states.map((_, k) => k).filter((k) => [...states.values()].some((v) => v[k] > 0));
+	return table([{ title: 'thread', text: true }, ...used.map((k) => ({ title: data.meta.states[k] }))],
+		[...states].map(([t, v]) => ({ cells: [threadText(data.threads[t]), ...used.map((k) => v[k] ? timeText(v[k]) : '')] })));
+}
+
+function showSlowest(data, s, go) {
+	byId('slowest').replaceChildren(make('h2', 'Slowest: ' + s.name),
+		table([{ title: 'duration' }, { title: 'at' }, { title: 'thread', text: true }],
+			s.slowest.map((k) => ({ cells: [timeText(data.slice.duration[k]), timeText(data.slice.start[k]),
+				threadText(data.threads[data.slice.thread[k]])], go: () => go(k) }))),
+		make('h2', 'Durations: ' + s.name), histogram(s.sorted));
+}
