@@ -244,6 +244,7 @@ tnf_block_drop_all(struct thread *t, bool give)
 	t->block = t->pos = t->end = t->lim = t->sched = NULL;
 	t->tsc_limit = 0;
 	t->nheld = t->used = 0;
+	t->turn++;
 	t->run = t->run_end = 0;
 	signal_fence();
 	if (give && b != NULL)

@@ -51,8 +51,11 @@ string_at(const tnf_reference_t *cell)
 
 	if (*cell == 0 || f == NULL)
 		return NULL;
-	at = (uint64_t)((int64_t)offset_of(f, cell) + d);
-	at &= ((uint64_t)1 << f->shift) - 1;
+	if (*cell & TNF_REF32_PERMANENT)
+		at = *cell & ~(TNF_REF32_PERMANENT | TNF_REF32_T_MASK);
+	else
+		at = (uint64_t)((int64_t)offset_of(f, cell) + d) &
+		    (((uint64_t)1 << f->shift) - 1);
 	if (at + 8 > f->size)
 		return NULL;
 	return f->base + at + 8;

@@ -84,6 +84,7 @@ give_block(struct thread *t)
 	struct tnf_block_header *b = (struct tnf_block_header *)(void *)t->block;
 
 	t->block = t->pos = t->end = t->sched = NULL;
+	t->turn++;
 	t->tsc_limit = 0;
 	signal_fence();
 	if (b != NULL)
@@ -149,9 +150,9 @@ put_sched(struct thread *t, char *at, int64_t now)
 }
 
 /*
- * Room for the event and what it drags along, directly behind it: a word that
- * forwards to the schedule record if it brings one, and one that forwards to
- * the probe if the directory has none.
+ * Room for the event and what it drags along: in front of it a schedule record,
+ * if it brings one, and behind it a word that forwards to the probe, if the
+ * directory has none.
  */
 static char *
 place(struct thread *t, const struct tnf_probe_control *probe)
@@ -163,32 +164,27 @@ place(struct thread *t, const struct tnf_probe_control *probe)
 
 	sched = t->sched == NULL ||
 	    now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
-	size = round8(tail + far * 4 + sched * 4);
+	size = round8(tail + far * 4);
 	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE ||
 	    tnf_block_is_far(t)) {
 		if (!new_block(t, now))
 			return NULL;
 		sched = true;
-		size = round8(tail + far * 4 + 4);
 	}
 	event = t->pos;
+	if (sched) {
+		put_sched(t, event, now);
+		event += SCHED_SIZE;
+	}
 	fwd = event + tail;
 	t->next = event + size;
 	put32(t->next - 4, 0);
 	pair = probe->index << 16 | TNF_TAG16_ABS << 16;
-	if (sched) {
-		put_sched(t, t->next, now);
-		put32(fwd, (uint32_t)(t->next - fwd));
-		t->next += SCHED_SIZE;
-		pair |= pair_low(event, fwd);
-		fwd += 4;
-	} else {
-		pair |= pair_low(event, t->sched);
-	}
 	if (far) {
 		put32(fwd, PERMANENT(probe->index));
-		pair = (uint32_t)(fwd - event) << 16 | (pair & 0xffff);
+		pair = (uint32_t)(fwd - event) << 16;
 	}
+	pair |= pair_low(event, t->sched);
 	t->last = (uint32_t)(now - t->base);
 	t->ns = t->abs - t->base;
 	t->tsc_limit = t->good;
@@ -251,7 +247,7 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 {
 	struct thread *t = &tnf_t;
 	uintptr_t frame = (uintptr_t)__builtin_dwarf_cfa();
-	uint32_t size, index;
+	uint32_t size, index, last;
 	const struct guard *guard;
 	uint64_t since;
 	char *event;
@@ -274,12 +270,13 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	since = ticks() - t->tsc;
 	if (unlikely(since >= t->tsc_limit))
 		return alloc_slow(probe, setup);
-	t->last = (uint32_t)(t->ns + (int64_t)scaled(since, t->mult));
+	last = (uint32_t)(t->ns + (int64_t)scaled(since, t->mult));
+	t->last = last;
+	t->next = event + size;
 	put32(event + size - 4, 0);
 	put32(event, (index | TNF_TAG16_ABS) << 16 |
 	    pair_low(event, t->sched));
-	put32(event + 4, t->last);
-	t->next = event + size;
+	put32(event + 4, last);
 	setup->buffer = event;
 	setup->probe = probe;
 	return event;
@@ -296,6 +293,7 @@ publish(char *block, uint32_t end)
 void
 tnf_roll_back(struct thread *t)
 {
+	t->turn++;
 	if (t->new_sched) {
 		t->sched = NULL;
 		t->tsc_limit = 0;
@@ -331,6 +329,7 @@ commit_held(struct thread *t)
 	memcpy(done + 1, t->held, last * sizeof(done[0]));
 	t->block = t->held[last];
 	t->end = t->lim = t->block + BLOCK_SIZE;
+	t->turn++;
 	t->sched = NULL;
 	t->tsc_limit = 0;
 	drop_held(t, t->used);
@@ -376,6 +375,7 @@ tnf_probe_commit(struct tnf_probe_setup *setup)
 {
 	struct thread *t = &tnf_t;
 	const struct tnf_probe_control *probe = setup->probe;
+	char *next;
 
 	if (unlikely(t->setup != setup))
 		return;
@@ -384,8 +384,9 @@ tnf_probe_commit(struct tnf_probe_setup *setup)
 		commit_slow(t, setup);
 		return;
 	}
-	publish(t->block, (uint32_t)(t->next - t->block));
-	t->pos = t->next;
+	next = t->next;
+	publish(t->block, (uint32_t)(next - t->block));
+	t->pos = next;
 	t->new_sched = 0;
 	signal_fence();
 	t->busy = 0;

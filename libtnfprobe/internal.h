@@ -44,6 +44,7 @@
 
 #define REACH		((1 << 30) - (int)BLOCK_SIZE)	/* of a reference */
 
+#define TEXTS		8	/* strings that later events may share */
 #define HELD_MAX	16	/* blocks one event may reach into */
 #define SPARE_MAX	4	/* empty ones kept for the next event */
 
@@ -90,6 +91,14 @@ struct process {
 	uint32_t	 sched_tag;
 };
 
+/* A string in the block of a thread. */
+struct text {
+	const char	*from;		/* what it is a copy of */
+	const char	*at;		/* its record */
+	uint64_t	 turn;		/* the thread's when it was written */
+	uint32_t	 len;
+};
+
 /*
  * A thread.  Only the thread itself and its signal handlers touch it; while
  * 'busy' is set a handler leaves it alone.  A handler also compares 'busy' with
@@ -134,6 +143,9 @@ struct thread {
 	int64_t		 run_at;	/* when they were taken */
 	int64_t		 run_due;	/* who wants more before is in a hurry */
 	unsigned	 run_size;	/* how many they were */
+	uint64_t	 turn;		/* counts blocks, and hits given up: older
+					   texts are not shared */
+	struct text	 texts[TEXTS];
 	uint16_t	 fill[HELD_MAX]; /* 'block', then the held ones */
 	char		*held[HELD_MAX];
 };

@@ -131,16 +131,46 @@ copy(char *to, const char *from, size_t room)
 	return end == NULL ? room : (size_t)(end - to) - 1;
 }
 
-static inline __attribute__((always_inline)) tnf_reference_t
-put_text(struct tnf_probe_setup *setup, const char *s, tnf_reference_t *cell,
+/*
+ * Events often have the same strings, most of all literals.  One that is in the
+ * block already is referred to.  What tells them is the pointer, and then the
+ * characters: a program may have changed them.  The reference is a permanent one,
+ * as original readers do not follow others backwards; the string is there as long
+ * as the event, which is in the same block.
+ */
+static inline struct text *
+text_of(struct thread *t, const char *s)
+{
+	uintptr_t n = (uintptr_t)s;
+
+	return &t->texts[(n ^ n >> 3 ^ n >> 6) % TEXTS];
+}
+
+static inline bool
+is_there(const struct thread *t, const struct text *c, const char *s,
     uint32_t tag)
 {
-	struct thread *t = &tnf_t;
+	const char *at;
+	size_t i, len;
+
+	if (c->from != s || c->turn != t->turn ||
+	    *(const uint32_t *)(const void *)c->at != tag)
+		return false;
+	at = c->at + 8;
+	len = c->len;
+	for (i = 0; i < len; i++)
+		if (at[i] != s[i])
+			return false;
+	return s[len] == '\0';
+}
+
+static tnf_reference_t __attribute__((noinline))
+put_text(struct thread *t, const char *s, tnf_reference_t *cell, uint32_t tag)
+{
+	struct text *c = text_of(t, s);
 	uint32_t *r;
 	size_t room, n, size;
 
-	if (s == NULL || unlikely(t->setup != setup))
-		return 0;
 	for (;;) {
 		r = (uint32_t *)(void *)t->next;
 		room = (size_t)(t->lim - t->next);
@@ -163,21 +193,37 @@ put_text(struct tnf_probe_setup *setup, const char *s, tnf_reference_t *cell,
 	r[0] = tag;
 	r[1] = (uint32_t)(8 + n + 4) & ~3u;
 	t->next += size;
+	if (t->used == 0)
+		*c = (struct text){ s, (char *)r, t->turn, (uint32_t)n };
 	return reference(t, cell, (char *)r);
+}
+
+static inline __attribute__((always_inline)) tnf_reference_t
+find_or_put(struct tnf_probe_setup *setup, const char *s,
+    tnf_reference_t *cell, uint32_t tag)
+{
+	struct thread *t = &tnf_t;
+	const struct text *c = text_of(t, s);
+
+	if (s == NULL || unlikely(t->setup != setup))
+		return 0;
+	if (t->used == 0 && is_there(t, c, s, tag))
+		return PERMANENT(offset_of(t->file, c->at));
+	return put_text(t, s, cell, tag);
 }
 
 tnf_reference_t
 tnf_probe_string(struct tnf_probe_setup *setup, const char *s,
     tnf_reference_t *cell)
 {
-	return put_text(setup, s, cell, tnf_p.string_tag);
+	return find_or_put(setup, s, cell, tnf_p.string_tag);
 }
 
 tnf_reference_t
 tnf_probe_name(struct tnf_probe_setup *setup, const char *s,
     tnf_reference_t *cell)
 {
-	return put_text(setup, s, cell, tnf_p.name_tag);
+	return find_or_put(setup, s, cell, tnf_p.name_tag);
 }
 
 static uint32_t __attribute__((noinline, cold))

@@ -132,18 +132,18 @@ END_TEST
 /* A hit whose event is in the old file cannot reach into the new one. */
 START_TEST(changed_within_a_large_hit)
 {
-	char big[256];
+	char big[258];
 	struct events new;
 	int i;
 
-	memset(big, 'b', 255);
-	big[255] = '\0';
+	memset(big, 'b', 257);
+	big[257] = '\0';
 	ck_assert_int_eq(selfctl_open(path, 128), 0);
 	selfctl_enable(NULL);
 	for (i = 0; i < 2; i++)
 		TNF_PROBE_4(large, "", "", tnf_int, i,
 		    i == 0 ? change_in_argument(128) : 0, tnf_string, a, big,
-		    tnf_string, b, big, tnf_string, c, big);
+		    tnf_string, b, big + 1, tnf_string, c, big + 2);
 	finish();
 	ck_assert_uint_eq(ev.n, 0);
 	look_at(second, &new);

@@ -111,6 +111,72 @@ START_TEST(chars)
 }
 END_TEST
 
+static char shown[64];
+
+static void
+look(struct tnf_probe_setup *setup)
+{
+	struct tnf_probe_argument a;
+
+	if (tnf_probe_get_argument(setup, 1, &a) == 0 && a.string != NULL)
+		snprintf(shown, sizeof(shown), "%s", a.string);
+}
+
+/* A string that is in the block already is not written again; but one that was
+   changed is, and nobody refers to one of a hit that was given up. */
+START_TEST(strings_shared)
+{
+	static const tnf_probe_func_t chain[] = { look, NULL };
+	char text[8] = "a", want[64];
+	int i;
+
+	start(256);
+	selfctl_connect("same", chain);
+	for (i = 0; i < 1000; i++) {
+		selfctl_trace("dropped", i % 3 != 0);
+		text[0] = (char)('a' + i % 7 / 3);
+		TNF_PROBE_1(dropped, "", "", tnf_string, s, text);
+		TNF_PROBE_2(same, "", "", tnf_string, s, text, tnf_name, n,
+		    text);
+		ck_assert_str_eq(shown, text);
+		TNF_PROBE_1(literal, "", "", tnf_string, s, "hello");
+		text[1] = i % 5 == 0 ? 'x' : '\0';
+	}
+	finish();
+	for (i = 0; i < (int)ev.n; i++)
+		if (strncmp(ev.v[i].text, "literal", 7) == 0)
+			IS(i, "literal s=\"hello\"");
+	memset(text, 0, sizeof(text));
+	for (i = 0, ev.n = 0; i < 1000; i++) {
+		text[0] = (char)('a' + i % 7 / 3);
+		if (i % 3 != 0) {
+			snprintf(want, sizeof(want), "dropped s=\"%s\"", text);
+			IS(ev.n++, want);
+		}
+		snprintf(want, sizeof(want), "same s=\"%s\" n=\"%s\"", text,
+		    text);
+		IS(ev.n, want);
+		ev.n += 2;
+		text[1] = i % 5 == 0 ? 'x' : '\0';
+	}
+}
+END_TEST
+
+/* 24 bytes an event and a string for each block: 18 events in a block. */
+START_TEST(strings_take_no_room)
+{
+	int i;
+
+	start(256);
+	for (i = 0; i < 1800; i++)
+		TNF_PROBE_3(e, "", "", tnf_int, a, i, tnf_int, b, 7, tnf_string,
+		    s, "hello");
+	finish();
+	ck_assert_uint_eq(ev.n, 1800);
+	ck_assert_uint_le(ev.ext.data_cursor, 100 + 4);
+}
+END_TEST
+
 /* An event whose strings need more than a block. */
 START_TEST(strings_over_blocks)
 {
@@ -505,7 +571,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		off, scalars, strings, chars, strings_over_blocks, records, lists, wrap,
+		off, scalars, strings, chars, strings_shared, strings_take_no_room, strings_over_blocks, records, lists, wrap,
 		wrap_strings, looked_at, untraced, untraced_large, left_over,
 		debug, longjmp_out, alternate_stack,
 	};
