@@ -1,6 +1,7 @@
 /*
  * schedule.c - schedule records: who was running, and from when deltas count.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,10 @@ read_sched(struct tnf_file *f, uint32_t pos, struct sched *s)
 	s->pid = (int32_t)integer(f, pos, &l->pid, 0);
 	s->cpu = (int32_t)integer(f, pos, &l->cpu, -1);
 	s->kernel = l->kernel;
+	/* Behind cpuid, where the original has padding. */
+	if (f->has_ext && s->kernel && f->block_header_size == sizeof(struct tnf_block_header))
+		s->block = bytes_u32(&f->bytes, (uint64_t)pos +
+		    offsetof(struct tnf_kernel_schedule, number));
 	if (s->base < -TIME_MAX || s->base > TIME_MAX)
 		return file_fail(f, pos, "a schedule record has an impossible time");
 	return true;

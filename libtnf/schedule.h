@@ -18,6 +18,7 @@ struct sched {
 	int32_t	 pid;
 	int32_t	 cpu;		/* -1: not told */
 	bool	 kernel;
+	uint32_t block;		/* kernel: its number among those of the CPU, or 0 */
 };
 
 struct sched_cache;

@@ -186,6 +186,7 @@ tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
 	ev->pid = sched->pid;
 	ev->cpu = sched->cpu;
 	ev->kernel = sched->kernel;
+	ev->block = sched->block;
 	ev->file = w->file;
 	ev->pos = w->pos;
 	s->follow.handed_out = ev->time;

@@ -64,6 +64,16 @@ info_wall(const struct info *f, int64_t time, int64_t *wall)
 	return true;
 }
 
+/* Do the writers number their blocks? */
+static bool
+info_numbered(const struct info *f)
+{
+	for (unsigned i = 0; i < f->n_cpu; i++)
+		if (f->cpu[i].events > 0 && f->cpu[i].block == 0)
+			return false;
+	return f->n_cpu > 0;
+}
+
 int64_t
 info_complete(const struct dump *d, const struct info *f)
 {
@@ -71,13 +81,14 @@ info_complete(const struct dump *d, const struct info *f)
 
 	if (d->filters != NULL || f->events == 0)
 		return INT64_MAX;
-	if (f->sum.generation <= 1 && f->sum.overwritten == 0)
+	if (f->sum.generation <= 1 && f->sum.overwritten == 0 && !info_numbered(f))
 		return INT64_MIN;
+	/* Of a CPU whose first block is there nothing is missing. */
 	for (unsigned i = 0; i < f->n_cpu; i++)
-		if (f->cpu[i].events > 0 &&
+		if (f->cpu[i].events > 0 && f->cpu[i].block != 1 &&
 		    (from == INT64_MAX || f->cpu[i].first > from))
 			from = f->cpu[i].first;
-	return from;
+	return from == INT64_MAX && info_numbered(f) ? INT64_MIN : from;
 }
 
 static void
@@ -95,8 +106,10 @@ info_note_cpu(struct info *f, const struct tnf_event *ev)
 		memset(f->cpu + n, 0, (f->n_cpu - n) * sizeof(*f->cpu));
 	}
 	c = &f->cpu[cpu];
-	if (c->events++ == 0)
+	if (c->events++ == 0) {
 		c->first = ev->time;
+		c->block = ev->block;
+	}
 	c->last = ev->time;
 }
 

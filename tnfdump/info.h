@@ -16,6 +16,7 @@
 struct info_cpu {
 	uint64_t events;		/* 0: nothing */
 	int64_t	 first, last;
+	uint32_t block;			/* of the first: its number, or 0 */
 };
 
 /* One file. */

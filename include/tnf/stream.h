@@ -91,6 +91,8 @@ struct tnf_event {
 	struct tnf_probe *probe;
 	struct tnf_file	*file;
 	uint32_t	 pos;		/* file offset of the record */
+	uint32_t	 block;		/* kernel: number of its block among those
+					   of its CPU, from 1; 0: not told */
 };
 
 /* A file in figures.  Of what is in it now, not of what was written. */

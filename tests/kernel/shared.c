@@ -2,7 +2,8 @@
  * shared.c - CPUs share the blocks: a busy one has the history, an idle one keeps
  * its last events, and a copy has those of each CPU without a hole.
  *
- * The CPUs are threads, and the code is the kernel's.
+ * The CPUs are threads, and the code is the kernel's.  With the name of a file as
+ * argument it writes one.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -237,11 +238,30 @@ copies(int n)
 	return ok;
 }
 
+/* A file in which CPU 0 has overwritten its first events, and CPU 1 has come late. */
+static int
+write_file(const char *name)
+{
+	FILE *f = fopen(name, "w");
+
+	begin();
+	for (u32 i = 0; i < 500000; i++)
+		write_event(0);
+	for (u32 i = 0; i < 10; i++)
+		write_event(1);
+	return f == NULL || fwrite(buffer, KP_BLOCK_SIZE, BLOCKS, f) != BLOCKS ||
+	    fclose(f) != 0;
+}
+
 int
-main(void)
+main(int argc, char **argv)
 {
 	const char *n = getenv("TNF_TEST_COPIES");
-	bool ok = shares();
+	bool ok;
+
+	if (argc == 2)
+		return write_file(argv[1]);
+	ok = shares();
 
 	printf("%s 1 - who writes has the blocks\n", ok ? "ok" : "not ok");
 	if (!copies(n != NULL ? atoi(n) : 500))
