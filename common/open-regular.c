@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "open-regular.h"
+#include "common/open-regular.h"
 
 int
 open_regular(const char *path, int flags, struct stat *ret)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "printable.h"
+#include "common/printable.h"
 
 size_t
 printable_length(const unsigned char *s, size_t n)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attr.h"
-#include "selector.h"
+#include "prex/attr.h"
+#include "prex/selector.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

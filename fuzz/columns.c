@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "dump.h"
+#include "fuzz/dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

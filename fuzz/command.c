@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "complete.h"
-#include "dispatch.h"
-#include "shell.h"
-#include "source.h"
-#include "statement.h"
+#include "prex/cmd.h"
+#include "prex/complete.h"
+#include "prex/dispatch.h"
+#include "prex/shell.h"
+#include "prex/source.h"
+#include "prex/statement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,14 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tnfdump/diff.h"
+#include "tnfdump/report/diff.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/pairs.h"
-#include "tnfdump/raw.h"
+#include "analysis/pairs.h"
+#include "tnfdump/text/raw.h"
 
-#include "dump.h"
+#include "fuzz/dump.h"
 
 void
 dump_error(struct dump *d, const char *fmt, ...)

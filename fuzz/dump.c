@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dump.h"
+#include "fuzz/dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "elf-file.h"
-#include "handle.h"
-#include "linkmap.h"
-#include "objects.h"
+#include "libtnfctl/elf-file.h"
+#include "libtnfctl/handle.h"
+#include "libtnfctl/linkmap.h"
+#include "libtnfctl/objects.h"
 
 #define READ_MAX	(1u << 20)
 #define INPUT_MAX	(1u << 16)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tnfdump/expr.h"
-#include "tnfdump/timespec.h"
+#include "analysis/expr/expr.h"
+#include "analysis/timespec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

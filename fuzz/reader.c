@@ -5,7 +5,7 @@
 
 #include <tnf/tnf.h>
 
-#include "walk.h"
+#include "tests/reader/walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 
 #include <tnf/stream.h>
 
-#include "copy.h"
-#include "walk.h"
+#include "libtnf/copy.h"
+#include "tests/reader/walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

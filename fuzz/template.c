@@ -7,11 +7,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "samples.h"
+#include "tests/reader/samples.h"
 #include "tnfdump/filter.h"
-#include "tnfdump/template.h"
+#include "tnfdump/template/template.h"
 
-#include "dump.h"
+#include "fuzz/dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

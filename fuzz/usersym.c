@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tnfdump/usersym.h"
+#include "analysis/usersym.h"
 
 #define PID	1
 #define LOOK	0x1800u	/* bytes behind START that are asked for */

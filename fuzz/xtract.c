@@ -12,9 +12,9 @@
 
 #include <tnf/com.h>
 
-#include "addrs.h"
-#include "image.h"
-#include "snapshot.h"
+#include "tnfxtract/addrs.h"
+#include "tnfxtract/image.h"
+#include "tnfxtract/snapshot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

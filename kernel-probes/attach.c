@@ -15,7 +15,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 #define RAW_PROBES	(KP_BIT(KP_PHYSIO_START) | KP_BIT(KP_PHYSIO_END))
 

@@ -1,7 +1,7 @@
 /*
  * buffer.bpf.c - the maps, and the uncommon half of writing (write.bpf.h).
  */
-#include "context.bpf.h"
+#include "kernel-probes/context.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

@@ -16,8 +16,8 @@
 #include <bpf/libbpf.h>
 #include <tnf/com.h>
 
-#include "defs.h"
-#include "handle.h"
+#include "kernel-probes/defs.h"
+#include "kernel-probes/handle.h"
 
 static int
 cpus_up(void)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue.h"
+#include "kernel-probes/catalogue.h"
 #include "lines.h"
 
 #define P(name)		(1ull << KP_PROGRAM_##name)

@@ -1,13 +1,13 @@
 /*
  * catalogue.h - the kernel's probes: one row each, and nobody else knows more.
  */
-#ifndef KP_CATALOGUE_H
-#define KP_CATALOGUE_H
+#ifndef KERNEL_PROBES_CATALOGUE_H
+#define KERNEL_PROBES_CATALOGUE_H
 
 #include <stdint.h>
 
-#include "programs.h"
-#include "record.h"
+#include "kernel-probes/programs.h"
+#include "kernel-probes/record.h"
 
 enum kp_fidelity {
 	KP_EXACT,		/* same event, same members */
@@ -50,4 +50,4 @@ extern const struct kp_program_row kp_programs[KP_PROGRAM_COUNT];
 
 const char *kp_fidelity_name(enum kp_fidelity);
 
-#endif /* KP_CATALOGUE_H */
+#endif /* KERNEL_PROBES_CATALOGUE_H */

@@ -1,10 +1,10 @@
 /*
  * context.bpf.h - what is remembered of a thread from one hook to another.
  */
-#ifndef KP_CONTEXT_BPF_H
-#define KP_CONTEXT_BPF_H
+#ifndef KERNEL_PROBES_CONTEXT_BPF_H
+#define KERNEL_PROBES_CONTEXT_BPF_H
 
-#include "write.bpf.h"
+#include "kernel-probes/write.bpf.h"
 
 enum fault_kind { FAULT_NONE, FAULT_USER, FAULT_KERNEL };
 
@@ -72,4 +72,4 @@ static __always_inline bool in_my_fault(const struct context *c)
 	return fault_of(bpf_get_current_task_btf(), c) != FAULT_NONE;
 }
 
-#endif /* KP_CONTEXT_BPF_H */
+#endif /* KERNEL_PROBES_CONTEXT_BPF_H */

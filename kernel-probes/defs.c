@@ -14,9 +14,9 @@
 
 #include <tnf/com.h>
 
-#include "catalogue.h"
-#include "defs.h"
-#include "deftypes.h"
+#include "kernel-probes/catalogue.h"
+#include "kernel-probes/defs.h"
+#include "kernel-probes/deftypes.h"
 
 #define NAMES_MAX	10	/* slots of a struct, properties of a type */
 #define PERMANENT(off)	(TNF_REF32_PERMANENT | (off))

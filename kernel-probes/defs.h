@@ -1,8 +1,8 @@
 /*
  * defs.h - the part of the buffer that never changes: header, directory, types.
  */
-#ifndef KP_DEFS_H
-#define KP_DEFS_H
+#ifndef KERNEL_PROBES_DEFS_H
+#define KERNEL_PROBES_DEFS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,4 +16,4 @@ struct kp_defs {
    0, or -ENOSPC: the catalogue has outgrown the reserve. */
 int kp_defs_write(char *buf, size_t size, uint64_t cookie, struct kp_defs *ret);
 
-#endif /* KP_DEFS_H */
+#endif /* KERNEL_PROBES_DEFS_H */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "deftypes.h"
+#include "kernel-probes/deftypes.h"
 
 #define T3	"tnf_tag tnf_name tnf_properties"
 

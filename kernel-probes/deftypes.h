@@ -1,8 +1,8 @@
 /*
  * deftypes.h - the types that kernel events are made of, by name (tnf(5), "Types").
  */
-#ifndef KP_DEFTYPES_H
-#define KP_DEFTYPES_H
+#ifndef KERNEL_PROBES_DEFTYPES_H
+#define KERNEL_PROBES_DEFTYPES_H
 
 #include <stdint.h>
 
@@ -24,4 +24,4 @@ const struct kp_type *kp_type_find(const char *name, unsigned *index);
 
 #define KP_TYPES_MAX	80
 
-#endif /* KP_DEFTYPES_H */
+#endif /* KERNEL_PROBES_DEFTYPES_H */

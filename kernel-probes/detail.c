@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 int
 kp_fail(struct kp *kp, int r, const char *fmt, ...)

@@ -6,7 +6,7 @@
  * another name before: a program that is started is its parent's copy first.
  * Nothing of this is in the buffer, which busy probes overwrite.
  */
-#include "write.bpf.h"
+#include "kernel-probes/write.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

@@ -8,7 +8,7 @@
 
 #include <bpf/bpf.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 #define AT_ONCE		4096u	/* a bucket must fit */
 #define CALLS_MAX	64u	/* the map changes under the walk */

@@ -7,7 +7,7 @@
 
 #include <bpf/bpf.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 static bool
 is_alive(pid_t pid)

@@ -1,16 +1,16 @@
 /*
  * handle.h - a session with the kernel, as the loader's files share it.
  */
-#ifndef KP_HANDLE_H
-#define KP_HANDLE_H
+#ifndef KERNEL_PROBES_HANDLE_H
+#define KERNEL_PROBES_HANDLE_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue.h"
-#include "kernel_probes.h"
+#include "kernel-probes/catalogue.h"
+#include "kernel-probes/kernel_probes.h"
 
 #define KP_BPFFS	"/sys/fs/bpf"
 #define KP_DIR		KP_BPFFS "/tnf"
@@ -87,4 +87,4 @@ bool kp_raw_is_open(void);
 /* symbols.c */
 void kp_symbols_find(struct kp_shared *);
 
-#endif /* KP_HANDLE_H */
+#endif /* KERNEL_PROBES_HANDLE_H */

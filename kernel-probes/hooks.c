@@ -8,7 +8,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 #define PROTOTYPE_3	4	/* parameters: data, preempt, prev, next */
 #define PROTOTYPE_4	5	/* and prev_state */

@@ -1,8 +1,8 @@
 /*
  * io.bpf.c - block requests, and the pages in them.
  */
-#include "context.bpf.h"
-#include "states.h"
+#include "kernel-probes/context.bpf.h"
+#include "kernel-probes/states.h"
 
 #define PAGE_SHIFT	12
 #define PAGE_SIZE	4096

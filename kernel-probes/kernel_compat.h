@@ -4,11 +4,11 @@
  * A shim whose last kernel is gone may go too.  Hooks that come and go are the
  * loader's business (programs.h, catalogue.c).
  */
-#ifndef KP_KERNEL_COMPAT_H
-#define KP_KERNEL_COMPAT_H
+#ifndef KERNEL_PROBES_KERNEL_COMPAT_H
+#define KERNEL_PROBES_KERNEL_COMPAT_H
 
-#include "kernel_types.h"
-#include "states.h"
+#include "kernel-probes/kernel_types.h"
+#include "kernel-probes/states.h"
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -210,4 +210,4 @@ static __always_inline u64 hook_argument(void *ctx, u32 n)
 	return v;
 }
 
-#endif /* KP_KERNEL_COMPAT_H */
+#endif /* KERNEL_PROBES_KERNEL_COMPAT_H */

@@ -6,8 +6,8 @@
  * errno and then explain themselves in kp_detail(); they print nothing.
  * One handle serves one thread at a time.
  */
-#ifndef KERNEL_PROBES_H
-#define KERNEL_PROBES_H
+#ifndef KERNEL_PROBES_KERNEL_PROBES_H
+#define KERNEL_PROBES_KERNEL_PROBES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,4 +94,4 @@ void kp_renamed(struct kp *, void (*fn)(void *arg, pid_t tid, int64_t time,
 
 const char *kp_detail(struct kp *);	/* "thing: fact: remedy", or "" */
 
-#endif /* KERNEL_PROBES_H */
+#endif /* KERNEL_PROBES_KERNEL_PROBES_H */

@@ -5,8 +5,8 @@
  * kernel that runs.  Members that only some kernels have, and names that
  * changed, are in kernel_compat.h.
  */
-#ifndef KP_KERNEL_TYPES_H
-#define KP_KERNEL_TYPES_H
+#ifndef KERNEL_PROBES_KERNEL_TYPES_H
+#define KERNEL_PROBES_KERNEL_TYPES_H
 
 #include <stdbool.h>
 #include <linux/types.h>
@@ -253,4 +253,4 @@ enum zone_watermarks { WMARK_HIGH };
 
 #pragma clang attribute pop
 
-#endif /* KP_KERNEL_TYPES_H */
+#endif /* KERNEL_PROBES_KERNEL_TYPES_H */

@@ -10,7 +10,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 #include "kernel.skel.h"
 
 #define ENDED_SHARE	1024	/* bytes of buffer for each thread that ends */

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "catalogue.h"
+#include "kernel-probes/catalogue.h"
 
 /* Text that may begin a line of mdoc; words that are macros are no problem. */
 static void

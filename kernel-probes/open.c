@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 static const struct kp kp_closed = {
 	.lock = -1, .state_fd = -1, .filter_fd = -1, .buf_fd = -1, .cpu_fd = -1,

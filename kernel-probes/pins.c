@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 static bool
 is_bpffs(const char *path)

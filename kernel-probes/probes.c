@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 KP_EXPORT int
 kp_probe_count(struct kp *kp)

@@ -4,8 +4,8 @@
  * Listed in the order in which they are attached: whoever remembers something
  * for others comes before those who ask.
  */
-#ifndef KP_PROGRAMS_H
-#define KP_PROGRAMS_H
+#ifndef KERNEL_PROBES_PROGRAMS_H
+#define KERNEL_PROBES_PROGRAMS_H
 
 /* Kinds: BTF and RAW tracepoints, software event on every CPU (FAULTS), and
    an iterator that runs when the buffer is made or tracing ends (ITER). */
@@ -60,4 +60,4 @@ enum kp_program {
 
 enum kp_kind { KP_KIND_BTF, KP_KIND_RAW, KP_KIND_FAULTS, KP_KIND_ITER };
 
-#endif /* KP_PROGRAMS_H */
+#endif /* KERNEL_PROBES_PROGRAMS_H */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 /* As /proc/PID/fdinfo/N says, where 'dir' is /proc/PID/fd. */
 static bool

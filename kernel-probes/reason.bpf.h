@@ -7,10 +7,10 @@
  * hold, the list leads to its head, which is the queue.  The layouts are
  * private to the kernel; where they do not match, the answer is 0.
  */
-#ifndef KP_REASON_BPF_H
-#define KP_REASON_BPF_H
+#ifndef KERNEL_PROBES_REASON_BPF_H
+#define KERNEL_PROBES_REASON_BPF_H
 
-#include "write.bpf.h"
+#include "kernel-probes/write.bpf.h"
 
 #define SEARCH_STEP	16	/* words that one call looks at */
 #define SEARCH_MARGIN	12	/* around a word, for the rest of an entry */
@@ -184,4 +184,4 @@ static __always_inline u64 wait_queue(struct task_struct *t)
 	    (u64)BPF_CORE_READ(t, stack) + KERNEL_STACK_SIZE - 8);
 }
 
-#endif /* KP_REASON_BPF_H */
+#endif /* KERNEL_PROBES_REASON_BPF_H */

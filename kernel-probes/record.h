@@ -5,8 +5,8 @@
  * values.  Everything here is pinned and outlives programs: a change of layout
  * needs a new KP_LAYOUT.
  */
-#ifndef KP_RECORD_H
-#define KP_RECORD_H
+#ifndef KERNEL_PROBES_RECORD_H
+#define KERNEL_PROBES_RECORD_H
 
 #include <linux/types.h>
 
@@ -304,4 +304,4 @@ struct kp_shared {
 	__u64 reserved[4];
 };
 
-#endif /* KP_RECORD_H */
+#endif /* KERNEL_PROBES_RECORD_H */

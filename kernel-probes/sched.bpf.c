@@ -3,10 +3,10 @@
  */
 #include <stddef.h>
 
-#include "context.bpf.h"
-#include "reason.bpf.h"
-#include "states.h"
-#include "waits.bpf.h"
+#include "kernel-probes/context.bpf.h"
+#include "kernel-probes/reason.bpf.h"
+#include "kernel-probes/states.h"
+#include "kernel-probes/waits.bpf.h"
 
 #define CPUS_MAX	4096
 #define FRAMES_OURS	8	/* of the tracing itself, and schedule() */

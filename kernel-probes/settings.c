@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 static __u32 *
 setting(struct kp_shared *s, const char *name, __u32 *max)

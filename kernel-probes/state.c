@@ -8,7 +8,7 @@
 
 #include <bpf/bpf.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 #define STACK_DEPTH	8	/* as many as the original */
 

@@ -1,8 +1,8 @@
 /*
  * states.h - values of the enum-like members, as the original numbered them.
  */
-#ifndef KP_STATES_H
-#define KP_STATES_H
+#ifndef KERNEL_PROBES_STATES_H
+#define KERNEL_PROBES_STATES_H
 
 enum kp_microstate {
 	KP_USER, KP_SYSTEM, KP_TRAP, KP_TFAULT, KP_DFAULT, KP_KFAULT,
@@ -20,4 +20,4 @@ enum kp_bioflags {
 /* Whose table the number of a system call is from: this machine's, or another's. */
 enum kp_abi { KP_ABI_NATIVE, KP_ABI_32, KP_ABI_X32 };
 
-#endif /* KP_STATES_H */
+#endif /* KERNEL_PROBES_STATES_H */

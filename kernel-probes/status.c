@@ -9,7 +9,7 @@
 #include <bpf/bpf.h>
 #include <tnf/com.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 /* Hits of a hook that came while its program ran already on that CPU. */
 static uint64_t

@@ -1,7 +1,7 @@
 /*
  * swap.bpf.c - looking for pages to free, and swapping them out and in.
  */
-#include "context.bpf.h"
+#include "kernel-probes/context.bpf.h"
 
 #define NODES_MAX	16
 #define ZONES_MAX	6

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 struct wanted {
 	const char	*name;

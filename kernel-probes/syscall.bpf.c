@@ -1,8 +1,8 @@
 /*
  * syscall.bpf.c - system calls begin and end.
  */
-#include "states.h"
-#include "write.bpf.h"
+#include "kernel-probes/states.h"
+#include "kernel-probes/write.bpf.h"
 
 /* A call of another table, or with a number that sysnum has no room for. */
 static __always_inline int start_other(u64 nr, u32 abi)

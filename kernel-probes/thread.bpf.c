@@ -1,7 +1,7 @@
 /*
  * thread.bpf.c - threads come and go.
  */
-#include "write.bpf.h"
+#include "kernel-probes/write.bpf.h"
 
 /*
  * Where a new thread starts, from what it will find on its stack.  A kernel

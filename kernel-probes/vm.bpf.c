@@ -5,8 +5,8 @@
  * between is told by the thread's context, which the software event for
  * faults, the next fault, or being elsewhere brings to an end.
  */
-#include "context.bpf.h"
-#include "states.h"
+#include "kernel-probes/context.bpf.h"
+#include "kernel-probes/states.h"
 
 #define ERROR_PROTECTION	0x01	/* the page was there */
 #define ERROR_WRITE		0x02

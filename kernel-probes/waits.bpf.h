@@ -1,10 +1,10 @@
 /*
  * waits.bpf.h - what a sleeping system call waits for, from its registers. (x86-64)
  */
-#ifndef KP_WAITS_BPF_H
-#define KP_WAITS_BPF_H
+#ifndef KERNEL_PROBES_WAITS_BPF_H
+#define KERNEL_PROBES_WAITS_BPF_H
 
-#include "kernel_compat.h"
+#include "kernel-probes/kernel_compat.h"
 
 enum {
 	NR_read = 0, NR_write = 1, NR_pread64 = 17, NR_pwrite64 = 18,
@@ -134,4 +134,4 @@ static __always_inline u64 file_address(struct task_struct *t,
 	return 0;
 }
 
-#endif /* KP_WAITS_BPF_H */
+#endif /* KERNEL_PROBES_WAITS_BPF_H */

@@ -20,13 +20,13 @@
  * An event refers to a schedule record in its own block.  The position of the
  * latest one is a single word, which is stored when the record is complete.
  */
-#ifndef KP_WRITE_BPF_H
-#define KP_WRITE_BPF_H
+#ifndef KERNEL_PROBES_WRITE_BPF_H
+#define KERNEL_PROBES_WRITE_BPF_H
 
 #include <tnf/com.h>
 
-#include "kernel_compat.h"
-#include "record.h"
+#include "kernel-probes/kernel_compat.h"
+#include "kernel-probes/record.h"
 
 struct kp_block {
 	struct tnf_block_header h;
@@ -240,4 +240,4 @@ static __always_inline void event_end(struct hit *hit)
 	writer_leave(hit);
 }
 
-#endif /* KP_WRITE_BPF_H */
+#endif /* KERNEL_PROBES_WRITE_BPF_H */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
+#include "libtnf/arena.h"
 
 #define CHUNK	((size_t)16 << 10)
 #define ALIGN	((size_t)16)

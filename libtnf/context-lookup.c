@@ -12,7 +12,7 @@
 #include <tnf/com.h>
 #include <tnf/tnf.h>
 
-#include "context.h"
+#include "libtnf/context.h"
 
 /* Words of block 0, in either byte order. */
 static uint32_t

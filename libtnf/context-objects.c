@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "context-write.h"
+#include "libtnf/context-write.h"
 
 #define PHDRS_MAX	64
 #define NOTES_MAX	4096

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "context-write.h"
+#include "libtnf/context-write.h"
 
 /* What is farther off is no hit: a kernel that lists no data has a few marks of
    the linker there, far from what they seem to name. */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "context-write.h"
+#include "libtnf/context-write.h"
 
 struct task {
 	pid_t	tid;

@@ -15,8 +15,8 @@
 
 #include <tnf/com.h>
 
-#include "context-write.h"
-#include "pwrite.h"
+#include "libtnf/context-write.h"
+#include "libtnf/pwrite.h"
 
 void
 context_begin(struct context_writer *w)

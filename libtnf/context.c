@@ -11,7 +11,7 @@
 
 #include <tnf/tnf.h>
 
-#include "context.h"
+#include "libtnf/context.h"
 
 #define MAGIC_LINE	"TNFCTX 1\n"
 

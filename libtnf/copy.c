@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "copy.h"
-#include "walk.h"
+#include "libtnf/copy.h"
+#include "libtnf/walk.h"
 
 #define TRIES	4
 

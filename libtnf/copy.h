@@ -4,7 +4,7 @@
 #ifndef LIBTNF_COPY_H
 #define LIBTNF_COPY_H
 
-#include "file.h"
+#include "libtnf/file.h"
 
 /* Fills f->whole bytes of zeros at 'to'; 0 or TNF_ERR_*. */
 int copy_live(const struct tnf_file *f, unsigned char *to);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "damage.h"
-#include "file.h"
+#include "libtnf/damage.h"
+#include "libtnf/file.h"
 
 /* What is wrong with the records of a data block is one cause; a definition
    that is wrong is one wherever it is used. */

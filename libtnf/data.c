@@ -1,9 +1,9 @@
 /*
  * data.c - classic interface: what a handle names, scalars.
  */
-#include "datum.h"
-#include "raise.h"
-#include "walk.h"
+#include "libtnf/datum.h"
+#include "libtnf/raise.h"
+#include "libtnf/walk.h"
 
 #define IS(what, prop)							\
 TNF_API int								\

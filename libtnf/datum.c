@@ -4,9 +4,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "datum.h"
-#include "raise.h"
-#include "table.h"
+#include "libtnf/datum.h"
+#include "libtnf/raise.h"
+#include "libtnf/table.h"
 
 static struct {
 	pthread_mutex_t lock;

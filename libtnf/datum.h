@@ -10,8 +10,8 @@
 
 #include <tnf/tnf.h>
 
-#include "file.h"
-#include "type.h"
+#include "libtnf/file.h"
+#include "libtnf/type.h"
 
 #define SESSIONS_MAX	4095u
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "raise.h"
-#include "file.h"
+#include "libtnf/raise.h"
+#include "libtnf/file.h"
 
 static const char *const texts[] = {
 	[TNF_ERR_NOTTNF - TNF_ERR_NOTTNF] = "not a TNF file",

@@ -1,11 +1,11 @@
 /*
  * event.c - from an event's record to its time and thread.
  */
-#include "event.h"
-#include "file.h"
-#include "ref.h"
-#include "type.h"
-#include "walk.h"
+#include "libtnf/event.h"
+#include "libtnf/file.h"
+#include "libtnf/ref.h"
+#include "libtnf/type.h"
+#include "libtnf/walk.h"
 
 /* The schedule record that the event at 'w' names. */
 static enum event_status

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "schedule.h"
+#include "libtnf/schedule.h"
 
 struct walk;
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
-#include "schedule.h"
-#include "type.h"
+#include "libtnf/file.h"
+#include "libtnf/schedule.h"
+#include "libtnf/type.h"
 
 /* Where the header's members are: tnf(5), "File header". */
 enum {

@@ -9,8 +9,8 @@
 
 #include <tnf/stream.h>
 
-#include "arena.h"
-#include "bytes.h"
+#include "libtnf/arena.h"
+#include "libtnf/bytes.h"
 
 #define TNF_API __attribute__((visibility("default")))
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event.h"
-#include "follow.h"
-#include "stream_impl.h"
+#include "libtnf/event.h"
+#include "libtnf/follow.h"
+#include "libtnf/stream_impl.h"
 
 TNF_API void
 tnf_stream_follow(tnf_stream_t *s)

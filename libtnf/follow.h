@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-#include "schedule.h"
-#include "walk.h"
+#include "libtnf/schedule.h"
+#include "libtnf/walk.h"
 
 /* How far a block has been read. */
 struct seen {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "copy.h"
+#include "libtnf/copy.h"
 
 #define COPY_MAX	((uint64_t)256 << 20)
 #define ZERO_PAGE	4096u

@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "datum.h"
-#include "raise.h"
-#include "ref.h"
+#include "libtnf/datum.h"
+#include "libtnf/raise.h"
+#include "libtnf/ref.h"
 
 /* What stands at 'pos' as a member of type 't'. */
 static tnf_datum_t

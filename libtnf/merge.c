@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
-#include "follow.h"
-#include "merge.h"
-#include "type.h"
+#include "libtnf/file.h"
+#include "libtnf/follow.h"
+#include "libtnf/merge.h"
+#include "libtnf/type.h"
 
 /* Of a block whose events are not in order: all of them, sorted. */
 struct place {

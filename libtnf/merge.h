@@ -16,8 +16,8 @@
 
 #include <tnf/stream.h>
 
-#include "event.h"
-#include "walk.h"
+#include "libtnf/event.h"
+#include "libtnf/walk.h"
 
 struct cursor;
 struct damage;

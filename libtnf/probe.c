@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "slot.h"
-#include "stream_impl.h"
-#include "type.h"
+#include "libtnf/slot.h"
+#include "libtnf/stream_impl.h"
+#include "libtnf/type.h"
 
 #define KEYS	"keys "
 

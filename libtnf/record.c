@@ -3,10 +3,10 @@
  */
 #include <string.h>
 
-#include "datum.h"
-#include "raise.h"
-#include "ref.h"
-#include "walk.h"
+#include "libtnf/datum.h"
+#include "libtnf/raise.h"
+#include "libtnf/ref.h"
+#include "libtnf/walk.h"
 
 TNF_API int
 tnf_get_block_count(TNF *tnf)

@@ -1,8 +1,8 @@
 /*
  * ref.c - 32-bit references: tnf(5), "References".
  */
-#include "file.h"
-#include "ref.h"
+#include "libtnf/file.h"
+#include "libtnf/ref.h"
 
 /* Longer chains of forwarding words are somebody's bad joke. */
 #define FORWARD_MAX	64

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "damage.h"
-#include "slot.h"
-#include "stream_impl.h"
-#include "type.h"
+#include "libtnf/damage.h"
+#include "libtnf/slot.h"
+#include "libtnf/stream_impl.h"
+#include "libtnf/type.h"
 
 /* Events of one block. */
 struct tally {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
-#include "schedule.h"
-#include "type.h"
+#include "libtnf/file.h"
+#include "libtnf/schedule.h"
+#include "libtnf/type.h"
 
 #define CACHED	256u
 /* 146 years.  Whoever subtracts the times of two events need not think of

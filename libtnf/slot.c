@@ -3,10 +3,10 @@
  */
 #include <string.h>
 
-#include "file.h"
-#include "ref.h"
-#include "slot.h"
-#include "type.h"
+#include "libtnf/file.h"
+#include "libtnf/ref.h"
+#include "libtnf/slot.h"
+#include "libtnf/type.h"
 
 #define SLOTS_MAX	4096u
 

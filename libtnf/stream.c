@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stream_impl.h"
-#include "type.h"
+#include "libtnf/stream_impl.h"
+#include "libtnf/type.h"
 
 TNF_API int
 tnf_stream_new(tnf_stream_t **ret)

@@ -6,10 +6,10 @@
 
 #include <tnf/stream.h>
 
-#include "arena.h"
-#include "file.h"
-#include "follow.h"
-#include "merge.h"
+#include "libtnf/arena.h"
+#include "libtnf/file.h"
+#include "libtnf/follow.h"
+#include "libtnf/merge.h"
 
 struct tnf_stream {
 	struct tnf_file	 **files;

@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "table.h"
-#include "type.h"
+#include "libtnf/table.h"
+#include "libtnf/type.h"
 
 static uint32_t
 slot_for(const struct type_table *t, uint32_t pos)

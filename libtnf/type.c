@@ -7,11 +7,11 @@
  */
 #include <string.h>
 
-#include "file.h"
-#include "ref.h"
-#include "slot.h"
-#include "table.h"
-#include "type.h"
+#include "libtnf/file.h"
+#include "libtnf/ref.h"
+#include "libtnf/slot.h"
+#include "libtnf/table.h"
+#include "libtnf/type.h"
 
 /* Members of a type record. */
 enum {

@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "datum.h"
-#include "ref.h"
-#include "slot.h"
+#include "libtnf/datum.h"
+#include "libtnf/ref.h"
+#include "libtnf/slot.h"
 
 #define T_PROPERTIES	8u
 

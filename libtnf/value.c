@@ -3,10 +3,10 @@
  */
 #include <string.h>
 
-#include "file.h"
-#include "ref.h"
-#include "type.h"
-#include "walk.h"
+#include "libtnf/file.h"
+#include "libtnf/ref.h"
+#include "libtnf/type.h"
+#include "libtnf/walk.h"
 
 static void
 read_scalar(const struct bytes *b, uint64_t pos, const struct tnf_type *t,

@@ -3,10 +3,10 @@
  */
 #include <string.h>
 
-#include "file.h"
-#include "table.h"
-#include "type.h"
-#include "walk.h"
+#include "libtnf/file.h"
+#include "libtnf/table.h"
+#include "libtnf/type.h"
+#include "libtnf/walk.h"
 
 static enum walk_status
 bad_at(struct walk *w, uint32_t pos, uint64_t cause, const char *why)

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "file.h"
-#include "type.h"
+#include "libtnf/file.h"
+#include "libtnf/type.h"
 
 struct walk {
 	struct tnf_file *file;

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "direct.h"
-#include "elf-file.h"
-#include "objects.h"
+#include "libtnfctl/direct.h"
+#include "libtnfctl/elf-file.h"
+#include "libtnfctl/objects.h"
 
 #define EXEC_MS		1000	/* for an exec() to get through */
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "control.h"
-#include "proc.h"
+#include "libtnfctl/control.h"
+#include "libtnfctl/proc.h"
 
 /* What libtnfprobe means by an errno, where strerror(3) would mislead. */
 static const struct {

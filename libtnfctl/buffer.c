@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control.h"
-#include "proc.h"
+#include "libtnfctl/control.h"
+#include "libtnfctl/proc.h"
 
 #define SIZE_MAX_	(1u << 30)	/* what a reference can reach */
 

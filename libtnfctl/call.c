@@ -26,8 +26,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "call.h"
-#include "direct.h"
+#include "libtnfctl/call.h"
+#include "libtnfctl/direct.h"
 
 #define CALL_MS		10000
 #define TRY_US		100	/* and up to ten times as long, in turns */

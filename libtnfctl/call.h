@@ -4,8 +4,8 @@
 #ifndef LIBTNFCTL_CALL_H
 #define LIBTNFCTL_CALL_H
 
-#include "maps.h"
-#include "remote.h"
+#include "libtnfctl/maps.h"
+#include "libtnfctl/remote.h"
 
 /* What it takes to call functions in one process. */
 struct calls {

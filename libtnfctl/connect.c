@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
+#include "libtnfctl/control.h"
 
 #define FUNCTIONS_MAX	64u		/* connected to one probe */
 #define NAME_MAX_	256u

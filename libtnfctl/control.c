@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control.h"
-#include "elf-file.h"
-#include "text.h"
+#include "libtnfctl/control.h"
+#include "libtnfctl/elf-file.h"
+#include "libtnfctl/text.h"
 
 #define PROBES_MAX	(1u << 18)	/* of one target */
 #define FILE_MIN	131072u

@@ -4,8 +4,8 @@
 #ifndef LIBTNFCTL_CONTROL_H
 #define LIBTNFCTL_CONTROL_H
 
-#include "handle.h"
-#include "objects.h"
+#include "libtnfctl/handle.h"
+#include "libtnfctl/objects.h"
 
 /* What target_ops has of functions for all kinds of processes. */
 tnfctl_errcode_t control_refresh(tnfctl_handle_t *);

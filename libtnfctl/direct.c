@@ -3,7 +3,7 @@
  */
 #include <unistd.h>
 
-#include "direct.h"
+#include "libtnfctl/direct.h"
 
 #define EXECS_MAX	50	/* while we look at it for the first time */
 #define EXEC_US		5000	/* what one may take, seen from outside, ... */

@@ -4,8 +4,8 @@
 #ifndef LIBTNFCTL_DIRECT_H
 #define LIBTNFCTL_DIRECT_H
 
-#include "control.h"
-#include "proc.h"
+#include "libtnfctl/control.h"
+#include "libtnfctl/proc.h"
 
 static inline struct proc *
 direct_proc(tnfctl_handle_t *h)

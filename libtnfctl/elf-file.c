@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elf-file.h"
+#include "libtnfctl/elf-file.h"
 
 #define SECTIONS_MAX	65536u
 #define SEGMENTS_MAX	256u

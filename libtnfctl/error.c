@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "handle.h"
+#include "libtnfctl/handle.h"
 
 static const char *const texts[] = {
 	[TNFCTL_ERR_NONE] = "Success",

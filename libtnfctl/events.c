@@ -12,8 +12,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "direct.h"
-#include "watch.h"
+#include "libtnfctl/direct.h"
+#include "libtnfctl/watch.h"
 
 #define LOOK_MS		10	/* how often, at most */
 #define LOOK_SHARE	50	/* and one part in so many of our time */

@@ -22,9 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "direct.h"
-#include "elf-file.h"
-#include "maps.h"
+#include "libtnfctl/direct.h"
+#include "libtnfctl/elf-file.h"
+#include "libtnfctl/maps.h"
 
 #define POLL_NS		20000
 

@@ -17,9 +17,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "call.h"
-#include "control.h"
-#include "direct.h"
+#include "libtnfctl/call.h"
+#include "libtnfctl/control.h"
+#include "libtnfctl/direct.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open	434

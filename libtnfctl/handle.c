@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "handle.h"
-#include "objects.h"
+#include "libtnfctl/handle.h"
+#include "libtnfctl/objects.h"
 
 tnfctl_handle_t *
 handle_new(const struct target_ops *ops, pid_t pid)

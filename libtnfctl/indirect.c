@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "control.h"
+#include "libtnfctl/control.h"
 
 struct indirect {
 	void	*client;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "call.h"
-#include "direct.h"
+#include "libtnfctl/call.h"
+#include "libtnfctl/direct.h"
 
 #define TRIES		6000	/* without it there is no tracing */
 

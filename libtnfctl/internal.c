@@ -12,8 +12,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "control.h"
-#include "direct.h"
+#include "libtnfctl/control.h"
+#include "libtnfctl/direct.h"
 
 /* Who controls: seen, and the second set, by controllers from outside. */
 TNFCTL_API extern volatile int _tnfctl_internal_tracing_flag;

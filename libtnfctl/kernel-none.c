@@ -1,7 +1,7 @@
 /*
  * kernel-none.c - the kernel as a target, where it was left out of the build.
  */
-#include "handle.h"
+#include "libtnfctl/handle.h"
 
 static tnfctl_errcode_t
 left_out(void)

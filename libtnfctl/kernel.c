@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../kernel-probes/kernel_probes.h"
-#include "handle.h"
+#include "kernel-probes/kernel_probes.h"
+#include "libtnfctl/handle.h"
 
 /* The code for a negative errno from kernel-probes, its words as the detail. */
 static tnfctl_errcode_t

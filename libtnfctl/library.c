@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "direct.h"
+#include "libtnfctl/direct.h"
 
 static bool
 try(const char *dir, size_t len, const char *sub, char *ret, size_t size)

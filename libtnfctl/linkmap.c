@@ -17,10 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "linkmap.h"
-#include "maps.h"
-#include "objects.h"
-#include "text.h"
+#include "libtnfctl/linkmap.h"
+#include "libtnfctl/maps.h"
+#include "libtnfctl/objects.h"
+#include "libtnfctl/text.h"
 
 #define SEGMENTS_MAX	256u
 #define DYNAMIC_MAX	4096u

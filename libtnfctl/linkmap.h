@@ -4,7 +4,7 @@
 #ifndef LIBTNFCTL_LINKMAP_H
 #define LIBTNFCTL_LINKMAP_H
 
-#include "handle.h"
+#include "libtnfctl/handle.h"
 
 struct linker {
 	uintptr_t debug;	/* its struct r_debug; 0: not found yet */

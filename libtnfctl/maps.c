@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "maps.h"
+#include "libtnfctl/maps.h"
 
 #define TEXT_MAX	(128u << 20)
 

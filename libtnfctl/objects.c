@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf-file.h"
-#include "objects.h"
+#include "libtnfctl/elf-file.h"
+#include "libtnfctl/objects.h"
 
 #define SECTION_MAX	(64u << 20)	/* bytes of control blocks an object */
 #define GAP_MAX		64u		/* between sections: no block fits in */

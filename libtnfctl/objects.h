@@ -4,7 +4,7 @@
 #ifndef LIBTNFCTL_OBJECTS_H
 #define LIBTNFCTL_OBJECTS_H
 
-#include "handle.h"
+#include "libtnfctl/handle.h"
 
 /* Symbols that we look for in every object. */
 enum known {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "handle.h"
+#include "libtnfctl/handle.h"
 
 tnfctl_probe_t *
 probe_add(tnfctl_handle_t *h, const char *attrs)

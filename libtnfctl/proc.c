@@ -38,7 +38,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proc.h"
+#include "libtnfctl/proc.h"
 
 #define THREADS_MAX	(1u << 18)
 #define ROUNDS_MAX	1000		/* in which new threads keep coming */

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "handle.h"
-#include "linkmap.h"
+#include "libtnfctl/handle.h"
+#include "libtnfctl/linkmap.h"
 
 enum proc_event {
 	PROC_NOTHING,

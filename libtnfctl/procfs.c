@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proc.h"
+#include "libtnfctl/proc.h"
 
 char
 proc_state(pid_t pid, pid_t tid)

@@ -25,7 +25,7 @@
 #include <sys/user.h>
 #include <time.h>
 
-#include "remote.h"
+#include "libtnfctl/remote.h"
 
 #ifdef __x86_64__
 

@@ -4,7 +4,7 @@
 #ifndef LIBTNFCTL_REMOTE_H
 #define LIBTNFCTL_REMOTE_H
 
-#include "proc.h"
+#include "libtnfctl/proc.h"
 
 struct remote {
 	pid_t		tid;		/* stopped, at a place where it may */

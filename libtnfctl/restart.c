@@ -27,7 +27,7 @@
 #include <sys/user.h>
 #include <unistd.h>
 
-#include "proc.h"
+#include "libtnfctl/proc.h"
 
 #ifdef __x86_64__
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "libtnfctl/text.h"
 
 #define PAGE		4096u
 #define WINDOW_MAX	(16u * PAGE)

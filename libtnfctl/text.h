@@ -4,7 +4,7 @@
 #ifndef LIBTNFCTL_TEXT_H
 #define LIBTNFCTL_TEXT_H
 
-#include "handle.h"
+#include "libtnfctl/handle.h"
 
 #define TEXT_SIZE	4096u	/* of the longest attribute string, with NUL */
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "watch.h"
+#include "libtnfctl/watch.h"
 
 #define NOT_OURS_MS	2
 

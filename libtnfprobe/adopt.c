@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "internal.h"
-#include "type.h"
+#include "libtnfprobe/internal.h"
+#include "libtnfprobe/type.h"
 
 #define DEPTH	16	/* of records in records */
 

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "libtnfprobe/internal.h"
 
 #define ATTEMPTS	200	/* then the event is lost */
 #define RUN_MAX		16	/* blocks that a thread in a hurry takes at once */

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "internal.h"
+#include "libtnfprobe/clock.h"
+#include "libtnfprobe/internal.h"
 
 #define SCALE_FIRST_NS	20000ll		/* shortest base that gives a scale */
 #define SCALE_NS	100000000ll	/* long enough for a good one */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "libtnfprobe/internal.h"
 
 #define LINE_MAX	1024
 #define NAME_SHOWN	31

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "internal.h"
-#include "type.h"
+#include "libtnfprobe/internal.h"
+#include "libtnfprobe/type.h"
 
 #define RECORDS_MAX	32	/* record types that come with one definition */
 #define SLOTS_MAX	16

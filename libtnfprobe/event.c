@@ -12,8 +12,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "clock.h"
-#include "internal.h"
+#include "libtnfprobe/clock.h"
+#include "libtnfprobe/internal.h"
 
 #define EVENT_MAX	(BLOCK_SIZE - HEADER_SIZE - SCHED_SIZE - 8)
 #define SCHED_SIZE	((uint32_t)sizeof(struct tnf_sched_rec))

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "internal.h"
-#include "type.h"
+#include "libtnfprobe/internal.h"
+#include "libtnfprobe/type.h"
 
 #define WAITS	50	/* milliseconds for another process to set it up */
 

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "libtnfprobe/internal.h"
 
 static struct sigaction before;
 

@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "internal.h"
-#include "type.h"
+#include "libtnfprobe/internal.h"
+#include "libtnfprobe/type.h"
 
 #define BLOCKS_MAX	64	/* of one transaction */
 

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "internal.h"
-#include "type.h"
+#include "libtnfprobe/internal.h"
+#include "libtnfprobe/type.h"
 
 struct core_type {
 	const char	*name;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "internal.h"
+#include "libtnfprobe/internal.h"
 
 static const struct tnf_block_header *
 block_of(const void *at)

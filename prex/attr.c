@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attr.h"
-#include "names.h"
-#include "util.h"
+#include "prex/attr.h"
+#include "prex/names.h"
+#include "prex/util.h"
 
 #define BLANK	" \t"
 

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "kernel.h"
-#include "parse.h"
-#include "shell.h"
+#include "prex/cmd.h"
+#include "prex/kernel.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
 
 enum { DEFAULT_SIZE = 384 * 1024 };
 

@@ -1,9 +1,9 @@
 /*
  * cmd-connect.c - connect a function of the target to probes.
  */
-#include "cmd.h"
-#include "parse.h"
-#include "probe-op.h"
+#include "prex/cmd.h"
+#include "prex/parse.h"
+#include "prex/probe-op.h"
 
 static bool
 parse(struct shell *sh, struct statement *st, struct args *a)

@@ -1,9 +1,9 @@
 /*
  * cmd-continue.c - let the target run.
  */
-#include "cmd.h"
-#include "parse.h"
-#include "shell.h"
+#include "prex/cmd.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
 
 static enum cmd_result
 run(struct shell *sh, const struct args *a)

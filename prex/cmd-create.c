@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "cmd.h"
-#include "parse.h"
-#include "shell.h"
+#include "prex/cmd.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
 
 static bool
 parse(struct shell *sh, struct statement *st, struct args *a)

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "parse.h"
-#include "shell.h"
-#include "topic.h"
-#include "util.h"
+#include "prex/cmd.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
+#include "prex/topic.h"
+#include "prex/util.h"
 
 static bool
 parse(struct shell *sh, struct statement *st, struct args *a)

@@ -3,10 +3,10 @@
  */
 #include <string.h>
 
-#include "cmd.h"
-#include "list.h"
-#include "parse.h"
-#include "shell.h"
+#include "prex/cmd.h"
+#include "prex/list.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
 
 static const char *const words[] = {
 	"sets", "fcns", "history", "tracefile", "probes", "values", NULL

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "kernel.h"
-#include "parse.h"
-#include "shell.h"
+#include "prex/cmd.h"
+#include "prex/kernel.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
 
 static const char *const words[] = { "on", "off", "add", "delete", NULL };
 

@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "cmd.h"
-#include "parse.h"
-#include "shell.h"
+#include "prex/cmd.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
 
 static const char *const words[] = { "kill", "resume", "suspend", NULL };
 

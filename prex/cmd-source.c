@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "parse.h"
-#include "shell.h"
-#include "source.h"
+#include "prex/cmd.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
+#include "prex/source.h"
 
 static bool
 parse(struct shell *sh, struct statement *st, struct args *a)

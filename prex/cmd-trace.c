@@ -1,9 +1,9 @@
 /*
  * cmd-trace.c - let probes write records.
  */
-#include "cmd.h"
-#include "parse.h"
-#include "probe-op.h"
+#include "prex/cmd.h"
+#include "prex/parse.h"
+#include "prex/probe-op.h"
 
 static tnfctl_errcode_t
 apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "cmd.h"
+#include "prex/cmd.h"
 
 #define COMMANDS(X)							\
 	X(buffer) X(clear) X(connect) X(continue) X(create) X(disable)	\

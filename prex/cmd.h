@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "selector.h"
+#include "prex/selector.h"
 
 struct shell;
 struct statement;

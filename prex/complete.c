@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd.h"
-#include "complete.h"
-#include "lex.h"
-#include "shell.h"
-#include "topic.h"
-#include "values.h"
+#include "prex/cmd.h"
+#include "prex/complete.h"
+#include "prex/lex.h"
+#include "prex/shell.h"
+#include "prex/topic.h"
+#include "prex/values.h"
 
 enum { MAX_TOKENS = 256 };
 

@@ -4,7 +4,7 @@
 #ifndef PREX_COMPLETE_H
 #define PREX_COMPLETE_H
 
-#include "util.h"
+#include "prex/util.h"
 
 struct shell;
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dispatch.h"
-#include "parse.h"
-#include "printable.h"
-#include "shell.h"
-#include "statement.h"
-#include "util.h"
+#include "prex/dispatch.h"
+#include "prex/parse.h"
+#include "prex/printable.h"
+#include "prex/shell.h"
+#include "prex/statement.h"
+#include "prex/util.h"
 
 static void
 syntax_error(struct shell *sh, const struct statement *st)

@@ -4,7 +4,7 @@
 #ifndef PREX_DISPATCH_H
 #define PREX_DISPATCH_H
 
-#include "cmd.h"
+#include "prex/cmd.h"
 
 struct statement;
 

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-#include "ending.h"
+#include "prex/ending.h"
 
 enum { NUDGE_US = 10000 };
 

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "printable.h"
-#include "shell.h"
-#include "statement.h"
-#include "util.h"
+#include "prex/printable.h"
+#include "prex/shell.h"
+#include "prex/statement.h"
+#include "prex/util.h"
 
 void
 shell_print_place(const struct shell *sh, unsigned line)

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "family.h"
-#include "history.h"
-#include "leave-stopped.h"
-#include "shell.h"
-#include "util.h"
+#include "prex/family.h"
+#include "prex/history.h"
+#include "prex/leave-stopped.h"
+#include "prex/shell.h"
+#include "prex/util.h"
 
 struct member {
 	TAILQ_ENTRY(member) entry;

@@ -3,10 +3,10 @@
  */
 #include <stdlib.h>
 
-#include "history.h"
-#include "selector.h"
-#include "shell.h"
-#include "util.h"
+#include "prex/history.h"
+#include "prex/selector.h"
+#include "prex/shell.h"
+#include "prex/util.h"
 
 const struct probe_op *
 history_add(struct history *h, const struct probe_op *op)

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "probe-op.h"
+#include "prex/probe-op.h"
 
 struct shell;
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "kernel.h"
-#include "selector.h"
-#include "shell.h"
+#include "prex/cmd.h"
+#include "prex/kernel.h"
+#include "prex/selector.h"
+#include "prex/shell.h"
 
 /*
  * Probes whose hooks are passed a few thousand times a second at most: they can

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
-#include "leave-stopped.h"
+#include "prex/leave-stopped.h"
 
 /* Returns how many threads were not held before. */
 static unsigned

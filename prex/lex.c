@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "lex.h"
-#include "util.h"
+#include "prex/cmd.h"
+#include "prex/lex.h"
+#include "prex/util.h"
 
 #define DIGIT		"0123456789"
 #define IDENT_FIRST	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.%"

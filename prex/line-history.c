@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "line-history.h"
-#include "util.h"
+#include "prex/line-history.h"
+#include "prex/util.h"
 
 enum { MAX_LINES = 1000 };
 

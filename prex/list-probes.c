@@ -4,15 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "attr.h"
-#include "cmd.h"
-#include "list.h"
-#include "printable.h"
-#include "probe-op.h"
-#include "selector.h"
-#include "shell.h"
-#include "unmatched.h"
-#include "util.h"
+#include "prex/attr.h"
+#include "prex/cmd.h"
+#include "prex/list.h"
+#include "prex/printable.h"
+#include "prex/probe-op.h"
+#include "prex/selector.h"
+#include "prex/shell.h"
+#include "prex/unmatched.h"
+#include "prex/util.h"
 
 static const char *const default_attrs[] = {
 	"name", "enable", "trace", "file", "line", "funcs", NULL

@@ -3,9 +3,9 @@
  */
 #include <stdio.h>
 
-#include "list.h"
-#include "selector.h"
-#include "shell.h"
+#include "prex/list.h"
+#include "prex/selector.h"
+#include "prex/shell.h"
 
 void
 list_sets(struct shell *sh, const struct args *a)

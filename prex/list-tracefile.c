@@ -3,10 +3,10 @@
  */
 #include <stdio.h>
 
-#include "cmd.h"
-#include "list.h"
-#include "printable.h"
-#include "shell.h"
+#include "prex/cmd.h"
+#include "prex/list.h"
+#include "prex/printable.h"
+#include "prex/shell.h"
 
 void
 list_tracefile(struct shell *sh, const struct args *a)

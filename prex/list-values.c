@@ -3,12 +3,12 @@
  */
 #include <stdio.h>
 
-#include "cmd.h"
-#include "list.h"
-#include "printable.h"
-#include "shell.h"
-#include "unmatched.h"
-#include "values.h"
+#include "prex/cmd.h"
+#include "prex/list.h"
+#include "prex/printable.h"
+#include "prex/shell.h"
+#include "prex/unmatched.h"
+#include "prex/values.h"
 
 void
 list_values(struct shell *sh, const struct args *a)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names.h"
-#include "selector.h"
-#include "util.h"
+#include "prex/names.h"
+#include "prex/selector.h"
+#include "prex/util.h"
 
 struct name *
 names_find(const struct names *l, const char *name)

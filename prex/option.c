@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option.h"
-#include "printable.h"
-#include "util.h"
+#include "prex/option.h"
+#include "prex/printable.h"
+#include "prex/util.h"
 
 enum { OPT_HELP = 256, OPT_VERSION, OPT_FOLLOW_FORK, OPT_RUN,
        OPT_SET };

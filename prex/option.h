@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "target.h"
+#include "prex/target.h"
 
 struct input {
 	const char *arg;

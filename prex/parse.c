@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "parse.h"
-#include "shell.h"
-#include "statement.h"
-#include "util.h"
+#include "prex/cmd.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
+#include "prex/statement.h"
+#include "prex/util.h"
 
 bool
 parse_nothing(struct shell *sh, struct statement *st, struct args *a)

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "cmd.h"
-#include "statement.h"
+#include "prex/cmd.h"
+#include "prex/statement.h"
 
 bool	parse_nothing(struct shell *, struct statement *, struct args *);
 bool	parse_word(struct shell *, struct statement *, struct args *);

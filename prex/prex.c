@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "ending.h"
-#include "option.h"
-#include "rc.h"
-#include "run.h"
-#include "shell.h"
-#include "source.h"
-#include "target.h"
+#include "prex/cmd.h"
+#include "prex/ending.h"
+#include "prex/option.h"
+#include "prex/rc.h"
+#include "prex/run.h"
+#include "prex/shell.h"
+#include "prex/source.h"
+#include "prex/target.h"
 
 /* The last one pushed is read first. */
 static bool

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "printable.h"
-#include "util.h"
+#include "prex/printable.h"
+#include "prex/util.h"
 
 /* Bytes of the character at s that a terminal may get; 0: none. */
 static size_t

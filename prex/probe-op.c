@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attr.h"
-#include "family.h"
-#include "kernel.h"
-#include "probe-op.h"
-#include "selector.h"
-#include "shell.h"
-#include "unmatched.h"
-#include "util.h"
+#include "prex/attr.h"
+#include "prex/family.h"
+#include "prex/kernel.h"
+#include "prex/probe-op.h"
+#include "prex/selector.h"
+#include "prex/shell.h"
+#include "prex/unmatched.h"
+#include "prex/util.h"
 
 struct visit {
 	struct shell *sh;

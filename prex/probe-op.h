@@ -6,7 +6,7 @@
 
 #include <tnf/tnfctl.h>
 
-#include "cmd.h"
+#include "prex/cmd.h"
 
 struct probe_op;
 struct selectors;

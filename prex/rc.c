@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rc.h"
-#include "shell.h"
-#include "source.h"
-#include "util.h"
+#include "prex/rc.h"
+#include "prex/shell.h"
+#include "prex/source.h"
+#include "prex/util.h"
 
 #define RC_FILE		".prexrc"
 enum { MAX_LINKS = 8 };

@@ -16,11 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ending.h"
-#include "kernel.h"
-#include "run.h"
-#include "shell.h"
-#include "util.h"
+#include "prex/ending.h"
+#include "prex/kernel.h"
+#include "prex/run.h"
+#include "prex/shell.h"
+#include "prex/util.h"
 
 enum { RUN_SIZE = 16 * 1024 * 1024 };
 

@@ -4,7 +4,7 @@
 #ifndef PREX_RUN_H
 #define PREX_RUN_H
 
-#include "option.h"
+#include "prex/option.h"
 
 struct shell;
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attr.h"
-#include "selector.h"
-#include "util.h"
+#include "prex/attr.h"
+#include "prex/selector.h"
+#include "prex/util.h"
 
 int
 spec_init(struct spec *s, const char *text, bool is_regex)

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "dispatch.h"
-#include "ending.h"
-#include "kernel.h"
-#include "shell.h"
-#include "source.h"
-#include "statement.h"
-#include "target.h"
+#include "prex/cmd.h"
+#include "prex/dispatch.h"
+#include "prex/ending.h"
+#include "prex/kernel.h"
+#include "prex/shell.h"
+#include "prex/source.h"
+#include "prex/statement.h"
+#include "prex/target.h"
 
 void
 shell_init(struct shell *sh, const char *argv0)

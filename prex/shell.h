@@ -9,10 +9,10 @@
 
 #include <tnf/tnfctl.h>
 
-#include "cmd.h"
-#include "history.h"
-#include "names.h"
-#include "trace-make.h"
+#include "prex/cmd.h"
+#include "prex/history.h"
+#include "prex/names.h"
+#include "prex/trace-make.h"
 
 struct family;
 struct source;

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ending.h"
-#include "lex.h"
-#include "shell.h"
-#include "source.h"
-#include "term.h"
-#include "util.h"
+#include "prex/ending.h"
+#include "prex/lex.h"
+#include "prex/shell.h"
+#include "prex/source.h"
+#include "prex/term.h"
+#include "prex/util.h"
 
 static struct source *
 push(struct shell *sh, const char *name)

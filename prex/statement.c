@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shell.h"
-#include "source.h"
-#include "statement.h"
-#include "util.h"
+#include "prex/shell.h"
+#include "prex/source.h"
+#include "prex/statement.h"
+#include "prex/util.h"
 
 static void
 add(struct statement *st, const struct token *tok)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lex.h"
+#include "prex/lex.h"
 
 struct shell;
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "complete.h"
-#include "tab.h"
+#include "prex/complete.h"
+#include "prex/tab.h"
 
 enum { MAX_SHOWN = 300 };
 

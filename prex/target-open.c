@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "family.h"
-#include "kernel.h"
-#include "parse.h"
-#include "shell.h"
-#include "target.h"
-#include "trace-context.h"
-#include "trace-make.h"
-#include "util.h"
+#include "prex/cmd.h"
+#include "prex/family.h"
+#include "prex/kernel.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
+#include "prex/target.h"
+#include "prex/trace-context.h"
+#include "prex/trace-make.h"
+#include "prex/util.h"
 
 static bool
 opened(struct shell *sh, tnfctl_errcode_t err, const char *what)

@@ -8,15 +8,15 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "cmd.h"
-#include "ending.h"
-#include "family.h"
-#include "kernel.h"
-#include "leave-stopped.h"
-#include "shell.h"
-#include "target.h"
-#include "trace-context.h"
-#include "trace-file.h"
+#include "prex/cmd.h"
+#include "prex/ending.h"
+#include "prex/family.h"
+#include "prex/kernel.h"
+#include "prex/leave-stopped.h"
+#include "prex/shell.h"
+#include "prex/target.h"
+#include "prex/trace-context.h"
+#include "prex/trace-file.h"
 
 static volatile sig_atomic_t interrupted;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "term-signal.h"
+#include "prex/term-signal.h"
 
 static const int signals[] = {
 	SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH

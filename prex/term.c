@@ -12,14 +12,14 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "ending.h"
-#include "line-history.h"
-#include "shell.h"
-#include "tab.h"
-#include "target.h"
-#include "term.h"
-#include "term-signal.h"
-#include "util.h"
+#include "prex/ending.h"
+#include "prex/line-history.h"
+#include "prex/shell.h"
+#include "prex/tab.h"
+#include "prex/target.h"
+#include "prex/term.h"
+#include "prex/term-signal.h"
+#include "prex/util.h"
 
 struct term {
 	struct shell *sh;

@@ -3,7 +3,7 @@
  */
 #include <stddef.h>
 
-#include "topic.h"
+#include "prex/topic.h"
 
 static const char intro[] =
 "prex controls probes: places in a program, a library or the kernel where a\n"

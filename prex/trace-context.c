@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../common/open-regular.h"
-#include "../libtnf/context-write.h"
-#include "cmd.h"
-#include "shell.h"
-#include "trace-context.h"
-#include "util.h"
+#include "common/open-regular.h"
+#include "libtnf/context-write.h"
+#include "prex/cmd.h"
+#include "prex/shell.h"
+#include "prex/trace-context.h"
+#include "prex/util.h"
 
 static struct context_writer noted;
 static char *file;

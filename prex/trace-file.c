@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../common/open-regular.h"
-#include "cmd.h"
-#include "shell.h"
-#include "trace-file.h"
+#include "common/open-regular.h"
+#include "prex/cmd.h"
+#include "prex/shell.h"
+#include "prex/trace-file.h"
 
 static bool there, enabled;
 

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "shell.h"
-#include "target.h"
-#include "trace-make.h"
-#include "util.h"
+#include "prex/cmd.h"
+#include "prex/shell.h"
+#include "prex/target.h"
+#include "prex/trace-make.h"
+#include "prex/util.h"
 
 enum { DEFAULT_SIZE = 4 * 1024 * 1024 };
 

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lex.h"
-#include "selector.h"
-#include "shell.h"
-#include "unmatched.h"
-#include "util.h"
-#include "values.h"
+#include "prex/lex.h"
+#include "prex/selector.h"
+#include "prex/shell.h"
+#include "prex/unmatched.h"
+#include "prex/util.h"
+#include "prex/values.h"
 
 /* Whoever wrote it has been told. */
 static bool

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util.h"
+#include "prex/util.h"
 
 static void *
 check(void *p)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "guess.h"
+#include "common/guess.h"
 
 /* These end the program when there is no memory. */
 void	*xcalloc(size_t n, size_t size);

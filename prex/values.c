@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attr.h"
-#include "probe-op.h"
-#include "selector.h"
-#include "values.h"
+#include "prex/attr.h"
+#include "prex/probe-op.h"
+#include "prex/selector.h"
+#include "prex/values.h"
 
 struct collect {
 	const struct specs *specs;

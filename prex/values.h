@@ -6,7 +6,7 @@
 
 #include <tnf/tnfctl.h>
 
-#include "util.h"
+#include "prex/util.h"
 
 struct shell;
 struct specs;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util.h"
+#include "prex/util.h"
 
 enum word_match
 word_find(const char *const *words, const char *text, const char **ret)

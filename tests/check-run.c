@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "check-run.h"
+#include "tests/check-run.h"
 
 static int
 check_run_as(Suite *suite, enum fork_status forked)

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "tnfdump/filter.h"
-#include "tnfdump/match.h"
+#include "analysis/match.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/xalloc.h"
+#include "common/xalloc.h"
 
 enum { UNDECIDED, KEEP, DROP };
 

@@ -8,12 +8,12 @@
 
 #include "tnfdump/filter.h"
 #include "tnfdump/hint.h"
-#include "tnfdump/idset.h"
+#include "analysis/idset.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/selectors.h"
-#include "tnfdump/xalloc.h"
+#include "common/xalloc.h"
 
 struct tasks_wanted {
 	struct selectors list;

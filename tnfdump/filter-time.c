@@ -8,8 +8,8 @@
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/timespec.h"
-#include "tnfdump/units.h"
+#include "analysis/timespec.h"
+#include "analysis/units.h"
 
 struct window {
 	struct dump	   *d;

@@ -11,7 +11,7 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/selectors.h"
-#include "tnfdump/xalloc.h"
+#include "common/xalloc.h"
 
 /* --- expressions --- */
 

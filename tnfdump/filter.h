@@ -7,7 +7,7 @@
 #ifndef TNFDUMP_FILTER_H
 #define TNFDUMP_FILTER_H
 
-#include "tnfdump/expr.h"
+#include "analysis/expr/expr.h"
 #include "tnfdump/tnfdump.h"
 
 int where_set(struct dump *, const char *expr);

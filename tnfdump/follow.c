@@ -24,7 +24,7 @@
 #include "tnfdump/input.h"
 #include "tnfdump/live.h"
 #include "tnfdump/options.h"
-#include "tnfdump/xalloc.h"
+#include "common/xalloc.h"
 
 #define KERNEL		"kernel"	/* instead of a file or process */
 #define TARGETS_MAX	16

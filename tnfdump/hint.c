@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prex/guess.h"
+#include "common/guess.h"
 #include "tnfdump/hint.h"
 #include "tnfdump/input.h"
-#include "tnfdump/match.h"
+#include "analysis/match.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/pairs.h"
-#include "tnfdump/perprobe.h"
-#include "tnfdump/print.h"
-#include "tnfdump/xalloc.h"
+#include "analysis/pairs.h"
+#include "analysis/perprobe.h"
+#include "tnfdump/text/print.h"
+#include "common/xalloc.h"
 
 static bool
 is_member(struct dump *d, const char *name)

@@ -4,7 +4,7 @@
 #ifndef TNFDUMP_HINT_H
 #define TNFDUMP_HINT_H
 
-#include "tnfdump/expr.h"
+#include "analysis/expr/expr.h"
 #include "tnfdump/selectors.h"
 #include "tnfdump/tnfdump.h"
 

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tnfdump/info.h"
+#include "tnfdump/report/info.h"
 #include "tnfdump/input-pipe.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/xalloc.h"
+#include "common/xalloc.h"
 
 /* A pipe as the file that it would have been; closes 'fd'. */
 static int

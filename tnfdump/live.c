@@ -9,7 +9,7 @@
 #include "libtnf/context-write.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/live.h"
-#include "tnfdump/xalloc.h"
+#include "common/xalloc.h"
 
 #define KALLSYMS	"/proc/kallsyms"
 #define FRESH_NS	100000000	/* as old a name may be */

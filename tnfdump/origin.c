@@ -10,8 +10,8 @@
 #include "tnfdump/input.h"
 #include "tnfdump/live.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/usersym.h"
-#include "tnfdump/xalloc.h"
+#include "analysis/usersym.h"
+#include "common/xalloc.h"
 
 /* One a file, made when first asked for; looked up by the file last used. */
 struct origin {

@@ -8,7 +8,7 @@
 #include "tnfdump/follow.h"
 #include "tnfdump/hint.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/xalloc.h"
+#include "common/xalloc.h"
 
 struct filter *
 pipeline_add_filter(struct dump *d, const struct filter *filter, size_t arg_size)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tnfdump/match.h"
+#include "analysis/match.h"
 #include "tnfdump/selectors.h"
-#include "tnfdump/xalloc.h"
+#include "common/xalloc.h"
 
 static bool
 selectors_add_word(struct selectors *l, const char *word, bool names)

@@ -7,7 +7,7 @@
 #ifndef TNFDUMP_SELECTORS_H
 #define TNFDUMP_SELECTORS_H
 
-#include "tnfdump/ranges.h"
+#include "analysis/ranges.h"
 
 struct selector {
 	char		*text;		/* "0-3", "sh*" */

@@ -7,11 +7,11 @@
 #include "tnfdump/filter.h"
 #include "tnfdump/hash.h"
 #include "tnfdump/hint.h"
-#include "tnfdump/pairs.h"
-#include "tnfdump/pretty-names.h"
-#include "tnfdump/pretty.h"
+#include "analysis/pairs.h"
+#include "analysis/pretty-names.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/stats.h"
-#include "tnfdump/xalloc.h"
+#include "common/xalloc.h"
 
 #define BY_MAX		8
 #define BUCKETS		(1u << 14)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tnfdump/histogram.h"
+#include "tnfdump/report/histogram.h"
 #include "tnfdump/tnfdump.h"
 
 #define STATS_ROWS_MAX	(1u << 20)

@@ -24,16 +24,16 @@
 #include <unistd.h>
 
 #include "common/printable.h"
-#include "tnfdump/columns.h"
-#include "tnfdump/diff.h"
+#include "tnfdump/text/columns.h"
+#include "tnfdump/report/diff.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/input.h"
-#include "tnfdump/loss.h"
+#include "tnfdump/report/loss.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/pairs.h"
+#include "analysis/pairs.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/raw.h"
+#include "tnfdump/text/raw.h"
 
 static void __attribute__((format(printf, 2, 0)))
 print_note(struct dump *d, const char *fmt, va_list ap)

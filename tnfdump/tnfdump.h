@@ -10,7 +10,7 @@
 
 #include <tnf/stream.h>
 
-#include "tnfdump/out.h"
+#include "common/out.h"
 
 #define NAME	"tnfdump"
 

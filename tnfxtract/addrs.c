@@ -5,7 +5,7 @@
  * be led astray by them.  What is no address after all finds no symbol and is
  * forgotten.  Events repeat the same few addresses, so a small table does.
  */
-#include "addrs.h"
+#include "tnfxtract/addrs.h"
 
 #include <stdlib.h>
 

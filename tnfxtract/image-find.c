@@ -7,7 +7,7 @@
  * is there counts, of two alike the newer.  Copies that tnfxtract has made
  * carry no cookie, so that they are not taken for the buffer.
  */
-#include "image.h"
+#include "tnfxtract/image.h"
 
 #include <sys/mman.h>
 
@@ -18,7 +18,7 @@
 
 #include <tnf/com.h>
 
-#include "snapshot.h"
+#include "tnfxtract/snapshot.h"
 
 #define BLOCK		4096u
 #define READ_SIZE	(4u << 20)

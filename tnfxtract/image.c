@@ -1,7 +1,7 @@
 /*
  * image.c - memory images: which parts of a file are memory.
  */
-#include "image.h"
+#include "tnfxtract/image.h"
 
 #include <sys/stat.h>
 

@@ -6,7 +6,7 @@
  * a temporary one in the same directory.  rename(2) replaces a symbolic link
  * and does not follow it.
  */
-#include "output.h"
+#include "tnfxtract/output.h"
 
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../libtnf/pwrite.h"
+#include "libtnf/pwrite.h"
 
 #define NAME_TRIES	100
 

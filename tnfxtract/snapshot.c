@@ -11,7 +11,7 @@
  * An event finds what it refers to: after the data come the directory that names
  * definitions, then the blocks of definitions, then block 0.
  */
-#include "snapshot.h"
+#include "tnfxtract/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /*
  * source-dump.c - a buffer in the memory image of a crashed machine.
  */
-#include "source.h"
+#include "tnfxtract/source.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../libtnf/context-write.h"
-#include "tnfxtract.h"
+#include "libtnf/context-write.h"
+#include "tnfxtract/tnfxtract.h"
 
 /* The list's address of the symbol where the kernel's text begins; 0: none. */
 static uint64_t

@@ -1,14 +1,14 @@
 /*
  * source-kernel.c - the buffer of the running kernel.
  */
-#include "source.h"
+#include "tnfxtract/source.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../kernel-probes/kernel_probes.h"
-#include "tnfxtract.h"
+#include "kernel-probes/kernel_probes.h"
+#include "tnfxtract/tnfxtract.h"
 
 static bool
 complain_kernel(struct kp *kp, int e)

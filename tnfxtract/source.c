@@ -1,7 +1,7 @@
 /*
  * source.c - what both kinds of source have in common.
  */
-#include "source.h"
+#include "tnfxtract/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 
 #include <tnf/com.h>
 
-#include "../kernel-probes/kernel_probes.h"
-#include "../libtnf/context-write.h"
-#include "snapshot.h"
-#include "tnfxtract.h"
+#include "kernel-probes/kernel_probes.h"
+#include "libtnf/context-write.h"
+#include "tnfxtract/snapshot.h"
+#include "tnfxtract/tnfxtract.h"
 
 void
 source_close(struct source *s)

@@ -10,7 +10,7 @@
 
 #include <tnf/com.h>
 
-#include "image.h"
+#include "tnfxtract/image.h"
 
 struct kp;
 struct context_writer;

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "common/printable.h"
-#include "../libtnf/context-write.h"
-#include "addrs.h"
-#include "output.h"
-#include "snapshot.h"
-#include "source.h"
-#include "tnfxtract.h"
+#include "libtnf/context-write.h"
+#include "tnfxtract/addrs.h"
+#include "tnfxtract/output.h"
+#include "tnfxtract/snapshot.h"
+#include "tnfxtract/source.h"
+#include "tnfxtract/tnfxtract.h"
 
 struct options {
 	const char *dump;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fake.h"
+#include "tests/dump/fake.h"
 
 /* As in tnfexpr(5), loosest first; text and level are all we know of it. */
 static const struct op {

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "tests/check-run.h"
-#include "fake.h"
-#include "tnfdump/units.h"
+#include "tests/dump/fake.h"
+#include "analysis/units.h"
 
 /* What an expression says about an event of a probe (see fake.c). */
 static const struct {

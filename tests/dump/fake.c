@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "fake.h"
+#include "tests/dump/fake.h"
 
 #define SCALAR(v, n, b, k, s) \
 	const struct tnf_type v = { .name = n, .base = b, .kind = k, \

@@ -6,7 +6,7 @@
 
 #include <tnf/stream.h>
 
-#include "tnfdump/expr.h"
+#include "analysis/expr/expr.h"
 
 #define FAKE_PROBES 4
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mkfile.h"
+#include "tests/reader/mkfile.h"
 
 static struct mk_thread thread = { .pid = 7, .lwpid = 7, .tid = 7 };
 

@@ -26,7 +26,7 @@
 
 #include <tnf/com.h>
 
-#include "mkfile.h"
+#include "tests/reader/mkfile.h"
 
 #define MAX	64
 

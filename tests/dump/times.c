@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "tests/check-run.h"
-#include "tnfdump/timespec.h"
-#include "tnfdump/walltime.h"
+#include "analysis/timespec.h"
+#include "analysis/walltime.h"
 
 #define S 1000000000LL
 

@@ -35,7 +35,7 @@
 
 #include <tnf/probe.h>
 
-#include "../victims/victim.h"
+#include "tests/victims/victim.h"
 
 static volatile uint64_t *done;
 

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* In place of kernel_compat.h and context.bpf.h. */
-#define KP_KERNEL_COMPAT_H
-#define KP_CONTEXT_BPF_H
+#define KERNEL_PROBES_KERNEL_COMPAT_H
+#define KERNEL_PROBES_CONTEXT_BPF_H
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
@@ -58,7 +58,7 @@ static u64 bpf_ktime_get_ns(void) { return fake_clock(); }
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
 #pragma GCC diagnostic ignored "-Wcast-align"
-#include "write.bpf.h"
+#include "kernel-probes/write.bpf.h"
 #include "buffer.bpf.c"
 
 #define FAKE_SCHED_TAG	0x80002002u

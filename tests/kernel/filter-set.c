@@ -10,7 +10,7 @@
 
 #include <bpf/bpf.h>
 
-#include "../../kernel-probes/handle.h"
+#include "kernel-probes/handle.h"
 
 #define MEMBERS	1000
 

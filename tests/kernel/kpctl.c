@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel_probes.h"
+#include "kernel-probes/kernel_probes.h"
 
 static int
 failed(struct kp *kp, const char *what, int r)

@@ -8,8 +8,8 @@
 
 #include <tnf/com.h>
 
-#include "catalogue.h"
-#include "defs.h"
+#include "kernel-probes/catalogue.h"
+#include "kernel-probes/defs.h"
 
 static uint32_t
 word(const char *buf, uint32_t at)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake-bpf.h"
+#include "tests/kernel/fake-bpf.h"
 
 #define BLOCKS	24
 

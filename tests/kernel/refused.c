@@ -5,7 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "../../kernel-probes/handle.h"
+#include "kernel-probes/handle.h"
 #include "kernel.skel.h"
 
 /* Its first instruction, which takes an argument, reads what nobody has set. */
@@ -42,7 +42,7 @@ nobody_listens(libbpf_print_fn_t fn)
 #define libbpf_set_print	nobody_listens
 #define kp_load			kp_load_spoilt
 int kp_load_spoilt(struct kp *, size_t);
-#include "../../kernel-probes/load.c"
+#include "kernel-probes/load.c"
 #undef libbpf_set_print
 
 int

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "fake-bpf.h"
-#include "defs.h"
-#include "snapshot.h"
+#include "tests/kernel/fake-bpf.h"
+#include "kernel-probes/defs.h"
+#include "tnfxtract/snapshot.h"
 
 #define BLOCKS	256u
 #define CPUS	4u

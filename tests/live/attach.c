@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 /* What of /proc must be the same afterwards. */
 struct look {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 static struct victim v;
 static char base[128];

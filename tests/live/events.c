@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 static tnfctl_event_t
 go_on(tnfctl_handle_t *h)

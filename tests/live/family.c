@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 /* prex with a command, or with -p PID; its output goes to 'log'. */
 static pid_t

@@ -4,7 +4,7 @@
  */
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 /* The filter kills for the opening of a file: it must be another thread's. */
 static void

@@ -4,7 +4,7 @@
  */
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 /* dlopen() in the middle of malloc() would wait for itself. */
 static void

@@ -5,7 +5,7 @@
  */
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 /* A controller that attaches, traces and lets run, over and over. */
 static void

@@ -9,7 +9,7 @@
 
 #include <tnf/probe.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 /* A client that reaches a stopped process in its own way. */
 struct other {

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 static tnfctl_errcode_t
 ask(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)

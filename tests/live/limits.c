@@ -6,7 +6,7 @@
  */
 #include <poll.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 #define HANG_S		20	/* forty times the limit, and no load is so high */
 

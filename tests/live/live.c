@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 static char dir[64];
 static int traces;

@@ -3,7 +3,7 @@
  */
 #include <sys/inotify.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 /* As clang++ makes them: each probe in a section of its own. */
 static void

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 static const int deaths[] = { SIGKILL, SIGHUP, SIGTERM, SIGPIPE };
 #define DEATHS	(sizeof(deaths) / sizeof(deaths[0]))

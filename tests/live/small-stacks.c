@@ -3,7 +3,7 @@
  */
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 static void
 visit(const char *how)

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 static tnfctl_errcode_t
 start(const char *file, const char *arg, tnfctl_handle_t **ret)

@@ -3,7 +3,7 @@
  */
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 int
 main(void)

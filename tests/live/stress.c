@@ -8,7 +8,7 @@
 #include <malloc.h>
 #include <sys/wait.h>
 
-#include "live.h"
+#include "tests/live/live.h"
 
 static int
 open_files(void)

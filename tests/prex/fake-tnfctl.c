@@ -22,7 +22,7 @@
 
 #include <tnf/tnfctl.h>
 
-#include "leave-stopped.h"
+#include "prex/leave-stopped.h"
 
 /* libtnfctl/error.c */
 tnfctl_errcode_t fail(tnfctl_errcode_t, const char *fmt, ...)

@@ -8,16 +8,16 @@
 #include <unistd.h>
 
 #include "tests/check-run.h"
-#include "attr.h"
-#include "cmd.h"
-#include "complete.h"
-#include "dispatch.h"
-#include "lex.h"
-#include "selector.h"
-#include "shell.h"
-#include "source.h"
-#include "statement.h"
-#include "util.h"
+#include "prex/attr.h"
+#include "prex/cmd.h"
+#include "prex/complete.h"
+#include "prex/dispatch.h"
+#include "prex/lex.h"
+#include "prex/selector.h"
+#include "prex/shell.h"
+#include "prex/source.h"
+#include "prex/statement.h"
+#include "prex/util.h"
 
 /* The kinds of the tokens of a line, a letter each. */
 static const char *

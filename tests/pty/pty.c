@@ -35,7 +35,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "screen.h"
+#include "tests/pty/screen.h"
 
 enum { PATIENCE_MS = 10000, TICK_MS = 20, RAW_MAX = 1 << 20 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "screen.h"
+#include "tests/pty/screen.h"
 
 static void
 clear_row(struct screen *s, int row, int from, int to)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "samples.h"
-#include "walk.h"
+#include "tests/reader/samples.h"
+#include "tests/reader/walk.h"
 
 #define STEP	23u
 

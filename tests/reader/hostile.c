@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "samples.h"
-#include "walk.h"
+#include "tests/reader/samples.h"
+#include "tests/reader/walk.h"
 
 #define STEP		7	/* odd, so that all bits of a word get their turn */
 #define SECONDS		600	/* of processor time; a walk that never ends takes more */

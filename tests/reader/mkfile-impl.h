@@ -4,7 +4,7 @@
 #ifndef TESTS_MKFILE_IMPL_H
 #define TESTS_MKFILE_IMPL_H
 
-#include "mkfile.h"
+#include "tests/reader/mkfile.h"
 
 #define MK_TYPES_MAX	128u
 #define MK_PROBES_MAX	32u

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mkfile-impl.h"
+#include "tests/reader/mkfile-impl.h"
 
 
 /*

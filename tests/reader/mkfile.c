@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mkfile-impl.h"
+#include "tests/reader/mkfile-impl.h"
 
 #define SCHED_REACH	32000
 

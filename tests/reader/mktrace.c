@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mkfile.h"
+#include "tests/reader/mkfile.h"
 
 #define THREADS_MAX	1024
 

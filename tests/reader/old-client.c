@@ -12,7 +12,7 @@
 
 #include <tnf/tnf.h>
 
-#include "samples.h"
+#include "tests/reader/samples.h"
 
 #define NEED(x)	do {							\
 	if (!(x)) {							\

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "samples.h"
+#include "tests/reader/samples.h"
 
 const char *const sample_names[SAMPLES] = {
 	"64 bits, little", "64 bits, big", "32 bits, little", "32 bits, big",

@@ -4,7 +4,7 @@
 #ifndef TESTS_SAMPLES_H
 #define TESTS_SAMPLES_H
 
-#include "mkfile.h"
+#include "tests/reader/mkfile.h"
 
 #define SAMPLES		6u
 #define SAMPLE_EVENTS	30u

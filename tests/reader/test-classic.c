@@ -7,7 +7,7 @@
 #include <tnf/tnf.h>
 
 #include "tests/check-run.h"
-#include "samples.h"
+#include "tests/reader/samples.h"
 
 static struct mk *m;
 static unsigned char *tnf_bytes;

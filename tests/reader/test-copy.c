@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "tests/check-run.h"
-#include "mkfile.h"
+#include "tests/reader/mkfile.h"
 
 static void *copy_and_write(void *to, const void *from, size_t size);
-#include "file.h"
+#include "libtnf/file.h"
 static struct block look_and_write(const struct tnf_file *f, uint32_t off);
 #define memcpy copy_and_write
 #define file_block look_and_write
-#include "../../libtnf/copy.c"
+#include "libtnf/copy.c"
 #undef memcpy
 #undef file_block
 

@@ -9,8 +9,8 @@
 #include <tnf/stream.h>
 
 #include "tests/check-run.h"
-#include "mkfile.h"
-#include "walk.h"
+#include "tests/reader/mkfile.h"
+#include "tests/reader/walk.h"
 
 #define EVENTS	40u
 

@@ -12,8 +12,8 @@
 #include <tnf/stream.h>
 
 #include "tests/check-run.h"
-#include "samples.h"
-#include "walk.h"
+#include "tests/reader/samples.h"
+#include "tests/reader/walk.h"
 
 static char path[] = "/tmp/tnf-test-image.XXXXXX";
 static int fd;

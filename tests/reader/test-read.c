@@ -7,8 +7,8 @@
 #include <tnf/stream.h>
 
 #include "tests/check-run.h"
-#include "samples.h"
-#include "walk.h"
+#include "tests/reader/samples.h"
+#include "tests/reader/walk.h"
 
 static tnf_stream_t *
 open_one(struct mk *m)

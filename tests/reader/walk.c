@@ -6,7 +6,7 @@
 
 #include <tnf/stream.h>
 
-#include "walk.h"
+#include "tests/reader/walk.h"
 
 #define ITEMS_MAX	64	/* of an array or record; enough to see them */
 #define DEPTH_MAX	4

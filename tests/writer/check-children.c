@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "suite.h"
+#include "tests/writer/suite.h"
 
 enum end { END_EXIT, END_SILENT, END_KILLED };
 

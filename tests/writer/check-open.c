@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "suite.h"
+#include "tests/writer/suite.h"
 
 /* A second file, and its events. */
 static void

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "suite.h"
+#include "tests/writer/suite.h"
 
 static jmp_buf away;
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "suite.h"
+#include "tests/writer/suite.h"
 
 /* A program whose probes are off pays nothing and evaluates nothing. */
 START_TEST(off)

@@ -8,7 +8,7 @@
  */
 #include <err.h>
 
-#include "../../libtnfprobe/clock.c"
+#include "libtnfprobe/clock.c"
 
 int
 main(void)

@@ -8,7 +8,7 @@
 
 #include <tnf/stream.h>
 
-#include "events.h"
+#include "tests/writer/events.h"
 
 static void
 damage(void *arg, struct tnf_file *file, uint64_t offset, const char *text)

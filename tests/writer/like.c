@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "selfctl.h"
+#include "tests/writer/selfctl.h"
 
 static char alphabet[296];
 

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "events.h"
-#include "selfctl.h"
+#include "tests/writer/events.h"
+#include "tests/writer/selfctl.h"
 
 #define THREADS_MAX	8
 #define TEXT_MAX	300

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "selfctl.h"
+#include "tests/writer/selfctl.h"
 
 extern struct tnf_probe_control __start_tnf_probes[], __stop_tnf_probes[];
 extern struct tnf_process_control _tnf_process_control;

@@ -23,8 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "events.h"
-#include "selfctl.h"
+#include "tests/writer/events.h"
+#include "tests/writer/selfctl.h"
 
 /* Seen by both: the child says where it is. */
 static struct shared {

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "events.h"
-#include "selfctl.h"
+#include "tests/writer/events.h"
+#include "tests/writer/selfctl.h"
 
 #define FORKERS	8
 #define FORKS	50

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tests/check-run.h"
-#include "suite.h"
+#include "tests/writer/suite.h"
 
 char path[64], second[80];
 struct events ev;

@@ -8,8 +8,8 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "events.h"
-#include "selfctl.h"
+#include "tests/writer/events.h"
+#include "tests/writer/selfctl.h"
 
 extern struct tnf_process_control _tnf_process_control;
 

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "model.h"
+#include "tests/xtract/model.h"
 
 static unsigned char *
 map_file(const char *name, size_t *ret_size)

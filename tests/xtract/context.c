@@ -17,7 +17,7 @@
 #include <tnf/tnf.h>
 
 #include "tests/check-run.h"
-#include "context-write.h"
+#include "libtnf/context-write.h"
 
 #define TRACE_SIZE	(32u * 4096)
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "tests/check-run.h"
-#include "image.h"
-#include "model.h"
+#include "tnfxtract/image.h"
+#include "tests/xtract/model.h"
 
 #define BLOCKS	64u
 #define PAGES	400u		/* of the image */

@@ -1,7 +1,7 @@
 /*
  * model.c - a buffer in memory that looks like the kernel's.
  */
-#include "model.h"
+#include "tests/xtract/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "tests/check-run.h"
-#include "model.h"
-#include "snapshot.h"
+#include "tests/xtract/model.h"
+#include "tnfxtract/snapshot.h"
 
 struct copy {
 	unsigned char *bytes;

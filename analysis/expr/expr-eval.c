@@ -1,0 +1,378 @@
+/*
+ * expr-eval.c - asks a compiled expression about an event.
+ *
+ * Three values of truth as in SQL, and a fourth while only the probe is
+ * known: VAL_UNKNOWN stands for what its events will say.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/expr/expr-impl.h"
+#include "analysis/perprobe.h"
+#include "analysis/pretty-names.h"
+#include "common/xalloc.h"
+
+struct state {
+	struct expr		*e;
+	const struct tnf_probe	*probe;
+	const struct tnf_event	*ev;	/* NULL: only the probe is known */
+	const struct expr_row	*row;
+};
+
+static struct val eval(const struct state *, int);
+
+static const struct val null_value = { .kind = VAL_NULL };
+static const struct val unknown_value = { .kind = VAL_UNKNOWN };
+
+static struct val
+eval_member(const struct state *s, const struct expr_node *n)
+{
+	int slot = s->row->slots[n->name];
+	struct tnf_value v;
+
+	if (slot < 0)
+		return null_value;
+	if (s->ev == NULL)
+		return unknown_value;
+	if (!s->e->source->member(s->ev, (unsigned)slot, &v))
+		return null_value;
+	return val_of_member(&v, s->e->names[n->name]);
+}
+
+static struct val
+item(const struct state *s, const struct val *of, unsigned i, const char *name)
+{
+	struct tnf_value record = val_to_member(of), v;
+
+	if (!s->e->source->item(s->ev->file, &record, i, &v))
+		return null_value;
+	return val_of_member(&v, name);
+}
+
+static struct val
+eval_field(const struct state *s, struct expr_node *n)
+{
+	struct val of = eval(s, n->left);
+	const struct tnf_type *type;
+	const char *name = s->e->names[n->name];
+	unsigned i;
+
+	if (of.kind == VAL_UNKNOWN)
+		return of;
+	if (of.kind != VAL_RECORD || of.u.r.type->kind != TNF_K_STRUCT)
+		return null_value;
+	type = of.u.r.type;
+	if (n->seen_type != type) {
+		for (i = 0; i < type->n_members; i++) {
+			if (strcmp(type->members[i].name, name) == 0)
+				break;
+		}
+		n->seen_type = type;
+		n->seen_index = i;
+	}
+	if (n->seen_index >= type->n_members)
+		return null_value;
+	return item(s, &of, n->seen_index, name);
+}
+
+static struct val
+eval_index(const struct state *s, const struct expr_node *n)
+{
+	struct val of = eval(s, n->left), index = eval(s, n->right);
+
+	if (of.kind == VAL_NULL || index.kind == VAL_NULL)
+		return null_value;
+	if (of.kind == VAL_UNKNOWN || index.kind == VAL_UNKNOWN)
+		return unknown_value;
+	if (of.kind != VAL_RECORD || index.kind != VAL_INT ||
+	    index.u.i < 0 || index.u.i >= of.u.r.count)
+		return null_value;
+	return item(s, &of, (unsigned)index.u.i, NULL);
+}
+
+/* and: false wins; or: true wins; then unknown, then null. */
+static struct val
+eval_logic(const struct state *s, const struct expr_node *n)
+{
+	bool is_and = n->op == EXPR_AND;
+	struct val a = eval(s, n->left), b;
+	int x = val_truth(&a), y;
+
+	if (x >= 0 && (x != 0) != is_and)
+		return val_int(!is_and);
+	b = eval(s, n->right);
+	y = val_truth(&b);
+	if (y >= 0 && (y != 0) != is_and)
+		return val_int(!is_and);
+	if (a.kind == VAL_UNKNOWN || b.kind == VAL_UNKNOWN)
+		return unknown_value;
+	if (x < 0 || y < 0)
+		return null_value;
+	return val_int(is_and);
+}
+
+static struct val
+eval_not(const struct state *s, const struct expr_node *n)
+{
+	struct val v = eval(s, n->left);
+	int truth = val_truth(&v);
+
+	return truth < 0 ? v : val_int(!truth);
+}
+
+static bool
+match_words(const struct match *m, const struct val *v)
+{
+	const char *p = v->u.s.chars, *end = p + v->u.s.len, *q;
+
+	for (; p < end; p = q + 1) {
+		q = memchr(p, ' ', (size_t)(end - p));
+		if (q == NULL)
+			q = end;
+		if (q > p && match_test(m, p, (size_t)(q - p)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+match_value(const struct match *m, const struct val *v)
+{
+	char buf[VAL_TEXT_SIZE];
+	const char *text;
+	size_t len;
+
+	if (v->kind == VAL_WORDS)
+		return match_words(m, v);
+	text = v->kind != VAL_INT ? NULL :
+	    pretty_name(v->type, v->name, v->u.i);
+	if (text != NULL)
+		return match_test(m, text, strlen(text));
+	len = val_text(v, buf, &text);
+	return match_test(m, text, len);
+}
+
+static struct val
+eval_match(const struct state *s, const struct expr_node *n)
+{
+	struct val v = eval(s, n->left);
+
+	if (v.kind == VAL_NULL || v.kind == VAL_UNKNOWN)
+		return v;
+	return val_int(match_value(n->match, &v) == (n->op == EXPR_MATCH));
+}
+
+/* As the "or" of equalities. */
+static struct val
+eval_in(const struct state *s, const struct expr_node *n)
+{
+	struct val v = eval(s, n->left), item_value, equal;
+	struct val result = val_int(0);
+	int i;
+
+	for (i = n->right; i != EXPR_NONE; i = s->e->nodes[i].right) {
+		item_value = eval(s, s->e->nodes[i].left);
+		equal = expr_binary(EXPR_EQ, &v, &item_value);
+		if (val_truth(&equal) > 0)
+			return equal;
+		if (equal.kind == VAL_UNKNOWN || (equal.kind == VAL_NULL &&
+		    result.kind != VAL_UNKNOWN))
+			result = equal;
+	}
+	return result;
+}
+
+static struct val
+eval_binary(const struct state *s, const struct expr_node *n)
+{
+	struct val a = eval(s, n->left), b = eval(s, n->right);
+
+	return expr_binary(n->op, &a, &b);
+}
+
+static struct val
+eval(const struct state *s, int index)
+{
+	struct expr_node *n = &s->e->nodes[index];
+	struct val v;
+
+	if (n->cache != EXPR_NONE && s->ev != NULL)
+		return s->row->fixed[n->cache];
+	switch (n->op) {
+	case EXPR_LITERAL:
+		return n->value;
+	case EXPR_NAME:
+		return expr_name_value(s->e, (enum expr_name)n->name,
+		    s->probe, s->ev);
+	case EXPR_MEMBER:
+		return eval_member(s, n);
+	case EXPR_VARIABLE:
+		return s->ev == NULL ? unknown_value :
+		    s->e->source->variable(s->e->source->arg,
+		    s->e->names[n->name] + 1);
+	case EXPR_FIELD:
+		return eval_field(s, n);
+	case EXPR_INDEX:
+		return eval_index(s, n);
+	case EXPR_HAS:
+		v = eval(s, n->left);
+		return v.kind == VAL_UNKNOWN ? v :
+		    val_int(v.kind != VAL_NULL);
+	case EXPR_NOT:
+		return eval_not(s, n);
+	case EXPR_NEGATE:
+		v = eval(s, n->left);
+		return expr_negate(&v);
+	case EXPR_COMPLEMENT:
+		v = eval(s, n->left);
+		return expr_complement(&v);
+	case EXPR_OR:
+	case EXPR_AND:
+		return eval_logic(s, n);
+	case EXPR_MATCH:
+	case EXPR_NOMATCH:
+		return eval_match(s, n);
+	case EXPR_IN:
+		return eval_in(s, n);
+	default:
+		return eval_binary(s, n);
+	}
+}
+
+/* Children come before their parents in the array, but for lists. */
+static bool
+is_fixed(const struct expr *e, int index)
+{
+	const struct expr_node *n;
+
+	for (; index != EXPR_NONE; index = n->right) {
+		n = &e->nodes[index];
+		if (n->op == EXPR_LITERAL)
+			return true;
+		if (n->op == EXPR_NAME || n->op == EXPR_MEMBER ||
+		    n->op == EXPR_VARIABLE)
+			return n->op == EXPR_NAME && n->fixed;
+		if (n->left != EXPR_NONE && !is_fixed(e, n->left))
+			return false;
+	}
+	return true;
+}
+
+/* Gives the largest parts that depend on the probe alone a place each. */
+static void
+place_fixed(struct expr *e, int index)
+{
+	struct expr_node *n;
+
+	for (; index != EXPR_NONE; index = n->right) {
+		n = &e->nodes[index];
+		if (n->op == EXPR_LITERAL)
+			return;
+		if (n->op != EXPR_LIST && is_fixed(e, index)) {
+			n->cache = (int)e->n_cached++;
+			return;
+		}
+		place_fixed(e, n->left);
+	}
+}
+
+void
+expr_prepare(struct expr *e)
+{
+	place_fixed(e, e->root);
+}
+
+static struct expr_row *
+make_row(struct expr *e, const struct tnf_probe *probe)
+{
+	struct state s = { .e = e, .probe = probe };
+	struct expr_row *row;
+	struct val v;
+	unsigned i;
+
+	row = xcalloc(1, sizeof(*row) + e->n_names * sizeof(row->slots[0]));
+	row->fixed = xcalloc(e->n_cached, sizeof(*row->fixed));
+	for (i = 0; i < e->n_names; i++)
+		row->slots[i] = perprobe_member(probe, e->names[i]);
+	s.row = row;
+	for (i = 0; i < e->n_nodes; i++) {
+		if (e->nodes[i].cache != EXPR_NONE)
+			row->fixed[e->nodes[i].cache] = eval(&s, (int)i);
+	}
+	v = eval(&s, e->root);
+	row->verdict = v.kind == VAL_UNKNOWN ? -1 : val_truth(&v) > 0;
+	return row;
+}
+
+static struct expr_row *
+find_row(struct expr *e, const struct tnf_probe *probe)
+{
+	unsigned id = probe->id, n;
+
+	if (__builtin_expect(id >= e->n_rows, 0)) {
+		n = id < 32 ? 64 : id * 2;
+		e->rows = xreallocarray(e->rows, n, sizeof(*e->rows));
+		memset(e->rows + e->n_rows, 0,
+		    (n - e->n_rows) * sizeof(*e->rows));
+		e->n_rows = n;
+	}
+	if (__builtin_expect(e->rows[id] == NULL, 0))
+		e->rows[id] = make_row(e, probe);
+	return e->rows[id];
+}
+
+struct val
+expr_eval(struct expr *e, const struct tnf_event *ev)
+{
+	struct state s = { .e = e, .probe = ev->probe, .ev = ev };
+
+	s.row = find_row(e, ev->probe);
+	return eval(&s, e->root);
+}
+
+bool
+expr_true(struct expr *e, const struct tnf_event *ev)
+{
+	const struct expr_row *row = find_row(e, ev->probe);
+	struct val v;
+
+	if (row->verdict >= 0)
+		return row->verdict;
+	v = expr_eval(e, ev);
+	return val_truth(&v) > 0;
+}
+
+void
+expr_forget(struct expr *e)
+{
+	unsigned i;
+
+	for (i = 0; i < e->n_rows; i++) {
+		if (e->rows[i] != NULL)
+			free(e->rows[i]->fixed);
+		free(e->rows[i]);
+	}
+	free(e->rows);
+	e->rows = NULL;
+	e->n_rows = 0;
+}
+
+void
+expr_free(struct expr *e)
+{
+	unsigned i;
+
+	if (e == NULL)
+		return;
+	expr_forget(e);
+	for (i = 0; i < e->n_nodes; i++)
+		match_free(e->nodes[i].match);
+	for (i = 0; i < e->n_names; i++)
+		free(e->names[i]);
+	for (i = 0; i < e->n_strings; i++)
+		free(e->strings[i]);
+	free(e->nodes);
+	free(e->names);
+	free(e->strings);
+	free(e);
+}

@@ -1,0 +1,348 @@
+/*
+ * pairs.c - match starts with ends.
+ *
+ * Open starts sit in a hash table keyed by rule, common name and instance (the
+ * thread, or the values of the key members).  Equal keys chain newest first,
+ * which gives nesting within a thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/pairs.h"
+#include "analysis/perprobe.h"
+
+#define BUCKETS	(1u << 14)
+
+static const struct pair_rule builtin[] = {
+	{ "syscall", "syscall_start", "syscall_end", { NULL }, false, NULL },
+	{ "io", "strategy", "biodone", { "device", "buf", NULL }, true, NULL },
+	{ "physio", "physio_start", "physio_end", { NULL }, false, NULL },
+	{ "pageout_scan", "pageout_scan_start", "pageout_scan_end", { NULL }, false, NULL },
+};
+
+/* Names that pair by their ending; the common part names the slice. */
+static const struct {
+	const char *start, *end;
+} endings[] = {
+	{ "_start", "_end" }, { "_begin", "_end" }, { "_enter", "_exit" },
+	{ "_start", "_done" }, { "_entry", "_return" },
+};
+
+static const struct pair_rule by_ending = { .name = NULL };
+
+/* What a probe is to the matcher; found once for each probe. */
+struct role {
+	enum pair_role	 role;
+	bool		 known;
+	const struct pair_rule *rule;
+	char		*name;		/* of the slice */
+	int		 member[PAIR_KEYS_MAX];	/* index, -1: none */
+	unsigned	 n_members;
+};
+
+struct open {
+	struct open	*next;
+	uint64_t	 key;
+	const struct pair_rule *rule;
+	const char	*name;
+	struct tnf_event start;
+};
+
+struct pairs {
+	struct perprobe	 roles;		/* struct role */
+	struct pair_rule *own;		/* by pairs_add() */
+	size_t		 n_own;
+	struct open	*bucket[BUCKETS];
+	size_t		 n_open;
+	uint64_t	 orphans;
+	struct open	*spare;
+};
+
+struct pairs *
+pairs_new(void)
+{
+	return xcalloc(1, sizeof(struct pairs));
+}
+
+static void
+free_chain(struct open *o)
+{
+	struct open *next;
+
+	for (; o != NULL; o = next) {
+		next = o->next;
+		free(o);
+	}
+}
+
+void
+pairs_free(struct pairs *p)
+{
+	struct role *role;
+
+	if (p == NULL)
+		return;
+	role = (struct role *)(void *)p->roles.base;
+	for (size_t i = 0; i < BUCKETS; i++)
+		free_chain(p->bucket[i]);
+	free_chain(p->spare);
+	for (size_t i = 0; i < p->roles.n; i++)
+		free(role[i].name);
+	for (size_t i = 0; i < p->n_own; i++) {
+		free((char *)p->own[i].start);	/* all its words lie there */
+		free((char *)p->own[i].text);
+	}
+	free(p->own);
+	free(role);
+	free(p);
+}
+
+int
+pairs_add(struct pairs *p, const char *text, const char **reterr)
+{
+	struct pair_rule rule = { 0 };
+	char *copy, *word, *rest;
+	unsigned n = 0;
+
+	rest = copy = xstrdup(text);
+	rule.start = strsep(&rest, ",");
+	rule.end = strsep(&rest, ",");
+	if (rule.end == NULL || *rule.start == '\0' || *rule.end == '\0') {
+		*reterr = "wanted: start,end[,member...]";
+		goto fail;
+	}
+	while ((word = strsep(&rest, ",")) != NULL) {
+		if (n == PAIR_KEYS_MAX) {
+			*reterr = "more than 4 members";
+			goto fail;
+		}
+		rule.keys[n++] = word;
+	}
+	rule.name = rule.start;
+	rule.async = n > 0;
+	rule.text = xstrdup(text);
+	p->own = xreallocarray(p->own, p->n_own + 1, sizeof(*p->own));
+	p->own[p->n_own++] = rule;
+	return 0;
+fail:
+	free(copy);
+	return -1;
+}
+
+struct pairs *
+pairs_copy_rules(const struct pairs *from)
+{
+	struct pairs *p = pairs_new();
+	const char *error;
+
+	for (size_t i = 0; from != NULL && i < from->n_own; i++)
+		pairs_add(p, from->own[i].text, &error);
+	return p;
+}
+
+const struct pair_rule *
+pairs_rule(const struct pairs *p, unsigned i)
+{
+	return p != NULL && i < p->n_own ? &p->own[i] : NULL;
+}
+
+/* Length of the common part if name ends in suffix, else 0. */
+static size_t
+stem(const char *name, const char *suffix)
+{
+	size_t n = strlen(name), s = strlen(suffix);
+
+	return n > s && strcmp(name + n - s, suffix) == 0 ? n - s : 0;
+}
+
+static bool
+try_rule(struct role *r, const struct pair_rule *rule, const char *probe)
+{
+	if (strcmp(probe, rule->start) == 0)
+		r->role = PAIR_START;
+	else if (strcmp(probe, rule->end) == 0)
+		r->role = PAIR_END;
+	else
+		return false;
+	r->rule = rule;
+	r->name = xstrdup(rule->name);
+	return true;
+}
+
+static void
+try_endings(struct role *r, const char *probe)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings) && n == 0; i++) {
+		if ((n = stem(probe, endings[i].start)) > 0)
+			r->role = PAIR_START;
+		else if ((n = stem(probe, endings[i].end)) > 0)
+			r->role = PAIR_END;
+	}
+	if (n == 0)
+		return;
+	r->rule = &by_ending;
+	r->name = xstrndup(probe, n);
+}
+
+static void
+bind_members(struct role *r, const struct tnf_probe *probe)
+{
+	for (unsigned k = 0; k < PAIR_KEYS_MAX && r->rule->keys[k] != NULL; k++) {
+		r->member[k] = perprobe_member(probe, r->rule->keys[k]);
+		r->n_members = k + 1;
+		/* Nobody knows which instance it speaks of. */
+		if (r->member[k] < 0)
+			r->role = PAIR_NONE;
+	}
+}
+
+static void
+classify(struct pairs *p, struct role *r, const struct tnf_probe *probe)
+{
+	r->known = true;
+	for (size_t i = p->n_own; i-- > 0; )	/* the user's own win */
+		if (try_rule(r, &p->own[i], probe->name))
+			goto found;
+	for (size_t i = 0; i < sizeof(builtin) / sizeof(*builtin); i++)
+		if (try_rule(r, &builtin[i], probe->name))
+			goto found;
+	try_endings(r, probe->name);
+	if (r->role == PAIR_NONE)
+		return;
+found:
+	bind_members(r, probe);
+}
+
+static const struct role *
+role_of(struct pairs *p, const struct tnf_probe *probe)
+{
+	struct role *r = perprobe(&p->roles, probe, sizeof(*r));
+
+	if (!r->known)
+		classify(p, r, probe);
+	return r;
+}
+
+static uint64_t
+mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 29;
+}
+
+static uint64_t
+mix_text(uint64_t h, const char *s, size_t n)
+{
+	while (n-- > 0)
+		h = mix(h, (unsigned char)*s++);
+	return h;
+}
+
+static uint64_t
+mix_value(uint64_t h, const struct tnf_value *v)
+{
+	if (v->null)
+		return mix(h, 0);
+	if (v->kind == TNF_K_STRING)
+		return mix_text(h, v->u.s.chars, v->u.s.len);
+	if (v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY)
+		return mix(h, v->u.r.pos);
+	return mix(h, v->u.u);
+}
+
+/* The instance that an event speaks of. */
+static uint64_t
+instance(const struct role *r, const struct tnf_event *ev)
+{
+	uint64_t h = mix_text(0, r->name, strlen(r->name));
+	struct tnf_value v;
+
+	/* Processes of two containers may have one number. */
+	if (r->n_members == 0)
+		return mix(mix(mix(h, (uintptr_t)ev->file), (uint32_t)ev->pid),
+		    ev->lwpid);
+	for (unsigned i = 0; i < r->n_members; i++)
+		if (tnf_event_value(ev, (unsigned)r->member[i], &v))
+			h = mix_value(h, &v);
+	return h;
+}
+
+static enum pair_role
+opened(struct pairs *p, const struct role *r, uint64_t key,
+    const struct tnf_event *ev, struct pair_slice *ret)
+{
+	struct open **head = &p->bucket[key % BUCKETS], *o = p->spare;
+
+	if (o != NULL)
+		p->spare = o->next;
+	else if (p->n_open >= PAIR_OPEN_MAX)
+		return PAIR_NONE;
+	else
+		o = xcalloc(1, sizeof(*o));
+	*o = (struct open){ *head, key, r->rule, r->name, *ev };
+	*head = o;
+	p->n_open++;
+	*ret = (struct pair_slice){ r->rule, r->name, *ev, 0, key };
+	return PAIR_START;
+}
+
+static enum pair_role
+closed(struct pairs *p, const struct role *r, uint64_t key,
+    const struct tnf_event *ev, struct pair_slice *ret)
+{
+	struct open **at = &p->bucket[key % BUCKETS], *o;
+
+	while (*at != NULL && ((*at)->key != key || (*at)->rule != r->rule))
+		at = &(*at)->next;
+	if ((o = *at) == NULL) {
+		p->orphans++;
+		*ret = (struct pair_slice){ NULL, r->name, *ev, 0, key };
+		return PAIR_END;
+	}
+	*at = o->next;
+	*ret = (struct pair_slice){ o->rule, o->name, o->start,
+	    ev->time - o->start.time, key };
+	o->next = p->spare;
+	p->spare = o;
+	p->n_open--;
+	return PAIR_END;
+}
+
+enum pair_role
+pairs_feed(struct pairs *p, const struct tnf_event *ev, struct pair_slice *ret)
+{
+	const struct role *r = role_of(p, ev->probe);
+	uint64_t key;
+
+	if (r->role == PAIR_NONE)
+		return PAIR_NONE;
+	key = instance(r, ev);
+	return r->role == PAIR_START ? opened(p, r, key, ev, ret) :
+	    closed(p, r, key, ev, ret);
+}
+
+size_t
+pairs_open(const struct pairs *p)
+{
+	return p->n_open;
+}
+
+void
+pairs_each_open(const struct pairs *p,
+    void (*fn)(void *, const struct pair_slice *), void *arg)
+{
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (const struct open *o = p->bucket[i]; o != NULL; o = o->next) {
+			struct pair_slice s = { o->rule, o->name, o->start, 0, o->key };
+
+			fn(arg, &s);
+		}
+}
+
+uint64_t
+pairs_orphans(const struct pairs *p)
+{
+	return p->orphans;
+}

@@ -1,0 +1,70 @@
+/*
+ * pairs.h - which events begin something and which end it.
+ *
+ * One matcher serves --pair, --stats, --tree and the trace viewers' formats.
+ * A rule names the probe that starts and the one that ends, and the members
+ * that tell instances apart; a rule without members pairs within a thread,
+ * last started first ended.
+ */
+#ifndef ANALYSIS_PAIRS_H
+#define ANALYSIS_PAIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+#define PAIR_KEYS_MAX	4
+#define PAIR_OPEN_MAX	(1u << 20)	/* started and not ended; no further ones start */
+
+enum pair_role { PAIR_NONE, PAIR_START, PAIR_END };
+
+struct pair_rule {
+	const char	*name;		/* of what lies between: "syscall" */
+	const char	*start;		/* probe name; NULL: any that ends in start_suffix */
+	const char	*end;
+	const char	*keys[PAIR_KEYS_MAX];	/* members; none: the thread */
+	bool		 async;		/* may overlap, and end in another thread */
+	const char	*text;		/* as given to pairs_add(); NULL: built in */
+};
+
+/* A start that found its end. */
+struct pair_slice {
+	const struct pair_rule *rule;
+	const char	*name;		/* rule's, or the common part of the names */
+	struct tnf_event start;
+	int64_t		 duration;	/* ns */
+	uint64_t	 id;		/* of the instance, for async rules */
+};
+
+struct pairs;
+
+/* Built-in rules only, unless pairs_add() is called. */
+struct pairs *pairs_new(void);
+void pairs_free(struct pairs *);
+
+/* The same rules (NULL: built-in ones), nothing open. */
+struct pairs *pairs_copy_rules(const struct pairs *);
+
+/* "start,end[,member...]".  0, or -1 and *reterr says why (constant text). */
+int pairs_add(struct pairs *, const char *text, const char **reterr);
+
+/* The rules of pairs_add(), from i = 0 on; NULL: no more, or no pairs. */
+const struct pair_rule *pairs_rule(const struct pairs *, unsigned i);
+
+/*
+ * Feeds the next event in time order.  PAIR_START: *ret has rule, name, start
+ * and id.  PAIR_END: all of it; or, if the start was not seen (it lies before
+ * the trace), rule is NULL.
+ */
+enum pair_role pairs_feed(struct pairs *, const struct tnf_event *,
+    struct pair_slice *ret);
+
+/* Starts without an end so far: how many, and each of them in no order. */
+size_t pairs_open(const struct pairs *);
+void pairs_each_open(const struct pairs *,
+    void (*fn)(void *arg, const struct pair_slice *), void *arg);
+uint64_t pairs_orphans(const struct pairs *);	/* ends without a start */
+
+#endif

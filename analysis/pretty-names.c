@@ -1,0 +1,105 @@
+/*
+ * pretty-names.c - which members hold named values, and the names.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "analysis/pretty-names.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* A row applies to a type, or to an integer member of that name. */
+static const struct rule {
+	const char	 *type;
+	const char	 *member;
+	enum pretty_kind  kind;
+} rules[] = {
+	{ "tnf_sysnum",		NULL,		PRETTY_SYSCALL },
+	{ "tnf_microstate",	NULL,		PRETTY_MICROSTATE },
+	{ "tnf_fault_type",	NULL,		PRETTY_FAULT_TYPE },
+	{ "tnf_seg_access",	NULL,		PRETTY_SEG_ACCESS },
+	{ "tnf_bioflags",	NULL,		PRETTY_BIOFLAGS },
+	{ "tnf_device",		NULL,		PRETTY_DEVICE },
+	{ "tnf_size",		NULL,		PRETTY_SIZE },
+	{ "tnf_symbol",		NULL,		PRETTY_SYMBOL },
+	{ "tnf_opaque",		NULL,		PRETTY_SYMBOL },
+	{ NULL,			"errno",	PRETTY_ERRNO },
+};
+
+static const char *const microstates[] = {
+	"USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK",
+	"SLEEP", "WAIT_CPU", "STOPPED",
+};
+
+static const char *const fault_types[] = {
+	"INVAL", "PROT", "SOFTLOCK", "SOFTUNLOCK",
+};
+
+static const char *const seg_accesses[] = {
+	"OTHER", "READ", "WRITE", "EXEC", "CREATE", "READ_NO_COW",
+};
+
+/* Linux shows these only to tracers: a call that will be restarted. */
+static const char *const restarts[] = {
+	"ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", "ENOIOCTLCMD",
+	"ERESTART_RESTARTBLOCK",
+};
+#define RESTART_FIRST 512
+
+static bool
+is_integer(const struct tnf_type *t)
+{
+	return (t->kind >= TNF_K_INT8 && t->kind <= TNF_K_UINT32) ||
+	    t->kind == TNF_K_INT64 || t->kind == TNF_K_UINT64;
+}
+
+enum pretty_kind
+pretty_kind(const struct tnf_type *type, const char *member)
+{
+	const struct rule *r;
+
+	if (type == NULL || !is_integer(type))
+		return PRETTY_NONE;
+	for (r = rules; r < rules + COUNT(rules); r++) {
+		if (r->type != NULL && strcmp(r->type, type->name) == 0)
+			return r->kind;
+		if (r->member != NULL && member != NULL &&
+		    strcmp(r->member, member) == 0)
+			return r->kind;
+	}
+	return PRETTY_NONE;
+}
+
+static const char *
+pick(const char *const *names, size_t n, int64_t i)
+{
+	return i >= 0 && (uint64_t)i < n ? names[i] : NULL;
+}
+
+const char *
+pretty_kind_name(enum pretty_kind kind, int64_t i)
+{
+	switch (kind) {
+	case PRETTY_ERRNO:
+		if (i >= RESTART_FIRST)
+			return pick(restarts, COUNT(restarts),
+			    i - RESTART_FIRST);
+		return pick(pretty_errnos, pretty_errnos_count, i);
+	case PRETTY_SYSCALL:
+		return pick(pretty_syscalls, pretty_syscalls_count, i);
+	case PRETTY_MICROSTATE:
+		return pick(microstates, COUNT(microstates), i);
+	case PRETTY_FAULT_TYPE:
+		return pick(fault_types, COUNT(fault_types), i);
+	case PRETTY_SEG_ACCESS:
+		return pick(seg_accesses, COUNT(seg_accesses), i);
+	default:
+		return NULL;
+	}
+}
+
+const char *
+pretty_name(const struct tnf_type *type, const char *member, int64_t i)
+{
+	return pretty_kind_name(pretty_kind(type, member), i);
+}

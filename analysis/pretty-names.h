@@ -1,0 +1,39 @@
+/*
+ * pretty-names.h - values that have names: errors, system calls, states.
+ */
+#ifndef ANALYSIS_PRETTY_NAMES_H
+#define ANALYSIS_PRETTY_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+enum pretty_kind {
+	PRETTY_NONE,
+	PRETTY_ERRNO,
+	PRETTY_SYSCALL,
+	PRETTY_MICROSTATE,
+	PRETTY_FAULT_TYPE,
+	PRETTY_SEG_ACCESS,
+	/* The rest has no names of single values. */
+	PRETTY_BIOFLAGS,
+	PRETTY_DEVICE,
+	PRETTY_SIZE,
+	PRETTY_SYMBOL
+};
+
+/* How values of a member are shown; 'member' may be NULL. */
+enum pretty_kind pretty_kind(const struct tnf_type *, const char *member);
+
+/* NULL: the kind does not name this value. */
+const char *pretty_kind_name(enum pretty_kind, int64_t);
+const char *pretty_name(const struct tnf_type *, const char *member, int64_t);
+
+/* Generated: names by number, NULL for gaps. */
+extern const char *const pretty_syscalls[];
+extern const size_t pretty_syscalls_count;
+extern const char *const pretty_errnos[];
+extern const size_t pretty_errnos_count;
+
+#endif

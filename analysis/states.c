@@ -1,0 +1,307 @@
+/*
+ * states.c - in which microstate each thread was, and for how long.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/perprobe.h"
+#include "analysis/pretty-names.h"
+#include "analysis/states.h"
+
+#define BUCKETS	(1u << 12)
+#define USER	0u
+#define SYSTEM	1u
+#define TRAP	2u
+#define CPUS_MAX	4096	/* of others it is not known who runs there */
+#define HELD_MAX	65536	/* spans of threads without numbers, all in all */
+
+enum what { W_UNKNOWN, W_NONE, W_STATE, W_CREATE, W_EXIT, W_SYSTEM, W_USER };
+
+/* What a probe says about states; found once for each probe. */
+struct meaning {
+	enum what what;
+	int	  tid;		/* index of the member, -1: the writing thread */
+	int	  state;
+};
+
+struct thread {
+	struct thread	*next;
+	uint32_t	 id;
+	uint64_t	 tid;
+	int32_t		 pid;
+	uint32_t	 lwpid;
+	bool		 known;		/* state and since are set */
+	bool		 ended;		/* has nothing to be accounted for */
+	unsigned	 state;
+	int64_t		 since;
+	int32_t		 cpu;		/* where it was seen last */
+	struct state_span *held;	/* until its numbers are known */
+	unsigned	 n_held;
+};
+
+struct states {
+	state_span_fn	*span;
+	void		*arg;
+	struct thread	*bucket[BUCKETS];
+	size_t		 n_threads;
+	uint32_t	 ids;
+	struct thread	*on_cpu[CPUS_MAX];	/* seen there last */
+	unsigned	 n_held;	/* of all threads */
+	struct perprobe	 meaning;	/* struct meaning */
+	int64_t		 last;
+};
+
+const char *
+state_name(unsigned state)
+{
+	const char *name = pretty_kind_name(PRETTY_MICROSTATE, state);
+
+	return name != NULL ? name : "?";
+}
+
+struct states *
+states_new(state_span_fn *span, void *arg)
+{
+	struct states *s = xcalloc(1, sizeof(*s));
+
+	s->span = span;
+	s->arg = arg;
+	return s;
+}
+
+static struct meaning
+find_meaning(const struct tnf_probe *p)
+{
+	struct meaning m = { W_NONE, -1, -1 };
+
+	if (strcmp(p->name, "thread_state") == 0) {
+		m.tid = perprobe_member(p, "tid");
+		m.state = perprobe_member(p, "state");
+		if (m.state >= 0)
+			m.what = W_STATE;
+	} else if (strcmp(p->name, "thread_create") == 0) {
+		m.tid = perprobe_member(p, "tid");
+		if (m.tid >= 0)
+			m.what = W_CREATE;
+	} else if (strcmp(p->name, "thread_exit") == 0)
+		m.what = W_EXIT;
+	else if (strcmp(p->name, "syscall_start") == 0)
+		m.what = W_SYSTEM;
+	else if (strcmp(p->name, "syscall_end") == 0)
+		m.what = W_USER;
+	return m;
+}
+
+static const struct meaning *
+meaning_of(struct states *s, const struct tnf_probe *p)
+{
+	struct meaning *m = perprobe(&s->meaning, p, sizeof(*m));
+
+	if (m->what == W_UNKNOWN)
+		*m = find_meaning(p);
+	return m;
+}
+
+static struct thread *
+thread_of(struct states *s, uint64_t tid)
+{
+	struct thread **at = &s->bucket[(tid >> 6) % BUCKETS], *t;
+
+	for (; (t = *at) != NULL; at = &t->next)
+		if (t->tid == tid)
+			return t;
+	if (s->n_threads >= STATES_THREADS_MAX)
+		return NULL;
+	t = xcalloc(1, sizeof(*t));
+	t->id = ++s->ids;
+	t->tid = tid;
+	*at = t;
+	s->n_threads++;
+	return t;
+}
+
+/* Its numbers are known, or will never be. */
+static void
+release_held(struct states *s, struct thread *t)
+{
+	for (unsigned i = 0; i < t->n_held; i++) {
+		t->held[i].pid = t->pid;
+		t->held[i].lwpid = t->lwpid;
+		s->span(s->arg, &t->held[i]);
+	}
+	s->n_held -= t->n_held;
+	t->n_held = 0;
+	free(t->held);
+	t->held = NULL;
+}
+
+static void
+hold(struct states *s, struct thread *t, const struct state_span *span)
+{
+	if ((t->n_held & (t->n_held - 1)) == 0)		/* 0, 1, 2, 4, ... */
+		t->held = xreallocarray(t->held,
+		    t->n_held == 0 ? 1 : 2 * t->n_held, sizeof(*t->held));
+	t->held[t->n_held++] = *span;
+	s->n_held++;
+}
+
+static void
+leave(struct states *s, struct thread *t, int64_t now)
+{
+	struct state_span span = { t->id, t->tid, t->pid, t->lwpid, t->state,
+	    t->since, now - t->since };
+
+	if (t->known && now >= t->since) {
+		if (t->lwpid == 0 && s->n_held < HELD_MAX)
+			hold(s, t, &span);
+		else
+			s->span(s->arg, &span);
+	}
+	t->known = false;
+}
+
+static void
+enter(struct states *s, struct thread *t, unsigned state, int64_t now)
+{
+	if (t->ended || (t->known && t->state == state))
+		return;
+	leave(s, t, now);
+	t->known = true;
+	t->state = state;
+	t->since = now;
+}
+
+/* Another thread at the same address. */
+static void
+begin_thread(struct states *s, struct thread *t, int64_t now)
+{
+	leave(s, t, now);
+	release_held(s, t);
+	t->id = ++s->ids;
+	t->pid = 0;
+	t->lwpid = 0;
+	t->ended = false;
+}
+
+static void
+end_thread(struct states *s, struct thread *t, int64_t now)
+{
+	leave(s, t, now);
+	t->ended = true;
+}
+
+static bool
+is_running(unsigned state)
+{
+	/* In a fault a thread may as well be asleep. */
+	return state == USER || state == SYSTEM || state == TRAP;
+}
+
+/* Whoever ran there before does so no more. */
+static void
+has_cpu(struct states *s, struct thread *t, const struct tnf_event *ev)
+{
+	struct thread **on, *before;
+
+	if (ev->cpu < 0 || ev->cpu >= CPUS_MAX)
+		return;
+	on = &s->on_cpu[ev->cpu];
+	before = *on;
+	if (before != NULL && before != t && before->cpu == ev->cpu &&
+	    before->known && is_running(before->state))
+		leave(s, before, ev->time);
+	*on = t;
+	t->cpu = ev->cpu;
+}
+
+/* The thread that the event is about: itself, or that of its member. */
+static struct thread *
+subject_of(struct states *s, const struct meaning *m, struct thread *self,
+    const struct tnf_event *ev)
+{
+	struct tnf_value v;
+
+	if (m->tid < 0)
+		return self;
+	return tnf_event_value(ev, (unsigned)m->tid, &v) ?
+	    thread_of(s, v.u.u) : NULL;
+}
+
+static void
+state_event(struct states *s, const struct meaning *m, struct thread *t,
+    const struct tnf_event *ev)
+{
+	struct tnf_value v;
+
+	if (!tnf_event_value(ev, (unsigned)m->state, &v) || v.u.i < 0 ||
+	    v.u.i >= STATES_COUNT)
+		return;
+	if (is_running((unsigned)v.u.i))
+		has_cpu(s, t, ev);
+	enter(s, t, (unsigned)v.u.i, ev->time);
+}
+
+static void
+identify(struct states *s, struct thread *t, const struct tnf_event *ev)
+{
+	if (t->lwpid == ev->lwpid)
+		return;
+	if (t->lwpid != 0)		/* the address was used again */
+		begin_thread(s, t, ev->time);
+	t->pid = ev->pid;
+	t->lwpid = ev->lwpid;
+	release_held(s, t);
+}
+
+uint32_t
+states_feed(struct states *s, const struct tnf_event *ev)
+{
+	const struct meaning *m = meaning_of(s, ev->probe);
+	struct thread *self, *t;
+
+	s->last = ev->time;
+	if (!ev->kernel || (self = thread_of(s, ev->tid)) == NULL)
+		return 0;
+	identify(s, self, ev);
+	has_cpu(s, self, ev);
+	if ((t = subject_of(s, m, self, ev)) == NULL)
+		return self->id;
+	switch (m->what) {
+	case W_STATE:
+		state_event(s, m, t, ev);
+		break;
+	case W_CREATE:
+		begin_thread(s, t, ev->time);
+		break;
+	case W_SYSTEM:
+		enter(s, self, SYSTEM, ev->time);
+		break;
+	case W_USER:
+		enter(s, self, USER, ev->time);
+		break;
+	case W_EXIT:
+		end_thread(s, self, ev->time);
+		break;
+	default:
+		break;
+	}
+	return self->id;
+}
+
+void
+states_end(struct states *s)
+{
+	struct thread *t, *next;
+
+	if (s == NULL)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (t = s->bucket[i]; t != NULL; t = next) {
+			next = t->next;
+			leave(s, t, s->last);
+			release_held(s, t);
+			free(t);
+		}
+	free(s->meaning.base);
+	free(s);
+}

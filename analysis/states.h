@@ -1,0 +1,55 @@
+/*
+ * states.h - in which microstate each thread was, and for how long.
+ *
+ * Fed with all events in time order; looks at thread_state, thread_create and
+ * thread_exit, and at system calls for the change between user and system, which
+ * the kernel's probes do not log twice.  That a thread has left its CPU may not
+ * be in the trace; it shows when another one writes there.
+ */
+#ifndef ANALYSIS_STATES_H
+#define ANALYSIS_STATES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+#define STATES_COUNT		10	/* tnf_microstate: 0 USER .. 9 STOPPED */
+#define STATES_THREADS_MAX	(1u << 20)	/* more threads are not followed */
+
+/* A thread was in a state from start on. */
+struct state_span {
+	uint32_t id;		/* of the thread, from 1 on: addresses of tasks
+				   are used again */
+	uint64_t tid;		/* address of the task */
+	int32_t	 pid;		/* 0 and 0: the thread never wrote itself */
+	uint32_t lwpid;
+	unsigned state;
+	int64_t	 start;
+	int64_t	 duration;	/* ns */
+};
+
+typedef void state_span_fn(void *arg, const struct state_span *);
+
+struct states;
+
+/* A number for the thread's row in a viewer: its own, or else one that no
+   thread has.  Below 1 << 31. */
+static inline uint32_t
+state_row(const struct state_span *s)
+{
+	return s->lwpid != 0 ? s->lwpid & 0x7fffffff : 1u << 30 | s->id;
+}
+
+const char *state_name(unsigned state);	/* "USER"; "?" beyond the table */
+
+/* span is called for each span that has ended, in no order of time.  A thread
+   whose numbers come late gets its spans then. */
+struct states *states_new(state_span_fn *span, void *arg);
+/* Returns the id of the thread that wrote the event; 0: none. */
+uint32_t states_feed(struct states *, const struct tnf_event *);
+/* Ends every open span at the time of the last event, and frees. */
+void states_end(struct states *);
+
+#endif

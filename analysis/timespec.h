@@ -1,0 +1,42 @@
+/*
+ * timespec.h - points in time on the command line: --from, --to, --last.
+ */
+#ifndef ANALYSIS_TIMESPEC_H
+#define ANALYSIS_TIMESPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum timespec_kind {
+	TIMESPEC_NONE,
+	TIMESPEC_ELAPSED,	/* ns since the first event */
+	TIMESPEC_MONO,		/* ns, the trace's own clock */
+	TIMESPEC_WALL,		/* ns since 1970 */
+	TIMESPEC_DAY		/* ns since midnight of the trace's day */
+};
+
+struct timespec_arg {
+	enum timespec_kind kind;
+	int64_t		   ns;
+};
+
+/* What the trace says about its clock. */
+struct timespec_clock {
+	int64_t	first;		/* time of the first event */
+	bool	wall;		/* the rest is known */
+	int64_t	mono_to_wall;	/* add to an event's time: ns since 1970 */
+};
+
+/*
+ * Reads "1.5s", "200ms", "12" (seconds) as elapsed; "@123456789" as the
+ * trace's own nanoseconds; "03:12:20.5" as a time of the trace's first day,
+ * local; "2026-11-21T03:12:20Z", "...+01:00", "2026-11-21 03:12" (local) as
+ * wall clock time.  Returns NULL or what is wrong.
+ */
+const char *timespec_parse(const char *, struct timespec_arg *);
+
+/* To the trace's own clock.  Returns NULL or what is wrong. */
+const char *timespec_resolve(const struct timespec_arg *,
+    const struct timespec_clock *, int64_t *time);
+
+#endif

@@ -1,0 +1,289 @@
+/*
+ * value.c - conversions and the order of values.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/pretty-names.h"
+#include "analysis/value.h"
+
+struct val
+val_int(int64_t i)
+{
+	return (struct val){ .kind = VAL_INT, .u.i = i };
+}
+
+struct val
+val_uint(uint64_t u)
+{
+	if (u <= INT64_MAX)
+		return val_int((int64_t)u);
+	return (struct val){ .kind = VAL_UINT, .u.u = u };
+}
+
+struct val
+val_real(double d)
+{
+	return (struct val){ .kind = VAL_REAL, .u.d = d };
+}
+
+struct val
+val_string(const char *chars, size_t len)
+{
+	return (struct val){ .kind = VAL_STRING, .u.s = { chars, len } };
+}
+
+struct val
+val_cstring(const char *s)
+{
+	if (s == NULL)
+		return (struct val){ .kind = VAL_NULL };
+	return val_string(s, strlen(s));
+}
+
+struct val
+val_of_member(const struct tnf_value *m, const char *name)
+{
+	struct val v = { .kind = VAL_NULL };
+
+	if (m->null)
+		return v;
+	switch (m->kind) {
+	case TNF_K_CHAR:
+	case TNF_K_INT8:
+	case TNF_K_INT16:
+	case TNF_K_INT32:
+	case TNF_K_INT64:
+		v = val_int(m->u.i);
+		break;
+	case TNF_K_UINT8:
+	case TNF_K_UINT16:
+	case TNF_K_UINT32:
+	case TNF_K_UINT64:
+		v = val_uint(m->u.u);
+		break;
+	case TNF_K_FLOAT32:
+	case TNF_K_FLOAT64:
+		v = val_real(m->u.d);
+		break;
+	case TNF_K_STRING:
+		v = val_string(m->u.s.chars, m->u.s.len);
+		break;
+	case TNF_K_STRUCT:
+	case TNF_K_ARRAY:
+		v.kind = VAL_RECORD;
+		v.u.r.pos = m->u.r.pos;
+		v.u.r.count = m->u.r.count;
+		v.u.r.type = m->u.r.type;
+		break;
+	default:
+		return v;
+	}
+	v.type = m->type;
+	v.name = name;
+	return v;
+}
+
+struct tnf_value
+val_to_member(const struct val *v)
+{
+	struct tnf_value m = { .type = v->type, .null = v->type == NULL };
+
+	if (m.null)
+		return m;
+	m.kind = v->type->kind;
+	switch (v->kind) {
+	case VAL_RECORD:
+		m.kind = v->u.r.type->kind;
+		m.u.r.pos = v->u.r.pos;
+		m.u.r.count = v->u.r.count;
+		m.u.r.type = v->u.r.type;
+		break;
+	case VAL_REAL:
+		m.u.d = v->u.d;
+		break;
+	case VAL_INT:
+	case VAL_UINT:
+		m.u.u = v->u.u;
+		break;
+	default:
+		m.null = true;
+		break;
+	}
+	return m;
+}
+
+bool
+val_to_double(const struct val *v, double *d)
+{
+	switch (v->kind) {
+	case VAL_INT:
+		*d = (double)v->u.i;
+		return true;
+	case VAL_UINT:
+		*d = (double)v->u.u;
+		return true;
+	case VAL_REAL:
+		*d = v->u.d;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool
+val_to_int(const struct val *v, int64_t *i)
+{
+	switch (v->kind) {
+	case VAL_INT:
+		*i = v->u.i;
+		return true;
+	case VAL_UINT:
+		*i = INT64_MAX;
+		return true;
+	case VAL_REAL:
+		if (isnan(v->u.d))
+			return false;
+		if (v->u.d >= 0x1p63)
+			*i = INT64_MAX;
+		else if (v->u.d < -0x1p63)
+			*i = INT64_MIN;
+		else
+			*i = (int64_t)v->u.d;
+		return true;
+	default:
+		return false;
+	}
+}
+
+int
+val_truth(const struct val *v)
+{
+	switch (v->kind) {
+	case VAL_INT:
+		return v->u.i != 0;
+	case VAL_UINT:
+	case VAL_RECORD:
+		return 1;
+	case VAL_REAL:
+		return v->u.d != 0;
+	case VAL_STRING:
+	case VAL_WORDS:
+		return v->u.s.len != 0;
+	default:
+		return -1;
+	}
+}
+
+static int
+order(bool less, bool greater)
+{
+	return (int)greater - (int)less;
+}
+
+static int
+compare_numbers(const struct val *a, const struct val *b)
+{
+	double x, y;
+
+	if (a->kind == VAL_INT && b->kind == VAL_INT)
+		return order(a->u.i < b->u.i, a->u.i > b->u.i);
+	if (a->kind != VAL_REAL && b->kind != VAL_REAL) {
+		if (a->kind != b->kind)
+			return a->kind == VAL_INT ? -1 : 1;
+		return order(a->u.u < b->u.u, a->u.u > b->u.u);
+	}
+	val_to_double(a, &x);
+	val_to_double(b, &y);
+	if (isnan(x) || isnan(y))
+		return VAL_INCOMPARABLE;
+	return order(x < y, x > y);
+}
+
+static int
+compare_strings(const char *a, size_t alen, const char *b, size_t blen)
+{
+	int c = memcmp(a, b, alen < blen ? alen : blen);
+
+	if (c != 0)
+		return c < 0 ? -1 : 1;
+	return order(alen < blen, alen > blen);
+}
+
+static int
+compare_name(const struct val *number, const struct val *string)
+{
+	char c;
+	const char *name;
+
+	if (number->type == NULL || number->kind != VAL_INT)
+		return VAL_INCOMPARABLE;
+	if (number->type->kind == TNF_K_CHAR) {
+		c = (char)number->u.i;
+		return compare_strings(&c, 1, string->u.s.chars,
+		    string->u.s.len);
+	}
+	name = pretty_name(number->type, number->name, number->u.i);
+	if (name == NULL)
+		return VAL_INCOMPARABLE;
+	return compare_strings(name, strlen(name), string->u.s.chars,
+	    string->u.s.len);
+}
+
+int
+val_compare(const struct val *a, const struct val *b)
+{
+	int c;
+
+	if (val_is_number(a) && val_is_number(b))
+		return compare_numbers(a, b);
+	if (a->kind == VAL_STRING && b->kind == VAL_STRING)
+		return compare_strings(a->u.s.chars, a->u.s.len,
+		    b->u.s.chars, b->u.s.len);
+	if (val_is_number(a) && b->kind == VAL_STRING)
+		return compare_name(a, b);
+	if (a->kind == VAL_STRING && val_is_number(b)) {
+		c = compare_name(b, a);
+		return c == VAL_INCOMPARABLE ? c : -c;
+	}
+	return VAL_INCOMPARABLE;
+}
+
+size_t
+val_text(const struct val *v, char buf[VAL_TEXT_SIZE], const char **text)
+{
+	int n = 0;
+
+	buf[0] = '\0';
+	*text = buf;
+	switch (v->kind) {
+	case VAL_STRING:
+	case VAL_WORDS:
+		*text = v->u.s.chars;
+		return v->u.s.len;
+	case VAL_INT:
+		if (v->type != NULL && v->type->kind == TNF_K_CHAR) {
+			buf[0] = (char)v->u.i;
+			return 1;
+		}
+		n = snprintf(buf, VAL_TEXT_SIZE, v->type != NULL &&
+		    v->type->opaque ? "0x%" PRIx64 : "%" PRId64, v->u.i);
+		break;
+	case VAL_UINT:
+		n = snprintf(buf, VAL_TEXT_SIZE, v->type != NULL &&
+		    v->type->opaque ? "0x%" PRIx64 : "%" PRIu64, v->u.u);
+		break;
+	case VAL_REAL:
+		n = snprintf(buf, VAL_TEXT_SIZE, "%.17g", v->u.d);
+		break;
+	case VAL_RECORD:
+		if (v->u.r.type != NULL)
+			*text = v->u.r.type->name;
+		return strlen(*text);
+	default:
+		break;
+	}
+	return n < 0 ? 0 : (size_t)n;
+}

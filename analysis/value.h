@@ -1,0 +1,83 @@
+/*
+ * value.h - a value in an expression, a statistic or a template.
+ *
+ * Integers are kept as VAL_INT where they fit 64 bits with a sign; VAL_UINT
+ * is what does not (above INT64_MAX), so that equal numbers have one kind.
+ * Truth is VAL_INT 0 or 1.  Strings are borrowed and not NUL-terminated.
+ */
+#ifndef ANALYSIS_VALUE_H
+#define ANALYSIS_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+enum val_kind {
+	VAL_NULL,	/* missing member, null reference, x / 0 */
+	VAL_UNKNOWN,	/* not asked yet: depends on more than the probe */
+	VAL_INT,
+	VAL_UINT,
+	VAL_REAL,
+	VAL_STRING,
+	VAL_WORDS,	/* a string of words; equal if one of them is */
+	VAL_RECORD	/* record or array */
+};
+
+struct val {
+	enum val_kind		 kind;
+	const struct tnf_type	*type;	/* of the member; NULL: computed */
+	const char		*name;	/* of the member; NULL: computed */
+	union {
+		int64_t	 i;
+		uint64_t u;
+		double	 d;
+		struct {
+			const char *chars;
+			size_t	    len;
+		} s;
+		struct {
+			uint32_t pos;
+			uint32_t count;
+			const struct tnf_type *type;
+		} r;
+	} u;
+};
+
+struct val val_int(int64_t);
+struct val val_uint(uint64_t);
+struct val val_real(double);
+struct val val_string(const char *chars, size_t len);
+struct val val_cstring(const char *);	/* NULL: VAL_NULL */
+
+/* A member called 'name' (may be NULL) as a value, and the way back for all
+   but strings. */
+struct val val_of_member(const struct tnf_value *, const char *name);
+struct tnf_value val_to_member(const struct val *);
+
+static inline bool
+val_is_number(const struct val *v)
+{
+	return v->kind == VAL_INT || v->kind == VAL_UINT || v->kind == VAL_REAL;
+}
+
+/* false: not a number. */
+bool val_to_double(const struct val *, double *);
+bool val_to_int(const struct val *, int64_t *);	/* saturates */
+
+/* 1 true, 0 false, -1 null: a number other than 0, a string other than "". */
+int val_truth(const struct val *);
+
+/* <0, 0, >0; VAL_INCOMPARABLE: null, or a string against a number that has no
+   name.  A number whose type names its values ("SLEEP", "ENOENT") compares
+   with a string by that name. */
+#define VAL_INCOMPARABLE 2
+int val_compare(const struct val *, const struct val *);
+
+/* As text: strings as they are, names of named numbers not used.  Returns the
+   length; the text is in buf or borrowed from the value. */
+#define VAL_TEXT_SIZE 48
+size_t val_text(const struct val *, char buf[VAL_TEXT_SIZE], const char **text);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * out.h - buffered output with fast numbers.
+ *
+ * Every format writes through one struct out.  Nothing fails until the buffer
+ * is flushed; the first error of write(2) is kept and the rest thrown away, so
+ * a caller looks at out_error() when it is done (or to stop early).
+ */
+#ifndef COMMON_OUT_H
+#define COMMON_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define OUT_SIZE	(256u << 10)
+#define OUT_MARGIN	512u	/* what the small ones below may write unasked */
+
+struct out {
+	char	*p;		/* next byte */
+	char	*limit;		/* past it, make room */
+	char	*base;
+	int	 fd;		/* -1: keeps everything in memory */
+	int	 error;		/* errno of the first failure, or 0 */
+};
+
+int  out_init(struct out *, int fd);	/* 0 or an errno */
+void out_memory(struct out *);		/* fd -1, or the end of the program */
+void out_flush(struct out *);
+int  out_close(struct out *);		/* flushes, frees; 0 or the errno */
+
+/* Room for OUT_MARGIN bytes; called by the functions that write. */
+static inline void
+out_room(struct out *o)
+{
+	if (__builtin_expect(o->p > o->limit, 0))
+		out_flush(o);
+}
+
+static inline void
+out_char(struct out *o, char c)
+{
+	out_room(o);
+	*o->p++ = c;
+}
+
+void out_bytes(struct out *, const char *, size_t);
+
+static inline void
+out_str(struct out *o, const char *s)
+{
+	out_bytes(o, s, strlen(s));
+}
+
+/* For constant strings up to OUT_MARGIN bytes. */
+#define out_lit(o, s)	do {						\
+	_Static_assert(sizeof(s) <= OUT_MARGIN, "literal too long");	\
+	out_room(o);							\
+	memcpy((o)->p, s, sizeof(s) - 1);				\
+	(o)->p += sizeof(s) - 1;					\
+} while (0)
+
+void out_u64(struct out *, uint64_t);
+void out_i64(struct out *, int64_t);
+void out_hex(struct out *, uint64_t);		/* digits only */
+void out_double(struct out *, double);	/* shortest that reads back equal; finite */
+/* Right-aligned in width, filled with blanks. */
+void out_u64_width(struct out *, uint64_t, unsigned width);
+/* ns as milliseconds with six decimals, "%*.6f" of ns / 1e6. */
+void out_ms(struct out *, int64_t ns, unsigned width);
+/* ns as microseconds with three decimals. */
+void out_us(struct out *, int64_t ns);
+void out_pad(struct out *, unsigned blanks);
+
+#endif

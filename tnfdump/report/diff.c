@@ -1,0 +1,243 @@
+/*
+ * diff.c - --diff: two traces compared, and a condition that fails a build.
+ *
+ * Each file goes alone through the filters into statistics; rows are matched
+ * by their text.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/printable.h"
+#include "tnfdump/report/condition.h"
+#include "tnfdump/report/diff.h"
+#include "tnfdump/filter.h"
+#include "tnfdump/input.h"
+#include "tnfdump/options.h"
+#include "tnfdump/origin.h"
+#include "analysis/pairs.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/text/print.h"
+
+#define CONDITIONS_MAX	16
+
+static struct condition conditions[CONDITIONS_MAX];
+static unsigned n_conditions;
+
+struct side {
+	struct dump	 d;		/* a run of its own */
+	struct stats	*stats;
+	struct stats_row **row;
+	size_t		 n;
+};
+
+int
+diff_set(struct dump *d, const char *arg)
+{
+	d->diff = true;
+	return 0;
+}
+
+int
+diff_fail_on(struct dump *d, const char *text)
+{
+	const char *error;
+
+	if (n_conditions == CONDITIONS_MAX)
+		return options_wrong("fail-on", "more than %d conditions", CONDITIONS_MAX);
+	error = condition_parse(&conditions[n_conditions], text);
+	if (error != NULL)
+		return options_wrong("fail-on", "%s: %s", text, error);
+	n_conditions++;
+	d->diff = true;
+	return 0;
+}
+
+static int
+start(struct dump *d)
+{
+	struct side *s = d->state;
+
+	s->stats = stats_new(d);
+	return s->stats != NULL ? 0 : -1;
+}
+
+static int
+count(struct dump *d, const struct tnf_event *ev)
+{
+	struct side *s = d->state;
+
+	stats_event(s->stats, ev);
+	return 0;
+}
+
+static const struct output counting = { "", "", start, count, NULL, .pretty = true };
+
+/* false: nothing to compare with. */
+static bool
+read_side(struct side *s, const struct dump *asked, char *path)
+{
+	char *paths[] = { path, NULL };
+
+	*s = (struct side){ .d = *asked };
+	s->d.output = &counting;
+	s->d.state = s;
+	s->d.pairs = pairs_copy_rules(asked->pairs);
+	inputs_add(&s->d, paths);
+	if (s->d.n_inputs == 0)
+		return false;
+	pipeline_run(&s->d);
+	if (s->stats == NULL)
+		return false;
+	s->row = stats_rows(s->stats, &s->n);
+	return true;
+}
+
+static void
+free_side(struct side *s)
+{
+	if (s->stats != NULL)
+		stats_free(s->stats);
+	pairs_free(s->d.pairs);
+	inputs_close(&s->d);
+}
+
+/* "12.500 +3.1%": microseconds, or a count. */
+static void
+cell(struct out *o, double before, double after, bool count)
+{
+	double unit = count ? 1 : 1e3;
+	int n, digits = count ? 0 : 3;
+	char text[64];
+
+	if (before == 0)
+		n = snprintf(text, sizeof(text), " %11.*f%11.*f %8s", digits,
+		    before / unit, digits, after / unit, after == 0 ? "=" : "new");
+	else
+		n = snprintf(text, sizeof(text), " %11.*f%11.*f %+7.1f%%", digits,
+		    before / unit, digits, after / unit,
+		    (after - before) / before * 100);
+	out_bytes(o, text, (size_t)n);
+}
+
+static void
+compare_row(struct dump *d, const struct side *a, const struct side *b,
+    const struct stats_row *x, const struct stats_row *y)
+{
+	static const enum figure shown[] = { FIG_COUNT, FIG_MEAN, FIG_P50, FIG_P99 };
+	const struct stats_row *any = x != NULL ? x : y;
+	struct out *o = &d->out;
+
+	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
+		if (i > 0 && !any->pair)
+			break;
+		cell(o, figure_value(shown[i], x, stats_seconds(a->stats)),
+		    figure_value(shown[i], y, stats_seconds(b->stats)),
+		    i == 0);
+	}
+	out_lit(o, "  ");
+	print_escaped(o, any->text, any->len);
+	out_char(o, '\n');
+}
+
+static void
+compare_rows(struct dump *d, const struct side *a, const struct side *b, bool pairs)
+{
+	struct out *o = &d->out;
+	bool head = false;
+
+	for (int pass = 0; pass < 2; pass++) {
+		const struct side *from = pass == 0 ? a : b;
+
+		for (size_t i = 0; i < from->n; i++) {
+			struct stats_row *r = from->row[i];
+			struct stats_row *other = stats_find((pass == 0 ? b : a)->stats, r);
+
+			if (r->pair != pairs || (pass == 1 && other != NULL))
+				continue;
+			if (!head)
+				out_str(o, pairs ?
+				    "     count A    count B   change   mean us A         B   change"
+				    "    p50 us A         B   change    p99 us A         B   change  what\n" :
+				    "     count A    count B   change  event\n");
+			head = true;
+			compare_row(d, a, b, pass == 0 ? r : other, pass == 0 ? other : r);
+		}
+	}
+}
+
+/* The row's text is the trace's. */
+static void
+tell_held(const struct condition *c, const struct stats_row *r, double before,
+    double after)
+{
+	bool plain = c->figure == FIG_COUNT || c->figure == FIG_RATE;
+	int digits = c->figure == FIG_COUNT ? 0 : 3;
+	double unit = plain ? 1 : 1e3;	/* microseconds, as in the table */
+	struct out text;
+
+	out_memory(&text);
+	print_escaped(&text, r->text, r->len);
+	printable_printf(stderr, NAME ": --fail-on %s: %.*s: %.*f%s, was %.*f%s\n", c->text,
+	    (int)(text.p - text.base), text.base, digits, after / unit,
+	    plain ? "" : " us", digits, before / unit, plain ? "" : " us");
+	out_close(&text);
+}
+
+/* true: the condition holds for some row that it names. */
+static bool
+judge(struct out *o, const struct condition *c, const struct side *a,
+    const struct side *b)
+{
+	bool held = false, named = false;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct stats_row *r = b->row[i];
+		double before, after;
+
+		if (!condition_names(c, r) ||
+		    (!r->pair && c->figure != FIG_COUNT && c->figure != FIG_RATE))
+			continue;
+		named = true;
+		before = figure_value(c->figure, stats_find(a->stats, r), stats_seconds(a->stats));
+		after = figure_value(c->figure, r, stats_seconds(b->stats));
+		if (!condition_holds(c, before, after))
+			continue;
+		held = true;
+		out_flush(o);
+		tell_held(c, r, before, after);
+	}
+	if (!named)
+		printable_printf(stderr, NAME ": --fail-on %s: nothing of that name in %s\n",
+		    c->text, b->d.inputs[0].path);
+	return held || !named;
+}
+
+static int
+compare(struct dump *d, const struct side *a, const struct side *b)
+{
+	int status = STATUS_OK;
+
+	compare_rows(d, a, b, true);
+	compare_rows(d, a, b, false);
+	for (unsigned i = 0; i < n_conditions; i++)
+		if (judge(&d->out, &conditions[i], a, b))
+			status = STATUS_DIFFERS;
+	return a->d.status != STATUS_OK || b->d.status != STATUS_OK ?
+	    STATUS_ERROR : status;
+}
+
+int
+diff_run(struct dump *d, char **paths)
+{
+	struct side side[2] = { 0 };
+	int status = STATUS_ERROR;
+
+	dump_expr_source(d);		/* one for both */
+	if (read_side(&side[0], d, paths[0]) && read_side(&side[1], d, paths[1]))
+		status = compare(d, &side[0], &side[1]);
+	origins_free();
+	free_side(&side[0]);
+	free_side(&side[1]);
+	return status;
+}

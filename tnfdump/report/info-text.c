@@ -1,0 +1,240 @@
+/*
+ * info-text.c - the files in figures, to be read.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "tnfdump/report/info.h"
+#include "tnfdump/input.h"
+#include "tnfdump/text/print.h"
+
+/* "label:    text" */
+__attribute__((format(printf, 3, 4))) static void
+row(struct dump *d, const char *label, const char *fmt, ...)
+{
+	char buf[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf, sizeof buf, fmt, ap);
+	va_end(ap);
+	out_lit(&d->out, "  ");
+	out_str(&d->out, label);
+	out_char(&d->out, ':');
+	if (strlen(label) < 12)
+		out_pad(&d->out, 12 - (unsigned)strlen(label));
+	print_escaped(&d->out, buf, strlen(buf));
+	out_char(&d->out, '\n');
+}
+
+static void
+put_writer(struct dump *d, const struct info *f)
+{
+	const char *order = f->sum.swapped ==
+	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? "big" : "little";
+
+	if (f->ext == NULL)
+		row(d, "writer", "original, %u bits, %s-endian",
+		    f->sum.word_bits, order);
+	else if (f->ext->kind == TNF_EXT_KERNEL)
+		row(d, "writer", "kernel, %u bits, %s-endian",
+		    f->sum.word_bits, order);
+	else
+		row(d, "writer", "process %" PRId32 ", %u bits, %s-endian",
+		    f->ext->pid, f->sum.word_bits, order);
+}
+
+static void
+put_size(struct dump *d, const struct info *f)
+{
+	const struct tnf_summary *s = &f->sum;
+
+	row(d, "size", "%" PRIu64 " bytes, blocks of %" PRIu32
+	    ": %" PRIu32 " definitions, %" PRIu32 " data, %" PRIu32 " unused",
+	    s->size, s->block_size, s->blocks_tag, s->blocks_data,
+	    s->blocks_free);
+	if (s->size_real < s->size)
+		row(d, "cut off", "after %" PRIu64 " bytes", s->size_real);
+	row(d, "laps", "%" PRIu32, s->generation);
+	if (s->damaged > 0)
+		row(d, "damaged", "%" PRIu64 " blocks", s->damaged);
+}
+
+static void
+put_wall(struct dump *d, const struct info *f)
+{
+	char a[64], b[64], zone[16];
+	int64_t first, last;
+	time_t t, u;
+	struct tm tm;
+
+	if (!info_wall(f, f->first, &first) || !info_wall(f, f->last, &last))
+		return;
+	t = (time_t)(first / 1000000000);
+	u = (time_t)(last / 1000000000);
+	strftime(a, sizeof a, "%Y-%m-%d %H:%M:%S", localtime_r(&t, &tm));
+	strftime(b, sizeof b, "%Y-%m-%d %H:%M:%S", localtime_r(&u, &tm));
+	strftime(zone, sizeof zone, "%z", &tm);
+	row(d, "wall clock", "%s.%06u to %s.%06u %s", a,
+	    (unsigned)(first % 1000000000 / 1000), b,
+	    (unsigned)(last % 1000000000 / 1000), zone);
+}
+
+static void
+put_time(struct dump *d, const struct info *f)
+{
+	if (f->events == 0)
+		return;
+	row(d, "time", "%.6f s: monotonic %.6f to %.6f",
+	    (double)(f->last - f->first) / 1e9, (double)f->first / 1e9,
+	    (double)f->last / 1e9);
+	put_wall(d, f);
+}
+
+static void
+put_events(struct dump *d, const struct info *f)
+{
+	row(d, "events", "%" PRIu64, f->events);
+	if (f->sum.overwritten > 0)
+		row(d, "half gone", "%" PRIu64 " events without their time: "
+		    "the schedule was overwritten", f->sum.overwritten);
+	row(d, "threads", "%zu in %zu processes", idset_count(&f->threads),
+	    idset_count(&f->pids));
+	if (idset_count(&f->cpus) > 0)
+		row(d, "cpus seen", "%zu", idset_count(&f->cpus));
+}
+
+/* Seconds since the file's first event. */
+static double
+since_first(const struct info *f, int64_t time)
+{
+	return (double)(time - f->first) / 1e9;
+}
+
+static void
+put_coverage(struct dump *d, const struct info *f)
+{
+	int64_t from = info_complete(d, f);
+	char label[32];
+
+	for (unsigned i = 0; i < f->n_cpu; i++) {
+		const struct info_cpu *c = &f->cpu[i];
+
+		if (c->events == 0)
+			continue;
+		snprintf(label, sizeof label, "cpu %u", i);
+		row(d, label, "%" PRIu64 " events, %.6f s to %.6f s", c->events,
+		    since_first(f, c->first), since_first(f, c->last));
+	}
+	if (from == INT64_MIN)
+		row(d, "complete", "from the start");
+	else if (from != INT64_MAX)
+		row(d, "complete", "from %.6f s: earlier events were "
+		    "overwritten, not on all CPUs as far", since_first(f, from));
+	else if (d->filters == NULL && f->events > 0)
+		row(d, "complete", "no: earlier events were overwritten");
+}
+
+static void
+put_lost(struct dump *d, const struct info *f)
+{
+	const char *name;
+	unsigned i;
+
+	if (f->ext == NULL) {
+		row(d, "dropped", "the writer did not count");
+		return;
+	}
+	row(d, "dropped", "%" PRIu64, info_lost(f));
+	for (i = 0; i < TNF_LOST_REASONS; i++)
+		if (f->ext->lost[i] > 0) {
+			name = info_lost_name(i);
+			row(d, "", "%" PRIu64 " %s", f->ext->lost[i],
+			    name != NULL ? name : "for another reason");
+		}
+}
+
+static void
+put_end(struct dump *d, const struct info *f)
+{
+	const char *ended = info_ended(f);
+
+	if (ended == NULL)
+		return;
+	if (ended[0] == 'y')
+		row(d, "ended", "in order");
+	else
+		row(d, "ended", "no: %" PRIu32 " of %" PRIu32 " writers still "
+		    "run or were killed", f->ext->attached - f->ext->ended,
+		    f->ext->attached);
+}
+
+static void
+put_context(struct dump *d, const struct info *f)
+{
+	static const char *const facts[] = { "host", "system", "release",
+	    "machine", "cpus", "boot" };
+	const char *text;
+	unsigned i;
+	size_t n;
+
+	if (f->context == NULL)
+		return;
+	for (i = 0; i < sizeof facts / sizeof facts[0]; i++)
+		if ((text = tnf_context_fact(f->context, facts[i])) != NULL)
+			row(d, facts[i], "%s", text);
+	tnf_context_tasks(f->context, &n);
+	row(d, "tasks known", "%zu", n);
+	tnf_context_symbols(f->context, &n);
+	row(d, "symbols", "%zu", n);
+}
+
+static void
+put_probes(struct dump *d, const struct info_all *all, const struct info *f)
+{
+	const struct tnf_probe *p;
+	unsigned i;
+
+	row(d, "probes", "%u", f->sum.probes);
+	for (i = 0; i < tnf_stream_probes(d->stream); i++) {
+		p = tnf_stream_probe(d->stream, i);
+		if (p->file != f->in->file)
+			continue;
+		out_lit(&d->out, "  ");
+		out_u64_width(&d->out, info_count(all, i), 12);
+		out_lit(&d->out, "  ");
+		print_escaped(&d->out, p->name, strlen(p->name));
+		if (p->keys[0] != '\0') {
+			out_lit(&d->out, " (");
+			print_escaped(&d->out, p->keys, strlen(p->keys));
+			out_char(&d->out, ')');
+		}
+		out_char(&d->out, '\n');
+	}
+}
+
+int
+info_text(struct dump *d)
+{
+	const struct info_all *all = d->state;
+	const struct info *f;
+	unsigned i;
+
+	for (i = 0; i < all->n; i++) {
+		f = &all->files[i];
+		print_escaped(&d->out, f->in->path, strlen(f->in->path));
+		out_lit(&d->out, ":\n");
+		put_writer(d, f);
+		put_size(d, f);
+		put_time(d, f);
+		put_events(d, f);
+		put_coverage(d, f);
+		put_lost(d, f);
+		put_end(d, f);
+		put_context(d, f);
+		put_probes(d, all, f);
+	}
+	return 0;
+}

@@ -1,0 +1,17 @@
+/*
+ * loss.h - events that the writers could not record.
+ */
+#ifndef TNFDUMP_REPORT_LOSS_H
+#define TNFDUMP_REPORT_LOSS_H
+
+#include "tnfdump/tnfdump.h"
+
+int fail_on_loss_set(struct dump *, const char *);	/* the option */
+
+/* Says on standard error what each file lost, and why. */
+void loss_report(struct dump *);
+void loss_report_paths(struct dump *, char **paths);	/* -r: not in a stream */
+/* Events that the file's writer could not record. */
+uint64_t loss_dropped(const struct tnf_file *);
+
+#endif

@@ -1,0 +1,179 @@
+/*
+ * report-states.c - --states: how long each thread was in each microstate.
+ *
+ * Others write when a thread is woken and gets the CPU: all events are looked
+ * at, and filters of the writer choose the threads that are printed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tnfdump/origin.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/text/print.h"
+#include "analysis/states.h"
+#include "common/xalloc.h"
+
+struct account {
+	uint64_t	 tid;
+	int32_t		 pid;
+	uint32_t	 lwpid;
+	bool		 chosen;
+	char		 comm[32];
+	int64_t		 ns[STATES_COUNT];
+	int64_t		 total;
+};
+
+struct report {
+	struct dump	*d;
+	struct states	*states;
+	struct account	**account;	/* by a thread's id; NULL: none */
+	size_t		 n;
+	bool		 all;		/* no thread was filtered out */
+};
+
+static struct account *
+account_of(struct report *r, uint32_t id)
+{
+	size_t n = r->n;
+
+	if (id >= n) {
+		r->n = 2 * (size_t)id + 64;
+		r->account = xreallocarray(r->account, r->n, sizeof(void *));
+		memset(r->account + n, 0, (r->n - n) * sizeof(void *));
+	}
+	if (r->account[id] == NULL)
+		r->account[id] = xcalloc(1, sizeof(struct account));
+	return r->account[id];
+}
+
+static void
+span(void *arg, const struct state_span *s)
+{
+	struct account *a = account_of(arg, s->id);
+
+	a->tid = s->tid;
+	if (s->lwpid != 0) {
+		a->pid = s->pid;
+		a->lwpid = s->lwpid;
+	}
+	a->ns[s->state] += s->duration;
+	a->total += s->duration;
+}
+
+int
+states_report_begin(struct dump *d)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	r->states = states_new(span, r);
+	r->d = d;
+	r->all = true;
+	d->state = r;
+	return 0;
+}
+
+int
+states_report_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct report *r = d->state;
+	uint32_t id = states_feed(r->states, ev);
+	struct account *a;
+	const char *comm;
+
+	r->all &= d->chosen;
+	if (id == 0 || !d->chosen)
+		return 0;
+	a = account_of(r, id);
+	a->chosen = true;
+	if (a->comm[0] == '\0' && (comm = origin_comm_last(d, ev)) != NULL)
+		snprintf(a->comm, sizeof(a->comm), "%s", comm);
+	return 0;
+}
+
+/* By process and thread; what never wrote, and so has no number, last. */
+static int
+compare(const void *x, const void *y)
+{
+	const struct account *a = *(struct account *const *)x;
+	const struct account *b = *(struct account *const *)y;
+
+	if ((a->lwpid == 0) != (b->lwpid == 0))
+		return a->lwpid == 0 ? 1 : -1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->lwpid != b->lwpid)
+		return a->lwpid < b->lwpid ? -1 : 1;
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+static void
+print_head(struct out *o)
+{
+	static const char *const head[] = { "PID", "LWPID", "TOTAL ms" };
+
+	for (int i = 0; i < 3; i++) {
+		out_pad(o, (i == 2 ? 14 : 8) - (unsigned)strlen(head[i]));
+		out_str(o, head[i]);
+	}
+	for (unsigned s = 0; s < STATES_COUNT; s++) {
+		out_pad(o, 14 - (unsigned)strlen(state_name(s)));
+		out_str(o, state_name(s));
+	}
+	out_lit(o, "  COMM\n");
+}
+
+static void
+print_account(struct dump *d, const struct account *a)
+{
+	struct out *o = &d->out;
+
+	if (a->lwpid == 0)
+		out_lit(o, "       -       -");
+	else {
+		out_u64_width(o, (uint64_t)a->pid, 8);
+		out_u64_width(o, a->lwpid, 8);
+	}
+	out_ms(o, a->total, 14);
+	for (unsigned s = 0; s < STATES_COUNT; s++)
+		out_ms(o, a->ns[s], 14);
+	if (a->lwpid == 0) {
+		out_lit(o, "  0x");
+		out_hex(o, a->tid);
+	} else if (a->comm[0] != '\0') {
+		out_lit(o, "  ");
+		print_escaped(o, a->comm, strlen(a->comm));
+	} else
+		out_lit(o, "  -");
+	out_char(o, '\n');
+}
+
+static void
+print_all(const struct report *r, struct account **all, size_t n)
+{
+	print_head(&r->d->out);
+	for (size_t i = 0; i < n; i++)
+		if (all[i]->total > 0 && (all[i]->chosen ||
+		    (r->all && all[i]->lwpid == 0)))
+			print_account(r->d, all[i]);
+}
+
+int
+states_report_end(struct dump *d)
+{
+	struct report *r = d->state;
+	size_t n = 0;
+
+	states_end(r->states);
+	for (size_t i = 0; i < r->n; i++)
+		if (r->account[i] != NULL)
+			r->account[n++] = r->account[i];
+	if (n > 0)
+		qsort(r->account, n, sizeof(struct account *), compare);
+	print_all(r, r->account, n);
+	while (n > 0)
+		free(r->account[--n]);
+	free(r->account);
+	free(r);
+	return 0;
+}

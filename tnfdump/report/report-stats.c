@@ -1,0 +1,141 @@
+/*
+ * report-stats.c - --stats: what happened how often, and how long it took.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/to/formats.h"
+#include "analysis/pairs.h"
+#include "tnfdump/text/print.h"
+#include "tnfdump/report/reports.h"
+#include "tnfdump/stats.h"
+#include "common/xalloc.h"
+
+struct report {
+	struct dump	*d;
+	struct stats	*stats;
+};
+
+int
+stats_report_begin(struct dump *d)
+{
+	struct report *r = xcalloc(1, sizeof(*r));
+
+	r->d = d;
+	reports_pairs(d);
+	r->stats = stats_new(d);
+	if (r->stats == NULL) {
+		free(r);
+		return -1;
+	}
+	d->state = r;
+	return 0;
+}
+
+int
+stats_report_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct report *r = d->state;
+
+	stats_event(r->stats, ev);
+	return 0;
+}
+
+static void
+cell_us(struct out *o, int64_t ns)
+{
+	char text[32];
+	int n = snprintf(text, sizeof(text), "%12.3f", (double)ns / 1e3);
+
+	out_bytes(o, text, (size_t)n);
+}
+
+static void
+print_rate(const struct report *rep, const struct stats_row *r)
+{
+	double seconds = stats_seconds(rep->stats);
+	char text[32];
+	int n = snprintf(text, sizeof(text), "%12.1f",
+	    seconds > 0 ? (double)r->count / seconds : 0);
+
+	out_u64_width(&rep->d->out, r->count, 10);
+	out_bytes(&rep->d->out, text, (size_t)n);
+}
+
+static void
+print_pair(const struct report *rep, const struct stats_row *r)
+{
+	struct out *o = &rep->d->out;
+	const struct histogram *h = &r->took;
+
+	print_rate(rep, r);
+	out_ms(o, (int64_t)h->total, 14);
+	cell_us(o, h->min);
+	cell_us(o, (int64_t)histogram_mean(h));
+	cell_us(o, histogram_percentile(h, 50));
+	cell_us(o, histogram_percentile(h, 90));
+	cell_us(o, histogram_percentile(h, 99));
+	cell_us(o, h->max);
+	out_lit(o, "  ");
+	print_escaped(o, r->text, r->len);
+	out_char(o, '\n');
+	if (rep->d->histogram)
+		histogram_draw(h, o);
+}
+
+static void
+print_rows(const struct report *rep, struct stats_row **row, size_t n)
+{
+	struct out *o = &rep->d->out;
+	size_t i = 0;
+
+	if (n > 0 && row[0]->pair)
+		out_lit(o, "     count      rate/s      total ms      min us     mean us      p50 us"
+		    "      p90 us      p99 us      max us  what\n");
+	for (; i < n && row[i]->pair; i++)
+		print_pair(rep, row[i]);
+	if (i > 0 && i < n)
+		out_char(o, '\n');
+	if (i < n)
+		out_lit(o, "     count      rate/s  event\n");
+	for (; i < n; i++) {
+		print_rate(rep, row[i]);
+		out_lit(o, "  ");
+		print_escaped(o, row[i]->text, row[i]->len);
+		out_char(o, '\n');
+	}
+}
+
+static void
+open_starts(const struct report *rep)
+{
+	struct out *o = &rep->d->out;
+
+	if (pairs_open(rep->d->pairs) + pairs_orphans(rep->d->pairs) == 0)
+		return;
+	out_lit(o, "\nwithout an end: ");
+	out_u64(o, pairs_open(rep->d->pairs));
+	out_lit(o, ", without a start: ");
+	out_u64(o, pairs_orphans(rep->d->pairs));
+	out_char(o, '\n');
+}
+
+int
+stats_report_end(struct dump *d)
+{
+	struct report *r = d->state;
+	struct stats_row **row;
+	size_t n;
+
+	row = stats_rows(r->stats, &n);
+	print_rows(r, row, n);
+	open_starts(r);
+	stats_hint(r->stats);
+	if (stats_ungrouped(r->stats) > 0)
+		fprintf(stderr, NAME ": --stats: more than %u groups: %llu events "
+		    "are in none\n", STATS_ROWS_MAX,
+		    (unsigned long long)stats_ungrouped(r->stats));
+	stats_free(r->stats);
+	free(r);
+	return 0;
+}

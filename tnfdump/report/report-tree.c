@@ -1,0 +1,146 @@
+/*
+ * report-tree.c - --tree: events indented by level and nesting.
+ *
+ * Levels are application, system call, kernel, interrupt; within a level what
+ * lies between a start and its end is one step further in.  The line of an end
+ * has the duration in brackets.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/attrs.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/to/json.h"
+#include "analysis/pairs.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/text/print.h"
+#include "tnfdump/report/reports.h"
+#include "common/xalloc.h"
+
+#define BUCKETS		(1u << 12)
+#define DEPTH_MAX	40u
+#define STEP		2u
+
+struct depth {
+	struct depth	*next;
+	uint64_t	 key;
+	const struct tnf_file *file;	/* containers use numbers again */
+	unsigned	 depth;
+};
+
+struct tree {
+	struct dump	*d;
+	struct depth	*bucket[BUCKETS];
+};
+
+int
+tree_begin(struct dump *d)
+{
+	struct tree *t = xcalloc(1, sizeof(*t));
+
+	t->d = d;
+	reports_pairs(d);
+	out_lit(&d->out, "    Elapsed (ms)    PID  LWPID CPU Event\n");
+	d->state = t;
+	return 0;
+}
+
+static unsigned *
+depth_of(struct tree *t, const struct tnf_event *ev)
+{
+	uint64_t key = (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid;
+	struct depth **at = &t->bucket[(key ^ key >> 32) % BUCKETS], *d;
+
+	for (; (d = *at) != NULL; at = &d->next)
+		if (d->key == key && d->file == ev->file)
+			return &d->depth;
+	d = xcalloc(1, sizeof(*d));
+	d->key = key;
+	d->file = ev->file;
+	*at = d;
+	return &d->depth;
+}
+
+static void
+pretty_args(struct dump *d, const struct tnf_event *ev)
+{
+	const char *name;
+	struct tnf_value v;
+
+	for (unsigned i = 0; tnf_event_value(ev, i, &v); i++) {
+		name = ev->probe->members[i].name;
+		out_char(&d->out, ' ');
+		print_chars(d, name, strlen(name));
+		out_lit(&d->out, ": ");
+		pretty_value(d, ev, &v, name);
+	}
+}
+
+static void
+put_args(struct dump *d, const struct tnf_event *ev)
+{
+	if (d->pretty) {
+		pretty_args(d, ev);
+	} else if (ev->probe->n_members > 0) {
+		out_lit(&d->out, " {");
+		json_args(d, &d->out, ev);
+		out_char(&d->out, '}');
+	}
+}
+
+static void
+line(struct tree *t, const struct tnf_event *ev, unsigned depth, int64_t took)
+{
+	struct out *o = &t->d->out;
+
+	out_ms(o, ev->time - t->d->first, 16);
+	out_u64_width(o, (uint64_t)ev->pid, 7);
+	out_u64_width(o, ev->lwpid, 7);
+	if (ev->cpu < 0)
+		out_lit(o, "   -");
+	else
+		out_u64_width(o, (uint64_t)ev->cpu, 4);
+	out_pad(o, 1 + STEP * (attrs_level(ev) + (depth < DEPTH_MAX ? depth : DEPTH_MAX)));
+	print_chars(t->d, ev->probe->name, strlen(ev->probe->name));
+	put_args(t->d, ev);
+	if (took >= 0) {
+		out_lit(o, " [");
+		out_us(o, took);
+		out_lit(o, " usec]");
+	}
+	out_char(o, '\n');
+}
+
+int
+tree_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct tree *t = d->state;
+	unsigned *depth = depth_of(t, ev);
+	struct pair_slice s;
+	enum pair_role role = pairs_feed(t->d->pairs, ev, &s);
+	bool nests = role != PAIR_NONE && s.rule != NULL && !s.rule->async;
+	bool ended = role == PAIR_END && s.rule != NULL;
+
+	if (nests && ended && *depth > 0)
+		--*depth;
+	line(t, ev, *depth, ended ? s.duration : -1);
+	if (nests && role == PAIR_START)
+		++*depth;
+	return t->d->out.error != 0 ? -1 : 0;
+}
+
+int
+tree_end(struct dump *d)
+{
+	struct tree *t = d->state;
+	struct depth *e, *next;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (e = t->bucket[i]; e != NULL; e = next) {
+			next = e->next;
+			free(e);
+		}
+	free(t);
+	return 0;
+}

@@ -1,0 +1,577 @@
+/*
+ * template-parse.c - the report language of -t FILE: text to statements.
+ */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/printable.h"
+#include "tnfdump/template/template.h"
+#include "common/xalloc.h"
+
+struct parser {
+	struct template	*t;
+	const char	*p;
+	unsigned	 line;
+	unsigned	 depth;
+	unsigned	 chain;		/* "else if" behind "if", all depths */
+	bool		 failed;
+};
+
+static struct statement *block(struct parser *);
+
+static void __attribute__((format(printf, 2, 3)))
+fail(struct parser *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (p->failed)
+		return;
+	p->failed = true;
+	if (p->t->path == NULL)		/* a probe's own: the probe goes without */
+		return;
+	printable_printf(stderr, NAME ": %s:%u: ", p->t->path, p->line);
+	va_start(ap, fmt);
+	printable_vprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+static void
+blanks(struct parser *p)
+{
+	for (; *p->p != '\0'; p->p++) {
+		if (*p->p == '#')
+			p->p += strcspn(p->p, "\n");
+		if (*p->p == '\n')
+			p->line++;
+		else if (!isspace((unsigned char)*p->p) && *p->p != ';')
+			return;
+		if (*p->p == '\0')
+			return;
+	}
+}
+
+static bool
+accept(struct parser *p, char c)
+{
+	blanks(p);
+	if (*p->p != c)
+		return false;
+	p->p++;
+	return true;
+}
+
+static void
+expect(struct parser *p, char c, const char *where)
+{
+	if (!p->failed && !accept(p, c))
+		fail(p, "'%c' expected %s", c, where);
+}
+
+static size_t
+word_length(const char *s)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)s[n]) || (s[n] != '\0' && strchr("_.*?", s[n])))
+		n++;
+	return n;
+}
+
+static bool
+word(struct parser *p, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	blanks(p);
+	if (word_length(p->p) != n || strncmp(p->p, wanted, n) != 0)
+		return false;
+	p->p += n;
+	return true;
+}
+
+static struct statement *
+statement(struct parser *p, enum statement_kind kind)
+{
+	struct statement *s = xcalloc(1, sizeof(*s));
+
+	s->kind = kind;
+	s->line = p->line;
+	return s;
+}
+
+/* Up to one of 'ends' outside quotes and parentheses; moves behind nothing. */
+static size_t
+expression_length(const char *s, const char *ends)
+{
+	size_t n;
+	int depth = 0;
+	char quote = 0;
+
+	for (n = 0; s[n] != '\0' && s[n] != '\n'; n++) {
+		if (quote != 0) {
+			if (s[n] == '\\' && s[n + 1] != '\0')
+				n++;
+			else if (s[n] == quote)
+				quote = 0;
+			continue;
+		}
+		if (depth == 0 && strchr(ends, s[n]) != NULL)
+			break;
+		if (s[n] == '\'' || s[n] == '"')
+			quote = s[n];
+		depth += s[n] == '(' ? 1 : s[n] == ')' ? -1 : 0;
+	}
+	return n;
+}
+
+static struct expr *
+expression(struct parser *p, const char *s, size_t n)
+{
+	struct expr_error error;
+	char *text = xstrndup(s, n);
+	struct expr *e = expr_new(text, p->t->source, &error);
+
+	if (e == NULL)
+		fail(p, "%s, in: %s", error.text, text);
+	free(text);
+	return e;
+}
+
+/* ( expression ) */
+static struct expr *
+in_parentheses(struct parser *p)
+{
+	struct expr *e;
+	size_t n;
+
+	expect(p, '(', "before an expression");
+	if (p->failed)
+		return NULL;
+	n = expression_length(p->p, ")");
+	e = expression(p, p->p, n);
+	p->p += n;
+	expect(p, ')', "behind an expression");
+	return e;
+}
+
+static char
+escaped(char c)
+{
+	return c == 'n' ? '\n' : c == 't' ? '\t' : c;
+}
+
+/* Text up to a quote, a brace, or the end of s. */
+static struct statement *
+plain(struct parser *p, const char **at, const char *end)
+{
+	struct statement *s = statement(p, ST_TEXT);
+	const char *c = *at;
+
+	s->text = xcalloc((size_t)(end - c) + 1, 1);
+	for (; c < end && (*c != '{' || c[1] == '{'); c++) {
+		if (*c == '\\' && c + 1 < end)
+			s->text[s->len++] = escaped(*++c);
+		else {
+			c += (*c == '{' || (*c == '}' && c + 1 < end && c[1] == '}'));
+			s->text[s->len++] = *c;
+		}
+	}
+	*at = c;
+	return s;
+}
+
+/* {expression} or {expression:[-][width][letter]} */
+static struct statement *
+value(struct parser *p, const char **at, const char *end)
+{
+	struct statement *s = statement(p, ST_VALUE);
+	const char *c = *at + 1;
+	size_t n = expression_length(c, ":}");
+	char *rest;
+
+	if (c + n >= end) {
+		fail(p, "'{' without '}': a brace itself is written '{{'");
+		return s;
+	}
+	s->expr = expression(p, c, n);
+	c += n;
+	if (*c == ':') {
+		s->width = (int)strtol(c + 1, &rest, 10);
+		c = rest;
+		if (*c != '}' && c < end)
+			s->format = *c++;
+		if (s->format != 0 && !template_format_known(s->format))
+			fail(p, "no format letter '%c'", s->format);
+		if (s->width < -200 || s->width > 200)
+			fail(p, "a width is at most 200");
+	}
+	if (c >= end || *c != '}') {
+		fail(p, "'}' expected behind an expression");
+		return s;
+	}
+	*at = c + 1;
+	return s;
+}
+
+static struct statement *
+string_parts(struct parser *p, const char *s, const char *end)
+{
+	struct statement *first = NULL, **last = &first;
+
+	while (s < end && !p->failed) {
+		*last = *s == '{' && s[1] != '{' ? value(p, &s, end) :
+		    plain(p, &s, end);
+		last = &(*last)->next;
+	}
+	return first;
+}
+
+/* The length of "..." at s without the quotes; -1: no end. */
+static ssize_t
+quoted_length(const char *s)
+{
+	size_t n;
+
+	for (n = 1; s[n] != '"'; n++) {
+		if (s[n] == '\\' && s[n + 1] != '\0')
+			n++;
+		if (s[n] == '\0' || s[n] == '\n')
+			return -1;
+	}
+	return (ssize_t)n - 1;
+}
+
+/* "..." at the cursor: start and length. */
+static const char *
+quoted(struct parser *p, size_t *len)
+{
+	const char *s;
+	ssize_t n;
+
+	blanks(p);
+	if (*p->p != '"' || (n = quoted_length(p->p)) < 0) {
+		fail(p, *p->p != '"' ? "a string in double quotes expected" :
+		    "string without end");
+		return NULL;
+	}
+	s = p->p + 1;
+	*len = (size_t)n;
+	p->p += n + 2;
+	return s;
+}
+
+static char *
+quoted_text(struct parser *p)
+{
+	size_t n;
+	const char *s = quoted(p, &n), *at = s;
+	struct statement *st;
+	char *text;
+
+	if (s == NULL)
+		return NULL;
+	st = plain(p, &at, s + n);
+	text = st->text;
+	free(st);
+	return text;
+}
+
+static struct statement *
+string(struct parser *p)
+{
+	size_t n;
+	const char *s = quoted(p, &n);
+
+	return s == NULL ? NULL : string_parts(p, s, s + n);
+}
+
+static char *
+variable(struct parser *p)
+{
+	size_t n;
+	char *name;
+
+	expect(p, '$', "before a variable");
+	n = word_length(p->p);
+	if (n == 0)
+		fail(p, "name of a variable expected behind '$'");
+	name = xstrndup(p->p, n);
+	p->p += n;
+	return name;
+}
+
+static struct statement *
+let(struct parser *p)
+{
+	struct statement *s = statement(p, ST_LET);
+	size_t n;
+
+	s->text = variable(p);
+	expect(p, '=', "behind the variable");
+	if (p->failed)
+		return s;
+	n = expression_length(p->p, ";}");
+	s->expr = expression(p, p->p, n);
+	p->p += n;
+	return s;
+}
+
+static struct statement *
+condition(struct parser *p)
+{
+	struct statement *s = statement(p, ST_IF);
+
+	if (++p->chain > TEMPLATE_CHAIN_MAX)
+		fail(p, "more than %u conditions behind each other",
+		    TEMPLATE_CHAIN_MAX);
+	s->expr = in_parentheses(p);
+	s->body = block(p);
+	if (!p->failed && word(p, "else")) {
+		if (word(p, "if"))
+			s->other = condition(p);
+		else
+			s->other = block(p);
+	}
+	p->chain--;
+	return s;
+}
+
+/* { 0, 1 { ... } 'x' { ... } default { ... } } */
+static struct statement *
+cases(struct parser *p)
+{
+	struct statement *first = NULL, **last = &first;
+	size_t n;
+
+	expect(p, '{', "before the cases of a switch");
+	while (!p->failed && !accept(p, '}')) {
+		struct statement *c = *last = statement(p, ST_CASE);
+
+		last = &c->next;
+		if (!word(p, "default")) {
+			n = expression_length(p->p, "{,");
+			c->expr = expression(p, p->p, n);
+			p->p += n;
+			if (accept(p, ','))	/* falls into the next one's body */
+				continue;
+		}
+		c->body = block(p);
+		if (c->body == NULL)
+			c->body = statement(p, ST_TEXT);
+	}
+	return first;
+}
+
+static struct statement *
+choice(struct parser *p)
+{
+	struct statement *s = statement(p, ST_SWITCH);
+
+	s->expr = in_parentheses(p);
+	s->body = cases(p);
+	return s;
+}
+
+/* { 0x40 "read" 0x100 "write" "no write" } */
+static struct statement *
+bits(struct parser *p)
+{
+	struct statement *s = statement(p, ST_BITS), **last = &s->body;
+	char *end;
+
+	s->expr = in_parentheses(p);
+	expect(p, '{', "before the bits");
+	while (!p->failed && !accept(p, '}')) {
+		struct statement *bit = *last = statement(p, ST_BITS);
+
+		last = &bit->next;
+		bit->mask = strtoull(p->p, &end, 0);
+		if (end == p->p) {
+			fail(p, "mask of a bit expected");
+			break;
+		}
+		p->p = end;
+		bit->text = quoted_text(p);
+		blanks(p);
+		if (*p->p == '"')
+			bit->absent = quoted_text(p);
+	}
+	return s;
+}
+
+static struct statement *
+loop(struct parser *p)
+{
+	struct statement *s = statement(p, ST_FOR);
+
+	s->text = variable(p);
+	if (!p->failed && !word(p, "in"))
+		fail(p, "'in' expected behind the variable of a loop");
+	s->expr = in_parentheses(p);
+	s->body = block(p);
+	return s;
+}
+
+static struct statement *
+timer(struct parser *p, enum statement_kind kind)
+{
+	struct statement *s = statement(p, kind);
+
+	s->expr = in_parentheses(p);
+	return s;
+}
+
+static struct statement *
+use(struct parser *p)
+{
+	struct statement *s = statement(p, ST_USE);
+	size_t n;
+
+	expect(p, '@', "before the name of a sub-template");
+	n = word_length(p->p);
+	s->text = xcalloc(n + 2, 1);
+	s->text[0] = '@';
+	memcpy(s->text + 1, p->p, n);
+	p->p += n;
+	return s;
+}
+
+static struct statement *
+one(struct parser *p)
+{
+	blanks(p);
+	if (*p->p == '"')
+		return string(p);
+	if (word(p, "let"))
+		return let(p);
+	if (word(p, "if"))
+		return condition(p);
+	if (word(p, "switch"))
+		return choice(p);
+	if (word(p, "bits"))
+		return bits(p);
+	if (word(p, "for"))
+		return loop(p);
+	if (word(p, "starttimer"))
+		return timer(p, ST_START_TIMER);
+	if (word(p, "endtimer"))
+		return timer(p, ST_END_TIMER);
+	if (word(p, "use"))
+		return use(p);
+	if (word(p, "skip"))
+		return statement(p, ST_SKIP);
+	if (word(p, "stop"))
+		return statement(p, ST_STOP);
+	fail(p, "no statement begins with \"%.*s\"", (int)strcspn(p->p, " \t\n"), p->p);
+	return NULL;
+}
+
+static struct statement *
+block(struct parser *p)
+{
+	struct statement *first = NULL, **last = &first;
+
+	if (++p->depth > TEMPLATE_DEPTH_MAX)
+		fail(p, "more than %u blocks in each other", TEMPLATE_DEPTH_MAX);
+	expect(p, '{', "before a block");
+	while (!p->failed && !accept(p, '}')) {
+		*last = one(p);
+		while (*last != NULL)
+			last = &(*last)->next;
+	}
+	p->depth--;
+	return first;
+}
+
+static int
+level(struct parser *p)
+{
+	static const char *const names[] = { "APPL", "SVC", "KERN", "INT" };
+
+	for (int i = 0; i < 4; i++)
+		if (word(p, names[i]))
+			return i;
+	fail(p, "level APPL, SVC, KERN or INT expected behind 'L='");
+	return -1;
+}
+
+/* name [L=LEVEL] ["label"] { ... } */
+static struct stanza *
+stanza(struct parser *p)
+{
+	struct stanza *s = xcalloc(1, sizeof(*s));
+	size_t sub = *p->p == '@', n = sub + word_length(p->p + sub);
+
+	s->level = -1;
+	if (n == sub)
+		fail(p, "name of a probe, \"default\" or \"@name\" expected");
+	s->pattern = xstrndup(p->p, n);
+	p->p += n;
+	if (word(p, "L")) {
+		expect(p, '=', "behind L");
+		s->level = level(p);
+	}
+	blanks(p);
+	if (!p->failed && *p->p == '"')
+		s->label = quoted_text(p);
+	s->body = block(p);
+	return s;
+}
+
+/* Finds what each "use" names. */
+static void
+bind(struct parser *p, struct statement *s)
+{
+	for (; s != NULL && !p->failed; s = s->next) {
+		bind(p, s->body);
+		bind(p, s->other);
+		if (s->kind != ST_USE)
+			continue;
+		for (s->use = p->t->stanzas; s->use != NULL; s->use = s->use->next)
+			if (strcmp(s->use->pattern, s->text) == 0)
+				break;
+		p->line = s->line;
+		if (s->use == NULL)
+			fail(p, "no sub-template \"%s\"", s->text);
+	}
+}
+
+struct template *
+template_parse(const char *path, const char *text, struct expr_source *source)
+{
+	struct template *t = xcalloc(1, sizeof(*t));
+	struct parser p = { .t = t, .p = text, .line = 1 };
+	struct stanza **last = &t->stanzas;
+
+	t->path = path;
+	t->source = source;
+	for (blanks(&p); !p.failed && *p.p != '\0'; blanks(&p)) {
+		*last = stanza(&p);
+		last = &(*last)->next;
+	}
+	for (struct stanza *s = t->stanzas; s != NULL; s = s->next)
+		bind(&p, s->body);
+	if (!p.failed)
+		return t;
+	template_free(t);
+	return NULL;
+}
+
+struct statement *
+template_parse_string(struct template *t, const char *s, size_t n)
+{
+	struct template quiet = { .source = t->source };
+	struct parser p = { .t = &quiet, .line = 1 };
+	char *copy = xstrndup(s, n);
+	struct statement *parts = string_parts(&p, copy, copy + n);
+
+	free(copy);
+	if (!p.failed)
+		return parts;
+	statements_free(parts);
+	return NULL;
+}

@@ -1,0 +1,439 @@
+/*
+ * template-run.c - the report language of -t FILE: statements to text.
+ *
+ * The line of an event is built in memory, so that "skip" can drop it and
+ * fields can be padded.  What comes from the trace is put there as it may be
+ * printed; the template's own text may hold newlines.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/attrs.h"
+#include "tnfdump/filter.h"
+#include "tnfdump/hash.h"
+#include "tnfdump/to/json.h"
+#include "analysis/match.h"
+#include "tnfdump/options.h"
+#include "analysis/perprobe.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/text/print.h"
+#include "tnfdump/template/template.h"
+
+#define TIMER_BUCKETS	4096u
+#define TIMERS_MAX	(1u << 20)
+#define STEP		4u		/* columns an indentation level */
+
+struct variable {
+	struct variable	*next;
+	char		*name;
+	struct val	 value;
+	char		*chars;		/* own copy of a string */
+};
+
+struct timer {
+	struct timer	*next;
+	uint64_t	 hash;
+	int64_t		 since;
+};
+
+/* What a probe's events are printed by. */
+struct choice {
+	bool		 known;
+	const struct stanza *stanza;
+	struct statement *own;		/* of the tnf%fmt attribute */
+	int		 level;
+};
+
+struct run {
+	struct dump	*d;
+	struct template	*t;
+	struct expr_source source;	/* of its expressions: has variables */
+	struct out	 line;
+	struct perprobe	 choices;
+	struct variable	*variables;
+	struct timer	*timers[TIMER_BUCKETS];
+	unsigned	 n_timers;
+	unsigned	 depth;
+	bool		 own;		/* the text is the trace's, too */
+	bool		 skip, stop;
+};
+
+static struct run run;		/* one a process: the option is given once */
+
+static void execute(const struct statement *, const struct tnf_event *);
+
+static struct variable *
+find_variable(const char *name)
+{
+	struct variable *v;
+
+	for (v = run.variables; v != NULL; v = v->next)
+		if (strcmp(v->name, name) == 0)
+			return v;
+	v = xcalloc(1, sizeof(*v));
+	v->name = xstrdup(name);
+	v->next = run.variables;
+	return run.variables = v;
+}
+
+static struct val
+variable(void *arg, const char *name)
+{
+	return find_variable(name)->value;
+}
+
+static void
+assign(const char *name, struct val value)
+{
+	struct variable *v = find_variable(name);
+	char *copy = NULL;
+
+	if (value.kind == VAL_STRING || value.kind == VAL_WORDS) {
+		copy = xstrndup(value.u.s.chars, value.u.s.len);
+		value.u.s.chars = copy;
+		value.name = NULL;
+	}
+	free(v->chars);
+	v->chars = copy;
+	v->value = value;
+}
+
+static uint64_t
+timer_hash(const struct val *v)
+{
+	char buf[VAL_TEXT_SIZE];
+	const char *text;
+	size_t len = val_text(v, buf, &text);
+
+	return hash_bytes(text, len);
+}
+
+static struct timer **
+timer_at(uint64_t hash)
+{
+	struct timer **at = &run.timers[hash % TIMER_BUCKETS];
+
+	while (*at != NULL && (*at)->hash != hash)
+		at = &(*at)->next;
+	return at;
+}
+
+static void
+start_timer(const struct val *key, int64_t now)
+{
+	uint64_t hash = timer_hash(key);
+	struct timer **at = timer_at(hash);
+
+	if (*at == NULL) {
+		if (run.n_timers == TIMERS_MAX)
+			return;
+		*at = xcalloc(1, sizeof(struct timer));
+		(*at)->hash = hash;
+		run.n_timers++;
+	}
+	(*at)->since = now;
+}
+
+static void
+end_timer(const struct val *key, int64_t now)
+{
+	struct timer **at = timer_at(timer_hash(key)), *t = *at;
+
+	if (t == NULL)
+		return;
+	out_lit(&run.line, " [");
+	out_us(&run.line, now - t->since);
+	out_lit(&run.line, " usec]");
+	*at = t->next;
+	free(t);
+	run.n_timers--;
+}
+
+static void
+choose(const struct statement *s, const struct tnf_event *ev)
+{
+	struct val v = expr_eval(s->expr, ev), w;
+	const struct statement *c;
+
+	for (c = s->body; c != NULL; c = c->next) {
+		if (c->expr == NULL)
+			break;
+		w = expr_eval(c->expr, ev);
+		if (val_compare(&v, &w) == 0)
+			break;
+	}
+	while (c != NULL && c->body == NULL)	/* "0, 1 { ... }" */
+		c = c->next;
+	if (c != NULL)
+		execute(c->body, ev);
+}
+
+static void
+show_bits(const struct statement *s, const struct tnf_event *ev)
+{
+	struct val v = expr_eval(s->expr, ev);
+	const char *text;
+	bool first = true;
+	int64_t n;
+
+	if (!val_to_int(&v, &n))
+		return;
+	for (const struct statement *b = s->body; b != NULL; b = b->next) {
+		text = ((uint64_t)n & b->mask) != 0 ? b->text : b->absent;
+		if (text == NULL || *text == '\0')
+			continue;
+		if (!first)
+			out_char(&run.line, ' ');
+		out_str(&run.line, text);
+		first = false;
+	}
+}
+
+static void
+loop(const struct statement *s, const struct tnf_event *ev)
+{
+	struct val v = expr_eval(s->expr, ev);
+	struct tnf_value array = val_to_member(&v), item;
+
+	if (v.kind != VAL_RECORD)
+		return;
+	for (unsigned i = 0; i < v.u.r.count && i < TEMPLATE_LOOP_MAX; i++) {
+		if (run.skip || run.stop ||
+		    !tnf_value_item(ev->file, &array, i, &item))
+			break;
+		assign(s->text, val_of_member(&item, NULL));
+		execute(s->body, ev);
+	}
+}
+
+static void
+one(const struct statement *s, const struct tnf_event *ev)
+{
+	struct val v;
+
+	if (s->expr != NULL && s->kind != ST_SWITCH && s->kind != ST_BITS &&
+	    s->kind != ST_FOR)
+		v = expr_eval(s->expr, ev);
+	switch (s->kind) {
+	case ST_TEXT:
+		if (run.own)
+			print_chars_to(run.d, &run.line, s->text, s->len);
+		else if (s->text != NULL)
+			out_bytes(&run.line, s->text, s->len);
+		break;
+	case ST_VALUE:
+		template_value(run.d, ev, &run.line, &v, s->format, s->width);
+		break;
+	case ST_LET:
+		assign(s->text, v);
+		break;
+	case ST_IF:
+		execute(val_truth(&v) == 1 ? s->body : s->other, ev);
+		break;
+	case ST_SWITCH:
+		choose(s, ev);
+		break;
+	case ST_BITS:
+		show_bits(s, ev);
+		break;
+	case ST_FOR:
+		loop(s, ev);
+		break;
+	case ST_START_TIMER:
+		start_timer(&v, ev->time);
+		break;
+	case ST_END_TIMER:
+		end_timer(&v, ev->time);
+		break;
+	case ST_USE:
+		execute(s->use->body, ev);
+		break;
+	case ST_SKIP:
+		run.skip = true;
+		break;
+	case ST_STOP:
+		run.stop = true;
+		break;
+	case ST_CASE:
+		break;
+	}
+}
+
+static void
+execute(const struct statement *s, const struct tnf_event *ev)
+{
+	/* A sub-template may use itself. */
+	if (run.depth == 4 * TEMPLATE_DEPTH_MAX)
+		return;
+	run.depth++;
+	for (; s != NULL && !run.skip && !run.stop; s = s->next)
+		one(s, ev);
+	run.depth--;
+}
+
+static const struct stanza *
+stanza_for(const char *probe)
+{
+	const struct stanza *s, *fallback = NULL;
+
+	for (s = run.t->stanzas; s != NULL; s = s->next) {
+		if (strcmp(s->pattern, "default") == 0)
+			fallback = s;
+		else if (s->pattern[0] != '@' && match_glob(s->pattern, probe))
+			return s;
+	}
+	return fallback;
+}
+
+/* The text of tnf%fmt in the probe's attributes, quotes taken off. */
+static struct statement *
+own_text(const struct tnf_probe *p)
+{
+	size_t n;
+	const char *s = attrs_find(p->attrs, "tnf%fmt", &n);
+
+	if (s == NULL)
+		return NULL;
+	if (*s == '\'')		/* a semicolon may be in it */
+		n = strcspn(++s, "'");
+	return template_parse_string(run.t, s, n);
+}
+
+static const struct choice *
+choice_for(const struct tnf_event *ev)
+{
+	struct choice *c = perprobe(&run.choices, ev->probe, sizeof(*c));
+
+	if (c->known)
+		return c;
+	c->known = true;
+	c->stanza = stanza_for(ev->probe->name);
+	if (c->stanza == NULL || strcmp(c->stanza->pattern, "default") == 0)
+		c->own = own_text(ev->probe);
+	if (c->own != NULL)
+		c->stanza = NULL;
+	c->level = c->stanza != NULL && c->stanza->level >= 0 ?
+	    c->stanza->level : (int)attrs_level(ev);
+	return c;
+}
+
+static void
+head(const struct choice *c, const struct tnf_event *ev)
+{
+	struct out *o = &run.line;
+	const char *label = c->stanza != NULL ? c->stanza->label : NULL;
+
+	out_ms(o, ev->time - run.d->first, 16);
+	out_u64_width(o, (uint64_t)ev->pid, 7);
+	out_u64_width(o, ev->lwpid, 7);
+	if (ev->cpu < 0)
+		out_lit(o, "   -");
+	else
+		out_u64_width(o, (uint64_t)ev->cpu, 4);
+	out_pad(o, 1 + STEP * (unsigned)c->level);
+	if (label != NULL)
+		out_str(o, label);
+	else
+		print_chars_to(run.d, o, ev->probe->name, strlen(ev->probe->name));
+	if (label == NULL || *label != '\0')
+		out_char(o, ' ');
+}
+
+static int
+event(struct dump *d, const struct tnf_event *ev)
+{
+	const struct choice *c = choice_for(ev);
+
+	run.skip = false;
+	run.own = c->own != NULL;
+	run.line.p = run.line.base;
+	head(c, ev);
+	if (c->own != NULL)
+		execute(c->own, ev);
+	else if (c->stanza != NULL)
+		execute(c->stanza->body, ev);
+	else if (ev->probe->n_members > 0)
+		json_args(d, &run.line, ev);
+	if (!run.skip) {
+		out_bytes(&d->out, run.line.base, (size_t)(run.line.p - run.line.base));
+		out_char(&d->out, '\n');
+	}
+	return run.stop || d->out.error != 0 ? -1 : 0;
+}
+
+static int
+begin(struct dump *d)
+{
+	run.d = d;
+	run.source.first = d->first;
+	out_memory(&run.line);
+	return 0;
+}
+
+static int
+end(struct dump *d)
+{
+	struct timer *t, *next;
+	struct variable *v, *after;
+
+	for (unsigned i = 0; i < TIMER_BUCKETS; i++)
+		for (t = run.timers[i]; t != NULL; t = next) {
+			next = t->next;
+			free(t);
+		}
+	for (v = run.variables; v != NULL; v = after) {
+		after = v->next;
+		free(v->chars);
+		free(v->name);
+		free(v);
+	}
+	for (size_t i = 0; i < run.choices.n; i++)
+		statements_free(((struct choice *)(void *)run.choices.base)[i].own);
+	free(run.choices.base);
+	template_free(run.t);
+	out_close(&run.line);
+	memset(&run, 0, sizeof(run));
+	return 0;
+}
+
+static const struct output template_output = {
+	"template", "by a template file (-t)", begin, event, end, .pretty = true
+};
+
+static char *
+read_file(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text;
+	size_t n;
+
+	if (f == NULL)
+		return NULL;
+	text = xcalloc(TEMPLATE_SIZE_MAX + 1, 1);
+	n = fread(text, 1, TEMPLATE_SIZE_MAX, f);
+	if (ferror(f) || !feof(f) || memchr(text, '\0', n) != NULL) {
+		errno = ferror(f) ? errno : feof(f) ? EINVAL : EFBIG;
+		free(text);
+		text = NULL;
+	}
+	fclose(f);
+	return text;
+}
+
+int
+template_set(struct dump *d, const char *path)
+{
+	char *text = read_file(path);
+
+	if (text == NULL)
+		return options_wrong("template", "%s: %s", path, strerror(errno));
+	run.source = *dump_expr_source(d);
+	run.source.variable = variable;
+	run.t = template_parse(path, text, &run.source);
+	free(text);
+	if (run.t == NULL)
+		return -1;
+	return output_choose(d, "template", &template_output);
+}

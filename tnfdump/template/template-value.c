@@ -1,0 +1,162 @@
+/*
+ * template-value.c - a value by its format letter.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tnfdump/origin.h"
+#include "analysis/pretty-names.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/text/print.h"
+#include "tnfdump/template/template.h"
+#include "analysis/units.h"
+#include "analysis/walltime.h"
+
+static void
+binary(struct out *o, uint64_t v)
+{
+	int bit = 63;
+
+	while (bit > 0 && (v >> bit & 1) == 0)
+		bit--;
+	for (; bit >= 0; bit--)
+		out_char(o, (char)('0' + (v >> bit & 1)));
+}
+
+static void
+octal(struct out *o, uint64_t v)
+{
+	char text[32];
+
+	out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%llo",
+	    (unsigned long long)v));
+}
+
+static void
+named(struct out *o, enum pretty_kind kind, int64_t v)
+{
+	const char *name = pretty_kind_name(kind, v);
+
+	if (name != NULL)
+		out_str(o, name);
+	else
+		out_i64(o, v);
+}
+
+static void
+symbol(struct dump *d, const struct tnf_event *ev, struct out *o, uint64_t addr)
+{
+	uint64_t offset = 0;
+	const char *s = origin_place(d, ev, addr, &offset);
+
+	if (s == NULL) {
+		out_lit(o, "0x");
+		out_hex(o, addr);
+		return;
+	}
+	print_chars_to(d, o, s, strlen(s));
+	out_lit(o, "+0x");
+	out_hex(o, offset);
+}
+
+static void
+device(const struct tnf_event *ev, struct out *o, const struct tnf_type *type,
+    uint64_t n)
+{
+	uint32_t major, minor;
+
+	device_split(ev, type, n, &major, &minor);
+	out_u64(o, major);
+	out_char(o, ':');
+	out_u64(o, minor);
+}
+
+static void
+wall(struct dump *d, const struct tnf_event *ev, struct out *o, int64_t time)
+{
+	int64_t clock;
+
+	if (origin_clock(d, ev->file, &clock))
+		wall_utc(o, time + clock);
+	else
+		out_i64(o, time);
+}
+
+bool
+template_format_known(char letter)
+{
+	return strchr("DUXOBSFENTYMZ", letter) != NULL;
+}
+
+static uint64_t
+bits_of(const struct val *v)
+{
+	int64_t n = 0;
+
+	if (v->kind == VAL_UINT)
+		return v->u.u;
+	val_to_int(v, &n);
+	return (uint64_t)n;
+}
+
+static void
+number(struct dump *d, const struct tnf_event *ev, struct out *o,
+    const struct val *v, char letter)
+{
+	uint64_t n = bits_of(v);
+	char text[400];
+	double real;
+
+	switch (letter) {
+	case 'D': out_i64(o, (int64_t)n); break;
+	case 'U': out_u64(o, n); break;
+	case 'X': out_lit(o, "0x"); out_hex(o, n); break;
+	case 'O': octal(o, n); break;
+	case 'B': binary(o, n); break;
+	case 'E': named(o, PRETTY_ERRNO, (int64_t)n); break;
+	case 'N': named(o, pretty_kind(v->type, v->name), (int64_t)n); break;
+	case 'T': wall(d, ev, o, (int64_t)n); break;
+	case 'Y': symbol(d, ev, o, n); break;
+	case 'Z': size_put(o, n); break;
+	case 'M': device(ev, o, v->type, n); break;
+	case 'F':
+		val_to_double(v, &real);
+		out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%f", real));
+		break;
+	}
+}
+
+static void
+as_it_is(const struct dump *d, struct out *o, const struct val *v)
+{
+	char buf[VAL_TEXT_SIZE];
+	const char *text;
+	size_t len = val_text(v, buf, &text);
+
+	print_chars_to(d, o, text, len);
+}
+
+void
+template_value(struct dump *d, const struct tnf_event *ev, struct out *o,
+    const struct val *v, char letter, int width)
+{
+	size_t from = (size_t)(o->p - o->base), len;
+	unsigned pad;
+
+	if (v->kind == VAL_NULL)
+		out_char(o, '-');
+	else if (letter == 0 || letter == 'S' || !val_is_number(v) ||
+	    (letter == 'N' && v->type == NULL))
+		as_it_is(d, o, v);
+	else
+		number(d, ev, o, v, letter);
+	len = (size_t)(o->p - o->base) - from;
+	if (len >= (size_t)(width < 0 ? -width : width))
+		return;
+	pad = (unsigned)((size_t)(width < 0 ? -width : width) - len);
+	out_pad(o, pad);
+	if (width > 0) {		/* the blanks go in front */
+		memmove(o->base + from + pad, o->base + from, len);
+		memset(o->base + from, ' ', pad);
+	}
+}

@@ -1,0 +1,73 @@
+/*
+ * template.h - the report language of -t FILE (tnffmt(5)).
+ *
+ * A file is a list of stanzas, each a list of statements; a probe has the
+ * stanza that names it, else the text in its own tnf%fmt attribute, else the
+ * one called default.
+ */
+#ifndef TNFDUMP_TEMPLATE_TEMPLATE_H
+#define TNFDUMP_TEMPLATE_TEMPLATE_H
+
+#include "analysis/expr/expr.h"
+#include "tnfdump/tnfdump.h"
+
+#define TEMPLATE_SIZE_MAX	(1u << 20)	/* of the file */
+#define TEMPLATE_DEPTH_MAX	32u		/* blocks in blocks; sub-templates */
+#define TEMPLATE_CHAIN_MAX	64u	/* "else if" behind "if" */
+#define TEMPLATE_LOOP_MAX	65536u		/* turns of one loop */
+
+enum statement_kind {
+	ST_TEXT, ST_VALUE,		/* parts of a string */
+	ST_LET, ST_IF, ST_SWITCH, ST_CASE, ST_BITS, ST_FOR,
+	ST_START_TIMER, ST_END_TIMER, ST_USE, ST_SKIP, ST_STOP
+};
+
+struct statement {
+	enum statement_kind kind;
+	struct statement *next;
+	struct statement *body;		/* if, for; a switch's cases; a case's */
+	struct statement *other;	/* else */
+	char		*text;		/* ST_TEXT, bit name; variable; sub's name */
+	char		*absent;	/* bits: text if the bit is not set, or NULL */
+	size_t		 len;		/* of ST_TEXT */
+	struct expr	*expr;		/* NULL in a case: default */
+	struct stanza	*use;
+	uint64_t	 mask;		/* bits */
+	char		 format;	/* ST_VALUE: letter, or 0 */
+	int		 width;		/* ST_VALUE: < 0 left-aligned */
+	unsigned	 line;		/* of the file */
+};
+
+struct stanza {
+	struct stanza	*next;
+	char		*pattern;	/* probe name with * and ?; "@name": a sub */
+	int		 level;		/* 0 application ... 3 interrupt; -1: by keys */
+	char		*label;		/* NULL: the probe's name; "": none */
+	struct statement *body;
+};
+
+struct template {
+	const char	*path;
+	struct stanza	*stanzas;
+	struct expr_source *source;
+};
+
+/* template-parse.c.  NULL after a message "FILE:LINE: fact". */
+struct template *template_parse(const char *path, const char *text,
+    struct expr_source *);
+/* One string alone, as in a probe's tnf%fmt attribute; NULL: not well-formed. */
+struct statement *template_parse_string(struct template *, const char *, size_t);
+
+/* template-free.c; NULL is fine. */
+void template_free(struct template *);
+void statements_free(struct statement *);
+
+/* template-value.c: a value by its format letter; 0: as it is. */
+bool template_format_known(char letter);
+void template_value(struct dump *, const struct tnf_event *, struct out *,
+    const struct val *, char letter, int width);
+
+/* template-run.c: the option. */
+int  template_set(struct dump *, const char *path);
+
+#endif

@@ -1,0 +1,392 @@
+/*
+ * columns-list.c - the columns: one row each.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/attrs.h"
+#include "tnfdump/text/color.h"
+#include "tnfdump/text/columns.h"
+#include "tnfdump/origin.h"
+#include "analysis/perprobe.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/text/print.h"
+#include "analysis/walltime.h"
+#include "common/xalloc.h"
+
+#define MS_WIDTH	16
+
+/* --- helpers --- */
+
+static void
+put_ms(struct columns *c, int64_t ns)
+{
+	if (c->color)
+		color_on(c->o, COLOR_TIME);
+	out_ms(c->o, ns, MS_WIDTH);
+	if (c->color)
+		color_off(c->o);
+}
+
+/* Behind text of 'len' bytes, unless it ends the line. */
+static void
+pad(struct columns *c, size_t len)
+{
+	unsigned width = c->list[c->at]->width;
+
+	if (len < width && c->at + 1 < c->n)
+		out_pad(c->o, width - (unsigned)len);
+}
+
+static void
+put_text(struct columns *c, const char *s, size_t len, enum color color)
+{
+	if (c->color && color != COLOR_NONE)
+		color_on(c->o, color);
+	print_chars(c->d, s, len);
+	if (c->color && color != COLOR_NONE)
+		color_off(c->o);
+	pad(c, len);
+}
+
+static void
+put_number(struct columns *c, int64_t v)
+{
+	unsigned width = c->list[c->at]->width;
+
+	if (v >= 0)
+		out_u64_width(c->o, (uint64_t)v, width);
+	else
+		out_i64(c->o, v);
+}
+
+static void
+put_dash(struct columns *c)
+{
+	out_pad(c->o, c->list[c->at]->width - 1);
+	out_char(c->o, '-');
+}
+
+/* --- times --- */
+
+/* When each thread and each probe last had a line. */
+struct times {
+	struct thread {
+		bool	 used, kernel;
+		int32_t	 pid;
+		uint32_t lwpid;
+		uint64_t tid;
+		int64_t	 time;
+	} *threads;		/* hashed, open */
+	size_t	 n, size;	/* size: power of two */
+	struct perprobe probes;	/* struct probe_time */
+};
+
+struct probe_time {
+	bool	seen;
+	int64_t	time;
+};
+
+static struct times *
+times_of(struct columns *c)
+{
+	if (c->times == NULL) {
+		c->times = xcalloc(1, sizeof(*c->times));
+		c->times->size = 256;
+		c->times->threads = xcalloc(256, sizeof(struct thread));
+	}
+	return c->times;
+}
+
+void
+columns_times_free(struct columns *c)
+{
+	if (c->times == NULL)
+		return;
+	free(c->times->threads);
+	free(c->times->probes.base);
+	free(c->times);
+	c->times = NULL;
+}
+
+static struct thread *
+slot_of(struct times *t, const struct thread *who)
+{
+	uint64_t h = who->tid ^ ((uint64_t)who->lwpid << 24) ^
+	    ((uint64_t)(uint32_t)who->pid << 40);
+	struct thread *s;
+	size_t i;
+
+	h *= 0x9e3779b97f4a7c15u;
+	for (i = (size_t)(h >> 20);; i++) {
+		s = &t->threads[i & (t->size - 1)];
+		if (!s->used || (s->tid == who->tid && s->pid == who->pid &&
+		    s->lwpid == who->lwpid && s->kernel == who->kernel))
+			return s;
+	}
+}
+
+static void
+grow(struct times *t)
+{
+	struct thread *old = t->threads;
+	size_t i, n = t->size;
+
+	t->size *= 2;
+	t->threads = xcalloc(t->size, sizeof(struct thread));
+	for (i = 0; i < n; i++) {
+		if (old[i].used)
+			*slot_of(t, &old[i]) = old[i];
+	}
+	free(old);
+}
+
+static void
+print_delta_thread(struct columns *c, const struct tnf_event *ev)
+{
+	struct times *t = times_of(c);
+	struct thread who = { true, ev->kernel, ev->pid, ev->lwpid, ev->tid,
+		ev->time }, *s = slot_of(t, &who);
+
+	put_ms(c, s->used ? ev->time - s->time : 0);
+	if (!s->used && ++t->n > t->size / 2) {
+		grow(t);
+		s = slot_of(t, &who);
+	}
+	*s = who;
+}
+
+static void
+print_delta_probe(struct columns *c, const struct tnf_event *ev)
+{
+	struct probe_time *p = perprobe(&times_of(c)->probes, ev->probe,
+	    sizeof(*p));
+
+	put_ms(c, p->seen ? ev->time - p->time : 0);
+	p->seen = true;
+	p->time = ev->time;
+}
+
+static void
+print_elapsed(struct columns *c, const struct tnf_event *ev)
+{
+	put_ms(c, ev->time - c->d->first);
+}
+
+static void
+print_delta(struct columns *c, const struct tnf_event *ev)
+{
+	put_ms(c, ev->time - c->d->previous);
+}
+
+static void
+put_wall(struct columns *c, const struct tnf_event *ev, bool utc)
+{
+	char buf[WALL_SIZE];
+	int64_t offset;
+	unsigned n;
+
+	if (!origin_clock(c->d, ev->file, &offset)) {
+		put_dash(c);
+		return;
+	}
+	n = wall_format(buf, (int64_t)((uint64_t)ev->time +
+	    (uint64_t)offset), utc);
+	if (c->color)
+		color_on(c->o, COLOR_TIME);
+	out_bytes(c->o, buf, n);
+	if (c->color)
+		color_off(c->o);
+}
+
+static void
+print_wall(struct columns *c, const struct tnf_event *ev)
+{
+	put_wall(c, ev, false);
+}
+
+static void
+print_utc(struct columns *c, const struct tnf_event *ev)
+{
+	put_wall(c, ev, true);
+}
+
+static void
+print_mono(struct columns *c, const struct tnf_event *ev)
+{
+	put_number(c, ev->time);
+}
+
+/* --- who --- */
+
+static void
+print_pid(struct columns *c, const struct tnf_event *ev)
+{
+	put_number(c, (uint32_t)ev->pid);
+}
+
+static void
+print_lwpid(struct columns *c, const struct tnf_event *ev)
+{
+	put_number(c, ev->lwpid);
+}
+
+static void
+print_host_pid(struct columns *c, const struct tnf_event *ev)
+{
+	uint32_t lwpid;
+	int32_t pid;
+
+	origin_host(c->d, ev, &pid, &lwpid);
+	put_number(c, (uint32_t)pid);
+}
+
+static void
+print_host_lwpid(struct columns *c, const struct tnf_event *ev)
+{
+	uint32_t lwpid;
+	int32_t pid;
+
+	origin_host(c->d, ev, &pid, &lwpid);
+	put_number(c, lwpid);
+}
+
+static void
+print_tid(struct columns *c, const struct tnf_event *ev)
+{
+	if (ev->kernel)
+		print_hex_left(c->o, ev->tid, 8);
+	else
+		out_u64_width(c->o, ev->tid, 10);
+}
+
+static void
+print_cpu(struct columns *c, const struct tnf_event *ev)
+{
+	if (ev->kernel)
+		put_number(c, ev->cpu);
+	else if (c->list[c->at]->width > 0) {
+		out_pad(c->o, c->list[c->at]->width - 1);
+		out_char(c->o, '-');
+	}
+}
+
+static void
+print_comm(struct columns *c, const struct tnf_event *ev)
+{
+	const char *comm = origin_comm(c->d, ev);
+
+	if (comm == NULL)
+		comm = "-";
+	put_text(c, comm, strlen(comm), COLOR_NONE);
+}
+
+/* --- what --- */
+
+static void
+print_probe(struct columns *c, const struct tnf_event *ev)
+{
+	put_text(c, ev->probe->name, strlen(ev->probe->name), COLOR_PROBE);
+}
+
+static void
+print_keys(struct columns *c, const struct tnf_event *ev)
+{
+	const char *keys = ev->probe->keys;
+
+	if (keys == NULL || *keys == '\0')
+		keys = "-";
+	put_text(c, keys, strlen(keys), COLOR_NONE);
+}
+
+static void
+print_src(struct columns *c, const struct tnf_event *ev)
+{
+	size_t n, m = 0;
+	const char *file = attrs_find(ev->probe->attrs, "file", &n);
+	const char *line = attrs_find(ev->probe->attrs, "line", &m);
+
+	if (file == NULL) {
+		put_text(c, "-", 1, COLOR_NONE);
+		return;
+	}
+	print_chars(c->d, file, n);
+	out_char(c->o, ':');
+	if (line != NULL)
+		print_chars(c->d, line, m);
+	pad(c, n + 1 + m);
+}
+
+static bool
+is_error(const char *name, const struct tnf_value *v)
+{
+	return strcmp(name, "errno") == 0 && v->kind != TNF_K_STRING &&
+	    v->u.i != 0;
+}
+
+static void
+put_member(struct columns *c, const struct tnf_event *ev, unsigned i,
+    const struct tnf_value *v)
+{
+	const char *name = ev->probe->members[i].name;
+	bool error = c->color && is_error(name, v);
+
+	if (c->color)
+		color_on(c->o, error ? COLOR_ERROR : COLOR_MEMBER);
+	print_chars(c->d, name, strlen(name));
+	out_char(c->o, ':');
+	if (c->color && !error)
+		color_off(c->o);
+	out_char(c->o, ' ');
+	if (c->d->pretty)
+		pretty_value(c->d, ev, v, name);
+	else
+		print_value(c->d, ev->file, v);
+	if (error)
+		color_off(c->o);
+}
+
+static void
+print_args(struct columns *c, const struct tnf_event *ev)
+{
+	struct tnf_value v;
+	unsigned i;
+
+	for (i = 0; tnf_event_value(ev, i, &v); i++) {
+		if (i > 0)
+			out_char(c->o, ' ');
+		put_member(c, ev, i, &v);
+	}
+}
+
+const struct column column_rows[] = {
+	{ "elapsed", "Elapsed (ms)", MS_WIDTH, false, print_elapsed,
+	  "since the first event of the trace" },
+	{ "delta", "Delta (ms)", MS_WIDTH, false, print_delta,
+	  "since the line before" },
+	{ "delta-thread", "Thread (ms)", MS_WIDTH, false, print_delta_thread,
+	  "since the thread's line before" },
+	{ "delta-probe", "Probe (ms)", MS_WIDTH, false, print_delta_probe,
+	  "since the probe's line before" },
+	{ "wall", "Time", 35, true, print_wall,
+	  "local date and time with zone" },
+	{ "utc", "Time (UTC)", 30, true, print_utc, "date and time in UTC" },
+	{ "mono", "Clock (ns)", 18, false, print_mono,
+	  "the trace's own clock" },
+	{ "pid", "PID", 5, false, print_pid, "process" },
+	{ "lwpid", "LWPID", 5, false, print_lwpid, "thread, as Linux counts" },
+	{ "host-pid", "Host", 7, false, print_host_pid,
+	  "process, as the machine counts: not as its container does" },
+	{ "host-lwpid", "HostLWP", 7, false, print_host_lwpid,
+	  "thread, the same" },
+	{ "tid", "  TID    ", 10, false, print_tid,
+	  "thread; kernel: address of the task" },
+	{ "cpu", "CPU", 3, false, print_cpu, "kernel events: processor" },
+	{ "comm", "Command", 15, true, print_comm, "name of the thread" },
+	{ "probe", "Probe Name", 25, true, print_probe, "name of the probe" },
+	{ "keys", "Keys", 16, true, print_keys, "keys of the probe" },
+	{ "src", "Source", 24, true, print_src, "file and line of the probe" },
+	{ "args", "Data / Description . . .", 0, true, print_args,
+	  "members with names" },
+	{ 0 }
+};

@@ -1,0 +1,55 @@
+/*
+ * columns.h - lines of columns that the user chooses.
+ */
+#ifndef TNFDUMP_TEXT_COLUMNS_H
+#define TNFDUMP_TEXT_COLUMNS_H
+
+#include "tnfdump/tnfdump.h"
+
+struct columns;
+
+/*
+ * A column.  print() writes the value, not more than 'width' wide if that can
+ * be had, and pads it unless the column is the last.
+ */
+struct column {
+	const char *name;	/* of --columns */
+	const char *title;
+	unsigned    width;	/* 0: as long as it gets */
+	bool	    left;	/* aligned */
+	void	  (*print)(struct columns *, const struct tnf_event *);
+	const char *help;
+};
+
+/* columns-list.c; ends with a row without name. */
+extern const struct column column_rows[];
+
+/* The state of a run; what the columns have to remember is columns-list.c's. */
+struct columns {
+	struct dump	*d;
+	struct out	*o;
+	const struct column *list[64];
+	unsigned	 n;
+	unsigned	 at;		/* the one that is being printed */
+	bool		 color;
+	struct times	*times;		/* by thread and probe */
+};
+
+int columns_set(struct dump *, const char *list);	/* options */
+int two_line_set(struct dump *, const char *);
+int no_header_set(struct dump *, const char *);
+
+/* Another layout, by --columns or --two-line? */
+bool columns_asked(void);
+/* Has anything been asked for that the classic output cannot do? */
+bool columns_wanted(const struct dump *);
+bool columns_no_header(void);	/* --no-header */
+/* Are the definitions of probes to come first, as in the classic output? */
+bool columns_definitions(void);
+int columns_begin(struct dump *);
+extern const struct output columns_output;	/* takes over from "text" */
+
+/* columns-list.c */
+void columns_times_free(struct columns *);
+
+#endif

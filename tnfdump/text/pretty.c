@@ -1,0 +1,268 @@
+/*
+ * pretty.c - values as people read them.
+ */
+#include <errno.h>
+
+#include "analysis/nest.h"
+#include "tnfdump/origin.h"
+#include "analysis/pretty-names.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/text/print.h"
+#include "analysis/units.h"
+
+#define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+#define ELEMENTS_MAX	64	/* of an array */
+
+/* buf(9S): what an I/O request is. */
+static const struct { uint32_t bit; const char *name; } bioflags[] = {
+	{ 0x1, "BUSY" }, { 0x2, "DONE" }, { 0x4, "ERROR" }, { 0x10, "PAGEIO" },
+	{ 0x20, "PHYS" }, { 0x40, "READ" }, { 0x80, "WANTED" },
+	{ 0x100, "WRITE" }, { 0x400, "ASYNC" },
+};
+
+int
+pretty_set(struct dump *d, const char *arg)
+{
+	d->pretty = true;
+	return 0;
+}
+
+static uint64_t
+bits(const struct tnf_value *v)
+{
+	return v->u.u;
+}
+
+static void
+put_bioflags(struct out *o, uint32_t flags)
+{
+	bool first = true;
+	unsigned i;
+
+	for (i = 0; i < COUNT(bioflags); i++) {
+		if ((flags & bioflags[i].bit) == 0)
+			continue;
+		if (!first)
+			out_char(o, '|');
+		out_str(o, bioflags[i].name);
+		flags &= ~bioflags[i].bit;
+		first = false;
+	}
+	if (!first && flags == 0)
+		return;
+	if (!first)
+		out_char(o, '|');
+	out_lit(o, "0x");
+	out_hex(o, flags);
+}
+
+/* Linux packs 12:20 bits; Solaris 14:18, and 32:32 when it had 64. */
+void
+device_split(const struct tnf_event *ev, const struct tnf_type *type,
+    uint64_t u, uint32_t *major, uint32_t *minor)
+{
+	unsigned shift = 18;
+
+	if (tnf_file_ext(ev->file) != NULL)
+		shift = 20;
+	else if (type != NULL && type->size == 8)
+		shift = 32;
+	*major = (uint32_t)(u >> shift);
+	*minor = (uint32_t)(u & ((UINT64_C(1) << shift) - 1));
+}
+
+static void
+put_device(const struct printer *p, const struct tnf_event *ev,
+    const struct tnf_value *v)
+{
+	const tnf_context_t *c = origin_context(p->d, ev->file);
+	const char *name = NULL;
+	uint32_t major, minor;
+
+	device_split(ev, v->type, bits(v), &major, &minor);
+	if (c != NULL)
+		name = tnf_context_device(c, major, minor);
+	out_u64(p->o, major);
+	out_char(p->o, ':');
+	out_u64(p->o, minor);
+	if (name == NULL)
+		return;
+	out_char(p->o, '(');
+	printer_chars(p, name, strlen(name));
+	out_char(p->o, ')');
+}
+
+static void
+put_offset(struct out *o, uint64_t offset)
+{
+	if (offset == 0)
+		return;
+	out_lit(o, "+0x");
+	out_hex(o, offset);
+}
+
+/* Kernel function, else function or object of the process, else the number. */
+static void
+put_symbol(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
+{
+	uint64_t offset;
+	const char *name = origin_place(p->d, ev, addr, &offset);
+
+	if (name == NULL) {
+		out_lit(p->o, "0x");
+		out_hex(p->o, addr);
+		return;
+	}
+	printer_chars(p, name, strlen(name));
+	put_offset(p->o, offset);
+}
+
+/* The names are Linux's; a file of the original writers has Solaris's numbers,
+   which agree for the errors of old. */
+static const char *
+value_name(const struct tnf_event *ev, enum pretty_kind kind, int64_t i)
+{
+	if (tnf_file_ext(ev->file) == NULL && (kind == PRETTY_SYSCALL ||
+	    (kind == PRETTY_ERRNO && i > ERANGE)))
+		return NULL;
+	return pretty_kind_name(kind, i);
+}
+
+static void
+put_scalar(const struct printer *p, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
+{
+	enum pretty_kind kind = pretty_kind(v->type, name);
+	const char *text = value_name(ev, kind, v->u.i);
+
+	if (text != NULL) {
+		out_str(p->o, text);
+		return;
+	}
+	switch (kind) {
+	case PRETTY_BIOFLAGS:
+		put_bioflags(p->o, (uint32_t)bits(v));
+		break;
+	case PRETTY_DEVICE:
+		put_device(p, ev, v);
+		break;
+	case PRETTY_SIZE:
+		size_put(p->o, bits(v));
+		break;
+	case PRETTY_SYMBOL:
+		put_symbol(p, ev, bits(v));
+		break;
+	default:
+		printer_scalar(p, v);
+		break;
+	}
+}
+
+static void put_at(const struct printer *, const struct tnf_event *,
+    const struct tnf_value *, const char *name, struct nest *);
+
+static void
+put_record(const struct printer *p, const struct tnf_event *ev,
+    const struct tnf_value *r, struct nest *in)
+{
+	const char *name;
+	struct tnf_value v;
+	unsigned i;
+
+	out_lit(p->o, "{ type: ");
+	printer_chars(p, r->u.r.type->name, strlen(r->u.r.type->name));
+	if (nest_enter(in, r)) {
+		for (i = 0; nest_item(in, ev->file, r, i, &v); i++) {
+			name = r->u.r.type->members[i].name;
+			out_char(p->o, ' ');
+			printer_chars(p, name, strlen(name));
+			out_lit(p->o, ": ");
+			put_at(p, ev, &v, name, in);
+		}
+		nest_leave(in);
+	}
+	out_lit(p->o, " }");
+}
+
+/* A stack ends at its first zero. */
+static void
+put_array(const struct printer *p, const struct tnf_event *ev,
+    const struct tnf_value *r, struct nest *in)
+{
+	struct tnf_value v;
+	unsigned i;
+
+	out_char(p->o, '[');
+	for (i = 0; nest_item(in, ev->file, r, i, &v); i++) {
+		if (pretty_kind(v.type, NULL) == PRETTY_SYMBOL && bits(&v) == 0)
+			break;
+		if (i > 0)
+			out_char(p->o, ' ');
+		if (i == ELEMENTS_MAX) {
+			out_lit(p->o, "...");
+			break;
+		}
+		put_at(p, ev, &v, NULL, in);
+	}
+	out_char(p->o, ']');
+}
+
+static void
+put_at(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
+    const char *name, struct nest *in)
+{
+	if (v->null || v->kind == TNF_K_STRING || v->kind == TNF_K_TYPE)
+		printer_value(p, ev->file, v);
+	else if (v->kind == TNF_K_STRUCT)
+		put_record(p, ev, v, in);
+	else if (v->kind == TNF_K_ARRAY && nest_enter(in, v)) {
+		put_array(p, ev, v, in);
+		nest_leave(in);
+	} else if (v->kind == TNF_K_ARRAY)
+		out_lit(p->o, "[]");
+	else
+		put_scalar(p, ev, v, name);
+}
+
+void
+pretty_value_to(const struct printer *p, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
+{
+	struct nest in = print_nest(p->d);
+
+	put_at(p, ev, v, name, &in);
+	if (in.cut)
+		print_cut(p->d, ev->file);
+}
+
+void
+pretty_value(struct dump *d, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
+{
+	struct printer p = printer_of(d);
+
+	pretty_value_to(&p, ev, v, name);
+}
+
+bool
+pretty_differs(const struct tnf_value *v, const char *name)
+{
+	enum pretty_kind kind = v->null ? PRETTY_NONE :
+	    pretty_kind(v->type, name);
+
+	return kind != PRETTY_NONE && kind != PRETTY_SIZE;
+}
+
+const char *
+pretty_slice_name(const struct pair_slice *s)
+{
+	const struct tnf_probe *p = s->start.probe;
+	const char *call = NULL;
+	struct tnf_value v;
+
+	for (unsigned i = 0; i < p->n_members && call == NULL; i++)
+		if (pretty_kind(p->members[i].type, NULL) == PRETTY_SYSCALL &&
+		    tnf_event_value(&s->start, i, &v) && !v.null)
+			call = value_name(&s->start, PRETTY_SYSCALL, v.u.i);
+	return call != NULL ? call : s->name;
+}

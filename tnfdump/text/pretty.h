@@ -1,0 +1,28 @@
+/*
+ * pretty.h - values as people read them (--pretty).
+ */
+#ifndef TNFDUMP_TEXT_PRETTY_H
+#define TNFDUMP_TEXT_PRETTY_H
+
+#include "analysis/pairs.h"
+#include "tnfdump/text/print.h"
+
+int pretty_set(struct dump *, const char *);	/* the option */
+
+/* A member of an event: names, major:minor, sizes, symbols; what has no such
+   form as print_value() prints it.  'name' of the member, or NULL. */
+void pretty_value(struct dump *, const struct tnf_event *,
+    const struct tnf_value *, const char *name);
+void pretty_value_to(const struct printer *, const struct tnf_event *,
+    const struct tnf_value *, const char *name);
+
+/* Does that print something else than the number, a size apart? */
+bool pretty_differs(const struct tnf_value *, const char *name);
+/* What lies between start and end; a system call goes by its own name. */
+const char *pretty_slice_name(const struct pair_slice *);
+
+/* The two numbers of a device, as the event's writer packs them; type or NULL. */
+void device_split(const struct tnf_event *, const struct tnf_type *,
+    uint64_t device, uint32_t *major, uint32_t *minor);
+
+#endif

@@ -1,0 +1,309 @@
+/*
+ * text.c - the output format that Solaris had, byte for byte, and fast.
+ *
+ * What is the same for each event of a probe (its name, the labels of its
+ * members) is made once; so is what is the same as in the line before (the
+ * thread).  The rest of a line goes straight into the buffer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/digits.h"
+#include "tnfdump/text/columns.h"
+#include "tnfdump/text/print.h"
+#include "tnfdump/text/text.h"
+#include "common/xalloc.h"
+
+#define LINE16	"----------------"
+#define LINE	LINE16 " " LINE16 " ----- ----- ---------- --- "	\
+		"------------------------- ------------------------\n"
+
+static const char header[] =
+    LINE
+    "    Elapsed (ms)       Delta (ms)   PID LWPID    TID     CPU "
+    "Probe Name                Data / Description . . .\n"
+    LINE;
+
+/* Up to here integers give the digits that the original's doubles gave. */
+#define EXACT_NS	4000000000000000LL
+
+#define THREAD_MAX	96u	/* text of a thread and its CPU */
+
+struct label {
+	char	*text;
+	size_t	 len;
+};
+
+struct line {			/* of a probe */
+	struct label name;
+	struct label *members;	/* " name: " */
+};
+
+struct state {
+	struct line *lines;	/* by probe id */
+	unsigned     n;
+	char	     thread[THREAD_MAX];
+	size_t	     thread_len;	/* 0: none yet */
+	uint64_t     tid;
+	uint32_t     lwpid;
+	int32_t	     pid, cpu;
+	bool	     kernel;
+};
+
+static void
+put_string(struct dump *d, const char *s)
+{
+	if (s == NULL)
+		print_null(&d->out);
+	else
+		print_quoted(d, s, strlen(s));
+}
+
+static void
+put_definitions(struct dump *d)
+{
+	const struct tnf_probe *p;
+	unsigned i, n = tnf_stream_probes(d->stream);
+
+	for (i = 0; i < n; i++) {
+		p = tnf_stream_probe(d->stream, i);
+		if (!p->defined)
+			continue;
+		out_lit(&d->out, "probe\t tnf_name: ");
+		put_string(d, p->name);
+		out_lit(&d->out, " tnf_string: ");
+		put_string(d, p->attrs);
+		out_char(&d->out, '\n');
+	}
+}
+
+int
+text_begin(struct dump *d)
+{
+	if (columns_definitions())
+		put_definitions(d);
+	if (columns_wanted(d)) {
+		d->output = &columns_output;
+		return columns_begin(d);
+	}
+	d->state = xcalloc(1, sizeof(struct state));
+	return 0;
+}
+
+/* What print_chars() makes of a name between two constants. */
+static struct label
+make_label(const struct dump *d, const char *before, const char *name,
+    const char *behind)
+{
+	struct out m;
+	struct label l;
+
+	out_memory(&m);
+	out_str(&m, before);
+	print_chars_to(d, &m, name, strlen(name));
+	out_str(&m, behind);
+	l.len = (size_t)(m.p - m.base);
+	l.text = xstrndup(m.base, l.len);
+	out_close(&m);
+	return l;
+}
+
+static void
+make_line(const struct dump *d, struct line *l, const struct tnf_probe *p)
+{
+	size_t n = strlen(p->name);
+	unsigned i;
+
+	l->name = make_label(d, "", p->name, n < 25 ?
+	    &"                         "[n] : "");
+	l->members = xcalloc(p->n_members, sizeof *l->members);
+	for (i = 0; i < p->n_members; i++)
+		l->members[i] = make_label(d, " ", p->members[i].name, ": ");
+}
+
+static const struct line *
+line_of(const struct dump *d, const struct tnf_probe *p)
+{
+	struct state *s = d->state;
+	unsigned n = p->id + 64;
+
+	if (p->id >= s->n) {
+		s->lines = xreallocarray(s->lines, n, sizeof *s->lines);
+		memset(s->lines + s->n, 0, (n - s->n) * sizeof *s->lines);
+		s->n = n;
+	}
+	if (s->lines[p->id].name.text == NULL)
+		make_line(d, &s->lines[p->id], p);
+	return &s->lines[p->id];
+}
+
+static bool
+same_thread(const struct state *s, const struct tnf_event *ev)
+{
+	return s->thread_len != 0 && s->tid == ev->tid &&
+	    s->lwpid == ev->lwpid && s->pid == ev->pid &&
+	    s->cpu == ev->cpu && s->kernel == ev->kernel;
+}
+
+static char *
+put_hex(char *p, uint64_t v, unsigned width)
+{
+	unsigned n = 1, i;
+
+	while (n < 16 && v >> 4 * n != 0)
+		n++;
+	for (i = n; i-- > 0;)
+		*p++ = "0123456789abcdef"[v >> 4 * i & 15];
+	for (; n < width; n++)
+		*p++ = ' ';
+	return p;
+}
+
+static char *
+put_cpu(char *p, int32_t cpu)
+{
+	return cpu >= 0 ? digits_wide(p, (uint32_t)cpu, 3) :
+	    p + sprintf(p, "%3d", cpu);
+}
+
+static void
+set_thread(struct state *s, const struct tnf_event *ev)
+{
+	char *p = s->thread;
+
+	*p++ = ' ';
+	p = digits_wide(p, (uint32_t)ev->pid, 5);
+	*p++ = ' ';
+	p = digits_wide(p, ev->lwpid, 5);
+	*p++ = ' ';
+	if (ev->kernel) {
+		*p++ = '0';
+		*p++ = 'x';
+		p = put_hex(p, ev->tid, 8);
+		*p++ = ' ';
+		p = put_cpu(p, ev->cpu);
+	} else {
+		p = digits_wide(p, ev->tid, 10);
+		memcpy(p, "   -", 4);
+		p += 4;
+	}
+	*p++ = ' ';
+	s->thread_len = (size_t)(p - s->thread);
+	s->tid = ev->tid;
+	s->lwpid = ev->lwpid;
+	s->pid = ev->pid;
+	s->cpu = ev->cpu;
+	s->kernel = ev->kernel;
+}
+
+static char *
+put_ms(char *p, int64_t ns)
+{
+	if (ns >= 0 && ns < EXACT_NS)
+		return digits_ms16(p, (uint64_t)ns);
+	return p + sprintf(p, "%16.6f", (double)ns / 1000000.0);
+}
+
+/* The columns of fixed width, in one go. */
+static void
+put_columns(struct dump *d, const struct tnf_event *ev)
+{
+	struct state *s = d->state;
+	char *p;
+
+	if (!same_thread(s, ev))
+		set_thread(s, ev);
+	out_room(&d->out);
+	p = put_ms(d->out.p, ev->time - d->first);
+	*p++ = ' ';
+	p = put_ms(p, ev->time - d->previous);
+	memcpy(p, s->thread, THREAD_MAX);
+	d->out.p = p + s->thread_len;
+}
+
+static inline void
+put_label(struct out *o, const struct label *l)
+{
+	if (l->len <= 32) {
+		out_room(o);
+		memcpy(o->p, l->text, l->len);
+		o->p += l->len;
+	} else
+		out_bytes(o, l->text, l->len);
+}
+
+static void
+put_member(struct dump *d, const struct tnf_event *ev,
+    const struct tnf_value *v)
+{
+	struct out *o = &d->out;
+
+	if (v->null) {
+		print_null(o);
+		return;
+	}
+	switch (v->kind) {
+	case TNF_K_INT8:
+	case TNF_K_INT16:
+	case TNF_K_INT32:
+	case TNF_K_INT64:
+		out_room(o);
+		if (v->u.i < 0)
+			*o->p++ = '-';
+		o->p = digits_u64(o->p, v->u.i < 0 ?
+		    -(uint64_t)v->u.i : (uint64_t)v->u.i);
+		break;
+	case TNF_K_STRING:
+		print_quoted(d, v->u.s.chars, v->u.s.len);
+		break;
+	default:
+		print_value(d, ev->file, v);
+		break;
+	}
+}
+
+int
+text_event(struct dump *d, const struct tnf_event *ev)
+{
+	const struct line *l = line_of(d, ev->probe);
+	struct tnf_value v;
+	unsigned i;
+
+	if (d->events == 0)
+		out_lit(&d->out, header);
+	put_columns(d, ev);
+	put_label(&d->out, &l->name);
+	for (i = 0; tnf_event_value(ev, i, &v); i++) {
+		put_label(&d->out, &l->members[i]);
+		put_member(d, ev, &v);
+	}
+	out_char(&d->out, '\n');
+	return 0;
+}
+
+static void
+free_line(struct line *l, unsigned n_members)
+{
+	unsigned i;
+
+	if (l->name.text == NULL)
+		return;
+	for (i = 0; i < n_members; i++)
+		free(l->members[i].text);
+	free(l->members);
+	free(l->name.text);
+}
+
+int
+text_end(struct dump *d)
+{
+	struct state *s = d->state;
+	unsigned i;
+
+	for (i = 0; i < s->n && i < tnf_stream_probes(d->stream); i++)
+		free_line(&s->lines[i],
+		    tnf_stream_probe(d->stream, i)->n_members);
+	free(s->lines);
+	free(s);
+	return 0;
+}

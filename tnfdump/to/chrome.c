@@ -1,0 +1,254 @@
+/*
+ * to-chrome.c - the Trace Event Format that Chrome, Perfetto and speedscope open.
+ *
+ * Times are microseconds with three decimals, relative to the first event.
+ * What begins and ends in one thread becomes a complete slice ("X"), what may
+ * overlap (block I/O) an asynchronous one, everything else an instant.  The
+ * states of each thread are slices of a row of their own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/origin.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/to/json.h"
+#include "analysis/pairs.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/report/reports.h"
+#include "analysis/states.h"
+#include "analysis/tasks.h"
+#include "common/xalloc.h"
+
+struct chrome {
+	struct dump	*d;
+	struct out	*o;
+	struct pairs	*pairs;		/* the dump's */
+	struct states	*states;
+	struct tasks	*tasks;		/* already named */
+	struct tasks	*state_rows;	/* the same */
+	int64_t		 first;
+	bool		 started;
+};
+
+static void
+entry(struct chrome *c, const char *phase, int64_t time)
+{
+	out_str(c->o, c->started ? ",\n" : "\n");
+	c->started = true;
+	out_lit(c->o, "{\"ph\":\"");
+	out_str(c->o, phase);
+	out_lit(c->o, "\",\"ts\":");
+	out_us(c->o, time - c->first);
+}
+
+static void
+where(struct out *o, int32_t pid, uint32_t lwpid)
+{
+	out_lit(o, ",\"pid\":");
+	out_i64(o, pid);
+	out_lit(o, ",\"tid\":");
+	out_u64(o, lwpid);
+}
+
+/* By the machine's numbers: containers use theirs again. */
+static void
+where_event(struct chrome *c, const struct tnf_event *ev)
+{
+	uint32_t lwpid;
+	int32_t pid;
+
+	origin_host(c->d, ev, &pid, &lwpid);
+	where(c->o, pid, lwpid);
+}
+
+static void
+named(struct out *o, const char *name, const char *category)
+{
+	out_lit(o, ",\"name\":");
+	json_name(o, name);
+	out_lit(o, ",\"cat\":");
+	json_name(o, category);
+}
+
+static void
+details(struct chrome *c, const struct tnf_event *ev)
+{
+	out_lit(c->o, ",\"args\":{");
+	json_args(c->d, c->o, ev);
+	out_char(c->o, '}');
+}
+
+static void
+async_id(struct out *o, uint64_t id)
+{
+	out_lit(o, ",\"id\":\"0x");
+	out_hex(o, id);
+	out_char(o, '"');
+}
+
+/* Viewers draw a row for each thread: the states of one are a thread of its own,
+   with a number that no thread has. */
+static void
+name_state_row(struct chrome *c, const struct state_span *s, uint32_t row)
+{
+	entry(c, "M", c->first);
+	where(c->o, s->pid, row);
+	out_lit(c->o, ",\"name\":\"thread_name\",\"args\":{\"name\":\"state of ");
+	if (s->lwpid != 0)
+		out_u64(c->o, s->lwpid);
+	else {
+		out_lit(c->o, "0x");
+		out_hex(c->o, s->tid);
+	}
+	out_lit(c->o, "\"}}");
+}
+
+static void
+span(void *arg, const struct state_span *s)
+{
+	struct chrome *c = arg;
+	uint32_t row = 1u << 31 | state_row(s);
+	struct tnf_event who = { .pid = s->pid, .lwpid = row };
+
+	if (tasks_seen(c->state_rows, &who) & TASK_NEW_THREAD)
+		name_state_row(c, s, row);
+	entry(c, "X", s->start);
+	where(c->o, s->pid, row);
+	named(c->o, state_name(s->state), "state");
+	out_lit(c->o, ",\"dur\":");
+	out_us(c->o, s->duration);
+	out_char(c->o, '}');
+}
+
+int
+chrome_begin(struct dump *d)
+{
+	struct chrome *c = xcalloc(1, sizeof(*c));
+
+	c->tasks = tasks_new();
+	c->state_rows = tasks_new();
+	c->states = states_new(span, c);
+	c->d = d;
+	c->pairs = reports_pairs(d);
+	c->o = &d->out;
+	c->first = INT64_MIN;
+	out_lit(c->o, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	d->state = c;
+	return 0;
+}
+
+/* Names a thread, and with its first thread the process. */
+static void
+introduce(struct chrome *c, const struct tnf_event *ev)
+{
+	static const char *const what[] = { "process_name", "thread_name" };
+	const char *comm;
+	struct tnf_event who = *ev;
+	unsigned fresh;
+
+	origin_host(c->d, ev, &who.pid, &who.lwpid);
+	fresh = tasks_seen(c->tasks, &who);
+	for (int i = 0; fresh != 0 && i < 2; i++) {
+		if ((fresh & (i == 0 ? TASK_NEW_PROCESS : TASK_NEW_THREAD)) == 0)
+			continue;
+		comm = i == 0 ? origin_process_last(c->d, ev) :
+		    origin_comm_last(c->d, ev);
+		if (comm == NULL)
+			continue;
+		entry(c, "M", c->first);
+		where_event(c, ev);
+		out_lit(c->o, ",\"name\":\"");
+		out_str(c->o, what[i]);
+		out_lit(c->o, "\",\"args\":{\"name\":");
+		json_name(c->o, comm);
+		out_lit(c->o, "}}");
+	}
+}
+
+static void
+instant(struct chrome *c, const struct tnf_event *ev)
+{
+	entry(c, "i", ev->time);
+	where_event(c, ev);
+	named(c->o, ev->probe->name, ev->probe->keys);
+	out_lit(c->o, ",\"s\":\"t\"");
+	details(c, ev);
+	out_char(c->o, '}');
+}
+
+static void
+slice(struct chrome *c, const struct pair_slice *s, const struct tnf_event *end)
+{
+	entry(c, "X", s->start.time);
+	where_event(c, &s->start);
+	named(c->o, pretty_slice_name(s), s->start.probe->keys);
+	out_lit(c->o, ",\"dur\":");
+	out_us(c->o, s->duration);
+	out_lit(c->o, ",\"args\":{\"start\":{");
+	json_args(c->d, c->o, &s->start);
+	out_lit(c->o, "},\"end\":{");
+	json_args(c->d, c->o, end);
+	out_lit(c->o, "}}}");
+}
+
+static void
+async(struct chrome *c, const char *phase, const struct pair_slice *s,
+    const struct tnf_event *ev)
+{
+	entry(c, phase, ev->time);
+	where_event(c, &s->start);
+	named(c->o, s->name, s->start.probe->keys);
+	async_id(c->o, s->id);
+	details(c, ev);
+	out_char(c->o, '}');
+}
+
+int
+chrome_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct chrome *c = d->state;
+	struct pair_slice s;
+	enum pair_role role;
+
+	if (c->first == INT64_MIN)
+		c->first = ev->time;
+	introduce(c, ev);
+	states_feed(c->states, ev);
+	role = pairs_feed(c->pairs, ev, &s);
+	if (role == PAIR_NONE || s.rule == NULL)
+		instant(c, ev);
+	else if (s.rule->async)
+		async(c, role == PAIR_START ? "b" : "e", &s, ev);
+	else if (role == PAIR_END)
+		slice(c, &s, ev);
+	return c->o->error != 0 ? -1 : 0;
+}
+
+/* What never ended: viewers draw it up to the end of the trace. */
+static void
+unfinished(void *arg, const struct pair_slice *s)
+{
+	struct chrome *c = arg;
+
+	if (s->rule->async)
+		return;
+	entry(c, "B", s->start.time);
+	where_event(c, &s->start);
+	named(c->o, pretty_slice_name(s), s->start.probe->keys);
+	details(c, &s->start);
+	out_char(c->o, '}');
+}
+
+int
+chrome_end(struct dump *d)
+{
+	struct chrome *c = d->state;
+
+	pairs_each_open(c->pairs, unfinished, c);
+	states_end(c->states);
+	out_lit(c->o, "\n]}\n");
+	tasks_free(c->tasks);
+	tasks_free(c->state_rows);
+	free(c);
+	return 0;
+}

@@ -1,0 +1,133 @@
+/*
+ * to-csv.c - comma-separated values (RFC 4180), one row an event.
+ *
+ * The columns are fixed, so that rows of different probes go into one table;
+ * the arguments are one JSON object in the last.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/text/columns.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/to/json.h"
+#include "tnfdump/text/print.h"
+#include "analysis/walltime.h"
+#include "common/xalloc.h"
+
+struct csv {
+	struct dump	*d;
+	struct out	*o;
+	struct out	 args;		/* the JSON of one row, before quoting */
+};
+
+int
+csv_begin(struct dump *d)
+{
+	struct csv *c = xcalloc(1, sizeof(*c));
+
+	out_memory(&c->args);
+	c->d = d;
+	c->o = &d->out;
+	if (!columns_no_header())
+		out_lit(c->o, "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args\r\n");
+	d->state = c;
+	return 0;
+}
+
+/* Quoted where it must be: separators, quotes, line ends. */
+static void
+field(struct csv *c, const char *s, size_t n)
+{
+	struct out *o = c->o;
+	const char *end = s + n, *part;
+	bool quote = false;
+
+	for (size_t i = 0; i < n && !quote; i++)
+		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' || s[i] == '\r';
+	if (!quote) {
+		print_chars(c->d, s, n);
+		return;
+	}
+	out_char(o, '"');
+	for (; s < end; s = part + 1) {
+		if ((part = memchr(s, '"', (size_t)(end - s))) == NULL)
+			part = end;
+		print_chars(c->d, s, (size_t)(part - s));
+		if (part < end)
+			out_lit(o, "\"\"");
+		else
+			break;
+	}
+	out_char(o, '"');
+}
+
+static void
+args(struct csv *c, const struct tnf_event *ev)
+{
+	c->args.p = c->args.base;
+	out_char(&c->args, '{');
+	json_args(c->d, &c->args, ev);
+	out_char(&c->args, '}');
+	field(c, c->args.base, (size_t)(c->args.p - c->args.base));
+}
+
+static void
+text(struct csv *c, const char *s)
+{
+	if (s != NULL)
+		field(c, s, strlen(s));
+	out_char(c->o, ',');
+}
+
+static void
+times(struct csv *c, const struct tnf_event *ev)
+{
+	int64_t wall;
+
+	out_i64(c->o, ev->time);
+	out_char(c->o, ',');
+	out_i64(c->o, ev->time - c->d->first);
+	out_char(c->o, ',');
+	if (origin_clock(c->d, ev->file, &wall))
+		wall_utc(c->o, wall + ev->time);
+	out_char(c->o, ',');
+}
+
+int
+csv_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct csv *c = d->state;
+	struct out *o = c->o;
+
+	times(c, ev);
+	out_i64(o, ev->pid);
+	out_char(o, ',');
+	out_u64(o, ev->lwpid);
+	out_char(o, ',');
+	if (ev->kernel) {
+		out_lit(o, "0x");
+		out_hex(o, ev->tid);
+	} else
+		out_u64(o, ev->tid);
+	out_char(o, ',');
+	if (ev->cpu >= 0)
+		out_i64(o, ev->cpu);
+	out_char(o, ',');
+	text(c, origin_comm(c->d, ev));
+	text(c, ev->probe->name);
+	text(c, ev->probe->keys);
+	args(c, ev);
+	out_lit(o, "\r\n");
+	return o->error != 0 || c->args.error != 0 ? -1 : 0;
+}
+
+int
+csv_end(struct dump *d)
+{
+	struct csv *c = d->state;
+
+	out_close(&c->args);
+	free(c);
+	return 0;
+}

@@ -1,0 +1,247 @@
+/*
+ * to-ctf.c - Common Trace Format 1.8: a directory with metadata and one stream.
+ *
+ * The stream is a row of packets; each event is its id, time, who and where,
+ * and the arguments.  Probes are described when all events have been seen, in
+ * ctf-metadata.c.  Records and arrays go as JSON text.  Lost events are
+ * declared by an empty packet at the end that counts them all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/printable.h"
+#include "tnfdump/to/ctf.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/input.h"
+#include "tnfdump/to/json.h"
+#include "tnfdump/report/loss.h"
+#include "common/xalloc.h"
+
+#define PACKET_BODY	(256u << 10)	/* about; one event may pass it */
+
+struct ctf {
+	struct dump	*d;
+	struct out	 stream;
+	struct out	 body;		/* the packet being filled */
+	struct out	 text;		/* JSON of one value */
+	int		 dir;
+	int64_t		 first, last;	/* of the packet */
+	struct ctf_trace trace;
+};
+
+static int
+fail(const char *path, const char *what)
+{
+	printable_printf(stderr, NAME ": %s: %s: %s\n", path, what, strerror(errno));
+	return -1;
+}
+
+static void
+u8(struct out *o, unsigned v)
+{
+	out_char(o, (char)v);
+}
+
+static void
+u32(struct out *o, uint32_t v)
+{
+	out_bytes(o, (const char *)&v, sizeof(v));
+}
+
+static void
+u64(struct out *o, uint64_t v)
+{
+	out_bytes(o, (const char *)&v, sizeof(v));
+}
+
+static int
+open_stream(struct ctf *c, const char *path)
+{
+	int fd, error;
+
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return fail(path, "cannot make the directory");
+	if ((c->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		return fail(path, "cannot open the directory");
+	fd = openat(c->dir, "stream", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
+	    O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fail(path, "cannot create stream");
+	if ((error = out_init(&c->stream, fd)) != 0) {
+		close(fd);
+		errno = error;
+		return fail(path, "cannot start");
+	}
+	return 0;
+}
+
+static void
+release(struct ctf *c)
+{
+	if (c->dir >= 0)
+		close(c->dir);
+	out_close(&c->body);
+	out_close(&c->text);
+	ctf_trace_free(&c->trace);
+	free(c);
+}
+
+int
+ctf_begin(struct dump *d)
+{
+	struct ctf *c;
+
+	if (d->path == NULL) {
+		printable_printf(stderr, NAME ": --to ctf: writes a directory: name it "
+		    "with --output\n");
+		return -1;
+	}
+	c = xcalloc(1, sizeof(*c));
+	out_memory(&c->body);
+	out_memory(&c->text);
+	c->d = d;
+	c->dir = -1;
+	if (open_stream(c, d->path) != 0) {
+		release(c);
+		return -1;
+	}
+	d->state = c;
+	return 0;
+}
+
+/* The order and sizes of ctf-metadata.c: trace.packet.header, packet.context. */
+static void
+packet(struct ctf *c, uint64_t lost)
+{
+	uint64_t body = (uint64_t)(c->body.p - c->body.base);
+	uint64_t bits = (CTF_PACKET_HEADER + body) * 8;
+
+	u32(&c->stream, CTF_MAGIC);
+	u32(&c->stream, 0);			/* stream_id */
+	u64(&c->stream, (uint64_t)c->first);
+	u64(&c->stream, (uint64_t)c->last);
+	u64(&c->stream, bits);			/* content_size */
+	u64(&c->stream, bits);			/* packet_size */
+	u64(&c->stream, lost);
+	out_bytes(&c->stream, c->body.base, body);
+	c->body.p = c->body.base;
+}
+
+static void
+string(struct ctf *c, const char *s, size_t n)
+{
+	const char *nul = memchr(s, '\0', n);
+
+	out_bytes(&c->body, s, nul != NULL ? (size_t)(nul - s) : n);
+	u8(&c->body, 0);
+}
+
+static void
+as_text(struct ctf *c, const struct tnf_event *ev, const struct tnf_value *v)
+{
+	c->text.p = c->text.base;
+	json_value(c->d, &c->text, ev, v, NULL);
+	string(c, c->text.base, (size_t)(c->text.p - c->text.base));
+}
+
+/* Numbers are widened to 64 bits: a null then is 0 without a second layout. */
+static void
+value(struct ctf *c, const struct tnf_event *ev, unsigned i)
+{
+	struct tnf_value v;
+	uint64_t bits = 0;
+
+	if (!tnf_event_value(ev, i, &v))
+		v = (struct tnf_value){ .null = true };
+	switch (ctf_field(&ev->probe->members[i])) {
+	case CTF_SIGNED:
+	case CTF_UNSIGNED:
+	case CTF_HEX:
+		u64(&c->body, v.null ? 0 : v.u.u);
+		break;
+	case CTF_REAL:
+		if (!v.null)
+			memcpy(&bits, &v.u.d, sizeof(bits));
+		u64(&c->body, bits);
+		break;
+	case CTF_TEXT:
+		if (v.null)
+			string(c, "", 0);
+		else if (v.kind == TNF_K_STRING)
+			string(c, v.u.s.chars, v.u.s.len);
+		else if (v.kind == TNF_K_CHAR) {
+			char ch = (char)v.u.i;
+
+			string(c, &ch, 1);
+		} else
+			as_text(c, ev, &v);
+	}
+}
+
+int
+ctf_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct ctf *c = d->state;
+	const char *comm = origin_comm(c->d, ev);
+
+	ctf_note(&c->trace, c->d, ev);
+	if (c->body.p == c->body.base)
+		c->first = ev->time;
+	c->last = ev->time;
+	u32(&c->body, ev->probe->id);
+	u64(&c->body, (uint64_t)ev->time);
+	u32(&c->body, (uint32_t)ev->pid);
+	u32(&c->body, ev->lwpid);
+	u64(&c->body, ev->tid);
+	u32(&c->body, (uint32_t)ev->cpu);
+	string(c, comm != NULL ? comm : "", comm != NULL ? strlen(comm) : 0);
+	for (unsigned i = 0; i < ev->probe->n_members; i++)
+		value(c, ev, i);
+	if ((size_t)(c->body.p - c->body.base) >= PACKET_BODY)
+		packet(c, 0);
+	return c->stream.error != 0 || c->body.error != 0 ? -1 : 0;
+}
+
+static int
+write_metadata(struct ctf *c)
+{
+	struct out meta;
+	int fd = openat(c->dir, "metadata", O_WRONLY | O_CREAT | O_TRUNC |
+	    O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 || out_init(&meta, fd) != 0)
+		return fail(c->d->path, "cannot create metadata");
+	ctf_metadata(&meta, c->d, &c->trace);
+	errno = out_close(&meta);
+	close(fd);
+	return errno != 0 ? fail(c->d->path, "cannot write metadata") : 0;
+}
+
+int
+ctf_end(struct dump *d)
+{
+	struct ctf *c = d->state;
+	int rc, fd = c->stream.fd;
+	uint64_t lost = 0;
+
+	for (unsigned i = 0; i < d->n_inputs; i++)
+		lost += loss_dropped(d->inputs[i].file);
+	/* The counter counts from one packet to the next: there must be two. */
+	if (c->body.p > c->body.base || (lost > 0 && c->trace.file == NULL))
+		packet(c, 0);
+	if (lost > 0) {
+		c->first = c->last;
+		packet(c, lost);
+	}
+	rc = write_metadata(c);
+	errno = out_close(&c->stream);
+	if (errno != 0)
+		rc = fail(c->d->path, "cannot write stream");
+	close(fd);
+	release(c);
+	return rc;
+}

@@ -1,0 +1,181 @@
+/*
+ * to-folded.c - folded stacks, for flame graphs: "frame;frame;frame count".
+ *
+ * An event with a stack (an array of symbols) counts under its frames, outmost
+ * first, below the process and the probe.  Others count as process;probe.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/hash.h"
+#include "tnfdump/origin.h"
+#include "common/xalloc.h"
+#include "tnfdump/to/formats.h"
+#include "analysis/pretty-names.h"
+#include "tnfdump/text/print.h"
+
+#define BUCKETS		(1u << 12)
+#define FRAMES_MAX	128u
+
+struct stack {
+	struct stack	*next;
+	uint64_t	 hash;
+	uint64_t	 count;
+	size_t		 len;
+	char		 text[];
+};
+
+struct folded {
+	struct dump	*d;
+	struct out	 line;		/* the stack of one event */
+	struct stack	*bucket[BUCKETS];
+};
+
+int
+folded_begin(struct dump *d)
+{
+	struct folded *f = xcalloc(1, sizeof(*f));
+
+	out_memory(&f->line);
+	f->d = d;
+	d->state = f;
+	return 0;
+}
+
+/* ';' and blanks separate in this format. */
+static void
+frame(struct out *o, const char *s)
+{
+	for (; *s != '\0'; s++)
+		out_char(o, *s == ';' || *s == ' ' || *s == '\n' ? '_' : *s);
+}
+
+/* Where the stacks of the kernel begin. */
+static bool
+is_root(const char *name)
+{
+	static const char *const roots[] = { "entry_", "asm_", "ret_from_fork",
+	    "common_startup", "secondary_startup", "start_", "x86_64_start" };
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
+		if (strncmp(name, roots[i], strlen(roots[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The kernel records so many frames and no more: what called the outmost one is
+   not known, and it is no root of a flame. */
+static void
+mark_cut(struct folded *f, const struct tnf_event *ev, uint64_t outmost)
+{
+	uint64_t offset;
+	const char *s;
+
+	if (!ev->kernel || outmost >> 63 == 0)
+		return;
+	s = origin_place(f->d, ev, outmost, &offset);
+	if (s != NULL && !is_root(s))
+		out_lit(&f->line, ";[more]");
+}
+
+static void
+address(struct folded *f, const struct tnf_event *ev, uint64_t addr)
+{
+	uint64_t offset;
+	const char *s = origin_place(f->d, ev, addr, &offset);
+
+	out_char(&f->line, ';');
+	if (s != NULL) {
+		frame(&f->line, s);
+		return;
+	}
+	out_lit(&f->line, "0x");
+	out_hex(&f->line, addr);
+}
+
+static void
+stack_frames(struct folded *f, const struct tnf_event *ev)
+{
+	struct tnf_value v, item;
+	bool first = true;
+	uint32_t n;
+
+	for (unsigned i = 0; i < ev->probe->n_members; i++) {
+		if (!tnf_event_value(ev, i, &v) || v.null ||
+		    v.kind != TNF_K_ARRAY)
+			continue;
+		n = v.u.r.count < FRAMES_MAX ? v.u.r.count : FRAMES_MAX;
+		while (n-- > 0)
+			if (tnf_value_item(ev->file, &v, n, &item) &&
+			    pretty_kind(item.type, NULL) == PRETTY_SYMBOL &&
+			    item.u.u != 0) {
+				if (first)
+					mark_cut(f, ev, item.u.u);
+				first = false;
+				address(f, ev, item.u.u);
+			}
+	}
+}
+
+static void
+count(struct folded *f)
+{
+	size_t len = (size_t)(f->line.p - f->line.base);
+	uint64_t hash = hash_bytes(f->line.base, len);
+	struct stack **at, *s;
+
+	for (at = &f->bucket[hash % BUCKETS]; (s = *at) != NULL; at = &s->next)
+		if (s->hash == hash && s->len == len &&
+		    memcmp(s->text, f->line.base, len) == 0) {
+			s->count++;
+			return;
+		}
+	s = xcalloc(1, sizeof(*s) + len);
+	*s = (struct stack){ NULL, hash, 1, len };
+	memcpy(s->text, f->line.base, len);
+	*at = s;
+}
+
+int
+folded_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct folded *f = d->state;
+	const char *comm = origin_process(f->d, ev);
+
+	if (comm == NULL)
+		comm = origin_comm(f->d, ev);
+	f->line.p = f->line.base;
+	if (comm != NULL)
+		frame(&f->line, comm);
+	else {
+		out_lit(&f->line, "pid_");
+		out_i64(&f->line, ev->pid);
+	}
+	stack_frames(f, ev);
+	out_char(&f->line, ';');
+	frame(&f->line, ev->probe->name);
+	count(f);
+	return 0;
+}
+
+int
+folded_end(struct dump *d)
+{
+	struct folded *f = d->state;
+	struct out *o = &f->d->out;
+	struct stack *s, *next;
+
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (s = f->bucket[i]; s != NULL; s = next) {
+			next = s->next;
+			print_chars(f->d, s->text, s->len);
+			out_char(o, ' ');
+			out_u64(o, s->count);
+			out_char(o, '\n');
+			free(s);
+		}
+	out_close(&f->line);
+	free(f);
+	return 0;
+}

@@ -1,0 +1,296 @@
+/*
+ * html-members.c - for each probe of an HTML report a column a member.
+ *
+ * A number that --pretty shows otherwise (a system call, a symbol, a device) has
+ * its text beside the column, once for each value, so that the page needs to
+ * know nothing of any kernel.
+ */
+#include <stdlib.h>
+
+#include "tnfdump/to/html-columns.h"
+#include "tnfdump/to/json.h"
+#include "analysis/perprobe.h"
+#include "tnfdump/text/pretty.h"
+#include "common/xalloc.h"
+
+#define NAMES_MAX	50000	/* of a member; further values are numbers */
+
+enum html_type { HTML_SIGNED, HTML_UNSIGNED, HTML_REAL, HTML_STRING };
+
+struct html_member {
+	const char	*name;
+	enum html_type	 type;
+	bool		 opaque;
+	struct html_column column;
+	struct map	 names;		/* value, 64 bits -> uint32_t of a string */
+};
+
+struct html_probe {
+	const struct tnf_probe *probe;	/* NULL: not seen */
+	uint32_t	 number;
+	struct html_member *members;
+};
+
+struct html_members {
+	struct dump	*d;
+	struct html_strings *strings;
+	struct html_strings names;	/* texts of numbers */
+	struct perprobe	 probes;	/* struct html_probe */
+	uint32_t	*order;		/* probe ids, by number */
+	uint32_t	 n;
+	struct out	 text;		/* of one value */
+};
+
+struct html_members *
+html_members_new(struct dump *d, struct html_strings *strings)
+{
+	struct html_members *h = xcalloc(1, sizeof(*h));
+
+	h->d = d;
+	h->strings = strings;
+	html_strings_init(&h->names);
+	out_memory(&h->text);
+	return h;
+}
+
+static void
+html_probe_free(struct html_probe *p)
+{
+	if (p->probe == NULL)
+		return;
+	for (unsigned i = 0; i < p->probe->n_members; i++) {
+		html_column_free(&p->members[i].column);
+		map_free(&p->members[i].names);
+	}
+	free(p->members);
+}
+
+void
+html_members_free(struct html_members *h)
+{
+	struct html_probe *p = (struct html_probe *)(void *)h->probes.base;
+
+	for (size_t i = 0; i < h->probes.n; i++)
+		html_probe_free(&p[i]);
+	free(p);
+	free(h->order);
+	html_strings_free(&h->names);
+	out_close(&h->text);
+	free(h);
+}
+
+static void
+html_member_init(struct html_member *m, const struct tnf_member *from)
+{
+	const struct tnf_type *t = from->type;
+
+	m->name = from->name;
+	m->opaque = t->opaque;
+	map_init(&m->names, sizeof(uint32_t));
+	switch (t->kind) {
+	case TNF_K_INT8:
+	case TNF_K_INT16:
+	case TNF_K_INT32:
+		m->type = HTML_SIGNED;
+		html_column_init(&m->column, "i32", 4);
+		break;
+	case TNF_K_INT64:
+		m->type = HTML_SIGNED;
+		html_column_init(&m->column, "i64", 8);
+		break;
+	case TNF_K_UINT8:
+	case TNF_K_UINT16:
+	case TNF_K_UINT32:
+		m->type = HTML_UNSIGNED;
+		html_column_init(&m->column, "u32", 4);
+		break;
+	case TNF_K_UINT64:
+		m->type = HTML_UNSIGNED;
+		html_column_init(&m->column, "u64", 8);
+		break;
+	case TNF_K_FLOAT32:
+	case TNF_K_FLOAT64:
+		m->type = HTML_REAL;
+		html_column_init(&m->column, "f64", 8);
+		break;
+	default:
+		m->type = HTML_STRING;
+		html_column_init(&m->column, "u32", 4);
+	}
+}
+
+static struct html_probe *
+html_probe_of(struct html_members *h, const struct tnf_probe *from)
+{
+	struct html_probe *p = perprobe(&h->probes, from, sizeof(*p));
+
+	if (__builtin_expect(p->probe != NULL, 1))
+		return p;
+	p->probe = from;
+	p->number = h->n++;
+	p->members = xcalloc(from->n_members, sizeof(*p->members));
+	for (unsigned i = 0; i < from->n_members; i++)
+		html_member_init(&p->members[i], &from->members[i]);
+	h->order = xreallocarray(h->order, h->n, sizeof(*h->order));
+	h->order[p->number] = from->id;
+	return p;
+}
+
+uint32_t
+html_members_probe(struct html_members *h, const struct tnf_probe *from)
+{
+	return html_probe_of(h, from)->number;
+}
+
+/* As --pretty has it, in h->text. */
+static void
+html_pretty(struct html_members *h, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
+{
+	struct printer to = { h->d, &h->text, false };
+
+	h->text.p = h->text.base;
+	pretty_value_to(&to, ev, v, name);
+}
+
+static void
+html_name(struct html_members *h, struct html_member *m,
+    const struct tnf_event *ev, const struct tnf_value *v)
+{
+	uint64_t bits = m->type == HTML_SIGNED ? (uint64_t)v->u.i : v->u.u;
+	uint32_t *name;
+	bool fresh;
+
+	if (!pretty_differs(v, m->name) || (m->names.n >= NAMES_MAX &&
+	    map_get(&m->names, &bits, sizeof(bits)) == NULL))
+		return;
+	name = xmap_put(&m->names, &bits, sizeof(bits), &fresh);
+	if (!fresh)
+		return;
+	html_pretty(h, ev, v, m->name);
+	*name = html_strings_number(&h->names, h->text.base,
+	    (size_t)(h->text.p - h->text.base));
+}
+
+static uint32_t
+html_string(struct html_members *h, const struct html_member *m,
+    const struct tnf_event *ev, const struct tnf_value *v)
+{
+	if (v->null)
+		return 0;
+	if (v->kind == TNF_K_STRING)
+		return html_strings_number(h->strings, v->u.s.chars, v->u.s.len);
+	html_pretty(h, ev, v, m->name);
+	return html_strings_number(h->strings, h->text.base,
+	    (size_t)(h->text.p - h->text.base));
+}
+
+static void
+html_member_add(struct html_members *h, struct html_member *m,
+    const struct tnf_event *ev, const struct tnf_value *v)
+{
+	uint32_t number;
+
+	switch (m->type) {
+	case HTML_SIGNED:
+	case HTML_UNSIGNED:
+		/* Little-endian: the low half of 64 bits comes first. */
+		html_column_add(&m->column, &v->u.u);
+		html_name(h, m, ev, v);
+		break;
+	case HTML_REAL:
+		html_column_add(&m->column, &v->u.d);
+		break;
+	case HTML_STRING:
+		number = html_string(h, m, ev, v);
+		html_column_add(&m->column, &number);
+	}
+}
+
+void
+html_members_add(struct html_members *h, const struct tnf_event *ev)
+{
+	struct html_probe *p = html_probe_of(h, ev->probe);
+	struct tnf_value v;
+
+	for (unsigned i = 0; i < ev->probe->n_members; i++) {
+		if (!tnf_event_value(ev, i, &v) ||
+		    (v.null && p->members[i].type != HTML_STRING))
+			v = (struct tnf_value){ .type = ev->probe->members[i].type,
+			    .kind = ev->probe->members[i].type->kind };
+		html_member_add(h, &p->members[i], ev, &v);
+	}
+}
+
+/* {"value":"text",...} */
+static void
+html_names_json(const struct html_members *h, const struct html_member *m,
+    struct out *o)
+{
+	const char *between = ",\"names\":{";
+	const void *key;
+	const uint32_t *name;
+	uint64_t bits;
+	size_t at = 0;
+
+	if (m->names.n == 0)
+		return;
+	while ((name = map_next(&m->names, &at, &key, NULL)) != NULL) {
+		memcpy(&bits, key, sizeof(bits));
+		out_str(o, between);
+		out_char(o, '"');
+		if (m->type == HTML_SIGNED)
+			out_i64(o, (int64_t)bits);
+		else
+			out_u64(o, bits);
+		out_lit(o, "\":");
+		out_u64(o, *name);
+		between = ",";
+	}
+	out_char(o, '}');
+}
+
+static void
+html_member_json(const struct html_members *h, const struct html_member *m,
+    struct out *o, void (*put)(void *, struct out *, const struct html_column *),
+    void *arg)
+{
+	out_lit(o, "{\"name\":");
+	json_name(o, m->name);
+	if (m->type == HTML_STRING)
+		out_lit(o, ",\"type\":\"string\"");
+	if (m->opaque)
+		out_lit(o, ",\"opaque\":true");
+	html_names_json(h, m, o);
+	out_lit(o, ",\"column\":");
+	put(arg, o, &m->column);
+	out_char(o, '}');
+}
+
+void
+html_members_json(struct html_members *h, struct out *o,
+    void (*put)(void *, struct out *, const struct html_column *), void *arg)
+{
+	const struct html_probe *p = (struct html_probe *)(void *)h->probes.base;
+
+	out_lit(o, "\"names\":[");
+	out_bytes(o, h->names.json.base,
+	    (size_t)(h->names.json.p - h->names.json.base));
+	out_lit(o, "],\"probes\":[");
+	for (unsigned k = 0; k < h->n; k++) {
+		const struct html_probe *one = &p[h->order[k]];
+
+		out_str(o, k > 0 ? ",{\"name\":" : "{\"name\":");
+		json_name(o, one->probe->name);
+		out_lit(o, ",\"keys\":");
+		json_name(o, one->probe->keys);
+		out_lit(o, ",\"members\":[");
+		for (unsigned i = 0; i < one->probe->n_members; i++) {
+			if (i > 0)
+				out_char(o, ',');
+			html_member_json(h, &one->members[i], o, put, arg);
+		}
+		out_lit(o, "]}");
+	}
+	out_char(o, ']');
+}

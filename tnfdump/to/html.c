@@ -1,0 +1,416 @@
+/*
+ * to-html.c - one HTML file that shows the trace: html/ is the page, built into
+ * the program; the data lie in it as base64 of a zlib stream (html/1-data.js).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "tnfdump/to/formats.h"
+#include "tnfdump/to/html-columns.h"
+#include "tnfdump/html-page.h"
+#include "tnfdump/report/info.h"
+#include "tnfdump/input.h"
+#include "tnfdump/to/json.h"
+#include "tnfdump/origin.h"
+#include "analysis/pairs.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/report/reports.h"
+#include "analysis/states.h"
+#include "common/xalloc.h"
+
+/* The columns of the page, beside those of members. */
+enum { C_DELTA, C_LATE, C_THREAD, C_PROBE, C_CPU, C_SLICE_START,
+    C_SLICE_DURATION, C_SLICE_THREAD, C_SLICE_NAME, C_SLICE_ASYNC,
+    C_STATE_START, C_STATE_DURATION, C_STATE_THREAD, C_STATE_STATE, C_COUNT };
+
+static const struct { const char *name, *kind; size_t width; } columns[] = {
+	[C_DELTA] = { "delta", "u32", 4 },
+	[C_LATE] = { "late", "f64", 8 },
+	[C_THREAD] = { "thread", "u32", 4 },
+	[C_PROBE] = { "probe", "u32", 4 },
+	[C_CPU] = { "cpu", "i16", 2 },
+	[C_SLICE_START] = { "slice_start", "f64", 8 },
+	[C_SLICE_DURATION] = { "slice_duration", "f64", 8 },
+	[C_SLICE_THREAD] = { "slice_thread", "u32", 4 },
+	[C_SLICE_NAME] = { "slice_name", "u32", 4 },
+	[C_SLICE_ASYNC] = { "slice_async", "u8", 1 },
+	[C_STATE_START] = { "state_start", "f64", 8 },
+	[C_STATE_DURATION] = { "state_duration", "f64", 8 },
+	[C_STATE_THREAD] = { "state_thread", "u32", 4 },
+	[C_STATE_STATE] = { "state_state", "u8", 1 },
+};
+
+#define DELTA_LATE	UINT32_MAX	/* the time itself is in column "late" */
+
+struct html {
+	struct dump	*d;
+	struct html_column column[C_COUNT];
+	struct html_strings strings;	/* of members */
+	struct html_strings spans;	/* names of slices */
+	struct html_members *members;
+	struct map	 threads;	/* struct html_thread_key -> uint32_t */
+	struct out	 threads_json;
+	struct pairs	*pairs;		/* the dump's */
+	struct states	*states;
+	int64_t		 first, last;
+	uint64_t	 n;
+
+	/* While the file is written. */
+	struct out	 sections;
+	z_stream	 z;
+	unsigned char	 held[3];	/* compressed, not yet three for base64 */
+	unsigned	 n_held;
+};
+
+struct html_thread_key {
+	int32_t	 pid;
+	uint32_t lwpid;
+	uint64_t tid;		/* of a thread that never wrote itself; else 0 */
+};
+
+static void
+html_member_of(struct out *o, const char *name, const char *text)
+{
+	out_lit(o, ",\"");
+	out_str(o, name);
+	out_lit(o, "\":");
+	if (text != NULL)
+		json_name(o, text);
+	else
+		out_lit(o, "null");
+}
+
+/* The thread's number; 'ev' is what tells its name, or NULL. */
+static uint32_t
+html_thread(struct html *h, struct html_thread_key key, const struct tnf_event *ev)
+{
+	struct out *o = &h->threads_json;
+	uint32_t *number;
+	bool fresh;
+
+	number = xmap_put(&h->threads, &key, sizeof(key), &fresh);
+	if (!fresh)
+		return *number;
+	*number = (uint32_t)h->threads.n - 1;
+	out_str(o, *number > 0 ? ",{\"pid\":" : "{\"pid\":");
+	out_i64(o, key.pid);
+	out_lit(o, ",\"lwpid\":");
+	out_u64(o, key.lwpid);
+	out_lit(o, ",\"tid\":\"0x");
+	out_hex(o, key.tid);
+	out_char(o, '"');
+	html_member_of(o, "comm", ev != NULL ? origin_comm_last(h->d, ev) : NULL);
+	html_member_of(o, "process", ev != NULL ? origin_process_last(h->d, ev) : NULL);
+	out_char(o, '}');
+	return *number;
+}
+
+static uint32_t
+html_writer(struct html *h, const struct tnf_event *ev)
+{
+	return html_thread(h, (struct html_thread_key){ ev->pid, ev->lwpid, 0 }, ev);
+}
+
+static void
+html_span(void *arg, const struct state_span *s)
+{
+	struct html *h = arg;
+	bool known = s->pid != 0 || s->lwpid != 0;
+	uint32_t thread = html_thread(h, (struct html_thread_key){ s->pid, s->lwpid,
+	    known ? 0 : s->tid }, NULL);
+	double start = (double)(s->start - h->first), duration = (double)s->duration;
+	uint8_t state = (uint8_t)s->state;
+
+	html_column_add(&h->column[C_STATE_START], &start);
+	html_column_add(&h->column[C_STATE_DURATION], &duration);
+	html_column_add(&h->column[C_STATE_THREAD], &thread);
+	html_column_add(&h->column[C_STATE_STATE], &state);
+}
+
+int
+html_begin(struct dump *d)
+{
+	struct html *h = xcalloc(1, sizeof(*h));
+
+	d->state = h;
+	h->d = d;
+	for (unsigned i = 0; i < C_COUNT; i++)
+		html_column_init(&h->column[i], columns[i].kind, columns[i].width);
+	html_strings_init(&h->strings);
+	html_strings_init(&h->spans);
+	h->members = html_members_new(d, &h->strings);
+	map_init(&h->threads, sizeof(uint32_t));
+	out_memory(&h->threads_json);
+	out_memory(&h->sections);
+	h->pairs = reports_pairs(d);
+	h->states = states_new(html_span, h);
+	return 0;
+}
+
+static void
+html_time(struct html *h, int64_t time)
+{
+	int64_t delta = time - h->last;
+	uint32_t small = delta >= 0 && delta < DELTA_LATE ? (uint32_t)delta : DELTA_LATE;
+	double late = (double)(time - h->first);
+
+	html_column_add(&h->column[C_DELTA], &small);
+	if (small == DELTA_LATE)
+		html_column_add(&h->column[C_LATE], &late);
+	h->last = time;
+}
+
+static void
+html_slice(struct html *h, const struct pair_slice *s)
+{
+	const char *span = pretty_slice_name(s);
+	double start = (double)(s->start.time - h->first), duration = (double)s->duration;
+	uint32_t thread = html_writer(h, &s->start);
+	uint32_t name = html_strings_number(&h->spans, span, strlen(span)) - 1;
+	uint8_t async = s->rule->async;
+
+	html_column_add(&h->column[C_SLICE_START], &start);
+	html_column_add(&h->column[C_SLICE_DURATION], &duration);
+	html_column_add(&h->column[C_SLICE_THREAD], &thread);
+	html_column_add(&h->column[C_SLICE_NAME], &name);
+	html_column_add(&h->column[C_SLICE_ASYNC], &async);
+}
+
+int
+html_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct html *h = d->state;
+	struct pair_slice s;
+	uint32_t thread, probe;
+	int16_t cpu = (int16_t)(ev->cpu > INT16_MAX ? -1 : ev->cpu);
+
+	if (h->n++ == 0)
+		h->first = h->last = ev->time;
+	thread = html_writer(h, ev);
+	probe = html_members_probe(h->members, ev->probe);
+	html_time(h, ev->time);
+	html_column_add(&h->column[C_THREAD], &thread);
+	html_column_add(&h->column[C_PROBE], &probe);
+	html_column_add(&h->column[C_CPU], &cpu);
+	html_members_add(h->members, ev);
+	states_feed(h->states, ev);
+	if (pairs_feed(h->pairs, ev, &s) == PAIR_END && s.rule != NULL)
+		html_slice(h, &s);
+	return 0;
+}
+
+/* ["kind",offset,count]: the column lies there, aligned for every kind. */
+static void
+html_put(void *arg, struct out *o, const struct html_column *c)
+{
+	static const char zeros[8];
+	struct html *h = arg;
+	size_t size = (size_t)(c->bytes.p - c->bytes.base);
+	size_t at = (size_t)(h->sections.p - h->sections.base);
+
+	out_lit(o, "[\"");
+	out_str(o, c->kind);
+	out_lit(o, "\",");
+	out_u64(o, at);
+	out_char(o, ',');
+	out_u64(o, size / c->width);
+	out_char(o, ']');
+	out_bytes(&h->sections, c->bytes.base, size);
+	out_bytes(&h->sections, zeros, -size & 7);
+}
+
+static void
+html_file(struct html *h, struct out *o, const struct input *in)
+{
+	out_lit(o, "{\"path\":");
+	json_name(o, in->path);
+	html_member_of(o, "host", origin_fact(h->d, in->file, "host"));
+	html_member_of(o, "release", origin_fact(h->d, in->file, "release"));
+	html_member_of(o, "machine", origin_fact(h->d, in->file, "machine"));
+	out_char(o, '}');
+}
+
+static void
+html_losses(struct html *h, struct out *o)
+{
+	const char *between = "", *name;
+	const struct tnf_ext *x;
+
+	out_lit(o, ",\"losses\":[");
+	for (unsigned i = 0; i < h->d->n_inputs; i++) {
+		x = tnf_file_ext(h->d->inputs[i].file);
+		for (unsigned k = 0; x != NULL && k < TNF_LOST_REASONS; k++) {
+			if (x->lost[k] == 0)
+				continue;
+			name = info_lost_name(k);
+			out_str(o, between);
+			out_lit(o, "{\"file\":");
+			json_name(o, h->d->inputs[i].path);
+			out_lit(o, ",\"reason\":");
+			json_name(o, name != NULL ? name : "other");
+			out_lit(o, ",\"events\":");
+			out_u64(o, x->lost[k]);
+			out_char(o, '}');
+			between = ",";
+		}
+	}
+	out_char(o, ']');
+}
+
+static void
+html_list(struct out *o, const char *name, const struct out *items)
+{
+	out_lit(o, ",\"");
+	out_str(o, name);
+	out_lit(o, "\":[");
+	out_bytes(o, items->base, (size_t)(items->p - items->base));
+	out_char(o, ']');
+}
+
+/* What there is, and where; fills h->sections. */
+static void
+html_meta(struct html *h, struct out *o)
+{
+	int64_t clock;
+
+	out_lit(o, "{\"duration\":");
+	out_i64(o, h->last - h->first);
+	out_lit(o, ",\"wall\":");
+	if (h->d->n_inputs > 0 && origin_clock(h->d, h->d->inputs[0].file, &clock))
+		out_i64(o, (clock + h->first) / 1000000);
+	else
+		out_lit(o, "null");
+	out_lit(o, ",\"files\":[");
+	for (unsigned i = 0; i < h->d->n_inputs; i++) {
+		if (i > 0)
+			out_char(o, ',');
+		html_file(h, o, &h->d->inputs[i]);
+	}
+	out_char(o, ']');
+	html_losses(h, o);
+	out_lit(o, ",\"states\":[");
+	for (unsigned i = 0; i < STATES_COUNT; i++) {
+		if (i > 0)
+			out_char(o, ',');
+		json_name(o, state_name(i));
+	}
+	out_char(o, ']');
+	html_list(o, "threads", &h->threads_json);
+	html_list(o, "spans", &h->spans.json);
+	html_list(o, "strings", &h->strings.json);
+	out_char(o, ',');
+	html_members_json(h->members, o, html_put, h);
+	out_lit(o, ",\"columns\":{");
+	for (unsigned i = 0; i < C_COUNT; i++) {
+		out_str(o, i > 0 ? ",\"" : "\"");
+		out_str(o, columns[i].name);
+		out_lit(o, "\":");
+		html_put(h, o, &h->column[i]);
+	}
+	out_lit(o, "}}");
+}
+
+static void
+html_base64(struct out *o, const unsigned char b[3], unsigned n)
+{
+	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint32_t bits = (uint32_t)b[0] << 16 | (uint32_t)b[1] << 8 | b[2];
+
+	out_char(o, digit[bits >> 18]);
+	out_char(o, digit[bits >> 12 & 63]);
+	out_char(o, n > 1 ? digit[bits >> 6 & 63] : '=');
+	out_char(o, n > 2 ? digit[bits & 63] : '=');
+}
+
+static void
+html_encode(struct html *h, const unsigned char *p, size_t n)
+{
+	for (; n > 0 && h->n_held > 0; n--) {
+		h->held[h->n_held++] = *p++;
+		if (h->n_held == 3) {
+			html_base64(&h->d->out, h->held, 3);
+			h->n_held = 0;
+		}
+	}
+	for (; n >= 3; p += 3, n -= 3)
+		html_base64(&h->d->out, p, 3);
+	for (; n > 0; n--)
+		h->held[h->n_held++] = *p++;
+}
+
+static void
+html_compress(struct html *h, const void *bytes, size_t n, bool end)
+{
+	unsigned char buf[65536];
+	size_t part;
+
+	do {
+		part = n < (1u << 30) ? n : 1u << 30;
+		h->z.next_in = (Bytef *)(uintptr_t)bytes;
+		h->z.avail_in = (uInt)part;
+		bytes = (const char *)bytes + part;
+		n -= part;
+		do {
+			h->z.next_out = buf;
+			h->z.avail_out = sizeof(buf);
+			deflate(&h->z, end && n == 0 ? Z_FINISH : Z_NO_FLUSH);
+			html_encode(h, buf, sizeof(buf) - h->z.avail_out);
+		} while (h->z.avail_out == 0);
+	} while (n > 0);
+	if (end && h->n_held > 0) {
+		memset(h->held + h->n_held, 0, 3 - h->n_held);
+		html_base64(&h->d->out, h->held, h->n_held);
+	}
+}
+
+static int
+html_write(struct html *h)
+{
+	static const char zeros[8];
+	unsigned char head[8] = { 0 };
+	struct out meta;
+	size_t n;
+
+	if (deflateInit(&h->z, Z_BEST_SPEED) != Z_OK) {
+		dump_error(h->d, "--to html: out of memory");
+		return -1;
+	}
+	out_memory(&meta);
+	html_meta(h, &meta);
+	n = (size_t)(meta.p - meta.base);
+	for (unsigned i = 0; i < 4; i++)
+		head[i] = (unsigned char)(n >> 8 * i);
+	out_str(&h->d->out, html_page_before);
+	html_compress(h, head, sizeof(head), false);
+	html_compress(h, meta.base, n, false);
+	html_compress(h, zeros, -n & 7, false);
+	html_compress(h, h->sections.base,
+	    (size_t)(h->sections.p - h->sections.base), true);
+	out_str(&h->d->out, html_page_after);
+	deflateEnd(&h->z);
+	out_close(&meta);
+	return 0;
+}
+
+int
+html_end(struct dump *d)
+{
+	struct html *h = d->state;
+	int rc;
+
+	states_end(h->states);
+	rc = html_write(h);
+	for (unsigned i = 0; i < C_COUNT; i++)
+		html_column_free(&h->column[i]);
+	html_members_free(h->members);
+	html_strings_free(&h->strings);
+	html_strings_free(&h->spans);
+	map_free(&h->threads);
+	out_close(&h->threads_json);
+	out_close(&h->sections);
+	free(h);
+	d->state = NULL;
+	return rc;
+}

@@ -1,0 +1,312 @@
+/*
+ * json.c - JSON text of strings and of TNF values.
+ */
+#include <math.h>
+
+#include "tnfdump/to/json.h"
+#include "analysis/nest.h"
+#include "tnfdump/text/pretty.h"
+
+/* Bytes of the UTF-8 sequence at s (1..4), or 0: not valid. */
+static size_t
+utf8_length(const unsigned char *s, size_t n)
+{
+	unsigned c = s[0], len, min;
+	uint32_t code;
+
+	if (c < 0x80)
+		return 1;
+	if (c >= 0xc2 && c < 0xe0)
+		len = 2, code = c & 0x1f, min = 0x80;
+	else if (c >= 0xe0 && c < 0xf0)
+		len = 3, code = c & 0x0f, min = 0x800;
+	else if (c >= 0xf0 && c < 0xf5)
+		len = 4, code = c & 0x07, min = 0x10000;
+	else
+		return 0;
+	if (len > n)
+		return 0;
+	for (unsigned i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if (code < min || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	return len;
+}
+
+bool
+json_is_utf8(const char *chars, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)chars;
+	size_t len;
+
+	for (; n > 0; s += len, n -= len)
+		if ((len = utf8_length(s, n)) == 0)
+			return false;
+	return true;
+}
+
+static void
+hex_bytes(struct out *o, const char *s, size_t n)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	out_lit(o, "{\"$bytes\":\"");
+	for (size_t i = 0; i < n; i++) {
+		out_char(o, hex[(unsigned char)s[i] >> 4]);
+		out_char(o, hex[s[i] & 15]);
+	}
+	out_lit(o, "\"}");
+}
+
+static void
+escape(struct out *o, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	switch (c) {
+	case '"':	out_lit(o, "\\\""); break;
+	case '\\':	out_lit(o, "\\\\"); break;
+	case '\n':	out_lit(o, "\\n"); break;
+	case '\t':	out_lit(o, "\\t"); break;
+	case '\r':	out_lit(o, "\\r"); break;
+	default:
+		out_lit(o, "\\u00");
+		out_char(o, hex[c >> 4]);
+		out_char(o, hex[c & 15]);
+	}
+}
+
+void
+json_string(struct out *o, const char *s, size_t n)
+{
+	size_t plain = 0;
+
+	if (!json_is_utf8(s, n)) {
+		hex_bytes(o, s, n);
+		return;
+	}
+	out_char(o, '"');
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		/* U+0080 to U+009F control terminals as well. */
+		bool high = c == 0xc2 && (unsigned char)s[i + 1] < 0xa0;
+
+		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && !high)
+			continue;
+		out_bytes(o, s + plain, i - plain);
+		escape(o, high ? (unsigned char)s[++i] : c);
+		plain = i + 1;
+	}
+	out_bytes(o, s + plain, n - plain);
+	out_char(o, '"');
+}
+
+void
+json_cstring(struct out *o, const char *s)
+{
+	if (s == NULL)
+		out_lit(o, "null");
+	else
+		json_string(o, s, strlen(s));
+}
+
+void
+json_text(struct out *o, const char *s, size_t n)
+{
+	if (json_is_utf8(s, n)) {
+		json_string(o, s, n);
+		return;
+	}
+	out_char(o, '"');
+	for (; n > 0; s++, n--) {
+		if (*s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f)
+			out_char(o, *s);
+		else
+			escape(o, (unsigned char)*s);
+	}
+	out_char(o, '"');
+}
+
+void
+json_name(struct out *o, const char *s)
+{
+	json_text(o, s, strlen(s));
+}
+
+void
+json_words(struct out *o, const char *s)
+{
+	size_t n;
+	bool first = true;
+
+	out_char(o, '[');
+	while (*(s += strspn(s, " \t")) != '\0') {
+		n = strcspn(s, " \t");
+		if (!first)
+			out_char(o, ',');
+		json_string(o, s, n);
+		first = false;
+		s += n;
+	}
+	out_char(o, ']');
+}
+
+static void
+json_real(struct out *o, double d)
+{
+	if (isnan(d))
+		out_lit(o, "\"NaN\"");
+	else if (isinf(d))
+		out_str(o, d < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+	else
+		out_double(o, d);
+}
+
+/* Where values go, of which event, and how deep we are in one. */
+struct json_writer {
+	struct dump	*d;
+	struct out	*o;
+	const struct tnf_event *ev;
+	struct nest	 in;
+};
+
+static void json_at(struct json_writer *, const struct tnf_value *,
+    const char *name);
+
+static void
+json_record(struct json_writer *w, const struct tnf_value *v)
+{
+	struct tnf_value item;
+	const char *name;
+
+	out_lit(w->o, "{\"$type\":");
+	json_name(w->o, v->u.r.type->name);
+	for (unsigned i = 0; nest_item(&w->in, w->ev->file, v, i, &item); i++) {
+		name = v->u.r.type->members[i].name;
+		out_char(w->o, ',');
+		json_name(w->o, name);
+		out_char(w->o, ':');
+		json_at(w, &item, name);
+	}
+	out_char(w->o, '}');
+}
+
+static void
+json_array(struct json_writer *w, const struct tnf_value *v)
+{
+	struct tnf_value item;
+
+	out_char(w->o, '[');
+	for (unsigned i = 0; nest_item(&w->in, w->ev->file, v, i, &item); i++) {
+		if (i > 0)
+			out_char(w->o, ',');
+		json_at(w, &item, NULL);
+	}
+	out_char(w->o, ']');
+}
+
+static void
+json_opaque(struct out *o, uint64_t v)
+{
+	out_lit(o, "\"0x");
+	out_hex(o, v);
+	out_char(o, '"');
+}
+
+/* false: --pretty has no other form of it. */
+static bool
+json_pretty(struct json_writer *w, const struct tnf_value *v, const char *name)
+{
+	struct out *text = &w->d->scratch;
+	struct printer p = { w->d, text, false };
+
+	if (!pretty_differs(v, name))
+		return false;
+	if (text->base == NULL)
+		out_memory(text);
+	text->p = text->base;
+	pretty_value_to(&p, w->ev, v, name);
+	json_string(w->o, text->base, (size_t)(text->p - text->base));
+	return true;
+}
+
+static void
+json_scalar(struct json_writer *w, const struct tnf_value *v)
+{
+	char c;
+
+	switch (v->kind) {
+	case TNF_K_CHAR:
+		c = (char)v->u.i;
+		json_string(w->o, &c, 1);
+		break;
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
+		out_i64(w->o, v->u.i);
+		break;
+	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
+		if (v->type->opaque)
+			json_opaque(w->o, v->u.u);
+		else
+			out_u64(w->o, v->u.u);
+		break;
+	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
+		json_real(w->o, v->u.d);
+		break;
+	case TNF_K_STRING:
+		json_string(w->o, v->u.s.chars, v->u.s.len);
+		break;
+	default:
+		json_cstring(w->o, v->type->name);
+	}
+}
+
+static void
+json_at(struct json_writer *w, const struct tnf_value *v, const char *name)
+{
+	bool holds = !v->null &&
+	    (v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY);
+
+	if (v->null || (holds && !nest_enter(&w->in, v)))
+		out_lit(w->o, "null");
+	else if (holds) {
+		if (v->kind == TNF_K_STRUCT)
+			json_record(w, v);
+		else
+			json_array(w, v);
+		nest_leave(&w->in);
+	} else if (!w->d->pretty || !json_pretty(w, v, name))
+		json_scalar(w, v);
+}
+
+void
+json_value(struct dump *d, struct out *o, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
+{
+	struct json_writer w = { d, o, ev, print_nest(d) };
+
+	json_at(&w, v, name);
+	if (w.in.cut)
+		print_cut(d, ev->file);
+}
+
+void
+json_args(struct dump *d, struct out *o, const struct tnf_event *ev)
+{
+	const char *name;
+	struct tnf_value v;
+
+	for (unsigned i = 0; i < ev->probe->n_members; i++) {
+		if (!tnf_event_value(ev, i, &v))
+			break;
+		if (i > 0)
+			out_char(o, ',');
+		name = ev->probe->members[i].name;
+		json_name(o, name);
+		out_char(o, ':');
+		json_value(d, o, ev, &v, name);
+	}
+}

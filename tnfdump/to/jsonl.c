@@ -1,0 +1,214 @@
+/*
+ * to-jsonl.c - JSON lines: a line about the files, then one object an event.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/attrs.h"
+#include "tnfdump/text/columns.h"
+#include "tnfdump/input.h"
+#include "tnfdump/origin.h"
+#include "analysis/perprobe.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/to/json.h"
+#include "analysis/walltime.h"
+#include "common/xalloc.h"
+
+/* The constant middle of every line of a probe, made once. */
+struct middle {
+	char	*text;		/* ,"probe":...,"args":{ */
+	size_t	 len;
+};
+
+struct jsonl {
+	struct dump	*d;
+	struct out	*o;
+	struct perprobe	 middle;	/* struct middle */
+	bool		 started;
+};
+
+int
+jsonl_begin(struct dump *d)
+{
+	struct jsonl *j = xcalloc(1, sizeof(*j));
+
+	j->d = d;
+	j->o = &d->out;
+	d->state = j;
+	return 0;
+}
+
+static void
+fact(struct jsonl *j, const struct tnf_file *f, const char *name)
+{
+	const char *s = origin_fact(j->d, f, name);
+
+	if (s == NULL)
+		return;
+	out_char(j->o, ',');
+	json_cstring(j->o, name);
+	out_char(j->o, ':');
+	json_cstring(j->o, s);
+}
+
+static void
+boot_id(struct out *o, const struct tnf_ext *x)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	out_lit(o, ",\"boot_id\":\"");
+	for (unsigned i = 0; i < sizeof(x->boot_id); i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			out_char(o, '-');
+		out_char(o, hex[x->boot_id[i] >> 4]);
+		out_char(o, hex[x->boot_id[i] & 15]);
+	}
+	out_char(o, '"');
+}
+
+/* {"tnf":1,"file":...}: about the first file. */
+static void
+header(struct jsonl *j, const struct tnf_file *f)
+{
+	const struct tnf_ext *x = tnf_file_ext(f);
+
+	out_lit(j->o, "{\"tnf\":1,\"file\":");
+	json_cstring(j->o, tnf_file_name(f));
+	if (x != NULL)
+		boot_id(j->o, x);
+	fact(j, f, "host");
+	fact(j, f, "release");
+	fact(j, f, "machine");
+	fact(j, f, "cpus");
+	out_lit(j->o, "}\n");
+}
+
+static void
+describe(struct out *o, const struct tnf_probe *p)
+{
+	const char *s;
+	size_t n;
+
+	out_lit(o, ",\"probe\":");
+	json_cstring(o, p->name);
+	out_lit(o, ",\"keys\":");
+	json_words(o, p->keys);
+	if ((s = attrs_find(p->attrs, "file", &n)) != NULL) {
+		out_lit(o, ",\"src\":");
+		json_string(o, s, n);
+	}
+	if ((s = attrs_find(p->attrs, "line", &n)) != NULL &&
+	    n > 0 && n < 10 && strspn(s, "0123456789") == n) {
+		out_lit(o, ",\"line\":");
+		out_bytes(o, s, n);
+	}
+	out_lit(o, ",\"args\":{");
+}
+
+static void
+make_middle(struct middle *m, const struct tnf_probe *p)
+{
+	struct out text;
+
+	out_memory(&text);
+	describe(&text, p);
+	m->len = (size_t)(text.p - text.base);
+	m->text = xcalloc(1, m->len);
+	memcpy(m->text, text.base, m->len);
+	out_close(&text);
+}
+
+static const struct middle *
+middle_of(struct jsonl *j, const struct tnf_probe *p)
+{
+	struct middle *m = perprobe(&j->middle, p, sizeof(*m));
+
+	if (m->text == NULL)
+		make_middle(m, p);
+	return m;
+}
+
+static void
+host(struct jsonl *j, const struct tnf_event *ev)
+{
+	uint32_t lwpid;
+	int32_t pid;
+
+	origin_host(j->d, ev, &pid, &lwpid);
+	if (pid == ev->pid && lwpid == ev->lwpid)
+		return;
+	out_lit(j->o, ",\"host_pid\":");
+	out_i64(j->o, pid);
+	out_lit(j->o, ",\"host_lwpid\":");
+	out_u64(j->o, lwpid);
+}
+
+static void
+who(struct out *o, const struct tnf_event *ev)
+{
+	out_lit(o, ",\"pid\":");
+	out_i64(o, ev->pid);
+	out_lit(o, ",\"lwpid\":");
+	out_u64(o, ev->lwpid);
+	if (ev->kernel) {
+		out_lit(o, ",\"tid\":\"0x");
+		out_hex(o, ev->tid);
+		out_char(o, '"');
+	} else {
+		out_lit(o, ",\"tid\":");
+		out_u64(o, ev->tid);
+	}
+	if (ev->cpu >= 0) {
+		out_lit(o, ",\"cpu\":");
+		out_i64(o, ev->cpu);
+	}
+}
+
+int
+jsonl_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct jsonl *j = d->state;
+	struct out *o = j->o;
+	const struct middle *m;
+	const char *comm;
+	int64_t wall;
+
+	if (!j->started) {
+		if (!columns_no_header())
+			header(j, d->inputs[0].file);
+		j->started = true;
+	}
+	m = middle_of(j, ev->probe);
+	out_lit(o, "{\"time\":");
+	out_i64(o, ev->time);
+	if (origin_clock(j->d, ev->file, &wall)) {
+		out_lit(o, ",\"wall\":\"");
+		wall_utc(o, wall + ev->time);
+		out_char(o, '"');
+	}
+	who(o, ev);
+	if (!ev->kernel)
+		host(j, ev);
+	if ((comm = origin_comm(j->d, ev)) != NULL) {
+		out_lit(o, ",\"comm\":");
+		json_cstring(o, comm);
+	}
+	out_bytes(o, m->text, m->len);
+	json_args(d, o, ev);
+	out_lit(o, "}}\n");
+	return o->error != 0 ? -1 : 0;
+}
+
+int
+jsonl_end(struct dump *d)
+{
+	struct jsonl *j = d->state;
+
+	struct middle *m = (struct middle *)(void *)j->middle.base;
+
+	for (size_t i = 0; i < j->middle.n; i++)
+		free(m[i].text);
+	free(m);
+	free(j);
+	return 0;
+}

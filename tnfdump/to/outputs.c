@@ -1,0 +1,66 @@
+/*
+ * outputs.c - the output formats: one row each.
+ */
+#include <string.h>
+
+#include "tnfdump/to/formats.h"
+#include "tnfdump/report/info.h"
+#include "tnfdump/options.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/text/text.h"
+
+const struct output outputs[] = {
+	{ "text", "a line for each event, as Solaris had it (default)",
+	  text_begin, text_event, text_end, .pretty = true },
+	{ "jsonl", "JSON lines, one object an event, all types lossless",
+	  jsonl_begin, jsonl_event, jsonl_end, .pretty = true },
+	{ "csv", "comma-separated values, fixed columns, arguments as JSON",
+	  csv_begin, csv_event, csv_end, .pretty = true },
+	{ "chrome", "Chrome trace JSON: slices, thread states, I/O",
+	  chrome_begin, chrome_event, chrome_end, .pretty = true },
+	{ "perfetto", "Perfetto protobuf trace",
+	  perfetto_begin, perfetto_event, perfetto_end, .pretty = true },
+	{ "ctf", "Common Trace Format 1.8, a directory (--output)",
+	  ctf_begin, ctf_event, ctf_end, .own_files = true },
+	{ "folded", "folded stacks with counts, for flame graphs",
+	  folded_begin, folded_event, folded_end, .pretty = false },
+	{ "tnf", "a trace file of its own, of the events that are kept",
+	  slice_begin, slice_event, slice_end, .own_files = true },
+#ifdef HAVE_SQLITE
+	{ "sqlite", "an SQLite database (--output): events, pairs, states",
+	  sqlite_begin, sqlite_event, sqlite_end, .own_files = true },
+#endif
+	{ "html", "one page that shows the trace, without a network",
+	  html_begin, html_event, html_end, .pretty = false },
+	{ "stats", "counts, and durations of what begins and ends",
+	  stats_report_begin, stats_report_event, stats_report_end, .pretty = true },
+	{ "states", "time in each microstate, per thread",
+	  states_report_begin, states_report_event, states_report_end,
+	  .all_writers = true },
+	{ "tree", "events indented by level and nesting, with durations",
+	  tree_begin, tree_event, tree_end, .pretty = true },
+	{ 0 }
+};
+
+const struct output *
+output_find(const char *name)
+{
+	const struct output *o;
+
+	for (o = outputs; o->name != NULL; o++)
+		if (strcmp(o->name, name) == 0)
+			return o;
+	return NULL;
+}
+
+int
+output_choose(struct dump *d, const char *option, const struct output *o)
+{
+	if (d->chosen_by != NULL && strcmp(d->chosen_by, option) != 0 &&
+	    d->output != o)
+		return options_wrong(option, "not with --%s: one format at a "
+		    "time", d->chosen_by);
+	d->chosen_by = option;
+	d->output = o;
+	return 0;
+}

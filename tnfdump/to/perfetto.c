@@ -1,0 +1,329 @@
+/*
+ * to-perfetto.c - Perfetto's native trace: a stream of TracePacket messages.
+ *
+ * Every thread, every kind of overlapping work and every thread's states get a
+ * track; slices nest in their track.  Field numbers are those of Perfetto's
+ * published protos (trace_packet, track_descriptor, track_event).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/origin.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/to/json.h"
+#include "analysis/pairs.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/to/proto.h"
+#include "tnfdump/report/reports.h"
+#include "analysis/states.h"
+#include "analysis/tasks.h"
+#include "common/xalloc.h"
+
+enum {				/* Trace, TracePacket */
+	TRACE_PACKET = 1, PACKET_CLOCK_SNAPSHOT = 6, PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE = 10, PACKET_TRACK_EVENT = 11, PACKET_CLOCK_ID = 58,
+	PACKET_TRACK_DESCRIPTOR = 60,
+};
+enum {				/* ClockSnapshot, Clock */
+	SNAPSHOT_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIMESTAMP = 2,
+	CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6,
+};
+enum {				/* TrackDescriptor, Process-, ThreadDescriptor */
+	TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4,
+	TRACK_PARENT = 5, PROCESS_PID = 1, PROCESS_NAME = 6,
+	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
+};
+enum {				/* TrackEvent, DebugAnnotation */
+	EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11,
+	EVENT_CATEGORY = 22, EVENT_NAME = 23,
+	TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3,
+	NOTE_UINT = 3, NOTE_INT = 4, NOTE_DOUBLE = 5, NOTE_STRING = 6,
+	NOTE_POINTER = 7, NOTE_JSON = 9, NOTE_NAME = 10,
+};
+
+struct perfetto {
+	struct dump	*d;
+	struct out	*o;
+	struct out	 packet, inner, note, text;	/* being built */
+	struct pairs	*pairs;		/* the dump's */
+	struct states	*states;
+	struct tasks	*tasks;
+	struct tasks	*state_tracks;
+	bool		 clocks;
+};
+
+static uint64_t
+thread_track(int32_t pid, uint32_t lwpid)
+{
+	/* Never 0, which Perfetto keeps for itself. */
+	return 1ull << 62 | (uint64_t)(uint32_t)pid << 32 | lwpid;
+}
+
+static uint64_t
+process_track(int32_t pid)
+{
+	return (uint64_t)(uint32_t)pid << 32 | 0xffffffffu;
+}
+
+/* Tracks of other kinds: far from those above. */
+static uint64_t
+other_track(uint64_t id, uint64_t kind)
+{
+	return (id ^ kind << 61) | 1ull << 63;
+}
+
+static void
+finish(struct perfetto *p)
+{
+	proto_u64(&p->packet, PACKET_SEQUENCE, 1);
+	proto_message(p->o, TRACE_PACKET, &p->packet);
+}
+
+static void
+stamp(struct perfetto *p, int64_t time)
+{
+	proto_u64(&p->packet, PACKET_TIMESTAMP, (uint64_t)time);
+	proto_u64(&p->packet, PACKET_CLOCK_ID, CLOCK_MONOTONIC_ID);
+}
+
+static void
+clock_entry(struct perfetto *p, unsigned id, int64_t time)
+{
+	proto_u64(&p->note, CLOCK_ID, id);
+	proto_u64(&p->note, CLOCK_TIMESTAMP, (uint64_t)time);
+	proto_message(&p->inner, SNAPSHOT_CLOCK, &p->note);
+}
+
+/* Relates our clock to the ones that the viewer counts with. */
+static void
+clocks(struct perfetto *p, const struct tnf_event *ev)
+{
+	int64_t wall;
+
+	clock_entry(p, CLOCK_MONOTONIC_ID, ev->time);
+	clock_entry(p, CLOCK_BOOTTIME_ID, ev->time);
+	if (origin_clock(p->d, ev->file, &wall))
+		clock_entry(p, CLOCK_REALTIME_ID, wall + ev->time);
+	proto_message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->inner);
+	finish(p);
+	p->clocks = true;
+}
+
+static void
+describe_process(struct perfetto *p, int32_t pid, const char *comm)
+{
+	proto_u64(&p->inner, TRACK_UUID, process_track(pid));
+	proto_u64(&p->note, PROCESS_PID, (uint64_t)(int64_t)pid);
+	if (comm != NULL)
+		proto_str(&p->note, PROCESS_NAME, comm);
+	proto_message(&p->inner, TRACK_PROCESS, &p->note);
+	proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->inner);
+	finish(p);
+}
+
+static void
+describe_thread(struct perfetto *p, int32_t pid, uint32_t lwpid, const char *comm)
+{
+	proto_u64(&p->inner, TRACK_UUID, thread_track(pid, lwpid));
+	proto_u64(&p->note, THREAD_PID, (uint64_t)(int64_t)pid);
+	proto_u64(&p->note, THREAD_TID, lwpid);
+	if (comm != NULL)
+		proto_str(&p->note, THREAD_NAME, comm);
+	proto_message(&p->inner, TRACK_THREAD, &p->note);
+	proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->inner);
+	finish(p);
+}
+
+static void
+describe_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
+{
+	proto_u64(&p->inner, TRACK_UUID, uuid);
+	proto_str(&p->inner, TRACK_NAME, name);
+	proto_u64(&p->inner, TRACK_PARENT, parent);
+	proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->inner);
+	finish(p);
+}
+
+static void
+introduce(struct perfetto *p, const struct tnf_event *ev)
+{
+	struct tnf_event who = *ev;
+	const char *comm;
+	unsigned fresh;
+
+	/* By the machine's numbers: containers use theirs again. */
+	origin_host(p->d, ev, &who.pid, &who.lwpid);
+	if ((fresh = tasks_seen(p->tasks, &who)) == 0)
+		return;
+	if (fresh & TASK_NEW_PROCESS)
+		describe_process(p, who.pid, origin_process_last(p->d, ev));
+	comm = origin_comm_last(p->d, ev);
+	describe_thread(p, who.pid, who.lwpid, comm);
+}
+
+static void
+note_pretty(struct perfetto *p, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
+{
+	struct printer to = { p->d, &p->text, false };
+
+	p->text.p = p->text.base;
+	pretty_value_to(&to, ev, v, name);
+	proto_message(&p->note, NOTE_STRING, &p->text);
+}
+
+/* Records and arrays go as JSON. */
+static void
+note_value(struct perfetto *p, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
+{
+	bool scalar = v->kind != TNF_K_STRUCT && v->kind != TNF_K_ARRAY;
+
+	if (p->d->pretty && scalar && pretty_differs(v, name)) {
+		note_pretty(p, ev, v, name);
+		return;
+	}
+	switch (v->kind) {
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
+		proto_u64(&p->note, NOTE_INT, (uint64_t)v->u.i);
+		break;
+	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
+		proto_u64(&p->note, v->type->opaque ? NOTE_POINTER : NOTE_UINT, v->u.u);
+		break;
+	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
+		proto_double(&p->note, NOTE_DOUBLE, v->u.d);
+		break;
+	case TNF_K_STRING:
+		proto_bytes(&p->note, NOTE_STRING, v->u.s.chars, v->u.s.len);
+		break;
+	default:
+		p->text.p = p->text.base;
+		json_value(p->d, &p->text, ev, v, name);
+		proto_message(&p->note, NOTE_JSON, &p->text);
+	}
+}
+
+static void
+notes(struct perfetto *p, const struct tnf_event *ev)
+{
+	struct tnf_value v;
+
+	for (unsigned i = 0; i < ev->probe->n_members; i++) {
+		if (!tnf_event_value(ev, i, &v))
+			break;
+		proto_str(&p->note, NOTE_NAME, ev->probe->members[i].name);
+		if (!v.null)
+			note_value(p, ev, &v, ev->probe->members[i].name);
+		proto_message(&p->inner, EVENT_ANNOTATION, &p->note);
+	}
+}
+
+/* ev: where categories and arguments come from, or NULL. */
+static void
+track_event(struct perfetto *p, int64_t time, unsigned type, uint64_t track,
+    const char *name, const struct tnf_event *ev)
+{
+	stamp(p, time);
+	proto_u64(&p->inner, EVENT_TYPE, type);
+	proto_u64(&p->inner, EVENT_TRACK, track);
+	if (name != NULL)
+		proto_str(&p->inner, EVENT_NAME, name);
+	if (ev != NULL) {
+		if (*ev->probe->keys != '\0')
+			proto_str(&p->inner, EVENT_CATEGORY, ev->probe->keys);
+		notes(p, ev);
+	}
+	proto_message(&p->packet, PACKET_TRACK_EVENT, &p->inner);
+	finish(p);
+}
+
+static void
+span(void *arg, const struct state_span *s)
+{
+	struct perfetto *p = arg;
+	struct tnf_event who = { .pid = s->pid, .lwpid = state_row(s) };
+	uint64_t track = other_track(thread_track(who.pid, who.lwpid), 1);
+
+	if (tasks_seen(p->state_tracks, &who) & TASK_NEW_THREAD)
+		describe_track(p, track, thread_track(s->pid, s->lwpid), "state");
+	track_event(p, s->start, TYPE_BEGIN, track, state_name(s->state), NULL);
+	track_event(p, s->start + s->duration, TYPE_END, track, NULL, NULL);
+}
+
+int
+perfetto_begin(struct dump *d)
+{
+	struct perfetto *p = xcalloc(1, sizeof(*p));
+
+	out_memory(&p->packet);
+	out_memory(&p->inner);
+	out_memory(&p->note);
+	out_memory(&p->text);
+	p->tasks = tasks_new();
+	p->state_tracks = tasks_new();
+	p->states = states_new(span, p);
+	p->d = d;
+	p->pairs = reports_pairs(d);
+	p->o = &d->out;
+	d->state = p;
+	return 0;
+}
+
+static void
+async(struct perfetto *p, enum pair_role role, const struct pair_slice *s,
+    const struct tnf_event *ev)
+{
+	uint64_t track = other_track(s->id, 2);
+	uint32_t lwpid;
+	int32_t pid;
+
+	if (role == PAIR_START) {
+		origin_host(p->d, ev, &pid, &lwpid);
+		describe_track(p, track, process_track(pid), s->name);
+		track_event(p, ev->time, TYPE_BEGIN, track, s->name, ev);
+	} else
+		track_event(p, ev->time, TYPE_END, track, NULL, ev);
+}
+
+int
+perfetto_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct perfetto *p = d->state;
+	struct pair_slice s;
+	enum pair_role role;
+	uint32_t lwpid;
+	int32_t pid;
+	uint64_t track;
+
+	if (!p->clocks)
+		clocks(p, ev);
+	origin_host(d, ev, &pid, &lwpid);
+	track = thread_track(pid, lwpid);
+	introduce(p, ev);
+	states_feed(p->states, ev);
+	role = pairs_feed(p->pairs, ev, &s);
+	if (role == PAIR_NONE || s.rule == NULL)
+		track_event(p, ev->time, TYPE_INSTANT, track, ev->probe->name, ev);
+	else if (s.rule->async)
+		async(p, role, &s, ev);
+	else
+		track_event(p, ev->time, role == PAIR_START ? TYPE_BEGIN : TYPE_END,
+		    track, role == PAIR_START ? pretty_slice_name(&s) : NULL, ev);
+	return p->o->error != 0 ? -1 : 0;
+}
+
+int
+perfetto_end(struct dump *d)
+{
+	struct perfetto *p = d->state;
+
+	states_end(p->states);
+	tasks_free(p->tasks);
+	tasks_free(p->state_tracks);
+	out_close(&p->packet);
+	out_close(&p->inner);
+	out_close(&p->note);
+	out_close(&p->text);
+	free(p);
+	return 0;
+}

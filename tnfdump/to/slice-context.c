@@ -1,0 +1,115 @@
+/*
+ * slice-context.c - the context of a trace that is made from others.
+ *
+ * A context is text, a line a fact (tnf(5), "Context").  That of the kernel
+ * comes first, as it knows most, then what the others know about tasks and
+ * objects; of the same fact the first counts.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tnfdump/input.h"
+#include "tnfdump/to/slice-context.h"
+#include "common/xalloc.h"
+
+struct text {
+	const char *at;
+	size_t	    size;
+};
+
+static struct text
+text_of(const struct input *in)
+{
+	const struct tnf_ext *x = tnf_file_ext(in->file);
+	struct text t = { NULL, 0 };
+
+	if (x == NULL || x->extra_offset == 0 || x->extra_offset > in->size ||
+	    x->extra_size > in->size - x->extra_offset)
+		return t;
+	t.at = (const char *)in->base + x->extra_offset;
+	t.size = (size_t)x->extra_size;
+	return t;
+}
+
+static bool
+starts(const struct text *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	return line->size > n && memcmp(line->at, word, n) == 0 &&
+	    line->at[n] == ' ';
+}
+
+/* The next line, its newline included; what has none does not count. */
+static bool
+next_line(struct text *rest, struct text *line)
+{
+	const char *end = rest->size == 0 ? NULL :
+	    memchr(rest->at, '\n', rest->size);
+
+	if (end == NULL)
+		return false;
+	line->at = rest->at;
+	line->size = (size_t)(end + 1 - rest->at);
+	rest->at += line->size;
+	rest->size -= line->size;
+	return true;
+}
+
+/* Numbers inside of containers are translated when files are put together. */
+static bool
+belongs(const struct text *line, bool first, bool alone)
+{
+	if (starts(line, "end") || (starts(line, "inner") && !alone))
+		return false;
+	return first || starts(line, "task") || starts(line, "ended") ||
+	    starts(line, "symbol") || starts(line, "object");
+}
+
+static void
+copy(FILE *f, const struct input *in, bool first, bool alone)
+{
+	struct text rest = text_of(in), line;
+
+	while (next_line(&rest, &line)) {
+		if (belongs(&line, first, alone))
+			fwrite(line.at, 1, line.size, f);
+	}
+}
+
+/* Index of the file whose context leads; n_inputs: none has any. */
+static unsigned
+leader(const struct dump *d)
+{
+	unsigned i, found = d->n_inputs;
+
+	for (i = 0; i < d->n_inputs; i++) {
+		if (text_of(&d->inputs[i]).at == NULL)
+			continue;
+		if (tnf_file_ext(d->inputs[i].file)->kind == TNF_EXT_KERNEL)
+			return i;
+		if (found == d->n_inputs)
+			found = i;
+	}
+	return found;
+}
+
+char *
+slice_context(struct dump *d, size_t *size)
+{
+	unsigned i, first = leader(d);
+	char *text = NULL;
+	FILE *f;
+
+	if (first == d->n_inputs || (f = open_memstream(&text, size)) == NULL)
+		return NULL;
+	copy(f, &d->inputs[first], true, d->n_inputs == 1);
+	for (i = 0; i < d->n_inputs; i++) {
+		if (i != first)
+			copy(f, &d->inputs[i], false, false);
+	}
+	fputs("end 1\n", f);
+	if (fclose(f) != 0)
+		return NULL;
+	return text;
+}

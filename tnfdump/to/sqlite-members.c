@@ -1,0 +1,396 @@
+/*
+ * sqlite-members.c - a table for the members of each kind of probe, and a view
+ * that joins it with the events.
+ *
+ * Probes of one name and equal members share a table, whichever file they are
+ * of.  Names come from traces: an identifier is always quoted, a name that is
+ * taken gets a number, and a member that is called like a column of events has
+ * "arg_" in front.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tnfdump/to/json.h"
+#include "analysis/perprobe.h"
+#include "tnfdump/to/sqlite-members.h"
+#include "common/xalloc.h"
+
+/* SQLite's own limit; a probe with more members keeps the first ones. */
+#define MEMBERS_MAX	1900
+
+struct member_table {
+	int64_t		 probe;		/* row of probes */
+	bool		 made;
+	unsigned	 n;		/* columns */
+	sqlite3_stmt	*insert;	/* NULL: no members */
+};
+
+struct members {
+	struct dump	*d;
+	struct sqlite	*db;
+	struct perprobe	 tables;	/* struct member_table */
+	sqlite3_stmt	*probe;
+	int64_t		 last;		/* row of probes */
+	struct out	*text;		/* JSON of each record or array of a row */
+	unsigned	 n_text;
+};
+
+struct members *
+members_new(struct dump *d, struct sqlite *db)
+{
+	struct members *m = xcalloc(1, sizeof(*m));
+
+	m->d = d;
+	m->db = db;
+	m->probe = sqlite_prepare(db, "INSERT INTO probes VALUES "
+	    "(?1, ?2, ?3, ?4, ?5, ?6)");
+	return m;
+}
+
+void
+members_free(struct members *m)
+{
+	struct member_table *t = (struct member_table *)(void *)m->tables.base;
+
+	for (size_t i = 0; i < m->tables.n; i++)
+		sqlite3_finalize(t[i].insert);
+	for (unsigned i = 0; i < m->n_text; i++)
+		out_close(&m->text[i]);
+	free(m->text);
+	free(m->tables.base);
+	sqlite3_finalize(m->probe);
+	free(m);
+}
+
+static const char *
+members_type(const struct tnf_type *t)
+{
+	if (t->opaque)
+		return "TEXT";
+	switch (t->kind) {
+	case TNF_K_FLOAT32:
+	case TNF_K_FLOAT64:
+		return "REAL";
+	case TNF_K_CHAR:
+	case TNF_K_STRING:
+	case TNF_K_STRUCT:
+	case TNF_K_ARRAY:
+	case TNF_K_TYPE:
+		return "TEXT";
+	default:
+		return "INTEGER";
+	}
+}
+
+static bool
+members_is_column(const char *name)
+{
+	static const char *const columns[] = { "id", "time", "pid", "lwpid",
+	    "tid", "cpu", "file", "probe" };
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		if (strcasecmp(columns[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Does a member before i bear the name?  SQL knows no difference of case. */
+static bool
+members_twice(const struct tnf_probe *p, unsigned i)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (strcasecmp(p->members[k].name, p->members[i].name) == 0)
+			return true;
+	return false;
+}
+
+/* What is not UTF-8 in a name of the trace has no place in SQL's text. */
+static void
+members_name(struct out *o, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (json_is_utf8(name, n))
+		out_bytes(o, name, n);
+	else
+		for (size_t i = 0; i < n; i++)
+			out_char(o, (unsigned char)name[i] < 0x80 ? name[i] : '?');
+}
+
+/* ', "name" TYPE' of each column, or without types; the caller frees the text. */
+static char *
+members_columns(const struct tnf_probe *p, unsigned n, bool types)
+{
+	struct out o, name;
+	char *quoted, *ret;
+
+	out_memory(&o);
+	for (unsigned i = 0; i < n; i++) {
+		const struct tnf_member *m = &p->members[i];
+
+		out_memory(&name);
+		if (members_is_column(m->name))
+			out_lit(&name, "arg_");
+		members_name(&name, m->name);
+		if (members_twice(p, i)) {
+			out_char(&name, '_');
+			out_u64(&name, i);
+		}
+		out_char(&name, '\0');
+		quoted = sqlite3_mprintf(", \"%w\"%s%s", name.base,
+		    types ? " " : "", types ? members_type(m->type) : "");
+		out_str(&o, quoted != NULL ? quoted : "");
+		sqlite3_free(quoted);
+		out_close(&name);
+	}
+	out_char(&o, '\0');
+	ret = xstrdup(o.base);
+	out_close(&o);
+	return ret;
+}
+
+/* The number of an earlier probe of that name and these columns, or 0. */
+static int64_t
+members_same(struct members *m, const char *name, const char *columns)
+{
+	sqlite3_stmt *find = sqlite_prepare(m->db,
+	    "SELECT members FROM probes WHERE name IS ?1 AND columns = ?2");
+	int64_t ret = 0;
+
+	if (find == NULL)
+		return 0;
+	sqlite_bind_string(find, 1, name);
+	sqlite_bind_string(find, 2, columns);
+	if (sqlite3_step(find) == SQLITE_ROW)
+		ret = sqlite3_column_int64(find, 0);
+	sqlite3_finalize(find);
+	return ret;
+}
+
+/* A name for the view: the probe's, with a number if it is taken. */
+static char *
+members_view(struct members *m, const struct tnf_probe *p, int64_t number)
+{
+	sqlite3_stmt *find = sqlite_prepare(m->db,
+	    "SELECT 1 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE");
+	bool taken = false;
+	struct out o;
+	char *ret;
+
+	out_memory(&o);
+	members_name(&o, p->name);
+	out_char(&o, '\0');
+	if (find != NULL) {
+		sqlite3_bind_text(find, 1, o.base, -1, SQLITE_STATIC);
+		taken = sqlite3_step(find) == SQLITE_ROW;
+	}
+	sqlite3_finalize(find);
+	if (taken || strncasecmp(o.base, "sqlite_", 7) == 0 || o.base[0] == '\0') {
+		o.p--;
+		out_lit(&o, " (");
+		out_i64(&o, number);
+		out_lit(&o, ")");
+		out_char(&o, '\0');
+	}
+	ret = xstrdup(o.base);
+	out_close(&o);
+	return ret;
+}
+
+/* The table, and the view by which people ask. */
+static void
+members_create(struct members *m, const struct member_table *t,
+    const struct tnf_probe *p, int64_t number, const char *columns)
+{
+	char *view = members_view(m, p, number);
+	char *names = members_columns(p, t->n, false);
+
+	if (*columns != '\0') {
+		sqlite_runf(m->db, "CREATE TABLE \"members %lld\" "
+		    "(event INTEGER PRIMARY KEY%s)", (long long)number, columns);
+		sqlite_runf(m->db, "CREATE VIEW \"%w\" AS SELECT e.*%s "
+		    "FROM \"members %lld\" m JOIN events e ON e.id = m.event",
+		    view, names, (long long)number);
+	} else
+		sqlite_runf(m->db, "CREATE VIEW \"%w\" AS SELECT e.* FROM events e "
+		    "JOIN probes p ON p.id = e.probe WHERE p.members = %lld",
+		    view, (long long)number);
+	free(names);
+	free(view);
+}
+
+static sqlite3_stmt *
+members_insert(struct members *m, int64_t number, unsigned n)
+{
+	sqlite3_stmt *ret;
+	struct out o;
+
+	if (n == 0)
+		return NULL;
+	out_memory(&o);
+	out_lit(&o, "INSERT INTO \"members ");
+	out_i64(&o, number);
+	out_lit(&o, "\" VALUES (?");
+	for (unsigned i = 0; i < n; i++)
+		out_lit(&o, ", ?");
+	out_lit(&o, ")");
+	out_char(&o, '\0');
+	ret = sqlite_prepare(m->db, o.base);
+	out_close(&o);
+	return ret;
+}
+
+static void
+members_make(struct members *m, struct member_table *t,
+    const struct tnf_probe *p)
+{
+	char *columns;
+	int64_t number;
+
+	t->made = true;
+	t->n = p->n_members < MEMBERS_MAX ? p->n_members : MEMBERS_MAX;
+	t->probe = ++m->last;
+	columns = members_columns(p, t->n, true);
+	number = members_same(m, p->name, columns);
+	if (number == 0)
+		members_create(m, t, p, number = t->probe, columns);
+	t->insert = members_insert(m, number, t->n);
+	if (m->probe != NULL) {
+		sqlite3_bind_int64(m->probe, 1, t->probe);
+		sqlite_bind_string(m->probe, 2, p->name);
+		sqlite_bind_string(m->probe, 3, p->keys);
+		sqlite_bind_string(m->probe, 4, p->attrs);
+		sqlite_bind_string(m->probe, 5, columns);
+		sqlite3_bind_int64(m->probe, 6, number);
+		sqlite_insert(m->db, m->probe);
+	}
+	free(columns);
+}
+
+int64_t
+members_probe(struct members *m, const struct tnf_probe *p)
+{
+	struct member_table *t = perprobe(&m->tables, p, sizeof(*t));
+
+	if (!t->made)
+		members_make(m, t, p);
+	return t->probe;
+}
+
+/* Text that lives until the row is in: a buffer for each column. */
+static struct out *
+members_text(struct members *m, unsigned i)
+{
+	while (m->n_text <= i) {
+		m->text = xreallocarray(m->text, m->n_text + 1, sizeof(*m->text));
+		out_memory(&m->text[m->n_text++]);
+	}
+	m->text[i].p = m->text[i].base;
+	return &m->text[i];
+}
+
+static void
+members_bind_text(sqlite3_stmt *row, int i, const struct out *o)
+{
+	sqlite3_bind_text64(row, i, o->base, (sqlite3_uint64)(o->p - o->base),
+	    SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static void
+members_bind_unsigned(struct members *m, sqlite3_stmt *row, int i, uint64_t u)
+{
+	struct out *o;
+
+	if (u <= INT64_MAX) {
+		sqlite3_bind_int64(row, i, (int64_t)u);
+		return;
+	}
+	o = members_text(m, (unsigned)i);
+	out_u64(o, u);
+	members_bind_text(row, i, o);
+}
+
+static void
+members_bind_real(sqlite3_stmt *row, int i, double d)
+{
+	if (isnan(d))
+		sqlite3_bind_text(row, i, "NaN", 3, SQLITE_STATIC);
+	else
+		sqlite3_bind_double(row, i, d);
+}
+
+/* Opaque numbers, characters, records and arrays: as jsonl has them. */
+static void
+members_bind_other(struct members *m, sqlite3_stmt *row, int i,
+    const struct tnf_event *ev, const struct tnf_value *v,
+    const char *name)
+{
+	struct out *o = members_text(m, (unsigned)i);
+	size_t n;
+
+	json_value(m->d, o, ev, v, name);
+	n = (size_t)(o->p - o->base);
+	if (n >= 2 && o->base[0] == '"')	/* a string: without its quotes */
+		sqlite3_bind_text64(row, i, o->base + 1, n - 2, SQLITE_STATIC,
+		    SQLITE_UTF8);
+	else
+		members_bind_text(row, i, o);
+}
+
+static void
+members_bind(struct members *m, sqlite3_stmt *row, int i,
+    const struct tnf_event *ev, const struct tnf_value *v,
+    const char *name)
+{
+	if (v->null) {
+		sqlite3_bind_null(row, i);
+		return;
+	}
+	if (v->type->opaque) {
+		members_bind_other(m, row, i, ev, v, name);
+		return;
+	}
+	switch (v->kind) {
+	case TNF_K_INT8:
+	case TNF_K_INT16:
+	case TNF_K_INT32:
+	case TNF_K_INT64:
+		sqlite3_bind_int64(row, i, v->u.i);
+		break;
+	case TNF_K_UINT8:
+	case TNF_K_UINT16:
+	case TNF_K_UINT32:
+	case TNF_K_UINT64:
+		members_bind_unsigned(m, row, i, v->u.u);
+		break;
+	case TNF_K_FLOAT32:
+	case TNF_K_FLOAT64:
+		members_bind_real(row, i, v->u.d);
+		break;
+	case TNF_K_STRING:
+		sqlite_bind_chars(row, i, v->u.s.chars, v->u.s.len);
+		break;
+	default:
+		members_bind_other(m, row, i, ev, v, name);
+	}
+}
+
+void
+members_add(struct members *m, const struct tnf_event *ev, int64_t id)
+{
+	struct member_table *t = perprobe(&m->tables, ev->probe, sizeof(*t));
+	struct tnf_value v;
+
+	if (t->insert == NULL)
+		return;
+	sqlite3_bind_int64(t->insert, 1, id);
+	for (unsigned i = 0; i < t->n; i++)
+		if (tnf_event_value(ev, i, &v))
+			members_bind(m, t->insert, (int)i + 2, ev, &v,
+			    ev->probe->members[i].name);
+		else
+			sqlite3_bind_null(t->insert, (int)i + 2);
+	sqlite_insert(m->db, t->insert);
+}

@@ -1,0 +1,297 @@
+/*
+ * to-sqlite.c - an SQLite database: events, what they begin and end, threads and
+ * their states.  The schema is the table below, and in tnfformats(5).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tnfdump/to/formats.h"
+#include "tnfdump/report/info.h"
+#include "tnfdump/input.h"
+#include "tnfdump/origin.h"
+#include "analysis/pairs.h"
+#include "tnfdump/report/reports.h"
+#include "tnfdump/to/sqlite-members.h"
+#include "analysis/states.h"
+#include "analysis/tasks.h"
+#include "common/xalloc.h"
+
+static const char schema[] =
+    "CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT, host TEXT,"
+    " release TEXT, machine TEXT, boot_id TEXT, clock INTEGER,"
+    " first INTEGER, last INTEGER, events INTEGER);"
+    "CREATE TABLE losses (file INTEGER REFERENCES files(id), reason TEXT,"
+    " events INTEGER);"
+    "CREATE TABLE probes (id INTEGER PRIMARY KEY, name TEXT, keys TEXT,"
+    " attributes TEXT, columns TEXT, members INTEGER);"
+    "CREATE TABLE events (id INTEGER PRIMARY KEY, time INTEGER NOT NULL,"
+    " pid INTEGER, lwpid INTEGER, tid, cpu INTEGER,"
+    " file INTEGER REFERENCES files(id), probe INTEGER REFERENCES probes(id));"
+    "CREATE TABLE pairs (id INTEGER PRIMARY KEY, span TEXT, start INTEGER,"
+    " \"end\" INTEGER, duration INTEGER, pid INTEGER, lwpid INTEGER,"
+    " start_event INTEGER REFERENCES events(id),"
+    " end_event INTEGER REFERENCES events(id));"
+    "CREATE TABLE states (tid TEXT, pid INTEGER, lwpid INTEGER, state TEXT,"
+    " start INTEGER, duration INTEGER);"
+    "CREATE TABLE threads (pid INTEGER, lwpid INTEGER, comm TEXT,"
+    " first INTEGER, last INTEGER, events INTEGER, PRIMARY KEY (pid, lwpid));"
+    "CREATE TABLE processes (pid INTEGER PRIMARY KEY, comm TEXT,"
+    " first INTEGER, last INTEGER, events INTEGER);"
+    "CREATE TEMP TABLE names (pid INTEGER, lwpid INTEGER, comm TEXT);";
+
+/* When all rows are in: each once over the table is faster than row by row. */
+static const char summary[] =
+    "CREATE INDEX events_time ON events (time);"
+    "CREATE INDEX pairs_start ON pairs (start);"
+    "CREATE INDEX states_start ON states (start);"
+    "UPDATE pairs SET start_event = (SELECT e.id FROM events e WHERE"
+    " e.time = start AND e.lwpid = pairs.lwpid AND e.pid = pairs.pid);"
+    "INSERT INTO threads SELECT e.pid, e.lwpid, n.comm, min(time), max(time),"
+    " count(*) FROM events e LEFT JOIN names n ON n.pid = e.pid AND"
+    " n.lwpid = e.lwpid GROUP BY e.pid, e.lwpid;"
+    "INSERT INTO processes SELECT pid, max(CASE WHEN lwpid = pid THEN comm END),"
+    " min(first), max(last), sum(events) FROM threads GROUP BY pid;"
+    "UPDATE files SET (first, last, events) = (SELECT min(time), max(time),"
+    " count(*) FROM events WHERE file = files.id);"
+    "CREATE VIEW log AS SELECT e.id, e.time,"
+    " (e.time + f.clock) / 1e9 AS unix, e.pid, e.lwpid, e.cpu, t.comm,"
+    " p.name AS probe, p.keys FROM events e JOIN probes p ON p.id = e.probe"
+    " JOIN files f ON f.id = e.file LEFT JOIN threads t ON t.pid = e.pid AND"
+    " t.lwpid = e.lwpid;";
+
+struct sql {
+	struct sqlite	 db;
+	struct dump	*d;
+	struct members	*members;
+	struct pairs	*pairs;		/* the dump's */
+	struct states	*states;
+	struct tasks	*tasks;		/* already named */
+	sqlite3_stmt	*event, *pair, *state, *name;
+	int64_t		 id;		/* of the newest event */
+};
+
+static int
+sql_fail(struct sql *q)
+{
+	dump_error(q->d, "--to sqlite: %s: %s", q->d->path, q->db.error);
+	return -1;
+}
+
+static void
+sql_task_id(sqlite3_stmt *row, int i, bool kernel, uint64_t tid)
+{
+	char text[24];
+
+	if (!kernel) {
+		sqlite3_bind_int64(row, i, (int64_t)tid);
+		return;
+	}
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)tid);
+	sqlite3_bind_text(row, i, text, -1, SQLITE_TRANSIENT);
+}
+
+static void
+sql_span(void *arg, const struct state_span *s)
+{
+	struct sql *q = arg;
+
+	if (q->state == NULL)
+		return;
+	sql_task_id(q->state, 1, true, s->tid);
+	sqlite3_bind_int64(q->state, 2, s->pid);
+	sqlite3_bind_int64(q->state, 3, s->lwpid);
+	sqlite3_bind_text(q->state, 4, state_name(s->state), -1, SQLITE_STATIC);
+	sqlite3_bind_int64(q->state, 5, s->start);
+	sqlite3_bind_int64(q->state, 6, s->duration);
+	sqlite_insert(&q->db, q->state);
+}
+
+static void
+sql_losses(struct sql *q, sqlite3_stmt *row, int64_t id, const struct tnf_ext *x)
+{
+	const char *name;
+
+	for (unsigned i = 0; x != NULL && i < TNF_LOST_REASONS; i++) {
+		if (x->lost[i] == 0 || row == NULL)
+			continue;
+		name = info_lost_name(i);
+		sqlite3_bind_int64(row, 1, id);
+		sqlite_bind_string(row, 2, name != NULL ? name : "other");
+		sqlite3_bind_int64(row, 3, (int64_t)x->lost[i]);
+		sqlite_insert(&q->db, row);
+	}
+}
+
+static void
+sql_boot_id(sqlite3_stmt *row, int i, const struct tnf_ext *x)
+{
+	char text[2 * sizeof(x->boot_id) + 1];
+
+	if (x == NULL) {
+		sqlite3_bind_null(row, i);
+		return;
+	}
+	for (size_t k = 0; k < sizeof(x->boot_id); k++)
+		snprintf(text + 2 * k, 3, "%02x", x->boot_id[k]);
+	sqlite3_bind_text(row, i, text, -1, SQLITE_TRANSIENT);
+}
+
+static void
+sql_file(struct sql *q, sqlite3_stmt *row, int64_t id, const struct tnf_file *f)
+{
+	int64_t clock;
+
+	sqlite3_bind_int64(row, 1, id);
+	sqlite_bind_string(row, 2, tnf_file_name(f));
+	sqlite_bind_string(row, 3, origin_fact(q->d, f, "host"));
+	sqlite_bind_string(row, 4, origin_fact(q->d, f, "release"));
+	sqlite_bind_string(row, 5, origin_fact(q->d, f, "machine"));
+	sql_boot_id(row, 6, tnf_file_ext(f));
+	if (origin_clock(q->d, f, &clock))
+		sqlite3_bind_int64(row, 7, clock);
+	else
+		sqlite3_bind_null(row, 7);
+	sqlite_insert(&q->db, row);
+}
+
+static void
+sql_files(struct sql *q)
+{
+	sqlite3_stmt *file = sqlite_prepare(&q->db, "INSERT INTO files"
+	    " (id, path, host, release, machine, boot_id, clock)"
+	    " VALUES (?, ?, ?, ?, ?, ?, ?)");
+	sqlite3_stmt *loss = sqlite_prepare(&q->db,
+	    "INSERT INTO losses VALUES (?, ?, ?)");
+
+	for (unsigned i = 0; file != NULL && i < q->d->n_inputs; i++) {
+		sql_file(q, file, i + 1, q->d->inputs[i].file);
+		sql_losses(q, loss, i + 1, tnf_file_ext(q->d->inputs[i].file));
+	}
+	sqlite3_finalize(file);
+	sqlite3_finalize(loss);
+}
+
+int
+sqlite_begin(struct dump *d)
+{
+	struct sql *q;
+
+	if (d->path == NULL) {
+		dump_error(d, "--to sqlite: a database is a file: "
+		    "give --output FILE");
+		return -1;
+	}
+	q = xcalloc(1, sizeof(*q));
+	d->state = q;
+	q->d = d;
+	sqlite_create(&q->db, d->path);
+	sqlite_run(&q->db, schema);
+	q->event = sqlite_prepare(&q->db,
+	    "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+	q->pair = sqlite_prepare(&q->db,
+	    "INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)");
+	q->state = sqlite_prepare(&q->db,
+	    "INSERT INTO states VALUES (?, ?, ?, ?, ?, ?)");
+	q->name = sqlite_prepare(&q->db, "INSERT INTO names VALUES (?, ?, ?)");
+	q->members = members_new(d, &q->db);
+	q->pairs = reports_pairs(d);
+	q->states = states_new(sql_span, q);
+	q->tasks = tasks_new();
+	sql_files(q);
+	return q->db.error == NULL ? 0 : sql_fail(q);
+}
+
+static void
+sql_name(struct sql *q, const struct tnf_event *ev)
+{
+	if (tasks_seen(q->tasks, ev) == 0)
+		return;
+	sqlite3_bind_int64(q->name, 1, ev->pid);
+	sqlite3_bind_int64(q->name, 2, ev->lwpid);
+	sqlite_bind_string(q->name, 3, origin_comm_last(q->d, ev));
+	sqlite_insert(&q->db, q->name);
+}
+
+static int64_t
+sql_file_of(const struct sql *q, const struct tnf_event *ev)
+{
+	for (unsigned i = 0; i < q->d->n_inputs; i++)
+		if (q->d->inputs[i].file == ev->file)
+			return i + 1;
+	return 0;
+}
+
+static void
+sql_event(struct sql *q, const struct tnf_event *ev)
+{
+	sqlite3_stmt *row = q->event;
+
+	sqlite3_bind_int64(row, 1, ++q->id);
+	sqlite3_bind_int64(row, 2, ev->time);
+	sqlite3_bind_int64(row, 3, ev->pid);
+	sqlite3_bind_int64(row, 4, ev->lwpid);
+	sql_task_id(row, 5, ev->kernel, ev->tid);
+	if (ev->cpu >= 0)
+		sqlite3_bind_int64(row, 6, ev->cpu);
+	else
+		sqlite3_bind_null(row, 6);
+	sqlite3_bind_int64(row, 7, sql_file_of(q, ev));
+	sqlite3_bind_int64(row, 8, members_probe(q->members, ev->probe));
+	sqlite_insert(&q->db, row);
+	members_add(q->members, ev, q->id);
+}
+
+/* start_event is found when all is in: by thread and time. */
+static void
+sql_pair(struct sql *q, const struct pair_slice *s)
+{
+	sqlite_bind_string(q->pair, 1, s->name);
+	sqlite3_bind_int64(q->pair, 2, s->start.time);
+	sqlite3_bind_int64(q->pair, 3, s->start.time + s->duration);
+	sqlite3_bind_int64(q->pair, 4, s->duration);
+	sqlite3_bind_int64(q->pair, 5, s->start.pid);
+	sqlite3_bind_int64(q->pair, 6, s->start.lwpid);
+	sqlite3_bind_int64(q->pair, 8, q->id);
+	sqlite_insert(&q->db, q->pair);
+}
+
+int
+sqlite_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct sql *q = d->state;
+	struct pair_slice s;
+
+	sql_name(q, ev);
+	sql_event(q, ev);
+	states_feed(q->states, ev);
+	if (pairs_feed(q->pairs, ev, &s) == PAIR_END && s.rule != NULL)
+		sql_pair(q, &s);
+	return q->db.error == NULL ? 0 : sql_fail(q);
+}
+
+int
+sqlite_end(struct dump *d)
+{
+	struct sql *q = d->state;
+	int rc = 0;
+
+	if (q == NULL)
+		return 0;
+	states_end(q->states);
+	sqlite3_finalize(q->event);
+	sqlite3_finalize(q->pair);
+	sqlite3_finalize(q->state);
+	sqlite3_finalize(q->name);
+	members_free(q->members);
+	tasks_free(q->tasks);
+	if (q->db.error == NULL) {
+		sqlite_run(&q->db, summary);
+		sqlite_commit(&q->db);
+		if (q->db.error != NULL)
+			rc = sql_fail(q);
+	}
+	sqlite_close(&q->db);
+	free(q);
+	d->state = NULL;
+	return rc;
+}

@@ -1,0 +1,472 @@
+/*
+ * tnf-event.c - events of a written TNF file, and what they refer to.
+ *
+ * An event lies in one block with the schedule record of its thread.  Its
+ * strings and records follow it, in further blocks if they need to; references
+ * are distances, and lead forward.  Only a record that refers to itself, or to
+ * one before it, is named by its place in the file.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tnfdump/to/tnf-write.h"
+#include "common/xalloc.h"
+
+#define NESTED_MAX 64		/* records of one event */
+
+struct tnfw_probe {
+	uint32_t word;		/* directory word: its offset in the file */
+	uint32_t size;		/* of the event's record */
+	unsigned n;
+	struct slot {
+		uint32_t offset;
+		uint32_t size;
+	} slots[];
+};
+
+/* One event on its way: the blocks that it reaches into, and what of the input
+   has a place in them. */
+struct job {
+	struct tnf_writer *w;
+	const struct tnf_file *file;
+	bool		   full;
+	bool		   fresh;	/* it begins a block: take more of them */
+	unsigned	   n_blocks;
+	struct tnfw_block *blocks[TNFW_CHAIN_MAX];
+	unsigned	   n_placed;
+	struct { uint32_t pos, at; } placed[NESTED_MAX];	/* file offsets */
+};
+
+static struct tnfw_probe too_large;
+
+static void
+put32(char *to, uint32_t v)
+{
+	memcpy(to, &v, 4);
+}
+
+static struct tnfw_probe *
+make_probe(struct tnf_writer *w, const struct tnf_probe *p)
+{
+	struct tnfw_probe *r;
+	const struct tnfw_def *d;
+	uint32_t at = 0, offset;
+	unsigned i;
+	int def;
+
+	if (w->n_directory == TNFW_WORDS)
+		return NULL;
+	def = tnfw_probe_def(w, p);
+	offset = tnfw_place(w, def);
+	if (w->too_large)
+		return &too_large;
+	if (offset == 0)
+		return NULL;
+	d = &w->defs[def];
+	r = xcalloc(1, sizeof(*r) + d->n_slots * sizeof(r->slots[0]));
+	r->n = d->n_slots - 2;
+	r->size = d->size;
+	for (i = 0; i < d->n_slots; i++) {
+		at = tnfw_round(at, tnfw_slot_align(w, d->slots[i]));
+		if (i >= 2) {
+			r->slots[i - 2].offset = at;
+			r->slots[i - 2].size = tnfw_slot_size(w, d->slots[i]);
+		}
+		at += tnfw_slot_size(w, d->slots[i]);
+	}
+	r->word = TNFW_BLOCK + 4 * w->n_directory;
+	w->directory[w->n_directory++] = TNF_REF32_PERMANENT | offset;
+	return r;
+}
+
+static struct tnfw_probe *
+find_probe(struct tnf_writer *w, const struct tnf_probe *p)
+{
+	unsigned n;
+
+	if (p->id >= w->n_probes) {
+		n = p->id < 32 ? 64 : p->id * 2;
+		w->probes = xreallocarray(w->probes, n,
+		    sizeof(struct tnfw_probe *));
+		memset(w->probes + w->n_probes, 0,
+		    (n - w->n_probes) * sizeof(struct tnfw_probe *));
+		w->n_probes = n;
+	}
+	if (w->probes[p->id] == NULL)
+		w->probes[p->id] = make_probe(w, p);
+	return w->probes[p->id];
+}
+
+void
+tnfw_free_probes(struct tnf_writer *w)
+{
+	unsigned i;
+
+	for (i = 0; i < w->n_probes; i++)
+		if (w->probes[i] != &too_large)
+			free(w->probes[i]);
+}
+
+static void
+put_scalar(char *to, uint32_t size, const struct tnf_value *v)
+{
+	uint64_t u = v->u.u;
+	uint8_t b = (uint8_t)u;
+	uint16_t h = (uint16_t)u;
+	uint32_t i = (uint32_t)u;
+	float f;
+
+	if (v->kind == TNF_K_FLOAT32) {
+		f = (float)v->u.d;
+		memcpy(&i, &f, 4);
+	}
+	switch (size) {
+	case 1:
+		memcpy(to, &b, 1);
+		break;
+	case 2:
+		memcpy(to, &h, 2);
+		break;
+	case 4:
+		memcpy(to, &i, 4);
+		break;
+	case 8:
+		memcpy(to, &u, 8);
+		break;
+	default:
+		break;
+	}
+}
+
+static uint32_t
+tag_word(struct tnf_writer *w, int def)
+{
+	return tnfw_place(w, def) | TNF_REF32_PERMANENT | TNF_REF32_T_TAG;
+}
+
+static void put_value(struct job *, char *cell, uint32_t size,
+    const struct tnf_value *);
+
+/* Room behind what the event has already.  NULL: the event will be tried again
+   at the start of a block; or there it is too large. */
+static char *
+nested_room(struct job *j, uint32_t size)
+{
+	struct tnfw_block *b = j->blocks[j->n_blocks - 1];
+	char *p = size > TNFW_BLOCK ? NULL : tnfw_room(b, size);
+
+	if (p != NULL)
+		return p;
+	j->full = true;
+	if (!j->fresh || j->n_blocks == TNFW_CHAIN_MAX ||
+	    size > TNFW_BLOCK - sizeof(struct tnf_block_header))
+		return NULL;
+	b = xcalloc(1, sizeof(*b));
+	if (!tnfw_begin_block(j->w, b)) {
+		free(b);
+		return NULL;
+	}
+	j->full = false;
+	j->blocks[j->n_blocks++] = b;
+	return tnfw_room(b, size);
+}
+
+/* Where in the file a place in one of the event's blocks will be. */
+static uint32_t
+place_of(const struct job *j, const char *p)
+{
+	unsigned i = j->n_blocks;
+
+	while (--i > 0)
+		if (p >= j->blocks[i]->bytes &&
+		    p < j->blocks[i]->bytes + TNFW_BLOCK)
+			break;
+	return j->blocks[i]->offset + (uint32_t)(p - j->blocks[i]->bytes);
+}
+
+/* Stores a reference to the record at 'to', an offset in the file. */
+static void
+put_reference(struct job *j, char *cell, uint32_t to)
+{
+	uint32_t from = place_of(j, cell);
+
+	if (to > from)
+		put32(cell, to - from);
+	else if (to < TNFW_REACH)
+		put32(cell, to | TNF_REF32_PERMANENT);
+	else
+		j->w->unreachable++;
+}
+
+/* Its place, or 0. */
+static uint32_t
+put_string(struct job *j, const struct tnf_value *v)
+{
+	uint32_t size;
+	char *p;
+
+	if (v->u.s.len > TNFW_BLOCK) {
+		j->full = true;
+		return 0;
+	}
+	size = tnfw_round(8 + (uint32_t)v->u.s.len + 1, 4);
+	p = nested_room(j, size);
+	if (p == NULL)
+		return 0;
+	put32(p, tag_word(j->w, tnfw_core("tnf_string")));
+	put32(p + 4, size);
+	memcpy(p + 8, v->u.s.chars, v->u.s.len);
+	return place_of(j, p);
+}
+
+/* A type that is nonsense, or nested too deep, has a general definition, which
+   says nothing of what is in a value. */
+static unsigned
+items_that_fit(const struct tnf_value *v, const struct tnfw_def *d)
+{
+	unsigned room = d->n_slots > 0 ? d->n_slots - 1 : 0;
+
+	if (v->kind == TNF_K_ARRAY)
+		return d->base < 0 ? 0 : v->u.r.count;
+	return v->u.r.count < room ? v->u.r.count : room;
+}
+
+static void
+put_items(struct job *j, const struct tnf_value *v, char *p,
+    const struct tnfw_def *d)
+{
+	uint32_t at = v->kind == TNF_K_ARRAY ? 8 : 4, size;
+	struct tnf_value item;
+	unsigned i;
+	int def;
+
+	/* The definitions may move while a new type is met below. */
+	const int *slots = d->slots;
+	int element = d->base;
+	unsigned n = items_that_fit(v, d);
+
+	for (i = 0; i < n && !j->full; i++) {
+		def = v->kind == TNF_K_ARRAY ? element : slots[i + 1];
+		size = tnfw_slot_size(j->w, def);
+		at = tnfw_round(at, tnfw_slot_align(j->w, def));
+		if (tnf_value_item(j->file, v, i, &item))
+			put_value(j, p + at, size, &item);
+		at += size;
+	}
+}
+
+/* A record of the input has one place, however often it is referred to.  That
+   place, or 0. */
+static uint32_t
+put_record(struct job *j, const struct tnf_value *v)
+{
+	int def = tnfw_type(j->w, v->u.r.type);
+	const struct tnfw_def *d = &j->w->defs[def];
+	uint64_t size = d->size < 4 ? 4 : d->size;
+	uint32_t at;
+	unsigned i;
+	char *p;
+
+	for (i = 0; i < j->n_placed; i++) {
+		if (j->placed[i].pos == v->u.r.pos)
+			return j->placed[i].at;
+	}
+	if (v->kind == TNF_K_ARRAY)
+		size = 8 + (uint64_t)v->u.r.count *
+		    (d->base < 0 ? 0 : tnfw_slot_size(j->w, d->base));
+	if (size > TNFW_BLOCK || j->n_placed == NESTED_MAX) {
+		j->full = true;
+		return 0;
+	}
+	p = nested_room(j, (uint32_t)size);
+	if (p == NULL)
+		return 0;
+	at = place_of(j, p);
+	j->placed[j->n_placed].pos = v->u.r.pos;
+	j->placed[j->n_placed++].at = at;
+	put32(p, tag_word(j->w, def));
+	if (v->kind == TNF_K_ARRAY)
+		put32(p + 4, (uint32_t)size);
+	put_items(j, v, p, &j->w->defs[def]);
+	return at;
+}
+
+static void
+put_value(struct job *j, char *cell, uint32_t size, const struct tnf_value *v)
+{
+	uint32_t to;
+
+	if (v->null)
+		return;
+	switch (v->kind) {
+	case TNF_K_STRING:
+		to = put_string(j, v);
+		break;
+	case TNF_K_STRUCT:
+	case TNF_K_ARRAY:
+		to = put_record(j, v);
+		break;
+	case TNF_K_TYPE:
+		put32(cell, TNF_REF32_PERMANENT |
+		    tnfw_place(j->w, tnfw_type(j->w, v->u.r.type)));
+		return;
+	default:
+		put_scalar(cell, size, v);
+		return;
+	}
+	if (to != 0)
+		put_reference(j, cell, to);
+}
+
+/* --- who and when --- */
+
+static struct tnfw_schedule *
+schedule_slot(struct tnf_writer *w, const struct tnf_event *ev)
+{
+	uint64_t h = (ev->tid ^ ((uint64_t)ev->lwpid << 20) ^
+	    ((uint64_t)(uint32_t)ev->pid << 40) ^ (uint32_t)ev->cpu);
+
+	h *= 0x9e3779b97f4a7c15u;
+	return &w->schedules[h >> 56];
+}
+
+static bool
+is_current(const struct tnf_writer *w, const struct tnfw_schedule *s,
+    const struct tnf_event *ev)
+{
+	return s->block == w->data->offset && s->kernel == ev->kernel &&
+	    s->pid == ev->pid && s->lwpid == ev->lwpid && s->tid == ev->tid &&
+	    s->cpu == ev->cpu && ev->time >= s->base &&
+	    (uint64_t)ev->time - (uint64_t)s->base <= UINT32_MAX;
+}
+
+static bool
+put_schedule(struct tnf_writer *w, const struct tnf_event *ev, uint32_t *pos)
+{
+	struct tnf_kernel_schedule k = { .tid = ev->tid, .lwpid = ev->lwpid,
+		.pid = ev->pid, .time_base = ev->time, .cpuid = ev->cpu };
+	struct tnf_sched_rec u = { .tid = (uint32_t)ev->tid,
+		.lwpid = ev->lwpid, .pid = ev->pid, .time_base = ev->time };
+	uint32_t size = ev->kernel ? sizeof(k) : sizeof(u);
+	char *p;
+
+	k.tag = u.tag = tag_word(w, tnfw_core(ev->kernel ?
+	    "tnf_kernel_schedule" : "tnf_sched_rec"));
+	p = tnfw_room(w->data, size);
+	if (p == NULL)
+		return false;
+	memcpy(p, ev->kernel ? (const void *)&k : (const void *)&u, size);
+	*pos = (uint32_t)(p - w->data->bytes);
+	return true;
+}
+
+/* The thread's schedule record in this block; false: the block is full. */
+static bool
+find_schedule(struct tnf_writer *w, const struct tnf_event *ev, uint32_t *pos,
+    int64_t *base)
+{
+	struct tnfw_schedule *s = schedule_slot(w, ev);
+
+	if (!is_current(w, s, ev)) {
+		if (!put_schedule(w, ev, &s->pos))
+			return false;
+		s->block = w->data->offset;
+		s->kernel = ev->kernel;
+		s->pid = ev->pid;
+		s->cpu = ev->cpu;
+		s->lwpid = ev->lwpid;
+		s->tid = ev->tid;
+		s->base = ev->time;
+	}
+	*pos = s->pos;
+	*base = s->base;
+	return true;
+}
+
+/* The event's record; what it refers to fills the job's blocks. */
+static bool
+put_event(struct job *j, const struct tnfw_probe *probe,
+    const struct tnf_event *ev)
+{
+	struct tnf_writer *w = j->w;
+	struct tnf_value v;
+	uint32_t schedule, at;
+	int64_t base;
+	unsigned i;
+	char *p;
+
+	if (!find_schedule(w, ev, &schedule, &base))
+		return false;
+	p = tnfw_room(w->data, probe->size);
+	if (p == NULL)
+		return false;
+	at = (uint32_t)(p - w->data->bytes);
+	put32(p, (probe->word | TNF_TAG16_ABS) << 16 |
+	    ((schedule - at) & 0xfffc) | TNF_REF32_T_PAIR);
+	put32(p + 4, (uint32_t)(ev->time - base));
+	for (i = 0; i < probe->n && !j->full; i++) {
+		if (tnf_event_value(ev, i, &v))
+			put_value(j, p + probe->slots[i].offset,
+			    probe->slots[i].size, &v);
+	}
+	return !j->full && !w->too_large;
+}
+
+/* The last of the event's blocks is the current one from now on. */
+static void
+keep_blocks(struct job *j)
+{
+	unsigned i;
+
+	for (i = 0; i + 1 < j->n_blocks; i++) {
+		tnfw_write_data(j->w, j->blocks[i]);
+		free(j->blocks[i]);
+	}
+	j->w->data = j->blocks[i];
+}
+
+/* What a failed try left behind is no record: out with it.  Definitions may
+   have come behind its blocks; then these stay in the file, unused. */
+static void
+undo(struct job *j, uint32_t used)
+{
+	struct tnfw_block *b = j->w->data;
+
+	while (j->n_blocks > 1)
+		free(j->blocks[--j->n_blocks]);
+	if (b->offset != 0) {
+		memset(b->bytes + used, 0, b->used - used);
+		b->used = used;
+	}
+	memset(j->w->schedules, 0, sizeof(j->w->schedules));
+}
+
+int
+tnfw_event(struct tnf_writer *w, const struct tnf_event *ev)
+{
+	const struct tnfw_probe *probe;
+	uint64_t unreachable = w->unreachable;
+	uint32_t used;
+	int tries;
+
+	w->too_large = false;
+	probe = find_probe(w, ev->probe);
+	if (probe == NULL)
+		return w->error != 0 ? w->error : ENOSPC;
+	for (tries = 0; tries < 2 && probe != &too_large; tries++) {
+		struct job j = { .w = w, .file = ev->file, .fresh = tries == 1,
+		    .n_blocks = 1, .blocks = { w->data } };
+
+		used = w->data->used;
+		if (put_event(&j, probe, ev)) {
+			keep_blocks(&j);
+			return w->error;
+		}
+		undo(&j, used);
+		w->unreachable = unreachable;
+		if (tries == 0 && tnfw_new_data_block(w) != 0)
+			return w->error;
+	}
+	return w->error != 0 ? w->error : E2BIG;
+}

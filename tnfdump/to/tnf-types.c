@@ -1,0 +1,224 @@
+/*
+ * tnf-types.c - types and probes of the input, as definitions.
+ */
+#include <string.h>
+
+#include "tnfdump/to/tnf-write.h"
+#include "common/xalloc.h"
+
+static int
+find_def(const struct tnf_writer *w, const struct tnf_type *t, int base)
+{
+	unsigned i;
+
+	for (i = 0; i < w->n_defs; i++) {
+		if (w->defs[i].form == TNFW_DERIVED &&
+		    w->defs[i].base == base &&
+		    strcmp(w->defs[i].name, t->name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+static int
+derived(struct tnf_writer *w, const struct tnf_type *t, int base)
+{
+	int i = find_def(w, t, base);
+
+	if (i >= 0)
+		return i;
+	i = tnfw_new_def(w, t->name, TNFW_DERIVED);
+	w->defs[i].properties = "tnf_derived";
+	w->defs[i].base = base;
+	w->defs[i].source = t;
+	return i;
+}
+
+static int
+scalar(struct tnf_writer *w, const struct tnf_type *t)
+{
+	static const struct tnf_type opaque = { .name = "tnf_opaque" };
+	int i = tnfw_core(t->base);
+
+	if (i < 0 || w->defs[i].form != TNFW_SCALAR)
+		i = tnfw_core("tnf_uint32");
+	if (strcmp(t->name, w->defs[i].name) == 0)
+		return i;
+	if (t->opaque)
+		i = derived(w, &opaque, i);
+	if (strcmp(t->name, w->defs[i].name) == 0)
+		return i;
+	return derived(w, t, i);
+}
+
+static bool
+same_record(const struct tnf_type *a, const struct tnf_type *b)
+{
+	unsigned i;
+
+	if (strcmp(a->name, b->name) != 0 || a->n_members != b->n_members)
+		return false;
+	for (i = 0; i < a->n_members; i++) {
+		if (strcmp(a->members[i].name, b->members[i].name) != 0 ||
+		    strcmp(a->members[i].type->name,
+		    b->members[i].type->name) != 0 ||
+		    strcmp(a->members[i].type->base,
+		    b->members[i].type->base) != 0)
+			return false;
+	}
+	return true;
+}
+
+static int
+find_record(const struct tnf_writer *w, const struct tnf_type *t)
+{
+	unsigned i;
+
+	for (i = 0; i < w->n_defs; i++) {
+		if (w->defs[i].form == TNFW_STRUCT &&
+		    w->defs[i].source != NULL &&
+		    same_record(w->defs[i].source, t))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void
+remember(struct tnf_writer *w, const struct tnf_type *t, int def)
+{
+	w->types = xreallocarray(w->types, w->n_types + 1, sizeof(*w->types));
+	w->types[w->n_types].type = t;
+	w->types[w->n_types++].def = def;
+}
+
+/* Slots of a record behind those already there; sizes it as C would. */
+static void
+add_members(struct tnf_writer *w, int def, const char *const *head,
+    unsigned n_head, const struct tnf_member *members, unsigned n)
+{
+	int *slots = xcalloc(n_head + n, sizeof(*slots));
+	const char **names = xcalloc(n_head + n, sizeof(*names));
+	uint32_t size = 0, align = 4, a;
+	unsigned i;
+
+	for (i = 0; i < n_head + n; i++) {
+		if (i < n_head) {
+			slots[i] = tnfw_core(head[i]);
+			names[i] = i == 0 ? "tnf_tag" : "time_delta";
+		} else {
+			slots[i] = tnfw_type(w, members[i - n_head].type);
+			names[i] = members[i - n_head].name;
+		}
+		a = tnfw_slot_align(w, slots[i]);
+		align = a > align ? a : align;
+		size = tnfw_round(size, a) + tnfw_slot_size(w, slots[i]);
+	}
+	w->defs[def].slots = slots;
+	w->defs[def].slot_names = names;
+	w->defs[def].n_slots = n_head + n;
+	w->defs[def].size = tnfw_round(size, align);
+}
+
+static int
+record(struct tnf_writer *w, const struct tnf_type *t)
+{
+	static const char *const head[] = { "tnf_tag" };
+	int i = find_record(w, t);
+
+	if (i >= 0) {
+		remember(w, t, i);
+		return i;
+	}
+	i = tnfw_new_def(w, t->name, TNFW_STRUCT);
+	w->defs[i].properties = TNFW_RECORD;
+	w->defs[i].source = t;
+	remember(w, t, i);
+	add_members(w, i, head, 1, t->members, t->n_members);
+	return i;
+}
+
+static int
+array(struct tnf_writer *w, const struct tnf_type *t)
+{
+	static const char *const header[] = { "tnf_tag", "tnf_self_size" };
+	int element = tnfw_type(w, t->element), i;
+	unsigned k;
+
+	for (i = 0; i < (int)w->n_defs; i++) {
+		if (w->defs[i].form == TNFW_ARRAY &&
+		    w->defs[i].base == element &&
+		    strcmp(w->defs[i].name, t->name) == 0)
+			return i;
+	}
+	i = tnfw_new_def(w, t->name, TNFW_ARRAY);
+	w->defs[i].properties = TNFW_LIST;
+	w->defs[i].base = element;
+	w->defs[i].n_slots = 2;
+	w->defs[i].slots = xcalloc(2, sizeof(int));
+	for (k = 0; k < 2; k++)
+		w->defs[i].slots[k] = tnfw_core(header[k]);
+	return i;
+}
+
+static int
+make_type(struct tnf_writer *w, const struct tnf_type *t)
+{
+	int i;
+
+	switch (t->kind) {
+	case TNF_K_STRUCT:
+		if (t->n_members == 0 && (i = tnfw_core(t->name)) >= 0)
+			return i;
+		return record(w, t);
+	case TNF_K_STRING:
+		i = tnfw_core("tnf_string");
+		return strcmp(t->name, "tnf_string") == 0 ? i :
+		    derived(w, t, i);
+	case TNF_K_ARRAY:
+		if (t->element == NULL)
+			return tnfw_core("tnf_array");
+		return array(w, t);
+	case TNF_K_TYPE:
+		i = tnfw_core("tnf_type");
+		return strcmp(t->name, "tnf_type") == 0 ? i : derived(w, t, i);
+	case TNF_K_UNKNOWN:
+	case TNF_K_SCALAR:
+		i = tnfw_core(t->name);
+		return i >= 0 ? i : tnfw_core("tnf_tagged");
+	default:
+		return scalar(w, t);
+	}
+}
+
+int
+tnfw_type(struct tnf_writer *w, const struct tnf_type *t)
+{
+	unsigned i;
+	int def;
+
+	for (i = 0; i < w->n_types; i++) {
+		if (w->types[i].type == t)
+			return w->types[i].def;
+	}
+	if (w->depth == TNFW_DEPTH_MAX)
+		return tnfw_core("tnf_tagged");
+	w->depth++;
+	def = make_type(w, t);
+	w->depth--;
+	if (t->kind != TNF_K_STRUCT)
+		remember(w, t, def);
+	return def;
+}
+
+int
+tnfw_probe_def(struct tnf_writer *w, const struct tnf_probe *p)
+{
+	static const char *const head[] = { "tnf_probe_event",
+	    "tnf_time_delta" };
+	int i = tnfw_new_def(w, p->name, TNFW_STRUCT);
+
+	w->defs[i].properties = TNFW_RECORD;
+	w->defs[i].attrs = p->attrs;
+	add_members(w, i, head, 2, p->members, p->n_members);
+	return i;
+}

@@ -1,0 +1,146 @@
+/*
+ * tnf-write.h - writes a TNF file (tnf(5)): definitions as they are needed,
+ * events of any input in order of time.
+ *
+ * Native byte order, one lap: blocks are handed out in sequence to
+ * definitions and to data, and written when full.  Functions return 0 or an
+ * errno; E2BIG: a record that does not fit, which was left out.
+ *
+ * Original readers set limits that tnf(5) does not.  They find the block of a
+ * record from the address at which they have mapped it: a block is at most a
+ * page.  And they take no reference that is not permanent backwards.
+ */
+#ifndef TNFDUMP_TO_TNF_WRITE_H
+#define TNFDUMP_TO_TNF_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+#define TNFW_BLOCK	4096u
+#define TNFW_DIRECTORY	TNF_DIRECTORY_NAMED	/* where it ends */
+#define TNFW_WORDS	((TNFW_DIRECTORY - TNFW_BLOCK) / 4)
+#define TNFW_PROBES_MAX	(TNFW_WORDS - TNF_DIR_FIRST_PROBE / 4)
+#define TNFW_REACH	(1u << 30)	/* of permanent references */
+#define TNFW_CHAIN_MAX	32u	/* blocks that one event reaches into */
+#define TNFW_DEPTH_MAX	64u	/* types in types; deeper ones are any reference */
+
+struct tnfw_def;
+struct tnfw_probe;
+
+struct tnfw_block {
+	uint32_t offset;	/* in the file; 0: none yet */
+	uint32_t used;
+	char	 bytes[TNFW_BLOCK];
+};
+
+/* A thread's schedule record in the current block. */
+struct tnfw_schedule {
+	uint32_t block;		/* its offset; another block: free */
+	uint32_t pos;		/* in the block */
+	bool	 kernel;
+	int32_t	 pid, cpu;
+	uint32_t lwpid;
+	uint64_t tid;
+	int64_t	 base;
+};
+#define TNFW_SCHEDULES 256
+
+struct tnf_writer {
+	int		 fd;
+	int		 error;		/* errno of the first failed write */
+	uint64_t	 next;		/* offset of the next block */
+	struct tnfw_block *data;
+	struct tnfw_block **tags;
+	unsigned	 n_tags;
+	struct tnfw_def	*defs;
+	unsigned	 n_defs, max_defs;
+	struct tnfw_type_ref {		/* source type -> definition */
+		const struct tnf_type *type;
+		int def;
+	} *types;
+	unsigned	 n_types;
+	unsigned	 depth;		/* of types that are being defined */
+	bool		 too_large;	/* a definition for what is being written is */
+	uint64_t	 unreachable;	/* references that could not be written */
+	struct tnfw_probe **probes;	/* by id in the source */
+	unsigned	 n_probes;
+	uint32_t	 directory[TNFW_WORDS];
+	unsigned	 n_directory;
+	struct tnfw_schedule schedules[TNFW_SCHEDULES];
+	struct tnf_ext	 ext;
+	bool		 has_ext;	/* write it: not an original's data */
+};
+
+int tnfw_open(struct tnf_writer *, int fd);
+int tnfw_event(struct tnf_writer *, const struct tnf_event *);
+/* What goes behind the trace, if any; then header, directory, rest. */
+int tnfw_finish(struct tnf_writer *, const char *context, size_t size);
+void tnfw_free(struct tnf_writer *);
+
+/* --- between the parts --- */
+
+void tnfw_free_probes(struct tnf_writer *);	/* tnf-event.c */
+
+/* Room for a record in the block, zeroed, its length a multiple of 8.
+   tnfw_tag_room() takes a new block if need be.  NULL: too large (then
+   w->too_large is set), or failed (then w->error is). */
+char *tnfw_room(struct tnfw_block *, uint32_t size);
+char *tnfw_tag_room(struct tnf_writer *, uint32_t size, uint32_t *offset);
+/* A block behind all others; false: w->error is set. */
+bool tnfw_begin_block(struct tnf_writer *, struct tnfw_block *);
+void tnfw_write_data(struct tnf_writer *, struct tnfw_block *);
+int tnfw_new_data_block(struct tnf_writer *);
+
+/* What a definition is; the metatypes are the first in tnf-core.c, so. */
+enum tnfw_form { TNFW_ABSTRACT, TNFW_SCALAR, TNFW_DERIVED, TNFW_ARRAY,
+    TNFW_STRUCT };
+#define TNFW_META_PROBE	5
+
+/* Properties of records and of arrays. */
+#define TNFW_RECORD	"tnf_tagged tnf_struct"
+#define TNFW_LIST	"tnf_array tnf_tagged"
+
+struct tnfw_def {
+	const char	*name;
+	enum tnfw_form	 form;
+	const char	*properties;	/* words */
+	uint32_t	 size, align;	/* scalars, structs */
+	int		 base;		/* derived; arrays: element; -1 */
+	int		*slots;
+	const char	**slot_names;	/* NULL: none */
+	unsigned	 n_slots;
+	bool		 no_slots;	/* null reference */
+	const char	*attrs;		/* probes: tnf_string, else NULL */
+	uint32_t	 offset;	/* in the file; 0: not placed */
+	bool		 too_large;	/* for a block; of no use, nor what needs it */
+	const struct tnf_type *source;	/* it was made from; NULL: built in */
+};
+
+/* tnf-core.c */
+int tnfw_define_core(struct tnf_writer *);	/* 0 or an errno */
+void tnfw_free_core(struct tnf_writer *);
+int tnfw_core(const char *name);		/* -1: none such */
+int tnfw_new_def(struct tnf_writer *, const char *name, enum tnfw_form);
+/* The next word of *p; NULL: no more. */
+const char *tnfw_word(const char **p, char buf[64]);
+/* Of a slot or an element. */
+uint32_t tnfw_slot_size(const struct tnf_writer *, int def);
+uint32_t tnfw_slot_align(const struct tnf_writer *, int def);
+
+/* tnf-types.c: the index of a definition. */
+int tnfw_type(struct tnf_writer *, const struct tnf_type *);
+int tnfw_probe_def(struct tnf_writer *, const struct tnf_probe *);
+
+/* tnf-define.c: writes it and what it needs; the offset, or 0. */
+uint32_t tnfw_place(struct tnf_writer *, int def);
+
+static inline uint32_t
+tnfw_round(uint32_t n, uint32_t to)
+{
+	return (n + to - 1) & ~(to - 1);
+}
+
+#endif
