@@ -7,7 +7,7 @@
 #include "common/xalloc.h"
 
 static struct idset_item *
-place(const struct idset *s, uint64_t a, uint64_t b)
+idset_place(const struct idset *s, uint64_t a, uint64_t b)
 {
 	uint64_t h = (a * 0x9e3779b97f4a7c15u) ^ (b * 0xc2b2ae3d27d4eb4fu);
 	struct idset_item *i;
@@ -22,7 +22,7 @@ place(const struct idset *s, uint64_t a, uint64_t b)
 }
 
 static void
-grow(struct idset *s)
+idset_grow(struct idset *s)
 {
 	struct idset n = { .size = s->size == 0 ? 64 : 2 * s->size,
 	    .n = s->n, .zero = s->zero };
@@ -31,7 +31,7 @@ grow(struct idset *s)
 	n.items = xcalloc(n.size, sizeof *n.items);
 	for (i = 0; i < s->size; i++)
 		if (s->items[i].a != 0 || s->items[i].b != 0)
-			*place(&n, s->items[i].a, s->items[i].b) = s->items[i];
+			*idset_place(&n, s->items[i].a, s->items[i].b) = s->items[i];
 	free(s->items);
 	*s = n;
 }
@@ -46,8 +46,8 @@ idset_add(struct idset *s, uint64_t a, uint64_t b)
 		return;
 	}
 	if (2 * s->n >= s->size)
-		grow(s);
-	i = place(s, a, b);
+		idset_grow(s);
+	i = idset_place(s, a, b);
 	if (i->a == 0 && i->b == 0) {
 		*i = (struct idset_item){ a, b };
 		s->n++;

@@ -39,7 +39,7 @@ skip_bracket(const char *p)
 
 /* How often a repetition at *p unrolls what is before it; 0: none is there. */
 static unsigned long
-repetition(const char **p)
+match_repetition(const char **p)
 {
 	unsigned long n;
 	char *end;
@@ -96,7 +96,7 @@ cost_of(const char **p, unsigned depth)
 		} else {
 			*p += (*p)[0] == '\\' && (*p)[1] != '\0' ? 2 : 1;
 		}
-		while (!is_dear(&atom) && (times = repetition(p)) > 0) {
+		while (!is_dear(&atom) && (times = match_repetition(p)) > 0) {
 			atom.terms *= times;
 			atom.repeated++;
 		}

@@ -148,7 +148,7 @@ pairs_rule(const struct pairs *p, unsigned i)
 
 /* Length of the common part if name ends in suffix, else 0. */
 static size_t
-stem(const char *name, const char *suffix)
+pairs_stem(const char *name, const char *suffix)
 {
 	size_t n = strlen(name), s = strlen(suffix);
 
@@ -175,9 +175,9 @@ try_endings(struct role *r, const char *probe)
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings) && n == 0; i++) {
-		if ((n = stem(probe, endings[i].start)) > 0)
+		if ((n = pairs_stem(probe, endings[i].start)) > 0)
 			r->role = PAIR_START;
-		else if ((n = stem(probe, endings[i].end)) > 0)
+		else if ((n = pairs_stem(probe, endings[i].end)) > 0)
 			r->role = PAIR_END;
 	}
 	if (n == 0)
@@ -199,7 +199,7 @@ bind_members(struct role *r, const struct tnf_probe *probe)
 }
 
 static void
-classify(struct pairs *p, struct role *r, const struct tnf_probe *probe)
+pairs_classify(struct pairs *p, struct role *r, const struct tnf_probe *probe)
 {
 	r->known = true;
 	for (size_t i = p->n_own; i-- > 0; )	/* the user's own win */
@@ -221,12 +221,12 @@ role_of(struct pairs *p, const struct tnf_probe *probe)
 	struct role *r = perprobe(&p->roles, probe, sizeof(*r));
 
 	if (!r->known)
-		classify(p, r, probe);
+		pairs_classify(p, r, probe);
 	return r;
 }
 
 static uint64_t
-mix(uint64_t h, uint64_t v)
+pairs_mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15u;
 	return h ^ h >> 29;
@@ -236,7 +236,7 @@ static uint64_t
 mix_text(uint64_t h, const char *s, size_t n)
 {
 	while (n-- > 0)
-		h = mix(h, (unsigned char)*s++);
+		h = pairs_mix(h, (unsigned char)*s++);
 	return h;
 }
 
@@ -244,24 +244,24 @@ static uint64_t
 mix_value(uint64_t h, const struct tnf_value *v)
 {
 	if (v->null)
-		return mix(h, 0);
+		return pairs_mix(h, 0);
 	if (v->kind == TNF_K_STRING)
 		return mix_text(h, v->u.s.chars, v->u.s.len);
 	if (v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY)
-		return mix(h, v->u.r.pos);
-	return mix(h, v->u.u);
+		return pairs_mix(h, v->u.r.pos);
+	return pairs_mix(h, v->u.u);
 }
 
 /* The instance that an event speaks of. */
 static uint64_t
-instance(const struct role *r, const struct tnf_event *ev)
+pairs_instance(const struct role *r, const struct tnf_event *ev)
 {
 	uint64_t h = mix_text(0, r->name, strlen(r->name));
 	struct tnf_value v;
 
 	/* Processes of two containers may have one number. */
 	if (r->n_members == 0)
-		return mix(mix(mix(h, (uintptr_t)ev->file), (uint32_t)ev->pid),
+		return pairs_mix(pairs_mix(pairs_mix(h, (uintptr_t)ev->file), (uint32_t)ev->pid),
 		    ev->lwpid);
 	for (unsigned i = 0; i < r->n_members; i++)
 		if (tnf_event_value(ev, (unsigned)r->member[i], &v))
@@ -270,7 +270,7 @@ instance(const struct role *r, const struct tnf_event *ev)
 }
 
 static enum pair_role
-opened(struct pairs *p, const struct role *r, uint64_t key,
+pairs_opened(struct pairs *p, const struct role *r, uint64_t key,
     const struct tnf_event *ev, struct pair_slice *ret)
 {
 	struct open **head = &p->bucket[key % BUCKETS], *o = p->spare;
@@ -289,7 +289,7 @@ opened(struct pairs *p, const struct role *r, uint64_t key,
 }
 
 static enum pair_role
-closed(struct pairs *p, const struct role *r, uint64_t key,
+pairs_closed(struct pairs *p, const struct role *r, uint64_t key,
     const struct tnf_event *ev, struct pair_slice *ret)
 {
 	struct open **at = &p->bucket[key % BUCKETS], *o;
@@ -318,9 +318,9 @@ pairs_feed(struct pairs *p, const struct tnf_event *ev, struct pair_slice *ret)
 
 	if (r->role == PAIR_NONE)
 		return PAIR_NONE;
-	key = instance(r, ev);
-	return r->role == PAIR_START ? opened(p, r, key, ev, ret) :
-	    closed(p, r, key, ev, ret);
+	key = pairs_instance(r, ev);
+	return r->role == PAIR_START ? pairs_opened(p, r, key, ev, ret) :
+	    pairs_closed(p, r, key, ev, ret);
 }
 
 size_t

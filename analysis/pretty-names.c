@@ -47,7 +47,7 @@ static const char *const restarts[] = {
 #define RESTART_FIRST 512
 
 static bool
-is_integer(const struct tnf_type *t)
+pretty_names_is_integer(const struct tnf_type *t)
 {
 	return (t->kind >= TNF_K_INT8 && t->kind <= TNF_K_UINT32) ||
 	    t->kind == TNF_K_INT64 || t->kind == TNF_K_UINT64;
@@ -58,7 +58,7 @@ pretty_kind(const struct tnf_type *type, const char *member)
 {
 	const struct rule *r;
 
-	if (type == NULL || !is_integer(type))
+	if (type == NULL || !pretty_names_is_integer(type))
 		return PRETTY_NONE;
 	for (r = rules; r < rules + COUNT(rules); r++) {
 		if (r->type != NULL && strcmp(r->type, type->name) == 0)
@@ -71,7 +71,7 @@ pretty_kind(const struct tnf_type *type, const char *member)
 }
 
 static const char *
-pick(const char *const *names, size_t n, int64_t i)
+pretty_names_pick(const char *const *names, size_t n, int64_t i)
 {
 	return i >= 0 && (uint64_t)i < n ? names[i] : NULL;
 }
@@ -82,17 +82,17 @@ pretty_kind_name(enum pretty_kind kind, int64_t i)
 	switch (kind) {
 	case PRETTY_ERRNO:
 		if (i >= RESTART_FIRST)
-			return pick(restarts, COUNT(restarts),
+			return pretty_names_pick(restarts, COUNT(restarts),
 			    i - RESTART_FIRST);
-		return pick(pretty_errnos, pretty_errnos_count, i);
+		return pretty_names_pick(pretty_errnos, pretty_errnos_count, i);
 	case PRETTY_SYSCALL:
-		return pick(pretty_syscalls, pretty_syscalls_count, i);
+		return pretty_names_pick(pretty_syscalls, pretty_syscalls_count, i);
 	case PRETTY_MICROSTATE:
-		return pick(microstates, COUNT(microstates), i);
+		return pretty_names_pick(microstates, COUNT(microstates), i);
 	case PRETTY_FAULT_TYPE:
-		return pick(fault_types, COUNT(fault_types), i);
+		return pretty_names_pick(fault_types, COUNT(fault_types), i);
 	case PRETTY_SEG_ACCESS:
-		return pick(seg_accesses, COUNT(seg_accesses), i);
+		return pretty_names_pick(seg_accesses, COUNT(seg_accesses), i);
 	default:
 		return NULL;
 	}

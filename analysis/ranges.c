@@ -10,7 +10,7 @@
 
 /* Decimal or 0x; NULL: no number. */
 static const char *
-number(const char *s, uint64_t *v)
+ranges_number(const char *s, uint64_t *v)
 {
 	char *end;
 
@@ -27,10 +27,10 @@ ranges_add(struct ranges *set, const char *s)
 	uint64_t low, high;
 
 	for (;; s++) {
-		if ((s = number(s, &low)) == NULL)
+		if ((s = ranges_number(s, &low)) == NULL)
 			return false;
 		high = low;
-		if (*s == '-' && (s = number(s + 1, &high)) == NULL)
+		if (*s == '-' && (s = ranges_number(s + 1, &high)) == NULL)
 			return false;
 		if (high < low || (*s != ',' && *s != '\0'))
 			return false;

@@ -136,7 +136,7 @@ release_held(struct states *s, struct thread *t)
 }
 
 static void
-hold(struct states *s, struct thread *t, const struct state_span *span)
+states_hold(struct states *s, struct thread *t, const struct state_span *span)
 {
 	if ((t->n_held & (t->n_held - 1)) == 0)		/* 0, 1, 2, 4, ... */
 		t->held = xreallocarray(t->held,
@@ -146,14 +146,14 @@ hold(struct states *s, struct thread *t, const struct state_span *span)
 }
 
 static void
-leave(struct states *s, struct thread *t, int64_t now)
+states_leave(struct states *s, struct thread *t, int64_t now)
 {
 	struct state_span span = { t->id, t->tid, t->pid, t->lwpid, t->state,
 	    t->since, now - t->since };
 
 	if (t->known && now >= t->since) {
 		if (t->lwpid == 0 && s->n_held < HELD_MAX)
-			hold(s, t, &span);
+			states_hold(s, t, &span);
 		else
 			s->span(s->arg, &span);
 	}
@@ -161,11 +161,11 @@ leave(struct states *s, struct thread *t, int64_t now)
 }
 
 static void
-enter(struct states *s, struct thread *t, unsigned state, int64_t now)
+states_enter(struct states *s, struct thread *t, unsigned state, int64_t now)
 {
 	if (t->ended || (t->known && t->state == state))
 		return;
-	leave(s, t, now);
+	states_leave(s, t, now);
 	t->known = true;
 	t->state = state;
 	t->since = now;
@@ -175,7 +175,7 @@ enter(struct states *s, struct thread *t, unsigned state, int64_t now)
 static void
 begin_thread(struct states *s, struct thread *t, int64_t now)
 {
-	leave(s, t, now);
+	states_leave(s, t, now);
 	release_held(s, t);
 	t->id = ++s->ids;
 	t->pid = 0;
@@ -186,7 +186,7 @@ begin_thread(struct states *s, struct thread *t, int64_t now)
 static void
 end_thread(struct states *s, struct thread *t, int64_t now)
 {
-	leave(s, t, now);
+	states_leave(s, t, now);
 	t->ended = true;
 }
 
@@ -209,7 +209,7 @@ has_cpu(struct states *s, struct thread *t, const struct tnf_event *ev)
 	before = *on;
 	if (before != NULL && before != t && before->cpu == ev->cpu &&
 	    before->known && is_running(before->state))
-		leave(s, before, ev->time);
+		states_leave(s, before, ev->time);
 	*on = t;
 	t->cpu = ev->cpu;
 }
@@ -238,11 +238,11 @@ state_event(struct states *s, const struct meaning *m, struct thread *t,
 		return;
 	if (is_running((unsigned)v.u.i))
 		has_cpu(s, t, ev);
-	enter(s, t, (unsigned)v.u.i, ev->time);
+	states_enter(s, t, (unsigned)v.u.i, ev->time);
 }
 
 static void
-identify(struct states *s, struct thread *t, const struct tnf_event *ev)
+states_identify(struct states *s, struct thread *t, const struct tnf_event *ev)
 {
 	if (t->lwpid == ev->lwpid)
 		return;
@@ -262,7 +262,7 @@ states_feed(struct states *s, const struct tnf_event *ev)
 	s->last = ev->time;
 	if (!ev->kernel || (self = thread_of(s, ev->tid)) == NULL)
 		return 0;
-	identify(s, self, ev);
+	states_identify(s, self, ev);
 	has_cpu(s, self, ev);
 	if ((t = subject_of(s, m, self, ev)) == NULL)
 		return self->id;
@@ -274,10 +274,10 @@ states_feed(struct states *s, const struct tnf_event *ev)
 		begin_thread(s, t, ev->time);
 		break;
 	case W_SYSTEM:
-		enter(s, self, SYSTEM, ev->time);
+		states_enter(s, self, SYSTEM, ev->time);
 		break;
 	case W_USER:
-		enter(s, self, USER, ev->time);
+		states_enter(s, self, USER, ev->time);
 		break;
 	case W_EXIT:
 		end_thread(s, self, ev->time);
@@ -298,7 +298,7 @@ states_end(struct states *s)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (t = s->bucket[i]; t != NULL; t = next) {
 			next = t->next;
-			leave(s, t, s->last);
+			states_leave(s, t, s->last);
 			release_held(s, t);
 			free(t);
 		}

@@ -42,7 +42,7 @@ tasks_free(struct tasks *t)
 
 /* true: was not there. */
 static bool
-insert(struct tasks *t, uint64_t key)
+tasks_insert(struct tasks *t, uint64_t key)
 {
 	struct task **at = &t->bucket[(key ^ key >> 32) % BUCKETS], *k;
 
@@ -64,10 +64,10 @@ tasks_seen(struct tasks *t, const struct tnf_event *ev)
 		return 0;
 	t->any = true;
 	t->last = key;
-	if (insert(t, key))
+	if (tasks_insert(t, key))
 		fresh |= TASK_NEW_THREAD;
 	/* Processes share the table; no thread has this number. */
-	if (fresh != 0 && insert(t, (key & ~0xffffffffull) | 0xffffffffu))
+	if (fresh != 0 && tasks_insert(t, (key & ~0xffffffffull) | 0xffffffffu))
 		fresh |= TASK_NEW_PROCESS;
 	return fresh;
 }

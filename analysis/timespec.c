@@ -15,7 +15,7 @@
 
 /* Two digits, or -1. */
 static int
-two(const char *s)
+timespec_two(const char *s)
 {
 	if (!isdigit((unsigned char)s[0]) || !isdigit((unsigned char)s[1]))
 		return -1;
@@ -24,19 +24,19 @@ two(const char *s)
 
 /* HH:MM[:SS[.fraction]]; NULL: malformed. */
 static const char *
-parse_clock(const char *s, int64_t *ns)
+timespec_parse_clock(const char *s, int64_t *ns)
 {
-	int hour = two(s), minute, second = 0;
+	int hour = timespec_two(s), minute, second = 0;
 	int64_t unit;
 
 	if (hour < 0 || hour > 23 || s[2] != ':')
 		return NULL;
-	minute = two(s + 3);
+	minute = timespec_two(s + 3);
 	if (minute < 0 || minute > 59)
 		return NULL;
 	s += 5;
 	if (*s == ':') {
-		second = two(s + 1);
+		second = timespec_two(s + 1);
 		if (second < 0 || second > 60)
 			return NULL;
 		s += 3;
@@ -62,13 +62,13 @@ parse_zone(const char *s, int64_t *offset)
 		return s + 1;
 	if (*s != '+' && *s != '-')
 		return NULL;
-	hour = two(s + 1);
+	hour = timespec_two(s + 1);
 	if (hour < 0 || hour > 23)
 		return NULL;
 	s += 3;
 	if (*s == ':')
 		s++;
-	minute = two(s);
+	minute = timespec_two(s);
 	if (minute < 0 || minute > 59)
 		return NULL;
 	*offset = sign * (hour * 60LL + minute) * 60 * SECOND;
@@ -78,8 +78,8 @@ parse_zone(const char *s, int64_t *offset)
 static bool
 is_date(const char *s)
 {
-	return strspn(s, "0123456789") == 4 && s[4] == '-' && two(s + 5) > 0 &&
-	    s[7] == '-' && two(s + 8) > 0;
+	return strspn(s, "0123456789") == 4 && s[4] == '-' && timespec_two(s + 5) > 0 &&
+	    s[7] == '-' && timespec_two(s + 8) > 0;
 }
 
 /* Local midnight of a day plus a time of day, as the zone's rules have it. */
@@ -108,14 +108,14 @@ parse_date(const char *s, struct timespec_arg *arg)
 	struct tm tm = { 0 };
 
 	tm.tm_year = atoi(s) - 1900;
-	tm.tm_mon = two(s + 5) - 1;
-	tm.tm_mday = two(s + 8);
+	tm.tm_mon = timespec_two(s + 5) - 1;
+	tm.tm_mday = timespec_two(s + 8);
 	if (tm.tm_mon > 11 || tm.tm_mday > 31 || tm.tm_year < 70 ||
 	    tm.tm_year > 360)
 		return wrong;
 	s += 10;
 	if (*s == 'T' || *s == 't' || *s == ' ') {
-		s = parse_clock(s + 1, &clock);
+		s = timespec_parse_clock(s + 1, &clock);
 		if (s == NULL)
 			return wrong;
 	}
@@ -136,8 +136,8 @@ timespec_parse(const char *s, struct timespec_arg *arg)
 
 	if (is_date(s))
 		return parse_date(s, arg);
-	if (two(s) >= 0 && s[2] == ':') {
-		s = parse_clock(s, &arg->ns);
+	if (timespec_two(s) >= 0 && s[2] == ':') {
+		s = timespec_parse_clock(s, &arg->ns);
 		if (s == NULL || *s != '\0')
 			return "time of day expected, as 03:12:20.5";
 		arg->kind = TIMESPEC_DAY;

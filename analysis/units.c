@@ -30,7 +30,7 @@ static const struct unit {
 };
 
 static bool
-is_word(char c)
+units_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || (c & 0x80) != 0;
 }
@@ -61,7 +61,7 @@ find_unit(const char *s, size_t len)
 }
 
 static const char *
-scale(struct val *v, const struct unit *u)
+units_scale(struct val *v, const struct unit *u)
 {
 	__int128 product;
 	double d;
@@ -107,7 +107,7 @@ read_integer(const char *s, const char **end, struct val *v)
 }
 
 static size_t
-digits(const char *s)
+units_digits(const char *s)
 {
 	size_t n = 0;
 
@@ -120,11 +120,11 @@ digits(const char *s)
 static size_t
 real_length(const char *s)
 {
-	size_t n = digits(s), m;
+	size_t n = units_digits(s), m;
 
 	if (n == 0)
 		return 0;
-	if (s[n] == '.' && (m = digits(s + n + 1)) > 0) {
+	if (s[n] == '.' && (m = units_digits(s + n + 1)) > 0) {
 		n += 1 + m;
 	} else if (s[n] != 'e' && s[n] != 'E') {
 		return 0;
@@ -133,10 +133,10 @@ real_length(const char *s)
 		m = n + 1;
 		if (s[m] == '+' || s[m] == '-')
 			m++;
-		if (digits(s + m) > 0)
-			n = m + digits(s + m);
+		if (units_digits(s + m) > 0)
+			n = m + units_digits(s + m);
 	}
-	return n > digits(s) ? n : 0;
+	return n > units_digits(s) ? n : 0;
 }
 
 const char *
@@ -155,7 +155,7 @@ number_parse(const char *s, const char **end, struct val *v)
 	} else if ((wrong = read_integer(s, end, v)) != NULL) {
 		return wrong;
 	}
-	for (n = 0; is_word((*end)[n]); n++)
+	for (n = 0; units_is_word((*end)[n]); n++)
 		continue;
 	if (n == 0)
 		return NULL;
@@ -163,7 +163,7 @@ number_parse(const char *s, const char **end, struct val *v)
 	if (u == NULL)
 		return "unknown unit: ns us ms s m h d, K M G T";
 	*end += n;
-	return scale(v, u);
+	return units_scale(v, u);
 }
 
 void
@@ -191,10 +191,10 @@ duration_parse(const char *s, int64_t *ns)
 
 	if (number_parse(s, &end, &v) != NULL || *end != '\0')
 		return false;
-	n = real_length(s) > 0 ? real_length(s) : digits(s);
+	n = real_length(s) > 0 ? real_length(s) : units_digits(s);
 	if (s[n] == '\0') {
 		u = find_unit("s", 1);
-		if (scale(&v, u) != NULL)
+		if (units_scale(&v, u) != NULL)
 			return false;
 	} else {
 		u = find_unit(s + n, strlen(s + n));

@@ -100,7 +100,7 @@ add_table(struct object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 }
 
 static void
-load(struct object *o)
+usersym_load(struct object *o)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
@@ -148,7 +148,7 @@ find_object(const struct tnf_context_object *from)
 	slash = strrchr(from->path, '/');
 	o->base_name = slash != NULL ? slash + 1 : from->path;
 	if (strcmp(from->build_id, "-") != 0)
-		load(o);
+		usersym_load(o);
 	return o;
 }
 

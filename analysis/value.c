@@ -178,7 +178,7 @@ val_truth(const struct val *v)
 }
 
 static int
-order(bool less, bool greater)
+value_order(bool less, bool greater)
 {
 	return (int)greater - (int)less;
 }
@@ -189,17 +189,17 @@ compare_numbers(const struct val *a, const struct val *b)
 	double x, y;
 
 	if (a->kind == VAL_INT && b->kind == VAL_INT)
-		return order(a->u.i < b->u.i, a->u.i > b->u.i);
+		return value_order(a->u.i < b->u.i, a->u.i > b->u.i);
 	if (a->kind != VAL_REAL && b->kind != VAL_REAL) {
 		if (a->kind != b->kind)
 			return a->kind == VAL_INT ? -1 : 1;
-		return order(a->u.u < b->u.u, a->u.u > b->u.u);
+		return value_order(a->u.u < b->u.u, a->u.u > b->u.u);
 	}
 	val_to_double(a, &x);
 	val_to_double(b, &y);
 	if (isnan(x) || isnan(y))
 		return VAL_INCOMPARABLE;
-	return order(x < y, x > y);
+	return value_order(x < y, x > y);
 }
 
 static int
@@ -209,7 +209,7 @@ compare_strings(const char *a, size_t alen, const char *b, size_t blen)
 
 	if (c != 0)
 		return c < 0 ? -1 : 1;
-	return order(alen < blen, alen > blen);
+	return value_order(alen < blen, alen > blen);
 }
 
 static int

@@ -10,7 +10,7 @@
 #define SECOND 1000000000LL
 
 static void
-put(char *p, unsigned width, unsigned v)
+walltime_put(char *p, unsigned width, unsigned v)
 {
 	while (width-- > 0) {
 		p[width] = (char)('0' + v % 10);
@@ -28,20 +28,20 @@ format_second(time_t t, bool utc, char head[24], char zone[8])
 	if ((utc ? gmtime_r(&t, &tm) : localtime_r(&t, &tm)) == NULL)
 		memset(&tm, 0, sizeof(tm));
 	memcpy(head, "0000-00-00T00:00:00", 20);
-	put(head, 4, (unsigned)(tm.tm_year + 1900) % 10000);
-	put(head + 5, 2, (unsigned)tm.tm_mon + 1);
-	put(head + 8, 2, (unsigned)tm.tm_mday);
-	put(head + 11, 2, (unsigned)tm.tm_hour);
-	put(head + 14, 2, (unsigned)tm.tm_min);
-	put(head + 17, 2, (unsigned)tm.tm_sec);
+	walltime_put(head, 4, (unsigned)(tm.tm_year + 1900) % 10000);
+	walltime_put(head + 5, 2, (unsigned)tm.tm_mon + 1);
+	walltime_put(head + 8, 2, (unsigned)tm.tm_mday);
+	walltime_put(head + 11, 2, (unsigned)tm.tm_hour);
+	walltime_put(head + 14, 2, (unsigned)tm.tm_min);
+	walltime_put(head + 17, 2, (unsigned)tm.tm_sec);
 	off = utc ? 0 : tm.tm_gmtoff / 60;
 	if (utc) {
 		memcpy(zone, "Z", 2);
 		return;
 	}
 	memcpy(zone, off < 0 ? "-00:00" : "+00:00", 7);
-	put(zone + 1, 2, (unsigned)labs(off) / 60);
-	put(zone + 4, 2, (unsigned)labs(off) % 60);
+	walltime_put(zone + 1, 2, (unsigned)labs(off) / 60);
+	walltime_put(zone + 4, 2, (unsigned)labs(off) % 60);
 }
 
 unsigned
@@ -67,7 +67,7 @@ wall_format(char buf[WALL_SIZE], int64_t wall_ns, bool utc)
 	}
 	memcpy(buf, last.head, 19);
 	buf[19] = '.';
-	put(buf + 20, 9, (unsigned)rest);
+	walltime_put(buf + 20, 9, (unsigned)rest);
 	n = (unsigned)strlen(last.zone);
 	memcpy(buf + 29, last.zone, n + 1);
 	return 29 + n;

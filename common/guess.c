@@ -6,7 +6,7 @@
 #include "common/guess.h"
 
 static size_t
-min3(size_t a, size_t b, size_t c)
+guess_min3(size_t a, size_t b, size_t c)
 {
 	size_t m = a < b ? a : b;
 
@@ -15,7 +15,7 @@ min3(size_t a, size_t b, size_t c)
 
 /* How many letters to insert, drop, change or swap to get from a to b. */
 static size_t
-distance(const char *a, const char *b)
+guess_distance(const char *a, const char *b)
 {
 	enum { MAX = 16 };
 	size_t d[MAX + 1][MAX + 1], n = strlen(a), m = strlen(b), i, j;
@@ -28,7 +28,7 @@ distance(const char *a, const char *b)
 		d[0][j] = j;
 	for (i = 1; i <= n; i++)
 		for (j = 1; j <= m; j++) {
-			d[i][j] = min3(d[i - 1][j] + 1, d[i][j - 1] + 1,
+			d[i][j] = guess_min3(d[i - 1][j] + 1, d[i][j - 1] + 1,
 			    d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
 			    a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < d[i][j])
@@ -44,7 +44,7 @@ word_guess(const char *const *words, const char *text)
 	size_t d, best_d = strlen(text) < 4 ? 2 : 3;
 
 	for (; *words != NULL; words++) {
-		d = distance(*words, text);
+		d = guess_distance(*words, text);
 		if (d < best_d) {
 			best = *words;
 			best_d = d;

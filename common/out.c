@@ -58,7 +58,7 @@ write_all(struct out *o, const char *s, size_t n)
 
 /* In memory the buffer grows instead. */
 static void
-grow(struct out *o)
+out_grow(struct out *o)
 {
 	size_t used = (size_t)(o->p - o->base);
 	size_t size = 2 * ((size_t)(o->limit - o->base) + OUT_MARGIN);
@@ -72,7 +72,7 @@ void
 out_flush(struct out *o)
 {
 	if (o->fd < 0) {
-		grow(o);
+		out_grow(o);
 		return;
 	}
 	write_all(o, o->base, (size_t)(o->p - o->base));
@@ -106,7 +106,7 @@ out_bytes(struct out *o, const char *s, size_t n)
 
 /* Writes v backwards, ending at 'end'; returns the first digit. */
 static char *
-digits(char *end, uint64_t v)
+out_digits(char *end, uint64_t v)
 {
 	while (v >= 100) {
 		end -= 2;
@@ -134,7 +134,7 @@ out_pad(struct out *o, unsigned n)
 void
 out_u64_width(struct out *o, uint64_t v, unsigned width)
 {
-	char buf[24], *end = buf + sizeof(buf), *s = digits(end, v);
+	char buf[24], *end = buf + sizeof(buf), *s = out_digits(end, v);
 	size_t n = (size_t)(end - s);
 
 	if (n < width)
@@ -184,7 +184,7 @@ out_double(struct out *o, double v)
 
 /* ns with 'decimals' digits behind the point. */
 static void
-fixed(struct out *o, int64_t ns, unsigned decimals, uint64_t unit, unsigned width)
+out_fixed(struct out *o, int64_t ns, unsigned decimals, uint64_t unit, unsigned width)
 {
 	char buf[32], *end = buf + sizeof(buf), *s = end;
 	uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
@@ -193,7 +193,7 @@ fixed(struct out *o, int64_t ns, unsigned decimals, uint64_t unit, unsigned widt
 	for (unsigned i = 0; i < decimals; i++, fraction /= 10)
 		*--s = (char)('0' + fraction % 10);
 	*--s = '.';
-	s = digits(s, v / unit);
+	s = out_digits(s, v / unit);
 	if (ns < 0)
 		*--s = '-';
 	if ((size_t)(end - s) < width)
@@ -204,11 +204,11 @@ fixed(struct out *o, int64_t ns, unsigned decimals, uint64_t unit, unsigned widt
 void
 out_ms(struct out *o, int64_t ns, unsigned width)
 {
-	fixed(o, ns, 6, 1000000, width);
+	out_fixed(o, ns, 6, 1000000, width);
 }
 
 void
 out_us(struct out *o, int64_t ns)
 {
-	fixed(o, ns, 3, 1000, 0);
+	out_fixed(o, ns, 3, 1000, 0);
 }

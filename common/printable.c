@@ -27,7 +27,7 @@ printable_length(const unsigned char *s, size_t n)
 }
 
 static void
-put_text(FILE *fp, const char *text, size_t n)
+printable_put_text(FILE *fp, const char *text, size_t n)
 {
 	static const char letters[] = "\nn\tt\rr";
 	const unsigned char *p = (const unsigned char *)text, *end = p + n;
@@ -61,7 +61,7 @@ printable_vprintf(FILE *fp, const char *fmt, va_list ap)
 		return;
 	}
 	end = end > 0 && fmt[end - 1] == '\n';
-	put_text(fp, text, (size_t)n - end);
+	printable_put_text(fp, text, (size_t)n - end);
 	if (end)
 		fputc('\n', fp);
 	free(text);

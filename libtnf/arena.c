@@ -15,7 +15,7 @@ struct arena_chunk {
 };
 
 static int
-grow(struct arena *a, size_t n)
+arena_grow(struct arena *a, size_t n)
 {
 	struct arena_chunk *c;
 	size_t size = n > CHUNK ? n : CHUNK;
@@ -39,7 +39,7 @@ arena_zalloc(struct arena *a, size_t n)
 		n = ALIGN;
 	if (a->limit != 0 && n > a->limit - a->used)
 		return NULL;
-	if (n > a->left && grow(a, n) != 0)
+	if (n > a->left && arena_grow(a, n) != 0)
 		return NULL;
 	p = a->next;
 	a->next += n;

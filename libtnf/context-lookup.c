@@ -16,7 +16,7 @@
 
 /* Words of block 0, in either byte order. */
 static uint32_t
-word32(const unsigned char *base, size_t at, bool swapped)
+context_lookup_word32(const unsigned char *base, size_t at, bool swapped)
 {
 	uint32_t v;
 
@@ -25,7 +25,7 @@ word32(const unsigned char *base, size_t at, bool swapped)
 }
 
 static uint64_t
-word64(const unsigned char *base, size_t at, bool swapped)
+context_lookup_word64(const unsigned char *base, size_t at, bool swapped)
 {
 	uint64_t v;
 
@@ -39,21 +39,21 @@ word64(const unsigned char *base, size_t at, bool swapped)
 
 /* Where the context lies, from the first HEAD_SIZE bytes of a file. */
 static int
-locate(const unsigned char *b, uint64_t size, uint64_t *offset,
+context_lookup_locate(const unsigned char *b, uint64_t size, uint64_t *offset,
     uint64_t *length)
 {
 	bool swapped;
 
-	swapped = word32(b, 0, false) == TNF_MAGIC_SWAPPED;
-	if (word32(b, 0, swapped) != TNF_MAGIC)
-		return word32(b, 0, false) == 0 ? ENODATA : TNF_ERR_NOTTNF;
-	if (word32(b, EXT(magic), swapped) != TNF_EXT_MAGIC ||
-	    word32(b, EXT(version), swapped) != TNF_EXT_VERSION ||
-	    (word32(b, EXT(incompatible), swapped) & ~TNF_EXT_INCOMPATIBLE) ||
-	    word32(b, EXT(size), swapped) < offsetof(struct tnf_ext, cookie))
+	swapped = context_lookup_word32(b, 0, false) == TNF_MAGIC_SWAPPED;
+	if (context_lookup_word32(b, 0, swapped) != TNF_MAGIC)
+		return context_lookup_word32(b, 0, false) == 0 ? ENODATA : TNF_ERR_NOTTNF;
+	if (context_lookup_word32(b, EXT(magic), swapped) != TNF_EXT_MAGIC ||
+	    context_lookup_word32(b, EXT(version), swapped) != TNF_EXT_VERSION ||
+	    (context_lookup_word32(b, EXT(incompatible), swapped) & ~TNF_EXT_INCOMPATIBLE) ||
+	    context_lookup_word32(b, EXT(size), swapped) < offsetof(struct tnf_ext, cookie))
 		return ENODATA;
-	*offset = word64(b, EXT(extra_offset), swapped);
-	*length = word64(b, EXT(extra_size), swapped);
+	*offset = context_lookup_word64(b, EXT(extra_offset), swapped);
+	*length = context_lookup_word64(b, EXT(extra_size), swapped);
 	if (*offset == 0 || *length == 0)
 		return ENODATA;
 	if (*offset > size || *length > size - *offset ||
@@ -70,7 +70,7 @@ tnf_context_open_mem(const void *base, size_t size, tnf_context_t **ret)
 
 	if (size < HEAD_SIZE)
 		return TNF_ERR_NOTTNF;
-	e = locate(base, size, &offset, &length);
+	e = context_lookup_locate(base, size, &offset, &length);
 	if (e != 0)
 		return e;
 	return tnf_context_parse((const char *)base + offset, (size_t)length,
@@ -103,7 +103,7 @@ open_fd(int fd, tnf_context_t **ret)
 		return TNF_ERR_NOTTNF;
 	e = read_at(fd, head, sizeof head, 0);
 	if (e == 0)
-		e = locate(head, (uint64_t)st.st_size, &offset, &length);
+		e = context_lookup_locate(head, (uint64_t)st.st_size, &offset, &length);
 	if (e != 0)
 		return e;
 	text = malloc((size_t)length);

@@ -40,7 +40,7 @@ compare_u64(const void *a, const void *b)
 
 /* Reads all of a file whose size is not known beforehand. */
 static char *
-slurp(const char *path)
+context_symbols_slurp(const char *path)
 {
 	size_t room = 8u << 20, n = 0;
 	char *text = NULL, *grown;
@@ -92,7 +92,7 @@ lower_bound(const struct nearest *a, size_t n, uint64_t start)
 }
 
 static void
-note(struct nearest *a, size_t n, uint64_t start, char type, const char *name)
+context_symbols_note(struct nearest *a, size_t n, uint64_t start, char type, const char *name)
 {
 	bool global = type >= 'A' && type <= 'Z';
 	size_t i;
@@ -127,11 +127,11 @@ note_line(struct nearest *a, size_t n, const char *p, uint64_t shift)
 	}
 	if (digits == 0 || p[0] != ' ' || p[1] <= ' ' || p[2] != ' ')
 		return;
-	note(a, n, v == 0 ? 0 : v + shift, p[1], p + 3);
+	context_symbols_note(a, n, v == 0 ? 0 : v + shift, p[1], p + 3);
 }
 
 static void
-sweep(struct nearest *a, size_t n)
+context_symbols_sweep(struct nearest *a, size_t n)
 {
 	size_t i;
 
@@ -146,7 +146,7 @@ sweep(struct nearest *a, size_t n)
 }
 
 static void
-put(struct context_writer *w, const struct nearest *s)
+context_symbols_put(struct context_writer *w, const struct nearest *s)
 {
 	uint64_t end = s->above;
 	size_t name, module;
@@ -174,7 +174,7 @@ context_symbols(struct context_writer *w, const char *list, uint64_t *addrs,
 
 	if (w->f == NULL || n == 0)
 		return 0;
-	text = slurp(list);
+	text = context_symbols_slurp(list);
 	if (text == NULL)
 		return errno;
 	a = calloc(n, sizeof *a);
@@ -191,11 +191,11 @@ context_symbols(struct context_writer *w, const char *list, uint64_t *addrs,
 		if (p == NULL)
 			break;
 	}
-	sweep(a, n);
+	context_symbols_sweep(a, n);
 	for (i = 0; i < n; i++)
 		if (a[i].line != NULL &&
 		    (i == 0 || a[i].below != a[i - 1].below))
-			put(w, &a[i]);
+			context_symbols_put(w, &a[i]);
 	free(a);
 	free(text);
 	return 0;

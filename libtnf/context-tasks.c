@@ -35,7 +35,7 @@ pid_name(const char *name)
 }
 
 static ssize_t
-read_file(int dir, const char *name, char *buf, size_t room)
+context_tasks_read_file(int dir, const char *name, char *buf, size_t room)
 {
 	ssize_t n;
 	int fd;
@@ -104,7 +104,7 @@ put_inner(struct context_writer *w, int dir, pid_t tid, pid_t pid)
 	pid_t inner_tid, inner_pid;
 
 	snprintf(path, sizeof path, "%d/status", (int)tid);
-	if (read_file(dir, path, text, sizeof text) <= 0)
+	if (context_tasks_read_file(dir, path, text, sizeof text) <= 0)
 		return;
 	inner_tid = inner_number(text, "\nNSpid:");
 	inner_pid = inner_number(text, "\nNStgid:");
@@ -138,7 +138,7 @@ put_threads(struct context_writer *w, int proc, const struct task *leader,
 		if (tid == 0 || tid == leader->tid)
 			continue;
 		snprintf(path, sizeof path, "%d/comm", (int)tid);
-		n = read_file(fd, path, comm, sizeof comm);
+		n = context_tasks_read_file(fd, path, comm, sizeof comm);
 		if (n <= 0)
 			continue;
 		if (comm[n - 1] == '\n')
@@ -157,7 +157,7 @@ put_process(struct context_writer *w, int proc, pid_t pid, bool inner)
 	struct task t = { .tid = pid };
 
 	snprintf(path, sizeof path, "%d/stat", (int)pid);
-	if (read_file(proc, path, text, sizeof text) <= 0 ||
+	if (context_tasks_read_file(proc, path, text, sizeof text) <= 0 ||
 	    !parse_stat(text, &t))
 		return;
 	put_task(w, "task", pid, pid, t.ppid, t.comm);

@@ -63,7 +63,7 @@ context_fact(struct context_writer *w, const char *word, const char *value)
 }
 
 static int64_t
-now(clockid_t clock)
+context_write_now(clockid_t clock)
 {
 	struct timespec t;
 
@@ -73,16 +73,16 @@ now(clockid_t clock)
 
 /* The two clocks at one instant: of some tries the one that took least. */
 static void
-clocks(struct context_writer *w)
+context_write_clocks(struct context_writer *w)
 {
 	int64_t before, wall, after, best = INT64_MAX;
 	int64_t best_mono = 0, best_wall = 0;
 	int i;
 
 	for (i = 0; i < 8; i++) {
-		before = now(CLOCK_MONOTONIC);
-		wall = now(CLOCK_REALTIME);
-		after = now(CLOCK_MONOTONIC);
+		before = context_write_now(CLOCK_MONOTONIC);
+		wall = context_write_now(CLOCK_REALTIME);
+		after = context_write_now(CLOCK_MONOTONIC);
 		if (after - before < best) {
 			best = after - before;
 			best_mono = before + best / 2;
@@ -93,7 +93,7 @@ clocks(struct context_writer *w)
 }
 
 static void
-zone(struct context_writer *w)
+context_write_zone(struct context_writer *w)
 {
 	time_t t = time(NULL);
 	struct tm tm;
@@ -103,7 +103,7 @@ zone(struct context_writer *w)
 }
 
 static void
-boot(struct context_writer *w)
+context_write_boot(struct context_writer *w)
 {
 	char id[64];
 	FILE *f;
@@ -132,10 +132,10 @@ context_host(struct context_writer *w)
 		context_fact(w, "version", u.version);
 		context_fact(w, "machine", u.machine);
 	}
-	boot(w);
+	context_write_boot(w);
 	fprintf(w->f, "cpus %ld\n", sysconf(_SC_NPROCESSORS_CONF));
-	clocks(w);
-	zone(w);
+	context_write_clocks(w);
+	context_write_zone(w);
 }
 
 #define EXT(member)	(TNF_EXT_OFFSET + offsetof(struct tnf_ext, member))
@@ -184,7 +184,7 @@ has_room(int fd, uint64_t end, uint64_t size, uint64_t *ret_size)
 /* Where the file system is full the file gets back the size that it had: in a
    page without a block, whoever maps the file would get a SIGBUS. */
 static int
-put_text(const struct context_writer *w, int fd, uint64_t end, uint64_t was)
+context_write_put_text(const struct context_writer *w, int fd, uint64_t end, uint64_t was)
 {
 	int e = pwrite_all(fd, w->text, w->size, end);
 
@@ -210,7 +210,7 @@ context_append(struct context_writer *w, int fd, uint64_t reserved)
 	if (e == 0)
 		e = pwrite_all(fd, &none, sizeof none, EXT(extra_size));
 	if (e == 0)
-		e = put_text(w, fd, end, was);
+		e = context_write_put_text(w, fd, end, was);
 	if (e == 0)
 		e = pwrite_all(fd, &end, sizeof end, EXT(extra_offset));
 	if (e == 0)

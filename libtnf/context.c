@@ -16,7 +16,7 @@
 #define MAGIC_LINE	"TNFCTX 1\n"
 
 static void *
-table_add(struct table *t)
+context_table_add(struct table *t)
 {
 	size_t room;
 	void *rows;
@@ -34,7 +34,7 @@ table_add(struct table *t)
 
 /* Backslash and three octal digits stand for a byte; NUL cannot be named. */
 static void
-unescape(char *s)
+context_unescape(char *s)
 {
 	char *to = s;
 	int c;
@@ -56,7 +56,7 @@ unescape(char *s)
 
 /* Cuts 'line' into n fields at single blanks; the last takes the rest. */
 static bool
-cut(char *line, char **field, int n)
+context_cut(char *line, char **field, int n)
 {
 	int i;
 
@@ -68,12 +68,12 @@ cut(char *line, char **field, int n)
 		*line++ = '\0';
 	}
 	field[i] = line;
-	unescape(field[i]);
+	context_unescape(field[i]);
 	return true;
 }
 
 static bool
-number(const char *s, int base, uint64_t max, uint64_t *ret)
+context_number(const char *s, int base, uint64_t max, uint64_t *ret)
 {
 	char *end;
 
@@ -89,7 +89,7 @@ number_i32(const char *s, int32_t *ret)
 {
 	uint64_t v;
 
-	if (!number(s, 10, INT32_MAX, &v))
+	if (!context_number(s, 10, INT32_MAX, &v))
 		return false;
 	*ret = (int32_t)v;
 	return true;
@@ -102,11 +102,11 @@ parse_task_line(struct tnf_context *c, char *rest, bool ended)
 	struct tnf_context_task t = { .ended = ended }, *row;
 	char *f[4];
 
-	if (!cut(rest, f, 4) || !number_i32(f[0], &t.tid) ||
+	if (!context_cut(rest, f, 4) || !number_i32(f[0], &t.tid) ||
 	    !number_i32(f[1], &t.pid) || !number_i32(f[2], &t.ppid))
 		return EBADMSG;
 	t.comm = f[3];
-	row = table_add(&c->tasks);
+	row = context_table_add(&c->tasks);
 	if (row == NULL)
 		return ENOMEM;
 	*row = t;
@@ -132,11 +132,11 @@ parse_inner(struct tnf_context *c, char *rest)
 	int32_t pid, inner_pid;
 	char *f[4];
 
-	if (!cut(rest, f, 4) || !number_i32(f[0], &n.tid) ||
+	if (!context_cut(rest, f, 4) || !number_i32(f[0], &n.tid) ||
 	    !number_i32(f[1], &pid) || !number_i32(f[2], &n.inner_tid) ||
 	    !number_i32(f[3], &inner_pid))
 		return EBADMSG;
-	row = table_add(&c->inners);
+	row = context_table_add(&c->inners);
 	if (row == NULL)
 		return ENOMEM;
 	*row = n;
@@ -150,12 +150,12 @@ parse_named(struct tnf_context *c, char *rest)
 	uint64_t time;
 	char *f[3];
 
-	if (!cut(rest, f, 3) || !number_i32(f[0], &was.tid) ||
-	    !number(f[1], 10, INT64_MAX, &time))
+	if (!context_cut(rest, f, 3) || !number_i32(f[0], &was.tid) ||
+	    !context_number(f[1], 10, INT64_MAX, &time))
 		return EBADMSG;
 	was.time = (int64_t)time;
 	was.comm = f[2];
-	row = table_add(&c->formers);
+	row = context_table_add(&c->formers);
 	if (row == NULL)
 		return ENOMEM;
 	*row = was;
@@ -168,13 +168,13 @@ parse_symbol(struct tnf_context *c, char *rest)
 	struct tnf_context_symbol s, *row;
 	char *f[4];
 
-	if (!cut(rest, f, 4) || !number(f[0], 16, UINT64_MAX, &s.start) ||
-	    !number(f[1], 16, UINT64_MAX, &s.end) || s.end <= s.start)
+	if (!context_cut(rest, f, 4) || !context_number(f[0], 16, UINT64_MAX, &s.start) ||
+	    !context_number(f[1], 16, UINT64_MAX, &s.end) || s.end <= s.start)
 		return EBADMSG;
-	unescape(f[2]);
+	context_unescape(f[2]);
 	s.module = strcmp(f[2], "-") == 0 ? "" : f[2];
 	s.name = f[3];
-	row = table_add(&c->symbols);
+	row = context_table_add(&c->symbols);
 	if (row == NULL)
 		return ENOMEM;
 	*row = s;
@@ -187,14 +187,14 @@ parse_object(struct tnf_context *c, char *rest)
 	struct tnf_context_object o, *row;
 	char *f[6];
 
-	if (!cut(rest, f, 6) || !number_i32(f[0], &o.pid) ||
-	    !number(f[1], 16, UINT64_MAX, &o.start) ||
-	    !number(f[2], 16, UINT64_MAX, &o.end) || o.end <= o.start ||
-	    !number(f[3], 16, UINT64_MAX, &o.offset))
+	if (!context_cut(rest, f, 6) || !number_i32(f[0], &o.pid) ||
+	    !context_number(f[1], 16, UINT64_MAX, &o.start) ||
+	    !context_number(f[2], 16, UINT64_MAX, &o.end) || o.end <= o.start ||
+	    !context_number(f[3], 16, UINT64_MAX, &o.offset))
 		return EBADMSG;
 	o.build_id = f[4];
 	o.path = f[5];
-	row = table_add(&c->objects);
+	row = context_table_add(&c->objects);
 	if (row == NULL)
 		return ENOMEM;
 	*row = o;
@@ -208,10 +208,10 @@ parse_device(struct tnf_context *c, char *rest)
 	uint64_t major, minor;
 	char *f[3];
 
-	if (!cut(rest, f, 3) || !number(f[0], 10, UINT32_MAX, &major) ||
-	    !number(f[1], 10, UINT32_MAX, &minor))
+	if (!context_cut(rest, f, 3) || !context_number(f[0], 10, UINT32_MAX, &major) ||
+	    !context_number(f[1], 10, UINT32_MAX, &minor))
 		return EBADMSG;
-	row = table_add(&c->devices);
+	row = context_table_add(&c->devices);
 	if (row == NULL)
 		return ENOMEM;
 	row->major = (uint32_t)major;
@@ -221,13 +221,13 @@ parse_device(struct tnf_context *c, char *rest)
 }
 
 static int
-parse_clock(struct tnf_context *c, char *rest)
+context_parse_clock(struct tnf_context *c, char *rest)
 {
 	uint64_t mono, wall;
 	char *f[2];
 
-	if (!cut(rest, f, 2) || !number(f[0], 10, INT64_MAX, &mono) ||
-	    !number(f[1], 10, INT64_MAX, &wall))
+	if (!context_cut(rest, f, 2) || !context_number(f[0], 10, INT64_MAX, &mono) ||
+	    !context_number(f[1], 10, INT64_MAX, &wall))
 		return EBADMSG;
 	c->mono = (int64_t)mono;
 	c->wall = (int64_t)wall;
@@ -246,7 +246,7 @@ static const struct line_kind {
 	{ "symbol", parse_symbol },
 	{ "object", parse_object },
 	{ "device", parse_device },
-	{ "clock", parse_clock },
+	{ "clock", context_parse_clock },
 };
 
 static int
@@ -263,8 +263,8 @@ parse_line(struct tnf_context *c, char *line)
 	for (i = 0; i < sizeof line_kinds / sizeof line_kinds[0]; i++)
 		if (strcmp(line, line_kinds[i].word) == 0)
 			return line_kinds[i].parse(c, rest);
-	unescape(rest);
-	fact = table_add(&c->facts);
+	context_unescape(rest);
+	fact = context_table_add(&c->facts);
 	if (fact == NULL)
 		return ENOMEM;
 	fact->name = line;

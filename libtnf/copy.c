@@ -53,7 +53,7 @@ from_the_oldest(const struct tnf_file *f)
 }
 
 static uint32_t
-place(const struct tnf_file *f, const struct round *r, uint32_t i)
+copy_place(const struct tnf_file *f, const struct round *r, uint32_t i)
 {
 	uint64_t n = ((uint64_t)r->first + i) % r->n;
 
@@ -87,7 +87,7 @@ laps_behind(const struct tnf_file *f, const struct round *r,
 
 /* What it says of its use is not older than its generation. */
 static struct block
-look(const struct tnf_file *f, uint32_t off)
+copy_look(const struct tnf_file *f, uint32_t off)
 {
 	struct block b = file_block(f, off);
 
@@ -116,21 +116,21 @@ by_age(const void *a, const void *b)
  * and come last.
  */
 static void
-mark(const struct tnf_file *f, const struct round *r, struct marks *m)
+copy_mark(const struct tnf_file *f, const struct round *r, struct marks *m)
 {
 	uint32_t i, n = 0;
 	struct block b, *mark;
 
 	for (i = r->n; i-- > 0;) {
 		mark = &m->block[i];
-		*mark = look(f, place(f, r, i));
+		*mark = copy_look(f, copy_place(f, r, i));
 		if (laps_behind(f, r, mark) > 0 &&
 		    mark->generation != TNF_GENERATION_FREE)
 			m->held[n++] = mark;
 	}
 	qsort(m->held, n, sizeof *m->held, by_age);
 	for (i = 0; i < n; i++) {
-		b = look(f, m->held[i]->off);
+		b = copy_look(f, m->held[i]->off);
 		if (b.generation == m->held[i]->generation)
 			m->held[i]->used = b.used;
 	}
@@ -150,7 +150,7 @@ mark(const struct tnf_file *f, const struct round *r, struct marks *m)
 static void
 copy_block(const struct tnf_file *f, unsigned char *to, uint32_t off)
 {
-	struct block before = look(f, off), after;
+	struct block before = copy_look(f, off), after;
 	const unsigned char *p = bytes_at(&f->bytes, off, f->block_size);
 	uint16_t used = (uint16_t)before.used;
 
@@ -175,7 +175,7 @@ copy_data(const struct tnf_file *f, unsigned char *to, const struct round *r)
 	uint32_t i;
 
 	for (i = 0; i < r->n; i++) {
-		b = file_block(f, place(f, r, i));
+		b = file_block(f, copy_place(f, r, i));
 		if (b.generation != TNF_GENERATION_FREE &&
 		    b.generation != TNF_GENERATION_TAG)
 			copy_block(f, to, b.off);
@@ -191,7 +191,7 @@ copy_definitions(const struct tnf_file *f, const struct tnf_file *copy,
 	uint32_t i, off;
 
 	for (i = 0; i < r->n; i++) {
-		off = place(f, r, i);
+		off = copy_place(f, r, i);
 		if (file_block(f, off).generation == TNF_GENERATION_TAG &&
 		    file_block(copy, off).generation == TNF_GENERATION_FREE)
 			copy_block(f, to, off);
@@ -210,7 +210,7 @@ drop_taken(const struct tnf_file *f, const struct tnf_file *copy,
 	uint32_t i, off;
 
 	for (i = r->n; i-- > 0;) {
-		off = place(f, r, i);
+		off = copy_place(f, r, i);
 		if (file_block(copy, off).generation !=
 		    file_block(f, off).generation)
 			memset(to + off, 0, f->block_size);
@@ -238,7 +238,7 @@ hide_newer(struct tnf_file *copy, unsigned char *to, const struct block *mark)
 
 /* Two views of the copy: 'copy' reads it, 'to' writes to it. */
 static void
-take(const struct tnf_file *f, struct tnf_file *copy, unsigned char *to,
+copy_take(const struct tnf_file *f, struct tnf_file *copy, unsigned char *to,
     struct marks *marks)
 {
 	struct round r;
@@ -246,7 +246,7 @@ take(const struct tnf_file *f, struct tnf_file *copy, unsigned char *to,
 
 	for (i = 0; i < TRIES; i++) {
 		r = from_the_oldest(f);
-		mark(f, &r, marks);
+		copy_mark(f, &r, marks);
 		copy_data(f, to, &r);
 		drop_taken(f, copy, to, &r);
 		/* The writer has overwritten too much of it meanwhile? */
@@ -279,7 +279,7 @@ copy_live(const struct tnf_file *f, unsigned char *to)
 	if (m.block == NULL || m.held == NULL)
 		err = TNF_ERR_ALLOCFAIL;
 	else
-		take(f, &copy, to, &m);
+		copy_take(f, &copy, to, &m);
 	free(m.block);
 	free(m.held);
 	file_done(&copy);

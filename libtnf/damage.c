@@ -10,7 +10,7 @@
 /* What is wrong with the records of a data block is one cause; a definition
    that is wrong is one wherever it is used. */
 static uint64_t
-place_of(const struct tnf_file *f, uint32_t block)
+damage_place_of(const struct tnf_file *f, uint32_t block)
 {
 	return f->cause >= block && f->cause - block < f->block_size &&
 	    file_block(f, block).generation != TNF_GENERATION_TAG ?
@@ -37,7 +37,7 @@ void
 damage_add(struct damage *d, const struct tnf_file *f, uint32_t block,
     enum damage_extent extent)
 {
-	cause_of(d, f->why, place_of(f, block), block)->n[extent]++;
+	cause_of(d, f->why, damage_place_of(f, block), block)->n[extent]++;
 }
 
 void

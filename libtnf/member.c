@@ -9,7 +9,7 @@
 
 /* What stands at 'pos' as a member of type 't'. */
 static tnf_datum_t
-item(const struct datum *d, const struct type *t, uint32_t pos)
+member_item(const struct datum *d, const struct type *t, uint32_t pos)
 {
 	uint32_t to;
 
@@ -29,7 +29,7 @@ item(const struct datum *d, const struct type *t, uint32_t pos)
 }
 
 static uint32_t
-element_size(const struct type *t)
+member_element_size(const struct type *t)
 {
 	uint32_t n = type_slot_size(type_of_pub(t->pub.element));
 
@@ -52,7 +52,7 @@ get_array(tnf_datum_t v, struct datum *d, uint32_t *n)
 		    "an array has an impossible size");
 		return false;
 	}
-	*n = (size - d->type->header_size) / element_size(d->type);
+	*n = (size - d->type->header_size) / member_element_size(d->type);
 	return true;
 }
 
@@ -74,8 +74,8 @@ tnf_get_element(tnf_datum_t v, unsigned i)
 	if (!get_array(v, &d, &n))
 		return TNF_DATUM_NULL;
 	if (i < n)
-		return item(&d, type_of_pub(d.type->pub.element), d.pos +
-		    d.type->header_size + i * element_size(d.type));
+		return member_item(&d, type_of_pub(d.type->pub.element), d.pos +
+		    d.type->header_size + i * member_element_size(d.type));
 	datum_error(&d, TNF_ERR_BADINDEX, NULL);
 	return TNF_DATUM_NULL;
 }
@@ -158,7 +158,7 @@ tnf_get_slot_indexed(tnf_datum_t v, unsigned i)
 	struct datum d;
 
 	return get_slot(v, i, &d) ?
-	    item(&d, type_of_pub(d.type->slots[i].type),
+	    member_item(&d, type_of_pub(d.type->slots[i].type),
 	    d.pos + d.type->slots[i].offset) : TNF_DATUM_NULL;
 }
 

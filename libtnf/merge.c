@@ -290,7 +290,7 @@ open_blocks(struct merge *m)
 
 /* Past the event that was handed out last, which is on top. */
 static void
-advance(struct merge *m)
+merge_advance(struct merge *m)
 {
 	struct cursor *c = m->open[0];
 
@@ -313,7 +313,7 @@ merge_next(struct merge *m, int64_t *time, const struct sched **sched,
 	if (!m->started)
 		runs_heapify(m);
 	else if (m->n_open > 0)
-		advance(m);
+		merge_advance(m);
 	if ((err = open_blocks(m)) != 0)
 		return -err;
 	if (m->n_open == 0)

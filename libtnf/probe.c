@@ -35,7 +35,7 @@ read_attrs(struct arena *a, const struct tnf_file *f, const struct type *t,
 }
 
 static int
-append(tnf_stream_t *s, struct tnf_probe *p)
+probe_append(tnf_stream_t *s, struct tnf_probe *p)
 {
 	unsigned room = s->room_probes == 0 ? 64 : 2 * s->room_probes;
 	struct tnf_probe **list;
@@ -59,7 +59,7 @@ probe_of(tnf_stream_t *s, struct tnf_file *f, struct type *t)
 	if (t->probe != NULL)
 		return t->probe;
 	if ((p = arena_zalloc(&s->arena, sizeof *p)) == NULL ||
-	    read_attrs(&s->arena, f, t, p) != 0 || append(s, p) != 0) {
+	    read_attrs(&s->arena, f, t, p) != 0 || probe_append(s, p) != 0) {
 		file_fail(f, t->pos, "out of memory");
 		return NULL;
 	}

@@ -85,7 +85,7 @@ tnf_get_file_header(TNF *tnf)
 
 /* The header of the next block in use, from 'off' on. */
 static tnf_datum_t
-next_block(TNF *tnf, uint64_t off)
+record_next_block(TNF *tnf, uint64_t off)
 {
 	const struct tnf_file *f = &tnf->file;
 
@@ -107,11 +107,11 @@ tnf_get_next_record(tnf_datum_t v)
 	if (!datum_get_a(v, PROP(TAGGED), &d))
 		return TNF_DATUM_NULL;
 	if (d.pos < d.f->data_start)
-		return next_block(d.tnf, d.f->data_start);
+		return record_next_block(d.tnf, d.f->data_start);
 	block = file_block_off(d.f, d.pos);
 	switch (walk_start(&w, d.f, block)) {
 	case WALK_END:
-		return next_block(d.tnf, (uint64_t)block + d.f->block_size);
+		return record_next_block(d.tnf, (uint64_t)block + d.f->block_size);
 	case WALK_RECORD:
 		if (d.pos != block)
 			w.next = d.pos + walk_size(d.f, d.type, d.pos);
@@ -119,7 +119,7 @@ tnf_get_next_record(tnf_datum_t v)
 		case WALK_RECORD:
 			return datum_make(d.tnf, w.type, w.pos);
 		case WALK_END:
-			return next_block(d.tnf,
+			return record_next_block(d.tnf,
 			    (uint64_t)block + d.f->block_size);
 		case WALK_UNREADABLE:
 		case WALK_BAD:

@@ -9,7 +9,7 @@
 
 /* The low 31 bits are signed; the last two are not part of the distance. */
 static int64_t
-distance(uint32_t word)
+ref_distance(uint32_t word)
 {
 	int64_t d = word & 0x7ffffffc;
 
@@ -18,7 +18,7 @@ distance(uint32_t word)
 
 /* A place 'd' bytes from 'src' in the endless log that the laps make. */
 static enum ref_status
-reclaimable(const struct tnf_file *f, uint64_t src, int64_t d, uint32_t *dst)
+ref_reclaimable(const struct tnf_file *f, uint64_t src, int64_t d, uint32_t *dst)
 {
 	int64_t v = (int64_t)src + d;
 	uint64_t phys = (uint64_t)v & (((uint64_t)1 << f->generation_shift) - 1);
@@ -44,14 +44,14 @@ reclaimable(const struct tnf_file *f, uint64_t src, int64_t d, uint32_t *dst)
 }
 
 static enum ref_status
-step(const struct tnf_file *f, uint64_t src, uint32_t word, uint32_t *dst)
+ref_step(const struct tnf_file *f, uint64_t src, uint32_t word, uint32_t *dst)
 {
-	int64_t d = distance(word);
+	int64_t d = ref_distance(word);
 
 	if (word == 0)
 		return REF_NULL;
 	if (!(word & TNF_REF32_PERMANENT))
-		return reclaimable(f, src, d, dst);
+		return ref_reclaimable(f, src, d, dst);
 	if (d < 0 || !bytes_has(&f->bytes, (uint64_t)d, 4))
 		return REF_BAD;
 	*dst = (uint32_t)d;
@@ -60,7 +60,7 @@ step(const struct tnf_file *f, uint64_t src, uint32_t word, uint32_t *dst)
 
 /* From a forwarding word, or the record, at *dst to the record. */
 static enum ref_status
-forward(const struct tnf_file *f, uint32_t *dst)
+ref_forward(const struct tnf_file *f, uint32_t *dst)
 {
 	enum ref_status r;
 	uint32_t word;
@@ -70,7 +70,7 @@ forward(const struct tnf_file *f, uint32_t *dst)
 		word = bytes_u32(&f->bytes, *dst);
 		if (word == 0 || (word & TNF_REF32_T_MASK) != TNF_REF32_T_FULL)
 			return REF_OK;
-		if ((r = step(f, *dst, word, dst)) != REF_OK)
+		if ((r = ref_step(f, *dst, word, dst)) != REF_OK)
 			return r;
 	}
 	return REF_BAD;
@@ -88,8 +88,8 @@ ref_follow(const struct tnf_file *f, uint64_t src, uint32_t *dst)
 	case TNF_REF32_T_RESERVED:
 		return REF_BAD;
 	}
-	if ((r = step(f, src, word, &to)) == REF_OK &&
-	    (r = forward(f, &to)) == REF_OK)
+	if ((r = ref_step(f, src, word, &to)) == REF_OK &&
+	    (r = ref_forward(f, &to)) == REF_OK)
 		*dst = to;
 	return r;
 }
@@ -115,7 +115,7 @@ ref_pair_tag(const struct tnf_file *f, uint64_t src, uint32_t word,
 	if (at < 0 || (uint64_t)at == src || bytes_u32(&f->bytes, (uint64_t)at) == 0)
 		return REF_BAD;
 	to = (uint32_t)at;
-	if ((r = forward(f, &to)) == REF_OK)
+	if ((r = ref_forward(f, &to)) == REF_OK)
 		*dst = to;
 	return r;
 }
@@ -130,11 +130,11 @@ ref_pair_arg(const struct tnf_file *f, uint64_t src, uint32_t word,
 
 	if (d == 0)
 		return REF_NULL;
-	if ((r = reclaimable(f, src, d, &to)) != REF_OK)
+	if ((r = ref_reclaimable(f, src, d, &to)) != REF_OK)
 		return r;
 	if (bytes_u32(&f->bytes, to) == 0)
 		return REF_NULL;
-	if ((r = forward(f, &to)) == REF_OK)
+	if ((r = ref_forward(f, &to)) == REF_OK)
 		*dst = to;
 	return r;
 }

@@ -42,7 +42,7 @@ is_probe_record(const struct walk *w)
 
 /* A definition: known from now on, whether or not an event uses it. */
 static bool
-define(tnf_stream_t *s, struct tnf_file *f, uint32_t pos)
+scan_define(tnf_stream_t *s, struct tnf_file *f, uint32_t pos)
 {
 	struct type *t = type_at(f, pos);
 	struct tnf_probe *p = t == NULL ? NULL : probe_of(s, f, t);
@@ -83,7 +83,7 @@ take_event(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
 
 /* One record; false: it is of no use. */
 static bool
-take(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
+scan_take(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
     struct tally *t)
 {
 	if (walk_is_event(w))
@@ -96,7 +96,7 @@ take(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
 	case TNF_K_ARRAY:
 		return true;
 	case TNF_K_TYPE:
-		return !is_probe_record(w) || define(s, w->file, w->pos);
+		return !is_probe_record(w) || scan_define(s, w->file, w->pos);
 	default:
 		return bad_type(w, "the type of a record is of no known kind");
 	}
@@ -117,7 +117,7 @@ scan_block(tnf_stream_t *s, struct walk *w, struct tally *t, struct damage *d)
 			damage_add(d, w->file, w->block, DAMAGE_REST);
 			break;
 		}
-		if (r == WALK_UNREADABLE || !take(s, w, &clock, t))
+		if (r == WALK_UNREADABLE || !scan_take(s, w, &clock, t))
 			damage_add(d, w->file, w->block, DAMAGE_RECORD);
 		else if (w->type->pub.kind == TNF_K_STRUCT && !members_sound(w))
 			damage_add(d, w->file, w->block, DAMAGE_VALUE);
@@ -232,7 +232,7 @@ check_file(struct tnf_file *f, struct damage *d)
 }
 
 static void
-tell_damage(tnf_stream_t *s, struct tnf_file *f, const struct damage *d)
+scan_tell_damage(tnf_stream_t *s, struct tnf_file *f, const struct damage *d)
 {
 	char text[DAMAGE_TEXT];
 	unsigned i;
@@ -283,7 +283,7 @@ scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
 	check_file(f, sc->damage);
 	for (off = f->data_start; off < f->bytes.size; off += f->block_size)
 		take_block(s, f, (uint32_t)off, sc);
-	tell_damage(s, f, sc->damage);
+	scan_tell_damage(s, f, sc->damage);
 	free(sc->damage);
 	sc->damage = NULL;
 	probes_sort(s, before);

@@ -32,7 +32,7 @@ sched_cache_free(struct sched_cache *c)
 
 /* An integer member of any width; absent: 'none'. */
 static int64_t
-integer(const struct tnf_file *f, uint32_t pos, const struct tnf_member *m,
+schedule_integer(const struct tnf_file *f, uint32_t pos, const struct tnf_member *m,
     int64_t none)
 {
 	if (m->type == NULL)
@@ -51,7 +51,7 @@ integer(const struct tnf_file *f, uint32_t pos, const struct tnf_member *m,
 }
 
 static void
-find(const struct type *t, const char *name, struct tnf_member *m)
+schedule_find(const struct type *t, const char *name, struct tnf_member *m)
 {
 	const struct tnf_member *s = type_slot(t, name);
 
@@ -60,15 +60,15 @@ find(const struct type *t, const char *name, struct tnf_member *m)
 }
 
 static void
-learn(struct type *t)
+schedule_learn(struct type *t)
 {
 	struct sched_layout *l = &t->sched;
 
-	find(t, "tid", &l->tid);
-	find(t, "lwpid", &l->lwpid);
-	find(t, "pid", &l->pid);
-	find(t, "time_base", &l->base);
-	find(t, "cpuid", &l->cpu);
+	schedule_find(t, "tid", &l->tid);
+	schedule_find(t, "lwpid", &l->lwpid);
+	schedule_find(t, "pid", &l->pid);
+	schedule_find(t, "time_base", &l->base);
+	schedule_find(t, "cpuid", &l->cpu);
 	l->usable = l->base.type != NULL && l->tid.type != NULL;
 	l->kernel = l->usable &&
 	    strcmp(l->tid.type->name, "tnf_kthread_id") == 0;
@@ -84,15 +84,15 @@ read_sched(struct tnf_file *f, uint32_t pos, struct sched *s)
 	if (t == NULL)
 		return false;
 	if (!t->sched.known)
-		learn(t);
+		schedule_learn(t);
 	l = &t->sched;
 	if (!l->usable)
 		return file_fail(f, pos, "event without a schedule record");
-	s->base = integer(f, pos, &l->base, 0);
-	s->tid = (uint64_t)integer(f, pos, &l->tid, 0);
-	s->lwpid = (uint32_t)integer(f, pos, &l->lwpid, 0);
-	s->pid = (int32_t)integer(f, pos, &l->pid, 0);
-	s->cpu = (int32_t)integer(f, pos, &l->cpu, -1);
+	s->base = schedule_integer(f, pos, &l->base, 0);
+	s->tid = (uint64_t)schedule_integer(f, pos, &l->tid, 0);
+	s->lwpid = (uint32_t)schedule_integer(f, pos, &l->lwpid, 0);
+	s->pid = (int32_t)schedule_integer(f, pos, &l->pid, 0);
+	s->cpu = (int32_t)schedule_integer(f, pos, &l->cpu, -1);
 	s->kernel = l->kernel;
 	/* Behind cpuid, where the original has padding. */
 	if (f->has_ext && s->kernel && f->block_header_size == sizeof(struct tnf_block_header))

@@ -17,7 +17,7 @@ round_up(uint32_t v, uint32_t align)
 }
 
 static void
-bad(struct type *t, const char *why)
+slot_bad(struct type *t, const char *why)
 {
 	t->bad = true;
 	t->why = why;
@@ -65,10 +65,10 @@ check_size(struct type *t, uint32_t members)
 	uint32_t size = t->pub.size;
 
 	if (size < members)
-		bad(t, "a record type is smaller than its members");
+		slot_bad(t, "a record type is smaller than its members");
 	else if (size % 4 != 0 || (size > round_up(members, 8) &&
 	    strcmp(t->pub.name, "tnf_file_header") != 0))
-		bad(t, "a record type is larger than its members");
+		slot_bad(t, "a record type is larger than its members");
 	else
 		return;
 	t->step = 0;
@@ -84,29 +84,29 @@ fill_slots(struct tnf_file *f, struct type *t)
 	if (!type_array(f, t->pos + T_SLOT_TYPES, &types, &n) ||
 	    (t->meta != META_ARRAY &&
 	    !type_array(f, t->pos + T_SLOT_NAMES, &names, &n_names))) {
-		bad(t, "the members of a type cannot be read");
+		slot_bad(t, "the members of a type cannot be read");
 		return;
 	}
 	if (n_names != 0 && n_names != n) {
-		bad(t, "a record type has more or fewer names than members");
+		slot_bad(t, "a record type has more or fewer names than members");
 		return;
 	}
 	if (n == 0)
 		return;
 	if (n > SLOTS_MAX ||
 	    (t->slots = arena_zalloc(&f->arena, n * sizeof *t->slots)) == NULL) {
-		bad(t, "a record type has too many members");
+		slot_bad(t, "a record type has too many members");
 		return;
 	}
 	for (i = 0; i < n; i++) {
 		if (!fill_slot(f, types + 4 * i, &t->slots[i], &off)) {
-			bad(t, "a member's type cannot be read");
+			slot_bad(t, "a member's type cannot be read");
 			return;
 		}
 		t->slots[i].name = slot_name(f,
 		    type_of_pub(t->slots[i].type), names, n_names, i);
 		if (t->slots[i].name == NULL) {
-			bad(t, "out of memory, or too many types");
+			slot_bad(t, "out of memory, or too many types");
 			return;
 		}
 	}
@@ -123,7 +123,7 @@ fill_array(struct tnf_file *f, struct type *t)
 
 	t->header_size = bytes_u32(&f->bytes, (uint64_t)t->pos + T_HEADER_SIZE);
 	if (t->header_size < 8 || t->header_size > f->block_size) {
-		bad(t, "an array type has an impossible header");
+		slot_bad(t, "an array type has an impossible header");
 		return;
 	}
 	switch (ref_follow(f, t->pos + T_ELEMENT, &pos)) {
@@ -138,7 +138,7 @@ fill_array(struct tnf_file *f, struct type *t)
 	case REF_BAD:
 		break;
 	}
-	bad(t, "the type of an array's elements cannot be read");
+	slot_bad(t, "the type of an array's elements cannot be read");
 }
 
 /* Can its records be events?  Old kernels' probes have no tnf_tag_arg. */
@@ -170,7 +170,7 @@ fill_members(struct type *t)
 
 /* A derived type has the members of its base. */
 static void
-inherit(struct tnf_file *f, struct type *t)
+slot_inherit(struct tnf_file *f, struct type *t)
 {
 	struct type *p = t->parent;
 
@@ -178,7 +178,7 @@ inherit(struct tnf_file *f, struct type *t)
 		return;
 	slot_fill(f, p);
 	if (p->bad) {
-		bad(t, p->why);
+		slot_bad(t, p->why);
 		return;
 	}
 	t->slots = p->slots;
@@ -196,7 +196,7 @@ slot_fill(struct tnf_file *f, struct type *t)
 	t->filled = true;
 	switch (t->meta) {
 	case META_DERIVED:
-		inherit(f, t);
+		slot_inherit(f, t);
 		break;
 	case META_STRUCT:
 	case META_PROBE:

@@ -25,7 +25,7 @@ table_find(const struct type_table *t, uint32_t pos)
 }
 
 static int
-grow(struct type_table *t)
+table_grow(struct type_table *t)
 {
 	uint32_t room = t->room == 0 ? 128 : 2 * t->room, i;
 	struct type **list, **hash;
@@ -49,7 +49,7 @@ grow(struct type_table *t)
 int
 table_add(struct type_table *t, struct type *type)
 {
-	if (t->n == TABLE_TYPES_MAX || (t->n == t->room && grow(t) != 0))
+	if (t->n == TABLE_TYPES_MAX || (t->n == t->room && table_grow(t) != 0))
 		return -1;
 	type->index = t->n;
 	t->list[t->n++] = type;

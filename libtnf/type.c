@@ -58,7 +58,7 @@ scalars[] = {
 #define COUNT(a)	(sizeof(a) / sizeof (a)[0])
 
 static bool
-same(const char *s, size_t len, const char *name)
+type_same(const char *s, size_t len, const char *name)
 {
 	return len == strlen(name) && memcmp(s, name, len) == 0;
 }
@@ -111,7 +111,7 @@ property_bit(const char *s, size_t len)
 	unsigned i;
 
 	for (i = 0; i < PROP_COUNT; i++)
-		if (same(s, len, property_names[i]))
+		if (type_same(s, len, property_names[i]))
 			return 1u << i;
 	return 0;
 }
@@ -150,7 +150,7 @@ read_meta(const struct tnf_file *f, struct type *t)
 		return false;
 	t->meta = META_ABSTRACT;
 	for (i = 0; i < COUNT(metas); i++)
-		if (same(s, len, metas[i].name))
+		if (type_same(s, len, metas[i].name))
 			t->meta = metas[i].meta;
 	/* A metatype that we do not know is one all the same; a string is not. */
 	return t->meta != META_ABSTRACT ||
@@ -220,7 +220,7 @@ kind_of(const struct type *t)
 }
 
 static bool
-bad(struct type *t, const char *why)
+type_bad(struct type *t, const char *why)
 {
 	t->bad = true;
 	t->why = why;
@@ -228,21 +228,21 @@ bad(struct type *t, const char *why)
 }
 
 static bool
-read_scalar(const struct tnf_file *f, struct type *t)
+type_read_scalar(const struct tnf_file *f, struct type *t)
 {
 	t->pub.size = bytes_u32(&f->bytes, (uint64_t)t->pos + T_SCALAR_SIZE);
 	t->pub.align = bytes_u32(&f->bytes, (uint64_t)t->pos + T_SCALAR_ALIGN);
 	if (t->pub.size == 0 && t->pub.align == 0)
 		t->pub.align = 1;	/* tnf_scalar itself */
 	if (t->pub.size > f->block_size)
-		return bad(t, "a scalar type has an impossible size");
+		return type_bad(t, "a scalar type has an impossible size");
 	if (t->pub.align == 0 || t->pub.align > ALIGN_MAX ||
 	    (t->pub.align & (t->pub.align - 1)) != 0)
-		return bad(t, "a scalar type has an impossible alignment");
+		return type_bad(t, "a scalar type has an impossible alignment");
 	return true;
 }
 
-static struct type *get(struct tnf_file *, uint32_t pos, unsigned depth);
+static struct type *type_get(struct tnf_file *, uint32_t pos, unsigned depth);
 
 static bool
 read_derived(struct tnf_file *f, struct type *t, unsigned depth)
@@ -253,12 +253,12 @@ read_derived(struct tnf_file *f, struct type *t, unsigned depth)
 	case REF_NULL:		/* tnf_derived itself */
 		return true;
 	case REF_BAD:
-		return bad(t, "a derived type has no base");
+		return type_bad(t, "a derived type has no base");
 	case REF_OK:
 		break;
 	}
-	if ((t->parent = get(f, pos, depth + 1)) == NULL)
-		return bad(t, "the base of a derived type cannot be read");
+	if ((t->parent = type_get(f, pos, depth + 1)) == NULL)
+		return type_bad(t, "the base of a derived type cannot be read");
 	t->root = t->parent->root;
 	t->props |= t->parent->props;
 	t->pub.size = t->parent->pub.size;
@@ -272,13 +272,13 @@ read_by_meta(struct tnf_file *f, struct type *t, unsigned depth)
 	t->pub.align = 4;
 	switch (t->meta) {
 	case META_SCALAR:
-		return read_scalar(f, t);
+		return type_read_scalar(f, t);
 	case META_DERIVED:
 		return read_derived(f, t, depth);
 	case META_STRUCT:
 	case META_PROBE:
 		if (t->pub.size > f->block_size)
-			return bad(t, "a record type is larger than a block");
+			return type_bad(t, "a record type is larger than a block");
 		return true;
 	case META_ARRAY:
 	case META_ABSTRACT:
@@ -289,25 +289,25 @@ read_by_meta(struct tnf_file *f, struct type *t, unsigned depth)
 
 /* The first step. */
 static bool
-read_type(struct tnf_file *f, struct type *t, unsigned depth)
+type_read_type(struct tnf_file *f, struct type *t, unsigned depth)
 {
 	const char *s;
 	size_t len;
 
 	if (depth > DERIVED_MAX)
-		return bad(t, "too many types derived from each other");
+		return type_bad(t, "too many types derived from each other");
 	if (!read_meta(f, t))
-		return bad(t, "no type record where one should be");
+		return type_bad(t, "no type record where one should be");
 	read_extent(f, t);
 	if (!type_string(f, t->pos + T_NAME, &s, &len))
-		return bad(t, "a type has no name");
+		return type_bad(t, "a type has no name");
 	if ((t->pub.name = arena_strndup(&f->arena, s, len)) == NULL)
-		return bad(t, "out of memory, or too many types");
+		return type_bad(t, "out of memory, or too many types");
 	t->props = property_bit(s, len);
 	if (!listed_properties(f, t->pos, &t->props))
-		return bad(t, "the properties of a type cannot be read");
+		return type_bad(t, "the properties of a type cannot be read");
 	if (!has_properties(t))
-		return bad(t, "a type lacks properties that its kind has");
+		return type_bad(t, "a type lacks properties that its kind has");
 	if (!read_by_meta(f, t, depth))
 		return false;
 	/* Records within records: no writer makes them. */
@@ -321,7 +321,7 @@ read_type(struct tnf_file *f, struct type *t, unsigned depth)
 
 /* The type at 'pos' after the first step, queued for the second. */
 static struct type *
-get(struct tnf_file *f, uint32_t pos, unsigned depth)
+type_get(struct tnf_file *f, uint32_t pos, unsigned depth)
 {
 	struct type *t = table_find(f->types, pos);
 
@@ -333,11 +333,11 @@ get(struct tnf_file *f, uint32_t pos, unsigned depth)
 		}
 		t->pos = pos;
 		t->root = t;
-		read_type(f, t, depth);
+		type_read_type(f, t, depth);
 		/* A circle of derivations has come by here before us. */
 		if (table_find(f->types, pos) == NULL &&
 		    table_add(f->types, t) != 0)
-			bad(t, "out of memory, or too many types");
+			type_bad(t, "out of memory, or too many types");
 		if (!t->bad) {
 			t->next = f->types->queue;
 			f->types->queue = t;
@@ -352,13 +352,13 @@ get(struct tnf_file *f, uint32_t pos, unsigned depth)
 struct type *
 type_basic(struct tnf_file *f, uint32_t pos)
 {
-	return get(f, pos, 0);
+	return type_get(f, pos, 0);
 }
 
 struct type *
 type_at(struct tnf_file *f, uint32_t pos)
 {
-	struct type *t = get(f, pos, 0), *q;
+	struct type *t = type_get(f, pos, 0), *q;
 
 	while ((q = f->types->queue) != NULL) {
 		f->types->queue = q->next;

@@ -43,7 +43,7 @@ tnf_type_get_size(tnf_datum_t v)
 
 /* The property of that name that the record of 't' lists; NULL: none. */
 static struct type *
-listed(struct tnf_file *f, const struct type *t, const char *name)
+typedata_listed(struct tnf_file *f, const struct type *t, const char *name)
 {
 	uint32_t first = 0, pos;
 	unsigned i, n;
@@ -70,7 +70,7 @@ tnf_type_get_property(tnf_datum_t v, const char *name)
 	for (; t != NULL; t = t->parent) {
 		if (strcmp(t->pub.name, name) == 0)
 			return datum_of_type(d.tnf, t);
-		if ((p = listed(d.f, t, name)) != NULL)
+		if ((p = typedata_listed(d.f, t, name)) != NULL)
 			return datum_of_type(d.tnf, p);
 	}
 	return TNF_DATUM_NULL;

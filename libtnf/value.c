@@ -9,7 +9,7 @@
 #include "libtnf/walk.h"
 
 static void
-read_scalar(const struct bytes *b, uint64_t pos, const struct tnf_type *t,
+value_read_scalar(const struct bytes *b, uint64_t pos, const struct tnf_type *t,
     struct tnf_value *v)
 {
 	switch (t->kind) {
@@ -49,7 +49,7 @@ read_scalar(const struct bytes *b, uint64_t pos, const struct tnf_type *t,
 }
 
 static uint32_t
-element_size(const struct type *t)
+value_element_size(const struct type *t)
 {
 	uint32_t n = t->pub.element == NULL ? 0 :
 	    type_slot_size(type_of_pub(t->pub.element));
@@ -76,7 +76,7 @@ read_array(struct tnf_file *f, uint32_t pos, const struct type *t,
 		return true;
 	}
 	v->u.r.pos = pos;
-	v->u.r.count = (size - t->header_size) / element_size(t);
+	v->u.r.count = (size - t->header_size) / value_element_size(t);
 	v->u.r.type = &t->pub;
 	return true;
 }
@@ -94,7 +94,7 @@ read_struct(struct tnf_file *f, uint32_t pos, const struct type *t,
 }
 
 static bool
-read_type(struct tnf_file *f, uint32_t pos, struct tnf_value *v)
+value_read_type(struct tnf_file *f, uint32_t pos, struct tnf_value *v)
 {
 	const struct type *t = type_at(f, pos);
 
@@ -126,7 +126,7 @@ read_record(struct tnf_file *f, uint64_t ref, struct tnf_value *v)
 	case TNF_K_ARRAY:
 		return read_array(f, pos, t, v) ? REF_OK : REF_BAD;
 	case TNF_K_TYPE:
-		return read_type(f, pos, v) ? REF_OK : REF_BAD;
+		return value_read_type(f, pos, v) ? REF_OK : REF_BAD;
 	case TNF_K_STRUCT:
 		return read_struct(f, pos, t, v) ? REF_OK : REF_BAD;
 	default:
@@ -166,7 +166,7 @@ read_value(struct tnf_file *f, uint64_t pos, const struct tnf_type *t,
 	v->null = false;
 	v->kind = t->kind;
 	if (type_has(type_of_pub(t), PROP(INLINE)))
-		read_scalar(&f->bytes, pos, t, v);
+		value_read_scalar(&f->bytes, pos, t, v);
 	else if (read_record(f, pos, v) != REF_OK) {
 		v->null = true;
 		v->kind = t->kind;
@@ -208,7 +208,7 @@ tnf_value_item(const struct tnf_file *file, const struct tnf_value *r,
 		return false;
 	else
 		read_value(f, pos + t->header_size + (uint64_t)i *
-		    element_size(t), t->pub.element, &tmp);
+		    value_element_size(t), t->pub.element, &tmp);
 	*v = tmp;
 	return true;
 }

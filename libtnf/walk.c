@@ -17,7 +17,7 @@ bad_at(struct walk *w, uint32_t pos, uint64_t cause, const char *why)
 }
 
 static enum walk_status
-bad(struct walk *w, uint32_t pos, const char *why)
+walk_bad(struct walk *w, uint32_t pos, const char *why)
 {
 	return bad_at(w, pos, pos, why);
 }
@@ -41,7 +41,7 @@ check_header(struct walk *w, uint32_t off)
 
 /* Its extent is known, so that what follows it can be read. */
 static enum walk_status
-unreadable(struct walk *w, uint32_t pos, uint32_t word)
+walk_unreadable(struct walk *w, uint32_t pos, uint32_t word)
 {
 	uint64_t cause = w->file->cause;
 	const char *why = w->file->why;
@@ -57,7 +57,7 @@ unreadable(struct walk *w, uint32_t pos, uint32_t word)
 /* Never used: zeros, or a kernel's preset header.  A lap 0 with records in it
    is damage that leaves them readable. */
 static bool
-is_unused(const struct tnf_file *f, const struct block *b)
+walk_is_unused(const struct tnf_file *f, const struct block *b)
 {
 	return (b->generation == TNF_GENERATION_FREE ||
 	    bytes_u32(&f->bytes, b->off) == 0) &&
@@ -71,17 +71,17 @@ walk_start(struct walk *w, struct tnf_file *f, uint32_t off)
 
 	*w = (struct walk){ .file = f, .block = off,
 	    .generation = b.generation };
-	if (is_unused(f, &b))
+	if (walk_is_unused(f, &b))
 		return WALK_END;
 	if (check_header(w, off) != WALK_RECORD)
 		return WALK_BAD;
 	if (b.used > f->block_size)
-		return bad(w, off, "more bytes are used than a block has");
+		return walk_bad(w, off, "more bytes are used than a block has");
 	/* A block that has just been taken says 0. */
 	if (b.used != 0 && b.used < f->block_header_size)
-		return bad(w, off, "fewer bytes are used than its header has");
+		return walk_bad(w, off, "fewer bytes are used than its header has");
 	if (!bytes_has(&f->bytes, off, b.used))
-		return bad(w, off, "it lies behind the end of the file");
+		return walk_bad(w, off, "it lies behind the end of the file");
 	w->next = off + f->block_header_size;
 	w->end = off + b.used;
 	return WALK_RECORD;
@@ -102,14 +102,14 @@ walk_next(struct walk *w)
 		return WALK_END;
 	}
 	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_RESERVED)
-		return bad(w, pos, "no record where one should be");
+		return walk_bad(w, pos, "no record where one should be");
 	if ((w->type = table_known(f->types, word)) == NULL &&
 	    (w->type = type_of_tag(f, pos, word)) == NULL)
-		return unreadable(w, pos, word);
+		return walk_unreadable(w, pos, word);
 	if ((size = walk_size(f, w->type, pos)) == 0)
-		return bad(w, pos, "a record has an impossible size");
+		return walk_bad(w, pos, "a record has an impossible size");
 	if (size > w->end - pos)
-		return bad(w, pos, "a record reaches beyond what is used");
+		return walk_bad(w, pos, "a record reaches beyond what is used");
 	w->pos = pos;
 	w->word = word;
 	w->next = pos + size;

@@ -32,7 +32,7 @@ yama_scope(void)
 }
 
 static tnfctl_errcode_t
-busy(pid_t pid, long tracer)
+attach_busy(pid_t pid, long tracer)
 {
 	return fail(TNFCTL_ERR_BUSY, "process %d: process %ld controls it "
 	    "already: end that first", (int)pid, tracer);
@@ -40,13 +40,13 @@ busy(pid_t pid, long tracer)
 
 /* The kernel said no: why? */
 static tnfctl_errcode_t
-refused(pid_t pid)
+attach_refused(pid_t pid)
 {
 	long tracer = proc_status(pid, "TracerPid"), uid;
 	int scope = yama_scope();
 
 	if (tracer > 0)
-		return busy(pid, tracer);
+		return attach_busy(pid, tracer);
 	uid = proc_status(pid, "Uid");
 	if (uid >= 0 && (uid_t)uid != geteuid())
 		return fail(TNFCTL_ERR_ACCES, "process %d: it belongs to user "
@@ -90,7 +90,7 @@ process_check_file(pid_t pid)
 
 	if ((fd = open_program(pid)) < 0) {
 		if (errno == EACCES || errno == EPERM)
-			return refused(pid);
+			return attach_refused(pid);
 		return errno == ENOENT ? fail(TNFCTL_ERR_BADARG,
 		    "process %d: it is a thread of the kernel, or has ended",
 		    (int)pid) : fail_errno(errno, "process %d", (int)pid);
@@ -136,13 +136,13 @@ process_check(pid_t pid)
 		    (int)pid);
 	tracer = proc_status(pid, "TracerPid");
 	if (tracer > 0)
-		return busy(pid, tracer);
+		return attach_busy(pid, tracer);
 	return process_check_file(pid);
 }
 
 /* A program that has only just started gets through its linker first. */
 static tnfctl_errcode_t
-settle(struct proc *p)
+attach_settle(struct proc *p)
 {
 	tnfctl_errcode_t err;
 	tnfctl_handle_t h;
@@ -183,7 +183,7 @@ may_have_probes(const tnfctl_handle_t *h)
  * is left to the attach.
  */
 static tnfctl_errcode_t
-glance(struct proc *p)
+attach_glance(struct proc *p)
 {
 	struct objects_change change;
 	struct linker before = { 0 }, after = { 0 };
@@ -211,17 +211,17 @@ attach(pid_t pid, tnfctl_handle_t **ret)
 
 	if (p == NULL)
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
-	if ((err = glance(p)) != TNFCTL_ERR_NONE) {
+	if ((err = attach_glance(p)) != TNFCTL_ERR_NONE) {
 		proc_free(p);
 		return err;
 	}
 	if ((err = proc_attach(p)) == TNFCTL_ERR_NONE &&
-	    (err = settle(p)) == TNFCTL_ERR_NONE)
+	    (err = attach_settle(p)) == TNFCTL_ERR_NONE)
 		return direct_open(p, ret);
 	if (!p->gone)
 		proc_detach(p, false);
 	proc_free(p);
-	return err == TNFCTL_ERR_ACCES ? refused(pid) : err;
+	return err == TNFCTL_ERR_ACCES ? attach_refused(pid) : err;
 }
 
 TNFCTL_API tnfctl_errcode_t

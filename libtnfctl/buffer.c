@@ -160,7 +160,7 @@ buffer_give(tnfctl_handle_t *h, int fd, const char *path)
 }
 
 static int
-reserve(int fd, unsigned int bytes)
+buffer_reserve(int fd, unsigned int bytes)
 {
 	struct rlimit limit;
 
@@ -188,7 +188,7 @@ create(const struct place *p, unsigned int bytes, int *ret)
 	    O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno;
-	error = reserve(fd, bytes);
+	error = buffer_reserve(fd, bytes);
 	if (error == 0 && renameat(p->dir, name, p->dir, p->base) < 0)
 		error = errno;
 	if (error == 0) {
@@ -222,7 +222,7 @@ may_replace(const struct place *p)
 }
 
 static bool
-tell(tnfctl_handle_t *h, const char *path, uint64_t bytes)
+buffer_tell(tnfctl_handle_t *h, const char *path, uint64_t bytes)
 {
 	uint32_t state = TNF_PROC_READY;
 	uintptr_t c = h->control;
@@ -237,7 +237,7 @@ tell(tnfctl_handle_t *h, const char *path, uint64_t bytes)
 
 /* The target opens it now, or has to know where it will be. */
 static tnfctl_errcode_t
-bring(tnfctl_handle_t *h, int fd, const struct place *p, unsigned int bytes)
+buffer_bring(tnfctl_handle_t *h, int fd, const struct place *p, unsigned int bytes)
 {
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	bool taken = false;
@@ -247,7 +247,7 @@ bring(tnfctl_handle_t *h, int fd, const struct place *p, unsigned int bytes)
 	if (err == TNFCTL_ERR_NONE && !taken) {
 		if ((err = same_directory(h, p)) == TNFCTL_ERR_NONE)
 			err = buffer_give(h, fd, p->path);
-		if (err == TNFCTL_ERR_NONE && !tell(h, p->path, bytes))
+		if (err == TNFCTL_ERR_NONE && !buffer_tell(h, p->path, bytes))
 			err = lost_target(h, "its memory cannot be written");
 	}
 	if (err == TNFCTL_ERR_NONE)
@@ -265,7 +265,7 @@ create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 		return err;
 	if ((error = create(p, bytes, &fd)) != 0)
 		return cannot_create(error, p->path, bytes);
-	err = bring(h, fd, p, bytes);
+	err = buffer_bring(h, fd, p, bytes);
 	close(fd);
 	if (err != TNFCTL_ERR_NONE) {
 		unlinkat(p->dir, p->base, 0);

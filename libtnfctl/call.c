@@ -150,7 +150,7 @@ is_fine(const struct calls *c, const struct thread *t)
 }
 
 static struct thread *
-choose(const struct calls *c)
+call_choose(const struct calls *c)
 {
 	size_t i;
 
@@ -318,7 +318,7 @@ await_thread(struct calls *c, struct thread **ret)
 	int i;
 
 	for (i = 1; ; i++) {
-		if ((*ret = choose(c)) != NULL)
+		if ((*ret = call_choose(c)) != NULL)
 			return NULL;
 		if (i >= c->tries)
 			break;

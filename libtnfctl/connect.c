@@ -40,14 +40,14 @@ chain_read(tnfctl_handle_t *h, const tnfctl_probe_t *p, struct chain *ret)
 }
 
 static tnfctl_errcode_t
-unreadable(tnfctl_handle_t *h)
+connect_unreadable(tnfctl_handle_t *h)
 {
 	return lost_target(h, "its list of connected functions makes no sense");
 }
 
 /* Where the pool has this array already; TNF_CHAIN_SLOTS: nowhere. */
 static size_t
-find(const uint64_t *pool, size_t used, const struct chain *c)
+connect_find(const uint64_t *pool, size_t used, const struct chain *c)
 {
 	size_t i;
 
@@ -68,8 +68,8 @@ chain_place(tnfctl_handle_t *h, const struct chain *c, uintptr_t *ret)
 	if (!h->ops->read(h, used_at, &used, sizeof(used)) ||
 	    used > TNF_CHAIN_SLOTS ||
 	    !h->ops->read(h, POOL(h), pool, used * sizeof(pool[0])))
-		return unreadable(h);
-	at = find(pool, used, c);
+		return connect_unreadable(h);
+	at = connect_find(pool, used, c);
 	*ret = POOL(h) + at * sizeof(pool[0]);
 	if (at < TNF_CHAIN_SLOTS)
 		return TNFCTL_ERR_NONE;
@@ -81,7 +81,7 @@ chain_place(tnfctl_handle_t *h, const struct chain *c, uintptr_t *ret)
 	*ret = POOL(h) + at * sizeof(pool[0]);
 	if (!h->ops->write(h, *ret, c->f, (c->n + 1) * sizeof(c->f[0])) ||
 	    !h->ops->write(h, used_at, &used, sizeof(used)))
-		return unreadable(h);
+		return connect_unreadable(h);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -92,7 +92,7 @@ chain_set(tnfctl_handle_t *h, tnfctl_probe_t *p, uintptr_t chain)
 
 	if (!h->ops->write(h, p->address +
 	    offsetof(struct tnf_probe_control, chain), &word, sizeof(word)))
-		return unreadable(h);
+		return connect_unreadable(h);
 	p->chain = chain;
 	return TNFCTL_ERR_NONE;
 }
@@ -111,7 +111,7 @@ control_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
 		return fail(TNFCTL_ERR_BADARG, "%s: no function of this name "
 		    "in %s", func, lib ? lib : "any object of the target");
 	if (!chain_read(h, p, &chain))
-		return unreadable(h);
+		return connect_unreadable(h);
 	if (chain.n == FUNCTIONS_MAX)
 		return fail(TNFCTL_ERR_INTERNAL, "probe %lu: it has %u "
 		    "functions already", p->id, FUNCTIONS_MAX);

@@ -36,7 +36,7 @@ _Static_assert(offsetof(struct tnf_probe_control, controlled) -
 
 /* Where the blocks of a section are, out of a copy of it. */
 static bool
-next_block(const char *copy, size_t size, size_t *at,
+control_next_block(const char *copy, size_t size, size_t *at,
     struct tnf_probe_control *ret)
 {
 	for (; *at + sizeof(*ret) <= size; *at += sizeof(uint64_t)) {
@@ -89,7 +89,7 @@ source_close(struct source *s)
  * pointers are not relocated yet: then the file is asked where it will be.
  */
 static bool
-attributes(tnfctl_handle_t *h, struct source *s, uintptr_t address,
+control_attributes(tnfctl_handle_t *h, struct source *s, uintptr_t address,
     const struct tnf_probe_control *block, char *ret)
 {
 	uint64_t where;
@@ -113,10 +113,10 @@ add_probes(tnfctl_handle_t *h, struct source *source, const struct section *s,
 	tnfctl_probe_t *p;
 	size_t at = 0;
 
-	for (; next_block(copy, s->size, &at, &block); at += block.size) {
+	for (; control_next_block(copy, s->size, &at, &block); at += block.size) {
 		if (h->nprobes == PROBES_MAX)
 			return TNFCTL_ERR_NONE;
-		if (!attributes(h, source, s->address + at, &block, attrs))
+		if (!control_attributes(h, source, s->address + at, &block, attrs))
 			continue;
 		if ((p = probe_add(h, attrs)) == NULL)
 			return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
@@ -141,7 +141,7 @@ update_probes(tnfctl_handle_t *h, const struct section *s, const char *copy)
 		    p->address - s->address >= s->size)
 			continue;
 		at = p->address - s->address;
-		if (next_block(copy, s->size, &at, &block) &&
+		if (control_next_block(copy, s->size, &at, &block) &&
 		    at == p->address - s->address) {
 			take_state(p, &block);
 		} else {
@@ -181,7 +181,7 @@ read_sections(tnfctl_handle_t *h, struct object *o, struct text *text)
 
 /* A probe that no controller has seen before: off, traced, no functions. */
 static void
-prepare(tnfctl_handle_t *h)
+control_prepare(tnfctl_handle_t *h)
 {
 	struct words words = { .traced = 1, .ops = h->probe_ops,
 	    .controlled = 1 };
@@ -276,7 +276,7 @@ control_look(tnfctl_handle_t *h, struct objects_change *ret)
 	read_process(h);
 	if ((err = read_objects(h, ret->came || ret->went)) != TNFCTL_ERR_NONE)
 		return err;
-	prepare(h);
+	control_prepare(h);
 	probes_created(h, first);
 	return TNFCTL_ERR_NONE;
 }

@@ -34,7 +34,7 @@ direct_objects(tnfctl_handle_t *h)
 
 /* Before the threads are let go. */
 static void
-leave(tnfctl_handle_t *h, tnfctl_targ_op_t op)
+direct_leave(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
 	struct proc *p = direct_proc(h);
 
@@ -54,7 +54,7 @@ direct_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	if (op == TNFCTL_TARG_DEFAULT && p->ours)
 		op = TNFCTL_TARG_KILL;
 	if (!h->leaving)
-		leave(h, op);
+		direct_leave(h, op);
 	if (p->gone) {
 		proc_free_children(p);
 	} else if (op == TNFCTL_TARG_KILL) {

@@ -161,7 +161,7 @@ elf_sections(struct elf *e, const char *name,
 
 /* The contents of a section, if of a size that makes sense. */
 static Elf_Data *
-load(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
+elf_file_load(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	if (sh->sh_size > TABLE_MAX || sh->sh_size > e->file_size ||
 	    sh->sh_entsize == 0 || sh->sh_type == SHT_NOBITS)
@@ -187,7 +187,7 @@ static bool
 each_symbol(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, symbol_f *fn,
     void *arg)
 {
-	Elf_Data *data = load(e, scn, sh);
+	Elf_Data *data = elf_file_load(e, scn, sh);
 	GElf_Sym sym;
 	const char *s;
 	size_t i, n;
@@ -208,7 +208,7 @@ each_symbol(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, symbol_f *fn,
 }
 
 static void
-search(struct elf *e, bool deep, symbol_f *fn, void *arg)
+elf_file_search(struct elf *e, bool deep, symbol_f *fn, void *arg)
 {
 	const uint32_t tables[] = { SHT_DYNSYM, SHT_SYMTAB };
 	Elf_Scn *scn;
@@ -261,7 +261,7 @@ elf_symbols(struct elf *e, const char *const *names, uint64_t *values,
 	for (i = 0; i < n; i++)
 		w.missing += values[i] == 0;
 	if (w.missing > 0)
-		search(e, deep, match_wanted, &w);
+		elf_file_search(e, deep, match_wanted, &w);
 }
 
 struct function {
@@ -291,7 +291,7 @@ elf_function(struct elf *e, const char *name, uint64_t *ret)
 	struct function f = { .name = name };
 
 	if (strlen(name) < SYMBOL_MAX)
-		search(e, true, match_function, &f);
+		elf_file_search(e, true, match_function, &f);
 	if (f.found)
 		*ret = f.value;
 	return f.found;
@@ -316,7 +316,7 @@ elf_function_at(struct elf *e, uint64_t address, char *ret, size_t size)
 {
 	struct function f = { .value = address, .ret = ret, .size = size };
 
-	search(e, true, match_address, &f);
+	elf_file_search(e, true, match_address, &f);
 	return f.found;
 }
 
@@ -354,10 +354,10 @@ elf_string(struct elf *e, uint64_t address, char *ret, size_t size)
 }
 
 static bool
-relocated(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, uint64_t address,
+elf_file_relocated(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, uint64_t address,
     uint64_t *ret)
 {
-	Elf_Data *data = load(e, scn, sh);
+	Elf_Data *data = elf_file_load(e, scn, sh);
 	GElf_Rela rela;
 	size_t i, n;
 
@@ -387,7 +387,7 @@ elf_pointer(struct elf *e, uint64_t address, uint64_t *ret)
 	while ((scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX)
 		if (gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_RELA &&
 		    (sh.sh_flags & SHF_ALLOC) &&
-		    relocated(e, scn, &sh, address, ret))
+		    elf_file_relocated(e, scn, &sh, address, ret))
 			return true;
 	/* Without an entry, or with a packed one, the place has the value. */
 	if (file_read(e, address, &word, sizeof(word)) != sizeof(word))
@@ -400,7 +400,7 @@ static bool
 needed_in(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, const char *prefix,
     char *ret, size_t size)
 {
-	Elf_Data *data = load(e, scn, sh);
+	Elf_Data *data = elf_file_load(e, scn, sh);
 	const char *name;
 	GElf_Dyn dyn;
 	size_t i;

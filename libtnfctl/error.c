@@ -66,7 +66,7 @@ fail(tnfctl_errcode_t code, const char *fmt, ...)
 }
 
 static tnfctl_errcode_t
-code_of(int error)
+error_code_of(int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -96,5 +96,5 @@ fail_errno(int error, const char *fmt, ...)
 	va_end(ap);
 	n = strlen(detail);
 	snprintf(detail + n, sizeof(detail) - n, ": %s", strerror(error));
-	return code_of(error);
+	return error_code_of(error);
 }

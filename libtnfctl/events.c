@@ -103,7 +103,7 @@ any_has_news(struct run *r)
 
 /* Whose thread is it?  NULL: nobody's, as far as we know. */
 static struct proc *
-owner(const struct run *r, pid_t tid)
+events_owner(const struct run *r, pid_t tid)
 {
 	size_t i;
 
@@ -115,9 +115,9 @@ owner(const struct run *r, pid_t tid)
 
 /* One that its mother has not told of yet may be taken by its process. */
 static bool
-take(const struct run *r, pid_t tid)
+events_take(const struct run *r, pid_t tid)
 {
-	struct proc *p = owner(r, tid);
+	struct proc *p = events_owner(r, tid);
 	bool taken = p != NULL && proc_take(p, tid);
 	size_t i;
 
@@ -173,7 +173,7 @@ run_until_event(struct run *r)
 			return;
 		switch (watch_wait(r->watch, &r->mask, left, &tid)) {
 		case WATCH_CHILD:
-			taken = take(r, tid);
+			taken = events_take(r, tid);
 			if (any_has_news(r))
 				return;
 			watch_next(r->watch, !taken);
@@ -203,7 +203,7 @@ set_stepping(struct proc *p, bool on)
 
 /* Lets it run for a moment, or to the next system call. */
 static void
-step(struct proc *p)
+events_step(struct proc *p)
 {
 	set_stepping(p, true);
 	proc_run_for(p, STEP_US);
@@ -224,7 +224,7 @@ direct_settle(tnfctl_handle_t *h, int max_ms)
 			return fail(TNFCTL_ERR_INTERNAL, "process %d: its "
 			    "dynamic linker does not come to rest",
 			    (int)h->pid);
-		step(p);
+		events_step(p);
 	}
 	return TNFCTL_ERR_NONE;
 }
@@ -251,7 +251,7 @@ fork_event(struct proc *mother, struct thread *t, tnfctl_handle_t **child)
 
 /* What there is to report of a stopped (or gone) target; false: run on. */
 static bool
-report(tnfctl_handle_t *h, bool interrupted, tnfctl_event_t *ret,
+events_report(tnfctl_handle_t *h, bool interrupted, tnfctl_event_t *ret,
     tnfctl_handle_t **child, tnfctl_errcode_t *err)
 {
 	struct objects_change change = { 0 };
@@ -285,7 +285,7 @@ report(tnfctl_handle_t *h, bool interrupted, tnfctl_event_t *ret,
 }
 
 static void
-stop(tnfctl_handle_t *h)
+events_stop(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
 
@@ -304,7 +304,7 @@ stop_all(struct run *r)
 	size_t i;
 
 	for (i = 0; i < r->n; i++)
-		stop(r->h[i]);
+		events_stop(r->h[i]);
 	for (r->news = r->n; i-- > 0; ) {
 		struct proc *p = direct_proc(r->h[i]);
 
@@ -318,7 +318,7 @@ stop_all(struct run *r)
 }
 
 static tnfctl_errcode_t
-run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
+events_run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 {
 	tnfctl_errcode_t err;
 	tnfctl_handle_t *h;
@@ -334,9 +334,9 @@ run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 		if (r->interrupted)
 			stop_all(r);
 		else
-			stop(r->h[r->news]);
+			events_stop(r->h[r->news]);
 		h = r->h[r->news];
-		if (report(h, r->interrupted, ret, child, &err))
+		if (events_report(h, r->interrupted, ret, child, &err))
 			break;
 	}
 	return err != TNFCTL_ERR_NONE ? err : direct_tell_stop(direct_proc(h));
@@ -344,7 +344,7 @@ run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 
 /* Ready to run: a job control stop that was left for us to end is ended. */
 static tnfctl_errcode_t
-prepare(tnfctl_handle_t *h, bool follow)
+events_prepare(tnfctl_handle_t *h, bool follow)
 {
 	struct proc *p = direct_proc(h);
 
@@ -371,13 +371,13 @@ direct_continue(tnfctl_handle_t *const *h, size_t n, size_t *which,
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if ((err = prepare(h[i], child != NULL)) != TNFCTL_ERR_NONE) {
+		if ((err = events_prepare(h[i], child != NULL)) != TNFCTL_ERR_NONE) {
 			*which = i;
 			return err;
 		}
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &r.mask);
-	err = run(&r, ret, child);
+	err = events_run(&r, ret, child);
 	pthread_sigmask(SIG_SETMASK, &r.mask, NULL);
 	*which = r.news;
 	return err;

@@ -115,7 +115,7 @@ find_sanitizer(const char *file, struct sanitizer *ret)
 /* "LD_PRELOAD=[libasan] <old> [path/]libtnfprobe.so.1 <more>", parts that are
    there. */
 static char *
-preload(const char *first, const char *dir, const char *more)
+exec_preload(const char *first, const char *dir, const char *more)
 {
 	const char *old = getenv("LD_PRELOAD");
 	char library[PATH_MAX], *text;
@@ -174,7 +174,7 @@ environment_make(struct environment *env, const char *file, const char *dir,
 	size_t n = 0, i, j = 0;
 
 	find_sanitizer(file, &s);
-	*env = (struct environment){ .own = { preload(s.library, dir, more),
+	*env = (struct environment){ .own = { exec_preload(s.library, dir, more),
 	    s.there ? without_leaks() : NULL } };
 	while (environ[n] != NULL)
 		n++;
@@ -192,7 +192,7 @@ environment_make(struct environment *env, const char *file, const char *dir,
 }
 
 _Noreturn static void
-child_main(int go, int failed, const char *file, char *const *argv,
+exec_child_main(int go, int failed, const char *file, char *const *argv,
     char *const *env, const sigset_t *mask)
 {
 	char c;
@@ -208,7 +208,7 @@ child_main(int go, int failed, const char *file, char *const *argv,
 }
 
 static tnfctl_errcode_t
-start(const char *file, char *const *argv, char *const *env, struct child *ret)
+exec_start(const char *file, char *const *argv, char *const *env, struct child *ret)
 {
 	int go[2], failed[2];
 	sigset_t all, mask;
@@ -227,7 +227,7 @@ start(const char *file, char *const *argv, char *const *env, struct child *ret)
 		/* If we are killed before we say "go", it reads the end. */
 		close(go[1]);
 		close(failed[0]);
-		child_main(go[0], failed[1], file, argv, env, &mask);
+		exec_child_main(go[0], failed[1], file, argv, env, &mask);
 	}
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	close(go[0]);
@@ -244,7 +244,7 @@ start(const char *file, char *const *argv, char *const *env, struct child *ret)
 }
 
 static void
-await(struct proc *p)
+exec_await(struct proc *p)
 {
 	const struct timespec ts = { .tv_nsec = POLL_NS };
 
@@ -280,7 +280,7 @@ cannot_exec(int error, const char *file)
 
 /* From the waiting child to the first instruction of the program. */
 static tnfctl_errcode_t
-become(struct proc *p, const struct child *c, const char *file)
+exec_become(struct proc *p, const struct child *c, const char *file)
 {
 	tnfctl_errcode_t err;
 	int error = 0;
@@ -290,7 +290,7 @@ become(struct proc *p, const struct child *c, const char *file)
 	if (write(c->go, "", 1) != 1)
 		return fail_errno(errno, "%s", file);
 	proc_run(p);
-	await(p);
+	exec_await(p);
 	if (read(c->failed, &error, sizeof(error)) == sizeof(error))
 		return cannot_exec(error, file);
 	if (p->event != PROC_EXEC)
@@ -334,7 +334,7 @@ find_break(pid_t pid)
 
 /* From there to where all start-up objects are in place. */
 static tnfctl_errcode_t
-load(struct proc *p, const char *file)
+exec_load(struct proc *p, const char *file)
 {
 	struct thread *t;
 	tnfctl_handle_t h;
@@ -346,7 +346,7 @@ load(struct proc *p, const char *file)
 		t = &p->threads[0];
 		t->syscalls = !proc_arm(p, t);
 		proc_resume(p, t);
-		await(p);
+		exec_await(p);
 		t = proc_pending(p);
 		if (p->gone || p->event != PROC_NOTHING || t == NULL)
 			return fail(TNFCTL_ERR_ACCES, "%s: it ended before the "
@@ -368,8 +368,8 @@ open_child(const struct child *c, const char *file, tnfctl_handle_t **ret)
 		waitpid(c->pid, NULL, 0);
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
-	if ((err = become(p, c, file)) == TNFCTL_ERR_NONE &&
-	    (err = load(p, file)) == TNFCTL_ERR_NONE)
+	if ((err = exec_become(p, c, file)) == TNFCTL_ERR_NONE &&
+	    (err = exec_load(p, file)) == TNFCTL_ERR_NONE)
 		return direct_open(p, ret);
 	if (p->n == 0 && !p->gone) {
 		kill(c->pid, SIGKILL);
@@ -400,7 +400,7 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 		environment_free(&env);
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
-	err = start(file, argv, envp ? envp : env.all, &c);
+	err = exec_start(file, argv, envp ? envp : env.all, &c);
 	environment_free(&env);
 	if (err != TNFCTL_ERR_NONE)
 		return err;

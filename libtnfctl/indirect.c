@@ -35,7 +35,7 @@ struct listing {
 };
 
 static int
-list_one(void *client, const struct tnfctl_ind_obj_info *i, void *arg)
+indirect_list_one(void *client, const struct tnfctl_ind_obj_info *i, void *arg)
 {
 	struct listing *l = arg;
 	struct object_info info = {
@@ -59,7 +59,7 @@ ind_objects(tnfctl_handle_t *h)
 	struct listing l = { .h = h, .first = true };
 	struct indirect *i = h->priv;
 
-	if (i->config.p_obj_iter(i->client, list_one, &l) != 0 &&
+	if (i->config.p_obj_iter(i->client, indirect_list_one, &l) != 0 &&
 	    l.err == TNFCTL_ERR_NONE)
 		return fail(TNFCTL_ERR_INTERNAL, "process %d: the client's "
 		    "function cannot list its objects", (int)h->pid);

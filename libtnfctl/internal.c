@@ -62,7 +62,7 @@ struct listing {
 };
 
 static int
-list_one(struct dl_phdr_info *i, size_t size, void *arg)
+internal_list_one(struct dl_phdr_info *i, size_t size, void *arg)
 {
 	struct listing *l = arg;
 	struct internal *self = l->h->priv;
@@ -95,12 +95,12 @@ int_objects(tnfctl_handle_t *h)
 {
 	struct listing l = { .h = h, .first = true };
 
-	dl_iterate_phdr(list_one, &l);
+	dl_iterate_phdr(internal_list_one, &l);
 	return l.err;
 }
 
 static int
-counters(struct dl_phdr_info *i, size_t size, void *arg)
+internal_counters(struct dl_phdr_info *i, size_t size, void *arg)
 {
 	struct internal *now = arg;
 
@@ -114,7 +114,7 @@ int_look(tnfctl_handle_t *h)
 {
 	struct internal *seen = h->priv, now;
 
-	dl_iterate_phdr(counters, &now);
+	dl_iterate_phdr(internal_counters, &now);
 	if (now.adds == seen->adds && now.subs == seen->subs)
 		return TNFCTL_ERR_NONE;
 	return control_refresh(h);
@@ -160,7 +160,7 @@ static const struct target_ops internal_ops = {
 };
 
 static tnfctl_errcode_t
-claim(void)
+internal_claim(void)
 {
 	if (_tnfctl_externally_traced_pid == getpid())
 		return fail(TNFCTL_ERR_BUSY, "process %d: another process "
@@ -188,7 +188,7 @@ load_library(void)
 TNFCTL_API tnfctl_errcode_t
 tnfctl_internal_open(tnfctl_handle_t **ret)
 {
-	tnfctl_errcode_t err = claim();
+	tnfctl_errcode_t err = internal_claim();
 	tnfctl_handle_t *h;
 
 	if (err != TNFCTL_ERR_NONE)

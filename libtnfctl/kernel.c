@@ -25,7 +25,7 @@ fail_kernel(struct kp *kp, int e, tnfctl_errcode_t code)
 }
 
 static tnfctl_errcode_t
-code_of(int e)
+kernel_code_of(int e)
 {
 	switch (-e) {
 	case EACCES:
@@ -47,17 +47,17 @@ code_of(int e)
 }
 
 static tnfctl_errcode_t
-answer(tnfctl_handle_t *h, int e)
+kernel_answer(tnfctl_handle_t *h, int e)
 {
-	return e == 0 ? TNFCTL_ERR_NONE : fail_kernel(h->priv, e, code_of(e));
+	return e == 0 ? TNFCTL_ERR_NONE : fail_kernel(h->priv, e, kernel_code_of(e));
 }
 
-/* As answer(), where no buffer is what ENOENT means. */
+/* As kernel_answer(), where no buffer is what ENOENT means. */
 static tnfctl_errcode_t
 answer_buffer(tnfctl_handle_t *h, int e)
 {
 	return e == -ENOENT ? fail_kernel(h->priv, e, TNFCTL_ERR_NOBUF) :
-	    answer(h, e);
+	    kernel_answer(h, e);
 }
 
 static tnfctl_errcode_t
@@ -101,12 +101,12 @@ kernel_refresh(tnfctl_handle_t *h)
 
 	e = kp_probe_count(h->priv);
 	if (e < 0)
-		return answer(h, e);
+		return kernel_answer(h, e);
 	count = (size_t)e;
 	for (i = first; i < count; i++) {
 		e = kp_probe_get(h->priv, (unsigned)i + 1, &kp);
 		if (e != 0)
-			return answer(h, e);
+			return kernel_answer(h, e);
 		if (probe_add(h, kp.attrs) == NULL)
 			return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
@@ -130,7 +130,7 @@ kernel_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 
 	e = kp_status(h->priv, &status);
 	if (e != 0)
-		return answer(h, e);
+		return kernel_answer(h, e);
 	*ret = (tnfctl_trace_attrs_t){
 		.trace_buf_size = status.size,
 		.trace_min_size = KP_BUFFER_MIN,
@@ -151,7 +151,7 @@ kernel_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 
 	e = kp_status(h->priv, &status);
 	if (e != 0)
-		return answer(h, e);
+		return kernel_answer(h, e);
 	if (status.state != KP_NONE)
 		return fail(TNFCTL_ERR_BUFEXISTS, "kernel: a buffer of %zu "
 		    "bytes exists: deallocate it first", status.size);
@@ -163,7 +163,7 @@ kernel_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 		return fail_kernel(h->priv, e, TNFCTL_ERR_BUFEXISTS);
 	if (e == -ENOMEM)
 		return fail_kernel(h->priv, e, TNFCTL_ERR_INTERNAL);
-	return answer(h, e);
+	return kernel_answer(h, e);
 }
 
 static tnfctl_errcode_t
@@ -193,19 +193,19 @@ kernel_trace_set(tnfctl_handle_t *h, bool on)
 static tnfctl_errcode_t
 kernel_filter_set(tnfctl_handle_t *h, bool on)
 {
-	return answer(h, kp_filter_set(h->priv, on));
+	return kernel_answer(h, kp_filter_set(h->priv, on));
 }
 
 static tnfctl_errcode_t
 kernel_filter_list(tnfctl_handle_t *h, pid_t **ret, int *ret_n)
 {
-	return answer(h, kp_filter_list(h->priv, ret, ret_n));
+	return kernel_answer(h, kp_filter_list(h->priv, ret, ret_n));
 }
 
 static tnfctl_errcode_t
 kernel_filter_add(tnfctl_handle_t *h, pid_t pid)
 {
-	return answer(h, kp_filter_add(h->priv, pid));
+	return kernel_answer(h, kp_filter_add(h->priv, pid));
 }
 
 /* A live process that is no member is fine; one that has ended never is. */
@@ -218,7 +218,7 @@ kernel_filter_delete(tnfctl_handle_t *h, pid_t pid)
 	if (pid != 0 && kill(pid, 0) != 0 && errno == ESRCH)
 		return fail(TNFCTL_ERR_NOPROCESS, "process %d: no such "
 		    "process", (int)pid);
-	return e == -ESRCH ? TNFCTL_ERR_NONE : answer(h, e);
+	return e == -ESRCH ? TNFCTL_ERR_NONE : kernel_answer(h, e);
 }
 
 static tnfctl_errcode_t
@@ -261,7 +261,7 @@ kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	if (e == -ENOTSUP)
 		return TNFCTL_ERR_NONE;
 	if (e != 0)
-		return answer(h, e);
+		return kernel_answer(h, e);
 	p->enabled = enabled;
 	p->traced = traced;
 	return TNFCTL_ERR_NONE;
@@ -292,7 +292,7 @@ tnfctl_kernel_open(tnfctl_handle_t **ret)
 
 	e = kp_open(true, &kp);
 	if (e != 0) {
-		err = fail_kernel(kp, e, code_of(e));
+		err = fail_kernel(kp, e, kernel_code_of(e));
 		kp_close(kp);
 		return err;
 	}
@@ -325,7 +325,7 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 		    "it loses; a process's trace file says it itself");
 	e = kp_status(h->priv, &status);
 	if (e != 0)
-		return answer(h, e);
+		return kernel_answer(h, e);
 	*ret = (tnfctl_lost_t){ .cpu_max = status.lost_cpu_max };
 	for (i = 0; i < sizeof ret->reason / sizeof ret->reason[0]; i++) {
 		ret->reason[i] = status.lost[i];
@@ -339,7 +339,7 @@ tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
 {
 	if (h->ops != &kernel_ops)
 		return fail(TNFCTL_ERR_BADARG, "only the kernel has a filter");
-	return answer(h, kp_filter_follow(h->priv, pid));
+	return kernel_answer(h, kp_filter_follow(h->priv, pid));
 }
 
 static tnfctl_errcode_t
@@ -347,7 +347,7 @@ setting_answer(tnfctl_handle_t *h, int e)
 {
 	if (e == -EINVAL)
 		return fail(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
-	return e != 0 ? answer(h, e) : TNFCTL_ERR_NONE;
+	return e != 0 ? kernel_answer(h, e) : TNFCTL_ERR_NONE;
 }
 
 TNFCTL_API tnfctl_errcode_t

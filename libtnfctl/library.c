@@ -9,7 +9,7 @@
 #include "libtnfctl/direct.h"
 
 static bool
-try(const char *dir, size_t len, const char *sub, char *ret, size_t size)
+library_try(const char *dir, size_t len, const char *sub, char *ret, size_t size)
 {
 	int n = snprintf(ret, size, "%.*s%s/%s", (int)len, dir, sub,
 	    TNFCTL_LIBTNFPROBE);
@@ -25,12 +25,12 @@ library_path(const char *dir, char *ret, size_t size)
 	Dl_info info;
 
 	if (dir != NULL)
-		return try(dir, strlen(dir), "", ret, size);
+		return library_try(dir, strlen(dir), "", ret, size);
 	if (dladdr((void *)(uintptr_t)tnfctl_pid_open, &info) == 0 ||
 	    info.dli_fname == NULL || info.dli_fname[0] != '/' ||
 	    (slash = strrchr(info.dli_fname, '/')) == NULL)
 		return false;
-	return try(info.dli_fname, (size_t)(slash - info.dli_fname), "", ret,
-	    size) || try(info.dli_fname, (size_t)(slash - info.dli_fname),
+	return library_try(info.dli_fname, (size_t)(slash - info.dli_fname), "", ret,
+	    size) || library_try(info.dli_fname, (size_t)(slash - info.dli_fname),
 	    "/../libtnfprobe", ret, size);
 }

@@ -100,7 +100,7 @@ typedef bool link_f(void *, uintptr_t at, const struct link_map *);
 
 /* Calls fn for each link map; false: the list cannot be read. */
 static bool
-walk(tnfctl_handle_t *h, const struct debug *first, link_f *fn, void *arg)
+linkmap_walk(tnfctl_handle_t *h, const struct debug *first, link_f *fn, void *arg)
 {
 	size_t spaces = 0, n = 0, size = offsetof(struct debug, next);
 	struct debug d = *first;
@@ -163,7 +163,7 @@ linkmap_look(tnfctl_handle_t *h, struct linker *l)
 	}
 	l->brk = d.brk;
 	l->consistent = d.state == RT_CONSISTENT;
-	if (walk(h, &d, add_to_print, &print))
+	if (linkmap_walk(h, &d, add_to_print, &print))
 		l->print = print;
 	return true;
 }
@@ -178,7 +178,7 @@ struct listing {
 
 /* Is the file the one that is mapped there, or has it been replaced? */
 static bool
-same_file(tnfctl_handle_t *h, const char *file, const struct mapping *start)
+linkmap_same_file(tnfctl_handle_t *h, const char *file, const struct mapping *start)
 {
 	char ours[PAGE], theirs[PAGE];
 	int fd = file_open(file);
@@ -200,15 +200,15 @@ find_file(tnfctl_handle_t *h, const struct mapping *start, char *ret,
 	int n;
 
 	n = snprintf(ret, size, "/proc/%d/root%s", (int)h->pid, start->path);
-	if (n > 0 && (size_t)n < size && same_file(h, ret, start))
+	if (n > 0 && (size_t)n < size && linkmap_same_file(h, ret, start))
 		return true;
 	/* Deleted or replaced; this way needs privileges. */
 	n = snprintf(ret, size, "/proc/%d/map_files/%lx-%lx", (int)h->pid,
 	    (unsigned long)start->start, (unsigned long)start->end);
-	if (n > 0 && (size_t)n < size && same_file(h, ret, start))
+	if (n > 0 && (size_t)n < size && linkmap_same_file(h, ret, start))
 		return true;
 	n = snprintf(ret, size, "/proc/%d/exe", (int)h->pid);
-	return n > 0 && same_file(h, ret, start);
+	return n > 0 && linkmap_same_file(h, ret, start);
 }
 
 static bool
@@ -240,7 +240,7 @@ find_name(struct listing *l, const struct link_map *map,
 }
 
 static bool
-list_one(void *arg, uintptr_t at, const struct link_map *map)
+linkmap_list_one(void *arg, uintptr_t at, const struct link_map *map)
 {
 	char name[TEXT_SIZE], file[PATH_MAX + 32];
 	const struct mapping *m, *start;
@@ -278,7 +278,7 @@ linkmap_objects(tnfctl_handle_t *h, struct linker *linker)
 
 	if (l.text == NULL)
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
-	if (!read_debug(h, linker, &d) || !walk(h, &d, list_one, &l))
+	if (!read_debug(h, linker, &d) || !linkmap_walk(h, &d, linkmap_list_one, &l))
 		l.err = fail(TNFCTL_ERR_INTERNAL,
 		    "process %d: its list of loaded objects cannot be read",
 		    (int)h->pid);

@@ -43,7 +43,7 @@ read_all(int fd, char **ret)
 }
 
 static bool
-parse(char *line, struct mapping *m)
+maps_parse(char *line, struct mapping *m)
 {
 	char perms[5];
 	int at = 0;
@@ -58,7 +58,7 @@ parse(char *line, struct mapping *m)
 }
 
 static int
-split(struct maps *maps)
+maps_split(struct maps *maps)
 {
 	char *line, *rest = maps->text;
 	struct mapping *grown;
@@ -72,7 +72,7 @@ split(struct maps *maps)
 				return ENOMEM;
 			maps->m = grown;
 		}
-		if (parse(line, &maps->m[maps->n]))
+		if (maps_parse(line, &maps->m[maps->n]))
 			maps->n++;
 	}
 	return 0;
@@ -91,7 +91,7 @@ maps_read(pid_t pid, struct maps *ret)
 	error = read_all(fd, &ret->text);
 	close(fd);
 	if (error == 0)
-		error = split(ret);
+		error = maps_split(ret);
 	if (error != 0)
 		maps_free(ret);
 	return error;

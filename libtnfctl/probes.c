@@ -42,7 +42,7 @@ probes_created(tnfctl_handle_t *h, size_t first)
 }
 
 static tnfctl_errcode_t
-look(tnfctl_handle_t *h)
+probes_look(tnfctl_handle_t *h)
 {
 	return h->ops->look ? h->ops->look(h) : TNFCTL_ERR_NONE;
 }
@@ -78,7 +78,7 @@ tnfctl_register_funcs(tnfctl_handle_t *h,
     void *(*create)(tnfctl_handle_t *, tnfctl_probe_t *),
     void (*destroy)(void *))
 {
-	tnfctl_errcode_t err = look(h);
+	tnfctl_errcode_t err = probes_look(h);
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
@@ -92,7 +92,7 @@ tnfctl_register_funcs(tnfctl_handle_t *h,
 TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_apply(tnfctl_handle_t *h, tnfctl_probe_op_t op, void *arg)
 {
-	tnfctl_errcode_t err = look(h);
+	tnfctl_errcode_t err = probes_look(h);
 	size_t i;
 
 	if (err != TNFCTL_ERR_NONE)
@@ -108,7 +108,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_apply_ids(tnfctl_handle_t *h, unsigned long n, unsigned long *ids,
     tnfctl_probe_op_t op, void *arg)
 {
-	tnfctl_errcode_t err = look(h);
+	tnfctl_errcode_t err = probes_look(h);
 	unsigned long i, at;
 
 	if (err != TNFCTL_ERR_NONE)

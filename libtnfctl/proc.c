@@ -165,7 +165,7 @@ is_dead(const struct proc *p, pid_t tid)
  * other.
  */
 static int
-seize(struct proc *p, pid_t tid)
+proc_seize(struct proc *p, pid_t tid)
 {
 	unsigned int options = wanted_options(p), tries;
 	struct thread *t;
@@ -211,7 +211,7 @@ seize_new(struct proc *p, bool *ret_found)
 		tid = (pid_t)strtol(e->d_name, NULL, 10);
 		if (tid <= 0 || proc_thread(p, tid) != NULL)
 			continue;
-		error = seize(p, tid);
+		error = proc_seize(p, tid);
 		*ret_found |= error == 0 && proc_thread(p, tid) != NULL;
 	}
 	closedir(dir);
@@ -313,7 +313,7 @@ note_ptrace_event(struct proc *p, struct thread *t, int event, int signal)
 }
 
 static void
-note(struct proc *p, struct thread *t, int status)
+proc_note(struct proc *p, struct thread *t, int status)
 {
 	int event = (unsigned int)status >> 16, signal = WSTOPSIG(status);
 
@@ -398,7 +398,7 @@ proc_take(struct proc *p, pid_t tid)
 		return true;
 	got = wait_for_thread(tid, &status);
 	if (got == tid)
-		note(p, t, status);
+		proc_note(p, t, status);
 	else if (got < 0 && errno == ECHILD && tid != p->pid)
 		drop_thread(p, t);
 	else if (got < 0 && errno == ECHILD)

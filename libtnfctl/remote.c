@@ -95,7 +95,7 @@ get_regs(pid_t tid, struct user_regs_struct *ret)
 }
 
 static bool
-save(pid_t tid, struct saved *s)
+remote_save(pid_t tid, struct saved *s)
 {
 	struct iovec v = { s->xstate, XSTATE_MAX };
 
@@ -112,7 +112,7 @@ save(pid_t tid, struct saved *s)
  * set back onto the call, as the kernel does for a handler with SA_RESTART.
  */
 static struct user_regs_struct
-restarting(const struct user_regs_struct *regs)
+remote_restarting(const struct user_regs_struct *regs)
 {
 	struct user_regs_struct r = *regs;
 	long result = (long)r.rax;
@@ -134,7 +134,7 @@ static void
 fill_frame(struct frame *f, const struct saved *s, const struct remote *r,
     uint64_t fpstate)
 {
-	const struct user_regs_struct u = restarting(&s->regs);
+	const struct user_regs_struct u = remote_restarting(&s->regs);
 
 	*f = (struct frame){
 		.return_to = r->restorer,
@@ -169,7 +169,7 @@ frame_xstate(const struct saved *s, unsigned char *ret)
 
 /* Puts the frame on the stack; the stack pointer for the call, 0: no room. */
 static uint64_t
-build(struct proc *p, const struct saved *s, const struct remote *r)
+remote_build(struct proc *p, const struct saved *s, const struct remote *r)
 {
 	unsigned char xstate[XSTATE_MAX + sizeof(uint32_t)];
 	size_t xsize = frame_xstate(s, xstate);
@@ -198,11 +198,11 @@ block_signals(pid_t tid)
 }
 
 static bool
-begin(struct proc *p, const struct saved *s, const struct remote *r,
+remote_begin(struct proc *p, const struct saved *s, const struct remote *r,
     uint64_t *ret_sp)
 {
 	struct user_regs_struct regs = s->regs;
-	uint64_t sp = build(p, s, r);
+	uint64_t sp = remote_build(p, s, r);
 
 	if (sp == 0)
 		return false;
@@ -341,9 +341,9 @@ is_held(const struct proc *p)
 
 /* Brings it from the entry of its last system call to an ordinary stop. */
 static void
-finish(struct proc *p, pid_t tid, const struct saved *s)
+remote_finish(struct proc *p, pid_t tid, const struct saved *s)
 {
-	const struct user_regs_struct now = restarting(&s->regs);
+	const struct user_regs_struct now = remote_restarting(&s->regs);
 	struct iovec v = { (void *)(uintptr_t)s->xstate, s->xsize };
 	struct thread *t;
 
@@ -376,13 +376,13 @@ remote_call(struct proc *p, struct remote *r, int max_ms)
 	bool started, ended = false;
 	uint64_t sp = 0;
 
-	started = s != NULL && t != NULL && is_held(p) && save(r->tid, s) &&
-	    begin(p, s, r, &sp);
+	started = s != NULL && t != NULL && is_held(p) && remote_save(r->tid, s) &&
+	    remote_begin(p, s, r, &sp);
 	if (started) {
 		t->syscalls = t->leave_group = true;
 		ended = run_to_end(p, r, sp, max_ms);
 		if (ended)
-			finish(p, r->tid, s);
+			remote_finish(p, r->tid, s);
 		else
 			proc_stop(p);
 		if ((t = proc_thread(p, r->tid)) != NULL)

@@ -31,7 +31,7 @@ struct watch {
 };
 
 static void
-sleep_ms(long ms)
+watch_sleep_ms(long ms)
 {
 	struct timespec ts = { .tv_nsec = ms * 1000000 };
 
@@ -39,7 +39,7 @@ sleep_ms(long ms)
 }
 
 static void *
-look(void *arg)
+watch_look(void *arg)
 {
 	struct watch *w = arg;
 	siginfo_t si;
@@ -49,14 +49,14 @@ look(void *arg)
 		si.si_pid = 0;
 		if (waitid(P_ALL, 0, &si, WEXITED | WSTOPPED | WNOWAIT |
 		    __WALL) < 0)
-			sleep_ms(NOT_OURS_MS);
+			watch_sleep_ms(NOT_OURS_MS);
 		w->tid = si.si_pid;
 		if (write(w->fd, &one, sizeof(one)) < 0)
 			return NULL;
 		while (sem_wait(&w->next) < 0)
 			;
 		if (w->not_ours)
-			sleep_ms(NOT_OURS_MS);
+			watch_sleep_ms(NOT_OURS_MS);
 	}
 }
 
@@ -72,7 +72,7 @@ watch_start(void)
 		return NULL;
 	}
 	sem_init(&w->next, 0, 0);
-	if ((errno = pthread_create(&w->thread, NULL, look, w)) != 0) {
+	if ((errno = pthread_create(&w->thread, NULL, watch_look, w)) != 0) {
 		close(w->fd);
 		free(w);
 		return NULL;

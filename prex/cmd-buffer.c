@@ -14,7 +14,7 @@ enum { DEFAULT_SIZE = 384 * 1024 };
 static const char *const words[] = { "alloc", "dealloc", NULL };
 
 static bool
-parse(struct shell *sh, struct statement *st, struct args *a)
+cmd_buffer_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	if (!parse_word(sh, st, a))
 		return false;
@@ -37,7 +37,7 @@ show_lost(struct shell *sh)
 }
 
 static void
-show(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
+cmd_buffer_show(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 {
 	if (attrs->trace_buf_state == TNFCTL_BUF_NONE) {
 		puts("No trace buffer allocated");
@@ -67,7 +67,7 @@ wanted_size(struct shell *sh, const struct args *a, size_t min)
 }
 
 static void
-alloc(struct shell *sh, const struct args *a, tnfctl_trace_attrs_t *attrs)
+cmd_buffer_alloc(struct shell *sh, const struct args *a, tnfctl_trace_attrs_t *attrs)
 {
 	tnfctl_errcode_t err;
 
@@ -92,7 +92,7 @@ alloc(struct shell *sh, const struct args *a, tnfctl_trace_attrs_t *attrs)
 }
 
 static void
-dealloc(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
+cmd_buffer_dealloc(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 {
 	/* Without a buffer too: settings and filter may be there. */
 	tnfctl_errcode_t err = tnfctl_buffer_dealloc(sh->target);
@@ -113,18 +113,18 @@ dealloc(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 }
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_buffer_run(struct shell *sh, const struct args *a)
 {
 	tnfctl_trace_attrs_t attrs;
 
 	if (!kernel_attrs(sh, &attrs))
 		return CMD_DONE;
 	if (a->word == NULL)
-		show(sh, &attrs);
+		cmd_buffer_show(sh, &attrs);
 	else if (strcmp(a->word, "alloc") == 0)
-		alloc(sh, a, &attrs);
+		cmd_buffer_alloc(sh, a, &attrs);
 	else
-		dealloc(sh, &attrs);
+		cmd_buffer_dealloc(sh, &attrs);
 	return CMD_DONE;
 }
 
@@ -139,6 +139,6 @@ const struct cmd cmd_buffer = {
 	.modes = MODE_KERNEL,
 	.words = words,
 	.complete = COMPLETE_WORDS,
-	.parse = parse,
-	.run = run,
+	.parse = cmd_buffer_parse,
+	.run = cmd_buffer_run,
 };

@@ -6,15 +6,15 @@
 #include "prex/probe-op.h"
 
 static tnfctl_errcode_t
-apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+cmd_clear_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
 {
 	return tnfctl_probe_disconnect_all(h, p, NULL);
 }
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_clear_run(struct shell *sh, const struct args *a)
 {
-	return probe_op_run(sh, a, "clear", apply);
+	return probe_op_run(sh, a, "clear", cmd_clear_apply);
 }
 
 const struct cmd cmd_clear = {
@@ -26,5 +26,5 @@ const struct cmd cmd_clear = {
 	.modes = MODE_USER,
 	.complete = COMPLETE_TARGET,
 	.parse = parse_target,
-	.run = run,
+	.run = cmd_clear_run,
 };

@@ -6,7 +6,7 @@
 #include "prex/probe-op.h"
 
 static bool
-parse(struct shell *sh, struct statement *st, struct args *a)
+cmd_connect_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	const struct token *tok = statement_take(st, TOK_FCN);
 
@@ -17,15 +17,15 @@ parse(struct shell *sh, struct statement *st, struct args *a)
 }
 
 static tnfctl_errcode_t
-apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+cmd_connect_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
 {
 	return tnfctl_probe_connect(h, p, NULL, op->symbol);
 }
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_connect_run(struct shell *sh, const struct args *a)
 {
-	return probe_op_run(sh, a, "connect", apply);
+	return probe_op_run(sh, a, "connect", cmd_connect_apply);
 }
 
 const struct cmd cmd_connect = {
@@ -39,6 +39,6 @@ const struct cmd cmd_connect = {
 	    "error; \"help functions\" tells how to name others.\n",
 	.modes = MODE_USER,
 	.complete = COMPLETE_CONNECT,
-	.parse = parse,
-	.run = run,
+	.parse = cmd_connect_parse,
+	.run = cmd_connect_run,
 };

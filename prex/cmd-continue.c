@@ -6,7 +6,7 @@
 #include "prex/shell.h"
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_continue_run(struct shell *sh, const struct args *a)
 {
 	/* The kernel never stopped. */
 	if (sh->mode == MODE_KERNEL)
@@ -24,5 +24,5 @@ const struct cmd cmd_continue = {
 	.modes = MODE_USER,
 	.complete = COMPLETE_NOTHING,
 	.parse = parse_nothing,
-	.run = run,
+	.run = cmd_continue_run,
 };

@@ -8,7 +8,7 @@
 #include "prex/shell.h"
 
 static bool
-parse(struct shell *sh, struct statement *st, struct args *a)
+cmd_create_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	const struct token *tok;
 
@@ -27,7 +27,7 @@ parse(struct shell *sh, struct statement *st, struct args *a)
 }
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_create_run(struct shell *sh, const struct args *a)
 {
 	if (a->set == NULL) {
 		names_define_fcn(&sh->fcns, a->fcn, a->name);
@@ -54,6 +54,6 @@ const struct cmd cmd_create = {
 	    "already are not affected.  The function is looked up when it is connected.\n",
 	.modes = MODE_BOTH,
 	.complete = COMPLETE_CREATE,
-	.parse = parse,
-	.run = run,
+	.parse = cmd_create_parse,
+	.run = cmd_create_run,
 };

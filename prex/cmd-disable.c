@@ -6,15 +6,15 @@
 #include "prex/probe-op.h"
 
 static tnfctl_errcode_t
-apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+cmd_disable_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
 {
 	return tnfctl_probe_disable(h, p, NULL);
 }
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_disable_run(struct shell *sh, const struct args *a)
 {
-	return probe_op_run(sh, a, "disable", apply);
+	return probe_op_run(sh, a, "disable", cmd_disable_apply);
 }
 
 const struct cmd cmd_disable = {
@@ -27,5 +27,5 @@ const struct cmd cmd_disable = {
 	.modes = MODE_BOTH,
 	.complete = COMPLETE_TARGET,
 	.parse = parse_target,
-	.run = run,
+	.run = cmd_disable_run,
 };

@@ -11,7 +11,7 @@
 #include "prex/util.h"
 
 static bool
-parse(struct shell *sh, struct statement *st, struct args *a)
+cmd_help_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	const struct token *tok = statement_peek(st);
 
@@ -37,7 +37,7 @@ list_commands(const char *title, unsigned modes)
 }
 
 static void
-summary(void)
+cmd_help_summary(void)
 {
 	const struct topic *t;
 
@@ -52,7 +52,7 @@ summary(void)
 }
 
 static void
-print_usage(const struct cmd *c)
+cmd_help_print_usage(const struct cmd *c)
 {
 	const char *form = c->usage, *start = "usage:";
 	size_t len;
@@ -74,7 +74,7 @@ help_command(const char *name)
 
 	if (c == NULL)
 		return false;
-	print_usage(c);
+	cmd_help_print_usage(c);
 	printf("\n%s\nCommand: %s\n", c->help, c->name);
 	return true;
 }
@@ -93,13 +93,13 @@ help_topic(const char *name)
 }
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_help_run(struct shell *sh, const struct args *a)
 {
 	if (a->name == NULL)
-		summary();
+		cmd_help_summary();
 	else if (!help_command(a->name) && !help_topic(a->name)) {
 		printf("No help for %s\n", a->name);
-		summary();
+		cmd_help_summary();
 	}
 	return CMD_DONE;
 }
@@ -112,6 +112,6 @@ const struct cmd cmd_help = {
 	    "Without a word, lists the commands and topics there are.\n",
 	.modes = MODE_BOTH,
 	.complete = COMPLETE_HELP,
-	.parse = parse,
-	.run = run,
+	.parse = cmd_help_parse,
+	.run = cmd_help_run,
 };

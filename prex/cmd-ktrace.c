@@ -12,7 +12,7 @@
 static const char *const words[] = { "on", "off", NULL };
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_ktrace_run(struct shell *sh, const struct args *a)
 {
 	tnfctl_trace_attrs_t attrs;
 	tnfctl_errcode_t err;
@@ -42,5 +42,5 @@ const struct cmd cmd_ktrace = {
 	.words = words,
 	.complete = COMPLETE_WORDS,
 	.parse = parse_word,
-	.run = run,
+	.run = cmd_ktrace_run,
 };

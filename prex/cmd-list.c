@@ -18,7 +18,7 @@ static void (*const lists[])(struct shell *, const struct args *) = {
 };
 
 static bool
-is_word(const struct token *tok, const char *word)
+cmd_list_is_word(const struct token *tok, const char *word)
 {
 	return tok->kind == TOK_WORD && strcmp(tok->text, word) == 0;
 }
@@ -26,7 +26,7 @@ is_word(const struct token *tok, const char *word)
 /* An identifier before "probes" is an attribute.  One can only be short for a
    word of ours where otherwise there would be no such word. */
 static bool
-abbreviates(const struct statement *st, const struct token *tok,
+cmd_list_abbreviates(const struct statement *st, const struct token *tok,
     const char *word)
 {
 	size_t i;
@@ -35,7 +35,7 @@ abbreviates(const struct statement *st, const struct token *tok,
 	    strncmp(word, tok->text, strlen(tok->text)) != 0)
 		return false;
 	for (i = st->next; i < st->n; i++)
-		if (is_word(&st->v[i], "probes"))
+		if (cmd_list_is_word(&st->v[i], "probes"))
 			return false;
 	return true;
 }
@@ -46,7 +46,7 @@ parse_probes(struct shell *sh, struct statement *st, struct args *a)
 	for (;;) {
 		const struct token *tok = statement_peek(st);
 
-		if (is_word(tok, "probes") || abbreviates(st, tok, "probes")) {
+		if (cmd_list_is_word(tok, "probes") || cmd_list_abbreviates(st, tok, "probes")) {
 			st->next++;
 			a->word = "probes";
 			return parse_target(sh, st, a);
@@ -57,12 +57,12 @@ parse_probes(struct shell *sh, struct statement *st, struct args *a)
 }
 
 static bool
-parse(struct shell *sh, struct statement *st, struct args *a)
+cmd_list_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	const struct token *tok = statement_peek(st);
 
-	if (is_word(tok, "probes") ||
-	    (tok->kind != TOK_WORD && st->n > 2 && !abbreviates(st, tok, "values")))
+	if (cmd_list_is_word(tok, "probes") ||
+	    (tok->kind != TOK_WORD && st->n > 2 && !cmd_list_abbreviates(st, tok, "values")))
 		return parse_probes(sh, st, a);
 	if (tok->kind != TOK_WORD && tok->kind != TOK_IDENT)
 		return parse_probes(sh, st, a);
@@ -74,7 +74,7 @@ parse(struct shell *sh, struct statement *st, struct args *a)
 }
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_list_run(struct shell *sh, const struct args *a)
 {
 	size_t i;
 
@@ -100,6 +100,6 @@ const struct cmd cmd_list = {
 	.modes = MODE_BOTH,
 	.words = words,
 	.complete = COMPLETE_LIST,
-	.parse = parse,
-	.run = run,
+	.parse = cmd_list_parse,
+	.run = cmd_list_run,
 };

@@ -14,7 +14,7 @@
 static const char *const words[] = { "on", "off", "add", "delete", NULL };
 
 static bool
-parse(struct shell *sh, struct statement *st, struct args *a)
+cmd_pfilter_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	if (!parse_word(sh, st, a))
 		return false;
@@ -24,7 +24,7 @@ parse(struct shell *sh, struct statement *st, struct args *a)
 }
 
 static void
-show(struct shell *sh)
+cmd_pfilter_show(struct shell *sh)
 {
 	tnfctl_trace_attrs_t attrs;
 	tnfctl_errcode_t err;
@@ -49,7 +49,7 @@ show(struct shell *sh)
 }
 
 static void
-change(struct shell *sh, bool add, long pid)
+cmd_pfilter_change(struct shell *sh, bool add, long pid)
 {
 	tnfctl_errcode_t err;
 
@@ -79,17 +79,17 @@ set_state(struct shell *sh, boolean_t on)
 }
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_pfilter_run(struct shell *sh, const struct args *a)
 {
 	size_t i;
 
 	if (a->word == NULL)
-		show(sh);
+		cmd_pfilter_show(sh);
 	else if (a->word[0] == 'o')
 		set_state(sh, strcmp(a->word, "on") == 0 ? B_TRUE : B_FALSE);
 	/* As on Solaris, the last one first. */
 	for (i = a->n_numbers; i > 0; i--)
-		change(sh, a->word[0] == 'a', a->numbers[i - 1]);
+		cmd_pfilter_change(sh, a->word[0] == 'a', a->numbers[i - 1]);
 	return CMD_DONE;
 }
 
@@ -105,6 +105,6 @@ const struct cmd cmd_pfilter = {
 	.modes = MODE_KERNEL,
 	.words = words,
 	.complete = COMPLETE_WORDS,
-	.parse = parse,
-	.run = run,
+	.parse = cmd_pfilter_parse,
+	.run = cmd_pfilter_run,
 };

@@ -10,7 +10,7 @@
 static const char *const words[] = { "kill", "resume", "suspend", NULL };
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_quit_run(struct shell *sh, const struct args *a)
 {
 	sh->at_quit = TNFCTL_TARG_DEFAULT;
 	if (a->word == NULL)
@@ -38,5 +38,5 @@ const struct cmd cmd_quit = {
 	.words = words,
 	.complete = COMPLETE_WORDS,
 	.parse = parse_word,
-	.run = run,
+	.run = cmd_quit_run,
 };

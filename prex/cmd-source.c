@@ -10,7 +10,7 @@
 #include "prex/source.h"
 
 static bool
-parse(struct shell *sh, struct statement *st, struct args *a)
+cmd_source_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	const struct token *tok;
 
@@ -22,7 +22,7 @@ parse(struct shell *sh, struct statement *st, struct args *a)
 }
 
 static enum cmd_result
-run(struct shell *sh, const struct args *a)
+cmd_source_run(struct shell *sh, const struct args *a)
 {
 	int error = source_push_file(sh, a->name);
 
@@ -43,6 +43,6 @@ const struct cmd cmd_source = {
 	    "A name with other characters than letters, digits, \"_\", \".\" and \"%\" is quoted.\n",
 	.modes = MODE_BOTH,
 	.complete = COMPLETE_FILE,
-	.parse = parse,
-	.run = run,
+	.parse = cmd_source_parse,
+	.run = cmd_source_run,
 };

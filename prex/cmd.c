@@ -35,7 +35,7 @@ cmd_find(const char *name)
 }
 
 static bool
-has_word(const struct cmd *c, const char *word)
+cmd_has_word(const struct cmd *c, const char *word)
 {
 	const char *const *w;
 
@@ -53,7 +53,7 @@ cmd_reserves(const char *word)
 	const struct cmd *const *c;
 
 	for (c = cmds; *c != NULL; c++)
-		if (has_word(*c, word))
+		if (cmd_has_word(*c, word))
 			return true;
 	/* No command uses it, but Solaris reserved it. */
 	return strcmp(word, "filter") == 0;

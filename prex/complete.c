@@ -24,13 +24,13 @@ struct context {
 };
 
 static bool
-is_word(const struct token *tok, const char *word)
+complete_is_word(const struct token *tok, const char *word)
 {
 	return tok->kind == TOK_WORD && strcmp(tok->text, word) == 0;
 }
 
 static void
-add(struct context *x, const char *mark, const char *s, const char *tail)
+complete_add(struct context *x, const char *mark, const char *s, const char *tail)
 {
 	const char *word = x->c->word;
 	char *text = xasprintf("%s%s%s", mark, s, tail);
@@ -61,7 +61,7 @@ static void
 add_words(struct context *x, const char *const *words)
 {
 	for (; words != NULL && *words != NULL; words++)
-		add(x, "", *words, "");
+		complete_add(x, "", *words, "");
 }
 
 static void
@@ -70,7 +70,7 @@ add_sets(struct context *x)
 	struct name *s;
 
 	TAILQ_FOREACH(s, &x->sh->sets, entry)
-		add(x, "$", s->name, "");
+		complete_add(x, "$", s->name, "");
 }
 
 static void
@@ -79,11 +79,11 @@ add_fcns(struct context *x)
 	struct name *f;
 
 	TAILQ_FOREACH(f, &x->sh->fcns, entry)
-		add(x, "&", f->name, "");
+		complete_add(x, "&", f->name, "");
 }
 
 static void
-collect(struct context *x, const struct token *attr, struct values *l)
+complete_collect(struct context *x, const struct token *attr, struct values *l)
 {
 	struct specs specs = { 0 };
 	struct spec spec;
@@ -104,7 +104,7 @@ add_attrs(struct context *x, const char *tail)
 	struct values l;
 	size_t i;
 
-	collect(x, NULL, &l);
+	complete_collect(x, NULL, &l);
 	for (i = 0; i < l.n; i++)
 		add_text(x, l.v[i].attr, tail);
 	values_free(&l);
@@ -116,7 +116,7 @@ add_values(struct context *x, const struct token *attr)
 	struct values l;
 	size_t i, j;
 
-	collect(x, attr, &l);
+	complete_collect(x, attr, &l);
 	for (i = 0; i < l.n; i++)
 		for (j = 0; j < l.v[i].values.n; j++)
 			if (*l.v[i].values.v[j] != '\0')
@@ -150,15 +150,15 @@ add_list(struct context *x, const struct cmd *cmd)
 	size_t i;
 
 	for (i = 1; i < x->n; i++)
-		if (is_word(&x->tokens[i], "probes")) {
+		if (complete_is_word(&x->tokens[i], "probes")) {
 			add_target(x, i + 1, true);
 			return;
 		}
 	if (x->n == 1)
 		add_words(x, cmd->words);
 	else if (x->tokens[1].kind != TOK_WORD)
-		add(x, "", "probes", "");
-	else if (!is_word(&x->tokens[1], "values"))
+		complete_add(x, "", "probes", "");
+	else if (!complete_is_word(&x->tokens[1], "values"))
 		return;
 	add_attrs(x, "");
 }
@@ -243,7 +243,7 @@ add_arguments(struct context *x, const struct cmd *cmd)
 
 /* Cuts the text into tokens and the word at its end. */
 static void
-cut(struct context *x, const char *text)
+complete_cut(struct context *x, const char *text)
 {
 	size_t blanks, len;
 
@@ -270,7 +270,7 @@ complete(struct shell *sh, const char *text, struct completion *c)
 	memset(c, 0, sizeof *c);
 	x->sh = sh;
 	x->c = c;
-	cut(x, text);
+	complete_cut(x, text);
 	if (x->n == 0)
 		add_words(x, cmd_names);
 	else if (word_find(cmd_names, x->tokens[0].text, &name) == WORD_ONE)

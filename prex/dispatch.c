@@ -30,7 +30,7 @@ syntax_error(struct shell *sh, const struct statement *st)
 }
 
 static const struct cmd *
-find(struct statement *st)
+dispatch_find(struct statement *st)
 {
 	const char *name = parse_one_of(st, cmd_names);
 
@@ -43,14 +43,14 @@ find(struct statement *st)
 }
 
 static bool
-parse(struct shell *sh, const struct cmd *c, struct statement *st,
+dispatch_parse(struct shell *sh, const struct cmd *c, struct statement *st,
     struct args *a)
 {
 	return c->parse(sh, st, a) && statement_at_end(st);
 }
 
 static enum cmd_result
-run(struct shell *sh, const struct cmd *c, const struct args *a)
+dispatch_run(struct shell *sh, const struct cmd *c, const struct args *a)
 {
 	/* A bad regular expression: whoever can see it may want the rest. */
 	if (sh->failed && !sh->interactive)
@@ -74,9 +74,9 @@ dispatch(struct shell *sh, struct statement *st)
 	if (st->n == 0)
 		return CMD_DONE;
 	sh->now = st;
-	c = find(st);
-	if (c != NULL && parse(sh, c, st, &a))
-		result = run(sh, c, &a);
+	c = dispatch_find(st);
+	if (c != NULL && dispatch_parse(sh, c, st, &a))
+		result = dispatch_run(sh, c, &a);
 	else
 		syntax_error(sh, st);
 	args_free(&a);

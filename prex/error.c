@@ -33,7 +33,7 @@ print_place(const struct shell *sh, enum error_kind kind)
 }
 
 static void __attribute__((format(printf, 3, 0)))
-report(struct shell *sh, enum error_kind kind, const char *fmt, va_list ap)
+error_report(struct shell *sh, enum error_kind kind, const char *fmt, va_list ap)
 {
 	char *text = xvasprintf(fmt, ap);
 
@@ -45,7 +45,7 @@ report(struct shell *sh, enum error_kind kind, const char *fmt, va_list ap)
 }
 
 static void
-tell(const struct shell *sh, const char *detail)
+error_tell(const struct shell *sh, const char *detail)
 {
 	if (*detail == '\0')
 		return;
@@ -64,7 +64,7 @@ shell_say(const struct shell *sh, const char *fmt, ...)
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	fflush(stdout);
-	tell(sh, text);
+	error_tell(sh, text);
 	free(text);
 }
 
@@ -93,7 +93,7 @@ shell_error(struct shell *sh, enum error_kind kind, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	report(sh, kind, fmt, ap);
+	error_report(sh, kind, fmt, ap);
 	va_end(ap);
 	putc('\n', stderr);
 }
@@ -107,10 +107,10 @@ shell_tnfctl_error(struct shell *sh, enum error_kind kind,
 	va_list ap;
 
 	va_start(ap, fmt);
-	report(sh, kind, fmt, ap);
+	error_report(sh, kind, fmt, ap);
 	va_end(ap);
 	fprintf(stderr, "%s\n", tnfctl_strerror(code));
-	tell(sh, detail);
+	error_tell(sh, detail);
 	free(detail);
 }
 
@@ -118,5 +118,5 @@ void
 shell_tell_detail(const struct shell *sh)
 {
 	fflush(stdout);
-	tell(sh, tnfctl_error_detail());
+	error_tell(sh, tnfctl_error_detail());
 }

@@ -32,7 +32,7 @@ static struct shell *follower;
 static _Thread_local bool introducing;
 
 static void *
-replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
+history_replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	struct shell *sh = follower;
 	tnfctl_errcode_t err;
@@ -61,7 +61,7 @@ history_follow(tnfctl_handle_t *h)
 	tnfctl_errcode_t err;
 
 	introducing = true;
-	err = tnfctl_register_funcs(h, replay, NULL);
+	err = tnfctl_register_funcs(h, history_replay, NULL);
 	introducing = false;
 	return err;
 }

@@ -26,7 +26,7 @@ struct line_history {
 /* $XDG_STATE_HOME/prex, else ~/.local/state/prex.  Root does not leave files
    of its own in somebody else's home. */
 static char *
-directory(void)
+line_history_directory(void)
 {
 	const char *state = getenv("XDG_STATE_HOME");
 	const char *home = getenv("HOME");
@@ -54,7 +54,7 @@ make_directories(char *path)
 }
 
 static int
-open_file(const char *path)
+line_history_open_file(const char *path)
 {
 	struct stat sb;
 	int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW |
@@ -70,7 +70,7 @@ open_file(const char *path)
 }
 
 static void
-enter(struct line_history *lh, const char *line)
+line_history_enter(struct line_history *lh, const char *line)
 {
 	HistEvent ev;
 
@@ -81,7 +81,7 @@ enter(struct line_history *lh, const char *line)
 
 /* Keeps the younger half of a file that has grown too long. */
 static void
-shorten(struct line_history *lh, char **lines, size_t n)
+line_history_shorten(struct line_history *lh, char **lines, size_t n)
 {
 	char *tmp = xasprintf("%s.%ld", lh->path, (long)getpid());
 	int fd = open(tmp, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -105,7 +105,7 @@ shorten(struct line_history *lh, char **lines, size_t n)
 }
 
 static void
-load(struct line_history *lh)
+line_history_load(struct line_history *lh)
 {
 	struct strings lines = { 0 };
 	char *line = NULL;
@@ -119,9 +119,9 @@ load(struct line_history *lh)
 	fclose(fp);
 	free(line);
 	for (i = lines.n > MAX_LINES ? lines.n - MAX_LINES : 0; i < lines.n; i++)
-		enter(lh, lines.v[i]);
+		line_history_enter(lh, lines.v[i]);
 	if (lines.n > 2 * MAX_LINES)
-		shorten(lh, lines.v, lines.n);
+		line_history_shorten(lh, lines.v, lines.n);
 	strings_free(&lines);
 }
 
@@ -129,7 +129,7 @@ struct line_history *
 line_history_open(void)
 {
 	struct line_history *lh = xcalloc(1, sizeof *lh);
-	char *dir = directory();
+	char *dir = line_history_directory();
 	HistEvent ev;
 
 	lh->h = history_init();
@@ -141,8 +141,8 @@ line_history_open(void)
 	make_directories(dir);
 	lh->path = xasprintf("%s/history", dir);
 	free(dir);
-	if ((lh->fd = open_file(lh->path)) >= 0)
-		load(lh);
+	if ((lh->fd = line_history_open_file(lh->path)) >= 0)
+		line_history_load(lh);
 	return lh;
 }
 
@@ -160,7 +160,7 @@ line_history_add(struct line_history *lh, const char *line)
 	if (line[strspn(line, " \t\n")] == '\0' ||
 	    (lh->last != NULL && strcmp(lh->last, line) == 0))
 		return;
-	enter(lh, line);
+	line_history_enter(lh, line);
 	if (lh->fd < 0)
 		return;
 	/* One write, so that sessions do not mix within a line. */

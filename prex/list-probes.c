@@ -46,7 +46,7 @@ print_attr(const struct attrs *attrs, const struct spec *spec)
 }
 
 static void
-print_probe(struct shell *sh, const struct attrs *attrs, void *arg)
+list_probes_print_probe(struct shell *sh, const struct attrs *attrs, void *arg)
 {
 	const struct request *r = arg;
 	size_t i;
@@ -91,7 +91,7 @@ list_probes(struct shell *sh, const struct args *a)
 		r.specs = defaults;
 	}
 	r.used = xcalloc(r.selectors->n + 1, sizeof *r.used);
-	err = probes_visit(sh, print_probe, &r);
+	err = probes_visit(sh, list_probes_print_probe, &r);
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_SEMANTIC, err, "listing error : ");
 	else

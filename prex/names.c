@@ -41,7 +41,7 @@ name_remove(struct names *l, struct name *n)
 }
 
 static struct name *
-define(struct names *l, const char *name)
+names_define(struct names *l, const char *name)
 {
 	struct name *n = names_find(l, name);
 
@@ -56,13 +56,13 @@ define(struct names *l, const char *name)
 void
 names_define_set(struct names *l, const char *name, struct selectors *s)
 {
-	define(l, name)->selectors = selectors_ref(s);
+	names_define(l, name)->selectors = selectors_ref(s);
 }
 
 void
 names_define_fcn(struct names *l, const char *name, const char *symbol)
 {
-	define(l, name)->symbol = xstrdup(symbol);
+	names_define(l, name)->symbol = xstrdup(symbol);
 }
 
 void

@@ -26,7 +26,7 @@ static const struct option longopts[] = {
 };
 
 static void
-print_usage(FILE *fp, const char *argv0)
+option_print_usage(FILE *fp, const char *argv0)
 {
 	fprintf(fp,
 	    "usage: %s [options] <cmd> [cmd-args...]\n"
@@ -42,7 +42,7 @@ print_usage(FILE *fp, const char *argv0)
 static void
 print_help(const char *argv0)
 {
-	print_usage(stdout, argv0);
+	option_print_usage(stdout, argv0);
 	printf(
 	    "\t-p <pid>           attach to a process that runs\n"
 	    "\t-k                 control the probes of the kernel\n"
@@ -57,7 +57,7 @@ print_help(const char *argv0)
 }
 
 static void __attribute__((format(printf, 2, 0)))
-tell(const char *argv0, const char *fmt, va_list ap)
+option_tell(const char *argv0, const char *fmt, va_list ap)
 {
 	char *text = xvasprintf(fmt, ap);
 
@@ -68,24 +68,24 @@ tell(const char *argv0, const char *fmt, va_list ap)
 }
 
 static _Noreturn void __attribute__((format(printf, 2, 3)))
-usage(const char *argv0, const char *reason, ...)
+option_usage(const char *argv0, const char *reason, ...)
 {
 	va_list ap;
 
 	va_start(ap, reason);
-	tell(argv0, reason, ap);
+	option_tell(argv0, reason, ap);
 	va_end(ap);
-	print_usage(stderr, argv0);
+	option_print_usage(stderr, argv0);
 	exit(EXIT_FAILURE);
 }
 
 static void __attribute__((format(printf, 2, 3)))
-complain(const char *argv0, const char *fmt, ...)
+option_complain(const char *argv0, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	tell(argv0, fmt, ap);
+	option_tell(argv0, fmt, ap);
 	va_end(ap);
 }
 
@@ -95,18 +95,18 @@ say_unknown(const char *argv0, int c, const char *arg)
 {
 	/* 0: a long one that there is not; from 256 on, one of ours. */
 	if (optopt == 0 || optopt >= OPT_HELP)
-		complain(argv0, c == ':' ?
+		option_complain(argv0, c == ':' ?
 		    "option '%s' requires an argument" : optopt != 0 ?
 		    "option '%s' doesn't allow an argument" :
 		    "unrecognized option '%s'", arg);
 	else
-		complain(argv0, c == ':' ?
+		option_complain(argv0, c == ':' ?
 		    "option requires an argument -- '%c'" :
 		    "invalid option -- '%c'", optopt);
 }
 
 static _Noreturn void
-finish(const char *argv0)
+option_finish(const char *argv0)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		exit(EXIT_SUCCESS);
@@ -125,7 +125,7 @@ add_input(struct options *o, const char *arg, bool is_text)
 
 /* False: it is not a decimal number, or too large. */
 static bool
-parse_number(const char *s, unsigned long max, unsigned long *ret)
+option_parse_number(const char *s, unsigned long max, unsigned long *ret)
 {
 	char *end;
 
@@ -144,9 +144,9 @@ add_setting(struct options *o, const char *arg, const char *argv0)
 	unsigned long value;
 
 	if (eq == NULL || eq == arg || eq[1] == '\0')
-		usage(argv0, "--set needs name=value");
-	if (!parse_number(eq + 1, UINT_MAX, &value))
-		usage(argv0, "the value of --set is a number");
+		option_usage(argv0, "--set needs name=value");
+	if (!option_parse_number(eq + 1, UINT_MAX, &value))
+		option_usage(argv0, "the value of --set is a number");
 	t->settings = xreallocarray(t->settings, t->n_settings + 1,
 	    sizeof *t->settings);
 	t->settings[t->n_settings].name = xasprintf("%.*s", (int)(eq - arg), arg);
@@ -155,35 +155,35 @@ add_setting(struct options *o, const char *arg, const char *argv0)
 
 /* 0 and what has no number at all count as none given, as on Solaris. */
 static pid_t
-pid_of(const char *argv0, const char *arg)
+option_pid_of(const char *argv0, const char *arg)
 {
 	unsigned long pid;
 
 	if (strpbrk(arg, "0123456789") == NULL)
 		return 0;
 	if (strspn(arg, "0123456789") != strlen(arg))
-		usage(argv0, "-p %s: not the number of a process", arg);
-	if (!parse_number(arg, INT_MAX, &pid))
-		usage(argv0, "pid out of range");
+		option_usage(argv0, "-p %s: not the number of a process", arg);
+	if (!option_parse_number(arg, INT_MAX, &pid))
+		option_usage(argv0, "pid out of range");
 	return (pid_t)pid;
 }
 
 static size_t
-kilobytes(const char *argv0, const char *arg)
+option_kilobytes(const char *argv0, const char *arg)
 {
 	unsigned long n;
 
 	if (*arg == '\0' || strspn(arg, "0123456789") != strlen(arg))
-		usage(argv0, "-s %s: a size is a number of kilobytes "
+		option_usage(argv0, "-s %s: a size is a number of kilobytes "
 		    "(1024 bytes) without a sign or a unit", arg);
-	if (!parse_number(arg, UINT_MAX / 1024, &n))
-		usage(argv0, "trace file size too big");
+	if (!option_parse_number(arg, UINT_MAX / 1024, &n))
+		option_usage(argv0, "trace file size too big");
 	/* At least one byte, as 0 would mean that no size was given. */
 	return n > 0 ? n * 1024 : 1;
 }
 
 static void
-take(struct options *o, int c, char **argv)
+option_take(struct options *o, int c, char **argv)
 {
 	const char *argv0 = argv[0];
 
@@ -195,10 +195,10 @@ take(struct options *o, int c, char **argv)
 		o->target.file = optarg;
 		break;
 	case 'p':
-		o->target.pid = pid_of(argv0, optarg);
+		o->target.pid = option_pid_of(argv0, optarg);
 		break;
 	case 's':
-		o->buffer_size = kilobytes(argv0, optarg);
+		o->buffer_size = option_kilobytes(argv0, optarg);
 		break;
 	case 't':
 		o->test_mode = true;
@@ -221,44 +221,44 @@ take(struct options *o, int c, char **argv)
 		break;
 	case OPT_HELP:
 		print_help(argv0);
-		finish(argv0);
+		option_finish(argv0);
 	case OPT_VERSION:
 		puts("prex " PREX_VERSION);
-		finish(argv0);
+		option_finish(argv0);
 	default:
 		say_unknown(argv0, c, argv[optind - 1]);
-		usage(argv0, "unrecognized argument");
+		option_usage(argv0, "unrecognized argument");
 	}
 }
 
 /* In the order of Solaris. */
 static void
-check(const struct options *o, const char *argv0)
+option_check(const struct options *o, const char *argv0)
 {
 	const struct target_options *t = &o->target;
 
 	if (!t->kernel && t->n_settings > 0)
-		usage(argv0, "--set is for the kernel: use it with -k");
+		option_usage(argv0, "--set is for the kernel: use it with -k");
 	if (!t->kernel && o->run)
-		usage(argv0, "--run is for the kernel: use it with -k");
+		option_usage(argv0, "--run is for the kernel: use it with -k");
 	if (!t->kernel && t->argv == NULL && t->pid == 0)
-		usage(argv0, "need to specify cmd or pid");
+		option_usage(argv0, "need to specify cmd or pid");
 	if (t->argv != NULL && t->pid != 0)
-		usage(argv0, "can't specify both cmd and pid");
+		option_usage(argv0, "can't specify both cmd and pid");
 	if (t->pid != 0 && t->preload != NULL)
-		usage(argv0, "can't use preload option with attach");
+		option_usage(argv0, "can't use preload option with attach");
 	if (!t->kernel)
 		return;
 	if (o->run && (t->file == NULL || t->argv == NULL))
-		usage(argv0, "--run needs -o file and a command");
+		option_usage(argv0, "--run needs -o file and a command");
 	if (t->file != NULL && !o->run)
-		usage(argv0, "can't specify a filename in kernel mode");
+		option_usage(argv0, "can't specify a filename in kernel mode");
 	if (t->argv != NULL && !o->run)
-		usage(argv0, "can't specify a command in kernel mode");
+		option_usage(argv0, "can't specify a command in kernel mode");
 	if (t->pid != 0)
-		usage(argv0, "can't specify pid in kernel mode");
+		option_usage(argv0, "can't specify pid in kernel mode");
 	if (t->preload != NULL)
-		usage(argv0, "can't use preload option in kernel mode");
+		option_usage(argv0, "can't use preload option in kernel mode");
 }
 
 void
@@ -271,10 +271,10 @@ options_parse(struct options *o, int argc, char **argv)
 	/* "+": what follows the command is its own; ":": tell what is missing. */
 	while ((c = getopt_long(argc, argv, "+:l:o:p:s:tkc:f:", longopts,
 	    NULL)) != -1)
-		take(o, c, argv);
+		option_take(o, c, argv);
 	if (optind < argc)
 		o->target.argv = argv + optind;
-	check(o, argv[0]);
+	option_check(o, argv[0]);
 }
 
 void

@@ -56,7 +56,7 @@ close_stdout(const struct shell *sh, int status)
 }
 
 static int
-session(struct shell *sh, const struct options *o)
+prex_session(struct shell *sh, const struct options *o)
 {
 	int status;
 
@@ -90,7 +90,7 @@ main(int argc, char **argv)
 	sh.interactive = o.n_inputs == 0 && !o.run && isatty(STDIN_FILENO);
 	if (o.test_mode)
 		setvbuf(stdout, NULL, _IOLBF, 0);
-	status = session(&sh, &o);
+	status = prex_session(&sh, &o);
 	shell_free(&sh);
 	options_free(&o);
 	ending_die();

@@ -10,7 +10,7 @@
 
 /* Bytes of the character at s that a terminal may get; 0: none. */
 static size_t
-harmless(const unsigned char *s)
+printable_harmless(const unsigned char *s)
 {
 	size_t i, len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
 
@@ -26,7 +26,7 @@ harmless(const unsigned char *s)
 }
 
 static char *
-escape(char *p, unsigned char c)
+printable_escape(char *p, unsigned char c)
 {
 	switch (c) {
 	case '\n':
@@ -46,9 +46,9 @@ printable(const char *s)
 	size_t n;
 
 	for (; *s != '\0'; s += n) {
-		n = harmless((const unsigned char *)s);
+		n = printable_harmless((const unsigned char *)s);
 		if (n == 0) {
-			p = escape(p, *s);
+			p = printable_escape(p, *s);
 			n = 1;
 		} else {
 			p = mempcpy(p, s, n);

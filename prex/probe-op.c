@@ -79,7 +79,7 @@ probes_visit(struct shell *sh, probe_visit_f *visit, void *arg)
 
 /* Fills in what the names stand for; false: there is no such thing. */
 static bool
-resolve(struct shell *sh, const struct args *a, struct probe_op *op)
+probe_op_resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 {
 	struct name *set;
 	struct name *fcn;
@@ -113,7 +113,7 @@ probe_op_run(struct shell *sh, const struct args *a, const char *name,
 	struct visit v = { .sh = sh };
 	tnfctl_errcode_t err;
 
-	if (!resolve(sh, a, &op) || !trace_make(sh))
+	if (!probe_op_resolve(sh, a, &op) || !trace_make(sh))
 		return CMD_DONE;
 	v.op = history_add(&sh->history, &op);
 	v.used = xcalloc(op.selectors->n + 1, sizeof *v.used);

@@ -22,13 +22,13 @@
 enum { MAX_LINKS = 8 };
 
 static bool
-trusted(uid_t uid)
+rc_trusted(uid_t uid)
 {
 	return uid == geteuid() || uid == 0;
 }
 
 static void __attribute__((format(printf, 3, 4)))
-refuse(struct shell *sh, const char *path, const char *fmt, ...)
+rc_refuse(struct shell *sh, const char *path, const char *fmt, ...)
 {
 	va_list ap;
 	char *text;
@@ -67,8 +67,8 @@ open_through_links(struct shell *sh, const char *path)
 
 	for (i = 0; i < MAX_LINKS && lstat(at, &sb) == 0 &&
 	    S_ISLNK(sb.st_mode); i++) {
-		if (!trusted(sb.st_uid)) {
-			refuse(sh, path, "%s is a symbolic link of user %u: "
+		if (!rc_trusted(sb.st_uid)) {
+			rc_refuse(sh, path, "%s is a symbolic link of user %u: "
 			    "remove it", at, (unsigned)sb.st_uid);
 			free(at);
 			return -1;
@@ -88,15 +88,15 @@ open_through_links(struct shell *sh, const char *path)
 }
 
 static bool
-acceptable(struct shell *sh, const char *path, const struct stat *sb)
+rc_acceptable(struct shell *sh, const char *path, const struct stat *sb)
 {
 	if (!S_ISREG(sb->st_mode))
-		refuse(sh, path, "not a regular file");
-	else if (!trusted(sb->st_uid))
-		refuse(sh, path, "it belongs to user %u: remove it, or make it "
+		rc_refuse(sh, path, "not a regular file");
+	else if (!rc_trusted(sb->st_uid))
+		rc_refuse(sh, path, "it belongs to user %u: remove it, or make it "
 		    "yours (chown)", (unsigned)sb->st_uid);
 	else if (sb->st_mode & (S_IWGRP | S_IWOTH))
-		refuse(sh, path, "others may write to it: chmod go-w %s", path);
+		rc_refuse(sh, path, "others may write to it: chmod go-w %s", path);
 	else
 		return true;
 	return false;
@@ -111,7 +111,7 @@ push(struct shell *sh, const char *path, struct stat *sb)
 	memset(sb, 0, sizeof *sb);
 	if (fd < 0)
 		return;
-	if (fstat(fd, sb) == 0 && acceptable(sh, path, sb) &&
+	if (fstat(fd, sb) == 0 && rc_acceptable(sh, path, sb) &&
 	    (fp = fdopen(fd, "r")) != NULL)
 		source_push_stream(sh, fp, path);
 	else

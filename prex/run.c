@@ -33,7 +33,7 @@ struct child {
 };
 
 static bool
-done(struct shell *sh, tnfctl_errcode_t err, const char *what)
+run_done(struct shell *sh, tnfctl_errcode_t err, const char *what)
 {
 	if (err == TNFCTL_ERR_NONE)
 		return true;
@@ -42,7 +42,7 @@ done(struct shell *sh, tnfctl_errcode_t err, const char *what)
 }
 
 static _Noreturn void
-child_main(int go, int failed, char **argv)
+run_child_main(int go, int failed, char **argv)
 {
 	char c;
 
@@ -69,7 +69,7 @@ fork_child(struct shell *sh, char **argv, struct child *ret)
 		signal(SIGQUIT, SIG_IGN);
 		if ((ret->pid = fork()) == 0) {
 			close(go[1]);
-			child_main(go[0], failed[1], argv);
+			run_child_main(go[0], failed[1], argv);
 		}
 		close(go[0]);
 		close(failed[1]);
@@ -129,7 +129,7 @@ tnfxtract_path(void)
 }
 
 static bool
-snapshot(struct shell *sh, const char *file)
+run_snapshot(struct shell *sh, const char *file)
 {
 	char *path = tnfxtract_path(), *name = xasprintf("%s%s",
 	    *file == '-' ? "./" : "", file);
@@ -164,13 +164,13 @@ set_up(struct shell *sh, const struct options *o)
 		    "buffer dealloc'");
 		return false;
 	}
-	return done(sh, tnfctl_buffer_alloc(sh->target, NULL,
+	return run_done(sh, tnfctl_buffer_alloc(sh->target, NULL,
 	    o->buffer_size != 0 ? o->buffer_size : RUN_SIZE),
 	    "error in allocating buffer");
 }
 
 static bool
-record(struct shell *sh, const struct options *o, int *ret_status)
+run_record(struct shell *sh, const struct options *o, int *ret_status)
 {
 	struct child c;
 	bool ready;
@@ -179,11 +179,11 @@ record(struct shell *sh, const struct options *o, int *ret_status)
 	if (sh->failed || !fork_child(sh, o->target.argv, &c))
 		return false;
 	kernel_check_probes(sh);
-	ready = done(sh, tnfctl_filter_list_follow(sh->target, c.pid),
+	ready = run_done(sh, tnfctl_filter_list_follow(sh->target, c.pid),
 	    "process filter") &&
-	    done(sh, tnfctl_filter_state_set(sh->target, B_TRUE),
+	    run_done(sh, tnfctl_filter_state_set(sh->target, B_TRUE),
 	    "process filter") &&
-	    done(sh, tnfctl_trace_state_set(sh->target, B_TRUE),
+	    run_done(sh, tnfctl_trace_state_set(sh->target, B_TRUE),
 	    "error in setting tracing state");
 	if (ready)
 		*ret_status = let_run(sh, &c, o->target.argv[0]);
@@ -191,7 +191,7 @@ record(struct shell *sh, const struct options *o, int *ret_status)
 	close(c.failed);
 	if (!ready)
 		wait_child(c.pid, true);
-	return done(sh, tnfctl_trace_state_set(sh->target, B_FALSE),
+	return run_done(sh, tnfctl_trace_state_set(sh->target, B_FALSE),
 	    "error in setting tracing state") && ready;
 }
 
@@ -203,10 +203,10 @@ run_command(struct shell *sh, const struct options *o)
 	ending_catch();
 	if (!set_up(sh, o))
 		return EXIT_FAILURE;
-	if (record(sh, o, &status) && !snapshot(sh, o->target.file))
+	if (run_record(sh, o, &status) && !run_snapshot(sh, o->target.file))
 		status = EXIT_FAILURE;
 	/* It takes the filter and the probes' settings along. */
-	if (!done(sh, tnfctl_buffer_dealloc(sh->target),
+	if (!run_done(sh, tnfctl_buffer_dealloc(sh->target),
 	    "error in deleting buffer"))
 		status = EXIT_FAILURE;
 	return status;

@@ -38,7 +38,7 @@ shell_free(struct shell *sh)
 }
 
 static void
-banner(struct shell *sh)
+shell_banner(struct shell *sh)
 {
 	if (sh->mode == MODE_KERNEL) {
 		puts("Type \"help\" for help ...");
@@ -75,7 +75,7 @@ static enum cmd_result
 command_mode(struct shell *sh)
 {
 	kernel_check_filter(sh);
-	banner(sh);
+	shell_banner(sh);
 	return shell_commands(sh);
 }
 

@@ -16,7 +16,7 @@
 #include "prex/util.h"
 
 static struct source *
-push(struct shell *sh, const char *name)
+source_push(struct shell *sh, const char *name)
 {
 	struct source *src = xcalloc(1, sizeof *src);
 
@@ -30,7 +30,7 @@ push(struct shell *sh, const char *name)
 void
 source_push_stream(struct shell *sh, FILE *fp, const char *name)
 {
-	push(sh, name)->fp = fp;
+	source_push(sh, name)->fp = fp;
 }
 
 int
@@ -52,7 +52,7 @@ source_push_file(struct shell *sh, const char *path)
 void
 source_push_string(struct shell *sh, const char *text, const char *name)
 {
-	struct source *src = push(sh, name);
+	struct source *src = source_push(sh, name);
 
 	src->line = xstrdup(text);
 	src->pos = src->line;
@@ -62,7 +62,7 @@ source_push_string(struct shell *sh, const char *text, const char *name)
 void
 source_push_stdin(struct shell *sh)
 {
-	struct source *src = push(sh, "<STDIN>");
+	struct source *src = source_push(sh, "<STDIN>");
 
 	src->fp = stdin;
 	if (isatty(STDIN_FILENO))
@@ -84,7 +84,7 @@ source_pop(struct shell *sh)
 }
 
 static enum source_fill
-read_file(struct source *src)
+source_read_file(struct source *src)
 {
 	ssize_t i, n;
 
@@ -135,7 +135,7 @@ source_fill(struct shell *sh, bool in_statement)
 		return SOURCE_LINE;
 	if (src->fp == NULL)
 		return SOURCE_END;
-	r = src->term != NULL ? read_term(src, in_statement) : read_file(src);
+	r = src->term != NULL ? read_term(src, in_statement) : source_read_file(src);
 	src->pos = r == SOURCE_LINE ? src->line : "";
 	if (r != SOURCE_END)
 		src->line_no++;

@@ -10,14 +10,14 @@
 #include "prex/util.h"
 
 static void
-add(struct statement *st, const struct token *tok)
+statement_add(struct statement *st, const struct token *tok)
 {
 	st->v = xreallocarray(st->v, st->n + 2, sizeof *st->v);
 	st->v[st->n++] = *tok;
 }
 
 static void
-finish(struct statement *st, const struct token *end)
+statement_finish(struct statement *st, const struct token *end)
 {
 	st->v = xreallocarray(st->v, st->n + 1, sizeof *st->v);
 	st->v[st->n] = *end;
@@ -26,7 +26,7 @@ finish(struct statement *st, const struct token *end)
 }
 
 static void
-clear(struct statement *st)
+statement_clear(struct statement *st)
 {
 	while (st->n > 0)
 		token_free(&st->v[--st->n]);
@@ -42,7 +42,7 @@ end_of_source(struct shell *sh, struct statement *st, bool begun)
 	if (begun) {
 		end.text = xstrdup("\n");
 		end.line = sh->top->line_no;
-		finish(st, &end);
+		statement_finish(st, &end);
 		return true;
 	}
 	source_pop(sh);
@@ -60,7 +60,7 @@ read_tokens(struct shell *sh, struct statement *st)
 		case SOURCE_LINE:
 			break;
 		case SOURCE_INTERRUPT:
-			clear(st);
+			statement_clear(st);
 			begun = false;
 			continue;
 		case SOURCE_END:
@@ -76,13 +76,13 @@ read_tokens(struct shell *sh, struct statement *st)
 		}
 		source_token(sh->top, &tok);
 		if (tok.kind == TOK_END) {
-			finish(st, &tok);
+			statement_finish(st, &tok);
 			return STATEMENT_OK;
 		}
 		if (tok.kind == TOK_CONTINUE)
 			token_free(&tok);
 		else
-			add(st, &tok);
+			statement_add(st, &tok);
 	}
 	return STATEMENT_EOF;
 }
@@ -99,7 +99,7 @@ statement_free(struct statement *st)
 {
 	if (st->v != NULL)
 		token_free(&st->v[st->n]);
-	clear(st);
+	statement_clear(st);
 	free(st->v);
 	free(st->source);
 	free(st->hint);

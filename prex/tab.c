@@ -30,7 +30,7 @@ common_prefix(const struct strings *l)
 }
 
 static size_t
-columns(void)
+tab_columns(void)
 {
 	struct winsize ws;
 
@@ -40,14 +40,14 @@ columns(void)
 }
 
 static void
-show(const struct strings *l)
+tab_show(const struct strings *l)
 {
 	size_t i, width = 0, per_line, n = l->n;
 
 	for (i = 0; i < l->n; i++)
 		if (strlen(l->v[i]) + 2 > width)
 			width = strlen(l->v[i]) + 2;
-	per_line = columns() / width;
+	per_line = tab_columns() / width;
 	if (per_line == 0)
 		per_line = 1;
 	if (n > MAX_SHOWN)
@@ -65,7 +65,7 @@ show(const struct strings *l)
 }
 
 static size_t
-characters(const char *s)
+tab_characters(const char *s)
 {
 	size_t n = mbstowcs(NULL, s, 0);
 
@@ -73,9 +73,9 @@ characters(const char *s)
 }
 
 static void
-replace(EditLine *el, const char *old, const char *new)
+tab_replace(EditLine *el, const char *old, const char *new)
 {
-	size_t n = characters(old);
+	size_t n = tab_characters(old);
 
 	if (n > 0)
 		el_deletestr(el, n);
@@ -84,7 +84,7 @@ replace(EditLine *el, const char *old, const char *new)
 
 /* A word that is whole gets the blank behind it. */
 static char *
-replacement(const struct strings *l)
+tab_replacement(const struct strings *l)
 {
 	char *s = xstrndup(l->v[0], common_prefix(l)), *t;
 	size_t len = strlen(s);
@@ -107,15 +107,15 @@ goes_further(const char *new, const char *word)
 }
 
 static unsigned char
-insert(EditLine *el, const struct completion *c)
+tab_insert(EditLine *el, const struct completion *c)
 {
-	char *new = replacement(&c->candidates);
+	char *new = tab_replacement(&c->candidates);
 	unsigned char r = CC_REFRESH;
 
 	if (c->candidates.n == 1 || goes_further(new, c->word)) {
-		replace(el, c->word, new);
+		tab_replace(el, c->word, new);
 	} else {
-		show(&c->candidates);
+		tab_show(&c->candidates);
 		r = CC_REDISPLAY;
 	}
 	free(new);
@@ -132,7 +132,7 @@ tab_complete(EditLine *el, int ch)
 
 	complete(tab_shell, text, &c);
 	if (c.candidates.n > 0)
-		r = insert(el, &c);
+		r = tab_insert(el, &c);
 	completion_free(&c);
 	free(text);
 	return r;

@@ -16,7 +16,7 @@
 #include "prex/util.h"
 
 static bool
-opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
+target_open_opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
 {
 	if (err == TNFCTL_ERR_NONE)
 		return true;
@@ -26,14 +26,14 @@ opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
 }
 
 static bool
-attach(struct shell *sh, pid_t pid)
+target_open_attach(struct shell *sh, pid_t pid)
 {
 	tnfctl_errcode_t err = tnfctl_pid_open(pid, &sh->target);
 
 	if (err == TNFCTL_ERR_NONE)
 		shell_tell_detail(sh);
 	if (err != TNFCTL_ERR_NOLIBTNFPROBE)
-		return opened(sh, err, "attaching to target process");
+		return target_open_opened(sh, err, "attaching to target process");
 	shell_error(sh, ERROR_TARGET,
 	    "missing symbols, is libtnfprobe.so loaded in target?");
 	shell_tell_detail(sh);
@@ -50,7 +50,7 @@ set_all(struct shell *sh, const struct target_options *o)
 	for (i = 0; i < o->n_settings; i++) {
 		err = tnfctl_setting_set(sh->target, o->settings[i].name,
 		    o->settings[i].value);
-		if (!opened(sh, err, "in a setting of the kernel"))
+		if (!target_open_opened(sh, err, "in a setting of the kernel"))
 			return false;
 	}
 	return true;
@@ -60,12 +60,12 @@ bool
 target_open(struct shell *sh, const struct target_options *o)
 {
 	if (o->kernel)
-		return opened(sh, tnfctl_kernel_open(&sh->target),
+		return target_open_opened(sh, tnfctl_kernel_open(&sh->target),
 		    "attaching to the kernel") && set_all(sh, o);
 	if (o->pid != 0)
-		return attach(sh, o->pid);
+		return target_open_attach(sh, o->pid);
 	sh->started = true;
-	return opened(sh, tnfctl_exec_open(o->argv[0], o->argv, NULL,
+	return target_open_opened(sh, tnfctl_exec_open(o->argv[0], o->argv, NULL,
 	    o->preload, NULL, &sh->target), "creating target process");
 }
 

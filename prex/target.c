@@ -21,7 +21,7 @@
 static volatile sig_atomic_t interrupted;
 
 static void
-on_interrupt(int sig)
+target_on_interrupt(int sig)
 {
 	interrupted = 1;
 	ending_nudge(true);
@@ -30,7 +30,7 @@ on_interrupt(int sig)
 void
 target_catch_interrupt(struct shell *sh)
 {
-	struct sigaction sa = { .sa_handler = on_interrupt };
+	struct sigaction sa = { .sa_handler = target_on_interrupt };
 	sigset_t set;
 
 	/* Whoever started us may have blocked it. */

@@ -86,7 +86,7 @@ term_signal_end(void)
 
 /* Lets the signal do what it would have done to us without libedit. */
 static void
-suffer(EditLine *el, int sig)
+term_signal_suffer(EditLine *el, int sig)
 {
 	el_set(el, EL_PREP_TERM, 0);
 	term_signal_end();
@@ -108,7 +108,7 @@ put_capability(EditLine *el, const char *name)
 /* The window has another size: the terminal has folded the line anew, and
    libedit, which does not know how, is to start from its beginning. */
 static void
-resize(EditLine *el)
+term_signal_resize(EditLine *el)
 {
 	const LineInfo *li = el_line(el);
 	struct winsize ws;
@@ -139,7 +139,7 @@ term_signal_act(EditLine *el)
 	}
 	if (came[SIGWINCH]) {
 		came[SIGWINCH] = 0;
-		resize(el);
+		term_signal_resize(el);
 	}
 	if (came[SIGCONT]) {
 		/* The shell may have changed the terminal. */
@@ -149,7 +149,7 @@ term_signal_act(EditLine *el)
 	}
 	for (i = 0; i < N_SIGNALS; i++)
 		if (came[signals[i]]) {
-			suffer(el, signals[i]);
+			term_signal_suffer(el, signals[i]);
 			break;
 		}
 	return false;

@@ -30,7 +30,7 @@ struct term {
 };
 
 static const char *
-prompt(EditLine *el)
+term_prompt(EditLine *el)
 {
 	struct term *t;
 
@@ -101,7 +101,7 @@ set_up_editor(struct term *t)
 
 	el_set(t->el, EL_CLIENTDATA, t);
 	el_set(t->el, EL_EDITOR, "emacs");
-	el_set(t->el, EL_PROMPT, prompt);
+	el_set(t->el, EL_PROMPT, term_prompt);
 	el_set(t->el, EL_SIGNAL, 0);
 	el_set(t->el, EL_GETCFN, read_char);
 	el_set(t->el, EL_HIST, history, line_history_get(t->history));

@@ -46,7 +46,7 @@ note_owner(pid_t pid)
 }
 
 static void
-forget(void)
+trace_context_forget(void)
 {
 	context_free(&noted);
 	free(file);
@@ -62,7 +62,7 @@ trace_context_note(struct shell *sh)
 	    tnfctl_trace_attrs_get(sh->target, &attrs) != TNFCTL_ERR_NONE ||
 	    attrs.trace_file_name == NULL || !note_owner(attrs.targ_pid))
 		return;
-	forget();
+	trace_context_forget();
 	file = xstrdup(attrs.trace_file_name);
 	file_size = attrs.trace_buf_size;
 	context_begin(&noted);
@@ -85,5 +85,5 @@ trace_context_put(void)
 			context_append(&noted, fd, file_size);
 		close(fd);
 	}
-	forget();
+	trace_context_forget();
 }

@@ -20,7 +20,7 @@ static bool there, enabled;
 
 /* False: there is none, or not yet. */
 static bool
-look(struct shell *sh, tnfctl_trace_attrs_t *ret)
+trace_file_look(struct shell *sh, tnfctl_trace_attrs_t *ret)
 {
 	return sh->mode == MODE_USER && sh->target != NULL &&
 	    tnfctl_trace_attrs_get(sh->target, ret) == TNFCTL_ERR_NONE &&
@@ -44,7 +44,7 @@ trace_file_note(struct shell *sh)
 	tnfctl_trace_attrs_t attrs;
 	struct stat st;
 
-	if (!look(sh, &attrs))
+	if (!trace_file_look(sh, &attrs))
 		return;
 	there |= lstat(attrs.trace_file_name, &st) == 0;
 	tnfctl_probe_apply(sh->target, note_enabled, NULL);
@@ -52,7 +52,7 @@ trace_file_note(struct shell *sh)
 
 /* It is the target that says which file it has.  The magic is what a writer stores last when it sets the file up. */
 static bool
-is_unused(const char *name)
+trace_file_is_unused(const char *name)
 {
 	struct stat st;
 	uint32_t magic;
@@ -78,7 +78,7 @@ what_happened(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 		return "it was replaced while we ran: what it held is lost";
 	if ((uint64_t)st.st_size < attrs->trace_buf_size)
 		return "it was cut off while we ran: try tnfdump --salvage";
-	if (sh->gone && enabled && is_unused(attrs->trace_file_name))
+	if (sh->gone && enabled && trace_file_is_unused(attrs->trace_file_name))
 		return "no event was recorded: no probe that is on was "
 		    "reached, or the target had no descriptor or no memory "
 		    "left to map the file";
@@ -91,7 +91,7 @@ trace_file_check(struct shell *sh)
 	tnfctl_trace_attrs_t attrs;
 	const char *fact;
 
-	if (!there || !look(sh, &attrs))
+	if (!there || !trace_file_look(sh, &attrs))
 		return;
 	fact = what_happened(sh, &attrs);
 	if (fact == NULL)

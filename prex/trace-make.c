@@ -22,7 +22,7 @@ enum { DEFAULT_SIZE = 4 * 1024 * 1024 };
 
 /* The caller frees it. */
 static char *
-absolute(const char *name)
+trace_make_absolute(const char *name)
 {
 	char *dir, *path;
 
@@ -67,7 +67,7 @@ static void
 tell_kept(struct shell *sh, const tnfctl_trace_attrs_t *attrs,
     const char *file, size_t size)
 {
-	char *name = file != NULL ? absolute(file) : NULL;
+	char *name = file != NULL ? trace_make_absolute(file) : NULL;
 	const char *has = attrs->trace_file_name != NULL ?
 	    attrs->trace_file_name : "";
 
@@ -82,7 +82,7 @@ tell_kept(struct shell *sh, const tnfctl_trace_attrs_t *attrs,
 }
 
 static bool
-failed(struct shell *sh, tnfctl_errcode_t err)
+trace_make_failed(struct shell *sh, tnfctl_errcode_t err)
 {
 	shell_tnfctl_error(sh, ERROR_TARGET, err,
 	    "trouble initializing tracefile: ");
@@ -98,12 +98,12 @@ trace_plan(struct shell *sh, const char *file, size_t size)
 	if (err == TNFCTL_ERR_NONE && attrs.trace_buf_state == TNFCTL_BUF_BROKEN)
 		err = TNFCTL_ERR_BUFBROKEN;
 	if (err != TNFCTL_ERR_NONE)
-		return failed(sh, err);
+		return trace_make_failed(sh, err);
 	if (attrs.trace_buf_state != TNFCTL_BUF_NONE) {
 		tell_kept(sh, &attrs, file, size);
 		return true;
 	}
-	sh->plan.name = file != NULL ? absolute(file) :
+	sh->plan.name = file != NULL ? trace_make_absolute(file) :
 	    default_name(sh, attrs.targ_pid);
 	sh->plan.size = file_size(size, attrs.trace_min_size);
 	return sh->plan.name != NULL;
@@ -125,7 +125,7 @@ trace_make(struct shell *sh)
 		return true;
 	err = tnfctl_buffer_alloc(sh->target, sh->plan.name, sh->plan.size);
 	if (err != TNFCTL_ERR_NONE)
-		return failed(sh, err);
+		return trace_make_failed(sh, err);
 	trace_plan_free(&sh->plan);
 	target_check(sh);
 	return true;

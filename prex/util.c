@@ -9,7 +9,7 @@
 #include "prex/util.h"
 
 static void *
-check(void *p)
+util_check(void *p)
 {
 	if (p == NULL) {
 		fputs("new; out of memory, aborting\n", stderr);
@@ -21,25 +21,25 @@ check(void *p)
 void *
 xcalloc(size_t n, size_t size)
 {
-	return check(calloc(n, size));
+	return util_check(calloc(n, size));
 }
 
 void *
 xreallocarray(void *p, size_t n, size_t size)
 {
-	return check(reallocarray(p, n, size));
+	return util_check(reallocarray(p, n, size));
 }
 
 char *
 xstrdup(const char *s)
 {
-	return check(strdup(s));
+	return util_check(strdup(s));
 }
 
 char *
 xstrndup(const char *s, size_t n)
 {
-	return check(strndup(s, n));
+	return util_check(strndup(s, n));
 }
 
 char *
@@ -49,7 +49,7 @@ xvasprintf(const char *fmt, va_list ap)
 
 	if (vasprintf(&s, fmt, ap) < 0)
 		s = NULL;
-	return check(s);
+	return util_check(s);
 }
 
 char *
@@ -75,7 +75,7 @@ strings_add(struct strings *l, char *s)
 }
 
 static int
-compare(const void *a, const void *b)
+util_compare(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -87,7 +87,7 @@ strings_sort(struct strings *l)
 
 	if (l->n == 0)
 		return;
-	qsort(l->v, l->n, sizeof *l->v, compare);
+	qsort(l->v, l->n, sizeof *l->v, util_compare);
 	for (i = 1; i < l->n; i++) {
 		if (strcmp(l->v[n], l->v[i]) == 0)
 			free(l->v[i]);

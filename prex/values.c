@@ -15,7 +15,7 @@ struct collect {
 };
 
 static struct value_list *
-list_of(struct values *l, const char *attr)
+values_list_of(struct values *l, const char *attr)
 {
 	struct value_list *v;
 	size_t i;
@@ -33,7 +33,7 @@ list_of(struct values *l, const char *attr)
 static void
 collect_attr(struct values *l, const struct attr *a)
 {
-	struct value_list *v = list_of(l, a->name);
+	struct value_list *v = values_list_of(l, a->name);
 	size_t i;
 
 	for (i = 0; i < a->n_values; i++)
@@ -52,7 +52,7 @@ collect(struct shell *sh, const struct attrs *attrs, void *arg)
 }
 
 static int
-compare(const void *a, const void *b)
+values_compare(const void *a, const void *b)
 {
 	return strcmp(((const struct value_list *)a)->attr,
 	    ((const struct value_list *)b)->attr);
@@ -69,7 +69,7 @@ values_collect(struct shell *sh, const struct specs *specs, struct values *l)
 	if ((err = probes_visit(sh, collect, &c)) != TNFCTL_ERR_NONE)
 		return err;
 	if (l->n > 0)
-		qsort(l->v, l->n, sizeof *l->v, compare);
+		qsort(l->v, l->n, sizeof *l->v, values_compare);
 	for (i = 0; i < l->n; i++)
 		strings_sort(&l->v[i].values);
 	return TNFCTL_ERR_NONE;

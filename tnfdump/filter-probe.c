@@ -73,7 +73,7 @@ list_keep(void *arg, const struct tnf_event *ev)
 }
 
 static bool
-found(struct dump *d, const struct list *l, const char *pattern)
+filter_probe_found(struct dump *d, const struct list *l, const char *pattern)
 {
 	unsigned i;
 
@@ -93,7 +93,7 @@ list_start(void *arg, struct dump *d)
 
 	l->n_verdicts = 0;
 	for (i = 0; i < l->n; i++) {
-		if (found(d, l, l->patterns[i]))
+		if (filter_probe_found(d, l, l->patterns[i]))
 			continue;
 		dump_error(d, "--%s: nothing in the trace matches \"%s\": "
 		    "--info lists the probes", l->option, l->patterns[i]);
@@ -115,7 +115,7 @@ list_free(void *arg)
 }
 
 static struct list *
-list_of(struct dump *d, const char *option)
+filter_probe_list_of(struct dump *d, const char *option)
 {
 	struct filter *f = pipeline_filter(d, option), fresh = {
 		.option = option, .keep = list_keep, .start = list_start,
@@ -145,7 +145,7 @@ list_add(struct list *l, const char *list)
 int
 probe_set(struct dump *d, const char *list)
 {
-	struct list *l = list_of(d, "probe");
+	struct list *l = filter_probe_list_of(d, "probe");
 
 	l->option = "probe";
 	l->matches = name_matches;
@@ -155,7 +155,7 @@ probe_set(struct dump *d, const char *list)
 int
 key_set(struct dump *d, const char *list)
 {
-	struct list *l = list_of(d, "key");
+	struct list *l = filter_probe_list_of(d, "key");
 
 	l->option = "key";
 	l->matches = key_matches;

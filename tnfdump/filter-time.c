@@ -32,7 +32,7 @@ window_keep(void *arg, const struct tnf_event *ev)
 
 /* From the first file that tells its clock. */
 static void
-find_clock(struct dump *d, struct timespec_clock *c)
+filter_time_find_clock(struct dump *d, struct timespec_clock *c)
 {
 	unsigned i;
 
@@ -58,7 +58,7 @@ last_time(struct dump *d)
 }
 
 static int
-resolve(struct dump *d, const char *option, const struct timespec_arg *arg,
+filter_time_resolve(struct dump *d, const char *option, const struct timespec_arg *arg,
     int64_t *time)
 {
 	struct timespec_clock clock;
@@ -66,7 +66,7 @@ resolve(struct dump *d, const char *option, const struct timespec_arg *arg,
 
 	if (arg->kind == TIMESPEC_NONE)
 		return 0;
-	find_clock(d, &clock);
+	filter_time_find_clock(d, &clock);
 	wrong = timespec_resolve(arg, &clock, time);
 	if (wrong == NULL)
 		return 0;
@@ -83,8 +83,8 @@ window_start(void *arg, struct dump *d)
 	w->d = d;
 	w->low = INT64_MIN;
 	w->high = INT64_MAX;
-	if (resolve(d, "from", &w->from, &w->low) != 0 ||
-	    resolve(d, "until", &w->until, &w->high) != 0)
+	if (filter_time_resolve(d, "from", &w->from, &w->low) != 0 ||
+	    filter_time_resolve(d, "until", &w->until, &w->high) != 0)
 		return -1;
 	if (w->last > 0) {
 		if (!__builtin_sub_overflow(last_time(d), w->last, &low) &&

@@ -55,7 +55,7 @@ struct follow {
 static volatile sig_atomic_t interrupted;
 
 static void
-on_interrupt(int sig)
+follow_on_interrupt(int sig)
 {
 	interrupted = 1;
 }
@@ -98,7 +98,7 @@ follow_has_file(const struct dump *d, const struct stat *st)
 }
 
 static int64_t
-now(void)
+follow_now(void)
 {
 	struct timespec t;
 
@@ -166,7 +166,7 @@ is_number(const char *s)
 
 /* 0: no process has that number. */
 static pid_t
-pid_of(const char *s)
+follow_pid_of(const char *s)
 {
 	unsigned long pid = strtoul(s, NULL, 10);
 
@@ -174,7 +174,7 @@ pid_of(const char *s)
 }
 
 static void
-watch(struct target *t, pid_t pid)
+follow_watch(struct target *t, pid_t pid)
 {
 	t->pid = pid;
 	if (pid > 0 && (t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0)) < 0)
@@ -199,7 +199,7 @@ all_ended(const struct follow *f)
 
 /* Sleeps; shorter if a target ends. */
 static void
-sleep_ms(struct follow *f, int ms)
+follow_sleep_ms(struct follow *f, int ms)
 {
 	struct pollfd p[TARGETS_MAX];
 
@@ -250,7 +250,7 @@ wait_for_trace(struct dump *d, struct target *t)
 			dump_note(d, "process %s: waiting: it has no trace file "
 			    "so far that we may read", t->what);
 		told = true;
-		sleep_ms(d->follow, LOOK_MAX_MS);
+		follow_sleep_ms(d->follow, LOOK_MAX_MS);
 	}
 	if (err == EACCES || err == EPERM)
 		dump_error(d, "process %s: cannot read which files it has mapped: "
@@ -271,7 +271,7 @@ target_find(struct dump *d, struct target *t, struct input *in)
 	if (is_kernel(t))
 		return follow_map_kernel(d, &t->kp, &in->base, &in->size);
 	if (is_number(t->what)) {
-		watch(t, pid_of(t->what));
+		follow_watch(t, follow_pid_of(t->what));
 		if ((err = wait_for_trace(d, t)) != 0)
 			return err;
 	} else
@@ -287,7 +287,7 @@ watch_writer(struct target *t, const struct tnf_file *f)
 	const struct tnf_ext *x = tnf_file_ext(f);
 
 	if (x != NULL && x->kind == TNF_EXT_PROCESS)
-		watch(t, x->pid);
+		follow_watch(t, x->pid);
 	else
 		t->ended = true;
 }
@@ -300,7 +300,7 @@ target_add(struct dump *d, struct target *t, struct input *in)
 
 	while ((err = tnf_stream_add_mem(d->stream, in->base, in->size, in->path,
 	    &in->file)) == ENODATA && !t->ended && !interrupted)
-		sleep_ms(d->follow, LOOK_MAX_MS);
+		follow_sleep_ms(d->follow, LOOK_MAX_MS);
 	if (err != 0) {
 		input_refused(d, in->path, err);
 		return false;
@@ -315,7 +315,7 @@ bool
 follow_open(struct dump *d)
 {
 	/* The second one ends us at once. */
-	struct sigaction sa = { .sa_handler = on_interrupt,
+	struct sigaction sa = { .sa_handler = follow_on_interrupt,
 	    .sa_flags = (int)SA_RESETHAND };
 	struct follow *f = d->follow;
 	unsigned i;
@@ -376,7 +376,7 @@ tell_missed(struct dump *d, uint64_t blocks, bool last)
 	d->lost |= blocks > 0;
 	f->missed += blocks;
 	f->untold += blocks;
-	if (f->untold == 0 || (!last && now() < f->tell_next))
+	if (f->untold == 0 || (!last && follow_now() < f->tell_next))
 		return;
 	out_flush(&d->out);
 	dump_note(d, "%s: fell behind: %llu blocks were overwritten before "
@@ -384,7 +384,7 @@ tell_missed(struct dump *d, uint64_t blocks, bool last)
 	    follow_names(f, names, sizeof names),
 	    (unsigned long long)f->untold, (unsigned long long)f->missed);
 	f->untold = 0;
-	f->tell_next = now() + TELL_NS;
+	f->tell_next = follow_now() + TELL_NS;
 }
 
 bool
@@ -397,10 +397,10 @@ follow_wait(struct dump *d)
 
 	out_flush(&d->out);
 	if (!last)
-		sleep_ms(f, f->wait_ms);
+		follow_sleep_ms(f, f->wait_ms);
 	/* Nothing comes after the end: take all. */
 	err = tnf_stream_refresh(d->stream,
-	    last ? INT64_MAX : now() - FOLLOW_DELAY_NS, &p);
+	    last ? INT64_MAX : follow_now() - FOLLOW_DELAY_NS, &p);
 	if (err != 0)
 		dump_fatal(d, "%s", tnf_error_message(err));
 	tell_missed(d, p.blocks_missed, last);

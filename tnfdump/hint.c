@@ -60,7 +60,7 @@ members(struct dump *d)
 }
 
 static const char **
-probes(struct dump *d)
+hint_probes(struct dump *d)
 {
 	unsigned i, n = tnf_stream_probes(d->stream);
 	const char **list = xcalloc(n + 1, sizeof(*list));
@@ -72,7 +72,7 @@ probes(struct dump *d)
 
 /* ": did you mean NAME?", or nothing, in memory.  Frees the list. */
 static struct out
-guessed(const char *name, const char **list)
+hint_guessed(const char *name, const char **list)
 {
 	const char *guess = word_guess(list, name);
 	struct out text;
@@ -90,10 +90,10 @@ guessed(const char *name, const char **list)
 
 /* Frees the list, which has what there is. */
 static void
-tell(struct dump *d, const char *option, const char *fact, const char *name,
+hint_tell(struct dump *d, const char *option, const char *fact, const char *name,
     const char **list)
 {
-	struct out text = guessed(name, list);
+	struct out text = hint_guessed(name, list);
 
 	dump_note(d, "--%s: no probe %s %s%s", option, fact, name, text.base);
 	out_close(&text);
@@ -103,14 +103,14 @@ static void
 check_member(struct dump *d, const char *option, const char *name)
 {
 	if (!is_member(d, name))
-		tell(d, option, "has a member", name, members(d));
+		hint_tell(d, option, "has a member", name, members(d));
 }
 
 static void
 check_probe(struct dump *d, const char *option, const char *name)
 {
 	if (!is_probe(d, name))
-		tell(d, option, "has the name", name, probes(d));
+		hint_tell(d, option, "has the name", name, hint_probes(d));
 }
 
 void
@@ -149,7 +149,7 @@ check_key(struct dump *d, const struct pair_rule *rule, const char *member)
 	    !probe_has(d, rule->end, member) ? rule->end : NULL;
 
 	if (!is_member(d, member))
-		tell(d, "pair", "has a member", member, members(d));
+		hint_tell(d, "pair", "has a member", member, members(d));
 	else if (lacks != NULL)
 		dump_note(d, "--pair: %s has no member %s: %s and %s are not "
 		    "paired", lacks, member, rule->start, rule->end);
@@ -230,7 +230,7 @@ hint_tasks(struct dump *d, const char *option, const struct selectors *l,
 			    option, s->text, s->text);
 			continue;
 		}
-		text = guessed(s->text, s->numbers.n > 0 ?
+		text = hint_guessed(s->text, s->numbers.n > 0 ?
 		    xcalloc(1, sizeof(char *)) : task_names(d, threads));
 		dump_note(d, s->numbers.n > 0 ?
 		    "%s %s: no event that was read is of that %s%s" :

@@ -29,7 +29,7 @@ take_pipe(struct dump *d, const char *path, int fd)
 }
 
 static int
-open_file(struct dump *d, const char *path)
+input_open_file(struct dump *d, const char *path)
 {
 	bool standard = strcmp(path, INPUT_STANDARD) == 0;
 	struct stat st;
@@ -64,7 +64,7 @@ input_open(struct dump *d, const char *path, struct input *in)
 
 	if (strcmp(path, "-") == 0)
 		path = INPUT_STANDARD;
-	if ((fd = open_file(d, path)) < 0)
+	if ((fd = input_open_file(d, path)) < 0)
 		return false;
 	in->path = path;
 	err = tnf_image_open(fd, &in->base, &in->size);

@@ -253,7 +253,7 @@ long_options(char *letters)
 }
 
 static const struct option_row *
-row_of(int c)
+options_row_of(int c)
 {
 	const struct option_row *r;
 
@@ -308,7 +308,7 @@ options_parse(struct dump *d, int argc, char **argv)
 		if (c == '?' || c == ':')
 			wrong(c, argv[at]);
 		if (c != -1) {
-			if (row_of(c)->set(d, optarg) != 0)
+			if (options_row_of(c)->set(d, optarg) != 0)
 				exit(STATUS_USAGE);
 			continue;
 		}

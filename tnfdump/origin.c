@@ -30,7 +30,7 @@ static unsigned n_origins;
 
 /* What is 146 years off is no clock: an event's time can be added to it. */
 static void
-find_clock(struct origin *o)
+origin_find_clock(struct origin *o)
 {
 	const struct tnf_ext *x = tnf_file_ext(o->file);
 
@@ -44,7 +44,7 @@ find_clock(struct origin *o)
 }
 
 static struct origin *
-make(struct dump *d, const struct tnf_file *f)
+origin_make(struct dump *d, const struct tnf_file *f)
 {
 	struct origin *o;
 
@@ -57,7 +57,7 @@ make(struct dump *d, const struct tnf_file *f)
 		if (d->inputs[i].file == f && tnf_context_open_mem(
 		    d->inputs[i].base, d->inputs[i].size, &o->own) == 0)
 			o->context = o->own;
-	find_clock(o);
+	origin_find_clock(o);
 	return o;
 }
 
@@ -69,7 +69,7 @@ origin_of(struct dump *d, const struct tnf_file *f)
 	for (unsigned i = 0; i < n_origins; i++)
 		if (origins[i].file == f)
 			return latest = &origins[i];
-	return latest = make(d, f);
+	return latest = origin_make(d, f);
 }
 
 /* The thread that an event says it is of; NULL: not told. */

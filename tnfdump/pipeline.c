@@ -50,7 +50,7 @@ pipeline_free_filters(struct dump *d)
 }
 
 static bool
-keep(struct dump *d, const struct tnf_event *ev)
+pipeline_keep(struct dump *d, const struct tnf_event *ev)
 {
 	const struct filter *f;
 
@@ -91,7 +91,7 @@ end_filters(struct dump *d)
 }
 
 static int
-put(struct dump *d, const struct tnf_event *ev)
+pipeline_put(struct dump *d, const struct tnf_event *ev)
 {
 	if (d->events == 0)
 		d->previous = ev->time;
@@ -130,7 +130,7 @@ pipeline_run(struct dump *d)
 	if (begun)
 		for (; r == 1 && !d->enough;
 		    r = next_event(d, &ev))
-			if (keep(d, &ev) && put(d, &ev) != 0)
+			if (pipeline_keep(d, &ev) && pipeline_put(d, &ev) != 0)
 				break;
 	if (r < 0)
 		dump_error(d, "%s", tnf_error_message(-r));

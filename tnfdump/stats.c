@@ -103,7 +103,7 @@ put_pretty(struct stats *s, const struct val *v, const struct tnf_event *ev)
 }
 
 static void
-put_value(struct stats *s, const struct val *v, const struct tnf_event *ev)
+stats_put_value(struct stats *s, const struct val *v, const struct tnf_event *ev)
 {
 	struct out *o = &s->key;
 	const struct tnf_file *f = ev->file;
@@ -145,13 +145,13 @@ make_key(struct stats *s, const char *name, const struct tnf_event *ev)
 		out_char(o, ' ');
 		out_str(o, s->by_text[i]);
 		out_char(o, '=');
-		put_value(s, &v, ev);
+		stats_put_value(s, &v, ev);
 	}
 }
 
 /* Where the row is, or would be. */
 static struct stats_row **
-place(struct stats *s, uint64_t hash, bool pair, const char *text, size_t len)
+stats_place(struct stats *s, uint64_t hash, bool pair, const char *text, size_t len)
 {
 	struct stats_row **at = &s->bucket[hash % BUCKETS], *r;
 
@@ -165,15 +165,15 @@ place(struct stats *s, uint64_t hash, bool pair, const char *text, size_t len)
 struct stats_row *
 stats_find(struct stats *s, const struct stats_row *like)
 {
-	return *place(s, like->hash, like->pair, like->text, like->len);
+	return *stats_place(s, like->hash, like->pair, like->text, like->len);
 }
 
 static struct stats_row *
-row_of(struct stats *s, bool pair)
+stats_row_of(struct stats *s, bool pair)
 {
 	size_t len = (size_t)(s->key.p - s->key.base);
 	uint64_t hash = hash_bytes(s->key.base, len) + pair;
-	struct stats_row **at = place(s, hash, pair, s->key.base, len), *r;
+	struct stats_row **at = stats_place(s, hash, pair, s->key.base, len), *r;
 
 	if (*at != NULL)
 		return *at;
@@ -199,14 +199,14 @@ stats_event(struct stats *s, const struct tnf_event *ev)
 		s->first = ev->time;
 	s->last = ev->time;
 	make_key(s, ev->probe->name, ev);
-	if ((r = row_of(s, false)) != NULL)
+	if ((r = stats_row_of(s, false)) != NULL)
 		r->count++;
 	else
 		s->ungrouped++;
 	if (pairs_feed(s->d->pairs, ev, &slice) != PAIR_END || slice.rule == NULL)
 		return;
 	make_key(s, slice.name, &slice.start);
-	if ((r = row_of(s, true)) == NULL)
+	if ((r = stats_row_of(s, true)) == NULL)
 		return;
 	r->count++;
 	histogram_add(&r->took, slice.duration);
@@ -214,7 +214,7 @@ stats_event(struct stats *s, const struct tnf_event *ev)
 
 /* Pairs by total time, then events by count. */
 static int
-compare(const void *x, const void *y)
+stats_compare(const void *x, const void *y)
 {
 	const struct stats_row *a = *(struct stats_row *const *)x;
 	const struct stats_row *b = *(struct stats_row *const *)y;
@@ -238,7 +238,7 @@ stats_rows(struct stats *s, size_t *ret_n)
 	for (size_t i = 0; i < BUCKETS; i++)
 		for (struct stats_row *r = s->bucket[i]; r != NULL; r = r->next)
 			s->sorted[n++] = r;
-	qsort(s->sorted, n, sizeof(struct stats_row *), compare);
+	qsort(s->sorted, n, sizeof(struct stats_row *), stats_compare);
 	*ret_n = n;
 	return s->sorted;
 }

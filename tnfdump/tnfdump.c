@@ -102,7 +102,7 @@ catch_sigbus(void)
 
 /* Options that would be ignored: says so. */
 static bool
-contradicts(const struct dump *d, char **paths)
+tnfdump_contradicts(const struct dump *d, char **paths)
 {
 	const char *why = NULL;
 
@@ -137,7 +137,7 @@ contradicts(const struct dump *d, char **paths)
 }
 
 static bool
-same_file(const struct stat *a, const struct stat *b)
+tnfdump_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -153,7 +153,7 @@ is_input(const struct dump *d, char **paths)
 	if (d->follow != NULL)
 		return follow_has_file(d, &a);
 	for (; *paths != NULL; paths++)
-		if (stat(*paths, &b) == 0 && same_file(&a, &b))
+		if (stat(*paths, &b) == 0 && tnfdump_same_file(&a, &b))
 			return true;
 	return false;
 }
@@ -181,7 +181,7 @@ main(int argc, char **argv)
 	char **paths = options_parse(&d, argc, argv);
 	int err, fd;
 
-	if (contradicts(&d, paths))
+	if (tnfdump_contradicts(&d, paths))
 		return STATUS_USAGE;
 	fd = output_fd(&d, paths);
 	catch_sigbus();

@@ -40,7 +40,7 @@ eval_member(const struct state *s, const struct expr_node *n)
 }
 
 static struct val
-item(const struct state *s, const struct val *of, unsigned i, const char *name)
+expr_eval_item(const struct state *s, const struct val *of, unsigned i, const char *name)
 {
 	struct tnf_value record = val_to_member(of), v;
 
@@ -72,7 +72,7 @@ eval_field(const struct state *s, struct expr_node *n)
 	}
 	if (n->seen_index >= type->n_members)
 		return null_value;
-	return item(s, &of, n->seen_index, name);
+	return expr_eval_item(s, &of, n->seen_index, name);
 }
 
 static struct val
@@ -87,7 +87,7 @@ eval_index(const struct state *s, const struct expr_node *n)
 	if (of.kind != VAL_RECORD || index.kind != VAL_INT ||
 	    index.u.i < 0 || index.u.i >= of.u.r.count)
 		return null_value;
-	return item(s, &of, (unsigned)index.u.i, NULL);
+	return expr_eval_item(s, &of, (unsigned)index.u.i, NULL);
 }
 
 /* and: false wins; or: true wins; then unknown, then null. */

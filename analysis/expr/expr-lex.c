@@ -33,7 +33,7 @@ static const struct symbol {
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static void
-fail(struct expr_lex *l, const char *at, const char *wrong)
+expr_lex_fail(struct expr_lex *l, const char *at, const char *wrong)
 {
 	l->token = EXPR_T_ERROR;
 	l->start = at;
@@ -52,7 +52,7 @@ hex_digit(char c)
 
 /* The character behind a backslash.  -1: none such. */
 static int
-escape(const char **p)
+expr_lex_escape(const char **p)
 {
 	static const char from[] = "ntr\\\"'", to[] = "\n\t\r\\\"'";
 	const char *found;
@@ -84,12 +84,12 @@ lex_string(struct expr_lex *l)
 	l->string_len = 0;
 	while (*p != quote) {
 		if (*p == '\0') {
-			fail(l, l->start, "string without end");
+			expr_lex_fail(l, l->start, "string without end");
 			return;
 		}
 		c = (unsigned char)*p++;
-		if (c == '\\' && (c = escape(&p)) < 0) {
-			fail(l, p - 1, "unknown escape: "
+		if (c == '\\' && (c = expr_lex_escape(&p)) < 0) {
+			expr_lex_fail(l, p - 1, "unknown escape: "
 			    "\\n \\t \\r \\\\ \\\" \\' \\xHH");
 			return;
 		}
@@ -109,7 +109,7 @@ lex_regex(struct expr_lex *l)
 	l->string_len = 0;
 	for (; *p != '/'; p++) {
 		if (*p == '\0') {
-			fail(l, l->start, "regular expression without end");
+			expr_lex_fail(l, l->start, "regular expression without end");
 			return;
 		}
 		if (p[0] == '\\' && p[1] == '/')
@@ -125,7 +125,7 @@ lex_regex(struct expr_lex *l)
 }
 
 static bool
-is_word(char c)
+expr_lex_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || (c & 0x80) != 0;
 }
@@ -136,7 +136,7 @@ lex_word(struct expr_lex *l)
 	const struct symbol *s;
 
 	l->next += *l->next == '$';
-	while (is_word(*l->next))
+	while (expr_lex_is_word(*l->next))
 		l->next++;
 	l->len = (size_t)(l->next - l->start);
 	l->token = EXPR_T_NAME;
@@ -154,7 +154,7 @@ lex_number(struct expr_lex *l)
 
 	l->wrong = number_parse(l->start, &end, &l->number);
 	if (l->wrong != NULL) {
-		fail(l, end, l->wrong);
+		expr_lex_fail(l, end, l->wrong);
 		return;
 	}
 	l->next = end;
@@ -174,9 +174,9 @@ lex_symbol(struct expr_lex *l)
 		}
 	}
 	if (*l->next == '=')
-		fail(l, l->start, "'=' is no operator: '==' compares");
+		expr_lex_fail(l, l->start, "'=' is no operator: '==' compares");
 	else
-		fail(l, l->start, "character that means nothing here");
+		expr_lex_fail(l, l->start, "character that means nothing here");
 }
 
 void
@@ -195,7 +195,7 @@ expr_lex_next(struct expr_lex *l, bool regex)
 		lex_regex(l);
 	else if (isdigit((unsigned char)*l->next))
 		lex_number(l);
-	else if (is_word(*l->next) || *l->next == '$')
+	else if (expr_lex_is_word(*l->next) || *l->next == '$')
 		lex_word(l);
 	else
 		lex_symbol(l);

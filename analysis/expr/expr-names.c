@@ -63,7 +63,7 @@ expr_name_find(const char *text, size_t len)
 }
 
 static struct val
-attribute(const char *attrs, const char *name)
+expr_names_attribute(const char *attrs, const char *name)
 {
 	size_t len;
 	const char *value = attrs_find(attrs, name, &len);
@@ -86,9 +86,9 @@ of_probe(enum expr_name name, const struct tnf_probe *probe)
 	case EXPR_N_KEYS:
 		return val_cstring(probe->keys);
 	case EXPR_N_FILE:
-		return attribute(probe->attrs, "file");
+		return expr_names_attribute(probe->attrs, "file");
 	default:
-		v = attribute(probe->attrs, "line");
+		v = expr_names_attribute(probe->attrs, "line");
 		if (v.kind == VAL_STRING)
 			v = val_int(strtoll(v.u.s.chars, NULL, 10));
 		return v;

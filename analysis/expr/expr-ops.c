@@ -12,19 +12,19 @@
 static const struct val null_value = { .kind = VAL_NULL };
 
 static bool
-is_integer(const struct val *v)
+expr_ops_is_integer(const struct val *v)
 {
 	return v->kind == VAL_INT || v->kind == VAL_UINT;
 }
 
 static __int128
-wide(const struct val *v)
+expr_ops_wide(const struct val *v)
 {
 	return v->kind == VAL_INT ? (__int128)v->u.i : (__int128)v->u.u;
 }
 
 static struct val
-narrow(__int128 n)
+expr_ops_narrow(__int128 n)
 {
 	if (n >= INT64_MIN && n <= INT64_MAX)
 		return val_int((int64_t)n);
@@ -38,17 +38,17 @@ integer_op(enum expr_op op, __int128 a, __int128 b)
 {
 	switch (op) {
 	case EXPR_ADD:
-		return narrow(a + b);
+		return expr_ops_narrow(a + b);
 	case EXPR_SUB:
-		return narrow(a - b);
+		return expr_ops_narrow(a - b);
 	case EXPR_MUL:
 		if (a > INT64_MAX && b > INT64_MAX)
 			return val_real((double)a * (double)b);
-		return narrow(a * b);
+		return expr_ops_narrow(a * b);
 	case EXPR_DIV:
-		return b == 0 ? null_value : narrow(a / b);
+		return b == 0 ? null_value : expr_ops_narrow(a / b);
 	default:
-		return b == 0 ? null_value : narrow(a % b);
+		return b == 0 ? null_value : expr_ops_narrow(a % b);
 	}
 }
 
@@ -110,7 +110,7 @@ number_op(enum expr_op op, const struct val *a, const struct val *b)
 {
 	double x, y;
 
-	if (is_integer(a) && is_integer(b)) {
+	if (expr_ops_is_integer(a) && expr_ops_is_integer(b)) {
 		switch (op) {
 		case EXPR_BITOR:
 		case EXPR_BITXOR:
@@ -120,7 +120,7 @@ number_op(enum expr_op op, const struct val *a, const struct val *b)
 		case EXPR_SHR:
 			return shift_op(op, a, b);
 		default:
-			return integer_op(op, wide(a), wide(b));
+			return integer_op(op, expr_ops_wide(a), expr_ops_wide(b));
 		}
 	}
 	if (op >= EXPR_BITOR && op <= EXPR_SHR)
@@ -131,7 +131,7 @@ number_op(enum expr_op op, const struct val *a, const struct val *b)
 }
 
 static bool
-has_word(const struct val *words, const struct val *word)
+expr_ops_has_word(const struct val *words, const struct val *word)
 {
 	const char *p = words->u.s.chars, *end = p + words->u.s.len, *q;
 
@@ -151,11 +151,11 @@ compare_words(enum expr_op op, const struct val *words, const struct val *word)
 {
 	if (word->kind != VAL_STRING || (op != EXPR_EQ && op != EXPR_NE))
 		return null_value;
-	return val_int(has_word(words, word) == (op == EXPR_EQ));
+	return val_int(expr_ops_has_word(words, word) == (op == EXPR_EQ));
 }
 
 static struct val
-compare(enum expr_op op, const struct val *a, const struct val *b)
+expr_ops_compare(enum expr_op op, const struct val *a, const struct val *b)
 {
 	int c;
 
@@ -190,7 +190,7 @@ expr_binary(enum expr_op op, const struct val *a, const struct val *b)
 	if (a->kind == VAL_UNKNOWN || b->kind == VAL_UNKNOWN)
 		return (struct val){ .kind = VAL_UNKNOWN };
 	if (op >= EXPR_EQ && op <= EXPR_GE)
-		return compare(op, a, b);
+		return expr_ops_compare(op, a, b);
 	return number_op(op, a, b);
 }
 
@@ -201,7 +201,7 @@ expr_negate(const struct val *v)
 		return *v;
 	if (v->kind == VAL_REAL)
 		return val_real(-v->u.d);
-	return is_integer(v) ? narrow(-wide(v)) : null_value;
+	return expr_ops_is_integer(v) ? expr_ops_narrow(-expr_ops_wide(v)) : null_value;
 }
 
 struct val

@@ -47,7 +47,7 @@ static int parse_level(struct parser *, int level);
 
 /* A member's or field's name, quoted if it is not a word. */
 static int
-named(struct parser *p, enum expr_op op, int left)
+expr_parse_named(struct parser *p, enum expr_op op, int left)
 {
 	bool quoted = p->lex.token == EXPR_T_STRING;
 	bool word = p->lex.token == EXPR_T_NAME || (isalpha(
@@ -114,13 +114,13 @@ parse_name(struct parser *p)
 		parse_next(p, false);
 		parse_next(p, false);
 	}
-	n = named(p, *p->lex.start == '$' ? EXPR_VARIABLE : EXPR_MEMBER, EXPR_NONE);
+	n = expr_parse_named(p, *p->lex.start == '$' ? EXPR_VARIABLE : EXPR_MEMBER, EXPR_NONE);
 	if (n != EXPR_NONE && p->e->nodes[n].op == EXPR_VARIABLE &&
 	    p->e->source->variable == NULL)
 		return parse_fail(p, col, "only templates have variables");
 	while (!p->failed) {
 		if (parse_accept(p, EXPR_T_DOT))
-			n = named(p, EXPR_FIELD, n);
+			n = expr_parse_named(p, EXPR_FIELD, n);
 		else if (parse_accept(p, EXPR_T_LEFT))
 			n = parse_index(p, n);
 		else
@@ -148,7 +148,7 @@ parse_parenthesis(struct parser *p)
 }
 
 static int
-parse_word(struct parser *p, struct val v)
+expr_parse_parse_word(struct parser *p, struct val v)
 {
 	int n = parse_literal(p, v, parse_column(p));
 
@@ -161,13 +161,13 @@ parse_primary(struct parser *p)
 {
 	switch (p->lex.token) {
 	case EXPR_T_NUMBER:
-		return parse_word(p, p->lex.number);
+		return expr_parse_parse_word(p, p->lex.number);
 	case EXPR_T_TRUE:
-		return parse_word(p, val_int(1));
+		return expr_parse_parse_word(p, val_int(1));
 	case EXPR_T_FALSE:
-		return parse_word(p, val_int(0));
+		return expr_parse_parse_word(p, val_int(0));
 	case EXPR_T_NULL:
-		return parse_word(p, (struct val){ .kind = VAL_NULL });
+		return expr_parse_parse_word(p, (struct val){ .kind = VAL_NULL });
 	case EXPR_T_STRING:
 		return parse_string(p);
 	case EXPR_T_NAME:
@@ -280,7 +280,7 @@ parse_regex(struct parser *p, enum expr_op op, int left, size_t col)
 
 /* Text never equals a number that has no name: say so at once. */
 static bool
-comparable(struct parser *p, int left, int right, size_t col)
+expr_parse_comparable(struct parser *p, int left, int right, size_t col)
 {
 	const struct expr_node *a, *b;
 
@@ -307,7 +307,7 @@ parse_list(struct parser *p, int left, size_t col)
 		return parse_expected(p, "'(' and a list");
 	do {
 		item = parse_level(p, 0);
-		if (p->failed || !comparable(p, left, item, col))
+		if (p->failed || !expr_parse_comparable(p, left, item, col))
 			return EXPR_NONE;
 		n = parse_node(p, EXPR_LIST, item, EXPR_NONE, col);
 		if (n == EXPR_NONE)
@@ -351,7 +351,7 @@ parse_comparison(struct parser *p)
 		n = parse_list(p, n, col);
 	} else {
 		right = parse_level(p, 0);
-		if (p->failed || !comparable(p, n, right, col))
+		if (p->failed || !expr_parse_comparable(p, n, right, col))
 			return EXPR_NONE;
 		n = parse_node(p, b->op, n, right, col);
 	}

@@ -17,7 +17,7 @@ static const struct {
 } units[] = { { "", 1 }, { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
 
 static const char *
-skip(const char *s)
+condition_skip(const char *s)
 {
 	return s + strspn(s, " \t");
 }
@@ -25,7 +25,7 @@ skip(const char *s)
 static const char *
 parse_figure(struct condition *c, const char **at)
 {
-	const char *s = skip(*at), *open = strchr(s, '('), *close;
+	const char *s = condition_skip(*at), *open = strchr(s, '('), *close;
 	size_t n;
 
 	if (open == NULL || (close = strchr(open, ')')) == NULL)
@@ -42,12 +42,12 @@ parse_figure(struct condition *c, const char **at)
 		return "wanted the name of a pair or probe in parentheses";
 	memcpy(c->group, open + 1, n);
 	c->group[n] = '\0';
-	*at = skip(close + 1);
+	*at = condition_skip(close + 1);
 	return NULL;
 }
 
 static const char *
-parse_number(struct condition *c, const char *s)
+condition_parse_number(struct condition *c, const char *s)
 {
 	char *end;
 
@@ -57,7 +57,7 @@ parse_number(struct condition *c, const char *s)
 		return "wanted a number behind the operator";
 	c->percent = *end == '%';
 	if (c->percent)
-		return c->change && *skip(end + 1) == '\0' ? NULL :
+		return c->change && *condition_skip(end + 1) == '\0' ? NULL :
 		    "percent need a sign: +10%";
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
 		if (strcmp(end, units[i].name) == 0) {
@@ -81,7 +81,7 @@ condition_parse(struct condition *c, const char *text)
 		return "wanted one of: > >= < <=";
 	memcpy(c->op, s, n);
 	c->op[n] = '\0';
-	return parse_number(c, skip(s + n));
+	return condition_parse_number(c, condition_skip(s + n));
 }
 
 double

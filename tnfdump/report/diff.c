@@ -54,7 +54,7 @@ diff_fail_on(struct dump *d, const char *text)
 }
 
 static int
-start(struct dump *d)
+diff_start(struct dump *d)
 {
 	struct side *s = d->state;
 
@@ -63,7 +63,7 @@ start(struct dump *d)
 }
 
 static int
-count(struct dump *d, const struct tnf_event *ev)
+diff_count(struct dump *d, const struct tnf_event *ev)
 {
 	struct side *s = d->state;
 
@@ -71,7 +71,7 @@ count(struct dump *d, const struct tnf_event *ev)
 	return 0;
 }
 
-static const struct output counting = { "", "", start, count, NULL, .pretty = true };
+static const struct output counting = { "", "", diff_start, diff_count, NULL, .pretty = true };
 
 /* false: nothing to compare with. */
 static bool
@@ -104,7 +104,7 @@ free_side(struct side *s)
 
 /* "12.500 +3.1%": microseconds, or a count. */
 static void
-cell(struct out *o, double before, double after, bool count)
+diff_cell(struct out *o, double before, double after, bool count)
 {
 	double unit = count ? 1 : 1e3;
 	int n, digits = count ? 0 : 3;
@@ -131,7 +131,7 @@ compare_row(struct dump *d, const struct side *a, const struct side *b,
 	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
 		if (i > 0 && !any->pair)
 			break;
-		cell(o, figure_value(shown[i], x, stats_seconds(a->stats)),
+		diff_cell(o, figure_value(shown[i], x, stats_seconds(a->stats)),
 		    figure_value(shown[i], y, stats_seconds(b->stats)),
 		    i == 0);
 	}
@@ -186,7 +186,7 @@ tell_held(const struct condition *c, const struct stats_row *r, double before,
 
 /* true: the condition holds for some row that it names. */
 static bool
-judge(struct out *o, const struct condition *c, const struct side *a,
+diff_judge(struct out *o, const struct condition *c, const struct side *a,
     const struct side *b)
 {
 	bool held = false, named = false;
@@ -214,14 +214,14 @@ judge(struct out *o, const struct condition *c, const struct side *a,
 }
 
 static int
-compare(struct dump *d, const struct side *a, const struct side *b)
+diff_compare(struct dump *d, const struct side *a, const struct side *b)
 {
 	int status = STATUS_OK;
 
 	compare_rows(d, a, b, true);
 	compare_rows(d, a, b, false);
 	for (unsigned i = 0; i < n_conditions; i++)
-		if (judge(&d->out, &conditions[i], a, b))
+		if (diff_judge(&d->out, &conditions[i], a, b))
 			status = STATUS_DIFFERS;
 	return a->d.status != STATUS_OK || b->d.status != STATUS_OK ?
 	    STATUS_ERROR : status;
@@ -235,7 +235,7 @@ diff_run(struct dump *d, char **paths)
 
 	dump_expr_source(d);		/* one for both */
 	if (read_side(&side[0], d, paths[0]) && read_side(&side[1], d, paths[1]))
-		status = compare(d, &side[0], &side[1]);
+		status = diff_compare(d, &side[0], &side[1]);
 	origins_free();
 	free_side(&side[0]);
 	free_side(&side[1]);

@@ -67,7 +67,7 @@ histogram_mean(const struct histogram *h)
 }
 
 static int64_t
-clamp(const struct histogram *h, int64_t v)
+histogram_clamp(const struct histogram *h, int64_t v)
 {
 	return v < h->min ? h->min : v > h->max ? h->max : v;
 }
@@ -83,20 +83,20 @@ histogram_percentile(const struct histogram *h, double p)
 	for (unsigned b = 0; b < HISTOGRAM_BUCKETS; b++) {
 		seen += h->bucket[b];
 		if (seen > 0 && (double)seen >= wanted)
-			return clamp(h, bucket_value(b));
+			return histogram_clamp(h, bucket_value(b));
 	}
 	return h->max;
 }
 
 /* Which line of the drawing a bucket is in: its power of two. */
 static unsigned
-line_of(unsigned b)
+histogram_line_of(unsigned b)
 {
 	return 64u - (unsigned)__builtin_clzll((uint64_t)bucket_value(b) | 1);
 }
 
 static void
-bar(struct out *o, uint64_t n, uint64_t most)
+histogram_bar(struct out *o, uint64_t n, uint64_t most)
 {
 	unsigned len = (unsigned)((n * BAR_WIDTH + most - 1) / most);
 
@@ -115,7 +115,7 @@ histogram_draw(const struct histogram *h, struct out *o)
 	if (h->count == 0)
 		return;
 	for (unsigned b = 0; b < HISTOGRAM_BUCKETS; b++)
-		line[line_of(b)] += h->bucket[b];
+		line[histogram_line_of(b)] += h->bucket[b];
 	for (unsigned i = 0; i < 65; i++) {
 		if (line[i] == 0)
 			continue;
@@ -131,6 +131,6 @@ histogram_draw(const struct histogram *h, struct out *o)
 		out_u64_width(o, i >= 63 ? INT64_MAX : (1ull << i) - 1, 19);
 		out_u64_width(o, line[i], 12);
 		out_char(o, ' ');
-		bar(o, line[i], most);
+		histogram_bar(o, line[i], most);
 	}
 }

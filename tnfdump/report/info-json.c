@@ -28,7 +28,7 @@ put_i64(struct out *o, const char *key, int64_t v)
 }
 
 static void
-put_text(struct out *o, const char *key, const char *v)
+info_json_put_text(struct out *o, const char *key, const char *v)
 {
 	put_key(o, key);
 	json_name(o, v);
@@ -39,7 +39,7 @@ put_sizes(struct out *o, const struct tnf_summary *s)
 {
 	put_u64(o, "size", s->size);
 	put_u64(o, "size_real", s->size_real);
-	put_text(o, "byte_order", s->swapped ==
+	info_json_put_text(o, "byte_order", s->swapped ==
 	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? "big" : "little");
 	put_u64(o, "word_bits", s->word_bits);
 	put_u64(o, "block_size", s->block_size);
@@ -67,7 +67,7 @@ put_times(struct out *o, const struct info *f)
 }
 
 static void
-put_coverage(struct dump *d, const struct info *f)
+info_json_put_coverage(struct dump *d, const struct info *f)
 {
 	int64_t from = info_complete(d, f);
 	struct out *o = &d->out;
@@ -99,7 +99,7 @@ put_ext(struct out *o, const struct info *f)
 	unsigned i;
 	bool comma = false;
 
-	put_text(o, "writer", f->ext == NULL ? "original" :
+	info_json_put_text(o, "writer", f->ext == NULL ? "original" :
 	    f->ext->kind == TNF_EXT_KERNEL ? "kernel" : "process");
 	if (f->ext == NULL)
 		return;
@@ -123,7 +123,7 @@ put_ext(struct out *o, const struct info *f)
 }
 
 static void
-put_context(struct out *o, const struct info *f)
+info_json_put_context(struct out *o, const struct info *f)
 {
 	static const char *const facts[] = { "host", "system", "release",
 	    "version", "machine", "cpus", "boot", "zone" };
@@ -133,11 +133,11 @@ put_context(struct out *o, const struct info *f)
 	for (i = 0; f->context != NULL && i < sizeof facts / sizeof facts[0];
 	    i++)
 		if ((text = tnf_context_fact(f->context, facts[i])) != NULL)
-			put_text(o, facts[i], text);
+			info_json_put_text(o, facts[i], text);
 }
 
 static void
-put_probes(struct dump *d, const struct info_all *all, const struct info *f)
+info_json_put_probes(struct dump *d, const struct info_all *all, const struct info *f)
 {
 	struct out *o = &d->out;
 	const struct tnf_probe *p;
@@ -155,7 +155,7 @@ put_probes(struct dump *d, const struct info_all *all, const struct info *f)
 		comma = true;
 		out_lit(o, "{\"name\":");
 		json_name(o, p->name);
-		put_text(o, "keys", p->keys);
+		info_json_put_text(o, "keys", p->keys);
 		put_u64(o, "events", info_count(all, i));
 		out_char(o, '}');
 	}
@@ -180,10 +180,10 @@ info_json(struct dump *d)
 		put_u64(o, "threads", idset_count(&f->threads));
 		put_u64(o, "processes", idset_count(&f->pids));
 		put_u64(o, "cpus_seen", idset_count(&f->cpus));
-		put_coverage(d, f);
+		info_json_put_coverage(d, f);
 		put_ext(o, f);
-		put_context(o, f);
-		put_probes(d, all, f);
+		info_json_put_context(o, f);
+		info_json_put_probes(d, all, f);
 		out_lit(o, "}\n");
 	}
 	return 0;

@@ -12,7 +12,7 @@
 
 /* "label:    text" */
 __attribute__((format(printf, 3, 4))) static void
-row(struct dump *d, const char *label, const char *fmt, ...)
+info_text_row(struct dump *d, const char *label, const char *fmt, ...)
 {
 	char buf[512];
 	va_list ap;
@@ -36,13 +36,13 @@ put_writer(struct dump *d, const struct info *f)
 	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? "big" : "little";
 
 	if (f->ext == NULL)
-		row(d, "writer", "original, %u bits, %s-endian",
+		info_text_row(d, "writer", "original, %u bits, %s-endian",
 		    f->sum.word_bits, order);
 	else if (f->ext->kind == TNF_EXT_KERNEL)
-		row(d, "writer", "kernel, %u bits, %s-endian",
+		info_text_row(d, "writer", "kernel, %u bits, %s-endian",
 		    f->sum.word_bits, order);
 	else
-		row(d, "writer", "process %" PRId32 ", %u bits, %s-endian",
+		info_text_row(d, "writer", "process %" PRId32 ", %u bits, %s-endian",
 		    f->ext->pid, f->sum.word_bits, order);
 }
 
@@ -51,19 +51,19 @@ put_size(struct dump *d, const struct info *f)
 {
 	const struct tnf_summary *s = &f->sum;
 
-	row(d, "size", "%" PRIu64 " bytes, blocks of %" PRIu32
+	info_text_row(d, "size", "%" PRIu64 " bytes, blocks of %" PRIu32
 	    ": %" PRIu32 " definitions, %" PRIu32 " data, %" PRIu32 " unused",
 	    s->size, s->block_size, s->blocks_tag, s->blocks_data,
 	    s->blocks_free);
 	if (s->size_real < s->size)
-		row(d, "cut off", "after %" PRIu64 " bytes", s->size_real);
-	row(d, "laps", "%" PRIu32, s->generation);
+		info_text_row(d, "cut off", "after %" PRIu64 " bytes", s->size_real);
+	info_text_row(d, "laps", "%" PRIu32, s->generation);
 	if (s->damaged > 0)
-		row(d, "damaged", "%" PRIu64 " blocks", s->damaged);
+		info_text_row(d, "damaged", "%" PRIu64 " blocks", s->damaged);
 }
 
 static void
-put_wall(struct dump *d, const struct info *f)
+info_text_put_wall(struct dump *d, const struct info *f)
 {
 	char a[64], b[64], zone[16];
 	int64_t first, last;
@@ -77,7 +77,7 @@ put_wall(struct dump *d, const struct info *f)
 	strftime(a, sizeof a, "%Y-%m-%d %H:%M:%S", localtime_r(&t, &tm));
 	strftime(b, sizeof b, "%Y-%m-%d %H:%M:%S", localtime_r(&u, &tm));
 	strftime(zone, sizeof zone, "%z", &tm);
-	row(d, "wall clock", "%s.%06u to %s.%06u %s", a,
+	info_text_row(d, "wall clock", "%s.%06u to %s.%06u %s", a,
 	    (unsigned)(first % 1000000000 / 1000), b,
 	    (unsigned)(last % 1000000000 / 1000), zone);
 }
@@ -87,23 +87,23 @@ put_time(struct dump *d, const struct info *f)
 {
 	if (f->events == 0)
 		return;
-	row(d, "time", "%.6f s: monotonic %.6f to %.6f",
+	info_text_row(d, "time", "%.6f s: monotonic %.6f to %.6f",
 	    (double)(f->last - f->first) / 1e9, (double)f->first / 1e9,
 	    (double)f->last / 1e9);
-	put_wall(d, f);
+	info_text_put_wall(d, f);
 }
 
 static void
 put_events(struct dump *d, const struct info *f)
 {
-	row(d, "events", "%" PRIu64, f->events);
+	info_text_row(d, "events", "%" PRIu64, f->events);
 	if (f->sum.overwritten > 0)
-		row(d, "half gone", "%" PRIu64 " events without their time: "
+		info_text_row(d, "half gone", "%" PRIu64 " events without their time: "
 		    "the schedule was overwritten", f->sum.overwritten);
-	row(d, "threads", "%zu in %zu processes", idset_count(&f->threads),
+	info_text_row(d, "threads", "%zu in %zu processes", idset_count(&f->threads),
 	    idset_count(&f->pids));
 	if (idset_count(&f->cpus) > 0)
-		row(d, "cpus seen", "%zu", idset_count(&f->cpus));
+		info_text_row(d, "cpus seen", "%zu", idset_count(&f->cpus));
 }
 
 /* Seconds since the file's first event. */
@@ -114,7 +114,7 @@ since_first(const struct info *f, int64_t time)
 }
 
 static void
-put_coverage(struct dump *d, const struct info *f)
+info_text_put_coverage(struct dump *d, const struct info *f)
 {
 	int64_t from = info_complete(d, f);
 	char label[32];
@@ -125,16 +125,16 @@ put_coverage(struct dump *d, const struct info *f)
 		if (c->events == 0)
 			continue;
 		snprintf(label, sizeof label, "cpu %u", i);
-		row(d, label, "%" PRIu64 " events, %.6f s to %.6f s", c->events,
+		info_text_row(d, label, "%" PRIu64 " events, %.6f s to %.6f s", c->events,
 		    since_first(f, c->first), since_first(f, c->last));
 	}
 	if (from == INT64_MIN)
-		row(d, "complete", "from the start");
+		info_text_row(d, "complete", "from the start");
 	else if (from != INT64_MAX)
-		row(d, "complete", "from %.6f s: earlier events were "
+		info_text_row(d, "complete", "from %.6f s: earlier events were "
 		    "overwritten, not on all CPUs as far", since_first(f, from));
 	else if (d->filters == NULL && f->events > 0)
-		row(d, "complete", "no: earlier events were overwritten");
+		info_text_row(d, "complete", "no: earlier events were overwritten");
 }
 
 static void
@@ -144,14 +144,14 @@ put_lost(struct dump *d, const struct info *f)
 	unsigned i;
 
 	if (f->ext == NULL) {
-		row(d, "dropped", "the writer did not count");
+		info_text_row(d, "dropped", "the writer did not count");
 		return;
 	}
-	row(d, "dropped", "%" PRIu64, info_lost(f));
+	info_text_row(d, "dropped", "%" PRIu64, info_lost(f));
 	for (i = 0; i < TNF_LOST_REASONS; i++)
 		if (f->ext->lost[i] > 0) {
 			name = info_lost_name(i);
-			row(d, "", "%" PRIu64 " %s", f->ext->lost[i],
+			info_text_row(d, "", "%" PRIu64 " %s", f->ext->lost[i],
 			    name != NULL ? name : "for another reason");
 		}
 }
@@ -164,15 +164,15 @@ put_end(struct dump *d, const struct info *f)
 	if (ended == NULL)
 		return;
 	if (ended[0] == 'y')
-		row(d, "ended", "in order");
+		info_text_row(d, "ended", "in order");
 	else
-		row(d, "ended", "no: %" PRIu32 " of %" PRIu32 " writers still "
+		info_text_row(d, "ended", "no: %" PRIu32 " of %" PRIu32 " writers still "
 		    "run or were killed", f->ext->attached - f->ext->ended,
 		    f->ext->attached);
 }
 
 static void
-put_context(struct dump *d, const struct info *f)
+info_text_put_context(struct dump *d, const struct info *f)
 {
 	static const char *const facts[] = { "host", "system", "release",
 	    "machine", "cpus", "boot" };
@@ -184,20 +184,20 @@ put_context(struct dump *d, const struct info *f)
 		return;
 	for (i = 0; i < sizeof facts / sizeof facts[0]; i++)
 		if ((text = tnf_context_fact(f->context, facts[i])) != NULL)
-			row(d, facts[i], "%s", text);
+			info_text_row(d, facts[i], "%s", text);
 	tnf_context_tasks(f->context, &n);
-	row(d, "tasks known", "%zu", n);
+	info_text_row(d, "tasks known", "%zu", n);
 	tnf_context_symbols(f->context, &n);
-	row(d, "symbols", "%zu", n);
+	info_text_row(d, "symbols", "%zu", n);
 }
 
 static void
-put_probes(struct dump *d, const struct info_all *all, const struct info *f)
+info_text_put_probes(struct dump *d, const struct info_all *all, const struct info *f)
 {
 	const struct tnf_probe *p;
 	unsigned i;
 
-	row(d, "probes", "%u", f->sum.probes);
+	info_text_row(d, "probes", "%u", f->sum.probes);
 	for (i = 0; i < tnf_stream_probes(d->stream); i++) {
 		p = tnf_stream_probe(d->stream, i);
 		if (p->file != f->in->file)
@@ -230,11 +230,11 @@ info_text(struct dump *d)
 		put_size(d, f);
 		put_time(d, f);
 		put_events(d, f);
-		put_coverage(d, f);
+		info_text_put_coverage(d, f);
 		put_lost(d, f);
 		put_end(d, f);
-		put_context(d, f);
-		put_probes(d, all, f);
+		info_text_put_context(d, f);
+		info_text_put_probes(d, all, f);
 	}
 	return 0;
 }

@@ -114,7 +114,7 @@ info_note_cpu(struct info *f, const struct tnf_event *ev)
 }
 
 static int
-begin(struct dump *d)
+info_begin(struct dump *d)
 {
 	struct info_all *all = xcalloc(1, sizeof *all);
 	struct info *f;
@@ -135,7 +135,7 @@ begin(struct dump *d)
 }
 
 static int
-event(struct dump *d, const struct tnf_event *ev)
+info_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct info_all *all = d->state;
 	struct info *f = all->files;
@@ -155,7 +155,7 @@ event(struct dump *d, const struct tnf_event *ev)
 }
 
 static void
-release(struct info_all *all)
+info_release(struct info_all *all)
 {
 	unsigned i;
 
@@ -172,7 +172,7 @@ release(struct info_all *all)
 }
 
 static int
-finish(struct dump *d, int (*print)(struct dump *))
+info_finish(struct dump *d, int (*print)(struct dump *))
 {
 	struct info_all *all = d->state;
 	unsigned i;
@@ -181,28 +181,28 @@ finish(struct dump *d, int (*print)(struct dump *))
 	for (i = 0; i < all->n; i++)
 		tnf_file_summary(all->files[i].in->file, &all->files[i].sum);
 	r = print(d);
-	release(all);
+	info_release(all);
 	return r;
 }
 
 static int
 end_text(struct dump *d)
 {
-	return finish(d, info_text);
+	return info_finish(d, info_text);
 }
 
 static int
 end_json(struct dump *d)
 {
-	return finish(d, info_json);
+	return info_finish(d, info_json);
 }
 
 static const struct output text = {
-	.name = "info", .begin = begin, .event = event, .end = end_text
+	.name = "info", .begin = info_begin, .event = info_event, .end = end_text
 };
 
 static const struct output json = {
-	.name = "info=json", .begin = begin, .event = event, .end = end_json
+	.name = "info=json", .begin = info_begin, .event = info_event, .end = end_json
 };
 
 int

@@ -48,7 +48,7 @@ account_of(struct report *r, uint32_t id)
 }
 
 static void
-span(void *arg, const struct state_span *s)
+report_states_span(void *arg, const struct state_span *s)
 {
 	struct account *a = account_of(arg, s->id);
 
@@ -66,7 +66,7 @@ states_report_begin(struct dump *d)
 {
 	struct report *r = xcalloc(1, sizeof(*r));
 
-	r->states = states_new(span, r);
+	r->states = states_new(report_states_span, r);
 	r->d = d;
 	r->all = true;
 	d->state = r;
@@ -93,7 +93,7 @@ states_report_event(struct dump *d, const struct tnf_event *ev)
 
 /* By process and thread; what never wrote, and so has no number, last. */
 static int
-compare(const void *x, const void *y)
+report_states_compare(const void *x, const void *y)
 {
 	const struct account *a = *(struct account *const *)x;
 	const struct account *b = *(struct account *const *)y;
@@ -169,7 +169,7 @@ states_report_end(struct dump *d)
 		if (r->account[i] != NULL)
 			r->account[n++] = r->account[i];
 	if (n > 0)
-		qsort(r->account, n, sizeof(struct account *), compare);
+		qsort(r->account, n, sizeof(struct account *), report_states_compare);
 	print_all(r, r->account, n);
 	while (n > 0)
 		free(r->account[--n]);

@@ -90,7 +90,7 @@ put_args(struct dump *d, const struct tnf_event *ev)
 }
 
 static void
-line(struct tree *t, const struct tnf_event *ev, unsigned depth, int64_t took)
+report_tree_line(struct tree *t, const struct tnf_event *ev, unsigned depth, int64_t took)
 {
 	struct out *o = &t->d->out;
 
@@ -124,7 +124,7 @@ tree_event(struct dump *d, const struct tnf_event *ev)
 
 	if (nests && ended && *depth > 0)
 		--*depth;
-	line(t, ev, *depth, ended ? s.duration : -1);
+	report_tree_line(t, ev, *depth, ended ? s.duration : -1);
 	if (nests && role == PAIR_START)
 		++*depth;
 	return t->d->out.error != 0 ? -1 : 0;

@@ -20,10 +20,10 @@ struct parser {
 	bool		 failed;
 };
 
-static struct statement *block(struct parser *);
+static struct statement *template_parse_block(struct parser *);
 
 static void __attribute__((format(printf, 2, 3)))
-fail(struct parser *p, const char *fmt, ...)
+template_parse_fail(struct parser *p, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -40,7 +40,7 @@ fail(struct parser *p, const char *fmt, ...)
 }
 
 static void
-blanks(struct parser *p)
+template_parse_blanks(struct parser *p)
 {
 	for (; *p->p != '\0'; p->p++) {
 		if (*p->p == '#')
@@ -55,9 +55,9 @@ blanks(struct parser *p)
 }
 
 static bool
-accept(struct parser *p, char c)
+template_parse_accept(struct parser *p, char c)
 {
-	blanks(p);
+	template_parse_blanks(p);
 	if (*p->p != c)
 		return false;
 	p->p++;
@@ -65,10 +65,10 @@ accept(struct parser *p, char c)
 }
 
 static void
-expect(struct parser *p, char c, const char *where)
+template_parse_expect(struct parser *p, char c, const char *where)
 {
-	if (!p->failed && !accept(p, c))
-		fail(p, "'%c' expected %s", c, where);
+	if (!p->failed && !template_parse_accept(p, c))
+		template_parse_fail(p, "'%c' expected %s", c, where);
 }
 
 static size_t
@@ -82,11 +82,11 @@ word_length(const char *s)
 }
 
 static bool
-word(struct parser *p, const char *wanted)
+template_parse_word(struct parser *p, const char *wanted)
 {
 	size_t n = strlen(wanted);
 
-	blanks(p);
+	template_parse_blanks(p);
 	if (word_length(p->p) != n || strncmp(p->p, wanted, n) != 0)
 		return false;
 	p->p += n;
@@ -94,7 +94,7 @@ word(struct parser *p, const char *wanted)
 }
 
 static struct statement *
-statement(struct parser *p, enum statement_kind kind)
+template_parse_statement(struct parser *p, enum statement_kind kind)
 {
 	struct statement *s = xcalloc(1, sizeof(*s));
 
@@ -129,14 +129,14 @@ expression_length(const char *s, const char *ends)
 }
 
 static struct expr *
-expression(struct parser *p, const char *s, size_t n)
+template_parse_expression(struct parser *p, const char *s, size_t n)
 {
 	struct expr_error error;
 	char *text = xstrndup(s, n);
 	struct expr *e = expr_new(text, p->t->source, &error);
 
 	if (e == NULL)
-		fail(p, "%s, in: %s", error.text, text);
+		template_parse_fail(p, "%s, in: %s", error.text, text);
 	free(text);
 	return e;
 }
@@ -148,33 +148,33 @@ in_parentheses(struct parser *p)
 	struct expr *e;
 	size_t n;
 
-	expect(p, '(', "before an expression");
+	template_parse_expect(p, '(', "before an expression");
 	if (p->failed)
 		return NULL;
 	n = expression_length(p->p, ")");
-	e = expression(p, p->p, n);
+	e = template_parse_expression(p, p->p, n);
 	p->p += n;
-	expect(p, ')', "behind an expression");
+	template_parse_expect(p, ')', "behind an expression");
 	return e;
 }
 
 static char
-escaped(char c)
+template_parse_escaped(char c)
 {
 	return c == 'n' ? '\n' : c == 't' ? '\t' : c;
 }
 
 /* Text up to a quote, a brace, or the end of s. */
 static struct statement *
-plain(struct parser *p, const char **at, const char *end)
+template_parse_plain(struct parser *p, const char **at, const char *end)
 {
-	struct statement *s = statement(p, ST_TEXT);
+	struct statement *s = template_parse_statement(p, ST_TEXT);
 	const char *c = *at;
 
 	s->text = xcalloc((size_t)(end - c) + 1, 1);
 	for (; c < end && (*c != '{' || c[1] == '{'); c++) {
 		if (*c == '\\' && c + 1 < end)
-			s->text[s->len++] = escaped(*++c);
+			s->text[s->len++] = template_parse_escaped(*++c);
 		else {
 			c += (*c == '{' || (*c == '}' && c + 1 < end && c[1] == '}'));
 			s->text[s->len++] = *c;
@@ -186,18 +186,18 @@ plain(struct parser *p, const char **at, const char *end)
 
 /* {expression} or {expression:[-][width][letter]} */
 static struct statement *
-value(struct parser *p, const char **at, const char *end)
+template_parse_value(struct parser *p, const char **at, const char *end)
 {
-	struct statement *s = statement(p, ST_VALUE);
+	struct statement *s = template_parse_statement(p, ST_VALUE);
 	const char *c = *at + 1;
 	size_t n = expression_length(c, ":}");
 	char *rest;
 
 	if (c + n >= end) {
-		fail(p, "'{' without '}': a brace itself is written '{{'");
+		template_parse_fail(p, "'{' without '}': a brace itself is written '{{'");
 		return s;
 	}
-	s->expr = expression(p, c, n);
+	s->expr = template_parse_expression(p, c, n);
 	c += n;
 	if (*c == ':') {
 		s->width = (int)strtol(c + 1, &rest, 10);
@@ -205,12 +205,12 @@ value(struct parser *p, const char **at, const char *end)
 		if (*c != '}' && c < end)
 			s->format = *c++;
 		if (s->format != 0 && !template_format_known(s->format))
-			fail(p, "no format letter '%c'", s->format);
+			template_parse_fail(p, "no format letter '%c'", s->format);
 		if (s->width < -200 || s->width > 200)
-			fail(p, "a width is at most 200");
+			template_parse_fail(p, "a width is at most 200");
 	}
 	if (c >= end || *c != '}') {
-		fail(p, "'}' expected behind an expression");
+		template_parse_fail(p, "'}' expected behind an expression");
 		return s;
 	}
 	*at = c + 1;
@@ -223,8 +223,8 @@ string_parts(struct parser *p, const char *s, const char *end)
 	struct statement *first = NULL, **last = &first;
 
 	while (s < end && !p->failed) {
-		*last = *s == '{' && s[1] != '{' ? value(p, &s, end) :
-		    plain(p, &s, end);
+		*last = *s == '{' && s[1] != '{' ? template_parse_value(p, &s, end) :
+		    template_parse_plain(p, &s, end);
 		last = &(*last)->next;
 	}
 	return first;
@@ -247,14 +247,14 @@ quoted_length(const char *s)
 
 /* "..." at the cursor: start and length. */
 static const char *
-quoted(struct parser *p, size_t *len)
+template_parse_quoted(struct parser *p, size_t *len)
 {
 	const char *s;
 	ssize_t n;
 
-	blanks(p);
+	template_parse_blanks(p);
 	if (*p->p != '"' || (n = quoted_length(p->p)) < 0) {
-		fail(p, *p->p != '"' ? "a string in double quotes expected" :
+		template_parse_fail(p, *p->p != '"' ? "a string in double quotes expected" :
 		    "string without end");
 		return NULL;
 	}
@@ -268,13 +268,13 @@ static char *
 quoted_text(struct parser *p)
 {
 	size_t n;
-	const char *s = quoted(p, &n), *at = s;
+	const char *s = template_parse_quoted(p, &n), *at = s;
 	struct statement *st;
 	char *text;
 
 	if (s == NULL)
 		return NULL;
-	st = plain(p, &at, s + n);
+	st = template_parse_plain(p, &at, s + n);
 	text = st->text;
 	free(st);
 	return text;
@@ -284,57 +284,57 @@ static struct statement *
 string(struct parser *p)
 {
 	size_t n;
-	const char *s = quoted(p, &n);
+	const char *s = template_parse_quoted(p, &n);
 
 	return s == NULL ? NULL : string_parts(p, s, s + n);
 }
 
 static char *
-variable(struct parser *p)
+template_parse_variable(struct parser *p)
 {
 	size_t n;
 	char *name;
 
-	expect(p, '$', "before a variable");
+	template_parse_expect(p, '$', "before a variable");
 	n = word_length(p->p);
 	if (n == 0)
-		fail(p, "name of a variable expected behind '$'");
+		template_parse_fail(p, "name of a variable expected behind '$'");
 	name = xstrndup(p->p, n);
 	p->p += n;
 	return name;
 }
 
 static struct statement *
-let(struct parser *p)
+template_parse_let(struct parser *p)
 {
-	struct statement *s = statement(p, ST_LET);
+	struct statement *s = template_parse_statement(p, ST_LET);
 	size_t n;
 
-	s->text = variable(p);
-	expect(p, '=', "behind the variable");
+	s->text = template_parse_variable(p);
+	template_parse_expect(p, '=', "behind the variable");
 	if (p->failed)
 		return s;
 	n = expression_length(p->p, ";}");
-	s->expr = expression(p, p->p, n);
+	s->expr = template_parse_expression(p, p->p, n);
 	p->p += n;
 	return s;
 }
 
 static struct statement *
-condition(struct parser *p)
+template_parse_condition(struct parser *p)
 {
-	struct statement *s = statement(p, ST_IF);
+	struct statement *s = template_parse_statement(p, ST_IF);
 
 	if (++p->chain > TEMPLATE_CHAIN_MAX)
-		fail(p, "more than %u conditions behind each other",
+		template_parse_fail(p, "more than %u conditions behind each other",
 		    TEMPLATE_CHAIN_MAX);
 	s->expr = in_parentheses(p);
-	s->body = block(p);
-	if (!p->failed && word(p, "else")) {
-		if (word(p, "if"))
-			s->other = condition(p);
+	s->body = template_parse_block(p);
+	if (!p->failed && template_parse_word(p, "else")) {
+		if (template_parse_word(p, "if"))
+			s->other = template_parse_condition(p);
 		else
-			s->other = block(p);
+			s->other = template_parse_block(p);
 	}
 	p->chain--;
 	return s;
@@ -342,61 +342,61 @@ condition(struct parser *p)
 
 /* { 0, 1 { ... } 'x' { ... } default { ... } } */
 static struct statement *
-cases(struct parser *p)
+template_parse_cases(struct parser *p)
 {
 	struct statement *first = NULL, **last = &first;
 	size_t n;
 
-	expect(p, '{', "before the cases of a switch");
-	while (!p->failed && !accept(p, '}')) {
-		struct statement *c = *last = statement(p, ST_CASE);
+	template_parse_expect(p, '{', "before the cases of a switch");
+	while (!p->failed && !template_parse_accept(p, '}')) {
+		struct statement *c = *last = template_parse_statement(p, ST_CASE);
 
 		last = &c->next;
-		if (!word(p, "default")) {
+		if (!template_parse_word(p, "default")) {
 			n = expression_length(p->p, "{,");
-			c->expr = expression(p, p->p, n);
+			c->expr = template_parse_expression(p, p->p, n);
 			p->p += n;
-			if (accept(p, ','))	/* falls into the next one's body */
+			if (template_parse_accept(p, ','))	/* falls into the next one's body */
 				continue;
 		}
-		c->body = block(p);
+		c->body = template_parse_block(p);
 		if (c->body == NULL)
-			c->body = statement(p, ST_TEXT);
+			c->body = template_parse_statement(p, ST_TEXT);
 	}
 	return first;
 }
 
 static struct statement *
-choice(struct parser *p)
+template_parse_choice(struct parser *p)
 {
-	struct statement *s = statement(p, ST_SWITCH);
+	struct statement *s = template_parse_statement(p, ST_SWITCH);
 
 	s->expr = in_parentheses(p);
-	s->body = cases(p);
+	s->body = template_parse_cases(p);
 	return s;
 }
 
 /* { 0x40 "read" 0x100 "write" "no write" } */
 static struct statement *
-bits(struct parser *p)
+template_parse_bits(struct parser *p)
 {
-	struct statement *s = statement(p, ST_BITS), **last = &s->body;
+	struct statement *s = template_parse_statement(p, ST_BITS), **last = &s->body;
 	char *end;
 
 	s->expr = in_parentheses(p);
-	expect(p, '{', "before the bits");
-	while (!p->failed && !accept(p, '}')) {
-		struct statement *bit = *last = statement(p, ST_BITS);
+	template_parse_expect(p, '{', "before the bits");
+	while (!p->failed && !template_parse_accept(p, '}')) {
+		struct statement *bit = *last = template_parse_statement(p, ST_BITS);
 
 		last = &bit->next;
 		bit->mask = strtoull(p->p, &end, 0);
 		if (end == p->p) {
-			fail(p, "mask of a bit expected");
+			template_parse_fail(p, "mask of a bit expected");
 			break;
 		}
 		p->p = end;
 		bit->text = quoted_text(p);
-		blanks(p);
+		template_parse_blanks(p);
 		if (*p->p == '"')
 			bit->absent = quoted_text(p);
 	}
@@ -404,34 +404,34 @@ bits(struct parser *p)
 }
 
 static struct statement *
-loop(struct parser *p)
+template_parse_loop(struct parser *p)
 {
-	struct statement *s = statement(p, ST_FOR);
+	struct statement *s = template_parse_statement(p, ST_FOR);
 
-	s->text = variable(p);
-	if (!p->failed && !word(p, "in"))
-		fail(p, "'in' expected behind the variable of a loop");
+	s->text = template_parse_variable(p);
+	if (!p->failed && !template_parse_word(p, "in"))
+		template_parse_fail(p, "'in' expected behind the variable of a loop");
 	s->expr = in_parentheses(p);
-	s->body = block(p);
+	s->body = template_parse_block(p);
 	return s;
 }
 
 static struct statement *
-timer(struct parser *p, enum statement_kind kind)
+template_parse_timer(struct parser *p, enum statement_kind kind)
 {
-	struct statement *s = statement(p, kind);
+	struct statement *s = template_parse_statement(p, kind);
 
 	s->expr = in_parentheses(p);
 	return s;
 }
 
 static struct statement *
-use(struct parser *p)
+template_parse_use(struct parser *p)
 {
-	struct statement *s = statement(p, ST_USE);
+	struct statement *s = template_parse_statement(p, ST_USE);
 	size_t n;
 
-	expect(p, '@', "before the name of a sub-template");
+	template_parse_expect(p, '@', "before the name of a sub-template");
 	n = word_length(p->p);
 	s->text = xcalloc(n + 2, 1);
 	s->text[0] = '@';
@@ -441,45 +441,45 @@ use(struct parser *p)
 }
 
 static struct statement *
-one(struct parser *p)
+template_parse_one(struct parser *p)
 {
-	blanks(p);
+	template_parse_blanks(p);
 	if (*p->p == '"')
 		return string(p);
-	if (word(p, "let"))
-		return let(p);
-	if (word(p, "if"))
-		return condition(p);
-	if (word(p, "switch"))
-		return choice(p);
-	if (word(p, "bits"))
-		return bits(p);
-	if (word(p, "for"))
-		return loop(p);
-	if (word(p, "starttimer"))
-		return timer(p, ST_START_TIMER);
-	if (word(p, "endtimer"))
-		return timer(p, ST_END_TIMER);
-	if (word(p, "use"))
-		return use(p);
-	if (word(p, "skip"))
-		return statement(p, ST_SKIP);
-	if (word(p, "stop"))
-		return statement(p, ST_STOP);
-	fail(p, "no statement begins with \"%.*s\"", (int)strcspn(p->p, " \t\n"), p->p);
+	if (template_parse_word(p, "let"))
+		return template_parse_let(p);
+	if (template_parse_word(p, "if"))
+		return template_parse_condition(p);
+	if (template_parse_word(p, "switch"))
+		return template_parse_choice(p);
+	if (template_parse_word(p, "bits"))
+		return template_parse_bits(p);
+	if (template_parse_word(p, "for"))
+		return template_parse_loop(p);
+	if (template_parse_word(p, "starttimer"))
+		return template_parse_timer(p, ST_START_TIMER);
+	if (template_parse_word(p, "endtimer"))
+		return template_parse_timer(p, ST_END_TIMER);
+	if (template_parse_word(p, "use"))
+		return template_parse_use(p);
+	if (template_parse_word(p, "skip"))
+		return template_parse_statement(p, ST_SKIP);
+	if (template_parse_word(p, "stop"))
+		return template_parse_statement(p, ST_STOP);
+	template_parse_fail(p, "no statement begins with \"%.*s\"", (int)strcspn(p->p, " \t\n"), p->p);
 	return NULL;
 }
 
 static struct statement *
-block(struct parser *p)
+template_parse_block(struct parser *p)
 {
 	struct statement *first = NULL, **last = &first;
 
 	if (++p->depth > TEMPLATE_DEPTH_MAX)
-		fail(p, "more than %u blocks in each other", TEMPLATE_DEPTH_MAX);
-	expect(p, '{', "before a block");
-	while (!p->failed && !accept(p, '}')) {
-		*last = one(p);
+		template_parse_fail(p, "more than %u blocks in each other", TEMPLATE_DEPTH_MAX);
+	template_parse_expect(p, '{', "before a block");
+	while (!p->failed && !template_parse_accept(p, '}')) {
+		*last = template_parse_one(p);
 		while (*last != NULL)
 			last = &(*last)->next;
 	}
@@ -488,47 +488,47 @@ block(struct parser *p)
 }
 
 static int
-level(struct parser *p)
+template_parse_level(struct parser *p)
 {
 	static const char *const names[] = { "APPL", "SVC", "KERN", "INT" };
 
 	for (int i = 0; i < 4; i++)
-		if (word(p, names[i]))
+		if (template_parse_word(p, names[i]))
 			return i;
-	fail(p, "level APPL, SVC, KERN or INT expected behind 'L='");
+	template_parse_fail(p, "level APPL, SVC, KERN or INT expected behind 'L='");
 	return -1;
 }
 
 /* name [L=LEVEL] ["label"] { ... } */
 static struct stanza *
-stanza(struct parser *p)
+template_parse_stanza(struct parser *p)
 {
 	struct stanza *s = xcalloc(1, sizeof(*s));
 	size_t sub = *p->p == '@', n = sub + word_length(p->p + sub);
 
 	s->level = -1;
 	if (n == sub)
-		fail(p, "name of a probe, \"default\" or \"@name\" expected");
+		template_parse_fail(p, "name of a probe, \"default\" or \"@name\" expected");
 	s->pattern = xstrndup(p->p, n);
 	p->p += n;
-	if (word(p, "L")) {
-		expect(p, '=', "behind L");
-		s->level = level(p);
+	if (template_parse_word(p, "L")) {
+		template_parse_expect(p, '=', "behind L");
+		s->level = template_parse_level(p);
 	}
-	blanks(p);
+	template_parse_blanks(p);
 	if (!p->failed && *p->p == '"')
 		s->label = quoted_text(p);
-	s->body = block(p);
+	s->body = template_parse_block(p);
 	return s;
 }
 
 /* Finds what each "use" names. */
 static void
-bind(struct parser *p, struct statement *s)
+template_parse_bind(struct parser *p, struct statement *s)
 {
 	for (; s != NULL && !p->failed; s = s->next) {
-		bind(p, s->body);
-		bind(p, s->other);
+		template_parse_bind(p, s->body);
+		template_parse_bind(p, s->other);
 		if (s->kind != ST_USE)
 			continue;
 		for (s->use = p->t->stanzas; s->use != NULL; s->use = s->use->next)
@@ -536,7 +536,7 @@ bind(struct parser *p, struct statement *s)
 				break;
 		p->line = s->line;
 		if (s->use == NULL)
-			fail(p, "no sub-template \"%s\"", s->text);
+			template_parse_fail(p, "no sub-template \"%s\"", s->text);
 	}
 }
 
@@ -549,12 +549,12 @@ template_parse(const char *path, const char *text, struct expr_source *source)
 
 	t->path = path;
 	t->source = source;
-	for (blanks(&p); !p.failed && *p.p != '\0'; blanks(&p)) {
-		*last = stanza(&p);
+	for (template_parse_blanks(&p); !p.failed && *p.p != '\0'; template_parse_blanks(&p)) {
+		*last = template_parse_stanza(&p);
 		last = &(*last)->next;
 	}
 	for (struct stanza *s = t->stanzas; s != NULL; s = s->next)
-		bind(&p, s->body);
+		template_parse_bind(&p, s->body);
 	if (!p.failed)
 		return t;
 	template_free(t);

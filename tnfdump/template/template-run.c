@@ -62,7 +62,7 @@ struct run {
 
 static struct run run;		/* one a process: the option is given once */
 
-static void execute(const struct statement *, const struct tnf_event *);
+static void template_run_execute(const struct statement *, const struct tnf_event *);
 
 static struct variable *
 find_variable(const char *name)
@@ -79,13 +79,13 @@ find_variable(const char *name)
 }
 
 static struct val
-variable(void *arg, const char *name)
+template_run_variable(void *arg, const char *name)
 {
 	return find_variable(name)->value;
 }
 
 static void
-assign(const char *name, struct val value)
+template_run_assign(const char *name, struct val value)
 {
 	struct variable *v = find_variable(name);
 	char *copy = NULL;
@@ -152,7 +152,7 @@ end_timer(const struct val *key, int64_t now)
 }
 
 static void
-choose(const struct statement *s, const struct tnf_event *ev)
+template_run_choose(const struct statement *s, const struct tnf_event *ev)
 {
 	struct val v = expr_eval(s->expr, ev), w;
 	const struct statement *c;
@@ -167,7 +167,7 @@ choose(const struct statement *s, const struct tnf_event *ev)
 	while (c != NULL && c->body == NULL)	/* "0, 1 { ... }" */
 		c = c->next;
 	if (c != NULL)
-		execute(c->body, ev);
+		template_run_execute(c->body, ev);
 }
 
 static void
@@ -192,7 +192,7 @@ show_bits(const struct statement *s, const struct tnf_event *ev)
 }
 
 static void
-loop(const struct statement *s, const struct tnf_event *ev)
+template_run_loop(const struct statement *s, const struct tnf_event *ev)
 {
 	struct val v = expr_eval(s->expr, ev);
 	struct tnf_value array = val_to_member(&v), item;
@@ -203,13 +203,13 @@ loop(const struct statement *s, const struct tnf_event *ev)
 		if (run.skip || run.stop ||
 		    !tnf_value_item(ev->file, &array, i, &item))
 			break;
-		assign(s->text, val_of_member(&item, NULL));
-		execute(s->body, ev);
+		template_run_assign(s->text, val_of_member(&item, NULL));
+		template_run_execute(s->body, ev);
 	}
 }
 
 static void
-one(const struct statement *s, const struct tnf_event *ev)
+template_run_one(const struct statement *s, const struct tnf_event *ev)
 {
 	struct val v;
 
@@ -227,19 +227,19 @@ one(const struct statement *s, const struct tnf_event *ev)
 		template_value(run.d, ev, &run.line, &v, s->format, s->width);
 		break;
 	case ST_LET:
-		assign(s->text, v);
+		template_run_assign(s->text, v);
 		break;
 	case ST_IF:
-		execute(val_truth(&v) == 1 ? s->body : s->other, ev);
+		template_run_execute(val_truth(&v) == 1 ? s->body : s->other, ev);
 		break;
 	case ST_SWITCH:
-		choose(s, ev);
+		template_run_choose(s, ev);
 		break;
 	case ST_BITS:
 		show_bits(s, ev);
 		break;
 	case ST_FOR:
-		loop(s, ev);
+		template_run_loop(s, ev);
 		break;
 	case ST_START_TIMER:
 		start_timer(&v, ev->time);
@@ -248,7 +248,7 @@ one(const struct statement *s, const struct tnf_event *ev)
 		end_timer(&v, ev->time);
 		break;
 	case ST_USE:
-		execute(s->use->body, ev);
+		template_run_execute(s->use->body, ev);
 		break;
 	case ST_SKIP:
 		run.skip = true;
@@ -262,14 +262,14 @@ one(const struct statement *s, const struct tnf_event *ev)
 }
 
 static void
-execute(const struct statement *s, const struct tnf_event *ev)
+template_run_execute(const struct statement *s, const struct tnf_event *ev)
 {
 	/* A sub-template may use itself. */
 	if (run.depth == 4 * TEMPLATE_DEPTH_MAX)
 		return;
 	run.depth++;
 	for (; s != NULL && !run.skip && !run.stop; s = s->next)
-		one(s, ev);
+		template_run_one(s, ev);
 	run.depth--;
 }
 
@@ -320,7 +320,7 @@ choice_for(const struct tnf_event *ev)
 }
 
 static void
-head(const struct choice *c, const struct tnf_event *ev)
+template_run_head(const struct choice *c, const struct tnf_event *ev)
 {
 	struct out *o = &run.line;
 	const char *label = c->stanza != NULL ? c->stanza->label : NULL;
@@ -342,18 +342,18 @@ head(const struct choice *c, const struct tnf_event *ev)
 }
 
 static int
-event(struct dump *d, const struct tnf_event *ev)
+template_run_event(struct dump *d, const struct tnf_event *ev)
 {
 	const struct choice *c = choice_for(ev);
 
 	run.skip = false;
 	run.own = c->own != NULL;
 	run.line.p = run.line.base;
-	head(c, ev);
+	template_run_head(c, ev);
 	if (c->own != NULL)
-		execute(c->own, ev);
+		template_run_execute(c->own, ev);
 	else if (c->stanza != NULL)
-		execute(c->stanza->body, ev);
+		template_run_execute(c->stanza->body, ev);
 	else if (ev->probe->n_members > 0)
 		json_args(d, &run.line, ev);
 	if (!run.skip) {
@@ -364,7 +364,7 @@ event(struct dump *d, const struct tnf_event *ev)
 }
 
 static int
-begin(struct dump *d)
+template_run_begin(struct dump *d)
 {
 	run.d = d;
 	run.source.first = d->first;
@@ -373,7 +373,7 @@ begin(struct dump *d)
 }
 
 static int
-end(struct dump *d)
+template_run_end(struct dump *d)
 {
 	struct timer *t, *next;
 	struct variable *v, *after;
@@ -399,11 +399,11 @@ end(struct dump *d)
 }
 
 static const struct output template_output = {
-	"template", "by a template file (-t)", begin, event, end, .pretty = true
+	"template", "by a template file (-t)", template_run_begin, template_run_event, template_run_end, .pretty = true
 };
 
 static char *
-read_file(const char *path)
+template_run_read_file(const char *path)
 {
 	FILE *f = fopen(path, "r");
 	char *text;
@@ -425,12 +425,12 @@ read_file(const char *path)
 int
 template_set(struct dump *d, const char *path)
 {
-	char *text = read_file(path);
+	char *text = template_run_read_file(path);
 
 	if (text == NULL)
 		return options_wrong("template", "%s: %s", path, strerror(errno));
 	run.source = *dump_expr_source(d);
-	run.source.variable = variable;
+	run.source.variable = template_run_variable;
 	run.t = template_parse(path, text, &run.source);
 	free(text);
 	if (run.t == NULL)

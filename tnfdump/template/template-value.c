@@ -13,7 +13,7 @@
 #include "analysis/walltime.h"
 
 static void
-binary(struct out *o, uint64_t v)
+template_value_binary(struct out *o, uint64_t v)
 {
 	int bit = 63;
 
@@ -24,7 +24,7 @@ binary(struct out *o, uint64_t v)
 }
 
 static void
-octal(struct out *o, uint64_t v)
+template_value_octal(struct out *o, uint64_t v)
 {
 	char text[32];
 
@@ -33,7 +33,7 @@ octal(struct out *o, uint64_t v)
 }
 
 static void
-named(struct out *o, enum pretty_kind kind, int64_t v)
+template_value_named(struct out *o, enum pretty_kind kind, int64_t v)
 {
 	const char *name = pretty_kind_name(kind, v);
 
@@ -44,7 +44,7 @@ named(struct out *o, enum pretty_kind kind, int64_t v)
 }
 
 static void
-symbol(struct dump *d, const struct tnf_event *ev, struct out *o, uint64_t addr)
+template_value_symbol(struct dump *d, const struct tnf_event *ev, struct out *o, uint64_t addr)
 {
 	uint64_t offset = 0;
 	const char *s = origin_place(d, ev, addr, &offset);
@@ -60,7 +60,7 @@ symbol(struct dump *d, const struct tnf_event *ev, struct out *o, uint64_t addr)
 }
 
 static void
-device(const struct tnf_event *ev, struct out *o, const struct tnf_type *type,
+template_value_device(const struct tnf_event *ev, struct out *o, const struct tnf_type *type,
     uint64_t n)
 {
 	uint32_t major, minor;
@@ -72,7 +72,7 @@ device(const struct tnf_event *ev, struct out *o, const struct tnf_type *type,
 }
 
 static void
-wall(struct dump *d, const struct tnf_event *ev, struct out *o, int64_t time)
+template_value_wall(struct dump *d, const struct tnf_event *ev, struct out *o, int64_t time)
 {
 	int64_t clock;
 
@@ -100,7 +100,7 @@ bits_of(const struct val *v)
 }
 
 static void
-number(struct dump *d, const struct tnf_event *ev, struct out *o,
+template_value_number(struct dump *d, const struct tnf_event *ev, struct out *o,
     const struct val *v, char letter)
 {
 	uint64_t n = bits_of(v);
@@ -111,14 +111,14 @@ number(struct dump *d, const struct tnf_event *ev, struct out *o,
 	case 'D': out_i64(o, (int64_t)n); break;
 	case 'U': out_u64(o, n); break;
 	case 'X': out_lit(o, "0x"); out_hex(o, n); break;
-	case 'O': octal(o, n); break;
-	case 'B': binary(o, n); break;
-	case 'E': named(o, PRETTY_ERRNO, (int64_t)n); break;
-	case 'N': named(o, pretty_kind(v->type, v->name), (int64_t)n); break;
-	case 'T': wall(d, ev, o, (int64_t)n); break;
-	case 'Y': symbol(d, ev, o, n); break;
+	case 'O': template_value_octal(o, n); break;
+	case 'B': template_value_binary(o, n); break;
+	case 'E': template_value_named(o, PRETTY_ERRNO, (int64_t)n); break;
+	case 'N': template_value_named(o, pretty_kind(v->type, v->name), (int64_t)n); break;
+	case 'T': template_value_wall(d, ev, o, (int64_t)n); break;
+	case 'Y': template_value_symbol(d, ev, o, n); break;
 	case 'Z': size_put(o, n); break;
-	case 'M': device(ev, o, v->type, n); break;
+	case 'M': template_value_device(ev, o, v->type, n); break;
 	case 'F':
 		val_to_double(v, &real);
 		out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%f", real));
@@ -149,7 +149,7 @@ template_value(struct dump *d, const struct tnf_event *ev, struct out *o,
 	    (letter == 'N' && v->type == NULL))
 		as_it_is(d, o, v);
 	else
-		number(d, ev, o, v, letter);
+		template_value_number(d, ev, o, v, letter);
 	len = (size_t)(o->p - o->base) - from;
 	if (len >= (size_t)(width < 0 ? -width : width))
 		return;

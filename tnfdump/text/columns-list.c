@@ -19,7 +19,7 @@
 /* --- helpers --- */
 
 static void
-put_ms(struct columns *c, int64_t ns)
+columns_list_put_ms(struct columns *c, int64_t ns)
 {
 	if (c->color)
 		color_on(c->o, COLOR_TIME);
@@ -30,7 +30,7 @@ put_ms(struct columns *c, int64_t ns)
 
 /* Behind text of 'len' bytes, unless it ends the line. */
 static void
-pad(struct columns *c, size_t len)
+columns_list_pad(struct columns *c, size_t len)
 {
 	unsigned width = c->list[c->at]->width;
 
@@ -39,14 +39,14 @@ pad(struct columns *c, size_t len)
 }
 
 static void
-put_text(struct columns *c, const char *s, size_t len, enum color color)
+columns_list_put_text(struct columns *c, const char *s, size_t len, enum color color)
 {
 	if (c->color && color != COLOR_NONE)
 		color_on(c->o, color);
 	print_chars(c->d, s, len);
 	if (c->color && color != COLOR_NONE)
 		color_off(c->o);
-	pad(c, len);
+	columns_list_pad(c, len);
 }
 
 static void
@@ -127,7 +127,7 @@ slot_of(struct times *t, const struct thread *who)
 }
 
 static void
-grow(struct times *t)
+columns_list_grow(struct times *t)
 {
 	struct thread *old = t->threads;
 	size_t i, n = t->size;
@@ -148,9 +148,9 @@ print_delta_thread(struct columns *c, const struct tnf_event *ev)
 	struct thread who = { true, ev->kernel, ev->pid, ev->lwpid, ev->tid,
 		ev->time }, *s = slot_of(t, &who);
 
-	put_ms(c, s->used ? ev->time - s->time : 0);
+	columns_list_put_ms(c, s->used ? ev->time - s->time : 0);
 	if (!s->used && ++t->n > t->size / 2) {
-		grow(t);
+		columns_list_grow(t);
 		s = slot_of(t, &who);
 	}
 	*s = who;
@@ -162,7 +162,7 @@ print_delta_probe(struct columns *c, const struct tnf_event *ev)
 	struct probe_time *p = perprobe(&times_of(c)->probes, ev->probe,
 	    sizeof(*p));
 
-	put_ms(c, p->seen ? ev->time - p->time : 0);
+	columns_list_put_ms(c, p->seen ? ev->time - p->time : 0);
 	p->seen = true;
 	p->time = ev->time;
 }
@@ -170,17 +170,17 @@ print_delta_probe(struct columns *c, const struct tnf_event *ev)
 static void
 print_elapsed(struct columns *c, const struct tnf_event *ev)
 {
-	put_ms(c, ev->time - c->d->first);
+	columns_list_put_ms(c, ev->time - c->d->first);
 }
 
 static void
 print_delta(struct columns *c, const struct tnf_event *ev)
 {
-	put_ms(c, ev->time - c->d->previous);
+	columns_list_put_ms(c, ev->time - c->d->previous);
 }
 
 static void
-put_wall(struct columns *c, const struct tnf_event *ev, bool utc)
+columns_list_put_wall(struct columns *c, const struct tnf_event *ev, bool utc)
 {
 	char buf[WALL_SIZE];
 	int64_t offset;
@@ -202,13 +202,13 @@ put_wall(struct columns *c, const struct tnf_event *ev, bool utc)
 static void
 print_wall(struct columns *c, const struct tnf_event *ev)
 {
-	put_wall(c, ev, false);
+	columns_list_put_wall(c, ev, false);
 }
 
 static void
 print_utc(struct columns *c, const struct tnf_event *ev)
 {
-	put_wall(c, ev, true);
+	columns_list_put_wall(c, ev, true);
 }
 
 static void
@@ -278,15 +278,15 @@ print_comm(struct columns *c, const struct tnf_event *ev)
 
 	if (comm == NULL)
 		comm = "-";
-	put_text(c, comm, strlen(comm), COLOR_NONE);
+	columns_list_put_text(c, comm, strlen(comm), COLOR_NONE);
 }
 
 /* --- what --- */
 
 static void
-print_probe(struct columns *c, const struct tnf_event *ev)
+columns_list_print_probe(struct columns *c, const struct tnf_event *ev)
 {
-	put_text(c, ev->probe->name, strlen(ev->probe->name), COLOR_PROBE);
+	columns_list_put_text(c, ev->probe->name, strlen(ev->probe->name), COLOR_PROBE);
 }
 
 static void
@@ -296,7 +296,7 @@ print_keys(struct columns *c, const struct tnf_event *ev)
 
 	if (keys == NULL || *keys == '\0')
 		keys = "-";
-	put_text(c, keys, strlen(keys), COLOR_NONE);
+	columns_list_put_text(c, keys, strlen(keys), COLOR_NONE);
 }
 
 static void
@@ -307,14 +307,14 @@ print_src(struct columns *c, const struct tnf_event *ev)
 	const char *line = attrs_find(ev->probe->attrs, "line", &m);
 
 	if (file == NULL) {
-		put_text(c, "-", 1, COLOR_NONE);
+		columns_list_put_text(c, "-", 1, COLOR_NONE);
 		return;
 	}
 	print_chars(c->d, file, n);
 	out_char(c->o, ':');
 	if (line != NULL)
 		print_chars(c->d, line, m);
-	pad(c, n + 1 + m);
+	columns_list_pad(c, n + 1 + m);
 }
 
 static bool
@@ -325,7 +325,7 @@ is_error(const char *name, const struct tnf_value *v)
 }
 
 static void
-put_member(struct columns *c, const struct tnf_event *ev, unsigned i,
+columns_list_put_member(struct columns *c, const struct tnf_event *ev, unsigned i,
     const struct tnf_value *v)
 {
 	const char *name = ev->probe->members[i].name;
@@ -355,7 +355,7 @@ print_args(struct columns *c, const struct tnf_event *ev)
 	for (i = 0; tnf_event_value(ev, i, &v); i++) {
 		if (i > 0)
 			out_char(c->o, ' ');
-		put_member(c, ev, i, &v);
+		columns_list_put_member(c, ev, i, &v);
 	}
 }
 
@@ -383,7 +383,7 @@ const struct column column_rows[] = {
 	  "thread; kernel: address of the task" },
 	{ "cpu", "CPU", 3, false, print_cpu, "kernel events: processor" },
 	{ "comm", "Command", 15, true, print_comm, "name of the thread" },
-	{ "probe", "Probe Name", 25, true, print_probe, "name of the probe" },
+	{ "probe", "Probe Name", 25, true, columns_list_print_probe, "name of the probe" },
 	{ "keys", "Keys", 16, true, print_keys, "keys of the probe" },
 	{ "src", "Source", 24, true, print_src, "file and line of the probe" },
 	{ "args", "Data / Description . . .", 0, true, print_args,

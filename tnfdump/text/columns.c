@@ -15,7 +15,7 @@ static struct columns layout;
 static bool chosen, two_line, no_header;
 
 static const struct column *
-find(const char *name, size_t len)
+columns_find(const char *name, size_t len)
 {
 	const struct column *c;
 
@@ -59,7 +59,7 @@ put_in(const struct column *c, bool before_last)
 }
 
 static int
-unknown(const char *name, size_t len)
+columns_unknown(const char *name, size_t len)
 {
 	char names[512] = "";
 	const struct column *c;
@@ -76,7 +76,7 @@ unknown(const char *name, size_t len)
 }
 
 static int
-apply(const char *word, size_t len)
+columns_apply(const char *word, size_t len)
 {
 	char sign = len > 0 && (*word == '+' || *word == '-') ? *word : 0;
 	const struct column *c;
@@ -92,9 +92,9 @@ apply(const char *word, size_t len)
 		}
 		return 0;
 	}
-	c = find(word, len);
+	c = columns_find(word, len);
 	if (c == NULL)
-		return unknown(word, len);
+		return columns_unknown(word, len);
 	if (sign == '-') {
 		take_out(c);
 		return 0;
@@ -109,7 +109,7 @@ apply_list(const char *list)
 
 	for (;; list += len + 1) {
 		len = strcspn(list, ",");
-		if (apply(list, len) != 0)
+		if (columns_apply(list, len) != 0)
 			return -1;
 		if (list[len] == '\0')
 			return 0;

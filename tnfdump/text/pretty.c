@@ -28,7 +28,7 @@ pretty_set(struct dump *d, const char *arg)
 }
 
 static uint64_t
-bits(const struct tnf_value *v)
+pretty_bits(const struct tnf_value *v)
 {
 	return v->u.u;
 }
@@ -79,7 +79,7 @@ put_device(const struct printer *p, const struct tnf_event *ev,
 	const char *name = NULL;
 	uint32_t major, minor;
 
-	device_split(ev, v->type, bits(v), &major, &minor);
+	device_split(ev, v->type, pretty_bits(v), &major, &minor);
 	if (c != NULL)
 		name = tnf_context_device(c, major, minor);
 	out_u64(p->o, major);
@@ -129,7 +129,7 @@ value_name(const struct tnf_event *ev, enum pretty_kind kind, int64_t i)
 }
 
 static void
-put_scalar(const struct printer *p, const struct tnf_event *ev,
+pretty_put_scalar(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
 	enum pretty_kind kind = pretty_kind(v->type, name);
@@ -141,16 +141,16 @@ put_scalar(const struct printer *p, const struct tnf_event *ev,
 	}
 	switch (kind) {
 	case PRETTY_BIOFLAGS:
-		put_bioflags(p->o, (uint32_t)bits(v));
+		put_bioflags(p->o, (uint32_t)pretty_bits(v));
 		break;
 	case PRETTY_DEVICE:
 		put_device(p, ev, v);
 		break;
 	case PRETTY_SIZE:
-		size_put(p->o, bits(v));
+		size_put(p->o, pretty_bits(v));
 		break;
 	case PRETTY_SYMBOL:
-		put_symbol(p, ev, bits(v));
+		put_symbol(p, ev, pretty_bits(v));
 		break;
 	default:
 		printer_scalar(p, v);
@@ -162,7 +162,7 @@ static void put_at(const struct printer *, const struct tnf_event *,
     const struct tnf_value *, const char *name, struct nest *);
 
 static void
-put_record(const struct printer *p, const struct tnf_event *ev,
+pretty_put_record(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *r, struct nest *in)
 {
 	const char *name;
@@ -194,7 +194,7 @@ put_array(const struct printer *p, const struct tnf_event *ev,
 
 	out_char(p->o, '[');
 	for (i = 0; nest_item(in, ev->file, r, i, &v); i++) {
-		if (pretty_kind(v.type, NULL) == PRETTY_SYMBOL && bits(&v) == 0)
+		if (pretty_kind(v.type, NULL) == PRETTY_SYMBOL && pretty_bits(&v) == 0)
 			break;
 		if (i > 0)
 			out_char(p->o, ' ');
@@ -214,14 +214,14 @@ put_at(const struct printer *p, const struct tnf_event *ev, const struct tnf_val
 	if (v->null || v->kind == TNF_K_STRING || v->kind == TNF_K_TYPE)
 		printer_value(p, ev->file, v);
 	else if (v->kind == TNF_K_STRUCT)
-		put_record(p, ev, v, in);
+		pretty_put_record(p, ev, v, in);
 	else if (v->kind == TNF_K_ARRAY && nest_enter(in, v)) {
 		put_array(p, ev, v, in);
 		nest_leave(in);
 	} else if (v->kind == TNF_K_ARRAY)
 		out_lit(p->o, "[]");
 	else
-		put_scalar(p, ev, v, name);
+		pretty_put_scalar(p, ev, v, name);
 }
 
 void

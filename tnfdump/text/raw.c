@@ -16,7 +16,7 @@ struct raw {
 
 /* "%24s " */
 static void
-put_label(struct dump *d, const char *s)
+raw_put_label(struct dump *d, const char *s)
 {
 	size_t n = strlen(s);
 
@@ -34,7 +34,7 @@ put_name(struct dump *d, const char *s)
 }
 
 static void
-put_scalar(struct dump *d, tnf_datum_t v)
+raw_put_scalar(struct dump *d, tnf_datum_t v)
 {
 	struct tnf_type t = { .opaque = false };
 	struct tnf_value val = { .type = &t, .kind = tnf_get_kind(v) };
@@ -82,7 +82,7 @@ put_scalar(struct dump *d, tnf_datum_t v)
 }
 
 static void
-put_string(struct dump *d, tnf_datum_t v)
+raw_put_string(struct dump *d, tnf_datum_t v)
 {
 	const char *s = tnf_get_chars(v);
 
@@ -91,7 +91,7 @@ put_string(struct dump *d, tnf_datum_t v)
 
 /* A record that is referred to: where, and what. */
 static void
-put_reference(struct dump *d, tnf_datum_t v)
+raw_put_reference(struct dump *d, tnf_datum_t v)
 {
 	print_hex_left(&d->out, tnf_get_offset(v), 8);
 	out_char(&d->out, ' ');
@@ -100,7 +100,7 @@ put_reference(struct dump *d, tnf_datum_t v)
 		put_name(d, tnf_type_get_name(v));
 		break;
 	case TNF_K_STRING:
-		put_string(d, v);
+		raw_put_string(d, v);
 		break;
 	default:
 		out_char(&d->out, '<');
@@ -116,9 +116,9 @@ put_item(struct dump *d, tnf_datum_t v)
 	if (v == TNF_DATUM_NULL)
 		print_null(&d->out);
 	else if (tnf_is_inline(v))
-		put_scalar(d, v);
+		raw_put_scalar(d, v);
 	else
-		put_reference(d, v);
+		raw_put_reference(d, v);
 	out_char(&d->out, '\n');
 }
 
@@ -129,11 +129,11 @@ put_slots(struct dump *d, tnf_datum_t r)
 	tnf_datum_t arg;
 
 	for (i = 0; i < n && n != (unsigned)-1; i++) {
-		put_label(d, tnf_get_slot_name(r, i));
+		raw_put_label(d, tnf_get_slot_name(r, i));
 		put_item(d, tnf_get_slot_indexed(r, i));
 		if (i > 0 || (arg = tnf_get_tag_arg(r)) == TNF_DATUM_NULL)
 			continue;
-		put_label(d, "tnf_tag_arg");
+		raw_put_label(d, "tnf_tag_arg");
 		put_item(d, arg);
 	}
 }
@@ -144,8 +144,8 @@ put_elements(struct dump *d, tnf_datum_t r)
 	unsigned i, n;
 
 	if (tnf_is_string(r)) {
-		put_label(d, "chars");
-		put_string(d, r);
+		raw_put_label(d, "chars");
+		raw_put_string(d, r);
 		out_char(&d->out, '\n');
 		return;
 	}
@@ -158,7 +158,7 @@ put_elements(struct dump *d, tnf_datum_t r)
 }
 
 static void
-put_record(struct dump *d, tnf_datum_t r)
+raw_put_record(struct dump *d, tnf_datum_t r)
 {
 	print_hex_left(&d->out, tnf_get_offset(r), 8);
 	out_lit(&d->out, ": {\n");
@@ -170,7 +170,7 @@ put_record(struct dump *d, tnf_datum_t r)
 
 /* What libtnf could not make sense of since the last call, once a block. */
 static bool
-tell_damage(struct raw *r, uint64_t *at)
+raw_tell_damage(struct raw *r, uint64_t *at)
 {
 	const char *text;
 	uint64_t offset, block;
@@ -198,25 +198,25 @@ next_sound_block(struct raw *r, uint64_t off)
 
 	for (; n < count; n++) {
 		v = tnf_get_block_absolute(r->tnf, n);
-		if (!tell_damage(r, &off) && v != TNF_DATUM_NULL)
+		if (!raw_tell_damage(r, &off) && v != TNF_DATUM_NULL)
 			return v;
 	}
 	return TNF_DATUM_NULL;
 }
 
 static void
-walk(struct raw *r)
+raw_walk(struct raw *r)
 {
 	tnf_datum_t v = tnf_get_file_header(r->tnf);
 	uint64_t at;
 
-	if (tell_damage(r, &at))
+	if (raw_tell_damage(r, &at))
 		v = next_sound_block(r, 0);
 	while (v != TNF_DATUM_NULL && r->d->out.error == 0) {
-		put_record(r->d, v);
-		tell_damage(r, &at);
+		raw_put_record(r->d, v);
+		raw_tell_damage(r, &at);
 		v = tnf_get_next_record(v);
-		if (tell_damage(r, &at))
+		if (raw_tell_damage(r, &at))
 			v = next_sound_block(r, at);
 	}
 }
@@ -233,7 +233,7 @@ raw_file(struct dump *d, const struct input *in)
 		return;
 	}
 	tnf_get_geometry(r.tnf, &r.block_size, &r.data_start);
-	walk(&r);
+	raw_walk(&r);
 	tnf_reader_end(r.tnf);
 }
 

@@ -51,7 +51,7 @@ struct state {
 };
 
 static void
-put_string(struct dump *d, const char *s)
+text_put_string(struct dump *d, const char *s)
 {
 	if (s == NULL)
 		print_null(&d->out);
@@ -70,9 +70,9 @@ put_definitions(struct dump *d)
 		if (!p->defined)
 			continue;
 		out_lit(&d->out, "probe\t tnf_name: ");
-		put_string(d, p->name);
+		text_put_string(d, p->name);
 		out_lit(&d->out, " tnf_string: ");
-		put_string(d, p->attrs);
+		text_put_string(d, p->attrs);
 		out_char(&d->out, '\n');
 	}
 }
@@ -122,7 +122,7 @@ make_line(const struct dump *d, struct line *l, const struct tnf_probe *p)
 }
 
 static const struct line *
-line_of(const struct dump *d, const struct tnf_probe *p)
+text_line_of(const struct dump *d, const struct tnf_probe *p)
 {
 	struct state *s = d->state;
 	unsigned n = p->id + 64;
@@ -197,7 +197,7 @@ set_thread(struct state *s, const struct tnf_event *ev)
 }
 
 static char *
-put_ms(char *p, int64_t ns)
+text_put_ms(char *p, int64_t ns)
 {
 	if (ns >= 0 && ns < EXACT_NS)
 		return digits_ms16(p, (uint64_t)ns);
@@ -214,15 +214,15 @@ put_columns(struct dump *d, const struct tnf_event *ev)
 	if (!same_thread(s, ev))
 		set_thread(s, ev);
 	out_room(&d->out);
-	p = put_ms(d->out.p, ev->time - d->first);
+	p = text_put_ms(d->out.p, ev->time - d->first);
 	*p++ = ' ';
-	p = put_ms(p, ev->time - d->previous);
+	p = text_put_ms(p, ev->time - d->previous);
 	memcpy(p, s->thread, THREAD_MAX);
 	d->out.p = p + s->thread_len;
 }
 
 static inline void
-put_label(struct out *o, const struct label *l)
+text_put_label(struct out *o, const struct label *l)
 {
 	if (l->len <= 32) {
 		out_room(o);
@@ -233,7 +233,7 @@ put_label(struct out *o, const struct label *l)
 }
 
 static void
-put_member(struct dump *d, const struct tnf_event *ev,
+text_put_member(struct dump *d, const struct tnf_event *ev,
     const struct tnf_value *v)
 {
 	struct out *o = &d->out;
@@ -265,17 +265,17 @@ put_member(struct dump *d, const struct tnf_event *ev,
 int
 text_event(struct dump *d, const struct tnf_event *ev)
 {
-	const struct line *l = line_of(d, ev->probe);
+	const struct line *l = text_line_of(d, ev->probe);
 	struct tnf_value v;
 	unsigned i;
 
 	if (d->events == 0)
 		out_lit(&d->out, header);
 	put_columns(d, ev);
-	put_label(&d->out, &l->name);
+	text_put_label(&d->out, &l->name);
 	for (i = 0; tnf_event_value(ev, i, &v); i++) {
-		put_label(&d->out, &l->members[i]);
-		put_member(d, ev, &v);
+		text_put_label(&d->out, &l->members[i]);
+		text_put_member(d, ev, &v);
 	}
 	out_char(&d->out, '\n');
 	return 0;

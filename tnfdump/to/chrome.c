@@ -31,7 +31,7 @@ struct chrome {
 };
 
 static void
-entry(struct chrome *c, const char *phase, int64_t time)
+chrome_entry(struct chrome *c, const char *phase, int64_t time)
 {
 	out_str(c->o, c->started ? ",\n" : "\n");
 	c->started = true;
@@ -42,7 +42,7 @@ entry(struct chrome *c, const char *phase, int64_t time)
 }
 
 static void
-where(struct out *o, int32_t pid, uint32_t lwpid)
+chrome_where(struct out *o, int32_t pid, uint32_t lwpid)
 {
 	out_lit(o, ",\"pid\":");
 	out_i64(o, pid);
@@ -58,11 +58,11 @@ where_event(struct chrome *c, const struct tnf_event *ev)
 	int32_t pid;
 
 	origin_host(c->d, ev, &pid, &lwpid);
-	where(c->o, pid, lwpid);
+	chrome_where(c->o, pid, lwpid);
 }
 
 static void
-named(struct out *o, const char *name, const char *category)
+chrome_named(struct out *o, const char *name, const char *category)
 {
 	out_lit(o, ",\"name\":");
 	json_name(o, name);
@@ -71,7 +71,7 @@ named(struct out *o, const char *name, const char *category)
 }
 
 static void
-details(struct chrome *c, const struct tnf_event *ev)
+chrome_details(struct chrome *c, const struct tnf_event *ev)
 {
 	out_lit(c->o, ",\"args\":{");
 	json_args(c->d, c->o, ev);
@@ -91,8 +91,8 @@ async_id(struct out *o, uint64_t id)
 static void
 name_state_row(struct chrome *c, const struct state_span *s, uint32_t row)
 {
-	entry(c, "M", c->first);
-	where(c->o, s->pid, row);
+	chrome_entry(c, "M", c->first);
+	chrome_where(c->o, s->pid, row);
 	out_lit(c->o, ",\"name\":\"thread_name\",\"args\":{\"name\":\"state of ");
 	if (s->lwpid != 0)
 		out_u64(c->o, s->lwpid);
@@ -104,7 +104,7 @@ name_state_row(struct chrome *c, const struct state_span *s, uint32_t row)
 }
 
 static void
-span(void *arg, const struct state_span *s)
+chrome_span(void *arg, const struct state_span *s)
 {
 	struct chrome *c = arg;
 	uint32_t row = 1u << 31 | state_row(s);
@@ -112,9 +112,9 @@ span(void *arg, const struct state_span *s)
 
 	if (tasks_seen(c->state_rows, &who) & TASK_NEW_THREAD)
 		name_state_row(c, s, row);
-	entry(c, "X", s->start);
-	where(c->o, s->pid, row);
-	named(c->o, state_name(s->state), "state");
+	chrome_entry(c, "X", s->start);
+	chrome_where(c->o, s->pid, row);
+	chrome_named(c->o, state_name(s->state), "state");
 	out_lit(c->o, ",\"dur\":");
 	out_us(c->o, s->duration);
 	out_char(c->o, '}');
@@ -127,7 +127,7 @@ chrome_begin(struct dump *d)
 
 	c->tasks = tasks_new();
 	c->state_rows = tasks_new();
-	c->states = states_new(span, c);
+	c->states = states_new(chrome_span, c);
 	c->d = d;
 	c->pairs = reports_pairs(d);
 	c->o = &d->out;
@@ -139,7 +139,7 @@ chrome_begin(struct dump *d)
 
 /* Names a thread, and with its first thread the process. */
 static void
-introduce(struct chrome *c, const struct tnf_event *ev)
+chrome_introduce(struct chrome *c, const struct tnf_event *ev)
 {
 	static const char *const what[] = { "process_name", "thread_name" };
 	const char *comm;
@@ -155,7 +155,7 @@ introduce(struct chrome *c, const struct tnf_event *ev)
 		    origin_comm_last(c->d, ev);
 		if (comm == NULL)
 			continue;
-		entry(c, "M", c->first);
+		chrome_entry(c, "M", c->first);
 		where_event(c, ev);
 		out_lit(c->o, ",\"name\":\"");
 		out_str(c->o, what[i]);
@@ -166,22 +166,22 @@ introduce(struct chrome *c, const struct tnf_event *ev)
 }
 
 static void
-instant(struct chrome *c, const struct tnf_event *ev)
+chrome_instant(struct chrome *c, const struct tnf_event *ev)
 {
-	entry(c, "i", ev->time);
+	chrome_entry(c, "i", ev->time);
 	where_event(c, ev);
-	named(c->o, ev->probe->name, ev->probe->keys);
+	chrome_named(c->o, ev->probe->name, ev->probe->keys);
 	out_lit(c->o, ",\"s\":\"t\"");
-	details(c, ev);
+	chrome_details(c, ev);
 	out_char(c->o, '}');
 }
 
 static void
-slice(struct chrome *c, const struct pair_slice *s, const struct tnf_event *end)
+chrome_slice(struct chrome *c, const struct pair_slice *s, const struct tnf_event *end)
 {
-	entry(c, "X", s->start.time);
+	chrome_entry(c, "X", s->start.time);
 	where_event(c, &s->start);
-	named(c->o, pretty_slice_name(s), s->start.probe->keys);
+	chrome_named(c->o, pretty_slice_name(s), s->start.probe->keys);
 	out_lit(c->o, ",\"dur\":");
 	out_us(c->o, s->duration);
 	out_lit(c->o, ",\"args\":{\"start\":{");
@@ -192,14 +192,14 @@ slice(struct chrome *c, const struct pair_slice *s, const struct tnf_event *end)
 }
 
 static void
-async(struct chrome *c, const char *phase, const struct pair_slice *s,
+chrome_async(struct chrome *c, const char *phase, const struct pair_slice *s,
     const struct tnf_event *ev)
 {
-	entry(c, phase, ev->time);
+	chrome_entry(c, phase, ev->time);
 	where_event(c, &s->start);
-	named(c->o, s->name, s->start.probe->keys);
+	chrome_named(c->o, s->name, s->start.probe->keys);
 	async_id(c->o, s->id);
-	details(c, ev);
+	chrome_details(c, ev);
 	out_char(c->o, '}');
 }
 
@@ -212,30 +212,30 @@ chrome_event(struct dump *d, const struct tnf_event *ev)
 
 	if (c->first == INT64_MIN)
 		c->first = ev->time;
-	introduce(c, ev);
+	chrome_introduce(c, ev);
 	states_feed(c->states, ev);
 	role = pairs_feed(c->pairs, ev, &s);
 	if (role == PAIR_NONE || s.rule == NULL)
-		instant(c, ev);
+		chrome_instant(c, ev);
 	else if (s.rule->async)
-		async(c, role == PAIR_START ? "b" : "e", &s, ev);
+		chrome_async(c, role == PAIR_START ? "b" : "e", &s, ev);
 	else if (role == PAIR_END)
-		slice(c, &s, ev);
+		chrome_slice(c, &s, ev);
 	return c->o->error != 0 ? -1 : 0;
 }
 
 /* What never ended: viewers draw it up to the end of the trace. */
 static void
-unfinished(void *arg, const struct pair_slice *s)
+chrome_unfinished(void *arg, const struct pair_slice *s)
 {
 	struct chrome *c = arg;
 
 	if (s->rule->async)
 		return;
-	entry(c, "B", s->start.time);
+	chrome_entry(c, "B", s->start.time);
 	where_event(c, &s->start);
-	named(c->o, pretty_slice_name(s), s->start.probe->keys);
-	details(c, &s->start);
+	chrome_named(c->o, pretty_slice_name(s), s->start.probe->keys);
+	chrome_details(c, &s->start);
 	out_char(c->o, '}');
 }
 
@@ -244,7 +244,7 @@ chrome_end(struct dump *d)
 {
 	struct chrome *c = d->state;
 
-	pairs_each_open(c->pairs, unfinished, c);
+	pairs_each_open(c->pairs, chrome_unfinished, c);
 	states_end(c->states);
 	out_lit(c->o, "\n]}\n");
 	tasks_free(c->tasks);

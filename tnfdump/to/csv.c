@@ -37,7 +37,7 @@ csv_begin(struct dump *d)
 
 /* Quoted where it must be: separators, quotes, line ends. */
 static void
-field(struct csv *c, const char *s, size_t n)
+csv_field(struct csv *c, const char *s, size_t n)
 {
 	struct out *o = c->o;
 	const char *end = s + n, *part;
@@ -63,25 +63,25 @@ field(struct csv *c, const char *s, size_t n)
 }
 
 static void
-args(struct csv *c, const struct tnf_event *ev)
+csv_args(struct csv *c, const struct tnf_event *ev)
 {
 	c->args.p = c->args.base;
 	out_char(&c->args, '{');
 	json_args(c->d, &c->args, ev);
 	out_char(&c->args, '}');
-	field(c, c->args.base, (size_t)(c->args.p - c->args.base));
+	csv_field(c, c->args.base, (size_t)(c->args.p - c->args.base));
 }
 
 static void
-text(struct csv *c, const char *s)
+csv_text(struct csv *c, const char *s)
 {
 	if (s != NULL)
-		field(c, s, strlen(s));
+		csv_field(c, s, strlen(s));
 	out_char(c->o, ',');
 }
 
 static void
-times(struct csv *c, const struct tnf_event *ev)
+csv_times(struct csv *c, const struct tnf_event *ev)
 {
 	int64_t wall;
 
@@ -100,7 +100,7 @@ csv_event(struct dump *d, const struct tnf_event *ev)
 	struct csv *c = d->state;
 	struct out *o = c->o;
 
-	times(c, ev);
+	csv_times(c, ev);
 	out_i64(o, ev->pid);
 	out_char(o, ',');
 	out_u64(o, ev->lwpid);
@@ -114,10 +114,10 @@ csv_event(struct dump *d, const struct tnf_event *ev)
 	if (ev->cpu >= 0)
 		out_i64(o, ev->cpu);
 	out_char(o, ',');
-	text(c, origin_comm(c->d, ev));
-	text(c, ev->probe->name);
-	text(c, ev->probe->keys);
-	args(c, ev);
+	csv_text(c, origin_comm(c->d, ev));
+	csv_text(c, ev->probe->name);
+	csv_text(c, ev->probe->keys);
+	csv_args(c, ev);
 	out_lit(o, "\r\n");
 	return o->error != 0 || c->args.error != 0 ? -1 : 0;
 }

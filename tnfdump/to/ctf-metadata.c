@@ -47,7 +47,7 @@ ctf_trace_free(struct ctf_trace *t)
 }
 
 static void
-quoted(struct out *o, const char *s)
+ctf_metadata_quoted(struct out *o, const char *s)
 {
 	out_char(o, '"');
 	for (; *s != '\0'; s++) {
@@ -69,12 +69,12 @@ env_fact(struct out *o, struct dump *d,
 	out_char(o, '\t');
 	out_str(o, name);
 	out_lit(o, " = ");
-	quoted(o, s);
+	ctf_metadata_quoted(o, s);
 	out_lit(o, ";\n");
 }
 
 static void
-preamble(struct out *o, struct dump *d, const struct ctf_trace *t)
+ctf_metadata_preamble(struct out *o, struct dump *d, const struct ctf_trace *t)
 {
 	uint16_t one = 1;
 	const char *order = *(const char *)&one == 1 ? "le" : "be";
@@ -126,7 +126,7 @@ event_class(struct out *o, const struct tnf_probe *p)
 	};
 
 	out_lit(o, "\nevent {\n\tname = ");
-	quoted(o, p->name);
+	ctf_metadata_quoted(o, p->name);
 	out_lit(o, ";\n\tid = ");
 	out_u64(o, p->id);
 	out_lit(o, ";\n\tstream_id = 0;\n\tfields := struct {\n");
@@ -146,7 +146,7 @@ event_class(struct out *o, const struct tnf_probe *p)
 void
 ctf_metadata(struct out *o, struct dump *d, const struct ctf_trace *t)
 {
-	preamble(o, d, t);
+	ctf_metadata_preamble(o, d, t);
 	clock_and_stream(o, t);
 	for (size_t i = 0; i < t->probes.n; i++)
 		if (ctf_probe(t, i) != NULL)

@@ -34,26 +34,26 @@ struct ctf {
 };
 
 static int
-fail(const char *path, const char *what)
+ctf_fail(const char *path, const char *what)
 {
 	printable_printf(stderr, NAME ": %s: %s: %s\n", path, what, strerror(errno));
 	return -1;
 }
 
 static void
-u8(struct out *o, unsigned v)
+ctf_u8(struct out *o, unsigned v)
 {
 	out_char(o, (char)v);
 }
 
 static void
-u32(struct out *o, uint32_t v)
+ctf_u32(struct out *o, uint32_t v)
 {
 	out_bytes(o, (const char *)&v, sizeof(v));
 }
 
 static void
-u64(struct out *o, uint64_t v)
+ctf_u64(struct out *o, uint64_t v)
 {
 	out_bytes(o, (const char *)&v, sizeof(v));
 }
@@ -64,23 +64,23 @@ open_stream(struct ctf *c, const char *path)
 	int fd, error;
 
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return fail(path, "cannot make the directory");
+		return ctf_fail(path, "cannot make the directory");
 	if ((c->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-		return fail(path, "cannot open the directory");
+		return ctf_fail(path, "cannot open the directory");
 	fd = openat(c->dir, "stream", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
 	    O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fail(path, "cannot create stream");
+		return ctf_fail(path, "cannot create stream");
 	if ((error = out_init(&c->stream, fd)) != 0) {
 		close(fd);
 		errno = error;
-		return fail(path, "cannot start");
+		return ctf_fail(path, "cannot start");
 	}
 	return 0;
 }
 
 static void
-release(struct ctf *c)
+ctf_release(struct ctf *c)
 {
 	if (c->dir >= 0)
 		close(c->dir);
@@ -106,7 +106,7 @@ ctf_begin(struct dump *d)
 	c->d = d;
 	c->dir = -1;
 	if (open_stream(c, d->path) != 0) {
-		release(c);
+		ctf_release(c);
 		return -1;
 	}
 	d->state = c;
@@ -115,29 +115,29 @@ ctf_begin(struct dump *d)
 
 /* The order and sizes of ctf-metadata.c: trace.packet.header, packet.context. */
 static void
-packet(struct ctf *c, uint64_t lost)
+ctf_packet(struct ctf *c, uint64_t lost)
 {
 	uint64_t body = (uint64_t)(c->body.p - c->body.base);
 	uint64_t bits = (CTF_PACKET_HEADER + body) * 8;
 
-	u32(&c->stream, CTF_MAGIC);
-	u32(&c->stream, 0);			/* stream_id */
-	u64(&c->stream, (uint64_t)c->first);
-	u64(&c->stream, (uint64_t)c->last);
-	u64(&c->stream, bits);			/* content_size */
-	u64(&c->stream, bits);			/* packet_size */
-	u64(&c->stream, lost);
+	ctf_u32(&c->stream, CTF_MAGIC);
+	ctf_u32(&c->stream, 0);			/* stream_id */
+	ctf_u64(&c->stream, (uint64_t)c->first);
+	ctf_u64(&c->stream, (uint64_t)c->last);
+	ctf_u64(&c->stream, bits);			/* content_size */
+	ctf_u64(&c->stream, bits);			/* packet_size */
+	ctf_u64(&c->stream, lost);
 	out_bytes(&c->stream, c->body.base, body);
 	c->body.p = c->body.base;
 }
 
 static void
-string(struct ctf *c, const char *s, size_t n)
+ctf_string(struct ctf *c, const char *s, size_t n)
 {
 	const char *nul = memchr(s, '\0', n);
 
 	out_bytes(&c->body, s, nul != NULL ? (size_t)(nul - s) : n);
-	u8(&c->body, 0);
+	ctf_u8(&c->body, 0);
 }
 
 static void
@@ -145,12 +145,12 @@ as_text(struct ctf *c, const struct tnf_event *ev, const struct tnf_value *v)
 {
 	c->text.p = c->text.base;
 	json_value(c->d, &c->text, ev, v, NULL);
-	string(c, c->text.base, (size_t)(c->text.p - c->text.base));
+	ctf_string(c, c->text.base, (size_t)(c->text.p - c->text.base));
 }
 
 /* Numbers are widened to 64 bits: a null then is 0 without a second layout. */
 static void
-value(struct ctf *c, const struct tnf_event *ev, unsigned i)
+ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 {
 	struct tnf_value v;
 	uint64_t bits = 0;
@@ -161,22 +161,22 @@ value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 	case CTF_SIGNED:
 	case CTF_UNSIGNED:
 	case CTF_HEX:
-		u64(&c->body, v.null ? 0 : v.u.u);
+		ctf_u64(&c->body, v.null ? 0 : v.u.u);
 		break;
 	case CTF_REAL:
 		if (!v.null)
 			memcpy(&bits, &v.u.d, sizeof(bits));
-		u64(&c->body, bits);
+		ctf_u64(&c->body, bits);
 		break;
 	case CTF_TEXT:
 		if (v.null)
-			string(c, "", 0);
+			ctf_string(c, "", 0);
 		else if (v.kind == TNF_K_STRING)
-			string(c, v.u.s.chars, v.u.s.len);
+			ctf_string(c, v.u.s.chars, v.u.s.len);
 		else if (v.kind == TNF_K_CHAR) {
 			char ch = (char)v.u.i;
 
-			string(c, &ch, 1);
+			ctf_string(c, &ch, 1);
 		} else
 			as_text(c, ev, &v);
 	}
@@ -192,17 +192,17 @@ ctf_event(struct dump *d, const struct tnf_event *ev)
 	if (c->body.p == c->body.base)
 		c->first = ev->time;
 	c->last = ev->time;
-	u32(&c->body, ev->probe->id);
-	u64(&c->body, (uint64_t)ev->time);
-	u32(&c->body, (uint32_t)ev->pid);
-	u32(&c->body, ev->lwpid);
-	u64(&c->body, ev->tid);
-	u32(&c->body, (uint32_t)ev->cpu);
-	string(c, comm != NULL ? comm : "", comm != NULL ? strlen(comm) : 0);
+	ctf_u32(&c->body, ev->probe->id);
+	ctf_u64(&c->body, (uint64_t)ev->time);
+	ctf_u32(&c->body, (uint32_t)ev->pid);
+	ctf_u32(&c->body, ev->lwpid);
+	ctf_u64(&c->body, ev->tid);
+	ctf_u32(&c->body, (uint32_t)ev->cpu);
+	ctf_string(c, comm != NULL ? comm : "", comm != NULL ? strlen(comm) : 0);
 	for (unsigned i = 0; i < ev->probe->n_members; i++)
-		value(c, ev, i);
+		ctf_value(c, ev, i);
 	if ((size_t)(c->body.p - c->body.base) >= PACKET_BODY)
-		packet(c, 0);
+		ctf_packet(c, 0);
 	return c->stream.error != 0 || c->body.error != 0 ? -1 : 0;
 }
 
@@ -214,11 +214,11 @@ write_metadata(struct ctf *c)
 	    O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 || out_init(&meta, fd) != 0)
-		return fail(c->d->path, "cannot create metadata");
+		return ctf_fail(c->d->path, "cannot create metadata");
 	ctf_metadata(&meta, c->d, &c->trace);
 	errno = out_close(&meta);
 	close(fd);
-	return errno != 0 ? fail(c->d->path, "cannot write metadata") : 0;
+	return errno != 0 ? ctf_fail(c->d->path, "cannot write metadata") : 0;
 }
 
 int
@@ -232,16 +232,16 @@ ctf_end(struct dump *d)
 		lost += loss_dropped(d->inputs[i].file);
 	/* The counter counts from one packet to the next: there must be two. */
 	if (c->body.p > c->body.base || (lost > 0 && c->trace.file == NULL))
-		packet(c, 0);
+		ctf_packet(c, 0);
 	if (lost > 0) {
 		c->first = c->last;
-		packet(c, lost);
+		ctf_packet(c, lost);
 	}
 	rc = write_metadata(c);
 	errno = out_close(&c->stream);
 	if (errno != 0)
-		rc = fail(c->d->path, "cannot write stream");
+		rc = ctf_fail(c->d->path, "cannot write stream");
 	close(fd);
-	release(c);
+	ctf_release(c);
 	return rc;
 }

@@ -45,7 +45,7 @@ folded_begin(struct dump *d)
 
 /* ';' and blanks separate in this format. */
 static void
-frame(struct out *o, const char *s)
+folded_frame(struct out *o, const char *s)
 {
 	for (; *s != '\0'; s++)
 		out_char(o, *s == ';' || *s == ' ' || *s == '\n' ? '_' : *s);
@@ -80,14 +80,14 @@ mark_cut(struct folded *f, const struct tnf_event *ev, uint64_t outmost)
 }
 
 static void
-address(struct folded *f, const struct tnf_event *ev, uint64_t addr)
+folded_address(struct folded *f, const struct tnf_event *ev, uint64_t addr)
 {
 	uint64_t offset;
 	const char *s = origin_place(f->d, ev, addr, &offset);
 
 	out_char(&f->line, ';');
 	if (s != NULL) {
-		frame(&f->line, s);
+		folded_frame(&f->line, s);
 		return;
 	}
 	out_lit(&f->line, "0x");
@@ -113,13 +113,13 @@ stack_frames(struct folded *f, const struct tnf_event *ev)
 				if (first)
 					mark_cut(f, ev, item.u.u);
 				first = false;
-				address(f, ev, item.u.u);
+				folded_address(f, ev, item.u.u);
 			}
 	}
 }
 
 static void
-count(struct folded *f)
+folded_count(struct folded *f)
 {
 	size_t len = (size_t)(f->line.p - f->line.base);
 	uint64_t hash = hash_bytes(f->line.base, len);
@@ -147,15 +147,15 @@ folded_event(struct dump *d, const struct tnf_event *ev)
 		comm = origin_comm(f->d, ev);
 	f->line.p = f->line.base;
 	if (comm != NULL)
-		frame(&f->line, comm);
+		folded_frame(&f->line, comm);
 	else {
 		out_lit(&f->line, "pid_");
 		out_i64(&f->line, ev->pid);
 	}
 	stack_frames(f, ev);
 	out_char(&f->line, ';');
-	frame(&f->line, ev->probe->name);
-	count(f);
+	folded_frame(&f->line, ev->probe->name);
+	folded_count(f);
 	return 0;
 }
 

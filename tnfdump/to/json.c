@@ -62,7 +62,7 @@ hex_bytes(struct out *o, const char *s, size_t n)
 }
 
 static void
-escape(struct out *o, unsigned char c)
+json_escape(struct out *o, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";
 
@@ -98,7 +98,7 @@ json_string(struct out *o, const char *s, size_t n)
 		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && !high)
 			continue;
 		out_bytes(o, s + plain, i - plain);
-		escape(o, high ? (unsigned char)s[++i] : c);
+		json_escape(o, high ? (unsigned char)s[++i] : c);
 		plain = i + 1;
 	}
 	out_bytes(o, s + plain, n - plain);
@@ -126,7 +126,7 @@ json_text(struct out *o, const char *s, size_t n)
 		if (*s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7f)
 			out_char(o, *s);
 		else
-			escape(o, (unsigned char)*s);
+			json_escape(o, (unsigned char)*s);
 	}
 	out_char(o, '"');
 }

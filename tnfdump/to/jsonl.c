@@ -39,7 +39,7 @@ jsonl_begin(struct dump *d)
 }
 
 static void
-fact(struct jsonl *j, const struct tnf_file *f, const char *name)
+jsonl_fact(struct jsonl *j, const struct tnf_file *f, const char *name)
 {
 	const char *s = origin_fact(j->d, f, name);
 
@@ -68,7 +68,7 @@ boot_id(struct out *o, const struct tnf_ext *x)
 
 /* {"tnf":1,"file":...}: about the first file. */
 static void
-header(struct jsonl *j, const struct tnf_file *f)
+jsonl_header(struct jsonl *j, const struct tnf_file *f)
 {
 	const struct tnf_ext *x = tnf_file_ext(f);
 
@@ -76,15 +76,15 @@ header(struct jsonl *j, const struct tnf_file *f)
 	json_cstring(j->o, tnf_file_name(f));
 	if (x != NULL)
 		boot_id(j->o, x);
-	fact(j, f, "host");
-	fact(j, f, "release");
-	fact(j, f, "machine");
-	fact(j, f, "cpus");
+	jsonl_fact(j, f, "host");
+	jsonl_fact(j, f, "release");
+	jsonl_fact(j, f, "machine");
+	jsonl_fact(j, f, "cpus");
 	out_lit(j->o, "}\n");
 }
 
 static void
-describe(struct out *o, const struct tnf_probe *p)
+jsonl_describe(struct out *o, const struct tnf_probe *p)
 {
 	const char *s;
 	size_t n;
@@ -111,7 +111,7 @@ make_middle(struct middle *m, const struct tnf_probe *p)
 	struct out text;
 
 	out_memory(&text);
-	describe(&text, p);
+	jsonl_describe(&text, p);
 	m->len = (size_t)(text.p - text.base);
 	m->text = xcalloc(1, m->len);
 	memcpy(m->text, text.base, m->len);
@@ -129,7 +129,7 @@ middle_of(struct jsonl *j, const struct tnf_probe *p)
 }
 
 static void
-host(struct jsonl *j, const struct tnf_event *ev)
+jsonl_host(struct jsonl *j, const struct tnf_event *ev)
 {
 	uint32_t lwpid;
 	int32_t pid;
@@ -144,7 +144,7 @@ host(struct jsonl *j, const struct tnf_event *ev)
 }
 
 static void
-who(struct out *o, const struct tnf_event *ev)
+jsonl_who(struct out *o, const struct tnf_event *ev)
 {
 	out_lit(o, ",\"pid\":");
 	out_i64(o, ev->pid);
@@ -175,7 +175,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 
 	if (!j->started) {
 		if (!columns_no_header())
-			header(j, d->inputs[0].file);
+			jsonl_header(j, d->inputs[0].file);
 		j->started = true;
 	}
 	m = middle_of(j, ev->probe);
@@ -186,9 +186,9 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 		wall_utc(o, wall + ev->time);
 		out_char(o, '"');
 	}
-	who(o, ev);
+	jsonl_who(o, ev);
 	if (!ev->kernel)
-		host(j, ev);
+		jsonl_host(j, ev);
 	if ((comm = origin_comm(j->d, ev)) != NULL) {
 		out_lit(o, ",\"comm\":");
 		json_cstring(o, comm);

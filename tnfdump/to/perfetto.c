@@ -73,14 +73,14 @@ other_track(uint64_t id, uint64_t kind)
 }
 
 static void
-finish(struct perfetto *p)
+perfetto_finish(struct perfetto *p)
 {
 	proto_u64(&p->packet, PACKET_SEQUENCE, 1);
 	proto_message(p->o, TRACE_PACKET, &p->packet);
 }
 
 static void
-stamp(struct perfetto *p, int64_t time)
+perfetto_stamp(struct perfetto *p, int64_t time)
 {
 	proto_u64(&p->packet, PACKET_TIMESTAMP, (uint64_t)time);
 	proto_u64(&p->packet, PACKET_CLOCK_ID, CLOCK_MONOTONIC_ID);
@@ -96,7 +96,7 @@ clock_entry(struct perfetto *p, unsigned id, int64_t time)
 
 /* Relates our clock to the ones that the viewer counts with. */
 static void
-clocks(struct perfetto *p, const struct tnf_event *ev)
+perfetto_clocks(struct perfetto *p, const struct tnf_event *ev)
 {
 	int64_t wall;
 
@@ -105,7 +105,7 @@ clocks(struct perfetto *p, const struct tnf_event *ev)
 	if (origin_clock(p->d, ev->file, &wall))
 		clock_entry(p, CLOCK_REALTIME_ID, wall + ev->time);
 	proto_message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->inner);
-	finish(p);
+	perfetto_finish(p);
 	p->clocks = true;
 }
 
@@ -118,7 +118,7 @@ describe_process(struct perfetto *p, int32_t pid, const char *comm)
 		proto_str(&p->note, PROCESS_NAME, comm);
 	proto_message(&p->inner, TRACK_PROCESS, &p->note);
 	proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->inner);
-	finish(p);
+	perfetto_finish(p);
 }
 
 static void
@@ -131,7 +131,7 @@ describe_thread(struct perfetto *p, int32_t pid, uint32_t lwpid, const char *com
 		proto_str(&p->note, THREAD_NAME, comm);
 	proto_message(&p->inner, TRACK_THREAD, &p->note);
 	proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->inner);
-	finish(p);
+	perfetto_finish(p);
 }
 
 static void
@@ -141,11 +141,11 @@ describe_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *n
 	proto_str(&p->inner, TRACK_NAME, name);
 	proto_u64(&p->inner, TRACK_PARENT, parent);
 	proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->inner);
-	finish(p);
+	perfetto_finish(p);
 }
 
 static void
-introduce(struct perfetto *p, const struct tnf_event *ev)
+perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 {
 	struct tnf_event who = *ev;
 	const char *comm;
@@ -204,7 +204,7 @@ note_value(struct perfetto *p, const struct tnf_event *ev,
 }
 
 static void
-notes(struct perfetto *p, const struct tnf_event *ev)
+perfetto_notes(struct perfetto *p, const struct tnf_event *ev)
 {
 	struct tnf_value v;
 
@@ -223,7 +223,7 @@ static void
 track_event(struct perfetto *p, int64_t time, unsigned type, uint64_t track,
     const char *name, const struct tnf_event *ev)
 {
-	stamp(p, time);
+	perfetto_stamp(p, time);
 	proto_u64(&p->inner, EVENT_TYPE, type);
 	proto_u64(&p->inner, EVENT_TRACK, track);
 	if (name != NULL)
@@ -231,14 +231,14 @@ track_event(struct perfetto *p, int64_t time, unsigned type, uint64_t track,
 	if (ev != NULL) {
 		if (*ev->probe->keys != '\0')
 			proto_str(&p->inner, EVENT_CATEGORY, ev->probe->keys);
-		notes(p, ev);
+		perfetto_notes(p, ev);
 	}
 	proto_message(&p->packet, PACKET_TRACK_EVENT, &p->inner);
-	finish(p);
+	perfetto_finish(p);
 }
 
 static void
-span(void *arg, const struct state_span *s)
+perfetto_span(void *arg, const struct state_span *s)
 {
 	struct perfetto *p = arg;
 	struct tnf_event who = { .pid = s->pid, .lwpid = state_row(s) };
@@ -261,7 +261,7 @@ perfetto_begin(struct dump *d)
 	out_memory(&p->text);
 	p->tasks = tasks_new();
 	p->state_tracks = tasks_new();
-	p->states = states_new(span, p);
+	p->states = states_new(perfetto_span, p);
 	p->d = d;
 	p->pairs = reports_pairs(d);
 	p->o = &d->out;
@@ -270,7 +270,7 @@ perfetto_begin(struct dump *d)
 }
 
 static void
-async(struct perfetto *p, enum pair_role role, const struct pair_slice *s,
+perfetto_async(struct perfetto *p, enum pair_role role, const struct pair_slice *s,
     const struct tnf_event *ev)
 {
 	uint64_t track = other_track(s->id, 2);
@@ -296,16 +296,16 @@ perfetto_event(struct dump *d, const struct tnf_event *ev)
 	uint64_t track;
 
 	if (!p->clocks)
-		clocks(p, ev);
+		perfetto_clocks(p, ev);
 	origin_host(d, ev, &pid, &lwpid);
 	track = thread_track(pid, lwpid);
-	introduce(p, ev);
+	perfetto_introduce(p, ev);
 	states_feed(p->states, ev);
 	role = pairs_feed(p->pairs, ev, &s);
 	if (role == PAIR_NONE || s.rule == NULL)
 		track_event(p, ev->time, TYPE_INSTANT, track, ev->probe->name, ev);
 	else if (s.rule->async)
-		async(p, role, &s, ev);
+		perfetto_async(p, role, &s, ev);
 	else
 		track_event(p, ev->time, role == PAIR_START ? TYPE_BEGIN : TYPE_END,
 		    track, role == PAIR_START ? pretty_slice_name(&s) : NULL, ev);

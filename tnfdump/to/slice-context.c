@@ -32,7 +32,7 @@ text_of(const struct input *in)
 }
 
 static bool
-starts(const struct text *line, const char *word)
+slice_context_starts(const struct text *line, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -58,28 +58,28 @@ next_line(struct text *rest, struct text *line)
 
 /* Numbers inside of containers are translated when files are put together. */
 static bool
-belongs(const struct text *line, bool first, bool alone)
+slice_context_belongs(const struct text *line, bool first, bool alone)
 {
-	if (starts(line, "end") || (starts(line, "inner") && !alone))
+	if (slice_context_starts(line, "end") || (slice_context_starts(line, "inner") && !alone))
 		return false;
-	return first || starts(line, "task") || starts(line, "ended") ||
-	    starts(line, "symbol") || starts(line, "object");
+	return first || slice_context_starts(line, "task") || slice_context_starts(line, "ended") ||
+	    slice_context_starts(line, "symbol") || slice_context_starts(line, "object");
 }
 
 static void
-copy(FILE *f, const struct input *in, bool first, bool alone)
+slice_context_copy(FILE *f, const struct input *in, bool first, bool alone)
 {
 	struct text rest = text_of(in), line;
 
 	while (next_line(&rest, &line)) {
-		if (belongs(&line, first, alone))
+		if (slice_context_belongs(&line, first, alone))
 			fwrite(line.at, 1, line.size, f);
 	}
 }
 
 /* Index of the file whose context leads; n_inputs: none has any. */
 static unsigned
-leader(const struct dump *d)
+slice_context_leader(const struct dump *d)
 {
 	unsigned i, found = d->n_inputs;
 
@@ -97,16 +97,16 @@ leader(const struct dump *d)
 char *
 slice_context(struct dump *d, size_t *size)
 {
-	unsigned i, first = leader(d);
+	unsigned i, first = slice_context_leader(d);
 	char *text = NULL;
 	FILE *f;
 
 	if (first == d->n_inputs || (f = open_memstream(&text, size)) == NULL)
 		return NULL;
-	copy(f, &d->inputs[first], true, d->n_inputs == 1);
+	slice_context_copy(f, &d->inputs[first], true, d->n_inputs == 1);
 	for (i = 0; i < d->n_inputs; i++) {
 		if (i != first)
-			copy(f, &d->inputs[i], false, false);
+			slice_context_copy(f, &d->inputs[i], false, false);
 	}
 	fputs("end 1\n", f);
 	if (fclose(f) != 0)

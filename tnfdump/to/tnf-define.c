@@ -10,7 +10,7 @@
 static const uint32_t meta_sizes[] = { 12, 20, 16, 24, 24, 28 };
 
 static void
-put32(char *to, uint32_t v)
+tnf_define_put32(char *to, uint32_t v)
 {
 	memcpy(to, &v, 4);
 }
@@ -39,8 +39,8 @@ place_string(struct tnf_writer *w, const char *type, const char *s)
 	if (p == NULL)
 		return 0;
 	memcpy(p + 8, s, strlen(s));
-	put32(p + 4, size);
-	put32(p, tag_to(w, tnfw_core(type)));
+	tnf_define_put32(p + 4, size);
+	tnf_define_put32(p, tag_to(w, tnfw_core(type)));
 	return offset;
 }
 
@@ -54,10 +54,10 @@ place_array(struct tnf_writer *w, const char *type, const int *defs,
 
 	if (p == NULL)
 		return 0;
-	put32(p + 4, 8 + 4 * n);
-	put32(p, tag_to(w, tnfw_core(type)));
+	tnf_define_put32(p + 4, 8 + 4 * n);
+	tnf_define_put32(p, tag_to(w, tnfw_core(type)));
 	for (i = 0; i < n; i++)
-		put32(p + 8 + 4 * i, full_to(names != NULL ?
+		tnf_define_put32(p + 8 + 4 * i, full_to(names != NULL ?
 		    place_string(w, "tnf_string", names[i]) :
 		    tnfw_place(w, defs[i])));
 	return offset;
@@ -95,35 +95,35 @@ fill_struct(struct tnf_writer *w, int def, char *p)
 {
 	const struct tnfw_def *d = &w->defs[def];
 
-	put32(p + 12, full_to(place_slots(w, def)));
-	put32(p + 16, d->size);
+	tnf_define_put32(p + 12, full_to(place_slots(w, def)));
+	tnf_define_put32(p + 16, d->size);
 	if (d->slot_names != NULL)
-		put32(p + 20, full_to(place_array(w, "tnf_slot_names", NULL,
+		tnf_define_put32(p + 20, full_to(place_array(w, "tnf_slot_names", NULL,
 		    d->slot_names, d->n_slots)));
 	if (d->attrs != NULL)
-		put32(p + 24, full_to(place_string(w, "tnf_string",
+		tnf_define_put32(p + 24, full_to(place_string(w, "tnf_string",
 		    d->attrs)));
 }
 
 static void
-fill(struct tnf_writer *w, int def, char *p)
+tnf_define_fill(struct tnf_writer *w, int def, char *p)
 {
 	const struct tnfw_def *d = &w->defs[def];
 
 	switch (d->form) {
 	case TNFW_SCALAR:
-		put32(p + 12, d->size);
-		put32(p + 16, d->align);
+		tnf_define_put32(p + 12, d->size);
+		tnf_define_put32(p + 16, d->align);
 		break;
 	case TNFW_DERIVED:
 		if (d->base >= 0)
-			put32(p + 12, full_to(tnfw_place(w, d->base)));
+			tnf_define_put32(p + 12, full_to(tnfw_place(w, d->base)));
 		break;
 	case TNFW_ARRAY:
-		put32(p + 12, full_to(place_slots(w, def)));
-		put32(p + 16, 8);
+		tnf_define_put32(p + 12, full_to(place_slots(w, def)));
+		tnf_define_put32(p + 16, 8);
 		if (d->base >= 0)
-			put32(p + 20, full_to(tnfw_place(w, d->base)));
+			tnf_define_put32(p + 20, full_to(tnfw_place(w, d->base)));
 		break;
 	case TNFW_STRUCT:
 		fill_struct(w, def, p);
@@ -152,10 +152,10 @@ tnfw_place(struct tnf_writer *w, int def)
 		return 0;
 	w->defs[def].offset = offset;
 	w->too_large = false;
-	put32(p, tag_to(w, meta));
-	put32(p + 4, full_to(place_string(w, "tnf_name", w->defs[def].name)));
-	put32(p + 8, full_to(place_properties(w, w->defs[def].properties)));
-	fill(w, def, p);
+	tnf_define_put32(p, tag_to(w, meta));
+	tnf_define_put32(p + 4, full_to(place_string(w, "tnf_name", w->defs[def].name)));
+	tnf_define_put32(p + 8, full_to(place_properties(w, w->defs[def].properties)));
+	tnf_define_fill(w, def, p);
 	w->defs[def].too_large = w->too_large;
 	w->too_large |= before;
 	return offset;

@@ -41,7 +41,7 @@ struct job {
 static struct tnfw_probe too_large;
 
 static void
-put32(char *to, uint32_t v)
+tnf_event_put32(char *to, uint32_t v)
 {
 	memcpy(to, &v, 4);
 }
@@ -109,7 +109,7 @@ tnfw_free_probes(struct tnf_writer *w)
 }
 
 static void
-put_scalar(char *to, uint32_t size, const struct tnf_value *v)
+tnf_event_put_scalar(char *to, uint32_t size, const struct tnf_value *v)
 {
 	uint64_t u = v->u.u;
 	uint8_t b = (uint8_t)u;
@@ -145,7 +145,7 @@ tag_word(struct tnf_writer *w, int def)
 	return tnfw_place(w, def) | TNF_REF32_PERMANENT | TNF_REF32_T_TAG;
 }
 
-static void put_value(struct job *, char *cell, uint32_t size,
+static void tnf_event_put_value(struct job *, char *cell, uint32_t size,
     const struct tnf_value *);
 
 /* Room behind what the event has already.  NULL: the event will be tried again
@@ -174,7 +174,7 @@ nested_room(struct job *j, uint32_t size)
 
 /* Where in the file a place in one of the event's blocks will be. */
 static uint32_t
-place_of(const struct job *j, const char *p)
+tnf_event_place_of(const struct job *j, const char *p)
 {
 	unsigned i = j->n_blocks;
 
@@ -187,21 +187,21 @@ place_of(const struct job *j, const char *p)
 
 /* Stores a reference to the record at 'to', an offset in the file. */
 static void
-put_reference(struct job *j, char *cell, uint32_t to)
+tnf_event_put_reference(struct job *j, char *cell, uint32_t to)
 {
-	uint32_t from = place_of(j, cell);
+	uint32_t from = tnf_event_place_of(j, cell);
 
 	if (to > from)
-		put32(cell, to - from);
+		tnf_event_put32(cell, to - from);
 	else if (to < TNFW_REACH)
-		put32(cell, to | TNF_REF32_PERMANENT);
+		tnf_event_put32(cell, to | TNF_REF32_PERMANENT);
 	else
 		j->w->unreachable++;
 }
 
 /* Its place, or 0. */
 static uint32_t
-put_string(struct job *j, const struct tnf_value *v)
+tnf_event_put_string(struct job *j, const struct tnf_value *v)
 {
 	uint32_t size;
 	char *p;
@@ -214,10 +214,10 @@ put_string(struct job *j, const struct tnf_value *v)
 	p = nested_room(j, size);
 	if (p == NULL)
 		return 0;
-	put32(p, tag_word(j->w, tnfw_core("tnf_string")));
-	put32(p + 4, size);
+	tnf_event_put32(p, tag_word(j->w, tnfw_core("tnf_string")));
+	tnf_event_put32(p + 4, size);
 	memcpy(p + 8, v->u.s.chars, v->u.s.len);
-	return place_of(j, p);
+	return tnf_event_place_of(j, p);
 }
 
 /* A type that is nonsense, or nested too deep, has a general definition, which
@@ -251,7 +251,7 @@ put_items(struct job *j, const struct tnf_value *v, char *p,
 		size = tnfw_slot_size(j->w, def);
 		at = tnfw_round(at, tnfw_slot_align(j->w, def));
 		if (tnf_value_item(j->file, v, i, &item))
-			put_value(j, p + at, size, &item);
+			tnf_event_put_value(j, p + at, size, &item);
 		at += size;
 	}
 }
@@ -259,7 +259,7 @@ put_items(struct job *j, const struct tnf_value *v, char *p,
 /* A record of the input has one place, however often it is referred to.  That
    place, or 0. */
 static uint32_t
-put_record(struct job *j, const struct tnf_value *v)
+tnf_event_put_record(struct job *j, const struct tnf_value *v)
 {
 	int def = tnfw_type(j->w, v->u.r.type);
 	const struct tnfw_def *d = &j->w->defs[def];
@@ -282,18 +282,18 @@ put_record(struct job *j, const struct tnf_value *v)
 	p = nested_room(j, (uint32_t)size);
 	if (p == NULL)
 		return 0;
-	at = place_of(j, p);
+	at = tnf_event_place_of(j, p);
 	j->placed[j->n_placed].pos = v->u.r.pos;
 	j->placed[j->n_placed++].at = at;
-	put32(p, tag_word(j->w, def));
+	tnf_event_put32(p, tag_word(j->w, def));
 	if (v->kind == TNF_K_ARRAY)
-		put32(p + 4, (uint32_t)size);
+		tnf_event_put32(p + 4, (uint32_t)size);
 	put_items(j, v, p, &j->w->defs[def]);
 	return at;
 }
 
 static void
-put_value(struct job *j, char *cell, uint32_t size, const struct tnf_value *v)
+tnf_event_put_value(struct job *j, char *cell, uint32_t size, const struct tnf_value *v)
 {
 	uint32_t to;
 
@@ -301,22 +301,22 @@ put_value(struct job *j, char *cell, uint32_t size, const struct tnf_value *v)
 		return;
 	switch (v->kind) {
 	case TNF_K_STRING:
-		to = put_string(j, v);
+		to = tnf_event_put_string(j, v);
 		break;
 	case TNF_K_STRUCT:
 	case TNF_K_ARRAY:
-		to = put_record(j, v);
+		to = tnf_event_put_record(j, v);
 		break;
 	case TNF_K_TYPE:
-		put32(cell, TNF_REF32_PERMANENT |
+		tnf_event_put32(cell, TNF_REF32_PERMANENT |
 		    tnfw_place(j->w, tnfw_type(j->w, v->u.r.type)));
 		return;
 	default:
-		put_scalar(cell, size, v);
+		tnf_event_put_scalar(cell, size, v);
 		return;
 	}
 	if (to != 0)
-		put_reference(j, cell, to);
+		tnf_event_put_reference(j, cell, to);
 }
 
 /* --- who and when --- */
@@ -402,12 +402,12 @@ put_event(struct job *j, const struct tnfw_probe *probe,
 	if (p == NULL)
 		return false;
 	at = (uint32_t)(p - w->data->bytes);
-	put32(p, (probe->word | TNF_TAG16_ABS) << 16 |
+	tnf_event_put32(p, (probe->word | TNF_TAG16_ABS) << 16 |
 	    ((schedule - at) & 0xfffc) | TNF_REF32_T_PAIR);
-	put32(p + 4, (uint32_t)(ev->time - base));
+	tnf_event_put32(p + 4, (uint32_t)(ev->time - base));
 	for (i = 0; i < probe->n && !j->full; i++) {
 		if (tnf_event_value(ev, i, &v))
-			put_value(j, p + probe->slots[i].offset,
+			tnf_event_put_value(j, p + probe->slots[i].offset,
 			    probe->slots[i].size, &v);
 	}
 	return !j->full && !w->too_large;
@@ -429,7 +429,7 @@ keep_blocks(struct job *j)
 /* What a failed try left behind is no record: out with it.  Definitions may
    have come behind its blocks; then these stay in the file, unused. */
 static void
-undo(struct job *j, uint32_t used)
+tnf_event_undo(struct job *j, uint32_t used)
 {
 	struct tnfw_block *b = j->w->data;
 
@@ -463,7 +463,7 @@ tnfw_event(struct tnf_writer *w, const struct tnf_event *ev)
 			keep_blocks(&j);
 			return w->error;
 		}
-		undo(&j, used);
+		tnf_event_undo(&j, used);
 		w->unreachable = unreachable;
 		if (tries == 0 && tnfw_new_data_block(w) != 0)
 			return w->error;

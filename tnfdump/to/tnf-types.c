@@ -21,7 +21,7 @@ find_def(const struct tnf_writer *w, const struct tnf_type *t, int base)
 }
 
 static int
-derived(struct tnf_writer *w, const struct tnf_type *t, int base)
+tnf_types_derived(struct tnf_writer *w, const struct tnf_type *t, int base)
 {
 	int i = find_def(w, t, base);
 
@@ -35,7 +35,7 @@ derived(struct tnf_writer *w, const struct tnf_type *t, int base)
 }
 
 static int
-scalar(struct tnf_writer *w, const struct tnf_type *t)
+tnf_types_scalar(struct tnf_writer *w, const struct tnf_type *t)
 {
 	static const struct tnf_type opaque = { .name = "tnf_opaque" };
 	int i = tnfw_core(t->base);
@@ -45,10 +45,10 @@ scalar(struct tnf_writer *w, const struct tnf_type *t)
 	if (strcmp(t->name, w->defs[i].name) == 0)
 		return i;
 	if (t->opaque)
-		i = derived(w, &opaque, i);
+		i = tnf_types_derived(w, &opaque, i);
 	if (strcmp(t->name, w->defs[i].name) == 0)
 		return i;
-	return derived(w, t, i);
+	return tnf_types_derived(w, t, i);
 }
 
 static bool
@@ -84,7 +84,7 @@ find_record(const struct tnf_writer *w, const struct tnf_type *t)
 }
 
 static void
-remember(struct tnf_writer *w, const struct tnf_type *t, int def)
+tnf_types_remember(struct tnf_writer *w, const struct tnf_type *t, int def)
 {
 	w->types = xreallocarray(w->types, w->n_types + 1, sizeof(*w->types));
 	w->types[w->n_types].type = t;
@@ -120,25 +120,25 @@ add_members(struct tnf_writer *w, int def, const char *const *head,
 }
 
 static int
-record(struct tnf_writer *w, const struct tnf_type *t)
+tnf_types_record(struct tnf_writer *w, const struct tnf_type *t)
 {
 	static const char *const head[] = { "tnf_tag" };
 	int i = find_record(w, t);
 
 	if (i >= 0) {
-		remember(w, t, i);
+		tnf_types_remember(w, t, i);
 		return i;
 	}
 	i = tnfw_new_def(w, t->name, TNFW_STRUCT);
 	w->defs[i].properties = TNFW_RECORD;
 	w->defs[i].source = t;
-	remember(w, t, i);
+	tnf_types_remember(w, t, i);
 	add_members(w, i, head, 1, t->members, t->n_members);
 	return i;
 }
 
 static int
-array(struct tnf_writer *w, const struct tnf_type *t)
+tnf_types_array(struct tnf_writer *w, const struct tnf_type *t)
 {
 	static const char *const header[] = { "tnf_tag", "tnf_self_size" };
 	int element = tnfw_type(w, t->element), i;
@@ -169,24 +169,24 @@ make_type(struct tnf_writer *w, const struct tnf_type *t)
 	case TNF_K_STRUCT:
 		if (t->n_members == 0 && (i = tnfw_core(t->name)) >= 0)
 			return i;
-		return record(w, t);
+		return tnf_types_record(w, t);
 	case TNF_K_STRING:
 		i = tnfw_core("tnf_string");
 		return strcmp(t->name, "tnf_string") == 0 ? i :
-		    derived(w, t, i);
+		    tnf_types_derived(w, t, i);
 	case TNF_K_ARRAY:
 		if (t->element == NULL)
 			return tnfw_core("tnf_array");
-		return array(w, t);
+		return tnf_types_array(w, t);
 	case TNF_K_TYPE:
 		i = tnfw_core("tnf_type");
-		return strcmp(t->name, "tnf_type") == 0 ? i : derived(w, t, i);
+		return strcmp(t->name, "tnf_type") == 0 ? i : tnf_types_derived(w, t, i);
 	case TNF_K_UNKNOWN:
 	case TNF_K_SCALAR:
 		i = tnfw_core(t->name);
 		return i >= 0 ? i : tnfw_core("tnf_tagged");
 	default:
-		return scalar(w, t);
+		return tnf_types_scalar(w, t);
 	}
 }
 
@@ -206,7 +206,7 @@ tnfw_type(struct tnf_writer *w, const struct tnf_type *t)
 	def = make_type(w, t);
 	w->depth--;
 	if (t->kind != TNF_K_STRUCT)
-		remember(w, t, def);
+		tnf_types_remember(w, t, def);
 	return def;
 }
 

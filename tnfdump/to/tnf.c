@@ -28,7 +28,7 @@ struct slice {
 };
 
 static int
-fail(struct dump *d, const char *what, int error)
+tnf_fail(struct dump *d, const char *what, int error)
 {
 	dump_error(d, "%s: %s: %s",
 	    d->path != NULL ? d->path : "standard output", what,
@@ -70,7 +70,7 @@ open_output(struct dump *d, struct slice *s)
 	if (d->path != NULL) {
 		s->fd = open(d->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
 		    0600);
-		return s->fd < 0 ? fail(d, "cannot create", errno) : 0;
+		return s->fd < 0 ? tnf_fail(d, "cannot create", errno) : 0;
 	}
 	if (isatty(STDOUT_FILENO)) {
 		dump_error(d, "--to tnf: standard output is a terminal: "
@@ -78,16 +78,16 @@ open_output(struct dump *d, struct slice *s)
 		return -1;
 	}
 	if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
-		return fail(d, "cannot write", errno);
+		return tnf_fail(d, "cannot write", errno);
 	s->copy = !can_seek(STDOUT_FILENO);
 	s->fd = s->copy ? open_temporary() : STDOUT_FILENO;
-	return s->fd < 0 ? fail(d, "cannot create a temporary file", errno) : 0;
+	return s->fd < 0 ? tnf_fail(d, "cannot create a temporary file", errno) : 0;
 }
 
 /* Who recorded it, and what was lost: from the first file that tells, and
    the sum. */
 static void
-describe(struct dump *d, struct slice *s)
+tnf_describe(struct dump *d, struct slice *s)
 {
 	struct tnf_ext *to = &s->w.ext;
 	const struct tnf_ext *from;
@@ -123,8 +123,8 @@ slice_begin(struct dump *d)
 		return -1;
 	error = tnfw_open(&s->w, s->fd);
 	if (error != 0)
-		return fail(d, "cannot write", error);
-	describe(d, s);
+		return tnf_fail(d, "cannot write", error);
+	tnf_describe(d, s);
 	return 0;
 }
 
@@ -155,7 +155,7 @@ slice_event(struct dump *d, const struct tnf_event *ev)
 		    TNFW_PROBES_MAX);
 		return -1;
 	}
-	return error == 0 ? 0 : fail(d, "cannot write", error);
+	return error == 0 ? 0 : tnf_fail(d, "cannot write", error);
 }
 
 static int
@@ -169,7 +169,7 @@ copy_out(struct dump *d, int fd)
 		out_bytes(&d->out, buf, (size_t)n);
 		at += n;
 	}
-	return n < 0 ? fail(d, "cannot read the temporary file", errno) : 0;
+	return n < 0 ? tnf_fail(d, "cannot read the temporary file", errno) : 0;
 }
 
 int
@@ -186,7 +186,7 @@ slice_end(struct dump *d)
 		s->w.ext.kind = s->kernel ? TNF_EXT_KERNEL : TNF_EXT_PROCESS;
 		error = tnfw_finish(&s->w, context, size);
 		if (error != 0)
-			rc = fail(d, "cannot write", error);
+			rc = tnf_fail(d, "cannot write", error);
 		else if (s->copy)
 			rc = copy_out(d, s->fd);
 		tnfw_free(&s->w);
@@ -204,7 +204,7 @@ slice_end(struct dump *d)
 		rc = -1;
 	}
 	if (s->fd >= 0 && s->fd != STDOUT_FILENO && close(s->fd) != 0)
-		rc = fail(d, "cannot write", errno);
+		rc = tnf_fail(d, "cannot write", errno);
 	free(s);
 	d->state = NULL;
 	return rc;
