@@ -55,19 +55,24 @@ coroutine(int n)
 	}
 }
 
+/* Apart from the loop around it: getcontext() may return twice. */
+static void
+make_context(int n)
+{
+	getcontext(&context[n]);
+	context[n].uc_stack.ss_sp = stacks + (size_t)n * STACK;
+	context[n].uc_stack.ss_size = STACK;
+	context[n].uc_link = &scheduler;
+	makecontext(&context[n], (void (*)(void))(uintptr_t)coroutine, 1, n);
+}
+
 static void
 run_contexts(void)
 {
 	int i;
 
-	for (i = 0; i < STACKS; i++) {
-		getcontext(&context[i]);
-		context[i].uc_stack.ss_sp = stacks + (size_t)i * STACK;
-		context[i].uc_stack.ss_size = STACK;
-		context[i].uc_link = &scheduler;
-		makecontext(&context[i], (void (*)(void))(uintptr_t)coroutine,
-		    1, i);
-	}
+	for (i = 0; i < STACKS; i++)
+		make_context(i);
 	victim_ready();
 	for (i = 0; !over; i = (i + 1) % STACKS)
 		swapcontext(&scheduler, &context[i]);
