@@ -82,6 +82,16 @@ int kp_setting_set(struct kp *, const char *name, unsigned value);
    tracing runs (see tnf_image_open() in tnf_stream(3)). */
 int kp_map(struct kp *, const void **ret, size_t *ret_size);
 
+/* From when on the buffer has all that a CPU wrote. */
+struct kp_span {
+	int64_t	 since;		/* ns, CLOCK_MONOTONIC: its oldest event */
+	uint32_t first;		/* that event's block among those of the CPU: 1,
+				   nothing was overwritten; 0, no event at all */
+};
+
+/* One for each CPU, by its number; malloc'ed.  -ENOENT: no buffer. */
+int kp_coverage(struct kp *, struct kp_span **ret, int *ret_n);
+
 /* Calls fn for each thread that has ended, while tracing was on or since, as far
    as they are remembered.  comm may hold any byte but NUL. */
 void kp_ended(struct kp *, void (*fn)(void *arg, pid_t tid, pid_t pid,

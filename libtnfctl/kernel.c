@@ -335,6 +335,27 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
+{
+	struct kp_span *span;
+	int e, n;
+
+	if (h->ops != &kernel_ops)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel's buffer has CPUs");
+	e = kp_coverage(h->priv, &span, &n);
+	if (e != 0)
+		return answer_buffer(h, e);
+	*ret = calloc(n, sizeof **ret);
+	*ret_n = 0;
+	for (int cpu = 0; *ret != NULL && cpu < n; cpu++)
+		if (span[cpu].first != 0)
+			(*ret)[(*ret_n)++] = (tnfctl_span_t){ cpu,
+			    span[cpu].first == 1, span[cpu].since };
+	free(span);
+	return *ret == NULL ? fail(TNFCTL_ERR_ALLOCFAIL, NULL) : TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
 {
 	if (h->ops != &kernel_ops)

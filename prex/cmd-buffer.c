@@ -1,8 +1,11 @@
 /*
  * cmd-buffer.c - the kernel's trace buffer.
  */
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "prex/cmd.h"
 #include "prex/kernel.h"
@@ -36,6 +39,40 @@ show_lost(struct shell *sh)
 		    (unsigned long long)lost.cpu_max);
 }
 
+static double
+seconds_ago(int64_t time)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)time / 1e9;
+}
+
+/* From when on the trace is complete, once something has been overwritten. */
+static void
+show_coverage(struct shell *sh)
+{
+	int64_t latest = INT64_MIN;
+	tnfctl_span_t *span;
+	size_t n, i;
+
+	if (tnfctl_coverage_get(sh->target, &span, &n) != TNFCTL_ERR_NONE)
+		return;
+	for (i = 0; i < n; i++)
+		if (!span[i].whole && span[i].since > latest)
+			latest = span[i].since;
+	if (latest != INT64_MIN)
+		printf("Complete for the last %.3f seconds\n", seconds_ago(latest));
+	for (i = 0; i < n && latest != INT64_MIN; i++) {
+		if (span[i].whole)
+			printf("CPU %d: from the start\n", span[i].cpu);
+		else
+			printf("CPU %d: %.3f seconds\n", span[i].cpu,
+			    seconds_ago(span[i].since));
+	}
+	free(span);
+}
+
 static void
 cmd_buffer_show(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 {
@@ -47,6 +84,7 @@ cmd_buffer_show(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 	if (attrs->trace_buf_state == TNFCTL_BUF_BROKEN)
 		puts("Tracing system has failed -- tracing suspended");
 	show_lost(sh);
+	show_coverage(sh);
 }
 
 static size_t

@@ -265,6 +265,18 @@ typedef struct tnfctl_lost {
 
 tnfctl_errcode_t tnfctl_lost_get(tnfctl_handle_t *, tnfctl_lost_t *);
 
+/* Linux.  From when on the kernel's buffer has all that a CPU wrote.  One for
+   each CPU that has written; the caller frees *ret.  BADARG: no kernel handle;
+   NOBUF: no buffer. */
+typedef struct tnfctl_span {
+	int		cpu;
+	int		whole;		/* nothing of it has been overwritten */
+	int64_t		since;		/* ns, CLOCK_MONOTONIC: its oldest event */
+} tnfctl_span_t;
+
+tnfctl_errcode_t tnfctl_coverage_get(tnfctl_handle_t *, tnfctl_span_t **ret,
+    size_t *ret_n);
+
 /* Linux.  As tnfctl_filter_list_add(), and each child that the process will
    have is added in the same way, before it runs.  BADARG: no kernel handle. */
 tnfctl_errcode_t tnfctl_filter_list_follow(tnfctl_handle_t *, pid_t);

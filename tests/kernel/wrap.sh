@@ -16,6 +16,12 @@ for i in 1 2 3; do
 	check
 done
 
+# From when on: once the buffer has gone round, prex tells it by CPU.
+"$TNF_BUILD/prex/prex" -k -c 'buffer; quit' >"$TMP/out" 2>&1
+grep -q '^Complete for the last [0-9]*\.[0-9]* seconds$' "$TMP/out" || fail "buffer: $(cat "$TMP/out")"
+within "CPUs of it" "$(grep -c '^CPU [0-9]*: [0-9]*\.[0-9]* seconds$' "$TMP/out")" 1 \
+	"$(grep -c '^CPU ' "$TMP/out")"
+
 # Readers see whole records while writers run.
 "$kpctl" on
 load "$TMP/a" "$TMP/b" >/dev/null & loader=$!

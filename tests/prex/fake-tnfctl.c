@@ -279,6 +279,14 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *lost)
 }
 
 tnfctl_errcode_t
+tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *n)
+{
+	*ret = NULL;
+	*n = 0;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_buffer_dealloc(tnfctl_handle_t *h)
 {
 	if (h->tracing)
