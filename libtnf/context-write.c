@@ -16,7 +16,7 @@
 #include <tnf/com.h>
 
 #include "libtnf/context-write.h"
-#include "libtnf/pwrite.h"
+#include "common/pwrite.h"
 
 void
 context_begin(struct context_writer *w)

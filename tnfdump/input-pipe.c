@@ -7,7 +7,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "libtnf/pwrite.h"
+#include "common/pwrite.h"
 #include "tnfdump/input-pipe.h"
 
 #define PIPE_FS		0x50495045	/* statfs(2): a pipe without a name */

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtnf/pwrite.h"
+#include "common/pwrite.h"
 
 #define NAME_TRIES	100
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtnf/pwrite.h"
+#include "common/pwrite.h"
 #include "tnfdump/to/tnf-write.h"
 #include "common/xalloc.h"
 

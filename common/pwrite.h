@@ -1,8 +1,8 @@
 /*
  * pwrite.h - all of it, or an errno.  For the programs, too.
  */
-#ifndef LIBTNF_PWRITE_H
-#define LIBTNF_PWRITE_H
+#ifndef COMMON_PWRITE_H
+#define COMMON_PWRITE_H
 
 #include <errno.h>
 #include <stddef.h>
@@ -28,4 +28,4 @@ pwrite_all(int fd, const void *bytes, size_t n, uint64_t offset)
 	return 0;
 }
 
-#endif /* LIBTNF_PWRITE_H */
+#endif /* COMMON_PWRITE_H */
