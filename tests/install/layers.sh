@@ -24,7 +24,7 @@ rc=0 n=0
 bad() { echo "FAIL: $*"; rc=1; }
 while IFS=: read -r room below; do
 	[ -d "$room" ] || { bad "no room $room"; continue; }
-	find "$room" -name '*.[ch]' | xargs grep -HE '^[[:space:]]*#[[:space:]]*include "' >"$TMP/includes"
+	find "$room" -name '*.[ch]' -exec grep -HE '^[[:space:]]*#[[:space:]]*include "' {} + >"$TMP/includes"
 	while IFS=: read -r file line; do
 		inc=${line#*\"} inc=${inc%%\"*}
 		n=$((n + 1))

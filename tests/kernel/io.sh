@@ -62,7 +62,7 @@ equal "no others" "$(count "$pid" physio_start)" 21
 
 # What moves no data is neither a read (64) nor a write (256).
 if command -v blkdiscard >/dev/null; then
-	discard() { blkdiscard -o 1M -l 1M "$loop" && echo done; }
+	discard() { blkdiscard -o 1M -l 1M "$loop" && echo "done"; }
 	traced discard
 	equal "discards" "$(on_device strategy | grep 'size: 1048576 ' | sed 's/.*flags: //' |
 		awk 'int($1 / 64) % 2 == 0 && int($1 / 256) % 2 == 0' | wc -l)" 1
