@@ -67,16 +67,21 @@ in_tracefs()	# STACK WORK
 no_ring() { [ ! -d "$ring" ] || rmdir "$ring"; }
 at_exit no_ring
 
-# The recorder runs beside: its own CPU time is not the program's.
-beside()	# WORK CMD...: once it records
+# The recorder runs beside: its own CPU time is not the program's.  It records what
+# it starts: that says when it runs, and ends when we say so.
+beside()	# WORK CMD...
 {
 	_w=$1
 	shift
-	"$@" sleep 1000 >/dev/null 2>"$BENCH_TMP/err" &
+	rm -f "$BENCH_TMP/up" "$BENCH_TMP/end"
+	mkfifo "$BENCH_TMP/up" "$BENCH_TMP/end"
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	timeout 120 "$@" sh -c 'echo up >"$1"; read -r end <"$2"' sh "$BENCH_TMP/up" \
+		"$BENCH_TMP/end" >/dev/null 2>"$BENCH_TMP/err" &
 	_pid=$!
-	sleep 2
+	read -r _up <"$BENCH_TMP/up"
 	work "$_w"
-	kill -INT $_pid
+	echo >"$BENCH_TMP/end"
 	wait $_pid
 	rm -f "$BENCH_TMP/trace"*
 }
@@ -96,7 +101,7 @@ recorded()	# BY WORK
 		$(list | sed 's|sched:sched_switch|&/call-graph=fp/|') ;;
 	trace-cmd) beside "$2" sh "$bench_dir/peers/trace-cmd.sh" record -q \
 		-o "$BENCH_TMP/trace" $(list) ;;
-	perf-trace) beside "$2" perf trace -a -o "$BENCH_TMP/trace" ;;
+	perf-trace) beside "$2" perf trace -a -o "$BENCH_TMP/trace" -- ;;
 	esac
 }
 

@@ -172,8 +172,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		"major_fault", "vm pagefault", "vm.bpf.c",
 		ROW(MAJOR_FAULT, kp_page),
 		.member = { M("opaque", "vnode"), M("offset", "offset") },
-		.needs = FAULT | P(cache_add) | P(bio_queue),
-		.extra = P(file_fault) | P(major_done), .fidelity = KP_EXACT,
+		.needs = P(cache_add) | P(bio_queue), .extra = P(file_fault),
+		.fidelity = KP_EXACT,
 		.when = "A fault of the writer needs the page at offset of vnode"
 		    " from storage.",
 		.differs = "Swapped pages: the device's inode, and the place on"

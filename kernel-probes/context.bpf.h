@@ -14,9 +14,11 @@ struct context {
 	u64 address;
 	u64 ip;			/* of user mode */
 	u32 decided;		/* the fault's first page has been seen */
-	u32 major;		/* major_fault was reported */
+	u32 pad0;
+	u64 major;		/* fault_number() of the latest major_fault */
 	u64 mapping;		/* file_fault: the page that is not there */
 	u64 index;
+	u64 file_ip;		/* of user mode, at that time */
 	u64 lock;		/* contention_begin */
 	u64 scanned;		/* pages since reclaim began */
 	u32 reclaim;
@@ -65,6 +67,13 @@ static __always_inline u32 fault_of(struct task_struct *t, const struct context 
 	if (regs->ip != c->ip || (c->fault == FAULT_USER && in_syscall(regs)))
 		return FAULT_NONE;
 	return c->fault;
+}
+
+/* Which fault of a thread this is: the kernel counts each when it is done, not
+   when it is tried again. */
+static __always_inline u64 fault_number(struct task_struct *t)
+{
+	return t->min_flt + t->maj_flt + 1;
 }
 
 static __always_inline bool in_my_fault(const struct context *c)

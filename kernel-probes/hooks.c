@@ -116,7 +116,8 @@ kp_hooks_find(struct kp *kp)
 	return 0;
 }
 
-/* sched_switch has two programs, of which one fits. */
+/* sched_switch has two programs, of which one fits.  A kernel that does not tell
+   which page a fault misses (before 6.12) has to be asked for its address. */
 uint64_t
 kp_needs(const struct kp *kp, const struct kp_row *row)
 {
@@ -126,5 +127,8 @@ kp_needs(const struct kp *kp, const struct kp_row *row)
 
 	if ((needs & both) == both && (kp->missing & both) != both)
 		needs &= ~(kp->missing & both);
+	if (row == &kp_catalogue[KP_MAJOR_FAULT] &&
+	    kp->missing >> KP_PROGRAM_file_fault & 1)
+		needs |= 1ull << KP_PROGRAM_user_fault | 1ull << KP_PROGRAM_kernel_fault;
 	return needs;
 }

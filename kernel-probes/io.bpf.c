@@ -3,6 +3,7 @@
  */
 #include "kernel-probes/context.bpf.h"
 #include "kernel-probes/states.h"
+#include "kernel-probes/waits.bpf.h"
 
 #define PAGE_SHIFT	12
 #define PAGE_SIZE	4096
@@ -152,17 +153,36 @@ static __always_inline void pagein(u64 vnode, u64 offset, u64 size)
 	event_end(&hit);
 }
 
-/* Read from swap for a fault: the page's identity is its place there. */
-static __always_inline void swap_fault(struct context *c, u64 vnode, u64 offset)
+/*
+ * Read from swap for a fault: the page's identity is its place there.  Nothing but
+ * a fault makes a thread of a program read from swap - one of its own, of the
+ * kernel on its behalf, in or out of a system call - except for calls that ask for
+ * just that.
+ */
+static __always_inline bool may_fault(struct task_struct *t)
 {
+	const struct pt_regs___kernel *user = (void *)bpf_task_pt_regs(t);
+
+	if (t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		return false;
+	return user->orig_ax != NR_madvise && user->orig_ax != NR_swapoff &&
+	    user->orig_ax != NR_process_madvise;
+}
+
+static __always_inline void swap_fault(u64 vnode, u64 offset)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	u64 number = fault_number(t);
+	struct context *c;
 	struct kp_page *e;
 	struct hit hit;
 
-	if (!in_my_fault(c) || c->major)
+	if (!is_on(KP_BIT(KP_MAJOR_FAULT)) || !may_fault(t))
 		return;
-	c->major = 1;
-	if (!is_on(KP_BIT(KP_MAJOR_FAULT)))
+	c = my_new_context();
+	if (c == NULL || c->major == number)
 		return;
+	c->major = number;
 	e = EVENT(&hit, MAJOR_FAULT, kp_page);
 	if (e == NULL)
 		return;
@@ -241,7 +261,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	}
 	if (op == REQ_OP_READ && paging.vnode != 0) {
 		if (paging.swap)
-			swap_fault(c, paging.vnode, paging.offset);
+			swap_fault(paging.vnode, paging.offset);
 		pagein(paging.vnode, paging.offset, io.left);
 	}
 	strategy(bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, paging.raw));

@@ -153,6 +153,7 @@ struct task_struct {
 	void *worker_private;
 	struct rt_mutex_waiter *pi_blocked_on;
 	int pagefault_disabled;
+	unsigned long min_flt, maj_flt;
 	struct thread_struct thread;
 };
 

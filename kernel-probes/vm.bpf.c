@@ -45,7 +45,6 @@ static __always_inline void fault_begin(u32 kind, u64 address, u64 error)
 	c->address = address;
 	c->ip = user->ip;
 	c->decided = 0;
-	c->major = 0;
 	c->order = 0;
 	c->mapping = 0;
 }
@@ -216,12 +215,15 @@ __noinline int page_event(u32 probe, u64 vnode, u64 offset)
 SEC("tp_btf/mm_filemap_fault")
 int BPF_PROG(file_fault, struct address_space *mapping, unsigned long index)
 {
-	struct context *c = my_context();
+	struct context *c = my_new_context();
+	const struct pt_regs___kernel *user;
 
 	if (c == NULL)
 		return 0;
+	user = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	c->mapping = (u64)mapping;
 	c->index = index;
+	c->file_ip = user->ip;
 	return 0;
 }
 
@@ -235,22 +237,35 @@ static __always_inline void guess_page(struct context *c)
 	c->index = a.index;
 }
 
+/* Is the page that the context tells of still the one that a fault wants?  One
+   that was found leaves it behind; but then the thread is elsewhere. */
+static __always_inline bool page_is_missed(struct task_struct *t, struct context *c)
+{
+	const struct pt_regs___kernel *user = (void *)bpf_task_pt_regs(t);
+
+	if (state.has_filemap_fault)
+		return c->mapping != 0 && c->file_ip == user->ip;
+	if (!in_my_fault(c))
+		return false;
+	guess_page(c);
+	return true;
+}
+
 SEC("tp_btf/mm_filemap_add_to_page_cache")
 int BPF_PROG(cache_add, struct folio *folio)
 {
-	struct context *c = my_context();
-	u64 first;
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct context *c = context_of(t);
+	u64 first, number = fault_number(t);
 
-	if (c == NULL || c->major || !in_my_fault(c))
+	if (c == NULL || c->major == number || !page_is_missed(t, c))
 		return 0;
-	if (!state.has_filemap_fault)
-		guess_page(c);
 	first = folio->index;
 	if (c->mapping == 0 || c->mapping != (u64)folio->mapping ||
 	    c->index < first || c->index >= first + folio_pages(folio))
 		return 0;
 	c->mapping = 0;
-	c->major = 1;
+	c->major = number;
 	if (is_on(KP_BIT(KP_MAJOR_FAULT)))
 		page_event(KP_MAJOR_FAULT, (u64)BPF_CORE_READ(folio, mapping, host),
 		    c->index << PAGE_SHIFT);

@@ -10,6 +10,7 @@ enum {
 	NR_read = 0, NR_write = 1, NR_pread64 = 17, NR_pwrite64 = 18,
 	NR_readv = 19, NR_writev = 20, NR_preadv = 295, NR_pwritev = 296,
 	NR_preadv2 = 327, NR_pwritev2 = 328, NR_futex = 202,
+	NR_madvise = 28, NR_swapoff = 168, NR_process_madvise = 440,
 	NR_futex_waitv = 449, NR_futex_wait = 455
 };
 

@@ -32,6 +32,10 @@ always=$(attached '$always')
 for p in context_switch wakeup syscall_start syscall_end physio_start minor_done page_alloc swap_count; do
 	without '$always' "$always" $p
 done
+if [ -d /sys/kernel/tracing/events/filemap/mm_filemap_fault ]; then
+	without '$always' "$always" user_fault
+	without '$always' "$always" kernel_fault
+fi
 for p in thread_create thread_exit bio_queue request_done cache_add swap_write; do
 	case " $always " in *" $p "*) ;; *) fail "\$always: no $p";; esac
 done
