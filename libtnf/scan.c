@@ -1,6 +1,7 @@
 /*
  * scan.c - the first pass over a file: probes, times of blocks, damage.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,15 @@ sum_block(struct tnf_summary *sum, const struct walk *w, const struct tally *t)
 	sum->events += t->events;
 }
 
+/* The writer's mark in a block's header that a thread has it. */
+static bool
+is_held(const struct tnf_file *f, uint32_t off)
+{
+	return f->has_ext && f->ext.kind == TNF_EXT_PROCESS &&
+	    bytes_u8(&f->bytes, off +
+	    offsetof(struct tnf_block_header, A_lock)) != 0;
+}
+
 static void
 take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 {
@@ -186,6 +196,8 @@ take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 		damage_merge(sc->damage, &d);
 	}
 	sum_block(&sc->sum, &w, &t);
+	if (w.generation != TNF_GENERATION_TAG)
+		sc->sum.blocks_held += is_held(f, off);
 	if (t.events > 0)
 		add_entry(sc, &w, &t);
 }

@@ -111,6 +111,8 @@ struct tnf_summary {
 	uint64_t damaged;	/* blocks */
 	int64_t	 first, last;	/* times; meaningless without events */
 	unsigned probes;
+	uint32_t blocks_held;	/* of a process's file: threads have them, or had
+				   when they were killed */
 };
 
 /* What tnf_stream_damage_fn is told, once for each cause while a file is added:

@@ -92,8 +92,28 @@ START_TEST(given_back)
 		ck_assert_int_gt(wait(&status), 0);
 	}
 	finish();
+	/* The parent's. */
+	ck_assert_uint_eq(ev.held, 1);
 	/* Not one was passed over. */
 	ck_assert_uint_eq(ev.ext.data_cursor, 301 + 300 / 64);
+}
+END_TEST
+
+/* What has not been given back is told. */
+START_TEST(held)
+{
+	int i, status;
+
+	start(128);
+	parent_hits(1);
+	for (i = 0; i < 3; i++) {
+		if (fork() == 0)
+			child(i == 0 ? END_SILENT : END_KILLED, NULL);
+		ck_assert_int_gt(wait(&status), 0);
+	}
+	finish();
+	ck_assert_uint_eq(ev.held, 4);
+	ck_assert_uint_eq(ev.ext.data_cursor, 4);
 }
 END_TEST
 
@@ -128,7 +148,7 @@ main(void)
 {
 	const TTest *const tests[] = {
 		in_order, silent, killed, root_in_order, root_silent,
-		root_killed, given_back, bare_clone,
+		root_killed, given_back, held, bare_clone,
 	};
 
 	return run_tests("children", tests, sizeof(tests) / sizeof(tests[0]));

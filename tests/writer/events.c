@@ -85,6 +85,7 @@ events_read(const char *path, struct events *e)
 {
 	struct event_line *l;
 	struct tnf_file *file;
+	struct tnf_summary sum;
 	struct tnf_event ev;
 	tnf_stream_t *s;
 	size_t room = 0;
@@ -114,6 +115,8 @@ events_read(const char *path, struct events *e)
 	if (r < 0)
 		errx(1, "%s: reading stopped (%d)", path, r);
 	e->probes = tnf_stream_probes(s);
+	tnf_file_summary(file, &sum);
+	e->held = sum.blocks_held;
 	if (tnf_file_ext(file) != NULL)
 		e->ext = *tnf_file_ext(file);
 	tnf_stream_close(s);

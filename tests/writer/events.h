@@ -22,6 +22,7 @@ struct events {
 	struct event_line *v;	/* in order of time */
 	unsigned probes;
 	unsigned damaged;	/* reports of the reader; shown on stderr */
+	unsigned held;		/* blocks that threads have */
 	struct tnf_ext ext;
 };
 

@@ -46,6 +46,7 @@ put_sizes(struct out *o, const struct tnf_summary *s)
 	put_u64(o, "blocks_tag", s->blocks_tag);
 	put_u64(o, "blocks_data", s->blocks_data);
 	put_u64(o, "blocks_free", s->blocks_free);
+	put_u64(o, "blocks_held", s->blocks_held);
 	put_u64(o, "laps", s->generation);
 	put_u64(o, "damaged", s->damaged);
 	put_u64(o, "overwritten", s->overwritten);

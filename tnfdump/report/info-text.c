@@ -57,6 +57,9 @@ put_size(struct dump *d, const struct info *f)
 	    s->blocks_free);
 	if (s->size_real < s->size)
 		info_text_row(d, "cut off", "after %" PRIu64 " bytes", s->size_real);
+	if (s->blocks_held > 0)
+		info_text_row(d, "held", "%" PRIu32 " blocks, by threads that "
+		    "write, or were killed", s->blocks_held);
 	info_text_row(d, "laps", "%" PRIu32, s->generation);
 	if (s->damaged > 0)
 		info_text_row(d, "damaged", "%" PRIu64 " blocks", s->damaged);
