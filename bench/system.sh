@@ -34,7 +34,7 @@ work()		# NAME: its CPU milliseconds
 {
 	case $1 in
 	build)	$cpu sh -c 'for f in "$1"/libtnf/[a-e]*.c; do
-			cc -O2 -D_GNU_SOURCE -I"$1/include" -c "$f" -o "$2" || exit 1
+			cc -O2 -D_GNU_SOURCE -I"$1/include" -I"$1" -c "$f" -o "$2" || exit 1
 		done' sh "$top" "$BENCH_TMP/o" ;;
 	pipe)	$cpu perf bench sched pipe -l 50000 ;;
 	hackbench) $cpu perf bench sched messaging -g 2 -l 200 ;;
