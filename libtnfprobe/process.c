@@ -145,11 +145,12 @@ tnf_own_tid(void)
 }
 
 /* The child of a fork() is in its parent's pid name space if its number came
-   after the parent's; else (numbers begin again, or it has another) we ask. */
+   after the parent's.  Else numbers have begun again, or it has another one, in
+   which it has no parent.  /proc may be out of its reach (chroot). */
 static void
 child_of_fork(int32_t pid)
 {
-	if (pid <= tnf_p.pid)
+	if (pid <= tnf_p.pid && getppid() == 0)
 		tnf_p.pidns = pid_namespace();
 	tnf_p.pid = pid;
 }
