@@ -143,7 +143,8 @@ wanted_options(const struct proc *p)
 	    (p->follow ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : 0);
 }
 
-/* A thread that one of the target's threads which we have had has made. */
+/* Was it cloned by a thread that we trace?  Then PTRACE_O_TRACECLONE has
+   attached it for us. */
 static bool
 is_ours_already(pid_t tid)
 {

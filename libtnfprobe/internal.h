@@ -141,7 +141,7 @@ struct thread {
 	const struct file *run_file;
 	uint64_t	 run, run_end;	/* numbers taken and not used yet */
 	int64_t		 run_at;	/* when they were taken */
-	int64_t		 run_due;	/* who wants more before is in a hurry */
+	int64_t		 run_due;	/* a thread that asks again before this time writes fast: larger batch */
 	unsigned	 run_size;	/* how many they were */
 	uint64_t	 turn;		/* counts blocks, and hits given up: older
 					   texts are not shared */

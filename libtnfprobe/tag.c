@@ -31,7 +31,7 @@ static struct {
 	struct reach reach[BLOCKS_MAX];
 } tag;
 
-/* Where all that has no room is written. */
+/* Scratch target once there is no room, so that callers need no checks. */
 static uint32_t nowhere[BLOCK_SIZE / 4];
 
 /* Not for longer than others take to write a definition: we may be in a
