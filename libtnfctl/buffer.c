@@ -235,6 +235,13 @@ buffer_tell(tnfctl_handle_t *h, const char *path, uint64_t bytes)
 	    state), &state, sizeof(state));
 }
 
+static tnfctl_errcode_t
+keeps_file(tnfctl_handle_t *h, const char *why)
+{
+	return fail(TNFCTL_ERR_BUFEXISTS, "process %d: it writes to %s%s",
+	    (int)h->pid, h->trace_file ? h->trace_file : "a file", why);
+}
+
 /* The target opens it now, or has to know where it will be. */
 static tnfctl_errcode_t
 buffer_bring(tnfctl_handle_t *h, int fd, const struct place *p, unsigned int bytes)
@@ -244,6 +251,9 @@ buffer_bring(tnfctl_handle_t *h, int fd, const struct place *p, unsigned int byt
 
 	if (h->ops->take_file != NULL)
 		err = h->ops->take_file(h, fd, p->path, bytes, &taken);
+	if (err == TNFCTL_ERR_NONE && !taken &&
+	    h->proc_state != TNF_PROC_NO_BUFFER)
+		return keeps_file(h, ", and cannot be called to open another");
 	if (err == TNFCTL_ERR_NONE && !taken) {
 		if ((err = same_directory(h, p)) == TNFCTL_ERR_NONE)
 			err = buffer_give(h, fd, p->path);
@@ -277,17 +287,28 @@ create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 	return TNFCTL_ERR_NONE;
 }
 
-tnfctl_errcode_t
-buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
+/* Its own file would be lost if it could not open the new one. */
+static tnfctl_errcode_t
+is_another(tnfctl_handle_t *h, const struct place *p)
+{
+	struct stat old, new;
+
+	if (h->proc_state == TNF_PROC_NO_BUFFER || h->trace_file == NULL ||
+	    stat(h->trace_file, &old) < 0 ||
+	    fstatat(p->dir, p->base, &new, 0) < 0 ||
+	    old.st_dev != new.st_dev || old.st_ino != new.st_ino)
+		return TNFCTL_ERR_NONE;
+	return keeps_file(h, " already: choose another name");
+}
+
+static tnfctl_errcode_t
+buffer_make(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 {
 	struct place place = { .dir = -1 };
 	tnfctl_errcode_t err;
 
 	if (h->gone)
 		return ended_target(h);
-	if (h->proc_state != TNF_PROC_NO_BUFFER)
-		return fail(TNFCTL_ERR_BUFEXISTS, "process %d: it writes to %s",
-		    (int)h->pid, h->trace_file ? h->trace_file : "a file");
 	if (bytes < h->trace_min)
 		return fail(TNFCTL_ERR_SIZETOOSMALL,
 		    "trace file: %u bytes: the least is %zu", bytes,
@@ -298,7 +319,25 @@ buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	if ((err = make_absolute(file, &place)) != TNFCTL_ERR_NONE ||
 	    (err = open_directory(&place, bytes)) != TNFCTL_ERR_NONE)
 		return err;
-	err = create_and_bring(h, &place, bytes);
+	if ((err = is_another(h, &place)) == TNFCTL_ERR_NONE)
+		err = create_and_bring(h, &place, bytes);
 	close(place.dir);
 	return err;
+}
+
+tnfctl_errcode_t
+buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
+{
+	if (!h->gone && h->proc_state != TNF_PROC_NO_BUFFER)
+		return keeps_file(h, "");
+	return buffer_make(h, file, bytes);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_buffer_exchange(tnfctl_handle_t *h, const char *file,
+    unsigned int bytes)
+{
+	if (h->pid == 0)
+		return fail(TNFCTL_ERR_BADARG, "the kernel has no trace file");
+	return buffer_make(h, file, bytes);
 }

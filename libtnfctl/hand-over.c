@@ -30,7 +30,8 @@
 
 #define TRIES		100	/* of a library that is busy */
 #define TRY_US		1000
-#define PLACE_TRIES	200	/* the first hit can open the file as well */
+#define PLACE_TRIES	200	/* the first hit can open the file as well, ... */
+#define EXCHANGE_TRIES	5000	/* ... but not another one */
 #define CONTROL(h, member) \
 	((h)->control + offsetof(struct tnf_process_control, member))
 
@@ -162,6 +163,10 @@ open_in_target(struct calls *c, int fd, const char *path, unsigned int bytes)
 			break;
 		proc_run_for(c->p, TRY_US);
 	}
+	if (result == ENOSPC && c->h->proc_state == TNF_PROC_RUNNING)
+		return fail(TNFCTL_ERR_SIZETOOSMALL, "%s: %u bytes: too small "
+		    "for what process %d has defined in %s: make it larger",
+		    path, bytes, (int)c->h->pid, c->h->trace_file);
 	return result == 0 ? TNFCTL_ERR_NONE :
 	    not_opened(c->h, path, strerror(result));
 }
@@ -188,6 +193,8 @@ direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 {
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	struct proc *p = direct_proc(h);
+	int tries = h->proc_state == TNF_PROC_NO_BUFFER ? PLACE_TRIES :
+	    EXCHANGE_TRIES;
 	struct calls c;
 	const char *why;
 
@@ -196,11 +203,12 @@ direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 		return TNFCTL_ERR_NONE;
 	/* A program of ours that has not yet got to its initialisers does not
 	   run, and opens the file in one of them. */
-	if ((why = call_begin(&c, h, p->ours ? 1 : PLACE_TRIES)) == NULL) {
-		c.tries = PLACE_TRIES;
+	if ((why = call_begin(&c, h, p->ours ? 1 : tries)) == NULL) {
+		c.tries = tries;
 		err = open_with(&c, fd, path, bytes);
 		*ret_taken = err == TNFCTL_ERR_NONE;
-	} else if (p->gone || p->event != PROC_NOTHING) {
+	} else if (p->gone || p->event != PROC_NOTHING ||
+	    h->proc_state != TNF_PROC_NO_BUFFER) {
 		err = not_opened(h, path, why);
 	}
 	call_end(&c);

@@ -17,6 +17,7 @@
 #include "prex/target.h"
 #include "prex/trace-context.h"
 #include "prex/trace-file.h"
+#include "prex/trace-make.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -218,6 +219,15 @@ close_family(struct shell *sh)
 	sh->family = NULL;
 }
 
+/* A process that records was to have another file: that needs no command. */
+static void
+exchange_file(struct shell *sh)
+{
+	if (sh->plan.exchange && !sh->gone && !sh->failed &&
+	    sh->at_quit != TNFCTL_TARG_KILL && ending_signal() == 0)
+		trace_make(sh);
+}
+
 /* It goes on without us, and should not do so in vain. */
 static void
 check_kernel(struct shell *sh)
@@ -238,6 +248,7 @@ target_close(struct shell *sh)
 	fflush(stdout);
 	if (sh->mode == MODE_KERNEL)
 		check_kernel(sh);
+	exchange_file(sh);
 	close_family(sh);
 	trace_file_check(sh);
 	if (!sh->gone)

@@ -1,20 +1,22 @@
 /*
  * trace-make.c - the trace file is made when it is first needed.
  *
- * A process keeps its file as long as it runs.  So to look at its probes must
- * not give it one: name and size are asked for when something can be recorded,
- * at the first command that changes a probe or lets the target run.
+ * To look at the probes of a process must not give it a file, or another than
+ * it has: name and size take effect when something can be recorded, at the first
+ * command that changes a probe or lets the target run.
  */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "prex/cmd.h"
 #include "prex/shell.h"
 #include "prex/target.h"
+#include "prex/trace-context.h"
 #include "prex/trace-make.h"
 #include "prex/util.h"
 
@@ -62,23 +64,41 @@ file_size(size_t given, size_t min)
 	return min;
 }
 
-/* Solaris ignored what was asked for, and said nothing. */
-static void
-tell_kept(struct shell *sh, const tnfctl_trace_attrs_t *attrs,
+static bool
+same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 &&
+	    x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+/*
+ * The target has a file.  Where another was named it gets that one, which
+ * Solaris ignored; another size alone would overwrite what has been recorded.
+ */
+static bool
+plan_exchange(struct shell *sh, const tnfctl_trace_attrs_t *attrs,
     const char *file, size_t size)
 {
-	char *name = file != NULL ? trace_make_absolute(file) : NULL;
 	const char *has = attrs->trace_file_name != NULL ?
 	    attrs->trace_file_name : "";
+	char *name = file != NULL ? trace_make_absolute(file) : NULL;
 
-	if (name != NULL && strcmp(name, has) != 0)
-		shell_warn(sh, "%s: not made: process %ld keeps the trace file "
-		    "that it has: %s", name, (long)attrs->targ_pid, has);
-	if (size != 0 && size != attrs->trace_buf_size)
-		shell_warn(sh, "-s %zu: process %ld keeps the trace file that "
-		    "it has: %s has %zu kbytes", size / 1024,
-		    (long)attrs->targ_pid, has, attrs->trace_buf_size / 1024);
+	if (name != NULL && !same_file(name, has)) {
+		sh->plan.name = name;
+		sh->plan.size = size == 0 ? attrs->trace_buf_size :
+		    file_size(size, attrs->trace_min_size);
+		sh->plan.exchange = true;
+		return true;
+	}
 	free(name);
+	if (size != 0 && size != attrs->trace_buf_size)
+		shell_warn(sh, "-s %zu: process %ld keeps its trace file: %s "
+		    "has %zu kbytes: another size needs another file (-o)",
+		    size / 1024, (long)attrs->targ_pid, has,
+		    attrs->trace_buf_size / 1024);
+	return true;
 }
 
 static bool
@@ -99,10 +119,8 @@ trace_plan(struct shell *sh, const char *file, size_t size)
 		err = TNFCTL_ERR_BUFBROKEN;
 	if (err != TNFCTL_ERR_NONE)
 		return trace_make_failed(sh, err);
-	if (attrs.trace_buf_state != TNFCTL_BUF_NONE) {
-		tell_kept(sh, &attrs, file, size);
-		return true;
-	}
+	if (attrs.trace_buf_state != TNFCTL_BUF_NONE)
+		return plan_exchange(sh, &attrs, file, size);
 	sh->plan.name = file != NULL ? trace_make_absolute(file) :
 	    default_name(sh, attrs.targ_pid);
 	sh->plan.size = file_size(size, attrs.trace_min_size);
@@ -123,7 +141,16 @@ trace_make(struct shell *sh)
 
 	if (sh->plan.name == NULL)
 		return true;
-	err = tnfctl_buffer_alloc(sh->target, sh->plan.name, sh->plan.size);
+	if (sh->plan.exchange) {
+		/* The old file is complete with it. */
+		trace_context_note(sh);
+		trace_context_put();
+		err = tnfctl_buffer_exchange(sh->target, sh->plan.name,
+		    sh->plan.size);
+	} else {
+		err = tnfctl_buffer_alloc(sh->target, sh->plan.name,
+		    sh->plan.size);
+	}
 	if (err != TNFCTL_ERR_NONE)
 		return trace_make_failed(sh, err);
 	trace_plan_free(&sh->plan);

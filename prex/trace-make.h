@@ -9,18 +9,19 @@
 
 struct shell;
 
-/* What the trace file will be, if the target has none yet. */
+/* What the trace file will be. */
 struct trace_plan {
-	char	*name;		/* absolute; NULL: the target has a file */
+	char	*name;		/* absolute; NULL: the one that the target has */
 	size_t	size;		/* bytes */
+	bool	exchange;	/* the target has another one */
 };
 
 /* Decides on name and size, which may be given (NULL, 0: not); a target that
-   has a file keeps it, and whoever asked for another is told.  Each prints why
-   it returns false. */
+   has a file keeps it, unless another is named.  Each prints why it returns
+   false. */
 bool	trace_plan(struct shell *, const char *file, size_t size);
 void	trace_plan_free(struct trace_plan *);
-/* Makes it, unless the target has one; does nothing for the kernel. */
+/* Makes it, and gives it to the target; does nothing for the kernel. */
 bool	trace_make(struct shell *);
 
 #endif

@@ -202,6 +202,14 @@ tnfctl_errcode_t tnfctl_trace_attrs_get(tnfctl_handle_t *,
    directory; an existing file is replaced.  Kernel: the file is ignored. */
 tnfctl_errcode_t tnfctl_buffer_alloc(tnfctl_handle_t *, const char *file,
     unsigned int bytes);
+/* Linux.  The same for a process that may have a trace file: from now on it
+   writes to the new one.  The old one keeps what was recorded, and gets the
+   end of hits that are in progress.  After an error the process has what it had.
+   BADARG: the kernel.  BUFEXISTS: 'file' is the one that it has, or it cannot be
+   called now, or its libtnfprobe is too old for that; SIZETOOSMALL also if what it
+   has defined takes more. */
+tnfctl_errcode_t tnfctl_buffer_exchange(tnfctl_handle_t *, const char *file,
+    unsigned int bytes);
 /* Kernel: frees the buffer and removes every trace of us from the kernel. */
 tnfctl_errcode_t tnfctl_buffer_dealloc(tnfctl_handle_t *);	/* kernel */
 

@@ -262,6 +262,12 @@ tnfctl_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 }
 
 tnfctl_errcode_t
+tnfctl_buffer_exchange(tnfctl_handle_t *h, const char *file, unsigned int bytes)
+{
+	return tnfctl_buffer_alloc(h, file, bytes);
+}
+
+tnfctl_errcode_t
 tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
 {
 	return TNFCTL_ERR_NONE;
