@@ -25,7 +25,7 @@ cause_of(struct damage *d, const char *why, uint64_t at, uint32_t block)
 
 	for (i = 0; i < d->n; i++)
 		if (d->causes[i].why == NULL ||
-		    (d->causes[i].why == why && d->causes[i].at == at))
+		    (d->causes[i].at == at && strcmp(d->causes[i].why, why) == 0))
 			return &d->causes[i];
 	c = &d->causes[d->n++];
 	*c = (struct cause){ .why = d->n <= DAMAGE_CAUSES ? why : NULL,

@@ -32,9 +32,13 @@ task_numbers_match(struct tasks_wanted *w, const struct tnf_event *ev)
 	uint32_t lwpid;
 	int32_t pid;
 
-	if (w->threads ? selectors_number(&w->list, ev->lwpid) |
-	    selectors_number(&w->list, ev->tid) :
-	    ev->pid >= 0 && selectors_number(&w->list, (uint64_t)ev->pid))
+	if (w->threads) {
+		/* Both are asked: each marks what has selected something. */
+		bool by_lwpid = selectors_number(&w->list, ev->lwpid);
+
+		if (selectors_number(&w->list, ev->tid) || by_lwpid)
+			return true;
+	} else if (ev->pid >= 0 && selectors_number(&w->list, (uint64_t)ev->pid))
 		return true;
 	if (ev->kernel || w->list.n_names == w->list.n)
 		return false;
