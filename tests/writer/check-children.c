@@ -26,7 +26,6 @@ parent_hits(int n)
 		TNF_PROBE_1(parent, "", "", tnf_int, i, i);
 }
 
-<<<<<<< Updated upstream
 /* Numbers of processes begin again: the next child has a lower one than ours. */
 static void
 lower_numbers(void)
@@ -37,7 +36,8 @@ lower_numbers(void)
 		return;		/* this kernel cannot do it: higher ones, then */
 	fprintf(f, "%d", (int)getpid() / 2);
 	fclose(f);
-=======
+}
+
 /* Asked by LeakSanitizer at exit(): it finds no /proc in another root. */
 int __lsan_is_turned_off(void) __attribute__((visibility("default")));
 static bool in_other_root;
@@ -46,7 +46,6 @@ int
 __lsan_is_turned_off(void)
 {
 	return in_other_root;
->>>>>>> Stashed changes
 }
 
 static void
