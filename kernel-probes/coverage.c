@@ -6,7 +6,7 @@
 
 #include <tnf/com.h>
 
-#include "handle.h"
+#include "kernel-probes/handle.h"
 
 /* A block begins with a schedule record, which tells all that is asked here. */
 static void
