@@ -137,8 +137,7 @@ __noinline int blocks_ahead(struct kp_cpu *cpu, u64 pos)
 
 #define AGAIN	1ull		/* no position: below a block's header */
 
-/* One try at what reserve() does.  Not inline, like all that is called in a loop
-   or on many paths: the verifier takes each such function once. */
+/* One try at what reserve() does.  (__noinline: see README.) */
 __noinline u64 try_reserve(struct kp_cpu *cpu, u32 size, u32 room)
 {
 	u64 old, pos;

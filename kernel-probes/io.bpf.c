@@ -70,8 +70,8 @@ static __always_inline void page_info(struct page *page, struct page_info *p)
 	p->flags = folio_flags(folio);
 }
 
-/* Pages of one piece of a write that the reclaim scan waits for.  These two are
-   not inline: the verifier takes the body of the loop once. */
+/* Pages of one piece of a write that the reclaim scan waits for.  (__noinline:
+   see README.) */
 __noinline u32 reclaim_part(u64 vec, u32 done)
 {
 	struct page_info p;

@@ -1,8 +1,11 @@
 /*
  * kernel_compat.h - where kernels differ, each with the version that changed.
  *
- * A shim whose last kernel is gone may go too.  Hooks that come and go are the
- * loader's business (programs.h, catalogue.c).
+ * Where a mainline commit is known for certain it is named; where only its title
+ * or version is, that is.  Distributions carry some of these changes in older
+ * versions: therefore members are asked for, never versions.  A shim may be removed
+ * with the last kernel that needs it.  Which hooks exist is the loader's business
+ * (programs.h, hooks.c).
  */
 #ifndef KERNEL_PROBES_KERNEL_COMPAT_H
 #define KERNEL_PROBES_KERNEL_COMPAT_H
@@ -46,7 +49,8 @@ struct bpf_map;
 #define read_once(x)	(*(volatile typeof(x) *)&(x))
 #define write_once(x, v) (*(volatile typeof(x) *)&(x) = (v))
 
-/* The CPU moved to thread_info in 5.16 (x86). */
+/* task_struct.cpu moved to thread_info in 5.16 (bcf9033e5449).  Kernels that have
+   both and use task_struct.cpu, as 5.14 of Rocky Linux 9.3, are not supported. */
 struct task_struct___cpu {
 	unsigned int cpu;
 } __attribute__((preserve_access_index));
@@ -58,8 +62,9 @@ static __always_inline u32 task_on_cpu(struct task_struct *t)
 	return ((struct task_struct___cpu *)t)->cpu;
 }
 
-/* The hung task detector notes the lock since 6.15; before that, and without
-   the detector, contention_begin tells. */
+/* The lock that a thread sleeps on: noted for the hung task detector since "hung_task:
+   replace blocker_mutex with encoded blocker" (April 2025).  Older kernels, and
+   those without the detector, tell it by the hook contention_begin alone. */
 struct task_struct___blocker {
 	unsigned long blocker;
 	void *blocked_on;
@@ -79,7 +84,8 @@ static __always_inline u64 task_blocker(struct task_struct *task)
 	return lock;
 }
 
-/* A struct since 6.18, a word before: take the first word, whatever it is. */
+/* A struct memdesc_flags_t since 6.18 ("mm: introduce memdesc_flags_t"), an unsigned
+   long before.  The flags are the first word of either. */
 static __always_inline u64 folio_flags(struct folio *f)
 {
 	u64 flags = 0;
@@ -113,7 +119,8 @@ static __always_inline u32 folio_pages(struct folio *folio)
 	return 1;
 }
 
-/* bd_inode gave way to bd_mapping in 6.11. */
+/* bd_inode was removed in 6.10 (203c1ce0bb06); bd_mapping, its i_mapping, is there
+   instead. */
 struct block_device___mapping {
 	struct address_space *bd_mapping;
 } __attribute__((preserve_access_index));
@@ -137,8 +144,12 @@ static __always_inline u64 device_inode(struct block_device *bdev)
 #define rq_member(rq, known, member) \
 	((known) ? (rq)->member : BPF_CORE_READ(rq, member))
 
-/* Threads that wait for a delayed dequeue are not runnable: 6.13.  Before, the
-   sum for all classes is right. */
+/*
+ * A thread whose dequeue is delayed still counts in nr_running, but is not
+ * runnable.  Where "sched/fair: Add new cfs_rq.h_nr_runnable" is in the kernel (it
+ * came after 6.12, and into 6.12.37), the classes' own counts are added up; older
+ * kernels have nr_running alone.
+ */
 static __always_inline u64 rq_runnable(struct rq *rq, const bool known)
 {
 	if (bpf_core_field_exists(rq->cfs.h_nr_runnable))
@@ -149,8 +160,9 @@ static __always_inline u64 rq_runnable(struct rq *rq, const bool known)
 }
 
 /*
- * Until 6.2 a thread collects changes of its process's counters and hands them
- * in by and by: how many pages came back from swap with this time.
+ * Before 6.2 (f1a7941243c1) a thread collected changes of its process's counters
+ * and handed them in later.  So one call of the hook may stand for several pages from
+ * swap; swapped_in_late() tells how many.
  */
 struct task_rss_stat___old {
 	int count[4];
@@ -171,7 +183,7 @@ static __always_inline u32 swapped_in_late(struct task_struct *task)
 	return n < 0 ? -n : 0;
 }
 
-/* Where a kernel thread keeps its own data since 5.17. */
+/* A kernel thread's own data: task_struct.worker_private since 5.17; NULL before. */
 static __always_inline struct kthread *task_kthread(struct task_struct *t)
 {
 	if (bpf_core_field_exists(t->worker_private))

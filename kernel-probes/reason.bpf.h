@@ -89,8 +89,8 @@ static __always_inline u64 waiters_head(u64 next, u64 at)
 	return 0;
 }
 
-/* The queue of the entry that word i of the stack belongs to, or 0.  Not inline,
-   like the search itself: verified once, not in each turn of a loop. */
+/* The queue of the entry that word i of the stack belongs to, or 0.
+   (__noinline: see README.) */
 __noinline u64 entry_queue(u32 i)
 {
 	struct stack_words *w;
@@ -101,7 +101,7 @@ __noinline u64 entry_queue(u32 i)
 	w = bpf_map_lookup_elem(&stack_words, &zero);
 	if (w == NULL || i < SEARCH_MARGIN)
 		return 0;
-	barrier_var(i);		/* one test of both bounds is too clever for 6.1 */
+	barrier_var(i);		/* two comparisons, or 6.1 sees no bound */
 	if (i >= SEARCH_WORDS - SEARCH_MARGIN)
 		return 0;
 	next = func = w->word[i + 1];
@@ -165,7 +165,7 @@ __noinline u64 search_stack(u64 task, u64 end)
 /*
  * The search begins at the hook's arguments, which are on the thread's stack;
  * a program's own variables may not be (since 6.13).  The address goes through
- * memory because the verifier does not count with pointers to a context.
+ * memory because the verifier refuses arithmetic with a pointer to a context.
  */
 static __always_inline void search_from(void *ctx)
 {

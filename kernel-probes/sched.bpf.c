@@ -199,9 +199,8 @@ static __always_inline u32 user_fault_state(const struct context *c)
 }
 
 /*
- * The next three look at the thread that goes off this CPU, which is still the
- * current one.  They are not inline, so that the verifier follows none of their
- * many ways into what comes after.
+ * The next three look at the thread that leaves this CPU, which is still the
+ * current one.  (__noinline: see README.)
  */
 __noinline u32 state_asleep(const struct context *c)
 {

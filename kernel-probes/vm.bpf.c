@@ -197,7 +197,7 @@ int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp
 	return 0;
 }
 
-/* Not inline: called in a loop, and verified once. */
+/* (__noinline: see README.) */
 __noinline int page_event(u32 probe, u64 vnode, u64 offset)
 {
 	struct kp_page *e;

@@ -1,21 +1,23 @@
 /*
  * write.bpf.h - from a program to a committed record in the buffer.
  *
+ * What the verifier asks of all programs here, and how we meet it: README.
+ *
  * Each CPU fills blocks of its own.  It holds the one that it writes, the last
  * ones before, so that an idle CPU keeps its latest events, and some empty ones
  * ahead; the rest of the buffer is a pool of which the oldest block is next,
  * whichever CPU wrote it (buffer.bpf.c).
  *
  * The kernel calls the programs of tracepoints and software events with preemption
- * disabled.  So the writers of a CPU nest (a thread, an interrupt in it, ...) and
- * each is done before the one below goes on: the only thing that must be atomic
- * is to move the cursor.  Only the outermost writer, when nobody else is under
- * way, moves bytes_valid over what was written, and takes blocks for those that
- * were filled: readers see whole records.
+ * disabled.  So the writers of a CPU nest (a thread, an interrupt in it, ...), and
+ * each one ends before the one that it interrupted goes on.  Only the move of the
+ * cursor must therefore be atomic.  The outermost writer alone commits: it moves
+ * bytes_valid over what all of them wrote, and takes new blocks for those that
+ * were filled.  A reader up to bytes_valid sees whole records only.
  *
- * A kernel with PREEMPT_RT may preempt programs.  A writer that finds another
- * depth when it leaves than when it came was not nested; that is counted
- * (TNF_LOST_PREEMPTED), for readers may have seen a record before it was whole.
+ * A kernel with PREEMPT_RT may preempt programs.  A writer whose depth differs
+ * between its beginning and its end was not nested.  That is counted as
+ * TNF_LOST_PREEMPTED, because a reader may have seen a record that was not whole.
  *
  * An event refers to a schedule record in its own block.  The position of the
  * latest one is a single word, which is stored when the record is complete.
@@ -191,7 +193,7 @@ static __always_inline void *event_begin(struct hit *hit, u32 probe, u32 size,
 		distance = -(u32)sizeof(struct tnf_kernel_schedule);
 		delta = 0;
 	}
-	if (off > KP_BLOCK_END - room)	/* for the verifier */
+	if (off > KP_BLOCK_END - room)	/* for the verifier; never true */
 		goto lost;
 	e = (void *)hit->block + off;
 	e->tag = KP_TAG(probe) | (distance & 0xfffc);
@@ -208,8 +210,9 @@ lost:
 
 /*
  * Ends what event_begin() began, also when that failed.  An interrupt that
- * writes between our look at the cursor and the end of our being the outermost
- * leaves its records to us: look again.
+ * writes after we have read the cursor, but before we set the depth to 0, is not
+ * the outermost writer and commits nothing.  So the cursor is read once more at the
+ * end, and what such an interrupt wrote is committed here.
  */
 static __always_inline void writer_leave(struct hit *hit)
 {
