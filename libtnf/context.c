@@ -283,6 +283,22 @@ compare_tasks(const void *a, const void *b)
 	return (int)y->ended - (int)x->ended;
 }
 
+/* A process's writer notes its threads before they run, and again when they have
+   ended: that is one task. */
+static void
+drop_noted_twice(struct table *tasks)
+{
+	struct tnf_context_task *t = tasks->rows;
+	size_t i, n = 0;
+
+	for (i = 0; i < tasks->n; i++)
+		if (i + 1 == tasks->n || !t[i].ended ||
+		    t[i].tid != t[i + 1].tid || t[i].pid != t[i + 1].pid ||
+		    strcmp(t[i].comm, t[i + 1].comm) != 0)
+			t[n++] = t[i];
+	tasks->n = n;
+}
+
 static int
 compare_inners(const void *a, const void *b)
 {
@@ -365,6 +381,7 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 		return ENOMEM;
 	}
 	table_sort(&c->tasks, compare_tasks);
+	drop_noted_twice(&c->tasks);
 	table_sort(&c->inners, compare_inners);
 	table_sort(&c->formers, compare_formers);
 	table_sort(&c->symbols, compare_symbols);

@@ -104,6 +104,12 @@ direct_fate(tnfctl_handle_t *h, int *ret)
 	return TNFCTL_ERR_NONE;
 }
 
+static size_t
+direct_ended(tnfctl_handle_t *h, tnfctl_ended_t *ret, size_t room)
+{
+	return ended_get(&direct_proc(h)->ended, ret, room);
+}
+
 tnfctl_errcode_t
 direct_no_probes(pid_t pid)
 {
@@ -123,6 +129,7 @@ static const struct target_ops direct_ops = {
 	.probe_disconnect = control_disconnect,
 	.cont = direct_continue,
 	.fate = direct_fate,
+	.ended = direct_ended,
 	.take_file = direct_take_file,
 	.read = direct_read,
 	.write = direct_write,

@@ -87,6 +87,16 @@ tnfctl_fate_get(tnfctl_handle_t *h, int *ret)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_ended_get(tnfctl_handle_t *h, tnfctl_ended_t *ret, size_t room,
+    size_t *ret_n)
+{
+	if (h->ops->ended == NULL)
+		return wrong_kind();
+	*ret_n = h->ops->ended(h, ret, room);
+	return TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_check_libs(tnfctl_handle_t *h)
 {
 	return h->ops->refresh(h);

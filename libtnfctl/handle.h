@@ -69,6 +69,7 @@ struct target_ops {
 	tnfctl_errcode_t (*cont)(tnfctl_handle_t *const *, size_t n,
 	    size_t *which, tnfctl_event_t *, tnfctl_handle_t **child);
 	tnfctl_errcode_t (*fate)(tnfctl_handle_t *, int *status);
+	size_t	(*ended)(tnfctl_handle_t *, tnfctl_ended_t *, size_t room);
 	/* Has the target open this file now.  With *ret_taken false nothing has
 	   happened, and it will when it needs the file; NULL: always so. */
 	tnfctl_errcode_t (*take_file)(tnfctl_handle_t *, int fd,

@@ -68,6 +68,7 @@ proc_free(struct proc *p)
 	if (p->mem >= 0)
 		close(p->mem);
 	free(p->threads);
+	ended_free(&p->ended);
 	free(p);
 }
 
@@ -343,6 +344,13 @@ proc_note(struct proc *p, struct thread *t, int status)
 		t->signal = signal;
 }
 
+static bool
+is_end(const siginfo_t *si)
+{
+	return si->si_code == CLD_EXITED || si->si_code == CLD_KILLED ||
+	    si->si_code == CLD_DUMPED;
+}
+
 /* The client's own child has ended: that stays for the client to be told. */
 static bool
 ended_child(struct proc *p, pid_t tid)
@@ -351,9 +359,9 @@ ended_child(struct proc *p, pid_t tid)
 
 	if (!p->child || tid != p->pid ||
 	    waitid(P_PID, (id_t)tid, &si, WEXITED | WNOWAIT | WNOHANG) < 0 ||
-	    si.si_pid != tid || (si.si_code != CLD_EXITED &&
-	    si.si_code != CLD_KILLED && si.si_code != CLD_DUMPED))
+	    si.si_pid != tid || !is_end(&si))
 		return false;
+	ended_note(&p->ended, p->pid, tid);
 	end_process(p, si.si_code == CLD_EXITED ? W_EXITCODE(si.si_status, 0) :
 	    W_EXITCODE(0, si.si_status) |
 	    (si.si_code == CLD_DUMPED ? WCOREFLAG : 0));
@@ -362,7 +370,7 @@ ended_child(struct proc *p, pid_t tid)
 
 /* As waitpid(2), but leaves a stop at a signal there. */
 static pid_t
-wait_for_thread(pid_t tid, int *ret_status)
+wait_for_thread(struct proc *p, pid_t tid, int *ret_status)
 {
 	siginfo_t si = { .si_pid = 0 };
 
@@ -377,6 +385,8 @@ wait_for_thread(pid_t tid, int *ret_status)
 		*ret_status = si.si_status << 8 | 0x7f;
 		return tid;
 	}
+	if (is_end(&si) && is_thread_of(p, tid))
+		ended_note(&p->ended, p->pid, tid);
 	return waitpid(tid, ret_status, __WALL | WNOHANG);
 }
 
@@ -397,7 +407,7 @@ proc_take(struct proc *p, pid_t tid)
 	}
 	if (ended_child(p, tid))
 		return true;
-	got = wait_for_thread(tid, &status);
+	got = wait_for_thread(p, tid, &status);
 	if (got == tid)
 		proc_note(p, t, status);
 	else if (got < 0 && errno == ECHILD && tid != p->pid)

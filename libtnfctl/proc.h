@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "libtnfctl/ended.h"
 #include "libtnfctl/handle.h"
 #include "libtnfctl/linkmap.h"
 
@@ -55,6 +56,7 @@ struct proc {
 	enum proc_event event;	/* of the process: exec, exited, killed */
 	bool	 fate_known;
 	int	 fate;		/* as of wait(2) */
+	struct ended ended;	/* threads, the leader too */
 };
 
 /* Half-built ones are fine for proc_free(), which does not let go. */

@@ -253,7 +253,7 @@ target_close(struct shell *sh)
 	trace_file_check(sh);
 	if (!sh->gone)
 		trace_context_note(sh);
-	trace_context_put();
+	trace_context_put(sh);
 	err = tnfctl_close(sh->target, sh->at_quit);
 	sh->target = NULL;
 	/* Threads deep in the kernel are let go by our end. */

@@ -27,22 +27,26 @@ static struct context_writer noted;
 static char *file;
 static uint64_t file_size;
 static uid_t owner;
+static pid_t target, parent;
 
-/* The user whose files the target makes. */
+/* The user whose files the target makes, and whose child it is. */
 static bool
 note_owner(pid_t pid)
 {
 	char path[64], line[256];
-	bool found = false;
+	int found = 0;
 	FILE *fp;
 
 	snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
 	if ((fp = fopen(path, "re")) == NULL)
 		return false;
-	while (!found && fgets(line, sizeof line, fp) != NULL)
-		found = sscanf(line, "Uid: %*u %*u %*u %u", &owner) == 1;
+	while (found < 2 && fgets(line, sizeof line, fp) != NULL) {
+		found += sscanf(line, "PPid: %d", &parent) == 1;
+		found += sscanf(line, "Uid: %*u %*u %*u %u", &owner) == 1;
+	}
 	fclose(fp);
-	return found;
+	target = pid;
+	return found == 2;
 }
 
 static void
@@ -71,8 +75,26 @@ trace_context_note(struct shell *sh)
 	context_objects(&noted, attrs.targ_pid);
 }
 
+/* Also threads that were born after the note was made. */
+static void
+note_ended(struct shell *sh)
+{
+	tnfctl_ended_t *all;
+	size_t i, n = 0;
+
+	if (tnfctl_ended_get(sh->target, NULL, 0, &n) != TNFCTL_ERR_NONE ||
+	    n == 0)
+		return;
+	all = xreallocarray(NULL, n, sizeof *all);
+	if (tnfctl_ended_get(sh->target, all, n, &n) == TNFCTL_ERR_NONE)
+		for (i = 0; i < n; i++)
+			context_ended(&noted, all[i].tid, target, parent,
+			    all[i].name);
+	free(all);
+}
+
 void
-trace_context_put(void)
+trace_context_put(struct shell *sh)
 {
 	struct stat st;
 	int fd;
@@ -81,6 +103,7 @@ trace_context_put(void)
 		return;
 	fd = open_regular(file, O_RDWR | O_NOFOLLOW, &st);
 	if (fd >= 0) {
+		note_ended(sh);
 		if (st.st_uid == owner && st.st_nlink == 1)
 			context_append(&noted, fd, file_size);
 		close(fd);

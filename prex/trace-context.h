@@ -9,6 +9,6 @@ struct shell;
 /* Notes down how the target is now; it is stopped. */
 void	trace_context_note(struct shell *);
 /* Puts what was noted last behind the trace; the target is still held. */
-void	trace_context_put(void);
+void	trace_context_put(struct shell *);
 
 #endif

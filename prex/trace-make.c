@@ -144,7 +144,7 @@ trace_make(struct shell *sh)
 	if (sh->plan.exchange) {
 		/* The old file is complete with it. */
 		trace_context_note(sh);
-		trace_context_put();
+		trace_context_put(sh);
 		err = tnfctl_buffer_exchange(sh->target, sh->plan.name,
 		    sh->plan.size);
 	} else {

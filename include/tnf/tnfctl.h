@@ -191,6 +191,19 @@ tnfctl_errcode_t tnfctl_continue_any(tnfctl_handle_t *const handles[], size_t n,
    part of the caller has waited for it. */
 tnfctl_errcode_t tnfctl_fate_get(tnfctl_handle_t *, int *status);
 
+/* Linux.  Threads of the target of an exec or pid handle that have ended while
+   the handle was open, with the names that they had at their end: the latest
+   'room' of them, in the order of their ends.  *n is how many are known, 8192 at
+   most, and may be more than 'room'; ret may be NULL where room is 0.  BADARG:
+   another kind of handle. */
+typedef struct tnfctl_ended {
+	pid_t	tid;
+	char	name[20];	/* NUL-terminated; any other bytes */
+} tnfctl_ended_t;
+
+tnfctl_errcode_t tnfctl_ended_get(tnfctl_handle_t *, tnfctl_ended_t *ret,
+    size_t room, size_t *n);
+
 /* Looks for objects and probes that came or went. */
 tnfctl_errcode_t tnfctl_check_libs(tnfctl_handle_t *);
 

@@ -70,7 +70,12 @@ test_sleeping(void)
 
 	before = look(v.pid);
 	visit(v.pid, false);
+	after = look(v.pid);
+	compare(&before, &after, true);
+	/* It maps its file, and handles SIGBUS from then on. */
 	visit(v.pid, true);
+	before = look(v.pid);
+	visit(v.pid, false);
 	after = look(v.pid);
 	compare(&before, &after, true);
 	victim_tell(&v, "\n");

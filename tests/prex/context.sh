@@ -2,11 +2,12 @@
 # context.sh - what prex knows of a process is in the trace file when prex has
 # ended: whether the target has recorded something by then or not.
 #
-# usage: context.sh PREX TNFDUMP VICTIM-ENDS
+# usage: context.sh PREX TNFDUMP VICTIM-ENDS VICTIM-NAMES
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 need_ptrace
 scratch
 prex=$(realpath "$1") dump=$(realpath "$2") victim=$(realpath "$3")
+names=$(realpath "$4")
 cd "$TMP" || exit 1
 export HOME="$TMP"
 
@@ -50,4 +51,28 @@ done
 exec 3>&-
 wait $pid
 knows x.tnf "after the second visit"
+
+# Threads that have ended before prex has, born while it was there.
+named() {
+	for name in 'worker 0' 'worker 1' 'worker 2' master; do
+		grep -aq "^ended [0-9]* [0-9]* [0-9]* $name\$" "$1" ||
+			fail "$2: no $name: $(grep -a '^ended' "$1")"
+	done
+}
+"$prex" -o n.tnf -c 'enable $all; continue' "$names" < /dev/null \
+	> prex.out 2>&1 || fail "prex: $(cat prex.out)"
+named n.tnf "started"
+"$dump" --columns +comm n.tnf | grep -q ' named .* worker 1 ' ||
+	fail "tnfdump does not name them: $("$dump" --columns +comm n.tnf)"
+mkfifo in3
+"$names" < in3 > out &
+pid=$!
+exec 3> in3
+wait_for 10 grep -q ready out || fail "the victim does not start"
+"$prex" -p $pid -o m.tnf -c 'enable $all; continue' > prex.out 2>&1 3>&- &
+wait_for 10 grep -q Type prex.out || fail "prex: $(cat prex.out)"
+exec 3>&-
+wait $! || fail "prex: $(cat prex.out)"
+wait $pid
+named m.tnf "attached to"
 exit 0

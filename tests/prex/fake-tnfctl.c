@@ -226,6 +226,14 @@ tnfctl_fate_get(tnfctl_handle_t *h, int *status)
 }
 
 tnfctl_errcode_t
+tnfctl_ended_get(tnfctl_handle_t *h, tnfctl_ended_t *ret, size_t room,
+    size_t *n)
+{
+	*n = 0;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_continue_any(tnfctl_handle_t *const *h, size_t n, size_t *which,
     tnfctl_event_t *event, tnfctl_handle_t **child)
 {

@@ -1,0 +1,59 @@
+/*
+ * ended.c - names of threads that have ended while we held the process.
+ *
+ * A thread gives its name to nobody but the kernel, and takes it along.  As its
+ * tracer we are the one who is told of the end, and until we have heard it the
+ * thread is a zombie: its name can still be read.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libtnfctl/ended.h"
+
+#define ENDED_MAX	8192u	/* the latest */
+
+void
+ended_note(struct ended *e, pid_t pid, pid_t tid)
+{
+	tnfctl_ended_t t = { .tid = tid };
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid,
+	    (int)tid);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return;
+	n = read(fd, t.name, sizeof(t.name) - 1);
+	close(fd);
+	if (n <= 0)
+		return;
+	t.name[t.name[n - 1] == '\n' ? n - 1 : n] = '\0';
+	if (e->threads == NULL &&
+	    (e->threads = calloc(ENDED_MAX, sizeof(*e->threads))) == NULL)
+		return;
+	e->threads[e->next] = t;
+	e->next = (e->next + 1) % ENDED_MAX;
+	if (e->n < ENDED_MAX)
+		e->n++;
+}
+
+size_t
+ended_get(const struct ended *e, tnfctl_ended_t *ret, size_t room)
+{
+	size_t i, n = e->n < room ? e->n : room;
+
+	for (i = 0; i < n; i++)
+		ret[i] = e->threads[(e->next + ENDED_MAX - n + i) % ENDED_MAX];
+	return e->n;
+}
+
+void
+ended_free(struct ended *e)
+{
+	free(e->threads);
+	*e = (struct ended){ .n = 0 };
+}
