@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every installed program and library: RELRO, bound at start, no executable
-# stack, no text relocations, no run path but a program's to the libraries
-# that are installed with it; programs are position independent
+# stack, no text relocations, no run path but a program's or the Python module's
+# to the libraries that are installed with it; programs are position independent
 # and call the stack guard.
 . "$TNF_SOURCE/tests/install/stage.sh"
 rc=0
@@ -19,7 +19,7 @@ for f in $(elf_files); do
 	path=$(echo "$dyn" | sed -n 's/.*(R\(UN\)\{0,1\}PATH).*\[\(.*\)\]$/\2/p')
 	case $f:$path in
 	*:)	;;
-	*/bin/*:'$ORIGIN'/*)
+	*/bin/*:'$ORIGIN'/* | *-packages/*:'$ORIGIN'/*)
 		[ "$(realpath "$(dirname "$f")${path#'$ORIGIN'}")" = "$(realpath "$LIBDIR")" ] ||
 			bad "$f" "run path $path does not lead to $LIBDIR" ;;
 	*)	bad "$f" "run path $path" ;;

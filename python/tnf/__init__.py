@@ -1,0 +1,106 @@
+"""Read trace files of TNF for Linux and of Solaris.
+
+    import tnf
+
+    with tnf.open("trace.tnf", where="cpu == 0 and latency > 1ms") as trace:
+        for ev in trace:
+            print(ev.time, ev.pid, ev.probe.name, ev["latency"])
+        frame = trace.to_pandas("syscall_end")
+
+Integers are exact.  A string is a str; bytes that are not UTF-8 become lone
+surrogates (errors="surrogateescape").  A record is a dict whose "$type" is the
+name of its type, an array a list, null None, an opaque value an int.
+
+Objects serve one thread at a time; the interpreter's lock is held throughout.
+"""
+from ._tnf import (DamageWarning, Error, Event, Events, File, LossWarning,
+                   Probe, Trace as _Trace)
+
+__all__ = ["open", "Trace", "Events", "Event", "Probe", "File", "Error",
+           "DamageWarning", "LossWarning"]
+
+
+def _values(numpy, fmt, data, categories):
+    """A column as an array; of strings as objects."""
+    if fmt == "O":
+        return _objects(numpy, data)
+    array = numpy.frombuffer(data, numpy.dtype(fmt))
+    if categories is None:
+        return array
+    # Index -1, no value, takes the last.
+    return _objects(numpy, [*categories, None])[array]
+
+
+def _objects(numpy, values):
+    array = numpy.empty(len(values), object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
+def _series(numpy, pandas, fmt, data, missing, categories):
+    """A column as pandas keeps it best."""
+    if categories is not None and all(type(c) is str for c in categories):
+        return pandas.Categorical.from_codes(numpy.frombuffer(data, numpy.dtype(fmt)),
+                                             categories)
+    values = _values(numpy, fmt, data, categories)
+    if missing is None or values.dtype == object:
+        return values
+    mask = numpy.frombuffer(missing, bool)
+    if values.dtype.kind == "f":
+        values[mask] = numpy.nan
+        return values
+    return pandas.arrays.IntegerArray(values, mask)
+
+
+class Trace(_Trace):
+    """Open trace files.  Made by tnf.open().
+
+    Each iter() is a new way through all events, in order of time.
+    """
+
+    def to_numpy(self, probe=None):
+        """The events as a dict of arrays, one item an event.
+
+        probe: the name of a probe, or several: their events only; None: all.
+
+        Columns are time, pid, lwpid, tid, cpu (-1: not told), kernel, probe, and
+        one for each name that a member of those probes has; a member that is
+        called like one of the first is "args.NAME".  Strings are objects.  Where
+        some events have no value for a column of numbers, it is a masked array;
+        among objects they are None.
+        """
+        import numpy
+        columns = {}
+        for name, fmt, data, missing, categories in self.columns(probe):
+            values = _values(numpy, fmt, data, categories)
+            if missing is not None and values.dtype != object:
+                values = numpy.ma.MaskedArray(values, numpy.frombuffer(missing, bool))
+            columns[name] = values
+        return columns
+
+    def to_pandas(self, probe=None):
+        """The same as a pandas.DataFrame.
+
+        Strings are categories, and integers without a value are pandas.NA.
+        """
+        import numpy
+        import pandas
+        return pandas.DataFrame(
+            {name: _series(numpy, pandas, *rest) for name, *rest in self.columns(probe)})
+
+
+def open(files, where=None, *, salvage=False):
+    """Open one trace file, or several to be read as one; return a Trace.
+
+    files: a path, or an iterable of paths.
+    where: only events for which this holds: an expression, as for
+        tnfdump --where (tnfexpr(5)), or a function of an Event.
+    salvage: accept files that have been cut off.
+
+    Raises OSError, tnf.Error for what is no TNF file, ValueError for an
+    expression that is wrong.  Warns with DamageWarning of blocks that cannot be
+    read, and with LossWarning of events that the writer could not record; both
+    are also in Trace.files.
+    """
+    return Trace(files, where, salvage=salvage)

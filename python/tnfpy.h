@@ -1,0 +1,119 @@
+/*
+ * tnfpy.h - what the parts of the Python module share.
+ *
+ * Everything here runs with the interpreter's lock held.  Python code may run
+ * wherever an object is made or freed, so nothing that is being changed is
+ * reachable from Python meanwhile.
+ */
+#ifndef PYTHON_TNFPY_H
+#define PYTHON_TNFPY_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdbool.h>
+
+#include <tnf/context.h>
+#include <tnf/stream.h>
+
+#include "analysis/expr/expr.h"
+#include "analysis/nest.h"
+
+/* module.c */
+extern PyObject *tnfpy_error;		/* tnf.Error */
+extern PyObject *tnfpy_damage_warning;	/* tnf.DamageWarning */
+extern PyObject *tnfpy_loss_warning;	/* tnf.LossWarning */
+
+/* Raises tnf.Error or an OSError about a file (a str); returns NULL. */
+PyObject *tnfpy_raise(PyObject *file, int code);
+PyObject *tnfpy_raise_text(PyObject *file, const char *reason);
+/* Warns about a file; -1: the warning became an exception. */
+int tnfpy_warn_damage(PyObject *file, PyObject *offset, PyObject *text);
+int tnfpy_warn_loss(PyObject *file, PyObject *lost, PyObject *text);
+
+/* Bytes of a file as a str; what is not UTF-8 becomes lone surrogates. */
+PyObject *tnfpy_str(const char *chars, size_t len);
+PyObject *tnfpy_cstr(const char *);		/* NULL: None */
+
+/*
+ * source.c: the bytes of the files that one Trace was opened with.  Shared by
+ * the Trace and by all that reads from it; the last one unmaps them.
+ */
+struct source_file {
+	PyObject	*name;		/* str */
+	const void	*base;
+	size_t		 size;
+	tnf_context_t	*context;	/* NULL: it has none */
+	bool		 blank;		/* nothing has been recorded yet */
+};
+
+struct source {
+	unsigned	 refs;
+	bool		 closed;	/* the Trace is */
+	bool		 salvage;
+	bool		 cut_told;	/* that records lead in circles */
+	Py_ssize_t	 n;
+	int64_t		 first;		/* time of the first event; or 0 */
+	struct source_file file[];
+};
+
+/* 'files': a sequence of paths.  NULL: an exception is set. */
+struct source *source_open(PyObject *files, bool salvage);
+void source_release(struct source *);		/* NULL is fine */
+/* A stream of all files; what they lack is appended to 'damage', a list of
+   tuples (number of the file, offset, text), or not told if it is NULL. */
+tnf_stream_t *source_stream(struct source *, PyObject *damage,
+    struct tnf_file **files);
+
+/* info.c: tuple of tnf.File; and warnings of what they say. */
+PyObject *info_files(struct source *, struct tnf_file **files,
+    PyObject *damage);
+int info_warn(PyObject *files);
+int info_begin(PyObject *module);
+
+/*
+ * reading.c: one way through the events of a source.
+ */
+struct reading {
+	struct source	*source;
+	tnf_stream_t	*stream;
+	PyObject	**probes;	/* tnf.Probe by id; NULL: not met */
+	unsigned	 n_probes;
+	PyObject	*callable;	/* where=: one of the two, or neither */
+	struct expr	*expr;
+	struct expr_source expr_source;
+	struct tnf_file	**files;	/* as in the source; NULL: blank */
+	uint64_t	 budget;	/* items of records left: nest.h */
+	bool		 cut;
+	bool		 running;	/* a call is in progress */
+	bool		 ended;		/* there are no more */
+};
+
+/* 'stream' (may be NULL) is taken over.  NULL: an exception is set. */
+struct reading *reading_new(struct source *, tnf_stream_t *stream,
+    struct tnf_file **files, PyObject *where);
+void reading_free(struct reading *);		/* NULL is fine */
+/* The next event for which 'where' holds: 1; 0: no more; -1: exception.  *object
+   (if not NULL) becomes the tnf.Event if one had to be made, else NULL. */
+int reading_next(struct reading *, struct tnf_event *, PyObject **object);
+PyObject *reading_probe(struct reading *, struct tnf_probe *); /* borrowed */
+/* Is 'where' what open() takes?  -1: an exception is set. */
+int reading_check_where(PyObject *where);
+
+/* value.c: a value as a Python object. */
+PyObject *value_object(struct reading *, const struct tnf_file *,
+    const struct tnf_value *);
+
+/* event.c */
+extern PyTypeObject event_type, probe_type;
+PyObject *probe_object(const struct tnf_probe *, PyObject *file);
+PyObject *event_object(struct reading *, const struct tnf_event *);
+
+/* columns.c: [(name, format, data, missing, categories)] of all events that
+   are left; 'wanted': None, a name or a sequence of names. */
+PyObject *columns_read(struct reading *, PyObject *wanted);
+
+/* trace.c */
+extern PyTypeObject trace_type, events_type;
+
+#endif

@@ -1,0 +1,369 @@
+/*
+ * trace.c - tnf.Trace: an open set of files; tnf.Events: the way through it.
+ */
+#include "python/tnfpy.h"
+
+struct trace {
+	PyObject_HEAD
+	struct source	*source;	/* NULL: not opened, or closed */
+	tnf_stream_t	*stream;	/* for the first who reads; or NULL */
+	struct tnf_file	**stream_files;
+	PyObject	*where;
+	PyObject	*files;		/* tuple of tnf.File */
+	PyObject	*probes;	/* tuple of tnf.Probe */
+};
+
+struct events {
+	PyObject_HEAD
+	struct reading	*reading;
+};
+
+static void
+drop_stream(struct trace *t)
+{
+	tnf_stream_t *stream = t->stream;
+
+	t->stream = NULL;
+	if (stream != NULL)
+		tnf_stream_close(stream);
+	PyMem_Free(t->stream_files);
+	t->stream_files = NULL;
+}
+
+/* A way through it that has begun goes on, unless close() says so. */
+static void
+trace_release(struct trace *t)
+{
+	struct source *s = t->source;
+
+	drop_stream(t);
+	t->source = NULL;
+	source_release(s);
+}
+
+static void
+trace_end(struct trace *t)
+{
+	if (t->source != NULL)
+		t->source->closed = true;
+	trace_release(t);
+}
+
+static PyObject *
+probes_tuple(struct trace *t, struct source *s)
+{
+	unsigned n = tnf_stream_probes(t->stream);
+	PyObject *tuple = PyTuple_New(n), *o;
+	struct tnf_probe *p;
+	Py_ssize_t f;
+
+	for (unsigned i = 0; tuple != NULL && i < n; i++) {
+		p = tnf_stream_probe(t->stream, i);
+		for (f = 0; f < s->n - 1 && t->stream_files[f] != p->file; f++)
+			;
+		if ((o = probe_object(p, s->file[f].name)) == NULL)
+			Py_CLEAR(tuple);
+		else
+			PyTuple_SET_ITEM(tuple, i, o);
+	}
+	return tuple;
+}
+
+static int
+trace_describe(struct trace *t, struct source *s, PyObject *damage)
+{
+	struct tnf_file **files = t->stream_files;
+	struct tnf_summary sum;
+	bool any = false;
+
+	for (Py_ssize_t i = 0; i < s->n; i++) {
+		if (files[i] == NULL)
+			continue;
+		tnf_file_summary(files[i], &sum);
+		if (sum.events > 0 && (!any || sum.first < s->first))
+			s->first = sum.first;
+		any |= sum.events > 0;
+	}
+	if ((t->probes = probes_tuple(t, s)) == NULL)
+		return -1;
+	t->files = info_files(s, files, damage);
+	return t->files != NULL ? 0 : -1;
+}
+
+static int
+trace_start(struct trace *t, struct source *s)
+{
+	PyObject *damage = PyList_New(0);
+	int err = -1;
+
+	t->stream_files = PyMem_Calloc((size_t)s->n, sizeof *t->stream_files);
+	if (t->stream_files == NULL)
+		PyErr_NoMemory();
+	else if (damage != NULL)
+		t->stream = source_stream(s, damage, t->stream_files);
+	if (t->stream != NULL)
+		err = trace_describe(t, s, damage);
+	Py_XDECREF(damage);
+	return err;
+}
+
+/* One path as a list of one. */
+static PyObject *
+path_list(PyObject *files)
+{
+	if (PyUnicode_Check(files) || PyBytes_Check(files) ||
+	    PyObject_HasAttrString(files, "__fspath__"))
+		return PyTuple_Pack(1, files);
+	return Py_NewRef(files);
+}
+
+static PyObject *
+trace_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+	static char *names[] = { (char *)"files", (char *)"where",
+	    (char *)"salvage", NULL };
+	PyObject *files, *where = Py_None, *list;
+	struct source *s;
+	struct trace *t;
+	int salvage = 0, err;
+
+	if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O$p:Trace", names, &files,
+	    &where, &salvage) || reading_check_where(where) < 0 ||
+	    (list = path_list(files)) == NULL)
+		return NULL;
+	s = source_open(list, salvage);
+	Py_DECREF(list);
+	t = s != NULL ? (struct trace *)type->tp_alloc(type, 0) : NULL;
+	if (t == NULL) {
+		source_release(s);
+		return NULL;
+	}
+	/* Nobody finds it before it is complete; and warnings run Python code,
+	   which may close it. */
+	PyObject_GC_UnTrack(t);
+	t->where = Py_NewRef(where);
+	err = trace_start(t, s);
+	t->source = s;
+	PyObject_GC_Track(t);
+	if (err < 0 || info_warn(t->files) < 0)
+		Py_CLEAR(t);
+	return (PyObject *)t;
+}
+
+static int
+trace_traverse(struct trace *t, visitproc visit, void *arg)
+{
+	Py_VISIT(t->where);
+	Py_VISIT(t->files);
+	Py_VISIT(t->probes);
+	return 0;
+}
+
+static int
+trace_clear(struct trace *t)
+{
+	trace_release(t);
+	Py_CLEAR(t->where);
+	Py_CLEAR(t->files);
+	Py_CLEAR(t->probes);
+	return 0;
+}
+
+static void
+trace_dealloc(struct trace *t)
+{
+	PyObject_GC_UnTrack(t);
+	trace_clear(t);
+	Py_TYPE(t)->tp_free((PyObject *)t);
+}
+
+/* A new way through all events. */
+static struct reading *
+trace_read(struct trace *t)
+{
+	tnf_stream_t *stream = t->stream;
+	struct reading *r;
+
+	if (t->source == NULL) {
+		PyErr_SetString(PyExc_ValueError, "the trace is closed");
+		return NULL;
+	}
+	t->stream = NULL;
+	r = reading_new(t->source, stream, t->stream_files,
+	    t->where != NULL ? t->where : Py_None);
+	drop_stream(t);
+	return r;
+}
+
+static PyObject *
+trace_iter(struct trace *t)
+{
+	struct reading *r = trace_read(t);
+	struct events *e;
+
+	if (r == NULL)
+		return NULL;
+	e = PyObject_GC_New(struct events, &events_type);
+	if (e == NULL) {
+		reading_free(r);
+		return NULL;
+	}
+	e->reading = r;
+	PyObject_GC_Track(e);
+	return (PyObject *)e;
+}
+
+static PyObject *
+trace_columns(struct trace *t, PyObject *args, PyObject *kw)
+{
+	static char *names[] = { (char *)"probe", NULL };
+	PyObject *wanted = Py_None, *list;
+	struct reading *r;
+
+	if (!PyArg_ParseTupleAndKeywords(args, kw, "|O:columns", names, &wanted) ||
+	    (r = trace_read(t)) == NULL)
+		return NULL;
+	list = columns_read(r, wanted);
+	reading_free(r);
+	return list;
+}
+
+static PyObject *
+trace_close(struct trace *t, PyObject *unused)
+{
+	trace_end(t);
+	Py_RETURN_NONE;
+}
+
+static PyObject *
+trace_enter(struct trace *t, PyObject *unused)
+{
+	if (t->source == NULL) {
+		PyErr_SetString(PyExc_ValueError, "the trace is closed");
+		return NULL;
+	}
+	return Py_NewRef(t);
+}
+
+static PyObject *
+trace_exit(struct trace *t, PyObject *unused)
+{
+	trace_end(t);
+	Py_RETURN_NONE;
+}
+
+static PyObject *
+trace_closed(struct trace *t, void *closure)
+{
+	return PyBool_FromLong(t->source == NULL);
+}
+
+static PyObject *
+trace_files(struct trace *t, void *closure)
+{
+	return Py_NewRef(t->files != NULL ? t->files : Py_None);
+}
+
+static PyObject *
+trace_probes(struct trace *t, void *closure)
+{
+	return Py_NewRef(t->probes != NULL ? t->probes : Py_None);
+}
+
+static PyGetSetDef trace_getset[] = {
+	{ "closed", (getter)trace_closed, NULL, "close() has been called", NULL },
+	{ "files", (getter)trace_files, NULL, "tuple of tnf.File", NULL },
+	{ "probes", (getter)trace_probes, NULL,
+	    "tuple of tnf.Probe; a name may be there more than once", NULL },
+	{ NULL }
+};
+
+static PyMethodDef trace_methods[] = {
+	{ "close", (PyCFunction)trace_close, METH_NOARGS,
+	    "Ends all reading.  Events stay valid.  A second time is fine." },
+	{ "columns", (PyCFunction)(void (*)(void))trace_columns,
+	    METH_VARARGS | METH_KEYWORDS,
+	    "columns(probe=None): list of (name, format, data, missing, categories).\n\n"
+	    "For programs without numpy; to_numpy() says which columns there are.\n"
+	    "'format' is that of the module struct and 'data' a bytearray of such\n"
+	    "items; 'missing' a bytearray, 1 where an event has no value, or None if\n"
+	    "all have one; 'categories' a list that 'data' has indices of (-1: no\n"
+	    "value), or None.  With the format 'O' data is a list of objects." },
+	{ "__enter__", (PyCFunction)trace_enter, METH_NOARGS, NULL },
+	{ "__exit__", (PyCFunction)trace_exit, METH_VARARGS, NULL },
+	{ NULL }
+};
+
+PyTypeObject trace_type = {
+	PyVarObject_HEAD_INIT(NULL, 0)
+	.tp_name = "tnf._tnf.Trace",
+	.tp_doc = "Open trace files; an iterable of their events.",
+	.tp_basicsize = sizeof(struct trace),
+	.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+	.tp_new = trace_new,
+	.tp_dealloc = (destructor)trace_dealloc,
+	.tp_traverse = (traverseproc)trace_traverse,
+	.tp_clear = (inquiry)trace_clear,
+	.tp_iter = (getiterfunc)trace_iter,
+	.tp_methods = trace_methods,
+	.tp_getset = trace_getset,
+};
+
+static int
+events_traverse(struct events *e, visitproc visit, void *arg)
+{
+	if (e->reading != NULL)
+		Py_VISIT(e->reading->callable);
+	return 0;
+}
+
+static int
+events_clear(struct events *e)
+{
+	struct reading *r = e->reading;
+
+	e->reading = NULL;
+	reading_free(r);
+	return 0;
+}
+
+static void
+events_dealloc(struct events *e)
+{
+	PyObject_GC_UnTrack(e);
+	events_clear(e);
+	PyObject_GC_Del(e);
+}
+
+static PyObject *
+events_next(struct events *e)
+{
+	struct reading *r = e->reading;
+	struct tnf_event ev;
+	PyObject *o;
+	int n;
+
+	if (r == NULL)
+		return NULL;
+	if (r->source->closed && !r->ended) {
+		PyErr_SetString(PyExc_ValueError, "the trace is closed");
+		return NULL;
+	}
+	if ((n = reading_next(r, &ev, &o)) <= 0)
+		return NULL;
+	return o != NULL ? o : event_object(r, &ev);
+}
+
+PyTypeObject events_type = {
+	PyVarObject_HEAD_INIT(NULL, 0)
+	.tp_name = "tnf.Events",
+	.tp_doc = "Iterator over the events of a trace, in order of time.",
+	.tp_basicsize = sizeof(struct events),
+	.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+	    Py_TPFLAGS_DISALLOW_INSTANTIATION,
+	.tp_dealloc = (destructor)events_dealloc,
+	.tp_traverse = (traverseproc)events_traverse,
+	.tp_clear = (inquiry)events_clear,
+	.tp_iter = PyObject_SelfIter,
+	.tp_iternext = (iternextfunc)events_next,
+};

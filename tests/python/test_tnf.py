@@ -1,0 +1,488 @@
+#!/usr/bin/env python3
+"""The Python package: what it says equals what tnfdump says; no misuse and no
+bytes of a file bring it down; nothing leaks.
+
+Usage: test_tnf.py TNFDUMP MKTRACE ODD [unittest's arguments]
+"""
+import contextlib
+import gc
+import glob
+import json
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import warnings
+import weakref
+
+import tnf
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+TNFDUMP, MKTRACE, ODD = sys.argv[1:4]
+SOURCE = os.environ["TNF_SOURCE"]
+GOLDEN = sorted(glob.glob(SOURCE + "/tests/golden/traces/*.tnf"))
+SEEDS = sorted(glob.glob(SOURCE + "/fuzz/seeds/trace/*"))
+EVERY = ["time", "pid", "lwpid", "tid", "cpu", "kernel", "probe"]
+
+
+def dumped(path, *options):
+    """What tnfdump --to jsonl prints of the events."""
+    done = subprocess.run([TNFDUMP, "--to=jsonl", *options, path], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return [row for row in rows if "tnf" not in row]
+
+
+def as_json(value):
+    """A value of ours as tnfdump writes it."""
+    if isinstance(value, dict):
+        return {k: as_json(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [as_json(v) for v in value]
+    if isinstance(value, str):
+        raw = value.encode(errors="surrogateescape")
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            return {"$bytes": raw.hex()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def number(value):
+    """'0x1f', as opaque values are written, as a number."""
+    if isinstance(value, dict):
+        return {k: number(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [number(v) for v in value]
+    if isinstance(value, str) and value.startswith("0x"):
+        return int(value, 16)
+    return value
+
+
+def quietly(path, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tnf.open(path, **options)
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        tmp = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(tmp.cleanup)
+        cls.dir = tmp.name
+
+    def made(self, name, *command):
+        path = os.path.join(self.dir, name)
+        subprocess.run([*command, path], check=True)
+        return path
+
+    def odd(self, kind):
+        return self.made(kind, ODD, kind)
+
+
+class Values(Case):
+    def same(self, path, *options, **opened):
+        with quietly(path, **opened) as trace, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            events, rows = list(trace), dumped(path, *options)
+        self.assertEqual(len(events), len(rows), path)
+        for ev, row in zip(events, rows):
+            self.assertEqual(
+                [ev.time, ev.pid, ev.lwpid, ev.tid, ev.cpu, as_json(ev.probe.name),
+                 [as_json(k) for k in ev.probe.keys]],
+                [row["time"], row["pid"], row["lwpid"], number(row["tid"]),
+                 row.get("cpu"), row["probe"], row["keys"]])
+            self.assertEqual(number(as_json(ev.args)), number(row["args"]), path)
+        return events
+
+    def test_golden(self):
+        self.assertGreater(len(GOLDEN), 12)
+        for path in GOLDEN:
+            with self.subTest(path):
+                self.same(path)
+
+    def test_odd(self):
+        for kind in "line", "circle", "list", "array", "strings", "large", "times":
+            with self.subTest(kind):
+                self.same(self.odd(kind))
+
+    def test_names(self):
+        """Bytes that are not UTF-8 come back as they are."""
+        with tnf.open(self.odd("names")) as trace:
+            ev, last = trace
+        self.assertEqual(os.fsencode(ev.probe.name), b"na\377me")
+        self.assertEqual(ev.probe.keys, ("k\udcffy",))
+        self.assertEqual(ev.probe.attributes["file"], "f\033.c")
+        self.assertEqual(ev["in\udcfft"], 5)
+        self.assertEqual(os.fsencode(ev["e\033sc"]), b"va\377lue")
+        self.assertEqual(last.args, {"in\udcfft": 6, "e\033sc": "\033[2J\n"})
+
+    def test_many_ways(self):
+        """Records that lead into each other: as much of them as tnfdump shows, and said."""
+        path = self.odd("graph")
+        with tnf.open(path) as trace, self.assertWarnsRegex(tnf.DamageWarning, "records"):
+            events = list(trace)
+        self.assertEqual(len(events), 201)
+        self.same(path)
+
+    def test_where(self):
+        path = self.made("ints.tnf", MKTRACE, "-n", "5000", "-t", "3")
+        name = next(iter(quietly(path))).probe.members[0][0]
+        text = f"{name} % 7 == 0 and pid != 0"
+        some = self.same(path, "--where=" + text, where=text)
+        self.assertTrue(0 < len(some) < 5000)
+        with tnf.open(path, where=lambda ev: ev[name] % 7 == 0 and ev.pid != 0) as trace:
+            self.assertEqual([e.time for e in trace], [e.time for e in some])
+            self.assertEqual(trace.to_numpy()["time"].tolist() if numpy else
+                             [e.time for e in trace], [e.time for e in some])
+
+    def test_files_together(self):
+        one = self.made("1.tnf", MKTRACE, "-n", "2000")
+        two = self.made("2.tnf", MKTRACE, "-B", "-n", "1000", "-t", "2")
+        with tnf.open([one, two]) as trace:
+            times = [e.time for e in trace]
+            self.assertEqual([f.events for f in trace.files], [2000, 1000])
+            self.assertEqual({e.probe.file for e in trace}, {one, two})
+        self.assertEqual(times, sorted(times))
+        self.assertEqual(len(times), 3000)
+
+
+class Columns(Case):
+    def same(self, path):
+        with quietly(path) as trace, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            events, columns = list(trace), trace.columns()
+        self.assertEqual([c[0] for c in columns[:7]], EVERY)
+        for name, fmt, data, missing, categories in columns:
+            self.assertEqual(len(data), len(events) if fmt == "O" else
+                             len(events) * memoryview(data).itemsize *
+                             {"b": 1, "B": 1, "?": 1, "h": 2, "H": 2, "i": 4, "I": 4}.get(fmt, 8))
+            items = data if fmt == "O" else memoryview(data).cast(fmt)
+            for i, ev in enumerate(events):
+                self.check(ev, name, items[i], missing and missing[i], categories)
+        return columns
+
+    def check(self, ev, name, item, missing, categories):
+        if categories is not None:
+            item = categories[item] if item >= 0 else None
+        if missing:
+            item = None
+        if name == "probe":
+            wanted = ev.probe.name
+        elif name == "cpu":
+            wanted = -1 if ev.cpu is None else ev.cpu
+        elif name in EVERY:
+            wanted = getattr(ev, name)
+        else:
+            wanted = ev.get(name[5:] if name.startswith("args.") and
+                            name[5:] in EVERY else name)
+        if not (isinstance(wanted, float) and math.isnan(wanted) and math.isnan(item)):
+            self.assertEqual(item, wanted, name)
+
+    def test_golden(self):
+        for path in GOLDEN:
+            with self.subTest(path):
+                self.same(path)
+
+    def test_odd(self):
+        for kind in "names", "circle", "list", "array", "strings", "times":
+            with self.subTest(kind):
+                self.same(self.odd(kind))
+
+    def test_probe(self):
+        path = SOURCE + "/tests/golden/traces/kern_events.lp64.tnf"
+        with tnf.open(path) as trace:
+            of = [e for e in trace if e.probe.name == "syscall_start"]
+            for wanted in "syscall_start", ["syscall_start"], {"syscall_start", "none"}:
+                columns = {c[0]: c for c in trace.columns(wanted)}
+                self.assertEqual(list(memoryview(columns["time"][2]).cast("q")),
+                                 [e.time for e in of])
+                self.assertEqual(list(columns)[7:], [m[0] for m in of[0].probe.members])
+            with self.assertRaises(TypeError):
+                trace.columns(5)
+        self.assertGreater(len(of), 0)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_numpy(self):
+        path = SOURCE + "/tests/golden/traces/scalars.lp64.tnf"
+        with tnf.open(path) as trace:
+            events, columns = list(trace), trace.to_numpy()
+        for name, array in columns.items():
+            self.assertEqual(len(array), len(events), name)
+        self.assertEqual(columns["time"].dtype, numpy.dtype("i8"))
+        self.assertEqual(columns["probe"].tolist(), [e.probe.name for e in events])
+        for name in set(columns) - set(EVERY):
+            for got, ev in zip(columns[name].tolist(), events):
+                self.check(ev, name, got, None, None)
+
+    @unittest.skipIf(pandas is None, "pandas is not installed")
+    def test_pandas(self):
+        for path in GOLDEN:
+            with tnf.open(path) as trace:
+                self.assertEqual(len(trace.to_pandas()), trace.files[0].events)
+
+
+class Damage(Case):
+    def answers(self, path):
+        """Everything is tried; what is refused is refused in one of our ways."""
+        try:
+            with quietly(path, salvage=True) as trace, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                n = sum(1 for ev in trace if repr(ev) and ev.args is not None)
+                for column in trace.columns():
+                    self.assertEqual(len(column), 5)
+                self.assertEqual(sum(f.events for f in trace.files), n, path)
+            return n
+        except (tnf.Error, OSError):
+            return 0
+
+    def test_seeds(self):
+        self.assertGreater(len(SEEDS), 5)
+        self.assertGreater(sum(self.answers(path) for path in SEEDS), 0)
+
+    def test_every_cut(self):
+        with open(SOURCE + "/tests/golden/traces/records.lp64.tnf", "rb") as f:
+            whole = f.read()
+        path = self.dir + "/cut"
+        for size in range(1, len(whole), 1021):
+            with open(path, "wb") as f:
+                f.write(whole[:size])
+            self.answers(path)
+
+    def test_flips(self):
+        with open(SOURCE + "/tests/golden/traces/records.lp64.tnf", "rb") as f:
+            whole = bytearray(f.read())
+        path = self.dir + "/flip"
+        for at in range(0, len(whole), 487):
+            whole[at] ^= 0xff
+            with open(path, "wb") as f:
+                f.write(whole)
+            self.answers(path)
+            whole[at] ^= 0xff
+
+    def broken(self):
+        """A sound file but for one block of events."""
+        path = self.made("sound.tnf", MKTRACE, "-b", "4096", "-n", "20000")
+        done = subprocess.run([TNFDUMP, "-r", path], check=True, stdout=subprocess.PIPE)
+        self.assertTrue(done.stdout)
+        with open(path, "r+b") as f:
+            f.seek(-8 * 4096, os.SEEK_END)
+            f.write(b"\xff" * 4096)
+        return path
+
+    def test_told(self):
+        path = self.broken()
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            with tnf.open(path) as trace:
+                n = len(list(trace))
+                info = trace.files[0]
+        self.assertTrue(0 < n < 20000)
+        self.assertEqual(info.events, n)
+        self.assertEqual([w.category for w in told], [tnf.DamageWarning])
+        w = told[0].message
+        self.assertEqual((w.file, info.damage), (path, [(w.offset, w.text)]))
+        self.assertEqual(told[0].filename, __file__)
+        self.assertIn(f"block at {w.offset:#x}: {w.text}", str(w))
+
+    def test_warning_is_error(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaises(tnf.DamageWarning):
+                tnf.open(self.broken())
+
+    def test_lost(self):
+        """What the writer has counted in the header (struct tnf_ext, lost[])."""
+        path = self.dir + "/lost"
+        shutil.copy(SOURCE + "/fuzz/seeds/trace/kernel-all", path)
+        with tnf.open(path) as trace:
+            self.assertEqual((trace.files[0].kind, trace.files[0].lost), ("kernel", {}))
+        with open(path, "r+b") as f:
+            f.seek(64 + 72)
+            f.write(struct.pack("<8Q", 3, 0, 0, 4, 0, 0, 0, 2**40))
+        with self.assertWarns(tnf.LossWarning) as told:
+            trace = tnf.open(path)
+        lost = {"no free block": 3, "no room for a definition": 4, "other": 2**40}
+        self.assertEqual(told.warning.lost, lost)
+        self.assertEqual(trace.files[0].lost, lost)
+        self.assertEqual(told.warning.file, path)
+
+
+class Misuse(Case):
+    GOOD = SOURCE + "/tests/golden/traces/threads.lp64.tnf"
+
+    def test_errors(self):
+        with self.assertRaises(FileNotFoundError) as e:
+            tnf.open("/nonexistent/x")
+        self.assertEqual(e.exception.filename, "/nonexistent/x")
+        for what in "/dev/null", self.dir:
+            with self.assertRaises((tnf.Error, IsADirectoryError)):
+                tnf.open(what)
+        with self.assertRaises(tnf.Error) as e:
+            tnf.open(__file__)
+        self.assertEqual(e.exception.file, __file__)
+        self.assertEqual(str(e.exception), f"{__file__}: {e.exception.reason}")
+        for bad in 5, None, [5], [None], object():
+            with self.assertRaises(TypeError):
+                tnf.open(bad)
+        for bad in [], (), "a\0b":
+            with self.assertRaises(ValueError):
+                tnf.open(bad)
+        with self.assertRaisesRegex(ValueError, "column 5"):
+            tnf.open(self.GOOD, where="pid )")
+        for bad in 5, b"pid == 1", ["pid"]:
+            with self.assertRaises(TypeError):
+                tnf.open(self.GOOD, where=bad)
+        with self.assertRaises(ValueError):
+            tnf.open(self.GOOD, where="pid\0")
+        for bad in tnf.Event, tnf.Probe, tnf.Events:
+            with self.assertRaises(TypeError):
+                bad()
+
+    def test_closed(self):
+        trace = tnf.open(self.GOOD)
+        events = iter(trace)
+        first = next(events)
+        before = dict(first.args), first.time, first.probe.name
+        trace.close()
+        trace.close()
+        self.assertTrue(trace.closed)
+        for use in (lambda: next(events), lambda: iter(trace), trace.columns,
+                    trace.__enter__):
+            with self.assertRaises(ValueError):
+                use()
+        del trace, events
+        gc.collect()
+        self.assertEqual((dict(first.args), first.time, first.probe.name), before)
+
+    def test_twice(self):
+        with tnf.open(self.GOOD) as trace:
+            a, b = iter(trace), iter(trace)
+            pairs = [(x.time, y.time) for x, y in zip(a, b)]
+            self.assertEqual(len(pairs), trace.files[0].events)
+            self.assertTrue(all(x == y for x, y in pairs))
+            self.assertRaises(StopIteration, next, a)
+            self.assertRaises(StopIteration, next, a)
+
+    def test_where_misbehaves(self):
+        """A function that fails, closes the trace, or reads on."""
+        def fails(ev):
+            raise RuntimeError("no")
+        with tnf.open(self.GOOD, where=fails) as trace:
+            self.assertRaises(RuntimeError, list, trace)
+            self.assertRaises(RuntimeError, trace.columns)
+
+        def closes(ev):
+            trace.close()
+            return True
+        trace = tnf.open(self.GOOD, where=closes)
+        self.assertRaises(ValueError, list, trace)
+        trace = tnf.open(self.GOOD, where=closes)
+        self.assertEqual(len(trace.columns()[0][2]) % 8, 0)
+
+        def reads(ev):
+            return next(events)
+        trace = tnf.open(self.GOOD, where=reads)
+        events = iter(trace)
+        self.assertRaisesRegex(ValueError, "already", next, events)
+
+    def test_members(self):
+        with tnf.open(self.GOOD) as trace:
+            ev = next(iter(trace))
+        self.assertRaises(KeyError, ev.__getitem__, "none")
+        self.assertRaises(TypeError, ev.__getitem__, [])
+        self.assertNotIn("none", ev)
+        self.assertEqual(ev.get("none", 3), 3)
+        for name in "time", "args", "cpu":
+            with self.assertRaises(AttributeError):
+                setattr(ev, name, 1)
+        with self.assertRaises(TypeError):
+            ev.probe.attributes["x"] = 1
+
+    def test_threads(self):
+        """Each its own way through one trace."""
+        with tnf.open(self.GOOD) as trace:
+            counts = []
+            workers = [threading.Thread(target=lambda: counts.append(len(list(trace))))
+                       for _ in range(8)]
+            for w in workers:
+                w.start()
+            for w in workers:
+                w.join()
+            self.assertEqual(counts, [trace.files[0].events] * 8)
+
+
+class Leaks(Case):
+    @staticmethod
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as f:
+            return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def all_of_it(self):
+        for path in self.paths:
+            with quietly(path, where="pid != 3") as trace:
+                list(trace)
+                trace.columns()
+                next(iter(trace), None)
+            with contextlib.suppress(ValueError):
+                tnf.open(path, where="pid ==")
+        with contextlib.suppress(tnf.Error):
+            tnf.open(__file__)
+
+    def test_counts(self):
+        """Neither objects nor blocks of the interpreter's memory grow."""
+        self.paths = [SOURCE + "/tests/golden/traces/" + name + ".lp64.tnf"
+                      for name in ("records", "scalars", "kern_events")]
+        counts = []
+        for _ in range(4):
+            for _ in range(5):
+                self.all_of_it()
+            gc.collect()
+            counts.append((len(gc.get_objects()), sys.getallocatedblocks()))
+        self.assertLess(counts[-1][0] - counts[1][0], 20, counts)
+        self.assertLess(counts[-1][1] - counts[1][1], 60, counts)
+
+    def test_mappings(self):
+        """Each trace has its files mapped only as long as somebody reads them."""
+        path = self.made("large.tnf", MKTRACE, "-n", "200000")
+        with open("/proc/self/maps", encoding="ascii", errors="replace") as f:
+            before = f.read().count("large.tnf")
+        for _ in range(20):
+            next(iter(tnf.open(path)))
+        gc.collect()
+        with open("/proc/self/maps", encoding="ascii", errors="replace") as f:
+            self.assertEqual(f.read().count("large.tnf"), before)
+
+    def test_cycles(self):
+        """A record changed to hold its event, and a function that holds its trace."""
+        class Flag:
+            pass
+        with tnf.open(SOURCE + "/tests/golden/traces/records.lp64.tnf") as trace:
+            ev = next(iter(trace))
+            gone = []
+            flag = Flag()
+            weakref.finalize(flag, gone.append, 1)
+            ev["pt"]["self"], ev["pt"]["flag"] = ev, flag
+            del ev, flag
+            gc.collect()
+            self.assertEqual(gone, [1])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
