@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ static char *file;
 static uint64_t file_size;
 static uid_t owner;
 static pid_t target, parent;
+static struct stat mapped;
 
 /* The user whose files the target makes, and whose child it is. */
 static bool
@@ -47,6 +49,51 @@ note_owner(pid_t pid)
 	fclose(fp);
 	target = pid;
 	return found == 2;
+}
+
+/* The file at a line of /proc/PID/maps, if it is shared and written to. */
+static bool
+stat_written(pid_t pid, const char *line, struct stat *ret)
+{
+	unsigned long start, end;
+	char path[96], mode[5];
+
+	if (sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 ||
+	    strcmp(mode, "rw-s") != 0)
+		return false;
+	snprintf(path, sizeof path, "/proc/%ld/map_files/%lx-%lx", (long)pid,
+	    start, end);
+	return stat(path, ret) == 0;
+}
+
+/* The file that we have handed over may be ours, and not the target's; then the
+   target must have it open.  All zero: it has not, or nobody may know. */
+static void
+note_mapped(pid_t pid)
+{
+	char path[64], *line = NULL;
+	struct stat st, named;
+	size_t room = 0;
+	FILE *fp;
+
+	mapped = (struct stat){ .st_ino = 0 };
+	snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+	if (stat(file, &named) < 0 || (fp = fopen(path, "re")) == NULL)
+		return;
+	while (mapped.st_ino == 0 && getline(&line, &room, fp) > 0)
+		if (stat_written(pid, line, &st) && st.st_ino == named.st_ino &&
+		    st.st_dev == named.st_dev)
+			mapped = st;
+	free(line);
+	fclose(fp);
+}
+
+static bool
+is_the_targets(const struct stat *st)
+{
+	return st->st_nlink == 1 && (st->st_uid == owner ||
+	    (st->st_uid == geteuid() && st->st_ino == mapped.st_ino &&
+	    st->st_dev == mapped.st_dev));
 }
 
 static void
@@ -69,6 +116,7 @@ trace_context_note(struct shell *sh)
 	trace_context_forget();
 	file = xstrdup(attrs.trace_file_name);
 	file_size = attrs.trace_buf_size;
+	note_mapped(attrs.targ_pid);
 	context_begin(&noted);
 	context_host(&noted);
 	context_tasks(&noted, attrs.targ_pid);
@@ -104,7 +152,7 @@ trace_context_put(struct shell *sh)
 	fd = open_regular(file, O_RDWR | O_NOFOLLOW, &st);
 	if (fd >= 0) {
 		note_ended(sh);
-		if (st.st_uid == owner && st.st_nlink == 1)
+		if (is_the_targets(&st))
 			context_append(&noted, fd, file_size);
 		close(fd);
 	}
