@@ -44,6 +44,9 @@ void context_devices(struct context_writer *);	/* block devices */
    an errno. */
 int context_symbols(struct context_writer *, const char *list, uint64_t *addrs,
     size_t n, uint64_t shift);
+/* The same from the running kernel's list, by a table that is kept from call to
+   call (libtnf/symtab.h). */
+int context_kernel_symbols(struct context_writer *, uint64_t *addrs, size_t n);
 
 /*
  * Ends the text, writes it behind the trace in fd and notes that in block 0.

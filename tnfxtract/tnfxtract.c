@@ -268,8 +268,11 @@ add_context(struct source *src, struct job *j)
 	context_begin(&w);
 	source_context(src, &w);
 	addrs_pack(&j->addrs);
-	e = src->symbols == NULL ? 0 : context_symbols(&w, src->symbols,
-	    j->addrs.slot, j->addrs.n, src->shift);
+	if (src->kernel != NULL)
+		e = context_kernel_symbols(&w, j->addrs.slot, j->addrs.n);
+	else
+		e = src->symbols == NULL ? 0 : context_symbols(&w, src->symbols,
+		    j->addrs.slot, j->addrs.n, src->shift);
 	if (e != 0)
 		complain("%s: %s: kernel addresses stay without names",
 		    src->symbols, strerror(e));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 
 #include "tests/check-run.h"
 #include "libtnf/context-write.h"
+#include "libtnf/symtab-file.h"
 
 #define TRACE_SIZE	(32u * 4096)
 
@@ -227,6 +229,95 @@ START_TEST(symbols)
 }
 END_TEST
 
+static struct symtab *
+symtab_of_list(void)
+{
+	char path[] = "/tmp/tnf-list.XXXXXX";
+	struct symtab *s;
+	int f = mkstemp(path);
+
+	ck_assert_int_eq(write(f, list, sizeof list - 1), sizeof list - 1);
+	close(f);
+	ck_assert_int_eq(symtab_read(path, 0, &s), 0);
+	unlink(path);
+	return s;
+}
+
+/* What is kept is what was read; what is damaged, of another boot or open to others
+   is not used. */
+START_TEST(kept)
+{
+	static const uint64_t places[] = { 0xffffffff81000fff, 0xffffffff81001000,
+	    0xffffffff81002fff, 0xffffffffc0200000, 0xffffffffc0300001 };
+	struct symtab_key key, other;
+	struct symtab *s = symtab_of_list(), *again;
+	char dir[] = "/tmp/tnf-kept.XXXXXX", path[64];
+	struct symtab_symbol a, b;
+	struct stat st;
+	char byte;
+	int f;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/kallsyms", dir);
+	ck_assert_int_eq(symtab_key_now(&key), 0);
+	ck_assert_uint_gt(strlen(key.boot), 30);
+	ck_assert_ptr_null(symtab_kept(dir, &key));
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(symtab_keep(s, dir, &key), 0);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	again = symtab_kept(dir, &key);
+	ck_assert_ptr_nonnull(again);
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+		f = symtab_find(s, places[i], &a);
+		ck_assert_int_eq(symtab_find(again, places[i], &b), f);
+		ck_assert_int_eq(f, i == 0 ? ENOENT : 0);
+		if (f != 0)
+			continue;
+		ck_assert(a.start == b.start && a.end == b.end);
+		ck_assert_str_eq(a.name, b.name);
+		ck_assert_str_eq(a.module, b.module);
+	}
+	symtab_free(again);
+	symtab_free(s);
+
+	other = key;
+	other.modules ^= 1;
+	ck_assert_ptr_null(symtab_kept(dir, &other));
+	other = key;
+	other.boot[0] ^= 1;
+	ck_assert_ptr_null(symtab_kept(dir, &other));
+	ck_assert_int_eq(chmod(path, 0644), 0);
+	ck_assert_ptr_null(symtab_kept(dir, &key));
+	ck_assert_int_eq(chmod(path, 0600), 0);
+
+	f = open(path, O_RDWR);
+	for (off_t at = 0; at < 72; at++) {	/* the header: magic, key, sizes */
+		ck_assert_int_eq(pread(f, &byte, 1, at), 1);
+		byte ^= 0x40;
+		ck_assert_int_eq(pwrite(f, &byte, 1, at), 1);
+		ck_assert_ptr_null(symtab_kept(dir, &key));
+		byte ^= 0x40;
+		ck_assert_int_eq(pwrite(f, &byte, 1, at), 1);
+	}
+	ck_assert_int_eq(pwrite(f, "\xff\xff\xff\xff", 4, 72 + 8), 4);	/* a name */
+	again = symtab_kept(dir, &key);
+	ck_assert_ptr_nonnull(again);
+	ck_assert_int_eq(symtab_find(again, 0xffffffff81001000, &a), ENOENT);
+	symtab_free(again);
+	for (off_t size = st.st_size - 1; size >= 0; size--) {
+		ck_assert_int_eq(ftruncate(f, size), 0);
+		ck_assert_ptr_null(symtab_kept(dir, &key));
+	}
+	close(f);
+	unlink(path);
+	ck_assert_int_eq(symlink("/etc/passwd", path), 0);
+	ck_assert_ptr_null(symtab_kept(dir, &key));
+	unlink(path);
+	ck_assert_int_eq(rmdir(dir), 0);	/* nothing else is left */
+}
+END_TEST
+
 /* This program is one of its own objects. */
 START_TEST(objects)
 {
@@ -360,6 +451,7 @@ main(void)
 	tcase_add_test(tc, tasks);
 	tcase_add_test(tc, threads);
 	tcase_add_loop_test(tc, symbols, 0, 2);
+	tcase_add_test(tc, kept);
 	tcase_add_test(tc, objects);
 	tcase_add_test(tc, no_context);
 	tcase_add_test(tc, twice);

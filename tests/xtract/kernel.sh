@@ -89,15 +89,16 @@ kill $load; load=
 # Tracing outlives prex; what happened after its death is there.
 printf 'ktrace off\nbuffer dealloc\n' | prex_k
 mkfifo commands
-"$prex" -k <commands >/dev/null 2>&1 & shell=$!
+"$prex" -k <commands >shell.out 2>&1 & shell=$!
 exec 4>commands
 cat >&4 <<EOF
 buffer alloc 4m
 trace name=thread_create
 enable name=thread_create
 ktrace on
+list name probes name=thread_create
 EOF
-wait_for 30 test -e /sys/fs/bpf/tnf/link/thread_create || fail "prex does not trace"
+wait_for 30 grep -q thread_create shell.out || fail "prex does not trace: $(cat shell.out)"
 kill -9 $shell; wait $shell 2>/dev/null
 exec 4>&-
 for i in 1 2 3 4 5 6 7 8 9 10; do sh -c 'exec true'; done
@@ -107,6 +108,11 @@ for i in 1 2 3 4 5 6 7 8 9 10; do sh -c 'exec true'; done
 	fail "events after kill -9: $(grep -c ' thread_create ' dump)"
 grep -aq '^ended [0-9]* [0-9]* [0-9]* true$' after || fail "no ended task in the context"
 grep -aq '^symbol ffff[0-9a-f]* ' after || fail "no symbols in the context"
+
+# The list of symbols, which is long, is read once a boot.
+unshare -m sh -c 'mount --bind /dev/null /proc/kallsyms && exec "$@"' sh "$tnfxtract" kept 2>err ||
+	fail "$(cat err)"
+grep -aq '^symbol ffff[0-9a-f]* ' kept || fail "the symbols were read again"
 
 # Also those who lived when tracing was switched off, and did not live to see this.
 sleep 100 & sleeper=$!
