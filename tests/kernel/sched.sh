@@ -52,13 +52,30 @@ equal "stopped states" "$(events "$child" thread_state | grep -c 'thread_state s
 within "preempted or woken: waits" \
 	"$(events - thread_state | grep -c 'thread_state tid: .* state: 8$')" 3 100000
 
-# Four threads on one CPU: the queue has up to three others; a time-sharing thread
-# has priority 19, a real-time one of 20 has 60.
-traced "$work" spin 4 0
-pid=$(said pid)
+# queued N PRIORITY PRIO: "work spin"; each time that one of its threads wakes a thread
+# of kernel priority PRIO, or leaves the CPU to wait itself, is an event, and so is each
+# that it moves to another queue: tracefs counts those together with moves at a wake-up.
+queued() {
+	tracefs_begin sched/sched_wakeup sched/sched_wakeup_new sched/sched_switch sched/sched_migrate_task
+	traced "$work" spin "$1" "$2"
+	tracefs_end
+	pid=$(said pid)
+	awk -v p="$pid" '$1 == p { print $2 }' "$TMP/events" | sort -u >"$TMP/tids"
+	awk -v prio="$3" 'FILENAME ~ /tids$/ { ours[$1] = 1; next }
+		match($0, /-[0-9]+ +\[/) && substr($0, RSTART + 1, RLENGTH - 2) + 0 in ours {
+			queued += / sched_wakeup(_new)?: / && $0 ~ " prio=" prio " " ||
+			    / sched_switch: / && /prev_state=R/ && $0 ~ " prev_prio=" prio " "
+			moved += / sched_migrate_task: / && $0 ~ " prio=" prio " "
+		}
+		END { print queued + 0, queued + moved }' "$TMP/tids" "$TMP/tracefs" >"$TMP/n"
+	read -r least most <"$TMP/n"
+	within "put on queues, kernel priority $3" \
+		"$(events "$pid" thread_queue | grep -c "priority: $((139 - $3)) ")" "$least" "$most"
+	[ "$least" -ge "$1" ] || fail "$least in tracefs: $1 threads were made"
+}
+
+# Threads on one CPU, on whose queue others may wait.
+queued 4 0 $((120 + $(nice)))
 within "longest queue seen" "$(events "$pid" thread_queue |
-	sed -n 's/.*cpuid: 0 .*queue_length: //p' | sort -n | tail -n 1)" 3 1000	# others may wait there, too
-within "priority 19" "$(events "$pid" thread_queue | grep -c 'priority: 19 ')" 4 100000
-traced "$work" spin 2 20
-pid=$(said pid)
-within "priority 60" "$(events "$pid" thread_queue | grep -c 'priority: 60 ')" 2 100000
+	sed -n 's/.*cpuid: 0 .*queue_length: //p' | sort -n | tail -n 1)" 3 1000
+queued 2 20 79
