@@ -152,7 +152,7 @@ static PyMemberDef probe_members[] = {
 	    "its attributes by name, as str; 'file' and 'line' are of the source" },
 	{ "members", T_OBJECT, offsetof(struct probe, members), READONLY,
 	    "tuple of (name, type), one an argument" },
-	{ NULL }
+	{ .name = NULL }
 };
 
 PyTypeObject probe_type = {
@@ -315,19 +315,19 @@ static PyMemberDef event_members[] = {
 	{ "kernel", T_BOOL, offsetof(struct event, kernel), READONLY,
 	    "recorded by the kernel" },
 	{ "probe", T_OBJECT, offsetof(struct event, probe), READONLY, "tnf.Probe" },
-	{ NULL }
+	{ .name = NULL }
 };
 
 static PyGetSetDef event_getset[] = {
 	{ "cpu", (getter)event_cpu, NULL, "CPU, or None: the file does not say", NULL },
 	{ "args", (getter)event_args, NULL, "dict of the members, made anew", NULL },
-	{ NULL }
+	{ .name = NULL }
 };
 
 static PyMethodDef event_methods[] = {
 	{ "get", (PyCFunction)event_get, METH_VARARGS,
 	    "get(name, default=None): a member, or 'default' if there is none" },
-	{ NULL }
+	{ .ml_name = NULL }
 };
 
 static PyMappingMethods event_mapping = {

@@ -275,7 +275,7 @@ static PyGetSetDef trace_getset[] = {
 	{ "files", (getter)trace_files, NULL, "tuple of tnf.File", NULL },
 	{ "probes", (getter)trace_probes, NULL,
 	    "tuple of tnf.Probe; a name may be there more than once", NULL },
-	{ NULL }
+	{ .name = NULL }
 };
 
 static PyMethodDef trace_methods[] = {
@@ -291,7 +291,7 @@ static PyMethodDef trace_methods[] = {
 	    "value), or None.  With the format 'O' data is a list of objects." },
 	{ "__enter__", (PyCFunction)trace_enter, METH_NOARGS, NULL },
 	{ "__exit__", (PyCFunction)trace_exit, METH_VARARGS, NULL },
-	{ NULL }
+	{ .ml_name = NULL }
 };
 
 PyTypeObject trace_type = {

@@ -16,6 +16,7 @@ analysis: common libtnf
 prex: common libtnf
 tnfxtract: common libtnf kernel-probes
 tnfdump: common libtnf analysis kernel-probes
+python: common analysis
 T
 # Made while building; no room has them.
 generated='kernel.skel.h lines.h html-page.h'

@@ -1,0 +1,63 @@
+#!/bin/sh
+# views.sh - traces into programs: the Python package tnf beside babeltrace2's
+# Python bindings, which get the same events as CTF.
+#
+# Millions of events a second on the wall, from opening the file to the last
+# event; a thread of two ints and a string each.  babeltrace2 gets a part of them.
+. "$(dirname "$0")/lib.sh"
+tnfdump=$BENCH_BUILD/tnfdump/tnfdump mktrace=$BENCH_BUILD/tests/reader/mktrace
+python=${BENCH_PYTHON:-/usr/bin/python3}
+: "${BENCH_EVENTS:=4000000}"
+[ -x "$mktrace" ] || leave "built without the tests (Debian package check)"
+export PYTHONPATH="$BENCH_BUILD/python"
+"$python" -c 'import tnf' 2>/dev/null || leave "built without the Python package (python3-dev)"
+out=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+at_exit 'rm -rf "$out"'
+
+n=$BENCH_EVENTS few=$((BENCH_EVENTS / 40))
+"$mktrace" -n "$n" -t 4 "$out/x.tnf" && "$mktrace" -n "$few" -t 4 "$out/few.tnf" &&
+	"$tnfdump" --to ctf -o "$out/ctf" "$out/few.tnf" || exit 1
+
+# into WORD: events a second, in millions, by one way
+cat >"$out/into.py" <<'P'
+import sys
+import time
+
+how, path = sys.argv[1:3]
+if how == "bt2":
+    import bt2
+    start = time.perf_counter()
+    n = 0
+    for message in bt2.TraceCollectionMessageIterator(path):
+        if type(message) is bt2._EventMessageConst:
+            event = message.event
+            name, fields = event.name, event.payload_field
+            n += all(fields[key] is not None for key in fields)
+else:
+    import tnf
+    start = time.perf_counter()
+    with tnf.open(path) as trace:
+        if how == "iterate":
+            n = sum(1 for event in trace if event.probe.name and event.args)
+        else:
+            getattr(trace, how)()
+            n = trace.files[0].events
+print(n / (time.perf_counter() - start) / 1e6)
+P
+
+bt2=yes
+"$python" -c 'import bt2' 2>/dev/null || { bt2=; echo "$bench: peer missing: bt2 (Debian package python3-bt2)"; }
+ref="tnf: iterate with name and members"
+[ -z "$bt2" ] || ref="babeltrace2: iterate with name and members"
+r=1
+while [ $r -le "$BENCH_ROUNDS" ]; do
+	[ -z "$bt2" ] || sample "babeltrace2: iterate with name and members" Mevents/s $r \
+		"$python" "$out/into.py" bt2 "$out/ctf"
+	sample "tnf: iterate with name and members" Mevents/s $r "$python" "$out/into.py" iterate "$out/x.tnf"
+	for how in columns to_numpy to_pandas; do
+		"$python" -c 'import numpy, pandas' 2>/dev/null || [ $how = columns ] || continue
+		sample "tnf: $how" Mevents/s $r "$python" "$out/into.py" $how "$out/x.tnf"
+	done
+	r=$((r + 1))
+done
+table "$ref" "events a second, into a Python program"
