@@ -30,6 +30,7 @@
 
 #define TRIES		100	/* of a library that is busy */
 #define TRY_US		1000
+#define SETTLE_MS	2000	/* for the linker to finish its list */
 #define PLACE_TRIES	200	/* the first hit can open the file as well, ... */
 #define EXCHANGE_TRIES	5000	/* ... but not another one */
 #define CONTROL(h, member) \
@@ -212,5 +213,8 @@ direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 		err = not_opened(h, path, why);
 	}
 	call_end(&c);
+	/* The other threads ran meanwhile, and may have unloaded objects. */
+	if (*ret_taken && (err = direct_settle(h, SETTLE_MS)) == TNFCTL_ERR_NONE)
+		err = control_refresh(h);
 	return err;
 }

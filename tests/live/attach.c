@@ -29,6 +29,10 @@ look(pid_t pid)
 	for (i = 0; i < 8; i++)
 		snprintf(l.status[i], sizeof(l.status[i]), "%s",
 		    proc_field(pid, fields[i]));
+	/* With its trace file libtnfprobe gets a handler of SIGBUS, at once or
+	   at the first hit. */
+	snprintf(l.status[4], sizeof(l.status[4]), "%016llx",
+	    strtoull(l.status[4], NULL, 16) & ~(1ull << (SIGBUS - 1)));
 	return l;
 }
 
