@@ -4,14 +4,15 @@
 #ifndef ANALYSIS_IDSET_H
 #define ANALYSIS_IDSET_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/map.h"
+
+/* All zero: empty. */
 struct idset {
-	struct idset_item { uint64_t a, b; } *items;	/* 0, 0: free */
-	size_t	n, size;
-	bool	zero;			/* 0, 0 is in it */
+	struct map map;		/* no values */
+	uint64_t   last[2];	/* the same pair often comes again and again */
 };
 
 void   idset_add(struct idset *, uint64_t a, uint64_t b);

@@ -1,17 +1,21 @@
 /*
  * pairs.c - match starts with ends.
  *
- * Open starts sit in a hash table keyed by rule, common name and instance (the
- * thread, or the values of the key members).  Equal keys chain newest first,
- * which gives nesting within a thread.
+ * Open starts sit in a map keyed by rule, common name and instance (the thread,
+ * or the values of the key members).  Equal keys chain newest first, which
+ * gives nesting within a thread.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/pairs.h"
 #include "analysis/perprobe.h"
+#include "common/map.h"
+#include "common/xalloc.h"
 
-#define BUCKETS	(1u << 14)
+/* Up to so many instances stay in the map when they have nothing open: most
+   begin again soon. */
+#define PAIRS_IDLE_MAX	4096u
 
 static const struct pair_rule builtin[] = {
 	{ "syscall", "syscall_start", "syscall_end", { NULL }, false, NULL },
@@ -41,36 +45,43 @@ struct role {
 };
 
 struct open {
-	struct open	*next;
+	struct open	*outer;		/* of the same instance, begun before */
+	struct open	*before, *after;	/* of all: begun before, after */
 	uint64_t	 key;
 	const struct pair_rule *rule;
 	const char	*name;
 	struct tnf_event start;
+	uint64_t	 start_at;
 };
 
 struct pairs {
 	struct perprobe	 roles;		/* struct role */
 	struct pair_rule *own;		/* by pairs_add() */
 	size_t		 n_own;
-	struct open	*bucket[BUCKETS];
+	struct map	 innermost;	/* by rule and key: struct open * */
+	struct open	*oldest, *newest;
 	size_t		 n_open;
 	uint64_t	 orphans;
-	struct open	*spare;
+	uint64_t	 fed;		/* events */
+	struct open	*spare;		/* chained by 'after' */
 };
 
 struct pairs *
 pairs_new(void)
 {
-	return xcalloc(1, sizeof(struct pairs));
+	struct pairs *p = xcalloc(1, sizeof(*p));
+
+	map_init(&p->innermost, sizeof(struct open *));
+	return p;
 }
 
 static void
-free_chain(struct open *o)
+pairs_free_list(struct open *o)
 {
-	struct open *next;
+	struct open *after;
 
-	for (; o != NULL; o = next) {
-		next = o->next;
+	for (; o != NULL; o = after) {
+		after = o->after;
 		free(o);
 	}
 }
@@ -83,9 +94,9 @@ pairs_free(struct pairs *p)
 	if (p == NULL)
 		return;
 	role = (struct role *)(void *)p->roles.base;
-	for (size_t i = 0; i < BUCKETS; i++)
-		free_chain(p->bucket[i]);
-	free_chain(p->spare);
+	map_free(&p->innermost);
+	pairs_free_list(p->oldest);
+	pairs_free_list(p->spare);
 	for (size_t i = 0; i < p->roles.n; i++)
 		free(role[i].name);
 	for (size_t i = 0; i < p->n_own; i++) {
@@ -269,22 +280,54 @@ pairs_instance(const struct role *r, const struct tnf_event *ev)
 	return h;
 }
 
+/* An open start at the end of the list; NULL: there are too many. */
+static struct open *
+pairs_append(struct pairs *p)
+{
+	struct open *o = p->spare;
+
+	if (o != NULL)
+		p->spare = o->after;
+	else if (p->n_open >= PAIR_OPEN_MAX)
+		return NULL;
+	else
+		o = xcalloc(1, sizeof(*o));
+	o->before = p->newest;
+	o->after = NULL;
+	*(p->newest != NULL ? &p->newest->after : &p->oldest) = o;
+	p->newest = o;
+	p->n_open++;
+	return o;
+}
+
+static void
+pairs_unlink(struct pairs *p, struct open *o)
+{
+	*(o->before != NULL ? &o->before->after : &p->oldest) = o->after;
+	*(o->after != NULL ? &o->after->before : &p->newest) = o->before;
+	o->after = p->spare;
+	p->spare = o;
+	p->n_open--;
+}
+
 static enum pair_role
 pairs_opened(struct pairs *p, const struct role *r, uint64_t key,
     const struct tnf_event *ev, struct pair_slice *ret)
 {
-	struct open **head = &p->bucket[key % BUCKETS], *o = p->spare;
+	uint64_t of[2] = { (uintptr_t)r->rule, key };
+	struct open *o = pairs_append(p), **innermost;
 
-	if (o != NULL)
-		p->spare = o->next;
-	else if (p->n_open >= PAIR_OPEN_MAX)
+	if (o == NULL)
 		return PAIR_NONE;
-	else
-		o = xcalloc(1, sizeof(*o));
-	*o = (struct open){ *head, key, r->rule, r->name, *ev };
-	*head = o;
-	p->n_open++;
-	*ret = (struct pair_slice){ r->rule, r->name, *ev, 0, key };
+	innermost = xmap_put(&p->innermost, of, sizeof(of), NULL);
+	o->outer = *innermost;
+	o->key = key;
+	o->rule = r->rule;
+	o->name = r->name;
+	o->start = *ev;
+	o->start_at = p->fed;
+	*innermost = o;
+	*ret = (struct pair_slice){ r->rule, r->name, *ev, p->fed, 0, key };
 	return PAIR_START;
 }
 
@@ -292,21 +335,20 @@ static enum pair_role
 pairs_closed(struct pairs *p, const struct role *r, uint64_t key,
     const struct tnf_event *ev, struct pair_slice *ret)
 {
-	struct open **at = &p->bucket[key % BUCKETS], *o;
+	uint64_t of[2] = { (uintptr_t)r->rule, key };
+	struct open **innermost = map_get(&p->innermost, of, sizeof(of)), *o;
 
-	while (*at != NULL && ((*at)->key != key || (*at)->rule != r->rule))
-		at = &(*at)->next;
-	if ((o = *at) == NULL) {
+	if (innermost == NULL || (o = *innermost) == NULL) {
 		p->orphans++;
-		*ret = (struct pair_slice){ NULL, r->name, *ev, 0, key };
+		*ret = (struct pair_slice){ NULL, r->name, *ev, p->fed, 0, key };
 		return PAIR_END;
 	}
-	*at = o->next;
-	*ret = (struct pair_slice){ o->rule, o->name, o->start,
+	*ret = (struct pair_slice){ o->rule, o->name, o->start, o->start_at,
 	    ev->time - o->start.time, key };
-	o->next = p->spare;
-	p->spare = o;
-	p->n_open--;
+	*innermost = o->outer;
+	if (o->outer == NULL && p->innermost.n > PAIRS_IDLE_MAX)
+		map_remove(&p->innermost, of, sizeof(of));
+	pairs_unlink(p, o);
 	return PAIR_END;
 }
 
@@ -316,6 +358,7 @@ pairs_feed(struct pairs *p, const struct tnf_event *ev, struct pair_slice *ret)
 	const struct role *r = role_of(p, ev->probe);
 	uint64_t key;
 
+	p->fed++;
 	if (r->role == PAIR_NONE)
 		return PAIR_NONE;
 	key = pairs_instance(r, ev);
@@ -333,12 +376,12 @@ void
 pairs_each_open(const struct pairs *p,
     void (*fn)(void *, const struct pair_slice *), void *arg)
 {
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (const struct open *o = p->bucket[i]; o != NULL; o = o->next) {
-			struct pair_slice s = { o->rule, o->name, o->start, 0, o->key };
+	for (const struct open *o = p->oldest; o != NULL; o = o->after) {
+		struct pair_slice s = { o->rule, o->name, o->start, o->start_at,
+		    0, o->key };
 
-			fn(arg, &s);
-		}
+		fn(arg, &s);
+	}
 }
 
 uint64_t

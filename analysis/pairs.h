@@ -34,6 +34,7 @@ struct pair_slice {
 	const struct pair_rule *rule;
 	const char	*name;		/* rule's, or the common part of the names */
 	struct tnf_event start;
+	uint64_t	 start_at;	/* it was the n-th event fed, from 1 */
 	int64_t		 duration;	/* ns */
 	uint64_t	 id;		/* of the instance, for async rules */
 };
@@ -61,7 +62,7 @@ const struct pair_rule *pairs_rule(const struct pairs *, unsigned i);
 enum pair_role pairs_feed(struct pairs *, const struct tnf_event *,
     struct pair_slice *ret);
 
-/* Starts without an end so far: how many, and each of them in no order. */
+/* Starts without an end so far: how many, and each of them, oldest first. */
 size_t pairs_open(const struct pairs *);
 void pairs_each_open(const struct pairs *,
     void (*fn)(void *arg, const struct pair_slice *), void *arg);

@@ -7,8 +7,9 @@
 #include "analysis/perprobe.h"
 #include "analysis/pretty-names.h"
 #include "analysis/states.h"
+#include "common/map.h"
+#include "common/xalloc.h"
 
-#define BUCKETS	(1u << 12)
 #define USER	0u
 #define SYSTEM	1u
 #define TRAP	2u
@@ -25,7 +26,7 @@ struct meaning {
 };
 
 struct thread {
-	struct thread	*next;
+	struct thread	*next;		/* seen first after this one */
 	uint32_t	 id;
 	uint64_t	 tid;
 	int32_t		 pid;
@@ -42,8 +43,9 @@ struct thread {
 struct states {
 	state_span_fn	*span;
 	void		*arg;
-	struct thread	*bucket[BUCKETS];
-	size_t		 n_threads;
+	struct map	 threads;	/* by tid: struct thread */
+	struct thread	*first, **end;	/* all of them, as they were seen first */
+	struct thread	*newest;	/* wrote the last event */
 	uint32_t	 ids;
 	struct thread	*on_cpu[CPUS_MAX];	/* seen there last */
 	unsigned	 n_held;	/* of all threads */
@@ -66,6 +68,8 @@ states_new(state_span_fn *span, void *arg)
 
 	s->span = span;
 	s->arg = arg;
+	s->end = &s->first;
+	map_init(&s->threads, sizeof(struct thread));
 	return s;
 }
 
@@ -105,19 +109,28 @@ meaning_of(struct states *s, const struct tnf_probe *p)
 static struct thread *
 thread_of(struct states *s, uint64_t tid)
 {
-	struct thread **at = &s->bucket[(tid >> 6) % BUCKETS], *t;
+	struct thread *t;
+	bool fresh;
 
-	for (; (t = *at) != NULL; at = &t->next)
-		if (t->tid == tid)
-			return t;
-	if (s->n_threads >= STATES_THREADS_MAX)
-		return NULL;
-	t = xcalloc(1, sizeof(*t));
-	t->id = ++s->ids;
-	t->tid = tid;
-	*at = t;
-	s->n_threads++;
+	if (s->threads.n >= STATES_THREADS_MAX)
+		return map_get(&s->threads, &tid, sizeof(tid));
+	t = xmap_put(&s->threads, &tid, sizeof(tid), &fresh);
+	if (fresh) {
+		t->id = ++s->ids;
+		t->tid = tid;
+		*s->end = t;
+		s->end = &t->next;
+	}
 	return t;
+}
+
+/* Most events come from the thread before. */
+static struct thread *
+states_writer(struct states *s, uint64_t tid)
+{
+	if (s->newest == NULL || s->newest->tid != tid)
+		s->newest = thread_of(s, tid);
+	return s->newest;
 }
 
 /* Its numbers are known, or will never be. */
@@ -260,7 +273,7 @@ states_feed(struct states *s, const struct tnf_event *ev)
 	struct thread *self, *t;
 
 	s->last = ev->time;
-	if (!ev->kernel || (self = thread_of(s, ev->tid)) == NULL)
+	if (!ev->kernel || (self = states_writer(s, ev->tid)) == NULL)
 		return 0;
 	states_identify(s, self, ev);
 	has_cpu(s, self, ev);
@@ -291,17 +304,13 @@ states_feed(struct states *s, const struct tnf_event *ev)
 void
 states_end(struct states *s)
 {
-	struct thread *t, *next;
-
 	if (s == NULL)
 		return;
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (t = s->bucket[i]; t != NULL; t = next) {
-			next = t->next;
-			states_leave(s, t, s->last);
-			release_held(s, t);
-			free(t);
-		}
+	for (struct thread *t = s->first; t != NULL; t = t->next) {
+		states_leave(s, t, s->last);
+		release_held(s, t);
+	}
+	map_free(&s->threads);
 	free(s->meaning.base);
 	free(s);
 }

@@ -4,17 +4,11 @@
 #include <stdlib.h>
 
 #include "analysis/tasks.h"
+#include "common/map.h"
 #include "common/xalloc.h"
 
-#define BUCKETS	(1u << 12)
-
-struct task {
-	struct task	*next;
-	uint64_t	 key;
-};
-
 struct tasks {
-	struct task	*bucket[BUCKETS];
+	struct map	 seen;		/* no values */
 	uint64_t	 last;		/* most events come from the thread before */
 	bool		 any;
 };
@@ -22,21 +16,18 @@ struct tasks {
 struct tasks *
 tasks_new(void)
 {
-	return xcalloc(1, sizeof(struct tasks));
+	struct tasks *t = xcalloc(1, sizeof(*t));
+
+	map_init(&t->seen, 0);
+	return t;
 }
 
 void
 tasks_free(struct tasks *t)
 {
-	struct task *k, *next;
-
 	if (t == NULL)
 		return;
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (k = t->bucket[i]; k != NULL; k = next) {
-			next = k->next;
-			free(k);
-		}
+	map_free(&t->seen);
 	free(t);
 }
 
@@ -44,14 +35,10 @@ tasks_free(struct tasks *t)
 static bool
 tasks_insert(struct tasks *t, uint64_t key)
 {
-	struct task **at = &t->bucket[(key ^ key >> 32) % BUCKETS], *k;
+	bool fresh;
 
-	for (; (k = *at) != NULL; at = &k->next)
-		if (k->key == key)
-			return false;
-	*at = xcalloc(1, sizeof(*k));
-	(*at)->key = key;
-	return true;
+	xmap_put(&t->seen, &key, sizeof(key), &fresh);
+	return fresh;
 }
 
 unsigned

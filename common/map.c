@@ -157,6 +157,12 @@ map_put(struct map *m, const void *key, size_t n, bool *fresh)
 	return e->bytes;
 }
 
+const void *
+map_key(const struct map *m, const void *value)
+{
+	return (const unsigned char *)value + map_key_at(m);
+}
+
 bool
 map_remove(struct map *m, const void *key, size_t n)
 {

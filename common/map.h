@@ -23,7 +23,8 @@ struct map {
 };
 
 /* Nothing is allocated before the first key.  Values have 'value_size' bytes,
-   aligned for everything, zero at first. */
+   aligned for everything, zero at first.  With 0 the map is a set; a struct map
+   of zeros is one. */
 void map_init(struct map *, size_t value_size);
 void map_free(struct map *);	/* empty again, and still usable */
 
@@ -33,6 +34,9 @@ void *map_get(const struct map *, const void *key, size_t key_size);
 /* The value, made if it is not there; NULL: out of memory, and nothing has
    changed.  *fresh (may be NULL) tells whether it was made.  The key is copied. */
 void *map_put(struct map *, const void *key, size_t key_size, bool *fresh);
+
+/* The key of a value that map_get(), map_put() or map_next() returned; the map's. */
+const void *map_key(const struct map *, const void *value);
 
 /* false: no such key. */
 bool map_remove(struct map *, const void *key, size_t key_size);

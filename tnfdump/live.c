@@ -9,15 +9,17 @@
 #include "libtnf/context-write.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/live.h"
+#include "common/map.h"
 #include "common/xalloc.h"
 
 #define KALLSYMS	"/proc/kallsyms"
 #define FRESH_NS	100000000	/* as old a name may be */
 
+#define COMM_SIZE	64
+
 struct live_task {
-	int32_t	tid;			/* 0: free */
 	int64_t	asked;			/* when /proc was, CLOCK_MONOTONIC */
-	char	*comm;			/* of 64 bytes; "": not known */
+	char	comm[COMM_SIZE];	/* "": not known */
 };
 
 struct live {
@@ -27,12 +29,9 @@ struct live {
 	tnf_context_t	*context;
 	tnf_context_t	*symbols;	/* made when first asked for */
 	bool		 symbols_asked;
-	struct live_task *tasks;	/* hashed by tid, open */
-	size_t		 n, size;	/* size: power of two */
+	struct map	 tasks;		/* by tid: struct live_task */
 	int64_t		 ended_asked;
 };
-
-#define COMM_SIZE	64
 
 static int64_t
 live_now(void)
@@ -67,8 +66,7 @@ live_new(pid_t pid, pid_t inner, struct kp *kp)
 	l->pid = pid;
 	l->inner = inner;
 	l->kp = kp;
-	l->size = 256;
-	l->tasks = xcalloc(l->size, sizeof *l->tasks);
+	map_init(&l->tasks, sizeof(struct live_task));
 	context_begin(&w);
 	context_host(&w);
 	context_tasks(&w, pid);
@@ -84,9 +82,7 @@ live_free(struct live *l)
 {
 	if (l == NULL)
 		return;
-	for (size_t i = 0; i < l->size; i++)
-		free(l->tasks[i].comm);
-	free(l->tasks);
+	map_free(&l->tasks);
 	tnf_context_close(l->context);
 	tnf_context_close(l->symbols);
 	free(l);
@@ -99,44 +95,9 @@ live_context(const struct live *l)
 }
 
 static struct live_task *
-live_slot(const struct live *l, int32_t tid)
-{
-	size_t i = (size_t)((uint32_t)tid * 0x9e3779b1u);
-
-	while (l->tasks[i & (l->size - 1)].tid != 0 &&
-	    l->tasks[i & (l->size - 1)].tid != tid)
-		i++;
-	return &l->tasks[i & (l->size - 1)];
-}
-
-static void
-live_grow(struct live *l)
-{
-	struct live_task *old = l->tasks;
-	size_t n = l->size;
-
-	l->size *= 2;
-	l->tasks = xcalloc(l->size, sizeof *l->tasks);
-	for (size_t i = 0; i < n; i++)
-		if (old[i].tid != 0)
-			*live_slot(l, old[i].tid) = old[i];
-	free(old);
-}
-
-static struct live_task *
 live_task(struct live *l, int32_t tid)
 {
-	struct live_task *t = live_slot(l, tid);
-
-	if (t->tid == 0) {
-		if (2 * ++l->n > l->size) {
-			live_grow(l);
-			t = live_slot(l, tid);
-		}
-		t->tid = tid;
-		t->comm = xcalloc(1, COMM_SIZE);
-	}
-	return t;
+	return xmap_put(&l->tasks, &tid, sizeof tid, NULL);
 }
 
 static void
@@ -148,17 +109,17 @@ live_set(struct live_task *t, const char *comm)
 /* false: no such thread lives.  Who has other numbers than we is asked for in its
    own /proc. */
 static bool
-live_ask_proc(const struct live *l, struct live_task *t)
+live_ask_proc(const struct live *l, int32_t tid, struct live_task *t)
 {
 	char path[64], comm[COMM_SIZE];
 	size_t n;
 	FILE *f;
 
 	if (l->inner == l->pid)
-		snprintf(path, sizeof path, "/proc/%d/comm", (int)t->tid);
+		snprintf(path, sizeof path, "/proc/%d/comm", (int)tid);
 	else
 		snprintf(path, sizeof path, "/proc/%d/root/proc/%d/comm",
-		    (int)l->pid, (int)t->tid);
+		    (int)l->pid, (int)tid);
 	if ((f = fopen(path, "re")) == NULL)
 		return false;
 	n = fread(comm, 1, sizeof comm - 1, f);
@@ -197,7 +158,6 @@ live_ask_dead(struct live *l, int32_t tid, int64_t now)
 	}
 }
 
-/* Asking for the dead can move the table. */
 const char *
 live_comm(struct live *l, int32_t tid)
 {
@@ -209,10 +169,8 @@ live_comm(struct live *l, int32_t tid)
 	t = live_task(l, tid);
 	if (t->asked == 0 || now - t->asked > FRESH_NS) {
 		t->asked = now;
-		if (!live_ask_proc(l, t) && *t->comm == '\0') {
+		if (!live_ask_proc(l, tid, t) && *t->comm == '\0')
 			live_ask_dead(l, tid, now);
-			t = live_slot(l, tid);
-		}
 	}
 	return *t->comm != '\0' ? t->comm : NULL;
 }

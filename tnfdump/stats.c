@@ -5,16 +5,15 @@
 #include <stdlib.h>
 
 #include "tnfdump/filter.h"
-#include "tnfdump/hash.h"
 #include "tnfdump/hint.h"
 #include "analysis/pairs.h"
 #include "analysis/pretty-names.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/stats.h"
+#include "common/map.h"
 #include "common/xalloc.h"
 
 #define BY_MAX		8
-#define BUCKETS		(1u << 14)
 
 struct stats {
 	struct dump	*d;
@@ -22,9 +21,8 @@ struct stats {
 	char		*by_text[BY_MAX];
 	unsigned	 n_by;
 	struct out	 key;
-	struct stats_row *bucket[BUCKETS];
+	struct map	 rows[2];	/* of events, of pairs; by text */
 	struct stats_row **sorted;
-	size_t		 n_rows;
 	int64_t		 first, last;
 	uint64_t	 events, ungrouped;
 };
@@ -84,6 +82,8 @@ stats_new(struct dump *d)
 	struct stats *s = xcalloc(1, sizeof(*s));
 
 	out_memory(&s->key);
+	map_init(&s->rows[false], sizeof(struct stats_row));
+	map_init(&s->rows[true], sizeof(struct stats_row));
 	s->d = d;
 	if (d->by != NULL && *d->by != '\0' && parse_by(s, d->by) != 0) {
 		stats_free(s);
@@ -149,43 +149,35 @@ make_key(struct stats *s, const char *name, const struct tnf_event *ev)
 	}
 }
 
-/* Where the row is, or would be. */
-static struct stats_row **
-stats_place(struct stats *s, uint64_t hash, bool pair, const char *text, size_t len)
-{
-	struct stats_row **at = &s->bucket[hash % BUCKETS], *r;
-
-	for (; (r = *at) != NULL; at = &r->next)
-		if (r->hash == hash && r->len == len && r->pair == pair &&
-		    memcmp(r->text, text, len) == 0)
-			break;
-	return at;
-}
-
 struct stats_row *
 stats_find(struct stats *s, const struct stats_row *like)
 {
-	return *stats_place(s, like->hash, like->pair, like->text, like->len);
+	return map_get(&s->rows[like->pair], like->text, like->len);
+}
+
+static size_t
+stats_count_rows(const struct stats *s)
+{
+	return s->rows[false].n + s->rows[true].n;
 }
 
 static struct stats_row *
 stats_row_of(struct stats *s, bool pair)
 {
-	size_t len = (size_t)(s->key.p - s->key.base);
-	uint64_t hash = hash_bytes(s->key.base, len) + pair;
-	struct stats_row **at = stats_place(s, hash, pair, s->key.base, len), *r;
+	struct map *rows = &s->rows[pair];
+	size_t len = (size_t)(s->key.p - s->key.base), n = stats_count_rows(s);
+	struct stats_row *r;
+	bool fresh;
 
-	if (*at != NULL)
-		return *at;
-	if (s->n_rows >= STATS_ROWS_MAX)
-		return NULL;
-	r = xcalloc(1, sizeof(*r) + len);
-	r->hash = hash;
-	r->pair = pair;
-	r->len = len;
-	memcpy(r->text, s->key.base, len);
-	*at = r;
-	s->n_rows++;
+	if (n >= STATS_ROWS_MAX)
+		return map_get(rows, s->key.base, len);
+	r = xmap_put(rows, s->key.base, len, &fresh);
+	if (fresh) {
+		r->pair = pair;
+		r->nth = n;
+		r->len = len;
+		r->text = map_key(rows, r);
+	}
 	return r;
 }
 
@@ -212,7 +204,7 @@ stats_event(struct stats *s, const struct tnf_event *ev)
 	histogram_add(&r->took, slice.duration);
 }
 
-/* Pairs by total time, then events by count. */
+/* Pairs by total time, then events by count, then as they were seen. */
 static int
 stats_compare(const void *x, const void *y)
 {
@@ -225,18 +217,19 @@ stats_compare(const void *x, const void *y)
 		return a->took.total > b->took.total ? -1 : 1;
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
-	return 0;
+	return a->nth < b->nth ? -1 : 1;
 }
 
 struct stats_row **
 stats_rows(struct stats *s, size_t *ret_n)
 {
+	struct stats_row *r;
 	size_t n = 0;
 
 	free(s->sorted);
-	s->sorted = xcalloc(s->n_rows + 1, sizeof(struct stats_row *));
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (struct stats_row *r = s->bucket[i]; r != NULL; r = r->next)
+	s->sorted = xcalloc(stats_count_rows(s) + 1, sizeof(struct stats_row *));
+	for (int pair = 0; pair < 2; pair++)
+		for (size_t at = 0; (r = map_next(&s->rows[pair], &at, NULL, NULL)) != NULL; )
 			s->sorted[n++] = r;
 	qsort(s->sorted, n, sizeof(struct stats_row *), stats_compare);
 	*ret_n = n;
@@ -258,16 +251,14 @@ stats_ungrouped(const struct stats *s)
 void
 stats_free(struct stats *s)
 {
-	struct stats_row *r, *next;
+	struct stats_row *r;
 
 	if (s == NULL)
 		return;
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (r = s->bucket[i]; r != NULL; r = next) {
-			next = r->next;
-			histogram_free(&r->took);
-			free(r);
-		}
+	for (size_t at = 0; (r = map_next(&s->rows[true], &at, NULL, NULL)) != NULL; )
+		histogram_free(&r->took);
+	map_free(&s->rows[false]);
+	map_free(&s->rows[true]);
 	for (unsigned i = 0; i < s->n_by; i++) {
 		expr_free(s->by[i]);
 		free(s->by_text[i]);

@@ -18,13 +18,12 @@
 #define STATS_ROWS_MAX	(1u << 20)
 
 struct stats_row {
-	struct stats_row *next;
-	uint64_t	 hash;
 	bool		 pair;
+	size_t		 nth;		/* group that was seen, from 0 */
 	uint64_t	 count;
 	struct histogram took;		/* of pairs */
 	size_t		 len;
-	char		 text[];	/* "syscall comm=sh sysnum=0(read)" */
+	const char	*text;		/* "syscall comm=sh sysnum=0(read)", no '\0' */
 };
 
 struct stats;
@@ -35,7 +34,8 @@ struct stats *stats_new(struct dump *);
 void stats_free(struct stats *);
 void stats_event(struct stats *, const struct tnf_event *);
 
-/* Pairs first, most time first.  Valid until the next call. */
+/* Pairs first, most time first, then events by count; those that are equal as they
+   were seen first.  Valid until the next call. */
 struct stats_row **stats_rows(struct stats *, size_t *ret_n);
 /* The row of that group, perhaps of another trace; NULL: there is none. */
 struct stats_row *stats_find(struct stats *, const struct stats_row *like);

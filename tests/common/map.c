@@ -49,8 +49,12 @@ START_TEST(keys_of_every_length)
 		}
 	}
 	memset(key, 'x', sizeof(key));
-	for (size_t n = 0; n < sizeof(key); n++)
-		ck_assert_uint_eq(*(unsigned *)map_get(&m, key, n), n);
+	for (size_t n = 0; n < sizeof(key); n++) {
+		unsigned *v = map_get(&m, key, n);
+
+		ck_assert_uint_eq(*v, n);
+		ck_assert(memcmp(map_key(&m, v), key, n) == 0);
+	}
 }
 END_TEST
 

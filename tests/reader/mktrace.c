@@ -1,8 +1,10 @@
 /*
  * mktrace.c - writes a large trace file, for benchmarks and tests.
  *
- * Usage: mktrace [-BNk] [-b block-size] [-n events] [-t threads] [-p probe] file
+ * Usage: mktrace [-BNkP] [-b block-size] [-n events] [-t threads] [-p probe] file
  *   -B big-endian, -N 32-bit writer, -k kernel schedule records
+ *   -P each thread is a process of its own, and all of their numbers are equal
+ *      where a hash is likely to look: pid ^ lwpid is 0, tid ends in 18 zeros
  *   -p none | ints | string (two ints and "hello"; default)
  */
 #include <stdio.h>
@@ -12,21 +14,20 @@
 
 #include "tests/reader/mkfile.h"
 
-#define THREADS_MAX	1024
-
-static struct mk_thread threads[THREADS_MAX];
+#define THREADS_MAX	1000000
 
 struct job {
 	struct mk_opts	o;
 	uint64_t	events;
 	unsigned	threads;
+	bool		processes;
 	const char	*probe;
 };
 
 static void
 usage(void)
 {
-	fprintf(stderr, "usage: mktrace [-BNk] [-b block-size] [-n events] "
+	fprintf(stderr, "usage: mktrace [-BNkP] [-b block-size] [-n events] "
 	    "[-t threads] [-p none|ints|string] file\n");
 	exit(2);
 }
@@ -37,7 +38,7 @@ parse(int argc, char **argv)
 	struct job j = { .events = 1000000, .threads = 1, .probe = "string" };
 	int c;
 
-	while ((c = getopt(argc, argv, "BNkb:n:t:p:")) != -1)
+	while ((c = getopt(argc, argv, "BNkPb:n:t:p:")) != -1)
 		switch (c) {
 		case 'B':
 			j.o.big = true;
@@ -47,6 +48,9 @@ parse(int argc, char **argv)
 			break;
 		case 'k':
 			j.o.kernel = true;
+			break;
+		case 'P':
+			j.processes = true;
 			break;
 		case 'b':
 			j.o.block_size = (uint32_t)atoi(optarg);
@@ -79,8 +83,22 @@ blocks_for(const struct job *j, uint32_t size)
 	return (uint32_t)(j->events / in_block) + j->threads + 1;
 }
 
+static struct mk_thread *
+make_threads(const struct job *j)
+{
+	struct mk_thread *threads = calloc(j->threads, sizeof(*threads));
+
+	for (unsigned i = 0; threads != NULL && i < j->threads; i++)
+		threads[i] = (struct mk_thread){
+		    .pid = j->processes ? (int32_t)i + 1 : 4711, .lwpid = i + 1,
+		    .tid = j->processes ? (uint64_t)(i + 1) << 18 : i + 1,
+		    .cpu = (int)i % 64 };
+	return threads;
+}
+
+/* A process writes once before the next one does: 100,000 of them are many. */
 static bool
-write_events(struct mk *m, const struct job *j)
+write_events(struct mk *m, struct mk_thread *threads, const struct job *j)
 {
 	static const char attrs[] = "keys bench io;file mktrace.c;line 1;";
 	unsigned none = mk_probe(m, "work_none", attrs, "");
@@ -93,7 +111,7 @@ write_events(struct mk *m, const struct job *j)
 	bool ok = true;
 
 	for (n = 0; ok && n < (int64_t)j->events; n++) {
-		t = &threads[(n / 7) % j->threads];
+		t = &threads[n / (j->processes ? 1 : 7) % j->threads];
 		time += 100 + n % 50;
 		if (j->probe[0] == 'n')
 			ok = mk_event(m, t, none, time);
@@ -109,22 +127,20 @@ int
 main(int argc, char **argv)
 {
 	struct job j = parse(argc, argv);
+	struct mk_thread *threads = make_threads(&j);
 	struct mk *m;
-	unsigned i;
 	bool ok;
 
 	if (j.o.block_size == 0)
 		j.o.block_size = 512;
 	j.o.data_blocks = blocks_for(&j, j.o.block_size);
 	m = mk_new(&j.o);
-	for (i = 0; i < j.threads; i++)
-		threads[i] = (struct mk_thread){ .pid = 4711, .lwpid = i + 1,
-		    .tid = i + 1, .cpu = (int)i % 64 };
-	ok = write_events(m, &j);
+	ok = threads != NULL && write_events(m, threads, &j);
 	if (!ok)
 		fprintf(stderr, "mktrace: too many events for the file\n");
 	else if (!(ok = mk_save(m, argv[argc - 1])))
 		perror(argv[argc - 1]);
 	mk_free(m);
+	free(threads);
 	return ok ? 0 : 1;
 }

@@ -16,22 +16,24 @@
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/report/reports.h"
+#include "common/map.h"
 #include "common/xalloc.h"
 
-#define BUCKETS		(1u << 12)
 #define DEPTH_MAX	40u
 #define STEP		2u
 
-struct depth {
-	struct depth	*next;
-	uint64_t	 key;
-	const struct tnf_file *file;	/* containers use numbers again */
-	unsigned	 depth;
+/* Who is at some depth; containers use numbers again. */
+struct who {
+	const struct tnf_file *file;
+	int32_t	 pid;
+	uint32_t lwpid;
 };
 
 struct tree {
 	struct dump	*d;
-	struct depth	*bucket[BUCKETS];
+	struct map	 depths;	/* by struct who: unsigned */
+	struct who	 last;		/* wrote the last event, at ... */
+	unsigned	*last_depth;
 };
 
 int
@@ -40,6 +42,7 @@ tree_begin(struct dump *d)
 	struct tree *t = xcalloc(1, sizeof(*t));
 
 	t->d = d;
+	map_init(&t->depths, sizeof(unsigned));
 	reports_pairs(d);
 	out_lit(&d->out, "    Elapsed (ms)    PID  LWPID CPU Event\n");
 	d->state = t;
@@ -49,17 +52,13 @@ tree_begin(struct dump *d)
 static unsigned *
 depth_of(struct tree *t, const struct tnf_event *ev)
 {
-	uint64_t key = (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid;
-	struct depth **at = &t->bucket[(key ^ key >> 32) % BUCKETS], *d;
+	struct who who = { ev->file, ev->pid, ev->lwpid };
 
-	for (; (d = *at) != NULL; at = &d->next)
-		if (d->key == key && d->file == ev->file)
-			return &d->depth;
-	d = xcalloc(1, sizeof(*d));
-	d->key = key;
-	d->file = ev->file;
-	*at = d;
-	return &d->depth;
+	if (t->last_depth == NULL || memcmp(&who, &t->last, sizeof(who)) != 0) {
+		t->last = who;
+		t->last_depth = xmap_put(&t->depths, &who, sizeof(who), NULL);
+	}
+	return t->last_depth;
 }
 
 static void
@@ -134,13 +133,8 @@ int
 tree_end(struct dump *d)
 {
 	struct tree *t = d->state;
-	struct depth *e, *next;
 
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (e = t->bucket[i]; e != NULL; e = next) {
-			next = e->next;
-			free(e);
-		}
+	map_free(&t->depths);
 	free(t);
 	return 0;
 }

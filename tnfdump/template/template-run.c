@@ -12,16 +12,16 @@
 
 #include "analysis/attrs.h"
 #include "tnfdump/filter.h"
-#include "tnfdump/hash.h"
 #include "tnfdump/to/json.h"
 #include "analysis/match.h"
+#include "common/map.h"
+#include "common/xalloc.h"
 #include "tnfdump/options.h"
 #include "analysis/perprobe.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/template/template.h"
 
-#define TIMER_BUCKETS	4096u
 #define TIMERS_MAX	(1u << 20)
 #define STEP		4u		/* columns an indentation level */
 
@@ -30,12 +30,6 @@ struct variable {
 	char		*name;
 	struct val	 value;
 	char		*chars;		/* own copy of a string */
-};
-
-struct timer {
-	struct timer	*next;
-	uint64_t	 hash;
-	int64_t		 since;
 };
 
 /* What a probe's events are printed by. */
@@ -53,8 +47,7 @@ struct run {
 	struct out	 line;
 	struct perprobe	 choices;
 	struct variable	*variables;
-	struct timer	*timers[TIMER_BUCKETS];
-	unsigned	 n_timers;
+	struct map	 timers;	/* by the text of their value: int64_t since */
 	unsigned	 depth;
 	bool		 own;		/* the text is the trace's, too */
 	bool		 skip, stop;
@@ -100,55 +93,34 @@ template_run_assign(const char *name, struct val value)
 	v->value = value;
 }
 
-static uint64_t
-timer_hash(const struct val *v)
-{
-	char buf[VAL_TEXT_SIZE];
-	const char *text;
-	size_t len = val_text(v, buf, &text);
-
-	return hash_bytes(text, len);
-}
-
-static struct timer **
-timer_at(uint64_t hash)
-{
-	struct timer **at = &run.timers[hash % TIMER_BUCKETS];
-
-	while (*at != NULL && (*at)->hash != hash)
-		at = &(*at)->next;
-	return at;
-}
-
 static void
 start_timer(const struct val *key, int64_t now)
 {
-	uint64_t hash = timer_hash(key);
-	struct timer **at = timer_at(hash);
+	char buf[VAL_TEXT_SIZE];
+	const char *text;
+	size_t len = val_text(key, buf, &text);
+	int64_t *since;
 
-	if (*at == NULL) {
-		if (run.n_timers == TIMERS_MAX)
-			return;
-		*at = xcalloc(1, sizeof(struct timer));
-		(*at)->hash = hash;
-		run.n_timers++;
-	}
-	(*at)->since = now;
+	since = run.timers.n < TIMERS_MAX ? xmap_put(&run.timers, text, len, NULL) :
+	    map_get(&run.timers, text, len);
+	if (since != NULL)
+		*since = now;
 }
 
 static void
 end_timer(const struct val *key, int64_t now)
 {
-	struct timer **at = timer_at(timer_hash(key)), *t = *at;
+	char buf[VAL_TEXT_SIZE];
+	const char *text;
+	size_t len = val_text(key, buf, &text);
+	const int64_t *since = map_get(&run.timers, text, len);
 
-	if (t == NULL)
+	if (since == NULL)
 		return;
 	out_lit(&run.line, " [");
-	out_us(&run.line, now - t->since);
+	out_us(&run.line, now - *since);
 	out_lit(&run.line, " usec]");
-	*at = t->next;
-	free(t);
-	run.n_timers--;
+	map_remove(&run.timers, text, len);
 }
 
 static void
@@ -368,6 +340,7 @@ template_run_begin(struct dump *d)
 {
 	run.d = d;
 	run.source.first = d->first;
+	map_init(&run.timers, sizeof(int64_t));
 	out_memory(&run.line);
 	return 0;
 }
@@ -375,14 +348,9 @@ template_run_begin(struct dump *d)
 static int
 template_run_end(struct dump *d)
 {
-	struct timer *t, *next;
 	struct variable *v, *after;
 
-	for (unsigned i = 0; i < TIMER_BUCKETS; i++)
-		for (t = run.timers[i]; t != NULL; t = next) {
-			next = t->next;
-			free(t);
-		}
+	map_free(&run.timers);
 	for (v = run.variables; v != NULL; v = after) {
 		after = v->next;
 		free(v->chars);

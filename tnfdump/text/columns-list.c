@@ -12,6 +12,7 @@
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
 #include "analysis/walltime.h"
+#include "common/map.h"
 #include "common/xalloc.h"
 
 #define MS_WIDTH	16
@@ -71,15 +72,8 @@ put_dash(struct columns *c)
 
 /* When each thread and each probe last had a line. */
 struct times {
-	struct thread {
-		bool	 used, kernel;
-		int32_t	 pid;
-		uint32_t lwpid;
-		uint64_t tid;
-		int64_t	 time;
-	} *threads;		/* hashed, open */
-	size_t	 n, size;	/* size: power of two */
-	struct perprobe probes;	/* struct probe_time */
+	struct map	threads;	/* by what tells them apart: int64_t */
+	struct perprobe probes;		/* struct probe_time */
 };
 
 struct probe_time {
@@ -92,8 +86,7 @@ times_of(struct columns *c)
 {
 	if (c->times == NULL) {
 		c->times = xcalloc(1, sizeof(*c->times));
-		c->times->size = 256;
-		c->times->threads = xcalloc(256, sizeof(struct thread));
+		map_init(&c->times->threads, sizeof(int64_t));
 	}
 	return c->times;
 }
@@ -103,57 +96,21 @@ columns_times_free(struct columns *c)
 {
 	if (c->times == NULL)
 		return;
-	free(c->times->threads);
+	map_free(&c->times->threads);
 	free(c->times->probes.base);
 	free(c->times);
 	c->times = NULL;
 }
 
-static struct thread *
-slot_of(struct times *t, const struct thread *who)
-{
-	uint64_t h = who->tid ^ ((uint64_t)who->lwpid << 24) ^
-	    ((uint64_t)(uint32_t)who->pid << 40);
-	struct thread *s;
-	size_t i;
-
-	h *= 0x9e3779b97f4a7c15u;
-	for (i = (size_t)(h >> 20);; i++) {
-		s = &t->threads[i & (t->size - 1)];
-		if (!s->used || (s->tid == who->tid && s->pid == who->pid &&
-		    s->lwpid == who->lwpid && s->kernel == who->kernel))
-			return s;
-	}
-}
-
-static void
-columns_list_grow(struct times *t)
-{
-	struct thread *old = t->threads;
-	size_t i, n = t->size;
-
-	t->size *= 2;
-	t->threads = xcalloc(t->size, sizeof(struct thread));
-	for (i = 0; i < n; i++) {
-		if (old[i].used)
-			*slot_of(t, &old[i]) = old[i];
-	}
-	free(old);
-}
-
 static void
 print_delta_thread(struct columns *c, const struct tnf_event *ev)
 {
-	struct times *t = times_of(c);
-	struct thread who = { true, ev->kernel, ev->pid, ev->lwpid, ev->tid,
-		ev->time }, *s = slot_of(t, &who);
+	uint64_t who[] = { ev->kernel, (uint32_t)ev->pid, ev->lwpid, ev->tid };
+	bool fresh;
+	int64_t *time = xmap_put(&times_of(c)->threads, who, sizeof(who), &fresh);
 
-	columns_list_put_ms(c, s->used ? ev->time - s->time : 0);
-	if (!s->used && ++t->n > t->size / 2) {
-		columns_list_grow(t);
-		s = slot_of(t, &who);
-	}
-	*s = who;
+	columns_list_put_ms(c, fresh ? 0 : ev->time - *time);
+	*time = ev->time;
 }
 
 static void

@@ -8,28 +8,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tnfdump/hash.h"
 #include "tnfdump/origin.h"
+#include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/to/formats.h"
 #include "analysis/pretty-names.h"
 #include "tnfdump/text/print.h"
 
-#define BUCKETS		(1u << 12)
 #define FRAMES_MAX	128u
 
 struct stack {
-	struct stack	*next;
-	uint64_t	 hash;
+	struct stack	*next;		/* seen first after this one */
 	uint64_t	 count;
-	size_t		 len;
-	char		 text[];
+	size_t		 len;		/* of its text: the key */
 };
 
 struct folded {
 	struct dump	*d;
 	struct out	 line;		/* the stack of one event */
-	struct stack	*bucket[BUCKETS];
+	struct map	 stacks;	/* by text: struct stack */
+	struct stack	*first, **end;
 };
 
 int
@@ -38,6 +36,8 @@ folded_begin(struct dump *d)
 	struct folded *f = xcalloc(1, sizeof(*f));
 
 	out_memory(&f->line);
+	map_init(&f->stacks, sizeof(struct stack));
+	f->end = &f->first;
 	f->d = d;
 	d->state = f;
 	return 0;
@@ -122,19 +122,15 @@ static void
 folded_count(struct folded *f)
 {
 	size_t len = (size_t)(f->line.p - f->line.base);
-	uint64_t hash = hash_bytes(f->line.base, len);
-	struct stack **at, *s;
+	bool fresh;
+	struct stack *s = xmap_put(&f->stacks, f->line.base, len, &fresh);
 
-	for (at = &f->bucket[hash % BUCKETS]; (s = *at) != NULL; at = &s->next)
-		if (s->hash == hash && s->len == len &&
-		    memcmp(s->text, f->line.base, len) == 0) {
-			s->count++;
-			return;
-		}
-	s = xcalloc(1, sizeof(*s) + len);
-	*s = (struct stack){ NULL, hash, 1, len };
-	memcpy(s->text, f->line.base, len);
-	*at = s;
+	s->count++;
+	if (!fresh)
+		return;
+	s->len = len;
+	*f->end = s;
+	f->end = &s->next;
 }
 
 int
@@ -164,17 +160,14 @@ folded_end(struct dump *d)
 {
 	struct folded *f = d->state;
 	struct out *o = &f->d->out;
-	struct stack *s, *next;
 
-	for (size_t i = 0; i < BUCKETS; i++)
-		for (s = f->bucket[i]; s != NULL; s = next) {
-			next = s->next;
-			print_chars(f->d, s->text, s->len);
-			out_char(o, ' ');
-			out_u64(o, s->count);
-			out_char(o, '\n');
-			free(s);
-		}
+	for (const struct stack *s = f->first; s != NULL; s = s->next) {
+		print_chars(f->d, map_key(&f->stacks, s), s->len);
+		out_char(o, ' ');
+		out_u64(o, s->count);
+		out_char(o, '\n');
+	}
+	map_free(&f->stacks);
 	out_close(&f->line);
 	free(f);
 	return 0;
