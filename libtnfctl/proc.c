@@ -57,6 +57,7 @@ proc_new(pid_t pid, bool ours)
 	p->pid = pid;
 	p->ours = ours;
 	p->mem = -1;
+	map_init(&p->place, sizeof(size_t));
 	return p;
 }
 
@@ -67,6 +68,7 @@ proc_free(struct proc *p)
 		return;
 	if (p->mem >= 0)
 		close(p->mem);
+	map_free(&p->place);
 	free(p->threads);
 	ended_free(&p->ended);
 	free(p);
@@ -75,19 +77,16 @@ proc_free(struct proc *p)
 struct thread *
 proc_thread(struct proc *p, pid_t tid)
 {
-	size_t i;
+	const size_t *place = map_get(&p->place, &tid, sizeof(tid));
 
-	for (i = 0; i < p->n; i++)
-		if (p->threads[i].tid == tid)
-			return &p->threads[i];
-	return NULL;
+	return place != NULL ? &p->threads[*place] : NULL;
 }
 
 static struct thread *
 add_thread(struct proc *p, pid_t tid)
 {
 	struct thread *t = proc_thread(p, tid), *grown;
-	size_t room;
+	size_t room, *place;
 
 	if (t != NULL)
 		return t;
@@ -99,7 +98,10 @@ add_thread(struct proc *p, pid_t tid)
 		p->threads = grown;
 		p->room = room;
 	}
-	t = &p->threads[p->n++];
+	if ((place = map_put(&p->place, &tid, sizeof(tid), NULL)) == NULL)
+		return NULL;
+	*place = p->n++;
+	t = &p->threads[*place];
 	*t = (struct thread){ .tid = tid };
 	return t;
 }
@@ -118,8 +120,14 @@ static void
 drop_thread(struct proc *p, struct thread *t)
 {
 	pid_t child = t->event == PROC_FORK ? t->child : 0;
+	size_t *place;
 
+	map_remove(&p->place, &t->tid, sizeof(t->tid));
 	*t = p->threads[--p->n];
+	/* The last one takes the place, unless it was the last itself. */
+	place = map_get(&p->place, &t->tid, sizeof(t->tid));
+	if (place != NULL)
+		*place = (size_t)(t - p->threads);
 	if (child != 0)
 		add_foreign(p, child);
 }
@@ -698,13 +706,39 @@ proc_end_group_stop(struct proc *p)
 	p->suspended = false;
 }
 
-static void
+/* False: another thread, which we have let go already, has ended this one by an
+   exec() or exit(), and its end is to be taken from wait(2). */
+static bool
 let_go(struct proc *p, struct thread *t)
 {
 	arm(t, 0);
 	restart_call(p, t);
-	ptrace(PTRACE_DETACH, t->tid, NULL,
-	    (uintptr_t)(t->group ? 0 : t->signal));
+	return ptrace(PTRACE_DETACH, t->tid, NULL,
+	    (uintptr_t)(t->group ? 0 : t->signal)) == 0;
+}
+
+static void
+let_thread_go(struct proc *p, struct thread *t)
+{
+	if (let_go(p, t))
+		drop_thread(p, t);
+	else
+		t->stopped = false;
+}
+
+/* The leader goes first: if another thread calls exec() at once it gets the
+   leader's number, under which nobody must see a tracer any more. */
+static void
+let_stopped_go(struct proc *p)
+{
+	struct thread *leader = proc_thread(p, p->pid);
+	size_t i;
+
+	if (leader != NULL && leader->stopped)
+		let_thread_go(p, leader);
+	for (i = p->n; i-- > 0; )
+		if (i < p->n && p->threads[i].stopped)
+			let_thread_go(p, &p->threads[i]);
 }
 
 void
@@ -730,25 +764,18 @@ proc_free_children(struct proc *p)
 bool
 proc_detach(struct proc *p, bool suspend)
 {
-	size_t i, j;
+	size_t i;
 
 	proc_free_children(p);
 	if (suspend)
 		kill(p->pid, SIGSTOP);
-	for (i = j = 0; i < p->n; i++)
-		if (p->threads[i].stopped)
-			let_go(p, &p->threads[i]);
-		else
-			p->threads[j++] = p->threads[i];
-	p->n = j;
+	let_stopped_go(p);
 	await_absent(p);
-	for (i = j = 0; i < p->n; i++)
-		if (p->threads[i].stopped)
-			let_go(p, &p->threads[i]);
-		else if (is_deep(p, &p->threads[i]))
-			p->threads[j++] = p->threads[i];
-	p->n = j;
-	return j == 0 || p->gone;
+	let_stopped_go(p);
+	for (i = p->n; i-- > 0; )
+		if (!is_deep(p, &p->threads[i]))
+			drop_thread(p, &p->threads[i]);
+	return p->n == 0 || p->gone;
 }
 
 void

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/map.h"
 #include "libtnfctl/ended.h"
 #include "libtnfctl/handle.h"
 #include "libtnfctl/linkmap.h"
@@ -51,6 +52,7 @@ struct proc {
 	int	 mem;		/* /proc/PID/mem */
 	struct thread *threads;
 	size_t	 n, room;
+	struct map place;	/* tid: index in threads */
 	struct linker linker;
 	int64_t	 next_look;	/* at the linker's list; CLOCK_MONOTONIC, ns */
 	enum proc_event event;	/* of the process: exec, exited, killed */
