@@ -1,8 +1,8 @@
 /*
  * call.c - call functions of the target, on a stack of our own.
  *
- * One thread of the target makes the call, all the others run meanwhile: what
- * locks they hold they give back.  So only that one thread must be at a place
+ * One thread of the target makes the call.  When it waits for a lock the others
+ * run: what locks they hold they give back.  So only that one thread must be at a place
  * where it holds none that dlopen() or malloc() need.  These are:
  *
  * - asleep in a system call in which one waits for something
@@ -30,7 +30,10 @@
 #include "libtnfctl/direct.h"
 
 #define CALL_MS		10000
-#define TRY_US		100	/* and up to ten times as long, in turns */
+#define TRY_US		100	/* and up to ten times as long, in turns, ... */
+#define TRY_MEAN_US	550
+#define TRIES_ALIKE	100	/* ... then twice as long, ... */
+#define TRY_SHIFT_MAX	5	/* ... until they are 32 times as long */
 #define SCAN_MAX	(256u << 10)	/* of the stack */
 #define CODE_MAX	(8u << 20)	/* searched for the restorer */
 #define STACK_SIZE	(256u << 10)	/* of ours */
@@ -311,18 +314,30 @@ why_not(const struct calls *c, enum remote_result result)
 	}
 }
 
+/* How long the target runs before the next look.  On a busy machine it gets no
+   processor in a short time, and would stay where it is. */
+static long
+try_us(long i)
+{
+	long shift = i / TRIES_ALIKE;
+
+	return TRY_US * (1 + i * 7 % 10) <<
+	    (shift < TRY_SHIFT_MAX ? shift : TRY_SHIFT_MAX);
+}
+
 /* Lets the target run until one of its threads is at such a place. */
 static const char *
 await_thread(struct calls *c, struct thread **ret)
 {
-	int i;
+	long i, left = (c->tries - 1L) * TRY_MEAN_US;
 
 	for (i = 1; ; i++) {
 		if ((*ret = call_choose(c)) != NULL)
 			return NULL;
-		if (i >= c->tries)
+		if (left <= 0)
 			break;
-		proc_run_for(c->p, TRY_US * (1 + i * 7 % 10));
+		left -= try_us(i);
+		proc_run_for(c->p, try_us(i));
 		if (c->p->gone || c->p->event != PROC_NOTHING)
 			return why_not(c, REMOTE_ENDED);
 	}

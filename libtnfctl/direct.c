@@ -1,11 +1,13 @@
 /*
  * direct.c - handles on other processes: what exec, pid and fork share.
  */
+#include <time.h>
 #include <unistd.h>
 
 #include "libtnfctl/direct.h"
 
-#define EXECS_MAX	50	/* while we look at it for the first time */
+#define EXECS_MAX	50	/* while we look at it for the first time, ... */
+#define EXECS_S		5	/* ... and after so many seconds the next ends it */
 #define EXEC_US		5000	/* what one may take, seen from outside, ... */
 #define EXEC_TRIES	50	/* ... on a machine that is not busy */
 
@@ -201,9 +203,12 @@ look_at(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	struct timespec start, now;
 	int n;
 
-	for (n = 0; n < EXECS_MAX; n++) {
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	now = start;
+	for (n = 0; n < EXECS_MAX && now.tv_sec - start.tv_sec < EXECS_S; n++) {
 		if (p->event == PROC_EXEC)
 			err = start_over(h);
 		if (err == TNFCTL_ERR_NONE && p->event == PROC_NOTHING)
@@ -216,6 +221,7 @@ look_at(tnfctl_handle_t *h)
 		if (p->event != PROC_EXEC)
 			return err;
 		err = TNFCTL_ERR_NONE;
+		clock_gettime(CLOCK_MONOTONIC, &now);
 	}
 	return fail(TNFCTL_ERR_INTERNAL, "process %d: it becomes another "
 	    "program (exec) again and again: try when it has come to rest",

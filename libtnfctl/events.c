@@ -19,6 +19,7 @@
 #define LOOK_SHARE	50	/* and one part in so many of our time */
 #define SETTLE_MS	2000	/* for the linker to finish its list */
 #define STEP_US		1000
+#define STEP_MAX_US	32000
 
 struct run {
 	tnfctl_handle_t *const *h;
@@ -187,7 +188,7 @@ run_until_event(struct run *r)
 	}
 }
 
-/* One that is stopped by job control runs nevertheless.  A program that has
+/* One that is stopped by job control runs nevertheless.  A program that we have
    just started stops at each system call: the linker makes some between the
    time when its list is complete and the first initialiser. */
 static void
@@ -197,16 +198,16 @@ set_stepping(struct proc *p, bool on)
 
 	for (t = p->threads; t < p->threads + p->n; t++) {
 		t->leave_group = on;
-		t->syscalls = on && p->n == 1;
+		t->syscalls = on && p->ours && p->n == 1;
 	}
 }
 
 /* Lets it run for a moment, or to the next system call. */
 static void
-events_step(struct proc *p)
+events_step(struct proc *p, long us)
 {
 	set_stepping(p, true);
-	proc_run_for(p, STEP_US);
+	proc_run_for(p, us);
 	set_stepping(p, false);
 	forget_stops(p);
 }
@@ -216,6 +217,7 @@ direct_settle(tnfctl_handle_t *h, int max_ms)
 {
 	struct proc *p = direct_proc(h);
 	int64_t end = now_ns() + max_ms * INT64_C(1000000);
+	long us = STEP_US;
 
 	while (!p->gone && p->event == PROC_NOTHING) {
 		if (linkmap_look(h, &p->linker) && p->linker.consistent)
@@ -224,7 +226,9 @@ direct_settle(tnfctl_handle_t *h, int max_ms)
 			return fail(TNFCTL_ERR_INTERNAL, "process %d: its "
 			    "dynamic linker does not come to rest",
 			    (int)h->pid);
-		events_step(p);
+		/* On a busy machine it may get no processor in a short time. */
+		events_step(p, us);
+		us = us < STEP_MAX_US ? us * 2 : us;
 	}
 	return TNFCTL_ERR_NONE;
 }

@@ -33,6 +33,7 @@
 #define TCB_SELF	16	/* what lies at the thread pointer: tcb, dtv, self */
 #define PAUSE_NS	20000
 #define YIELDS		50
+#define ALONE_MS	500	/* of standstill; it may wait by spinning, too */
 #define XSTATE_MAGIC1	0x46505853u
 #define XSTATE_MAGIC2	0x46505845u
 
@@ -225,6 +226,16 @@ remote_begin(struct proc *p, const struct saved *s, const struct remote *r,
 	return true;
 }
 
+/* Calls in which a thread waits for another one of its process, for a lock. */
+static bool
+is_waiting_for_others(uint64_t call)
+{
+	return call == SYS_futex || call == SYS_sched_yield ||
+	    call == SYS_nanosleep || call == SYS_clock_nanosleep ||
+	    call == SYS_poll || call == SYS_ppoll || call == SYS_select ||
+	    call == SYS_pselect6 || call == SYS_epoll_wait;
+}
+
 /* Is it at the last system call?  Notes what came of those before that. */
 static bool
 at_end(struct remote *r, uint64_t sp)
@@ -238,6 +249,9 @@ at_end(struct remote *r, uint64_t sp)
 		if (i.exit.is_error)
 			r->error = (int)-i.exit.rval;
 	}
+	if (i.op == PTRACE_SYSCALL_INFO_ENTRY &&
+	    is_waiting_for_others(i.entry.nr))
+		r->waits = true;
 	return i.op == PTRACE_SYSCALL_INFO_ENTRY &&
 	    i.entry.nr == SYS_rt_sigreturn &&
 	    i.stack_pointer == sp + sizeof(uint64_t);
@@ -265,17 +279,19 @@ pause_shortly(unsigned int n)
 		nanosleep(&ts, NULL);
 }
 
-/* Lets it, or all, run until the thread is at its last system call. */
+/*
+ * Lets it run until it is at its last system call.  The others stand still
+ * until it waits for one of them: most calls never do, and what runs may call
+ * exec() meanwhile, or be many threads to stop again.
+ */
 static bool
 run_to_end(struct proc *p, struct remote *r, uint64_t sp, int max_ms)
 {
-	int64_t end = now_ms() + max_ms;
+	int64_t start = now_ms(), end = start + max_ms;
 	struct thread *t = proc_thread(p, r->tid);
 	unsigned int pauses = 0;
 
 	proc_resume(p, t);
-	if (!r->alone)
-		proc_run(p);
 	while (!p->gone && p->event == PROC_NOTHING && now_ms() < end) {
 		proc_take_all(p);
 		if ((t = proc_thread(p, r->tid)) == NULL)
@@ -289,7 +305,8 @@ run_to_end(struct proc *p, struct remote *r, uint64_t sp, int max_ms)
 		} else if (t->stopped && t->event == PROC_NOTHING) {
 			proc_resume(p, t);
 		}
-		if (!r->alone)
+		r->waits |= now_ms() - start > ALONE_MS;
+		if (r->waits && !r->alone)
 			proc_resume_idle(p);
 		pause_shortly(pauses++);
 	}

@@ -12,7 +12,8 @@ struct remote {
 	uintptr_t	args[6];
 	uintptr_t	stack;		/* end of the memory it uses as its stack */
 	uintptr_t	restorer;	/* code: system call rt_sigreturn */
-	bool		alone;		/* the other threads stay stopped */
+	bool		alone;		/* the others stay stopped in any case */
+	bool		waits;		/* has waited for others, which then run */
 	long		result;		/* of the last system call inside */
 	int		error;		/* of the last one that failed, or 0 */
 };
