@@ -4,14 +4,41 @@
  *	TNF_PROBE_2(parse_line, "parser io", "sunw%debug 'a line'",
  *	    tnf_int, lineno, n, tnf_string, text, s);
  *
+ * TNF_PROBE_n(name, keys, detail, type, argname, value, ...)
+ *	name	 an identifier.  A macro is expanded; names need not be unique.
+ *	keys	 a string constant: words separated by blanks, to select probes by.
+ *	detail	 a string constant: "attribute value;attribute value".
+ *	type	 an argument type or record type of <tnf/writer.h>.
+ *	argname	 an identifier: the name of the value in the trace.
+ *	value	 an expression of the type's C type.
+ *
  * A probe is a control block (<tnf/target.h>) in a section of its own and a
- * test of one word of it.  While the word is 0 nothing else happens: no call,
- * no argument is evaluated.  A program with probes needs no library to run;
- * a controller such as prex(1) brings libtnfprobe along.
+ * test of one word of it.  While that word is 0 the program does nothing else: no
+ * value is evaluated and nothing is called.  A program with probes needs no
+ * library to link or run.  A controller such as prex(1) loads libtnfprobe into it.
+ *
+ * While the probe is on, each value is evaluated once, from left to right, by the
+ * thread that reaches the probe.  If libtnfprobe has no room for the event, or the
+ * thread is within another probe already, no value is evaluated and the event is
+ * counted as lost.  So a value must have no side effect that the program needs.
+ * A probe reports no error to the program, and libtnfprobe leaves errno as it was.
+ *
+ * A probe may stand wherever a block may: in functions, inline functions,
+ * templates, constructors, signal handlers, threads and shared objects.  It
+ * expands to a block, not to an expression; behind `if (x)` use braces when an
+ * else follows.  A C++ exception that leaves a value drops the event.  After a
+ * longjmp() out of a value the event is dropped when the thread reaches that
+ * probe, or one in a function that called this one, the next time.
+ *
+ * Not promised: how many bytes an event takes, the order of control blocks in
+ * memory, and that an event is recorded at all, since newer events overwrite the
+ * oldest.  Names that end in '_' or begin with tnf_v_ or tnf_m belong to this header.
  *
  * Before including it define
- *	NPROBE		to compile all probes out
- *	TNF_DEBUG	to compile TNF_PROBE_n_DEBUG in
+ *	NPROBE		to compile all probes out: they expand to ((void)0)
+ *	TNF_DEBUG	to compile TNF_PROBE_n_DEBUG in, which has "debug;" in front
+ *			of its detail; without it these expand to ((void)0)
+ *	TNF_NO_ASM	to have the word tested in C instead of by an asm statement
  */
 #ifndef TNF_PROBE_H
 #define TNF_PROBE_H
@@ -51,14 +78,14 @@
 	";line " TNF_STR(__LINE__) ";" detail
 
 /*
- * The test: cmpl and jne, 9 bytes, or 13 if the rest is far away.  clang makes
- * that of a volatile word, gcc would load it into a register first.  (A jump
- * within the assembler is no better, and with it clang does not compile two
- * probes that have a destructor or an array of variable size between them.)
+ * The test: cmpl and jne, 9 bytes, or 13 if the rest of the probe is far away.
+ * clang compiles a volatile word to that; gcc would load the word into a register
+ * first.  (asm goto is no better, and clang then refuses two probes with a
+ * destructor or an array of variable size between them.)
  */
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && \
     !defined(__clang__) && !defined(TNF_NO_ASM)
-/* "i": with "m" gcc would load the address first, for use in the cold part. */
+/* "i" in C: with "m" gcc loads the address first, because the cold part uses it. */
 #if defined(__cplusplus)
 #define TNF_CMP_	"cmpl $0, %1"
 #define TNF_WORD_(w)	"m"(w)
@@ -123,11 +150,11 @@ TNF_LOCAL_END_
 #if defined(__cplusplus) && defined(__x86_64__) && defined(__GNUC__) && \
     !defined(__clang__) && !defined(TNF_NO_ASM)
 /*
- * g++ ignores the section of a static variable inside a template.  So the
- * block is laid out by hand (struct tnf_probe_control); '?' puts it into the
- * group of the function, which goes as a whole when the linker finds a second
- * instance.  What it points to is local to the file and hence a constant for
- * position-independent code too.
+ * g++ ignores the section attribute of a static variable inside a template.  So
+ * asm lays the block out (struct tnf_probe_control).  The flag '?' puts it into
+ * the section group of its function, so that the linker drops both together when
+ * it finds a second instance.  What the block points to is local to the file, and
+ * therefore a constant also in position-independent code.
  */
 TNF_LOCAL_BEGIN_
 template <int N> struct tnf_slots0 {

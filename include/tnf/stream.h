@@ -153,8 +153,9 @@ struct tnf_progress {
 void tnf_stream_follow(tnf_stream_t *);
 int  tnf_stream_refresh(tnf_stream_t *, int64_t until, struct tnf_progress *);
 
-/* The next event in time order (equal times: order of files, then offset).
-   1: *ev is filled; 0: no more; negative: TNF_ERR_*. */
+/* The next event in order of time; events of equal time come in the order in which
+   the files were added, then of their offsets.  1: *ev is filled; 0: there is no
+   further one; negative: minus an errno or TNF_ERR_* code. */
 int tnf_stream_next(tnf_stream_t *, struct tnf_event *ev);
 
 unsigned tnf_stream_probes(const tnf_stream_t *);

@@ -3,14 +3,29 @@
  * control of the own process, and what a connected function may look at.
  *
  * <tnf/probe.h> includes it.  A source file with probes or record types needs
- * no library to link and run; the functions declared at the end are those of
- * libtnfprobe and do.
+ * no library to link or run.  The functions declared at the end are libtnfprobe's:
+ * a program that calls them must link with -ltnfprobe.
  *
  * Every argument type T has
  *	T_t		the member in the event, or the member of a record
  *	T_tag_data	what libtnfprobe is told about the type
  *	T_encode()	the value to be stored in the member
  * and a record type adds T_prototype_t, the record in the file.
+ *
+ * Values.  A scalar is converted to its C type as by an assignment.  tnf_opaque
+ * takes a pointer.  tnf_string and tnf_name take a const char * that ends in a
+ * NUL; the first TNF_STRING_MAX (255) characters are copied into the trace while
+ * the probe is hit, and NULL is recorded as a null reference.  The text remains the
+ * caller's, and may change or be freed after the probe.  No character set is
+ * assumed.  A value that finds no room in the block makes the whole event lost,
+ * which is counted in the file.
+ *
+ * Threads.  What a probe calls takes no lock and allocates no memory, and may be
+ * used from any thread and from signal handlers.  The text or structure that a
+ * value points to must not change while it is copied; nobody checks that.
+ *
+ * T_encode(), names that end in '_', and the functions behind 'ops' are called by
+ * the macros only.  Their signatures may change with TNF_PROBE_ABI.
  */
 #ifndef TNF_WRITER_H
 #define TNF_WRITER_H
@@ -49,8 +64,9 @@ typedef tnf_reference_t		tnf_name_t;
 typedef tnf_reference_t		tnf_chars_t;
 
 /*
- * The value of an argument of type tnf_chars: a string that need not end in a
- * NUL.  'len' characters are read; the string ends there, or at a NUL before.
+ * The value of an argument of type tnf_chars: text that need not end in a NUL.  At
+ * most 'len' characters are read, and at most TNF_STRING_MAX; the string in the
+ * trace ends there, or at the first NUL.  Write TNF_CHARS(text, len).  (Linux)
  */
 struct tnf_chars {
 	const char	*text;		/* or NULL */
@@ -118,9 +134,9 @@ tnf_chars_put(struct tnf_probe_setup *setup, struct tnf_chars value,
 	tnf_chars_put((setup), (value), (cell))
 
 /*
- * C++ wants them usable as arguments of templates (probe.h), and that needs
- * external linkage in its first edition: no 'static', no 'const'.  Old sources
- * include us within extern "C".
+ * In C++ the types' descriptions are template arguments (probe.h), which in C++98
+ * must have external linkage: no 'static', no 'const'.  extern "C++" is there
+ * because old sources include this file within extern "C".
  */
 #ifdef __cplusplus
 }
@@ -139,7 +155,7 @@ tnf_chars_put(struct tnf_probe_setup *setup, struct tnf_chars value,
 	    (tnf_uint16_t)__alignof__(type##_t), (tnf_uint32_t)sizeof(type##_t), 0, \
 	    (filename), NULL, NULL };
 
-/* Portable names are written under the name of their fixed width. */
+/* In the file, tnf_int, tnf_long, ... have the name of the type of their width. */
 #if defined(__LP64__) || defined(_LP64)
 #define TNF_LONG_NAME_	"tnf_int64"
 #define TNF_ULONG_NAME_	"tnf_uint64"
@@ -184,10 +200,16 @@ TNF_LOCAL_END_
 #endif
 
 /*
- * Record types.  TNF_DECLARE_RECORD once for each type, also in a header;
- * TNF_DEFINE_RECORD_n in exactly one source file, at file scope, without a
- * semicolon.  The value is a pointer to the struct; members of record types
- * are pointers and are followed.
+ * Record types: a struct of the program becomes an argument type.
+ *
+ * TNF_DECLARE_RECORD(c_type, type); stands once in each source file that uses the
+ * type, or in a header.  TNF_DEFINE_RECORD_n(c_type, type, mtype, member, ...)
+ * stands in exactly one source file of the program, at file scope, without a
+ * semicolon; it names 1 to 5 of the struct's members, in any order.
+ *
+ * The value is a const c_type *; NULL is recorded as a null reference.  A member of
+ * a record type is a pointer to such a struct, and what it points to is written,
+ * too: a list as far as there is room in one event, a circle once around.
  */
 #ifdef __cplusplus
 #define TNF_C_	extern "C"
@@ -246,7 +268,7 @@ TNF_LOCAL_END_
 		return (tnf_v_ref); \
 	}
 
-/* A comma that survives being an argument. */
+/* A comma that can be part of a macro's argument. */
 #define TNF_COMMA_	,
 #define TNF_TAG_1(t)	&t##_tag_data TNF_COMMA_
 
@@ -297,8 +319,13 @@ extern "C" {
 #endif
 
 /*
- * The own process and thread.  Tracing is enabled at first; calls do not nest
- * or count.  tnf_thread_disable() gives the thread's trace block back.
+ * The calling process and thread.  Both are enabled at first.  A probe that is on
+ * records, and calls connected functions, only while both are.  The calls do not
+ * count: one enable undoes any number of disables.  They change the state of no
+ * probe, cannot fail, and may be made from any thread and from signal handlers.
+ * tnf_process_disable() is seen by other threads at their next hit, and by the
+ * controller as trace_state.  tnf_thread_disable() also gives the thread's block
+ * of the trace file back.
  */
 void tnf_process_enable(void);
 void tnf_process_disable(void);
@@ -306,14 +333,17 @@ void tnf_thread_enable(void);
 void tnf_thread_disable(void);
 
 /*
- * Connected functions (void f(struct tnf_probe_setup *)) run when the event
- * is complete, before it is committed.  They may use these three; all else in
- * the setup belongs to libtnfprobe.  What they return is valid until the
- * function returns.  (Linux)
+ * Connected functions (void f(struct tnf_probe_setup *)) are called by the thread
+ * that hit the probe, when all values are in the event and before it is committed.
+ * Probes that are reached within such a function record nothing, and are counted.
+ * The function may use setup->probe and the three functions below; all else in the
+ * setup belongs to libtnfprobe.  What these hand out belongs to libtnfprobe or the
+ * program, must not be changed, and is valid until the connected function
+ * returns.  (Linux)
  */
 
-/* The value of an attribute of the probe, with its length; it ends at a ';'.
-   NULL: the probe has no such attribute. */
+/* The value of attribute 'name' of the probe: not NUL-terminated, its length in
+   bytes in *len.  NULL: the probe has no such attribute; *len is undefined then. */
 const char *tnf_probe_get_attribute(const struct tnf_probe_control *,
     const char *name, size_t *len);
 
@@ -325,11 +355,13 @@ struct tnf_probe_argument {
 	const char	*string;	/* TNF_TAG_STRING: the text, or NULL */
 };
 
-/* Argument n = 0 ...; 0, or -1 if the probe has no such argument. */
+/* Describes argument n, counted from 0, in *ret.  Returns 0; -1 if the probe has no
+   such argument. */
 int tnf_probe_get_argument(const struct tnf_probe_setup *, unsigned n,
     struct tnf_probe_argument *ret);
 
-/* The predefined connected function: one line to file descriptor 2. */
+/* The connected function &debug of prex(1): writes the probe's name, its attribute
+   sunw%debug and its arguments to file descriptor 2, as one line by one write(2). */
 void tnf_probe_debug(struct tnf_probe_setup *);
 
 #ifdef __cplusplus
