@@ -333,6 +333,24 @@ buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	return buffer_make(h, file, bytes);
 }
 
+tnfctl_errcode_t
+buffer_keep(tnfctl_handle_t *h, const char *path, size_t bytes)
+{
+	char *copy = strdup(path);
+
+	if (copy == NULL)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if (!buffer_tell(h, path, bytes)) {
+		free(copy);
+		return lost_target(h, "its memory cannot be written");
+	}
+	free(h->trace_file);
+	h->trace_file = copy;
+	h->trace_size = bytes;
+	h->proc_state = TNF_PROC_READY;
+	return TNFCTL_ERR_NONE;
+}
+
 TNFCTL_API tnfctl_errcode_t
 tnfctl_buffer_exchange(tnfctl_handle_t *h, const char *file,
     unsigned int bytes)

@@ -254,3 +254,14 @@ direct_open(struct proc *p, tnfctl_handle_t **ret)
 	handle_free(h);
 	return err;
 }
+
+tnfctl_errcode_t
+direct_open_again(tnfctl_handle_t *h)
+{
+	tnfctl_errcode_t err;
+
+	handle_empty(h);
+	if ((err = look_at(h)) == TNFCTL_ERR_NONE)
+		control_claim(h, getpid());
+	return err;
+}

@@ -18,6 +18,8 @@ direct_proc(tnfctl_handle_t *h)
  * p becomes the handle's, on failure it is let go as if nothing had been.
  */
 tnfctl_errcode_t direct_open(struct proc *p, tnfctl_handle_t **ret);
+/* The same for a handle whose process has become another program. */
+tnfctl_errcode_t direct_open_again(tnfctl_handle_t *);
 /* NONE; the detail says so if a job control stop holds it. */
 tnfctl_errcode_t direct_tell_stop(const struct proc *);
 /* The error of a process that has neither probes nor libtnfprobe. */

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/elf-file.h"
 #include "libtnfctl/maps.h"
@@ -407,5 +408,43 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 	err = open_child(&c, file, ret);
 	close(c.go);
 	close(c.failed);
+	return err;
+}
+
+static tnfctl_errcode_t
+open_again(tnfctl_handle_t *h, struct proc *p)
+{
+	char *file = h->trace_file;
+	size_t size = h->trace_size;
+	tnfctl_errcode_t err;
+
+	h->trace_file = NULL;
+	p->event = PROC_NOTHING;
+	p->linker = (struct linker){ 0 };
+	if ((err = process_check_file(p->pid)) == TNFCTL_ERR_NONE &&
+	    (err = proc_open_memory(p)) == TNFCTL_ERR_NONE &&
+	    (err = exec_load(p, "the program that it became")) == TNFCTL_ERR_NONE &&
+	    (err = direct_open_again(h)) == TNFCTL_ERR_NONE &&
+	    file != NULL && h->proc_state == TNF_PROC_NO_BUFFER)
+		err = buffer_keep(h, file, size);
+	free(file);
+	return err;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_exec_follow(tnfctl_handle_t *h)
+{
+	struct proc *p = h->ops->cont == direct_continue ? direct_proc(h) : NULL;
+	tnfctl_errcode_t err;
+
+	if (p == NULL || !p->ours || p->gone || p->event != PROC_EXEC)
+		return fail(TNFCTL_ERR_BADARG, "process %d: it has not become "
+		    "another program, or was not started by us", (int)h->pid);
+	err = open_again(h, p);
+	if (err != TNFCTL_ERR_NONE && !p->gone) {
+		/* It is as before: the handle can only be closed. */
+		p->event = PROC_EXEC;
+		control_forget(h);
+	}
 	return err;
 }

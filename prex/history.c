@@ -66,6 +66,12 @@ history_follow(tnfctl_handle_t *h)
 	return err;
 }
 
+tnfctl_errcode_t
+history_repeat(tnfctl_handle_t *h)
+{
+	return tnfctl_register_funcs(h, history_replay, NULL);
+}
+
 void
 history_free(struct history *h)
 {

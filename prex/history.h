@@ -21,6 +21,8 @@ const struct probe_op *history_add(struct history *, const struct probe_op *op);
 void	history_begin(struct shell *);
 /* From now on every new probe of the target gets the whole history. */
 tnfctl_errcode_t history_follow(tnfctl_handle_t *);
+/* The handle is on another program now: its probes get the history. */
+tnfctl_errcode_t history_repeat(tnfctl_handle_t *);
 void	history_free(struct history *);
 
 #endif

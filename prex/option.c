@@ -13,10 +13,11 @@
 #include "prex/printable.h"
 #include "prex/util.h"
 
-enum { OPT_HELP = 256, OPT_VERSION, OPT_FOLLOW_FORK, OPT_RUN,
+enum { OPT_HELP = 256, OPT_VERSION, OPT_FOLLOW_EXEC, OPT_FOLLOW_FORK, OPT_RUN,
        OPT_SET };
 
 static const struct option longopts[] = {
+	{ "follow-exec", no_argument, NULL, OPT_FOLLOW_EXEC },
 	{ "follow-fork", no_argument, NULL, OPT_FOLLOW_FORK },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "run", no_argument, NULL, OPT_RUN },
@@ -49,6 +50,7 @@ print_help(const char *argv0)
 	    "\t-f <file>          read commands from the file, then quit\n"
 	    "\t-c <commands>      run the commands (\";\" separates), then quit\n"
 	    "\t-t                 for tests: write line by line\n"
+	    "\t--follow-exec      go on in the program that the target becomes\n"
 	    "\t--follow-fork      control the children of the target as well\n"
 	    "\t--run              with -k: trace the kernel around one command, into -o\n"
 	    "\t--set <name=value>  setting of the kernel's probes (with -k)\n"
@@ -210,6 +212,9 @@ option_take(struct options *o, int c, char **argv)
 	case 'f':
 		add_input(o, optarg, c == 'c');
 		break;
+	case OPT_FOLLOW_EXEC:
+		o->target.follow_exec = true;
+		break;
 	case OPT_FOLLOW_FORK:
 		o->target.follow_fork = true;
 		break;
@@ -245,6 +250,8 @@ option_check(const struct options *o, const char *argv0)
 		option_usage(argv0, "need to specify cmd or pid");
 	if (t->argv != NULL && t->pid != 0)
 		option_usage(argv0, "can't specify both cmd and pid");
+	if (t->follow_exec && t->argv == NULL)
+		option_usage(argv0, "--follow-exec needs a command");
 	if (t->pid != 0 && t->preload != NULL)
 		option_usage(argv0, "can't use preload option with attach");
 	if (!t->kernel)

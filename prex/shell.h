@@ -23,6 +23,7 @@ struct shell {
 	tnfctl_handle_t *target;
 	struct family *family;		/* NULL: children run free */
 	bool	started;		/* by us; else attached to */
+	bool	follow_exec;
 	bool	gone;			/* ended, or another program */
 	int	target_status;		/* for our own, where we started it */
 	unsigned mode;			/* MODE_USER or MODE_KERNEL */

@@ -99,6 +99,7 @@ target_set_up(struct shell *sh, const struct target_options *o)
 	}
 	define_names(sh);
 	history_begin(sh);
+	sh->follow_exec = o->follow_exec;
 	if (o->follow_fork)
 		sh->family = family_new(sh);
 	err = history_follow(sh->target);

@@ -111,7 +111,7 @@ tell_exec(struct shell *sh, bool had_probes)
 		return;
 	fflush(stdout);
 	fprintf(stderr, "%s: process %ld had no probes and has become another "
-	    "program, which is not traced: start that one with prex, or attach "
+	    "program, which is not traced: use --follow-exec, or attach "
 	    "to it: prex -p %ld\n", sh->argv0, (long)target_pid(sh),
 	    (long)target_pid(sh));
 	sh->target_status = EXIT_FAILURE;
@@ -157,6 +157,17 @@ stop_at_first(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 	return TNFCTL_ERR_USR1;
 }
 
+/* All that was asked for is asked again of the new program. */
+static tnfctl_errcode_t
+follow_exec(struct shell *sh)
+{
+	tnfctl_errcode_t err = tnfctl_exec_follow(sh->target);
+
+	puts("Target process exec'd");
+	fflush(stdout);
+	return err != TNFCTL_ERR_NONE ? err : history_repeat(sh->target);
+}
+
 static tnfctl_errcode_t
 wait_for_event(struct shell *sh, tnfctl_event_t *event, bool *had_probes)
 {
@@ -168,7 +179,14 @@ wait_for_event(struct shell *sh, tnfctl_event_t *event, bool *had_probes)
 		    NULL) == TNFCTL_ERR_USR1;
 		trace_context_note(sh);
 		err = family_continue(sh->family, sh->target, event);
-	} while (err == TNFCTL_ERR_NONE && goes_on(*event));
+		if (err == TNFCTL_ERR_NONE && sh->follow_exec &&
+		    *event == TNFCTL_EVENT_EXEC) {
+			if ((err = follow_exec(sh)) == TNFCTL_ERR_NONE)
+				continue;
+			sh->at_quit = TNFCTL_TARG_RESUME;
+		}
+	} while (err == TNFCTL_ERR_NONE && (goes_on(*event) ||
+	    (sh->follow_exec && *event == TNFCTL_EVENT_EXEC)));
 	return err;
 }
 

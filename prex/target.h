@@ -16,6 +16,7 @@ struct target_options {
 	const char *preload;
 	const char *file;	/* for the trace */
 	bool	follow_fork;
+	bool	follow_exec;	/* argv is given */
 	struct {
 		char	*name;
 		unsigned value;

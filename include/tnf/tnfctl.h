@@ -186,6 +186,14 @@ tnfctl_errcode_t tnfctl_continue(tnfctl_handle_t *, tnfctl_event_t *,
 tnfctl_errcode_t tnfctl_continue_any(tnfctl_handle_t *const handles[], size_t n,
     size_t *which, tnfctl_event_t *, tnfctl_handle_t **child);
 
+/* Linux.  After the event EXEC, exec handles only: the handle becomes one on the
+   new program, stopped before any code of it, whose probes are new and off; a trace
+   file that the old program had is the new one's, too.  Functions of
+   tnfctl_register_funcs() are to be registered again.  BADARG: it is not so; as
+   tnfctl_exec_open() if the program cannot be controlled: close it then, and the
+   program runs. */
+tnfctl_errcode_t tnfctl_exec_follow(tnfctl_handle_t *);
+
 /* Linux.  After the events EXIT and TARGGONE: how the target of an exec or pid
    handle has ended, as wait(2) tells it.  BADARG: it has not.  NOTARGET: another
    part of the caller has waited for it. */

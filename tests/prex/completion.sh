@@ -56,7 +56,7 @@ for program in prex tnfdump tnfxtract; do
 			{ echo "$program does not take $o"; bad=1; }
 	done
 done
-[ "$(complete_line prex --fol)" = --follow-fork ] || fail "prex --fol"
+[ "$(complete_line prex --follow-f)" = --follow-fork ] || fail "prex --follow-f"
 complete_line prex -p "" | grep -qx $$ || fail "prex -p: pids"
 complete_line prex -o x ls /et | grep -qx /etc || fail "the target's files"
 [ -z "$(complete_line prex ls --vers)" ] || fail "the target's options"

@@ -226,6 +226,12 @@ tnfctl_fate_get(tnfctl_handle_t *h, int *status)
 }
 
 tnfctl_errcode_t
+tnfctl_exec_follow(tnfctl_handle_t *h)
+{
+	return TNFCTL_ERR_BADARG;
+}
+
+tnfctl_errcode_t
 tnfctl_ended_get(tnfctl_handle_t *h, tnfctl_ended_t *ret, size_t room,
     size_t *n)
 {
