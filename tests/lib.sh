@@ -3,6 +3,9 @@
 #
 # A test exits 0 (passed), 1 (failed) or 77 (cannot run here; says why).
 
+# Users who are not root may have no directory of administration in it: ip, losetup.
+PATH=$PATH:/usr/sbin:/sbin
+
 : "${TNF_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${TNF_BUILD:=$TNF_SOURCE/build}"
 
@@ -15,17 +18,32 @@ need_btf() {
 	[ -r /sys/kernel/btf/vmlinux ] || skip "kernel without BTF"
 }
 
+# test_mount TYPE DIR: for root alone, until the test ends.
+test_mounted=
+test_mount() {
+	mount -t "$1" -o mode=0700 "$1" "$2" 2>/dev/null && test_mounted="$2 $test_mounted"
+}
+
+# What a test has set up, and its own exit status is kept.
+test_end() {
+	# shellcheck disable=SC2086  # words are meant
+	[ -z "$test_mounted" ] || umount -l $test_mounted
+	rm -rf "$TMP"
+}
+
+# "/" of a chroot is no mount point: no name space can be made apart from it.
+has_mount_spaces() { unshare -m true 2>/dev/null; }
+
 # The kernel's probes: root, BTF, and a place for pins.
 need_kernel() {
 	need_root
 	need_btf
-	[ "$(stat -f -c %T /sys/fs/bpf 2>/dev/null)" = bpf_fs ] ||
-		mount -t bpf -o mode=0700 bpf /sys/fs/bpf 2>/dev/null ||
-		skip "cannot mount the bpffs"
 	# A machine has one kernel buffer: tests take turns, and leave alone one
 	# that is not theirs.
 	exec 9>"${TMPDIR:-/tmp}/tnf-kernel-test.lock"
 	flock -w 300 9 || skip "other tests use the kernel's probes"
+	[ "$(stat -f -c %T /sys/fs/bpf 2>/dev/null)" = bpf_fs ] || test_mount bpf /sys/fs/bpf ||
+		skip "cannot mount the bpffs"
 	wait_for 30 [ ! -e /sys/fs/bpf/tnf/state ] ||
 		skip "the kernel's probes are in use"
 }
@@ -62,7 +80,7 @@ need_golden() {
 # A directory that goes away with the test.
 scratch() {
 	TMP=$(mktemp -d "${TMPDIR:-/tmp}/tnf-test.XXXXXX") || fail "mktemp"
-	trap 'rm -rf "$TMP"' EXIT
+	trap test_end EXIT
 	trap 'exit 1' HUP INT TERM
 }
 

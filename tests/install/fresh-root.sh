@@ -8,7 +8,8 @@
 # tools/setup installs) and a clone of HEAD per user.  Needs root, debootstrap
 # and the network.  Not part of tools/check: it takes half an hour.
 # FRESH_USERS="root" or "user" leaves the other out; FRESH_LOAD=16 runs as many
-# busy loops beside the tests.
+# busy loops beside the tests.  FRESH_CHROOT=1: the root is no mount point, so that
+# there are no name spaces with mounts of their own.
 set -u
 [ $# -ge 1 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p;}' "$0"; exit 2; }
 [ "$(id -u)" -eq 0 ] || { echo "fresh-root: needs root" >&2; exit 2; }
@@ -25,6 +26,7 @@ mount --make-rprivate / || exit 1
 	debootstrap --variant=minbase bookworm "$root" >"$root.log" 2>&1 ||
 	{ tail -5 "$root.log"; exit 1; }
 root=$(cd "$root" && pwd) || exit 1
+[ -n "${FRESH_CHROOT-}" ] || mount --bind "$root" "$root" || exit 1
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 for dir in proc dev sys; do
 	mount --rbind "/$dir" "$root/$dir" || exit 1

@@ -19,7 +19,7 @@ scratch
 undo=
 at_exit() { undo="$1; $undo"; }
 # No command of the clean-up may inherit the failure of a test.
-trap 'trap - EXIT; eval "$undo"; rm -rf "$TMP"' EXIT
+trap 'trap - EXIT; eval "$undo"; test_end' EXIT
 
 kernel_off() {
 	"$kpctl" off >/dev/null 2>&1
@@ -94,7 +94,7 @@ high_watermarks() {
 # that is ours alone; tracefs_end leaves it in $TMP/tracefs.
 tracefs_begin() {
 	[ -d /sys/kernel/tracing/instances ] ||
-		mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null ||
+		test_mount tracefs /sys/kernel/tracing ||
 		skip "no tracefs"
 	ring=/sys/kernel/tracing/instances/tnf-test.$$
 	mkdir "$ring" || skip "no instance of tracefs"
