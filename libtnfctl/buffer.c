@@ -1,10 +1,10 @@
 /*
  * buffer.c - the trace file of a process.
  *
- * It is made under a name that nobody can know before, and renamed: what is
- * there under the name, a link to somewhere included, is replaced and never
- * followed or written; but not a device or directory.  Its blocks are reserved, so that a
- * full file system is our error message and not the target's SIGBUS.
+ * We create it under a random name and rename it.  So a file or link that has the
+ * final name is replaced, and never followed or written; a device or directory of
+ * that name is an error.  The file's blocks are reserved: if the file system is
+ * full, we report that here, and the target gets no SIGBUS later.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,17 +1,16 @@
 /*
  * call.c - call functions of the target, on a stack of our own.
  *
- * One thread of the target makes the call.  When it waits for a lock the others
- * run: what locks they hold they give back.  So only that one thread must be at a place
- * where it holds none that dlopen() or malloc() need.  These are:
+ * One thread of the target makes the call.  If it has to wait for a lock, the other
+ * threads run and release it.  So only the calling thread must be at a place where
+ * it holds no lock that dlopen() or malloc() need.  Such a thread is either
  *
- * - asleep in a system call in which one waits for something
- * - in code outside the linker, outside libtnfprobe and outside whatever
- *   object has malloc
+ * - asleep in a system call that waits for something, or
+ * - in code outside the linker, libtnfprobe and the object that has malloc,
  *
- * and, from there up its stack, neither a function of these nor a signal
+ * and has on its stack, from there upwards, no function of these and no signal
  * handler, which may have interrupted anything.  If no thread is at such a
- * place the target runs for a moment and we look again.
+ * place, the target runs for a moment and we look again.
  *
  * A thread's stack may be small: coroutines have 16 KiB or less, side by side,
  * and no look at the memory map tells where one ends.  So the calls get a stack

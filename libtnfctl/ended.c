@@ -1,9 +1,9 @@
 /*
  * ended.c - names of threads that have ended while we held the process.
  *
- * A thread gives its name to nobody but the kernel, and takes it along.  As its
- * tracer we are the one who is told of the end, and until we have heard it the
- * thread is a zombie: its name can still be read.
+ * Only the kernel knows the name of a thread, and forgets it when the thread is
+ * gone.  But a traced thread remains a zombie until its tracer has waited for it:
+ * until then we can read its name.
  */
 #include <fcntl.h>
 #include <stdio.h>

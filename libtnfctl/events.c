@@ -3,10 +3,10 @@
  *
  * Objects that come and go are seen in two ways.  A target that is our child
  * has a breakpoint register on the function that the linker calls at each
- * change: it is stopped before an initialiser of the new object runs.  A
- * target that must survive us has nothing planted; we look at the linker's
- * list every few milliseconds while it runs, from outside, and stop the target
- * only when the list has changed.
+ * change: it is stopped before an initialiser of the new object runs.  In a
+ * target that must outlive us we set no breakpoint.  While it runs we read the
+ * linker's list from outside every few milliseconds, and stop the target only
+ * when the list has changed.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,14 +1,15 @@
 /*
  * hand-over.c - the target opens its trace file while we hold it.
  *
- * The first hit would do it as well, but by then the program may have given up
- * the right to open files, by setuid() or by a seccomp filter.
+ * libtnfprobe could open the file at the first hit, but by then the program may
+ * have given up the right to open files, by setuid() or by a seccomp filter.
  *
- * It gets the file as an open descriptor: no path must mean the same to both,
- * no directory be open to the target's user, and the file stays ours.  In the
- * target a pair of sockets is made; we take one end (pidfd_getfd) and send the
- * descriptor, the target receives it from the other.  Where the kernel does not
- * let us (before Linux 5.6) the target opens the file by its name.
+ * The target receives the file as an open descriptor.  So the file needs no path
+ * that means the same to both, the target's user needs no access to its
+ * directory, and we remain the file's owner.  A thread of the target makes a pair
+ * of sockets; we take one end (pidfd_getfd) and send the descriptor, and the
+ * thread receives it from the other end.  If that fails, as before Linux 5.6, we
+ * give the file to the target's user and the target opens it by its name.
  */
 #include <errno.h>
 #include <stddef.h>

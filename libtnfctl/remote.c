@@ -4,8 +4,9 @@
  * The thread gets what the kernel gives it for a signal handler: a stack with
  * a frame that holds all its registers, and as return address the piece of
  * the C library that gives the frame back to the kernel (rt_sigreturn).  So
- * it comes back to where it was without us, should we die on the way.  Its own
- * stack is not touched: nobody can tell how much of that is left.
+ * if we die during the call, the thread returns to where it was without us.  The
+ * call does not use the thread's own stack, because nobody can tell how much of
+ * that is left.
  *
  * While we live we stop it at each system call.  When it is about to make that
  * last one we put the registers back ourselves, because that is exact: an

@@ -4,8 +4,8 @@
  * wait(2) cannot open the signal mask and go to sleep in one step, as ppoll(2)
  * can: a Ctrl-C in between would be handled and then slept over.  So a thread
  * sleeps in waitid(2), only looks (WNOWAIT) and reports through an eventfd.
- * Children of our client's that have something to say are seen there as well;
- * they are left alone, and while they last we look every few milliseconds.
+ * waitid(2) also returns for other children of our client.  We leave these alone;
+ * as long as one is waitable, we poll every few milliseconds instead.
  */
 #include <errno.h>
 #include <poll.h>

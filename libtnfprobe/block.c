@@ -16,8 +16,8 @@
 #include "libtnfprobe/internal.h"
 
 #define ATTEMPTS	200	/* then the event is lost */
-#define RUN_MAX		16	/* blocks that a thread in a hurry takes at once */
-#define RUN_NS		1000	/* in a hurry: comes back in this time for each */
+#define RUN_MAX		16	/* blocks that a thread takes at once if it writes fast, ... */
+#define RUN_NS		1000	/* ... that is, fills each of them within this time */
 #define RUN_FILE	2048	/* data blocks that a file must have for that */
 #define CROWD_HELD	16	/* a block that is held weighs so much, and ... */
 #define CROWD_ASK	64	/* ... from here on we ask whether its owner lives */
