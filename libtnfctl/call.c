@@ -12,6 +12,10 @@
  * handler, which may have interrupted anything.  If no thread is at such a
  * place, the target runs for a moment and we look again.
  *
+ * Nor may it be in a restartable sequence (rseq(2)).  The kernel would find the
+ * thread outside of it during the call and forget the sequence; afterwards we
+ * set the thread back into it, and nobody would abort it.
+ *
  * A thread's stack may be small: coroutines have 16 KiB or less, side by side,
  * and no look at the memory map tells where one ends.  So the calls get a stack
  * of their own, mapped in the target for that time.  The call of mmap() that
@@ -147,8 +151,8 @@ is_fine(const struct calls *c, const struct thread *t)
 	if (is_inside(c->linker, ip) || is_inside(c->library, ip) ||
 	    !(call >= 0 ? is_waiting_call(call) : code_is_fine(c, ip)))
 		return false;
-	return stack_is_fine(c, sp) && remote_is_thread(c->p, t) &&
-	    !is_confined(c, t);
+	return !remote_is_in_sequence(c->p, t, ip) && stack_is_fine(c, sp) &&
+	    remote_is_thread(c->p, t) && !is_confined(c, t);
 }
 
 static struct thread *

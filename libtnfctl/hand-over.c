@@ -51,13 +51,16 @@ struct parcel {
 #define PATH_OFFSET	(CALL_DATA - TNF_PATH_SIZE)
 _Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");
 
+/* By syscall(3), which is no cancellation point: the thread may have been
+   cancelled, and would act upon it. */
 static bool
-call_libc(struct calls *c, const char *name, uintptr_t a, uintptr_t b,
+call_kernel(struct calls *c, long number, uintptr_t a, uintptr_t b,
     uintptr_t d, uintptr_t e, long *ret)
 {
-	struct call call = { .args = { a, b, d, e }, .alone = true };
+	struct call call = { .args = { (uintptr_t)number, a, b, d, e },
+	    .alone = true };
 
-	if (!objects_function(c->h, "libc.so.6", name, &call.function) ||
+	if (!objects_function(c->h, "libc.so.6", "syscall", &call.function) ||
 	    call_make(c, &call) != NULL || call.result < 0)
 		return false;
 	*ret = call.result;
@@ -103,7 +106,7 @@ receive_descriptor(struct calls *c, int socket)
 	    .msg_control = &at->ancillary,
 	    .msg_controllen = sizeof(p.ancillary.room) };
 	if (at == NULL || call_put(c, 0, &p, sizeof(p)) == 0 ||
-	    !call_libc(c, "recvmsg", (uintptr_t)socket,
+	    !call_kernel(c, SYS_recvmsg, (uintptr_t)socket,
 	    (uintptr_t)&at->message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, 0, &got) ||
 	    !call_get(c, 0, &p, sizeof(p)) ||
 	    p.ancillary.header.cmsg_type != SCM_RIGHTS)
@@ -120,13 +123,13 @@ hand_over(struct calls *c, int fd)
 	int theirs = -1;
 	long r;
 
-	if (at == 0 || !call_libc(c, "socketpair", AF_UNIX, SOCK_DGRAM |
+	if (at == 0 || !call_kernel(c, SYS_socketpair, AF_UNIX, SOCK_DGRAM |
 	    SOCK_CLOEXEC, 0, at, &r) || !call_get(c, 0, &p, sizeof(p)))
 		return -1;
 	if (send_descriptor(c->h->pid, p.pair[1], fd))
 		theirs = receive_descriptor(c, p.pair[0]);
-	call_libc(c, "close", (uintptr_t)p.pair[0], 0, 0, 0, &r);
-	call_libc(c, "close", (uintptr_t)p.pair[1], 0, 0, 0, &r);
+	call_kernel(c, SYS_close, (uintptr_t)p.pair[0], 0, 0, 0, &r);
+	call_kernel(c, SYS_close, (uintptr_t)p.pair[1], 0, 0, 0, &r);
 	return theirs;
 }
 
@@ -185,7 +188,7 @@ open_with(struct calls *c, int fd, const char *path, unsigned int bytes)
 	if (err == TNFCTL_ERR_NONE)
 		err = open_in_target(c, theirs, path, bytes);
 	if (theirs >= 0)
-		call_libc(c, "close", (uintptr_t)theirs, 0, 0, 0, &r);
+		call_kernel(c, SYS_close, (uintptr_t)theirs, 0, 0, 0, &r);
 	return err;
 }
 

@@ -14,6 +14,7 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <linux/rseq.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -72,6 +73,16 @@ struct frame_sw {
 };
 #define XSTATE_SW	464u
 #define XSTATE_HEADER	512u
+
+/* PTRACE_GET_RSEQ_CONFIGURATION, which C libraries have had only since 2021. */
+#define GET_RSEQ_PLACE	0x420f
+struct rseq_place {
+	uint64_t area;		/* struct rseq */
+	uint32_t size;
+	uint32_t signature;
+	uint32_t flags;
+	uint32_t pad;
+};
 
 struct saved {
 	struct user_regs_struct regs;
@@ -427,6 +438,24 @@ remote_where(const struct thread *t, uintptr_t *ip, uintptr_t *sp, long *call)
 }
 
 bool
+remote_is_in_sequence(struct proc *p, const struct thread *t, uintptr_t ip)
+{
+	struct rseq_place place = { 0 };
+	struct rseq_cs cs;
+	uint64_t at = 0;
+
+	/* Linux before 5.13 does not tell. */
+	if (ptrace(GET_RSEQ_PLACE, t->tid, sizeof(place), &place) <
+	    (long)sizeof(place) || place.area == 0)
+		return false;
+	if (!proc_read(p, place.area + offsetof(struct rseq,
+	    rseq_cs), &at, sizeof(at)))
+		return true;
+	return at != 0 && (!proc_read(p, at, &cs, sizeof(cs)) ||
+	    ip - cs.start_ip < cs.post_commit_offset);
+}
+
+bool
 remote_is_thread(struct proc *p, const struct thread *t)
 {
 	struct user_regs_struct regs;
@@ -450,6 +479,12 @@ remote_call(struct proc *p, struct remote *r, int max_ms)
 
 bool
 remote_where(const struct thread *t, uintptr_t *ip, uintptr_t *sp, long *call)
+{
+	return false;
+}
+
+bool
+remote_is_in_sequence(struct proc *p, const struct thread *t, uintptr_t ip)
 {
 	return false;
 }

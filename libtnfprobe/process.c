@@ -227,6 +227,22 @@ set_up_at_hit(void)
 	return true;
 }
 
+/* A hit is no cancellation point, nor is what the controller calls. */
+static int
+no_cancellation(void)
+{
+	int was = PTHREAD_CANCEL_ENABLE;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was);
+	return was;
+}
+
+static void
+cancellation_as(int was)
+{
+	pthread_setcancelstate(was, NULL);
+}
+
 static uint32_t hopeless;
 
 /*
@@ -239,6 +255,7 @@ tnf_wait(unsigned n)
 {
 	static const struct timespec nap = { 0, 100000 };
 	unsigned i;
+	int cancel;
 
 	if (n >= (__atomic_load_n(&hopeless, __ATOMIC_RELAXED) ? 4 : YIELDS +
 	    NAPS)) {
@@ -248,10 +265,13 @@ tnf_wait(unsigned n)
 	if (tnf_p.quiet) {
 		for (i = 0; i < SPINS; i++)
 			__asm__ volatile("" ::: "memory");
-	} else if (n < YIELDS)
+	} else if (n < YIELDS) {
 		sched_yield();
-	else
+	} else {
+		cancel = no_cancellation();
 		nanosleep(&nap, NULL);
+		cancellation_as(cancel);
+	}
 	return true;
 }
 
@@ -315,6 +335,7 @@ tnf_process_ready(void)
 {
 	struct guard *g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 	uint32_t now = state();
+	int cancel;
 	bool done;
 
 	if (is_stopped() || (now != TNF_PROC_READY && now != TNF_PROC_RUNNING))
@@ -338,7 +359,9 @@ tnf_process_ready(void)
 		set_up_child();
 		done = true;
 	} else {
+		cancel = no_cancellation();
 		done = set_up_at_hit();
+		cancellation_as(cancel);
 	}
 	__atomic_store_n(&g->phase, done ? PHASE_READY : PHASE_NEW,
 	    __ATOMIC_SEQ_CST);
@@ -409,7 +432,7 @@ process_open(const char *path, uint64_t size, int32_t fd)
 {
 	struct tnf_process_control *c = &_tnf_process_control;
 	size_t len = strlen(path) + 1;
-	int error = ENAMETOOLONG, saved = errno;
+	int error = ENAMETOOLONG, saved = errno, cancel = no_cancellation();
 
 	if (len <= sizeof(c->file_name))
 		error = state() == TNF_PROC_RUNNING ?
@@ -420,6 +443,7 @@ process_open(const char *path, uint64_t size, int32_t fd)
 		c->file_size = size;
 		follow_switch();
 	}
+	cancellation_as(cancel);
 	errno = saved;
 	__atomic_store_n(&c->open_result, error, __ATOMIC_RELEASE);
 }
@@ -464,6 +488,7 @@ static void
 leave_hit(const struct thread *t)
 {
 	struct file *later = NULL;
+	const struct file *f;
 	int error = ECHILD;
 
 	if (tnf_p.later != NULL || state() == TNF_PROC_BROKEN ||
@@ -471,8 +496,10 @@ leave_hit(const struct thread *t)
 		return;		/* there is nothing to be kept away from */
 	if (t->at_work == 0)
 		error = tnf_file_again(tnf_p.file, &later);
-	if (tnf_p.file != NULL && !tnf_file_gone(tnf_p.file))
-		error = errno;
+	/* It may have begun before the process got its latest file. */
+	for (f = tnf_p.file; f != NULL; f = f->older)
+		if (!tnf_file_gone(f))
+			error = errno;
 	if (error != 0)
 		tnf_process_broken(error);
 	else

@@ -284,6 +284,51 @@ START_TEST(changed_in_child)
 }
 END_TEST
 
+static int go[2];
+static pid_t forked;
+
+/* The child goes on when the parent has ended its hit. */
+static int
+change_and_fork(void)
+{
+	char c;
+
+	ck_assert_int_eq(selfctl_open(second, 256), 0);
+	if ((forked = fork()) != 0)
+		return 0;
+	close(go[1]);
+	return read(go[0], &c, 1) == 0 ? 1 : 2;
+}
+
+/* A hit begins in the old file, the process gets another one and forks: the
+   child's part of the hit is nobody's. */
+START_TEST(changed_and_forked_within_a_hit)
+{
+	struct events new;
+	int status;
+
+	ck_assert_int_eq(pipe(go), 0);
+	ck_assert_int_eq(selfctl_open(path, 128), 0);
+	selfctl_enable(NULL);
+	number(1);
+	TNF_PROBE_1(inside, "", "", tnf_int, result, change_and_fork());
+	if (forked == 0) {
+		number(2);
+		_exit(0);
+	}
+	close(go[1]);
+	ck_assert_int_gt(wait(&status), 0);
+	ck_assert_int_eq(status, 0);
+	finish();
+	ck_assert_uint_eq(ev.n, 2);
+	IS(1, "inside result=0");
+	look_at(second, &new);
+	ck_assert_uint_eq(new.n, 1);
+	ck_assert_str_eq(new.v[0].text, "number n=2 s=\"text\"");
+	events_free(&new);
+}
+END_TEST
+
 /* No call but those of fork(), of ends, and of who waits for them. */
 static void
 allow_little(void)
@@ -437,7 +482,8 @@ main(void)
 	const TTest *const tests[] = {
 		opened_first, open_refused, broken_and_mended, changed,
 		changed_within_a_large_hit, changed_under_way,
-		changed_to_a_small_one, changed_in_child, filter,
+		changed_to_a_small_one, changed_in_child,
+		changed_and_forked_within_a_hit, filter,
 		filter_of_a_thread, other_rights,
 	};
 
