@@ -52,6 +52,14 @@ ask x.db "SELECT span, duration FROM pairs WHERE span NOT IN ('io')" | sort > go
 same "pairs" want got
 [ "$(ask x.db 'SELECT count(*) FROM pairs WHERE start_event IS NULL OR end_event IS NULL')" = 0 ] ||
 	wrong "pairs without their events"
+[ "$(ask x.db 'SELECT count(*) FROM pairs p JOIN events s ON s.id = start_event
+    JOIN events e ON e.id = end_event JOIN probes b ON b.id = s.probe
+    WHERE s.time = start AND e.time = "end" AND s.pid = p.pid AND s.lwpid = p.lwpid
+    AND (b.name LIKE "%_start" OR b.name = "strategy")')" = \
+    "$(ask x.db 'SELECT count(*) FROM pairs')" ] || wrong "pairs with events of others"
+ask x.db 'SELECT pid, lwpid, min(time), max(time), count(*) FROM events GROUP BY pid, lwpid' > want
+ask x.db 'SELECT pid, lwpid, first, last, events FROM threads' > got
+same "threads" want got
 "$tnfdump" --to chrome "$kernel" | jq -r '.traceEvents[] | select(.ph == "X" and .cat == "state") |
     "\(.name) \(.dur * 1000 | round)"' | sort > want
 ask x.db 'SELECT state, duration FROM states' | sort > got

@@ -13,7 +13,7 @@
 #include "tnfdump/report/reports.h"
 #include "tnfdump/to/sqlite-members.h"
 #include "analysis/states.h"
-#include "analysis/tasks.h"
+#include "common/map.h"
 #include "common/xalloc.h"
 
 static const char schema[] =
@@ -37,18 +37,15 @@ static const char schema[] =
     " first INTEGER, last INTEGER, events INTEGER, PRIMARY KEY (pid, lwpid));"
     "CREATE TABLE processes (pid INTEGER PRIMARY KEY, comm TEXT,"
     " first INTEGER, last INTEGER, events INTEGER);"
-    "CREATE TEMP TABLE names (pid INTEGER, lwpid INTEGER, comm TEXT);";
+    "CREATE TEMP TABLE seen (pid INTEGER, lwpid INTEGER, comm TEXT,"
+    " first INTEGER, last INTEGER, events INTEGER);";
 
 /* When all rows are in: each once over the table is faster than row by row. */
 static const char summary[] =
     "CREATE INDEX events_time ON events (time);"
     "CREATE INDEX pairs_start ON pairs (start);"
     "CREATE INDEX states_start ON states (start);"
-    "UPDATE pairs SET start_event = (SELECT e.id FROM events e WHERE"
-    " e.time = start AND e.lwpid = pairs.lwpid AND e.pid = pairs.pid);"
-    "INSERT INTO threads SELECT e.pid, e.lwpid, n.comm, min(time), max(time),"
-    " count(*) FROM events e LEFT JOIN names n ON n.pid = e.pid AND"
-    " n.lwpid = e.lwpid GROUP BY e.pid, e.lwpid;"
+    "INSERT INTO threads SELECT * FROM seen ORDER BY pid, lwpid;"
     "INSERT INTO processes SELECT pid, max(CASE WHEN lwpid = pid THEN comm END),"
     " min(first), max(last), sum(events) FROM threads GROUP BY pid;"
     "UPDATE files SET (first, last, events) = (SELECT min(time), max(time),"
@@ -59,14 +56,24 @@ static const char summary[] =
     " JOIN files f ON f.id = e.file LEFT JOIN threads t ON t.pid = e.pid AND"
     " t.lwpid = e.lwpid;";
 
+struct sql_thread {
+	struct sql_thread *next;	/* seen first after this one */
+	int32_t	 pid;
+	uint32_t lwpid;
+	char	*comm;			/* or NULL */
+	int64_t	 first, last;
+	int64_t	 events;
+};
+
 struct sql {
 	struct sqlite	 db;
 	struct dump	*d;
 	struct members	*members;
 	struct pairs	*pairs;		/* the dump's */
 	struct states	*states;
-	struct tasks	*tasks;		/* already named */
-	sqlite3_stmt	*event, *pair, *state, *name;
+	struct map	 threads;	/* by pid and lwpid: struct sql_thread */
+	struct sql_thread *oldest, **end, *latest;
+	sqlite3_stmt	*event, *pair, *state;
 	int64_t		 id;		/* of the newest event */
 };
 
@@ -192,24 +199,74 @@ sqlite_begin(struct dump *d)
 	    "INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)");
 	q->state = sqlite_prepare(&q->db,
 	    "INSERT INTO states VALUES (?, ?, ?, ?, ?, ?)");
-	q->name = sqlite_prepare(&q->db, "INSERT INTO names VALUES (?, ?, ?)");
 	q->members = members_new(d, &q->db);
 	q->pairs = reports_pairs(d);
 	q->states = states_new(sql_span, q);
-	q->tasks = tasks_new();
+	map_init(&q->threads, sizeof(struct sql_thread));
+	q->end = &q->oldest;
 	sql_files(q);
 	return q->db.error == NULL ? 0 : sql_fail(q);
 }
 
-static void
-sql_name(struct sql *q, const struct tnf_event *ev)
+static struct sql_thread *
+sql_thread_of(struct sql *q, const struct tnf_event *ev)
 {
-	if (tasks_seen(q->tasks, ev) == 0)
-		return;
-	sqlite3_bind_int64(q->name, 1, ev->pid);
-	sqlite3_bind_int64(q->name, 2, ev->lwpid);
-	sqlite_bind_string(q->name, 3, origin_comm_last(q->d, ev));
-	sqlite_insert(&q->db, q->name);
+	uint64_t key = (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid;
+	struct sql_thread *t = q->latest;
+	const char *comm;
+	bool fresh;
+
+	if (t != NULL && t->pid == ev->pid && t->lwpid == ev->lwpid)
+		return t;
+	t = q->latest = xmap_put(&q->threads, &key, sizeof(key), &fresh);
+	if (!fresh)
+		return t;
+	comm = origin_comm_last(q->d, ev);
+	t->pid = ev->pid;
+	t->lwpid = ev->lwpid;
+	t->comm = comm != NULL ? xstrdup(comm) : NULL;
+	t->first = t->last = ev->time;
+	*q->end = t;
+	q->end = &t->next;
+	return t;
+}
+
+static void
+sql_count(struct sql *q, const struct tnf_event *ev)
+{
+	struct sql_thread *t = sql_thread_of(q, ev);
+
+	if (ev->time < t->first)
+		t->first = ev->time;
+	if (ev->time > t->last)
+		t->last = ev->time;
+	t->events++;
+}
+
+static void
+sql_threads(struct sql *q)
+{
+	sqlite3_stmt *row = sqlite_prepare(&q->db,
+	    "INSERT INTO seen VALUES (?, ?, ?, ?, ?, ?)");
+
+	for (struct sql_thread *t = q->oldest; t != NULL && row != NULL; t = t->next) {
+		sqlite3_bind_int64(row, 1, t->pid);
+		sqlite3_bind_int64(row, 2, t->lwpid);
+		sqlite_bind_string(row, 3, t->comm);
+		sqlite3_bind_int64(row, 4, t->first);
+		sqlite3_bind_int64(row, 5, t->last);
+		sqlite3_bind_int64(row, 6, t->events);
+		sqlite_insert(&q->db, row);
+	}
+	sqlite3_finalize(row);
+}
+
+static void
+sql_free_threads(struct sql *q)
+{
+	for (struct sql_thread *t = q->oldest; t != NULL; t = t->next)
+		free(t->comm);
+	map_free(&q->threads);
 }
 
 static int64_t
@@ -241,7 +298,7 @@ sql_event(struct sql *q, const struct tnf_event *ev)
 	members_add(q->members, ev, q->id);
 }
 
-/* start_event is found when all is in: by thread and time. */
+/* The matcher gets every event: its number there is the event's id. */
 static void
 sql_pair(struct sql *q, const struct pair_slice *s)
 {
@@ -251,6 +308,7 @@ sql_pair(struct sql *q, const struct pair_slice *s)
 	sqlite3_bind_int64(q->pair, 4, s->duration);
 	sqlite3_bind_int64(q->pair, 5, s->start.pid);
 	sqlite3_bind_int64(q->pair, 6, s->start.lwpid);
+	sqlite3_bind_int64(q->pair, 7, (int64_t)s->start_at);
 	sqlite3_bind_int64(q->pair, 8, q->id);
 	sqlite_insert(&q->db, q->pair);
 }
@@ -261,7 +319,7 @@ sqlite_event(struct dump *d, const struct tnf_event *ev)
 	struct sql *q = d->state;
 	struct pair_slice s;
 
-	sql_name(q, ev);
+	sql_count(q, ev);
 	sql_event(q, ev);
 	states_feed(q->states, ev);
 	if (pairs_feed(q->pairs, ev, &s) == PAIR_END && s.rule != NULL)
@@ -281,16 +339,16 @@ sqlite_end(struct dump *d)
 	sqlite3_finalize(q->event);
 	sqlite3_finalize(q->pair);
 	sqlite3_finalize(q->state);
-	sqlite3_finalize(q->name);
 	members_free(q->members);
-	tasks_free(q->tasks);
 	if (q->db.error == NULL) {
+		sql_threads(q);
 		sqlite_run(&q->db, summary);
 		sqlite_commit(&q->db);
 		if (q->db.error != NULL)
 			rc = sql_fail(q);
 	}
 	sqlite_close(&q->db);
+	sql_free_threads(q);
 	free(q);
 	d->state = NULL;
 	return rc;
