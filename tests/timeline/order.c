@@ -1,7 +1,7 @@
 /*
  * order.c - are a program's probes and the kernel's in the right order?
  *
- * order PID N USER.tnf KERNEL.tnf: each of N rounds of each thread of PID must
+ * order PID N USER.tnf KERNEL.tnf: each of N rounds of each of PID's four threads must
  * read before, syscall_start, syscall_end, after.
  */
 #include <err.h>
@@ -13,6 +13,7 @@
 #include <tnf/stream.h>
 
 #define THREADS_MAX	16
+#define THREADS		4	/* those of pings */
 
 static const char *const steps[] = {
 	"before", "syscall_start", "syscall_end", "after"
@@ -107,6 +108,6 @@ main(int argc, char **argv)
 		wrong += threads[i].wrong;
 	}
 	printf("%ld rounds of %ld in order, %ld events out of order\n", rounds,
-	    2 * n, wrong);
-	return rounds != 2 * n || wrong != 0;
+	    THREADS * n, wrong);
+	return rounds != THREADS * n || wrong != 0;
 }

@@ -2,10 +2,11 @@
  * pings.c - a system call between two probes, again and again.
  *
  * pings FILE N: writes its pid to FILE, waits until FILE.go is there, does N
- * rounds in each of two threads.
+ * rounds in each of four threads, which move to another CPU now and then.
  */
 #include <err.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,38 @@
 
 #include <tnf/probe.h>
 
+#define THREADS		4
+#define ROUNDS_A_CPU	256
+
 static long rounds;
+
+/* To the next CPU that we may use: the thread goes on there. */
+static void
+migrate(const cpu_set_t *may, int *cpu)
+{
+	cpu_set_t one;
+
+	do
+		*cpu = (*cpu + 1) % CPU_SETSIZE;
+	while (!CPU_ISSET(*cpu, may));
+	CPU_ZERO(&one);
+	CPU_SET(*cpu, &one);
+	if (sched_setaffinity(0, sizeof one, &one) != 0)
+		err(1, "CPU %d", *cpu);
+}
 
 static void *
 ping(void *arg)
 {
+	cpu_set_t may;
+	int cpu = 0;
 	long i;
 
+	if (sched_getaffinity(0, sizeof may, &may) != 0)
+		err(1, "CPUs");
 	for (i = 0; i < rounds; i++) {
+		if (i % ROUNDS_A_CPU == 0)
+			migrate(&may, &cpu);
 		TNF_PROBE_0(before, "ping", "");
 		syscall(SYS_getppid);
 		TNF_PROBE_0(after, "ping", "");
@@ -33,7 +58,7 @@ int
 main(int argc, char **argv)
 {
 	char go[4096];
-	pthread_t other;
+	pthread_t others[THREADS - 1];
 	FILE *f;
 	int i;
 
@@ -50,9 +75,11 @@ main(int argc, char **argv)
 			errx(1, "%s does not come", go);
 		usleep(10000);
 	}
-	if (pthread_create(&other, NULL, ping, NULL) != 0)
-		errx(1, "thread");
+	for (i = 0; i < THREADS - 1; i++)
+		if (pthread_create(&others[i], NULL, ping, NULL) != 0)
+			errx(1, "thread");
 	ping(NULL);
-	pthread_join(other, NULL);
+	for (i = 0; i < THREADS - 1; i++)
+		pthread_join(others[i], NULL);
 	return 0;
 }

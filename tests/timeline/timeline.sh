@@ -1,9 +1,10 @@
 #!/bin/sh
-# timeline.sh PREX TNFXTRACT PINGS ORDER [N] - a program and the kernel, traced
-# at once, on one time line.
+# timeline.sh PREX TNFXTRACT PINGS ORDER - a program and the kernel, traced at
+# once, on one time line.  TNF_TIMELINE_ROUNDS: of each of four threads; 250000 takes
+# some minutes.
 . "${TNF_SOURCE:?}/tests/lib.sh"
 prex=$(realpath "$1") tnfxtract=$(realpath "$2") pings=$(realpath "$3") order=$(realpath "$4")
-n=${5:-50000}
+n=${TNF_TIMELINE_ROUNDS:-12500}
 need_kernel
 need_ptrace
 scratch
@@ -15,11 +16,11 @@ undo() {
 trap undo EXIT
 
 printf 'enable $all\ncontinue\n' |
-	"$prex" -o user.tnf -s 65536 "$pings" pid "$n" >prex.out 2>&1 &
+	"$prex" -o user.tnf -s $((n / 2 + 16384)) "$pings" pid "$n" >prex.out 2>&1 &
 wait_for 10 test -s pid || fail "the program did not start: $(cat prex.out)"
 pid=$(cat pid)
 "$prex" -k >kernel.out 2>&1 <<EOF || fail "prex -k: $(cat kernel.out)"
-buffer alloc 128m
+buffer alloc $((n / 1000 + 32))m
 pfilter add $pid
 pfilter on
 trace syscall
@@ -27,7 +28,7 @@ enable syscall
 ktrace on
 EOF
 touch pid.go
-wait_for 60 sh -c "! kill -0 $pid 2>/dev/null" || fail "the program hangs"
+wait_for $((60 + n / 500)) sh -c "! kill -0 $pid 2>/dev/null" || fail "the program hangs"
 wait
 "$tnfxtract" kernel.tnf 2>lost || fail "tnfxtract: $(cat lost)"
 [ ! -s lost ] || fail "$(cat lost)"
