@@ -55,32 +55,58 @@ fi
 
 trace_begin 64000000 pageout_scan_start pageout_scan_end swapout_process \
 	swapout_lwp swapin_lwp major_fault pagein pageout strategy biodone
-stat_of() { awk -v n="$1" '$1 == n { print $2 }' /proc/vmstat; }
-for n in pswpin pswpout pgmajfault pgscan_anon pgscan_file; do
-	eval "$n=\$(stat_of $n)"
-done
-traced sh -c "echo \$\$ >$group/cgroup.procs; exec $work swap 64"
-for n in pswpin pswpout pgmajfault pgscan_anon pgscan_file; do
-	eval "$n=\$((\$(stat_of $n) - $n))"
-done
-pid=$(said pid)
+# The counters are the machine's, and others may push out and fault in as well.  So
+# they are read on both sides of each edge of the trace: what all processes did lies
+# between what was counted inside and what was counted outside, but for what is on
+# its way at the edges.
+counted() {
+	cat /proc/vmstat >"$TMP/first"
+	sh -c "echo \$\$ >$group/cgroup.procs; exec \"\$@\"" sh "$@" || return
+	cat /proc/vmstat >"$TMP/last"
+}
+traced_swap() {
+	cat /proc/vmstat >"$TMP/before"
+	traced counted "$work" "$@"
+	cat /proc/vmstat >"$TMP/after"
+}
+# difference FILE FILE COUNTER...: what they grew by, together
+difference() {
+	awk -v names=" $(shift 2; echo "$*") " 'index(names, " " $1 " ") == 0 { next }
+		FNR == NR { n -= $2 } FNR < NR { n += $2 }
+		END { print n }' "$1" "$2"
+}
+inside() { difference "$TMP/first" "$TMP/last" "$@"; }
+outside() { difference "$TMP/before" "$TMP/after" "$@"; }
+# as_counted WHAT GOT COUNTER
+as_counted() { within "$1" "$2" $(($(inside "$3") - 64)) $(($(outside "$3") + 64)); }
 
-# The counters are the machine's, and read before the switch is on and after it
-# is off: whatever else is pushed out or faulted in meanwhile (a reclaim daemon
-# does so unasked) makes them differ from the events by a few of thousands.
-near() { within "$1" "$2" $(($3 - 64)) $(($3 + 64)); }
-[ "$pswpout" -gt 1000 ] || fail "hardly any swapping: $pswpout pages"
-near "pages swapped out, by process, as pswpout" "$(events - swapout_process | sum page_count)" "$pswpout"
-near "all of them are the process's" "$(events - swapout_process | grep "pid: $pid " | sum page_count)" \
-	"$(events - swapout_process | sum page_count)"
+# Pages that the group has swapped out, at the least.
+group_swapped() {
+	if grep -q '^pswpout ' "$group/memory.stat"; then
+		awk '$1 == "pswpout" { print $2 }' "$group/memory.stat"
+	elif [ -e "$group/memory.swap.peak" ]; then
+		echo $(($(cat "$group/memory.swap.peak") / 4096))
+	else
+		echo $((($(cat "$group/memory.memsw.max_usage_in_bytes") - (32 << 20)) / 4096))
+	fi
+}
+
+traced_swap swap 64
+pid=$(said pid)
+[ "$(inside pswpout)" -gt 1000 ] || fail "hardly any swapping: $(inside pswpout) pages"
+swapped=$(events - swapout_process | sum page_count)
+as_counted "pages swapped out, by process, as pswpout" "$swapped" pswpout
+within "pages of the process, as its group's" \
+	"$(events - swapout_process | grep "pid: $pid " | sum page_count)" \
+	$(($(group_swapped) - 64)) "$swapped"
 vnode=$(events "$pid" major_fault | sed 's/.*vnode: \([^ ]*\) .*/\1/' | sort | uniq -c |
 	sort -n | awk 'END { print $2 }')
-near "pages written to swap, as pswpout" \
-	"$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" "$pswpout"
-near "pages swapped in, as pswpin" "$(events - swapin_lwp | sum page_count)" "$pswpin"
-near "pages from swap" "$(($(events "$pid" pagein | grep "vnode: $vnode " | sum size) / 4096))" \
-	"$pswpin"
-near "major faults, as pgmajfault" "$(count - major_fault)" "$pgmajfault"
+as_counted "pages written to swap, as pswpout" \
+	"$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" pswpout
+as_counted "pages swapped in, as pswpin" "$(events - swapin_lwp | sum page_count)" pswpin
+as_counted "pages from swap, as pswpin" \
+	"$(($(events - pagein | grep "vnode: $vnode " | sum size) / 4096))" pswpin
+as_counted "major faults, as pgmajfault" "$(count - major_fault)" pgmajfault
 within "scans end as often as they begin" "$(count - pageout_scan_end)" \
 	$(($(count - pageout_scan_start) - 2)) $(($(count - pageout_scan_start) + 2))
 equal "pages needed, as /proc/zoneinfo" \
@@ -88,8 +114,9 @@ equal "pages needed, as /proc/zoneinfo" \
 	sort -n | awk 'END { print $2 }')" "$(high_watermarks)"
 # Scans look at the active lists, too, which vmstat does not count.
 within "pages scanned, as pgscan" "$(events - pageout_scan_end | sum pages_scanned)" \
-	$((pgscan_anon + pgscan_file)) $((2 * (pgscan_anon + pgscan_file) + 4096))
-near "requests done" "$(count - biodone)" "$(count - strategy)"
+	"$(inside pgscan_anon pgscan_file)" $((2 * $(outside pgscan_anon pgscan_file) + 4096))
+within "requests done" "$(count - biodone)" \
+	$(($(count - strategy) - 64)) $(($(count - strategy) + 64))
 within "free pages, as /proc/meminfo at most" \
 	"$(events - pageout_scan_end | sed -n 's/.*pages_free: //p' | sort -n | tail -n 1)" 1000 \
 	$(($(awk '/^MemTotal/ { print $2 }' /proc/meminfo) / 4))
@@ -100,17 +127,17 @@ if [ -w $large ]; then
 	before=$(sed 's/.*\[\(.*\)\].*/\1/' $large)
 	at_exit "echo $before >$large"
 	echo always >$large
-	pswpin=$(stat_of pswpin)
-	traced sh -c "echo \$\$ >$group/cgroup.procs; exec $work swap 64 large"
-	pswpin=$(($(stat_of pswpin) - pswpin))
+	seen=$(events - swapin_lwp | sum page_count)
+	traced_swap swap 64 large
 	echo "$before" >$large
 	events "$(said pid)" swapin_lwp | sed 's/.*page_count: //' | sort -n | uniq -c | sed 's/^/pages a time: /'
-	near "pages swapped in, large folios" "$(events "$(said pid)" swapin_lwp | sum page_count)" "$pswpin"
+	as_counted "pages swapped in, large folios" \
+		$(($(events - swapin_lwp | sum page_count) - seen)) pswpin
 fi
 
 # Of threads that sleep, the stacks go.
 "$kpctl" disable swapin_lwp
-traced sh -c "echo \$\$ >$group/cgroup.procs; exec $work stacks 64"
+traced_swap stacks 64
 for t in $(sed -n 's/^thread //p' "$TMP/said"); do
 	n=$(events - swapout_lwp | grep -c " lwpid: $t ")
 	within "stack pages of thread $t" "$n" 1 40
