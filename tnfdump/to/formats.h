@@ -1,7 +1,7 @@
 /*
  * formats.h - the output formats that are not the classic text.
  *
- * Each is one file, to-NAME.c or report-NAME.c, and a row in outputs.c.
+ * Each is one file here or in tnfdump/report/, and a row in outputs.c.
  */
 #ifndef TNFDUMP_TO_FORMATS_H
 #define TNFDUMP_TO_FORMATS_H
