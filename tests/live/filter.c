@@ -44,6 +44,31 @@ test_all(void)
 	CHECK(victim_end(&v) == 0);
 }
 
+/* The first hit of all is a forked child's, which has the filter, too. */
+static void
+test_child(void)
+{
+	const char *path = victim_path("victim-filter-nolib");
+	const char *argv[] = { path, "child", NULL }, *name = trace_name();
+	tnfctl_event_t event;
+	tnfctl_handle_t *h;
+	int in[2], status;
+
+	CHECK(pipe(in) == 0 && write(in[1], "\n", 1) == 1);
+	CHECK(dup2(in[0], 0) == 0 && close(in[0]) == 0 && close(in[1]) == 0);
+	OK(tnfctl_exec_open(path, (char *const *)(uintptr_t)argv, NULL, NULL,
+	    NULL, &h));
+	OK(tnfctl_buffer_alloc(h, name, 1 << 20));
+	enable_all(h);
+	do
+		OK(tnfctl_continue(h, &event, NULL));
+	while (event != TNFCTL_EVENT_EXIT && event != TNFCTL_EVENT_TARGGONE);
+	OK(tnfctl_fate_get(h, &status));
+	CHECK(status == 0);
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	CHECK(file_has(name, "child"));
+}
+
 int
 main(void)
 {
@@ -53,6 +78,7 @@ main(void)
 		test_thread("leader");
 		test_thread("worker");
 		test_all();
+		test_child();
 	}
 	return 0;
 }
