@@ -35,8 +35,9 @@
 #define CALL_MS		10000
 #define TRY_US		100	/* and up to ten times as long, in turns, ... */
 #define TRY_MEAN_US	550
-#define TRIES_ALIKE	100	/* ... then twice as long, ... */
-#define TRY_SHIFT_MAX	5	/* ... until they are 32 times as long */
+#define TRIES_ALIKE	100	/* ... then one in LONG_TRY twice as long, ... */
+#define TRY_SHIFT_MAX	5	/* ... until it is 32 times as long */
+#define LONG_TRY	16
 #define SCAN_MAX	(256u << 10)	/* of the stack */
 #define CODE_MAX	(8u << 20)	/* searched for the restorer */
 #define STACK_SIZE	(256u << 10)	/* of ours */
@@ -155,14 +156,22 @@ is_fine(const struct calls *c, const struct thread *t)
 	    remote_is_thread(c->p, t) && !is_confined(c, t);
 }
 
+/* Rather one that sleeps in a call: one that computes may be about to look at
+   an errno, which our calls change. */
 static struct thread *
 call_choose(const struct calls *c)
 {
-	size_t i;
+	struct thread *t, *end = c->p->threads + c->p->n;
+	uintptr_t ip, sp;
+	long call;
 
-	for (i = 0; i < c->p->n; i++)
-		if (is_fine(c, &c->p->threads[i]))
-			return &c->p->threads[i];
+	for (t = c->p->threads; t < end; t++)
+		if (t->stopped && remote_where(t, &ip, &sp, &call) &&
+		    call >= 0 && is_fine(c, t))
+			return t;
+	for (t = c->p->threads; t < end; t++)
+		if (is_fine(c, t))
+			return t;
 	return NULL;
 }
 
@@ -317,12 +326,13 @@ why_not(const struct calls *c, enum remote_result result)
 	}
 }
 
-/* How long the target runs before the next look.  On a busy machine it gets no
+/* How long the target runs before the next look.  Many short times: it may be at
+   a good place for a moment only.  Some long ones: on a busy machine it gets no
    processor in a short time, and would stay where it is. */
 static long
 try_us(long i)
 {
-	long shift = i / TRIES_ALIKE;
+	long shift = i % LONG_TRY == 0 ? i / TRIES_ALIKE : 0;
 
 	return TRY_US * (1 + i * 7 % 10) <<
 	    (shift < TRY_SHIFT_MAX ? shift : TRY_SHIFT_MAX);
@@ -447,7 +457,12 @@ const char *
 call_make(struct calls *c, struct call *call)
 {
 	struct thread *t;
-	const char *why = await_thread(c, &t);
+	const char *why;
 
+	/* There is one stack, and a call that took too long is still on it.
+	   Nor may what that call uses be closed. */
+	if (c->in_use)
+		return why_not(c, REMOTE_LATE);
+	why = await_thread(c, &t);
 	return why != NULL ? why : make_on(c, t, call, data_at(c, 0));
 }

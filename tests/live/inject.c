@@ -10,7 +10,7 @@
 static void
 test_busy(const char *how)
 {
-	struct victim v = VICTIM("busy-nolib", how, "2");
+	struct victim v = VICTIM("busy-nolib", how, "4");
 	tnfctl_trace_attrs_t attrs;
 	tnfctl_handle_t *h;
 
