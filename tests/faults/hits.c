@@ -8,6 +8,7 @@
  *	for-ever	events until somebody kills us
  *	fds fsize=N memory=N	uses up descriptors; limits file size, memory
  *	user=N root=DIR	becomes another user; gets another root directory
+ *	euid=N		seteuid()
  *	load=FILE	dlopen()
  *	family=N	four children with N slow events each
  *	killed-child	a child that is killed in the midst of its events
@@ -169,6 +170,8 @@ obey(const char *word, const char *value)
 		limit(RLIMIT_AS, n);
 	else if (strcmp(word, "user") == 0)
 		become((uid_t)n);
+	else if (strcmp(word, "euid") == 0)
+		must(seteuid((uid_t)n), "seteuid");
 	else if (strcmp(word, "root") == 0)
 		must(chroot(value) == -1 || chdir("/") == -1, value);
 	else if (strcmp(word, "load") == 0)

@@ -142,5 +142,23 @@ if is_root; then
 		[ "$(stat -c '%u %a' "own$mode/f")" = "0 600" ] ||
 			wrong "$mode: the file is $(stat -c '%U %A' "own$mode/f")"
 	done
+
+	what="root's server that serves another user first"
+	for program in "$HITS" "$BARE"; do
+		rm -f count
+		: > said
+		"$program" "$TMP/count" ready euid=65534 hit=5 euid=0 hit=5 \
+			euid=65534 hit=5 euid=0 hit=5 < in > said 2>&1 &
+		hits=$!
+		exec 5> in
+		wait_for 10 grep -q ready said
+		prex -p $hits -o f -c 'enable $all; quit' ||
+			wrong "prex's status is $?"
+		go; survived
+		whole 20 f
+		[ "$(stat -c '%u %a' f)" = "0 600" ] ||
+			wrong "the file is $(stat -c '%U %A' f)"
+		rm -f f
+	done
 fi
 exit $bad
