@@ -117,6 +117,7 @@ cmd_buffer_alloc(struct shell *sh, const struct args *a, tnfctl_trace_attrs_t *a
 	if (a->n_numbers > 0 && a->numbers[0] < 0) {
 		shell_error(sh, ERROR_PLAIN, "error in allocating buffer: %s",
 		    tnfctl_strerror(TNFCTL_ERR_SIZETOOBIG));
+		shell_say(sh, "the largest is 1g, 1073741824 bytes: ask for less");
 		return;
 	}
 	err = tnfctl_buffer_alloc(sh->target, NULL,

@@ -181,5 +181,6 @@ error in allocating buffer: Internal error
 Warning: Process filtering on, but pid filter list is empty
 Process 123456: Process not found
 error in allocating buffer: Requested size too big
+prex: the largest is 1g, 1073741824 bytes: ask for less
 E
 exit $bad
