@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "libtnfprobe/internal.h"
-#include "libtnfprobe/type.h"
 
 #define DEPTH	16	/* of records in records */
 

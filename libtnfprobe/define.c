@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
+#include "libtnfprobe/define.h"
 #include "libtnfprobe/internal.h"
-#include "libtnfprobe/type.h"
 
 #define RECORDS_MAX	32	/* record types that come with one definition */
 #define SLOTS_MAX	16
@@ -38,64 +38,72 @@ static uint32_t put_record(const struct tnf_tag_data *);
 static uint32_t
 put_type(const struct tnf_tag_data *data)
 {
-	enum core i;
+	enum tnf_core i;
 
 	if (data->kind == TNF_TAG_RECORD)
 		return put_record(data);
 	i = tnf_core_find(data->name);
-	if (i == CORE_type_none)
-		i = CORE_opaque;
-	return tnf_core(i);
+	if (i == TNF_CORE_type_none)
+		i = TNF_CORE_opaque;
+	return tnf_define_core(&tnf_definer, i);
+}
+
+/* What is longer than max is cut. */
+static struct tnf_text
+text_of(const char *chars, size_t len, size_t max)
+{
+	return (struct tnf_text){ chars, len < max ? len : max };
 }
 
 static uint32_t
-put_string(enum core type, const char *text)
+put_slot_name(const char *chars, size_t len)
 {
-	return tnf_put_text(type, text, strlen(text), TNF_NAME_MAX);
+	return tnf_define_text(&tnf_definer, TNF_CORE_string,
+	    text_of(chars, len, TNF_NAME_MAX));
 }
 
-/* A struct type with room for 'size' bytes; the caller adds the slots. */
+/* A struct type with room for the slots, which the caller adds. */
 static uint32_t *
-put_struct(enum core meta, uint32_t size, const char *name, size_t len,
-    uint32_t type_size)
+put_struct(enum tnf_core meta, struct tnf_text name, uint32_t type_size,
+    uint32_t *where)
 {
-	uint32_t *r = tnf_tag_alloc(size);
+	uint32_t *r;
 
-	r[0] = tnf_core_tag(meta);
-	r[1] = tnf_put_text(CORE_name, name, len, TNF_NAME_MAX);
-	r[2] = tnf_put_struct_properties();
-	r[4] = type_size;
+	r = tnf_define_type(&tnf_definer, meta, name, TNF_PROPERTIES_STRUCT, where);
+	r[TNF_WORD_STRUCT_SIZE] = type_size;
 	return r;
 }
 
 static uint32_t
 put_record(const struct tnf_tag_data *data)
 {
-	unsigned i, n = tnf_slot_count(data->slots);
+	unsigned i, n = tnf_slot_count(data->slots), self = nfresh;
 	uint32_t *r, *cells;
 
 	if (data->index != 0)
 		return PERMANENT(data->index);
 	for (i = 0; i < nfresh; i++)
 		if (fresh[i].data == data)
-			return fresh[i].where;
+			return PERMANENT(fresh[i].where);
 	if (nfresh == RECORDS_MAX) {
-		tnf_tag_fail();
+		tnf_definer.failed = true;
 		return 0;
 	}
-	r = put_struct(CORE_struct_type, 24, data->name, strlen(data->name),
-	    data->size);
-	fresh[nfresh].data = data;
-	fresh[nfresh++].where = PERMANENT(tnf_tag_offset(r));
-	r[3] = tnf_put_array(CORE_slot_types, n + 1, &cells);
-	cells[0] = tnf_core(CORE_tag);
+	fresh[nfresh++].data = data;
+	r = put_struct(TNF_CORE_struct_type, text_of(data->name,
+	    strlen(data->name), TNF_NAME_MAX), data->size, &fresh[self].where);
+	r[TNF_WORD_SLOT_TYPES] = tnf_define_array(&tnf_definer,
+	    TNF_CORE_slot_types, n + 1, &cells);
+	cells[0] = tnf_define_core(&tnf_definer, TNF_CORE_tag);
 	for (i = 0; i < n; i++)
 		cells[i + 1] = put_type(data->slots[i]);
-	r[5] = tnf_put_array(CORE_slot_names, n + 1, &cells);
-	cells[0] = put_string(CORE_string, "tnf_tag");
+	r[TNF_WORD_SLOT_NAMES] = tnf_define_array(&tnf_definer,
+	    TNF_CORE_slot_names, n + 1, &cells);
+	cells[0] = put_slot_name("tnf_tag", 7);
 	for (i = 0; i < n; i++)
-		cells[i + 1] = put_string(CORE_string, data->slot_names[i]);
-	return PERMANENT(tnf_tag_offset(r));
+		cells[i + 1] = put_slot_name(data->slot_names[i],
+		    strlen(data->slot_names[i]));
+	return PERMANENT(fresh[self].where);
 }
 
 static bool
@@ -140,8 +148,7 @@ remember(void)
 
 	for (i = 0; i < nfresh; i++) {
 		data = (struct tnf_tag_data *)(uintptr_t)fresh[i].data;
-		__atomic_store_n(&data->index,
-		    fresh[i].where & ~TNF_REF32_PERMANENT, __ATOMIC_RELEASE);
+		__atomic_store_n(&data->index, fresh[i].where, __ATOMIC_RELEASE);
 	}
 	if (fresh_probe != NULL) {
 		index = directory_word(fresh_probe_ref);
@@ -163,49 +170,61 @@ tnf_define_record(const struct tnf_tag_data *data)
 	return __atomic_load_n(&data->index, __ATOMIC_ACQUIRE);
 }
 
-static void
-put_slot_names(uint32_t *r, const char *attrs, unsigned n)
+static uint32_t
+put_slot_names(const char *attrs, unsigned n)
 {
 	size_t len = 0;
 	const char *s;
-	uint32_t *cells;
+	uint32_t ref, *cells;
 	unsigned i;
 
-	r[5] = tnf_put_array(CORE_slot_names, n + 2, &cells);
-	cells[0] = put_string(CORE_string, "tnf_tag");
-	cells[1] = put_string(CORE_string, "time_delta");
+	ref = tnf_define_array(&tnf_definer, TNF_CORE_slot_names, n + 2, &cells);
+	cells[0] = put_slot_name("tnf_tag", 7);
+	cells[1] = put_slot_name("time_delta", 10);
 	s = tnf_attribute(attrs, "slots", &len);
 	for (i = 0; i < n; i++) {
 		len = s == NULL ? 0 : strcspn(s, " ;");
-		cells[i + 2] = tnf_put_text(CORE_string, s, len, TNF_NAME_MAX);
+		cells[i + 2] = put_slot_name(s, len);
 		if (s != NULL && s[len] == ' ')
 			s += len + 1;
 	}
+	return ref;
+}
+
+/* The keys and whatever follows them. */
+static uint32_t
+put_attrs(const char *attrs)
+{
+	size_t len = 0;
+	const char *keys = tnf_attribute(attrs, "keys", &len);
+
+	if (keys == NULL)
+		return 0;
+	keys -= sizeof("keys ") - 1;
+	return tnf_define_text(&tnf_definer, TNF_CORE_string,
+	    text_of(keys, strlen(keys), TNF_STRING_MAX));
 }
 
 static uint32_t
 put_probe(const struct tnf_probe_control *probe)
 {
 	unsigned i, n = tnf_slot_count(probe->slots);
-	const char *name, *keys;
 	size_t len = 0;
-	uint32_t *r, *cells;
+	uint32_t *r, *cells, where;
+	const char *name;
 
 	name = tnf_attribute(probe->attrs, "name", &len);
-	r = put_struct(CORE_probe_type, 28, name, len, probe->event_size);
-	r[3] = tnf_put_array(CORE_slot_types, n + 2, &cells);
-	cells[0] = tnf_core(CORE_probe_event);
-	cells[1] = tnf_core(CORE_time_delta);
+	r = put_struct(TNF_CORE_probe_type, text_of(name, len, TNF_NAME_MAX),
+	    probe->event_size, &where);
+	r[TNF_WORD_SLOT_TYPES] = tnf_define_array(&tnf_definer,
+	    TNF_CORE_slot_types, n + 2, &cells);
+	cells[0] = tnf_define_core(&tnf_definer, TNF_CORE_probe_event);
+	cells[1] = tnf_define_core(&tnf_definer, TNF_CORE_time_delta);
 	for (i = 0; i < n; i++)
 		cells[i + 2] = put_type(probe->slots[i]);
-	put_slot_names(r, probe->attrs, n);
-	keys = tnf_attribute(probe->attrs, "keys", &len);
-	if (keys != NULL) {
-		keys -= sizeof("keys ") - 1;
-		r[6] = tnf_put_text(CORE_string, keys, strlen(keys),
-		    TNF_STRING_MAX);
-	}
-	return PERMANENT(tnf_tag_offset(r));
+	r[TNF_WORD_SLOT_NAMES] = put_slot_names(probe->attrs, n);
+	r[TNF_WORD_PROBE_ATTRS] = put_attrs(probe->attrs);
+	return PERMANENT(where);
 }
 
 /* Sets the probe's index.  false: it could not be written. */

@@ -13,8 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/header.h"
+#include "libtnfprobe/define.h"
 #include "libtnfprobe/internal.h"
-#include "libtnfprobe/type.h"
 
 #define WAITS	50	/* milliseconds for another process to set it up */
 
@@ -146,71 +147,16 @@ tnf_file_gone(const struct file *f)
 	    MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
-static int64_t
-now(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
-
-static int
-hex(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' :
-	    c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static void
-boot_id(uint8_t id[16])
-{
-	char text[64];
-	ssize_t len, i;
-	int n = 0, fd;
-
-	fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return;
-	len = read(fd, text, sizeof(text));
-	close(fd);
-	for (i = 0; i < len && n < 32; i++)
-		if (hex(text[i]) >= 0) {
-			id[n / 2] = (uint8_t)(id[n / 2] << 4 | hex(text[i]));
-			n++;
-		}
-}
-
 static void
 init_ext(const struct file *f)
 {
 	struct tnf_ext *x = tnf_ext(f);
 
-	x->size = sizeof(*x);
-	x->kind = TNF_EXT_PROCESS;
+	tnf_ext_begin(x, TNF_EXT_PROCESS);
 	x->dir_cursor = BLOCK_SIZE + TNF_DIR_FIRST_PROBE;
 	x->data_start = DATA_START;
 	x->pid = tnf_p.pid;
-	x->start_mono = now(CLOCK_MONOTONIC);
-	x->start_wall = now(CLOCK_REALTIME);
-	boot_id(x->boot_id);
 	__atomic_store_n(&x->magic, TNF_EXT_MAGIC, __ATOMIC_RELEASE);
-}
-
-static void
-init_header(const struct file *f)
-{
-	struct tnf_file_header *h =
-	    (struct tnf_file_header *)(void *)f->base;
-
-	h->tag = TAG_OF(BLOCK_SIZE + TNF_DIR_FILE_HEADER);
-	h->file_version = TNF_FILE_VERSION;
-	h->file_header_size = TNF_FILE_HEADER_SIZE;
-	h->file_logical_size = f->shift;
-	h->block_header_size = HEADER_SIZE;
-	h->block_size = BLOCK_SIZE;
-	h->directory_size = DIRECTORY_SIZE;
-	h->block_count = f->size / BLOCK_SIZE;
 }
 
 /* The types that this process needs at once.  Their places are ours: a
@@ -223,12 +169,12 @@ write_core(const struct file *f, bool first)
 
 	if (!tnf_tag_begin())
 		return EAGAIN;
-	header = tnf_core(CORE_file_header);
-	block = tnf_core(CORE_block_header);
-	root = tnf_core(CORE_struct_type);
-	tnf_p.string_tag = tnf_core_tag(CORE_string);
-	tnf_p.name_tag = tnf_core_tag(CORE_name);
-	tnf_p.sched_tag = tnf_core_tag(CORE_sched_rec);
+	header = tnf_define_core(&tnf_definer, TNF_CORE_file_header);
+	block = tnf_define_core(&tnf_definer, TNF_CORE_block_header);
+	root = tnf_define_core(&tnf_definer, TNF_CORE_struct_type);
+	tnf_p.string_tag = tnf_define_core_tag(&tnf_definer, TNF_CORE_string);
+	tnf_p.name_tag = tnf_define_core_tag(&tnf_definer, TNF_CORE_name);
+	tnf_p.sched_tag = tnf_define_core_tag(&tnf_definer, TNF_CORE_sched_rec);
 	if (!tnf_tag_end(NULL))
 		return ENOSPC;
 	if (first) {
@@ -278,7 +224,7 @@ set_up(const struct file *f)
 	if (h->magic != 0)
 		return EINVAL;
 	init_ext(f);
-	init_header(f);
+	tnf_header_set(h, BLOCK_SIZE, DIRECTORY_SIZE, f->size);
 	error = write_core(f, true);
 	if (error == 0)
 		__atomic_store_n(&h->magic, TNF_MAGIC, __ATOMIC_RELEASE);
@@ -294,7 +240,7 @@ tnf_file_open(const char *path, uint64_t size, int fd)
 
 	if ((error = open_and_map(path, size, fd, &f)) != 0)
 		return error;
-	tnf_core_forget();
+	tnf_tag_forget();
 	__atomic_store_n(&tnf_p.file, f, __ATOMIC_RELEASE);
 	/* Broken meanwhile: see process.c, leave_hit(). */
 	error = _tnf_process_control.state == TNF_PROC_BROKEN ? ECHILD :
@@ -367,7 +313,7 @@ fill(const struct file *from, const struct file *to)
 		return EEXIST;
 	tnf_ext(to)->version = TNF_EXT_VERSION;
 	init_ext(to);
-	init_header(to);
+	tnf_header_set(h, BLOCK_SIZE, DIRECTORY_SIZE, to->size);
 	error = copy_definitions(from, to);
 	if (error == 0)
 		__atomic_store_n(&h->magic, TNF_MAGIC, __ATOMIC_RELEASE);

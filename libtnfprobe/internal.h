@@ -215,9 +215,8 @@ int64_t tnf_clock_read(struct thread *);
 bool tnf_tag_begin(void);
 bool tnf_tag_end(void (*done)(void));
 void tnf_tag_reset(void);
-uint32_t *tnf_tag_alloc(uint32_t size);
-void tnf_tag_fail(void);
-uint32_t tnf_tag_offset(const void *at);
+/* A new file: no type has been written. */
+void tnf_tag_forget(void);
 
 /* define.c */
 bool tnf_define_probe(struct tnf_probe_control *);

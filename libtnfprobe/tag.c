@@ -9,8 +9,9 @@
  */
 #include <string.h>
 
+#include "format/header.h"
+#include "libtnfprobe/define.h"
 #include "libtnfprobe/internal.h"
-#include "libtnfprobe/type.h"
 
 #define BLOCKS_MAX	64	/* of one transaction */
 
@@ -26,13 +27,17 @@ static struct {
 	unsigned n;
 	unsigned nspare;	/* blocks of transactions that have failed */
 	uint32_t spare[BLOCKS_MAX];
-	bool	 failed;
 	bool	 open;		/* between begin and end */
 	struct reach reach[BLOCKS_MAX];
 } tag;
 
 /* Scratch target once there is no room, so that callers need no checks. */
 static uint32_t nowhere[BLOCK_SIZE / 4];
+
+static uint32_t *tag_room(void *, uint32_t, uint32_t *);
+
+struct tnf_definer tnf_definer = { .room = tag_room };
+static struct tnf_definer saved;	/* before the transaction */
 
 /* Not for longer than others take to write a definition: we may be in a
    signal handler, and the other thread may be stopped by a debugger. */
@@ -54,11 +59,11 @@ tnf_tag_begin(void)
 			return false;
 		}
 	}
-	tag.failed = false;
 	tag.n = 1;
 	tag.reach[0].block = tag.block;
 	tag.reach[0].end = tag.start = tag.pos;
-	tnf_core_save();
+	tnf_definer.failed = false;
+	saved = tnf_definer;
 	__atomic_store_n(&tag.open, true, __ATOMIC_RELEASE);
 	return true;
 }
@@ -71,7 +76,7 @@ tnf_tag_reset(void)
 	tag.block = 0;
 	tag.nspare = 0;
 	if (tag.open)
-		tnf_core_restore();
+		tnf_definer = saved;
 	tag.open = false;
 }
 
@@ -93,7 +98,7 @@ publish(uint32_t block, uint32_t end)
 bool
 tnf_tag_end(void (*done)(void))
 {
-	bool ok = !tag.failed;
+	bool ok = !tnf_definer.failed;
 
 	if (ok) {
 		while (tag.n-- > 0)
@@ -107,7 +112,7 @@ tnf_tag_end(void (*done)(void))
 			tag.spare[tag.nspare++] = tag.reach[--tag.n].block;
 		tag.block = tag.reach[0].block;
 		tag.pos = tag.start;
-		tnf_core_restore();
+		tnf_definer = saved;
 		tnf_lost(TNF_LOST_NO_TAG_SPACE);
 	}
 	__atomic_store_n(&tag.open, false, __ATOMIC_RELEASE);
@@ -141,7 +146,7 @@ take_block(void)
 	b->A_lock = 1;
 	__atomic_store_n(&b->bytes_valid, HEADER_SIZE, __ATOMIC_RELEASE);
 	__atomic_store_n(&b->generation, TNF_GENERATION_TAG, __ATOMIC_RELEASE);
-	__atomic_store_n(&b->tag, TAG_OF(BLOCK_SIZE + TNF_DIR_BLOCK_HEADER),
+	__atomic_store_n(&b->tag, TNF_BLOCK_HEADER_TAG(BLOCK_SIZE),
 	    __ATOMIC_RELEASE);
 	tnf_block_valid(f, offset_of(f, b));
 	return b;
@@ -166,36 +171,30 @@ next_block(void)
 	return true;
 }
 
-/* Zeroed.  Never NULL: the caller goes on, tnf_tag_end() says no. */
-uint32_t *
-tnf_tag_alloc(uint32_t size)
+static uint32_t *
+tag_room(void *unused, uint32_t size, uint32_t *offset)
 {
 	char *at;
 
 	size = (size + 7) & ~7u;
-	if (tag.failed || size > BLOCK_SIZE - HEADER_SIZE)
+	if (tnf_definer.failed || size > BLOCK_SIZE - HEADER_SIZE)
 		goto fail;
 	if ((tag.block == 0 || tag.pos + size > tag.block + BLOCK_SIZE) &&
 	    !next_block())
 		goto fail;
 	at = tnf_file()->base + tag.pos;
 	memset(at, 0, size);
+	*offset = tag.pos;
 	tag.pos += size;
 	tag.reach[tag.n - 1].end = tag.pos;
 	return (uint32_t *)(void *)at;
 fail:
-	tag.failed = true;
+	*offset = 0;
 	return nowhere;
 }
 
 void
-tnf_tag_fail(void)
+tnf_tag_forget(void)
 {
-	tag.failed = true;
-}
-
-uint32_t
-tnf_tag_offset(const void *at)
-{
-	return at == nowhere ? 0 : offset_of(tnf_file(), at);
+	memset(tnf_definer.core, 0, sizeof(tnf_definer.core));
 }

@@ -8,14 +8,15 @@ scratch
 # room: the rooms that it may see, itself apart
 cat >"$TMP/layers" <<'T'
 common:
-libtnf: common
-libtnfprobe:
-kernel-probes:
+format:
+libtnf: common format
+libtnfprobe: format
+kernel-probes: format
 libtnfctl: common kernel-probes
 analysis: common libtnf
 prex: common libtnf
 tnfxtract: common libtnf kernel-probes
-tnfdump: common libtnf analysis kernel-probes
+tnfdump: common format libtnf analysis kernel-probes
 python: common analysis
 T
 # Made while building; no room has them.

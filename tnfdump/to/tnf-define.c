@@ -1,27 +1,80 @@
 /*
  * tnf-define.c - definitions, written when something first refers to them.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tnfdump/to/tnf-write.h"
+#include "common/xalloc.h"
 
-#define PROPERTIES_MAX 8
-
-static const uint32_t meta_sizes[] = { 12, 20, 16, 24, 24, 28 };
-
-static void
-tnf_define_put32(char *to, uint32_t v)
+int
+tnfw_new_def(struct tnf_writer *w, const char *name, enum tnf_core meta)
 {
-	memcpy(to, &v, 4);
+	struct tnfw_def *d;
+
+	if (w->n_defs == w->max_defs) {
+		w->max_defs = w->max_defs == 0 ? 128 : w->max_defs * 2;
+		w->defs = xreallocarray(w->defs, w->max_defs,
+		    sizeof(*w->defs));
+	}
+	d = &w->defs[w->n_defs];
+	memset(d, 0, sizeof(*d));
+	d->name = name;
+	d->meta = meta;
+	return (int)w->n_defs++;
 }
 
-/* A definition in the words of a tag slot and of any other. */
-static uint32_t
-tag_to(struct tnf_writer *w, int def)
+/* Room in the blocks of definitions. */
+static uint32_t *
+tnfw_definer_room(void *arg, uint32_t size, uint32_t *offset)
 {
-	uint32_t offset = tnfw_place(w, def);
+	struct tnf_writer *w = arg;
+	char *p = tnfw_tag_room(w, size, offset);
 
-	return offset == 0 ? 0 : offset | TNF_REF32_PERMANENT | TNF_REF32_T_TAG;
+	if (p == NULL) {
+		*offset = 0;
+		p = w->nowhere;
+	}
+	return (uint32_t *)(void *)p;
+}
+
+int
+tnfw_define_core(struct tnf_writer *w)
+{
+	static const enum tnf_core first[] = { TNF_CORE_file_header,
+	    TNF_CORE_block_header, TNF_CORE_struct_type };
+	const struct tnf_core_type *c = tnf_core_types;
+	struct tnfw_def *d;
+	unsigned i;
+
+	w->definer.room = tnfw_definer_room;
+	w->definer.arg = w;
+	for (i = 0; i < TNF_CORE_COUNT; i++, c++) {
+		tnfw_new_def(w, c->name, c->meta);
+		d = &w->defs[i];
+		d->base = c->base;
+		d->size = c->size;
+	}
+	for (i = 0; i < 3; i++)
+		w->directory[w->n_directory++] =
+		    tnf_define_core(&w->definer, first[i]);
+	return w->error;
+}
+
+uint32_t
+tnfw_slot_size(const struct tnf_writer *w, int def)
+{
+	while (w->defs[def].meta == TNF_CORE_derived_type)
+		def = w->defs[def].base;
+	return w->defs[def].meta == TNF_CORE_scalar_type ? w->defs[def].size : 4;
+}
+
+uint32_t
+tnfw_slot_align(const struct tnf_writer *w, int def)
+{
+	uint32_t size = tnfw_slot_size(w, def);
+
+	return size == 0 ? 1 : size;
 }
 
 static uint32_t
@@ -30,133 +83,110 @@ full_to(uint32_t offset)
 	return offset == 0 ? 0 : offset | TNF_REF32_PERMANENT;
 }
 
-static uint32_t
-place_string(struct tnf_writer *w, const char *type, const char *s)
+/* A definition larger than a block has no place, and is of no use. */
+static bool
+fits(struct tnf_writer *w, uint64_t size)
 {
-	uint32_t offset, size = tnfw_round(8 + (uint32_t)strlen(s) + 1, 4);
-	char *p = tnfw_tag_room(w, size, &offset);
+	if (size <= TNFW_ROOM)
+		return true;
+	w->too_large = true;
+	return false;
+}
 
-	if (p == NULL)
-		return 0;
-	memcpy(p + 8, s, strlen(s));
-	tnf_define_put32(p + 4, size);
-	tnf_define_put32(p, tag_to(w, tnfw_core(type)));
-	return offset;
+static struct tnf_text
+tnf_define_chars(struct tnf_writer *w, const char *chars)
+{
+	size_t len = strlen(chars);
+
+	return (struct tnf_text){ chars, fits(w, 8 + (uint64_t)len + 1) ? len : 0 };
 }
 
 static uint32_t
-place_array(struct tnf_writer *w, const char *type, const int *defs,
-    const char *const *names, unsigned n)
-{
-	uint32_t offset;
-	char *p = tnfw_tag_room(w, 8 + 4 * n, &offset);
-	unsigned i;
-
-	if (p == NULL)
-		return 0;
-	tnf_define_put32(p + 4, 8 + 4 * n);
-	tnf_define_put32(p, tag_to(w, tnfw_core(type)));
-	for (i = 0; i < n; i++)
-		tnf_define_put32(p + 8 + 4 * i, full_to(names != NULL ?
-		    place_string(w, "tnf_string", names[i]) :
-		    tnfw_place(w, defs[i])));
-	return offset;
-}
-
-static uint32_t
-place_properties(struct tnf_writer *w, const char *words)
-{
-	int defs[PROPERTIES_MAX];
-	char buf[64];
-	const char *word;
-	unsigned n = 0;
-
-	if (words == NULL)
-		return 0;
-	while (n < PROPERTIES_MAX && (word = tnfw_word(&words, buf)) != NULL)
-		defs[n++] = tnfw_core(word);
-	return place_array(w, "tnf_properties", defs, NULL, n);
-}
-
-static uint32_t
-place_slots(struct tnf_writer *w, int def)
+place_slot_types(struct tnf_writer *w, int def)
 {
 	/* The array of definitions may move while it grows. */
-	int *slots = w->defs[def].slots;
+	const int *slots = w->defs[def].slots;
+	unsigned i, n = w->defs[def].n_slots;
+	uint32_t ref, *cells;
 
-	if (w->defs[def].no_slots)
+	if (!fits(w, 8 + 4 * (uint64_t)n))
 		return 0;
-	return place_array(w, "tnf_slot_types", slots, NULL,
-	    w->defs[def].n_slots);
+	ref = tnf_define_array(&w->definer, TNF_CORE_slot_types, n, &cells);
+	for (i = 0; i < n; i++)
+		cells[i] = full_to(tnfw_place(w, slots[i]));
+	return ref;
+}
+
+static uint32_t
+place_slot_names(struct tnf_writer *w, int def)
+{
+	const struct tnfw_def *d = &w->defs[def];
+	uint32_t ref, *cells;
+	unsigned i;
+
+	if (!fits(w, 8 + 4 * (uint64_t)d->n_slots))
+		return 0;
+	ref = tnf_define_array(&w->definer, TNF_CORE_slot_names, d->n_slots, &cells);
+	for (i = 0; i < d->n_slots; i++)
+		cells[i] = tnf_define_text(&w->definer, TNF_CORE_string,
+		    tnf_define_chars(w, d->slot_names[i]));
+	return ref;
 }
 
 static void
-fill_struct(struct tnf_writer *w, int def, char *p)
+tnf_define_rest(struct tnf_writer *w, int def, uint32_t *r)
 {
 	const struct tnfw_def *d = &w->defs[def];
+	int base = d->base;
 
-	tnf_define_put32(p + 12, full_to(place_slots(w, def)));
-	tnf_define_put32(p + 16, d->size);
-	if (d->slot_names != NULL)
-		tnf_define_put32(p + 20, full_to(place_array(w, "tnf_slot_names", NULL,
-		    d->slot_names, d->n_slots)));
-	if (d->attrs != NULL)
-		tnf_define_put32(p + 24, full_to(place_string(w, "tnf_string",
-		    d->attrs)));
-}
-
-static void
-tnf_define_fill(struct tnf_writer *w, int def, char *p)
-{
-	const struct tnfw_def *d = &w->defs[def];
-
-	switch (d->form) {
-	case TNFW_SCALAR:
-		tnf_define_put32(p + 12, d->size);
-		tnf_define_put32(p + 16, d->align);
+	switch (d->meta) {
+	case TNF_CORE_derived_type:
+		r[TNF_WORD_DERIVED_BASE] = full_to(tnfw_place(w, base));
 		break;
-	case TNFW_DERIVED:
-		if (d->base >= 0)
-			tnf_define_put32(p + 12, full_to(tnfw_place(w, d->base)));
+	case TNF_CORE_array_type:
+		tnf_define_array_rest(&w->definer, r, full_to(tnfw_place(w, base)));
 		break;
-	case TNFW_ARRAY:
-		tnf_define_put32(p + 12, full_to(place_slots(w, def)));
-		tnf_define_put32(p + 16, 8);
-		if (d->base >= 0)
-			tnf_define_put32(p + 20, full_to(tnfw_place(w, d->base)));
-		break;
-	case TNFW_STRUCT:
-		fill_struct(w, def, p);
-		break;
-	case TNFW_ABSTRACT:
+	default:
+		r[TNF_WORD_SLOT_TYPES] = place_slot_types(w, def);
+		d = &w->defs[def];
+		r[TNF_WORD_STRUCT_SIZE] = d->size;
+		r[TNF_WORD_SLOT_NAMES] = place_slot_names(w, def);
+		if (d->meta == TNF_CORE_probe_type)
+			r[TNF_WORD_PROBE_ATTRS] = tnf_define_text(&w->definer,
+			    TNF_CORE_string, tnf_define_chars(w, d->attrs));
 		break;
 	}
+}
+
+static void
+place_new(struct tnf_writer *w, int def)
+{
+	struct tnfw_def *d = &w->defs[def];
+	enum tnf_properties p = d->meta == TNF_CORE_derived_type ?
+	    TNF_PROPERTIES_DERIVED : d->meta == TNF_CORE_array_type ?
+	    TNF_PROPERTIES_TAGGED_ARRAY : TNF_PROPERTIES_STRUCT;
+	uint32_t *r;
+
+	r = tnf_define_type(&w->definer, d->meta, tnf_define_chars(w, d->name),
+	    p, &d->offset);
+	tnf_define_rest(w, def, r);
 }
 
 /* The place is taken before what it refers to: definitions form circles. */
 uint32_t
 tnfw_place(struct tnf_writer *w, int def)
 {
-	int meta = w->defs[def].attrs != NULL ? TNFW_META_PROBE :
-	    (int)w->defs[def].form;
 	bool before = w->too_large;
-	uint32_t offset;
-	char *p;
 
+	if (def < TNF_CORE_COUNT)
+		return tnf_define_core(&w->definer, def) & ~TNF_REF32_PERMANENT;
 	if (w->defs[def].offset != 0) {
 		w->too_large |= w->defs[def].too_large;
 		return w->defs[def].offset;
 	}
-	p = tnfw_tag_room(w, meta_sizes[meta], &offset);
-	if (p == NULL)
-		return 0;
-	w->defs[def].offset = offset;
 	w->too_large = false;
-	tnf_define_put32(p, tag_to(w, meta));
-	tnf_define_put32(p + 4, full_to(place_string(w, "tnf_name", w->defs[def].name)));
-	tnf_define_put32(p + 8, full_to(place_properties(w, w->defs[def].properties)));
-	tnf_define_fill(w, def, p);
+	place_new(w, def);
 	w->defs[def].too_large = w->too_large;
 	w->too_large |= before;
-	return offset;
+	return w->defs[def].offset;
 }

@@ -142,7 +142,7 @@ tnf_event_put_scalar(char *to, uint32_t size, const struct tnf_value *v)
 static uint32_t
 tag_word(struct tnf_writer *w, int def)
 {
-	return tnfw_place(w, def) | TNF_REF32_PERMANENT | TNF_REF32_T_TAG;
+	return tnf_define_tag_of(tnfw_place(w, def) | TNF_REF32_PERMANENT);
 }
 
 static void tnf_event_put_value(struct job *, char *cell, uint32_t size,
@@ -214,7 +214,7 @@ tnf_event_put_string(struct job *j, const struct tnf_value *v)
 	p = nested_room(j, size);
 	if (p == NULL)
 		return 0;
-	tnf_event_put32(p, tag_word(j->w, tnfw_core("tnf_string")));
+	tnf_event_put32(p, tag_word(j->w, TNF_CORE_string));
 	tnf_event_put32(p + 4, size);
 	memcpy(p + 8, v->u.s.chars, v->u.s.len);
 	return tnf_event_place_of(j, p);
@@ -228,7 +228,7 @@ items_that_fit(const struct tnf_value *v, const struct tnfw_def *d)
 	unsigned room = d->n_slots > 0 ? d->n_slots - 1 : 0;
 
 	if (v->kind == TNF_K_ARRAY)
-		return d->base < 0 ? 0 : v->u.r.count;
+		return d->base == TNF_CORE_type_none ? 0 : v->u.r.count;
 	return v->u.r.count < room ? v->u.r.count : room;
 }
 
@@ -274,7 +274,7 @@ tnf_event_put_record(struct job *j, const struct tnf_value *v)
 	}
 	if (v->kind == TNF_K_ARRAY)
 		size = 8 + (uint64_t)v->u.r.count *
-		    (d->base < 0 ? 0 : tnfw_slot_size(j->w, d->base));
+		    (d->base == TNF_CORE_type_none ? 0 : tnfw_slot_size(j->w, d->base));
 	if (size > TNFW_BLOCK || j->n_placed == NESTED_MAX) {
 		j->full = true;
 		return 0;
@@ -351,8 +351,8 @@ put_schedule(struct tnf_writer *w, const struct tnf_event *ev, uint32_t *pos)
 	uint32_t size = ev->kernel ? sizeof(k) : sizeof(u);
 	char *p;
 
-	k.tag = u.tag = tag_word(w, tnfw_core(ev->kernel ?
-	    "tnf_kernel_schedule" : "tnf_sched_rec"));
+	k.tag = u.tag = tag_word(w, ev->kernel ? TNF_CORE_kernel_schedule :
+	    TNF_CORE_sched_rec);
 	p = tnfw_room(w->data, size);
 	if (p == NULL)
 		return false;

@@ -12,7 +12,7 @@ find_def(const struct tnf_writer *w, const struct tnf_type *t, int base)
 	unsigned i;
 
 	for (i = 0; i < w->n_defs; i++) {
-		if (w->defs[i].form == TNFW_DERIVED &&
+		if (w->defs[i].meta == TNF_CORE_derived_type &&
 		    w->defs[i].base == base &&
 		    strcmp(w->defs[i].name, t->name) == 0)
 			return (int)i;
@@ -27,8 +27,7 @@ tnf_types_derived(struct tnf_writer *w, const struct tnf_type *t, int base)
 
 	if (i >= 0)
 		return i;
-	i = tnfw_new_def(w, t->name, TNFW_DERIVED);
-	w->defs[i].properties = "tnf_derived";
+	i = tnfw_new_def(w, t->name, TNF_CORE_derived_type);
 	w->defs[i].base = base;
 	w->defs[i].source = t;
 	return i;
@@ -38,10 +37,10 @@ static int
 tnf_types_scalar(struct tnf_writer *w, const struct tnf_type *t)
 {
 	static const struct tnf_type opaque = { .name = "tnf_opaque" };
-	int i = tnfw_core(t->base);
+	int i = tnf_core_find(t->base);
 
-	if (i < 0 || w->defs[i].form != TNFW_SCALAR)
-		i = tnfw_core("tnf_uint32");
+	if (w->defs[i].meta != TNF_CORE_scalar_type)
+		i = TNF_CORE_uint32;
 	if (strcmp(t->name, w->defs[i].name) == 0)
 		return i;
 	if (t->opaque)
@@ -75,7 +74,7 @@ find_record(const struct tnf_writer *w, const struct tnf_type *t)
 	unsigned i;
 
 	for (i = 0; i < w->n_defs; i++) {
-		if (w->defs[i].form == TNFW_STRUCT &&
+		if (w->defs[i].meta == TNF_CORE_struct_type &&
 		    w->defs[i].source != NULL &&
 		    same_record(w->defs[i].source, t))
 			return (int)i;
@@ -93,7 +92,7 @@ tnf_types_remember(struct tnf_writer *w, const struct tnf_type *t, int def)
 
 /* Slots of a record behind those already there; sizes it as C would. */
 static void
-add_members(struct tnf_writer *w, int def, const char *const *head,
+add_members(struct tnf_writer *w, int def, const enum tnf_core *head,
     unsigned n_head, const struct tnf_member *members, unsigned n)
 {
 	int *slots = xcalloc(n_head + n, sizeof(*slots));
@@ -103,7 +102,7 @@ add_members(struct tnf_writer *w, int def, const char *const *head,
 
 	for (i = 0; i < n_head + n; i++) {
 		if (i < n_head) {
-			slots[i] = tnfw_core(head[i]);
+			slots[i] = head[i];
 			names[i] = i == 0 ? "tnf_tag" : "time_delta";
 		} else {
 			slots[i] = tnfw_type(w, members[i - n_head].type);
@@ -122,15 +121,14 @@ add_members(struct tnf_writer *w, int def, const char *const *head,
 static int
 tnf_types_record(struct tnf_writer *w, const struct tnf_type *t)
 {
-	static const char *const head[] = { "tnf_tag" };
+	static const enum tnf_core head[] = { TNF_CORE_tag };
 	int i = find_record(w, t);
 
 	if (i >= 0) {
 		tnf_types_remember(w, t, i);
 		return i;
 	}
-	i = tnfw_new_def(w, t->name, TNFW_STRUCT);
-	w->defs[i].properties = TNFW_RECORD;
+	i = tnfw_new_def(w, t->name, TNF_CORE_struct_type);
 	w->defs[i].source = t;
 	tnf_types_remember(w, t, i);
 	add_members(w, i, head, 1, t->members, t->n_members);
@@ -140,23 +138,16 @@ tnf_types_record(struct tnf_writer *w, const struct tnf_type *t)
 static int
 tnf_types_array(struct tnf_writer *w, const struct tnf_type *t)
 {
-	static const char *const header[] = { "tnf_tag", "tnf_self_size" };
 	int element = tnfw_type(w, t->element), i;
-	unsigned k;
 
 	for (i = 0; i < (int)w->n_defs; i++) {
-		if (w->defs[i].form == TNFW_ARRAY &&
+		if (w->defs[i].meta == TNF_CORE_array_type &&
 		    w->defs[i].base == element &&
 		    strcmp(w->defs[i].name, t->name) == 0)
 			return i;
 	}
-	i = tnfw_new_def(w, t->name, TNFW_ARRAY);
-	w->defs[i].properties = TNFW_LIST;
+	i = tnfw_new_def(w, t->name, TNF_CORE_array_type);
 	w->defs[i].base = element;
-	w->defs[i].n_slots = 2;
-	w->defs[i].slots = xcalloc(2, sizeof(int));
-	for (k = 0; k < 2; k++)
-		w->defs[i].slots[k] = tnfw_core(header[k]);
 	return i;
 }
 
@@ -167,24 +158,24 @@ make_type(struct tnf_writer *w, const struct tnf_type *t)
 
 	switch (t->kind) {
 	case TNF_K_STRUCT:
-		if (t->n_members == 0 && (i = tnfw_core(t->name)) >= 0)
+		if (t->n_members == 0 && (i = tnf_core_find(t->name)) != TNF_CORE_type_none)
 			return i;
 		return tnf_types_record(w, t);
 	case TNF_K_STRING:
-		i = tnfw_core("tnf_string");
+		i = TNF_CORE_string;
 		return strcmp(t->name, "tnf_string") == 0 ? i :
 		    tnf_types_derived(w, t, i);
 	case TNF_K_ARRAY:
 		if (t->element == NULL)
-			return tnfw_core("tnf_array");
+			return TNF_CORE_array;
 		return tnf_types_array(w, t);
 	case TNF_K_TYPE:
-		i = tnfw_core("tnf_type");
+		i = TNF_CORE_type;
 		return strcmp(t->name, "tnf_type") == 0 ? i : tnf_types_derived(w, t, i);
 	case TNF_K_UNKNOWN:
 	case TNF_K_SCALAR:
-		i = tnfw_core(t->name);
-		return i >= 0 ? i : tnfw_core("tnf_tagged");
+		i = tnf_core_find(t->name);
+		return i != TNF_CORE_type_none ? i : TNF_CORE_tagged;
 	default:
 		return tnf_types_scalar(w, t);
 	}
@@ -201,7 +192,7 @@ tnfw_type(struct tnf_writer *w, const struct tnf_type *t)
 			return w->types[i].def;
 	}
 	if (w->depth == TNFW_DEPTH_MAX)
-		return tnfw_core("tnf_tagged");
+		return TNF_CORE_tagged;
 	w->depth++;
 	def = make_type(w, t);
 	w->depth--;
@@ -213,11 +204,11 @@ tnfw_type(struct tnf_writer *w, const struct tnf_type *t)
 int
 tnfw_probe_def(struct tnf_writer *w, const struct tnf_probe *p)
 {
-	static const char *const head[] = { "tnf_probe_event",
-	    "tnf_time_delta" };
-	int i = tnfw_new_def(w, p->name, TNFW_STRUCT);
+	static const enum tnf_core head[] = { TNF_CORE_probe_event,
+	    TNF_CORE_time_delta };
+	int i = tnfw_new_def(w, p->name, p->attrs != NULL ? TNF_CORE_probe_type :
+	    TNF_CORE_struct_type);
 
-	w->defs[i].properties = TNFW_RECORD;
 	w->defs[i].attrs = p->attrs;
 	add_members(w, i, head, 2, p->members, p->n_members);
 	return i;

@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "common/pwrite.h"
-#include "tnfdump/to/tnf-write.h"
 #include "common/xalloc.h"
+#include "format/header.h"
+#include "tnfdump/to/tnf-write.h"
 
 /* Definitions are named by 31-bit signed offsets, events by 32-bit ones. */
 #define TAG_LIMIT	TNFW_REACH
@@ -40,8 +41,7 @@ static void
 write_block(struct tnf_writer *w, struct tnfw_block *b, uint32_t generation)
 {
 	struct tnf_block_header h = {
-		.tag = TNF_REF32_PERMANENT | (TNFW_BLOCK + TNF_DIR_BLOCK_HEADER)
-		    | TNF_REF32_T_TAG,
+		.tag = TNF_BLOCK_HEADER_TAG(TNFW_BLOCK),
 		.generation = generation,
 		.bytes_valid = (uint16_t)b->used,
 	};
@@ -69,7 +69,7 @@ tnfw_tag_room(struct tnf_writer *w, uint32_t size, uint32_t *offset)
 	struct tnfw_block *b = w->n_tags == 0 ? NULL : w->tags[w->n_tags - 1];
 	char *p;
 
-	if (size > TNFW_BLOCK - sizeof(struct tnf_block_header)) {
+	if (size > TNFW_ROOM) {
 		w->too_large = true;
 		return NULL;
 	}
@@ -116,27 +116,17 @@ tnfw_open(struct tnf_writer *w, int fd)
 	w->fd = fd;
 	w->next = TNFW_DIRECTORY;
 	w->data = xcalloc(1, sizeof(*w->data));
+	w->nowhere = xcalloc(1, TNFW_BLOCK);
 	return tnfw_define_core(w);
 }
 
 static void
 write_header(struct tnf_writer *w)
 {
-	struct tnf_file_header h = {
-		.magic = TNF_MAGIC,
-		.tag = TNF_REF32_PERMANENT | (TNFW_BLOCK + TNF_DIR_FILE_HEADER)
-		    | TNF_REF32_T_TAG,
-		.file_version = TNF_FILE_VERSION,
-		.file_header_size = TNF_FILE_HEADER_SIZE,
-		.block_header_size = sizeof(struct tnf_block_header),
-		.block_size = TNFW_BLOCK,
-		.directory_size = TNFW_DIRECTORY,
-		.block_count = (uint32_t)(w->next / TNFW_BLOCK),
-		.blocks_valid = (uint32_t)(w->next / TNFW_BLOCK) - 1,
-	};
+	struct tnf_file_header h = { .magic = TNF_MAGIC,
+		.blocks_valid = (uint32_t)(w->next / TNFW_BLOCK) - 1 };
 
-	while ((1ull << h.file_logical_size) < w->next)
-		h.file_logical_size++;
+	tnf_header_set(&h, TNFW_BLOCK, TNFW_DIRECTORY, w->next);
 	w->ext.magic = TNF_EXT_MAGIC;
 	w->ext.version = TNF_EXT_VERSION;
 	w->ext.size = sizeof(w->ext);
@@ -177,11 +167,11 @@ tnfw_free(struct tnf_writer *w)
 	for (i = 0; i < w->n_tags; i++)
 		free(w->tags[i]);
 	tnfw_free_probes(w);
-	tnfw_free_core(w);
 	for (i = 0; i < w->n_defs; i++) {
 		free(w->defs[i].slots);
 		free(w->defs[i].slot_names);
 	}
+	free(w->nowhere);
 	free(w->tags);
 	free(w->probes);
 	free(w->defs);

@@ -19,7 +19,10 @@
 
 #include <tnf/stream.h>
 
+#include "format/define.h"
+
 #define TNFW_BLOCK	4096u
+#define TNFW_ROOM	(TNFW_BLOCK - (uint32_t)sizeof(struct tnf_block_header))
 #define TNFW_DIRECTORY	TNF_DIRECTORY_NAMED	/* where it ends */
 #define TNFW_WORDS	((TNFW_DIRECTORY - TNFW_BLOCK) / 4)
 #define TNFW_PROBES_MAX	(TNFW_WORDS - TNF_DIR_FIRST_PROBE / 4)
@@ -55,6 +58,8 @@ struct tnf_writer {
 	struct tnfw_block *data;
 	struct tnfw_block **tags;
 	unsigned	 n_tags;
+	struct tnf_definer definer;
+	char		*nowhere;	/* scratch when a block cannot be had */
 	struct tnfw_def	*defs;
 	unsigned	 n_defs, max_defs;
 	struct tnfw_type_ref {		/* source type -> definition */
@@ -94,48 +99,34 @@ bool tnfw_begin_block(struct tnf_writer *, struct tnfw_block *);
 void tnfw_write_data(struct tnf_writer *, struct tnfw_block *);
 int tnfw_new_data_block(struct tnf_writer *);
 
-/* What a definition is; the metatypes are the first in tnf-core.c, so. */
-enum tnfw_form { TNFW_ABSTRACT, TNFW_SCALAR, TNFW_DERIVED, TNFW_ARRAY,
-    TNFW_STRUCT };
-#define TNFW_META_PROBE	5
-
-/* Properties of records and of arrays. */
-#define TNFW_RECORD	"tnf_tagged tnf_struct"
-#define TNFW_LIST	"tnf_array tnf_tagged"
-
+/* A type of the input, or a probe.  The first TNF_CORE_COUNT are the built-in
+   ones, numbered as they are (format/core.h). */
 struct tnfw_def {
 	const char	*name;
-	enum tnfw_form	 form;
-	const char	*properties;	/* words */
-	uint32_t	 size, align;	/* scalars, structs */
-	int		 base;		/* derived; arrays: element; -1 */
+	enum tnf_core	 meta;		/* what it is: TNF_CORE_struct_type, ... */
+	uint32_t	 size;		/* scalars, structs */
+	int		 base;		/* derived; arrays: element */
 	int		*slots;
 	const char	**slot_names;	/* NULL: none */
 	unsigned	 n_slots;
-	bool		 no_slots;	/* null reference */
-	const char	*attrs;		/* probes: tnf_string, else NULL */
+	const char	*attrs;		/* of a probe */
 	uint32_t	 offset;	/* in the file; 0: not placed */
 	bool		 too_large;	/* for a block; of no use, nor what needs it */
 	const struct tnf_type *source;	/* it was made from; NULL: built in */
 };
 
-/* tnf-core.c */
+/* tnf-define.c */
 int tnfw_define_core(struct tnf_writer *);	/* 0 or an errno */
-void tnfw_free_core(struct tnf_writer *);
-int tnfw_core(const char *name);		/* -1: none such */
-int tnfw_new_def(struct tnf_writer *, const char *name, enum tnfw_form);
-/* The next word of *p; NULL: no more. */
-const char *tnfw_word(const char **p, char buf[64]);
+int tnfw_new_def(struct tnf_writer *, const char *name, enum tnf_core meta);
 /* Of a slot or an element. */
 uint32_t tnfw_slot_size(const struct tnf_writer *, int def);
 uint32_t tnfw_slot_align(const struct tnf_writer *, int def);
+/* Writes it and what it needs; the offset, or 0. */
+uint32_t tnfw_place(struct tnf_writer *, int def);
 
 /* tnf-types.c: the index of a definition. */
 int tnfw_type(struct tnf_writer *, const struct tnf_type *);
 int tnfw_probe_def(struct tnf_writer *, const struct tnf_probe *);
-
-/* tnf-define.c: writes it and what it needs; the offset, or 0. */
-uint32_t tnfw_place(struct tnf_writer *, int def);
 
 static inline uint32_t
 tnfw_round(uint32_t n, uint32_t to)

@@ -1,0 +1,125 @@
+/*
+ * core.h - the types that any TNF file may define: one table (tnf(5), "Types").
+ *
+ * Whoever writes a file takes its built-in types from here, so that the library in
+ * a program, the kernel's buffer and "tnfdump --to tnf" define the same things.
+ */
+#ifndef FORMAT_CORE_H
+#define FORMAT_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * One row a type: A abstract; S scalar (size, which is its alignment); D derived
+ * (base); R array (element); T struct (size).  The slots of structs are in core.c.
+ */
+#define TNF_CORE_TYPES(A, S, D, R, T)					\
+	A(type_none)							\
+	/* Metatypes: what a type record is an instance of. */		\
+	T(type, 12)							\
+	T(scalar_type, 20)						\
+	T(derived_type, 16)						\
+	T(array_type, 24)						\
+	T(struct_type, 24)						\
+	T(probe_type, 28)						\
+	/* Records of the file itself. */				\
+	T(file_header, 56)						\
+	T(block_header, 24)						\
+	T(sched_rec, 24)						\
+	T(kernel_schedule, 40)						\
+	/* Properties: readers classify a type by them. */		\
+	A(tagged)							\
+	A(inline)							\
+	S(scalar, 0)							\
+	D(derived, type_none)						\
+	D(tag_arg, tagged)						\
+	R(array, type_none)						\
+	T(struct, 0)							\
+	S(char, 1)							\
+	S(int8, 1)							\
+	S(uint8, 1)							\
+	S(int16, 2)							\
+	S(uint16, 2)							\
+	S(int32, 4)							\
+	S(uint32, 4)							\
+	S(int64, 8)							\
+	S(uint64, 8)							\
+	S(float32, 4)							\
+	S(float64, 8)							\
+	R(string, char)							\
+	R(type_array, type)						\
+	R(name_array, name)						\
+	R(symbols, symbol)						\
+	/* Members of type records. */					\
+	D(tag, type)							\
+	D(name, string)							\
+	D(properties, type_array)					\
+	D(slot_types, type_array)					\
+	D(slot_names, name_array)					\
+	D(type_size, uint32)						\
+	D(align, uint32)						\
+	D(header_size, uint32)						\
+	D(self_size, uint32)						\
+	D(derived_base, type)						\
+	D(element_type, type)						\
+	/* Members of events and schedule records. */			\
+	D(probe_event, tag)						\
+	D(time_base, int64)						\
+	D(time_delta, uint32)						\
+	D(pid, int32)							\
+	D(lwpid, uint32)						\
+	D(cpuid, int32)							\
+	D(opaque, uint64)						\
+	D(kthread_id, opaque)						\
+	D(symbol, opaque)						\
+	D(sysnum, int16)						\
+	D(microstate, int32)						\
+	D(fault_type, int32)						\
+	D(seg_access, int32)						\
+	D(bioflags, int32)						\
+	D(offset, int64)						\
+	D(diskaddr, int64)						\
+	D(size, uint64)							\
+	D(device, uint64)
+
+#define TNF_CORE_ID_1(id)	TNF_CORE_##id,
+#define TNF_CORE_ID_2(id, a)	TNF_CORE_##id,
+enum tnf_core {
+	TNF_CORE_TYPES(TNF_CORE_ID_1, TNF_CORE_ID_2, TNF_CORE_ID_2, TNF_CORE_ID_2,
+	    TNF_CORE_ID_2)
+	TNF_CORE_COUNT
+};
+
+#define TNF_CORE_SLOTS_MAX	9
+
+/* The slots of a struct: their types and, unless they are named like these, names. */
+struct tnf_core_slots {
+	uint8_t		 type;			/* enum tnf_core: whose they are */
+	uint8_t		 n;
+	uint8_t		 slot[TNF_CORE_SLOTS_MAX];
+	const char	*name[TNF_CORE_SLOTS_MAX];
+};
+
+struct tnf_core_type {
+	const char	*name;
+	uint8_t		 meta;		/* enum tnf_core: TNF_CORE_scalar_type, ... */
+	uint8_t		 base;		/* derived: base; array: element */
+	uint8_t		 size;		/* scalar, struct */
+};
+
+/* By number; TNF_CORE_type_none has no meaning. */
+extern const struct tnf_core_type tnf_core_types[TNF_CORE_COUNT];
+
+/* TNF_CORE_type_none: there is none of that name. */
+enum tnf_core tnf_core_find(const char *name);
+
+/* Those of a struct. */
+const struct tnf_core_slots *tnf_core_slots(enum tnf_core);
+
+/* Bytes, and alignment, of a slot of that type: what is no number is a reference of
+   four bytes to a record. */
+uint32_t tnf_core_slot_size(enum tnf_core);
+
+#endif /* FORMAT_CORE_H */

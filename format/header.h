@@ -1,0 +1,29 @@
+/*
+ * header.h - block 0 of a file: the header and this implementation's extension.
+ *
+ * The magic words say that the rest is there.  They are the caller's, who stores
+ * them last.
+ */
+#ifndef FORMAT_HEADER_H
+#define FORMAT_HEADER_H
+
+#include <stdint.h>
+
+#include <tnf/com.h>
+
+/* All members but the magic and blocks_valid.  The directory begins at the second
+   block and ends at 'directory_end'; 'size' is that of the file or buffer. */
+void tnf_header_set(struct tnf_file_header *, uint32_t block_size,
+    uint32_t directory_end, uint64_t size);
+
+/* Tag words of the header and of each block's header. */
+#define TNF_HEADER_TAG(block_size)	(TNF_REF32_PERMANENT | TNF_REF32_T_TAG | \
+	    ((block_size) + TNF_DIR_FILE_HEADER))
+#define TNF_BLOCK_HEADER_TAG(block_size) (TNF_REF32_PERMANENT | TNF_REF32_T_TAG | \
+	    ((block_size) + TNF_DIR_BLOCK_HEADER))
+
+/* Who writes, and when writing begins: size, kind, start_mono, start_wall (now) and
+   boot_id (zeroes if it cannot be read).  The caller adds the cursors. */
+void tnf_ext_begin(struct tnf_ext *, enum tnf_ext_kind);
+
+#endif /* FORMAT_HEADER_H */
