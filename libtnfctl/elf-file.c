@@ -19,6 +19,7 @@
 #define SEGMENTS_MAX	256u
 #define NAMES_MAX	(16u << 20)	/* section names */
 #define TABLE_MAX	(512u << 20)	/* symbols, strings, relocations */
+#define NOTES_MAX	(64u << 20)	/* bytes of one section of notes */
 #define RELOCATIONS_MAX	(64u << 20)	/* looked at, all searches together */
 #define SYMBOL_MAX	256u		/* characters that we compare */
 #define PAGE		4096u
@@ -159,6 +160,66 @@ elf_sections(struct elf *e, const char *name,
 	}
 }
 
+/* A section as it lies in the file. */
+static Elf_Data *
+raw_load(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	if (sh->sh_size > NOTES_MAX || sh->sh_size > e->file_size ||
+	    sh->sh_flags & SHF_COMPRESSED)
+		return NULL;
+	return elf_rawdata(scn, NULL);
+}
+
+void
+elf_notes(struct elf *e, const char *name,
+    bool (*fn)(void *, const uint8_t *, size_t), void *arg)
+{
+	Elf_Scn *scn = NULL;
+	Elf_Data *data;
+	GElf_Shdr sh;
+	const char *s;
+	size_t n = 0;
+
+	while ((scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX) {
+		if (gelf_getshdr(scn, &sh) == NULL || sh.sh_type != SHT_NOTE)
+			continue;
+		s = elf_strptr(e->elf, e->names, sh.sh_name);
+		if (s == NULL || strcmp(s, name) != 0 ||
+		    (data = raw_load(e, scn, &sh)) == NULL || data->d_buf == NULL)
+			continue;
+		if (!fn(arg, data->d_buf, data->d_size))
+			return;
+	}
+}
+
+bool
+elf_offset(struct elf *e, uint64_t address, uint64_t *ret)
+{
+	GElf_Phdr ph;
+	size_t i, n;
+
+	if (elf_getphdrnum(e->elf, &n) != 0)
+		return false;
+	for (i = 0; i < n && i < SEGMENTS_MAX; i++)
+		if (gelf_getphdr(e->elf, (int)i, &ph) != NULL &&
+		    ph.p_type == PT_LOAD && address >= ph.p_vaddr &&
+		    address - ph.p_vaddr < ph.p_filesz &&
+		    ph.p_offset <= e->file_size &&
+		    address - ph.p_vaddr < e->file_size - ph.p_offset) {
+			*ret = ph.p_offset + (address - ph.p_vaddr);
+			return true;
+		}
+	return false;
+}
+
+bool
+elf_is_fixed(struct elf *e)
+{
+	GElf_Ehdr eh;
+
+	return gelf_getehdr(e->elf, &eh) != NULL && eh.e_type == ET_EXEC;
+}
+
 /* The contents of a section, if of a size that makes sense. */
 static Elf_Data *
 elf_file_load(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
@@ -262,6 +323,18 @@ elf_symbols(struct elf *e, const char *const *names, uint64_t *values,
 		w.missing += values[i] == 0;
 	if (w.missing > 0)
 		elf_file_search(e, deep, match_wanted, &w);
+}
+
+bool
+elf_symbol(struct elf *e, const char *name, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	elf_symbols(e, &name, &value, 1, true);
+	if (value == 0)
+		return false;
+	*ret = value;
+	return true;
 }
 
 struct function {

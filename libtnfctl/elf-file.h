@@ -32,6 +32,18 @@ uint64_t elf_lowest(struct elf *);
 void	elf_sections(struct elf *, const char *name,
 	    bool (*fn)(void *, uint64_t address, uint64_t size), void *arg);
 
+/* Calls fn with the bytes of each section of notes with this name, in the file's
+   byte order, which is the machine's; they belong to e.  false from fn ends it. */
+void	elf_notes(struct elf *, const char *name,
+	    bool (*fn)(void *, const uint8_t *bytes, size_t size), void *arg);
+
+/* Where in the file lies what is loaded at 'address'. */
+bool	elf_offset(struct elf *, uint64_t address, uint64_t *ret);
+/* The address of the one symbol that is meant by 'name', functions and data. */
+bool	elf_symbol(struct elf *, const char *name, uint64_t *ret);
+/* Loaded where the linker said (not moved by a bias)? */
+bool	elf_is_fixed(struct elf *);
+
 /* Addresses of defined symbols, 0: not there.  values[i] that are not 0 are
    left alone.  deep: also in .symtab. */
 void	elf_symbols(struct elf *, const char *const *names, uint64_t *values,

@@ -1,0 +1,172 @@
+/*
+ * usdt-object.c - the USDT probes of one file: sites of the same name together.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libtnfctl/elf-file.h"
+#include "libtnfctl/usdt-notes.h"
+#include "libtnfctl/usdt-object.h"
+
+#define PROBES_MAX	16384u	/* of one file */
+#define SITES_MAX	4096u	/* of one probe */
+
+struct reading {
+	struct elf *elf;
+	struct usdt_object *o;
+	bool	fixed, failed;
+};
+
+/* Names become words of attribute strings and of files. */
+static bool
+name_is_fit(const char *s)
+{
+	size_t n = strlen(s);
+
+	if (n == 0 || n >= USDT_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
+		    (s[i] >= '0' && s[i] <= '9') || strchr("_-.$", s[i]) != NULL))
+			return false;
+	return true;
+}
+
+static bool
+find_symbol(void *arg, const char *name, uint64_t *ret)
+{
+	return elf_symbol(arg, name, ret);
+}
+
+/* One more of an array that grows by doubling, zeroed; NULL: no memory. */
+static void *
+grow(void *array, size_t n, size_t size)
+{
+	char *v = array;
+
+	if ((n & (n - 1)) == 0)
+		v = reallocarray(array, n == 0 ? 1 : 2 * n, size);
+	if (v != NULL)
+		memset(v + n * size, 0, size);
+	return v;
+}
+
+/* Notes of one name mostly follow each other. */
+static struct usdt_probe *
+probe_find(struct usdt_object *o, const struct usdt_note *note)
+{
+	for (size_t i = o->n; i-- > 0;)
+		if (strcmp(o->v[i].name, note->name) == 0 &&
+		    strcmp(o->v[i].provider, note->provider) == 0)
+			return &o->v[i];
+	return NULL;
+}
+
+static struct usdt_probe *
+probe_of(struct reading *r, const struct usdt_note *note)
+{
+	struct usdt_probe *p = probe_find(r->o, note);
+	struct usdt_probe *v;
+
+	if (p != NULL || r->o->n == PROBES_MAX)
+		return p;
+	v = grow(r->o->v, r->o->n, sizeof *v);
+	if (v == NULL) {
+		r->failed = true;
+		return NULL;
+	}
+	r->o->v = v;
+	p = &v[r->o->n++];
+	snprintf(p->provider, sizeof p->provider, "%s", note->provider);
+	snprintf(p->name, sizeof p->name, "%s", note->name);
+	return p;
+}
+
+/* Where the file has the site; false: not in what is loaded. */
+static bool
+place(struct reading *r, const struct usdt_note *note, struct usdt_site *s)
+{
+	s->address = note->address;
+	if (!elf_offset(r->elf, note->address, &s->offset))
+		return false;
+	return note->semaphore == 0 ||
+	    elf_offset(r->elf, note->semaphore, &s->ref_ctr);
+}
+
+static bool
+add_note(void *arg, const struct usdt_note *note)
+{
+	struct reading *r = arg;
+	struct usdt_site site = { .n = 0 }, *v;
+	struct usdt_place where = { note->address, r->fixed, find_symbol, r->elf };
+	struct usdt_args args;
+	struct usdt_probe *p;
+
+	if (!name_is_fit(note->provider) || !name_is_fit(note->name) ||
+	    !place(r, note, &site) || (p = probe_of(r, note)) == NULL ||
+	    p->nsites == SITES_MAX) {
+		r->o->skipped++;
+		return !r->failed;
+	}
+	if (!usdt_args_parse(note->args, &where, &args) && p->why[0] == '\0')
+		memcpy(p->why, args.why, sizeof p->why);
+	site.n = args.n;
+	memcpy(site.v, args.v, sizeof site.v);
+	v = grow(p->sites, p->nsites, sizeof *v);
+	if (v == NULL) {
+		r->failed = true;
+		return false;
+	}
+	p->sites = v;
+	p->sites[p->nsites++] = site;
+	return true;
+}
+
+/* The widest of all sites, signed if one is. */
+static void
+find_types(struct usdt_probe *p)
+{
+	bool unreadable[KP_OPERANDS_MAX] = { false };
+
+	for (size_t i = 0; i < p->nsites; i++) {
+		const struct usdt_site *s = &p->sites[i];
+
+		if (s->n > p->nargs)
+			p->nargs = s->n;
+		for (unsigned a = 0; a < s->n; a++) {
+			unreadable[a] |= s->v[a].kind == KP_OPERAND_UNREADABLE;
+			if (s->v[a].size > p->size[a])
+				p->size[a] = s->v[a].size;
+			p->sign[a] |= s->v[a].sign;
+		}
+	}
+	for (unsigned a = 0; a < p->nargs; a++)
+		if (unreadable[a])
+			p->size[a] = 0;
+}
+
+bool
+usdt_object_read(struct elf *e, struct usdt_object *ret)
+{
+	struct reading r = { .elf = e, .o = ret, .fixed = elf_is_fixed(e) };
+
+	memset(ret, 0, sizeof *ret);
+	usdt_notes_of(e, add_note, &r);
+	if (r.failed) {
+		usdt_object_free(ret);
+		return false;
+	}
+	for (size_t i = 0; i < ret->n; i++)
+		find_types(&ret->v[i]);
+	return true;
+}
+
+void
+usdt_object_free(struct usdt_object *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		free(o->v[i].sites);
+	free(o->v);
+	memset(o, 0, sizeof *o);
+}
