@@ -5,33 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prex/always.h"
 #include "prex/cmd.h"
 #include "prex/kernel.h"
 #include "prex/selector.h"
 #include "prex/shell.h"
 
-/*
- * Probes whose hooks are passed a few thousand times a second at most: they can
- * be on for ever.  A probe at a system call, a wake-up or every page fault is
- * not for this list.
- */
-static const char *const always[] = {
-	"thread_create", "thread_exit", "strategy", "biodone", "major_fault",
-	"pagein", "pageout", "pageout_scan_start", "pageout_scan_end",
-	"swapout_lwp", NULL
-};
-
 void
 kernel_define_always(struct shell *sh)
 {
-	struct selectors *set = selectors_new();
-	struct spec attr, value;
+	struct selectors *set = always_selectors();
 
-	for (size_t i = 0; always[i] != NULL; i++) {
-		spec_init(&attr, "name", false);
-		spec_init(&value, always[i], false);
-		selectors_add(set, attr, value);
-	}
 	names_define_set(&sh->sets, "always", set);
 	selectors_unref(set);
 }

@@ -17,6 +17,7 @@ analysis: common libtnf
 prex: common libtnf
 tnfxtract: common libtnf kernel-probes
 tnfdump: common format libtnf analysis kernel-probes
+tnfwatch: common libtnf analysis kernel-probes tnfxtract prex
 python: common analysis
 T
 # Made while building; no room has them.

@@ -1,0 +1,81 @@
+/*
+ * config.h - what a configuration says, once all of it is right.
+ *
+ * tnfwatch.conf(5) has the sections and keys.  A configuration does not change;
+ * a new one replaces it.
+ */
+#ifndef TNFWATCH_CONFIG_H
+#define TNFWATCH_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "tnfwatch/enable.h"
+
+#define CONFIG_FILE	"/etc/tnf/watch.conf"
+
+struct config_process {
+	char	*name;
+	/* By which of these its processes are found; one is given. */
+	char	*program;
+	char	*comm;
+	char	*unit;
+	pid_t	 pid;
+	struct enable *enable;	/* NULL: no probes are switched on */
+	uint64_t size;		/* of the trace file */
+};
+
+struct config_file {
+	char	*name;
+	char	*path;
+};
+
+struct config_trigger {
+	char	*name;
+	char	*when;		/* NULL: fired from outside alone */
+	int64_t	 after;		/* ns */
+	unsigned limit_n;	/* so many incidents ... */
+	int64_t	 limit_ns;	/* ... in so long; 0: no limit */
+	bool	 once;
+	char	*run;		/* NULL: nothing */
+};
+
+struct config {
+	char	*file;		/* as it was given */
+	int64_t	 keep;		/* ns */
+	uint64_t limit;		/* bytes, of all below 'directory' */
+	char	*directory;
+	char	*rings;		/* where trace files of processes are made */
+	char	*run;		/* the directory of the socket and the lock */
+	char	*webhook;	/* NULL: none */
+	bool	 in_memory;	/* segments */
+
+	bool	 kernel;	/* a section [kernel] is there */
+	uint64_t kernel_buffer;
+	struct enable *kernel_enable;
+	char	*kernel_pfilter; /* "cgroup=PATH", or process numbers; NULL: all */
+
+	struct config_process *process;
+	size_t	 n_processes;
+	struct config_file *files;
+	size_t	 n_files;
+	struct config_trigger *trigger;
+	size_t	 n_triggers;
+	char	*text;		/* all of it as read, for incidents */
+};
+
+/*
+ * Reads FILE and then the files *.conf of the directory watch.d beside it, in the order of their names; a
+ * section may be continued.  Every mistake is printed as "FILE:LINE: what: remedy",
+ * and then NULL returned.  A FILE that does not exist is a mistake.
+ */
+struct config *config_read(const char *file, FILE *mistakes);
+void config_free(struct config *);
+
+/* The number of the trigger of that name, or -1. */
+int config_trigger_find(const struct config *, const char *name);
+
+#endif /* TNFWATCH_CONFIG_H */

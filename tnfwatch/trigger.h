@@ -1,0 +1,81 @@
+/*
+ * trigger.h - when does something fire?
+ *
+ * A trigger is a name and an expression (tnfwatch.conf(5), "Triggers").  The engine
+ * is fed with what happens in each source, in the order of that source's time, and
+ * with the time that passes; it calls back when a trigger fires.  It knows nothing
+ * of what follows from that: limits, windows, incidents and commands are the
+ * daemon's.  It prints nothing.  One engine serves one thread.
+ *
+ * A source is one process, one file, or the kernel, with a stream of its own: what
+ * an expression knows of probes is kept for each source.  A source that ends is
+ * closed before its stream is.
+ */
+#ifndef TNFWATCH_TRIGGER_H
+#define TNFWATCH_TRIGGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <tnf/stream.h>
+
+struct trigger_engine;
+struct trigger_source;
+
+struct trigger_error {
+	size_t	offset;		/* in bytes, of what is wrong in the text */
+	char	text[200];	/* "fact: remedy" */
+};
+
+/* One firing.  All of it is valid during the call only. */
+struct trigger_firing {
+	unsigned	 trigger;	/* as trigger_add() has returned */
+	int64_t		 time;		/* ns, CLOCK_MONOTONIC: of the event, or of
+					   the moment at which it became true */
+	void		*source;	/* the client's, of trigger_source_open();
+					   NULL: of no one source */
+	const struct tnf_event *event;	/* that fired it; NULL: none did */
+	const char	*reason;	/* a sentence: "order took 231.4 ms" */
+};
+
+typedef void trigger_fired_fn(void *arg, const struct trigger_firing *);
+
+/* What the engine asks about a source; NULL functions: not known. */
+struct trigger_source_ops {
+	/* The name of the thread or process of an event; NULL: unknown. */
+	const char *(*comm)(void *source, const struct tnf_event *);
+};
+
+/* NULL: out of memory. */
+struct trigger_engine *trigger_engine_new(trigger_fired_fn *, void *arg);
+void trigger_engine_free(struct trigger_engine *);
+
+/* Adds a trigger; its number (from 0), or -1 and *err says why.  An empty or NULL
+   text: it never fires by itself.  All are added before the first source is opened. */
+int trigger_add(struct trigger_engine *, const char *name, const char *when,
+    struct trigger_error *err);
+unsigned trigger_count(const struct trigger_engine *);
+const char *trigger_name(const struct trigger_engine *, unsigned trigger);
+
+/* 'source' is the client's and comes back in firings.  kernel: states of threads
+   can be told from it.  NULL: out of memory. */
+struct trigger_source *trigger_source_open(struct trigger_engine *, void *source,
+    const char *name, pid_t, bool kernel, const struct trigger_source_ops *);
+/* What is open in it fires no more. */
+void trigger_source_close(struct trigger_source *);
+
+/* The next event of the source, in order of time. */
+void trigger_event(struct trigger_source *, const struct tnf_event *);
+/* n events of it have been lost, since the last call. */
+void trigger_lost(struct trigger_source *, uint64_t n);
+/* A watched process has ended: 'status' as of wait(2), or -1: not known.  The
+   source is still open; NULL: it has none. */
+void trigger_ended(struct trigger_engine *, struct trigger_source *, const char *comm,
+    pid_t, int status, int64_t now);
+/* Time has passed: all events up to 'now' (CLOCK_MONOTONIC, ns) have been fed.  At
+   least ten times a second. */
+void trigger_tick(struct trigger_engine *, int64_t now);
+
+#endif /* TNFWATCH_TRIGGER_H */

@@ -1,0 +1,209 @@
+/*
+ * util.c - what all of tnfwatch uses.
+ */
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/printable.h"
+#include "tnfwatch/util.h"
+
+static int64_t
+clock_read(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+}
+
+int64_t
+now_mono(void)
+{
+	return clock_read(CLOCK_MONOTONIC);
+}
+
+int64_t
+now_wall(void)
+{
+	return clock_read(CLOCK_REALTIME);
+}
+
+char *
+xvasprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
+	if (vasprintf(&s, fmt, ap) < 0) {
+		fputs("tnfwatch: out of memory\n", stderr);
+		abort();
+	}
+	return s;
+}
+
+char *
+xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+void
+say(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("tnfwatch: ", stderr);
+	va_start(ap, fmt);
+	printable_vprintf(stderr, fmt, ap);
+	va_end(ap);
+	putc('\n', stderr);
+}
+
+int
+make_directory(const char *path)
+{
+	char *name = xstrdup(path), *p;
+	int e = 0;
+
+	for (p = name + 1; e == 0 && (p = strchr(p, '/')) != NULL; *p++ = '/') {
+		*p = '\0';
+		if (mkdir(name, 0755) != 0 && errno != EEXIST)
+			e = errno;
+	}
+	if (e == 0 && mkdir(name, 0700) != 0 && errno != EEXIST)
+		e = errno;
+	free(name);
+	return e;
+}
+
+/* What one has found is gone when it is removed: the order of a directory is not
+   relied on. */
+static int
+remove_inside(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), e = 0, one;
+	struct dirent *d;
+	DIR *list;
+
+	if (fd < 0)
+		return errno;
+	if ((list = fdopendir(fd)) == NULL) {
+		e = errno;
+		close(fd);
+		return e;
+	}
+	while ((d = readdir(list)) != NULL) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		if ((one = remove_all(dirfd(list), d->d_name)) != 0)
+			e = one;
+	}
+	closedir(list);
+	return e;
+}
+
+int
+remove_all(int dir, const char *name)
+{
+	int e;
+
+	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return errno;
+	if ((e = remove_inside(dir, name)) != 0)
+		return e;
+	return unlinkat(dir, name, AT_REMOVEDIR) == 0 ? 0 : errno;
+}
+
+uint64_t
+disk_usage(int dir, const char *name)
+{
+	uint64_t sum = 0;
+	struct dirent *d;
+	struct stat st;
+	DIR *list;
+	int fd;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return 0;
+	sum = (uint64_t)st.st_blocks * 512;
+	if (!S_ISDIR(st.st_mode) ||
+	    (fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		return sum;
+	if ((list = fdopendir(fd)) == NULL) {
+		close(fd);
+		return sum;
+	}
+	while ((d = readdir(list)) != NULL)
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			sum += disk_usage(dirfd(list), d->d_name);
+	closedir(list);
+	return sum;
+}
+
+char *
+read_text(const char *path, size_t max)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text;
+	size_t n = 0;
+	ssize_t r;
+
+	if (fd < 0)
+		return NULL;
+	text = xcalloc(1, max + 1);
+	while (n < max && (r = read(fd, text + n, max - n)) > 0)
+		n += (size_t)r;
+	close(fd);
+	return text;
+}
+
+char *
+program_path(const char *name)
+{
+	char self[PATH_MAX], *slash, *path;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	if ((slash = strrchr(self, '/')) == NULL)
+		return xstrdup(name);
+	path = xasprintf("%.*s/%s", (int)(slash - self), self, name);
+	if (access(path, X_OK) == 0)
+		return path;
+	free(path);
+	/* In a build directory each program has one of its own. */
+	path = xasprintf("%.*s/../%s/%s", (int)(slash - self), self, name, name);
+	if (access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return xstrdup(name);
+}
+
+const char *
+boot_id(void)
+{
+	static char id[64];
+	char *text;
+
+	if (*id == '\0' &&
+	    (text = read_text("/proc/sys/kernel/random/boot_id", sizeof id - 1)) != NULL) {
+		snprintf(id, sizeof id, "%.*s", (int)strcspn(text, "\n"), text);
+		free(text);
+	}
+	return id;
+}

@@ -1,0 +1,41 @@
+/*
+ * util.h - what all of tnfwatch uses.
+ */
+#ifndef TNFWATCH_UTIL_H
+#define TNFWATCH_UTIL_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/xalloc.h"
+
+#define MS	INT64_C(1000000)
+#define SECOND	INT64_C(1000000000)
+
+int64_t now_mono(void);		/* ns, CLOCK_MONOTONIC */
+int64_t now_wall(void);		/* ns since 1970 */
+
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *fmt, va_list) __attribute__((format(printf, 1, 0)));
+
+/* "tnfwatch: text" and a newline on stderr, which is the journal's in a unit. */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Makes a directory of mode 0700 and those above it (0755); 0 or an errno. */
+int make_directory(const char *path);
+/* Removes a file, or a directory and all in it, relative to 'dir'; 0 or an errno. */
+int remove_all(int dir, const char *name);
+/* Bytes that all below take on the disk; a file with two names counts once in each. */
+uint64_t disk_usage(int dir, const char *name);
+
+/* A file's text with a NUL behind it, at most 'max' bytes; NULL: errno. */
+char *read_text(const char *path, size_t max);
+
+/* The program of the family beside us where we are installed, else in PATH. */
+char *program_path(const char *name);
+
+/* This boot, as the kernel writes it; "" if it does not tell. */
+const char *boot_id(void);
+
+#endif /* TNFWATCH_UTIL_H */
