@@ -45,13 +45,14 @@ struct role {
 };
 
 struct open {
-	struct open	*outer;		/* of the same instance, begun before */
+	struct open	*outer, *inner;	/* of the same instance, begun before, after */
 	struct open	*before, *after;	/* of all: begun before, after */
 	uint64_t	 key;
 	const struct pair_rule *rule;
 	const char	*name;
 	struct tnf_event start;
 	uint64_t	 start_at;
+	void		*user;
 };
 
 struct pairs {
@@ -64,6 +65,10 @@ struct pairs {
 	uint64_t	 orphans;
 	uint64_t	 fed;		/* events */
 	struct open	*spare;		/* chained by 'after' */
+	size_t		 max;		/* open at once */
+	bool		 endless;	/* then the oldest gives way */
+	void		 (*dropped)(void *, void **);
+	void		*dropped_arg;
 };
 
 struct pairs *
@@ -72,6 +77,7 @@ pairs_new(void)
 	struct pairs *p = xcalloc(1, sizeof(*p));
 
 	map_init(&p->innermost, sizeof(struct open *));
+	p->max = PAIR_OPEN_MAX;
 	return p;
 }
 
@@ -280,26 +286,6 @@ pairs_instance(const struct role *r, const struct tnf_event *ev)
 	return h;
 }
 
-/* An open start at the end of the list; NULL: there are too many. */
-static struct open *
-pairs_append(struct pairs *p)
-{
-	struct open *o = p->spare;
-
-	if (o != NULL)
-		p->spare = o->after;
-	else if (p->n_open >= PAIR_OPEN_MAX)
-		return NULL;
-	else
-		o = xcalloc(1, sizeof(*o));
-	o->before = p->newest;
-	o->after = NULL;
-	*(p->newest != NULL ? &p->newest->after : &p->oldest) = o;
-	p->newest = o;
-	p->n_open++;
-	return o;
-}
-
 static void
 pairs_unlink(struct pairs *p, struct open *o)
 {
@@ -308,6 +294,57 @@ pairs_unlink(struct pairs *p, struct open *o)
 	o->after = p->spare;
 	p->spare = o;
 	p->n_open--;
+}
+
+/* Out of its instance, wherever it stands there, and of the list. */
+static void
+pairs_take_out(struct pairs *p, struct open *o)
+{
+	uint64_t of[2] = { (uintptr_t)o->rule, o->key };
+	struct open **innermost;
+
+	if (o->outer != NULL)
+		o->outer->inner = o->inner;
+	if (o->inner != NULL) {
+		o->inner->outer = o->outer;
+	} else if ((innermost = map_get(&p->innermost, of, sizeof(of))) != NULL) {
+		*innermost = o->outer;
+		if (o->outer == NULL && p->innermost.n > PAIRS_IDLE_MAX)
+			map_remove(&p->innermost, of, sizeof(of));
+	}
+	pairs_unlink(p, o);
+}
+
+static void
+pairs_drop(struct pairs *p, struct open *o)
+{
+	if (p->dropped != NULL)
+		p->dropped(p->dropped_arg, &o->user);
+	pairs_take_out(p, o);
+}
+
+/* An open start at the end of the list; NULL: there are too many. */
+static struct open *
+pairs_append(struct pairs *p)
+{
+	struct open *o;
+
+	if (p->n_open >= p->max) {
+		if (!p->endless)
+			return NULL;
+		pairs_drop(p, p->oldest);
+	}
+	if ((o = p->spare) != NULL)
+		p->spare = o->after;
+	else
+		o = xcalloc(1, sizeof(*o));
+	o->before = p->newest;
+	o->after = NULL;
+	o->user = NULL;
+	*(p->newest != NULL ? &p->newest->after : &p->oldest) = o;
+	p->newest = o;
+	p->n_open++;
+	return o;
 }
 
 static enum pair_role
@@ -321,13 +358,16 @@ pairs_opened(struct pairs *p, const struct role *r, uint64_t key,
 		return PAIR_NONE;
 	innermost = xmap_put(&p->innermost, of, sizeof(of), NULL);
 	o->outer = *innermost;
+	o->inner = NULL;
+	if (o->outer != NULL)
+		o->outer->inner = o;
 	o->key = key;
 	o->rule = r->rule;
 	o->name = r->name;
 	o->start = *ev;
 	o->start_at = p->fed;
 	*innermost = o;
-	*ret = (struct pair_slice){ r->rule, r->name, *ev, p->fed, 0, key };
+	*ret = (struct pair_slice){ r->rule, r->name, *ev, p->fed, 0, key, &o->user };
 	return PAIR_START;
 }
 
@@ -340,16 +380,61 @@ pairs_closed(struct pairs *p, const struct role *r, uint64_t key,
 
 	if (innermost == NULL || (o = *innermost) == NULL) {
 		p->orphans++;
-		*ret = (struct pair_slice){ NULL, r->name, *ev, p->fed, 0, key };
+		*ret = (struct pair_slice){ NULL, r->name, *ev, p->fed, 0, key, NULL };
 		return PAIR_END;
 	}
 	*ret = (struct pair_slice){ o->rule, o->name, o->start, o->start_at,
-	    ev->time - o->start.time, key };
+	    ev->time - o->start.time, key, &o->user };
 	*innermost = o->outer;
-	if (o->outer == NULL && p->innermost.n > PAIRS_IDLE_MAX)
+	if (o->outer != NULL)
+		o->outer->inner = NULL;
+	else if (p->innermost.n > PAIRS_IDLE_MAX)
 		map_remove(&p->innermost, of, sizeof(of));
 	pairs_unlink(p, o);
 	return PAIR_END;
+}
+
+void
+pairs_endless(struct pairs *p, size_t max, void (*dropped)(void *, void **),
+    void *arg)
+{
+	p->max = max;
+	p->endless = true;
+	p->dropped = dropped;
+	p->dropped_arg = arg;
+}
+
+void
+pairs_forget(struct pairs *p)
+{
+	while (p->oldest != NULL)
+		pairs_drop(p, p->oldest);
+}
+
+void
+pairs_forget_thread(struct pairs *p, const struct tnf_event *ev)
+{
+	const struct role *r = (const struct role *)(void *)p->roles.base;
+	struct open **innermost;
+	uint64_t of[2];
+
+	for (size_t i = 0; i < p->roles.n; i++) {
+		if (r[i].role != PAIR_START || r[i].n_members > 0)
+			continue;
+		of[0] = (uintptr_t)r[i].rule;
+		of[1] = pairs_instance(&r[i], ev);
+		while ((innermost = map_get(&p->innermost, of, sizeof(of))) != NULL &&
+		    *innermost != NULL)
+			pairs_drop(p, *innermost);
+	}
+}
+
+const char *
+pairs_span(struct pairs *p, const struct tnf_probe *probe)
+{
+	const struct role *r = role_of(p, probe);
+
+	return r->role != PAIR_NONE ? r->name : NULL;
 }
 
 enum pair_role
@@ -378,7 +463,7 @@ pairs_each_open(const struct pairs *p,
 {
 	for (const struct open *o = p->oldest; o != NULL; o = o->after) {
 		struct pair_slice s = { o->rule, o->name, o->start, o->start_at,
-		    0, o->key };
+		    0, o->key, NULL };
 
 		fn(arg, &s);
 	}

@@ -37,6 +37,8 @@ struct pair_slice {
 	uint64_t	 start_at;	/* it was the n-th event fed, from 1 */
 	int64_t		 duration;	/* ns */
 	uint64_t	 id;		/* of the instance, for async rules */
+	void		**user;		/* the client's, NULL at first: stays with the
+					   start until its end; NULL: orphans */
 };
 
 struct pairs;
@@ -50,6 +52,22 @@ struct pairs *pairs_copy_rules(const struct pairs *);
 
 /* "start,end[,member...]".  0, or -1 and *reterr says why (constant text). */
 int pairs_add(struct pairs *, const char *text, const char **reterr);
+
+/*
+ * For a stream that does not end: when 'max' are open, the oldest gives way to the
+ * next one, instead of ending the matching.  'dropped' (may be NULL) is told of each
+ * start that is forgotten, here and below, with what the client has left there.
+ */
+void pairs_endless(struct pairs *, size_t max,
+    void (*dropped)(void *arg, void **user), void *arg);
+
+/* Forgets what is open: ends may have been lost. */
+void pairs_forget(struct pairs *);
+/* ... of the thread that wrote the event, where the thread tells instances apart. */
+void pairs_forget_thread(struct pairs *, const struct tnf_event *);
+
+/* The name of what the probe's events begin or end; NULL: neither. */
+const char *pairs_span(struct pairs *, const struct tnf_probe *);
 
 /* The rules of pairs_add(), from i = 0 on; NULL: no more, or no pairs. */
 const struct pair_rule *pairs_rule(const struct pairs *, unsigned i);

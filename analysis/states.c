@@ -26,7 +26,7 @@ struct meaning {
 };
 
 struct thread {
-	struct thread	*next;		/* seen first after this one */
+	struct thread	*next, *before;	/* seen first after, before this one */
 	uint32_t	 id;
 	uint64_t	 tid;
 	int32_t		 pid;
@@ -38,13 +38,16 @@ struct thread {
 	int32_t		 cpu;		/* where it was seen last */
 	struct state_span *held;	/* until its numbers are known */
 	unsigned	 n_held;
+	void		*user;
 };
 
 struct states {
-	state_span_fn	*span;
+	state_span_fn	*span;		/* or NULL */
+	state_change_fn	*change;	/* or NULL */
 	void		*arg;
+	size_t		 max;		/* threads */
 	struct map	 threads;	/* by tid: struct thread */
-	struct thread	*first, **end;	/* all of them, as they were seen first */
+	struct thread	*first, *end;	/* all of them, as they were seen first */
 	struct thread	*newest;	/* wrote the last event */
 	uint32_t	 ids;
 	struct thread	*on_cpu[CPUS_MAX];	/* seen there last */
@@ -68,8 +71,18 @@ states_new(state_span_fn *span, void *arg)
 
 	s->span = span;
 	s->arg = arg;
-	s->end = &s->first;
+	s->max = STATES_THREADS_MAX;
 	map_init(&s->threads, sizeof(struct thread));
+	return s;
+}
+
+struct states *
+states_new_endless(state_change_fn *change, void *arg, size_t max)
+{
+	struct states *s = states_new(NULL, arg);
+
+	s->change = change;
+	s->max = max;
 	return s;
 }
 
@@ -106,20 +119,57 @@ meaning_of(struct states *s, const struct tnf_probe *p)
 	return m;
 }
 
+static void
+states_append(struct states *s, struct thread *t)
+{
+	t->next = NULL;
+	t->before = s->end;
+	*(s->end != NULL ? &s->end->next : &s->first) = t;
+	s->end = t;
+}
+
+static void
+states_unlink(struct states *s, struct thread *t)
+{
+	*(t->before != NULL ? &t->before->next : &s->first) = t->next;
+	*(t->next != NULL ? &t->next->before : &s->end) = t->before;
+}
+
+static void states_leave(struct states *, struct thread *, int64_t now);
+
+/* Only without held spans: of endless streams. */
+static void
+forget_thread(struct states *s, struct thread *t)
+{
+	states_leave(s, t, s->last);
+	states_unlink(s, t);
+	for (size_t i = 0; i < CPUS_MAX; i++)
+		if (s->on_cpu[i] == t)
+			s->on_cpu[i] = NULL;
+	if (s->newest == t)
+		s->newest = NULL;
+	map_remove(&s->threads, &t->tid, sizeof(t->tid));
+}
+
 static struct thread *
 thread_of(struct states *s, uint64_t tid)
 {
 	struct thread *t;
 	bool fresh;
 
-	if (s->threads.n >= STATES_THREADS_MAX)
-		return map_get(&s->threads, &tid, sizeof(tid));
+	if (s->threads.n >= s->max) {
+		if ((t = map_get(&s->threads, &tid, sizeof(tid))) != NULL ||
+		    s->change == NULL)
+			return t;
+		/* The second, as an event may be about two threads. */
+		forget_thread(s, s->first == s->newest && s->first->next != NULL ?
+		    s->first->next : s->first);
+	}
 	t = xmap_put(&s->threads, &tid, sizeof(tid), &fresh);
 	if (fresh) {
 		t->id = ++s->ids;
 		t->tid = tid;
-		*s->end = t;
-		s->end = &t->next;
+		states_append(s, t);
 	}
 	return t;
 }
@@ -164,7 +214,11 @@ states_leave(struct states *s, struct thread *t, int64_t now)
 	struct state_span span = { t->id, t->tid, t->pid, t->lwpid, t->state,
 	    t->since, now - t->since };
 
-	if (t->known && now >= t->since) {
+	if (t->known && s->change != NULL) {
+		s->change(s->arg, &span, true, &t->user);
+		t->user = NULL;
+	}
+	if (t->known && now >= t->since && s->span != NULL) {
 		if (t->lwpid == 0 && s->n_held < HELD_MAX)
 			states_hold(s, t, &span);
 		else
@@ -174,14 +228,27 @@ states_leave(struct states *s, struct thread *t, int64_t now)
 }
 
 static void
+states_span_of(const struct thread *t, struct state_span *ret)
+{
+	*ret = (struct state_span){ t->id, t->tid, t->pid, t->lwpid, t->state,
+	    t->since, 0 };
+}
+
+static void
 states_enter(struct states *s, struct thread *t, unsigned state, int64_t now)
 {
+	struct state_span span;
+
 	if (t->ended || (t->known && t->state == state))
 		return;
 	states_leave(s, t, now);
 	t->known = true;
 	t->state = state;
 	t->since = now;
+	if (s->change != NULL) {
+		states_span_of(t, &span);
+		s->change(s->arg, &span, false, &t->user);
+	}
 }
 
 /* Another thread at the same address. */
@@ -201,6 +268,14 @@ end_thread(struct states *s, struct thread *t, int64_t now)
 {
 	states_leave(s, t, now);
 	t->ended = true;
+	if (s->change == NULL)
+		return;
+	/* The first to be forgotten. */
+	states_unlink(s, t);
+	t->before = NULL;
+	t->next = s->first;
+	*(s->first != NULL ? &s->first->before : &s->end) = t;
+	s->first = t;
 }
 
 static bool
@@ -299,6 +374,24 @@ states_feed(struct states *s, const struct tnf_event *ev)
 		break;
 	}
 	return self->id;
+}
+
+void
+states_forget(struct states *s)
+{
+	for (struct thread *t = s->first; t != NULL; t = t->next)
+		states_leave(s, t, s->last);
+}
+
+bool
+states_now(const struct states *s, uint64_t tid, struct state_span *ret)
+{
+	const struct thread *t = map_get(&s->threads, &tid, sizeof(tid));
+
+	if (t == NULL || !t->known)
+		return false;
+	states_span_of(t, ret);
+	return true;
 }
 
 void

@@ -34,6 +34,12 @@ typedef void state_span_fn(void *arg, const struct state_span *);
 
 struct states;
 
+/* What happens now, for who follows a stream that does not end: the thread enters
+   span->state ('left' false, duration 0), or leaves it; its numbers are 0 if they are
+   not known yet.  *user is the client's, NULL at first and after 'left'. */
+typedef void state_change_fn(void *arg, const struct state_span *, bool left,
+    void **user);
+
 /* A number for the thread's row in a viewer: its own, or else one that no
    thread has.  Below 1 << 31. */
 static inline uint32_t
@@ -47,6 +53,13 @@ const char *state_name(unsigned state);	/* "USER"; "?" beyond the table */
 /* span is called for each span that has ended, in no order of time.  A thread
    whose numbers come late gets its spans then. */
 struct states *states_new(state_span_fn *span, void *arg);
+/* For a stream that does not end: tells changes as they happen, and remembers 'max'
+   threads; those that have ended are forgotten first, then those seen first. */
+struct states *states_new_endless(state_change_fn *, void *arg, size_t max);
+/* Nothing is known of any state: events may have been lost. */
+void states_forget(struct states *);
+/* The thread at this address as it is now; false: not known, or in no state. */
+bool states_now(const struct states *, uint64_t tid, struct state_span *);
 /* Returns the id of the thread that wrote the event; 0: none. */
 uint32_t states_feed(struct states *, const struct tnf_event *);
 /* Ends every open span at the time of the last event, and frees. */

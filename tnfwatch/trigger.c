@@ -1,52 +1,44 @@
 /*
- * trigger.c - when does something fire?
+ * trigger.c - the engine's door: triggers, sources, and what happens in them.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
-#include "analysis/expr/expr.h"
-#include "tnfwatch/trigger.h"
-#include "tnfwatch/util.h"
+#include "analysis/match.h"
+#include "common/xalloc.h"
+#include "tnfwatch/trigger-impl.h"
 
-struct trigger {
-	char	*name, *when;
-};
-
-struct trigger_engine {
-	trigger_fired_fn *fired;
-	void	*arg;
-	struct trigger *trigger;
-	unsigned n;
-};
-
-struct trigger_source {
-	struct trigger_engine *engine;
-	void	*client;
-	const struct trigger_source_ops *ops;
-	struct expr **expr;	/* by trigger; NULL: none */
-	struct expr_source source;
-};
+#define EACH_WATCH(s, w) \
+	for (struct watch *w = (s)->watches; w < (s)->watches + (s)->n_watches; w++)
 
 struct trigger_engine *
 trigger_engine_new(trigger_fired_fn *fired, void *arg)
 {
-	struct trigger_engine *e = xcalloc(1, sizeof *e);
+	struct trigger_engine *e = xcalloc(1, sizeof(*e));
 
 	e->fired = fired;
 	e->arg = arg;
+	e->end = &e->first;
 	return e;
 }
 
 void
 trigger_engine_free(struct trigger_engine *e)
 {
-	for (unsigned i = 0; e != NULL && i < e->n; i++) {
-		free(e->trigger[i].name);
-		free(e->trigger[i].when);
+	struct trigger *t;
+
+	if (e == NULL)
+		return;
+	while (e->sources != NULL)
+		trigger_source_close(e->sources);
+	source_free(e->nowhere);
+	while ((t = e->first) != NULL) {
+		e->first = t->next;
+		when_free(&t->when);
+		free(t->name);
+		free(t);
 	}
-	if (e != NULL)
-		free(e->trigger);
 	free(e);
 }
 
@@ -54,21 +46,18 @@ int
 trigger_add(struct trigger_engine *e, const char *name, const char *when,
     struct trigger_error *err)
 {
-	static const struct expr_source none = { .member = tnf_event_value,
-	    .item = tnf_value_item };
-	struct expr_error why;
-	struct expr *x = when != NULL && *when != '\0' ? expr_new(when, &none, &why) : NULL;
+	struct trigger *t = xcalloc(1, sizeof(*t));
 
-	if (x == NULL && when != NULL && *when != '\0') {
-		err->offset = why.column;
-		snprintf(err->text, sizeof err->text, "%s", why.text);
+	t->manual = when == NULL || when[strspn(when, " \t\r\n")] == '\0';
+	if (!t->manual && !when_parse(when, &t->when, err)) {
+		free(t);
 		return -1;
 	}
-	expr_free(x);
-	e->trigger = xreallocarray(e->trigger, e->n + 1, sizeof *e->trigger);
-	e->trigger[e->n].name = xstrdup(name);
-	e->trigger[e->n].when = when != NULL && *when != '\0' ? xstrdup(when) : NULL;
-	return (int)e->n++;
+	t->name = xstrdup(name);
+	t->number = e->n++;
+	*e->end = t;
+	e->end = &t->next;
+	return (int)t->number;
 }
 
 unsigned
@@ -78,72 +67,118 @@ trigger_count(const struct trigger_engine *e)
 }
 
 const char *
-trigger_name(const struct trigger_engine *e, unsigned i)
+trigger_name(const struct trigger_engine *e, unsigned number)
 {
-	return e->trigger[i].name;
-}
-
-static const char *
-trigger_comm(void *arg, const struct tnf_event *ev)
-{
-	struct trigger_source *s = arg;
-
-	return s->ops->comm(s->client, ev);
+	for (const struct trigger *t = e->first; t != NULL; t = t->next)
+		if (t->number == number)
+			return t->name;
+	return NULL;
 }
 
 struct trigger_source *
 trigger_source_open(struct trigger_engine *e, void *client, const char *name, pid_t pid,
     bool kernel, const struct trigger_source_ops *ops)
 {
-	struct trigger_source *s = xcalloc(1, sizeof *s);
+	struct trigger_source *s = source_new(e, client, name, pid, kernel, ops);
 
-	s->engine = e;
-	s->client = client;
-	s->ops = ops;
-	s->source = (struct expr_source){ .member = tnf_event_value, .item = tnf_value_item,
-	    .comm = ops != NULL && ops->comm != NULL ? trigger_comm : NULL, .arg = s };
-	s->expr = xcalloc(e->n + 1, sizeof *s->expr);
-	for (unsigned i = 0; i < e->n; i++)
-		if (e->trigger[i].when != NULL)
-			s->expr[i] = expr_new(e->trigger[i].when, &s->source, NULL);
+	s->next = e->sources;
+	if (s->next != NULL)
+		s->next->before = s;
+	e->sources = s;
 	return s;
 }
 
 void
 trigger_source_close(struct trigger_source *s)
 {
-	for (unsigned i = 0; s != NULL && i < s->engine->n; i++)
-		expr_free(s->expr[i]);
-	if (s != NULL)
-		free(s->expr);
-	free(s);
+	if (s == NULL)
+		return;
+	*(s->before != NULL ? &s->before->next : &s->engine->sources) = s->next;
+	if (s->next != NULL)
+		s->next->before = s->before;
+	source_free(s);
+}
+
+static void
+told_time(struct trigger_engine *e, int64_t now)
+{
+	if (now > e->now)
+		e->now = now;
+}
+
+void
+trigger_expect(struct trigger_source *s, const char *probe, int64_t now)
+{
+	told_time(s->engine, now);
+	EACH_WATCH(s, w)
+		if (w->trigger->when.kind->expect != NULL)
+			w->trigger->when.kind->expect(w, probe, now);
 }
 
 void
 trigger_event(struct trigger_source *s, const struct tnf_event *ev)
 {
-	struct trigger_firing f = { .time = ev->time, .source = s->client, .event = ev,
-	    .reason = "the expression holds for this event" };
-
-	for (unsigned i = 0; i < s->engine->n; i++)
-		if (s->expr[i] != NULL && expr_true(s->expr[i], ev)) {
-			f.trigger = i;
-			s->engine->fired(s->engine->arg, &f);
-		}
+	if (s->events.first == 0)
+		s->events.first = ev->time;
+	told_time(s->engine, ev->time);
+	source_run(s, ev->time);
+	source_event(s, ev);
 }
 
 void
 trigger_lost(struct trigger_source *s, uint64_t n)
 {
+	if (n == 0)
+		return;
+	source_forget(s);
+	EACH_WATCH(s, w)
+		if (w->trigger->when.kind->lost != NULL)
+			w->trigger->when.kind->lost(w, n, s->engine->now);
 }
 
 void
-trigger_ended(struct trigger_engine *e, struct trigger_source *s, const char *comm, pid_t pid,
-    int status, int64_t now)
+trigger_ended(struct trigger_engine *e, struct trigger_source *s, const char *comm,
+    pid_t pid, int status, int64_t now)
 {
+	struct ending end = { .comm = comm, .known = status != -1 };
+
+	if (s == NULL && e->nowhere == NULL)
+		e->nowhere = source_new(e, NULL, NULL, 0, false, NULL);
+	if (s == NULL)
+		s = e->nowhere;
+	else if (!s->kernel)
+		source_forget(s);	/* nothing of it goes on */
+	told_time(e, now);
+	trigger_fact(s, now, &end.ev);
+	end.ev.probe = &trigger_ending_probe;
+	end.ev.pid = pid;
+	end.ev.lwpid = (uint32_t)pid;
+	if (end.known) {
+		end.values[0] = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		end.values[1] = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+		end.values[2] = WIFSIGNALED(status) && WCOREDUMP(status);
+	}
+	EACH_WATCH(s, w)
+		if (w->trigger->when.kind->ended != NULL)
+			w->trigger->when.kind->ended(w, &end);
 }
 
 void
 trigger_tick(struct trigger_engine *e, int64_t now)
 {
+	told_time(e, now);
+	for (struct trigger_source *s = e->sources; s != NULL; s = s->next)
+		source_run(s, now);
+}
+
+bool
+watch_holds(struct watch *w, const struct tnf_event *ev)
+{
+	return w->condition == NULL || expr_true(w->condition, ev);
+}
+
+bool
+probe_matches(const struct when *when, unsigned arg, const char *name)
+{
+	return match_glob(when->args[arg], name);
 }

@@ -36,7 +36,9 @@ struct trigger_firing {
 					   the moment at which it became true */
 	void		*source;	/* the client's, of trigger_source_open();
 					   NULL: of no one source */
-	const struct tnf_event *event;	/* that fired it; NULL: none did */
+	const struct tnf_event *event;	/* that fired it; NULL: none did.  Of open() and
+					   state() what began it: in a ring, its
+					   record may be overwritten by now */
 	const char	*reason;	/* a sentence: "order took 231.4 ms" */
 };
 
@@ -66,16 +68,21 @@ struct trigger_source *trigger_source_open(struct trigger_engine *, void *source
 /* What is open in it fires no more. */
 void trigger_source_close(struct trigger_source *);
 
+/* The source records the probe from 'now' on: silence() and too low a rate() are
+   counted from there, otherwise from the first event of the probe. */
+void trigger_expect(struct trigger_source *, const char *probe, int64_t now);
+
 /* The next event of the source, in order of time. */
 void trigger_event(struct trigger_source *, const struct tnf_event *);
-/* n events of it have been lost, since the last call. */
+/* n events of it have been lost, since the last call.  What was open in the source
+   is forgotten, as its end may be among them. */
 void trigger_lost(struct trigger_source *, uint64_t n);
 /* A watched process has ended: 'status' as of wait(2), or -1: not known.  The
    source is still open; NULL: it has none. */
 void trigger_ended(struct trigger_engine *, struct trigger_source *, const char *comm,
     pid_t, int status, int64_t now);
-/* Time has passed: all events up to 'now' (CLOCK_MONOTONIC, ns) have been fed.  At
-   least ten times a second. */
+/* Time has passed: all events of all sources up to 'now' (CLOCK_MONOTONIC, ns) have
+   been fed.  At least ten times a second. */
 void trigger_tick(struct trigger_engine *, int64_t now);
 
 #endif /* TNFWATCH_TRIGGER_H */

@@ -342,6 +342,12 @@ expr_true(struct expr *e, const struct tnf_event *ev)
 	return val_truth(&v) > 0;
 }
 
+bool
+expr_possible(struct expr *e, const struct tnf_probe *probe)
+{
+	return find_row(e, probe)->verdict != 0;
+}
+
 void
 expr_forget(struct expr *e)
 {

@@ -51,6 +51,9 @@ void expr_free(struct expr *);
 /* true: the expression holds.  Null (a missing member) does not. */
 bool expr_true(struct expr *, const struct tnf_event *);
 
+/* false: it does not hold for any event of the probe. */
+bool expr_possible(struct expr *, const struct tnf_probe *);
+
 /* Forgets the probes: those of another stream come. */
 void expr_forget(struct expr *);
 

@@ -1,0 +1,226 @@
+/*
+ * trigger-impl.h - what the parts of the trigger engine share.
+ *
+ * A trigger has one function of the language at most, which is a row of the table in
+ * trigger-kinds.c and a file of its own, and a condition, which is an ordinary
+ * expression.  For each source it has an instance ('struct watch'), because what an
+ * expression knows of probes belongs to one stream.
+ */
+#ifndef TNFWATCH_TRIGGER_IMPL_H
+#define TNFWATCH_TRIGGER_IMPL_H
+
+#include "analysis/expr/expr.h"
+#include "analysis/pairs.h"
+#include "analysis/perprobe.h"
+#include "analysis/states.h"
+#include "tnfwatch/trigger.h"
+
+#define WHEN_ARGS_MAX	(2 + PAIR_KEYS_MAX)
+#define NEVER		INT64_MAX
+
+/* What a source may make us remember.  The oldest gives way. */
+#define OPEN_MAX_KERNEL	65536u
+#define OPEN_MAX	16384u
+#define THREADS_MAX	65536u
+#define PROBES_MAX	65536u		/* those after them are not looked at */
+#define RATE_EVENTS_MAX	1000000u	/* rate times window */
+
+struct trigger_kind;
+struct ending;
+
+/* The text of a trigger, understood. */
+struct when {
+	const struct trigger_kind *kind;
+	char		*args[WHEN_ARGS_MAX];
+	unsigned	 n_args;
+	size_t		 arg_offset[WHEN_ARGS_MAX];
+	size_t		 offset;	/* of the function's name */
+	bool		 more;		/* > or >=; else < or <= */
+	bool		 equal;		/* >= or <= */
+	double		 number;	/* compared with */
+	int64_t		 time;		/* ... where that is a time, ns */
+	int64_t		 window;	/* "for" so long, ns */
+	unsigned	 state;		/* of state() */
+	char		*condition;	/* of the same columns; NULL: none */
+};
+
+struct trigger {
+	char		*name;
+	unsigned	 number;
+	bool		 manual;	/* it has no text */
+	struct when	 when;
+	struct trigger	*next;
+};
+
+/* What is fed to an instance at an event. */
+struct hit {
+	const struct tnf_event *ev;
+	enum pair_role	 role;		/* of the source's own pairs */
+	struct pair_slice slice;
+};
+
+struct due;
+
+/* Waiting for their time to come, those that began first at the head. */
+struct due_list {
+	struct due	*head, *tail;
+	struct due	*spare;
+	size_t		 n;
+};
+
+struct due {
+	struct due	*next, *before;
+	struct due	*sibling;	/* another one of the same instance */
+	struct due_list	*list;
+	int64_t		 since;
+	uint64_t	 tid;		/* of state() */
+	uint32_t	 thread;
+	struct tnf_event ev;		/* that began it */
+};
+
+/* A trigger in a source. */
+struct watch {
+	const struct trigger *trigger;
+	struct trigger_source *source;
+	struct expr	*condition;	/* or NULL */
+	struct due_list	 due;		/* open, state */
+	struct pairs	*pairs;		/* of its own, or NULL: the source's */
+	uint64_t	 lost;
+	/* rate, silence: times of the last events, a ring. */
+	int64_t		*times;
+	size_t		 n_times, room, at;
+	size_t		 wanted;	/* so many in the window decide */
+	int64_t		 since;		/* it is counted from here on */
+	int64_t		 changed;	/* enough since then; too many at that time */
+	bool		 armed;
+	bool		 counts;	/* since is set */
+};
+
+/* What is to be done at an event of a probe. */
+struct probe_use {
+	bool		 known;
+	bool		 pairs, states;	/* to be fed */
+	bool		 exits;		/* a thread ends */
+	int		 sysnum;	/* a system call begins: its number's member, or -1 */
+	unsigned	 n;
+	struct watch	**watches;
+};
+
+struct trigger_source {
+	struct trigger_source *next, *before;
+	struct trigger_engine *engine;
+	void		*client;
+	char		*name;
+	pid_t		 pid;
+	bool		 kernel;
+	struct trigger_source_ops ops;
+	struct expr_source events;	/* its events as expressions see them */
+	struct expr_source facts;	/* ... when there is no event */
+	const struct tnf_event *now;	/* being fed */
+	struct watch	*watches;	/* by number of the trigger */
+	unsigned	 n_watches;
+	struct perprobe	 uses;		/* struct probe_use */
+	struct pairs	*pairs;		/* or NULL: no trigger needs it */
+	struct states	*states;	/* or NULL */
+	int64_t		 deadline;	/* nothing is due before */
+};
+
+struct trigger_engine {
+	trigger_fired_fn *fired;
+	void		*arg;
+	struct trigger	*first, **end;
+	unsigned	 n;
+	struct trigger_source *sources;
+	struct trigger_source *nowhere;	/* of what has no source; not in the list */
+	int64_t		 now;		/* the latest time that was told */
+};
+
+/* A function of the language.  NULL: nothing to do. */
+struct trigger_kind {
+	const char	*name;		/* NULL: an expression alone */
+	const char	*usage;
+	unsigned	 args_min, args_max;
+	enum { COMPARE_NONE, COMPARE_MORE, COMPARE_ANY } compare;
+	bool		 time;		/* compared with a time, else a number */
+	bool		 window;	/* takes "for" */
+	bool		 pairs, states;	/* the source is to have them */
+	bool		 members;	/* the condition may name members */
+	/* false: *err has text and offset. */
+	bool	(*check)(struct when *, struct trigger_error *err);
+	void	(*open)(struct watch *);
+	/* Are the probe's events to be given to event()? */
+	bool	(*concerns)(struct watch *, const struct tnf_probe *);
+	void	(*event)(struct watch *, const struct hit *);
+	void	(*state)(struct watch *, const struct state_span *, bool left,
+		    void **user);
+	/* Fires what is due; returns when it wants to be called next. */
+	int64_t	(*run)(struct watch *, int64_t now);
+	void	(*expect)(struct watch *, const char *probe, int64_t now);
+	void	(*lost)(struct watch *, uint64_t n, int64_t now);
+	void	(*ended)(struct watch *, const struct ending *);
+	void	(*forget)(struct watch *);
+};
+
+/* trigger-kinds.c: 0 is that of an expression alone; NULL: no more. */
+const struct trigger_kind *trigger_kind(unsigned i);
+extern const struct trigger_kind trigger_event_kind, trigger_duration, trigger_open,
+    trigger_state, trigger_rate, trigger_silence, trigger_lost_kind, trigger_ended_kind;
+
+/* trigger-parse.c */
+bool when_parse(const char *text, struct when *, struct trigger_error *err);
+void when_free(struct when *);
+bool when_fail(struct trigger_error *, size_t offset, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* trigger-due.c.  'chain' holds those of one pair or thread. */
+struct due *due_add(struct due_list *, int64_t since, const struct tnf_event *, void **chain);
+void due_drop(void **chain);
+void due_take(struct due_list *, struct due *);	/* it has fired */
+void due_free(struct due_list *);		/* all chains have been dropped */
+/* What began at 'since' has then lasted for as long as the trigger says. */
+int64_t due_when(const struct when *, int64_t since);
+int64_t time_add(int64_t, int64_t);		/* saturates */
+
+/* trigger-fire.c */
+void trigger_fire(struct watch *, int64_t time, const struct tnf_event *, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* "1.5 s", "231.4 ms". */
+#define TIME_TEXT 32
+const char *time_text(char buf[TIME_TEXT], int64_t ns);
+/* " in redis-server (812/815)", for a reason. */
+#define WHO_TEXT 96
+const char *who_text(char buf[WHO_TEXT], const struct watch *, const struct tnf_event *);
+
+/* trigger-facts.c: expressions about what is no event. */
+extern struct tnf_probe trigger_fact_probe;	/* without members */
+void trigger_fact(const struct trigger_source *, int64_t now, struct tnf_event *ret);
+struct ending {				/* behind an event of trigger_ending_probe */
+	struct tnf_event ev;		/* first */
+	int		 values[3];	/* signal, status, core */
+	const char	*comm;		/* or NULL */
+	bool		 known;		/* the values are */
+};
+extern struct tnf_probe trigger_ending_probe;
+void facts_source(struct expr_source *ret, struct trigger_source *);
+bool trigger_has_ending_member(const char *name);
+
+/* trigger-source.c */
+struct trigger_source *source_new(struct trigger_engine *, void *client, const char *name,
+    pid_t, bool kernel, const struct trigger_source_ops *);
+void source_free(struct trigger_source *);
+void source_forget(struct trigger_source *);
+void source_event(struct trigger_source *, const struct tnf_event *);
+void source_run(struct trigger_source *, int64_t now);
+
+/* trigger.c */
+bool watch_holds(struct watch *, const struct tnf_event *);
+/* Something may be due by then. */
+static inline void
+watch_until(struct watch *w, int64_t deadline)
+{
+	if (deadline < w->source->deadline)
+		w->source->deadline = deadline;
+}
+bool probe_matches(const struct when *, unsigned arg, const char *name);
+
+#endif /* TNFWATCH_TRIGGER_IMPL_H */

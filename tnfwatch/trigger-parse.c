@@ -1,0 +1,374 @@
+/*
+ * trigger-parse.c - from the text of a trigger to its function and its condition.
+ *
+ * The text is cut into words as tnfexpr(5) has them.  A function stands at the top,
+ * joined with the rest by "and".  It is replaced by "true" and blanks, so that the
+ * rest is an expression whose mistakes have the columns of the text.
+ */
+#include <ctype.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/expr/expr-lex.h"
+#include "analysis/units.h"
+#include "common/guess.h"
+#include "common/xalloc.h"
+#include "tnfwatch/trigger-impl.h"
+
+/* Where the reader of words is. */
+struct words {
+	struct expr_lex	 lex;
+	enum expr_token	 before;	/* the word before the current one */
+	unsigned	 depth;		/* of parentheses */
+	struct trigger_error *err;
+};
+
+bool
+when_fail(struct trigger_error *err, size_t offset, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	err->offset = offset;
+	return false;
+}
+
+static size_t
+words_offset(const struct words *w)
+{
+	return (size_t)(w->lex.start - w->lex.text);
+}
+
+static bool
+words_fail(const struct words *w, const char *what)
+{
+	if (w->lex.token == EXPR_T_ERROR)
+		return when_fail(w->err, words_offset(w), "%s", w->lex.wrong);
+	if (w->lex.token == EXPR_T_END)
+		return when_fail(w->err, words_offset(w), "%s expected at the end", what);
+	return when_fail(w->err, words_offset(w), "%s expected at '%.*s'", what,
+	    w->lex.len > 40 ? 40 : (int)w->lex.len, w->lex.start);
+}
+
+static void
+words_next(struct words *w)
+{
+	enum expr_token was = w->lex.token;
+
+	w->depth += was == EXPR_T_OPEN;
+	w->depth -= was == EXPR_T_CLOSE && w->depth > 0;
+	w->before = was;
+	expr_lex_next(&w->lex, was == EXPR_T_MATCH || was == EXPR_T_NOMATCH);
+}
+
+static bool
+words_is_name(const struct words *w)
+{
+	return w->lex.token == EXPR_T_NAME || (w->lex.token >= EXPR_T_OR &&
+	    w->lex.token <= EXPR_T_NULL && isalpha((unsigned char)*w->lex.start));
+}
+
+/* A name and at once a parenthesis: a function. */
+static bool
+words_at_function(const struct words *w)
+{
+	const char *p = w->lex.next;
+
+	while (isspace((unsigned char)*p))
+		p++;
+	return w->lex.token == EXPR_T_NAME && *p == '(' && *w->lex.start != '$' &&
+	    w->before != EXPR_T_DOT;
+}
+
+static bool
+no_such_function(const struct words *w)
+{
+	const char *names[16];
+	char name[32], list[128] = "";
+	const char *guess;
+	unsigned n = 0;
+
+	for (unsigned i = 1; trigger_kind(i) != NULL && n < 15; i++) {
+		names[n++] = trigger_kind(i)->name;
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+		    i > 1 ? " " : "", trigger_kind(i)->name);
+	}
+	names[n] = NULL;
+	snprintf(name, sizeof(name), "%.*s", (int)(w->lex.len < 31 ? w->lex.len : 31),
+	    w->lex.start);
+	if ((guess = word_guess(names, name)) != NULL)
+		return when_fail(w->err, words_offset(w),
+		    "no function '%s': is '%s' meant?", name, guess);
+	return when_fail(w->err, words_offset(w), "no function '%s': there are %s",
+	    name, list);
+}
+
+static const struct trigger_kind *
+find_function(const struct words *w)
+{
+	const struct trigger_kind *k;
+
+	for (unsigned i = 1; (k = trigger_kind(i)) != NULL; i++)
+		if (strlen(k->name) == w->lex.len &&
+		    memcmp(k->name, w->lex.start, w->lex.len) == 0)
+			return k;
+	no_such_function(w);
+	return NULL;
+}
+
+/* A name, or a quoted one. */
+static bool
+parse_arg(struct words *w, struct when *when)
+{
+	const struct trigger_kind *k = when->kind;
+
+	if (when->n_args == k->args_max)
+		return when_fail(w->err, words_offset(w), "too many names: %s", k->usage);
+	when->arg_offset[when->n_args] = words_offset(w);
+	if (w->lex.token == EXPR_T_STRING && w->lex.string_len > 0 &&
+	    strlen(w->lex.string) == w->lex.string_len)
+		when->args[when->n_args++] = xstrdup(w->lex.string);
+	else if (words_is_name(w))
+		when->args[when->n_args++] = xstrndup(w->lex.start, w->lex.len);
+	else
+		return words_fail(w, "name");
+	words_next(w);
+	return true;
+}
+
+/* ( NAME, ... ) */
+static bool
+parse_args(struct words *w, struct when *when)
+{
+	words_next(w);
+	words_next(w);
+	while (w->lex.token != EXPR_T_CLOSE) {
+		if (when->n_args > 0) {
+			if (w->lex.token != EXPR_T_COMMA)
+				return words_fail(w, "',' or ')'");
+			words_next(w);
+		}
+		if (!parse_arg(w, when))
+			return false;
+	}
+	if (when->n_args < when->kind->args_min)
+		return when_fail(w->err, words_offset(w), "a name is missing: %s",
+		    when->kind->usage);
+	words_next(w);
+	return true;
+}
+
+/* A time needs a unit: nobody counts nanoseconds. */
+static bool
+parse_time(struct words *w, int64_t *ns)
+{
+	char text[64];
+
+	if (w->lex.token != EXPR_T_NUMBER)
+		return words_fail(w, "time such as 200ms");
+	snprintf(text, sizeof(text), "%.*s",
+	    (int)(w->lex.len < sizeof(text) ? w->lex.len : sizeof(text) - 1), w->lex.start);
+	if (!isalpha((unsigned char)text[strlen(text) - 1]) || !duration_parse(text, ns))
+		return when_fail(w->err, words_offset(w),
+		    "time without a unit: write 200ms, 1.5s");
+	words_next(w);
+	return true;
+}
+
+static bool
+parse_limit(struct words *w, struct when *when)
+{
+	if (when->kind->time) {
+		if (!parse_time(w, &when->time))
+			return false;
+		when->number = (double)when->time;
+		return true;
+	}
+	if (w->lex.token != EXPR_T_NUMBER || !val_to_double(&w->lex.number, &when->number))
+		return words_fail(w, "number");
+	words_next(w);
+	return true;
+}
+
+/* > X; what can only grow is not asked whether it is small. */
+static bool
+parse_comparison(struct words *w, struct when *when)
+{
+	enum expr_token op = w->lex.token;
+	bool less = op == EXPR_T_LT || op == EXPR_T_LE;
+
+	if (op != EXPR_T_GT && op != EXPR_T_GE &&
+	    !(less && when->kind->compare == COMPARE_ANY))
+		return when_fail(w->err, words_offset(w), "%s() is compared by %s: %s",
+		    when->kind->name, when->kind->compare == COMPARE_ANY ?
+		    "> >= < <=" : "> or >=", when->kind->usage);
+	when->more = !less;
+	when->equal = op == EXPR_T_GE || op == EXPR_T_LE;
+	words_next(w);
+	return parse_limit(w, when);
+}
+
+static bool
+parse_window(struct words *w, struct when *when)
+{
+	if (!when->kind->window)
+		return true;
+	when->window = 1000000000;
+	if (w->lex.token != EXPR_T_NAME || w->lex.len != 3 ||
+	    memcmp(w->lex.start, "for", 3) != 0)
+		return true;
+	words_next(w);
+	return parse_time(w, &when->window);
+}
+
+/* The function at the current word, up to the word behind it. */
+static bool
+parse_function(struct words *w, struct when *when)
+{
+	size_t from = words_offset(w), to;
+	bool at_top = w->depth == 0 && (w->before == EXPR_T_END || w->before == EXPR_T_AND);
+	const struct trigger_kind *k = find_function(w);
+
+	if (k == NULL)
+		return false;
+	if (when->kind != trigger_kind(0))
+		return when_fail(w->err, from, "a second function: make a trigger of "
+		    "each");
+	if (!at_top)
+		return when_fail(w->err, from, "%s() stands at the left, and by itself or "
+		    "joined by 'and': %s", k->name, k->usage);
+	when->kind = k;
+	when->offset = from;
+	if (!parse_args(w, when) ||
+	    (k->compare != COMPARE_NONE && !parse_comparison(w, when)) ||
+	    !parse_window(w, when))
+		return false;
+	if (w->lex.token != EXPR_T_END && w->lex.token != EXPR_T_AND)
+		return words_fail(w, w->lex.token == EXPR_T_OR ? "'and' (for 'or', "
+		    "make two triggers)" : "'and'");
+	to = w->lex.token == EXPR_T_END ? strlen(w->lex.text) : words_offset(w);
+	memset(when->condition + from, ' ', to - from);
+	memcpy(when->condition + from, "true", 4);
+	return true;
+}
+
+/* What is "or" at the top would make the function one case of two. */
+static bool
+parse_words(struct words *w, struct when *when)
+{
+	size_t or_at = 0;
+	bool or = false;
+
+	for (words_next(w); w->lex.token != EXPR_T_END; ) {
+		/* The expression's own parser says what is wrong. */
+		if (w->lex.token == EXPR_T_ERROR)
+			break;
+		if (w->lex.token == EXPR_T_OR && w->depth == 0) {
+			or = true;
+			or_at = words_offset(w);
+		}
+		if (!words_at_function(w))
+			words_next(w);
+		else if (!parse_function(w, when))
+			return false;
+	}
+	if (or && when->kind != trigger_kind(0))
+		return when_fail(w->err, or_at, "'or' beside %s(): make two triggers, or "
+		    "put it into parentheses", when->kind->name);
+	return true;
+}
+
+static bool
+unknown_event(const struct tnf_event *ev, unsigned i, struct tnf_value *v)
+{
+	return false;
+}
+
+static bool
+unknown_item(const struct tnf_file *f, const struct tnf_value *r, unsigned i,
+    struct tnf_value *v)
+{
+	return false;
+}
+
+/* Where no event is, there are no members. */
+static bool
+check_members(const struct when *when, const struct expr *e, struct trigger_error *err)
+{
+	const char *name;
+
+	for (unsigned i = 0; !when->kind->members && (name = expr_member(e, i)) != NULL; i++)
+		if (when->kind != &trigger_ended_kind || !trigger_has_ending_member(name))
+			return when_fail(err, when->offset, "no '%.40s' beside %s(): there "
+			    "are pid, lwpid, comm%s", name, when->kind->name,
+			    when->kind == &trigger_ended_kind ?
+			    ", signal, status, core" : "");
+	return true;
+}
+
+static bool
+check_condition(struct when *when, struct trigger_error *err)
+{
+	const struct expr_source source = { .member = unknown_event, .item = unknown_item };
+	struct expr_error wrong;
+	struct expr *e = expr_new(when->condition, &source, &wrong);
+	bool fine;
+
+	if (e == NULL)
+		return when_fail(err, wrong.column, "%s", wrong.text);
+	fine = check_members(when, e, err);
+	expr_free(e);
+	return fine;
+}
+
+/* Nothing but the function: no condition. */
+static void
+drop_empty(struct when *when)
+{
+	const char *p = when->condition + when->offset + 4;
+
+	if (when->kind == trigger_kind(0) || when->offset != strspn(when->condition, " \t\n"))
+		return;
+	if (p[strspn(p, " \t\n")] == '\0') {
+		free(when->condition);
+		when->condition = NULL;
+	}
+}
+
+bool
+when_parse(const char *text, struct when *when, struct trigger_error *err)
+{
+	struct words w = { .before = EXPR_T_END, .err = err };
+	bool fine;
+
+	memset(when, 0, sizeof(*when));
+	when->kind = trigger_kind(0);
+	if (strlen(text) > EXPR_TEXT_MAX)
+		return when_fail(err, 0, "text too long: at most %u bytes", EXPR_TEXT_MAX);
+	when->condition = xstrdup(text);
+	w.lex.text = w.lex.next = w.lex.start = text;
+	w.lex.token = EXPR_T_END;
+	fine = parse_words(&w, when);
+	free(w.lex.string);
+	fine = fine && check_condition(when, err) &&
+	    (when->kind->check == NULL || when->kind->check(when, err));
+	if (!fine)
+		when_free(when);
+	else
+		drop_empty(when);
+	return fine;
+}
+
+void
+when_free(struct when *when)
+{
+	for (unsigned i = 0; i < when->n_args; i++)
+		free(when->args[i]);
+	free(when->condition);
+	memset(when, 0, sizeof(*when));
+}

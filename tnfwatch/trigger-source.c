@@ -1,0 +1,225 @@
+/*
+ * trigger-source.c - the triggers in one source: what they need of its events.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "common/xalloc.h"
+#include "tnfwatch/trigger-impl.h"
+
+/* In order of the triggers' numbers. */
+#define EACH_WATCH(s, w) \
+	for (struct watch *w = (s)->watches; w < (s)->watches + (s)->n_watches; w++)
+
+static const struct trigger_kind *
+kind_of(const struct watch *w)
+{
+	return w->trigger->when.kind;
+}
+
+static const char *
+event_comm(void *arg, const struct tnf_event *ev)
+{
+	const struct trigger_source *s = arg;
+
+	return s->ops.comm != NULL ? s->ops.comm(s->client, ev) : NULL;
+}
+
+static void
+pair_dropped(void *arg, void **user)
+{
+	due_drop(user);
+}
+
+static void
+state_changed(void *arg, const struct state_span *span, bool left, void **user)
+{
+	struct trigger_source *s = arg;
+
+	if (left)
+		due_drop(user);
+	EACH_WATCH(s, w)
+		if (kind_of(w)->state != NULL)
+			kind_of(w)->state(w, span, left, user);
+}
+
+static void
+watch_open(struct watch *w, struct trigger_source *s, const struct trigger *t)
+{
+	struct expr_error error;
+
+	w->source = s;
+	w->trigger = t;
+	/* The text has been compiled before. */
+	if (t->when.condition != NULL)
+		w->condition = expr_new(t->when.condition, t->when.kind->members ?
+		    &s->events : &s->facts, &error);
+	if (t->when.kind->pairs && s->pairs == NULL) {
+		s->pairs = pairs_new();
+		pairs_endless(s->pairs, s->kernel ? OPEN_MAX_KERNEL : OPEN_MAX,
+		    pair_dropped, NULL);
+	}
+	if (t->when.kind->states && s->kernel && s->states == NULL)
+		s->states = states_new_endless(state_changed, s, THREADS_MAX);
+	if (t->when.kind->open != NULL)
+		t->when.kind->open(w);
+}
+
+struct trigger_source *
+source_new(struct trigger_engine *e, void *client, const char *name, pid_t pid,
+    bool kernel, const struct trigger_source_ops *ops)
+{
+	struct trigger_source *s = xcalloc(1, sizeof(*s));
+	struct watch *w;
+
+	s->engine = e;
+	s->client = client;
+	s->name = xstrdup(name != NULL ? name : "");
+	s->pid = pid;
+	s->kernel = kernel;
+	if (ops != NULL)
+		s->ops = *ops;
+	s->events = (struct expr_source){ .member = tnf_event_value,
+	    .item = tnf_value_item, .comm = event_comm, .arg = s };
+	facts_source(&s->facts, s);
+	s->deadline = NEVER;
+	s->watches = w = xcalloc(e->n, sizeof(*w));
+	for (const struct trigger *t = e->first; t != NULL; t = t->next)
+		if (!t->manual)
+			watch_open(w++, s, t);
+	s->n_watches = (unsigned)(w - s->watches);
+	return s;
+}
+
+void
+source_forget(struct trigger_source *s)
+{
+	s->now = NULL;
+	if (s->pairs != NULL)
+		pairs_forget(s->pairs);
+	if (s->states != NULL)
+		states_forget(s->states);
+	EACH_WATCH(s, w)
+		if (kind_of(w)->forget != NULL)
+			kind_of(w)->forget(w);
+}
+
+void
+source_free(struct trigger_source *s)
+{
+	struct probe_use *use;
+
+	if (s == NULL)
+		return;
+	use = (struct probe_use *)(void *)s->uses.base;
+	source_forget(s);
+	pairs_free(s->pairs);
+	states_end(s->states);
+	EACH_WATCH(s, w) {
+		pairs_free(w->pairs);
+		due_free(&w->due);
+		expr_free(w->condition);
+		free(w->times);
+	}
+	for (size_t i = 0; i < s->uses.n; i++)
+		free(use[i].watches);
+	free(use);
+	free(s->watches);
+	free(s->name);
+	free(s);
+}
+
+static bool
+is_state_probe(const struct tnf_probe *p)
+{
+	static const char *const names[] = { "thread_state", "thread_create",
+	    "thread_exit", "syscall_start", "syscall_end" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(p->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The first event of a probe: who is to see it? */
+static void
+find_use(struct trigger_source *s, struct probe_use *use, const struct tnf_probe *p)
+{
+	use->known = true;
+	use->sysnum = strcmp(p->name, "syscall_start") == 0 ? perprobe_member(p, "sysnum") : -1;
+	use->exits = s->kernel && strcmp(p->name, "thread_exit") == 0;
+	/* The others would only tell a little sooner who has left the CPU. */
+	use->states = s->states != NULL && is_state_probe(p);
+	EACH_WATCH(s, w) {
+		if (kind_of(w)->concerns == NULL || !kind_of(w)->concerns(w, p))
+			continue;
+		use->watches = xreallocarray(use->watches, use->n + 1, sizeof(*use->watches));
+		use->watches[use->n++] = w;
+		use->pairs |= kind_of(w)->pairs && w->pairs == NULL;
+	}
+}
+
+/* These do not come back: nothing is open. */
+static bool
+is_last_call(const struct probe_use *use, const struct tnf_event *ev)
+{
+	struct tnf_value v;
+
+	return use->sysnum >= 0 && tnf_event_value(ev, (unsigned)use->sysnum, &v) &&
+	    (v.u.i == SYS_exit || v.u.i == SYS_exit_group);
+}
+
+/* A thread that has ended leaves what it was in. */
+static void
+forget_thread(struct trigger_source *s, const struct tnf_event *ev)
+{
+	if (s->pairs != NULL)
+		pairs_forget_thread(s->pairs, ev);
+	EACH_WATCH(s, w)
+		if (w->pairs != NULL)
+			pairs_forget_thread(w->pairs, ev);
+}
+
+void
+source_event(struct trigger_source *s, const struct tnf_event *ev)
+{
+	struct hit hit = { .ev = ev, .role = PAIR_NONE };
+	struct probe_use *use;
+
+	if (ev->probe->id >= PROBES_MAX)
+		return;
+	use = perprobe(&s->uses, ev->probe, sizeof(*use));
+	if (!use->known)
+		find_use(s, use, ev->probe);
+	if (use->states) {
+		s->now = ev;
+		states_feed(s->states, ev);
+		s->now = NULL;
+	}
+	if (use->exits)
+		forget_thread(s, ev);
+	if (use->n == 0 || is_last_call(use, ev))
+		return;
+	if (use->pairs)
+		hit.role = pairs_feed(s->pairs, ev, &hit.slice);
+	for (unsigned i = 0; i < use->n; i++)
+		kind_of(use->watches[i])->event(use->watches[i], &hit);
+	if (hit.role == PAIR_END && hit.slice.user != NULL)
+		due_drop(hit.slice.user);
+}
+
+void
+source_run(struct trigger_source *s, int64_t now)
+{
+	int64_t next;
+
+	if (now < s->deadline)
+		return;
+	s->deadline = NEVER;
+	EACH_WATCH(s, w)
+		if (kind_of(w)->run != NULL) {
+			next = kind_of(w)->run(w, now);
+			watch_until(w, next);
+		}
+}
