@@ -70,6 +70,27 @@ static void block_close(struct kp_cpu *cpu, u64 pos)
 }
 
 /*
+ * The block of a slot is about to be taken.  Its generation goes first: a CPU that
+ * is stopped after it has got the block and before it has opened it would else
+ * leave old records in sight for as long as it stands, while younger blocks go.
+ * Whoever wants the block may do this, as it stays the oldest until somebody gets it.
+ *
+ * The exchange of the slot with itself says that the generation was read while
+ * the block was still there, so that nobody's new one is taken away.
+ */
+static void block_leave(u64 *slot, u64 there)
+{
+	u32 n = there, generation;
+	struct kp_block *b = bpf_map_lookup_elem(&tnf_buf, &n);
+
+	if (b == NULL)
+		return;
+	generation = read_once(b->h.generation);
+	if (__sync_val_compare_and_swap(slot, there, there) == there)
+		__sync_val_compare_and_swap(&b->h.generation, generation, TNF_GENERATION_FREE);
+}
+
+/*
  * Gives block 'mine' to the pool, as its newest, and returns a slot: ticket and
  * oldest block, which is the caller's now; NO_SLOT: others were faster each time.
  *
@@ -98,8 +119,10 @@ __noinline u64 pool_swap(u32 mine)
 			__sync_val_compare_and_swap(&ext->data_cursor, ticket, ticket + 1);
 			continue;
 		}
-		if (KP_SLOT_TICKET(there) != (u32)(ticket - slots) ||
-		    __sync_val_compare_and_swap(slot, there, KP_SLOT(ticket, mine)) != there)
+		if (KP_SLOT_TICKET(there) != (u32)(ticket - slots))
+			continue;
+		block_leave(slot, there);
+		if (__sync_val_compare_and_swap(slot, there, KP_SLOT(ticket, mine)) != there)
 			continue;
 		__sync_val_compare_and_swap(&ext->data_cursor, ticket, ticket + 1);
 		return KP_SLOT(ticket, there);

@@ -147,7 +147,9 @@ refresh_file(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 		const struct seen *seen = &f->seen[off >> f->block_shift];
 		struct block b = file_block(f, (uint32_t)off);
 
-		if (b.generation == seen->generation && b.used == seen->used)
+		/* Without a generation it is on its way to its next use. */
+		if (b.generation == TNF_GENERATION_FREE ||
+		    (b.generation == seen->generation && b.used == seen->used))
 			continue;
 		if ((err = take_rest(s, f, (uint32_t)off, ret)) != 0)
 			return err;

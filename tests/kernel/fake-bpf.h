@@ -30,6 +30,8 @@ typedef int64_t s64;
 #define PF_KTHREAD	1
 #define store_barrier()	interrupt()
 #define read_once(x)	({ __typeof__(x) v_ = *(volatile __typeof__(x) *)&(x); interrupt(); v_; })
+#define __sync_val_compare_and_swap(p, old, new) \
+	({ __typeof__(*(p)) v_ = __sync_val_compare_and_swap(p, old, new); interrupt(); v_; })
 #define write_once(x, v) ({ *(volatile __typeof__(x) *)&(x) = (v); interrupt(); })
 
 struct task_struct { int flags, tgid, pid; };

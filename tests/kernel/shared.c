@@ -26,9 +26,19 @@ static u32 written[CPUS];
 static volatile bool stop;
 static __thread u32 this;
 
+/* At the chosen place of the code a CPU stops, and this happens meanwhile. */
+static __thread void (*meanwhile)(void);
+static __thread int place, chosen;
+
 static void
 interrupt(void)
 {
+	void (*f)(void) = meanwhile;
+
+	if (f == NULL || place++ != chosen)
+		return;
+	meanwhile = NULL;
+	f();
 }
 
 static u32
@@ -199,6 +209,59 @@ put(void *arg, uint64_t offset, const void *bytes, size_t n)
 	return true;
 }
 
+/* The others go on while CPU 1 stands still, and then somebody makes a copy. */
+static bool stands_well;
+
+static void
+others_go_on(void)
+{
+	static char copy[BLOCKS * KP_BLOCK_SIZE];
+	struct snapshot_sink sink = { .put = put, .arg = copy };
+	struct part part[CPUS];
+	struct snapshot s;
+
+	for (u32 i = 0; i < 20000; i++)
+		write_event(0);
+	this = 1;
+	memset(copy, 0, sizeof copy);
+	stands_well = snapshot_open(&s, buffer, sizeof copy) == SNAPSHOT_OK &&
+	    snapshot_copy(&s, &sink) == SNAPSHOT_OK &&
+	    count_parts(copy, part) && has_no_hole(part) &&
+	    part[0].high == written[0] && part[0].blocks > 100;
+}
+
+/* Does CPU 1 get to the place while it takes a block? */
+static bool
+stops_at(int where)
+{
+	begin();
+	for (u32 i = 0; i < 60000; i++)
+		write_event(i % 16 == 0);
+	while (KP_OFFSET_OF(cpus[1].cursor) <= KP_BLOCK_END - 2 * EVENT_SIZE(kp_thread_state))
+		write_event(1);
+	stands_well = true;
+	place = 0;
+	chosen = where;
+	meanwhile = others_go_on;
+	for (int i = 0; i < 3; i++)
+		write_event(1);
+	meanwhile = NULL;
+	return place > where;
+}
+
+static bool
+stops_anywhere(void)
+{
+	int where = 0;
+
+	while (stops_at(where) && stands_well)
+		where++;
+	printf("# %d places\n", where);
+	if (!stands_well)
+		printf("# while a CPU stands at place %d, others and a copy go wrong\n", where);
+	return stands_well && where > 20;
+}
+
 static bool
 copies(int n)
 {
@@ -257,7 +320,7 @@ int
 main(int argc, char **argv)
 {
 	const char *n = getenv("TNF_TEST_COPIES");
-	bool ok;
+	bool ok, well;
 
 	if (argc == 2)
 		return write_file(argv[1]);
@@ -268,6 +331,8 @@ main(int argc, char **argv)
 		printf("not ok 2 - copies without a hole\n"), ok = false;
 	else
 		printf("ok 2 - copies without a hole\n");
-	printf("1..2\n");
-	return !ok;
+	well = stops_anywhere();
+	printf("%s 3 - a CPU that stands still while it takes a block\n", well ? "ok" : "not ok");
+	printf("1..3\n");
+	return !(ok && well);
 }
