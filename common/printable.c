@@ -5,25 +5,15 @@
 #include <string.h>
 
 #include "common/printable.h"
+#include "common/utf8.h"
 
 size_t
 printable_length(const unsigned char *s, size_t n)
 {
-	size_t i, len;
-
-	if (s[0] < 0x80)
-		return s[0] >= 0x20 && s[0] != 0x7f;
-	/* Also refuses U+0080 to U+009F, which control terminals as well. */
-	if (s[0] < 0xc2 || (s[0] == 0xc2 && n > 1 && s[1] < 0xa0) ||
-	    s[0] > 0xf4)
+	/* U+0080 to U+009F control terminals as well. */
+	if (s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && n > 1 && s[1] < 0xa0))
 		return 0;
-	len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	if (len > n)
-		return 0;
-	for (i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return len;
+	return utf8_length(s, n);
 }
 
 static void

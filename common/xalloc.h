@@ -4,15 +4,24 @@
 #ifndef COMMON_XALLOC_H
 #define COMMON_XALLOC_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct map;
 
+/* Zeroed.  Of 0 bytes there is one. */
 void *xcalloc(size_t n, size_t size);
 void *xreallocarray(void *, size_t n, size_t size);
+/* Up to a NUL, or as many characters as are said. */
 char *xstrndup(const char *, size_t);
 char *xstrdup(const char *);
+char *xvasprintf(const char *fmt, va_list) __attribute__((format(printf, 1, 0)));
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void *xmap_put(struct map *, const void *key, size_t key_size, bool *fresh);
+
+/* Called when there is none, to say so in the program's own words and to end it.
+   NULL, or when it returns: a message like that of err(3), and status 1. */
+extern void (*xalloc_failed)(void);
 
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/maps.h"
 #include "libtnf/context-write.h"
 
 #define PHDRS_MAX	64
@@ -91,17 +92,16 @@ build_id_of_fd(int fd, char *ret)
 
 /* The mapped file itself where we may, else what its name leads to now. */
 static void
-build_id(pid_t pid, uint64_t start, uint64_t end, const char *path, char *ret)
+build_id(pid_t pid, const struct mapping *m, char *ret)
 {
 	char name[4096 + 64];
 	int fd;
 
 	strcpy(ret, "-");
-	snprintf(name, sizeof name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
-	    (int)pid, start, end);
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0 && strlen(path) < 4096) {
-		snprintf(name, sizeof name, "/proc/%d/root%s", (int)pid, path);
+	fd = open(mapping_file(m, pid, name), O_RDONLY | O_CLOEXEC | O_NOCTTY |
+	    O_NONBLOCK);
+	if (fd < 0 && strlen(m->path) < 4096) {
+		snprintf(name, sizeof name, "/proc/%d/root%s", (int)pid, m->path);
 		fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	}
 	if (fd < 0)
@@ -111,42 +111,23 @@ build_id(pid_t pid, uint64_t start, uint64_t end, const char *path, char *ret)
 	close(fd);
 }
 
-/* "START-END PERMS OFFSET DEVICE INODE   PATH" */
-static void
-put_mapping(struct context_writer *w, pid_t pid, char *line)
-{
-	char perms[8], id[2 * BUILD_ID_MAX + 1];
-	uint64_t start, end, offset;
-	char *path;
-
-	line[strcspn(line, "\n")] = '\0';
-	path = strchr(line, '/');
-	if (path == NULL || sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64,
-	    &start, &end, perms, &offset) != 4 || perms[2] != 'x')
-		return;
-	build_id(pid, start, end, path, id);
-	fprintf(w->f, "object %d %" PRIx64 " %" PRIx64 " %" PRIx64 " %s ",
-	    (int)pid, start, end, offset, id);
-	context_escaped(w, path);
-	putc_unlocked('\n', w->f);
-}
-
 void
 context_objects(struct context_writer *w, pid_t pid)
 {
-	char name[64], *line = NULL;
-	unsigned count = 0;
-	size_t room = 0;
-	FILE *f;
+	char id[2 * BUILD_ID_MAX + 1];
+	const struct mapping *m;
+	struct maps maps;
 
-	if (w->f == NULL)
+	if (w->f == NULL || maps_read(pid, &maps) != 0)
 		return;
-	snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
-	f = fopen(name, "re");
-	if (f == NULL)
-		return;
-	while (count++ < OBJECTS_MAX && getline(&line, &room, f) > 0)
-		put_mapping(w, pid, line);
-	free(line);
-	fclose(f);
+	for (m = maps.m; m < maps.m + maps.n && m < maps.m + OBJECTS_MAX; m++) {
+		if (!m->exec || m->path[0] != '/')
+			continue;
+		build_id(pid, m, id);
+		fprintf(w->f, "object %d %" PRIxPTR " %" PRIxPTR " %" PRIx64 " %s ",
+		    (int)pid, m->start, m->end, m->offset, id);
+		context_escaped(w, m->path);
+		putc_unlocked('\n', w->f);
+	}
+	maps_free(&maps);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/proc-status.h"
 #include "libtnf/context-write.h"
 
 struct task {
@@ -81,36 +82,16 @@ put_task(struct context_writer *w, const char *word, pid_t tid, pid_t pid,
 	putc_unlocked('\n', w->f);
 }
 
-/* The last number of a line "\nNSpid:	28168	1": that in the task's own namespace;
-   0: there is no such line. */
-static pid_t
-inner_number(const char *status, const char *word)
-{
-	const char *line = strstr(status, word), *end;
-
-	if (line == NULL)
-		return 0;
-	end = line + 1 + strcspn(line + 1, "\n");
-	while (end[-1] >= '0' && end[-1] <= '9')
-		end--;
-	return (pid_t)strtol(end, NULL, 10);
-}
-
 /* What a task's own events say, if that is something else. */
 static void
-put_inner(struct context_writer *w, int dir, pid_t tid, pid_t pid)
+put_inner(struct context_writer *w, pid_t tid, pid_t pid)
 {
-	char path[64], text[4096];
-	pid_t inner_tid, inner_pid;
+	long inner_tid = thread_status_last(pid, tid, "NSpid");
+	long inner_pid = thread_status_last(pid, tid, "NStgid");
 
-	snprintf(path, sizeof path, "%d/status", (int)tid);
-	if (context_tasks_read_file(dir, path, text, sizeof text) <= 0)
-		return;
-	inner_tid = inner_number(text, "\nNSpid:");
-	inner_pid = inner_number(text, "\nNStgid:");
 	if (inner_tid > 0 && inner_pid > 0 && inner_tid != tid)
-		fprintf(w->f, "inner %d %d %d %d\n", (int)tid, (int)pid,
-		    (int)inner_tid, (int)inner_pid);
+		fprintf(w->f, "inner %d %d %ld %ld\n", (int)tid, (int)pid,
+		    inner_tid, inner_pid);
 }
 
 static void
@@ -145,7 +126,7 @@ put_threads(struct context_writer *w, int proc, const struct task *leader,
 			comm[n - 1] = '\0';
 		put_task(w, "task", tid, leader->tid, leader->ppid, comm);
 		if (inner)
-			put_inner(w, fd, tid, leader->tid);
+			put_inner(w, tid, leader->tid);
 	}
 	closedir(dir);
 }
@@ -162,7 +143,7 @@ put_process(struct context_writer *w, int proc, pid_t pid, bool inner)
 		return;
 	put_task(w, "task", pid, pid, t.ppid, t.comm);
 	if (inner)
-		put_inner(w, proc, pid, pid);
+		put_inner(w, pid, pid);
 	if (t.threads > 1)
 		put_threads(w, proc, &t, inner);
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/proc-status.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/elf-file.h"
 #include "libtnfctl/objects.h"

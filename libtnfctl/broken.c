@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/proc-status.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/proc.h"
 

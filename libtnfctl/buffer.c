@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/proc-status.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/proc.h"
 
@@ -132,19 +133,12 @@ same_directory(tnfctl_handle_t *h, const struct place *p)
 static bool
 owner_of(pid_t pid, uid_t *uid, gid_t *gid)
 {
-	char path[64], line[256];
-	int found = 0;
-	FILE *f;
+	long u = proc_status_nth(pid, "Uid", PROC_ID_FS);
+	long g = proc_status_nth(pid, "Gid", PROC_ID_FS);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return false;
-	while (found < 2 && fgets(line, sizeof(line), f) != NULL) {
-		found += sscanf(line, "Uid: %*u %*u %*u %u", uid) == 1;
-		found += sscanf(line, "Gid: %*u %*u %*u %u", gid) == 1;
-	}
-	fclose(f);
-	return found == 2;
+	*uid = (uid_t)u;
+	*gid = (gid_t)g;
+	return u >= 0 && g >= 0;
 }
 
 tnfctl_errcode_t

@@ -29,6 +29,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "common/proc-status.h"
 #include "libtnfctl/call.h"
 #include "libtnfctl/direct.h"
 

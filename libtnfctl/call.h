@@ -4,7 +4,7 @@
 #ifndef LIBTNFCTL_CALL_H
 #define LIBTNFCTL_CALL_H
 
-#include "libtnfctl/maps.h"
+#include "common/maps.h"
 #include "libtnfctl/remote.h"
 
 /* What it takes to call functions in one process. */

@@ -25,7 +25,7 @@
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/elf-file.h"
-#include "libtnfctl/maps.h"
+#include "common/maps.h"
 
 #define POLL_NS		20000
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "libtnfctl/linkmap.h"
-#include "libtnfctl/maps.h"
+#include "common/maps.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/text.h"
 

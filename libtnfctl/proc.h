@@ -109,11 +109,5 @@ bool	proc_write(struct proc *, uintptr_t, const void *, size_t);
 
 /* State letter of a thread, as in ps(1); 0: there is none. */
 char	proc_state(pid_t pid, pid_t tid);
-/* A number from /proc/PID/status; -1: not there. */
-long	proc_status(pid_t, const char *field);
-/* The same of one thread. */
-long	thread_status(pid_t pid, pid_t tid, const char *field);
-/* The text of the line; false: there is none. */
-bool	proc_status_text(pid_t, const char *field, char *ret, size_t size);
 
 #endif

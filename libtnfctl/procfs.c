@@ -30,54 +30,6 @@ proc_state(pid_t pid, pid_t tid)
 	return end != NULL && end[1] == ' ' ? end[2] : 0;
 }
 
-/* What follows "field:" in a file like /proc/PID/status. */
-static bool
-read_field(const char *path, const char *field, char *ret, size_t size)
-{
-	size_t len = strlen(field);
-	char line[256];
-	bool found = false;
-	FILE *f;
-
-	if ((f = fopen(path, "re")) == NULL)
-		return false;
-	while (!found && fgets(line, sizeof(line), f) != NULL)
-		found = strncmp(line, field, len) == 0 && line[len] == ':';
-	fclose(f);
-	if (found)
-		snprintf(ret, size, "%s", line + len + 1);
-	return found;
-}
-
-bool
-proc_status_text(pid_t pid, const char *field, char *ret, size_t size)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	return read_field(path, field, ret, size);
-}
-
-long
-proc_status(pid_t pid, const char *field)
-{
-	char text[64];
-
-	return proc_status_text(pid, field, text, sizeof(text)) ?
-	    strtol(text, NULL, 10) : -1;
-}
-
-long
-thread_status(pid_t pid, pid_t tid, const char *field)
-{
-	char path[64], text[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid,
-	    (int)tid);
-	return read_field(path, field, text, sizeof(text)) ?
-	    strtol(text, NULL, 10) : -1;
-}
-
 tnfctl_errcode_t
 proc_open_memory(struct proc *p)
 {

@@ -27,6 +27,7 @@
 #include <sys/user.h>
 #include <unistd.h>
 
+#include "common/proc-status.h"
 #include "libtnfctl/proc.h"
 
 #ifdef __x86_64__
@@ -113,33 +114,29 @@ is_limited(struct proc *p, enum limit limit, const struct user_regs_struct *r)
 	return true;
 }
 
+/* A set of signals in the thread's status; none if it cannot be read. */
+static unsigned long long
+signals_of(const struct proc *p, const struct thread *t, const char *field)
+{
+	char text[64];
+
+	return thread_status_text(p->pid, t->tid, field, text, sizeof(text)) ?
+	    strtoull(text, NULL, 16) : 0;
+}
+
 /* Is a handler about to run, of the signal at hand or of one that waits? */
 static bool
 handler_runs(const struct proc *p, const struct thread *t)
 {
-	unsigned long long pending = 0, blocked = 0, caught = 0, v;
-	char path[64], line[256], name[16];
-	FILE *f;
+	unsigned long long pending;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)p->pid,
-	    (int)t->tid);
-	if ((f = fopen(path, "re")) == NULL)
-		return true;
-	while (fgets(line, sizeof(line), f) != NULL) {
-		if (sscanf(line, "%15[A-Za-z]: %llx", name, &v) != 2)
-			continue;
-		if (strcmp(name, "SigPnd") == 0 || strcmp(name, "ShdPnd") == 0)
-			pending |= v;
-		else if (strcmp(name, "SigBlk") == 0)
-			blocked = v;
-		else if (strcmp(name, "SigCgt") == 0)
-			caught = v;
-	}
-	fclose(f);
-	pending &= ~blocked;
+	if (thread_status(p->pid, t->tid, "Tgid") < 0)
+		return true;		/* not known: nothing is repeated */
+	pending = signals_of(p, t, "SigPnd") | signals_of(p, t, "ShdPnd");
+	pending &= ~signals_of(p, t, "SigBlk");
 	if (t->signal != 0)
 		pending |= 1ull << (t->signal - 1);
-	return (pending & caught) != 0;
+	return (pending & signals_of(p, t, "SigCgt")) != 0;
 }
 
 void

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/xalloc.h"
 #include "prex/cmd.h"
 #include "prex/ending.h"
 #include "prex/option.h"
@@ -75,6 +76,13 @@ prex_session(struct shell *sh, const struct options *o)
 	return target_close(sh) ? status : EXIT_FAILURE;
 }
 
+static void
+prex_out_of_memory(void)
+{
+	fputs("new; out of memory, aborting\n", stderr);
+	abort();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -82,6 +90,7 @@ main(int argc, char **argv)
 	struct shell sh;
 	int status;
 
+	xalloc_failed = prex_out_of_memory;
 	options_parse(&o, argc, argv);
 	shell_init(&sh, argv[0]);
 	sh.mode = o.target.kernel ? MODE_KERNEL : MODE_USER;

@@ -19,6 +19,8 @@
 
 #include "common/open-regular.h"
 #include "libtnf/context-write.h"
+#include "common/maps.h"
+#include "common/proc-status.h"
 #include "prex/cmd.h"
 #include "prex/shell.h"
 #include "prex/trace-context.h"
@@ -35,35 +37,13 @@ static struct stat mapped;
 static bool
 note_owner(pid_t pid)
 {
-	char path[64], line[256];
-	int found = 0;
-	FILE *fp;
+	long ppid = proc_status(pid, "PPid");
+	long uid = proc_status_nth(pid, "Uid", PROC_ID_FS);
 
-	snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
-	if ((fp = fopen(path, "re")) == NULL)
-		return false;
-	while (found < 2 && fgets(line, sizeof line, fp) != NULL) {
-		found += sscanf(line, "PPid: %d", &parent) == 1;
-		found += sscanf(line, "Uid: %*u %*u %*u %u", &owner) == 1;
-	}
-	fclose(fp);
+	parent = (pid_t)ppid;
+	owner = (uid_t)uid;
 	target = pid;
-	return found == 2;
-}
-
-/* The file at a line of /proc/PID/maps, if it is shared and written to. */
-static bool
-stat_written(pid_t pid, const char *line, struct stat *ret)
-{
-	unsigned long start, end;
-	char path[96], mode[5];
-
-	if (sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 ||
-	    strcmp(mode, "rw-s") != 0)
-		return false;
-	snprintf(path, sizeof path, "/proc/%ld/map_files/%lx-%lx", (long)pid,
-	    start, end);
-	return stat(path, ret) == 0;
+	return ppid >= 0 && uid >= 0;
 }
 
 /* The file that we have handed over may be ours, and not the target's; then the
@@ -71,21 +51,20 @@ stat_written(pid_t pid, const char *line, struct stat *ret)
 static void
 note_mapped(pid_t pid)
 {
-	char path[64], *line = NULL;
 	struct stat st, named;
-	size_t room = 0;
-	FILE *fp;
+	struct maps maps;
+	char path[96];
+	size_t i;
 
 	mapped = (struct stat){ .st_ino = 0 };
-	snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
-	if (stat(file, &named) < 0 || (fp = fopen(path, "re")) == NULL)
+	if (stat(file, &named) < 0 || maps_read(pid, &maps) != 0)
 		return;
-	while (mapped.st_ino == 0 && getline(&line, &room, fp) > 0)
-		if (stat_written(pid, line, &st) && st.st_ino == named.st_ino &&
-		    st.st_dev == named.st_dev)
+	for (i = 0; i < maps.n && mapped.st_ino == 0; i++)
+		if (mapping_is_written(&maps.m[i]) &&
+		    stat(mapping_file(&maps.m[i], pid, path), &st) == 0 &&
+		    st.st_ino == named.st_ino && st.st_dev == named.st_dev)
 			mapped = st;
-	free(line);
-	fclose(fp);
+	maps_free(&maps);
 }
 
 static bool

@@ -1,68 +1,10 @@
 /*
- * util.c - memory and string lists.
+ * util.c - lists of strings.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "prex/util.h"
-
-static void *
-util_check(void *p)
-{
-	if (p == NULL) {
-		fputs("new; out of memory, aborting\n", stderr);
-		abort();
-	}
-	return p;
-}
-
-void *
-xcalloc(size_t n, size_t size)
-{
-	return util_check(calloc(n, size));
-}
-
-void *
-xreallocarray(void *p, size_t n, size_t size)
-{
-	return util_check(reallocarray(p, n, size));
-}
-
-char *
-xstrdup(const char *s)
-{
-	return util_check(strdup(s));
-}
-
-char *
-xstrndup(const char *s, size_t n)
-{
-	return util_check(strndup(s, n));
-}
-
-char *
-xvasprintf(const char *fmt, va_list ap)
-{
-	char *s;
-
-	if (vasprintf(&s, fmt, ap) < 0)
-		s = NULL;
-	return util_check(s);
-}
-
-char *
-xasprintf(const char *fmt, ...)
-{
-	va_list ap;
-	char *s;
-
-	va_start(ap, fmt);
-	s = xvasprintf(fmt, ap);
-	va_end(ap);
-	return s;
-}
 
 void
 strings_add(struct strings *l, char *s)

@@ -1,22 +1,14 @@
 /*
- * util.h - memory that is always there, and words that are almost right.
+ * util.h - lists of strings, and words that are almost right.
  */
 #ifndef PREX_UTIL_H
 #define PREX_UTIL_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "common/guess.h"
-
-/* These end the program when there is no memory. */
-void	*xcalloc(size_t n, size_t size);
-void	*xreallocarray(void *p, size_t n, size_t size);
-char	*xstrdup(const char *s);
-char	*xstrndup(const char *s, size_t n);
-char	*xvasprintf(const char *fmt, va_list) __attribute__((format(printf, 1, 0)));
-char	*xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#include "common/xalloc.h"
 
 /* A growing list of strings, each freed with it. */
 struct strings {

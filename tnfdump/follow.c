@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/maps.h"
 #include "common/open-regular.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/input.h"
@@ -122,39 +123,34 @@ is_trace(const char *path)
 	return magic == TNF_MAGIC;
 }
 
-/* The trace file behind a line of /proc/PID/maps, or NULL. */
+/* The trace file that is mapped there, or NULL: by what is mapped where we may,
+   else by its name. */
 static char *
-trace_of_line(pid_t pid, char *line)
+trace_of_mapping(pid_t pid, const struct mapping *m)
 {
-	unsigned long from, to;
-	char path[128];
-	int at = 0;		/* stays so if it is another kind of mapping */
+	char path[MAPPING_FILE_MAX];
 
-	if (sscanf(line, "%lx-%lx rw-s %*s %*s %*s %n", &from, &to, &at) != 2 ||
-	    line[at] != '/')
+	if (!mapping_is_written(m))
 		return NULL;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%lx-%lx", (int)pid,
-	    from, to);
-	if (is_trace(path))
+	if (is_trace(mapping_file(m, pid, path)))
 		return xstrdup(path);
-	line[strcspn(line, "\n")] = '\0';
-	return is_trace(line + at) ? xstrdup(line + at) : NULL;
+	return is_trace(m->path) ? xstrdup(m->path) : NULL;
 }
 
 /* The trace file that a process has mapped; EAGAIN: none so far. */
 static int
 mapped_trace(pid_t pid, char **found)
 {
-	char maps[64], line[4608];
-	FILE *f;
+	struct maps maps;
+	int error = maps_read(pid, &maps);
+	size_t i;
 
-	snprintf(maps, sizeof(maps), "/proc/%d/maps", (int)pid);
-	if ((f = fopen(maps, "re")) == NULL)
-		return errno;
+	if (error != 0)
+		return error;
 	*found = NULL;
-	while (*found == NULL && fgets(line, sizeof(line), f) != NULL)
-		*found = trace_of_line(pid, line);
-	fclose(f);
+	for (i = 0; i < maps.n && *found == NULL; i++)
+		*found = trace_of_mapping(pid, &maps.m[i]);
+	maps_free(&maps);
 	return *found != NULL ? 0 : EAGAIN;
 }
 

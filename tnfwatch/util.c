@@ -37,30 +37,6 @@ now_wall(void)
 	return clock_read(CLOCK_REALTIME);
 }
 
-char *
-xvasprintf(const char *fmt, va_list ap)
-{
-	char *s;
-
-	if (vasprintf(&s, fmt, ap) < 0) {
-		fputs("tnfwatch: out of memory\n", stderr);
-		abort();
-	}
-	return s;
-}
-
-char *
-xasprintf(const char *fmt, ...)
-{
-	va_list ap;
-	char *s;
-
-	va_start(ap, fmt);
-	s = xvasprintf(fmt, ap);
-	va_end(ap);
-	return s;
-}
-
 void
 say(const char *fmt, ...)
 {

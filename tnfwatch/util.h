@@ -16,9 +16,6 @@
 int64_t now_mono(void);		/* ns, CLOCK_MONOTONIC */
 int64_t now_wall(void);		/* ns since 1970 */
 
-char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-char *xvasprintf(const char *fmt, va_list) __attribute__((format(printf, 1, 0)));
-
 /* "tnfwatch: text" and a newline on stderr, which is the journal's in a unit. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

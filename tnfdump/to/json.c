@@ -5,48 +5,8 @@
 
 #include "tnfdump/to/json.h"
 #include "analysis/nest.h"
+#include "common/utf8.h"
 #include "tnfdump/text/pretty.h"
-
-/* Bytes of the UTF-8 sequence at s (1..4), or 0: not valid. */
-static size_t
-utf8_length(const unsigned char *s, size_t n)
-{
-	unsigned c = s[0], len, min;
-	uint32_t code;
-
-	if (c < 0x80)
-		return 1;
-	if (c >= 0xc2 && c < 0xe0)
-		len = 2, code = c & 0x1f, min = 0x80;
-	else if (c >= 0xe0 && c < 0xf0)
-		len = 3, code = c & 0x0f, min = 0x800;
-	else if (c >= 0xf0 && c < 0xf5)
-		len = 4, code = c & 0x07, min = 0x10000;
-	else
-		return 0;
-	if (len > n)
-		return 0;
-	for (unsigned i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	if (code < min || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	return len;
-}
-
-bool
-json_is_utf8(const char *chars, size_t n)
-{
-	const unsigned char *s = (const unsigned char *)chars;
-	size_t len;
-
-	for (; n > 0; s += len, n -= len)
-		if ((len = utf8_length(s, n)) == 0)
-			return false;
-	return true;
-}
 
 static void
 hex_bytes(struct out *o, const char *s, size_t n)
@@ -84,7 +44,7 @@ json_string(struct out *o, const char *s, size_t n)
 {
 	size_t plain = 0;
 
-	if (!json_is_utf8(s, n)) {
+	if (!utf8_is_valid(s, n)) {
 		hex_bytes(o, s, n);
 		return;
 	}
@@ -117,7 +77,7 @@ json_cstring(struct out *o, const char *s)
 void
 json_text(struct out *o, const char *s, size_t n)
 {
-	if (json_is_utf8(s, n)) {
+	if (utf8_is_valid(s, n)) {
 		json_string(o, s, n);
 		return;
 	}

@@ -13,8 +13,6 @@
 
 #include "tnfdump/tnfdump.h"
 
-/* Valid UTF-8 throughout? */
-bool json_is_utf8(const char *, size_t);
 void json_string(struct out *, const char *, size_t);
 void json_cstring(struct out *, const char *);	/* NULL: null */
 /* A text or a name, always a JSON string: of what is not valid UTF-8, each byte

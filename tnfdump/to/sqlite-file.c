@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/utf8.h"
 #include "tnfdump/to/json.h"
 #include "tnfdump/to/sqlite-file.h"
 #include "common/xalloc.h"
@@ -124,7 +125,7 @@ sqlite_insert(struct sqlite *s, sqlite3_stmt *row)
 void
 sqlite_bind_chars(sqlite3_stmt *row, int i, const char *chars, size_t n)
 {
-	if (json_is_utf8(chars, n))
+	if (utf8_is_valid(chars, n))
 		sqlite3_bind_text64(row, i, chars, n, SQLITE_STATIC, SQLITE_UTF8);
 	else
 		sqlite3_bind_blob64(row, i, chars, n, SQLITE_STATIC);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/utf8.h"
 #include "tnfdump/to/json.h"
 #include "analysis/perprobe.h"
 #include "tnfdump/to/sqlite-members.h"
@@ -112,7 +113,7 @@ members_name(struct out *o, const char *name)
 {
 	size_t n = strlen(name);
 
-	if (json_is_utf8(name, n))
+	if (utf8_is_valid(name, n))
 		out_bytes(o, name, n);
 	else
 		for (size_t i = 0; i < n; i++)

@@ -1,8 +1,8 @@
 /*
  * maps.h - what is mapped where in a process.
  */
-#ifndef LIBTNFCTL_MAPS_H
-#define LIBTNFCTL_MAPS_H
+#ifndef COMMON_MAPS_H
+#define COMMON_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +15,8 @@ struct mapping {
 	uint64_t offset;
 	uint64_t inode;
 	bool	 exec;
+	bool	 write;
+	bool	 shared;
 	char	*path;		/* "" anonymous; "[stack]" and the like */
 };
 
@@ -23,6 +25,14 @@ struct maps {
 	size_t	 n;
 	char	*text;
 };
+
+#define MAPPING_FILE_MAX	96
+/* A name under which whoever may trace the process opens the very file that is
+   mapped, whatever its own name leads to now; 'name' is returned. */
+const char *mapping_file(const struct mapping *, pid_t,
+	    char name[MAPPING_FILE_MAX]);
+/* A file that others see change. */
+bool	mapping_is_written(const struct mapping *);
 
 int	maps_read(pid_t, struct maps *ret);	/* 0 or an errno */
 void	maps_free(struct maps *);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtnfctl/maps.h"
+#include "common/maps.h"
 
 #define TEXT_MAX	(128u << 20)
 
@@ -53,6 +53,8 @@ maps_parse(char *line, struct mapping *m)
 	    &m->inode, &at) != 5)
 		return false;
 	m->exec = perms[2] == 'x';
+	m->write = perms[1] == 'w';
+	m->shared = perms[3] == 's';
 	m->path = line + at + strspn(line + at, " ");
 	return true;
 }
@@ -103,6 +105,20 @@ maps_free(struct maps *maps)
 	free(maps->m);
 	free(maps->text);
 	*maps = (struct maps){ 0 };
+}
+
+const char *
+mapping_file(const struct mapping *m, pid_t pid, char name[MAPPING_FILE_MAX])
+{
+	snprintf(name, MAPPING_FILE_MAX, "/proc/%d/map_files/%" PRIxPTR "-%" PRIxPTR,
+	    (int)pid, m->start, m->end);
+	return name;
+}
+
+bool
+mapping_is_written(const struct mapping *m)
+{
+	return m->write && m->shared && m->path[0] == '/';
 }
 
 const struct mapping *

@@ -1,0 +1,91 @@
+/*
+ * proc-status.c - what the kernel says of a process or a thread.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/proc-status.h"
+
+#define FIELD_MAX	256	/* of those that are asked for */
+
+static bool
+proc_status_read(const char *path, const char *field, char *ret, size_t size)
+{
+	size_t len = strlen(field);
+	char line[FIELD_MAX];
+	bool found = false;
+	FILE *f;
+
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	while (!found && fgets(line, sizeof(line), f) != NULL)
+		found = strncmp(line, field, len) == 0 && line[len] == ':';
+	fclose(f);
+	if (!found)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(ret, size, "%s", line + len + 1 + strspn(line + len + 1, " \t"));
+	return true;
+}
+
+bool
+proc_status_text(pid_t pid, const char *field, char *ret, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return proc_status_read(path, field, ret, size);
+}
+
+bool
+thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	return proc_status_read(path, field, ret, size);
+}
+
+long
+thread_status(pid_t pid, pid_t tid, const char *field)
+{
+	char text[FIELD_MAX];
+
+	return thread_status_text(pid, tid, field, text, sizeof(text)) ?
+	    strtol(text, NULL, 10) : -1;
+}
+
+long
+proc_status(pid_t pid, const char *field)
+{
+	return proc_status_nth(pid, field, 0);
+}
+
+long
+proc_status_nth(pid_t pid, const char *field, unsigned n)
+{
+	char text[FIELD_MAX], *at = text, *end;
+	long v;
+
+	if (!proc_status_text(pid, field, text, sizeof(text)))
+		return -1;
+	for (;; at = end) {
+		v = strtol(at, &end, 10);
+		if (end == at)
+			return -1;
+		if (n-- == 0)
+			return v;
+	}
+}
+
+long
+thread_status_last(pid_t pid, pid_t tid, const char *field)
+{
+	char text[FIELD_MAX], *last;
+
+	if (!thread_status_text(pid, tid, field, text, sizeof(text)))
+		return -1;
+	last = strrchr(text, '\t');
+	return strtol(last != NULL ? last : text, NULL, 10);
+}
