@@ -19,14 +19,14 @@ for f in $(elf_files); do
 	path=$(echo "$dyn" | sed -n 's/.*(R\(UN\)\{0,1\}PATH).*\[\(.*\)\]$/\2/p')
 	case $f:$path in
 	*:)	;;
-	*/bin/*:'$ORIGIN'/* | *-packages/*:'$ORIGIN'/*)
+	*/bin/*:'$ORIGIN'/* | */sbin/*:'$ORIGIN'/* | *-packages/*:'$ORIGIN'/*)
 		[ "$(realpath "$(dirname "$f")${path#'$ORIGIN'}")" = "$(realpath "$LIBDIR")" ] ||
 			bad "$f" "run path $path does not lead to $LIBDIR" ;;
 	*)	bad "$f" "run path $path" ;;
 	esac
 	readelf -hW "$f" | grep -q 'Type:.*DYN' || bad "$f" "not position independent"
 	case $f in
-	*/bin/*)
+	*/bin/* | */sbin/*)
 		readelf -sW --dyn-syms "$f" | grep -q __stack_chk_fail ||
 			bad "$f" "no stack guard" ;;
 	esac
