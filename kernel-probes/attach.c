@@ -69,7 +69,7 @@ wanted_programs(const struct kp *kp, uint64_t probes)
 	for (unsigned id = 1; id < KP_PROBES; id++)
 		if (probes & KP_BIT(id))
 			programs |= kp_needs(kp, &kp_catalogue[id]) |
-			    kp_catalogue[id].extra;
+			    kp_extra(kp, &kp_catalogue[id]);
 	if (probes != 0 && kp->state->filter)
 		programs |= 1ull << KP_PROGRAM_filter_exit |
 		    1ull << KP_PROGRAM_filter_fork;
@@ -203,6 +203,17 @@ is_needed(const struct kp *kp, unsigned program, uint64_t probes)
 	return false;
 }
 
+static bool
+sees_fault_ends(const struct kp *kp, uint64_t programs)
+{
+	char path[PATH_MAX];
+
+	if (programs >> KP_PROGRAM_fault_counted & 1)
+		return kp_pinned(KP_DIR_LINK, kp_programs[KP_PROGRAM_fault_counted].name);
+	pin_name(path, sizeof path, KP_PROGRAM_minor_done, 0);
+	return programs >> KP_PROGRAM_minor_done & 1 && kp_pinned(KP_DIR_LINK, path);
+}
+
 int
 kp_attach_sync(struct kp *kp)
 {
@@ -222,6 +233,7 @@ kp_attach_sync(struct kp *kp)
 		if (r < 0 && is_needed(kp, i, probes))
 			return r;
 	}
+	kp->state->fault_ends = sees_fault_ends(kp, programs);
 	__atomic_store_n(&kp->state->on, probes, __ATOMIC_RELEASE);
 	/* From here on nobody is remembered who ends. */
 	if (probes == 0 &&

@@ -195,14 +195,14 @@ static u64 reserve(struct kp_cpu *cpu, u32 size, u32 room)
 
 /*
  * A schedule record, and behind it the space for an event: returns the event's
- * position, 0: lost.
+ * position, 0: lost.  'who' is the number of the thread, above that its process.
  */
-__noinline u64 write_slowly(struct kp_cpu *cpu, u64 time, u32 size, u32 room)
+__noinline u64 write_slowly(struct kp_cpu *cpu, u64 time, u64 who, u32 size, u32 room)
 {
 	struct tnf_kernel_schedule *s;
 	struct kp_block *b;
-	u64 who, pos;
 	u32 off;
+	u64 pos;
 
 	if (cpu == NULL)
 		return 0;
@@ -218,10 +218,9 @@ __noinline u64 write_slowly(struct kp_cpu *cpu, u64 time, u32 size, u32 room)
 	if (b == NULL || off > KP_BLOCK_END - SCHED_SIZE)
 		return lose(cpu, TNF_LOST_TOO_LARGE);
 	s = (void *)b + off;
-	who = bpf_get_current_pid_tgid();
 	s->tag = state.sched_tag;
 	s->pad0 = 0;
-	s->tid = bpf_get_current_task();
+	s->tid = cpu->thread;
 	s->lwpid = (u32)who;
 	s->pid = who >> 32;
 	s->time_base = time;

@@ -17,7 +17,9 @@
 /* sched_switch has a program for each of its prototypes; the loader keeps one. */
 #define SWITCH		(P(context_switch) | P(context_switch3))
 #define FAULT		(P(user_fault) | P(kernel_fault))
-#define FAULT_END	(P(minor_done) | P(major_done))
+/* Where faults are counted there is a hook; elsewhere, or without memory cgroups,
+   there are the software events.  The loader keeps what this kernel has. */
+#define FAULT_END	(P(fault_counted) | P(minor_done) | P(major_done))
 #define SCAN		(P(kswapd_wake) | P(kswapd_sleep) | P(direct_begin) | \
 			 P(direct_end) | P(memcg_begin) | P(memcg_end))
 
@@ -86,7 +88,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("microstate", "state") },
 		.needs = P(user_fault) | FAULT_END, .fidelity = KP_NEAREST,
 		.when = "The fault of the writer is resolved: USER (0).",
-		.differs = "A fault that ends in a signal has no such event.",
+		.differs = "A fault at an address where no memory is ends in a"
+		    " signal, and has no such event.",
 		.example = "state: 0",
 		.says = "It has it.",
 	},

@@ -14,7 +14,7 @@ struct context {
 	u64 address;
 	u64 ip;			/* of user mode */
 	u32 decided;		/* the fault's first page has been seen */
-	u32 pad0;
+	u32 page;		/* the probe that tells of it when the fault ends; or 0 */
 	u64 major;		/* fault_number() of the latest major_fault */
 	u64 mapping;		/* file_fault: the page that is not there */
 	u64 index;
@@ -46,10 +46,14 @@ static __always_inline struct context *my_context(void)
 	return context_of(bpf_get_current_task_btf());
 }
 
+static __always_inline struct context *new_context(struct task_struct *t)
+{
+	return bpf_task_storage_get(&tnf_context, t, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
 static __always_inline struct context *my_new_context(void)
 {
-	return bpf_task_storage_get(&tnf_context, bpf_get_current_task_btf(),
-	    NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return new_context(bpf_get_current_task_btf());
 }
 
 /*
@@ -57,16 +61,21 @@ static __always_inline struct context *my_new_context(void)
  * in a signal leaves its context behind; but then the thread is elsewhere, by
  * what it will return to.
  */
-static __always_inline u32 fault_of(struct task_struct *t, const struct context *c)
+static __always_inline u32 fault_at(const struct pt_regs___kernel *regs,
+    const struct context *c)
 {
-	const struct pt_regs___kernel *regs;
-
 	if (c == NULL || c->fault == FAULT_NONE)
 		return FAULT_NONE;
-	regs = (void *)bpf_task_pt_regs(t);
 	if (regs->ip != c->ip || (c->fault == FAULT_USER && in_syscall(regs)))
 		return FAULT_NONE;
 	return c->fault;
+}
+
+static __always_inline u32 fault_of(struct task_struct *t, const struct context *c)
+{
+	if (c == NULL || c->fault == FAULT_NONE)
+		return FAULT_NONE;
+	return fault_at((void *)bpf_task_pt_regs(t), c);
 }
 
 /* Which fault of a thread this is: the kernel counts each when it is done, not

@@ -73,6 +73,7 @@ int kp_state_usable(struct kp *);	/* -EPROTO: of another version */
 /* hooks.c */
 int kp_hooks_find(struct kp *);	/* reads the BTF once: some 25 ms */
 uint64_t kp_needs(const struct kp *, const struct kp_row *);
+uint64_t kp_extra(const struct kp *, const struct kp_row *);
 
 /* load.c */
 int kp_load(struct kp *, size_t size);

@@ -95,6 +95,23 @@ find_bits(struct kp *kp, const struct btf *btf)
 	}
 }
 
+/* Faults are counted for memory cgroups, unless the machine was started without. */
+static bool
+memory_is_counted(void)
+{
+	FILE *f = fopen("/proc/cgroups", "re");
+	char line[128];
+	int on = 0;
+
+	if (f == NULL)
+		return false;
+	while (fgets(line, sizeof line, f) != NULL)
+		if (sscanf(line, "memory %*d %*d %d", &on) == 1)
+			break;
+	fclose(f);
+	return on != 0;
+}
+
 int
 kp_hooks_find(struct kp *kp)
 {
@@ -112,23 +129,49 @@ kp_hooks_find(struct kp *kp)
 		    prototype(btf, p->hook) == NULL)
 			kp->missing |= 1ull << i;
 	}
+	if (!memory_is_counted())
+		kp->missing |= 1ull << KP_PROGRAM_fault_counted;
 	btf__free(btf);
 	return 0;
 }
 
-/* sched_switch has two programs, of which one fits.  A kernel that does not tell
-   which page a fault misses (before 6.12) has to be asked for its address. */
-uint64_t
-kp_needs(const struct kp *kp, const struct kp_row *row)
+/*
+ * sched_switch has two programs, of which one fits.  The end of a fault is told by
+ * the place where it is counted, or by the software events, which cost three times
+ * as much.
+ */
+static uint64_t
+fitting(const struct kp *kp, uint64_t programs)
 {
 	const uint64_t both = 1ull << KP_PROGRAM_context_switch |
 	    1ull << KP_PROGRAM_context_switch3;
-	uint64_t needs = row->needs;
+	const uint64_t counted = 1ull << KP_PROGRAM_fault_counted;
+	const uint64_t events = 1ull << KP_PROGRAM_minor_done |
+	    1ull << KP_PROGRAM_major_done;
 
-	if ((needs & both) == both && (kp->missing & both) != both)
-		needs &= ~(kp->missing & both);
+	if ((programs & both) == both && (kp->missing & both) != both)
+		programs &= ~(kp->missing & both);
+	if (programs & counted)
+		programs &= (kp->missing | kp->state->refused) & counted ?
+		    ~counted : ~events;
+	return programs;
+}
+
+/* A kernel that does not tell which page a fault misses (before 6.12) has to be
+   asked for its address. */
+uint64_t
+kp_needs(const struct kp *kp, const struct kp_row *row)
+{
+	uint64_t needs = fitting(kp, row->needs);
+
 	if (row == &kp_catalogue[KP_MAJOR_FAULT] &&
 	    kp->missing >> KP_PROGRAM_file_fault & 1)
 		needs |= 1ull << KP_PROGRAM_user_fault | 1ull << KP_PROGRAM_kernel_fault;
 	return needs;
+}
+
+uint64_t
+kp_extra(const struct kp *kp, const struct kp_row *row)
+{
+	return fitting(kp, row->extra);
 }

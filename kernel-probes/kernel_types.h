@@ -249,6 +249,7 @@ struct bpf_iter__task {
 enum pageflags { PG_head, PG_active, PG_writeback, PG_reclaim, PG_swapcache,
 	PG_swapbacked };
 enum req_flag_bits { __REQ_SYNC, __REQ_RAHEAD, __REQ_SWAP };
+enum vm_event_item { PGFAULT };
 enum zone_stat_item { NR_FREE_PAGES };
 enum zone_watermarks { WMARK_HIGH };
 

@@ -32,6 +32,7 @@
 	X(page_alloc,		BTF,	"mm_page_alloc")		\
 	X(cache_add,		BTF,	"mm_filemap_add_to_page_cache")	\
 	X(cache_delete,		BTF,	"mm_filemap_delete_from_page_cache") \
+	X(fault_counted,	BTF,	"count_memcg_events")		\
 	X(minor_done,		FAULTS,	"page-faults-min")		\
 	X(major_done,		FAULTS,	"page-faults-maj")		\
 	X(lru_isolate,		RAW,	"mm_vmscan_lru_isolate")	\

@@ -231,7 +231,8 @@ struct kp_cpu {
 	__u32 pad;
 	__u32 held[KP_CPU_HOLDS];	/* where its latest blocks are, by number */
 	__u64 lost[8];		/* by enum tnf_lost */
-	__u64 reserved[3];
+	__u64 thread;		/* that writes, while it needs a schedule record */
+	__u64 reserved[2];
 };
 
 /*
@@ -289,7 +290,7 @@ struct kp_shared {
 	__u64 schedule_start, schedule_end;
 	__u64 wake_page, wake_bit;
 	__u32 pool;		/* slots of tnf_pool */
-	__u32 pad0;
+	__u32 fault_ends;	/* the end of a fault is seen */
 	__u64 reserved0[3];
 
 	__u32 magic;

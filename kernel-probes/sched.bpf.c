@@ -75,40 +75,6 @@ static __always_inline void state_write(struct kp_thread_state_of *e,
 	e->pad = 0;
 }
 
-/*
- * Events that one hook writes at once: one look at the clock, one piece of the
- * buffer.  'first' is what event_begin() gave for all of them together; each of
- * them follows the ones before it, 'at' bytes in all.
- */
-struct batch {
-	struct hit hit;
-	struct kp_event *first;
-	u32 head;		/* the first's tag word, whatever its probe */
-	u32 delta;
-};
-
-static __always_inline bool batch_begin(struct batch *b, u32 size, u32 room)
-{
-	b->first = event_begin(&b->hit, 0, size, room);
-	if (b->first == NULL)
-		return false;
-	b->head = b->first->tag;
-	b->delta = b->first->time_delta;
-	return true;
-}
-
-/* The head of an event, which refers to the same schedule record. */
-static __always_inline void *batch_event(struct batch *b, u32 at, u32 probe)
-{
-	struct kp_event *e = (void *)b->first + at;
-
-	e->tag = KP_TAG(probe) | ((b->head - at) & 0xfffc);
-	e->time_delta = b->delta;
-	return e;
-}
-
-#define BATCH_EVENT(b, at, name)	batch_event(b, at, KP_##name)
-
 #define QUEUE_SIZE	EVENT_SIZE(kp_thread_queue)
 #define OUT_SIZE	EVENT_SIZE(kp_thread_state)
 #define IN_SIZE		EVENT_SIZE(kp_thread_state_of)
@@ -122,7 +88,7 @@ static __always_inline int woken(struct task_struct *p)
 	struct batch b;
 
 	if (!is_on_about(WOKEN_PROBES, filter_key(p)) ||
-	    !batch_begin(&b, (on & KP_BIT(KP_THREAD_QUEUE) ? QUEUE_SIZE : 0) +
+	    !batch_begin(&b, bpf_get_current_task_btf(), (on & KP_BIT(KP_THREAD_QUEUE) ? QUEUE_SIZE : 0) +
 		(on & KP_BIT(KP_THREAD_STATE_WOKEN) ? IN_SIZE : 0), QUEUE_SIZE + IN_SIZE))
 		return 0;
 	if (on & KP_BIT(KP_THREAD_QUEUE)) {
@@ -198,26 +164,6 @@ static __always_inline u32 user_fault_state(const struct context *c)
 	return c->error & 0x10 ? KP_TFAULT : KP_DFAULT;
 }
 
-/*
- * The next three look at the thread that leaves this CPU, which is still the
- * current one.  (__noinline: see README.)
- */
-__noinline u32 state_asleep(const struct context *c)
-{
-	struct task_struct *t = bpf_get_current_task_btf();
-	const struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(t);
-
-	if (t->flags & PF_KTHREAD)
-		return KP_SLEEP;
-	switch (fault_of(t, c)) {
-	case FAULT_USER:
-		return user_fault_state(c);
-	case FAULT_KERNEL:
-		return KP_KFAULT;
-	}
-	return futex_address(t, regs) != 0 ? KP_USER_LOCK : KP_SLEEP;
-}
-
 static __always_inline u32 state_running(struct task_struct *t)
 {
 	const struct pt_regs___kernel *regs;
@@ -229,28 +175,69 @@ static __always_inline u32 state_running(struct task_struct *t)
 	if (in_syscall(regs))
 		return KP_SYSTEM;
 	c = context_of(t);
-	return fault_of(t, c) == FAULT_USER ? user_fault_state(c) : KP_USER;
+	return fault_at(regs, c) == FAULT_USER ? user_fault_state(c) : KP_USER;
 }
 
-__noinline u64 block_reason(const struct context *c)
+struct sleep {			/* of a thread that leaves its CPU for it */
+	u32 state;		/* what thread_state is to say */
+	u32 size;		/* of thread_block's event, with its stack */
+	u64 reason;
+	u32 from, n;		/* frames of the stack */
+	u32 why;		/* thread_block is to say the reason */
+	u32 stack;		/* there is one */
+};
+
+static __always_inline u32 state_asleep(const struct pt_regs___kernel *regs,
+    const struct context *c, u64 futex)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
-	const struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(t);
+	switch (fault_at(regs, c)) {
+	case FAULT_USER:
+		return user_fault_state(c);
+	case FAULT_KERNEL:
+		return KP_KFAULT;
+	}
+	return futex != 0 ? KP_USER_LOCK : KP_SLEEP;
+}
+
+static __always_inline u64 lock_reason(struct task_struct *t, const struct context *c)
+{
 	u64 r;
 
 	if (c != NULL && c->lock != 0)
 		return c->lock;
 	if ((r = task_blocker(t)) != 0)
 		return r;
-	if (t->pi_blocked_on != NULL)
-		return (u64)BPF_CORE_READ(t, pi_blocked_on, lock);
-	if (t->flags & PF_KTHREAD)
-		return state.recover ? wait_queue(t) : 0;
-	if ((r = futex_address(t, regs)) != 0)
-		return r;
-	if (state.recover && (r = wait_queue(t)) != 0)
-		return r;
-	return file_address(t, regs);
+	return t->pi_blocked_on != NULL ? (u64)BPF_CORE_READ(t, pi_blocked_on, lock) : 0;
+}
+
+/*
+ * Looks at the current thread, which is about to leave its CPU: what state is
+ * that, and what does it wait for?  (__noinline: see README.)
+ */
+__noinline int sleep_look(struct sleep *s, const struct context *c)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	const struct pt_regs___kernel *regs;
+	u64 futex, r;
+
+	if (s == NULL)
+		return 0;
+	s->state = KP_SLEEP;
+	if (t->flags & PF_KTHREAD) {
+		if (s->why && (s->reason = lock_reason(t, c)) == 0 && state.recover)
+			s->reason = wait_queue(t);
+		return 0;
+	}
+	regs = (void *)bpf_task_pt_regs(t);
+	futex = futex_address(t, regs);
+	s->state = state_asleep(regs, c, futex);
+	if (!s->why)
+		return 0;
+	if ((r = lock_reason(t, c)) == 0 && (r = futex) == 0 &&
+	    (!state.recover || (r = wait_queue(t)) == 0))
+		r = file_address(t, regs);
+	s->reason = r;
+	return 0;
 }
 
 /* Where in the frames that were taken the callers of schedule() begin. */
@@ -297,39 +284,38 @@ static __always_inline void stack_write(struct kp_symbols *s, struct frames *f,
 		s->pc[i] = f->pc[(from + i) % FRAMES];
 }
 
-struct sleep {			/* what thread_block is to say */
-	u64 reason;
-	struct frames *f;	/* NULL: no stack */
-	u32 from, n;		/* frames of it */
-	u32 size;		/* of the event and its stack */
-};
-
-static __always_inline void sleep_look(struct sleep *s, void *ctx,
-    const struct context *c)
+static __always_inline struct frames *my_frames(void)
 {
-	u32 depth = state.stack_depth, zero = 0;
+	u32 zero = 0;
 
-	if (state.recover)
-		search_from(ctx);
-	s->reason = block_reason(c);
+	return bpf_map_lookup_elem(&frames, &zero);
+}
+
+static __always_inline void sleep_stack(struct sleep *s, void *ctx)
+{
+	u32 depth = state.stack_depth;
+	struct frames *f;
+
 	s->size = sizeof(struct kp_thread_block);
+	if (depth == 0 || (f = my_frames()) == NULL)
+		return;
 	if (depth > KP_STACK_MAX)
 		depth = KP_STACK_MAX;
-	s->f = depth == 0 ? NULL : bpf_map_lookup_elem(&frames, &zero);
-	if (s->f == NULL)
-		return;
-	s->from = stack_walk(ctx, s->f, depth, &s->n);
+	s->from = stack_walk(ctx, f, depth, &s->n);
 	s->size += sizeof(struct kp_symbols) + s->n * 8;
+	s->stack = 1;
 }
 
 static __always_inline void block_write(struct kp_thread_block *e,
     const struct sleep *s)
 {
+	struct frames *f = s->stack ? my_frames() : NULL;
+
 	e->reason = s->reason;
-	e->stack = s->f != NULL ? sizeof *e - offsetof(struct kp_thread_block, stack) : 0;
+	e->stack = f != NULL ? sizeof *e - offsetof(struct kp_thread_block, stack) : 0;
 	e->pad = 0;
-	if (s->f != NULL)
-		stack_write((void *)(e + 1), s->f, s->from, s->n);
+	if (f != NULL)
+		stack_write((void *)(e + 1), f, s->from, s->n);
 }
 
 #define ON_OUT		KP_BIT(KP_THREAD_STATE_OUT)
@@ -358,14 +344,6 @@ static __always_inline u64 change_probes(const struct change *c, u32 task_state)
 	return on & (c->waits ? ~ON_BLOCK : ~ON_QUEUE);
 }
 
-static __always_inline u32 out_state(const struct change *c,
-    const struct context *context, u32 task_state)
-{
-	if (c->waits)
-		return KP_WAIT_CPU;
-	return task_state & TASK_STOPPED_OR_TRACED ? KP_STOPPED : state_asleep(context);
-}
-
 /* 's' is NULL: prev does not sleep, or nobody asks why. */
 static __always_inline int change_write(const struct change *c,
     const struct sleep *s, u32 size, u32 room)
@@ -374,7 +352,7 @@ static __always_inline int change_write(const struct change *c,
 	struct batch b;
 	u32 at = 0;
 
-	if (!batch_begin(&b, size, room))
+	if (!batch_begin(&b, c->prev, size, room))
 		return 0;
 	if (c->on & ON_QUEUE) {
 		queued_write(BATCH_EVENT(&b, at, THREAD_QUEUE), c->prev);
@@ -402,22 +380,26 @@ static __always_inline int change_write(const struct change *c,
 
 static __always_inline int change(struct change *c, void *ctx, u32 task_state)
 {
-	const struct context *context = NULL;
 	struct sleep s = {};
 	u32 size;
 
 	c->on = change_probes(c, task_state);
 	if (c->on == 0)
 		return 0;
-	if (!c->waits && c->on & (ON_OUT | ON_BLOCK))
-		context = context_of(c->prev);
-	if (c->on & ON_OUT)
-		c->out = out_state(c, context, task_state);
+	c->out = c->waits ? KP_WAIT_CPU : KP_STOPPED;
+	s.why = (c->on & ON_BLOCK) != 0;
+	if (s.why || (c->on & ON_OUT && !c->waits && !(task_state & TASK_STOPPED_OR_TRACED))) {
+		if (s.why && state.recover)
+			search_from(ctx);
+		sleep_look(&s, context_of(c->prev));
+		if (!(task_state & TASK_STOPPED_OR_TRACED))
+			c->out = s.state;
+	}
 	size = (c->on & ON_QUEUE ? QUEUE_SIZE : 0) + (c->on & ON_OUT ? OUT_SIZE : 0) +
 	    (c->on & ON_IN ? IN_SIZE : 0);
-	if (!(c->on & ON_BLOCK))
+	if (!s.why)
 		return change_write(c, NULL, size, CHANGE_ROOM);
-	sleep_look(&s, ctx, context);
+	sleep_stack(&s, ctx);
 	c->on &= ~ON_QUEUE;
 	return change_write(c, &s, size + s.size, SLEEP_ROOM);
 }

@@ -5,14 +5,14 @@
 #include "kernel-probes/write.bpf.h"
 
 /* A call of another table, or with a number that sysnum has no room for. */
-static __always_inline int start_other(u64 nr, u32 abi)
+static __always_inline int start_other(struct task_struct *me, u64 nr, u32 abi)
 {
 	struct kp_syscall_other *e;
 	struct hit hit;
 
-	if (!is_on(KP_BIT(KP_SYSCALL_START_OTHER)))
+	if (!is_on_by(me, KP_BIT(KP_SYSCALL_START_OTHER)))
 		return 0;
-	e = EVENT(&hit, SYSCALL_START_OTHER, kp_syscall_other);
+	e = EVENT_BY(&hit, me, SYSCALL_START_OTHER, kp_syscall_other);
 	if (e == NULL)
 		return 0;
 	e->sysnum = nr;
@@ -26,17 +26,19 @@ int syscall_start(struct bpf_raw_tracepoint_args *ctx)
 {
 	u64 nr = ctx->args[1];
 	struct kp_syscall_start *e;
+	struct task_struct *me;
 	struct hit hit;
 	u32 abi;
 
 	if (!probe_is_on(KP_BIT(KP_SYSCALL_START) | KP_BIT(KP_SYSCALL_START_OTHER)))
 		return 0;
-	abi = call_abi(bpf_get_current_task_btf(), nr);
+	me = bpf_get_current_task_btf();
+	abi = call_abi(me, nr);
 	if (abi != KP_ABI_NATIVE || nr > 0x7fff)
-		return start_other(abi == KP_ABI_32 ? (u32)nr : nr, abi);
-	if (!is_on(KP_BIT(KP_SYSCALL_START)))
+		return start_other(me, abi == KP_ABI_32 ? (u32)nr : nr, abi);
+	if (!is_on_by(me, KP_BIT(KP_SYSCALL_START)))
 		return 0;
-	e = EVENT(&hit, SYSCALL_START, kp_syscall_start);
+	e = EVENT_BY(&hit, me, SYSCALL_START, kp_syscall_start);
 	if (e == NULL)
 		return 0;
 	e->sysnum = nr;

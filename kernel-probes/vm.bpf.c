@@ -1,9 +1,9 @@
 /*
  * vm.bpf.c - page faults, and what they lead to.
  *
- * A fault has a hook where it begins, but none where it ends: what comes in
- * between is told by the thread's context, which the software event for
- * faults, the next fault, or being elsewhere brings to an end.
+ * What comes between the beginning of a fault and its end is told by the
+ * thread's context.  The hook where faults are counted brings it to an end, or the
+ * software event for faults; else the next fault, or being elsewhere.
  */
 #include "kernel-probes/context.bpf.h"
 #include "kernel-probes/states.h"
@@ -15,62 +15,60 @@
 #define VM_SHARED	0x8
 #define PAGE_SHIFT	12
 
-static __always_inline void address_fault(u64 address, u64 error)
+static __always_inline void address_fault_write(struct kp_address_fault *e,
+    u64 address, u64 error)
 {
-	struct kp_address_fault *e;
-	struct hit hit;
-
-	if (!is_on(KP_BIT(KP_ADDRESS_FAULT)))
-		return;
-	e = EVENT(&hit, ADDRESS_FAULT, kp_address_fault);
-	if (e == NULL)
-		return;
 	e->address = address;
 	e->fault_type = error & ERROR_PROTECTION ? KP_F_PROT : KP_F_INVAL;
 	e->access = error & ERROR_INSTRUCTION ? KP_S_EXEC :
 	    error & ERROR_WRITE ? KP_S_WRITE : KP_S_READ;
-	event_end(&hit);
 }
 
-static __always_inline void fault_begin(u32 kind, u64 address, u64 error)
+static __always_inline void fault_begin(struct task_struct *me, u64 ip, u32 kind,
+    u64 address, u64 error)
 {
-	const struct pt_regs___kernel *user;
-	struct context *c = my_new_context();
+	struct context *c = new_context(me);
 
 	if (c == NULL)
 		return;
-	user = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	c->fault = kind;
 	c->error = error;
 	c->address = address;
-	c->ip = user->ip;
+	c->ip = ip;
 	c->decided = 0;
+	c->page = 0;
 	c->order = 0;
 	c->mapping = 0;
 }
 
-static __always_inline void state_event(u32 state_now)
-{
-	struct kp_thread_state *e;
-	struct hit hit;
-
-	if (!is_on(KP_BIT(KP_THREAD_STATE_FAULT)))
-		return;
-	e = EVENT(&hit, THREAD_STATE_FAULT, kp_thread_state);
-	if (e == NULL)
-		return;
-	e->state = state_now;
-	e->pad = 0;
-	event_end(&hit);
-}
+#define USER_FAULT_PROBES (KP_BIT(KP_THREAD_STATE_FAULT) | KP_BIT(KP_ADDRESS_FAULT))
+#define STATE_SIZE	EVENT_SIZE(kp_thread_state)
+#define ADDRESS_SIZE	EVENT_SIZE(kp_address_fault)
 
 SEC("tp_btf/page_fault_user")
 int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
     unsigned long error)
 {
-	fault_begin(FAULT_USER, address, error);
-	state_event(error & ERROR_INSTRUCTION ? KP_TFAULT : KP_DFAULT);
-	address_fault(address, error);
+	struct task_struct *me = bpf_get_current_task_btf();
+	u64 on = state.on & USER_FAULT_PROBES;
+	struct kp_thread_state *e;
+	struct batch b;
+	u32 at = 0;
+
+	fault_begin(me, regs->ip, FAULT_USER, address, error);
+	if (!is_on_by(me, USER_FAULT_PROBES) ||
+	    !batch_begin(&b, me, (on & KP_BIT(KP_THREAD_STATE_FAULT) ? STATE_SIZE : 0) +
+		(on & KP_BIT(KP_ADDRESS_FAULT) ? ADDRESS_SIZE : 0), STATE_SIZE + ADDRESS_SIZE))
+		return 0;
+	if (on & KP_BIT(KP_THREAD_STATE_FAULT)) {
+		e = BATCH_EVENT(&b, at, THREAD_STATE_FAULT);
+		e->state = error & ERROR_INSTRUCTION ? KP_TFAULT : KP_DFAULT;
+		e->pad = 0;
+		at = STATE_SIZE;
+	}
+	if (on & KP_BIT(KP_ADDRESS_FAULT))
+		address_fault_write(BATCH_EVENT(&b, at, ADDRESS_FAULT), address, error);
+	event_end(&b.hit);
 	return 0;
 }
 
@@ -79,34 +77,90 @@ SEC("tp_btf/page_fault_kernel")
 int BPF_PROG(kernel_fault, unsigned long address, struct pt_regs___kernel *regs,
     unsigned long error)
 {
-	if (bpf_get_current_task_btf()->pagefault_disabled != 0)
+	struct task_struct *me = bpf_get_current_task_btf();
+	const struct pt_regs___kernel *user;
+	struct kp_address_fault *e;
+	struct hit hit;
+
+	if (me->pagefault_disabled != 0)
 		return 0;
-	fault_begin(FAULT_KERNEL, address, error);
-	address_fault(address, error);
+	user = (void *)bpf_task_pt_regs(me);
+	fault_begin(me, user->ip, FAULT_KERNEL, address, error);
+	if (!is_on_by(me, KP_BIT(KP_ADDRESS_FAULT)) ||
+	    (e = EVENT_BY(&hit, me, ADDRESS_FAULT, kp_address_fault)) == NULL)
+		return 0;
+	address_fault_write(e, address, error);
+	event_end(&hit);
 	return 0;
+}
+
+#define FAULT_END_PROBES (KP_BIT(KP_THREAD_STATE_RETURN) | \
+			 KP_BIT(KP_ANON_ZERO) | KP_BIT(KP_ANON_PRIVATE))
+#define PAGE_SIZE_OF	EVENT_SIZE(kp_address)
+
+/* The page that the fault has made, if it has, and where its thread is now. */
+static __always_inline int fault_ends(struct task_struct *me, struct context *c)
+{
+	bool user = c->fault == FAULT_USER;
+	u64 on = state.on & FAULT_END_PROBES;
+	u32 page = c->page, size = 0, at = 0;
+	struct kp_thread_state *e;
+	struct kp_address *a;
+	struct batch b;
+
+	c->fault = FAULT_NONE;
+	c->page = 0;
+	if (page != 0 && on >> page & 1)
+		size += PAGE_SIZE_OF;
+	else
+		page = 0;
+	if (user && on & KP_BIT(KP_THREAD_STATE_RETURN))
+		size += STATE_SIZE;
+	else
+		user = false;
+	if (size == 0 || !is_on_by(me, FAULT_END_PROBES) ||
+	    !batch_begin(&b, me, size, PAGE_SIZE_OF + STATE_SIZE))
+		return 0;
+	if (page != 0) {
+		a = batch_event(&b, at, page);
+		a->address = c->address;
+		at = PAGE_SIZE_OF;
+	}
+	if (user) {
+		e = BATCH_EVENT(&b, at, THREAD_STATE_RETURN);
+		e->state = KP_USER;
+		e->pad = 0;
+	}
+	event_end(&b.hit);
+	return 0;
+}
+
+/*
+ * A fault is counted when it is done, not when it is tried again.  The thread counts
+ * no others while it has one: what the kernel does in a fault raises none.
+ */
+SEC("tp_btf/count_memcg_events")
+int BPF_PROG(fault_counted, void *group, int item)
+{
+	struct task_struct *me;
+	struct context *c;
+
+	if ((u64)item != bpf_core_enum_value(enum vm_event_item, PGFAULT))
+		return 0;
+	me = bpf_get_current_task_btf();
+	c = context_of(me);
+	return c == NULL || c->fault == FAULT_NONE ? 0 : fault_ends(me, c);
 }
 
 static __always_inline int fault_done(struct bpf_perf_event_data *ctx)
 {
-	struct context *c = my_context();
-	struct kp_thread_state *e;
-	struct hit hit;
-	u32 kind;
+	struct task_struct *me = bpf_get_current_task_btf();
+	struct context *c = context_of(me);
 
 	if (c == NULL || c->fault == FAULT_NONE ||
 	    (ctx->addr ^ c->address) >> PAGE_SHIFT != 0)
 		return 0;
-	kind = c->fault;
-	c->fault = FAULT_NONE;
-	if (kind != FAULT_USER || !is_on(KP_BIT(KP_THREAD_STATE_RETURN)))
-		return 0;
-	e = EVENT(&hit, THREAD_STATE_RETURN, kp_thread_state);
-	if (e == NULL)
-		return 0;
-	e->state = KP_USER;
-	e->pad = 0;
-	event_end(&hit);
-	return 0;
+	return fault_ends(me, c);
 }
 
 SEC("perf_event")
@@ -143,28 +197,37 @@ note_area(struct task_struct *t, struct vm_area_struct *v, struct area *a)
 	return 0;
 }
 
-static __always_inline void anon_zero(u64 address)
+static __always_inline void address_event(struct task_struct *me, u32 probe, u64 address)
 {
 	struct kp_address *e;
 	struct hit hit;
 
-	if (is_on(KP_BIT(KP_ANON_ZERO)) &&
-	    (e = EVENT(&hit, ANON_ZERO, kp_address)) != NULL) {
-		e->address = address;
-		event_end(&hit);
-	}
+	if (!is_on_by(me, KP_BIT(probe)))
+		return;
+	e = event_begin_by(&hit, me, probe, EVENT_SIZE(kp_address), EVENT_SIZE(kp_address));
+	if (e == NULL)
+		return;
+	e->address = address;
+	event_end(&hit);
 }
 
-static __always_inline void anon_private(u64 address)
-{
-	struct kp_address *e;
-	struct hit hit;
+#define WRITES(name)	KP_##name	/* lines.awk finds it */
 
-	if (is_on(KP_BIT(KP_ANON_PRIVATE)) &&
-	    (e = EVENT(&hit, ANON_PRIVATE, kp_address)) != NULL) {
-		e->address = address;
-		event_end(&hit);
-	}
+/* A page that is not cleared at once: which probe tells of it, or 0?  The area
+   is dear to find. */
+static __always_inline u32 page_kind(struct task_struct *me, const struct context *c,
+    u32 order)
+{
+	struct area a = {};
+
+	if (order == 0 && !(c->error & ERROR_WRITE))
+		return 0;
+	a.address = c->address;
+	bpf_find_vma(me, c->address, note_area, &a, 0);
+	if (a.ops == 0 && order > 0)
+		return WRITES(ANON_ZERO);
+	return c->error & ERROR_WRITE && !(a.flags & VM_SHARED) &&
+	    (c->error & ERROR_PROTECTION || a.ops != 0) ? WRITES(ANON_PRIVATE) : 0;
 }
 
 /*
@@ -172,28 +235,32 @@ static __always_inline void anon_private(u64 address)
  * page; else it is the copy of a page that was there, or of a private file's.
  * A large one is cleared later, and never the copy of another: in place of the
  * huge page of zeroes it is new as well.  Page tables are not movable.
+ *
+ * Where the end of the fault is seen, that tells of the page: one look at the clock
+ * for both, and a fault that fails has made none.
  */
 SEC("tp_btf/mm_page_alloc")
 int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp)
 {
-	struct context *c = my_context();
-	struct area a = {};
-	bool present;
+	struct task_struct *me;
+	struct context *c;
+	u32 probe;
 
-	if (c == NULL || !(gfp & state.gfp_movable) || !in_my_fault(c))
+	if (!(gfp & state.gfp_movable))
+		return 0;
+	me = bpf_get_current_task_btf();
+	c = context_of(me);
+	if (fault_of(me, c) == FAULT_NONE || c == NULL)
 		return 0;
 	c->order = order;
 	if (c->decided)
 		return 0;
 	c->decided = 1;
-	a.address = c->address;
-	bpf_find_vma(bpf_get_current_task_btf(), c->address, note_area, &a, 0);
-	present = c->error & ERROR_PROTECTION;
-	if (gfp & state.gfp_zero || (a.ops == 0 && order > 0))
-		anon_zero(c->address);
-	else if (c->error & ERROR_WRITE && !(a.flags & VM_SHARED) &&
-	    (present || a.ops != 0))
-		anon_private(c->address);
+	probe = gfp & state.gfp_zero ? WRITES(ANON_ZERO) : page_kind(me, c, order);
+	if (state.fault_ends)
+		c->page = probe;
+	else if (probe != 0)
+		address_event(me, probe, c->address);
 	return 0;
 }
 

@@ -72,7 +72,7 @@ extern struct kp_map_pool tnf_pool SEC(".maps");
 extern struct kp_map_filter tnf_filter SEC(".maps");
 extern volatile struct kp_shared state;
 
-u64 write_slowly(struct kp_cpu *cpu, u64 time, u32 size, u32 room);
+u64 write_slowly(struct kp_cpu *cpu, u64 time, u64 who, u32 size, u32 room);
 int publish(struct kp_cpu *cpu, u64 to);
 int publish_rest(struct kp_cpu *cpu);
 int lose_event(u32 reason);	/* one that was never begun; enum tnf_lost */
@@ -116,7 +116,19 @@ static __always_inline bool probe_is_on(u64 probes)
 	return (state.on & probes) != 0;
 }
 
-/* ... and does the filter let events through that the current thread writes? */
+/*
+ * ... and does the filter let events through that the current thread writes?
+ *
+ * Each call of a helper costs some 9 ns where the kernel guards returns, and the
+ * current thread is a helper's answer.  Who writes several events, or has the
+ * thread as an argument of its hook, hands it over: is_on_by(), EVENT_BY().
+ */
+static __always_inline bool is_on_by(struct task_struct *writer, u64 probes)
+{
+	return probe_is_on(probes) &&
+	    (!state.filter || filter_holds(filter_key(writer)));
+}
+
 static __always_inline bool is_on(u64 probes)
 {
 	if (!probe_is_on(probes))
@@ -164,9 +176,10 @@ static __always_inline void writer_leave(struct hit *);
  * Space for an event of 'size' bytes, its two head words filled in, or NULL:
  * lost, and counted.  The caller fills the rest, every byte of it, and ends
  * with event_end().  'room' is a constant, what such an event takes at most.
+ * 'writer' is the current thread.
  */
-static __always_inline void *event_begin(struct hit *hit, u32 probe, u32 size,
-    u32 room)
+static __always_inline void *event_begin_by(struct hit *hit,
+    struct task_struct *writer, u32 probe, u32 size, u32 room)
 {
 	struct kp_cpu *cpu;
 	struct kp_event *e;
@@ -174,7 +187,7 @@ static __always_inline void *event_begin(struct hit *hit, u32 probe, u32 size,
 	u64 pos;
 
 	hit->time = bpf_ktime_get_ns();	/* before any nested writer's */
-	hit->task = bpf_get_current_task_btf();
+	hit->task = writer;
 	hit->cpu = cpu = this_cpu();
 	if (cpu == NULL)
 		return NULL;
@@ -186,7 +199,11 @@ static __always_inline void *event_begin(struct hit *hit, u32 probe, u32 size,
 		goto lost;
 	off = write_quickly(hit, pos, size, room, &distance, &delta);
 	if (off == 0) {
-		pos = write_slowly(cpu, hit->time, size, room);
+		/* By memory: the verifier lets no pointer of the kernel's be
+		   handed over as a number.  All writers here have one thread. */
+		write_once(cpu->thread, (u64)writer);
+		pos = write_slowly(cpu, hit->time,
+		    (u64)writer->tgid << 32 | (u32)writer->pid, size, room);
 		if (pos == 0 || (hit->block = block_at(cpu, pos)) == NULL)
 			goto lost;
 		off = KP_OFFSET_OF(pos);
@@ -204,9 +221,18 @@ lost:
 	return NULL;
 }
 
+static __always_inline void *event_begin(struct hit *hit, u32 probe, u32 size,
+    u32 room)
+{
+	return event_begin_by(hit, bpf_get_current_task_btf(), probe, size, room);
+}
+
 #define EVENT_SIZE(type)	((u32)(sizeof(struct type) + 7) & ~7u)
 #define EVENT(hit, name, type) \
 	((struct type *)event_begin(hit, KP_##name, EVENT_SIZE(type), EVENT_SIZE(type)))
+#define EVENT_BY(hit, writer, name, type) \
+	((struct type *)event_begin_by(hit, writer, KP_##name, EVENT_SIZE(type), \
+	    EVENT_SIZE(type)))
 
 /*
  * Ends what event_begin() began, also when that failed.  An interrupt that
@@ -242,5 +268,40 @@ static __always_inline void event_end(struct hit *hit)
 {
 	writer_leave(hit);
 }
+
+/*
+ * Events that one hook writes at once: one look at the clock, one piece of the
+ * buffer.  'first' is what event_begin() gave for all of them together; each of
+ * them follows the ones before it, 'at' bytes in all.
+ */
+struct batch {
+	struct hit hit;
+	struct kp_event *first;
+	u32 head;		/* the first's tag word, whatever its probe */
+	u32 delta;
+};
+
+static __always_inline bool batch_begin(struct batch *b, struct task_struct *writer,
+    u32 size, u32 room)
+{
+	b->first = event_begin_by(&b->hit, writer, 0, size, room);
+	if (b->first == NULL)
+		return false;
+	b->head = b->first->tag;
+	b->delta = b->first->time_delta;
+	return true;
+}
+
+/* The head of an event, which refers to the same schedule record. */
+static __always_inline void *batch_event(struct batch *b, u32 at, u32 probe)
+{
+	struct kp_event *e = (void *)b->first + at;
+
+	e->tag = KP_TAG(probe) | ((b->head - at) & 0xfffc);
+	e->time_delta = b->delta;
+	return e;
+}
+
+#define BATCH_EVENT(b, at, name)	batch_event(b, at, KP_##name)
 
 #endif /* KERNEL_PROBES_WRITE_BPF_H */

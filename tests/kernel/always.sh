@@ -29,7 +29,7 @@ raw_open() {
 }
 
 always=$(attached '$always')
-for p in context_switch wakeup syscall_start syscall_end physio_start minor_done page_alloc swap_count; do
+for p in context_switch wakeup syscall_start syscall_end physio_start fault_counted minor_done page_alloc swap_count; do
 	without '$always' "$always" $p
 done
 if [ -d /sys/kernel/tracing/events/filemap/mm_filemap_fault ]; then

@@ -51,8 +51,6 @@ bpf_map_lookup_elem(const void *map, const u32 *key)
 }
 
 static u32 bpf_get_smp_processor_id(void) { return fake_cpu(); }
-static u64 bpf_get_current_pid_tgid(void) { return 7ull << 32 | 7; }
-static u64 bpf_get_current_task(void) { return (uintptr_t)&task; }
 static struct task_struct *bpf_get_current_task_btf(void) { return &task; }
 static u64 bpf_ktime_get_ns(void) { return fake_clock(); }
 
