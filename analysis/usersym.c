@@ -1,148 +1,114 @@
 /*
  * usersym.c - functions of traced processes, by object and build id.
+ *
+ * libdwfl finds the symbols: in the object, in its .gnu_debugdata, or in a file of
+ * debugging information that its build id or .gnu_debuglink leads to.  Where
+ * $DEBUGINFOD_URLS is set it asks there too, as debuggers do.
  */
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/usersym.h"
+#include "common/open-regular.h"
 #include "common/xalloc.h"
 
-struct symbol {
-	uint64_t value, size;
-	const char *name;
-};
+#define OBJECT_MAX	(2ll << 30)	/* bytes of a file that is looked into */
 
 /* An object file, opened once; without symbols if it is another by now. */
-static struct object {
+struct object {
 	const struct tnf_context_object *from;
 	const char	*base_name;
-	Elf		*elf;		/* owns the names */
-	struct symbol	*symbols;	/* by value */
+	Dwfl		*dwfl;
+	Dwfl_Module	*module;	/* NULL: nothing is known of it */
+};
+
+struct usersyms {
+	struct object	*objects;
 	size_t		 n;
-} *objects;
-static size_t n_objects;
+};
 
-static int
-by_value(const void *a, const void *b)
-{
-	const struct symbol *x = a, *y = b;
-
-	return x->value < y->value ? -1 : x->value > y->value;
-}
-
-static bool
-note_is(Elf_Data *data, const char *build_id)
-{
-	size_t at = 0, name, desc, i;
-	GElf_Nhdr note;
-	char hex[3];
-
-	while ((at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
-		    strlen(build_id) != 2 * note.n_descsz)
-			continue;
-		for (i = 0; i < note.n_descsz; i++) {
-			snprintf(hex, sizeof(hex), "%02x",
-			    ((unsigned char *)data->d_buf)[desc + i]);
-			if (memcmp(hex, build_id + 2 * i, 2) != 0)
-				return false;
-		}
-		return true;
-	}
-	return false;
-}
+static char *debuginfo_path;	/* the standard one; libdwfl wants a variable */
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.debuginfo_path = &debuginfo_path,
+};
 
 /* Is this still the file that was mapped? */
 static bool
-same_build(Elf *elf, const char *build_id)
+same_build(Dwfl_Module *module, const char *build_id)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-	Elf_Data *data;
+	const unsigned char *bits;
+	GElf_Addr where;
+	char hex[3];
+	int n = dwfl_module_build_id(module, &bits, &where);
 
-	while ((scn = elf_nextscn(elf, scn)) != NULL) {
-		if (gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_NOTE &&
-		    (data = elf_getdata(scn, NULL)) != NULL &&
-		    note_is(data, build_id))
-			return true;
+	if (n <= 0 || strlen(build_id) != 2 * (size_t)n)
+		return false;
+	for (int i = 0; i < n; i++) {
+		snprintf(hex, sizeof(hex), "%02x", bits[i]);
+		if (memcmp(hex, build_id + 2 * i, 2) != 0)
+			return false;
 	}
-	return false;
+	return true;
 }
 
-static void
-add_table(struct object *o, Elf_Scn *scn, const GElf_Shdr *sh)
+/* The module at address 0, so that its addresses are those in the file.  It takes
+   the descriptor. */
+static Dwfl_Module *
+usersym_report(struct object *o, int fd)
 {
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t i, n;
-	GElf_Sym sym;
-	const char *name;
+	Dwfl_Module *module;
 
-	if (data == NULL)
-		return;
-	n = data->d_size / gelf_fsize(o->elf, ELF_T_SYM, 1, EV_CURRENT);
-	o->symbols = xreallocarray(o->symbols, o->n + n, sizeof(*o->symbols));
-	for (i = 0; i < n; i++) {
-		if (gelf_getsym(data, (int)i, &sym) == NULL ||
-		    GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
-		    sym.st_shndx == SHN_UNDEF)
-			continue;
-		name = elf_strptr(o->elf, sh->sh_link, sym.st_name);
-		if (name == NULL || *name == '\0')
-			continue;
-		o->symbols[o->n++] = (struct symbol){ sym.st_value,
-		    sym.st_size, name };
+	if ((o->dwfl = dwfl_begin(&callbacks)) == NULL) {
+		close(fd);
+		return NULL;
 	}
+	dwfl_report_begin(o->dwfl);
+	module = dwfl_report_elf(o->dwfl, o->base_name, o->from->path, fd, 0, true);
+	if (module == NULL)
+		close(fd);
+	if (dwfl_report_end(o->dwfl, NULL, NULL) != 0)
+		return NULL;
+	return module;
 }
 
 static void
 usersym_load(struct object *o)
 {
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
+	Dwfl_Module *module;
 	struct stat st;
-	int fd;
-
 	/* The trace chose the name: opening a device may do something. */
-	if (stat(o->from->path, &st) != 0 || !S_ISREG(st.st_mode) ||
-	    (fd = open(o->from->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
-	    O_NOCTTY)) < 0)
+	int fd = open_regular(o->from->path, O_RDONLY, &st);
+
+	if (fd < 0)
 		return;
-	elf_version(EV_CURRENT);
-	o->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (o->elf != NULL && same_build(o->elf, o->from->build_id)) {
-		while ((scn = elf_nextscn(o->elf, scn)) != NULL) {
-			if (gelf_getshdr(scn, &sh) != NULL &&
-			    (sh.sh_type == SHT_SYMTAB ||
-			    sh.sh_type == SHT_DYNSYM))
-				add_table(o, scn, &sh);
-		}
-		if (o->n > 0)
-			qsort(o->symbols, o->n, sizeof(*o->symbols),
-			    by_value);
+	if (st.st_size > OBJECT_MAX) {
+		close(fd);
+		return;
 	}
-	if (o->elf != NULL)
-		elf_cntl(o->elf, ELF_C_FDREAD);
-	close(fd);
+	module = usersym_report(o, fd);
+	if (module != NULL && same_build(module, o->from->build_id))
+		o->module = module;
 }
 
 static struct object *
-find_object(const struct tnf_context_object *from)
+find_object(struct usersyms *u, const struct tnf_context_object *from)
 {
 	struct object *o;
 	const char *slash;
-	size_t i;
 
-	for (i = 0; i < n_objects; i++) {
-		if (objects[i].from == from)
-			return &objects[i];
-	}
-	objects = xreallocarray(objects, n_objects + 1, sizeof(*objects));
-	o = &objects[n_objects++];
+	for (size_t i = 0; i < u->n; i++)
+		if (u->objects[i].from == from)
+			return &u->objects[i];
+	u->objects = xreallocarray(u->objects, u->n + 1, sizeof(*u->objects));
+	o = &u->objects[u->n++];
 	memset(o, 0, sizeof(*o));
 	o->from = from;
 	slash = strrchr(from->path, '/');
@@ -152,77 +118,116 @@ find_object(const struct tnf_context_object *from)
 	return o;
 }
 
-/* File offset to the address that the symbols count in. */
+/* File offset to the address that libdwfl knows it by. */
 static bool
-to_virtual(Elf *elf, uint64_t offset, uint64_t *addr)
+to_virtual(const struct object *o, uint64_t offset, GElf_Addr *addr)
 {
+	GElf_Addr bias;
 	GElf_Phdr ph;
-	size_t i, n;
+	size_t n;
+	Elf *elf = o->module != NULL ? dwfl_module_getelf(o->module, &bias) : NULL;
 
 	if (elf == NULL || elf_getphdrnum(elf, &n) != 0)
 		return false;
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (gelf_getphdr(elf, (int)i, &ph) == NULL ||
 		    ph.p_type != PT_LOAD || offset < ph.p_offset ||
 		    offset - ph.p_offset >= ph.p_filesz)
 			continue;
-		*addr = offset - ph.p_offset + ph.p_vaddr;
+		*addr = offset - ph.p_offset + ph.p_vaddr + bias;
 		return true;
 	}
 	return false;
 }
 
-static const struct symbol *
-find_symbol(const struct object *o, uint64_t addr)
-{
-	size_t low = 0, high = o->n, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (o->symbols[mid].value <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == 0)
-		return NULL;
-	if (o->symbols[low - 1].size != 0 &&
-	    addr - o->symbols[low - 1].value >= o->symbols[low - 1].size)
-		return NULL;
-	return &o->symbols[low - 1];
-}
-
-const char *
-usersym_find(const tnf_context_t *c, int32_t pid, uint64_t addr,
-    uint64_t *offset)
+/* The object of the process that holds an address, and the offset in its file. */
+static struct object *
+usersym_locate(struct usersyms *u, const tnf_context_t *c, int32_t pid,
+    uint64_t addr, uint64_t *offset)
 {
 	const struct tnf_context_object *from;
-	const struct symbol *s;
-	struct object *o;
-	uint64_t virtual;
 
 	if (c == NULL || (from = tnf_context_object(c, pid, addr)) == NULL)
 		return NULL;
-	o = find_object(from);
 	*offset = addr - from->start + from->offset;
-	if (to_virtual(o->elf, *offset, &virtual) &&
-	    (s = find_symbol(o, virtual)) != NULL) {
-		*offset = virtual - s->value;
-		return s->name;
+	return find_object(u, from);
+}
+
+struct usersyms *
+usersyms_new(void)
+{
+	return xcalloc(1, sizeof(struct usersyms));
+}
+
+const char *
+usersyms_find(struct usersyms *u, const tnf_context_t *c, int32_t pid,
+    uint64_t addr, uint64_t *offset)
+{
+	struct object *o = usersym_locate(u, c, pid, addr, offset);
+	GElf_Addr virtual;
+	GElf_Off into;
+	GElf_Sym sym;
+	const char *name;
+	int type;
+
+	if (o == NULL)
+		return NULL;
+	if (to_virtual(o, *offset, &virtual) && (name = dwfl_module_addrinfo(o->module,
+	    virtual, &into, &sym, NULL, NULL, NULL)) != NULL) {
+		type = GELF_ST_TYPE(sym.st_info);
+		if (type == STT_FUNC || type == STT_GNU_IFUNC) {
+			*offset = into;
+			return name;
+		}
 	}
 	return o->base_name;
 }
 
-void
-usersym_free(void)
+/* Of the scopes around an address, the inlined ones inside the function. */
+static unsigned
+usersym_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char **names, unsigned max)
 {
-	size_t i;
+	Dwarf_Die *scopes = NULL;
+	int count = dwarf_getscopes(unit, addr, &scopes), tag;
+	unsigned n = 0;
+	const char *name;
 
-	for (i = 0; i < n_objects; i++) {
-		elf_end(objects[i].elf);
-		free(objects[i].symbols);
+	for (int i = 0; i < count && n < max; i++) {
+		tag = dwarf_tag(&scopes[i]);
+		if (tag == DW_TAG_subprogram)
+			break;
+		if (tag == DW_TAG_inlined_subroutine &&
+		    (name = dwarf_diename(&scopes[i])) != NULL)
+			names[n++] = name;
 	}
-	free(objects);
-	objects = NULL;
-	n_objects = 0;
+	free(scopes);
+	return n;
+}
+
+unsigned
+usersyms_inlined(struct usersyms *u, const tnf_context_t *c, int32_t pid,
+    uint64_t addr, const char **names, unsigned max)
+{
+	uint64_t offset;
+	struct object *o = usersym_locate(u, c, pid, addr, &offset);
+	GElf_Addr virtual;
+	Dwarf_Addr bias;
+	Dwarf_Die *unit;
+
+	if (o == NULL || !to_virtual(o, offset, &virtual) ||
+	    (unit = dwfl_module_addrdie(o->module, virtual, &bias)) == NULL)
+		return 0;
+	return usersym_scopes(unit, virtual - bias, names, max);
+}
+
+void
+usersyms_free(struct usersyms *u)
+{
+	if (u == NULL)
+		return;
+	for (size_t i = 0; i < u->n; i++)
+		if (u->objects[i].dwfl != NULL)
+			dwfl_end(u->objects[i].dwfl);
+	free(u->objects);
+	free(u);
 }

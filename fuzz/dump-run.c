@@ -89,7 +89,7 @@ run_stream(struct dump *d, const void *base, size_t size)
 		d->n_inputs = 1;
 	}
 	pipeline_run(d);
-	origins_free();
+	origins_free(d);
 	tnf_stream_close(d->stream);
 }
 

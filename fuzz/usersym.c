@@ -42,17 +42,20 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("object", MFD_CLOEXEC);
 	uint64_t addr, offset;
+	const char *name, *inlined[8];
+	struct usersyms *u;
 	tnf_context_t *c;
-	const char *name;
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	c = context_of(fd);
+	u = usersyms_new();
 	for (addr = START; addr < START + LOOK; addr += STEP) {
-		name = usersym_find(c, PID, addr, &offset);
+		name = usersyms_find(u, c, PID, addr, &offset);
 		n_named += name == NULL ? 0 : strlen(name);
+		n_named += usersyms_inlined(u, c, PID, addr, inlined, 8);
 	}
-	usersym_free();
+	usersyms_free(u);
 	tnf_context_close(c);
 	close(fd);
 	return 0;

@@ -25,8 +25,25 @@ struct origin {
 	const struct tnf_context_task *task;
 };
 
-static struct origin *origins, *latest;
-static unsigned n_origins;
+struct origins {
+	struct origin	*list, *latest;
+	unsigned	 n;
+	struct usersyms	*symbols;	/* of processes; made when asked for */
+};
+
+void
+origins_begin(struct dump *d)
+{
+	if (d->origins == NULL)
+		d->origins = xcalloc(1, sizeof *d->origins);
+}
+
+static struct origins *
+origins_of(struct dump *d)
+{
+	origins_begin(d);
+	return d->origins;
+}
 
 /* What is 146 years off is no clock: an event's time can be added to it. */
 static void
@@ -46,10 +63,11 @@ origin_find_clock(struct origin *o)
 static struct origin *
 origin_make(struct dump *d, const struct tnf_file *f)
 {
+	struct origins *all = origins_of(d);
 	struct origin *o;
 
-	origins = xreallocarray(origins, n_origins + 1, sizeof *origins);
-	o = &origins[n_origins++];
+	all->list = xreallocarray(all->list, all->n + 1, sizeof *all->list);
+	o = &all->list[all->n++];
 	*o = (struct origin){ .file = f };
 	if ((o->live = follow_live(d, f)) != NULL)
 		o->context = live_context(o->live);
@@ -64,12 +82,14 @@ origin_make(struct dump *d, const struct tnf_file *f)
 static struct origin *
 origin_of(struct dump *d, const struct tnf_file *f)
 {
-	if (latest != NULL && latest->file == f)
-		return latest;
-	for (unsigned i = 0; i < n_origins; i++)
-		if (origins[i].file == f)
-			return latest = &origins[i];
-	return latest = origin_make(d, f);
+	struct origins *all = origins_of(d);
+
+	if (all->latest != NULL && all->latest->file == f)
+		return all->latest;
+	for (unsigned i = 0; i < all->n; i++)
+		if (all->list[i].file == f)
+			return all->latest = &all->list[i];
+	return all->latest = origin_make(d, f);
 }
 
 /* The thread that an event says it is of; NULL: not told. */
@@ -237,6 +257,16 @@ origin_symbol(struct dump *d, const struct tnf_file *f, uint64_t addr,
 	return s->name;
 }
 
+static struct usersyms *
+origin_symbols(struct dump *d)
+{
+	struct origins *all = origins_of(d);
+
+	if (all->symbols == NULL)
+		all->symbols = usersyms_new();
+	return all->symbols;
+}
+
 const char *
 origin_place(struct dump *d, const struct tnf_event *ev, uint64_t addr,
     uint64_t *offset)
@@ -248,7 +278,23 @@ origin_place(struct dump *d, const struct tnf_event *ev, uint64_t addr,
 	if (name != NULL)
 		return name;
 	origin_host(d, ev, &pid, &lwpid);
-	return usersym_find(origin_of(d, ev->file)->context, pid, addr, offset);
+	return usersyms_find(origin_symbols(d), origin_of(d, ev->file)->context,
+	    pid, addr, offset);
+}
+
+unsigned
+origin_inlined(struct dump *d, const struct tnf_event *ev, uint64_t addr,
+    const char **names, unsigned max)
+{
+	uint64_t offset;
+	uint32_t lwpid;
+	int32_t pid;
+
+	if (origin_symbol(d, ev->file, addr, &offset) != NULL)
+		return 0;
+	origin_host(d, ev, &pid, &lwpid);
+	return usersyms_inlined(origin_symbols(d), origin_of(d, ev->file)->context,
+	    pid, addr, names, max);
 }
 
 const char *
@@ -266,14 +312,17 @@ origin_context(struct dump *d, const struct tnf_file *f)
 }
 
 void
-origins_free(void)
+origins_free(struct dump *d)
 {
+	struct origins *all = d->origins;
 	unsigned i;
 
-	usersym_free();
-	for (i = 0; i < n_origins; i++)
-		tnf_context_close(origins[i].own);
-	free(origins);
-	origins = latest = NULL;
-	n_origins = 0;
+	if (all == NULL)
+		return;
+	usersyms_free(all->symbols);
+	for (i = 0; i < all->n; i++)
+		tnf_context_close(all->list[i].own);
+	free(all->list);
+	free(all);
+	d->origins = NULL;
 }

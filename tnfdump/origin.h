@@ -33,12 +33,18 @@ bool origin_clock(struct dump *, const struct tnf_file *, int64_t *ret);
    and how far in. */
 const char *origin_place(struct dump *, const struct tnf_event *, uint64_t addr,
     uint64_t *offset);
+/* The functions of a process that the compiler has inlined at the address, the
+   innermost first, at most 'max'; returns how many. */
+unsigned origin_inlined(struct dump *, const struct tnf_event *, uint64_t addr,
+    const char **names, unsigned max);
 /* "host", "release", "machine", "cpus"... */
 const char *origin_fact(struct dump *, const struct tnf_file *, const char *name);
 /* The context itself, or NULL. */
 const tnf_context_t *origin_context(struct dump *, const struct tnf_file *);
 
+/* Copies of the run that are made from now on share what is found out. */
+void origins_begin(struct dump *);
 /* Forgets all; what was handed out is gone. */
-void origins_free(void);
+void origins_free(struct dump *);
 
 #endif

@@ -197,14 +197,14 @@ main(int argc, char **argv)
 		if (follow_open(&d))
 			pipeline_run(&d);
 		loss_report(&d);
-		origins_free();
+		origins_free(&d);
 		follow_close(&d);
 	} else {
 		inputs_add(&d, paths);
 		inputs_compare_boots(&d);
 		pipeline_run(&d);
 		loss_report(&d);
-		origins_free();
+		origins_free(&d);
 		inputs_close(&d);
 	}
 	pairs_free(d.pairs);

@@ -22,6 +22,7 @@ struct output;
 struct filter;
 struct expr_source;
 struct follow;
+struct origins;
 
 struct dump {
 	/* Asked for on the command line. */
@@ -55,6 +56,7 @@ struct dump {
 	struct filter	**filters_end;
 	struct input	*inputs;	/* the files, in order */
 	unsigned	 n_inputs;
+	struct origins	*origins;	/* what they tell of themselves; origin.c */
 
 	int64_t	 first;		/* time of the earliest event, before filters */
 	bool	 chosen;	/* the event's writer is; for outputs with all_writers */

@@ -234,9 +234,10 @@ diff_run(struct dump *d, char **paths)
 	int status = STATUS_ERROR;
 
 	dump_expr_source(d);		/* one for both */
+	origins_begin(d);
 	if (read_side(&side[0], d, paths[0]) && read_side(&side[1], d, paths[1]))
 		status = diff_compare(d, &side[0], &side[1]);
-	origins_free();
+	origins_free(d);
 	free_side(&side[0]);
 	free_side(&side[1]);
 	return status;

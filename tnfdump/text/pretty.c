@@ -101,6 +101,23 @@ put_offset(struct out *o, uint64_t offset)
 	out_hex(o, offset);
 }
 
+#define INLINED_MAX	8
+
+/* " (inlined: inner in middle)": the code there is a part of the function itself. */
+static void
+put_inlined(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
+{
+	const char *name[INLINED_MAX];
+	unsigned n = origin_inlined(p->d, ev, addr, name, INLINED_MAX);
+
+	for (unsigned i = 0; i < n; i++) {
+		out_str(p->o, i == 0 ? " (inlined: " : " in ");
+		printer_chars(p, name[i], strlen(name[i]));
+	}
+	if (n > 0)
+		out_char(p->o, ')');
+}
+
 /* Kernel function, else function or object of the process, else the number. */
 static void
 put_symbol(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
@@ -115,6 +132,7 @@ put_symbol(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
 	}
 	printer_chars(p, name, strlen(name));
 	put_offset(p->o, offset);
+	put_inlined(p, ev, addr);
 }
 
 /* The names are Linux's; a file of the original writers has Solaris's numbers,
