@@ -64,16 +64,17 @@ kp_iterate(enum kp_program program)
 static uint64_t
 wanted_programs(const struct kp *kp, uint64_t probes)
 {
+	bool some = probes != 0 || kp_imports_wanted(kp);
 	uint64_t programs = 0;
 
 	for (unsigned id = 1; id < KP_PROBES; id++)
 		if (probes & KP_BIT(id))
 			programs |= kp_needs(kp, &kp_catalogue[id]) |
 			    kp_extra(kp, &kp_catalogue[id]);
-	if (probes != 0 && kp->state->filter)
+	if (some && kp->state->filter)
 		programs |= 1ull << KP_PROGRAM_filter_exit |
 		    1ull << KP_PROGRAM_filter_fork;
-	if (probes != 0)
+	if (some)
 		programs |= 1ull << KP_PROGRAM_remember_exit |
 		    1ull << KP_PROGRAM_remember_name;
 	programs &= ~(1ull << KP_PROGRAM_find_nodes);
@@ -123,8 +124,8 @@ make_link(unsigned program, int prog, int cpu)
 }
 
 /* Debian has a 3 in there, which asks for more than CAP_PERFMON. */
-static int
-event_refused(struct kp *kp, int r, const char *event)
+int
+kp_event_refused(struct kp *kp, int r, const char *event)
 {
 	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
 	int paranoid = 0;
@@ -155,7 +156,7 @@ attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 	if (link == -ENODEV)		/* this CPU is off */
 		return 0;
 	if (link < 0)
-		return (kp_programs[program].kind == KP_KIND_FAULTS ? event_refused :
+		return (kp_programs[program].kind == KP_KIND_FAULTS ? kp_event_refused :
 		    kp_refused)(kp, link, kp_programs[program].hook);
 	snprintf(path, sizeof path, KP_DIR_LINK "/%s", name);
 	r = bpf_obj_pin(link, path);
@@ -236,7 +237,7 @@ kp_attach_sync(struct kp *kp)
 	kp->state->fault_ends = sees_fault_ends(kp, programs);
 	__atomic_store_n(&kp->state->on, probes, __ATOMIC_RELEASE);
 	/* From here on nobody is remembered who ends. */
-	if (probes == 0 &&
+	if (probes == 0 && !kp_imports_wanted(kp) &&
 	    kp_pinned(KP_DIR_LINK, kp_programs[KP_PROGRAM_remember_exit].name))
 		kp_iterate(KP_PROGRAM_remember_living);
 	for (unsigned i = KP_PROGRAM_COUNT; i-- > 0;)

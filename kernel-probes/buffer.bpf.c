@@ -121,6 +121,13 @@ __noinline u64 pool_swap(u32 mine)
 		}
 		if (KP_SLOT_TICKET(there) != (u32)(ticket - slots))
 			continue;
+		if (KP_SLOT_BLOCK(there) == 0) {	/* it holds definitions now */
+			if (__sync_val_compare_and_swap(slot, there,
+			    KP_SLOT(ticket, 0)) == there)
+				__sync_val_compare_and_swap(&ext->data_cursor, ticket,
+				    ticket + 1);
+			continue;
+		}
 		block_leave(slot, there);
 		if (__sync_val_compare_and_swap(slot, there, KP_SLOT(ticket, mine)) != there)
 			continue;

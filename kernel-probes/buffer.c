@@ -111,9 +111,8 @@ fill_pool(struct kp *kp, uint64_t ticket, uint32_t next, uint32_t blocks)
 	for (uint32_t i = 0; i < slots; i++)
 		pool[(ticket + i) % slots] = KP_SLOT(ticket + i - slots, next + i);
 	munmap(pool, size);
-	close(kp->pool_fd);
-	kp->pool_fd = -1;
 	kp->state->pool = slots;
+	kp->state->pool_taken = 0;
 	return 0;
 }
 
@@ -155,6 +154,9 @@ fill_buffer(struct kp *kp, size_t size)
 		return r;
 	kp->state->sched_tag = defs.sched_tag;
 	kp->state->symbols_tag = defs.symbols_tag;
+	kp->state->tag_next = defs.next;
+	memcpy(kp->state->record_tag, defs.record_tag, sizeof defs.record_tag);
+	memcpy(kp->state->type, defs.type, sizeof defs.type);
 	return 0;
 }
 
@@ -183,6 +185,7 @@ forget(struct kp *kp)
 		kp->kepts = 0;
 		kp_filter_list(kp, &kp->kept, &kp->kepts);
 	}
+	kp_imports_forget(kp);
 	kp_state_close(kp);
 	kp_pins_remove_all(kp);
 	kp->foreign = false;
@@ -209,6 +212,7 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 	unlink(KP_PIN_CPU);
 	unlink(KP_PIN_ENDED);
 	unlink(KP_PIN_RENAMED);
+	kp_imports_forget(kp);
 	kp_pins_remove(kp, KP_SUB_LINK);
 	kp_pins_remove(kp, KP_SUB_PROG);
 	if ((r = kp_state_make(kp)) < 0)
@@ -220,7 +224,7 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 	}
 	kp->state->buffer_size = size;
 	*ret_size = size;
-	return 0;
+	return kp_imports_keep(kp);
 }
 
 static int

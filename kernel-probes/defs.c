@@ -17,15 +17,26 @@
 #include "kernel-probes/catalogue.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/deftypes.h"
+#include "kernel-probes/handle.h"
+#include "kernel-probes/import.h"
 
 #define NAMES_MAX	10	/* slots of a struct, properties of a type */
 #define PERMANENT(off)	(TNF_REF32_PERMANENT | (off))
 
+#define TOUCHED_MAX	16	/* blocks that one definition lies in */
+
 struct out {
 	char	*base;
-	uint32_t next;			/* free space in the tag reserve */
+	uint32_t next;			/* free space in a block of definitions */
 	uint32_t type[KP_TYPES_MAX];	/* where it is; 0: not written yet */
 	bool	 full;
+	/* While events are written and read: */
+	struct kp *kp;			/* NULL: nobody looks yet */
+	struct {
+		uint32_t block;
+		uint32_t valid;
+	} touched[TOUCHED_MAX];
+	unsigned n_touched;
 };
 
 static uint32_t type_at(struct out *, const char *name);
@@ -46,7 +57,43 @@ block_header(struct out *o, uint32_t block, uint32_t generation, uint16_t valid)
 	h->generation = generation;
 }
 
-/* Space that crosses no block; KP_DATA when there is none. */
+/* How far a block is filled, which readers see at once or with all the rest. */
+static void
+fill_to(struct out *o, uint32_t block, uint32_t valid)
+{
+	unsigned n = o->n_touched;
+
+	if (o->kp == NULL) {
+		block_header(o, block, TNF_GENERATION_TAG, valid);
+		return;
+	}
+	if (n == 0 || o->touched[n - 1].block != block) {
+		if (n == TOUCHED_MAX) {
+			o->full = true;
+			return;
+		}
+		o->touched[o->n_touched++].block = block;
+		n++;
+	}
+	o->touched[n - 1].valid = valid;
+}
+
+/* The block behind the one that is full, or 0: 'after' is where that ends, or
+   where a new one of the reserve begins. */
+static uint32_t
+next_block(struct out *o, uint32_t after)
+{
+	uint32_t block;
+
+	if (after < KP_DATA)
+		return after;
+	block = o->kp == NULL ? 0 : kp_block_take(o->kp, o->base);
+	if (block != 0)
+		o->next = block + KP_BLOCK_HEADER;
+	return block;
+}
+
+/* Space that crosses no block; 0 when there is none. */
 static uint32_t
 reserve(struct out *o, uint32_t size)
 {
@@ -54,15 +101,15 @@ reserve(struct out *o, uint32_t size)
 
 	size = (size + 7) & ~7u;
 	if (at == block || at + size > block + KP_BLOCK_SIZE) {
-		block = at == block ? at : block + KP_BLOCK_SIZE;
+		block = next_block(o, at == block ? at : block + KP_BLOCK_SIZE);
 		at = block + KP_BLOCK_HEADER;
 	}
-	if (at + size > KP_DATA) {
+	if (block == 0 || o->full) {
 		o->full = true;
 		return 0;
 	}
 	o->next = at + size;
-	block_header(o, block, TNF_GENERATION_TAG, at + size - block);
+	fill_to(o, block, at + size - block);
 	return at;
 }
 
@@ -309,7 +356,7 @@ put_extension(struct out *o, uint64_t cookie)
 	x->size = sizeof *x;
 	x->kind = TNF_EXT_KERNEL;
 	x->tag_cursor = (o->next - KP_TAGS + KP_BLOCK_SIZE - 1) / KP_BLOCK_SIZE;
-	x->dir_cursor = KP_DIRECTORY + TNF_DIR_STRUCT_TYPE + 4 * KP_PROBES;
+	x->dir_cursor = KP_IMPORT_AT(0);
 	x->data_start = KP_DATA;
 	x->start_mono = now(CLOCK_MONOTONIC);
 	x->start_wall = now(CLOCK_REALTIME);
@@ -339,13 +386,15 @@ put_header(struct out *o, size_t size)
 static void
 put_page_ids(struct out *o, size_t size, uint64_t cookie)
 {
-	struct tnf_page_id *id = (void *)(o->base + KP_DIRECTORY +
-	    KP_BLOCK_SIZE - sizeof *id);
+	struct tnf_page_id *id;
 	struct tnf_block_header *h;
 
-	id->magic = TNF_PAGE_ID_MAGIC;
-	id->cookie = cookie;
-	id->number = KP_DIRECTORY / KP_BLOCK_SIZE;
+	for (size_t at = KP_DIRECTORY; at < KP_TAGS; at += KP_BLOCK_SIZE) {
+		id = (void *)(o->base + at + KP_BLOCK_SIZE - sizeof *id);
+		id->magic = TNF_PAGE_ID_MAGIC;
+		id->cookie = cookie;
+		id->number = at / KP_BLOCK_SIZE;
+	}
 	for (size_t at = KP_TAGS; at < size; at += KP_BLOCK_SIZE) {
 		h = (void *)(o->base + at);
 		if (h->generation == TNF_GENERATION_FREE)
@@ -353,6 +402,109 @@ put_page_ids(struct out *o, size_t size, uint64_t cookie)
 		h->next_block = cookie;
 		h->pad = at / KP_BLOCK_SIZE;
 	}
+}
+
+static const char *const records[KP_RECORDS] = {
+	[KP_R_STRING] = "tnf_string",
+	[KP_R_INT8] = "tnf_int8_array", [KP_R_UINT8] = "tnf_uint8_array",
+	[KP_R_INT16] = "tnf_int16_array", [KP_R_UINT16] = "tnf_uint16_array",
+	[KP_R_INT32] = "tnf_int32_array", [KP_R_UINT32] = "tnf_uint32_array",
+	[KP_R_INT64] = "tnf_int64_array", [KP_R_UINT64] = "tnf_uint64_array",
+};
+
+/* What members of imported probes may be besides. */
+static const char *const plain[] = { "tnf_opaque", "tnf_pid" };
+
+int
+kp_defs_record(const char *type)
+{
+	for (int i = 0; i < KP_RECORDS; i++)
+		if (strcmp(records[i], type) == 0)
+			return i;
+	return -1;
+}
+
+uint32_t
+kp_defs_scalar(const char *type)
+{
+	return kp_defs_record(type) >= 0 ? 0 : member_size(type);
+}
+
+/* References to new strings, or to types. */
+static uint32_t
+member_list(struct out *o, const struct kp_import *imp, const char *array, bool types)
+{
+	static const char *const head[2][2] = {
+		{ "tnf_tag", "time_delta" }, { "tnf_probe_event", "tnf_time_delta" },
+	};
+	uint32_t n = imp->members + 2, at = reserve(o, 8 + n * 4), word;
+	const char *text;
+
+	put(o, at, 0, tag_of(type_at(o, array)));
+	put(o, at, 1, 8 + n * 4);
+	for (uint32_t i = 0; i < n; i++) {
+		text = i < 2 ? head[types][i] : types ? imp->member[i - 2].type :
+		    imp->member[i - 2].name;
+		word = types ? type_at(o, text) : string_at(o, "tnf_name", text);
+		put(o, at, 2 + i, PERMANENT(word));
+	}
+	return at;
+}
+
+/* The type of an imported probe's events; returns where it is. */
+static uint32_t
+import_at(struct out *o, const struct kp_import *imp)
+{
+	char attrs[TNF_STRING_MAX + 1];
+	uint32_t at = reserve(o, meta[META_PROBE].size);
+
+	snprintf(attrs, sizeof attrs, "keys %s;%s", imp->keys,
+	    imp->attrs != NULL ? imp->attrs : "");
+	put(o, at, 0, tag_of(type_at(o, "tnf_probe_type")));
+	put(o, at, 1, PERMANENT(string_at(o, "tnf_name", imp->name)));
+	put(o, at, 2, properties(o, "tnf_tagged tnf_struct"));
+	put(o, at, 3, PERMANENT(member_list(o, imp, "tnf_slot_types", true)));
+	put(o, at, 4, imp->row.size);
+	put(o, at, 5, PERMANENT(member_list(o, imp, "tnf_slot_names", false)));
+	put(o, at, 6, PERMANENT(string_at(o, "tnf_string", attrs)));
+	return at;
+}
+
+/* Blocks first, then the word that leads there. */
+static void
+publish(struct out *o, uint32_t before, uint32_t word, uint32_t at)
+{
+	struct tnf_ext *x = (void *)(o->base + TNF_EXT_OFFSET);
+	struct tnf_block_header *h;
+
+	for (unsigned i = 0; i < o->n_touched; i++) {
+		h = (void *)(o->base + o->touched[i].block);
+		h->tag = tag_of(KP_DIRECTORY + TNF_DIR_BLOCK_HEADER);
+		__atomic_store_n(&h->generation, TNF_GENERATION_TAG, __ATOMIC_RELEASE);
+		__atomic_store_n(&h->bytes_valid, (uint16_t)o->touched[i].valid,
+		    __ATOMIC_RELEASE);
+		if (o->touched[i].block != ((before - 1) & ~(KP_BLOCK_SIZE - 1)))
+			x->tag_cursor++;
+	}
+	__atomic_store_n((uint32_t *)(void *)(o->base + word), PERMANENT(at),
+	    __ATOMIC_RELEASE);
+	if (x->dir_cursor < word + 4)
+		x->dir_cursor = word + 4;
+}
+
+int
+kp_defs_add(struct kp *kp, char *buf, const struct kp_import *imp)
+{
+	struct out o = { .base = buf, .next = kp->state->tag_next, .kp = kp };
+	uint32_t at;
+
+	memcpy(o.type, kp->state->type, sizeof o.type);
+	at = import_at(&o, imp);
+	if (o.full)
+		return -ENOSPC;
+	publish(&o, kp->state->tag_next, KP_IMPORT_AT(imp->slot), at);
+	kp->state->tag_next = o.next;
+	return 0;
 }
 
 int
@@ -367,6 +519,12 @@ kp_defs_write(char *buf, size_t size, uint64_t cookie, struct kp_defs *ret)
 		put_probe(&o, id);
 	ret->sched_tag = tag_of(type_at(&o, "tnf_kernel_schedule"));
 	ret->symbols_tag = tag_of(type_at(&o, "tnf_symbols"));
+	for (unsigned i = 0; i < KP_RECORDS; i++)
+		ret->record_tag[i] = tag_of(type_at(&o, records[i]));
+	for (unsigned i = 0; i < sizeof plain / sizeof *plain; i++)
+		type_at(&o, plain[i]);
+	ret->next = o.next;
+	memcpy(ret->type, o.type, sizeof ret->type);
 	if (o.full)
 		return -ENOSPC;
 	put_extension(&o, cookie);

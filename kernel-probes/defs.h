@@ -7,13 +7,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel-probes/deftypes.h"
+#include "kernel-probes/record.h"
+
+struct kp;
+struct kp_import;
+
 struct kp_defs {
 	uint32_t sched_tag;	/* tag word of tnf_kernel_schedule */
 	uint32_t symbols_tag;	/* of tnf_symbols */
+	uint32_t next;		/* where a definition that comes later goes */
+	uint32_t record_tag[KP_RECORDS];
+	uint32_t type[KP_TYPES_MAX];
 };
 
 /* Writes them into the buffer's first KP_DATA bytes, which are zero.  Returns
    0, or -ENOSPC: the catalogue has outgrown the reserve. */
 int kp_defs_write(char *buf, size_t size, uint64_t cookie, struct kp_defs *ret);
+
+/* Adds an imported probe while events are written and read: readers see all of it
+   or nothing.  -ENOSPC: no block can be spared any more. */
+int kp_defs_add(struct kp *, char *buf, const struct kp_import *);
+
+/* Of a member's type: its size in an event, which for a record is that of the
+   reference to it (0: a record); its enum kp_record, or -1. */
+uint32_t kp_defs_scalar(const char *type);
+int kp_defs_record(const char *type);
 
 #endif /* KERNEL_PROBES_DEFS_H */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernel-probes/deftypes.h"
+#include "kernel-probes/record.h"
 
 #define T3	"tnf_tag tnf_name tnf_properties"
 
@@ -37,6 +38,7 @@ static const struct kp_type types[] = {
 	{ "tnf_tag_arg", META_DERIVED, "tnf_derived", "tnf_tagged", 0, 0, NULL },
 	/* scalars */
 	SCALAR("tnf_char", 1),
+	SCALAR("tnf_int8", 1),
 	SCALAR("tnf_uint8", 1),
 	SCALAR("tnf_int16", 2),
 	SCALAR("tnf_uint16", 2),
@@ -49,6 +51,14 @@ static const struct kp_type types[] = {
 	ARRAY("tnf_type_array", "tnf_type"),
 	ARRAY("tnf_name_array", "tnf_name"),
 	ARRAY("tnf_symbols", "tnf_symbol"),
+	ARRAY("tnf_int8_array", "tnf_int8"),
+	ARRAY("tnf_uint8_array", "tnf_uint8"),
+	ARRAY("tnf_int16_array", "tnf_int16"),
+	ARRAY("tnf_uint16_array", "tnf_uint16"),
+	ARRAY("tnf_int32_array", "tnf_int32"),
+	ARRAY("tnf_uint32_array", "tnf_uint32"),
+	ARRAY("tnf_int64_array", "tnf_int64"),
+	ARRAY("tnf_uint64_array", "tnf_uint64"),
 	/* members of type records */
 	DERIVED("tnf_tag", "tnf_type"),
 	DERIVED("tnf_name", "tnf_string"),
@@ -96,6 +106,8 @@ static const struct kp_type types[] = {
 
 #define NTYPES	(sizeof types / sizeof *types)
 _Static_assert(NTYPES <= KP_TYPES_MAX, "kp_defs_write()");
+_Static_assert(KP_TYPES_MAX == sizeof ((struct kp_shared *)0)->type / sizeof(uint32_t),
+    "record.h");
 
 /* C's long: the catalogue's name, and the type in a file of this machine. */
 static const char *

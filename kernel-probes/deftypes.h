@@ -22,6 +22,6 @@ struct kp_type {
 /* NULL: no such type. */
 const struct kp_type *kp_type_find(const char *name, unsigned *index);
 
-#define KP_TYPES_MAX	80
+#define KP_TYPES_MAX	96
 
 #endif /* KERNEL_PROBES_DEFTYPES_H */

@@ -24,6 +24,13 @@
 #define KP_PIN_CPU	KP_DIR "/cpu"
 #define KP_PIN_ENDED	KP_DIR "/ended"
 #define KP_PIN_RENAMED	KP_DIR "/renamed"
+#define KP_PIN_POOL	KP_DIR "/pool"
+/* Of imported probes (import.h). */
+#define KP_SUB_IMPORT	"import"
+#define KP_DIR_IMPORT	KP_DIR "/" KP_SUB_IMPORT	/* their links */
+#define KP_PIN_ASKED	KP_DIR "/asked"
+#define KP_PIN_ROWS	KP_DIR "/rows"
+#define KP_PIN_COUNTS	KP_DIR "/counts"
 
 #define KP_FILTER_MAX	4096	/* processes in the filter's set */
 
@@ -34,18 +41,27 @@ struct kp {
 	bool		 foreign;	/* pins of another version are there */
 	int		 lock;		/* directory that we hold the lock on */
 	int		 state_fd, filter_fd, buf_fd, cpu_fd;	/* -1: no such map */
-	int		 pool_fd;	/* until it is filled, or -1 */
+	int		 pool_fd;
+	int		 asked_fd, rows_fd, counts_fd;	/* of imports; -1: not yet */
+	struct kp_import **import;	/* by number; they live as long as we */
+	unsigned	 imports, import_room;
+	unsigned	*import_hash;	/* numbers + 1 by name and source */
+	unsigned	 import_hash_size;
+	unsigned	 imports_on;	/* enabled and traced */
+	uint64_t	 slots[(KP_IMPORTS + 63) / 64];	/* given away */
 	struct kp_shared	*state;		/* the pinned map's, or &local */
 	struct kp_shared	 local;		/* until there is something to pin */
 	struct kp_cpu	*cpu;		/* the pinned map's, or NULL */
 	int		 cpus;		/* elements of it */
 	char		*buf;		/* mapping of the buffer, or NULL */
 	size_t		 buf_size;
+	char		*wbuf;		/* to write to, or NULL: kp_buffer_writable() */
+	uint64_t	*pool;		/* mapping of the pool, or NULL */
 	uint64_t	 missing;	/* programs that this kernel has no hook for */
 	__u32		 gfp_movable, gfp_zero, bio_remapped;	/* its flags */
 	pid_t		*kept;		/* the filter's set, while nothing is pinned */
 	int		 kepts;
-	char		 attrs[1024];
+	char		 attrs[8192];
 	char		 detail[512];
 };
 
@@ -81,6 +97,29 @@ int kp_load(struct kp *, size_t size);
 /* attach.c */
 int kp_attach_sync(struct kp *);	/* what is attached, as the state says */
 void kp_iterate(enum kp_program);
+int kp_event_refused(struct kp *, int r, const char *event);
+
+/* blocks.c */
+char *kp_buffer_writable(struct kp *);	/* NULL: kp_detail() says why */
+/* The offset of a block of events that is one of definitions from now on, empty;
+   0: none can be spared. */
+uint32_t kp_block_take(struct kp *, char *buf);
+
+/* import.c */
+struct kp_import *kp_import_of(struct kp *, unsigned id);	/* NULL: none */
+int kp_import_get(struct kp *, unsigned id, struct kp_probe *ret);
+int kp_import_set(struct kp *, unsigned id, bool enabled, bool traced);
+int kp_imports_open(struct kp *);	/* those that somebody has asked for */
+int kp_imports_keep(struct kp *);	/* pins what the session knows of them */
+int kp_imports_sync(struct kp *);	/* what is attached, as the state says */
+bool kp_imports_wanted(const struct kp *);	/* does any record? */
+int kp_imports_rerate(struct kp *);	/* the setting has changed */
+void kp_imports_forget(struct kp *);	/* what is pinned goes, or is of no use */
+void kp_imports_close(struct kp *);
+void kp_imports_free(struct kp *);
+
+/* import-load.c */
+int kp_import_load(struct kp *);	/* does nothing if it is done */
 
 /* rawio.c */
 bool kp_raw_is_open(void);

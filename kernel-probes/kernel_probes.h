@@ -25,6 +25,7 @@ struct kp_probe {		/* row of the catalogue, and its state */
 	bool		 enabled;
 	bool		 traced;
 	bool		 available;	/* this kernel has the hooks */
+	bool		 imported;	/* it is none of the catalogue */
 };
 
 enum kp_state { KP_NONE, KP_OK, KP_BROKEN };
@@ -53,6 +54,16 @@ int kp_probe_count(struct kp *);
 int kp_probe_get(struct kp *, unsigned id, struct kp_probe *ret);
 /* Attaches or detaches what the change needs. */
 int kp_probe_set(struct kp *, unsigned id, bool enabled, bool traced);
+
+/*
+ * Adds the kernel's tracepoints to the probes, as imported ones: "system.event".
+ * Those that somebody has asked for are among them in any case.  -EACCES, -ENOENT:
+ * tracefs cannot be read.
+ */
+int kp_import_tracepoints(struct kp *);
+/* Finds out what the attributes of an imported probe leave out until somebody
+   asks: its slots.  Does nothing for others. */
+int kp_probe_describe(struct kp *, unsigned id);
 
 int kp_status(struct kp *, struct kp_status *ret);
 /* size is rounded up; *ret_size is what it got.  -EEXIST, -ENOMEM. */

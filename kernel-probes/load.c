@@ -141,6 +141,7 @@ pin_all(struct kp *kp, struct kernel_bpf *skel)
 	    (r = kp_pins_dir(kp, KP_DIR_LINK)) < 0 ||
 	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_buf), KP_PIN_BUF)) < 0 ||
 	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_cpu), KP_PIN_CPU)) < 0 ||
+	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_pool), KP_PIN_POOL)) < 0 ||
 	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_ended), KP_PIN_ENDED)) < 0 ||
 	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_renamed), KP_PIN_RENAMED)) < 0)
 		return r;

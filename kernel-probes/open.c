@@ -17,7 +17,7 @@
 
 static const struct kp kp_closed = {
 	.lock = -1, .state_fd = -1, .filter_fd = -1, .buf_fd = -1, .cpu_fd = -1,
-	.pool_fd = -1,
+	.pool_fd = -1, .asked_fd = -1, .rows_fd = -1, .counts_fd = -1,
 };
 
 /* The directory may have been removed between our open() and flock(). */
@@ -91,7 +91,9 @@ open_control(struct kp *kp)
 	if ((r = kp_may_use(kp)) < 0 || (r = kp_hooks_find(kp)) < 0 ||
 	    (r = kp_pins_mount(kp)) < 0 || (r = lock_control(kp)) < 0)
 		return r;
-	return kp_state_open(kp);
+	if ((r = kp_state_open(kp)) < 0 || kp->foreign)
+		return r;
+	return kp_imports_open(kp);
 }
 
 static int
@@ -135,6 +137,7 @@ kp_close(struct kp *kp)
 		rmdir(KP_DIR);		/* made for the lock alone */
 	if (kp->lock != -1)
 		close(kp->lock);
+	kp_imports_free(kp);
 	free(kp->kept);
 	free(kp);
 }

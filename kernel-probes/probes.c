@@ -9,7 +9,7 @@
 KP_EXPORT int
 kp_probe_count(struct kp *kp)
 {
-	return KP_PROBES - 1;
+	return KP_PROBES - 1 + (int)kp->imports;
 }
 
 /* Why a probe cannot be had here, or an empty string. */
@@ -37,7 +37,9 @@ kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 	char why[128];
 	size_t n;
 
-	if (id < 1 || id >= KP_PROBES)
+	if (id >= KP_PROBES)
+		return kp_import_get(kp, id, ret);
+	if (id < 1)
 		return -EINVAL;
 	row = &kp_catalogue[id];
 	reason(kp, row, why, sizeof why);
@@ -51,6 +53,7 @@ kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 	ret->id = id;
 	ret->attrs = kp->attrs;
 	ret->available = why[0] == '\0';
+	ret->imported = false;
 	ret->enabled = kp->state->enabled >> id & 1;
 	ret->traced = kp->state->traced >> id & 1;
 	return 0;
@@ -69,7 +72,9 @@ kp_probe_set(struct kp *kp, unsigned id, bool enabled, bool traced)
 	char why[128];
 	int r;
 
-	if (id < 1 || id >= KP_PROBES)
+	if (id >= KP_PROBES)
+		return kp_import_set(kp, id, enabled, traced);
+	if (id < 1)
 		return -EINVAL;
 	if ((r = kp_state_usable(kp)) < 0)
 		return r;
@@ -102,11 +107,14 @@ kp_trace_set(struct kp *kp, bool on)
 		return kp_fail(kp, -ENOENT, "ktrace: no buffer: allocate one first");
 	kp->state->tracing = on;
 	r = kp_attach_sync(kp);
+	if (r == 0)
+		r = kp_imports_sync(kp);
 	if (r < 0) {
 		kp->state->tracing = 0;
 		kp->state->on = 0;
 		/* Detaching needs nothing that could be refused. */
 		kp_attach_sync(kp);
+		kp_imports_sync(kp);
 	}
 	return r;
 }

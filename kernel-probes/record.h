@@ -11,15 +11,15 @@
 #include <linux/types.h>
 
 #define KP_MAGIC	0x504b464eu
-#define KP_LAYOUT	2u
+#define KP_LAYOUT	3u
 
 /* A block of the buffer is one element of the map; the whole map is the file. */
 #define KP_BLOCK_SHIFT	12
 #define KP_BLOCK_SIZE	4096u
 #define KP_BLOCK_HEADER	24u
 #define KP_BLOCK_END	4088u	/* records end here: a position never reaches the next block */
-#define KP_DIRECTORY	0x1000u	/* offset of the directory, one block */
-#define KP_TAGS		0x2000u	/* of the definitions */
+#define KP_DIRECTORY	0x1000u	/* offset of the directory, three blocks */
+#define KP_TAGS		0x4000u	/* of the definitions; more are taken from the pool */
 #define KP_DATA		0x8000u	/* of the first block of events */
 #define KP_CPU_HOLDS	8u	/* blocks that a CPU holds; a power of two */
 #define KP_CPU_AHEAD	3u	/* of these, empty ones for nested writers */
@@ -62,6 +62,20 @@ enum kp_id {
 
 /* What an event's tag word says about its type: a word of the directory. */
 #define KP_TAG(id)	(((KP_DIRECTORY + 8u + 4u * (id)) | 1u) << 16 | 1u)
+
+/*
+ * Imported probes (import.h) have a number of their own, their slot, from 0: it
+ * is their place in the maps, their cookie, and a word of the directory.  Each
+ * block of the directory ends in a struct tnf_page_id.
+ */
+#define KP_IMPORT_WORD	128u	/* the first of them; the catalogue has those before */
+#define KP_DIR_WORDS	1018u	/* of a block of the directory */
+#define KP_IMPORTS	(3u * KP_DIR_WORDS - KP_IMPORT_WORD)
+#define KP_IMPORT_AT(slot)						\
+	(KP_DIRECTORY + ((slot) + KP_IMPORT_WORD) / KP_DIR_WORDS * KP_BLOCK_SIZE + \
+	((slot) + KP_IMPORT_WORD) % KP_DIR_WORDS * 4u)
+/* What KP_TAG() takes as the probe's number. */
+#define KP_IMPORT_ID(slot)	((KP_IMPORT_AT(slot) - KP_DIRECTORY - 8u) / 4u)
 
 struct kp_event {		/* how every event begins */
 	__u32 tag;
@@ -238,10 +252,12 @@ struct kp_cpu {
 /*
  * Element of the map tnf_pool: ticket << 32 | block.  Blocks that no CPU holds
  * wait here, the oldest first.  Who takes one gives one back: ticket t, counted
- * by tnf_ext.data_cursor, is for slot t modulo the number of slots.
+ * by tnf_ext.data_cursor, is for slot t modulo the number of slots.  A slot of
+ * block 0 has none: it was taken for definitions, and is passed over.
  */
 #define KP_SLOT(ticket, block)	((__u64)(ticket) << 32 | (__u32)(block))
 #define KP_SLOT_TICKET(slot)	((__u32)((slot) >> 32))
+#define KP_SLOT_BLOCK(slot)	((__u32)(slot))
 
 /* The generation of a block tells when it was taken: neither free nor a tag. */
 #define KP_GENERATION(ticket)	(((__u32)(ticket) & TNF_GENERATION_AGES) + 1)
@@ -269,6 +285,81 @@ struct kp_renamed {
 struct kp_former {		/* the element: its name until then */
 	char  comm[16];
 };
+
+/*
+ * Imported probes.  How a record becomes an event: its members are copied, one
+ * after the other, into an image of the event, at 'to'.
+ */
+enum kp_op_kind {
+	KP_OP_COPY,		/* 'size' bytes that lie at 'from' */
+	KP_OP_STRING,		/* characters there, up to a NUL or 'size' */
+	KP_OP_ARRAY,		/* 'size' bytes there, as an array */
+	KP_OP_LOC_STRING,	/* there: where (16 bits), and how many (16 bits) */
+	KP_OP_LOC_ARRAY,
+	KP_OP_REL_STRING,	/* the same, counted from behind that word */
+	KP_OP_REL_ARRAY,
+};
+
+struct kp_op {
+	__u16 from;
+	__u16 to;
+	__u16 size;
+	__u8  kind;		/* enum kp_op_kind */
+	__u8  type;		/* enum kp_record, of what is no scalar */
+};
+
+/* The records that an event refers to: an index of kp_shared.record_tag. */
+enum kp_record {
+	KP_R_STRING,
+	KP_R_INT8, KP_R_UINT8, KP_R_INT16, KP_R_UINT16,
+	KP_R_INT32, KP_R_UINT32, KP_R_INT64, KP_R_UINT64,
+	KP_RECORDS
+};
+
+#define KP_OPS_MAX	27u
+#define KP_IMAGE_MAX	2048u	/* bytes of an event with what it refers to */
+#define KP_FIXED_MAX	1024u	/* of them, what is not in records of its own */
+#define KP_TEXT_MAX	256u	/* of a string, with its NUL, or of an array */
+
+/* Element of the map tnf_import, by slot. */
+struct kp_import_row {
+	__u32 on;		/* it records now */
+	__u32 id;		/* KP_IMPORT_ID(slot) */
+	__u32 slot;
+	__u32 rate;		/* events in a window on one CPU; 0: any number */
+	__u16 size;		/* of the fixed part, a multiple of 8 */
+	__u16 ops;
+	__u32 where;		/* conditions, 0: none */
+	__u64 spare[2];
+	struct kp_op op[KP_OPS_MAX];
+};
+
+/* Of an imported probe on a CPU, by slot. */
+#define KP_WINDOW_SHIFT	27	/* 0.134 s */
+
+struct kp_import_count {
+	__u64 window;		/* number of the latest one */
+	__u64 in_window;	/* events in it */
+	__u64 hits;
+	__u64 omitted;		/* of these, for the sake of the rate */
+};
+
+/* Element of the map tnf_asked, by slot: what outlives the session that asked. */
+#define KP_SPEC_MAX	1536u
+
+struct kp_asked {
+	__u32 kind;		/* enum kp_import_number */
+	__u32 flags;		/* KP_ASKED_* */
+	__u32 defined;		/* the buffer has its definition */
+	__u32 spec_size;
+	char  name[128];
+	char  keys[128];
+	char  source[256];
+	char  spec[KP_SPEC_MAX];
+};
+
+#define KP_ASKED_ENABLED	1u
+#define KP_ASKED_TRACED		2u
 
 /*
  * The one element of the map that is pinned first and removed last: what was
@@ -302,7 +393,13 @@ struct kp_shared {
 	__u64 buffer_size;	/* 0: none */
 	__u64 refused;		/* programs that the verifier did not take */
 	__u64 cookie;
-	__u64 reserved[4];
+	__u32 import_rate;	/* events a second of an imported probe on a CPU */
+	__u32 tag_next;		/* where the next definition goes */
+	__u32 pool_taken;	/* slots without a block: it holds definitions */
+	__u32 reserved32;
+	__u64 reserved[2];
+	__u32 record_tag[16];	/* by enum kp_record */
+	__u32 type[96];		/* where types are: deftypes.c's order */
 };
 
 #endif /* KERNEL_PROBES_RECORD_H */

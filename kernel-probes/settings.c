@@ -17,6 +17,10 @@ setting(struct kp_shared *s, const char *name, __u32 *max)
 		*max = 1;
 		return &s->rawio;
 	}
+	if (strcmp(name, "import_rate") == 0) {
+		*max = UINT32_MAX;
+		return &s->import_rate;
+	}
 	if (strcmp(name, "recover_reason") == 0) {
 		*max = 1;
 		return &s->recover;
@@ -49,5 +53,7 @@ kp_setting_set(struct kp *kp, const char *name, unsigned value)
 	if (value > max)
 		return kp_fail(kp, -EINVAL, "%s: %u is more than %u", name, value, max);
 	*p = value;
+	if (p == &kp->state->import_rate)
+		return kp_imports_rerate(kp);
 	return kp_attach_sync(kp);
 }

@@ -11,6 +11,7 @@
 #include "kernel-probes/handle.h"
 
 #define STACK_DEPTH	8	/* as many as the original */
+#define IMPORT_RATE	250000	/* events a second, of an imported probe on a CPU */
 
 static void
 state_init(struct kp_shared *s)
@@ -21,6 +22,7 @@ state_init(struct kp_shared *s)
 	s->size = sizeof *s;
 	s->stack_depth = STACK_DEPTH;
 	s->recover = 1;
+	s->import_rate = IMPORT_RATE;
 }
 
 static int
@@ -155,6 +157,13 @@ kp_state_close(struct kp *kp)
 	if (kp->buf != NULL)
 		munmap(kp->buf, kp->buf_size);
 	kp->buf = NULL;
+	if (kp->wbuf != NULL)
+		munmap(kp->wbuf, kp->buf_size);
+	kp->wbuf = NULL;
+	if (kp->pool != NULL)
+		munmap(kp->pool, ((size_t)kp->local.pool * sizeof *kp->pool + 4095) & ~4095ul);
+	kp->pool = NULL;
+	kp_imports_close(kp);
 	if (kp->cpu != NULL)
 		munmap(kp->cpu, kp->cpus * sizeof *kp->cpu);
 	kp->cpu = NULL;

@@ -10,27 +10,37 @@
 #include <tnf/com.h>
 
 #include "kernel-probes/handle.h"
+#include "kernel-probes/import.h"
 
 /* Hits of a hook that came while its program ran already on that CPU. */
+static uint64_t
+misses_of(const char *program)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof info;
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof path, KP_DIR_PROG "/%s", program);
+	fd = bpf_obj_get(path);
+	if (fd < 0)
+		return 0;
+	if (bpf_obj_get_info_by_fd(fd, &info, &size) != 0)
+		info.recursion_misses = 0;
+	close(fd);
+	return info.recursion_misses;
+}
+
 static uint64_t
 hook_misses(void)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
-		struct bpf_prog_info info = { 0 };
-		uint32_t size = sizeof info;
-		char path[PATH_MAX];
-		int fd;
-
-		snprintf(path, sizeof path, KP_DIR_PROG "/%s", kp_programs[i].name);
-		fd = bpf_obj_get(path);
-		if (fd < 0)
-			continue;
-		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
-			sum += info.recursion_misses;
-		close(fd);
-	}
+	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++)
+		sum += misses_of(kp_programs[i].name);
+	for (unsigned i = 0; i < KP_IMPORT_KINDS; i++)
+		if (kp_import_kinds[i] != NULL)
+			sum += misses_of(kp_import_kinds[i]->program);
 	return sum;
 }
 

@@ -175,7 +175,8 @@ static __always_inline void writer_leave(struct hit *);
 /*
  * Space for an event of 'size' bytes, its two head words filled in, or NULL:
  * lost, and counted.  The caller fills the rest, every byte of it, and ends
- * with event_end().  'room' is a constant, what such an event takes at most.
+ * with event_end().  'room' is a constant, what such an event takes at most; where
+ * it is none, only the head can be written without a look at the block's end.
  * 'writer' is the current thread.
  */
 static __always_inline void *event_begin_by(struct hit *hit,
@@ -210,7 +211,8 @@ static __always_inline void *event_begin_by(struct hit *hit,
 		distance = -(u32)sizeof(struct tnf_kernel_schedule);
 		delta = 0;
 	}
-	if (off > KP_BLOCK_END - room)	/* for the verifier; never true */
+	/* For the verifier; never true. */
+	if (off > KP_BLOCK_END - room || off > KP_BLOCK_END - sizeof *e)
 		goto lost;
 	e = (void *)hit->block + off;
 	e->tag = KP_TAG(probe) | (distance & 0xfffc);

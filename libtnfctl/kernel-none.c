@@ -23,6 +23,18 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
+{
+	return left_out();
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	return TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
 {
 	return left_out();

@@ -356,6 +356,27 @@ tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
+{
+	tnfctl_errcode_t err;
+
+	if (h->ops != &kernel_ops)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel has imported probes");
+	if (strcmp(kind, "tracepoint") != 0 || source != NULL)
+		return fail(TNFCTL_ERR_BADARG, "%s: no kind of imported probes", kind);
+	err = kernel_answer(h, kp_import_tracepoints(h->priv));
+	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	if (h->ops != &kernel_ops)
+		return TNFCTL_ERR_NONE;
+	return kernel_answer(h, kp_probe_describe(h->priv, (unsigned)p->id));
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
 {
 	if (h->ops != &kernel_ops)

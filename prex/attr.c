@@ -130,6 +130,9 @@ attrs_of_probe(struct attrs *l, const tnfctl_probe_state_t *st,
 		attrs_add(l, xstrdup("object"), xstrdup(st->obj_name));
 	attrs_add(l, xstrdup("funcs"), funcs_text(st, fcns));
 	attrs_parse(l, st->attr_string);
+	l->used = st->enabled || st->traced;
+	for (size_t i = 0; i < l->n; i++)
+		l->imported |= strcmp(l->v[i].name, "import") == 0;
 }
 
 void

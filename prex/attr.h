@@ -4,6 +4,7 @@
 #ifndef PREX_ATTR_H
 #define PREX_ATTR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <tnf/tnfctl.h>
@@ -20,6 +21,8 @@ struct attr {
 struct attrs {
 	struct attr *v;
 	size_t	n;
+	bool	imported;	/* the probe is a point that nobody wrote it for */
+	bool	used;		/* it is enabled or traced */
 };
 
 /* enable, trace, object and funcs, which change, and then the probe's own. */

@@ -45,17 +45,37 @@ print_attr(const struct attrs *attrs, const struct spec *spec)
 		printf("<no attr> ");
 }
 
+/* The slots of a probe that may be imported are found when somebody asks. */
+static bool
+describe(struct shell *sh, tnfctl_probe_t *p, struct attrs *ret)
+{
+	tnfctl_probe_state_t state;
+
+	if (tnfctl_probe_describe(sh->target, p) != TNFCTL_ERR_NONE ||
+	    tnfctl_probe_state_get(sh->target, p, &state) != TNFCTL_ERR_NONE)
+		return false;
+	attrs_of_probe(ret, &state, &sh->fcns);
+	return true;
+}
+
 static void
-list_probes_print_probe(struct shell *sh, const struct attrs *attrs, void *arg)
+list_probes_print_probe(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs,
+    void *arg)
 {
 	const struct request *r = arg;
+	struct attrs more;
+	bool described;
 	size_t i;
 
 	if (!selectors_match(r->selectors, attrs, r->used))
 		return;
+	described = attrs->imported && specs_match(&r->specs, "slots") &&
+	    describe(sh, p, &more);
 	for (i = 0; i < r->specs.n; i++)
-		print_attr(attrs, &r->specs.v[i]);
+		print_attr(described ? &more : attrs, &r->specs.v[i]);
 	putchar('\n');
+	if (described)
+		attrs_free(&more);
 }
 
 static void

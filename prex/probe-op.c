@@ -64,7 +64,7 @@ visit_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 	if ((err = tnfctl_probe_state_get(h, p, &state)) != TNFCTL_ERR_NONE)
 		return err;
 	attrs_of_probe(&attrs, &state, &v->sh->fcns);
-	v->visit(v->sh, &attrs, v->arg);
+	v->visit(v->sh, p, &attrs, v->arg);
 	attrs_free(&attrs);
 	return TNFCTL_ERR_NONE;
 }

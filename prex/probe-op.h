@@ -31,7 +31,8 @@ tnfctl_errcode_t probe_op_apply(struct shell *, const struct probe_op *,
 
 /* Calls op for each probe with its state and attributes. */
 struct attrs;
-typedef void probe_visit_f(struct shell *, const struct attrs *, void *);
+typedef void probe_visit_f(struct shell *, tnfctl_probe_t *, const struct attrs *,
+	    void *);
 tnfctl_errcode_t probes_visit(struct shell *, probe_visit_f *, void *);
 
 #endif

@@ -17,12 +17,15 @@ spec_init(struct spec *s, const char *text, bool is_regex)
 	s->text = xstrdup(text);
 	s->is_regex = is_regex;
 	s->regex = NULL;
+	s->any = false;
 	if (!is_regex)
 		return 0;
 	s->regex = xcalloc(1, sizeof *s->regex);
 	error = regcomp(s->regex, text, REG_NOSUB);
-	if (error == 0)
+	if (error == 0) {
+		s->any = regexec(s->regex, "\1", 0, NULL, 0) == 0;
 		return 0;
+	}
 	free(s->regex);
 	s->regex = NULL;
 	return error;
@@ -109,11 +112,27 @@ selectors_add(struct selectors *l, struct spec attr, struct spec value)
 	l->v[l->n++].value = value;
 }
 
+/*
+ * The points of the kernel that can be imported are some thousands.  They have to
+ * be chosen: $all and its like, or "what is off", do not mean them, before
+ * somebody uses them.
+ */
+static bool
+chooses(const struct selector *s, const struct attrs *attrs)
+{
+	if (!attrs->imported || attrs->used)
+		return true;
+	return !s->value.any && !s->attr.any && strcmp(s->attr.text, "enable") != 0 &&
+	    strcmp(s->attr.text, "trace") != 0;
+}
+
 static bool
 selector_match(const struct selector *s, const struct attrs *attrs)
 {
 	size_t i, j;
 
+	if (!chooses(s, attrs))
+		return false;
 	for (i = 0; i < attrs->n; i++) {
 		const struct attr *a = &attrs->v[i];
 

@@ -14,6 +14,7 @@ struct spec {
 	char	*text;
 	regex_t	*regex;		/* NULL: text is to be equal */
 	bool	is_regex;	/* with a NULL regex: it matches nothing */
+	bool	any;		/* a pattern that fits whatever there is: no choice */
 };
 
 struct selector {

@@ -56,12 +56,22 @@ set_all(struct shell *sh, const struct target_options *o)
 	return true;
 }
 
+/* Who may not read what tracepoints there are has the catalogue. */
+static bool
+target_open_kernel(struct shell *sh)
+{
+	if (!target_open_opened(sh, tnfctl_kernel_open(&sh->target),
+	    "attaching to the kernel"))
+		return false;
+	tnfctl_import_add(sh->target, "tracepoint", NULL);
+	return true;
+}
+
 bool
 target_open(struct shell *sh, const struct target_options *o)
 {
 	if (o->kernel)
-		return target_open_opened(sh, tnfctl_kernel_open(&sh->target),
-		    "attaching to the kernel") && set_all(sh, o);
+		return target_open_kernel(sh) && set_all(sh, o);
 	if (o->pid != 0)
 		return target_open_attach(sh, o->pid);
 	sh->started = true;

@@ -55,6 +55,10 @@ collect_all(struct shell *sh, struct values *l)
 
 	spec_init(&any, ".*", true);
 	specs_add(&specs, any);
+	spec_init(&any, "name", false);
+	specs_add(&specs, any);
+	spec_init(&any, "keys", false);
+	specs_add(&specs, any);
 	err = values_collect(sh, &specs, l);
 	specs_free(&specs);
 	return err == TNFCTL_ERR_NONE;

@@ -40,14 +40,27 @@ collect_attr(struct values *l, const struct attr *a)
 		strings_add(&v->values, xstrdup(a->values[i]));
 }
 
+/* Those of probes that may be imported: only of attributes that are named. */
+static bool
+is_asked_for(const struct specs *l, const struct attrs *attrs, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (spec_match(&l->v[i], name) &&
+		    (!attrs->imported || attrs->used || !l->v[i].any))
+			return true;
+	return false;
+}
+
 static void
-collect(struct shell *sh, const struct attrs *attrs, void *arg)
+collect(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs, void *arg)
 {
 	struct collect *c = arg;
 	size_t i;
 
 	for (i = 0; i < attrs->n; i++)
-		if (specs_match(c->specs, attrs->v[i].name))
+		if (is_asked_for(c->specs, attrs, attrs->v[i].name))
 			collect_attr(c->values, &attrs->v[i]);
 }
 

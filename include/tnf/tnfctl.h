@@ -313,12 +313,28 @@ tnfctl_errcode_t tnfctl_filter_list_follow(tnfctl_handle_t *, pid_t);
 /* Linux.  What thread_block may cost: "stack_depth" (0 to 32 frames, 8 at
    first) and "recover_reason" (0 or 1, 1 at first: look for the object on the
    stack); and physio_start and physio_end: "rawio" (0 or 1, 0 at first: they see
-   every system call, also while no raw device is open).  Kept until the buffer is freed.  BADARG: no kernel handle, unknown
-   name, value out of range. */
+   every system call, also while no raw device is open); and each imported probe:
+   "import_rate" (events a second on each CPU, 250000 at first, 0: any number).
+   Kept until the buffer is freed.  BADARG: no kernel handle, unknown name, value
+   out of range. */
 tnfctl_errcode_t tnfctl_setting_set(tnfctl_handle_t *, const char *name,
     unsigned int value);
 tnfctl_errcode_t tnfctl_setting_get(tnfctl_handle_t *, const char *name,
     unsigned int *ret);
+
+/*
+ * Linux.  Imported probes: named points that nobody wrote a probe for.  A handle
+ * on the kernel has those that somebody asked for; tnfctl_import_add() adds all of
+ * a kind, off, behind the probes that there are, and calls the function for new
+ * probes.  Kinds: "tracepoint", the kernel's, whose source is NULL.  Their attribute
+ * "import" is the kind.  ACCES, FILENOTFOUND: the kernel does not tell them to us;
+ * BADARG: no kernel handle, no such kind.
+ */
+tnfctl_errcode_t tnfctl_import_add(tnfctl_handle_t *, const char *kind,
+    const char *source);
+/* Linux.  Has the attributes of an imported probe tell its slots, which cost a
+   look at what describes it.  Does nothing for others. */
+tnfctl_errcode_t tnfctl_probe_describe(tnfctl_handle_t *, tnfctl_probe_t *);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ tnfwatch: common libtnf analysis kernel-probes tnfxtract prex
 python: common analysis
 T
 # Made while building; no room has them.
-generated='kernel.skel.h lines.h html-page.h'
+generated='kernel.skel.h import.skel.h lines.h html-page.h'
 
 rc=0 n=0
 bad() { echo "FAIL: $*"; rc=1; }

@@ -2,7 +2,9 @@
  * kpctl.c - drives the kernel's probes for tests: one command an argument list.
  *
  *	kpctl alloc BYTES | dealloc | on | off | status | list
- *	kpctl enable|disable PROBE...		a name, or name#n: the n-th of it
+ *	kpctl enable|disable PROBE...		a name, or name#n: the n-th of it;
+ *						one with a dot is a tracepoint
+ *	kpctl tracepoints			all of them, listed
  *	kpctl set NAME VALUE
  *	kpctl filter on|off|list|add PID|delete PID
  *	kpctl copy FILE				the buffer as it is
@@ -36,9 +38,12 @@ set_probe(struct kp *kp, const char *which, bool on)
 {
 	char name[128], want[128];
 	const char *number = strchr(which, '#');
+	bool import = strchr(which, '.') != NULL;
 	int nth = number == NULL ? 0 : atoi(number + 1), seen = 0, found = 0, r;
 	struct kp_probe p;
 
+	if (import && (r = kp_import_tracepoints(kp)) < 0)
+		return failed(kp, which, r);
 	snprintf(want, sizeof want, "%.*s", (int)strcspn(which, "#"), which);
 	for (int id = 1; id <= kp_probe_count(kp); id++) {
 		if (kp_probe_get(kp, id, &p) != 0 ||
@@ -138,7 +143,10 @@ command(struct kp *kp, char **arg)
 		r = kp_setting_set(kp, arg[1], atoi(arg[2]));
 	else if (strcmp(arg[0], "list") == 0)
 		return list(kp);
-	else if (strcmp(arg[0], "status") == 0)
+	else if (strcmp(arg[0], "tracepoints") == 0) {
+		if ((r = kp_import_tracepoints(kp)) == 0)
+			return list(kp);
+	} else if (strcmp(arg[0], "status") == 0)
 		return status(kp);
 	else if (strcmp(arg[0], "copy") == 0)
 		return copy(kp, arg[1]);

@@ -299,6 +299,18 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *lost)
 }
 
 tnfctl_errcode_t
+tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
+{
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *n)
 {
 	*ret = NULL;

@@ -1,0 +1,144 @@
+/*
+ * import.bpf.h - from an image of an imported probe's event to a record (import.h).
+ *
+ * An image is an event as it will lie in the buffer, but for its first 8 bytes:
+ * the members, and behind them the records that these refer to.  It is put
+ * together in memory of the program's own, because only then its size is known;
+ * then it is copied as a whole.
+ */
+#ifndef KERNEL_PROBES_IMPORT_BPF_H
+#define KERNEL_PROBES_IMPORT_BPF_H
+
+#include "kernel-probes/write.bpf.h"
+
+struct kp_map_rows {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct kp_import_row);
+};
+
+struct kp_map_counts {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct kp_import_count);
+};
+
+extern struct kp_map_rows tnf_rows SEC(".maps");
+extern struct kp_map_counts tnf_counts SEC(".maps");
+
+/* Does it record now, here, and once more in this window of time?  Counts it. */
+static __always_inline struct kp_import_row *import_on(u32 slot)
+{
+	struct kp_import_row *row = bpf_map_lookup_elem(&tnf_rows, &slot);
+	struct kp_import_count *c;
+	u64 window;
+
+	if (row == NULL || !row->on)
+		return NULL;
+	if (state.filter && !filter_holds(filter_key(bpf_get_current_task_btf())))
+		return NULL;
+	c = bpf_map_lookup_elem(&tnf_counts, &slot);
+	if (c == NULL)
+		return NULL;
+	c->hits++;
+	if (row->rate == 0)
+		return row;
+	window = bpf_ktime_get_ns() >> KP_WINDOW_SHIFT;
+	if (c->window != window) {
+		c->window = window;
+		c->in_window = 0;
+	}
+	if (c->in_window >= row->rate) {
+		c->omitted++;
+		return NULL;
+	}
+	c->in_window++;
+	return row;
+}
+
+/*
+ * Appends a record of n bytes, which lie at image + *at + 8 already, and refers to it
+ * at 'to'.  Bytes up to the next multiple of 8 become 0.
+ */
+static __always_inline void import_append(u8 *image, u32 *at, u32 to, u32 n, u32 tag)
+{
+	u32 rec = *at & (KP_IMAGE_MAX - 1) & ~7u, end;
+
+	n &= 511;
+	*(u64 *)(image + rec + 8 + n) = 0;
+	*(u32 *)(image + rec) = tag;
+	*(u32 *)(image + rec + 4) = 8 + ((n + 3) & ~3u);
+	*(u32 *)(image + (to & (KP_FIXED_MAX - 4))) = rec - to;
+	end = rec + 8 + n;
+	*at = (end + 7) & ~7u;
+}
+
+/* No record: a null reference. */
+static __always_inline void import_null(u8 *image, u32 to)
+{
+	*(u32 *)(image + (to & (KP_FIXED_MAX - 4))) = 0;
+}
+
+static __always_inline bool import_room(u32 at)
+{
+	return at <= KP_IMAGE_MAX - 8 - KP_TEXT_MAX - 8;
+}
+
+/*
+ * Appends the string at 'from', 'max' bytes of it at most, and refers to it at 'to'.
+ * 'image' has room for KP_IMAGE_MAX bytes and KP_TEXT_MAX + 16 more; *at is where its
+ * free part begins, a multiple of 8.  What is not there, or finds no room, is null.  A
+ * string that 'max' or our own bound cuts off ends in "...".
+ */
+static __always_inline void import_string(u8 *image, u32 *at, u32 to, u64 from, u32 max,
+    const bool user)
+{
+	u32 rec = *at & (KP_IMAGE_MAX - 1) & ~7u, size = max;
+	long n;
+
+	if (!import_room(*at)) {
+		import_null(image, to);
+		return;
+	}
+	if (size > KP_TEXT_MAX)
+		size = KP_TEXT_MAX;
+	if (user)
+		n = bpf_probe_read_user_str(image + rec + 8, size, (void *)from);
+	else
+		n = bpf_probe_read_kernel_str(image + rec + 8, size, (void *)from);
+	if (n <= 0) {
+		import_null(image, to);
+		return;
+	}
+	if (n == KP_TEXT_MAX && max > KP_TEXT_MAX) {
+		image[rec + 8 + KP_TEXT_MAX - 4] = '.';
+		image[rec + 8 + KP_TEXT_MAX - 3] = '.';
+		image[rec + 8 + KP_TEXT_MAX - 2] = '.';
+	}
+	import_append(image, at, to, n, state.record_tag[KP_R_STRING]);
+}
+
+/* Commits an image of 'size' bytes, a multiple of 8. */
+static __always_inline int import_write(struct kp_import_row *row, void *image, u32 size)
+{
+	struct bpf_dynptr to;
+	struct kp_event *e;
+	struct hit hit;
+	u64 off;
+
+	if (size < sizeof *e || size > KP_IMAGE_MAX)
+		return 0;
+	e = event_begin(&hit, row->id, size, size);
+	if (e == NULL)
+		return 0;
+	off = (u64)e - (u64)hit.block + sizeof *e;
+	if (bpf_dynptr_from_mem(hit.block, sizeof *hit.block, 0, &to) == 0)
+		bpf_dynptr_write(&to, off, image + sizeof *e,
+		    (size - sizeof *e) & (KP_IMAGE_MAX - 1), 0);
+	event_end(&hit);
+	return 0;
+}
+
+#endif /* KERNEL_PROBES_IMPORT_BPF_H */

@@ -1,0 +1,136 @@
+/*
+ * import.h - probes that nobody wrote for us: named points of the kernel and of
+ * programs that become probes when somebody asks for them.
+ *
+ * One is a struct kp_import: a name, keys, and members that are known when they
+ * are needed.  It is listed from the time when somebody adds it (kp_import_add()),
+ * with a number behind those of the catalogue.  When it is enabled or traced it gets
+ * a slot, and what the next session must know of it goes into the pinned map
+ * "asked".  When it is to record, its events' type is added to the buffer (defs.c),
+ * its row to the map "rows", and its kind attaches the kind's BPF program, whose links
+ * are pinned one by one as import/SLOT or import/SLOT-N.  To switch it off is to remove
+ * these pins, whoever made them: what a session that was killed has left half
+ * done is put right by the next.
+ *
+ * To add a kind of probe:
+ *
+ *   1. Give it a number in enum kp_import_number (it is pinned: never change one) and
+ *      write a struct kp_import_kind, with a row in kp_import_kinds[].
+ *   2. Write its BPF program in a file of its own, which includes import.bpf.h, and
+ *      add that file to 'import_sources' in meson.build: it is linked into the object
+ *      with all imports' programs, which is loaded when the first of them is to
+ *      record.  The program gets the slot as its cookie:
+ *
+ *		u32 slot = bpf_get_attach_cookie(ctx);
+ *		struct kp_import_row *row = import_on(slot);
+ *
+ *		if (row == NULL)	// off, not of this process, over its rate
+ *			return ...;
+ *		// Put an image of the event together: members where row says, or
+ *		// where your own map says; strings by import_string().
+ *		import_write(row, image, size);
+ *
+ *   3. attach() makes a link for each place, with imp->slot as the cookie, and hands it
+ *      to kp_import_pin(), which pins and closes it.
+ */
+#ifndef KERNEL_PROBES_IMPORT_H
+#define KERNEL_PROBES_IMPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel-probes/kernel_probes.h"
+#include "kernel-probes/record.h"
+
+#define KP_IMPORT_MEMBERS	64u	/* of one probe */
+
+enum kp_import_number {
+	KP_IMPORT_TRACEPOINT = 1,
+	KP_IMPORT_UPROBE = 2,
+	KP_IMPORT_URETPROBE = 3,
+	KP_IMPORT_KINDS
+};
+
+struct kp_import;
+
+struct kp_import_kind {
+	enum kp_import_number number;
+	const char *name;	/* the value of the attribute "import" */
+	const char *program;	/* in the BPF object, and where it is pinned */
+	/* Finds the members, calls kp_import_member() for each, and may set 'attrs' and
+	   operations: once, before the first use.  NULL: they were given. */
+	int	(*describe)(struct kp *, struct kp_import *);
+	/* Attaches the program, whose descriptor is 'prog', wherever it has to be. */
+	int	(*attach)(struct kp *, struct kp_import *, int prog);
+	/* Where it is described, for the attributes "file" and "line"; NULL: nowhere. */
+	void	(*file)(const struct kp_import *, char *buf, size_t n);
+	/* A probe that an earlier session asked for, with its name, keys, source
+	   and spec: adds the members.  NULL: describe() does it. */
+	int	(*revive)(struct kp *, struct kp_import *);
+};
+
+extern const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS];	/* or NULL */
+
+struct kp_import_member {
+	const char *type;	/* of deftypes.c; static */
+	char	   *name;
+	uint32_t    at;		/* its place in an event, found by kp_import_member() */
+};
+
+struct kp_import {
+	const struct kp_import_kind *kind;
+	unsigned    id;
+	char	   *name;
+	char	   *keys;	/* blanks between them */
+	char	   *source;	/* where it is; with kind and name, who it is */
+	char	   *attrs;	/* "name value;" each, or NULL */
+	void	   *spec;	/* the kind's own, pinned with it */
+	size_t	    spec_size;
+	bool	    described;
+	struct kp_import_member member[KP_IMPORT_MEMBERS];
+	unsigned    members;
+	struct kp_import_row row;	/* size and operations are the kind's to fill in */
+	bool	    enabled;
+	bool	    traced;
+	int	    slot;	/* -1: none yet */
+	bool	    defined;	/* in this buffer */
+	bool	    attached;	/* as far as this session knows */
+	char	    lacks[96];	/* why it cannot be had, or "" */
+};
+
+/* What is known of one from the beginning.  Strings and spec are copied. */
+struct kp_import_new {
+	const struct kp_import_kind *kind;
+	const char *name;	/* at most 127 characters */
+	const char *keys;	/* as many */
+	const char *source;	/* at most 255; NULL: none */
+	const char *attrs;
+	const void *spec;
+	size_t	    spec_size;	/* at most KP_SPEC_MAX */
+};
+
+/*
+ * One that is there already (same kind, name and source) is left as it is.  *ret
+ * belongs to the session.  -ENOMEM, -E2BIG: a string or the spec is too long.
+ */
+int kp_import_add(struct kp *, const struct kp_import_new *, struct kp_import **ret);
+
+/*
+ * Adds a member: a scalar type of deftypes.c, "tnf_string", or "tnf_T_array".  Its
+ * place is that of a C struct; row.size grows.  -E2BIG: there are too many, or they are
+ * too large together.
+ */
+int kp_import_member(struct kp_import *, const char *type, const char *name);
+
+/* Pins a link as the n-th of its probe, and closes it: 0 is fine for the only one. */
+int kp_import_pin(struct kp *, const struct kp_import *, unsigned n, int link);
+
+/* Why it cannot be had here, for its attributes and for who enables it. */
+void kp_import_lacks(struct kp_import *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* tracepoint.c */
+extern const struct kp_import_kind kp_tracepoint;
+
+#endif /* KERNEL_PROBES_IMPORT_H */

@@ -1,0 +1,231 @@
+/*
+ * tracefs.c - what the kernel tells about its tracepoints, as text.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "kernel-probes/handle.h"
+#include "kernel-probes/tracefs.h"
+
+static const char *const places[] = {
+	"/sys/kernel/tracing", "/sys/kernel/debug/tracing"
+};
+static const char *place = "/sys/kernel/tracing";
+
+const char *
+tracefs_dir(void)
+{
+	return place;
+}
+
+int
+tracefs_find(struct kp *kp)
+{
+	char path[64];
+
+	for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
+		snprintf(path, sizeof path, "%s/available_events", places[i]);
+		if (access(path, F_OK) == 0) {
+			place = places[i];
+			return 0;
+		}
+		if (errno == EACCES)
+			return kp_fail(kp, -EACCES, "%s: no permission: needs "
+			    "CAP_DAC_READ_SEARCH (or root)", places[i]);
+	}
+	if (mount("tracefs", places[0], "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+	    "mode=0700") == -1)
+		return kp_fail(kp, -ENOENT, "%s: no tracefs: mount -t tracefs tracefs %s "
+		    "as root", places[0], places[0]);
+	place = places[0];
+	return 0;
+}
+
+int
+tracefs_read(struct kp *kp, const char *path, char **ret)
+{
+	size_t room = 1 << 16, n = 0;
+	char full[256], *text, *more;
+	ssize_t got = 0;
+	int fd, r = 0;
+
+	snprintf(full, sizeof full, "%s/%s", place, path);
+	fd = open(full, O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return kp_fail(kp, -errno, "%s: %s", full, strerror(errno));
+	text = malloc(room);
+	while (text != NULL && (got = read(fd, text + n, room - n - 1)) > 0) {
+		n += (size_t)got;
+		if (room - n > 1)
+			continue;
+		more = realloc(text, room *= 2);
+		if (more == NULL)
+			free(text);
+		text = more;
+	}
+	if (got < 0)
+		r = kp_fail(kp, -errno, "%s: %s", full, strerror(errno));
+	if (text == NULL)
+		r = kp_fail(kp, -ENOMEM, "%s: not enough memory", full);
+	close(fd);
+	if (r < 0) {
+		free(text);
+		return r;
+	}
+	text[n] = '\0';
+	*ret = text;
+	return 0;
+}
+
+static const char *
+scalar_type(const char *decl, uint32_t size, bool is_signed)
+{
+	static const char *const types[4][2] = {
+		{ "tnf_uint8", "tnf_int8" }, { "tnf_uint16", "tnf_int16" },
+		{ "tnf_uint32", "tnf_int32" }, { "tnf_uint64", "tnf_int64" },
+	};
+
+	if (size == 8 && strchr(decl, '*') != NULL)
+		return "tnf_opaque";
+	return types[size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : 0][is_signed];
+}
+
+static const char *
+array_type(uint32_t element, bool is_signed)
+{
+	static const char *const types[4][2] = {
+		{ "tnf_uint8_array", "tnf_int8_array" },
+		{ "tnf_uint16_array", "tnf_int16_array" },
+		{ "tnf_uint32_array", "tnf_int32_array" },
+		{ "tnf_uint64_array", "tnf_int64_array" },
+	};
+
+	return types[element == 8 ? 3 : element == 4 ? 2 : element == 2 ? 1 : 0][is_signed];
+}
+
+static bool
+has_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+	const char *p = text;
+
+	for (; (p = strstr(p, word)) != NULL; p += n)
+		if ((p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '_')) &&
+		    !(isalnum((unsigned char)p[n]) || p[n] == '_'))
+			return true;
+	return false;
+}
+
+/* Of an array's elements, by what they are declared as: it has no number of its
+   own where the length is not fixed. */
+static uint32_t
+element_size(const char *decl)
+{
+	static const struct {
+		const char *word;
+		uint32_t    size;
+	} sizes[] = {
+		{ "char", 1 }, { "u8", 1 }, { "__u8", 1 }, { "s8", 1 }, { "uint8_t", 1 },
+		{ "short", 2 }, { "u16", 2 }, { "__u16", 2 }, { "s16", 2 }, { "__le16", 2 },
+		{ "u32", 4 }, { "__u32", 4 }, { "s32", 4 }, { "uint32_t", 4 }, { "__le32", 4 },
+		{ "long", 8 }, { "u64", 8 }, { "__u64", 8 }, { "s64", 8 }, { "uint64_t", 8 },
+		{ "cpumask_t", 8 }, { "size_t", 8 }, { "int", 4 }, { "unsigned", 4 },
+	};
+
+	if (strchr(decl, '*') != NULL)
+		return 8;
+	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		if (has_word(decl, sizes[i].word))
+			return sizes[i].size;
+	return 1;
+}
+
+static bool
+is_text(const char *decl)
+{
+	return has_word(decl, "char") && !has_word(decl, "unsigned") &&
+	    strchr(decl, '*') == NULL;
+}
+
+/* What a field becomes: 'decl' is its declaration without the name, 'count' its
+   elements (0: no array, -1: as the record says). */
+static void
+decide(struct tracefs_field *f, const char *decl, int count, bool is_signed)
+{
+	bool loc = strstr(decl, "__data_loc") != NULL;
+	bool rel = strstr(decl, "__rel_loc") != NULL;
+	bool array = loc || rel || count != 0 ||
+	    (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8);
+	uint32_t element = count > 0 && !loc && !rel ? f->size / (uint32_t)count :
+	    element_size(decl);
+
+	if (!array) {
+		f->how = KP_OP_COPY;
+		f->type = scalar_type(decl, f->size, is_signed);
+		return;
+	}
+	if (element != 1 && element != 2 && element != 4 && element != 8)
+		element = 1;
+	if (is_text(decl)) {
+		f->how = rel ? KP_OP_REL_STRING : loc ? KP_OP_LOC_STRING : KP_OP_STRING;
+		f->type = "tnf_string";
+	} else {
+		f->how = rel ? KP_OP_REL_ARRAY : loc ? KP_OP_LOC_ARRAY : KP_OP_ARRAY;
+		f->type = array_type(element, is_signed);
+	}
+	if (f->size > KP_TEXT_MAX && !is_text(decl))
+		f->size = KP_TEXT_MAX;
+}
+
+/* "char comm[16]", "__data_loc char[] name": what is called how, and how many. */
+static int
+split_declaration(char *decl, struct tracefs_field *f)
+{
+	size_t n = strlen(decl);
+	char *bracket, *name;
+	int count = 0;
+
+	if (n > 0 && decl[n - 1] == ']' && (bracket = strrchr(decl, '[')) != NULL) {
+		count = atoi(bracket + 1);
+		if (count == 0)
+			count = -1;
+		*bracket = '\0';
+		n = strlen(decl);
+	}
+	while (n > 0 && decl[n - 1] == ' ')
+		decl[--n] = '\0';
+	name = decl + n;
+	while (name > decl && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
+		name--;
+	snprintf(f->name, sizeof f->name, "%s", name);
+	*name = '\0';
+	return count;
+}
+
+const char *
+tracefs_next_field(const char *format, struct tracefs_field *ret)
+{
+	const char *at = strstr(format, "\tfield:"), *end;
+	unsigned offset, size, is_signed;
+	char decl[256];
+	int n;
+
+	if (at == NULL)
+		return NULL;
+	at += strlen("\tfield:");
+	end = strchr(at, ';');
+	if (end == NULL || sscanf(end, "; offset:%u; size:%u; signed:%u%n", &offset, &size,
+	    &is_signed, &n) != 3)
+		return NULL;
+	snprintf(decl, sizeof decl, "%.*s", (int)(end - at), at);
+	ret->offset = offset;
+	ret->size = size;
+	decide(ret, decl, split_declaration(decl, ret), is_signed != 0);
+	return end + n;
+}

@@ -1,0 +1,31 @@
+/*
+ * tracefs.h - what the kernel tells about its tracepoints, as text.
+ */
+#ifndef KERNEL_PROBES_TRACEFS_H
+#define KERNEL_PROBES_TRACEFS_H
+
+#include <stdint.h>
+
+#include "kernel-probes/record.h"
+
+struct kp;
+
+/* Where it is mounted, as far as tracefs_find() knows. */
+const char *tracefs_dir(void);
+/* Mounts it if it is not, and if we may.  0, or why it is not to be had. */
+int tracefs_find(struct kp *);
+/* The whole of a file, malloc'ed, with a NUL behind it; or a negative errno. */
+int tracefs_read(struct kp *, const char *path, char **ret);
+
+struct tracefs_field {
+	char	    name[128];
+	const char *type;	/* of an event's member (deftypes.c) */
+	enum kp_op_kind how;
+	uint32_t    offset;
+	uint32_t    size;	/* bytes to be copied; strings: at most */
+};
+
+/* The next field that 'format' describes; returns the text behind it, or NULL. */
+const char *tracefs_next_field(const char *format, struct tracefs_field *ret);
+
+#endif /* KERNEL_PROBES_TRACEFS_H */

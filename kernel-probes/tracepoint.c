@@ -1,0 +1,211 @@
+/*
+ * tracepoint.c - the kernel's tracepoints as imported probes.
+ *
+ * Their names are one file of tracefs; what their records look like is another for
+ * each, which is read when somebody asks for that one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "kernel-probes/defs.h"
+#include "kernel-probes/handle.h"
+#include "kernel-probes/import.h"
+#include "kernel-probes/tracefs.h"
+
+/* A name of a probe: 'system' and 'event' for tracefs. */
+static void
+split_name(const struct kp_import *imp, int *system, const char **event)
+{
+	const char *dot = strchr(imp->name, '.');
+
+	*system = dot == NULL ? 0 : (int)(dot - imp->name);
+	*event = dot == NULL ? imp->name : dot + 1;
+}
+
+static int
+import_one(struct kp *kp, char *line)
+{
+	char *colon = strchr(line, ':'), keys[128];
+	struct kp_import_new new = { .kind = &kp_tracepoint, .keys = keys };
+	struct kp_import *imp;
+
+	if (colon == NULL || strlen(line) >= 120)
+		return 0;
+	*colon = '\0';
+	snprintf(keys, sizeof keys, "tracepoint %s", line);
+	*colon = '.';
+	new.name = line;
+	return kp_import_add(kp, &new, &imp);
+}
+
+KP_EXPORT int
+kp_import_tracepoints(struct kp *kp)
+{
+	char *text, *line, *end;
+	int r;
+
+	if ((r = tracefs_find(kp)) < 0 ||
+	    (r = tracefs_read(kp, "available_events", &text)) < 0)
+		return r;
+	for (line = text; r == 0 && *line != '\0'; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end != '\0')
+			*end++ = '\0';
+		r = import_one(kp, line);
+	}
+	free(text);
+	return r;
+}
+
+/* One that lies in a record as it will in the event, behind the one before it, is
+   copied together with that. */
+static bool
+joins(struct kp_import *imp, const struct tracefs_field *f, uint32_t at)
+{
+	struct kp_op *last;
+
+	if (imp->row.ops == 0)
+		return false;
+	last = &imp->row.op[imp->row.ops - 1];
+	if (last->kind != KP_OP_COPY || f->offset - last->from != at - last->to ||
+	    at + f->size - last->to >= KP_FIXED_MAX)
+		return false;
+	last->size = (__u16)(at + f->size - last->to);
+	return true;
+}
+
+static int
+add_field(struct kp *kp, struct kp_import *imp, const struct tracefs_field *f)
+{
+	int record = kp_defs_record(f->type), r;
+	uint32_t at;
+
+	if (imp->row.ops == KP_OPS_MAX)
+		return -E2BIG;
+	if ((r = kp_import_member(imp, f->type, f->name)) < 0)
+		return r;
+	at = imp->member[imp->members - 1].at;
+	if (record < 0 && joins(imp, f, at))
+		return 0;
+	imp->row.op[imp->row.ops++] = (struct kp_op){
+		.from = (__u16)f->offset,
+		.to = (__u16)at,
+		.size = (__u16)f->size,
+		.kind = (__u8)f->how,
+		.type = record < 0 ? 0 : (__u8)record,
+	};
+	return 0;
+}
+
+/* Members that find no room are left out: the others are worth having. */
+static int
+describe_tracepoint(struct kp *kp, struct kp_import *imp)
+{
+	struct tracefs_field f;
+	const char *event;
+	char path[256], *text;
+	int system, r;
+
+	split_name(imp, &system, &event);
+	snprintf(path, sizeof path, "events/%.*s/%s/format", system, imp->name, event);
+	if ((r = tracefs_find(kp)) < 0 || (r = tracefs_read(kp, path, &text)) < 0) {
+		kp_import_lacks(imp, r == -ENOENT ? "this kernel has none, or its module "
+		    "is not loaded" : "tracefs: %s", strerror(-r));
+		return r;
+	}
+	for (const char *at = text; (at = tracefs_next_field(at, &f)) != NULL;)
+		if (f.offset >= 8 && add_field(kp, imp, &f) == -ENOMEM)
+			break;
+	free(text);
+	return 0;
+}
+
+static int
+tracepoint_number(struct kp *kp, const struct kp_import *imp)
+{
+	const char *event;
+	char path[256], *text;
+	int system, r;
+
+	split_name(imp, &system, &event);
+	snprintf(path, sizeof path, "events/%.*s/%s/id", system, imp->name, event);
+	if ((r = tracefs_find(kp)) < 0 || (r = tracefs_read(kp, path, &text)) < 0)
+		return r;
+	r = atoi(text);
+	free(text);
+	return r;
+}
+
+/* An event of one CPU: the program runs for all of them. */
+static int
+open_event(int number)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof attr,
+		.config = (unsigned)number,
+	};
+	int fd = -1, n = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (int cpu = 0; fd == -1 && cpu < n; cpu++) {
+		fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd == -1 && errno != ENODEV)
+			return -errno;
+	}
+	return fd == -1 ? -ENODEV : fd;
+}
+
+static int
+attach_tracepoint(struct kp *kp, struct kp_import *imp, int prog)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts,
+	    .perf_event.bpf_cookie = (unsigned)imp->slot);
+	int number = tracepoint_number(kp, imp), event, link;
+
+	if (number < 0)
+		return number;
+	event = open_event(number);
+	if (event < 0)
+		return kp_event_refused(kp, event, imp->name);
+	link = bpf_link_create(prog, event, BPF_PERF_EVENT, &opts);
+	close(event);
+	if (link < 0)
+		return kp_refused(kp, link, imp->name);
+	return kp_import_pin(kp, imp, 0, link);
+}
+
+static void
+file_tracepoint(const struct kp_import *imp, char *buf, size_t n)
+{
+	const char *event;
+	int system;
+
+	split_name(imp, &system, &event);
+	snprintf(buf, n, "%s/events/%.*s/%s/format", tracefs_dir(), system, imp->name, event);
+}
+
+/* A pin may hold anything. */
+static int
+revive_tracepoint(struct kp *kp, struct kp_import *imp)
+{
+	return strchr(imp->name, '.') != NULL && strchr(imp->name, '/') == NULL ? 0 : -EINVAL;
+}
+
+const struct kp_import_kind kp_tracepoint = {
+	.number = KP_IMPORT_TRACEPOINT,
+	.name = "tracepoint",
+	.program = "import_tracepoint",
+	.describe = describe_tracepoint,
+	.attach = attach_tracepoint,
+	.file = file_tracepoint,
+	.revive = revive_tracepoint,
+};
