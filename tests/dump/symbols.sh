@@ -46,7 +46,7 @@ fi
 
 # Another build: the object and the offset, but no wrong name.
 if command -v objcopy > /dev/null; then
-	wait_for 5 objcopy --remove-section .note.gnu.build-id \
+	wait_for 60 objcopy --remove-section .note.gnu.build-id \
 		"$TMP/functions" 2> /dev/null || fail "objcopy"
 	"$tnfdump" --pretty --no-header --columns args "$TMP/t" |
 		grep -q '^start: functions+0x[0-9a-f]* nothing: 0x8$' ||

@@ -58,7 +58,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	target ready for-ever
 	attach -o f -s 512
 	go
-	wait_for 10 counted $((i * 1000))
+	wait_for 60 counted $((i * 1000))
 	kill -KILL $hits
 	wait $hits 2>/dev/null
 	exec 5>&-
@@ -84,10 +84,10 @@ done
 what="prex is killed: a target that it attached to goes on"
 target ready slow=100 ready slow=10
 attach -o f -s 1024
-go; wait_for 10 counted 100
+go; wait_for 60 counted 100
 kill -KILL $prex
 wait $prex 2>/dev/null
-wait_for 10 running || wrong "the target stands still"
+wait_for 60 running || wrong "the target stands still"
 go; survived
 whole 110 f
 
@@ -104,11 +104,11 @@ mkfifo never
 	< never > out 2> err &
 prex=$!
 exec 6> never
-wait_for 10 grep -q ready out
+wait_for 60 grep -q ready out
 hits=$(ps -o pid= --ppid $prex | tr -d ' ')
 kill -KILL $prex
 wait $prex 2>/dev/null
-wait_for 5 [ ! -d "/proc/$hits" ] || wrong "it is still there"
+wait_for 60 [ ! -d "/proc/$hits" ] || wrong "it is still there"
 exec 6>&-
 
 what="target killed while prex holds it"
@@ -128,9 +128,9 @@ mkfifo commands
 "$PREX" -p $hits -o f < commands > out 2> err &
 prex=$!
 exec 6> commands
-wait_for 10 grep -q Type out || wrong "prex does not attach"
+wait_for 60 grep -q Type out || wrong "prex does not attach"
 kill -KILL $hits
-wait_for 10 grep -q '^State:.Z' /proc/$hits/status
+wait_for 60 grep -q '^State:.Z' /proc/$hits/status
 # shellcheck disable=SC2016
 echo 'enable $all' >&6
 exec 5>&- 6>&-

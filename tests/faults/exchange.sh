@@ -6,7 +6,7 @@
 
 # answered N: N lines "ready" have come, so all events before are behind us
 answered() { [ "$(grep -c '^ready$' said)" -ge "$1" ]; }
-step() { go; wait_for 10 answered "$1" || wrong "the target does not answer"; }
+step() { go; wait_for 60 answered "$1" || wrong "the target does not answer"; }
 visit() {
 	"$PREX" -p $hits "$@" > out 2> err < /dev/null ||
 		wrong "prex $*: status is not 0"
@@ -56,7 +56,7 @@ visit -o f0 -s 256 -c 'enable $all'
 go
 for n in 1 2 3 4 5; do
 	so_far=$(count)
-	wait_for 10 counted $((so_far + 20)) || wrong "it stands still"
+	wait_for 60 counted $((so_far + 20)) || wrong "it stands still"
 	visit -o f$n -s 256
 done
 kill -KILL $hits
@@ -75,7 +75,7 @@ go
 for n in 1 2 3; do
 	visit -o f$n -s 128
 	so_far=$(count)
-	wait_for 10 counted $((so_far + 100)) || wrong "it stands still"
+	wait_for 60 counted $((so_far + 100)) || wrong "it stands still"
 	"$DUMP" f$n 2> err | grep -q 'number: ' || wrong "f$n has no event"
 done
 kill -KILL $hits

@@ -78,9 +78,9 @@ fi
 what="file cut off under a running target"
 target ready slow=100 ready slow=50 ready
 attach -o f -s 1024
-go; wait_for 10 counted 100
+go; wait_for 60 counted 100
 truncate -s 0 f
-go; wait_for 10 counted 150
+go; wait_for 60 counted 150
 interrupt
 says 'Tracing shut down'
 says "/f: somebody cut it off"
@@ -91,7 +91,7 @@ grep -q 'f is empty' err || wrong "tnfdump does not say that it is empty"
 what="file cut off under a running family"
 target ready family=150 slow=50
 attach -o f -s 1024
-go; wait_for 10 counted 100
+go; wait_for 60 counted 100
 truncate -s 0 f
 survived
 wait $prex || wrong "prex's status is $?"
@@ -100,7 +100,7 @@ says '/f: it was cut off'
 what="file cut in half under a running target"
 target ready slow=200 ready slow=100
 attach -o f -s 1024
-go; wait_for 10 counted 200
+go; wait_for 60 counted 200
 truncate -s 102400 f		# behind the first data blocks
 go; survived
 wait $prex || wrong "prex's status is $?"
@@ -113,7 +113,7 @@ grep -q 'number: 1 ' out || wrong "what was left is not shown"
 what="file removed under a running target"
 target ready slow=100 ready slow=50
 attach -o f -s 1024
-go; wait_for 10 counted 100
+go; wait_for 60 counted 100
 rm f
 go; survived
 wait $prex || wrong "prex's status is $?"
@@ -132,7 +132,7 @@ for kind in file link pipe directory; do
 	pipe) mkfifo f ;;
 	directory) mkdir f ;;
 	esac
-	go; wait_for 10 counted 50
+	go; wait_for 60 counted 50
 	interrupt
 	says '/f: it was'
 	survived

@@ -40,7 +40,7 @@ target() {
 	"$HITS" "$TMP/count" "$@" < in > said 2>&1 &
 	hits=$!
 	exec 5> in
-	wait_for 10 grep -q ready said || wrong "the target does not start"
+	wait_for 60 grep -q ready said || wrong "the target does not start"
 }
 
 # attach ARGS...: prex at the target, all probes on, target on its way
@@ -49,7 +49,7 @@ attach() {
 	"$PREX" -p $hits "$@" -c 'enable $all; continue; quit resume' \
 		> out 2> err < /dev/null &
 	prex=$!
-	wait_for 10 grep -q 'Type' out && wait_for 10 running ||
+	wait_for 60 grep -q 'Type' out && wait_for 10 running ||
 		wrong "prex does not attach"
 }
 

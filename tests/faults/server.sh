@@ -26,7 +26,7 @@ boxed() {
 		< in > said 2>&1 &
 	box=$!
 	exec 5> in
-	wait_for 10 grep -q up said && wait_for 10 find_server ||
+	wait_for 60 grep -q up said && wait_for 10 find_server ||
 		wrong "the server does not start"
 }
 

@@ -86,7 +86,7 @@ if is_root; then
 			"$HITS" "$TMP/count" ready slow=10 < in > said 2>&1 &
 		hits=$!
 		exec 5> in
-		wait_for 10 grep -q ready said
+		wait_for 60 grep -q ready said
 		attach -o other/f
 		go; survived
 		wait $prex || wrong "prex's status is $?"
@@ -97,7 +97,7 @@ if is_root; then
 			"$HITS" "$TMP/count" ready slow=10 < in > said 2>&1 &
 		hits=$!
 		exec 5> in
-		wait_for 10 grep -q ready said
+		wait_for 60 grep -q ready said
 		attach -o f
 		go; survived
 		wait $prex || wrong "prex's status is $?"
@@ -108,7 +108,7 @@ if is_root; then
 			< in > said 2>&1 &
 		parent=$!
 		exec 5> in
-		wait_for 10 grep -q ready said
+		wait_for 60 grep -q ready said
 		hits=$(tr -d " " < "/proc/$parent/task/$parent/children")
 		attach -o f
 		go; exec 5>&-
@@ -151,7 +151,7 @@ if is_root; then
 			euid=65534 hit=5 euid=0 hit=5 < in > said 2>&1 &
 		hits=$!
 		exec 5> in
-		wait_for 10 grep -q ready said
+		wait_for 60 grep -q ready said
 		prex -p $hits -o f -c 'enable $all; quit' ||
 			wrong "prex's status is $?"
 		go; survived

@@ -12,16 +12,16 @@ trace_begin 4000000 syscall_start syscall_end thread_block
     >"$TMP/prex.out" 2>&1 &
 prexpid=$!
 at_exit "kill $prexpid 2>/dev/null"
-wait_for 10 pgrep -P "$prexpid" >/dev/null || fail "no target: $(cat "$TMP/prex.out")"
+wait_for 60 pgrep -P "$prexpid" >/dev/null || fail "no target: $(cat "$TMP/prex.out")"
 target=$(pgrep -P "$prexpid")
-wait_for 10 [ -s "$TMP/user.tnf" ] || fail "no file"
+wait_for 60 [ -s "$TMP/user.tnf" ] || fail "no file"
 "$kpctl" filter add "$target" && "$kpctl" filter on && "$kpctl" on || fail "cannot trace"
 timeout 60 "$tnfdump" --follow kernel --follow "$target" --pretty --columns=+comm \
     -p busy >"$TMP/out" 2>"$TMP/err" &
 follower=$!
 at_exit "kill $follower 2>/dev/null"
 ready() { grep -q tick "$TMP/out" && grep -q thread_block "$TMP/out"; }
-wait_for 20 ready || fail "nothing is told: $(head -3 "$TMP/out" "$TMP/err")"
+wait_for 60 ready || fail "nothing is told: $(head -3 "$TMP/out" "$TMP/err")"
 : >"$TMP/go"
 wait $follower || fail "--follow: $?: $(cat "$TMP/err")"
 wait $prexpid || fail "prex: $(cat "$TMP/prex.out")"

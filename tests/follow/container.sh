@@ -14,7 +14,7 @@ outer=$!
 trap 'kill -9 $pid $outer 2>/dev/null; rm -rf "$TMP"' EXIT
 pid=
 started() { pid=$(pgrep -P $outer) && [ "$(cat "/proc/$pid/comm")" = busy ]; }
-wait_for 10 started || skip "no pid namespace"
+wait_for 60 started || skip "no pid namespace"
 "$prex" -p "$pid" -o "$TMP/t.tnf" -c 'enable $all; continue' > "$TMP/out" 2>&1 &
 prexpid=$!
 recorded() { [ -s "$TMP/t.tnf" ] && "$tnfdump" "$TMP/t.tnf" 2>/dev/null | grep -q tick; }

@@ -14,7 +14,7 @@ traced() {
 	"$prex" -s "$size" -o "$file" -c 'enable $all; continue' "$busy" "$@" \
 	    >"$TMP/prex.out" 2>&1 &
 	prexpid=$!
-	wait_for 10 pgrep -P "$prexpid" >/dev/null || fail "target did not start"
+	wait_for 60 pgrep -P "$prexpid" >/dev/null || fail "target did not start"
 	target=$(pgrep -P "$prexpid")
 }
 
@@ -38,21 +38,21 @@ in_order "$TMP/a.txt" 800 || fail "--follow PID"
 wait "$prexpid"
 
 traced "$TMP/b.tnf" 4096 800 1000 "$TMP/b.txt.go"
-wait_for 10 test -s "$TMP/b.tnf" || fail "no file"
+wait_for 60 test -s "$TMP/b.tnf" || fail "no file"
 followed "$TMP/b.tnf" "$TMP/b.txt"
 in_order "$TMP/b.txt" 800 || fail "--follow FILE"
 wait "$prexpid"
 
 # A file that is complete: everything, and it ends.
-timeout 20 "$tnfdump" --follow "$TMP/b.tnf" >"$TMP/c.txt" || fail "finished file"
+timeout 120 "$tnfdump" --follow "$TMP/b.tnf" >"$TMP/c.txt" || fail "finished file"
 cmp "$TMP/b.txt" "$TMP/c.txt" || fail "finished file: other output"
 
 "$TNF_BUILD/tests/reader/mktrace" -n 100 "$TMP/o.tnf" || fail "mktrace"
-timeout 20 "$tnfdump" --follow "$TMP/o.tnf" >"$TMP/c.txt" || fail "a file without a writer"
+timeout 120 "$tnfdump" --follow "$TMP/o.tnf" >"$TMP/c.txt" || fail "a file without a writer"
 
 # 64 blocks are written over thousands of times a second.
 traced "$TMP/d.tnf" 128 100000000 0
-wait_for 20 test -s "$TMP/d.tnf" || fail "no file"
+wait_for 60 test -s "$TMP/d.tnf" || fail "no file"
 timeout -s INT --preserve-status 2 "$tnfdump" --fail-on-loss --follow "$target" \
     >/dev/null 2>"$TMP/err"
 rc=$?

@@ -18,7 +18,7 @@ follow() {
 	at_exit "kill $follower 2>/dev/null"
 	echo >"$TMP/go"
 	wait $pid || fail "work: $?"
-	wait_for 20 ended || fail "the end of $pid is not seen: $(cat "$TMP/err")"
+	wait_for 60 ended || fail "the end of $pid is not seen: $(cat "$TMP/err")"
 	"$kpctl" off
 	kill -INT $follower
 	wait $follower || fail "--follow kernel: $?: $(cat "$TMP/err")"

@@ -60,7 +60,7 @@ exec 7<&-
 mkfifo "$TMP/fifo"
 dd if="$TMP/fifo" of="$loop" oflag=direct bs=4096 count=1 2>/dev/null & dd=$!
 exec 7>"$TMP/fifo"
-wait_for 10 raw_open || fail "dd has no raw device open"
+wait_for 60 raw_open || fail "dd has no raw device open"
 is "io, a raw device open" "$(attached io)" \
 	"bio_done bio_queue physio_end physio_start remember_exit remember_name request_done "
 exec 7>&-

@@ -27,7 +27,7 @@ equal "attached: what the probe needs, and the memory of exits" "$(links)" 3
 mkfifo "$TMP/fifo"
 "$kpctl" hold <"$TMP/fifo" >"$TMP/held" 2>&1 & holder=$!
 exec 8>"$TMP/fifo"
-wait_for 5 grep -q held "$TMP/held" || fail "hold"
+wait_for 60 grep -q held "$TMP/held" || fail "hold"
 "$kpctl" status 2>"$TMP/err" && fail "two sessions"
 grep -q 'another session' "$TMP/err" || fail "$(cat "$TMP/err")"
 echo "ok: one session at a time"
@@ -71,7 +71,7 @@ fi
 rm -rf $dir
 [ ! -e $dir ] || fail "$dir is left"
 gone() { ! "$bpftool" map 2>/dev/null | grep -q 'name tnf_'; }
-[ ! -x "$bpftool" ] || wait_for 10 gone || fail "maps are left"
+[ ! -x "$bpftool" ] || wait_for 60 gone || fail "maps are left"
 echo "ok: nothing is left"
 
 # Without the capabilities: who says no, and why.

@@ -18,7 +18,7 @@ filtered() {
 	"$kpctl" filter add "$held" && "$kpctl" on || fail "on"
 	released
 	wait "$held" || fail "$*: $(cat "$TMP/err")"
-	wait_for 10 all_gone || fail "threads are left"
+	wait_for 60 all_gone || fail "threads are left"
 	tracefs_end
 	"$kpctl" off || fail "off"
 	"$kpctl" status | grep -q ' lost 0 0 0 0 0 0 0 0 ' || echo "lost: $("$kpctl" status)"

@@ -119,7 +119,7 @@ held() {
 	mkfifo "$TMP/go"
 	sh -c 'read -r go <"$0"; exec "$@"' "$TMP/go" "$@" >"$TMP/said" 2>"$TMP/err" &
 	held=$!
-	wait_for 10 is_asleep $held || fail "$held does not wait"
+	wait_for 60 is_asleep $held || fail "$held does not wait"
 }
 is_asleep() { [ "$(awk '{ print $3 }' "/proc/$1/stat")" = S ]; }
 released() { echo >"$TMP/go"; }

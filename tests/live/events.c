@@ -18,53 +18,18 @@ go_on(tnfctl_handle_t *h)
 	return event;
 }
 
-/* A client that is told to stop by a signal. */
-static void
-on_alarm(int sig)
-{
-}
-
-static void
-alarm_in(int ms)
-{
-	struct sigaction sa = { .sa_handler = on_alarm };
-	const struct itimerspec when = { .it_value = { ms / 1000,
-	    ms % 1000 * 1000000L } };
-	static timer_t timer;
-	static bool made;
-
-	sigaction(SIGALRM, &sa, NULL);
-	if (!made)
-		CHECK(timer_create(CLOCK_MONOTONIC, NULL, &timer) == 0);
-	made = true;
-	CHECK(timer_settime(timer, 0, &when, NULL) == 0);
-}
-
-/* Lets the target run until it says something. */
-static const char *
-heard(tnfctl_handle_t *h, struct victim *v)
-{
-	struct pollfd p = { .fd = fileno(v->in), .events = POLLIN };
-
-	do {
-		alarm_in(100);
-		CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
-	} while (poll(&p, 1, 0) == 0);
-	return victim_says(v);
-}
-
 struct line {
 	struct victim *victim;
 	const char *text;
-	int	ms;
 };
 
+/* As soon as it runs, and waits for it. */
 static void *
 tell_later(void *arg)
 {
 	struct line *l = arg;
 
-	usleep((unsigned int)l->ms * 1000);
+	CHECK(state_is(l->victim->pid, "SD"));
 	victim_tell(l->victim, l->text);
 	return NULL;
 }
@@ -74,7 +39,7 @@ static tnfctl_event_t
 told(tnfctl_handle_t *h, struct victim *v, const char *text,
     tnfctl_handle_t **child)
 {
-	struct line l = { .victim = v, .text = text, .ms = 50 };
+	struct line l = { .victim = v, .text = text };
 	tnfctl_event_t event = (tnfctl_event_t)-1;
 	pthread_t t;
 
@@ -152,8 +117,7 @@ test_eintr(void)
 
 	OK(tnfctl_pid_open(v.pid, &h));
 	for (i = 1; i < 20; i++) {
-		alarm_in(i);
-		CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
+		CHECK(go_on_for(h, i) == TNFCTL_EVENT_EINTR);
 		CHECK(state_is(v.pid, "t"));
 	}
 	victim_tell(&v, "\n");
@@ -177,13 +141,11 @@ test_client(void)
 	wait_for_zombie(pid);	/* ours, all the while */
 	OK(tnfctl_pid_open(v.pid, &h));
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
-	alarm_in(50);
-	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
+	CHECK(go_on_for(h, 50) == TNFCTL_EVENT_EINTR);
 	pthread_sigmask(SIG_SETMASK, NULL, &after);
 	CHECK(memcmp(&before, &after, sizeof(before)) == 0);
 	victim_tell(&v, "\n");
-	close(v.out);
-	alarm_in(3000);
+	victim_leave(&v);
 	CHECK(go_on(h) == TNFCTL_EVENT_EXIT);
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 	CHECK(waitpid(v.pid, &status, 0) == v.pid && WIFEXITED(status));
@@ -322,17 +284,16 @@ static void
 test_stopped_by_others(void)
 {
 	struct victim v = VICTIM("many", "2");
+	struct pollfd said = { .fd = fileno(v.in), .events = POLLIN };
 	tnfctl_handle_t *h;
 
 	OK(tnfctl_pid_open(v.pid, &h));
-	alarm_in(100);
-	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
+	CHECK(go_on_for(h, 20) == TNFCTL_EVENT_EINTR);
 	kill(v.pid, SIGSTOP);
-	alarm_in(200);
-	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
+	CHECK(go_on_for(h, 100) == TNFCTL_EVENT_EINTR);
 	victim_tell(&v, "\n");
-	alarm_in(200);
-	CHECK(go_on(h) == TNFCTL_EVENT_EINTR);
+	CHECK(go_on_for(h, 100) == TNFCTL_EVENT_EINTR);
+	CHECK(poll(&said, 1, 0) == 0);
 	kill(v.pid, SIGCONT);
 	CHECK_STR(heard(h, &v), "ready");
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
@@ -343,7 +304,7 @@ test_stopped_by_others(void)
 static void
 test_load(void)
 {
-	struct victim v = VICTIM("threads", "20", "3", "signals", "dlopen",
+	struct victim v = VICTIM("threads", "20", "-", "signals", "dlopen",
 	    victim_path("libvictim-plugin.so"));
 	tnfctl_event_t event;
 	tnfctl_handle_t *h;
@@ -355,9 +316,11 @@ test_load(void)
 	do {
 		event = go_on(h);
 		seen += event == TNFCTL_EVENT_DLOPEN;
+		if (seen == 20)
+			victim_leave(&v);
 	} while (event == TNFCTL_EVENT_DLOPEN || event == TNFCTL_EVENT_DLCLOSE);
 	CHECK(event == TNFCTL_EVENT_EXIT);
-	CHECK(seen > 10);
+	CHECK(seen >= 20);
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 	CHECK_STR(victim_says(&v), "unharmed");
 	CHECK(WEXITSTATUS(victim_end(&v)) == 7);

@@ -29,7 +29,7 @@ main(void)
 		}
 	}
 	CHECK_STR(proc_field(v.pid, "TracerPid"), "0");
-	close(v.out);
+	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
 	status = victim_end(&v);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);

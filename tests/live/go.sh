@@ -21,11 +21,11 @@ for i in $(seq $rounds); do
 	"$victim" < "$TMP/in" > "$TMP/said" 2>&1 &
 	pid=$!
 	exec 5> "$TMP/in"
-	wait_for 20 grep -q ready "$TMP/said" || fail "the victim does not start"
+	wait_for 60 grep -q ready "$TMP/said" || fail "the victim does not start"
 	"$prex" -p $pid -s 128 -o "$TMP/trace" -c 'enable $all; quit' \
 		> "$TMP/out" 2>&1 < /dev/null ||
 		{ cat "$TMP/out" "$TMP/said"; fail "round $i: prex"; }
-	wait_for 20 grep -aq goroutine "$TMP/trace" ||
+	wait_for 60 grep -aq goroutine "$TMP/trace" ||
 		fail "round $i: no event"
 	exec 5>&-
 	wait $pid || { cat "$TMP/said"; fail "round $i: the victim died"; }

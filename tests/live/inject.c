@@ -10,16 +10,16 @@
 static void
 test_busy(const char *how)
 {
-	struct victim v = VICTIM("busy-nolib", how, "4");
+	struct victim v = VICTIM("busy-nolib", how, "-");
 	tnfctl_trace_attrs_t attrs;
 	tnfctl_handle_t *h;
 
-	usleep(100000);
 	OK(tnfctl_pid_open(v.pid, &h));
 	make_trace(h);
 	enable_all(h);
 	OK(tnfctl_trace_attrs_get(h, &attrs));
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
 	CHECK(victim_end(&v) == 0);
 }
@@ -55,11 +55,12 @@ test_twice(void)
 static void
 test_signal(void)
 {
-	struct victim v = VICTIM("threads-nolib", "8", "2", "signals");
+	struct victim v = VICTIM("threads-nolib", "8", "-", "signals");
 	tnfctl_handle_t *h;
 
 	OK(tnfctl_pid_open(v.pid, &h));
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
 	CHECK(WEXITSTATUS(victim_end(&v)) == 7);
 }
@@ -68,7 +69,7 @@ test_signal(void)
 static void
 test_killed(void)
 {
-	struct victim v = VICTIM("threads-nolib", "4", "3");
+	struct victim v = VICTIM("threads-nolib", "4", "-");
 	tnfctl_handle_t *h;
 	int i, status;
 	pid_t pid;
@@ -82,6 +83,7 @@ test_killed(void)
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
 	}
+	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
 	status = victim_end(&v);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);

@@ -30,7 +30,7 @@ control(pid_t pid, const char *name)
 static void
 test_attached(void)
 {
-	struct victim v = VICTIM("threads", "10", "4", "signals", "dlopen",
+	struct victim v = VICTIM("threads", "10", "-", "signals", "dlopen",
 	    victim_path("libvictim-plugin.so"));
 	const char *name = trace_name();
 	tnfctl_handle_t *h;
@@ -49,6 +49,7 @@ test_attached(void)
 	/* The next one can have it. */
 	OK(tnfctl_pid_open(v.pid, &h));
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
 	status = victim_end(&v);
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);

@@ -194,7 +194,7 @@ control_one(void *arg)
 	OK(tnfctl_pid_open(v->pid, &h));
 	CHECK(count_probes(h) == 1000);
 	victim_tell(v, "\n");
-	close(v->out);
+	victim_leave(v);
 	OK(tnfctl_continue(h, &event, NULL));
 	CHECK(event == TNFCTL_EVENT_EXIT);
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -118,12 +119,63 @@ victim_says(struct victim *v)
 	return line;
 }
 
+void
+victim_leave(struct victim *v)
+{
+	if (v->out >= 0)
+		close(v->out);
+	v->out = -1;
+}
+
+static void
+on_alarm(int sig)
+{
+}
+
+/* One that comes before the call has begun would be missed: it comes again. */
+static void
+alarm_each(int ms)
+{
+	struct sigaction sa = { .sa_handler = on_alarm };
+	const struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+	static timer_t timer;
+	static bool made;
+
+	sigaction(SIGALRM, &sa, NULL);
+	if (!made)
+		CHECK(timer_create(CLOCK_MONOTONIC, NULL, &timer) == 0);
+	made = true;
+	CHECK(timer_settime(timer, 0, &(const struct itimerspec){ t, t }, NULL) == 0);
+}
+
+tnfctl_event_t
+go_on_for(tnfctl_handle_t *h, int ms)
+{
+	tnfctl_event_t event = (tnfctl_event_t)-1;
+
+	alarm_each(ms);
+	OK(tnfctl_continue(h, &event, NULL));
+	alarm_each(0);
+	return event;
+}
+
+const char *
+heard(tnfctl_handle_t *h, struct victim *v)
+{
+	struct pollfd p = { .fd = fileno(v->in), .events = POLLIN };
+
+	do
+		CHECK(go_on_for(h, 100) == TNFCTL_EVENT_EINTR);
+	while (poll(&p, 1, 0) == 0);
+	return victim_says(v);
+}
+
 int
 victim_end(struct victim *v)
 {
 	int status = 0;
 
-	close(v->out);
+	victim_leave(v);
 	CHECK(waitpid(v->pid, &status, 0) == v->pid);
 	fclose(v->in);
 	return status;
@@ -186,7 +238,7 @@ state_is(pid_t pid, const char *letters)
 {
 	int i;
 
-	for (i = 0; i < 1000; i++) {
+	for (i = 0; i < 20000; i++) {
 		const char *s = proc_field(pid, "State");
 
 		if (*s != '\0' && strchr(letters, *s) != NULL)
@@ -194,6 +246,23 @@ state_is(pid_t pid, const char *letters)
 		usleep(5000);
 	}
 	return false;
+}
+
+void
+wait_asleep(pid_t pid)
+{
+	char *text;
+	bool asleep;
+	int i;
+
+	/* "running", or "-1 ..." where it sleeps outside of a call */
+	for (i = 0, asleep = false; i < 20000 && !asleep; i++) {
+		usleep(i == 0 ? 0 : 5000);
+		text = proc_text(pid, "syscall");
+		asleep = text[0] >= '0' && text[0] <= '9' && *proc_field(pid, "State") == 'S';
+		free(text);
+	}
+	CHECK(asleep);
 }
 
 const char *

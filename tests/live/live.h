@@ -33,6 +33,15 @@ const char *victim_path(const char *name);
 void	victim_tell(struct victim *, const char *line);
 /* Next line of its output without newline, static storage; "" at the end. */
 const char *victim_says(struct victim *);
+/* Nothing more is told: its input ends. */
+void	victim_leave(struct victim *);
+/* Until it sleeps in a system call. */
+void	wait_asleep(pid_t);
+/* tnfctl_continue() that SIGALRM interrupts after 'ms', and again until it has
+   noticed; returns the event. */
+tnfctl_event_t go_on_for(tnfctl_handle_t *, int ms);
+/* Lets the target run until it says something; its line. */
+const char *heard(tnfctl_handle_t *, struct victim *);
 /* Waits for its end; the status of wait(2). */
 int	victim_end(struct victim *);
 /* Until this child has ended; it is left for wait(2). */
@@ -42,7 +51,7 @@ void	wait_for_zombie(pid_t);
 char	*proc_text(pid_t, const char *what);
 /* A line of /proc/PID/status, without name; static storage. */
 const char *proc_field(pid_t, const char *field);
-bool	state_is(pid_t, const char *letters);	/* waits up to 5 s for it */
+bool	state_is(pid_t, const char *letters);	/* waits up to 100 s for it */
 
 void	failed(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), noreturn));

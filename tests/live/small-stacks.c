@@ -19,7 +19,7 @@ visit(const char *how)
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 	while (!file_has(name, "coroutine"))
 		usleep(1000);
-	close(v.out);
+	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
 	CHECK(victim_end(&v) == 0);
 }

@@ -22,7 +22,7 @@ mkfifo in
 pid=$!
 exec 3> in
 trap 'kill $pid 2>/dev/null; rm -rf "$TMP"' EXIT
-wait_for 10 grep -q ready out || fail "the victim does not start"
+wait_for 60 grep -q ready out || fail "the victim does not start"
 
 "$prex" -p $pid -o z.tnf -c 'enable $all; quit' > prex.out 2>&1 ||
 	fail "prex: $(cat prex.out)"
@@ -41,7 +41,7 @@ mkfifo in2
 "$victim" < in2 > out &
 pid=$!
 exec 3> in2
-wait_for 10 grep -q ready out || fail "the victim does not start"
+wait_for 60 grep -q ready out || fail "the victim does not start"
 for i in 1 2; do
 	"$prex" -p $pid -o x.tnf -c 'enable $all; quit' > prex.out 2>&1 ||
 		fail "prex: $(cat prex.out)"
@@ -68,9 +68,9 @@ mkfifo in3
 "$names" < in3 > out &
 pid=$!
 exec 3> in3
-wait_for 10 grep -q ready out || fail "the victim does not start"
+wait_for 60 grep -q ready out || fail "the victim does not start"
 "$prex" -p $pid -o m.tnf -c 'enable $all; continue' > prex.out 2>&1 3>&- &
-wait_for 10 grep -q Type prex.out || fail "prex: $(cat prex.out)"
+wait_for 60 grep -q Type prex.out || fail "prex: $(cat prex.out)"
 exec 3>&-
 wait $! || fail "prex: $(cat prex.out)"
 wait $pid

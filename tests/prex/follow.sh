@@ -61,7 +61,7 @@ grep -qx a out && grep -qx b out || fail "sh: $(cat out err)"
 prex --follow-fork -o f.tnf -c continue sh -c 'for i in 1 2 3 4 5 6 7 8 9 10
 	do (:); done; sleep 100' > out 2> err &
 p=$!
-wait_for 10 sh -c '[ $(grep -c -e exited -e "another program" err) -ge 10 ]' ||
+wait_for 60 sh -c '[ $(grep -c -e exited -e "another program" err) -ge 10 ]' ||
 	fail "ten children: $(cat err)"
 n=$(sed -n 's/^Threads:[[:space:]]*//p' "/proc/$p/status")
 [ "$n" -le 4 ] || fail "$n threads after ten children"
@@ -71,8 +71,8 @@ wait $p
 # quit takes them along.
 prex --follow-fork -o f.tnf -c 'continue' "$forker" 1000 > out 2> err &
 p=$!
-wait_for 5 grep -q 'followed' err
-wait_for 5 sh -c '[ $(grep -c followed err) -eq 2 ]' || fail "not followed"
+wait_for 60 grep -q 'followed' err
+wait_for 60 sh -c '[ $(grep -c followed err) -eq 2 ]' || fail "not followed"
 kill -INT $p
 wait $p
 sed -n 's/.*child process \([0-9]*\) is.*/\1/p' err | while read -r child; do

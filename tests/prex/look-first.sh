@@ -16,7 +16,7 @@ mkfifo in
 pid=$!
 exec 3> in
 trap 'kill $pid 2>/dev/null; rm -rf "$TMP"' EXIT
-wait_for 10 grep -q ready out || fail "the victim does not start"
+wait_for 60 grep -q ready out || fail "the victim does not start"
 
 visit() {
 	"$prex" -p $pid "$@" > prex.out 2>&1 || fail "$*: $(cat prex.out)"

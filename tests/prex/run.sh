@@ -52,7 +52,7 @@ grep -q 'the trace is lost' err || fail "$(cat err)"
 rm -f f.tnf
 "$prex" -k --run -o f.tnf -c 'trace io; enable io' sleep 1000 > out 2> err < /dev/null &
 p=$!
-wait_for 20 pgrep -P $p -x sleep > /dev/null || fail "it does not run: $(cat err)"
+wait_for 60 pgrep -P $p -x sleep > /dev/null || fail "it does not run: $(cat err)"
 kill -TERM $p
 wait $p
 got=$?

@@ -37,7 +37,7 @@
 
 #include "tests/pty/screen.h"
 
-enum { PATIENCE_MS = 10000, TICK_MS = 20, RAW_MAX = 1 << 20 };
+enum { PATIENCE_MS = 60000, TICK_MS = 20, RAW_MAX = 1 << 20 };
 
 static struct screen screen;
 static int master;

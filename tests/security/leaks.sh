@@ -36,7 +36,7 @@ look() {
 }
 "$victim" nanosleep 30000 > "$TMP/ready" < /dev/null &
 pid=$!
-wait_for 10 grep -q ready "$TMP/ready" || fail "the victim does not start"
+wait_for 60 grep -q ready "$TMP/ready" || fail "the victim does not start"
 look > "$TMP/before"
 for i in 1 2 3; do
 	"$prex" -s 128 -o "$TMP/trace" -p $pid \

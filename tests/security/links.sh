@@ -48,7 +48,7 @@ mkfifo "$TMP/traced"
 as sh -c 'exec 3<"$1"; echo open; read -r word; wc -c <&3' sh "$STICKY/ready" \
 	< "$TMP/traced" > "$TMP/seen" &
 exec 4> "$TMP/traced"
-wait_for 10 grep -q open "$TMP/seen" || wrong "the reader does not start"
+wait_for 60 grep -q open "$TMP/seen" || wrong "the reader does not start"
 trace "$STICKY/ready"
 echo >&4
 exec 4>&-
@@ -57,7 +57,7 @@ wait $!
 ours "$STICKY/ready"
 
 as mkfifo "$STICKY/fifo"
-timeout 20 "$prex" -s 128 -o "$STICKY/fifo" -c continue "$victim" \
+timeout 120 "$prex" -s 128 -o "$STICKY/fifo" -c continue "$victim" \
 	> "$TMP/out" 2>&1 < /dev/null
 [ $? -ne 124 ] || wrong "a pipe of that name: hangs"
 ours "$STICKY/fifo"
@@ -81,7 +81,7 @@ mkfifo "$TMP/in"
 as sh -c 'echo $$; LIE_FILE=$1 exec "$2" file' sh "$TMP/root.tnf" "$liar" \
 	< "$TMP/in" > "$TMP/ready" &
 exec 3> "$TMP/in"
-wait_for 10 grep -q ready "$TMP/ready" || wrong "the liar does not start"
+wait_for 60 grep -q ready "$TMP/ready" || wrong "the liar does not start"
 "$prex" -p "$(head -1 "$TMP/ready")" -c 'list tracefile' > "$TMP/out" 2>&1 < /dev/null
 says "root.tnf" "$TMP/out"
 exec 3>&-

@@ -28,7 +28,7 @@ refused() {
 	says "$text" "$TMP/out"
 }
 no_rights() {
-	as timeout 20 "$@" > "$TMP/out" 2>&1 < /dev/null && wrong "allowed: $*"
+	as timeout 120 "$@" > "$TMP/out" 2>&1 < /dev/null && wrong "allowed: $*"
 	says CAP_BPF "$TMP/out"
 }
 # each_refused TEXT: by all that would make pins, remove or read them.

@@ -9,7 +9,7 @@ scratch_shared "$prex"
 # refused TEXT COMMAND...: by the second user.
 refused() {
 	text=$1; shift
-	as timeout 20 "$@" > "$TMP/out" 2>&1 < /dev/null &&
+	as timeout 120 "$@" > "$TMP/out" 2>&1 < /dev/null &&
 		wrong "allowed: $*"
 	says "$text" "$TMP/out"
 }

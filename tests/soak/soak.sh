@@ -92,9 +92,9 @@ runs() {
 	[Tt]*) return 1 ;;
 	esac
 }
-# ended PID NAME: within 20 seconds.
+# ended PID NAME: within a minute.
 ended() {
-	wait_for 20 gone "$1" && return
+	wait_for 60 gone "$1" && return
 	wrong "$2 hangs: $c"
 	kill -9 "$1"
 }
@@ -110,7 +110,7 @@ start_victim() {
 	# shellcheck disable=SC2086
 	"$victims"/victim-$r > ready < empty &
 	victim=$!
-	wait_for 10 grep -qs ready ready || wrong "the victim does not start"
+	wait_for 60 grep -qs ready ready || wrong "the victim does not start"
 }
 : > empty
 
@@ -138,7 +138,7 @@ pid_session() {
 	[ $r -eq 0 ] && { pause; kill -INT $p 2> /dev/null; }
 	ended_soon $p
 	wait $p 2> /dev/null
-	gone $1 || wait_for 5 runs $1 || wrong "the target stays stopped: $c"
+	gone $1 || wait_for 60 runs $1 || wrong "the target stays stopped: $c"
 }
 # "continue" goes on until the target ends, which some never do.
 ended_soon() {
@@ -156,7 +156,7 @@ kernel_session() {
 	p=$!
 	perhaps_kill $p killed_prex
 	random 2
-	[ $r -ne 0 ] || timeout 20 "$tnfxtract" kernel > out2 2>&1
+	[ $r -ne 0 ] || timeout 120 "$tnfxtract" kernel > out2 2>&1
 	[ $? -ne 124 ] || wrong "tnfxtract hangs"
 	ended $p "prex -k"
 	wait $p 2> /dev/null
@@ -166,7 +166,7 @@ kernel_session() {
 }
 dump() {
 	[ -s "$1" ] || return
-	timeout 20 "$tnfdump" "$1" > dump 2> dump.err
+	timeout 120 "$tnfdump" "$1" > dump 2> dump.err
 	got=$?
 	dumps=$((dumps + 1))
 	[ $got -le 1 ] || wrong "tnfdump: status $got"
@@ -181,7 +181,7 @@ mappings() { wc -l < "/proc/$visited/maps"; }
 
 "$victims"/victim-threads 2 100000 > visited < empty &
 visited=$!
-wait_for 10 grep -qs ready visited || fail "the victim does not start"
+wait_for 60 grep -qs ready visited || fail "the victim does not start"
 "$prex" -s 128 -o first -p $visited -c 'enable $all; quit resume' \
 	> out 2>&1 < /dev/null || fail "cannot attach: $(cat out)"
 before="$(descriptors) descriptors"
@@ -202,7 +202,7 @@ while [ "$(date +%s)" -lt $end ]; do
 		perhaps_kill $p killed_prex
 		ended $p prex
 		wait $p 2> /dev/null
-		wait_for 5 runs $visited || wrong "stays stopped: $c" ;;
+		wait_for 60 runs $visited || wrong "stays stopped: $c" ;;
 	*)	kernel_take
 		[ $kernel = no ] || kernel_session ;;
 	esac

@@ -58,7 +58,7 @@ printf 'default { stop }\n' >"$TMP/t"
 
 # A template that uses itself ends.
 printf '@r { "." use @r }\nsyscall_start { use @r }\n' >"$TMP/t"
-timeout 20 "$tnfdump" -t "$TMP/t" "$trace" >"$TMP/out" || fail "endless template"
+timeout 120 "$tnfdump" -t "$TMP/t" "$trace" >"$TMP/out" || fail "endless template"
 
 refuses ":2: " 'a { "x" }
 b { "{x ==}" }'

@@ -17,7 +17,7 @@ trap undo EXIT
 
 printf 'enable $all\ncontinue\n' |
 	"$prex" -o user.tnf -s $((n / 2 + 16384)) "$pings" pid "$n" >prex.out 2>&1 &
-wait_for 10 test -s pid || fail "the program did not start: $(cat prex.out)"
+wait_for 60 test -s pid || fail "the program did not start: $(cat prex.out)"
 pid=$(cat pid)
 "$prex" -k >kernel.out 2>&1 <<EOF || fail "prex -k: $(cat kernel.out)"
 buffer alloc $((n / 1000 + 32))m

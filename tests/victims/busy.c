@@ -1,13 +1,11 @@
 /*
  * busy.c - victim: never sleeps; allocates, loads lazily, runs handlers.
  *
- * busy malloc|loop|handler SECONDS: where a visitor must not call dlopen() at
+ * busy malloc|loop|handler SECONDS|-: where a visitor must not call dlopen() at
  * any instruction.  Ends with "unharmed".
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/time.h>
-#include <time.h>
 
 #include <tnf/probe.h>
 
@@ -48,7 +46,7 @@ allocate(void)
 int
 main(int argc, char **argv)
 {
-	time_t end = time(NULL) + (argc > 2 ? atoi(argv[2]) : 2) + 1;
+	const char *seconds = argc > 2 ? argv[2] : "2";
 	const struct itimerval often = { { 0, 5000 }, { 0, 5000 } };
 	int with_malloc = argc > 1 && strcmp(argv[1], "loop") != 0;
 	volatile long n = 0;
@@ -58,7 +56,7 @@ main(int argc, char **argv)
 		setitimer(ITIMER_REAL, &often, NULL);
 	}
 	victim_ready();
-	while (time(NULL) < end) {
+	while (!victim_is_over(seconds)) {
 		TNF_PROBE_1(busy, "busy", "", tnf_long, n, n);
 		if (with_malloc)
 			allocate();

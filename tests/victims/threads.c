@@ -1,7 +1,7 @@
 /*
  * threads.c - victim: N threads that work, under signals and dlopen if asked.
  *
- * threads N SECONDS [signals] [dlopen FILE]: each thread computes something
+ * threads N SECONDS|- [signals] [dlopen FILE]: each thread computes something
  * that it can check, in registers and memory, and counts what it has done.
  */
 #include <dlfcn.h>
@@ -9,8 +9,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include <tnf/probe.h>
 
@@ -103,9 +101,8 @@ int
 main(int argc, char **argv)
 {
 	long n = argc > 1 ? atol(argv[1]) : 4, i;
-	int seconds = argc > 2 ? atoi(argv[2]) : 2;
+	const char *seconds = argc > 2 ? argv[2] : "2";
 	pthread_t *t = calloc((size_t)n + 2, sizeof(*t));
-	struct timespec end, now;
 	void *count;
 
 	for (i = 3; i < argc; i++) {
@@ -120,13 +117,9 @@ main(int argc, char **argv)
 	if (plugin != NULL)
 		pthread_create(&t[n], NULL, load, NULL);
 	victim_ready();
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += seconds;
-	do {
+	do
 		usleep(10000);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec &&
-	    now.tv_nsec < end.tv_nsec));
+	while (!victim_is_over(seconds));
 	stop = 1;
 	for (i = 0; i < n; i++) {
 		pthread_join(t[i], &count);

@@ -4,8 +4,11 @@
 #ifndef VICTIM_H
 #define VICTIM_H
 
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <tnf/target.h>
@@ -23,6 +26,24 @@ victim_ready(void)
 {
 	puts("ready");
 	fflush(stdout);
+}
+
+/* Is the time of a victim over?  SECONDS is a number, or "-": until its input ends,
+   however slow the machine is. */
+static inline int
+victim_is_over(const char *seconds)
+{
+	struct pollfd in = { .fd = 0, .events = POLLIN };
+	static struct timespec start;
+	struct timespec now;
+
+	if (strcmp(seconds, "-") == 0)
+		return poll(&in, 1, 0) > 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (start.tv_sec == 0)
+		start = now;
+	now.tv_sec -= start.tv_sec + (now.tv_nsec < start.tv_nsec);
+	return now.tv_sec >= atoi(seconds);
 }
 
 /* Something is not as it would be if nobody had looked. */
