@@ -1,19 +1,382 @@
 /*
- * daemon.c - tnfwatch in the foreground.
+ * daemon.c - tnfwatch in the foreground: its loop.
  */
-#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
 
-#include "tnfwatch/config.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tnfwatch/control.h"
+#include "tnfwatch/daemon.h"
+#include "tnfwatch/incident.h"
+#include "tnfwatch/notify.h"
+#include "tnfwatch/self.h"
+#include "tnfwatch/sigbus.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
+
+#define SIGNAL_TRIGGER	"signal"	/* what SIGUSR1 fires */
+#define SIGNAL_AFTER	(5 * SECOND)
+#define READY_NS	(20 * SECOND)	/* later than that we are ready in any case */
+#define EVENTS		32
+
+/* One trigger may open a window only so often. */
+static bool
+limit_allows(const struct config_trigger *t, struct trigger_state *st, int64_t now)
+{
+	int64_t *oldest;
+
+	if (t->once && st->incidents > 0)
+		return false;
+	if (t->limit_n == 0)
+		return true;
+	if (st->begun == NULL)
+		st->begun = xcalloc(t->limit_n, sizeof *st->begun);
+	oldest = &st->begun[st->n_begun % t->limit_n];
+	if (st->n_begun >= t->limit_n && now - *oldest < t->limit_ns)
+		return false;
+	*oldest = now;
+	st->n_begun++;
+	return true;
+}
+
+static void
+window_begin(struct daemon *d, const char *name, int64_t time, int64_t after)
+{
+	int64_t now = now_mono();
+
+	d->window.open = true;
+	d->window.until = time + after > now ? time + after : now;
+	d->window.id = incident_name(d->config, name, now_wall() - (now - time));
+}
+
+/* It opens a window, or belongs to the one that is open. */
+static void
+daemon_note(struct daemon *d, int trigger, const char *name, const struct trigger_firing *f,
+    const char *note)
+{
+	const struct config_trigger *t = trigger >= 0 ? &d->config->trigger[trigger] : NULL;
+	struct trigger_state *st = trigger >= 0 ? &d->state[trigger] : NULL;
+	const struct source *s = f->source;
+
+	if (st != NULL)
+		st->fired++;
+	if (!d->window.open) {
+		if (t != NULL && !limit_allows(t, st, now_mono())) {
+			st->suppressed++;
+			return;
+		}
+		if (st != NULL)
+			st->incidents++;
+		window_begin(d, name, f->time, t != NULL ? t->after : SIGNAL_AFTER);
+	}
+	self_fired(name, f->reason);
+	window_add(&d->window, name, f, s != NULL ? s->id : NULL, note);
+}
+
+static void
+daemon_fired(void *arg, const struct trigger_firing *f)
+{
+	struct daemon *d = arg;
+
+	daemon_note(d, (int)f->trigger, d->config->trigger[f->trigger].name, f, NULL);
+}
+
+bool
+daemon_fire(struct daemon *d, const char *name, int64_t time, const char *note)
+{
+	int i = config_trigger_find(d->config, name);
+	struct trigger_firing f = { .time = time, .reason = "fired from outside" };
+
+	if (i < 0)
+		return false;
+	daemon_note(d, i, name, &f, note);
+	return true;
+}
+
+void
+daemon_mark(struct daemon *d, const char *text)
+{
+	self_mark(text);
+}
+
+static void
+daemon_signal_fire(struct daemon *d)
+{
+	struct trigger_firing f = { .time = now_mono(), .reason = "SIGUSR1" };
+
+	if (!daemon_fire(d, SIGNAL_TRIGGER, f.time, "SIGUSR1"))
+		daemon_note(d, -1, SIGNAL_TRIGGER, &f, NULL);
+}
+
+struct trigger_engine *
+daemon_engine(struct daemon *d, const struct config *c)
+{
+	struct trigger_engine *e = trigger_engine_new(daemon_fired, d);
+	struct trigger_error err;
+
+	/* They have been tried when the configuration was read. */
+	for (size_t i = 0; e != NULL && i < c->n_triggers; i++)
+		if (trigger_add(e, c->trigger[i].name, c->trigger[i].when, &err) < 0)
+			say("[trigger %s]: %s", c->trigger[i].name, err.text);
+	return e;
+}
+
+/* A window is complete: its child is started, or tried again with the next tick. */
+static void
+window_end(struct daemon *d)
+{
+	struct writer *w = NULL;
+	int e;
+
+	for (size_t i = 0; i < WRITERS_MAX && w == NULL; i++)
+		if (d->writer[i].pid == 0)
+			w = &d->writer[i];
+	if (w == NULL)
+		return;
+	if ((e = incident_start(d, &w->pid)) == 0)
+		w->id = xstrdup(d->window.id);
+	else {
+		say("%s: lost: %s", d->window.id, strerror(e));
+		w->pid = 0;
+		d->failed++;
+	}
+	window_clear(&d->window);
+}
+
+/* A writer that was killed leaves what nobody will complete. */
+static void
+writer_ended(struct daemon *d, struct writer *w, int status)
+{
+	char *temp = xasprintf("%s/incidents/%s%s", d->config->directory, INCIDENT_TEMP, w->id);
+
+	if (status == 0)
+		d->written++;
+	else
+		d->failed++;
+	if (WIFSIGNALED(status)) {
+		say("%s: its writer was killed by signal %d", w->id, WTERMSIG(status));
+		remove_all(AT_FDCWD, temp);
+	}
+	free(temp);
+	free(w->id);
+	*w = (struct writer){ .pid = 0 };
+	incident_make_room(d->config);
+}
+
+static void
+daemon_reap(struct daemon *d)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		for (size_t i = 0; i < WRITERS_MAX; i++)
+			if (d->writer[i].pid == pid)
+				writer_ended(d, &d->writer[i], status);
+}
+
+static void
+daemon_signals(struct daemon *d)
+{
+	struct signalfd_siginfo si;
+
+	while (read(d->signals, &si, sizeof si) == sizeof si)
+		switch (si.ssi_signo) {
+		case SIGHUP:
+			daemon_reload(d);
+			break;
+		case SIGUSR1:
+			daemon_signal_fire(d);
+			break;
+		case SIGCHLD:
+			daemon_reap(d);
+			break;
+		default:
+			d->stop = true;
+		}
+}
+
+static void
+daemon_tick(struct daemon *d)
+{
+	int64_t now = now_mono(), until = now - DELAY_NS;
+
+	daemon_sources_poll(d, now, until);
+	d->fed = until;
+	trigger_tick(d->engine, until);
+	daemon_sources_care(d, now);
+	/* Its last events have been fed by then. */
+	if (d->window.open && until >= d->window.until)
+		window_end(d);
+	if (!d->ready && now - d->started > READY_NS)
+		daemon_ready(d);
+}
+
+void
+daemon_ready(struct daemon *d)
+{
+	if (!d->ready)
+		notify("READY=1");
+	d->ready = true;
+}
+
+void
+daemon_watch_fd(struct daemon *d, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+
+	epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+static void
+daemon_event(struct daemon *d, int fd)
+{
+	if (fd == d->signals)
+		daemon_signals(d);
+	else if (fd == d->control)
+		control_serve(d, fd);
+	else if (fd == d->taker.fd)
+		daemon_taker(d);
+	else
+		daemon_process_ended(d, fd);
+}
+
+static void
+daemon_loop(struct daemon *d)
+{
+	int64_t next = now_mono(), now, watchdog = notify_watchdog() / 2, bark = 0;
+	struct epoll_event ev[EVENTS];
+	int n;
+
+	while (!d->stop) {
+		now = now_mono();
+		if (now >= next) {
+			daemon_tick(d);
+			now = now_mono();
+			next = daemon_due(d, now);
+			if (watchdog > 0 && now >= bark) {
+				notify("WATCHDOG=1");
+				bark = now + watchdog;
+			}
+		}
+		n = epoll_wait(d->epoll, ev, EVENTS, next > now ? (int)((next - now + MS - 1) / MS) : 0);
+		for (int i = 0; i < n; i++)
+			daemon_event(d, ev[i].data.fd);
+	}
+}
+
+/* Two at once would remove what the other one keeps. */
+static int
+lock_take(const char *directory)
+{
+	char *path = xasprintf("%s/lock", directory);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		say("%s: %s", path, strerror(errno));
+	else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		say("%s: another tnfwatch has it: systemctl stop tnfwatch, or give this one "
+		    "directories of its own", path);
+		close(fd);
+		fd = -1;
+	}
+	free(path);
+	return fd;
+}
+
+static bool
+directories_make(const struct config *c)
+{
+	char *incidents = xasprintf("%s/incidents", c->directory);
+	char *segments = xasprintf("%s/segments", c->directory);
+	const char *const all[] = { c->run, c->directory, incidents, segments, c->rings };
+	int e = 0;
+
+	for (size_t i = 0; e == 0 && i < sizeof all / sizeof all[0]; i++)
+		if ((e = make_directory(all[i])) != 0)
+			say("%s: %s", all[i], strerror(e));
+	free(incidents);
+	free(segments);
+	return e == 0;
+}
+
+static bool
+signals_catch(struct daemon *d)
+{
+	static const int sigs[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof sigs / sizeof sigs[0]; i++)
+		sigaddset(&set, sigs[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	sigbus_catch();
+	d->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return d->signals >= 0;
+}
+
+static bool
+daemon_begin(struct daemon *d)
+{
+	int e;
+
+	if (!directories_make(d->config) || (d->lock = lock_take(d->config->directory)) < 0 ||
+	    (d->lock_run = lock_take(d->config->run)) < 0)
+		return false;
+	incident_clean(d->config);
+	if (!signals_catch(d) || (d->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
+	    (d->control = control_open(d->config)) < 0) {
+		say("%s: %s", d->config->run, strerror(errno));
+		return false;
+	}
+	/* While we are small. */
+	if ((e = taker_start(&d->taker, d->config)) != 0) {
+		say("fork: %s", strerror(e));
+		return false;
+	}
+	daemon_watch_fd(d, d->signals);
+	daemon_watch_fd(d, d->control);
+	daemon_watch_fd(d, d->taker.fd);
+	d->engine = daemon_engine(d, d->config);
+	d->state = xcalloc(d->config->n_triggers + 1, sizeof *d->state);
+	daemon_sources_begin(d);
+	return true;
+}
+
+static void
+daemon_end(struct daemon *d)
+{
+	notify("STOPPING=1");
+	taker_stop(&d->taker);
+	/* What has happened is not lost for our end. */
+	if (d->window.open)
+		window_end(d);
+	daemon_sources_end(d);
+	for (size_t i = 0; i < WRITERS_MAX; i++)
+		if (d->writer[i].pid > 0)
+			waitpid(d->writer[i].pid, NULL, 0);
+}
 
 int
 watch_run(const struct watch_options *o)
 {
-	struct config *c = config_read(o->config, stderr);
+	struct daemon *d = xcalloc(1, sizeof *d);
 
-	if (c == NULL)
+	d->lock = d->lock_run = d->control = d->epoll = d->signals = d->taker.fd = -1;
+	d->started = now_mono();
+	if ((d->config = config_read(o->config, stderr)) == NULL || !daemon_begin(d))
 		return 1;
-	config_free(c);
-	return 1;
+	daemon_loop(d);
+	daemon_end(d);
+	return 0;
 }

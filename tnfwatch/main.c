@@ -12,7 +12,8 @@
 #include "tnfwatch/watch.h"
 
 static const struct watch_command *const commands[] = {
-	&command_check,
+	&command_check, &command_status, &command_fire, &command_list, &command_show,
+	&command_pin, &command_rm, &command_mark,
 	NULL
 };
 

@@ -18,7 +18,8 @@ struct watch_command {
 	int	(*run)(const struct watch_options *, int argc, char **argv);
 };
 
-extern const struct watch_command command_check;
+extern const struct watch_command command_check, command_fire, command_list, command_mark,
+    command_pin, command_rm, command_show, command_status;
 
 /* In the foreground until a signal ends it. */
 int watch_run(const struct watch_options *);

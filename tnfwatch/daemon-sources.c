@@ -1,0 +1,384 @@
+/*
+ * daemon-sources.c - sources come, end and go.
+ */
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tnfwatch/daemon.h"
+#include "tnfwatch/history.h"
+#include "tnfwatch/kernel.h"
+#include "tnfwatch/notify.h"
+#include "tnfwatch/self.h"
+#include "tnfwatch/util.h"
+
+#define KERNEL_RETRY	(5 * SECOND)
+#define ENDED_TELL	(200 * MS)	/* the connector tells how, a moment later */
+#define ENDED_READ	(1 * SECOND)	/* and what it wrote last has been read */
+#define TAKER_RETRY	(1 * SECOND)
+
+static void
+source_add(struct daemon *d, struct source *s, int64_t from)
+{
+	struct source **at = &d->sources;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = s;
+	s->fires_from = from;
+	source_engine(s, d->engine);
+	if (s->pidfd >= 0)
+		daemon_watch_fd(d, s->pidfd);
+}
+
+static struct source *
+source_of_pid(struct daemon *d, pid_t pid)
+{
+	for (struct source *s = d->sources; s != NULL; s = s->next)
+		if (s->pid == pid && s->kind == SOURCE_PROCESS && s->ended == 0)
+			return s;
+	return NULL;
+}
+
+static void
+process_taken(struct daemon *d, const struct taker_report *r)
+{
+	const struct config_process *p = &d->config->process[r->process];
+	struct source *s = source_of_pid(d, r->pid);
+	bool ours = strncmp(r->path, d->config->rings, strlen(d->config->rings)) == 0;
+
+	if (s != NULL && strcmp(s->path, r->path) == 0)
+		return;
+	/* It has become another program, which is no end of the process. */
+	if (s != NULL) {
+		s->ended = now_mono();
+		s->ended_told = true;
+	}
+	d->taken++;
+	source_add(d, source_process(p->name, r->pid, r->comm, r->path, ours), d->started);
+}
+
+static void
+process_refused(struct daemon *d, const struct taker_report *r)
+{
+	d->not_taken++;
+	snprintf(d->refused, sizeof d->refused, "%s (%.40s): %.180s",
+	    d->config->process[r->process].name, r->comm, r->detail);
+	/* Of a unit or a name it may be one of many, and not the one that is meant. */
+	if (d->config->process[r->process].program != NULL ||
+	    d->config->process[r->process].pid != 0)
+		say("%s", d->refused);
+}
+
+static void
+taker_report(struct daemon *d, const struct taker_report *r)
+{
+	struct source *s;
+
+	switch (r->what) {
+	case TAKER_TAKEN:
+		process_taken(d, r);
+		break;
+	case TAKER_FAILED:
+		process_refused(d, r);
+		break;
+	case TAKER_ENDED:
+		for (s = d->sources; s != NULL; s = s->next)
+			if (s->pid == r->pid && !s->ended_told)
+				s->status = r->status;
+		break;
+	case TAKER_SCANS:
+		snprintf(d->scans, sizeof d->scans, "%.255s", r->detail);
+		say("%s", d->scans);
+		break;
+	case TAKER_READY:
+		daemon_ready(d);
+		break;
+	}
+}
+
+void
+daemon_taker(struct daemon *d)
+{
+	struct taker_report r;
+	ssize_t n;
+
+	while ((n = recv(d->taker.fd, &r, sizeof r, MSG_DONTWAIT)) == (ssize_t)sizeof r)
+		if (r.process < d->config->n_processes || r.what > TAKER_FAILED)
+			taker_report(d, &r);
+	if (n != 0)
+		return;
+	/* It has ended, which it does not do by itself. */
+	taker_stop(&d->taker);
+	d->taker_retry = now_mono() + TAKER_RETRY;
+}
+
+static void
+taker_again(struct daemon *d, int64_t now)
+{
+	if (d->taker.fd >= 0 || now < d->taker_retry)
+		return;
+	d->taker_retry = now + TAKER_RETRY;
+	if (taker_start(&d->taker, d->config) == 0)
+		daemon_watch_fd(d, d->taker.fd);
+}
+
+void
+daemon_process_ended(struct daemon *d, int pidfd)
+{
+	for (struct source *s = d->sources; s != NULL; s = s->next)
+		if (s->pidfd == pidfd) {
+			if (s->ended == 0)
+				s->ended = now_mono();
+			close(pidfd);
+			s->pidfd = -1;
+			return;
+		}
+}
+
+static void
+kernel_begin(struct daemon *d, int64_t now)
+{
+	char why[sizeof d->kernel_why];
+	struct source *s = NULL;
+
+	d->kernel_retry = now + KERNEL_RETRY;
+	if (kernel_set_up(d->config, why, sizeof why))
+		s = source_kernel(why, sizeof why);
+	if (s != NULL) {
+		*d->kernel_why = '\0';
+		source_add(d, s, now);
+		return;
+	}
+	if (strcmp(why, d->kernel_why) != 0)
+		say("%s", why);
+	snprintf(d->kernel_why, sizeof d->kernel_why, "%s", why);
+}
+
+static bool
+has_kernel(const struct daemon *d)
+{
+	for (const struct source *s = d->sources; s != NULL; s = s->next)
+		if (s->kind == SOURCE_KERNEL)
+			return true;
+	return false;
+}
+
+/* Files and the kernel of the configuration that are not there yet. */
+void
+daemon_sources_missing(struct daemon *d)
+{
+	const struct config *c = d->config;
+	struct source *s;
+
+	for (size_t i = 0; i < c->n_files; i++) {
+		for (s = d->sources; s != NULL; s = s->next)
+			if (s->kind == SOURCE_FILE && strcmp(s->path, c->files[i].path) == 0)
+				break;
+		if (s == NULL)
+			source_add(d, source_file(c->files[i].name, c->files[i].path), d->started);
+	}
+	if (c->kernel && !has_kernel(d))
+		kernel_begin(d, now_mono());
+}
+
+void
+daemon_sources_begin(struct daemon *d)
+{
+	struct source *s = self_begin(d->config);
+
+	if (s != NULL)
+		source_add(d, s, INT64_MAX);
+	daemon_sources_missing(d);
+}
+
+void
+daemon_sources_poll(struct daemon *d, int64_t now, int64_t until)
+{
+	struct source *s;
+
+	for (s = d->sources; s != NULL; s = s->next)
+		if (s->ended == 0)
+			source_poll(s, until);
+		else if (now - s->ended < ENDED_READ)
+			source_poll(s, INT64_MAX);
+}
+
+static void
+source_tell_ended(struct daemon *d, struct source *s, int64_t now)
+{
+	if (s->ended == 0 || s->ended_told || now - s->ended < ENDED_TELL)
+		return;
+	s->ended_told = true;
+	trigger_ended(d->engine, s->trigger, s->comm, s->pid, s->status, s->ended);
+}
+
+static void
+source_drop(struct source **at)
+{
+	struct source *s = *at;
+
+	*at = s->next;
+	/* What another program or an earlier run has made is not ours to remove. */
+	if (s->ours && s->ended != 0)
+		unlink(s->path);
+	source_free(s);
+}
+
+void
+daemon_sources_care(struct daemon *d, int64_t now)
+{
+	struct source **at = &d->sources;
+
+	taker_again(d, now);
+	while (*at != NULL) {
+		source_tell_ended(d, *at, now);
+		if ((*at)->ended != 0 && now - (*at)->ended > d->config->keep && !d->window.open)
+			source_drop(at);
+		else
+			at = &(*at)->next;
+	}
+	if (d->config->kernel && now >= d->kernel_retry && !has_kernel(d))
+		kernel_begin(d, now);
+}
+
+int64_t
+daemon_due(const struct daemon *d, int64_t now)
+{
+	int64_t due = now + TICK_MS * MS, one;
+
+	for (const struct source *s = d->sources; s != NULL; s = s->next)
+		if ((one = history_due(s->history, now)) < due)
+			due = one;
+	if (d->window.open && d->window.until + DELAY_NS < due)
+		due = d->window.until + DELAY_NS;
+	return due < now + MS ? now + MS : due;
+}
+
+/* Rings go on; who comes back takes them up. */
+void
+daemon_sources_end(struct daemon *d)
+{
+	struct source *s;
+
+	while ((s = d->sources) != NULL) {
+		d->sources = s->next;
+		source_free(s);
+	}
+}
+
+/* Those of sections that are there no more. */
+static bool
+is_configured(const struct config *c, const struct source *s)
+{
+	if (s->kind == SOURCE_KERNEL)
+		return c->kernel;
+	if (s->pid == getpid())
+		return true;
+	for (size_t i = 0; s->kind == SOURCE_PROCESS && i < c->n_processes; i++)
+		if (strcmp(c->process[i].name, s->name) == 0)
+			return true;
+	for (size_t i = 0; s->kind == SOURCE_FILE && i < c->n_files; i++)
+		if (strcmp(c->files[i].path, s->path) == 0)
+			return true;
+	return false;
+}
+
+static void
+sources_change(struct daemon *d)
+{
+	struct source **at = &d->sources, *s;
+
+	while ((s = *at) != NULL) {
+		if (!is_configured(d->config, s)) {
+			*at = s->next;
+			source_free(s);
+			continue;
+		}
+		source_engine(s, d->engine);
+		at = &s->next;
+	}
+	daemon_sources_missing(d);
+}
+
+/* What it has done counts on for a trigger that stays. */
+static struct trigger_state *
+states_take_over(struct daemon *d, const struct config *c)
+{
+	struct trigger_state *state = xcalloc(c->n_triggers + 1, sizeof *state);
+	int j;
+
+	for (size_t i = 0; i < d->config->n_triggers; i++) {
+		j = config_trigger_find(c, d->config->trigger[i].name);
+		if (j >= 0 && c->trigger[j].limit_n == d->config->trigger[i].limit_n) {
+			state[j] = d->state[i];
+			d->state[i].begun = NULL;
+		}
+		free(d->state[i].begun);
+	}
+	return state;
+}
+
+static bool
+same_places(const struct config *a, const struct config *b)
+{
+	return strcmp(a->directory, b->directory) == 0 && strcmp(a->run, b->run) == 0 &&
+	    strcmp(a->rings, b->rings) == 0;
+}
+
+static void
+reload_with(struct daemon *d, struct config *c)
+{
+	struct trigger_engine *old = d->engine;
+	struct config *before = d->config;
+	struct trigger_state *state;
+	struct taker taker;
+	int e;
+
+	/* The new one looks at all processes before the old one goes. */
+	if ((e = taker_start(&taker, c)) != 0) {
+		say("%s: not read again: fork: %s", c->file, strerror(e));
+		config_free(c);
+		return;
+	}
+	daemon_taker(d);
+	d->engine = daemon_engine(d, c);
+	state = states_take_over(d, c);
+	free(d->state);
+	d->state = state;
+	d->config = c;
+	*d->scans = '\0';
+	d->not_taken = 0;
+	if (c->kernel && has_kernel(d) && !kernel_set_up(c, d->kernel_why, sizeof d->kernel_why))
+		say("%s", d->kernel_why);
+	sources_change(d);
+	trigger_engine_free(old);
+	config_free(before);
+	taker_stop(&d->taker);
+	d->taker = taker;
+	daemon_watch_fd(d, taker.fd);
+	say("%s: read again", c->file);
+}
+
+void
+daemon_reload(struct daemon *d)
+{
+	struct config *c;
+
+	notify_reloading();
+	c = config_read(d->config->file, stderr);
+	if (c == NULL)
+		say("%s: not read again: what was in force stays", d->config->file);
+	else if (!same_places(c, d->config)) {
+		say("%s: not read again: other directories need a restart", d->config->file);
+		config_free(c);
+	} else
+		reload_with(d, c);
+	notify("READY=1");
+}

@@ -1,0 +1,77 @@
+/*
+ * daemon.h - all that runs, in one place.
+ */
+#ifndef TNFWATCH_DAEMON_H
+#define TNFWATCH_DAEMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "tnfwatch/config.h"
+#include "tnfwatch/source.h"
+#include "tnfwatch/taker.h"
+#include "tnfwatch/trigger.h"
+#include "tnfwatch/window.h"
+
+#define DELAY_NS	INT64_C(40000000)	/* from an event's time until it is committed */
+#define TICK_MS		100
+
+/* What a trigger has done. */
+struct trigger_state {
+	uint64_t fired;
+	uint64_t incidents;
+	uint64_t suppressed;	/* for its limit or "once" */
+	int64_t	*begun;		/* of the last limit_n incidents, a ring */
+	uint64_t n_begun;
+};
+
+/* A child that writes an incident. */
+struct writer {
+	pid_t	 pid;
+	char	*id;
+};
+#define WRITERS_MAX	4
+
+struct daemon {
+	struct config *config;
+	struct trigger_engine *engine;
+	struct trigger_state *state;	/* by trigger */
+	struct source *sources;
+	struct taker taker;
+	struct window window;
+	struct writer writer[WRITERS_MAX];
+	int64_t	 started;	/* monotonic */
+	int64_t	 fed;		/* up to when all has been fed */
+	int	 epoll, signals, lock, lock_run, control;
+	uint64_t taken, not_taken, written, failed;
+	char	 scans[256];	/* why new processes are looked for by scanning */
+	char	 refused[256];	/* what was said last of one that could not be taken */
+	char	 kernel_why[256];	/* why the kernel is not watched */
+	int64_t	 kernel_retry, taker_retry;
+	bool	 ready, stop;
+};
+
+/* Fires a trigger from outside; false: there is none of that name. */
+bool daemon_fire(struct daemon *, const char *name, int64_t time, const char *note);
+/* A mark in what is kept of now. */
+void daemon_mark(struct daemon *, const char *text);
+
+/* daemon.c, for the other half. */
+struct trigger_engine *daemon_engine(struct daemon *, const struct config *);
+void daemon_watch_fd(struct daemon *, int fd);
+void daemon_ready(struct daemon *);	/* tells systemd, once */
+
+/* daemon-sources.c */
+void daemon_sources_begin(struct daemon *);
+void daemon_sources_missing(struct daemon *);
+void daemon_sources_poll(struct daemon *, int64_t now, int64_t until);
+void daemon_sources_care(struct daemon *, int64_t now);
+void daemon_sources_end(struct daemon *);
+void daemon_taker(struct daemon *);	/* it has something to tell */
+void daemon_process_ended(struct daemon *, int pidfd);
+int64_t daemon_due(const struct daemon *, int64_t now);	/* the next tick */
+/* Reads the configuration again; with a mistake the old one stays. */
+void daemon_reload(struct daemon *);
+
+#endif /* TNFWATCH_DAEMON_H */

@@ -1,0 +1,56 @@
+/*
+ * history.h - what a ring is about to overwrite, kept for as long as was promised.
+ *
+ * Where a ring reaches back less than the promise, blocks that their writers have
+ * done with are copied, as they are, into segments: trace files of their own, with
+ * the definitions and a context, compressed.  A block is in one segment at most, and
+ * whoever writes what the ring holds leaves out the blocks that are in one.
+ */
+#ifndef TNFWATCH_HISTORY_H
+#define TNFWATCH_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct history;
+struct source;
+
+struct history_place {
+	const char *directory;	/* where segments are made; NULL: in memory */
+	int64_t	 keep;		/* ns */
+	uint64_t limit;		/* bytes, of all sources together */
+};
+
+/* What one source has. */
+struct history_status {
+	size_t	 segments;
+	uint64_t bytes;		/* compressed */
+	uint64_t raw;		/* before that */
+	uint64_t missed;	/* blocks that were overwritten before they were copied */
+	uint64_t refused;	/* blocks that went for want of room */
+	int64_t	 since;		/* the oldest has everything from here on; 0: none */
+	int64_t	 broken;	/* until when something is missing in it; 0: nothing is */
+	int	 error;		/* errno of the last segment that could not be written */
+};
+
+/* The source's file is mapped.  NULL: it is of a kind that cannot be copied so. */
+struct history *history_new(const struct source *, const struct history_place *);
+void history_free(struct history *);	/* with its segments, on the disk as well */
+
+/* Copies what may be overwritten before the next call; call it often: when is told
+   by history_due().  Drops what is older than the promise. */
+void history_tick(struct history *, const struct source *, int64_t now);
+int64_t history_due(const struct history *, int64_t now);
+
+/* Is this block, as it was in this generation, in a segment? */
+bool history_has(const struct history *, uint32_t block, uint32_t generation);
+void history_status(const struct history *, struct history_status *);
+
+/* Puts the segments that reach behind 'since' into the directory 'dir', as
+   ID.0001.tnf.zst and so on, and tells of each; 0 or an errno. */
+int history_put(const struct history *, int dir, const char *id, int64_t since,
+    void (*fn)(void *arg, const char *name), void *arg);
+
+#endif /* TNFWATCH_HISTORY_H */

@@ -1,0 +1,166 @@
+/*
+ * incident-json.c - incident.json: why an incident was kept, and what is in it.
+ */
+#include <sys/utsname.h>
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "tnfwatch/incident-json.h"
+#include "tnfwatch/history.h"
+#include "tnfwatch/json.h"
+#include "tnfwatch/util.h"
+
+#define INDENT	"  "
+
+static void
+put_member(FILE *f, const char *name, const char *value)
+{
+	fprintf(f, ",\n" INDENT "\"%s\": ", name);
+	json_string(f, value);
+}
+
+static void
+put_time(FILE *f, const char *name, int64_t mono, int64_t mono_to_wall)
+{
+	fprintf(f, "\"%s_ns\": %" PRId64 ", \"%s\": ", name, mono, name);
+	json_wall(f, mono + mono_to_wall);
+}
+
+static void
+put_firing(FILE *f, const struct firing *w, int64_t mono_to_wall)
+{
+	fputs("{\"trigger\": ", f);
+	json_string(f, w->trigger);
+	fputs(", ", f);
+	put_time(f, "time", w->time, mono_to_wall);
+	fputs(", \"source\": ", f);
+	json_string(f, w->source);
+	fputs(", \"reason\": ", f);
+	json_string(f, w->reason);
+	if (w->note != NULL) {
+		fputs(", \"note\": ", f);
+		json_string(f, w->note);
+	}
+	fprintf(f, ", \"event\": %s}", w->event != NULL ? w->event : "null");
+}
+
+static void
+put_firings(FILE *f, const struct window *w, int64_t mono_to_wall)
+{
+	fputs(",\n" INDENT "\"firings\": [", f);
+	for (size_t i = 0; i < w->n; i++) {
+		fputs(i > 0 ? ",\n" INDENT INDENT : "\n" INDENT INDENT, f);
+		put_firing(f, &w->firing[i], mono_to_wall);
+	}
+	fprintf(f, "],\n" INDENT "\"firings_more\": %" PRIu64, w->more);
+}
+
+static void
+put_trigger(FILE *f, const struct config *c, const char *name)
+{
+	int i = config_trigger_find(c, name);
+	const struct config_trigger *t = i >= 0 ? &c->trigger[i] : NULL;
+
+	fputs(",\n" INDENT "\"trigger\": {\"name\": ", f);
+	json_string(f, name);
+	fputs(", \"when\": ", f);
+	json_string(f, t != NULL ? t->when : NULL);
+	fprintf(f, ", \"after_s\": %.3f}", t != NULL ? (double)t->after / 1e9 : 0.0);
+}
+
+static void
+put_ended(FILE *f, const struct source *s)
+{
+	if (s->ended == 0)
+		return;
+	fputs(", \"ended\": {", f);
+	if (s->status < 0)
+		fputs("\"how\": null", f);
+	else if (WIFSIGNALED(s->status))
+		fprintf(f, "\"signal\": %d", WTERMSIG(s->status));
+	else
+		fprintf(f, "\"exit\": %d", WEXITSTATUS(s->status));
+	putc('}', f);
+}
+
+static void
+put_source(FILE *f, const struct incident_facts *x, const struct incident_source *is)
+{
+	static const char *const kinds[] = { "process", "file", "kernel" };
+	const struct source *s = is->source;
+	int64_t first = x->d->window.n > 0 ? x->d->window.firing[0].time : x->end;
+	double reach = is->since != 0 ? (double)(first - is->since) / 1e9 : 0;
+
+	fputs("{\"name\": ", f);
+	json_string(f, s->name);
+	fprintf(f, ", \"kind\": \"%s\"", kinds[s->kind]);
+	if (s->pid != 0) {
+		fprintf(f, ", \"pid\": %d, \"comm\": ", (int)s->pid);
+		json_string(f, s->comm);
+	}
+	fputs(", \"files\": [", f);
+	for (size_t i = 0; i < is->n_files; i++) {
+		fputs(i > 0 ? ", " : "", f);
+		json_string(f, is->files[i]);
+	}
+	fprintf(f, "], \"bytes\": %" PRIu64, is->size);
+	if (is->since != 0) {
+		fputs(", ", f);
+		put_time(f, "since", is->since, x->mono_to_wall);
+		fprintf(f, ", \"reach_s\": %.3f, \"promise_kept\": %s", reach,
+		    *is->why == '\0' ? "true" : "false");
+	}
+	if (*is->why != '\0') {
+		fputs(", \"why\": ", f);
+		json_string(f, is->why);
+	}
+	fprintf(f, ", \"events_lost\": %" PRIu64 ", \"blocks_not_read\": %" PRIu64, s->lost,
+	    s->missed);
+	put_ended(f, s);
+	putc('}', f);
+}
+
+static void
+put_machine(FILE *f, const struct incident_facts *x)
+{
+	struct utsname u;
+
+	if (uname(&u) == 0) {
+		put_member(f, "host", u.nodename);
+		put_member(f, "release", u.release);
+		put_member(f, "machine", u.machine);
+	}
+	put_member(f, "boot", x->crash != NULL ? x->crash : boot_id());
+	put_member(f, "tnfwatch", TNF_VERSION);
+}
+
+void
+incident_json(FILE *f, const struct incident_facts *x)
+{
+	const struct daemon *d = x->d;
+	const struct window *w = &d->window;
+
+	fputs("{\n" INDENT "\"version\": 1", f);
+	put_member(f, "id", w->id);
+	put_trigger(f, d->config, w->n > 0 ? w->firing[0].trigger : "");
+	if (w->n > 0) {
+		fputs(",\n" INDENT, f);
+		put_time(f, "time", w->firing[0].time, x->mono_to_wall);
+		put_member(f, "reason", w->firing[0].reason);
+	}
+	fputs(",\n" INDENT, f);
+	put_time(f, "end", x->end, x->mono_to_wall);
+	fprintf(f, ",\n" INDENT "\"keep_s\": %.3f", (double)d->config->keep / 1e9);
+	put_firings(f, w, x->mono_to_wall);
+	fputs(",\n" INDENT "\"sources\": [", f);
+	for (size_t i = 0; i < x->n_sources; i++) {
+		fputs(i > 0 ? ",\n" INDENT INDENT : "\n" INDENT INDENT, f);
+		put_source(f, x, &x->sources[i]);
+	}
+	putc(']', f);
+	put_machine(f, x);
+	put_member(f, "configuration", d->config->text);
+	fputs("\n}\n", f);
+}

@@ -1,0 +1,36 @@
+/*
+ * incident-json.h - incident.json: why an incident was kept, and what is in it.
+ */
+#ifndef TNFWATCH_INCIDENT_JSON_H
+#define TNFWATCH_INCIDENT_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tnfwatch/daemon.h"
+
+#define INCIDENT_FILES_MAX	256	/* of one source */
+
+/* What has been written of a source. */
+struct incident_source {
+	const struct source *source;
+	char	*files[INCIDENT_FILES_MAX];
+	size_t	 n_files;
+	int64_t	 since;		/* everything from here on is there; 0: not known */
+	uint64_t size;		/* bytes of the files */
+	char	 why[256];	/* why there is nothing, or less than promised */
+};
+
+struct incident_facts {
+	const struct daemon *d;
+	const struct incident_source *sources;
+	size_t	 n_sources;
+	int64_t	 mono_to_wall;
+	int64_t	 end;		/* monotonic: when the copies were made */
+	const char *crash;	/* boot id of the machine that went down; NULL: this boot */
+};
+
+void incident_json(FILE *, const struct incident_facts *);
+
+#endif /* TNFWATCH_INCIDENT_JSON_H */

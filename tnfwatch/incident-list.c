@@ -1,0 +1,196 @@
+/*
+ * incident-list.c - the incidents that are kept.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tnfwatch/config.h"
+#include "tnfwatch/incident.h"
+#include "tnfwatch/util.h"
+
+#define REMOVED	".rm-"
+
+static char *
+incidents_path(const struct config *c)
+{
+	return xasprintf("%s/incidents", c->directory);
+}
+
+char *
+incident_path(const struct config *c, const char *id)
+{
+	return xasprintf("%s/incidents/%s", c->directory, id);
+}
+
+static bool
+exists(const struct config *c, const char *prefix, const char *id)
+{
+	char *path = xasprintf("%s/incidents/%s%s", c->directory, prefix, id);
+	bool is = access(path, F_OK) == 0;
+
+	free(path);
+	return is;
+}
+
+char *
+incident_name(const struct config *c, const char *trigger, int64_t wall)
+{
+	time_t s = (time_t)(wall / SECOND);
+	char when[32], *id;
+	struct tm tm;
+
+	gmtime_r(&s, &tm);
+	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
+	id = xasprintf("%s-%s", when, trigger);
+	for (int i = 2; exists(c, "", id) || exists(c, INCIDENT_TEMP, id); i++) {
+		free(id);
+		id = xasprintf("%s-%s.%d", when, trigger, i);
+	}
+	return id;
+}
+
+static int
+is_incident(const struct dirent *d)
+{
+	return d->d_name[0] >= '0' && d->d_name[0] <= '9';
+}
+
+static int
+incident_compare(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+size_t
+incident_list(const struct config *c, char ***ret)
+{
+	char *path = incidents_path(c), **list;
+	struct dirent **found = NULL;
+	int n = scandir(path, &found, is_incident, incident_compare);
+
+	free(path);
+	if (n < 0)
+		n = 0;
+	list = xcalloc((size_t)n + 1, sizeof *list);
+	for (int i = 0; i < n; i++) {
+		list[i] = xstrdup(found[i]->d_name);
+		free(found[i]);
+	}
+	free(found);
+	*ret = list;
+	return (size_t)n;
+}
+
+char *
+incident_find(const struct config *c, const char *text)
+{
+	char **list, *found = NULL;
+	size_t n = incident_list(c, &list), several = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool same = strcmp(list[i], text) == 0;
+
+		if (same || strncmp(list[i], text, strlen(text)) == 0) {
+			several = same ? 1 : several + 1;
+			free(found);
+			found = xstrdup(list[i]);
+		}
+		if (same)
+			break;
+	}
+	for (size_t i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+	if (several == 1)
+		return found;
+	free(found);
+	say("%s: %s: tnfwatch list names them", text, several == 0 ? "no such incident" :
+	    "several incidents begin so");
+	return NULL;
+}
+
+bool
+incident_pinned(const struct config *c, const char *id)
+{
+	char *path = xasprintf("%s/incidents/%s/%s", c->directory, id, INCIDENT_PINNED);
+	bool is = access(path, F_OK) == 0;
+
+	free(path);
+	return is;
+}
+
+static int
+incidents_open(const struct config *c)
+{
+	char *path = incidents_path(c);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	free(path);
+	return fd;
+}
+
+/* Under another name first: what is half removed is no incident any more. */
+int
+incident_remove(const struct config *c, const char *id)
+{
+	char *gone = xasprintf("%s%s", REMOVED, id);
+	int dir = incidents_open(c), e;
+
+	if (dir < 0 || renameat(dir, id, dir, gone) != 0)
+		e = errno;
+	else
+		e = remove_all(dir, gone);
+	if (dir >= 0)
+		close(dir);
+	free(gone);
+	return e;
+}
+
+void
+incident_clean(const struct config *c)
+{
+	int dir = incidents_open(c), e;
+	struct dirent *d;
+	DIR *list;
+
+	if (dir < 0 || (list = fdopendir(dir)) == NULL)
+		return;
+	while ((d = readdir(list)) != NULL)
+		if ((strncmp(d->d_name, INCIDENT_TEMP, strlen(INCIDENT_TEMP)) == 0 ||
+		    strncmp(d->d_name, REMOVED, strlen(REMOVED)) == 0) &&
+		    (e = remove_all(dir, d->d_name)) != 0)
+			say("%s/incidents/%s: cannot remove it: %s", c->directory, d->d_name,
+			    strerror(e));
+	closedir(list);
+}
+
+void
+incident_make_room(const struct config *c)
+{
+	uint64_t used = disk_usage(AT_FDCWD, c->directory), size;
+	char **list, *path;
+	size_t n = incident_list(c, &list);
+	int e;
+
+	for (size_t i = 0; i < n; i++) {
+		if (used > c->limit && !incident_pinned(c, list[i])) {
+			path = incident_path(c, list[i]);
+			size = disk_usage(AT_FDCWD, path);
+			if ((e = incident_remove(c, list[i])) == 0) {
+				used -= size < used ? size : used;
+				say("%s: removed: limit = %llu bytes is reached", list[i],
+				    (unsigned long long)c->limit);
+			} else
+				say("%s: cannot remove it: %s", list[i], strerror(e));
+			free(path);
+		}
+		free(list[i]);
+	}
+	free(list);
+}

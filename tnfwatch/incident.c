@@ -1,0 +1,361 @@
+/*
+ * incident.c - a child writes an incident.
+ *
+ * It has everything as it was when it was started, and what is mapped as it is.  The
+ * directory gets its name when all in it is on the disk; what comes to nothing
+ * concerns this incident alone.
+ */
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tnfwatch/daemon.h"
+#include "tnfwatch/history.h"
+#include "tnfwatch/incident-json.h"
+#include "tnfwatch/incident.h"
+#include "tnfwatch/source-write.h"
+#include "tnfwatch/util.h"
+
+#define REPORT_BEFORE	(10 * SECOND)	/* of the first trigger, in the page */
+
+struct incident {
+	struct daemon *d;
+	char	*temp;		/* name of the directory so far */
+	int	 all, dir;	/* of all incidents; of this one */
+	struct incident_source *sources;
+	size_t	 n_sources;
+};
+
+static int
+sync_and_close(int fd)
+{
+	int e = fsync(fd) == 0 ? 0 : errno;
+
+	if (close(fd) != 0 && e == 0)
+		e = errno;
+	return e;
+}
+
+static void
+note_file(void *arg, const char *name)
+{
+	struct incident_source *is = arg;
+
+	if (is->n_files < INCIDENT_FILES_MAX)
+		is->files[is->n_files++] = xstrdup(name);
+}
+
+/* Two sections may mean one process number, one after the other. */
+static char *
+free_name(const struct incident *in, const struct source *s)
+{
+	char *name = xasprintf("%s.tnf", s->id);
+
+	for (int i = 2; faccessat(in->dir, name, F_OK, 0) == 0; i++) {
+		free(name);
+		name = xasprintf("%s.%d.tnf", s->id, i);
+	}
+	return name;
+}
+
+static int
+put_ring(struct incident *in, struct incident_source *is, struct source *s)
+{
+	char *name = free_name(in, s);
+	int fd = openat(in->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), e;
+
+	if (fd < 0)
+		e = errno;
+	else {
+		if ((e = source_write(s, fd)) == 0)
+			note_file(is, name);
+		else
+			unlinkat(in->dir, name, 0);
+		if (e == 0)
+			e = sync_and_close(fd);
+		else
+			close(fd);
+	}
+	free(name);
+	return e;
+}
+
+/* How far back it goes, and why not further. */
+static void
+note_reach(const struct incident *in, struct incident_source *is, const struct source *s)
+{
+	const struct config *c = in->d->config;
+	struct history_status h;
+	int64_t first = in->d->window.n > 0 ? in->d->window.firing[0].time : now_mono();
+
+	if (!source_reach(s, &is->since))
+		is->since = 0;
+	history_status(s->history, &h);
+	if (h.since != 0 && h.since < is->since)
+		is->since = h.since;
+	if (is->since == 0 || first - is->since >= c->keep)
+		return;
+	/* It began later than that: there is no more. */
+	if (source_is_whole(s))
+		return;
+	if (h.refused > 0)
+		snprintf(is->why, sizeof is->why, "limit: segments have no more room");
+	else if (h.error != 0)
+		snprintf(is->why, sizeof is->why, "segments: %s", strerror(h.error));
+	else if (h.missed > 0)
+		snprintf(is->why, sizeof is->why, "blocks were overwritten before they were "
+		    "copied: a larger ring helps");
+	else
+		snprintf(is->why, sizeof is->why, "tnfwatch has watched it for less than that");
+}
+
+static int
+put_source(struct incident *in, struct incident_source *is, struct source *s)
+{
+	int64_t since = in->d->window.n > 0 ? in->d->window.firing[0].time - in->d->config->keep :
+	    INT64_MIN;
+	int e;
+
+	is->source = s;
+	note_reach(in, is, s);
+	if (*s->broken != '\0')
+		snprintf(is->why, sizeof is->why, "%s", s->broken);
+	e = history_put(s->history, in->dir, s->id, since, note_file, is);
+	if (e == 0)
+		e = put_ring(in, is, s);
+	/* That one source has nothing, or cannot be read, is told. */
+	if (e == ENOSPC || e == EDQUOT || e == EIO || e == EROFS)
+		return e;
+	if (e != 0 && *is->why == '\0')
+		snprintf(is->why, sizeof is->why, "%s", e == ENODATA ?
+		    "nothing has been recorded" : tnf_error_message(e));
+	return 0;
+}
+
+static int
+put_sources(struct incident *in)
+{
+	struct source *s;
+	size_t n = 0;
+	int e = 0;
+
+	for (s = in->d->sources; s != NULL; s = s->next)
+		n++;
+	in->sources = xcalloc(n + 1, sizeof *in->sources);
+	/* The kernel's buffer is the one that everybody writes to. */
+	for (int kernel = 1; kernel >= 0; kernel--)
+		for (s = in->d->sources; s != NULL && e == 0; s = s->next)
+			if ((s->kind == SOURCE_KERNEL) == (kernel == 1))
+				e = put_source(in, &in->sources[in->n_sources++], s);
+	return e;
+}
+
+static void
+measure_files(struct incident *in)
+{
+	struct incident_source *is;
+	struct stat st;
+
+	for (size_t i = 0; i < in->n_sources; i++) {
+		is = &in->sources[i];
+		for (size_t j = 0; j < is->n_files; j++)
+			if (fstatat(in->dir, is->files[j], &st, 0) == 0)
+				is->size += (uint64_t)st.st_blocks * 512;
+	}
+}
+
+static int
+put_json(struct incident *in, int64_t end)
+{
+	struct incident_facts facts = { .d = in->d, .sources = in->sources,
+	    .n_sources = in->n_sources, .mono_to_wall = now_wall() - now_mono(), .end = end };
+	int fd = openat(in->dir, "incident.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	int e;
+
+	if (f == NULL)
+		return errno;
+	measure_files(in);
+	incident_json(f, &facts);
+	e = fflush(f) == 0 && !ferror(f) ? 0 : errno != 0 ? errno : EIO;
+	if (e == 0 && fsync(fileno(f)) != 0)
+		e = errno;
+	if (fclose(f) != 0 && e == 0)
+		e = errno;
+	return e;
+}
+
+/* Whole, and on the disk: now it gets its name. */
+static int
+incident_commit(struct incident *in)
+{
+	if (fsync(in->dir) != 0 ||
+	    renameat(in->all, in->temp, in->all, in->d->window.id) != 0 ||
+	    fsync(in->all) != 0)
+		return errno;
+	return 0;
+}
+
+static int
+incident_write(struct incident *in)
+{
+	char *path = xasprintf("%s/incidents", in->d->config->directory);
+	int64_t end = now_mono();
+	int e;
+
+	in->temp = xasprintf("%s%s", INCIDENT_TEMP, in->d->window.id);
+	in->all = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(path);
+	if (in->all < 0 || mkdirat(in->all, in->temp, 0700) != 0)
+		return errno;
+	in->dir = openat(in->all, in->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	e = in->dir < 0 ? errno : put_sources(in);
+	if (e == 0)
+		e = put_json(in, end);
+	if (e == 0)
+		e = incident_commit(in);
+	if (e != 0)
+		remove_all(in->all, in->temp);
+	return e;
+}
+
+static int
+wait_for_child(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return status;
+}
+
+/* The command gets the directory as its last argument. */
+static void
+run_command(const char *command, const char *path, const char *trigger)
+{
+	char *text = xasprintf("%s \"$@\"", command);
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setenv("TNF_INCIDENT", path, 1);
+		setenv("TNF_TRIGGER", trigger, 1);
+		execl("/bin/sh", "sh", "-c", text, "tnfwatch", path, (char *)NULL);
+		_exit(127);
+	}
+	status = pid > 0 ? wait_for_child(pid) : -1;
+	if (status != 0)
+		say("run = %s: %s %d", command, WIFSIGNALED(status) ? "killed by signal" :
+		    "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	free(text);
+}
+
+static void
+run_commands(const struct incident *in, const char *path)
+{
+	const struct window *w = &in->d->window;
+	const struct config *c = in->d->config;
+	int i;
+
+	for (size_t n = 0; n < w->n && n < 1; n++)
+		if ((i = config_trigger_find(c, w->firing[n].trigger)) >= 0 &&
+		    c->trigger[i].run != NULL)
+			run_command(c->trigger[i].run, path, w->firing[n].trigger);
+}
+
+static _Noreturn void
+report_main(const struct incident *in, char **argv)
+{
+	int fd = openat(in->dir, ".report", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setpriority(PRIO_PROCESS, 0, 10);
+	if (fd < 0 || fchdir(in->dir) != 0)
+		_exit(126);
+	dup2(null, STDIN_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	execvp(argv[0], argv);
+	_exit(127);
+}
+
+/* The page shows the time around the first trigger; the files have all. */
+static void
+put_report(const struct incident *in)
+{
+	int64_t first = in->d->window.firing[0].time;
+	char *program = program_path("tnfdump"), *from = xasprintf("@%lld",
+	    (long long)(first - REPORT_BEFORE));
+	char **argv = xcalloc(in->n_sources * INCIDENT_FILES_MAX + 8, sizeof *argv);
+	size_t n = 0, files;
+	int status = -1;
+	pid_t pid;
+
+	argv[n++] = program;
+	argv[n++] = (char *)(uintptr_t)"--to";
+	argv[n++] = (char *)(uintptr_t)"html";
+	argv[n++] = (char *)(uintptr_t)"--from";
+	argv[n++] = from;
+	files = n;
+	for (size_t i = 0; i < in->n_sources; i++)
+		for (size_t j = 0; j < in->sources[i].n_files; j++)
+			argv[n++] = in->sources[i].files[j];
+	if (n > files && (pid = fork()) == 0)
+		report_main(in, argv);
+	else if (n > files && pid > 0)
+		status = wait_for_child(pid);
+	if (status != 0 || renameat(in->dir, ".report", in->dir, "report.html") != 0)
+		unlinkat(in->dir, ".report", 0);
+	free(argv);
+	free(from);
+	free(program);
+}
+
+static _Noreturn void
+writer_main(struct daemon *d)
+{
+	struct incident in = { .d = d, .all = -1, .dir = -1 };
+	char *path;
+	int e;
+
+	prctl(PR_SET_NAME, "tnfwatch-write");
+	/* We are no part of the one that may be started again. */
+	close(d->lock);
+	close(d->control);
+	close(d->epoll);
+	close(d->signals);
+	signal(SIGPIPE, SIG_IGN);
+	if ((e = incident_write(&in)) != 0) {
+		say("%s: lost: %s", d->window.id, strerror(e));
+		_exit(1);
+	}
+	path = incident_path(d->config, d->window.id);
+	say("%s: kept: %s", path, d->window.firing[0].reason);
+	run_commands(&in, path);
+	put_report(&in);
+	_exit(0);
+}
+
+int
+incident_start(struct daemon *d, pid_t *ret)
+{
+	sigset_t none;
+
+	fflush(NULL);
+	if ((*ret = fork()) == 0) {
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		writer_main(d);
+	}
+	return *ret > 0 ? 0 : errno;
+}

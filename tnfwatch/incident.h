@@ -1,0 +1,39 @@
+/*
+ * incident.h - what is kept of one stall: a directory, complete or not there.
+ */
+#ifndef TNFWATCH_INCIDENT_H
+#define TNFWATCH_INCIDENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct config;
+struct daemon;
+
+#define INCIDENT_TEMP	".tmp-"		/* in front of the name of one that is written */
+#define INCIDENT_PINNED	"pinned"	/* a file in one that is never removed for room */
+
+/* A name that no incident has: "20261121T031220Z-slow-order"; the caller frees it. */
+char *incident_name(const struct config *, const char *trigger, int64_t wall);
+
+/* Starts the child that writes d->window; 0 or an errno. */
+int incident_start(struct daemon *, pid_t *ret);
+
+/* Incidents, ascending by time; the caller frees each and the list. */
+size_t incident_list(const struct config *, char ***ret);
+/* The one that is meant: its name, or the only one that begins so; NULL: none or
+   several, which is said. */
+char *incident_find(const struct config *, const char *text);
+char *incident_path(const struct config *, const char *id);
+bool incident_pinned(const struct config *, const char *id);
+/* All of it or nothing is gone, whenever it is interrupted; 0 or an errno. */
+int incident_remove(const struct config *, const char *id);
+
+/* What earlier runs have left half done. */
+void incident_clean(const struct config *);
+/* Removes the oldest ones that are not pinned, until all below the directory takes
+   no more than the limit. */
+void incident_make_room(const struct config *);
+
+#endif /* TNFWATCH_INCIDENT_H */

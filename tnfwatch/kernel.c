@@ -1,0 +1,241 @@
+/*
+ * kernel.c - the kernel's buffer: made as configured, mapped, asked.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tnf/com.h>
+#include <tnf/tnfctl.h>
+
+#include "common/pwrite.h"
+#include "kernel-probes/kernel_probes.h"
+#include "libtnf/context-write.h"
+#include "tnfwatch/kernel.h"
+#include "tnfwatch/util.h"
+
+#define CGROUPS	"/sys/fs/cgroup"
+
+static bool
+kernel_fail(tnfctl_errcode_t err, const char *what, char *why, size_t size)
+{
+	const char *detail = tnfctl_error_detail();
+
+	snprintf(why, size, "%s: %s", what, detail != NULL && *detail != '\0' ? detail :
+	    tnfctl_strerror(err));
+	return false;
+}
+
+static tnfctl_errcode_t
+filter_cgroup(tnfctl_handle_t *h, const char *cgroup)
+{
+	char *path = xasprintf("%s%s/cgroup.procs", CGROUPS, cgroup);
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	FILE *f = fopen(path, "re");
+	int pid;
+
+	while (f != NULL && err == TNFCTL_ERR_NONE && fscanf(f, "%d", &pid) == 1) {
+		err = tnfctl_filter_list_follow(h, pid);
+		if (err == TNFCTL_ERR_NOPROCESS)
+			err = TNFCTL_ERR_NONE;
+	}
+	if (f == NULL)
+		err = TNFCTL_ERR_FILENOTFOUND;
+	else
+		fclose(f);
+	free(path);
+	return err;
+}
+
+static tnfctl_errcode_t
+filter_set(tnfctl_handle_t *h, const char *text)
+{
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	char *end;
+	long pid;
+
+	if (strncmp(text, "cgroup=", 7) == 0)
+		err = filter_cgroup(h, text + 7);
+	else
+		for (; err == TNFCTL_ERR_NONE && (pid = strtol(text, &end, 10)) > 0 && end > text;
+		    text = end)
+			err = tnfctl_filter_list_follow(h, (pid_t)pid);
+	return err == TNFCTL_ERR_NONE ? tnfctl_filter_state_set(h, B_TRUE) : err;
+}
+
+static bool
+kernel_set_all(tnfctl_handle_t *h, const struct config *c, char *why, size_t size)
+{
+	tnfctl_trace_attrs_t attrs;
+	tnfctl_errcode_t err;
+	unsigned n = 0;
+
+	if ((err = tnfctl_trace_attrs_get(h, &attrs)) != TNFCTL_ERR_NONE)
+		return kernel_fail(err, "kernel", why, size);
+	if (attrs.trace_buf_state == TNFCTL_BUF_NONE &&
+	    (err = tnfctl_buffer_alloc(h, NULL, (unsigned int)c->kernel_buffer)) !=
+	    TNFCTL_ERR_NONE)
+		return kernel_fail(err, "kernel: buffer", why, size);
+	if (c->kernel_enable != NULL &&
+	    (err = enable_apply(c->kernel_enable, h, &n)) != TNFCTL_ERR_NONE)
+		return kernel_fail(err, "kernel: enable", why, size);
+	if (c->kernel_enable != NULL && n == 0) {
+		snprintf(why, size, "kernel: enable = %s: no probe is meant: prex -k lists them",
+		    enable_text(c->kernel_enable));
+		return false;
+	}
+	if (c->kernel_pfilter != NULL &&
+	    (err = filter_set(h, c->kernel_pfilter)) != TNFCTL_ERR_NONE)
+		return kernel_fail(err, "kernel: pfilter", why, size);
+	err = tnfctl_trace_state_set(h, B_TRUE);
+	return err == TNFCTL_ERR_NONE || kernel_fail(err, "kernel: tracing", why, size);
+}
+
+bool
+kernel_set_up(const struct config *c, char *why, size_t size)
+{
+	tnfctl_handle_t *h;
+	tnfctl_errcode_t err = tnfctl_kernel_open(&h);
+	bool ok;
+
+	if (err != TNFCTL_ERR_NONE)
+		return kernel_fail(err, "kernel", why, size);
+	ok = kernel_set_all(h, c, why, size);
+	/* Others may control it: what has been set stays. */
+	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
+	return ok;
+}
+
+#ifdef HAVE_KERNEL
+
+struct kp *
+kernel_map(const void **base, size_t *bytes, char *why, size_t size)
+{
+	struct kp *kp = NULL;
+	int e = kp_open(false, &kp);
+
+	if (e == 0)
+		e = kp_map(kp, base, bytes);
+	if (e == 0)
+		return kp;
+	snprintf(why, size, "kernel: %s", kp != NULL && *kp_detail(kp) != '\0' ? kp_detail(kp) :
+	    strerror(-e));
+	kp_close(kp);
+	return NULL;
+}
+
+void
+kernel_unmap(struct kp *kp)
+{
+	kp_close(kp);
+}
+
+bool
+kernel_lost(struct kp *kp, uint64_t *ret)
+{
+	struct kp_status status;
+
+	if (kp_status(kp, &status) != 0)
+		return false;
+	*ret = 0;
+	for (size_t i = 0; i < sizeof status.lost / sizeof status.lost[0]; i++)
+		*ret += status.lost[i];
+	return true;
+}
+
+int
+kernel_put_lost(struct kp *kp, int fd)
+{
+	struct kp_status status;
+
+	if (kp_status(kp, &status) != 0)
+		return 0;
+	return pwrite_all(fd, status.lost, sizeof status.lost,
+	    TNF_EXT_OFFSET + offsetof(struct tnf_ext, lost));
+}
+
+bool
+kernel_reach(struct kp *kp, int64_t *since)
+{
+	struct kp_span *span;
+	bool any = false;
+	int n;
+
+	*since = INT64_MIN;
+	if (kp_coverage(kp, &span, &n) != 0)
+		return false;
+	for (int i = 0; i < n; i++) {
+		any |= span[i].first != 0;
+		if (span[i].first > 1 && span[i].since > *since)
+			*since = span[i].since;
+	}
+	/* Nothing was overwritten: it is as old as its oldest event. */
+	if (*since == INT64_MIN) {
+		*since = INT64_MAX;
+		for (int i = 0; i < n; i++)
+			if (span[i].first == 1 && span[i].since < *since)
+				*since = span[i].since;
+	}
+	free(span);
+	return any;
+}
+
+static void
+context_put_ended(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm)
+{
+	context_ended(arg, tid, pid, ppid, comm);
+}
+
+static void
+context_put_renamed(void *arg, pid_t tid, int64_t time, const char *comm)
+{
+	context_renamed(arg, tid, time, comm);
+}
+
+void
+kernel_context(struct kp *kp, struct context_writer *w)
+{
+	context_devices(w);
+	context_tasks(w, 0);
+	kp_ended(kp, context_put_ended, w);
+	kp_renamed(kp, context_put_renamed, w);
+}
+
+#else
+
+struct kp *
+kernel_map(const void **base, size_t *bytes, char *why, size_t size)
+{
+	snprintf(why, size, "kernel: this tnfwatch was built without kernel probes");
+	return NULL;
+}
+
+void
+kernel_unmap(struct kp *kp)
+{
+}
+
+bool
+kernel_lost(struct kp *kp, uint64_t *ret)
+{
+	return false;
+}
+
+int
+kernel_put_lost(struct kp *kp, int fd)
+{
+	return 0;
+}
+
+bool
+kernel_reach(struct kp *kp, int64_t *since)
+{
+	return false;
+}
+
+void
+kernel_context(struct kp *kp, struct context_writer *w)
+{
+}
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * source-write.c - what a source holds, as a trace file of an incident.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/pwrite.h"
+#include "tnfwatch/blocks.h"
+#include "tnfwatch/history.h"
+#include "tnfwatch/source-write.h"
+#include "tnfwatch/util.h"
+
+/* Block 0, with the place of the context behind the end. */
+static int
+write_header(const struct blocks *b, int fd, uint64_t context)
+{
+	unsigned char *block = xcalloc(1, b->block_size);
+	struct tnf_ext ext;
+	int e;
+
+	memcpy(block, b->base, b->block_size);
+	memcpy(&ext, block + TNF_EXT_OFFSET, sizeof ext);
+	ext.extra_offset = context > 0 ? b->size : 0;
+	ext.extra_size = context;
+	memcpy(block + TNF_EXT_OFFSET, &ext, sizeof ext);
+	e = pwrite_all(fd, block, b->block_size, 0);
+	free(block);
+	return e;
+}
+
+static bool
+is_wanted(const struct source *s, const struct blocks *b, uint32_t i)
+{
+	struct blocks_mark m;
+
+	if (i < b->first || blocks_is_tag(b, i))
+		return true;
+	return blocks_look(b, i, &m) && !history_has(s->history, i, m.generation);
+}
+
+/* What is left out is a hole, which reads as blocks that were never used. */
+static int
+write_blocks(const struct source *s, const struct blocks *b, int fd)
+{
+	uint32_t i, run = 0;
+	int e = 0;
+
+	for (i = 1; i <= b->n && e == 0; i++) {
+		if (i < b->n && is_wanted(s, b, i)) {
+			run++;
+			continue;
+		}
+		if (run > 0)
+			e = pwrite_all(fd, blocks_at(b, i - run), (size_t)run * b->block_size,
+			    (uint64_t)(i - run) * b->block_size);
+		run = 0;
+	}
+	return e;
+}
+
+static int
+write_copy(struct source *s, const struct blocks *b, int fd)
+{
+	int e = 0;
+
+	/* One that lives is asked again; of one that has ended we remember. */
+	if (s->ended == 0)
+		source_note_context(s);
+	if (ftruncate(fd, (off_t)(b->size + s->context_size)) != 0)
+		e = errno;
+	if (e == 0)
+		e = write_header(b, fd, s->context_size);
+	if (e == 0)
+		e = write_blocks(s, b, fd);
+	return e != 0 || s->context_size == 0 ? e :
+	    pwrite_all(fd, s->context, s->context_size, b->size);
+}
+
+int
+source_write(struct source *s, int fd)
+{
+	struct blocks b;
+	const void *base;
+	size_t size;
+	int e;
+
+	if (s->kind == SOURCE_KERNEL)
+		return kernel_write(s, fd);
+	if (s->fd < 0)
+		return ENODATA;
+	if ((e = tnf_image_open(s->fd, &base, &size)) != 0)
+		return e;
+	if (tnf_image_is_empty(base, size))
+		e = ENODATA;
+	else if (blocks_open(&b, base, size))
+		e = write_copy(s, &b, fd);
+	else
+		/* Of another writer or machine: as it is. */
+		e = pwrite_all(fd, base, size, 0);
+	tnf_image_close(base, size);
+	return e;
+}

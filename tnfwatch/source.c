@@ -1,0 +1,375 @@
+/*
+ * source.c - one thing that is watched: a process, a file, the kernel.
+ */
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <fcntl.h>
+
+#include "common/open-regular.h"
+#include "libtnf/context-write.h"
+#include "tnfwatch/blocks.h"
+#include "tnfwatch/history.h"
+#include "tnfwatch/kernel.h"
+#include "tnfwatch/sigbus.h"
+#include "tnfwatch/source.h"
+#include "tnfwatch/util.h"
+
+#define RETRY_NS	(200 * MS)	/* for a file that is not there yet */
+#define RATE_NS		(1 * SECOND)
+#define WAITING_MAX	4000000u	/* events with times to come: somebody lies */
+
+static struct source *
+source_new(enum source_kind kind, const char *name)
+{
+	struct source *s = xcalloc(1, sizeof *s);
+
+	s->kind = kind;
+	s->name = xstrdup(name);
+	s->fd = s->pidfd = -1;
+	s->status = -1;
+	s->opened = s->rate_time = now_mono();
+	return s;
+}
+
+struct source *
+source_process(const char *name, pid_t pid, const char *comm, const char *path, bool ours)
+{
+	struct source *s = source_new(SOURCE_PROCESS, name);
+
+	s->id = xasprintf("%s-%d", name, (int)pid);
+	s->pid = pid;
+	s->path = xstrdup(path);
+	s->ours = ours;
+	snprintf(s->comm, sizeof s->comm, "%s", comm);
+	s->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (s->pidfd < 0 && errno == ESRCH)
+		s->ended = now_mono();
+	source_note_context(s);
+	return s;
+}
+
+struct source *
+source_file(const char *name, const char *path)
+{
+	struct source *s = source_new(SOURCE_FILE, name);
+
+	s->id = xstrdup(name);
+	s->path = xstrdup(path);
+	return s;
+}
+
+struct source *
+source_kernel(char *why, size_t size)
+{
+	struct source *s = source_new(SOURCE_KERNEL, "kernel");
+	const void *base;
+
+	s->id = xstrdup("kernel");
+	s->kp = kernel_map(&base, &s->size, why, size);
+	s->base = base;
+	if (s->kp != NULL)
+		return s;
+	source_free(s);
+	return NULL;
+}
+
+static void
+source_close_stream(struct source *s)
+{
+	trigger_source_close(s->trigger);
+	tnf_stream_close(s->stream);
+	s->trigger = NULL;
+	s->stream = NULL;
+	s->file = NULL;
+}
+
+static void
+source_unmap(struct source *s)
+{
+	source_close_stream(s);
+	if (s->base != NULL && s->kp == NULL)
+		munmap((void *)(uintptr_t)s->base, s->size);
+	s->base = NULL;
+}
+
+void
+source_free(struct source *s)
+{
+	if (s == NULL)
+		return;
+	source_unmap(s);
+	kernel_unmap(s->kp);
+	history_free(s->history);
+	if (s->fd >= 0)
+		close(s->fd);
+	if (s->pidfd >= 0)
+		close(s->pidfd);
+	free(s->name);
+	free(s->id);
+	free(s->path);
+	free(s->context);
+	free(s);
+}
+
+static void
+source_break(struct source *s, const char *why)
+{
+	snprintf(s->broken, sizeof s->broken, "%s", why);
+	say("%s: %s: it is watched no more", s->id, why);
+	source_unmap(s);
+}
+
+/* Its file, once it is there and has a size. */
+static void
+source_map(struct source *s, int64_t now)
+{
+	struct stat st;
+	void *map;
+
+	if (now < s->retry)
+		return;
+	s->retry = now + RETRY_NS;
+	if (s->fd < 0 && (s->fd = open_regular(s->path, O_RDONLY, &st)) < 0) {
+		/* A file of the configuration may come later. */
+		if (s->kind == SOURCE_PROCESS || errno != ENOENT)
+			source_break(s, strerror(errno));
+		return;
+	}
+	if (fstat(s->fd, &st) != 0 || st.st_size == 0)
+		return;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, s->fd, 0);
+	if (map == MAP_FAILED) {
+		source_break(s, strerror(errno));
+		return;
+	}
+	s->base = map;
+	s->size = (size_t)st.st_size;
+}
+
+const char *
+source_comm(void *source, const struct tnf_event *ev)
+{
+	struct source *s = source;
+	static char comm[64];
+	char path[64];
+	FILE *f;
+
+	if (s->kind != SOURCE_KERNEL)
+		return *s->comm != '\0' ? s->comm : NULL;
+	snprintf(path, sizeof path, "/proc/%d/comm", (int)ev->lwpid);
+	if ((f = fopen(path, "re")) == NULL)
+		return NULL;
+	if (fgets(comm, sizeof comm, f) == NULL)
+		*comm = '\0';
+	fclose(f);
+	comm[strcspn(comm, "\n")] = '\0';
+	return *comm != '\0' ? comm : NULL;
+}
+
+static const struct trigger_source_ops source_ops = { .comm = source_comm };
+
+static void
+source_open_trigger(struct source *s)
+{
+	if (s->stream != NULL && s->trigger == NULL && s->engine != NULL)
+		s->trigger = trigger_source_open(s->engine, s, s->name, s->pid,
+		    s->kind == SOURCE_KERNEL, &source_ops);
+}
+
+void
+source_engine(struct source *s, struct trigger_engine *e)
+{
+	trigger_source_close(s->trigger);
+	s->trigger = NULL;
+	s->engine = e;
+	source_open_trigger(s);
+}
+
+static uint64_t source_lost(const struct source *);
+
+static void
+source_begin(struct source *s)
+{
+	struct tnf_summary sum;
+	struct blocks b;
+	int e;
+
+	if ((e = tnf_stream_new(&s->stream)) == 0) {
+		tnf_stream_follow(s->stream);
+		e = tnf_stream_add_mem(s->stream, s->base, s->size, s->id, &s->file);
+	}
+	if (e != 0) {
+		tnf_stream_close(s->stream);
+		s->stream = NULL;
+		if (e != ENODATA)
+			source_break(s, tnf_error_message(e));
+		return;
+	}
+	tnf_file_summary(s->file, &sum);
+	s->found = sum.events;
+	/* What was lost before we came is no news. */
+	if (blocks_open(&b, s->base, s->size) && b.start < s->fires_from)
+		s->lost = source_lost(s);
+	source_open_trigger(s);
+}
+
+/* Of the kernel some are counted outside of the buffer. */
+static uint64_t
+source_lost(const struct source *s)
+{
+	struct blocks b;
+	uint64_t lost;
+
+	if (s->kp != NULL && kernel_lost(s->kp, &lost))
+		return lost;
+	return blocks_open(&b, s->base, s->size) ? blocks_lost(&b) : s->lost;
+}
+
+static void
+source_tell_lost(struct source *s, uint64_t blocks)
+{
+	uint64_t lost = source_lost(s), n = lost > s->lost ? lost - s->lost : 0;
+
+	s->lost = lost;
+	s->missed += blocks;
+	if (n > 0 && s->trigger != NULL)
+		trigger_lost(s->trigger, n);
+}
+
+static void
+source_measure(struct source *s, int64_t now)
+{
+	int64_t dt = now - s->rate_time;
+	double rate, part;
+
+	if (dt < RATE_NS)
+		return;
+	rate = (double)(s->events - s->rate_events) * 1e9 / (double)dt;
+	part = dt >= 10 * SECOND ? 1 : (double)dt / 10e9;
+	s->rate = s->rate == 0 ? rate : s->rate + (rate - s->rate) * part;
+	s->rate_events = s->events;
+	s->rate_time = now;
+}
+
+static bool
+source_read(struct source *s, int64_t until)
+{
+	struct tnf_progress p;
+	struct tnf_event ev;
+	int e;
+
+	if ((e = tnf_stream_refresh(s->stream, until, &p)) != 0) {
+		source_break(s, tnf_error_message(e));
+		return false;
+	}
+	s->found += p.events;
+	while ((e = tnf_stream_next(s->stream, &ev)) == 1) {
+		s->events++;
+		/* What was there before we came is history: it fires nothing. */
+		if (s->trigger != NULL && ev.time >= s->fires_from)
+			trigger_event(s->trigger, &ev);
+	}
+	if (e < 0) {
+		source_break(s, tnf_error_message(-e));
+		return false;
+	}
+	if (s->found > s->events + WAITING_MAX) {
+		source_break(s, "it says that its events are of times to come");
+		return false;
+	}
+	source_tell_lost(s, p.blocks_missed);
+	return true;
+}
+
+void
+source_poll(struct source *s, int64_t until)
+{
+	int64_t begun = now_mono();
+
+	if (*s->broken != '\0')
+		return;
+	if (s->base == NULL)
+		source_map(s, begun);
+	if (s->base != NULL && s->stream == NULL)
+		source_begin(s);
+	if (s->stream != NULL)
+		source_read(s, until);
+	if (s->base != NULL && s->kp == NULL && sigbus_happened(s->base, s->size))
+		source_break(s, "its trace file was cut short while it was mapped");
+	source_measure(s, begun);
+	s->busy += now_mono() - begun;
+}
+
+/* Of a process: when the block began that is the oldest of those handed out in
+   order.  What a thread holds over laps is older, and has gaps behind it. */
+static bool
+reach_process(const struct blocks *b, int64_t *since)
+{
+	uint64_t cursor = blocks_cursor(b), oldest = 0, age, data = b->n - b->data;
+	struct blocks_mark m;
+
+	if (cursor <= data) {
+		*since = b->start;
+		return true;
+	}
+	*since = INT64_MAX;
+	for (uint32_t i = b->data; i < b->n; i++) {
+		if (!blocks_look(b, i, &m) || m.time == INT64_MAX)
+			continue;
+		age = blocks_age(b, i, &m, cursor);
+		if (age < data && age >= oldest) {
+			oldest = age;
+			*since = m.time;
+		}
+	}
+	return *since != INT64_MAX;
+}
+
+bool
+source_reach(const struct source *s, int64_t *since)
+{
+	struct blocks b;
+
+	if (s->base == NULL || !blocks_open(&b, s->base, s->size))
+		return false;
+	return s->kp != NULL ? kernel_reach(s->kp, since) : reach_process(&b, since);
+}
+
+bool
+source_is_whole(const struct source *s)
+{
+	struct blocks b;
+
+	return s->base != NULL && blocks_open(&b, s->base, s->size) &&
+	    blocks_cursor(&b) <= b.n - b.data;
+}
+
+void
+source_note_context(struct source *s)
+{
+	struct context_writer w;
+
+	context_begin(&w);
+	context_host(&w);
+	if (s->kind == SOURCE_KERNEL)
+		kernel_context(s->kp, &w);
+	else if (s->pid != 0) {
+		context_tasks(&w, s->pid);
+		context_objects(&w, s->pid);
+	}
+	if (w.f != NULL && fputs("end 1\n", w.f) != EOF && fflush(w.f) == 0) {
+		free(s->context);
+		s->context = xstrndup(w.text, w.size);
+		s->context_size = w.size;
+	}
+	context_free(&w);
+	s->context_time = now_mono();
+}

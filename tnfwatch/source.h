@@ -1,0 +1,90 @@
+/*
+ * source.h - one thing that is watched: a process, a file, the kernel.
+ *
+ * A source that ends, fails or lies is no event for the others.
+ */
+#ifndef TNFWATCH_SOURCE_H
+#define TNFWATCH_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <tnf/stream.h>
+
+#include "tnfwatch/trigger.h"
+
+struct history;
+struct kp;
+
+enum source_kind { SOURCE_PROCESS, SOURCE_FILE, SOURCE_KERNEL };
+
+struct source {
+	struct source *next;
+	enum source_kind kind;
+	char	*name;		/* of its section; "kernel" */
+	char	*id;		/* "shop-4711", "kernel": names of files begin so */
+	char	 comm[64];
+	pid_t	 pid;		/* 0: none */
+	int	 pidfd;		/* or -1 */
+	bool	 ours;		/* the file was made by us and goes with the source */
+
+	char	*path;		/* of the trace file; the kernel has none */
+	int	 fd;		/* of it, or -1 */
+	struct kp *kp;
+	const unsigned char *base;	/* mapped; NULL: not yet */
+	size_t	 size;
+	int64_t	 opened;	/* monotonic */
+	int64_t	 fires_from;	/* earlier events fire nothing */
+	int64_t	 retry;		/* when the file is looked for again */
+
+	tnf_stream_t *stream;	/* NULL: nothing recorded so far */
+	struct tnf_file *file;
+	struct trigger_engine *engine;
+	struct trigger_source *trigger;
+	struct history *history;
+
+	uint64_t events;	/* seen */
+	uint64_t found;		/* of these and those that wait for their time */
+	uint64_t missed;	/* blocks that were overwritten before we saw them */
+	uint64_t lost;		/* events, by the writer's own count */
+	int64_t	 busy;		/* ns that we have spent on it */
+	double	 rate;		/* events a second, lately */
+	uint64_t rate_events;
+	int64_t	 rate_time;
+
+	int64_t	 ended;		/* when the process did; 0: it lives */
+	int	 status;	/* as of wait(2); -1: not known */
+	bool	 ended_told;	/* to the triggers */
+	char	*context;	/* what tnf(5) calls so, as of the last look */
+	size_t	 context_size;
+	int64_t	 context_time;
+	char	 broken[200];	/* why it is read no more; "": it is */
+};
+
+struct source *source_process(const char *name, pid_t, const char *comm, const char *path,
+    bool ours);
+struct source *source_file(const char *name, const char *path);
+/* The buffer that is there.  NULL: 'why' says. */
+struct source *source_kernel(char *why, size_t size);
+void source_free(struct source *);
+
+/* The engine to feed, from now on. */
+void source_engine(struct source *, struct trigger_engine *);
+
+/* Feeds the engine with what happened up to 'until' and was not fed before. */
+void source_poll(struct source *, int64_t until);
+
+/* Times (monotonic ns) between which the trace file has everything; false: it has
+   nothing.  Cheap: only the beginnings of blocks are looked at. */
+bool source_reach(const struct source *, int64_t *since);
+
+/* Nothing of it has been overwritten: it has all that there ever was. */
+bool source_is_whole(const struct source *);
+
+/* Notes what the machine tells about it, for when it has ended. */
+void source_note_context(struct source *);
+const char *source_comm(void *source, const struct tnf_event *);
+
+#endif /* TNFWATCH_SOURCE_H */

@@ -1,0 +1,412 @@
+/*
+ * taker.c - the part of tnfwatch that lays hands on processes.
+ */
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tnf/tnfctl.h>
+
+#include "common/map.h"
+#include "tnfwatch/connector.h"
+#include "tnfwatch/taker.h"
+#include "tnfwatch/util.h"
+
+#define CHILDREN_MAX	4	/* that attach at the same time */
+#define SCAN_MS		1000	/* without the connector */
+#define CLOSE_MS	20
+#define NAMES_MAX	1000	/* for trace files of one process number */
+
+struct taking {
+	const struct config *c;
+	int	 fd;		/* to tnfwatch */
+	int	 connector;	/* or -1 */
+	struct map done;	/* by pid: of what process number, never tried twice */
+	pid_t	*waiting;
+	size_t	 n_waiting;
+	unsigned children;
+	bool	 ready;		/* has been told */
+};
+
+/* What tells one use of a process number from the next, and its programs. */
+struct taken {
+	uint64_t started;
+	dev_t	 dev;
+	ino_t	 ino;
+};
+
+static void
+taker_tell(int fd, const struct taker_report *r)
+{
+	/* It may be gone. */
+	while (send(fd, r, sizeof *r, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+static void
+read_comm(pid_t pid, char comm[64])
+{
+	char path[64];
+	FILE *f;
+
+	*comm = '\0';
+	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return;
+	if (fgets(comm, 64, f) == NULL)
+		*comm = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+	fclose(f);
+}
+
+static bool
+same_program(pid_t pid, const char *program)
+{
+	struct stat a, b;
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	return stat(path, &a) == 0 && stat(program, &b) == 0 && a.st_dev == b.st_dev &&
+	    a.st_ino == b.st_ino;
+}
+
+/* A line "0::/system.slice/nginx.service" of its cgroup has that component. */
+static bool
+in_unit(pid_t pid, const char *unit)
+{
+	char path[64], line[4096], *p;
+	size_t n = strlen(unit);
+	bool is = false;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	while (!is && fgets(line, sizeof line, f) != NULL)
+		for (p = line; !is && (p = strstr(p, unit)) != NULL; p++)
+			is = p > line && p[-1] == '/' && strchr("/\n", p[n]) != NULL;
+	fclose(f);
+	return is;
+}
+
+static bool
+process_means(const struct config_process *p, pid_t pid)
+{
+	char comm[64];
+
+	if (p->pid != 0)
+		return p->pid == pid;
+	if (p->program != NULL)
+		return same_program(pid, p->program);
+	if (p->unit != NULL)
+		return in_unit(pid, p->unit);
+	read_comm(pid, comm);
+	return strcmp(comm, p->comm) == 0;
+}
+
+/* The section that means it, or -1. */
+static int
+process_section_of(const struct config *c, pid_t pid)
+{
+	for (size_t i = 0; i < c->n_processes; i++)
+		if (process_means(&c->process[i], pid))
+			return (int)i;
+	return -1;
+}
+
+/* A name that no file has: one of an earlier use of the number may still be read. */
+static bool
+ring_name(const struct config *c, const struct config_process *p, pid_t pid, char path[512])
+{
+	int n = snprintf(path, 512, "%s/%s-%d.tnf", c->rings, p->name, (int)pid);
+
+	for (int i = 2; n < 512 && i < NAMES_MAX && access(path, F_OK) == 0; i++)
+		n = snprintf(path, 512, "%s/%s-%d.%d.tnf", c->rings, p->name, (int)pid, i);
+	return n < 512 && access(path, F_OK) != 0;
+}
+
+static tnfctl_errcode_t
+take_file(tnfctl_handle_t *h, const struct config *c, const struct config_process *p,
+    struct taker_report *r)
+{
+	tnfctl_trace_attrs_t attrs;
+	tnfctl_errcode_t err = tnfctl_trace_attrs_get(h, &attrs);
+
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	if (attrs.trace_buf_state == TNFCTL_BUF_BROKEN)
+		return TNFCTL_ERR_BUFBROKEN;
+	if (attrs.trace_buf_state == TNFCTL_BUF_OK) {
+		snprintf(r->path, sizeof r->path, "%s", attrs.trace_file_name != NULL ?
+		    attrs.trace_file_name : "");
+		return TNFCTL_ERR_NONE;
+	}
+	if (!ring_name(c, p, r->pid, r->path))
+		return TNFCTL_ERR_FILENOTFOUND;
+	return tnfctl_buffer_alloc(h, r->path, (unsigned int)p->size);
+}
+
+/* A thread deep in the kernel is let go when it wakes. */
+static void
+let_go(tnfctl_handle_t *h)
+{
+	while (tnfctl_close(h, TNFCTL_TARG_DEFAULT) == TNFCTL_ERR_BUSY)
+		poll(NULL, 0, CLOSE_MS);
+}
+
+static void
+report_failure(struct taker_report *r, tnfctl_errcode_t err)
+{
+	const char *detail = tnfctl_error_detail();
+
+	r->what = TAKER_FAILED;
+	snprintf(r->detail, sizeof r->detail, "%s", detail != NULL && *detail != '\0' ? detail :
+	    tnfctl_strerror(err));
+}
+
+static void
+take(const struct taking *t, pid_t pid, unsigned section)
+{
+	const struct config_process *p = &t->c->process[section];
+	struct taker_report r = { .what = TAKER_TAKEN, .pid = pid, .process = section };
+	tnfctl_handle_t *h;
+	tnfctl_errcode_t err = tnfctl_pid_open(pid, &h);
+
+	if (err == TNFCTL_ERR_NONE) {
+		if ((err = take_file(h, t->c, p, &r)) == TNFCTL_ERR_NONE && p->enable != NULL)
+			err = enable_apply(p->enable, h, &r.probes);
+		if (err != TNFCTL_ERR_NONE)
+			report_failure(&r, err);
+		let_go(h);
+	} else
+		report_failure(&r, err);
+	read_comm(pid, r.comm);
+	taker_tell(t->fd, &r);
+}
+
+static uint64_t
+started(pid_t pid)
+{
+	char path[64], line[1024], *p;
+	uint64_t start = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return 0;
+	if (fgets(line, sizeof line, f) != NULL && (p = strrchr(line, ')')) != NULL)
+		for (int i = 0; p != NULL && i < 20; i++)
+			p = strchr(p + 1, ' ');
+	else
+		p = NULL;
+	if (p != NULL)
+		start = strtoull(p, NULL, 10);
+	fclose(f);
+	return start;
+}
+
+/* Once for each program of each process. */
+static bool
+is_new(struct taking *t, pid_t pid)
+{
+	struct taken now = { .started = started(pid) }, *known;
+	struct stat st;
+	char path[64];
+	bool fresh;
+
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	if (stat(path, &st) == 0) {
+		now.dev = st.st_dev;
+		now.ino = st.st_ino;
+	}
+	known = xmap_put(&t->done, &pid, sizeof pid, &fresh);
+	if (!fresh && memcmp(known, &now, sizeof now) == 0)
+		return false;
+	*known = now;
+	return true;
+}
+
+static void
+taker_fork(struct taking *t, pid_t pid, unsigned section)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (t->connector >= 0)
+			close(t->connector);
+		take(t, pid, section);
+		_exit(0);
+	}
+	t->children += child > 0;
+}
+
+static void
+taker_try(struct taking *t, pid_t pid)
+{
+	int section;
+
+	if (t->children >= CHILDREN_MAX) {
+		t->waiting = xreallocarray(t->waiting, t->n_waiting + 1, sizeof *t->waiting);
+		t->waiting[t->n_waiting++] = pid;
+		return;
+	}
+	if ((section = process_section_of(t->c, pid)) >= 0)
+		taker_fork(t, pid, (unsigned)section);
+}
+
+static void
+taker_scan(struct taking *t)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	pid_t pid;
+
+	while (dir != NULL && (d = readdir(dir)) != NULL)
+		if ((pid = (pid_t)atoi(d->d_name)) > 0 && pid != getpid() && pid != getppid() &&
+		    process_section_of(t->c, pid) >= 0 && is_new(t, pid))
+			taker_try(t, pid);
+	if (dir != NULL)
+		closedir(dir);
+}
+
+static void
+taker_event(void *arg, enum connector_what what, pid_t pid, int status)
+{
+	struct taker_report r = { .what = TAKER_ENDED, .pid = pid, .status = status };
+	struct taking *t = arg;
+
+	switch (what) {
+	case CONNECTOR_EXEC:
+		if (process_section_of(t->c, pid) >= 0) {
+			is_new(t, pid);
+			taker_try(t, pid);
+		}
+		break;
+	case CONNECTOR_EXIT:
+		if (map_remove(&t->done, &pid, sizeof pid))
+			taker_tell(t->fd, &r);
+		break;
+	case CONNECTOR_OVERFLOW:
+		taker_scan(t);
+		break;
+	}
+}
+
+static void
+taker_reap(struct taking *t)
+{
+	pid_t pid;
+
+	while (t->children > 0 && waitpid(-1, NULL, WNOHANG) > 0)
+		t->children--;
+	while (t->n_waiting > 0 && t->children < CHILDREN_MAX) {
+		pid = t->waiting[0];
+		memmove(t->waiting, t->waiting + 1, --t->n_waiting * sizeof *t->waiting);
+		taker_try(t, pid);
+	}
+	if (!t->ready && t->children == 0 && t->n_waiting == 0) {
+		t->ready = true;
+		taker_tell(t->fd, &(struct taker_report){ .what = TAKER_READY });
+	}
+}
+
+static void
+taker_on_child(int sig)
+{
+}
+
+static void
+taker_begin(struct taking *t)
+{
+	struct taker_report r = { .what = TAKER_SCANS };
+
+	/* First the connector, then the scan: nothing gets through between them. */
+	if (t->c->n_processes > 0 && (t->connector = connector_open()) < 0) {
+		snprintf(r.detail, sizeof r.detail, "new processes are found by looking once a "
+		    "second, and how they end is not known: %s: CAP_NET_ADMIN is needed",
+		    strerror(errno));
+		taker_tell(t->fd, &r);
+	}
+	map_init(&t->done, sizeof(struct taken));
+	/* A program is to be stopped before it gets to main(). */
+	setpriority(PRIO_PROCESS, 0, -10);
+	taker_scan(t);
+}
+
+static _Noreturn void
+taker_main(const struct config *c, int fd)
+{
+	struct taking t = { .c = c, .fd = fd, .connector = -1 };
+	struct sigaction sa = { .sa_handler = taker_on_child };
+	struct pollfd p[2];
+	sigset_t none, child;
+	struct timespec tick = { .tv_sec = SCAN_MS / 1000, .tv_nsec = SCAN_MS % 1000 * MS };
+
+	prctl(PR_SET_NAME, "tnfwatch-take");
+	sigaction(SIGCHLD, &sa, NULL);
+	sigemptyset(&none);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &child, NULL);
+	taker_begin(&t);
+	for (;;) {
+		taker_reap(&t);
+		p[0] = (struct pollfd){ .fd = fd, .events = POLLIN };
+		p[1] = (struct pollfd){ .fd = t.connector, .events = POLLIN };
+		if (ppoll(p, 2, t.connector < 0 && c->n_processes > 0 ? &tick : NULL, &none) < 0)
+			continue;
+		/* tnfwatch has ended, or wants us no longer. */
+		if (p[0].revents != 0)
+			break;
+		if (t.connector >= 0)
+			connector_read(t.connector, taker_event, &t);
+		else
+			taker_scan(&t);
+	}
+	/* The children complete what they have begun. */
+	_exit(0);
+}
+
+int
+taker_start(struct taker *t, const struct config *c)
+{
+	int fd[2], e;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) != 0)
+		return errno;
+	fflush(NULL);
+	if ((t->pid = fork()) == 0) {
+		/* Nothing of tnfwatch's stays open in it: locks, sockets, files. */
+		dup2(fd[1], 3);
+		close_range(4, ~0u, 0);
+		taker_main(c, 3);
+	}
+	e = errno;
+	close(fd[1]);
+	t->fd = fd[0];
+	if (t->pid > 0)
+		return 0;
+	close(t->fd);
+	t->fd = -1;
+	return e;
+}
+
+void
+taker_stop(struct taker *t)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
+}

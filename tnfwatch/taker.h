@@ -1,0 +1,48 @@
+/*
+ * taker.h - the part of tnfwatch that lays hands on processes.
+ *
+ * It is a process of its own, small and quick.  It looks for processes that the
+ * configuration means, at its start and whenever a program is executed, and for each
+ * has a child attach to it, give it a trace file, switch on its probes and let it go.
+ * What hangs or fails there concerns nobody else; if tnfwatch is killed, what is in
+ * progress is completed first.  Results come as messages over a socket.
+ */
+#ifndef TNFWATCH_TAKER_H
+#define TNFWATCH_TAKER_H
+
+#include <limits.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "tnfwatch/config.h"
+
+enum taker_what {
+	TAKER_TAKEN,		/* it has the trace file 'path' */
+	TAKER_FAILED,		/* 'detail' says why */
+	TAKER_ENDED,		/* 'status' as of wait(2) */
+	TAKER_SCANS,		/* new processes are found by scanning: 'detail' */
+	TAKER_READY		/* all that were there at the start have been tried */
+};
+
+struct taker_report {
+	enum taker_what what;
+	pid_t	 pid;
+	int	 status;
+	unsigned process;	/* of the configuration, by its number */
+	unsigned probes;	/* that were switched on */
+	char	 comm[64];
+	char	 path[512];
+	char	 detail[512];
+};
+
+struct taker {
+	pid_t	 pid;
+	int	 fd;		/* a struct taker_report comes with each recv() */
+};
+
+/* Starts one.  0 or an errno. */
+int taker_start(struct taker *, const struct config *);
+/* It ends when it has done what it is at; waits for nothing. */
+void taker_stop(struct taker *);
+
+#endif /* TNFWATCH_TAKER_H */

@@ -1,0 +1,69 @@
+/*
+ * window.c - one stall, from its first trigger to the end of what follows.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tnfwatch/json.h"
+#include "tnfwatch/util.h"
+#include "tnfwatch/window.h"
+
+static char *
+copy_or_null(const char *s)
+{
+	return s != NULL ? xstrdup(s) : NULL;
+}
+
+/* The values go with the ring: they are written down at once. */
+static char *
+event_text(const struct tnf_event *ev)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f;
+
+	if (ev == NULL || (f = open_memstream(&text, &size)) == NULL)
+		return NULL;
+	json_event(f, ev, now_wall() - now_mono());
+	fclose(f);
+	return text;
+}
+
+void
+window_add(struct window *w, const char *trigger, const struct trigger_firing *fired,
+    const char *source, const char *note)
+{
+	struct firing *f;
+
+	if (w->n == FIRINGS_MAX) {
+		w->more++;
+		return;
+	}
+	f = &w->firing[w->n++];
+	f->trigger = xstrdup(trigger);
+	f->time = fired->time;
+	f->source = copy_or_null(source);
+	f->reason = copy_or_null(fired->reason);
+	f->note = copy_or_null(note);
+	f->event = event_text(fired->event);
+}
+
+void
+window_clear(struct window *w)
+{
+	struct firing *f;
+
+	while (w->n > 0) {
+		f = &w->firing[--w->n];
+		free(f->trigger);
+		free(f->source);
+		free(f->reason);
+		free(f->note);
+		free(f->event);
+	}
+	free(w->id);
+	w->id = NULL;
+	w->more = 0;
+	w->open = false;
+}

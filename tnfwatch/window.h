@@ -1,0 +1,38 @@
+/*
+ * window.h - one stall, from its first trigger to the end of what follows.
+ */
+#ifndef TNFWATCH_WINDOW_H
+#define TNFWATCH_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tnfwatch/trigger.h"
+
+#define FIRINGS_MAX	200	/* that one incident remembers */
+
+struct firing {
+	char	*trigger;
+	int64_t	 time;		/* monotonic */
+	char	*source;	/* NULL: of no one source */
+	char	*reason;
+	char	*note;		/* from outside; or NULL */
+	char	*event;		/* JSON; NULL: there is none */
+};
+
+struct window {
+	bool	 open;
+	char	*id;		/* of the incident: the name of its directory */
+	int64_t	 until;		/* monotonic: what follows is complete then */
+	struct firing firing[FIRINGS_MAX];	/* the first one opened it */
+	size_t	 n;
+	uint64_t more;		/* that it does not remember */
+};
+
+/* Adds one; strings are copied. */
+void window_add(struct window *, const char *trigger, const struct trigger_firing *,
+    const char *source, const char *note);
+void window_clear(struct window *);
+
+#endif /* TNFWATCH_WINDOW_H */
