@@ -61,7 +61,9 @@ process_taken(struct daemon *d, const struct taker_report *r)
 		s->ended_told = true;
 	}
 	d->taken++;
-	source_add(d, source_process(p->name, r->pid, r->comm, r->path, ours), d->started);
+	s = source_process(p->name, r->pid, r->comm, r->path, ours);
+	s->probes = xstrdup(r->probes.names);
+	source_add(d, s, d->started);
 }
 
 static void
@@ -145,14 +147,16 @@ daemon_process_ended(struct daemon *d, int pidfd)
 static void
 kernel_begin(struct daemon *d, int64_t now)
 {
+	struct enabled done = { .n = 0 };
 	char why[sizeof d->kernel_why];
 	struct source *s = NULL;
 
 	d->kernel_retry = now + KERNEL_RETRY;
-	if (kernel_set_up(d->config, why, sizeof why))
+	if (kernel_set_up(d->config, &done, why, sizeof why))
 		s = source_kernel(why, sizeof why);
 	if (s != NULL) {
 		*d->kernel_why = '\0';
+		s->probes = xstrdup(done.names);
 		source_add(d, s, now);
 		return;
 	}
@@ -228,7 +232,7 @@ source_drop(struct source **at)
 	/* What another program or an earlier run has made is not ours to remove. */
 	if (s->ours && s->ended != 0)
 		unlink(s->path);
-	source_free(s);
+	source_delete(s);
 }
 
 void
@@ -269,7 +273,7 @@ daemon_sources_end(struct daemon *d)
 
 	while ((s = d->sources) != NULL) {
 		d->sources = s->next;
-		source_free(s);
+		source_delete(s);
 	}
 }
 
@@ -298,7 +302,7 @@ sources_change(struct daemon *d)
 	while ((s = *at) != NULL) {
 		if (!is_configured(d->config, s)) {
 			*at = s->next;
-			source_free(s);
+			source_delete(s);
 			continue;
 		}
 		source_engine(s, d->engine);
@@ -337,6 +341,7 @@ reload_with(struct daemon *d, struct config *c)
 {
 	struct trigger_engine *old = d->engine;
 	struct config *before = d->config;
+	struct enabled done = { .n = 0 };
 	struct trigger_state *state;
 	struct taker taker;
 	int e;
@@ -355,7 +360,8 @@ reload_with(struct daemon *d, struct config *c)
 	d->config = c;
 	*d->scans = '\0';
 	d->not_taken = 0;
-	if (c->kernel && has_kernel(d) && !kernel_set_up(c, d->kernel_why, sizeof d->kernel_why))
+	if (c->kernel && has_kernel(d) && 
+	    !kernel_set_up(c, &done, d->kernel_why, sizeof d->kernel_why))
 		say("%s", d->kernel_why);
 	sources_change(d);
 	trigger_engine_free(old);

@@ -175,8 +175,23 @@ enable_text(const struct enable *e)
 
 struct enable_run {
 	const struct enable *enable;
-	unsigned n;
+	struct enabled *done;
 };
+
+/* "name N;..." */
+static void
+enabled_add(struct enabled *e, const char *attrs)
+{
+	size_t at = strlen(e->names), n;
+
+	e->n++;
+	if (strncmp(attrs, "name ", 5) != 0)
+		return;
+	attrs += 5;
+	n = strcspn(attrs, ";");
+	if (at + n + 2 <= sizeof e->names)
+		snprintf(e->names + at, sizeof e->names - at, "%.*s\n", (int)n, attrs);
+}
 
 static bool
 enable_means(const struct enable *e, const tnfctl_probe_state_t *state)
@@ -203,18 +218,16 @@ enable_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 
 	if (err != TNFCTL_ERR_NONE || !enable_means(run->enable, &state))
 		return err;
-	run->n++;
+	enabled_add(run->done, state.attr_string);
 	if (!state.traced && (err = tnfctl_probe_trace(h, p, NULL)) != TNFCTL_ERR_NONE)
 		return err;
 	return state.enabled ? TNFCTL_ERR_NONE : tnfctl_probe_enable(h, p, NULL);
 }
 
 tnfctl_errcode_t
-enable_apply(const struct enable *e, tnfctl_handle_t *h, unsigned *n)
+enable_apply(const struct enable *e, tnfctl_handle_t *h, struct enabled *done)
 {
-	struct enable_run run = { e, 0 };
-	tnfctl_errcode_t err = tnfctl_probe_apply(h, enable_one, &run);
+	struct enable_run run = { e, done };
 
-	*n += run.n;
-	return err;
+	return tnfctl_probe_apply(h, enable_one, &run);
 }

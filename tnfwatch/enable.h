@@ -18,8 +18,14 @@ struct enable *enable_ref(struct enable *);
 void enable_free(struct enable *);
 const char *enable_text(const struct enable *);
 
-/* Switches on every probe of the handle that is meant, and off none; how many they
-   are is added to *n. */
-tnfctl_errcode_t enable_apply(const struct enable *, tnfctl_handle_t *, unsigned *n);
+/* Probes that have been switched on: how many, and their names with a newline behind
+   each, as far as there is room. */
+struct enabled {
+	unsigned n;
+	char	 names[8192];
+};
+
+/* Switches on every probe of the handle that is meant, and off none; adds them. */
+tnfctl_errcode_t enable_apply(const struct enable *, tnfctl_handle_t *, struct enabled *);
 
 #endif /* TNFWATCH_ENABLE_H */

@@ -64,11 +64,11 @@ filter_set(tnfctl_handle_t *h, const char *text)
 }
 
 static bool
-kernel_set_all(tnfctl_handle_t *h, const struct config *c, char *why, size_t size)
+kernel_set_all(tnfctl_handle_t *h, const struct config *c, struct enabled *done, char *why,
+    size_t size)
 {
 	tnfctl_trace_attrs_t attrs;
 	tnfctl_errcode_t err;
-	unsigned n = 0;
 
 	if ((err = tnfctl_trace_attrs_get(h, &attrs)) != TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel", why, size);
@@ -77,9 +77,9 @@ kernel_set_all(tnfctl_handle_t *h, const struct config *c, char *why, size_t siz
 	    TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel: buffer", why, size);
 	if (c->kernel_enable != NULL &&
-	    (err = enable_apply(c->kernel_enable, h, &n)) != TNFCTL_ERR_NONE)
+	    (err = enable_apply(c->kernel_enable, h, done)) != TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel: enable", why, size);
-	if (c->kernel_enable != NULL && n == 0) {
+	if (c->kernel_enable != NULL && done->n == 0) {
 		snprintf(why, size, "kernel: enable = %s: no probe is meant: prex -k lists them",
 		    enable_text(c->kernel_enable));
 		return false;
@@ -92,7 +92,7 @@ kernel_set_all(tnfctl_handle_t *h, const struct config *c, char *why, size_t siz
 }
 
 bool
-kernel_set_up(const struct config *c, char *why, size_t size)
+kernel_set_up(const struct config *c, struct enabled *done, char *why, size_t size)
 {
 	tnfctl_handle_t *h;
 	tnfctl_errcode_t err = tnfctl_kernel_open(&h);
@@ -100,7 +100,7 @@ kernel_set_up(const struct config *c, char *why, size_t size)
 
 	if (err != TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel", why, size);
-	ok = kernel_set_all(h, c, why, size);
+	ok = kernel_set_all(h, c, done, why, size);
 	/* Others may control it: what has been set stays. */
 	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
 	return ok;

@@ -14,8 +14,8 @@ struct context_writer;
 struct kp;
 
 /* Makes the buffer if there is none, switches on what is configured, and tracing.
-   What is on already stays on.  false: 'why' says. */
-bool kernel_set_up(const struct config *, char *why, size_t size);
+   What is on already stays on.  Adds the probes; false: 'why' says. */
+bool kernel_set_up(const struct config *, struct enabled *, char *why, size_t size);
 
 /* The buffer, mapped until kernel_unmap(), which keeps it from being removed.  NULL:
    'why' says. */

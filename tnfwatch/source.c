@@ -77,7 +77,7 @@ source_kernel(char *why, size_t size)
 	s->base = base;
 	if (s->kp != NULL)
 		return s;
-	source_free(s);
+	source_delete(s);
 	return NULL;
 }
 
@@ -101,7 +101,7 @@ source_unmap(struct source *s)
 }
 
 void
-source_free(struct source *s)
+source_delete(struct source *s)
 {
 	if (s == NULL)
 		return;
@@ -115,6 +115,7 @@ source_free(struct source *s)
 	free(s->name);
 	free(s->id);
 	free(s->path);
+	free(s->probes);
 	free(s->context);
 	free(s);
 }
@@ -176,12 +177,28 @@ source_comm(void *source, const struct tnf_event *ev)
 
 static const struct trigger_source_ops source_ops = { .comm = source_comm };
 
+/* Silence counts from now on, not from the first event. */
+static void
+source_expect(struct source *s)
+{
+	int64_t now = now_mono();
+	char *names = xstrdup(s->probes != NULL ? s->probes : ""), *rest = names, *name;
+
+	while ((name = strsep(&rest, "\n")) != NULL)
+		if (*name != '\0')
+			trigger_expect(s->trigger, name, now);
+	free(names);
+}
+
 static void
 source_open_trigger(struct source *s)
 {
-	if (s->stream != NULL && s->trigger == NULL && s->engine != NULL)
-		s->trigger = trigger_source_open(s->engine, s, s->name, s->pid,
-		    s->kind == SOURCE_KERNEL, &source_ops);
+	if (s->stream == NULL || s->trigger != NULL || s->engine == NULL)
+		return;
+	s->trigger = trigger_source_open(s->engine, s, s->name, s->pid,
+	    s->kind == SOURCE_KERNEL, &source_ops);
+	if (s->trigger != NULL)
+		source_expect(s);
 }
 
 void
@@ -240,8 +257,9 @@ source_tell_lost(struct source *s, uint64_t blocks)
 
 	s->lost = lost;
 	s->missed += blocks;
-	if (n > 0 && s->trigger != NULL)
-		trigger_lost(s->trigger, n);
+	/* What we have not seen is lost for a trigger, too. */
+	if (n + blocks > 0 && s->trigger != NULL)
+		trigger_lost(s->trigger, n + blocks);
 }
 
 static void

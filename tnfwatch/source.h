@@ -35,6 +35,7 @@ struct source {
 	struct kp *kp;
 	const unsigned char *base;	/* mapped; NULL: not yet */
 	size_t	 size;
+	char	*probes;	/* that are on: names with a newline behind each */
 	int64_t	 opened;	/* monotonic */
 	int64_t	 fires_from;	/* earlier events fire nothing */
 	int64_t	 retry;		/* when the file is looked for again */
@@ -68,7 +69,7 @@ struct source *source_process(const char *name, pid_t, const char *comm, const c
 struct source *source_file(const char *name, const char *path);
 /* The buffer that is there.  NULL: 'why' says. */
 struct source *source_kernel(char *why, size_t size);
-void source_free(struct source *);
+void source_delete(struct source *);
 
 /* The engine to feed, from now on. */
 void source_engine(struct source *, struct trigger_engine *);

@@ -29,10 +29,10 @@ struct taker_report {
 	pid_t	 pid;
 	int	 status;
 	unsigned process;	/* of the configuration, by its number */
-	unsigned probes;	/* that were switched on */
 	char	 comm[64];
 	char	 path[512];
 	char	 detail[512];
+	struct enabled probes;	/* that are on */
 };
 
 struct taker {
