@@ -79,6 +79,20 @@ is_power_of_two(uint32_t v)
 	return v != 0 && (v & (v - 1)) == 0;
 }
 
+/* Its reader has been told that the end is missing. */
+static bool
+says_cut(const struct tnf_file *f)
+{
+	const struct bytes *b = &f->bytes;
+
+	return f->block_size >= TNF_EXT_OFFSET + sizeof(struct tnf_ext) &&
+	    bytes_u32(b, TNF_EXT_OFFSET + offsetof(struct tnf_ext, magic)) == TNF_EXT_MAGIC &&
+	    bytes_u32(b, TNF_EXT_OFFSET + offsetof(struct tnf_ext, size)) >=
+	    offsetof(struct tnf_ext, compatible) + 4 &&
+	    (bytes_u32(b, TNF_EXT_OFFSET + offsetof(struct tnf_ext, compatible)) &
+	    TNF_EXT_CUT) != 0;
+}
+
 /* The geometry makes sense, and the file is as long as it says. */
 static int
 read_header(struct tnf_file *f, int flags)
@@ -103,6 +117,8 @@ read_header(struct tnf_file *f, int flags)
 		return TNF_ERR_BADTNF;
 	f->block_shift = (uint32_t)__builtin_ctz(f->block_size);
 	size = (uint64_t)f->block_count << f->block_shift;
+	if (says_cut(f))
+		flags |= FILE_CUT_IS_FINE;
 	/* A generation is at least a lap over the whole file. */
 	if (size < f->data_start || size > UINT32_MAX ||
 	    size > (uint64_t)1 << f->generation_shift)

@@ -49,6 +49,7 @@ struct tnf_file {
 	uint64_t	 cursor;	/* ext.data_cursor at the last look */
 	uint64_t	 lost;		/* blocks, since the last look */
 	unsigned	 number;	/* in its stream */
+	unsigned	 sibling;	/* its group (sibling.h); 0: none */
 	tnf_stream_t	*stream;
 	void		*map;		/* to unmap, or NULL */
 	size_t		 map_size;

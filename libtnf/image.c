@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include "libtnf/copy.h"
+#ifdef HAVE_ZSTD
+#include "libtnf/image-zstd.h"
+#endif
 
 #define COPY_MAX	((uint64_t)256 << 20)
 #define ZERO_PAGE	4096u
@@ -82,6 +85,58 @@ size_to_map(int fd, uint64_t *size)
 	return 0;
 }
 
+#ifdef HAVE_ZSTD
+/*
+ * The image is ours: it can say itself that its end is missing.  A file without an
+ * extension cannot; it is refused like one that was cut off.
+ */
+static void
+mark_cut(unsigned char *map, uint64_t size)
+{
+	const uint64_t at = TNF_EXT_OFFSET + offsetof(struct tnf_ext, compatible);
+	struct tnf_file f;
+	uint32_t flags;
+
+	if (file_init(&f, map, size, FILE_CUT_IS_FINE) != 0)
+		return;
+	if (f.has_ext && f.cut && at + sizeof(flags) <= size) {
+		flags = f.ext.compatible | TNF_EXT_CUT;
+		if (f.bytes.swap)
+			flags = __builtin_bswap32(flags);
+		memcpy(map + at, &flags, sizeof(flags));
+	}
+	file_done(&f);
+}
+
+/* 0: it is; an errno or TNF_ERR_*; -1: it is not compressed. */
+static int
+open_compressed(int fd, const void **base, size_t *ret)
+{
+	unsigned char magic[4];
+	uint64_t size;
+	bool cut;
+	void *map;
+	int error;
+
+	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic) ||
+	    !zstd_is_magic(magic, sizeof(magic)))
+		return -1;
+	if ((error = zstd_unpack(fd, &map, &size, &cut)) != 0)
+		return error;
+	if (cut)
+		mark_cut(map, size);
+	*base = map;
+	*ret = (size_t)size;
+	return 0;
+}
+#else
+static int
+open_compressed(int fd, const void **base, size_t *ret)
+{
+	return -1;
+}
+#endif
+
 TNF_API int
 tnf_image_open(int fd, const void **base, size_t *ret)
 {
@@ -94,6 +149,8 @@ tnf_image_open(int fd, const void **base, size_t *ret)
 		return errno;
 	if (st.st_size == 0)
 		return ENODATA;
+	if ((error = open_compressed(fd, base, ret)) >= 0)
+		return error;
 	size = (uint64_t)st.st_size;
 	if (S_ISREG(st.st_mode) && (error = size_to_map(fd, &size)) != 0)
 		return error;

@@ -46,6 +46,7 @@ tnf_stream_close(tnf_stream_t *s)
 		return;
 	merge_done(&s->merge);
 	follow_done(&s->follow);
+	siblings_done(&s->siblings);
 	for (i = 0; i < s->n_files; i++)
 		free_file(s->files[i]);
 	free(s->files);
@@ -117,7 +118,13 @@ append_file(tnf_stream_t *s, struct tnf_file *f)
 		return TNF_ERR_ALLOCFAIL;
 	}
 	s->files = list;
+	/* Of one that is followed, nothing is there twice. */
+	if (!s->follow.on)
+		siblings_join(&s->siblings, f, s->files, s->n_files);
 	s->files[s->n_files++] = f;
+	if (f->cut && (f->ext.compatible & TNF_EXT_CUT) != 0)
+		stream_damage(s, f, (uint32_t)f->bytes.size,
+		    "the compressed data ends early; what came before it is read");
 	if ((err = scan_file(s, f, f->scan)) != 0)
 		return err;
 	return merge_add(&s->merge, f, f->scan);
@@ -163,8 +170,9 @@ tnf_stream_add(tnf_stream_t *s, const char *path, struct tnf_file **ret)
 	return err;
 }
 
-TNF_API int
-tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
+/* The next one of all files. */
+static int
+next_event(tnf_stream_t *s, struct tnf_event *ev)
 {
 	const struct sched *sched;
 	const struct walk *w;
@@ -191,6 +199,19 @@ tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
 	ev->pos = w->pos;
 	s->follow.handed_out = ev->time;
 	return 1;
+}
+
+TNF_API int
+tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
+{
+	int r;
+
+	while ((r = next_event(s, ev)) == 1 && ev->file->sibling != 0) {
+		r = siblings_seen(&s->siblings, ev);
+		if (r <= 0)
+			return r < 0 ? -TNF_ERR_ALLOCFAIL : 1;
+	}
+	return r;
 }
 
 TNF_API unsigned

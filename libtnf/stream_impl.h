@@ -10,6 +10,7 @@
 #include "libtnf/file.h"
 #include "libtnf/follow.h"
 #include "libtnf/merge.h"
+#include "libtnf/sibling.h"
 
 struct tnf_stream {
 	struct tnf_file	 **files;
@@ -19,6 +20,7 @@ struct tnf_stream {
 	unsigned	   room_probes;
 	struct merge	   merge;
 	struct follow	   follow;
+	struct siblings	   siblings;
 	struct arena	   arena;	/* probes */
 	tnf_stream_damage_fn *damage;
 	void		  *damage_arg;

@@ -74,6 +74,7 @@ input_open(struct dump *d, const char *path, struct input *in)
 			input_refused(d, path, err);
 		else
 			dump_error(d, err == ENODATA ? "%s is empty" :
+			    err == EFBIG ? "%s: becomes too large when it is unpacked" :
 			    "mmap error on %s", path);
 		return false;
 	}

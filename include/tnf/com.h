@@ -290,11 +290,15 @@ struct tnf_ext {
 	tnf_uint64_t extra_size;	/* (tnf(5), "Context"); behind the declared end */
 	tnf_uint64_t cookie;	/* kernel buffer in memory: see below; files: 0 */
 	tnf_uint32_t incompatible;	/* features that a reader must know; none so far */
-	tnf_uint32_t compatible;	/* features that it may ignore; none so far */
+	tnf_uint32_t compatible;	/* features that it may ignore: TNF_EXT_CUT */
 	tnf_uint64_t reserved[6];	/* 0 */
 };
 
 #define TNF_EXT_INCOMPATIBLE	0u	/* those that are known */
+
+/* compatible: this is the beginning of a file whose end was lost, and its reader
+   has been told so.  Set in memory, when a compressed file is unpacked. */
+#define TNF_EXT_CUT		1u
 
 /*
  * The pages of a kernel buffer lie scattered in physical memory.  So that
