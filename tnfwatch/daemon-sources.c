@@ -202,16 +202,35 @@ daemon_sources_begin(struct daemon *d)
 	daemon_sources_missing(d);
 }
 
+/* Its ring alone may reach back less than was promised. */
+static void
+source_keep_history(struct daemon *d, struct source *s, int64_t now)
+{
+	struct history_place place = { .keep = d->config->keep, .limit = d->config->limit / 2 };
+	char *directory = xasprintf("%s/segments", d->config->directory);
+
+	if (s->history == NULL && s->base != NULL && s->ended == 0 && s->kind != SOURCE_FILE) {
+		place.directory = d->config->in_memory ? NULL : directory;
+		s->history = history_new(s, &place);
+	}
+	history_tick(s->history, s, now, d->window.open);
+	free(directory);
+}
+
 void
 daemon_sources_poll(struct daemon *d, int64_t now, int64_t until)
 {
 	struct source *s;
 
-	for (s = d->sources; s != NULL; s = s->next)
+	for (s = d->sources; s != NULL; s = s->next) {
 		if (s->ended == 0)
 			source_poll(s, until);
 		else if (now - s->ended < ENDED_READ)
 			source_poll(s, INT64_MAX);
+		/* What it says of its blocks counts only as long as it is read. */
+		if (*s->broken == '\0')
+			source_keep_history(d, s, now);
+	}
 }
 
 static void

@@ -18,6 +18,7 @@
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/notify.h"
+#include "tnfwatch/segment.h"
 #include "tnfwatch/self.h"
 #include "tnfwatch/sigbus.h"
 #include "tnfwatch/util.h"
@@ -344,6 +345,10 @@ daemon_begin(struct daemon *d)
 		say("fork: %s", strerror(e));
 		return false;
 	}
+	if ((e = segment_worker_start()) != 0) {
+		say("thread: %s", strerror(e));
+		return false;
+	}
 	daemon_watch_fd(d, d->signals);
 	daemon_watch_fd(d, d->control);
 	daemon_watch_fd(d, d->taker.fd);
@@ -362,6 +367,7 @@ daemon_end(struct daemon *d)
 	if (d->window.open)
 		window_end(d);
 	daemon_sources_end(d);
+	segment_worker_stop();
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		if (d->writer[i].pid > 0)
 			waitpid(d->writer[i].pid, NULL, 0);

@@ -1,47 +1,473 @@
 /*
  * history.c - what a ring is about to overwrite, kept for as long as was promised.
+ *
+ * Each time that a quarter of the ring has been written anew, the blocks whose turn
+ * comes within half a lap and that their writers have done with are copied.  So they
+ * are copied once, nearly always full, and there is time for it.  A ring that takes
+ * longer than the promise to get half way round keeps it alone.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "tnfwatch/blocks.h"
 #include "tnfwatch/history.h"
+#include "tnfwatch/segment.h"
+#include "tnfwatch/source.h"
+#include "tnfwatch/util.h"
+
+#define CPUS_MAX	4096
+#define LOAD_MAX	(UINT64_C(96) << 20)	/* bytes that wait for the worker */
+
+struct history {
+	struct history_place place;
+	char	*directory;
+	struct blocks b;
+	uint32_t *saved;	/* by block: the generation that is in a segment */
+	bool	*held;		/* by block: somebody had it at the last look */
+	uint64_t cursor;	/* at the last cut */
+	int64_t	 time;		/* when that was ... */
+	int64_t	 before;	/* ... and the one before it */
+	int64_t	 quarter;	/* ns that a quarter of the ring lasts; INT64_MAX: long */
+	struct segment *first, *last;
+	struct history_status st;
+	int64_t	 whole_from;	/* what is older has gaps */
+	unsigned number;	/* of the next segment's file */
+	char	*id;
+};
+
+/* All histories together. */
+static uint64_t history_bytes;
 
 struct history *
 history_new(const struct source *s, const struct history_place *p)
 {
-	return NULL;
+	struct history *h;
+	struct blocks b;
+
+	if (s->base == NULL || !blocks_open(&b, s->base, s->size))
+		return NULL;
+	h = xcalloc(1, sizeof *h);
+	h->place = *p;
+	h->directory = p->directory != NULL ? xstrdup(p->directory) : NULL;
+	h->b = b;
+	h->saved = xcalloc(b.n, sizeof *h->saved);
+	h->held = xcalloc(b.n, sizeof *h->held);
+	h->cursor = blocks_cursor(&b);
+	h->time = h->before = now_mono();
+	h->quarter = INT64_MAX;
+	h->id = xstrdup(s->id);
+	return h;
+}
+
+/* Its blocks are in no segment any more. */
+static void
+segment_forget(struct history *h, struct segment *s)
+{
+	for (uint32_t i = 0; i < s->n_blocks; i++)
+		if (h->saved[s->blocks[i].block] == s->blocks[i].generation)
+			h->saved[s->blocks[i].block] = TNF_GENERATION_FREE;
+	h->st.segments--;
+	if (s->state == SEGMENT_DONE) {
+		h->st.bytes -= s->size;
+		history_bytes -= s->size;
+		h->st.raw -= (uint64_t)s->n_blocks * h->b.block_size;
+	}
+	segment_free(s);
+}
+
+static void
+segment_drop_first(struct history *h)
+{
+	struct segment *s = h->first;
+
+	if ((h->first = s->next) == NULL)
+		h->last = NULL;
+	if (h->first != NULL && h->first->first > h->whole_from)
+		h->whole_from = h->first->first;
+	segment_forget(h, s);
 }
 
 void
 history_free(struct history *h)
 {
+	if (h == NULL)
+		return;
+	while (h->first != NULL) {
+		/* The worker has it still. */
+		while (segment_state(h->first) == SEGMENT_WAITS) {
+			segment_worker_pause();
+			segment_worker_go_on();
+		}
+		segment_drop_first(h);
+	}
+	free(h->saved);
+	free(h->held);
+	free(h->id);
+	free(h->directory);
+	free(h);
+}
+
+/* The latest block of each CPU: it is the one that may still be written to. */
+static void
+latest_of_cpus(const struct history *h, uint32_t *latest)
+{
+	struct blocks_mark m;
+
+	memset(latest, 0, CPUS_MAX * sizeof *latest);
+	for (uint32_t i = h->b.data; h->b.kernel && i < h->b.n; i++)
+		if (blocks_look(&h->b, i, &m) && m.cpu >= 0 && m.cpu < CPUS_MAX &&
+		    m.number > latest[m.cpu])
+			latest[m.cpu] = m.number;
+}
+
+static bool
+is_done(const struct history *h, const struct blocks_mark *m, const uint32_t *latest)
+{
+	if (!h->b.kernel)
+		return !m->held;
+	return m->cpu >= 0 && m->cpu < CPUS_MAX && m->number < latest[m->cpu];
+}
+
+/* What is to be copied, by block. */
+struct cut {
+	struct segment_block *blocks;
+	uint32_t n;
+	uint64_t oldest;	/* age */
+	int64_t	 first;		/* time of that one */
+};
+
+static void
+cut_add(struct cut *c, uint32_t block, const struct blocks_mark *m, uint64_t age, uint64_t data)
+{
+	c->blocks[c->n++] = (struct segment_block){ block, m->generation };
+	if (age < data && age >= c->oldest && m->time != INT64_MAX) {
+		c->oldest = age;
+		c->first = m->time;
+	}
+}
+
+static void
+cut_choose(struct history *h, struct cut *c, uint64_t cursor, bool fast)
+{
+	static uint32_t latest[CPUS_MAX];
+	uint64_t data = h->b.n - h->b.data, age;
+	struct blocks_mark m;
+	bool was_held;
+
+	latest_of_cpus(h, latest);
+	for (uint32_t i = h->b.data; i < h->b.n; i++) {
+		if (!blocks_look(&h->b, i, &m) || m.generation == h->saved[i])
+			continue;
+		was_held = h->held[i];
+		h->held[i] = !is_done(h, &m, latest);
+		if (h->held[i] || (!fast && !was_held))
+			continue;
+		age = blocks_age(&h->b, i, &m, cursor);
+		if (age >= data / 2)
+			cut_add(c, i, &m, age, data);
+	}
+}
+
+/* Room for the definitions as well: the header, the directory, blocks of types. */
+static uint32_t
+definitions_count(const struct history *h)
+{
+	uint32_t n = h->b.first;
+
+	for (uint32_t i = h->b.first; i < h->b.n; i++)
+		n += blocks_is_tag(&h->b, i);
+	return n;
+}
+
+/* Copied whole; false: its writer has taken it meanwhile. */
+static bool
+copy_block(const struct history *h, unsigned char *to, const struct segment_block *sb)
+{
+	struct blocks_mark before, after;
+
+	if (!blocks_look(&h->b, sb->block, &before) || before.generation != sb->generation)
+		return false;
+	memcpy(to, blocks_at(&h->b, sb->block), h->b.block_size);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return blocks_look(&h->b, sb->block, &after) && after.generation == sb->generation &&
+	    after.used == before.used;
+}
+
+static void
+segment_add_raw(struct segment *s, uint32_t block)
+{
+	s->at[s->n_raw++] = block;
+}
+
+/* The definitions come after the events that need them. */
+static void
+copy_definitions(const struct history *h, struct segment *s, uint32_t room)
+{
+	for (uint32_t i = 0; i < h->b.n && s->n_raw < room; i++)
+		if (i < h->b.first || blocks_is_tag(&h->b, i)) {
+			memcpy(s->raw + (size_t)s->n_raw * s->block_size, blocks_at(&h->b, i),
+			    s->block_size);
+			segment_add_raw(s, i);
+		}
+}
+
+struct raw_order {
+	uint32_t at, from;
+};
+
+static int
+raw_compare(const void *a, const void *b)
+{
+	const struct raw_order *p = a, *q = b;
+
+	return (p->at > q->at) - (p->at < q->at);
+}
+
+/* In the order of the file. */
+static void
+raw_sort(struct segment *s)
+{
+	struct raw_order *o = xcalloc(s->n_raw + 1, sizeof *o);
+	unsigned char *raw = xreallocarray(NULL, s->n_raw + 1, s->block_size);
+
+	for (uint32_t i = 0; i < s->n_raw; i++)
+		o[i] = (struct raw_order){ s->at[i], i };
+	qsort(o, s->n_raw, sizeof *o, raw_compare);
+	for (uint32_t i = 0; i < s->n_raw; i++) {
+		s->at[i] = o[i].at;
+		memcpy(raw + (size_t)i * s->block_size, s->raw + (size_t)o[i].from * s->block_size,
+		    s->block_size);
+	}
+	free(s->raw);
+	free(o);
+	s->raw = raw;
+}
+
+/* A kernel's buffer has in its blocks what only a memory image needs. */
+static void
+raw_clean(const struct history *h, struct segment *s)
+{
+	struct tnf_block_header *b;
+	struct tnf_page_id id;
+	unsigned char *p;
+
+	for (uint32_t i = 0; h->b.kernel && i < s->n_raw; i++) {
+		p = s->raw + (size_t)i * s->block_size;
+		if (s->at[i] >= h->b.first) {
+			b = (void *)p;
+			b->next_block = 0;
+			b->pad = 0;
+			continue;
+		}
+		memcpy(&id, p + s->block_size - sizeof id, sizeof id);
+		if (s->at[i] > 0 && id.magic == TNF_PAGE_ID_MAGIC)
+			memset(p + s->block_size - sizeof id, 0, sizeof id);
+	}
+}
+
+static void
+raw_header(const struct history *h, struct segment *s)
+{
+	struct tnf_ext ext;
+
+	memcpy(&ext, s->raw + TNF_EXT_OFFSET, sizeof ext);
+	ext.extra_offset = s->context_size > 0 ? h->b.size : 0;
+	ext.extra_size = s->context_size;
+	ext.cookie = 0;
+	/* Nobody writes to it. */
+	ext.ended = ext.attached;
+	memcpy(s->raw + TNF_EXT_OFFSET, &ext, sizeof ext);
+}
+
+static struct segment *
+segment_make(struct history *h, struct cut *c, const struct source *src, int64_t now)
+{
+	uint32_t room = c->n + definitions_count(h);
+	struct segment *s = xcalloc(1, sizeof *s);
+
+	s->first = c->first;
+	s->cut = now;
+	s->block_size = h->b.block_size;
+	s->n_file = h->b.n;
+	s->blocks = xcalloc(c->n + 1, sizeof *s->blocks);
+	s->at = xcalloc(room + 1, sizeof *s->at);
+	s->raw = xreallocarray(NULL, room + 1, s->block_size);
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (!copy_block(h, s->raw + (size_t)s->n_raw * s->block_size, &c->blocks[i])) {
+			h->st.missed++;
+			h->whole_from = now;
+			continue;
+		}
+		segment_add_raw(s, c->blocks[i].block);
+		s->blocks[s->n_blocks++] = c->blocks[i];
+	}
+	copy_definitions(h, s, room);
+	if (src->context != NULL) {
+		s->context = xstrndup(src->context, src->context_size);
+		s->context_size = src->context_size;
+	}
+	raw_sort(s);
+	raw_clean(h, s);
+	raw_header(h, s);
+	return s;
+}
+
+static void
+segment_keep(struct history *h, struct segment *s)
+{
+	for (uint32_t i = 0; i < s->n_blocks; i++)
+		h->saved[s->blocks[i].block] = s->blocks[i].generation;
+	if (h->directory != NULL)
+		s->path = xasprintf("%s/%s.%06u.tnf.zst", h->directory, h->id, ++h->number);
+	if (h->last != NULL)
+		h->last->next = s;
+	else
+		h->first = s;
+	h->last = s;
+	h->st.segments++;
+	if (h->whole_from == 0)
+		h->whole_from = s->first;
+	segment_queue(s);
+}
+
+/* More than that has been promised than there is room for. */
+static void
+history_refuse(struct history *h, uint64_t blocks, int64_t now)
+{
+	h->st.refused += blocks;
+	h->whole_from = now;
+	h->st.broken = now + h->place.keep;
+}
+
+static void
+history_cut(struct history *h, const struct source *src, uint64_t cursor, int64_t now)
+{
+	uint64_t data = h->b.n - h->b.data;
+	/* Blocks that are half a lap old were taken before the cut before the last. */
+	bool fast = now - h->before <= h->place.keep;
+	struct cut c = { .first = now };
+
+	if (fast && cursor - h->cursor > data / 2) {
+		h->st.missed += cursor - h->cursor - data / 2;
+		h->whole_from = now;
+		h->st.broken = now + h->place.keep;
+	}
+	c.blocks = xcalloc(data + 1, sizeof *c.blocks);
+	cut_choose(h, &c, cursor, fast);
+	if (c.n > 0 && (segment_worker_load() > LOAD_MAX || (history_bytes > h->place.limit &&
+	    h->first == NULL)))
+		history_refuse(h, c.n, now);
+	else if (c.n > 0)
+		segment_keep(h, segment_make(h, &c, src, now));
+	free(c.blocks);
+}
+
+/* What the worker has done, or could not do. */
+static void
+history_settle(struct history *h, int64_t now)
+{
+	struct segment **at = &h->first, *s, *before = NULL;
+
+	while ((s = *at) != NULL) {
+		enum segment_state state = segment_state(s);
+
+		if (state == SEGMENT_FAILED) {
+			*at = s->next;
+			if (h->last == s)
+				h->last = before;
+			h->st.error = s->error;
+			history_refuse(h, s->n_blocks, now);
+			segment_forget(h, s);
+			continue;
+		}
+		if (state == SEGMENT_DONE && s->queued != s) {
+			/* Counted once. */
+			s->queued = s;
+			h->st.bytes += s->size;
+			history_bytes += s->size;
+			h->st.raw += (uint64_t)s->n_blocks * h->b.block_size;
+		}
+		before = s;
+		at = &s->next;
+	}
+}
+
+static void
+history_trim(struct history *h, int64_t now, bool hold)
+{
+	while (h->first != NULL && segment_state(h->first) == SEGMENT_DONE) {
+		if (!hold && now - h->first->cut > h->place.keep) {
+			segment_drop_first(h);
+			continue;
+		}
+		if (history_bytes <= h->place.limit)
+			return;
+		history_refuse(h, h->first->n_blocks, h->whole_from);
+		h->st.broken = now + h->place.keep;
+		segment_drop_first(h);
+	}
 }
 
 void
-history_tick(struct history *h, const struct source *s, int64_t now)
+history_tick(struct history *h, const struct source *s, int64_t now, bool hold)
 {
+	uint64_t cursor, quarter;
+
+	if (h == NULL)
+		return;
+	cursor = blocks_cursor(&h->b);
+	quarter = (h->b.n - h->b.data) / 4;
+	if (cursor - h->cursor >= quarter) {
+		history_cut(h, s, cursor, now);
+		h->quarter = (now - h->time) * (int64_t)quarter / (int64_t)(cursor - h->cursor);
+		h->before = h->time;
+		h->time = now;
+		h->cursor = cursor;
+	}
+	history_settle(h, now);
+	history_trim(h, now, hold);
 }
 
 int64_t
 history_due(const struct history *h, int64_t now)
 {
-	return INT64_MAX;
+	return h == NULL || h->quarter > 10 * SECOND ? INT64_MAX : now + h->quarter / 2;
 }
 
 bool
 history_has(const struct history *h, uint32_t block, uint32_t generation)
 {
-	return false;
+	return h != NULL && block < h->b.n && generation != TNF_GENERATION_FREE &&
+	    generation != TNF_GENERATION_TAG && h->saved[block] == generation;
 }
 
 void
 history_status(const struct history *h, struct history_status *ret)
 {
 	*ret = (struct history_status){ .segments = 0 };
+	if (h == NULL)
+		return;
+	*ret = h->st;
+	ret->since = h->first != NULL ? h->whole_from : 0;
 }
 
 int
-history_put(const struct history *h, int dir, const char *id, int64_t since,
+history_put(const struct history *h, int dir, const char *id,
     void (*fn)(void *arg, const char *name), void *arg)
 {
-	return 0;
+	unsigned n = 0;
+	char *name;
+	int e = 0;
+
+	/* All of them: what the ring still holds of one is left out there. */
+	for (const struct segment *s = h != NULL ? h->first : NULL; s != NULL && e == 0;
+	    s = s->next) {
+		name = xasprintf("%s.%04u.tnf.zst", id, ++n);
+		if ((e = segment_put(s, dir, name)) == 0)
+			fn(arg, name);
+		free(name);
+	}
+	return e;
 }

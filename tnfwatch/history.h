@@ -30,7 +30,7 @@ struct history_status {
 	uint64_t raw;		/* before that */
 	uint64_t missed;	/* blocks that were overwritten before they were copied */
 	uint64_t refused;	/* blocks that went for want of room */
-	int64_t	 since;		/* the oldest has everything from here on; 0: none */
+	int64_t	 since;		/* with the ring it is everything from here on; 0: none */
 	int64_t	 broken;	/* until when something is missing in it; 0: nothing is */
 	int	 error;		/* errno of the last segment that could not be written */
 };
@@ -40,17 +40,18 @@ struct history *history_new(const struct source *, const struct history_place *)
 void history_free(struct history *);	/* with its segments, on the disk as well */
 
 /* Copies what may be overwritten before the next call; call it often: when is told
-   by history_due().  Drops what is older than the promise. */
-void history_tick(struct history *, const struct source *, int64_t now);
+   by history_due().  Drops what is older than the promise, unless it is to be held
+   for an incident. */
+void history_tick(struct history *, const struct source *, int64_t now, bool hold);
 int64_t history_due(const struct history *, int64_t now);
 
 /* Is this block, as it was in this generation, in a segment? */
 bool history_has(const struct history *, uint32_t block, uint32_t generation);
 void history_status(const struct history *, struct history_status *);
 
-/* Puts the segments that reach behind 'since' into the directory 'dir', as
-   ID.0001.tnf.zst and so on, and tells of each; 0 or an errno. */
-int history_put(const struct history *, int dir, const char *id, int64_t since,
+/* Puts the segments into the directory 'dir', as ID.0001.tnf.zst and so on, and tells
+   of each; 0 or an errno.  For a process that was forked while the worker stood still. */
+int history_put(const struct history *, int dir, const char *id,
     void (*fn)(void *arg, const char *name), void *arg);
 
 #endif /* TNFWATCH_HISTORY_H */

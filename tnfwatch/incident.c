@@ -22,6 +22,7 @@
 #include "tnfwatch/history.h"
 #include "tnfwatch/incident-json.h"
 #include "tnfwatch/incident.h"
+#include "tnfwatch/segment.h"
 #include "tnfwatch/source-write.h"
 #include "tnfwatch/util.h"
 
@@ -121,15 +122,13 @@ note_reach(const struct incident *in, struct incident_source *is, const struct s
 static int
 put_source(struct incident *in, struct incident_source *is, struct source *s)
 {
-	int64_t since = in->d->window.n > 0 ? in->d->window.firing[0].time - in->d->config->keep :
-	    INT64_MIN;
 	int e;
 
 	is->source = s;
 	note_reach(in, is, s);
 	if (*s->broken != '\0')
 		snprintf(is->why, sizeof is->why, "%s", s->broken);
-	e = history_put(s->history, in->dir, s->id, since, note_file, is);
+	e = history_put(s->history, in->dir, s->id, note_file, is);
 	if (e == 0)
 		e = put_ring(in, is, s);
 	/* That one source has nothing, or cannot be read, is told. */
@@ -350,12 +349,16 @@ int
 incident_start(struct daemon *d, pid_t *ret)
 {
 	sigset_t none;
+	int e;
 
 	fflush(NULL);
+	segment_worker_pause();
 	if ((*ret = fork()) == 0) {
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		writer_main(d);
 	}
-	return *ret > 0 ? 0 : errno;
+	e = errno;
+	segment_worker_go_on();
+	return *ret > 0 ? 0 : e;
 }

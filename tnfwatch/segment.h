@@ -1,0 +1,67 @@
+/*
+ * segment.h - some blocks of a ring as a trace file of its own, compressed.
+ *
+ * It has the size of the ring and each block where it stood there, so that every
+ * reference still leads where it did; all else is zero, and costs next to nothing.
+ */
+#ifndef TNFWATCH_SEGMENT_H
+#define TNFWATCH_SEGMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct segment_block {
+	uint32_t block;
+	uint32_t generation;
+};
+
+enum segment_state { SEGMENT_WAITS, SEGMENT_DONE, SEGMENT_FAILED };
+
+struct segment {
+	struct segment *next;		/* newer; the history's */
+	struct segment *queued;		/* the worker's */
+	int64_t	 first;			/* monotonic: its oldest event in order */
+	int64_t	 cut;			/* all of its events are older */
+	struct segment_block *blocks;	/* ascending by block; those of events */
+	uint32_t n_blocks;
+
+	/* What is to be compressed: freed when it has been. */
+	uint32_t *at;			/* number of each block in 'raw', ascending */
+	uint32_t n_raw;
+	unsigned char *raw;
+	uint32_t block_size, n_file;	/* of the ring: blocks in all */
+	char	*context;
+	size_t	 context_size;
+
+	/* The result.  'state' says when it is there. */
+	int	 state;			/* enum segment_state */
+	int	 error;
+	char	*path;			/* NULL: in memory */
+	unsigned char *bytes;
+	size_t	 size;
+};
+
+/* The worker: a thread that compresses, in order.  0 or an errno. */
+int  segment_worker_start(void);
+void segment_worker_stop(void);		/* when its queue is empty */
+/* Bytes that wait for it. */
+uint64_t segment_worker_load(void);
+/* While it stands still a process can be forked that sees all in one state. */
+void segment_worker_pause(void);
+void segment_worker_go_on(void);
+
+/* Gives it to the worker. */
+void segment_queue(struct segment *);
+enum segment_state segment_state(const struct segment *);
+void segment_free(struct segment *);	/* its file goes, too; not while it waits */
+
+/* As a file NAME in the directory: a second name of what is on the disk, or written;
+   also of one that waits still, in a process that was forked.  0 or an errno. */
+int segment_put(const struct segment *, int dir, const char *name);
+
+/* Zeros those blocks of the trace file 'fd' that are in the segment at 'path'; 0, an
+   errno, or EBADMSG: it is no segment of that file. */
+int segment_blank(const char *path, int fd);
+
+#endif /* TNFWATCH_SEGMENT_H */
