@@ -14,6 +14,8 @@
 /*
  * One row a type: A abstract; S scalar (size, which is its alignment); D derived
  * (base); R array (element); T struct (size).  The slots of structs are in core.c.
+ * New ones come at the end: where each is in the kernel's buffer is kept by number
+ * from one session to the next (kernel-probes/record.h).
  */
 #define TNF_CORE_TYPES(A, S, D, R, T)					\
 	A(type_none)							\
@@ -82,7 +84,16 @@
 	D(offset, int64)						\
 	D(diskaddr, int64)						\
 	D(size, uint64)							\
-	D(device, uint64)
+	D(device, uint64)						\
+	/* Arrays of numbers. */					\
+	R(int8_array, int8)						\
+	R(uint8_array, uint8)						\
+	R(int16_array, int16)						\
+	R(uint16_array, uint16)						\
+	R(int32_array, int32)						\
+	R(uint32_array, uint32)						\
+	R(int64_array, int64)						\
+	R(uint64_array, uint64)
 
 #define TNF_CORE_ID_1(id)	TNF_CORE_##id,
 #define TNF_CORE_ID_2(id, a)	TNF_CORE_##id,

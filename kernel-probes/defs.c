@@ -1,35 +1,25 @@
 /*
  * defs.c - the part of the buffer that never changes: header, directory, types.
- *
- * Types refer to each other in circles.  So a type's place is remembered
- * before its members are written.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <tnf/com.h>
 
+#include "format/header.h"
 #include "kernel-probes/catalogue.h"
 #include "kernel-probes/defs.h"
-#include "kernel-probes/deftypes.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
-
-#define NAMES_MAX	10	/* slots of a struct, properties of a type */
-#define PERMANENT(off)	(TNF_REF32_PERMANENT | (off))
 
 #define TOUCHED_MAX	16	/* blocks that one definition lies in */
 
 struct out {
+	struct tnf_definer definer;
 	char	*base;
 	uint32_t next;			/* free space in a block of definitions */
-	uint32_t type[KP_TYPES_MAX];	/* where it is; 0: not written yet */
-	bool	 full;
 	/* While events are written and read: */
 	struct kp *kp;			/* NULL: nobody looks yet */
 	struct {
@@ -37,45 +27,41 @@ struct out {
 		uint32_t valid;
 	} touched[TOUCHED_MAX];
 	unsigned n_touched;
+	/* Scratch target once there is no room, so that callers need no checks. */
+	uint32_t nowhere[KP_BLOCK_SIZE / sizeof(uint32_t)];
 };
 
-static uint32_t type_at(struct out *, const char *name);
-
-static uint32_t
-tag_of(uint32_t off)
-{
-	return PERMANENT(off) | TNF_REF32_T_TAG;
-}
+_Static_assert(TNF_CORE_COUNT <= KP_TYPES_MAX, "record.h");
 
 static void
 block_header(struct out *o, uint32_t block, uint32_t generation, uint16_t valid)
 {
 	struct tnf_block_header *h = (void *)(o->base + block);
 
-	h->tag = tag_of(KP_DIRECTORY + TNF_DIR_BLOCK_HEADER);
+	h->tag = TNF_BLOCK_HEADER_TAG(KP_BLOCK_SIZE);
 	h->bytes_valid = valid;
 	h->generation = generation;
 }
 
-/* How far a block is filled, which readers see at once or with all the rest. */
-static void
+/* How far a block is filled, which readers see at once or with all the rest; false:
+   the definition lies in too many. */
+static bool
 fill_to(struct out *o, uint32_t block, uint32_t valid)
 {
 	unsigned n = o->n_touched;
 
 	if (o->kp == NULL) {
 		block_header(o, block, TNF_GENERATION_TAG, valid);
-		return;
+		return true;
 	}
 	if (n == 0 || o->touched[n - 1].block != block) {
-		if (n == TOUCHED_MAX) {
-			o->full = true;
-			return;
-		}
+		if (n == TOUCHED_MAX)
+			return false;
 		o->touched[o->n_touched++].block = block;
 		n++;
 	}
 	o->touched[n - 1].valid = valid;
+	return true;
 }
 
 /* The block behind the one that is full, or 0: 'after' is where that ends, or
@@ -93,10 +79,11 @@ next_block(struct out *o, uint32_t after)
 	return block;
 }
 
-/* Space that crosses no block; 0 when there is none. */
-static uint32_t
-reserve(struct out *o, uint32_t size)
+/* Space that crosses no block. */
+static uint32_t *
+defs_room(void *arg, uint32_t size, uint32_t *offset)
 {
+	struct out *o = arg;
 	uint32_t at = o->next, block = at & ~(KP_BLOCK_SIZE - 1);
 
 	size = (size + 7) & ~7u;
@@ -104,247 +91,126 @@ reserve(struct out *o, uint32_t size)
 		block = next_block(o, at == block ? at : block + KP_BLOCK_SIZE);
 		at = block + KP_BLOCK_HEADER;
 	}
-	if (block == 0 || o->full) {
-		o->full = true;
-		return 0;
+	if (block == 0 || o->definer.failed || !fill_to(o, block, at + size - block)) {
+		*offset = 0;
+		return o->nowhere;
 	}
 	o->next = at + size;
-	fill_to(o, block, at + size - block);
-	return at;
+	*offset = at;
+	return (uint32_t *)(void *)(o->base + at);
 }
 
-/* Words of a record at 'at'; a record that had no room is not written. */
-static void
-put(struct out *o, uint32_t at, uint32_t index, uint32_t value)
+static struct tnf_text
+defs_text(const char *chars)
 {
-	if (at != 0)
-		((uint32_t *)(void *)(o->base + at))[index] = value;
+	return (struct tnf_text){ chars, strlen(chars) };
+}
+
+/* C's long: the catalogue's name, and the type in a file of this machine. */
+static enum tnf_core
+member_type(const char *name)
+{
+	if (strcmp(name, "tnf_long") == 0)
+		return TNF_CORE_int64;
+	if (strcmp(name, "tnf_ulong") == 0)
+		return TNF_CORE_uint64;
+	return tnf_core_find(name);
 }
 
 static uint32_t
-string_at(struct out *o, const char *type, const char *s)
+defs_type(struct out *o, const char *name)
 {
-	uint32_t n = strlen(s) + 1, self = 8 + ((n + 3) & ~3u);
-	uint32_t at = reserve(o, self);
+	enum tnf_core type = member_type(name);
 
-	if (at != 0) {
-		put(o, at, 0, tag_of(type_at(o, type)));
-		put(o, at, 1, self);
-		memcpy(o->base + at + 8, s, n);
-	}
-	return at;
+	if (type == TNF_CORE_type_none)
+		o->definer.failed = true;
+	return tnf_define_core(&o->definer, type);
 }
 
-/* An array of references: to types (names are theirs) or to new names. */
-static uint32_t
-list_at(struct out *o, const char *array, char name[][TNF_NAME_MAX + 1],
-    unsigned n, bool types)
-{
-	uint32_t at = reserve(o, 8 + n * 4);
-
-	put(o, at, 0, tag_of(type_at(o, array)));
-	put(o, at, 1, 8 + n * 4);
-	for (unsigned i = 0; i < n; i++)
-		put(o, at, 2 + i, PERMANENT(types ? type_at(o, name[i]) :
-		    string_at(o, "tnf_name", name[i])));
-	return at;
-}
-
-/* Splits "a b" or "a:x b:y"; returns how many, and whether there are names. */
-static unsigned
-split(const char *s, char first[][TNF_NAME_MAX + 1],
-    char second[][TNF_NAME_MAX + 1], bool *named)
-{
-	unsigned n = 0;
-
-	*named = strchr(s, ':') != NULL;
-	while (*s != '\0' && n < NAMES_MAX) {
-		size_t len = strcspn(s, " "), head = strcspn(s, " :");
-
-		snprintf(first[n], sizeof first[n], "%.*s", (int)head, s);
-		if (head < len)
-			snprintf(second[n], sizeof second[n], "%.*s",
-			    (int)(len - head - 1), s + head + 1);
-		else
-			snprintf(second[n], sizeof second[n], "%s", first[n]);
-		n++;
-		s += len + (s[len] == ' ');
-	}
-	return n;
-}
-
-static uint32_t
-properties(struct out *o, const char *props)
-{
-	char name[NAMES_MAX][TNF_NAME_MAX + 1], unused[NAMES_MAX][TNF_NAME_MAX + 1];
-	bool named;
-	unsigned n;
-
-	if (props == NULL)
-		return 0;
-	n = split(props, name, unused, &named);
-	return PERMANENT(list_at(o, "tnf_properties", name, n, true));
-}
-
-/* Members 3 and 5 of a struct's type record. */
-static void
-put_slots(struct out *o, uint32_t at, const char *slots, bool names)
-{
-	char type[NAMES_MAX][TNF_NAME_MAX + 1], name[NAMES_MAX][TNF_NAME_MAX + 1];
-	bool named;
-	unsigned n = split(slots, type, name, &named);
-
-	put(o, at, 3, PERMANENT(list_at(o, "tnf_slot_types", type, n, true)));
-	if (names && named)
-		put(o, at, 5, PERMANENT(list_at(o, "tnf_slot_names", name, n, false)));
-}
-
-static const struct {
-	const char *type;
-	uint32_t size;
-} meta[] = {
-	[META_TYPE] = { "tnf_type", 12 },
-	[META_SCALAR] = { "tnf_scalar_type", 20 },
-	[META_DERIVED] = { "tnf_derived_type", 16 },
-	[META_ARRAY] = { "tnf_array_type", 24 },
-	[META_STRUCT] = { "tnf_struct_type", 24 },
-	[META_PROBE] = { "tnf_probe_type", 28 },
+/* A probe's slots: an event's two, then members. */
+struct slots {
+	uint32_t *types, *names;
 };
 
-static void
-put_type(struct out *o, uint32_t at, const struct kp_type *t)
+static struct slots
+put_slots(struct out *o, uint32_t *r, unsigned members)
 {
-	uint32_t base = 0;
+	struct tnf_definer *d = &o->definer;
+	struct slots s;
 
-	put(o, at, 0, tag_of(type_at(o, meta[t->meta].type)));
-	put(o, at, 1, PERMANENT(string_at(o, "tnf_name", t->name)));
-	put(o, at, 2, properties(o, t->props));
-	if (t->base != NULL)
-		base = PERMANENT(type_at(o, t->base));
-	switch (t->meta) {
-	case META_SCALAR:
-		put(o, at, 3, t->size);
-		put(o, at, 4, t->align);
-		break;
-	case META_DERIVED:
-		put(o, at, 3, base);
-		break;
-	case META_ARRAY:
-		put_slots(o, at, t->slots, false);
-		put(o, at, 4, 8);
-		put(o, at, 5, base);
-		break;
-	case META_STRUCT:
-		put_slots(o, at, t->slots, true);
-		put(o, at, 4, t->size);
-		break;
-	default:
-		break;
-	}
-}
-
-static uint32_t
-type_at(struct out *o, const char *name)
-{
-	const struct kp_type *t;
-	unsigned i;
-
-	t = kp_type_find(name, &i);
-	if (t == NULL) {
-		o->full = true;
-		return 0;
-	}
-	if (o->type[i] == 0 && !o->full) {
-		o->type[i] = reserve(o, meta[t->meta].size);
-		put_type(o, o->type[i], t);
-	}
-	return o->type[i];
+	r[TNF_WORD_SLOT_TYPES] = tnf_define_array(d, TNF_CORE_slot_types,
+	    members + 2, &s.types);
+	*s.types++ = tnf_define_core(d, TNF_CORE_probe_event);
+	*s.types++ = tnf_define_core(d, TNF_CORE_time_delta);
+	r[TNF_WORD_SLOT_NAMES] = tnf_define_array(d, TNF_CORE_slot_names,
+	    members + 2, &s.names);
+	*s.names++ = tnf_define_text(d, TNF_CORE_string, defs_text("tnf_tag"));
+	*s.names++ = tnf_define_text(d, TNF_CORE_string, defs_text("time_delta"));
+	return s;
 }
 
 static void
-put_directory(struct out *o, uint32_t word, uint32_t target)
+put_slot(struct out *o, struct slots *s, const char *type, const char *name)
 {
-	put(o, KP_DIRECTORY + word, 0, PERMANENT(target));
+	*s->types++ = defs_type(o, type);
+	*s->names++ = tnf_define_text(&o->definer, TNF_CORE_string, defs_text(name));
 }
 
-/* Of a member of that type; references to other records have four bytes. */
-static uint32_t
-member_size(const char *type)
+/* The caller adds the slots. */
+static uint32_t *
+put_probe(struct out *o, const char *name, const char *attrs, uint32_t size,
+    uint32_t *where)
 {
-	const struct kp_type *t;
-	unsigned i;
+	uint32_t *r;
 
-	for (t = kp_type_find(type, &i); t != NULL && t->meta == META_DERIVED;)
-		t = t->base == NULL ? NULL : kp_type_find(t->base, &i);
-	return t != NULL && t->meta == META_SCALAR ? t->size : 4;
+	r = tnf_define_type(&o->definer, TNF_CORE_probe_type, defs_text(name),
+	    TNF_PROPERTIES_STRUCT, where);
+	r[TNF_WORD_STRUCT_SIZE] = size;
+	r[TNF_WORD_PROBE_ATTRS] = tnf_define_text(&o->definer, TNF_CORE_string,
+	    defs_text(attrs));
+	return r;
+}
+
+static void
+put_directory(struct out *o, uint32_t word, uint32_t ref)
+{
+	*(uint32_t *)(void *)(o->base + KP_DIRECTORY + word) = ref;
 }
 
 /* Of an event as C lays it out, which is how the programs write it. */
 static uint32_t
-event_size(const struct kp_row *row)
+event_size(const struct kp_row *row, unsigned *members)
 {
 	uint32_t size = sizeof(struct kp_event), align = 4;
 
+	*members = 0;
 	for (const struct kp_member *m = row->member; m->name != NULL; m++) {
-		uint32_t n = member_size(m->type);
+		uint32_t n = tnf_core_slot_size(member_type(m->type));
 
 		size = ((size + n - 1) & ~(n - 1)) + n;
 		align = n > align ? n : align;
+		++*members;
 	}
 	return (size + align - 1) & ~(align - 1);
 }
 
 static void
-put_probe(struct out *o, unsigned id)
+put_row(struct out *o, unsigned id)
 {
 	const struct kp_row *row = &kp_catalogue[id];
-	char slots[256], attrs[TNF_STRING_MAX + 1];
-	uint32_t at = reserve(o, meta[META_PROBE].size);
-	int n;
+	char attrs[TNF_STRING_MAX + 1];
+	uint32_t *r, where, size;
+	struct slots slots;
+	unsigned n;
 
-	n = snprintf(slots, sizeof slots,
-	    "tnf_probe_event:tnf_tag tnf_time_delta:time_delta");
-	for (const struct kp_member *m = row->member; m->name != NULL; m++)
-		n += snprintf(slots + n, sizeof slots - n, " %s:%s", m->type, m->name);
 	snprintf(attrs, sizeof attrs, "keys %s;file kernel-probes/%s;line %d;",
 	    row->keys, row->file, row->line);
-	put(o, at, 0, tag_of(type_at(o, "tnf_probe_type")));
-	put(o, at, 1, PERMANENT(string_at(o, "tnf_name", row->name)));
-	put(o, at, 2, properties(o, "tnf_tagged tnf_struct"));
-	put_slots(o, at, slots, true);
-	put(o, at, 4, event_size(row));
-	put(o, at, 6, PERMANENT(string_at(o, "tnf_string", attrs)));
-	put_directory(o, TNF_DIR_STRUCT_TYPE + 4 * id, at);
-}
-
-static int64_t
-now(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
-static void
-read_boot_id(uint8_t id[16])
-{
-	char text[64] = "";
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	unsigned digit = 0;
-
-	if (fd == -1 || read(fd, text, sizeof text - 1) == -1)
-		text[0] = '\0';
-	if (fd != -1)
-		close(fd);
-	for (const char *p = text; *p != '\0' && digit < 32; p++) {
-		unsigned v;
-
-		if (*p == '-' || sscanf(p, "%1x", &v) != 1)
-			continue;
-		id[digit / 2] |= v << (digit % 2 ? 0 : 4);
-		digit++;
-	}
+	size = event_size(row, &n);
+	r = put_probe(o, row->name, attrs, size, &where);
+	slots = put_slots(o, r, n);
+	for (const struct kp_member *m = row->member; m->name != NULL; m++)
+		put_slot(o, &slots, m->type, m->name);
+	put_directory(o, TNF_DIR_STRUCT_TYPE + 4 * id, where | TNF_REF32_PERMANENT);
 }
 
 static void
@@ -352,15 +218,11 @@ put_extension(struct out *o, uint64_t cookie)
 {
 	struct tnf_ext *x = (void *)(o->base + TNF_EXT_OFFSET);
 
+	tnf_ext_begin(x, TNF_EXT_KERNEL);
 	x->version = TNF_EXT_VERSION;
-	x->size = sizeof *x;
-	x->kind = TNF_EXT_KERNEL;
 	x->tag_cursor = (o->next - KP_TAGS + KP_BLOCK_SIZE - 1) / KP_BLOCK_SIZE;
 	x->dir_cursor = KP_IMPORT_AT(0);
 	x->data_start = KP_DATA;
-	x->start_mono = now(CLOCK_MONOTONIC);
-	x->start_wall = now(CLOCK_REALTIME);
-	read_boot_id(x->boot_id);
 	x->cookie = cookie;
 	x->magic = TNF_EXT_MAGIC;
 }
@@ -370,15 +232,7 @@ put_header(struct out *o, size_t size)
 {
 	struct tnf_file_header *h = (void *)o->base;
 
-	while ((size_t)1 << h->file_logical_size < size)
-		h->file_logical_size++;
-	h->tag = tag_of(KP_DIRECTORY + TNF_DIR_FILE_HEADER);
-	h->file_version = TNF_FILE_VERSION;
-	h->file_header_size = TNF_FILE_HEADER_SIZE;
-	h->block_header_size = KP_BLOCK_HEADER;
-	h->block_size = KP_BLOCK_SIZE;
-	h->directory_size = KP_TAGS;
-	h->block_count = size / KP_BLOCK_SIZE;
+	tnf_header_set(h, KP_BLOCK_SIZE, KP_TAGS, size);
 	h->magic = TNF_MAGIC;
 }
 
@@ -404,22 +258,23 @@ put_page_ids(struct out *o, size_t size, uint64_t cookie)
 	}
 }
 
-static const char *const records[KP_RECORDS] = {
-	[KP_R_STRING] = "tnf_string",
-	[KP_R_INT8] = "tnf_int8_array", [KP_R_UINT8] = "tnf_uint8_array",
-	[KP_R_INT16] = "tnf_int16_array", [KP_R_UINT16] = "tnf_uint16_array",
-	[KP_R_INT32] = "tnf_int32_array", [KP_R_UINT32] = "tnf_uint32_array",
-	[KP_R_INT64] = "tnf_int64_array", [KP_R_UINT64] = "tnf_uint64_array",
+/* By enum kp_record. */
+static const enum tnf_core records[KP_RECORDS] = {
+	[KP_R_STRING] = TNF_CORE_string,
+	[KP_R_INT8] = TNF_CORE_int8_array, [KP_R_UINT8] = TNF_CORE_uint8_array,
+	[KP_R_INT16] = TNF_CORE_int16_array, [KP_R_UINT16] = TNF_CORE_uint16_array,
+	[KP_R_INT32] = TNF_CORE_int32_array, [KP_R_UINT32] = TNF_CORE_uint32_array,
+	[KP_R_INT64] = TNF_CORE_int64_array, [KP_R_UINT64] = TNF_CORE_uint64_array,
 };
 
 /* What members of imported probes may be besides. */
-static const char *const plain[] = { "tnf_opaque", "tnf_pid" };
+static const enum tnf_core plain[] = { TNF_CORE_opaque, TNF_CORE_pid };
 
 int
 kp_defs_record(const char *type)
 {
 	for (int i = 0; i < KP_RECORDS; i++)
-		if (strcmp(records[i], type) == 0)
+		if (strcmp(tnf_core_types[records[i]].name, type) == 0)
 			return i;
 	return -1;
 }
@@ -427,28 +282,7 @@ kp_defs_record(const char *type)
 uint32_t
 kp_defs_scalar(const char *type)
 {
-	return kp_defs_record(type) >= 0 ? 0 : member_size(type);
-}
-
-/* References to new strings, or to types. */
-static uint32_t
-member_list(struct out *o, const struct kp_import *imp, const char *array, bool types)
-{
-	static const char *const head[2][2] = {
-		{ "tnf_tag", "time_delta" }, { "tnf_probe_event", "tnf_time_delta" },
-	};
-	uint32_t n = imp->members + 2, at = reserve(o, 8 + n * 4), word;
-	const char *text;
-
-	put(o, at, 0, tag_of(type_at(o, array)));
-	put(o, at, 1, 8 + n * 4);
-	for (uint32_t i = 0; i < n; i++) {
-		text = i < 2 ? head[types][i] : types ? imp->member[i - 2].type :
-		    imp->member[i - 2].name;
-		word = types ? type_at(o, text) : string_at(o, "tnf_name", text);
-		put(o, at, 2 + i, PERMANENT(word));
-	}
-	return at;
+	return kp_defs_record(type) >= 0 ? 0 : tnf_core_slot_size(member_type(type));
 }
 
 /* The type of an imported probe's events; returns where it is. */
@@ -456,18 +290,16 @@ static uint32_t
 import_at(struct out *o, const struct kp_import *imp)
 {
 	char attrs[TNF_STRING_MAX + 1];
-	uint32_t at = reserve(o, meta[META_PROBE].size);
+	struct slots slots;
+	uint32_t *r, where;
 
 	snprintf(attrs, sizeof attrs, "keys %s;%s", imp->keys,
 	    imp->attrs != NULL ? imp->attrs : "");
-	put(o, at, 0, tag_of(type_at(o, "tnf_probe_type")));
-	put(o, at, 1, PERMANENT(string_at(o, "tnf_name", imp->name)));
-	put(o, at, 2, properties(o, "tnf_tagged tnf_struct"));
-	put(o, at, 3, PERMANENT(member_list(o, imp, "tnf_slot_types", true)));
-	put(o, at, 4, imp->row.size);
-	put(o, at, 5, PERMANENT(member_list(o, imp, "tnf_slot_names", false)));
-	put(o, at, 6, PERMANENT(string_at(o, "tnf_string", attrs)));
-	return at;
+	r = put_probe(o, imp->name, attrs, imp->row.size, &where);
+	slots = put_slots(o, r, imp->members);
+	for (unsigned i = 0; i < imp->members; i++)
+		put_slot(o, &slots, imp->member[i].type, imp->member[i].name);
+	return where;
 }
 
 /* Blocks first, then the word that leads there. */
@@ -479,28 +311,40 @@ publish(struct out *o, uint32_t before, uint32_t word, uint32_t at)
 
 	for (unsigned i = 0; i < o->n_touched; i++) {
 		h = (void *)(o->base + o->touched[i].block);
-		h->tag = tag_of(KP_DIRECTORY + TNF_DIR_BLOCK_HEADER);
+		h->tag = TNF_BLOCK_HEADER_TAG(KP_BLOCK_SIZE);
 		__atomic_store_n(&h->generation, TNF_GENERATION_TAG, __ATOMIC_RELEASE);
 		__atomic_store_n(&h->bytes_valid, (uint16_t)o->touched[i].valid,
 		    __ATOMIC_RELEASE);
 		if (o->touched[i].block != ((before - 1) & ~(KP_BLOCK_SIZE - 1)))
 			x->tag_cursor++;
 	}
-	__atomic_store_n((uint32_t *)(void *)(o->base + word), PERMANENT(at),
+	__atomic_store_n((uint32_t *)(void *)(o->base + word), at | TNF_REF32_PERMANENT,
 	    __ATOMIC_RELEASE);
 	if (x->dir_cursor < word + 4)
 		x->dir_cursor = word + 4;
 }
 
+static void
+defs_begin(struct out *o, char *buf, struct kp *kp, uint32_t next)
+{
+	memset(o, 0, sizeof *o);
+	o->definer.room = defs_room;
+	o->definer.arg = o;
+	o->base = buf;
+	o->kp = kp;
+	o->next = next;
+}
+
 int
 kp_defs_add(struct kp *kp, char *buf, const struct kp_import *imp)
 {
-	struct out o = { .base = buf, .next = kp->state->tag_next, .kp = kp };
+	struct out o;
 	uint32_t at;
 
-	memcpy(o.type, kp->state->type, sizeof o.type);
+	defs_begin(&o, buf, kp, kp->state->tag_next);
+	memcpy(o.definer.core, kp->state->type, sizeof o.definer.core);
 	at = import_at(&o, imp);
-	if (o.full)
+	if (o.definer.failed)
 		return -ENOSPC;
 	publish(&o, kp->state->tag_next, KP_IMPORT_AT(imp->slot), at);
 	kp->state->tag_next = o.next;
@@ -510,22 +354,25 @@ kp_defs_add(struct kp *kp, char *buf, const struct kp_import *imp)
 int
 kp_defs_write(char *buf, size_t size, uint64_t cookie, struct kp_defs *ret)
 {
-	struct out o = { .base = buf, .next = KP_TAGS };
+	struct tnf_definer *d;
+	struct out o;
 
-	put_directory(&o, TNF_DIR_STRUCT_TYPE, type_at(&o, "tnf_struct_type"));
-	put_directory(&o, TNF_DIR_FILE_HEADER, type_at(&o, "tnf_file_header"));
-	put_directory(&o, TNF_DIR_BLOCK_HEADER, type_at(&o, "tnf_block_header"));
+	defs_begin(&o, buf, NULL, KP_TAGS);
+	d = &o.definer;
+	put_directory(&o, TNF_DIR_STRUCT_TYPE, tnf_define_core(d, TNF_CORE_struct_type));
+	put_directory(&o, TNF_DIR_FILE_HEADER, tnf_define_core(d, TNF_CORE_file_header));
+	put_directory(&o, TNF_DIR_BLOCK_HEADER, tnf_define_core(d, TNF_CORE_block_header));
 	for (unsigned id = 1; id < KP_PROBES; id++)
-		put_probe(&o, id);
-	ret->sched_tag = tag_of(type_at(&o, "tnf_kernel_schedule"));
-	ret->symbols_tag = tag_of(type_at(&o, "tnf_symbols"));
+		put_row(&o, id);
+	ret->sched_tag = tnf_define_core_tag(d, TNF_CORE_kernel_schedule);
+	ret->symbols_tag = tnf_define_core_tag(d, TNF_CORE_symbols);
 	for (unsigned i = 0; i < KP_RECORDS; i++)
-		ret->record_tag[i] = tag_of(type_at(&o, records[i]));
+		ret->record_tag[i] = tnf_define_core_tag(d, records[i]);
 	for (unsigned i = 0; i < sizeof plain / sizeof *plain; i++)
-		type_at(&o, plain[i]);
+		tnf_define_core(d, plain[i]);
 	ret->next = o.next;
-	memcpy(ret->type, o.type, sizeof ret->type);
-	if (o.full)
+	memcpy(ret->type, d->core, sizeof d->core);
+	if (d->failed)
 		return -ENOSPC;
 	put_extension(&o, cookie);
 	put_page_ids(&o, size, cookie);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel-probes/deftypes.h"
+#include "format/define.h"
 #include "kernel-probes/record.h"
 
 struct kp;
@@ -18,7 +18,7 @@ struct kp_defs {
 	uint32_t symbols_tag;	/* of tnf_symbols */
 	uint32_t next;		/* where a definition that comes later goes */
 	uint32_t record_tag[KP_RECORDS];
-	uint32_t type[KP_TYPES_MAX];
+	uint32_t type[KP_TYPES_MAX];	/* where each is, by enum tnf_core */
 };
 
 /* Writes them into the buffer's first KP_DATA bytes, which are zero.  Returns

@@ -73,7 +73,7 @@ struct kp_import_kind {
 extern const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS];	/* or NULL */
 
 struct kp_import_member {
-	const char *type;	/* of deftypes.c; static */
+	const char *type;	/* of format/core.h; static */
 	char	   *name;
 	uint32_t    at;		/* its place in an event, found by kp_import_member() */
 };
@@ -117,7 +117,7 @@ struct kp_import_new {
 int kp_import_add(struct kp *, const struct kp_import_new *, struct kp_import **ret);
 
 /*
- * Adds a member: a scalar type of deftypes.c, "tnf_string", or "tnf_T_array".  Its
+ * Adds a member: a scalar type of format/core.h, "tnf_string", or "tnf_T_array".  Its
  * place is that of a C struct; row.size grows.  -E2BIG: there are too many, or they are
  * too large together.
  */

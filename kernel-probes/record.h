@@ -21,6 +21,7 @@
 #define KP_DIRECTORY	0x1000u	/* offset of the directory, three blocks */
 #define KP_TAGS		0x4000u	/* of the definitions; more are taken from the pool */
 #define KP_DATA		0x8000u	/* of the first block of events */
+#define KP_TYPES_MAX	96u
 #define KP_CPU_HOLDS	8u	/* blocks that a CPU holds; a power of two */
 #define KP_CPU_AHEAD	3u	/* of these, empty ones for nested writers */
 #define KP_STACK_MAX	32u	/* frames in an event */
@@ -399,7 +400,7 @@ struct kp_shared {
 	__u32 reserved32;
 	__u64 reserved[2];
 	__u32 record_tag[16];	/* by enum kp_record */
-	__u32 type[96];		/* where types are: deftypes.c's order */
+	__u32 type[KP_TYPES_MAX]; /* where each is, by enum tnf_core (format/core.h) */
 };
 
 #endif /* KERNEL_PROBES_RECORD_H */

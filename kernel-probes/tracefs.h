@@ -19,7 +19,7 @@ int tracefs_read(struct kp *, const char *path, char **ret);
 
 struct tracefs_field {
 	char	    name[128];
-	const char *type;	/* of an event's member (deftypes.c) */
+	const char *type;	/* of an event's member (format/core.h) */
 	enum kp_op_kind how;
 	uint32_t    offset;
 	uint32_t    size;	/* bytes to be copied; strings: at most */
