@@ -6,7 +6,7 @@
  *						one with a dot is a tracepoint
  *	kpctl tracepoints			all of them, listed
  *	kpctl set NAME VALUE
- *	kpctl filter on|off|list|add PID|delete PID
+ *	kpctl filter on|off|list|add PID|follow PID|delete PID
  *	kpctl copy FILE				the buffer as it is
  *	kpctl hold				a session until end of input
  */
@@ -102,6 +102,8 @@ filter(struct kp *kp, char **arg)
 	}
 	if (strcmp(arg[0], "add") == 0)
 		r = kp_filter_add(kp, atoi(arg[1]));
+	else if (strcmp(arg[0], "follow") == 0)
+		r = kp_filter_follow(kp, atoi(arg[1]));
 	else if (strcmp(arg[0], "delete") == 0)
 		r = kp_filter_delete(kp, atoi(arg[1]));
 	else

@@ -1,0 +1,180 @@
+"""tracepoint.py OURS RAW EVENTS LOST PID...: is what we recorded what the kernel's own
+trace has?
+
+OURS is what tnfdump --to jsonl made of our trace; RAW a directory with the pages of
+the kernel's ring, one file a CPU; EVENTS the directory of the formats.  Events of the
+processes are compared, thread by thread and probe by probe, in their order, each
+member by its declaration.  Of an event that comes while a program runs on its CPU the
+kernel only counts that it did: LOST may be missing.  Its ring leaves out a few of a
+thread that begins or ends (1 % at most, here).
+"""
+import collections
+import json
+import os
+import re
+import struct
+import sys
+
+PAGE = 4096
+FIELD = re.compile(r'\tfield:(.*?);\s*offset:(\d+);\s*size:(\d+);\s*signed:(\d);')
+SIZES = {'char': 1, 'u8': 1, '__u8': 1, 'u16': 2, '__u16': 2, 'short': 2, 'u32': 4, '__u32': 4,
+         'int': 4, 'unsigned int': 4, 'u64': 8, '__u64': 8, 'long': 8, 'unsigned long': 8}
+
+
+class Format:
+    def __init__(self, path):
+        with open(path) as f:
+            text = f.read()
+        self.id = int(re.search(r'^ID: (\d+)', text, re.M).group(1))
+        self.fields = []
+        for decl, offset, size, signed in FIELD.findall(text):
+            if int(offset) < 8:
+                continue
+            m = re.match(r'(.*?)\s*(\w+)(?:\[(.*?)\])?$', decl.strip())
+            self.fields.append((m.group(1), m.group(2), m.group(3), int(offset),
+                                int(size), signed == '1'))
+
+
+def integers(data, size, signed):
+    return [int.from_bytes(data[i:i + size], 'little', signed=signed)
+            for i in range(0, len(data) - size + 1, size)]
+
+
+def text_of(data):
+    return data.split(b'\0')[0][:255]
+
+
+def element(decl):
+    words = [w for w in decl.replace('__data_loc', '').replace('[]', '').split() if w != 'const']
+    return SIZES.get(' '.join(words), SIZES.get(words[-1] if words else '', 1))
+
+
+def value(record, field):
+    decl, _, count, offset, size, signed = field
+    data = record[offset:offset + size]
+    is_char = 'char' in decl.split() + decl.replace('[', ' ').split() and 'unsigned' not in decl \
+        and '*' not in decl
+    if '__data_loc' in decl:
+        where = struct.unpack('<I', data)[0]
+        data = record[where & 0xffff:(where & 0xffff) + (where >> 16)]
+        if is_char:
+            return text_of(data)
+        n = element(decl)
+        return integers(data[:256], n, signed)
+    if count is not None:
+        if is_char:
+            return text_of(data)
+        n = size // int(count) if count.isdigit() and int(count) else 1
+        return integers(data[:256], n, signed)
+    if size in (1, 2, 4, 8):
+        return int.from_bytes(data, 'little', signed=signed)
+    return integers(data, 1, False)
+
+
+def events_of_page(page):
+    commit = struct.unpack_from('<Q', page, 8)[0] & 0xfffff
+    at, end = 16, 16 + commit
+    while at + 4 <= end:
+        head = struct.unpack_from('<I', page, at)[0]
+        kind = head & 31
+        if kind == 29:
+            if head >> 5 == 0:
+                return
+            at += 4 + struct.unpack_from('<I', page, at + 4)[0]
+            continue
+        if kind in (30, 31):
+            at += 8
+            continue
+        if kind == 0:
+            size = struct.unpack_from('<I', page, at + 4)[0]
+            yield page[at + 8:at + 4 + size]
+            at += 4 + ((size + 3) & ~3)
+        else:
+            yield page[at + 4:at + 4 + kind * 4]
+            at += 4 + kind * 4
+
+
+def theirs(directory, formats, pids):
+    found = collections.defaultdict(list)
+    for name in sorted(os.listdir(directory)):
+        with open(os.path.join(directory, name), 'rb') as f:
+            pages = f.read()
+        for i in range(0, len(pages), PAGE):
+            for record in events_of_page(pages[i:i + PAGE]):
+                probe = formats.get(struct.unpack_from('<H', record, 0)[0])
+                pid = struct.unpack_from('<i', record, 4)[0]
+                if probe is None or pid not in pids:
+                    continue
+                fields = probe[1].fields
+                found[pid, probe[0]].append({f[1]: value(record, f) for f in fields})
+    return found
+
+
+def plain(v):
+    """As our output has it: bytes that are no text, addresses."""
+    if isinstance(v, dict):
+        return bytes.fromhex(v['$bytes'])
+    if isinstance(v, str):
+        return int(v, 16) if re.fullmatch('0x[0-9a-f]+', v) else v.encode()
+    return v
+
+
+def same(a, b):
+    if isinstance(b, bytes) and len(b) == 255 and isinstance(a, bytes) and a != b:
+        return a[:252] == b[:252] and a[252:] == b'...'
+    if isinstance(a, int) and isinstance(b, bytes):
+        a = hex(a).encode()     # a string that looks like an address
+    return a == b
+
+
+def equal(x, y):
+    return set(x) == set(y) and all(same(x[k], v) for k, v in y.items())
+
+
+def main(ours, raw, directory, lost, pids):
+    pids = set(pids)
+    mine = collections.defaultdict(list)
+    probes = set()
+    with open(ours) as f:
+        for line in f:
+            e = json.loads(line)
+            if 'probe' in e and 'time' in e:
+                probes.add(e['probe'])
+                if e['lwpid'] in pids:
+                    mine[e['lwpid'], e['probe']].append(
+                        {k: plain(v) for k, v in e['args'].items()})
+    formats = {}
+    for system in os.listdir(directory):
+        top = os.path.join(directory, system)
+        for event in os.listdir(top) if os.path.isdir(top) else []:
+            name = system + '.' + event
+            if name in probes:
+                f = Format(os.path.join(top, event, 'format'))
+                formats[f.id] = (name, f)
+    members = events = missing = extra = 0
+    lost = int(lost)
+    other = theirs(raw, formats, pids)
+    kinds = set()
+    for key in sorted(set(mine) | set(other)):
+        a, b = mine[key], other[key]
+        kinds.add(key[1])
+        at = 0
+        for x in a:
+            found = next((j for j in range(at, len(b)) if equal(x, b[j])), None)
+            if found is None:
+                extra += 1
+                if extra < 10:
+                    print('# %d %s: only here: %s' % (*key, x))
+                continue
+            missing += found - at
+            at = found + 1
+            events += 1
+            members += len(x)
+        missing += len(b) - at
+    print('# %d probes, %d events, %d members equal, %d missing, %d known to be, %d only here'
+          % (len(kinds), events, members, missing, lost, extra))
+    return 1 if events < 1000 or missing > lost or extra > events // 100 else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(*sys.argv[1:5], map(int, sys.argv[5:])))
