@@ -16,6 +16,8 @@
 enum { NUDGE_US = 10000 };
 
 static volatile sig_atomic_t came;
+static struct sigaction nudge_before;	/* what we got ourselves */
+static sigset_t mask_before;
 
 void
 ending_nudge(bool on)
@@ -58,11 +60,18 @@ ending_catch(void)
 	/* Whoever started us may have blocked it. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	sigaction(SIGALRM, &nudge, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, &mask_before);
+	sigaction(SIGALRM, &nudge, &nudge_before);
 	ending_catch_one(SIGHUP, SA_RESETHAND);
 	ending_catch_one(SIGTERM, SA_RESETHAND);
 	ending_catch_one(SIGPIPE, 0);
+}
+
+void
+ending_inherit(void)
+{
+	sigaction(SIGALRM, &nudge_before, NULL);
+	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }
 
 int

@@ -9,6 +9,8 @@
 /* From now on SIGHUP, SIGTERM and SIGPIPE, unless ignored, are noted; the next
    of the first two ends prex at once. */
 void	ending_catch(void);
+/* In a child of ours before exec(): as whoever started us had set them up. */
+void	ending_inherit(void);
 /* The signal that has come, or 0.  Calls that wait return EINTR from then on. */
 int	ending_signal(void);
 /* Calls that wait return EINTR every few milliseconds.  For signal handlers. */

@@ -41,13 +41,16 @@ run_done(struct shell *sh, tnfctl_errcode_t err, const char *what)
 	return false;
 }
 
+static struct sigaction inherited[2];	/* SIGINT, SIGQUIT */
+
 static _Noreturn void
 run_child_main(int go, int failed, char **argv)
 {
 	char c;
 
-	signal(SIGINT, SIG_DFL);
-	signal(SIGQUIT, SIG_DFL);
+	sigaction(SIGINT, &inherited[0], NULL);
+	sigaction(SIGQUIT, &inherited[1], NULL);
+	ending_inherit();
 	if (read(go, &c, 1) == 1) {
 		execvp(argv[0], argv);
 		if (write(failed, &errno, sizeof errno) < 0)
@@ -60,13 +63,14 @@ run_child_main(int go, int failed, char **argv)
 static bool
 fork_child(struct shell *sh, char **argv, struct child *ret)
 {
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
 	int go[2], failed[2];
 
 	if (pipe2(go, O_CLOEXEC) == 0 && pipe2(failed, O_CLOEXEC) == 0) {
 		fflush(stdout);
 		/* Ctrl-C is the command's: we have work to do after it. */
-		signal(SIGINT, SIG_IGN);
-		signal(SIGQUIT, SIG_IGN);
+		sigaction(SIGINT, &ignored, &inherited[0]);
+		sigaction(SIGQUIT, &ignored, &inherited[1]);
 		if ((ret->pid = fork()) == 0) {
 			close(go[1]);
 			run_child_main(go[0], failed[1], argv);

@@ -77,6 +77,15 @@ need_golden() {
 	export TNF_GOLDEN
 }
 
+# ignoring COMMAND...: with some signals ignored and some blocked.
+ignoring() {
+	python3 -c 'import os, signal, sys
+for s in signal.SIGALRM, signal.SIGINT, signal.SIGQUIT: signal.signal(s, signal.SIG_IGN)
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM, signal.SIGUSR1])
+os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+}
+
 # A directory that goes away with the test.
 scratch() {
 	TMP=$(mktemp -d "${TMPDIR:-/tmp}/tnf-test.XXXXXX") || fail "mktemp"

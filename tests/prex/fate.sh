@@ -43,3 +43,11 @@ grep -q 'had no probes and has become another program, which is not traced' \
 # One with probes may do so; as on Solaris.
 echo "exec=/bin/true" | "$prex" -o f.tnf -c continue "$ends" > out 2> err ||
 	fail "exec with probes: $(cat err)"
+
+# What prex was started with is what it starts its target with: signals ignored and
+# blocked.
+look='grep -E "^Sig(Ign|Blk)" /proc/self/status'
+ignoring sh -c "$look" > alone < /dev/null
+ignoring "$prex" -o f.tnf -c continue sh -c "$look" < /dev/null 2> err | grep '^Sig' > under
+[ -s alone ] || fail "signals: no look"
+cmp alone under || fail "signals: $(cat alone under err)"

@@ -38,6 +38,12 @@ n=$("$dump" --to jsonl f.tnf | grep '"syscall_start"' |
 	grep -o '"pid":[0-9]*' | sort -u | wc -l)
 [ "$n" -eq 2 ] || fail "$n processes made system calls, not 2"
 
+# The command gets the signals as prex got them.
+look='grep -E "^Sig(Ign|Blk)" /proc/self/status'
+ignoring sh -c "$look" > alone
+ignoring "$prex" -k --run -o f.tnf sh -c "$look" 2> err < /dev/null | grep '^Sig' > under
+cmp alone under || fail "signals: $(cat alone under err)"
+
 run 137 sh -c 'kill -9 $$'
 [ "$("$dump" f.tnf | grep -c ' syscall_start ')" -gt 0 ] || fail "by default"
 run 127 -c 'enable nosuch' ./nosuch
