@@ -17,6 +17,7 @@
 #include "libtnfprobe/define.h"
 #include "libtnfprobe/internal.h"
 
+#define KEPT	8	/* older files that stay mapped */
 #define WAITS	50	/* milliseconds for another process to set it up */
 
 /* A plain file as large as we have been told. */
@@ -322,14 +323,14 @@ fill(const struct file *from, const struct file *to)
 
 /*
  * Another file for a process that has one.  A hit that is in progress goes on
- * in the old one, which therefore stays mapped; the one before that does not,
- * and who still writes there writes nowhere.
+ * in the old one, which therefore stays mapped, as some before it do.  Who
+ * still writes to one that is older than these writes nowhere.
  */
 int
 tnf_file_switch(const char *path, uint64_t size, int fd)
 {
-	struct file *old = tnf_file(), *new = NULL;
-	int error;
+	struct file *old = tnf_file(), *new = NULL, *f = old;
+	int error, kept;
 
 	if ((error = open_and_map(path, size, fd, &new)) != 0)
 		return error;
@@ -338,14 +339,19 @@ tnf_file_switch(const char *path, uint64_t size, int fd)
 		return EBUSY;
 	}
 	error = fill(old, new);
+	/* Cut off while it was read (sigbus.c): part of it was zeros. */
+	if (error == 0 && _tnf_process_control.state == TNF_PROC_BROKEN)
+		error = EFAULT;
 	if (error == 0) {
 		new->older = old;
 		__atomic_fetch_add(&tnf_ext(new)->attached, 1,
 		    __ATOMIC_RELAXED);
 		__atomic_store_n(&tnf_p.file, new, __ATOMIC_RELEASE);
 		__atomic_fetch_add(&tnf_ext(old)->ended, 1, __ATOMIC_RELAXED);
-		if (old->older != NULL)
-			tnf_file_gone(old->older);
+		for (kept = 0; kept < KEPT && f != NULL; kept++)
+			f = f->older;
+		if (f != NULL)
+			tnf_file_gone(f);
 	}
 	tnf_tag_end(NULL);
 	if (error != 0)

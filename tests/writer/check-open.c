@@ -153,6 +153,61 @@ START_TEST(changed_within_a_large_hit)
 }
 END_TEST
 
+static int
+change_often(unsigned times)
+{
+	unsigned i;
+	int error = 0;
+
+	for (i = 0; i < times && error == 0; i++) {
+		unlink(second);
+		error = selfctl_open(second, 128);
+	}
+	return error;
+}
+
+/* A hit may last over more than one change. */
+START_TEST(changed_often_within_a_hit)
+{
+	struct events new;
+
+	ck_assert_int_eq(selfctl_open(path, 128), 0);
+	selfctl_enable(NULL);
+	number(1);
+	TNF_PROBE_1(inside, "", "", tnf_int, result, change_often(8));
+	number(2);
+	finish();
+	ck_assert_uint_eq(ev.n, 2);
+	IS(1, "inside result=0");
+	look_at(second, &new);
+	ck_assert_uint_eq(new.n, 1);
+	events_free(&new);
+	/* After one more it would be nowhere; the program lives. */
+	TNF_PROBE_1(inside, "", "", tnf_int, result, change_often(9));
+	number(3);
+	look_at(second, &new);
+	ck_assert_uint_eq(new.n, 1);
+	ck_assert_str_eq(new.v[0].text, "number n=3 s=\"text\"");
+	events_free(&new);
+}
+END_TEST
+
+/* The old file is cut off, and its definitions cannot be copied. */
+START_TEST(changed_from_one_that_was_cut)
+{
+	struct tnf_process_control *c = &_tnf_process_control;
+
+	ck_assert_int_eq(selfctl_open(path, 128), 0);
+	selfctl_enable(NULL);
+	number(1);
+	ck_assert_int_eq(truncate(path, 0), 0);
+	ck_assert_int_eq(selfctl_open(second, 128), EFAULT);
+	ck_assert_uint_eq(c->state, TNF_PROC_BROKEN);
+	ck_assert_str_eq(c->file_name, path);
+	number(2);
+}
+END_TEST
+
 #define FILES	20
 #define WRITERS	3
 #define AHEAD	1000	/* hits of a thread for each file */
@@ -201,7 +256,7 @@ START_TEST(changed_under_way)
 		name_of(i, name, sizeof(name));
 		limit += AHEAD;
 		/* Each has got beyond the change before: a hit that lasts over
-		   two changes is lost, as the file before the last one is gone. */
+		   many changes is lost, as files older than some are gone. */
 		for (w = 0; w < WRITERS; w++)
 			while (hits[w] < limit - AHEAD / 2)
 				sched_yield();
@@ -484,7 +539,8 @@ main(void)
 {
 	const TTest *const tests[] = {
 		opened_first, open_refused, broken_and_mended, changed,
-		changed_within_a_large_hit, changed_under_way,
+		changed_within_a_large_hit, changed_often_within_a_hit,
+		changed_from_one_that_was_cut, changed_under_way,
 		changed_to_a_small_one, changed_in_child,
 		changed_and_forked_within_a_hit, filter,
 		filter_of_a_thread, other_rights,
