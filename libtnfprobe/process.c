@@ -146,11 +146,13 @@ tnf_own_tid(void)
 
 /* The child of a fork() is in its parent's pid name space if its number came
    after the parent's.  Else numbers have begun again, or it has another one, in
-   which it has no parent.  /proc may be out of its reach (chroot). */
+   which it has no parent.  Where the parent is the first of its name space this
+   says nothing, and we ask, unless somebody might refuse it.  /proc may be out of
+   its reach (chroot). */
 static void
 child_of_fork(int32_t pid)
 {
-	if (pid <= tnf_p.pid && getppid() == 0)
+	if ((pid <= tnf_p.pid || (tnf_p.pid == 1 && !tnf_p.quiet)) && getppid() == 0)
 		tnf_p.pidns = pid_namespace();
 	tnf_p.pid = pid;
 }

@@ -3,6 +3,7 @@
  *
  * TNF_TEST_CHILDREN: how many children a test makes; the file is larger then.
  */
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -168,12 +169,90 @@ START_TEST(bare_clone)
 }
 END_TEST
 
+/* Ends without giving its block back; 1: it cannot do what is asked. */
+static void
+hit_and_go(void)
+{
+	TNF_PROBE_0(child, "", "");
+	_exit(0);
+}
+
+/* The first process of a pid name space makes children in another one. */
+static void
+first_of_its_space(void)
+{
+	int i, status;
+	pid_t pid[2];
+
+	TNF_PROBE_0(child, "", "");
+	if (unshare(CLONE_NEWPID) != 0)
+		_exit(1);
+	for (i = 0; i < 2; i++)
+		if ((pid[i] = fork()) == 0) {
+			if (i == 1)
+				hit_and_go();
+			/* While it lives its space does. */
+			TNF_PROBE_0(child, "", "");
+			pause();
+		}
+	if (waitpid(pid[1], &status, 0) != pid[1])
+		_exit(1);
+	kill(pid[0], SIGKILL);
+	_exit(waitpid(pid[0], NULL, 0) == pid[0] ? status : 1);
+}
+
+/* The owners of blocks, in the order of the blocks. */
+static unsigned
+owners(uint64_t *ret, unsigned max)
+{
+	struct tnf_block_header h;
+	FILE *f = fopen(path, "r");
+	unsigned n = 0;
+	long at;
+
+	ck_assert_ptr_nonnull(f);
+	for (at = 0x18000; fseek(f, at, SEEK_SET) == 0 &&
+	    fread(&h, sizeof(h), 1, f) == 1; at += 512)
+		if (h.next_block != 0 && h.generation != TNF_GENERATION_TAG && n < max)
+			ret[n++] = h.next_block;
+	fclose(f);
+	return n;
+}
+
+/* Who is in another pid name space does not believe to be in its parent's. */
+START_TEST(children_in_another_space)
+{
+	uint64_t owner[5] = { 0 };
+	int status;
+
+	start(128);
+	parent_hits(1);
+	if (fork() == 0) {
+		if (unshare(CLONE_NEWPID) != 0)
+			_exit(77);
+		if (fork() == 0)
+			first_of_its_space();
+		_exit(wait(&status) > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+	}
+	ck_assert_int_gt(wait(&status), 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		return;		/* not for everybody */
+	ck_assert_int_eq(status, 0);
+	/* Ours, the first of a space, the first two of another one in it. */
+	ck_assert_uint_eq(owners(owner, 5), 4);
+	ck_assert_uint_ne(owner[1] >> 44, owner[0] >> 44);
+	ck_assert_uint_ne(owner[2] >> 44, owner[1] >> 44);
+	ck_assert_uint_eq(owner[3] >> 44, owner[2] >> 44);
+}
+END_TEST
+
 int
 main(void)
 {
 	const TTest *const tests[] = {
 		in_order, silent, killed, root_in_order, root_silent,
 		root_killed, given_back, held, bare_clone,
+		children_in_another_space,
 	};
 
 	return run_tests("children", tests, sizeof(tests) / sizeof(tests[0]));
