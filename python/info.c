@@ -1,6 +1,7 @@
 /*
  * info.c - what is known about each file: tnf.File.
  */
+#include "analysis/losses.h"
 #include "python/tnfpy.h"
 
 enum { F_NAME = 0, F_DAMAGE = 8, F_LOST = 9 };	/* of these */
@@ -45,18 +46,6 @@ info_begin(PyObject *m)
 	    PyModule_AddObjectRef(m, "File", (PyObject *)file_type);
 }
 
-/* enum tnf_lost */
-static const char *const reasons[] = {
-	[TNF_LOST_NO_BLOCK] = "no free block",
-	[TNF_LOST_NESTED] = "inside another event",
-	[TNF_LOST_TOO_LARGE] = "larger than a block",
-	[TNF_LOST_NO_TAG_SPACE] = "no room for a definition",
-	[TNF_LOST_BUSY] = "definition being written",
-	[TNF_LOST_HOOK] = "skipped by the kernel",
-	[TNF_LOST_PREEMPTED] = "writer preempted",
-	[TNF_LOST_PREEMPTED + 1] = "other",
-};
-
 /* Takes 'value' (NULL: an exception is set). */
 static int
 dict_put(PyObject *dict, const char *name, PyObject *value)
@@ -73,7 +62,8 @@ lost_dict(const struct tnf_ext *x)
 	PyObject *dict = PyDict_New();
 
 	for (unsigned i = 0; dict != NULL && x != NULL && i < TNF_LOST_REASONS; i++)
-		if (x->lost[i] != 0 && dict_put(dict, reasons[i],
+		if (x->lost[i] != 0 && dict_put(dict, loss_name(i) != NULL ?
+		    loss_name(i) : "other",
 		    PyLong_FromUnsignedLongLong(x->lost[i])) < 0)
 			Py_CLEAR(dict);
 	return dict;

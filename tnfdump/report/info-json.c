@@ -1,6 +1,7 @@
 /*
  * info-json.c - the files in figures, for programs: one object a line and file.
  */
+#include "analysis/losses.h"
 #include "tnfdump/report/info.h"
 #include "tnfdump/input.h"
 #include "tnfdump/to/json.h"
@@ -108,7 +109,7 @@ put_ext(struct out *o, const struct info *f)
 	put_u64(o, "dropped", info_lost(f));
 	put_key(o, "dropped_by_reason");
 	out_char(o, '{');
-	for (i = 0; (name = info_lost_name(i)) != NULL; i++) {
+	for (i = 0; (name = loss_name(i)) != NULL; i++) {
 		if (comma)
 			out_char(o, ',');
 		comma = true;

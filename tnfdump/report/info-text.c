@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "analysis/losses.h"
 #include "tnfdump/report/info.h"
 #include "tnfdump/input.h"
 #include "tnfdump/text/print.h"
@@ -153,7 +154,7 @@ put_lost(struct dump *d, const struct info *f)
 	info_text_row(d, "dropped", "%" PRIu64, info_lost(f));
 	for (i = 0; i < TNF_LOST_REASONS; i++)
 		if (f->ext->lost[i] > 0) {
-			name = info_lost_name(i);
+			name = loss_name(i);
 			info_text_row(d, "", "%" PRIu64 " %s", f->ext->lost[i],
 			    name != NULL ? name : "for another reason");
 		}

@@ -9,23 +9,6 @@
 #include "tnfdump/options.h"
 #include "common/xalloc.h"
 
-static const char *const lost_names[] = {
-	[TNF_LOST_NO_BLOCK] = "no free block",
-	[TNF_LOST_NESTED] = "inside another event",
-	[TNF_LOST_TOO_LARGE] = "larger than a block",
-	[TNF_LOST_NO_TAG_SPACE] = "no room for a definition",
-	[TNF_LOST_BUSY] = "definition being written",
-	[TNF_LOST_HOOK] = "skipped by the kernel",
-	[TNF_LOST_PREEMPTED] = "writer preempted",
-};
-
-const char *
-info_lost_name(unsigned reason)
-{
-	return reason < sizeof lost_names / sizeof lost_names[0] ?
-	    lost_names[reason] : NULL;
-}
-
 uint64_t
 info_lost(const struct info *f)
 {

@@ -41,8 +41,6 @@ struct info_all {
 int  info_set(struct dump *, const char *arg);	/* the option */
 bool info_chosen(const struct dump *);
 bool info_wall(const struct info *, int64_t time, int64_t *wall);
-/* Names of enum tnf_lost; NULL: a reason from the future. */
-const char *info_lost_name(unsigned reason);
 const char *info_ended(const struct info *);	/* NULL: not known */
 uint64_t info_lost(const struct info *);
 /*

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "analysis/losses.h"
 #include "common/printable.h"
 #include "tnfdump/report/info.h"
 #include "tnfdump/input.h"
@@ -33,7 +34,7 @@ report_dropped(struct dump *d, const char *path, const struct tnf_file *f)
 	for (i = 0; i < TNF_LOST_REASONS; i++) {
 		if (x->lost[i] == 0)
 			continue;
-		name = info_lost_name(i);
+		name = loss_name(i);
 		printable_printf(stderr, "%s%s: %llu", between,
 		    name != NULL ? name : "other",
 		    (unsigned long long)x->lost[i]);

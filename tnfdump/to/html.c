@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "analysis/losses.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/html-columns.h"
 #include "tnfdump/html-page.h"
@@ -243,7 +244,7 @@ html_losses(struct html *h, struct out *o)
 		for (unsigned k = 0; x != NULL && k < TNF_LOST_REASONS; k++) {
 			if (x->lost[k] == 0)
 				continue;
-			name = info_lost_name(k);
+			name = loss_name(k);
 			out_str(o, between);
 			out_lit(o, "{\"file\":");
 			json_name(o, h->d->inputs[i].path);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/losses.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/report/info.h"
 #include "tnfdump/input.h"
@@ -121,7 +122,7 @@ sql_losses(struct sql *q, sqlite3_stmt *row, int64_t id, const struct tnf_ext *x
 	for (unsigned i = 0; x != NULL && i < TNF_LOST_REASONS; i++) {
 		if (x->lost[i] == 0 || row == NULL)
 			continue;
-		name = info_lost_name(i);
+		name = loss_name(i);
 		sqlite3_bind_int64(row, 1, id);
 		sqlite_bind_string(row, 2, name != NULL ? name : "other");
 		sqlite3_bind_int64(row, 3, (int64_t)x->lost[i]);
