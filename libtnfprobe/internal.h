@@ -13,6 +13,7 @@
  * clock.c	nanoseconds from the time stamp counter
  * process.c	state of the process: fork, enable, disable
  * thread.c	state of a thread: first hit, exit, enable, disable
+ * auto.c	TNF_ENABLE: a process that traces itself (auto-*.c)
  * debug.c	tnf_probe_debug and what connected functions may ask
  *
  * The mapped file is shared with other processes and none of it is trusted:

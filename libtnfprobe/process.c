@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libtnfprobe/auto.h"
 #include "libtnfprobe/internal.h"
 
 #ifndef MADV_WIPEONFORK
@@ -450,6 +451,13 @@ process_open(const char *path, uint64_t size, int32_t fd)
 	__atomic_store_n(&c->open_result, error, __ATOMIC_RELEASE);
 }
 
+int
+tnf_process_give(const char *path, uint64_t size, int fd)
+{
+	process_open(path, size, fd);
+	return _tnf_process_control.open_result;
+}
+
 void TNF_API
 tnf_process_disable(void)
 {
@@ -537,13 +545,17 @@ in_child(void)
 	t->busy = 0;
 }
 
-static void __attribute__((constructor))
+/* In a program that is linked statically, before its own constructors. */
+static void __attribute__((constructor(101)))
 load(void)
 {
 	pthread_atfork(before_fork, NULL, in_child);
 	/* While nobody can refuse it: no identity or filter has changed yet. */
 	if (state() == TNF_PROC_READY)
 		tnf_process_ready();
+	/* A controller comes first: it has started the process, and knows. */
+	else if (state() == TNF_PROC_NO_BUFFER)
+		tnf_auto_start();
 }
 
 static void __attribute__((destructor))

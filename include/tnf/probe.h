@@ -236,6 +236,27 @@ TNF_LOCAL_END_
 
 #endif
 
+/*
+ * A shared object that is loaded while its process traces itself (TNF_ENABLE) says so
+ * to libtnfprobe, if that is there.
+ */
+#if defined(__PIC__) && !defined(__PIE__) && defined(__GNUC__)
+#ifdef __cplusplus
+extern "C"
+#else
+extern
+#endif
+void _tnf_probe_object(void) __attribute__((__weak__));
+TNF_LOCAL_BEGIN_
+static void __attribute__((__constructor__, __used__))
+tnf_object_loaded_(void)
+{
+	if (_tnf_probe_object != NULL)
+		_tnf_probe_object();
+}
+TNF_LOCAL_END_
+#endif
+
 #define TNF_PROBE_0(name, keys, detail) \
 	TNF_SITE_(name, keys, detail, 0, "", TNF_EMPTY_, TNF_TAG_NONE_, TNF_EMPTY_)
 

@@ -1,0 +1,138 @@
+/*
+ * auto-file.c - the trace file of a process that traces itself.
+ *
+ * As prex makes one: under a random name, mode 0600, with its space reserved, and
+ * then renamed; so whatever has the final name is replaced and never written.  But a
+ * file that a living process records into is gone on with: it is that of the program
+ * which has executed this one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/header.h"
+#include "libtnfprobe/auto.h"
+#include "libtnfprobe/internal.h"
+
+struct head {
+	struct tnf_file_header h;
+	char	       pad[TNF_EXT_OFFSET - sizeof(struct tnf_file_header)];
+	struct tnf_ext x;
+};
+_Static_assert(offsetof(struct head, x) == TNF_EXT_OFFSET, "tnf(5), Extension");
+
+static bool
+is_this_boot(const struct tnf_ext *x)
+{
+	struct tnf_ext own;
+
+	memset(&own, 0, sizeof(own));
+	tnf_ext_begin(&own, TNF_EXT_PROCESS);
+	return memcmp(own.boot_id, x->boot_id, sizeof(own.boot_id)) == 0;
+}
+
+/* One of ours, in use. */
+static bool
+goes_on(int fd, uint64_t *size)
+{
+	struct head head;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    st.st_nlink != 1 || (st.st_mode & 0077) != 0 ||
+	    pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
+	    head.h.magic != TNF_MAGIC || head.x.magic != TNF_EXT_MAGIC ||
+	    head.x.kind != TNF_EXT_PROCESS || head.x.attached <= head.x.ended ||
+	    head.x.pid <= 0 || !is_this_boot(&head.x) ||
+	    (kill(head.x.pid, 0) != 0 && errno != EPERM))
+		return false;
+	*size = (uint64_t)head.h.block_count * head.h.block_size;
+	return true;
+}
+
+static int
+open_directory(const char *path, const char *base)
+{
+	char dir[TNF_PATH_SIZE];
+
+	memcpy(dir, path, (size_t)(base - path));
+	dir[base - path] = '\0';
+	return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Past the limit of a file's size there would be a signal. */
+static int
+reserve(int fd, uint64_t size)
+{
+	struct rlimit limit;
+
+	if (fchmod(fd, 0600) != 0)
+		return errno;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur)
+		return EFBIG;
+	return posix_fallocate(fd, 0, (off_t)size);
+}
+
+static int
+create(int dir, const char *base, uint64_t size, int *ret)
+{
+	char name[64];
+	uint64_t n;
+	int fd, error;
+
+	if (getrandom(&n, sizeof(n), GRND_NONBLOCK) != sizeof(n))
+		n = (uint64_t)getpid() << 32 ^ (uintptr_t)&n;
+	snprintf(name, sizeof(name), ".trace-%016llx", (unsigned long long)n);
+	fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno;
+	error = reserve(fd, size);
+	if (error == 0 && renameat(dir, name, dir, base) != 0)
+		error = errno;
+	if (error != 0) {
+		unlinkat(dir, name, 0);
+		close(fd);
+		return error;
+	}
+	*ret = fd;
+	return 0;
+}
+
+/* A device or directory of that name is not meant. */
+static bool
+may_replace(int dir, const char *base)
+{
+	struct stat st;
+
+	return fstatat(dir, base, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
+}
+
+int
+tnf_auto_file(const char *path, uint64_t *size, int *fd)
+{
+	const char *base = strrchr(path, '/') + 1;
+	int dir, error;
+
+	if (strlen(path) >= TNF_PATH_SIZE)
+		return ENAMETOOLONG;
+	if (*base == '\0')
+		return EISDIR;
+	*fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (*fd >= 0 && goes_on(*fd, size))
+		return 0;
+	if (*fd >= 0)
+		close(*fd);
+	if ((dir = open_directory(path, base)) < 0)
+		return errno;
+	error = may_replace(dir, base) ? create(dir, base, *size, fd) : EEXIST;
+	close(dir);
+	return error;
+}

@@ -1,0 +1,188 @@
+/*
+ * auto.c - a process that traces itself from its start.
+ *
+ * TNF_ENABLE names the probes as prex's "enable" does, TNF_FILE and TNF_SIZE the
+ * file.  It happens in our constructor, before main() and before the constructors
+ * of what needs us; an object that is loaded later calls by its own constructor
+ * (<tnf/probe.h>).  What is wrong is said once, and the program runs on.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "libtnfprobe/auto.h"
+#include "libtnfprobe/internal.h"
+
+#define SIZE_DEFAULT	((uint64_t)4 << 20)	/* as prex */
+
+static struct tnf_auto_selectors *selectors;
+static bool has_file;
+
+/* A scan of all probes. */
+struct scan {
+	unsigned probes, chosen;
+};
+
+static void __attribute__((format(printf, 1, 2)))
+complain(const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text) - 1, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	if ((size_t)n > sizeof(text) - 2)
+		n = sizeof(text) - 2;
+	/* The environment may hold what acts on a terminal. */
+	for (int i = 0; i < n; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+			text[i] = '?';
+	text[n++] = '\n';
+	if (write(STDERR_FILENO, text, (size_t)n) < 0)
+		return;
+}
+
+static void
+count_probe(void *arg, struct tnf_probe_control *c, const char *object)
+{
+	struct scan *s = arg;
+
+	s->probes++;
+	s->chosen += tnf_auto_match(selectors, c->attrs, object);
+}
+
+/* As a controller leaves it; one that a controller has seen is left alone. */
+static void
+enable_probe(void *arg, struct tnf_probe_control *c, const char *object)
+{
+	if (c->controlled != 0 || !tnf_auto_match(selectors, c->attrs, object))
+		return;
+	c->traced = 1;
+	c->ops = &_tnf_probe_ops;
+	c->controlled = 1;
+	__atomic_store_n(&c->test, 1, __ATOMIC_RELEASE);
+}
+
+/* The name with %p as the process's number; NULL: no memory. */
+static char *
+file_name(const char *text)
+{
+	char dir[TNF_PATH_SIZE] = "", *name;
+	const char *p = strstr(text, "%p");
+	int n;
+
+	if (*text != '/' && getcwd(dir, sizeof(dir) - 1) == NULL)
+		return NULL;
+	if (*text != '/')
+		strcat(dir, "/");
+	n = p == NULL ? asprintf(&name, "%s%s", dir, text) :
+	    asprintf(&name, "%s%.*s%d%s", dir, (int)(p - text), text, (int)getpid(), p + 2);
+	return n < 0 ? NULL : name;
+}
+
+static char *
+default_name(void)
+{
+	const char *dir = secure_getenv("TMPDIR");
+	char *name;
+
+	return asprintf(&name, "%s/trace-%d", dir != NULL && *dir == '/' ? dir : "/tmp",
+	    (int)getpid()) < 0 ? NULL : name;
+}
+
+static uint64_t
+file_size(void)
+{
+	const char *text = secure_getenv("TNF_SIZE");
+	uint64_t size = text == NULL || *text == '\0' ? SIZE_DEFAULT : tnf_auto_size(text);
+
+	if (size == 0) {
+		complain("tnf: TNF_SIZE=%s: is no size: write 16m, 512k, or kbytes", text);
+		return 0;
+	}
+	if (size < FILE_MIN)
+		size = FILE_MIN;
+	if (size > FILE_MAX) {
+		complain("tnf: TNF_SIZE=%s: too large: at most 1g", text);
+		return 0;
+	}
+	return size;
+}
+
+static bool
+make_file(void)
+{
+	const char *text = secure_getenv("TNF_FILE");
+	uint64_t size = file_size();
+	char *name;
+	int fd, error = ENOMEM;
+
+	if (size == 0)
+		return false;
+	name = text != NULL && *text != '\0' ? file_name(text) : default_name();
+	if (name != NULL && (error = tnf_auto_file(name, &size, &fd)) == 0) {
+		error = tnf_process_give(name, size, fd);
+		close(fd);
+	}
+	if (error != 0)
+		complain("tnf: TNF_FILE=%s: %llu bytes: %s: this process is not traced",
+		    name != NULL ? name : "", (unsigned long long)size, strerror(error));
+	free(name);
+	return error == 0;
+}
+
+/* The file is made when there is something to be recorded. */
+static void
+enable_all(struct scan *s)
+{
+	tnf_auto_probes(count_probe, s);
+	if (s->chosen == 0)
+		return;
+	if (!has_file && !(has_file = make_file())) {
+		tnf_auto_free(selectors);
+		selectors = NULL;
+		return;
+	}
+	tnf_auto_probes(enable_probe, NULL);
+}
+
+void
+tnf_auto_start(void)
+{
+	const char *text, *wrong, *at;
+	struct scan s = { 0, 0 };
+	int saved = errno;
+
+	if (getauxval(AT_SECURE) != 0 || (text = secure_getenv("TNF_ENABLE")) == NULL ||
+	    text[strspn(text, " \t\n")] == '\0')
+		return;
+	if ((selectors = tnf_auto_parse(text, &wrong, &at)) == NULL) {
+		complain("tnf: TNF_ENABLE: %.60s: %s: nothing is traced", at, wrong);
+	} else {
+		enable_all(&s);
+		if (s.probes > 0 && s.chosen == 0)
+			complain("tnf: TNF_ENABLE=%.200s: selects none of the %u probes of "
+			    "process %d", text, s.probes, (int)getpid());
+	}
+	errno = saved;
+}
+
+/* An object has been loaded: called by its constructors, once for each of its
+   source files with probes. */
+void TNF_API
+_tnf_probe_object(void)
+{
+	struct scan s = { 0, 0 };
+	int saved = errno;
+
+	if (selectors != NULL)
+		enable_all(&s);
+	errno = saved;
+}

@@ -1,0 +1,46 @@
+/*
+ * auto.h - a process that traces itself from its start: TNF_ENABLE.
+ */
+#ifndef LIBTNFPROBE_AUTO_H
+#define LIBTNFPROBE_AUTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct tnf_auto_selectors;
+
+/* prex(1)'s list of selectors; NULL: *wrong (static text) and the place say why. */
+struct tnf_auto_selectors *tnf_auto_parse(const char *text, const char **wrong,
+    const char **at);
+void tnf_auto_free(struct tnf_auto_selectors *);
+/* Does one of them select a probe with these attributes in this object? */
+bool tnf_auto_match(const struct tnf_auto_selectors *, const char *attrs,
+    const char *object);
+
+/* "16m" in bytes; 0: that is no size. */
+uint64_t tnf_auto_size(const char *text);
+
+/*
+ * The file: a new one of the name, or that of a process which goes on with it and
+ * from which this one comes by exec.  *size is what it has.  0 and a descriptor, or an
+ * errno.  'path' is absolute.
+ */
+int tnf_auto_file(const char *path, uint64_t *size, int *fd);
+
+/* Calls fn for each control block of each object that is loaded. */
+struct tnf_probe_control;
+void tnf_auto_probes(void (*fn)(void *arg, struct tnf_probe_control *, const char *object),
+    void *arg);
+
+/* auto.c: at the start of the process. */
+void tnf_auto_start(void);
+
+/* Called by the constructors of objects with probes (<tnf/probe.h>). */
+void _tnf_probe_object(void);
+
+/* process.c: as the controller does.  0 or an errno. */
+int tnf_process_give(const char *path, uint64_t size, int fd);
+
+#endif /* LIBTNFPROBE_AUTO_H */
