@@ -113,6 +113,12 @@ void kp_ended(struct kp *, void (*fn)(void *arg, pid_t tid, pid_t pid,
 void kp_renamed(struct kp *, void (*fn)(void *arg, pid_t tid, int64_t time,
     const char *comm), void *arg);
 
+/* Calls fn for each member of an imported probe of which the buffer may have events
+   and whose values have names: "symbolic MASK VALUE=NAME,...", or "flags MASK
+   DELIMITER VALUE=NAME,..." (tnf(5), "Context"). */
+void kp_value_names(struct kp *, void (*fn)(void *arg, const char *probe,
+    const char *member, const char *names), void *arg);
+
 const char *kp_detail(struct kp *);	/* "thing: fact: remedy", or "" */
 
 #endif /* KERNEL_PROBES_KERNEL_PROBES_H */

@@ -35,6 +35,15 @@ put_renamed(void *arg, pid_t tid, int64_t time, const char *comm)
 	context_renamed(arg, tid, time, comm);
 }
 
+static void
+put_value_names(void *arg, const char *probe, const char *member, const char *names)
+{
+	char word[300];
+
+	snprintf(word, sizeof word, "values:%s:%s", probe, member);
+	context_fact(arg, word, names);
+}
+
 /* What an image does not tell about its machine stays out: this machine is
    another one, or has been started anew. */
 void
@@ -46,6 +55,7 @@ source_context(struct source *s, struct context_writer *w)
 		context_tasks(w, 0);
 		kp_ended(s->kernel, put_ended, w);
 		kp_renamed(s->kernel, put_renamed, w);
+		kp_value_names(s->kernel, put_value_names, w);
 	} else if (s->image.release[0] != '\0') {
 		context_fact(w, "system", "Linux");
 		context_fact(w, "release", s->image.release);

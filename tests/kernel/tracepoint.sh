@@ -85,6 +85,12 @@ python3 "$TNF_SOURCE/tests/kernel/tracepoint.py" "$TMP/ours" "$TMP/raw" \
 	/sys/kernel/tracing/events "$lost" $(cat "$TMP/pids") || fail "they differ"
 echo "ok: as the kernel's own trace"
 
+# Values that have names: a thread that sleeps does so in S, one that ends is a zombie.
+"$tnfdump" --pretty "$TMP/trace" | sed -n 's/.* sched\.sched_switch .* prev_state: \([^ ]*\) .*/\1/p' |
+	sort -u >"$TMP/states"
+grep -qx S "$TMP/states" && grep -qx Z "$TMP/states" || fail "states: $(cat "$TMP/states")"
+echo "ok: values have names"
+
 # Switched off, they are gone, whatever was on; definitions stay as they are.
 "$kpctl" disable $names || fail "disable"
 [ -z "$(ls /sys/fs/bpf/tnf/import)" ] || fail "links are left: $(ls /sys/fs/bpf/tnf/import)"

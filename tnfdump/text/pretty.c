@@ -6,6 +6,7 @@
 #include "analysis/nest.h"
 #include "tnfdump/origin.h"
 #include "analysis/pretty-names.h"
+#include "tnfdump/text/labels.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
 #include "analysis/units.h"
@@ -157,6 +158,8 @@ pretty_put_scalar(const struct printer *p, const struct tnf_event *ev,
 		out_str(p->o, text);
 		return;
 	}
+	if (kind == PRETTY_NONE && labels_put(p, ev, v, name))
+		return;
 	switch (kind) {
 	case PRETTY_BIOFLAGS:
 		put_bioflags(p->o, (uint32_t)pretty_bits(v));

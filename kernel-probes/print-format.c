@@ -1,0 +1,254 @@
+/*
+ * print-format.c - the names that a tracepoint's print format has for values.
+ *
+ * A print format is C: "...", __print_flags(REC->flags & 0xff, "|", { 1, "READ" }, ...).
+ * We understand one member, a mask on it, and constants; that is nearly all there is.
+ */
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel-probes/print-format.h"
+
+struct cursor {
+	const char *p;
+	bool	    bad;
+};
+
+static void
+skip_blanks(struct cursor *c)
+{
+	while (isspace((unsigned char)*c->p))
+		c->p++;
+}
+
+static bool
+take(struct cursor *c, const char *s)
+{
+	size_t n = strlen(s);
+
+	skip_blanks(c);
+	if (strncmp(c->p, s, n) != 0)
+		return false;
+	c->p += n;
+	return true;
+}
+
+/* "(unsigned long)": a word or two in parentheses, followed by an operand. */
+static bool
+take_cast(struct cursor *c)
+{
+	const char *p = c->p;
+
+	if (*p != '(' || !(isalpha((unsigned char)p[1]) || p[1] == '_' || p[1] == ' '))
+		return false;
+	for (p++; isalnum((unsigned char)*p) || *p == '_' || *p == ' '; p++)
+		;
+	if (*p != ')')
+		return false;
+	c->p = p + 1;
+	return true;
+}
+
+#define DEPTH_MAX	64
+
+static uint64_t sum(struct cursor *, unsigned depth);
+
+static uint64_t
+operand(struct cursor *c, unsigned depth)
+{
+	uint64_t v;
+	char *end;
+
+	skip_blanks(c);
+	if (depth > DEPTH_MAX) {
+		c->bad = true;
+		return 0;
+	}
+	if (take_cast(c))
+		return operand(c, depth + 1);
+	if (take(c, "("))  {
+		v = sum(c, depth + 1);
+		c->bad |= !take(c, ")");
+		return v;
+	}
+	if (take(c, "~"))
+		return ~operand(c, depth + 1);
+	if (take(c, "-"))
+		return -operand(c, depth + 1);
+	if (!isdigit((unsigned char)*c->p)) {
+		c->bad = true;
+		return 0;
+	}
+	v = strtoull(c->p, &end, 0);
+	while (*end != '\0' && strchr("uUlL", *end) != NULL)
+		end++;
+	c->p = end;
+	return v;
+}
+
+static uint64_t
+added(struct cursor *c, unsigned depth)
+{
+	uint64_t v = operand(c, depth), w;
+
+	while (!c->bad) {
+		if (take(c, "+"))
+			v += operand(c, depth);
+		else if (take(c, "-"))
+			v -= operand(c, depth);
+		else if (take(c, "<<")) {
+			w = operand(c, depth);
+			v = w < 64 ? v << w : 0;
+		} else
+			break;
+	}
+	return v;
+}
+
+/* Sums bind closer than shifts in C; a format that mixes them has parentheses. */
+static uint64_t
+sum(struct cursor *c, unsigned depth)
+{
+	uint64_t v = added(c, depth);
+
+	while (!c->bad) {
+		if (take(c, "|"))
+			v |= added(c, depth);
+		else if (take(c, "&"))
+			v &= added(c, depth);
+		else
+			break;
+	}
+	return v;
+}
+
+/* "REC->flags", "(REC->flags & 0xff)": which member, and what of it. */
+static bool
+take_member(struct cursor *c, char *name, size_t n, uint64_t *mask)
+{
+	size_t len;
+	int open = 0;
+
+	*mask = ~0ull;
+	for (;; open++) {
+		skip_blanks(c);
+		while (take_cast(c))
+			skip_blanks(c);
+		if (!take(c, "("))
+			break;
+	}
+	if (!take(c, "REC->"))
+		return false;
+	for (len = 0; isalnum((unsigned char)c->p[len]) || c->p[len] == '_'; len++)
+		;
+	if (len == 0 || len >= n)
+		return false;
+	memcpy(name, c->p, len);
+	name[len] = '\0';
+	c->p += len;
+	for (;;) {
+		if (open > 0 && take(c, ")"))
+			open--;
+		else if (take(c, "&"))
+			*mask &= operand(c, 0);
+		else
+			break;
+	}
+	skip_blanks(c);
+	return open == 0 && !c->bad && *c->p == ',';
+}
+
+/* The inside of a string literal. */
+static bool
+take_string(struct cursor *c, char *buf, size_t n)
+{
+	size_t len = 0;
+
+	if (!take(c, "\""))
+		return false;
+	for (; *c->p != '"' && *c->p != '\0'; c->p++) {
+		if (*c->p == '\\' && c->p[1] != '\0')
+			c->p++;
+		if (len + 1 < n)
+			buf[len++] = *c->p;
+	}
+	buf[len] = '\0';
+	return take(c, "\"");
+}
+
+/* A pair that is no constant, or whose name would break the text, is passed over. */
+static size_t
+take_pairs(struct cursor *c, char *buf, size_t n)
+{
+	size_t at = 0;
+	uint64_t v;
+	char name[64];
+	int len;
+
+	while (take(c, ",") && take(c, "{")) {
+		c->bad = false;
+		v = sum(c, 0);
+		if (c->bad) {
+			c->p += strcspn(c->p, "}");
+			if (*c->p != '\0')
+				c->p++;
+			continue;
+		}
+		if (!take(c, ",") || !take_string(c, name, sizeof name) || !take(c, "}"))
+			break;
+		if (name[0] == '\0' || strpbrk(name, ",=") != NULL)
+			continue;
+		len = snprintf(buf + at, n - at, "%s%#llx=%s", at > 0 ? "," : "",
+		    (unsigned long long)v, name);
+		if (len < 0 || (size_t)len >= n - at) {
+			buf[at] = '\0';
+			break;
+		}
+		at += (size_t)len;
+	}
+	return at;
+}
+
+static const char *
+one_call(const char *p, bool flags, void (*fn)(void *arg, const char *member,
+    const char *names), void *arg)
+{
+	struct cursor c = { .p = p };
+	char member[128], pairs[4096], names[4352], delimiter[8] = "";
+	uint64_t mask;
+
+	if (!take_member(&c, member, sizeof member, &mask))
+		return p;
+	if (flags && (!take(&c, ",") || !take_string(&c, delimiter, sizeof delimiter) ||
+	    delimiter[0] == '\0' || strchr(delimiter, ' ') != NULL))
+		return p;
+	if (take_pairs(&c, pairs, sizeof pairs) == 0)
+		return p;
+	snprintf(names, sizeof names, "%s %#llx %s%s%s", flags ? "flags" : "symbolic",
+	    (unsigned long long)mask, delimiter, flags ? " " : "", pairs);
+	fn(arg, member, names);
+	return c.p;
+}
+
+void
+print_format_names(const char *format, void (*fn)(void *arg, const char *member,
+    const char *names), void *arg)
+{
+	static const char symbolic[] = "__print_symbolic(", flags[] = "__print_flags(";
+	const char *p = strstr(format, "print fmt:"), *s, *f;
+
+	while (p != NULL) {
+		s = strstr(p, symbolic);
+		f = strstr(p, flags);
+		if (s == NULL && f == NULL)
+			break;
+		if (s != NULL && (f == NULL || s < f))
+			p = one_call(s + sizeof symbolic - 1, false, fn, arg);
+		else
+			p = one_call(f + sizeof flags - 1, true, fn, arg);
+	}
+}
