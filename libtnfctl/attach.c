@@ -100,6 +100,7 @@ process_check_file(pid_t pid)
 	close(fd);
 	switch (kind) {
 	case ELF_DYNAMIC:
+	case ELF_STATIC_TRACED:
 		return TNFCTL_ERR_NONE;
 	case ELF_OTHER_CLASS:
 		return fail(TNFCTL_ERR_BADARG, "process %d: the program has "
@@ -107,7 +108,9 @@ process_check_file(pid_t pid)
 		    "programs)", (int)pid, sizeof(void *) * CHAR_BIT);
 	case ELF_STATIC:
 		return fail(TNFCTL_ERR_NOTDYNAMIC, "process %d: the program is "
-		    "linked statically: link it without -static", (int)pid);
+		    "linked statically, and no libtnfprobe.a with symbols is in "
+		    "it: link it without -static, or with libtnfprobe.a",
+		    (int)pid);
 	default:
 		return fail(TNFCTL_ERR_NOTDYNAMIC,
 		    "process %d: the program is not an ELF file", (int)pid);

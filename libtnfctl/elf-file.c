@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tnf/target.h>
+
 #include "libtnfctl/elf-file.h"
 
 #define SECTIONS_MAX	65536u
@@ -44,7 +46,9 @@ is_native(const unsigned char *ident)
 enum elf_kind
 elf_kind_of(int fd)
 {
+	static const char *const control[] = { TNF_PROCESS_SYMBOL };
 	enum elf_kind kind = ELF_STATIC;
+	uint64_t value = 0;
 	unsigned char ident[EI_NIDENT];
 	struct elf *e;
 	GElf_Phdr ph;
@@ -62,6 +66,10 @@ elf_kind_of(int fd)
 			if (gelf_getphdr(e->elf, (int)i, &ph) != NULL &&
 			    ph.p_type == PT_INTERP)
 				kind = ELF_DYNAMIC;
+	if (kind == ELF_STATIC) {
+		elf_symbols(e, control, &value, 1, true);
+		kind = value != 0 ? ELF_STATIC_TRACED : ELF_STATIC;
+	}
 	elf_close(e);
 	return kind;
 }

@@ -14,7 +14,13 @@
 
 struct elf;
 
-enum elf_kind { ELF_DYNAMIC, ELF_STATIC, ELF_OTHER_CLASS, ELF_NOT_ELF };
+enum elf_kind {
+	ELF_DYNAMIC,
+	ELF_STATIC,
+	ELF_STATIC_TRACED,	/* libtnfprobe.a is linked in */
+	ELF_OTHER_CLASS,
+	ELF_NOT_ELF
+};
 
 /* Looks at the file header and program headers of an executable. */
 enum elf_kind elf_kind_of(int fd);

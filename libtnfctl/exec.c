@@ -333,12 +333,15 @@ find_break(pid_t pid)
 	return address;
 }
 
-/* From there to where all start-up objects are in place. */
+/* From there to where all start-up objects are in place.  A program without a
+   linker has moved its own pointers before it makes its first system call; before
+   that we see the end of execve(). */
 static tnfctl_errcode_t
 exec_load(struct proc *p, const char *file)
 {
 	struct thread *t;
 	tnfctl_handle_t h;
+	int calls = 0;
 
 	direct_borrow(p, &h);
 	p->linker.brk = find_break(p->pid);
@@ -352,8 +355,10 @@ exec_load(struct proc *p, const char *file)
 		if (p->gone || p->event != PROC_NOTHING || t == NULL)
 			return fail(TNFCTL_ERR_ACCES, "%s: it ended before the "
 			    "dynamic linker had loaded its objects", file);
+		calls += t->event == PROC_SYSCALL;
 		t->event = PROC_NOTHING;
-	} while (!linkmap_look(&h, &p->linker) || !p->linker.consistent);
+	} while (!linkmap_look(&h, &p->linker) || !p->linker.consistent ||
+	    (p->linker.alone && calls < 2));
 	t->syscalls = false;
 	return TNFCTL_ERR_NONE;
 }

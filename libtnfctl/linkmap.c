@@ -151,12 +151,24 @@ add_to_print(void *arg, uintptr_t at, const struct link_map *map)
 	return true;
 }
 
+/* Without an interpreter the program is all there is, and has all from its
+   start, which is where the kernel put its program headers. */
+static bool
+linkmap_is_static(pid_t pid)
+{
+	return auxv_get(pid, AT_PHDR) != 0 && auxv_get(pid, AT_BASE) == 0;
+}
+
 bool
 linkmap_look(tnfctl_handle_t *h, struct linker *l)
 {
 	struct debug d;
 	uint64_t print = 1;
 
+	if (linkmap_is_static(h->pid)) {
+		*l = (struct linker){ .consistent = true, .alone = true };
+		return true;
+	}
 	if (!read_debug(h, l, &d) || d.map == 0) {
 		l->consistent = false;
 		return false;
@@ -270,6 +282,30 @@ linkmap_list_one(void *arg, uintptr_t at, const struct link_map *map)
 	return l->err == TNFCTL_ERR_NONE;
 }
 
+static tnfctl_errcode_t
+linkmap_list_static(tnfctl_handle_t *h)
+{
+	char name[TEXT_SIZE], file[PATH_MAX + 32];
+	struct object_info info = { .name = name, .file = file, .fd = -1,
+	    .bias = NO_BIAS, .main = true };
+	const struct mapping *start;
+	struct maps maps;
+	int error;
+
+	if ((error = maps_read(h->pid, &maps)) != 0)
+		return fail_errno(error, "/proc/%d/maps", (int)h->pid);
+	start = maps_find(&maps, auxv_get(h->pid, AT_PHDR));
+	if (start == NULL || !find_file(h, start, file, sizeof(file))) {
+		maps_free(&maps);
+		return fail(TNFCTL_ERR_INTERNAL, "process %d: its program's "
+		    "file cannot be found", (int)h->pid);
+	}
+	snprintf(name, sizeof(name), "%s", start->path);
+	info.base = info.key[0] = start->start;
+	maps_free(&maps);
+	return object_seen(h, &info);
+}
+
 tnfctl_errcode_t
 linkmap_objects(tnfctl_handle_t *h, struct linker *linker)
 {
@@ -278,6 +314,10 @@ linkmap_objects(tnfctl_handle_t *h, struct linker *linker)
 
 	if (l.text == NULL)
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if (linkmap_is_static(h->pid)) {
+		free(l.text);
+		return linkmap_list_static(h);
+	}
 	if (!read_debug(h, linker, &d) || !linkmap_walk(h, &d, linkmap_list_one, &l))
 		l.err = fail(TNFCTL_ERR_INTERNAL,
 		    "process %d: its list of loaded objects cannot be read",

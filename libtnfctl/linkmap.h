@@ -11,6 +11,7 @@ struct linker {
 	uintptr_t brk;		/* function it calls at each change */
 	bool	 consistent;	/* as of the latest linkmap_look() */
 	uint64_t print;		/* changes when the list does */
+	bool	 alone;		/* there is none: the program is linked statically */
 };
 
 /* Without 'debug' finds it; then reads state and fingerprint.  False: the

@@ -1,6 +1,7 @@
 /*
  * start.c - exec handles: stopped before any code of the program's own.
  */
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -145,10 +146,55 @@ test_environment(void)
 	    TNFCTL_ERR_NOLIBTNFPROBE);
 }
 
+/* A program that is linked statically, with libtnfprobe.a: started, and attached. */
+static void
+test_static(const char *victim)
+{
+	const char *name = trace_name();
+	struct victim v;
+	tnfctl_event_t event;
+	tnfctl_handle_t *h;
+	int in[2], saved;
+	char file[64];
+
+	snprintf(file, sizeof(file), "victim-%s", victim);
+	if (access(victim_path(file), X_OK) != 0)
+		return;
+	/* It reads one line, and hits. */
+	CHECK(pipe2(in, O_CLOEXEC) == 0 && write(in[1], "\n", 1) == 1);
+	CHECK((saved = fcntl(0, F_DUPFD_CLOEXEC, 3)) >= 0 && dup2(in[0], 0) == 0);
+	OK(start(victim_path(file), "0", &h));
+	dup2(saved, 0);
+	close(saved);
+	close(in[0]);
+	close(in[1]);
+	CHECK(count_probes(h) == 1000);
+	OK(tnfctl_buffer_alloc(h, name, 1 << 20));
+	OK(tnfctl_probe_enable(h, find_probe(h, "p444"), NULL));
+	OK(tnfctl_probe_connect(h, find_probe(h, "p444"), NULL, "tnf_probe_debug"));
+	OK(tnfctl_continue(h, &event, NULL));
+	CHECK(event == TNFCTL_EVENT_EXIT);
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	CHECK(file_has(name, "p444"));
+	v = VICTIM(victim, "1");
+	OK(tnfctl_pid_open(v.pid, &h));
+	CHECK(count_probes(h) == 1000);
+	name = trace_name();
+	OK(tnfctl_buffer_alloc(h, name, 1 << 20));
+	OK(tnfctl_probe_enable(h, find_probe(h, "p333"), NULL));
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	victim_tell(&v, "\n");
+	CHECK_STR(victim_says(&v), "ready");
+	CHECK(file_has(name, "p333"));
+	CHECK(victim_end(&v) == 0);
+}
+
 int
 main(void)
 {
 	test_constructors();
+	test_static("many-static");
+	test_static("many-static-pie");
 	test_preload();
 	test_refusals();
 	test_set_id();
