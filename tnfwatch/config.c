@@ -65,8 +65,10 @@ mistake(struct config_reader *r, unsigned line, const char *fmt, ...)
 static void
 mistake_caret(struct config_reader *r, const char *text, size_t offset)
 {
-	if (r->mistakes != NULL && offset <= strlen(text))
-		printable_printf(r->mistakes, "    %s\n    %*s^\n", text, (int)offset, "");
+	if (r->mistakes == NULL || offset > strlen(text))
+		return;
+	printable_printf(r->mistakes, "    %s\n", text);
+	fprintf(r->mistakes, "    %*s^\n", (int)offset, "");
 }
 
 /* Setters: the value of a key; false: the mistake has been told. */

@@ -14,6 +14,7 @@
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/kernel.h"
+#include "tnfwatch/leftover.h"
 #include "tnfwatch/notify.h"
 #include "tnfwatch/self.h"
 #include "tnfwatch/util.h"
@@ -192,10 +193,19 @@ daemon_sources_missing(struct daemon *d)
 		kernel_begin(d, now_mono());
 }
 
+static void
+add_leftover(void *arg, struct source *s)
+{
+	source_add(arg, s, INT64_MAX);
+}
+
 void
 daemon_sources_begin(struct daemon *d)
 {
-	struct source *s = self_begin(d->config);
+	struct source *s;
+
+	leftover_rings(d->config, add_leftover, d);
+	s = self_begin(d->config);
 
 	if (s != NULL)
 		source_add(d, s, INT64_MAX);

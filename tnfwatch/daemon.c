@@ -3,6 +3,7 @@
  */
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
@@ -17,6 +18,7 @@
 #include "tnfwatch/control.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/incident.h"
+#include "tnfwatch/leftover.h"
 #include "tnfwatch/notify.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/self.h"
@@ -28,6 +30,7 @@
 #define SIGNAL_AFTER	(5 * SECOND)
 #define READY_NS	(20 * SECOND)	/* later than that we are ready in any case */
 #define EVENTS		32
+#define PRIORITY	(-10)
 
 /* One trigger may open a window only so often. */
 static bool
@@ -331,10 +334,14 @@ daemon_begin(struct daemon *d)
 {
 	int e;
 
+	/* Who comes late to a ring finds it overwritten; if we may, we go first. */
+	setpriority(PRIO_PROCESS, 0, PRIORITY);
+
 	if (!directories_make(d->config) || (d->lock = lock_take(d->config->directory)) < 0 ||
 	    (d->lock_run = lock_take(d->config->run)) < 0)
 		return false;
 	incident_clean(d->config);
+	leftover_begin(d->config);
 	if (!signals_catch(d) || (d->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
 	    (d->control = control_open(d->config)) < 0) {
 		say("%s: %s", d->config->run, strerror(errno));
@@ -371,6 +378,7 @@ daemon_end(struct daemon *d)
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		if (d->writer[i].pid > 0)
 			waitpid(d->writer[i].pid, NULL, 0);
+	leftover_end(d->config);
 }
 
 int

@@ -338,6 +338,8 @@ writer_main(struct daemon *d)
 		say("%s: lost: %s", d->window.id, strerror(e));
 		_exit(1);
 	}
+	/* The rest has time. */
+	setpriority(PRIO_PROCESS, 0, 0);
 	path = incident_path(d->config, d->window.id);
 	say("%s: kept: %s", path, d->window.firing[0].reason);
 	run_commands(&in, path);

@@ -1,0 +1,77 @@
+#!/bin/sh
+# Guards: a mistake of the configuration that is told with the wrong line, or not.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+W=$1
+scratch
+
+cat >"$TMP/bad.conf" <<'T'
+x = 1
+[watch]
+keep = 60x
+directry = /tmp
+[process shop]
+program = shop
+enable = order io name=/x\(/
+size = 1k
+[trigger slow]
+when = probe == "a" and (errno = 5)
+limit = 6/hours
+after = -1s
+[trigger many]
+when = duration(order >
+ 200ms
+[foo]
+[trigger]
+nonsense
+T
+# The first words of what is expected for each line, in order.
+cat >"$TMP/want" <<'T'
+1: x: before the first section
+3: keep = 60x: not a duration
+4: directry: no key of [watch]: did you mean "directory"?
+6: program = shop: not a path
+7: enable: 
+8: size = 1k: a buffer has
+10: when: 
+11: limit = 6/hours: not a limit
+12: after = -1s: not a duration
+14: when: 
+16: [foo]: no such section
+17: [trigger]: it needs a name
+18: neither [section] nor key = value
+T
+"$W" check -c "$TMP/bad.conf" >"$TMP/out" 2>"$TMP/err" && fail "mistakes are accepted"
+[ -s "$TMP/out" ] && fail "on standard output: $(cat "$TMP/out")"
+grep "^$TMP/bad.conf:" "$TMP/err" | sed "s|^$TMP/bad.conf:||" >"$TMP/got"
+[ "$(wc -l <"$TMP/got")" = "$(wc -l <"$TMP/want")" ] || fail "$(cat "$TMP/err")"
+n=0
+while read -r want; do
+	n=$((n + 1))
+	got=$(sed -n "${n}p" "$TMP/got")
+	case $got in "$want"*) ;; *) fail "expected \"$want\", not \"$got\"" ;; esac
+done <"$TMP/want"
+# Expressions are shown, with a caret.
+[ "$(grep -c "^ *^$" "$TMP/err")" -eq 3 ] || fail "carets: $(cat "$TMP/err")"
+
+# A directory beside it is read as well, and its lines are told by its name.
+cat >"$TMP/good.conf" <<'T'
+[kernel]
+buffer = 64m
+enable = $always thread io name=/^sys/
+T
+mkdir "$TMP/watch.d"
+printf '[trigger slow]\nwhen = duration(order) > 200ms\nlimit = 6/hour\n' >"$TMP/watch.d/a.conf"
+"$W" check -c "$TMP/good.conf" >"$TMP/out" 2>&1 || fail "good one: $(cat "$TMP/out")"
+grep -q '1 \[trigger\], \[kernel\]' "$TMP/out" || fail "said: $(cat "$TMP/out")"
+printf '[trigger slow]\nlimit = many\n' >"$TMP/watch.d/b.conf"
+"$W" check -c "$TMP/good.conf" 2>"$TMP/err" && fail "mistake beside it is accepted"
+grep -q "^$TMP/watch.d/b.conf:2: limit" "$TMP/err" || fail "said: $(cat "$TMP/err")"
+
+# Neither is there, nor are there sources.
+"$W" check -c "$TMP/none.conf" 2>"$TMP/err" && fail "no file is accepted"
+grep -q 'name the configuration with -c' "$TMP/err" || fail "said: $(cat "$TMP/err")"
+echo '[watch]' >"$TMP/empty.conf"
+rm -r "$TMP/watch.d"
+"$W" check -c "$TMP/empty.conf" 2>"$TMP/err" && fail "nothing to watch is accepted"
+grep -q 'nothing to watch' "$TMP/err" || fail "said: $(cat "$TMP/err")"
+exit 0

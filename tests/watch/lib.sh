@@ -1,0 +1,74 @@
+# shellcheck shell=sh
+# What the tests of tnfwatch share; tests/lib.sh comes first.
+
+# tnfwatch, shop and tnfdump, as the build has them.
+watch_programs() {
+	W=$(realpath "$1") SHOP=$(realpath "$2") DUMP=$(realpath "$3")
+	need_program jq
+	scratch
+	D=$TMP/kept CONF=$TMP/watch.conf
+	# What is started is ended, however the test ends.
+	STARTED=
+	trap 'watch_end' EXIT
+}
+
+watch_end() {
+	for _p in $STARTED; do kill -9 "$_p" 2>/dev/null; done
+	wait 2>/dev/null
+	[ -z "$WATCH_KEEP" ] || cp -r "$TMP" "$WATCH_KEEP"
+	test_end
+}
+
+# conf: the configuration is what comes on standard input, behind [watch].
+conf() {
+	printf '[watch]\ndirectory = %s\nrun = %s/run\n' "$D" "$D" >"$CONF"
+	cat >>"$CONF"
+}
+
+w() { "$W" -c "$CONF" "$@"; }
+
+# watch: a tnfwatch of this configuration runs; PID is its.
+watch() {
+	"$W" -c "$CONF" >>"$TMP/log" 2>&1 &
+	PID=$!
+	STARTED="$STARTED $PID"
+	wait_for 120 answers_or_gone
+	answers || fail "tnfwatch does not answer: $(cat "$TMP/log")"
+}
+answers_or_gone() { answers || ! kill -0 "$PID" 2>/dev/null; }
+answers() { w status >"$TMP/status" 2>/dev/null; }
+
+# shop ARGUMENT...: SHOPPID is its; what it prints is in shop.log.
+shop() {
+	"$SHOP" "$@" >>"$TMP/shop.log" 2>&1 &
+	SHOPPID=$!
+	STARTED="$STARTED $SHOPPID"
+}
+
+watched() { answers && grep -q "^shop-$1 .*[1-9]" "$TMP/status"; }
+kept() { w list 2>/dev/null | grep -q -- "$1"; }
+n_kept() { [ "$(w list | grep -c .)" -ge "$1" ]; }
+incident() { echo "$D/incidents/$(w list | awk 'END { print $1 }')"; }
+
+stop_watch() {
+	kill "$PID"
+	wait "$PID" || fail "tnfwatch ended with $?: $(cat "$TMP/log")"
+}
+
+# whole INCIDENT: it has what its description names, and tnfdump reads all of it.
+whole() {
+	jq -e .id "$1/incident.json" >/dev/null || fail "$1: no description"
+	jq -r '.sources[].files[]' "$1/incident.json" >"$TMP/files"
+	while read -r _f; do
+		"$DUMP" --info "$1/$_f" >/dev/null 2>"$TMP/err" ||
+			fail "$1/$_f: $(cat "$TMP/err")"
+	done <"$TMP/files"
+}
+
+# runs PID: it lives, and nobody keeps it stopped.
+runs() {
+	case $(awk '/^State:/ { print $2 }' "/proc/$1/status") in
+	T | t) return 1 ;;
+	esac
+	grep -q '^TracerPid:[[:space:]]*0$' "/proc/$1/status"
+}

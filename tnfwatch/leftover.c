@@ -1,0 +1,346 @@
+/*
+ * leftover.c - what an earlier tnfwatch has left: rings, segments, another boot's.
+ *
+ * While one runs, segments/boot says on which boot.  It goes when one ends in order;
+ * where it tells of another boot, the machine went down.
+ */
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tnf/com.h>
+
+#include "common/open-regular.h"
+#include "tnfwatch/config.h"
+#include "tnfwatch/incident.h"
+#include "tnfwatch/json.h"
+#include "tnfwatch/leftover.h"
+#include "tnfwatch/segment.h"
+#include "tnfwatch/source.h"
+#include "tnfwatch/util.h"
+
+#define CRASH	"crash"		/* stands for the trigger in the incident's name */
+
+static char *
+boot_path(const struct config *c)
+{
+	return xasprintf("%s/segments/boot", c->directory);
+}
+
+/* The boot of the one that did not end in order; NULL: there is none. */
+static char *
+boot_of_before(const struct config *c)
+{
+	char *path = boot_path(c), *text = read_text(path, 64);
+
+	free(path);
+	if (text != NULL)
+		text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+static void
+boot_note(const struct config *c)
+{
+	char *path = boot_path(c);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0 || dprintf(fd, "%s\n", boot_id()) < 0 || fsync(fd) != 0)
+		say("%s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+/* The extension of a trace file of ours; false: it has none, or nothing yet. */
+static bool
+ext_read(const char *path, struct tnf_ext *ext)
+{
+	struct stat st;
+	int fd = open_regular(path, O_RDONLY, &st);
+	bool ok = fd >= 0 && pread(fd, ext, sizeof *ext, TNF_EXT_OFFSET) == sizeof *ext &&
+	    ext->magic == TNF_EXT_MAGIC;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static bool
+is_of_this_boot(const struct tnf_ext *ext)
+{
+	const char *id = boot_id();
+	unsigned byte;
+
+	for (unsigned i = 0; i < sizeof ext->boot_id; i++) {
+		id += *id == '-';
+		if (sscanf(id, "%2x", &byte) != 1)
+			return true;
+		if (byte != ext->boot_id[i])
+			return false;
+		id += 2;
+	}
+	return true;
+}
+
+/* Names in a directory that end so; the caller frees all. */
+static size_t
+names_in(const char *directory, const char *suffix, char ***ret)
+{
+	struct dirent **found = NULL;
+	int n = scandir(directory, &found, NULL, alphasort);
+	size_t m = 0, len;
+
+	*ret = xcalloc(n > 0 ? (size_t)n + 1 : 1, sizeof **ret);
+	for (int i = 0; i < n; i++) {
+		len = strlen(found[i]->d_name);
+		if (len > strlen(suffix) && found[i]->d_name[0] != '.' &&
+		    strcmp(found[i]->d_name + len - strlen(suffix), suffix) == 0)
+			(*ret)[m++] = xstrdup(found[i]->d_name);
+		free(found[i]);
+	}
+	free(found);
+	return m;
+}
+
+static void
+names_free(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* An incident of a machine that went down, while it is made. */
+struct crash {
+	const struct config *c;
+	const char *boot;
+	char	*id, *temp;	/* the temporary directory's path */
+	char	**files;
+	size_t	 n_files;
+	int64_t	 last;		/* ns since 1970: when something was written last */
+};
+
+static void
+crash_take(struct crash *x, const char *path, const char *name)
+{
+	char *to = xasprintf("%s/%s", x->temp, name);
+	struct stat st;
+
+	if (stat(path, &st) == 0 && (int64_t)st.st_mtim.tv_sec * SECOND > x->last)
+		x->last = (int64_t)st.st_mtim.tv_sec * SECOND;
+	if (rename(path, to) == 0) {
+		x->files = xreallocarray(x->files, x->n_files + 1, sizeof *x->files);
+		x->files[x->n_files++] = xstrdup(name);
+	} else
+		say("%s: %s", path, strerror(errno));
+	free(to);
+}
+
+/* Each event is in one file: what segments have goes from the ring. */
+static void
+crash_blank(const struct crash *x, const char *ring, char **segments, size_t n)
+{
+	char *path = xasprintf("%s/%s", x->c->rings, ring), *segment;
+	size_t id = strlen(ring) - strlen("tnf");
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+	for (size_t i = 0; fd >= 0 && i < n; i++)
+		if (strncmp(segments[i], ring, id) == 0) {
+			segment = xasprintf("%s/segments/%s", x->c->directory, segments[i]);
+			segment_blank(segment, fd);
+			free(segment);
+		}
+	if (fd >= 0)
+		close(fd);
+	free(path);
+}
+
+static void
+crash_rings(struct crash *x, char **segments, size_t n_segments)
+{
+	struct tnf_ext ext;
+	char **rings, *path;
+	size_t n = names_in(x->c->rings, ".tnf", &rings);
+
+	for (size_t i = 0; i < n; i++) {
+		path = xasprintf("%s/%s", x->c->rings, rings[i]);
+		if (ext_read(path, &ext) && !is_of_this_boot(&ext)) {
+			crash_blank(x, rings[i], segments, n_segments);
+			crash_take(x, path, rings[i]);
+		}
+		free(path);
+	}
+	names_free(rings, n);
+}
+
+static void
+crash_json(const struct crash *x)
+{
+	char *path = xasprintf("%s/incident.json", x->temp);
+	FILE *f = fopen(path, "we");
+
+	if (f != NULL) {
+		fputs("{\n  \"version\": 1,\n  \"id\": ", f);
+		json_string(f, x->id);
+		fputs(",\n  \"trigger\": {\"name\": \"" CRASH "\", \"when\": null},\n  \"time\": ", f);
+		json_wall(f, x->last);
+		fputs(",\n  \"reason\": \"the machine went down while it was watched\",\n"
+		    "  \"sources\": [{\"name\": \"all\", \"files\": [", f);
+		for (size_t i = 0; i < x->n_files; i++) {
+			fputs(i > 0 ? ", " : "", f);
+			json_string(f, x->files[i]);
+		}
+		fputs("]}],\n  \"boot\": ", f);
+		json_string(f, x->boot);
+		fputs("\n}\n", f);
+		fflush(f);
+		fsync(fileno(f));
+		fclose(f);
+	}
+	free(path);
+}
+
+static void
+crash_keep(const struct config *c, const char *boot)
+{
+	char *incidents = xasprintf("%s/incidents", c->directory), *path, **segments;
+	char *where = xasprintf("%s/segments", c->directory);
+	struct crash x = { .c = c, .boot = boot };
+	size_t n = names_in(where, ".tnf.zst", &segments);
+
+	x.temp = xasprintf("%s/" INCIDENT_TEMP CRASH, incidents);
+	if (mkdir(x.temp, 0700) != 0)
+		say("%s: %s", x.temp, strerror(errno));
+	crash_rings(&x, segments, n);
+	for (size_t i = 0; i < n; i++) {
+		path = xasprintf("%s/%s", where, segments[i]);
+		crash_take(&x, path, segments[i]);
+		free(path);
+	}
+	x.id = incident_name(c, CRASH, x.last);
+	crash_json(&x);
+	path = incident_path(c, x.id);
+	if (x.n_files == 0)
+		remove_all(AT_FDCWD, x.temp);
+	else if (rename(x.temp, path) == 0)
+		say("%s: kept: the machine went down while it was watched", path);
+	else
+		say("%s: %s", path, strerror(errno));
+	names_free(x.files, x.n_files);
+	names_free(segments, n);
+	free(path);
+	free(x.temp);
+	free(x.id);
+	free(where);
+	free(incidents);
+}
+
+/* Segments that nobody can go on with, and rings of another boot. */
+static void
+remove_rest(const struct config *c)
+{
+	char *where = xasprintf("%s/segments", c->directory), *path, **names;
+	size_t n = names_in(where, "", &names);
+	struct tnf_ext ext;
+
+	for (size_t i = 0; i < n; i++) {
+		path = xasprintf("%s/%s", where, names[i]);
+		unlink(path);
+		free(path);
+	}
+	names_free(names, n);
+	free(where);
+	n = names_in(c->rings, ".tnf", &names);
+	for (size_t i = 0; i < n; i++) {
+		path = xasprintf("%s/%s", c->rings, names[i]);
+		if (ext_read(path, &ext) && !is_of_this_boot(&ext))
+			unlink(path);
+		free(path);
+	}
+	names_free(names, n);
+}
+
+void
+leftover_begin(const struct config *c)
+{
+	char *before = boot_of_before(c);
+
+	if (before != NULL && *boot_id() != '\0' && strcmp(before, boot_id()) != 0)
+		crash_keep(c, before);
+	free(before);
+	remove_rest(c);
+	boot_note(c);
+}
+
+void
+leftover_end(const struct config *c)
+{
+	char *path = boot_path(c);
+
+	unlink(path);
+	free(path);
+}
+
+/* Does the process that the file names have it mapped? */
+static bool
+is_mapped(pid_t pid, const char *path)
+{
+	char maps[64], line[4608];
+	bool found = false;
+	FILE *f;
+
+	snprintf(maps, sizeof maps, "/proc/%d/maps", (int)pid);
+	if ((f = fopen(maps, "re")) == NULL)
+		return false;
+	while (!found && fgets(line, sizeof line, f) != NULL)
+		found = strstr(line, path) != NULL;
+	fclose(f);
+	return found;
+}
+
+/* "NAME-PID.tnf", "NAME-PID.2.tnf" */
+static pid_t
+name_cut(char *name)
+{
+	char *dash = strrchr(name, '-');
+	pid_t pid = dash != NULL ? (pid_t)atoi(dash + 1) : 0;
+
+	if (dash != NULL)
+		*dash = '\0';
+	return pid;
+}
+
+void
+leftover_rings(const struct config *c, void (*fn)(void *arg, struct source *), void *arg)
+{
+	char **names, *path;
+	size_t n = names_in(c->rings, ".tnf", &names);
+	struct source *s;
+	struct tnf_ext ext;
+	pid_t pid;
+
+	for (size_t i = 0; i < n; i++) {
+		path = xasprintf("%s/%s", c->rings, names[i]);
+		pid = name_cut(names[i]);
+		/* A process that lives may not have recorded anything so far. */
+		if (pid > 0 && !is_mapped(pid, path) && kill(pid, 0) != 0) {
+			if (ext_read(path, &ext)) {
+				s = source_process(names[i], pid, names[i], path, true);
+				s->ended = now_mono();
+				s->ended_told = true;
+				fn(arg, s);
+			} else
+				unlink(path);
+		}
+		free(path);
+	}
+	names_free(names, n);
+}
