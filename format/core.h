@@ -54,6 +54,10 @@
 	R(type_array, type)						\
 	R(name_array, name)						\
 	R(symbols, symbol)						\
+	/* Long values, in pieces: tnf(5). */				\
+	R(bytes, uint8)							\
+	R(text, tagged)							\
+	R(blob, tagged)							\
 	/* Members of type records. */					\
 	D(tag, type)							\
 	D(name, string)							\

@@ -22,6 +22,7 @@ struct type_table;
 struct sched_cache;
 struct scan;
 struct seen;
+struct longs;
 
 struct tnf_file {
 	struct bytes	 bytes;		/* what the header declares, no more */
@@ -46,6 +47,7 @@ struct tnf_file {
 	char		*name;
 	struct scan	*scan;		/* the first pass; or NULL */
 	struct seen	*seen;		/* by block: how far it was read; or NULL */
+	struct longs	*longs;		/* values put together; or NULL */
 	uint64_t	 cursor;	/* ext.data_cursor at the last look */
 	uint64_t	 lost;		/* blocks, since the last look */
 	unsigned	 number;	/* in its stream */

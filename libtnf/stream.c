@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libtnf/long.h"
 #include "libtnf/stream_impl.h"
 #include "libtnf/type.h"
 
@@ -28,6 +29,7 @@ free_file(struct tnf_file *f)
 	if (f == NULL)
 		return;
 	file_done(f);
+	long_done(f);
 	if (f->scan != NULL)
 		free(f->scan->entries);
 	free(f->scan);
@@ -178,6 +180,8 @@ next_event(tnf_stream_t *s, struct tnf_event *ev)
 	const struct walk *w;
 	int r;
 
+	if (s->follow.on)
+		long_forget(s->files, s->n_files);
 	for (;;) {
 		r = merge_next(&s->merge, &ev->time, &sched, &w);
 		if (r == 0)

@@ -316,6 +316,11 @@ type_read_type(struct tnf_file *f, struct type *t, unsigned depth)
 	t->pub.base = t->root->pub.name;
 	t->pub.opaque = type_has(t, PROP(OPAQUE));
 	t->pub.kind = kind_of(t);
+	t->pub.text = t->pub.kind == TNF_K_ARRAY &&
+	    strcmp(t->pub.base, "tnf_text") == 0;
+	t->pub.blob = t->pub.kind == TNF_K_ARRAY &&
+	    strcmp(t->pub.base, "tnf_blob") == 0;
+	t->is_long = t->pub.text || t->pub.blob;
 	return true;
 }
 

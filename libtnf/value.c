@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libtnf/file.h"
+#include "libtnf/long.h"
 #include "libtnf/ref.h"
 #include "libtnf/type.h"
 #include "libtnf/walk.h"
@@ -124,7 +125,11 @@ read_record(struct tnf_file *f, uint64_t ref, struct tnf_value *v)
 	switch (v->kind) {
 	case TNF_K_STRING:
 	case TNF_K_ARRAY:
-		return read_array(f, pos, t, v) ? REF_OK : REF_BAD;
+		if (!read_array(f, pos, t, v))
+			return REF_BAD;
+		if (t->is_long && !long_read(f, v))
+			return REF_BAD;
+		return REF_OK;
 	case TNF_K_TYPE:
 		return value_read_type(f, pos, v) ? REF_OK : REF_BAD;
 	case TNF_K_STRUCT:
@@ -163,7 +168,7 @@ read_value(struct tnf_file *f, uint64_t pos, const struct tnf_type *t,
     struct tnf_value *v)
 {
 	v->type = t;
-	v->null = false;
+	v->null = v->cut = false;
 	v->kind = t->kind;
 	if (type_has(type_of_pub(t), PROP(INLINE)))
 		value_read_scalar(&f->bytes, pos, t, v);

@@ -12,6 +12,7 @@
 
 #include "libtnfctl/control.h"
 #include "libtnfctl/elf-file.h"
+#include "libtnfctl/pools.h"
 #include "libtnfctl/text.h"
 
 #define PROBES_MAX	(1u << 18)	/* of one target */
@@ -35,7 +36,7 @@ _Static_assert(offsetof(struct tnf_probe_control, controlled) -
     offsetof(struct words, controlled), "struct tnf_probe_control");
 
 /* Where the blocks of a section are, out of a copy of it. */
-static bool
+bool
 control_next_block(const char *copy, size_t size, size_t *at,
     struct tnf_probe_control *ret)
 {
@@ -50,8 +51,8 @@ control_next_block(const char *copy, size_t size, size_t *at,
 	return false;
 }
 
-static void
-take_state(tnfctl_probe_t *p, const struct tnf_probe_control *block)
+void
+control_take_state(tnfctl_probe_t *p, const struct tnf_probe_control *block)
 {
 	p->enabled = block->test != 0;
 	p->traced = block->traced != 0;
@@ -105,26 +106,46 @@ control_attributes(tnfctl_handle_t *h, struct source *s, uintptr_t address,
 }
 
 static tnfctl_errcode_t
+add_probe(tnfctl_handle_t *h, struct source *source, uintptr_t address,
+    const struct tnf_probe_control *block)
+{
+	char attrs[TEXT_SIZE];
+	tnfctl_probe_t *p;
+
+	if (!control_attributes(h, source, address, block, attrs))
+		return TNFCTL_ERR_NONE;
+	if ((p = probe_add(h, attrs)) == NULL)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	p->object = source->object;
+	p->address = address;
+	control_take_state(p, block);
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+control_add_probe(tnfctl_handle_t *h, struct text *text, uintptr_t address,
+    const struct tnf_probe_control *block)
+{
+	/* No file tells of it: its pointers are what they are. */
+	struct source source = { .object = h->control_object, .text = text,
+	    .fd = -2 };
+
+	return h->nprobes == PROBES_MAX ? TNFCTL_ERR_NONE :
+	    add_probe(h, &source, address, block);
+}
+
+static tnfctl_errcode_t
 add_probes(tnfctl_handle_t *h, struct source *source, const struct section *s,
     const char *copy)
 {
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	struct tnf_probe_control block;
-	char attrs[TEXT_SIZE];
-	tnfctl_probe_t *p;
 	size_t at = 0;
 
-	for (; control_next_block(copy, s->size, &at, &block); at += block.size) {
-		if (h->nprobes == PROBES_MAX)
-			return TNFCTL_ERR_NONE;
-		if (!control_attributes(h, source, s->address + at, &block, attrs))
-			continue;
-		if ((p = probe_add(h, attrs)) == NULL)
-			return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
-		p->object = source->object;
-		p->address = s->address + at;
-		take_state(p, &block);
-	}
-	return TNFCTL_ERR_NONE;
+	for (; err == TNFCTL_ERR_NONE && h->nprobes < PROBES_MAX &&
+	    control_next_block(copy, s->size, &at, &block); at += block.size)
+		err = add_probe(h, source, s->address + at, &block);
+	return err;
 }
 
 /* Somebody else may have been there: the target itself, a fork's parent. */
@@ -143,7 +164,7 @@ update_probes(tnfctl_handle_t *h, const struct section *s, const char *copy)
 		at = p->address - s->address;
 		if (control_next_block(copy, s->size, &at, &block) &&
 		    at == p->address - s->address) {
-			take_state(p, &block);
+			control_take_state(p, &block);
 		} else {
 			p->gone = true;
 			p->object = NULL;
@@ -226,6 +247,12 @@ read_process(tnfctl_handle_t *h)
 	    !h->ops->read(h, CONTROL(h, open), &h->control_open,
 	    sizeof(h->control_open)))
 		h->control_open = 0;
+	h->pools = 0;
+	h->pools_told = c->size >= offsetof(struct tnf_process_control, defined) +
+	    sizeof(c->defined);
+	if (h->pools_told && !h->ops->read(h, CONTROL(h, pools), &h->pools,
+	    sizeof(h->pools)))
+		h->pools = 0;
 	h->proc_state = c->state;
 	h->proc_stopped = c->stopped;
 	h->broken_errno = c->broken_errno;
@@ -274,7 +301,9 @@ control_look(tnfctl_handle_t *h, struct objects_change *ret)
 	if ((err = objects_refresh(h, ret)) != TNFCTL_ERR_NONE)
 		return err;
 	read_process(h);
-	if ((err = read_objects(h, ret->came || ret->went)) != TNFCTL_ERR_NONE)
+	if ((err = read_objects(h, ret->came || ret->went || pools_grown(h)))
+	    != TNFCTL_ERR_NONE ||
+	    (err = pools_read(h, &ret->came)) != TNFCTL_ERR_NONE)
 		return err;
 	control_prepare(h);
 	probes_created(h, first);

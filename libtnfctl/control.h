@@ -7,6 +7,8 @@
 #include "libtnfctl/handle.h"
 #include "libtnfctl/objects.h"
 
+struct text;
+
 /* What target_ops has of functions for all kinds of processes. */
 tnfctl_errcode_t control_refresh(tnfctl_handle_t *);
 tnfctl_errcode_t control_attrs(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
@@ -24,8 +26,17 @@ tnfctl_errcode_t buffer_keep(tnfctl_handle_t *, const char *path, size_t bytes);
 /* Makes the file one that the target may open by its name. */
 tnfctl_errcode_t buffer_give(tnfctl_handle_t *, int fd, const char *path);
 
-/* As control_refresh(); says what changed. */
+/* As control_refresh(); says what changed.  Probes that the target has made at run
+   time since the latest look count as an object that came. */
 tnfctl_errcode_t control_look(tnfctl_handle_t *, struct objects_change *ret);
+
+/* For pools.c: the next block in a copy of target memory, from *at on. */
+bool	control_next_block(const char *copy, size_t size, size_t *at,
+	    struct tnf_probe_control *ret);
+void	control_take_state(tnfctl_probe_t *, const struct tnf_probe_control *);
+/* A probe whose attributes make no sense is left out: h->nprobes tells. */
+tnfctl_errcode_t control_add_probe(tnfctl_handle_t *, struct text *,
+    uintptr_t address, const struct tnf_probe_control *);
 /* After the first look: without libtnfprobe there is nothing to control. */
 tnfctl_errcode_t control_check(tnfctl_handle_t *);
 /* Who controls: the process's own idea of it; 0 for nobody, TNF_SUSPENDED. */

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "libtnfctl/direct.h"
+#include "libtnfctl/pools.h"
 #include "libtnfctl/watch.h"
 
 #define LOOK_MS		10	/* how often, at most */
@@ -52,7 +53,7 @@ list_changed(tnfctl_handle_t *h)
 	if (pause < LOOK_MS * INT64_C(1000000))
 		pause = LOOK_MS * INT64_C(1000000);
 	p->next_look = now_ns() + pause;
-	return ok && l.print != p->linker.print;
+	return ok && (l.print != p->linker.print || pools_grown(h));
 }
 
 static bool

@@ -23,6 +23,7 @@ handle_empty(tnfctl_handle_t *h)
 {
 	probes_destroy(h);
 	objects_free(h);
+	map_free(&h->pooled);
 	free(h->trace_file);
 	*h = (tnfctl_handle_t){ .ops = h->ops, .priv = h->priv, .pid = h->pid };
 }

@@ -20,6 +20,8 @@
 #include <tnf/target.h>
 #include <tnf/tnfctl.h>
 
+#include "common/map.h"
+
 #define TNFCTL_API	__attribute__((visibility("default")))
 
 struct function_name;
@@ -113,6 +115,10 @@ struct tnfctl_handle {
 	int32_t		broken_errno;
 	uintptr_t	probe_ops;
 	uintptr_t	control_open;	/* opens a trace file; 0: not there */
+	uintptr_t	pools;		/* of probes made at run time; 0: none */
+	struct map	pooled;		/* these, by the addresses of their blocks */
+	bool		pools_told;	/* libtnfprobe knows such */
+	uint64_t	defined;	/* how many of those, as of the latest look */
 	char		*trace_file;
 	size_t		trace_size;
 	size_t		trace_min;

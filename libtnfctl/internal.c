@@ -14,6 +14,7 @@
 
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
+#include "libtnfctl/pools.h"
 
 /* Who controls: seen, and the second set, by controllers from outside. */
 TNFCTL_API extern volatile int _tnfctl_internal_tracing_flag;
@@ -115,7 +116,8 @@ int_look(tnfctl_handle_t *h)
 	struct internal *seen = h->priv, now;
 
 	dl_iterate_phdr(internal_counters, &now);
-	if (now.adds == seen->adds && now.subs == seen->subs)
+	if (now.adds == seen->adds && now.subs == seen->subs &&
+	    !pools_grown(h))
 		return TNFCTL_ERR_NONE;
 	return control_refresh(h);
 }

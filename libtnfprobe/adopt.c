@@ -97,6 +97,23 @@ adopt_types(const struct tnf_tag_data *const *slots, unsigned n,
 			adopt_record(slots[i], cells[i], depth);
 }
 
+/* Probes made at run time may differ in the types of their arguments alone. */
+static bool
+same_types(const struct tnf_tag_data *const *slots, unsigned n,
+    const uint32_t *cells)
+{
+	const uint32_t *type;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		type = follow(cells[i], 12);
+		if (type == NULL || !is_text(type[1], slots[i]->name,
+		    strlen(slots[i]->name), TNF_NAME_MAX))
+			return false;
+	}
+	return true;
+}
+
 static bool
 is_probe(const uint32_t *r, const struct tnf_probe_control *probe, unsigned n)
 {
@@ -131,7 +148,7 @@ tnf_adopt_probe(const struct tnf_probe_control *probe)
 		if (r == NULL || !is_probe(r, probe, n))
 			continue;
 		cells = array(r[3], n + 2);
-		if (cells == NULL)
+		if (cells == NULL || !same_types(probe->slots, n, cells + 2))
 			continue;
 		adopt_types(probe->slots, n, cells + 2, 0);
 		return at;

@@ -229,6 +229,41 @@ tnf_block_give(struct tnf_block_header *b)
 	__atomic_store_n(&b->next_block, 0, __ATOMIC_RELEASE);
 }
 
+/*
+ * A hit with a long value may fill more blocks than a thread can list.  So each of
+ * them names the one before it, in the last bytes, which no piece reaches and which
+ * nobody reads.  They are held until the event is there: others would overwrite
+ * them if this thread does not run meanwhile, and pass over the block of the event.
+ */
+void
+tnf_block_chain(struct thread *t, char *block)
+{
+	*(uint32_t *)(void *)(block + CHAIN_PLACE) = t->loose;
+	signal_fence();
+	t->loose = offset_of(t->file, block);
+	t->nloose++;
+}
+
+/* The words are in the file, where anybody may have changed them. */
+void
+tnf_block_give_chain(struct thread *t)
+{
+	uint32_t at = t->loose, n = t->nloose, next;
+	uint64_t me = owner_word(t);
+	const struct file *f = t->file;
+	struct tnf_block_header *b;
+
+	t->loose = t->nloose = 0;
+	signal_fence();
+	for (; n > 0 && at >= DATA_START && at < f->size && at % BLOCK_SIZE == 0;
+	    n--, at = next) {
+		b = (struct tnf_block_header *)(void *)(f->base + at);
+		next = *(uint32_t *)(void *)(f->base + at + CHAIN_PLACE);
+		if (__atomic_load_n(&b->next_block, __ATOMIC_RELAXED) == me)
+			tnf_block_give(b);
+	}
+}
+
 /* The thread holds nothing from now on.  give: they are ours to give back, and
    are forgotten first, so that whoever interrupts does not find them. */
 void
@@ -239,8 +274,11 @@ tnf_block_drop_all(struct thread *t, bool give)
 	unsigned n = t->nheld;
 
 	memcpy(held, t->held, n * sizeof(held[0]));
-	if (give)
+	if (give) {
 		give_numbers_back(t);
+		tnf_block_give_chain(t);
+	}
+	t->loose = t->nloose = 0;
 	t->block = t->pos = t->end = t->lim = t->sched = NULL;
 	t->tsc_limit = 0;
 	t->nheld = t->used = 0;

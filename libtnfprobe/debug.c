@@ -61,6 +61,17 @@ string_at(const tnf_reference_t *cell)
 	return f->base + at + 8;
 }
 
+/* The first piece of a text. */
+static const char *
+text_at(const tnf_reference_t *cell)
+{
+	const char *cells = string_at(cell);
+
+	if (cells == NULL || ((const uint32_t *)(const void *)cells)[-1] < 12)
+		return NULL;
+	return string_at((const tnf_reference_t *)(const void *)cells);
+}
+
 /* The size of a record type is that of the record; members refer to it. */
 static uint32_t
 member_size(const struct tnf_tag_data *type)
@@ -96,7 +107,9 @@ tnf_probe_get_argument(const struct tnf_probe_setup *setup, unsigned n,
 	ret->type = type[i];
 	ret->value = (const char *)setup->buffer + offset;
 	ret->string = type[i]->kind == TNF_TAG_STRING ?
-	    string_at((const tnf_reference_t *)ret->value) : NULL;
+	    string_at((const tnf_reference_t *)ret->value) :
+	    type[i]->kind == TNF_TAG_TEXT ?
+	    text_at((const tnf_reference_t *)ret->value) : NULL;
 	return 0;
 }
 
@@ -157,11 +170,15 @@ add_value(struct line *l, const struct tnf_probe_argument *a)
 {
 	const char *type = a->type->name;
 
-	if (a->type->kind == TNF_TAG_STRING && a->string == NULL)
+	bool text = a->type->kind == TNF_TAG_STRING ||
+	    a->type->kind == TNF_TAG_TEXT;
+
+	if (text && a->string == NULL)
 		add(l, "<NULL>");
-	else if (a->type->kind == TNF_TAG_STRING)
+	else if (text)
 		add(l, "\"%.*s\"", TEXT_SHOWN, a->string);
-	else if (a->type->kind == TNF_TAG_RECORD || starts(type, "tnf_opaque"))
+	else if (a->type->kind == TNF_TAG_RECORD ||
+	    a->type->kind == TNF_TAG_BLOB || starts(type, "tnf_opaque"))
 		add(l, "0x%lx", (unsigned long)get_unsigned(a->value,
 		    member_size(a->type)));
 	else if (starts(type, "tnf_char"))

@@ -22,6 +22,7 @@ static struct {
 static unsigned nfresh;
 static struct tnf_probe_control *fresh_probe;
 static uint32_t fresh_probe_ref;
+static uint32_t fresh_index;	/* adopted; 0: it needs a word of its own */
 
 unsigned
 tnf_slot_count(const struct tnf_tag_data *const *slots)
@@ -42,6 +43,10 @@ put_type(const struct tnf_tag_data *data)
 
 	if (data->kind == TNF_TAG_RECORD)
 		return put_record(data);
+	if (data->kind == TNF_TAG_BLOB)
+		tnf_define_core(&tnf_definer, TNF_CORE_bytes);
+	if (data->kind == TNF_TAG_TEXT)
+		tnf_define_core(&tnf_definer, TNF_CORE_string);
 	i = tnf_core_find(data->name);
 	if (i == TNF_CORE_type_none)
 		i = TNF_CORE_opaque;
@@ -138,6 +143,16 @@ directory_word(uint32_t ref)
 	return at;
 }
 
+/* The tag of a type that hits will need: set once, before any index that says so. */
+static void
+remember_tag(uint32_t *tag, enum tnf_core type)
+{
+	uint32_t at = tnf_definer.core[type], known = at == 0 ? 0 : TAG_OF(at);
+
+	if (__atomic_load_n(tag, __ATOMIC_RELAXED) != known)
+		__atomic_store_n(tag, known, __ATOMIC_RELAXED);
+}
+
 /* Called at the end of a transaction, under its lock. */
 static void
 remember(void)
@@ -150,8 +165,13 @@ remember(void)
 		data = (struct tnf_tag_data *)(uintptr_t)fresh[i].data;
 		__atomic_store_n(&data->index, fresh[i].where, __ATOMIC_RELEASE);
 	}
+	remember_tag(&tnf_p.text_tag, TNF_CORE_text);
+	remember_tag(&tnf_p.blob_tag, TNF_CORE_blob);
+	remember_tag(&tnf_p.bytes_tag, TNF_CORE_bytes);
 	if (fresh_probe != NULL) {
-		index = directory_word(fresh_probe_ref);
+		index = fresh_index;
+		if (index == 0)
+			index = directory_word(fresh_probe_ref);
 		if (index == 0)
 			index = fresh_probe_ref & ~TNF_REF32_PERMANENT;
 		__atomic_store_n(&fresh_probe->index, index, __ATOMIC_RELEASE);
@@ -227,23 +247,33 @@ put_probe(const struct tnf_probe_control *probe)
 	return PERMANENT(where);
 }
 
+/* Also where another process has written the definition of the probe, this one must
+   know where the types of its long values are. */
+static void
+put_long_types(const struct tnf_probe_control *probe)
+{
+	unsigned i, n = tnf_slot_count(probe->slots);
+
+	for (i = 0; i < n; i++)
+		if (probe->slots[i]->kind == TNF_TAG_TEXT ||
+		    probe->slots[i]->kind == TNF_TAG_BLOB)
+			put_type(probe->slots[i]);
+}
+
 /* Sets the probe's index.  false: it could not be written. */
 bool
 tnf_define_probe(struct tnf_probe_control *probe)
 {
-	uint32_t index = 0;
-
 	if (!begin())
 		return false;
 	if (probe->index != 0)		/* another thread was faster */
 		return tnf_tag_end(NULL);
+	fresh_index = 0;
 	if (__atomic_load_n(&tnf_ext(tnf_file())->attached, __ATOMIC_RELAXED) > 1)
-		index = tnf_adopt_probe(probe);
-	if (index != 0) {
-		__atomic_store_n(&probe->index, index, __ATOMIC_RELEASE);
-	} else {
+		fresh_index = tnf_adopt_probe(probe);
+	put_long_types(probe);
+	if (fresh_index == 0)
 		fresh_probe_ref = put_probe(probe);
-		fresh_probe = probe;
-	}
+	fresh_probe = probe;
 	return tnf_tag_end(remember);
 }

@@ -300,6 +300,8 @@ tnf_roll_back(struct thread *t)
 	}
 	if (t->failed == FAIL_BLOCK)
 		give_block(t);
+	if (t->nloose > 0)
+		tnf_block_give_chain(t);
 	while (t->nheld > SPARE_MAX) {
 		t->nheld--;
 		signal_fence();
@@ -335,6 +337,8 @@ commit_held(struct thread *t)
 	drop_held(t, t->used);
 	t->used = 0;
 	signal_fence();
+	if (t->nloose > 0)
+		tnf_block_give_chain(t);
 	for (i = 0; i <= last; i++)
 		tnf_block_give((struct tnf_block_header *)(void *)done[i]);
 }

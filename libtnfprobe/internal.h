@@ -3,6 +3,8 @@
  *
  * event.c	a hit, from the site's call to the commit: no lock, no system call
  * value.c	strings and records that an event refers to
+ * long.c	texts and bytes of up to 64 KiB
+ * runtime.c	probes that are made at run time
  * block.c	data blocks: take, give back, take from the dead
  * tag.c	room in permanent blocks, and what is written there together
  * type.c	definitions of built-in types
@@ -48,6 +50,7 @@
 #define TEXTS		8	/* strings that later events may share */
 #define HELD_MAX	16	/* blocks one event may reach into */
 #define SPARE_MAX	4	/* empty ones kept for the next event */
+#define CHAIN_PLACE	(BLOCK_SIZE - 8)	/* in a block that is full of pieces */
 
 #define PERMANENT(offset)	(TNF_REF32_PERMANENT | (uint32_t)(offset))
 #define TAG_OF(offset)		(PERMANENT(offset) | TNF_REF32_T_TAG)
@@ -90,6 +93,9 @@ struct process {
 	uint32_t	 string_tag;	/* tag words */
 	uint32_t	 name_tag;
 	uint32_t	 sched_tag;
+	uint32_t	 text_tag;	/* 0: no probe needs it yet */
+	uint32_t	 blob_tag;
+	uint32_t	 bytes_tag;
 };
 
 /* A string in the block of a thread. */
@@ -128,6 +134,8 @@ struct thread {
 	uint8_t		 new_sched;	/* this hit has brought it */
 	uint8_t		 used;		/* held blocks this hit has reached */
 	uint8_t		 nheld;		/* blocks held beside 'block' */
+	uint16_t	 nloose;	/* and those that pieces of this hit fill, ... */
+	uint32_t	 loose;		/* ... a chain: offset of the last one */
 	uint8_t		 disabled;	/* tnf_thread_disable() */
 	uint8_t		 gone;		/* the thread is ending */
 	uint8_t		 at_work;	/* defining, or setting up the process */
@@ -201,6 +209,9 @@ work_ends(void)
 struct tnf_block_header *tnf_block_take(struct thread *, int64_t now);
 void tnf_block_give(struct tnf_block_header *);
 void tnf_block_drop_all(struct thread *, bool give);
+/* The hit has filled the block; it stays ours until the hit has ended. */
+void tnf_block_chain(struct thread *, char *block);
+void tnf_block_give_chain(struct thread *);
 void tnf_block_valid(const struct file *, uint32_t offset);
 bool tnf_block_is_far(const struct thread *);
 void tnf_lost(enum tnf_lost);
@@ -226,6 +237,22 @@ unsigned tnf_slot_count(const struct tnf_tag_data *const *);
 
 /* adopt.c */
 uint32_t tnf_adopt_probe(const struct tnf_probe_control *);
+
+/* value.c: 'size' bytes behind what the hit has written, in a further block if
+   there is no room, or NULL; and the reference to store in *cell. */
+char *tnf_value_room(struct thread *, uint32_t size);
+tnf_reference_t tnf_value_reference(struct thread *, const tnf_reference_t *cell,
+    const char *to);
+/* An empty block takes the place of the last one that the hit has reached, which is
+   done with. */
+bool tnf_value_next(struct thread *);
+
+/* long.c */
+tnf_reference_t tnf_long_put(struct thread *, const struct tnf_tag_data *,
+    const char *, size_t len, tnf_reference_t *cell);
+
+/* runtime.c: the child of a fork has no thread that is defining a probe. */
+void tnf_runtime_child(void);
 
 /* debug.c */
 const char *tnf_attribute(const char *attrs, const char *name, size_t *len);

@@ -528,6 +528,7 @@ in_child(void)
 	    tnf_p.pid == (int32_t)tnf_own_tid())
 		return;
 	memset(tnf_p.guard, 0, sizeof(*tnf_p.guard));
+	tnf_runtime_child();
 	if (!tnf_p.ask_tid)
 		tnf_p.guard->pid = (int32_t)tnf_own_tid();
 	if (t->busy != 0 ? !tnf_hit_left(t, NULL, frame) : t->at_work != 0) {

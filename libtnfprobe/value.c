@@ -114,6 +114,49 @@ reference(struct thread *t, const tnf_reference_t *cell, const char *to)
 	return (tnf_reference_t)d & ~TNF_REF32_PERMANENT;
 }
 
+char *
+tnf_value_room(struct thread *t, uint32_t size)
+{
+	char *at;
+
+	if ((size_t)(t->lim - t->next) < size && !more_room(t))
+		return NULL;
+	at = t->next;
+	t->next += size;
+	return at;
+}
+
+tnf_reference_t
+tnf_value_reference(struct thread *t, const tnf_reference_t *cell, const char *to)
+{
+	return reference(t, cell, to);
+}
+
+/* The block is full of pieces, which are published before the event that refers to
+   them; it makes room in the list of those that the hit has reached. */
+bool
+tnf_value_next(struct thread *t)
+{
+	int saved = errno;
+	char *full = t->held[t->used - 1], *b;
+
+	__atomic_store_n(&((struct tnf_block_header *)(void *)full)->bytes_valid,
+	    (uint16_t)(t->next - full), __ATOMIC_RELEASE);
+	t->lim = t->next;
+	tnf_block_chain(t, full);
+	t->used--;
+	t->held[t->used] = t->held[--t->nheld];
+	signal_fence();
+	b = next_held(t);
+	errno = saved;
+	if (b == NULL)
+		return false;
+	t->used++;
+	t->next = b + HEADER_SIZE;
+	t->lim = b + BLOCK_SIZE;
+	return true;
+}
+
 /* Copies at most 'room' bytes; returns how many, the NUL not counted, or
    room if there was no NUL among them. */
 static inline size_t

@@ -122,6 +122,10 @@ kind_of(const struct tnf_type *t, enum column_kind *kind, unsigned *size)
 
 	*kind = COLUMN_OBJECT;
 	*size = 0;
+	if (t->text) {
+		*kind = COLUMN_CODE;
+		*size = 4;
+	}
 	if ((size_t)t->kind < sizeof table / sizeof table[0] &&
 	    table[t->kind].size != 0) {
 		*kind = table[t->kind].kind;
@@ -374,7 +378,7 @@ category_of(struct columns *c, struct column *p, const struct tnf_event *ev,
 	int32_t code = (int32_t)PyList_GET_SIZE(p->categories);
 	char ch;
 
-	if (v->kind == TNF_K_STRING)
+	if (v->kind == TNF_K_STRING && !v->cut)
 		return column_code(p, v->u.s.chars, v->u.s.len);
 	if (v->kind == TNF_K_CHAR) {
 		ch = (char)v->u.i;

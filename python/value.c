@@ -64,6 +64,24 @@ value_array(struct way *w, const struct tnf_value *v)
 	return list;
 }
 
+/* One that has been cut is of a class that says so (tnf/__init__.py). */
+static PyObject *
+value_chars(const struct tnf_value *v)
+{
+	PyObject *whole, *module, *cut = NULL;
+
+	whole = v->type->blob ? PyBytes_FromStringAndSize(v->u.s.chars,
+	    (Py_ssize_t)v->u.s.len) : tnfpy_str(v->u.s.chars, v->u.s.len);
+	if (whole == NULL || !v->cut)
+		return whole;
+	if ((module = PyImport_ImportModule("tnf")) != NULL)
+		cut = PyObject_CallMethod(module, v->type->blob ? "CutBytes" :
+		    "CutStr", "O", whole);
+	Py_XDECREF(module);
+	Py_DECREF(whole);
+	return cut;
+}
+
 static PyObject *
 value_scalar(const struct tnf_value *v)
 {
@@ -80,7 +98,7 @@ value_scalar(const struct tnf_value *v)
 	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
 		return PyFloat_FromDouble(v->u.d);
 	case TNF_K_STRING:
-		return tnfpy_str(v->u.s.chars, v->u.s.len);
+		return value_chars(v);
 	default:
 		return tnfpy_cstr(v->type->name);
 	}

@@ -38,6 +38,10 @@ struct tnf_type {
 	unsigned	 n_members;
 	const struct tnf_member *members;
 	const struct tnf_type *element;	/* arrays */
+	/* Arrays of pieces (tnf(5), "Long values"): kind is TNF_K_ARRAY, and a value
+	   is put together and has the kind TNF_K_STRING. */
+	bool		 text;		/* tnf_text: characters */
+	bool		 blob;		/* tnf_blob: bytes of any kind */
 };
 
 struct tnf_member {
@@ -65,6 +69,8 @@ struct tnf_value {
 	const struct tnf_type *type;	/* of the member or element */
 	tnf_kind_t	 kind;		/* of what was found (TNF_K_STRING, ...) */
 	bool		 null;		/* null reference, or overwritten */
+	bool		 cut;		/* TNF_K_STRING: the writer has cut it, or the
+					   rest has been overwritten */
 	union {
 		int64_t	 i;		/* TNF_K_CHAR, INT8 ... INT64 */
 		uint64_t u;		/* TNF_K_UINT8 ... UINT64 */
@@ -163,7 +169,9 @@ struct tnf_probe *tnf_stream_probe(tnf_stream_t *, unsigned id);
 
 /* Member i (0..n_members-1) of an event; member or element i of a record
    value.  false: no such member.  Strings are valid until the stream closes,
-   of a file that is being written only until the next tnf_stream_next(). */
+   of a file that is being written only until the next tnf_stream_next().  A text or
+   blob of several pieces is put together in memory, once, as long as these take no
+   more than the file itself; beyond that its first piece is what is returned. */
 bool tnf_event_value(const struct tnf_event *, unsigned i, struct tnf_value *);
 bool tnf_value_item(const struct tnf_file *, const struct tnf_value *,
     unsigned i, struct tnf_value *);

@@ -77,7 +77,10 @@ struct tnf_probe_ops {
  * How a type is described to libtnfprobe.  Built-in types come from the
  * header, one copy an object file; records from TNF_DEFINE_RECORD.
  */
-enum tnf_tag_kind { TNF_TAG_SCALAR, TNF_TAG_STRING, TNF_TAG_DERIVED, TNF_TAG_RECORD };
+enum tnf_tag_kind {
+	TNF_TAG_SCALAR, TNF_TAG_STRING, TNF_TAG_DERIVED, TNF_TAG_RECORD,
+	TNF_TAG_TEXT, TNF_TAG_BLOB	/* of probes that are made at run time */
+};
 
 struct tnf_tag_data {
 	tnf_uint32_t version;		/* TNF_PROBE_ABI */
@@ -109,6 +112,19 @@ struct tnf_probe_control {
 	const char *attrs;	/* "name N;slots a b ;keys ...;file F;line L;..." */
 	const struct tnf_tag_data *const *slots; /* argument types, NULL ends */
 	tnf_uint64_t reserved[8];	/* 0: pads the block to 128 bytes */
+};
+
+/*
+ * Probes that the program has made at run time (<tnf/runtime.h>) have their
+ * control blocks behind such a head, 'size' bytes of them, and as zeros as long as
+ * there is no probe in them.  A pool is never given back; a block is complete when
+ * its tnf_version is set, and stays.
+ */
+struct tnf_probe_pool {
+	struct tnf_probe_pool *next;	/* an older one, or NULL; constant */
+	tnf_uint64_t size;		/* bytes of blocks behind this head; constant */
+	tnf_uint64_t used;		/* libtnfprobe's: blocks handed out */
+	tnf_uint64_t reserved[5];	/* 0 */
 };
 
 /*
@@ -160,6 +176,15 @@ struct tnf_process_control {
 	void	 (*open)(const char *file, tnf_uint64_t size, tnf_int32_t fd);
 	volatile tnf_int32_t open_result;	/* the controller stores -1 before */
 	tnf_uint32_t pad;
+	/*
+	 * Where 'size' says that they are there: the pools of probes made at run
+	 * time, the newest first, and how many of those there are.  The number is
+	 * raised when a probe is complete; then libtnfprobe calls the function
+	 * that the dynamic linker calls when its list has changed, at which a
+	 * controller may have a breakpoint.
+	 */
+	struct tnf_probe_pool *volatile pools;
+	volatile tnf_uint64_t defined;
 };
 
 #ifdef __cplusplus

@@ -352,7 +352,9 @@ struct tnf_probe_argument {
 	size_t		 name_len;
 	const struct tnf_tag_data *type;
 	const void	*value;		/* the member in the event */
-	const char	*string;	/* TNF_TAG_STRING: the text, or NULL */
+	const char	*string;	/* TNF_TAG_STRING: the text, or NULL;
+					   TNF_TAG_TEXT: how it begins, up to 231
+					   characters, or NULL */
 };
 
 /* Describes argument n, counted from 0, in *ret.  Returns 0; -1 if the probe has no

@@ -20,6 +20,19 @@ __all__ = ["open", "Trace", "Events", "Event", "Probe", "File", "Error",
            "DamageWarning", "LossWarning"]
 
 
+class CutStr(str):
+    """A str that is the beginning of a longer one: more was not recorded, or the
+    rest has been overwritten."""
+
+    cut = True
+
+
+class CutBytes(bytes):
+    """The same of bytes."""
+
+    cut = True
+
+
 def _values(numpy, fmt, data, categories):
     """A column as an array; of strings as objects."""
     if fmt == "O":

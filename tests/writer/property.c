@@ -17,11 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tnf/runtime.h>
+
 #include "tests/writer/events.h"
 #include "tests/writer/selfctl.h"
 
 #define THREADS_MAX	8
 #define TEXT_MAX	300
+#define LONG_SIZE	3000
 
 struct pair { int a; const char *s; struct pair *next; };
 TNF_DECLARE_RECORD(struct pair, t_pair);
@@ -55,7 +58,41 @@ text(char *buf, int thread, int n, int k)
 static unsigned
 kind(int thread, int n)
 {
-	return mix(seed + mix(thread * 31u + n * 977u)) % 6;
+	return mix(seed + mix(thread * 31u + n * 977u)) % 7;
+}
+
+/* A probe that is made at run time, with a value that may fill several blocks. */
+static const char *
+long_text(char *buf, int t, int n)
+{
+	size_t len = mix(seed ^ mix(t * 77773u + n)) % LONG_SIZE;
+
+	memset(buf, 'a' + n % 26, len);
+	buf[len] = '\0';
+	return buf;
+}
+
+static void
+hit_made(int t, int n)
+{
+	static const struct tnf_probe_argument_type args[] = {
+		{ "t", TNF_ARG_INT32 }, { "n", TNF_ARG_INT32 },
+		{ "s", TNF_ARG_TEXT },
+	};
+	static struct tnf_probe_control *made;
+	struct tnf_probe_value v[3];
+	char buf[LONG_SIZE];
+
+	/* By the first thread, before there are others. */
+	if (made == NULL) {
+		made = tnf_probe_define("k6", "", "", 3, args);
+		selfctl_on(made);
+	}
+	v[0].u.i = t;
+	v[1].u.i = n;
+	v[2].u.text = long_text(buf, t, n);
+	v[2].size = TNF_SIZE_NUL;
+	tnf_probe_hit(made, v);
 }
 
 static void
@@ -95,13 +132,16 @@ hit(int t, int n)
 		    tnf_double, d, n / 4., tnf_short, h, n % 100,
 		    tnf_string, s, NULL);
 		break;
+	case 6:
+		hit_made(t, n);
+		break;
 	}
 }
 
 static void
 expect(char *out, size_t size, int t, int n)
 {
-	char b[3][TEXT_MAX];
+	char b[3][TEXT_MAX], l[LONG_SIZE];
 	int i;
 
 	for (i = 0; i < 3; i++)
@@ -130,6 +170,10 @@ expect(char *out, size_t size, int t, int n)
 		snprintf(out, size, "k5 t=%d n=%d d=%g h=%d s=NULL", t, n,
 		    n / 4., n % 100);
 		break;
+	case 6:
+		snprintf(out, size, "k6 t=%d n=%d s=\"%s\"", t, n,
+		    long_text(l, t, n));
+		break;
 	}
 }
 
@@ -157,7 +201,7 @@ static void
 check(int threads, unsigned kbytes)
 {
 	int last[THREADS_MAX], first[THREADS_MAX], t, n;
-	char want[2000];
+	char want[LONG_SIZE + 100];
 	struct events e;
 	size_t i;
 	bool round;

@@ -78,6 +78,15 @@ selfctl_enable(const char *name)
 	return n;
 }
 
+void
+selfctl_on(struct tnf_probe_control *p)
+{
+	p->ops = &_tnf_probe_ops;
+	p->traced = 1;
+	p->controlled = 1;
+	__atomic_store_n(&p->test, 1, __ATOMIC_RELEASE);
+}
+
 int
 selfctl_trace(const char *name, int traced)
 {

@@ -15,6 +15,8 @@ int selfctl_open(const char *path, unsigned kbytes);
    Returns how many. */
 int selfctl_enable(const char *name);
 int selfctl_trace(const char *name, int traced);
+/* Switches on a probe that was made at run time. */
+void selfctl_on(struct tnf_probe_control *);
 int selfctl_connect(const char *name, const tnf_probe_func_t *chain);
 
 #endif

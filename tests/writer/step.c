@@ -23,6 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tnf/runtime.h>
+
 #include "tests/writer/events.h"
 #include "tests/writer/selfctl.h"
 
@@ -97,10 +99,37 @@ on_fork(int sig)
 	__asm__ volatile("int3");
 }
 
+/* A probe that is made at run time, with a value that fills several blocks. */
+static struct tnf_probe_control *made;
+#define LONG	1000
+
+static const char *
+long_text(void)
+{
+	static char text[LONG + 1];
+	int i;
+
+	for (i = 0; i < LONG; i++)
+		text[i] = (char)('a' + i % 26);
+	return text;
+}
+
+static void
+make_probe(void)
+{
+	static const struct tnf_probe_argument_type args[] = {
+		{ "i", TNF_ARG_INT32 }, { "s", TNF_ARG_TEXT }
+	};
+
+	made = tnf_probe_define("made", "", "", 2, args);
+	selfctl_on(made);
+}
+
 static void
 hits(int i)
 {
 	static char big[256];
+	struct tnf_probe_value value[2];
 	struct point p = { i, -i };
 
 	memset(big, 'b', 255);
@@ -109,6 +138,10 @@ hits(int i)
 	TNF_PROBE_2(text, "", "", tnf_string, s, "hello", t_point, p, &p);
 	TNF_PROBE_3(big, "", "", tnf_string, s, big, tnf_string, t, big,
 	    tnf_int, i, i);
+	value[0].u.i = i;
+	value[1].u.text = long_text();
+	value[1].size = TNF_SIZE_NUL;
+	tnf_probe_hit(made, value);
 	selfctl_trace("ints", 0);
 	TNF_PROBE_2(ints, "", "", tnf_int, a, i, tnf_int, b, ~i);
 	selfctl_trace("ints", 1);
@@ -126,6 +159,7 @@ child(unsigned kbytes, void (*handler)(int))
 
 	selfctl_file(path, kbytes);
 	selfctl_enable(NULL);
+	make_probe();
 	signal(SIGUSR1, handler);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);	/* would stop us, too */
@@ -147,7 +181,7 @@ static void
 check_text(const struct event_line *l, const char *big)
 {
 	int a, b;
-	char want[700];
+	char want[LONG + 100];
 
 	if (strcmp(l->text, "none") == 0 ||
 	    strncmp(l->text, "handler n=", 10) == 0)
@@ -157,6 +191,12 @@ check_text(const struct event_line *l, const char *big)
 	if (sscanf(l->text, "text s=\"hello\" p={x=%d y=%d}", &a, &b) == 2 &&
 	    b == -a)
 		return;
+	if (sscanf(l->text, "made i=%d", &a) == 1) {
+		snprintf(want, sizeof(want), "made i=%d s=\"%s\"", a,
+		    long_text());
+		if (strcmp(want, l->text) == 0)
+			return;
+	}
 	if (strncmp(l->text, "big", 3) == 0) {
 		for (a = 0; a < 4; a++) {
 			snprintf(want, sizeof(want),
@@ -271,7 +311,7 @@ read_everywhere(void)
 		last = n;
 		reads++;
 	}
-	if (check(path, &e) != 16)
+	if (check(path, &e) != 20)
 		errx(1, "%zu events at the end", last);
 	printf("read: %ld instructions, %ld readings\n", steps, reads);
 }
@@ -350,8 +390,8 @@ signal_everywhere(void)
 	i = seen + e.ext.lost[TNF_LOST_NESTED];
 	if (i > (size_t)sent || i + shared->may_miss < (size_t)sent)
 		errx(1, "%ld signals, %zu events", sent, seen);
-	if (e.n - seen != 16)
-		errx(1, "%zu of 16 events outside of handlers", e.n - seen);
+	if (e.n - seen != 20)
+		errx(1, "%zu of 20 events outside of handlers", e.n - seen);
 	events_free(&e);
 	check(path, &e);
 }
@@ -382,8 +422,8 @@ fork_everywhere(void)
 		own += e.v[i].pid == pid;
 	printf("fork: %ld instructions, %ld children, %zu events of theirs\n",
 	    steps, sent, e.n - own);
-	if (shared->handled != sent || own != 16)
-		errx(1, "%ld signals, %d handled, %zu of 16 events", sent,
+	if (shared->handled != sent || own != 20)
+		errx(1, "%ld signals, %d handled, %zu of 20 events", sent,
 		    shared->handled, own);
 	events_free(&e);
 	check(path, &e);

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tnf/runtime.h>
+
 #include "tests/writer/events.h"
 #include "tests/writer/selfctl.h"
 
@@ -25,13 +27,45 @@
 
 static char path[64];
 static atomic_bool over;
+static char text[2001];	/* of a long value */
+
+/* Made anew by each thread and child, and each time the same.  (The allocator of
+   AddressSanitizer may be locked in the child of a program with threads.) */
+static struct tnf_probe_control *
+make_probe(void)
+{
+	static const struct tnf_probe_argument_type args[] = {
+		{ "i", TNF_ARG_INT32 }, { "s", TNF_ARG_TEXT }
+	};
+	static _Atomic(struct tnf_probe_control *) p_once;
+	struct tnf_probe_control *p = p_once;
+
+#ifdef __SANITIZE_ADDRESS__
+	if (p != NULL)
+		return p;
+#endif
+	p = tnf_probe_define("made", "", "", 2, args);
+	if (p == NULL)
+		err(1, "define");
+	if (!tnf_probe_is_on(p))
+		selfctl_on(p);
+	p_once = p;
+	return p;
+}
 
 static void
 hits(int n)
 {
+	struct tnf_probe_control *made = make_probe();
+	struct tnf_probe_value v[2];
 	int i;
 
 	for (i = 0; i < n; i++) {
+		v[0].u.i = i;
+		v[1].u.text = text;
+		v[1].size = sizeof(text);
+		if (i % 8 == 0)
+			tnf_probe_hit(made, v);
 		TNF_PROBE_1(number, "", "", tnf_int, i, i);
 		TNF_PROBE_2(text, "", "", tnf_int, i, i, tnf_string, s,
 		    "some text that is not so short");
@@ -166,8 +200,10 @@ main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	snprintf(path, sizeof(path), "/tmp/storm.%d", (int)getpid());
 	alarm(120);
+	memset(text, 't', sizeof(text) - 1);
 	selfctl_file(path, 512);
 	selfctl_enable(NULL);
+	make_probe();
 	fork_storm();
 	look("fork");
 	thread_storm();

@@ -7,6 +7,8 @@
 #include "analysis/nest.h"
 #include "tnfdump/text/print.h"
 
+#define BLOB_SHOWN	32	/* bytes, with --pretty */
+
 static void
 put_escaped(struct out *o, unsigned char c)
 {
@@ -204,6 +206,43 @@ printer_record(const struct printer *p, const struct tnf_file *f,
 	out_lit(p->o, " }");
 }
 
+/* Bytes of any kind; --pretty shows how they begin. */
+static void
+printer_blob(const struct printer *p, const struct tnf_value *v)
+{
+	size_t n = v->u.s.len, shown = p->d->pretty && n > BLOB_SHOWN ?
+	    BLOB_SHOWN : n;
+	static const char hex[] = "0123456789abcdef";
+	unsigned char c;
+	size_t i;
+
+	out_lit(p->o, "0x");
+	for (i = 0; i < shown; i++) {
+		c = (unsigned char)v->u.s.chars[i];
+		out_char(p->o, hex[c >> 4]);
+		out_char(p->o, hex[c & 15]);
+	}
+	if (shown < n || v->cut)
+		out_lit(p->o, "...");
+	if (shown < n) {
+		out_lit(p->o, " (");
+		out_u64(p->o, n);
+		out_lit(p->o, v->cut ? " bytes, cut)" : " bytes)");
+	}
+}
+
+static void
+printer_string(const struct printer *p, const struct tnf_value *v)
+{
+	if (v->type->blob) {
+		printer_blob(p, v);
+		return;
+	}
+	printer_quoted(p, v->u.s.chars, v->u.s.len);
+	if (v->cut)
+		out_lit(p->o, "...");
+}
+
 static void
 printer_at(const struct printer *p, const struct tnf_file *f,
     const struct tnf_value *v, struct nest *in)
@@ -214,7 +253,7 @@ printer_at(const struct printer *p, const struct tnf_file *f,
 	}
 	switch (v->kind) {
 	case TNF_K_STRING:
-		printer_quoted(p, v->u.s.chars, v->u.s.len);
+		printer_string(p, v);
 		break;
 	case TNF_K_STRUCT:
 		printer_record(p, f, v, in);
@@ -231,6 +270,23 @@ printer_at(const struct printer *p, const struct tnf_file *f,
 		printer_scalar(p, v);
 		break;
 	}
+}
+
+const char *
+print_marked(struct dump *d, const struct tnf_value *v, size_t *ret_len)
+{
+	struct out *o = &d->scratch;
+
+	*ret_len = v->u.s.len;
+	if (!v->cut)
+		return v->u.s.chars;
+	if (o->base == NULL)
+		out_memory(o);
+	o->p = o->base;
+	out_bytes(o, v->u.s.chars, v->u.s.len);
+	out_lit(o, "...");
+	*ret_len = (size_t)(o->p - o->base);
+	return o->base;
 }
 
 void

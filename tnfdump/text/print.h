@@ -39,6 +39,10 @@ void print_float(struct out *, double);
 void print_null(struct out *);
 /* An integer, float or character; unsigned ones in hexadecimal with -x. */
 void print_scalar(struct dump *, const struct tnf_value *);
+/* The characters of a string value; three dots are behind one that has been cut, in
+   memory that serves until the next such call. */
+const char *print_marked(struct dump *, const struct tnf_value *,
+    size_t *ret_len);
 /* What a value may hold. */
 struct nest print_nest(struct dump *);
 /* Says, once, that a value was not shown whole (nest.h). */

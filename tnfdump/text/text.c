@@ -254,7 +254,10 @@ text_put_member(struct dump *d, const struct tnf_event *ev,
 		    -(uint64_t)v->u.i : (uint64_t)v->u.i);
 		break;
 	case TNF_K_STRING:
-		print_quoted(d, v->u.s.chars, v->u.s.len);
+		if (v->cut || v->type->blob)
+			print_value(d, ev->file, v);
+		else
+			print_quoted(d, v->u.s.chars, v->u.s.len);
 		break;
 	default:
 		print_value(d, ev->file, v);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/printable.h"
+#include "tnfdump/text/print.h"
 #include "tnfdump/to/ctf.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/input.h"
@@ -154,6 +155,8 @@ ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 {
 	struct tnf_value v;
 	uint64_t bits = 0;
+	const char *s;
+	size_t len;
 
 	if (!tnf_event_value(ev, i, &v))
 		v = (struct tnf_value){ .null = true };
@@ -171,8 +174,10 @@ ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 	case CTF_TEXT:
 		if (v.null)
 			ctf_string(c, "", 0);
-		else if (v.kind == TNF_K_STRING)
-			ctf_string(c, v.u.s.chars, v.u.s.len);
+		else if (v.kind == TNF_K_STRING && !v.type->blob) {
+			s = print_marked(c->d, &v, &len);
+			ctf_string(c, s, len);
+		}
 		else if (v.kind == TNF_K_CHAR) {
 			char ch = (char)v.u.i;
 

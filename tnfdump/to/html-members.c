@@ -178,7 +178,7 @@ html_string(struct html_members *h, const struct html_member *m,
 {
 	if (v->null)
 		return 0;
-	if (v->kind == TNF_K_STRING)
+	if (v->kind == TNF_K_STRING && !v->cut && !v->type->blob)
 		return html_strings_number(h->strings, v->u.s.chars, v->u.s.len);
 	html_pretty(h, ev, v, m->name);
 	return html_strings_number(h->strings, h->text.base,

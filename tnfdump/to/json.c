@@ -3,13 +3,14 @@
  */
 #include <math.h>
 
+#include "tnfdump/text/print.h"
 #include "tnfdump/to/json.h"
 #include "analysis/nest.h"
 #include "common/utf8.h"
 #include "tnfdump/text/pretty.h"
 
 static void
-hex_bytes(struct out *o, const char *s, size_t n)
+hex_bytes(struct out *o, const char *s, size_t n, bool cut)
 {
 	static const char hex[] = "0123456789abcdef";
 
@@ -18,7 +19,10 @@ hex_bytes(struct out *o, const char *s, size_t n)
 		out_char(o, hex[(unsigned char)s[i] >> 4]);
 		out_char(o, hex[s[i] & 15]);
 	}
-	out_lit(o, "\"}");
+	out_char(o, '"');
+	if (cut)
+		out_lit(o, ",\"$cut\":true");
+	out_char(o, '}');
 }
 
 static void
@@ -45,7 +49,7 @@ json_string(struct out *o, const char *s, size_t n)
 	size_t plain = 0;
 
 	if (!utf8_is_valid(s, n)) {
-		hex_bytes(o, s, n);
+		hex_bytes(o, s, n, false);
 		return;
 	}
 	out_char(o, '"');
@@ -194,6 +198,21 @@ json_pretty(struct json_writer *w, const struct tnf_value *v, const char *name)
 	return true;
 }
 
+/* A cut blob says so beside its bytes, a cut text ends in three dots. */
+static void
+json_chars(struct json_writer *w, const struct tnf_value *v)
+{
+	const char *s;
+	size_t len;
+
+	if (v->type->blob) {
+		hex_bytes(w->o, v->u.s.chars, v->u.s.len, v->cut);
+		return;
+	}
+	s = print_marked(w->d, v, &len);
+	json_string(w->o, s, len);
+}
+
 static void
 json_scalar(struct json_writer *w, const struct tnf_value *v)
 {
@@ -217,7 +236,7 @@ json_scalar(struct json_writer *w, const struct tnf_value *v)
 		json_real(w->o, v->u.d);
 		break;
 	case TNF_K_STRING:
-		json_string(w->o, v->u.s.chars, v->u.s.len);
+		json_chars(w, v);
 		break;
 	default:
 		json_cstring(w->o, v->type->name);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tnfdump/text/print.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/json.h"
@@ -178,6 +179,8 @@ note_value(struct perfetto *p, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
 	bool scalar = v->kind != TNF_K_STRUCT && v->kind != TNF_K_ARRAY;
+	const char *s;
+	size_t len;
 
 	if (p->d->pretty && scalar && pretty_differs(v, name)) {
 		note_pretty(p, ev, v, name);
@@ -194,8 +197,12 @@ note_value(struct perfetto *p, const struct tnf_event *ev,
 		proto_double(&p->note, NOTE_DOUBLE, v->u.d);
 		break;
 	case TNF_K_STRING:
-		proto_bytes(&p->note, NOTE_STRING, v->u.s.chars, v->u.s.len);
-		break;
+		if (!v->type->blob) {
+			s = print_marked(p->d, v, &len);
+			proto_bytes(&p->note, NOTE_STRING, s, len);
+			break;
+		}
+		/* fallthrough */
 	default:
 		p->text.p = p->text.base;
 		json_value(p->d, &p->text, ev, v, name);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/utf8.h"
+#include "tnfdump/text/print.h"
 #include "tnfdump/to/json.h"
 #include "analysis/perprobe.h"
 #include "tnfdump/to/sqlite-members.h"
@@ -70,6 +71,8 @@ members_type(const struct tnf_type *t)
 {
 	if (t->opaque)
 		return "TEXT";
+	if (t->blob)
+		return "BLOB";
 	switch (t->kind) {
 	case TNF_K_FLOAT32:
 	case TNF_K_FLOAT64:
@@ -341,6 +344,30 @@ members_bind_other(struct members *m, sqlite3_stmt *row, int i,
 }
 
 static void
+members_bind_chars(struct members *m, sqlite3_stmt *row, int i,
+    const struct tnf_value *v)
+{
+	const char *s;
+	size_t len;
+
+	if (v->type->blob) {
+		sqlite3_bind_blob64(row, i, v->u.s.chars, v->u.s.len,
+		    SQLITE_STATIC);
+		return;
+	}
+	if (!v->cut) {
+		sqlite_bind_chars(row, i, v->u.s.chars, v->u.s.len);
+		return;
+	}
+	/* The memory serves until the next one. */
+	s = print_marked(m->d, v, &len);
+	if (utf8_is_valid(s, len))
+		sqlite3_bind_text64(row, i, s, len, SQLITE_TRANSIENT, SQLITE_UTF8);
+	else
+		sqlite3_bind_blob64(row, i, s, len, SQLITE_TRANSIENT);
+}
+
+static void
 members_bind(struct members *m, sqlite3_stmt *row, int i,
     const struct tnf_event *ev, const struct tnf_value *v,
     const char *name)
@@ -371,7 +398,7 @@ members_bind(struct members *m, sqlite3_stmt *row, int i,
 		members_bind_real(row, i, v->u.d);
 		break;
 	case TNF_K_STRING:
-		sqlite_bind_chars(row, i, v->u.s.chars, v->u.s.len);
+		members_bind_chars(m, row, i, v);
 		break;
 	default:
 		members_bind_other(m, row, i, ev, v, name);

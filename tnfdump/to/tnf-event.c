@@ -14,6 +14,8 @@
 #include "common/xalloc.h"
 
 #define NESTED_MAX 64		/* records of one event */
+#define PIECE	 231u		/* bytes of a text or blob that lie together */
+#define CELLS_MAX 118u		/* references to such in an array */
 
 struct tnfw_probe {
 	uint32_t word;		/* directory word: its offset in the file */
@@ -220,6 +222,53 @@ tnf_event_put_string(struct job *j, const struct tnf_value *v)
 	return tnf_event_place_of(j, p);
 }
 
+/* A piece of a text or blob; its place, or 0. */
+static uint32_t
+put_piece(struct job *j, const struct tnf_value *v, size_t from, uint32_t len)
+{
+	uint32_t size = 8 + len + !v->type->blob;
+	char *p = nested_room(j, tnfw_round(size, 4));
+
+	if (p == NULL)
+		return 0;
+	tnf_event_put32(p, tag_word(j->w, v->type->blob ? TNF_CORE_bytes :
+	    TNF_CORE_string));
+	tnf_event_put32(p + 4, v->type->blob ? size : tnfw_round(size, 4));
+	memcpy(p + 8, v->u.s.chars + from, len);
+	return tnf_event_place_of(j, p);
+}
+
+/* An array of pieces; the rest of them is in a further one, which its last element
+   leads to.  One element more leads nowhere: the value had been cut. */
+static uint32_t
+put_long(struct job *j, const struct tnf_value *v, size_t from)
+{
+	uint32_t def = (uint32_t)tnfw_type(j->w, v->type), at, to, n, i, len;
+	size_t left = v->u.s.len - from;
+	char *p;
+
+	n = (uint32_t)((left + PIECE - 1) / PIECE) + v->cut;
+	if (n > CELLS_MAX)
+		n = CELLS_MAX;
+	if ((p = nested_room(j, 8 + 4 * n)) == NULL)
+		return 0;
+	at = tnf_event_place_of(j, p);
+	tnf_event_put32(p, tag_word(j->w, (int)def));
+	tnf_event_put32(p + 4, 8 + 4 * n);
+	for (i = 0; i < n && left > 0; i++, left -= len, from += len) {
+		len = left < PIECE ? (uint32_t)left : PIECE;
+		if (i == n - 1 && n == CELLS_MAX && (left > len || v->cut)) {
+			to = put_long(j, v, from);
+			left = len = 0;
+		} else
+			to = put_piece(j, v, from, len);
+		if (to == 0)
+			return 0;
+		tnf_event_put_reference(j, p + 8 + 4 * i, to);
+	}
+	return at;
+}
+
 /* A type that is nonsense, or nested too deep, has a general definition, which
    says nothing of what is in a value. */
 static unsigned
@@ -301,7 +350,8 @@ tnf_event_put_value(struct job *j, char *cell, uint32_t size, const struct tnf_v
 		return;
 	switch (v->kind) {
 	case TNF_K_STRING:
-		to = tnf_event_put_string(j, v);
+		to = v->type->text || v->type->blob ? put_long(j, v, 0) :
+		    tnf_event_put_string(j, v);
 		break;
 	case TNF_K_STRUCT:
 	case TNF_K_ARRAY:

@@ -27,7 +27,7 @@
 #define TNFW_WORDS	((TNFW_DIRECTORY - TNFW_BLOCK) / 4)
 #define TNFW_PROBES_MAX	(TNFW_WORDS - TNF_DIR_FIRST_PROBE / 4)
 #define TNFW_REACH	(1u << 30)	/* of permanent references */
-#define TNFW_CHAIN_MAX	32u	/* blocks that one event reaches into */
+#define TNFW_CHAIN_MAX	320u	/* blocks that one event reaches into */
 #define TNFW_DEPTH_MAX	64u	/* types in types; deeper ones are any reference */
 
 struct tnfw_def;

@@ -1,0 +1,16 @@
+/*
+ * long.h - texts and bytes that lie in pieces: tnf(5), "Long values".
+ */
+#ifndef LIBTNF_LONG_H
+#define LIBTNF_LONG_H
+
+#include "libtnf/file.h"
+
+/* 'v' is an array of pieces as value.c has read it; becomes a string.  false: see
+   file->why. */
+bool long_read(struct tnf_file *, struct tnf_value *v);
+/* What was put together is not needed any more. */
+void long_forget(struct tnf_file *const *, unsigned n);
+void long_done(struct tnf_file *);
+
+#endif /* LIBTNF_LONG_H */

@@ -1,0 +1,394 @@
+/*
+ * runtime.c - probes that are made at run time: <tnf/runtime.h>.
+ *
+ * Their control blocks lie in pools, which a controller finds through
+ * _tnf_process_control.  A block is handed out by counting, and complete with its
+ * tnf_version; so whoever looks at any moment, or is the child of a fork(), finds
+ * only whole ones.  The lock is for one thing alone: that two threads which define
+ * the same probe at once get the same one.
+ */
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <tnf/runtime.h>
+
+#include "libtnfprobe/internal.h"
+
+#define POOL_SIZE	4096u
+#define ATTRS_MAX	4000u
+#define WAIT_MAX	64	/* times that tnf_wait() may let others get ahead */
+
+static const struct tnf_tag_data text_type = { TNF_PROBE_ABI, TNF_TAG_TEXT,
+    __alignof__(tnf_reference_t), sizeof(tnf_reference_t), 0, "tnf_text", NULL,
+    NULL };
+static const struct tnf_tag_data blob_type = { TNF_PROBE_ABI, TNF_TAG_BLOB,
+    __alignof__(tnf_reference_t), sizeof(tnf_reference_t), 0, "tnf_blob", NULL,
+    NULL };
+
+static const struct tnf_tag_data *const kinds[] = {
+	[TNF_ARG_INT8] = &tnf_int8_tag_data,
+	[TNF_ARG_INT16] = &tnf_int16_tag_data,
+	[TNF_ARG_INT32] = &tnf_int32_tag_data,
+	[TNF_ARG_INT64] = &tnf_int64_tag_data,
+	[TNF_ARG_UINT8] = &tnf_uint8_tag_data,
+	[TNF_ARG_UINT16] = &tnf_uint16_tag_data,
+	[TNF_ARG_UINT32] = &tnf_uint32_tag_data,
+	[TNF_ARG_UINT64] = &tnf_uint64_tag_data,
+	[TNF_ARG_FLOAT32] = &tnf_float32_tag_data,
+	[TNF_ARG_FLOAT64] = &tnf_float64_tag_data,
+	[TNF_ARG_OPAQUE] = &tnf_opaque_tag_data,
+	[TNF_ARG_STRING] = &tnf_string_tag_data,
+	[TNF_ARG_TEXT] = &text_type,
+	[TNF_ARG_BLOB] = &blob_type,
+};
+#define NKINDS	(sizeof(kinds) / sizeof(kinds[0]))
+
+/* What a control block points to: one piece of memory, never freed. */
+struct meaning {
+	unsigned char	kinds[TNF_ARGUMENTS_MAX];
+	const struct tnf_tag_data *slots[TNF_ARGUMENTS_MAX + 1];
+	char		attrs[];
+};
+
+static uint32_t lock;
+
+static void
+lock_take(void)
+{
+	unsigned i;
+
+	/* Nothing breaks without it. */
+	for (i = 0; i < WAIT_MAX && __atomic_exchange_n(&lock, 1,
+	    __ATOMIC_ACQUIRE) != 0; i++)
+		if (!tnf_wait(i))
+			return;
+}
+
+static void
+lock_leave(void)
+{
+	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+void
+tnf_runtime_child(void)
+{
+	lock_leave();
+}
+
+/* No control character, none of 'not'. */
+static bool
+is_sound(const char *s, const char *not)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	while (*p >= ' ' && *p != 0x7f && strchr(not, *p) == NULL)
+		p++;
+	return *p == '\0';
+}
+
+static bool
+is_name(const char *s)
+{
+	return s != NULL && *s != '\0' && strlen(s) <= TNF_NAME_MAX &&
+	    is_sound(s, " ;");
+}
+
+static bool
+may_be_defined(const char *name, const char *keys, const char *detail,
+    unsigned n, const struct tnf_probe_argument_type *args)
+{
+	size_t len = 64;
+	unsigned i;
+
+	if (!is_name(name) || !is_sound(keys, ";") || !is_sound(detail, "") ||
+	    n > TNF_ARGUMENTS_MAX)
+		return false;
+	len += strlen(name) + strlen(keys) + strlen(detail);
+	for (i = 0; i < n; i++) {
+		if (!is_name(args[i].name) || args[i].kind >= NKINDS ||
+		    kinds[args[i].kind] == NULL)
+			return false;
+		len += strlen(args[i].name) + 1;
+	}
+	return len <= ATTRS_MAX;
+}
+
+/* Puts it all in one place; to be freed. */
+static struct meaning *
+new_meaning(const char *name, const char *keys, const char *detail,
+    unsigned n, const struct tnf_probe_argument_type *args)
+{
+	struct meaning *m = calloc(1, sizeof(*m) + ATTRS_MAX);
+	struct meaning *fit;
+	unsigned i;
+	char *to;
+
+	if (m == NULL)
+		return NULL;
+	to = stpcpy(stpcpy(stpcpy(m->attrs, "name "), name), ";slots ");
+	for (i = 0; i < n; i++) {
+		m->kinds[i] = (unsigned char)args[i].kind;
+		m->slots[i] = kinds[args[i].kind];
+		to = stpcpy(stpcpy(to, args[i].name), " ");
+	}
+	to = stpcpy(stpcpy(stpcpy(stpcpy(to, ";keys "), keys), ";"), detail);
+	fit = realloc(m, sizeof(*m) + (size_t)(to - m->attrs) + 1);
+	return fit == NULL ? m : fit;
+}
+
+static struct meaning *
+meaning_of(const struct tnf_probe_control *p)
+{
+	return (struct meaning *)(uintptr_t)(p->attrs -
+	    offsetof(struct meaning, attrs));
+}
+
+static bool
+same(const struct meaning *a, const struct meaning *b)
+{
+	return memcmp(a->kinds, b->kinds, sizeof(a->kinds)) == 0 &&
+	    strcmp(a->attrs, b->attrs) == 0;
+}
+
+static struct tnf_probe_control *
+blocks_of(struct tnf_probe_pool *pool)
+{
+	return (struct tnf_probe_control *)(void *)(pool + 1);
+}
+
+#define POOL_BLOCKS \
+	((POOL_SIZE - sizeof(struct tnf_probe_pool)) / \
+	    sizeof(struct tnf_probe_control))
+
+static struct tnf_probe_control *
+runtime_find(const struct meaning *m)
+{
+	struct tnf_probe_pool *pool;
+	struct tnf_probe_control *p;
+
+	pool = __atomic_load_n(&_tnf_process_control.pools, __ATOMIC_ACQUIRE);
+	for (; pool != NULL; pool = pool->next)
+		for (p = blocks_of(pool); p < blocks_of(pool) + POOL_BLOCKS; p++)
+			if (__atomic_load_n(&p->tnf_version, __ATOMIC_ACQUIRE) ==
+			    TNF_PROBE_ABI && same(meaning_of(p), m))
+				return p;
+	return NULL;
+}
+
+static struct tnf_probe_pool *
+new_pool(struct tnf_probe_pool *older)
+{
+	struct tnf_probe_pool *pool;
+
+	pool = mmap(NULL, POOL_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	    MAP_ANONYMOUS, -1, 0);
+	if (pool == MAP_FAILED)
+		return NULL;
+	pool->next = older;
+	pool->size = POOL_BLOCKS * sizeof(struct tnf_probe_control);
+	if (__atomic_compare_exchange_n(&_tnf_process_control.pools, &older, pool,
+	    false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+		return pool;
+	munmap(pool, POOL_SIZE);
+	return older;
+}
+
+/* A block that nobody else gets. */
+static struct tnf_probe_control *
+new_block(void)
+{
+	struct tnf_probe_pool *pool;
+	uint64_t n;
+
+	pool = __atomic_load_n(&_tnf_process_control.pools, __ATOMIC_ACQUIRE);
+	for (;;) {
+		if (pool != NULL) {
+			n = __atomic_fetch_add(&pool->used, 1, __ATOMIC_RELAXED);
+			if (n < POOL_BLOCKS)
+				return blocks_of(pool) + n;
+		}
+		if ((pool = new_pool(pool)) == NULL)
+			return NULL;
+	}
+}
+
+static uint32_t
+place_of(const struct tnf_tag_data *type, uint32_t at)
+{
+	return (at + type->align - 1) & ~(type->align - 1u);
+}
+
+static uint32_t
+event_size(const struct meaning *m)
+{
+	uint32_t at = 8, align = 4;
+	unsigned i;
+
+	for (i = 0; m->slots[i] != NULL; i++) {
+		at = place_of(m->slots[i], at) + m->slots[i]->size;
+		if (m->slots[i]->align > align)
+			align = m->slots[i]->align;
+	}
+	return (at + align - 1) & ~(align - 1);
+}
+
+/* A controller that has a breakpoint there stops us, and switches on what is to be
+   on, before the first hit. */
+static void
+tell_controller(void)
+{
+	extern struct r_debug _r_debug __attribute__((weak));
+	void (*changed)(void);
+
+	__atomic_fetch_add(&_tnf_process_control.defined, 1, __ATOMIC_RELEASE);
+	if (&_r_debug == NULL || _r_debug.r_brk == 0 ||
+	    _r_debug.r_state != RT_CONSISTENT)
+		return;
+	changed = (void (*)(void))(uintptr_t)_r_debug.r_brk;
+	changed();
+}
+
+static struct tnf_probe_control *
+make(const struct meaning *m)
+{
+	struct tnf_probe_control *p = new_block();
+
+	if (p == NULL)
+		return NULL;
+	p->size = sizeof(*p);
+	p->event_size = event_size(m);
+	p->attrs = m->attrs;
+	p->slots = m->slots;
+	__atomic_store_n(&p->tnf_version, TNF_PROBE_ABI, __ATOMIC_RELEASE);
+	return p;
+}
+
+TNF_API struct tnf_probe_control *
+tnf_probe_define(const char *name, const char *keys, const char *detail,
+    unsigned n, const struct tnf_probe_argument_type *args)
+{
+	struct tnf_probe_control *p, *old;
+	struct meaning *m;
+
+	if (keys == NULL)
+		keys = "";
+	if (detail == NULL)
+		detail = "";
+	if (!may_be_defined(name, keys, detail, n, args)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	if ((m = new_meaning(name, keys, detail, n, args)) == NULL)
+		return NULL;
+	lock_take();
+	old = p = runtime_find(m);
+	if (p == NULL)
+		p = make(m);
+	lock_leave();
+	if (p == NULL || old != NULL)
+		free(m);
+	else
+		tell_controller();
+	if (p == NULL)
+		errno = ENOMEM;
+	return p;
+}
+
+/* Characters up to the end, or one more than can be recorded. */
+static size_t
+text_length(const struct tnf_probe_value *v)
+{
+	size_t max = v->size < TNF_LONG_MAX + 1 ? v->size : TNF_LONG_MAX + 1;
+
+	return strnlen(v->u.text, max);
+}
+
+static tnf_reference_t
+put_string(struct tnf_probe_setup *setup, const struct tnf_probe_value *v,
+    tnf_reference_t *cell)
+{
+	char copy[TNF_STRING_MAX + 1];
+	size_t n;
+
+	if (v->size == TNF_SIZE_NUL)
+		return tnf_probe_string(setup, v->u.text, cell);
+	n = v->size < TNF_STRING_MAX ? v->size : TNF_STRING_MAX;
+	memcpy(copy, v->u.text, n);
+	copy[n] = '\0';
+	return tnf_probe_string(setup, copy, cell);
+}
+
+static tnf_reference_t
+put_reference(struct tnf_probe_setup *setup, const struct tnf_tag_data *type,
+    const struct tnf_probe_value *v, tnf_reference_t *cell)
+{
+	if (v->u.data == NULL)
+		return 0;
+	switch (type->kind) {
+	case TNF_TAG_TEXT:
+		return tnf_long_put(&tnf_t, type, v->u.text, text_length(v),
+		    cell);
+	case TNF_TAG_BLOB:
+		return tnf_long_put(&tnf_t, type, v->u.data, v->size, cell);
+	default:
+		return put_string(setup, v, cell);
+	}
+}
+
+static void
+put_value(struct tnf_probe_setup *setup, const struct tnf_tag_data *type,
+    unsigned kind, const struct tnf_probe_value *v, char *at)
+{
+	tnf_reference_t *cell = (tnf_reference_t *)(void *)at;
+
+	switch (kind) {
+	case TNF_ARG_FLOAT32:
+		*(float *)(void *)at = (float)v->u.d;
+		break;
+	case TNF_ARG_INT8:
+	case TNF_ARG_UINT8:
+		*at = (char)v->u.u;
+		break;
+	case TNF_ARG_INT16:
+	case TNF_ARG_UINT16:
+		*(uint16_t *)(void *)at = (uint16_t)v->u.u;
+		break;
+	case TNF_ARG_INT32:
+	case TNF_ARG_UINT32:
+		*(uint32_t *)(void *)at = (uint32_t)v->u.u;
+		break;
+	case TNF_ARG_STRING:
+	case TNF_ARG_TEXT:
+	case TNF_ARG_BLOB:
+		*cell = put_reference(setup, type, v, cell);
+		break;
+	default:
+		*(uint64_t *)(void *)at = v->u.u;
+		break;
+	}
+}
+
+TNF_API void
+tnf_probe_hit(struct tnf_probe_control *p, const struct tnf_probe_value *values)
+{
+	const struct meaning *m;
+	struct tnf_probe_setup setup;
+	uint32_t at = 8;
+	char *event;
+	unsigned i;
+
+	if (p->test == 0 || (event = tnf_probe_alloc(p, &setup)) == NULL)
+		return;
+	m = meaning_of(p);
+	for (i = 0; m->slots[i] != NULL; i++) {
+		at = place_of(m->slots[i], at);
+		put_value(&setup, m->slots[i], m->kinds[i], &values[i],
+		    event + at);
+		at += m->slots[i]->size;
+	}
+	tnf_probe_commit(&setup);
+}
