@@ -404,7 +404,7 @@ fork_everywhere(void)
 	long steps = 0, sent = 0;
 	struct events e;
 	size_t i, own = 0;
-	pid_t pid = begin(16384, on_fork);
+	pid_t pid = begin(65536, on_fork);
 
 	find_vdso(pid, vdso);
 	while (step(pid, 0)) {
