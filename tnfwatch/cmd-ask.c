@@ -14,7 +14,7 @@
 static int
 ask(const struct watch_options *o, const char *const *words)
 {
-	struct config *c = config_read(o->config, stderr);
+	struct config *c = config_read_places(o->config);
 	int status;
 
 	if (c == NULL)

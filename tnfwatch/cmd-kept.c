@@ -60,7 +60,7 @@ list_one(const struct config *c, const char *id)
 static int
 list_run(const struct watch_options *o, int argc, char **argv)
 {
-	struct config *c = config_read(o->config, stderr);
+	struct config *c = config_read_places(o->config);
 	char **list;
 	size_t n;
 
@@ -81,7 +81,7 @@ static int
 with_incident(const struct watch_options *o, const char *text,
     int (*fn)(const struct config *, const char *id, const char *path))
 {
-	struct config *c = config_read(o->config, stderr);
+	struct config *c = config_read_places(o->config);
 	char *id = c != NULL ? incident_find(c, text) : NULL, *path;
 	int status = 1;
 

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/units.h"
 #include "common/guess.h"
@@ -612,25 +613,49 @@ reader_directory(struct config_reader *r, const char *file)
 	free(copy);
 }
 
+/* What it says, and how many mistakes are in it. */
+static struct config *
+reader_run(struct config_reader *r, const char *file)
+{
+	struct config *c = xcalloc(1, sizeof *c);
+
+	r->c = c;
+	c->file = xstrdup(file);
+	config_defaults(c);
+	reader_file(r, file);
+	if (r->f != NULL)
+		reader_directory(r, file);
+	if (r->n_mistakes == 0)
+		reader_check(r);
+	if (c->rings == NULL)
+		c->rings = xasprintf("%s/rings", c->directory);
+	return c;
+}
+
 struct config *
 config_read(const char *file, FILE *mistakes)
 {
-	struct config *c = xcalloc(1, sizeof *c);
-	struct config_reader r = { .c = c, .mistakes = mistakes };
+	struct config_reader r = { .mistakes = mistakes };
+	struct config *c = reader_run(&r, file);
 
-	c->file = xstrdup(file);
-	config_defaults(c);
-	reader_file(&r, file);
-	if (r.n_mistakes == 0 || r.f != NULL)
-		reader_directory(&r, file);
-	if (r.n_mistakes == 0)
-		reader_check(&r);
-	if (c->rings == NULL)
-		c->rings = xasprintf("%s/rings", c->directory);
 	if (r.n_mistakes == 0)
 		return c;
 	config_free(c);
 	return NULL;
+}
+
+struct config *
+config_read_places(const char *file)
+{
+	struct config_reader r = { .mistakes = NULL };
+	struct config *c;
+
+	if (access(file, R_OK) != 0) {
+		say("%s: %s", file, strerror(errno));
+		return NULL;
+	}
+	c = reader_run(&r, file);
+	return c;
 }
 
 static void

@@ -73,6 +73,9 @@ struct config {
  * and then NULL returned.  A FILE that does not exist is a mistake.
  */
 struct config *config_read(const char *file, FILE *mistakes);
+/* The same for who asks a running tnfwatch, which may have a better one in force:
+   mistakes are passed over.  NULL: it cannot be read, which is printed. */
+struct config *config_read_places(const char *file);
 void config_free(struct config *);
 
 /* The number of the trigger of that name, or -1. */

@@ -47,12 +47,33 @@ source_of_pid(struct daemon *d, pid_t pid)
 	return NULL;
 }
 
+/*
+ * Is it a ring that a taker made for this process?  A target that has a file already
+ * says itself what its name is; what it says is removed by nobody, unless it is just
+ * what we would have called it.
+ */
+static bool
+is_our_ring(const struct config *c, const char *path, pid_t pid)
+{
+	size_t n = strlen(c->rings);
+	const char *name = path + n + 1, *dash;
+	char *end;
+
+	if (strncmp(path, c->rings, n) != 0 || path[n] != '/' || strchr(name, '/') != NULL ||
+	    *name == '.' || (dash = strrchr(name, '-')) == NULL || dash[1] < '0' ||
+	    dash[1] > '9' || strtol(dash + 1, &end, 10) != pid)
+		return false;
+	if (*end == '.' && end[1] >= '0' && end[1] <= '9')
+		strtol(end + 1, &end, 10);
+	return strcmp(end, ".tnf") == 0;
+}
+
 static void
 process_taken(struct daemon *d, const struct taker_report *r)
 {
 	const struct config_process *p = &d->config->process[r->process];
 	struct source *s = source_of_pid(d, r->pid);
-	bool ours = strncmp(r->path, d->config->rings, strlen(d->config->rings)) == 0;
+	bool ours = is_our_ring(d->config, r->path, r->pid);
 
 	if (s != NULL && strcmp(s->path, r->path) == 0)
 		return;

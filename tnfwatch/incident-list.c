@@ -1,6 +1,8 @@
 /*
  * incident-list.c - the incidents that are kept.
  */
+#include <sys/file.h>
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -152,6 +154,18 @@ incident_remove(const struct config *c, const char *id)
 	return e;
 }
 
+/* One who was started by an earlier tnfwatch may be writing still. */
+static bool
+is_being_written(int all, const char *name)
+{
+	int fd = openat(all, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool is = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
 void
 incident_clean(const struct config *c)
 {
@@ -164,6 +178,7 @@ incident_clean(const struct config *c)
 	while ((d = readdir(list)) != NULL)
 		if ((strncmp(d->d_name, INCIDENT_TEMP, strlen(INCIDENT_TEMP)) == 0 ||
 		    strncmp(d->d_name, REMOVED, strlen(REMOVED)) == 0) &&
+		    !is_being_written(dir, d->d_name) &&
 		    (e = remove_all(dir, d->d_name)) != 0)
 			say("%s/incidents/%s: cannot remove it: %s", c->directory, d->d_name,
 			    strerror(e));

@@ -5,6 +5,7 @@
  * directory gets its name when all in it is on the disk; what comes to nothing
  * concerns this incident alone.
  */
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -217,6 +218,9 @@ incident_write(struct incident *in)
 	if (in->all < 0 || mkdirat(in->all, in->temp, 0700) != 0)
 		return errno;
 	in->dir = openat(in->all, in->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* As long as it is locked nobody takes it for one that was left. */
+	if (in->dir >= 0)
+		flock(in->dir, LOCK_EX | LOCK_NB);
 	e = in->dir < 0 ? errno : put_sources(in);
 	if (e == 0)
 		e = put_json(in, end);

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Guards: a full disk that costs more than the incident that is written; a limit that is
+# not kept, or costs what is pinned.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/watch/lib.sh"
+need_root
+need_ptrace
+watch_programs "$1" "$2" "$3"
+has_mount_spaces || skip "no mounts here"
+mkdir "$D"
+mount -t tmpfs -o size=3m,mode=0700 tmpfs "$D" || skip "no tmpfs here"
+test_mounted="$D $test_mounted"
+
+conf <<T
+keep = 2s
+limit = 100m
+[process shop]
+program = $SHOP
+enable = order
+size = 512k
+[trigger hand]
+after = 0ms
+T
+watch
+shop 1000
+wait_for 120 watched "$SHOPPID" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+dd if=/dev/zero of="$D/filler" bs=4k 2>/dev/null
+told() { grep -q -- "$1" "$TMP/log"; }
+w fire hand >/dev/null || fail "fire"
+wait_for 120 told 'lost: No space left' || fail "said: $(cat "$TMP/log")"
+[ "$(find "$D/incidents" -mindepth 1 | wc -l)" -eq 0 ] || fail "half an incident: $(ls -a "$D/incidents")"
+answers && grep -q "^shop-$SHOPPID" "$TMP/status" || fail "not watched any more"
+rm "$D/filler"
+w fire hand >"$TMP/out" || fail "fire again"
+wait_for 120 test -e "$D/incidents/$(cat "$TMP/out")/incident.json" || fail "said: $(cat "$TMP/log")"
+whole "$D/incidents/$(cat "$TMP/out")"
+runs "$SHOPPID" || fail "the shop is stopped"
+
+# The oldest that is not pinned goes when the limit is reached.
+w pin "$(cat "$TMP/out")" || fail "pin"
+pinned=$(cat "$TMP/out")
+w fire hand >"$TMP/out"
+wait_for 120 test -e "$D/incidents/$(cat "$TMP/out")/report.html" || fail "report: $(cat "$TMP/log")"
+second=$(cat "$TMP/out")
+sed -i 's/^limit = 100m/limit = 1m/' "$CONF"
+kill -HUP "$PID"
+wait_for 120 told 'read again' || fail "said: $(cat "$TMP/log")"
+w fire hand >/dev/null
+gone() { ! kept "$second"; }
+wait_for 120 gone || fail "limit: $(w list)"
+kept "$pinned" || fail "the pinned one is gone: $(w list)"
+stop_watch

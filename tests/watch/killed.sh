@@ -1,0 +1,51 @@
+#!/bin/sh
+# Guards: half an incident, a stopped target or a lost ring when tnfwatch is killed at
+# any moment; one that does not start again.
+# killed.sh TNFWATCH SHOP TNFDUMP [ROUNDS]
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/watch/lib.sh"
+need_ptrace
+watch_programs "$1" "$2" "$3"
+
+conf <<T
+keep = 2s
+[process shop]
+program = $SHOP
+enable = order
+size = 512k
+[trigger hand]
+after = 0ms
+[trigger often]
+when = probe == "order_end" and id % 200 == 0
+after = 10ms
+T
+shop 1000
+for round in $(seq "${4:-12}"); do
+	watch
+	wait_for 120 watched "$SHOPPID" || fail "round $round: not watched: $(cat "$TMP/log")"
+	w fire hand >/dev/null
+	sleep "0.$(awk -v r="$round" 'BEGIN { srand(r); printf "%03d", rand() * 400 }')"
+	kill -9 "$PID"
+	wait "$PID" 2>/dev/null
+	for i in "$D"/incidents/2*; do
+		[ ! -d "$i" ] || whole "$i"
+	done
+	runs "$SHOPPID" || fail "round $round: the shop is stopped"
+done
+watch
+wait_for 120 watched "$SHOPPID" || fail "not watched at last: $(cat "$TMP/log")"
+# Each ring is there once.
+[ "$(find "$D/rings" -name "shop-$SHOPPID*.tnf" | wc -l)" -eq 1 ] || fail "rings: $(ls "$D/rings")"
+# What the ring had before is in what is kept now.
+w fire hand >"$TMP/out" || fail "fire"
+wait_for 120 test -e "$D/incidents/$(cat "$TMP/out")/incident.json" || fail "$(cat "$TMP/log")"
+i=$D/incidents/$(cat "$TMP/out")
+whole "$i"
+[ "$(jq '[.sources[] | select(.name == "shop") | .files | length] | add' "$i/incident.json")" -ge 1 ] ||
+	fail "nothing of the shop: $(jq .sources "$i/incident.json")"
+stop_watch
+# What was half done is gone.
+for i in "$D"/incidents/.tmp-*; do
+	case $i in *'*') ;; *) fail "half an incident: $i" ;; esac
+done
+echo "$(w list | wc -l) incidents"
