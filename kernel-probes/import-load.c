@@ -52,6 +52,7 @@ choose_maps(struct kp *kp, struct import_bpf *skel)
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_filter, kp->filter_fd)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_rows, KP_IMPORTS)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_counts, KP_IMPORTS)) < 0 ||
+	    (r = bpf_map__set_max_entries(skel->maps.tnf_where, KP_IMPORTS)) < 0 ||
 	    (r = bpf_map__set_autocreate(skel->maps.tnf_context, false)) < 0)
 		return r;
 	return bpf_map__reuse_fd(skel->maps.data_state, kp->state_fd);
@@ -120,7 +121,8 @@ pin_all(struct kp *kp, struct import_bpf *skel)
 		if ((r = pin(kp, bpf_program__fd(p), path)) < 0)
 			return r;
 	}
-	if ((r = pin(kp, bpf_map__fd(skel->maps.tnf_counts), KP_PIN_COUNTS)) < 0)
+	if ((r = pin(kp, bpf_map__fd(skel->maps.tnf_counts), KP_PIN_COUNTS)) < 0 ||
+	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_where), KP_PIN_WHERE)) < 0)
 		return r;
 	return pin(kp, bpf_map__fd(skel->maps.tnf_rows), KP_PIN_ROWS);
 }
@@ -142,5 +144,6 @@ kp_import_load(struct kp *kp)
 		return r;
 	kp->rows_fd = bpf_obj_get(KP_PIN_ROWS);
 	kp->counts_fd = bpf_obj_get(KP_PIN_COUNTS);
+	kp->where_fd = bpf_obj_get(KP_PIN_WHERE);
 	return kp->rows_fd < 0 ? kp_refused(kp, kp->rows_fd, KP_PIN_ROWS) : 0;
 }

@@ -9,6 +9,94 @@
 struct kp_map_rows tnf_rows SEC(".maps");
 struct kp_map_counts tnf_counts SEC(".maps");
 
+struct kp_map_where tnf_where SEC(".maps");
+
+static __always_inline u64 number_at(const struct kp_image *image, u32 at, u32 size,
+    bool is_signed)
+{
+	const u8 *p = image->byte + (at & (KP_FIXED_MAX - 1));
+
+	if (size == 1)
+		return is_signed ? (u64)(s64)*(const signed char *)p : *p;
+	if (size == 2)
+		return is_signed ? (u64)(s64)*(const short *)p : *(const u16 *)p;
+	if (size == 4)
+		return is_signed ? (u64)(s64)*(const s32 *)p : *(const u32 *)p;
+	return *(const u64 *)p;
+}
+
+static __always_inline bool compare(u64 a, u64 b, const struct kp_condition *c)
+{
+	bool less = c->is_signed ? (s64)a < (s64)b : a < b;
+
+	switch (c->op) {
+	case KP_W_EQUAL:
+		return a == b;
+	case KP_W_UNEQUAL:
+		return a != b;
+	case KP_W_BELOW:
+		return less;
+	case KP_W_AT_MOST:
+		return less || a == b;
+	case KP_W_ABOVE:
+		return !less && a != b;
+	case KP_W_AT_LEAST:
+		return !less;
+	}
+	return (a & b) != 0;
+}
+
+/* A reference that is null is equal to nothing. */
+static __always_inline bool same_text(const struct kp_image *image,
+    const struct kp_condition *c)
+{
+	u32 at = c->at & (KP_FIXED_MAX - 4), rec = *(const u32 *)(image->byte + at);
+	const u64 *text;
+
+	if (rec == 0)
+		return false;
+	rec += at + 8;
+	if (rec > KP_IMAGE_MAX - KP_WHERE_TEXT)
+		return false;
+	text = (const void *)(image->byte + rec);
+	return (text[0] & c->mask[0]) == c->value[0] && (text[1] & c->mask[1]) == c->value[1] &&
+	    (text[2] & c->mask[2]) == c->value[2] && (text[3] & c->mask[3]) == c->value[3];
+}
+
+/* One condition.  (__noinline: see README.) */
+__noinline int condition_holds(struct kp_where *w, u32 i, struct kp_image *image)
+{
+	const struct kp_condition *c;
+
+	if (w == NULL || image == NULL || i >= KP_WHERE_MAX)
+		return 0;
+	c = &w->c[i];
+	if (c->size == 0)
+		return same_text(image, c) == (c->op == KP_W_EQUAL);
+	return compare(number_at(image, c->at, c->size, c->is_signed), c->value[0], c);
+}
+
+__noinline int where_holds(u32 slot, struct kp_image *image)
+{
+	struct kp_where *w = bpf_map_lookup_elem(&tnf_where, &slot);
+	bool holds = false;
+
+	if (w == NULL || image == NULL)
+		return 0;
+	for (u32 i = 0; i < KP_WHERE_MAX; i++) {
+		if (i >= w->n)
+			break;
+		if (w->c[i].first) {
+			if (holds)
+				return 1;
+			holds = true;
+		}
+		if (holds && !condition_holds(w, i, image))
+			holds = false;
+	}
+	return holds;
+}
+
 struct scratch {
 	u64 ctx;
 	u8  image[KP_IMAGE_MAX + 2 * KP_TEXT_MAX + 1024];

@@ -25,15 +25,52 @@ struct kp_map_counts {
 	__type(value, struct kp_import_count);
 };
 
+struct kp_map_where {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct kp_where);
+};
+
+struct kp_image {
+	u8 byte[KP_IMAGE_MAX];
+};
+
+/* Do the conditions of a probe hold for an image of its event? */
+int where_holds(u32 slot, struct kp_image *image);
+
+extern struct kp_map_where tnf_where SEC(".maps");
 extern struct kp_map_rows tnf_rows SEC(".maps");
 extern struct kp_map_counts tnf_counts SEC(".maps");
 
-/* Does it record now, here, and once more in this window of time?  Counts it. */
+/* Once more in this window of time?  Counts what is left out. */
+static __always_inline bool import_rate(const struct kp_import_row *row,
+    struct kp_import_count *c)
+{
+	u64 window;
+
+	if (row->rate == 0)
+		return true;
+	window = bpf_ktime_get_ns() >> KP_WINDOW_SHIFT;
+	if (c->window != window) {
+		c->window = window;
+		c->in_window = 0;
+	}
+	if (c->in_window >= row->rate) {
+		c->omitted++;
+		return false;
+	}
+	c->in_window++;
+	return true;
+}
+
+/* Does it record now, here, and at this rate?  Counts the hit.  Where there are
+   conditions, the rate is that of the events that meet them. */
 static __always_inline struct kp_import_row *import_on(u32 slot)
 {
 	struct kp_import_row *row = bpf_map_lookup_elem(&tnf_rows, &slot);
 	struct kp_import_count *c;
-	u64 window;
 
 	if (row == NULL || !row->on)
 		return NULL;
@@ -43,19 +80,18 @@ static __always_inline struct kp_import_row *import_on(u32 slot)
 	if (c == NULL)
 		return NULL;
 	c->hits++;
-	if (row->rate == 0)
-		return row;
-	window = bpf_ktime_get_ns() >> KP_WINDOW_SHIFT;
-	if (c->window != window) {
-		c->window = window;
-		c->in_window = 0;
-	}
-	if (c->in_window >= row->rate) {
-		c->omitted++;
-		return NULL;
-	}
-	c->in_window++;
-	return row;
+	return row->where != 0 || import_rate(row, c) ? row : NULL;
+}
+
+static __always_inline bool import_passes(const struct kp_import_row *row, void *image)
+{
+	struct kp_import_count *c;
+	u32 slot = row->slot;
+
+	if (row->where == 0)
+		return true;
+	c = bpf_map_lookup_elem(&tnf_counts, &slot);
+	return c != NULL && where_holds(slot, image) && import_rate(row, c);
 }
 
 /*
@@ -128,7 +164,7 @@ static __always_inline int import_write(struct kp_import_row *row, void *image, 
 	struct hit hit;
 	u64 off;
 
-	if (size < sizeof *e || size > KP_IMAGE_MAX)
+	if (size < sizeof *e || size > KP_IMAGE_MAX || !import_passes(row, image))
 		return 0;
 	e = event_begin(&hit, row->id, size, size);
 	if (e == NULL)

@@ -14,6 +14,7 @@
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
+#include "kernel-probes/where.h"
 
 const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS] = {
 	[KP_IMPORT_TRACEPOINT] = &kp_tracepoint,
@@ -85,6 +86,7 @@ import_free(struct kp_import *imp)
 	free(imp->name);
 	free(imp->keys);
 	free(imp->source);
+	free(imp->where);
 	free(imp->attrs);
 	free(imp->spec);
 	free(imp);
@@ -267,6 +269,8 @@ kp_import_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 		text_add(&t, "file %s;line 1;", path);
 	}
 	text_add(&t, "%simport %s;", imp->attrs != NULL ? imp->attrs : "", imp->kind->name);
+	if (imp->where != NULL)
+		text_add(&t, "where '%s';", imp->where);
 	if (imp->lacks[0] != '\0')
 		text_add(&t, "unavailable %s;", imp->lacks);
 	if ((left_out = omitted(kp, imp)) != 0)
@@ -341,6 +345,7 @@ asked_put(struct kp *kp, struct kp_import *imp)
 	snprintf(a.name, sizeof a.name, "%s", imp->name);
 	snprintf(a.keys, sizeof a.keys, "%s", imp->keys);
 	snprintf(a.source, sizeof a.source, "%s", imp->source);
+	snprintf(a.where, sizeof a.where, "%s", imp->where != NULL ? imp->where : "");
 	if (imp->spec != NULL)
 		memcpy(a.spec, imp->spec, imp->spec_size);
 	r = bpf_map_update_elem(kp->asked_fd, &slot, &a, BPF_ANY);
@@ -351,7 +356,7 @@ asked_put(struct kp *kp, struct kp_import *imp)
 static int
 asked_save(struct kp *kp, struct kp_import *imp)
 {
-	if (imp->enabled || imp->traced || imp->defined)
+	if (imp->enabled || imp->traced || imp->defined || imp->where != NULL)
 		return asked_put(kp, imp);
 	if (imp->slot >= 0)
 		slot_take(kp, imp);
@@ -369,7 +374,7 @@ revive(struct kp *kp, uint32_t slot, struct kp_asked *a)
 	if (slot >= KP_IMPORTS)
 		return;
 	kp->slots[slot / 64] |= 1ull << slot % 64;
-	a->name[sizeof a->name - 1] = a->keys[sizeof a->keys - 1] =
+	a->where[sizeof a->where - 1] = a->name[sizeof a->name - 1] = a->keys[sizeof a->keys - 1] =
 	    a->source[sizeof a->source - 1] = '\0';
 	if (a->kind >= KP_IMPORT_KINDS || kp_import_kinds[a->kind] == NULL ||
 	    a->spec_size > KP_SPEC_MAX)
@@ -378,6 +383,7 @@ revive(struct kp *kp, uint32_t slot, struct kp_asked *a)
 	if (kp_import_add(kp, &new, &imp) < 0)
 		return;
 	imp->slot = (int)slot;
+	imp->where = a->where[0] != '\0' ? strdup(a->where) : NULL;
 	imp->enabled = a->flags & KP_ASKED_ENABLED;
 	imp->traced = a->flags & KP_ASKED_TRACED;
 	imp->defined = a->defined;
@@ -398,6 +404,7 @@ kp_imports_open(struct kp *kp)
 	kp->asked_fd = bpf_obj_get(KP_PIN_ASKED);
 	kp->rows_fd = bpf_obj_get(KP_PIN_ROWS);
 	kp->counts_fd = bpf_obj_get(KP_PIN_COUNTS);
+	kp->where_fd = bpf_obj_get(KP_PIN_WHERE);
 	if (kp->asked_fd < 0 || (a = malloc(sizeof *a)) == NULL)
 		return 0;
 	r = bpf_map_get_next_key(kp->asked_fd, NULL, &next);
@@ -417,7 +424,8 @@ kp_imports_keep(struct kp *kp)
 	int r = 0;
 
 	for (unsigned i = 0; r == 0 && i < kp->imports; i++)
-		if (kp->import[i]->enabled || kp->import[i]->traced)
+		if (kp->import[i]->enabled || kp->import[i]->traced ||
+		    kp->import[i]->where != NULL)
 			r = asked_put(kp, kp->import[i]);
 	return r;
 }
@@ -436,6 +444,7 @@ kp_imports_close(struct kp *kp)
 	close_fd(&kp->asked_fd);
 	close_fd(&kp->rows_fd);
 	close_fd(&kp->counts_fd);
+	close_fd(&kp->where_fd);
 	memset(kp->slots, 0, sizeof kp->slots);
 	for (unsigned i = 0; i < kp->imports; i++) {
 		kp->import[i]->slot = -1;
@@ -451,6 +460,7 @@ kp_imports_forget(struct kp *kp)
 	unlink(KP_PIN_ASKED);
 	unlink(KP_PIN_ROWS);
 	unlink(KP_PIN_COUNTS);
+	unlink(KP_PIN_WHERE);
 	unlink(KP_PIN_POOL);
 }
 
@@ -548,12 +558,68 @@ per_window(uint32_t rate)
 	return rate == 0 ? 0 : n == 0 ? 1 : (uint32_t)n;
 }
 
+/* The table of its conditions, before the row that refers to it. */
+static int
+where_put(struct kp *kp, struct kp_import *imp)
+{
+	uint32_t slot = (uint32_t)imp->slot;
+	struct kp_where w;
+	int r;
+
+	imp->row.where = 0;
+	if (imp->where == NULL) {
+		bpf_map_delete_elem(kp->where_fd, &slot);
+		return 0;
+	}
+	if ((r = kp_where_compile(kp, imp, imp->where, &w)) < 0)
+		return r;
+	r = bpf_map_update_elem(kp->where_fd, &slot, &w, BPF_ANY);
+	if (r < 0)
+		return kp_refused(kp, r, KP_PIN_WHERE);
+	imp->row.where = w.n;
+	return 0;
+}
+
 static void
 prepare_row(struct kp *kp, struct kp_import *imp)
 {
 	imp->row.slot = (uint32_t)imp->slot;
 	imp->row.id = KP_IMPORT_ID((uint32_t)imp->slot);
 	imp->row.rate = per_window(kp->state->import_rate);
+}
+
+KP_EXPORT int
+kp_probe_where(struct kp *kp, unsigned id, const char *text)
+{
+	struct kp_import *imp = kp_import_of(kp, id);
+	struct kp_where w;
+	char *copy = NULL;
+	int r;
+
+	if (text != NULL && *text == '\0')
+		text = NULL;
+	if (imp == NULL)
+		return text == NULL ? 0 : kp_fail(kp, -ENOTSUP, "where: only imported probes "
+		    "have conditions: for others see tnfdump -e");
+	if (text == NULL && imp->where == NULL)
+		return 0;
+	if ((r = kp_state_usable(kp)) < 0 || (r = describe(kp, imp)) < 0 ||
+	    (text != NULL && (r = kp_where_compile(kp, imp, text, &w)) < 0))
+		return r;
+	if (text != NULL && (strlen(text) >= sizeof ((struct kp_asked *)0)->where ||
+	    strpbrk(text, "';") != NULL))
+		return kp_fail(kp, -EINVAL, "where: at most 255 characters, without ' and ;");
+	if (text != NULL && (copy = strdup(text)) == NULL)
+		return kp_fail(kp, -ENOMEM, "where: not enough memory");
+	free(imp->where);
+	imp->where = copy;
+	if ((r = kp_state_make(kp)) < 0 || (r = asked_save(kp, imp)) < 0)
+		return r;
+	if (!imp->attached)
+		return 0;
+	prepare_row(kp, imp);
+	r = where_put(kp, imp);
+	return r < 0 ? r : row_put(kp, imp, true);
 }
 
 static int
@@ -587,7 +653,7 @@ start(struct kp *kp, struct kp_import *imp)
 	    (r = define(kp, imp)) < 0)
 		return r;
 	prepare_row(kp, imp);
-	if ((r = row_put(kp, imp, false)) < 0 || (r = attach(kp, imp)) < 0 ||
+	if ((r = where_put(kp, imp)) < 0 || (r = row_put(kp, imp, false)) < 0 || (r = attach(kp, imp)) < 0 ||
 	    (r = row_put(kp, imp, true)) < 0) {
 		unpin((unsigned)imp->slot);
 		return r;
@@ -607,7 +673,9 @@ kp_imports_rerate(struct kp *kp)
 		if (!imp->attached || describe(kp, imp) < 0)
 			continue;
 		prepare_row(kp, imp);
-		r = row_put(kp, imp, true);
+		r = where_put(kp, imp);
+		if (r == 0)
+			r = row_put(kp, imp, true);
 	}
 	return r;
 }

@@ -84,6 +84,7 @@ struct kp_import {
 	char	   *name;
 	char	   *keys;	/* blanks between them */
 	char	   *source;	/* where it is; with kind and name, who it is */
+	char	   *where;	/* conditions on members, or NULL */
 	char	   *attrs;	/* "name value;" each, or NULL */
 	void	   *spec;	/* the kind's own, pinned with it */
 	size_t	    spec_size;

@@ -64,6 +64,10 @@ int kp_import_tracepoints(struct kp *);
 /* Finds out what the attributes of an imported probe leave out until somebody
    asks: its slots.  Does nothing for others. */
 int kp_probe_describe(struct kp *, unsigned id);
+/* Has an imported probe record only where conditions on its members hold; NULL or
+   "": whenever it is hit.  -EINVAL: kp_detail() tells what is wrong with them;
+   -ENOTSUP: no imported probe. */
+int kp_probe_where(struct kp *, unsigned id, const char *text);
 
 int kp_status(struct kp *, struct kp_status *ret);
 /* size is rounded up; *ret_size is what it got.  -EEXIST, -ENOMEM. */

@@ -335,6 +335,33 @@ struct kp_import_row {
 	struct kp_op op[KP_OPS_MAX];
 };
 
+/* Conditions on members: alternatives of which all must hold.  Element of the map
+   tnf_where, by slot. */
+#define KP_WHERE_MAX	8u
+#define KP_WHERE_TEXT	32u	/* characters that are compared */
+
+enum kp_where_op {
+	KP_W_EQUAL, KP_W_UNEQUAL, KP_W_BELOW, KP_W_AT_MOST, KP_W_ABOVE, KP_W_AT_LEAST,
+	KP_W_BITS
+};
+
+struct kp_condition {
+	__u16 at;		/* of the member in an event */
+	__u8  size;		/* of a number; 0: a reference to a string */
+	__u8  op;		/* enum kp_where_op */
+	__u8  is_signed;
+	__u8  first;		/* of an alternative */
+	__u16 pad;
+	__u64 value[KP_WHERE_TEXT / 8];
+	__u64 mask[KP_WHERE_TEXT / 8];
+};
+
+struct kp_where {
+	__u32 n;
+	__u32 pad;
+	struct kp_condition c[KP_WHERE_MAX];
+};
+
 /* Of an imported probe on a CPU, by slot. */
 #define KP_WINDOW_SHIFT	27	/* 0.134 s */
 
@@ -356,6 +383,7 @@ struct kp_asked {
 	char  name[128];
 	char  keys[128];
 	char  source[256];
+	char  where[256];	/* the conditions, as they were written */
 	char  spec[KP_SPEC_MAX];
 };
 

@@ -29,6 +29,12 @@ tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
+{
+	return conditions == NULL ? TNFCTL_ERR_NONE : left_out();
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	return TNFCTL_ERR_NONE;

@@ -369,6 +369,20 @@ tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
+{
+	int e;
+
+	if (h->ops != &kernel_ops)
+		return conditions == NULL ? TNFCTL_ERR_NONE : fail(TNFCTL_ERR_BADARG,
+		    "where: only imported probes have conditions");
+	e = kp_probe_where(h->priv, (unsigned)p->id, conditions);
+	if (e == -EINVAL || e == -ENOTSUP)
+		return fail(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
+	return kernel_answer(h, e);
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	if (h->ops != &kernel_ops)

@@ -36,6 +36,7 @@ struct args {
 	const char *set;
 	const char *fcn;
 	const char *name;	/* a file, a symbol, a topic */
+	const char *where;	/* conditions */
 	struct selectors *selectors;
 	struct specs specs;
 	const long *numbers;

@@ -21,6 +21,8 @@ history_add(struct history *h, const struct probe_op *op)
 		new->fcn = xstrdup(op->fcn);
 		new->symbol = xstrdup(op->symbol);
 	}
+	if (op->where != NULL)
+		new->where = xstrdup(op->where);
 	return new;
 }
 
@@ -81,6 +83,7 @@ history_free(struct history *h)
 		selectors_unref(op->selectors);
 		free(op->fcn);
 		free(op->symbol);
+		free(op->where);
 	}
 	free(h->v);
 }

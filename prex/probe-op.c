@@ -85,6 +85,7 @@ probe_op_resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 	struct name *fcn;
 
 	op->selectors = a->selectors;
+	op->where = (char *)a->where;
 	if (a->set != NULL) {
 		if ((set = names_find(&sh->sets, a->set)) == NULL) {
 			shell_error(sh, ERROR_SEMANTIC,

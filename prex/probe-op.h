@@ -19,6 +19,7 @@ struct probe_op {
 	const char *name;	/* of the command */
 	probe_op_f *apply;
 	char	*fcn, *symbol;	/* connect only */
+	char	*where;		/* trace only; NULL: none */
 	struct selectors *selectors;
 };
 

@@ -126,6 +126,21 @@ chooses(const struct selector *s, const struct attrs *attrs)
 	    strcmp(s->attr.text, "trace") != 0;
 }
 
+/* A word with a dot is nobody's key: it is a name, "system.event". */
+static bool
+names_import(const struct selector *s, const struct attrs *attrs)
+{
+	size_t i;
+
+	if (!attrs->imported || s->attr.is_regex || s->value.is_regex ||
+	    strcmp(s->attr.text, "keys") != 0 || strchr(s->value.text, '.') == NULL)
+		return false;
+	for (i = 0; i < attrs->n; i++)
+		if (strcmp(attrs->v[i].name, "name") == 0)
+			return strcmp(attrs->v[i].text, s->value.text) == 0;
+	return false;
+}
+
 static bool
 selector_match(const struct selector *s, const struct attrs *attrs)
 {
@@ -133,6 +148,8 @@ selector_match(const struct selector *s, const struct attrs *attrs)
 
 	if (!chooses(s, attrs))
 		return false;
+	if (names_import(s, attrs))
+		return true;
 	for (i = 0; i < attrs->n; i++) {
 		const struct attr *a = &attrs->v[i];
 

@@ -332,6 +332,11 @@ tnfctl_errcode_t tnfctl_setting_get(tnfctl_handle_t *, const char *name,
  */
 tnfctl_errcode_t tnfctl_import_add(tnfctl_handle_t *, const char *kind,
     const char *source);
+/* Linux.  Has an imported probe record only where conditions on its members hold
+   (prex(1), trace); NULL: whenever it is hit.  BADARG: the detail tells what is wrong
+   with them; or no imported probe, unless the text is NULL. */
+tnfctl_errcode_t tnfctl_probe_where(tnfctl_handle_t *, tnfctl_probe_t *,
+    const char *conditions);
 /* Linux.  Has the attributes of an imported probe tell its slots, which cost a
    look at what describes it.  Does nothing for others. */
 tnfctl_errcode_t tnfctl_probe_describe(tnfctl_handle_t *, tnfctl_probe_t *);

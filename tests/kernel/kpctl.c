@@ -4,6 +4,7 @@
  *	kpctl alloc BYTES | dealloc | on | off | status | list
  *	kpctl enable|disable PROBE...		a name, or name#n: the n-th of it;
  *						one with a dot is a tracepoint
+ *	kpctl where PROBE CONDITIONS
  *	kpctl tracepoints			all of them, listed
  *	kpctl set NAME VALUE
  *	kpctl filter on|off|list|add PID|follow PID|delete PID
@@ -56,6 +57,24 @@ set_probe(struct kp *kp, const char *which, bool on)
 		found++;
 	}
 	return found == 0 ? failed(kp, which, -ENOENT) : 0;
+}
+
+static int
+where(struct kp *kp, const char *which, const char *text)
+{
+	char name[128];
+	struct kp_probe p;
+	int r;
+
+	if ((r = kp_import_tracepoints(kp)) < 0)
+		return failed(kp, which, r);
+	for (int id = 1; id <= kp_probe_count(kp); id++)
+		if (kp_probe_get(kp, id, &p) == 0 &&
+		    strcmp(name_of(p.attrs, name, sizeof name), which) == 0) {
+			r = kp_probe_where(kp, id, text);
+			return r < 0 ? failed(kp, which, r) : 0;
+		}
+	return failed(kp, which, -ENOENT);
 }
 
 static int
@@ -141,6 +160,8 @@ command(struct kp *kp, char **arg)
 		r = kp_buffer_dealloc(kp);
 	else if (strcmp(arg[0], "on") == 0 || strcmp(arg[0], "off") == 0)
 		r = kp_trace_set(kp, strcmp(arg[0], "on") == 0);
+	else if (strcmp(arg[0], "where") == 0)
+		return where(kp, arg[1], arg[2]);
 	else if (strcmp(arg[0], "set") == 0)
 		r = kp_setting_set(kp, arg[1], atoi(arg[2]));
 	else if (strcmp(arg[0], "list") == 0)

@@ -305,6 +305,12 @@ tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 }
 
 tnfctl_errcode_t
+tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
+{
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	return TNFCTL_ERR_NONE;
