@@ -1,0 +1,210 @@
+/*
+ * webhook.c - triggers that are fired by an HTTP request.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <microhttpd.h>
+
+#include "common/xalloc.h"
+#include "tnfwatch/webhook.h"
+
+#define BODY_MAX	(1u << 20)
+#define CLIENTS_MAX	16
+#define PATIENCE_S	5
+
+struct webhook {
+	struct MHD_Daemon *http;
+	char	*path;		/* of a Unix socket, or NULL */
+	webhook_fn *fn;
+	void	*arg;
+	int	 fd;		/* becomes readable */
+};
+
+/* A request that is being read. */
+struct request {
+	char	*body;
+	size_t	 size;
+	unsigned refuse;	/* with this status, or 0 */
+};
+
+static enum MHD_Result
+answer(struct MHD_Connection *c, unsigned status, const char *text)
+{
+	struct MHD_Response *r = MHD_create_response_from_buffer(strlen(text),
+	    (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+	enum MHD_Result done;
+
+	if (r == NULL)
+		return MHD_NO;
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "POST");
+	done = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+/* A page of another site can send a form, or text, but no JSON unasked. */
+static bool
+is_json(struct MHD_Connection *c)
+{
+	const char *type = MHD_lookup_connection_value(c, MHD_HEADER_KIND,
+	    MHD_HTTP_HEADER_CONTENT_TYPE);
+	size_t n = strlen("application/json");
+
+	return type != NULL && strncasecmp(type, "application/json", n) == 0 &&
+	    (type[n] == '\0' || type[n] == ';' || type[n] == ' ');
+}
+
+static enum MHD_Result
+request_begins(struct MHD_Connection *c, const char *method, void **state)
+{
+	struct request *r = xcalloc(1, sizeof(*r));
+
+	if (strcmp(method, MHD_HTTP_METHOD_POST) != 0)
+		r->refuse = MHD_HTTP_METHOD_NOT_ALLOWED;
+	else if (!is_json(c))
+		r->refuse = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
+	*state = r;
+	return MHD_YES;
+}
+
+static void
+request_takes(struct request *r, const char *data, size_t n)
+{
+	if (n > BODY_MAX - r->size)
+		r->refuse = MHD_HTTP_CONTENT_TOO_LARGE;
+	if (r->refuse != 0)
+		return;
+	r->body = xreallocarray(r->body, r->size + n + 1, 1);
+	memcpy(r->body + r->size, data, n);
+	r->size += n;
+	r->body[r->size] = '\0';
+}
+
+static const char *
+refusal(unsigned status)
+{
+	switch (status) {
+	case MHD_HTTP_METHOD_NOT_ALLOWED:
+		return "POST alerts here\n";
+	case MHD_HTTP_UNSUPPORTED_MEDIA_TYPE:
+		return "the content type is to be application/json\n";
+	default:
+		return "more than 1 MiB\n";
+	}
+}
+
+static enum MHD_Result
+request_ends(struct webhook *w, struct MHD_Connection *c, const char *url,
+    const struct request *r)
+{
+	unsigned fired, unknown;
+	char text[80];
+	int n;
+
+	if (r->refuse != 0)
+		return answer(c, r->refuse, refusal(r->refuse));
+	url += *url == '/';
+	n = r->body == NULL ? -1 : webhook_alerts(r->body, r->size, *url != '\0' ? url : NULL,
+	    w->fn, w->arg, &fired, &unknown);
+	if (n < 0)
+		return answer(c, MHD_HTTP_BAD_REQUEST, "no JSON of Alertmanager\n");
+	if (n > 0 && fired == 0)
+		return answer(c, MHD_HTTP_NOT_FOUND, "there is no trigger of that name\n");
+	snprintf(text, sizeof(text), "fired: %u, unknown: %u\n", fired, unknown);
+	return answer(c, MHD_HTTP_OK, text);
+}
+
+/* Called when the header is there, for each part of the body, and at its end. */
+static enum MHD_Result
+on_request(void *arg, struct MHD_Connection *c, const char *url, const char *method,
+    const char *version, const char *data, size_t *size, void **state)
+{
+	if (*state == NULL)
+		return request_begins(c, method, state);
+	if (*size == 0)
+		return request_ends(arg, c, url, *state);
+	request_takes(*state, data, *size);
+	*size = 0;
+	return MHD_YES;
+}
+
+static void
+on_end(void *arg, struct MHD_Connection *c, void **state,
+    enum MHD_RequestTerminationCode how)
+{
+	struct request *r = *state;
+
+	if (r != NULL)
+		free(r->body);
+	free(r);
+	*state = NULL;
+}
+
+static void
+say_nothing(void *arg, const char *format, va_list ap)
+{
+}
+
+struct webhook *
+webhook_open(const char *address, webhook_fn *fn, void *arg, char why[WEBHOOK_WHY])
+{
+	struct webhook *w = xcalloc(1, sizeof(*w));
+	const union MHD_DaemonInfo *info;
+	int fd = webhook_listen(address, why);
+
+	w->fn = fn;
+	w->arg = arg;
+	w->path = fd >= 0 && *address == '/' ? xstrdup(address) : NULL;
+	if (fd >= 0)
+		w->http = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+		    on_request, w, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+		    MHD_OPTION_LISTEN_SOCKET, fd,
+		    MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS_MAX,
+		    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S,
+		    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536,
+		    MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL, MHD_OPTION_END);
+	info = w->http == NULL ? NULL : MHD_get_daemon_info(w->http, MHD_DAEMON_INFO_EPOLL_FD);
+	if (info != NULL) {
+		w->fd = info->epoll_fd;
+		return w;
+	}
+	if (fd >= 0) {
+		snprintf(why, WEBHOOK_WHY, "cannot be served: %s", strerror(errno));
+		if (w->http == NULL)
+			close(fd);
+	}
+	webhook_close(w);
+	return NULL;
+}
+
+void
+webhook_close(struct webhook *w)
+{
+	if (w == NULL)
+		return;
+	if (w->http != NULL)
+		MHD_stop_daemon(w->http);
+	if (w->path != NULL)
+		unlink(w->path);
+	free(w->path);
+	free(w);
+}
+
+int
+webhook_fd(const struct webhook *w)
+{
+	return w->fd;
+}
+
+void
+webhook_run(struct webhook *w)
+{
+	MHD_run(w->http);
+}

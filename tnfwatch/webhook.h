@@ -1,0 +1,49 @@
+/*
+ * webhook.h - triggers that are fired by an HTTP request, as Alertmanager sends them.
+ *
+ *	POST /NAME	fires that trigger
+ *	POST /		fires the trigger that an alert names by its label "trigger", or
+ *			else by its "alertname"
+ *
+ * The body is Alertmanager's JSON (version 4); each alert whose status is "firing"
+ * fires once.  It is served on a Unix socket or on a loopback address, and nowhere
+ * else; a web page cannot make a browser send it, because of its content type.
+ * Nothing waits: a slow or silent client is let down after some seconds.
+ */
+#ifndef TNFWATCH_WEBHOOK_H
+#define TNFWATCH_WEBHOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct webhook;
+
+/* false: there is no trigger of that name.  'note' says what the alert was. */
+typedef bool webhook_fn(void *arg, const char *trigger, const char *note);
+
+#define WEBHOOK_WHY 160
+
+/* An absolute path, or 127.0.0.1:PORT, [::1]:PORT, localhost:PORT.  false: it is
+   something else, and why[] says what is wanted. */
+bool webhook_check(const char *address, char why[WEBHOOK_WHY]);
+
+/* NULL: why[] says why, without the address. */
+struct webhook *webhook_open(const char *address, webhook_fn *, void *arg,
+    char why[WEBHOOK_WHY]);
+void webhook_close(struct webhook *);
+
+/* Readable when there is something to do: then, and at least once a second, call
+   webhook_run(). */
+int  webhook_fd(const struct webhook *);
+void webhook_run(struct webhook *);
+
+/* webhook-json.c: what is in a request's body.  Calls fn for each alert that is firing;
+   'name' (NULL: the alert's own) is the trigger.  How many there were, or -1: that is
+   not such JSON.  *fired and *unknown count. */
+int  webhook_alerts(const char *text, size_t size, const char *name, webhook_fn *, void *arg,
+    unsigned *fired, unsigned *unknown);
+
+/* webhook-address.c: a listening socket, or -1 and why[]. */
+int  webhook_listen(const char *address, char why[WEBHOOK_WHY]);
+
+#endif /* TNFWATCH_WEBHOOK_H */
