@@ -22,6 +22,7 @@ M
 # serve ADDRESS: runs until stop.
 serve() {
 	rm -f in
+	: >out
 	mkfifo in
 	"$run" "$1" slow DiskFull 'odd name' <in >out &
 	server=$!
@@ -97,7 +98,8 @@ for bad in 0.0.0.0:9099 192.168.1.1:80 example.com:80 127.0.0.1 127.0.0.1:0 127.
 	grep -q 'wanted: an absolute path' other || fail "$bad: $(cat other)"
 done
 for port in $(shuf -i 20000-32000 -n 20); do
-	rm -f in out
+	rm -f in
+	: >out
 	mkfifo in
 	"$run" "127.0.0.1:$port" slow DiskFull <in >out &
 	server=$!
