@@ -21,7 +21,8 @@ def listed(folder, variable):
     """The sources that a meson.build lists behind a word."""
     with open(f"../{folder}/meson.build", encoding="ascii") as f:
         found = re.search(re.escape(variable) + r" .*?files\(([^)]*)\)", f.read(), re.DOTALL)
-    return [f"../{folder}/{name}" for name in re.findall(r"'([^']*\.c)'", found[1])]
+    return [os.path.normpath(f"../{folder}/{name}")
+            for name in re.findall(r"'([^']*\.c)'", found[1])]
 
 
 class Build(build_ext):
@@ -56,7 +57,7 @@ setup(
     package_data={"tnf": ["*.pyi", "py.typed"]},
     ext_modules=[Extension(
         "tnf._tnf",
-        [s for s in SOURCES if s not in UNUSED],
+        [s for s in dict.fromkeys(SOURCES) if s not in UNUSED],
         include_dirs=["../include"],
         define_macros=[("_GNU_SOURCE", None)],
         extra_compile_args=["-std=gnu11", "-fvisibility=hidden", "-iquote.."],

@@ -23,6 +23,7 @@ map_ids() { for m in rows counts asked pool buf; do bpftool -j map show pinned "
 "$kpctl" alloc 4000000 >/dev/null 2>"$TMP/err" || skip "no buffer: $(cat "$TMP/err")"
 "$kpctl" on || fail "on"
 i=0
+# shellcheck disable=SC2046 # one word a probe
 while [ "$i" -lt "$rounds" ]; do
 	set -- $(some $((i % 7 + 1)))
 	"$kpctl" enable "$@" || fail "enable $*"
@@ -40,6 +41,7 @@ equal "the program is the same" "$(program)" "$prog"
 equal "pins" "$(pins)" 0
 
 # Killed wherever it is: what is on then is what the next one says is on.
+# shellcheck disable=SC2046 # one word a probe
 while [ "$kills" -gt 0 ]; do
 	set -- $(some 60)
 	"$prex" -k -c "$(for n; do echo "enable name='$n'; trace name='$n';"; done)" >/dev/null 2>&1 &

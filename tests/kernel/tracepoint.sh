@@ -30,7 +30,7 @@ events='sched/sched_process_fork sched/sched_process_exec sched/sched_process_ex
 
 at_exit kernel_off
 "$kpctl" tracepoints >"$TMP/all" 2>"$TMP/err" || skip "no tracepoints: $(cat "$TMP/err")"
-have= names=
+have='' names=''
 for e in $events; do
 	[ -d "/sys/kernel/tracing/events/$e" ] || continue
 	have="$have $e" names="$names ${e%%/*}.${e#*/}"
@@ -81,6 +81,7 @@ rmdir "$ring" || fail "rmdir"
 lost=$("$kpctl" status | awk '{ for (i = 1; i < NF; i++) if ($i == "lost") print $(i + 6) }')
 "$tnfxtract" "$TMP/trace" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
 "$tnfdump" --to jsonl "$TMP/trace" >"$TMP/ours" || fail "tnfdump"
+# shellcheck disable=SC2046 # one word a process
 python3 "$TNF_SOURCE/tests/kernel/tracepoint.py" "$TMP/ours" "$TMP/raw" \
 	/sys/kernel/tracing/events "$lost" $(cat "$TMP/pids") || fail "they differ"
 echo "ok: as the kernel's own trace"
