@@ -174,6 +174,23 @@ tnf_auto_start(void)
 	errno = saved;
 }
 
+/* A probe has been made at run time: it is no object's. */
+void
+tnf_auto_defined(struct tnf_probe_control *c)
+{
+	int saved = errno;
+
+	if (selectors != NULL && tnf_auto_match(selectors, c->attrs, "")) {
+		if (!has_file && !(has_file = make_file())) {
+			tnf_auto_free(selectors);
+			selectors = NULL;
+		} else {
+			enable_probe(NULL, c, "");
+		}
+	}
+	errno = saved;
+}
+
 /* An object has been loaded: called by its constructors, once for each of its
    source files with probes. */
 void TNF_API

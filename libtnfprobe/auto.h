@@ -37,6 +37,9 @@ void tnf_auto_probes(void (*fn)(void *arg, struct tnf_probe_control *, const cha
 /* auto.c: at the start of the process. */
 void tnf_auto_start(void);
 
+/* A probe that was made at run time, before anybody could hit it. */
+void tnf_auto_defined(struct tnf_probe_control *);
+
 /* Called by the constructors of objects with probes (<tnf/probe.h>). */
 void _tnf_probe_object(void);
 

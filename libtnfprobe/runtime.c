@@ -15,6 +15,7 @@
 
 #include <tnf/runtime.h>
 
+#include "libtnfprobe/auto.h"
 #include "libtnfprobe/internal.h"
 
 #define POOL_SIZE	4096u
@@ -286,8 +287,8 @@ tnf_probe_define(const char *name, const char *keys, const char *detail,
 		return NULL;
 	lock_take();
 	old = p = runtime_find(m);
-	if (p == NULL)
-		p = make(m);
+	if (p == NULL && (p = make(m)) != NULL)
+		tnf_auto_defined(p);
 	lock_leave();
 	if (p == NULL || old != NULL)
 		free(m);

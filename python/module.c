@@ -167,7 +167,8 @@ PyInit__tnf(void)
 	    PyModule_AddType(m, &trace_type) < 0 ||
 	    PyModule_AddType(m, &events_type) < 0 ||
 	    PyModule_AddType(m, &event_type) < 0 ||
-	    PyModule_AddType(m, &probe_type) < 0)
+	    PyModule_AddType(m, &probe_type) < 0 ||
+	    PyModule_AddType(m, &recorder_type) < 0)
 		Py_CLEAR(m);
 	return m;
 }

@@ -106,6 +106,9 @@ PyObject *value_object(struct reading *, const struct tnf_file *,
 
 /* event.c */
 extern PyTypeObject event_type, probe_type;
+
+/* record.c */
+extern PyTypeObject recorder_type;
 PyObject *probe_object(const struct tnf_probe *, PyObject *file);
 PyObject *event_object(struct reading *, const struct tnf_event *);
 

@@ -13,11 +13,52 @@ name of its type, an array a list, null None, an opaque value an int.
 
 Objects serve one thread at a time; the interpreter's lock is held throughout.
 """
+import sys as _sys
+import warnings as _warnings
+
 from ._tnf import (DamageWarning, Error, Event, Events, File, LossWarning,
-                   Probe, Trace as _Trace)
+                   Probe, Recorder, Trace as _Trace)
 
 __all__ = ["open", "Trace", "Events", "Event", "Probe", "File", "Error",
-           "DamageWarning", "LossWarning"]
+           "DamageWarning", "LossWarning", "CutStr", "CutBytes", "probe", "Recorder"]
+
+# enum tnf_argument_kind of <tnf/runtime.h>
+_KINDS = {"int8": 1, "int16": 2, "int32": 3, "int64": 4, "uint8": 5, "uint16": 6,
+          "uint32": 7, "uint64": 8, "float32": 9, "float64": 10, "opaque": 11,
+          "string": 12, "text": 13, "blob": 14,
+          int: 4, float: 10, str: 13, bytes: 14, bool: 5}
+
+
+def probe(name, /, keys="", detail="", *, args=None, **types):
+    """Make a probe of this program, or find the one made with the same words.
+
+        order_start = tnf.probe("order_start", keys="order", id=int, cake=str)
+        order_start(id=7, cake="apple")
+        if order_start:                     # on: somebody wants its events
+            order_start(7, compute_name())
+
+    'types' are the arguments and what they are: int (64 bits), float, str and
+    bytes (up to 64 KiB), bool, or one of "int8" ... "int64", "uint8" ... "uint64",
+    "float32", "float64", "opaque", "string" (255 bytes), "text", "blob".  'args',
+    a mapping, holds those whose names are no identifiers.
+
+    The probe is off until prex(1) or TNF_ENABLE switches it on; calling it then
+    does nothing.  A call never raises: a value that does not fit its type is
+    recorded as null or 0, and one that is not given as well.  Without libtnfprobe
+    there is a RuntimeWarning, and the probe stays off.
+    """
+    members = [*(args or {}).items(), *types.items()]
+    frame = _sys._getframe(1)
+    place = "".join("_" if c < " " or c in ";\x7f" else c for c in frame.f_code.co_filename)
+    try:
+        members = [(member, _KINDS[kind]) for member, kind in members]
+    except (KeyError, TypeError):
+        raise ValueError(f"{name}: an argument's type is none that can be recorded") from None
+    made = Recorder(name, keys, f"file {place[-200:]};line {frame.f_lineno};{detail}", members)
+    if not made.available:
+        _warnings.warn("libtnfprobe.so.1 cannot be loaded: probes stay off",
+                       RuntimeWarning, stacklevel=2)
+    return made
 
 
 class CutStr(str):

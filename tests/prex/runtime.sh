@@ -83,6 +83,12 @@ wait "$pid" || fail "$what: $(cat said)"
 count h.tnf early 3
 count i.tnf early 2
 
+what="TNF_ENABLE"
+printf '%s\n' 'hit one 2' 'hit two 1' > in
+TNF_ENABLE=name=one TNF_FILE="$TMP/j.tnf" "$victim" < in > out 2> err || fail "$what: $(cat out err)"
+count j.tnf one 2
+"$dump" --info j.tnf | grep -q two && fail "$what: two"
+
 what="a program that becomes another"
 printf '%s\n' 'hit one 2' exec 'hit one 3' 'hit four 1' > in
 "$prex" --follow-exec -o f.tnf -c 'enable $all; continue' stdbuf -i0 "$victim" < in > out 2> err ||

@@ -31,7 +31,7 @@ try:
 except ImportError:
     pandas = None
 
-TNFDUMP, MKTRACE, ODD = sys.argv[1:4]
+TNFDUMP, MKTRACE, ODD, LIBTNFPROBE = sys.argv[1:5]
 SOURCE = os.environ["TNF_SOURCE"]
 GOLDEN = sorted(glob.glob(SOURCE + "/tests/golden/traces/*.tnf"))
 SEEDS = sorted(glob.glob(SOURCE + "/fuzz/seeds/trace/*"))
@@ -484,5 +484,123 @@ class Leaks(Case):
             self.assertEqual(gone, [1])
 
 
+class Recording(Case):
+    """Probes of a Python program, which records itself."""
+
+    def run_program(self, text, enable="order", ok=True, library=True):
+        path = os.path.join(self.dir, "recorded.tnf")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        env = dict(os.environ, TNF_FILE=path, TNF_ENABLE=enable, TNF_SIZE="8m")
+        env["LD_LIBRARY_PATH"] = os.path.dirname(LIBTNFPROBE) + ":" + \
+            env.get("LD_LIBRARY_PATH", "") if library else "/nowhere"
+        done = subprocess.run([sys.executable, "-W", "always", "-c", text], env=env, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode == 0, ok, done.stderr)
+        self.said = done.stdout + done.stderr
+        if not os.path.exists(path):
+            return []
+        with tnf.open(path) as trace:
+            self.probes = trace.probes
+            return list(trace)
+
+    def test_values(self):
+        """What is given is what is read, also the longest; what does not fit is null."""
+        events = self.run_program("""if 1:
+            import tnf
+            p = tnf.probe("start", keys="order cake", id=int, cake=str, raw=bytes, w=float,
+                          ok=bool, small="int8", pointer="opaque")
+            assert p and p.available and p.name == "start"
+            p(7, "apple", b"\\0\\xff", 1.5, True, -1, 255)
+            p(id=-1, raw=bytearray(65536), cake="\\N{EURO SIGN}" * 20000)
+            p(raw=b"x" * 65537, cake="y" * 100000)
+            p(2 ** 70 + 5, 12, w="no", nosuch=1)
+            p("no", None, raw=3, small=300)
+            p(cake="\\udcff", raw=memoryview(b"abc"))
+            p(cake="\\ud800")
+            p(1, 2, 3, 4, 5, 6, 7, 8, 9)
+            class Bad:
+                def __str__(self): raise RuntimeError
+            try:
+                raise KeyError("mine")
+            except KeyError as e:
+                p(Bad(), Bad())
+                assert str(e) == "'mine'"
+        """)
+        self.assertEqual([e.probe.name for e in events], ["start"] * 9)
+        self.assertEqual(events[0].args, {"id": 7, "cake": "apple", "raw": b"\0\xff", "w": 1.5,
+                                          "ok": 1, "small": -1, "pointer": 255})
+        self.assertEqual(events[1]["cake"], "\N{EURO SIGN}" * 20000)
+        self.assertEqual(events[1]["raw"], bytes(65536))
+        self.assertIs(type(events[1]["raw"]), bytes)
+        self.assertEqual(events[2]["cake"], "y" * 65536)
+        self.assertTrue(events[2]["cake"].cut and events[2]["raw"].cut)
+        self.assertEqual(len(events[2]["raw"]), 65536)
+        self.assertEqual((events[3]["id"], events[3]["cake"], events[3]["w"]), (5, "12", 0))
+        self.assertEqual((events[4]["id"], events[4]["cake"], events[4]["raw"]), (0, None, None))
+        self.assertEqual(events[4]["small"], 44)
+        self.assertEqual((events[5]["cake"], events[5]["raw"]), ("\udcff", b"abc"))
+        self.assertEqual(events[6]["cake"], "?")
+        self.assertEqual(events[8]["cake"], None)
+        self.assertEqual(events[0].probe.keys, ("order", "cake"))
+        self.assertEqual(events[0].probe.attributes["line"], "3")
+
+    def test_off(self):
+        """Off, nothing is computed that the program does not compute itself."""
+        events = self.run_program("""if 1:
+            import tnf
+            p = tnf.probe("other", keys="other", n=int)
+            assert not p
+            p(1); p(n=2); p("x", nosuch=3)
+        """)
+        self.assertEqual(events, [])
+
+    def test_same(self):
+        """The same words make the same probe; threads and children have it, too."""
+        events = self.run_program("""if 1:
+            import os, threading, tnf
+            def make(): return tnf.probe("p", keys="order", n=int)
+            make()(0)
+            threads = [threading.Thread(target=lambda: make()(1)) for i in range(8)]
+            for t in threads: t.start()
+            for t in threads: t.join()
+            if os.fork() == 0:
+                make()(2)
+                os._exit(0)
+            assert os.wait()[1] == 0
+        """)
+        self.assertEqual(sorted(e["n"] for e in events), [0] + [1] * 8 + [2])
+        self.assertEqual(len(self.probes), 1)
+        self.assertEqual(len({e.lwpid for e in events}), 10)
+
+    def test_refused(self):
+        """Names that cannot be are errors at once."""
+        self.run_program("""if 1:
+            import tnf
+            for bad in [dict(name="a b"), dict(name=""), dict(name="a;b"), dict(keys="a;b"),
+                        dict(detail="\\n"), dict(args={"x y": int}), dict(args={"x": "what"}),
+                        dict(args={"x": dict}), dict(args={f"a{i}": int for i in range(17)}),
+                        dict(args={"x": []})]:
+                try:
+                    tnf.probe(bad.pop("name", "p"), **bad)
+                except ValueError:
+                    continue
+                raise SystemExit(f"taken: {bad}")
+            tnf.probe("gr\\u00fc\\u00dfe<script>", args={"<b>": int})(1)
+        """)
+
+    def test_no_library(self):
+        """A program runs where there is no libtnfprobe."""
+        events = self.run_program("""if 1:
+            import tnf
+            p = tnf.probe("p", keys="order", n=int)
+            p(1)
+            print(p.available, bool(p))
+        """, library=False)
+        self.assertEqual(events, [])
+        if "True" not in self.said:  # an installed one was found
+            self.assertIn("RuntimeWarning: libtnfprobe.so.1", self.said)
+
+
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
