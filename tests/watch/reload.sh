@@ -42,7 +42,8 @@ configure second 'probe = "order_end"'
 kill -HUP "$PID"
 wait_for 120 told 'what was in force stays' || fail "said: $(cat "$TMP/log")"
 told "watch.conf:.*when: " || fail "the mistake is not told: $(cat "$TMP/log")"
-answers && grep -q '^first' "$TMP/status" || fail "not in force: $(cat "$TMP/status")"
+answers
+grep -q '^first' "$TMP/status" || fail "not in force: $(cat "$TMP/status")"
 before=$(awk -v s="shop-$SHOPPID" '$1 == s' "$TMP/status" | wc -l)
 [ "$before" -eq 1 ] || fail "sources: $(cat "$TMP/status")"
 configure second 'probe == "order_start"'
@@ -76,8 +77,10 @@ wait_for 120 kept -signal || fail "SIGUSR1: $(cat "$TMP/log")"
 
 # show, pin, rm.
 w show "$id" | grep -q '"note": "a note"' || fail "show"
-w pin "$id" && w list | grep "$id" | grep -q pinned || fail "pin"
-w rm "$id" && ! kept "$id" || fail "rm"
+w pin "$id" || fail "pin"
+w list | grep "$id" | grep -q pinned || fail "not pinned"
+w rm "$id" || fail "rm"
+! kept "$id" || fail "not removed"
 [ -d "$first" ] || fail "rm took another one"
 
 # It ends and starts again: both are sources, and the old ring goes with its time.
