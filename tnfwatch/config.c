@@ -21,6 +21,7 @@
 #include "tnfwatch/config.h"
 #include "tnfwatch/trigger.h"
 #include "tnfwatch/util.h"
+#include "tnfwatch/webhook.h"
 
 #define LINE_MAX_BYTES	4096
 #define NAME_BYTES	48	/* of a section: it becomes part of file names */
@@ -242,6 +243,17 @@ set_when(struct config_reader *r, const char *key, const char *value, void *at)
 	return set_string(r, key, value, at);
 }
 
+static bool
+set_webhook(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	char why[WEBHOOK_WHY];
+
+	if (webhook_check(value, why))
+		return set_string(r, key, value, at);
+	mistake(r, r->value_line, "%s = %s: %s", key, value, why);
+	return false;
+}
+
 /* Where the values of a section's keys go, from the start of its struct. */
 struct config_key {
 	const char *name;
@@ -258,7 +270,7 @@ static const struct config_key watch_keys[] = {
 	{ "rings", set_path, KEY(config, rings) },
 	{ "run", set_path, KEY(config, run) },
 	{ "segments", set_segments, KEY(config, in_memory) },
-	{ "webhook", set_string, KEY(config, webhook) },
+	{ "webhook", set_webhook, KEY(config, webhook) },
 	{ NULL, NULL, 0 }
 };
 static const struct config_key kernel_keys[] = {

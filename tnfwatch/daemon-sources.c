@@ -414,6 +414,9 @@ reload_with(struct daemon *d, struct config *c)
 	    !kernel_set_up(c, &done, d->kernel_why, sizeof d->kernel_why))
 		say("%s", d->kernel_why);
 	sources_change(d);
+	if (strcmp(c->webhook != NULL ? c->webhook : "",
+	    before->webhook != NULL ? before->webhook : "") != 0)
+		daemon_webhook(d);
 	trigger_engine_free(old);
 	config_free(before);
 	taker_stop(&d->taker);

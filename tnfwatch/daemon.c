@@ -25,6 +25,7 @@
 #include "tnfwatch/sigbus.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
+#include "tnfwatch/webhook.h"
 
 #define SIGNAL_TRIGGER	"signal"	/* what SIGUSR1 fires */
 #define SIGNAL_AFTER	(5 * SECOND)
@@ -104,6 +105,28 @@ daemon_fire(struct daemon *d, const char *name, int64_t time, const char *note)
 		return false;
 	daemon_note(d, i, name, &f, note);
 	return true;
+}
+
+static bool
+daemon_posted(void *arg, const char *trigger, const char *note)
+{
+	return daemon_fire(arg, trigger, now_mono(), note);
+}
+
+void
+daemon_webhook(struct daemon *d)
+{
+	const char *address = d->config->webhook;
+	char why[WEBHOOK_WHY];
+
+	webhook_close(d->webhook);
+	d->webhook = NULL;
+	if (address == NULL)
+		return;
+	if ((d->webhook = webhook_open(address, daemon_posted, d, why)) == NULL)
+		say("webhook = %s: %s", address, why);
+	else
+		daemon_watch_fd(d, webhook_fd(d->webhook));
 }
 
 void
@@ -214,6 +237,8 @@ daemon_tick(struct daemon *d)
 {
 	int64_t now = now_mono(), until = now - DELAY_NS;
 
+	if (d->webhook != NULL)
+		webhook_run(d->webhook);
 	daemon_sources_poll(d, now, until);
 	d->fed = until;
 	trigger_tick(d->engine, until);
@@ -250,7 +275,7 @@ daemon_event(struct daemon *d, int fd)
 		control_serve(d, fd);
 	else if (fd == d->taker.fd)
 		daemon_taker(d);
-	else
+	else if (d->webhook == NULL || fd != webhook_fd(d->webhook))
 		daemon_process_ended(d, fd);
 }
 
@@ -362,6 +387,7 @@ daemon_begin(struct daemon *d)
 	d->engine = daemon_engine(d, d->config);
 	d->state = xcalloc(d->config->n_triggers + 1, sizeof *d->state);
 	daemon_sources_begin(d);
+	daemon_webhook(d);
 	return true;
 }
 
@@ -370,6 +396,7 @@ daemon_end(struct daemon *d)
 {
 	notify("STOPPING=1");
 	taker_stop(&d->taker);
+	webhook_close(d->webhook);
 	/* What has happened is not lost for our end. */
 	if (d->window.open)
 		window_end(d);

@@ -43,6 +43,7 @@ struct daemon {
 	struct writer writer[WRITERS_MAX];
 	int64_t	 started;	/* monotonic */
 	int64_t	 fed;		/* up to when all has been fed */
+	struct webhook *webhook;	/* NULL: none */
 	int	 epoll, signals, lock, lock_run, control;
 	uint64_t taken, not_taken, written, failed;
 	char	 scans[256];	/* why new processes are looked for by scanning */
@@ -60,6 +61,8 @@ void daemon_mark(struct daemon *, const char *text);
 /* daemon.c, for the other half. */
 struct trigger_engine *daemon_engine(struct daemon *, const struct config *);
 void daemon_watch_fd(struct daemon *, int fd);
+/* As the configuration has it; what is there goes. */
+void daemon_webhook(struct daemon *);
 void daemon_ready(struct daemon *);	/* tells systemd, once */
 
 /* daemon-sources.c */
