@@ -11,6 +11,7 @@
 #include "common/printable.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/reverse.h"
 #include "tnfdump/text/color.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/report/diff.h"
@@ -94,6 +95,7 @@ const struct option_row option_rows[] = {
 	{ "until", 0, "TIME", "keep events up to then; --to TIME is the same",
 	  until_set },
 	{ "last", 0, "DURATION", "keep the end of the trace", last_set },
+	{ "reverse", 0, NULL, "the latest event first", reverse_set },
 	{ "columns", 0, "LIST", "columns of the text; +NAME adds, -NAME drops",
 	  columns_set },
 	{ "two-line", 0, NULL, "arguments on a line of their own",

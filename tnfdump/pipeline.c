@@ -8,6 +8,7 @@
 #include "tnfdump/follow.h"
 #include "tnfdump/hint.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/reverse.h"
 #include "common/xalloc.h"
 
 struct filter *
@@ -102,6 +103,21 @@ pipeline_put(struct dump *d, const struct tnf_event *ev)
 	return d->out.error == 0 ? 0 : -1;
 }
 
+/* The events that were kept, from the last one on. */
+static void
+put_reversed(struct dump *d)
+{
+	struct tnf_event ev;
+
+	while (reverse_take(d, &ev)) {
+		if (d->output->event(d, &ev) != 0)
+			return;
+		d->events++;
+		if (d->out.error != 0)
+			return;
+	}
+}
+
 /* As tnf_stream_next(); waits when following. */
 static int
 next_event(struct dump *d, struct tnf_event *ev)
@@ -128,10 +144,16 @@ pipeline_run(struct dump *d)
 		return;
 	begun = d->output->begin == NULL || d->output->begin(d) == 0;
 	if (begun)
-		for (; r == 1 && !d->enough;
-		    r = next_event(d, &ev))
-			if (pipeline_keep(d, &ev) && pipeline_put(d, &ev) != 0)
+		for (; r == 1 && !d->enough; r = next_event(d, &ev)) {
+			if (!pipeline_keep(d, &ev))
+				continue;
+			if (d->reverse != NULL)
+				reverse_add(d, &ev);
+			else if (pipeline_put(d, &ev) != 0)
 				break;
+		}
+	if (begun && d->reverse != NULL)
+		put_reversed(d);
 	if (r < 0)
 		dump_error(d, "%s", tnf_error_message(-r));
 	if (any) {

@@ -43,6 +43,7 @@ struct output {
 	bool	own_files;	/* writes to --output itself */
 	bool	all_writers;	/* filters of the writer only set dump->chosen */
 	bool	pretty;		/* --pretty makes a difference */
+	bool	any_order;	/* each event stands for itself: --reverse */
 };
 
 /* outputs.c; ends with a row without name. */

@@ -33,6 +33,7 @@
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/reverse.h"
 #include "tnfdump/text/raw.h"
 
 static void __attribute__((format(printf, 2, 0)))
@@ -119,6 +120,10 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 	else if (d->pretty && !d->output->pretty)
 		why = "--pretty: makes no difference in this format: "
 		    "not with --info, --states or --to ctf, folded, sqlite or tnf";
+	else if (d->reverse != NULL && (d->raw || d->diff || d->follow != NULL ||
+	    !d->output->any_order))
+		why = "--reverse prints events, the latest first: "
+		    "with text, jsonl or csv, and not with --follow";
 	else if (d->histogram && (d->diff || d->output != output_find("stats")))
 		why = "--histogram: draws the durations of --stats";
 	else if (columns_asked() && (d->diff || d->output != &outputs[0]))
@@ -158,6 +163,23 @@ is_input(const struct dump *d, char **paths)
 	return false;
 }
 
+/*
+ * A trace tells what programs did, and a page or table made of it does, too: a new
+ * file may be read by nobody who may not read all that it was made of.
+ */
+static mode_t
+output_mode(const struct dump *d, char **paths)
+{
+	mode_t mode = d->follow != NULL ? 0600 : 0666;
+	struct stat st;
+
+	for (; *paths != NULL; paths++)
+		if ((strcmp(*paths, "-") == 0 ? fstat(STDIN_FILENO, &st) :
+		    stat(*paths, &st)) == 0 && S_ISREG(st.st_mode))
+			mode &= st.st_mode | S_IRUSR | S_IWUSR;
+	return mode;
+}
+
 /* --output, unless the format makes files of its own. */
 static int
 output_fd(struct dump *d, char **paths)
@@ -168,7 +190,8 @@ output_fd(struct dump *d, char **paths)
 		dump_fatal(d, "%s: is one of the files to be read", d->path);
 	if (d->path == NULL || d->output->own_files)
 		return STDOUT_FILENO;
-	fd = open(d->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = open(d->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+	    output_mode(d, paths));
 	if (fd < 0)
 		dump_fatal(d, "%s: cannot write: %s", d->path, strerror(errno));
 	return fd;
@@ -209,6 +232,7 @@ main(int argc, char **argv)
 	}
 	pairs_free(d.pairs);
 	pipeline_free_filters(&d);
+	reverse_free(&d);
 	free(d.source);
 	if (d.scratch.base != NULL)
 		out_close(&d.scratch);

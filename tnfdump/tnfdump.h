@@ -23,6 +23,7 @@ struct filter;
 struct expr_source;
 struct follow;
 struct origins;
+struct reverse;
 
 struct dump {
 	/* Asked for on the command line. */
@@ -36,6 +37,7 @@ struct dump {
 	const char *by;			/* --stats=LIST: expressions, or NULL */
 	bool	 histogram;		/* --histogram: draw durations */
 	struct follow *follow;		/* --follow: what to wait for more of, or NULL */
+	struct reverse *reverse;	/* --reverse: the events kept, or NULL */
 	bool	 fail_on_loss;		/* --fail-on-loss */
 	bool	 lost;			/* events are known to be missing */
 	bool	 diff;			/* --diff: compare two files */

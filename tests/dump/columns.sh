@@ -1,9 +1,9 @@
 #!/bin/sh
 # columns.sh - columns, colour, and numbers as names.
-# Usage: columns.sh TNFDUMP
+# Usage: columns.sh TNFDUMP MKTRACE
 . "${TNF_SOURCE:-.}/tests/lib.sh"
 
-tnfdump=$(realpath "$1")
+tnfdump=$(realpath "$1") mktrace=$(realpath "$2")
 need_golden
 scratch
 cd "$TNF_GOLDEN" || fail "cannot enter $TNF_GOLDEN"
@@ -88,4 +88,37 @@ for wrong in nosuch '' 'pid,-pid'; do
 done
 "$tnfdump" --color=sometimes $trace > /dev/null 2>&1
 [ $? -eq 2 ] || fail "--color=sometimes is accepted"
+# The latest first: the same lines, whatever they show, and no other format.  (A
+# string with a newline in it makes two lines of text.)
+for f in *.tnf; do
+	case $f in empty* | scalars*) continue ;; esac
+	for how in "--no-header" "--no-header --pretty" "--to csv"; do
+		# shellcheck disable=SC2086  # words are meant
+		"$tnfdump" $how "$f" | grep -v ^time_ns > "$TMP/want"
+		# shellcheck disable=SC2086
+		"$tnfdump" $how --reverse "$f" | grep -v ^time_ns | tac > "$TMP/got"
+		cmp "$TMP/want" "$TMP/got" || fail "$f: --reverse $how"
+	done
+done
+is "$("$tnfdump" --reverse --no-header --last 1us $trace | head -1)" \
+	"$("$tnfdump" --no-header $trace | tail -1)"
+for wrong in "-r" "--to chrome" "--stats" "--diff"; do
+	# shellcheck disable=SC2086  # words are meant
+	"$tnfdump" $wrong --reverse $trace > /dev/null 2>&1
+	[ $? -eq 2 ] || fail "--reverse $wrong is accepted"
+done
+
+# The time of day is not in files of the original writers; tests/prex/runtime.sh has one
+# that tells it.
+"$tnfdump" --pretty --no-header $trace | grep -q ^20 && fail "--pretty: a time of day"
+
+# What is made of a trace is not for more people than the trace.
+"$mktrace" -n 10 "$TMP/x.tnf" || fail "mktrace"
+umask 022
+chmod 0600 "$TMP/x.tnf"
+"$tnfdump" --to html -o "$TMP/x.html" "$TMP/x.tnf" || fail "--to html"
+is "$(stat -c %a "$TMP/x.html")" 600
+chmod 0640 "$TMP/x.tnf"
+"$tnfdump" --to jsonl -o "$TMP/x.jsonl" "$TMP/x.tnf" || fail "--to jsonl"
+is "$(stat -c %a "$TMP/x.jsonl")" 640
 echo "columns are as asked for"

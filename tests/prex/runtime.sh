@@ -30,6 +30,13 @@ count f.tnf one 7
 count f.tnf three 4
 "$dump" --info f.tnf | grep -q two && fail "$what: two: $("$dump" --info f.tnf)"
 
+what="--pretty"
+"$dump" --pretty --no-header f.tnf > out
+[ "$(grep -cE '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{18}' out)" -eq "$(wc -l < out)" ] ||
+	fail "$what: no time of day: $(cut -c1-60 out)"
+"$dump" --pretty --no-header --columns elapsed,probe f.tnf | grep -q ^20 &&
+	fail "$what: --columns: a column more"
+
 what="many"
 i=0
 while [ $i -lt 200 ]; do i=$((i + 1)); echo "hit many$i 1"; done > in

@@ -5,7 +5,9 @@
 
 #include "tnfdump/text/color.h"
 #include "tnfdump/text/columns.h"
+#include "tnfdump/input.h"
 #include "tnfdump/options.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 
 #define LIST_MAX	(sizeof(((struct columns *)0)->list) / sizeof(void *))
@@ -222,15 +224,31 @@ put_header_line(bool titles)
 	out_char(layout.o, '\n');
 }
 
+static bool
+has_wall(struct dump *d)
+{
+	int64_t offset;
+	unsigned i;
+
+	for (i = 0; i < d->n_inputs; i++)
+		if (d->inputs[i].file != NULL &&
+		    origin_clock(d, d->inputs[i].file, &offset))
+			return true;
+	return false;
+}
+
 int
 columns_begin(struct dump *d)
 {
 	layout.d = d;
 	layout.o = &d->out;
 	layout.color = color_wanted(d);
-	if (layout.n == 0)
-		return apply_list(CLASSIC);
-	return 0;
+	if (layout.n > 0)
+		return 0;
+	/* For people, the time of day; files of the original writers do not tell it. */
+	if (d->pretty && has_wall(d) && apply_list("wall") != 0)
+		return -1;
+	return apply_list(CLASSIC);
 }
 
 static void
