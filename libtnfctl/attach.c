@@ -92,9 +92,13 @@ process_check_file(pid_t pid)
 	if ((fd = open_program(pid)) < 0) {
 		if (errno == EACCES || errno == EPERM)
 			return attach_refused(pid);
-		return errno == ENOENT ? fail(TNFCTL_ERR_BADARG,
-		    "process %d: it is a thread of the kernel, or has ended",
-		    (int)pid) : fail_errno(errno, "process %d", (int)pid);
+		if (errno != ENOENT)
+			return fail_errno(errno, "process %d", (int)pid);
+		if (proc_is_kernel(pid))
+			return fail(TNFCTL_ERR_BADARG, "process %d: it is a "
+			    "thread of the kernel", (int)pid);
+		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended, "
+		    "or its first thread has", (int)pid);
 	}
 	kind = elf_kind_of(fd);
 	close(fd);

@@ -107,6 +107,8 @@ struct thread *proc_thread(struct proc *, pid_t);
 bool	proc_read(struct proc *, uintptr_t, void *, size_t);
 bool	proc_write(struct proc *, uintptr_t, const void *, size_t);
 
+/* Has no program and never had one. */
+bool	proc_is_kernel(pid_t pid);
 /* State letter of a thread, as in ps(1); 0: there is none. */
 char	proc_state(pid_t pid, pid_t tid);
 

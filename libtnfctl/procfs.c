@@ -10,24 +10,48 @@
 
 #include "libtnfctl/proc.h"
 
-char
-proc_state(pid_t pid, pid_t tid)
+#define STAT_SIZE	512u
+#define KERNEL_THREAD	0x200000u	/* PF_KTHREAD of the kernel's sched.h */
+
+/* The fields behind the name in /proc/PID/task/TID/stat; NULL: there are none. */
+static const char *
+stat_fields(pid_t pid, pid_t tid, char text[STAT_SIZE])
 {
-	char name[64], text[512], *end;
+	char name[64], *end;
 	ssize_t n;
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/task/%d/stat", (int)pid,
 	    (int)tid);
 	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
+		return NULL;
+	n = read(fd, text, STAT_SIZE - 1);
 	close(fd);
 	if (n <= 0)
-		return 0;
+		return NULL;
 	text[n] = '\0';
 	end = strrchr(text, ')');
-	return end != NULL && end[1] == ' ' ? end[2] : 0;
+	return end != NULL && end[1] == ' ' ? end + 2 : NULL;
+}
+
+char
+proc_state(pid_t pid, pid_t tid)
+{
+	char text[STAT_SIZE];
+	const char *fields = stat_fields(pid, tid, text);
+
+	return fields != NULL ? *fields : 0;
+}
+
+bool
+proc_is_kernel(pid_t pid)
+{
+	char text[STAT_SIZE];
+	const char *fields = stat_fields(pid, pid, text);
+	unsigned flags;
+
+	return fields != NULL && sscanf(fields, "%*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	    (flags & KERNEL_THREAD) != 0;
 }
 
 tnfctl_errcode_t

@@ -10,6 +10,7 @@
 #include "prex/kernel.h"
 #include "prex/selector.h"
 #include "prex/shell.h"
+#include "prex/target.h"
 
 void
 kernel_define_always(struct shell *sh)
@@ -68,25 +69,8 @@ kernel_check_filter(struct shell *sh)
 	free(pids);
 }
 
-static tnfctl_errcode_t
-note_recording(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
-{
-	tnfctl_probe_state_t state;
-	bool *records = arg;
-
-	if (tnfctl_probe_state_get(h, p, &state) == TNFCTL_ERR_NONE &&
-	    state.enabled && state.traced)
-		*records = true;
-	return TNFCTL_ERR_NONE;
-}
-
 void
 kernel_check_probes(struct shell *sh)
 {
-	bool records = false;
-
-	if (tnfctl_probe_apply(sh->target, note_recording, &records) ==
-	    TNFCTL_ERR_NONE && !records)
-		shell_warn(sh, "no probe is both enabled and traced: nothing "
-		    "is recorded");
+	target_check_probes(sh, false);
 }

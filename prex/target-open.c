@@ -102,6 +102,7 @@ target_set_up(struct shell *sh, const struct target_options *o)
 	tnfctl_errcode_t err;
 
 	if (sh->mode == MODE_USER) {
+		sh->file_named = o->file != NULL;
 		if (!trace_plan(sh, o->file, sh->buffer_size))
 			return false;
 		target_check(sh);

@@ -190,6 +190,35 @@ wait_for_event(struct shell *sh, tnfctl_event_t *event, bool *had_probes)
 	return err;
 }
 
+struct probes_seen {
+	bool	any;
+	bool	records;
+};
+
+static tnfctl_errcode_t
+note_recording(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	tnfctl_probe_state_t state;
+	struct probes_seen *seen = arg;
+
+	if (tnfctl_probe_state_get(h, p, &state) != TNFCTL_ERR_NONE)
+		return TNFCTL_ERR_NONE;
+	seen->any = true;
+	seen->records |= state.enabled && state.traced;
+	return TNFCTL_ERR_NONE;
+}
+
+void
+target_check_probes(struct shell *sh, bool may_come)
+{
+	struct probes_seen seen = { false, false };
+
+	if (tnfctl_probe_apply(sh->target, note_recording, &seen) ==
+	    TNFCTL_ERR_NONE && !seen.records && (seen.any || !may_come))
+		shell_warn(sh, "no probe is both enabled and traced: nothing "
+		    "is recorded");
+}
+
 enum target_run
 target_run(struct shell *sh)
 {
@@ -200,6 +229,9 @@ target_run(struct shell *sh)
 
 	fflush(stdout);
 	trace_file_note(sh);
+	/* A script that names a file wants something in it. */
+	if (sh->file_named && !sh->interactive)
+		target_check_probes(sh, true);
 	err = wait_for_event(sh, &event, &had_probes);
 	if (err != TNFCTL_ERR_NONE) {
 		shell_tnfctl_error(sh, ERROR_TARGET, err,

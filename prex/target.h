@@ -30,6 +30,8 @@ bool	target_set_up(struct shell *, const struct target_options *);
 bool	target_close(struct shell *);
 
 void	target_catch_interrupt(struct shell *);
+/* Warns if no probe records.  may_come: there are none yet, and some may come. */
+void	target_check_probes(struct shell *, bool may_come);
 /* Has Ctrl-C been pressed since last asked? */
 bool	target_interrupted(void);
 

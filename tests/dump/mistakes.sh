@@ -66,6 +66,7 @@ done <<'M'
 2|--to: not with --template|-t t --to jsonl a.tnf
 2|--stats: not with --template|-t t --stats a.tnf
 2|--states: not with --stats|--stats --states a.tnf
+0|--states: no event tells a state of a thread|--states a.tnf
 2|--tree: not with --info|--info --tree a.tnf
 0||--to csv --to jsonl a.tnf
 2|--histogram: draws the durations of --stats|--histogram a.tnf

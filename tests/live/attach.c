@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/wait.h>
 
 #include "tests/live/live.h"
@@ -234,6 +235,13 @@ test_threads(bool nolib)
 	CHECK(WEXITSTATUS(victim_end(&v)) == 7);
 }
 
+static void *
+leaves_alone(void *arg)
+{
+	pause();
+	return arg;
+}
+
 static void
 test_refusals(void)
 {
@@ -256,6 +264,18 @@ test_refusals(void)
 		_exit(0);
 	wait_for_zombie(pid);
 	CHECK_CODE(tnfctl_pid_open(pid, &h), TNFCTL_ERR_NOPROCESS);
+	waitpid(pid, NULL, 0);
+	/* Its first thread has ended, and with it what leads to its program. */
+	if ((pid = fork()) == 0) {
+		pthread_t t;
+
+		if (pthread_create(&t, NULL, leaves_alone, NULL) == 0)
+			pthread_exit(NULL);
+		_exit(1);
+	}
+	CHECK(state_is(pid, "Z"));
+	CHECK_CODE(tnfctl_pid_open(pid, &h), TNFCTL_ERR_NOPROCESS);
+	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	if (access(victim_path("victim-static"), X_OK) != 0)
 		return;

@@ -44,6 +44,19 @@ grep -q 'had no probes and has become another program, which is not traced' \
 echo "exec=/bin/true" | "$prex" -o f.tnf -c continue "$ends" > out 2> err ||
 	fail "exec with probes: $(cat err)"
 
+# A file is named, and nothing would be in it.
+silent='no probe is both enabled and traced: nothing is recorded'
+for c in 'continue' 'enable $all; disable $all; continue' 'enable $all; untrace $all; continue'; do
+	"$prex" -o f.tnf -c "$c" "$ends" < /dev/null > out 2> err
+	grep -q "warning: $silent" err || fail "$c: $(cat err)"
+done
+for c in 'enable $all; continue' 'enable exit; disable exit; enable $all; continue'; do
+	"$prex" -o f.tnf -c "$c" "$ends" < /dev/null > out 2> err
+	grep -q "$silent" err && fail "$c: $(cat err)"
+done
+"$prex" -c continue "$ends" < /dev/null > out 2> err
+grep -q "$silent" err && fail "no file is named: $(cat err)"
+
 # What prex was started with is what it starts its target with: signals ignored and
 # blocked.
 look='grep -E "^Sig(Ign|Blk)" /proc/self/status'

@@ -151,11 +151,18 @@ print_account(struct dump *d, const struct account *a)
 static void
 print_all(const struct report *r, struct account **all, size_t n)
 {
+	bool any = false;
+
 	print_head(&r->d->out);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		any |= all[i]->total > 0;
 		if (all[i]->total > 0 && (all[i]->chosen ||
 		    (r->all && all[i]->lwpid == 0)))
 			print_account(r->d, all[i]);
+	}
+	if (!any)
+		dump_note(r->d, "--states: no event tells a state of a thread: "
+		    "the kernel's thread_state events do");
 }
 
 int
