@@ -100,6 +100,7 @@ go; survived
 
 what="prex is killed: a target that it has started goes along"
 mkfifo never
+: > out
 "$PREX" -o f -c 'enable $all; continue' "$HITS" "$TMP/count" ready \
 	< never > out 2> err &
 prex=$!
@@ -125,6 +126,7 @@ exec 5>&-
 what="target killed while prex waits for a command"
 target ready slow=10
 mkfifo commands
+: > out
 "$PREX" -p $hits -o f < commands > out 2> err &
 prex=$!
 exec 6> commands

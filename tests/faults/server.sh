@@ -21,6 +21,7 @@ find_server() {
 # boxed OPTIONS-OF-SERVER OPTIONS-OF-UNSHARE...: starts it
 boxed() {
 	options=$1; shift
+	: > said
 	unshare -m -p -f --mount-proc "$@" sh -c \
 		"'$SERVER' $options '$TMP/sock' && echo up && read -r _" \
 		< in > said 2>&1 &

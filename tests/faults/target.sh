@@ -82,6 +82,7 @@ if is_root; then
 		what="mount name space with another directory"
 		mkdir other
 		rm -f count
+		: > said
 		unshare -m sh -c 'mount -t tmpfs tmpfs other && exec "$@"' sh \
 			"$HITS" "$TMP/count" ready slow=10 < in > said 2>&1 &
 		hits=$!
@@ -93,6 +94,7 @@ if is_root; then
 		whole 10 other/f
 
 		what="mount name space, and a directory that both have"
+		: > said
 		unshare -m sh -c 'mount -t tmpfs tmpfs other && exec "$@"' sh \
 			"$HITS" "$TMP/count" ready slow=10 < in > said 2>&1 &
 		hits=$!
@@ -104,6 +106,7 @@ if is_root; then
 		whole 10 f
 
 		what="pid name space"
+		: > said
 		unshare -p -f --mount-proc "$HITS" "$TMP/count" ready slow=10 \
 			< in > said 2>&1 &
 		parent=$!

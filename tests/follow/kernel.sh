@@ -13,6 +13,7 @@ follow() {
 	pid=$!
 	"$kpctl" filter add $pid && "$kpctl" filter on && "$kpctl" on ||
 		fail "cannot trace process $pid"
+	: >"$TMP/seen"
 	"$tnfdump" --follow kernel --no-header >"$TMP/seen" 2>"$TMP/err" &
 	follower=$!
 	at_exit "kill $follower 2>/dev/null"

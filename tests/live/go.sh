@@ -18,6 +18,7 @@ go build -o "$victim" "$TNF_SOURCE/tests/victims/go/main.go" > "$TMP/built" 2>&1
 	{ cat "$TMP/built"; fail "the victim cannot be built"; }
 mkfifo "$TMP/in"
 for i in $(seq $rounds); do
+	: > "$TMP/said"
 	"$victim" < "$TMP/in" > "$TMP/said" 2>&1 &
 	pid=$!
 	exec 5> "$TMP/in"

@@ -38,6 +38,7 @@ knows z.tnf "the target has set the file up after us"
 	> prex.out 2>&1 || fail "prex: $(cat prex.out)"
 knows y.tnf "the target has ended"
 mkfifo in2
+: > out
 "$victim" < in2 > out &
 pid=$!
 exec 3> in2
@@ -65,10 +66,12 @@ named n.tnf "started"
 "$dump" --columns +comm n.tnf | grep -q ' named .* worker 1 ' ||
 	fail "tnfdump does not name them: $("$dump" --columns +comm n.tnf)"
 mkfifo in3
+: > out
 "$names" < in3 > out &
 pid=$!
 exec 3> in3
 wait_for 60 grep -q ready out || fail "the victim does not start"
+: > prex.out
 "$prex" -p $pid -o m.tnf -c 'enable $all; continue' > prex.out 2>&1 3>&- &
 wait_for 60 grep -q Type prex.out || fail "prex: $(cat prex.out)"
 exec 3>&-

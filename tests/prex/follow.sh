@@ -58,6 +58,7 @@ prex --follow-fork -o f.tnf -c continue sh -c '/bin/echo a; (/bin/echo b)' \
 grep -qx a out && grep -qx b out || fail "sh: $(cat out err)"
 
 # Threads of prex end with the children that they were for.
+: > err
 prex --follow-fork -o f.tnf -c continue sh -c 'for i in 1 2 3 4 5 6 7 8 9 10
 	do (:); done; sleep 100' > out 2> err &
 p=$!
@@ -69,6 +70,7 @@ kill -INT $p
 wait $p
 
 # quit takes them along.
+: > err
 prex --follow-fork -o f.tnf -c 'continue' "$forker" 1000 > out 2> err &
 p=$!
 wait_for 60 grep -q 'followed' err

@@ -75,6 +75,7 @@ count g.tnf late 7
 
 what="another file"
 mkfifo to2
+: > said
 "$victim" < to2 > said &
 pid=$!
 exec 8> to2

@@ -17,6 +17,7 @@ ldd "$prex" | grep -q -e libasan -e libtsan && limit=unlimited
 # ask LIE: all that prex can be asked, of a program that tells it.
 ask() {
 	mkfifo "$TMP/in"
+	: > "$TMP/ready"
 	"$liar" "$1" < "$TMP/in" > "$TMP/ready" &
 	pid=$!
 	exec 3> "$TMP/in"

@@ -78,6 +78,7 @@ wait $!
 trace "$TMP/root.tnf"
 before=$(cksum < "$TMP/root.tnf")
 mkfifo "$TMP/in"
+: > "$TMP/ready"
 as sh -c 'echo $$; LIE_FILE=$1 exec "$2" file' sh "$TMP/root.tnf" "$liar" \
 	< "$TMP/in" > "$TMP/ready" &
 exec 3> "$TMP/in"

@@ -107,6 +107,7 @@ perhaps_kill() {
 }
 start_victim() {
 	one_of 'threads 3 2' 'many 2' 'busy malloc 2' 'threads 2 2 signals' 'ends'
+	: > ready
 	# shellcheck disable=SC2086
 	"$victims"/victim-$r > ready < empty &
 	victim=$!
