@@ -74,6 +74,10 @@ wanted_programs(const struct kp *kp, uint64_t probes)
 	if (some && kp->state->filter)
 		programs |= 1ull << KP_PROGRAM_filter_exit |
 		    1ull << KP_PROGRAM_filter_fork;
+	if (some && kp->state->filter && kp->state->rules & KP_FILTER_NAME)
+		programs |= 1ull << KP_PROGRAM_filter_name;
+	if (some && kp->state->filter && kp->state->rules & KP_FILTER_GROUP)
+		programs |= 1ull << KP_PROGRAM_filter_group;
 	if (some)
 		programs |= 1ull << KP_PROGRAM_remember_exit |
 		    1ull << KP_PROGRAM_remember_name;

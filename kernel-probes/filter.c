@@ -22,20 +22,24 @@ kp_filter_set(struct kp *kp, bool on)
 
 	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
 		return r;
-	kp->state->filter = on;
-	return kp_attach_sync(kp);
+	kp->state->filter = !on ? KP_FILTER_OFF : kp->state->filter_except ?
+	    KP_FILTER_EXCEPT : KP_FILTER_ONLY;
+	r = kp_attach_sync(kp);
+	return r < 0 ? r : kp_rules_scan(kp);
 }
 
 static int
 filter_add(struct kp *kp, pid_t pid, uint32_t value)
 {
-	uint32_t key = pid;
+	uint32_t key = pid, has = 0;
 	int r;
 
 	if (pid < 0 || !is_alive(pid))
 		return kp_fail(kp, -ESRCH, "process %d: no such process", (int)pid);
 	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
 		return r;
+	if (bpf_map_lookup_elem(kp->filter_fd, &key, &has) == 0)
+		value |= has & (KP_FILTER_NAME | KP_FILTER_GROUP);
 	r = bpf_map_update_elem(kp->filter_fd, &key, &value, BPF_ANY);
 	if (r == -E2BIG)
 		return kp_fail(kp, r, "process filter: the set is full");

@@ -20,6 +20,7 @@
 #define KP_DIR_LINK	KP_DIR "/" KP_SUB_LINK
 #define KP_PIN_STATE	KP_DIR "/state"
 #define KP_PIN_FILTER	KP_DIR "/filter"
+#define KP_PIN_RULES	KP_DIR "/rules"
 #define KP_PIN_BUF	KP_DIR "/buf"
 #define KP_PIN_CPU	KP_DIR "/cpu"
 #define KP_PIN_ENDED	KP_DIR "/ended"
@@ -43,6 +44,7 @@ struct kp {
 	int		 lock;		/* directory that we hold the lock on */
 	int		 state_fd, filter_fd, buf_fd, cpu_fd;	/* -1: no such map */
 	int		 pool_fd;
+	int		 rules_fd;	/* of the filter */
 	int		 asked_fd, rows_fd, counts_fd, where_fd;	/* of imports; -1: not yet */
 	struct kp_import **import;	/* by number; they live as long as we */
 	unsigned	 imports, import_room;
@@ -91,6 +93,9 @@ int kp_state_usable(struct kp *);	/* -EPROTO: of another version */
 int kp_hooks_find(struct kp *);	/* reads the BTF once: some 25 ms */
 uint64_t kp_needs(const struct kp *, const struct kp_row *);
 uint64_t kp_extra(const struct kp *, const struct kp_row *);
+
+/* rules.c */
+int kp_rules_scan(struct kp *);	/* who is in the set for their sake */
 
 /* load.c */
 int kp_load(struct kp *, size_t size);

@@ -81,6 +81,16 @@ int kp_filter_set(struct kp *, bool on);
 int kp_filter_add(struct kp *, pid_t);		/* 0: threads of no process */
 int kp_filter_follow(struct kp *, pid_t);	/* and children that it will have */
 int kp_filter_delete(struct kp *, pid_t);
+/*
+ * Rules put processes into the set, those that there are and those that come, as long
+ * as they hold: "name=PROGRAM" (of its first thread, 15 characters),
+ * "cgroup=/PATH" (and what is in it; unified hierarchy), "unit=NAME" (of systemd:
+ * its cgroup).  They go with the buffer.  -EINVAL: no rule; -ENOENT: no such group;
+ * -ESRCH: no such rule to delete.
+ */
+int kp_rule_add(struct kp *, const char *text);
+int kp_rule_delete(struct kp *, const char *text);
+void kp_rules_get(struct kp *, void (*fn)(void *arg, const char *text), void *arg);
 int kp_filter_list(struct kp *, pid_t **ret, int *ret_n);	/* malloc'ed */
 
 /*

@@ -135,6 +135,26 @@ struct rt_mutex_waiter {
 	void *lock;
 };
 
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -150,6 +170,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct list_head thread_node;
 	struct files_struct *files;
+	struct css_set *cgroups;
 	void *worker_private;
 	struct rt_mutex_waiter *pi_blocked_on;
 	int pagefault_disabled;

@@ -78,6 +78,7 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_cpu, cpus)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_ended, ended)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_renamed, ended)) < 0 ||
+	    (r = bpf_map__reuse_fd(skel->maps.tnf_rules, kp->rules_fd)) < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_filter, kp->filter_fd)) < 0)
 		return r;
 	return bpf_map__reuse_fd(skel->maps.data_state, kp->state_fd);

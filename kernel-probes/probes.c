@@ -109,6 +109,8 @@ kp_trace_set(struct kp *kp, bool on)
 	r = kp_attach_sync(kp);
 	if (r == 0)
 		r = kp_imports_sync(kp);
+	if (r == 0 && on && kp->state->filter)
+		r = kp_rules_scan(kp);
 	if (r < 0) {
 		kp->state->tracing = 0;
 		kp->state->on = 0;

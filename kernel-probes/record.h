@@ -263,10 +263,30 @@ struct kp_cpu {
 /* The generation of a block tells when it was taken: neither free nor a tag. */
 #define KP_GENERATION(ticket)	(((__u32)(ticket) & TNF_GENERATION_AGES) + 1)
 
-/* Element of the map tnf_filter, by process. */
+/* Element of the map tnf_filter, by process: why it is in the set. */
 enum kp_filter_value {
-	KP_FILTER_ALONE,
-	KP_FILTER_FOLLOW,	/* the children that it will have are added */
+	KP_FILTER_CHILDREN = 1,	/* those that it will have are added */
+	KP_FILTER_NAME = 2,	/* a rule asks for its name */
+	KP_FILTER_GROUP = 4,	/* or for a group that it is in */
+	KP_FILTER_ALONE = 8,	/* somebody asked for this very one */
+	KP_FILTER_FOLLOW = KP_FILTER_ALONE | KP_FILTER_CHILDREN,
+};
+
+/* What the filter does (kp_shared.filter). */
+enum kp_filter_mode { KP_FILTER_OFF, KP_FILTER_ONLY, KP_FILTER_EXCEPT };
+
+/* Element of the map tnf_rules: a group by its number, or a name. */
+#define KP_RULES_MAX	64
+
+struct kp_rule_key {
+	__u64 group;
+	char  comm[16];
+};
+
+struct kp_rule {
+	__u32 reason;		/* KP_FILTER_NAME, KP_FILTER_GROUP */
+	__u32 pad;
+	char  text[256];	/* as it was written */
 };
 
 /* Element of the map tnf_ended, by thread number: who it was. */
@@ -396,7 +416,7 @@ struct kp_asked {
  */
 struct kp_shared {
 	__u64 on;		/* probes that record now; 0: all quiet */
-	__u32 filter;		/* the process filter is on */
+	__u32 filter;		/* enum kp_filter_mode */
 	__u32 stack_depth;	/* frames of thread_block, 0: none */
 	__u32 recover;		/* thread_block may search the stack for a reason */
 	__u32 sched_tag;	/* tag of tnf_kernel_schedule */
@@ -425,6 +445,8 @@ struct kp_shared {
 	__u32 import_rate;	/* events a second of an imported probe on a CPU */
 	__u32 tag_next;		/* where the next definition goes */
 	__u32 pool_taken;	/* slots without a block: it holds definitions */
+	__u32 rules;		/* reasons that rules give */
+	__u32 filter_except;	/* the set is of those that are left out */
 	__u32 reserved32;
 	__u64 reserved[2];
 	__u32 record_tag[16];	/* by enum kp_record */

@@ -17,6 +17,10 @@ setting(struct kp_shared *s, const char *name, __u32 *max)
 		*max = 1;
 		return &s->rawio;
 	}
+	if (strcmp(name, "filter_except") == 0) {
+		*max = 1;
+		return &s->filter_except;
+	}
 	if (strcmp(name, "import_rate") == 0) {
 		*max = UINT32_MAX;
 		return &s->import_rate;

@@ -92,7 +92,8 @@ kp_state_open(struct kp *kp)
 	if (kp->state_fd < 0)
 		return kp_refused(kp, kp->state_fd, KP_PIN_STATE);
 	kp->filter_fd = bpf_obj_get(KP_PIN_FILTER);
-	if (!ours(kp) || kp->filter_fd < 0 ||
+	kp->rules_fd = bpf_obj_get(KP_PIN_RULES);
+	if (!ours(kp) || kp->filter_fd < 0 || kp->rules_fd < 0 ||
 	    (kp->state->buffer_size != 0 && open_buffer(kp) != 0))
 		kp->foreign = true;
 	return 0;
@@ -124,8 +125,13 @@ kp_state_make(struct kp *kp)
 	    sizeof(uint32_t), sizeof(uint32_t), KP_FILTER_MAX, NULL);
 	if (kp->filter_fd < 0)
 		return kp_refused(kp, kp->filter_fd, "BPF map");
+	kp->rules_fd = bpf_map_create(BPF_MAP_TYPE_HASH, "tnf_rules",
+	    sizeof(struct kp_rule_key), sizeof(struct kp_rule), KP_RULES_MAX, NULL);
+	if (kp->rules_fd < 0)
+		return kp_refused(kp, kp->rules_fd, "BPF map");
 	if ((r = bpf_map_update_elem(kp->state_fd, &zero, &kp->local, BPF_ANY)) < 0 ||
 	    (r = bpf_obj_pin(kp->filter_fd, KP_PIN_FILTER)) < 0 ||
+	    (r = bpf_obj_pin(kp->rules_fd, KP_PIN_RULES)) < 0 ||
 	    (r = bpf_obj_pin(kp->state_fd, KP_PIN_STATE)) < 0)
 		return kp_refused(kp, r, KP_DIR);
 	for (int i = 0; i < kp->kepts; i++)
@@ -151,6 +157,7 @@ kp_state_close(struct kp *kp)
 			kp->local = *kp->state;
 		munmap(kp->state, sizeof *kp->state);
 	}
+	kp->local.rules = 0;	/* they go with the buffer */
 	kp->local.buffer_size = 0;
 	kp->local.on = 0;
 	kp->state = &kp->local;
@@ -169,6 +176,7 @@ kp_state_close(struct kp *kp)
 	kp->cpu = NULL;
 	close_fd(&kp->state_fd);
 	close_fd(&kp->filter_fd);
+	close_fd(&kp->rules_fd);
 	close_fd(&kp->buf_fd);
 	close_fd(&kp->cpu_fd);
 	close_fd(&kp->pool_fd);

@@ -1,7 +1,7 @@
 /*
  * thread.bpf.c - threads come and go.
  */
-#include "kernel-probes/write.bpf.h"
+#include "kernel-probes/rules.bpf.h"
 
 /*
  * Where a new thread starts, from what it will find on its stack.  A kernel
@@ -70,20 +70,42 @@ int BPF_PROG(filter_exit, struct task_struct *p)
 	return 0;
 }
 
+/* What rules say of a process that is born: its group may be another one than its
+   mother's. */
+static __always_inline u32 reasons_of(struct task_struct *p)
+{
+	struct kp_rule_key key = {};
+	u32 reasons = 0;
+
+	if (state.rules & KP_FILTER_NAME) {
+		BPF_CORE_READ_STR_INTO(&key.comm, p, comm);
+		if (bpf_map_lookup_elem(&tnf_rules, &key) != NULL)
+			reasons = KP_FILTER_NAME;
+	}
+	if (state.rules & KP_FILTER_GROUP &&
+	    group_is_asked_for((u64)BPF_CORE_READ(p, cgroups, dfl_cgrp)))
+		reasons |= KP_FILTER_GROUP;
+	return reasons;
+}
+
 /* A process that was added with its children brings them into the set, before
    they run, and theirs.  One that finds no room there is a loss. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(filter_fork, struct task_struct *p)
 {
 	u32 child = p->tgid, mother = bpf_get_current_pid_tgid() >> 32;
-	u32 *follow;
+	u32 *has, value = 0;
 
 	if ((u32)p->pid != child)
 		return 0;
-	follow = bpf_map_lookup_elem(&tnf_filter, &mother);
-	if (follow == NULL || *follow != KP_FILTER_FOLLOW)
+	has = bpf_map_lookup_elem(&tnf_filter, &mother);
+	if (has != NULL && *has & KP_FILTER_CHILDREN)
+		value = KP_FILTER_FOLLOW;
+	if (state.rules != 0)
+		value |= reasons_of(p);
+	if (value == 0)
 		return 0;
-	if (bpf_map_update_elem(&tnf_filter, &child, follow, BPF_ANY) != 0)
+	if (bpf_map_update_elem(&tnf_filter, &child, &value, BPF_ANY) != 0)
 		lose_event(TNF_LOST_HOOK);
 	return 0;
 }

@@ -99,9 +99,11 @@ static __always_inline struct kp_block *block_at(const struct kp_cpu *cpu, u64 p
 	return bpf_map_lookup_elem(&tnf_buf, &n);
 }
 
+/* Does the filter, which is on, let through what is about a process? */
 static __always_inline bool filter_holds(u32 pid)
 {
-	return bpf_map_lookup_elem(&tnf_filter, &pid) != NULL;
+	return (bpf_map_lookup_elem(&tnf_filter, &pid) != NULL) !=
+	    (state.filter == KP_FILTER_EXCEPT);
 }
 
 /* The set holds processes; 0 stands for threads of none, the kernel's own. */

@@ -23,6 +23,25 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_add(tnfctl_handle_t *h, const char *rule)
+{
+	return left_out();
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_delete(tnfctl_handle_t *h, const char *rule)
+{
+	return left_out();
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule),
+    void *arg)
+{
+	return left_out();
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
 	return left_out();

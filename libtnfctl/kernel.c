@@ -355,6 +355,41 @@ tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
 	return *ret == NULL ? fail(TNFCTL_ERR_ALLOCFAIL, NULL) : TNFCTL_ERR_NONE;
 }
 
+static tnfctl_errcode_t
+rule_change(tnfctl_handle_t *h, int (*change)(struct kp *, const char *), const char *rule)
+{
+	int e;
+
+	if (h->ops != &kernel_ops)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel has a filter");
+	e = change(h->priv, rule);
+	if (e == -EINVAL)
+		return fail(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
+	return kernel_answer(h, e);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_add(tnfctl_handle_t *h, const char *rule)
+{
+	return rule_change(h, kp_rule_add, rule);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_delete(tnfctl_handle_t *h, const char *rule)
+{
+	return rule_change(h, kp_rule_delete, rule);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule),
+    void *arg)
+{
+	if (h->ops != &kernel_ops)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel has a filter");
+	kp_rules_get(h->priv, fn, arg);
+	return TNFCTL_ERR_NONE;
+}
+
 TNFCTL_API tnfctl_errcode_t
 tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {

@@ -37,6 +37,7 @@ struct args {
 	const char *fcn;
 	const char *name;	/* a file, a symbol, a topic */
 	const char *where;	/* conditions */
+	char	*rule;		/* of pfilter; freed with the rest */
 	struct selectors *selectors;
 	struct specs specs;
 	const long *numbers;

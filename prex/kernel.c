@@ -50,18 +50,27 @@ kernel_attrs(struct shell *sh, tnfctl_trace_attrs_t *attrs)
 	return false;
 }
 
+static void
+count_rule(void *arg, const char *rule)
+{
+	++*(int *)arg;
+}
+
 void
 kernel_check_filter(struct shell *sh)
 {
 	tnfctl_trace_attrs_t attrs;
 	pid_t *pids = NULL;
-	int n = 0;
+	unsigned except = 0;
+	int n = 0, rules = 0;
 
 	if (sh->mode != MODE_KERNEL || !kernel_attrs(sh, &attrs) ||
 	    !attrs.filter_state)
 		return;
+	tnfctl_filter_rule_apply(sh->target, count_rule, &rules);
+	tnfctl_setting_get(sh->target, "filter_except", &except);
 	if (tnfctl_filter_list_get(sh->target, &pids, &n) == TNFCTL_ERR_NONE &&
-	    n == 0) {
+	    n == 0 && rules == 0 && !except) {
 		fflush(stdout);
 		fputs("Warning: Process filtering on, "
 		    "but pid filter list is empty\n", stderr);

@@ -177,4 +177,5 @@ args_free(struct args *a)
 	selectors_unref(a->selectors);
 	specs_free(&a->specs);
 	free((long *)a->numbers);
+	free(a->rule);
 }

@@ -323,6 +323,18 @@ tnfctl_errcode_t tnfctl_setting_get(tnfctl_handle_t *, const char *name,
     unsigned int *ret);
 
 /*
+ * Linux.  Rules of the kernel's process filter: "name=PROGRAM", "cgroup=/PATH",
+ * "unit=NAME".  Processes are in the set as long as a rule asks for them.  apply
+ * calls fn for each.  With the setting "filter_except" 1, the filter that is switched
+ * on then leaves out the set, and records the rest.  BADARG: no rule, no kernel
+ * handle; FILENOTFOUND: no such group; NOPROCESS: no such rule to delete.
+ */
+tnfctl_errcode_t tnfctl_filter_rule_add(tnfctl_handle_t *, const char *rule);
+tnfctl_errcode_t tnfctl_filter_rule_delete(tnfctl_handle_t *, const char *rule);
+tnfctl_errcode_t tnfctl_filter_rule_apply(tnfctl_handle_t *,
+    void (*fn)(void *arg, const char *rule), void *arg);
+
+/*
  * Linux.  Imported probes: named points that nobody wrote a probe for.  A handle
  * on the kernel has those that somebody asked for; tnfctl_import_add() adds all of
  * a kind, off, behind the probes that there are, and calls the function for new

@@ -288,6 +288,13 @@ tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
 }
 
 tnfctl_errcode_t
+tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *value)
+{
+	*value = 0;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *lost)
 {
 	const char *n = getenv("PREX_FAKE_LOST");
@@ -295,6 +302,25 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *lost)
 	memset(lost, 0, sizeof *lost);
 	lost->total = n != NULL ? strtoul(n, NULL, 10) : 0;
 	lost->cpu_max = lost->total / 2;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+tnfctl_filter_rule_add(tnfctl_handle_t *h, const char *rule)
+{
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+tnfctl_filter_rule_delete(tnfctl_handle_t *h, const char *rule)
+{
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule),
+    void *arg)
+{
 	return TNFCTL_ERR_NONE;
 }
 

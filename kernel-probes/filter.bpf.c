@@ -1,0 +1,63 @@
+/*
+ * filter.bpf.c - rules put processes into the filter's set, and take them out: by the
+ * name of the program, or by the cgroup.
+ *
+ * The set alone is looked at when an event is written.  A process is judged when it
+ * is born (filter_fork in thread.bpf.c), gets another name or moves to another group.
+ */
+#include "kernel-probes/rules.bpf.h"
+
+struct kp_map_rules tnf_rules SEC(".maps");
+
+/* Is a group, or one that it is in, asked for?  Only of the unified hierarchy. */
+__noinline int group_is_asked_for(u64 group)
+{
+	struct cgroup_subsys_state *css;
+	struct kp_rule_key key = {};
+	struct cgroup *g = (void *)group;
+
+	for (int i = 0; i < KP_GROUP_DEPTH && g != NULL; i++) {
+		key.group = BPF_CORE_READ(g, kn, id);
+		if (bpf_map_lookup_elem(&tnf_rules, &key) != NULL)
+			return 1;
+		css = BPF_CORE_READ(g, self.parent);
+		g = css == NULL ? NULL : BPF_CORE_READ(css, cgroup);
+	}
+	return 0;
+}
+
+/* Gives a process a reason to be in the set, or takes it away. */
+__noinline int filter_reason(u32 pid, u32 reason, u32 there)
+{
+	u32 *has = bpf_map_lookup_elem(&tnf_filter, &pid), value = has == NULL ? 0 : *has;
+
+	value = there ? value | reason : value & ~reason;
+	if (value != 0) {
+		if (bpf_map_update_elem(&tnf_filter, &pid, &value, BPF_ANY) != 0)
+			lose_event(TNF_LOST_HOOK);
+	} else if (has != NULL)
+		bpf_map_delete_elem(&tnf_filter, &pid);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(filter_name, struct task_struct *p, const char *comm)
+{
+	struct kp_rule_key key = {};
+
+	if (p->pid != p->tgid || !(state.rules & KP_FILTER_NAME))
+		return 0;
+	bpf_probe_read_kernel_str(key.comm, sizeof key.comm, comm);
+	return filter_reason(p->tgid, KP_FILTER_NAME,
+	    bpf_map_lookup_elem(&tnf_rules, &key) != NULL);
+}
+
+/* The task has moved already, in this hierarchy or in another one. */
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(filter_group, struct cgroup *to, const char *path, struct task_struct *p)
+{
+	if (!(state.rules & KP_FILTER_GROUP))
+		return 0;
+	return filter_reason(p->tgid, KP_FILTER_GROUP,
+	    group_is_asked_for((u64)BPF_CORE_READ(p, cgroups, dfl_cgrp)));
+}

@@ -1,0 +1,297 @@
+/*
+ * rules.c - the filter's rules: processes by the name of their program, or by cgroup.
+ *
+ * The programs keep the set up to date while they are attached.  What came or went
+ * before is found in /proc whenever the filter or tracing is switched on.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "kernel-probes/handle.h"
+
+/* Where the unified hierarchy is mounted, also beside older ones. */
+static bool
+find_mount(char *buf, size_t n)
+{
+	char line[1024], dir[256], type[64];
+	FILE *f = fopen("/proc/self/mounts", "re");
+	bool found = false;
+
+	while (f != NULL && !found && fgets(line, sizeof line, f) != NULL)
+		if (sscanf(line, "%*s %255s %63s", dir, type) == 2 &&
+		    strcmp(type, "cgroup2") == 0) {
+			snprintf(buf, n, "%s", dir);
+			found = true;
+		}
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+
+/* The path of a unit's group: units have names of their own. */
+static bool
+find_unit(const char *mount, const char *unit, char *buf, size_t n)
+{
+	char *const top[] = { (char *)mount, NULL };
+	FTS *fts = fts_open(top, FTS_PHYSICAL | FTS_NOSTAT, NULL);
+	bool found = false;
+	FTSENT *e;
+
+	while (fts != NULL && !found && (e = fts_read(fts)) != NULL)
+		if (e->fts_info == FTS_D && strcmp(e->fts_name, unit) == 0) {
+			snprintf(buf, n, "%s", e->fts_path + strlen(mount));
+			found = true;
+		}
+	if (fts != NULL)
+		fts_close(fts);
+	return found;
+}
+
+static int
+group_key(struct kp *kp, const char *path, struct kp_rule_key *key)
+{
+	char mount[256], full[PATH_MAX];
+	struct stat st;
+
+	if (!find_mount(mount, sizeof mount))
+		return kp_fail(kp, -ENOENT, "cgroup=%s: no cgroup2 file system is mounted: "
+		    "mount -t cgroup2 none /sys/fs/cgroup", path);
+	snprintf(full, sizeof full, "%s%s", mount, path);
+	if (stat(full, &st) == -1 || !S_ISDIR(st.st_mode))
+		return kp_fail(kp, -ENOENT, "cgroup=%s: no such group: see systemd-cgls(1), "
+		    "or ls %s", path, mount);
+	key->group = st.st_ino;
+	return 0;
+}
+
+/* "name=nginx", "cgroup=/system.slice/x.service", "unit=x.service". */
+static int
+parse_rule(struct kp *kp, const char *text, struct kp_rule_key *key, struct kp_rule *rule)
+{
+	char mount[256], path[sizeof rule->text - 8];
+	size_t n;
+
+	memset(key, 0, sizeof *key);
+	memset(rule, 0, sizeof *rule);
+	if (strlen(text) >= sizeof rule->text)
+		return kp_fail(kp, -EINVAL, "%.40s...: too long for a rule", text);
+	snprintf(rule->text, sizeof rule->text, "%s", text);
+	if (strncmp(text, "name=", 5) == 0 && text[5] != '\0') {
+		rule->reason = KP_FILTER_NAME;
+		snprintf(key->comm, sizeof key->comm, "%s", text + 5);
+		return 0;
+	}
+	rule->reason = KP_FILTER_GROUP;
+	if (strncmp(text, "unit=", 5) == 0 && text[5] != '\0') {
+		if (!find_mount(mount, sizeof mount) ||
+		    !find_unit(mount, text + 5, path, sizeof path))
+			return kp_fail(kp, -ENOENT, "%s: no group of this name: is the unit "
+			    "running?", text);
+		snprintf(rule->text, sizeof rule->text, "cgroup=%s", path);
+	} else if (strncmp(text, "cgroup=/", 8) != 0)
+		return kp_fail(kp, -EINVAL, "%s: no rule: name=PROGRAM, cgroup=/PATH or "
+		    "unit=NAME", text);
+	n = strlen(rule->text);
+	while (n > 8 && rule->text[n - 1] == '/')
+		rule->text[--n] = '\0';
+	return group_key(kp, rule->text + 7, key);
+}
+
+/* The rules as they stand, for whoever looks through /proc. */
+struct rules {
+	unsigned	   n;
+	struct kp_rule_key key[KP_RULES_MAX];
+	struct kp_rule	   rule[KP_RULES_MAX];
+};
+
+static void
+rules_read(struct kp *kp, struct rules *l)
+{
+	struct kp_rule_key next, *last = NULL;
+
+	l->n = 0;
+	while (kp->rules_fd >= 0 && l->n < KP_RULES_MAX &&
+	    bpf_map_get_next_key(kp->rules_fd, last, &next) == 0) {
+		l->key[l->n] = next;
+		last = &l->key[l->n];
+		if (bpf_map_lookup_elem(kp->rules_fd, last, &l->rule[l->n]) == 0)
+			l->rule[l->n].text[sizeof l->rule->text - 1] = '\0';
+		l->n++;
+	}
+}
+
+static bool
+proc_read(const char *pid, const char *file, char *buf, size_t n)
+{
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%.20s/%s", pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd == -1 ? -1 : read(fd, buf, n - 1);
+	if (fd != -1)
+		close(fd);
+	buf[got < 0 ? 0 : got] = '\0';
+	return got > 0;
+}
+
+/* The path in the unified hierarchy: the line "0::/path". */
+static const char *
+group_in(char *text)
+{
+	char *line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+
+	if (line == NULL)
+		return "";
+	line += *line == '\n' ? 4 : 3;
+	line[strcspn(line, "\n")] = '\0';
+	return line;
+}
+
+static bool
+is_in_group(const char *path, const char *group)
+{
+	size_t n = strlen(group);
+
+	return strcmp(group, "/") == 0 || (strncmp(path, group, n) == 0 &&
+	    (path[n] == '\0' || path[n] == '/'));
+}
+
+static uint32_t
+reasons_of(const struct rules *l, const char *pid)
+{
+	char comm[64], groups[8192];
+	const char *group;
+	uint32_t reasons = 0;
+
+	if (!proc_read(pid, "comm", comm, sizeof comm))
+		return 0;
+	comm[strcspn(comm, "\n")] = '\0';
+	group = proc_read(pid, "cgroup", groups, sizeof groups) ? group_in(groups) : "";
+	for (unsigned i = 0; i < l->n; i++)
+		if (l->rule[i].reason == KP_FILTER_NAME ?
+		    strcmp(comm, l->key[i].comm) == 0 :
+		    is_in_group(group, l->rule[i].text + 7))
+			reasons |= l->rule[i].reason;
+	return reasons;
+}
+
+static void
+put_reasons(struct kp *kp, uint32_t pid, uint32_t reasons)
+{
+	uint32_t has = 0, value;
+	bool there = bpf_map_lookup_elem(kp->filter_fd, &pid, &has) == 0;
+
+	value = (has & ~(KP_FILTER_NAME | KP_FILTER_GROUP)) | reasons;
+	if (value == 0 && there)
+		bpf_map_delete_elem(kp->filter_fd, &pid);
+	else if (value != 0 && (!there || value != has))
+		bpf_map_update_elem(kp->filter_fd, &pid, &value, BPF_ANY);
+}
+
+int
+kp_rules_scan(struct kp *kp)
+{
+	struct rules *l;
+	struct dirent *e;
+	DIR *proc;
+
+	if (kp->rules_fd < 0 || kp->state->rules == 0)
+		return 0;
+	l = malloc(sizeof *l);
+	proc = l == NULL ? NULL : opendir("/proc");
+	if (l != NULL)
+		rules_read(kp, l);
+	while (proc != NULL && (e = readdir(proc)) != NULL)
+		if (isdigit((unsigned char)e->d_name[0]))
+			put_reasons(kp, (uint32_t)atol(e->d_name), reasons_of(l, e->d_name));
+	if (proc != NULL)
+		closedir(proc);
+	free(l);
+	return 0;
+}
+
+/* After a change: which kinds there are, and who is in the set for their sake. */
+static int
+rules_changed(struct kp *kp)
+{
+	struct rules *l = malloc(sizeof *l);
+	uint32_t kinds = 0, had = kp->state->rules;
+	int r;
+
+	if (l == NULL)
+		return kp_fail(kp, -ENOMEM, "rules: not enough memory");
+	rules_read(kp, l);
+	for (unsigned i = 0; i < l->n; i++)
+		kinds |= l->rule[i].reason;
+	free(l);
+	kp->state->rules = kinds | had;
+	r = kp_attach_sync(kp);
+	if (r == 0)
+		kp_rules_scan(kp);
+	kp->state->rules = kinds;
+	return r;
+}
+
+KP_EXPORT int
+kp_rule_add(struct kp *kp, const char *text)
+{
+	struct kp_rule_key key;
+	struct kp_rule rule;
+	int r;
+
+	if ((r = kp_state_usable(kp)) < 0 || (r = parse_rule(kp, text, &key, &rule)) < 0 ||
+	    (r = kp_state_make(kp)) < 0)
+		return r;
+	r = bpf_map_update_elem(kp->rules_fd, &key, &rule, BPF_ANY);
+	if (r == -E2BIG || r == -ENOSPC)
+		return kp_fail(kp, r, "%s: there are %u rules already", text, KP_RULES_MAX);
+	return r < 0 ? kp_refused(kp, r, KP_PIN_RULES) : rules_changed(kp);
+}
+
+/* The group may have gone meanwhile: it is found by its text, too. */
+KP_EXPORT int
+kp_rule_delete(struct kp *kp, const char *text)
+{
+	struct rules *l = malloc(sizeof *l);
+	struct kp_rule_key key;
+	struct kp_rule rule;
+	bool known, found = false;
+
+	if (l == NULL)
+		return kp_fail(kp, -ENOMEM, "%s: not enough memory", text);
+	known = parse_rule(kp, text, &key, &rule) == 0;
+	rules_read(kp, l);
+	for (unsigned i = 0; i < l->n; i++)
+		if (strcmp(l->rule[i].text, text) == 0 ||
+		    (known && memcmp(&l->key[i], &key, sizeof key) == 0))
+			found |= bpf_map_delete_elem(kp->rules_fd, &l->key[i]) == 0;
+	free(l);
+	if (!found)
+		return kp_fail(kp, -ESRCH, "%s: there is no such rule", text);
+	return rules_changed(kp);
+}
+
+KP_EXPORT void
+kp_rules_get(struct kp *kp, void (*fn)(void *arg, const char *text), void *arg)
+{
+	struct rules *l = malloc(sizeof *l);
+
+	if (l == NULL)
+		return;
+	rules_read(kp, l);
+	for (unsigned i = 0; i < l->n; i++)
+		fn(arg, l->rule[i].text);
+	free(l);
+}

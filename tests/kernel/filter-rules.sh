@@ -1,0 +1,79 @@
+#!/bin/sh
+# filter-rules.sh - pfilter by the name of a program, by cgroup, with children, and
+# all but these: processes that come, move and change their name go in and out.
+. "$(dirname "$0")/kernel.sh"
+prex=$TNF_BUILD/prex/prex
+
+mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+[ -n "$mount" ] || skip "no cgroup2 file system"
+group=tnf-test.$$
+mkdir -p "$mount/$group/inner" "$mount/$group.other" 2>/dev/null || skip "no group can be made"
+at_exit 'for g in "$group/inner" "$group" "$group.other"; do
+	while read -r p; do kill -9 "$p"; done <"$mount/$g/cgroup.procs" 2>/dev/null
+	wait_for 10 rmdir "$mount/$g" 2>/dev/null; done'
+
+# Each of them exits once, with a name of its own.
+for n in aa bb cc dd; do ln -s /bin/true "$TMP/$n" || fail "ln"; done
+cp /bin/sh "$TMP/tnf-shell" || fail "cp"
+
+# A shell that moves to a group, then starts what it is told to, one after the other.
+cat >"$TMP/load" <<'L'
+echo $$ >"$2/$3/cgroup.procs"; "$1/aa"; (exit 1)
+echo $$ >"$2/$3/inner/cgroup.procs"; "$1/bb"
+echo $$ >"$2/$3.other/cgroup.procs"; "$1/cc"
+"$1/tnf-shell" -c '"$0/dd"; exit 0' "$1"
+echo $$ >"$2/cgroup.procs"
+L
+
+# filtered MODE RULE...: what exits, by the name of the thread, of those above
+filtered() {
+	mode=$1; shift
+	"$kpctl" alloc 2000000 >/dev/null 2>"$TMP/err" || skip "no buffer: $(cat "$TMP/err")"
+	"$kpctl" enable sched.sched_process_exec || skip "no tracepoint"
+	held sh "$TMP/load" "$TMP" "$mount" "$group"
+	for r; do
+		[ "$r" != children ] || r=children=$held
+		"$prex" -k -c "pfilter add $r" >"$TMP/said" 2>&1 || fail "$(cat "$TMP/said")"
+	done
+	"$prex" -k -c "pfilter $mode; ktrace on" >"$TMP/said" 2>&1 || fail "$(cat "$TMP/said")"
+	released
+	wait "$held" || fail "load: $(cat "$TMP/err")"
+	"$kpctl" off || fail "off"
+	dump
+	got=$(events - sched.sched_process_exec | sed -n "s|.*filename: \"$TMP/\([a-z]*\).*|\1|p" |
+		tr '\n' ' ')
+	"$prex" -k -c "pfilter" >"$TMP/shown" 2>&1
+	"$kpctl" dealloc
+}
+is() {
+	[ "$got" = "$2" ] || fail "$1: $got, should be $2; $(cat "$TMP/shown")
+$(head -n 5 "$TMP/events")"
+	echo "ok: $1: $got"
+}
+filtered on cgroup=/$group
+is "by group, with what is in it" "aa bb "
+grep -q "^Process filter rule: cgroup=/$group\$" "$TMP/shown" || fail "shown: $(cat "$TMP/shown")"
+filtered on "cgroup=/$group/inner" "cgroup=/$group.other"
+is "by two groups" "bb cc tnf dd "
+filtered on name=tnf-shell
+is "by name" "tnf "
+filtered on children
+is "a process with its children" "aa bb cc tnf dd "
+filtered except cgroup=/$group
+is "all but a group" "cc tnf dd "
+filtered except children
+is "all but a process and its children" ""
+filtered on unit=$group
+is "by a unit, which is a group" "aa bb "
+
+refused() {
+	"$prex" -k -c "pfilter add $1" >"$TMP/said" 2>&1
+	grep -q "$2" "$TMP/said" || fail "$1: $(cat "$TMP/said")"
+	echo "ok: refused: $1"
+}
+refused cgroup=/nowhere/at.all "no such group"
+refused unit=no-such-thing.service "no group of this name"
+refused size=3 "no rule"
+refused children=0 "not the number of a process"
+"$prex" -k -c "buffer dealloc" >/dev/null 2>&1
+[ -z "$(ls -A /sys/fs/bpf/tnf 2>/dev/null)" ] || fail "pins are left"
