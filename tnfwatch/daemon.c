@@ -275,7 +275,9 @@ daemon_event(struct daemon *d, int fd)
 		control_serve(d, fd);
 	else if (fd == d->taker.fd)
 		daemon_taker(d);
-	else if (d->webhook == NULL || fd != webhook_fd(d->webhook))
+	else if (d->webhook != NULL && fd == webhook_fd(d->webhook))
+		webhook_run(d->webhook);
+	else
 		daemon_process_ended(d, fd);
 }
 

@@ -27,6 +27,8 @@
 #define CHILDREN_MAX	4	/* that attach at the same time */
 #define SCAN_MS		1000	/* without the connector */
 #define CLOSE_MS	20
+#define BUSY_TRIES	20
+#define BUSY_MS		250
 #define NAMES_MAX	1000	/* for trace files of one process number */
 
 struct taking {
@@ -176,13 +178,26 @@ report_failure(struct taker_report *r, tnfctl_errcode_t err)
 	    tnfctl_strerror(err));
 }
 
+/* Somebody else may control it for a moment: prex, or a tnfwatch that ends. */
+static tnfctl_errcode_t
+take_hold(pid_t pid, tnfctl_handle_t **ret)
+{
+	tnfctl_errcode_t err = tnfctl_pid_open(pid, ret);
+
+	for (int i = 0; i < BUSY_TRIES && err == TNFCTL_ERR_BUSY; i++) {
+		poll(NULL, 0, BUSY_MS);
+		err = tnfctl_pid_open(pid, ret);
+	}
+	return err;
+}
+
 static void
 take(const struct taking *t, pid_t pid, unsigned section)
 {
 	const struct config_process *p = &t->c->process[section];
 	struct taker_report r = { .what = TAKER_TAKEN, .pid = pid, .process = section };
 	tnfctl_handle_t *h;
-	tnfctl_errcode_t err = tnfctl_pid_open(pid, &h);
+	tnfctl_errcode_t err = take_hold(pid, &h);
 
 	if (err == TNFCTL_ERR_NONE) {
 		if ((err = take_file(h, t->c, p, &r)) == TNFCTL_ERR_NONE && p->enable != NULL)

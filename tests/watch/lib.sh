@@ -3,9 +3,14 @@
 
 # tnfwatch, shop and tnfdump, as the build has them.
 watch_programs() {
-	W=$(realpath "$1") SHOP=$(realpath "$2") DUMP=$(realpath "$3")
+	W=$(realpath "$1") DUMP=$(realpath "$3")
 	need_program jq
 	scratch
+	# A program of our own: other tests watch theirs.
+	SHOP=$TMP/shop
+	cp "$2" "$SHOP" || fail "no shop"
+	LD_LIBRARY_PATH=$TNF_BUILD/libtnfprobe:$LD_LIBRARY_PATH
+	export LD_LIBRARY_PATH
 	D=$TMP/kept CONF=$TMP/watch.conf
 	# What is started is ended, however the test ends.
 	STARTED=
