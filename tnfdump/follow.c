@@ -25,6 +25,7 @@
 #include "tnfdump/input.h"
 #include "tnfdump/live.h"
 #include "tnfdump/options.h"
+#include "tnfdump/report/top.h"
 #include "common/xalloc.h"
 
 #define KERNEL		"kernel"	/* instead of a file or process */
@@ -362,7 +363,20 @@ follow_names(const struct follow *f, char *buf, size_t size)
 	return buf;
 }
 
-/* Once a second at the most, and at the end. */
+void
+follow_what(const struct dump *d, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	follow_names(d->follow, buf, size);
+}
+
+uint64_t
+follow_missed(const struct dump *d)
+{
+	return d->follow->missed;
+}
+
+/* Once a second at the most, and at the end.  --top has it on its screen. */
 static void
 tell_missed(struct dump *d, uint64_t blocks, bool last)
 {
@@ -372,7 +386,8 @@ tell_missed(struct dump *d, uint64_t blocks, bool last)
 	d->lost |= blocks > 0;
 	f->missed += blocks;
 	f->untold += blocks;
-	if (f->untold == 0 || (!last && follow_now() < f->tell_next))
+	if (f->untold == 0 || (!last &&
+	    (top_asked(d) || follow_now() < f->tell_next)))
 		return;
 	out_flush(&d->out);
 	dump_note(d, "%s: fell behind: %llu blocks were overwritten before "

@@ -25,6 +25,11 @@ bool follow_open(struct dump *);
 bool follow_wait(struct dump *);
 void follow_close(struct dump *);
 
+/* "kernel, 4711": what is followed.  Blocks that were overwritten before they were
+   read, so far. */
+void follow_what(const struct dump *, char *buf, size_t size);
+uint64_t follow_missed(const struct dump *);
+
 /* Is this one of the files that are followed? */
 bool follow_has_file(const struct dump *, const struct stat *);
 /* What this machine tells of the target behind an input; NULL: it is a file

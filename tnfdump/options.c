@@ -21,6 +21,7 @@
 #include "tnfdump/report/loss.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/report/reports.h"
+#include "tnfdump/report/top.h"
 #include "tnfdump/template/template.h"
 #include "analysis/timespec.h"
 #include "common/xalloc.h"
@@ -113,6 +114,8 @@ const struct option_row option_rows[] = {
 	  template_set },
 	{ "stats", 0, "[=LIST]", "counts and durations, by expressions",
 	  stats_set },
+	{ "top", 0, "[=LIST]", "with --follow: --stats of each second, sorted", top_set },
+	{ "interval", 0, "SECONDS", "of --top, instead of 1", interval_set },
 	{ "histogram", 0, NULL, "with --stats: draw the durations",
 	  histogram_set },
 	{ "states", 0, NULL, "time in each microstate, per thread", states_set },

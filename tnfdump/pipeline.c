@@ -8,6 +8,7 @@
 #include "tnfdump/follow.h"
 #include "tnfdump/hint.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/report/top.h"
 #include "tnfdump/reverse.h"
 #include "common/xalloc.h"
 
@@ -124,8 +125,10 @@ next_event(struct dump *d, struct tnf_event *ev)
 {
 	int r = tnf_stream_next(d->stream, ev);
 
-	while (r == 0 && d->follow != NULL && follow_wait(d))
+	while (r == 0 && d->follow != NULL && !d->enough && follow_wait(d)) {
+		top_tick(d);
 		r = tnf_stream_next(d->stream, ev);
+	}
 	return r;
 }
 

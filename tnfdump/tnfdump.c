@@ -29,6 +29,7 @@
 #include "tnfdump/follow.h"
 #include "tnfdump/input.h"
 #include "tnfdump/report/loss.h"
+#include "tnfdump/report/top.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
@@ -124,6 +125,8 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 	    !d->output->any_order))
 		why = "--reverse prints events, the latest first: "
 		    "with text, jsonl or csv, and not with --follow";
+	else if (top_asked(d) && d->follow == NULL)
+		why = "--top shows what happens now: with --follow FILE, PID or kernel";
 	else if (d->histogram && (d->diff || d->output != output_find("stats")))
 		why = "--histogram: draws the durations of --stats";
 	else if (columns_asked() && (d->diff || d->output != &outputs[0]))

@@ -1,0 +1,417 @@
+/*
+ * top.c - --top: what happens now, anew each second.
+ *
+ * The statistics are those of --stats, of one interval at a time.  On a terminal the
+ * table takes its place on the screen and keys are heard; elsewhere one table follows
+ * the other.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/xalloc.h"
+#include "tnfdump/follow.h"
+#include "tnfdump/options.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/report/reports.h"
+#include "tnfdump/report/top.h"
+#include "tnfdump/stats.h"
+#include "tnfdump/text/print.h"
+
+#define LOOK_EVERY	1024	/* events, between looks at the clock */
+#define WIDTH_MIN	40u
+#define LINES_MIN	6u
+
+struct top {
+	struct dump	*d;
+	struct stats	*stats;		/* of this interval */
+	int64_t		 since;		/* it began, monotonic ns */
+	uint64_t	 events;	/* in it */
+	uint64_t	 all;		/* since the start */
+	unsigned	 look;
+	unsigned	 height, width;	/* of the terminal; 0: there is none */
+	char		 order;		/* the key that chose it */
+	bool		 paused;
+};
+
+static double interval = 1;
+
+/* The terminal as it was; it is put back however we end. */
+static struct {
+	bool		 changed;
+	struct termios	 was;
+} keyboard;
+
+static bool screen_taken;
+
+static int64_t
+top_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
+/* --- the terminal --- */
+
+static void
+top_say(const char *escape)
+{
+	if (write(STDOUT_FILENO, escape, strlen(escape)) < 0)
+		return;
+}
+
+static void
+terminal_restore(void)
+{
+	if (keyboard.changed)
+		tcsetattr(STDIN_FILENO, TCSANOW, &keyboard.was);
+	if (screen_taken)
+		top_say("\033[?25h\033[?1049l");
+	keyboard.changed = screen_taken = false;
+}
+
+static void
+terminal_take(void)
+{
+	struct termios t;
+
+	atexit(terminal_restore);
+	if (tcgetattr(STDIN_FILENO, &keyboard.was) == 0) {
+		t = keyboard.was;
+		t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+		t.c_cc[VMIN] = 1;
+		t.c_cc[VTIME] = 0;
+		t.c_cc[VSUSP] = _POSIX_VDISABLE;
+		keyboard.changed = tcsetattr(STDIN_FILENO, TCSANOW, &t) == 0;
+	}
+	top_say("\033[?1049h\033[?25l");
+	screen_taken = true;
+}
+
+static void
+find_size(struct top *t)
+{
+	struct winsize w;
+
+	if (!screen_taken)
+		return;
+	t->height = 24;
+	t->width = 80;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 && w.ws_col > 0) {
+		t->height = w.ws_row < LINES_MIN ? LINES_MIN : w.ws_row;
+		t->width = w.ws_col < WIDTH_MIN ? WIDTH_MIN : w.ws_col;
+	}
+}
+
+/* --- the table --- */
+
+static char top_order;		/* for qsort() */
+
+static double
+row_key(const struct stats_row *r)
+{
+	switch (top_order) {
+	case 'c':
+		return (double)r->count;
+	case 'm':
+		return r->pair ? (double)r->took.max : -1;
+	default:
+		return r->pair ? r->took.total : -1;
+	}
+}
+
+static int
+row_order(const void *a, const void *b)
+{
+	const struct stats_row *x = *(struct stats_row *const *)a;
+	const struct stats_row *y = *(struct stats_row *const *)b;
+	size_t n = x->len < y->len ? x->len : y->len;
+	double p, q;
+	int c;
+
+	if (top_order != 'n') {
+		p = row_key(x);
+		q = row_key(y);
+		if (p != q)
+			return p > q ? -1 : 1;
+		if (x->count != y->count)
+			return x->count > y->count ? -1 : 1;
+	}
+	c = memcmp(x->text, y->text, n);
+	return c != 0 ? c : (x->len > y->len) - (x->len < y->len);
+}
+
+/* The end of a line, cut where the screen ends. */
+static void
+end_line(struct top *t, size_t from)
+{
+	struct out *o = &t->d->scratch;
+	size_t len = (size_t)(o->p - o->base) - from, i, columns;
+
+	if (t->width > 0) {
+		/* Characters, not bytes. */
+		for (i = columns = 0; i < len; i++) {
+			columns += ((unsigned char)o->base[from + i] & 0xc0) != 0x80;
+			if (columns > t->width)
+				break;
+		}
+		o->p = o->base + from + i;
+		out_lit(o, "\033[K\r\n");
+	} else
+		out_char(o, '\n');
+}
+
+static size_t
+begin_line(struct top *t)
+{
+	return (size_t)(t->d->scratch.p - t->d->scratch.base);
+}
+
+static void __attribute__((format(printf, 2, 3)))
+put(struct top *t, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		out_bytes(&t->d->scratch, text, (size_t)n < sizeof(text) ? (size_t)n :
+		    sizeof(text) - 1);
+}
+
+static void
+put_head(struct top *t, double seconds)
+{
+	time_t now = time(NULL);
+	char clock[32] = "", names[160];
+	uint64_t missed = follow_missed(t->d);
+	struct tm tm;
+	size_t at = begin_line(t);
+
+	if (localtime_r(&now, &tm) != NULL)
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	put(t, "%s  ", clock);
+	follow_what(t->d, names, sizeof(names));
+	print_escaped(&t->d->scratch, names, strlen(names));
+	put(t, "  %.0f events/s  %llu in all", (double)t->events / seconds,
+	    (unsigned long long)t->all);
+	if (missed > 0)
+		put(t, "  fell behind: %llu blocks", (unsigned long long)missed);
+	if (t->paused)
+		put(t, "  PAUSED");
+	end_line(t, at);
+	if (t->height == 0)
+		return;
+	at = begin_line(t);
+	put(t, "q quit  by: t time  c count  m longest  n name  space pauses");
+	end_line(t, at);
+}
+
+static void
+put_row(struct top *t, const struct stats_row *r, double seconds)
+{
+	size_t at = begin_line(t);
+
+	put(t, "%11.1f ", (double)r->count / seconds);
+	if (r->pair)
+		put(t, "%10.3f %10.1f %10.1f %10.1f %10.1f  ", r->took.total / 1e6 / seconds,
+		    histogram_mean(&r->took) / 1e3,
+		    (double)histogram_percentile(&r->took, 50) / 1e3,
+		    (double)histogram_percentile(&r->took, 99) / 1e3,
+		    (double)r->took.max / 1e3);
+	else
+		put(t, "%55s ", "");
+	print_escaped(&t->d->scratch, r->text, r->len);
+	end_line(t, at);
+}
+
+static void
+draw(struct top *t, double seconds)
+{
+	struct out *o = &t->d->scratch;
+	struct stats_row **row;
+	size_t n, i, room, at;
+
+	find_size(t);
+	if (o->base == NULL)
+		out_memory(o);
+	o->p = o->base;
+	if (t->height > 0)
+		out_lit(o, "\033[H");
+	put_head(t, seconds);
+	at = begin_line(t);
+	put(t, "%11s %10s %10s %10s %10s %10s  %s", "rate/s", "time ms/s", "mean us",
+	    "p50 us", "p99 us", "max us", "what");
+	end_line(t, at);
+	row = stats_rows(t->stats, &n);
+	top_order = t->order;
+	qsort(row, n, sizeof(row[0]), row_order);
+	room = t->height > 0 ? t->height - 4 : n;
+	for (i = 0; i < n && i < room; i++)
+		put_row(t, row[i], seconds);
+	out_str(o, t->height > 0 ? "\033[J" : "\n");
+	out_bytes(&t->d->out, o->base, (size_t)(o->p - o->base));
+	out_flush(&t->d->out);
+}
+
+/* The interval is over: it is shown, and a new one begins. */
+static void
+turn(struct top *t, int64_t now)
+{
+	if (!t->paused)
+		draw(t, (double)(now - t->since) / 1e9);
+	stats_free(t->stats);
+	t->stats = stats_new(t->d);
+	t->events = 0;
+	t->since = now;
+}
+
+/* true: the table is to be drawn at once. */
+static bool
+take_key(struct top *t, char key)
+{
+	switch (key) {
+	case 'q':
+	case 'Q':
+	case 4:		/* the end of the input */
+		t->d->enough = true;
+		return false;
+	case 't':
+	case 'c':
+	case 'm':
+	case 'n':
+		t->order = key;
+		return true;
+	case ' ':
+		t->paused = !t->paused;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void
+look(struct top *t)
+{
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+	bool redraw = false;
+	int64_t now;
+	char key;
+
+	while (keyboard.changed && !t->d->enough && poll(&p, 1, 0) > 0) {
+		if (read(STDIN_FILENO, &key, 1) != 1) {
+			t->d->enough = true;
+			return;
+		}
+		redraw |= take_key(t, key);
+	}
+	now = top_now();
+	if ((double)(now - t->since) >= interval * 1e9)
+		turn(t, now);
+	else if (redraw && now > t->since)
+		draw(t, (double)(now - t->since) / 1e9);
+}
+
+/* --- the output --- */
+
+static int
+top_begin(struct dump *d)
+{
+	struct top *t = xcalloc(1, sizeof(*t));
+
+	t->d = d;
+	t->order = 't';
+	reports_pairs(d);
+	if ((t->stats = stats_new(d)) == NULL) {
+		free(t);
+		return -1;
+	}
+	d->state = t;
+	if (isatty(STDOUT_FILENO) && d->path == NULL)
+		terminal_take();
+	t->since = top_now();
+	return 0;
+}
+
+static int
+top_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct top *t = d->state;
+
+	stats_event(t->stats, ev);
+	t->events++;
+	t->all++;
+	if (++t->look % LOOK_EVERY == 0)
+		look(t);
+	return 0;
+}
+
+void
+top_tick(struct dump *d)
+{
+	if (top_asked(d) && d->state != NULL)
+		look(d->state);
+}
+
+static int
+top_end(struct dump *d)
+{
+	struct top *t = d->state;
+	int64_t now = top_now();
+
+	/* The rest, where nobody has pressed q. */
+	if (!d->enough && t->height == 0 && t->events > 0 && now > t->since)
+		turn(t, now);
+	terminal_restore();
+	stats_free(t->stats);
+	free(t);
+	d->state = NULL;
+	return 0;
+}
+
+static const struct output top_output = {
+	.name = "top", .help = "", .begin = top_begin, .event = top_event,
+	.end = top_end, .pretty = true,
+};
+
+bool
+top_asked(const struct dump *d)
+{
+	return d->output == &top_output;
+}
+
+int
+top_set(struct dump *d, const char *list)
+{
+	struct stats *s;
+
+	d->by = list;
+	if (output_choose(d, "top", &top_output) != 0)
+		return -1;
+	s = stats_new(d);	/* to see that the list is sound */
+	stats_free(s);
+	return s != NULL ? 0 : -1;
+}
+
+int
+interval_set(struct dump *d, const char *seconds)
+{
+	char *end;
+	double v = strtod(seconds, &end);
+
+	if (end == seconds || *end != '\0' || !(v >= 0.1 && v <= 3600))
+		return options_wrong("interval", "%s: seconds, from 0.1 to 3600", seconds);
+	interval = v;
+	return 0;
+}
