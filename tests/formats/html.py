@@ -208,6 +208,42 @@ def use(browser, n):
     check(all(map(near, view, again)), "link: %r, was %r" % (again, view))
 
 
+def waits(browser, tnfdump, trace, what):
+    """Each wait, its length and who woke it, as a reading of the events tells."""
+    done = subprocess.run([tnfdump, "--to", "jsonl", trace], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    rows = [row for row in rows if "tnf" not in row]
+    owner, blocked, want = {}, {}, []
+    for row in rows:
+        me = (row["pid"], row["lwpid"])
+        if isinstance(row["tid"], str):
+            owner[row["tid"]] = me
+        if me in blocked:
+            want.append([row["time"] - blocked.pop(me), None])
+        if row["probe"] == "thread_block":
+            blocked[me] = row["time"]
+        elif row["probe"] == "thread_queue" and owner.get(row["args"].get("tid")) in blocked:
+            want.append([row["time"] - blocked.pop(owner[row["args"]["tid"]]), me[1]])
+    got = browser.run("return trace.data ? trace.data.waits.map((w) => [w.end - w.start, "
+                      "w.waker < 0 ? null : trace.data.threads[trace.data.thread[w.waker]].lwpid]) : []")
+    order = lambda w: (w[0], w[1] or 0)
+    check(sorted(got, key=order) == sorted(want, key=order), "%s: waits: %r, should be %r" %
+          (what, sorted(got, key=order)[:5], sorted(want, key=order)[:5]))
+    if not want:
+        return
+    # The longest: picked from the table, and from there to who woke it.
+    longest = browser.run("""const w = trace.data.waits.reduce((a, b) => b.end - b.start > a.end - a.start ? b : a);
+        trace.line.pick(w.block, true);
+        return [w.waker, document.querySelector('#detail p.wait').textContent]""")
+    check("waited" in longest[1], "%s: the detail of a wait: %r" % (what, longest[1]))
+    if longest[0] >= 0:
+        browser.run("[...document.querySelectorAll('#detail button')].find((b) => b.textContent === 'go to who woke it').click()")
+        check(browser.run("return trace.line.picked") == longest[0], what + ": not at who woke it")
+    check(browser.run("return [...document.querySelectorAll('#tables h2')].some((h) => h.textContent === 'Waits')"),
+          what + ": no table of waits")
+
+
 def main():
     tnfdump, out, *traces = sys.argv[1:]
     browser = Browser(1280, 800, False)
@@ -222,6 +258,7 @@ def main():
         check(errors == [], "%s: %r" % (what, errors))
         n = browser.run("return trace.data ? trace.data.n : 0")
         compare(browser, tnfdump, [trace], what)
+        waits(browser, tnfdump, trace, what)
         check(browser.run("return document.querySelectorAll('script').length") == 2 and
               not browser.run("return window.evil !== undefined"), what + ": a string has become markup")
         if what.startswith(("kern_events.lp64", "threads.lp64")):

@@ -52,6 +52,8 @@ struct html {
 	struct html_members *members;
 	struct map	 threads;	/* struct html_thread_key -> uint32_t */
 	struct out	 threads_json;
+	struct map	 tasks;		/* whose thread a kernel's tid is, so far */
+	struct out	 tasks_json;	/* and from which event on: [tid, thread, event] */
 	struct pairs	*pairs;		/* the dump's */
 	struct states	*states;
 	int64_t		 first, last;
@@ -113,6 +115,30 @@ html_writer(struct html *h, const struct tnf_event *ev)
 	return html_thread(h, (struct html_thread_key){ ev->pid, ev->lwpid, 0 }, ev);
 }
 
+/* Events about a thread name it by the address of its task, which another one may
+   have later. */
+static void
+html_task(struct html *h, const struct tnf_event *ev, uint32_t thread)
+{
+	struct out *o = &h->tasks_json;
+	uint32_t *known;
+	bool fresh;
+
+	if (!ev->kernel || ev->tid == 0)
+		return;
+	known = xmap_put(&h->tasks, &ev->tid, sizeof(ev->tid), &fresh);
+	if (!fresh && *known == thread)
+		return;
+	*known = thread;
+	out_str(o, o->p > o->base ? ",[\"0x" : "[\"0x");
+	out_hex(o, ev->tid);
+	out_lit(o, "\",");
+	out_u64(o, thread);
+	out_char(o, ',');
+	out_u64(o, h->n - 1);
+	out_char(o, ']');
+}
+
 static void
 html_span(void *arg, const struct state_span *s)
 {
@@ -142,6 +168,8 @@ html_begin(struct dump *d)
 	html_strings_init(&h->spans);
 	h->members = html_members_new(d, &h->strings);
 	map_init(&h->threads, sizeof(uint32_t));
+	map_init(&h->tasks, sizeof(uint32_t));
+	out_memory(&h->tasks_json);
 	out_memory(&h->threads_json);
 	out_memory(&h->sections);
 	h->pairs = reports_pairs(d);
@@ -189,6 +217,7 @@ html_event(struct dump *d, const struct tnf_event *ev)
 	if (h->n++ == 0)
 		h->first = h->last = ev->time;
 	thread = html_writer(h, ev);
+	html_task(h, ev, thread);
 	probe = html_members_probe(h->members, ev->probe);
 	html_time(h, ev->time);
 	html_column_add(&h->column[C_THREAD], &thread);
@@ -298,6 +327,7 @@ html_meta(struct html *h, struct out *o)
 	}
 	out_char(o, ']');
 	html_list(o, "threads", &h->threads_json);
+	html_list(o, "tasks", &h->tasks_json);
 	html_list(o, "spans", &h->spans.json);
 	html_list(o, "strings", &h->strings.json);
 	out_char(o, ',');
@@ -410,6 +440,8 @@ html_end(struct dump *d)
 	html_strings_free(&h->spans);
 	map_free(&h->threads);
 	out_close(&h->threads_json);
+	out_close(&h->tasks_json);
+	map_free(&h->tasks);
 	out_close(&h->sections);
 	free(h);
 	d->state = NULL;

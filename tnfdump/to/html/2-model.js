@@ -215,3 +215,66 @@ function sliceEvent(data, s) {
 	}
 	return a < list.length ? list[a] : -1;
 }
+
+/*
+ * Waits: from thread_block to the thread_queue that names the thread, whose writer woke
+ * it; or, without such, to the thread's next event.  'waitOf' leads from both events.
+ */
+function modelWaits(data) {
+	const tasks = data.meta.tasks, owner = new Map(), open = new Map(), waits = [];
+	const kind = data.probes.map((p) => p.name === 'thread_block' ? 1 : p.name === 'thread_queue' ? 2 : 0);
+	const member = (p, name) => p.members.find((m) => m.name === name);
+	data.waits = waits;
+	data.waitOf = new Map();
+	if (!kind.includes(1))
+		return;
+	const end = (w, i) => {
+		w.end = data.time[i];
+		open.delete(w.thread);
+		waits.push(w);
+	};
+	for (let i = 0, k = 0; i < data.n; i++) {
+		const t = data.thread[i], what = kind[data.probe[i]];
+		for (; k < tasks.length && tasks[k][2] <= i; k++)
+			owner.set(tasks[k][0], tasks[k][1]);
+		if (open.has(t))
+			end(open.get(t), i);
+		if (what === 1) {
+			const w = { block: i, thread: t, start: data.time[i], end: 0, waker: -1 };
+			open.set(t, w);
+			data.waitOf.set(i, w);
+		} else if (what === 2) {
+			const m = member(data.probes[data.probe[i]], 'tid'), v = m ? dataValue(data, i, m) : null;
+			const w = v === null ? undefined : open.get(owner.get('0x' + v.toString(16)));
+			if (w) {
+				w.waker = i;
+				data.waitOf.set(i, w);
+				end(w, i);
+			}
+		}
+	}
+	const text = (w, name) => {
+		const m = member(data.probes[data.probe[w.block]], name);
+		return m ? dataText(data, w.block, m) : '';
+	};
+	for (const w of waits)
+		Object.defineProperties(w, { object: { get: () => text(w, 'reason') }, stack: { get: () => text(w, 'stack') } });
+}
+
+/* Those that begin within [from, to), by object and stack: most time first. */
+function modelTopWaits(data, from, to) {
+	const groups = new Map();
+	for (const w of data.waits) {
+		if (w.start < from || w.start >= to)
+			continue;
+		const key = w.object + '\n' + w.stack;
+		let g = groups.get(key);
+		if (!g)
+			groups.set(key, g = { object: w.object, stack: w.stack, n: 0, sum: 0, longest: w });
+		g.n++;
+		g.sum += w.end - w.start;
+		if (w.end - w.start > g.longest.end - g.longest.start)
+			g.longest = w;
+	}
+	return [...groups.values()].sort((a, b) => b.sum - a.sum);
+}

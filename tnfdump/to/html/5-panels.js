@@ -78,6 +78,7 @@ function showDetail(data, i, pick) {
 		rows.push([m.name, dataText(data, i, m)]);
 	box.append(table([{ title: 'what', text: true }, { title: 'value', text: true }],
 		rows.filter((r) => r[1] !== '').map((r) => ({ cells: r }))));
+	showWaits(data, i, box, pick);
 	for (const s of slicesAround(data, i))
 		box.append(make('p', data.meta.spans[data.slice.name[s]] + ': ' + timeText(data.slice.duration[s])));
 	const same = (step) => {
@@ -90,6 +91,35 @@ function showDetail(data, i, pick) {
 	const prev = make('button', '\u25c0 same kind', { type: 'button', onclick: () => same(-1) });
 	const next = make('button', 'same kind \u25b6', { type: 'button', onclick: () => same(1) });
 	box.append(prev, ' ', next);
+}
+
+/* The wait that the event begins or ends; else those within the innermost slice. */
+function showWaits(data, i, box, pick) {
+	const own = data.waitOf.get(i), slices = slicesAround(data, i);
+	let list = own ? [own] : [];
+	if (!own && slices.length) {
+		const s = slices.reduce((a, b) => data.slice.duration[a] <= data.slice.duration[b] ? a : b);
+		const from = data.slice.start[s], to = from + data.slice.duration[s];
+		list = data.waits.filter((w) => w.thread === data.thread[i] && w.start >= from && w.start < to);
+		list = list.sort((a, b) => (b.end - b.start) - (a.end - a.start)).slice(0, 5);
+	}
+	for (const w of list) {
+		const p = make('p', (own ? 'waited ' : 'waits in it: ') + timeText(w.end - w.start) + ' on ' + w.object + ' ',
+			{ className: 'wait' });
+		if (w.block !== i)
+			p.append(make('button', 'go to it', { type: 'button', onclick: () => pick(w.block) }), ' ');
+		p.append(w.waker < 0 ? 'who woke it is not in the trace ' : 'woken by ' + wakerText(data, w) + ' ');
+		if (w.waker >= 0 && w.waker !== i)
+			p.append(make('button', 'go to who woke it', { type: 'button', onclick: () => pick(w.waker) }));
+		box.append(p);
+		if (w.stack && w.stack !== '[]')
+			box.append(make('p', w.stack, { className: 'stack' }));
+	}
+}
+
+function wakerText(data, w) {
+	const t = data.threads[data.thread[w.waker]];
+	return t.lwpid || t.pid ? threadText(t) : 'the kernel, CPU ' + data.cpu[w.waker];
 }
 
 function slicesAround(data, i) {
@@ -117,7 +147,20 @@ function histogram(sorted) {
 		}));
 }
 
-function showTables(data, range, go) {
+function showTopWaits(data, from, to, box, pick) {
+	const groups = modelTopWaits(data, from, to);
+	if (groups.length === 0)
+		return;
+	box.append(make('h2', 'Waits'), table([{ title: 'count' }, { title: 'total' }, { title: 'longest' },
+		{ title: 'thread', text: true }, { title: 'woken by', text: true }, { title: 'object', text: true },
+		{ title: 'stack', text: true }],
+	groups.slice(0, 20).map((g) => ({ cells: [g.n.toLocaleString(), timeText(g.sum),
+		timeText(g.longest.end - g.longest.start), threadText(data.threads[g.longest.thread]),
+		g.longest.waker < 0 ? '' : wakerText(data, g.longest), g.object,
+		make('span', g.stack === '[]' ? '' : g.stack, { className: 'stack' })], go: () => pick(g.longest.block) }))));
+}
+
+function showTables(data, range, go, pick) {
 	const box = byId('tables'), from = range ? range[0] : 0, to = range ? range[1] : Infinity;
 	const stats = modelStats(data, from, to), states = modelStates(data, from, to);
 	box.replaceChildren(make('h2', range ? 'Selected: ' + timeText(range[1] - range[0]) + ', ' +
@@ -134,6 +177,7 @@ function showTables(data, range, go) {
 	box.append(make('h2', 'Events'));
 	box.append(table([{ title: 'count' }, { title: 'event', text: true }],
 		stats.events.map(([name, n]) => ({ cells: [n.toLocaleString(), name] }))));
+	showTopWaits(data, from, to, box, pick);
 	if (states.size)
 		box.append(make('h2', 'Time in each state'), tableStates(data, states));
 	if (stats.spans.length)

@@ -123,6 +123,7 @@ async function start() {
 	showHead(data);
 	if (data.n === 0)
 		return;
+	modelWaits(data);
 	const lanes = modelLanes(data);
 	const go = (s) => {
 		const i = sliceEvent(data, s), d = Math.max(data.slice.duration[s], 1000);
@@ -131,16 +132,21 @@ async function start() {
 		line.canvas.focus();
 		line.canvas.scrollIntoView({ block: 'nearest' });
 	};
+	const pick = (i) => {
+		line.pick(i, true);
+		line.canvas.focus();
+		line.canvas.scrollIntoView({ block: 'nearest' });
+	};
 	const line = new Timeline(byId('line'), data, lanes, (what) => {
 		if (what === 'pick')
 			showDetail(data, line.picked, (i) => line.pick(i, true));
 		if (what === 'range')
-			showTables(data, line.range, go);
+			showTables(data, line.range, go, pick);
 	});
 	window.trace = { data, line };		/* for those who ask in the console */
 	showLegend(data);
 	showDetail(data, -1, null);
-	showTables(data, null, go);
+	showTables(data, null, go, pick);
 	startFind(data, line);
 	startButtons(line);
 	restore(data, line);
