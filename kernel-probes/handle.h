@@ -33,6 +33,7 @@
 #define KP_PIN_ROWS	KP_DIR "/rows"
 #define KP_PIN_COUNTS	KP_DIR "/counts"
 #define KP_PIN_WHERE	KP_DIR "/where"
+#define KP_PIN_SITES	KP_DIR "/sites"
 
 #define KP_FILTER_MAX	4096	/* processes in the filter's set */
 
@@ -45,7 +46,8 @@ struct kp {
 	int		 state_fd, filter_fd, buf_fd, cpu_fd;	/* -1: no such map */
 	int		 pool_fd;
 	int		 rules_fd;	/* of the filter */
-	int		 asked_fd, rows_fd, counts_fd, where_fd;	/* of imports; -1: not yet */
+	int		 asked_fd, rows_fd, counts_fd;	/* of imports; -1: not yet */
+	int		 where_fd, sites_fd;
 	struct kp_import **import;	/* by number; they live as long as we */
 	unsigned	 imports, import_room;
 	unsigned	*import_hash;	/* numbers + 1 by name and source */

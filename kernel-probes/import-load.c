@@ -122,7 +122,8 @@ pin_all(struct kp *kp, struct import_bpf *skel)
 			return r;
 	}
 	if ((r = pin(kp, bpf_map__fd(skel->maps.tnf_counts), KP_PIN_COUNTS)) < 0 ||
-	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_where), KP_PIN_WHERE)) < 0)
+	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_where), KP_PIN_WHERE)) < 0 ||
+	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_sites), KP_PIN_SITES)) < 0)
 		return r;
 	return pin(kp, bpf_map__fd(skel->maps.tnf_rows), KP_PIN_ROWS);
 }
@@ -145,5 +146,6 @@ kp_import_load(struct kp *kp)
 	kp->rows_fd = bpf_obj_get(KP_PIN_ROWS);
 	kp->counts_fd = bpf_obj_get(KP_PIN_COUNTS);
 	kp->where_fd = bpf_obj_get(KP_PIN_WHERE);
+	kp->sites_fd = bpf_obj_get(KP_PIN_SITES);
 	return kp->rows_fd < 0 ? kp_refused(kp, kp->rows_fd, KP_PIN_ROWS) : 0;
 }

@@ -1,6 +1,7 @@
 /*
  * import.c - the imported probes of a session: added, listed, switched on and off.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 
 const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS] = {
 	[KP_IMPORT_TRACEPOINT] = &kp_tracepoint,
+	[KP_IMPORT_UPROBE] = &kp_uprobe,
 };
 
 /* Those that are known, by kind, name and source. */
@@ -268,7 +270,7 @@ kp_import_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 		imp->kind->file(imp, path, sizeof path);
 		text_add(&t, "file %s;line 1;", path);
 	}
-	text_add(&t, "%simport %s;", imp->attrs != NULL ? imp->attrs : "", imp->kind->name);
+	text_add(&t, "%sorigin %s;", imp->attrs != NULL ? imp->attrs : "", imp->kind->name);
 	if (imp->where != NULL)
 		text_add(&t, "where '%s';", imp->where);
 	if (imp->lacks[0] != '\0')
@@ -394,6 +396,43 @@ revive(struct kp *kp, uint32_t slot, struct kp_asked *a)
 		kp_import_lacks(imp, "%s", "what it was is not known any more");
 }
 
+static void change(struct kp *kp, struct kp_import *imp, bool enabled, bool traced);
+static void stop(struct kp *kp, struct kp_import *imp);
+
+/*
+ * What nobody asks for any more goes: probes of processes that have ended, and
+ * links that a session left behind when it was killed.
+ */
+static void
+sweep(struct kp *kp)
+{
+	DIR *d = opendir(KP_DIR_IMPORT);
+	struct kp_import *imp;
+	char path[PATH_MAX];
+	struct dirent *e;
+	unsigned slot;
+
+	for (unsigned i = 0; i < kp->imports; i++) {
+		imp = kp->import[i];
+		if (imp->kind->gone != NULL && (imp->enabled || imp->traced) &&
+		    imp->kind->gone(imp)) {
+			change(kp, imp, false, false);
+			stop(kp, imp);
+			asked_save(kp, imp);
+		} else if (imp->slot >= 0 && !(imp->enabled && imp->traced))
+			stop(kp, imp);
+	}
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		if (sscanf(e->d_name, "%u", &slot) != 1 ||
+		    (slot < KP_IMPORTS && kp->slots[slot / 64] >> slot % 64 & 1))
+			continue;
+		snprintf(path, sizeof path, KP_DIR_IMPORT "/%s", e->d_name);
+		unlink(path);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
 int
 kp_imports_open(struct kp *kp)
 {
@@ -405,6 +444,7 @@ kp_imports_open(struct kp *kp)
 	kp->rows_fd = bpf_obj_get(KP_PIN_ROWS);
 	kp->counts_fd = bpf_obj_get(KP_PIN_COUNTS);
 	kp->where_fd = bpf_obj_get(KP_PIN_WHERE);
+	kp->sites_fd = bpf_obj_get(KP_PIN_SITES);
 	if (kp->asked_fd < 0 || (a = malloc(sizeof *a)) == NULL)
 		return 0;
 	r = bpf_map_get_next_key(kp->asked_fd, NULL, &next);
@@ -415,6 +455,8 @@ kp_imports_open(struct kp *kp)
 		r = bpf_map_get_next_key(kp->asked_fd, &slot, &next);
 	}
 	free(a);
+	if (kp->control)
+		sweep(kp);
 	return 0;
 }
 
@@ -445,6 +487,7 @@ kp_imports_close(struct kp *kp)
 	close_fd(&kp->rows_fd);
 	close_fd(&kp->counts_fd);
 	close_fd(&kp->where_fd);
+	close_fd(&kp->sites_fd);
 	memset(kp->slots, 0, sizeof kp->slots);
 	for (unsigned i = 0; i < kp->imports; i++) {
 		kp->import[i]->slot = -1;
@@ -461,6 +504,7 @@ kp_imports_forget(struct kp *kp)
 	unlink(KP_PIN_ROWS);
 	unlink(KP_PIN_COUNTS);
 	unlink(KP_PIN_WHERE);
+	unlink(KP_PIN_SITES);
 	unlink(KP_PIN_POOL);
 }
 
@@ -528,6 +572,8 @@ stop(struct kp *kp, struct kp_import *imp)
 	if (kp->rows_fd >= 0 && imp->attached)
 		row_put(kp, imp, false);
 	unpin((unsigned)imp->slot);
+	if (imp->kind->detached != NULL)
+		imp->kind->detached(kp, imp);
 	imp->attached = false;
 }
 
@@ -630,6 +676,10 @@ attach(struct kp *kp, struct kp_import *imp)
 
 	snprintf(path, sizeof path, KP_DIR_PROG "/%s", imp->kind->program);
 	prog = bpf_obj_get(path);
+	if (prog == -ENOENT && imp->kind->otherwise != NULL) {
+		snprintf(path, sizeof path, KP_DIR_PROG "/%s", imp->kind->otherwise);
+		prog = bpf_obj_get(path);
+	}
 	if (prog == -ENOENT)
 		return kp_fail(kp, -ENOTSUP, "%s: program %s refused by the kernel",
 		    imp->name, imp->kind->program);

@@ -56,8 +56,9 @@ struct kp_import;
 
 struct kp_import_kind {
 	enum kp_import_number number;
-	const char *name;	/* the value of the attribute "import" */
+	const char *name;	/* the value of the attribute "origin" */
 	const char *program;	/* in the BPF object, and where it is pinned */
+	const char *otherwise;	/* where the kernel does not take that; or NULL */
 	/* Finds the members, calls kp_import_member() for each, and may set 'attrs' and
 	   operations: once, before the first use.  NULL: they were given. */
 	int	(*describe)(struct kp *, struct kp_import *);
@@ -68,6 +69,11 @@ struct kp_import_kind {
 	/* A probe that an earlier session asked for, with its name, keys, source
 	   and spec: adds the members.  NULL: describe() does it. */
 	int	(*revive)(struct kp *, struct kp_import *);
+	/* Nothing is attached any more.  NULL: fine. */
+	void	(*detached)(struct kp *, struct kp_import *);
+	/* What it was asked for is there no more: it is switched off when the next
+	   session that controls is opened.  NULL: that does not happen. */
+	bool	(*gone)(const struct kp_import *);
 };
 
 extern const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS];	/* or NULL */
@@ -133,5 +139,8 @@ void kp_import_lacks(struct kp_import *, const char *fmt, ...)
 
 /* tracepoint.c */
 extern const struct kp_import_kind kp_tracepoint;
+
+/* uprobe.c */
+extern const struct kp_import_kind kp_uprobe;
 
 #endif /* KERNEL_PROBES_IMPORT_H */

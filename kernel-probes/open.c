@@ -18,7 +18,7 @@
 static const struct kp kp_closed = {
 	.lock = -1, .state_fd = -1, .filter_fd = -1, .buf_fd = -1, .cpu_fd = -1,
 	.pool_fd = -1, .asked_fd = -1, .rows_fd = -1, .counts_fd = -1,
-	.where_fd = -1, .rules_fd = -1,
+	.where_fd = -1, .rules_fd = -1, .sites_fd = -1,
 };
 
 /* The directory may have been removed between our open() and flock(). */
@@ -107,7 +107,7 @@ open_reading(struct kp *kp)
 		return r;
 	if (kp->state->buffer_size == 0)
 		return no_buffer(kp);
-	return 0;
+	return kp_imports_open(kp);
 }
 
 /* On failure the handle stays: it knows why (kp_detail()). */

@@ -32,20 +32,38 @@ enum kp_operand_kind {
  * One argument.  A constant is a value without registers, a register one
  * without an offset; an address near the instruction has KP_R_IP as its base.
  * 'shift' is 8 for the second byte of a register (%ah).  The lowest 'size' bytes of
- * the result count, 'sign' extends them.  With 'string', the result is the address
- * of text in the program's memory.
+ * the result count, 'sign' extends them.  'text' says whether the result is the
+ * address of text in the program's memory.  What is to be recorded goes into the
+ * event at 'at', 'store' bytes of it; a string leaves a reference there.
  */
 struct kp_operand {
 	__u8	kind;		/* enum kp_operand_kind */
 	__u8	size;		/* 1, 2, 4, 8 */
 	__u8	sign;
-	__u8	string;
+	__u8	text;		/* enum kp_operand_text */
 	__u8	base, index;	/* enum kp_register */
 	__u8	scale;		/* 1, 2, 4, 8 */
 	__u8	shift;
 	__s64	offset;
+	__u16	at;		/* 0: not recorded */
+	__u16	store;		/* 1, 2, 4, 8 */
+	__u32	pad;
 };
 
-_Static_assert(sizeof(struct kp_operand) == 16, "no holes");
+_Static_assert(sizeof(struct kp_operand) == 24, "no holes");
+
+enum kp_operand_text {
+	KP_TEXT_NONE,		/* a number */
+	KP_TEXT_STRING,		/* it ends in a NUL */
+	KP_TEXT_COUNTED		/* the next argument is its length */
+};
+
+/* Element of the map tnf_sites: the arguments of a probe at one of its places.  Its
+   key is the cookie of the link: slot | place << 32. */
+struct kp_site_row {
+	__u32	n;
+	__u32	pad;
+	struct kp_operand v[KP_OPERANDS_MAX];
+};
 
 #endif /* KERNEL_PROBES_OPERAND_H */

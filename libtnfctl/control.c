@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "libtnfctl/control.h"
+#include "libtnfctl/imports.h"
 #include "libtnfctl/elf-file.h"
 #include "libtnfctl/pools.h"
 #include "libtnfctl/text.h"
@@ -307,7 +308,7 @@ control_look(tnfctl_handle_t *h, struct objects_change *ret)
 		return err;
 	control_prepare(h);
 	probes_created(h, first);
-	return TNFCTL_ERR_NONE;
+	return imports_refresh(h);
 }
 
 tnfctl_errcode_t

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "libtnfctl/direct.h"
+#include "libtnfctl/imports.h"
 
 #define EXECS_MAX	50	/* while we look at it for the first time, ... */
 #define EXECS_S		5	/* ... and after so many seconds the next ends it */
@@ -120,13 +121,29 @@ direct_no_probes(pid_t pid)
 	    "<tnf/probe.h>", (int)pid);
 }
 
+/* A process has its own probes, and those that the kernel hits for us. */
+
+static tnfctl_errcode_t
+direct_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
+{
+	return p->import != NULL ? import_state(h, p, ret) :
+	    control_probe_state(h, p, ret);
+}
+
+static tnfctl_errcode_t
+direct_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
+{
+	return p->import != NULL ? import_set(h, p, change) :
+	    control_probe_set(h, p, change);
+}
+
 static const struct target_ops direct_ops = {
 	.close = direct_close,
 	.refresh = control_refresh,
 	.attrs = control_attrs,
 	.buffer_alloc = buffer_create,
-	.probe_state = control_probe_state,
-	.probe_set = control_probe_set,
+	.probe_state = direct_probe_state,
+	.probe_set = direct_probe_set,
 	.probe_connect = control_connect,
 	.probe_disconnect = control_disconnect,
 	.cont = direct_continue,

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "libtnfctl/direct.h"
+#include "libtnfctl/imports.h"
 #include "libtnfctl/pools.h"
 #include "libtnfctl/watch.h"
 
@@ -375,6 +376,8 @@ direct_continue(tnfctl_handle_t *const *h, size_t n, size_t *which,
 	sigset_t all;
 	size_t i;
 
+	for (i = 0; i < n; i++)
+		imports_release(h[i]);
 	for (i = 0; i < n; i++)
 		if ((err = events_prepare(h[i], child != NULL)) != TNFCTL_ERR_NONE) {
 			*which = i;

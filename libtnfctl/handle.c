@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "libtnfctl/handle.h"
+#include "libtnfctl/imports.h"
 #include "libtnfctl/objects.h"
 
 tnfctl_handle_t *
@@ -22,6 +23,7 @@ void
 handle_empty(tnfctl_handle_t *h)
 {
 	probes_destroy(h);
+	imports_free(h);
 	objects_free(h);
 	map_free(&h->pooled);
 	free(h->trace_file);

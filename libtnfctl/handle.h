@@ -25,6 +25,8 @@
 #define TNFCTL_API	__attribute__((visibility("default")))
 
 struct function_name;
+struct import;
+struct imports;
 struct object;
 struct proc;
 
@@ -36,6 +38,7 @@ struct tnfctl_probe {
 	bool		new_probe;
 	bool		gone;		/* its object was unloaded */
 	void		*client;	/* what the create function returned */
+	struct import	*import;	/* imports.c: the kernel hits it; else NULL */
 	/* Processes. */
 	struct object	*object;	/* NULL: kernel, or gone */
 	uintptr_t	address;	/* of its control block */
@@ -103,6 +106,7 @@ struct tnfctl_handle {
 	void		*(*create)(tnfctl_handle_t *, tnfctl_probe_t *);
 	void		(*destroy)(void *);
 
+	struct imports	*imports;	/* imports.c, or NULL: nobody asked */
 	/* Processes. */
 	struct object	*objects;	/* the linker's order */
 	size_t		nobjects;

@@ -12,6 +12,7 @@
 
 #include "kernel-probes/kernel_probes.h"
 #include "libtnfctl/handle.h"
+#include "libtnfctl/imports.h"
 
 /* The code for a negative errno from kernel-probes, its words as the detail. */
 static tnfctl_errcode_t
@@ -44,6 +45,12 @@ kernel_code_of(int e)
 	default:
 		return TNFCTL_ERR_INTERNAL;
 	}
+}
+
+tnfctl_errcode_t
+kernel_code(struct kp *kp, int e)
+{
+	return e == 0 ? TNFCTL_ERR_NONE : fail_kernel(kp, e, kernel_code_of(e));
 }
 
 static tnfctl_errcode_t
@@ -390,13 +397,35 @@ tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *r
 	return TNFCTL_ERR_NONE;
 }
 
+/* All probes of a file, in whatever process runs it. */
+static tnfctl_errcode_t
+add_usdt(tnfctl_handle_t *h, const char *path)
+{
+	tnfctl_errcode_t err;
+	size_t n;
+
+	if (path == NULL)
+		return fail(TNFCTL_ERR_BADARG, "usdt: of which file?");
+	err = imports_of_file(h->priv, path, &n);
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	err = kernel_refresh(h);
+	if (err == TNFCTL_ERR_NONE && n == 0)
+		return fail(TNFCTL_ERR_BADARG, "%s: it has no USDT probes", path);
+	return err;
+}
+
 TNFCTL_API tnfctl_errcode_t
 tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
 	tnfctl_errcode_t err;
 
+	if (strcmp(kind, "usdt") == 0)
+		return h->ops == &kernel_ops ? add_usdt(h, source) :
+		    source == NULL ? imports_begin(h) :
+		    fail(TNFCTL_ERR_BADARG, "a process has the probes of its files");
 	if (h->ops != &kernel_ops)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel has imported probes");
+		return fail(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
 	if (strcmp(kind, "tracepoint") != 0 || source != NULL)
 		return fail(TNFCTL_ERR_BADARG, "%s: no kind of imported probes", kind);
 	err = kernel_answer(h, kp_import_tracepoints(h->priv));

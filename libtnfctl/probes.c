@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libtnfctl/handle.h"
+#include "libtnfctl/imports.h"
 
 tnfctl_probe_t *
 probe_add(tnfctl_handle_t *h, const char *attrs)
@@ -63,6 +64,7 @@ probes_destroy(tnfctl_handle_t *h)
 
 	call_destroy(h);
 	for (i = 0; i < h->nprobes; i++) {
+		import_free(h->probes[i]->import);
 		free(h->probes[i]->attrs);
 		free(h->probes[i]->func_names);
 		free(h->probes[i]->func_addrs);
@@ -163,6 +165,8 @@ tnfctl_probe_disconnect_all(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	if (h->ops->probe_disconnect == NULL)
 		return fail(TNFCTL_ERR_BADARG,
 		    "functions cannot be connected to the kernel's probes");
+	if (p->import != NULL)
+		return TNFCTL_ERR_NONE;
 	return h->ops->probe_disconnect(h, p);
 }
 
@@ -173,5 +177,8 @@ tnfctl_probe_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
 	if (h->ops->probe_connect == NULL)
 		return fail(TNFCTL_ERR_BADARG,
 		    "functions cannot be connected to the kernel's probes");
+	if (p->import != NULL)
+		return fail(TNFCTL_ERR_BADARG, "functions cannot be connected to "
+		    "imported probes: the kernel runs those");
 	return h->ops->probe_connect(h, p, lib, func);
 }

@@ -132,7 +132,7 @@ attrs_of_probe(struct attrs *l, const tnfctl_probe_state_t *st,
 	attrs_parse(l, st->attr_string);
 	l->used = st->enabled || st->traced;
 	for (size_t i = 0; i < l->n; i++)
-		l->imported |= strcmp(l->v[i].name, "import") == 0;
+		l->imported |= strcmp(l->v[i].name, "origin") == 0;
 }
 
 void

@@ -7,7 +7,7 @@
 
 #define COMMANDS(X)							\
 	X(buffer) X(clear) X(connect) X(continue) X(create) X(disable)	\
-	X(enable) X(help) X(ktrace) X(list) X(pfilter) X(quit)		\
+	X(enable) X(help) X(import) X(ktrace) X(list) X(pfilter) X(quit)		\
 	X(source) X(trace) X(untrace)
 
 #define X(name) extern const struct cmd cmd_##name;

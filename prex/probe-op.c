@@ -21,6 +21,26 @@ struct visit {
 	void	*arg;
 };
 
+/* Events of imported probes go to the kernel's buffer. */
+static tnfctl_errcode_t
+need_buffer(struct shell *sh, tnfctl_handle_t *h, const struct probe_op *op)
+{
+	tnfctl_errcode_t err;
+	size_t made = 0;
+
+	if (sh->has_buffer ||
+	    (strcmp(op->name, "enable") != 0 && strcmp(op->name, "trace") != 0))
+		return TNFCTL_ERR_NONE;
+	err = tnfctl_import_buffer(h, sh->watched ? sh->buffer_size : 0, &made);
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	sh->has_buffer = true;
+	if (made != 0)
+		shell_say(sh, "the kernel has a buffer of %zu kbytes now: tnfxtract "
+		    "copies it, prex -k removes it (buffer dealloc)", made / 1024);
+	return TNFCTL_ERR_NONE;
+}
+
 static tnfctl_errcode_t
 apply_to(struct shell *sh, const struct probe_op *op, bool *used,
     tnfctl_handle_t *h, tnfctl_probe_t *p)
@@ -34,8 +54,10 @@ apply_to(struct shell *sh, const struct probe_op *op, bool *used,
 		return err;
 	attrs_of_probe(&attrs, &state, &sh->fcns);
 	match = selectors_match(op->selectors, &attrs, used);
+	if (match && attrs.imported && sh->mode == MODE_USER)
+		err = need_buffer(sh, h, op);
 	attrs_free(&attrs);
-	return match ? op->apply(h, p, op) : TNFCTL_ERR_NONE;
+	return match && err == TNFCTL_ERR_NONE ? op->apply(h, p, op) : err;
 }
 
 tnfctl_errcode_t

@@ -47,7 +47,10 @@ shell_banner(struct shell *sh)
 	if (sh->test_mode)
 		printf("prex(%ld), target(%ld): ", (long)getpid(),
 		    (long)target_pid(sh));
-	puts("Target process stopped");
+	if (sh->watched)
+		puts("Target process runs on");
+	else
+		puts("Target process stopped");
 	puts("Type \"continue\" to resume the target, \"help\" for help ...");
 }
 

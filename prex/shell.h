@@ -23,6 +23,8 @@ struct shell {
 	tnfctl_handle_t *target;
 	struct family *family;		/* NULL: children run free */
 	bool	started;		/* by us; else attached to */
+	bool	watched;		/* it runs, and has no trace file */
+	bool	has_buffer;		/* the kernel, for imported probes */
 	bool	follow_exec;
 	bool	gone;			/* ended, or another program */
 	int	target_status;		/* for our own, where we started it */

@@ -25,13 +25,48 @@ target_open_opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
 	return false;
 }
 
+static tnfctl_errcode_t
+is_there_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	return TNFCTL_ERR_USR1;
+}
+
+/* A process that has no probes of ours, or cannot get our library, may have some
+   that the kernel hits.  It is left alone then. */
+static bool
+target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why)
+{
+	if (why != TNFCTL_ERR_NOLIBTNFPROBE && why != TNFCTL_ERR_NOTDYNAMIC)
+		return false;
+	if (tnfctl_pid_watch(pid, &sh->target) == TNFCTL_ERR_NONE) {
+		sh->watched = tnfctl_probe_apply(sh->target, is_there_one, NULL) ==
+		    TNFCTL_ERR_USR1;
+		if (!sh->watched) {
+			tnfctl_close(sh->target, TNFCTL_TARG_DEFAULT);
+			sh->target = NULL;
+		}
+	}
+	if (sh->watched)
+		shell_say(sh, "process %ld has no probes of TNF, but others (USDT): it "
+		    "is not stopped, and what they record goes to the kernel's buffer",
+		    (long)pid);
+	return sh->watched;
+}
+
 static bool
 target_open_attach(struct shell *sh, pid_t pid)
 {
 	tnfctl_errcode_t err = tnfctl_pid_open(pid, &sh->target);
 
-	if (err == TNFCTL_ERR_NONE)
+	if (err != TNFCTL_ERR_NONE && target_open_watch(sh, pid, err))
+		return true;
+	/* Why not, is to be told after all. */
+	if (err == TNFCTL_ERR_NOLIBTNFPROBE || err == TNFCTL_ERR_NOTDYNAMIC)
+		err = tnfctl_pid_open(pid, &sh->target);
+	if (err == TNFCTL_ERR_NONE) {
 		shell_tell_detail(sh);
+		tnfctl_import_add(sh->target, "usdt", NULL);
+	}
 	if (err != TNFCTL_ERR_NOLIBTNFPROBE)
 		return target_open_opened(sh, err, "attaching to target process");
 	shell_error(sh, ERROR_TARGET,
@@ -75,8 +110,11 @@ target_open(struct shell *sh, const struct target_options *o)
 	if (o->pid != 0)
 		return target_open_attach(sh, o->pid);
 	sh->started = true;
-	return target_open_opened(sh, tnfctl_exec_open(o->argv[0], o->argv, NULL,
-	    o->preload, NULL, &sh->target), "creating target process");
+	if (!target_open_opened(sh, tnfctl_exec_open(o->argv[0], o->argv, NULL,
+	    o->preload, NULL, &sh->target), "creating target process"))
+		return false;
+	tnfctl_import_add(sh->target, "usdt", NULL);
+	return true;
 }
 
 static void
@@ -103,7 +141,7 @@ target_set_up(struct shell *sh, const struct target_options *o)
 
 	if (sh->mode == MODE_USER) {
 		sh->file_named = o->file != NULL;
-		if (!trace_plan(sh, o->file, sh->buffer_size))
+		if (!sh->watched && !trace_plan(sh, o->file, sh->buffer_size))
 			return false;
 		target_check(sh);
 		trace_context_note(sh);

@@ -165,7 +165,10 @@ follow_exec(struct shell *sh)
 
 	puts("Target process exec'd");
 	fflush(stdout);
-	return err != TNFCTL_ERR_NONE ? err : history_repeat(sh->target);
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	tnfctl_import_add(sh->target, "usdt", NULL);
+	return history_repeat(sh->target);
 }
 
 static tnfctl_errcode_t

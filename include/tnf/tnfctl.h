@@ -338,9 +338,11 @@ tnfctl_errcode_t tnfctl_filter_rule_apply(tnfctl_handle_t *,
  * Linux.  Imported probes: named points that nobody wrote a probe for.  A handle
  * on the kernel has those that somebody asked for; tnfctl_import_add() adds all of
  * a kind, off, behind the probes that there are, and calls the function for new
- * probes.  Kinds: "tracepoint", the kernel's, whose source is NULL.  Their attribute
- * "import" is the kind.  ACCES, FILENOTFOUND: the kernel does not tell them to us;
- * BADARG: no kernel handle, no such kind.
+ * probes.  Kinds: "tracepoint", the kernel's, whose source is NULL; "usdt", of the
+ * file 'source' in all processes (kernel handle), or of all files that a process maps
+ * now or later (handle on a process; NULL).  Their attribute "origin" is the kind.
+ * ACCES, FILENOTFOUND: the kernel does not tell them to us, the file cannot be read;
+ * BADARG: not for this handle, no such kind, a file without such probes.
  */
 tnfctl_errcode_t tnfctl_import_add(tnfctl_handle_t *, const char *kind,
     const char *source);
@@ -349,6 +351,18 @@ tnfctl_errcode_t tnfctl_import_add(tnfctl_handle_t *, const char *kind,
    with them; or no imported probe, unless the text is NULL. */
 tnfctl_errcode_t tnfctl_probe_where(tnfctl_handle_t *, tnfctl_probe_t *,
     const char *conditions);
+/* Linux.  A handle on a process that is left alone: it is neither stopped nor has
+   anything loaded into it, and has imported probes only (kind "usdt": those that
+   <sys/sdt.h> has put into the files it has mapped).  It may be linked statically.
+   tnfctl_continue() returns when it has ended (EXIT), has mapped files with more
+   probes (DLOPEN), or after a signal.  NOPROCESS, ACCES. */
+tnfctl_errcode_t tnfctl_pid_watch(pid_t, tnfctl_handle_t **ret);
+/* Linux.  What imported probes of a process record goes to the kernel's buffer: makes
+   one, and switches tracing on, if there is none.  *ret is its size then, else 0.
+   size 0: 4 MiB.  BADARG: the handle has no imported probes; ACCES, BUSY: as
+   tnfctl_kernel_open(). */
+tnfctl_errcode_t tnfctl_import_buffer(tnfctl_handle_t *, size_t size,
+    size_t *ret);
 /* Linux.  Has the attributes of an imported probe tell its slots, which cost a
    look at what describes it.  Does nothing for others. */
 tnfctl_errcode_t tnfctl_probe_describe(tnfctl_handle_t *, tnfctl_probe_t *);

@@ -29,6 +29,7 @@ SEMAPHORE(twice);
 SEMAPHORE(forms);
 SEMAPHORE(constants);
 SEMAPHORE(twelve);
+SEMAPHORE(counted);
 
 struct place {
 	uint64_t first;
@@ -43,10 +44,10 @@ __attribute__((visibility("hidden"))) uint32_t victim_array[4] = { 10, 20, 30, 4
 static void
 print_semaphores(void)
 {
-	printf("%hu %hu %hu %hu %hu %hu %hu\n", victim_none_semaphore,
+	printf("%hu %hu %hu %hu %hu %hu %hu %hu\n", victim_none_semaphore,
 	    victim_sizes_semaphore, victim_text_semaphore, victim_twice_semaphore,
 	    victim_forms_semaphore, victim_constants_semaphore,
-	    victim_twelve_semaphore);
+	    victim_twelve_semaphore, victim_counted_semaphore);
 	fflush(stdout);
 }
 
@@ -107,6 +108,13 @@ twelve(long n)
 	    n + 7, n + 8, n + 9, n + 10, n + 11);
 }
 
+/* Text without an end, its length behind it. */
+__attribute__((noinline)) static void
+counted(const char *s, int n)
+{
+	STAP_PROBE2(victim, counted, s, n);
+}
+
 static void
 hit_all(const char *longer)
 {
@@ -120,6 +128,7 @@ hit_all(const char *longer)
 	forms(&p);
 	constants();
 	twelve(100);
+	counted(longer, 5);
 }
 
 static void

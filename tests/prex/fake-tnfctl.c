@@ -337,6 +337,19 @@ tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 }
 
 tnfctl_errcode_t
+tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
+{
+	return TNFCTL_ERR_NOPROCESS;
+}
+
+tnfctl_errcode_t
+tnfctl_import_buffer(tnfctl_handle_t *h, size_t size, size_t *ret)
+{
+	*ret = 0;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	return TNFCTL_ERR_NONE;

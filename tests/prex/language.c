@@ -190,7 +190,7 @@ START_TEST(reserved)
 	static const char *const words[] = {
 		"add", "alloc", "buffer", "clear", "connect", "continue",
 		"create", "dealloc", "delete", "disable", "enable", "fcns",
-		"filter", "help", "history", "kill", "ktrace", "list", "off",
+		"filter", "help", "history", "import", "kill", "ktrace", "list", "off",
 		"on", "pfilter", "probes", "quit", "resume", "sets", "source",
 		"suspend", "trace", "tracefile", "untrace", "values", NULL
 	};

@@ -1,0 +1,180 @@
+/*
+ * uprobe.bpf.c - a probe in a program is hit: its arguments become an event.
+ *
+ * Where they are is in tnf_sites (operand.h), one row for each place of a probe.
+ *
+ * The kernel runs these programs for the thread that hit the breakpoint, and may
+ * preempt them, unlike those of tracepoints; with bpf_copy_from_user() they even
+ * wait, for a page of the program's that is not in memory.  So the event is put
+ * together in memory of the thread's own, and only the copy into the buffer, whose
+ * writers must not be preempted (write.bpf.h), is done with preemption off.  Kernels
+ * before 6.10 cannot be asked for that.  There uprobe_plain does without, which is
+ * right as long as the kernel does not preempt itself (Debian's does not).
+ */
+#include "kernel-probes/import.bpf.h"
+#include "kernel-probes/operand.h"
+
+extern void bpf_preempt_disable(void) __ksym __weak;
+extern void bpf_preempt_enable(void) __ksym __weak;
+
+struct uprobe_scratch {
+	u64 regs[32];		/* KP_R_COUNT words; the others stay 0 */
+	u64 value[16];		/* of the arguments */
+	u8  image[KP_IMAGE_MAX + 2 * KP_TEXT_MAX + 16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct uprobe_scratch);
+} tnf_scratch SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, u64);
+	__type(value, struct kp_site_row);
+} tnf_sites SEC(".maps");
+
+/* n bytes of the program's memory; 0 where nothing is. */
+static __always_inline u64 user_word(u64 at, u32 n)
+{
+	u64 v = 0;
+
+	if (n == 0 || n > sizeof v)
+		return 0;
+	if (bpf_probe_read_user(&v, n, (void *)at) != 0 &&
+	    bpf_copy_from_user(&v, n, (void *)at) != 0)
+		return 0;
+	return v;
+}
+
+static __always_inline u64 extend(u64 v, u32 size, bool sign)
+{
+	u32 unused = 64 - 8 * (size & 15);
+
+	if (unused > 56)
+		return v;
+	return sign ? (u64)((s64)(v << unused) >> unused) : v << unused >> unused;
+}
+
+static __always_inline u64 evaluate(const struct uprobe_scratch *s, const struct kp_operand *o)
+{
+	u64 v = s->regs[o->base & 31];
+
+	if (o->shift != 0)
+		v >>= 8;
+	v += s->regs[o->index & 31] * o->scale + (u64)o->offset;
+	if (o->kind == KP_OPERAND_MEMORY)
+		v = user_word(v, o->size);
+	return extend(v, o->size, o->sign);
+}
+
+/* A page that is not in memory is fetched, then the string is read. */
+static __always_inline void store_text(struct uprobe_scratch *s, u32 *at,
+    const struct kp_operand *o, u64 from, u64 max)
+{
+	u32 to = o->at & (KP_FIXED_MAX - 4);
+	char byte;
+
+	if (from == 0) {
+		import_null(s->image, to);
+		return;
+	}
+	import_string(s->image, at, to, from, max, true);
+	if (*(u32 *)(s->image + to) != 0 || !import_room(*at) ||
+	    bpf_copy_from_user(&byte, 1, (void *)from) != 0)
+		return;
+	import_string(s->image, at, to, from, max, true);
+}
+
+static __always_inline void store(struct uprobe_scratch *s, const struct kp_operand *o, u64 v)
+{
+	u8 *p = s->image + (o->at & (KP_FIXED_MAX - 1));
+
+	switch (o->store) {
+	case 1:
+		*p = v;
+		break;
+	case 2:
+		*(u16 *)(s->image + (o->at & (KP_FIXED_MAX - 2))) = v;
+		break;
+	case 4:
+		*(u32 *)(s->image + (o->at & (KP_FIXED_MAX - 4))) = v;
+		break;
+	case 8:
+		*(u64 *)(s->image + (o->at & (KP_FIXED_MAX - 8))) = v;
+		break;
+	}
+}
+
+/* The image of the event; returns its size. */
+static __always_inline u32 put_together(struct uprobe_scratch *s, const struct kp_site_row *site,
+    u32 fixed)
+{
+	u32 at = fixed & (KP_FIXED_MAX - 8);
+	const struct kp_operand *o;
+	u64 max;
+
+	/* Between members may be bytes that nobody writes. */
+	for (u32 i = 1; i <= KP_OPERANDS_MAX; i++)
+		*(u64 *)(s->image + 8 * i) = 0;
+	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++)
+		s->value[i] = evaluate(s, &site->v[i]);
+	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++) {
+		o = &site->v[i];
+		if (o->at == 0)
+			continue;
+		if (o->text == KP_TEXT_NONE) {
+			store(s, o, s->value[i]);
+			continue;
+		}
+		max = KP_TEXT_MAX + 1;		/* more than there may be */
+		if (o->text == KP_TEXT_COUNTED && s->value[i + 1] < KP_TEXT_MAX)
+			max = s->value[i + 1] + 1;
+		store_text(s, &at, o, s->value[i], max);
+	}
+	return at;
+}
+
+static __always_inline int uprobe_event(u64 *ctx, const bool guarded)
+{
+	u64 cookie = bpf_get_attach_cookie(ctx);
+	struct kp_import_row *row = import_on((u32)cookie);
+	struct kp_site_row *site;
+	struct uprobe_scratch *s;
+	u32 size;
+
+	if (row == NULL)
+		return 0;
+	site = bpf_map_lookup_elem(&tnf_sites, &cookie);
+	s = bpf_task_storage_get(&tnf_scratch, bpf_get_current_task_btf(), NULL,
+	    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (site == NULL || s == NULL) {
+		lose_event(TNF_LOST_NO_BLOCK);
+		return 0;
+	}
+	for (int i = 0; i < KP_R_COUNT; i++)
+		s->regs[i] = ctx[i];
+	size = put_together(s, site, row->size);
+	if (guarded)
+		bpf_preempt_disable();
+	import_write(row, s->image, size);
+	if (guarded)
+		bpf_preempt_enable();
+	return 0;
+}
+
+SEC("uprobe.s/")
+int uprobe_hit(u64 *ctx)
+{
+	return uprobe_event(ctx, true);
+}
+
+SEC("uprobe.s/")
+int uprobe_plain(u64 *ctx)
+{
+	return uprobe_event(ctx, false);
+}

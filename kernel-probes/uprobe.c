@@ -1,0 +1,276 @@
+/*
+ * uprobe.c - probes in programs: attached at each of their places.
+ *
+ * A place is an offset in a file: the kernel puts its breakpoint there into all
+ * processes that run the file, or into one, those that map it later included, and
+ * counts the semaphore up in each.  The link holds all that: when its pin goes, so
+ * do breakpoints and counts.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "kernel-probes/defs.h"
+#include "kernel-probes/handle.h"
+#include "kernel-probes/import.h"
+#include "kernel-probes/uprobe.h"
+
+#define PMU	"/sys/bus/event_source/devices/uprobe/"
+
+static kp_uprobe_find_f *finder;
+
+KP_EXPORT void
+kp_uprobe_finder(kp_uprobe_find_f *fn)
+{
+	finder = fn;
+}
+
+/* A number from one of the kernel's files of one line, behind 'before' in it. */
+static long
+read_number(const char *path, const char *before)
+{
+	FILE *f = fopen(path, "re");
+	char line[64] = "";
+	const char *at;
+
+	if (f == NULL)
+		return -1;
+	if (fgets(line, sizeof line, f) == NULL)
+		line[0] = '\0';
+	fclose(f);
+	at = strstr(line, before);
+	return at == NULL ? -1 : strtol(at + strlen(before), NULL, 10);
+}
+
+/* When the process was started; 0: there is none. */
+static uint64_t
+started(pid_t pid)
+{
+	char path[64], text[1024];
+	unsigned long long when;
+	const char *p;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return 0;
+	n = fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	p = strrchr(text, ')');		/* the name may hold anything */
+	if (p == NULL || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
+	    "%*u %*u %*d %*d %*d %*d %*d %*d %llu", &when) != 1)
+		return 0;
+	return when + 1;
+}
+
+static int
+find(struct kp *kp, struct kp_import *imp, struct kp_uprobe_found *ret)
+{
+	const struct kp_uprobe_spec *spec = imp->spec;
+	int r;
+
+	memset(ret, 0, sizeof *ret);
+	if (finder == NULL || imp->spec_size != sizeof *spec)
+		return kp_fail(kp, -ENOTSUP, "%s: this program cannot read programs",
+		    imp->name);
+	r = finder(spec, ret);
+	if (r < 0) {
+		kp_import_lacks(imp, "%s", ret->why[0] != '\0' ? ret->why : strerror(-r));
+		return kp_fail(kp, r, "%s: %s: %s", imp->name, spec->shown, imp->lacks);
+	}
+	return 0;
+}
+
+static int
+uprobe_describe(struct kp *kp, struct kp_import *imp)
+{
+	struct kp_uprobe_found found;
+	int r = find(kp, imp, &found);
+
+	if (r < 0)
+		return r;
+	free(found.site);
+	for (unsigned i = 0; r == 0 && i < found.members; i++)
+		if (found.member[i].type != NULL)
+			r = kp_import_member(imp, found.member[i].type,
+			    found.member[i].name);
+	if (r == 0 && found.attrs[0] != '\0') {
+		char *attrs = NULL;
+
+		if (asprintf(&attrs, "%s%s", imp->attrs != NULL ? imp->attrs : "",
+		    found.attrs) == -1)
+			return -ENOMEM;
+		free(imp->attrs);
+		imp->attrs = attrs;
+	}
+	return r;
+}
+
+/* Where in the event each argument of a place goes: as it was described. */
+static void
+place_members(const struct kp_import *imp, const struct kp_uprobe_found *found,
+    const struct kp_site *site, struct kp_site_row *row)
+{
+	unsigned member = 0;
+
+	memset(row, 0, sizeof *row);
+	row->n = site->n;
+	for (unsigned i = 0; i < site->n; i++)
+		row->v[i] = site->v[i];
+	for (unsigned i = 0; i < found->members && member < imp->members; i++) {
+		if (found->member[i].type == NULL)
+			continue;
+		if (i < site->n) {
+			row->v[i].at = imp->member[member].at;
+			row->v[i].store = (__u16)kp_defs_scalar(imp->member[member].type);
+		}
+		member++;
+	}
+}
+
+static int
+open_event(const struct kp_uprobe_spec *spec, const struct kp_site *site)
+{
+	long type = read_number(PMU "type", "");
+	long ret_bit = read_number(PMU "format/retprobe", "config:");
+	long ref_shift = read_number(PMU "format/ref_ctr_offset", "config:");
+	struct perf_event_attr attr = { .size = sizeof attr };
+	int fd;
+
+	if (type < 0 || ret_bit < 0 || (site->ref_ctr != 0 && ref_shift < 0))
+		return -ENOTSUP;
+	if (site->ref_ctr >> 32 != 0)
+		return -ERANGE;
+	attr.type = (uint32_t)type;
+	if (spec->flags & KP_UPROBE_RETURN)
+		attr.config |= 1ull << ret_bit;
+	if (site->ref_ctr != 0)
+		attr.config |= site->ref_ctr << ref_shift;
+	attr.uprobe_path = (uintptr_t)spec->path;
+	attr.probe_offset = site->offset;
+	fd = syscall(SYS_perf_event_open, &attr, spec->pid > 0 ? spec->pid : -1,
+	    spec->pid > 0 ? -1 : 0, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd == -1 ? -errno : fd;
+}
+
+static int
+attach_site(struct kp *kp, struct kp_import *imp, int prog, unsigned n,
+    const struct kp_site *site, const struct kp_site_row *row)
+{
+	const struct kp_uprobe_spec *spec = imp->spec;
+	LIBBPF_OPTS(bpf_link_create_opts, opts);
+	uint64_t cookie = (uint64_t)n << 32 | (uint32_t)imp->slot;
+	int event, link, r;
+
+	if ((r = bpf_map_update_elem(kp->sites_fd, &cookie, row, BPF_ANY)) < 0)
+		return kp_refused(kp, r, KP_PIN_SITES);
+	event = open_event(spec, site);
+	if (event == -EACCES || event == -EPERM)
+		return kp_event_refused(kp, event, "uprobe");
+	if (event < 0)
+		return kp_fail(kp, event, "%s: %s: the kernel puts no breakpoint there: %s",
+		    imp->name, spec->shown, strerror(-event));
+	opts.perf_event.bpf_cookie = cookie;
+	link = bpf_link_create(prog, event, BPF_PERF_EVENT, &opts);
+	close(event);
+	if (link < 0)
+		return kp_refused(kp, link, imp->name);
+	return kp_import_pin(kp, imp, n, link);
+}
+
+static int
+uprobe_attach(struct kp *kp, struct kp_import *imp, int prog)
+{
+	struct kp_uprobe_found found;
+	struct kp_site_row row;
+	int r;
+
+	if ((r = find(kp, imp, &found)) < 0)
+		return r;
+	for (unsigned i = 0; r == 0 && i < found.sites; i++) {
+		place_members(imp, &found, &found.site[i], &row);
+		r = attach_site(kp, imp, prog, i, &found.site[i], &row);
+	}
+	free(found.site);
+	return r;
+}
+
+/* Rows of places where nothing is attached any more. */
+static void
+uprobe_detached(struct kp *kp, struct kp_import *imp)
+{
+	uint64_t cookie = (uint32_t)imp->slot;
+
+	while (kp->sites_fd >= 0 && bpf_map_delete_elem(kp->sites_fd, &cookie) == 0)
+		cookie += 1ull << 32;
+}
+
+/* A process that has ended is hit no more, and its number may be another's. */
+static bool
+uprobe_gone(const struct kp_import *imp)
+{
+	const struct kp_uprobe_spec *spec = imp->spec;
+
+	return imp->spec_size == sizeof *spec && spec->pid > 0 &&
+	    started(spec->pid) != spec->started;
+}
+
+const struct kp_import_kind kp_uprobe = {
+	.number = KP_IMPORT_UPROBE,
+	.name = "usdt",
+	.program = "uprobe_hit",
+	.otherwise = "uprobe_plain",
+	.describe = uprobe_describe,
+	.attach = uprobe_attach,
+	.detached = uprobe_detached,
+	.gone = uprobe_gone,
+};
+
+static bool
+is_terminated(const char *s, size_t size)
+{
+	return memchr(s, '\0', size) != NULL;
+}
+
+KP_EXPORT int
+kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
+    const struct kp_uprobe_spec *asked, unsigned *ret_id)
+{
+	struct kp_uprobe_spec spec = *asked;
+	char source[256], attrs[KP_FILE_MAX];
+	struct kp_import_new new = { .kind = &kp_uprobe, .name = name, .keys = keys,
+	    .source = source, .attrs = attrs, .spec = &spec, .spec_size = sizeof spec };
+	struct kp_import *imp;
+	int n, r;
+
+	if (!is_terminated(spec.symbol, sizeof spec.symbol) ||
+	    !is_terminated(spec.path, sizeof spec.path) ||
+	    !is_terminated(spec.shown, sizeof spec.shown))
+		return kp_fail(kp, -E2BIG, "%s: a name is too long", name);
+	if (spec.pid > 0 && (spec.started = started(spec.pid)) == 0)
+		return kp_fail(kp, -ESRCH, "process %d: no such process", (int)spec.pid);
+	/* What makes it another one than that of the same name elsewhere. */
+	if (spec.pid > 0)
+		n = snprintf(source, sizeof source, "%d %llu %s", (int)spec.pid,
+		    (unsigned long long)spec.started, spec.shown);
+	else
+		n = snprintf(source, sizeof source, "%s", spec.path);
+	if (n < 0 || (size_t)n >= sizeof source)
+		return kp_fail(kp, -E2BIG, "%s: %s: the path is too long", name, spec.shown);
+	n = snprintf(attrs, sizeof attrs, "file %s;", spec.shown);
+	if (spec.pid > 0)
+		snprintf(attrs + n, sizeof attrs - n, "pid %d;", (int)spec.pid);
+	if ((r = kp_import_add(kp, &new, &imp)) < 0)
+		return r;
+	*ret_id = imp->id;
+	return 0;
+}

@@ -1,0 +1,461 @@
+/*
+ * imports.c - probes of a process that the kernel hits for us: USDT.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel-probes/kernel_probes.h"
+#include "kernel-probes/uprobe.h"
+#include "libtnfctl/imports.h"
+#include "common/maps.h"
+#include "libtnfctl/objects.h"
+#include "libtnfctl/usdt-find.h"
+
+#define FILES_MAX	8192u
+#define BUFFER_SIZE	(4u << 20)	/* as prex makes one */
+
+struct import {
+	struct kp_uprobe_spec spec;
+	char	*keys;
+	char	*name;
+	uint64_t inode;		/* of its file */
+};
+
+struct mapped_file {
+	uint64_t inode;
+	bool	 seen;
+	char	*path;
+};
+
+struct imports {
+	struct kp *kp;		/* NULL: no session now */
+	struct mapped_file *file;
+	size_t	 n;
+};
+
+void
+import_free(struct import *i)
+{
+	if (i == NULL)
+		return;
+	free(i->keys);
+	free(i->name);
+	free(i);
+}
+
+void
+imports_release(tnfctl_handle_t *h)
+{
+	if (h->imports == NULL)
+		return;
+	kp_close(h->imports->kp);
+	h->imports->kp = NULL;
+}
+
+void
+imports_free(tnfctl_handle_t *h)
+{
+	struct imports *im = h->imports;
+
+	if (im == NULL)
+		return;
+	imports_release(h);
+	for (size_t i = 0; i < im->n; i++)
+		free(im->file[i].path);
+	free(im->file);
+	free(im);
+	h->imports = NULL;
+}
+
+/* Files that are mapped. */
+
+/* The file of this name, if it is the one that is mapped there. */
+static int
+open_if(const char *path, const struct mapping *m)
+{
+	int fd = file_open(path);
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_ino == m->inode))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/*
+ * Opens what is mapped there, and finds the path by which the kernel does: that of
+ * the file system as we see it, that of the process's root, or the mapping itself,
+ * which is there as long as the process is.
+ */
+static int
+open_mapped(pid_t pid, const struct mapping *m, char *path, size_t size)
+{
+	int fd;
+
+	if (m->path[0] == '/') {
+		snprintf(path, size, "%s", m->path);
+		if ((fd = open_if(path, m)) >= 0)
+			return fd;
+		snprintf(path, size, "/proc/%d/root%s", (int)pid, m->path);
+		if ((fd = open_if(path, m)) >= 0)
+			return fd;
+	}
+	snprintf(path, size, "/proc/%d/map_files/%lx-%lx", (int)pid,
+	    (unsigned long)m->start, (unsigned long)m->end);
+	return file_open(path);
+}
+
+static struct mapped_file *
+file_known(struct imports *im, uint64_t inode)
+{
+	for (size_t i = 0; i < im->n; i++)
+		if (im->file[i].inode == inode)
+			return &im->file[i];
+	return NULL;
+}
+
+static struct mapped_file *
+file_add(struct imports *im, const struct mapping *m)
+{
+	struct mapped_file *v;
+	char *path = strdup(m->path);
+
+	v = path == NULL ? NULL : reallocarray(im->file, im->n + 1, sizeof *v);
+	if (v == NULL) {
+		free(path);
+		return NULL;
+	}
+	im->file = v;
+	v[im->n] = (struct mapped_file){ m->inode, true, path };
+	return &v[im->n++];
+}
+
+/* Probes. */
+
+struct words {			/* an attribute string that grows */
+	char	text[2048];
+	size_t	n;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+words_add(struct words *w, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(w->text + w->n, sizeof w->text - w->n, fmt, ap);
+	va_end(ap);
+	w->n = n < 0 || (size_t)n >= sizeof w->text - w->n ? sizeof w->text - 1 : w->n + n;
+}
+
+static void
+describe(const struct usdt_probe *p, const struct import *i, struct words *ret)
+{
+	struct kp_uprobe_found found = { .members = 0 };
+
+	usdt_describe(p, &found);
+	words_add(ret, "name %s;slots ", i->name);
+	for (unsigned m = 0; m < found.members; m++)
+		if (found.member[m].type != NULL)
+			words_add(ret, "%s ", found.member[m].name);
+	words_add(ret, ";keys %s;origin usdt;file %s;%s", i->keys, i->spec.shown,
+	    found.attrs);
+}
+
+static struct import *
+import_new(tnfctl_handle_t *h, const struct usdt_probe *p, const struct mapping *m,
+    const char *path)
+{
+	struct import *i = calloc(1, sizeof *i);
+
+	if (i == NULL)
+		return NULL;
+	i->inode = m->inode;
+	i->spec.pid = (int32_t)h->pid;
+	snprintf(i->spec.path, sizeof i->spec.path, "%s", path);
+	snprintf(i->spec.shown, sizeof i->spec.shown, "%s", m->path);
+	if (!usdt_symbol(p, i->spec.symbol, sizeof i->spec.symbol) ||
+	    asprintf(&i->name, "%s.%s", p->provider, p->name) < 0)
+		i->name = NULL;
+	if (asprintf(&i->keys, "usdt %s", p->provider) < 0)
+		i->keys = NULL;
+	if (i->name == NULL || i->keys == NULL) {
+		import_free(i);
+		return NULL;
+	}
+	return i;
+}
+
+static bool
+add_probe(tnfctl_handle_t *h, const struct usdt_probe *usdt, const struct mapping *m,
+    const char *path)
+{
+	struct import *i = import_new(h, usdt, m, path);
+	struct words attrs = { .n = 0 };
+	tnfctl_probe_t *p;
+
+	if (i == NULL)
+		return false;
+	describe(usdt, i, &attrs);
+	p = probe_add(h, attrs.text);
+	if (p == NULL) {
+		import_free(i);
+		return false;
+	}
+	p->import = i;
+	return true;
+}
+
+static bool
+read_file(tnfctl_handle_t *h, const struct mapping *m)
+{
+	char path[KP_FILE_MAX];
+	const struct usdt_object *o;
+	bool good = true;
+	int fd;
+
+	if (h->imports->n == FILES_MAX || file_add(h->imports, m) == NULL)
+		return false;
+	if ((fd = open_mapped(h->pid, m, path, sizeof path)) < 0)
+		return true;
+	o = usdt_probes_of(fd);
+	for (size_t i = 0; good && o != NULL && i < o->n; i++)
+		good = add_probe(h, &o->v[i], m, path);
+	close(fd);
+	return good;
+}
+
+/* Files that are mapped no more. */
+static void
+forget_files(tnfctl_handle_t *h)
+{
+	struct imports *im = h->imports;
+
+	for (size_t f = 0; f < im->n;) {
+		if (im->file[f].seen) {
+			f++;
+			continue;
+		}
+		for (size_t i = 0; i < h->nprobes; i++)
+			if (h->probes[i]->import != NULL &&
+			    h->probes[i]->import->inode == im->file[f].inode)
+				h->probes[i]->gone = true;
+		free(im->file[f].path);
+		im->file[f] = im->file[--im->n];
+	}
+}
+
+static void read_states(tnfctl_handle_t *h, size_t first);
+
+tnfctl_errcode_t
+imports_refresh(tnfctl_handle_t *h)
+{
+	size_t first = h->nprobes;
+	struct mapped_file *f;
+	struct maps maps;
+	bool good = true;
+	int error;
+
+	if (h->imports == NULL || h->gone)
+		return TNFCTL_ERR_NONE;
+	if ((error = maps_read(h->pid, &maps)) != 0)
+		return fail_errno(error, "process %d: its mappings", (int)h->pid);
+	for (size_t i = 0; i < h->imports->n; i++)
+		h->imports->file[i].seen = false;
+	for (size_t i = 0; good && i < maps.n; i++) {
+		if (!maps.m[i].exec || maps.m[i].inode == 0)
+			continue;
+		if ((f = file_known(h->imports, maps.m[i].inode)) != NULL)
+			f->seen = true;
+		else
+			good = read_file(h, &maps.m[i]);
+	}
+	if (maps.n > 0)
+		forget_files(h);
+	maps_free(&maps);
+	read_states(h, first);
+	if (h->nprobes > first)
+		probes_created(h, first);
+	return good ? TNFCTL_ERR_NONE : fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+}
+
+/* The kernel's part. */
+
+static int
+find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+{
+	return usdt_find(spec, ret);
+}
+
+static tnfctl_errcode_t
+session(tnfctl_handle_t *h)
+{
+	tnfctl_errcode_t err;
+	struct kp *kp = NULL;
+	int e;
+
+	if (h->imports->kp != NULL)
+		return TNFCTL_ERR_NONE;
+	kp_uprobe_finder(find);
+	e = kp_open(true, &kp);
+	if (e != 0) {
+		err = kernel_code(kp, e);
+		kp_close(kp);
+		return err;
+	}
+	h->imports->kp = kp;
+	return TNFCTL_ERR_NONE;
+}
+
+static int
+number_of(struct kp *kp, const tnfctl_probe_t *p, unsigned *ret)
+{
+	const struct import *i = p->import;
+
+	return kp_uprobe_add(kp, i->name, i->keys, &i->spec, ret);
+}
+
+/* What an earlier session has left on; who may not look sees them off. */
+static void
+read_states(tnfctl_handle_t *h, size_t first)
+{
+	struct kp_probe state;
+	struct kp *kp = NULL;
+	unsigned id;
+	size_t i;
+
+	for (i = first; i < h->nprobes && h->probes[i]->import == NULL; i++)
+		;
+	if (i == h->nprobes)
+		return;
+	kp_uprobe_finder(find);
+	if (kp_open(false, &kp) == 0)
+		for (; i < h->nprobes; i++)
+			if (h->probes[i]->import != NULL &&
+			    number_of(kp, h->probes[i], &id) == 0 &&
+			    kp_probe_get(kp, id, &state) == 0) {
+				h->probes[i]->enabled = state.enabled;
+				h->probes[i]->traced = state.traced;
+			}
+	kp_close(kp);
+}
+
+tnfctl_errcode_t
+imports_begin(tnfctl_handle_t *h)
+{
+	if (h->imports != NULL)
+		return TNFCTL_ERR_NONE;
+	h->imports = calloc(1, sizeof *h->imports);
+	if (h->imports == NULL)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	return imports_refresh(h);
+}
+
+tnfctl_errcode_t
+imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
+{
+	struct kp_uprobe_spec spec = { .pid = 0 };
+	const struct usdt_object *o;
+	char name[2 * USDT_NAME_MAX + 1], keys[USDT_NAME_MAX + 8], *real;
+	int fd, e = 0, n;
+	unsigned id;
+
+	kp_uprobe_finder(find);
+	real = realpath(path, NULL);
+	if (real == NULL || (fd = file_open(real)) < 0) {
+		e = errno;
+		free(real);
+		return fail_errno(e, "%s", path);
+	}
+	n = snprintf(spec.path, sizeof spec.path, "%s", real);
+	snprintf(spec.shown, sizeof spec.shown, "%s", real);
+	free(real);
+	o = usdt_probes_of(fd);
+	close(fd);
+	if (o == NULL || n >= (int)sizeof spec.path)
+		return fail(TNFCTL_ERR_BADARG, "%s: %s", path, o == NULL ?
+		    "it is no program or library of this machine" : "the path is too long");
+	for (size_t i = 0; e == 0 && i < o->n; i++) {
+		snprintf(name, sizeof name, "%s.%s", o->v[i].provider, o->v[i].name);
+		snprintf(keys, sizeof keys, "usdt %s", o->v[i].provider);
+		if (usdt_symbol(&o->v[i], spec.symbol, sizeof spec.symbol))
+			e = kp_uprobe_add(kp, name, keys, &spec, &id);
+	}
+	*ret_n = o->n;
+	return kernel_code(kp, e);
+}
+
+tnfctl_errcode_t
+import_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
+{
+	if (p->gone)
+		return fail(TNFCTL_ERR_INVALIDPROBE,
+		    "probe %lu: its file is not mapped any more", p->id);
+	*ret = (tnfctl_probe_state_t){
+		.id = p->id,
+		.attr_string = p->attrs,
+		.enabled = p->enabled ? B_TRUE : B_FALSE,
+		.traced = p->traced ? B_TRUE : B_FALSE,
+		.new_probe = p->new_probe ? B_TRUE : B_FALSE,
+		.obj_name = p->import->spec.shown,
+		.client_registered_data = p->client,
+	};
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
+{
+	bool enabled = change == PROBE_ENABLE || (change != PROBE_DISABLE && p->enabled);
+	bool traced = change == PROBE_TRACE || (change != PROBE_UNTRACE && p->traced);
+	tnfctl_errcode_t err;
+	unsigned id;
+	int e;
+
+	if (p->gone)
+		return fail(TNFCTL_ERR_INVALIDPROBE,
+		    "probe %lu: its file is not mapped any more", p->id);
+	if (enabled == p->enabled && traced == p->traced)
+		return TNFCTL_ERR_NONE;
+	if ((err = session(h)) != TNFCTL_ERR_NONE)
+		return err;
+	e = number_of(h->imports->kp, p, &id);
+	if (e == 0)
+		e = kp_probe_set(h->imports->kp, id, enabled, traced);
+	if (e != 0)
+		return kernel_code(h->imports->kp, e);
+	p->enabled = enabled;
+	p->traced = traced;
+	return TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_import_buffer(tnfctl_handle_t *h, size_t size, size_t *ret)
+{
+	struct kp_status status;
+	tnfctl_errcode_t err;
+	size_t got = 0;
+	int e;
+
+	if (h->imports == NULL)
+		return fail(TNFCTL_ERR_BADARG, "this handle has no imported probes");
+	if ((err = session(h)) != TNFCTL_ERR_NONE)
+		return err;
+	e = kp_status(h->imports->kp, &status);
+	if (e == 0 && status.state == KP_NONE) {
+		e = kp_buffer_alloc(h->imports->kp, size == 0 ? BUFFER_SIZE : size, &got);
+		if (e == 0)
+			e = kp_trace_set(h->imports->kp, true);
+	}
+	if (e != 0)
+		return kernel_code(h->imports->kp, e);
+	*ret = got;
+	return TNFCTL_ERR_NONE;
+}

@@ -1,0 +1,38 @@
+/*
+ * imports.h - probes of a process that the kernel hits for us: USDT.
+ *
+ * They are listed from the files that the process has mapped, which takes no rights
+ * beyond those to read /proc/PID/maps.  What changes one goes to the kernel's
+ * session (kernel-probes), which is opened for it and closed when the target runs
+ * on or is let go, so that others get their turn.
+ */
+#ifndef LIBTNFCTL_IMPORTS_H
+#define LIBTNFCTL_IMPORTS_H
+
+#include "libtnfctl/handle.h"
+
+struct import;			/* what a tnfctl_probe has of it; NULL: TNF's own */
+struct imports;			/* what a handle has; NULL: nobody asked for them */
+
+/* From now on the handle has them.  BADARG: no handle on another process. */
+tnfctl_errcode_t imports_begin(tnfctl_handle_t *);
+/* Looks for files that came or went; new probes through probe_add(). */
+tnfctl_errcode_t imports_refresh(tnfctl_handle_t *);
+/* Lets others have the kernel's session. */
+void	imports_release(tnfctl_handle_t *);
+void	imports_free(tnfctl_handle_t *);
+void	import_free(struct import *);
+
+tnfctl_errcode_t import_state(tnfctl_handle_t *, tnfctl_probe_t *,
+    tnfctl_probe_state_t *);
+tnfctl_errcode_t import_set(tnfctl_handle_t *, tnfctl_probe_t *, enum probe_change);
+
+struct kp;
+/* Adds the probes of a file to the kernel's, for all processes that run it. */
+tnfctl_errcode_t imports_of_file(struct kp *, const char *path, size_t *ret_n);
+
+/* kernel.c: the code for a negative errno, with the session's own words; 0 is
+   NONE. */
+tnfctl_errcode_t kernel_code(struct kp *, int e);
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * usdt-find.c - a probe of a file, for kernel-probes to attach.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libtnfctl/elf-file.h"
+#include "libtnfctl/objects.h"
+#include "libtnfctl/usdt-catalogue.h"
+#include "libtnfctl/usdt-find.h"
+
+/* Many probes of one file are asked for one after the other. */
+static _Thread_local struct {
+	struct stat st;
+	bool	valid;
+	struct usdt_object o;
+} latest;
+
+static bool
+is_latest(const struct stat *st)
+{
+	return latest.valid && st->st_dev == latest.st.st_dev &&
+	    st->st_ino == latest.st.st_ino && st->st_size == latest.st.st_size &&
+	    st->st_mtim.tv_sec == latest.st.st_mtim.tv_sec &&
+	    st->st_mtim.tv_nsec == latest.st.st_mtim.tv_nsec;
+}
+
+const struct usdt_object *
+usdt_probes_of(int fd)
+{
+	struct stat st;
+	struct elf *e;
+
+	if (fstat(fd, &st) < 0)
+		return NULL;
+	if (is_latest(&st))
+		return &latest.o;
+	usdt_object_free(&latest.o);
+	latest.valid = false;
+	if ((e = elf_open(fd)) == NULL)
+		return NULL;
+	latest.valid = usdt_object_read(e, &latest.o);
+	latest.st = st;
+	elf_close(e);
+	return latest.valid ? &latest.o : NULL;
+}
+
+static const char *
+number_type(unsigned size, bool sign)
+{
+	switch (size) {
+	case 1:
+		return sign ? "tnf_int8" : "tnf_uint8";
+	case 2:
+		return sign ? "tnf_int16" : "tnf_uint16";
+	case 4:
+		return sign ? "tnf_int32" : "tnf_uint32";
+	case 8:
+		return sign ? "tnf_int64" : "tnf_uint64";
+	default:
+		return NULL;
+	}
+}
+
+static const char *
+arg_type(const struct usdt_probe *p, const struct usdt_args_named *named, unsigned i)
+{
+	bool pointer = p->size[i] == sizeof(uintptr_t);
+
+	if (i < named->n && pointer && named->type[i] == USDT_ADDRESS)
+		return "tnf_opaque";
+	if (i < named->n && pointer && named->type[i] != USDT_NUMBER)
+		return "tnf_string";
+	return number_type(p->size[i], p->sign[i]);
+}
+
+void
+usdt_describe(const struct usdt_probe *p, struct kp_uprobe_found *ret)
+{
+	struct usdt_args_named named;
+	int n;
+
+	usdt_catalogue_find(p->provider, p->name, &named);
+	ret->members = p->nargs;
+	for (unsigned i = 0; i < p->nargs; i++) {
+		ret->member[i].type = arg_type(p, &named, i);
+		if (i < named.n)
+			snprintf(ret->member[i].name, sizeof ret->member[i].name, "%s",
+			    named.name[i]);
+		else
+			snprintf(ret->member[i].name, sizeof ret->member[i].name,
+			    "arg%u", i + 1);
+	}
+	n = snprintf(ret->attrs, sizeof ret->attrs, "sites %zu;%s", p->nsites,
+	    p->nsites > 0 && p->sites[0].ref_ctr != 0 ? "semaphore yes;" : "");
+	if (p->why[0] != '\0')
+		snprintf(ret->attrs + n, sizeof ret->attrs - n, "unread %s;", p->why);
+}
+
+/* Which operands are text; that of a counted one has its length behind it. */
+static void
+mark_text(const struct usdt_probe *p, struct kp_site *site)
+{
+	struct usdt_args_named named;
+
+	usdt_catalogue_find(p->provider, p->name, &named);
+	for (unsigned i = 0; i < site->n && i < named.n; i++) {
+		if (p->size[i] != sizeof(uintptr_t))
+			continue;
+		if (named.type[i] == USDT_STRING)
+			site->v[i].text = KP_TEXT_STRING;
+		if (named.type[i] == USDT_CHARS)
+			site->v[i].text = i + 1 < site->n ? KP_TEXT_COUNTED :
+			    KP_TEXT_STRING;
+	}
+}
+
+bool
+usdt_symbol(const struct usdt_probe *p, char *ret, size_t size)
+{
+	int n = snprintf(ret, size, "%s:%s", p->provider, p->name);
+
+	return n > 0 && (size_t)n < size;
+}
+
+static const struct usdt_probe *
+find_probe(const struct usdt_object *o, const char *symbol)
+{
+	char name[KP_SYMBOL_MAX];
+
+	for (size_t i = 0; i < o->n; i++)
+		if (usdt_symbol(&o->v[i], name, sizeof name) && strcmp(name, symbol) == 0)
+			return &o->v[i];
+	return NULL;
+}
+
+static int
+found_none(struct kp_uprobe_found *ret, int e, const char *why)
+{
+	snprintf(ret->why, sizeof ret->why, "%s", why);
+	return -e;
+}
+
+int
+usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+{
+	int fd = file_open(spec->path);
+	const struct usdt_object *o;
+	const struct usdt_probe *p;
+
+	if (fd < 0)
+		return found_none(ret, errno, errno == ENOENT ?
+		    "the file is not there any more" : strerror(errno));
+	o = usdt_probes_of(fd);
+	close(fd);
+	if (o == NULL || (p = find_probe(o, spec->symbol)) == NULL)
+		return found_none(ret, ENOENT, "the file has no such probe any more");
+	usdt_describe(p, ret);
+	ret->site = calloc(p->nsites, sizeof *ret->site);
+	if (ret->site == NULL)
+		return found_none(ret, ENOMEM, "not enough memory");
+	ret->sites = (unsigned)p->nsites;
+	for (size_t i = 0; i < p->nsites; i++) {
+		ret->site[i].offset = p->sites[i].offset;
+		ret->site[i].ref_ctr = p->sites[i].ref_ctr;
+		ret->site[i].n = p->sites[i].n;
+		memcpy(ret->site[i].v, p->sites[i].v, sizeof ret->site[i].v);
+		mark_text(p, &ret->site[i]);
+	}
+	return 0;
+}

@@ -1,0 +1,132 @@
+/*
+ * watched.c - a process that is left alone: nothing is loaded into it, and it is
+ * never stopped.  It has the probes that the kernel hits (imports.h) and no others.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libtnfctl/imports.h"
+
+#define LOOK_MS		1000	/* between two looks at what it has loaded */
+
+struct watched {
+	int	pidfd;
+};
+
+static tnfctl_errcode_t
+watched_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
+{
+	struct watched *w = h->priv;
+
+	if (op == TNFCTL_TARG_KILL)
+		syscall(SYS_pidfd_send_signal, w->pidfd, 9, NULL, 0);
+	close(w->pidfd);
+	free(w);
+	return TNFCTL_ERR_NONE;
+}
+
+static bool
+has_ended(const tnfctl_handle_t *h)
+{
+	struct pollfd p = { ((struct watched *)h->priv)->pidfd, POLLIN, 0 };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static tnfctl_errcode_t
+watched_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
+{
+	*ret = (tnfctl_trace_attrs_t){ .targ_pid = h->pid,
+	    .trace_buf_state = TNFCTL_BUF_NONE, .trace_state = B_TRUE };
+	return TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+watched_no_file(tnfctl_handle_t *h, const char *file, unsigned int bytes)
+{
+	return fail(TNFCTL_ERR_BADARG, "process %d: it has no probes of TNF, and needs "
+	    "no trace file: events go to the kernel's buffer", (int)h->pid);
+}
+
+/* It runs anyway: returns when it has ended, has loaded something, or a signal
+   came. */
+static tnfctl_errcode_t
+watched_continue(tnfctl_handle_t *const *v, size_t n, size_t *which,
+    tnfctl_event_t *ret, tnfctl_handle_t **child)
+{
+	tnfctl_handle_t *h = v[0];
+	struct pollfd p = { ((struct watched *)h->priv)->pidfd, POLLIN, 0 };
+	size_t before = h->nprobes;
+	tnfctl_errcode_t err;
+	int r;
+
+	if (n != 1)
+		return fail(TNFCTL_ERR_BADARG, "a process that is not held cannot be "
+		    "continued with others");
+	imports_release(h);
+	fail(TNFCTL_ERR_NONE, NULL);
+	for (;;) {
+		r = poll(&p, 1, LOOK_MS);
+		if (r < 0 && errno == EINTR) {
+			*ret = TNFCTL_EVENT_EINTR;
+			return TNFCTL_ERR_NONE;
+		}
+		if (r != 0 || has_ended(h)) {
+			h->gone = true;
+			*ret = TNFCTL_EVENT_EXIT;
+			return TNFCTL_ERR_NONE;
+		}
+		err = imports_refresh(h);
+		if (err != TNFCTL_ERR_NONE && !has_ended(h))
+			return err;
+		if (h->nprobes > before) {
+			*ret = TNFCTL_EVENT_DLOPEN;
+			return TNFCTL_ERR_NONE;
+		}
+	}
+}
+
+static const struct target_ops watched_ops = {
+	.close = watched_close,
+	.refresh = imports_refresh,
+	.attrs = watched_attrs,
+	.buffer_alloc = watched_no_file,
+	.probe_state = import_state,
+	.probe_set = import_set,
+	.cont = watched_continue,
+};
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
+{
+	struct watched *w = malloc(sizeof *w);
+	tnfctl_handle_t *h = handle_new(&watched_ops, pid);
+	tnfctl_errcode_t err;
+
+	if (w == NULL || h == NULL) {
+		free(w);
+		handle_free(h);
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	}
+	h->priv = w;
+	w->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (w->pidfd < 0) {
+		err = errno == ESRCH ?
+		    fail(TNFCTL_ERR_NOPROCESS, "process %d: there is none", (int)pid) :
+		    fail_errno(errno, "process %d", (int)pid);
+		free(w);
+		handle_free(h);
+		return err;
+	}
+	if ((err = imports_begin(h)) != TNFCTL_ERR_NONE) {
+		watched_close(h, TNFCTL_TARG_DEFAULT);
+		handle_free(h);
+		return err;
+	}
+	*ret = h;
+	return fail(TNFCTL_ERR_NONE, NULL);
+}

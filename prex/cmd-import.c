@@ -1,0 +1,46 @@
+/*
+ * cmd-import.c - probes of a file, in whatever process runs it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "prex/cmd.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
+
+static bool
+cmd_import_parse(struct shell *sh, struct statement *st, struct args *a)
+{
+	const struct token *tok;
+
+	if ((tok = statement_take(st, TOK_QSTR)) == NULL &&
+	    (tok = statement_take(st, TOK_IDENT)) == NULL)
+		return false;
+	a->name = tok->value;
+	return true;
+}
+
+static enum cmd_result
+cmd_import_run(struct shell *sh, const struct args *a)
+{
+	tnfctl_errcode_t err = tnfctl_import_add(sh->target, "usdt", a->name);
+
+	if (err != TNFCTL_ERR_NONE)
+		shell_tnfctl_error(sh, ERROR_PLAIN, err, "error in importing probes: ");
+	return CMD_DONE;
+}
+
+const struct cmd cmd_import = {
+	.name = "import",
+	.usage = "'file'",
+	.summary = "Have the probes of a program or library",
+	.help =
+	    "From now on the USDT probes of the file are among those that list, enable and\n"
+	    "trace choose from: \"list probes keys=usdt\" shows them.  They are hit in every\n"
+	    "process that runs the file, also in those that start later.  A name with other\n"
+	    "characters than letters, digits, \"_\", \".\" and \"%\" is quoted.\n",
+	.modes = MODE_KERNEL,
+	.complete = COMPLETE_FILE,
+	.parse = cmd_import_parse,
+	.run = cmd_import_run,
+};
