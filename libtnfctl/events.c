@@ -224,7 +224,7 @@ direct_settle(tnfctl_handle_t *h, int max_ms)
 	while (!p->gone && p->event == PROC_NOTHING) {
 		if (linkmap_look(h, &p->linker) && p->linker.consistent)
 			return TNFCTL_ERR_NONE;
-		if (now_ns() > end || proc_pending(p) != NULL)
+		if (now_ns() > end || proc_urgent(p) != NULL)
 			return fail(TNFCTL_ERR_INTERNAL, "process %d: its "
 			    "dynamic linker does not come to rest",
 			    (int)h->pid);

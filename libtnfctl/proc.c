@@ -508,7 +508,7 @@ proc_run(struct proc *p)
 	size_t i;
 
 	for (i = 0; i < p->n; i++)
-		if (p->threads[i].stopped)
+		if (p->threads[i].stopped && p->threads[i].event != PROC_FORK)
 			proc_resume(p, &p->threads[i]);
 }
 
@@ -530,6 +530,18 @@ proc_pending(struct proc *p)
 
 	for (i = 0; i < p->n; i++)
 		if (p->threads[i].event != PROC_NOTHING)
+			return &p->threads[i];
+	return NULL;
+}
+
+struct thread *
+proc_urgent(struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].event != PROC_NOTHING &&
+		    p->threads[i].event != PROC_FORK)
 			return &p->threads[i];
 	return NULL;
 }
@@ -619,7 +631,7 @@ proc_run_for(struct proc *p, long us)
 
 	proc_run(p);
 	while (pauses-- > 0 && !p->gone && p->event == PROC_NOTHING &&
-	    proc_pending(p) == NULL) {
+	    proc_urgent(p) == NULL) {
 		pause_briefly();
 		/* Signals on their way have stopped it, nothing else. */
 		proc_take_all(p);

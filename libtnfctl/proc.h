@@ -71,6 +71,7 @@ tnfctl_errcode_t proc_attach(struct proc *);
 tnfctl_errcode_t proc_adopt(struct proc *);
 tnfctl_errcode_t proc_open_memory(struct proc *);
 
+/* A thread whose child nobody has been told of stands still: it would be lost. */
 void	proc_run(struct proc *);
 void	proc_stop(struct proc *);
 /* Lets it run for about so long, or until there is something to tell. */
@@ -90,6 +91,8 @@ bool	proc_take(struct proc *, pid_t tid);
 void	proc_take_all(struct proc *);
 /* Next event that nobody has been told, or NULL; PROC_EXEC and ends go first. */
 struct thread *proc_pending(struct proc *);
+/* The same, but for PROC_FORK: that can wait. */
+struct thread *proc_urgent(struct proc *);
 /* Lets the child of a PROC_FORK event run free, as soon as it can be had. */
 void	proc_free_child(struct proc *, struct thread *);
 /* All that nobody has been told of, and waits until they are free. */

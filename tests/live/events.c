@@ -259,6 +259,39 @@ test_fork_followed(void)
 	CHECK(victim_end(&v) == 0);
 }
 
+/* Threads make children at once, and after each that we are told of the process
+   gets another file: it runs for that, and none of the others may be forgotten. */
+static void
+test_fork_while_exchanged(void)
+{
+	const char *file = victim_path("victim-family");
+	const char *argv[] = { file, "4", "6", NULL };
+	tnfctl_handle_t *h, *child;
+	tnfctl_event_t event;
+	int told = 0, exchanged = 0;
+
+	alarm(600);
+	OK(tnfctl_exec_open(file, (char *const *)(uintptr_t)argv, NULL, NULL,
+	    NULL, &h));
+	OK(tnfctl_buffer_alloc(h, trace_name(), 1 << 20));
+	for (;;) {
+		child = NULL;
+		OK(tnfctl_continue(h, &event, &child));
+		if (event == TNFCTL_EVENT_EXIT)
+			break;
+		CHECK(event == TNFCTL_EVENT_FORK && child != NULL);
+		told++;
+		/* There need not be a thread that can make the call. */
+		exchanged += tnfctl_buffer_exchange(h, trace_name(), 1 << 20) ==
+		    TNFCTL_ERR_NONE;
+		OK(tnfctl_close(child, TNFCTL_TARG_RESUME));
+	}
+	alarm(0);
+	CHECK(told == 24);
+	printf("%d files exchanged\n", exchanged);
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+}
+
 /* A thread that sleeps deep in the kernel is not forgotten. */
 static void
 test_deep(void)
@@ -338,6 +371,7 @@ main(void)
 	test_exec("threadexec");
 	test_fork_unnoticed();
 	test_fork_followed();
+	test_fork_while_exchanged();
 	test_deep();
 	test_stopped_by_others();
 	test_load();
