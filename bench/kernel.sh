@@ -1,9 +1,12 @@
 #!/bin/sh
 # kernel.sh - what a system call and a switch of threads cost while recorded.
 #
-# CPU nanoseconds that are added to one getppid(2), beside an empty pair of
-# programs at the same places, perf, trace-cmd and bpftrace, in the same run; and
-# to one switch between two threads that wake each other through pipes.
+# CPU nanoseconds that are added to one getppid(2), beside perf, trace-cmd and
+# bpftrace, in the same run; to one switch between two threads that wake each other
+# through pipes; and to the first write to a page.
+#
+# Two floors for calls and faults: programs that return at once, at the places
+# where the probes are, and programs that read the clock there and store it.
 . "$(dirname "$0")/lib.sh"
 
 b=$BENCH_BUILD
@@ -56,10 +59,15 @@ counting()	# bpftrace needs a moment to attach
 }
 
 # The ring that trace-cmd reads from, without the reader.
-in_ring()
+in_ring()	# EVENT... -- LOOP ARGUMENT...
 {
-	mkdir "$ring" && echo 1 >"$ring/events/raw_syscalls/enable" || return 1
-	"$loop" "$calls" "$cpu"
+	mkdir "$ring" || return 1
+	while [ "$1" != -- ]; do
+		echo 1 >"$ring/events/$1/enable" || return 1
+		shift
+	done
+	shift
+	"$loop" "$@" "$cpu"
 	rmdir "$ring"
 }
 no_ring() { stop_ours; [ ! -d "$ring" ] || rmdir "$ring"; }
@@ -86,12 +94,36 @@ blocks()	# ROUND
 	calls=$_calls
 }
 
+# a page fault: all that is told of it; the ring sees no end of it
+faults()	# ROUND
+{
+	_calls=$calls
+	calls="-f $((calls / 5))"
+	# shellcheck disable=SC2086 # an option and its value
+	{
+		bare=$("$loop" $calls "$cpu")
+		row "fault alone" ns/fault "$1" "$bare"
+		added "fault: three empty programs" "$1" "$bare" "$floor" empty -f "$loop" $calls "$cpu"
+		added "fault: three clock readings" "$1" "$bare" "$floor" clock -f "$loop" $calls "$cpu"
+	}
+	ours "$1" "$bare" "fault: address_fault" address_fault
+	ours "$1" "$bare" "fault: thread_state" thread_state
+	ours "$1" "$bare" "fault: state + address + page" thread_state address_fault \
+	    anon_zero anon_private
+	# shellcheck disable=SC2086
+	[ ! -d /sys/kernel/tracing/instances ] || added "fault: tracefs ring of two events" "$1" \
+		"$bare" in_ring exceptions/page_fault_user kmem/mm_page_alloc -- $calls
+	calls=$_calls
+}
+
 round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	blocks $round
+	faults $round
 	bare=$("$loop" "$calls" "$cpu")
 	row "getppid alone" ns/call $round "$bare"
-	added "empty pair" $round "$bare" "$floor" "$loop" "$calls" "$cpu"
+	added "empty pair" $round "$bare" "$floor" empty "$loop" "$calls" "$cpu"
+	added "pair that reads the clock" $round "$bare" "$floor" clock "$loop" "$calls" "$cpu"
 	ours $round "$bare" "syscall_start + syscall_end" syscall_start syscall_end
 	ours $round "$bare" "syscall_start" syscall_start
 	"$kpctl" filter on
@@ -100,11 +132,11 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	added "everything off" $round "$bare" "$loop" "$calls" "$cpu"
 	[ -z "$perf" ] || added "perf record" $round "$bare" perf record -q -a -o "$BENCH_TMP/perf" \
 		-e raw_syscalls:sys_enter -e raw_syscalls:sys_exit "$loop" $((calls / 5)) "$cpu"
-	[ ! -d /sys/kernel/tracing/instances ] || added "tracefs ring" $round "$bare" in_ring
+	[ ! -d /sys/kernel/tracing/instances ] || added "tracefs ring" $round "$bare" in_ring raw_syscalls -- "$calls"
 	[ -z "$tracecmd" ] || added "trace-cmd record" $round "$bare" \
 		sh "$bench_dir/peers/trace-cmd.sh" record -q \
 		-o "$BENCH_TMP/trace" -e raw_syscalls "$loop" $((calls / 5)) "$cpu"
 	[ -z "$bpftrace" ] || added "bpftrace count()" $round "$bare" counting
 done
 "$kpctl" status | sed 's/.* lost \(.*\) most.*/lost, by reason: \1/'
-table "empty pair" "CPU ns added to a system call, or to a switch"
+table "pair that reads the clock" "CPU ns added to a system call, a switch or a fault"

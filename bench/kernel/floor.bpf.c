@@ -1,19 +1,36 @@
 /*
- * floor.bpf.c - programs that do nothing at both ends of a system call.
+ * floor.bpf.c - the least that is told of a system call or a page fault: programs
+ * that do nothing where it begins and where it ends, and programs that read the
+ * clock there and store what they read.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-SEC("raw_tp/sys_enter")
-int empty_enter(void *ctx)
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} latest SEC(".maps");
+
+static __always_inline int read_clock(void)
 {
+	__u32 zero = 0;
+	__u64 *p = bpf_map_lookup_elem(&latest, &zero);
+
+	if (p != NULL)
+		*p = bpf_ktime_get_ns();
 	return 0;
 }
 
-SEC("raw_tp/sys_exit")
-int empty_exit(void *ctx)
-{
-	return 0;
-}
+#define PROGRAMS(hook)							\
+	SEC("raw_tp/" #hook) int empty_##hook(void *ctx) { return 0; }	\
+	SEC("raw_tp/" #hook) int clock_##hook(void *ctx) { return read_clock(); }
+
+PROGRAMS(sys_enter)
+PROGRAMS(sys_exit)
+PROGRAMS(page_fault_user)
+PROGRAMS(mm_page_alloc)
+PROGRAMS(count_memcg_events)
