@@ -326,6 +326,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(bio_queue) | P(request_done), .extra = P(bio_done),
 		.fidelity = KP_EXACT,
 		.when = "The request buf is done.",
+		.differs = "On a busy machine the kernel may not run the program for"
+		    " a millisecond: requests that end then have none, and are"
+		    " told as lost when their memory is used again.",
 		.example = "device: 266338304 block: 353004688 buf: 0xffff888102a80480",
 		.says = "The same request.",
 	},
