@@ -21,6 +21,17 @@ table() {	# NAME PATTERN PREFIX: an array indexed by the macros' values
 	}'
 }
 
+# other COMPILER...: calls of another table, by the numbers alone; none where there is no
+# such header.  Those of x32 are without its bit 30.
+other() {
+	macros "$@" 2>/dev/null | LC_ALL=C sort | sed 's/(__X32_SYSCALL_BIT + \([0-9]*\))/\1/' |
+		awk '$2 ~ /^__NR_[a-z]/ && $3 ~ /^[0-9]+$/ && !($3 in seen) {
+			seen[$3]
+			printf "\t[%s] = \"%s\",\n", $3, substr($2, 6)
+		}
+		END { if (!(0 in seen)) print "\t[0] = NULL," }'
+}
+
 {
 	echo '#include <errno.h>'
 	echo '#include <asm/unistd.h>'
@@ -28,6 +39,14 @@ table() {	# NAME PATTERN PREFIX: an array indexed by the macros' values
 	header=asm/unistd.h
 	macros "$@" | grep -v -e __NR_syscalls -e __NR_arch_specific |
 	    LC_ALL=C sort | table syscalls '^__NR_[a-z]' __NR_
+	for abi in 32 x32; do
+		header=asm/unistd_$abi.h
+		echo "const char *const pretty_syscalls_$abi[] = {"
+		other "$@"
+		echo "};"
+		echo "const size_t pretty_syscalls_${abi}_count ="
+		echo "    sizeof(pretty_syscalls_$abi) / sizeof(pretty_syscalls_$abi[0]);"
+	done
 	header=errno.h
 	macros "$@" | LC_ALL=C sort | table errnos '^E[A-Z0-9]*$' ''
 } >"$out"

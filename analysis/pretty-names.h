@@ -30,7 +30,16 @@ enum pretty_kind pretty_kind(const struct tnf_type *, const char *member);
 const char *pretty_kind_name(enum pretty_kind, int64_t);
 const char *pretty_name(const struct tnf_type *, const char *member, int64_t);
 
+/* A system call of one of the tables that a kernel has: the member abi of
+   syscall_start.  NULL: it has no name. */
+enum { PRETTY_ABI_NATIVE, PRETTY_ABI_32, PRETTY_ABI_X32 };
+const char *pretty_call_name(uint64_t number, int64_t abi);
+
 /* Generated: names by number, NULL for gaps. */
+extern const char *const pretty_syscalls_32[];
+extern const size_t pretty_syscalls_32_count;
+extern const char *const pretty_syscalls_x32[];
+extern const size_t pretty_syscalls_x32_count;
 extern const char *const pretty_syscalls[];
 extern const size_t pretty_syscalls_count;
 extern const char *const pretty_errnos[];

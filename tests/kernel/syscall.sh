@@ -25,3 +25,4 @@ pid=$(said pid)
 equal "getppid of the 32-bit table" "$(events "$pid" syscall_start | grep -c 'sysnum: 64 abi: 1$')" 20
 equal "a number of 16 bits" "$(events "$pid" syscall_start | grep -c 'sysnum: 40000 abi: 0$')" 1
 equal "numbers of other calls" "$(events "$pid" syscall_start | grep -cE 'sysnum: (-.*|64)$')" 0
+equal "its name" "$("$tnfdump" --pretty "$TMP/buf" | grep -c 'sysnum: getppid abi: 1$')" 20

@@ -2,6 +2,7 @@
  * pretty.c - values as people read them.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "analysis/nest.h"
 #include "tnfdump/origin.h"
@@ -147,12 +148,29 @@ value_name(const struct tnf_event *ev, enum pretty_kind kind, int64_t i)
 	return pretty_kind_name(kind, i);
 }
 
+/* The number that a syscall_start with a member abi has is of that table. */
+static const char *
+other_call(const struct tnf_event *ev, const struct tnf_value *number, const char *name)
+{
+	const struct tnf_probe *p = ev->probe;
+	struct tnf_value v;
+
+	if (name == NULL || strcmp(name, "sysnum") != 0 || tnf_file_ext(ev->file) == NULL)
+		return NULL;
+	for (unsigned i = 0; i < p->n_members; i++)
+		if (strcmp(p->members[i].name, "abi") == 0 &&
+		    tnf_event_value(ev, i, &v) && !v.null)
+			return pretty_call_name((uint64_t)number->u.i, v.u.i);
+	return NULL;
+}
+
 static void
 pretty_put_scalar(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
 	enum pretty_kind kind = pretty_kind(v->type, name);
-	const char *text = value_name(ev, kind, v->u.i);
+	const char *text = kind == PRETTY_NONE ? other_call(ev, v, name) :
+	    value_name(ev, kind, v->u.i);
 
 	if (text != NULL) {
 		out_str(p->o, text);
@@ -281,9 +299,13 @@ pretty_slice_name(const struct pair_slice *s)
 	const char *call = NULL;
 	struct tnf_value v;
 
-	for (unsigned i = 0; i < p->n_members && call == NULL; i++)
-		if (pretty_kind(p->members[i].type, NULL) == PRETTY_SYSCALL &&
-		    tnf_event_value(&s->start, i, &v) && !v.null)
+	for (unsigned i = 0; i < p->n_members && call == NULL; i++) {
+		if (!tnf_event_value(&s->start, i, &v) || v.null)
+			continue;
+		if (pretty_kind(p->members[i].type, NULL) == PRETTY_SYSCALL)
 			call = value_name(&s->start, PRETTY_SYSCALL, v.u.i);
+		else
+			call = other_call(&s->start, &v, p->members[i].name);
+	}
 	return call != NULL ? call : s->name;
 }
