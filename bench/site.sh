@@ -25,7 +25,8 @@ functions()
 bytes()
 {
 	functions "$1" >"$BENCH_TMP/site.c"
-	"$cc" -std=gnu11 -O2 -I"$top/include" -c -o "$BENCH_TMP/site.o" "$BENCH_TMP/site.c" || return 1
+	# shellcheck disable=SC2086 # may be two words
+	$cc -std=gnu11 -O2 -I"$top/include" -c -o "$BENCH_TMP/site.o" "$BENCH_TMP/site.c" || return 1
 	objdump -d --no-show-raw-insn "$BENCH_TMP/site.o" | awk -v end="$2" '
 	/^ *[0-9a-f]+:/ {
 		if (seen && end == "return") { print at($1); exit }
