@@ -9,6 +9,7 @@ kernel only counts that it did: LOST may be missing.  Its ring leaves out a few 
 thread that begins or ends (1 % at most, here).
 """
 import collections
+import difflib
 import json
 import os
 import re
@@ -119,16 +120,19 @@ def plain(v):
     return v
 
 
-def same(a, b):
-    if isinstance(b, bytes) and len(b) == 255 and isinstance(a, bytes) and a != b:
-        return a[:252] == b[:252] and a[252:] == b'...'
-    if isinstance(a, int) and isinstance(b, bytes):
-        a = hex(a).encode()     # a string that looks like an address
-    return a == b
+def canonical(v):
+    """The same for both: a text that was cut, one that looks like an address."""
+    if isinstance(v, list):
+        return tuple(v)
+    if isinstance(v, bytes):
+        if re.fullmatch(b'0x[0-9a-f]+', v):
+            return int(v, 16)
+        return v[:252] if len(v) == 255 else v
+    return v
 
 
-def equal(x, y):
-    return set(x) == set(y) and all(same(x[k], v) for k, v in y.items())
+def keys(events):
+    return [tuple(sorted((k, canonical(v)) for k, v in e.items())) for e in events]
 
 
 def main(ours, raw, directory, lost, pids):
@@ -158,19 +162,15 @@ def main(ours, raw, directory, lost, pids):
     for key in sorted(set(mine) | set(other)):
         a, b = mine[key], other[key]
         kinds.add(key[1])
-        at = 0
-        for x in a:
-            found = next((j for j in range(at, len(b)) if equal(x, b[j])), None)
-            if found is None:
-                extra += 1
-                if extra < 10:
-                    print('# %d %s: only here: %s' % (*key, x))
-                continue
-            missing += found - at
-            at = found + 1
-            events += 1
-            members += len(x)
-        missing += len(b) - at
+        match = difflib.SequenceMatcher(None, keys(a), keys(b), autojunk=False)
+        equal = sum(block.size for block in match.get_matching_blocks())
+        if equal < len(a):
+            x = [e for e in a if e not in b][:1]
+            print('# %d %s: %d of %d only here: %s' % (*key, len(a) - equal, len(a), x))
+        events += equal
+        members += equal * len(a[0] if a else ())
+        missing += len(b) - equal
+        extra += len(a) - equal
     print('# %d probes, %d events, %d members equal, %d missing, %d known to be, %d only here'
           % (len(kinds), events, members, missing, lost, extra))
     return 1 if events < 1000 or missing > lost or extra > events // 100 else 0

@@ -6,7 +6,8 @@ tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
 need_program python3
 
 # Of ten systems and more, with all sorts of members: numbers of any width, char
-# arrays, strings and arrays that tell their own length.
+# arrays, strings and arrays that tell their own length.  What interrupts do often
+# (to free memory, to raise others) is not among them: it belongs to no thread.
 events='sched/sched_process_fork sched/sched_process_exec sched/sched_process_exit
 	sched/sched_process_wait sched/sched_process_free sched/sched_wakeup_new
 	sched/sched_waking sched/sched_switch sched/sched_prepare_exec
@@ -14,8 +15,7 @@ events='sched/sched_process_fork sched/sched_process_exec sched/sched_process_ex
 	raw_syscalls/sys_enter raw_syscalls/sys_exit syscalls/sys_enter_openat
 	syscalls/sys_exit_openat syscalls/sys_enter_write syscalls/sys_enter_clone
 	syscalls/sys_enter_mmap syscalls/sys_exit_mmap syscalls/sys_enter_execve
-	kmem/rss_stat kmem/mm_page_alloc kmem/mm_page_free kmem/kfree
-	kmem/kmem_cache_alloc filemap/mm_filemap_add_to_page_cache
+	kmem/rss_stat kmem/mm_page_alloc filemap/mm_filemap_add_to_page_cache
 	filemap/mm_filemap_fault exceptions/page_fault_user
 	timer/hrtimer_start timer/timer_start timer/hrtimer_setup
 	writeback/writeback_mark_inode_dirty writeback/writeback_dirty_inode
@@ -24,7 +24,7 @@ events='sched/sched_process_fork sched/sched_process_exec sched/sched_process_ex
 	sock/inet_sock_set_state sock/sk_data_ready tcp/tcp_probe tcp/tcp_rcv_space_adjust
 	udp/udp_fail_queue_rcv_skb workqueue/workqueue_queue_work mmap/vma_store
 	mmap/vm_unmapped_area maple_tree/ma_op maple_tree/ma_write rcu/rcu_utilization
-	oom/oom_score_adj_update cgroup/cgroup_transfer_tasks irq/softirq_raise
+	oom/oom_score_adj_update cgroup/cgroup_transfer_tasks
 	lock/contention_begin lock/contention_end capability/cap_capable
 	percpu/percpu_alloc_percpu notifier/notifier_run vmalloc/alloc_vmap_area'
 

@@ -10,24 +10,20 @@ for p in sched.sched_process_exec signal.signal_generate syscalls.sys_exit_chdir
 done
 cp /bin/true "$TMP/one" && cp /bin/true "$TMP/two" || fail "cp"
 cat >"$TMP/load" <<'L'
-for i in 1 2 3 4 5; do "$0/one"; done
-for i in 1 2 3 4 5 6 7; do "$0/two"; done
+for i in 1 2 3 4 5; do "$1/one"; done
+for i in 1 2 3 4 5 6 7; do "$1/two"; done
 kill -CONT $$; kill -CONT $$; kill -CONT $$
 kill -WINCH $$; kill -WINCH $$; kill -WINCH $$; kill -WINCH $$
-for i in 1 2 3 4 5 6; do cd /nowhere 2>/dev/null; done
+for i in 1 2 3 4 5 6; do cd /nowhere 2>/dev/null || :; done
 cd /; cd /tmp
 L
-cat >"$TMP/run" <<'L'
-sh -c '. "$0/load"' "$1"
-exit 0
-L
 
-# recorded PROBE CONDITIONS N
+# recorded PROBE CONDITIONS N: @ is the process
 recorded() {
 	"$kpctl" alloc 1000000 >/dev/null 2>"$TMP/err" || skip "no buffer: $(cat "$TMP/err")"
-	"$kpctl" where "$1" "$2" || fail "where $2"
 	"$kpctl" enable "$1" || fail "enable $1"
-	held sh "$TMP/run" "$TMP"
+	held sh "$TMP/load" "$TMP"
+	"$kpctl" where "$1" "$(echo "$2" | sed "s/@/$held/g")" || fail "where $2"
 	"$kpctl" filter follow "$held" && "$kpctl" filter on && "$kpctl" on || fail "on"
 	released
 	wait "$held" || fail "load: $(cat "$TMP/err")"
@@ -41,10 +37,10 @@ recorded $exec "filename = \"$TMP/one\"" 5
 recorded $exec "filename = \"$TMP/*\"" 12
 recorded $exec "filename != \"$TMP/one\" and filename = \"$TMP/*\"" 7
 recorded $exec "filename = \"$TMP/o\"" 0
-recorded $signal "sig = 18 or sig >= 28" 7
-recorded $signal "sig > 18 and sig <= 28 and code == 0" 4
-recorded $signal "sig != 17 and sig & 2" 3
-recorded $signal "sig = 0x12" 3
+recorded $signal "pid = @ and sig = 18 or pid = @ and sig >= 28" 7
+recorded $signal "sig > 18 and sig <= 28 and code == 0 and pid = @" 4
+recorded $signal "sig != 17 and sig & 2 and pid = @" 3
+recorded $signal "sig = 0x12 and pid == @" 3
 recorded $chdir "ret < 0" 6
 recorded $chdir "ret >= 0" 2
 recorded $chdir "ret = -2" 6
