@@ -15,6 +15,7 @@ static const char *const names[] = {
 	[TNF_LOST_BUSY] = "definition being written",
 	[TNF_LOST_HOOK] = "skipped by the kernel",
 	[TNF_LOST_PREEMPTED] = "writer preempted",
+	[TNF_LOST_FULL] = "came when the file was full",
 };
 
 const char *

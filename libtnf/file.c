@@ -199,6 +199,17 @@ file_is_zero(const unsigned char *p, uint64_t size)
 	return size == 0 || (p[0] == 0 && memcmp(p, p + 1, size - 1) == 0);
 }
 
+/* Who creates a file may say in it how it is to be written. */
+static bool
+zero_but_for_mode(const unsigned char *p, uint64_t size)
+{
+	const uint64_t at = TNF_EXT_OFFSET + offsetof(struct tnf_ext, compatible);
+	const uint64_t end = at + sizeof(((struct tnf_ext *)0)->compatible);
+
+	return size < end ? file_is_zero(p, size) :
+	    file_is_zero(p, at) && file_is_zero(p + end, size - end);
+}
+
 bool
 file_is_empty(const void *base, uint64_t size)
 {
@@ -211,7 +222,7 @@ file_is_empty(const void *base, uint64_t size)
 	if (bytes_u32(&b, magic) == TNF_EXT_MAGIC ||
 	    bytes_u32(&s, magic) == TNF_EXT_MAGIC)
 		return true;
-	return file_is_zero(base, size);
+	return zero_but_for_mode(base, size);
 }
 
 bool

@@ -153,6 +153,19 @@ buffer_give(tnfctl_handle_t *h, int fd, const char *path)
 	return TNFCTL_ERR_NONE;
 }
 
+/* Said in the file itself, before anybody writes there. */
+static int
+buffer_mode(int fd, bool fill)
+{
+	const tnf_uint32_t mode = TNF_EXT_FILL;
+	ssize_t n = sizeof(mode);
+
+	if (fill)
+		n = pwrite(fd, &mode, sizeof(mode),
+		    TNF_EXT_OFFSET + offsetof(struct tnf_ext, compatible));
+	return n == sizeof(mode) ? 0 : n < 0 ? errno : EIO;
+}
+
 static int
 buffer_reserve(int fd, unsigned int bytes)
 {
@@ -169,7 +182,7 @@ buffer_reserve(int fd, unsigned int bytes)
 
 /* 0, and the open file; or an errno. */
 static int
-create(const struct place *p, unsigned int bytes, int *ret)
+create(const struct place *p, unsigned int bytes, bool fill, int *ret)
 {
 	char name[64];
 	uint64_t n;
@@ -183,6 +196,8 @@ create(const struct place *p, unsigned int bytes, int *ret)
 	if (fd < 0)
 		return errno;
 	error = buffer_reserve(fd, bytes);
+	if (error == 0)
+		error = buffer_mode(fd, fill);
 	if (error == 0 && renameat(p->dir, name, p->dir, p->base) < 0)
 		error = errno;
 	if (error == 0) {
@@ -267,7 +282,7 @@ create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	if ((error = create(p, bytes, &fd)) != 0)
+	if ((error = create(p, bytes, h->fill, &fd)) != 0)
 		return cannot_create(error, p->path, bytes);
 	err = buffer_bring(h, fd, p, bytes);
 	close(fd);
@@ -352,4 +367,13 @@ tnfctl_buffer_exchange(tnfctl_handle_t *h, const char *file,
 	if (h->pid == 0)
 		return fail(TNFCTL_ERR_BADARG, "the kernel has no trace file");
 	return buffer_make(h, file, bytes);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_buffer_fill_set(tnfctl_handle_t *h, boolean_t fill)
+{
+	if (h->pid == 0)
+		return fail(TNFCTL_ERR_BADARG, "the kernel's buffer: it is always a ring");
+	h->fill = fill;
+	return TNFCTL_ERR_NONE;
 }

@@ -126,6 +126,7 @@ struct tnfctl_handle {
 	char		*trace_file;
 	size_t		trace_size;
 	size_t		trace_min;
+	bool		fill;		/* the next file stops when it is full */
 	bool		gone;		/* exited, killed or exec'd */
 	bool		leaving;	/* a close could not be completed */
 };

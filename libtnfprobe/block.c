@@ -151,7 +151,9 @@ next_number(struct thread *t, const struct file *f, int64_t now)
 	    __atomic_load_n(cursor, __ATOMIC_RELAXED) - t->run <
 	    f->data_blocks / 8))
 		return t->run++;
-	if (!hurry || f->data_blocks < RUN_FILE)
+	/* What a thread has taken and does not need would stay empty in a file that is
+	   written once. */
+	if (!hurry || f->fill || f->data_blocks < RUN_FILE)
 		t->run_size = 1;
 	else if (t->run_size < RUN_MAX)
 		t->run_size *= 2;
@@ -173,6 +175,20 @@ give_numbers_back(const struct thread *t)
 		    &end, t->run, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/* Asked before a number is taken, so that the cursor stays near the end. */
+static bool
+is_full(const struct file *f)
+{
+	return f->fill && __atomic_load_n(&tnf_ext(f)->data_cursor,
+	    __ATOMIC_RELAXED) >= f->data_blocks;
+}
+
+enum tnf_lost
+tnf_block_why(void)
+{
+	return is_full(tnf_file()) ? TNF_LOST_FULL : TNF_LOST_NO_BLOCK;
+}
+
 /* The next block that nobody holds, among the oldest; NULL: none was found. */
 struct tnf_block_header *
 tnf_block_take(struct thread *t, int64_t now)
@@ -184,7 +200,11 @@ tnf_block_take(struct thread *t, int64_t now)
 	unsigned i;
 
 	for (i = 0; i < ATTEMPTS; i++) {
+		if (is_full(f))
+			return NULL;
 		n = next_number(t, f, now);
+		if (f->fill && n >= f->data_blocks)
+			return NULL;
 		generation = (uint32_t)(n / f->data_blocks % LAPS) + 1;
 		b = (struct tnf_block_header *)(void *)(f->base +
 		    DATA_START + n % f->data_blocks * BLOCK_SIZE);

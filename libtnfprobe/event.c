@@ -125,7 +125,7 @@ new_block(struct thread *t, int64_t now)
 	if (b == NULL) {
 		if (now >= t->retry)
 			t->retry = now + 1000000;
-		tnf_lost(TNF_LOST_NO_BLOCK);
+		tnf_lost(tnf_block_why());
 		return false;
 	}
 	t->block = b;

@@ -88,6 +88,7 @@ map(int fd, uint64_t size, struct file **ret)
 		release(f);
 		return error;
 	}
+	f->fill = (tnf_ext(f)->compatible & TNF_EXT_FILL) != 0;
 	*ret = f;
 	return 0;
 }
@@ -137,6 +138,7 @@ tnf_file_again(const struct file *f, struct file **ret)
 		release(again);
 		return error;
 	}
+	again->fill = f->fill;
 	*ret = again;
 	return 0;
 }

@@ -77,6 +77,7 @@ struct file {
 	uint32_t	 size;		/* multiple of BLOCK_SIZE */
 	uint32_t	 shift;		/* log2 of size, rounded up */
 	uint32_t	 data_blocks;
+	bool		 fill;		/* TNF_EXT_FILL: no block is used twice */
 	struct file	*older;		/* the one before it */
 };
 
@@ -215,6 +216,8 @@ void tnf_block_give_chain(struct thread *);
 void tnf_block_valid(const struct file *, uint32_t offset);
 bool tnf_block_is_far(const struct thread *);
 void tnf_lost(enum tnf_lost);
+/* Why there was no block. */
+enum tnf_lost tnf_block_why(void);
 void tnf_lost_early(void);
 
 /* clock.c */

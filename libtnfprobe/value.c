@@ -64,7 +64,7 @@ next_held(struct thread *t)
 		b = NULL;
 	}
 	if (b == NULL) {
-		fail(t, FAIL_EVENT, TNF_LOST_NO_BLOCK);
+		fail(t, FAIL_EVENT, tnf_block_why());
 		return NULL;
 	}
 	t->held[t->nheld] = t->held[t->used];

@@ -3,9 +3,11 @@
  */
 #include <sys/queue.h>
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "prex/cmd.h"
 #include "prex/family.h"
 #include "prex/history.h"
 #include "prex/leave-stopped.h"
@@ -16,12 +18,14 @@ struct member {
 	TAILQ_ENTRY(member) entry;
 	pid_t	pid;
 	tnfctl_handle_t *h;
+	bool	needs_file;
 };
 
 struct family {
 	struct shell *sh;
-	TAILQ_HEAD(, member) members;
+	TAILQ_HEAD(members, member) members;
 	size_t	n;
+	const char *file;	/* -o, or NULL */
 	/* The target and then the members, for tnfctl_continue_any(). */
 	tnfctl_handle_t **handles;
 };
@@ -63,6 +67,125 @@ family_add(struct family *f, tnfctl_errcode_t err, tnfctl_handle_t *child)
 	f->n++;
 	history_follow(child);
 	family_say(f, m, "is followed");
+}
+
+static bool
+is_member(const struct family *f, pid_t pid)
+{
+	const struct member *m;
+
+	TAILQ_FOREACH(m, &f->members, entry)
+		if (m->pid == pid)
+			return true;
+	return false;
+}
+
+/* One that was there before us. */
+static bool
+adopt_one(struct family *f, pid_t pid, bool fill)
+{
+	tnfctl_trace_attrs_t attrs = { 0 };
+	tnfctl_handle_t *h;
+	struct member *m;
+	tnfctl_errcode_t err;
+
+	if (is_member(f, pid))
+		return false;
+	if ((err = tnfctl_pid_open(pid, &h)) != TNFCTL_ERR_NONE) {
+		fprintf(stderr, "%s: child process %ld is left alone: %s\n", f->sh->argv0,
+		    (long)pid, tnfctl_strerror(err));
+		return false;
+	}
+	if (fill)
+		tnfctl_buffer_fill_set(h, B_TRUE);
+	family_add(f, TNFCTL_ERR_NONE, h);
+	m = TAILQ_LAST(&f->members, members);
+	tnfctl_trace_attrs_get(h, &attrs);
+	m->needs_file = attrs.trace_buf_state == TNFCTL_BUF_NONE;
+	return true;
+}
+
+/* The children of one thread, in its file of /proc. */
+static bool
+adopt_children(struct family *f, pid_t pid, const char *tid, bool fill)
+{
+	char path[320];
+	bool any = false;
+	long child;
+	FILE *fp;
+
+	snprintf(path, sizeof path, "/proc/%ld/task/%s/children", (long)pid, tid);
+	if ((fp = fopen(path, "re")) == NULL)
+		return false;
+	while (fscanf(fp, "%ld", &child) == 1)
+		any |= adopt_one(f, (pid_t)child, fill);
+	fclose(fp);
+	return any;
+}
+
+static bool
+adopt_of(struct family *f, pid_t pid, bool fill)
+{
+	struct dirent *e;
+	bool any = false;
+	char path[64];
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+	if ((d = opendir(path)) == NULL)
+		return false;
+	while ((e = readdir(d)) != NULL)
+		if (e->d_name[0] != '.')
+			any |= adopt_children(f, pid, e->d_name, fill);
+	closedir(d);
+	return any;
+}
+
+/* Whom we have is stopped and makes no more children. */
+void
+family_adopt(struct family *f, pid_t pid, const char *file, bool fill)
+{
+	struct member *m;
+
+	f->file = file;
+	adopt_of(f, pid, fill);
+	TAILQ_FOREACH(m, &f->members, entry)
+		adopt_of(f, m->pid, fill);
+}
+
+static char *
+member_file(const struct family *f, const struct member *m)
+{
+	const char *dir = getenv("TMPDIR");
+
+	if (f->file != NULL)
+		return xasprintf("%s.%ld", f->file, (long)m->pid);
+	return xasprintf("%s/trace-%ld", dir != NULL && *dir != '\0' ? dir : "/tmp",
+	    (long)m->pid);
+}
+
+void
+family_make_files(struct family *f)
+{
+	tnfctl_trace_attrs_t attrs = { 0 };
+	tnfctl_errcode_t err;
+	struct member *m;
+	char *name;
+
+	if (f == NULL || tnfctl_trace_attrs_get(f->sh->target, &attrs) != TNFCTL_ERR_NONE)
+		return;
+	TAILQ_FOREACH(m, &f->members, entry) {
+		if (!m->needs_file)
+			continue;
+		m->needs_file = false;
+		name = member_file(f, m);
+		err = tnfctl_buffer_alloc(m->h, name, (unsigned)attrs.trace_buf_size);
+		if (err != TNFCTL_ERR_NONE)
+			family_say(f, m, tnfctl_strerror(err));
+		if (err != TNFCTL_ERR_NONE)
+			shell_tell_detail(f->sh);
+		free(name);
+	}
 }
 
 static void

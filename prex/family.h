@@ -4,12 +4,21 @@
 #ifndef PREX_FAMILY_H
 #define PREX_FAMILY_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 #include <tnf/tnfctl.h>
 
 struct family;
 struct shell;
 
 struct family *family_new(struct shell *);
+/* Takes the children of a process, and theirs, that are there.  Each records into a
+   file of its own: FILE.PID, where 'file' is given, or as prex names them, that has the
+   size of the target's. */
+void	family_adopt(struct family *, pid_t, const char *file, bool fill);
+/* Members that have no trace file get it now; NULL is fine. */
+void	family_make_files(struct family *);
 /* Lets the target and all members run until something happens.  What happens to
    a member is dealt with, and told as the target's event FORK.  NULL is a
    family without members. */

@@ -13,10 +13,12 @@
 #include "prex/printable.h"
 #include "prex/util.h"
 
-enum { OPT_HELP = 256, OPT_VERSION, OPT_FOLLOW_EXEC, OPT_FOLLOW_FORK, OPT_RUN,
+enum { OPT_HELP = 256, OPT_VERSION, OPT_CHILDREN, OPT_FILL, OPT_FOLLOW_EXEC, OPT_FOLLOW_FORK, OPT_RUN,
        OPT_SET };
 
 static const struct option longopts[] = {
+	{ "children", no_argument, NULL, OPT_CHILDREN },
+	{ "fill", no_argument, NULL, OPT_FILL },
 	{ "follow-exec", no_argument, NULL, OPT_FOLLOW_EXEC },
 	{ "follow-fork", no_argument, NULL, OPT_FOLLOW_FORK },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -50,6 +52,8 @@ print_help(const char *argv0)
 	    "\t-f <file>          read commands from the file, then quit\n"
 	    "\t-c <commands>      run the commands (\";\" separates), then quit\n"
 	    "\t-t                 for tests: write line by line\n"
+	    "\t--children         with -p: its children that are there, as well\n"
+	    "\t--fill             stop when the trace file is full; overwrite nothing\n"
 	    "\t--follow-exec      go on in the program that the target becomes\n"
 	    "\t--follow-fork      control the children of the target as well\n"
 	    "\t--run              with -k: trace the kernel around one command, into -o\n"
@@ -212,6 +216,12 @@ option_take(struct options *o, int c, char **argv)
 	case 'f':
 		add_input(o, optarg, c == 'c');
 		break;
+	case OPT_CHILDREN:
+		o->target.children = true;
+		break;
+	case OPT_FILL:
+		o->target.fill = true;
+		break;
 	case OPT_FOLLOW_EXEC:
 		o->target.follow_exec = true;
 		break;
@@ -252,6 +262,10 @@ option_check(const struct options *o, const char *argv0)
 		option_usage(argv0, "can't specify both cmd and pid");
 	if (t->follow_exec && t->argv == NULL)
 		option_usage(argv0, "--follow-exec needs a command");
+	if (t->children && t->pid == 0)
+		option_usage(argv0, "--children needs -p pid");
+	if (t->fill && t->kernel)
+		option_usage(argv0, "--fill is for trace files: the kernel's buffer is a ring");
 	if (t->pid != 0 && t->preload != NULL)
 		option_usage(argv0, "can't use preload option with attach");
 	if (!t->kernel)

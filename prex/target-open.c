@@ -141,6 +141,8 @@ target_set_up(struct shell *sh, const struct target_options *o)
 
 	if (sh->mode == MODE_USER) {
 		sh->file_named = o->file != NULL;
+		if (o->fill)
+			tnfctl_buffer_fill_set(sh->target, B_TRUE);
 		if (!sh->watched && !trace_plan(sh, o->file, sh->buffer_size))
 			return false;
 		target_check(sh);
@@ -149,9 +151,11 @@ target_set_up(struct shell *sh, const struct target_options *o)
 	define_names(sh);
 	history_begin(sh);
 	sh->follow_exec = o->follow_exec;
-	if (o->follow_fork)
+	if (o->follow_fork || o->children)
 		sh->family = family_new(sh);
 	err = history_follow(sh->target);
+	if (err == TNFCTL_ERR_NONE && o->children)
+		family_adopt(sh->family, o->pid, o->file, o->fill);
 	if (err == TNFCTL_ERR_NONE)
 		return true;
 	shell_tnfctl_error(sh, ERROR_TARGET, err, "error in probe discovery : ");

@@ -16,6 +16,8 @@ struct target_options {
 	const char *preload;
 	const char *file;	/* for the trace */
 	bool	follow_fork;
+	bool	children;	/* those that are there when we attach */
+	bool	fill;		/* the trace file stops when it is full */
 	bool	follow_exec;	/* argv is given */
 	struct {
 		char	*name;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "prex/cmd.h"
+#include "prex/family.h"
 #include "prex/shell.h"
 #include "prex/target.h"
 #include "prex/trace-context.h"
@@ -139,8 +140,10 @@ trace_make(struct shell *sh)
 {
 	tnfctl_errcode_t err;
 
-	if (sh->plan.name == NULL)
+	if (sh->plan.name == NULL) {
+		family_make_files(sh->family);
 		return true;
+	}
 	if (sh->plan.exchange) {
 		/* The old file is complete with it. */
 		trace_context_note(sh);
@@ -155,5 +158,6 @@ trace_make(struct shell *sh)
 		return trace_make_failed(sh, err);
 	trace_plan_free(&sh->plan);
 	target_check(sh);
+	family_make_files(sh->family);
 	return true;
 }

@@ -264,6 +264,7 @@ enum tnf_lost {			/* why an event is missing; index of lost[] */
 	TNF_LOST_BUSY,		/* a definition was being written elsewhere */
 	TNF_LOST_HOOK,		/* kernel: the hook itself was skipped */
 	TNF_LOST_PREEMPTED,	/* kernel: a writer was preempted; it may be torn */
+	TNF_LOST_FULL,		/* came when the file was full: TNF_EXT_FILL */
 	TNF_LOST_REASONS = 8	/* size of lost[]; the rest is 0 */
 };
 
@@ -290,7 +291,7 @@ struct tnf_ext {
 	tnf_uint64_t extra_size;	/* (tnf(5), "Context"); behind the declared end */
 	tnf_uint64_t cookie;	/* kernel buffer in memory: see below; files: 0 */
 	tnf_uint32_t incompatible;	/* features that a reader must know; none so far */
-	tnf_uint32_t compatible;	/* features that it may ignore: TNF_EXT_CUT */
+	tnf_uint32_t compatible;	/* features that it may ignore: TNF_EXT_CUT, FILL */
 	tnf_uint64_t reserved[6];	/* 0 */
 };
 
@@ -299,6 +300,9 @@ struct tnf_ext {
 /* compatible: this is the beginning of a file whose end was lost, and its reader
    has been told so.  Set in memory, when a compressed file is unpacked. */
 #define TNF_EXT_CUT		1u
+/* compatible: no data block is used twice; what comes when all have been is lost.  Set
+   by who creates the file, before a writer has set it up. */
+#define TNF_EXT_FILL		2u
 
 /*
  * The pages of a kernel buffer lie scattered in physical memory.  So that

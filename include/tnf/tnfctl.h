@@ -231,6 +231,10 @@ tnfctl_errcode_t tnfctl_buffer_alloc(tnfctl_handle_t *, const char *file,
    has defined takes more. */
 tnfctl_errcode_t tnfctl_buffer_exchange(tnfctl_handle_t *, const char *file,
     unsigned int bytes);
+/* Linux.  Whether the file that is made next stops when it is full: nothing in it is
+   overwritten, and what comes later is counted.  At first it is a ring.  A libtnfprobe
+   that is older than this goes on in a ring.  BADARG: the kernel. */
+tnfctl_errcode_t tnfctl_buffer_fill_set(tnfctl_handle_t *, boolean_t);
 /* Kernel: frees the buffer and removes every trace of us from the kernel. */
 tnfctl_errcode_t tnfctl_buffer_dealloc(tnfctl_handle_t *);	/* kernel */
 

@@ -282,6 +282,12 @@ tnfctl_buffer_exchange(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 }
 
 tnfctl_errcode_t
+tnfctl_buffer_fill_set(tnfctl_handle_t *h, boolean_t fill)
+{
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
 {
 	return TNFCTL_ERR_NONE;
