@@ -83,15 +83,21 @@ put_task(struct context_writer *w, const char *word, pid_t tid, pid_t pid,
 }
 
 /* What a task's own events say, if that is something else. */
+void
+context_inner(struct context_writer *w, pid_t tid, pid_t pid, pid_t inner_tid,
+    pid_t inner_pid)
+{
+	if (inner_tid > 0 && inner_pid > 0 && inner_tid != tid)
+		fprintf(w->f, "inner %d %d %d %d\n", (int)tid, (int)pid,
+		    (int)inner_tid, (int)inner_pid);
+}
+
 static void
 put_inner(struct context_writer *w, pid_t tid, pid_t pid)
 {
-	long inner_tid = thread_status_last(pid, tid, "NSpid");
-	long inner_pid = thread_status_last(pid, tid, "NStgid");
-
-	if (inner_tid > 0 && inner_pid > 0 && inner_tid != tid)
-		fprintf(w->f, "inner %d %d %ld %ld\n", (int)tid, (int)pid,
-		    inner_tid, inner_pid);
+	context_inner(w, tid, pid,
+	    (pid_t)thread_status_last(pid, tid, "NSpid"),
+	    (pid_t)thread_status_last(pid, tid, "NStgid"));
 }
 
 static void

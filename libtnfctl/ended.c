@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/proc-status.h"
 #include "libtnfctl/ended.h"
 
 #define ENDED_MAX	8192u	/* the latest */
@@ -20,6 +21,7 @@ ended_note(struct ended *e, pid_t pid, pid_t tid)
 {
 	tnfctl_ended_t t = { .tid = tid };
 	char path[64];
+	long inner;
 	ssize_t n;
 	int fd;
 
@@ -32,6 +34,8 @@ ended_note(struct ended *e, pid_t pid, pid_t tid)
 	if (n <= 0)
 		return;
 	t.name[t.name[n - 1] == '\n' ? n - 1 : n] = '\0';
+	if ((inner = thread_status_last(pid, tid, "NSpid")) > 0)
+		t.inner = (pid_t)inner;
 	if (e->threads == NULL &&
 	    (e->threads = calloc(ENDED_MAX, sizeof(*e->threads))) == NULL)
 		return;

@@ -31,6 +31,7 @@ static char *file;
 static uint64_t file_size;
 static uid_t owner;
 static pid_t target, parent;
+static pid_t inner;	/* the target, as it calls itself */
 static struct stat mapped;
 
 /* The user whose files the target makes, and whose child it is. */
@@ -41,6 +42,7 @@ note_owner(pid_t pid)
 	long uid = proc_status_nth(pid, "Uid", PROC_ID_FS);
 
 	parent = (pid_t)ppid;
+	inner = (pid_t)thread_status_last(pid, pid, "NStgid");
 	owner = (uid_t)uid;
 	target = pid;
 	return ppid >= 0 && uid >= 0;
@@ -114,9 +116,12 @@ note_ended(struct shell *sh)
 		return;
 	all = xreallocarray(NULL, n, sizeof *all);
 	if (tnfctl_ended_get(sh->target, all, n, &n) == TNFCTL_ERR_NONE)
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n; i++) {
 			context_ended(&noted, all[i].tid, target, parent,
 			    all[i].name);
+			context_inner(&noted, all[i].tid, target, all[i].inner,
+			    inner);
+		}
 	free(all);
 }
 

@@ -206,7 +206,8 @@ tnfctl_errcode_t tnfctl_fate_get(tnfctl_handle_t *, int *status);
    another kind of handle. */
 typedef struct tnfctl_ended {
 	pid_t	tid;
-	char	name[20];	/* NUL-terminated; any other bytes */
+	char	name[16];	/* NUL-terminated; any other bytes */
+	pid_t	inner;		/* its number in its own name space; 0: not known */
 } tnfctl_ended_t;
 
 tnfctl_errcode_t tnfctl_ended_get(tnfctl_handle_t *, tnfctl_ended_t *ret,

@@ -78,4 +78,26 @@ exec 3>&-
 wait $! || fail "prex: $(cat prex.out)"
 wait $pid
 named m.tnf "attached to"
+
+# In a pid name space their events have numbers of that.
+if [ "$(id -u)" -eq 0 ] && has_mount_spaces; then
+	mkfifo in4
+	: > out
+	unshare -m -p -f --mount-proc "$names" < in4 > out &
+	outer=$!
+	exec 3> in4
+	wait_for 60 grep -q ready out || fail "the victim does not start"
+	pid=$(tr -d ' ' < /proc/$outer/task/$outer/children)
+	: > prex.out
+	"$prex" -p "$pid" -o i.tnf -c 'enable $all; continue' > prex.out 2>&1 3>&- &
+	wait_for 60 grep -q Type prex.out || fail "prex: $(cat prex.out)"
+	exec 3>&-
+	wait $! || fail "prex: $(cat prex.out)"
+	wait $outer
+	named i.tnf "in a name space"
+	for n in 0 1 2; do
+		"$dump" --columns +comm i.tnf | grep -q " named .* worker $n " ||
+			fail "in a name space: $("$dump" --columns +comm i.tnf)"
+	done
+fi
 exit 0
