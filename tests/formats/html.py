@@ -210,7 +210,7 @@ def use(browser, n):
 
 def waits(browser, tnfdump, trace, what):
     """Each wait, its length and who woke it, as a reading of the events tells."""
-    done = subprocess.run([tnfdump, "--to", "jsonl", trace], stdout=subprocess.PIPE,
+    done = subprocess.run([tnfdump, "--to", "jsonl", "--pretty", trace], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, check=False)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     rows = [row for row in rows if "tnf" not in row]
@@ -219,7 +219,9 @@ def waits(browser, tnfdump, trace, what):
         me = (row["pid"], row["lwpid"])
         if isinstance(row["tid"], str):
             owner[row["tid"]] = me
-        if me in blocked:
+        asleep = row["probe"] == "thread_state" and \
+            row["args"].get("state", "USER") not in ("USER", "SYSTEM", "TRAP")
+        if me in blocked and not asleep:
             want.append([row["time"] - blocked.pop(me), None])
         if row["probe"] == "thread_block":
             blocked[me] = row["time"]

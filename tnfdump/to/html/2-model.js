@@ -216,6 +216,12 @@ function sliceEvent(data, s) {
 	return a < list.length ? list[a] : -1;
 }
 
+/* The writer is not on its way to sleep: thread_state tells that, too. */
+function runsAt(data, i) {
+	const p = data.probes[data.probe[i]], m = p.members.find((x) => x.name === 'state');
+	return p.name !== 'thread_state' || !m || ['USER', 'SYSTEM', 'TRAP'].includes(dataText(data, i, m));
+}
+
 /*
  * Waits: from thread_block to the thread_queue that names the thread, whose writer woke
  * it; or, without such, to the thread's next event.  'waitOf' leads from both events.
@@ -237,7 +243,7 @@ function modelWaits(data) {
 		const t = data.thread[i], what = kind[data.probe[i]];
 		for (; k < tasks.length && tasks[k][2] <= i; k++)
 			owner.set(tasks[k][0], tasks[k][1]);
-		if (open.has(t))
+		if (open.has(t) && runsAt(data, i))
 			end(open.get(t), i);
 		if (what === 1) {
 			const w = { block: i, thread: t, start: data.time[i], end: 0, waker: -1 };

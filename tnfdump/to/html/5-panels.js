@@ -112,7 +112,7 @@ function showWaits(data, i, box, pick) {
 		if (w.waker >= 0 && w.waker !== i)
 			p.append(make('button', 'go to who woke it', { type: 'button', onclick: () => pick(w.waker) }));
 		box.append(p);
-		if (w.stack && w.stack !== '[]')
+		if (w.block !== i && w.stack && w.stack !== '[]')
 			box.append(make('p', w.stack, { className: 'stack' }));
 	}
 }
