@@ -219,8 +219,8 @@ def waits(browser, tnfdump, trace, what):
         me = (row["pid"], row["lwpid"])
         if isinstance(row["tid"], str):
             owner[row["tid"]] = me
-        asleep = row["probe"] == "thread_state" and \
-            row["args"].get("state", "USER") not in ("USER", "SYSTEM", "TRAP")
+        asleep = row["probe"] == "thread_state" and ("tid" in row["args"] or
+            row["args"].get("state", "USER") not in ("USER", "SYSTEM", "TRAP"))
         if me in blocked and not asleep:
             want.append([row["time"] - blocked.pop(me), None])
         if row["probe"] == "thread_block":

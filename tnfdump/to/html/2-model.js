@@ -216,9 +216,12 @@ function sliceEvent(data, s) {
 	return a < list.length ? list[a] : -1;
 }
 
-/* The writer is not on its way to sleep: thread_state tells that, too. */
+/* The writer is not on its way to sleep: thread_state tells that, too, and, with a tid,
+   who runs instead. */
 function runsAt(data, i) {
 	const p = data.probes[data.probe[i]], m = p.members.find((x) => x.name === 'state');
+	if (p.name === 'thread_state' && p.members.some((x) => x.name === 'tid'))
+		return false;
 	return p.name !== 'thread_state' || !m || ['USER', 'SYSTEM', 'TRAP'].includes(dataText(data, i, m));
 }
 
@@ -267,13 +270,13 @@ function modelWaits(data) {
 		Object.defineProperties(w, { object: { get: () => text(w, 'reason') }, stack: { get: () => text(w, 'stack') } });
 }
 
-/* Those that begin within [from, to), by object and stack: most time first. */
+/* Those that begin within [from, to), by stack, or else by object: most time first. */
 function modelTopWaits(data, from, to) {
 	const groups = new Map();
 	for (const w of data.waits) {
 		if (w.start < from || w.start >= to)
 			continue;
-		const key = w.object + '\n' + w.stack;
+		const key = w.stack && w.stack !== '[]' ? w.stack : w.object;
 		let g = groups.get(key);
 		if (!g)
 			groups.set(key, g = { object: w.object, stack: w.stack, n: 0, sum: 0, longest: w });
