@@ -41,11 +41,11 @@ other() {
 	    LC_ALL=C sort | table syscalls '^__NR_[a-z]' __NR_
 	for abi in 32 x32; do
 		header=asm/unistd_$abi.h
-		echo "const char *const pretty_syscalls_$abi[] = {"
+		echo "const char *const pretty_syscalls_${abi}[] = {"
 		other "$@"
 		echo "};"
 		echo "const size_t pretty_syscalls_${abi}_count ="
-		echo "    sizeof(pretty_syscalls_$abi) / sizeof(pretty_syscalls_$abi[0]);"
+		echo "    sizeof(pretty_syscalls_$abi) / sizeof(pretty_syscalls_${abi}[0]);"
 	done
 	header=errno.h
 	macros "$@" | LC_ALL=C sort | table errnos '^E[A-Z0-9]*$' ''
