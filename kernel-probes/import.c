@@ -19,6 +19,9 @@
 
 const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS] = {
 	[KP_IMPORT_TRACEPOINT] = &kp_tracepoint,
+	[KP_IMPORT_CALL_ARGS] = &kp_call_args,
+	[KP_IMPORT_CALL_PATH] = &kp_call_path,
+	[KP_IMPORT_CALL_FD] = &kp_call_fd,
 	[KP_IMPORT_UPROBE] = &kp_uprobe,
 };
 

@@ -49,6 +49,9 @@ enum kp_import_number {
 	KP_IMPORT_TRACEPOINT = 1,
 	KP_IMPORT_UPROBE = 2,
 	KP_IMPORT_URETPROBE = 3,
+	KP_IMPORT_CALL_ARGS = 4,
+	KP_IMPORT_CALL_PATH = 5,
+	KP_IMPORT_CALL_FD = 6,
 	KP_IMPORT_KINDS
 };
 
@@ -137,7 +140,13 @@ int kp_import_pin(struct kp *, const struct kp_import *, unsigned n, int link);
 void kp_import_lacks(struct kp_import *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* call.c */
+extern const struct kp_import_kind kp_call_args, kp_call_path, kp_call_fd;
+int kp_import_calls(struct kp *);
+
 /* tracepoint.c */
+/* Attaches the program of an imported probe to a tracepoint, "system.event". */
+int kp_tracepoint_attach(struct kp *, struct kp_import *, const char *name, int prog);
 extern const struct kp_import_kind kp_tracepoint;
 
 /* uprobe.c */

@@ -63,7 +63,7 @@ kp_import_tracepoints(struct kp *kp)
 		r = import_one(kp, line);
 	}
 	free(text);
-	return r;
+	return r < 0 ? r : kp_import_calls(kp);
 }
 
 /* One that lies in a record as it will in the event, behind the one before it, is
@@ -130,14 +130,15 @@ describe_tracepoint(struct kp *kp, struct kp_import *imp)
 }
 
 static int
-tracepoint_number(struct kp *kp, const struct kp_import *imp)
+tracepoint_number(struct kp *kp, const char *name)
 {
-	const char *event;
+	const char *dot = strchr(name, '.');
 	char path[256], *text;
-	int system, r;
+	int r;
 
-	split_name(imp, &system, &event);
-	snprintf(path, sizeof path, "events/%.*s/%s/id", system, imp->name, event);
+	if (dot == NULL)
+		return -EINVAL;
+	snprintf(path, sizeof path, "events/%.*s/%s/id", (int)(dot - name), name, dot + 1);
 	if ((r = tracefs_find(kp)) < 0 || (r = tracefs_read(kp, path, &text)) < 0)
 		return r;
 	r = atoi(text);
@@ -164,12 +165,12 @@ open_event(int number)
 	return fd == -1 ? -ENODEV : fd;
 }
 
-static int
-attach_tracepoint(struct kp *kp, struct kp_import *imp, int prog)
+int
+kp_tracepoint_attach(struct kp *kp, struct kp_import *imp, const char *name, int prog)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts,
 	    .perf_event.bpf_cookie = (unsigned)imp->slot);
-	int number = tracepoint_number(kp, imp), event, link;
+	int number = tracepoint_number(kp, name), event, link;
 
 	if (number < 0)
 		return number;
@@ -181,6 +182,12 @@ attach_tracepoint(struct kp *kp, struct kp_import *imp, int prog)
 	if (link < 0)
 		return kp_refused(kp, link, imp->name);
 	return kp_import_pin(kp, imp, 0, link);
+}
+
+static int
+attach_tracepoint(struct kp *kp, struct kp_import *imp, int prog)
+{
+	return kp_tracepoint_attach(kp, imp, imp->name, prog);
 }
 
 static void
