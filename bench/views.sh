@@ -1,9 +1,10 @@
 #!/bin/sh
 # views.sh - traces into programs: the Python package tnf beside babeltrace2's
-# Python bindings, which get the same events as CTF.
+# Python bindings, which get the same events as CTF; and into a page and a database.
 #
 # Millions of events a second on the wall, from opening the file to the last
 # event; a thread of two ints and a string each.  babeltrace2 gets a part of them.
+# Recording from Python: nanoseconds of the thread's CPU time a call, the loop left out.
 . "$(dirname "$0")/lib.sh"
 tnfdump=$BENCH_BUILD/tnfdump/tnfdump mktrace=$BENCH_BUILD/tests/reader/mktrace
 python=${BENCH_PYTHON:-/usr/bin/python3}
@@ -45,6 +46,60 @@ else:
 print(n / (time.perf_counter() - start) / 1e6)
 P
 
+# made FORMAT: events a second, in millions, from the trace to the finished file
+made()
+{
+	rm -f "$out/made"
+	start=$(date +%s%N)
+	"$tnfdump" --to "$1" -o "$out/made" "$out/x.tnf" || return 1
+	awk -v n="$n" -v ns=$(($(date +%s%N) - start)) 'BEGIN { print n / ns * 1e3 }'
+}
+
+# The cost of a call of a probe of a Python program.
+cat >"$out/call.py" <<'P'
+import sys
+import time
+
+import tnf
+
+probe = tnf.probe("call", keys="bench", id=int, cake=str)
+
+
+def loop(n):
+    for i in range(n):
+        pass
+
+
+def call(n):
+    for i in range(n):
+        probe(i, "apple")
+
+
+def asked(n):
+    for i in range(n):
+        if probe:
+            probe(i, "apple")
+
+
+def cost(f, n=300000):
+    best = None
+    for _ in range(5):
+        start = time.thread_time()
+        f(n)
+        took = (time.thread_time() - start) / n * 1e9
+        best = took if best is None else min(best, took)
+    return best
+
+
+print(cost(asked if sys.argv[1] == "asked" else call) - cost(loop))
+P
+called()
+{
+	rm -f "$out/call.tnf"
+	LD_LIBRARY_PATH=$BENCH_BUILD/libtnfprobe TNF_ENABLE=$1 TNF_FILE=$out/call.tnf \
+		"$python" "$out/call.py" "$2"
+}
+
 bt2=yes
 "$python" -c 'import bt2' 2>/dev/null || { bt2=; echo "$bench: peer missing: bt2 (Debian package python3-bt2)"; }
 ref="tnf: iterate with name and members"
@@ -60,4 +115,20 @@ while [ $r -le "$BENCH_ROUNDS" ]; do
 	done
 	r=$((r + 1))
 done
-table "$ref" "events a second, into a Python program"
+
+r=1
+while [ $r -le "$BENCH_ROUNDS" ]; do
+	for format in html sqlite; do
+		sample "tnfdump --to $format" Mevents/s $r made $format
+	done
+	r=$((r + 1))
+done
+
+r=1
+while [ $r -le "$BENCH_ROUNDS" ]; do
+	sample "tnf.probe: off and asked first" ns $r called none asked
+	sample "tnf.probe: off" ns $r called none call
+	sample "tnf.probe: on with an int and a str" ns $r called bench call
+	r=$((r + 1))
+done
+table "$ref" "events a second into a Python program, a page, a database; ns a call from Python"
