@@ -87,16 +87,17 @@ tnfctl_errcode_t
 process_check_file(pid_t pid)
 {
 	enum elf_kind kind;
-	int fd;
+	int fd, error;
 
 	if ((fd = open_program(pid)) < 0) {
-		if (errno == EACCES || errno == EPERM)
-			return attach_refused(pid);
-		if (errno != ENOENT)
-			return fail_errno(errno, "process %d", (int)pid);
+		error = errno;
 		if (proc_is_kernel(pid))
 			return fail(TNFCTL_ERR_BADARG, "process %d: it is a "
 			    "thread of the kernel", (int)pid);
+		if (error == EACCES || error == EPERM)
+			return attach_refused(pid);
+		if (error != ENOENT)
+			return fail_errno(error, "process %d", (int)pid);
 		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended, "
 		    "or its first thread has", (int)pid);
 	}

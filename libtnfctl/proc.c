@@ -595,14 +595,33 @@ ask_all(struct proc *p)
 		}
 }
 
+/*
+ * A thread that we have not taken yet may exec() and get the number of the leader,
+ * whom we had.  wait(2) says so to everybody but the process's parent, for whom the
+ * number is still that of a child.  Then the thread of this number is nobody's,
+ * and proc_attach() finds it anew.
+ */
+static bool
+is_lost(const struct proc *p, const struct thread *t)
+{
+	return !t->foreign && thread_status(p->pid, t->tid, "TracerPid") == 0;
+}
+
 static void
 find_absent(struct proc *p)
 {
 	struct thread *t;
+	size_t i;
 
-	for (t = p->threads; t < p->threads + p->n; t++)
-		if (!t->stopped && is_absent(p, t))
+	for (i = p->n; i-- > 0; ) {
+		t = &p->threads[i];
+		if (t->stopped)
+			continue;
+		if (is_lost(p, t))
+			drop_thread(p, t);
+		else if (is_absent(p, t))
 			t->absent = true;
+	}
 }
 
 void
