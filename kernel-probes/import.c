@@ -23,6 +23,7 @@ const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS] = {
 	[KP_IMPORT_CALL_PATH] = &kp_call_path,
 	[KP_IMPORT_CALL_FD] = &kp_call_fd,
 	[KP_IMPORT_UPROBE] = &kp_uprobe,
+	[KP_IMPORT_FUNCTION] = &kp_function,
 };
 
 /* Those that are known, by kind, name and source. */

@@ -48,7 +48,7 @@
 enum kp_import_number {
 	KP_IMPORT_TRACEPOINT = 1,
 	KP_IMPORT_UPROBE = 2,
-	KP_IMPORT_URETPROBE = 3,
+	KP_IMPORT_FUNCTION = 3,
 	KP_IMPORT_CALL_ARGS = 4,
 	KP_IMPORT_CALL_PATH = 5,
 	KP_IMPORT_CALL_FD = 6,
@@ -150,6 +150,6 @@ int kp_tracepoint_attach(struct kp *, struct kp_import *, const char *name, int 
 extern const struct kp_import_kind kp_tracepoint;
 
 /* uprobe.c */
-extern const struct kp_import_kind kp_uprobe;
+extern const struct kp_import_kind kp_uprobe, kp_function;
 
 #endif /* KERNEL_PROBES_IMPORT_H */

@@ -235,6 +235,18 @@ const struct kp_import_kind kp_uprobe = {
 	.gone = uprobe_gone,
 };
 
+/* The same for functions. */
+const struct kp_import_kind kp_function = {
+	.number = KP_IMPORT_FUNCTION,
+	.name = "function",
+	.program = "uprobe_hit",
+	.otherwise = "uprobe_plain",
+	.describe = uprobe_describe,
+	.attach = uprobe_attach,
+	.detached = uprobe_detached,
+	.gone = uprobe_gone,
+};
+
 static bool
 is_terminated(const char *s, size_t size)
 {
@@ -246,12 +258,13 @@ kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
     const struct kp_uprobe_spec *asked, unsigned *ret_id)
 {
 	struct kp_uprobe_spec spec = *asked;
-	char source[256], attrs[KP_FILE_MAX];
-	struct kp_import_new new = { .kind = &kp_uprobe, .name = name, .keys = keys,
+	char source[256], attrs[KP_FILE_MAX + KP_SYMBOL_MAX];
+	struct kp_import_new new = { .name = name, .keys = keys,
 	    .source = source, .attrs = attrs, .spec = &spec, .spec_size = sizeof spec };
 	struct kp_import *imp;
 	int n, r;
 
+	new.kind = spec.flags & KP_UPROBE_FUNCTION ? &kp_function : &kp_uprobe;
 	if (!is_terminated(spec.symbol, sizeof spec.symbol) ||
 	    !is_terminated(spec.path, sizeof spec.path) ||
 	    !is_terminated(spec.shown, sizeof spec.shown))
@@ -267,6 +280,8 @@ kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
 	if (n < 0 || (size_t)n >= sizeof source)
 		return kp_fail(kp, -E2BIG, "%s: %s: the path is too long", name, spec.shown);
 	n = snprintf(attrs, sizeof attrs, "file %s;", spec.shown);
+	if (spec.flags & KP_UPROBE_FUNCTION)
+		n += snprintf(attrs + n, sizeof attrs - n, "function %s;", spec.symbol);
 	if (spec.pid > 0)
 		snprintf(attrs + n, sizeof attrs - n, "pid %d;", (int)spec.pid);
 	if ((r = kp_import_add(kp, &new, &imp)) < 0)

@@ -378,6 +378,28 @@ elf_function(struct elf *e, const char *name, uint64_t *ret)
 	return f.found;
 }
 
+struct each_function {
+	bool	(*fn)(void *, const char *, uint64_t);
+	void	*arg;
+};
+
+static bool
+call_function(void *arg, const char *s, const GElf_Sym *sym)
+{
+	struct each_function *f = arg;
+
+	return GELF_ST_TYPE(sym->st_info) != STT_FUNC || *s == '\0' ||
+	    f->fn(f->arg, s, sym->st_value);
+}
+
+void
+elf_functions(struct elf *e, bool (*fn)(void *, const char *, uint64_t), void *arg)
+{
+	struct each_function f = { fn, arg };
+
+	elf_file_search(e, true, call_function, &f);
+}
+
 static bool
 match_address(void *arg, const char *s, const GElf_Sym *sym)
 {

@@ -55,6 +55,10 @@ bool	elf_is_fixed(struct elf *);
 void	elf_symbols(struct elf *, const char *const *names, uint64_t *values,
 	    size_t n, bool deep);
 bool	elf_function(struct elf *, const char *name, uint64_t *ret);
+/* Calls fn for each function that is defined; false from fn ends it.  Those whose
+   address is found at run time only (IFUNC) are none. */
+void	elf_functions(struct elf *, bool (*fn)(void *, const char *name,
+	    uint64_t address), void *arg);
 /* Name of the function at exactly this address. */
 bool	elf_function_at(struct elf *, uint64_t address, char *ret, size_t size);
 

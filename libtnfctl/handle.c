@@ -24,6 +24,9 @@ handle_empty(tnfctl_handle_t *h)
 {
 	probes_destroy(h);
 	imports_free(h);
+	while (h->nfiles > 0)
+		free(h->files[--h->nfiles]);
+	free(h->files);
 	objects_free(h);
 	map_free(&h->pooled);
 	free(h->trace_file);

@@ -106,6 +106,8 @@ struct tnfctl_handle {
 	void		*(*create)(tnfctl_handle_t *, tnfctl_probe_t *);
 	void		(*destroy)(void *);
 
+	char		**files;	/* the kernel: imported, for their functions */
+	size_t		nfiles;
 	struct imports	*imports;	/* imports.c, or NULL: nobody asked */
 	/* Processes. */
 	struct object	*objects;	/* the linker's order */

@@ -12,6 +12,7 @@
 
 #include "kernel-probes/kernel_probes.h"
 #include "kernel-probes/uprobe.h"
+#include "libtnfctl/functions.h"
 #include "libtnfctl/imports.h"
 #include "common/maps.h"
 #include "libtnfctl/objects.h"
@@ -291,7 +292,8 @@ imports_refresh(tnfctl_handle_t *h)
 static int
 find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
-	return usdt_find(spec, ret);
+	return spec->flags & KP_UPROBE_FUNCTION ? functions_find(spec, ret) :
+	    usdt_find(spec, ret);
 }
 
 static tnfctl_errcode_t
@@ -390,6 +392,157 @@ imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
 	}
 	*ret_n = o->n;
 	return kernel_code(kp, e);
+}
+
+/* Functions. */
+
+struct adding {
+	tnfctl_handle_t *h;	/* a process's, or NULL */
+	struct kp *kp;		/* the kernel, or NULL */
+	const struct mapping *m;
+	struct kp_uprobe_spec spec;
+	const char *base;	/* of the file's name */
+	int	error;
+};
+
+static const struct side { const char *suffix; uint32_t flags; const char *slots; } sides[] = {
+	{ "_entry", KP_UPROBE_FUNCTION, "arg1 arg2 arg3 arg4 arg5 arg6" },
+	{ "_return", KP_UPROBE_FUNCTION | KP_UPROBE_RETURN, "value" },
+};
+
+static bool
+is_listed(const tnfctl_handle_t *h, const struct kp_uprobe_spec *spec, uint64_t inode)
+{
+	for (size_t i = 0; i < h->nprobes; i++) {
+		const struct import *im = h->probes[i]->import;
+
+		if (im != NULL && !h->probes[i]->gone && im->inode == inode &&
+		    im->spec.flags == spec->flags && strcmp(im->spec.symbol, spec->symbol) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+list_side(struct adding *a, const char *name, const char *keys, const struct side *side)
+{
+	struct words attrs = { .n = 0 };
+	struct import *i;
+	tnfctl_probe_t *p = NULL;
+
+	if (is_listed(a->h, &a->spec, a->m->inode))
+		return true;
+	if ((i = calloc(1, sizeof *i)) == NULL)
+		return false;
+	i->inode = a->m->inode;
+	i->spec = a->spec;
+	i->name = strdup(name);
+	i->keys = strdup(keys);
+	words_add(&attrs, "name %s;slots %s ;keys %s;origin function;function %s;file %s;",
+	    name, side->slots, keys, a->spec.symbol, a->spec.shown);
+	if (i->name != NULL && i->keys != NULL)
+		p = probe_add(a->h, attrs.text);
+	if (p == NULL) {
+		import_free(i);
+		return false;
+	}
+	p->import = i;
+	return true;
+}
+
+static bool
+add_function(void *arg, const char *function)
+{
+	struct adding *a = arg;
+	char name[KP_SYMBOL_MAX], keys[128];
+	unsigned id;
+
+	snprintf(keys, sizeof keys, "function %.100s", a->base);
+	snprintf(a->spec.symbol, sizeof a->spec.symbol, "%s", function);
+	for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+		snprintf(name, sizeof name, "%s%s", function, sides[s].suffix);
+		a->spec.flags = sides[s].flags;
+		if (a->kp != NULL)
+			a->error = kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
+		else if (!list_side(a, name, keys, &sides[s]))
+			a->error = -ENOMEM;
+		if (a->error != 0)
+			return false;
+	}
+	return true;
+}
+
+static tnfctl_errcode_t
+too_many(const char *pattern, const char *path, long n)
+{
+	return fail(TNFCTL_ERR_BADARG, "function=%s: it fits %ld functions of %s: at most "
+	    "%u can be imported at once", pattern, n, path, FUNCTIONS_MAX);
+}
+
+static void
+set_names(struct adding *a, const char *path, const char *shown)
+{
+	const char *slash = strrchr(shown, '/');
+
+	snprintf(a->spec.path, sizeof a->spec.path, "%s", path);
+	snprintf(a->spec.shown, sizeof a->spec.shown, "%s", shown);
+	a->base = slash != NULL ? slash + 1 : shown;
+}
+
+tnfctl_errcode_t
+imports_functions_of_file(struct kp *kp, const char *path, const char *pattern,
+    size_t *ret_n)
+{
+	struct adding a = { .kp = kp };
+	int fd = file_open(path);
+	long n;
+
+	kp_uprobe_finder(find);
+	if (fd < 0)
+		return fail_errno(errno, "%s", path);
+	set_names(&a, path, path);
+	n = functions_choose(fd, pattern, add_function, &a);
+	close(fd);
+	if (n > (long)FUNCTIONS_MAX)
+		return too_many(pattern, path, n);
+	*ret_n += n > 0 ? (size_t)n : 0;
+	return kernel_code(kp, a.error);
+}
+
+tnfctl_errcode_t
+imports_functions(tnfctl_handle_t *h, const char *pattern)
+{
+	struct adding a = { .h = h, .spec.pid = (int32_t)h->pid };
+	size_t first = h->nprobes;
+	uint64_t latest = 0;
+	char path[KP_FILE_MAX];
+	struct maps maps;
+	long n = 0;
+	int fd, error;
+
+	if (h->imports == NULL)
+		return fail(TNFCTL_ERR_BADARG, "this handle has no imported probes");
+	if ((error = maps_read(h->pid, &maps)) != 0)
+		return fail_errno(error, "process %d: its mappings", (int)h->pid);
+	for (size_t i = 0; i < maps.n && n <= (long)FUNCTIONS_MAX && a.error == 0; i++) {
+		a.m = &maps.m[i];
+		if (!a.m->exec || a.m->inode == 0 || a.m->inode == latest ||
+		    (fd = open_mapped(h->pid, a.m, path, sizeof path)) < 0)
+			continue;
+		latest = a.m->inode;
+		set_names(&a, path, a.m->path);
+		n = functions_choose(fd, pattern, add_function, &a);
+		if (n > (long)FUNCTIONS_MAX)
+			too_many(pattern, a.m->path, n);
+		close(fd);
+	}
+	maps_free(&maps);
+	read_states(h, first);
+	if (h->nprobes > first)
+		probes_created(h, first);
+	if (a.error != 0)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	return n > (long)FUNCTIONS_MAX ? TNFCTL_ERR_BADARG : TNFCTL_ERR_NONE;
 }
 
 tnfctl_errcode_t

@@ -31,6 +31,12 @@ struct kp;
 /* Adds the probes of a file to the kernel's, for all processes that run it. */
 tnfctl_errcode_t imports_of_file(struct kp *, const char *path, size_t *ret_n);
 
+/* Adds the functions that the pattern fits (functions.h): of all files that the
+   process maps, or of a file to the kernel's.  BADARG: too many, none. */
+tnfctl_errcode_t imports_functions(tnfctl_handle_t *, const char *pattern);
+tnfctl_errcode_t imports_functions_of_file(struct kp *, const char *path,
+    const char *pattern, size_t *ret_n);
+
 /* kernel.c: the code for a negative errno, with the session's own words; 0 is
    NONE. */
 tnfctl_errcode_t kernel_code(struct kp *, int e);

@@ -397,6 +397,23 @@ tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *r
 	return TNFCTL_ERR_NONE;
 }
 
+/* Functions of it may be asked for. */
+static tnfctl_errcode_t
+remember_file(tnfctl_handle_t *h, const char *path)
+{
+	char *real = realpath(path, NULL);
+	char **v = real == NULL ? NULL :
+	    reallocarray(h->files, h->nfiles + 1, sizeof *v);
+
+	if (v == NULL) {
+		free(real);
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	}
+	h->files = v;
+	v[h->nfiles++] = real;
+	return TNFCTL_ERR_NONE;
+}
+
 /* All probes of a file, in whatever process runs it. */
 static tnfctl_errcode_t
 add_usdt(tnfctl_handle_t *h, const char *path)
@@ -409,10 +426,23 @@ add_usdt(tnfctl_handle_t *h, const char *path)
 	err = imports_of_file(h->priv, path, &n);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	err = kernel_refresh(h);
-	if (err == TNFCTL_ERR_NONE && n == 0)
-		return fail(TNFCTL_ERR_BADARG, "%s: it has no USDT probes", path);
-	return err;
+	if ((err = remember_file(h, path)) != TNFCTL_ERR_NONE)
+		return err;
+	return kernel_refresh(h);
+}
+
+/* Of the files that were imported. */
+static tnfctl_errcode_t
+add_functions(tnfctl_handle_t *h, const char *pattern)
+{
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	size_t n = 0;
+
+	if (pattern == NULL)
+		return fail(TNFCTL_ERR_BADARG, "function: which?");
+	for (size_t i = 0; err == TNFCTL_ERR_NONE && i < h->nfiles; i++)
+		err = imports_functions_of_file(h->priv, h->files[i], pattern, &n);
+	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
 }
 
 TNFCTL_API tnfctl_errcode_t
@@ -420,6 +450,10 @@ tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
 	tnfctl_errcode_t err;
 
+	if (strcmp(kind, "function") == 0)
+		return h->ops == &kernel_ops ? add_functions(h, source) :
+		    source == NULL ? fail(TNFCTL_ERR_BADARG, "function: which?") :
+		    imports_functions(h, source);
 	if (strcmp(kind, "usdt") == 0)
 		return h->ops == &kernel_ops ? add_usdt(h, source) :
 		    source == NULL ? imports_begin(h) :

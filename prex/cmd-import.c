@@ -36,7 +36,8 @@ const struct cmd cmd_import = {
 	.summary = "Have the probes of a program or library",
 	.help =
 	    "From now on the USDT probes of the file are among those that list, enable and\n"
-	    "trace choose from: \"list probes keys=usdt\" shows them.  They are hit in every\n"
+	    "trace choose from: \"list probes keys=usdt\" shows them; and so are functions of it\n"
+	    "that are asked for, as in \"enable function=/^malloc/\".  They are hit in every\n"
 	    "process that runs the file, also in those that start later.  A name with other\n"
 	    "characters than letters, digits, \"_\", \".\" and \"%\" is quoted.\n",
 	.modes = MODE_KERNEL,

@@ -111,6 +111,7 @@ list_probes(struct shell *sh, const struct args *a)
 		r.specs = defaults;
 	}
 	r.used = xcalloc(r.selectors->n + 1, sizeof *r.used);
+	functions_ask(sh, r.selectors);
 	err = probes_visit(sh, list_probes_print_probe, &r);
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_SEMANTIC, err, "listing error : ");

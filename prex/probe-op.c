@@ -99,6 +99,26 @@ probes_visit(struct shell *sh, probe_visit_f *visit, void *arg)
 	return tnfctl_probe_apply(sh->target, visit_one, &v);
 }
 
+/* Functions are thousands: they are probes when a selector names the attribute. */
+void
+functions_ask(struct shell *sh, const struct selectors *l)
+{
+	tnfctl_errcode_t err;
+	char *pattern;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->v[i].attr.is_regex || strcmp(l->v[i].attr.text, "function") != 0)
+			continue;
+		pattern = l->v[i].value.is_regex ? xasprintf("/%s/", l->v[i].value.text) :
+		    xstrdup(l->v[i].value.text);
+		err = tnfctl_import_add(sh->target, "function", pattern);
+		free(pattern);
+		if (err != TNFCTL_ERR_NONE)
+			shell_tnfctl_error(sh, ERROR_TARGET, err,
+			    "error in importing functions: ");
+	}
+}
+
 /* Fills in what the names stand for; false: there is no such thing. */
 static bool
 probe_op_resolve(struct shell *sh, const struct args *a, struct probe_op *op)
@@ -138,6 +158,7 @@ probe_op_run(struct shell *sh, const struct args *a, const char *name,
 
 	if (!probe_op_resolve(sh, a, &op) || !trace_make(sh))
 		return CMD_DONE;
+	functions_ask(sh, op.selectors);
 	v.op = history_add(&sh->history, &op);
 	v.used = xcalloc(op.selectors->n + 1, sizeof *v.used);
 	err = tnfctl_probe_apply(sh->target, apply_one, &v);

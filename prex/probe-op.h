@@ -30,6 +30,10 @@ enum cmd_result probe_op_run(struct shell *, const struct args *,
 tnfctl_errcode_t probe_op_apply(struct shell *, const struct probe_op *,
 	    tnfctl_handle_t *, tnfctl_probe_t *);
 
+/* Has the functions among the probes that selectors by "function" choose. */
+struct selectors;
+void	functions_ask(struct shell *, const struct selectors *);
+
 /* Calls op for each probe with its state and attributes. */
 struct attrs;
 typedef void probe_visit_f(struct shell *, tnfctl_probe_t *, const struct attrs *,

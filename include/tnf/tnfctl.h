@@ -345,7 +345,9 @@ tnfctl_errcode_t tnfctl_filter_rule_apply(tnfctl_handle_t *,
  * a kind, off, behind the probes that there are, and calls the function for new
  * probes.  Kinds: "tracepoint", the kernel's, whose source is NULL; "usdt", of the
  * file 'source' in all processes (kernel handle), or of all files that a process maps
- * now or later (handle on a process; NULL).  Their attribute "origin" is the kind.
+ * now or later (handle on a process; NULL); "function", whose names 'source' fits, as
+ * /pattern/ or name, at most 512 of a file: of the files that "usdt" was given (kernel
+ * handle), or that the process has mapped.  Their attribute "origin" is the kind.
  * ACCES, FILENOTFOUND: the kernel does not tell them to us, the file cannot be read;
  * BADARG: not for this handle, no such kind, a file without such probes.
  */

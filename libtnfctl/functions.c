@@ -1,0 +1,197 @@
+/*
+ * functions.c - functions of programs and libraries as probes.
+ */
+#include <errno.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libtnfctl/elf-file.h"
+#include "libtnfctl/functions.h"
+#include "libtnfctl/objects.h"
+
+#define NAME_MAX_HERE	100u	/* with what we append it is a probe's name */
+
+struct choice {
+	regex_t	regex;
+	bool	is_regex;
+	const char *name;
+	bool	(*fn)(void *, const char *);
+	void	*arg;
+	long	n;
+	char	(*seen)[NAME_MAX_HERE + 1];	/* FUNCTIONS_MAX of them */
+};
+
+/* Names become words of attribute strings; "name@@VERSION" is the name. */
+static bool
+name_is_fit(const char *s)
+{
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789_.$");
+
+	return n > 0 && n <= NAME_MAX_HERE && s[n] == '\0';
+}
+
+/* .symtab has those of .dynsym again. */
+static bool
+was_seen(const struct choice *c, const char *name)
+{
+	for (long i = 0; i < c->n && i < (long)FUNCTIONS_MAX; i++)
+		if (strcmp(c->seen[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+choose(void *arg, const char *name, uint64_t address)
+{
+	struct choice *c = arg;
+
+	if (!name_is_fit(name) ||
+	    (c->is_regex ? regexec(&c->regex, name, 0, NULL, 0) != 0 :
+	    strcmp(name, c->name) != 0) || was_seen(c, name))
+		return true;
+	if (c->n++ >= (long)FUNCTIONS_MAX)
+		return true;
+	strcpy(c->seen[c->n - 1], name);
+	return c->fn(c->arg, name);
+}
+
+static bool
+pattern_read(struct choice *c, const char *pattern)
+{
+	size_t n = strlen(pattern);
+	char *text;
+	int r;
+
+	c->is_regex = n > 2 && pattern[0] == '/' && pattern[n - 1] == '/';
+	c->name = pattern;
+	if (!c->is_regex)
+		return n > 0;
+	if ((text = strndup(pattern + 1, n - 2)) == NULL)
+		return false;
+	r = regcomp(&c->regex, text, REG_NOSUB);
+	free(text);
+	return r == 0;
+}
+
+long
+functions_choose(int fd, const char *pattern, bool (*fn)(void *, const char *), void *arg)
+{
+	struct choice c = { .fn = fn, .arg = arg };
+	struct elf *e = elf_open(fd);
+	long n = -1;
+
+	if (e == NULL)
+		return -1;
+	c.seen = calloc(FUNCTIONS_MAX, sizeof *c.seen);
+	if (c.seen != NULL && pattern_read(&c, pattern)) {
+		elf_functions(e, choose, &c);
+		n = c.n;
+		if (c.is_regex)
+			regfree(&c.regex);
+	}
+	free(c.seen);
+	elf_close(e);
+	return n;
+}
+
+static bool
+set_true(void *arg, uint64_t address, uint64_t size)
+{
+	*(bool *)arg = true;
+	return false;
+}
+
+/* The kernel exchanges the address to return to while a function runs.  Go moves
+   stacks, and finds its way by these addresses. */
+static bool
+is_go(int fd)
+{
+	struct elf *e = elf_open(fd);
+	bool found = false;
+
+	if (e == NULL)
+		return false;
+	elf_sections(e, ".gopclntab", set_true, &found);
+	elf_close(e);
+	return found;
+}
+
+const char *
+functions_refused(int fd, const char *path, bool at_return)
+{
+	const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
+
+	if (strncmp(base, "ld-linux", 8) == 0 || strncmp(base, "ld-", 3) == 0 ||
+	    strncmp(base, "ld.so", 5) == 0)
+		return "the dynamic linker is at work before a process can be probed";
+	if (strncmp(base, "libtnfprobe.so", 14) == 0)
+		return "libtnfprobe itself records events";
+	if (at_return && is_go(fd))
+		return "a Go program moves its stacks, with the addresses to return to";
+	return NULL;
+}
+
+static void
+describe(struct kp_uprobe_found *ret, bool at_return)
+{
+	static const uint8_t args[] = { KP_R_DI, KP_R_SI, KP_R_DX, KP_R_CX, KP_R_R8,
+	    KP_R_R9 };
+
+	ret->members = at_return ? 1 : sizeof args;
+	ret->site[0].n = ret->members;
+	for (unsigned i = 0; i < ret->members; i++) {
+		ret->member[i].type = "tnf_uint64";
+		if (at_return)
+			strcpy(ret->member[i].name, "value");
+		else
+			snprintf(ret->member[i].name, sizeof ret->member[i].name,
+			    "arg%u", i + 1);
+		ret->site[0].v[i] = (struct kp_operand){ .kind = KP_OPERAND_VALUE,
+		    .size = 8, .base = at_return ? KP_R_AX : args[i],
+		    .index = KP_R_NONE, .scale = 1 };
+	}
+}
+
+static int
+refuse(struct kp_uprobe_found *ret, int e, const char *why)
+{
+	snprintf(ret->why, sizeof ret->why, "%s", why);
+	return -e;
+}
+
+int
+functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+{
+	bool at_return = spec->flags & KP_UPROBE_RETURN;
+	int fd = file_open(spec->path);
+	const char *why;
+	struct elf *e;
+	uint64_t address;
+	bool found = false;
+
+	if (fd < 0)
+		return refuse(ret, errno, "the file is not there any more");
+	if ((why = functions_refused(fd, spec->shown, at_return)) != NULL) {
+		close(fd);
+		return refuse(ret, ENOTSUP, why);
+	}
+	ret->site = calloc(1, sizeof *ret->site);
+	if (ret->site != NULL && (e = elf_open(fd)) != NULL) {
+		found = elf_function(e, spec->symbol, &address) &&
+		    elf_offset(e, address, &ret->site[0].offset);
+		elf_close(e);
+	}
+	close(fd);
+	if (!found) {
+		free(ret->site);
+		ret->site = NULL;
+		return refuse(ret, ENOENT, "the file has no such function any more");
+	}
+	ret->sites = 1;
+	describe(ret, at_return);
+	return 0;
+}

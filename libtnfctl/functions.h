@@ -1,0 +1,29 @@
+/*
+ * functions.h - functions of programs and libraries as probes: NAME_entry, which has
+ * the first six words that it was called with, and NAME_return, with its result.
+ */
+#ifndef LIBTNFCTL_FUNCTIONS_H
+#define LIBTNFCTL_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernel-probes/uprobe.h"
+
+#define FUNCTIONS_MAX	512u	/* that one pattern may choose of a file */
+
+/*
+ * Calls fn for each function of an open file whose name the pattern fits: a regular
+ * expression between slashes, or a name.  Returns how many fit, of which fn gets
+ * FUNCTIONS_MAX at most; -1: the pattern is none, or it is no ELF file.
+ */
+long	functions_choose(int fd, const char *pattern,
+	    bool (*fn)(void *arg, const char *name), void *arg);
+
+/* Why probes cannot be put into the functions of a file, or NULL. */
+const char *functions_refused(int fd, const char *path, bool at_return);
+
+/* kp_uprobe_find_f for functions. */
+int	functions_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
+
+#endif

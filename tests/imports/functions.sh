@@ -1,0 +1,86 @@
+#!/bin/sh
+# Functions as probes: of one process, and of a file in whatever process runs it.  What
+# they were called with and what they returned, one of each for each call; unsafe ones
+# are refused, with the reason; none is listed unless asked for.
+#
+#	functions.sh VICTIM
+. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/lib.sh"
+victim=$(readlink -f "$1")
+prex=$TNF_BUILD/prex/prex
+pins=/sys/fs/bpf/tnf/import
+
+need_kernel
+[ -e /sys/bus/event_source/devices/uprobe ] || skip "kernel without uprobes"
+scratch
+export HOME="$TMP"
+pid=''
+stop_all() {
+	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
+	[ ! -e /sys/fs/bpf/tnf/buf ] || printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null 2>&1
+	test_end
+}
+trap stop_all EXIT
+extract() {
+	rm -f "$TMP/trace"
+	"$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace" || fail "tnfxtract"
+	"$TNF_BUILD/tnfdump/tnfdump" "$TMP/trace" | grep -v '^probe' > "$TMP/text" || fail "tnfdump"
+}
+lines_are() { [ "$(wc -l < "$TMP/out")" -ge "$1" ]; }
+no_pins() { [ "$(find $pins -type f 2>/dev/null | wc -l)" -eq 0 ]; }
+
+# Of a file: a process that starts later.
+"$prex" -k > "$TMP/list" 2>&1 <<X || fail "prex -k: $(cat "$TMP/list")"
+import '$victim'
+list name probes keys=function
+buffer alloc 1m
+trace function=main
+enable function=main
+ktrace on
+X
+! grep -q '_entry' "$TMP/list" || fail "functions are listed that nobody has asked for"
+"$victim" 2 || fail "victim"
+extract
+grep -q ' main_entry *arg1: 2 arg2: [1-9]' "$TMP/text" || fail "main_entry: $(cat "$TMP/text")"
+grep -q ' main_return *value: 0$' "$TMP/text" || fail "main_return: $(cat "$TMP/text")"
+"$prex" -k > "$TMP/list" 2>&1 <<X || fail "prex -k: $(cat "$TMP/list")"
+disable function=main
+ktrace off
+buffer dealloc
+X
+[ ! -e /sys/fs/bpf/tnf ] || fail "pins stay: $(ls /sys/fs/bpf/tnf)"
+
+# Of one process: what its library does for it.
+mkfifo "$TMP/go"
+"$victim" -w < "$TMP/go" > "$TMP/out" 7>&- 9>&- &
+pid=$!
+exec 7> "$TMP/go"
+wait_for 60 lines_are 1 || fail "victim"
+"$prex" -p "$pid" > "$TMP/list" 2>&1 <<X || fail "prex -p: $(cat "$TMP/list")"
+trace function=/^fgets\$/
+enable function=/^fgets\$/
+X
+for n in 2 3 4; do
+	echo >&7
+	wait_for 60 lines_are "$n" || fail "the victim has stopped"
+done
+"$victim" 1 < /dev/null
+# The call during which they came is seen to return; that which lasts, to begin.
+entered() { extract; [ "$(grep -c ' fgets_entry .* arg2: 16 ' "$TMP/text")" = 3 ]; }
+wait_for 60 entered || fail "fgets_entry: $(cat "$TMP/text")"
+n=$(grep -c ' fgets_return *value: [1-9]' "$TMP/text")
+[ "$n" = 2 ] || [ "$n" = 3 ] || fail "fgets_return: $(cat "$TMP/text")"
+"$TNF_BUILD/tnfdump/tnfdump" --stats "$TMP/trace" | grep -q ' fgets$' || fail "--stats: no pairs"
+
+printf 'enable function=_dl_catch_error\n' | "$prex" -p "$pid" > "$TMP/list" 2>&1 &&
+	fail "the dynamic linker's functions are not refused"
+grep -q 'the dynamic linker is at work' "$TMP/list" || fail "no reason: $(cat "$TMP/list")"
+printf 'list name probes function=/./\n' | "$prex" -p "$pid" > "$TMP/list" 2>&1
+grep -q 'at most 512' "$TMP/list" || fail "as many functions as there are: $(head "$TMP/list")"
+exec 7>&-
+wait "$pid"
+pid=''
+printf 'ktrace off\n' | "$prex" -k > /dev/null 2>&1
+no_pins || fail "links of a process that has ended: $(ls $pins)"
+printf 'buffer dealloc\n' | "$prex" -k > /dev/null 2>&1
+[ ! -e /sys/fs/bpf/tnf ] || fail "pins stay: $(ls /sys/fs/bpf/tnf)"
+exit 0
