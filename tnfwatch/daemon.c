@@ -408,6 +408,15 @@ daemon_end(struct daemon *d)
 		if (d->writer[i].pid > 0)
 			waitpid(d->writer[i].pid, NULL, 0);
 	leftover_end(d->config);
+	for (size_t i = 0; i < WRITERS_MAX; i++)
+		free(d->writer[i].id);
+	for (size_t i = 0; i < d->config->n_triggers; i++)
+		free(d->state[i].begun);
+	free(d->state);
+	window_clear(&d->window);
+	trigger_engine_free(d->engine);
+	config_free(d->config);
+	free(d);
 }
 
 int

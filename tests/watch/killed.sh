@@ -20,7 +20,7 @@ when = probe == "order_end" and id % 200 == 0
 after = 10ms
 T
 shop 1000
-for round in $(seq "${4:-12}"); do
+for round in $(seq "${4:-6}"); do
 	watch
 	wait_for 120 watched "$SHOPPID" || fail "round $round: not watched: $(cat "$TMP/log")"
 	w fire hand >/dev/null
