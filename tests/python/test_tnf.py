@@ -52,6 +52,10 @@ def as_json(value):
         return {k: as_json(v) for k, v in value.items()}
     if isinstance(value, list):
         return [as_json(v) for v in value]
+    if isinstance(value, bytes):
+        return {"$bytes": value.hex(), **({"$cut": True} if hasattr(value, "cut") else {})}
+    if isinstance(value, str) and hasattr(value, "cut"):
+        return as_json(str(value) + "...")
     if isinstance(value, str):
         raw = value.encode(errors="surrogateescape")
         try:
