@@ -30,6 +30,7 @@
 #include <sys/syscall.h>
 
 #include "common/proc-status.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/call.h"
 #include "libtnfctl/direct.h"
 
@@ -47,13 +48,16 @@
 /* Calls in which threads wait, and that nobody makes with a lock of malloc's
    or the linker's. */
 static const long waiting_calls[] = {
-	SYS_read, SYS_readv, SYS_write, SYS_poll, SYS_ppoll, SYS_select,
-	SYS_pselect6, SYS_epoll_wait, SYS_epoll_pwait, SYS_nanosleep,
+	SYS_read, SYS_readv, SYS_write, SYS_ppoll, SYS_pselect6, SYS_epoll_pwait,
+	SYS_epoll_pwait2, SYS_nanosleep,
 	SYS_clock_nanosleep, SYS_futex, SYS_accept, SYS_accept4, SYS_recvfrom,
 	SYS_recvmsg, SYS_sendto, SYS_sendmsg, SYS_connect, SYS_wait4,
-	SYS_waitid, SYS_pause, SYS_rt_sigsuspend, SYS_rt_sigtimedwait,
+	SYS_waitid, SYS_rt_sigsuspend, SYS_rt_sigtimedwait,
 	SYS_restart_syscall, SYS_semop, SYS_semtimedop, SYS_msgrcv, SYS_flock,
 	SYS_io_getevents, SYS_io_uring_enter,
+#ifdef SYS_poll			/* and what only old machines have */
+	SYS_poll, SYS_select, SYS_epoll_wait, SYS_pause,
+#endif
 };
 
 static const char confined[] = "all of its threads have a seccomp filter, "
@@ -76,27 +80,13 @@ is_inside(const struct mapping *m, uintptr_t address)
 	return m != NULL && address >= m->start && address < m->end;
 }
 
-/* Is the instruction before this address a call? */
-static bool
-is_return_address(const struct calls *c, uintptr_t address)
-{
-	unsigned char b[7];
-
-	if (!proc_read(c->p, address - sizeof(b), b, sizeof(b)))
-		return false;
-	return b[2] == 0xe8 ||				/* call rel32 */
-	    (b[5] == 0xff && (b[6] & 0x38) == 0x10) ||	/* call *reg */
-	    (b[4] == 0xff && (b[5] & 0x38) == 0x10) ||	/* call *d8(reg) */
-	    (b[1] == 0xff && (b[2] & 0x38) == 0x10) ||	/* call *d32(..) */
-	    (b[0] == 0xff && (b[1] & 0x38) == 0x10);
-}
-
 /* Does this word of a stack say that its thread may hold a lock? */
 static bool
 is_bad_word(const struct calls *c, uint64_t word)
 {
+	word = arch_address(word);
 	return word == c->restorer || ((is_inside(c->linker, word) ||
-	    is_inside(c->library, word)) && is_return_address(c, word));
+	    is_inside(c->library, word)) && arch_is_return_address(c->p, word));
 }
 
 /* From sp up: nothing that may hold a lock. */
@@ -148,13 +138,13 @@ is_fine(const struct calls *c, const struct thread *t)
 	long call;
 
 	if (!t->stopped || t->signal != 0 || t->event != PROC_NOTHING ||
-	    !remote_where(t, &ip, &sp, &call))
+	    !arch_where(c->p, t, &ip, &sp, &call))
 		return false;
 	if (is_inside(c->linker, ip) || is_inside(c->library, ip) ||
 	    !(call >= 0 ? is_waiting_call(call) : code_is_fine(c, ip)))
 		return false;
 	return !remote_is_in_sequence(c->p, t, ip) && stack_is_fine(c, sp) &&
-	    remote_is_thread(c->p, t) && !is_confined(c, t);
+	    arch_is_thread(c->p, t->tid) && !is_confined(c, t);
 }
 
 /* Rather one that sleeps in a call: one that computes may be about to look at
@@ -167,7 +157,7 @@ call_choose(const struct calls *c)
 	long call;
 
 	for (t = c->p->threads; t < end; t++)
-		if (t->stopped && remote_where(t, &ip, &sp, &call) &&
+		if (t->stopped && arch_where(c->p, t, &ip, &sp, &call) &&
 		    call >= 0 && is_fine(c, t))
 			return t;
 	for (t = c->p->threads; t < end; t++)
@@ -209,6 +199,20 @@ find_exec(const struct maps *maps, const struct mapping *first)
 	return NULL;
 }
 
+/* An address in the mapping that has the code for signal handlers to return. */
+static uintptr_t
+sigreturn_home(const struct calls *c)
+{
+	size_t i;
+
+	if (arch_sigreturn_home == NULL)
+		return c->mmap;
+	for (i = 0; i < c->maps.n; i++)
+		if (strcmp(c->maps.m[i].path, arch_sigreturn_home) == 0)
+			return c->maps.m[i].start;
+	return 0;
+}
+
 static void
 find_things(struct calls *c)
 {
@@ -223,8 +227,8 @@ find_things(struct calls *c)
 	objects_function(c->h, NULL, "malloc", &c->malloc);
 	objects_function(c->h, "libc.so.6", "mmap", &c->mmap);
 	objects_function(c->h, "libc.so.6", "munmap", &c->munmap);
-	c->restorer = find_code(c, c->mmap, remote_restorer,
-	    remote_restorer_size);
+	c->restorer = find_code(c, sigreturn_home(c), arch_sigreturn,
+	    arch_sigreturn_size);
 }
 
 static bool
@@ -275,7 +279,7 @@ is_reached(const struct calls *c, uintptr_t start, uintptr_t end)
 	size_t i;
 
 	for (i = 0; i < c->p->n; i++)
-		if (remote_where(&c->p->threads[i], &ip, &sp, &call) &&
+		if (arch_where(c->p, &c->p->threads[i], &ip, &sp, &call) &&
 		    sp >= start && sp < end)
 			return true;
 	return false;

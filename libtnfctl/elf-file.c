@@ -24,7 +24,6 @@
 #define NOTES_MAX	(64u << 20)	/* bytes of one section of notes */
 #define RELOCATIONS_MAX	(64u << 20)	/* looked at, all searches together */
 #define SYMBOL_MAX	256u		/* characters that we compare */
-#define PAGE		4096u
 
 struct elf {
 	Elf	*elf;
@@ -137,7 +136,7 @@ elf_lowest(struct elf *e)
 		if (gelf_getphdr(e->elf, (int)i, &ph) != NULL &&
 		    ph.p_type == PT_LOAD && ph.p_vaddr < lowest)
 			lowest = ph.p_vaddr;
-	return lowest == UINT64_MAX ? 0 : lowest & ~(uint64_t)(PAGE - 1);
+	return lowest == UINT64_MAX ? 0 : lowest & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 }
 
 static bool

@@ -124,3 +124,9 @@ tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
 {
 	return left_out();
 }
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
+{
+	return left_out();
+}

@@ -33,12 +33,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/proc-status.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 
 #define THREADS_MAX	(1u << 18)
@@ -324,6 +324,13 @@ note_ptrace_event(struct proc *p, struct thread *t, int event, int signal)
 }
 
 static void
+note_break(struct thread *t)
+{
+	t->event = PROC_LINKER;
+	arch_pass_break(t->tid);
+}
+
+static void
 proc_note(struct proc *p, struct thread *t, int status)
 {
 	int event = (unsigned int)status >> 16, signal = WSTOPSIG(status);
@@ -346,7 +353,7 @@ proc_note(struct proc *p, struct thread *t, int status)
 	if (event != 0)
 		note_ptrace_event(p, t, event, signal);
 	else if (hit_breakpoint(t, signal))
-		t->event = PROC_LINKER;
+		note_break(t);
 	else if (signal == (SIGTRAP | 0x80))
 		t->event = PROC_SYSCALL;
 	else
@@ -459,21 +466,12 @@ set_options(struct proc *p, struct thread *t)
 static bool
 arm(struct thread *t, uintptr_t address)
 {
-#ifdef __x86_64__
-	const uintptr_t at = offsetof(struct user, u_debugreg[0]);
-	const uintptr_t ctl = offsetof(struct user, u_debugreg[7]);
-
 	if (address == 0 && !t->armed)
 		return true;
-	if (ptrace(PTRACE_POKEUSER, t->tid, ctl, (uintptr_t)0) < 0 ||
-	    (address != 0 && (ptrace(PTRACE_POKEUSER, t->tid, at, address) < 0 ||
-	    ptrace(PTRACE_POKEUSER, t->tid, ctl, (uintptr_t)1) < 0)))
+	if (!arch_break(t->tid, address))
 		return false;
 	t->armed = address != 0;
 	return true;
-#else
-	return address == 0;
-#endif
 }
 
 bool
@@ -497,6 +495,7 @@ proc_resume(struct proc *p, struct thread *t)
 		ptrace(t->syscalls ? PTRACE_SYSCALL : PTRACE_CONT, t->tid,
 		    NULL, (uintptr_t)t->signal);
 	}
+	arch_forget(t);
 	t->stopped = t->asked = false;
 	t->signal = 0;
 	t->event = PROC_NOTHING;
@@ -590,6 +589,7 @@ ask_all(struct proc *p)
 
 	for (t = p->threads; t < p->threads + p->n; t++)
 		if (!t->stopped && !t->asked) {
+			arch_look(p, t);
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
 			t->asked = true;
 		}

@@ -25,6 +25,14 @@ enum proc_event {
 	PROC_KILLED
 };
 
+/* A system call that a thread slept in when it was asked to stop, and where it
+   would have returned to; call -1: none that we know of. */
+struct asleep {
+	long	 call;
+	uint64_t arg[6];
+	uint64_t sp, pc;
+};
+
 struct thread {
 	pid_t	 tid;
 	bool	 stopped;	/* we have seen it stop, and it has not run since */
@@ -39,6 +47,9 @@ struct thread {
 	enum proc_event event;	/* that nobody has been told yet */
 	pid_t	 child;		/* PROC_FORK */
 	unsigned int options;	/* of ptrace */
+#ifdef __aarch64__
+	struct asleep asleep;	/* registers tell it elsewhere */
+#endif
 };
 
 struct proc {

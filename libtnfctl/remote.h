@@ -31,16 +31,8 @@ enum remote_result {
 /* The process is stopped before and after. */
 enum remote_result remote_call(struct proc *, struct remote *, int max_ms);
 
-/* Where the thread is: instruction and stack pointer, system call or -1. */
-bool	remote_where(const struct thread *, uintptr_t *ip, uintptr_t *sp,
-	    long *call);
 /* Is it at this instruction within a restartable sequence? */
 bool	remote_is_in_sequence(struct proc *, const struct thread *,
 	    uintptr_t ip);
-/* Has it a thread pointer that is the C library's? */
-bool	remote_is_thread(struct proc *, const struct thread *);
-/* Code that makes a signal handler return, as the C library has it. */
-extern const unsigned char remote_restorer[];
-extern const size_t remote_restorer_size;
 
 #endif

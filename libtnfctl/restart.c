@@ -16,32 +16,26 @@
  * What has been transferred is never lost, but is told early: write(2) to a
  * pipe, send(2) and recv(2) with MSG_WAITALL return short counts.
  */
-#include <elf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 #include <unistd.h>
 
 #include "common/proc-status.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
-
-#ifdef __x86_64__
 
 #define URING_EXT_ARG	(1u << 3)
 
 /* Where the time limit is. */
 enum limit {
 	LIMIT_NONE,
-	LIMIT_RDX,		/* pointers; NULL: none */
-	LIMIT_R8,
-	LIMIT_R10,
-	LIMIT_MS,		/* milliseconds in r10; negative: none */
-	LIMIT_URING,		/* behind r8, if the flags in r10 say so */
+	LIMIT_2,		/* pointers, by argument; NULL: none */
+	LIMIT_3,
+	LIMIT_4,
+	LIMIT_MS,		/* milliseconds in argument 3; negative: none */
+	LIMIT_URING,		/* behind argument 4, if the flags before it say so */
 	LIMIT_SOCKET		/* in the file, if it is a socket */
 };
 
@@ -49,14 +43,16 @@ static const struct {
 	long	call;
 	enum limit limit;
 } calls[] = {
+#ifdef SYS_epoll_wait
 	{ SYS_epoll_wait, LIMIT_MS },
+#endif
 	{ SYS_epoll_pwait, LIMIT_MS },
-	{ SYS_epoll_pwait2, LIMIT_R10 },
-	{ SYS_rt_sigtimedwait, LIMIT_RDX },
+	{ SYS_epoll_pwait2, LIMIT_3 },
+	{ SYS_rt_sigtimedwait, LIMIT_2 },
 	{ SYS_semop, LIMIT_NONE },
-	{ SYS_semtimedop, LIMIT_R10 },
-	{ SYS_io_getevents, LIMIT_R8 },
-	{ SYS_io_pgetevents, LIMIT_R8 },
+	{ SYS_semtimedop, LIMIT_3 },
+	{ SYS_io_getevents, LIMIT_4 },
+	{ SYS_io_pgetevents, LIMIT_4 },
 	{ SYS_io_uring_enter, LIMIT_URING },
 	{ SYS_read, LIMIT_SOCKET },	/* or inotify */
 	{ SYS_readv, LIMIT_SOCKET },
@@ -71,13 +67,13 @@ struct uring_arg {
 };
 
 static bool
-is_uring_limited(struct proc *p, const struct user_regs_struct *r)
+is_uring_limited(struct proc *p, const struct arch_interrupted *c)
 {
 	struct uring_arg arg;
 
-	if ((r->r10 & URING_EXT_ARG) == 0)
+	if ((c->arg[3] & URING_EXT_ARG) == 0)
 		return false;
-	return !proc_read(p, r->r8, &arg, sizeof(arg)) || arg.ts != 0 ||
+	return !proc_read(p, c->arg[4], &arg, sizeof(arg)) || arg.ts != 0 ||
 	    arg.min_wait_us != 0;
 }
 
@@ -93,23 +89,23 @@ is_socket(const struct proc *p, int fd)
 }
 
 static bool
-is_limited(struct proc *p, enum limit limit, const struct user_regs_struct *r)
+is_limited(struct proc *p, enum limit limit, const struct arch_interrupted *c)
 {
 	switch (limit) {
 	case LIMIT_NONE:
 		return false;
-	case LIMIT_RDX:
-		return r->rdx != 0;
-	case LIMIT_R8:
-		return r->r8 != 0;
-	case LIMIT_R10:
-		return r->r10 != 0;
+	case LIMIT_2:
+		return c->arg[2] != 0;
+	case LIMIT_4:
+		return c->arg[4] != 0;
+	case LIMIT_3:
+		return c->arg[3] != 0;
 	case LIMIT_MS:
-		return (int)r->r10 >= 0;
+		return (int)c->arg[3] >= 0;
 	case LIMIT_URING:
-		return is_uring_limited(p, r);
+		return is_uring_limited(p, c);
 	case LIMIT_SOCKET:
-		return is_socket(p, (int)r->rdi);
+		return is_socket(p, (int)c->arg[0]);
 	}
 	return true;
 }
@@ -142,29 +138,14 @@ handler_runs(const struct proc *p, const struct thread *t)
 void
 restart_call(struct proc *p, struct thread *t)
 {
-	struct user_regs_struct r;
-	struct iovec v = { &r, sizeof(r) };
+	struct arch_interrupted c;
 	size_t i;
 
-	if (ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &v) != 0 ||
-	    (long)r.orig_rax < 0 || (long)r.rax != -EINTR)
+	if (!arch_is_interrupted(t, &c))
 		return;
-	for (i = 0; calls[i].call != (long)r.orig_rax; )
+	for (i = 0; calls[i].call != c.call; )
 		if (++i == sizeof(calls) / sizeof(calls[0]))
 			return;
-	if (is_limited(p, calls[i].limit, &r) || handler_runs(p, t))
-		return;
-	r.rax = r.orig_rax;
-	r.orig_rax = (unsigned long long)-1;
-	r.rip -= 2;
-	ptrace(PTRACE_SETREGSET, t->tid, NT_PRSTATUS, &v);
+	if (!is_limited(p, calls[i].limit, &c) && !handler_runs(p, t))
+		arch_redo(t->tid, &c);
 }
-
-#else
-
-void
-restart_call(struct proc *p, struct thread *t)
-{
-}
-
-#endif

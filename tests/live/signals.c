@@ -11,6 +11,11 @@
 #include "tests/live/live.h"
 
 static const int deaths[] = { SIGKILL, SIGHUP, SIGTERM, SIGPIPE };
+#ifdef SYS_epoll_wait
+#define CALL_EPOLL	SYS_epoll_wait
+#else
+#define CALL_EPOLL	SYS_epoll_pwait	/* all that new machines have */
+#endif
 #define DEATHS	(sizeof(deaths) / sizeof(deaths[0]))
 
 struct prex {
@@ -113,7 +118,7 @@ sleeps_again(pid_t pid)
 
 	do {
 		text = proc_text(pid, "syscall");
-		asleep = strtol(text, NULL, 10) == SYS_epoll_wait &&
+		asleep = strtol(text, NULL, 10) == CALL_EPOLL &&
 		    *proc_field(pid, "State") == 'S';
 		free(text);
 	} while (!asleep && *proc_field(pid, "State") != 'Z');

@@ -1,0 +1,353 @@
+/*
+ * aarch64.c - registers, signal frames and code of 64-bit ARM.
+ *
+ * When a stop interrupts a system call, the kernel has set the registers back onto
+ * it already (pc at the svc, x0 as it was), or x0 is -EINTR and the first argument
+ * is gone; which call it is no register says.  So a thread is looked at before it is
+ * asked to stop (arch_look): /proc tells of one that sleeps which call it is in.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+#include "libtnfctl/arch/arch.h"
+#include "libtnfctl/proc.h"
+
+#ifndef NT_ARM_SYSTEM_CALL
+#define NT_ARM_SYSTEM_CALL	0x404
+#endif
+
+#define SVC		0xd4000001u
+#define CALL_SIZE	4
+#define NO_CALL		(-1)
+#define ADDRESS_MASK	((UINT64_C(1) << 48) - 1)
+#define PSTATE_BTYPE	(3u << 10)
+#define PSTATE_SS	(1u << 21)
+#define BREAK_ON	(1u | 2u << 1 | 0xfu << 5)	/* EL0, all four bytes */
+#define VECTORS_MAGIC	0x46508001u
+#define VECTORS_MAX	(9u << 10)	/* 256 bytes a register */
+#define SVE_ACTIVE	1u
+
+/* mov x8, #139; svc #0: in the vdso */
+const unsigned char arch_sigreturn[] = {
+	0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4
+};
+const size_t arch_sigreturn_size = sizeof(arch_sigreturn);
+const char *const arch_sigreturn_home = "[vdso]";
+
+struct fpsimd {
+	__uint128_t vregs[32];
+	uint32_t fpsr, fpcr;
+	uint32_t reserved[2];
+};
+
+/* struct rt_sigframe, struct ucontext and struct sigcontext of the kernel; what a
+   machine has beyond the 128-bit registers is set back by us alone. */
+struct frame {
+	unsigned char info[128];
+	uint64_t uc_flags;
+	uint64_t uc_link;
+	uint64_t stack[3];
+	uint64_t sigmask;
+	unsigned char unused[128];
+	uint64_t fault_address;
+	uint64_t regs[31];
+	uint64_t sp, pc, pstate;
+	uint64_t pad;
+	struct {
+		uint32_t magic, size;
+		uint32_t fpsr, fpcr;
+		__uint128_t vregs[32];
+	} fpsimd;
+	unsigned char reserved[4096 - 528];	/* zero: no more records */
+};
+
+_Static_assert(offsetof(struct frame, fault_address) == 128 + 176, "uc_mcontext");
+_Static_assert(offsetof(struct frame, fpsimd) == 128 + 176 + 288, "__reserved");
+
+struct arch_saved {
+	struct user_regs_struct regs;
+	struct fpsimd fpsimd;
+	bool	 timed;		/* was asleep for a time of which a rest is left */
+	size_t	 vectors_size;	/* 0: no longer registers are in use */
+	unsigned char vectors[VECTORS_MAX];
+};
+
+/* Calls that the kernel continues with restart_syscall(2). */
+static const long timed_calls[] = {
+	SYS_nanosleep, SYS_clock_nanosleep, SYS_futex, SYS_restart_syscall,
+};
+
+static bool
+get_set(pid_t tid, unsigned int set, void *ret, size_t size, size_t *ret_size)
+{
+	struct iovec v = { ret, size };
+
+	if (ptrace(PTRACE_GETREGSET, tid, set, &v) != 0)
+		return false;
+	if (ret_size != NULL)
+		*ret_size = v.iov_len;
+	return true;
+}
+
+static bool
+put_set(pid_t tid, unsigned int set, const void *from, size_t size)
+{
+	struct iovec v = { (void *)(uintptr_t)from, size };
+
+	return ptrace(PTRACE_SETREGSET, tid, set, &v) == 0;
+}
+
+static bool
+get_regs(pid_t tid, struct user_regs_struct *ret)
+{
+	return get_set(tid, NT_PRSTATUS, ret, sizeof(*ret), NULL);
+}
+
+/* ... and in no system call, wherever in the kernel it stands. */
+static bool
+set_regs(pid_t tid, const struct user_regs_struct *regs)
+{
+	const int none = NO_CALL;
+
+	if (!put_set(tid, NT_PRSTATUS, regs, sizeof(*regs)))
+		return false;
+	put_set(tid, NT_ARM_SYSTEM_CALL, &none, sizeof(none));
+	return true;
+}
+
+void
+arch_look(struct proc *p, struct thread *t)
+{
+	char path[64], line[256];
+	struct asleep a = { .call = NO_CALL };
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)p->pid,
+	    (int)t->tid);
+	t->asleep.call = NO_CALL;
+	if ((f = fopen(path, "re")) == NULL)
+		return;
+	if (fgets(line, sizeof(line), f) != NULL && sscanf(line, "%ld %" SCNx64
+	    " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+	    " %" SCNx64 " %" SCNx64, &a.call, &a.arg[0], &a.arg[1], &a.arg[2],
+	    &a.arg[3], &a.arg[4], &a.arg[5], &a.sp, &a.pc) == 9)
+		t->asleep = a;
+	fclose(f);
+}
+
+void
+arch_forget(struct thread *t)
+{
+	t->asleep.call = NO_CALL;
+}
+
+/* Does it stand where the sleep, of which we know, has been interrupted? */
+static bool
+was_asleep(const struct thread *t, const struct user_regs_struct *r)
+{
+	return t->asleep.call != NO_CALL && r->sp == t->asleep.sp &&
+	    (r->pc == t->asleep.pc || r->pc == t->asleep.pc - CALL_SIZE);
+}
+
+bool
+arch_is_interrupted(const struct thread *t, struct arch_interrupted *ret)
+{
+	struct user_regs_struct r;
+
+	if (t->asleep.call == NO_CALL || !get_regs(t->tid, &r) ||
+	    !was_asleep(t, &r) || r.pc != t->asleep.pc ||
+	    (int64_t)r.regs[0] != -EINTR)
+		return false;
+	ret->call = t->asleep.call;
+	memcpy(ret->arg, t->asleep.arg, sizeof(ret->arg));
+	return true;
+}
+
+void
+arch_redo(pid_t tid, const struct arch_interrupted *i)
+{
+	struct user_regs_struct r;
+
+	if (!get_regs(tid, &r))
+		return;
+	r.regs[0] = i->arg[0];
+	r.regs[8] = (uint64_t)i->call;
+	r.pc -= CALL_SIZE;
+	set_regs(tid, &r);
+}
+
+bool
+arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
+    long *call)
+{
+	struct user_regs_struct r;
+	uint32_t code;
+
+	if (!get_regs(t->tid, &r))
+		return false;
+	*ip = r.pc;
+	*sp = r.sp;
+	*call = NO_CALL;
+	if (was_asleep(t, &r))
+		*call = t->asleep.call;
+	else if (proc_read(p, r.pc, &code, sizeof(code)) && code == SVC)
+		*call = (int)r.regs[8];
+	return true;
+}
+
+static bool
+is_timed(const struct thread *t, const struct user_regs_struct *r)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(timed_calls) / sizeof(timed_calls[0]); i++)
+		if (t->asleep.call == timed_calls[i])
+			break;
+	if (i == sizeof(timed_calls) / sizeof(timed_calls[0]) ||
+	    !was_asleep(t, r) || r->pc == t->asleep.pc)
+		return false;
+	/* Until a point in time, or without an end: made again as it was. */
+	if (t->asleep.call == SYS_clock_nanosleep)
+		return (t->asleep.arg[1] & 1) == 0;	/* TIMER_ABSTIME */
+	return t->asleep.call != SYS_futex || t->asleep.arg[3] != 0;
+}
+
+struct arch_saved *
+arch_save(const struct thread *t)
+{
+	struct arch_saved *s = calloc(1, sizeof(*s));
+	struct user_sve {
+		uint32_t size, max_size;
+		uint16_t vl, max_vl, flags, reserved;
+	} head;
+
+	if (s == NULL)
+		return NULL;
+	if (!get_regs(t->tid, &s->regs) ||
+	    !get_set(t->tid, NT_FPREGSET, &s->fpsimd, sizeof(s->fpsimd), NULL)) {
+		free(s);
+		return NULL;
+	}
+	if (get_set(t->tid, NT_ARM_SVE, s->vectors, sizeof(s->vectors),
+	    &s->vectors_size)) {
+		memcpy(&head, s->vectors, sizeof(head));
+		if ((head.flags & SVE_ACTIVE) == 0)
+			s->vectors_size = 0;
+	} else {
+		s->vectors_size = 0;
+	}
+	s->timed = is_timed(t, &s->regs);
+	return s;
+}
+
+bool
+arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
+    const struct arch_call *c, uint64_t *ret_sp)
+{
+	struct frame f = { .stack = { 0, 2 /* SS_DISABLE */, 0 },
+		.sigmask = c->mask, .sp = s->regs.sp, .pc = s->regs.pc,
+		.pstate = s->regs.pstate };
+	uint64_t sp = (c->stack - sizeof(f)) & ~UINT64_C(15);
+	struct user_regs_struct r = s->regs;
+
+	memcpy(f.regs, s->regs.regs, sizeof(f.regs));
+	f.fpsimd.magic = VECTORS_MAGIC;
+	f.fpsimd.size = sizeof(f.fpsimd);
+	f.fpsimd.fpsr = s->fpsimd.fpsr;
+	f.fpsimd.fpcr = s->fpsimd.fpcr;
+	memcpy(f.fpsimd.vregs, s->fpsimd.vregs, sizeof(f.fpsimd.vregs));
+	if (!proc_write(p, sp, &f, sizeof(f)))
+		return false;
+	memcpy(r.regs, c->args, sizeof(c->args));
+	r.regs[29] = 0;
+	r.regs[30] = c->restorer;
+	r.pc = c->function;
+	r.sp = *ret_sp = sp;
+	r.pstate &= ~(uint64_t)(PSTATE_BTYPE | PSTATE_SS);
+	return set_regs(tid, &r);
+}
+
+void
+arch_leave(pid_t tid, const struct arch_saved *s)
+{
+	if (s->vectors_size != 0)
+		put_set(tid, NT_ARM_SVE, s->vectors, s->vectors_size);
+	else
+		put_set(tid, NT_FPREGSET, &s->fpsimd, sizeof(s->fpsimd));
+	set_regs(tid, &s->regs);
+}
+
+/* At the entry of a call, where arch_leave() wrote them, the kernel keeps a copy of
+   x7; so all of them once more. */
+void
+arch_restore(pid_t tid, const struct arch_saved *s)
+{
+	struct user_regs_struct r = s->regs;
+
+	if (s->timed)
+		r.regs[8] = SYS_restart_syscall;
+	set_regs(tid, &r);
+}
+
+/* What lies at the thread pointer: dtv, private. */
+bool
+arch_is_thread(struct proc *p, pid_t tid)
+{
+	uint64_t tp[2] = { 0 }, dtv = 0, generation;
+
+	return get_set(tid, NT_ARM_TLS, tp, sizeof(tp), NULL) && tp[0] != 0 &&
+	    proc_read(p, tp[0], &dtv, sizeof(dtv)) && dtv != 0 &&
+	    proc_read(p, dtv, &generation, sizeof(generation));
+}
+
+bool
+arch_is_return_address(struct proc *p, uintptr_t address)
+{
+	uint32_t code;
+
+	address = arch_address(address);
+	if (address % sizeof(code) != 0 ||
+	    !proc_read(p, address - sizeof(code), &code, sizeof(code)))
+		return false;
+	return code >> 26 == 0x25 ||			/* bl */
+	    (code & 0xfefff000) == 0xd63f0000;		/* blr, blraa, ... */
+}
+
+uint64_t
+arch_address(uint64_t word)
+{
+	return word & ADDRESS_MASK;
+}
+
+bool
+arch_break(pid_t tid, uintptr_t address)
+{
+	const struct {
+		uint32_t info, pad;
+		uint64_t addr;
+		uint32_t ctrl, pad1;
+	} s = { .addr = address, .ctrl = address != 0 ? BREAK_ON : 0 };
+
+	return put_set(tid, NT_ARM_HW_BREAK, &s, sizeof(s));
+}
+
+/* The processor would stop there again, and the function has no effect. */
+void
+arch_pass_break(pid_t tid)
+{
+	struct user_regs_struct r;
+
+	if (!get_regs(tid, &r))
+		return;
+	r.pc = r.regs[30];
+	r.pstate &= ~(uint64_t)PSTATE_BTYPE;
+	put_set(tid, NT_PRSTATUS, &r, sizeof(r));
+}

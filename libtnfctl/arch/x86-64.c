@@ -1,0 +1,302 @@
+/*
+ * x86-64.c - registers, signal frames and code of x86-64.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+#include "libtnfctl/arch/arch.h"
+#include "libtnfctl/proc.h"
+
+#define XSTATE_MAX	16384u
+#define TCB_SELF	16	/* what lies at the thread pointer: tcb, dtv, self */
+#define XSTATE_MAGIC1	0x46505853u
+#define XSTATE_MAGIC2	0x46505845u
+
+/* mov $15, %rax; syscall */
+const unsigned char arch_sigreturn[] = {
+	0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05
+};
+const size_t arch_sigreturn_size = sizeof(arch_sigreturn);
+const char *const arch_sigreturn_home = NULL;
+
+/* struct rt_sigframe, struct ucontext and struct sigcontext of the kernel. */
+struct frame {
+	uint64_t return_to;
+	uint64_t uc_flags;
+	uint64_t uc_link;
+	uint64_t stack[3];
+	uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
+	uint64_t di, si, bp, bx, dx, ax, cx, sp, ip, flags;
+	uint16_t cs, gs, fs, ss;
+	uint64_t err, trapno, oldmask, cr2;
+	uint64_t fpstate;
+	uint64_t reserved[8];
+	uint64_t sigmask;
+};
+#define UC_FP_XSTATE		1u
+#define UC_SIGCONTEXT_SS	2u
+#define UC_STRICT_RESTORE_SS	4u
+
+/* What of an xsave area belongs to signal frames, at byte 464. */
+struct frame_sw {
+	uint32_t magic1;
+	uint32_t extended_size;
+	uint64_t features;
+	uint32_t xstate_size;
+	uint32_t padding[7];
+};
+#define XSTATE_SW	464u
+#define XSTATE_HEADER	512u
+
+struct arch_saved {
+	struct user_regs_struct regs;
+	size_t	 xsize;
+	unsigned char xstate[XSTATE_MAX + sizeof(uint32_t)];
+};
+
+static bool
+set_regs(pid_t tid, const struct user_regs_struct *regs)
+{
+	struct iovec v = { (void *)(uintptr_t)regs, sizeof(*regs) };
+
+	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &v) == 0;
+}
+
+static bool
+get_regs(pid_t tid, struct user_regs_struct *ret)
+{
+	struct iovec v = { ret, sizeof(*ret) };
+
+	return ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &v) == 0;
+}
+
+struct arch_saved *
+arch_save(const struct thread *t)
+{
+	struct arch_saved *s = malloc(sizeof(*s));
+	struct iovec v;
+
+	if (s == NULL)
+		return NULL;
+	v = (struct iovec){ s->xstate, XSTATE_MAX };
+	if (get_regs(t->tid, &s->regs) &&
+	    ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &v) == 0) {
+		s->xsize = v.iov_len;
+		if (s->xsize >= XSTATE_HEADER + 64 && s->xsize < XSTATE_MAX)
+			return s;
+	}
+	free(s);
+	return NULL;
+}
+
+/*
+ * The registers as they are when nobody is there to restart a system call:
+ * set back onto the call, as the kernel does for a handler with SA_RESTART.
+ */
+static struct user_regs_struct
+restarting(const struct user_regs_struct *regs)
+{
+	struct user_regs_struct r = *regs;
+	long result = (long)r.rax;
+
+	if ((long)r.orig_rax >= 0) {
+		/* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND; then the rest */
+		if (result == -512 || result == -513 || result == -514) {
+			r.rax = r.orig_rax;
+			r.rip -= 2;
+		} else if (result == -516) {
+			r.rax = (unsigned long long)-EINTR;
+		}
+	}
+	r.orig_rax = (unsigned long long)-1;
+	return r;
+}
+
+static void
+fill_frame(struct frame *f, const struct arch_saved *s, const struct arch_call *c,
+    uint64_t fpstate)
+{
+	const struct user_regs_struct u = restarting(&s->regs);
+
+	*f = (struct frame){
+		.return_to = c->restorer,
+		.uc_flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS |
+		    UC_STRICT_RESTORE_SS,
+		.stack = { 0, 2 /* SS_DISABLE */, 0 },
+		.r8 = u.r8, .r9 = u.r9, .r10 = u.r10, .r11 = u.r11,
+		.r12 = u.r12, .r13 = u.r13, .r14 = u.r14, .r15 = u.r15,
+		.di = u.rdi, .si = u.rsi, .bp = u.rbp, .bx = u.rbx,
+		.dx = u.rdx, .ax = u.rax, .cx = u.rcx, .sp = u.rsp,
+		.ip = u.rip, .flags = u.eflags,
+		.cs = (uint16_t)u.cs, .ss = (uint16_t)u.ss,
+		.fpstate = fpstate, .sigmask = c->mask,
+	};
+}
+
+/* The xsave area of ptrace becomes one of a signal frame. */
+static size_t
+frame_xstate(const struct arch_saved *s, unsigned char *ret)
+{
+	struct frame_sw sw = { .magic1 = XSTATE_MAGIC1 };
+	const uint32_t magic2 = XSTATE_MAGIC2;
+
+	memcpy(ret, s->xstate, s->xsize);
+	memcpy(&sw.features, s->xstate + XSTATE_SW, sizeof(sw.features));
+	sw.xstate_size = (uint32_t)s->xsize;
+	sw.extended_size = (uint32_t)(s->xsize + sizeof(magic2));
+	memcpy(ret + XSTATE_SW, &sw, sizeof(sw));
+	memcpy(ret + s->xsize, &magic2, sizeof(magic2));
+	return s->xsize + sizeof(magic2);
+}
+
+/* Puts the frame on the stack; the stack pointer for the call, 0: no room. */
+static uint64_t
+build_frame(struct proc *p, const struct arch_saved *s, const struct arch_call *c)
+{
+	unsigned char xstate[XSTATE_MAX + sizeof(uint32_t)];
+	size_t xsize = frame_xstate(s, xstate);
+	uint64_t fp, sp;
+	struct frame f;
+
+	fp = (c->stack - xsize) & ~UINT64_C(63);
+	sp = ((fp - sizeof(f)) & ~UINT64_C(15)) - 8;
+	fill_frame(&f, s, c, fp);
+	if (!proc_write(p, fp, xstate, xsize) ||
+	    !proc_write(p, sp, &f, sizeof(f)))
+		return 0;
+	return sp;
+}
+
+bool
+arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
+    const struct arch_call *c, uint64_t *ret_sp)
+{
+	struct user_regs_struct regs = s->regs;
+	uint64_t sp = build_frame(p, s, c);
+
+	if (sp == 0)
+		return false;
+	regs.rip = c->function;
+	regs.rsp = sp;
+	regs.rdi = c->args[0];
+	regs.rsi = c->args[1];
+	regs.rdx = c->args[2];
+	regs.rcx = c->args[3];
+	regs.r8 = c->args[4];
+	regs.r9 = c->args[5];
+	regs.rax = 0;
+	regs.orig_rax = (unsigned long long)-1;
+	regs.eflags &= ~UINT64_C(0x500);	/* no direction, no trap flag */
+	*ret_sp = sp + sizeof(uint64_t);
+	return set_regs(tid, &regs);
+}
+
+void
+arch_leave(pid_t tid, const struct arch_saved *s)
+{
+	const struct user_regs_struct now = restarting(&s->regs);
+	struct iovec v = { (void *)(uintptr_t)s->xstate, s->xsize };
+
+	ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &v);
+	set_regs(tid, &now);		/* system call -1: none */
+}
+
+void
+arch_restore(pid_t tid, const struct arch_saved *s)
+{
+	set_regs(tid, &s->regs);
+}
+
+bool
+arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
+    long *call)
+{
+	struct user_regs_struct regs;
+
+	(void)p;
+	if (!get_regs(t->tid, &regs))
+		return false;
+	*ip = regs.rip;
+	*sp = regs.rsp;
+	*call = (long)regs.orig_rax;
+	return true;
+}
+
+bool
+arch_is_thread(struct proc *p, pid_t tid)
+{
+	struct user_regs_struct regs;
+	uint64_t self;
+
+	return get_regs(tid, &regs) && regs.fs_base != 0 &&
+	    proc_read(p, regs.fs_base + TCB_SELF, &self, sizeof(self)) &&
+	    self == regs.fs_base;
+}
+
+bool
+arch_is_return_address(struct proc *p, uintptr_t address)
+{
+	unsigned char b[7];
+
+	if (!proc_read(p, address - sizeof(b), b, sizeof(b)))
+		return false;
+	return b[2] == 0xe8 ||				/* call rel32 */
+	    (b[5] == 0xff && (b[6] & 0x38) == 0x10) ||	/* call *reg */
+	    (b[4] == 0xff && (b[5] & 0x38) == 0x10) ||	/* call *d8(reg) */
+	    (b[1] == 0xff && (b[2] & 0x38) == 0x10) ||	/* call *d32(..) */
+	    (b[0] == 0xff && (b[1] & 0x38) == 0x10);
+}
+
+uint64_t
+arch_address(uint64_t word)
+{
+	return word;
+}
+
+bool
+arch_is_interrupted(const struct thread *t, struct arch_interrupted *ret)
+{
+	struct user_regs_struct r;
+
+	if (!get_regs(t->tid, &r) || (long)r.orig_rax < 0 || (long)r.rax != -EINTR)
+		return false;
+	*ret = (struct arch_interrupted){ (long)r.orig_rax,
+	    { r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9 } };
+	return true;
+}
+
+void
+arch_redo(pid_t tid, const struct arch_interrupted *i)
+{
+	struct user_regs_struct r;
+
+	if (!get_regs(tid, &r))
+		return;
+	r.rax = (unsigned long long)i->call;
+	r.orig_rax = (unsigned long long)-1;
+	r.rip -= 2;
+	set_regs(tid, &r);
+}
+
+bool
+arch_break(pid_t tid, uintptr_t address)
+{
+	const uintptr_t at = offsetof(struct user, u_debugreg[0]);
+	const uintptr_t ctl = offsetof(struct user, u_debugreg[7]);
+
+	return ptrace(PTRACE_POKEUSER, tid, ctl, (uintptr_t)0) >= 0 &&
+	    (address == 0 || (ptrace(PTRACE_POKEUSER, tid, at, address) >= 0 &&
+	    ptrace(PTRACE_POKEUSER, tid, ctl, (uintptr_t)1) >= 0));
+}
+
+/* The processor goes on by itself (resume flag). */
+void
+arch_pass_break(pid_t tid)
+{
+	(void)tid;
+}
