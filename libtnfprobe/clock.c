@@ -45,8 +45,8 @@ tnf_clock_now(void)
 static bool
 kernel_uses_counter(void)
 {
-#if defined(__x86_64__)
-	char name[8];
+#ifdef CLOCKSOURCE
+	char name[sizeof(CLOCKSOURCE)];
 	ssize_t n;
 	int fd;
 
@@ -56,7 +56,8 @@ kernel_uses_counter(void)
 		return false;
 	n = read(fd, name, sizeof(name));
 	close(fd);
-	return n >= 4 && memcmp(name, "tsc\n", 4) == 0;
+	return n == sizeof(name) &&
+	    memcmp(name, CLOCKSOURCE "\n", sizeof(name)) == 0;
 #else
 	return false;
 #endif

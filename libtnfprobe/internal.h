@@ -30,6 +30,8 @@
 
 #include <tnf/writer.h>
 
+#include "libtnfprobe/arch/arch.h"
+
 #define TNF_API		__attribute__((visibility("default")))
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
@@ -124,7 +126,7 @@ struct thread {
 	int64_t		 ns;		/* ... and its time since 'base' */
 	uint64_t	 mult;		/* ns = ticks * mult >> 32 */
 	/* What a hit writes. */
-	char		*block __attribute__((aligned(64)));
+	char		*block __attribute__((aligned(THREAD_ALIGN)));
 	char		*next;		/* first free byte while busy */
 	char		*lim;		/* of the block that next is in */
 	const struct tnf_probe_setup *setup;	/* of the latest hit */

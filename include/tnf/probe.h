@@ -78,7 +78,8 @@
 	";line " TNF_STR(__LINE__) ";" detail
 
 /*
- * The test: cmpl and jne, 9 bytes, or 13 if the rest of the probe is far away.
+ * The test: on x86-64 cmpl and jne, 9 bytes, or 13 if the rest of the probe is far
+ * away; on 64-bit ARM three instructions.
  * clang compiles a volatile word to that; gcc would load the word into a register
  * first.  (asm goto is no better, and clang then refuses two probes with a
  * destructor or an array of variable size between them.)
@@ -98,6 +99,14 @@
 	__asm__ volatile(TNF_CMP_ : "=@ccne"(TNF_NAME_(name, on)) : \
 	    TNF_WORD_((control).test)); \
 	if (__builtin_expect(TNF_NAME_(name, on), 0))
+#elif defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__cplusplus) && !defined(TNF_NO_ASM)
+/* adrp, ldr and cbnz; gcc would keep the whole address for the cold part. */
+#define TNF_IF_ON_(control, name) \
+	unsigned long TNF_NAME_(name, on); \
+	__asm__ volatile("adrp %0, %1\n\tldr %w0, [%0, #:lo12:%1]" : \
+	    "=r"(TNF_NAME_(name, on)) : "S"(&(control).test)); \
+	if (__builtin_expect((unsigned int)TNF_NAME_(name, on) != 0, 0))
 #else
 #define TNF_IF_ON_(control, name) \
 	if (__builtin_expect((control).test != 0, 0))
@@ -147,8 +156,13 @@ TNF_LOCAL_END_
 		fields \
 	};
 
-#if defined(__cplusplus) && defined(__x86_64__) && defined(__GNUC__) && \
-    !defined(__clang__) && !defined(TNF_NO_ASM)
+#if defined(__cplusplus) && (defined(__x86_64__) || defined(__aarch64__)) && \
+    defined(__GNUC__) && !defined(__clang__) && !defined(TNF_NO_ASM)
+#if defined(__x86_64__)
+#define TNF_ADDRESS_	"leaq 9971b(%%rip), %0"
+#else
+#define TNF_ADDRESS_	"adrp %0, 9971b\n\tadd %0, %0, #:lo12:9971b"
+#endif
 /*
  * g++ ignores the section attribute of a static variable inside a template.  So
  * asm lays the block out (struct tnf_probe_control).  The flag '?' puts it into
@@ -196,7 +210,7 @@ TNF_LOCAL_END_
 	    "\t.quad %c4, %c5\n" \
 	    "\t.zero 64\n" \
 	    "\t.popsection\n" \
-	    "\tleaq 9971b(%%rip), %0" : \
+	    "\t" TNF_ADDRESS_ : \
 	    "=r"(TNF_NAME_(name, control)) : \
 	    "i"(TNF_PROBE_ABI), "i"(sizeof(struct tnf_probe_control)), \
 	    "i"(sizeof(struct TNF_NAME_(name, struct))), \
