@@ -170,6 +170,7 @@ fill_state(struct kp *kp)
 	s->refused = 0;
 	s->cookie = 0;
 	s->gfp_movable = kp->gfp_movable;
+	s->page_shift = (__u32)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	s->gfp_zero = kp->gfp_zero;
 	s->bio_remapped = kp->bio_remapped;
 	kp_symbols_find(s);

@@ -66,7 +66,7 @@ static __always_inline u32 fault_at(const struct pt_regs___kernel *regs,
 {
 	if (c == NULL || c->fault == FAULT_NONE)
 		return FAULT_NONE;
-	if (regs->ip != c->ip || (c->fault == FAULT_USER && in_syscall(regs)))
+	if (regs_ip(regs) != c->ip || (c->fault == FAULT_USER && in_syscall(regs)))
 		return FAULT_NONE;
 	return c->fault;
 }

@@ -5,8 +5,7 @@
 #include "kernel-probes/states.h"
 #include "kernel-probes/waits.bpf.h"
 
-#define PAGE_SHIFT	12
-#define PAGE_SIZE	4096
+#define PAGE_SIZE	(1u << PAGE_SHIFT)
 #define PIECES_MAX	256	/* BIO_MAX_VECS: what the kernel puts into a bio */
 #define BIOS_MAX	65536	/* of a completed request; what is left is counted */
 
@@ -165,8 +164,8 @@ static __always_inline bool may_fault(struct task_struct *t)
 
 	if (t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return false;
-	return user->orig_ax != NR_madvise && user->orig_ax != NR_swapoff &&
-	    user->orig_ax != NR_process_madvise;
+	return regs_call(user) != NR_madvise && regs_call(user) != NR_swapoff &&
+	    regs_call(user) != NR_process_madvise;
 }
 
 static __always_inline void swap_fault(u64 vnode, u64 offset)

@@ -17,6 +17,13 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#include "kernel-probes/record.h"
+
+extern volatile struct kp_shared state;
+
+/* Stores reach other CPUs in the order of the program: store_barrier(). */
+#include "kernel-probes/arch/arch.bpf.h"
+
 struct bpf_map;
 
 #define PF_KSWAPD	0x00020000
@@ -29,22 +36,7 @@ struct bpf_map;
 #define TASK_STOPPED_OR_TRACED	(4 | 8)
 #define TASK_DEAD		0x80
 
-#define KERNEL_STACK_SIZE	16384	/* x86-64 without KASAN */
-
 #define MM_SWAPENTS	2
-
-/*
- * Stores reach other CPUs in the order of the program.  x86 keeps it anyway;
- * elsewhere an atomic operation with its full barrier is all that BPF offers.
- */
-#ifdef __TARGET_ARCH_x86
-#define store_barrier()	asm volatile("" ::: "memory")
-#else
-#define store_barrier()	do {						\
-	static u64 fence;						\
-	__sync_fetch_and_add(&fence, 1);				\
-} while (0)
-#endif
 
 #define read_once(x)	(*(volatile typeof(x) *)&(x))
 #define write_once(x, v) (*(volatile typeof(x) *)&(x) = (v))
@@ -193,23 +185,11 @@ static __always_inline struct kthread *task_kthread(struct task_struct *t)
 
 /*
  * The system call that a thread is in, by the registers that it entered the
- * kernel with: true for a call, false for a fault or an interrupt.  (x86)
+ * kernel with: true for a call, false for a fault or an interrupt.
  */
 static __always_inline bool in_syscall(const struct pt_regs___kernel *regs)
 {
-	return (long)regs->orig_ax >= 0;
-}
-
-/* A thread of a 64-bit kernel in a call of the 32-bit table; x32 marks its own.
-   (x86) */
-#define TS_COMPAT	0x2
-#define X32_SYSCALL_BIT	0x40000000
-
-static __always_inline u32 call_abi(struct task_struct *t, u64 nr)
-{
-	if (t->thread_info.status & TS_COMPAT)
-		return KP_ABI_32;
-	return (nr & X32_SYSCALL_BIT) != 0 && (s64)nr >= 0 ? KP_ABI_X32 : KP_ABI_NATIVE;
+	return regs_call(regs) >= 0;
 }
 
 /* An argument of a tp_btf hook as a number: a function that the verifier takes

@@ -46,16 +46,6 @@ typedef struct {
 	long counter;
 } atomic_long_t;
 
-/* Registers of a user thread; the name avoids the one in <asm/ptrace.h>. */
-struct pt_regs___kernel {
-	unsigned long r10, bx, cx, di, si, dx, orig_ax, ip, sp;
-};
-
-/* What a thread that does not run has on top of its kernel stack. (x86) */
-struct inactive_task_frame {
-	unsigned long r12, bx, bp, ret_addr;
-};
-
 struct thread_struct {
 	unsigned long sp;
 };

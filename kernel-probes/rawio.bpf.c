@@ -9,7 +9,6 @@
 
 #define S_IFMT		0170000
 #define S_IFBLK		0060000
-#define O_DIRECT	040000
 
 struct transfer {		/* a read or write system call */
 	bool write;

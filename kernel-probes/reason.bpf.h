@@ -38,11 +38,6 @@ static __always_inline u64 kernel_word(u64 at)
 	return v;
 }
 
-static __always_inline bool is_kernel_address(u64 v)
-{
-	return v >> 47 == 0x1ffff;
-}
-
 /* Entry 'link' of a queue: its head is the node that no entry surrounds.  Where
    a function or a task would be, it has a lock; behind that may be garbage. */
 static __always_inline u64 queue_head(u64 next)

@@ -431,7 +431,9 @@ struct kp_shared {
 	__u64 wake_page, wake_bit;
 	__u32 pool;		/* slots of tnf_pool */
 	__u32 fault_ends;	/* the end of a fault is seen */
-	__u64 reserved0[3];
+	__u32 page_shift;	/* bytes of a page, as a power of two */
+	__u32 pad0;
+	__u64 reserved0[2];
 
 	__u32 magic;
 	__u32 layout;

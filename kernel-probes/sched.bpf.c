@@ -161,7 +161,7 @@ int BPF_PROG(lock_done, void *lock, int ret)
 
 static __always_inline u32 user_fault_state(const struct context *c)
 {
-	return c->error & 0x10 ? KP_TFAULT : KP_DFAULT;
+	return c->error & ERROR_INSTRUCTION ? KP_TFAULT : KP_DFAULT;
 }
 
 static __always_inline u32 state_running(struct task_struct *t)

@@ -7,7 +7,6 @@
 #define ZONES_MAX	6
 #define THREADS_MAX	64	/* of a process that are looked at for a stack */
 #define VM_GROWSDOWN	0x100
-#define PAGE_SHIFT	12
 
 struct {			/* struct pglist_data of each node */
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -262,7 +261,7 @@ static __always_inline struct task_struct *stack_owner(struct task_struct *leade
 		t = (void *)(link - bpf_core_field_offset(struct task_struct, thread_node));
 		regs = (u64)BPF_CORE_READ(t, stack) + KERNEL_STACK_SIZE -
 		    bpf_core_type_size(struct pt_regs___kernel);
-		sp = BPF_CORE_READ((struct pt_regs___kernel *)regs, sp);
+		sp = BPF_CORE_READ((struct pt_regs___kernel *)regs, REGS_SP);
 		if (sp >= from && sp < to)
 			return t;
 		link = (u64)BPF_CORE_READ(t, thread_node.next);

@@ -4,23 +4,22 @@
 #include "kernel-probes/rules.bpf.h"
 
 /*
- * Where a new thread starts, from what it will find on its stack.  A kernel
- * thread runs bx(r12): kthread() with what to call, or the function itself; a
- * user thread returns to user mode through ret_from_fork.  (x86)
+ * Where a new thread starts.  A kernel thread runs kthread() with what to call, or the
+ * function itself; a user thread returns to user mode.
  */
 static __always_inline u64 start_pc(struct task_struct *p)
 {
-	struct inactive_task_frame *f = (void *)BPF_CORE_READ(p, thread.sp);
-	u64 bx = BPF_CORE_READ(f, bx);
 	struct kthread_create_info *info;
+	struct first_call c;
 
-	if (bx == 0)
-		return BPF_CORE_READ(f, ret_addr);
-	if (p->flags & PF_KTHREAD && state.kthread != 0 && bx == state.kthread) {
-		info = (void *)BPF_CORE_READ(f, r12);
-		return (u64)BPF_CORE_READ(info, threadfn) ?: bx;
+	first_call(p, &c);
+	if (c.function == 0)
+		return c.otherwise;
+	if (p->flags & PF_KTHREAD && state.kthread != 0 && c.function == state.kthread) {
+		info = (void *)c.argument;
+		return (u64)BPF_CORE_READ(info, threadfn) ?: c.function;
 	}
-	return bx;
+	return c.function;
 }
 
 SEC("tp_btf/task_newtask")

@@ -8,12 +8,7 @@
 #include "kernel-probes/context.bpf.h"
 #include "kernel-probes/states.h"
 
-#define ERROR_PROTECTION	0x01	/* the page was there */
-#define ERROR_WRITE		0x02
-#define ERROR_INSTRUCTION	0x10
-
 #define VM_SHARED	0x8
-#define PAGE_SHIFT	12
 
 static __always_inline void address_fault_write(struct kp_address_fault *e,
     u64 address, u64 error)
@@ -45,21 +40,18 @@ static __always_inline void fault_begin(struct task_struct *me, u64 ip, u32 kind
 #define STATE_SIZE	EVENT_SIZE(kp_thread_state)
 #define ADDRESS_SIZE	EVENT_SIZE(kp_address_fault)
 
-SEC("tp_btf/page_fault_user")
-int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
-    unsigned long error)
+static __always_inline void user_fault_events(struct task_struct *me, u64 address,
+    u64 error)
 {
-	struct task_struct *me = bpf_get_current_task_btf();
 	u64 on = state.on & USER_FAULT_PROBES;
 	struct kp_thread_state *e;
 	struct batch b;
 	u32 at = 0;
 
-	fault_begin(me, regs->ip, FAULT_USER, address, error);
 	if (!is_on_by(me, USER_FAULT_PROBES) ||
 	    !batch_begin(&b, me, (on & KP_BIT(KP_THREAD_STATE_FAULT) ? STATE_SIZE : 0) +
 		(on & KP_BIT(KP_ADDRESS_FAULT) ? ADDRESS_SIZE : 0), STATE_SIZE + ADDRESS_SIZE))
-		return 0;
+		return;
 	if (on & KP_BIT(KP_THREAD_STATE_FAULT)) {
 		e = BATCH_EVENT(&b, at, THREAD_STATE_FAULT);
 		e->state = error & ERROR_INSTRUCTION ? KP_TFAULT : KP_DFAULT;
@@ -69,6 +61,29 @@ int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
 	if (on & KP_BIT(KP_ADDRESS_FAULT))
 		address_fault_write(BATCH_EVENT(&b, at, ADDRESS_FAULT), address, error);
 	event_end(&b.hit);
+}
+
+static __always_inline void kernel_fault_event(struct task_struct *me, u64 address,
+    u64 error)
+{
+	struct kp_address_fault *e;
+	struct hit hit;
+
+	if (!is_on_by(me, KP_BIT(KP_ADDRESS_FAULT)) ||
+	    (e = EVENT_BY(&hit, me, ADDRESS_FAULT, kp_address_fault)) == NULL)
+		return;
+	address_fault_write(e, address, error);
+	event_end(&hit);
+}
+
+SEC("tp_btf/page_fault_user")
+int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
+    unsigned long error)
+{
+	struct task_struct *me = bpf_get_current_task_btf();
+
+	fault_begin(me, regs_ip(regs), FAULT_USER, address, fault_error(error));
+	user_fault_events(me, address, fault_error(error));
 	return 0;
 }
 
@@ -79,18 +94,12 @@ int BPF_PROG(kernel_fault, unsigned long address, struct pt_regs___kernel *regs,
 {
 	struct task_struct *me = bpf_get_current_task_btf();
 	const struct pt_regs___kernel *user;
-	struct kp_address_fault *e;
-	struct hit hit;
 
 	if (me->pagefault_disabled != 0)
 		return 0;
 	user = (void *)bpf_task_pt_regs(me);
-	fault_begin(me, user->ip, FAULT_KERNEL, address, error);
-	if (!is_on_by(me, KP_BIT(KP_ADDRESS_FAULT)) ||
-	    (e = EVENT_BY(&hit, me, ADDRESS_FAULT, kp_address_fault)) == NULL)
-		return 0;
-	address_fault_write(e, address, error);
-	event_end(&hit);
+	fault_begin(me, regs_ip(user), FAULT_KERNEL, address, fault_error(error));
+	kernel_fault_event(me, address, fault_error(error));
 	return 0;
 }
 
@@ -290,7 +299,7 @@ int BPF_PROG(file_fault, struct address_space *mapping, unsigned long index)
 	user = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	c->mapping = (u64)mapping;
 	c->index = index;
-	c->file_ip = user->ip;
+	c->file_ip = regs_ip(user);
 	return 0;
 }
 
@@ -311,7 +320,7 @@ static __always_inline bool page_is_missed(struct task_struct *t, struct context
 	const struct pt_regs___kernel *user = (void *)bpf_task_pt_regs(t);
 
 	if (state.has_filemap_fault)
-		return c->mapping != 0 && c->file_ip == user->ip;
+		return c->mapping != 0 && c->file_ip == regs_ip(user);
 	if (!in_my_fault(c))
 		return false;
 	guess_page(c);

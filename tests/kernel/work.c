@@ -148,6 +148,7 @@ syscalls(long n, char **arg)
 	}
 }
 
+#ifdef __x86_64__
 /* A call of the 32-bit table, which a 64-bit program can make as well. */
 static long
 call32(long nr, long a, long b, long c, long d, long e)
@@ -158,6 +159,15 @@ call32(long nr, long a, long b, long c, long d, long e)
 	    "D" (e) : "memory", "r8", "r9", "r10", "r11");
 	return r;
 }
+#else
+/* Elsewhere a program is of one kind: nothing is told apart. */
+#define MAP_32BIT	0
+static long
+call32(long nr, long a, long b, long c, long d, long e)
+{
+	exit(77);
+}
+#endif
 
 /* Memory that 32-bit calls reach. */
 static char *
@@ -515,7 +525,7 @@ have_stack(void *arg)
 	for (int i = 0; i < 16; i++)
 		page[i * PAGE] = 1;
 	printf("thread %d\n", (int)syscall(SYS_gettid));
-	syscall(SYS_pause);
+	pause();
 	return (void *)(long)page[0];
 }
 
