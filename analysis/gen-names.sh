@@ -1,5 +1,5 @@
 #!/bin/sh
-# gen-names.sh - makes the tables of system call and error names.
+# gen-names.sh - makes tables of names of errors, and of calls of other tables.
 # Usage: gen-names.sh OUTPUT COMPILER [ARG...]
 set -eu
 out=$1
@@ -34,11 +34,7 @@ other() {
 
 {
 	echo '#include <errno.h>'
-	echo '#include <asm/unistd.h>'
 	echo '#include "analysis/pretty-names.h"'
-	header=asm/unistd.h
-	macros "$@" | grep -v -e __NR_syscalls -e __NR_arch_specific |
-	    LC_ALL=C sort | table syscalls '^__NR_[a-z]' __NR_
 	for abi in 32 x32; do
 		header=asm/unistd_$abi.h
 		echo "const char *const pretty_syscalls_${abi}[] = {"

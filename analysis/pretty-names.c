@@ -81,6 +81,8 @@ pretty_names_pick(const char *const *names, size_t n, int64_t i)
 const char *
 pretty_call_name(uint64_t number, int64_t abi)
 {
+	if (abi != PRETTY_ABI_NATIVE && !pretty_machine_is_x86())
+		return NULL;
 	switch (abi) {
 	case PRETTY_ABI_NATIVE:
 		return pretty_kind_name(PRETTY_SYSCALL, (int64_t)number);
@@ -104,7 +106,7 @@ pretty_kind_name(enum pretty_kind kind, int64_t i)
 			    i - RESTART_FIRST);
 		return pretty_names_pick(pretty_errnos, pretty_errnos_count, i);
 	case PRETTY_SYSCALL:
-		return pretty_names_pick(pretty_syscalls, pretty_syscalls_count, i);
+		return pretty_syscall(i);
 	case PRETTY_MICROSTATE:
 		return pretty_names_pick(microstates, COUNT(microstates), i);
 	case PRETTY_FAULT_TYPE:

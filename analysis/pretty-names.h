@@ -4,6 +4,7 @@
 #ifndef ANALYSIS_PRETTY_NAMES_H
 #define ANALYSIS_PRETTY_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,13 +36,20 @@ const char *pretty_name(const struct tnf_type *, const char *member, int64_t);
 enum { PRETTY_ABI_NATIVE, PRETTY_ABI_32, PRETTY_ABI_X32 };
 const char *pretty_call_name(uint64_t number, int64_t abi);
 
+/*
+ * Whose table the numbers of system calls are from that are named from now on: the
+ * machine by uname(2), NULL: the trace does not tell.  False: no such table is here,
+ * and numbers stay numbers.
+ */
+bool pretty_machine_set(const char *machine);
+const char *pretty_syscall(int64_t);
+bool pretty_machine_is_x86(void);	/* the other tables are its */
+
 /* Generated: names by number, NULL for gaps. */
 extern const char *const pretty_syscalls_32[];
 extern const size_t pretty_syscalls_32_count;
 extern const char *const pretty_syscalls_x32[];
 extern const size_t pretty_syscalls_x32_count;
-extern const char *const pretty_syscalls[];
-extern const size_t pretty_syscalls_count;
 extern const char *const pretty_errnos[];
 extern const size_t pretty_errnos_count;
 

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "analysis/pretty-names.h"
 #include "python/tnfpy.h"
 
 #define EVENTS_A_CHECK	65536	/* between two looks for Ctrl-C */
@@ -247,6 +248,18 @@ reading_end(struct reading *r)
 	return 0;
 }
 
+/* Numbers of system calls mean what they do on the machine that wrote the event. */
+static void
+reading_machine(struct reading *r, const struct tnf_file *f)
+{
+	const tnf_context_t *c = NULL;
+
+	for (Py_ssize_t i = 0; i < r->source->n; i++)
+		if (r->files[i] == f)
+			c = r->source->file[i].context;
+	pretty_machine_set(c != NULL ? tnf_context_fact(c, "machine") : NULL);
+}
+
 static int
 reading_step(struct reading *r, struct tnf_event *ev, PyObject **object)
 {
@@ -254,6 +267,8 @@ reading_step(struct reading *r, struct tnf_event *ev, PyObject **object)
 	int err, yes;
 
 	while ((err = tnf_stream_next(r->stream, ev)) == 1) {
+		if (r->expr != NULL)
+			reading_machine(r, ev->file);
 		if ((yes = reading_wants(r, ev, object)) != 0)
 			return yes;
 		if (++n % EVENTS_A_CHECK == 0 && PyErr_CheckSignals() < 0)

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/pretty-names.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hint.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/top.h"
 #include "tnfdump/reverse.h"
@@ -51,11 +53,22 @@ pipeline_free_filters(struct dump *d)
 	}
 }
 
+/* Files of several machines may be read at once. */
+static void
+pipeline_machine(struct dump *d, const struct tnf_file *f)
+{
+	if (f == d->names_of)
+		return;
+	d->names_of = f;
+	pretty_machine_set(origin_fact(d, f, "machine"));
+}
+
 static bool
 pipeline_keep(struct dump *d, const struct tnf_event *ev)
 {
 	const struct filter *f;
 
+	pipeline_machine(d, ev->file);
 	d->chosen = true;
 	for (f = d->filters; f != NULL; f = f->next) {
 		if (f->keep(f->arg, ev))

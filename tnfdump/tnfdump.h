@@ -65,6 +65,7 @@ struct dump {
 	bool	 enough;	/* a filter: no later event will be kept */
 	int64_t	 previous;	/* time of the event that was put out before */
 	uint64_t events;	/* put out */
+	const struct tnf_file *names_of;	/* its machine names system calls */
 	void	*state;		/* the output's */
 };
 
