@@ -101,7 +101,7 @@ search_part(const struct image *im, const struct image_part *part,
 	while (at < part->size) {
 		want = part->size - at < READ_SIZE ?
 		    (size_t)(part->size - at) : READ_SIZE;
-		got = pread(im->fd, buf, want, (off_t)(part->offset + at));
+		got = image_read(im, buf, want, part->offset + at);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got == 0)
@@ -156,7 +156,7 @@ rate(const struct image *im, const struct pages *p, size_t first)
 			c.blocks++;
 	c.n = i - first;
 	if (p->row[first].number != 0 ||
-	    pread(im->fd, page, sizeof page, (off_t)p->row[first].offset) !=
+	    image_read(im, page, sizeof page, p->row[first].offset) !=
 	    (ssize_t)sizeof page || !is_first_block(page, &ext))
 		return c;
 	memcpy(&h, page, sizeof h);
@@ -217,9 +217,8 @@ assemble(const struct image *im, const struct pages *p,
 	ret->base = base;
 	ret->size = c->size;
 	for (i = 0; i < c->n; i++)
-		if (row[i].number < n && pread(im->fd,
-		    base + row[i].number * BLOCK, BLOCK,
-		    (off_t)row[i].offset) != BLOCK)
+		if (row[i].number < n && image_read(im,
+		    base + row[i].number * BLOCK, BLOCK, row[i].offset) != BLOCK)
 			return EIO;
 	memcpy(&h, base, sizeof h);
 	directory = h.directory_size / BLOCK;

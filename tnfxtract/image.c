@@ -35,11 +35,36 @@ note_value(const char *notes, size_t n, const char *key)
 	return p == NULL ? NULL : p + strlen(key);
 }
 
+void
+image_text(char *to, size_t size, const char *from, size_t n)
+{
+	if (n > size - 1)
+		n = size - 1;
+	for (size_t i = 0; i < n; i++)
+		to[i] = (unsigned char)from[i] < ' ' ? '?' : from[i];
+	to[n] = '\0';
+}
+
+void
+image_note(struct image *im, const char *notes, size_t n)
+{
+	const char *v;
+
+	v = note_value(notes, n, "OSRELEASE=");
+	if (v != NULL)
+		image_text(im->release, sizeof im->release, v, strcspn(v, "\n"));
+	v = note_value(notes, n, "SYMBOL(_stext)=");
+	if (v != NULL)
+		im->stext = strtoull(v, NULL, 16);
+	v = note_value(notes, n, "CRASHTIME=");
+	if (v != NULL)
+		im->crashed = strtoll(v, NULL, 10);
+}
+
 static void
 read_notes(struct image *im, const Elf64_Phdr *ph)
 {
 	size_t n = ph->p_filesz;
-	const char *v;
 	char *notes;
 
 	if (n > NOTES_MAX)
@@ -50,13 +75,7 @@ read_notes(struct image *im, const Elf64_Phdr *ph)
 		return;
 	}
 	notes[n] = '\0';
-	v = note_value(notes, n, "OSRELEASE=");
-	if (v != NULL)
-		snprintf(im->release, sizeof im->release, "%.*s",
-		    (int)strcspn(v, "\n"), v);
-	v = note_value(notes, n, "SYMBOL(_stext)=");
-	if (v != NULL)
-		im->stext = strtoull(v, NULL, 16);
+	image_note(im, notes, n);
 	free(notes);
 }
 
@@ -139,39 +158,61 @@ is_flattened(const unsigned char *head)
 	return memcmp(head, "makedumpfile", 12) == 0;
 }
 
-int
-image_open(struct image *im, const char *name)
+static int
+open_any(struct image *im, bool in_order)
 {
 	union {
 		Elf64_Ehdr elf;
 		unsigned char bytes[sizeof(Elf64_Ehdr)];
 	} head;
+	int e, fd;
+
+	memset(&head, 0, sizeof head);
+	e = read_at(im->fd, &head, sizeof head, 0);
+	if (e != 0)
+		return e;
+	if (is_compressed(head.bytes))
+		return image_kdump_open(im);
+	if (memcmp(head.bytes, ELFMAG, SELFMAG) == 0)
+		return head.bytes[EI_CLASS] == ELFCLASS64 &&
+		    head.elf.e_type == ET_CORE ? open_elf(im, &head.elf) : EINVAL;
+	if (!is_flattened(head.bytes))
+		return open_raw(im);
+	if (in_order)
+		return EINVAL;
+	if ((e = image_flat_order(im->fd, &fd)) != 0)
+		return e;
+	close(im->fd);
+	im->fd = fd;
+	return open_any(im, true);
+}
+
+int
+image_open(struct image *im, const char *name)
+{
 	int e;
 
 	memset(im, 0, sizeof *im);
-	memset(&head, 0, sizeof head);
 	im->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (im->fd < 0)
 		return errno;
-	e = read_at(im->fd, &head, sizeof head, 0);
-	if (e == 0 && is_compressed(head.bytes))
-		e = ENOEXEC;
-	else if (e == 0 && is_flattened(head.bytes))
-		e = ENOTSUP;
-	else if (e == 0 && memcmp(head.bytes, ELFMAG, SELFMAG) == 0)
-		e = head.bytes[EI_CLASS] == ELFCLASS64 &&
-		    head.elf.e_type == ET_CORE ? open_elf(im, &head.elf) :
-		    EINVAL;
-	else if (e == 0)
-		e = open_raw(im);
+	e = open_any(im, false);
 	if (e != 0)
 		image_close(im);
 	return e;
 }
 
+ssize_t
+image_read(const struct image *im, void *buf, size_t n, uint64_t offset)
+{
+	return im->kdump != NULL ? image_kdump_read(im, buf, n, offset) :
+	    pread(im->fd, buf, n, (off_t)offset);
+}
+
 void
 image_close(struct image *im)
 {
+	image_kdump_close(im);
 	if (im->fd >= 0)
 		close(im->fd);
 	im->fd = -1;

@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* A piece of memory in the image, and what the image tells about the kernel. */
 struct image_part {
-	uint64_t offset;	/* in the file */
+	uint64_t offset;	/* for image_read() */
 	uint64_t size;
 };
 
@@ -19,13 +20,34 @@ struct image {
 	struct image_part *part;
 	size_t	 n_parts;
 	char	 release[128];	/* "": not told */
+	char	 host[65];
 	uint64_t stext;		/* where the kernel's text began; 0: not told */
+	int64_t	 crashed;	/* seconds since 1970; 0: not told */
+	struct image_kdump *kdump;	/* a compressed dump; NULL: fd has the memory */
 };
 
-/* An ELF core (kdump's vmcore, /proc/kcore, a hypervisor's dump) or else raw
-   memory.  0 or an errno; ENOEXEC: a compressed dump, ENOTSUP: a flattened one. */
+/*
+ * An ELF core (kdump's vmcore, /proc/kcore, a hypervisor's dump), a compressed dump,
+ * either of them flattened, or else raw memory.  0 or an errno; ENOEXEC: a compressed
+ * dump, which this build or libkdumpfile does not read; ELIBACC: libkdumpfile is not
+ * there; EINVAL: damaged.
+ */
 int  image_open(struct image *, const char *name);
 void image_close(struct image *);
+/* As pread(2); what is not in the image is an error, or ends what was read. */
+ssize_t image_read(const struct image *, void *, size_t, uint64_t offset);
+
+/* image.c: what VMCOREINFO's lines tell. */
+void image_note(struct image *, const char *, size_t);
+void image_text(char *to, size_t size, const char *from, size_t n);
+
+/* image-kdump.c */
+int  image_kdump_open(struct image *);
+void image_kdump_close(struct image *);
+ssize_t image_kdump_read(const struct image *, void *, size_t, uint64_t);
+
+/* image-flat.c: a new descriptor of the dump in order. */
+int  image_flat_order(int fd, int *ret);
 
 struct image_buffer {
 	void	*base;		/* mapped: image_buffer_free() */

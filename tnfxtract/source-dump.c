@@ -63,11 +63,12 @@ open_image(struct source *s, const char *dump)
 		complain("%s: compressed dump, which cannot be read here: have "
 		    "kdump write ELF, with makedumpfile -E instead of -c, -l or -p "
 		    "(MAKEDUMP_ARGS in /etc/default/kdump-tools)", dump);
-	else if (e == ENOTSUP)
-		complain("%s: flattened dump: makedumpfile -R puts it in order", dump);
+	else if (e == ELIBACC)
+		complain("%s: compressed dump: libkdumpfile.so.10 is needed to read "
+		    "it: install the package libkdumpfile10", dump);
 	else if (e == EINVAL)
-		complain("kvm_read error in %s: neither a 64-bit ELF core nor "
-		    "raw memory", dump);
+		complain("kvm_read error in %s: neither a 64-bit ELF core, nor a "
+		    "compressed dump, nor raw memory; or it is damaged", dump);
 	else if (e != 0)
 		complain("%s: %s", dump, strerror(e));
 	return e == 0;

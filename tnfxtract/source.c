@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <tnf/com.h>
 
@@ -44,6 +45,18 @@ put_value_names(void *arg, const char *probe, const char *member, const char *na
 	context_fact(arg, word, names);
 }
 
+static void
+context_crashed(struct context_writer *w, int64_t when)
+{
+	time_t t = (time_t)when;
+	struct tm tm;
+	char text[64];
+
+	if (gmtime_r(&t, &tm) != NULL &&
+	    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm) > 0)
+		context_fact(w, "crashed", text);
+}
+
 /* What an image does not tell about its machine stays out: this machine is
    another one, or has been started anew. */
 void
@@ -59,6 +72,10 @@ source_context(struct source *s, struct context_writer *w)
 	} else if (s->image.release[0] != '\0') {
 		context_fact(w, "system", "Linux");
 		context_fact(w, "release", s->image.release);
+		if (s->image.host[0] != '\0')
+			context_fact(w, "host", s->image.host);
+		if (s->image.crashed > 0)
+			context_crashed(w, s->image.crashed);
 	}
 }
 

@@ -254,13 +254,16 @@ START_TEST(refused)
 	static const char *const heads[] = {
 		"KDUMP   ", "makedumpfile", "\177ELF\1", "\177ELF\2", "x"
 	};
-	static const int errors[] = { ENOEXEC, ENOTSUP, EINVAL, EINVAL, EINVAL };
+	static const int errors[] = { ENOEXEC, EBADMSG, EINVAL, EINVAL, EINVAL };
 	struct image im;
+	int e;
 
 	ck_assert_int_gt(write(fd, heads[_i], strlen(heads[_i])), 0);
 	if (_i < 4)
 		ck_assert_int_eq(ftruncate(fd, 8192), 0);
-	ck_assert_int_eq(image_open(&im, name), errors[_i]);
+	e = image_open(&im, name);
+	/* Without the library nobody gets as far. */
+	ck_assert(e == errors[_i] || (_i == 0 && e == ELIBACC));
 }
 END_TEST
 

@@ -128,7 +128,7 @@ static void
 info_json_put_context(struct out *o, const struct info *f)
 {
 	static const char *const facts[] = { "host", "system", "release",
-	    "version", "machine", "cpus", "boot", "zone" };
+	    "version", "machine", "cpus", "boot", "zone", "crashed" };
 	const char *text;
 	unsigned i;
 

@@ -179,7 +179,7 @@ static void
 info_text_put_context(struct dump *d, const struct info *f)
 {
 	static const char *const facts[] = { "host", "system", "release",
-	    "machine", "cpus", "boot" };
+	    "machine", "cpus", "boot", "crashed" };
 	const char *text;
 	unsigned i;
 	size_t n;

@@ -1,0 +1,57 @@
+#!/bin/sh
+# dumps.sh - compressed and flattened dumps give what the plain memory gives.
+#
+# usage: dumps.sh tnfxtract xtract-buffer
+#
+# Guards: pages that are read from the wrong place, a dump that ends early or lies
+# about itself and brings tnfxtract down, facts of the dump that are not passed on.
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+need_program python3
+x=$(realpath "$1") buffer=$(realpath "$2")
+kdump=$TNF_SOURCE/tests/xtract/kdump.py
+scratch
+cd "$TMP" || fail "cd"
+
+"$buffer" make buffer 512 && "$buffer" image buffer image || fail "xtract-buffer"
+"$x" --no-context -d image plain 2>err || fail "plain memory: $(cat err)"
+python3 "$kdump" zlib image zlib && python3 "$kdump" none image none || fail "kdump.py"
+"$x" --no-context -d zlib out 2>err
+case $(cat err) in
+*"libkdumpfile"*|*"cannot be read here"*) skip "$(cat err)" ;;
+esac
+for dump in zlib none; do
+	"$x" --no-context -d $dump out 2>err || fail "$dump: $(cat err)"
+	cmp out plain || fail "$dump: another trace"
+	python3 "$kdump" flat $dump flat
+	"$x" --no-context -d flat out 2>err || fail "$dump, flattened: $(cat err)"
+	cmp out plain || fail "$dump, flattened: another trace"
+done
+python3 "$kdump" flat image flat
+"$x" --no-context -d flat out 2>err || fail "plain, flattened: $(cat err)"
+cmp out plain || fail "plain, flattened: another trace"
+
+"$x" -d zlib out 2>err || fail "with a context: $(cat err)"
+for fact in crashed-host 6.1.0-test-amd64 2023-11-14T22:13:20Z; do
+	grep -aqF "$fact" out || fail "no $fact in the context"
+done
+
+# What the dump leaves out is missing, and nothing else.
+python3 "$kdump" zlib image some 7
+"$x" --no-context -d some out 2>err
+status=$?
+[ $status -eq 1 ] || grep -q "blocks are not in the image" err || fail "left out: $(cat err)"
+
+# Cut short at every step, and damaged: an answer, never a signal.
+size=$(stat -c %s zlib)
+for n in $(seq 1 24); do
+	head -c $((size * n / 25)) zlib >short
+	timeout 60 "$x" --no-context -d short out >/dev/null 2>err
+	[ $? -le 1 ] || fail "cut at $n of 25: $(cat err)"
+	cp zlib bad
+	printf '\377\376\375' | dd of=bad bs=1 seek=$((n * n * 37 % 9000)) conv=notrunc 2>/dev/null
+	timeout 60 "$x" --no-context -d bad out >/dev/null 2>err
+	[ $? -le 1 ] || fail "damaged at $((n * n * 37 % 9000)): $(cat err)"
+	head -c $(($(stat -c %s flat) * n / 25)) flat >short
+	timeout 60 "$x" --no-context -d short out >/dev/null 2>err
+	[ $? -le 1 ] || fail "flattened, cut at $n of 25: $(cat err)"
+done

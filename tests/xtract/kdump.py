@@ -1,0 +1,83 @@
+"""kdump.py - raw memory as a compressed dump, or any file flattened.
+
+    kdump.py zlib|none RAW DUMP [PAGES LEFT OUT: N means every Nth]
+    kdump.py flat FILE DUMP
+
+The layout is makedumpfile's (its documentation, IMPLEMENTATION): a header and a
+sub-header of a block each, two bitmaps, a descriptor for each page, the pages.
+"""
+import struct
+import sys
+import zlib
+
+PAGE = 4096
+ZLIB = 1
+INFO = (b"OSRELEASE=6.1.0-test-amd64\nPAGESIZE=4096\nSYMBOL(_stext)=ffffffff91000000\n"
+        b"CRASHTIME=1700000000\n")
+
+
+def padded(data, size):
+    return data + b"\0" * (size - len(data))
+
+
+def bitmap(pages):
+    bits = bytearray((len(pages) + 7) // 8)
+    for i, page in enumerate(pages):
+        if page is not None:
+            bits[i // 8] |= 1 << i % 8
+    blocks = -(-len(bits) // PAGE)
+    return padded(bytes(bits), blocks * PAGE)
+
+
+def header(pages, blocks):
+    uts = b"".join(padded(s, 65) for s in (
+        b"Linux", b"crashed-host", b"6.1.0-test-amd64", b"#1", b"x86_64", b"(none)"))
+    h = b"KDUMP   " + struct.pack("<i", 6) + uts
+    h = padded(h, -(-len(h) // 8) * 8)
+    h += struct.pack("<qqIiiIIIIIii", 1700000000, 0, 1, PAGE, 1, 2 * blocks,
+                     len(pages), 0, 0, 0, 0, 1)
+    sub = struct.pack("<qiiQQqQqQqQQQQ", 0, 31, 0, 0, 0, PAGE + 512, len(INFO),
+                      0, 0, 0, 0, 0, 0, len(pages))
+    return padded(h, PAGE) + padded(padded(sub, 512) + INFO, PAGE)
+
+
+def dump(raw, compress, every):
+    pages = [raw[i:i + PAGE] for i in range(0, len(raw), PAGE)]
+    if every:
+        pages = [None if i % every == every - 1 else p for i, p in enumerate(pages)]
+    bits = bitmap(pages)
+    out = header(pages, len(bits) // PAGE) + bits + bits
+    there = [p for p in pages if p is not None]
+    at = len(out) + 24 * len(there)
+    table, data = [], []
+    for page in there:
+        small = zlib.compress(page) if compress else page
+        flags = ZLIB if len(small) < PAGE else 0
+        if not flags:
+            small = page
+        table.append(struct.pack("<qIIQ", at, len(small), flags, 0))
+        data.append(small)
+        at += len(small)
+    return out + b"".join(table) + b"".join(data)
+
+
+def flat(data):
+    """Pieces of odd sizes, the last first."""
+    size = 100003
+    out = padded(padded(b"makedumpfile", 16) + struct.pack(">qq", 1, 1), PAGE)
+    for at in reversed(range(0, len(data), size)):
+        piece = data[at:at + size]
+        out += struct.pack(">qq", at, len(piece)) + piece
+    return out + struct.pack(">qq", -1, -1)
+
+
+def main():
+    how, source, target = sys.argv[1:4]
+    with open(source, "rb") as f:
+        data = f.read()
+    with open(target, "wb") as f:
+        f.write(flat(data) if how == "flat" else
+                dump(data, how == "zlib", int(sys.argv[4]) if len(sys.argv) > 4 else 0))
+
+
+main()

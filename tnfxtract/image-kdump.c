@@ -1,0 +1,210 @@
+/*
+ * image-kdump.c - compressed dumps, as makedumpfile and QEMU write them.
+ *
+ * libkdumpfile reads them.  It is loaded when such a dump is opened, so that
+ * nobody else needs it.
+ */
+#include "tnfxtract/image.h"
+
+#include <errno.h>
+
+#ifdef HAVE_KDUMPFILE
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include <libkdumpfile/kdumpfile.h>
+
+#define LIBRARY		"libkdumpfile.so.10"
+#define PARTS_MAX	(1u << 22)
+
+#define FUNCTIONS(X)							\
+	X(kdump_new) X(kdump_set_attr) X(kdump_get_typed_attr) \
+	X(kdump_read) X(kdump_bmp_find_set) X(kdump_bmp_find_clear)	\
+	X(kdump_vmcoreinfo_raw)
+
+struct image_kdump {
+	void	*library;
+	kdump_ctx_t *ctx;
+	uint64_t page;
+	struct image_kdump *before;
+#define X(name) __typeof__(&name) name;
+	FUNCTIONS(X)
+#undef X
+};
+
+static int
+load_library(struct image_kdump *k)
+{
+	k->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (k->library == NULL)
+		return ELIBACC;
+#define X(name) \
+	if ((k->name = (__typeof__(k->name))dlsym(k->library, #name)) == NULL) \
+		return ELIBACC;
+	FUNCTIONS(X)
+#undef X
+	return 0;
+}
+
+static int
+kdump_error(kdump_status status)
+{
+	switch (status) {
+	case KDUMP_OK:
+		return 0;
+	case KDUMP_ERR_SYSTEM:
+		return errno != 0 ? errno : EIO;
+	case KDUMP_ERR_NOTIMPL:
+		return ENOEXEC;
+	default:
+		return EINVAL;
+	}
+}
+
+static kdump_status
+get_number(struct image_kdump *k, const char *name, uint64_t *ret)
+{
+	kdump_attr_t a = { .type = KDUMP_NUMBER };
+	kdump_status s = k->kdump_get_typed_attr(k->ctx, name, &a);
+
+	if (s == KDUMP_OK)
+		*ret = a.val.number;
+	return s;
+}
+
+/* Pages that follow each other are one part. */
+static int
+add_parts(struct image *im, kdump_bmp_t *map)
+{
+	struct image_kdump *k = im->kdump;
+	struct image_part *grown;
+	kdump_addr_t first = 0, end;
+	size_t room = 0;
+
+	while (k->kdump_bmp_find_set(map, &first) == KDUMP_OK) {
+		end = first;
+		if (k->kdump_bmp_find_clear(map, &end) != KDUMP_OK || end <= first ||
+		    end > INT64_MAX / k->page || im->n_parts == PARTS_MAX)
+			return EINVAL;
+		if (im->n_parts == room) {
+			room = room != 0 ? room * 2 : 64;
+			grown = reallocarray(im->part, room, sizeof *grown);
+			if (grown == NULL)
+				return ENOMEM;
+			im->part = grown;
+		}
+		im->part[im->n_parts++] = (struct image_part){ first * k->page,
+			(end - first) * k->page };
+		first = end;
+	}
+	return 0;
+}
+
+static int
+find_parts(struct image *im)
+{
+	struct image_kdump *k = im->kdump;
+	kdump_attr_t a = { .type = KDUMP_BITMAP };
+	kdump_status s = k->kdump_get_typed_attr(k->ctx, KDUMP_ATTR_FILE_PAGEMAP, &a);
+
+	/* The bitmap stays the library's. */
+	return s != KDUMP_OK ? kdump_error(s) : add_parts(im, a.val.bitmap);
+}
+
+static void
+find_facts(struct image *im)
+{
+	struct image_kdump *k = im->kdump;
+	kdump_attr_t a = { .type = KDUMP_STRING };
+	char *text;
+
+	if (k->kdump_vmcoreinfo_raw(k->ctx, &text) == KDUMP_OK) {
+		image_note(im, text, strlen(text));
+		free(text);
+	}
+	if (k->kdump_get_typed_attr(k->ctx, "linux.uts.nodename", &a) == KDUMP_OK)
+		image_text(im->host, sizeof im->host, a.val.string,
+		    strlen(a.val.string));
+}
+
+int
+image_kdump_open(struct image *im)
+{
+	kdump_attr_t fd = { .type = KDUMP_NUMBER, .val.number = (kdump_num_t)im->fd };
+	struct image_kdump *k = im->kdump = calloc(1, sizeof *im->kdump);
+	kdump_status s;
+	int e;
+
+	if (k == NULL)
+		return ENOMEM;
+	if ((e = load_library(k)) != 0)
+		return e;
+	if ((k->ctx = k->kdump_new()) == NULL)
+		return ENOMEM;
+	errno = 0;
+	s = k->kdump_set_attr(k->ctx, KDUMP_ATTR_FILE_FD, &fd);
+	if (s == KDUMP_OK)
+		s = get_number(k, KDUMP_ATTR_PAGE_SIZE, &k->page);
+	if (s != KDUMP_OK)
+		return kdump_error(s);
+	if (k->page < 4096 || (k->page & (k->page - 1)) != 0)
+		return EINVAL;
+	find_facts(im);
+	return find_parts(im);
+}
+
+ssize_t
+image_kdump_read(const struct image *im, void *buf, size_t n, uint64_t offset)
+{
+	struct image_kdump *k = im->kdump;
+	size_t got = n;
+
+	/* What was read before a page that is not there is told by 'got'. */
+	if (k->kdump_read(k->ctx, KDUMP_MACHPHYSADDR, offset, buf, &got) != KDUMP_OK &&
+	    got == 0) {
+		errno = EIO;
+		return -1;
+	}
+	return (ssize_t)got;
+}
+
+/*
+ * kdump_free() of libkdumpfile 0.5.1 looks at memory that nobody has set, whether the
+ * dump was opened or not.  So the library and its state stay until the end.
+ */
+void
+image_kdump_close(struct image *im)
+{
+	static struct image_kdump *kept;
+
+	if (im->kdump == NULL)
+		return;
+	im->kdump->before = kept;
+	kept = im->kdump;
+	im->kdump = NULL;
+}
+
+#else
+
+int
+image_kdump_open(struct image *im)
+{
+	return ENOEXEC;
+}
+
+ssize_t
+image_kdump_read(const struct image *im, void *buf, size_t n, uint64_t offset)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+void
+image_kdump_close(struct image *im)
+{
+}
+
+#endif
