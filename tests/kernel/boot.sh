@@ -13,7 +13,14 @@
 # machine; what it writes elsewhere stays in its memory.  Nothing of the host's kernel
 # is used, not even KVM, so it takes ten times as long: some five minutes.
 #
-# Needs root, qemu-system-x86 with virtiofsd, busybox-static, cpio, kmod, e2fsprogs.
+# A kernel for arm64 needs a root directory of that machine, TNF_ROOT, in which the
+# tree is seen at the same place; TNF_BUILD is its build (tools/arm64):
+#
+#	mmdebstrap --arch=arm64 --variant=apt --include=procps,kmod,e2fsprogs,strace,jq,\
+#	gawk,busybox-static,libedit2,libdw1,libbpf1,libsqlite3-0 bookworm directory
+#
+# Needs root, qemu-system-x86 or -arm with virtiofsd, busybox-static, cpio, kmod,
+# e2fsprogs.
 set -u
 [ $# -ge 1 ] || { sed -n 's/^# usage/usage/p' "$0" >&2; exit 2; }
 : "${TNF_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -23,12 +30,22 @@ command=${2:-'for t in syscall thread sched fault io swap control; do
 	echo "== $t"; sh "$TNF_SOURCE/tests/kernel/$t.sh"; echo "== $t: exit status $?"
 done'}
 release=$(ls "$kernel/lib/modules") || exit 1
+: "${TNF_ROOT:=/}"
+if [ "$TNF_ROOT" != / ] && [ -z "${TNF_BOOT_APART-}" ]; then
+	TNF_BOOT_APART=1 TNF_ROOT=$TNF_ROOT exec unshare -m sh "$0" "$@"
+fi
 virtiofsd=$(PATH=$PATH:/usr/lib/qemu:/usr/libexec command -v virtiofsd) ||
 	{ echo "boot.sh: virtiofsd: not installed" >&2; exit 1; }
 dir=$(mktemp -d "${TMPDIR:-/tmp}/tnf-boot.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 root=$dir/root
+if [ "$TNF_ROOT" != / ]; then
+	for d in "$TNF_SOURCE" "$TNF_BUILD"; do
+		mkdir -p "$TNF_ROOT$d" && mount --bind "$d" "$TNF_ROOT$d" || exit 1
+	done
+	mkdir -p "$TNF_ROOT/scratch"
+fi
 
 # The modules with what they need, in the order in which they go in.
 mkdir -p "$root/modules"
@@ -45,8 +62,10 @@ done | awk '!seen[$1]++' | while read -r module; do
 	esac >"$root/modules/$n.ko"
 done
 
+busybox=$TNF_ROOT/bin/busybox
+[ "$TNF_ROOT" != / ] || busybox=$(command -v busybox)
 (cd "$root" && mkdir bin proc sys dev host memory new) &&
-	cp "$(command -v busybox)" "$root/bin/busybox" || exit 1
+	cp "$busybox" "$root/bin/busybox" || exit 1
 cat >"$root/init" <<'END'
 #!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -77,13 +96,17 @@ END
 (cd "$root" && find . | cpio -o -H newc 2>/dev/null) >"$dir/initrd"
 truncate -s 1G "$dir/disk" && mke2fs -q -F -t ext4 "$dir/disk" || exit 1
 
-"$virtiofsd" --socket-path="$dir/fs" -o source=/ -o sandbox=chroot -o cache=always \
+"$virtiofsd" --socket-path="$dir/fs" -o source="$TNF_ROOT" -o sandbox=chroot -o cache=always \
 	>"$dir/virtiofsd.log" 2>&1 &
 for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$dir/fs" ] || sleep 0.5; done
 [ -S "$dir/fs" ] || { cat "$dir/virtiofsd.log" >&2; exit 1; }
-nice qemu-system-x86_64 -m 2G -smp 2 -nographic -no-reboot -net none \
+case $release in
+*arm64*) set -- qemu-system-aarch64 -machine virt,gic-version=3 -cpu cortex-a76; console=ttyAMA0 ;;
+*)	set -- qemu-system-x86_64; console=ttyS0 ;;
+esac
+nice "$@" -m 2G -smp 2 -nographic -no-reboot -net none \
 	-object memory-backend-memfd,id=memory,size=2G,share=on -numa node,memdev=memory \
 	-chardev "socket,id=fs,path=$dir/fs" -device vhost-user-fs-pci,chardev=fs,tag=host \
 	-drive "file=$dir/disk,format=raw,if=virtio,cache=unsafe" \
 	-kernel "$kernel"/boot/vmlinuz-* -initrd "$dir/initrd" \
-	-append 'console=ttyS0 quiet panic=-1' </dev/null
+	-append "console=$console quiet panic=-1" </dev/null
