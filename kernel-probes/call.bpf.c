@@ -3,7 +3,7 @@
  *
  * The programs hang on the tracepoint raw_syscalls:sys_enter, whose record has the
  * number and six arguments.  Numbers are those of x86-64; calls of other tables are
- * passed over.
+ * passed over, and those of other machines have neither path nor descriptor.
  */
 #include "kernel-probes/import.bpf.h"
 
@@ -28,6 +28,7 @@ struct file___path {
 
 /* Which argument is a path. */
 static const u8 path_at[CALLS] = {
+#ifdef __TARGET_ARCH_x86
 	[2] = 1, [4] = 1, [6] = 1, [21] = 1, [59] = 1, [76] = 1, [80] = 1, [82] = 1,
 	[83] = 1, [84] = 1, [85] = 1, [86] = 1, [87] = 1, [88] = 1, [89] = 1, [90] = 1,
 	[92] = 1, [94] = 1, [132] = 1, [133] = 1, [137] = 1, [155] = 1, [161] = 1,
@@ -37,10 +38,12 @@ static const u8 path_at[CALLS] = {
 	[262] = 2, [263] = 2, [264] = 2, [265] = 2, [266] = 1, [267] = 2, [268] = 2,
 	[269] = 2, [280] = 2, [301] = 5, [303] = 2, [316] = 2, [322] = 2, [332] = 2,
 	[428] = 2, [433] = 2, [437] = 2, [439] = 2, [442] = 2, [452] = 2,
+#endif
 };
 
 /* Which argument is the descriptor that it works on. */
 static const u8 fd_at[CALLS] = {
+#ifdef __TARGET_ARCH_x86
 	[0] = 1, [1] = 1, [3] = 1, [5] = 1, [8] = 1, [9] = 5, [16] = 1, [17] = 1,
 	[18] = 1, [19] = 1, [20] = 1, [32] = 1, [33] = 1, [40] = 1, [42] = 1, [43] = 1,
 	[44] = 1, [45] = 1, [46] = 1, [47] = 1, [48] = 1, [49] = 1, [50] = 1, [51] = 1,
@@ -50,6 +53,7 @@ static const u8 fd_at[CALLS] = {
 	[275] = 1, [276] = 1, [277] = 1, [278] = 1, [281] = 1, [285] = 1, [286] = 1,
 	[287] = 1, [288] = 1, [292] = 1, [295] = 1, [296] = 1, [299] = 1, [306] = 1,
 	[307] = 1, [326] = 1, [327] = 1, [328] = 1,
+#endif
 };
 
 struct call_scratch {
@@ -64,14 +68,14 @@ struct {
 	__type(value, struct call_scratch);
 } call_scratch SEC(".maps");
 
-struct call {
+struct call_entry {
 	u64 regs;
 	u64 number;
 	u64 argument[6];
 };
 
 /* The scratch memory with its number filled in; NULL: it is not for us. */
-static __always_inline struct call_scratch *call_begin(void *ctx, struct call *c)
+static __always_inline struct call_scratch *call_begin(void *ctx, struct call_entry *c)
 {
 	u32 zero = 0;
 	struct call_scratch *s = bpf_map_lookup_elem(&call_scratch, &zero);
@@ -86,7 +90,7 @@ static __always_inline struct call_scratch *call_begin(void *ctx, struct call *c
 	return s;
 }
 
-static __always_inline u64 argument_of(const struct call *c, u32 at)
+static __always_inline u64 argument_of(const struct call_entry *c, u32 at)
 {
 	switch (at) {
 	case 1:
@@ -104,7 +108,7 @@ int import_call_args(void *ctx)
 {
 	struct kp_import_row *row = import_on(bpf_get_attach_cookie(ctx));
 	struct call_scratch *s;
-	struct call c;
+	struct call_entry c;
 
 	if (row == NULL || (s = call_begin(ctx, &c)) == NULL)
 		return 1;
@@ -120,7 +124,7 @@ int import_call_path(void *ctx)
 	struct kp_import_row *row = import_on(bpf_get_attach_cookie(ctx));
 	struct call_scratch *s;
 	u32 at = 16, where;
-	struct call c;
+	struct call_entry c;
 
 	if (row == NULL || (s = call_begin(ctx, &c)) == NULL)
 		return 1;
@@ -152,7 +156,7 @@ int import_call_fd(void *ctx)
 	u32 at = 40, where;
 	struct file *file;
 	struct inode *inode;
-	struct call c;
+	struct call_entry c;
 
 	if (row == NULL || (s = call_begin(ctx, &c)) == NULL)
 		return 1;
