@@ -119,12 +119,19 @@ find_facts(struct image *im)
 {
 	struct image_kdump *k = im->kdump;
 	kdump_attr_t a = { .type = KDUMP_STRING };
+	kdump_attr_t os = { .type = KDUMP_STRING, .val.string = "linux" };
 	char *text;
 
+	/* Without it there are no notes; what else it finds out is not needed. */
+	k->kdump_set_attr(k->ctx, KDUMP_ATTR_OSTYPE, &os);
 	if (k->kdump_vmcoreinfo_raw(k->ctx, &text) == KDUMP_OK) {
 		image_note(im, text, strlen(text));
 		free(text);
 	}
+	if (im->release[0] == '\0' &&
+	    k->kdump_get_typed_attr(k->ctx, "linux.uts.release", &a) == KDUMP_OK)
+		image_text(im->release, sizeof im->release, a.val.string,
+		    strlen(a.val.string));
 	if (k->kdump_get_typed_attr(k->ctx, "linux.uts.nodename", &a) == KDUMP_OK)
 		image_text(im->host, sizeof im->host, a.val.string,
 		    strlen(a.val.string));
@@ -134,6 +141,7 @@ int
 image_kdump_open(struct image *im)
 {
 	kdump_attr_t fd = { .type = KDUMP_NUMBER, .val.number = (kdump_num_t)im->fd };
+	kdump_attr_t no_mmap = { .type = KDUMP_NUMBER, .val.number = KDUMP_MMAP_NEVER };
 	struct image_kdump *k = im->kdump = calloc(1, sizeof *im->kdump);
 	kdump_status s;
 	int e;
@@ -144,6 +152,8 @@ image_kdump_open(struct image *im)
 		return e;
 	if ((k->ctx = k->kdump_new()) == NULL)
 		return ENOMEM;
+	/* A dump that is cut short, and mapped, would be a SIGBUS. */
+	k->kdump_set_attr(k->ctx, KDUMP_ATTR_FILE_MMAP_POLICY, &no_mmap);
 	errno = 0;
 	s = k->kdump_set_attr(k->ctx, KDUMP_ATTR_FILE_FD, &fd);
 	if (s == KDUMP_OK)

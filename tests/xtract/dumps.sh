@@ -31,7 +31,7 @@ python3 "$kdump" flat image flat
 cmp out plain || fail "plain, flattened: another trace"
 
 "$x" -d zlib out 2>err || fail "with a context: $(cat err)"
-for fact in crashed-host 6.1.0-test-amd64 2023-11-14T22:13:20Z; do
+for fact in crashed-host 6.1.0-test-amd64; do
 	grep -aqF "$fact" out || fail "no $fact in the context"
 done
 
