@@ -52,15 +52,15 @@ ours()	# ROUND BARE WHAT PROBE
 round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	bare=$("$loop" "$calls" "$cpu" | awk '/^[0-9.]+$/ { v = $1 } END { print v }')
-	ours "$round" "$bare" "raw_syscalls.sys_enter, recorded" raw_syscalls.sys_enter
+	ours "$round" "$bare" "raw_syscalls.sys_enter recorded" raw_syscalls.sys_enter
 	"$kpctl" where raw_syscalls.sys_enter 'id = 1'
-	ours "$round" "$bare" "the same, where id = 1 (none)" raw_syscalls.sys_enter
+	ours "$round" "$bare" "the same where id = 1 (none)" raw_syscalls.sys_enter
 	"$kpctl" where raw_syscalls.sys_enter ''
 	if mkdir "$ring" 2>/dev/null; then
 		echo 1 >"$ring/events/raw_syscalls/sys_enter/enable"
-		added "the kernel's ring, the same event" "$round" "$bare" "$loop" "$calls" "$cpu"
+		added "the kernel's ring with it" "$round" "$bare" "$loop" "$calls" "$cpu"
 		rmdir "$ring"
 	fi
-	[ -z "$bpftrace" ] || added "bpftrace, counting it" "$round" "$bare" counting
+	[ -z "$bpftrace" ] || added "bpftrace counting it" "$round" "$bare" counting
 done
-table "the kernel's ring, the same event" "CPU ns added to a system call"
+table "the kernel's ring with it" "CPU ns added to a system call"
