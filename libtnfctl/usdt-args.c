@@ -26,7 +26,7 @@ struct operand_text {
 	struct usdt_args *args;	/* for the reason */
 };
 
-static bool
+__attribute__((format(printf, 2, 3))) static bool
 refuse(struct operand_text *t, const char *fmt, ...)
 {
 	char why[64];

@@ -51,7 +51,7 @@ while [ "$kills" -gt 0 ]; do
 	"$kpctl" off && "$kpctl" on || fail "after a kill"
 	"$kpctl" list | grep -c ' enabled traced$' >"$TMP/on"
 	equal "pins as many as are on" "$(pins)" "$(cat "$TMP/on")"
-	"$prex" -k -c "disable import=tracepoint; untrace import=tracepoint" >"$TMP/said" 2>&1 ||
+	"$prex" -k -c "disable origin=tracepoint; untrace origin=tracepoint" >"$TMP/said" 2>&1 ||
 		fail "disable: $(cat "$TMP/said")"
 	equal "pins when they are off" "$(pins)" 0
 	kills=$((kills - 1))

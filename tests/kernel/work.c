@@ -281,10 +281,29 @@ mutexes(long n, char **arg)
 	say_sleeps("sleeps", RUSAGE_SELF);
 }
 
+/* How often it has left the CPU of its own accord. */
+static long
+left_the_cpu(pid_t pid)
+{
+	char path[64], line[256];
+	long n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	if ((f = fopen(path, "r")) == NULL)
+		return n;
+	while (fgets(line, sizeof line, f) != NULL)
+		if (sscanf(line, "voluntary_ctxt_switches: %ld", &n) == 1)
+			break;
+	fclose(f);
+	return n;
+}
+
 static void
 stop(long n, char **arg)
 {
 	pid_t pid = fork();
+	long before;
 	int status;
 
 	if (pid == 0)
@@ -292,9 +311,13 @@ stop(long n, char **arg)
 			sink++;
 	printf("child %d\n", (int)pid);
 	for (long i = 0; i < n; i++) {
+		before = left_the_cpu(pid);
 		usleep(20000);
 		kill(pid, SIGSTOP);
 		waitpid(pid, &status, WUNTRACED);
+		/* We are told before it has left the CPU; continued then, it never does. */
+		for (int tries = 0; left_the_cpu(pid) == before && tries < 10000; tries++)
+			usleep(1000);
 		kill(pid, SIGCONT);
 	}
 	usleep(20000);
