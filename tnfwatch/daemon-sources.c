@@ -84,6 +84,7 @@ process_taken(struct daemon *d, const struct taker_report *r)
 	}
 	d->taken++;
 	s = source_process(p->name, r->pid, r->comm, r->path, ours);
+	s->uid = r->uid;
 	s->probes = xstrdup(r->probes.names);
 	source_add(d, s, d->started);
 }
@@ -233,6 +234,17 @@ daemon_sources_begin(struct daemon *d)
 	daemon_sources_missing(d);
 }
 
+/* For an incident, be it one that a child writes: it may not have come to them yet. */
+static bool
+is_held(const struct daemon *d)
+{
+	bool writes = false;
+
+	for (size_t i = 0; i < WRITERS_MAX; i++)
+		writes |= d->writer[i].pid > 0;
+	return d->window.open || writes;
+}
+
 /* Its ring alone may reach back less than was promised. */
 static void
 source_keep_history(struct daemon *d, struct source *s, int64_t now)
@@ -244,7 +256,7 @@ source_keep_history(struct daemon *d, struct source *s, int64_t now)
 		place.directory = d->config->in_memory ? NULL : directory;
 		s->history = history_new(s, &place);
 	}
-	history_tick(s->history, s, now, d->window.open);
+	history_tick(s->history, s, now, is_held(d));
 	free(directory);
 }
 
@@ -293,7 +305,7 @@ daemon_sources_care(struct daemon *d, int64_t now)
 	taker_again(d, now);
 	while (*at != NULL) {
 		source_tell_ended(d, *at, now);
-		if ((*at)->ended != 0 && now - (*at)->ended > d->config->keep && !d->window.open)
+		if ((*at)->ended != 0 && now - (*at)->ended > d->config->keep && !is_held(d))
 			source_drop(at);
 		else
 			at = &(*at)->next;

@@ -157,16 +157,22 @@ daemon_engine(struct daemon *d, const struct config *c)
 	return e;
 }
 
+static struct writer *
+writer_free(struct daemon *d)
+{
+	for (size_t i = 0; i < WRITERS_MAX; i++)
+		if (d->writer[i].pid == 0)
+			return &d->writer[i];
+	return NULL;
+}
+
 /* A window is complete: its child is started, or tried again with the next tick. */
 static void
 window_end(struct daemon *d)
 {
-	struct writer *w = NULL;
+	struct writer *w = writer_free(d);
 	int e;
 
-	for (size_t i = 0; i < WRITERS_MAX && w == NULL; i++)
-		if (d->writer[i].pid == 0)
-			w = &d->writer[i];
 	if (w == NULL)
 		return;
 	if ((e = incident_start(d, &w->pid)) == 0)
@@ -200,15 +206,37 @@ writer_ended(struct daemon *d, struct writer *w, int status)
 }
 
 static void
+child_ended(struct daemon *d, pid_t pid, int status)
+{
+	for (size_t i = 0; i < WRITERS_MAX; i++)
+		if (d->writer[i].pid == pid)
+			writer_ended(d, &d->writer[i], status);
+}
+
+static void
 daemon_reap(struct daemon *d)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		for (size_t i = 0; i < WRITERS_MAX; i++)
-			if (d->writer[i].pid == pid)
-				writer_ended(d, &d->writer[i], status);
+		child_ended(d, pid, status);
+}
+
+/* Nobody comes back to it: a writer that ends makes room for it. */
+static void
+window_end_last(struct daemon *d)
+{
+	int status;
+	pid_t pid;
+
+	while (writer_free(d) == NULL &&
+	    ((pid = waitpid(-1, &status, 0)) > 0 || errno == EINTR))
+		if (pid > 0)
+			child_ended(d, pid, status);
+	window_end(d);
+	if (d->window.open)
+		say("%s: lost: no writer is free", d->window.id);
 }
 
 static void
@@ -401,12 +429,13 @@ daemon_end(struct daemon *d)
 	webhook_close(d->webhook);
 	/* What has happened is not lost for our end. */
 	if (d->window.open)
-		window_end(d);
-	daemon_sources_end(d);
-	segment_worker_stop();
+		window_end_last(d);
+	/* Segments go with the sources, and a writer may not have come to them yet. */
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		if (d->writer[i].pid > 0)
 			waitpid(d->writer[i].pid, NULL, 0);
+	daemon_sources_end(d);
+	segment_worker_stop();
 	leftover_end(d->config);
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		free(d->writer[i].id);

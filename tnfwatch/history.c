@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tnfwatch/blocks.h"
 #include "tnfwatch/history.h"
@@ -99,6 +100,8 @@ history_free(struct history *h)
 		while (segment_state(h->first) == SEGMENT_WAITS) {
 			segment_worker_pause();
 			segment_worker_go_on();
+			/* It does not stand still for us while it writes. */
+			nanosleep(&(struct timespec){ .tv_nsec = MS }, NULL);
 		}
 		segment_drop_first(h);
 	}
@@ -222,27 +225,34 @@ raw_compare(const void *a, const void *b)
 {
 	const struct raw_order *p = a, *q = b;
 
-	return (p->at > q->at) - (p->at < q->at);
+	if (p->at != q->at)
+		return p->at > q->at ? 1 : -1;
+	return (p->from > q->from) - (p->from < q->from);
 }
 
-/* In the order of the file. */
+/* In the order of the file, each block once: one that has become a block of types since
+   it was copied is there twice, and its events count. */
 static void
 raw_sort(struct segment *s)
 {
 	struct raw_order *o = xcalloc(s->n_raw + 1, sizeof *o);
 	unsigned char *raw = xreallocarray(NULL, s->n_raw + 1, s->block_size);
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n_raw; i++)
 		o[i] = (struct raw_order){ s->at[i], i };
 	qsort(o, s->n_raw, sizeof *o, raw_compare);
 	for (uint32_t i = 0; i < s->n_raw; i++) {
-		s->at[i] = o[i].at;
-		memcpy(raw + (size_t)i * s->block_size, s->raw + (size_t)o[i].from * s->block_size,
-		    s->block_size);
+		if (i > 0 && o[i].at == o[i - 1].at)
+			continue;
+		s->at[n] = o[i].at;
+		memcpy(raw + (size_t)n++ * s->block_size,
+		    s->raw + (size_t)o[i].from * s->block_size, s->block_size);
 	}
 	free(s->raw);
 	free(o);
 	s->raw = raw;
+	s->n_raw = n;
 }
 
 /* A kernel's buffer has in its blocks what only a memory image needs. */
@@ -457,16 +467,19 @@ int
 history_put(const struct history *h, int dir, const char *id,
     void (*fn)(void *arg, const char *name), void *arg)
 {
+	int e = 0, one = 0;
 	unsigned n = 0;
 	char *name;
-	int e = 0;
 
-	/* All of them: what the ring still holds of one is left out there. */
-	for (const struct segment *s = h != NULL ? h->first : NULL; s != NULL && e == 0;
-	    s = s->next) {
+	/* All of them: what the ring still holds of one is left out there.  One that is
+	   gone takes no other one with it. */
+	for (const struct segment *s = h != NULL ? h->first : NULL;
+	    s != NULL && !disk_refuses(one); s = s->next) {
 		name = xasprintf("%s.%04u.tnf.zst", id, ++n);
-		if ((e = segment_put(s, dir, name)) == 0)
+		if ((one = segment_put(s, dir, name)) == 0)
 			fn(arg, name);
+		else if (e == 0 || disk_refuses(one))
+			e = one;
 		free(name);
 	}
 	return e;

@@ -50,7 +50,8 @@ bool history_has(const struct history *, uint32_t block, uint32_t generation);
 void history_status(const struct history *, struct history_status *);
 
 /* Puts the segments into the directory 'dir', as ID.0001.tnf.zst and so on, and tells
-   of each; 0 or an errno.  For a process that was forked while the worker stood still. */
+   of each; 0 or the first errno, which concerns only what is not told of, unless
+   disk_refuses() it.  For a process that was forked while the worker stood still. */
 int history_put(const struct history *, int dir, const char *id,
     void (*fn)(void *arg, const char *name), void *arg);
 

@@ -19,6 +19,7 @@ struct incident_source {
 	size_t	 n_files;
 	int64_t	 since;		/* everything from here on is there; 0: not known */
 	uint64_t size;		/* bytes of the files */
+	int	 error;		/* errno of the first segment that could not be put */
 	char	 why[256];	/* why there is nothing, or less than promised */
 };
 

@@ -194,7 +194,8 @@ incident_make_room(const struct config *c)
 	int e;
 
 	for (size_t i = 0; i < n; i++) {
-		if (used > c->limit && !incident_pinned(c, list[i])) {
+		/* The newest one stays: it has just been announced. */
+		if (i + 1 < n && used > c->limit && !incident_pinned(c, list[i])) {
 			path = incident_path(c, list[i]);
 			size = disk_usage(AT_FDCWD, path);
 			if ((e = incident_remove(c, list[i])) == 0) {

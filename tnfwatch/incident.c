@@ -26,6 +26,7 @@
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source-write.h"
 #include "tnfwatch/util.h"
+#include "tnfwatch/webhook.h"
 
 #define REPORT_BEFORE	(10 * SECOND)	/* of the first trigger, in the page */
 
@@ -121,42 +122,62 @@ note_reach(const struct incident *in, struct incident_source *is, const struct s
 }
 
 static int
-put_source(struct incident *in, struct incident_source *is, struct source *s)
+put_segments(struct incident *in, struct incident_source *is, struct source *s)
 {
-	int e;
-
 	is->source = s;
 	note_reach(in, is, s);
 	if (*s->broken != '\0')
 		snprintf(is->why, sizeof is->why, "%s", s->broken);
-	e = history_put(s->history, in->dir, s->id, note_file, is);
-	if (e == 0)
-		e = put_ring(in, is, s);
-	/* That one source has nothing, or cannot be read, is told. */
-	if (e == ENOSPC || e == EDQUOT || e == EIO || e == EROFS)
+	is->error = history_put(s->history, in->dir, s->id, note_file, is);
+	return disk_refuses(is->error) ? is->error : 0;
+}
+
+static int
+put_rest(struct incident *in, struct incident_source *is, struct source *s)
+{
+	int e = put_ring(in, is, s);
+
+	if (disk_refuses(e))
 		return e;
+	/* That one source has nothing, or cannot be read, is told. */
+	if (e == 0 && is->error != 0 && *is->why == '\0')
+		snprintf(is->why, sizeof is->why, "segments: %s", strerror(is->error));
 	if (e != 0 && *is->why == '\0')
 		snprintf(is->why, sizeof is->why, "%s", e == ENODATA ?
 		    "nothing has been recorded" : tnf_error_message(e));
 	return 0;
 }
 
+typedef int put_fn(struct incident *, struct incident_source *, struct source *);
+
+/* The kernel's buffer is the one that everybody writes to. */
 static int
-put_sources(struct incident *in)
+put_each(struct incident *in, put_fn *put)
 {
 	struct source *s;
 	size_t n = 0;
 	int e = 0;
 
-	for (s = in->d->sources; s != NULL; s = s->next)
-		n++;
-	in->sources = xcalloc(n + 1, sizeof *in->sources);
-	/* The kernel's buffer is the one that everybody writes to. */
 	for (int kernel = 1; kernel >= 0; kernel--)
 		for (s = in->d->sources; s != NULL && e == 0; s = s->next)
 			if ((s->kind == SOURCE_KERNEL) == (kernel == 1))
-				e = put_source(in, &in->sources[in->n_sources++], s);
+				e = put(in, &in->sources[n++], s);
+	in->n_sources = n;
 	return e;
+}
+
+static int
+put_sources(struct incident *in)
+{
+	size_t n = 0;
+	int e;
+
+	for (const struct source *s = in->d->sources; s != NULL; s = s->next)
+		n++;
+	in->sources = xcalloc(n + 1, sizeof *in->sources);
+	/* Segments may go for want of room while a ring is being copied. */
+	e = put_each(in, put_segments);
+	return e != 0 ? e : put_each(in, put_rest);
 }
 
 static void
@@ -334,9 +355,14 @@ writer_main(struct daemon *d)
 	prctl(PR_SET_NAME, "tnfwatch-write");
 	/* We are no part of the one that may be started again. */
 	close(d->lock);
+	close(d->lock_run);
 	close(d->control);
 	close(d->epoll);
 	close(d->signals);
+	if (d->taker.fd >= 0)
+		close(d->taker.fd);
+	if (d->webhook != NULL)
+		webhook_forked(d->webhook);
 	signal(SIGPIPE, SIG_IGN);
 	if ((e = incident_write(&in)) != 0) {
 		say("%s: lost: %s", d->window.id, strerror(e));

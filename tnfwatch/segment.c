@@ -27,6 +27,7 @@ static struct {
 	pthread_cond_t wake, stands;
 	pthread_t thread;
 	bool	 runs, pause, paused, stop;
+	bool	 writing;	/* a file, as slow as the disk is: as good as paused */
 	struct segment *first, *last;
 	uint64_t load;
 } worker = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,
@@ -156,12 +157,23 @@ static void
 worker_breathe(void)
 {
 	pthread_mutex_lock(&worker.lock);
+	worker.writing = false;
 	while (worker.pause) {
 		worker.paused = true;
 		pthread_cond_broadcast(&worker.stands);
 		pthread_cond_wait(&worker.wake, &worker.lock);
 	}
 	worker.paused = false;
+	pthread_mutex_unlock(&worker.lock);
+}
+
+/* Up to the next breath nothing is changed that a forked process looks at. */
+static void
+worker_writes(void)
+{
+	pthread_mutex_lock(&worker.lock);
+	worker.writing = true;
+	pthread_cond_broadcast(&worker.stands);
 	pthread_mutex_unlock(&worker.lock);
 }
 
@@ -172,8 +184,10 @@ worker_make(struct segment *s)
 	uint64_t load = (uint64_t)s->n_raw * s->block_size;
 	int e = segment_pack(s, &p);
 
-	if (e == 0 && s->path != NULL)
+	if (e == 0 && s->path != NULL) {
+		worker_writes();
 		e = write_whole(AT_FDCWD, s->path, p.bytes, p.size);
+	}
 	worker_breathe();
 	pthread_mutex_lock(&worker.lock);
 	s->size = p.size;
@@ -266,7 +280,7 @@ segment_worker_pause(void)
 	pthread_mutex_lock(&worker.lock);
 	worker.pause = true;
 	pthread_cond_broadcast(&worker.wake);
-	while (!worker.paused)
+	while (!worker.paused && !worker.writing)
 		pthread_cond_wait(&worker.stands, &worker.lock);
 	pthread_mutex_unlock(&worker.lock);
 }
@@ -355,8 +369,9 @@ segment_put(const struct segment *s, int dir, const char *name)
 		return 0;
 	if (s->state == SEGMENT_DONE)
 		return copy_file(s->path, dir, name);
+	/* Its bytes are gone.  Why is no matter of this directory. */
 	if (s->state == SEGMENT_FAILED)
-		return s->error;
+		return ENOENT;
 	e = segment_pack(s, &p);
 	if (e == 0)
 		e = write_whole(dir, name, p.bytes, p.size);

@@ -96,6 +96,9 @@ source_write(struct source *s, int fd)
 		e = ENODATA;
 	else if (blocks_open(&b, base, size))
 		e = write_copy(s, &b, fd);
+	else if (s->kind == SOURCE_PROCESS)
+		/* It names its file itself: that is no trace of this machine. */
+		e = EBADMSG;
 	else
 		/* Of another writer or machine: as it is. */
 		e = pwrite_all(fd, base, size, 0);

@@ -35,6 +35,7 @@ source_new(enum source_kind kind, const char *name)
 	s->name = xstrdup(name);
 	s->fd = s->pidfd = -1;
 	s->status = -1;
+	s->uid = -1;
 	s->opened = s->rate_time = now_mono();
 	return s;
 }
@@ -128,6 +129,22 @@ source_break(struct source *s, const char *why)
 	source_unmap(s);
 }
 
+/* What we may read is not for everybody: a process says itself which file it writes,
+   and could have named one that it cannot read. */
+static bool
+is_its_own(const struct source *s, const struct stat *st)
+{
+	return s->kind != SOURCE_PROCESS || s->ours || (long)st->st_uid == s->uid;
+}
+
+static void
+source_refuse(struct source *s)
+{
+	close(s->fd);
+	s->fd = -1;
+	source_break(s, "the trace file that it names is not its user's");
+}
+
 /* Its file, once it is there and has a size. */
 static void
 source_map(struct source *s, int64_t now)
@@ -144,7 +161,13 @@ source_map(struct source *s, int64_t now)
 			source_break(s, strerror(errno));
 		return;
 	}
-	if (fstat(s->fd, &st) != 0 || st.st_size == 0)
+	if (fstat(s->fd, &st) != 0)
+		return;
+	if (!is_its_own(s, &st)) {
+		source_refuse(s);
+		return;
+	}
+	if (st.st_size == 0)
 		return;
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, s->fd, 0);
 	if (map == MAP_FAILED) {

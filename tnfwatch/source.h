@@ -27,6 +27,7 @@ struct source {
 	char	*id;		/* "shop-4711", "kernel": names of files begin so */
 	char	 comm[64];
 	pid_t	 pid;		/* 0: none */
+	long	 uid;		/* with which it opens files; -1: not known */
 	int	 pidfd;		/* or -1 */
 	bool	 ours;		/* the file was made by us and goes with the source */
 

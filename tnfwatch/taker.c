@@ -20,6 +20,7 @@
 #include <tnf/tnfctl.h>
 
 #include "common/map.h"
+#include "common/proc-status.h"
 #include "tnfwatch/connector.h"
 #include "tnfwatch/taker.h"
 #include "tnfwatch/util.h"
@@ -195,11 +196,13 @@ static void
 take(const struct taking *t, pid_t pid, unsigned section)
 {
 	const struct config_process *p = &t->c->process[section];
-	struct taker_report r = { .what = TAKER_TAKEN, .pid = pid, .process = section };
+	struct taker_report r = { .what = TAKER_TAKEN, .pid = pid, .process = section,
+	    .uid = -1 };
 	tnfctl_handle_t *h;
 	tnfctl_errcode_t err = take_hold(pid, &h);
 
 	if (err == TNFCTL_ERR_NONE) {
+		r.uid = proc_status_nth(pid, "Uid", PROC_ID_FS);
 		if ((err = take_file(h, t->c, p, &r)) == TNFCTL_ERR_NONE && p->enable != NULL)
 			err = enable_apply(p->enable, h, &r.probes);
 		if (err != TNFCTL_ERR_NONE)
@@ -254,6 +257,13 @@ is_new(struct taking *t, pid_t pid)
 }
 
 static void
+taker_wait(struct taking *t, pid_t pid)
+{
+	t->waiting = xreallocarray(t->waiting, t->n_waiting + 1, sizeof *t->waiting);
+	t->waiting[t->n_waiting++] = pid;
+}
+
+static void
 taker_fork(struct taking *t, pid_t pid, unsigned section)
 {
 	pid_t child = fork();
@@ -264,7 +274,10 @@ taker_fork(struct taking *t, pid_t pid, unsigned section)
 		take(t, pid, section);
 		_exit(0);
 	}
-	t->children += child > 0;
+	if (child > 0)
+		t->children++;
+	else
+		taker_wait(t, pid);
 }
 
 static void
@@ -273,8 +286,7 @@ taker_try(struct taking *t, pid_t pid)
 	int section;
 
 	if (t->children >= CHILDREN_MAX) {
-		t->waiting = xreallocarray(t->waiting, t->n_waiting + 1, sizeof *t->waiting);
-		t->waiting[t->n_waiting++] = pid;
+		taker_wait(t, pid);
 		return;
 	}
 	if ((section = process_section_of(t->c, pid)) >= 0)
@@ -322,11 +334,14 @@ taker_event(void *arg, enum connector_what what, pid_t pid, int status)
 static void
 taker_reap(struct taking *t)
 {
+	size_t before = t->n_waiting + 1;
 	pid_t pid;
 
 	while (t->children > 0 && waitpid(-1, NULL, WNOHANG) > 0)
 		t->children--;
-	while (t->n_waiting > 0 && t->children < CHILDREN_MAX) {
+	/* One that could not be forked waits again, for the next time. */
+	while (t->n_waiting > 0 && t->n_waiting < before && t->children < CHILDREN_MAX) {
+		before = t->n_waiting;
 		pid = t->waiting[0];
 		memmove(t->waiting, t->waiting + 1, --t->n_waiting * sizeof *t->waiting);
 		taker_try(t, pid);
@@ -367,6 +382,7 @@ taker_main(const struct config *c, int fd)
 	struct sigaction sa = { .sa_handler = taker_on_child };
 	struct pollfd p[2];
 	sigset_t none, child;
+	bool ticks;
 	struct timespec tick = { .tv_sec = SCAN_MS / 1000, .tv_nsec = SCAN_MS % 1000 * MS };
 
 	prctl(PR_SET_NAME, "tnfwatch-take");
@@ -380,7 +396,8 @@ taker_main(const struct config *c, int fd)
 		taker_reap(&t);
 		p[0] = (struct pollfd){ .fd = fd, .events = POLLIN };
 		p[1] = (struct pollfd){ .fd = t.connector, .events = POLLIN };
-		if (ppoll(p, 2, t.connector < 0 && c->n_processes > 0 ? &tick : NULL, &none) < 0)
+		ticks = t.n_waiting > 0 || (t.connector < 0 && c->n_processes > 0);
+		if (ppoll(p, 2, ticks ? &tick : NULL, &none) < 0)
 			continue;
 		/* tnfwatch has ended, or wants us no longer. */
 		if (p[0].revents != 0)

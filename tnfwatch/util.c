@@ -106,6 +106,12 @@ remove_all(int dir, const char *name)
 	return unlinkat(dir, name, AT_REMOVEDIR) == 0 ? 0 : errno;
 }
 
+bool
+disk_refuses(int e)
+{
+	return e == ENOSPC || e == EDQUOT || e == EIO || e == EROFS;
+}
+
 uint64_t
 disk_usage(int dir, const char *name)
 {
@@ -118,6 +124,9 @@ disk_usage(int dir, const char *name)
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return 0;
 	sum = (uint64_t)st.st_blocks * 512;
+	/* A segment has a name in each incident that it belongs to. */
+	if (S_ISREG(st.st_mode) && st.st_nlink > 1)
+		sum /= st.st_nlink;
 	if (!S_ISDIR(st.st_mode) ||
 	    (fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return sum;

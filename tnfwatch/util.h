@@ -23,7 +23,10 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int make_directory(const char *path);
 /* Removes a file, or a directory and all in it, relative to 'dir'; 0 or an errno. */
 int remove_all(int dir, const char *name);
-/* Bytes that all below take on the disk; a file with two names counts once in each. */
+/* Does this errno say that nothing else can be written there either? */
+bool disk_refuses(int e);
+/* Bytes that all below take on the disk; of a file with several names each has its
+   part. */
 uint64_t disk_usage(int dir, const char *name);
 
 /* A file's text with a NUL behind it, at most 'max' bytes; NULL: errno. */

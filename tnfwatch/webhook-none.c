@@ -17,6 +17,11 @@ webhook_close(struct webhook *w)
 {
 }
 
+void
+webhook_forked(struct webhook *w)
+{
+}
+
 int
 webhook_fd(const struct webhook *w)
 {

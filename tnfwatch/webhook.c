@@ -23,6 +23,7 @@ struct webhook {
 	webhook_fn *fn;
 	void	*arg;
 	int	 fd;		/* becomes readable */
+	int	 listen;
 };
 
 /* A request that is being read. */
@@ -161,6 +162,7 @@ webhook_open(const char *address, webhook_fn *fn, void *arg, char why[WEBHOOK_WH
 
 	w->fn = fn;
 	w->arg = arg;
+	w->listen = fd;
 	w->path = fd >= 0 && *address == '/' ? xstrdup(address) : NULL;
 	if (fd >= 0)
 		w->http = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL,
@@ -195,6 +197,12 @@ webhook_close(struct webhook *w)
 		unlink(w->path);
 	free(w->path);
 	free(w);
+}
+
+void
+webhook_forked(struct webhook *w)
+{
+	close(w->listen);
 }
 
 int
