@@ -7,6 +7,7 @@
  * do breakpoints and counts.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,9 +74,9 @@ started(pid_t pid)
 }
 
 static int
-find(struct kp *kp, struct kp_import *imp, struct kp_uprobe_found *ret)
+find(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *spec,
+    struct kp_uprobe_found *ret)
 {
-	const struct kp_uprobe_spec *spec = imp->spec;
 	int r;
 
 	memset(ret, 0, sizeof *ret);
@@ -94,7 +95,7 @@ static int
 uprobe_describe(struct kp *kp, struct kp_import *imp)
 {
 	struct kp_uprobe_found found;
-	int r = find(kp, imp, &found);
+	int r = find(kp, imp, imp->spec, &found);
 
 	if (r < 0)
 		return r;
@@ -163,10 +164,9 @@ open_event(const struct kp_uprobe_spec *spec, const struct kp_site *site)
 }
 
 static int
-attach_site(struct kp *kp, struct kp_import *imp, int prog, unsigned n,
-    const struct kp_site *site, const struct kp_site_row *row)
+attach_site(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *spec,
+    int prog, unsigned n, const struct kp_site *site, const struct kp_site_row *row)
 {
-	const struct kp_uprobe_spec *spec = imp->spec;
 	LIBBPF_OPTS(bpf_link_create_opts, opts);
 	uint64_t cookie = (uint64_t)n << 32 | (uint32_t)imp->slot;
 	int event, link, r;
@@ -188,19 +188,43 @@ attach_site(struct kp *kp, struct kp_import *imp, int prog, unsigned n,
 }
 
 static int
-uprobe_attach(struct kp *kp, struct kp_import *imp, int prog)
+attach_sites(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *spec,
+    int prog)
 {
 	struct kp_uprobe_found found;
 	struct kp_site_row row;
 	int r;
 
-	if ((r = find(kp, imp, &found)) < 0)
+	if ((r = find(kp, imp, spec, &found)) < 0)
 		return r;
 	for (unsigned i = 0; r == 0 && i < found.sites; i++) {
 		place_members(imp, &found, &found.site[i], &row);
-		r = attach_site(kp, imp, prog, i, &found.site[i], &row);
+		r = attach_site(kp, imp, spec, prog, i, &found.site[i], &row);
 	}
 	free(found.site);
+	return r;
+}
+
+/*
+ * The file is opened once: the places are those of the file that the kernel puts
+ * breakpoints into, whatever its owner gives the name to meanwhile.
+ */
+static int
+uprobe_attach(struct kp *kp, struct kp_import *imp, int prog)
+{
+	struct kp_uprobe_spec held;
+	int fd, r;
+
+	if (imp->spec_size != sizeof held)
+		return attach_sites(kp, imp, imp->spec, prog);
+	held = *(const struct kp_uprobe_spec *)imp->spec;
+	fd = open(held.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* The finder says why it cannot be opened. */
+	if (fd == -1)
+		return attach_sites(kp, imp, imp->spec, prog);
+	snprintf(held.path, sizeof held.path, "/proc/self/fd/%d", fd);
+	r = attach_sites(kp, imp, &held, prog);
+	close(fd);
 	return r;
 }
 

@@ -10,7 +10,7 @@
 
 static const char *const evil[] = {
 	"</script><script>window.evil=1</script>", "a\"'`onload=window.evil=1",
-	"\xe2\x80\xae" "rtl\xe2\x80\xac", "\xff\xfe\x80",
+	("\xe2\x80\xae" "rtl\xe2\x80\xac"), "\xff\xfe\x80",
 	"<img/src=x/onerror=window.evil=1>", "--><!--", "]]>",
 	"\\u003cscript\\u003ewindow.evil=1", "${window.evil=1}", "=cmd|'/C'!A0",
 	"&ltb&gt", "__proto__", "constructor",

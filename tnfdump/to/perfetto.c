@@ -202,7 +202,7 @@ note_value(struct perfetto *p, const struct tnf_event *ev,
 			proto_bytes(&p->note, NOTE_STRING, s, len);
 			break;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		p->text.p = p->text.base;
 		json_value(p->d, &p->text, ev, v, name);
