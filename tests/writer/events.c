@@ -32,7 +32,8 @@ put_value(FILE *f, const struct tnf_event *ev, const struct tnf_value *v)
 	}
 	switch (v->kind) {
 	case TNF_K_STRING:
-		fprintf(f, "\"%.*s\"", (int)v->u.s.len, v->u.s.chars);
+		fprintf(f, "\"%.*s\"%s", (int)v->u.s.len, v->u.s.chars,
+		    v->cut ? "..." : "");
 		break;
 	case TNF_K_STRUCT:
 		putc('{', f);

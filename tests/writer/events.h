@@ -14,7 +14,7 @@ struct event_line {
 	int32_t	 pid;
 	uint32_t tid;
 	uint32_t pos;		/* in the file */
-	char	*text;		/* name a=1 s="x" r={x=1 y=NULL} */
+	char	*text;		/* name a=1 s="x" r={x=1 y=NULL} cut="x"... */
 };
 
 struct events {
