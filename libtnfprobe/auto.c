@@ -18,11 +18,12 @@
 
 #define SIZE_DEFAULT	((uint64_t)4 << 20)	/* as prex */
 
-static struct tnf_auto_selectors *selectors;
+static struct tnf_auto_selectors *selectors;	/* never freed: threads may use them */
 static bool has_file;
 
 /* A scan of all probes. */
 struct scan {
+	const struct tnf_auto_selectors *sel;
 	unsigned probes, chosen;
 };
 
@@ -55,14 +56,16 @@ count_probe(void *arg, struct tnf_probe_control *c, const char *object)
 	struct scan *s = arg;
 
 	s->probes++;
-	s->chosen += tnf_auto_match(selectors, c->attrs, object);
+	s->chosen += tnf_auto_match(s->sel, c->attrs, object);
 }
 
 /* As a controller leaves it; one that a controller has seen is left alone. */
 static void
 enable_probe(void *arg, struct tnf_probe_control *c, const char *object)
 {
-	if (c->controlled != 0 || !tnf_auto_match(selectors, c->attrs, object))
+	const struct scan *s = arg;
+
+	if (c->controlled != 0 || !tnf_auto_match(s->sel, c->attrs, object))
 		return;
 	c->traced = 1;
 	c->ops = &_tnf_probe_ops;
@@ -146,26 +149,28 @@ enable_all(struct scan *s)
 	if (s->chosen == 0)
 		return;
 	if (!has_file && !(has_file = make_file())) {
-		tnf_auto_free(selectors);
-		selectors = NULL;
+		__atomic_store_n(&selectors, NULL, __ATOMIC_RELEASE);
 		return;
 	}
-	tnf_auto_probes(enable_probe, NULL);
+	tnf_auto_probes(enable_probe, s);
 }
 
 void
 tnf_auto_start(void)
 {
 	const char *text, *wrong, *at;
-	struct scan s = { 0, 0 };
+	struct tnf_auto_selectors *sel;
+	struct scan s = { NULL, 0, 0 };
 	int saved = errno;
 
 	if (getauxval(AT_SECURE) != 0 || (text = secure_getenv("TNF_ENABLE")) == NULL ||
 	    text[strspn(text, " \t\n")] == '\0')
 		return;
-	if ((selectors = tnf_auto_parse(text, &wrong, &at)) == NULL) {
+	if ((sel = tnf_auto_parse(text, &wrong, &at)) == NULL) {
 		complain("tnf: TNF_ENABLE: %.60s: %s: nothing is traced", at, wrong);
 	} else {
+		__atomic_store_n(&selectors, sel, __ATOMIC_RELEASE);
+		s.sel = sel;
 		enable_all(&s);
 		if (s.probes > 0 && s.chosen == 0)
 			complain("tnf: TNF_ENABLE=%.200s: selects none of the %u probes of "
@@ -178,15 +183,14 @@ tnf_auto_start(void)
 void
 tnf_auto_defined(struct tnf_probe_control *c)
 {
+	struct scan s = { __atomic_load_n(&selectors, __ATOMIC_ACQUIRE), 0, 0 };
 	int saved = errno;
 
-	if (selectors != NULL && tnf_auto_match(selectors, c->attrs, "")) {
-		if (!has_file && !(has_file = make_file())) {
-			tnf_auto_free(selectors);
-			selectors = NULL;
-		} else {
-			enable_probe(NULL, c, "");
-		}
+	if (s.sel != NULL && tnf_auto_match(s.sel, c->attrs, "")) {
+		if (!has_file && !(has_file = make_file()))
+			__atomic_store_n(&selectors, NULL, __ATOMIC_RELEASE);
+		else
+			enable_probe(&s, c, "");
 	}
 	errno = saved;
 }
@@ -196,10 +200,10 @@ tnf_auto_defined(struct tnf_probe_control *c)
 void TNF_API
 _tnf_probe_object(void)
 {
-	struct scan s = { 0, 0 };
+	struct scan s = { __atomic_load_n(&selectors, __ATOMIC_ACQUIRE), 0, 0 };
 	int saved = errno;
 
-	if (selectors != NULL)
+	if (s.sel != NULL)
 		enable_all(&s);
 	errno = saved;
 }
