@@ -2,7 +2,8 @@
  * auto-probes.c - the control blocks of all objects of this process.
  *
  * Their sections are not known at run time; the objects' files tell where they are.
- * What a file says counts only within what is mapped and may be written.
+ * What a file says counts only if it is still that which has been mapped, as its
+ * program headers tell, and within what is mapped and may be written.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -88,6 +89,22 @@ visit_sections(const struct visit *v, const ElfW(Ehdr) *eh, const ElfW(Shdr) *sh
 	}
 }
 
+/* The file may have been replaced since it was loaded. */
+static bool
+is_loaded(const struct dl_phdr_info *info, int fd, const ElfW(Ehdr) *eh)
+{
+	uint64_t size = (uint64_t)info->dlpi_phnum * sizeof(ElfW(Phdr));
+	void *ph;
+	bool same;
+
+	if (eh->e_phentsize != sizeof(ElfW(Phdr)) || eh->e_phnum != info->dlpi_phnum ||
+	    (ph = read_part(fd, eh->e_phoff, size)) == NULL)
+		return false;
+	same = memcmp(ph, info->dlpi_phdr, size) == 0;
+	free(ph);
+	return same;
+}
+
 static void
 visit_file(const struct visit *v, int fd)
 {
@@ -99,7 +116,7 @@ visit_file(const struct visit *v, int fd)
 	    memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    eh.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
 	    eh.e_shentsize != sizeof(*sh) ||
-	    eh.e_shstrndx >= eh.e_shnum)
+	    eh.e_shstrndx >= eh.e_shnum || !is_loaded(v->info, fd, &eh))
 		return;
 	sh = read_part(fd, eh.e_shoff, (uint64_t)eh.e_shnum * sizeof(*sh));
 	if (sh != NULL && sh[eh.e_shstrndx].sh_size <= NAMES_MAX)
@@ -129,6 +146,8 @@ visit_object(struct dl_phdr_info *info, size_t size, void *arg)
 		n = readlink(path, exe, sizeof(exe) - 1);
 		exe[n > 0 ? n : 0] = '\0';
 		v.object = exe;
+	} else if (strchr(path, '/') == NULL) {
+		return 0;	/* the vDSO, which has no file */
 	}
 	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0)
 		return 0;
