@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "format/header.h"
@@ -80,8 +81,22 @@ reserve(int fd, uint64_t size)
 	return posix_fallocate(fd, 0, (off_t)size);
 }
 
+/* EEXIST: somebody has been first, where nothing had the name.  Not all file systems
+   and kernels can tell. */
 static int
-create(int dir, const char *base, uint64_t size, int *ret)
+give_name(int dir, const char *name, const char *base, bool replace)
+{
+	if (!replace) {
+		if (renameat2(dir, name, dir, base, RENAME_NOREPLACE) == 0)
+			return 0;
+		if (errno != EINVAL && errno != ENOSYS)
+			return errno;
+	}
+	return renameat(dir, name, dir, base) == 0 ? 0 : errno;
+}
+
+static int
+create(int dir, const char *base, uint64_t size, bool replace, int *ret)
 {
 	char name[64];
 	uint64_t n;
@@ -94,8 +109,8 @@ create(int dir, const char *base, uint64_t size, int *ret)
 	if (fd < 0)
 		return errno;
 	error = reserve(fd, size);
-	if (error == 0 && renameat(dir, name, dir, base) != 0)
-		error = errno;
+	if (error == 0)
+		error = give_name(dir, name, base, replace);
 	if (error != 0) {
 		unlinkat(dir, name, 0);
 		close(fd);
@@ -107,32 +122,61 @@ create(int dir, const char *base, uint64_t size, int *ret)
 
 /* A device or directory of that name is not meant. */
 static bool
-may_replace(int dir, const char *base)
+may_replace(int dir, const char *base, bool *there)
 {
 	struct stat st;
 
-	return fstatat(dir, base, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-	    S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
+	*there = fstatat(dir, base, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return !*there || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
+}
+
+static bool
+open_other(const char *path, uint64_t *size, int *fd)
+{
+	*fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (*fd >= 0 && goes_on(*fd, size))
+		return true;
+	if (*fd >= 0)
+		close(*fd);
+	return false;
+}
+
+/* Another process has just made the file, and will soon record into it. */
+static bool
+wait_for_other(const char *path, uint64_t *size, int *fd)
+{
+	const struct timespec ms = { 0, 1000000 };
+
+	for (int i = 0; i < 10; i++) {
+		if (open_other(path, size, fd))
+			return true;
+		nanosleep(&ms, NULL);
+	}
+	return false;
 }
 
 int
 tnf_auto_file(const char *path, uint64_t *size, int *fd)
 {
 	const char *base = strrchr(path, '/') + 1;
-	int dir, error;
+	int dir, error = EEXIST;
+	bool there, replaces;
 
 	if (strlen(path) >= TNF_PATH_SIZE)
 		return ENAMETOOLONG;
 	if (*base == '\0')
 		return EISDIR;
-	*fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (*fd >= 0 && goes_on(*fd, size))
-		return 0;
-	if (*fd >= 0)
-		close(*fd);
 	if ((dir = open_directory(path, base)) < 0)
 		return errno;
-	error = may_replace(dir, base) ? create(dir, base, *size, fd) : EEXIST;
+	/* Asked first: what comes after it is not replaced. */
+	replaces = may_replace(dir, base, &there);
+	if (open_other(path, size, fd)) {
+		error = 0;
+	} else if (replaces) {
+		error = create(dir, base, *size, there, fd);
+		if (error == EEXIST && !there && wait_for_other(path, size, fd))
+			error = 0;
+	}
 	close(dir);
 	return error;
 }
