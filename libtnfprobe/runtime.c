@@ -47,13 +47,16 @@ static const struct tnf_tag_data *const kinds[] = {
 };
 #define NKINDS	(sizeof(kinds) / sizeof(kinds[0]))
 
-/* What a control block points to: one piece of memory, never freed. */
+/* What a control block points to: one piece of memory, never freed.  They form a
+   chain, so that who looks for leaks finds them from here. */
 struct meaning {
+	struct meaning	*next;
 	unsigned char	kinds[TNF_ARGUMENTS_MAX];
 	const struct tnf_tag_data *slots[TNF_ARGUMENTS_MAX + 1];
 	char		attrs[];
 };
 
+static struct meaning *meanings;
 static uint32_t lock;
 
 static void
@@ -287,8 +290,13 @@ tnf_probe_define(const char *name, const char *keys, const char *detail,
 		return NULL;
 	lock_take();
 	old = p = runtime_find(m);
-	if (p == NULL && (p = make(m)) != NULL)
+	if (p == NULL && (p = make(m)) != NULL) {
+		m->next = __atomic_load_n(&meanings, __ATOMIC_RELAXED);
+		while (!__atomic_compare_exchange_n(&meanings, &m->next, m, true,
+		    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			;
 		tnf_auto_defined(p);
+	}
 	lock_leave();
 	if (p == NULL || old != NULL)
 		free(m);

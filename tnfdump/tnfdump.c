@@ -207,8 +207,10 @@ main(int argc, char **argv)
 	char **paths = options_parse(&d, argc, argv);
 	int err, fd;
 
-	if (tnfdump_contradicts(&d, paths))
+	if (tnfdump_contradicts(&d, paths)) {
+		reverse_free(&d);
 		return STATUS_USAGE;
+	}
 	fd = output_fd(&d, paths);
 	catch_sigbus();
 	d.escape = isatty(fd);
