@@ -181,20 +181,24 @@ hit_and_go(void)
 static void
 first_of_its_space(void)
 {
-	int i, status;
+	int status, hit[2];
 	pid_t pid[2];
+	char c;
 
 	TNF_PROBE_0(child, "", "");
-	if (unshare(CLONE_NEWPID) != 0)
+	if (unshare(CLONE_NEWPID) != 0 || pipe(hit) != 0)
 		_exit(1);
-	for (i = 0; i < 2; i++)
-		if ((pid[i] = fork()) == 0) {
-			if (i == 1)
-				hit_and_go();
-			/* While it lives its space does. */
-			TNF_PROBE_0(child, "", "");
+	/* While it lives its space does. */
+	if ((pid[0] = fork()) == 0) {
+		TNF_PROBE_0(child, "", "");
+		if (write(hit[1], "", 1) == 1)
 			pause();
-		}
+		_exit(1);
+	}
+	if (read(hit[0], &c, 1) != 1)
+		_exit(1);
+	if ((pid[1] = fork()) == 0)
+		hit_and_go();
 	if (waitpid(pid[1], &status, 0) != pid[1])
 		_exit(1);
 	kill(pid[0], SIGKILL);
