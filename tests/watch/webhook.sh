@@ -85,9 +85,10 @@ echo precious >hook
 grep -q 'no socket' other && [ "$(cat hook)" = precious ] || fail "a file: $(cat other)"
 rm hook
 serve "$TMP/hook"
-exec 3>&-
+# Its input is open as long as it lives: at its end it would remove the socket itself.
 kill -9 $server
 wait $server 2>/dev/null
+exec 3>&-
 [ -S hook ] || fail "a killed one has removed its socket"
 serve "$TMP/hook"
 stop
