@@ -47,6 +47,6 @@ kill -HUP "$PID"
 wait_for 120 told 'read again' || fail "said: $(cat "$TMP/log")"
 w fire hand >/dev/null
 gone() { ! kept "$second"; }
-wait_for 120 gone || fail "limit: $(w list)"
+wait_for 120 gone || fail "limit: second $second: $(w list): $(cat "$TMP/log")"
 kept "$pinned" || fail "the pinned one is gone: $(w list)"
 stop_watch

@@ -51,7 +51,8 @@ shop() {
 }
 
 watched() { answers && grep -q "^shop-$1 .*[1-9]" "$TMP/status"; }
-kept() { w list 2>/dev/null | grep -q -- "$1"; }
+# An incident whose name ends so.
+kept() { w list 2>/dev/null | grep -q -- "$1 "; }
 n_kept() { [ "$(w list | grep -c .)" -ge "$1" ]; }
 incident() { echo "$D/incidents/$(w list | awk 'END { print $1 }')"; }
 
