@@ -131,4 +131,5 @@ events_free(struct events *e)
 	for (i = 0; i < e->n; i++)
 		free(e->v[i].text);
 	free(e->v);
+	memset(e, 0, sizeof(*e));
 }

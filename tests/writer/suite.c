@@ -20,6 +20,7 @@ start(unsigned kbytes)
 void
 finish(void)
 {
+	events_free(&ev);
 	events_read(path, &ev);
 	ck_assert_uint_eq(ev.damaged, 0);
 }
