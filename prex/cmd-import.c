@@ -1,24 +1,9 @@
 /*
  * cmd-import.c - probes of a file, in whatever process runs it.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "prex/cmd.h"
 #include "prex/parse.h"
 #include "prex/shell.h"
-
-static bool
-cmd_import_parse(struct shell *sh, struct statement *st, struct args *a)
-{
-	const struct token *tok;
-
-	if ((tok = statement_take(st, TOK_QSTR)) == NULL &&
-	    (tok = statement_take(st, TOK_IDENT)) == NULL)
-		return false;
-	a->name = tok->value;
-	return true;
-}
 
 static enum cmd_result
 cmd_import_run(struct shell *sh, const struct args *a)
@@ -42,6 +27,6 @@ const struct cmd cmd_import = {
 	    "characters than letters, digits, \"_\", \".\" and \"%\" is quoted.\n",
 	.modes = MODE_KERNEL,
 	.complete = COMPLETE_FILE,
-	.parse = cmd_import_parse,
+	.parse = parse_file_name,
 	.run = cmd_import_run,
 };

@@ -9,18 +9,6 @@
 #include "prex/shell.h"
 #include "prex/source.h"
 
-static bool
-cmd_source_parse(struct shell *sh, struct statement *st, struct args *a)
-{
-	const struct token *tok;
-
-	if ((tok = statement_take(st, TOK_QSTR)) == NULL &&
-	    (tok = statement_take(st, TOK_IDENT)) == NULL)
-		return false;
-	a->name = tok->value;
-	return true;
-}
-
 static enum cmd_result
 cmd_source_run(struct shell *sh, const struct args *a)
 {
@@ -43,6 +31,6 @@ const struct cmd cmd_source = {
 	    "A name with other characters than letters, digits, \"_\", \".\" and \"%\" is quoted.\n",
 	.modes = MODE_BOTH,
 	.complete = COMPLETE_FILE,
-	.parse = cmd_source_parse,
+	.parse = parse_file_name,
 	.run = cmd_source_run,
 };

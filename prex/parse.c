@@ -179,3 +179,15 @@ args_free(struct args *a)
 	free((long *)a->numbers);
 	free(a->rule);
 }
+
+bool
+parse_file_name(struct shell *sh, struct statement *st, struct args *a)
+{
+	const struct token *tok;
+
+	if ((tok = statement_take(st, TOK_QSTR)) == NULL &&
+	    (tok = statement_take(st, TOK_IDENT)) == NULL)
+		return false;
+	a->name = tok->value;
+	return true;
+}

@@ -25,4 +25,7 @@ const char *parse_one_of(struct statement *, const char *const *words);
 
 void	args_free(struct args *);
 
+/* A command's file: a quoted name, or a word. */
+bool	parse_file_name(struct shell *, struct statement *, struct args *);
+
 #endif
