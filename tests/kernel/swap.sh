@@ -79,6 +79,10 @@ inside() { difference "$TMP/first" "$TMP/last" "$@"; }
 outside() { difference "$TMP/before" "$TMP/after" "$@"; }
 # as_counted WHAT GOT COUNTER
 as_counted() { within "$1" "$2" $(($(inside "$3") - 64)) $(($(outside "$3") + 64)); }
+# of_processes WHAT GOT COUNTER GROUP: what processes did is no more than the machine's
+# counter says, which counts shared memory of others as well (a tmpfs that is pushed out
+# as soon as there is swap), and no less than what our group alone did.
+of_processes() { within "$1" "$2" $(($4 - 64)) $(($(outside "$3") + 64)); }
 
 # Pages that the group has swapped out, at the least.
 group_swapped() {
@@ -91,11 +95,14 @@ group_swapped() {
 	fi
 }
 
+# Its major faults: each brought a page from swap, but for a few of files.
+group_faulted() { awk '$1 == "pgmajfault" { print $2 }' "$group/memory.stat"; }
+
 traced_swap swap 64
 pid=$(said pid)
 [ "$(inside pswpout)" -gt 1000 ] || fail "hardly any swapping: $(inside pswpout) pages"
 swapped=$(events - swapout_process | sum page_count)
-as_counted "pages swapped out, by process, as pswpout" "$swapped" pswpout
+of_processes "pages swapped out, by process, as pswpout" "$swapped" pswpout "$(group_swapped)"
 within "pages of the process, as its group's" \
 	"$(events - swapout_process | grep "pid: $pid " | sum page_count)" \
 	$(($(group_swapped) - 64)) "$swapped"
@@ -103,7 +110,8 @@ vnode=$(events "$pid" major_fault | sed 's/.*vnode: \([^ ]*\) .*/\1/' | sort | u
 	sort -n | awk 'END { print $2 }')
 as_counted "pages written to swap, as pswpout" \
 	"$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" pswpout
-as_counted "pages swapped in, as pswpin" "$(events - swapin_lwp | sum page_count)" pswpin
+of_processes "pages swapped in, as pswpin" "$(events - swapin_lwp | sum page_count)" pswpin \
+	"$(group_faulted)"
 as_counted "pages from swap, as pswpin" \
 	"$(($(events - pagein | grep "vnode: $vnode " | sum size) / 4096))" pswpin
 as_counted "major faults, as pgmajfault" "$(count - major_fault)" pgmajfault
@@ -114,7 +122,7 @@ equal "pages needed, as /proc/zoneinfo" \
 	sort -n | awk 'END { print $2 }')" "$(high_watermarks)"
 # Scans look at the active lists, too, which vmstat does not count.
 within "pages scanned, as pgscan" "$(events - pageout_scan_end | sum pages_scanned)" \
-	"$(inside pgscan_anon pgscan_file)" $((2 * $(outside pgscan_anon pgscan_file) + 4096))
+	$(($(inside pgscan_anon pgscan_file) - 4096)) $((2 * $(outside pgscan_anon pgscan_file) + 4096))
 within "requests done" "$(count - biodone)" \
 	$(($(count - strategy) - 64)) $(($(count - strategy) + 64))
 within "free pages, as /proc/meminfo at most" \
@@ -131,8 +139,8 @@ if [ -w $large ]; then
 	traced_swap swap 64 large
 	echo "$before" >$large
 	events "$(said pid)" swapin_lwp | sed 's/.*page_count: //' | sort -n | uniq -c | sed 's/^/pages a time: /'
-	as_counted "pages swapped in, large folios" \
-		$(($(events - swapin_lwp | sum page_count) - seen)) pswpin
+	of_processes "pages swapped in, large folios" \
+		$(($(events - swapin_lwp | sum page_count) - seen)) pswpin 128
 fi
 
 # Of threads that sleep, the stacks go.
