@@ -115,7 +115,7 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 	    d->output != &outputs[0]))
 		why = "-r shows the records of whole files as text: "
 		    "not with another format, --follow, --diff or --salvage";
-	else if (d->raw && (columns_asked() || d->pretty))
+	else if (d->raw && (columns_asked(d) || d->pretty))
 		why = "-r shows the records as they are: "
 		    "not with --columns, --two-line or --pretty";
 	else if (d->pretty && !d->output->pretty)
@@ -129,7 +129,7 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 		why = "--top shows what happens now: with --follow FILE, PID or kernel";
 	else if (d->histogram && (d->diff || d->output != output_find("stats")))
 		why = "--histogram: draws the durations of --stats";
-	else if (columns_asked() && (d->diff || d->output != &outputs[0]))
+	else if (columns_asked(d) && (d->diff || d->output != &outputs[0]))
 		why = "--columns and --two-line lay out the text: "
 		    "not with another format";
 	else if (d->diff && (d->follow != NULL || (d->output != &outputs[0] &&
@@ -200,6 +200,15 @@ output_fd(struct dump *d, char **paths)
 	return fd;
 }
 
+/* What options have made, whether the run took place or not. */
+static void
+free_options(struct dump *d)
+{
+	reverse_free(d);
+	columns_free(d);
+	free(d->conditions);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -208,7 +217,7 @@ main(int argc, char **argv)
 	int err, fd;
 
 	if (tnfdump_contradicts(&d, paths)) {
-		reverse_free(&d);
+		free_options(&d);
 		return STATUS_USAGE;
 	}
 	fd = output_fd(&d, paths);
@@ -237,7 +246,7 @@ main(int argc, char **argv)
 	}
 	pairs_free(d.pairs);
 	pipeline_free_filters(&d);
-	reverse_free(&d);
+	free_options(&d);
 	free(d.source);
 	if (d.scratch.base != NULL)
 		out_close(&d.scratch);

@@ -18,6 +18,8 @@
 enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_USAGE = 2, STATUS_LOST = 3,
     STATUS_DIFFERS = 4 };
 
+struct columns;
+struct conditions;
 struct output;
 struct filter;
 struct expr_source;
@@ -41,7 +43,11 @@ struct dump {
 	bool	 fail_on_loss;		/* --fail-on-loss */
 	bool	 lost;			/* events are known to be missing */
 	bool	 diff;			/* --diff: compare two files */
+	struct conditions *conditions;	/* --fail-on: what fails a comparison, or NULL */
 	bool	 pretty;		/* --pretty: names for numbers */
+	struct columns *columns;	/* --columns and the like, or NULL; columns.c */
+	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+	double	 interval;		/* --interval: seconds; 0: not given */
 	struct pairs *pairs;		/* what begins and ends; reports.c */
 
 	struct out out;			/* standard output */

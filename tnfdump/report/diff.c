@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/printable.h"
+#include "common/xalloc.h"
 #include "tnfdump/report/condition.h"
 #include "tnfdump/report/diff.h"
 #include "tnfdump/filter.h"
@@ -21,8 +22,10 @@
 
 #define CONDITIONS_MAX	16
 
-static struct condition conditions[CONDITIONS_MAX];
-static unsigned n_conditions;
+struct conditions {
+	struct condition list[CONDITIONS_MAX];
+	unsigned n;
+};
 
 struct side {
 	struct dump	 d;		/* a run of its own */
@@ -41,14 +44,18 @@ diff_set(struct dump *d, const char *arg)
 int
 diff_fail_on(struct dump *d, const char *text)
 {
+	struct conditions *c;
 	const char *error;
 
-	if (n_conditions == CONDITIONS_MAX)
+	if (d->conditions == NULL)
+		d->conditions = xcalloc(1, sizeof(*d->conditions));
+	c = d->conditions;
+	if (c->n == CONDITIONS_MAX)
 		return options_wrong("fail-on", "more than %d conditions", CONDITIONS_MAX);
-	error = condition_parse(&conditions[n_conditions], text);
+	error = condition_parse(&c->list[c->n], text);
 	if (error != NULL)
 		return options_wrong("fail-on", "%s: %s", text, error);
-	n_conditions++;
+	c->n++;
 	d->diff = true;
 	return 0;
 }
@@ -220,8 +227,8 @@ diff_compare(struct dump *d, const struct side *a, const struct side *b)
 
 	compare_rows(d, a, b, true);
 	compare_rows(d, a, b, false);
-	for (unsigned i = 0; i < n_conditions; i++)
-		if (diff_judge(&d->out, &conditions[i], a, b))
+	for (unsigned i = 0; d->conditions != NULL && i < d->conditions->n; i++)
+		if (diff_judge(&d->out, &d->conditions->list[i], a, b))
 			status = STATUS_DIFFERS;
 	return a->d.status != STATUS_OK || b->d.status != STATUS_OK ?
 	    STATUS_ERROR : status;

@@ -31,6 +31,7 @@
 struct top {
 	struct dump	*d;
 	struct stats	*stats;		/* of this interval */
+	double		 interval;	/* seconds */
 	int64_t		 since;		/* it began, monotonic ns */
 	uint64_t	 events;	/* in it */
 	uint64_t	 all;		/* since the start */
@@ -39,8 +40,6 @@ struct top {
 	char		 order;		/* the key that chose it */
 	bool		 paused;
 };
-
-static double interval = 1;
 
 /* The terminal as it was; it is put back however we end. */
 static struct {
@@ -317,7 +316,7 @@ look(struct top *t)
 		redraw |= take_key(t, key);
 	}
 	now = top_now();
-	if ((double)(now - t->since) >= interval * 1e9)
+	if ((double)(now - t->since) >= t->interval * 1e9)
 		turn(t, now);
 	else if (redraw && now > t->since)
 		draw(t, (double)(now - t->since) / 1e9);
@@ -340,6 +339,7 @@ top_begin(struct dump *d)
 	d->state = t;
 	if (isatty(STDOUT_FILENO) && d->path == NULL)
 		terminal_take();
+	t->interval = d->interval != 0 ? d->interval : 1;
 	t->since = top_now();
 	return 0;
 }
@@ -412,6 +412,6 @@ interval_set(struct dump *d, const char *seconds)
 
 	if (end == seconds || *end != '\0' || !(v >= 0.1 && v <= 3600))
 		return options_wrong("interval", "%s: seconds, from 0.1 to 3600", seconds);
-	interval = v;
+	d->interval = v;
 	return 0;
 }

@@ -8,8 +8,6 @@
 #include "tnfdump/text/color.h"
 #include "tnfdump/options.h"
 
-static enum { AUTO, ALWAYS, NEVER } when_wanted;
-
 static const char *const sequences[COLOR_COUNT] = {
 	[COLOR_NONE] = "",
 	[COLOR_HEADER] = "\033[1m",
@@ -23,11 +21,11 @@ int
 color_set(struct dump *d, const char *when)
 {
 	if (when == NULL || strcmp(when, "always") == 0)
-		when_wanted = ALWAYS;
+		d->color = COLOR_ALWAYS;
 	else if (strcmp(when, "auto") == 0)
-		when_wanted = AUTO;
+		d->color = COLOR_AUTO;
 	else if (strcmp(when, "never") == 0)
-		when_wanted = NEVER;
+		d->color = COLOR_NEVER;
 	else
 		return options_wrong("color",
 		    "auto, always or never expected: \"%s\"", when);
@@ -39,8 +37,8 @@ color_wanted(const struct dump *d)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	if (when_wanted != AUTO)
-		return when_wanted == ALWAYS;
+	if (d->color != COLOR_AUTO)
+		return d->color == COLOR_ALWAYS;
 	if (no != NULL && *no != '\0')
 		return false;
 	return term != NULL && *term != '\0' && strcmp(term, "dumb") != 0 &&

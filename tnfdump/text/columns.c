@@ -1,8 +1,10 @@
 /*
  * columns.c - lines of columns that the user chooses.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/xalloc.h"
 #include "tnfdump/text/color.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/input.h"
@@ -13,8 +15,13 @@
 #define LIST_MAX	(sizeof(((struct columns *)0)->list) / sizeof(void *))
 #define CLASSIC		"elapsed,delta,pid,lwpid,tid,cpu,probe,args"
 
-static struct columns layout;
-static bool chosen, two_line, no_header;
+static struct columns *
+columns_of(struct dump *d)
+{
+	if (d->columns == NULL)
+		d->columns = xcalloc(1, sizeof(*d->columns));
+	return d->columns;
+}
 
 static const struct column *
 columns_find(const char *name, size_t len)
@@ -29,34 +36,34 @@ columns_find(const char *name, size_t len)
 }
 
 static void
-take_out(const struct column *c)
+take_out(struct columns *l, const struct column *c)
 {
 	unsigned i, k = 0;
 
-	for (i = 0; i < layout.n; i++) {
-		if (layout.list[i] != c)
-			layout.list[k++] = layout.list[i];
+	for (i = 0; i < l->n; i++) {
+		if (l->list[i] != c)
+			l->list[k++] = l->list[i];
 	}
-	layout.n = k;
+	l->n = k;
 }
 
 /* Added columns come before what has no width. */
 static int
-put_in(const struct column *c, bool before_last)
+put_in(struct columns *l, const struct column *c, bool before_last)
 {
-	unsigned at = layout.n;
+	unsigned at = l->n;
 
-	take_out(c);
-	at = layout.n;
-	if (layout.n == LIST_MAX)
+	take_out(l, c);
+	at = l->n;
+	if (l->n == LIST_MAX)
 		return options_wrong("columns", "too many columns");
 	while (before_last && c->width > 0 && at > 0 &&
-	    layout.list[at - 1]->width == 0)
+	    l->list[at - 1]->width == 0)
 		at--;
-	memmove(&layout.list[at + 1], &layout.list[at],
-	    (layout.n - at) * sizeof(layout.list[0]));
-	layout.list[at] = c;
-	layout.n++;
+	memmove(&l->list[at + 1], &l->list[at],
+	    (l->n - at) * sizeof(l->list[0]));
+	l->list[at] = c;
+	l->n++;
 	return 0;
 }
 
@@ -78,7 +85,7 @@ columns_unknown(const char *name, size_t len)
 }
 
 static int
-columns_apply(const char *word, size_t len)
+columns_apply(struct columns *l, const char *word, size_t len)
 {
 	char sign = len > 0 && (*word == '+' || *word == '-') ? *word : 0;
 	const struct column *c;
@@ -89,7 +96,7 @@ columns_apply(const char *word, size_t len)
 	}
 	if (len == 3 && memcmp(word, "all", 3) == 0 && sign == 0) {
 		for (c = column_rows; c->name != NULL; c++) {
-			if (put_in(c, false) != 0)
+			if (put_in(l, c, false) != 0)
 				return -1;
 		}
 		return 0;
@@ -98,20 +105,20 @@ columns_apply(const char *word, size_t len)
 	if (c == NULL)
 		return columns_unknown(word, len);
 	if (sign == '-') {
-		take_out(c);
+		take_out(l, c);
 		return 0;
 	}
-	return put_in(c, sign == '+');
+	return put_in(l, c, sign == '+');
 }
 
 static int
-apply_list(const char *list)
+apply_list(struct columns *l, const char *list)
 {
 	size_t len;
 
 	for (;; list += len + 1) {
 		len = strcspn(list, ",");
-		if (columns_apply(list, len) != 0)
+		if (columns_apply(l, list, len) != 0)
 			return -1;
 		if (list[len] == '\0')
 			return 0;
@@ -122,67 +129,69 @@ apply_list(const char *list)
 int
 columns_set(struct dump *d, const char *list)
 {
+	struct columns *l = columns_of(d);
+
 	if (*list != '+' && *list != '-')
-		layout.n = 0;
-	else if (layout.n == 0 && apply_list(CLASSIC) != 0)
+		l->n = 0;
+	else if (l->n == 0 && apply_list(l, CLASSIC) != 0)
 		return -1;
-	if (apply_list(list) != 0)
+	if (apply_list(l, list) != 0)
 		return -1;
-	if (layout.n == 0)
+	if (l->n == 0)
 		return options_wrong("columns", "no column is left");
-	chosen = true;
+	l->chosen = true;
 	return 0;
 }
 
 int
 two_line_set(struct dump *d, const char *arg)
 {
-	two_line = true;
+	columns_of(d)->two_line = true;
 	return 0;
 }
 
 int
 no_header_set(struct dump *d, const char *arg)
 {
-	no_header = true;
+	columns_of(d)->no_header = true;
 	return 0;
 }
 
 bool
-columns_no_header(void)
+columns_no_header(const struct dump *d)
 {
-	return no_header;
+	return d->columns != NULL && d->columns->no_header;
 }
 
 bool
-columns_definitions(void)
+columns_definitions(const struct dump *d)
 {
-	return !no_header && !chosen && !two_line;
+	return !columns_no_header(d) && !columns_asked(d);
 }
 
 bool
-columns_asked(void)
+columns_asked(const struct dump *d)
 {
-	return chosen || two_line;
+	return d->columns != NULL && (d->columns->chosen || d->columns->two_line);
 }
 
 bool
 columns_wanted(const struct dump *d)
 {
-	return columns_asked() || no_header || d->pretty || color_wanted(d);
+	return columns_asked(d) || columns_no_header(d) || d->pretty || color_wanted(d);
 }
 
 /* On the second of two lines? */
 static bool
-is_second(const struct column *c)
+is_second(const struct columns *l, const struct column *c)
 {
-	return two_line && c->width == 0;
+	return l->two_line && c->width == 0;
 }
 
 static void
-put_title(const struct column *c, bool last)
+put_title(struct columns *l, const struct column *c, bool last)
 {
-	struct out *o = layout.o;
+	struct out *o = l->o;
 	unsigned n = (unsigned)strlen(c->title);
 
 	if (!c->left && n < c->width)
@@ -193,35 +202,35 @@ put_title(const struct column *c, bool last)
 }
 
 static void
-put_rule(const struct column *c)
+put_rule(struct columns *l, const struct column *c)
 {
 	unsigned i, n = c->width > 0 ? c->width : 24;
 
 	for (i = 0; i < n; i++)
-		out_char(layout.o, '-');
+		out_char(l->o, '-');
 }
 
 static void
-put_header_line(bool titles)
+put_header_line(struct columns *l, bool titles)
 {
 	const char *between = "";
 	unsigned i;
 
-	if (layout.color)
-		color_on(layout.o, COLOR_HEADER);
-	for (i = 0; i < layout.n; i++) {
-		if (is_second(layout.list[i]))
+	if (l->color)
+		color_on(l->o, COLOR_HEADER);
+	for (i = 0; i < l->n; i++) {
+		if (is_second(l, l->list[i]))
 			continue;
-		out_str(layout.o, between);
+		out_str(l->o, between);
 		between = " ";
 		if (titles)
-			put_title(layout.list[i], i + 1 == layout.n);
+			put_title(l, l->list[i], i + 1 == l->n);
 		else
-			put_rule(layout.list[i]);
+			put_rule(l, l->list[i]);
 	}
-	if (layout.color)
-		color_off(layout.o);
-	out_char(layout.o, '\n');
+	if (l->color)
+		color_off(l->o);
+	out_char(l->o, '\n');
 }
 
 static bool
@@ -240,65 +249,75 @@ has_wall(struct dump *d)
 int
 columns_begin(struct dump *d)
 {
-	layout.d = d;
-	layout.o = &d->out;
-	layout.color = color_wanted(d);
-	if (layout.n > 0)
+	struct columns *l = columns_of(d);
+
+	l->d = d;
+	l->o = &d->out;
+	l->color = color_wanted(d);
+	if (l->n > 0)
 		return 0;
 	/* For people, the time of day; files of the original writers do not tell it. */
-	if (d->pretty && has_wall(d) && apply_list("wall") != 0)
+	if (d->pretty && has_wall(d) && apply_list(l, "wall") != 0)
 		return -1;
-	return apply_list(CLASSIC);
+	return apply_list(l, CLASSIC);
 }
 
 static void
-put_column(unsigned i, const struct tnf_event *ev)
+put_column(struct columns *l, unsigned i, const struct tnf_event *ev)
 {
-	layout.at = i;
-	layout.list[i]->print(&layout, ev);
+	l->at = i;
+	l->list[i]->print(l, ev);
 }
 
 static int
 columns_event(struct dump *d, const struct tnf_event *ev)
 {
+	struct columns *l = d->columns;
 	const char *between = "";
 	bool second = false;
 	unsigned i;
 
-	if (d->events == 0 && !no_header) {
-		put_header_line(false);
-		put_header_line(true);
-		put_header_line(false);
+	if (d->events == 0 && !l->no_header) {
+		put_header_line(l, false);
+		put_header_line(l, true);
+		put_header_line(l, false);
 	}
-	for (i = 0; i < layout.n; i++) {
-		if (is_second(layout.list[i])) {
+	for (i = 0; i < l->n; i++) {
+		if (is_second(l, l->list[i])) {
 			second = true;
 			continue;
 		}
-		out_str(layout.o, between);
+		out_str(l->o, between);
 		between = " ";
-		put_column(i, ev);
+		put_column(l, i, ev);
 	}
-	out_char(layout.o, '\n');
+	out_char(l->o, '\n');
 	if (!second)
 		return 0;
-	out_pad(layout.o, 8);
-	for (i = 0, between = ""; i < layout.n; i++) {
-		if (!is_second(layout.list[i]))
+	out_pad(l->o, 8);
+	for (i = 0, between = ""; i < l->n; i++) {
+		if (!is_second(l, l->list[i]))
 			continue;
-		out_str(layout.o, between);
+		out_str(l->o, between);
 		between = " ";
-		put_column(i, ev);
+		put_column(l, i, ev);
 	}
-	out_char(layout.o, '\n');
+	out_char(l->o, '\n');
 	return 0;
 }
 
 static int
 columns_end(struct dump *d)
 {
-	columns_times_free(&layout);
+	columns_times_free(d->columns);
 	return 0;
+}
+
+void
+columns_free(struct dump *d)
+{
+	free(d->columns);
+	d->columns = NULL;
 }
 
 const struct output columns_output = {

@@ -30,6 +30,7 @@ struct columns {
 	struct out	*o;
 	const struct column *list[64];
 	unsigned	 n;
+	bool		 chosen, two_line, no_header;	/* by options */
 	unsigned	 at;		/* the one that is being printed */
 	bool		 color;
 	struct times	*times;		/* by thread and probe */
@@ -40,13 +41,14 @@ int two_line_set(struct dump *, const char *);
 int no_header_set(struct dump *, const char *);
 
 /* Another layout, by --columns or --two-line? */
-bool columns_asked(void);
+bool columns_asked(const struct dump *);
 /* Has anything been asked for that the classic output cannot do? */
 bool columns_wanted(const struct dump *);
-bool columns_no_header(void);	/* --no-header */
+bool columns_no_header(const struct dump *);	/* --no-header */
 /* Are the definitions of probes to come first, as in the classic output? */
-bool columns_definitions(void);
+bool columns_definitions(const struct dump *);
 int columns_begin(struct dump *);
+void columns_free(struct dump *);
 extern const struct output columns_output;	/* takes over from "text" */
 
 /* columns-list.c */

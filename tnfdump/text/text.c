@@ -80,7 +80,7 @@ put_definitions(struct dump *d)
 int
 text_begin(struct dump *d)
 {
-	if (columns_definitions())
+	if (columns_definitions(d))
 		put_definitions(d);
 	if (columns_wanted(d)) {
 		d->output = &columns_output;

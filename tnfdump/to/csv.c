@@ -29,7 +29,7 @@ csv_begin(struct dump *d)
 	out_memory(&c->args);
 	c->d = d;
 	c->o = &d->out;
-	if (!columns_no_header())
+	if (!columns_no_header(d))
 		out_lit(c->o, "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args\r\n");
 	d->state = c;
 	return 0;

@@ -174,7 +174,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 	int64_t wall;
 
 	if (!j->started) {
-		if (!columns_no_header())
+		if (!columns_no_header(d))
 			jsonl_header(j, d->inputs[0].file);
 		j->started = true;
 	}
