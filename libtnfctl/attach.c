@@ -83,9 +83,28 @@ open_program(pid_t pid)
 	return fd;
 }
 
+/* The process of a program of another machine is one of qemu's: the last part of that
+   one's name; NULL: it is none.  'path' is room for it. */
+static const char *
+emulator_of(pid_t pid, char *path, size_t size)
+{
+	const char *base;
+	char name[64];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
+	n = readlink(name, path, size - 1);
+	path[n > 0 ? n : 0] = '\0';
+	base = strrchr(path, '/');
+	return base != NULL && strncmp(base + 1, "qemu-", 5) == 0 &&
+	    strncmp(base + 1, "qemu-system-", 12) != 0 ? base + 1 : NULL;
+}
+
 tnfctl_errcode_t
 process_check_file(pid_t pid)
 {
+	char path[PATH_MAX];
+	const char *emulator;
 	enum elf_kind kind;
 	int fd, error;
 
@@ -103,6 +122,11 @@ process_check_file(pid_t pid)
 	}
 	kind = elf_kind_of(fd);
 	close(fd);
+	emulator = emulator_of(pid, path, sizeof(path));
+	if (emulator != NULL && kind != ELF_STATIC_TRACED)
+		return fail(TNFCTL_ERR_BADARG, "process %d: %s runs a program of "
+		    "another machine there: trace it on that machine", (int)pid,
+		    emulator);
 	switch (kind) {
 	case ELF_DYNAMIC:
 	case ELF_STATIC_TRACED:

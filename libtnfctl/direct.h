@@ -44,6 +44,11 @@ tnfctl_errcode_t inject_library(tnfctl_handle_t *);
 /* hand-over.c: target_ops.take_file. */
 tnfctl_errcode_t direct_take_file(tnfctl_handle_t *, int fd, const char *path,
     unsigned int bytes, bool *ret_taken);
+struct calls;
+/* Between call_begin() and call_end(): the target gets a descriptor of what we have open.
+   Its number there, to be closed there; -1: the kernel or the target cannot. */
+int	direct_give_descriptor(struct calls *, int fd);
+void	direct_close_descriptor(struct calls *, int theirs);
 
 /* library.c: where libtnfprobe is.  False: let the linker search. */
 bool	library_path(const char *dir, char *ret, size_t size);

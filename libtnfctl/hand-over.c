@@ -115,8 +115,8 @@ receive_descriptor(struct calls *c, int socket)
 	return fd;
 }
 
-static int
-hand_over(struct calls *c, int fd)
+int
+direct_give_descriptor(struct calls *c, int fd)
 {
 	struct parcel p = { .pair = { -1, -1 } };
 	uintptr_t at = call_put(c, 0, &p, sizeof(p));
@@ -131,6 +131,14 @@ hand_over(struct calls *c, int fd)
 	call_kernel(c, SYS_close, (uintptr_t)p.pair[0], 0, 0, 0, &r);
 	call_kernel(c, SYS_close, (uintptr_t)p.pair[1], 0, 0, 0, &r);
 	return theirs;
+}
+
+void
+direct_close_descriptor(struct calls *c, int theirs)
+{
+	long r;
+
+	call_kernel(c, SYS_close, (uintptr_t)theirs, 0, 0, 0, &r);
 }
 
 static tnfctl_errcode_t
@@ -179,16 +187,15 @@ open_in_target(struct calls *c, int fd, const char *path, unsigned int bytes)
 static tnfctl_errcode_t
 open_with(struct calls *c, int fd, const char *path, unsigned int bytes)
 {
-	int theirs = hand_over(c, fd);
+	int theirs = direct_give_descriptor(c, fd);
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
-	long r;
 
 	if (theirs < 0)
 		err = buffer_give(c->h, fd, path);
 	if (err == TNFCTL_ERR_NONE)
 		err = open_in_target(c, theirs, path, bytes);
 	if (theirs >= 0)
-		call_kernel(c, SYS_close, (uintptr_t)theirs, 0, 0, 0, &r);
+		direct_close_descriptor(c, theirs);
 	return err;
 }
 

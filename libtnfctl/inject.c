@@ -2,10 +2,13 @@
  * inject.c - load libtnfprobe into a stopped process: it calls dlopen().
  */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "libtnfctl/call.h"
 #include "libtnfctl/direct.h"
@@ -21,23 +24,30 @@ not_loaded(tnfctl_handle_t *h, const char *why)
 	    TNFCTL_LIBTNFPROBE, (int)h->pid, why);
 }
 
-/* The library under a name that means the same to the target. */
+/* What the target is to load. */
+struct library {
+	char	 name[PATH_MAX];	/* a path that means the same to it */
+	int	 fd;			/* or our file, which its root does not have; or -1 */
+};
+
+/* A process in another root has another file of this name, or none. */
 static tnfctl_errcode_t
-library_name(tnfctl_handle_t *h, char *ret, size_t size)
+library_find(tnfctl_handle_t *h, struct library *ret)
 {
 	char theirs[PATH_MAX + 32];
 	struct stat a, b;
 
-	if (!library_path(NULL, ret, size)) {
-		snprintf(ret, size, "%s", TNFCTL_LIBTNFPROBE);
+	ret->fd = -1;
+	if (!library_path(NULL, ret->name, sizeof(ret->name))) {
+		snprintf(ret->name, sizeof(ret->name), "%s", TNFCTL_LIBTNFPROBE);
 		return TNFCTL_ERR_NONE;
 	}
-	snprintf(theirs, sizeof(theirs), "/proc/%d/root%s", (int)h->pid, ret);
-	if (stat(ret, &a) == 0 && stat(theirs, &b) == 0 &&
-	    (a.st_dev != b.st_dev || a.st_ino != b.st_ino))
-		return not_loaded(h, "it lives in another root directory, "
-		    "where there is another file of this name");
-	return TNFCTL_ERR_NONE;
+	snprintf(theirs, sizeof(theirs), "/proc/%d/root%s", (int)h->pid, ret->name);
+	if (stat(ret->name, &a) != 0 || (stat(theirs, &b) != 0 ? errno != ENOENT :
+	    a.st_dev == b.st_dev && a.st_ino == b.st_ino))
+		return TNFCTL_ERR_NONE;
+	ret->fd = open(ret->name, O_RDONLY | O_CLOEXEC);
+	return ret->fd >= 0 ? TNFCTL_ERR_NONE : fail_errno(errno, "%s", ret->name);
 }
 
 static tnfctl_errcode_t
@@ -60,8 +70,35 @@ call_dlopen(struct calls *c, uintptr_t function, const char *library)
 	return not_loaded(c->h, why);
 }
 
+/*
+ * The target gets our file as a descriptor and loads it by the name that this has in
+ * /proc; nothing is put into its root.  No other program uses the name with this "./",
+ * so the linker does not take the library for another one that is loaded later in
+ * the same way.
+ */
 static tnfctl_errcode_t
-inject_name(tnfctl_handle_t *h, const char *library)
+call_dlopen_ours(struct calls *c, uintptr_t function, int fd)
+{
+	int theirs = direct_give_descriptor(c, fd);
+	char name[64], there[64];
+	tnfctl_errcode_t err;
+	struct stat st;
+
+	if (theirs < 0)
+		return not_loaded(c->h, "its root directory does not have it, and it "
+		    "cannot be given a descriptor of ours");
+	snprintf(name, sizeof(name), "/proc/self/./fd/%d", theirs);
+	snprintf(there, sizeof(there), "/proc/%d/root/proc/self", (int)c->h->pid);
+	if (lstat(there, &st) == 0)
+		err = call_dlopen(c, function, name);
+	else
+		err = not_loaded(c->h, "its root directory has neither it nor /proc");
+	direct_close_descriptor(c, theirs);
+	return err;
+}
+
+static tnfctl_errcode_t
+inject_name(tnfctl_handle_t *h, const struct library *library)
 {
 	tnfctl_errcode_t err;
 	uintptr_t function;
@@ -72,8 +109,12 @@ inject_name(tnfctl_handle_t *h, const char *library)
 	    !objects_function(h, NULL, "dlopen", &function))
 		return not_loaded(h, "it has no dlopen()");
 	why = call_begin(&c, h, TRIES);
-	err = why != NULL ? not_loaded(h, why) :
-	    call_dlopen(&c, function, library);
+	if (why != NULL)
+		err = not_loaded(h, why);
+	else if (library->fd >= 0)
+		err = call_dlopen_ours(&c, function, library->fd);
+	else
+		err = call_dlopen(&c, function, library->name);
 	call_end(&c);
 	return err;
 }
@@ -81,11 +122,15 @@ inject_name(tnfctl_handle_t *h, const char *library)
 tnfctl_errcode_t
 inject_library(tnfctl_handle_t *h)
 {
-	char library[PATH_MAX];
+	struct library library;
 	tnfctl_errcode_t err;
 
 	if (h->nprobes == 0)
 		return direct_no_probes(h->pid);
-	err = library_name(h, library, sizeof(library));
-	return err != TNFCTL_ERR_NONE ? err : inject_name(h, library);
+	if ((err = library_find(h, &library)) != TNFCTL_ERR_NONE)
+		return err;
+	err = inject_name(h, &library);
+	if (library.fd >= 0)
+		close(library.fd);
+	return err;
 }

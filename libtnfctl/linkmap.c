@@ -233,7 +233,8 @@ can_be_shown(const char *s)
 	return *s == '/' && *p == '\0';
 }
 
-/* The name that the linker uses, if it is one that can be shown. */
+/* The name that the linker uses, if it is one that can be shown and that means
+   something when the process has closed its descriptors. */
 static void
 find_name(struct listing *l, const struct link_map *map,
     const struct mapping *start, char ret[TEXT_SIZE])
@@ -242,7 +243,7 @@ find_name(struct listing *l, const struct link_map *map,
 	size_t len;
 
 	if (text_read(l->h, l->text, (uintptr_t)map->l_name, ret) &&
-	    can_be_shown(ret))
+	    can_be_shown(ret) && strncmp(ret, "/proc/self/", 11) != 0)
 		return;
 	snprintf(ret, TEXT_SIZE, "%s", start->path);
 	len = strlen(ret);
