@@ -1,0 +1,195 @@
+#!/bin/sh
+# packages.sh - the release archive and the Debian packages, as a packager and a user
+# get them.
+#
+# usage: packages.sh DIR [STAGE]...
+#
+# archive	meson dist of HEAD; it builds without git
+# build		dpkg-buildpackage of what is unpacked from it, with the tests of the build
+# lint		lintian: neither errors nor warnings
+# contents	what packages.list names is there
+# again		built once more in another directory, with other file dates, user
+#		environment and time zone: equal bytes
+# abi		the libraries offer what those of the last release offered: abidiff
+#		against TNF_RELEASE, a tag or commit (default: the commit with which NEWS
+#		began to tell of the next release)
+# root		a Debian 12 that has nothing on it: apt-get install ./*.deb, then the
+#		package's own tests (debian/tests), which trace a program and the
+#		kernel
+#
+# Without a stage: all.  DIR gets some 2 GB.
+# Needs root, what "tools/setup packages" installs, and the network.  Not part of
+# tools/check: it takes a quarter of an hour.  tests/install/debian.sh is the part that is.
+set -u
+[ $# -ge 1 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p;}' "$0"; exit 2; }
+top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+mkdir -p "$1" && dir=$(cd "$1" && pwd) || exit 1
+shift
+[ $# -gt 0 ] || set -- archive build lint contents again abi root
+version=$(dpkg-parsechangelog -l "$top/debian/changelog" -S Version) || exit 1
+rc=0
+
+bad() { echo "FAIL: $*"; rc=1; }
+die() { echo "FAIL: $*"; exit 1; }
+
+# unpack DIRECTORY: the tree of the archive, in it.
+unpack() {
+	rm -rf "$1" && mkdir -p "$1" && tar -xf "$dir/tnf-$version.tar.xz" -C "$1" ||
+		die "no archive: packages.sh $dir archive"
+}
+
+# packages DIRECTORY: dpkg-buildpackage there.
+packages() {
+	(cd "$1/tnf-$version" && dpkg-buildpackage -us -uc -b) >"$1/build.log" 2>&1 ||
+		{ tail -30 "$1/build.log"; die "dpkg-buildpackage: see $1/build.log"; }
+}
+
+stage_archive() {
+	mkdir -p "$dir/dist" && git -C "$top" diff --quiet HEAD || die "the tree has changes"
+	(cd "$top" && { [ -f "$dir/dist/build.ninja" ] || meson setup "$dir/dist"; } &&
+		meson dist -C "$dir/dist" --no-tests --formats xztar) >"$dir/dist.log" 2>&1 ||
+		{ tail "$dir/dist.log"; die "meson dist: see $dir/dist.log"; }
+	cp "$dir/dist/meson-dist/tnf-$version.tar.xz" "$dir" || exit 1
+	sha256sum "$dir/tnf-$version.tar.xz"
+}
+
+stage_build() {
+	unpack "$dir/first"
+	packages "$dir/first"
+	grep -E '^(Ok|Fail|Skipped|Timeout):' "$dir/first/build.log"
+	ls -l "$dir/first"/*.deb
+}
+
+stage_lint() {
+	lintian --version
+	lintian --fail-on error,warning --show-overrides "$dir/first"/*.changes || bad "lintian"
+	command -v shellcheck >/dev/null && shellcheck -s sh "$top"/debian/tests/trace-*
+}
+
+# packages.list: package and path, a pattern.
+stage_contents() {
+	for deb in "$dir/first"/*.deb; do
+		name=$(dpkg-deb -f "$deb" Package)
+		dpkg-deb -c "$deb" | awk -v p="$name" '$6 !~ /\/$/ { print p, substr($6, 2) }'
+	done >"$dir/contents"
+	n=0
+	while read -r package path; do
+		case $package in ''|\#*) continue ;; esac
+		n=$((n + 1))
+		found=0
+		# shellcheck disable=SC2254  # a pattern is meant
+		while read -r p f; do
+			[ "$p" = "$package" ] || continue
+			case $f in $path) found=1; break ;; esac
+		done <"$dir/contents"
+		[ $found -eq 1 ] || bad "$package has no $path"
+	done <"$top/tests/install/packages.list"
+	double=$(awk '{ print $2 }' "$dir/contents" | sort | uniq -d)
+	[ -z "$double" ] || bad "in two packages: $double"
+	echo "$n paths looked for in $(wc -l <"$dir/contents") files"
+}
+
+stage_again() {
+	second=$dir/second/of-another-name/somewhere
+	unpack "$second"
+	find "$second" -exec touch -d '2001-02-03 04:05' {} +
+	# A new date of the file means: what it was made from has one, too.
+	(umask 027; export TZ=Pacific/Auckland LC_ALL=C.UTF-8 HOME=/nonexistent LOGNAME=other \
+		DEB_BUILD_OPTIONS='nocheck parallel=1'; packages "$second") || exit 1
+	for deb in "$dir/first"/*.deb; do
+		if cmp "$deb" "$second/$(basename "$deb")"; then
+			echo "equal: $(basename "$deb")"
+		else
+			bad "$(basename "$deb"): differs"
+			! command -v diffoscope >/dev/null ||
+				diffoscope "$deb" "$second/$(basename "$deb")" | head -60
+		fi
+	done
+}
+
+# The libraries of a commit, with debugging information.
+libraries() {
+	rm -rf "$dir/abi/$1"
+	mkdir -p "$dir/abi/$1" && git -C "$top" archive "$2" | tar -x -C "$dir/abi/$1" || exit 1
+	(cd "$dir/abi/$1" && meson setup -Dtests=disabled -Dkernel=disabled build &&
+		ninja -C build libtnf/libtnf.so.1.0.0 libtnfctl/libtnfctl.so.1.0.0 \
+			libtnfprobe/libtnfprobe.so.1.0.0) >"$dir/abi/$1.log" 2>&1 ||
+		{ tail "$dir/abi/$1.log"; die "$2 does not build"; }
+}
+
+stage_abi() {
+	release=${TNF_RELEASE:-$(git -C "$top" log --format=%h -S'What will be' -- NEWS | tail -1)^}
+	echo "the last release: $(git -C "$top" log -1 --format='%h %ad %s' --date=iso "$release")"
+	libraries before "$release"
+	libraries now HEAD
+	for lib in libtnf libtnfctl libtnfprobe; do
+		so=build/$lib/$lib.so.1.0.0
+		abidiff --headers-dir1 "$dir/abi/before/include/tnf" --headers-dir2 "$dir/abi/now/include/tnf" \
+			"$dir/abi/before/$so" "$dir/abi/now/$so" >"$dir/abi/$lib"
+		status=$?
+		# 4: something has changed; 8: so that programs of before do not run any more.
+		if [ $((status & ~4)) -eq 0 ]; then
+			echo "$lib: $([ $status -eq 0 ] && echo "no change" || sed -n 1,2p "$dir/abi/$lib" | tr '\n' ' ')"
+		else
+			bad "$lib: abidiff's status $status: see $dir/abi/$lib"
+		fi
+	done
+}
+
+in_root() {
+	chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 TERM=dumb \
+		DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# What debian/tests/control says of a test: its names, or its value of a field.
+tests_named() { sed -n 's/^Tests: *//p' "$top/debian/tests/control"; }
+field_of() {
+	awk -v test="$1" -v field="$2:" '$1 == "Tests:" { mine = $2 == test }
+		mine && $1 == field { sub(/^[^:]*: */, ""); print }' "$top/debian/tests/control"
+}
+
+stage_root() {
+	root=$dir/root
+	[ -n "${PACKAGES_INSIDE-}" ] || { PACKAGES_INSIDE=1 unshare -m "$0" "$dir" root || rc=1; return; }
+	mount --make-rprivate / || exit 1
+	rm -rf "$root"
+	mmdebstrap --quiet --variant=minbase bookworm "$root" || die "mmdebstrap"
+	cp /etc/resolv.conf "$root/etc/resolv.conf"
+	for d in proc dev sys; do
+		mount --rbind "/$d" "$root/$d" || exit 1
+	done
+	while umount "$root/sys/fs/bpf" 2>/dev/null; do :; done
+	mkdir "$root/packages" && cp "$dir/first"/*.deb "$root/packages" || exit 1
+	rm -f "$root"/packages/*-dbgsym_*
+	echo "== apt-get install ./*.deb"
+	in_root sh -c 'apt-get -q -q update && cd /packages &&
+		apt-get -q -q -y --no-install-recommends install ./*.deb' >"$dir/root.log" 2>&1 ||
+		{ tail "$dir/root.log"; die "apt-get install: see $dir/root.log"; }
+	in_root dpkg-query -W -f '${Package} ${Version} ${Architecture} ${db:Status-Status}\n' '*tnf*'
+	for t in $(tests_named); do
+		echo "== debian/tests/$t"
+		cp "$top/debian/tests/$t" "$root/packages" || exit 1
+		depends=$(field_of "$t" Depends | sed 's/|[^,]*//g' | tr -d ',')
+		# shellcheck disable=SC2086  # packages are words
+		in_root apt-get -q -q -y --no-install-recommends install $depends >>"$dir/root.log" 2>&1 ||
+			{ bad "$depends: not installed"; continue; }
+		in_root "/packages/$t" 2>&1
+		status=$?
+		[ $status -eq 0 ] || { [ $status -eq 77 ] && echo "skipped"; } || bad "debian/tests/$t: status $status"
+	done
+	echo "== apt-get purge"
+	in_root sh -c 'apt-get -q -q -y purge "*tnf*"' >>"$dir/root.log" 2>&1 || bad "purge: see $dir/root.log"
+	left=$(in_root find / -xdev -not -path '/packages/*' -iname '*tnf*' -not -path '/proc/*' -not -path '/var/*' \
+		-not -path '/tmp/*')
+	[ -z "$left" ] || bad "purged, but left: $left"
+}
+
+for stage; do
+	case $stage in
+	archive|build|lint|contents|again|abi|root) ;;
+	*) echo "packages.sh: no stage $stage" >&2; exit 2 ;;
+	esac
+	[ -n "${PACKAGES_INSIDE-}" ] || echo "==== $stage"
+	"stage_$stage"
+done
+exit $rc
