@@ -35,6 +35,7 @@
 #include "analysis/pairs.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/reverse.h"
+#include "tnfdump/template/template.h"
 #include "tnfdump/text/raw.h"
 
 static void __attribute__((format(printf, 2, 0)))
@@ -207,6 +208,7 @@ free_options(struct dump *d)
 	reverse_free(d);
 	columns_free(d);
 	free(d->conditions);
+	template_run_free(d);
 }
 
 int

@@ -26,6 +26,7 @@ struct expr_source;
 struct follow;
 struct origins;
 struct reverse;
+struct template_run;
 
 struct dump {
 	/* Asked for on the command line. */
@@ -45,6 +46,7 @@ struct dump {
 	bool	 diff;			/* --diff: compare two files */
 	struct conditions *conditions;	/* --fail-on: what fails a comparison, or NULL */
 	bool	 pretty;		/* --pretty: names for numbers */
+	struct template_run *template;	/* -t, or NULL */
 	struct columns *columns;	/* --columns and the like, or NULL; columns.c */
 	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 	double	 interval;		/* --interval: seconds; 0: not given */

@@ -208,7 +208,7 @@ eval(const struct state *s, int index)
 		return eval_member(s, n);
 	case EXPR_VARIABLE:
 		return s->ev == NULL ? unknown_value :
-		    s->e->source->variable(s->e->source->arg,
+		    s->e->source->variable(s->e->source->variable_arg,
 		    s->e->names[n->name] + 1);
 	case EXPR_FIELD:
 		return eval_field(s, n);

@@ -31,7 +31,8 @@ struct expr_source {
 	bool	(*item)(const struct tnf_file *, const struct tnf_value *,
 		    unsigned, struct tnf_value *);
 	/* "$name"; a NULL function: there are no variables. */
-	struct val (*variable)(void *arg, const char *name);
+	struct val (*variable)(void *variable_arg, const char *name);
+	void	*variable_arg;
 	/* Name of the process; NULL: unknown. */
 	const char *(*comm)(void *arg, const struct tnf_event *);
 	void	*arg;

@@ -40,7 +40,7 @@ struct choice {
 	int		 level;
 };
 
-struct run {
+struct template_run {
 	struct dump	*d;
 	struct template	*t;
 	struct expr_source source;	/* of its expressions: has variables */
@@ -53,34 +53,32 @@ struct run {
 	bool		 skip, stop;
 };
 
-static struct run run;		/* one a process: the option is given once */
-
-static void template_run_execute(const struct statement *, const struct tnf_event *);
+static void template_run_execute(struct template_run *r, const struct statement *, const struct tnf_event *);
 
 static struct variable *
-find_variable(const char *name)
+find_variable(struct template_run *r, const char *name)
 {
 	struct variable *v;
 
-	for (v = run.variables; v != NULL; v = v->next)
+	for (v = r->variables; v != NULL; v = v->next)
 		if (strcmp(v->name, name) == 0)
 			return v;
 	v = xcalloc(1, sizeof(*v));
 	v->name = xstrdup(name);
-	v->next = run.variables;
-	return run.variables = v;
+	v->next = r->variables;
+	return r->variables = v;
 }
 
 static struct val
 template_run_variable(void *arg, const char *name)
 {
-	return find_variable(name)->value;
+	return find_variable(arg, name)->value;
 }
 
 static void
-template_run_assign(const char *name, struct val value)
+template_run_assign(struct template_run *r, const char *name, struct val value)
 {
-	struct variable *v = find_variable(name);
+	struct variable *v = find_variable(r, name);
 	char *copy = NULL;
 
 	if (value.kind == VAL_STRING || value.kind == VAL_WORDS) {
@@ -94,37 +92,37 @@ template_run_assign(const char *name, struct val value)
 }
 
 static void
-start_timer(const struct val *key, int64_t now)
+start_timer(struct template_run *r, const struct val *key, int64_t now)
 {
 	char buf[VAL_TEXT_SIZE];
 	const char *text;
 	size_t len = val_text(key, buf, &text);
 	int64_t *since;
 
-	since = run.timers.n < TIMERS_MAX ? xmap_put(&run.timers, text, len, NULL) :
-	    map_get(&run.timers, text, len);
+	since = r->timers.n < TIMERS_MAX ? xmap_put(&r->timers, text, len, NULL) :
+	    map_get(&r->timers, text, len);
 	if (since != NULL)
 		*since = now;
 }
 
 static void
-end_timer(const struct val *key, int64_t now)
+end_timer(struct template_run *r, const struct val *key, int64_t now)
 {
 	char buf[VAL_TEXT_SIZE];
 	const char *text;
 	size_t len = val_text(key, buf, &text);
-	const int64_t *since = map_get(&run.timers, text, len);
+	const int64_t *since = map_get(&r->timers, text, len);
 
 	if (since == NULL)
 		return;
-	out_lit(&run.line, " [");
-	out_us(&run.line, now - *since);
-	out_lit(&run.line, " usec]");
-	map_remove(&run.timers, text, len);
+	out_lit(&r->line, " [");
+	out_us(&r->line, now - *since);
+	out_lit(&r->line, " usec]");
+	map_remove(&r->timers, text, len);
 }
 
 static void
-template_run_choose(const struct statement *s, const struct tnf_event *ev)
+template_run_choose(struct template_run *r, const struct statement *s, const struct tnf_event *ev)
 {
 	struct val v = expr_eval(s->expr, ev), w;
 	const struct statement *c;
@@ -139,11 +137,11 @@ template_run_choose(const struct statement *s, const struct tnf_event *ev)
 	while (c != NULL && c->body == NULL)	/* "0, 1 { ... }" */
 		c = c->next;
 	if (c != NULL)
-		template_run_execute(c->body, ev);
+		template_run_execute(r, c->body, ev);
 }
 
 static void
-show_bits(const struct statement *s, const struct tnf_event *ev)
+show_bits(struct template_run *r, const struct statement *s, const struct tnf_event *ev)
 {
 	struct val v = expr_eval(s->expr, ev);
 	const char *text;
@@ -157,14 +155,14 @@ show_bits(const struct statement *s, const struct tnf_event *ev)
 		if (text == NULL || *text == '\0')
 			continue;
 		if (!first)
-			out_char(&run.line, ' ');
-		out_str(&run.line, text);
+			out_char(&r->line, ' ');
+		out_str(&r->line, text);
 		first = false;
 	}
 }
 
 static void
-template_run_loop(const struct statement *s, const struct tnf_event *ev)
+template_run_loop(struct template_run *r, const struct statement *s, const struct tnf_event *ev)
 {
 	struct val v = expr_eval(s->expr, ev);
 	struct tnf_value array = val_to_member(&v), item;
@@ -172,16 +170,16 @@ template_run_loop(const struct statement *s, const struct tnf_event *ev)
 	if (v.kind != VAL_RECORD)
 		return;
 	for (unsigned i = 0; i < v.u.r.count && i < TEMPLATE_LOOP_MAX; i++) {
-		if (run.skip || run.stop ||
+		if (r->skip || r->stop ||
 		    !tnf_value_item(ev->file, &array, i, &item))
 			break;
-		template_run_assign(s->text, val_of_member(&item, NULL));
-		template_run_execute(s->body, ev);
+		template_run_assign(r, s->text, val_of_member(&item, NULL));
+		template_run_execute(r, s->body, ev);
 	}
 }
 
 static void
-template_run_one(const struct statement *s, const struct tnf_event *ev)
+template_run_one(struct template_run *r, const struct statement *s, const struct tnf_event *ev)
 {
 	struct val v;
 
@@ -190,43 +188,43 @@ template_run_one(const struct statement *s, const struct tnf_event *ev)
 		v = expr_eval(s->expr, ev);
 	switch (s->kind) {
 	case ST_TEXT:
-		if (run.own)
-			print_chars_to(run.d, &run.line, s->text, s->len);
+		if (r->own)
+			print_chars_to(r->d, &r->line, s->text, s->len);
 		else if (s->text != NULL)
-			out_bytes(&run.line, s->text, s->len);
+			out_bytes(&r->line, s->text, s->len);
 		break;
 	case ST_VALUE:
-		template_value(run.d, ev, &run.line, &v, s->format, s->width);
+		template_value(r->d, ev, &r->line, &v, s->format, s->width);
 		break;
 	case ST_LET:
-		template_run_assign(s->text, v);
+		template_run_assign(r, s->text, v);
 		break;
 	case ST_IF:
-		template_run_execute(val_truth(&v) == 1 ? s->body : s->other, ev);
+		template_run_execute(r, val_truth(&v) == 1 ? s->body : s->other, ev);
 		break;
 	case ST_SWITCH:
-		template_run_choose(s, ev);
+		template_run_choose(r, s, ev);
 		break;
 	case ST_BITS:
-		show_bits(s, ev);
+		show_bits(r, s, ev);
 		break;
 	case ST_FOR:
-		template_run_loop(s, ev);
+		template_run_loop(r, s, ev);
 		break;
 	case ST_START_TIMER:
-		start_timer(&v, ev->time);
+		start_timer(r, &v, ev->time);
 		break;
 	case ST_END_TIMER:
-		end_timer(&v, ev->time);
+		end_timer(r, &v, ev->time);
 		break;
 	case ST_USE:
-		template_run_execute(s->use->body, ev);
+		template_run_execute(r, s->use->body, ev);
 		break;
 	case ST_SKIP:
-		run.skip = true;
+		r->skip = true;
 		break;
 	case ST_STOP:
-		run.stop = true;
+		r->stop = true;
 		break;
 	case ST_CASE:
 		break;
@@ -234,23 +232,23 @@ template_run_one(const struct statement *s, const struct tnf_event *ev)
 }
 
 static void
-template_run_execute(const struct statement *s, const struct tnf_event *ev)
+template_run_execute(struct template_run *r, const struct statement *s, const struct tnf_event *ev)
 {
 	/* A sub-template may use itself. */
-	if (run.depth == 4 * TEMPLATE_DEPTH_MAX)
+	if (r->depth == 4 * TEMPLATE_DEPTH_MAX)
 		return;
-	run.depth++;
-	for (; s != NULL && !run.skip && !run.stop; s = s->next)
-		template_run_one(s, ev);
-	run.depth--;
+	r->depth++;
+	for (; s != NULL && !r->skip && !r->stop; s = s->next)
+		template_run_one(r, s, ev);
+	r->depth--;
 }
 
 static const struct stanza *
-stanza_for(const char *probe)
+stanza_for(struct template_run *r, const char *probe)
 {
 	const struct stanza *s, *fallback = NULL;
 
-	for (s = run.t->stanzas; s != NULL; s = s->next) {
+	for (s = r->t->stanzas; s != NULL; s = s->next) {
 		if (strcmp(s->pattern, "default") == 0)
 			fallback = s;
 		else if (s->pattern[0] != '@' && match_glob(s->pattern, probe))
@@ -261,7 +259,7 @@ stanza_for(const char *probe)
 
 /* The text of tnf%fmt in the probe's attributes, quotes taken off. */
 static struct statement *
-own_text(const struct tnf_probe *p)
+own_text(struct template_run *r, const struct tnf_probe *p)
 {
 	size_t n;
 	const char *s = attrs_find(p->attrs, "tnf%fmt", &n);
@@ -270,20 +268,20 @@ own_text(const struct tnf_probe *p)
 		return NULL;
 	if (*s == '\'')		/* a semicolon may be in it */
 		n = strcspn(++s, "'");
-	return template_parse_string(run.t, s, n);
+	return template_parse_string(r->t, s, n);
 }
 
 static const struct choice *
-choice_for(const struct tnf_event *ev)
+choice_for(struct template_run *r, const struct tnf_event *ev)
 {
-	struct choice *c = perprobe(&run.choices, ev->probe, sizeof(*c));
+	struct choice *c = perprobe(&r->choices, ev->probe, sizeof(*c));
 
 	if (c->known)
 		return c;
 	c->known = true;
-	c->stanza = stanza_for(ev->probe->name);
+	c->stanza = stanza_for(r, ev->probe->name);
 	if (c->stanza == NULL || strcmp(c->stanza->pattern, "default") == 0)
-		c->own = own_text(ev->probe);
+		c->own = own_text(r, ev->probe);
 	if (c->own != NULL)
 		c->stanza = NULL;
 	c->level = c->stanza != NULL && c->stanza->level >= 0 ?
@@ -292,12 +290,12 @@ choice_for(const struct tnf_event *ev)
 }
 
 static void
-template_run_head(const struct choice *c, const struct tnf_event *ev)
+template_run_head(struct template_run *r, const struct choice *c, const struct tnf_event *ev)
 {
-	struct out *o = &run.line;
+	struct out *o = &r->line;
 	const char *label = c->stanza != NULL ? c->stanza->label : NULL;
 
-	out_ms(o, ev->time - run.d->first, 16);
+	out_ms(o, ev->time - r->d->first, 16);
 	out_u64_width(o, (uint64_t)ev->pid, 7);
 	out_u64_width(o, ev->lwpid, 7);
 	if (ev->cpu < 0)
@@ -308,7 +306,7 @@ template_run_head(const struct choice *c, const struct tnf_event *ev)
 	if (label != NULL)
 		out_str(o, label);
 	else
-		print_chars_to(run.d, o, ev->probe->name, strlen(ev->probe->name));
+		print_chars_to(r->d, o, ev->probe->name, strlen(ev->probe->name));
 	if (label == NULL || *label != '\0')
 		out_char(o, ' ');
 }
@@ -316,58 +314,65 @@ template_run_head(const struct choice *c, const struct tnf_event *ev)
 static int
 template_run_event(struct dump *d, const struct tnf_event *ev)
 {
-	const struct choice *c = choice_for(ev);
+	struct template_run *r = d->template;
+	const struct choice *c = choice_for(r, ev);
 
-	run.skip = false;
-	run.own = c->own != NULL;
-	run.line.p = run.line.base;
-	template_run_head(c, ev);
+	r->skip = false;
+	r->own = c->own != NULL;
+	r->line.p = r->line.base;
+	template_run_head(r, c, ev);
 	if (c->own != NULL)
-		template_run_execute(c->own, ev);
+		template_run_execute(r, c->own, ev);
 	else if (c->stanza != NULL)
-		template_run_execute(c->stanza->body, ev);
+		template_run_execute(r, c->stanza->body, ev);
 	else if (ev->probe->n_members > 0)
-		json_args(d, &run.line, ev);
-	if (!run.skip) {
-		out_bytes(&d->out, run.line.base, (size_t)(run.line.p - run.line.base));
+		json_args(d, &r->line, ev);
+	if (!r->skip) {
+		out_bytes(&d->out, r->line.base, (size_t)(r->line.p - r->line.base));
 		out_char(&d->out, '\n');
 	}
-	return run.stop || d->out.error != 0 ? -1 : 0;
+	return r->stop || d->out.error != 0 ? -1 : 0;
 }
 
 static int
 template_run_begin(struct dump *d)
 {
-	run.d = d;
-	run.source.first = d->first;
-	map_init(&run.timers, sizeof(int64_t));
-	out_memory(&run.line);
+	struct template_run *r = d->template;
+
+	r->d = d;
+	r->source.first = d->first;
+	map_init(&r->timers, sizeof(int64_t));
+	out_memory(&r->line);
 	return 0;
 }
 
-static int
-template_run_end(struct dump *d)
+void
+template_run_free(struct dump *d)
 {
+	struct template_run *r = d->template;
 	struct variable *v, *after;
 
-	map_free(&run.timers);
-	for (v = run.variables; v != NULL; v = after) {
+	if (r == NULL)
+		return;
+	map_free(&r->timers);
+	for (v = r->variables; v != NULL; v = after) {
 		after = v->next;
 		free(v->chars);
 		free(v->name);
 		free(v);
 	}
-	for (size_t i = 0; i < run.choices.n; i++)
-		statements_free(((struct choice *)(void *)run.choices.base)[i].own);
-	free(run.choices.base);
-	template_free(run.t);
-	out_close(&run.line);
-	memset(&run, 0, sizeof(run));
-	return 0;
+	for (size_t i = 0; i < r->choices.n; i++)
+		statements_free(((struct choice *)(void *)r->choices.base)[i].own);
+	free(r->choices.base);
+	template_free(r->t);
+	if (r->line.base != NULL)
+		out_close(&r->line);
+	free(r);
+	d->template = NULL;
 }
 
 static const struct output template_output = {
-	"template", "by a template file (-t)", template_run_begin, template_run_event, template_run_end, .pretty = true
+	"template", "by a template file (-t)", template_run_begin, template_run_event, NULL, .pretty = true
 };
 
 static char *
@@ -394,14 +399,18 @@ int
 template_set(struct dump *d, const char *path)
 {
 	char *text = template_run_read_file(path);
+	struct template_run *r;
 
 	if (text == NULL)
 		return options_wrong("template", "%s: %s", path, strerror(errno));
-	run.source = *dump_expr_source(d);
-	run.source.variable = template_run_variable;
-	run.t = template_parse(path, text, &run.source);
+	template_run_free(d);	/* the option was given before */
+	d->template = r = xcalloc(1, sizeof(*r));
+	r->source = *dump_expr_source(d);
+	r->source.variable = template_run_variable;
+	r->source.variable_arg = r;
+	r->t = template_parse(path, text, &r->source);
 	free(text);
-	if (run.t == NULL)
+	if (r->t == NULL)
 		return -1;
 	return output_choose(d, "template", &template_output);
 }

@@ -69,5 +69,6 @@ void template_value(struct dump *, const struct tnf_event *, struct out *,
 
 /* template-run.c: the option. */
 int  template_set(struct dump *, const char *path);
+void template_run_free(struct dump *);
 
 #endif
