@@ -67,6 +67,7 @@ read_ext(struct tnf_file *f)
 	e->ended = U32(ended);
 	e->extra_offset = U64(extra_offset);
 	e->extra_size = U64(extra_size);
+	e->shortened = U64(shortened);
 #undef U32
 #undef U64
 	f->has_ext = true;

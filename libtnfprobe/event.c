@@ -310,6 +310,7 @@ tnf_roll_back(struct thread *t)
 	}
 	t->lim = t->end;
 	t->used = t->failed = t->odd = t->new_sched = t->at_work = 0;
+	t->shortened = 0;
 }
 
 /*
@@ -343,6 +344,14 @@ commit_held(struct thread *t)
 		tnf_block_give((struct tnf_block_header *)(void *)done[i]);
 }
 
+static void
+tell_shortened(struct thread *t)
+{
+	__atomic_fetch_add(&tnf_ext(t->file)->shortened, t->shortened,
+	    __ATOMIC_RELAXED);
+	t->shortened = 0;
+}
+
 static void __attribute__((noinline, cold))
 commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 {
@@ -360,6 +369,8 @@ commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 	if (!probe->traced || t->failed || setup->buffer == NULL) {
 		tnf_roll_back(t);
 	} else {
+		if (t->shortened > 0)
+			tell_shortened(t);
 		if (t->used > 0)
 			commit_held(t);
 		else

@@ -50,7 +50,10 @@
 #define REACH		((1 << 30) - (int)BLOCK_SIZE)	/* of a reference */
 
 #define TEXTS		8	/* strings that later events may share */
-#define HELD_MAX	16	/* blocks one event may reach into */
+#define HELD_MAX	32	/* blocks one event may reach into, ... */
+#define HELD_LONG	16	/* ... long values with so many: what is left has
+				   room for a string, or for the mark of what was
+				   cut, of each other argument */
 #define SPARE_MAX	4	/* empty ones kept for the next event */
 #define CHAIN_PLACE	(BLOCK_SIZE - 8)	/* in a block that is full of pieces */
 
@@ -140,6 +143,7 @@ struct thread {
 	uint16_t	 nloose;	/* and those that pieces of this hit fill, ... */
 	uint32_t	 loose;		/* ... a chain: offset of the last one */
 	uint8_t		 disabled;	/* tnf_thread_disable() */
+	uint8_t		 shortened;	/* values of this hit without enough room */
 	uint8_t		 gone;		/* the thread is ending */
 	uint8_t		 at_work;	/* defining, or setting up the process */
 	uint8_t		 crowd;		/* how often blocks were found held */
@@ -246,6 +250,7 @@ uint32_t tnf_adopt_probe(const struct tnf_probe_control *);
 /* value.c: 'size' bytes behind what the hit has written, in a further block if
    there is no room, or NULL; and the reference to store in *cell. */
 char *tnf_value_room(struct thread *, uint32_t size);
+void tnf_value_shortened(struct thread *);
 tnf_reference_t tnf_value_reference(struct thread *, const tnf_reference_t *cell,
     const char *to);
 /* An empty block takes the place of the last one that the hit has reached, which is

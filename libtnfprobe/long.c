@@ -14,6 +14,7 @@
 
 #define RECORD_SIZE	240u	/* of a piece, its head included */
 #define CELLS_MAX	118u	/* of an array */
+#define MARK_SIZE	16u	/* an array of one null reference: all is cut */
 #define SHARE		8	/* one part in so many of the file's blocks is the
 				   most that a value may take */
 _Static_assert(HEADER_SIZE + 2 * RECORD_SIZE <= CHAIN_PLACE, "tnf_block_chain()");
@@ -27,6 +28,7 @@ struct value {
 	uint32_t	 piece;		/* bytes in one */
 	bool		 text;
 	bool		 cut;
+	bool		 shortened;	/* for want of room */
 	uint8_t		 loose;		/* t->used, if the last block that the hit
 					   has reached holds pieces alone */
 };
@@ -55,15 +57,25 @@ limit(struct value *v)
 		max = TNF_LONG_MAX;
 	if (v->left <= max)
 		return;
+	v->shortened = max < TNF_LONG_MAX;
 	v->left = v->text ? whole_characters(v->at, max) : max;
 	v->cut = true;
+}
+
+/* Long values leave some blocks to the other arguments. */
+static char *
+room(struct thread *t, uint32_t size)
+{
+	if ((size_t)(t->lim - t->next) < size && t->used >= HELD_LONG)
+		return NULL;
+	return tnf_value_room(t, size);
 }
 
 static uint32_t *
 put_array(struct value *v, uint32_t cells)
 {
 	uint32_t size = (8 + 4 * cells + 7) & ~7u;
-	char *at = tnf_value_room(v->t, size);
+	char *at = cells > 1 ? room(v->t, size) : tnf_value_room(v->t, size);
 	uint32_t *r = (uint32_t *)(void *)at;
 
 	if (at == NULL)
@@ -84,7 +96,7 @@ piece_room(struct value *v, uint32_t size)
 
 	if (full && v->loose > 0 && v->loose == t->used && !tnf_value_next(t))
 		return NULL;
-	if ((at = tnf_value_room(t, size)) != NULL && full)
+	if ((at = room(t, size)) != NULL && full)
 		v->loose = t->used;
 	return at;
 }
@@ -150,5 +162,11 @@ tnf_long_put(struct thread *t, const struct tnf_tag_data *type, const char *p,
 	link = put_pieces(&v, cell, &first);
 	while (link != NULL)
 		link = put_pieces(&v, link, link);
-	return t->failed ? 0 : first;
+	if (t->failed)
+		return 0;
+	if (first == 0 && put_array(&v, 1) != NULL)
+		first = tnf_value_reference(t, cell, t->next - MARK_SIZE);
+	if (v.left > 0 || v.shortened)
+		tnf_value_shortened(t);
+	return first;
 }

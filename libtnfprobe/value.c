@@ -78,14 +78,27 @@ next_held(struct thread *t)
 	return NULL;
 }
 
+/* Told in the file when the event is committed. */
+void
+tnf_value_shortened(struct thread *t)
+{
+	if (t->shortened < UINT8_MAX)
+		t->shortened++;
+	t->odd = 1;
+}
+
 static bool __attribute__((noinline, cold))
 more_room(struct thread *t)
 {
 	int saved = errno;
 	char *from, *b;
 
-	if (t->failed || t->used == HELD_MAX)
+	if (t->failed)
 		return false;
+	if (t->used == HELD_MAX) {
+		tnf_value_shortened(t);
+		return false;
+	}
 	b = next_held(t);
 	errno = saved;
 	if (b == NULL)
@@ -290,8 +303,12 @@ tnf_probe_record(struct tnf_probe_setup *setup,
 
 	*ref = 0;
 	size = (size + 7) & ~(size_t)7;
-	if (unlikely(t->setup != setup || size > BLOCK_SIZE - HEADER_SIZE))
+	if (unlikely(t->setup != setup))
 		return NULL;
+	if (unlikely(size > BLOCK_SIZE - HEADER_SIZE)) {
+		tnf_value_shortened(t);
+		return NULL;
+	}
 	if (unlikely(index == 0) && (index = define(data)) == 0)
 		return NULL;
 	if ((size_t)(t->lim - t->next) < size && !more_room(t))

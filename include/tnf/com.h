@@ -292,7 +292,9 @@ struct tnf_ext {
 	tnf_uint64_t cookie;	/* kernel buffer in memory: see below; files: 0 */
 	tnf_uint32_t incompatible;	/* features that a reader must know; none so far */
 	tnf_uint32_t compatible;	/* features that it may ignore: TNF_EXT_CUT, FILL */
-	tnf_uint64_t reserved[6];	/* 0 */
+	tnf_uint64_t shortened;	/* values of events that are there, a part or all of
+				   which is missing for want of room */
+	tnf_uint64_t reserved[5];	/* 0 */
 };
 
 #define TNF_EXT_INCOMPATIBLE	0u	/* those that are known */

@@ -328,6 +328,62 @@ START_TEST(sixteen)
 }
 END_TEST
 
+static unsigned
+count_of(const char *text, const char *what)
+{
+	unsigned n = 0;
+
+	for (; (text = strstr(text, what)) != NULL; text += strlen(what))
+		n++;
+	return n;
+}
+
+/* The texts take what one event may reach.  None of them is null for that: it is marked
+   as cut and counted, and there is room for the strings behind them. */
+START_TEST(shortened)
+{
+	static char text[60000], string[TNF_STRING_MAX + 1];
+	struct tnf_probe_argument_type args[16];
+	struct tnf_probe_value v[16];
+	static const char *const name[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i",
+	    "j", "k", "l", "m", "n", "o", "p" };
+	unsigned texts, i, n = 0;
+	struct tnf_probe_control *p;
+
+	memset(text, 't', sizeof(text));
+	memset(string, 's', TNF_STRING_MAX);
+	start(8192);
+	for (texts = 16; texts > 0; texts -= 5) {
+		for (i = 0; i < 16; i++) {
+			args[i].name = name[i];
+			args[i].kind = i >= texts ? TNF_ARG_STRING :
+			    i % 2 ? TNF_ARG_TEXT : TNF_ARG_BLOB;
+			v[i].u.text = i < texts ? text : string + i;
+			v[i].size = i < texts ? sizeof(text) : TNF_SIZE_NUL;
+		}
+		p = define(name[texts - 1], 16, args);
+		selfctl_on(p);
+		tnf_probe_hit(p, v);
+		if (texts == 1)
+			break;
+	}
+	finish();
+	ck_assert_uint_eq(ev.n, 4);
+	for (i = 0, texts = 0; i < ev.n; i++) {
+		ck_assert_ptr_null(strstr(ev.v[i].text, "NULL"));
+		texts += count_of(ev.v[i].text, "...");
+	}
+	ck_assert_uint_gt(count_of(ev.v[0].text, "..."), 4);
+	ck_assert_uint_eq(count_of(ev.v[3].text, "..."), 0);
+	for (i = 6; i < 16; i++)
+		n += (TNF_STRING_MAX - i) / 4;
+	ck_assert_uint_eq(count_of(ev.v[2].text, "ssss"), n);
+	ck_assert_uint_eq(ev.ext.shortened, texts);
+	for (i = 0; i < TNF_LOST_REASONS; i++)
+		ck_assert_uint_eq(ev.ext.lost[i], 0);
+}
+END_TEST
+
 static pthread_barrier_t barrier;
 
 static void *
@@ -474,7 +530,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = { off, kinds, refused, same, sizes,
-	    small_file, characters, sixteen, threads, children, another_file,
+	    small_file, characters, sixteen, shortened, threads, children, another_file,
 	    connected };
 
 	return run_tests("runtime", tests, COUNT(tests));

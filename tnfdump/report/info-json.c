@@ -107,6 +107,7 @@ put_ext(struct out *o, const struct info *f)
 		return;
 	put_i64(o, "pid", f->ext->pid);
 	put_u64(o, "dropped", info_lost(f));
+	put_u64(o, "shortened", f->ext->shortened);
 	put_key(o, "dropped_by_reason");
 	out_char(o, '{');
 	for (i = 0; (name = loss_name(i)) != NULL; i++) {

@@ -158,6 +158,9 @@ put_lost(struct dump *d, const struct info *f)
 			info_text_row(d, "", "%" PRIu64 " %s", f->ext->lost[i],
 			    name != NULL ? name : "for another reason");
 		}
+	if (f->ext->shortened > 0)
+		info_text_row(d, "shortened", "%" PRIu64 " values, whose events had no "
+		    "room for more", f->ext->shortened);
 }
 
 static void

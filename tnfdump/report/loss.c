@@ -54,6 +54,18 @@ loss_dropped(const struct tnf_file *f)
 	return sum;
 }
 
+static void
+report_shortened(struct dump *d, const char *path, const struct tnf_file *f)
+{
+	const struct tnf_ext *x = tnf_file_ext(f);
+
+	if (x == NULL || x->shortened == 0)
+		return;
+	dump_note(d, "%s: %llu values are not whole: their events had no room for more",
+	    path, (unsigned long long)x->shortened);
+	d->lost = true;
+}
+
 /* That a ring keeps the newest is what it is for: told to who asks. */
 static void
 report_overwritten(struct dump *d, const char *path, const struct tnf_file *f)
@@ -85,6 +97,7 @@ static void
 report_file(struct dump *d, const char *path, const struct tnf_file *f)
 {
 	report_dropped(d, path, f);
+	report_shortened(d, path, f);
 	report_overwritten(d, path, f);
 	report_missed(d, path, f);
 }

@@ -100,6 +100,7 @@ tnf_describe(struct dump *d, struct slice *s)
 			continue;
 		for (k = 0; k < TNF_LOST_REASONS; k++)
 			to->lost[k] += from->lost[k];
+		to->shortened += from->shortened;
 		s->w.has_ext = true;
 		if (!first)
 			continue;
