@@ -114,7 +114,7 @@ dump_done(struct dump *d)
 {
 	pairs_free(d->pairs);
 	pipeline_free_filters(d);
-	free(d->source);
+	options_free(d);
 	if (d->scratch.base != NULL)
 		out_close(&d->scratch);
 }

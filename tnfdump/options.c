@@ -333,3 +333,13 @@ options_parse(struct dump *d, int argc, char **argv)
 		old_usage();
 	return argv;
 }
+
+void
+options_free(struct dump *d)
+{
+	reverse_free(d);
+	columns_free(d);
+	template_run_free(d);
+	free(d->conditions);
+	free(d->source);
+}

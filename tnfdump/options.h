@@ -23,6 +23,8 @@ extern const struct option_row option_rows[];	/* ends with name NULL */
 
 /* Returns the files, NULL ends; exits on --help, --version and errors. */
 char **options_parse(struct dump *, int argc, char **argv);
+/* What options have made, whether the run took place or not. */
+void options_free(struct dump *);
 /* "tnfdump: --name: fact: remedy"; the caller then returns -1. */
 int options_wrong(const char *option, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -35,7 +35,6 @@
 #include "analysis/pairs.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/reverse.h"
-#include "tnfdump/template/template.h"
 #include "tnfdump/text/raw.h"
 
 static void __attribute__((format(printf, 2, 0)))
@@ -201,16 +200,6 @@ output_fd(struct dump *d, char **paths)
 	return fd;
 }
 
-/* What options have made, whether the run took place or not. */
-static void
-free_options(struct dump *d)
-{
-	reverse_free(d);
-	columns_free(d);
-	free(d->conditions);
-	template_run_free(d);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -219,7 +208,7 @@ main(int argc, char **argv)
 	int err, fd;
 
 	if (tnfdump_contradicts(&d, paths)) {
-		free_options(&d);
+		options_free(&d);
 		return STATUS_USAGE;
 	}
 	fd = output_fd(&d, paths);
@@ -248,8 +237,7 @@ main(int argc, char **argv)
 	}
 	pairs_free(d.pairs);
 	pipeline_free_filters(&d);
-	free_options(&d);
-	free(d.source);
+	options_free(&d);
 	if (d.scratch.base != NULL)
 		out_close(&d.scratch);
 	err = out_close(&d.out);
