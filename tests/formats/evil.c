@@ -16,6 +16,18 @@ static const char *const evil[] = {
 	"&ltb&gt", "__proto__", "constructor",
 };
 
+/* As tnfwatch makes them. */
+static void
+mark(const char *text)
+{
+	const struct tnf_probe_argument_type arg = { "text", TNF_ARG_STRING };
+	const struct tnf_probe_value value = { .u.text = text, .size = TNF_SIZE_NUL };
+	struct tnf_probe_control *p = tnf_probe_define("mark", "watch mark", "", 1, &arg);
+
+	if (p != NULL)
+		tnf_probe_hit(p, &value);
+}
+
 int
 main(void)
 {
@@ -40,6 +52,7 @@ main(void)
 		if (p == NULL)
 			return 1;
 		tnf_probe_hit(p, values);
+		mark(evil[i]);
 	}
 	return 0;
 }

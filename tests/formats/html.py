@@ -246,6 +246,41 @@ def waits(browser, tnfdump, trace, what):
           what + ": no table of waits")
 
 
+def marks(browser, tnfdump, trace, what):
+    """Each mark is a line of its own with its text, which a click picks."""
+    want = [event["args"]["text"] for event in jsonl(tnfdump, [trace]) if event["probe"] == "mark"]
+    want = [bytes.fromhex(text["$bytes"]).decode("latin-1") if isinstance(text, dict) else text for text in want]
+    got = browser.run("return trace.data ? trace.data.marks.map((m) => m.text) : []")
+    check(got == want, "%s: marks: %r, should be %r" % (what, got, want))
+    if not want:
+        return
+    at = browser.run("""const l = trace.line, m = trace.data.marks[trace.data.marks.length >> 1];
+        l.view(m.time - 1000, m.time + 1000); l.paint();
+        const r = l.canvas.getBoundingClientRect();
+        return [r.x + l.x(m.time) + 1, r.y + 24 + 8, m.event]""")
+    browser.mouse((at[0], at[1]))
+    check(browser.run("return trace.line.picked") == at[2], "%s: a click on a mark picks another event" % what)
+    check(browser.run("return [...document.querySelectorAll('#tables h2')].some((h) => h.textContent === 'Marks')"),
+          what + ": no table of marks")
+
+
+def printed(browser, what):
+    """What a printer gets: the head and the tables, nothing of them beside the paper."""
+    pdf = base64.b64decode(browser.ask("POST", "/print", {}))
+    check(pdf.startswith(b"%PDF"), what + ": cannot be printed")
+    rule = browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": "print"}})
+    browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {
+        "width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": False}})
+    check(rule is not None and browser.run("return getComputedStyle(document.querySelector('main')).display") == "none",
+          what + ": the timeline is printed")
+    check(browser.run("return Math.max(0, ...[...document.querySelectorAll('#tables table')].map((t) => t.getBoundingClientRect().right))") <= 720,
+          what + ": a table is wider than the paper")
+    check(browser.run("""return [...document.querySelectorAll('#tables tbody')].every((b) =>
+        [...b.rows].filter((r) => r.offsetHeight > 0).length <= 40)"""), what + ": too many rows on paper")
+    browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}})
+    browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": ""}})
+
+
 def main():
     tnfdump, out, *traces = sys.argv[1:]
     browser = Browser(1280, 800, False)
@@ -261,10 +296,12 @@ def main():
         n = browser.run("return trace.data ? trace.data.n : 0")
         compare(browser, tnfdump, [trace], what)
         waits(browser, tnfdump, trace, what)
+        marks(browser, tnfdump, trace, what)
         check(browser.run("return document.querySelectorAll('script').length") == 2 and
               not browser.run("return window.evil !== undefined"), what + ": a string has become markup")
         if what.startswith(("kern_events.lp64", "threads.lp64")):
             use(browser, n)
+            printed(browser, what)
         browser.picture(os.path.join(out, what + ".png"))
     browser.close()
     browser = Browser(2560, 1440, True)

@@ -284,6 +284,15 @@ html_losses(struct html *h, struct out *o)
 			out_char(o, '}');
 			between = ",";
 		}
+		if (x != NULL && x->shortened > 0) {
+			out_str(o, between);
+			out_lit(o, "{\"file\":");
+			json_name(o, h->d->inputs[i].path);
+			out_lit(o, ",\"values\":");
+			out_u64(o, x->shortened);
+			out_char(o, '}');
+			between = ",";
+		}
 	}
 	out_char(o, ']');
 }

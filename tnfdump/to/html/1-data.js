@@ -109,6 +109,11 @@ function timeText(ns) {
 	return (ns / 1e9).toFixed(6) + ' s';
 }
 
+/* Without zeros at the end: of round times. */
+function roundText(ns) {
+	return timeText(ns).replace(/(\.\d*?)0+ /, '$1 ').replace('. ', ' ');
+}
+
 function wallText(data, ns, utc) {
 	if (data.meta.wall === null)
 		return '';

@@ -270,6 +270,27 @@ function modelWaits(data) {
 		Object.defineProperties(w, { object: { get: () => text(w, 'reason') }, stack: { get: () => text(w, 'stack') } });
 }
 
+/* Marks of people and programs, and what a trigger of tnfwatch was fired by. */
+function modelMarks(data) {
+	const texts = data.probes.map((p) => {
+		const member = (name) => p.members.find((m) => m.name === name && m.type === 'string');
+		if (p.name === 'mark' && member('text'))
+			return [member('text')];
+		if (p.name === 'fired' && member('trigger') && member('reason'))
+			return [member('trigger'), member('reason')];
+		return null;
+	});
+	data.marks = [];
+	if (texts.every((t) => t === null))
+		return;
+	for (let i = 0; i < data.n; i++) {
+		const t = texts[data.probe[i]];
+		if (t)
+			data.marks.push({ event: i, time: data.time[i], fired: t.length > 1,
+				text: t.map((m) => dataText(data, i, m)).join(': ') });
+	}
+}
+
 /* Those that begin within [from, to), by stack, or else by object: most time first. */
 function modelTopWaits(data, from, to) {
 	const groups = new Map();

@@ -3,7 +3,8 @@
  * binary search tells what is there and where the next thing begins, so that
  * the work depends on the width of the window and not on the number of events.
  */
-const LABEL = 190, RULER = 24, ROW = 15, STATE = 7, TICK = 9, GAP = 4, TITLE = 20;
+const LABEL = 190, RULER = 24, ROW = 15, STATE = 7, TICK = 9, GAP = 4, TITLE = 20,
+	MARKS = 17;
 const STATE_COLORS = { USER: '#009e73', SYSTEM: '#0072b2', TRAP: '#cc79a7', TFAULT: '#cc79a7',
 	DFAULT: '#cc79a7', KFAULT: '#cc79a7', USER_LOCK: '#d55e00', SLEEP: '#b8bec6',
 	WAIT_CPU: '#e69f00', STOPPED: '#444444' };
@@ -35,6 +36,9 @@ class Timeline {
 			y += lane.height;
 		}
 		this.height = y;
+		/* No taller than what is in it; style.css has the limits. */
+		this.top = RULER + (this.data.marks.length ? MARKS : 0);
+		this.canvas.parentNode.style.setProperty('--lanes', this.height + this.top + 8 + 'px');
 	}
 
 	/* Where is time t; when is pixel x? */
@@ -77,13 +81,15 @@ class Timeline {
 		g.fillStyle = this.inks.back;
 		g.fillRect(0, 0, this.width, this.tall);
 		g.textBaseline = 'middle';
-		this.scroll = Math.max(0, Math.min(this.scroll, this.height + RULER - this.tall + 20));
+		this.scroll = Math.max(0, Math.min(this.scroll, this.height + this.top - this.tall + 20));
+		this.grid();
 		for (const lane of this.lanes) {
-			const y = RULER + lane.y - this.scroll;
-			if (y + lane.height >= RULER && y < this.tall)
+			const y = this.top + lane.y - this.scroll;
+			if (y + lane.height >= this.top && y < this.tall)
 				this.lane(lane, y);
 		}
 		this.ruler();
+		this.marks();
 		this.selection();
 		performance.mark('painted');
 	}
@@ -194,24 +200,71 @@ class Timeline {
 		return lane.hits;
 	}
 
+	/* Round times, 90 pixels apart and more. */
+	steps() {
+		const least = (this.to - this.from) / Math.max(1, (this.width - LABEL) / 90);
+		const ten = Math.pow(10, Math.floor(Math.log10(least)));
+		const step = [1, 2, 5, 10].map((n) => n * ten).find((n) => n >= least);
+		const list = [];
+		for (let t = Math.ceil(this.from / step) * step; t < this.to; t += step)
+			if (this.x(t) >= LABEL)
+				list.push(t);
+		return list;
+	}
+
+	grid() {
+		this.g.fillStyle = this.inks.line;
+		for (const t of this.steps())
+			this.g.fillRect(this.x(t), 0, 1, this.tall);
+	}
+
 	ruler() {
-		const g = this.g, span = this.to - this.from;
+		const g = this.g, font = '11px system-ui, sans-serif';
 		g.fillStyle = this.inks.back;
-		g.fillRect(0, 0, this.width, RULER);
-		let step = Math.pow(10, Math.ceil(Math.log10(span / 10)));
-		if (span / step < 4) step /= 2;
-		if (span / step < 4) step /= 2;
-		g.font = '11px system-ui, sans-serif';
-		for (let t = Math.ceil(this.from / step) * step; t < this.to; t += step) {
-			const x = this.x(t);
-			if (x < LABEL)
-				continue;
+		g.fillRect(0, 0, this.width, this.top);
+		g.font = font;
+		for (const t of this.steps()) {
+			const x = this.x(t), text = roundText(t);
 			g.fillStyle = this.inks.line;
-			g.fillRect(x, 0, 1, this.tall);
+			g.fillRect(x, 0, 1, this.top);
 			g.fillStyle = this.inks.soft;
-			g.fillText(timeText(t), x + 3, RULER / 2);
+			if (x + g.measureText(text).width + 4 < this.width)
+				g.fillText(text, x + 3, RULER / 2);
 		}
-		this.label(timeText(span) + ' shown', 8, RULER / 2, LABEL - 12, '11px system-ui, sans-serif', this.inks.soft);
+		this.label(timeText(this.to - this.from) + ' shown', 8, RULER / 2, LABEL - 12, font, this.inks.soft);
+		if (this.data.marks.length)
+			this.label('Marks', 8, RULER + MARKS / 2, LABEL - 12, '600 12px system-ui, sans-serif', this.inks.fore);
+	}
+
+	/* A line across everything, and as much of its text as has room before the next. */
+	marks() {
+		const g = this.g, list = this.data.marks;
+		let last = LABEL - 1, next;
+		for (let k = 0; k < list.length; k++) {
+			const x = this.x(list[k].time);
+			if (x < last || x > this.width)
+				continue;
+			g.fillStyle = this.inks.mark;
+			for (let y = RULER; y < this.tall; y += 7)
+				g.fillRect(x - .5, y, 1.5, 5);
+			next = k + 1 < list.length ? Math.min(this.x(list[k + 1].time), this.width) : this.width;
+			if (next - x > 20) {
+				g.font = '11px system-ui, sans-serif';
+				const w = Math.min(next - x - 3, g.measureText(list[k].text).width + 8);
+				g.fillRect(x, RULER, w, MARKS - 3);
+				this.label(list[k].text, x + 4, RULER + MARKS / 2 - 1, w - 6, g.font, this.inks.back);
+			}
+			last = x + 1;
+		}
+	}
+
+	/* The mark whose text is there, or that is close. */
+	markAt(px) {
+		const list = this.data.marks, t = this.time(px + 4);
+		let k = list.length - 1;
+		while (k >= 0 && list[k].time > t)
+			k--;
+		return k < 0 ? -1 : list[k].event;
 	}
 
 	selection() {
@@ -238,7 +291,7 @@ class Timeline {
 			if (t < this.from || t > this.to)
 				this.view(t - (this.to - this.from) / 2, t + (this.to - this.from) / 2);
 			const lane = this.lanes.find((l) => l.kind === 'thread' && l.thread === this.data.thread[i]);
-			if (lane && (lane.y < this.scroll || lane.y + lane.height > this.scroll + this.tall - RULER))
+			if (lane && (lane.y < this.scroll || lane.y + lane.height > this.scroll + this.tall - this.top))
 				this.scroll = Math.max(0, lane.y - this.tall / 3);
 		}
 		this.draw();
@@ -247,11 +300,13 @@ class Timeline {
 
 	/* The slice or else the event under a point. */
 	at(px, py) {
-		const lane = this.lanes.find((l) => py >= RULER + l.y - this.scroll && py < RULER + l.y + l.height - this.scroll);
+		if (py < this.top)
+			return py < RULER ? -1 : this.markAt(px);
+		const lane = this.lanes.find((l) => py >= this.top + l.y - this.scroll && py < this.top + l.y + l.height - this.scroll);
 		if (!lane || lane.kind === 'title' || px < LABEL)
 			return -1;
 		const t = this.time(px), slack = (this.to - this.from) / (this.width - LABEL) * 3;
-		let y = py - (RULER + lane.y - this.scroll) - GAP / 2 - (lane.state ? STATE : 0);
+		let y = py - (this.top + lane.y - this.scroll) - GAP / 2 - (lane.state ? STATE : 0);
 		const row = lane.rows[Math.floor(y / ROW)];
 		if (row && y >= 0 && lane.kind !== 'cpu') {
 			const k = lower(row.end, t - slack);

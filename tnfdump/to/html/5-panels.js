@@ -11,15 +11,58 @@ function make(tag, text, attributes) {
 const byId = (id) => document.getElementById(id);
 
 function showHead(data) {
-	const m = data.meta, names = m.files.map((f) => f.path.split('/').pop()).join(', ');
+	const m = data.meta, names = fileNames(m.files);
 	document.title = names + ' \u2013 TNF trace';
 	byId('title').textContent = names;
 	const facts = [data.n.toLocaleString() + ' events in ' + timeText(m.duration),
-		m.wall === null ? null : wallText(data, 0, false) + ' (' + wallText(data, 0, true) + ')',
+		m.wall === null ? null : (new Date(m.wall).getTimezoneOffset() === 0 ? '' :
+			wallText(data, 0, false) + ', ') + wallText(data, 0, true),
 		...new Set(m.files.map((f) => [f.host, f.release, f.machine].filter(Boolean).join(' ')))];
 	byId('facts').textContent = facts.filter(Boolean).join(' \u00b7 ');
-	byId('losses').textContent = m.losses.map((l) => l.file + ': ' + l.events.toLocaleString() +
-		' events lost (' + l.reason + ')').join(' \u00b7 ');
+	byId('losses').textContent = losses(m).join(' \u00b7 ');
+}
+
+/* Segments of one ring have its name, and numbers. */
+function stem(path) {
+	return path.split('/').pop().replace(/\.\d{4,}(\.tnf)(\.\w+)?$/, '$1');
+}
+
+function fileNames(files) {
+	const count = new Map();
+	for (const f of files)
+		count.set(stem(f.path), (count.get(stem(f.path)) || 0) + 1);
+	const names = [...count].map(([name, n]) => n > 1 ? name + ' in ' + n + ' parts' : name);
+	return names.length <= 6 ? names.join(', ') : names.slice(0, 5).join(', ') + ' and ' + (names.length - 5) + ' more';
+}
+
+/* Each segment tells what its ring had lost by then: the largest number counts. */
+function losses(meta) {
+	const most = new Map();
+	for (const l of meta.losses) {
+		const n = l.events === undefined ? l.values : l.events, one = n === 1 ? '' : 's';
+		const what = l.events === undefined ? ' value' + one + ' not whole (no room in the event)' :
+			' event' + one + ' lost (' + l.reason + ')';
+		const key = stem(l.file) + what.replace(/s? /, ' ');
+		if (!most.has(key) || most.get(key).n < n)
+			most.set(key, { n, text: stem(l.file) + ': ' + n.toLocaleString() + what });
+	}
+	return [...most.values()].map((x) => x.text);
+}
+
+/* What triggers fired for, in the head; the rest is on the timeline. */
+function showFired(data, pick) {
+	const list = data.marks.filter((m) => m.fired);
+	for (const m of list.slice(0, 5))
+		byId('fired').append(make('button', m.text, { type: 'button', onclick: () => pick(m.event) }), ' ');
+	if (list.length > 5)
+		byId('fired').append('and ' + (list.length - 5) + ' more');
+}
+
+function showMarks(data, from, to, box, pick) {
+	const list = data.marks.filter((m) => m.time >= from && m.time < to);
+	if (list.length)
+		section(box, 'Marks', table([{ title: 'at' }, { title: 'text', text: true }],
+			list.slice(0, 100).map((m) => ({ cells: [timeText(m.time), m.text], go: () => pick(m.event) }))));
 }
 
 function showLegend(data) {
@@ -33,6 +76,8 @@ function showLegend(data) {
 		legend.append(item);
 	}
 }
+
+const PRINTED = 40;	/* rows on paper: style.css */
 
 function table(columns, rows) {
 	const t = make('table'), head = make('tr'), body = make('tbody');
@@ -57,7 +102,17 @@ function table(columns, rows) {
 	t.append(top, body);
 	const box = make('div', null, { className: 'wide' });
 	box.append(t);
+	if (rows.length > PRINTED)
+		box.append(make('p', 'The first ' + PRINTED + ' of ' + rows.length.toLocaleString() + ' rows.', { className: 'more' }));
 	return box;
+}
+
+/* A heading and what it is of stay together. */
+function section(box, title, ...what) {
+	const s = make('section');
+	s.append(make('h2', title), ...what);
+	box.append(s);
+	return s;
 }
 
 /* All of an event: who, when, its members, and the slices that it is in. */
@@ -151,35 +206,34 @@ function showTopWaits(data, from, to, box, pick) {
 	const groups = modelTopWaits(data, from, to);
 	if (groups.length === 0)
 		return;
-	box.append(make('h2', 'Waits'), table([{ title: 'count' }, { title: 'total' }, { title: 'longest' },
+	section(box, 'Waits', table([{ title: 'count' }, { title: 'total' }, { title: 'longest' },
 		{ title: 'thread', text: true }, { title: 'woken by', text: true }, { title: 'object', text: true },
 		{ title: 'stack', text: true }],
 	groups.slice(0, 20).map((g) => ({ cells: [g.n.toLocaleString(), timeText(g.sum),
 		timeText(g.longest.end - g.longest.start), threadText(data.threads[g.longest.thread]),
 		g.longest.waker < 0 ? '' : wakerText(data, g.longest), g.object,
-		make('span', g.stack === '[]' ? '' : g.stack, { className: 'stack' })], go: () => pick(g.longest.block) }))));
+		make('span', g.stack === '[]' ? '' : g.stack, { className: 'stack' })], go: () => pick(g.longest.block) })))).className = 'broad';
 }
 
 function showTables(data, range, go, pick) {
 	const box = byId('tables'), from = range ? range[0] : 0, to = range ? range[1] : Infinity;
 	const stats = modelStats(data, from, to), states = modelStates(data, from, to);
 	box.replaceChildren(make('h2', range ? 'Selected: ' + timeText(range[1] - range[0]) + ', ' +
-		stats.total.toLocaleString() + ' events' : 'The whole trace'));
+		stats.total.toLocaleString() + ' events' : 'The whole trace', { className: 'broad' }));
+	showMarks(data, from, to, box, pick);
 	if (stats.spans.length) {
-		box.append(make('h2', 'What begins and ends'));
-		box.append(table([{ title: 'count' }, { title: 'total' }, { title: 'min' }, { title: 'mean' }, { title: 'p50' },
+		section(box, 'What begins and ends', table([{ title: 'count' }, { title: 'total' }, { title: 'min' }, { title: 'mean' }, { title: 'p50' },
 			{ title: 'p90' }, { title: 'p99' }, { title: 'max' }, { title: 'what', text: true }],
 		stats.spans.map((s) => ({ cells: [s.n.toLocaleString(), timeText(s.sum), timeText(s.min), timeText(s.mean),
 			timeText(s.p50), timeText(s.p90), timeText(s.p99), timeText(s.max), s.name],
 			go: () => { showSlowest(data, s, go); } }))));
-		box.append(make('div', null, { id: 'slowest' }));
+		box.append(make('section', null, { id: 'slowest' }));
 	}
-	box.append(make('h2', 'Events'));
-	box.append(table([{ title: 'count' }, { title: 'event', text: true }],
+	section(box, 'Events', table([{ title: 'count' }, { title: 'event', text: true }],
 		stats.events.map(([name, n]) => ({ cells: [n.toLocaleString(), name] }))));
 	showTopWaits(data, from, to, box, pick);
 	if (states.size)
-		box.append(make('h2', 'Time in each state'), tableStates(data, states));
+		section(box, 'Time in each state', tableStates(data, states)).className = 'broad';
 	if (stats.spans.length)
 		showSlowest(data, stats.spans[0], go);
 	box.dataset.sums = JSON.stringify({ events: Object.fromEntries(stats.events),

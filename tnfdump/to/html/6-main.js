@@ -124,6 +124,7 @@ async function start() {
 	if (data.n === 0)
 		return;
 	modelWaits(data);
+	modelMarks(data);
 	const lanes = modelLanes(data);
 	const go = (s) => {
 		const i = sliceEvent(data, s), d = Math.max(data.slice.duration[s], 1000);
@@ -146,6 +147,7 @@ async function start() {
 	window.trace = { data, line };		/* for those who ask in the console */
 	showLegend(data);
 	showDetail(data, -1, null);
+	showFired(data, pick);
 	showTables(data, null, go, pick);
 	startFind(data, line);
 	startButtons(line);
