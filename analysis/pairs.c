@@ -274,12 +274,17 @@ static uint64_t
 pairs_instance(const struct role *r, const struct tnf_event *ev)
 {
 	uint64_t h = mix_text(0, r->name, strlen(r->name));
+	bool asked = r->rule != NULL && r->rule->text != NULL;
 	struct tnf_value v;
 
 	/* Processes of two containers may have one number. */
 	if (r->n_members == 0)
 		return pairs_mix(pairs_mix(pairs_mix(h, (uintptr_t)ev->file), (uint32_t)ev->pid),
 		    ev->lwpid);
+	/* What a user's rule tells apart may begin on one machine and end on another;
+	   numbers of the kernel mean something on their own machine alone. */
+	if (!asked)
+		h = pairs_mix(h, tnf_file_host(ev->file));
 	for (unsigned i = 0; i < r->n_members; i++)
 		if (tnf_event_value(ev, (unsigned)r->member[i], &v))
 			h = mix_value(h, &v);

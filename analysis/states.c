@@ -49,7 +49,10 @@ struct states {
 	struct map	 threads;	/* by tid: struct thread */
 	struct thread	*first, *end;	/* all of them, as they were seen first */
 	struct thread	*newest;	/* wrote the last event */
-	uint32_t	 ids;
+	uint32_t	 own_ids, *ids;	/* of all machines: the first one's */
+	unsigned	 host;
+	struct states	**others;	/* further machines, by number - 1; NULL: none yet */
+	unsigned	 n_others;
 	struct thread	*on_cpu[CPUS_MAX];	/* seen there last */
 	unsigned	 n_held;	/* of all threads */
 	struct perprobe	 meaning;	/* struct meaning */
@@ -71,6 +74,7 @@ states_new(state_span_fn *span, void *arg)
 
 	s->span = span;
 	s->arg = arg;
+	s->ids = &s->own_ids;
 	s->max = STATES_THREADS_MAX;
 	map_init(&s->threads, sizeof(struct thread));
 	return s;
@@ -167,7 +171,7 @@ thread_of(struct states *s, uint64_t tid)
 	}
 	t = xmap_put(&s->threads, &tid, sizeof(tid), &fresh);
 	if (fresh) {
-		t->id = ++s->ids;
+		t->id = ++*s->ids;
 		t->tid = tid;
 		states_append(s, t);
 	}
@@ -212,7 +216,7 @@ static void
 states_leave(struct states *s, struct thread *t, int64_t now)
 {
 	struct state_span span = { t->id, t->tid, t->pid, t->lwpid, t->state,
-	    t->since, now - t->since };
+	    t->since, now - t->since, s->host };
 
 	if (t->known && s->change != NULL) {
 		s->change(s->arg, &span, true, &t->user);
@@ -231,7 +235,7 @@ static void
 states_span_of(const struct thread *t, struct state_span *ret)
 {
 	*ret = (struct state_span){ t->id, t->tid, t->pid, t->lwpid, t->state,
-	    t->since, 0 };
+	    t->since, 0, 0 };
 }
 
 static void
@@ -257,7 +261,7 @@ begin_thread(struct states *s, struct thread *t, int64_t now)
 {
 	states_leave(s, t, now);
 	release_held(s, t);
-	t->id = ++s->ids;
+	t->id = ++*s->ids;
 	t->pid = 0;
 	t->lwpid = 0;
 	t->ended = false;
@@ -341,11 +345,35 @@ states_identify(struct states *s, struct thread *t, const struct tnf_event *ev)
 	release_held(s, t);
 }
 
+/* A machine has processors and addresses of its own. */
+static struct states *
+states_of_host(struct states *s, unsigned host)
+{
+	unsigned n = s->n_others;
+
+	if (host > n) {
+		s->others = xreallocarray(s->others, host, sizeof(*s->others));
+		memset(s->others + n, 0, (host - n) * sizeof(*s->others));
+		s->n_others = host;
+	}
+	if (s->others[host - 1] == NULL) {
+		s->others[host - 1] = states_new(s->span, s->arg);
+		s->others[host - 1]->ids = s->ids;
+		s->others[host - 1]->host = host;
+	}
+	return s->others[host - 1];
+}
+
 uint32_t
 states_feed(struct states *s, const struct tnf_event *ev)
 {
-	const struct meaning *m = meaning_of(s, ev->probe);
+	const struct meaning *m;
 	struct thread *self, *t;
+	unsigned host = tnf_file_host(ev->file);
+
+	if (host != s->host)
+		return states_feed(states_of_host(s, host), ev);
+	m = meaning_of(s, ev->probe);
 
 	s->last = ev->time;
 	if (!ev->kernel || (self = states_writer(s, ev->tid)) == NULL)
@@ -403,6 +431,9 @@ states_end(struct states *s)
 		states_leave(s, t, s->last);
 		release_held(s, t);
 	}
+	for (unsigned i = 0; i < s->n_others; i++)
+		states_end(s->others[i]);
+	free(s->others);
 	map_free(&s->threads);
 	free(s->meaning.base);
 	free(s);

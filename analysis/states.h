@@ -28,6 +28,7 @@ struct state_span {
 	unsigned state;
 	int64_t	 start;
 	int64_t	 duration;	/* ns */
+	unsigned host;		/* of the file: tnf_file_host() */
 };
 
 typedef void state_span_fn(void *arg, const struct state_span *);

@@ -3,6 +3,7 @@
  */
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 
 #include <errno.h>
@@ -92,6 +93,22 @@ context_write_clocks(struct context_writer *w)
 	fprintf(w->f, "clock %" PRId64 " %" PRId64 "\n", best_mono, best_wall);
 }
 
+/* What the kernel knows of the wall clock's error; chronyd, ntpd and systemd-timesyncd
+   tell it.  Anybody may ask. */
+static void
+context_write_sync(struct context_writer *w)
+{
+	struct timex t = { .modes = 0 };
+	int state = adjtimex(&t);
+	int64_t offset = (t.status & STA_NANO) != 0 ? t.offset : t.offset * (int64_t)1000;
+
+	if (state < 0)
+		return;
+	fprintf(w->f, "sync %s %" PRId64 " %" PRId64 " %" PRId64 "\n",
+	    state == TIME_ERROR || (t.status & STA_UNSYNC) != 0 ? "free" : "synchronised",
+	    offset, t.maxerror * (int64_t)1000, t.esterror * (int64_t)1000);
+}
+
 static void
 context_write_zone(struct context_writer *w)
 {
@@ -135,6 +152,7 @@ context_host(struct context_writer *w)
 	context_write_boot(w);
 	fprintf(w->f, "cpus %ld\n", sysconf(_SC_NPROCESSORS_CONF));
 	context_write_clocks(w);
+	context_write_sync(w);
 	context_write_zone(w);
 }
 

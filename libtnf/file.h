@@ -52,6 +52,8 @@ struct tnf_file {
 	uint64_t	 lost;		/* blocks, since the last look */
 	unsigned	 number;	/* in its stream */
 	unsigned	 sibling;	/* its group (sibling.h); 0: none */
+	unsigned	 host;		/* the client's number */
+	int64_t		 shift;		/* added to the times of events */
 	tnf_stream_t	*stream;
 	void		*map;		/* to unmap, or NULL */
 	size_t		 map_size;
@@ -102,6 +104,17 @@ file_block(const struct tnf_file *f, uint32_t off)
 		.generation = bytes_u32(&f->bytes, (uint64_t)off + 4),
 		.used = bytes_u16(&f->bytes, (uint64_t)off + 8),
 	};
+}
+
+/* On the stream's time line. */
+static inline int64_t
+file_shifted(const struct tnf_file *f, int64_t time)
+{
+	int64_t t;
+
+	if (!__builtin_add_overflow(time, f->shift, &t))
+		return t;
+	return f->shift < 0 ? INT64_MIN : INT64_MAX;
 }
 
 /* Data blocks handed out so far, all laps: ext.data_cursor as it is now. */

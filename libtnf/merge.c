@@ -29,7 +29,7 @@ struct cursor {
 static bool
 run_before(const struct run *a, const struct run *b)
 {
-	return a->at->min < b->at->min;
+	return file_shifted(a->file, a->at->min) < file_shifted(b->file, b->at->min);
 }
 
 static void
@@ -156,8 +156,10 @@ walk_event(struct cursor *c)
 
 	while ((r = walk_next(&c->walk)) >= WALK_RECORD)
 		if (r == WALK_RECORD && walk_is_event(&c->walk) &&
-		    event_time(&c->clock, &c->walk, &c->time) == EVENT_OK)
+		    event_time(&c->clock, &c->walk, &c->time) == EVENT_OK) {
+			c->time = file_shifted(c->walk.file, c->time);
 			return true;
+		}
 	return false;
 }
 
@@ -171,8 +173,10 @@ place_event(struct cursor *c)
 		c->walk.word = bytes_u32(&f->bytes, c->walk.pos);
 		c->walk.type = type_of_record(c->walk.file, c->walk.pos);
 		if (c->walk.type != NULL && walk_is_event(&c->walk) &&
-		    event_time(&c->clock, &c->walk, &c->time) == EVENT_OK)
+		    event_time(&c->clock, &c->walk, &c->time) == EVENT_OK) {
+			c->time = file_shifted(f, c->time);
 			return true;
+		}
 	}
 	return false;
 }
@@ -277,7 +281,7 @@ open_blocks(struct merge *m)
 	int err;
 
 	while (m->n_runs > 0 &&
-	    (m->n_open == 0 || r->at->min <= m->open[0]->time)) {
+	    (m->n_open == 0 || file_shifted(r->file, r->at->min) <= m->open[0]->time)) {
 		if ((err = open_block(m, r->file, r->at)) != 0)
 			return err;
 		if (++r->at == r->end)

@@ -248,6 +248,26 @@ tnf_file_summary(const struct tnf_file *f, struct tnf_summary *sum)
 	*sum = f->scan->sum;
 }
 
+TNF_API void
+tnf_file_set_host(struct tnf_file *f, unsigned host, int64_t shift)
+{
+	f->host = host;
+	f->shift = shift;
+	f->stream->merge.started = false;
+}
+
+TNF_API unsigned
+tnf_file_host(const struct tnf_file *f)
+{
+	return f != NULL ? f->host : 0;
+}
+
+TNF_API int64_t
+tnf_file_shift(const struct tnf_file *f)
+{
+	return f->shift;
+}
+
 TNF_API uint64_t
 tnf_file_missed(const struct tnf_file *f)
 {

@@ -7,6 +7,7 @@
 
 #include "tnfdump/filter.h"
 #include "tnfdump/hint.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
@@ -21,6 +22,12 @@ comm_of(void *arg, const struct tnf_event *ev)
 	return origin_comm(arg, ev);
 }
 
+static const char *
+filter_host_of(void *arg, const struct tnf_event *ev)
+{
+	return host_name(arg, ev);
+}
+
 struct expr_source *
 dump_expr_source(struct dump *d)
 {
@@ -32,6 +39,8 @@ dump_expr_source(struct dump *d)
 		s->item = tnf_value_item;
 		s->comm = comm_of;
 		s->arg = d;
+		if (d->hosts != NULL)
+			s->host = filter_host_of;
 	}
 	return s;
 }

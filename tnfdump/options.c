@@ -17,6 +17,7 @@
 #include "tnfdump/report/diff.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/report/info.h"
 #include "tnfdump/report/loss.h"
 #include "tnfdump/text/pretty.h"
@@ -123,6 +124,11 @@ const struct option_row option_rows[] = {
 	{ "pair", 0, "START,END[,MEMBER...]", "what begins and ends something",
 	  pair_set },
 	{ "follow", 0, "FILE|PID|kernel", "events as they are committed", follow_set },
+	{ "hosts", 0, NULL, "files and directories of several machines, merged", hosts_set },
+	{ "clock", 0, "HOST=OFFSET[,ERROR]", "with --hosts: what a clock is to be moved by",
+	  hosts_clock_set },
+	{ "message", 0, "SEND,RECEIVE,MEMBER[,...]", "with --hosts: what crosses them",
+	  hosts_message_set },
 	{ "diff", 0, NULL, "compare the statistics of two files", diff_set },
 	{ "fail-on", 0, "COND", "with --diff: exit 4 if \"p99(pair) > +10%\"",
 	  diff_fail_on },

@@ -7,6 +7,7 @@
 #include <tnf/com.h>
 
 #include "tnfdump/follow.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/live.h"
 #include "tnfdump/origin.h"
@@ -113,6 +114,13 @@ origin_name(const struct origin *o, const struct tnf_context_task *task,
 	return tnf_context_name(o->context, task->tid, time);
 }
 
+/* As its writer had it: --hosts may have moved it. */
+static int64_t
+origin_time(const struct tnf_event *ev)
+{
+	return (int64_t)((uint64_t)ev->time - (uint64_t)tnf_file_shift(ev->file));
+}
+
 static const char *
 origin_thread(struct dump *d, const struct tnf_event *ev, bool last)
 {
@@ -120,7 +128,7 @@ origin_thread(struct dump *d, const struct tnf_event *ev, bool last)
 
 	if (o->live != NULL)
 		return live_comm(o->live, (int32_t)ev->lwpid);
-	return origin_name(o, origin_task(o, ev->lwpid), ev->time, last);
+	return origin_name(o, origin_task(o, ev->lwpid), origin_time(ev), last);
 }
 
 const char *
@@ -190,13 +198,14 @@ origin_leader(struct origin *o, const struct leader *l, bool own)
 static const char *
 find_process(struct dump *d, const struct tnf_event *ev, bool last)
 {
-	struct leader l = { ev->pid, ev->time, last };
+	struct leader l = { ev->pid, origin_time(ev), last };
 	const char *name = origin_leader(origin_of(d, ev->file), &l, true);
 	uint32_t lwpid;
 
 	origin_host(d, ev, &l.pid, &lwpid);
 	for (unsigned i = 0; i < d->n_inputs && name == NULL; i++)
 		if (d->inputs[i].file != ev->file &&
+		    tnf_file_host(d->inputs[i].file) == tnf_file_host(ev->file) &&
 		    origin_same_boot(ev->file, d->inputs[i].file))
 			name = origin_leader(origin_of(d, d->inputs[i].file), &l,
 			    false);
@@ -231,6 +240,12 @@ origin_tells_names(struct dump *d)
 
 bool
 origin_clock(struct dump *d, const struct tnf_file *f, int64_t *ret)
+{
+	return d->hosts != NULL ? hosts_wall(d, ret) : origin_own_clock(d, f, ret);
+}
+
+bool
+origin_own_clock(struct dump *d, const struct tnf_file *f, int64_t *ret)
 {
 	struct origin *o = origin_of(d, f);
 

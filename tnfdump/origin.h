@@ -29,6 +29,8 @@ bool origin_tells_names(struct dump *);		/* does any of the files? */
 bool origin_same_boot(const struct tnf_file *, const struct tnf_file *);
 /* What to add to the times of a file to get ns since 1970. */
 bool origin_clock(struct dump *, const struct tnf_file *, int64_t *ret);
+/* The file's own, where --hosts has moved its times: before that. */
+bool origin_own_clock(struct dump *, const struct tnf_file *, int64_t *ret);
 /* A kernel address, or one of the event's process: the function or mapped object,
    and how far in. */
 const char *origin_place(struct dump *, const struct tnf_event *, uint64_t addr,

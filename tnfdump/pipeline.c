@@ -8,6 +8,7 @@
 #include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hint.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/top.h"
@@ -68,6 +69,8 @@ pipeline_keep(struct dump *d, const struct tnf_event *ev)
 {
 	const struct filter *f;
 
+	if (!hosts_placed(d, ev))
+		return false;
 	pipeline_machine(d, ev->file);
 	d->chosen = true;
 	for (f = d->filters; f != NULL; f = f->next) {
@@ -110,6 +113,8 @@ pipeline_put(struct dump *d, const struct tnf_event *ev)
 {
 	if (d->events == 0)
 		d->previous = ev->time;
+	if (d->hosts != NULL)
+		hosts_see(d, ev);
 	if (d->output->event(d, ev) != 0)
 		return -1;
 	d->previous = ev->time;

@@ -27,6 +27,7 @@
 #include "tnfdump/text/columns.h"
 #include "tnfdump/report/diff.h"
 #include "tnfdump/follow.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/report/loss.h"
 #include "tnfdump/report/top.h"
@@ -125,6 +126,11 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 	    !d->output->any_order))
 		why = "--reverse prints events, the latest first: "
 		    "with text, jsonl or csv, and not with --follow";
+	else if (d->hosts != NULL && (d->raw || d->diff || d->follow != NULL ||
+	    d->reverse != NULL || d->output == output_find("tnf") ||
+	    d->output == output_find("ctf")))
+		why = "--hosts merges the events of several machines: not with -r, --diff, "
+		    "--follow or --reverse, nor into a format that holds one machine (tnf, ctf)";
 	else if (top_asked(d) && d->follow == NULL)
 		why = "--top shows what happens now: with --follow FILE, PID or kernel";
 	else if (d->histogram && (d->diff || d->output != output_find("stats")))
@@ -209,6 +215,7 @@ main(int argc, char **argv)
 
 	if (tnfdump_contradicts(&d, paths)) {
 		options_free(&d);
+		hosts_free(&d);
 		return STATUS_USAGE;
 	}
 	fd = output_fd(&d, paths);
@@ -228,13 +235,17 @@ main(int argc, char **argv)
 		origins_free(&d);
 		follow_close(&d);
 	} else {
-		inputs_add(&d, paths);
-		inputs_compare_boots(&d);
+		inputs_add(&d, d.hosts != NULL ? hosts_paths(&d, paths) : paths);
+		if (d.hosts != NULL)
+			hosts_join(&d);
+		else
+			inputs_compare_boots(&d);
 		pipeline_run(&d);
 		loss_report(&d);
 		origins_free(&d);
 		inputs_close(&d);
 	}
+	hosts_free(&d);
 	pairs_free(d.pairs);
 	pipeline_free_filters(&d);
 	options_free(&d);

@@ -24,6 +24,7 @@ struct output;
 struct filter;
 struct expr_source;
 struct follow;
+struct hosts;
 struct origins;
 struct reverse;
 struct template_run;
@@ -40,6 +41,8 @@ struct dump {
 	const char *by;			/* --stats=LIST: expressions, or NULL */
 	bool	 histogram;		/* --histogram: draw durations */
 	struct follow *follow;		/* --follow: what to wait for more of, or NULL */
+	struct hosts *hosts;		/* --hosts: several machines, or NULL */
+	bool		 unordered;	/* the event's order among them is not certain */
 	struct reverse *reverse;	/* --reverse: the events kept, or NULL */
 	bool	 fail_on_loss;		/* --fail-on-loss */
 	bool	 lost;			/* events are known to be missing */

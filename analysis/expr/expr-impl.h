@@ -25,7 +25,7 @@ enum expr_op {
 /* What an event has besides members; expr-names.c has the table. */
 enum expr_name {
 	EXPR_N_PROBE, EXPR_N_KEY, EXPR_N_KEYS, EXPR_N_FILE, EXPR_N_LINE,
-	EXPR_N_PID, EXPR_N_LWPID, EXPR_N_TID, EXPR_N_CPU, EXPR_N_COMM,
+	EXPR_N_PID, EXPR_N_LWPID, EXPR_N_TID, EXPR_N_CPU, EXPR_N_COMM, EXPR_N_HOST,
 	EXPR_N_TIME, EXPR_N_ELAPSED, EXPR_N_KERNEL
 };
 

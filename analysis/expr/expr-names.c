@@ -18,6 +18,7 @@ static const struct expr_name_row table[] = {
 	{ "lwpid",	EXPR_N_LWPID,	EXPR_NUMBER,	false },
 	{ "tid",	EXPR_N_TID,	EXPR_NUMBER,	false },
 	{ "cpu",	EXPR_N_CPU,	EXPR_NUMBER,	false },
+	{ "host",	EXPR_N_HOST,	EXPR_TEXT,	false },
 	{ "comm",	EXPR_N_COMM,	EXPR_TEXT,	false },
 	{ "time",	EXPR_N_TIME,	EXPR_NUMBER,	false },
 	{ "elapsed",	EXPR_N_ELAPSED,	EXPR_NUMBER,	false },
@@ -117,6 +118,8 @@ expr_name_value(const struct expr *e, enum expr_name name,
 	case EXPR_N_COMM:
 		return val_cstring(e->source->comm == NULL ? NULL :
 		    e->source->comm(e->source->arg, ev));
+	case EXPR_N_HOST:
+		return val_cstring(e->source->host(e->source->arg, ev));
 	case EXPR_N_TIME:
 		return val_int(ev->time);
 	case EXPR_N_ELAPSED:

@@ -99,6 +99,8 @@ parse_name(struct parser *p)
 	int n;
 
 	row = expr_name_find(p->lex.start, p->lex.len);
+	if (row != NULL && row->name == EXPR_N_HOST && p->e->source->host == NULL)
+		row = NULL;
 	if (row != NULL) {
 		n = parse_node(p, EXPR_NAME, EXPR_NONE, EXPR_NONE, col);
 		if (n != EXPR_NONE) {

@@ -35,6 +35,8 @@ struct expr_source {
 	void	*variable_arg;
 	/* Name of the process; NULL: unknown. */
 	const char *(*comm)(void *arg, const struct tnf_event *);
+	/* Name of the machine; a NULL function: "host" is a member's name. */
+	const char *(*host)(void *arg, const struct tnf_event *);
 	void	*arg;
 	int64_t	 first;		/* time of the first event: "elapsed" */
 };

@@ -196,6 +196,15 @@ void tnf_file_summary(const struct tnf_file *, struct tnf_summary *);
    followed, tnf_progress.blocks_missed tells, and this is 0. */
 uint64_t tnf_file_missed(const struct tnf_file *);
 
+/* Files of several machines on one time line: 'shift' ns are added to the times of the
+   file's events from then on (what leaves the range stays at its end), and 'host' is
+   a number of the client's for the machine; both are 0 at first.  Call it after the
+   file is added and before the first tnf_stream_next(); not for files that are
+   followed.  What tnf_file_summary() tells is not shifted. */
+void tnf_file_set_host(struct tnf_file *, unsigned host, int64_t shift);
+unsigned tnf_file_host(const struct tnf_file *);	/* NULL: 0 */
+int64_t tnf_file_shift(const struct tnf_file *);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/text/print.h"
@@ -18,6 +19,7 @@ struct account {
 	uint64_t	 tid;
 	int32_t		 pid;
 	uint32_t	 lwpid;
+	unsigned	 host;
 	bool		 chosen;
 	char		 comm[32];
 	int64_t		 ns[STATES_COUNT];
@@ -53,6 +55,7 @@ report_states_span(void *arg, const struct state_span *s)
 	struct account *a = account_of(arg, s->id);
 
 	a->tid = s->tid;
+	a->host = s->host;
 	if (s->lwpid != 0) {
 		a->pid = s->pid;
 		a->lwpid = s->lwpid;
@@ -100,6 +103,8 @@ report_states_compare(const void *x, const void *y)
 
 	if ((a->lwpid == 0) != (b->lwpid == 0))
 		return a->lwpid == 0 ? 1 : -1;
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->lwpid != b->lwpid)
@@ -108,7 +113,7 @@ report_states_compare(const void *x, const void *y)
 }
 
 static void
-print_head(struct out *o)
+print_head(struct out *o, bool hosts)
 {
 	static const char *const head[] = { "PID", "LWPID", "TOTAL ms" };
 
@@ -120,7 +125,24 @@ print_head(struct out *o)
 		out_pad(o, 14 - (unsigned)strlen(state_name(s)));
 		out_str(o, state_name(s));
 	}
-	out_lit(o, "  COMM\n");
+	out_str(o, hosts ? "  HOST         COMM\n" : "  COMM\n");
+}
+
+static void
+print_account_host(struct dump *d, const struct account *a)
+{
+	const struct host *list;
+	size_t len;
+	unsigned n;
+
+	list = hosts_list(d, &n);
+	if (list == NULL || a->host >= n)
+		return;
+	len = strlen(list[a->host].name);
+	out_lit(&d->out, "  ");
+	print_chars(d, list[a->host].name, len);
+	if (len < 11)
+		out_pad(&d->out, 11 - (unsigned)len);
 }
 
 static void
@@ -137,6 +159,7 @@ print_account(struct dump *d, const struct account *a)
 	out_ms(o, a->total, 14);
 	for (unsigned s = 0; s < STATES_COUNT; s++)
 		out_ms(o, a->ns[s], 14);
+	print_account_host(d, a);
 	if (a->lwpid == 0) {
 		out_lit(o, "  0x");
 		out_hex(o, a->tid);
@@ -153,7 +176,7 @@ print_all(const struct report *r, struct account **all, size_t n)
 {
 	bool any = false;
 
-	print_head(&r->d->out);
+	print_head(&r->d->out, r->d->hosts != NULL);
 	for (size_t i = 0; i < n; i++) {
 		any |= all[i]->total > 0;
 		if (all[i]->total > 0 && (all[i]->chosen ||

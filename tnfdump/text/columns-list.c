@@ -6,6 +6,7 @@
 
 #include "analysis/attrs.h"
 #include "tnfdump/text/color.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/origin.h"
 #include "analysis/perprobe.h"
@@ -105,7 +106,8 @@ columns_times_free(struct columns *c)
 static void
 print_delta_thread(struct columns *c, const struct tnf_event *ev)
 {
-	uint64_t who[] = { ev->kernel, (uint32_t)ev->pid, ev->lwpid, ev->tid };
+	uint64_t who[] = { ev->kernel, (uint32_t)ev->pid, ev->lwpid, ev->tid,
+	    tnf_file_host(ev->file) };
 	bool fresh;
 	int64_t *time = xmap_put(&times_of(c)->threads, who, sizeof(who), &fresh);
 
@@ -175,6 +177,24 @@ print_mono(struct columns *c, const struct tnf_event *ev)
 }
 
 /* --- who --- */
+
+/* Without --hosts there is one machine, whose name the context tells. */
+static void
+print_host(struct columns *c, const struct tnf_event *ev)
+{
+	const char *name = c->d->hosts != NULL ? host_name(c->d, ev) :
+	    origin_fact(c->d, ev->file, "host");
+
+	if (name == NULL)
+		name = "-";
+	columns_list_put_text(c, name, strlen(name), COLOR_NONE);
+}
+
+static void
+print_order(struct columns *c, const struct tnf_event *ev)
+{
+	columns_list_put_text(c, c->d->unordered ? "~" : " ", 1, COLOR_NONE);
+}
 
 static void
 print_pid(struct columns *c, const struct tnf_event *ev)
@@ -330,6 +350,9 @@ const struct column column_rows[] = {
 	{ "utc", "Time (UTC)", 30, true, print_utc, "date and time in UTC" },
 	{ "mono", "Clock (ns)", 18, false, print_mono,
 	  "the trace's own clock" },
+	{ "order", "~", 1, true, print_order,
+	  "--hosts: '~' if one above, of another host, may have come later" },
+	{ "host", "Host", 12, true, print_host, "name of the machine" },
 	{ "pid", "PID", 5, false, print_pid, "process" },
 	{ "lwpid", "LWPID", 5, false, print_lwpid, "thread, as Linux counts" },
 	{ "host-pid", "Host", 7, false, print_host_pid,

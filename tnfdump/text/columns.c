@@ -7,12 +7,14 @@
 #include "common/xalloc.h"
 #include "tnfdump/text/color.h"
 #include "tnfdump/text/columns.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
 
 #define LIST_MAX	(sizeof(((struct columns *)0)->list) / sizeof(void *))
+#define HOSTS		"elapsed,delta,order,host,pid,lwpid,tid,cpu,probe,args"
 #define CLASSIC		"elapsed,delta,pid,lwpid,tid,cpu,probe,args"
 
 static struct columns *
@@ -133,7 +135,7 @@ columns_set(struct dump *d, const char *list)
 
 	if (*list != '+' && *list != '-')
 		l->n = 0;
-	else if (l->n == 0 && apply_list(l, CLASSIC) != 0)
+	else if (l->n == 0 && apply_list(l, d->hosts != NULL ? HOSTS : CLASSIC) != 0)
 		return -1;
 	if (apply_list(l, list) != 0)
 		return -1;
@@ -178,7 +180,8 @@ columns_asked(const struct dump *d)
 bool
 columns_wanted(const struct dump *d)
 {
-	return columns_asked(d) || columns_no_header(d) || d->pretty || color_wanted(d);
+	return d->hosts != NULL || columns_asked(d) || columns_no_header(d) || d->pretty ||
+	    color_wanted(d);
 }
 
 /* On the second of two lines? */
@@ -259,7 +262,7 @@ columns_begin(struct dump *d)
 	/* For people, the time of day; files of the original writers do not tell it. */
 	if (d->pretty && has_wall(d) && apply_list(l, "wall") != 0)
 		return -1;
-	return apply_list(l, CLASSIC);
+	return apply_list(l, d->hosts != NULL ? HOSTS : CLASSIC);
 }
 
 static void

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "common/digits.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/text/text.h"
@@ -80,7 +81,9 @@ put_definitions(struct dump *d)
 int
 text_begin(struct dump *d)
 {
-	if (columns_definitions(d))
+	if (columns_definitions(d) && d->hosts != NULL)
+		hosts_print(d);
+	else if (columns_definitions(d))
 		put_definitions(d);
 	if (columns_wanted(d)) {
 		d->output = &columns_output;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/json.h"
@@ -58,7 +59,7 @@ where_event(struct chrome *c, const struct tnf_event *ev)
 	int32_t pid;
 
 	origin_host(c->d, ev, &pid, &lwpid);
-	chrome_where(c->o, pid, lwpid);
+	chrome_where(c->o, hosts_pid(tnf_file_host(ev->file), pid), lwpid);
 }
 
 static void
@@ -92,7 +93,7 @@ static void
 name_state_row(struct chrome *c, const struct state_span *s, uint32_t row)
 {
 	chrome_entry(c, "M", c->first);
-	chrome_where(c->o, s->pid, row);
+	chrome_where(c->o, hosts_pid(s->host, s->pid), row);
 	out_lit(c->o, ",\"name\":\"thread_name\",\"args\":{\"name\":\"state of ");
 	if (s->lwpid != 0)
 		out_u64(c->o, s->lwpid);
@@ -108,12 +109,12 @@ chrome_span(void *arg, const struct state_span *s)
 {
 	struct chrome *c = arg;
 	uint32_t row = 1u << 31 | state_row(s);
-	struct tnf_event who = { .pid = s->pid, .lwpid = row };
+	struct tnf_event who = { .pid = hosts_pid(s->host, s->pid), .lwpid = row };
 
 	if (tasks_seen(c->state_rows, &who) & TASK_NEW_THREAD)
 		name_state_row(c, s, row);
 	chrome_entry(c, "X", s->start);
-	chrome_where(c->o, s->pid, row);
+	chrome_where(c->o, who.pid, row);
 	chrome_named(c->o, state_name(s->state), "state");
 	out_lit(c->o, ",\"dur\":");
 	out_us(c->o, s->duration);
@@ -137,6 +138,16 @@ chrome_begin(struct dump *d)
 	return 0;
 }
 
+/* "web1: nginx" */
+static void
+chrome_process_of_host(struct chrome *c, const struct tnf_event *ev, const char *comm)
+{
+	char *name = xasprintf("%s: %s", host_name(c->d, ev), comm != NULL ? comm : "-");
+
+	json_name(c->o, name);
+	free(name);
+}
+
 /* Names a thread, and with its first thread the process. */
 static void
 chrome_introduce(struct chrome *c, const struct tnf_event *ev)
@@ -147,20 +158,24 @@ chrome_introduce(struct chrome *c, const struct tnf_event *ev)
 	unsigned fresh;
 
 	origin_host(c->d, ev, &who.pid, &who.lwpid);
+	who.pid = hosts_pid(tnf_file_host(ev->file), who.pid);
 	fresh = tasks_seen(c->tasks, &who);
 	for (int i = 0; fresh != 0 && i < 2; i++) {
 		if ((fresh & (i == 0 ? TASK_NEW_PROCESS : TASK_NEW_THREAD)) == 0)
 			continue;
 		comm = i == 0 ? origin_process_last(c->d, ev) :
 		    origin_comm_last(c->d, ev);
-		if (comm == NULL)
+		if (comm == NULL && (i != 0 || c->d->hosts == NULL))
 			continue;
 		chrome_entry(c, "M", c->first);
 		where_event(c, ev);
 		out_lit(c->o, ",\"name\":\"");
 		out_str(c->o, what[i]);
 		out_lit(c->o, "\",\"args\":{\"name\":");
-		json_name(c->o, comm);
+		if (i == 0 && c->d->hosts != NULL)
+			chrome_process_of_host(c, ev, comm);
+		else
+			json_name(c->o, comm);
 		out_lit(c->o, "}}");
 	}
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "tnfdump/text/columns.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/json.h"
@@ -30,7 +31,9 @@ csv_begin(struct dump *d)
 	c->d = d;
 	c->o = &d->out;
 	if (!columns_no_header(d))
-		out_lit(c->o, "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args\r\n");
+		out_str(c->o, d->hosts == NULL ?
+		    "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args\r\n" :
+		    "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args,host,unordered\r\n");
 	d->state = c;
 	return 0;
 }
@@ -118,6 +121,11 @@ csv_event(struct dump *d, const struct tnf_event *ev)
 	csv_text(c, ev->probe->name);
 	csv_text(c, ev->probe->keys);
 	csv_args(c, ev);
+	if (d->hosts != NULL) {
+		out_char(o, ',');
+		csv_text(c, host_name(d, ev));
+		out_char(o, d->unordered ? '1' : '0');
+	}
 	out_lit(o, "\r\n");
 	return o->error != 0 || c->args.error != 0 ? -1 : 0;
 }

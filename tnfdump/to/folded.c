@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "common/map.h"
 #include "common/xalloc.h"
@@ -142,6 +143,10 @@ folded_event(struct dump *d, const struct tnf_event *ev)
 	if (comm == NULL)
 		comm = origin_comm(f->d, ev);
 	f->line.p = f->line.base;
+	if (d->hosts != NULL) {
+		folded_frame(&f->line, host_name(d, ev));
+		out_char(&f->line, ';');
+	}
 	if (comm != NULL)
 		folded_frame(&f->line, comm);
 	else {

@@ -13,6 +13,7 @@
 #include "tnfdump/report/info.h"
 #include "tnfdump/input.h"
 #include "tnfdump/to/json.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
 #include "tnfdump/text/pretty.h"
@@ -23,7 +24,8 @@
 /* The columns of the page, beside those of members. */
 enum { C_DELTA, C_LATE, C_THREAD, C_PROBE, C_CPU, C_SLICE_START,
     C_SLICE_DURATION, C_SLICE_THREAD, C_SLICE_NAME, C_SLICE_ASYNC,
-    C_STATE_START, C_STATE_DURATION, C_STATE_THREAD, C_STATE_STATE, C_COUNT };
+    C_STATE_START, C_STATE_DURATION, C_STATE_THREAD, C_STATE_STATE, C_UNORDERED,
+    C_COUNT };
 
 static const struct { const char *name, *kind; size_t width; } columns[] = {
 	[C_DELTA] = { "delta", "u32", 4 },
@@ -40,6 +42,7 @@ static const struct { const char *name, *kind; size_t width; } columns[] = {
 	[C_STATE_DURATION] = { "state_duration", "f64", 8 },
 	[C_STATE_THREAD] = { "state_thread", "u32", 4 },
 	[C_STATE_STATE] = { "state_state", "u8", 1 },
+	[C_UNORDERED] = { "unordered", "u32", 4 },	/* numbers of events */
 };
 
 #define DELTA_LATE	UINT32_MAX	/* the time itself is in column "late" */
@@ -70,6 +73,7 @@ struct html_thread_key {
 	int32_t	 pid;
 	uint32_t lwpid;
 	uint64_t tid;		/* of a thread that never wrote itself; else 0 */
+	uint64_t host;
 };
 
 static void
@@ -84,6 +88,23 @@ html_member_of(struct out *o, const char *name, const char *text)
 		out_lit(o, "null");
 }
 
+/* With --hosts: "host":"web1", */
+static void
+html_host(const struct html *h, struct out *o, unsigned host)
+{
+	const struct host *list;
+	unsigned n;
+
+	list = hosts_list(h->d, &n);
+	if (list == NULL || host >= n)
+		return;
+	out_lit(o, "\"host\":");
+	json_name(o, list[host].name);
+	out_lit(o, ",\"nth\":");
+	out_u64(o, host);
+	out_char(o, ',');
+}
+
 /* The thread's number; 'ev' is what tells its name, or NULL. */
 static uint32_t
 html_thread(struct html *h, struct html_thread_key key, const struct tnf_event *ev)
@@ -96,7 +117,9 @@ html_thread(struct html *h, struct html_thread_key key, const struct tnf_event *
 	if (!fresh)
 		return *number;
 	*number = (uint32_t)h->threads.n - 1;
-	out_str(o, *number > 0 ? ",{\"pid\":" : "{\"pid\":");
+	out_str(o, *number > 0 ? ",{" : "{");
+	html_host(h, o, (unsigned)key.host);
+	out_lit(o, "\"pid\":");
 	out_i64(o, key.pid);
 	out_lit(o, ",\"lwpid\":");
 	out_u64(o, key.lwpid);
@@ -112,7 +135,8 @@ html_thread(struct html *h, struct html_thread_key key, const struct tnf_event *
 static uint32_t
 html_writer(struct html *h, const struct tnf_event *ev)
 {
-	return html_thread(h, (struct html_thread_key){ ev->pid, ev->lwpid, 0 }, ev);
+	return html_thread(h, (struct html_thread_key){ ev->pid, ev->lwpid, 0,
+	    tnf_file_host(ev->file) }, ev);
 }
 
 /* Events about a thread name it by the address of its task, which another one may
@@ -121,17 +145,22 @@ static void
 html_task(struct html *h, const struct tnf_event *ev, uint32_t thread)
 {
 	struct out *o = &h->tasks_json;
+	uint64_t key[2] = { ev->tid, tnf_file_host(ev->file) };
 	uint32_t *known;
 	bool fresh;
 
 	if (!ev->kernel || ev->tid == 0)
 		return;
-	known = xmap_put(&h->tasks, &ev->tid, sizeof(ev->tid), &fresh);
+	known = xmap_put(&h->tasks, key, sizeof(key), &fresh);
 	if (!fresh && *known == thread)
 		return;
 	*known = thread;
 	out_str(o, o->p > o->base ? ",[\"0x" : "[\"0x");
 	out_hex(o, ev->tid);
+	if (key[1] > 0) {	/* another machine has the same addresses */
+		out_char(o, '@');
+		out_u64(o, key[1]);
+	}
 	out_lit(o, "\",");
 	out_u64(o, thread);
 	out_char(o, ',');
@@ -145,7 +174,7 @@ html_span(void *arg, const struct state_span *s)
 	struct html *h = arg;
 	bool known = s->pid != 0 || s->lwpid != 0;
 	uint32_t thread = html_thread(h, (struct html_thread_key){ s->pid, s->lwpid,
-	    known ? 0 : s->tid }, NULL);
+	    known ? 0 : s->tid, s->host }, NULL);
 	double start = (double)(s->start - h->first), duration = (double)s->duration;
 	uint8_t state = (uint8_t)s->state;
 
@@ -206,6 +235,16 @@ html_slice(struct html *h, const struct pair_slice *s)
 	html_column_add(&h->column[C_SLICE_ASYNC], &async);
 }
 
+/* The event that was just counted. */
+static void
+html_unordered(struct html *h)
+{
+	uint32_t i = (uint32_t)(h->n - 1);
+
+	if (h->d->unordered)
+		html_column_add(&h->column[C_UNORDERED], &i);
+}
+
 int
 html_event(struct dump *d, const struct tnf_event *ev)
 {
@@ -224,6 +263,7 @@ html_event(struct dump *d, const struct tnf_event *ev)
 	html_column_add(&h->column[C_PROBE], &probe);
 	html_column_add(&h->column[C_CPU], &cpu);
 	html_members_add(h->members, ev);
+	html_unordered(h);
 	states_feed(h->states, ev);
 	if (pairs_feed(h->pairs, ev, &s) == PAIR_END && s.rule != NULL)
 		html_slice(h, &s);
@@ -259,6 +299,27 @@ html_file(struct html *h, struct out *o, const struct input *in)
 	html_member_of(o, "release", origin_fact(h->d, in->file, "release"));
 	html_member_of(o, "machine", origin_fact(h->d, in->file, "machine"));
 	out_char(o, '}');
+}
+
+/* The machines of --hosts; of one without a list, none. */
+static void
+html_hosts(const struct html *h, struct out *o)
+{
+	const struct host *list;
+	unsigned n = 0;
+
+	list = hosts_list(h->d, &n);
+	out_lit(o, ",\"hosts\":[");
+	for (unsigned i = 0; list != NULL && i < n; i++) {
+		out_str(o, i > 0 ? ",{\"host\":" : "{\"host\":");
+		json_name(o, list[i].name);
+		out_lit(o, ",\"offset\":");
+		out_i64(o, list[i].offset);
+		out_lit(o, ",\"error\":");
+		out_i64(o, list[i].error);
+		out_char(o, '}');
+	}
+	out_char(o, ']');
 }
 
 static void
@@ -327,6 +388,7 @@ html_meta(struct html *h, struct out *o)
 		html_file(h, o, &h->d->inputs[i]);
 	}
 	out_char(o, ']');
+	html_hosts(h, o);
 	html_losses(h, o);
 	out_lit(o, ",\"states\":[");
 	for (unsigned i = 0; i < STATES_COUNT; i++) {

@@ -6,6 +6,7 @@
 
 #include "analysis/attrs.h"
 #include "tnfdump/text/columns.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "analysis/perprobe.h"
@@ -66,6 +67,31 @@ boot_id(struct out *o, const struct tnf_ext *x)
 	out_char(o, '"');
 }
 
+/* The machines of --hosts, and what is known of their clocks. */
+static void
+jsonl_hosts(struct jsonl *j)
+{
+	const struct host *h;
+	unsigned n;
+
+	h = hosts_list(j->d, &n);
+	out_lit(j->o, ",\"hosts\":[");
+	for (unsigned i = 0; i < n; i++) {
+		out_str(j->o, i > 0 ? ",{\"host\":" : "{\"host\":");
+		json_cstring(j->o, h[i].name);
+		out_lit(j->o, ",\"offset_ns\":");
+		out_i64(j->o, h[i].offset);
+		out_lit(j->o, ",\"error_ns\":");
+		out_i64(j->o, h[i].error);
+		out_lit(j->o, ",\"clock\":");
+		json_cstring(j->o, h[i].source);
+		out_lit(j->o, ",\"moved_ns\":");
+		out_i64(j->o, h[i].moved);
+		out_char(j->o, '}');
+	}
+	out_char(j->o, ']');
+}
+
 /* {"tnf":1,"file":...}: about the first file. */
 static void
 jsonl_header(struct jsonl *j, const struct tnf_file *f)
@@ -80,6 +106,8 @@ jsonl_header(struct jsonl *j, const struct tnf_file *f)
 	jsonl_fact(j, f, "release");
 	jsonl_fact(j, f, "machine");
 	jsonl_fact(j, f, "cpus");
+	if (j->d->hosts != NULL)
+		jsonl_hosts(j);
 	out_lit(j->o, "}\n");
 }
 
@@ -185,6 +213,12 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 		out_lit(o, ",\"wall\":\"");
 		wall_utc(o, wall + ev->time);
 		out_char(o, '"');
+	}
+	if (d->hosts != NULL) {
+		out_lit(o, ",\"host\":");
+		json_cstring(o, host_name(d, ev));
+		if (d->unordered)
+			out_lit(o, ",\"unordered\":true");
 	}
 	jsonl_who(o, ev);
 	if (!ev->kernel)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "tnfdump/text/print.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/json.h"
@@ -145,6 +146,30 @@ describe_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *n
 	perfetto_finish(p);
 }
 
+/* The machine's numbers; other machines have the same. */
+static void
+perfetto_host(const struct perfetto *p, const struct tnf_event *ev, int32_t *pid, uint32_t *lwpid)
+{
+	origin_host(p->d, ev, pid, lwpid);
+	*pid = hosts_pid(tnf_file_host(ev->file), *pid);
+}
+
+/* With --hosts "web1: nginx". */
+static void
+describe_process_of(struct perfetto *p, int32_t pid, const struct tnf_event *ev)
+{
+	const char *comm = origin_process_last(p->d, ev);
+	char *name;
+
+	if (p->d->hosts == NULL) {
+		describe_process(p, pid, comm);
+		return;
+	}
+	name = xasprintf("%s: %s", host_name(p->d, ev), comm != NULL ? comm : "-");
+	describe_process(p, pid, name);
+	free(name);
+}
+
 static void
 perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 {
@@ -153,11 +178,11 @@ perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 	unsigned fresh;
 
 	/* By the machine's numbers: containers use theirs again. */
-	origin_host(p->d, ev, &who.pid, &who.lwpid);
+	perfetto_host(p, ev, &who.pid, &who.lwpid);
 	if ((fresh = tasks_seen(p->tasks, &who)) == 0)
 		return;
 	if (fresh & TASK_NEW_PROCESS)
-		describe_process(p, who.pid, origin_process_last(p->d, ev));
+		describe_process_of(p, who.pid, ev);
 	comm = origin_comm_last(p->d, ev);
 	describe_thread(p, who.pid, who.lwpid, comm);
 }
@@ -248,11 +273,12 @@ static void
 perfetto_span(void *arg, const struct state_span *s)
 {
 	struct perfetto *p = arg;
-	struct tnf_event who = { .pid = s->pid, .lwpid = state_row(s) };
+	int32_t pid = hosts_pid(s->host, s->pid);
+	struct tnf_event who = { .pid = pid, .lwpid = state_row(s) };
 	uint64_t track = other_track(thread_track(who.pid, who.lwpid), 1);
 
 	if (tasks_seen(p->state_tracks, &who) & TASK_NEW_THREAD)
-		describe_track(p, track, thread_track(s->pid, s->lwpid), "state");
+		describe_track(p, track, thread_track(pid, s->lwpid), "state");
 	track_event(p, s->start, TYPE_BEGIN, track, state_name(s->state), NULL);
 	track_event(p, s->start + s->duration, TYPE_END, track, NULL, NULL);
 }
@@ -285,7 +311,7 @@ perfetto_async(struct perfetto *p, enum pair_role role, const struct pair_slice 
 	int32_t pid;
 
 	if (role == PAIR_START) {
-		origin_host(p->d, ev, &pid, &lwpid);
+		perfetto_host(p, ev, &pid, &lwpid);
 		describe_track(p, track, process_track(pid), s->name);
 		track_event(p, ev->time, TYPE_BEGIN, track, s->name, ev);
 	} else
@@ -304,7 +330,7 @@ perfetto_event(struct dump *d, const struct tnf_event *ev)
 
 	if (!p->clocks)
 		perfetto_clocks(p, ev);
-	origin_host(d, ev, &pid, &lwpid);
+	perfetto_host(p, ev, &pid, &lwpid);
 	track = thread_track(pid, lwpid);
 	perfetto_introduce(p, ev);
 	states_feed(p->states, ev);

@@ -8,6 +8,7 @@
 #include "analysis/losses.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/report/info.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
@@ -20,7 +21,8 @@
 static const char schema[] =
     "CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT, host TEXT,"
     " release TEXT, machine TEXT, boot_id TEXT, clock INTEGER,"
-    " first INTEGER, last INTEGER, events INTEGER);"
+    " first INTEGER, last INTEGER, events INTEGER,"
+    " host_id INTEGER REFERENCES hosts(id));"
     "CREATE TABLE losses (file INTEGER REFERENCES files(id), reason TEXT,"
     " events INTEGER);"
     "CREATE TABLE probes (id INTEGER PRIMARY KEY, name TEXT, keys TEXT,"
@@ -28,18 +30,23 @@ static const char schema[] =
     "CREATE TABLE events (id INTEGER PRIMARY KEY, time INTEGER NOT NULL,"
     " pid INTEGER, lwpid INTEGER, tid, cpu INTEGER,"
     " file INTEGER REFERENCES files(id), probe INTEGER REFERENCES probes(id));"
+    "CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT, clock_offset INTEGER,"
+    " clock_error INTEGER, source TEXT, moved INTEGER);"
+    "CREATE TABLE unordered (event INTEGER PRIMARY KEY REFERENCES events(id));"
     "CREATE TABLE pairs (id INTEGER PRIMARY KEY, span TEXT, start INTEGER,"
     " \"end\" INTEGER, duration INTEGER, pid INTEGER, lwpid INTEGER,"
     " start_event INTEGER REFERENCES events(id),"
     " end_event INTEGER REFERENCES events(id));"
     "CREATE TABLE states (tid TEXT, pid INTEGER, lwpid INTEGER, state TEXT,"
-    " start INTEGER, duration INTEGER);"
+    " start INTEGER, duration INTEGER, host INTEGER REFERENCES hosts(id));"
     "CREATE TABLE threads (pid INTEGER, lwpid INTEGER, comm TEXT,"
-    " first INTEGER, last INTEGER, events INTEGER, PRIMARY KEY (pid, lwpid));"
-    "CREATE TABLE processes (pid INTEGER PRIMARY KEY, comm TEXT,"
-    " first INTEGER, last INTEGER, events INTEGER);"
+    " first INTEGER, last INTEGER, events INTEGER, host INTEGER REFERENCES hosts(id),"
+    " PRIMARY KEY (host, pid, lwpid));"
+    "CREATE TABLE processes (pid INTEGER, comm TEXT,"
+    " first INTEGER, last INTEGER, events INTEGER, host INTEGER REFERENCES hosts(id),"
+    " PRIMARY KEY (host, pid));"
     "CREATE TEMP TABLE seen (pid INTEGER, lwpid INTEGER, comm TEXT,"
-    " first INTEGER, last INTEGER, events INTEGER);";
+    " first INTEGER, last INTEGER, events INTEGER, host INTEGER);";
 
 /* When all rows are in: each once over the table is faster than row by row. */
 static const char summary[] =
@@ -48,19 +55,22 @@ static const char summary[] =
     "CREATE INDEX states_start ON states (start);"
     "INSERT INTO threads SELECT * FROM seen ORDER BY pid, lwpid;"
     "INSERT INTO processes SELECT pid, max(CASE WHEN lwpid = pid THEN comm END),"
-    " min(first), max(last), sum(events) FROM threads GROUP BY pid;"
+    " min(first), max(last), sum(events), host FROM threads GROUP BY host, pid;"
     "UPDATE files SET (first, last, events) = (SELECT min(time), max(time),"
     " count(*) FROM events WHERE file = files.id);"
     "CREATE VIEW log AS SELECT e.id, e.time,"
     " (e.time + f.clock) / 1e9 AS unix, e.pid, e.lwpid, e.cpu, t.comm,"
-    " p.name AS probe, p.keys FROM events e JOIN probes p ON p.id = e.probe"
-    " JOIN files f ON f.id = e.file LEFT JOIN threads t ON t.pid = e.pid AND"
+    " p.name AS probe, p.keys, h.name AS host FROM events e"
+    " JOIN probes p ON p.id = e.probe"
+    " JOIN files f ON f.id = e.file JOIN hosts h ON h.id = f.host_id"
+    " LEFT JOIN threads t ON t.host = f.host_id AND t.pid = e.pid AND"
     " t.lwpid = e.lwpid;";
 
 struct sql_thread {
 	struct sql_thread *next;	/* seen first after this one */
 	int32_t	 pid;
 	uint32_t lwpid;
+	unsigned host;
 	char	*comm;			/* or NULL */
 	int64_t	 first, last;
 	int64_t	 events;
@@ -74,7 +84,7 @@ struct sql {
 	struct states	*states;
 	struct map	 threads;	/* by pid and lwpid: struct sql_thread */
 	struct sql_thread *oldest, **end, *latest;
-	sqlite3_stmt	*event, *pair, *state;
+	sqlite3_stmt	*event, *pair, *state, *unordered;
 	int64_t		 id;		/* of the newest event */
 };
 
@@ -111,6 +121,7 @@ sql_span(void *arg, const struct state_span *s)
 	sqlite3_bind_text(q->state, 4, state_name(s->state), -1, SQLITE_STATIC);
 	sqlite3_bind_int64(q->state, 5, s->start);
 	sqlite3_bind_int64(q->state, 6, s->duration);
+	sqlite3_bind_int64(q->state, 7, s->host + 1);
 	sqlite_insert(&q->db, q->state);
 }
 
@@ -159,15 +170,43 @@ sql_file(struct sql *q, sqlite3_stmt *row, int64_t id, const struct tnf_file *f)
 		sqlite3_bind_int64(row, 7, clock);
 	else
 		sqlite3_bind_null(row, 7);
+	sqlite3_bind_int64(row, 8, (int64_t)tnf_file_host(f) + 1);
 	sqlite_insert(&q->db, row);
+}
+
+/* The machines; without --hosts the one that the first file tells. */
+static void
+sql_hosts(struct sql *q)
+{
+	sqlite3_stmt *row = sqlite_prepare(&q->db, "INSERT INTO hosts VALUES (?, ?, ?, ?, ?, ?)");
+	const struct host *h;
+	unsigned n;
+
+	h = hosts_list(q->d, &n);
+	for (unsigned i = 0; h != NULL && row != NULL && i < n; i++) {
+		sqlite3_bind_int64(row, 1, i + 1);
+		sqlite_bind_string(row, 2, h[i].name);
+		sqlite3_bind_int64(row, 3, h[i].offset);
+		sqlite3_bind_int64(row, 4, h[i].error);
+		sqlite_bind_string(row, 5, h[i].source);
+		sqlite3_bind_int64(row, 6, h[i].moved);
+		sqlite_insert(&q->db, row);
+	}
+	if (h == NULL && row != NULL) {
+		sqlite3_bind_int64(row, 1, 1);
+		sqlite_bind_string(row, 2, q->d->n_inputs > 0 ?
+		    origin_fact(q->d, q->d->inputs[0].file, "host") : NULL);
+		sqlite_insert(&q->db, row);
+	}
+	sqlite3_finalize(row);
 }
 
 static void
 sql_files(struct sql *q)
 {
 	sqlite3_stmt *file = sqlite_prepare(&q->db, "INSERT INTO files"
-	    " (id, path, host, release, machine, boot_id, clock)"
-	    " VALUES (?, ?, ?, ?, ?, ?, ?)");
+	    " (id, path, host, release, machine, boot_id, clock, host_id)"
+	    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
 	sqlite3_stmt *loss = sqlite_prepare(&q->db,
 	    "INSERT INTO losses VALUES (?, ?, ?)");
 
@@ -199,12 +238,14 @@ sqlite_begin(struct dump *d)
 	q->pair = sqlite_prepare(&q->db,
 	    "INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)");
 	q->state = sqlite_prepare(&q->db,
-	    "INSERT INTO states VALUES (?, ?, ?, ?, ?, ?)");
+	    "INSERT INTO states VALUES (?, ?, ?, ?, ?, ?, ?)");
+	q->unordered = sqlite_prepare(&q->db, "INSERT INTO unordered VALUES (?)");
 	q->members = members_new(d, &q->db);
 	q->pairs = reports_pairs(d);
 	q->states = states_new(sql_span, q);
 	map_init(&q->threads, sizeof(struct sql_thread));
 	q->end = &q->oldest;
+	sql_hosts(q);
 	sql_files(q);
 	return q->db.error == NULL ? 0 : sql_fail(q);
 }
@@ -212,19 +253,21 @@ sqlite_begin(struct dump *d)
 static struct sql_thread *
 sql_thread_of(struct sql *q, const struct tnf_event *ev)
 {
-	uint64_t key = (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid;
+	unsigned host = tnf_file_host(ev->file);
+	uint64_t key[2] = { (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid, host };
 	struct sql_thread *t = q->latest;
 	const char *comm;
 	bool fresh;
 
-	if (t != NULL && t->pid == ev->pid && t->lwpid == ev->lwpid)
+	if (t != NULL && t->pid == ev->pid && t->lwpid == ev->lwpid && t->host == host)
 		return t;
-	t = q->latest = xmap_put(&q->threads, &key, sizeof(key), &fresh);
+	t = q->latest = xmap_put(&q->threads, key, sizeof(key), &fresh);
 	if (!fresh)
 		return t;
 	comm = origin_comm_last(q->d, ev);
 	t->pid = ev->pid;
 	t->lwpid = ev->lwpid;
+	t->host = host;
 	t->comm = comm != NULL ? xstrdup(comm) : NULL;
 	t->first = t->last = ev->time;
 	*q->end = t;
@@ -248,7 +291,7 @@ static void
 sql_threads(struct sql *q)
 {
 	sqlite3_stmt *row = sqlite_prepare(&q->db,
-	    "INSERT INTO seen VALUES (?, ?, ?, ?, ?, ?)");
+	    "INSERT INTO seen VALUES (?, ?, ?, ?, ?, ?, ?)");
 
 	for (struct sql_thread *t = q->oldest; t != NULL && row != NULL; t = t->next) {
 		sqlite3_bind_int64(row, 1, t->pid);
@@ -257,6 +300,7 @@ sql_threads(struct sql *q)
 		sqlite3_bind_int64(row, 4, t->first);
 		sqlite3_bind_int64(row, 5, t->last);
 		sqlite3_bind_int64(row, 6, t->events);
+		sqlite3_bind_int64(row, 7, (int64_t)t->host + 1);
 		sqlite_insert(&q->db, row);
 	}
 	sqlite3_finalize(row);
@@ -297,6 +341,10 @@ sql_event(struct sql *q, const struct tnf_event *ev)
 	sqlite3_bind_int64(row, 8, members_probe(q->members, ev->probe));
 	sqlite_insert(&q->db, row);
 	members_add(q->members, ev, q->id);
+	if (q->d->unordered && q->unordered != NULL) {
+		sqlite3_bind_int64(q->unordered, 1, q->id);
+		sqlite_insert(&q->db, q->unordered);
+	}
 }
 
 /* The matcher gets every event: its number there is the event's id. */
@@ -340,6 +388,7 @@ sqlite_end(struct dump *d)
 	sqlite3_finalize(q->event);
 	sqlite3_finalize(q->pair);
 	sqlite3_finalize(q->state);
+	sqlite3_finalize(q->unordered);
 	members_free(q->members);
 	if (q->db.error == NULL) {
 		sql_threads(q);

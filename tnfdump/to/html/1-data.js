@@ -35,12 +35,15 @@ async function dataRead() {
 	for (const name of ['start', 'duration', 'thread', 'state'])
 		data.state[name] = column(meta.columns['state_' + name]);
 	data.state.n = data.state.start.length;
+	data.unordered = new Set(column(meta.columns.unordered));
 	for (const p of data.probes)
 		for (const m of p.members) {
 			m.values = column(m.column);
 			for (const v in m.names)
 				m.names[v] = meta.names[m.names[v] - 1];
 		}
+	if (meta.hosts.length)	/* else it is a member's name */
+		FIELDS.host = (d, i) => d.threads[d.thread[i]].host;
 	dataRows(data);
 	return data;
 }
@@ -122,7 +125,12 @@ function wallText(data, ns, utc) {
 		date.toLocaleString(undefined, { hour12: false, timeZoneName: 'short' });
 }
 
+/* Of several machines: whose it is. */
+function hostText(t) {
+	return t.host ? t.host + ': ' : '';
+}
+
 function threadText(t) {
 	const name = t.comm || t.process || '';
-	return (name ? name + ' ' : '') + (t.lwpid || t.tid || t.pid);
+	return hostText(t) + (name ? name + ' ' : '') + (t.lwpid || t.tid || t.pid);
 }

@@ -107,21 +107,21 @@ function modelLanes(data) {
 }
 
 function modelCpus(data, lanes) {
-	let most = -1;
-	for (let i = 0; i < data.n; i++)
-		if (data.cpu[i] > most)
-			most = data.cpu[i];
-	if (most < 0)
+	/* Each machine has processors of its own. */
+	const lists = new Map();
+	for (let i = 0; i < data.n; i++) {
+		if (data.cpu[i] < 0)
+			continue;
+		const t = data.threads[data.thread[i]], key = (t.nth || 0) * 65536 + data.cpu[i];
+		if (!lists.has(key))
+			lists.set(key, { title: hostText(t) + 'CPU ' + data.cpu[i], list: [] });
+		lists.get(key).list.push(i);
+	}
+	if (lists.size === 0)
 		return;
-	const lists = Array.from({ length: most + 1 }, () => []);
-	for (let i = 0; i < data.n; i++)
-		if (data.cpu[i] >= 0)
-			lists[data.cpu[i]].push(i);
 	lanes.push({ kind: 'title', title: 'Processors' });
-	lists.forEach((list, c) => {
-		if (list.length)
-			lanes.push({ kind: 'cpu', title: 'CPU ' + c, rows: [cpuRow(data, list)], events: [] });
-	});
+	for (const [, c] of [...lists].sort((a, b) => a[0] - b[0]))
+		lanes.push({ kind: 'cpu', title: c.title, rows: [cpuRow(data, c.list)], events: [] });
 }
 
 function modelDevices(data, lanes) {
@@ -144,9 +144,10 @@ function modelDevices(data, lanes) {
 function modelProcesses(data, events) {
 	const groups = new Map();
 	data.threads.forEach((t, i) => {
-		if (!groups.has(t.pid))
-			groups.set(t.pid, { title: (t.process || t.comm || 'process') + ' ' + t.pid, threads: [], own: false, n: 0 });
-		const g = groups.get(t.pid), from = events.start[i], to = events.start[i + 1];
+		const key = (t.nth || 0) + ' ' + t.pid;
+		if (!groups.has(key))
+			groups.set(key, { title: hostText(t) + (t.process || t.comm || 'process') + ' ' + t.pid, threads: [], own: false, n: 0 });
+		const g = groups.get(key), from = events.start[i], to = events.start[i + 1];
 		g.threads.push(i);
 		g.n += to - from;
 		for (let k = from; k < to && !g.own; k++)
@@ -254,7 +255,9 @@ function modelWaits(data) {
 			data.waitOf.set(i, w);
 		} else if (what === 2) {
 			const m = member(data.probes[data.probe[i]], 'tid'), v = m ? dataValue(data, i, m) : null;
-			const w = v === null ? undefined : open.get(owner.get('0x' + v.toString(16)));
+			const nth = data.threads[t].nth;
+			const w = v === null ? undefined :
+				open.get(owner.get('0x' + v.toString(16) + (nth ? '@' + nth : '')));
 			if (w) {
 				w.waker = i;
 				data.waitOf.set(i, w);

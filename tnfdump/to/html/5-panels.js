@@ -127,6 +127,8 @@ function showDetail(data, i, pick) {
 	const p = data.probes[data.probe[i]], t = data.threads[data.thread[i]];
 	box.append(make('h2', p.name));
 	const rows = [['time', timeText(data.time[i])], ['wall clock', wallText(data, data.time[i], true)],
+		['host', t.host || ''],
+		['order', data.unordered.has(i) ? 'within the error of the clocks: one before it, of another host, may have come later' : ''],
 		['process', (t.process || t.comm || '') + ' ' + t.pid], ['thread', threadText(t)],
 		['CPU', data.cpu[i] < 0 ? '' : String(data.cpu[i])], ['keys', p.keys]];
 	for (const m of p.members)

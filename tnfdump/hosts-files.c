@@ -1,0 +1,133 @@
+/*
+ * hosts-files.c - the trace files below a directory that stands for a machine.
+ *
+ * A directory as "tnfwatch ask" leaves it holds trace files, perhaps in directories of
+ * their own, and a file "clock": lines of a word and what belongs to it ("host NAME",
+ * "offset NS", "error NS"), of which unknown ones are left alone.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/xalloc.h"
+#include "tnfdump/hosts-impl.h"
+
+#define DEPTH_MAX	4
+#define NOTE_MAX	4096
+
+static bool
+host_is_trace(const char *name)
+{
+	size_t n = strlen(name);
+
+	return *name != '.' && ((n > 4 && strcmp(name + n - 4, ".tnf") == 0) ||
+	    (n > 8 && strcmp(name + n - 8, ".tnf.zst") == 0));
+}
+
+static int
+host_not_hidden(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+struct host_found {
+	char	***list;
+	unsigned **place_of;
+	size_t	*n;
+	unsigned place;
+};
+
+static void
+host_add(const struct host_found *f, char *path)
+{
+	*f->list = xreallocarray(*f->list, *f->n + 2, sizeof(char *));
+	*f->place_of = xreallocarray(*f->place_of, *f->n + 1, sizeof(unsigned));
+	(*f->list)[*f->n] = path;
+	(*f->place_of)[(*f->n)++] = f->place;
+	(*f->list)[*f->n] = NULL;
+}
+
+/* In the order of the names, so that a second run says the same. */
+static bool
+host_walk(const struct host_found *f, const char *path, unsigned depth)
+{
+	struct dirent **e;
+	struct stat st;
+	int n = scandir(path, &e, host_not_hidden, alphasort);
+
+	if (n < 0)
+		return false;
+	for (int i = 0; i < n; i++) {
+		char *below = xasprintf("%s/%s", path, e[i]->d_name);
+
+		if (lstat(below, &st) == 0 && S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+			host_walk(f, below, depth + 1);
+		if (S_ISREG(st.st_mode) && host_is_trace(e[i]->d_name)) {
+			host_add(f, below);
+			below = NULL;
+		}
+		free(below);
+		free(e[i]);
+	}
+	free(e);
+	return true;
+}
+
+void
+host_files(struct dump *d, const char *path, unsigned place, char ***list,
+    unsigned **place_of, size_t *n)
+{
+	struct host_found f = { list, place_of, n, place };
+	size_t before = *n;
+	struct stat st;
+
+	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
+		host_add(&f, xstrdup(path));
+		return;
+	}
+	if (!host_walk(&f, path, 0))
+		dump_error(d, "cannot open %s: %s", path, strerror(errno));
+	else if (*n == before)
+		dump_error(d, "%s: holds no trace file (*.tnf, *.tnf.zst)", path);
+}
+
+void
+host_note_read(struct dump *d, const char *directory, struct host_note *note)
+{
+	char *path = xasprintf("%s/clock", directory), line[512], *end;
+	FILE *f = fopen(path, "re");
+	int64_t v;
+	bool offset = false, error = false;
+
+	free(path);
+	if (f == NULL)
+		return;
+	for (unsigned i = 0; i < NOTE_MAX && fgets(line, sizeof line, f) != NULL; i++) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, "host ", 5) == 0 && line[5] != '\0' && note->name == NULL) {
+			note->name = xstrdup(line + 5);
+			continue;
+		}
+		if (strncmp(line, "offset ", 7) != 0 && strncmp(line, "error ", 6) != 0)
+			continue;
+		errno = 0;
+		v = strtoll(strchr(line, ' ') + 1, &end, 10);
+		if (errno != 0 || *end != '\0' || v < -(INT64_C(1) << 62) || v > INT64_C(1) << 62) {
+			dump_error(d, "%s/clock: %s: is no number of ns", directory, line);
+			continue;
+		}
+		if (*line == 'o') {
+			note->offset = v;
+			offset = true;
+		} else {
+			note->error = v < 0 ? -v : v;
+			error = true;
+		}
+	}
+	fclose(f);
+	note->measured = offset && error;
+}

@@ -1,0 +1,78 @@
+/*
+ * hosts-impl.h - between the files hosts*.c.
+ */
+#ifndef TNFDUMP_HOSTS_IMPL_H
+#define TNFDUMP_HOSTS_IMPL_H
+
+#include "tnfdump/hosts.h"
+
+#define HOST_NONE	UINT32_MAX
+#define MEMBERS_MAX	4
+
+/* What an asker noted of a machine: the file "clock" in its directory. */
+struct host_note {
+	char	*name;		/* or NULL */
+	bool	 measured;
+	int64_t	 offset, error;
+};
+
+/* One path that was given, and what was found below it. */
+struct host_place {
+	char	*path;		/* a directory; NULL: files by themselves */
+	struct host_note note;
+};
+
+struct clock_option {
+	char	*name;
+	int64_t	 offset, error;
+	bool	 used;
+};
+
+struct message_rule {
+	char	*text;
+	char	*send, *receive, *members[MEMBERS_MAX];
+	unsigned n_members;
+	uint64_t used;
+};
+
+/* A message took at least no time: what 'to' received came after 'from' sent it. */
+struct crossing {
+	unsigned from, to;
+	int64_t	 took;		/* on the line as recorded; the least */
+};
+
+struct hosts {
+	struct host	*list;
+	unsigned	 n;
+	struct host_place *places;
+	unsigned	 n_places;
+	unsigned	*place_of;	/* by path */
+	char		**paths;
+	struct clock_option *clocks;
+	unsigned	 n_clocks;
+	struct message_rule *rules;
+	unsigned	 n_rules;
+	bool		 has_wall;
+	int64_t		 wall;
+
+	/* order: */
+	int64_t		*last;		/* by host: time of its last event */
+	unsigned	*recent;	/* hosts, the one that wrote last first */
+	unsigned	 n_recent;
+	int64_t		*slack;		/* n * n: [earlier * n + later]; NULL: sums of errors */
+	int64_t		 slack_max;
+};
+
+/* hosts-files.c */
+void host_files(struct dump *, const char *path, unsigned place, char ***list,
+    unsigned **place_of, size_t *n);
+void host_note_read(struct dump *, const char *directory, struct host_note *);
+
+/* hosts-message.c: finds crossings and moves the hosts; shifts of files are then to
+   be set again. */
+bool hosts_messages(struct dump *);
+
+/* hosts-order.c */
+void hosts_order_begin(struct hosts *);
+
+#endif

@@ -1,0 +1,309 @@
+/*
+ * hosts-message.c - messages between machines say which clock is ahead.
+ *
+ * What a machine received cannot have been sent later.  Each such pair bounds the
+ * difference of two clocks on one side, what was recorded of a clock bounds it on both:
+ * a system of differences, of which the shortest ways between the machines are the
+ * tightest bounds.  Each machine goes to the middle of what is left to it; the
+ * solutions of such a system are convex, so all middles together are one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/perprobe.h"
+#include "common/map.h"
+#include "common/xalloc.h"
+#include "tnfdump/hosts-impl.h"
+#include "tnfdump/input.h"
+
+#define FAR		(INT64_C(1) << 61)
+#define HOUR		INT64_C(3600000000000)
+
+/* One message, by rule and members. */
+struct message {
+	bool	 sent, twice;		/* twice: by two machines */
+	unsigned from;
+	int64_t	 time;			/* of the first send */
+	struct receive *received;
+	struct message *next;		/* that was met before */
+};
+
+struct receive {
+	struct receive *next;
+	unsigned to;
+	int64_t	 time;			/* of the first one there */
+};
+
+struct messages {
+	struct hosts	*h;
+	struct map	 by_key;	/* struct message */
+	struct message	*all;
+	struct perprobe	 roles;		/* struct role */
+	struct out	 key;
+	int64_t		*least;		/* n * n: a message's shortest way; FAR: none */
+	uint64_t	 twice;
+};
+
+/* What a probe's events are to the rules. */
+struct message_role {
+	bool	 known;
+	unsigned rule;			/* + 1; 0: none */
+	bool	 send;
+	int	 member[MEMBERS_MAX];
+};
+
+static const struct message_role *
+messages_role(struct messages *m, const struct tnf_probe *p)
+{
+	struct message_role *r = perprobe(&m->roles, p, sizeof(*r));
+
+	if (r->known)
+		return r;
+	r->known = true;
+	for (unsigned i = 0; i < m->h->n_rules && r->rule == 0; i++) {
+		const struct message_rule *rule = &m->h->rules[i];
+		bool send = strcmp(p->name, rule->send) == 0, all = true;
+
+		if (!send && strcmp(p->name, rule->receive) != 0)
+			continue;
+		for (unsigned k = 0; k < rule->n_members; k++)
+			all &= (r->member[k] = perprobe_member(p, rule->members[k])) >= 0;
+		if (all) {
+			r->rule = i + 1;
+			r->send = send;
+		}
+	}
+	return r;
+}
+
+/* Text by its bytes, numbers by their value: probes may differ in the width. */
+static bool
+messages_key(struct messages *m, const struct message_role *r, const struct tnf_event *ev)
+{
+	struct tnf_value v;
+
+	m->key.p = m->key.base;
+	out_u64(&m->key, r->rule);
+	for (unsigned i = 0; i < m->h->rules[r->rule - 1].n_members; i++) {
+		if (!tnf_event_value(ev, (unsigned)r->member[i], &v) || v.null ||
+		    v.kind == TNF_K_STRUCT || v.kind == TNF_K_ARRAY)
+			return false;
+		out_char(&m->key, v.kind == TNF_K_STRING ? 's' : 'n');
+		if (v.kind == TNF_K_STRING) {
+			out_u64(&m->key, v.u.s.len);
+			out_char(&m->key, ':');
+			out_bytes(&m->key, v.u.s.chars, v.u.s.len);
+		} else
+			out_i64(&m->key, v.u.i);
+	}
+	return true;
+}
+
+static void
+messages_receive(struct message *msg, unsigned host, int64_t time)
+{
+	struct receive *r;
+
+	for (r = msg->received; r != NULL; r = r->next)
+		if (r->to == host)
+			return;
+	r = xcalloc(1, sizeof(*r));
+	*r = (struct receive){ msg->received, host, time };
+	msg->received = r;
+}
+
+static void
+messages_event(struct messages *m, const struct tnf_event *ev)
+{
+	const struct message_role *r = messages_role(m, ev->probe);
+	unsigned host = tnf_file_host(ev->file);
+	struct message *msg;
+	bool fresh;
+
+	if (r->rule == 0 || host == HOST_NONE || !messages_key(m, r, ev))
+		return;
+	msg = xmap_put(&m->by_key, m->key.base, (size_t)(m->key.p - m->key.base), &fresh);
+	if (fresh) {
+		msg->next = m->all;
+		m->all = msg;
+	}
+	if (!r->send) {
+		messages_receive(msg, host, ev->time);
+	} else if (!msg->sent) {
+		msg->sent = true;
+		msg->from = host;
+		msg->time = ev->time;
+	} else if (msg->from != host)
+		msg->twice = true;
+}
+
+static void
+messages_damage(void *arg, struct tnf_file *f, uint64_t offset, const char *text)
+{
+}
+
+/* All events once more, in a stream of their own. */
+static bool
+messages_read(struct dump *d, struct messages *m)
+{
+	tnf_stream_t *s;
+	struct tnf_file *f;
+	struct tnf_event ev;
+
+	if (tnf_stream_new(&s) != 0)
+		return false;
+	tnf_stream_on_damage(s, messages_damage, NULL);
+	tnf_stream_accept_cut(s, d->salvage);
+	for (unsigned i = 0; i < d->n_inputs; i++)
+		if (tnf_stream_add_mem(s, d->inputs[i].base, d->inputs[i].size,
+		    d->inputs[i].path, &f) == 0)
+			tnf_file_set_host(f, tnf_file_host(d->inputs[i].file),
+			    tnf_file_shift(d->inputs[i].file));
+	while (tnf_stream_next(s, &ev) == 1)
+		messages_event(m, &ev);
+	tnf_stream_close(s);
+	return true;
+}
+
+static void
+messages_match(struct messages *m)
+{
+	unsigned n = m->h->n;
+
+	for (struct message *msg = m->all; msg != NULL; msg = msg->next) {
+		m->twice += msg->twice;
+		for (struct receive *r = msg->received; r != NULL && msg->sent && !msg->twice;
+		    r = r->next) {
+			int64_t *least = &m->least[(size_t)msg->from * n + r->to];
+
+			if (r->to != msg->from && r->time - msg->time < *least)
+				*least = r->time - msg->time;
+		}
+	}
+}
+
+static void
+messages_free(struct messages *m)
+{
+	struct message *msg, *next;
+	struct receive *r;
+
+	for (msg = m->all; msg != NULL; msg = next) {
+		next = msg->next;
+		while ((r = msg->received) != NULL) {
+			msg->received = r->next;
+			free(r);
+		}
+	}
+	map_free(&m->by_key);
+	free(m->roles.base);
+	out_close(&m->key);
+	free(m->least);
+}
+
+/* A message takes some time; the middle of a bound may be rounded by half a ns. */
+#define LEAST_NS	2
+
+/*
+ * bound[i][k]: the most that clock k's correction may exceed that of i; the last one
+ * is no machine, its correction is 0.  'wide' takes the place of the recorded errors.
+ * Floyd and Warshall; false: the bounds contradict each other.
+ */
+static bool
+messages_close(const struct hosts *h, const int64_t *least, int64_t wide, int64_t *bound)
+{
+	size_t n = h->n + 1, i, k, via;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < n; k++)
+			bound[i * n + k] = i == k ? 0 : FAR;
+	for (i = 0; i < h->n; i++) {
+		bound[i * n + h->n] = bound[h->n * n + i] = wide > 0 ? wide : h->list[i].error;
+		/* i sent, k received: corrected, k's time is not before i's. */
+		for (k = 0; k < h->n; k++)
+			if (least[i * h->n + k] < FAR)
+				bound[k * n + i] = least[i * h->n + k] - LEAST_NS;
+	}
+	for (via = 0; via < n; via++)
+		for (i = 0; i < n; i++) {
+			int64_t first = bound[i * n + via];
+
+			for (k = 0; first < FAR && k < n; k++)
+				if (bound[via * n + k] < FAR &&
+				    first + bound[via * n + k] < bound[i * n + k])
+					bound[i * n + k] = first + bound[via * n + k];
+		}
+	for (i = 0; i < n; i++)
+		if (bound[i * n + i] < 0)
+			return false;
+	return true;
+}
+
+/* To the middle, and how far two events must lie apart to be in order. */
+static void
+messages_apply(struct hosts *h, const int64_t *bound)
+{
+	size_t n = h->n + 1;
+
+	for (unsigned i = 0; i < h->n; i++) {
+		int64_t high = bound[h->n * n + i], low = -bound[i * n + h->n];
+
+		h->list[i].moved = low + (high - low) / 2;
+		h->list[i].error = (high - low + 1) / 2;
+		h->list[i].offset += h->list[i].moved;
+	}
+	h->slack = xcalloc((size_t)h->n * h->n, sizeof(*h->slack));
+	for (unsigned i = 0; i < h->n; i++)
+		for (unsigned k = 0; k < h->n; k++)
+			h->slack[(size_t)i * h->n + k] = bound[k * n + i] +
+			    h->list[k].moved - h->list[i].moved;
+}
+
+static bool
+messages_solve(struct dump *d, const struct messages *m)
+{
+	struct hosts *h = d->hosts;
+	int64_t *bound = xcalloc((h->n + 1) * ((size_t)h->n + 1), sizeof(*bound));
+	bool good = messages_close(h, m->least, 0, bound);
+
+	if (!good && (good = messages_close(h, m->least, HOUR, bound)))
+		dump_note(d, "--message: messages were received before they were sent, by more "
+		    "than the clocks' recorded errors: the messages count");
+	if (good)
+		messages_apply(h, bound);
+	else
+		dump_note(d, "--message: the messages contradict each other: the members do not "
+		    "tell them apart: not used");
+	free(bound);
+	return good;
+}
+
+bool
+hosts_messages(struct dump *d)
+{
+	struct hosts *h = d->hosts;
+	struct messages m = { .h = h };
+	size_t i, n = (size_t)h->n * h->n, pairs = 0;
+	bool moved = false;
+
+	map_init(&m.by_key, sizeof(struct message));
+	out_memory(&m.key);
+	m.least = xcalloc(n, sizeof(*m.least));
+	for (i = 0; i < n; i++)
+		m.least[i] = FAR;
+	if (messages_read(d, &m)) {
+		messages_match(&m);
+		for (i = 0; i < n; i++)
+			pairs += m.least[i] < FAR;
+		if (m.twice > 0)
+			dump_note(d, "--message: %llu were sent by more than one host under the "
+			    "same members: not used", (unsigned long long)m.twice);
+		if (pairs == 0)
+			dump_note(d, "--message: none went from one host to another");
+		else
+			moved = messages_solve(d, &m);
+	}
+	messages_free(&m);
+	return moved;
+}

@@ -1,0 +1,474 @@
+/*
+ * hosts.c - --hosts: which file is of which machine, and where its times lie.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/units.h"
+#include "common/xalloc.h"
+#include "tnfdump/hosts-impl.h"
+#include "tnfdump/input.h"
+#include "tnfdump/options.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/text/print.h"
+
+static struct hosts *
+hosts_of(struct dump *d)
+{
+	if (d->hosts == NULL)
+		d->hosts = xcalloc(1, sizeof(*d->hosts));
+	return d->hosts;
+}
+
+/* --- options --- */
+
+/* "host" in an expression is a member's name unless there are hosts. */
+int
+hosts_set(struct dump *d, const char *arg)
+{
+	if (d->hosts == NULL && d->source != NULL)
+		return options_wrong("hosts", "comes before options with expressions: "
+		    "\"host\" means something in them");
+	hosts_of(d);
+	return 0;
+}
+
+/* A duration with a sign. */
+static bool
+hosts_offset_parse(const char *s, int64_t *ns)
+{
+	bool minus = *s == '-';
+
+	if (*s == '-' || *s == '+')
+		s++;
+	if (!duration_parse(s, ns))
+		return false;
+	*ns = minus ? -*ns : *ns;
+	return true;
+}
+
+int
+hosts_clock_set(struct dump *d, const char *arg)
+{
+	const char *equals = strrchr(arg, '=');
+	struct clock_option c = { 0 };
+	char *offset, *comma;
+	bool good;
+
+	if (d->hosts == NULL)
+		return options_wrong("clock", "belongs to --hosts, which comes before it");
+	if (equals == NULL || equals == arg)
+		return options_wrong("clock", "%s: is HOST=OFFSET or HOST=OFFSET,ERROR: "
+		    "web1=-1.5ms,20us", arg);
+	offset = xstrdup(equals + 1);
+	if ((comma = strchr(offset, ',')) != NULL)
+		*comma++ = '\0';
+	good = hosts_offset_parse(offset, &c.offset) &&
+	    (comma == NULL || (*comma != '-' && hosts_offset_parse(comma, &c.error)));
+	free(offset);
+	if (!good)
+		return options_wrong("clock", "%s: is no duration: -1.5ms, 20us, 2s",
+		    equals + 1);
+	c.name = xstrndup(arg, (size_t)(equals - arg));
+	d->hosts->clocks = xreallocarray(d->hosts->clocks, d->hosts->n_clocks + 1, sizeof(c));
+	d->hosts->clocks[d->hosts->n_clocks++] = c;
+	return 0;
+}
+
+int
+hosts_message_set(struct dump *d, const char *arg)
+{
+	struct message_rule r = { 0 };
+	char *rest, *word, **to[] = { &r.send, &r.receive };
+	unsigned n = 0;
+
+	if (d->hosts == NULL)
+		return options_wrong("message", "belongs to --hosts, which comes before it");
+	rest = r.text = xstrdup(arg);
+	while ((word = strsep(&rest, ",")) != NULL) {
+		if (*word == '\0' || n == 2 + MEMBERS_MAX)
+			break;
+		if (n < 2)
+			*to[n] = word;
+		else
+			r.members[r.n_members++] = word;
+		n++;
+	}
+	if (word != NULL || r.n_members == 0) {
+		free(r.text);
+		return options_wrong("message", "%s: is SEND,RECEIVE,MEMBER[,MEMBER...]: two "
+		    "probes and the members that both have, at most %d", arg, MEMBERS_MAX);
+	}
+	d->hosts->rules = xreallocarray(d->hosts->rules, d->hosts->n_rules + 1, sizeof(r));
+	d->hosts->rules[d->hosts->n_rules++] = r;
+	return 0;
+}
+
+/* --- files --- */
+
+char **
+hosts_paths(struct dump *d, char **paths)
+{
+	struct hosts *h = d->hosts;
+	size_t n = 0;
+
+	h->paths = xcalloc(1, sizeof(char *));
+	for (; *paths != NULL; paths++) {
+		size_t before = n;
+		unsigned place = h->n_places++;
+		size_t len = strlen(*paths);
+
+		h->places = xreallocarray(h->places, h->n_places, sizeof(*h->places));
+		h->places[place] = (struct host_place){ 0 };
+		host_files(d, *paths, place, &h->paths, &h->place_of, &n);
+		if (n == before || strcmp(h->paths[before], *paths) == 0)
+			continue;
+		while (len > 1 && (*paths)[len - 1] == '/')
+			len--;
+		h->places[place].path = xstrndup(*paths, len);
+		host_note_read(d, h->places[place].path, &h->places[place].note);
+	}
+	return h->paths;
+}
+
+static const char *
+hosts_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static struct host_place *
+hosts_place_of(const struct hosts *h, const struct input *in)
+{
+	for (size_t i = 0; h->paths[i] != NULL; i++)
+		if (h->paths[i] == in->path)
+			return &h->places[h->place_of[i]];
+	return NULL;
+}
+
+/* The directory is the machine; files by themselves say whose they are. */
+static const char *
+hosts_name_of(struct dump *d, const struct input *in, const struct host_place *p)
+{
+	const char *fact = origin_fact(d, in->file, "host");
+
+	if (p != NULL && p->note.name != NULL)
+		return p->note.name;
+	if (p != NULL && p->path != NULL)
+		return fact != NULL ? fact : hosts_base_name(p->path);
+	return fact != NULL ? fact : hosts_base_name(in->path);
+}
+
+/* While files are grouped: who the n-th host is. */
+struct hosts_group {
+	const struct host_place *place;	/* a directory, or NULL */
+	bool	measured;		/* by an asker */
+	int64_t	asked_offset, asked_error;
+	int64_t	own_offset, own_error;	/* as its kernel said */
+};
+
+/* What the kernel knew of its clock when the trace was made: "sync STATE OFFSET
+   BOUND ESTIMATE", tnf(5). */
+static void
+hosts_own_clock(struct dump *d, const struct tnf_file *f, int64_t *offset, int64_t *error)
+{
+	const char *fact = origin_fact(d, f, "sync");
+	int64_t o, e;
+	char state[16];
+
+	*offset = 0;
+	*error = HOSTS_ERROR_UNKNOWN;
+	if (fact == NULL || sscanf(fact, "%15s %" SCNd64 " %" SCNd64, state, &o, &e) != 3 ||
+	    strcmp(state, "synchronised") != 0 || e < 0 || e > HOSTS_ERROR_UNKNOWN ||
+	    o < -HOSTS_ERROR_UNKNOWN || o > HOSTS_ERROR_UNKNOWN)
+		return;
+	*offset = o;
+	*error = e;
+}
+
+static struct host *
+hosts_add(struct hosts *h, struct hosts_group **groups, const char *name,
+    const struct host_place *place)
+{
+	struct host *host;
+
+	h->list = xreallocarray(h->list, h->n + 1, sizeof(*h->list));
+	*groups = xreallocarray(*groups, h->n + 1, sizeof(**groups));
+	(*groups)[h->n] = (struct hosts_group){ .place = place,
+	    .own_error = HOSTS_ERROR_UNKNOWN };
+	host = &h->list[h->n++];
+	*host = (struct host){ .name = xstrdup(name) };
+	return host;
+}
+
+/* Two directories are two machines, whatever they call themselves. */
+static unsigned
+hosts_find(struct hosts *h, struct hosts_group **groups, const char *name,
+    const struct host_place *place)
+{
+	const struct host_place *directory = place != NULL && place->path != NULL ? place : NULL;
+	bool taken = false;
+	char *other;
+
+	for (unsigned i = 0; i < h->n; i++) {
+		if (directory != NULL ? (*groups)[i].place == directory :
+		    (*groups)[i].place == NULL && strcmp(h->list[i].name, name) == 0)
+			return i;
+		taken |= strcmp(h->list[i].name, name) == 0;
+	}
+	if (taken) {
+		other = xasprintf("%s (%s)", name, directory != NULL ?
+		    hosts_base_name(directory->path) : "files");
+		hosts_add(h, groups, other, directory);
+		free(other);
+	} else
+		hosts_add(h, groups, name, directory);
+	return h->n - 1;
+}
+
+static void
+hosts_group_file(struct dump *d, struct input *in, struct hosts_group **groups)
+{
+	struct hosts *h = d->hosts;
+	const struct host_place *place = hosts_place_of(h, in);
+	unsigned i = hosts_find(h, groups, hosts_name_of(d, in, place), place);
+	struct hosts_group *g = &(*groups)[i];
+	int64_t offset, error;
+
+	tnf_file_set_host(in->file, i, 0);
+	h->list[i].files++;
+	if (place != NULL && place->note.measured) {
+		g->measured = true;
+		g->asked_offset = place->note.offset;
+		g->asked_error = place->note.error;
+	}
+	hosts_own_clock(d, in->file, &offset, &error);
+	if (error < g->own_error) {
+		g->own_offset = offset;
+		g->own_error = error;
+	}
+}
+
+/* --- clocks --- */
+
+static void
+hosts_by_option(struct dump *d, struct host *host)
+{
+	struct hosts *h = d->hosts;
+
+	for (unsigned i = 0; i < h->n_clocks; i++)
+		if (strcmp(h->clocks[i].name, host->name) == 0) {
+			host->offset = h->clocks[i].offset;
+			host->error = h->clocks[i].error;
+			host->source = "option";
+			h->clocks[i].used = true;
+		}
+}
+
+/*
+ * An asker's measure compares clocks with the asker's, a kernel's with the world's:
+ * all are taken from one of them, the one that knows all machines better.
+ */
+static void
+hosts_clocks(struct dump *d, const struct hosts_group *groups)
+{
+	struct hosts *h = d->hosts;
+	double asked = 0, own = 0;
+	bool all = true;
+
+	for (unsigned i = 0; i < h->n; i++) {
+		all &= groups[i].measured;
+		asked += (double)groups[i].asked_error;
+		own += (double)groups[i].own_error;
+	}
+	for (unsigned i = 0; i < h->n; i++) {
+		const struct hosts_group *g = &groups[i];
+		struct host *host = &h->list[i];
+
+		if (all && asked <= own) {
+			host->offset = g->asked_offset;
+			host->error = g->asked_error;
+			host->source = "asker";
+		} else {
+			host->offset = g->own_offset;
+			host->error = g->own_error;
+			host->source = g->own_error < HOSTS_ERROR_UNKNOWN ? "kernel" : "unknown";
+		}
+		hosts_by_option(d, host);
+	}
+	for (unsigned i = 0; i < h->n_clocks; i++)
+		if (!h->clocks[i].used)
+			dump_note(d, "--clock: %s: no file is of this host", h->clocks[i].name);
+}
+
+/* Of files of one machine and boot, which have one monotonic clock, all go by the
+   first one's wall clock: it may have been set between two of them. */
+static bool
+hosts_file_clock(struct dump *d, unsigned nth, int64_t *clock)
+{
+	const struct tnf_file *f = d->inputs[nth].file, *other;
+
+	for (unsigned i = 0; i < nth; i++) {
+		other = d->inputs[i].file;
+		if (tnf_file_host(other) == tnf_file_host(f) && origin_same_boot(other, f) &&
+		    origin_own_clock(d, other, clock))
+			return true;
+	}
+	return origin_own_clock(d, f, clock);
+}
+
+/* Moves the files' times by what is known of their machines' clocks. */
+static void
+hosts_shift(struct dump *d)
+{
+	struct hosts *h = d->hosts;
+	unsigned host;
+	int64_t clock, shift;
+
+	for (unsigned i = 0; i < d->n_inputs; i++) {
+		struct tnf_file *f = d->inputs[i].file;
+
+		host = tnf_file_host(f);
+		if (host == HOST_NONE)
+			continue;
+		if (!hosts_file_clock(d, i, &clock)) {
+			dump_error(d, "%s: does not tell its wall clock: left out of --hosts",
+			    d->inputs[i].path);
+			tnf_file_set_host(f, HOST_NONE, 0);
+			continue;
+		}
+		if (!h->has_wall) {
+			h->has_wall = true;
+			h->wall = clock + h->list[host].offset;
+		}
+		shift = clock + h->list[host].offset - h->wall;
+		tnf_file_set_host(f, host, shift);
+	}
+}
+
+void
+hosts_join(struct dump *d)
+{
+	struct hosts *h = d->hosts;
+	struct hosts_group *groups = NULL;
+
+	for (unsigned i = 0; i < d->n_inputs; i++)
+		hosts_group_file(d, &d->inputs[i], &groups);
+	hosts_clocks(d, groups);
+	free(groups);
+	hosts_shift(d);
+	if (h->n_rules > 0 && h->n > 0 && hosts_messages(d)) {
+		h->has_wall = false;
+		hosts_shift(d);
+	}
+	hosts_order_begin(h);
+}
+
+/* --- what is known --- */
+
+const struct host *
+hosts_list(const struct dump *d, unsigned *n)
+{
+	if (d->hosts == NULL)
+		return NULL;
+	*n = d->hosts->n;
+	return d->hosts->list;
+}
+
+bool
+hosts_placed(const struct dump *d, const struct tnf_event *ev)
+{
+	return d->hosts == NULL || tnf_file_host(ev->file) != HOST_NONE;
+}
+
+const struct host *
+host_of(const struct dump *d, const struct tnf_event *ev)
+{
+	if (d->hosts == NULL || !hosts_placed(d, ev))
+		return NULL;
+	return &d->hosts->list[tnf_file_host(ev->file)];
+}
+
+const char *
+host_name(const struct dump *d, const struct tnf_event *ev)
+{
+	const struct host *h = host_of(d, ev);
+
+	return h != NULL ? h->name : NULL;
+}
+
+bool
+hosts_wall(const struct dump *d, int64_t *ret)
+{
+	*ret = d->hosts->wall;
+	return d->hosts->has_wall;
+}
+
+/* Linux has no process above 1 << 22. */
+int32_t
+hosts_pid(unsigned host, int32_t pid)
+{
+	return (int32_t)((uint32_t)pid + ((uint32_t)host << 22));
+}
+
+/* "host web1: clock +0.000000 ms, error 0.120000 ms (asker), 3 files" */
+void
+hosts_print(struct dump *d)
+{
+	const struct hosts *h = d->hosts;
+	struct out *o = &d->out;
+
+	for (unsigned i = 0; i < h->n; i++) {
+		const struct host *host = &h->list[i];
+
+		out_lit(o, "host ");
+		print_chars(d, host->name, strlen(host->name));
+		out_lit(o, ": clock ");
+		if (host->offset >= 0)
+			out_char(o, '+');
+		out_ms(o, host->offset, 0);
+		out_lit(o, " ms, error ");
+		out_ms(o, host->error, 0);
+		out_lit(o, " ms (");
+		out_str(o, host->source);
+		out_str(o, host->moved != 0 ? ", messages), " : "), ");
+		out_u64(o, host->files);
+		out_str(o, host->files == 1 ? " file\n" : " files\n");
+	}
+}
+
+void
+hosts_free(struct dump *d)
+{
+	struct hosts *h = d->hosts;
+
+	if (h == NULL)
+		return;
+	for (unsigned i = 0; i < h->n; i++)
+		free(h->list[i].name);
+	for (unsigned i = 0; i < h->n_places; i++) {
+		free(h->places[i].path);
+		free(h->places[i].note.name);
+	}
+	for (size_t i = 0; h->paths != NULL && h->paths[i] != NULL; i++)
+		free(h->paths[i]);
+	for (unsigned i = 0; i < h->n_clocks; i++)
+		free(h->clocks[i].name);
+	for (unsigned i = 0; i < h->n_rules; i++)
+		free(h->rules[i].text);
+	free(h->list);
+	free(h->places);
+	free(h->place_of);
+	free(h->paths);
+	free(h->clocks);
+	free(h->rules);
+	free(h->last);
+	free(h->recent);
+	free(h->slack);
+	free(h);
+	d->hosts = NULL;
+}
