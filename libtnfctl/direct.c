@@ -139,6 +139,7 @@ direct_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change
 
 static const struct target_ops direct_ops = {
 	.close = direct_close,
+	.import_add = imports_add,
 	.refresh = control_refresh,
 	.attrs = control_attrs,
 	.buffer_alloc = buffer_create,

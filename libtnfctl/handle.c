@@ -136,6 +136,12 @@ tnfctl_trace_state_set(tnfctl_handle_t *h, boolean_t on)
 	return h->ops->trace_set(h, on != B_FALSE);
 }
 
+static tnfctl_errcode_t
+no_filter(void)
+{
+	return fail(TNFCTL_ERR_BADARG, "only the kernel has a filter");
+}
+
 TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_state_set(tnfctl_handle_t *h, boolean_t on)
 {
@@ -166,4 +172,94 @@ tnfctl_filter_list_delete(tnfctl_handle_t *h, pid_t pid)
 	if (h->ops->filter_delete == NULL)
 		return wrong_kind();
 	return h->ops->filter_delete(h, pid);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
+{
+	if (h->ops->filter_follow == NULL)
+		return no_filter();
+	return h->ops->filter_follow(h, pid);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_add(tnfctl_handle_t *h, const char *rule)
+{
+	if (h->ops->rule_add == NULL)
+		return no_filter();
+	return h->ops->rule_add(h, rule);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_delete(tnfctl_handle_t *h, const char *rule)
+{
+	if (h->ops->rule_delete == NULL)
+		return no_filter();
+	return h->ops->rule_delete(h, rule);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule),
+    void *arg)
+{
+	if (h->ops->rule_apply == NULL)
+		return no_filter();
+	return h->ops->rule_apply(h, fn, arg);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
+{
+	if (h->ops->lost == NULL)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel counts what "
+		    "it loses; a process's trace file says it itself");
+	return h->ops->lost(h, ret);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
+{
+	if (h->ops->coverage == NULL)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel's buffer has CPUs");
+	return h->ops->coverage(h, ret, ret_n);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
+{
+	if (h->ops->setting_set == NULL)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel has settings");
+	return h->ops->setting_set(h, name, value);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
+{
+	if (h->ops->setting_get == NULL)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel has settings");
+	return h->ops->setting_get(h, name, ret);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
+{
+	if (h->ops->import_add == NULL)
+		return wrong_kind();
+	return h->ops->import_add(h, kind, source);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
+{
+	if (h->ops->probe_where != NULL)
+		return h->ops->probe_where(h, p, conditions);
+	return conditions == NULL ? TNFCTL_ERR_NONE : fail(TNFCTL_ERR_BADARG,
+	    "where: only imported probes have conditions");
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	return h->ops->probe_describe == NULL ? TNFCTL_ERR_NONE :
+	    h->ops->probe_describe(h, p);
 }

@@ -92,6 +92,26 @@ struct target_ops {
 	tnfctl_errcode_t (*filter_list)(tnfctl_handle_t *, pid_t **, int *);
 	tnfctl_errcode_t (*filter_add)(tnfctl_handle_t *, pid_t);
 	tnfctl_errcode_t (*filter_delete)(tnfctl_handle_t *, pid_t);
+	tnfctl_errcode_t (*filter_follow)(tnfctl_handle_t *, pid_t);
+	tnfctl_errcode_t (*rule_add)(tnfctl_handle_t *, const char *rule);
+	tnfctl_errcode_t (*rule_delete)(tnfctl_handle_t *, const char *rule);
+	tnfctl_errcode_t (*rule_apply)(tnfctl_handle_t *,
+	    void (*fn)(void *arg, const char *rule), void *arg);
+	tnfctl_errcode_t (*lost)(tnfctl_handle_t *, tnfctl_lost_t *);
+	tnfctl_errcode_t (*coverage)(tnfctl_handle_t *, tnfctl_span_t **, size_t *ret_n);
+	tnfctl_errcode_t (*setting_set)(tnfctl_handle_t *, const char *name,
+	    unsigned int value);
+	tnfctl_errcode_t (*setting_get)(tnfctl_handle_t *, const char *name,
+	    unsigned int *ret);
+	tnfctl_errcode_t (*probe_where)(tnfctl_handle_t *, tnfctl_probe_t *,
+	    const char *conditions);
+
+	/* Probes that were not made for us.  Each kind of target has other kinds of
+	   these, and says so. */
+	tnfctl_errcode_t (*import_add)(tnfctl_handle_t *, const char *kind,
+	    const char *source);
+	/* Completes the attributes; NULL: they are complete. */
+	tnfctl_errcode_t (*probe_describe)(tnfctl_handle_t *, tnfctl_probe_t *);
 };
 
 struct tnfctl_handle {

@@ -361,6 +361,18 @@ imports_begin(tnfctl_handle_t *h)
 }
 
 tnfctl_errcode_t
+imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
+{
+	if (strcmp(kind, "function") == 0)
+		return source == NULL ? fail(TNFCTL_ERR_BADARG, "function: which?") :
+		    imports_functions(h, source);
+	if (strcmp(kind, "usdt") != 0)
+		return fail(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
+	return source == NULL ? imports_begin(h) :
+	    fail(TNFCTL_ERR_BADARG, "a process has the probes of its files");
+}
+
+tnfctl_errcode_t
 imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
 {
 	struct kp_uprobe_spec spec = { .pid = 0 };

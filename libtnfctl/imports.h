@@ -16,6 +16,8 @@ struct imports;			/* what a handle has; NULL: nobody asked for them */
 
 /* From now on the handle has them.  BADARG: no handle on another process. */
 tnfctl_errcode_t imports_begin(tnfctl_handle_t *);
+/* As tnfctl_import_add() for a process: its functions, and the USDT probes of its files. */
+tnfctl_errcode_t imports_add(tnfctl_handle_t *, const char *kind, const char *source);
 /* Looks for files that came or went; new probes through probe_add(). */
 tnfctl_errcode_t imports_refresh(tnfctl_handle_t *);
 /* Lets others have the kernel's session. */

@@ -18,43 +18,6 @@ tnfctl_kernel_open(tnfctl_handle_t **ret)
 }
 
 TNFCTL_API tnfctl_errcode_t
-tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
-{
-	return left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_rule_add(tnfctl_handle_t *h, const char *rule)
-{
-	return left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_rule_delete(tnfctl_handle_t *h, const char *rule)
-{
-	return left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule),
-    void *arg)
-{
-	return left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
-{
-	return left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
-{
-	return conditions == NULL ? TNFCTL_ERR_NONE : left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
 tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
 {
 	return left_out();
@@ -67,6 +30,12 @@ tnfctl_import_buffer(tnfctl_handle_t *h, size_t size, size_t *ret)
 }
 
 /* No handle has any. */
+
+tnfctl_errcode_t
+imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
+{
+	return left_out();
+}
 
 tnfctl_errcode_t
 imports_refresh(tnfctl_handle_t *h)
@@ -97,36 +66,6 @@ import_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
 
 tnfctl_errcode_t
 import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
-{
-	return left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
-{
-	return TNFCTL_ERR_NONE;
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
-{
-	return left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
-{
-	return left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
-{
-	return left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
 {
 	return left_out();
 }

@@ -274,62 +274,13 @@ kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	return TNFCTL_ERR_NONE;
 }
 
-static const struct target_ops kernel_ops = {
-	.close = kernel_close,
-	.refresh = kernel_refresh,
-	.attrs = kernel_attrs,
-	.buffer_alloc = kernel_buffer_alloc,
-	.buffer_dealloc = kernel_buffer_dealloc,
-	.probe_state = kernel_probe_state,
-	.probe_set = kernel_probe_set,
-	.trace_set = kernel_trace_set,
-	.filter_set = kernel_filter_set,
-	.filter_list = kernel_filter_list,
-	.filter_add = kernel_filter_add,
-	.filter_delete = kernel_filter_delete,
-};
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_kernel_open(tnfctl_handle_t **ret)
-{
-	tnfctl_errcode_t err;
-	tnfctl_handle_t *h;
-	struct kp *kp = NULL;
-	int e;
-
-	e = kp_open(true, &kp);
-	if (e != 0) {
-		err = fail_kernel(kp, e, kernel_code_of(e));
-		kp_close(kp);
-		return err;
-	}
-	h = handle_new(&kernel_ops, 0);
-	if (h == NULL) {
-		kp_close(kp);
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
-	}
-	h->priv = kp;
-	h->first_id = 1;
-	err = kernel_refresh(h);
-	if (err != TNFCTL_ERR_NONE) {
-		kernel_close(h, TNFCTL_TARG_DEFAULT);
-		handle_free(h);
-		return err;
-	}
-	*ret = h;
-	return TNFCTL_ERR_NONE;
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
+static tnfctl_errcode_t
+kernel_lost(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 {
 	struct kp_status status;
 	size_t i;
 	int e;
 
-	if (h->ops != &kernel_ops)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel counts what "
-		    "it loses; a process's trace file says it itself");
 	e = kp_status(h->priv, &status);
 	if (e != 0)
 		return kernel_answer(h, e);
@@ -341,14 +292,12 @@ tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 	return TNFCTL_ERR_NONE;
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
+static tnfctl_errcode_t
+kernel_coverage(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
 {
 	struct kp_span *span;
 	int e, n;
 
-	if (h->ops != &kernel_ops)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel's buffer has CPUs");
 	e = kp_coverage(h->priv, &span, &n);
 	if (e != 0)
 		return answer_buffer(h, e);
@@ -365,34 +314,28 @@ tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
 static tnfctl_errcode_t
 rule_change(tnfctl_handle_t *h, int (*change)(struct kp *, const char *), const char *rule)
 {
-	int e;
+	int e = change(h->priv, rule);
 
-	if (h->ops != &kernel_ops)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel has a filter");
-	e = change(h->priv, rule);
 	if (e == -EINVAL)
 		return fail(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
 	return kernel_answer(h, e);
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_rule_add(tnfctl_handle_t *h, const char *rule)
+static tnfctl_errcode_t
+kernel_rule_add(tnfctl_handle_t *h, const char *rule)
 {
 	return rule_change(h, kp_rule_add, rule);
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_rule_delete(tnfctl_handle_t *h, const char *rule)
+static tnfctl_errcode_t
+kernel_rule_delete(tnfctl_handle_t *h, const char *rule)
 {
 	return rule_change(h, kp_rule_delete, rule);
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule),
-    void *arg)
+static tnfctl_errcode_t
+kernel_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule), void *arg)
 {
-	if (h->ops != &kernel_ops)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel has a filter");
 	kp_rules_get(h->priv, fn, arg);
 	return TNFCTL_ERR_NONE;
 }
@@ -445,54 +388,40 @@ add_functions(tnfctl_handle_t *h, const char *pattern)
 	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
+static tnfctl_errcode_t
+kernel_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
 	tnfctl_errcode_t err;
 
 	if (strcmp(kind, "function") == 0)
-		return h->ops == &kernel_ops ? add_functions(h, source) :
-		    source == NULL ? fail(TNFCTL_ERR_BADARG, "function: which?") :
-		    imports_functions(h, source);
+		return add_functions(h, source);
 	if (strcmp(kind, "usdt") == 0)
-		return h->ops == &kernel_ops ? add_usdt(h, source) :
-		    source == NULL ? imports_begin(h) :
-		    fail(TNFCTL_ERR_BADARG, "a process has the probes of its files");
-	if (h->ops != &kernel_ops)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
+		return add_usdt(h, source);
 	if (strcmp(kind, "tracepoint") != 0 || source != NULL)
 		return fail(TNFCTL_ERR_BADARG, "%s: no kind of imported probes", kind);
 	err = kernel_answer(h, kp_import_tracepoints(h->priv));
 	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
+static tnfctl_errcode_t
+kernel_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
-	int e;
+	int e = kp_probe_where(h->priv, (unsigned)p->id, conditions);
 
-	if (h->ops != &kernel_ops)
-		return conditions == NULL ? TNFCTL_ERR_NONE : fail(TNFCTL_ERR_BADARG,
-		    "where: only imported probes have conditions");
-	e = kp_probe_where(h->priv, (unsigned)p->id, conditions);
 	if (e == -EINVAL || e == -ENOTSUP)
 		return fail(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
 	return kernel_answer(h, e);
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
+static tnfctl_errcode_t
+kernel_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
-	if (h->ops != &kernel_ops)
-		return TNFCTL_ERR_NONE;
 	return kernel_answer(h, kp_probe_describe(h->priv, (unsigned)p->id));
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
+static tnfctl_errcode_t
+kernel_filter_follow(tnfctl_handle_t *h, pid_t pid)
 {
-	if (h->ops != &kernel_ops)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel has a filter");
 	return kernel_answer(h, kp_filter_follow(h->priv, pid));
 }
 
@@ -504,18 +433,71 @@ setting_answer(tnfctl_handle_t *h, int e)
 	return e != 0 ? kernel_answer(h, e) : TNFCTL_ERR_NONE;
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
+static tnfctl_errcode_t
+kernel_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
 {
-	if (h->ops != &kernel_ops)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel has settings");
 	return setting_answer(h, kp_setting_set(h->priv, name, value));
 }
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
+static tnfctl_errcode_t
+kernel_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
 {
-	if (h->ops != &kernel_ops)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel has settings");
 	return setting_answer(h, kp_setting_get(h->priv, name, ret));
+}
+
+static const struct target_ops kernel_ops = {
+	.close = kernel_close,
+	.refresh = kernel_refresh,
+	.attrs = kernel_attrs,
+	.buffer_alloc = kernel_buffer_alloc,
+	.buffer_dealloc = kernel_buffer_dealloc,
+	.probe_state = kernel_probe_state,
+	.probe_set = kernel_probe_set,
+	.trace_set = kernel_trace_set,
+	.filter_set = kernel_filter_set,
+	.filter_list = kernel_filter_list,
+	.filter_add = kernel_filter_add,
+	.filter_delete = kernel_filter_delete,
+	.filter_follow = kernel_filter_follow,
+	.rule_add = kernel_rule_add,
+	.rule_delete = kernel_rule_delete,
+	.rule_apply = kernel_rule_apply,
+	.lost = kernel_lost,
+	.coverage = kernel_coverage,
+	.setting_set = kernel_setting_set,
+	.setting_get = kernel_setting_get,
+	.import_add = kernel_import_add,
+	.probe_where = kernel_probe_where,
+	.probe_describe = kernel_probe_describe,
+};
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_kernel_open(tnfctl_handle_t **ret)
+{
+	tnfctl_errcode_t err;
+	tnfctl_handle_t *h;
+	struct kp *kp = NULL;
+	int e;
+
+	e = kp_open(true, &kp);
+	if (e != 0) {
+		err = fail_kernel(kp, e, kernel_code_of(e));
+		kp_close(kp);
+		return err;
+	}
+	h = handle_new(&kernel_ops, 0);
+	if (h == NULL) {
+		kp_close(kp);
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	}
+	h->priv = kp;
+	h->first_id = 1;
+	err = kernel_refresh(h);
+	if (err != TNFCTL_ERR_NONE) {
+		kernel_close(h, TNFCTL_TARG_DEFAULT);
+		handle_free(h);
+		return err;
+	}
+	*ret = h;
+	return TNFCTL_ERR_NONE;
 }

@@ -92,6 +92,7 @@ watched_continue(tnfctl_handle_t *const *v, size_t n, size_t *which,
 
 static const struct target_ops watched_ops = {
 	.close = watched_close,
+	.import_add = imports_add,
 	.refresh = imports_refresh,
 	.attrs = watched_attrs,
 	.buffer_alloc = watched_no_file,
