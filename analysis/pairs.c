@@ -40,6 +40,7 @@ struct role {
 	bool		 known;
 	const struct pair_rule *rule;
 	char		*name;		/* of the slice */
+	uint64_t	 name_mixed;	/* begins what tells instances apart */
 	int		 member[PAIR_KEYS_MAX];	/* index, -1: none */
 	unsigned	 n_members;
 };
@@ -232,16 +233,6 @@ found:
 	bind_members(r, probe);
 }
 
-static const struct role *
-role_of(struct pairs *p, const struct tnf_probe *probe)
-{
-	struct role *r = perprobe(&p->roles, probe, sizeof(*r));
-
-	if (!r->known)
-		pairs_classify(p, r, probe);
-	return r;
-}
-
 static uint64_t
 pairs_mix(uint64_t h, uint64_t v)
 {
@@ -269,11 +260,24 @@ mix_value(uint64_t h, const struct tnf_value *v)
 	return pairs_mix(h, v->u.u);
 }
 
+static const struct role *
+role_of(struct pairs *p, const struct tnf_probe *probe)
+{
+	struct role *r = perprobe(&p->roles, probe, sizeof(*r));
+
+	if (!r->known) {
+		pairs_classify(p, r, probe);
+		if (r->name != NULL)
+			r->name_mixed = mix_text(0, r->name, strlen(r->name));
+	}
+	return r;
+}
+
 /* The instance that an event speaks of. */
 static uint64_t
 pairs_instance(const struct role *r, const struct tnf_event *ev)
 {
-	uint64_t h = mix_text(0, r->name, strlen(r->name));
+	uint64_t h = r->name_mixed;
 	bool asked = r->rule != NULL && r->rule->text != NULL;
 	struct tnf_value v;
 

@@ -47,6 +47,9 @@ struct tnf_file {
 	char		*name;
 	struct scan	*scan;		/* the first pass; or NULL */
 	struct seen	*seen;		/* by block: how far it was read; or NULL */
+	uint32_t	*open;		/* offsets of blocks to look at again; or NULL */
+	uint32_t	 n_open;
+	uint64_t	 n_numbered;	/* blocks that the cursor numbers; 0: look at all */
 	struct longs	*longs;		/* values put together; or NULL */
 	uint64_t	 cursor;	/* ext.data_cursor at the last look */
 	uint64_t	 lost;		/* blocks, since the last look */

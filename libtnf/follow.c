@@ -5,6 +5,10 @@
  * on from there; a block of another generation is walked from its start.  The
  * events found wait in one list ordered by time until they are old enough
  * that nothing earlier is still on its way.
+ *
+ * Of a process's file only the blocks are looked at that can have changed: those
+ * whose numbers its writers have taken from the cursor since the last look, and
+ * those of before that somebody holds or has not come to use yet.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +17,54 @@
 #include "libtnf/follow.h"
 #include "libtnf/stream_impl.h"
 
+#define LAPS	0xfffffffeu	/* then generations begin again: libtnfprobe/block.c */
+
 TNF_API void
 tnf_stream_follow(tnf_stream_t *s)
 {
 	s->follow.on = true;
 	s->follow.handed_out = INT64_MIN;
+}
+
+/* Data blocks of a process's file whose numbers follow from the cursor; 0: of no
+   other file that is so. */
+static uint64_t
+numbered_blocks(const struct tnf_file *f)
+{
+	uint64_t start = f->ext.data_start;
+
+	if (!f->has_ext || f->ext.kind != TNF_EXT_PROCESS || start < f->data_start ||
+	    start >= f->bytes.size || f->block_header_size < sizeof(struct tnf_block_header))
+		return 0;
+	return (f->bytes.size - start) >> f->block_shift;
+}
+
+/* Block 'i' of the data is to be looked at until it has been used in that lap. */
+static void
+look_at(struct tnf_file *f, uint64_t i, uint64_t lap)
+{
+	uint32_t off = (uint32_t)(f->ext.data_start + (i << f->block_shift));
+	struct seen *seen = &f->seen[off >> f->block_shift];
+
+	if (seen->due == 0)
+		f->open[f->n_open++] = off;
+	/* As the writer counts: libtnfprobe/block.c. */
+	seen->due = (uint32_t)(lap % LAPS) + 1;
+}
+
+/* The numbers from 'from' on, below 'to', have been taken. */
+static void
+look_at_numbers(struct tnf_file *f, uint64_t from, uint64_t to)
+{
+	uint64_t n;
+
+	/* Writers give some back that they do not need, and take them again. */
+	if (to <= from)
+		return;
+	if (to - from > f->n_numbered)
+		from = to - f->n_numbered;
+	for (n = from; n < to; n++)
+		look_at(f, n % f->n_numbered, n / f->n_numbered);
 }
 
 bool
@@ -26,7 +73,12 @@ follow_file(struct tnf_file *f)
 	f->seen = calloc((size_t)(f->bytes.size >> f->block_shift) + 1,
 	    sizeof *f->seen);
 	f->cursor = f->ext.data_cursor;
-	return f->seen != NULL;
+	if (f->seen == NULL || (f->n_numbered = numbered_blocks(f)) == 0)
+		return f->seen != NULL;
+	if ((f->open = calloc(f->n_numbered, sizeof *f->open)) == NULL)
+		return false;
+	look_at_numbers(f, 0, f->cursor);
+	return true;
 }
 
 void
@@ -100,6 +152,9 @@ kernel_missed(const struct tnf_file *f, uint64_t gone)
 	uint64_t off, there = 0;
 	uint32_t generation;
 
+	/* None of them comes back before most others have been taken. */
+	if (gone < (f->bytes.size - f->data_start) >> (f->block_shift + 1))
+		return 0;
 	for (off = f->data_start; off < f->bytes.size; off += f->block_size) {
 		generation = file_block(f, (uint32_t)off).generation;
 		if (generation != TNF_GENERATION_FREE && generation != TNF_GENERATION_TAG)
@@ -136,25 +191,80 @@ blocks_missed(struct tnf_file *f)
 }
 
 static int
-refresh_file(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
+refresh_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct tnf_progress *ret)
+{
+	const struct seen *seen = &f->seen[off >> f->block_shift];
+	struct block b = file_block(f, off);
+
+	/* Without a generation it is on its way to its next use. */
+	if (b.generation == TNF_GENERATION_FREE ||
+	    (b.generation == seen->generation && b.used == seen->used))
+		return 0;
+	return take_rest(s, f, off, ret);
+}
+
+static int
+refresh_all(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 {
 	uint64_t off;
-	int err;
+	int err = 0;
+
+	for (off = f->data_start; err == 0 && off < f->bytes.size; off += f->block_size)
+		err = refresh_block(s, f, (uint32_t)off, ret);
+	return err;
+}
+
+/*
+ * Nothing more comes into a block that nobody holds and that has been used in the
+ * lap that was due, until its next number is taken.  Asked before it is read.
+ */
+static bool
+is_finished(const struct tnf_file *f, uint32_t off)
+{
+	uint64_t owner = bytes_u64(&f->bytes,
+	    (uint64_t)off + offsetof(struct tnf_block_header, next_block));
+	uint32_t generation;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	generation = file_block(f, off).generation;
+	if (generation == TNF_GENERATION_TAG)
+		return true;
+	return owner == 0 && generation != TNF_GENERATION_FREE &&
+	    (int32_t)(generation - f->seen[off >> f->block_shift].due) >= 0;
+}
+
+static int
+refresh_open(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
+{
+	uint32_t i, off, left = 0;
+	bool finished;
+	int err = 0;
+
+	for (i = 0; i < f->n_open; i++) {
+		off = f->open[i];
+		finished = err == 0 && is_finished(f, off);
+		if (err == 0)
+			err = refresh_block(s, f, off, ret);
+		if (finished)
+			f->seen[off >> f->block_shift].due = 0;
+		else
+			f->open[left++] = off;
+	}
+	f->n_open = left;
+	return err;
+}
+
+static int
+refresh_file(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
+{
+	uint64_t before = f->cursor;
 
 	ret->blocks_missed += blocks_missed(f) + f->lost;
 	f->lost = 0;
-	for (off = f->data_start; off < f->bytes.size; off += f->block_size) {
-		const struct seen *seen = &f->seen[off >> f->block_shift];
-		struct block b = file_block(f, (uint32_t)off);
-
-		/* Without a generation it is on its way to its next use. */
-		if (b.generation == TNF_GENERATION_FREE ||
-		    (b.generation == seen->generation && b.used == seen->used))
-			continue;
-		if ((err = take_rest(s, f, (uint32_t)off, ret)) != 0)
-			return err;
-	}
-	return 0;
+	if (f->n_numbered == 0)
+		return refresh_all(s, f, ret);
+	look_at_numbers(f, before, f->cursor);
+	return refresh_open(s, f, ret);
 }
 
 static int
@@ -167,6 +277,18 @@ by_time(const void *a, const void *b)
 	if (p->walk.file != q->walk.file)
 		return p->walk.file->number < q->walk.file->number ? -1 : 1;
 	return p->walk.pos < q->walk.pos ? -1 : p->walk.pos > q->walk.pos;
+}
+
+/* What one thread has written mostly is. */
+static bool
+is_sorted(const struct follow *fo)
+{
+	size_t i;
+
+	for (i = 1; i < fo->n; i++)
+		if (by_time(&fo->list[i - 1], &fo->list[i]) > 0)
+			return false;
+	return true;
 }
 
 TNF_API int
@@ -186,7 +308,7 @@ tnf_stream_refresh(tnf_stream_t *s, int64_t until, struct tnf_progress *ret)
 		if (s->files[i]->seen != NULL &&
 		    (err = refresh_file(s, s->files[i], ret)) != 0)
 			return err;
-	if (fo->n > 1)
+	if (!is_sorted(fo))
 		qsort(fo->list, fo->n, sizeof *fo->list, by_time);
 	fo->until = until;
 	return 0;

@@ -14,6 +14,7 @@ struct seen {
 	uint32_t generation;
 	uint32_t used;
 	uint32_t lost;		/* the generation that was told to be */
+	uint32_t due;		/* the lap in which it is to be used; 0: it is finished */
 };
 
 /* An event that waits for its time. */

@@ -174,9 +174,10 @@ take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 	struct walk w;
 	enum walk_status r = walk_start(&w, f, off);
 
-	if (f->seen != NULL && r == WALK_RECORD)
-		f->seen[off >> f->block_shift] =
-		    (struct seen){ .generation = w.generation, .used = w.end - off };
+	if (f->seen != NULL && r == WALK_RECORD) {
+		f->seen[off >> f->block_shift].generation = w.generation;
+		f->seen[off >> f->block_shift].used = w.end - off;
+	}
 	if (r == WALK_END) {
 		sc->sum.blocks_free++;
 		return;

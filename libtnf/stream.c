@@ -36,6 +36,7 @@ free_file(struct tnf_file *f)
 	tnf_image_close(f->map, f->map_size);
 	free(f->name);
 	free(f->seen);
+	free(f->open);
 	free(f);
 }
 
