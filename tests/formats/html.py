@@ -314,4 +314,5 @@ def main():
 
 
 bad = 0
-main()
+if __name__ == "__main__":
+    main()
