@@ -33,6 +33,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -540,6 +541,37 @@ swap(long mib, char **arg)
 	printf("major %ld\n", major_faults() - before);
 }
 
+#ifndef SYS_poll			/* new machines have none of these */
+#define SYS_poll	SYS_ppoll
+#define SYS_select	SYS_pselect6
+#define SYS_pause	SYS_ppoll
+#endif
+#define TRIES	60000	/* of a millisecond and more: this is for hangs, not for load */
+
+/* Waits until a thread sleeps in one of two calls. */
+static void
+await_call(pid_t tid, long call, long or)
+{
+	struct timespec ts = { 0, 1000000 };
+	char path[64];
+	long number;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/syscall", (int)tid);
+	for (int tries = 0; tries < TRIES; tries++) {
+		/* It says "running" of a thread that is not asleep. */
+		if ((f = fopen(path, "r")) == NULL)
+			break;
+		if (fscanf(f, "%ld", &number) != 1)
+			number = -1;
+		fclose(f);
+		if (number == call || number == or)
+			return;
+		nanosleep(&ts, NULL);
+	}
+	die("a thread that should sleep does not");
+}
+
 static void *
 have_stack(void *arg)
 {
@@ -547,7 +579,7 @@ have_stack(void *arg)
 
 	for (int i = 0; i < 16; i++)
 		page[i * PAGE] = 1;
-	printf("thread %d\n", (int)syscall(SYS_gettid));
+	atomic_store((atomic_int *)arg, (int)syscall(SYS_gettid));
 	pause();
 	return (void *)(long)page[0];
 }
@@ -555,11 +587,17 @@ have_stack(void *arg)
 static void
 stacks(long mib, char **arg)
 {
+	static atomic_int tids[3];
 	pthread_t t;
 
 	for (int i = 0; i < 3; i++)
-		pthread_create(&t, NULL, have_stack, NULL);
-	usleep(100000);
+		pthread_create(&t, NULL, have_stack, &tids[i]);
+	for (int i = 0; i < 3; i++) {
+		while (atomic_load(&tids[i]) == 0)
+			sched_yield();
+		await_call(tids[i], SYS_pause, SYS_ppoll);
+		printf("thread %d\n", tids[i]);
+	}
 	swap(mib, arg);
 }
 
@@ -637,7 +675,6 @@ direct32(long n, char **arg)
 	say_transfer("read", 65536, 4 * PAGE, call32(PREADV_32, fd, (long)v, 4, 65536, 0));
 }
 
-/* Each sleeps once: a child lets it go on when it does. */
 static void
 nap(void)
 {
@@ -646,12 +683,35 @@ nap(void)
 	nanosleep(&ts, NULL);
 }
 
+/* Lets its parent go on, each time when that is asleep. */
+static void
+let_go_on(long n, int fd, int queue, int sem)
+{
+	struct { long type; char text[1]; } m = { 1, "" };
+	struct sembuf up = { 0, 1, 0 };
+	pid_t parent = getppid();
+
+	for (long i = 0; i < n; i++) {
+		await_call(parent, SYS_poll, SYS_ppoll);
+		if (write(fd, "x", 1) != 1)
+			_exit(1);
+		await_call(parent, SYS_select, SYS_pselect6);
+		if (write(fd, "x", 1) != 1)
+			_exit(1);
+		await_call(parent, SYS_msgrcv, SYS_msgrcv);
+		msgsnd(queue, &m, 1, 0);
+		await_call(parent, SYS_semop, SYS_semtimedop);
+		semop(sem, &up, 1);
+	}
+	_exit(0);
+}
+
 static void
 waits(long n, char **arg)
 {
 	int queue = msgget(IPC_PRIVATE, 0600), sem = semget(IPC_PRIVATE, 1, 0600), fd[2];
 	struct { long type; char text[1]; } m = { 1, "" };
-	struct sembuf up = { 0, 1, 0 }, down = { 0, -1, 0 };
+	struct sembuf down = { 0, -1, 0 };
 	struct pollfd p;
 	fd_set set;
 	char c;
@@ -661,19 +721,8 @@ waits(long n, char **arg)
 		die("waits");
 	fflush(stdout);
 	pid = fork();
-	for (long i = 0; pid == 0 && i < n; i++) {
-		for (int k = 0; k < 2; k++) {
-			nap();
-			if (write(fd[1], "x", 1) != 1)
-				_exit(1);
-		}
-		nap();
-		msgsnd(queue, &m, 1, 0);
-		nap();
-		semop(sem, &up, 1);
-	}
 	if (pid == 0)
-		_exit(0);
+		let_go_on(n, fd[1], queue, sem);
 	for (long i = 0; i < n; i++) {
 		p = (struct pollfd){ .fd = fd[0], .events = POLLIN };
 		poll(&p, 1, -1);

@@ -41,8 +41,9 @@ static struct shared {
 #ifdef __SANITIZE_ADDRESS__
 #define FORK_EVERY	301
 #else
-#define FORK_EVERY	3
+#define FORK_EVERY	7
 #endif
+#define HANG_S		120	/* without a step */
 
 static char path[64];
 
@@ -270,8 +271,12 @@ begin(unsigned kbytes, void (*handler)(int))
 static bool
 step(pid_t pid, int sig)
 {
+	static unsigned long steps;
 	int status;
 
+	/* It is for hangs, not for load: each step may be waited for. */
+	if (steps++ % 1024 == 0)
+		alarm(HANG_S);
 again:
 	if (ptrace(PTRACE_SINGLESTEP, pid, 0, sig) == -1)
 		err(1, "single step");
@@ -436,7 +441,6 @@ main(void)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	alarm(200);
 	read_everywhere();
 	memset(shared, 0, sizeof(*shared));
 	signal_everywhere();
