@@ -2,6 +2,7 @@
  * damage.c - what the first pass over a file could not read, by its cause.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libtnf/damage.h"
@@ -50,9 +51,27 @@ damage_merge(struct damage *d, const struct damage *from)
 	for (i = 0; i < from->n; i++) {
 		a = &from->causes[i];
 		c = cause_of(d, a->why, a->at, a->block);
+		if (a->block < c->block)
+			c->block = a->block;
 		for (k = 0; k < DAMAGE_EXTENTS; k++)
 			c->n[k] += a->n[k];
 	}
+}
+
+/* As they stand in the file: blocks may have been looked at in order of time. */
+static int
+by_block(const void *a, const void *b)
+{
+	const struct cause *p = a, *q = b;
+
+	return (p->block > q->block) - (p->block < q->block);
+}
+
+void
+damage_sort(struct damage *d)
+{
+	if (d->n > 1)
+		qsort(d->causes, d->n, sizeof(d->causes[0]), by_block);
 }
 
 static const struct { const char *one, *many; } extents[DAMAGE_EXTENTS] = {

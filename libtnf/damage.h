@@ -41,6 +41,8 @@ void damage_add(struct damage *, const struct tnf_file *, uint32_t block,
     enum damage_extent);
 /* Adds all of another one. */
 void damage_merge(struct damage *, const struct damage *);
+/* In the order of the blocks that suffer first. */
+void damage_sort(struct damage *);
 /* One cause in words. */
 void damage_text(const struct cause *, const struct tnf_file *,
     char buf[DAMAGE_TEXT]);

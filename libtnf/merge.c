@@ -7,6 +7,7 @@
 #include "libtnf/file.h"
 #include "libtnf/follow.h"
 #include "libtnf/merge.h"
+#include "libtnf/stream_impl.h"
 #include "libtnf/type.h"
 
 /* Of a block whose events are not in order: all of them, sorted. */
@@ -29,7 +30,7 @@ struct cursor {
 static bool
 run_before(const struct run *a, const struct run *b)
 {
-	return file_shifted(a->file, a->at->min) < file_shifted(b->file, b->at->min);
+	return file_shifted(a->file, a->min) < file_shifted(b->file, b->min);
 }
 
 static void
@@ -66,23 +67,36 @@ runs_append(struct merge *m, struct run r)
 }
 
 int
-merge_add(struct merge *m, struct tnf_file *f, const struct scan *s)
+merge_add(struct merge *m, struct tnf_file *f, struct entry *e, uint32_t n)
 {
 	struct run r = { .file = f };
 	uint32_t i, from = 0;
 	int err;
 
-	for (i = 1; i <= s->n; i++) {
-		if (i < s->n && s->entries[i - 1].min <= s->entries[i].min)
+	for (i = 1; i <= n; i++) {
+		if (i < n && e[i - 1].min <= e[i].min)
 			continue;
-		r.at = s->entries + from;
-		r.end = s->entries + i;
+		r.at = e + from;
+		r.end = e + i;
+		r.min = r.at->min;
 		if ((err = runs_append(m, r)) != 0)
 			return err;
 		from = i;
 	}
 	m->started = false;
 	return 0;
+}
+
+void
+merge_forget(struct merge *m, const struct tnf_file *f)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < m->n_runs; i++)
+		if (m->runs[i].file != f)
+			m->runs[n++] = m->runs[i];
+	m->n_runs = n;
+	m->started = false;
 }
 
 static void
@@ -258,14 +272,16 @@ start_block(struct walk *w, struct tnf_file *f, const struct entry *e)
 }
 
 static int
-open_block(struct merge *m, struct tnf_file *f, const struct entry *e)
+open_block(struct merge *m, struct tnf_file *f, struct entry *e)
 {
 	struct cursor *c = cursor_get(m);
 	int err = 0;
 
 	if (c == NULL)
 		return TNF_ERR_ALLOCFAIL;
+	e->opened = true;
 	if (start_block(&c->walk, f, e) &&
+	    (e->scanned || scan_entry(f->stream, f, e, c->walk)) &&
 	    (e->sorted || (err = sort_block(c)) == 0) &&
 	    cursor_next(c) && (err = open_push(m, c)) == 0)
 		return 0;
@@ -281,11 +297,13 @@ open_blocks(struct merge *m)
 	int err;
 
 	while (m->n_runs > 0 &&
-	    (m->n_open == 0 || file_shifted(r->file, r->at->min) <= m->open[0]->time)) {
+	    (m->n_open == 0 || file_shifted(r->file, r->min) <= m->open[0]->time)) {
 		if ((err = open_block(m, r->file, r->at)) != 0)
 			return err;
 		if (++r->at == r->end)
 			*r = m->runs[--m->n_runs];
+		else
+			r->min = r->at->min;
 		if (m->n_runs > 0)
 			runs_down(m, 0);
 	}
@@ -314,10 +332,10 @@ merge_next(struct merge *m, int64_t *time, const struct sched **sched,
 {
 	int err;
 
+	if (m->n_open > 0)
+		merge_advance(m);
 	if (!m->started)
 		runs_heapify(m);
-	else if (m->n_open > 0)
-		merge_advance(m);
 	if ((err = open_blocks(m)) != 0)
 		return -err;
 	if (m->n_open == 0)

@@ -24,11 +24,17 @@ struct damage;
 
 /* A block that holds events. */
 struct entry {
-	int64_t	 min;		/* time of its earliest event */
-	uint32_t block : 31;	/* its number */
+	int64_t	 min;		/* time of its earliest event; or, as long as it has
+				   not been scanned, no later */
+	uint32_t block : 28;	/* its number */
 	uint32_t sorted : 1;	/* its events are in order of time */
+	uint32_t scanned : 1;	/* the first pass has been over it */
+	uint32_t opened : 1;	/* it has been handed out, or is being */
+	uint32_t held : 1;	/* its writer may not be done with it */
 	uint32_t generation;
 };
+
+struct survey;
 
 /* What the first pass found in a file. */
 struct scan {
@@ -36,13 +42,15 @@ struct scan {
 	uint32_t n;
 	uint32_t room;
 	struct damage *damage;	/* while the pass is under way */
+	struct survey *survey;	/* of a file that is read as it is asked for; or NULL */
 	struct tnf_summary sum;
 };
 
 /* Entries [at, end) of a file, ascending. */
 struct run {
+	int64_t min;		/* of 'at', not shifted */
 	struct tnf_file *file;
-	const struct entry *at, *end;
+	struct entry *at, *end;
 };
 
 struct merge {
@@ -54,7 +62,9 @@ struct merge {
 	bool		 started;
 };
 
-int  merge_add(struct merge *, struct tnf_file *, const struct scan *);
+int  merge_add(struct merge *, struct tnf_file *, struct entry *, uint32_t n);
+/* Forgets the blocks of a file that have not been opened. */
+void merge_forget(struct merge *, const struct tnf_file *);
 /* The next event: who wrote it, and the record at which it stands; 1, 0 or an
    error as tnf_stream_next(). */
 int  merge_next(struct merge *, int64_t *time, const struct sched **,

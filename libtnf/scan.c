@@ -1,6 +1,7 @@
 /*
  * scan.c - the first pass over a file: probes, times of blocks, damage.
  */
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "libtnf/damage.h"
 #include "libtnf/slot.h"
 #include "libtnf/stream_impl.h"
+#include "libtnf/survey.h"
 #include "libtnf/type.h"
 
 /* Events of one block. */
@@ -131,14 +133,12 @@ add_entry(struct scan *sc, const struct walk *w, const struct tally *t)
 {
 	struct entry *e = &sc->entries[sc->n++];
 
-	e->min = t->min;
-	e->block = w->block >> w->file->block_shift;
-	e->sorted = t->sorted;
-	e->generation = w->generation;
+	*e = (struct entry){ .min = t->min, .block = w->block >> w->file->block_shift,
+	    .sorted = t->sorted, .scanned = true, .generation = w->generation };
 }
 
 static void
-sum_block(struct tnf_summary *sum, const struct walk *w, const struct tally *t)
+sum_block(struct tnf_summary *sum, const struct walk *w)
 {
 	if (w->generation == TNF_GENERATION_TAG)
 		sum->blocks_tag++;
@@ -147,6 +147,11 @@ sum_block(struct tnf_summary *sum, const struct walk *w, const struct tally *t)
 		if (w->generation > sum->generation)
 			sum->generation = w->generation;
 	}
+}
+
+static void
+sum_events(struct tnf_summary *sum, const struct tally *t)
+{
 	sum->overwritten += t->overwritten;
 	if (t->events == 0)
 		return;
@@ -157,17 +162,33 @@ sum_block(struct tnf_summary *sum, const struct walk *w, const struct tally *t)
 	sum->events += t->events;
 }
 
-/* The writer's mark in a block's header that a thread has it. */
-static bool
-is_held(const struct tnf_file *f, uint32_t off)
+bool
+scan_is_held(const struct tnf_file *f, uint32_t off)
 {
 	return f->has_ext && f->ext.kind == TNF_EXT_PROCESS &&
 	    bytes_u8(&f->bytes, off +
 	    offsetof(struct tnf_block_header, A_lock)) != 0;
 }
 
-static void
-take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
+/* What is wrong in a block.  false: a live one has been taken over, which is no
+   damage. */
+static bool
+take_damage(struct scan *sc, struct tnf_file *f, const struct walk *w,
+    const struct damage *d)
+{
+	if (d->n == 0)
+		return true;
+	if (file_block(f, w->block).generation != w->generation) {
+		f->lost += f->seen == NULL;
+		return false;
+	}
+	sc->sum.damaged++;
+	damage_merge(sc->damage, d);
+	return true;
+}
+
+void
+scan_block_at(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 {
 	struct tally t = { 0 };
 	struct damage d;
@@ -187,20 +208,48 @@ take_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 		damage_add(&d, f, off, DAMAGE_BLOCK);
 	else
 		scan_block(s, &w, &t, &d);
-	if (d.n > 0) {
-		/* A live block that has been taken over is not damaged. */
-		if (file_block(f, off).generation != w.generation) {
-			f->lost += f->seen == NULL;
-			return;
-		}
-		sc->sum.damaged++;
-		damage_merge(sc->damage, &d);
-	}
-	sum_block(&sc->sum, &w, &t);
+	if (!take_damage(sc, f, &w, &d))
+		return;
+	sum_block(&sc->sum, &w);
+	sum_events(&sc->sum, &t);
 	if (w.generation != TNF_GENERATION_TAG)
-		sc->sum.blocks_held += is_held(f, off);
+		sc->sum.blocks_held += scan_is_held(f, off);
 	if (t.events > 0)
 		add_entry(sc, &w, &t);
+}
+
+bool
+scan_entry(tnf_stream_t *s, struct tnf_file *f, struct entry *e, struct walk w)
+{
+	struct tally t = { 0 };
+	struct damage d;
+
+	d.n = 0;
+	scan_block(s, &w, &t, &d);
+	if (!take_damage(f->scan, f, &w, &d))
+		return false;
+	sum_events(&f->scan->sum, &t);
+	e->scanned = true;
+	e->sorted = t.sorted;
+	return t.events > 0;
+}
+
+bool
+scan_times(tnf_stream_t *s, struct tnf_file *f, const struct entry *e,
+    int64_t *first, int64_t *last)
+{
+	struct tally t = { 0 };
+	struct damage d;
+	struct walk w;
+
+	d.n = 0;
+	if (walk_start(&w, f, (uint32_t)e->block << f->block_shift) != WALK_RECORD ||
+	    w.generation != e->generation)
+		return false;
+	scan_block(s, &w, &t, &d);
+	*first = t.min;
+	*last = t.max;
+	return t.events > 0;
 }
 
 /* Original readers find the header's members through its type, by name. */
@@ -244,16 +293,21 @@ check_file(struct tnf_file *f, struct damage *d)
 	}
 }
 
-static void
-scan_tell_damage(tnf_stream_t *s, struct tnf_file *f, const struct damage *d)
+void
+scan_tell_damage(tnf_stream_t *s, struct tnf_file *f)
 {
+	struct damage *d = f->scan->damage;
 	char text[DAMAGE_TEXT];
 	unsigned i;
 
-	for (i = 0; i < d->n; i++) {
+	f->scan->damage = NULL;
+	if (d != NULL && f->scan->survey != NULL)
+		damage_sort(d);
+	for (i = 0; d != NULL && i < d->n; i++) {
 		damage_text(&d->causes[i], f, text);
 		stream_damage(s, f, d->causes[i].block, text);
 	}
+	free(d);
 }
 
 static uint32_t
@@ -280,11 +334,42 @@ sum_file(const struct tnf_file *f, struct tnf_summary *sum)
 		sum->generation = kernel_laps(f);
 }
 
+/* Blocks from 'off' on, one after another; 'definitions': as long as they hold these.
+   Returns where it stopped. */
+static uint64_t
+scan_blocks(tnf_stream_t *s, struct tnf_file *f, uint64_t off, bool definitions)
+{
+	for (; off < f->bytes.size; off += f->block_size) {
+		if (definitions && file_block(f, (uint32_t)off).generation !=
+		    TNF_GENERATION_TAG)
+			break;
+		scan_block_at(s, f, (uint32_t)off, f->scan);
+	}
+	return off;
+}
+
+static int
+scan_by_blocks(tnf_stream_t *s, struct tnf_file *f)
+{
+	uint64_t off = f->data_start;
+	int err = ENOTSUP;
+
+	if (survey_wanted(s, f)) {
+		off = scan_blocks(s, f, off, true);
+		err = survey_file(s, f, off);
+	}
+	if (err != ENOTSUP)
+		return err;
+	scan_blocks(s, f, off, false);
+	scan_tell_damage(s, f);
+	return 0;
+}
+
 int
 scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
 {
 	unsigned before = s->n_probes;
-	uint64_t off;
+	int err;
 
 	/* All at once: what is not touched costs nothing. */
 	sc->room = (uint32_t)(f->bytes.size >> f->block_shift) + 1;
@@ -294,11 +379,8 @@ scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
 		return TNF_ERR_ALLOCFAIL;
 	sc->damage->n = 0;
 	check_file(f, sc->damage);
-	for (off = f->data_start; off < f->bytes.size; off += f->block_size)
-		take_block(s, f, (uint32_t)off, sc);
-	scan_tell_damage(s, f, sc->damage);
-	free(sc->damage);
-	sc->damage = NULL;
+	if ((err = scan_by_blocks(s, f)) != 0)
+		return err;
 	probes_sort(s, before);
 	sum_file(f, &sc->sum);
 	sc->sum.probes = s->n_probes - before;

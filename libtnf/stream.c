@@ -10,6 +10,7 @@
 
 #include "libtnf/long.h"
 #include "libtnf/stream_impl.h"
+#include "libtnf/survey.h"
 #include "libtnf/type.h"
 
 TNF_API int
@@ -30,14 +31,27 @@ free_file(struct tnf_file *f)
 		return;
 	file_done(f);
 	long_done(f);
-	if (f->scan != NULL)
+	if (f->scan != NULL) {
+		survey_free(f->scan->survey);
+		free(f->scan->damage);
 		free(f->scan->entries);
+	}
 	free(f->scan);
 	tnf_image_close(f->map, f->map_size);
 	free(f->name);
 	free(f->seen);
 	free(f->open);
 	free(f);
+}
+
+/* Of files that are read as they are asked for. */
+static void
+tell_damage(tnf_stream_t *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->n_files; i++)
+		scan_tell_damage(s, s->files[i]);
 }
 
 TNF_API void
@@ -47,6 +61,7 @@ tnf_stream_close(tnf_stream_t *s)
 
 	if (s == NULL)
 		return;
+	tell_damage(s);
 	merge_done(&s->merge);
 	follow_done(&s->follow);
 	siblings_done(&s->siblings);
@@ -69,6 +84,12 @@ TNF_API void
 tnf_stream_accept_cut(tnf_stream_t *s, bool yes)
 {
 	s->accept_cut = yes;
+}
+
+TNF_API void
+tnf_stream_lazily(tnf_stream_t *s, uint64_t size)
+{
+	s->lazy = size;
 }
 
 void
@@ -130,7 +151,8 @@ append_file(tnf_stream_t *s, struct tnf_file *f)
 		    "the compressed data ends early; what came before it is read");
 	if ((err = scan_file(s, f, f->scan)) != 0)
 		return err;
-	return merge_add(&s->merge, f, f->scan);
+	err = merge_add(&s->merge, f, f->scan->entries, f->scan->n);
+	return err != 0 || f->scan->survey == NULL ? err : survey_merge(&s->merge, f);
 }
 
 TNF_API int
@@ -216,7 +238,21 @@ tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
 		if (r <= 0)
 			return r < 0 ? -TNF_ERR_ALLOCFAIL : 1;
 	}
+	if (r == 0)
+		tell_damage(s);
 	return r;
+}
+
+TNF_API int
+tnf_stream_skip(tnf_stream_t *s, int64_t from)
+{
+	unsigned i;
+	int err = 0;
+
+	for (i = 0; i < s->n_files && err == 0; i++)
+		if (s->files[i]->scan->survey != NULL)
+			err = survey_skip(&s->merge, s->files[i], from);
+	return err;
 }
 
 TNF_API unsigned
@@ -267,6 +303,20 @@ TNF_API int64_t
 tnf_file_shift(const struct tnf_file *f)
 {
 	return f->shift;
+}
+
+TNF_API int
+tnf_file_span(struct tnf_file *f, int64_t *first, int64_t *last)
+{
+	const struct tnf_summary *sum = &f->scan->sum;
+	int64_t from = sum->first, to = sum->last;
+
+	if (f->scan->survey != NULL ? !survey_span(f->stream, f, &from, &to) :
+	    sum->events == 0)
+		return ENODATA;
+	*first = file_shifted(f, from);
+	*last = file_shifted(f, to);
+	return 0;
 }
 
 TNF_API uint64_t

@@ -45,15 +45,12 @@ filter_time_find_clock(struct dump *d, struct timespec_clock *c)
 static int64_t
 last_time(struct dump *d)
 {
-	struct tnf_summary sum;
-	int64_t last = d->first;
+	int64_t last = d->first, from, to;
 	unsigned i;
 
-	for (i = 0; i < d->n_inputs; i++) {
-		tnf_file_summary(d->inputs[i].file, &sum);
-		if (sum.events > 0 && sum.last > last)
-			last = sum.last;
-	}
+	for (i = 0; i < d->n_inputs; i++)
+		if (tnf_file_span(d->inputs[i].file, &from, &to) == 0 && to > last)
+			last = to;
 	return last;
 }
 
@@ -74,11 +71,24 @@ filter_time_resolve(struct dump *d, const char *option, const struct timespec_ar
 	return -1;
 }
 
+/* Does nobody but us see what we drop? */
+static bool
+window_is_alone(const struct dump *d)
+{
+	const struct filter *f;
+
+	for (f = d->filters; f != NULL; f = f->next)
+		if (f->see != NULL)
+			return false;
+	return true;
+}
+
 static int
 window_start(void *arg, struct dump *d)
 {
 	struct window *w = arg;
 	int64_t low;
+	int err;
 
 	w->d = d;
 	w->low = INT64_MIN;
@@ -90,6 +100,11 @@ window_start(void *arg, struct dump *d)
 		if (!__builtin_sub_overflow(last_time(d), w->last, &low) &&
 		    low > w->low)
 			w->low = low;
+	}
+	if (w->low != INT64_MIN && window_is_alone(d) &&
+	    (err = tnf_stream_skip(d->stream, w->low)) != 0) {
+		dump_error(d, "%s", tnf_error_message(err));
+		return -1;
 	}
 	return 0;
 }

@@ -14,6 +14,9 @@
 #include "tnfdump/origin.h"
 #include "common/xalloc.h"
 
+/* Files of this size are read as they are printed: smaller ones take no time. */
+#define LARGE	((uint64_t)16 << 20)
+
 /* A pipe as the file that it would have been; closes 'fd'. */
 static int
 take_pipe(struct dump *d, const char *path, int fd)
@@ -124,6 +127,9 @@ inputs_add(struct dump *d, char **paths)
 		dump_fatal(d, "%s", tnf_error_message(err));
 	tnf_stream_on_damage(d->stream, on_damage, d);
 	tnf_stream_accept_cut(d->stream, d->salvage);
+	/* --strict prints nothing of a file in which anything is wrong. */
+	if (!d->strict)
+		tnf_stream_lazily(d->stream, LARGE);
 	for (; *paths != NULL; paths++) {
 		in = &d->inputs[d->n_inputs];
 		if (!input_open(d, *paths, in))

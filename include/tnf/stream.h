@@ -143,6 +143,22 @@ int tnf_stream_add_mem(tnf_stream_t *, const void *base, size_t size,
     const char *name, struct tnf_file **ret);
 
 /*
+ * Large files.  Those that are added later and have at least 'size' bytes (0: none)
+ * are read as their events are asked for; adding one looks at the beginning of its
+ * blocks only.  Not for files of the kernel, nor for those that are followed.  What
+ * tnf_stream_next() hands out is the same, but
+ *  - damage is told by the call that finds no further event, or by
+ *    tnf_stream_close(), and only that of what was read;
+ *  - a summary counts events, and what is left out of them, as far as they were
+ *    read; sizes, blocks and laps are known at once;
+ *  - a probe that has no definition of its own is known when an event of it comes.
+ */
+void tnf_stream_lazily(tnf_stream_t *, uint64_t size);
+/* The caller has no use for events before 'from', and need not be handed them: of
+   files that are read lazily the rest is not read.  0 or TNF_ERR_*. */
+int  tnf_stream_skip(tnf_stream_t *, int64_t from);
+
+/*
  * Following files that are being written.  tnf_stream_follow() comes before
  * they are added, by tnf_stream_add_mem() with a shared mapping.  What is in
  * them at first comes as usual; each tnf_stream_refresh() then looks for what
@@ -191,6 +207,9 @@ bool tnf_image_is_empty(const void *base, size_t size);
 const char *tnf_file_name(const struct tnf_file *);
 const struct tnf_ext *tnf_file_ext(const struct tnf_file *); /* NULL: original writer */
 void tnf_file_summary(const struct tnf_file *, struct tnf_summary *);
+/* Times of its first and its last event, as these have them; no more is read than that takes.  0, or
+   ENODATA: it holds none. */
+int  tnf_file_span(struct tnf_file *, int64_t *first, int64_t *last);
 /* Blocks that a writer has overwritten since the file was added and before their
    events were handed out: it is too large to be copied.  Of a file that is
    followed, tnf_progress.blocks_missed tells, and this is 0. */

@@ -38,6 +38,7 @@ struct mk {
 	uint32_t	 tag_block;	/* offset of the current one */
 	uint32_t	 next_block, generation;
 	uint16_t	*used;		/* by block number */
+	bool		*held;		/* by block number */
 	uint32_t	 last_event;
 	uint32_t	 string_type;	/* offset; looked up often */
 	struct mk_type	 *sched_type;

@@ -405,6 +405,7 @@ mk_new(const struct mk_opts *o)
 	m->size = m->data_start + (size_t)m->o.data_blocks * m->o.block_size;
 	m->p = calloc(1, m->size);
 	m->used = calloc(m->size / m->o.block_size, sizeof *m->used);
+	m->held = calloc(m->size / m->o.block_size, sizeof *m->held);
 	m->tag_block = directory;
 	put_file_header(m, directory);
 	mk_block_header(m, directory, 0xffffffff);

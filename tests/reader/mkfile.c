@@ -84,7 +84,8 @@ mk_take_block(struct mk *m)
 			m->generation++;
 		}
 		off = m->data_start + m->next_block++ * m->o.block_size;
-	} while (mk_get32(m, off + 4) == 0xffffffff);
+	} while (mk_get32(m, off + 4) == 0xffffffff ||
+	    (m->o.hold && m->held[off / m->o.block_size]));
 	mk_block_header(m, off, m->generation);
 	set_used(m, off, m->header_size);
 	return off;
@@ -213,6 +214,8 @@ mk_event(struct mk *m, struct mk_thread *t, unsigned probe, int64_t time, ...)
 	if (t->block == 0 || used(m, t->block) + need > m->o.block_size) {
 		if ((at = mk_take_block(m)) == 0)
 			return false;
+		m->held[t->block / m->o.block_size] = false;
+		m->held[at / m->o.block_size] = true;
 		t->block = at;
 		t->sched = 0;
 	}
@@ -291,6 +294,7 @@ mk_free(struct mk *m)
 	for (i = 0; i < m->n_types; i++)
 		free(m->types[i].slots);
 	free(m->used);
+	free(m->held);
 	free(m->p);
 	free(m);
 }

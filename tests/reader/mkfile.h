@@ -17,7 +17,8 @@ struct mk_opts {
 	bool	 narrow;	/* 32-bit writer */
 	bool	 align4;	/* 64-bit integers at 4, as on 32-bit x86 */
 	bool	 kernel;	/* kernel's schedule records, small directory */
-	bool	 wrap;		/* take the oldest block when all are used */
+	bool	 wrap;		/* take the oldest block when all are used, ... */
+	bool	 hold;		/* ... but none that a thread writes in */
 	uint32_t block_size;	/* 0: 512 */
 	uint32_t data_blocks;	/* 0: 64 */
 	uint32_t tag_reserve;	/* 0: 32 KB; when full, data blocks */

@@ -1,7 +1,8 @@
 /*
- * walk.c - reads all of a file in both ways, whatever it holds.
+ * walk.c - reads all of a file in all ways, whatever it holds.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <tnf/stream.h>
@@ -53,8 +54,8 @@ take(struct walk_result *r, const struct tnf_file *f,
 	}
 }
 
-struct walk_result
-walk_stream(const void *base, size_t size)
+static struct walk_result
+walk_once(const void *base, size_t size, uint64_t lazily)
 {
 	struct walk_result r = { .last = INT64_MIN };
 	struct tnf_event ev;
@@ -65,6 +66,7 @@ walk_stream(const void *base, size_t size)
 	if ((r.error = tnf_stream_new(&s)) != 0)
 		return r;
 	tnf_stream_on_damage(s, on_damage, &r);
+	tnf_stream_lazily(s, lazily);
 	r.error = tnf_stream_add_mem(s, base, size, "memory", NULL);
 	while (r.error == 0 && tnf_stream_next(s, &ev) == 1) {
 		r.events++;
@@ -75,6 +77,35 @@ walk_stream(const void *base, size_t size)
 			take(&r, ev.file, &v, 0);
 	}
 	tnf_stream_close(s);
+	return r;
+}
+
+/* What is read block by block as it is asked for is what is read at once.  Only the
+   order may be another if a block does not begin with its earliest event. */
+static void
+same_lazily(const void *base, size_t size, const struct walk_result *r)
+{
+	struct walk_result l = walk_once(base, size, 1);
+
+	if (l.error == r->error && l.events == r->events && l.sum == r->sum &&
+	    l.damaged == r->damaged && l.offset == r->offset &&
+	    strcmp(l.reason, r->reason) == 0)
+		return;
+	fprintf(stderr, "read lazily: error %d, %llu events, sum %llx, %llu damaged: %s\n"
+	    "at once: error %d, %llu events, sum %llx, %llu damaged: %s\n",
+	    l.error, (unsigned long long)l.events, (unsigned long long)l.sum,
+	    (unsigned long long)l.damaged, l.reason, r->error,
+	    (unsigned long long)r->events, (unsigned long long)r->sum,
+	    (unsigned long long)r->damaged, r->reason);
+	abort();
+}
+
+struct walk_result
+walk_stream(const void *base, size_t size)
+{
+	struct walk_result r = walk_once(base, size, 0);
+
+	same_lazily(base, size, &r);
 	return r;
 }
 
