@@ -126,6 +126,7 @@ start_lap(const struct file *f, struct tnf_block_header *b,
 	b->B_lock = 0;
 	/* Its first use may be in a later lap than the first. */
 	if (generation == 1 || b->tag != TAG_WORD) {
+		mark_block(f, b);
 		__atomic_store_n(&b->tag, TAG_WORD, __ATOMIC_RELEASE);
 		tnf_block_valid(f, offset_of(f, b));
 	}

@@ -150,12 +150,27 @@ tnf_file_gone(const struct file *f)
 	    MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
+/* Tells this file from others in the same memory, and need not be secret: where a
+   filter watches, to ask the kernel for random bytes may be the process's end. */
+static uint64_t
+make_cookie(const struct file *f, const struct tnf_ext *x)
+{
+	uint64_t c = (uint64_t)x->start_mono;
+
+	c = (c ^ (uint64_t)(uintptr_t)f->base) * 0x9e3779b97f4a7c15u;
+	c = (c ^ c >> 29 ^ (uint64_t)x->start_wall) * 0xbf58476d1ce4e5b9u;
+	c = (c ^ c >> 32 ^ (uint64_t)tnf_p.pid) * 0x94d049bb133111ebu;
+	c ^= c >> 31;
+	return c != 0 ? c : 1;
+}
+
 static void
 init_ext(const struct file *f)
 {
 	struct tnf_ext *x = tnf_ext(f);
 
 	tnf_ext_begin(x, TNF_EXT_PROCESS);
+	x->cookie = make_cookie(f, x);
 	x->dir_cursor = BLOCK_SIZE + TNF_DIR_FIRST_PROBE;
 	x->data_start = DATA_START;
 	x->pid = tnf_p.pid;
@@ -278,6 +293,7 @@ static int
 copy_definitions(const struct file *from, const struct file *to)
 {
 	const struct tnf_block_header *b;
+	struct tnf_block_header *copy;
 	uint32_t dir, end, at;
 
 	dir = __atomic_load_n(&tnf_ext(from)->dir_cursor, __ATOMIC_ACQUIRE);
@@ -297,8 +313,9 @@ copy_definitions(const struct file *from, const struct file *to)
 			continue;
 		if (at >= to->size)
 			return ENOSPC;
-		copy_block(b, (struct tnf_block_header *)(void *)
-		    (to->base + at));
+		copy = (struct tnf_block_header *)(void *)(to->base + at);
+		copy_block(b, copy);
+		mark_block(to, copy);
 		tnf_block_valid(to, at);
 	}
 	return 0;

@@ -191,6 +191,13 @@ offset_of(const struct file *f, const void *at)
 	return (uint32_t)((const char *)at - f->base);
 }
 
+/* In memory images: which block this is, and of which file.  See <tnf/com.h>. */
+static inline void
+mark_block(const struct file *f, struct tnf_block_header *b)
+{
+	b->pad = (uint32_t)tnf_ext(f)->cookie + offset_of(f, b) / BLOCK_SIZE;
+}
+
 extern struct tnf_process_control _tnf_process_control;
 extern const struct tnf_probe_ops _tnf_probe_ops;
 extern __thread struct thread tnf_t

@@ -144,6 +144,7 @@ take_block(void)
 	}
 	b->next_block = TAG_OWNER;
 	b->A_lock = 1;
+	mark_block(f, b);
 	__atomic_store_n(&b->bytes_valid, HEADER_SIZE, __ATOMIC_RELEASE);
 	__atomic_store_n(&b->generation, TNF_GENERATION_TAG, __ATOMIC_RELEASE);
 	__atomic_store_n(&b->tag, TNF_BLOCK_HEADER_TAG(BLOCK_SIZE),

@@ -7,7 +7,7 @@
  * is there counts, of two alike the newer.  Copies that tnfxtract has made
  * carry no cookie, so that they are not taken for the buffer.
  */
-#include "tnfxtract/image.h"
+#include "tnfxtract/image-search.h"
 
 #include <sys/mman.h>
 
@@ -18,120 +18,8 @@
 
 #include <tnf/com.h>
 
-#include "tnfxtract/snapshot.h"
-
-#define BLOCK		4096u
-#define READ_SIZE	(4u << 20)
-#define PAGES_MAX	(1u << 22)	/* 16 GiB of buffers */
+#define BLOCK		IMAGE_PAGE
 #define SIZE_MAX_BUFFER	(4ull << 30)
-
-struct page {
-	uint64_t cookie;
-	uint64_t number;
-	uint64_t offset;
-};
-
-struct pages {
-	struct page *row;
-	size_t	     n;
-	size_t	     room;
-};
-
-static int
-add_page(struct pages *p, uint64_t cookie, uint64_t number, uint64_t offset)
-{
-	struct page *row;
-	size_t room;
-
-	if (p->n == PAGES_MAX)
-		return EFBIG;
-	if (p->n == p->room) {
-		room = p->room ? p->room * 2 : 4096;
-		row = reallocarray(p->row, room, sizeof *row);
-		if (row == NULL)
-			return ENOMEM;
-		p->row = row;
-		p->room = room;
-	}
-	p->row[p->n++] = (struct page){ cookie, number, offset };
-	return 0;
-}
-
-static bool
-is_first_block(const unsigned char *page, struct tnf_ext *ext)
-{
-	uint32_t magic;
-
-	memcpy(&magic, page, sizeof magic);
-	if (magic != TNF_MAGIC)
-		return false;
-	memcpy(ext, page + TNF_EXT_OFFSET, sizeof *ext);
-	return ext->magic == TNF_EXT_MAGIC && ext->kind == TNF_EXT_KERNEL &&
-	    ext->cookie != 0;
-}
-
-static int
-look_at_page(struct pages *p, const unsigned char *page, uint64_t offset)
-{
-	struct tnf_block_header h;
-	struct tnf_page_id id;
-	struct tnf_ext ext;
-
-	memcpy(&h, page, sizeof h);
-	if (h.tag == TNF_BLOCK_TAG(BLOCK) && h.next_block != 0 && h.pad != 0)
-		return add_page(p, h.next_block, h.pad, offset);
-	if (is_first_block(page, &ext))
-		return add_page(p, ext.cookie, 0, offset);
-	memcpy(&id, page + BLOCK - sizeof id, sizeof id);
-	if (id.magic == TNF_PAGE_ID_MAGIC && id.cookie != 0 && id.number != 0)
-		return add_page(p, id.cookie, id.number, offset);
-	return 0;
-}
-
-/* Holes of a live image cannot be read: they are passed over. */
-static int
-search_part(const struct image *im, const struct image_part *part,
-    unsigned char *buf, struct pages *p)
-{
-	uint64_t at = 0;
-	size_t want, i;
-	ssize_t got;
-	int e;
-
-	while (at < part->size) {
-		want = part->size - at < READ_SIZE ?
-		    (size_t)(part->size - at) : READ_SIZE;
-		got = image_read(im, buf, want, part->offset + at);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got == 0)
-			break;		/* the file ends before the segment */
-		if (got < (ssize_t)BLOCK) {
-			at += BLOCK;
-			continue;
-		}
-		got -= got % BLOCK;
-		for (i = 0; i < (size_t)got; i += BLOCK) {
-			e = look_at_page(p, buf + i, part->offset + at + i);
-			if (e != 0)
-				return e;
-		}
-		at += (uint64_t)got;
-	}
-	return 0;
-}
-
-static int
-compare_pages(const void *a, const void *b)
-{
-	const struct page *x = a, *y = b;
-
-	if (x->cookie != y->cookie)
-		return x->cookie < y->cookie ? -1 : 1;
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
-}
 
 struct candidate {
 	size_t	 first, n;	/* its pages */
@@ -142,7 +30,7 @@ struct candidate {
 
 /* Rates the buffer whose pages begin at 'first'; size 0: no use. */
 static struct candidate
-rate(const struct image *im, const struct pages *p, size_t first)
+rate(const struct image *im, const struct image_pages *p, size_t first, const uint8_t *not_boot)
 {
 	struct candidate c = { .first = first };
 	unsigned char page[BLOCK];
@@ -150,16 +38,18 @@ rate(const struct image *im, const struct pages *p, size_t first)
 	struct tnf_ext ext;
 	size_t i;
 
-	for (i = first; i < p->n && p->row[i].cookie == p->row[first].cookie;
+	for (i = first; i < p->n && p->row[i].key == p->row[first].key;
 	    i++)
 		if (i == first || p->row[i].number != p->row[i - 1].number)
 			c.blocks++;
 	c.n = i - first;
 	if (p->row[first].number != 0 ||
 	    image_read(im, page, sizeof page, p->row[first].offset) !=
-	    (ssize_t)sizeof page || !is_first_block(page, &ext))
+	    (ssize_t)sizeof page || !image_is_first(page, TNF_EXT_KERNEL, &ext))
 		return c;
 	memcpy(&h, page, sizeof h);
+	if (not_boot != NULL && memcmp(ext.boot_id, not_boot, sizeof ext.boot_id) == 0)
+		return c;
 	c.start = ext.start_mono;
 	if (h.block_size == BLOCK)
 		c.size = (uint64_t)h.block_count * BLOCK;
@@ -169,13 +59,13 @@ rate(const struct image *im, const struct pages *p, size_t first)
 }
 
 static struct candidate
-best_buffer(const struct image *im, const struct pages *p)
+best_buffer(const struct image *im, const struct image_pages *p, const uint8_t *not_boot)
 {
 	struct candidate c, best = { .size = 0 };
 	size_t i;
 
 	for (i = 0; i < p->n; i += c.n) {
-		c = rate(im, p, i);
+		c = rate(im, p, i, not_boot);
 		if (c.size != 0 && (best.size == 0 ||
 		    c.blocks > best.blocks || (c.blocks == best.blocks &&
 		    c.start > best.start)))
@@ -186,10 +76,10 @@ best_buffer(const struct image *im, const struct pages *p)
 
 /* How many of the blocks lo .. hi-1 there are. */
 static uint64_t
-count_blocks(const struct pages *p, const struct candidate *c, uint64_t lo,
+count_blocks(const struct image_pages *p, const struct candidate *c, uint64_t lo,
     uint64_t hi)
 {
-	const struct page *row = p->row + c->first;
+	const struct image_page *row = p->row + c->first;
 	uint64_t count = 0;
 	size_t i;
 
@@ -201,10 +91,10 @@ count_blocks(const struct pages *p, const struct candidate *c, uint64_t lo,
 
 /* The directory has to be there; blocks that are not read as never used. */
 static int
-assemble(const struct image *im, const struct pages *p,
+assemble(const struct image *im, const struct image_pages *p,
     const struct candidate *c, struct image_buffer *ret)
 {
-	const struct page *row = p->row + c->first;
+	const struct image_page *row = p->row + c->first;
 	uint64_t n = c->size / BLOCK, directory;
 	struct tnf_file_header h;
 	char *base;
@@ -229,31 +119,33 @@ assemble(const struct image *im, const struct pages *p,
 }
 
 int
-image_find(const struct image *im, struct image_buffer *ret)
+image_find_buffer(const struct image *im, const struct image_search *s,
+    const uint8_t *not_boot, struct image_buffer *ret)
 {
-	struct pages p = { .n = 0 };
 	struct candidate best;
-	unsigned char *buf;
-	size_t i;
-	int e = 0;
+	int e;
 
 	ret->base = NULL;
 	ret->size = ret->missing = 0;
-	buf = malloc(READ_SIZE);
-	if (buf == NULL)
-		return ENOMEM;
-	for (i = 0; i < im->n_parts && e == 0; i++)
-		e = search_part(im, &im->part[i], buf, &p);
-	free(buf);
-	if (e == 0 && p.n > 1)
-		qsort(p.row, p.n, sizeof *p.row, compare_pages);
-	if (e == 0) {
-		best = best_buffer(im, &p);
-		e = best.size == 0 ? ENOENT : assemble(im, &p, &best, ret);
-	}
-	free(p.row);
+	best = best_buffer(im, &s->kernel, not_boot);
+	e = best.size == 0 ? ENOENT : assemble(im, &s->kernel, &best, ret);
 	if (e != 0)
 		image_buffer_free(ret);
+	return e;
+}
+
+int
+image_find(const struct image *im, struct image_buffer *ret)
+{
+	struct image_search s;
+	int e;
+
+	ret->base = NULL;
+	e = image_search(im, &s);
+	if (e != 0)
+		return e;
+	e = image_find_buffer(im, &s, NULL, ret);
+	image_search_free(&s);
 	return e;
 }
 

@@ -58,6 +58,27 @@ struct image_buffer {
 /* The buffer, put together: 0, ENOENT: none there, ENODATA: its definitions are
    not in the image, or another errno. */
 int  image_find(const struct image *, struct image_buffer *ret);
+
+struct image_search;	/* image-search.h */
+/* The same from what has been searched.  not_boot: not one of this boot; may be NULL. */
+int  image_find_buffer(const struct image *, const struct image_search *,
+    const uint8_t *not_boot, struct image_buffer *ret);
 void image_buffer_free(struct image_buffer *);
+
+/* A trace file of a process, as it was in the page cache. */
+struct image_file {
+	unsigned char *base;
+	uint64_t size;
+	int32_t	 pid;
+	uint8_t	 boot_id[16];
+	uint32_t used;		/* data blocks, all of them in the last lap */
+	uint32_t missing;	/* of these not in the image */
+	uint32_t undefined;	/* blocks or words of definitions that are not */
+};
+
+/* Calls take() with each, which is valid until it returns; what is not 0 ends it and is
+   returned.  0 or an errno. */
+int  image_find_files(const struct image *, const struct image_search *,
+    const uint8_t *not_boot, int (*take)(void *, const struct image_file *), void *);
 
 #endif /* TNFXTRACT_IMAGE_H */

@@ -81,21 +81,64 @@ source_open_dump(struct source *s, const char *dump, const char *list)
 
 	memset(s, 0, sizeof *s);
 	s->image.fd = -1;
+	s->dump = dump;
 	if (!open_image(s, dump) || (list != NULL && !open_list(s, list)))
 		return false;
-	e = image_find(&s->image, &s->found);
-	if (e == ENOENT)
+	e = image_search(&s->image, &s->search);
+	if (e != 0)
+		complain("kvm_read error in %s: %s", dump, strerror(e));
+	return e == 0;
+}
+
+static bool
+read_boot_id(uint8_t id[16])
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	unsigned n = 0, byte;
+
+	while (f != NULL && n < 16 && fscanf(f, n == 4 || n == 6 || n == 8 || n == 10 ?
+	    "-%2x" : "%2x", &byte) == 1)
+		id[n++] = (uint8_t)byte;
+	if (f != NULL)
+		fclose(f);
+	return n == 16;
+}
+
+bool
+source_open_previous(struct source *s)
+{
+	if (!source_open_dump(s, "/proc/kcore", NULL))
+		return false;
+	s->previous = true;
+	if (!read_boot_id(s->boot_id)) {
+		complain("/proc/sys/kernel/random/boot_id: cannot be read: what is of "
+		    "this boot cannot be told from what is older");
+		return false;
+	}
+	return true;
+}
+
+bool
+source_find_buffer(struct source *s)
+{
+	int e = image_find_buffer(&s->image, &s->search, s->previous ? s->boot_id : NULL,
+	    &s->found);
+
+	if (e == ENOENT && s->previous)
+		complain("no kernel buffer of an earlier boot is in memory: the firmware "
+		    "has cleared it, or there was none");
+	else if (e == ENOENT)
 		fprintf(stderr, "No trace data available in the kernel.\n");
 	else if (e == ENODATA)
 		complain("%s: the buffer's definitions are not in the image",
-		    dump);
+		    s->dump);
 	else if (e != 0)
-		complain("kvm_read error in %s: %s", dump, strerror(e));
+		complain("kvm_read error in %s: %s", s->dump, strerror(e));
 	if (e != 0)
 		return false;
 	if (s->found.missing != 0)
 		complain("%s: %u of %zu blocks are not in the image: their "
-		    "events are missing", dump, s->found.missing,
+		    "events are missing", s->dump, s->found.missing,
 		    s->found.size / 4096);
 	s->base = s->found.base;
 	s->size = s->found.size;

@@ -21,6 +21,7 @@ source_close(struct source *s)
 	kp_close(s->kernel);
 	s->kernel = NULL;
 	image_buffer_free(&s->found);
+	image_search_free(&s->search);
 	image_close(&s->image);
 }
 
@@ -57,6 +58,21 @@ context_crashed(struct context_writer *w, int64_t when)
 		context_fact(w, "crashed", text);
 }
 
+/* The boot that the trace is of. */
+static void
+context_boot(struct context_writer *w, const void *base)
+{
+	char text[37];
+	struct tnf_ext ext;
+	size_t n = 0;
+
+	memcpy(&ext, (const char *)base + TNF_EXT_OFFSET, sizeof ext);
+	for (unsigned i = 0; i < sizeof ext.boot_id; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%02x",
+		    i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", ext.boot_id[i]);
+	context_fact(w, "boot", text);
+}
+
 /* What an image does not tell about its machine stays out: this machine is
    another one, or has been started anew. */
 void
@@ -69,7 +85,10 @@ source_context(struct source *s, struct context_writer *w)
 		kp_ended(s->kernel, put_ended, w);
 		kp_renamed(s->kernel, put_renamed, w);
 		kp_value_names(s->kernel, put_value_names, w);
-	} else if (s->image.release[0] != '\0') {
+		return;
+	}
+	context_boot(w, s->base);
+	if (!s->previous && s->image.release[0] != '\0') {
 		context_fact(w, "system", "Linux");
 		context_fact(w, "release", s->image.release);
 		if (s->image.host[0] != '\0')

@@ -10,7 +10,7 @@
 
 #include <tnf/com.h>
 
-#include "tnfxtract/image.h"
+#include "tnfxtract/image-search.h"
 
 struct kp;
 struct context_writer;
@@ -20,7 +20,11 @@ struct source {
 	size_t	 size;
 	struct kp *kernel;
 	struct image image;
+	struct image_search search;	/* what the image has */
 	struct image_buffer found;
+	const char *dump;	/* the image's name */
+	bool	 previous;	/* not of this boot */
+	uint8_t	 boot_id[16];	/* of this boot */
 	const char *symbols;	/* list in the form of /proc/kallsyms, or NULL */
 	uint64_t shift;		/* to add to the list's addresses */
 	uint64_t lost[TNF_LOST_REASONS];
@@ -31,6 +35,12 @@ struct source {
 /* These print what is wrong and return false. */
 bool source_open_kernel(struct source *);
 bool source_open_dump(struct source *, const char *dump, const char *list);
+/* This machine's memory; of what is there only what is of an earlier boot counts. */
+bool source_open_previous(struct source *);
+/* Of an image that is open: the kernel's buffer, which base and size then are. */
+bool source_find_buffer(struct source *);
+/* Writes the trace files of processes that are in it, into the directory. */
+bool source_write_files(struct source *, const char *directory);
 void source_close(struct source *);
 
 /* The machine that the buffer is of. */

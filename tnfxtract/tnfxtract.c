@@ -24,7 +24,9 @@
 struct options {
 	const char *dump;
 	const char *list;
-	const char *file;
+	const char *file;	/* NULL: only the files of processes */
+	const char *files;	/* their directory */
+	bool	    previous;
 	bool	    sync;
 	bool	    context;
 };
@@ -66,6 +68,8 @@ help(void)
 	    "file for tnfdump.\n"
 	    "  -d <dumpfile>     from the memory image of a crashed machine\n"
 	    "  -n <symbolfile>   its System.map or copy of /proc/kallsyms, for names\n"
+	    "  --files <dir>     from the image also the traces of processes\n"
+	    "  --previous-boot   what this machine's memory still has of an earlier boot\n"
 	    "  --no-context      leave out names of tasks, hosts and symbols\n"
 	    "  --sync            wait until the file is on the disk\n"
 	    "  --help, --version\n"
@@ -83,10 +87,12 @@ misuse(const char *reason)
 static void
 parse_options(int argc, char **argv, struct options *o)
 {
-	enum { SYNC = 256, NO_CONTEXT, HELP, VERSION };
+	enum { SYNC = 256, NO_CONTEXT, FILES, PREVIOUS, HELP, VERSION };
 	static const struct option names[] = {
 		{ "sync", no_argument, NULL, SYNC },
 		{ "no-context", no_argument, NULL, NO_CONTEXT },
+		{ "files", required_argument, NULL, FILES },
+		{ "previous-boot", no_argument, NULL, PREVIOUS },
 		{ "help", no_argument, NULL, HELP },
 		{ "version", no_argument, NULL, VERSION },
 		{ NULL, 0, NULL, 0 }
@@ -108,6 +114,12 @@ parse_options(int argc, char **argv, struct options *o)
 		case NO_CONTEXT:
 			o->context = false;
 			break;
+		case FILES:
+			o->files = optarg;
+			break;
+		case PREVIOUS:
+			o->previous = true;
+			break;
 		case HELP:
 			help();
 			exit(fflush(stdout) == 0 ? 0 : 1);
@@ -118,8 +130,12 @@ parse_options(int argc, char **argv, struct options *o)
 			misuse("unrecognized argument");
 		}
 	}
-	if (argc - optind != 1)
+	if (argc - optind != 1 && !(o->files != NULL && argc == optind))
 		misuse("too many or too few arguments");
+	if (o->previous && (o->dump != NULL || o->list != NULL))
+		misuse("--previous-boot reads this machine's memory: it goes with neither -d nor -n");
+	if (o->files != NULL && o->dump == NULL && !o->previous)
+		misuse("--files takes traces out of an image: -d, or --previous-boot");
 	if (o->dump == NULL && o->list != NULL)
 		misuse("must specify both or neither of the -d and -n options");
 	o->file = argv[optind];
@@ -305,29 +321,49 @@ hurry(void)
 	setpriority(PRIO_PROCESS, 0, -20);
 }
 
+static bool
+open_source(struct source *src, const struct options *o)
+{
+	if (o->previous)
+		return source_open_previous(src);
+	return o->dump != NULL ? source_open_dump(src, o->dump, o->list) :
+	    source_open_kernel(src);
+}
+
+/* The kernel's buffer, if it is asked for. */
+static bool
+extract_buffer(struct source *src, struct job *j, const struct options *o)
+{
+	if (o->file == NULL)
+		return true;
+	if ((src->kernel == NULL && !source_find_buffer(src)) || !extract(src, j, o))
+		return false;
+	source_report_lost(src);
+	return true;
+}
+
 int
 main(int argc, char **argv)
 {
-	struct job j = { .error = 0 };
+	struct job j = { .error = 0, .out = { .fd = -1, .dir = -1 } };
 	struct options o;
 	struct source src;
-	bool ok;
+	bool ok, files = true;
 
 	if (argc > 0 && argv[0] != NULL && argv[0][0] != '\0')
 		program = argv[0];
 	parse_options(argc, argv, &o);
 	hurry();
-	if (!open_output(&j.out, o.file))
+	if (o.file != NULL && !open_output(&j.out, o.file))
 		return 1;
 	catch_signals(&j.out);
-	ok = o.dump != NULL ? source_open_dump(&src, o.dump, o.list) :
-	    source_open_kernel(&src);
+	ok = open_source(&src, &o);
+	if (ok && o.files != NULL)
+		files = source_write_files(&src, o.files);
 	if (ok)
-		ok = extract(&src, &j, &o);
-	if (ok)
-		source_report_lost(&src);
+		ok = extract_buffer(&src, &j, &o);
 	source_close(&src);
 	output_discard(&j.out);
 	addrs_free(&j.addrs);
-	return ok ? 0 : 1;
+	return ok && files ? 0 : 1;
 }

@@ -289,7 +289,7 @@ struct tnf_ext {
 	tnf_uint32_t ended;		/* of these, how many left in order (exit) */
 	tnf_uint64_t extra_offset;	/* kernel snapshots: context records, or 0 */
 	tnf_uint64_t extra_size;	/* (tnf(5), "Context"); behind the declared end */
-	tnf_uint64_t cookie;	/* kernel buffer in memory: see below; files: 0 */
+	tnf_uint64_t cookie;	/* not 0: blocks can be found in memory, see below */
 	tnf_uint32_t incompatible;	/* features that a reader must know; none so far */
 	tnf_uint32_t compatible;	/* features that it may ignore: TNF_EXT_CUT, FILL */
 	tnf_uint64_t shortened;	/* values of events that are there, a part or all of
@@ -313,6 +313,10 @@ struct tnf_ext {
  * (tnf_ext.cookie), the same cookie into each block header's next_block and
  * the block's number into its 'pad', once; and at the end of each block of the
  * directory, which has no header, a struct tnf_page_id.  Snapshots clear all.
+ *
+ * A process's trace file lies in the page cache in the same way.  There the low 32 bits
+ * of the cookie plus the block's number are in each header's 'pad', which is stored
+ * when a block is used for the first time; next_block is the writer's.
  */
 struct tnf_page_id {
 	tnf_uint64_t magic;		/* TNF_PAGE_ID_MAGIC */

@@ -19,6 +19,9 @@
 #	mmdebstrap --arch=arm64 --variant=apt --include=procps,kmod,e2fsprogs,strace,jq,\
 #	gawk,busybox-static,libedit2,libdw1,libbpf1,libsqlite3-0 bookworm directory
 #
+# TNF_QEMU is more arguments of qemu, TNF_APPEND of the kernel; TNF_REBOOT=1 lets the
+# machine start again, with what its memory has: the command finds /scratch as it left it.
+#
 # Needs root, qemu-system-x86 or -arm with virtiofsd, busybox-static, cpio, kmod,
 # e2fsprogs.
 set -u
@@ -51,7 +54,7 @@ fi
 mkdir -p "$root/modules"
 [ -e "$kernel/lib/modules/$release/modules.dep.bin" ] || depmod -b "$kernel" "$release"
 n=100
-for m in virtio_pci virtio_blk virtiofs overlay ext4 loop lzo-rle zram; do
+for m in virtio_pci virtio_blk virtiofs overlay ext4 loop lzo-rle zram qemu_fw_cfg; do
 	modprobe -d "$kernel" -S "$release" --show-depends $m 2>/dev/null |
 		sed -n 's/^insmod \([^ ]*\).*/\1/p'
 done | awk '!seen[$1]++' | while read -r module; do
@@ -104,9 +107,12 @@ case $release in
 *arm64*) set -- qemu-system-aarch64 -machine virt,gic-version=3 -cpu cortex-a76; console=ttyAMA0 ;;
 *)	set -- qemu-system-x86_64; console=ttyS0 ;;
 esac
-nice "$@" -m 2G -smp 2 -nographic -no-reboot -net none \
+reboot=-no-reboot
+[ -z "${TNF_REBOOT-}" ] || reboot=
+# shellcheck disable=SC2086  # words are meant
+nice "$@" $reboot ${TNF_QEMU-} -m 2G -smp 2 -nographic -net none \
 	-object memory-backend-memfd,id=memory,size=2G,share=on -numa node,memdev=memory \
 	-chardev "socket,id=fs,path=$dir/fs" -device vhost-user-fs-pci,chardev=fs,tag=host \
 	-drive "file=$dir/disk,format=raw,if=virtio,cache=unsafe" \
 	-kernel "$kernel"/boot/vmlinuz-* -initrd "$dir/initrd" \
-	-append "console=$console quiet panic=-1" </dev/null
+	-append "console=$console quiet panic=-1 ${TNF_APPEND-}" </dev/null

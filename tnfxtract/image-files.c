@@ -1,0 +1,193 @@
+/*
+ * image-files.c - puts trace files of processes together from a memory image.
+ *
+ * A process writes its trace by mapping the file, so that its last events are in the
+ * page cache and, after a crash, often nowhere else.  Each block that has been used
+ * bears the low half of the file's cookie plus its number; the first page, with the
+ * header and the directory's first words, bears the whole cookie.  A page may be there
+ * twice, as somebody has copied the file: the newer of two blocks counts.
+ */
+#include <sys/mman.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "tnfxtract/image-search.h"
+#include "tnfxtract/snapshot.h"
+
+#define FILE_MAX	(1ull << 30)	/* what libtnfprobe makes */
+#define BLOCK		IMAGE_FILE_BLOCK
+
+/* The header of the file whose first page lies there; false: no use. */
+static bool
+read_head(const struct image *im, uint64_t offset, unsigned char *page, struct tnf_ext *ext)
+{
+	struct tnf_file_header h;
+
+	if (image_read(im, page, IMAGE_PAGE, offset) != (ssize_t)IMAGE_PAGE ||
+	    !image_is_first(page, TNF_EXT_PROCESS, ext))
+		return false;
+	memcpy(&h, page, sizeof h);
+	return h.block_size == BLOCK && h.block_count >= IMAGE_PAGE / BLOCK &&
+	    (uint64_t)h.block_count * BLOCK <= FILE_MAX &&
+	    h.directory_size % BLOCK == 0 && h.directory_size < h.block_count * BLOCK &&
+	    ext->data_start % BLOCK == 0 && ext->data_start >= h.directory_size &&
+	    ext->data_start < h.block_count * BLOCK;
+}
+
+/* Is 'a' of a later lap, or has more been committed to it? */
+static bool
+is_newer(const struct tnf_block_header *a, const struct tnf_block_header *b)
+{
+	if (a->generation != b->generation)
+		return a->generation == TNF_GENERATION_TAG || (b->generation !=
+		    TNF_GENERATION_TAG && (int32_t)(a->generation - b->generation) > 0);
+	return a->bytes_valid > b->bytes_valid;
+}
+
+/* Block by block: what is of another file, or damaged, is left out. */
+static void
+put_page(unsigned char *base, const unsigned char *page, uint32_t number, uint32_t count,
+    uint32_t cookie)
+{
+	struct tnf_block_header from, to;
+	uint32_t i;
+
+	for (i = 0; i < IMAGE_PAGE / BLOCK && number + i < count; i++) {
+		memcpy(&from, page + i * BLOCK, sizeof from);
+		memcpy(&to, base + (uint64_t)(number + i) * BLOCK, sizeof to);
+		if (from.tag == TNF_BLOCK_TAG(BLOCK) && from.pad == cookie + number + i &&
+		    (to.tag == 0 || is_newer(&from, &to)))
+			memcpy(base + (uint64_t)(number + i) * BLOCK, page + i * BLOCK, BLOCK);
+	}
+}
+
+/* First row with this key or a greater one. */
+static size_t
+lower_bound(const struct image_pages *p, uint64_t key)
+{
+	size_t lo = 0, hi = p->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->row[mid].key < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void
+put_blocks(const struct image *im, const struct image_pages *p, unsigned char *base,
+    uint32_t count, uint32_t cookie, uint64_t from, uint64_t to)
+{
+	unsigned char page[IMAGE_PAGE];
+	uint32_t number;
+
+	for (size_t i = lower_bound(p, from); i < p->n && p->row[i].key < to; i++) {
+		number = (uint32_t)p->row[i].key - cookie;
+		if (number % (IMAGE_PAGE / BLOCK) == 0 && number < count &&
+		    image_read(im, page, sizeof page, p->row[i].offset) == (ssize_t)sizeof page)
+			put_page(base, page, number, count, cookie);
+	}
+}
+
+/*
+ * What was used and is not there.  Definitions come from the reserve first, in order;
+ * data blocks in order of the cursor, some of them never.
+ */
+static void
+count_missing(struct image_file *f, const struct tnf_ext *ext)
+{
+	const struct tnf_file_header *h = (const void *)f->base;
+	uint64_t reserve = (ext->data_start - h->directory_size) / BLOCK;
+	uint64_t data = h->block_count - ext->data_start / BLOCK;
+	uint64_t n = ext->tag_cursor < reserve ? ext->tag_cursor : reserve, i;
+	const struct tnf_block_header *b;
+
+	for (i = 0; i < n; i++) {
+		b = (const void *)(f->base + h->directory_size + i * BLOCK);
+		f->undefined += b->tag == 0;
+	}
+	n = ext->data_cursor < data ? ext->data_cursor : data;
+	for (i = 0; i < n; i++) {
+		b = (const void *)(f->base + ext->data_start + i * BLOCK);
+		f->missing += b->tag == 0;
+	}
+	f->used = (uint32_t)n;
+	/* Pages of the directory bear no mark. */
+	f->undefined += ext->dir_cursor > IMAGE_PAGE ? (ext->dir_cursor - IMAGE_PAGE) / 4 : 0;
+}
+
+/* The copy is a file that nobody writes; in memory it is not to be taken for the one. */
+static void
+clean(struct image_file *f, const struct tnf_ext *ext)
+{
+	struct tnf_ext now = *ext;
+	struct tnf_block_header *b;
+
+	now.cookie = 0;
+	now.extra_offset = now.extra_size = 0;
+	memcpy(f->base + TNF_EXT_OFFSET, &now, sizeof now);
+	for (uint64_t at = IMAGE_PAGE; at < f->size; at += BLOCK) {
+		b = (void *)(f->base + at);
+		if (b->tag != 0)
+			b->pad = 0;
+	}
+}
+
+static int
+put_together(const struct image *im, const struct image_search *s, const unsigned char *page,
+    const struct tnf_ext *ext, struct image_file *f)
+{
+	struct tnf_file_header h;
+	uint32_t cookie = (uint32_t)ext->cookie;
+	uint64_t end;
+
+	memcpy(&h, page, sizeof h);
+	memset(f, 0, sizeof *f);
+	f->size = (uint64_t)h.block_count * BLOCK;
+	f->base = mmap(NULL, f->size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (f->base == MAP_FAILED)
+		return errno;
+	memcpy(f->base, page, IMAGE_PAGE);
+	/* Sums wrap at 32 bits, keys do not. */
+	end = (uint64_t)cookie + h.block_count;
+	put_blocks(im, &s->blocks, f->base, h.block_count, cookie, cookie, end);
+	if (end > UINT32_MAX)
+		put_blocks(im, &s->blocks, f->base, h.block_count, cookie, 0, end - UINT32_MAX);
+	f->pid = ext->pid;
+	memcpy(f->boot_id, ext->boot_id, sizeof f->boot_id);
+	count_missing(f, ext);
+	clean(f, ext);
+	return 0;
+}
+
+/* Of first pages with one cookie the one that has seen most. */
+int
+image_find_files(const struct image *im, const struct image_search *s, const uint8_t *not_boot,
+    int (*take)(void *, const struct image_file *), void *arg)
+{
+	unsigned char page[IMAGE_PAGE];
+	struct image_file f;
+	struct tnf_ext ext;
+	size_t i;
+	int e = 0;
+
+	for (i = 0; i < s->heads.n && e == 0; i++) {
+		if (i + 1 < s->heads.n && s->heads.row[i + 1].key == s->heads.row[i].key)
+			continue;
+		if (!read_head(im, s->heads.row[i].offset, page, &ext) || (not_boot != NULL &&
+		    memcmp(ext.boot_id, not_boot, sizeof ext.boot_id) == 0))
+			continue;
+		e = put_together(im, s, page, &ext, &f);
+		if (e == 0) {
+			e = take(arg, &f);
+			munmap(f.base, f.size);
+		}
+	}
+	return e;
+}

@@ -1,0 +1,109 @@
+/*
+ * source-files.c - trace files of processes, written from an image to a directory.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tnfxtract/output.h"
+#include "tnfxtract/source.h"
+#include "tnfxtract/tnfxtract.h"
+
+#define SAME_MAX	1000	/* files of processes with one number */
+
+struct files {
+	const char *directory;
+	unsigned    written;
+};
+
+/* process-PID.tnf, or process-PID.2.tnf and so on; 0 or an errno. */
+static int
+open_file(const struct files *f, int32_t pid, char *name, size_t size, struct output *out)
+{
+	struct stat st;
+	int n;
+
+	for (n = 1; n < SAME_MAX; n++) {
+		if (n == 1)
+			snprintf(name, size, "%s/process-%d.tnf", f->directory, pid);
+		else
+			snprintf(name, size, "%s/process-%d.%d.tnf", f->directory, pid, n);
+		if (lstat(name, &st) != 0 && errno == ENOENT)
+			return output_open(out, name);
+	}
+	return EEXIST;
+}
+
+/* Pages that are all zero stay holes. */
+static int
+put_file(struct output *out, const struct image_file *f)
+{
+	static const unsigned char zero[4096];
+	int e = ftruncate(out->fd, (off_t)f->size) != 0 ? errno : 0;
+
+	for (uint64_t at = 0; at < f->size && e == 0; at += sizeof zero) {
+		size_t n = f->size - at < sizeof zero ? (size_t)(f->size - at) : sizeof zero;
+
+		if (memcmp(f->base + at, zero, n) != 0)
+			e = output_put(out, at, f->base + at, n);
+	}
+	return e;
+}
+
+static void
+tell(const struct image_file *f, const char *name)
+{
+	if (f->undefined != 0)
+		complain("%s: %u definitions or blocks of them are not in the image: events "
+		    "that need them are missing", name, f->undefined);
+	if (f->missing != 0)
+		complain("%s: %u of %u blocks are not in the image: their events are "
+		    "missing", name, f->missing, f->used);
+}
+
+static int
+take(void *arg, const struct image_file *file)
+{
+	struct files *f = arg;
+	struct output out;
+	char name[4096];
+	int e;
+
+	memset(&out, 0, sizeof out);
+	out.fd = out.dir = -1;
+	e = open_file(f, file->pid, name, sizeof name, &out);
+	if (e == 0)
+		e = put_file(&out, file);
+	if (e == 0)
+		e = output_commit(&out, false);
+	output_discard(&out);
+	if (e != 0) {
+		complain("%s: %s", name, strerror(e));
+		return e;
+	}
+	f->written++;
+	tell(file, name);
+	return 0;
+}
+
+bool
+source_write_files(struct source *s, const char *directory)
+{
+	struct files f = { .directory = directory };
+	int e;
+
+	if (mkdir(directory, 0700) != 0 && errno != EEXIST) {
+		complain("%s: %s", directory, strerror(errno));
+		return false;
+	}
+	e = image_find_files(&s->image, &s->search, s->previous ? s->boot_id : NULL, take, &f);
+	if (e == 0 && f.written == 0 && s->previous)
+		complain("no trace file of an earlier boot's processes is in memory");
+	else if (e == 0 && f.written == 0)
+		complain("%s: no trace file of a process is in the image: makedumpfile leaves out the "
+		    "page cache where its dump level (-d) has 2 or 4 in it", s->dump);
+	return e == 0 && f.written > 0;
+}
