@@ -20,6 +20,13 @@ done
 double=$(sort "$TMP/depends" | uniq -d)
 [ -z "$double" ] || bad "debian/control: twice in Build-Depends: $double"
 
+# pkg-config asks for what our .pc files require, private or not.
+depends=$(sed -n '/^Package: libtnf-dev/,/^Description/p' "$debian/control")
+for module in $(sed -n 's/^Requires[^:]*: *//p' "$LIBDIR"/pkgconfig/libtnf*.pc | sed 's/[<>=]* *[0-9.]*[0-9]//g' | tr ',' ' '); do
+	case $module in libtnf*) continue ;; esac
+	case $depends in *"$module-dev"*) ;; *) bad "libtnf-dev does not depend on $module-dev" ;; esac
+done
+
 # As dpkg-gensymbols judges it: each exported name, with its version, and no other.
 n=0
 for lib in libtnf libtnfctl libtnfprobe; do
