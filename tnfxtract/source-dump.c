@@ -74,6 +74,20 @@ open_image(struct source *s, const char *dump)
 	return e == 0;
 }
 
+/* A dump without the note, or whose note is not found: the kernel keeps the same lines in
+   a page of its own, to which it adds the time when it crashes. */
+static void
+read_info(struct source *s)
+{
+	char page[IMAGE_PAGE + 1];
+
+	if (s->search.info == 0 || (s->image.stext != 0 && s->image.crashed != 0) ||
+	    image_read(&s->image, page, IMAGE_PAGE, s->search.info) != (ssize_t)IMAGE_PAGE)
+		return;
+	page[IMAGE_PAGE] = '\0';
+	image_note(&s->image, page, IMAGE_PAGE);
+}
+
 bool
 source_open_dump(struct source *s, const char *dump, const char *list)
 {
@@ -82,12 +96,15 @@ source_open_dump(struct source *s, const char *dump, const char *list)
 	memset(s, 0, sizeof *s);
 	s->image.fd = -1;
 	s->dump = dump;
-	if (!open_image(s, dump) || (list != NULL && !open_list(s, list)))
+	if (!open_image(s, dump))
 		return false;
 	e = image_search(&s->image, &s->search);
-	if (e != 0)
+	if (e != 0) {
 		complain("kvm_read error in %s: %s", dump, strerror(e));
-	return e == 0;
+		return false;
+	}
+	read_info(s);
+	return list == NULL || open_list(s, list);
 }
 
 static bool

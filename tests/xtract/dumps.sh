@@ -35,6 +35,15 @@ for fact in crashed-host 6.1.0-test-amd64; do
 	grep -aqF "$fact" out || fail "no $fact in the context"
 done
 
+# Plain memory has no notes; the kernel's own page of such lines has the same.
+page() { printf '%s\n' "$@"; head -c 4096 /dev/zero; }
+page OSRELEASE=6.1.0-page-amd64 'SYMBOL(_stext)=ffffffff91000000' CRASHTIME=1700000000 | head -c 4096 >info
+cat image info >image.info
+"$x" -d image.info out 2>err || fail "with a page of facts: $(cat err)"
+for fact in 'release 6.1.0-page-amd64' 'crashed 2023-11-14T22:13:20Z'; do
+	grep -aqF "$fact" out || fail "no $fact in the context of plain memory"
+done
+
 # What the dump leaves out is missing, and nothing else.
 python3 "$kdump" zlib image some 7
 "$x" --no-context -d some out 2>err
