@@ -180,7 +180,7 @@ stage_root() {
 	echo "== apt-get purge"
 	in_root sh -c 'apt-get -q -q -y purge "*tnf*"' >>"$dir/root.log" 2>&1 || bad "purge: see $dir/root.log"
 	left=$(in_root find / -xdev -not -path '/packages/*' \( -name '*tnf*' -o -name 'TNF*' \) -not -path '/proc/*' -not -path '/var/*' \
-		-not -path '/tmp/*')
+		-not -path '/tmp/*' -not -path '/run/*')
 	[ -z "$left" ] || bad "purged, but left: $left"
 }
 

@@ -120,17 +120,34 @@ for format in elf: zlib:-z lzo:-l snappy:-s; do
 done
 monitor "pmemsave 0 0x80000000 $dir/raw"
 disk=$(ls -t "${TMPDIR:-/tmp}"/tnf-boot.*/disk | head -1)
+e2fsck -fp "$disk" >/dev/null 2>&1	# what is in its journal
 debugfs -R "dump /kallsyms $dir/kallsyms" "$disk" 2>/dev/null
 debugfs -R "dump /program.tnf $dir/program.disk.tnf" "$disk" 2>/dev/null
 monitor quit
 wait $machine
+# QEMU 7.2 has section headers in front of the program headers, which makedumpfile 1.7.2
+# looks for right behind the file's: they are moved there.
+cp "$dir/elf" "$dir/elf.moved" && chmod 600 "$dir/elf.moved" && python3 - "$dir/elf.moved" <<'END'
+import struct, sys
+with open(sys.argv[1], "r+b") as f:
+    head = bytearray(f.read(64))
+    at, = struct.unpack_from("<Q", head, 32)
+    count, = struct.unpack_from("<H", head, 56)
+    f.seek(at)
+    table = f.read(56 * count)
+    struct.pack_into("<QQ", head, 32, 64, 0)
+    struct.pack_into("<H", head, 52, 64)
+    struct.pack_into("<HH", head, 60, 0, 0)
+    f.seek(0)
+    f.write(head + table)
+END
 for way in c l p z; do
 	rm -f "$dir/makedumpfile-$way"
-	makedumpfile -d 31 -$way "$dir/elf" "$dir/makedumpfile-$way" >"$dir/makedumpfile.log" 2>&1 ||
+	makedumpfile -d 31 -$way "$dir/elf.moved" "$dir/makedumpfile-$way" >"$dir/makedumpfile.log" 2>&1 ||
 		echo "makedumpfile -d 31 -$way: $(tail -1 "$dir/makedumpfile.log")"
 done
 rm -f "$dir/makedumpfile-17"
-makedumpfile -d 17 -l "$dir/elf" "$dir/makedumpfile-17" >"$dir/makedumpfile.log" 2>&1
+makedumpfile -d 17 -l "$dir/elf.moved" "$dir/makedumpfile-17" >"$dir/makedumpfile.log" 2>&1
 
 # Of the last event: seconds since the machine was started.
 last() {
@@ -142,7 +159,9 @@ echo "$(tr -d '\r' <"$dir/console" | grep -a -m1 'Trigger a crash')"
 for d in elf zlib lzo snappy raw makedumpfile-c makedumpfile-l makedumpfile-p makedumpfile-z makedumpfile-17; do
 	[ -s "$dir/$d" ] || continue
 	rm -rf "$dir/$d.files"
-	"$x" -d "$dir/$d" -n "$dir/kallsyms" --files "$dir/$d.files" "$dir/$d.tnf" 2>"$dir/$d.err"
+	set -- -d "$dir/$d"
+	[ ! -s "$dir/kallsyms" ] || set -- "$@" -n "$dir/kallsyms"
+	"$x" "$@" --files "$dir/$d.files" "$dir/$d.tnf" 2>"$dir/$d.err"
 	status=$?
 	"$x" --no-context -d "$dir/$d" "$dir/$d.bare" 2>/dev/null || bad "$d: $(cat "$dir/$d.err")"
 	cmp "$dir/$d.bare" "$dir/elf.bare" || bad "$d: another trace than in the ELF dump"
@@ -166,5 +185,5 @@ for d in elf zlib lzo snappy makedumpfile-c makedumpfile-l; do
 		echo "$d, $part tenths: status $status: $(head -1 "$dir/err")"
 	done
 done
-rm -f "$dir/short" "$dir/out" "$dir/err"
+rm -f "$dir/elf.moved" "$dir/short" "$dir/out" "$dir/err"
 exit $rc
