@@ -10,9 +10,10 @@
 
 static struct {
 	pthread_mutex_t lock;
-	TNF *at[SESSIONS_MAX + 1];
 	unsigned last;
 } sessions = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+TNF *datum_sessions[SESSIONS_MAX + 1];	/* 0 is no session */
 
 static unsigned
 session_add(TNF *tnf)
@@ -23,8 +24,8 @@ session_add(TNF *tnf)
 	for (n = 0; n < SESSIONS_MAX && id == 0; n++) {
 		i = sessions.last % SESSIONS_MAX + 1;
 		sessions.last = i;
-		if (sessions.at[i] == NULL) {
-			__atomic_store_n(&sessions.at[i], tnf,
+		if (datum_sessions[i] == NULL) {
+			__atomic_store_n(&datum_sessions[i], tnf,
 			    __ATOMIC_RELEASE);
 			id = i;
 		}
@@ -59,7 +60,7 @@ tnf_reader_end(TNF *tnf)
 {
 	if (tnf == NULL)
 		return TNF_ERR_NONE;
-	__atomic_store_n(&sessions.at[tnf->id], NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&datum_sessions[tnf->id], NULL, __ATOMIC_RELEASE);
 	file_done(&tnf->file);
 	free(tnf);
 	return TNF_ERR_NONE;
@@ -71,25 +72,10 @@ datum_error(const struct datum *d, tnf_errcode_t code, const char *text)
 	error_raise(d->tnf, code, d->pos, text);
 }
 
-bool
-datum_get(tnf_datum_t v, struct datum *d)
+void
+datum_bad(TNF *tnf, uint32_t pos)
 {
-	unsigned id = (unsigned)(v >> 52);
-	struct datum n = { .pos = (uint32_t)v };
-
-	n.tnf = __atomic_load_n(&sessions.at[id], __ATOMIC_ACQUIRE);
-	if (id == 0 || n.tnf == NULL) {
-		error_raise(NULL, TNF_ERR_BADDATUM, 0, NULL);
-		return false;
-	}
-	n.f = &n.tnf->file;
-	n.type = table_at(n.f->types, (uint32_t)(v >> 32) & 0xfffff);
-	if (n.type == NULL || n.type->bad || n.pos >= n.f->bytes.size) {
-		error_raise(n.tnf, TNF_ERR_BADDATUM, n.pos, NULL);
-		return false;
-	}
-	*d = n;
-	return true;
+	error_raise(tnf, TNF_ERR_BADDATUM, pos, NULL);
 }
 
 bool

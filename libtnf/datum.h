@@ -11,6 +11,7 @@
 #include <tnf/tnf.h>
 
 #include "libtnf/file.h"
+#include "libtnf/table.h"
 #include "libtnf/type.h"
 
 #define SESSIONS_MAX	4095u
@@ -28,8 +29,35 @@ struct datum {
 	uint32_t     pos;
 };
 
+/* The sessions by number, from 1. */
+extern TNF *datum_sessions[SESSIONS_MAX + 1] __attribute__((visibility("hidden")));
+/* Raises that a handle names nothing. */
+void	    datum_bad(TNF *, uint32_t pos);
+
 /* false: bad handle, error raised. */
-bool	    datum_get(tnf_datum_t, struct datum *);
+static inline bool
+datum_get(tnf_datum_t v, struct datum *d)
+{
+	TNF *tnf = __atomic_load_n(&datum_sessions[v >> 52], __ATOMIC_ACQUIRE);
+	uint32_t pos = (uint32_t)v;
+	struct type *type;
+
+	if (tnf == NULL) {
+		datum_bad(NULL, 0);
+		return false;
+	}
+	type = table_at(tnf->file.types, (uint32_t)(v >> 32) & 0xfffff);
+	if (type == NULL || type->bad || pos >= tnf->file.bytes.size) {
+		datum_bad(tnf, pos);
+		return false;
+	}
+	d->tnf = tnf;
+	d->f = &tnf->file;
+	d->type = type;
+	d->pos = pos;
+	return true;
+}
+
 /* As above, and the type must have one of these properties. */
 bool	    datum_get_a(tnf_datum_t, uint32_t props, struct datum *);
 /* ... and describes a type; *t is the type described. */

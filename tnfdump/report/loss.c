@@ -126,6 +126,9 @@ report_path(struct dump *d, const char *path)
 
 	if (tnf_stream_new(&stream) != 0)
 		return;
+	/* Only events whose schedule is gone must be looked for. */
+	if (!d->fail_on_loss)
+		tnf_stream_lazily(stream, 1);
 	if (tnf_stream_add(stream, path, &f) == 0)
 		report_file(d, path, f);
 	tnf_stream_close(stream);

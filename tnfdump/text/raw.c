@@ -1,9 +1,53 @@
 /*
  * raw.c - every record of a file, in file order (-r).
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/map.h"
+#include "common/xalloc.h"
 #include "tnfdump/input.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/text/raw.h"
+
+#define LABEL		24u	/* columns of a member's name */
+#define TEXT_MAX	64u	/* of a reference that is kept as text */
+
+/* What is known of all values of one type.  The library keeps one name for a type,
+   so the name's address tells the type. */
+struct raw_type {
+	const char *name;
+	size_t	    len;
+	bool	    is_inline;
+	bool	    opaque;
+	bool	    ask;	/* whether it is opaque must be asked each time: there is
+				   something wrong, which is told each time */
+	tnf_kind_t  kind;
+};
+
+/* A reference as it was printed last: most events of a block name one schedule
+   record, and all of a probe its definition. */
+struct raw_text {
+	tnf_datum_t v;
+	unsigned len;
+	char	 text[TEXT_MAX];
+};
+
+struct raw_slot {
+	const char *name;
+	size_t	 len;
+	char	 label[LABEL + 1];	/* the name with blanks, if it is no longer */
+	const struct raw_type *type;	/* of the value before; or NULL */
+	struct raw_text text;
+};
+
+/* How records of a type are printed. */
+struct raw_plan {
+	unsigned n;
+	struct raw_slot *slots;
+	struct raw_text arg;
+	bool	 is_array, made;
+};
 
 struct raw {
 	struct dump *d;
@@ -12,36 +56,63 @@ struct raw {
 	uint32_t     block_size;
 	uint32_t     data_start;
 	uint64_t     told;		/* damaged block that was told last */
+	struct map   types;		/* by the address of their names: struct raw_type */
+	struct map   plans;		/* struct raw_plan */
 };
 
 /* "%24s " */
 static void
-raw_put_label(struct dump *d, const char *s)
+raw_put_label(struct dump *d, const char *s, size_t n)
 {
-	size_t n = strlen(s);
-
-	if (n < 24)
-		out_pad(&d->out, 24 - (unsigned)n);
+	if (n < LABEL)
+		out_pad(&d->out, LABEL - (unsigned)n);
 	print_chars(d, s, n);
 	out_char(&d->out, ' ');
 }
 
-static void
-put_name(struct dump *d, const char *s)
+static bool
+raw_is_opaque(tnf_datum_t v)
 {
-	if (s != NULL)
-		print_chars(d, s, strlen(s));
+	return tnf_type_get_property(tnf_get_type(v), "tnf_opaque") != TNF_DATUM_NULL;
 }
 
 static void
-raw_put_scalar(struct dump *d, tnf_datum_t v)
+raw_learn(struct raw_type *t, const char *name, tnf_datum_t v)
 {
-	struct tnf_type t = { .opaque = false };
-	struct tnf_value val = { .type = &t, .kind = tnf_get_kind(v) };
+	tnf_datum_t type;
 
-	if (val.kind == TNF_K_UINT32 || val.kind == TNF_K_UINT64)
-		t.opaque = tnf_type_get_property(tnf_get_type(v),
-		    "tnf_opaque") != TNF_DATUM_NULL;
+	t->name = name;
+	t->len = strlen(name);
+	t->is_inline = tnf_is_inline(v);
+	t->kind = tnf_get_kind(v);
+	if (t->is_inline && (t->kind == TNF_K_UINT32 || t->kind == TNF_K_UINT64)) {
+		type = tnf_get_type(v);
+		t->ask = type == TNF_DATUM_NULL || !tnf_is_type(type);
+		t->opaque = !t->ask && raw_is_opaque(v);
+	}
+}
+
+/* The type of 'v', which was likely that of 'last'. */
+static const struct raw_type *
+raw_type_of(struct raw *r, tnf_datum_t v, const struct raw_type *last)
+{
+	const char *name = tnf_get_type_name(v);
+	struct raw_type *t;
+	bool fresh;
+
+	if (last != NULL && last->name == name)
+		return last;
+	t = xmap_put(&r->types, &name, sizeof(name), &fresh);
+	if (fresh)
+		raw_learn(t, name, v);
+	return t;
+}
+
+static void
+raw_put_scalar(struct dump *d, tnf_datum_t v, const struct raw_type *type)
+{
+	struct tnf_type t = { .opaque = type->ask ? raw_is_opaque(v) : type->opaque };
+	struct tnf_value val = { .type = &t, .kind = type->kind };
 
 	switch (val.kind) {
 	case TNF_K_CHAR:
@@ -89,82 +160,155 @@ raw_put_string(struct dump *d, tnf_datum_t v)
 	print_quoted(d, s == NULL ? "" : s, s == NULL ? 0 : strlen(s));
 }
 
-/* A record that is referred to: where, and what. */
-static void
-raw_put_reference(struct dump *d, tnf_datum_t v)
+/* A record that is referred to: where, and what.  false: there is something wrong,
+   which is told each time. */
+static bool
+raw_put_reference(struct dump *d, tnf_datum_t v, const struct raw_type *t)
 {
+	const char *name;
+
 	print_hex_left(&d->out, tnf_get_offset(v), 8);
 	out_char(&d->out, ' ');
-	switch (tnf_get_kind(v)) {
+	switch (t->kind) {
 	case TNF_K_TYPE:
-		put_name(d, tnf_type_get_name(v));
+		if ((name = tnf_type_get_name(v)) == NULL)
+			return false;
+		print_chars(d, name, strlen(name));
 		break;
 	case TNF_K_STRING:
 		raw_put_string(d, v);
 		break;
 	default:
 		out_char(&d->out, '<');
-		put_name(d, tnf_get_type_name(v));
+		print_chars(d, t->name, t->len);
 		out_char(&d->out, '>');
 		break;
 	}
+	return true;
 }
 
+/* The same, and remembered: it is where it was, so that it is what it was, but for
+   strings, of which somebody may write another one there. */
 static void
-put_item(struct dump *d, tnf_datum_t v)
+raw_put_remembered(struct dump *d, tnf_datum_t v, const struct raw_type *t,
+    struct raw_text *m)
 {
+	struct out *o = &d->out;
+	const char *start;
+
+	if (m->v == v && v != TNF_DATUM_NULL) {
+		out_bytes(o, m->text, m->len);
+		return;
+	}
+	out_room(o);
+	start = o->p;
+	m->v = TNF_DATUM_NULL;
+	if (raw_put_reference(d, v, t) && t->kind != TNF_K_STRING && o->p > start && (size_t)(o->p - start) <= TEXT_MAX) {
+		m->v = v;
+		m->len = (unsigned)(o->p - start);
+		memcpy(m->text, start, m->len);
+	}
+}
+
+static const struct raw_type *
+put_item(struct raw *r, tnf_datum_t v, const struct raw_type *last, struct raw_text *m)
+{
+	struct dump *d = r->d;
+
 	if (v == TNF_DATUM_NULL)
 		print_null(&d->out);
-	else if (tnf_is_inline(v))
-		raw_put_scalar(d, v);
-	else
-		raw_put_reference(d, v);
+	else {
+		last = raw_type_of(r, v, last);
+		if (last->is_inline)
+			raw_put_scalar(d, v, last);
+		else
+			raw_put_remembered(d, v, last, m);
+	}
 	out_char(&d->out, '\n');
+	return last;
 }
 
 static void
-put_slots(struct dump *d, tnf_datum_t r)
+put_slots(struct raw *r, tnf_datum_t rec, struct raw_plan *plan)
 {
-	unsigned i, n = tnf_get_slot_count(r);
 	tnf_datum_t arg;
+	unsigned i;
 
-	for (i = 0; i < n && n != (unsigned)-1; i++) {
-		raw_put_label(d, tnf_get_slot_name(r, i));
-		put_item(d, tnf_get_slot_indexed(r, i));
-		if (i > 0 || (arg = tnf_get_tag_arg(r)) == TNF_DATUM_NULL)
+	for (i = 0; i < plan->n; i++) {
+		struct raw_slot *s = &plan->slots[i];
+
+		if (s->len <= LABEL && !r->d->escape)
+			out_bytes(&r->d->out, s->label, sizeof(s->label));
+		else
+			raw_put_label(r->d, s->name, s->len);
+		s->type = put_item(r, tnf_get_slot_indexed(rec, i), s->type, &s->text);
+		if (i > 0 || (arg = tnf_get_tag_arg(rec)) == TNF_DATUM_NULL)
 			continue;
-		raw_put_label(d, "tnf_tag_arg");
-		put_item(d, arg);
+		raw_put_label(r->d, "tnf_tag_arg", 11);
+		put_item(r, arg, NULL, &plan->arg);
 	}
 }
 
 static void
-put_elements(struct dump *d, tnf_datum_t r)
+put_elements(struct raw *r, tnf_datum_t rec)
 {
+	const struct raw_type *type = NULL;
+	struct dump *d = r->d;
+	struct raw_text text;
 	unsigned i, n;
 
-	if (tnf_is_string(r)) {
-		raw_put_label(d, "chars");
-		raw_put_string(d, r);
+	if (tnf_is_string(rec)) {
+		raw_put_label(d, "chars", 5);
+		raw_put_string(d, rec);
 		out_char(&d->out, '\n');
 		return;
 	}
-	n = tnf_get_element_count(r);
+	text.v = TNF_DATUM_NULL;
+	n = tnf_get_element_count(rec);
 	for (i = 0; i < n && n != (unsigned)-1; i++) {
 		out_u64_width(&d->out, i, 24);
 		out_char(&d->out, ' ');
-		put_item(d, tnf_get_element(r, i));
+		type = put_item(r, tnf_get_element(rec, i), type, &text);
 	}
 }
 
-static void
-raw_put_record(struct dump *d, tnf_datum_t r)
+static struct raw_plan *
+raw_plan_of(struct raw *r, tnf_datum_t rec)
 {
-	print_hex_left(&d->out, tnf_get_offset(r), 8);
+	const char *name = tnf_get_type_name(rec);
+	struct raw_plan *p = xmap_put(&r->plans, &name, sizeof(name), NULL);
+	unsigned i, n;
+
+	if (p->made)
+		return p;
+	n = tnf_get_slot_count(rec);
+	p->made = n != (unsigned)-1;
+	p->is_array = tnf_is_array(rec);
+	p->n = n == (unsigned)-1 ? 0 : n;
+	p->slots = p->n == 0 ? NULL : xcalloc(p->n, sizeof(*p->slots));
+	for (i = 0; i < p->n; i++) {
+		struct raw_slot *s = &p->slots[i];
+
+		s->name = tnf_get_slot_name(rec, i);
+		s->len = strlen(s->name);
+		memset(s->label, ' ', sizeof(s->label));
+		if (s->len <= LABEL)
+			memcpy(s->label + LABEL - s->len, s->name, s->len);
+	}
+	return p;
+}
+
+static void
+raw_put_record(struct raw *r, tnf_datum_t rec)
+{
+	struct raw_plan *plan = raw_plan_of(r, rec);
+	struct dump *d = r->d;
+
+	print_hex_left(&d->out, tnf_get_offset(rec), 8);
 	out_lit(&d->out, ": {\n");
-	put_slots(d, r);
-	if (tnf_is_array(r))
-		put_elements(d, r);
+	put_slots(r, rec, plan);
+	if (plan->is_array)
+		put_elements(r, rec);
 	out_lit(&d->out, "\t}\n");
 }
 
@@ -213,7 +357,7 @@ raw_walk(struct raw *r)
 	if (raw_tell_damage(r, &at))
 		v = next_sound_block(r, 0);
 	while (v != TNF_DATUM_NULL && r->d->out.error == 0) {
-		raw_put_record(r->d, v);
+		raw_put_record(r, v);
 		raw_tell_damage(r, &at);
 		v = tnf_get_next_record(v);
 		if (raw_tell_damage(r, &at))
@@ -225,6 +369,8 @@ static void
 raw_file(struct dump *d, const struct input *in)
 {
 	struct raw r = { .d = d, .path = in->path, .told = UINT64_MAX };
+	struct raw_plan *p;
+	size_t at = 0;
 	int err;
 
 	err = tnf_reader_begin((caddr_t)(uintptr_t)in->base, in->size, &r.tnf);
@@ -233,7 +379,13 @@ raw_file(struct dump *d, const struct input *in)
 		return;
 	}
 	tnf_get_geometry(r.tnf, &r.block_size, &r.data_start);
+	map_init(&r.types, sizeof(struct raw_type));
+	map_init(&r.plans, sizeof(struct raw_plan));
 	raw_walk(&r);
+	while ((p = map_next(&r.plans, &at, NULL, NULL)) != NULL)
+		free(p->slots);
+	map_free(&r.plans);
+	map_free(&r.types);
 	tnf_reader_end(r.tnf);
 }
 

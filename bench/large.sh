@@ -1,0 +1,47 @@
+#!/bin/sh
+# large.sh - tnfdump on 1 GiB that a process has recorded, more than once around.
+#
+# Seconds on the wall, from exec to exit; what is printed is read by a pipe.  "all
+# read first" is the same with --strict, which reads every record before it prints.
+# The file is in the page cache.  BENCH_DIR is where it is made: a file system's
+# large folios, and so the faults that a mapping takes, are not those of another.
+. "$(dirname "$0")/lib.sh"
+tnfdump=$BENCH_BUILD/tnfdump/tnfdump probe=$BENCH_BUILD/bench/bench-probe
+: "${BENCH_EVENTS:=40000000}"
+out=$(mktemp -d -p "${BENCH_DIR:-/var/tmp}") || exit 1
+at_exit 'rm -rf "$out"'
+
+"$probe" --trace "$out/x.tnf" args "$BENCH_EVENTS" >/dev/null &&
+	"$probe" --trace "$out/few.tnf" args $((BENCH_EVENTS / 20)) >/dev/null || exit 1
+# Its controller makes room for all; the buffer has no more than 1 GiB.
+[ "$(stat -c %s "$out/x.tnf")" -le 1073741824 ] || truncate -s 1073741824 "$out/x.tnf"
+mib=$(($(stat -c %s "$out/x.tnf") >> 20)) few=$(info "$out/few.tnf" events)
+middle=$("$tnfdump" --info=json "$out/x.tnf" |
+	sed 's/.*"first_ns":\([0-9]*\),"last_ns":\([0-9]*\).*/\1 \2/' |
+	awk '{ printf "%.3fs", ($2 - $1) / 2e9 }')
+echo "$bench: $mib MiB, from $middle on"
+
+# screen OPTION...: the first 50 lines
+screen() { seconds sh -c '"$@" | head -n 50' screen "$tnfdump" "$@" "$out/x.tnf"; }
+# all OPTION...: to the end
+all() { seconds sh -c '"$@" | cat' all "$tnfdump" "$@" "$out/x.tnf"; }
+
+round=0
+while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
+	for how in "" --strict; do
+		name=${how:+, all read first}
+		name=$(printf '%s' "$name" | tr -d ,)
+		# shellcheck disable=SC2086
+		sample "first 50 lines$name" s $round screen $how
+		# shellcheck disable=SC2086
+		sample "--from the middle first 50 lines$name" s $round screen $how --from "$middle"
+		# shellcheck disable=SC2086
+		sample "--last 1ms$name" s $round all $how --last 1ms
+		# shellcheck disable=SC2086
+		sample "--until 1ms$name" s $round all $how --until 1ms
+	done
+	sample "--info" s $round all --info
+	sample "--raw" Mevents/s $round rate "$few" "$tnfdump" --raw "$out/few.tnf"
+	sample "text" Mevents/s $round rate "$few" "$tnfdump" "$out/few.tnf"
+done
+table "first 50 lines" "tnfdump on $mib MiB"
