@@ -154,6 +154,8 @@ attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 	pin_name(name, sizeof name, program, cpu);
 	if (kp_pinned(KP_DIR_LINK, name))
 		return 0;
+	if (program == KP_PROGRAM_remember_exit)
+		kp_iterate(KP_PROGRAM_empty_slots);
 	if (program == KP_PROGRAM_bio_queue)
 		kp_iterate(KP_PROGRAM_forget_requests);
 	link = make_link(program, prog, cpu);

@@ -10,6 +10,7 @@ struct kp_map_cpu tnf_cpu SEC(".maps");
 struct kp_map_pool tnf_pool SEC(".maps");
 struct kp_map_filter tnf_filter SEC(".maps");
 struct kp_map_context tnf_context SEC(".maps");
+struct kp_map_slots tnf_slots SEC(".maps");
 volatile struct kp_shared state SEC(".data.state");
 
 #define SCHED_SIZE	((u32)sizeof(struct tnf_kernel_schedule))

@@ -36,19 +36,85 @@ struct kp_map_context {
 
 extern struct kp_map_context tnf_context SEC(".maps");
 
+/*
+ * The storage of a task is a call and 20 ns away, for each program of a page
+ * fault.  So it stands behind an array of slots, by the last bits of the thread's
+ * number.  A thread keeps the slot that it found empty until it exits, and who
+ * finds it taken has the storage.  Whose it is says the task with the time when it
+ * started: a task's address is used again.
+ */
+#define SLOTS		2048
+#define SLOT_EMPTY	0ull
+#define SLOT_BUSY	1ull	/* somebody is moving in */
+
+struct slot {
+	u64 task;
+	u64 started;
+	struct context context;
+};
+
+struct kp_map_slots {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SLOTS);
+	__type(key, u32);
+	__type(value, struct slot);
+};
+
+extern struct kp_map_slots tnf_slots SEC(".maps");
+
+static __always_inline struct slot *slot_of(struct task_struct *t)
+{
+	u32 n = t->pid & (SLOTS - 1);
+
+	return bpf_map_lookup_elem(&tnf_slots, &n);
+}
+
+static __always_inline bool slot_is_of(const struct slot *s, struct task_struct *t)
+{
+	return s->task == (u64)t && s->started == t->start_time;
+}
+
 static __always_inline struct context *context_of(struct task_struct *t)
 {
+	struct slot *s = slot_of(t);
+
+	if (s != NULL && slot_is_of(s, t))
+		return &s->context;
 	return bpf_task_storage_get(&tnf_context, t, NULL, 0);
+}
+
+/* Of the current thread, for which nobody else asks while it moves in.  One that
+   exits would leave the slot taken. */
+static __always_inline bool slot_take(struct slot *s, struct task_struct *t)
+{
+	if (read_once(s->task) != SLOT_EMPTY || t->flags & PF_EXITING ||
+	    __sync_val_compare_and_swap(&s->task, SLOT_EMPTY, SLOT_BUSY) != SLOT_EMPTY)
+		return false;
+	__builtin_memset(&s->context, 0, sizeof s->context);
+	s->started = t->start_time;
+	store_barrier();
+	write_once(s->task, (u64)t);
+	return true;
+}
+
+/* What the storage has, the slot must not hide. */
+static __always_inline struct context *new_context(struct task_struct *t)
+{
+	struct slot *s = slot_of(t);
+	struct context *c;
+
+	if (s != NULL && slot_is_of(s, t))
+		return &s->context;
+	c = bpf_task_storage_get(&tnf_context, t, NULL, 0);
+	if (c == NULL && s != NULL && slot_take(s, t))
+		return &s->context;
+	return c != NULL ? c :
+	    bpf_task_storage_get(&tnf_context, t, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 static __always_inline struct context *my_context(void)
 {
 	return context_of(bpf_get_current_task_btf());
-}
-
-static __always_inline struct context *new_context(struct task_struct *t)
-{
-	return bpf_task_storage_get(&tnf_context, t, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 static __always_inline struct context *my_new_context(void)

@@ -6,7 +6,7 @@
  * another name before: a program that is started is its parent's copy first.
  * Nothing of this is in the buffer, which busy probes overwrite.
  */
-#include "kernel-probes/write.bpf.h"
+#include "kernel-probes/context.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -46,10 +46,37 @@ static __always_inline int remember(struct task_struct *p)
 	return 0;
 }
 
+/* Its slot is another's from now on.  (context.bpf.h) */
+static __always_inline void slot_leave(struct task_struct *p)
+{
+	struct slot *s = slot_of(p);
+
+	if (s != NULL && slot_is_of(s, p))
+		write_once(s->task, SLOT_EMPTY);
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(remember_exit, struct task_struct *p)
 {
+	slot_leave(p);
 	return remember(p);
+}
+
+static long
+empty_slot(struct bpf_map *map, u32 *n, struct slot *s, void *unused)
+{
+	write_once(s->task, SLOT_EMPTY);
+	return 0;
+}
+
+/* Before the hooks are attached: of those who had slots then, nobody has seen who
+   exited. */
+SEC("iter/task")
+int empty_slots(struct bpf_iter__task *ctx)
+{
+	if (ctx->meta->seq_num == 0)
+		bpf_for_each_map_elem(&tnf_slots, empty_slot, NULL, 0);
+	return 0;
 }
 
 SEC("iter/task")

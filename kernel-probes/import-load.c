@@ -53,7 +53,8 @@ choose_maps(struct kp *kp, struct import_bpf *skel)
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_rows, KP_IMPORTS)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_counts, KP_IMPORTS)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_where, KP_IMPORTS)) < 0 ||
-	    (r = bpf_map__set_autocreate(skel->maps.tnf_context, false)) < 0)
+	    (r = bpf_map__set_autocreate(skel->maps.tnf_context, false)) < 0 ||
+	    (r = bpf_map__set_autocreate(skel->maps.tnf_slots, false)) < 0)
 		return r;
 	return bpf_map__reuse_fd(skel->maps.data_state, kp->state_fd);
 }

@@ -26,6 +26,7 @@ extern volatile struct kp_shared state;
 
 struct bpf_map;
 
+#define PF_EXITING	0x00000004
 #define PF_KSWAPD	0x00020000
 #define PF_KTHREAD	0x00200000
 #define PF_IO_WORKER	0x00000010
@@ -69,9 +70,9 @@ static __always_inline u64 task_blocker(struct task_struct *task)
 
 	/* The low bits say what kind of lock it is. */
 	if (bpf_core_field_exists(t->blocker)) {
-		lock = BPF_CORE_READ(t, blocker) & ~3ull;
+		lock = t->blocker & ~3ull;
 		if (lock == 0 && bpf_core_field_exists(t->blocked_on))
-			lock = (u64)BPF_CORE_READ(t, blocked_on);
+			lock = (u64)t->blocked_on;
 	}
 	return lock;
 }

@@ -165,6 +165,7 @@ struct task_struct {
 	struct rt_mutex_waiter *pi_blocked_on;
 	int pagefault_disabled;
 	unsigned long min_flt, maj_flt;
+	u64 start_time;
 	struct thread_struct thread;
 };
 

@@ -15,6 +15,7 @@
 	X(filter_fork,		BTF,	"task_newtask")			\
 	X(filter_name,		BTF,	"task_rename")			\
 	X(filter_group,		BTF,	"cgroup_attach_task")		\
+	X(empty_slots,		ITER,	"")				\
 	X(remember_exit,	BTF,	"sched_process_exit")		\
 	X(remember_name,	BTF,	"task_rename")			\
 	X(lock_wait,		BTF,	"contention_begin")		\

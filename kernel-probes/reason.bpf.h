@@ -20,6 +20,10 @@
 
 struct stack_words {
 	u64 ctx;
+	u32 have;		/* words that have been read */
+	u32 entry;		/* where that of a known stack was, or 0 */
+	u32 found;		/* where the search has found it, or 0 */
+	u32 pad;
 	u64 word[SEARCH_WORDS];
 };
 
@@ -84,6 +88,21 @@ static __always_inline u64 waiters_head(u64 next, u64 at)
 	return 0;
 }
 
+/* The first words of the stack, where nobody has read them yet. */
+static __always_inline bool stack_read(struct stack_words *w, u32 words)
+{
+	u32 bytes = words * sizeof w->word[0];
+
+	if (words <= w->have)
+		return true;
+	barrier_var(bytes);
+	if (bytes > sizeof w->word ||
+	    bpf_probe_read_kernel(w->word, bytes, (void *)*(volatile u64 *)&w->ctx) != 0)
+		return false;
+	w->have = words;
+	return true;
+}
+
 /* The queue of the entry that word i of the stack belongs to, or 0.
    (__noinline: see README.) */
 __noinline u64 entry_queue(u32 i)
@@ -116,45 +135,65 @@ __noinline u64 entry_queue(u32 i)
 	return queue_head(next);
 }
 
+/* Stacks begin at multiples of their size; the last word is not looked at. */
+static __always_inline u64 stack_end(u64 at)
+{
+	return (at | (KERNEL_STACK_SIZE - 1)) - 7;
+}
+
 __noinline u64 search_words(u64 task, u32 from, u32 words)
 {
 	struct stack_words *w;
-	u32 zero = 0;
+	u32 zero = 0, at;
 	u64 r;
 
 	w = bpf_map_lookup_elem(&stack_words, &zero);
 	if (w == NULL || from > SEARCH_WORDS - SEARCH_MARGIN - SEARCH_STEP)
 		return 0;
 	for (u32 i = 0; i < SEARCH_STEP; i++) {
-		if (from + i + SEARCH_MARGIN > words)
+		at = from + i;
+		barrier_var(at);	/* 6.1 loses the bound of 'from' on the stack */
+		if (at >= SEARCH_WORDS || at + SEARCH_MARGIN > words)
 			break;
-		if (w->word[from + i] == task && (r = entry_queue(from + i)) != 0)
+		if (w->word[at] == task && (r = entry_queue(at)) != 0) {
+			w->found = at;
 			return r;
+		}
 	}
 	return 0;
 }
 
-__noinline u64 search_stack(u64 task, u64 end)
+static __always_inline u64 search_from_below(u64 task, u32 words)
 {
-	struct stack_words *w;
-	u32 zero = 0, bytes, words;
-	u64 base, r;
+	u64 r;
 
-	w = bpf_map_lookup_elem(&stack_words, &zero);
-	if (w == NULL || state.text_start == 0)
-		return 0;
-	base = *(volatile u64 *)&w->ctx;
-	if (end <= base)
-		return 0;
-	bytes = end - base < sizeof w->word ? (end - base) & ~7ull : sizeof w->word;
-	if (bytes > sizeof w->word || bytes < 64 ||
-	    bpf_probe_read_kernel(w->word, bytes, (void *)base) != 0)
-		return 0;
-	words = bytes / 8;
 	for (u32 i = SEARCH_MARGIN; i < SEARCH_WORDS - SEARCH_MARGIN && i < words; i += SEARCH_STEP)
 		if ((r = search_words(task, i, words)) != 0)
 			return r;
 	return 0;
+}
+
+/* Of a stack that is known, the words up to where the entry was have been read: it
+   is there again, or below. */
+__noinline u64 search_stack(u64 task)
+{
+	struct stack_words *w;
+	u32 zero = 0, bytes;
+	u64 base, end, r;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	if (w == NULL || state.text_start == 0)
+		return 0;
+	if (w->entry != 0 && (r = search_from_below(task, w->have)) != 0)
+		return r;
+	base = *(volatile u64 *)&w->ctx;
+	end = stack_end(base);
+	bytes = end - base < sizeof w->word ? (end - base) & ~7ull : sizeof w->word;
+	if (bytes > sizeof w->word || bytes < 64 ||
+	    bpf_probe_read_kernel(w->word, bytes, (void *)base) != 0)
+		return 0;
+	w->have = bytes / 8;
+	return search_from_below(task, w->have);
 }
 
 /*
@@ -168,15 +207,16 @@ static __always_inline void search_from(void *ctx)
 	u32 zero = 0;
 
 	w = bpf_map_lookup_elem(&stack_words, &zero);
-	if (w != NULL)
-		*(volatile u64 *)&w->ctx = (u64)ctx;
+	if (w == NULL)
+		return;
+	*(volatile u64 *)&w->ctx = (u64)ctx;
+	w->have = w->entry = w->found = 0;
 }
 
 /* The queue that the current thread sleeps on, or 0. */
-static __always_inline u64 wait_queue(struct task_struct *t)
+static __always_inline u64 wait_queue(void)
 {
-	return search_stack(bpf_get_current_task(),
-	    (u64)BPF_CORE_READ(t, stack) + KERNEL_STACK_SIZE - 8);
+	return search_stack(bpf_get_current_task());
 }
 
 #endif /* KERNEL_PROBES_REASON_BPF_H */

@@ -4,29 +4,14 @@
 #include <stddef.h>
 
 #include "kernel-probes/context.bpf.h"
-#include "kernel-probes/reason.bpf.h"
+#include "kernel-probes/stack.bpf.h"
 #include "kernel-probes/states.h"
 #include "kernel-probes/waits.bpf.h"
 
 #define CPUS_MAX	4096
-#define FRAMES_OURS	8	/* of the tracing itself, and schedule() */
 
-#define FRAMES		64
 #define BLOCK_ROOM	((u32)(sizeof(struct kp_thread_block) + \
 			    sizeof(struct kp_symbols) + KP_STACK_MAX * 8))
-
-struct frames {
-	u64 pc[FRAMES];
-	u32 ours;		/* of them, the most that were seen */
-	u32 pad;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct frames);
-} frames SEC(".maps");
 
 struct {			/* by CPU; the latest that was seen there */
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -185,6 +170,10 @@ struct sleep {			/* of a thread that leaves its CPU for it */
 	u32 from, n;		/* frames of the stack */
 	u32 why;		/* thread_block is to say the reason */
 	u32 stack;		/* there is one */
+	u32 call;		/* that it is in, or which thread of the kernel it is */
+	u32 asked;		/* frames that are asked for, 0: no stack */
+	u32 known;		/* known_look() */
+	u32 pad;
 };
 
 static __always_inline u32 state_asleep(const struct pt_regs___kernel *regs,
@@ -223,56 +212,25 @@ __noinline int sleep_look(struct sleep *s, const struct context *c)
 	if (s == NULL)
 		return 0;
 	s->state = KP_SLEEP;
+	s->call = t->pid;
 	if (t->flags & PF_KTHREAD) {
+		s->known = s->asked ? known_look(s->call, s->asked) : 0;
 		if (s->why && (s->reason = lock_reason(t, c)) == 0 && state.recover)
-			s->reason = wait_queue(t);
+			s->reason = wait_queue();
 		return 0;
 	}
 	regs = (void *)bpf_task_pt_regs(t);
+	s->call = regs_call(regs);
+	s->known = s->asked ? known_look(s->call, s->asked) : 0;
 	futex = futex_address(t, regs);
 	s->state = state_asleep(regs, c, futex);
 	if (!s->why)
 		return 0;
 	if ((r = lock_reason(t, c)) == 0 && (r = futex) == 0 &&
-	    (!state.recover || (r = wait_queue(t)) == 0))
+	    (!state.recover || (r = wait_queue()) == 0))
 		r = file_address(t, regs);
 	s->reason = r;
 	return 0;
-}
-
-/* Where in the frames that were taken the callers of schedule() begin. */
-__noinline u32 frames_ours(void)
-{
-	u32 zero = 0, from = 4;
-	struct frames *f = bpf_map_lookup_elem(&frames, &zero);
-
-	if (f == NULL)
-		return from;
-	for (u32 i = 0; i < FRAMES_OURS; i++)
-		if (f->pc[i] >= state.schedule_start && f->pc[i] < state.schedule_end)
-			from = i + 1;
-	return from;
-}
-
-/*
- * The frames above schedule(), 'depth' of them at most: where they begin.  Each
- * frame costs, so that no more are asked for than once were needed before them.
- */
-static __always_inline u32 stack_walk(void *ctx, struct frames *f, u32 depth, u32 *n)
-{
-	u32 ours = f->ours, have, from;
-	long got;
-
-	if (ours == 0 || ours > FRAMES_OURS)
-		ours = FRAMES_OURS;
-	got = bpf_get_stack(ctx, f->pc, (depth + ours) * 8, 0);
-	have = got < 0 ? 0 : (u32)got / 8;
-	from = frames_ours();
-	if (f->ours == 0 || from > f->ours)
-		f->ours = from;
-	have = have > from ? have - from : 0;
-	*n = have < depth ? have : depth;
-	return from;
 }
 
 static __always_inline void stack_write(struct kp_symbols *s, struct frames *f,
@@ -284,24 +242,34 @@ static __always_inline void stack_write(struct kp_symbols *s, struct frames *f,
 		s->pc[i] = f->pc[(from + i) % FRAMES];
 }
 
-static __always_inline struct frames *my_frames(void)
+static __always_inline u32 depth_asked(void)
 {
-	u32 zero = 0;
+	u32 depth = state.stack_depth;
 
-	return bpf_map_lookup_elem(&frames, &zero);
+	return depth > KP_STACK_MAX ? KP_STACK_MAX : depth;
+}
+
+/* Before the thread is looked at: of a stack that is known, more is. */
+static __always_inline void sleep_prepare(struct sleep *s, void *ctx)
+{
+	u32 depth = depth_asked();
+	struct frames *f;
+
+	if (depth == 0 && !state.recover)
+		return;
+	search_from(ctx);
+	if (depth != 0 && (f = my_frames()) != NULL)
+		s->asked = stack_asked(f, depth);
 }
 
 static __always_inline void sleep_stack(struct sleep *s, void *ctx)
 {
-	u32 depth = state.stack_depth;
 	struct frames *f;
 
 	s->size = sizeof(struct kp_thread_block);
-	if (depth == 0 || (f = my_frames()) == NULL)
+	if (s->asked == 0 || (f = my_frames()) == NULL)
 		return;
-	if (depth > KP_STACK_MAX)
-		depth = KP_STACK_MAX;
-	s->from = stack_walk(ctx, f, depth, &s->n);
+	s->from = stack_walk(ctx, f, depth_asked(), s->call, s->known, &s->n);
 	s->size += sizeof(struct kp_symbols) + s->n * 8;
 	s->stack = 1;
 }
@@ -389,8 +357,8 @@ static __always_inline int change(struct change *c, void *ctx, u32 task_state)
 	c->out = c->waits ? KP_WAIT_CPU : KP_STOPPED;
 	s.why = (c->on & ON_BLOCK) != 0;
 	if (s.why || (c->on & ON_OUT && !c->waits && !(task_state & TASK_STOPPED_OR_TRACED))) {
-		if (s.why && state.recover)
-			search_from(ctx);
+		if (s.why)
+			sleep_prepare(&s, ctx);
 		sleep_look(&s, context_of(c->prev));
 		if (!(task_state & TASK_STOPPED_OR_TRACED))
 			c->out = s.state;

@@ -200,7 +200,7 @@ note_area(struct task_struct *t, struct vm_area_struct *v, struct area *a)
 	a->flags = v->vm_flags;
 	a->ops = (u64)v->vm_ops;
 	if (file != NULL) {
-		a->mapping = (u64)BPF_CORE_READ(file, f_mapping);
+		a->mapping = (u64)file->f_mapping;
 		a->index = ((a->address - v->vm_start) >> PAGE_SHIFT) + v->vm_pgoff;
 	}
 	return 0;

@@ -36,15 +36,16 @@ static __always_inline u64 futex_address(struct task_struct *t,
 	return 0;
 }
 
+/* From a thread that the verifier knows, members are loads, not calls of a helper. */
 static __always_inline struct file *file_of(struct task_struct *t, u32 fd)
 {
-	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
-	struct file **files, *file = NULL;
+	struct files_struct *open = t->files;
+	struct fdtable *table = open == NULL ? NULL : open->fdt;
+	struct file *file = NULL;
 
-	if (table == NULL || fd >= BPF_CORE_READ(table, max_fds))
+	if (table == NULL || fd >= table->max_fds)
 		return NULL;
-	files = BPF_CORE_READ(table, fd);
-	bpf_probe_read_kernel(&file, sizeof file, files + fd);
+	bpf_probe_read_kernel(&file, sizeof file, (void *)((u64)table->fd + fd * sizeof file));
 	return file;
 }
 

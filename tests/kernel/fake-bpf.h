@@ -36,6 +36,7 @@ typedef int64_t s64;
 
 struct task_struct { int flags, tgid, pid; };
 struct kp_map_context { int none; };
+struct kp_map_slots { int none; };
 
 static struct task_struct task = { 0, 7, 7 };
 

@@ -43,6 +43,9 @@ trace_begin() {
 dump() {
 	"$kpctl" copy "$TMP/buf" || fail "copy"
 	"$tnfdump" "$TMP/buf" >"$TMP/dump" 2>"$TMP/err" || fail "tnfdump: $(cat "$TMP/err")"
+	lines
+}
+lines() {
 	awk '$1 ~ /^[0-9.]+$/ { $1 = $2 = ""; sub(/^ +/, ""); print }' "$TMP/dump" |
 		awk '{ c = $4; $4 = ""; sub(/  /, " "); print $0 }' >"$TMP/events"
 }
@@ -54,6 +57,12 @@ traced() {
 	lost=$("$kpctl" status | sed 's/.* lost \(.*\) most .*/\1/')
 	[ "$lost" = "0 0 0 0 0 0 0 0" ] || echo "lost: $lost"
 	dump
+	is_whole || echo "the buffer was filled more than once"
+}
+# Nothing that was copied last had been overwritten: beside others that do much, and are
+# in the trace as well, a buffer is full soon.
+is_whole() {
+	[ "$("$tnfdump" --info=json "$TMP/buf" | grep -o '"laps":[0-9]*' | sed 's/.*://')" -le 1 ]
 }
 
 said() { awk -v w="$1" -v n="${2:-1}" '$1 == w { print $(n + 1); exit }' "$TMP/said"; }

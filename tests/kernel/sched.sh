@@ -2,18 +2,18 @@
 # sched.sh - states of threads, why they block, and who waits in the queue.
 . "$(dirname "$0")/kernel.sh"
 
-trace_begin 16000000 thread_state thread_block thread_queue thread_create
+trace_begin 64000000 thread_state thread_block thread_queue thread_create
 
-# A mutex: three threads sleep on it in user-lock state, and the reason is it.
+# A mutex: 20 times three threads sleep on it in user-lock state, and the reason is it.
 traced "$work" mutex 20
 pid=$(said pid)
 mutex=$(said mutex)
 blocks=$(events "$pid" thread_block | grep -c "reason: $mutex ")
 locks=$(events "$pid" thread_state | grep -c 'thread_state state: 6$')
-# Each of the three wants it 20 times; the first to come need not wait.
-within "blocks on the mutex" "$blocks" 20 80
+# One that is woken may find it taken again.
+within "blocks on the mutex" "$blocks" 60 120
 # pthread_join() sleeps in a futex as well, on the thread's own.
-within "user-lock states" "$locks" "$blocks" $((blocks + 3))
+within "user-lock states" "$locks" "$blocks" $((blocks + 60))
 events "$pid" thread_block | grep -v 'stack: 0x0' | grep -q '<tnf_symbols>' || fail "no stack"
 echo "ok: stacks"
 
@@ -59,6 +59,8 @@ queued() {
 	tracefs_begin sched/sched_wakeup sched/sched_wakeup_new sched/sched_switch sched/sched_migrate_task
 	traced "$work" spin "$1" "$2"
 	tracefs_end
+	# Not what the kernel's own trace has, but we have overwritten.
+	is_whole || skip "64 MB are too few for all that goes on here"
 	pid=$(said pid)
 	awk -v p="$pid" '$1 == p { print $2 }' "$TMP/events" | sort -u >"$TMP/tids"
 	awk -v prio="$3" 'FILENAME ~ /tids$/ { ours[$1] = 1; next }

@@ -256,29 +256,63 @@ pipes(long n, char **arg)
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pid_t contenders[3];
 
 static void *
 contend(void *arg)
 {
-	for (long i = 0; i < (long)arg; i++) {
-		pthread_mutex_lock(&mutex);
-		usleep(2000);
-		pthread_mutex_unlock(&mutex);
-		sched_yield();
-	}
+	__atomic_store_n((pid_t *)arg, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
 	return NULL;
 }
 
+static char
+thread_status(pid_t tid)
+{
+	char path[64], line[512], status = '?';
+	const char *name_end;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
+	if ((f = fopen(path, "r")) == NULL)
+		return status;
+	if (fgets(line, sizeof line, f) != NULL &&
+	    (name_end = strrchr(line, ')')) != NULL && name_end[1] == ' ')
+		status = name_end[2];
+	fclose(f);
+	return status;
+}
+
+/* Nothing but the mutex puts one of them to an interruptible sleep. */
+static void
+await_contender(pid_t *tid)
+{
+	pid_t t;
+
+	while ((t = __atomic_load_n(tid, __ATOMIC_ACQUIRE)) == 0 || thread_status(t) != 'S')
+		usleep(1000);
+}
+
+/* N times three threads that all sleep on the mutex before it is free. */
 static void
 mutexes(long n, char **arg)
 {
 	pthread_t t[3];
 
 	printf("mutex %#lx\n", (unsigned long)&mutex);
-	for (int i = 0; i < 3; i++)
-		pthread_create(&t[i], NULL, contend, (void *)n);
-	for (int i = 0; i < 3; i++)
-		pthread_join(t[i], NULL);
+	for (; n > 0; n--) {
+		pthread_mutex_lock(&mutex);
+		for (int i = 0; i < 3; i++) {
+			contenders[i] = 0;
+			pthread_create(&t[i], NULL, contend, &contenders[i]);
+		}
+		for (int i = 0; i < 3; i++)
+			await_contender(&contenders[i]);
+		pthread_mutex_unlock(&mutex);
+		for (int i = 0; i < 3; i++)
+			pthread_join(t[i], NULL);
+	}
 	say_sleeps("sleeps", RUSAGE_SELF);
 }
 

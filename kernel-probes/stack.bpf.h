@@ -1,0 +1,313 @@
+/*
+ * stack.bpf.h - the frames of a thread that is about to sleep.
+ *
+ * The kernel's unwinder looks each frame up in a table, which takes it some 70 ns; but
+ * threads sleep in the same places again and again.  So the frames that it found
+ * are remembered, with how far above the hook's arguments each return address was.  A
+ * thread that has the same addresses at the same places has the same frames: from
+ * one frame the unwinder gets to the next by the address and the place alone.  (A few
+ * functions align their frames.  Then the places differ, and so does what is there.)
+ *
+ * Where a system call begins the kernel leaves out a few words, at random
+ * (CONFIG_RANDOMIZE_KSTACK_OFFSET).  The frames outside of these are as far from the
+ * stack's end as they were.
+ *
+ * A stack is remembered only if its addresses are there in one way: the same
+ * places are found from above and from below.
+ */
+#ifndef KERNEL_PROBES_STACK_BPF_H
+#define KERNEL_PROBES_STACK_BPF_H
+
+#include "kernel-probes/reason.bpf.h"
+
+#define FRAMES		64
+#define FRAMES_OURS	8	/* of the tracing itself, and schedule() */
+#define KNOWN_STACKS	128
+#define KNOWN_WAYS	4	/* of the stacks of a call */
+#define KNOWN_FRAMES	(KP_STACK_MAX + FRAMES_OURS)
+#define KNOWN_OUTER	2	/* frames that may be outside of the words left out */
+#define KNOWN_PATIENCE	4	/* stacks of a call that are walked, for one remembered */
+
+struct frames {
+	u64 pc[FRAMES];
+	u32 ours;		/* of them, the most that were seen */
+	u32 n;			/* all that were found, ... */
+	u32 words;		/* ... in so many words of the stack; ... */
+	u32 left;		/* ... of these are still to be found there */
+};
+
+struct known {			/* a stack that has been walked */
+	u32 size;		/* words from the hook's arguments to the stack's end; 0: none */
+	u32 call;		/* of the thread */
+	u32 asked;		/* frames that the unwinder was asked for */
+	u32 from;		/* of those that it found, the first above ours */
+	u32 first;		/* the first that is above the hook's arguments */
+	u32 n;			/* all that it found */
+	u32 words;		/* of the stack that must be read to know it again */
+	u32 missed;		/* by the first of a call's: stacks that were walked */
+	u32 entry;		/* the word where the thread waits in a queue, or 0 */
+	u32 pad;
+	u64 pc[KNOWN_FRAMES];
+	u16 at[KNOWN_FRAMES];	/* words above the hook's arguments */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct frames);
+} frames SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KNOWN_STACKS);
+	__type(key, u32);
+	__type(value, struct known);
+} known_stacks SEC(".maps");
+
+static __always_inline struct frames *my_frames(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&frames, &zero);
+}
+
+static __always_inline u32 stack_size(const struct stack_words *w)
+{
+	u32 place = *(volatile u64 *)&w->ctx & (KERNEL_STACK_SIZE - 1);
+
+	return (KERNEL_STACK_SIZE - place) / sizeof w->word[0];
+}
+
+static __always_inline u32 known_slot(u32 call, u32 way)
+{
+	return (call * KNOWN_WAYS + way) & (KNOWN_STACKS - 1);
+}
+
+/* Is the current stack, of so many words, this one?  Then its frames are in 'frames',
+   but for those of the tracing. */
+static __always_inline bool known_is(const struct known *k, struct frames *f,
+    struct stack_words *w, u32 size)
+{
+	u32 longer = size - k->size, shift = 0, at;
+
+	if (!stack_read(w, k->words + ((s32)longer > 0 ? longer : 0)))
+		return false;
+	for (u32 i = 0; i < KNOWN_FRAMES && i < k->n; i++) {
+		if (i < k->first)
+			continue;
+		at = k->at[i] + shift;
+		if (shift == 0 && i + KNOWN_OUTER >= k->n && at < SEARCH_WORDS &&
+		    w->word[at] != k->pc[i]) {
+			shift = longer;
+			at += shift;
+		}
+		barrier_var(at);
+		if (at >= SEARCH_WORDS || w->word[at] != k->pc[i])
+			return false;
+		f->pc[i] = k->pc[i];
+	}
+	/* The outermost frame is as far from the stack's end as it was. */
+	return k->n == k->asked || shift == longer;
+}
+
+/*
+ * Is the current stack one that is remembered?  Returns the first of its frames that
+ * is not ours << 16 | their number << 8 | its slot; 0: it has to be walked.
+ * (__noinline: see README.)
+ */
+__noinline u32 known_look(u32 call, u32 asked)
+{
+	struct frames *f = my_frames();
+	struct stack_words *w;
+	u32 slot, zero = 0;
+	struct known *k;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	if (w == NULL || f == NULL)
+		return 0;
+	for (u32 way = 0; way < KNOWN_WAYS; way++) {
+		slot = known_slot(call, way);
+		k = bpf_map_lookup_elem(&known_stacks, &slot);
+		if (k == NULL || k->size == 0 || k->call != call || k->asked != asked ||
+		    !known_is(k, f, w, stack_size(w)))
+			continue;
+		w->entry = k->entry;
+		return k->from << 16 | k->n << 8 | slot;
+	}
+	return 0;
+}
+
+/* Where the search has found the entry of a thread whose stack is remembered, there
+   it is the next time. */
+static __always_inline void known_entry(u32 slot)
+{
+	struct stack_words *w;
+	u32 zero = 0, at;
+	struct known *k;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	if (w == NULL || (at = w->found) == 0)
+		return;
+	k = bpf_map_lookup_elem(&known_stacks, &slot);
+	if (k == NULL)
+		return;
+	k->entry = at;
+	if (k->words < at + SEARCH_MARGIN)
+		k->words = at + SEARCH_MARGIN;
+}
+
+/*
+ * The search for frames among the words of the stack.  What it compares with is
+ * read from memory each time: a number that the verifier followed through all
+ * turns of the loop would be another one on each of its paths.
+ */
+static __always_inline bool known_is_at(struct frames *f, const struct stack_words *w,
+    u32 i, u32 frame)
+{
+	return i < read_once(f->words) && frame < read_once(f->n) && frame < KNOWN_FRAMES &&
+	    w->word[i] == f->pc[frame];
+}
+
+/* Where the frames' return addresses are, looked for from above; f->left is then
+   the first that was found.  (__noinline: see README.) */
+__noinline int known_from_above(u32 slot)
+{
+	struct known *k = bpf_map_lookup_elem(&known_stacks, &slot);
+	struct frames *f = my_frames();
+	struct stack_words *w;
+	u32 zero = 0, frame;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	if (w == NULL || f == NULL || k == NULL)
+		return 0;
+	write_once(f->left, f->n);
+	for (u32 i = SEARCH_WORDS; i-- > 0;) {
+		frame = read_once(f->left) - 1;
+		barrier_var(frame);
+		if (!known_is_at(f, w, i, frame))
+			continue;
+		k->at[frame] = i;
+		write_once(f->left, frame);
+	}
+	return 0;
+}
+
+/* The same from below, from frame f->left on: are they at the same places? */
+__noinline int known_from_below(u32 slot)
+{
+	struct known *k = bpf_map_lookup_elem(&known_stacks, &slot);
+	struct frames *f = my_frames();
+	struct stack_words *w;
+	u32 zero = 0, frame;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	if (w == NULL || f == NULL || k == NULL)
+		return 0;
+	for (u32 i = 0; i < SEARCH_WORDS; i++) {
+		frame = read_once(f->left);
+		barrier_var(frame);
+		if (!known_is_at(f, w, i, frame))
+			continue;
+		if (k->at[frame] != i)
+			return 0;
+		write_once(f->left, frame + 1);
+	}
+	return read_once(f->left) == f->n;
+}
+
+/* Remembers the stack that has been walked: n frames, those of the caller behind
+   'from'. */
+__noinline int known_learn(u32 call, u32 asked, u32 from, u32 n)
+{
+	struct frames *f = my_frames();
+	struct stack_words *w;
+	u32 slot, zero = 0, size, words, first, last = n - 1;
+	struct known *k;
+
+	w = bpf_map_lookup_elem(&stack_words, &zero);
+	if (w == NULL || f == NULL || last >= KNOWN_FRAMES)
+		return 0;
+	slot = known_slot(call, 0);
+	k = bpf_map_lookup_elem(&known_stacks, &slot);
+	if (k == NULL || k->missed++ % KNOWN_PATIENCE != 0)
+		return 0;
+	slot = known_slot(call, k->missed / KNOWN_PATIENCE % KNOWN_WAYS);
+	k = bpf_map_lookup_elem(&known_stacks, &slot);
+	if (k == NULL)
+		return 0;
+	k->size = 0;
+	size = words = stack_size(w);
+	if (words > SEARCH_WORDS)
+		words = SEARCH_WORDS;
+	if (!stack_read(w, words))
+		return 0;
+	f->words = words;
+	f->n = n;
+	known_from_above(slot);
+	first = f->left;
+	if (first > from || !known_from_below(slot))
+		return 0;
+	for (u32 i = 0; i < KNOWN_FRAMES; i++)
+		k->pc[i] = f->pc[i];
+	k->call = call;
+	k->asked = asked;
+	k->from = from;
+	k->first = first;
+	k->n = n;
+	barrier_var(last);	/* 6.1 has lost its bound */
+	if (last < KNOWN_FRAMES)
+		k->words = k->at[last] + 1;
+	k->entry = 0;
+	k->size = size;
+	return 0;
+}
+
+/* Where in the frames that were taken the callers of schedule() begin. */
+__noinline u32 frames_ours(void)
+{
+	u32 zero = 0, from = 4;
+	struct frames *f = bpf_map_lookup_elem(&frames, &zero);
+
+	if (f == NULL)
+		return from;
+	for (u32 i = 0; i < FRAMES_OURS; i++)
+		if (f->pc[i] >= state.schedule_start && f->pc[i] < state.schedule_end)
+			from = i + 1;
+	return from;
+}
+
+/* How many frames are asked for, to have 'depth' of them above schedule(): each one
+   costs, so that there are no more than once were needed before them. */
+static __always_inline u32 stack_asked(const struct frames *f, u32 depth)
+{
+	u32 ours = f->ours;
+
+	return depth + (ours == 0 || ours > FRAMES_OURS ? FRAMES_OURS : ours);
+}
+
+/*
+ * The frames above schedule(), 'depth' of them at most: where they begin.  'call' is
+ * what the thread does, 'known' what known_look() said.
+ */
+static __always_inline u32 stack_walk(void *ctx, struct frames *f, u32 depth, u32 call,
+    u32 known, u32 *n)
+{
+	u32 asked = stack_asked(f, depth), have = known >> 8 & 0xff, from = known >> 16;
+	long got;
+
+	if (known == 0) {
+		got = bpf_get_stack(ctx, f->pc, asked * sizeof f->pc[0], 0);
+		have = got < 0 ? 0 : (u32)got / sizeof f->pc[0];
+		from = frames_ours();
+		if (f->ours == 0 || from > f->ours)
+			f->ours = from;
+		known_learn(call, asked, from, have);
+	} else
+		known_entry(known & 0xff);
+	have = have > from ? have - from : 0;
+	*n = have < depth ? have : depth;
+	return from;
+}
+
+#endif /* KERNEL_PROBES_STACK_BPF_H */
