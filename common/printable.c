@@ -1,17 +1,29 @@
 /*
  * printable.c - messages with names in them that others chose.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/printable.h"
 #include "common/utf8.h"
 
+/* U+202A to U+202E and U+2066 to U+2069 turn the direction of the text around them: a
+   line would show another order of what is in it. */
+static bool
+turns_text(const unsigned char *s, size_t n)
+{
+	return n > 2 && s[0] == 0xe2 &&
+	    ((s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) ||
+	    (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9));
+}
+
 size_t
 printable_length(const unsigned char *s, size_t n)
 {
 	/* U+0080 to U+009F control terminals as well. */
-	if (s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && n > 1 && s[1] < 0xa0))
+	if (s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && n > 1 && s[1] < 0xa0) ||
+	    turns_text(s, n))
 		return 0;
 	return utf8_length(s, n);
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/walltime.h"
 #include "common/printable.h"
+#include "common/utf8.h"
 #include "tnfwatch/json.h"
 
 #define DEPTH_MAX	4	/* records in records */
@@ -29,6 +30,10 @@ json_bytes(FILE *f, const char *s, size_t n)
 			putc(*p, f);
 		else if ((len = printable_length(p, (size_t)(end - p))) > 0)
 			fwrite(p, 1, len, f);
+		else if ((len = utf8_length(p, (size_t)(end - p))) == 2)
+			fprintf(f, "\\u%04x", (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu));
+		else if (len == 3)
+			fprintf(f, "\\u%04x", (p[0] & 0xfu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu));
 		else {
 			len = 1;
 			fputs("\\ufffd", f);

@@ -16,6 +16,11 @@ static const char *const evil[] = {
 	"&ltb&gt", "__proto__", "constructor",
 };
 
+/* No name has such characters, but a value may. */
+static const char *const control[] = {
+	"\x1b[2J\x1b]0;window.evil=1\a", "a\nb 0.0 0.0 1 1 1 - c\rd\te", ("\x7f\xc2\x9b" "31m"),
+};
+
 /* As tnfwatch makes them. */
 static void
 mark(const char *text)
@@ -54,5 +59,7 @@ main(void)
 		tnf_probe_hit(p, values);
 		mark(evil[i]);
 	}
+	for (i = 0; i < sizeof(control) / sizeof(control[0]); i++)
+		mark(control[i]);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "tnfdump/to/json.h"
 #include "tnfdump/text/print.h"
 #include "analysis/walltime.h"
+#include "common/utf8.h"
 #include "common/xalloc.h"
 
 struct csv {
@@ -75,11 +76,30 @@ csv_args(struct csv *c, const struct tnf_event *ev)
 	csv_field(c, c->args.base, (size_t)(c->args.p - c->args.base));
 }
 
+/* What is not UTF-8 has a character a byte, so that the file is. */
+static void
+csv_bytes(struct csv *c, const char *s)
+{
+	struct out *o = &c->args;
+
+	o->p = o->base;
+	for (; *s != '\0'; s++) {
+		unsigned char b = (unsigned char)*s;
+
+		if (b >= 0x80)
+			out_char(o, (char)(0xc0 | b >> 6));
+		out_char(o, (char)(b >= 0x80 ? 0x80 | (b & 0x3f) : b));
+	}
+	csv_field(c, o->base, (size_t)(o->p - o->base));
+}
+
 static void
 csv_text(struct csv *c, const char *s)
 {
-	if (s != NULL)
+	if (s != NULL && utf8_is_valid(s, strlen(s)))
 		csv_field(c, s, strlen(s));
+	else if (s != NULL)
+		csv_bytes(c, s);
 	out_char(c->o, ',');
 }
 

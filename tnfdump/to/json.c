@@ -43,6 +43,25 @@ json_escape(struct out *o, unsigned char c)
 	}
 }
 
+/* U+2028 to U+202F and U+2060 to U+206F, of which some turn the direction of a line. */
+static bool
+json_turns(const unsigned char *s)
+{
+	return s[0] == 0xe2 && ((s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xaf) ||
+	    (s[1] == 0x81 && s[2] >= 0xa0 && s[2] <= 0xaf));
+}
+
+static void
+json_escape_turn(struct out *o, const unsigned char *s)
+{
+	static const char hex[] = "0123456789abcdef";
+	unsigned low = (s[1] & 3u) << 6 | (s[2] & 0x3fu);
+
+	out_lit(o, "\\u20");
+	out_char(o, hex[low >> 4]);
+	out_char(o, hex[low & 15]);
+}
+
 void
 json_string(struct out *o, const char *s, size_t n)
 {
@@ -59,10 +78,16 @@ json_string(struct out *o, const char *s, size_t n)
 		/* U+0080 to U+009F control terminals as well. */
 		bool high = c == 0xc2 && (unsigned char)s[i + 1] < 0xa0;
 
-		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && !high)
+		bool turns = c == 0xe2 && json_turns((const unsigned char *)s + i);
+
+		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && !high && !turns)
 			continue;
 		out_bytes(o, s + plain, i - plain);
-		json_escape(o, high ? (unsigned char)s[++i] : c);
+		if (turns) {
+			json_escape_turn(o, (const unsigned char *)s + i);
+			i += 2;
+		} else
+			json_escape(o, high ? (unsigned char)s[++i] : c);
 		plain = i + 1;
 	}
 	out_bytes(o, s + plain, n - plain);
