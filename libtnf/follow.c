@@ -314,6 +314,12 @@ tnf_stream_refresh(tnf_stream_t *s, int64_t until, struct tnf_progress *ret)
 	return 0;
 }
 
+TNF_API size_t
+tnf_stream_waiting(const tnf_stream_t *s)
+{
+	return s->follow.n - s->follow.at;
+}
+
 int
 follow_next(struct follow *fo, int64_t *time, const struct sched **sched,
     const struct walk **walk)

@@ -86,8 +86,9 @@ source_write(struct source *s, int fd)
 	size_t size;
 	int e;
 
+	/* What is watched no more is mapped no more. */
 	if (s->kind == SOURCE_KERNEL)
-		return kernel_write(s, fd);
+		return s->base != NULL ? kernel_write(s, fd) : ENODATA;
 	if (s->fd < 0)
 		return ENODATA;
 	if ((e = tnf_image_open(s->fd, &base, &size)) != 0)

@@ -238,7 +238,6 @@ static uint64_t source_lost(const struct source *);
 static void
 source_begin(struct source *s)
 {
-	struct tnf_summary sum;
 	struct blocks b;
 	int e;
 
@@ -253,8 +252,6 @@ source_begin(struct source *s)
 			source_break(s, tnf_error_message(e));
 		return;
 	}
-	tnf_file_summary(s->file, &sum);
-	s->found = sum.events;
 	/* What was lost before we came is no news. */
 	if (blocks_open(&b, s->base, s->size) && b.start < s->fires_from)
 		s->lost = source_lost(s);
@@ -311,7 +308,6 @@ source_read(struct source *s, int64_t until)
 		source_break(s, tnf_error_message(e));
 		return false;
 	}
-	s->found += p.events;
 	while ((e = tnf_stream_next(s->stream, &ev)) == 1) {
 		s->events++;
 		/* What was there before we came is history: it fires nothing. */
@@ -322,7 +318,8 @@ source_read(struct source *s, int64_t until)
 		source_break(s, tnf_error_message(-e));
 		return false;
 	}
-	if (s->found > s->events + WAITING_MAX) {
+	/* Not those that were overwritten while they waited: they are gone. */
+	if (tnf_stream_waiting(s->stream) > WAITING_MAX) {
 		source_break(s, "it says that its events are of times to come");
 		return false;
 	}

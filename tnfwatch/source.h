@@ -48,7 +48,6 @@ struct source {
 	struct history *history;
 
 	uint64_t events;	/* seen */
-	uint64_t found;		/* of these and those that wait for their time */
 	uint64_t missed;	/* blocks that were overwritten before we saw them */
 	uint64_t lost;		/* events, by the writer's own count */
 	int64_t	 busy;		/* ns that we have spent on it */

@@ -174,6 +174,8 @@ struct tnf_progress {
 
 void tnf_stream_follow(tnf_stream_t *);
 int  tnf_stream_refresh(tnf_stream_t *, int64_t until, struct tnf_progress *);
+/* How many of the events that refreshes have found have not been handed out yet. */
+size_t tnf_stream_waiting(const tnf_stream_t *);
 
 /* The next event in order of time; events of equal time come in the order in which
    the files were added, then of their offsets.  1: *ev is filled; 0: there is no

@@ -256,6 +256,7 @@ START_TEST(lost_while_waiting)
 	ck_assert_uint_eq(progress.events, 1);
 	ck_assert_uint_eq(progress.blocks_missed, 0);
 	ck_assert_int_eq(tnf_stream_next(s, &ev), 0);
+	ck_assert_uint_eq(tnf_stream_waiting(s), 1);
 	mk_put32(m, mk_data_start(m) + 4, 2);
 	ck_assert_int_eq(tnf_stream_refresh(s, 1500, &progress), 0);
 	while (tnf_stream_next(s, &ev) == 1)
@@ -265,6 +266,8 @@ START_TEST(lost_while_waiting)
 		continue;
 	ck_assert_int_eq(tnf_stream_refresh(s, 3000, &progress), 0);
 	ck_assert_uint_eq(progress.blocks_missed, 1);
+	/* What is gone waits no more. */
+	ck_assert_uint_eq(tnf_stream_waiting(s), 0);
 	tnf_stream_close(s);
 	mk_free(m);
 }

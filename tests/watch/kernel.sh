@@ -1,0 +1,76 @@
+#!/bin/sh
+# Guards: an incident without the kernel's events, or with some of them twice; tnfwatch
+# with the capabilities of its unit alone, which do not suffice; a buffer that is taken
+# away from who made it.
+# kernel.sh TNFWATCH SHOP TNFDUMP
+. "${TNF_SOURCE:?}/tests/kernel/kernel.sh"
+. "$TNF_SOURCE/tests/watch/lib.sh"
+need_program setpriv
+need_program jq
+W=$(realpath "$1") DUMP=$(realpath "$3")
+cp "$2" "$TMP/shop" || fail "no shop"
+SHOP=$TMP/shop D=$TMP/kept CONF=$TMP/watch.conf STARTED=
+LD_LIBRARY_PATH=$TNF_BUILD/libtnfprobe:$LD_LIBRARY_PATH
+export LD_LIBRARY_PATH
+watch_kill() {
+	for _p in $STARTED; do kill -9 "$_p" 2>/dev/null; done
+	wait 2>/dev/null
+}
+at_exit watch_kill
+
+# Exactly what the unit leaves it.
+caps=$(sed -n '/^CapabilityBoundingSet=/,/[^\\]$/p' "$TNF_SOURCE/tnfwatch/system/tnfwatch.service.in" |
+	sed 's/^CapabilityBoundingSet=//' | tr -d '\\\n' | tr 'A-Z\t' 'a-z ' |
+	sed 's/cap_/+/g; s/  */,/g; s/,*$//')
+case $caps in
++*) ;;
+*) fail "no capabilities in the unit: $caps" ;;
+esac
+printf '#!/bin/sh\nexec setpriv --no-new-privs --bounding-set=-all,%s --inh-caps=-all "%s" "$@"\n' \
+	"$caps" "$W" >"$TMP/confined"
+chmod +x "$TMP/confined"
+W=$TMP/confined
+"$W" --version >/dev/null || fail "setpriv does not know $caps"
+
+conf <<T
+keep = 5s
+[kernel]
+buffer = 4m
+enable = name=thread_create name=thread_exit
+[process shop]
+program = $SHOP
+enable = order
+size = 512k
+[trigger hand]
+after = 200ms
+[trigger gone]
+when = probe == "thread_exit" and pid > 0
+limit = 1/hour
+after = 100ms
+T
+shop 500
+watch
+wait_for 120 watched "$SHOPPID" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+kernel_watched() { answers && grep -q '^kernel .*[1-9]' "$TMP/status"; }
+wait_for 120 kernel_watched || fail "no kernel: $(cat "$TMP/log" "$TMP/status")"
+[ "$(awk '/^NoNewPrivs/ { print $2 }' "/proc/$PID/status")" = 1 ] || fail "it is not confined"
+
+# A thread ends: it fires, and the kernel's event is in the incident.
+sh -c : &
+wait $!
+wait_for 120 kept gone || fail "nothing fired: $(cat "$TMP/log" "$TMP/status")"
+id=$(w fire hand) || fail "fire: $(cat "$TMP/log")"
+written() { [ -e "$D/incidents/$id/incident.json" ]; }
+wait_for 120 written || fail "not written: $(cat "$TMP/log")"
+whole "$D/incidents/$id"
+"$DUMP" --to jsonl "$D/incidents/$id"/kernel*.tnf* >"$TMP/events" 2>"$TMP/err" || fail "$(cat "$TMP/err")"
+[ "$(grep -c '"probe":"thread_exit"' "$TMP/events")" -gt 0 ] || fail "no events: $(head -2 "$TMP/events")"
+jq -c 'select(.probe != null) | [.time, .cpu, .tid, .probe]' "$TMP/events" | sort | uniq -d >"$TMP/twice"
+[ ! -s "$TMP/twice" ] || fail "twice: $(head -3 "$TMP/twice")"
+jq -e '.sources[] | select(.name == "kernel") | .files | length > 0' "$D/incidents/$id/incident.json" \
+	>/dev/null || fail "the kernel is no source: $(cat "$D/incidents/$id/incident.json")"
+
+# It ends: what it has made stays, for who comes back.
+stop_watch
+[ -e "$D/incidents/$id/kernel.tnf" ] || fail "the incident is gone"
+echo "$(grep -c probe "$TMP/events") events of the kernel"
