@@ -55,6 +55,12 @@ made()
 	awk -v n="$n" -v ns=$(($(date +%s%N) - start)) 'BEGIN { print n / ns * 1e3 }'
 }
 
+# sized FORMAT: bytes an event, of what was made
+sized()
+{
+	made "$1" >/dev/null && awk -v n="$n" -v size="$(stat -c %s "$out/made")" 'BEGIN { print size / n }'
+}
+
 # The cost of a call of a probe of a Python program.
 cat >"$out/call.py" <<'P'
 import sys
@@ -120,6 +126,7 @@ r=1
 while [ $r -le "$BENCH_ROUNDS" ]; do
 	for format in html sqlite; do
 		sample "tnfdump --to $format" Mevents/s $r made $format
+		[ $r -gt 1 ] || sample "tnfdump --to $format: size" bytes/event $r sized $format
 	done
 	r=$((r + 1))
 done
