@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -67,15 +68,29 @@ call_kernel(struct calls *c, long number, uintptr_t a, uintptr_t b,
 	return true;
 }
 
+/* The target tells us the number.  Were it a file of a file system that never
+   answers, to close it would keep us for ever, and the target stopped; the name is
+   told without a question to that file system. */
+static bool
+is_socket(pid_t pid, int fd)
+{
+	char path[64], name[16] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+	return readlink(path, name, sizeof(name) - 1) > 0 &&
+	    strncmp(name, "socket:[", 8) == 0;
+}
+
 /* Sends our descriptor to the other end of that socket of the target. */
 static bool
 send_descriptor(pid_t pid, int socket, int fd)
 {
 	struct parcel p = { .part = { p.byte, 1 } };
-	int process = (int)syscall(SYS_pidfd_open, pid, 0), end;
 	bool sent = false;
+	int process, end;
 
-	if (process < 0)
+	if (!is_socket(pid, socket) ||
+	    (process = (int)syscall(SYS_pidfd_open, pid, 0)) < 0)
 		return false;
 	end = (int)syscall(SYS_pidfd_getfd, process, socket, 0);
 	close(process);
