@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "common/maps.h"
@@ -45,13 +46,15 @@ read_all(int fd, char **ret)
 static bool
 maps_parse(char *line, struct mapping *m)
 {
+	unsigned int major, minor;
 	char perms[5];
 	int at = 0;
 
 	if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %" SCNx64
-	    " %*x:%*x %" SCNu64 "%n", &m->start, &m->end, perms, &m->offset,
-	    &m->inode, &at) != 5)
+	    " %x:%x %" SCNu64 "%n", &m->start, &m->end, perms, &m->offset,
+	    &major, &minor, &m->inode, &at) != 7)
 		return false;
+	m->device = makedev(major, minor);
 	m->exec = perms[2] == 'x';
 	m->write = perms[1] == 'w';
 	m->shared = perms[3] == 's';
@@ -144,7 +147,7 @@ maps_file_start(const struct maps *maps, const struct mapping *m)
 	const struct mapping *at;
 
 	for (at = m; at >= maps->m; at--)
-		if (at->inode == m->inode && at->offset == 0 &&
+		if (at->inode == m->inode && at->device == m->device && at->offset == 0 &&
 		    strcmp(at->path, m->path) == 0)
 			return at;
 	return NULL;

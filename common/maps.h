@@ -13,6 +13,7 @@ struct mapping {
 	uintptr_t start;
 	uintptr_t end;
 	uint64_t offset;
+	uint64_t device;	/* of the file system, and the file's number there */
 	uint64_t inode;
 	bool	 exec;
 	bool	 write;
@@ -33,6 +34,13 @@ const char *mapping_file(const struct mapping *, pid_t,
 	    char name[MAPPING_FILE_MAX]);
 /* A file that others see change. */
 bool	mapping_is_written(const struct mapping *);
+
+/* Two mappings of one file; false for memory that has none. */
+static inline bool
+mapping_same_file(const struct mapping *a, const struct mapping *b)
+{
+	return a->inode != 0 && a->inode == b->inode && a->device == b->device;
+}
 
 int	maps_read(pid_t, struct maps *ret);	/* 0 or an errno */
 void	maps_free(struct maps *);

@@ -194,7 +194,7 @@ find_exec(const struct maps *maps, const struct mapping *first)
 	const struct mapping *m;
 
 	for (m = first; m != NULL && m < maps->m + maps->n; m++)
-		if (m->exec && m->inode == first->inode)
+		if (m->exec && mapping_same_file(m, first))
 			return m;
 	return NULL;
 }

@@ -21,15 +21,20 @@
 #define FILES_MAX	8192u
 #define BUFFER_SIZE	(4u << 20)	/* as prex makes one */
 
+struct file_id {		/* as the process's mappings tell it */
+	uint64_t device;
+	uint64_t inode;
+};
+
 struct import {
 	struct kp_uprobe_spec spec;
 	char	*keys;
 	char	*name;
-	uint64_t inode;		/* of its file */
+	struct file_id file;
 };
 
 struct mapped_file {
-	uint64_t inode;
+	struct file_id id;
 	bool	 seen;
 	char	*path;
 };
@@ -39,6 +44,19 @@ struct imports {
 	struct mapped_file *file;
 	size_t	 n;
 };
+
+static struct file_id
+id_of(const struct mapping *m)
+{
+	return (struct file_id){ m->device, m->inode };
+}
+
+/* Numbers of files are those of one file system; containers have several. */
+static bool
+id_is(struct file_id a, struct file_id b)
+{
+	return a.inode == b.inode && a.device == b.device;
+}
 
 void
 import_free(struct import *i)
@@ -76,16 +94,25 @@ imports_free(tnfctl_handle_t *h)
 
 /* Files that are mapped. */
 
-/* The file of this name, if it is the one that is mapped there. */
+/*
+ * The file of this name, if it is the one that is mapped there.  The mapping itself
+ * says which, to who has the rights; else its number must do, as some file systems
+ * (overlay, btrfs) show other devices in the list of mappings than in stat(2).
+ */
 static int
-open_if(const char *path, const struct mapping *m)
+open_if(const char *path, pid_t pid, const struct mapping *m)
 {
+	char name[MAPPING_FILE_MAX];
 	int fd = file_open(path);
-	struct stat st;
+	struct stat st, mapped;
 
-	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_ino == m->inode))
+	if (fd >= 0 && fstat(fd, &st) == 0 &&
+	    (stat(mapping_file(m, pid, name), &mapped) == 0 ?
+	    st.st_ino == mapped.st_ino && st.st_dev == mapped.st_dev :
+	    st.st_ino == m->inode))
 		return fd;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return -1;
 }
 
@@ -97,26 +124,26 @@ open_if(const char *path, const struct mapping *m)
 static int
 open_mapped(pid_t pid, const struct mapping *m, char *path, size_t size)
 {
+	char name[MAPPING_FILE_MAX];
 	int fd;
 
 	if (m->path[0] == '/') {
 		snprintf(path, size, "%s", m->path);
-		if ((fd = open_if(path, m)) >= 0)
+		if ((fd = open_if(path, pid, m)) >= 0)
 			return fd;
 		snprintf(path, size, "/proc/%d/root%s", (int)pid, m->path);
-		if ((fd = open_if(path, m)) >= 0)
+		if ((fd = open_if(path, pid, m)) >= 0)
 			return fd;
 	}
-	snprintf(path, size, "/proc/%d/map_files/%lx-%lx", (int)pid,
-	    (unsigned long)m->start, (unsigned long)m->end);
+	snprintf(path, size, "%s", mapping_file(m, pid, name));
 	return file_open(path);
 }
 
 static struct mapped_file *
-file_known(struct imports *im, uint64_t inode)
+file_known(struct imports *im, struct file_id id)
 {
 	for (size_t i = 0; i < im->n; i++)
-		if (im->file[i].inode == inode)
+		if (id_is(im->file[i].id, id))
 			return &im->file[i];
 	return NULL;
 }
@@ -133,7 +160,7 @@ file_add(struct imports *im, const struct mapping *m)
 		return NULL;
 	}
 	im->file = v;
-	v[im->n] = (struct mapped_file){ m->inode, true, path };
+	v[im->n] = (struct mapped_file){ id_of(m), true, path };
 	return &v[im->n++];
 }
 
@@ -178,7 +205,7 @@ import_new(tnfctl_handle_t *h, const struct usdt_probe *p, const struct mapping 
 
 	if (i == NULL)
 		return NULL;
-	i->inode = m->inode;
+	i->file = id_of(m);
 	i->spec.pid = (int32_t)h->pid;
 	snprintf(i->spec.path, sizeof i->spec.path, "%s", path);
 	snprintf(i->spec.shown, sizeof i->spec.shown, "%s", m->path);
@@ -246,7 +273,7 @@ forget_files(tnfctl_handle_t *h)
 		}
 		for (size_t i = 0; i < h->nprobes; i++)
 			if (h->probes[i]->import != NULL &&
-			    h->probes[i]->import->inode == im->file[f].inode)
+			    id_is(h->probes[i]->import->file, im->file[f].id))
 				h->probes[i]->gone = true;
 		free(im->file[f].path);
 		im->file[f] = im->file[--im->n];
@@ -273,7 +300,7 @@ imports_refresh(tnfctl_handle_t *h)
 	for (size_t i = 0; good && i < maps.n; i++) {
 		if (!maps.m[i].exec || maps.m[i].inode == 0)
 			continue;
-		if ((f = file_known(h->imports, maps.m[i].inode)) != NULL)
+		if ((f = file_known(h->imports, id_of(&maps.m[i]))) != NULL)
 			f->seen = true;
 		else
 			good = read_file(h, &maps.m[i]);
@@ -423,12 +450,12 @@ static const struct side { const char *suffix; uint32_t flags; const char *slots
 };
 
 static bool
-is_listed(const tnfctl_handle_t *h, const struct kp_uprobe_spec *spec, uint64_t inode)
+is_listed(const tnfctl_handle_t *h, const struct kp_uprobe_spec *spec, struct file_id id)
 {
 	for (size_t i = 0; i < h->nprobes; i++) {
 		const struct import *im = h->probes[i]->import;
 
-		if (im != NULL && !h->probes[i]->gone && im->inode == inode &&
+		if (im != NULL && !h->probes[i]->gone && id_is(im->file, id) &&
 		    im->spec.flags == spec->flags && strcmp(im->spec.symbol, spec->symbol) == 0)
 			return true;
 	}
@@ -442,11 +469,11 @@ list_side(struct adding *a, const char *name, const char *keys, const struct sid
 	struct import *i;
 	tnfctl_probe_t *p = NULL;
 
-	if (is_listed(a->h, &a->spec, a->m->inode))
+	if (is_listed(a->h, &a->spec, id_of(a->m)))
 		return true;
 	if ((i = calloc(1, sizeof *i)) == NULL)
 		return false;
-	i->inode = a->m->inode;
+	i->file = id_of(a->m);
 	i->spec = a->spec;
 	i->name = strdup(name);
 	i->keys = strdup(keys);
@@ -526,7 +553,7 @@ imports_functions(tnfctl_handle_t *h, const char *pattern)
 {
 	struct adding a = { .h = h, .spec.pid = (int32_t)h->pid };
 	size_t first = h->nprobes;
-	uint64_t latest = 0;
+	const struct mapping *latest = NULL;
 	char path[KP_FILE_MAX];
 	struct maps maps;
 	long n = 0;
@@ -538,10 +565,10 @@ imports_functions(tnfctl_handle_t *h, const char *pattern)
 		return fail_errno(error, "process %d: its mappings", (int)h->pid);
 	for (size_t i = 0; i < maps.n && n <= (long)FUNCTIONS_MAX && a.error == 0; i++) {
 		a.m = &maps.m[i];
-		if (!a.m->exec || a.m->inode == 0 || a.m->inode == latest ||
+		if (!a.m->exec || a.m->inode == 0 || (latest != NULL && mapping_same_file(a.m, latest)) ||
 		    (fd = open_mapped(h->pid, a.m, path, sizeof path)) < 0)
 			continue;
-		latest = a.m->inode;
+		latest = a.m;
 		set_names(&a, path, a.m->path);
 		n = functions_choose(fd, pattern, add_function, &a);
 		if (n > (long)FUNCTIONS_MAX)
