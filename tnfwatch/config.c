@@ -27,7 +27,7 @@
 #define NAME_BYTES	48	/* of a section: it becomes part of file names */
 #define SIZE_MIN	(128u << 10)
 
-enum section { S_NONE, S_WATCH, S_KERNEL, S_PROCESS, S_FILE, S_TRIGGER };
+enum section { S_NONE, S_WATCH, S_FLEET, S_KERNEL, S_PROCESS, S_FILE, S_TRIGGER };
 
 struct config_reader {
 	struct config *c;
@@ -74,6 +74,8 @@ mistake_caret(struct config_reader *r, const char *text, size_t offset)
 }
 
 /* Setters: the value of a key; false: the mistake has been told. */
+static bool name_is_good(const char *name);
+
 typedef bool config_set(struct config_reader *, const char *key, const char *value, void *at);
 
 static bool
@@ -254,6 +256,81 @@ set_webhook(struct config_reader *r, const char *key, const char *value, void *a
 	return false;
 }
 
+/* "label role=db hosts web*": pairs of what tnfwatch ask has as options. */
+static bool
+set_ask(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	static const char *const known[] = { "label", "hosts", "last", "where", "wait", NULL };
+	char *copy = xstrdup(value), *rest = copy, *word;
+	const char *before = NULL;
+	bool good = true;
+
+	while (good && (word = strsep(&rest, " \t")) != NULL) {
+		if (*word == '\0')
+			continue;
+		if (before != NULL) {
+			good = strcmp(before, "label") != 0 ||
+			    (strchr(word, '=') != NULL && *word != '=');
+			before = NULL;
+			continue;
+		}
+		for (unsigned i = 0; known[i] != NULL && before == NULL; i++)
+			if (strcmp(known[i], word) == 0)
+				before = known[i];
+		good = before != NULL;
+	}
+	free(copy);
+	if (good && before == NULL)
+		return set_string(r, key, value, at);
+	mistake(r, r->value_line, "%s = %s: write label NAME=VALUE, hosts PATTERN, last TIME, "
+	    "wait TIME, where EXPR without blanks", key, value);
+	return false;
+}
+
+/* Part of a subject's name and of a bucket's. */
+static bool
+set_name(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	if (name_is_good(value))
+		return set_string(r, key, value, at);
+	mistake(r, r->value_line, "%s = %s: not a name of up to %d letters, digits, - _ .", key,
+	    value, NAME_BYTES);
+	return false;
+}
+
+/* "role=db site=b" */
+static bool
+set_labels(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	char *copy = xstrdup(value), *rest = copy, *word;
+	unsigned n = 0;
+	bool good = true;
+
+	while (good && (word = strsep(&rest, " \t,")) != NULL)
+		if (*word != '\0')
+			good = strchr(word, '=') != NULL && *word != '=' && strlen(word) < 128 &&
+			    ++n <= 8;
+	free(copy);
+	if (good)
+		return set_string(r, key, value, at);
+	mistake(r, r->value_line, "%s = %s: write NAME=VALUE, at most eight, with blanks between "
+	    "them", key, value);
+	return false;
+}
+
+static bool
+set_fleet_rate(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	struct config_trigger t = { .name = NULL };
+	struct config *c = at;
+
+	if (!set_rate(r, key, value, &t))
+		return false;
+	c->fleet.limit_n = t.limit_n;
+	c->fleet.limit_ns = t.limit_ns;
+	return true;
+}
+
 /* Where the values of a section's keys go, from the start of its struct. */
 struct config_key {
 	const char *name;
@@ -271,6 +348,20 @@ static const struct config_key watch_keys[] = {
 	{ "run", set_path, KEY(config, run) },
 	{ "segments", set_segments, KEY(config, in_memory) },
 	{ "webhook", set_webhook, KEY(config, webhook) },
+	{ NULL, NULL, 0 }
+};
+static const struct config_key fleet_keys[] = {
+	{ "servers", set_string, KEY(config, fleet.servers) },
+	{ "name", set_name, KEY(config, fleet.name) },
+	{ "labels", set_labels, KEY(config, fleet.labels) },
+	{ "prefix", set_name, KEY(config, fleet.prefix) },
+	{ "credentials", set_path, KEY(config, fleet.credentials) },
+	{ "ca", set_path, KEY(config, fleet.ca) },
+	{ "cert", set_path, KEY(config, fleet.cert) },
+	{ "key", set_path, KEY(config, fleet.key) },
+	{ "recorded", set_path, KEY(config, fleet.recorded) },
+	{ "rate", set_size, KEY(config, fleet.rate) },
+	{ "limit", set_fleet_rate, 0 },
 	{ NULL, NULL, 0 }
 };
 static const struct config_key kernel_keys[] = {
@@ -298,6 +389,7 @@ static const struct config_key trigger_keys[] = {
 	{ "limit", set_rate, 0 },
 	{ "once", set_flag, KEY(config_trigger, once) },
 	{ "run", set_string, KEY(config_trigger, run) },
+	{ "ask", set_ask, KEY(config_trigger, ask) },
 	{ NULL, NULL, 0 }
 };
 
@@ -308,6 +400,7 @@ static const struct section_kind {
 	const struct config_key *keys;
 } kinds[] = {
 	{ "watch", S_WATCH, false, watch_keys },
+	{ "fleet", S_FLEET, false, fleet_keys },
 	{ "kernel", S_KERNEL, false, kernel_keys },
 	{ "process", S_PROCESS, true, process_keys },
 	{ "file", S_FILE, true, file_keys },
@@ -462,7 +555,7 @@ section_begin(struct config_reader *r, const char *text)
 		if (strlen(kinds[i].name) == n && strncmp(kinds[i].name, text, n) == 0)
 			break;
 	if (i == N_KINDS)
-		mistake(r, r->line, "[%s]: no such section: there are watch, kernel, "
+		mistake(r, r->line, "[%s]: no such section: there are watch, fleet, kernel, "
 		    "process NAME, file NAME, trigger NAME", text);
 	else if (kinds[i].named && !name_is_good(name))
 		mistake(r, r->line, "[%s]: it needs a name of up to %d letters, digits, - _ .",
@@ -572,6 +665,23 @@ reader_file(struct config_reader *r, const char *path)
 	text_add(r->c, path);
 }
 
+static void
+reader_check_fleet(struct config_reader *r)
+{
+	const struct config_fleet *f = &r->c->fleet;
+	bool any = f->name != NULL || f->labels != NULL || f->credentials != NULL ||
+	    f->ca != NULL || f->cert != NULL || f->key != NULL || f->recorded != NULL;
+
+	if (f->servers == NULL && any)
+		mistake(r, r->line, "[fleet]: no servers: give servers = nats://HOST:4222");
+	if ((f->cert != NULL) != (f->key != NULL))
+		mistake(r, r->line, "[fleet]: cert and key belong together: give both");
+	for (size_t i = 0; i < r->c->n_triggers; i++)
+		if (r->c->trigger[i].ask != NULL && f->servers == NULL)
+			mistake(r, r->line, "[trigger %s]: ask: nobody can be asked without [fleet] "
+			    "and servers", r->c->trigger[i].name);
+}
+
 /* What can be told only at the end. */
 static void
 reader_check(struct config_reader *r)
@@ -593,7 +703,8 @@ reader_check(struct config_reader *r)
 		if (c->files[i].path == NULL)
 			mistake(r, r->line, "[file %s]: no path: give path = FILE",
 			    c->files[i].name);
-	if (!c->kernel && c->n_processes == 0 && c->n_files == 0)
+	reader_check_fleet(r);
+	if (!c->kernel && c->n_processes == 0 && c->n_files == 0 && c->fleet.servers == NULL)
 		mistake(r, r->line, "nothing to watch: add [kernel], [process NAME] or "
 		    "[file NAME]");
 }
@@ -606,6 +717,10 @@ config_defaults(struct config *c)
 	c->directory = xstrdup("/var/lib/tnf");
 	c->run = xstrdup("/run/tnf");
 	c->kernel_buffer = 64 << 20;
+	c->fleet.prefix = xstrdup("tnf");
+	c->fleet.rate = 10 << 20;
+	c->fleet.limit_n = 60;
+	c->fleet.limit_ns = 3600 * SECOND;
 }
 
 static void
@@ -686,6 +801,7 @@ trigger_section_free(struct config_trigger *t)
 	free(t->name);
 	free(t->when);
 	free(t->run);
+	free(t->ask);
 }
 
 void
@@ -711,6 +827,15 @@ config_free(struct config *c)
 	free(c->rings);
 	free(c->run);
 	free(c->webhook);
+	free(c->fleet.servers);
+	free(c->fleet.name);
+	free(c->fleet.labels);
+	free(c->fleet.prefix);
+	free(c->fleet.credentials);
+	free(c->fleet.ca);
+	free(c->fleet.cert);
+	free(c->fleet.key);
+	free(c->fleet.recorded);
 	free(c->text);
 	free(c);
 }

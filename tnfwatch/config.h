@@ -41,6 +41,20 @@ struct config_trigger {
 	int64_t	 limit_ns;	/* ... in so long; 0: no limit */
 	bool	 once;
 	char	*run;		/* NULL: nothing */
+	char	*ask;		/* whom to ask, "label role=db"; NULL: nobody */
+};
+
+/* [fleet]: many machines. */
+struct config_fleet {
+	char	*servers;	/* NULL: there is no fleet */
+	char	*name;		/* of this machine; NULL: its own */
+	char	*labels;	/* "role=db site=b" */
+	char	*prefix;	/* of all subjects */
+	char	*credentials, *ca, *cert, *key;	/* files; or NULL */
+	char	*recorded;	/* a directory: there is no history but this; or NULL */
+	uint64_t rate;		/* bytes in a second that are given away; 0: no limit */
+	unsigned limit_n;	/* as in config_trigger: questions */
+	int64_t	 limit_ns;
 };
 
 struct config {
@@ -53,6 +67,7 @@ struct config {
 	char	*webhook;	/* NULL: none */
 	bool	 in_memory;	/* segments */
 
+	struct config_fleet fleet;
 	bool	 kernel;	/* a section [kernel] is there */
 	uint64_t kernel_buffer;
 	struct enable *kernel_enable;

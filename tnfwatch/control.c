@@ -90,6 +90,14 @@ answer_mark(struct daemon *d, FILE *f, int n, const char **words)
 	fputs("ok\n", f);
 }
 
+/* Another machine's question: all of now is kept.  The answer is the incident's name. */
+static void
+answer_pin(struct daemon *d, FILE *f, int n, const char **words)
+{
+	daemon_pin(d, n > 1 ? words[1] : "");
+	fprintf(f, "ok\n%s\n", d->window.id);
+}
+
 static void
 answer_status(struct daemon *d, FILE *f, int n, const char **words)
 {
@@ -104,6 +112,7 @@ static const struct {
 	{ "status", answer_status },
 	{ "fire", answer_fire },
 	{ "mark", answer_mark },
+	{ "pin", answer_pin },
 };
 
 static void

@@ -17,6 +17,7 @@
 
 #include "tnfwatch/control.h"
 #include "tnfwatch/daemon.h"
+#include "tnfwatch/fleet-child.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/leftover.h"
 #include "tnfwatch/notify.h"
@@ -29,6 +30,7 @@
 
 #define SIGNAL_TRIGGER	"signal"	/* what SIGUSR1 fires */
 #define SIGNAL_AFTER	(5 * SECOND)
+#define PIN_TRIGGER	"asked"		/* as the incidents of questions are called */
 #define READY_NS	(20 * SECOND)	/* later than that we are ready in any case */
 #define EVENTS		32
 #define PRIORITY	(-10)
@@ -105,6 +107,17 @@ daemon_fire(struct daemon *d, const char *name, int64_t time, const char *note)
 		return false;
 	daemon_note(d, i, name, &f, note);
 	return true;
+}
+
+void
+daemon_pin(struct daemon *d, const char *question)
+{
+	struct trigger_firing f = { .time = now_mono(), .reason = "asked by another machine" };
+
+	if (!d->window.open)
+		window_begin(d, PIN_TRIGGER, f.time, 0);
+	self_fired(PIN_TRIGGER, f.reason);
+	window_add(&d->window, PIN_TRIGGER, &f, NULL, question);
 }
 
 static bool
@@ -208,6 +221,7 @@ writer_ended(struct daemon *d, struct writer *w, int status)
 static void
 child_ended(struct daemon *d, pid_t pid, int status)
 {
+	fleet_child_ended(d, pid);
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		if (d->writer[i].pid == pid)
 			writer_ended(d, &d->writer[i], status);
@@ -271,6 +285,7 @@ daemon_tick(struct daemon *d)
 	d->fed = until;
 	trigger_tick(d->engine, until);
 	daemon_sources_care(d, now);
+	fleet_child_care(d, now);
 	/* Its last events have been fed by then. */
 	if (d->window.open && until >= d->window.until)
 		window_end(d);
@@ -425,6 +440,7 @@ static void
 daemon_end(struct daemon *d)
 {
 	notify("STOPPING=1");
+	fleet_child_stop(d);
 	taker_stop(&d->taker);
 	webhook_close(d->webhook);
 	/* What has happened is not lost for our end. */

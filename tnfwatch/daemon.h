@@ -44,6 +44,8 @@ struct daemon {
 	int64_t	 started;	/* monotonic */
 	int64_t	 fed;		/* up to when all has been fed */
 	struct webhook *webhook;	/* NULL: none */
+	pid_t	 agent;		/* answers other machines; 0: none */
+	int64_t	 agent_retry;	/* monotonic: not again before that */
 	int	 epoll, signals, lock, lock_run, control;
 	uint64_t taken, not_taken, written, failed;
 	char	 scans[256];	/* why new processes are looked for by scanning */
@@ -55,6 +57,9 @@ struct daemon {
 
 /* Fires a trigger from outside; false: there is none of that name. */
 bool daemon_fire(struct daemon *, const char *name, int64_t time, const char *note);
+/* Keeps all of now for a question of another machine, in the incident that is open or in
+   a new one. */
+void daemon_pin(struct daemon *, const char *question);
 /* A mark in what is kept of now. */
 void daemon_mark(struct daemon *, const char *text);
 

@@ -284,6 +284,43 @@ run_command(const char *command, const char *path, const char *trigger)
 	free(text);
 }
 
+/* "label role=db" as options of tnfwatch ask; what comes goes below the incident. */
+static void
+run_ask(const struct incident *in, const char *text, const char *path)
+{
+	const char *config = in->d->config->file;
+	char *copy = xstrdup(text), *rest = copy, *word, *argv[64];
+	char *to = xasprintf("%s/hosts", path), *own[32];
+	size_t n = 0, n_own = 0;
+	pid_t pid;
+	int status;
+
+	argv[n++] = (char *)(uintptr_t)"tnfwatch";
+	argv[n++] = (char *)(uintptr_t)"-c";
+	argv[n++] = (char *)(uintptr_t)config;
+	argv[n++] = (char *)(uintptr_t)"ask";
+	argv[n++] = (char *)(uintptr_t)"-o";
+	argv[n++] = to;
+	for (bool option = true; n_own < 32 && n < 60 && (word = strsep(&rest, " \t")) != NULL;) {
+		if (*word == '\0')
+			continue;
+		argv[n++] = own[n_own++] = option ? xasprintf("--%s", word) : xstrdup(word);
+		option = !option;
+	}
+	argv[n] = NULL;
+	if ((pid = fork()) == 0) {
+		execv("/proc/self/exe", argv);
+		_exit(127);
+	}
+	status = pid > 0 ? wait_for_child(pid) : -1;
+	if (status != 0)
+		say("ask = %s: not all of them answered: tnfwatch ask -o %s", text, to);
+	while (n_own > 0)
+		free(own[--n_own]);
+	free(to);
+	free(copy);
+}
+
 static void
 run_commands(const struct incident *in, const char *path)
 {
@@ -295,6 +332,10 @@ run_commands(const struct incident *in, const char *path)
 		if ((i = config_trigger_find(c, w->firing[n].trigger)) >= 0 &&
 		    c->trigger[i].run != NULL)
 			run_command(c->trigger[i].run, path, w->firing[n].trigger);
+	for (size_t n = 0; n < w->n && n < 1; n++)
+		if ((i = config_trigger_find(c, w->firing[n].trigger)) >= 0 &&
+		    c->trigger[i].ask != NULL)
+			run_ask(in, c->trigger[i].ask, path);
 }
 
 static _Noreturn void

@@ -13,7 +13,7 @@
 
 static const struct watch_command *const commands[] = {
 	&command_check, &command_status, &command_fire, &command_list, &command_show,
-	&command_pin, &command_rm, &command_mark,
+	&command_pin, &command_rm, &command_mark, &command_ask, &command_agent,
 	NULL
 };
 

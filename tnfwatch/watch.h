@@ -18,7 +18,7 @@ struct watch_command {
 	int	(*run)(const struct watch_options *, int argc, char **argv);
 };
 
-extern const struct watch_command command_check, command_fire, command_list, command_mark,
+extern const struct watch_command command_agent, command_ask, command_check, command_fire, command_list, command_mark,
     command_pin, command_rm, command_show, command_status;
 
 /* In the foreground until a signal ends it. */

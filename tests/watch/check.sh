@@ -67,6 +67,28 @@ printf '[trigger slow]\nlimit = many\n' >"$TMP/watch.d/b.conf"
 "$W" check -c "$TMP/good.conf" 2>"$TMP/err" && fail "mistake beside it is accepted"
 grep -q "^$TMP/watch.d/b.conf:2: limit" "$TMP/err" || fail "said: $(cat "$TMP/err")"
 
+# A fleet without servers, half a certificate, labels that are none, nobody to be asked.
+rm "$TMP"/watch.d/b.conf
+cat >"$TMP/fleet.conf" <<'T'
+[fleet]
+labels = role
+limit = 5
+name = ../web
+server = nats://a
+[trigger call]
+ask = label db
+T
+"$W" check -c "$TMP/fleet.conf" 2>"$TMP/err" && fail "a bad [fleet] is accepted"
+for say in 'fleet.conf:2: labels = role: write NAME=VALUE' 'fleet.conf:3: limit' 'fleet.conf:4: name' \
+	'fleet.conf:5: server: no key of .fleet.: did you mean "servers"' 'fleet.conf:7: ask = label db'; do
+	grep -q "$say" "$TMP/err" || fail "not said: $say: $(cat "$TMP/err")"
+done
+printf '[kernel]\n[fleet]\nname = a\ncert = /x\n[trigger c]\nask = label a=b\n' >"$TMP/fleet.conf"
+"$W" check -c "$TMP/fleet.conf" 2>"$TMP/err" && fail "[fleet] without servers is accepted"
+for say in 'no servers' 'cert and key belong' 'nobody can be asked'; do
+	grep -q "$say" "$TMP/err" || fail "not said: $say: $(cat "$TMP/err")"
+done
+
 # Neither is there, nor are there sources.
 "$W" check -c "$TMP/none.conf" 2>"$TMP/err" && fail "no file is accepted"
 grep -q 'name the configuration with -c' "$TMP/err" || fail "said: $(cat "$TMP/err")"

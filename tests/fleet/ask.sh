@@ -1,0 +1,99 @@
+#!/bin/sh
+# ask.sh - three agents with recorded files are asked; some are away, or are killed, or
+# the server is; who asks again gets the rest, and nothing twice.
+# Usage: ask.sh TNFWATCH TNFDUMP STORY
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/fleet/lib.sh"
+fleet_programs "$@"
+server
+asker
+# Without a registry, nobody: said, and no success.
+ask --wait 1s -o nobody > out 2>&1 && wrong "nobody: status 0"
+grep -q 'no host is registered' out || wrong "nobody: $(cat out)"
+
+agent web1 role=web
+agent web2 role=web 'rate = 200k'
+agent db1 'role=db site=b'
+wait_for 120 answers_all 3 || fail "not all answer: $(cat try.out ./*.log)"
+
+# All of it, of all of them.
+ask -o all > out 2>&1 || wrong "all: $(cat out)"
+grep -q '^pin: 3 of 3 hosts' out && grep -q '^fetch: 3 of 3' out || wrong "all: $(cat out)"
+for h in web1 web2 db1; do
+	cmp -s "rec/$h/shop.tnf" "all/$h/shop.tnf" || wrong "all: $h"
+	grep -q '^offset ' "all/$h/clock" && grep -q '^error ' "all/$h/clock" || wrong "clock: $h"
+done
+[ "$("$DUMP" --hosts --no-header --columns host all/* | sort | uniq -c | tr -s ' ' | tr '\n' ',')" = \
+	" 40 db1, 40 web1, 40 web2," ] || wrong "merged: $("$DUMP" --hosts all/* | head -5)"
+# Once more: the same question, nothing is fetched twice.
+ask -o all > out 2>&1 || wrong "again: $(cat out)"
+grep -q 'fetch: 3 of 3 hosts, 0 chunks, 0 bytes' out || wrong "again: $(cat out)"
+# Another question does not go into the same directory.
+ask --hosts web1 -o all > out 2>&1 && wrong "another question: status 0"
+grep -q 'holds the answer' out || wrong "another question: $(cat out)"
+
+# Some of them, and some of it.
+ask --label role=web --where 'id < 5' -o some > out 2>&1 || wrong "some: $(cat out)"
+[ "$(ls some | tr '\n' ' ')" = "web1 web2 " ] || wrong "some: $(ls some)"
+[ "$("$DUMP" --hosts --no-header some/* | wc -l)" = 10 ] || wrong "some: $("$DUMP" --hosts some/*)"
+ask --hosts 'db*' --label site=b -o db > out 2>&1 || wrong "db: $(cat out)"
+[ "$(ls db)" = db1 ] || wrong "db: $(ls db)"
+# An expression that is none, or looks like an option, gives no file and runs nothing.
+ask --hosts web1 --where '; touch owned' -o evil1 > out 2>&1
+ask --hosts web1 --where '--output=owned' -o evil2 > out 2>&1
+[ -z "$(find . -name owned)" ] || wrong "a question wrote a file"
+
+# One that is away is named; when it is there again the question gets the rest.
+kill -9 "$PID_web2"
+ask --wait 2s -o away > out 2>&1
+[ $? -eq 3 ] || wrong "away: status $?"
+grep -q '^missing: web2: ' out && grep -q '^fetch: 2 of 3' out || wrong "away: $(cat out)"
+start_agent web2
+wait_for 120 answers_all 3 || wrong "web2 does not come back: $(cat try.out)"
+ask -o away > out 2>&1 || wrong "away, again: $(cat out)"
+cmp -s rec/web2/shop.tnf away/web2/shop.tnf || wrong "away, again: web2"
+
+# The server is killed and comes again, with the registry and all connections.
+kill -9 "$SERVER"
+server
+wait_for 120 answers_all 3 || wrong "after the server: $(cat try.out web1.log)"
+ask -o after > out 2>&1 || wrong "after the server: $(cat out)"
+
+# A large file of a slow one: the asker is killed in the middle, and so is the agent.
+dd if=/dev/urandom of=big bs=1024 count=1500 2>/dev/null
+mkdir -p rec/slow && cat rec/web1/shop.tnf big > rec/slow/shop.tnf
+agent slow role=slow 'rate = 256k'
+wait_for 120 answers_all 4 || wrong "slow: $(cat try.out)"
+"$W" -c ask.conf ask --label role=slow -o slow > out 2>&1 &
+ASK=$!
+STARTED="$STARTED $ASK"
+begun() { [ "$(stat -c %s slow/slow/.part-shop.tnf 2>/dev/null || echo 0)" -ge "$1" ]; }
+wait_for 120 begun 262144 || wrong "slow: not begun"
+kill -9 $ASK
+wait $ASK 2>/dev/null
+had=$(stat -c %s slow/slow/.part-shop.tnf)
+[ "$had" -lt "$(stat -c %s rec/slow/shop.tnf)" ] || wrong "slow: whole already"
+"$W" -c ask.conf ask -o slow > out 2>&1 &
+ASK=$!
+STARTED="$STARTED $ASK"
+wait_for 120 begun $((had + 262144)) || wrong "slow: does not go on"
+# Two at once would write the same file.
+ask -o slow > two 2>&1 && wrong "two at once: $(cat two)"
+grep -q 'another tnfwatch ask' two || wrong "two at once: $(cat two)"
+kill -9 "$PID_slow"
+start_agent slow
+wait $ASK || wrong "slow: $(cat out slow.log)"
+cmp -s rec/slow/shop.tnf slow/slow/shop.tnf || wrong "slow: differs"
+# What was there was not fetched once more.
+size=$(stat -c %s rec/slow/shop.tnf)
+grep -q ", $((size - had)) bytes (.* $had were there" out || wrong "slow: had $had of $size: $(cat out)"
+
+# So many questions, and no more.
+agent few role=few 'limit = 1/hour'
+few() { ask --label role=few --wait 2s -o "few$1" > out 2>&1; }
+registered() { rm -rf few1; few 1; grep -q '^pin: 1 of 1' out; }
+wait_for 120 registered || wrong "few: $(cat out)"
+few 2
+grep -q 'missing: few: refused: asked too often' out || wrong "limit: $(cat out)"
+ask -o few1 > out 2>&1 || wrong "a question that was asked before is none: $(cat out)"
+exit $bad

@@ -1,0 +1,38 @@
+#!/bin/sh
+# liar.sh - who says on the wire what he should not: it is refused, nobody ends of it, and
+# nothing is written but below the directory that was named.
+# Usage: liar.sh TNFWATCH TNFDUMP STORY LIAR.PY
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/fleet/lib.sh"
+fleet_programs "$@"
+liar=$(cd "$TNF_SOURCE" && realpath tests/fleet/liar.py)
+need_program python3
+server
+asker
+agent good role=web
+wait_for 120 answers_all 1 || fail "no answer: $(cat try.out good.log)"
+
+# Garbage to everybody: the agent answers as before, has noted nothing that it should not.
+python3 "$liar" "${NATS#nats://}" flood || wrong "flood"
+kill -0 "$PID_good" || wrong "the agent has ended: $(cat good.log)"
+wait_for 120 answers_all 1 || wrong "after the flood: $(cat try.out good.log)"
+find kept -name '*etc*' -o -name '.new' | grep . && wrong "notes of garbage"
+find . -type f | sort > before
+
+# A host that lies: what is good is fetched, the liar is named, nothing else is there.
+python3 "$liar" "${NATS#nats://}" agent > liar.out 2>&1 &
+STARTED="$STARTED $!"
+wait_for 60 grep -q ready liar.out || fail "liar: $(cat liar.out)"
+mkdir deep
+ask --wait 3s --patience 4s -o deep/all > out 2>&1
+[ $? -eq 3 ] || wrong "status: $(cat out)"
+grep -q '^missing: liar: ' out || wrong "not named: $(cat out)"
+cmp -s rec/good/shop.tnf deep/all/good/shop.tnf || wrong "good: $(cat out)"
+[ -e deep/all/liar/e.tnf ] && wrong "a lie is a file"
+find . -type f | sort | comm -13 before - | grep -v -e '^./deep/all/' -e '^./kept/good/fleet/' \
+	-e '^./js/' -e '^./out$' -e '^./liar.out$' -e '^./before$' && wrong "files elsewhere"
+find . -name '*evil*' | grep . && wrong "evil names"
+[ -e /tmp/evil.tnf ] && wrong "/tmp/evil.tnf"
+grep -q "$(printf '\033')" out && wrong "controls on the terminal"
+[ "$(ls deep/all | tr '\n' ' ')" = "good liar " ] || wrong "directories: $(ls deep/all)"
+exit $bad

@@ -1,0 +1,582 @@
+/*
+ * fleet-agent.c - tnfwatch agent: keeps what others ask for, and gives it to them.
+ *
+ * It is a process of its own, which tnfwatch starts where there is a section [fleet];
+ * what happens on the wire concerns neither rings nor triggers.  Two threads of the
+ * library call us: one with questions, one with requests for what a question has kept;
+ * they share nothing but files.  A question is a file DIRECTORY/fleet/QUESTION with the
+ * answer in it, so that one that comes again, after whatever break, gets the same one.
+ */
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "tnfwatch/control.h"
+#include "tnfwatch/fleet.h"
+#include "tnfwatch/incident.h"
+#include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
+
+#define RECORDED	"recorded"	/* the incident of files that are there anyway */
+#define SLICE_SECONDS	120		/* what a filter may cost */
+#define PENDING_MAX	256		/* messages that wait; more are dropped */
+#define PENDING_BYTES	(4 << 20)
+
+struct agent {
+	const struct config *c;
+	const char *host;
+	char	 label[FLEET_LABELS][FLEET_NAME];
+	unsigned n_labels;
+	natsConnection *nc;
+	char	*directory;		/* DIRECTORY/fleet */
+
+	/* Of the thread with questions. */
+	int64_t	*asked;			/* when the last limit_n came, a ring */
+	uint64_t n_asked, n_refused, n_bad;
+
+	/* Of the thread with requests. */
+	int64_t	 free_at;		/* when the next bytes may go */
+	struct fleet_message in, out;	/* each is large */
+	unsigned char *raw, *packed;
+};
+
+/* --- what a question has kept --- */
+
+static char *
+agent_record_path(const struct agent *a, const char *question)
+{
+	return xasprintf("%s/%s", a->directory, question);
+}
+
+static bool
+agent_record_read(const struct agent *a, const char *question, struct fleet_message *m)
+{
+	char *path = agent_record_path(a, question), *text = read_text(path, FLEET_HEAD_MAX);
+	bool good = text != NULL && fleet_decode(text, strlen(text), m, NULL);
+
+	free(text);
+	free(path);
+	return good;
+}
+
+/* The whole file or none, whoever interrupts us. */
+static bool
+agent_record_write(const struct agent *a, const struct fleet_message *m)
+{
+	char *path = agent_record_path(a, m->question), *temp = xasprintf("%s/.new", a->directory);
+	size_t size;
+	void *text = fleet_encode(m, &size);
+	FILE *f = text != NULL ? fopen(temp, "we") : NULL;
+	bool good = f != NULL && fwrite(text, 1, size, f) == size && fflush(f) == 0 &&
+	    fsync(fileno(f)) == 0;
+
+	if (f != NULL && fclose(f) != 0)
+		good = false;
+	good = good && rename(temp, path) == 0;
+	if (!good)
+		say("%s: %s", path, strerror(errno));
+	free(text);
+	free(temp);
+	free(path);
+	return good;
+}
+
+/* What earlier questions cut out of incidents that have gone. */
+static void
+agent_clean(const struct agent *a)
+{
+	struct fleet_message *m = xcalloc(1, sizeof *m);
+	DIR *dir = opendir(a->directory);
+	const struct dirent *e;
+	char *path, *slice;
+
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		if (!fleet_name_is_good(e->d_name) || strstr(e->d_name, ".slice") != NULL ||
+		    !agent_record_read(a, e->d_name, m) || strcmp(m->incident, RECORDED) == 0)
+			continue;
+		path = incident_path(a->c, m->incident);
+		slice = xasprintf("%s.slice", e->d_name);
+		if (access(path, F_OK) != 0) {
+			remove_all(dirfd(dir), slice);
+			unlinkat(dirfd(dir), e->d_name, 0);
+		}
+		free(slice);
+		free(path);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	free(m);
+}
+
+/* --- questions --- */
+
+/* Is one more allowed now? */
+static bool
+agent_limit(struct agent *a)
+{
+	unsigned n = a->c->fleet.limit_n;
+	int64_t now = now_mono(), *oldest;
+
+	if (n == 0)
+		return true;
+	if (a->asked == NULL)
+		a->asked = xcalloc(n, sizeof *a->asked);
+	oldest = &a->asked[a->n_asked % n];
+	if (a->n_asked >= n && now - *oldest < a->c->fleet.limit_ns)
+		return false;
+	*oldest = now;
+	a->n_asked++;
+	return true;
+}
+
+/* The daemon keeps everything of now; "" if it does not. */
+static void
+agent_pin(const struct agent *a, const struct fleet_message *ask, char incident[FLEET_NAME])
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f;
+
+	*incident = '\0';
+	if (a->c->fleet.recorded != NULL) {
+		strcpy(incident, RECORDED);
+		return;
+	}
+	if ((f = open_memstream(&text, &size)) == NULL)
+		return;
+	if (control_ask(a->c, f, (const char *const[]){ "pin", ask->question, NULL }) == 0 &&
+	    fflush(f) == 0 && text != NULL) {
+		text[strcspn(text, "\n")] = '\0';
+		if (fleet_name_is_good(text))
+			strcpy(incident, text);
+	}
+	fclose(f);
+	free(text);
+}
+
+/* Nobody is told of a question that was refused for its form: it may be a flood. */
+static void
+agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
+{
+	struct agent *a = arg;
+	struct fleet_message *ask = xcalloc(1, sizeof *ask), *old = xcalloc(1, sizeof *old);
+	int64_t received = now_wall();
+	const char *reply = natsMsg_GetReply(msg);
+	bool known;
+
+	if (!fleet_decode(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), ask, NULL) ||
+	    strcmp(ask->kind, "ask") != 0 || *ask->question == '\0' || reply == NULL ||
+	    strstr(ask->question, ".slice") != NULL) {
+		a->n_bad++;
+		goto out;
+	}
+	if (!fleet_matches(ask, a->host, a->label, a->n_labels))
+		goto out;
+	known = agent_record_read(a, ask->question, old);
+	if (known)
+		strcpy(ask->incident, old->incident);
+	else if (!agent_limit(a)) {
+		a->n_refused++;
+		strcpy(ask->why, "asked too often: limit in [fleet]");
+	} else {
+		agent_pin(a, ask, ask->incident);
+		if (*ask->incident == '\0')
+			strcpy(ask->why, "nothing can be kept: see its log");
+		else if (!agent_record_write(a, ask))
+			strcpy(ask->why, "cannot note it: see its log");
+		else
+			say("fleet: question %s keeps %s", ask->question, ask->incident);
+	}
+	strcpy(ask->kind, *ask->why != '\0' ? "refused" : "pinned");
+	snprintf(ask->host, sizeof ask->host, "%s", a->host);
+	ask->received = received;
+	ask->sent = now_wall();
+	*ask->where = '\0';
+	fleet_publish(nc, reply, NULL, ask);
+out:
+	free(ask);
+	free(old);
+	natsMsg_Destroy(msg);
+}
+
+/* --- what was kept is fetched --- */
+
+static bool
+agent_wants_slice(const struct fleet_message *record)
+{
+	return *record->where != '\0' || record->last != 0;
+}
+
+/* The directory that a question's files are in; the caller frees it. */
+static char *
+agent_place(const struct agent *a, const struct fleet_message *record)
+{
+	if (agent_wants_slice(record))
+		return xasprintf("%s/%s.slice", a->directory, record->question);
+	if (strcmp(record->incident, RECORDED) == 0)
+		return xstrdup(a->c->fleet.recorded);
+	return incident_path(a->c, record->incident);
+}
+
+static bool
+agent_is_trace(const char *name)
+{
+	size_t n = strlen(name);
+
+	return fleet_name_is_good(name) && ((n > 4 && strcmp(name + n - 4, ".tnf") == 0) ||
+	    (n > 8 && strcmp(name + n - 8, ".tnf.zst") == 0));
+}
+
+/* The trace files in a directory; of a limit, the rest is not there. */
+static void
+agent_list(const char *path, struct fleet_message *m)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *e;
+	struct stat st;
+
+	m->n_files = 0;
+	while (dir != NULL && (e = readdir(dir)) != NULL && m->n_files < FLEET_FILES)
+		if (agent_is_trace(e->d_name) &&
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode)) {
+			strcpy(m->files[m->n_files].name, e->d_name);
+			m->files[m->n_files++].size = st.st_size;
+		}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+/* RFC 3339 with nanoseconds, as --from takes it. */
+static char *
+agent_time_text(const char *option, int64_t wall)
+{
+	time_t t = (time_t)(wall / SECOND);
+	struct tm tm;
+	char text[32];
+
+	gmtime_r(&t, &tm);
+	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+	return xasprintf("--%s=%s.%09" PRId64 "Z", option, text, wall % SECOND);
+}
+
+static _Noreturn void
+agent_slice_main(char **argv)
+{
+	const struct rlimit limit = { SLICE_SECONDS, SLICE_SECONDS };
+	sigset_t none;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setpriority(PRIO_PROCESS, 0, 10);
+	setrlimit(RLIMIT_CPU, &limit);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	execvp(argv[0], argv);
+	_exit(127);
+}
+
+static int
+agent_run(char **argv)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		agent_slice_main(argv);
+	if (pid < 0)
+		return -1;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return status;
+}
+
+/* One file of what is asked for.  An expression is an argument, and never a command;
+   where nothing is left there is no file. */
+static void
+agent_slice_file(const struct fleet_message *r, const char *from, const char *to)
+{
+	char *argv[16], *where = NULL, *begin = NULL, *end = NULL;
+	unsigned n = 0;
+
+	argv[n++] = program_path("tnfdump");
+	argv[n++] = (char *)(uintptr_t)"--to";
+	argv[n++] = (char *)(uintptr_t)"tnf";
+	argv[n++] = (char *)(uintptr_t)"-o";
+	argv[n++] = (char *)(uintptr_t)to;
+	if (*r->where != '\0')
+		argv[n++] = where = xasprintf("--where=%s", r->where);
+	if (r->last != 0 && r->at != 0) {
+		argv[n++] = begin = agent_time_text("from", r->at > r->last ? r->at - r->last : 0);
+		argv[n++] = end = agent_time_text("until", r->at);
+	}
+	argv[n++] = (char *)(uintptr_t)"--";
+	argv[n++] = (char *)(uintptr_t)from;
+	argv[n] = NULL;
+	if (agent_run(argv) != 0)
+		unlink(to);
+	free(argv[0]);
+	free(where);
+	free(begin);
+	free(end);
+}
+
+/* Each file by itself, into a directory that gets its name when all are there. */
+static void
+agent_slice(struct agent *a, const struct fleet_message *r, const char *place)
+{
+	struct fleet_message *list = xcalloc(1, sizeof *list);
+	char *from = strcmp(r->incident, RECORDED) == 0 ? xstrdup(a->c->fleet.recorded) :
+	    incident_path(a->c, r->incident);
+	char *temp = xasprintf("%s/.slice", a->directory), *source, *to;
+
+	remove_all(AT_FDCWD, temp);
+	if (mkdir(temp, 0700) == 0) {
+		agent_list(from, list);
+		for (unsigned i = 0; i < list->n_files; i++) {
+			source = xasprintf("%s/%s", from, list->files[i].name);
+			to = xasprintf("%s/%u.tnf", temp, i);
+			agent_slice_file(r, source, to);
+			free(source);
+			free(to);
+		}
+		rename(temp, place);
+	}
+	free(temp);
+	free(from);
+	free(list);
+}
+
+static void
+agent_answer_list(struct agent *a, const struct fleet_message *r, const char *place)
+{
+	char *incident = incident_path(a->c, r->incident);
+	bool whole = strcmp(r->incident, RECORDED) == 0 || access(incident, F_OK) == 0;
+
+	if (whole && agent_wants_slice(r) && access(place, F_OK) != 0)
+		agent_slice(a, r, place);
+	strcpy(a->out.kind, "kept");
+	if (whole && access(place, F_OK) == 0) {
+		agent_list(place, &a->out);
+		a->out.complete = 1;
+	}
+	free(incident);
+}
+
+/* So many bytes in a second, and no more. */
+static void
+agent_pace(struct agent *a, size_t size)
+{
+	int64_t now = now_mono(), wait;
+
+	if (a->c->fleet.rate == 0)
+		return;
+	if (a->free_at < now)
+		a->free_at = now;
+	wait = a->free_at - now;
+	a->free_at += (int64_t)((double)size / (double)a->c->fleet.rate * 1e9);
+	if (wait > 0)
+		nanosleep(&(struct timespec){ wait / SECOND, wait % SECOND }, NULL);
+}
+
+static void
+agent_answer_chunk(struct agent *a, const char *place)
+{
+	int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = dir >= 0 && agent_is_trace(a->in.file) ?
+	    openat(dir, a->in.file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) : -1;
+	int64_t length = a->in.length < FLEET_CHUNK ? a->in.length : FLEET_CHUNK;
+	struct stat st;
+	ssize_t n = -1;
+	size_t packed;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = pread(fd, a->raw, (size_t)length, a->in.offset);
+	if (n < 0)
+		strcpy(a->out.why, "no such file of this question");
+	else {
+		strcpy(a->out.kind, "chunk");
+		a->out.offset = a->in.offset;
+		a->out.length = n;
+		a->out.size = st.st_size;
+		a->out.crc = (int64_t)crc32(0, a->raw, (uInt)n);
+		packed = ZSTD_compress(a->packed, ZSTD_compressBound(FLEET_CHUNK), a->raw, (size_t)n, 1);
+		a->out.packed = !ZSTD_isError(packed) && packed < (size_t)n;
+		a->out.body = a->out.packed ? a->packed : a->raw;
+		a->out.body_size = a->out.packed ? packed : (size_t)n;
+		agent_pace(a, a->out.body_size);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+}
+
+static void
+agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
+{
+	struct agent *a = arg;
+	struct fleet_message *r = xcalloc(1, sizeof *r);
+	const char *reply = natsMsg_GetReply(msg);
+	int64_t received = now_wall();
+	char *place;
+
+	if (reply == NULL || !fleet_decode(natsMsg_GetData(msg),
+	    (size_t)natsMsg_GetDataLength(msg), &a->in, NULL) || strcmp(a->in.host, a->host) != 0 ||
+	    *a->in.question == '\0')
+		goto out;
+	memset(&a->out, 0, sizeof a->out);
+	strcpy(a->out.kind, "refused");
+	strcpy(a->out.question, a->in.question);
+	strcpy(a->out.file, a->in.file);
+	snprintf(a->out.host, sizeof a->out.host, "%s", a->host);
+	if (!agent_record_read(a, a->in.question, r))
+		strcpy(a->out.why, "no such question has been asked here");
+	else {
+		place = agent_place(a, r);
+		if (strcmp(a->in.kind, "list") == 0)
+			agent_answer_list(a, r, place);
+		else if (strcmp(a->in.kind, "get") == 0)
+			agent_answer_chunk(a, place);
+		else
+			strcpy(a->out.why, "no such request: the programs are of different versions");
+		free(place);
+	}
+	a->out.received = received;
+	a->out.sent = now_wall();
+	fleet_publish(nc, reply, NULL, &a->out);
+out:
+	free(r);
+	natsMsg_Destroy(msg);
+}
+
+/* --- the lease --- */
+
+/* Whoever asks knows by it whom to expect. */
+static void
+agent_lease(const struct agent *a, jsCtx **js)
+{
+	struct fleet_message *m = xcalloc(1, sizeof *m);
+	const char *why;
+	kvStore *kv = fleet_registry(a->c, a->nc, js, &why);
+	size_t size;
+	void *text;
+
+	strcpy(m->kind, "lease");
+	snprintf(m->host, sizeof m->host, "%s", a->host);
+	memcpy(m->label, a->label, sizeof m->label);
+	m->n_labels = a->n_labels;
+	m->until = now_wall() + FLEET_LEASE;
+	if (kv != NULL && (text = fleet_encode(m, &size)) != NULL) {
+		kvStore_Put(NULL, kv, a->host, text, (int)size);
+		free(text);
+	}
+	kvStore_Destroy(kv);
+	free(m);
+}
+
+static bool
+agent_subscribe(struct agent *a, natsSubscription *subs[2])
+{
+	char subject[FLEET_TEXT];
+
+	fleet_subject(a->c, "ask", NULL, subject, sizeof subject);
+	if (natsConnection_Subscribe(&subs[0], a->nc, subject, agent_question, a) != NATS_OK)
+		return false;
+	fleet_subject(a->c, "host", a->host, subject, sizeof subject);
+	if (natsConnection_Subscribe(&subs[1], a->nc, subject, agent_request, a) != NATS_OK)
+		return false;
+	for (int i = 0; i < 2; i++)
+		natsSubscription_SetPendingLimits(subs[i], PENDING_MAX, PENDING_BYTES);
+	return true;
+}
+
+/* Until a signal ends us; the lease is renewed meanwhile. */
+static void
+agent_loop(struct agent *a)
+{
+	sigset_t set;
+	jsCtx *js = NULL;
+	struct timespec wait = { 0, 0 };
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	for (;;) {
+		/* Not connected yet: soon again. */
+		wait.tv_sec = natsConnection_Status(a->nc) == NATS_CONN_STATUS_CONNECTED ?
+		    FLEET_LEASE / SECOND / 3 : 1;
+		if (wait.tv_sec > 1)
+			agent_lease(a, &js);
+		if (sigtimedwait(&set, NULL, &wait) > 0)
+			break;
+	}
+	jsCtx_Destroy(js);
+}
+
+static int
+agent_command(const struct watch_options *o, int argc, char **argv)
+{
+	struct config *c = config_read(o->config, stderr);
+	struct agent a = { .c = c };
+	natsSubscription *subs[2] = { NULL, NULL };
+	sigset_t set;
+
+	if (c == NULL)
+		return 1;
+	if (c->fleet.servers == NULL) {
+		say("%s: no [fleet] with servers = ...: nobody to answer", c->file);
+		config_free(c);
+		return 1;
+	}
+	/* Before the library has threads: they are not to get them. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_NAME, "tnfwatch-agent");
+	a.directory = xasprintf("%s/fleet", c->directory);
+	a.n_labels = fleet_labels(c, a.label);
+	a.raw = xcalloc(1, FLEET_CHUNK);
+	a.packed = xcalloc(1, ZSTD_compressBound(FLEET_CHUNK));
+	if ((a.host = fleet_host(c)) != NULL && make_directory(a.directory) == 0) {
+		agent_clean(&a);
+		a.nc = fleet_connect(c, true);
+	}
+	if (a.nc != NULL && agent_subscribe(&a, subs))
+		agent_loop(&a);
+	for (int i = 0; i < 2; i++)
+		natsSubscription_Destroy(subs[i]);
+	natsConnection_Close(a.nc);
+	natsConnection_Destroy(a.nc);
+	nats_CloseAndWait(2000);
+	free(a.directory);
+	free(a.asked);
+	free(a.raw);
+	free(a.packed);
+	config_free(c);
+	return a.nc != NULL ? 0 : 1;
+}
+
+const struct watch_command command_agent = {
+	.name = "agent", .usage = "", .run = agent_command,
+	.help = "answers other machines; started where there is [fleet]"
+};

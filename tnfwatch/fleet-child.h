@@ -1,0 +1,17 @@
+/*
+ * fleet-child.h - the process that answers other machines: started and started again.
+ */
+#ifndef TNFWATCH_FLEET_CHILD_H
+#define TNFWATCH_FLEET_CHILD_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct daemon;
+
+/* Starts it where the configuration has [fleet], and again when it has ended. */
+void fleet_child_care(struct daemon *, int64_t now);
+void fleet_child_ended(struct daemon *, pid_t);	/* any child */
+void fleet_child_stop(struct daemon *);
+
+#endif /* TNFWATCH_FLEET_CHILD_H */
