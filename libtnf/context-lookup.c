@@ -35,6 +35,8 @@ context_lookup_word64(const unsigned char *base, size_t at, bool swapped)
 
 #define EXT(member)	(TNF_EXT_OFFSET + offsetof(struct tnf_ext, member))
 
+#define MAGIC_LINE	"TNFCTX 1\n"
+#define MAGIC_SIZE	(sizeof MAGIC_LINE - 1)
 #define HEAD_SIZE	(TNF_EXT_OFFSET + sizeof(struct tnf_ext))
 
 /* Where the context lies, from the first HEAD_SIZE bytes of a file. */
@@ -62,58 +64,96 @@ context_lookup_locate(const unsigned char *b, uint64_t size, uint64_t *offset,
 	return 0;
 }
 
-EXPORT int
-tnf_context_open_mem(const void *base, size_t size, tnf_context_t **ret)
+static int
+read_memory(const struct context_source *s, void *buf, size_t n, uint64_t offset)
 {
-	uint64_t offset, length;
-	int e;
-
-	if (size < HEAD_SIZE)
-		return TNF_ERR_NOTTNF;
-	e = context_lookup_locate(base, size, &offset, &length);
-	if (e != 0)
-		return e;
-	return tnf_context_parse((const char *)base + offset, (size_t)length,
-	    ret);
+	if (offset > s->size || n > s->size - offset)
+		return TNF_ERR_BADTNF;
+	memcpy(buf, s->base + offset, n);
+	return 0;
 }
 
 static int
-read_at(int fd, void *buf, size_t n, uint64_t offset)
+read_file(const struct context_source *s, void *buf, size_t n, uint64_t offset)
 {
 	ssize_t got;
 
-	got = pread(fd, buf, n, (off_t)offset);
+	got = pread(s->fd, buf, n, (off_t)offset);
 	if (got < 0)
 		return errno;
 	return (size_t)got == n ? 0 : TNF_ERR_BADTNF;
 }
 
+/* The context's own text, and in front of its facts what the process has said. */
+static int
+read_text(const struct context_source *s, uint64_t offset, size_t length, const char *names,
+    size_t size, tnf_context_t **ret)
+{
+	char *text = malloc(length + size + MAGIC_SIZE);
+	size_t first = MAGIC_SIZE;
+	int e = text == NULL ? ENOMEM : 0;
+
+	if (e == 0 && length == 0)
+		memcpy(text, MAGIC_LINE, first);
+	else if (e == 0 && length < first)
+		e = TNF_ERR_BADTNF;
+	else if (e == 0 && (e = s->read(s, text, first, offset)) == 0)
+		e = s->read(s, text + first + size, length - first, offset + first);
+	if (e == 0 && size > 0)
+		memcpy(text + first, names, size);
+	if (e == 0)
+		e = tnf_context_parse(text, size + (length == 0 ? first : length), ret);
+	free(text);
+	return e;
+}
+
+static int
+open_source(struct context_source *s, tnf_context_t **ret)
+{
+	unsigned char head[HEAD_SIZE];
+	uint64_t offset, length = 0;
+	size_t size;
+	char *names;
+	int e, e2;
+
+	if ((e = s->read(s, head, sizeof head, 0)) != 0)
+		return e;
+	s->swapped = context_lookup_word32(head, 0, false) == TNF_MAGIC_SWAPPED;
+	s->is_little = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != s->swapped;
+	e = context_lookup_locate(head, s->size, &offset, &length);
+	if (e != 0 && e != ENODATA)
+		return e;
+	if ((e2 = context_names(s, &names, &size)) != 0)
+		return e2;
+	if (e == ENODATA && size == 0) {
+		free(names);
+		return ENODATA;
+	}
+	e = read_text(s, e == 0 ? offset : 0, e == 0 ? (size_t)length : 0, names, size, ret);
+	free(names);
+	return e;
+}
+
+EXPORT int
+tnf_context_open_mem(const void *base, size_t size, tnf_context_t **ret)
+{
+	struct context_source s = { .read = read_memory, .base = base, .size = size };
+
+	return size < HEAD_SIZE ? TNF_ERR_NOTTNF : open_source(&s, ret);
+}
+
 static int
 open_fd(int fd, tnf_context_t **ret)
 {
-	unsigned char head[HEAD_SIZE];
-	uint64_t offset, length;
+	struct context_source s = { .read = read_file, .fd = fd };
 	struct stat st;
-	void *text;
-	int e;
 
 	if (fstat(fd, &st) != 0)
 		return errno;
-	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof head)
+	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)HEAD_SIZE)
 		return TNF_ERR_NOTTNF;
-	e = read_at(fd, head, sizeof head, 0);
-	if (e == 0)
-		e = context_lookup_locate(head, (uint64_t)st.st_size, &offset, &length);
-	if (e != 0)
-		return e;
-	text = malloc((size_t)length);
-	if (text == NULL)
-		return ENOMEM;
-	e = read_at(fd, text, (size_t)length, offset);
-	if (e == 0)
-		e = tnf_context_parse(text, (size_t)length, ret);
-	free(text);
-	return e;
+	s.size = (uint64_t)st.st_size;
+	return open_source(&s, ret);
 }
 
 EXPORT int
@@ -204,7 +244,7 @@ tnf_context_writer(const tnf_context_t *c, int32_t tid)
 static bool
 former_after(const void *row, const void *key)
 {
-	const struct former *f = row, *k = key;
+	const struct tnf_context_former *f = row, *k = key;
 
 	return f->tid > k->tid || (f->tid == k->tid && f->time > k->time);
 }
@@ -213,8 +253,8 @@ former_after(const void *row, const void *key)
 EXPORT const char *
 tnf_context_name(const tnf_context_t *c, int32_t tid, int64_t time)
 {
-	struct former key = { .tid = tid, .time = time };
-	const struct former *all = c->formers.rows, *f;
+	struct tnf_context_former key = { .tid = tid, .time = time };
+	const struct tnf_context_former *all = c->formers.rows, *f;
 	const struct tnf_context_task *t;
 	size_t next;
 
@@ -224,6 +264,32 @@ tnf_context_name(const tnf_context_t *c, int32_t tid, int64_t time)
 		return all[next].comm;
 	t = tnf_context_task(c, tid);
 	return t != NULL ? t->comm : NULL;
+}
+
+static bool
+path_after(const void *row, const void *key)
+{
+	return ((const struct path_of *)row)->pid > *(const int32_t *)key;
+}
+
+static const char *
+path_find(const struct table *t, int32_t pid)
+{
+	const struct path_of *p = last_not_after(t, &pid, path_after);
+
+	return p != NULL && p->pid == pid ? p->path : NULL;
+}
+
+EXPORT const char *
+tnf_context_program(const tnf_context_t *c, int32_t pid)
+{
+	return path_find(&c->programs, pid);
+}
+
+EXPORT const char *
+tnf_context_cgroup(const tnf_context_t *c, int32_t pid)
+{
+	return path_find(&c->cgroups, pid);
 }
 
 static bool
@@ -291,4 +357,11 @@ tnf_context_objects(const tnf_context_t *c, size_t *n)
 {
 	*n = c->objects.n;
 	return c->objects.rows;
+}
+
+EXPORT const struct tnf_context_former *
+tnf_context_formers(const tnf_context_t *c, size_t *n)
+{
+	*n = c->formers.n;
+	return c->formers.rows;
 }

@@ -138,6 +138,64 @@ put_threads(struct context_writer *w, int proc, const struct task *leader,
 }
 
 static void
+put_path(struct context_writer *w, const char *word, pid_t pid, const char *path)
+{
+	fprintf(w->f, "%s %d ", word, (int)pid);
+	context_escaped(w, path);
+	putc_unlocked('\n', w->f);
+}
+
+static void
+put_program(struct context_writer *w, int proc, pid_t pid)
+{
+	char path[64], program[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%d/exe", (int)pid);
+	n = readlinkat(proc, path, program, sizeof program - 1);
+	if (n <= 0)
+		return;			/* of the kernel, or not ours to see */
+	program[n] = '\0';
+	put_path(w, "program", pid, program);
+}
+
+/* The line of a hierarchy: "0::" is the one of version 2, where that is in use; else
+   that by which systemd tells services apart. */
+static const char *
+group_in(char *text, const char *hierarchy)
+{
+	char *at = strstr(text, hierarchy), *end;
+
+	if (at == NULL || (at != text && at[-1] != '\n'))
+		return NULL;
+	at += strlen(hierarchy);
+	if ((end = strchr(at, '\n')) != NULL)
+		*end = '\0';
+	return at;
+}
+
+static void
+put_cgroup(struct context_writer *w, int proc, pid_t pid)
+{
+	char path[64], text[4096], copy[4096];
+	const char *group, *other;
+
+	snprintf(path, sizeof path, "%d/cgroup", (int)pid);
+	if (context_tasks_read_file(proc, path, text, sizeof text) <= 0)
+		return;
+	memcpy(copy, text, sizeof copy);
+	group = group_in(text, "0::");
+	if ((group == NULL || strcmp(group, "/") == 0) &&
+	    (other = strstr(copy, ":name=systemd:")) != NULL) {
+		other += strlen(":name=systemd:");
+		copy[(size_t)(other - copy) + strcspn(other, "\n")] = '\0';
+		group = other;
+	}
+	if (group != NULL)
+		put_path(w, "cgroup", pid, group);
+}
+
+static void
 put_process(struct context_writer *w, int proc, pid_t pid, bool inner)
 {
 	char path[64], text[1024];
@@ -150,6 +208,8 @@ put_process(struct context_writer *w, int proc, pid_t pid, bool inner)
 	put_task(w, "task", pid, pid, t.ppid, t.comm);
 	if (inner)
 		put_inner(w, pid, pid);
+	put_program(w, proc, pid);
+	put_cgroup(w, proc, pid);
 	if (t.threads > 1)
 		put_threads(w, proc, &t, inner);
 }

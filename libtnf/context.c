@@ -15,7 +15,7 @@
 
 #define MAGIC_LINE	"TNFCTX 1\n"
 
-static void *
+void *
 context_table_add(struct table *t)
 {
 	size_t room;
@@ -144,9 +144,9 @@ parse_inner(struct tnf_context *c, char *rest)
 }
 
 static int
-parse_named(struct tnf_context *c, char *rest)
+parse_former(struct table *t, char *rest)
 {
-	struct former was, *row;
+	struct tnf_context_former was, *row;
 	uint64_t time;
 	char *f[3];
 
@@ -155,11 +155,69 @@ parse_named(struct tnf_context *c, char *rest)
 		return EBADMSG;
 	was.time = (int64_t)time;
 	was.comm = f[2];
-	row = context_table_add(&c->formers);
+	row = context_table_add(t);
 	if (row == NULL)
 		return ENOMEM;
 	*row = was;
 	return 0;
+}
+
+static int
+parse_named(struct tnf_context *c, char *rest)
+{
+	return parse_former(&c->formers, rest);
+}
+
+static int
+parse_renamed(struct tnf_context *c, char *rest)
+{
+	return parse_former(&c->own_formers, rest);
+}
+
+/* The process itself says so, with the numbers that its events have. */
+static int
+parse_thread(struct tnf_context *c, char *rest)
+{
+	struct tnf_context_task t = { .tid = 0 }, *row;
+	char *f[4];
+
+	if (!context_cut(rest, f, 4) || !number_i32(f[0], &t.tid) ||
+	    !number_i32(f[1], &t.pid) || !number_i32(f[2], &t.ppid))
+		return EBADMSG;
+	t.comm = f[3];
+	row = context_table_add(&c->threads);
+	if (row == NULL)
+		return ENOMEM;
+	*row = t;
+	return 0;
+}
+
+static int
+parse_path(struct table *t, char *rest)
+{
+	struct path_of p, *row;
+	char *f[2];
+
+	if (!context_cut(rest, f, 2) || !number_i32(f[0], &p.pid))
+		return EBADMSG;
+	p.path = f[1];
+	row = context_table_add(t);
+	if (row == NULL)
+		return ENOMEM;
+	*row = p;
+	return 0;
+}
+
+static int
+parse_program(struct tnf_context *c, char *rest)
+{
+	return parse_path(&c->programs, rest);
+}
+
+static int
+parse_cgroup(struct tnf_context *c, char *rest)
+{
+	return parse_path(&c->cgroups, rest);
 }
 
 static int
@@ -243,6 +301,10 @@ static const struct line_kind {
 	{ "ended", parse_ended },
 	{ "inner", parse_inner },
 	{ "named", parse_named },
+	{ "thread", parse_thread },
+	{ "renamed", parse_renamed },
+	{ "program", parse_program },
+	{ "cgroup", parse_cgroup },
 	{ "symbol", parse_symbol },
 	{ "object", parse_object },
 	{ "device", parse_device },
@@ -310,11 +372,19 @@ compare_inners(const void *a, const void *b)
 static int
 compare_formers(const void *a, const void *b)
 {
-	const struct former *x = a, *y = b;
+	const struct tnf_context_former *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
 	return (x->time > y->time) - (x->time < y->time);
+}
+
+static int
+compare_paths(const void *a, const void *b)
+{
+	const struct path_of *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
 static int
@@ -358,7 +428,11 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 	c->facts.size = sizeof(struct fact);
 	c->tasks.size = sizeof(struct tnf_context_task);
 	c->inners.size = sizeof(struct inner);
-	c->formers.size = sizeof(struct former);
+	c->formers.size = sizeof(struct tnf_context_former);
+	c->programs.size = c->cgroups.size = sizeof(struct path_of);
+	c->threads.size = c->own_tasks.size = sizeof(struct tnf_context_task);
+	c->own_formers.size = sizeof(struct tnf_context_former);
+	c->own_inners.size = sizeof(struct inner);
 	c->symbols.size = sizeof(struct tnf_context_symbol);
 	c->objects.size = sizeof(struct tnf_context_object);
 	c->devices.size = sizeof(struct device);
@@ -383,7 +457,17 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 	table_sort(&c->tasks, compare_tasks);
 	drop_noted_twice(&c->tasks);
 	table_sort(&c->inners, compare_inners);
+	if (c->threads.n > 0 || c->own_formers.n > 0) {
+		if (context_names_settle(c) != 0) {
+			tnf_context_close(c);
+			return ENOMEM;
+		}
+		table_sort(&c->tasks, compare_tasks);
+		table_sort(&c->inners, compare_inners);
+	}
 	table_sort(&c->formers, compare_formers);
+	table_sort(&c->programs, compare_paths);
+	table_sort(&c->cgroups, compare_paths);
 	table_sort(&c->symbols, compare_symbols);
 	table_sort(&c->objects, compare_objects);
 	*ret = c;
@@ -402,6 +486,12 @@ tnf_context_close(tnf_context_t *c)
 	free(c->symbols.rows);
 	free(c->objects.rows);
 	free(c->devices.rows);
+	free(c->programs.rows);
+	free(c->cgroups.rows);
+	free(c->threads.rows);
+	free(c->own_formers.rows);
+	free(c->own_tasks.rows);
+	free(c->own_inners.rows);
 	free(c->text);
 	free(c);
 }

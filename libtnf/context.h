@@ -25,13 +25,6 @@ struct inner {
 	int32_t	tid;		/* as the machine has it */
 };
 
-/* A name that a task had until 'time'. */
-struct former {
-	int32_t	 tid;
-	int64_t	 time;
-	const char *comm;
-};
-
 /* A growing array; 'size' is that of an element. */
 struct table {
 	void	*rows;
@@ -44,7 +37,34 @@ struct tnf_context {
 	char	*text;
 	int64_t	 mono, wall;
 	bool	 has_clock;
-	struct table facts, tasks, inners, formers, symbols, objects, devices;
+	struct table facts, tasks, inners, formers, symbols, objects, devices, programs, cgroups;
+	/* What the process itself has said, before it is settled among the rest. */
+	struct table threads, own_formers, own_tasks, own_inners;
 };
+
+/* Of a process: its program, its control group. */
+struct path_of {
+	int32_t	 pid;
+	const char *path;
+};
+
+void	*context_table_add(struct table *);
+
+/* A trace file, in memory or not. */
+struct context_source {
+	/* 0: all of that is there; an error of libtnf. */
+	int	(*read)(const struct context_source *, void *buf, size_t n, uint64_t offset);
+	const unsigned char *base;
+	int	 fd;
+	uint64_t size;
+	bool	 swapped;	/* its words have the other byte order than ours */
+	bool	 is_little;	/* theirs */
+};
+
+/* context-names.c: the lines in the file's blocks of names; *ret, to be freed, may be
+   NULL.  0 or ENOMEM. */
+int	context_names(const struct context_source *, char **ret, size_t *ret_size);
+/* When all is parsed and sorted; what it adds to is to be sorted again. */
+int	context_names_settle(struct tnf_context *);
 
 #endif /* LIBTNF_CONTEXT_H */

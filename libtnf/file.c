@@ -68,6 +68,7 @@ read_ext(struct tnf_file *f)
 	e->extra_offset = U64(extra_offset);
 	e->extra_size = U64(extra_size);
 	e->shortened = U64(shortened);
+	e->names = U64(names);
 #undef U32
 #undef U64
 	f->has_ext = true;

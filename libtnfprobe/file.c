@@ -281,7 +281,8 @@ copy_block(const struct tnf_block_header *from, struct tnf_block_header *to)
 
 	if (n > BLOCK_SIZE)
 		n = BLOCK_SIZE;
-	memcpy(to, from, n);
+	/* Names lie behind what is valid. */
+	memcpy(to, from, BLOCK_SIZE);
 	to->bytes_valid = (uint16_t)n;
 }
 
@@ -302,6 +303,7 @@ copy_definitions(const struct file *from, const struct file *to)
 	memcpy(to->base + BLOCK_SIZE, from->base + BLOCK_SIZE,
 	    dir - BLOCK_SIZE);
 	tnf_ext(to)->dir_cursor = dir;
+	tnf_ext(to)->names = __atomic_load_n(&tnf_ext(from)->names, __ATOMIC_ACQUIRE);
 	tnf_ext(to)->tag_cursor = __atomic_load_n(&tnf_ext(from)->tag_cursor,
 	    __ATOMIC_ACQUIRE);
 	end = tnf_ext(to)->tag_cursor > TAG_RESERVE ? from->size : DATA_START;

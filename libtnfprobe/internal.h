@@ -14,6 +14,7 @@
  * sigbus.c	the file shrinks under us
  * clock.c	nanoseconds from the time stamp counter
  * process.c	state of the process: fork, enable, disable
+ * names.c	names of the process and its threads, and their changes
  * thread.c	state of a thread: first hit, exit, enable, disable
  * auto.c	TNF_ENABLE: a process that traces itself (auto-*.c)
  * debug.c	tnf_probe_debug and what connected functions may ask
@@ -162,6 +163,7 @@ struct thread {
 	uint64_t	 turn;		/* counts blocks, and hits given up: older
 					   texts are not shared */
 	struct text	 texts[TEXTS];
+	char		 name[16];	/* if it has another one than the process */
 	uint16_t	 fill[HELD_MAX]; /* 'block', then the held ones */
 	char		*held[HELD_MAX];
 };
@@ -245,6 +247,10 @@ bool tnf_tag_end(void (*done)(void));
 void tnf_tag_reset(void);
 /* A new file: no type has been written. */
 void tnf_tag_forget(void);
+/* Within a transaction: a permanent block for something that is no record, its offset
+   or 0; and afterwards, if nothing came of it. */
+uint32_t tnf_tag_block(void);
+void tnf_tag_spare(uint32_t block);
 
 /* define.c */
 bool tnf_define_probe(struct tnf_probe_control *);
@@ -291,6 +297,11 @@ void tnf_wait_over(void);
 bool tnf_process_ready(void);
 void tnf_process_broken(int error);
 uint32_t tnf_own_tid(void);
+
+/* names.c */
+void tnf_names_process(int32_t parent, bool child);
+void tnf_names_thread(struct thread *);
+int tnf_names_set(const char *);
 
 /* thread.c */
 bool tnf_thread_ready(struct thread *);

@@ -171,6 +171,7 @@ static void
 set_up_child(void)
 {
 	uint32_t tid = tnf_own_tid();
+	int32_t parent = tnf_p.pid;
 
 	tnf_tag_reset();
 	if (tnf_p.later != NULL) {
@@ -186,6 +187,7 @@ set_up_child(void)
 	tnf_clock_unlock();
 	__atomic_fetch_add(&tnf_ext(tnf_file())->attached, 1, __ATOMIC_RELAXED);
 	new_epoch();
+	tnf_names_process(parent, true);
 }
 
 /* The first file of this process; 0 or an errno. */
@@ -199,8 +201,10 @@ set_up(const char *path, uint64_t size, int fd)
 	tnf_clock_init();
 	tnf_thread_key();
 	error = tnf_file_open(path, size, fd);
-	if (error == 0)
+	if (error == 0) {
 		new_epoch();
+		tnf_names_process(getppid(), false);
+	}
 	return error;
 }
 

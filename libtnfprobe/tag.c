@@ -172,6 +172,27 @@ next_block(void)
 	return true;
 }
 
+uint32_t
+tnf_tag_block(void)
+{
+	struct tnf_block_header *b;
+
+	if (tag.nspare > 0)
+		return tag.spare[--tag.nspare];
+	b = take_block();
+	return b == NULL ? 0 : offset_of(tnf_file(), b);
+}
+
+void
+tnf_tag_spare(uint32_t block)
+{
+	if (!tnf_tag_begin())
+		return;
+	if (tag.nspare < BLOCKS_MAX)
+		tag.spare[tag.nspare++] = block;
+	tnf_tag_end(NULL);
+}
+
 static uint32_t *
 tag_room(void *unused, uint32_t size, uint32_t *offset)
 {

@@ -77,6 +77,7 @@ tnf_thread_ready(struct thread *t)
 		t->crowd = 0;
 		if (have_key && key < KEYS_WITHOUT_MALLOC)
 			pthread_setspecific(key, t);
+		tnf_names_thread(t);
 	}
 	if (t->disabled)
 		tnf_block_drop_all(t, true);
@@ -126,6 +127,8 @@ prctl(int option, ...)
 	for (i = 0; i < 4; i++)
 		a[i] = va_arg(ap, unsigned long);
 	va_end(ap);
+	if (option == PR_SET_NAME)
+		return tnf_names_set((const char *)a[0]);
 	was = tnf_t.disabled;
 	stop = (option == PR_SET_SECCOMP && a[0] == SECCOMP_MODE_STRICT) ||
 	    (option == PR_SET_TSC && a[0] == PR_TSC_SIGSEGV);

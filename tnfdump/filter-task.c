@@ -51,7 +51,7 @@ task_numbers_match(struct tasks_wanted *w, const struct tnf_event *ev)
 static const char *
 task_name(struct tasks_wanted *w, const struct tnf_event *ev)
 {
-	return w->threads ? origin_comm(w->d, ev) : origin_process(w->d, ev);
+	return w->threads ? origin_comm_own(w->d, ev) : origin_process(w->d, ev);
 }
 
 /* Most events come from the task before, whose name is the same memory. */

@@ -28,6 +28,18 @@ filter_host_of(void *arg, const struct tnf_event *ev)
 	return host_name(arg, ev);
 }
 
+static const char *
+program_of(void *arg, const struct tnf_event *ev)
+{
+	return origin_program(arg, ev);
+}
+
+static const char *
+cgroup_of(void *arg, const struct tnf_event *ev)
+{
+	return origin_cgroup(arg, ev);
+}
+
 struct expr_source *
 dump_expr_source(struct dump *d)
 {
@@ -38,6 +50,8 @@ dump_expr_source(struct dump *d)
 		s->member = tnf_event_value;
 		s->item = tnf_value_item;
 		s->comm = comm_of;
+		s->program = program_of;
+		s->cgroup = cgroup_of;
 		s->arg = d;
 		if (d->hosts != NULL)
 			s->host = filter_host_of;

@@ -20,6 +20,7 @@ struct origin {
 	tnf_context_t	*own;		/* to be closed, or NULL */
 	const tnf_context_t *context;	/* NULL: has none */
 	struct live	*live;		/* it is being followed; or NULL */
+	uint64_t	 names;		/* what it has said itself, when 'own' was read */
 	bool		 has_clock;
 	int64_t		 clock;
 	uint32_t	 lwpid;		/* who was asked for last */
@@ -93,6 +94,46 @@ origin_of(struct dump *d, const struct tnf_file *f)
 	return all->latest = origin_make(d, f);
 }
 
+/* What a process that is being followed has said itself of its names: read again
+   when it has said more. */
+static const tnf_context_t *
+origin_said(struct dump *d, struct origin *o)
+{
+	const struct tnf_ext *x = tnf_file_ext(o->file);
+	const struct input *in = d->inputs;
+	uint64_t now;
+
+	if (x == NULL || x->kind != TNF_EXT_PROCESS)
+		return NULL;
+	while (in->file != o->file)
+		in++;
+	/* As it is in the file now; what libtnf tells is from when that was opened. */
+	x = (const struct tnf_ext *)(const void *)((const char *)in->base + TNF_EXT_OFFSET);
+	now = __atomic_load_n(&x->names, __ATOMIC_ACQUIRE);
+	if (now == o->names)
+		return o->own;
+	o->names = now;
+	tnf_context_close(o->own);
+	if (tnf_context_open_mem(in->base, in->size, &o->own) != 0)
+		o->own = NULL;
+	return o->own;
+}
+
+/* A name that it has given up since, else the one that it has. */
+static const char *
+origin_live(struct dump *d, struct origin *o, int32_t tid, int64_t time)
+{
+	const tnf_context_t *said = origin_said(d, o);
+	const char *then, *last, *now;
+
+	then = said != NULL ? tnf_context_name(said, tid, time) : NULL;
+	last = said != NULL ? tnf_context_name(said, tid, INT64_MAX) : NULL;
+	if (then != NULL && last != NULL && strcmp(then, last) != 0)
+		return then;
+	now = live_comm(o->live, tid);
+	return now != NULL ? now : last;
+}
+
 /* The thread that an event says it is of; NULL: not told. */
 static const struct tnf_context_task *
 origin_task(struct origin *o, uint32_t lwpid)
@@ -127,20 +168,8 @@ origin_thread(struct dump *d, const struct tnf_event *ev, bool last)
 	struct origin *o = origin_of(d, ev->file);
 
 	if (o->live != NULL)
-		return live_comm(o->live, (int32_t)ev->lwpid);
+		return origin_live(d, o, (int32_t)ev->lwpid, last ? INT64_MAX : ev->time);
 	return origin_name(o, origin_task(o, ev->lwpid), origin_time(ev), last);
-}
-
-const char *
-origin_comm(struct dump *d, const struct tnf_event *ev)
-{
-	return origin_thread(d, ev, false);
-}
-
-const char *
-origin_comm_last(struct dump *d, const struct tnf_event *ev)
-{
-	return origin_thread(d, ev, true);
 }
 
 void
@@ -181,12 +210,12 @@ struct leader {			/* whose name is wanted */
 
 /* 'own': the events that say 'pid' are in this file. */
 static const char *
-origin_leader(struct origin *o, const struct leader *l, bool own)
+origin_leader(struct dump *d, struct origin *o, const struct leader *l, bool own)
 {
 	const struct tnf_context_task *task = NULL;
 
 	if (o->live != NULL)
-		return live_comm(o->live, l->pid);
+		return origin_live(d, o, l->pid, l->last ? INT64_MAX : l->time);
 	if (o->context != NULL)
 		task = own ? tnf_context_writer(o->context, l->pid) :
 		    tnf_context_task(o->context, l->pid);
@@ -199,7 +228,7 @@ static const char *
 find_process(struct dump *d, const struct tnf_event *ev, bool last)
 {
 	struct leader l = { ev->pid, origin_time(ev), last };
-	const char *name = origin_leader(origin_of(d, ev->file), &l, true);
+	const char *name = origin_leader(d, origin_of(d, ev->file), &l, true);
 	uint32_t lwpid;
 
 	origin_host(d, ev, &l.pid, &lwpid);
@@ -207,8 +236,8 @@ find_process(struct dump *d, const struct tnf_event *ev, bool last)
 		if (d->inputs[i].file != ev->file &&
 		    tnf_file_host(d->inputs[i].file) == tnf_file_host(ev->file) &&
 		    origin_same_boot(ev->file, d->inputs[i].file))
-			name = origin_leader(origin_of(d, d->inputs[i].file), &l,
-			    false);
+			name = origin_leader(d, origin_of(d, d->inputs[i].file),
+			    &l, false);
 	return name;
 }
 
@@ -222,6 +251,65 @@ const char *
 origin_process_last(struct dump *d, const struct tnf_event *ev)
 {
 	return find_process(d, ev, true);
+}
+
+const char *
+origin_comm_own(struct dump *d, const struct tnf_event *ev)
+{
+	return origin_thread(d, ev, false);
+}
+
+/* A thread of which nobody knows a name has that of its process. */
+const char *
+origin_comm(struct dump *d, const struct tnf_event *ev)
+{
+	const char *name = origin_thread(d, ev, false);
+
+	return name != NULL ? name : find_process(d, ev, false);
+}
+
+const char *
+origin_comm_last(struct dump *d, const struct tnf_event *ev)
+{
+	const char *name = origin_thread(d, ev, true);
+
+	return name != NULL ? name : find_process(d, ev, true);
+}
+
+typedef const char *path_f(const tnf_context_t *, int32_t pid);
+
+/* By the machine's number, in whatever file knows it; or, in its own, by the one that
+   it has there. */
+static const char *
+origin_path(struct dump *d, const struct tnf_event *ev, path_f *path)
+{
+	const tnf_context_t *c = origin_of(d, ev->file)->context;
+	const char *found = NULL;
+	uint32_t lwpid;
+	int32_t pid;
+
+	origin_host(d, ev, &pid, &lwpid);
+	if (c != NULL && (found = path(c, pid)) == NULL)
+		found = path(c, ev->pid);
+	for (unsigned i = 0; i < d->n_inputs && found == NULL; i++)
+		if (d->inputs[i].file != ev->file &&
+		    tnf_file_host(d->inputs[i].file) == tnf_file_host(ev->file) &&
+		    origin_same_boot(ev->file, d->inputs[i].file) &&
+		    (c = origin_of(d, d->inputs[i].file)->context) != NULL)
+			found = path(c, pid);
+	return found;
+}
+
+const char *
+origin_program(struct dump *d, const struct tnf_event *ev)
+{
+	return origin_path(d, ev, tnf_context_program);
+}
+
+const char *
+origin_cgroup(struct dump *d, const struct tnf_event *ev)
+{
+	return origin_path(d, ev, tnf_context_cgroup);
 }
 
 bool

@@ -12,14 +12,19 @@
 
 #include "tnfdump/tnfdump.h"
 
-/* Command name of the thread that wrote the event, at that time; the one that it
-   kept, for what has one name for all of its events. */
+/* Command name of the thread that wrote the event, at that time, or of its process if
+   nobody knows it; the one that it kept, for what has one name for all of its events;
+   the thread's own or NULL. */
 const char *origin_comm(struct dump *, const struct tnf_event *);
 const char *origin_comm_last(struct dump *, const struct tnf_event *);
+const char *origin_comm_own(struct dump *, const struct tnf_event *);
 /* Of its process: that of its leader, from the event's file, or from another
    of the same boot. */
 const char *origin_process(struct dump *, const struct tnf_event *);
 const char *origin_process_last(struct dump *, const struct tnf_event *);
+/* What the event's process ran last, and its control group; NULL: not told. */
+const char *origin_program(struct dump *, const struct tnf_event *);
+const char *origin_cgroup(struct dump *, const struct tnf_event *);
 /* The numbers that the event's thread has on the machine: those of the event,
    unless it has others in a namespace of its own and the file tells. */
 void origin_host(struct dump *, const struct tnf_event *, int32_t *pid,

@@ -20,6 +20,8 @@ static const struct expr_name_row table[] = {
 	{ "cpu",	EXPR_N_CPU,	EXPR_NUMBER,	false },
 	{ "host",	EXPR_N_HOST,	EXPR_TEXT,	false },
 	{ "comm",	EXPR_N_COMM,	EXPR_TEXT,	false },
+	{ "program",	EXPR_N_PROGRAM,	EXPR_TEXT,	false },
+	{ "cgroup",	EXPR_N_CGROUP,	EXPR_TEXT,	false },
 	{ "time",	EXPR_N_TIME,	EXPR_NUMBER,	false },
 	{ "elapsed",	EXPR_N_ELAPSED,	EXPR_NUMBER,	false },
 	{ "kernel",	EXPR_N_KERNEL,	EXPR_NUMBER,	false },
@@ -96,6 +98,13 @@ of_probe(enum expr_name name, const struct tnf_probe *probe)
 	}
 }
 
+static struct val
+told(const struct expr *e, const char *(*ask)(void *arg, const struct tnf_event *),
+    const struct tnf_event *ev)
+{
+	return val_cstring(ask == NULL ? NULL : ask(e->source->arg, ev));
+}
+
 struct val
 expr_name_value(const struct expr *e, enum expr_name name,
     const struct tnf_probe *probe, const struct tnf_event *ev)
@@ -116,10 +125,13 @@ expr_name_value(const struct expr *e, enum expr_name name,
 			break;
 		return val_int(ev->cpu);
 	case EXPR_N_COMM:
-		return val_cstring(e->source->comm == NULL ? NULL :
-		    e->source->comm(e->source->arg, ev));
+		return told(e, e->source->comm, ev);
 	case EXPR_N_HOST:
 		return val_cstring(e->source->host(e->source->arg, ev));
+	case EXPR_N_PROGRAM:
+		return told(e, e->source->program, ev);
+	case EXPR_N_CGROUP:
+		return told(e, e->source->cgroup, ev);
 	case EXPR_N_TIME:
 		return val_int(ev->time);
 	case EXPR_N_ELAPSED:

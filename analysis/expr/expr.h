@@ -37,6 +37,9 @@ struct expr_source {
 	const char *(*comm)(void *arg, const struct tnf_event *);
 	/* Name of the machine; a NULL function: "host" is a member's name. */
 	const char *(*host)(void *arg, const struct tnf_event *);
+	/* Its program's path, its control group; a NULL function: unknown, too. */
+	const char *(*program)(void *arg, const struct tnf_event *);
+	const char *(*cgroup)(void *arg, const struct tnf_event *);
 	void	*arg;
 	int64_t	 first;		/* time of the first event: "elapsed" */
 };

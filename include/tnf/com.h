@@ -294,8 +294,20 @@ struct tnf_ext {
 	tnf_uint32_t compatible;	/* features that it may ignore: TNF_EXT_CUT, FILL */
 	tnf_uint64_t shortened;	/* values of events that are there, a part or all of
 				   which is missing for want of room */
-	tnf_uint64_t reserved[5];	/* 0 */
+	tnf_uint64_t names;		/* of the process and its threads: see below */
+	tnf_uint64_t reserved[4];	/* 0 */
 };
+
+/*
+ * Names with time, which busy rings do not overwrite (tnf(5), "Names").  The upper half
+ * of 'names' is the offset of the latest block of names or 0; of the lower half, the
+ * upper 16 bits are how many there are, the lower the first free byte in it.  Such a
+ * block is permanent and has no record: all lies behind its bytes_valid.  At 32 is the
+ * offset of the block of names before it, and from TNF_NAMES_FIRST on there are cells, each a multiple of 8 bytes: TNF_NAMES_CELL | length, and so many
+ * characters: lines of a context.  What does not begin so is no cell yet.
+ */
+#define TNF_NAMES_FIRST	40u
+#define TNF_NAMES_CELL	0x4e4d0000u
 
 #define TNF_EXT_INCOMPATIBLE	0u	/* those that are known */
 

@@ -39,6 +39,13 @@ struct tnf_context_task {
 	const char	*comm;
 };
 
+/* A name that a thread had until a time (CLOCK_MONOTONIC, as events have it). */
+struct tnf_context_former {
+	int32_t		 tid;
+	int64_t		 time;
+	const char	*comm;
+};
+
 /* A function or variable of the kernel: [start, end). */
 struct tnf_context_symbol {
 	uint64_t	 start;
@@ -82,6 +89,10 @@ const struct tnf_context_task *tnf_context_writer(const tnf_context_t *,
    program that is started has its parent's name first), else the one that it
    kept; NULL: unknown. */
 const char *tnf_context_name(const tnf_context_t *, int32_t tid, int64_t time);
+/* The path of the program that a process ran last, and its control group; NULL: not
+   told.  A process in a container may be known by the number that it has there. */
+const char *tnf_context_program(const tnf_context_t *, int32_t pid);
+const char *tnf_context_cgroup(const tnf_context_t *, int32_t pid);
 const struct tnf_context_symbol *tnf_context_symbol(const tnf_context_t *,
     uint64_t addr);
 const struct tnf_context_object *tnf_context_object(const tnf_context_t *,
@@ -89,12 +100,14 @@ const struct tnf_context_object *tnf_context_object(const tnf_context_t *,
 const char *tnf_context_device(const tnf_context_t *, uint32_t major,
     uint32_t minor);
 
-/* All of them, ordered by tid, start, (pid, start). */
+/* All of them, ordered by tid, start, (pid, start), (tid, time). */
 const struct tnf_context_task *tnf_context_tasks(const tnf_context_t *,
     size_t *n);
 const struct tnf_context_symbol *tnf_context_symbols(const tnf_context_t *,
     size_t *n);
 const struct tnf_context_object *tnf_context_objects(const tnf_context_t *,
+    size_t *n);
+const struct tnf_context_former *tnf_context_formers(const tnf_context_t *,
     size_t *n);
 
 #ifdef __cplusplus

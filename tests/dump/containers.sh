@@ -23,6 +23,8 @@ $(($4 + 400)) 1 7 7 0 work_end $2
 @task $(($2 + 6)) $2 1 $3-worker
 @inner $2 $2 1 1
 @inner $(($2 + 6)) $2 7 1
+@program $2 /usr/bin/$3
+@cgroup $2 /machine/$3.scope
 M
 }
 container a.tnf 500 web 1000
@@ -45,6 +47,16 @@ same() { [ "$2" = "$3" ] || fail "$1: $2, not $3"; }
 cols() { "$tnfdump" --no-header --columns="$1" "$2" | tr -s ' ' | sed 's/^ //' | head -2 | tr '\n' '|'; }
 same columns "$(cols pid,lwpid,host-pid,host-lwpid,comm a.tnf)" "1 1 500 500 web|1 7 500 506 web-worker|"
 same columns "$(cols pid,host-pid,host-lwpid,comm k.tnf)" "1 1 1 init|500 500 506 web-worker|"
+
+# Program and control group are those of the machine's process, in whichever file.
+same groups "$(cols pid,cgroup,program a.tnf)" "1 /machine/web.scope /usr/bin/web|1 /machine/web.scope /usr/bin/web|"
+same "of another file" "$("$tnfdump" --no-header --columns=host-pid,cgroup a.tnf k.tnf | sort -u | tr -s ' ' | tr '\n' '|')" \
+    " 1 -| 500 /machine/web.scope|"
+same "--where cgroup" "$("$tnfdump" --no-header --where 'cgroup == "/machine/db.scope" and program =~ "/db$"' a.tnf b.tnf | wc -l)" 4
+"$tnfdump" --to jsonl a.tnf | grep -q '"comm":"web","cgroup":"/machine/web.scope","probe"' || fail "jsonl: no cgroup"
+"$tnfdump" --to csv a.tnf | grep -q ',/machine/web.scope.$' || fail "csv: no cgroup"
+command -v sqlite3 > /dev/null && "$tnfdump" --to sqlite --output a.db a.tnf &&
+	same sqlite "$(sqlite3 a.db 'select distinct program, cgroup from processes')" "/usr/bin/web|/machine/web.scope"
 
 # By name, and by either number.
 number() { "$tnfdump" --no-header "$@" a.tnf b.tnf k.tnf 2> err | wc -l; }

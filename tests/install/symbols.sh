@@ -3,10 +3,11 @@
 # bug in those programs: each library exports its own prefix alone.
 . "$TNF_SOURCE/tests/install/stage.sh"
 
-# libtnfprobe also stands in front of prctl, after which a thread may not trace.
+# libtnfprobe also stands in front of prctl, after which a thread may not trace, and of
+# pthread_setname_np, after which it has another name.
 prefix_of() {
 	case $1 in
-	libtnfprobe.*) echo '^_?_?tnfw?_|^prctl$' ;;
+	libtnfprobe.*) echo '^_?_?tnfw?_|^prctl$|^pthread_setname_np$' ;;
 	libtnfctl.*) echo '^_?tnfctl_' ;;
 	libtnf.*) echo '^tnf_' ;;
 	*) echo '^$' ;;

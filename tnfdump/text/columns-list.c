@@ -267,6 +267,26 @@ columns_list_print_probe(struct columns *c, const struct tnf_event *ev)
 }
 
 static void
+put_path(struct columns *c, const char *path)
+{
+	if (path == NULL)
+		path = "-";
+	columns_list_put_text(c, path, strlen(path), COLOR_NONE);
+}
+
+static void
+print_program(struct columns *c, const struct tnf_event *ev)
+{
+	put_path(c, origin_program(c->d, ev));
+}
+
+static void
+print_cgroup(struct columns *c, const struct tnf_event *ev)
+{
+	put_path(c, origin_cgroup(c->d, ev));
+}
+
+static void
 print_keys(struct columns *c, const struct tnf_event *ev)
 {
 	const char *keys = ev->probe->keys;
@@ -363,6 +383,8 @@ const struct column column_rows[] = {
 	  "thread; kernel: address of the task" },
 	{ "cpu", "CPU", 3, false, print_cpu, "kernel events: processor" },
 	{ "comm", "Command", 15, true, print_comm, "name of the thread" },
+	{ "program", "Program", 24, true, print_program, "path of the program of the process" },
+	{ "cgroup", "Control Group", 24, true, print_cgroup, "control group of the process" },
 	{ "probe", "Probe Name", 25, true, columns_list_print_probe, "name of the probe" },
 	{ "keys", "Keys", 16, true, print_keys, "keys of the probe" },
 	{ "src", "Source", 24, true, print_src, "file and line of the probe" },

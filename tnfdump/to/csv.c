@@ -33,8 +33,8 @@ csv_begin(struct dump *d)
 	c->o = &d->out;
 	if (!columns_no_header(d))
 		out_str(c->o, d->hosts == NULL ?
-		    "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args\r\n" :
-		    "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args,host,unordered\r\n");
+		    "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args,cgroup\r\n" :
+		    "time_ns,elapsed_ns,wall,pid,lwpid,tid,cpu,comm,probe,keys,args,cgroup,host,unordered\r\n");
 	d->state = c;
 	return 0;
 }
@@ -122,6 +122,7 @@ csv_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct csv *c = d->state;
 	struct out *o = c->o;
+	const char *cgroup;
 
 	csv_times(c, ev);
 	out_i64(o, ev->pid);
@@ -141,6 +142,9 @@ csv_event(struct dump *d, const struct tnf_event *ev)
 	csv_text(c, ev->probe->name);
 	csv_text(c, ev->probe->keys);
 	csv_args(c, ev);
+	out_char(o, ',');
+	if ((cgroup = origin_cgroup(c->d, ev)) != NULL)
+		csv_field(c, cgroup, strlen(cgroup));
 	if (d->hosts != NULL) {
 		out_char(o, ',');
 		csv_text(c, host_name(d, ev));

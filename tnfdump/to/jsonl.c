@@ -198,7 +198,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 	struct jsonl *j = d->state;
 	struct out *o = j->o;
 	const struct middle *m;
-	const char *comm;
+	const char *comm, *cgroup;
 	int64_t wall;
 
 	if (!j->started) {
@@ -226,6 +226,10 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 	if ((comm = origin_comm(j->d, ev)) != NULL) {
 		out_lit(o, ",\"comm\":");
 		json_cstring(o, comm);
+	}
+	if ((cgroup = origin_cgroup(j->d, ev)) != NULL) {
+		out_lit(o, ",\"cgroup\":");
+		json_cstring(o, cgroup);
 	}
 	out_bytes(o, m->text, m->len);
 	json_args(d, o, ev);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tnfdump/input.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/to/slice-context.h"
 #include "common/xalloc.h"
 
@@ -77,6 +78,58 @@ slice_context_copy(FILE *f, const struct input *in, bool first, bool alone)
 	}
 }
 
+static void
+put_escaped(FILE *f, const char *s)
+{
+	for (; *s != '\0'; s++)
+		if ((unsigned char)*s < ' ' || *s == '\\' || *s == 0x7f)
+			fprintf(f, "\\%03o", (unsigned)(unsigned char)*s);
+		else
+			putc(*s, f);
+	putc('\n', f);
+}
+
+/* What a process has said of its names lies in blocks that are not copied. */
+static void
+slice_context_names(FILE *f, struct dump *d, const struct input *in)
+{
+	const struct tnf_ext *x = tnf_file_ext(in->file);
+	const tnf_context_t *c = origin_context(d, in->file);
+	const struct tnf_context_former *old;
+	const struct tnf_context_task *t;
+	const char *program;
+	size_t n;
+
+	if (x == NULL || x->names == 0 || c == NULL)
+		return;
+	t = tnf_context_tasks(c, &n);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(f, "thread %d %d %d ", t[i].tid, t[i].pid, t[i].ppid);
+		put_escaped(f, t[i].comm);
+		program = t[i].tid == t[i].pid ? tnf_context_program(c, t[i].pid) : NULL;
+		if (program != NULL) {
+			fprintf(f, "program %d ", t[i].pid);
+			put_escaped(f, program);
+		}
+	}
+	old = tnf_context_formers(c, &n);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(f, "renamed %d %lld ", old[i].tid, (long long)old[i].time);
+		put_escaped(f, old[i].comm);
+	}
+}
+
+static bool
+slice_context_has_names(const struct dump *d)
+{
+	const struct tnf_ext *x;
+
+	for (unsigned i = 0; i < d->n_inputs; i++)
+		if ((x = tnf_file_ext(d->inputs[i].file)) != NULL && x->names != 0)
+			return true;
+	return false;
+}
+
 /* Index of the file whose context leads; n_inputs: none has any. */
 static unsigned
 slice_context_leader(const struct dump *d)
@@ -101,13 +154,19 @@ slice_context(struct dump *d, size_t *size)
 	char *text = NULL;
 	FILE *f;
 
-	if (first == d->n_inputs || (f = open_memstream(&text, size)) == NULL)
+	if ((first == d->n_inputs && !slice_context_has_names(d)) ||
+	    (f = open_memstream(&text, size)) == NULL)
 		return NULL;
-	slice_context_copy(f, &d->inputs[first], true, d->n_inputs == 1);
+	if (first < d->n_inputs)
+		slice_context_copy(f, &d->inputs[first], true, d->n_inputs == 1);
+	else
+		fputs("TNFCTX 1\n", f);
 	for (i = 0; i < d->n_inputs; i++) {
 		if (i != first)
 			slice_context_copy(f, &d->inputs[i], false, false);
 	}
+	for (i = 0; i < d->n_inputs; i++)
+		slice_context_names(f, d, &d->inputs[i]);
 	fputs("end 1\n", f);
 	if (fclose(f) != 0)
 		return NULL;

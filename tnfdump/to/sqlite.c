@@ -40,13 +40,14 @@ static const char schema[] =
     "CREATE TABLE states (tid TEXT, pid INTEGER, lwpid INTEGER, state TEXT,"
     " start INTEGER, duration INTEGER, host INTEGER REFERENCES hosts(id));"
     "CREATE TABLE threads (pid INTEGER, lwpid INTEGER, comm TEXT,"
-    " first INTEGER, last INTEGER, events INTEGER, host INTEGER REFERENCES hosts(id),"
+    " first INTEGER, last INTEGER, events INTEGER, host INTEGER REFERENCES hosts(id), program TEXT, cgroup TEXT,"
     " PRIMARY KEY (host, pid, lwpid));"
     "CREATE TABLE processes (pid INTEGER, comm TEXT,"
-    " first INTEGER, last INTEGER, events INTEGER, host INTEGER REFERENCES hosts(id),"
+    " first INTEGER, last INTEGER, events INTEGER, host INTEGER REFERENCES hosts(id), program TEXT, cgroup TEXT,"
     " PRIMARY KEY (host, pid));"
     "CREATE TEMP TABLE seen (pid INTEGER, lwpid INTEGER, comm TEXT,"
-    " first INTEGER, last INTEGER, events INTEGER, host INTEGER);";
+    " first INTEGER, last INTEGER, events INTEGER, host INTEGER, program TEXT,"
+    " cgroup TEXT);";
 
 /* When all rows are in: each once over the table is faster than row by row. */
 static const char summary[] =
@@ -55,7 +56,8 @@ static const char summary[] =
     "CREATE INDEX states_start ON states (start);"
     "INSERT INTO threads SELECT * FROM seen ORDER BY pid, lwpid;"
     "INSERT INTO processes SELECT pid, max(CASE WHEN lwpid = pid THEN comm END),"
-    " min(first), max(last), sum(events), host FROM threads GROUP BY host, pid;"
+    " min(first), max(last), sum(events), host, max(program), max(cgroup) FROM threads"
+    " GROUP BY host, pid;"
     "UPDATE files SET (first, last, events) = (SELECT min(time), max(time),"
     " count(*) FROM events WHERE file = files.id);"
     "CREATE VIEW log AS SELECT e.id, e.time,"
@@ -71,7 +73,8 @@ struct sql_thread {
 	int32_t	 pid;
 	uint32_t lwpid;
 	unsigned host;
-	char	*comm;			/* or NULL */
+	char	*comm;			/* or NULL, as the next two */
+	char	*program, *cgroup;
 	int64_t	 first, last;
 	int64_t	 events;
 };
@@ -250,13 +253,18 @@ sqlite_begin(struct dump *d)
 	return q->db.error == NULL ? 0 : sql_fail(q);
 }
 
+static char *
+copy_of(const char *s)
+{
+	return s != NULL ? xstrdup(s) : NULL;
+}
+
 static struct sql_thread *
 sql_thread_of(struct sql *q, const struct tnf_event *ev)
 {
 	unsigned host = tnf_file_host(ev->file);
 	uint64_t key[2] = { (uint64_t)(uint32_t)ev->pid << 32 | ev->lwpid, host };
 	struct sql_thread *t = q->latest;
-	const char *comm;
 	bool fresh;
 
 	if (t != NULL && t->pid == ev->pid && t->lwpid == ev->lwpid && t->host == host)
@@ -264,11 +272,12 @@ sql_thread_of(struct sql *q, const struct tnf_event *ev)
 	t = q->latest = xmap_put(&q->threads, key, sizeof(key), &fresh);
 	if (!fresh)
 		return t;
-	comm = origin_comm_last(q->d, ev);
 	t->pid = ev->pid;
 	t->lwpid = ev->lwpid;
 	t->host = host;
-	t->comm = comm != NULL ? xstrdup(comm) : NULL;
+	t->comm = copy_of(origin_comm_last(q->d, ev));
+	t->program = copy_of(origin_program(q->d, ev));
+	t->cgroup = copy_of(origin_cgroup(q->d, ev));
 	t->first = t->last = ev->time;
 	*q->end = t;
 	q->end = &t->next;
@@ -291,7 +300,7 @@ static void
 sql_threads(struct sql *q)
 {
 	sqlite3_stmt *row = sqlite_prepare(&q->db,
-	    "INSERT INTO seen VALUES (?, ?, ?, ?, ?, ?, ?)");
+	    "INSERT INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
 
 	for (struct sql_thread *t = q->oldest; t != NULL && row != NULL; t = t->next) {
 		sqlite3_bind_int64(row, 1, t->pid);
@@ -301,16 +310,26 @@ sql_threads(struct sql *q)
 		sqlite3_bind_int64(row, 5, t->last);
 		sqlite3_bind_int64(row, 6, t->events);
 		sqlite3_bind_int64(row, 7, (int64_t)t->host + 1);
+		sqlite_bind_string(row, 8, t->program);
+		sqlite_bind_string(row, 9, t->cgroup);
 		sqlite_insert(&q->db, row);
 	}
 	sqlite3_finalize(row);
 }
 
 static void
+sql_free_thread(struct sql_thread *t)
+{
+	free(t->comm);
+	free(t->program);
+	free(t->cgroup);
+}
+
+static void
 sql_free_threads(struct sql *q)
 {
 	for (struct sql_thread *t = q->oldest; t != NULL; t = t->next)
-		free(t->comm);
+		sql_free_thread(t);
 	map_free(&q->threads);
 }
 
