@@ -54,6 +54,8 @@ proc_is_kernel(pid_t pid)
 	    (flags & KERNEL_THREAD) != 0;
 }
 
+/* The descriptor stays with the address space that it was opened for: after an exec
+   it reads and writes nothing, and never the new program. */
 tnfctl_errcode_t
 proc_open_memory(struct proc *p)
 {

@@ -3,8 +3,9 @@
  *
  * Each time that a quarter of the ring has been written anew, the blocks whose turn
  * comes within half a lap and that their writers have done with are copied.  So they
- * are copied once, nearly always full, and there is time for it.  A ring that takes
- * longer than the promise to get half way round keeps it alone.
+ * are copied once, nearly always full, and there is time for it.  If half a lap
+ * of the ring takes longer than 'keep', the ring itself holds the promised history, and
+ * only blocks that their writers held for too long are copied.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -342,7 +343,8 @@ segment_keep(struct history *h, struct segment *s)
 	segment_queue(s);
 }
 
-/* More than that has been promised than there is room for. */
+/* These blocks are not kept: there was no room, or their segment could not be written.
+   The history is whole from 'now' on, and counts as broken until 'keep' has passed. */
 static void
 history_refuse(struct history *h, uint64_t blocks, int64_t now)
 {

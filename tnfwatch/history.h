@@ -49,9 +49,10 @@ int64_t history_due(const struct history *, int64_t now);
 bool history_has(const struct history *, uint32_t block, uint32_t generation);
 void history_status(const struct history *, struct history_status *);
 
-/* Puts the segments into the directory 'dir', as ID.0001.tnf.zst and so on, and tells
-   of each; 0 or the first errno, which concerns only what is not told of, unless
-   disk_refuses() it.  For a process that was forked while the worker stood still. */
+/* Puts the segments into the directory 'dir', as ID.0001.tnf.zst and so on, and calls
+   fn() for each that was written.  Returns 0, or the first errno, which is about the
+   others; if disk_refuses() it, writing stopped there and later segments were not
+   tried.  For a process that was forked while the worker stood still. */
 int history_put(const struct history *, int dir, const char *id,
     void (*fn)(void *arg, const char *name), void *arg);
 

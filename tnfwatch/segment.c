@@ -167,7 +167,9 @@ worker_breathe(void)
 	pthread_mutex_unlock(&worker.lock);
 }
 
-/* Up to the next breath nothing is changed that a forked process looks at. */
+/* The worker says that it is writing to the disk.  Until it next calls worker_breathe()
+   it changes no memory that a forked process reads, so the main thread may fork without
+   waiting for it. */
 static void
 worker_writes(void)
 {
