@@ -265,7 +265,9 @@ __noinline int publish(struct kp_cpu *cpu, u64 to)
 	return 0;
 }
 
-/* Of writers that came after the outermost one had looked, up to now. */
+/* Publishes the records of interrupts that wrote after the outermost writer had read the
+   cursor for the last time.  It looks a few times; what is left then, the next
+   outermost writer publishes. */
 __noinline int publish_rest(struct kp_cpu *cpu)
 {
 	u64 pos;

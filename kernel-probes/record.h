@@ -355,8 +355,9 @@ struct kp_import_row {
 	struct kp_op op[KP_OPS_MAX];
 };
 
-/* Conditions on members: alternatives of which all must hold.  Element of the map
-   tnf_where, by slot. */
+/* A probe's conditions: alternatives joined by "or", each a run of conditions joined by
+   "and"; 'first' marks where an alternative begins.  The event is recorded if all
+   conditions of at least one alternative hold.  Element of the map tnf_where, by slot. */
 #define KP_WHERE_MAX	8u
 #define KP_WHERE_TEXT	32u	/* characters that are compared */
 

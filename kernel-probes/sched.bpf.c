@@ -249,7 +249,9 @@ static __always_inline u32 depth_asked(void)
 	return depth > KP_STACK_MAX ? KP_STACK_MAX : depth;
 }
 
-/* Before the thread is looked at: of a stack that is known, more is. */
+/* Runs before sleep_look(): sets where the search of the stack begins and how many frames
+   are asked for.  sleep_look() needs both to recognise a remembered stack, whose frames
+   then need no unwinding. */
 static __always_inline void sleep_prepare(struct sleep *s, void *ctx)
 {
 	u32 depth = depth_asked();

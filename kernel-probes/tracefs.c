@@ -122,8 +122,8 @@ has_word(const char *text, const char *word)
 	return false;
 }
 
-/* Of an array's elements, by what they are declared as: it has no number of its
-   own where the length is not fixed. */
+/* The bytes of one element of an array, from its declared type: the format file gives no
+   size of an element where the array's length varies.  An unknown type counts as 1. */
 static uint32_t
 element_size(const char *decl)
 {

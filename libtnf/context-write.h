@@ -29,10 +29,11 @@ void context_host(struct context_writer *);
 /* Tasks alive: those of a process, with the numbers that they have in their own
    pid namespace; or (0) all. */
 void context_tasks(struct context_writer *, pid_t);
-/* One that has ended, as the caller remembers it. */
 /* What a task that has ended was called in its own name space, where that differs. */
 void context_inner(struct context_writer *, pid_t tid, pid_t pid, pid_t inner_tid,
     pid_t inner_pid);
+/* A task that has ended: the caller remembers its numbers and name, which /proc has no
+   longer. */
 void context_ended(struct context_writer *, pid_t tid, pid_t pid, pid_t ppid,
     const char *comm);
 /* The name that a task had until 'time', ns as events have it. */

@@ -182,8 +182,9 @@ copy_data(const struct tnf_file *f, unsigned char *to, const struct round *r)
 	}
 }
 
-/* What has been copied already became a definition too late for any event that
-   will be seen, but what it was before may be referred to. */
+/* A block that was copied as data and became one of definitions afterwards keeps its
+   copy: no event in the copy refers to the new definitions, but some may refer to the
+   old data. */
 static void
 copy_definitions(const struct tnf_file *f, const struct tnf_file *copy,
     unsigned char *to, const struct round *r)

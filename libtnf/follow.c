@@ -26,8 +26,8 @@ tnf_stream_follow(tnf_stream_t *s)
 	s->follow.handed_out = INT64_MIN;
 }
 
-/* Data blocks of a process's file whose numbers follow from the cursor; 0: of no
-   other file that is so. */
+/* How many data blocks a process's file has, since its cursor tells which of them were
+   taken.  0 for any other file: then a refresh looks at every block. */
 static uint64_t
 numbered_blocks(const struct tnf_file *f)
 {
@@ -143,8 +143,9 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 }
 
 /*
- * Blocks that were taken since the last look and again before this one: of those
- * that a kernel has taken, its generation tells which; what is not there is gone.
+ * Counts the kernel's blocks that were used twice since the last refresh.  A block's
+ * generation tells under which number it was taken; a number taken since then that no
+ * block bears has been overwritten unread.
  */
 static uint64_t
 kernel_missed(const struct tnf_file *f, uint64_t gone)

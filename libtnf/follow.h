@@ -13,7 +13,7 @@
 struct seen {
 	uint32_t generation;
 	uint32_t used;
-	uint32_t lost;		/* the generation that was told to be */
+	uint32_t lost;		/* the generation counted as lost, once a lap; 0: none */
 	uint32_t due;		/* the lap in which it is to be used; 0: it is finished */
 };
 

@@ -2,8 +2,8 @@
  * sibling.h - files that hold parts of what one writer wrote.
  *
  * Snapshots of one buffer and segments of its history overlap.  Their events are
- * told apart by time, thread and probe; of equal ones as many are handed out as the
- * file has that has most of them.
+ * told apart by time, thread and probe.  If several files hold equal events, the stream
+ * hands out n of them, where n is the most that any one file holds.
  */
 #ifndef LIBTNF_SIBLING_H
 #define LIBTNF_SIBLING_H

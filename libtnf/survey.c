@@ -541,7 +541,7 @@ survey_skip(struct merge *m, struct tnf_file *f, int64_t from)
 
 	if (__builtin_sub_overflow(from, f->shift, &from))
 		return 0;
-	/* Later on it cannot be told. */
+	/* Now, as part_keep() drops entries that this needs. */
 	survey_span(f->stream, f, &first, &last);
 	if (!owners_before(&before, v, from)) {
 		owners_free(&before);

@@ -51,7 +51,9 @@ tnfctl_errcode_t broken_target(tnfctl_handle_t *);
 tnfctl_errcode_t ended_target(tnfctl_handle_t *);
 /* Its memory fails us: NOTARGET if it was killed, else INTERNAL and the fact. */
 tnfctl_errcode_t lost_target(tnfctl_handle_t *, const char *fact);
-/* NOBUF, BUFBROKEN, INVALIDPROBE, in this order. */
+/* Can this probe be changed?  NONE, or the first that applies: NOBUF (there is no trace
+   file yet), BUFBROKEN (the process cannot record), INVALIDPROBE (its object has been
+   unloaded). */
 tnfctl_errcode_t control_usable(tnfctl_handle_t *, tnfctl_probe_t *);
 
 #endif

@@ -74,8 +74,8 @@ is_dead(uint64_t owner)
 
 /*
  * Whether an owner lives is asked of the kernel, and where a filter watches a
- * process the question may kill it.  So nobody asks as long as few blocks are
- * held; more than one in CROWD_HELD are not, without it being asked.
+ * process the question may kill it.  So a thread asks only when it has lately found more
+ * than about one block in CROWD_HELD held; below that it passes over a held block.
  */
 static bool
 lock(struct thread *t, struct tnf_block_header *b, uint64_t me)

@@ -7,7 +7,6 @@
  * runtime.c	probes that are made at run time
  * block.c	data blocks: take, give back, take from the dead
  * tag.c	room in permanent blocks, and what is written there together
- * type.c	definitions of built-in types
  * define.c	definitions of probes and of record types
  * adopt.c	definitions that a related process has written
  * file.c	the trace file: open, check, set up
@@ -308,7 +307,8 @@ bool tnf_thread_ready(struct thread *);
 void tnf_thread_key(void);
 void tnf_thread_exit(void);
 
-/* event.c: who is at this place on the stack is not within the hit. */
+/* event.c: has longjmp() or an exception left the thread's hit?  'frame' is the caller's
+   stack frame; false: the hit is in progress, and the caller is nested in it. */
 bool tnf_hit_left(const struct thread *, const struct tnf_probe_setup *,
     uintptr_t frame);
 /* Gives up the hit in progress. */

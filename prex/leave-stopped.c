@@ -40,8 +40,9 @@ leave_stopped(pid_t pid)
 {
 	while (hold_threads(pid) > 0)
 		;
-	/* The one ends the stop, the other is the next, and takes the first
-	   back before the program can see it. */
+	/* SIGCONT ends the job control stop.  SIGSTOP discards the pending SIGCONT, so
+	   that no handler of the program runs, and stops the program when the kernel
+	   detaches us at exit. */
 	kill(pid, SIGCONT);
 	kill(pid, SIGSTOP);
 }

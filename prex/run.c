@@ -59,7 +59,8 @@ run_child_main(int go, int failed, char **argv)
 	_exit(127);
 }
 
-/* It waits: what it is to be recorded with is set up for its number. */
+/* The child waits before it executes the command.  Meanwhile prex sets up the process
+   filter for its number; otherwise the command's first events would be missing. */
 static bool
 fork_child(struct shell *sh, char **argv, struct child *ret)
 {

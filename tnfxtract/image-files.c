@@ -166,7 +166,8 @@ put_together(const struct image *im, const struct image_search *s, const unsigne
 	return 0;
 }
 
-/* Of first pages with one cookie the one that has seen most. */
+/* Puts each trace file together and hands it to take().  If several first pages bear the
+   same cookie, the one with the largest data_cursor counts, as the newest copy. */
 int
 image_find_files(const struct image *im, const struct image_search *s, const uint8_t *not_boot,
     int (*take)(void *, const struct image_file *), void *arg)

@@ -241,7 +241,8 @@ complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
 	return false;
 }
 
-/* The copy is to say the same as we do; without an extension it cannot. */
+/* Writes the counts of lost events that we print into the copy's extension, so that tnfdump
+   says the same.  A buffer without an extension has no place for them. */
 static bool
 put_lost(struct source *src, struct job *j)
 {

@@ -299,12 +299,14 @@ struct tnf_ext {
 };
 
 /*
- * Names with time, which busy rings do not overwrite (tnf(5), "Names").  The upper half
- * of 'names' is the offset of the latest block of names or 0; of the lower half, the
- * upper 16 bits are how many there are, the lower the first free byte in it.  Such a
- * block is permanent and has no record: all lies behind its bytes_valid.  At 32 is the
- * offset of the block of names before it, and from TNF_NAMES_FIRST on there are cells, each a multiple of 8 bytes: TNF_NAMES_CELL | length, and so many
- * characters: lines of a context.  What does not begin so is no cell yet.
+ * Names with time, which busy rings do not overwrite (tnf(5), "Names").  'names'
+ * packs three fields: bits 63 to 32 hold the file offset of the latest block of names (0:
+ * none), bits 31 to 16 the number of such blocks, bits 15 to 0 the offset, within the
+ * latest one, of its first free byte.  A block of names is permanent and has no record:
+ * all lies behind its bytes_valid.  At byte 32 is the offset of the block of names before
+ * it.  From TNF_NAMES_FIRST on there are cells, each a multiple of 8 bytes:
+ * TNF_NAMES_CELL | length, and so many characters, which are lines of a context.  What
+ * does not begin so is no cell yet.
  */
 #define TNF_NAMES_FIRST	40u
 #define TNF_NAMES_CELL	0x4e4d0000u
