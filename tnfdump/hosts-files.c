@@ -51,6 +51,19 @@ host_add(const struct host_found *f, char *path)
 	(*f->list)[*f->n] = NULL;
 }
 
+/* A directory in one is another machine's if it has a clock of its own, and so are those
+   that an incident keeps in "hosts": what its trigger asked others for. */
+static bool
+host_is_another(const char *path, const char *name)
+{
+	char *clock = xasprintf("%s/clock", path);
+	struct stat st;
+	bool another = strcmp(name, "hosts") == 0 || lstat(clock, &st) == 0;
+
+	free(clock);
+	return another;
+}
+
 /* In the order of the names, so that a second run says the same. */
 static bool
 host_walk(const struct host_found *f, const char *path, unsigned depth)
@@ -64,7 +77,10 @@ host_walk(const struct host_found *f, const char *path, unsigned depth)
 	for (int i = 0; i < n; i++) {
 		char *below = xasprintf("%s/%s", path, e[i]->d_name);
 
-		if (lstat(below, &st) == 0 && S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+		if (lstat(below, &st) != 0)
+			st.st_mode = 0;
+		if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX &&
+		    !host_is_another(below, e[i]->d_name))
 			host_walk(f, below, depth + 1);
 		if (S_ISREG(st.st_mode) && host_is_trace(e[i]->d_name)) {
 			host_add(f, below);
@@ -116,7 +132,8 @@ host_note_read(struct dump *d, const char *directory, struct host_note *note)
 			continue;
 		errno = 0;
 		v = strtoll(strchr(line, ' ') + 1, &end, 10);
-		if (errno != 0 || *end != '\0' || v < -(INT64_C(1) << 62) || v > INT64_C(1) << 62) {
+		if (errno != 0 || *end != '\0' || v < -HOSTS_CLOCK_MAX ||
+		    v > HOSTS_CLOCK_MAX) {
 			dump_error(d, "%s/clock: %s: is no number of ns", directory, line);
 			continue;
 		}

@@ -4,6 +4,7 @@
 #ifndef TNFDUMP_HOSTS_IMPL_H
 #define TNFDUMP_HOSTS_IMPL_H
 
+#include "common/map.h"
 #include "tnfdump/hosts.h"
 
 #define HOST_NONE	UINT32_MAX
@@ -54,6 +55,7 @@ struct hosts {
 	unsigned	 n_rules;
 	bool		 has_wall;
 	int64_t		 wall;
+	struct map	 pids;		/* int32_t by host and pid: hosts_pid() */
 
 	/* order: */
 	int64_t		*last;		/* by host: time of its last event */

@@ -17,7 +17,9 @@
 #include "tnfdump/hosts-impl.h"
 #include "tnfdump/input.h"
 
+/* Bounds lie between -FAR and FAR, FAR is none; the sum of two does not overflow. */
 #define FAR		(INT64_C(1) << 61)
+#define HOSTS_MAX	1000		/* the ways between them all take n * n * n steps */
 #define HOUR		INT64_C(3600000000000)
 
 /* One message, by rule and members. */
@@ -175,10 +177,12 @@ messages_match(struct messages *m)
 		m->twice += msg->twice;
 		for (struct receive *r = msg->received; r != NULL && msg->sent && !msg->twice;
 		    r = r->next) {
-			int64_t *least = &m->least[(size_t)msg->from * n + r->to];
+			int64_t *least = &m->least[(size_t)msg->from * n + r->to], took;
 
-			if (r->to != msg->from && r->time - msg->time < *least)
-				*least = r->time - msg->time;
+			if (r->to != msg->from &&
+			    !__builtin_sub_overflow(r->time, msg->time, &took) &&
+			    took > -HOSTS_CLOCK_MAX && took < *least)
+				*least = took;
 		}
 	}
 }
@@ -204,6 +208,13 @@ messages_free(struct messages *m)
 
 /* A message takes some time; the middle of a bound may be rounded by half a ns. */
 #define LEAST_NS	2
+
+/* Bounds that contradict each other become less with each way round. */
+static int64_t
+messages_near(int64_t bound)
+{
+	return bound < -FAR ? -FAR : bound;
+}
 
 /*
  * bound[i][k]: the most that clock k's correction may exceed that of i; the last one
@@ -232,7 +243,7 @@ messages_close(const struct hosts *h, const int64_t *least, int64_t wide, int64_
 			for (k = 0; first < FAR && k < n; k++)
 				if (bound[via * n + k] < FAR &&
 				    first + bound[via * n + k] < bound[i * n + k])
-					bound[i * n + k] = first + bound[via * n + k];
+					bound[i * n + k] = messages_near(first + bound[via * n + k]);
 		}
 	for (i = 0; i < n; i++)
 		if (bound[i * n + i] < 0)
@@ -287,6 +298,10 @@ hosts_messages(struct dump *d)
 	size_t i, n = (size_t)h->n * h->n, pairs = 0;
 	bool moved = false;
 
+	if (h->n > HOSTS_MAX) {
+		dump_note(d, "--message: %u hosts are more than %d: not used", h->n, HOSTS_MAX);
+		return false;
+	}
 	map_init(&m.by_key, sizeof(struct message));
 	out_memory(&m.key);
 	m.least = xcalloc(n, sizeof(*m.least));

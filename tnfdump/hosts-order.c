@@ -58,8 +58,8 @@ hosts_see(struct dump *d, const struct tnf_event *ev)
 	d->unordered = false;
 	for (i = 0; i < h->n_recent && !d->unordered; i++) {
 		other = h->recent[i];
-		before = ev->time - h->last[other];
-		if (before > h->slack_max)
+		if (__builtin_sub_overflow(ev->time, h->last[other], &before) ||
+		    before > h->slack_max)
 			break;
 		d->unordered = other != host && before < hosts_slack(h, other, host);
 	}

@@ -17,8 +17,10 @@
 static struct hosts *
 hosts_of(struct dump *d)
 {
-	if (d->hosts == NULL)
+	if (d->hosts == NULL) {
 		d->hosts = xcalloc(1, sizeof(*d->hosts));
+		map_init(&d->hosts->pids, sizeof(int32_t));
+	}
 	return d->hosts;
 }
 
@@ -43,7 +45,7 @@ hosts_offset_parse(const char *s, int64_t *ns)
 
 	if (*s == '-' || *s == '+')
 		s++;
-	if (!duration_parse(s, ns))
+	if (!duration_parse(s, ns) || *ns > HOSTS_CLOCK_MAX)
 		return false;
 	*ns = minus ? -*ns : *ns;
 	return true;
@@ -328,6 +330,7 @@ hosts_shift(struct dump *d)
 	struct hosts *h = d->hosts;
 	unsigned host;
 	int64_t clock, shift;
+	const char *why;
 
 	for (unsigned i = 0; i < d->n_inputs; i++) {
 		struct tnf_file *f = d->inputs[i].file;
@@ -335,17 +338,22 @@ hosts_shift(struct dump *d)
 		host = tnf_file_host(f);
 		if (host == HOST_NONE)
 			continue;
-		if (!hosts_file_clock(d, i, &clock)) {
-			dump_error(d, "%s: does not tell its wall clock: left out of --hosts",
-			    d->inputs[i].path);
+		why = NULL;
+		if (!hosts_file_clock(d, i, &clock))
+			why = "does not tell its wall clock";
+		else if (__builtin_add_overflow(clock, h->list[host].offset, &clock) ||
+		    (h->has_wall && __builtin_sub_overflow(clock, h->wall, &shift)))
+			why = "its wall clock cannot be";
+		if (why != NULL) {
+			dump_error(d, "%s: %s: left out of --hosts", d->inputs[i].path, why);
 			tnf_file_set_host(f, HOST_NONE, 0);
 			continue;
 		}
 		if (!h->has_wall) {
 			h->has_wall = true;
-			h->wall = clock + h->list[host].offset;
+			h->wall = clock;
+			shift = 0;
 		}
-		shift = clock + h->list[host].offset - h->wall;
 		tnf_file_set_host(f, host, shift);
 	}
 }
@@ -408,11 +416,21 @@ hosts_wall(const struct dump *d, int64_t *ret)
 	return d->hosts->has_wall;
 }
 
-/* Linux has no process above 1 << 22. */
+/* Linux has no process above 1 << 22: the first machine's keep their numbers, and those of
+   the others are counted from there on. */
 int32_t
-hosts_pid(unsigned host, int32_t pid)
+hosts_pid(struct dump *d, unsigned host, int32_t pid)
 {
-	return (int32_t)((uint32_t)pid + ((uint32_t)host << 22));
+	const int32_t key[2] = { (int32_t)host, pid };
+	int32_t *number;
+	bool fresh;
+
+	if (d->hosts == NULL || host == 0 || host == HOST_NONE)
+		return pid;
+	number = xmap_put(&d->hosts->pids, key, sizeof(key), &fresh);
+	if (fresh)
+		*number = (1 << 22) + (int32_t)d->hosts->pids.n;
+	return *number;
 }
 
 /* "host web1: clock +0.000000 ms, error 0.120000 ms (asker), 3 files" */
@@ -460,6 +478,7 @@ hosts_free(struct dump *d)
 		free(h->clocks[i].name);
 	for (unsigned i = 0; i < h->n_rules; i++)
 		free(h->rules[i].text);
+	map_free(&h->pids);
 	free(h->list);
 	free(h->places);
 	free(h->place_of);

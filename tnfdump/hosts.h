@@ -14,6 +14,9 @@
 /* What a clock may be off when nothing tells: the kernel's own limit, 16 s. */
 #define HOSTS_ERROR_UNKNOWN	INT64_C(16000000000)
 
+/* No clock is further off, nor known worse: some 36 years; sums of a few do not overflow. */
+#define HOSTS_CLOCK_MAX		(INT64_C(1) << 60)
+
 struct host {
 	char	*name;
 	unsigned files;
@@ -50,7 +53,7 @@ bool hosts_placed(const struct dump *, const struct tnf_event *);
 void hosts_see(struct dump *, const struct tnf_event *);
 
 /* Numbers that no process of another machine has, for formats with one list. */
-int32_t hosts_pid(unsigned host, int32_t pid);
+int32_t hosts_pid(struct dump *, unsigned host, int32_t pid);
 
 /* A line each, as text begins with. */
 void hosts_print(struct dump *);

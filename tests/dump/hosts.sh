@@ -104,6 +104,26 @@ same "asked: order" "$(jq -r '"\(.host):\(.probe)"' out | tr '\n' ' ')" "$causal
 "$tnfdump" --hosts asked/web asked/app asked/db > out || wrong "asked: text"
 grep -qx 'host app: clock -3.000000 ms, error 0.040000 ms (asker), 1 file' out || wrong "asked: $(head -3 out)"
 grep -q '^ *0.200000 *0.200000   app .* got ' out || wrong "text: $(cat out)"
+# What its trigger asked others for lies below an incident, and is not this machine's; nor is
+# what has a clock of its own.
+mkdir -p asked/web/incident/hosts/db asked/web/beside
+cp db.tnf asked/web/incident/hosts/db/ && cp app.tnf asked/app/clock asked/web/beside/
+"$tnfdump" --hosts asked/web asked/web/incident/hosts/db > out || wrong "asked by a trigger"
+grep -q '^host web: .* 1 file$' out && grep -q '^host db: .* 1 file$' out ||
+	wrong "asked by a trigger: $(grep ^host out)"
+rm -r asked/web/incident/hosts asked/web/beside
+# A clock that cannot be is told and left out, and nothing overflows.
+mkdir -p far/a far/b && cp web.tnf far/a/ && cp app.tnf far/b/
+printf 'offset 1152921504606846977\nerror 1\n' > far/a/clock
+"$tnfdump" --hosts far/a far/b > /dev/null 2> err && wrong "far: status 0"
+grep -q 'far/a/clock: offset .* is no number of ns' err || wrong "far: $(cat err)"
+for c in 'a/web.tnf 5 4600000000000000000' 'b/app.tnf 4600000000000000000 5'; do
+	{ echo process 1; echo 'probe x y'; echo '5 1 1 1 0 x'; echo "@clock ${c#* }"; } |
+		"$story" "far/${c%% *}"
+done
+rm far/a/clock
+"$tnfdump" --hosts --clock a=1000000000 far/a far/b > /dev/null 2> err && wrong "far: status 0"
+grep -q 'far/b/app.tnf: its wall clock cannot be' err || wrong "far: $(cat err)"
 rm asked/db/clock
 "$tnfdump" --hosts asked/* | grep -q '(asker)' && wrong "two references at once"
 
@@ -124,6 +144,12 @@ set -- --clock app=-3ms --clock db=2ms --clock web=0s web.tnf app.tnf db.tnf
 same chrome "$(jq -r '[.traceEvents[] | select(.name == "process_name") | .args.name] | sort | join(",")' c.json)" \
 	"app: appd,db: dbd,web: webd"
 same "chrome: processes" "$(jq '[.traceEvents[].pid] | unique | length' c.json)" 3
+# Of a thousand and one machines each process has a number, and messages are not looked for.
+i=1000
+while [ $((i += 1)) -le 2001 ]; do mkdir -p "many/$i" && ln lone.tnf "many/$i/"; done
+"$tnfdump" --hosts --to chrome --message ask,got,id many/* > c.json 2> err || wrong "many: $(cat err)"
+same "many: processes" "$(jq '[.traceEvents[].pid | select(. > 0)] | unique | length' c.json)" 1001
+grep -q 'are more than 1000: not used' err || wrong "many: $(cat err)"
 "$tnfdump" --hosts --to perfetto "$@" > p || wrong perfetto
 grep -aq 'app: appd' p || wrong "perfetto: names"
 "$tnfdump" --hosts --to folded "$@" | sort > f

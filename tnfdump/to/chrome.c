@@ -59,7 +59,7 @@ where_event(struct chrome *c, const struct tnf_event *ev)
 	int32_t pid;
 
 	origin_host(c->d, ev, &pid, &lwpid);
-	chrome_where(c->o, hosts_pid(tnf_file_host(ev->file), pid), lwpid);
+	chrome_where(c->o, hosts_pid(c->d, tnf_file_host(ev->file), pid), lwpid);
 }
 
 static void
@@ -93,7 +93,7 @@ static void
 name_state_row(struct chrome *c, const struct state_span *s, uint32_t row)
 {
 	chrome_entry(c, "M", c->first);
-	chrome_where(c->o, hosts_pid(s->host, s->pid), row);
+	chrome_where(c->o, hosts_pid(c->d, s->host, s->pid), row);
 	out_lit(c->o, ",\"name\":\"thread_name\",\"args\":{\"name\":\"state of ");
 	if (s->lwpid != 0)
 		out_u64(c->o, s->lwpid);
@@ -109,7 +109,7 @@ chrome_span(void *arg, const struct state_span *s)
 {
 	struct chrome *c = arg;
 	uint32_t row = 1u << 31 | state_row(s);
-	struct tnf_event who = { .pid = hosts_pid(s->host, s->pid), .lwpid = row };
+	struct tnf_event who = { .pid = hosts_pid(c->d, s->host, s->pid), .lwpid = row };
 
 	if (tasks_seen(c->state_rows, &who) & TASK_NEW_THREAD)
 		name_state_row(c, s, row);
@@ -158,7 +158,7 @@ chrome_introduce(struct chrome *c, const struct tnf_event *ev)
 	unsigned fresh;
 
 	origin_host(c->d, ev, &who.pid, &who.lwpid);
-	who.pid = hosts_pid(tnf_file_host(ev->file), who.pid);
+	who.pid = hosts_pid(c->d, tnf_file_host(ev->file), who.pid);
 	fresh = tasks_seen(c->tasks, &who);
 	for (int i = 0; fresh != 0 && i < 2; i++) {
 		if ((fresh & (i == 0 ? TASK_NEW_PROCESS : TASK_NEW_THREAD)) == 0)

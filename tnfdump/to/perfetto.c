@@ -151,7 +151,7 @@ static void
 perfetto_host(const struct perfetto *p, const struct tnf_event *ev, int32_t *pid, uint32_t *lwpid)
 {
 	origin_host(p->d, ev, pid, lwpid);
-	*pid = hosts_pid(tnf_file_host(ev->file), *pid);
+	*pid = hosts_pid(p->d, tnf_file_host(ev->file), *pid);
 }
 
 /* With --hosts "web1: nginx". */
@@ -273,7 +273,7 @@ static void
 perfetto_span(void *arg, const struct state_span *s)
 {
 	struct perfetto *p = arg;
-	int32_t pid = hosts_pid(s->host, s->pid);
+	int32_t pid = hosts_pid(p->d, s->host, s->pid);
 	struct tnf_event who = { .pid = pid, .lwpid = state_row(s) };
 	uint64_t track = other_track(thread_track(who.pid, who.lwpid), 1);
 
