@@ -53,7 +53,8 @@ blocks_lines(const struct context_source *s, uint32_t latest, uint32_t size, FIL
 	uint32_t *chain = calloc(BLOCKS_MAX, sizeof *chain), n = 0;
 	int e = block == NULL || chain == NULL ? ENOMEM : 0;
 
-	for (uint32_t at = latest; e == 0 && at != 0 && n < BLOCKS_MAX; n++) {
+	for (uint32_t at = latest; e == 0 && at != 0 && n < BLOCKS_MAX &&
+	    n < s->size / size; n++) {		/* a chain may lead back to itself */
 		chain[n] = at;
 		if (at % size != 0 || s->read(s, block, size, at) != 0)
 			break;

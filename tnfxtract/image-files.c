@@ -47,13 +47,18 @@ is_newer(const struct tnf_block_header *a, const struct tnf_block_header *b)
 
 /* Block by block: what is of another file, or damaged, is left out. */
 static void
-put_page(unsigned char *base, const unsigned char *page, uint32_t number, uint32_t count,
-    uint32_t cookie)
+put_page(const struct image_file *f, const struct tnf_file_header *h,
+    const unsigned char *page, uint32_t number, uint32_t cookie)
 {
 	struct tnf_block_header from, to;
+	unsigned char *base = f->base;
 	uint32_t i;
 
-	for (i = 0; i < IMAGE_PAGE / BLOCK && number + i < count; i++) {
+	for (i = 0; i < IMAGE_PAGE / BLOCK && number + i < h->block_count; i++) {
+		/* The header was checked and is not to be replaced; the directory has no
+		   blocks. */
+		if (number + i == 0 || number + i < h->directory_size / BLOCK)
+			continue;
 		memcpy(&from, page + i * BLOCK, sizeof from);
 		memcpy(&to, base + (uint64_t)(number + i) * BLOCK, sizeof to);
 		if (from.tag == TNF_BLOCK_TAG(BLOCK) && from.pad == cookie + number + i &&
@@ -80,17 +85,17 @@ lower_bound(const struct image_pages *p, uint64_t key)
 }
 
 static void
-put_blocks(const struct image *im, const struct image_pages *p, unsigned char *base,
-    uint32_t count, uint32_t cookie, uint64_t from, uint64_t to)
+put_blocks(const struct image *im, const struct image_pages *p, const struct image_file *f,
+    const struct tnf_file_header *h, uint32_t cookie, uint64_t from, uint64_t to)
 {
 	unsigned char page[IMAGE_PAGE];
 	uint32_t number;
 
 	for (size_t i = lower_bound(p, from); i < p->n && p->row[i].key < to; i++) {
 		number = (uint32_t)p->row[i].key - cookie;
-		if (number % (IMAGE_PAGE / BLOCK) == 0 && number < count &&
+		if (number % (IMAGE_PAGE / BLOCK) == 0 && number < h->block_count &&
 		    image_read(im, page, sizeof page, p->row[i].offset) == (ssize_t)sizeof page)
-			put_page(base, page, number, count, cookie);
+			put_page(f, h, page, number, cookie);
 	}
 }
 
@@ -99,9 +104,8 @@ put_blocks(const struct image *im, const struct image_pages *p, unsigned char *b
  * data blocks in order of the cursor, some of them never.
  */
 static void
-count_missing(struct image_file *f, const struct tnf_ext *ext)
+count_missing(struct image_file *f, const struct tnf_file_header *h, const struct tnf_ext *ext)
 {
-	const struct tnf_file_header *h = (const void *)f->base;
 	uint64_t reserve = (ext->data_start - h->directory_size) / BLOCK;
 	uint64_t data = h->block_count - ext->data_start / BLOCK;
 	uint64_t n = ext->tag_cursor < reserve ? ext->tag_cursor : reserve, i;
@@ -156,12 +160,12 @@ put_together(const struct image *im, const struct image_search *s, const unsigne
 	memcpy(f->base, page, IMAGE_PAGE);
 	/* Sums wrap at 32 bits, keys do not. */
 	end = (uint64_t)cookie + h.block_count;
-	put_blocks(im, &s->blocks, f->base, h.block_count, cookie, cookie, end);
+	put_blocks(im, &s->blocks, f, &h, cookie, cookie, end);
 	if (end > UINT32_MAX)
-		put_blocks(im, &s->blocks, f->base, h.block_count, cookie, 0, end - UINT32_MAX);
+		put_blocks(im, &s->blocks, f, &h, cookie, 0, end - UINT32_MAX);
 	f->pid = ext->pid;
 	memcpy(f->boot_id, ext->boot_id, sizeof f->boot_id);
-	count_missing(f, ext);
+	count_missing(f, &h, ext);
 	clean(f, ext);
 	return 0;
 }

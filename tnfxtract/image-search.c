@@ -64,6 +64,20 @@ image_page_sum(const unsigned char *page, uint32_t *ret)
 	return false;
 }
 
+/* Anybody can fill memory with what looks like pages of a process's file: when there is no
+   more room for these, the search for the kernel's goes on. */
+static int
+add_file_page(struct image_search *s, struct image_pages *p, uint64_t key, uint64_t number,
+    uint64_t offset)
+{
+	int e = add_page(p, key, number, offset);
+
+	if (e != EFBIG)
+		return e;
+	s->left_out++;
+	return 0;
+}
+
 static int
 look_at_page(struct image_search *s, const unsigned char *page, uint64_t offset)
 {
@@ -78,9 +92,9 @@ look_at_page(struct image_search *s, const unsigned char *page, uint64_t offset)
 	if (image_is_first(page, TNF_EXT_KERNEL, &ext))
 		return add_page(&s->kernel, ext.cookie, 0, offset);
 	if (image_is_first(page, TNF_EXT_PROCESS, &ext))
-		return add_page(&s->heads, ext.cookie, ext.data_cursor, offset);
+		return add_file_page(s, &s->heads, ext.cookie, ext.data_cursor, offset);
 	if (image_page_sum(page, &sum))
-		return add_page(&s->blocks, sum, 0, offset);
+		return add_file_page(s, &s->blocks, sum, 0, offset);
 	if (s->info == 0 && memcmp(page, "OSRELEASE=", 10) == 0)
 		s->info = offset;
 	memcpy(&id, page + IMAGE_PAGE - sizeof id, sizeof id);

@@ -31,6 +31,7 @@ struct image_search {
 	struct image_pages kernel;	/* cookie, number of the block */
 	struct image_pages heads;	/* first pages of files: cookie, data_cursor */
 	struct image_pages blocks;	/* others: see image_page_sum(), 0 */
+	uint64_t left_out;		/* pages of processes' files: there were too many */
 	uint64_t info;			/* where VMCOREINFO's lines are; 0: not seen */
 };
 

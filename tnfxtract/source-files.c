@@ -100,6 +100,9 @@ source_write_files(struct source *s, const char *directory)
 		return false;
 	}
 	e = image_find_files(&s->image, &s->search, s->previous ? s->boot_id : NULL, take, &f);
+	if (s->search.left_out != 0)
+		complain("%llu pages of trace files were passed over: there are more than fit in "
+		    "here", (unsigned long long)s->search.left_out);
 	if (e == 0 && f.written == 0 && s->previous)
 		complain("no trace file of an earlier boot's processes is in memory");
 	else if (e == 0 && f.written == 0)

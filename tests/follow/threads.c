@@ -95,7 +95,7 @@ static tnf_stream_t *
 follow(const char *path)
 {
 	int fd = open(path, O_RDONLY);
-	tnf_stream_t *s;
+	tnf_stream_t *s = NULL;
 	struct stat st;
 	void *map;
 
