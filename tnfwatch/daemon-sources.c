@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tnfwatch/daemon.h"
+#include "tnfwatch/fleet-child.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/kernel.h"
 #include "tnfwatch/leftover.h"
@@ -429,6 +430,7 @@ reload_with(struct daemon *d, struct config *c)
 	if (strcmp(c->webhook != NULL ? c->webhook : "",
 	    before->webhook != NULL ? before->webhook : "") != 0)
 		daemon_webhook(d);
+	fleet_child_reload(d, &before->fleet);
 	trigger_engine_free(old);
 	config_free(before);
 	taker_stop(&d->taker);

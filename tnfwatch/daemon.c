@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tnfwatch/asker.h"
 #include "tnfwatch/control.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/fleet-child.h"
@@ -65,7 +66,15 @@ window_begin(struct daemon *d, const char *name, int64_t time, int64_t after)
 	d->window.id = incident_name(d->config, name, now_wall() - (now - time));
 }
 
-/* It opens a window, or belongs to the one that is open. */
+/* An incident of a question alone becomes that of a trigger, too. */
+static void
+window_extend(struct daemon *d, int64_t until)
+{
+	if (until > d->window.until)
+		d->window.until = until;
+}
+
+/* It opens a window, or belongs to the one that a trigger has opened. */
 static void
 daemon_note(struct daemon *d, int trigger, const char *name, const struct trigger_firing *f,
     const char *note)
@@ -73,17 +82,21 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 	const struct config_trigger *t = trigger >= 0 ? &d->config->trigger[trigger] : NULL;
 	struct trigger_state *st = trigger >= 0 ? &d->state[trigger] : NULL;
 	const struct source *s = f->source;
+	int64_t after = t != NULL ? t->after : SIGNAL_AFTER;
 
 	if (st != NULL)
 		st->fired++;
-	if (!d->window.open) {
+	if (!d->window.open || window_trigger(&d->window) == NULL) {
 		if (t != NULL && !limit_allows(t, st, now_mono())) {
 			st->suppressed++;
 			return;
 		}
 		if (st != NULL)
 			st->incidents++;
-		window_begin(d, name, f->time, t != NULL ? t->after : SIGNAL_AFTER);
+		if (d->window.open)
+			window_extend(d, f->time + after);
+		else
+			window_begin(d, name, f->time, after);
 	}
 	self_fired(name, f->reason);
 	window_add(&d->window, name, f, s != NULL ? s->id : NULL, note);
@@ -117,7 +130,7 @@ daemon_pin(struct daemon *d, const char *question)
 	if (!d->window.open)
 		window_begin(d, PIN_TRIGGER, f.time, 0);
 	self_fired(PIN_TRIGGER, f.reason);
-	window_add(&d->window, PIN_TRIGGER, &f, NULL, question);
+	window_add_question(&d->window, PIN_TRIGGER, &f, question);
 }
 
 static bool
@@ -184,17 +197,20 @@ static void
 window_end(struct daemon *d)
 {
 	struct writer *w = writer_free(d);
-	int e;
+	int e, written;
 
 	if (w == NULL)
 		return;
-	if ((e = incident_start(d, &w->pid)) == 0)
+	written = asker_start(d);
+	if ((e = incident_start(d, written, &w->pid)) == 0)
 		w->id = xstrdup(d->window.id);
 	else {
 		say("%s: lost: %s", d->window.id, strerror(e));
 		w->pid = 0;
 		d->failed++;
 	}
+	if (written >= 0)
+		close(written);
 	window_clear(&d->window);
 }
 
@@ -222,6 +238,7 @@ static void
 child_ended(struct daemon *d, pid_t pid, int status)
 {
 	fleet_child_ended(d, pid);
+	asker_ended(d, pid, status);
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		if (d->writer[i].pid == pid)
 			writer_ended(d, &d->writer[i], status);
@@ -286,6 +303,7 @@ daemon_tick(struct daemon *d)
 	trigger_tick(d->engine, until);
 	daemon_sources_care(d, now);
 	fleet_child_care(d, now);
+	asker_care(d, now);
 	/* Its last events have been fed by then. */
 	if (d->window.open && until >= d->window.until)
 		window_end(d);
@@ -450,6 +468,7 @@ daemon_end(struct daemon *d)
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		if (d->writer[i].pid > 0)
 			waitpid(d->writer[i].pid, NULL, 0);
+	asker_stop(d);
 	daemon_sources_end(d);
 	segment_worker_stop();
 	leftover_end(d->config);

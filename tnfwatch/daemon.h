@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tnfwatch/asker.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/taker.h"
@@ -41,11 +42,16 @@ struct daemon {
 	struct taker taker;
 	struct window window;
 	struct writer writer[WRITERS_MAX];
+	struct asker asker[ASKERS_MAX];
 	int64_t	 started;	/* monotonic */
 	int64_t	 fed;		/* up to when all has been fed */
 	struct webhook *webhook;	/* NULL: none */
 	pid_t	 agent;		/* answers other machines; 0: none */
+	int64_t	 agent_begun;	/* monotonic */
 	int64_t	 agent_retry;	/* monotonic: not again before that */
+	int64_t	 agent_wait;	/* between two starts of one that ends by itself */
+	int64_t	 agent_end;	/* it was told to end, and is killed then; 0: not told */
+	bool	 agent_told;	/* that it is not built in */
 	int	 epoll, signals, lock, lock_run, control;
 	uint64_t taken, not_taken, written, failed;
 	char	 scans[256];	/* why new processes are looked for by scanning */

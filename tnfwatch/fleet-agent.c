@@ -31,8 +31,10 @@
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 
+#define INBOX		"_INBOX."	/* of whoever asks, as NATS' libraries call them */
 #define RECORDED	"recorded"	/* the incident of files that are there anyway */
 #define SLICE_SECONDS	120		/* what a filter may cost */
+#define RECORD_YOUNG	(3600 * SECOND)	/* its incident may still be written */
 #define PENDING_MAX	256		/* messages that wait; more are dropped */
 #define PENDING_BYTES	(4 << 20)
 
@@ -102,9 +104,14 @@ agent_clean(const struct agent *a)
 	struct fleet_message *m = xcalloc(1, sizeof *m);
 	DIR *dir = opendir(a->directory);
 	const struct dirent *e;
+	struct stat st;
 	char *path, *slice;
 
 	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		/* An incident gets its name only when it is complete. */
+		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    now_wall() - (int64_t)st.st_mtim.tv_sec * SECOND < RECORD_YOUNG)
+			continue;
 		if (!fleet_name_is_good(e->d_name) || strstr(e->d_name, ".slice") != NULL ||
 		    !agent_record_read(a, e->d_name, m) || strcmp(m->incident, RECORDED) == 0)
 			continue;
@@ -168,6 +175,16 @@ agent_pin(const struct agent *a, const struct fleet_message *ask, char incident[
 	free(text);
 }
 
+/* Where the answer goes: to an inbox, and to no other subject, where it may mean something
+   to others.  NULL: there is none. */
+static const char *
+agent_reply(natsMsg *msg)
+{
+	const char *reply = natsMsg_GetReply(msg);
+
+	return reply != NULL && strncmp(reply, INBOX, strlen(INBOX)) == 0 ? reply : NULL;
+}
+
 /* Nobody is told of a question that was refused for its form: it may be a flood. */
 static void
 agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
@@ -175,7 +192,7 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	struct agent *a = arg;
 	struct fleet_message *ask = xcalloc(1, sizeof *ask), *old = xcalloc(1, sizeof *old);
 	int64_t received = now_wall();
-	const char *reply = natsMsg_GetReply(msg);
+	const char *reply = agent_reply(msg);
 	bool known;
 
 	if (!fleet_decode(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), ask, NULL) ||
@@ -186,6 +203,9 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	}
 	if (!fleet_matches(ask, a->host, a->label, a->n_labels))
 		goto out;
+	/* Neither noted nor sent back. */
+	ask->body_size = 0;
+	ask->n_files = 0;
 	known = agent_record_read(a, ask->question, old);
 	if (known)
 		strcpy(ask->incident, old->incident);
@@ -219,6 +239,13 @@ static bool
 agent_wants_slice(const struct fleet_message *record)
 {
 	return *record->where != '\0' || record->last != 0;
+}
+
+/* Files that were recorded may be given away no more, and the question is still known. */
+static bool
+agent_gives(const struct agent *a, const struct fleet_message *record)
+{
+	return strcmp(record->incident, RECORDED) != 0 || a->c->fleet.recorded != NULL;
 }
 
 /* The directory that a question's files are in; the caller frees it. */
@@ -275,14 +302,15 @@ agent_time_text(const char *option, int64_t wall)
 }
 
 static _Noreturn void
-agent_slice_main(char **argv)
+agent_slice_main(char **argv, pid_t agent)
 {
 	const struct rlimit limit = { SLICE_SECONDS, SLICE_SECONDS };
-	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* It ends with the agent, also if that was killed before this. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != agent)
+		_exit(127);
 	setpriority(PRIO_PROCESS, 0, 10);
 	setrlimit(RLIMIT_CPU, &limit);
 	dup2(null, STDIN_FILENO);
@@ -295,11 +323,11 @@ agent_slice_main(char **argv)
 static int
 agent_run(char **argv)
 {
-	pid_t pid = fork();
+	pid_t agent = getpid(), pid = fork();
 	int status;
 
 	if (pid == 0)
-		agent_slice_main(argv);
+		agent_slice_main(argv, agent);
 	if (pid < 0)
 		return -1;
 	while (waitpid(pid, &status, 0) < 0)
@@ -434,7 +462,7 @@ agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg
 {
 	struct agent *a = arg;
 	struct fleet_message *r = xcalloc(1, sizeof *r);
-	const char *reply = natsMsg_GetReply(msg);
+	const char *reply = agent_reply(msg);
 	int64_t received = now_wall();
 	char *place;
 
@@ -449,6 +477,8 @@ agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg
 	snprintf(a->out.host, sizeof a->out.host, "%s", a->host);
 	if (!agent_record_read(a, a->in.question, r))
 		strcpy(a->out.why, "no such question has been asked here");
+	else if (!agent_gives(a, r))
+		strcpy(a->out.why, "there is no recorded = in [fleet] any more");
 	else {
 		place = agent_place(a, r);
 		if (strcmp(a->in.kind, "list") == 0)
@@ -508,27 +538,29 @@ agent_subscribe(struct agent *a, natsSubscription *subs[2])
 	return true;
 }
 
-/* Until a signal ends us; the lease is renewed meanwhile. */
-static void
+/* The lease is renewed until a signal ends us. */
+static _Noreturn void
 agent_loop(struct agent *a)
 {
-	sigset_t set;
 	jsCtx *js = NULL;
-	struct timespec wait = { 0, 0 };
+	bool connected;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
 	for (;;) {
-		/* Not connected yet: soon again. */
-		wait.tv_sec = natsConnection_Status(a->nc) == NATS_CONN_STATUS_CONNECTED ?
-		    FLEET_LEASE / SECOND / 3 : 1;
-		if (wait.tv_sec > 1)
+		if ((connected = natsConnection_Status(a->nc) == NATS_CONN_STATUS_CONNECTED))
 			agent_lease(a, &js);
-		if (sigtimedwait(&set, NULL, &wait) > 0)
-			break;
+		/* Not connected yet: soon again. */
+		sleep(connected ? FLEET_LEASE / SECOND / 3 : 1);
 	}
-	jsCtx_Destroy(js);
+}
+
+/*
+ * At once, whatever our threads do: what they write has its name only when it is whole,
+ * and nothing of it may be freed while they run.
+ */
+static void
+agent_end(int sig)
+{
+	_exit(0);
 }
 
 static int
@@ -537,7 +569,7 @@ agent_command(const struct watch_options *o, int argc, char **argv)
 	struct config *c = config_read(o->config, stderr);
 	struct agent a = { .c = c };
 	natsSubscription *subs[2] = { NULL, NULL };
-	sigset_t set;
+	const struct sigaction end = { .sa_handler = agent_end };
 
 	if (c == NULL)
 		return 1;
@@ -546,11 +578,8 @@ agent_command(const struct watch_options *o, int argc, char **argv)
 		config_free(c);
 		return 1;
 	}
-	/* Before the library has threads: they are not to get them. */
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigaction(SIGTERM, &end, NULL);
+	sigaction(SIGINT, &end, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, "tnfwatch-agent");
 	a.directory = xasprintf("%s/fleet", c->directory);
@@ -563,17 +592,9 @@ agent_command(const struct watch_options *o, int argc, char **argv)
 	}
 	if (a.nc != NULL && agent_subscribe(&a, subs))
 		agent_loop(&a);
-	for (int i = 0; i < 2; i++)
-		natsSubscription_Destroy(subs[i]);
-	natsConnection_Close(a.nc);
-	natsConnection_Destroy(a.nc);
-	nats_CloseAndWait(2000);
-	free(a.directory);
-	free(a.asked);
-	free(a.raw);
-	free(a.packed);
-	config_free(c);
-	return a.nc != NULL ? 0 : 1;
+	/* Threads of the library may still be in what we have: nothing is freed. */
+	fflush(NULL);
+	_exit(1);
 }
 
 const struct watch_command command_agent = {

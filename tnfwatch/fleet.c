@@ -57,6 +57,12 @@ fleet_servers(natsOptions *o, const char *text)
 	return s;
 }
 
+/* That there is one lets natsConnection_Connect() return before a server is there. */
+static void
+fleet_connected(natsConnection *nc, void *arg)
+{
+}
+
 static natsStatus
 fleet_options(const struct config *c, natsOptions *o, bool wait)
 {
@@ -81,7 +87,7 @@ fleet_options(const struct config *c, natsOptions *o, bool wait)
 	if (s == NATS_OK)
 		s = natsOptions_SetPingInterval(o, 5000);
 	if (s == NATS_OK && wait)
-		s = natsOptions_SetRetryOnFailedConnect(o, true, NULL, NULL);
+		s = natsOptions_SetRetryOnFailedConnect(o, true, fleet_connected, NULL);
 	return s;
 }
 

@@ -58,9 +58,11 @@ put_firings(FILE *f, const struct window *w, int64_t mono_to_wall)
 }
 
 static void
-put_trigger(FILE *f, const struct config *c, const char *name)
+put_trigger(FILE *f, const struct config *c, const struct firing *first)
 {
-	int i = config_trigger_find(c, name);
+	const char *name = first != NULL ? first->trigger : "";
+	/* A question has no section, also if one has its name. */
+	int i = first != NULL && !first->asked ? config_trigger_find(c, name) : -1;
 	const struct config_trigger *t = i >= 0 ? &c->trigger[i] : NULL;
 
 	fputs(",\n" INDENT "\"trigger\": {\"name\": ", f);
@@ -144,7 +146,7 @@ incident_json(FILE *f, const struct incident_facts *x)
 
 	fputs("{\n" INDENT "\"version\": 1", f);
 	put_member(f, "id", w->id);
-	put_trigger(f, d->config, w->n > 0 ? w->firing[0].trigger : "");
+	put_trigger(f, d->config, w->n > 0 ? &w->firing[0] : NULL);
 	if (w->n > 0) {
 		fputs(",\n" INDENT, f);
 		put_time(f, "time", w->firing[0].time, x->mono_to_wall);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tnfwatch/asker.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/incident-json.h"
@@ -284,58 +285,16 @@ run_command(const char *command, const char *path, const char *trigger)
 	free(text);
 }
 
-/* "label role=db" as options of tnfwatch ask; what comes goes below the incident. */
-static void
-run_ask(const struct incident *in, const char *text, const char *path)
-{
-	const char *config = in->d->config->file;
-	char *copy = xstrdup(text), *rest = copy, *word, *argv[64];
-	char *to = xasprintf("%s/hosts", path), *own[32];
-	size_t n = 0, n_own = 0;
-	pid_t pid;
-	int status;
-
-	argv[n++] = (char *)(uintptr_t)"tnfwatch";
-	argv[n++] = (char *)(uintptr_t)"-c";
-	argv[n++] = (char *)(uintptr_t)config;
-	argv[n++] = (char *)(uintptr_t)"ask";
-	argv[n++] = (char *)(uintptr_t)"-o";
-	argv[n++] = to;
-	for (bool option = true; n_own < 32 && n < 60 && (word = strsep(&rest, " \t")) != NULL;) {
-		if (*word == '\0')
-			continue;
-		argv[n++] = own[n_own++] = option ? xasprintf("--%s", word) : xstrdup(word);
-		option = !option;
-	}
-	argv[n] = NULL;
-	if ((pid = fork()) == 0) {
-		execv("/proc/self/exe", argv);
-		_exit(127);
-	}
-	status = pid > 0 ? wait_for_child(pid) : -1;
-	if (status != 0)
-		say("ask = %s: not all of them answered: tnfwatch ask -o %s", text, to);
-	while (n_own > 0)
-		free(own[--n_own]);
-	free(to);
-	free(copy);
-}
-
+/* Only a trigger has commands: what another machine asks runs nothing. */
 static void
 run_commands(const struct incident *in, const char *path)
 {
-	const struct window *w = &in->d->window;
+	const struct firing *f = window_trigger(&in->d->window);
 	const struct config *c = in->d->config;
-	int i;
+	int i = f != NULL ? config_trigger_find(c, f->trigger) : -1;
 
-	for (size_t n = 0; n < w->n && n < 1; n++)
-		if ((i = config_trigger_find(c, w->firing[n].trigger)) >= 0 &&
-		    c->trigger[i].run != NULL)
-			run_command(c->trigger[i].run, path, w->firing[n].trigger);
-	for (size_t n = 0; n < w->n && n < 1; n++)
-		if ((i = config_trigger_find(c, w->firing[n].trigger)) >= 0 &&
-		    c->trigger[i].ask != NULL)
-			run_ask(in, c->trigger[i].ask, path);
+	if (i >= 0 && c->trigger[i].run != NULL)
+		run_command(c->trigger[i].run, path, f->trigger);
 }
 
 static _Noreturn void
@@ -387,7 +346,7 @@ put_report(const struct incident *in)
 }
 
 static _Noreturn void
-writer_main(struct daemon *d)
+writer_main(struct daemon *d, int written)
 {
 	struct incident in = { .d = d, .all = -1, .dir = -1 };
 	char *path;
@@ -409,6 +368,8 @@ writer_main(struct daemon *d)
 		say("%s: lost: %s", d->window.id, strerror(e));
 		_exit(1);
 	}
+	/* Whoever is to ask others asks them now. */
+	asker_go(written);
 	/* The rest has time. */
 	setpriority(PRIO_PROCESS, 0, 0);
 	path = incident_path(d->config, d->window.id);
@@ -419,7 +380,7 @@ writer_main(struct daemon *d)
 }
 
 int
-incident_start(struct daemon *d, pid_t *ret)
+incident_start(struct daemon *d, int written, pid_t *ret)
 {
 	sigset_t none;
 	int e;
@@ -429,7 +390,7 @@ incident_start(struct daemon *d, pid_t *ret)
 	if ((*ret = fork()) == 0) {
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		writer_main(d);
+		writer_main(d, written);
 	}
 	e = errno;
 	segment_worker_go_on();

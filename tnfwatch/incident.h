@@ -17,8 +17,9 @@ struct daemon;
 /* A name that no incident has: "20261121T031220Z-slow-order"; the caller frees it. */
 char *incident_name(const struct config *, const char *trigger, int64_t wall);
 
-/* Starts the child that writes d->window; 0 or an errno. */
-int incident_start(struct daemon *, pid_t *ret);
+/* Starts the child that writes d->window, and tells 'written' (asker.h) when it has
+   its name; 0 or an errno. */
+int incident_start(struct daemon *, int written, pid_t *ret);
 
 /* Incidents, ascending by time; the caller frees each and the list. */
 size_t incident_list(const struct config *, char ***ret);

@@ -9,6 +9,8 @@
 #include "tnfwatch/util.h"
 #include "tnfwatch/window.h"
 
+#define QUESTIONS_MAX	(FIRINGS_MAX / 2)
+
 static char *
 copy_or_null(const char *s)
 {
@@ -41,12 +43,40 @@ window_add(struct window *w, const char *trigger, const struct trigger_firing *f
 		return;
 	}
 	f = &w->firing[w->n++];
+	f->asked = false;
 	f->trigger = xstrdup(trigger);
 	f->time = fired->time;
 	f->source = copy_or_null(source);
 	f->reason = copy_or_null(fired->reason);
 	f->note = copy_or_null(note);
 	f->event = event_text(fired->event);
+}
+
+void
+window_add_question(struct window *w, const char *name, const struct trigger_firing *fired,
+    const char *question)
+{
+	size_t n = w->n;
+
+	/* However many there are, they leave room for what our triggers say. */
+	if (w->n_asked == QUESTIONS_MAX) {
+		w->more++;
+		return;
+	}
+	window_add(w, name, fired, NULL, question);
+	if (w->n > n) {
+		w->firing[n].asked = true;
+		w->n_asked++;
+	}
+}
+
+const struct firing *
+window_trigger(const struct window *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (!w->firing[i].asked)
+			return &w->firing[i];
+	return NULL;
 }
 
 void
@@ -64,6 +94,7 @@ window_clear(struct window *w)
 	}
 	free(w->id);
 	w->id = NULL;
+	w->n_asked = 0;
 	w->more = 0;
 	w->open = false;
 }

@@ -19,6 +19,7 @@ struct firing {
 	char	*reason;
 	char	*note;		/* from outside; or NULL */
 	char	*event;		/* JSON; NULL: there is none */
+	bool	 asked;		/* by another machine: it is no trigger's */
 };
 
 struct window {
@@ -26,6 +27,7 @@ struct window {
 	char	*id;		/* of the incident: the name of its directory */
 	int64_t	 until;		/* monotonic: what follows is complete then */
 	struct firing firing[FIRINGS_MAX];	/* the first one opened it */
+	size_t	 n_asked;	/* of them are no triggers' */
 	size_t	 n;
 	uint64_t more;		/* that it does not remember */
 };
@@ -33,6 +35,11 @@ struct window {
 /* Adds one; strings are copied. */
 void window_add(struct window *, const char *trigger, const struct trigger_firing *,
     const char *source, const char *note);
+/* The same for a question of another machine. */
+void window_add_question(struct window *, const char *name, const struct trigger_firing *,
+    const char *question);
+/* The first one of a trigger, whose commands are run; NULL: there are only questions. */
+const struct firing *window_trigger(const struct window *);
 void window_clear(struct window *);
 
 #endif /* TNFWATCH_WINDOW_H */
