@@ -8,6 +8,10 @@
  *
  * A thread begins with the name of the thread that has made it.  So as long as nobody
  * changes one, all have that of the process, and nothing is asked or written for them.
+ *
+ * A name may be asked for and another thread's may be read only while no filter can
+ * refuse it (tnf_p.quiet).  After that a change makes the one system call that the
+ * program asked for, and the former name is the one that we remember.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +19,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,20 +30,26 @@
 #define LINE_SIZE	(BLOCK_SIZE - TNF_NAMES_FIRST - 4)
 #define FILE_SHARE	64	/* one block of so many may be one of names */
 #define BLOCKS_LEAST	4
+#define LOOK_BACK	512	/* blocks that are searched for an earlier name */
+#define TRIES		64	/* until we leave the words to those who are faster */
+/* A line is a word, numbers, and a name of which each byte may take four. */
+#define THREAD_SIZE	112
+#define RENAMED_SIZE	112
 
 static char process_name[NAME_SIZE], program[PATH_SHOWN];
 static int32_t process_parent;
 static uint32_t renamed;	/* somebody has changed a name */
 
+/* In memory of the caller, who has no more of it on the stack than it needs. */
 struct line {
-	char	 text[LINE_SIZE];
-	size_t	 n;
+	char	*text;
+	size_t	 size, n;
 };
 
 static void
 put_chars(struct line *l, const char *s, size_t n)
 {
-	for (size_t i = 0; i < n && l->n < sizeof(l->text); i++)
+	for (size_t i = 0; i < n && l->n < l->size; i++)
 		l->text[l->n++] = s[i];
 }
 
@@ -93,6 +104,11 @@ names_block(const struct file *f, uint32_t before)
 
 	if (!tnf_tag_begin())
 		return 0;
+	/* The process may have got another file meanwhile, and a block would be there. */
+	if (f != tnf_file()) {
+		tnf_tag_end(NULL);
+		return 0;
+	}
 	if ((block = tnf_tag_block()) != 0) {
 		at = (uint32_t *)(void *)(f->base + block + HEADER_SIZE);
 		memset(at, 0, BLOCK_SIZE - HEADER_SIZE);
@@ -111,7 +127,7 @@ names_room(const struct file *f, uint32_t size)
 	uint32_t block, at, n, most = f->size / BLOCK_SIZE / FILE_SHARE;
 
 	now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-	for (;;) {
+	for (int i = 0; i < TRIES; i++) {
 		block = (uint32_t)(now >> 32);
 		n = now >> 16 & 0xffff;
 		at = now & 0xffff;
@@ -135,19 +151,30 @@ names_room(const struct file *f, uint32_t size)
 		else
 			tnf_tag_spare(block);
 	}
+	return NULL;
 }
 
+/* A block may be taken for it, as for a hit: handlers have to stay away. */
 static void
 names_put(const struct line *l)
 {
 	uint32_t size = (4 + (uint32_t)l->n + 7) & ~7u;
+	bool free = tnf_t.busy == 0;
 	char *at;
 
-	if (l->n == 0 || (at = names_room(tnf_file(), size)) == NULL)
+	if (l->n == 0)
 		return;
-	memcpy(at + 4, l->text, l->n);
-	__atomic_store_n((uint32_t *)(void *)at, TNF_NAMES_CELL | (uint32_t)l->n,
-	    __ATOMIC_RELEASE);
+	if (free)
+		tnf_t.busy = BUSY_OTHERWISE;
+	signal_fence();
+	if ((at = names_room(tnf_file(), size)) != NULL) {
+		memcpy(at + 4, l->text, l->n);
+		__atomic_store_n((uint32_t *)(void *)at, TNF_NAMES_CELL | (uint32_t)l->n,
+		    __ATOMIC_RELEASE);
+	}
+	signal_fence();
+	if (free)
+		tnf_t.busy = 0;
 }
 
 static void
@@ -161,82 +188,249 @@ put_thread(struct line *l, uint32_t tid, const char *name)
 }
 
 static void
-ask_names(void)
+put_renamed(struct line *l, uint32_t tid, const char *old)
 {
-	int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, process_name, NAME_SIZE - 1) : -1;
-	char path[PATH_MAX];
+	put_word(l, "renamed");
+	put_number(l, tid);
+	put_number(l, (uint64_t)tnf_clock_now());
+	put_rest(l, old);
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A number and the blank behind it; what follows, or NULL. */
+static const char *
+skip_number(const char *s, const char *end, uint64_t *v)
+{
+	const char *begin = s;
+
+	for (*v = 0; s < end && is_digit(*s); s++)
+		*v = *v * 10 + (uint64_t)(*s - '0');
+	return s > begin && s < end && *s == ' ' ? s + 1 : NULL;
+}
+
+/* The escaped name in a line that tells of this thread, and where it ends; or NULL. */
+static const char *
+name_in(const char *s, const char *end, uint32_t tid)
+{
+	uint64_t v = 0, unused;
+
+	if (end - s < 7 || memcmp(s, "thread ", 7) != 0 ||
+	    (s = skip_number(s + 7, end, &v)) == NULL || v != tid ||
+	    (s = skip_number(s, end, &unused)) == NULL)
+		return NULL;
+	return skip_number(s, end, &unused);
+}
+
+/* The last line of a cell that tells of this thread gives 'name', escaped as it is. */
+static bool
+cell_name(const char *s, const char *end, uint32_t tid, char *name, size_t size)
+{
+	const char *next, *at;
+	bool found = false;
+
+	for (; s < end; s = next + 1) {
+		if ((next = memchr(s, '\n', (size_t)(end - s))) == NULL)
+			next = end;
+		if ((at = name_in(s, next, tid)) == NULL || (size_t)(next - at) >= size)
+			continue;
+		memcpy(name, at, (size_t)(next - at));
+		name[next - at] = '\0';
+		found = true;
+	}
+	return found;
+}
+
+static bool
+block_name(const char *block, uint32_t tid, char *name, size_t size)
+{
+	uint32_t at = TNF_NAMES_FIRST, head, n;
+	bool found = false;
+
+	while (at + 8 <= BLOCK_SIZE) {
+		head = __atomic_load_n((const uint32_t *)(const void *)(block + at),
+		    __ATOMIC_ACQUIRE);
+		n = head & 0xffff;
+		if ((head & 0xffff0000u) != TNF_NAMES_CELL || n == 0 || n > BLOCK_SIZE - at - 4) {
+			at += 8;
+			continue;
+		}
+		found |= cell_name(block + at + 4, block + at + 4 + n, tid, name, size);
+		at += (4 + n + 7) & ~7u;
+	}
+	return found;
+}
+
+/* What the file says already of a thread with this number: it ran another program
+   before, or another thread had the number.  Others may write there at any time:
+   what it leads to is looked at only within the file. */
+static bool
+former_name(uint32_t tid, char *name, size_t size)
+{
+	const struct file *f = tnf_file();
+	uint32_t block = (uint32_t)(__atomic_load_n(&tnf_ext(f)->names,
+	    __ATOMIC_ACQUIRE) >> 32);
+
+	for (int i = 0; i < LOOK_BACK && block >= TAG_START && block % BLOCK_SIZE == 0 &&
+	    block <= f->size - BLOCK_SIZE; i++) {
+		if (block_name(f->base + block, tid, name, size))
+			return true;
+		block = __atomic_load_n((const uint32_t *)(const void *)
+		    (f->base + block + 32), __ATOMIC_RELAXED);
+	}
+	return false;
+}
+
+/* What a thread is called as far as the file knows by now, in front of its line. */
+static void
+put_former(struct line *l, uint32_t tid, const char *name)
+{
+	char text[4 * NAME_SIZE], old[4 * NAME_SIZE];
+	struct line now = { text, sizeof(text) - 1, 0 };
+
+	if (tnf_t.disabled || !former_name(tid, old, sizeof(old)))
+		return;
+	put_rest(&now, name);
+	text[now.n] = '\0';
+	if (strcmp(text, old) == 0)
+		return;
+	put_word(l, "renamed");
+	put_number(l, tid);
+	put_number(l, (uint64_t)tnf_clock_now());
+	put_chars(l, old, strlen(old));
+}
+
+/* The process's, which is that of its first thread.  By bare system calls: they are
+   no cancellation points. */
+static bool
+read_comm(char name[NAME_SIZE])
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC);
+	long n = fd >= 0 ? syscall(SYS_read, fd, name, NAME_SIZE - 1) : -1;
 
 	if (fd >= 0)
-		close(fd);
-	if (n > 0 && process_name[n - 1] == '\n')
+		syscall(SYS_close, fd);
+	if (n > 0 && name[n - 1] == '\n')
 		n--;
+	if (n > 0)
+		name[n] = '\0';
+	return n > 0;
+}
+
+static bool
+only_thread(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/task", &st) == 0 && st.st_nlink == 3;
+}
+
+/* One thread sets up, so that this need not be on its stack, which may be small. */
+static void
+ask_names(void)
+{
+	static char path[PATH_MAX];
+	ssize_t n;
+
 	/* No /proc: this thread is as good as another. */
-	if (n <= 0)
+	if (!read_comm(process_name))
 		syscall(SYS_prctl, PR_GET_NAME, process_name, 0, 0, 0);
-	else
-		process_name[n] = '\0';
 	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = '\0';
 	memcpy(program, n < PATH_SHOWN ? path : path + n - (PATH_SHOWN - 1), PATH_SHOWN - 1);
+	/* The threads that are there may have got any names before we came. */
+	__atomic_store_n(&renamed, !only_thread(), __ATOMIC_RELAXED);
 }
 
-/* Nothing is asked in a child, since a filter might refuse it: its name and program
-   are those of the thread that has forked. */
+/* The first thread of a child has the name of the one that has forked. */
+static void
+ask_child(void)
+{
+	char name[NAME_SIZE] = "";
+
+	if (!__atomic_load_n(&renamed, __ATOMIC_RELAXED))
+		return;
+	if (tnf_p.quiet)
+		memcpy(name, tnf_t.name, NAME_SIZE);
+	else if (tnf_p.ask_tid || tnf_own_tid() == (uint32_t)tnf_p.pid)
+		syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
+	else
+		read_comm(name);
+	if (name[0] != '\0')
+		memcpy(process_name, name, NAME_SIZE);
+}
+
 void
 tnf_names_process(int32_t parent, bool child)
 {
-	struct line l = { .n = 0 };
+	static char text[LINE_SIZE];
+	struct line l = { text, sizeof(text), 0 };
 	int saved = errno;
 
-	if (child && tnf_t.name[0] != '\0')
-		memcpy(process_name, tnf_t.name, NAME_SIZE);
-	else if (!child)
+	if (child)
+		ask_child();
+	else if (!tnf_p.quiet)
 		ask_names();
 	process_parent = parent;
-	put_thread(&l, (uint32_t)tnf_p.pid, process_name);
-	put_word(&l, "program");
-	put_number(&l, (uint32_t)tnf_p.pid);
-	put_rest(&l, program);
-	names_put(&l);
 	errno = saved;
+	if (process_name[0] == '\0')
+		return;
+	put_former(&l, (uint32_t)tnf_p.pid, process_name);
+	put_thread(&l, (uint32_t)tnf_p.pid, process_name);
+	if (program[0] != '\0') {
+		put_word(&l, "program");
+		put_number(&l, (uint32_t)tnf_p.pid);
+		put_rest(&l, program);
+	}
+	names_put(&l);
 }
 
 /* The first hit of a thread. */
 void
 tnf_names_thread(struct thread *t)
 {
-	char name[NAME_SIZE] = "";
-	struct line l = { .n = 0 };
+	char name[NAME_SIZE] = "", text[RENAMED_SIZE + THREAD_SIZE];
+	struct line l = { text, sizeof(text), 0 };
 
-	if (t->tid == (uint32_t)tnf_p.pid || tnf_p.quiet ||
+	if (t->disabled || t->tid == (uint32_t)tnf_p.pid || tnf_p.quiet ||
 	    !__atomic_load_n(&renamed, __ATOMIC_RELAXED) ||
-	    syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) != 0 ||
-	    strcmp(name, process_name) == 0)
+	    syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) != 0)
 		return;
 	memcpy(t->name, name, NAME_SIZE);
+	put_former(&l, t->tid, name);
+	if (l.n == 0 && strcmp(name, process_name) == 0)
+		return;
 	put_thread(&l, t->tid, name);
 	names_put(&l);
+}
+
+/* May a change be recorded?  Not by a thread that must not read the clock, nor by a
+   handler within a hit or while something is being defined. */
+static bool
+may_record(void)
+{
+	return tnf_file() != NULL && tnf_p.later == NULL && !tnf_t.disabled &&
+	    !tnf_t.gone && tnf_t.busy == 0 && tnf_t.at_work == 0 &&
+	    __atomic_load_n(&tnf_p.guard->phase, __ATOMIC_ACQUIRE) == PHASE_READY;
 }
 
 /* A thread has another name from now on. */
 static void
 names_change(uint32_t tid, const char *old, const char *new)
 {
-	struct line l = { .n = 0 };
+	char text[RENAMED_SIZE + THREAD_SIZE];
+	struct line l = { text, sizeof(text), 0 };
 
-	__atomic_store_n(&renamed, 1, __ATOMIC_RELAXED);
 	if (tid == (uint32_t)tnf_p.pid)
 		memcpy(process_name, new, NAME_SIZE);
-	if (tnf_file() == NULL || tnf_p.later != NULL || strcmp(old, new) == 0 ||
-	    __atomic_load_n(&tnf_p.guard->phase, __ATOMIC_ACQUIRE) != PHASE_READY)
+	if (strcmp(old, new) == 0)
 		return;
-	if (*old != '\0') {
-		put_word(&l, "renamed");
-		put_number(&l, tid);
-		put_number(&l, (uint64_t)tnf_clock_now());
-		put_rest(&l, old);
-	}
+	if (*old != '\0')
+		put_renamed(&l, tid, old);
 	put_thread(&l, tid, new);
 	names_put(&l);
 }
@@ -250,22 +444,44 @@ name_copy(char to[NAME_SIZE], const char *from)
 	memcpy(to, from, n);
 }
 
+/* The number of this thread; 0: it is not known, or may not be asked for.  The child of
+   a vfork() has the number, and all that we know, of its parent, who waits. */
+static uint32_t
+number_of_caller(void)
+{
+	uint32_t known = tnf_p.ask_tid ? 0 : tnf_own_tid(), tid;
+
+	if (tnf_p.quiet)
+		return known;
+	tid = (uint32_t)syscall(SYS_gettid);
+	return known != 0 && known != tid ? 0 : tid;
+}
+
 /* prctl(PR_SET_NAME, name): 0, or -1 and errno. */
 int
 tnf_names_set(const char *name)
 {
 	char old[NAME_SIZE] = "", new[NAME_SIZE];
-	uint32_t tid;
-	int saved;
+	uint32_t tid = 0;
+	int saved = errno;
 
-	syscall(SYS_prctl, PR_GET_NAME, old, 0, 0, 0);
+	if (may_record() && (tid = number_of_caller()) != 0) {
+		if (!tnf_p.quiet)
+			syscall(SYS_prctl, PR_GET_NAME, old, 0, 0, 0);
+		else
+			memcpy(old, tnf_t.name[0] != '\0' ? tnf_t.name : process_name,
+			    NAME_SIZE);
+	}
 	if (syscall(SYS_prctl, PR_SET_NAME, name, 0, 0, 0) != 0)
 		return -1;
-	saved = errno;
-	name_copy(new, name);
-	memcpy(tnf_t.name, new, NAME_SIZE);
-	tid = tnf_p.ask_tid ? (uint32_t)syscall(SYS_gettid) : tnf_own_tid();
-	names_change(tid, old, new);
+	__atomic_store_n(&renamed, 1, __ATOMIC_RELAXED);
+	if (!may_record())
+		tnf_t.name[0] = '\0';
+	if (tid != 0) {
+		name_copy(new, name);
+		memcpy(tnf_t.name, new, NAME_SIZE);
+		names_change(tid, old, new);
+	}
 	errno = saved;
 	return 0;
 }
@@ -278,30 +494,36 @@ tid_of(pthread_t thread)
 	return pthread_getcpuclockid(thread, &id) != 0 ? 0 : ~((uint32_t)id >> 3) & 0x1fffffff;
 }
 
-/* Another thread's, in /proc as the C library does it. */
+/* Another thread's, in /proc as the C library does it: by the same system calls, which
+   are no cancellation points.  'old' is NULL, or read before. */
 static int
-set_other(uint32_t tid, const char *name, size_t len, char old[NAME_SIZE])
+set_other(uint32_t tid, const char *name, size_t len, char *old)
 {
-	struct line path = { .n = 0 };
-	ssize_t n;
-	int fd;
+	char text[48];
+	struct line path = { text, sizeof(text), 0 };
+	long fd, n;
 
 	put_chars(&path, "/proc/self/task/", 16);
 	put_number(&path, tid);
 	path.n--;
 	put_chars(&path, "/comm", 6);
-	fd = open(path.text, O_RDWR | O_CLOEXEC);
+	fd = syscall(SYS_openat, AT_FDCWD, path.text, O_RDWR);
 	if (fd < 0)
 		return errno;
-	n = pread(fd, old, NAME_SIZE - 1, 0);
-	old[n > 0 && old[n - 1] == '\n' ? n - 1 : n > 0 ? n : 0] = '\0';
-	n = write(fd, name, len);
+	if (old != NULL) {
+		n = syscall(SYS_pread64, fd, old, (size_t)NAME_SIZE - 1, 0l);
+		old[n > 0 && old[n - 1] == '\n' ? n - 1 : n > 0 ? n : 0] = '\0';
+	}
+	do
+		n = syscall(SYS_write, fd, name, len);
+	while (n < 0 && errno == EINTR);
 	n = n < 0 ? errno : (size_t)n != len ? EIO : 0;
-	close(fd);
+	syscall(SYS_close, fd);
 	return (int)n;
 }
 
-/* The C library does not call the prctl() above for it. */
+/* The C library does not call the prctl() above for it.  Of another thread we do not
+   remember the name, so that a change counts only where it may be asked for. */
 int TNF_API pthread_setname_np(pthread_t, const char *);
 
 int
@@ -310,14 +532,21 @@ pthread_setname_np(pthread_t thread, const char *name)
 	char old[NAME_SIZE] = "", new[NAME_SIZE];
 	size_t len = strnlen(name, NAME_SIZE);
 	int error, saved = errno;
+	bool record;
 
 	if (len >= NAME_SIZE)
 		return ERANGE;
 	if (pthread_equal(thread, pthread_self())) {
 		error = tnf_names_set(name) != 0 ? errno : 0;
-	} else if ((error = set_other(tid_of(thread), name, len, old)) == 0) {
-		name_copy(new, name);
-		names_change(tid_of(thread), old, new);
+	} else {
+		record = !tnf_p.quiet && may_record() && number_of_caller() != 0;
+		error = set_other(tid_of(thread), name, len, record ? old : NULL);
+		if (error == 0)
+			__atomic_store_n(&renamed, 1, __ATOMIC_RELAXED);
+		if (error == 0 && record) {
+			name_copy(new, name);
+			names_change(tid_of(thread), old, new);
+		}
 	}
 	errno = saved;
 	return error;

@@ -158,6 +158,8 @@ child_of_fork(int32_t pid)
 	tnf_p.pid = pid;
 }
 
+static int32_t forker;		/* who has called fork() last */
+
 static void
 who_are_we(void)
 {
@@ -171,7 +173,8 @@ static void
 set_up_child(void)
 {
 	uint32_t tid = tnf_own_tid();
-	int32_t parent = tnf_p.pid;
+	/* The one in between may have hit no probe. */
+	int32_t parent = tnf_p.guard->pid != 0 && forker != 0 ? forker : tnf_p.pid;
 
 	tnf_tag_reset();
 	if (tnf_p.later != NULL) {
@@ -203,7 +206,7 @@ set_up(const char *path, uint64_t size, int fd)
 	error = tnf_file_open(path, size, fd);
 	if (error == 0) {
 		new_epoch();
-		tnf_names_process(getppid(), false);
+		tnf_names_process(tnf_p.quiet ? 0 : getppid(), false);
 	}
 	return error;
 }
@@ -487,6 +490,7 @@ before_fork(void)
 	/* By this the child sees that it has another number. */
 	if (!tnf_p.ask_tid)
 		tnf_t.tid = tnf_own_tid();
+	forker = tnf_p.guard->pid != 0 ? tnf_p.guard->pid : tnf_p.pid;
 	errno = saved;
 }
 

@@ -3,9 +3,12 @@
 # in its trace from the start, with or without prex, also while it is followed; a ring
 # that has gone round many times has them still.
 #
-#	names.sh NAMED TNFDUMP PREX
+# And to record a name harms nobody: not behind a filter that kills, not without the time
+# stamp counter, not in the child of a vfork, not on a small stack.
+#
+#	names.sh NAMED TNFDUMP PREX NAMED-ODD
 . "${TNF_SOURCE:-.}/tests/lib.sh"
-named=$(realpath "$1") tnfdump=$(realpath "$2") prex=$(realpath "$3")
+named=$(realpath "$1") tnfdump=$(realpath "$2") prex=$(realpath "$3") odd=$(realpath "$4")
 scratch
 cd "$TMP" || exit 1
 
@@ -56,4 +59,36 @@ wait "$pid" "$follower"
 sed -n 's/.*"comm":"\([^"]*\)".*"probe":"\([^"]*\)".*/\2 \1/p' followed |
     sed 's/\\n$/\\012/' | sort > got
 diff expected got > differ || fail "--follow: $(cat differ)"
+
+# odd WHAT [EXPECTED]: it gets through, and its events have these names.
+odd() {
+	TNF_ENABLE='/.*/' TNF_FILE="$TMP/odd-$1" "$odd" "$1" > out 2>&1
+	got=$?
+	if [ $got = 77 ]; then
+		echo "$1: not on this machine"
+	else
+		[ $got = 0 ] || fail "named-odd $1: $got, $(cat out)"
+		called "$1" "$2"
+	fi
+}
+called() {
+	got=$("$tnfdump" --to jsonl --no-header "odd-$1" |
+	    sed -n 's/.*"comm":"\([^"]*\)".*"probe":"\([^"]*\)".*/\2=\1/p' | sort | tr '\n' ',')
+	[ "$got" = "$2" ] || fail "$1: $got instead of $2"
+}
+odd tsc 'before=named-odd,'
+# Of the other thread nobody knows anything there: it is shown as its process.
+odd filter 'after=two,before=named-odd,child=two,other=two,'
+odd vfork 'after=named-odd,before=named-odd,'
+odd cancel 'after=renamed,before=named-odd,'
+odd exec 'before=former,executed=named-odd,'
+odd between 'after=named-odd,before=named-odd,'
+read -r last middle < out
+grep -aq "thread $last $last $middle named-odd" odd-between || fail "the parent of $last is not $middle"
+"$odd" attach "$TMP/odd-attach" || fail "named-odd attach: $?"
+called attach 'after=named-odd,other=early,'
+used=$("$odd" stack "$TMP/odd-stack") || fail "named-odd stack: $?"
+called stack 'after=named-odd,'
+# A path of PATH_MAX alone would be 4096, beside 2000 to 3000 for all else.
+[ -n "${SANITIZE:-}" ] || [ "$used" -le 4608 ] || fail "a first hit uses $used bytes of the stack"
 echo "names with time"
