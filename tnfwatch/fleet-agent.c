@@ -268,24 +268,38 @@ agent_is_trace(const char *name)
 	    (n > 8 && strcmp(name + n - 8, ".tnf.zst") == 0));
 }
 
-/* The trace files in a directory; of a limit, the rest is not there. */
-static void
+/* The trace files in a directory; a message has room for so many, 'why' then says how
+   many others there are.  false: it cannot be read, 'why' says so. */
+static bool
 agent_list(const char *path, struct fleet_message *m)
 {
 	DIR *dir = opendir(path);
 	const struct dirent *e;
 	struct stat st;
+	unsigned left = 0;
 
 	m->n_files = 0;
-	while (dir != NULL && (e = readdir(dir)) != NULL && m->n_files < FLEET_FILES)
-		if (agent_is_trace(e->d_name) &&
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode)) {
-			strcpy(m->files[m->n_files].name, e->d_name);
-			m->files[m->n_files++].size = st.st_size;
+	if (dir == NULL) {
+		snprintf(m->why, sizeof m->why, "its files cannot be listed: %s", strerror(errno));
+		return false;
+	}
+	while ((e = readdir(dir)) != NULL) {
+		if (!agent_is_trace(e->d_name) ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		if (m->n_files == FLEET_FILES) {
+			left++;
+			continue;
 		}
-	if (dir != NULL)
-		closedir(dir);
+		strcpy(m->files[m->n_files].name, e->d_name);
+		m->files[m->n_files++].size = st.st_size;
+	}
+	closedir(dir);
+	if (left > 0)
+		snprintf(m->why, sizeof m->why, "without %u of its files: one answer has at most %d",
+		    left, FLEET_FILES);
+	return true;
 }
 
 /* RFC 3339 with nanoseconds, as --from takes it. */
@@ -336,13 +350,14 @@ agent_run(char **argv)
 	return status;
 }
 
-/* One file of what is asked for.  An expression is an argument, and never a command;
-   where nothing is left there is no file. */
-static void
+/* One file of what is asked for, which is there even if no event is left in it; false:
+   it could not be made.  An expression is an argument, and never a command. */
+static bool
 agent_slice_file(const struct fleet_message *r, const char *from, const char *to)
 {
 	char *argv[16], *where = NULL, *begin = NULL, *end = NULL;
 	unsigned n = 0;
+	bool good;
 
 	argv[n++] = program_path("tnfdump");
 	argv[n++] = (char *)(uintptr_t)"--to";
@@ -358,54 +373,78 @@ agent_slice_file(const struct fleet_message *r, const char *from, const char *to
 	argv[n++] = (char *)(uintptr_t)"--";
 	argv[n++] = (char *)(uintptr_t)from;
 	argv[n] = NULL;
-	if (agent_run(argv) != 0)
-		unlink(to);
+	good = agent_run(argv) == 0;
 	free(argv[0]);
 	free(where);
 	free(begin);
 	free(end);
+	return good;
 }
 
-/* Each file by itself, into a directory that gets its name when all are there. */
-static void
-agent_slice(struct agent *a, const struct fleet_message *r, const char *place)
+/* Each file by itself, into a directory that gets its name when all are there; false:
+   one is not, and a->out.why says why. */
+static bool
+agent_slice(struct agent *a, const struct fleet_message *r, const char *from, const char *place)
 {
 	struct fleet_message *list = xcalloc(1, sizeof *list);
-	char *from = strcmp(r->incident, RECORDED) == 0 ? xstrdup(a->c->fleet.recorded) :
-	    incident_path(a->c, r->incident);
 	char *temp = xasprintf("%s/.slice", a->directory), *source, *to;
+	bool good = false;
 
 	remove_all(AT_FDCWD, temp);
-	if (mkdir(temp, 0700) == 0) {
-		agent_list(from, list);
-		for (unsigned i = 0; i < list->n_files; i++) {
-			source = xasprintf("%s/%s", from, list->files[i].name);
-			to = xasprintf("%s/%u.tnf", temp, i);
-			agent_slice_file(r, source, to);
-			free(source);
-			free(to);
-		}
-		rename(temp, place);
+	if (mkdir(temp, 0700) != 0)
+		snprintf(a->out.why, sizeof a->out.why, "no room to filter in: %s", strerror(errno));
+	else if (!(good = agent_list(from, list)))
+		strcpy(a->out.why, list->why);
+	for (unsigned i = 0; good && i < list->n_files; i++) {
+		source = xasprintf("%s/%s", from, list->files[i].name);
+		to = xasprintf("%s/%u.tnf", temp, i);
+		if (!(good = agent_slice_file(r, source, to)))
+			snprintf(a->out.why, sizeof a->out.why, "%s cannot be filtered: ask without "
+			    "--where and --last", list->files[i].name);
+		free(source);
+		free(to);
 	}
+	if (good && rename(temp, place) != 0) {
+		snprintf(a->out.why, sizeof a->out.why, "no room to filter in: %s", strerror(errno));
+		good = false;
+	}
+	if (!good)
+		remove_all(AT_FDCWD, temp);
 	free(temp);
-	free(from);
 	free(list);
+	return good;
 }
 
+/* The largest piece: a second's worth, since an asker does not wait for one for long. */
+static int64_t
+agent_piece(const struct agent *a)
+{
+	uint64_t rate = a->c->fleet.rate;
+
+	return rate > 0 && rate < FLEET_CHUNK ? (int64_t)rate : FLEET_CHUNK;
+}
+
+/* What was left out of the files is left out of the filtered ones. */
 static void
 agent_answer_list(struct agent *a, const struct fleet_message *r, const char *place)
 {
-	char *incident = incident_path(a->c, r->incident);
-	bool whole = strcmp(r->incident, RECORDED) == 0 || access(incident, F_OK) == 0;
+	bool recorded = strcmp(r->incident, RECORDED) == 0;
+	char *from = recorded ? xstrdup(a->c->fleet.recorded) : incident_path(a->c, r->incident);
+	bool whole = recorded || access(from, F_OK) == 0;
 
-	if (whole && agent_wants_slice(r) && access(place, F_OK) != 0)
-		agent_slice(a, r, place);
-	strcpy(a->out.kind, "kept");
-	if (whole && access(place, F_OK) == 0) {
-		agent_list(place, &a->out);
+	if (whole && agent_wants_slice(r) && access(place, F_OK) != 0 &&
+	    !agent_slice(a, r, from, place))
+		goto out;
+	if (whole) {
+		if (!agent_list(from, &a->out) ||
+		    (agent_wants_slice(r) && !agent_list(place, &a->out)))
+			goto out;
 		a->out.complete = 1;
 	}
-	free(incident);
+	a->out.length = agent_piece(a);
+	strcpy(a->out.kind, "kept");
+out:
+	free(from);
 }
 
 /* So many bytes in a second, and no more. */
@@ -430,7 +469,7 @@ agent_answer_chunk(struct agent *a, const char *place)
 	int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int fd = dir >= 0 && agent_is_trace(a->in.file) ?
 	    openat(dir, a->in.file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) : -1;
-	int64_t length = a->in.length < FLEET_CHUNK ? a->in.length : FLEET_CHUNK;
+	int64_t most = agent_piece(a), length = a->in.length < most ? a->in.length : most;
 	struct stat st;
 	ssize_t n = -1;
 	size_t packed;

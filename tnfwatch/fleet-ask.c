@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "analysis/expr/expr.h"
 #include "analysis/timespec.h"
 #include "analysis/units.h"
 #include "common/printable.h"
@@ -36,9 +38,10 @@
 #define STATUS_MISSING	3
 #define REQUEST_MS	5000		/* for one answer */
 #define POLL_NS		(50 * MS)
-#define FILE_MAX	(INT64_C(64) << 30)
+#define DEADLINE	(INT64_C(3600) * SECOND)	/* for one host */
+#define BYTES_MAX	(INT64_C(4) << 30)		/* of one host */
 
-enum host_state { H_EXPECTED, H_PINNED, H_REFUSED, H_FETCHED, H_FAILED };
+enum host_state { H_EXPECTED, H_PINNED, H_REFUSED, H_FETCHED, H_PART, H_FAILED };
 
 struct ask_host {
 	char	 name[FLEET_NAME];
@@ -48,6 +51,8 @@ struct ask_host {
 	int64_t	 offset, error;		/* add to its clock; error < 0: not measured */
 	char	 why[FLEET_TEXT];
 	unsigned files;
+	int64_t	 piece;			/* what it gives at once */
+	int64_t	 deadline;		/* of its fetch */
 	int64_t	 bytes, wire, again;	/* got now; over the wire; were there */
 	uint64_t chunks;
 };
@@ -57,6 +62,7 @@ struct ask {
 	const char *directory;
 	int	 dir;
 	int64_t	 wait, patience;
+	int64_t	 deadline, bytes;	/* of one host, which may lie */
 	struct fleet_message *question;
 	natsConnection *nc;
 	struct ask_host *host;
@@ -278,11 +284,12 @@ ask_unpack(const struct fleet_message *m, unsigned char *room)
 	return n == (size_t)m->length && (int64_t)crc32(0, p, (uInt)n) == m->crc ? p : NULL;
 }
 
-/* The next chunk of a file is written; false: not now. */
+/* The next chunk of a file is written, of the length that was asked for; false: not now. */
 static bool
 ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd, int64_t at,
     int64_t *got)
 {
+	int64_t length = f->size - at < h->piece ? f->size - at : h->piece;
 	struct fleet_message *m = xcalloc(1, sizeof *m);
 	unsigned char *room = xcalloc(1, FLEET_CHUNK);
 	const unsigned char *p;
@@ -292,10 +299,10 @@ ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd,
 	strcpy(m->kind, "get");
 	strcpy(m->file, f->name);
 	m->offset = at;
-	m->length = f->size - at < FLEET_CHUNK ? f->size - at : FLEET_CHUNK;
+	m->length = length;
 	if (ask_request(a, h, m, &msg) && strcmp(m->kind, "chunk") == 0) {
-		p = strcmp(m->file, f->name) == 0 && m->offset == at && m->length > 0 &&
-		    m->length <= f->size - at ? ask_unpack(m, room) : NULL;
+		p = strcmp(m->file, f->name) == 0 && m->offset == at &&
+		    m->length == length ? ask_unpack(m, room) : NULL;
 		if (p == NULL)
 			snprintf(h->why, sizeof h->why, "%s: a chunk that is not what was asked "
 			    "for", f->name);
@@ -312,6 +319,17 @@ ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd,
 	free(room);
 	free(m);
 	return good;
+}
+
+/* Nothing has come since 'last': is that enough of it, or of this host? */
+static bool
+ask_gives_up(const struct ask *a, struct ask_host *h, int64_t last)
+{
+	int64_t now = now_mono();
+
+	if (now > h->deadline)
+		snprintf(h->why, sizeof h->why, "takes longer than --deadline");
+	return now > h->deadline || now - last > a->patience;
 }
 
 /* A file that was begun is gone on with; false: given up. */
@@ -336,14 +354,12 @@ ask_file(struct ask *a, struct ask_host *h, int dir, const struct fleet_file *f)
 		if (at == 0 && st.st_size > 0 && ftruncate(fd, 0) != 0)
 			at = -1;
 		h->again += at;
-		while (at >= 0 && at < f->size) {
+		while (at >= 0 && at < f->size && !ask_gives_up(a, h, last)) {
 			if (ask_chunk(a, h, f, fd, at, &got)) {
 				at += got;
 				h->bytes += got;
 				last = now_mono();
-			} else if (now_mono() - last > a->patience)
-				break;
-			else
+			} else
 				ask_pause(4 * POLL_NS);
 		}
 		good = at == f->size && fsync(fd) == 0 && renameat(dir, part, dir, f->name) == 0;
@@ -373,7 +389,7 @@ ask_list(struct ask *a, struct ask_host *h, struct fleet_message *m)
 			if (strcmp(m->kind, "refused") == 0)
 				return false;
 		}
-		if (now_mono() - begun > a->patience)
+		if (ask_gives_up(a, h, begun))
 			return false;
 		ask_pause(pause);
 		if (pause < SECOND)
@@ -394,6 +410,22 @@ ask_write_clock(int dir, const struct ask_host *h)
 	close(fd);
 }
 
+/* Is it as much as one host may send us? */
+static bool
+ask_fits(const struct ask *a, struct ask_host *h, const struct fleet_message *m)
+{
+	int64_t left = a->bytes;
+
+	for (unsigned i = 0; i < m->n_files; i++) {
+		if (m->files[i].size > left) {
+			snprintf(h->why, sizeof h->why, "has more than --bytes %" PRId64, a->bytes);
+			return false;
+		}
+		left -= m->files[i].size;
+	}
+	return true;
+}
+
 static void
 ask_fetch_host(struct ask *a, struct ask_host *h)
 {
@@ -401,18 +433,22 @@ ask_fetch_host(struct ask *a, struct ask_host *h)
 	int dir = -1;
 	bool good = false;
 
+	h->deadline = now_mono() + a->deadline;
 	if ((mkdirat(a->dir, h->name, 0700) == 0 || errno == EEXIST) &&
 	    (dir = openat(a->dir, h->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0 &&
 	    ask_list(a, h, m)) {
-		good = true;
+		good = ask_fits(a, h, m);
+		h->piece = m->length > 0 && m->length < FLEET_CHUNK ? m->length : FLEET_CHUNK;
 		for (unsigned i = 0; good && i < m->n_files; i++)
-			good = m->files[i].size <= FILE_MAX && strcmp(m->files[i].name, "clock") != 0 &&
+			good = strcmp(m->files[i].name, "clock") != 0 &&
 			    ask_file(a, h, dir, &m->files[i]);
 		h->files = m->n_files;
 		ask_write_clock(dir, h);
 	} else if (dir < 0)
 		snprintf(h->why, sizeof h->why, "%s", strerror(errno));
-	h->state = good ? H_FETCHED : H_FAILED;
+	h->state = !good ? H_FAILED : *m->why != '\0' ? H_PART : H_FETCHED;
+	if (h->state == H_PART)
+		memcpy(h->why, m->why, sizeof h->why);
 	if (dir >= 0)
 		close(dir);
 	free(m);
@@ -457,8 +493,8 @@ ask_fetch(struct ask *a)
 		chunks += a->host[i].chunks;
 	}
 	printf("fetch: %u of %u hosts, %" PRIu64 " chunks, %" PRId64 " bytes (%" PRId64
-	    " on the wire), %" PRId64 " were there, %.3f s\n", ask_count(a, H_FETCHED), a->n_hosts,
-	    chunks, bytes, wire, again, (double)(now_mono() - begun) / 1e9);
+	    " on the wire), %" PRId64 " were there, %.3f s\n", ask_count(a, H_FETCHED) + ask_count(a, H_PART),
+	    a->n_hosts, chunks, bytes, wire, again, (double)(now_mono() - begun) / 1e9);
 }
 
 /* --- what is missing --- */
@@ -466,6 +502,9 @@ ask_fetch(struct ask *a)
 static int
 ask_report(const struct ask *a)
 {
+	static const char *const what[] = { [H_PINNED] = "has kept it, not fetched: ",
+		[H_REFUSED] = "refused: ", [H_FAILED] = "has kept it, not fetched: ",
+		[H_PART] = "fetched " };
 	int64_t now = now_wall();
 	unsigned missing = 0;
 
@@ -481,14 +520,13 @@ ask_report(const struct ask *a)
 		else if (h->state == H_EXPECTED)
 			printf("missing: %s: no answer\n", h->name);
 		else
-			printf("missing: %s: %s%s\n", h->name, h->state == H_PINNED ||
-			    h->state == H_FAILED ? "has kept it, not fetched: " : "refused: ", h->why);
+			printable_printf(stdout, "missing: %s: %s%s\n", h->name, what[h->state], h->why);
 	}
 	if (a->n_hosts == 0)
 		printf("no host is registered that is meant\n");
 	if (missing > 0)
 		printf("again: tnfwatch ask -o %s\n", a->directory);
-	if (missing < a->n_hosts)
+	if (ask_count(a, H_FETCHED) + ask_count(a, H_PART) > 0)
 		printf("merge: tnfdump --hosts %s/*\n", a->directory);
 	return missing > 0 || a->n_hosts == 0 ? STATUS_MISSING : 0;
 }
@@ -597,13 +635,51 @@ ask_text(const char *option, const char *value, char *to, size_t size)
 	return false;
 }
 
+/* Here, and not on each of the machines: what is no expression is not asked. */
+static bool
+ask_where(const char *text)
+{
+	const struct expr_source source = { .member = tnf_event_value, .item = tnf_value_item };
+	struct expr_error wrong;
+	struct expr *e = expr_new(text, &source, &wrong);
+	char message[FLEET_TEXT];
+
+	if (e != NULL) {
+		expr_free(e);
+		return true;
+	}
+	expr_error_format(&wrong, text, message, sizeof message);
+	say("--where: %s", message);
+	return false;
+}
+
+/* "512k", "16m", "1g" */
+static bool
+ask_size(const char *text, int64_t *size)
+{
+	static const char units[] = "kmgt";
+	char *end;
+	uint64_t n = strtoull(text, &end, 10);
+	const char *u = *end != '\0' ? strchr(units, *end | 0x20) : NULL;
+	unsigned shift = u != NULL ? 10 * (unsigned)(u - units + 1) : 0;
+
+	if (isdigit((unsigned char)*text) && (*end == '\0' || (u != NULL && end[1] == '\0')) &&
+	    n > 0 && n <= (uint64_t)INT64_MAX >> shift) {
+		*size = (int64_t)(n << shift);
+		return true;
+	}
+	say("--bytes %s: not a size: write 512k, 16m, 1g", text);
+	return false;
+}
+
 static bool
 ask_option(struct ask *a, const char *option, const char *value, bool *asks_more)
 {
 	struct fleet_message *q = a->question;
 
 	*asks_more |= strcmp(option, "-o") != 0 && strcmp(option, "--wait") != 0 &&
-	    strcmp(option, "--patience") != 0;
+	    strcmp(option, "--patience") != 0 && strcmp(option, "--deadline") != 0 &&
+	    strcmp(option, "--bytes") != 0;
 	if (strcmp(option, "-o") == 0) {
 		a->directory = value;
 		return true;
@@ -611,7 +687,9 @@ ask_option(struct ask *a, const char *option, const char *value, bool *asks_more
 	if (strcmp(option, "--hosts") == 0)
 		return ask_text(option, value, q->hosts, sizeof q->hosts);
 	if (strcmp(option, "--where") == 0)
-		return ask_text(option, value, q->where, sizeof q->where);
+		return ask_text(option, value, q->where, sizeof q->where) && ask_where(value);
+	if (strcmp(option, "--bytes") == 0)
+		return ask_size(value, &a->bytes);
 	if (strcmp(option, "--at") == 0)
 		return ask_time(value, &q->at);
 	if (strcmp(option, "--label") == 0 && q->n_labels < FLEET_LABELS &&
@@ -622,7 +700,9 @@ ask_option(struct ask *a, const char *option, const char *value, bool *asks_more
 		return false;
 	}
 	if (duration_parse(value, strcmp(option, "--last") == 0 ? &q->last :
-	    strcmp(option, "--wait") == 0 ? &a->wait : &a->patience))
+	    strcmp(option, "--wait") == 0 ? &a->wait :
+	    strcmp(option, "--deadline") == 0 ? &a->deadline : &a->patience) &&
+	    a->deadline < INT64_MAX / 2)
 		return true;
 	say("%s %s: not a duration: write 200ms, 5s, 2m", option, value);
 	return false;
@@ -632,7 +712,7 @@ static bool
 ask_options(struct ask *a, int argc, char **argv, bool *asks_more)
 {
 	static const char *const names[] = { "-o", "--hosts", "--where", "--at", "--label",
-		"--last", "--wait", "--patience" };
+		"--last", "--wait", "--patience", "--deadline", "--bytes" };
 
 	for (int i = 0; i < argc; i += 2) {
 		size_t k = 0;
@@ -642,7 +722,7 @@ ask_options(struct ask *a, int argc, char **argv, bool *asks_more)
 		if (k == sizeof names / sizeof names[0] || i + 1 == argc) {
 			fputs("usage: tnfwatch ask [--last TIME] [--at TIME] [--hosts PATTERN] "
 			    "[--label NAME=VALUE] [--where EXPR] [--wait TIME] [--patience TIME] "
-			    "-o DIRECTORY\n", stderr);
+			    "[--deadline TIME] [--bytes SIZE] -o DIRECTORY\n", stderr);
 			return false;
 		}
 		if (!ask_option(a, argv[i], argv[i + 1], asks_more))
@@ -673,6 +753,7 @@ static int
 ask_command(const struct watch_options *o, int argc, char **argv)
 {
 	struct ask a = { .dir = -1, .wait = 10 * SECOND, .patience = 60 * SECOND,
+	    .deadline = DEADLINE, .bytes = BYTES_MAX,
 	    .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct config *c = config_read_places(o->config);
 	bool asks_more = false;

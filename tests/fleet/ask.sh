@@ -38,9 +38,17 @@ ask --label role=web --where 'id < 5' -o some > out 2>&1 || wrong "some: $(cat o
 [ "$("$DUMP" --hosts --no-header some/* | wc -l)" = 10 ] || wrong "some: $("$DUMP" --hosts some/*)"
 ask --hosts 'db*' --label site=b -o db > out 2>&1 || wrong "db: $(cat out)"
 [ "$(ls db)" = db1 ] || wrong "db: $(ls db)"
-# An expression that is none, or looks like an option, gives no file and runs nothing.
-ask --hosts web1 --where '; touch owned' -o evil1 > out 2>&1
-ask --hosts web1 --where '--output=owned' -o evil2 > out 2>&1
+# An expression that is none is not asked; who asks it all the same, or something that looks
+# like an option, gets no file, is not told that this was all, and runs nothing.
+ask --hosts web1 --where '; touch owned' -o evil > out 2>&1
+[ $? -eq 2 ] && [ ! -e evil ] && grep -q 'means nothing here' out || wrong "no expression: $(cat out)"
+for e in '; touch owned' '--output=owned'; do
+	sed -e "s/^where .*/where $e/" -e "s/^question .*/question evil-${#e}/" some/.question > evil
+	rm -rf evil.d && mkdir evil.d && mv evil evil.d/.question
+	ask -o evil.d > out 2>&1
+	[ $? -eq 3 ] || wrong "$e: status: $(cat out)"
+	grep -q '^missing: web1: .*shop.tnf cannot be filtered' out || wrong "$e: $(cat out)"
+done
 [ -z "$(find . -name owned)" ] || wrong "a question wrote a file"
 
 # One that is away is named; when it is there again the question gets the rest.
@@ -87,6 +95,26 @@ cmp -s rec/slow/shop.tnf slow/slow/shop.tnf || wrong "slow: differs"
 # What was there was not fetched once more.
 size=$(stat -c %s rec/slow/shop.tnf)
 grep -q ", $((size - had)) bytes (.* $had were there" out || wrong "slow: had $had of $size: $(cat out)"
+
+# A rate with which a whole chunk takes longer than anybody waits.
+dd if=/dev/urandom of=big bs=1024 count=520 2>/dev/null
+mkdir -p rec/crawl && cp big rec/crawl/shop.tnf
+agent crawl role=crawl 'rate = 45k'
+keeps() { ask --label "role=$1" --wait 2s --bytes 1 -o try > try.out 2>&1; rm -rf try
+	grep -q "^pin: 1 of 1 " try.out; }
+wait_for 120 keeps crawl || wrong "crawl: $(cat try.out)"
+ask --label role=crawl --patience 10s -o crawl > out 2>&1 || wrong "crawl: $(cat out)"
+cmp -s big crawl/crawl/shop.tnf || wrong "crawl: differs"
+
+# More files than an answer has room for: what is left out is told.
+mkdir -p rec/many && trace rec/many/shop.tnf many 77
+i=0; while [ $((i += 1)) -lt 600 ]; do ln rec/many/shop.tnf rec/many/$i.tnf; done
+agent many role=many
+wait_for 120 keeps many || wrong "many: $(cat try.out)"
+ask --label role=many -o many > out 2>&1
+[ $? -eq 3 ] || wrong "many: status: $(cat out)"
+grep -q '^missing: many: fetched without 88 of its files' out || wrong "many: $(cat out)"
+[ "$(ls many/many/*.tnf | wc -l)" -eq 512 ] || wrong "many: files"
 
 # So many questions, and no more.
 agent few role=few 'limit = 1/hour'

@@ -1,8 +1,9 @@
 # liar.py - says on the wire what nobody should: a NATS client of a few lines.
-# usage: liar.py HOST:PORT flood | agent FILE
+# usage: liar.py HOST:PORT flood | agent NAME
 #
 # flood: garbage, half messages and path-like names to all subjects, then an empty line.
-# agent: a host "liar" that registers and answers with what it should not.
+# agent: a host that registers and answers with what it should not: "greedy" has too much,
+# "drip" sends less than it was asked for, "slow" a byte at a time for ever, others just lie.
 import json, os, random, re, select, socket, sys, time, zlib
 
 address, mode = sys.argv[1], sys.argv[2]
@@ -57,9 +58,11 @@ if mode == "flood":
     sys.exit(0)
 
 # An agent that lies.
-pub("$KV.tnf-hosts.liar", message(kind="lease", host="liar", until=4000000000000000000))
+me = sys.argv[3]
+files = {"greedy": "5000000000 e.tnf", "drip": "1000 e.tnf", "slow": "100000000 e.tnf"}
+pub("$KV.tnf-hosts." + me, message(kind="lease", host=me, until=4000000000000000000))
 pub("$KV.tnf-hosts.other", message(kind="lease", host="../liar", until=4000000000000000000))
-s.sendall(b"SUB tnf.ask 1\r\nSUB tnf.host.liar 2\r\n")
+s.sendall(b"SUB tnf.ask 1\r\nSUB tnf.host.%s 2\r\n" % me.encode())
 wait_pong()
 print("ready", flush=True)
 n = 0
@@ -82,11 +85,18 @@ while True:
         for name in ["../evil", "a/b", "/etc/evil", ".hidden", "..", "x" * 500, "e\x1b[31mvil"]:
             pub(reply, message(kind="pinned", question=q, host=name, incident="i"))
         pub(reply, message(kind="pinned", question="another", host="stranger", incident="i"))
-        pub(reply, message(kind="pinned", question=q, host="liar", incident="i"))
+        pub(reply, message(kind="pinned", question=q, host=me, incident="i"))
         pub(reply, os.urandom(300))
         continue
     n += 1
-    out = dict(question=words["question"], host="liar")
+    out = dict(question=words["question"], host=me)
+    if me in files:
+        if words["kind"] == "list":
+            pub(reply, message(kind="kept", complete=1, has=files[me], length=me == "slow" and 1 or 262144, **out))
+        else:
+            pub(reply, message(kind="chunk", size=1000, body=b"x", length=1, crc=zlib.crc32(b"x"),
+                file=words["file"], offset=words.get("offset", 0), **out))
+        continue
     if words["kind"] == "list":
         lies = [["5 ../../evil.tnf"], ["5 /tmp/evil.tnf"], ["5 .evil.tnf"], ["-5 e.tnf"],
             ["99999999999999999999 e.tnf"]]

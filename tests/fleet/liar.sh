@@ -20,7 +20,8 @@ find kept -name '*etc*' -o -name '.new' | grep . && wrong "notes of garbage"
 find . -type f | sort > before
 
 # A host that lies: what is good is fetched, the liar is named, nothing else is there.
-python3 "$liar" "${NATS#nats://}" agent > liar.out 2>&1 &
+python3 "$liar" "${NATS#nats://}" agent liar > liar.out 2>&1 &
+LIARS=$!
 STARTED="$STARTED $!"
 wait_for 60 grep -q ready liar.out || fail "liar: $(cat liar.out)"
 mkdir deep
@@ -35,4 +36,26 @@ find . -name '*evil*' | grep . && wrong "evil names"
 [ -e /tmp/evil.tnf ] && wrong "/tmp/evil.tnf"
 grep -q "$(printf '\033')" out && wrong "controls on the terminal"
 [ "$(ls deep/all | tr '\n' ' ')" = "good liar " ] || wrong "directories: $(ls deep/all)"
+
+# Who has too much, sends less than he was asked for, or never comes to an end is given up.
+kill -9 "$LIARS"
+LIARS=
+for h in greedy drip slow; do
+	: > $h.out
+	python3 "$liar" "${NATS#nats://}" agent $h > $h.out 2>&1 &
+	LIARS="$LIARS $!"
+	STARTED="$STARTED $!"
+	wait_for 60 grep -q ready $h.out || fail "$h: $(cat $h.out)"
+done
+ask --hosts '[gds][rl]*' --patience 3s --deadline 20s -o three > out 2>&1
+[ $? -eq 3 ] || wrong "three: status: $(cat out)"
+grep -q '^missing: greedy: .* has more than --bytes 4294967296$' out || wrong "greedy: $(cat out)"
+grep -q '^missing: drip: .* a chunk that is not what was asked for$' out || wrong "drip: $(cat out)"
+grep -q '^missing: slow: .* takes longer than --deadline$' out || wrong "slow: $(cat out)"
+find three -name e.tnf | grep . && wrong "three: a file"
+for p in $LIARS; do kill -9 "$p"; done
+ask --hosts good --bytes 100 -o little > out 2>&1 && wrong "little: status 0"
+grep -q '^missing: good: .* has more than --bytes 100$' out || wrong "little: $(cat out)"
+ask --bytes 100 -o little > out 2>&1 && wrong "little: status 0"
+ask --bytes 1m -o little > out 2>&1 || wrong "little, again: $(cat out)"
 exit $bad
