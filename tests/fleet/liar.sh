@@ -20,6 +20,7 @@ find kept -name '*etc*' -o -name '.new' | grep . && wrong "notes of garbage"
 find . -type f | sort > before
 
 # A host that lies: what is good is fetched, the liar is named, nothing else is there.
+: > liar.out
 python3 "$liar" "${NATS#nats://}" agent liar > liar.out 2>&1 &
 LIARS=$!
 STARTED="$STARTED $!"
