@@ -33,10 +33,25 @@
 
 #define INBOX		"_INBOX."	/* of whoever asks, as NATS' libraries call them */
 #define RECORDED	"recorded"	/* the incident of files that are there anyway */
-#define SLICE_SECONDS	120		/* what a filter may cost */
+#define SLICE_CPU	(120 * SECOND)	/* what filtering for one question may cost ... */
+#define SLICE_WALL	(300 * SECOND)	/* ... during which others wait */
+#define SLICE_LEAST	(UINT64_C(1) << 20)	/* bytes of a slice, if [watch] has a small limit */
+#define COSTS_MAX	64		/* questions whose cost is known */
+#define SLICE_MEMORY	(UINT64_C(1) << 30)
 #define RECORD_YOUNG	(3600 * SECOND)	/* its incident may still be written */
 #define PENDING_MAX	256		/* messages that wait; more are dropped */
 #define PENDING_BYTES	(4 << 20)
+
+struct agent_cost {
+	char	 question[FLEET_NAME];
+	int64_t	 cpu, wall;	/* ns */
+};
+
+/* What a child may still take. */
+struct agent_room {
+	unsigned cpu, wall;	/* s */
+	uint64_t bytes;
+};
 
 struct agent {
 	const struct config *c;
@@ -52,6 +67,8 @@ struct agent {
 
 	/* Of the thread with requests. */
 	int64_t	 free_at;		/* when the next bytes may go */
+	struct agent_cost cost[COSTS_MAX];	/* a ring */
+	uint64_t n_costs;
 	struct fleet_message in, out;	/* each is large */
 	unsigned char *raw, *packed;
 };
@@ -97,6 +114,21 @@ agent_record_write(const struct agent *a, const struct fleet_message *m)
 	return good;
 }
 
+/* Files that are there anyway do not go like incidents: their questions go by age. */
+static bool
+agent_is_over(const struct agent *a, const struct fleet_message *record, int64_t age)
+{
+	char *path;
+	bool gone;
+
+	if (strcmp(record->incident, RECORDED) == 0)
+		return age > FLEET_FORGET;
+	path = incident_path(a->c, record->incident);
+	gone = access(path, F_OK) != 0;
+	free(path);
+	return gone;
+}
+
 /* What earlier questions cut out of incidents that have gone. */
 static void
 agent_clean(const struct agent *a)
@@ -105,28 +137,69 @@ agent_clean(const struct agent *a)
 	DIR *dir = opendir(a->directory);
 	const struct dirent *e;
 	struct stat st;
-	char *path, *slice;
+	int64_t age;
+	char *slice;
 
 	while (dir != NULL && (e = readdir(dir)) != NULL) {
 		/* An incident gets its name only when it is complete. */
 		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-		    now_wall() - (int64_t)st.st_mtim.tv_sec * SECOND < RECORD_YOUNG)
+		    (age = now_wall() - (int64_t)st.st_mtim.tv_sec * SECOND) < RECORD_YOUNG)
 			continue;
 		if (!fleet_name_is_good(e->d_name) || strstr(e->d_name, ".slice") != NULL ||
-		    !agent_record_read(a, e->d_name, m) || strcmp(m->incident, RECORDED) == 0)
+		    !agent_record_read(a, e->d_name, m) || !agent_is_over(a, m, age))
 			continue;
-		path = incident_path(a->c, m->incident);
 		slice = xasprintf("%s.slice", e->d_name);
-		if (access(path, F_OK) != 0) {
-			remove_all(dirfd(dir), slice);
-			unlinkat(dirfd(dir), e->d_name, 0);
-		}
+		remove_all(dirfd(dir), slice);
+		unlinkat(dirfd(dir), e->d_name, 0);
 		free(slice);
-		free(path);
 	}
 	if (dir != NULL)
 		closedir(dir);
 	free(m);
+}
+
+/* The slice that was made first; the caller frees; NULL: there is none. */
+static char *
+agent_oldest_slice(const struct agent *a, uint64_t *all)
+{
+	DIR *dir = opendir(a->directory);
+	const struct dirent *e;
+	struct stat st;
+	char *oldest = NULL;
+	int64_t time = INT64_MAX;
+
+	*all = 0;
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		if (!fleet_name_is_good(e->d_name) || strstr(e->d_name, ".slice") == NULL ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		*all += disk_usage(dirfd(dir), e->d_name);
+		if (st.st_mtim.tv_sec < time) {
+			time = st.st_mtim.tv_sec;
+			free(oldest);
+			oldest = xstrdup(e->d_name);
+		}
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return oldest;
+}
+
+/* Before another slice is made: with it, all take no more than twice what one may have.
+   What has gone can be made again, as long as its incident is there. */
+static void
+agent_slices_trim(const struct agent *a, uint64_t max)
+{
+	char *oldest, *path;
+	uint64_t all;
+	int e = 0;
+
+	while (e == 0 && (oldest = agent_oldest_slice(a, &all)) != NULL) {
+		path = xasprintf("%s/%s", a->directory, oldest);
+		e = all > max ? remove_all(AT_FDCWD, path) : -1;
+		free(path);
+		free(oldest);
+	}
 }
 
 /* --- questions --- */
@@ -206,6 +279,7 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	/* Neither noted nor sent back. */
 	ask->body_size = 0;
 	ask->n_files = 0;
+	*ask->why = '\0';
 	known = agent_record_read(a, ask->question, old);
 	if (known)
 		strcpy(ask->incident, old->incident);
@@ -315,18 +389,52 @@ agent_time_text(const char *option, int64_t wall)
 	return xasprintf("--%s=%s.%09" PRId64 "Z", option, text, wall % SECOND);
 }
 
-static _Noreturn void
-agent_slice_main(char **argv, pid_t agent)
+/* What filtering for a question has cost so far, however often it is asked for. */
+static struct agent_cost *
+agent_cost(struct agent *a, const char *question)
 {
-	const struct rlimit limit = { SLICE_SECONDS, SLICE_SECONDS };
+	struct agent_cost *c;
+
+	for (size_t i = 0; i < COSTS_MAX; i++)
+		if (strcmp(a->cost[i].question, question) == 0)
+			return &a->cost[i];
+	c = &a->cost[a->n_costs++ % COSTS_MAX];
+	*c = (struct agent_cost){ .cpu = 0 };
+	strcpy(c->question, question);
+	return c;
+}
+
+/* Bytes that the slice of one question may have. */
+static uint64_t
+agent_slice_max(const struct agent *a)
+{
+	uint64_t share = a->c->limit / 8;
+
+	return share > SLICE_LEAST ? share : SLICE_LEAST;
+}
+
+static _Noreturn void
+agent_slice_main(char **argv, pid_t agent, const struct agent_room *room)
+{
+	const struct rlimit cpu = { room->cpu, room->cpu }, size = { room->bytes, room->bytes };
+	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	/* It ends with the agent, also if that was killed before this. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != agent)
 		_exit(127);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGALRM, SIG_DFL);
+	alarm(room->wall);
 	setpriority(PRIO_PROCESS, 0, 10);
-	setrlimit(RLIMIT_CPU, &limit);
+	setrlimit(RLIMIT_CPU, &cpu);
+	setrlimit(RLIMIT_FSIZE, &size);
+#ifndef SANITIZED	/* which takes more by itself */
+	/* Not of addresses: traces are mapped, and may be large. */
+	setrlimit(RLIMIT_DATA, &(struct rlimit){ SLICE_MEMORY, SLICE_MEMORY });
+#endif
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
@@ -334,26 +442,56 @@ agent_slice_main(char **argv, pid_t agent)
 	_exit(127);
 }
 
-static int
-agent_run(char **argv)
+static int64_t
+timeval_ns(const struct timeval *t)
 {
-	pid_t agent = getpid(), pid = fork();
+	return (int64_t)t->tv_sec * SECOND + t->tv_usec * 1000;
+}
+
+/* What is left of what the question may cost; false: nothing. */
+static bool
+agent_room(const struct agent *a, const struct agent_cost *cost, struct agent_room *room)
+{
+	char *temp = xasprintf("%s/.slice", a->directory);
+	uint64_t max = agent_slice_max(a), used = disk_usage(AT_FDCWD, temp);
+
+	free(temp);
+	if (cost->cpu >= SLICE_CPU || cost->wall >= SLICE_WALL || used >= max)
+		return false;
+	room->cpu = (unsigned)((SLICE_CPU - cost->cpu + SECOND - 1) / SECOND);
+	room->wall = (unsigned)((SLICE_WALL - cost->wall + SECOND - 1) / SECOND);
+	room->bytes = max - used;
+	return true;
+}
+
+static int
+agent_run(struct agent *a, const char *question, char **argv)
+{
+	struct agent_cost *cost = agent_cost(a, question);
+	int64_t begun = now_mono();
+	struct agent_room room;
+	struct rusage u;
+	pid_t agent = getpid(), pid;
 	int status;
 
-	if (pid == 0)
-		agent_slice_main(argv, agent);
+	if (!agent_room(a, cost, &room))
+		return -1;
+	if ((pid = fork()) == 0)
+		agent_slice_main(argv, agent, &room);
 	if (pid < 0)
 		return -1;
-	while (waitpid(pid, &status, 0) < 0)
+	while (wait4(pid, &status, 0, &u) < 0)
 		if (errno != EINTR)
 			return -1;
+	cost->cpu += timeval_ns(&u.ru_utime) + timeval_ns(&u.ru_stime);
+	cost->wall += now_mono() - begun;
 	return status;
 }
 
 /* One file of what is asked for, which is there even if no event is left in it; false:
    it could not be made.  An expression is an argument, and never a command. */
 static bool
-agent_slice_file(const struct fleet_message *r, const char *from, const char *to)
+agent_slice_file(struct agent *a, const struct fleet_message *r, const char *from, const char *to)
 {
 	char *argv[16], *where = NULL, *begin = NULL, *end = NULL;
 	unsigned n = 0;
@@ -373,7 +511,7 @@ agent_slice_file(const struct fleet_message *r, const char *from, const char *to
 	argv[n++] = (char *)(uintptr_t)"--";
 	argv[n++] = (char *)(uintptr_t)from;
 	argv[n] = NULL;
-	good = agent_run(argv) == 0;
+	good = agent_run(a, r->question, argv) == 0;
 	free(argv[0]);
 	free(where);
 	free(begin);
@@ -398,7 +536,7 @@ agent_slice(struct agent *a, const struct fleet_message *r, const char *from, co
 	for (unsigned i = 0; good && i < list->n_files; i++) {
 		source = xasprintf("%s/%s", from, list->files[i].name);
 		to = xasprintf("%s/%u.tnf", temp, i);
-		if (!(good = agent_slice_file(r, source, to)))
+		if (!(good = agent_slice_file(a, r, source, to)))
 			snprintf(a->out.why, sizeof a->out.why, "%s cannot be filtered: ask without "
 			    "--where and --last", list->files[i].name);
 		free(source);
@@ -496,6 +634,20 @@ agent_answer_chunk(struct agent *a, const char *place)
 		close(dir);
 }
 
+/* A slice that is still to be made has its limits; false: they are used up. */
+static bool
+agent_prepare(struct agent *a, const struct fleet_message *r, const char *place)
+{
+	const struct agent_cost *cost;
+
+	if (!agent_wants_slice(r) || access(place, F_OK) == 0)
+		return true;
+	agent_clean(a);
+	agent_slices_trim(a, agent_slice_max(a));
+	cost = agent_cost(a, r->question);
+	return cost->cpu < SLICE_CPU && cost->wall < SLICE_WALL;
+}
+
 static void
 agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
 {
@@ -520,8 +672,11 @@ agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg
 		strcpy(a->out.why, "there is no recorded = in [fleet] any more");
 	else {
 		place = agent_place(a, r);
-		if (strcmp(a->in.kind, "list") == 0)
+		if (strcmp(a->in.kind, "list") == 0 && agent_prepare(a, r, place))
 			agent_answer_list(a, r, place);
+		else if (strcmp(a->in.kind, "list") == 0)
+			strcpy(a->out.why, "filtering has cost all that one question may: ask "
+			    "without --where and --last");
 		else if (strcmp(a->in.kind, "get") == 0)
 			agent_answer_chunk(a, place);
 		else

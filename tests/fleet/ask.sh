@@ -124,4 +124,26 @@ wait_for 120 registered || wrong "few: $(cat out)"
 few 2
 grep -q 'missing: few: refused: asked too often' out || wrong "limit: $(cat out)"
 ask -o few1 > out 2>&1 || wrong "a question that was asked before is none: $(cat out)"
+
+# What was filtered for others goes when it takes too much; notes of questions by age.
+agent small role=small
+sed -i 's/^directory/limit = 8m\n&/' small.conf
+kill -9 "$PID_small"
+start_agent small
+small() { rm -rf small1; ask --label role=small --wait 2s -o small1 > out 2>&1; }
+wait_for 120 small || fail "small: $(cat out)"
+F=kept/small/fleet
+first=$(ls $F | head -1)
+sed 's/^question .*/question old/' "$F/$first" > $F/old
+sed 's/^question .*/question young/' "$F/$first" > $F/young
+touch -d '9 days ago' $F/old
+touch -d '6 days ago' $F/young
+for i in 1 2 3; do
+	mkdir $F/q$i.slice && head -c 700000 /dev/urandom > $F/q$i.slice/0.tnf && touch -d "$i hours ago" $F/q$i.slice
+done
+ask --label role=small --where 'id < 5' -o small2 > out 2>&1 || wrong "small: $(cat out)"
+[ "$("$DUMP" --no-header small2/small/*.tnf | wc -l)" = 5 ] || wrong "small: $(ls small2/small)"
+[ -d $F/q1.slice ] && [ ! -e $F/q2.slice ] && [ ! -e $F/q3.slice ] || wrong "slices: $(ls $F)"
+[ ! -e $F/old ] && [ -e $F/young ] || wrong "notes by age: $(ls $F)"
+kill -9 "$PID_small"
 exit $bad
