@@ -511,7 +511,8 @@ set_other(uint32_t tid, const char *name, size_t len, char *old)
 	if (fd < 0)
 		return errno;
 	if (old != NULL) {
-		n = syscall(SYS_pread64, fd, old, (size_t)NAME_SIZE - 1, 0l);
+		/* As many zeros as make an offset on any machine. */
+		n = syscall(SYS_pread64, fd, old, (size_t)NAME_SIZE - 1, 0l, 0l, 0l);
 		old[n > 0 && old[n - 1] == '\n' ? n - 1 : n > 0 ? n : 0] = '\0';
 	}
 	do

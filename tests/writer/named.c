@@ -12,6 +12,11 @@
 
 #include <tnf/probe.h>
 
+/* Or else the linker leaves it out where a sanitizer has the functions that it stands
+   in front of. */
+extern struct tnf_process_control _tnf_process_control;
+struct tnf_process_control *keep_library = &_tnf_process_control;
+
 static int to_plain[2], from_plain[2];
 
 static void
