@@ -174,7 +174,8 @@ set_up_child(void)
 {
 	uint32_t tid = tnf_own_tid();
 	/* The one in between may have hit no probe. */
-	int32_t parent = tnf_p.guard->pid != 0 && forker != 0 ? forker : tnf_p.pid;
+	int32_t from = __atomic_load_n(&forker, __ATOMIC_RELAXED);
+	int32_t parent = tnf_p.guard->pid != 0 && from != 0 ? from : tnf_p.pid;
 
 	tnf_tag_reset();
 	if (tnf_p.later != NULL) {
@@ -479,6 +480,17 @@ tnf_process_enable(void)
 	follow_switch();
 }
 
+/* Several threads may fork at once, and each of them notes the same. */
+static void
+note_forker(const struct guard *g)
+{
+	int32_t pid = g->pid;
+
+	if (pid == 0 && __atomic_load_n(&g->phase, __ATOMIC_ACQUIRE) == PHASE_READY)
+		pid = tnf_p.pid;
+	__atomic_store_n(&forker, pid, __ATOMIC_RELAXED);
+}
+
 /* Parent and child are to share one file, so it must be open before. */
 static void
 before_fork(void)
@@ -490,7 +502,7 @@ before_fork(void)
 	/* By this the child sees that it has another number. */
 	if (!tnf_p.ask_tid)
 		tnf_t.tid = tnf_own_tid();
-	forker = tnf_p.guard->pid != 0 ? tnf_p.guard->pid : tnf_p.pid;
+	note_forker(__atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE));
 	errno = saved;
 }
 
