@@ -43,7 +43,9 @@ done
 # Every file that is installed below the prefix is in a package, and every line of a
 # package's list finds one.  The packages are configured with everything; this build may
 # lack a part, whose lines then find nothing.
-(cd "$PREFIX" && find . \( -type f -o -type l \) | sed 's,^\./,usr/,') >"$TMP/files"
+# Without dpkg-dev, meson puts libraries into lib64; packages are built with it.
+(cd "$PREFIX" && find . \( -type f -o -type l \) |
+	sed 's,^\./,usr/,; s,^usr/lib64/,usr/lib/any/,') >"$TMP/files"
 cat "$debian"/*.install "$debian/libtnf-dev.examples" "$debian/not-installed" |
 	awk '{ print $1 }' >"$TMP/lines"
 while read -r file; do
