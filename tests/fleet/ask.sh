@@ -103,7 +103,7 @@ agent crawl role=crawl 'rate = 45k'
 keeps() { ask --label "role=$1" --wait 2s --bytes 1 -o try > try.out 2>&1; rm -rf try
 	grep -q "^pin: 1 of 1 " try.out; }
 wait_for 120 keeps crawl || wrong "crawl: $(cat try.out)"
-ask --label role=crawl --patience 10s -o crawl > out 2>&1 || wrong "crawl: $(cat out)"
+ask --label role=crawl --wait 60s --patience 30s -o crawl > out 2>&1 || wrong "crawl: $(cat out)"
 cmp -s big crawl/crawl/shop.tnf || wrong "crawl: differs"
 
 # More files than an answer has room for: what is left out is told.
@@ -111,7 +111,7 @@ mkdir -p rec/many && trace rec/many/shop.tnf many 77
 i=0; while [ $((i += 1)) -lt 600 ]; do ln rec/many/shop.tnf rec/many/$i.tnf; done
 agent many role=many
 wait_for 120 keeps many || wrong "many: $(cat try.out)"
-ask --label role=many -o many > out 2>&1
+ask --label role=many --wait 60s -o many > out 2>&1
 [ $? -eq 3 ] || wrong "many: status: $(cat out)"
 grep -q '^missing: many: fetched without 88 of its files' out || wrong "many: $(cat out)"
 [ "$(ls many/many/*.tnf | wc -l)" -eq 512 ] || wrong "many: files"
