@@ -1,7 +1,9 @@
 # liar.py - says on the wire what nobody should: a NATS client of a few lines.
-# usage: liar.py HOST:PORT flood | agent NAME
+# usage: liar.py HOST:PORT flood | reply | agent NAME
 #
 # flood: garbage, half messages and path-like names to all subjects, then an empty line.
+# reply: a question whose answer is to go where it means something to others, and one that
+#	carries more than a question; only the second one is answered, and without that.
 # agent: a host that registers and answers with what it should not: "greedy" has too much,
 # "drip" sends less than it was asked for, "slow" a byte at a time for ever, others just lie.
 import json, os, random, re, select, socket, sys, time, zlib
@@ -53,9 +55,26 @@ if mode == "flood":
         else:
             body = message(kind="get", host="good", question="q1", file="x" * random.randrange(3000),
                 offset=9 * 10 ** 30, has=["1 a"] * 600)
-        pub(["tnf.ask", "tnf.host.good", "$KV.tnf-hosts.x%d" % i][i % 3], body, "nobody.%d" % i)
+        pub(["tnf.ask", "tnf.host.good", "$KV.tnf-hosts.x%d" % i][i % 3], body, "_INBOX.nobody.%d" % i)
     wait_pong()
     sys.exit(0)
+
+if mode == "reply":
+    s.sendall(b"SUB elsewhere 1\r\nSUB _INBOX.mine 2\r\n")
+    pub("tnf.ask", message(kind="ask", question="reply-1", hosts="*"), "elsewhere")
+    pub("tnf.ask", message(kind="ask", question="reply-2", hosts="*", has="7 ballast.tnf",
+        body=b"ballast"), "_INBOX.mine")
+    # Questions are answered one after the other.
+    for line in f:
+        if line.startswith(b"PING"):
+            s.sendall(b"PONG\r\n")
+        elif re.match(rb"H?MSG ", line):
+            part = line.split()
+            data = f.read(int(part[-1]) + 2)
+            sys.exit("answered elsewhere" if part[1] != b"_INBOX.mine" else
+                "sent back" if b"ballast" in data else
+                "no answer" if b"kind pinned" not in data else 0)
+    sys.exit("the connection is lost")
 
 # An agent that lies.
 me = sys.argv[3]

@@ -17,6 +17,9 @@ python3 "$liar" "${NATS#nats://}" flood || wrong "flood"
 kill -0 "$PID_good" || wrong "the agent has ended: $(cat good.log)"
 wait_for 120 answers_all 1 || wrong "after the flood: $(cat try.out good.log)"
 find kept -name '*etc*' -o -name '.new' | grep . && wrong "notes of garbage"
+# Only to inboxes, and no more than a question has.
+timeout 120 python3 "$liar" "${NATS#nats://}" reply || wrong "reply: $(cat good.log)"
+grep -rl ballast kept/good/fleet && wrong "ballast is noted"
 find . -type f | sort > before
 
 # A host that lies: what is good is fetched, the liar is named, nothing else is there.
