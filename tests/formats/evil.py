@@ -106,8 +106,10 @@ with tempfile.TemporaryDirectory() as tmp:
     code = ("import sys, tnf\nfor e in tnf.open(sys.argv[1]):\n"
             "    if e.probe.name == 'mark':\n        s = e.args['text']\n"
             "        print((s if isinstance(s, bytes) else s.encode('utf-8', 'surrogateescape')).hex())")
-    done = subprocess.run([sys.executable, "-c", code, trace], capture_output=True, text=True, check=False,
-                          env={**os.environ, "PYTHONPATH": package})
+    env = {**os.environ, "PYTHONPATH": package}
+    if "PYTHON_PRELOAD" in env:
+        env.update(LD_PRELOAD=env["PYTHON_PRELOAD"], ASAN_OPTIONS="detect_leaks=0")
+    done = subprocess.run([sys.executable, "-c", code, trace], capture_output=True, text=True, check=False, env=env)
     if "No module named" in done.stderr:
         print("not judged: no Python package")
     else:
