@@ -298,6 +298,7 @@ void tnf_process_broken(int error);
 uint32_t tnf_own_tid(void);
 
 /* names.c */
+void tnf_names_load(void);	/* before anything else of it */
 void tnf_names_process(int32_t parent, bool child);
 void tnf_names_thread(struct thread *);
 int tnf_names_set(const char *);

@@ -19,6 +19,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,6 +40,21 @@
 static char process_name[NAME_SIZE], program[PATH_SHOWN];
 static int32_t process_parent;
 static uint32_t renamed;	/* somebody has changed a name */
+static bool from_start;		/* we were there before the program made threads or filters */
+
+void
+tnf_names_load(void)
+{
+	from_start = __libc_single_threaded;
+}
+
+/* May a hit, or what we stand in front of, make a system call of its own?  Only while
+   no filter can refuse it; in a program that ran before we came we do not know. */
+static bool
+may_ask(void)
+{
+	return from_start && !tnf_p.quiet;
+}
 
 /* In memory of the caller, who has no more of it on the stack than it needs. */
 struct line {
@@ -354,7 +370,7 @@ ask_child(void)
 
 	if (!__atomic_load_n(&renamed, __ATOMIC_RELAXED))
 		return;
-	if (tnf_p.quiet)
+	if (!may_ask())
 		memcpy(name, tnf_t.name, NAME_SIZE);
 	else if (tnf_p.ask_tid || tnf_own_tid() == (uint32_t)tnf_p.pid)
 		syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
@@ -396,7 +412,7 @@ tnf_names_thread(struct thread *t)
 	char name[NAME_SIZE] = "", text[RENAMED_SIZE + THREAD_SIZE];
 	struct line l = { text, sizeof(text), 0 };
 
-	if (t->disabled || t->tid == (uint32_t)tnf_p.pid || tnf_p.quiet ||
+	if (t->disabled || t->tid == (uint32_t)tnf_p.pid || !may_ask() ||
 	    !__atomic_load_n(&renamed, __ATOMIC_RELAXED) ||
 	    syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0) != 0)
 		return;
@@ -451,7 +467,7 @@ number_of_caller(void)
 {
 	uint32_t known = tnf_p.ask_tid ? 0 : tnf_own_tid(), tid;
 
-	if (tnf_p.quiet)
+	if (!may_ask())
 		return known;
 	tid = (uint32_t)syscall(SYS_gettid);
 	return known != 0 && known != tid ? 0 : tid;
@@ -466,7 +482,7 @@ tnf_names_set(const char *name)
 	int saved = errno;
 
 	if (may_record() && (tid = number_of_caller()) != 0) {
-		if (!tnf_p.quiet)
+		if (may_ask())
 			syscall(SYS_prctl, PR_GET_NAME, old, 0, 0, 0);
 		else
 			memcpy(old, tnf_t.name[0] != '\0' ? tnf_t.name : process_name,
@@ -540,7 +556,7 @@ pthread_setname_np(pthread_t thread, const char *name)
 	if (pthread_equal(thread, pthread_self())) {
 		error = tnf_names_set(name) != 0 ? errno : 0;
 	} else {
-		record = !tnf_p.quiet && may_record() && number_of_caller() != 0;
+		record = may_ask() && may_record() && number_of_caller() != 0;
 		error = set_other(tid_of(thread), name, len, record ? old : NULL);
 		if (error == 0)
 			__atomic_store_n(&renamed, 1, __ATOMIC_RELAXED);

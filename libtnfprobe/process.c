@@ -571,6 +571,7 @@ static void __attribute__((constructor(101)))
 load(void)
 {
 	pthread_atfork(before_fork, NULL, in_child);
+	tnf_names_load();
 	/* While nobody can refuse it: no identity or filter has changed yet. */
 	if (state() == TNF_PROC_READY)
 		tnf_process_ready();

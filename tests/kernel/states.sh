@@ -12,7 +12,7 @@ unshare -m --propagation private sh -c '
 	: >"$0" && exec sleep 3600' "$TMP/mounted" 9>&- & ns=$!
 at_exit "other dealloc >/dev/null 2>&1; kill $ns 2>/dev/null"
 wait_for 60 [ -e "$TMP/mounted" ] || skip "no mount namespace with a bpffs of its own"
-other() { nsenter -m -t "$ns" "$kpctl" "$@"; }
+other() { nsenter -m -r -t "$ns" "$kpctl" "$@"; }
 
 set -- thread_state thread_block thread_create thread_exit
 trace_begin 64000000 "$@"
