@@ -16,6 +16,8 @@ watch_kill() {
 	for _p in $STARTED; do kill -9 "$_p" 2>/dev/null; done
 	wait 2>/dev/null
 }
+# tnfwatch leaves the buffer for who comes next, and that would be another test.
+at_exit kernel_off
 at_exit watch_kill
 
 # Exactly what the unit leaves it.
