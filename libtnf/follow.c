@@ -4,7 +4,8 @@
  * The first pass leaves for each block how far it was read.  A refresh walks
  * on from there; a block of another generation is walked from its start.  The
  * events found wait in one list ordered by time until they are old enough
- * that nothing earlier is still on its way.
+ * that nothing earlier is still on its way.  So do the latest of the first pass: it
+ * goes over one block and one file after the other, and each has grown a bit more.
  *
  * Of a process's file only the blocks are looked at that can have changed: those
  * whose numbers its writers have taken from the cursor since the last look, and
@@ -24,6 +25,7 @@ tnf_stream_follow(tnf_stream_t *s)
 {
 	s->follow.on = true;
 	s->follow.handed_out = INT64_MIN;
+	s->follow.until = INT64_MAX;
 }
 
 /* How many data blocks a process's file has, since its cursor tells which of them were
@@ -321,26 +323,41 @@ tnf_stream_waiting(const tnf_stream_t *s)
 	return s->follow.n - s->follow.at;
 }
 
-int
-follow_next(struct follow *fo, int64_t *time, const struct sched **sched,
-    const struct walk **walk)
+/* The earliest of those that wait; NULL: none does.  One whose block was taken over
+   meanwhile is gone. */
+static struct waiting *
+first_waiting(struct follow *fo)
 {
 	struct waiting *e;
 
-	while (fo->at < fo->n && fo->list[fo->at].time <= fo->until) {
-		e = &fo->list[fo->at++];
-		/* Taken over while it waited: it is gone. */
-		if (file_block(e->walk.file, e->walk.block).generation !=
-		    e->walk.generation) {
-			follow_lost(e->walk.file, e->walk.block, e->walk.generation);
-			continue;
-		}
-		*time = fo->handed_out = e->time;
-		*sched = &e->sched;
-		*walk = &e->walk;
-		return 1;
+	for (; fo->at < fo->n; fo->at++) {
+		e = &fo->list[fo->at];
+		if (file_block(e->walk.file, e->walk.block).generation == e->walk.generation)
+			return e;
+		follow_lost(e->walk.file, e->walk.block, e->walk.generation);
 	}
-	return 0;
+	return NULL;
+}
+
+int
+follow_next(tnf_stream_t *s, int64_t *time, const struct sched **sched,
+    const struct walk **walk)
+{
+	struct follow *fo = &s->follow;
+	struct waiting *e = first_waiting(fo);
+	int r = merge_peek(&s->merge, time);
+
+	if (r < 0)
+		return r;
+	if (r == 1 && *time <= fo->until && (e == NULL || *time <= e->time))
+		return merge_next(&s->merge, time, sched, walk);
+	if (e == NULL || e->time > fo->until)
+		return 0;
+	fo->at++;
+	*time = e->time;
+	*sched = &e->sched;
+	*walk = &e->walk;
+	return 1;
 }
 
 void

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include <tnf/stream.h>
+
 #include "libtnf/schedule.h"
 #include "libtnf/walk.h"
 
@@ -13,6 +15,7 @@
 struct seen {
 	uint32_t generation;
 	uint32_t used;
+	uint32_t first;		/* 'used' when the first pass was over it */
 	uint32_t lost;		/* the generation counted as lost, once a lap; 0: none */
 	uint32_t due;		/* the lap in which it is to be used; 0: it is finished */
 };
@@ -32,8 +35,8 @@ struct follow {
 	int64_t	 handed_out;		/* time of the latest */
 };
 
-/* As merge_next(). */
-int  follow_next(struct follow *, int64_t *time, const struct sched **,
+/* As merge_next(): of what was there at first and of what has come since. */
+int  follow_next(tnf_stream_t *, int64_t *time, const struct sched **,
     const struct walk **);
 void follow_done(struct follow *);
 /* A block was taken over before all that had been found in it was handed out. */

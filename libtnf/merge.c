@@ -267,7 +267,7 @@ start_block(struct walk *w, struct tnf_file *f, const struct entry *e)
 	}
 	/* While a file is followed, what came later is follow.c's. */
 	if (f->seen != NULL)
-		w->end = w->block + f->seen[e->block].used;
+		w->end = w->block + f->seen[e->block].first;
 	return true;
 }
 
@@ -327,13 +327,13 @@ merge_advance(struct merge *m)
 }
 
 int
-merge_next(struct merge *m, int64_t *time, const struct sched **sched,
-    const struct walk **walk)
+merge_peek(struct merge *m, int64_t *time)
 {
 	int err;
 
-	if (m->n_open > 0)
+	if (m->taken && m->n_open > 0)
 		merge_advance(m);
+	m->taken = false;
 	if (!m->started)
 		runs_heapify(m);
 	if ((err = open_blocks(m)) != 0)
@@ -341,6 +341,18 @@ merge_next(struct merge *m, int64_t *time, const struct sched **sched,
 	if (m->n_open == 0)
 		return 0;
 	*time = m->open[0]->time;
+	return 1;
+}
+
+int
+merge_next(struct merge *m, int64_t *time, const struct sched **sched,
+    const struct walk **walk)
+{
+	int r = merge_peek(m, time);
+
+	if (r != 1)
+		return r;
+	m->taken = true;
 	*sched = &m->open[0]->clock.sched;
 	*walk = &m->open[0]->walk;
 	return 1;

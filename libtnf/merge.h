@@ -60,6 +60,7 @@ struct merge {
 	size_t		 n_open, room_open;
 	struct cursor	*spare;
 	bool		 started;
+	bool		 taken;		/* the event on top has been handed out */
 };
 
 int  merge_add(struct merge *, struct tnf_file *, struct entry *, uint32_t n);
@@ -69,6 +70,8 @@ void merge_forget(struct merge *, const struct tnf_file *);
    error as tnf_stream_next(). */
 int  merge_next(struct merge *, int64_t *time, const struct sched **,
     const struct walk **);
+/* When the next one is; it stays the next. */
+int  merge_peek(struct merge *, int64_t *time);
 void merge_done(struct merge *);
 
 #endif /* LIBTNF_MERGE_H */

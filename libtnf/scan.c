@@ -198,6 +198,7 @@ scan_block_at(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc
 	if (f->seen != NULL && r == WALK_RECORD) {
 		f->seen[off >> f->block_shift].generation = w.generation;
 		f->seen[off >> f->block_shift].used = w.end - off;
+		f->seen[off >> f->block_shift].first = w.end - off;
 	}
 	if (r == WALK_END) {
 		sc->sum.blocks_free++;

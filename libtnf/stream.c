@@ -206,9 +206,8 @@ next_event(tnf_stream_t *s, struct tnf_event *ev)
 	if (s->follow.on)
 		long_forget(s->files, s->n_files);
 	for (;;) {
-		r = merge_next(&s->merge, &ev->time, &sched, &w);
-		if (r == 0)
-			r = follow_next(&s->follow, &ev->time, &sched, &w);
+		r = s->follow.on ? follow_next(s, &ev->time, &sched, &w) :
+		    merge_next(&s->merge, &ev->time, &sched, &w);
 		if (r != 1)
 			return r;
 		ev->probe = w->type->probe;

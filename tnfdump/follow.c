@@ -308,49 +308,6 @@ target_add(struct dump *d, struct target *t, struct input *in)
 	return true;
 }
 
-bool
-follow_open(struct dump *d)
-{
-	/* The second one ends us at once. */
-	struct sigaction sa = { .sa_handler = follow_on_interrupt,
-	    .sa_flags = (int)SA_RESETHAND };
-	struct follow *f = d->follow;
-	unsigned i;
-	int err;
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	d->inputs = xcalloc(f->n, sizeof(*d->inputs));
-	if ((err = tnf_stream_new(&d->stream)) != 0)
-		dump_fatal(d, "%s", tnf_error_message(err));
-	for (i = 0; i < f->n; i++)
-		if (target_find(d, &f->t[i], &d->inputs[i]) != 0)
-			return false;
-	tnf_stream_follow(d->stream);
-	for (i = 0; i < f->n; i++)
-		if (!target_add(d, &f->t[i], &d->inputs[i]))
-			return false;
-	return true;
-}
-
-struct live *
-follow_live(struct dump *d, const struct tnf_file *file)
-{
-	struct target *t;
-
-	for (unsigned i = 0; d->follow != NULL && i < d->n_inputs; i++) {
-		if (d->inputs[i].file != file)
-			continue;
-		t = &d->follow->t[i];
-		if (t->live == NULL && (is_kernel(t) || (t->pidfd >= 0 &&
-		    tnf_file_ext(file) != NULL)))
-			t->live = live_new(t->pid, is_kernel(t) ? 0 :
-			    tnf_file_ext(file)->pid, t->kp);
-		return t->live;
-	}
-	return NULL;
-}
-
 /* "kernel", or "kernel, 4711". */
 static const char *
 follow_names(const struct follow *f, char *buf, size_t size)
@@ -398,24 +355,75 @@ tell_missed(struct dump *d, uint64_t blocks, bool last)
 	f->tell_next = follow_now() + TELL_NS;
 }
 
-bool
-follow_wait(struct dump *d)
+/* Looks for what was committed since; 'last': nothing comes after it, so all is taken. */
+static bool
+follow_look(struct dump *d, bool last)
 {
-	struct follow *f = d->follow;
-	bool last = all_ended(f) || interrupted;
 	struct tnf_progress p;
 	int err;
 
-	out_flush(&d->out);
-	if (!last)
-		follow_sleep_ms(f, f->wait_ms);
-	/* Nothing comes after the end: take all. */
 	err = tnf_stream_refresh(d->stream,
 	    last ? INT64_MAX : follow_now() - FOLLOW_DELAY_NS, &p);
 	if (err != 0)
 		dump_fatal(d, "%s", tnf_error_message(err));
 	tell_missed(d, p.blocks_missed, last);
-	f->wait_ms = p.events > 0 ? LOOK_MIN_MS :
+	return p.events > 0;
+}
+
+bool
+follow_open(struct dump *d)
+{
+	/* The second one ends us at once. */
+	struct sigaction sa = { .sa_handler = follow_on_interrupt,
+	    .sa_flags = (int)SA_RESETHAND };
+	struct follow *f = d->follow;
+	unsigned i;
+	int err;
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	d->inputs = xcalloc(f->n, sizeof(*d->inputs));
+	if ((err = tnf_stream_new(&d->stream)) != 0)
+		dump_fatal(d, "%s", tnf_error_message(err));
+	for (i = 0; i < f->n; i++)
+		if (target_find(d, &f->t[i], &d->inputs[i]) != 0)
+			return false;
+	tnf_stream_follow(d->stream);
+	for (i = 0; i < f->n; i++)
+		if (!target_add(d, &f->t[i], &d->inputs[i]))
+			return false;
+	follow_look(d, false);
+	return true;
+}
+
+struct live *
+follow_live(struct dump *d, const struct tnf_file *file)
+{
+	struct target *t;
+
+	for (unsigned i = 0; d->follow != NULL && i < d->n_inputs; i++) {
+		if (d->inputs[i].file != file)
+			continue;
+		t = &d->follow->t[i];
+		if (t->live == NULL && (is_kernel(t) || (t->pidfd >= 0 &&
+		    tnf_file_ext(file) != NULL)))
+			t->live = live_new(t->pid, is_kernel(t) ? 0 :
+			    tnf_file_ext(file)->pid, t->kp);
+		return t->live;
+	}
+	return NULL;
+}
+
+bool
+follow_wait(struct dump *d)
+{
+	struct follow *f = d->follow;
+	bool last = all_ended(f) || interrupted;
+
+	out_flush(&d->out);
+	if (!last)
+		follow_sleep_ms(f, f->wait_ms);
+	f->wait_ms = follow_look(d, last) ? LOOK_MIN_MS :
 	    f->wait_ms < LOOK_MAX_MS ? f->wait_ms * 2 : LOOK_MAX_MS;
 	if (f->wait_ms > LOOK_MAX_MS)
 		f->wait_ms = LOOK_MAX_MS;

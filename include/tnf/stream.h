@@ -160,11 +160,13 @@ int  tnf_stream_skip(tnf_stream_t *, int64_t from);
 
 /*
  * Following files that are being written.  tnf_stream_follow() comes before
- * they are added, by tnf_stream_add_mem() with a shared mapping.  What is in
- * them at first comes as usual; each tnf_stream_refresh() then looks for what
- * was committed since, and tnf_stream_next() hands out those events whose time
- * is not after 'until' (choose it a little behind the clock: an event is
- * committed a moment after its time).  Later ones wait for the next refresh.
+ * they are added, by tnf_stream_add_mem() with a shared mapping.  Each
+ * tnf_stream_refresh() looks for what was committed since, and tnf_stream_next()
+ * hands out those events whose time is not after 'until' (choose it a little
+ * behind the clock: an event is committed a moment after its time).  Later ones
+ * wait for the next refresh.  Without a refresh all comes that was in the files
+ * when they were added; call it before the first tnf_stream_next() as well where
+ * the order among several files or threads matters.
  */
 struct tnf_progress {
 	uint64_t events;	/* found by this refresh */

@@ -109,6 +109,12 @@ walk_stream(const void *base, size_t size)
 	return r;
 }
 
+void
+walk_one_way(const void *base, size_t size, bool lazily)
+{
+	walk_once(base, size, lazily ? 1 : 0);
+}
+
 static void
 take_datum(struct walk_result *r, tnf_datum_t d, unsigned depth)
 {

@@ -1,9 +1,10 @@
 /*
- * walk.h - reads all of a file in both ways, whatever it holds.
+ * walk.h - reads all of a file, whatever it holds.
  */
 #ifndef TESTS_WALK_H
 #define TESTS_WALK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,10 @@ struct walk_result {
 	uint64_t offset;
 };
 
+/* Aborts unless both ways tell the same. */
 struct walk_result walk_stream(const void *base, size_t size);
+/* At once, or block by block as it is asked for. */
+void walk_one_way(const void *base, size_t size, bool lazily);
 struct walk_result walk_classic(const void *base, size_t size);
 
 #endif
