@@ -1,0 +1,35 @@
+/*
+ * import-impl.h - what the files of imported probes have of each other.
+ */
+#ifndef KERNEL_PROBES_IMPORT_IMPL_H
+#define KERNEL_PROBES_IMPORT_IMPL_H
+
+#include "kernel-probes/import.h"
+
+/* import.c */
+/* Its members, once they are needed.  Why it has none is in 'lacks', too. */
+int kp_import_describe(struct kp *, struct kp_import *);
+
+/* import-pins.c */
+/* Gives it a slot if it has none, and pins what the next session must know of it. */
+int kp_asked_put(struct kp *, struct kp_import *);
+/* The same, or takes the slot away when nobody asks for it any more. */
+int kp_asked_save(struct kp *, struct kp_import *);
+/* Removes its links, whoever made them. */
+void kp_import_unpin(unsigned slot);
+
+/* import-row.c */
+/* Adds its type to the buffer's definitions, once. */
+int kp_import_define(struct kp *, struct kp_import *);
+/* The row without its conditions, ... */
+void kp_import_row_prepare(struct kp *, struct kp_import *);
+/* ... the table of its conditions, before the row that refers to it, ... */
+int kp_import_row_where(struct kp *, struct kp_import *);
+/* ... and the row goes to where programs look. */
+int kp_import_row_put(struct kp *, struct kp_import *, bool on);
+
+/* import-switch.c */
+void kp_import_stop(struct kp *, struct kp_import *);
+void kp_import_change(struct kp *, struct kp_import *, bool enabled, bool traced);
+
+#endif /* KERNEL_PROBES_IMPORT_IMPL_H */

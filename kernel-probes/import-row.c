@@ -1,0 +1,134 @@
+/*
+ * import-row.c - what the BPF programs and readers must know of an imported probe:
+ * its definition in the buffer, its row, its conditions.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "kernel-probes/defs.h"
+#include "kernel-probes/handle.h"
+#include "kernel-probes/import-impl.h"
+#include "kernel-probes/where.h"
+
+int
+kp_import_define(struct kp *kp, struct kp_import *imp)
+{
+	char *buf;
+	int r;
+
+	if (imp->defined)
+		return 0;
+	if ((buf = kp_buffer_writable(kp)) == NULL)
+		return -ENOMEM;
+	r = kp_defs_add(kp, buf, imp);
+	if (r == -ENOSPC)
+		return kp_fail(kp, r, "%s: the buffer has no room for more definitions: "
+		    "make a larger one", imp->name);
+	imp->defined = r == 0;
+	return r < 0 ? r : kp_asked_put(kp, imp);
+}
+
+int
+kp_import_row_put(struct kp *kp, struct kp_import *imp, bool on)
+{
+	uint32_t slot = (uint32_t)imp->slot;
+	int r;
+
+	imp->row.on = on;
+	r = bpf_map_update_elem(kp->rows_fd, &slot, &imp->row, BPF_ANY);
+	return r < 0 ? kp_refused(kp, r, KP_PIN_ROWS) : 0;
+}
+
+/* What a rate is in a window of time, 1 at least. */
+static uint32_t
+per_window(uint32_t rate)
+{
+	uint64_t n = ((uint64_t)rate << KP_WINDOW_SHIFT) / 1000000000u;
+
+	return rate == 0 ? 0 : n == 0 ? 1 : (uint32_t)n;
+}
+
+/* The table of its conditions, before the row that refers to it. */
+int
+kp_import_row_where(struct kp *kp, struct kp_import *imp)
+{
+	uint32_t slot = (uint32_t)imp->slot;
+	struct kp_where w;
+	int r;
+
+	imp->row.where = 0;
+	if (imp->where == NULL) {
+		bpf_map_delete_elem(kp->where_fd, &slot);
+		return 0;
+	}
+	if ((r = kp_where_compile(kp, imp, imp->where, &w)) < 0)
+		return r;
+	r = bpf_map_update_elem(kp->where_fd, &slot, &w, BPF_ANY);
+	if (r < 0)
+		return kp_refused(kp, r, KP_PIN_WHERE);
+	imp->row.where = w.n;
+	return 0;
+}
+
+void
+kp_import_row_prepare(struct kp *kp, struct kp_import *imp)
+{
+	imp->row.slot = (uint32_t)imp->slot;
+	imp->row.id = KP_IMPORT_ID((uint32_t)imp->slot);
+	imp->row.rate = per_window(kp->state->import_rate);
+}
+
+KP_EXPORT int
+kp_probe_where(struct kp *kp, unsigned id, const char *text)
+{
+	struct kp_import *imp = kp_import_of(kp, id);
+	struct kp_where w;
+	char *copy = NULL;
+	int r;
+
+	if (text != NULL && *text == '\0')
+		text = NULL;
+	if (imp == NULL)
+		return text == NULL ? 0 : kp_fail(kp, -ENOTSUP, "where: only imported probes "
+		    "have conditions: for others see tnfdump -e");
+	if (text == NULL && imp->where == NULL)
+		return 0;
+	if ((r = kp_state_usable(kp)) < 0 || (r = kp_import_describe(kp, imp)) < 0 ||
+	    (text != NULL && (r = kp_where_compile(kp, imp, text, &w)) < 0))
+		return r;
+	if (text != NULL && (strlen(text) >= sizeof ((struct kp_asked *)0)->where ||
+	    strpbrk(text, "';") != NULL))
+		return kp_fail(kp, -EINVAL, "where: at most 255 characters, without ' and ;");
+	if (text != NULL && (copy = strdup(text)) == NULL)
+		return kp_fail(kp, -ENOMEM, "where: not enough memory");
+	free(imp->where);
+	imp->where = copy;
+	if ((r = kp_state_make(kp)) < 0 || (r = kp_asked_save(kp, imp)) < 0)
+		return r;
+	if (!imp->attached)
+		return 0;
+	kp_import_row_prepare(kp, imp);
+	r = kp_import_row_where(kp, imp);
+	return r < 0 ? r : kp_import_row_put(kp, imp, true);
+}
+
+int
+kp_imports_rerate(struct kp *kp)
+{
+	struct kp_import *imp;
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < kp->imports; i++) {
+		imp = kp->import[i];
+		if (!imp->attached || kp_import_describe(kp, imp) < 0)
+			continue;
+		kp_import_row_prepare(kp, imp);
+		r = kp_import_row_where(kp, imp);
+		if (r == 0)
+			r = kp_import_row_put(kp, imp, true);
+	}
+	return r;
+}
