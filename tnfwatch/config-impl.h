@@ -1,0 +1,76 @@
+/*
+ * config-impl.h - a configuration while it is read.
+ *
+ * config-file.c takes lines from files and puts values together, config-section.c
+ * knows whose they are and what belongs together, config-keys.c what a value may be.
+ */
+#ifndef TNFWATCH_CONFIG_IMPL_H
+#define TNFWATCH_CONFIG_IMPL_H
+
+#include <stdio.h>
+
+#include "tnfwatch/config.h"
+
+#define NAME_BYTES	48	/* of a section: it becomes part of file names */
+
+enum section { S_NONE, S_WATCH, S_FLEET, S_KERNEL, S_PROCESS, S_FILE, S_TRIGGER };
+
+struct config_reader {
+	struct config *c;
+	FILE	*mistakes;
+	unsigned n_mistakes;
+	const char *path;	/* of the file that is read */
+	FILE	*f;
+	unsigned line;		/* that was read last */
+	bool	 goes_on;	/* ... is indented */
+
+	enum section section;	/* the one that values are for, ... */
+	char	*section_text;
+	size_t	 index;		/* ... and which of its kind */
+
+	/* A value is complete when the next one begins. */
+	char	*key, *value;
+	unsigned value_line;
+};
+
+/* The value of a key goes to 'at'; false: the mistake has been told. */
+typedef bool config_set(struct config_reader *, const char *key, const char *value, void *at);
+
+/* Where the values of a section's keys go, from the start of its struct. */
+struct config_key {
+	const char *name;
+	config_set *set;
+	size_t	 offset;
+};
+
+struct config_section {
+	const char *name;
+	enum section section;
+	bool	 named;		/* "[process NAME]" */
+	const struct config_key *keys;
+};
+
+/* config-keys.c: in the order of enum section, from S_WATCH on. */
+#define CONFIG_SECTIONS	6
+extern const struct config_section config_sections[CONFIG_SECTIONS];
+/* Names become parts of file names and are typed in shells. */
+bool config_name_good(const char *name);
+
+/* config-section.c */
+/* A line "[text]" begins a section; */
+void config_section_begin(struct config_reader *, const char *text);
+/* the value that has been put together goes where it belongs; */
+void config_value_done(struct config_reader *);
+/* what can be told only at the end is checked. */
+void config_check(struct config_reader *);
+
+/* config-file.c */
+/* Prints "FILE:LINE: what: remedy" and counts it. */
+void config_mistake(struct config_reader *, unsigned line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The text, and a caret below what is wrong in it. */
+void config_mistake_caret(struct config_reader *, const char *text, size_t offset);
+/* Reads FILE and the files of the directory beside it. */
+void config_read_files(struct config_reader *, const char *file);
+
+#endif /* TNFWATCH_CONFIG_IMPL_H */

@@ -1,0 +1,343 @@
+/*
+ * config-keys.c - the keys of each section, and what their values may be.
+ */
+#include <ctype.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/units.h"
+#include "tnfwatch/config-impl.h"
+#include "tnfwatch/trigger.h"
+#include "tnfwatch/util.h"
+#include "tnfwatch/webhook.h"
+
+#define SIZE_MIN	(128u << 10)
+
+bool
+config_name_good(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 0 && n <= NAME_BYTES && name[0] != '.' && name[0] != '-' &&
+	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == n;
+}
+
+/* Setters. */
+
+static bool
+set_string(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	char **s = at;
+
+	free(*s);
+	*s = xstrdup(value);
+	return true;
+}
+
+static bool
+set_path(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	if (value[0] != '/') {
+		config_mistake(r, r->value_line, "%s = %s: not a path from the root: begin it "
+		    "with /", key, value);
+		return false;
+	}
+	return set_string(r, key, value, at);
+}
+
+static bool
+set_duration(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	int64_t ns;
+
+	if (!duration_parse(value, &ns) || ns < 0) {
+		config_mistake(r, r->value_line, "%s = %s: not a duration: write 200ms, 5s, 2m", key,
+		    value);
+		return false;
+	}
+	*(int64_t *)at = ns;
+	return true;
+}
+
+static bool
+set_size(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	char *end;
+	unsigned long long n = strtoull(value, &end, 10);
+	static const char units[] = "kmgt";
+	const char *u = *end != '\0' ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	unsigned shift = u != NULL ? 10 * (unsigned)(u - units + 1) : 0;
+
+	if (end == value || !isdigit((unsigned char)value[0]) ||
+	    (*end != '\0' && (u == NULL || end[1] != '\0')) || n > UINT64_MAX >> shift) {
+		config_mistake(r, r->value_line, "%s = %s: not a size: write 512k, 16m, 1g", key, value);
+		return false;
+	}
+	*(uint64_t *)at = (uint64_t)n << shift;
+	return true;
+}
+
+/* Of a buffer: what libtnfctl takes. */
+static bool
+set_buffer(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	uint64_t n;
+
+	if (!set_size(r, key, value, &n))
+		return false;
+	if (n < SIZE_MIN || n > 1u << 30) {
+		config_mistake(r, r->value_line, "%s = %s: a buffer has 128k to 1g", key, value);
+		return false;
+	}
+	*(uint64_t *)at = n;
+	return true;
+}
+
+static bool
+set_flag(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	static const char *const yes[] = { "yes", "true", "on", "1", NULL };
+	static const char *const no[] = { "no", "false", "off", "0", NULL };
+
+	for (unsigned i = 0; yes[i] != NULL; i++)
+		if (strcmp(value, yes[i]) == 0 || strcmp(value, no[i]) == 0) {
+			*(bool *)at = strcmp(value, yes[i]) == 0;
+			return true;
+		}
+	config_mistake(r, r->value_line, "%s = %s: write yes or no", key, value);
+	return false;
+}
+
+static bool
+set_enable(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	struct enable **e = at, *now;
+	size_t offset = 0;
+	char why[200];
+
+	if ((now = enable_parse(value, why, sizeof why, &offset)) == NULL) {
+		config_mistake(r, r->value_line, "%s: %s", key, why);
+		config_mistake_caret(r, value, offset);
+		return false;
+	}
+	enable_free(*e);
+	*e = now;
+	return true;
+}
+
+static bool
+set_pid(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	char *end;
+	long pid = strtol(value, &end, 10);
+
+	if (*value == '\0' || *end != '\0' || pid <= 0 || pid > INT32_MAX) {
+		config_mistake(r, r->value_line, "%s = %s: not the number of a process", key, value);
+		return false;
+	}
+	*(pid_t *)at = (pid_t)pid;
+	return true;
+}
+
+static bool
+set_segments(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	bool memory = strcmp(value, "memory") == 0;
+
+	if (!memory && strcmp(value, "disk") != 0) {
+		config_mistake(r, r->value_line, "%s = %s: write memory or disk", key, value);
+		return false;
+	}
+	*(bool *)at = memory;
+	return true;
+}
+
+/* "6/hour": sets limit_n and, behind it, limit_ns. */
+static bool
+set_rate(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	static const struct { const char *name; int64_t ns; } unit[] = {
+		{ "second", SECOND }, { "minute", 60 * SECOND }, { "hour", 3600 * SECOND },
+		{ "day", 86400 * SECOND } };
+	struct config_trigger *t = at;
+	char *end;
+	unsigned long n = strtoul(value, &end, 10);
+
+	for (size_t i = 0; i < sizeof unit / sizeof unit[0]; i++)
+		if (end > value && *end == '/' && strcmp(end + 1, unit[i].name) == 0 && n > 0 &&
+		    n <= 1000000) {
+			t->limit_n = (unsigned)n;
+			t->limit_ns = unit[i].ns;
+			return true;
+		}
+	config_mistake(r, r->value_line, "%s = %s: not a limit: write 6/hour (second, minute, hour, day)",
+	    key, value);
+	return false;
+}
+
+static bool
+set_when(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	struct trigger_engine *e = trigger_engine_new(NULL, NULL);
+	struct trigger_error err = { .offset = 0 };
+	bool ok = e != NULL && trigger_add(e, "", value, &err) >= 0;
+
+	trigger_engine_free(e);
+	if (!ok) {
+		config_mistake(r, r->value_line, "%s: %s", key, err.text);
+		config_mistake_caret(r, value, err.offset);
+		return false;
+	}
+	return set_string(r, key, value, at);
+}
+
+static bool
+set_webhook(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	char why[WEBHOOK_WHY];
+
+	if (webhook_check(value, why))
+		return set_string(r, key, value, at);
+	config_mistake(r, r->value_line, "%s = %s: %s", key, value, why);
+	return false;
+}
+
+/* "label role=db hosts web*": pairs of what tnfwatch ask has as options. */
+static bool
+set_ask(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	static const char *const known[] = { "label", "hosts", "last", "where", "wait", NULL };
+	char *copy = xstrdup(value), *rest = copy, *word;
+	const char *before = NULL;
+	bool good = true;
+
+	while (good && (word = strsep(&rest, " \t")) != NULL) {
+		if (*word == '\0')
+			continue;
+		if (before != NULL) {
+			good = strcmp(before, "label") != 0 ||
+			    (strchr(word, '=') != NULL && *word != '=');
+			before = NULL;
+			continue;
+		}
+		for (unsigned i = 0; known[i] != NULL && before == NULL; i++)
+			if (strcmp(known[i], word) == 0)
+				before = known[i];
+		good = before != NULL;
+	}
+	free(copy);
+	if (good && before == NULL)
+		return set_string(r, key, value, at);
+	config_mistake(r, r->value_line, "%s = %s: write label NAME=VALUE, hosts PATTERN, last TIME, "
+	    "wait TIME, where EXPR without blanks", key, value);
+	return false;
+}
+
+/* Part of a subject's name and of a bucket's. */
+static bool
+set_name(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	if (config_name_good(value))
+		return set_string(r, key, value, at);
+	config_mistake(r, r->value_line, "%s = %s: not a name of up to %d letters, digits, - _ .", key,
+	    value, NAME_BYTES);
+	return false;
+}
+
+/* "role=db site=b" */
+static bool
+set_labels(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	char *copy = xstrdup(value), *rest = copy, *word;
+	unsigned n = 0;
+	bool good = true;
+
+	while (good && (word = strsep(&rest, " \t,")) != NULL)
+		if (*word != '\0')
+			good = strchr(word, '=') != NULL && *word != '=' && strlen(word) < 128 &&
+			    ++n <= 8;
+	free(copy);
+	if (good)
+		return set_string(r, key, value, at);
+	config_mistake(r, r->value_line, "%s = %s: write NAME=VALUE, at most eight, with blanks between "
+	    "them", key, value);
+	return false;
+}
+
+static bool
+set_fleet_rate(struct config_reader *r, const char *key, const char *value, void *at)
+{
+	struct config_trigger t = { .name = NULL };
+	struct config *c = at;
+
+	if (!set_rate(r, key, value, &t))
+		return false;
+	c->fleet.limit_n = t.limit_n;
+	c->fleet.limit_ns = t.limit_ns;
+	return true;
+}
+
+#define KEY(s, m)	offsetof(struct s, m)
+
+static const struct config_key watch_keys[] = {
+	{ "keep", set_duration, KEY(config, keep) },
+	{ "limit", set_size, KEY(config, limit) },
+	{ "directory", set_path, KEY(config, directory) },
+	{ "rings", set_path, KEY(config, rings) },
+	{ "run", set_path, KEY(config, run) },
+	{ "segments", set_segments, KEY(config, in_memory) },
+	{ "webhook", set_webhook, KEY(config, webhook) },
+	{ NULL, NULL, 0 }
+};
+static const struct config_key fleet_keys[] = {
+	{ "servers", set_string, KEY(config, fleet.servers) },
+	{ "name", set_name, KEY(config, fleet.name) },
+	{ "labels", set_labels, KEY(config, fleet.labels) },
+	{ "prefix", set_name, KEY(config, fleet.prefix) },
+	{ "credentials", set_path, KEY(config, fleet.credentials) },
+	{ "ca", set_path, KEY(config, fleet.ca) },
+	{ "cert", set_path, KEY(config, fleet.cert) },
+	{ "key", set_path, KEY(config, fleet.key) },
+	{ "recorded", set_path, KEY(config, fleet.recorded) },
+	{ "rate", set_size, KEY(config, fleet.rate) },
+	{ "limit", set_fleet_rate, 0 },
+	{ NULL, NULL, 0 }
+};
+static const struct config_key kernel_keys[] = {
+	{ "buffer", set_buffer, KEY(config, kernel_buffer) },
+	{ "enable", set_enable, KEY(config, kernel_enable) },
+	{ "pfilter", set_string, KEY(config, kernel_pfilter) },
+	{ NULL, NULL, 0 }
+};
+static const struct config_key process_keys[] = {
+	{ "program", set_path, KEY(config_process, program) },
+	{ "comm", set_string, KEY(config_process, comm) },
+	{ "unit", set_string, KEY(config_process, unit) },
+	{ "pid", set_pid, KEY(config_process, pid) },
+	{ "enable", set_enable, KEY(config_process, enable) },
+	{ "size", set_buffer, KEY(config_process, size) },
+	{ NULL, NULL, 0 }
+};
+static const struct config_key file_keys[] = {
+	{ "path", set_path, KEY(config_file, path) },
+	{ NULL, NULL, 0 }
+};
+static const struct config_key trigger_keys[] = {
+	{ "when", set_when, KEY(config_trigger, when) },
+	{ "after", set_duration, KEY(config_trigger, after) },
+	{ "limit", set_rate, 0 },
+	{ "once", set_flag, KEY(config_trigger, once) },
+	{ "run", set_string, KEY(config_trigger, run) },
+	{ "ask", set_ask, KEY(config_trigger, ask) },
+	{ NULL, NULL, 0 }
+};
+
+const struct config_section config_sections[] = {
+	{ "watch", S_WATCH, false, watch_keys },
+	{ "fleet", S_FLEET, false, fleet_keys },
+	{ "kernel", S_KERNEL, false, kernel_keys },
+	{ "process", S_PROCESS, true, process_keys },
+	{ "file", S_FILE, true, file_keys },
+	{ "trigger", S_TRIGGER, true, trigger_keys },
+};
