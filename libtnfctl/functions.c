@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libtnfctl/elf-file.h"
+#include "libtnfctl/function-types.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/objects.h"
 
@@ -135,12 +136,13 @@ functions_refused(int fd, const char *path, bool at_return)
 	return NULL;
 }
 
-static void
-describe(struct kp_uprobe_found *ret, bool at_return)
-{
-	static const uint8_t args[] = { KP_R_DI, KP_R_SI, KP_R_DX, KP_R_CX, KP_R_R8,
-	    KP_R_R9 };
+static const uint8_t args[FUNCTION_REGISTERS] = { KP_R_DI, KP_R_SI, KP_R_DX, KP_R_CX,
+    KP_R_R8, KP_R_R9 };
 
+/* Of functions without debugging information. */
+static void
+describe_words(struct kp_uprobe_found *ret, bool at_return)
+{
 	ret->members = at_return ? 1 : sizeof args;
 	ret->site[0].n = ret->members;
 	for (unsigned i = 0; i < ret->members; i++) {
@@ -154,6 +156,49 @@ describe(struct kp_uprobe_found *ret, bool at_return)
 		    .size = 8, .base = at_return ? KP_R_AX : args[i],
 		    .index = KP_R_NONE, .scale = 1 };
 	}
+}
+
+static void
+describe_value(struct kp_uprobe_found *ret, unsigned i, const struct function_value *v,
+    bool at_return)
+{
+	struct kp_operand *o = &ret->site[0].v[i];
+
+	ret->member[i].type = v->type;
+	_Static_assert(sizeof ret->member[i].name == sizeof v->name, "one name, one size");
+	memcpy(ret->member[i].name, v->name, sizeof v->name);
+	*o = (struct kp_operand){ .kind = KP_OPERAND_VALUE, .size = v->size,
+	    .sign = v->sign, .index = KP_R_NONE, .scale = 1,
+	    .text = v->is_text ? KP_TEXT_STRING : KP_TEXT_NONE };
+	if (at_return)
+		o->base = KP_R_AX;
+	else if (v->number >= 0)
+		o->base = args[v->number];
+	else {
+		o->kind = KP_OPERAND_MEMORY;
+		o->base = KP_R_SP;
+		o->offset = v->at;
+	}
+}
+
+static void
+describe(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_spec *spec,
+    uint64_t address, bool at_return)
+{
+	struct function_value v[KP_OPERANDS_MAX];
+	int n = -1;
+
+	/* The compiler's variants ("name.isra.0") are not called as it was written. */
+	if (strchr(spec->symbol, '.') == NULL)
+		n = at_return ? function_result(fd, spec->shown, address, v) :
+		    function_parameters(fd, spec->shown, address, v, KP_OPERANDS_MAX);
+	if (n < 0) {
+		describe_words(ret, at_return);
+		return;
+	}
+	ret->members = ret->site[0].n = (unsigned)n;
+	for (int i = 0; i < n; i++)
+		describe_value(ret, (unsigned)i, &v[i], at_return);
 }
 
 static int
@@ -185,13 +230,14 @@ functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 		    elf_offset(e, address, &ret->site[0].offset);
 		elf_close(e);
 	}
-	close(fd);
 	if (!found) {
+		close(fd);
 		free(ret->site);
 		ret->site = NULL;
 		return refuse(ret, ENOENT, "the file has no such function any more");
 	}
 	ret->sites = 1;
-	describe(ret, at_return);
+	describe(ret, fd, spec, address, at_return);
+	close(fd);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /*
  * functions.h - functions of programs and libraries as probes: NAME_entry, which has
- * the first six words that it was called with, and NAME_return, with its result.
+ * what it was called with, and NAME_return, with its result.  Debugging information tells
+ * names and types; without it there are the first six words, and one.
  */
 #ifndef LIBTNFCTL_FUNCTIONS_H
 #define LIBTNFCTL_FUNCTIONS_H

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "libtnfctl/function-types.h"
 #include "libtnfctl/handle.h"
 #include "libtnfctl/imports.h"
 #include "libtnfctl/objects.h"
@@ -24,6 +25,7 @@ handle_empty(tnfctl_handle_t *h)
 {
 	probes_destroy(h);
 	imports_free(h);
+	function_types_forget();
 	while (h->nfiles > 0)
 		free(h->files[--h->nfiles]);
 	free(h->files);

@@ -444,10 +444,20 @@ struct adding {
 	int	error;
 };
 
-static const struct side { const char *suffix; uint32_t flags; const char *slots; } sides[] = {
-	{ "_entry", KP_UPROBE_FUNCTION, "arg1 arg2 arg3 arg4 arg5 arg6" },
-	{ "_return", KP_UPROBE_FUNCTION | KP_UPROBE_RETURN, "value" },
+static const struct side { const char *suffix; uint32_t flags; } sides[] = {
+	{ "_entry", KP_UPROBE_FUNCTION },
+	{ "_return", KP_UPROBE_FUNCTION | KP_UPROBE_RETURN },
 };
+
+static void
+add_slots(struct words *attrs, const struct kp_uprobe_found *found)
+{
+	words_add(attrs, "slots ");
+	for (unsigned m = 0; m < found->members; m++)
+		if (found->member[m].type != NULL)
+			words_add(attrs, "%s ", found->member[m].name);
+	words_add(attrs, ";");
+}
 
 static bool
 is_listed(const tnfctl_handle_t *h, const struct kp_uprobe_spec *spec, struct file_id id)
@@ -465,6 +475,7 @@ is_listed(const tnfctl_handle_t *h, const struct kp_uprobe_spec *spec, struct fi
 static bool
 list_side(struct adding *a, const char *name, const char *keys, const struct side *side)
 {
+	struct kp_uprobe_found found = { .members = 0 };
 	struct words attrs = { .n = 0 };
 	struct import *i;
 	tnfctl_probe_t *p = NULL;
@@ -477,8 +488,12 @@ list_side(struct adding *a, const char *name, const char *keys, const struct sid
 	i->spec = a->spec;
 	i->name = strdup(name);
 	i->keys = strdup(keys);
-	words_add(&attrs, "name %s;slots %s ;keys %s;origin function;function %s;file %s;",
-	    name, side->slots, keys, a->spec.symbol, a->spec.shown);
+	words_add(&attrs, "name %s;", name);
+	functions_find(&a->spec, &found);
+	free(found.site);
+	add_slots(&attrs, &found);
+	words_add(&attrs, "keys %s;origin function;function %s;file %s;", keys,
+	    a->spec.symbol, a->spec.shown);
 	if (i->name != NULL && i->keys != NULL)
 		p = probe_add(a->h, attrs.text);
 	if (p == NULL) {

@@ -40,7 +40,7 @@ X
 ! grep -q '_entry' "$TMP/list" || fail "functions are listed that nobody has asked for"
 "$victim" 2 || fail "victim"
 extract
-grep -q ' main_entry *arg1: 2 arg2: [1-9]' "$TMP/text" || fail "main_entry: $(cat "$TMP/text")"
+grep -q ' main_entry *argc: 2 argv: 0x[1-9a-f]' "$TMP/text" || fail "main_entry: $(cat "$TMP/text")"
 grep -q ' main_return *value: 0$' "$TMP/text" || fail "main_return: $(cat "$TMP/text")"
 "$prex" -k > "$TMP/list" 2>&1 <<X || fail "prex -k: $(cat "$TMP/list")"
 disable function=main
@@ -48,6 +48,40 @@ ktrace off
 buffer dealloc
 X
 [ ! -e /sys/fs/bpf/tnf ] || fail "pins stay: $(ls /sys/fs/bpf/tnf)"
+
+# Names and types of parameters, in registers and in memory, as debugging information has
+# them: in the file, in another one that it names, or nowhere.
+large=$((4000000000 & 0xffffffff))
+# described FILE ENTRY RETURN: events like these patterns come of a run.
+described() {
+	"$prex" -k > "$TMP/list" 2>&1 <<X || fail "prex -k: $(cat "$TMP/list")"
+import '$1'
+buffer alloc 1m
+trace function=described
+enable function=described
+ktrace on
+list name slots probes function=described
+X
+	"$1" 1 || fail "$1"
+	extract
+	printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k > /dev/null 2>&1
+	grep -q " described_entry  *$2\$" "$TMP/text" || fail "$1: not $2: $(cat "$TMP/text")"
+	grep -q " described_return  *$3\$" "$TMP/text" || fail "$1: not $3: $(cat "$TMP/text")"
+}
+entry="small: -3 large: $large said: \"six .words.\" colour: 7 where: 0x10 sixth: 65535"
+entry="$entry seventh: -100000 eighth: \"in memory\""
+value="value: $(((-3 + large + 7 + 65535 - 100000 + 2 + 32768) % 65536 - 32768))"
+described "$victim" "$entry" "$value"
+grep -q 'slots=small large said colour where sixth seventh eighth ' "$TMP/list" ||
+	fail "slots: $(cat "$TMP/list")"
+if command -v objcopy > /dev/null; then
+	objcopy --only-keep-debug "$victim" "$TMP/apart.debug" &&
+		objcopy --strip-debug --add-gnu-debuglink="$TMP/apart.debug" "$victim" "$TMP/apart" ||
+		fail "objcopy"
+	described "$TMP/apart" "$entry" "$value"
+	rm "$TMP/apart.debug"
+	described "$TMP/apart" "arg1: [0-9]* arg2: $large arg3: [1-9].*" "value: [0-9]*"
+fi
 
 # Of one process: what its library does for it.
 mkfifo "$TMP/go"
@@ -65,9 +99,9 @@ for n in 2 3 4; do
 done
 "$victim" 1 < /dev/null
 # The call during which they came is seen to return; that which lasts, to begin.
-entered() { extract; [ "$(grep -c ' fgets_entry .* arg2: 16 ' "$TMP/text")" = 3 ]; }
+entered() { extract; [ "$(grep -Ec ' fgets_entry .* (arg2|n): 16 ' "$TMP/text")" = 3 ]; }
 wait_for 60 entered || fail "fgets_entry: $(cat "$TMP/text")"
-n=$(grep -c ' fgets_return *value: [1-9]' "$TMP/text")
+n=$(grep -Ec ' fgets_return *value: (0x)?[1-9]' "$TMP/text")
 [ "$n" = 2 ] || [ "$n" = 3 ] || fail "fgets_return: $(cat "$TMP/text")"
 "$TNF_BUILD/tnfdump/tnfdump" --stats "$TMP/trace" | grep -q ' fgets$' || fail "--stats: no pairs"
 

@@ -115,6 +115,26 @@ counted(const char *s, int n)
 	STAP_PROBE2(victim, counted, s, n);
 }
 
+/* A function with parameters of all kinds, of which debugging information tells. */
+enum colour { BLACK, WHITE = 7 };
+struct wide { long v[3]; };
+
+#if __has_attribute(noipa)
+__attribute__((noipa))
+#else
+__attribute__((noinline))
+#endif
+int16_t described(int8_t small, uint32_t large, const char *said, double real, struct wide by_value,
+    enum colour colour, void *where, uint16_t sixth, int32_t seventh, const char *eighth);
+
+int16_t
+described(int8_t small, uint32_t large, const char *said, double real, struct wide by_value,
+    enum colour colour, void *where, uint16_t sixth, int32_t seventh, const char *eighth)
+{
+	__asm__ volatile ("" : : "r" (said), "r" (eighth), "r" (where), "m" (by_value) : "memory");
+	return (int16_t)(small + (int)large + (int)colour + sixth + seventh + (int)real);
+}
+
 static void
 hit_all(const char *longer)
 {
@@ -129,6 +149,8 @@ hit_all(const char *longer)
 	constants();
 	twelve(100);
 	counted(longer, 5);
+	described(-3, 4000000000u, "six \"words\"", 2.5, (struct wide){ { 1, 2, 3 } }, WHITE,
+	    (void *)16, 65535, -100000, "in memory");
 }
 
 static void

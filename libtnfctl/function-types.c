@@ -1,0 +1,316 @@
+/*
+ * function-types.c - names and types of a function's parameters, from debugging
+ * information: in the file, or in the one that its .gnu_debuglink or build id leads to.
+ *
+ * Where each is when the function begins follows from the types, by the rules of
+ * x86-64's calling convention: numbers and pointers in six registers, then in memory
+ * above the address to return to; floating-point numbers elsewhere, which are left out.
+ * A structure that is passed by value in registers ends what we know.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libtnfctl/function-types.h"
+
+#define PEEL_MAX	32	/* typedefs of typedefs: the file may lie */
+#define PARAMETERS_MAX	64
+#define EIGHTBYTES	2	/* a larger structure is passed in memory */
+
+static char *debug_path;	/* the standard one; libdwfl wants a variable */
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+	.debuginfo_path = &debug_path,
+};
+
+/* The functions of one file are asked for one after the other. */
+static _Thread_local struct {
+	struct stat st;
+	Dwfl	*dwfl;
+	Dwarf	*dwarf;
+} latest;
+
+static bool
+is_latest(const struct stat *st)
+{
+	return latest.dwfl != NULL && st->st_dev == latest.st.st_dev &&
+	    st->st_ino == latest.st.st_ino && st->st_size == latest.st.st_size &&
+	    st->st_mtim.tv_sec == latest.st.st_mtim.tv_sec &&
+	    st->st_mtim.tv_nsec == latest.st.st_mtim.tv_nsec;
+}
+
+void
+function_types_forget(void)
+{
+	if (latest.dwfl != NULL)
+		dwfl_end(latest.dwfl);
+	latest.dwfl = NULL;
+	latest.dwarf = NULL;
+}
+
+static Dwarf *
+dwarf_of(int fd, const char *path)
+{
+	Dwfl_Module *module = NULL;
+	struct stat st;
+	Dwarf_Addr bias;
+	int own;
+
+	if (fstat(fd, &st) < 0)
+		return NULL;
+	if (is_latest(&st))
+		return latest.dwarf;
+	function_types_forget();
+	latest.st = st;
+	latest.dwfl = dwfl_begin(&callbacks);
+	own = latest.dwfl != NULL ? dup(fd) : -1;
+	if (own >= 0 && (module = dwfl_report_offline(latest.dwfl, path, path, own)) == NULL)
+		close(own);
+	if (module != NULL && dwfl_report_end(latest.dwfl, NULL, NULL) == 0)
+		latest.dwarf = dwfl_module_getdwarf(module, &bias);
+	return latest.dwarf;
+}
+
+struct wanted {
+	Dwarf_Addr address;
+	Dwarf_Die die;
+	bool	 found;
+};
+
+static int
+is_it(Dwarf_Die *die, void *arg)
+{
+	struct wanted *w = arg;
+	Dwarf_Addr low;
+
+	if (dwarf_lowpc(die, &low) != 0 || low != w->address)
+		return DWARF_CB_OK;
+	w->die = *die;
+	w->found = true;
+	return DWARF_CB_ABORT;
+}
+
+/* clang writes no table of the addresses of units. */
+static bool
+find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
+{
+	Dwarf_CU *unit = NULL;
+	uint8_t type;
+
+	if (dwarf_addrdie(dwarf, address, ret) != NULL)
+		return true;
+	while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, ret, NULL) == 0)
+		if (type == DW_UT_compile && dwarf_haspc(ret, address) == 1)
+			return true;
+	return false;
+}
+
+static bool
+find_function(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
+{
+	struct wanted w = { .address = address };
+	Dwarf_Die cu;
+
+	if (find_unit(dwarf, address, &cu))
+		dwarf_getfuncs(&cu, is_it, &w, 0);
+	*ret = w.die;
+	return w.found;
+}
+
+/* What the type is without its names and qualifiers; false: void, or not known. */
+static bool
+type_of(Dwarf_Die *of, Dwarf_Die *ret, bool *is_const)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die die = *of;
+	int tag;
+
+	*is_const = false;
+	for (int i = 0; i < PEEL_MAX; i++) {
+		if (dwarf_attr_integrate(&die, DW_AT_type, &attr) == NULL ||
+		    dwarf_formref_die(&attr, &die) == NULL)
+			return false;
+		tag = dwarf_tag(&die);
+		*is_const |= tag == DW_TAG_const_type;
+		if (tag != DW_TAG_typedef && tag != DW_TAG_const_type &&
+		    tag != DW_TAG_volatile_type && tag != DW_TAG_restrict_type &&
+		    tag != DW_TAG_atomic_type) {
+			*ret = die;
+			return true;
+		}
+	}
+	return false;
+}
+
+static unsigned
+encoding_of(Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word v = 0;
+
+	if (dwarf_attr_integrate(type, DW_AT_encoding, &attr) != NULL)
+		dwarf_formudata(&attr, &v);
+	return (unsigned)v;
+}
+
+/* "const char *", and the like. */
+static bool
+is_text(Dwarf_Die *pointer)
+{
+	unsigned encoding;
+	bool is_const;
+	Dwarf_Die to;
+
+	if (!type_of(pointer, &to, &is_const) || !is_const ||
+	    dwarf_tag(&to) != DW_TAG_base_type || dwarf_bytesize(&to) != 1)
+		return false;
+	encoding = encoding_of(&to);
+	return encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char;
+}
+
+static const char *
+number_type(unsigned size, bool sign)
+{
+	static const char *const types[][2] = {
+		{ "tnf_uint8", "tnf_int8" }, { "tnf_uint16", "tnf_int16" },
+		{ "tnf_uint32", "tnf_int32" }, { "tnf_uint64", "tnf_int64" },
+	};
+
+	return types[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3][sign];
+}
+
+/* What kind of value it is; false: one that ends what we know. */
+static bool
+value_of(Dwarf_Die *type, struct function_value *ret)
+{
+	int tag = dwarf_tag(type), size = dwarf_bytesize(type);
+	unsigned encoding;
+
+	*ret = (struct function_value){ .size = 8, .registers = 1 };
+	switch (tag) {
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		ret->is_text = tag == DW_TAG_pointer_type && is_text(type);
+		ret->type = ret->is_text ? "tnf_string" : "tnf_opaque";
+		return true;
+	case DW_TAG_enumeration_type:
+	case DW_TAG_base_type:
+		encoding = tag == DW_TAG_base_type ? encoding_of(type) : DW_ATE_signed;
+		if (encoding == DW_ATE_float || encoding == DW_ATE_complex_float) {
+			/* Vector registers: none of ours. */
+			ret->registers = 0;
+			return size <= 8;	/* "long double" is in memory */
+		}
+		if (size != 1 && size != 2 && size != 4 && size != 8)
+			return false;
+		ret->size = (uint8_t)size;
+		ret->sign = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+		ret->type = number_type((unsigned)size, ret->sign);
+		return true;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		/* One with a copy constructor goes by reference: nobody tells us. */
+		if (size <= (int)(EIGHTBYTES * sizeof(uint64_t)) || tag == DW_TAG_class_type)
+			return false;
+		ret->registers = 0;
+		ret->in_memory = ((unsigned)size + 7) & ~7u;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Names become words of attribute strings. */
+static bool
+is_word(const char *s)
+{
+	return s != NULL && *s != '\0' && strspn(s, "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(s);
+}
+
+/* A result that does not fit registers has a place, whose address comes first. */
+static bool
+result_is_in_memory(Dwarf_Die *function)
+{
+	bool is_const;
+	Dwarf_Die type;
+
+	return type_of(function, &type, &is_const) && (dwarf_tag(&type) ==
+	    DW_TAG_structure_type || dwarf_tag(&type) == DW_TAG_union_type) &&
+	    dwarf_bytesize(&type) > (int)(EIGHTBYTES * sizeof(uint64_t));
+}
+
+static void
+name_value(Dwarf_Die *parameter, unsigned number, struct function_value *v)
+{
+	const char *name = dwarf_diename(parameter);
+
+	if (is_word(name))
+		snprintf(v->name, sizeof v->name, "%s", name);
+	else
+		snprintf(v->name, sizeof v->name, "arg%u", number);
+}
+
+int
+function_parameters(int fd, const char *path, uint64_t address, struct function_value *ret,
+    unsigned max)
+{
+	unsigned n = 0, number = 0, reg, memory = sizeof(uint64_t);
+	Dwarf *dwarf = dwarf_of(fd, path);
+	struct function_value v;
+	Dwarf_Die function, child, type;
+	bool is_const;
+
+	if (dwarf == NULL || !find_function(dwarf, address, &function))
+		return -1;
+	reg = result_is_in_memory(&function) ? 1 : 0;
+	if (dwarf_child(&function, &child) != 0)
+		return 0;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
+			continue;
+		if (n == max || ++number > PARAMETERS_MAX || !type_of(&child, &type, &is_const) ||
+		    !value_of(&type, &v))
+			break;
+		name_value(&child, number, &v);
+		v.number = -1;
+		if (v.registers == 0) {
+			memory += v.in_memory;
+		} else if (reg < FUNCTION_REGISTERS) {
+			v.number = (int)reg++;
+		} else {
+			v.at = memory;
+			memory += sizeof(uint64_t);
+		}
+		if (v.type != NULL)
+			ret[n++] = v;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return (int)n;
+}
+
+int
+function_result(int fd, const char *path, uint64_t address, struct function_value *ret)
+{
+	Dwarf *dwarf = dwarf_of(fd, path);
+	Dwarf_Die function, type;
+	bool is_const;
+
+	if (dwarf == NULL || !find_function(dwarf, address, &function))
+		return -1;
+	if (!dwarf_hasattr_integrate(&function, DW_AT_type))
+		return 0;
+	if (!type_of(&function, &type, &is_const) || !value_of(&type, ret) || ret->type == NULL)
+		return -1;
+	strcpy(ret->name, "value");
+	ret->number = 0;
+	return 1;
+}
