@@ -88,9 +88,11 @@ static int
 is_it(Dwarf_Die *die, void *arg)
 {
 	struct wanted *w = arg;
-	Dwarf_Addr low;
+	Dwarf_Addr first, base, end;
 
-	if (dwarf_lowpc(die, &low) != 0 || low != w->address)
+	/* One whose rare part is elsewhere has a list of ranges. */
+	if ((dwarf_entrypc(die, &first) != 0 &&
+	    dwarf_ranges(die, 0, &base, &first, &end) <= 0) || first != w->address)
 		return DWARF_CB_OK;
 	w->die = *die;
 	w->found = true;
