@@ -3,11 +3,13 @@
  *
  * The moment comes first: how far each block is filled.  Then the bytes are
  * copied, and what was added meanwhile is hidden.  An event that stays has all
- * it refers to, and none of the same thread before it is missing.
+ * it refers to, and none of the same thread before it is missing: format/live.h
+ * says why.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/live.h"
 #include "libtnf/copy.h"
 #include "libtnf/walk.h"
 
@@ -24,6 +26,8 @@ struct round {
 /* How far blocks were filled; 'held' is room to sort some of them. */
 struct marks {
 	struct block *block, **held;
+	struct live_use *defined;	/* of definitions, as they were copied */
+	unsigned char *room;		/* for one block */
 };
 
 static uint32_t
@@ -85,16 +89,12 @@ laps_behind(const struct tnf_file *f, const struct round *r,
 	return (int32_t)(newest_lap(f, r, b->off) - b->generation);
 }
 
-/* What it says of its use is not older than its generation. */
 static struct block
-copy_look(const struct tnf_file *f, uint32_t off)
+copy_look(const struct live *from, uint32_t off)
 {
-	struct block b = file_block(f, off);
+	struct live_use use = live_look(from, off);
 
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	b.used = file_block(f, off).used;
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return b;
+	return (struct block){ .off = off, .generation = use.generation, .used = use.used };
 }
 
 /* As they were handed out, the newest first. */
@@ -116,21 +116,22 @@ by_age(const void *a, const void *b)
  * and come last.
  */
 static void
-copy_mark(const struct tnf_file *f, const struct round *r, struct marks *m)
+copy_mark(const struct tnf_file *f, const struct live *from, const struct round *r,
+    struct marks *m)
 {
 	uint32_t i, n = 0;
 	struct block b, *mark;
 
 	for (i = r->n; i-- > 0;) {
 		mark = &m->block[i];
-		*mark = copy_look(f, copy_place(f, r, i));
+		*mark = copy_look(from, copy_place(f, r, i));
 		if (laps_behind(f, r, mark) > 0 &&
 		    mark->generation != TNF_GENERATION_FREE)
 			m->held[n++] = mark;
 	}
 	qsort(m->held, n, sizeof *m->held, by_age);
 	for (i = 0; i < n; i++) {
-		b = copy_look(f, m->held[i]->off);
+		b = copy_look(from, m->held[i]->off);
 		if (b.generation == m->held[i]->generation)
 			m->held[i]->used = b.used;
 	}
@@ -142,61 +143,41 @@ copy_mark(const struct tnf_file *f, const struct round *r, struct marks *m)
 			m->block[i].used = 0;
 }
 
-/*
- * Up to bytes_valid, whatever it is by the time the bytes have been copied.
- * If its writer has lost the block to somebody else meanwhile, the copy becomes
- * a block that was never used.
- */
+/* Up to bytes_valid, whatever it is by the time the bytes have been copied. */
 static void
-copy_block(const struct tnf_file *f, unsigned char *to, uint32_t off)
+copy_data(const struct tnf_file *f, const struct live *from, unsigned char *to,
+    const struct round *r)
 {
-	struct block before = copy_look(f, off), after;
-	const unsigned char *p = bytes_at(&f->bytes, off, f->block_size);
-	uint16_t used = (uint16_t)before.used;
-
-	if (p == NULL)
-		return;
-	memcpy(to + off, p, f->block_size);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	after = file_block(f, off);
-	if (after.generation != before.generation || after.used < before.used)
-		memset(to + off, 0, f->block_size);
-	else {
-		if (f->bytes.swap)
-			used = __builtin_bswap16(used);
-		memcpy(to + off + 8, &used, sizeof used);
-	}
-}
-
-static void
-copy_data(const struct tnf_file *f, unsigned char *to, const struct round *r)
-{
-	struct block b;
-	uint32_t i;
-
-	for (i = 0; i < r->n; i++) {
-		b = file_block(f, copy_place(f, r, i));
-		if (b.generation != TNF_GENERATION_FREE &&
-		    b.generation != TNF_GENERATION_TAG)
-			copy_block(f, to, b.off);
-	}
-}
-
-/* A block that was copied as data and became one of definitions afterwards keeps its
-   copy: no event in the copy refers to the new definitions, but some may refer to the
-   old data. */
-static void
-copy_definitions(const struct tnf_file *f, const struct tnf_file *copy,
-    unsigned char *to, const struct round *r)
-{
+	struct live_use use;
 	uint32_t i, off;
 
 	for (i = 0; i < r->n; i++) {
 		off = copy_place(f, r, i);
-		if (file_block(f, off).generation == TNF_GENERATION_TAG &&
-		    file_block(copy, off).generation == TNF_GENERATION_FREE)
-			copy_block(f, to, off);
+		use = live_look(from, off);
+		if (use.generation != TNF_GENERATION_FREE &&
+		    use.generation != TNF_GENERATION_TAG)
+			live_copy(from, off, to + off, &use);
 	}
+}
+
+/* Two views of the copy: 'copy' reads it, 'to' writes to it. */
+struct target {
+	const struct tnf_file *copy;
+	unsigned char *to;
+};
+
+/* A block that was copied as data and became one of definitions afterwards keeps its
+   copy: no event in the copy refers to the new definitions, but some may refer to the
+   old data. */
+static bool
+put_definitions(void *arg, uint64_t off, const void *block, size_t n)
+{
+	struct target *t = arg;
+	uint32_t generation = file_block(t->copy, (uint32_t)off).generation;
+
+	if (generation == TNF_GENERATION_FREE || generation == TNF_GENERATION_TAG)
+		memcpy(t->to + off, block, n);
+	return true;
 }
 
 /*
@@ -205,16 +186,15 @@ copy_definitions(const struct tnf_file *f, const struct tnf_file *copy,
  * stays, all it reaches into has stayed.
  */
 static void
-drop_taken(const struct tnf_file *f, const struct tnf_file *copy,
+drop_taken(const struct live *from, const struct tnf_file *copy,
     unsigned char *to, const struct round *r)
 {
 	uint32_t i, off;
 
 	for (i = r->n; i-- > 0;) {
-		off = copy_place(f, r, i);
-		if (file_block(copy, off).generation !=
-		    file_block(f, off).generation)
-			memset(to + off, 0, f->block_size);
+		off = copy_place(copy, r, i);
+		if (file_block(copy, off).generation != live_look(from, off).generation)
+			memset(to + off, 0, copy->block_size);
 	}
 }
 
@@ -237,37 +217,38 @@ hide_newer(struct tnf_file *copy, unsigned char *to, const struct block *mark)
 			memset(to + w.pos, 0, w.next - w.pos);
 }
 
-/* Two views of the copy: 'copy' reads it, 'to' writes to it. */
 static void
-copy_take(const struct tnf_file *f, struct tnf_file *copy, unsigned char *to,
-    struct marks *marks)
+copy_take(const struct tnf_file *f, const struct live *from, struct target *t,
+    struct tnf_file *copy, struct marks *marks)
 {
+	unsigned char *to = t->to;
 	struct round r;
 	uint32_t i;
 
 	for (i = 0; i < TRIES; i++) {
 		r = from_the_oldest(f);
-		copy_mark(f, &r, marks);
-		copy_data(f, to, &r);
-		drop_taken(f, copy, to, &r);
+		copy_mark(f, from, &r, marks);
+		copy_data(f, from, to, &r);
+		drop_taken(from, copy, to, &r);
 		/* The writer has overwritten too much of it meanwhile? */
 		if (r.data == 0 || file_cursor(f) - r.cursor < r.data / 4)
 			break;
 	}
-	/* What is referred to comes after what refers to it. */
-	memcpy(to, f->bytes.base, f->data_start);
-	copy_definitions(f, copy, to, &r);
+	live_copy_words(from, 0, to, f->data_start);
+	live_copy_definitions(from, marks->defined, marks->room, put_definitions, t);
 	memcpy(to + f->bytes.size, f->bytes.base + f->bytes.size,
 	    f->whole - f->bytes.size);
 	for (i = 0; i < r.n; i++)
 		hide_newer(copy, to, &marks->block[i]);
 }
 
-int
-copy_live(const struct tnf_file *f, unsigned char *to)
+/* As copy_live(); the blocks are read by way of 'from'. */
+static int
+copy_from(const struct tnf_file *f, const struct live *from, unsigned char *to)
 {
 	size_t blocks = (size_t)(f->bytes.size >> f->block_shift) + 1;
 	struct tnf_file copy;
+	struct target t = { &copy, to };
 	struct marks m;
 	int err;
 
@@ -277,12 +258,25 @@ copy_live(const struct tnf_file *f, unsigned char *to)
 		return err;
 	m.block = calloc(blocks, sizeof *m.block);
 	m.held = calloc(blocks, sizeof *m.held);
-	if (m.block == NULL || m.held == NULL)
+	m.defined = calloc(blocks, sizeof *m.defined);
+	m.room = malloc(f->block_size);
+	if (m.block == NULL || m.held == NULL || m.defined == NULL || m.room == NULL)
 		err = TNF_ERR_ALLOCFAIL;
 	else
-		copy_take(f, &copy, to, &m);
+		copy_take(f, from, &t, &copy, &m);
 	free(m.block);
 	free(m.held);
+	free(m.defined);
+	free(m.room);
 	file_done(&copy);
 	return err;
+}
+
+int
+copy_live(const struct tnf_file *f, unsigned char *to)
+{
+	const struct live from = { .base = f->bytes.base, .size = f->bytes.size,
+	    .first = f->data_start, .block_size = f->block_size, .swap = f->bytes.swap };
+
+	return copy_from(f, &from, to);
 }

@@ -3,13 +3,8 @@
  *
  * The moment comes first: how many blocks have been taken so far.  What was taken
  * later is left out.  The others are copied in the order of their age, the
- * newest first, each up to bytes_valid, where whole committed records end.
- * Writers take the oldest block first; so what they take meanwhile is older than
- * all that has been copied, and the copy has the latest events of each CPU
- * without a hole.
- *
- * An event finds what it refers to: after the data come the directory that names
- * definitions, then the blocks of definitions, then block 0.
+ * newest first, so that the copy has the latest events of each CPU without a hole;
+ * then the directory, the definitions and block 0.  format/live.h says why that works.
  */
 #include "tnfxtract/snapshot.h"
 
@@ -18,7 +13,6 @@
 
 #define CHUNK_SIZE	(256u << 10)	/* staged in cache */
 #define BLOCK_MIN	512u		/* holds the header and its extension */
-#define ROUNDS		16		/* for definitions that keep coming */
 
 #define HEADER_SIZE	sizeof(struct tnf_block_header)
 
@@ -63,75 +57,33 @@ snapshot_open(struct snapshot *s, const void *base, size_t size)
 	s->directory_end = h.directory_size;
 	s->block_count = h.block_count;
 	s->size = (uint64_t)h.block_size * h.block_count;
+	s->live = (struct live){ .base = base, .size = s->size, .first = h.directory_size,
+	    .block_size = h.block_size };
 	return SNAPSHOT_OK;
 }
 
-enum copied { EMPTY, COPIED, TAKEN };
-
-/* A block as it was when it was copied last. */
-struct mark {
-	uint32_t generation;
-	uint16_t valid;
-	uint16_t result;	/* enum copied */
-};
-
-static struct mark
-mark_of(const struct snapshot *s, uint32_t n)
-{
-	const struct tnf_block_header *h =
-	    (const void *)(s->base + (size_t)n * s->block_size);
-
-	return (struct mark){ .generation = load32(&h->generation),
-	    .valid = __atomic_load_n(&h->bytes_valid, __ATOMIC_ACQUIRE) };
-}
-
+/* The header of a block that was copied: what is the writer's own does not go out. */
 static bool
-changed(const struct snapshot *s, uint32_t n)
+clean_header(const struct snapshot *s, unsigned char *block)
 {
-	struct mark now = mark_of(s, n);
+	struct tnf_block_header h, clean = { .tag = s->block_tag };
 
-	return now.generation != s->marks[n].generation ||
-	    now.valid != s->marks[n].valid;
+	memcpy(&h, block, sizeof h);
+	clean.generation = h.generation;
+	clean.bytes_valid = h.bytes_valid;
+	memcpy(block, &clean, sizeof clean);
+	return h.tag == s->block_tag;
 }
 
-/*
- * A block that is taken gets a small bytes_valid, then a new generation, and only
- * then new records: with the same generation before and after, and bytes_valid
- * not smaller after than before, what was copied is of one use.
- */
-static enum copied
-try_block(const struct snapshot *s, const unsigned char *from,
-    unsigned char *to, struct mark *mark)
-{
-	const struct tnf_block_header *h = (const void *)from;
-	struct tnf_block_header copy = { .tag = s->block_tag,
-	    .generation = mark->generation };
-	uint32_t valid;
-
-	if (load32(&h->generation) != mark->generation)
-		return TAKEN;
-	valid = __atomic_load_n(&h->bytes_valid, __ATOMIC_ACQUIRE);
-	if (valid <= HEADER_SIZE || valid > s->block_size || load32(&h->tag) != s->block_tag)
-		return EMPTY;
-	memcpy(to + HEADER_SIZE, from + HEADER_SIZE, valid - HEADER_SIZE);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (load32(&h->generation) != mark->generation ||
-	    __atomic_load_n(&h->bytes_valid, __ATOMIC_RELAXED) < valid)
-		return TAKEN;
-	mark->valid = copy.bytes_valid = (uint16_t)valid;
-	memcpy(to, &copy, sizeof copy);
-	memset(to + valid, 0, s->block_size - valid);
-	return COPIED;
-}
-
-/* The copy of block n, which is of the generation in its mark. */
-static enum copied
+/* The copy of block n, which is of the generation that was seen. */
+static enum live_copied
 copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
 {
-	struct mark *mark = &s->marks[n];
-	enum copied r = try_block(s, s->base + (size_t)n * s->block_size, to, mark);
+	enum live_copied r = live_copy(&s->live, (uint64_t)n * s->block_size, to, &s->seen[n]);
 
-	mark->result = (uint16_t)r;
+	if (r == LIVE_COPIED && !clean_header(s, to))
+		r = LIVE_EMPTY;
+	s->result[n] = (unsigned char)r;
 	return r;
 }
 
@@ -178,13 +130,13 @@ sort_blocks(struct snapshot *s, struct aged *list)
 	uint32_t taken = blocks_taken(s), n, used = 0, age, generation;
 
 	for (n = s->directory_end / s->block_size; n < s->block_count; n++) {
-		generation = mark_of(s, n).generation;
+		generation = live_look(&s->live, (uint64_t)n * s->block_size).generation;
 		if (generation == TNF_GENERATION_FREE || generation == TNF_GENERATION_TAG)
 			continue;
 		age = (taken - generation) & TNF_GENERATION_AGES;
 		if (age > TNF_GENERATION_AGES - TAKEN_MEANWHILE)
 			continue;
-		s->marks[n].generation = generation;
+		s->seen[n].generation = generation;
 		list[used++] = (struct aged){ age, n };
 	}
 	qsort(list, used, sizeof *list, by_age);
@@ -214,7 +166,7 @@ put_chunk(const struct snapshot *s, const struct snapshot_sink *sink, const stru
 
 	for (i = 0; i < c->n; i += n > 0 ? n : 1) {
 		for (n = 0; i + n < c->n && c->block[i + n] == c->block[i] + n &&
-		    s->marks[c->block[i + n]].result == COPIED; n++)
+		    s->result[c->block[i + n]] == LIVE_COPIED; n++)
 			;
 		if (n > 0 && !sink->put(sink->arg, (uint64_t)c->block[i] * s->block_size,
 		    c->bytes + (size_t)i * s->block_size, (size_t)n * s->block_size))
@@ -236,8 +188,8 @@ copy_chunk(struct snapshot *s, const struct snapshot_sink *sink, struct chunk *c
 	qsort(c->block, n, sizeof *c->block, by_place);
 	for (i = 0; i < n; i++) {
 		to = place_in(c, list[i].block, s->block_size);
-		if (copy_block(s, list[i].block, to) == COPIED && sink->look != NULL)
-			sink->look(sink->arg, to, s->marks[list[i].block].valid);
+		if (copy_block(s, list[i].block, to) == LIVE_COPIED && sink->look != NULL)
+			sink->look(sink->arg, to, s->seen[list[i].block].used);
 	}
 	return put_chunk(s, sink, c);
 }
@@ -263,13 +215,10 @@ copy_directory(const struct snapshot *s, const struct snapshot_sink *sink,
 {
 	struct tnf_page_id id;
 	unsigned char *last;
-	uint32_t at, i, word;
+	uint32_t at;
 
 	for (at = s->block_size; at < s->directory_end; at += s->block_size) {
-		for (i = 0; i < s->block_size; i += sizeof word) {
-			word = load32(s->base + at + i);
-			memcpy(stage + i, &word, sizeof word);
-		}
+		live_copy_words(&s->live, at, stage, s->block_size);
 		last = stage + s->block_size - sizeof id;
 		memcpy(&id, last, sizeof id);
 		if (id.magic == TNF_PAGE_ID_MAGIC)
@@ -280,39 +229,30 @@ copy_directory(const struct snapshot *s, const struct snapshot_sink *sink,
 	return true;
 }
 
-/* Copies the blocks of definitions that are new or have grown. */
-static bool
-copy_grown(struct snapshot *s, const struct snapshot_sink *sink,
-    unsigned char *stage, bool *grown)
-{
-	uint32_t n;
+struct definitions {
+	struct snapshot *s;
+	const struct snapshot_sink *sink;
+	unsigned char *stage;
+};
 
-	*grown = false;
-	for (n = s->directory_end / s->block_size; n < s->block_count; n++) {
-		if (mark_of(s, n).generation != TNF_GENERATION_TAG ||
-		    !changed(s, n))
-			continue;
-		s->marks[n].generation = TNF_GENERATION_TAG;
-		if (copy_block(s, n, stage) != COPIED)
-			continue;
-		*grown = true;
-		if (!sink->put(sink->arg, (uint64_t)n * s->block_size, stage,
-		    s->block_size))
-			return false;
-	}
-	return true;
+static bool
+put_definitions(void *arg, uint64_t off, const void *block, size_t n)
+{
+	struct definitions *d = arg;
+
+	if (!clean_header(d->s, d->stage))
+		return true;
+	d->s->result[off / n] = LIVE_COPIED;
+	return d->sink->put(d->sink->arg, off, block, n);
 }
 
 static bool
 copy_definitions(struct snapshot *s, const struct snapshot_sink *sink,
     unsigned char *stage)
 {
-	bool grown = true, ok = true;
-	int i;
+	struct definitions d = { s, sink, stage };
 
-	for (i = 0; i < ROUNDS && ok && grown; i++)
-		ok = copy_grown(s, sink, stage, &grown);
-	return ok;
+	return live_copy_definitions(&s->live, s->seen, stage, put_definitions, &d);
 }
 
 /* Of block 0 only what is documented; the geometry as it was checked. */
@@ -352,8 +292,8 @@ count_blocks(struct snapshot *s)
 
 	s->used = s->blanked = 0;
 	for (n = s->directory_end / s->block_size; n < s->block_count; n++) {
-		s->used += s->marks[n].result == COPIED;
-		s->blanked += s->marks[n].result == TAKEN;
+		s->used += s->result[n] == LIVE_COPIED;
+		s->blanked += s->result[n] == LIVE_TAKEN;
 	}
 }
 
@@ -366,16 +306,19 @@ snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
 
 	stage = aligned_alloc(4096, CHUNK_SIZE);
 	list = calloc(s->block_count, sizeof *list);
-	s->marks = calloc(s->block_count, sizeof *s->marks);
-	if (stage != NULL && list != NULL && s->marks != NULL) {
+	s->seen = calloc(s->block_count, sizeof *s->seen);
+	s->result = calloc(s->block_count, sizeof *s->result);
+	if (stage != NULL && list != NULL && s->seen != NULL && s->result != NULL) {
 		r = copy_data(s, sink, stage, list) &&
 		    copy_directory(s, sink, stage) &&
 		    copy_definitions(s, sink, stage) &&
 		    copy_header(s, sink, stage) ? SNAPSHOT_OK : SNAPSHOT_SINK;
 		count_blocks(s);
 	}
-	free(s->marks);
-	s->marks = NULL;
+	free(s->seen);
+	free(s->result);
+	s->seen = NULL;
+	s->result = NULL;
 	free(list);
 	free(stage);
 	return r;

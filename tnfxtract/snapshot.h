@@ -14,6 +14,8 @@
 
 #include <tnf/com.h>
 
+#include "format/live.h"
+
 /* The tag of block headers: to the directory's second word. */
 #define TNF_BLOCK_TAG(block_size) \
 	(TNF_REF32_PERMANENT | TNF_REF32_T_TAG | \
@@ -38,7 +40,9 @@ struct snapshot {
 	uint64_t size;		/* of the copy: block_size * block_count */
 	uint32_t used;		/* blocks that hold something */
 	uint32_t blanked;	/* blocks taken meanwhile: left out */
-	struct mark *marks;	/* by block; while it is copied */
+	struct live live;
+	struct live_use *seen;	/* by block; while it is copied, ... */
+	unsigned char *result;	/* ... and enum live_copied */
 };
 
 struct snapshot_sink {

@@ -15,7 +15,7 @@ kernel-probes: format
 libtnfctl: common kernel-probes
 analysis: common libtnf
 prex: common libtnf
-tnfxtract: common libtnf kernel-probes
+tnfxtract: common format libtnf kernel-probes
 tnfdump: common format libtnf analysis kernel-probes
 tnfwatch: common libtnf analysis kernel-probes tnfxtract prex
 python: common analysis

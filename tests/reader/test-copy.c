@@ -1,7 +1,7 @@
 /*
  * test-copy.c - a file is copied while it is written.
  *
- * copy.c is part of this program, and what it copies with does what a writer
+ * copy.c is part of this program, and what it reads blocks with does what a writer
  * might do at that moment.
  */
 #include <stdio.h>
@@ -11,14 +11,7 @@
 #include "tests/check-run.h"
 #include "tests/reader/mkfile.h"
 
-static void *copy_and_write(void *to, const void *from, size_t size);
-#include "libtnf/file.h"
-static struct block look_and_write(const struct tnf_file *f, uint32_t off);
-#define memcpy copy_and_write
-#define file_block look_and_write
 #include "libtnf/copy.c"
-#undef memcpy
-#undef file_block
 
 #define BLOCK	512u
 #define BLOCKS	64u		/* of data */
@@ -36,37 +29,25 @@ static uint32_t order[8 * BLOCKS], n_order;	/* blocks, as they were copied */
 static void (*writer)(uint32_t n);
 static void (*directory)(void);	/* when it is copied */
 
-static uint32_t
-number(const void *at)
-{
-	return (uint32_t)((const unsigned char *)at - bytes - first) / BLOCK;
-}
+static void (*looked_at)(uint32_t block);
 
-static void *
-copy_and_write(void *to, const void *from, size_t n)
+/* A word of a block's header, a block, or a word of what lies before them. */
+static void
+read_and_write(const struct live *from, uint64_t off, void *to, size_t n)
 {
-	memcpy(to, from, n);
-	if (from == bytes && n_order > 0 && directory != NULL)
+	uint32_t block = (uint32_t)(off - first) / BLOCK;
+
+	memcpy(to, from->base + off, n);
+	if (off == 0 && directory != NULL)
 		directory();
-	if (n == BLOCK && number(from) < BLOCKS &&
+	if (off >= first && n <= 4 && looked_at != NULL)
+		looked_at(block);
+	if (off >= first && n > 4 && block < BLOCKS &&
 	    n_order < sizeof order / sizeof order[0]) {
-		order[n_order++] = number(from);
+		order[n_order++] = block;
 		if (writer != NULL)
 			writer(n_order - 1);
 	}
-	return to;
-}
-
-static void (*looked_at)(uint32_t block);
-
-static struct block
-look_and_write(const struct tnf_file *f, uint32_t off)
-{
-	struct block b = file_block(f, off);
-
-	if (f->bytes.base == bytes && off >= first && looked_at != NULL)
-		looked_at((off - first) / BLOCK);
-	return b;
 }
 
 static uint32_t *
@@ -113,10 +94,13 @@ static void
 look_at(void)
 {
 	struct tnf_file f;
+	struct live from;
 
 	image = calloc(1, size);
 	ck_assert_int_eq(file_init(&f, bytes, size, FILE_STRICT), 0);
-	ck_assert_int_eq(copy_live(&f, image), 0);
+	from = (struct live){ .base = f.bytes.base, .read = read_and_write, .size = f.bytes.size,
+	    .first = f.data_start, .block_size = f.block_size };
+	ck_assert_int_eq(copy_from(&f, &from, image), 0);
 	file_done(&f);
 }
 
@@ -423,6 +407,27 @@ START_TEST(defined_meanwhile)
 }
 END_TEST
 
+/* While a block of definitions is copied, one that was copied before grows: what was
+   added to the later one may refer to what was added to the earlier. */
+static void
+grow(uint32_t n)
+{
+	if (order[n] == 5)
+		*used(3) = full;
+}
+
+START_TEST(definitions_grow)
+{
+	*generation(bytes, 3) = *generation(bytes, 5) = TNF_GENERATION_TAG;
+	full = *used(3);
+	*used(3) = (uint16_t)after_four;
+	writer = grow;
+	look_at();
+	ck_assert_uint_eq(*generation(image, 3), TNF_GENERATION_TAG);
+	ck_assert_uint_eq(*(uint16_t *)(void *)(generation(image, 3) + 1), full);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -444,6 +449,7 @@ main(void)
 	tcase_add_test(tc, both_held);
 	tcase_add_test(tc, held_no_more);
 	tcase_add_test(tc, defined_meanwhile);
+	tcase_add_test(tc, definitions_grow);
 	tcase_add_loop_test(tc, strange_start, 0, 4);
 	suite_add_tcase(su, tc);
 	return check_run_nofork(su);

@@ -1,0 +1,90 @@
+/*
+ * live.h - blocks of a buffer, copied while others write them.
+ *
+ * Who copies a buffer is not seen by its writers, takes no lock and stops nobody.
+ * That its copy is sound rests on three things that every writer does, a thread in
+ * a process's file and a CPU in the kernel's buffer alike.
+ *
+ * 1. A writer commits a record by raising the block's bytes_valid behind it.  So
+ *    what lies below bytes_valid is whole, and is not written again in this use of
+ *    the block.  To take a block for its next use, a writer makes bytes_valid small,
+ *    then changes the generation, and writes records only then.  live_copy() reads the
+ *    generation, then bytes_valid, then the records, and then both again: with the
+ *    same generation before and after, and bytes_valid not smaller than before, the
+ *    records are of one use and whole.  Otherwise it drops the block.
+ * 2. A writer fills its blocks in the order in which it took them.  Who looks at the
+ *    newest block first, and at older ones later, finds the older ones at least as full
+ *    as they were when the newer was looked at: if an event is seen, all events of its
+ *    writer before it are seen, or have been overwritten.
+ * 3. What an event refers to was committed before it.  So what is referred to is
+ *    copied after what refers to it: events, then the directory that names
+ *    definitions, then definitions.  A definition may refer to one that was added
+ *    to a block copied before: live_copy_definitions() goes over them until none
+ *    has grown.  The header comes last.
+ *
+ * How the two copiers use this depends on what an event may refer to.  In the kernel's
+ * buffer (tnfxtract/snapshot.c) each event stands alone, so blocks are copied at once,
+ * the newest first; writers take the oldest block next, so what they take meanwhile
+ * is what was not going to be copied anyway.  In a process's file (libtnf/copy.c) an
+ * event may refer to newer blocks, which must be copied after it.  There the newest
+ * blocks are looked at first (point 2), then all are copied, the oldest first, and events
+ * that came after the look are taken out of the copy.  libtnf/follow.c is no copier:
+ * it reads the mapped file in place, and asks for a block's generation again before
+ * it hands an event of it out.
+ */
+#ifndef FORMAT_LIVE_H
+#define FORMAT_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A buffer, whose blocks have headers from 'first' on. */
+struct live {
+	const unsigned char *base;
+	/*
+	 * Reads n bytes at an offset of the buffer; 2 or 4 bytes at once, as another
+	 * thread has stored them.  NULL: they are in memory, at base.
+	 */
+	void	(*read)(const struct live *, uint64_t off, void *to, size_t n);
+	uint64_t size;		/* a multiple of block_size */
+	uint64_t first;		/* another one */
+	uint32_t block_size;	/* sizeof(struct tnf_block_header) at least */
+	bool	 swap;		/* written in the other byte order */
+};
+
+/* What a block was used for, and how far it was filled. */
+struct live_use {
+	uint32_t generation;
+	uint32_t used;		/* bytes_valid */
+};
+
+enum live_copied {
+	LIVE_EMPTY,		/* there are no records, or bytes_valid is nonsense */
+	LIVE_COPIED,
+	LIVE_TAKEN		/* the block went to its next use meanwhile */
+};
+
+/* The block at 'off' as it is now: 'used' is not older than the generation. */
+struct live_use live_look(const struct live *, uint64_t off);
+
+/*
+ * Copies the block at 'off', in the use that use->generation says, to block_size bytes
+ * at 'to'; sets use->used to how much of it was copied.  LIVE_EMPTY: the header is
+ * copied.  LIVE_TAKEN: 'to' is all zeros, a block that was never used.
+ */
+enum live_copied live_copy(const struct live *, uint64_t off, unsigned char *to,
+    struct live_use *);
+
+/* Copies bytes word by word, each as it was at one time; 'n' is a multiple of 4. */
+void live_copy_words(const struct live *, uint64_t off, unsigned char *to, size_t n);
+
+/*
+ * Copies blocks of definitions until none has grown, and gives each to put(), which
+ * may see the same one again.  seen[N] is of the block at N * block_size; who has
+ * copied none yet gives zeros.  'block' is room for one.  False: put() said so.
+ */
+bool live_copy_definitions(const struct live *, struct live_use *seen, unsigned char *block,
+    bool (*put)(void *arg, uint64_t off, const void *block, size_t n), void *arg);
+
+#endif /* FORMAT_LIVE_H */
