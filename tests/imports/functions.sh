@@ -99,10 +99,13 @@ for n in 2 3 4; do
 done
 "$victim" 1 < /dev/null
 # The call during which they came is seen to return; that which lasts, to begin.
-entered() { extract; [ "$(grep -Ec ' fgets_entry .* (arg2|n): 16 ' "$TMP/text")" = 3 ]; }
+# (With -fsanitize=address its library has a function of that name, too.)
+files=$(printf 'list name probes function=/^fgets$/\n' | "$prex" -p "$pid" 2>/dev/null | grep -c fgets_entry)
+[ "$files" -ge 1 ] || fail "fgets is not listed while it is on"
+entered() { extract; [ "$(grep -Ec ' fgets_entry .* (arg2|n|size): 16 ' "$TMP/text")" = $((3 * files)) ]; }
 wait_for 60 entered || fail "fgets_entry: $(cat "$TMP/text")"
 n=$(grep -Ec ' fgets_return *value: (0x)?[1-9]' "$TMP/text")
-[ "$n" = 2 ] || [ "$n" = 3 ] || fail "fgets_return: $(cat "$TMP/text")"
+[ "$n" -ge $((2 * files)) ] && [ "$n" -le $((3 * files)) ] || fail "fgets_return: $(cat "$TMP/text")"
 "$TNF_BUILD/tnfdump/tnfdump" --stats "$TMP/trace" | grep -q ' fgets$' || fail "--stats: no pairs"
 
 printf 'enable function=_dl_catch_error\n' | "$prex" -p "$pid" > "$TMP/list" 2>&1 &&
