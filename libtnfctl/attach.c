@@ -181,9 +181,9 @@ attach_settle(struct proc *p)
 	tnfctl_handle_t h;
 
 	direct_borrow(p, &h);
-	/* At the start of an exec there is no place for a mark, and nobody yet
-	   who could see our SIGCONT. */
-	p->suspended = !linkmap_look(&h, &p->linker);
+	/* At the start of an exec there is no place for a mark: it may have been left
+	   suspended by one of us, or have been stopped by anybody else. */
+	p->unmarked = !linkmap_look(&h, &p->linker);
 	err = direct_settle(&h, DIRECT_SETTLE_MS);
 	if (p->gone)
 		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",

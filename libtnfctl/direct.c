@@ -79,7 +79,7 @@ direct_tell_stop(const struct proc *p)
 {
 	int signal = proc_group_stop(p);
 
-	if (signal == 0 || p->suspended)
+	if (signal == 0 || p->suspended || p->unmarked)
 		return fail(TNFCTL_ERR_NONE, NULL);
 	if (signal == SIGTTIN || signal == SIGTTOU)
 		return fail(TNFCTL_ERR_NONE, "process %d: the terminal has "

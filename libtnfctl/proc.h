@@ -59,6 +59,7 @@ struct proc {
 	bool	 gone;
 	bool	 follow;	/* forks */
 	bool	 suspended;	/* by a controller: we may let it run again */
+	bool	 unmarked;	/* it had no place for such a mark: only who asks lets it run */
 	bool	 no_registers;	/* breakpoint registers do not work here */
 	int	 mem;		/* /proc/PID/mem */
 	struct thread *threads;

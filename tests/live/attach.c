@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "tests/live/live.h"
@@ -171,6 +173,35 @@ test_stopped(bool nolib)
 	CHECK(victim_end(&v) == 0);
 }
 
+/* At its first instruction, where a mark of ours has no place yet: nobody knows who has
+   stopped it, so only who asks for it lets it run. */
+static void
+test_stopped_at_exec(void)
+{
+	tnfctl_handle_t *h;
+	int status, in[2];
+	pid_t pid;
+
+	CHECK(pipe(in) == 0);
+	if ((pid = fork()) == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(in[0], 0);
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execl(victim_path("victim-many"), "victim-many", "2", (char *)NULL);
+		_exit(127);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
+	CHECK(ptrace(PTRACE_DETACH, pid, NULL, (void *)(uintptr_t)SIGSTOP) == 0);
+	CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
+	OK(tnfctl_pid_open(pid, &h));
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	CHECK(state_is(pid, "T"));
+	kill(pid, SIGKILL);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	close(in[0]);
+	close(in[1]);
+}
+
 static void
 test_suspend(void)
 {
@@ -315,6 +346,7 @@ main(int argc, char **argv)
 
 	if (!nolib) {
 		test_sleeping();
+		test_stopped_at_exec();
 		test_suspend();
 		test_suspend_resume();
 		test_refusals();
