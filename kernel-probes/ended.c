@@ -1,8 +1,10 @@
 /*
  * ended.c - who the threads were that have ended, or have another name now.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,17 +40,76 @@ map_walk(const char *pin, size_t key_size, size_t value_size, each_f *fn, void *
 		close(fd);
 }
 
-/* It lived when tracing ended, and still does: /proc tells. */
-static bool
-lives(pid_t tid, pid_t pid)
+/* The processes that there are.  A trace remembers thousands of threads whose process
+   has ended, and one listing is cheaper than a question for each. */
+struct alive {
+	pid_t	*pid;		/* ascending */
+	size_t	 n, room;
+};
+
+static int
+by_number(const void *a, const void *b)
 {
-	return syscall(SYS_tgkill, pid, tid, 0) == 0 || errno == EPERM;
+	const pid_t *p = a, *q = b;
+
+	return (*p > *q) - (*p < *q);
+}
+
+static bool
+alive_add(struct alive *a, pid_t pid)
+{
+	size_t room = a->room == 0 ? 256 : a->room * 2;
+	pid_t *grown = a->n < a->room ? a->pid : realloc(a->pid, room * sizeof *grown);
+
+	if (grown == NULL)
+		return false;
+	if (grown != a->pid)
+		a->room = room;
+	a->pid = grown;
+	a->pid[a->n++] = pid;
+	return true;
+}
+
+/* Where /proc hides the processes of others (hidepid=), it hides the first one: then,
+   and if it cannot be read, the list is empty. */
+static void
+alive_list(struct alive *a)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *e;
+	bool ok = proc != NULL;
+
+	memset(a, 0, sizeof *a);
+	while (ok && (e = readdir(proc)) != NULL)
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
+			ok = alive_add(a, (pid_t)strtol(e->d_name, NULL, 10));
+	if (proc != NULL)
+		closedir(proc);
+	if (a->n > 0)
+		qsort(a->pid, a->n, sizeof *a->pid, by_number);
+	if (!ok || a->n == 0 || a->pid[0] != 1)
+		a->n = 0;
+}
+
+static bool
+alive_has(const struct alive *a, pid_t pid)
+{
+	return a->n == 0 || bsearch(&pid, a->pid, a->n, sizeof pid, by_number) != NULL;
 }
 
 struct ended_call {
 	void	(*fn)(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm);
 	void	*arg;
+	struct alive alive;
 };
+
+/* It lived when tracing ended, and still does: /proc tells. */
+static bool
+lives(const struct alive *a, pid_t tid, pid_t pid)
+{
+	return alive_has(a, pid) &&
+	    (syscall(SYS_tgkill, pid, tid, 0) == 0 || errno == EPERM);
+}
 
 static void
 ended_each(const void *key, void *value, void *arg)
@@ -58,7 +119,7 @@ ended_each(const void *key, void *value, void *arg)
 	struct kp_ended *e = value;
 
 	e->comm[sizeof e->comm - 1] = '\0';
-	if (!lives(*tid, (pid_t)e->pid))
+	if (!lives(&c->alive, *tid, (pid_t)e->pid))
 		c->fn(c->arg, *tid, (pid_t)e->pid, (pid_t)e->ppid, e->comm);
 }
 
@@ -66,9 +127,11 @@ KP_EXPORT void
 kp_ended(struct kp *kp, void (*fn)(void *arg, pid_t tid, pid_t pid,
     pid_t ppid, const char *comm), void *arg)
 {
-	struct ended_call c = { fn, arg };
+	struct ended_call c = { .fn = fn, .arg = arg };
 
+	alive_list(&c.alive);
 	map_walk(KP_PIN_ENDED, sizeof(uint32_t), sizeof(struct kp_ended), ended_each, &c);
+	free(c.alive.pid);
 }
 
 struct renamed_call {

@@ -19,6 +19,7 @@ struct task {
 	pid_t	tid;
 	pid_t	ppid;
 	long	threads;
+	bool	of_kernel;	/* has no program */
 	char	comm[64];
 };
 
@@ -51,11 +52,14 @@ context_tasks_read_file(int dir, const char *name, char *buf, size_t room)
 	return n;
 }
 
-/* Of "PID (COMM) STATE PPID ... THREADS ..."; COMM may hold anything. */
+#define TASK_OF_KERNEL	0x00200000u	/* PF_KTHREAD of the kernel */
+
+/* Of "PID (COMM) STATE PPID ... FLAGS ... THREADS ..."; COMM may hold anything. */
 static bool
 parse_stat(char *text, struct task *t)
 {
 	char *open, *close, *p;
+	unsigned flags;
 	int field;
 
 	open = strchr(text, '(');
@@ -65,8 +69,9 @@ parse_stat(char *text, struct task *t)
 	*close = '\0';
 	snprintf(t->comm, sizeof t->comm, "%s", open + 1);
 	p = close + 1;
-	if (sscanf(p, " %*c %d", &t->ppid) != 1)
+	if (sscanf(p, " %*c %d %*d %*d %*d %*d %u", &t->ppid, &flags) != 2)
 		return false;
+	t->of_kernel = (flags & TASK_OF_KERNEL) != 0;
 	for (field = 3; field < 20 && p != NULL; field++)
 		p = strchr(p + 1, ' ');
 	t->threads = p != NULL ? strtol(p + 1, NULL, 10) : 1;
@@ -154,7 +159,7 @@ put_program(struct context_writer *w, int proc, pid_t pid)
 	snprintf(path, sizeof path, "%d/exe", (int)pid);
 	n = readlinkat(proc, path, program, sizeof program - 1);
 	if (n <= 0)
-		return;			/* of the kernel, or not ours to see */
+		return;			/* not ours to see */
 	program[n] = '\0';
 	put_path(w, "program", pid, program);
 }
@@ -208,7 +213,8 @@ put_process(struct context_writer *w, int proc, pid_t pid, bool inner)
 	put_task(w, "task", pid, pid, t.ppid, t.comm);
 	if (inner)
 		put_inner(w, pid, pid);
-	put_program(w, proc, pid);
+	if (!t.of_kernel)
+		put_program(w, proc, pid);
 	put_cgroup(w, proc, pid);
 	if (t.threads > 1)
 		put_threads(w, proc, &t, inner);

@@ -206,6 +206,15 @@ put(void *arg, uint64_t offset, const void *bytes, size_t n)
 	return j->error == 0;
 }
 
+/* Where there is no room, the writes will say so. */
+static void
+reserve(void *arg, uint64_t offset, uint64_t n)
+{
+	struct job *j = arg;
+
+	output_reserve(&j->out, offset, n);
+}
+
 static void
 look(void *arg, const unsigned char *block, size_t valid)
 {
@@ -257,7 +266,7 @@ put_lost(struct source *src, struct job *j)
 static bool
 copy_buffer(struct source *src, struct job *j, bool want_context)
 {
-	struct snapshot_sink sink = { .put = put, .arg = j };
+	struct snapshot_sink sink = { .put = put, .reserve = reserve, .arg = j };
 	enum snapshot_result r;
 	struct snapshot s;
 
