@@ -323,8 +323,8 @@ daemon_due(const struct daemon *d, int64_t now)
 	for (const struct source *s = d->sources; s != NULL; s = s->next)
 		if ((one = history_due(s->history, now)) < due)
 			due = one;
-	if (d->window.open && d->window.until + DELAY_NS < due)
-		due = d->window.until + DELAY_NS;
+	if ((one = daemon_window_due(d)) < due)
+		due = one;
 	return due < now + MS ? now + MS : due;
 }
 

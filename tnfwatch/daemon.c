@@ -25,6 +25,7 @@
 #include "tnfwatch/segment.h"
 #include "tnfwatch/self.h"
 #include "tnfwatch/sigbus.h"
+#include "tnfwatch/unsynced.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 #include "tnfwatch/webhook.h"
@@ -192,6 +193,16 @@ writer_free(struct daemon *d)
 	return NULL;
 }
 
+int64_t
+daemon_window_due(const struct daemon *d)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < WRITERS_MAX; i++)
+		any |= d->writer[i].pid == 0;
+	return d->window.open && any ? d->window.until + DELAY_NS : INT64_MAX;
+}
+
 /* A window is complete: its child is started, or tried again with the next tick. */
 static void
 window_end(struct daemon *d)
@@ -202,9 +213,10 @@ window_end(struct daemon *d)
 	if (w == NULL)
 		return;
 	written = asker_start(d);
-	if ((e = incident_start(d, written, &w->pid)) == 0)
+	if ((e = incident_start(d, written, &w->pid)) == 0) {
 		w->id = xstrdup(d->window.id);
-	else {
+		w->first = d->window.firing[0].time;
+	} else {
 		say("%s: lost: %s", d->window.id, strerror(e));
 		w->pid = 0;
 		d->failed++;
@@ -220,9 +232,10 @@ writer_ended(struct daemon *d, struct writer *w, int status)
 {
 	char *temp = xasprintf("%s/incidents/%s%s", d->config->directory, INCIDENT_TEMP, w->id);
 
-	if (status == 0)
+	if (status == 0) {
 		d->written++;
-	else
+		reports_add(&d->reports, d->config, w->id, w->first);
+	} else
 		d->failed++;
 	if (WIFSIGNALED(status)) {
 		say("%s: its writer was killed by signal %d", w->id, WTERMSIG(status));
@@ -239,6 +252,7 @@ child_ended(struct daemon *d, pid_t pid, int status)
 {
 	fleet_child_ended(d, pid);
 	asker_ended(d, pid, status);
+	reports_ended(&d->reports, d->config, pid, status);
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		if (d->writer[i].pid == pid)
 			writer_ended(d, &d->writer[i], status);
@@ -347,6 +361,7 @@ daemon_loop(struct daemon *d)
 {
 	int64_t next = now_mono(), now, watchdog = notify_watchdog() / 2, bark = 0;
 	struct epoll_event ev[EVENTS];
+	int64_t due;
 	int n;
 
 	while (!d->stop) {
@@ -363,6 +378,9 @@ daemon_loop(struct daemon *d)
 		n = epoll_wait(d->epoll, ev, EVENTS, next > now ? (int)((next - now + MS - 1) / MS) : 0);
 		for (int i = 0; i < n; i++)
 			daemon_event(d, ev[i].data.fd);
+		/* A firing from outside does not wait for the tick that was due before it. */
+		if ((due = daemon_window_due(d)) < next)
+			next = due;
 	}
 }
 
@@ -429,6 +447,7 @@ daemon_begin(struct daemon *d)
 	    (d->lock_run = lock_take(d->config->run)) < 0)
 		return false;
 	incident_clean(d->config);
+	unsynced_clean(d->config);
 	leftover_begin(d->config);
 	if (!signals_catch(d) || (d->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
 	    (d->control = control_open(d->config)) < 0) {
@@ -468,6 +487,7 @@ daemon_end(struct daemon *d)
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		if (d->writer[i].pid > 0)
 			waitpid(d->writer[i].pid, NULL, 0);
+	reports_stop(&d->reports, d->config);
 	asker_stop(d);
 	daemon_sources_end(d);
 	segment_worker_stop();

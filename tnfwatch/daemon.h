@@ -10,6 +10,7 @@
 
 #include "tnfwatch/asker.h"
 #include "tnfwatch/config.h"
+#include "tnfwatch/report.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/taker.h"
 #include "tnfwatch/trigger.h"
@@ -31,8 +32,9 @@ struct trigger_state {
 struct writer {
 	pid_t	 pid;
 	char	*id;
+	int64_t	 first;		/* monotonic: of its first trigger */
 };
-#define WRITERS_MAX	4
+#define WRITERS_MAX	8
 
 struct daemon {
 	struct config *config;
@@ -43,6 +45,7 @@ struct daemon {
 	struct window window;
 	struct writer writer[WRITERS_MAX];
 	struct asker asker[ASKERS_MAX];
+	struct reports reports;
 	int64_t	 started;	/* monotonic */
 	int64_t	 fed;		/* up to when all has been fed */
 	struct webhook *webhook;	/* NULL: none */
@@ -75,6 +78,9 @@ void daemon_watch_fd(struct daemon *, int fd);
 /* As the configuration has it; what is there goes. */
 void daemon_webhook(struct daemon *);
 void daemon_ready(struct daemon *);	/* tells systemd, once */
+/* When the window that is open is to be written; INT64_MAX: not before a writer ends, or
+   there is none. */
+int64_t daemon_window_due(const struct daemon *);
 
 /* daemon-sources.c */
 void daemon_sources_begin(struct daemon *);

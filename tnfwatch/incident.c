@@ -2,7 +2,7 @@
  * incident.c - a child writes an incident.
  *
  * It has everything as it was when it was started, and what is mapped as it is.  The
- * directory gets its name when all in it is on the disk; what comes to nothing
+ * directory gets its name when it is whole, and is synced then; what comes to nothing
  * concerns this incident alone.
  */
 #include <sys/file.h>
@@ -26,10 +26,9 @@
 #include "tnfwatch/incident.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source-write.h"
+#include "tnfwatch/unsynced.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/webhook.h"
-
-#define REPORT_BEFORE	(10 * SECOND)	/* of the first trigger, in the page */
 
 struct incident {
 	struct daemon *d;
@@ -38,16 +37,6 @@ struct incident {
 	struct incident_source *sources;
 	size_t	 n_sources;
 };
-
-static int
-sync_and_close(int fd)
-{
-	int e = fsync(fd) == 0 ? 0 : errno;
-
-	if (close(fd) != 0 && e == 0)
-		e = errno;
-	return e;
-}
 
 static void
 note_file(void *arg, const char *name)
@@ -84,10 +73,8 @@ put_ring(struct incident *in, struct incident_source *is, struct source *s)
 			note_file(is, name);
 		else
 			unlinkat(in->dir, name, 0);
-		if (e == 0)
-			e = sync_and_close(fd);
-		else
-			close(fd);
+		if (close(fd) != 0 && e == 0)
+			e = errno;
 	}
 	free(name);
 	return e;
@@ -209,22 +196,27 @@ put_json(struct incident *in, int64_t end)
 	measure_files(in);
 	incident_json(f, &facts);
 	e = fflush(f) == 0 && !ferror(f) ? 0 : errno != 0 ? errno : EIO;
-	if (e == 0 && fsync(fileno(f)) != 0)
-		e = errno;
 	if (fclose(f) != 0 && e == 0)
 		e = errno;
 	return e;
 }
 
-/* Whole, and on the disk: now it gets its name. */
+/* It is whole and gets its name.  A disk may need a second for it: until it has it, the
+   directory says so, for the case that the machine goes down before. */
 static int
 incident_commit(struct incident *in)
 {
-	if (fsync(in->dir) != 0 ||
-	    renameat(in->all, in->temp, in->all, in->d->window.id) != 0 ||
-	    fsync(in->all) != 0)
-		return errno;
-	return 0;
+	const char *id = in->d->window.id;
+	int e = unsynced_note(in->dir);
+
+	if (e == 0 && renameat(in->all, in->temp, in->all, id) != 0)
+		e = errno;
+	if (e != 0)
+		return e;
+	/* Where the disk refuses it after all, it is no incident any more. */
+	if ((e = unsynced_sync(in->dir, in->all)) != 0)
+		renameat(in->all, id, in->all, in->temp);
+	return e;
 }
 
 static int
@@ -298,54 +290,6 @@ run_commands(const struct incident *in, const char *path)
 }
 
 static _Noreturn void
-report_main(const struct incident *in, char **argv)
-{
-	int fd = openat(in->dir, ".report", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	setpriority(PRIO_PROCESS, 0, 10);
-	if (fd < 0 || fchdir(in->dir) != 0)
-		_exit(126);
-	dup2(null, STDIN_FILENO);
-	dup2(fd, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
-	execvp(argv[0], argv);
-	_exit(127);
-}
-
-/* The page shows the time around the first trigger; the files have all. */
-static void
-put_report(const struct incident *in)
-{
-	int64_t first = in->d->window.firing[0].time;
-	char *program = program_path("tnfdump"), *from = xasprintf("@%lld",
-	    (long long)(first - REPORT_BEFORE));
-	char **argv = xcalloc(in->n_sources * INCIDENT_FILES_MAX + 8, sizeof *argv);
-	size_t n = 0, files;
-	int status = -1;
-	pid_t pid;
-
-	argv[n++] = program;
-	argv[n++] = (char *)(uintptr_t)"--to";
-	argv[n++] = (char *)(uintptr_t)"html";
-	argv[n++] = (char *)(uintptr_t)"--from";
-	argv[n++] = from;
-	files = n;
-	for (size_t i = 0; i < in->n_sources; i++)
-		for (size_t j = 0; j < in->sources[i].n_files; j++)
-			argv[n++] = in->sources[i].files[j];
-	if (n > files && (pid = fork()) == 0)
-		report_main(in, argv);
-	else if (n > files && pid > 0)
-		status = wait_for_child(pid);
-	if (status != 0 || renameat(in->dir, ".report", in->dir, "report.html") != 0)
-		unlinkat(in->dir, ".report", 0);
-	free(argv);
-	free(from);
-	free(program);
-}
-
-static _Noreturn void
 writer_main(struct daemon *d, int written)
 {
 	struct incident in = { .d = d, .all = -1, .dir = -1 };
@@ -370,12 +314,11 @@ writer_main(struct daemon *d, int written)
 	}
 	/* Whoever is to ask others asks them now. */
 	asker_go(written);
-	/* The rest has time. */
+	/* What commands do has time. */
 	setpriority(PRIO_PROCESS, 0, 0);
 	path = incident_path(d->config, d->window.id);
 	say("%s: kept: %s", path, d->window.firing[0].reason);
 	run_commands(&in, path);
-	put_report(&in);
 	_exit(0);
 }
 

@@ -3,6 +3,8 @@
  *
  * The copy is tnfxtract's; what is in segments already is left out.
  */
+#include <sys/mman.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +15,76 @@
 #include "tnfwatch/history.h"
 #include "tnfwatch/kernel.h"
 #include "tnfwatch/source-write.h"
+#include "tnfwatch/util.h"
 #include "tnfxtract/addrs.h"
 #include "tnfxtract/snapshot.h"
+
+/*
+ * Blocks come in the order of their age, which after some laps is none in the file.  They
+ * are put together in memory and written from one end to the other, in pieces of the size
+ * that a disk likes; a buffer too large for that is written as it comes.
+ */
+#define IMAGE_MAX	(UINT64_C(128) << 20)
 
 struct kernel_copy {
 	int	 fd;
 	const struct history *history;
 	uint32_t block_size;
+	unsigned char *image;	/* NULL: written as it comes */
+	bool	*there;		/* by block: it is in the image */
+	uint64_t size;
 	struct addrs addrs;
 	int	 error;
 };
+
+static void
+image_open(struct kernel_copy *k, uint64_t size)
+{
+	void *p = size > IMAGE_MAX ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return;
+	/* Only helps: fewer and larger pages are to be made. */
+	madvise(p, (size_t)size, MADV_HUGEPAGE);
+	k->image = p;
+	k->size = size;
+	k->there = xcalloc((size_t)(size / k->block_size) + 1, sizeof *k->there);
+}
+
+static int
+image_write(const struct kernel_copy *k)
+{
+	size_t n = k->image != NULL ? (size_t)(k->size / k->block_size) : 0, i, run;
+	int e = 0;
+
+	for (i = 0; i < n && e == 0; i += run + 1) {
+		for (run = 0; i + run < n && k->there[i + run]; run++)
+			;
+		if (run > 0)
+			e = pwrite_all(k->fd, k->image + i * k->block_size, run * k->block_size,
+			    (uint64_t)i * k->block_size);
+	}
+	return e;
+}
+
+static void
+image_close(struct kernel_copy *k)
+{
+	if (k->image != NULL)
+		munmap(k->image, (size_t)k->size);
+	free(k->there);
+}
+
+static int
+put_run(struct kernel_copy *k, const void *bytes, size_t n, uint64_t offset)
+{
+	if (k->image == NULL || offset + n > k->size)
+		return pwrite_all(k->fd, bytes, n, offset);
+	memcpy(k->image + offset, bytes, n);
+	memset(k->there + offset / k->block_size, true, n / k->block_size);
+	return 0;
+}
 
 /* The piece has blocks side by side. */
 static bool
@@ -41,7 +103,7 @@ kernel_put(void *arg, uint64_t offset, const void *bytes, size_t n)
 			continue;
 		}
 		if (run > 0)
-			k->error = pwrite_all(k->fd, p + at - run, run, offset + at - run);
+			k->error = put_run(k, p + at - run, run, offset + at - run);
 		run = 0;
 	}
 	return k->error == 0;
@@ -100,9 +162,14 @@ kernel_write(const struct source *s, int fd)
 	k.block_size = copy.block_size;
 	if (r == SNAPSHOT_OK && ftruncate(fd, (off_t)copy.size) != 0)
 		return errno;
-	if (r == SNAPSHOT_OK)
+	if (r == SNAPSHOT_OK) {
+		image_open(&k, copy.size);
 		r = snapshot_copy(&copy, &sink);
+	}
 	if ((e = snapshot_error(r, k.error)) == 0)
+		e = image_write(&k);
+	image_close(&k);
+	if (e == 0)
 		e = kernel_put_lost(s->kp, fd);
 	if (e == 0)
 		e = put_context(s, &k);

@@ -119,9 +119,9 @@ segment_pack(const struct segment *s, struct packed *p)
 	return e;
 }
 
-/* It is there under its name when it is whole. */
+/* It is there under its name when it is whole, and, if so wanted, on the disk. */
 static int
-write_whole(int dir, const char *name, const void *bytes, size_t size)
+write_whole(int dir, const char *name, const void *bytes, size_t size, bool sync)
 {
 	char *temp = xasprintf("%s.tmp", name);
 	int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), e;
@@ -130,7 +130,7 @@ write_whole(int dir, const char *name, const void *bytes, size_t size)
 		e = errno;
 	else {
 		e = pwrite_all(fd, bytes, size, 0);
-		if (e == 0 && fdatasync(fd) != 0)
+		if (e == 0 && sync && fdatasync(fd) != 0)
 			e = errno;
 		close(fd);
 		if (e == 0 && renameat(dir, temp, dir, name) != 0)
@@ -188,7 +188,7 @@ worker_make(struct segment *s)
 
 	if (e == 0 && s->path != NULL) {
 		worker_writes();
-		e = write_whole(AT_FDCWD, s->path, p.bytes, p.size);
+		e = write_whole(AT_FDCWD, s->path, p.bytes, p.size, true);
 	}
 	worker_breathe();
 	pthread_mutex_lock(&worker.lock);
@@ -353,7 +353,7 @@ copy_file(const char *path, int dir, const char *name)
 	}
 	bytes = xcalloc(1, (size_t)st.st_size + 1);
 	e = read(fd, bytes, (size_t)st.st_size) == st.st_size ?
-	    write_whole(dir, name, bytes, (size_t)st.st_size) : EIO;
+	    write_whole(dir, name, bytes, (size_t)st.st_size, false) : EIO;
 	free(bytes);
 	close(fd);
 	return e;
@@ -366,7 +366,7 @@ segment_put(const struct segment *s, int dir, const char *name)
 	int e;
 
 	if (s->state == SEGMENT_DONE && s->path == NULL)
-		return write_whole(dir, name, s->bytes, s->size);
+		return write_whole(dir, name, s->bytes, s->size, false);
 	if (s->state == SEGMENT_DONE && linkat(AT_FDCWD, s->path, dir, name, 0) == 0)
 		return 0;
 	if (s->state == SEGMENT_DONE)
@@ -376,7 +376,7 @@ segment_put(const struct segment *s, int dir, const char *name)
 		return ENOENT;
 	e = segment_pack(s, &p);
 	if (e == 0)
-		e = write_whole(dir, name, p.bytes, p.size);
+		e = write_whole(dir, name, p.bytes, p.size, false);
 	free(p.bytes);
 	return e;
 }

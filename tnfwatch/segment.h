@@ -57,7 +57,8 @@ enum segment_state segment_state(const struct segment *);
 void segment_free(struct segment *);	/* its file goes, too; not while it waits */
 
 /* As a file NAME in the directory: a second name of what is on the disk, or written;
-   also of one that waits still, in a process that was forked.  0 or an errno. */
+   also of one that waits still, in a process that was forked.  Who made the directory
+   syncs it.  0 or an errno. */
 int segment_put(const struct segment *, int dir, const char *name);
 
 /* Zeros those blocks of the trace file 'fd' that are in the segment at 'path'; 0, an

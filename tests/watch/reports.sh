@@ -1,0 +1,53 @@
+#!/bin/sh
+# Guards: an incident that waits for the pages of those before it; a page that is not made;
+# two made at once.
+# reports.sh TNFWATCH SHOP TNFDUMP
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/watch/lib.sh"
+need_ptrace
+watch_programs "$1" "$2" "$3"
+
+# A tnfdump that is not done before we say so.
+mkdir "$TMP/bin"
+cp "$W" "$TMP/bin/tnfwatch"
+W=$TMP/bin/tnfwatch
+LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$TNF_BUILD/libtnf:$TNF_BUILD/libtnfctl
+cat >"$TMP/bin/tnfdump" <<T
+#!/bin/sh
+mkdir "$TMP/makes" || touch "$TMP/twice"
+until [ -e "$TMP/go" ]; do sleep 0.05; done
+rmdir "$TMP/makes"
+echo page
+T
+chmod +x "$TMP/bin/tnfdump"
+
+conf <<T
+keep = 2s
+[process shop]
+program = $SHOP
+enable = order
+size = 256k
+[trigger hand]
+after = 0ms
+T
+watch
+shop 1000
+wait_for 120 watched "$SHOPPID" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	w fire hand >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
+	wait_for 120 test -e "$D/incidents/$(cat "$TMP/out")/incident.json" ||
+		fail "incident $n: $(cat "$TMP/log" "$TMP/status")"
+done
+wait_for 120 test -d "$TMP/makes" || fail "no page is made"
+: >"$TMP/go"
+pages() { [ "$(find "$D/incidents" -name report.html | wc -l)" -eq 12 ]; }
+wait_for 120 pages || fail "pages: $(find "$D/incidents" -name 'report*'): $(cat "$TMP/log")"
+[ ! -e "$TMP/twice" ] || fail "two pages at once"
+
+# Who ends does not wait for a page, and leaves no half one.
+rm "$TMP/go"
+w fire hand >"$TMP/out"
+wait_for 120 test -d "$TMP/makes" || fail "no page is made"
+stop_watch
+[ -z "$(find "$D/incidents" -name .report)" ] || fail "half a page"
+echo "12 pages, one after the other"

@@ -1,0 +1,163 @@
+/*
+ * report.c - the page of each incident, made when it is complete.
+ */
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tnfwatch/config.h"
+#include "tnfwatch/incident.h"
+#include "tnfwatch/report.h"
+#include "tnfwatch/util.h"
+
+#define BEFORE	(10 * SECOND)	/* of the first trigger, in the page; the files have all */
+#define TEMP	".report"
+#define PAGE	"report.html"
+
+static int
+is_trace(const struct dirent *d)
+{
+	const char *tnf = strstr(d->d_name, ".tnf");
+
+	return d->d_name[0] != '.' && tnf != NULL &&
+	    (strcmp(tnf, ".tnf") == 0 || strcmp(tnf, ".tnf.zst") == 0);
+}
+
+static int
+incident_open(const struct config *c, const char *id)
+{
+	char *path = incident_path(c, id);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	free(path);
+	return fd;
+}
+
+static _Noreturn void
+report_main(int dir, char **argv)
+{
+	int fd = openat(dir, TEMP, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+
+	setpriority(PRIO_PROCESS, 0, 10);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (fd < 0 || fchdir(dir) != 0)
+		_exit(126);
+	dup2(null, STDIN_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	execvp(argv[0], argv);
+	_exit(127);
+}
+
+/* tnfdump of all traces in the directory; 0: there is none, or it cannot be started. */
+static pid_t
+report_start(int dir, int64_t first)
+{
+	char *program = program_path("tnfdump"), *to = xstrdup("--to"), *html = xstrdup("html");
+	char *from = xasprintf("--from=@%lld", (long long)(first - BEFORE)), **argv;
+	struct dirent **found = NULL;
+	int n = scandirat(dir, ".", &found, is_trace, alphasort), at = 0;
+	pid_t pid = 0;
+
+	argv = xcalloc((size_t)(n > 0 ? n : 0) + 8, sizeof *argv);
+	argv[at++] = program;
+	argv[at++] = to;
+	argv[at++] = html;
+	argv[at++] = from;
+	for (int i = 0; i < n; i++)
+		argv[at++] = found[i]->d_name;
+	if (n > 0 && (pid = fork()) == 0)
+		report_main(dir, argv);
+	for (int i = 0; i < n; i++)
+		free(found[i]);
+	free(found);
+	free(argv);
+	free(program);
+	free(to);
+	free(html);
+	free(from);
+	return pid > 0 ? pid : 0;
+}
+
+static void
+reports_drop_first(struct reports *r)
+{
+	free(r->list[0].id);
+	memmove(r->list, r->list + 1, --r->n * sizeof *r->list);
+}
+
+static void
+reports_next(struct reports *r, const struct config *c)
+{
+	int dir;
+
+	while (r->pid == 0 && r->n > 0) {
+		/* It may have been removed meanwhile. */
+		if ((dir = incident_open(c, r->list[0].id)) >= 0) {
+			r->pid = report_start(dir, r->list[0].first);
+			close(dir);
+		}
+		if (r->pid == 0)
+			reports_drop_first(r);
+	}
+}
+
+void
+reports_add(struct reports *r, const struct config *c, const char *id, int64_t first)
+{
+	if (r->n == REPORTS_MAX) {
+		free(r->list[1].id);
+		memmove(r->list + 1, r->list + 2, (--r->n - 1) * sizeof *r->list);
+	}
+	r->list[r->n++] = (struct report){ .id = xstrdup(id), .first = first };
+	reports_next(r, c);
+}
+
+/* The page is there when it is whole. */
+static void
+report_settle(const struct config *c, const char *id, int status)
+{
+	int dir = incident_open(c, id);
+
+	if (dir < 0)
+		return;
+	if (status != 0 || renameat(dir, TEMP, dir, PAGE) != 0)
+		unlinkat(dir, TEMP, 0);
+	close(dir);
+}
+
+void
+reports_ended(struct reports *r, const struct config *c, pid_t pid, int status)
+{
+	if (pid != r->pid || pid == 0)
+		return;
+	report_settle(c, r->list[0].id, status);
+	r->pid = 0;
+	reports_drop_first(r);
+	reports_next(r, c);
+}
+
+void
+reports_stop(struct reports *r, const struct config *c)
+{
+	if (r->pid > 0) {
+		kill(r->pid, SIGKILL);
+		while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		report_settle(c, r->list[0].id, -1);
+		r->pid = 0;
+	}
+	while (r->n > 0)
+		reports_drop_first(r);
+}
