@@ -147,7 +147,7 @@ sort_blocks(struct snapshot *s, struct aged *list)
 static bool
 holds_events(const struct snapshot *s, uint32_t n)
 {
-	uint32_t generation = mark_of(s, n).generation;
+	uint32_t generation = live_look(&s->live, (uint64_t)n * s->block_size).generation;
 
 	return generation != TNF_GENERATION_FREE && generation != TNF_GENERATION_TAG;
 }
