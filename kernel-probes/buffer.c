@@ -247,6 +247,8 @@ kp_buffer_dealloc(struct kp *kp)
 {
 	int r;
 
+	if (kp->looking)
+		return kp_state_usable(kp);
 	if (!kp->foreign && kp->state->buffer_size == 0) {
 		forget(kp);	/* filter, settings: no trace of us stays */
 		return kp_fail(kp, -ENOENT, "buffer: there is none");

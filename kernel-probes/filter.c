@@ -63,6 +63,8 @@ kp_filter_delete(struct kp *kp, pid_t pid)
 {
 	uint32_t key = pid;
 
+	if (kp->looking)
+		return kp_state_usable(kp);
 	if (kp->filter_fd < 0 || bpf_map_delete_elem(kp->filter_fd, &key) < 0)
 		return kp_fail(kp, -ESRCH, "process %d: not in the set", (int)pid);
 	return 0;

@@ -41,6 +41,7 @@
 
 struct kp {
 	bool		 control;
+	bool		 looking;	/* without the rights: nothing but lists */
 	bool		 foreign;	/* pins of another version are there */
 	int		 lock;		/* directory that we hold the lock on */
 	int		 state_fd, filter_fd, buf_fd, cpu_fd;	/* -1: no such map */
@@ -86,10 +87,11 @@ void kp_pins_remove_all(struct kp *);
 bool kp_pinned(const char *dir, const char *name);
 
 /* state.c */
+void kp_state_new(struct kp *);	/* of the session alone */
 int kp_state_open(struct kp *);		/* of pins that are there */
 int kp_state_make(struct kp *);		/* pins it, if it is not */
 void kp_state_close(struct kp *);
-int kp_state_usable(struct kp *);	/* -EPROTO: of another version */
+int kp_state_usable(struct kp *);	/* -EPROTO: of another version; -EPERM: looking */
 
 /* hooks.c */
 int kp_hooks_find(struct kp *);	/* reads the BTF once: some 25 ms */

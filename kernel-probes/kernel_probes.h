@@ -48,6 +48,12 @@ struct kp_status {
  * bpffs was not mounted and has been.
  */
 int kp_open(bool control, struct kp **ret);
+/*
+ * For who lacks the rights: probes can be added and listed as this kernel has them, all
+ * as if they were off and without a buffer; what would change anything is refused
+ * with the capability that it needs.
+ */
+int kp_look(struct kp **ret);
 void kp_close(struct kp *);
 
 int kp_probe_count(struct kp *);

@@ -110,19 +110,44 @@ open_reading(struct kp *kp)
 	return kp_imports_open(kp);
 }
 
+static struct kp *
+new_session(void)
+{
+	struct kp *kp = malloc(sizeof *kp);
+
+	if (kp == NULL)
+		return NULL;
+	*kp = kp_closed;
+	kp->state = &kp->local;
+	return kp;
+}
+
 /* On failure the handle stays: it knows why (kp_detail()). */
 KP_EXPORT int
 kp_open(bool control, struct kp **ret)
 {
-	struct kp *kp = malloc(sizeof *kp);
+	struct kp *kp = new_session();
 
 	*ret = kp;
 	if (kp == NULL)
 		return -ENOMEM;
-	*kp = kp_closed;
 	kp->control = control;
-	kp->state = &kp->local;
 	return control ? open_control(kp) : open_reading(kp);
+}
+
+KP_EXPORT int
+kp_look(struct kp **ret)
+{
+	struct kp *kp = new_session();
+	int r;
+
+	*ret = kp;
+	if (kp == NULL)
+		return -ENOMEM;
+	kp->looking = true;
+	if ((r = kp_hooks_find(kp)) == 0)
+		kp_state_new(kp);
+	return r;
 }
 
 KP_EXPORT void

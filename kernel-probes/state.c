@@ -81,11 +81,17 @@ open_buffer(struct kp *kp)
 	return 0;
 }
 
-int
-kp_state_open(struct kp *kp)
+void
+kp_state_new(struct kp *kp)
 {
 	state_init(&kp->local);
 	kp->state = &kp->local;
+}
+
+int
+kp_state_open(struct kp *kp)
+{
+	kp_state_new(kp);
 	kp->state_fd = bpf_obj_get(KP_PIN_STATE);
 	if (kp->state_fd == -ENOENT)
 		return 0;
@@ -102,6 +108,8 @@ kp_state_open(struct kp *kp)
 int
 kp_state_usable(struct kp *kp)
 {
+	if (kp->looking)
+		return kp_refused(kp, -EPERM, "kernel probes");
 	if (!kp->foreign)
 		return 0;
 	return kp_fail(kp, -EPROTO, KP_DIR ": pins of another version, or damaged: "

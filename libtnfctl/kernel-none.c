@@ -18,6 +18,12 @@ tnfctl_kernel_open(tnfctl_handle_t **ret)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_kernel_look(tnfctl_handle_t **ret)
+{
+	return left_out();
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
 {
 	return left_out();

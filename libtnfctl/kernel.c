@@ -471,15 +471,12 @@ static const struct target_ops kernel_ops = {
 	.probe_describe = kernel_probe_describe,
 };
 
-TNFCTL_API tnfctl_errcode_t
-tnfctl_kernel_open(tnfctl_handle_t **ret)
+static tnfctl_errcode_t
+kernel_handle(struct kp *kp, int e, tnfctl_handle_t **ret)
 {
 	tnfctl_errcode_t err;
 	tnfctl_handle_t *h;
-	struct kp *kp = NULL;
-	int e;
 
-	e = kp_open(true, &kp);
 	if (e != 0) {
 		err = fail_kernel(kp, e, kernel_code_of(e));
 		kp_close(kp);
@@ -500,4 +497,22 @@ tnfctl_kernel_open(tnfctl_handle_t **ret)
 	}
 	*ret = h;
 	return TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_kernel_open(tnfctl_handle_t **ret)
+{
+	struct kp *kp = NULL;
+	int e = kp_open(true, &kp);
+
+	return kernel_handle(kp, e, ret);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_kernel_look(tnfctl_handle_t **ret)
+{
+	struct kp *kp = NULL;
+	int e = kp_look(&kp);
+
+	return kernel_handle(kp, e, ret);
 }

@@ -91,15 +91,32 @@ set_all(struct shell *sh, const struct target_options *o)
 	return true;
 }
 
-/* Who may not read what tracepoints there are has the catalogue. */
+/* Who may not switch probes on may know which there are. */
+static tnfctl_errcode_t
+target_open_look(struct shell *sh)
+{
+	tnfctl_errcode_t err;
+
+	shell_tell_detail(sh);
+	err = tnfctl_kernel_look(&sh->target);
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	if (tnfctl_import_add(sh->target, "tracepoint", NULL) != TNFCTL_ERR_NONE)
+		shell_tell_detail(sh);
+	shell_say(sh, "without that, probes can be listed and imported, not enabled");
+	return TNFCTL_ERR_NONE;
+}
+
 static bool
 target_open_kernel(struct shell *sh)
 {
-	if (!target_open_opened(sh, tnfctl_kernel_open(&sh->target),
-	    "attaching to the kernel"))
-		return false;
-	tnfctl_import_add(sh->target, "tracepoint", NULL);
-	return true;
+	tnfctl_errcode_t err = tnfctl_kernel_open(&sh->target);
+
+	if (err == TNFCTL_ERR_ACCES)
+		err = target_open_look(sh);
+	else if (err == TNFCTL_ERR_NONE)
+		tnfctl_import_add(sh->target, "tracepoint", NULL);
+	return target_open_opened(sh, err, "attaching to the kernel");
 }
 
 bool

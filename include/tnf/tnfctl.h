@@ -163,6 +163,11 @@ tnfctl_errcode_t tnfctl_indirect_open(void *prochandle, tnfctl_ind_config_t *,
 tnfctl_errcode_t tnfctl_internal_open(tnfctl_handle_t **ret);
 tnfctl_errcode_t tnfctl_kernel_open(tnfctl_handle_t **ret);
 
+/* Linux: the kernel, for who lacks the rights (ACCES from tnfctl_kernel_open()).  Its
+   probes can be listed, all as if they were off and without a buffer, and others be
+   imported; what would change anything returns ACCES, with the capability that it needs. */
+tnfctl_errcode_t tnfctl_kernel_look(tnfctl_handle_t **ret);
+
 /* Releases the target and frees the handle; tracing itself goes on.  NULL is
    fine.  The action counts for exec and pid handles only.  BUSY (Linux): a
    thread of the target has slept in the kernel for 2 seconds and can be let go

@@ -148,6 +148,12 @@ tnfctl_kernel_open(tnfctl_handle_t **ret)
 }
 
 tnfctl_errcode_t
+tnfctl_kernel_look(tnfctl_handle_t **ret)
+{
+	return tnfctl_kernel_open(ret);
+}
+
+tnfctl_errcode_t
 tnfctl_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
 	static const char *const names[] = {
