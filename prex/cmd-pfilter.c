@@ -194,7 +194,7 @@ const struct cmd cmd_pfilter = {
 	    "not in the set is recorded.\n",
 	.modes = MODE_KERNEL,
 	.words = words,
-	.complete = COMPLETE_WORDS,
+	.complete = COMPLETE_FILTER,
 	.parse = cmd_pfilter_parse,
 	.run = cmd_pfilter_run,
 };

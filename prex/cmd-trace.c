@@ -63,7 +63,7 @@ const struct cmd cmd_trace = {
 	    "are not.  Imported probes can have conditions on their members, which the\n"
 	    "kernel compares:  trace net.net_dev_xmit where 'len > 1000 and rc != 0' .\n",
 	.modes = MODE_BOTH,
-	.complete = COMPLETE_TARGET,
+	.complete = COMPLETE_TRACE,
 	.parse = cmd_trace_parse,
 	.run = cmd_trace_run,
 };

@@ -23,6 +23,8 @@ enum complete {
 	COMPLETE_NOTHING,
 	COMPLETE_WORDS,		/* one of cmd->words */
 	COMPLETE_TARGET,	/* a set, or selectors */
+	COMPLETE_TRACE,		/* the same, and conditions */
+	COMPLETE_FILTER,	/* a word, or a rule of the process filter */
 	COMPLETE_CONNECT,	/* a function handle, and then a target */
 	COMPLETE_CREATE,	/* a name, and then selectors */
 	COMPLETE_LIST,

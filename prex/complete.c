@@ -21,6 +21,7 @@ struct context {
 	struct token tokens[MAX_TOKENS];	/* before the word */
 	size_t	n;
 	struct completion *c;
+	const char *text;			/* the whole line */
 };
 
 static bool
@@ -198,6 +199,34 @@ add_files(struct context *x)
 	free(prefix);
 }
 
+/* Selectors, then "where" and conditions in quotes. */
+static void
+add_trace(struct context *x)
+{
+	const struct token *last = &x->tokens[x->n - 1];
+
+	if (x->n > 2 && last->kind == TOK_IDENT && strcmp(last->text, "where") == 0) {
+		complete_where(x->sh, x->tokens + 1, x->n - 2, x->c);
+		return;
+	}
+	add_target(x, 1, true);
+	if (x->n > 1 && last->kind != TOK_EQUAL)
+		complete_add(x, "", "where", "");
+}
+
+static void
+add_filter(struct context *x, const struct cmd *cmd)
+{
+	if (x->n == 1) {
+		add_words(x, cmd->words);
+		complete_add(x, "", "except", "");
+	} else if (complete_is_word(&x->tokens[1], "add") ||
+	    complete_is_word(&x->tokens[1], "delete")) {
+		complete_filter(x->sh, x->text, complete_is_word(&x->tokens[1], "delete"),
+		    x->c);
+	}
+}
+
 static void
 add_arguments(struct context *x, const struct cmd *cmd)
 {
@@ -210,6 +239,12 @@ add_arguments(struct context *x, const struct cmd *cmd)
 		break;
 	case COMPLETE_TARGET:
 		add_target(x, 1, true);
+		break;
+	case COMPLETE_TRACE:
+		add_trace(x);
+		break;
+	case COMPLETE_FILTER:
+		add_filter(x, cmd);
 		break;
 	case COMPLETE_CONNECT:
 		if (x->n == 1)
@@ -270,6 +305,7 @@ complete(struct shell *sh, const char *text, struct completion *c)
 	memset(c, 0, sizeof *c);
 	x->sh = sh;
 	x->c = c;
+	x->text = text;
 	complete_cut(x, text);
 	if (x->n == 0)
 		add_words(x, cmd_names);

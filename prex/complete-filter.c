@@ -1,0 +1,183 @@
+/*
+ * complete-filter.c - what could be a rule of "pfilter": processes, programs, cgroups
+ * and units that there are.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <fts.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "prex/complete.h"
+#include "prex/shell.h"
+
+/* What stands before '=' in rules, and who knows what may stand behind it. */
+struct rule_kind {
+	const char *key;
+	void	(*add)(struct completion *, const char *key, const char *value);
+};
+
+static void
+add_rule(struct completion *c, const char *key, const char *value)
+{
+	char *text = xasprintf("%s%s", key, value);
+
+	if (strncmp(text, c->word, strlen(c->word)) == 0)
+		strings_add(&c->candidates, text);
+	else
+		free(text);
+}
+
+/* "/proc/PID", one after the other. */
+static void
+each_process(struct completion *c, const char *key,
+    void (*fn)(struct completion *, const char *key, const char *pid))
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+
+	while (d != NULL && (e = readdir(d)) != NULL)
+		if (isdigit((unsigned char)e->d_name[0]))
+			fn(c, key, e->d_name);
+	if (d != NULL)
+		closedir(d);
+}
+
+static void
+add_pids(struct completion *c, const char *key, const char *value)
+{
+	each_process(c, key, add_rule);
+}
+
+/* Names that would need quotes are left out. */
+static void
+add_name(struct completion *c, const char *key, const char *pid)
+{
+	char path[300], name[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%s/comm", pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return;
+	if (fgets(name, sizeof name, f) != NULL)
+		name[strcspn(name, "\n")] = '\0';
+	fclose(f);
+	if (*name != '\0' && strpbrk(name, " \t'\"#;\\") == NULL)
+		add_rule(c, key, name);
+}
+
+static void
+add_names(struct completion *c, const char *key, const char *value)
+{
+	each_process(c, key, add_name);
+}
+
+/* Where the unified hierarchy is, alone or beside older ones. */
+static const char *
+find_groups(void)
+{
+	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	struct statfs fs;
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (statfs(places[i], &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC)
+			return places[i];
+	return NULL;
+}
+
+/* One level of the tree; a group that has others goes on. */
+static void
+add_groups(struct completion *c, const char *key, const char *value)
+{
+	const char *top = find_groups(), *slash = strrchr(value, '/');
+	char *above = xstrndup(value, slash == NULL ? 0 : (size_t)(slash - value));
+	char *dir = top == NULL ? NULL : xasprintf("%s%s", top, above);
+	DIR *d = dir == NULL ? NULL : opendir(dir);
+	struct dirent *e;
+	struct stat st;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		char *full, *path;
+
+		if (e->d_name[0] == '.')
+			continue;
+		full = xasprintf("%s/%s", dir, e->d_name);
+		if (stat(full, &st) == 0 && S_ISDIR(st.st_mode)) {
+			path = xasprintf("%s/%s%s", above, e->d_name,
+			    st.st_nlink > 2 ? "/" : "");
+			add_rule(c, key, path);
+			free(path);
+		}
+		free(full);
+	}
+	if (d != NULL)
+		closedir(d);
+	free(dir);
+	free(above);
+}
+
+static bool
+is_unit(const char *name)
+{
+	static const char *const ends[] = { ".service", ".scope", ".slice", ".socket" };
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (n > strlen(ends[i]) && strcmp(name + n - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
+static void
+add_units(struct completion *c, const char *key, const char *value)
+{
+	const char *top = find_groups();
+	char *const tops[] = { (char *)top, NULL };
+	FTS *fts = top == NULL ? NULL : fts_open(tops, FTS_PHYSICAL | FTS_NOSTAT, NULL);
+	FTSENT *e;
+
+	while (fts != NULL && (e = fts_read(fts)) != NULL)
+		if (e->fts_info == FTS_D && is_unit(e->fts_name))
+			add_rule(c, key, e->fts_name);
+	if (fts != NULL)
+		fts_close(fts);
+}
+
+static const struct rule_kind kinds[] = {
+	{ "cgroup=", add_groups },
+	{ "children=", add_pids },
+	{ "name=", add_names },
+	{ "pid=", add_pids },
+	{ "unit=", add_units },
+};
+
+/* One that there is: the word may be its beginning. */
+static void
+add_present(void *arg, const char *rule)
+{
+	add_rule(arg, "", rule);
+}
+
+void
+complete_filter(struct shell *sh, const char *text, bool delete, struct completion *c)
+{
+	const char *blank = strrchr(text, ' ');
+
+	free(c->word);
+	c->word = xstrdup(blank == NULL ? text : blank + 1);
+	if (delete)
+		tnfctl_filter_rule_apply(sh->target, add_present, c);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		size_t n = strlen(kinds[i].key);
+
+		if (strncmp(c->word, kinds[i].key, n) != 0)
+			add_rule(c, kinds[i].key, "");
+		else if (!delete)
+			kinds[i].add(c, kinds[i].key, c->word + n);
+	}
+}

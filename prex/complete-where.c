@@ -1,0 +1,88 @@
+/*
+ * complete-where.c - the members of which the conditions of "trace" can speak.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tnf/tnfctl.h>
+
+#include "prex/attr.h"
+#include "prex/complete.h"
+#include "prex/lex.h"
+#include "prex/probe-op.h"
+#include "prex/shell.h"
+
+struct members {
+	const struct token *tokens;	/* of the selectors */
+	size_t	n;
+	const char *stay;	/* what of the word is before the name of a member */
+	struct completion *c;
+};
+
+static const struct attr *
+attr_find(const struct attrs *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].name, name) == 0)
+			return &l->v[i];
+	return NULL;
+}
+
+/* Is it named there?  Many have one key, and no member in common. */
+static bool
+is_named(const struct members *m, const struct attrs *attrs)
+{
+	const struct attr *name = attr_find(attrs, "name");
+
+	for (size_t i = 0; name != NULL && i < m->n; i++)
+		if (m->tokens[i].value != NULL &&
+		    strcmp(m->tokens[i].value, name->text) == 0)
+			return true;
+	return false;
+}
+
+static void
+add_members(struct members *m, const struct attr *slots)
+{
+	const char *word = m->c->word;
+
+	for (size_t i = 0; slots != NULL && i < slots->n_values; i++) {
+		char *text = xasprintf("%s%s", m->stay, slots->values[i]);
+
+		if (*slots->values[i] != '\0' && strncmp(text, word, strlen(word)) == 0)
+			strings_add(&m->c->candidates, text);
+		else
+			free(text);
+	}
+}
+
+static void
+visit(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs, void *arg)
+{
+	struct members *m = arg;
+	tnfctl_probe_state_t state;
+	struct attrs more;
+
+	if (!is_named(m, attrs) || tnfctl_probe_describe(sh->target, p) != TNFCTL_ERR_NONE ||
+	    tnfctl_probe_state_get(sh->target, p, &state) != TNFCTL_ERR_NONE)
+		return;
+	attrs_of_probe(&more, &state, &sh->fcns);
+	add_members(m, attr_find(&more, "slots"));
+	attrs_free(&more);
+}
+
+void
+complete_where(struct shell *sh, const struct token *tokens, size_t n, struct completion *c)
+{
+	size_t at = strlen(c->word);
+	struct members m = { .tokens = tokens, .n = n, .c = c };
+	char *stay;
+
+	while (at > 0 && (isalnum((unsigned char)c->word[at - 1]) || c->word[at - 1] == '_'))
+		at--;
+	stay = at > 0 ? xstrndup(c->word, at) : xstrdup("'");
+	m.stay = stay;
+	probes_visit(sh, visit, &m);
+	free(stay);
+}
