@@ -8,14 +8,10 @@
  * answer in it, so that one that comes again, after whatever break, gets the same one.
  */
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,183 +22,16 @@
 #include <zstd.h>
 
 #include "tnfwatch/control.h"
-#include "tnfwatch/fleet.h"
+#include "tnfwatch/fleet-agent.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 
 #define INBOX		"_INBOX."	/* of whoever asks, as NATS' libraries call them */
-#define RECORDED	"recorded"	/* the incident of files that are there anyway */
-#define SLICE_CPU	(120 * SECOND)	/* what filtering for one question may cost ... */
-#define SLICE_WALL	(300 * SECOND)	/* ... during which others wait */
-#define SLICE_LEAST	(UINT64_C(1) << 20)	/* bytes of a slice, if [watch] has a small limit */
-#define COSTS_MAX	64		/* questions whose cost is known */
-#define SLICE_MEMORY	(UINT64_C(1) << 30)
-#define RECORD_YOUNG	(3600 * SECOND)	/* its incident may still be written */
 #define PENDING_MAX	256		/* messages that wait; more are dropped */
 #define PENDING_BYTES	(4 << 20)
-
-struct agent_cost {
-	char	 question[FLEET_NAME];
-	int64_t	 cpu, wall;	/* ns */
-};
-
-/* What a child may still take. */
-struct agent_room {
-	unsigned cpu, wall;	/* s */
-	uint64_t bytes;
-};
-
-struct agent {
-	const struct config *c;
-	const char *host;
-	char	 label[FLEET_LABELS][FLEET_NAME];
-	unsigned n_labels;
-	natsConnection *nc;
-	char	*directory;		/* DIRECTORY/fleet */
-
-	/* Of the thread with questions. */
-	int64_t	*asked;			/* when the last limit_n came, a ring */
-	uint64_t n_asked, n_refused, n_bad;
-
-	/* Of the thread with requests. */
-	int64_t	 free_at;		/* when the next bytes may go */
-	struct agent_cost cost[COSTS_MAX];	/* a ring */
-	uint64_t n_costs;
-	struct fleet_message in, out;	/* each is large */
-	unsigned char *raw, *packed;
-};
-
-/* --- what a question has kept --- */
-
-static char *
-agent_record_path(const struct agent *a, const char *question)
-{
-	return xasprintf("%s/%s", a->directory, question);
-}
-
-static bool
-agent_record_read(const struct agent *a, const char *question, struct fleet_message *m)
-{
-	char *path = agent_record_path(a, question), *text = read_text(path, FLEET_HEAD_MAX);
-	bool good = text != NULL && fleet_decode(text, strlen(text), m, NULL);
-
-	free(text);
-	free(path);
-	return good;
-}
-
-/* The whole file or none, whoever interrupts us. */
-static bool
-agent_record_write(const struct agent *a, const struct fleet_message *m)
-{
-	char *path = agent_record_path(a, m->question), *temp = xasprintf("%s/.new", a->directory);
-	size_t size;
-	void *text = fleet_encode(m, &size);
-	FILE *f = text != NULL ? fopen(temp, "we") : NULL;
-	bool good = f != NULL && fwrite(text, 1, size, f) == size && fflush(f) == 0 &&
-	    fsync(fileno(f)) == 0;
-
-	if (f != NULL && fclose(f) != 0)
-		good = false;
-	good = good && rename(temp, path) == 0;
-	if (!good)
-		say("%s: %s", path, strerror(errno));
-	free(text);
-	free(temp);
-	free(path);
-	return good;
-}
-
-/* Files that are there anyway do not go like incidents: their questions go by age. */
-static bool
-agent_is_over(const struct agent *a, const struct fleet_message *record, int64_t age)
-{
-	char *path;
-	bool gone;
-
-	if (strcmp(record->incident, RECORDED) == 0)
-		return age > FLEET_FORGET;
-	path = incident_path(a->c, record->incident);
-	gone = access(path, F_OK) != 0;
-	free(path);
-	return gone;
-}
-
-/* What earlier questions cut out of incidents that have gone. */
-static void
-agent_clean(const struct agent *a)
-{
-	struct fleet_message *m = xcalloc(1, sizeof *m);
-	DIR *dir = opendir(a->directory);
-	const struct dirent *e;
-	struct stat st;
-	int64_t age;
-	char *slice;
-
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
-		/* An incident gets its name only when it is complete. */
-		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-		    (age = now_wall() - (int64_t)st.st_mtim.tv_sec * SECOND) < RECORD_YOUNG)
-			continue;
-		if (!fleet_name_is_good(e->d_name) || strstr(e->d_name, ".slice") != NULL ||
-		    !agent_record_read(a, e->d_name, m) || !agent_is_over(a, m, age))
-			continue;
-		slice = xasprintf("%s.slice", e->d_name);
-		remove_all(dirfd(dir), slice);
-		unlinkat(dirfd(dir), e->d_name, 0);
-		free(slice);
-	}
-	if (dir != NULL)
-		closedir(dir);
-	free(m);
-}
-
-/* The slice that was made first; the caller frees; NULL: there is none. */
-static char *
-agent_oldest_slice(const struct agent *a, uint64_t *all)
-{
-	DIR *dir = opendir(a->directory);
-	const struct dirent *e;
-	struct stat st;
-	char *oldest = NULL;
-	int64_t time = INT64_MAX;
-
-	*all = 0;
-	while (dir != NULL && (e = readdir(dir)) != NULL) {
-		if (!fleet_name_is_good(e->d_name) || strstr(e->d_name, ".slice") == NULL ||
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-			continue;
-		*all += disk_usage(dirfd(dir), e->d_name);
-		if (st.st_mtim.tv_sec < time) {
-			time = st.st_mtim.tv_sec;
-			free(oldest);
-			oldest = xstrdup(e->d_name);
-		}
-	}
-	if (dir != NULL)
-		closedir(dir);
-	return oldest;
-}
-
-/* Before another slice is made: with it, all take no more than twice what one may have.
-   What has gone can be made again, as long as its incident is there. */
-static void
-agent_slices_trim(const struct agent *a, uint64_t max)
-{
-	char *oldest, *path;
-	uint64_t all;
-	int e = 0;
-
-	while (e == 0 && (oldest = agent_oldest_slice(a, &all)) != NULL) {
-		path = xasprintf("%s/%s", a->directory, oldest);
-		e = all > max ? remove_all(AT_FDCWD, path) : -1;
-		free(path);
-		free(oldest);
-	}
-}
-
-/* --- questions --- */
+#define CONNECT_MAX	30		/* s, from one attempt to the next */
+#define AGAIN		3		/* s, until a process that was turned out begins anew */
 
 /* Is one more allowed now? */
 static bool
@@ -233,7 +62,7 @@ agent_pin(const struct agent *a, const struct fleet_message *ask, char incident[
 
 	*incident = '\0';
 	if (a->c->fleet.recorded != NULL) {
-		strcpy(incident, RECORDED);
+		strcpy(incident, AGENT_RECORDED);
 		return;
 	}
 	if ((f = open_memstream(&text, &size)) == NULL)
@@ -249,13 +78,17 @@ agent_pin(const struct agent *a, const struct fleet_message *ask, char incident[
 }
 
 /* Where the answer goes: to an inbox, and to no other subject, where it may mean something
-   to others.  NULL: there is none. */
-static const char *
-agent_reply(natsMsg *msg)
+   to others, and there to a part of our own.  false: there is none. */
+static bool
+agent_reply(const struct agent *a, natsMsg *msg, char subject[FLEET_TEXT])
 {
 	const char *reply = natsMsg_GetReply(msg);
 
-	return reply != NULL && strncmp(reply, INBOX, strlen(INBOX)) == 0 ? reply : NULL;
+	if (reply == NULL || strncmp(reply, INBOX, strlen(INBOX)) != 0 ||
+	    strlen(reply) > FLEET_TEXT / 2)
+		return false;
+	fleet_answer(reply, a->host, subject, FLEET_TEXT);
+	return true;
 }
 
 /* Nobody is told of a question that was refused for its form: it may be a flood. */
@@ -265,11 +98,11 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	struct agent *a = arg;
 	struct fleet_message *ask = xcalloc(1, sizeof *ask), *old = xcalloc(1, sizeof *old);
 	int64_t received = now_wall();
-	const char *reply = agent_reply(msg);
+	char reply[FLEET_TEXT];
 	bool known;
 
 	if (!fleet_decode(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), ask, NULL) ||
-	    strcmp(ask->kind, "ask") != 0 || *ask->question == '\0' || reply == NULL ||
+	    strcmp(ask->kind, "ask") != 0 || *ask->question == '\0' || !agent_reply(a, msg, reply) ||
 	    strstr(ask->question, ".slice") != NULL) {
 		a->n_bad++;
 		goto out;
@@ -307,252 +140,6 @@ out:
 	natsMsg_Destroy(msg);
 }
 
-/* --- what was kept is fetched --- */
-
-static bool
-agent_wants_slice(const struct fleet_message *record)
-{
-	return *record->where != '\0' || record->last != 0;
-}
-
-/* Files that were recorded may be given away no more, and the question is still known. */
-static bool
-agent_gives(const struct agent *a, const struct fleet_message *record)
-{
-	return strcmp(record->incident, RECORDED) != 0 || a->c->fleet.recorded != NULL;
-}
-
-/* The directory that a question's files are in; the caller frees it. */
-static char *
-agent_place(const struct agent *a, const struct fleet_message *record)
-{
-	if (agent_wants_slice(record))
-		return xasprintf("%s/%s.slice", a->directory, record->question);
-	if (strcmp(record->incident, RECORDED) == 0)
-		return xstrdup(a->c->fleet.recorded);
-	return incident_path(a->c, record->incident);
-}
-
-static bool
-agent_is_trace(const char *name)
-{
-	size_t n = strlen(name);
-
-	return fleet_name_is_good(name) && ((n > 4 && strcmp(name + n - 4, ".tnf") == 0) ||
-	    (n > 8 && strcmp(name + n - 8, ".tnf.zst") == 0));
-}
-
-/* The trace files in a directory; a message has room for so many, 'why' then says how
-   many others there are.  false: it cannot be read, 'why' says so. */
-static bool
-agent_list(const char *path, struct fleet_message *m)
-{
-	DIR *dir = opendir(path);
-	const struct dirent *e;
-	struct stat st;
-	unsigned left = 0;
-
-	m->n_files = 0;
-	if (dir == NULL) {
-		snprintf(m->why, sizeof m->why, "its files cannot be listed: %s", strerror(errno));
-		return false;
-	}
-	while ((e = readdir(dir)) != NULL) {
-		if (!agent_is_trace(e->d_name) ||
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-		    !S_ISREG(st.st_mode))
-			continue;
-		if (m->n_files == FLEET_FILES) {
-			left++;
-			continue;
-		}
-		strcpy(m->files[m->n_files].name, e->d_name);
-		m->files[m->n_files++].size = st.st_size;
-	}
-	closedir(dir);
-	if (left > 0)
-		snprintf(m->why, sizeof m->why, "without %u of its files: one answer has at most %d",
-		    left, FLEET_FILES);
-	return true;
-}
-
-/* RFC 3339 with nanoseconds, as --from takes it. */
-static char *
-agent_time_text(const char *option, int64_t wall)
-{
-	time_t t = (time_t)(wall / SECOND);
-	struct tm tm;
-	char text[32];
-
-	gmtime_r(&t, &tm);
-	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-	return xasprintf("--%s=%s.%09" PRId64 "Z", option, text, wall % SECOND);
-}
-
-/* What filtering for a question has cost so far, however often it is asked for. */
-static struct agent_cost *
-agent_cost(struct agent *a, const char *question)
-{
-	struct agent_cost *c;
-
-	for (size_t i = 0; i < COSTS_MAX; i++)
-		if (strcmp(a->cost[i].question, question) == 0)
-			return &a->cost[i];
-	c = &a->cost[a->n_costs++ % COSTS_MAX];
-	*c = (struct agent_cost){ .cpu = 0 };
-	strcpy(c->question, question);
-	return c;
-}
-
-/* Bytes that the slice of one question may have. */
-static uint64_t
-agent_slice_max(const struct agent *a)
-{
-	uint64_t share = a->c->limit / 8;
-
-	return share > SLICE_LEAST ? share : SLICE_LEAST;
-}
-
-static _Noreturn void
-agent_slice_main(char **argv, pid_t agent, const struct agent_room *room)
-{
-	const struct rlimit cpu = { room->cpu, room->cpu }, size = { room->bytes, room->bytes };
-	sigset_t none;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	/* It ends with the agent, also if that was killed before this. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != agent)
-		_exit(127);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGALRM, SIG_DFL);
-	alarm(room->wall);
-	setpriority(PRIO_PROCESS, 0, 10);
-	setrlimit(RLIMIT_CPU, &cpu);
-	setrlimit(RLIMIT_FSIZE, &size);
-#ifndef SANITIZED	/* which takes more by itself */
-	/* Not of addresses: traces are mapped, and may be large. */
-	setrlimit(RLIMIT_DATA, &(struct rlimit){ SLICE_MEMORY, SLICE_MEMORY });
-#endif
-	dup2(null, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
-	execvp(argv[0], argv);
-	_exit(127);
-}
-
-static int64_t
-timeval_ns(const struct timeval *t)
-{
-	return (int64_t)t->tv_sec * SECOND + t->tv_usec * 1000;
-}
-
-/* What is left of what the question may cost; false: nothing. */
-static bool
-agent_room(const struct agent *a, const struct agent_cost *cost, struct agent_room *room)
-{
-	char *temp = xasprintf("%s/.slice", a->directory);
-	uint64_t max = agent_slice_max(a), used = disk_usage(AT_FDCWD, temp);
-
-	free(temp);
-	if (cost->cpu >= SLICE_CPU || cost->wall >= SLICE_WALL || used >= max)
-		return false;
-	room->cpu = (unsigned)((SLICE_CPU - cost->cpu + SECOND - 1) / SECOND);
-	room->wall = (unsigned)((SLICE_WALL - cost->wall + SECOND - 1) / SECOND);
-	room->bytes = max - used;
-	return true;
-}
-
-static int
-agent_run(struct agent *a, const char *question, char **argv)
-{
-	struct agent_cost *cost = agent_cost(a, question);
-	int64_t begun = now_mono();
-	struct agent_room room;
-	struct rusage u;
-	pid_t agent = getpid(), pid;
-	int status;
-
-	if (!agent_room(a, cost, &room))
-		return -1;
-	if ((pid = fork()) == 0)
-		agent_slice_main(argv, agent, &room);
-	if (pid < 0)
-		return -1;
-	while (wait4(pid, &status, 0, &u) < 0)
-		if (errno != EINTR)
-			return -1;
-	cost->cpu += timeval_ns(&u.ru_utime) + timeval_ns(&u.ru_stime);
-	cost->wall += now_mono() - begun;
-	return status;
-}
-
-/* One file of what is asked for, which is there even if no event is left in it; false:
-   it could not be made.  An expression is an argument, and never a command. */
-static bool
-agent_slice_file(struct agent *a, const struct fleet_message *r, const char *from, const char *to)
-{
-	char *argv[16], *where = NULL, *begin = NULL, *end = NULL;
-	unsigned n = 0;
-	bool good;
-
-	argv[n++] = program_path("tnfdump");
-	argv[n++] = (char *)(uintptr_t)"--to";
-	argv[n++] = (char *)(uintptr_t)"tnf";
-	argv[n++] = (char *)(uintptr_t)"-o";
-	argv[n++] = (char *)(uintptr_t)to;
-	if (*r->where != '\0')
-		argv[n++] = where = xasprintf("--where=%s", r->where);
-	if (r->last != 0 && r->at != 0) {
-		argv[n++] = begin = agent_time_text("from", r->at > r->last ? r->at - r->last : 0);
-		argv[n++] = end = agent_time_text("until", r->at);
-	}
-	argv[n++] = (char *)(uintptr_t)"--";
-	argv[n++] = (char *)(uintptr_t)from;
-	argv[n] = NULL;
-	good = agent_run(a, r->question, argv) == 0;
-	free(argv[0]);
-	free(where);
-	free(begin);
-	free(end);
-	return good;
-}
-
-/* Each file by itself, into a directory that gets its name when all are there; false:
-   one is not, and a->out.why says why. */
-static bool
-agent_slice(struct agent *a, const struct fleet_message *r, const char *from, const char *place)
-{
-	struct fleet_message *list = xcalloc(1, sizeof *list);
-	char *temp = xasprintf("%s/.slice", a->directory), *source, *to;
-	bool good = false;
-
-	remove_all(AT_FDCWD, temp);
-	if (mkdir(temp, 0700) != 0)
-		snprintf(a->out.why, sizeof a->out.why, "no room to filter in: %s", strerror(errno));
-	else if (!(good = agent_list(from, list)))
-		strcpy(a->out.why, list->why);
-	for (unsigned i = 0; good && i < list->n_files; i++) {
-		source = xasprintf("%s/%s", from, list->files[i].name);
-		to = xasprintf("%s/%u.tnf", temp, i);
-		if (!(good = agent_slice_file(a, r, source, to)))
-			snprintf(a->out.why, sizeof a->out.why, "%s cannot be filtered: ask without "
-			    "--where and --last", list->files[i].name);
-		free(source);
-		free(to);
-	}
-	if (good && rename(temp, place) != 0) {
-		snprintf(a->out.why, sizeof a->out.why, "no room to filter in: %s", strerror(errno));
-		good = false;
-	}
-	if (!good)
-		remove_all(AT_FDCWD, temp);
-	free(temp);
-	free(list);
-	return good;
-}
-
 /* The largest piece: a second's worth, since an asker does not wait for one for long. */
 static int64_t
 agent_piece(const struct agent *a)
@@ -566,7 +153,7 @@ agent_piece(const struct agent *a)
 static void
 agent_answer_list(struct agent *a, const struct fleet_message *r, const char *place)
 {
-	bool recorded = strcmp(r->incident, RECORDED) == 0;
+	bool recorded = strcmp(r->incident, AGENT_RECORDED) == 0;
 	char *from = recorded ? xstrdup(a->c->fleet.recorded) : incident_path(a->c, r->incident);
 	bool whole = recorded || access(from, F_OK) == 0;
 
@@ -634,30 +221,16 @@ agent_answer_chunk(struct agent *a, const char *place)
 		close(dir);
 }
 
-/* A slice that is still to be made has its limits; false: they are used up. */
-static bool
-agent_prepare(struct agent *a, const struct fleet_message *r, const char *place)
-{
-	const struct agent_cost *cost;
-
-	if (!agent_wants_slice(r) || access(place, F_OK) == 0)
-		return true;
-	agent_clean(a);
-	agent_slices_trim(a, agent_slice_max(a));
-	cost = agent_cost(a, r->question);
-	return cost->cpu < SLICE_CPU && cost->wall < SLICE_WALL;
-}
-
 static void
 agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
 {
 	struct agent *a = arg;
 	struct fleet_message *r = xcalloc(1, sizeof *r);
-	const char *reply = agent_reply(msg);
+	char reply[FLEET_TEXT];
 	int64_t received = now_wall();
 	char *place;
 
-	if (reply == NULL || !fleet_decode(natsMsg_GetData(msg),
+	if (!agent_reply(a, msg, reply) || !fleet_decode(natsMsg_GetData(msg),
 	    (size_t)natsMsg_GetDataLength(msg), &a->in, NULL) || strcmp(a->in.host, a->host) != 0 ||
 	    *a->in.question == '\0')
 		goto out;
@@ -693,13 +266,14 @@ out:
 
 /* --- the lease --- */
 
-/* Whoever asks knows by it whom to expect. */
+/* Whoever asks knows by it whom to expect.  The registry is looked up once, and again
+   when it may have gone. */
 static void
-agent_lease(const struct agent *a, jsCtx **js)
+agent_lease(const struct agent *a, jsCtx **js, kvStore **kv)
 {
 	struct fleet_message *m = xcalloc(1, sizeof *m);
 	const char *why;
-	kvStore *kv = fleet_registry(a->c, a->nc, js, &why);
+	natsStatus s = NATS_OK;
 	size_t size;
 	void *text;
 
@@ -708,11 +282,16 @@ agent_lease(const struct agent *a, jsCtx **js)
 	memcpy(m->label, a->label, sizeof m->label);
 	m->n_labels = a->n_labels;
 	m->until = now_wall() + FLEET_LEASE;
-	if (kv != NULL && (text = fleet_encode(m, &size)) != NULL) {
-		kvStore_Put(NULL, kv, a->host, text, (int)size);
+	if (*kv == NULL)
+		*kv = fleet_registry(a->c, a->nc, js, &why);
+	if (*kv != NULL && (text = fleet_encode(m, &size)) != NULL) {
+		s = kvStore_Put(NULL, *kv, a->host, text, (int)size);
 		free(text);
 	}
-	kvStore_Destroy(kv);
+	if (s != NATS_OK) {
+		kvStore_Destroy(*kv);
+		*kv = NULL;
+	}
 	free(m);
 }
 
@@ -732,19 +311,53 @@ agent_subscribe(struct agent *a, natsSubscription *subs[2])
 	return true;
 }
 
-/* The lease is renewed until a signal ends us. */
-static _Noreturn void
+/* The server may come later, or let us in later: why not is said once. */
+static natsConnection *
+agent_connect(const struct agent *a)
+{
+	char why[FLEET_TEXT] = "", last[FLEET_TEXT] = "";
+	natsConnection *nc;
+	unsigned wait = 1;
+
+	while ((nc = fleet_connect(a->c, a->host, why)) == NULL) {
+		if (strcmp(why, last) != 0)
+			say("%s", why);
+		strcpy(last, why);
+		sleep(wait);
+		wait = wait * 2 < CONNECT_MAX ? wait * 2 : CONNECT_MAX;
+	}
+	if (*last != '\0')
+		say("[fleet]: connected");
+	return nc;
+}
+
+/* The lease is renewed until a signal ends us, or the server has turned us out for good. */
+static void
 agent_loop(struct agent *a)
 {
 	jsCtx *js = NULL;
-	bool connected;
+	kvStore *kv = NULL;
+	natsConnStatus status;
 
-	for (;;) {
-		if ((connected = natsConnection_Status(a->nc) == NATS_CONN_STATUS_CONNECTED))
-			agent_lease(a, &js);
-		/* Not connected yet: soon again. */
-		sleep(connected ? FLEET_LEASE / SECOND / 3 : 1);
+	while ((status = natsConnection_Status(a->nc)) != NATS_CONN_STATUS_CLOSED) {
+		if (status == NATS_CONN_STATUS_CONNECTED)
+			agent_lease(a, &js, &kv);
+		/* Not connected: soon again. */
+		sleep(status == NATS_CONN_STATUS_CONNECTED ? FLEET_LEASE / SECOND / 3 : 1);
 	}
+}
+
+/* The same process for whoever started it: nothing of ours may be freed while threads of
+   the library run, so that this one cannot connect a second time. */
+static void
+agent_again(const struct watch_options *o)
+{
+	char *const argv[] = { (char *)(uintptr_t)"tnfwatch", (char *)(uintptr_t)"-c",
+		(char *)(uintptr_t)o->config, (char *)(uintptr_t)"agent", NULL };
+
+	say("[fleet]: the server has ended the connection: begun anew");
+	sleep(AGAIN);
+	execv("/proc/self/exe", argv);
 }
 
 /*
@@ -782,10 +395,12 @@ agent_command(const struct watch_options *o, int argc, char **argv)
 	a.packed = xcalloc(1, ZSTD_compressBound(FLEET_CHUNK));
 	if ((a.host = fleet_host(c)) != NULL && make_directory(a.directory) == 0) {
 		agent_clean(&a);
-		a.nc = fleet_connect(c, true);
+		a.nc = agent_connect(&a);
 	}
-	if (a.nc != NULL && agent_subscribe(&a, subs))
+	if (a.nc != NULL && agent_subscribe(&a, subs)) {
 		agent_loop(&a);
+		agent_again(o);
+	}
 	/* Threads of the library may still be in what we have: nothing is freed. */
 	fflush(NULL);
 	_exit(1);

@@ -6,16 +6,11 @@
  * DIRECTORY/HOST/ what came from a host, a file that is not whole under a hidden name,
  * whose length says how much of it is there.  Who is killed asks again and goes on.
  */
-#include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +20,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "analysis/expr/expr.h"
-#include "analysis/timespec.h"
-#include "analysis/units.h"
 #include "common/printable.h"
-#include "tnfwatch/fleet.h"
+#include "tnfwatch/fleet-ask.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 
@@ -40,36 +32,6 @@
 #define POLL_NS		(50 * MS)
 #define DEADLINE	(INT64_C(3600) * SECOND)	/* for one host */
 #define BYTES_MAX	(INT64_C(4) << 30)		/* of one host */
-
-enum host_state { H_EXPECTED, H_PINNED, H_REFUSED, H_FETCHED, H_PART, H_FAILED };
-
-struct ask_host {
-	char	 name[FLEET_NAME];
-	bool	 registered;
-	int64_t	 until;			/* its lease, asker's clock */
-	enum host_state state;
-	int64_t	 offset, error;		/* add to its clock; error < 0: not measured */
-	char	 why[FLEET_TEXT];
-	unsigned files;
-	int64_t	 piece;			/* what it gives at once */
-	int64_t	 deadline;		/* of its fetch */
-	int64_t	 bytes, wire, again;	/* got now; over the wire; were there */
-	uint64_t chunks;
-};
-
-struct ask {
-	const struct config *c;
-	const char *directory;
-	int	 dir;
-	int64_t	 wait, patience;
-	int64_t	 deadline, bytes;	/* of one host, which may lie */
-	struct fleet_message *question;
-	natsConnection *nc;
-	struct ask_host *host;
-	unsigned n_hosts;
-	unsigned next;			/* of the workers */
-	pthread_mutex_t lock;
-};
 
 /* --- hosts --- */
 
@@ -124,6 +86,7 @@ ask_registry(struct ask *a)
 	struct fleet_message *m = xcalloc(1, sizeof *m);
 	jsCtx *js = NULL;
 	const char *why = "";
+	char refused[FLEET_TEXT];
 	kvStore *kv = fleet_registry(a->c, a->nc, &js, &why);
 	kvWatchOptions options;
 	kvWatcher *w = NULL;
@@ -131,7 +94,10 @@ ask_registry(struct ask *a)
 	bool good = false;
 
 	kvWatchOptions_Init(&options);
-	if (kv == NULL)
+	if (fleet_refused(a->nc, refused))
+		say("the registry of hosts: %s: who may ask is said by the permissions of "
+		    "nats-server", refused);
+	else if (kv == NULL)
 		say("the registry of hosts: %s: is JetStream on in nats-server, and may we "
 		    "read it?", why);
 	else if (kvStore_WatchAll(&w, kv, &options) != NATS_OK)
@@ -152,6 +118,52 @@ ask_registry(struct ask *a)
 	return good;
 }
 
+/* --- answers --- */
+
+/* A subscription for answers: reply subjects are INBOX.N or INBOX, answers come to those
+   with the name of a host behind it. */
+static bool
+ask_line_open(struct ask *a, struct ask_line *l)
+{
+	natsInbox *inbox = NULL;
+	char subject[FLEET_TEXT];
+	natsStatus s = natsInbox_Create(&inbox);
+
+	*l = (struct ask_line){ .sub = NULL };
+	if (s == NATS_OK) {
+		snprintf(l->inbox, sizeof l->inbox, "%s.0", inbox);
+		snprintf(subject, sizeof subject, "%s.>", inbox);
+		s = natsConnection_SubscribeSync(&l->sub, a->nc, subject);
+	}
+	if (s == NATS_OK)
+		s = natsSubscription_SetPendingLimits(l->sub, 2 * HOSTS_MAX, 64 << 20);
+	natsInbox_Destroy(inbox);
+	return s == NATS_OK;
+}
+
+static void
+ask_line_close(struct ask_line *l)
+{
+	natsSubscription_Destroy(l->sub);
+}
+
+/* Nothing that was sent before comes to this subject. */
+static void
+ask_line_fresh(struct ask_line *l)
+{
+	char *dot = strrchr(l->inbox, '.');
+
+	snprintf(dot, sizeof l->inbox - (size_t)(dot - l->inbox), ".%u", ++l->n);
+}
+
+/* The next message, also the server's that nobody listens; false: none in time. */
+static bool
+ask_line_next(struct ask_line *l, int64_t wait, natsMsg **msg)
+{
+	*msg = NULL;
+	return natsSubscription_NextMsg(msg, l->sub, wait / MS + 1) == NATS_OK;
+}
+
 /* --- phase 1: pin --- */
 
 static unsigned
@@ -165,12 +177,16 @@ ask_count(const struct ask *a, enum host_state s)
 }
 
 static void
-ask_pinned(struct ask *a, const struct fleet_message *m, int64_t sent)
+ask_pinned(struct ask *a, const struct fleet_message *m, const char *subject,
+    const char *inbox, int64_t sent)
 {
+	char expected[FLEET_TEXT];
 	struct ask_host *h;
 
+	/* The subject says who it was, as far as the server's permissions do. */
+	fleet_answer(inbox, m->host, expected, sizeof expected);
 	if (strcmp(m->question, a->question->question) != 0 || *m->host == '\0' ||
-	    (h = ask_host_of(a, m->host)) == NULL)
+	    strcmp(subject, expected) != 0 || (h = ask_host_of(a, m->host)) == NULL)
 		return;
 	if (strcmp(m->kind, "pinned") == 0) {
 		ask_clock(h, sent, now_wall(), m);
@@ -181,49 +197,90 @@ ask_pinned(struct ask *a, const struct fleet_message *m, int64_t sent)
 	}
 }
 
+/* Publishes the question; false: it has been said why not. */
+static bool
+ask_publish(struct ask *a, const char *reply)
+{
+	char subject[FLEET_TEXT], why[FLEET_TEXT];
+
+	fleet_subject(a->c, "ask", NULL, subject, sizeof subject);
+	if (!fleet_publish(a->nc, subject, reply, a->question)) {
+		say("%s: cannot ask: no connection to the server", subject);
+		return false;
+	}
+	natsConnection_FlushTimeout(a->nc, REQUEST_MS);
+	if (fleet_refused(a->nc, why)) {
+		say("%s: cannot ask: %s: who may is said by the permissions of nats-server",
+		    subject, why);
+		return false;
+	}
+	return true;
+}
+
 static bool
 ask_pin(struct ask *a)
 {
 	struct fleet_message *m = xcalloc(1, sizeof *m);
-	char subject[FLEET_TEXT];
-	natsInbox *inbox = NULL;
-	natsSubscription *sub = NULL;
+	struct ask_line line = { .sub = NULL };
 	natsMsg *msg;
 	int64_t begun = now_mono(), sent = now_wall(), left;
-	natsStatus s = natsInbox_Create(&inbox);
+	bool good = ask_line_open(a, &line);
 
-	if (s == NATS_OK)
-		s = natsConnection_SubscribeSync(&sub, a->nc, inbox);
-	if (s == NATS_OK)
-		s = natsSubscription_SetPendingLimits(sub, 2 * HOSTS_MAX, 64 << 20);
-	fleet_subject(a->c, "ask", NULL, subject, sizeof subject);
-	if (s != NATS_OK || !fleet_publish(a->nc, subject, inbox, a->question)) {
-		say("%s: cannot ask: %s", subject, natsStatus_GetText(s));
-		goto out;
-	}
-	natsConnection_FlushTimeout(a->nc, REQUEST_MS);
-	while ((left = a->wait - (now_mono() - begun)) > 0 &&
+	if (!good)
+		say("cannot ask: no connection to the server");
+	else
+		good = ask_publish(a, line.inbox);
+	while (good && (left = a->wait - (now_mono() - begun)) > 0 &&
 	    (a->n_hosts == 0 || ask_count(a, H_EXPECTED) > 0)) {
-		if ((s = natsSubscription_NextMsg(&msg, sub, left / MS + 1)) == NATS_TIMEOUT)
+		if (!ask_line_next(&line, left, &msg))
 			break;
-		if (s != NATS_OK)
-			continue;
 		if (fleet_decode(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), m, NULL))
-			ask_pinned(a, m, sent);
+			ask_pinned(a, m, natsMsg_GetSubject(msg), line.inbox, sent);
 		natsMsg_Destroy(msg);
 	}
-	s = NATS_OK;
-	printf("pin: %u of %u hosts keep it, after %.3f s\n", ask_count(a, H_PINNED), a->n_hosts,
+	if (good)
+		printf("pin: %u of %u hosts keep it, after %.3f s\n", ask_count(a, H_PINNED), a->n_hosts,
 	    (double)(now_mono() - begun) / 1e9);
 	fflush(stdout);
-out:
-	natsSubscription_Destroy(sub);
-	natsInbox_Destroy(inbox);
+	ask_line_close(&line);
 	free(m);
-	return s == NATS_OK;
+	return good;
 }
 
 /* --- phase 2: fetch --- */
+
+/* An answer to the last request; false: none, h->why says so. */
+static bool
+ask_answer(struct ask_host *h, natsMsg **msg)
+{
+	int64_t until = now_mono() + REQUEST_MS * MS, left;
+	char expected[FLEET_TEXT];
+
+	fleet_answer(h->line->inbox, h->name, expected, sizeof expected);
+	while ((left = until - now_mono()) > 0) {
+		*msg = NULL;
+		switch (natsSubscription_NextMsg(msg, h->line->sub, left / MS + 1)) {
+		case NATS_OK:
+			break;
+		case NATS_NO_RESPONDERS:
+			strcpy(h->why, "it is away");
+			return false;
+		default:
+			strcpy(h->why, "it does not answer");
+			return false;
+		}
+		if (strcmp(natsMsg_GetSubject(*msg), expected) == 0)
+			return true;
+		/* Of a request that was given up, of somebody else, or the server's own. */
+		if (strcmp(natsMsg_GetSubject(*msg), h->line->inbox) == 0 &&
+		    natsMsg_IsNoResponders(*msg))
+			until = 0;
+		natsMsg_Destroy(*msg);
+	}
+	*msg = NULL;
+	strcpy(h->why, until == 0 ? "it is away" : "it does not answer");
+	return false;
+}
 
 /* One request and its answer, of that host and question; false: not now. */
 static bool
@@ -231,23 +288,14 @@ ask_request(struct ask *a, struct ask_host *h, struct fleet_message *m, natsMsg 
 {
 	char subject[FLEET_TEXT];
 	int64_t sent = now_wall();
-	size_t size;
-	void *bytes;
-	natsStatus s;
 
 	strcpy(m->question, a->question->question);
 	strcpy(m->host, h->name);
 	fleet_subject(a->c, "host", h->name, subject, sizeof subject);
-	if ((bytes = fleet_encode(m, &size)) == NULL)
-		return false;
+	ask_line_fresh(h->line);
 	*msg = NULL;
-	s = natsConnection_Request(msg, a->nc, subject, bytes, (int)size, REQUEST_MS);
-	free(bytes);
-	if (s != NATS_OK) {
-		snprintf(h->why, sizeof h->why, "%s", s == NATS_NO_RESPONDERS ? "it is away" :
-		    natsStatus_GetText(s));
+	if (!fleet_publish(a->nc, subject, h->line->inbox, m) || !ask_answer(h, msg))
 		return false;
-	}
 	if (fleet_decode(natsMsg_GetData(*msg), (size_t)natsMsg_GetDataLength(*msg), m, NULL) &&
 	    strcmp(m->host, h->name) == 0 && strcmp(m->question, a->question->question) == 0) {
 		ask_clock(h, sent, now_wall(), m);
@@ -458,17 +506,25 @@ static void *
 ask_worker(void *arg)
 {
 	struct ask *a = arg;
+	struct ask_line line;
 	unsigned i;
 
+	if (!ask_line_open(a, &line))
+		return NULL;
 	for (;;) {
 		pthread_mutex_lock(&a->lock);
 		i = a->next++;
 		pthread_mutex_unlock(&a->lock);
 		if (i >= a->n_hosts)
-			return NULL;
-		if (a->host[i].state == H_PINNED)
-			ask_fetch_host(a, &a->host[i]);
+			break;
+		if (a->host[i].state != H_PINNED)
+			continue;
+		a->host[i].line = &line;
+		ask_fetch_host(a, &a->host[i]);
+		a->host[i].line = NULL;
 	}
+	ask_line_close(&line);
+	return NULL;
 }
 
 static void
@@ -531,215 +587,16 @@ ask_report(const struct ask *a)
 	return missing > 0 || a->n_hosts == 0 ? STATUS_MISSING : 0;
 }
 
-/* --- the question --- */
-
-static void
-ask_new_id(char id[FLEET_NAME])
-{
-	time_t t = time(NULL);
-	unsigned char r[8] = { 0 };
-	struct tm tm;
-	size_t n;
-
-	if (getrandom(r, sizeof r, 0) != sizeof r)
-		memcpy(r, &(int64_t){ now_mono() }, sizeof r);
-	gmtime_r(&t, &tm);
-	n = strftime(id, FLEET_NAME, "%Y%m%dT%H%M%SZ-", &tm);
-	for (size_t i = 0; i < sizeof r; i++)
-		n += (size_t)snprintf(id + n, FLEET_NAME - n, "%02x", r[i]);
-}
-
-/* Two at once would write the same files. */
-static bool
-ask_lock(struct ask *a)
-{
-	a->dir = open(a->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (a->dir < 0)
-		say("%s: %s", a->directory, strerror(errno));
-	else if (flock(a->dir, LOCK_EX | LOCK_NB) != 0)
-		say("%s: another tnfwatch ask fetches into it", a->directory);
-	else
-		return true;
-	return false;
-}
-
-/* The question of a directory: the one that is there, or this one from now on. */
-static bool
-ask_directory(struct ask *a, bool asks_more)
-{
-	char *path = xasprintf("%s/.question", a->directory), *text;
-	size_t size;
-	void *bytes;
-	FILE *f;
-	bool good = false;
-
-	if ((text = read_text(path, FLEET_HEAD_MAX)) != NULL) {
-		if (asks_more)
-			say("%s: holds the answer to a question: give another directory, or only "
-			    "-o to go on", a->directory);
-		else if (!fleet_decode(text, strlen(text), a->question, NULL) ||
-		    strcmp(a->question->kind, "ask") != 0)
-			say("%s: is no question", path);
-		else
-			good = true;
-	} else if (mkdir(a->directory, 0700) != 0 && errno != EEXIST)
-		say("%s: %s", a->directory, strerror(errno));
-	else {
-		ask_new_id(a->question->question);
-		bytes = fleet_encode(a->question, &size);
-		f = bytes != NULL ? fopen(path, "wxe") : NULL;
-		good = f != NULL && fwrite(bytes, 1, size, f) == size;
-		if (f != NULL && fclose(f) != 0)
-			good = false;
-		if (!good)
-			say("%s: %s", path, strerror(errno));
-		free(bytes);
-	}
-	good = good && ask_lock(a);
-	free(text);
-	free(path);
-	return good;
-}
-
-static bool
-ask_time(const char *text, int64_t *wall)
-{
-	struct timespec_clock clock = { .first = now_mono(), .wall = true,
-	    .mono_to_wall = now_wall() - now_mono() };
-	struct timespec_arg arg;
-	const char *wrong = timespec_parse(text, &arg);
-	int64_t mono = 0;
-
-	if (wrong == NULL && arg.kind == TIMESPEC_ELAPSED)
-		wrong = "a duration says no time: write 03:12:20";
-	if (wrong == NULL)
-		wrong = timespec_resolve(&arg, &clock, &mono);
-	*wall = mono + clock.mono_to_wall;
-	if (wrong == NULL)
-		return true;
-	say("--at %s: %s", text, wrong);
-	return false;
-}
-
-static bool
-ask_text(const char *option, const char *value, char *to, size_t size)
-{
-	for (const char *p = value; *p != '\0'; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			size = 0;
-	if (strlen(value) < size) {
-		strcpy(to, value);
-		return true;
-	}
-	say("%s: too long, or not one line", option);
-	return false;
-}
-
-/* Here, and not on each of the machines: what is no expression is not asked. */
-static bool
-ask_where(const char *text)
-{
-	const struct expr_source source = { .member = tnf_event_value, .item = tnf_value_item };
-	struct expr_error wrong;
-	struct expr *e = expr_new(text, &source, &wrong);
-	char message[FLEET_TEXT];
-
-	if (e != NULL) {
-		expr_free(e);
-		return true;
-	}
-	expr_error_format(&wrong, text, message, sizeof message);
-	say("--where: %s", message);
-	return false;
-}
-
-/* "512k", "16m", "1g" */
-static bool
-ask_size(const char *text, int64_t *size)
-{
-	static const char units[] = "kmgt";
-	char *end;
-	uint64_t n = strtoull(text, &end, 10);
-	const char *u = *end != '\0' ? strchr(units, *end | 0x20) : NULL;
-	unsigned shift = u != NULL ? 10 * (unsigned)(u - units + 1) : 0;
-
-	if (isdigit((unsigned char)*text) && (*end == '\0' || (u != NULL && end[1] == '\0')) &&
-	    n > 0 && n <= (uint64_t)INT64_MAX >> shift) {
-		*size = (int64_t)(n << shift);
-		return true;
-	}
-	say("--bytes %s: not a size: write 512k, 16m, 1g", text);
-	return false;
-}
-
-static bool
-ask_option(struct ask *a, const char *option, const char *value, bool *asks_more)
-{
-	struct fleet_message *q = a->question;
-
-	*asks_more |= strcmp(option, "-o") != 0 && strcmp(option, "--wait") != 0 &&
-	    strcmp(option, "--patience") != 0 && strcmp(option, "--deadline") != 0 &&
-	    strcmp(option, "--bytes") != 0;
-	if (strcmp(option, "-o") == 0) {
-		a->directory = value;
-		return true;
-	}
-	if (strcmp(option, "--hosts") == 0)
-		return ask_text(option, value, q->hosts, sizeof q->hosts);
-	if (strcmp(option, "--where") == 0)
-		return ask_text(option, value, q->where, sizeof q->where) && ask_where(value);
-	if (strcmp(option, "--bytes") == 0)
-		return ask_size(value, &a->bytes);
-	if (strcmp(option, "--at") == 0)
-		return ask_time(value, &q->at);
-	if (strcmp(option, "--label") == 0 && q->n_labels < FLEET_LABELS &&
-	    strchr(value, '=') != NULL && *value != '=')
-		return ask_text(option, value, q->label[q->n_labels++], FLEET_NAME);
-	if (strcmp(option, "--label") == 0) {
-		say("--label %s: is NAME=VALUE, at most %d", value, FLEET_LABELS);
-		return false;
-	}
-	if (duration_parse(value, strcmp(option, "--last") == 0 ? &q->last :
-	    strcmp(option, "--wait") == 0 ? &a->wait :
-	    strcmp(option, "--deadline") == 0 ? &a->deadline : &a->patience) &&
-	    a->deadline < INT64_MAX / 2)
-		return true;
-	say("%s %s: not a duration: write 200ms, 5s, 2m", option, value);
-	return false;
-}
-
-static bool
-ask_options(struct ask *a, int argc, char **argv, bool *asks_more)
-{
-	static const char *const names[] = { "-o", "--hosts", "--where", "--at", "--label",
-		"--last", "--wait", "--patience", "--deadline", "--bytes" };
-
-	for (int i = 0; i < argc; i += 2) {
-		size_t k = 0;
-
-		while (k < sizeof names / sizeof names[0] && strcmp(names[k], argv[i]) != 0)
-			k++;
-		if (k == sizeof names / sizeof names[0] || i + 1 == argc) {
-			fputs("usage: tnfwatch ask [--last TIME] [--at TIME] [--hosts PATTERN] "
-			    "[--label NAME=VALUE] [--where EXPR] [--wait TIME] [--patience TIME] "
-			    "[--deadline TIME] [--bytes SIZE] -o DIRECTORY\n", stderr);
-			return false;
-		}
-		if (!ask_option(a, argv[i], argv[i + 1], asks_more))
-			return false;
-	}
-	if (a->directory == NULL)
-		say("-o DIRECTORY: where is it to go?");
-	return a->directory != NULL;
-}
-
 static int
 ask_run(struct ask *a)
 {
 	int status = 1;
+	char why[FLEET_TEXT] = "";
 
-	if ((a->nc = fleet_connect(a->c, false)) == NULL)
+	if ((a->nc = fleet_connect(a->c, NULL, why)) == NULL) {
+		say("%s", why);
 		return 1;
+	}
 	if (ask_registry(a) && ask_pin(a)) {
 		ask_fetch(a);
 		status = ask_report(a);

@@ -3,14 +3,18 @@
  */
 #include <sys/utsname.h>
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tnfwatch/fleet.h"
 #include "tnfwatch/util.h"
 
 #define SERVERS_MAX	16
+#define ENDED		"the server ends the connection: does it want a cert in [fleet], or trust another?"
 
 const char *
 fleet_host(const struct config *c)
@@ -41,6 +45,18 @@ fleet_labels(const struct config *c, char label[FLEET_LABELS][FLEET_NAME])
 	return n;
 }
 
+/* A dot in the name would begin another part of the subject. */
+static void
+fleet_join(const char *head, const char *host, char *buf, size_t size)
+{
+	size_t n = strlen(head);
+
+	snprintf(buf, size, "%s%s", head, host);
+	for (char *p = buf + (n < size ? n : size - 1); *p != '\0'; p++)
+		if (*p == '.')
+			*p = '_';
+}
+
 static natsStatus
 fleet_servers(natsOptions *o, const char *text)
 {
@@ -57,27 +73,101 @@ fleet_servers(natsOptions *o, const char *text)
 	return s;
 }
 
-/* That there is one lets natsConnection_Connect() return before a server is there. */
+/* Connections come and go without an end of the agent: it is said, once for each reason. */
 static void
-fleet_connected(natsConnection *nc, void *arg)
+fleet_told(natsConnection *nc, const char *what)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static char last[FLEET_TEXT];
+	char now[FLEET_TEXT];
+	const char *text = NULL;
+
+	natsConnection_GetLastError(nc, &text);
+	snprintf(now, sizeof now, "%s%s%s", what, text != NULL && *text != '\0' ? ": " : "",
+	    text != NULL ? text : "");
+	pthread_mutex_lock(&lock);
+	if (strcmp(now, last) != 0)
+		say("[fleet]: %s", now);
+	strcpy(last, now);
+	pthread_mutex_unlock(&lock);
+}
+
+static void
+fleet_lost(natsConnection *nc, void *arg)
+{
+	fleet_told(nc, "the connection is lost, tried again");
+}
+
+static void
+fleet_again(natsConnection *nc, void *arg)
+{
+	say("[fleet]: connected again");
+}
+
+/* What the server does not let an agent do comes at some time after it was tried. */
+static void
+fleet_wrong(natsConnection *nc, natsSubscription *sub, natsStatus s, void *arg)
+{
+	if (s == NATS_NOT_PERMITTED)
+		fleet_told(nc, "the server's permissions are too narrow");
+}
+
+/* Whoever asks looks himself. */
+static void
+fleet_wrong_asker(natsConnection *nc, natsSubscription *sub, natsStatus s, void *arg)
 {
 }
 
+/* TLS and who we are; *thing is what it failed at. */
 static natsStatus
-fleet_options(const struct config *c, natsOptions *o, bool wait)
+fleet_options_tls(const struct config_fleet *f, natsOptions *o, const char **thing)
 {
-	natsStatus s = fleet_servers(o, c->fleet.servers);
+	natsStatus s = NATS_OK;
 
-	if (s == NATS_OK)
-		s = natsOptions_SetName(o, "tnfwatch");
-	if (s == NATS_OK && c->fleet.credentials != NULL)
-		s = natsOptions_SetUserCredentialsFromFiles(o, c->fleet.credentials, NULL);
-	if (s == NATS_OK && (c->fleet.ca != NULL || c->fleet.cert != NULL))
+	*thing = "credentials";
+	if (f->credentials != NULL)
+		s = natsOptions_SetUserCredentialsFromFiles(o, f->credentials, NULL);
+	if (s == NATS_OK && (f->ca != NULL || f->cert != NULL)) {
+		*thing = "ca";
 		s = natsOptions_SetSecure(o, true);
-	if (s == NATS_OK && c->fleet.ca != NULL)
-		s = natsOptions_LoadCATrustedCertificates(o, c->fleet.ca);
-	if (s == NATS_OK && c->fleet.cert != NULL)
-		s = natsOptions_LoadCertificatesChain(o, c->fleet.cert, c->fleet.key);
+		if (s == NATS_OK && f->ca != NULL)
+			s = natsOptions_LoadCATrustedCertificates(o, f->ca);
+	}
+	if (s == NATS_OK && f->cert != NULL) {
+		*thing = "cert, key";
+		s = natsOptions_LoadCertificatesChain(o, f->cert, f->key);
+	}
+	return s;
+}
+
+/* What an agent asks the registry is answered to a subject of its own, below _AGENT: below
+   _INBOX is what all others answer, and it need not be allowed to hear that. */
+static natsStatus
+fleet_options_agent(natsOptions *o, const char *agent)
+{
+	char inbox[FLEET_TEXT];
+	natsStatus s;
+
+	fleet_join("_AGENT.", agent, inbox, sizeof inbox);
+	s = natsOptions_SetCustomInboxPrefix(o, inbox);
+	if (s == NATS_OK)
+		s = natsOptions_SetDisconnectedCB(o, fleet_lost, NULL);
+	if (s == NATS_OK)
+		s = natsOptions_SetReconnectedCB(o, fleet_again, NULL);
+	return s;
+}
+
+static natsStatus
+fleet_options(const struct config *c, natsOptions *o, const char *agent, const char **thing)
+{
+	natsStatus s = fleet_options_tls(&c->fleet, o, thing);
+
+	if (s != NATS_OK)
+		return s;
+	*thing = "servers";
+	s = fleet_servers(o, c->fleet.servers);
+	if (s == NATS_OK)
+		s = natsOptions_SetName(o, agent != NULL ? agent : "tnfwatch ask");
 	if (s == NATS_OK)
 		s = natsOptions_SetMaxReconnect(o, -1);
 	if (s == NATS_OK)
@@ -86,28 +176,123 @@ fleet_options(const struct config *c, natsOptions *o, bool wait)
 		s = natsOptions_SetReconnectJitter(o, 500, 1000);
 	if (s == NATS_OK)
 		s = natsOptions_SetPingInterval(o, 5000);
-	if (s == NATS_OK && wait)
-		s = natsOptions_SetRetryOnFailedConnect(o, true, fleet_connected, NULL);
+	if (s == NATS_OK)
+		s = natsOptions_SetErrorHandler(o, agent != NULL ? fleet_wrong : fleet_wrong_asker, NULL);
+	if (s == NATS_OK && agent != NULL)
+		s = fleet_options_agent(o, agent);
 	return s;
 }
 
+static const struct {
+	natsStatus status;
+	const char *remedy;
+} remedies[] = {
+	{ NATS_NO_SERVER, "does nats-server run there?" },
+	{ NATS_SSL_ERROR, "ca, cert and key in [fleet] say who is trusted, and who we are" },
+	{ NATS_SECURE_CONNECTION_WANTED, "the server has no TLS, and [fleet] wants it" },
+	{ NATS_SECURE_CONNECTION_REQUIRED, "the server has TLS: give ca in [fleet]" },
+	/* Which of these is seen depends on what comes first. */
+	{ NATS_PROTOCOL_ERROR, ENDED },
+	{ NATS_IO_ERROR, ENDED },
+	{ NATS_CONNECTION_CLOSED, ENDED },
+	{ NATS_CONNECTION_AUTH_FAILED, "the server does not let us in: credentials, or cert and "
+	    "key, in [fleet]" },
+};
+
+static const char *
+fleet_remedy(natsStatus s)
+{
+	for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
+		if (remedies[i].status == s)
+			return remedies[i].remedy;
+	return "all addresses were tried";
+}
+
+/* An address may have a password in it, which is nobody's business. */
+static void
+fleet_write_servers(FILE *f, const char *servers)
+{
+	const char *at, *end;
+
+	while (*servers != '\0') {
+		end = servers + strcspn(servers, " \t,");
+		at = memrchr(servers, '@', (size_t)(end - servers));
+		if (at != NULL && strstr(servers, "://") != NULL && strstr(servers, "://") < at)
+			fprintf(f, "%.*s", (int)(strstr(servers, "://") + 3 - servers), servers);
+		servers = at != NULL ? at + 1 : servers;
+		fprintf(f, "%.*s", (int)(end - servers), servers);
+		servers = end + strspn(end, " \t,");
+		if (*servers != '\0')
+			putc(' ', f);
+	}
+}
+
+/* The library begins with the line of its source. */
+static const char *
+fleet_detail(const char *text)
+{
+	const char *end = text != NULL && *text == '(' ? strstr(text, "): ") : NULL;
+
+	return end != NULL ? end + 3 : text;
+}
+
+/* "[fleet] ca = /etc/x.pem: what the library says: remedy" */
+static void
+fleet_explain(const struct config_fleet *f, natsStatus s, const char *thing, char *why, size_t size)
+{
+	FILE *out = fmemopen(why, size, "w");
+	natsStatus last = NATS_OK;
+	const char *text = fleet_detail(nats_GetLastError(&last));
+
+	if (out == NULL)
+		return;
+	fprintf(out, "[fleet] %s = ", thing);
+	if (strcmp(thing, "servers") == 0)
+		fleet_write_servers(out, f->servers);
+	else if (strcmp(thing, "cert, key") == 0)
+		fprintf(out, "%s, %s", f->cert, f->key);
+	else
+		fputs(strcmp(thing, "ca") == 0 && f->ca != NULL ? f->ca : f->credentials, out);
+	fprintf(out, ": %s", natsStatus_GetText(s));
+	if (last == s && text != NULL && *text != '\0' && strcmp(text, natsStatus_GetText(s)) != 0)
+		fprintf(out, ": %s", text);
+	if (strcmp(thing, "servers") == 0)
+		fprintf(out, ": %s", fleet_remedy(s));
+	fclose(out);
+}
+
 natsConnection *
-fleet_connect(const struct config *c, bool wait)
+fleet_connect(const struct config *c, const char *agent, char why[FLEET_TEXT])
 {
 	natsConnection *nc = NULL;
 	natsOptions *o = NULL;
-	natsStatus s = natsOptions_Create(&o);
+	const char *thing = "servers", *file = c->fleet.credentials;
+	natsStatus s;
 
-	if (s == NATS_OK)
-		s = fleet_options(c, o, wait);
+	/* The library would look only when the server wants them. */
+	if (file != NULL && access(file, R_OK) != 0) {
+		snprintf(why, FLEET_TEXT, "[fleet] credentials = %s: %s", file, strerror(errno));
+		return NULL;
+	}
+	if ((s = natsOptions_Create(&o)) == NATS_OK)
+		s = fleet_options(c, o, agent, &thing);
 	if (s == NATS_OK)
 		s = natsConnection_Connect(&nc, o);
+	if (s != NATS_OK)
+		fleet_explain(&c->fleet, s, thing, why, FLEET_TEXT);
 	natsOptions_Destroy(o);
-	if (s == NATS_OK || (wait && s == NATS_NOT_YET_CONNECTED))
-		return nc;
-	say("[fleet] servers = %s: %s", c->fleet.servers, natsStatus_GetText(s));
-	natsConnection_Destroy(nc);
-	return NULL;
+	return nc;
+}
+
+bool
+fleet_refused(natsConnection *nc, char why[FLEET_TEXT])
+{
+	const char *text = NULL;
+
+	if (natsConnection_GetLastError(nc, &text) != NATS_NOT_PERMITTED)
+		return false;
+	snprintf(why, FLEET_TEXT, "%s", text != NULL ? text : "not permitted");
+	return true;
 }
 
 kvStore *
@@ -115,7 +300,7 @@ fleet_registry(const struct config *c, natsConnection *nc, jsCtx **js, const cha
 {
 	kvConfig cfg;
 	kvStore *kv = NULL;
-	char bucket[FLEET_NAME];
+	char bucket[FLEET_NAME], refused[FLEET_TEXT];
 	natsStatus s;
 
 	snprintf(bucket, sizeof bucket, "%s-hosts", c->fleet.prefix);
@@ -128,6 +313,11 @@ fleet_registry(const struct config *c, natsConnection *nc, jsCtx **js, const cha
 	}
 	if ((s = js_KeyValue(&kv, *js, bucket)) == NATS_OK)
 		return kv;
+	/* Who may not look may not make it. */
+	if (fleet_refused(nc, refused)) {
+		*why = "not permitted";
+		return NULL;
+	}
 	kvConfig_Init(&cfg);
 	cfg.Bucket = bucket;
 	cfg.Description = "hosts of tnfwatch";
@@ -143,18 +333,19 @@ fleet_registry(const struct config *c, natsConnection *nc, jsCtx **js, const cha
 void
 fleet_subject(const struct config *c, const char *what, const char *host, char *buf, size_t size)
 {
-	int n;
+	char head[FLEET_TEXT];
 
-	if (host == NULL) {
-		snprintf(buf, size, "%s.%s", c->fleet.prefix, what);
-		return;
-	}
-	/* A dot would begin another part of the subject. */
-	n = snprintf(buf, size, "%s.%s.", c->fleet.prefix, what);
-	snprintf(buf + n, size - (size_t)n, "%s", host);
-	for (char *p = buf + n; *p != '\0'; p++)
-		if (*p == '.')
-			*p = '_';
+	snprintf(head, sizeof head, "%s.%s%s", c->fleet.prefix, what, host != NULL ? "." : "");
+	fleet_join(head, host != NULL ? host : "", buf, size);
+}
+
+void
+fleet_answer(const char *reply, const char *host, char *buf, size_t size)
+{
+	char head[FLEET_TEXT];
+
+	snprintf(head, sizeof head, "%s.", reply);
+	fleet_join(head, host, buf, size);
 }
 
 bool

@@ -60,7 +60,7 @@ if mode == "flood":
     sys.exit(0)
 
 if mode == "reply":
-    s.sendall(b"SUB elsewhere 1\r\nSUB _INBOX.mine 2\r\n")
+    s.sendall(b"SUB elsewhere 1\r\nSUB _INBOX.mine.> 2\r\n")
     pub("tnf.ask", message(kind="ask", question="reply-1", hosts="*"), "elsewhere")
     pub("tnf.ask", message(kind="ask", question="reply-2", hosts="*", has="7 ballast.tnf",
         body=b"ballast"), "_INBOX.mine")
@@ -71,7 +71,7 @@ if mode == "reply":
         elif re.match(rb"H?MSG ", line):
             part = line.split()
             data = f.read(int(part[-1]) + 2)
-            sys.exit("answered elsewhere" if part[1] != b"_INBOX.mine" else
+            sys.exit("answered elsewhere" if part[1] != b"_INBOX.mine.good" else
                 "sent back" if b"ballast" in data else
                 "no answer" if b"kind pinned" not in data else 0)
     sys.exit("the connection is lost")
@@ -98,6 +98,11 @@ while True:
     reply = part[-2].decode() if len(part) > 4 else None
     if part[0] == b"HMSG":
         reply, data = part[-3].decode() if len(part) > 5 else None, data[int(part[-2]):]
+    # Answers to where another one's would go are none; the rest are lies of our own.
+    if reply:
+        pub(reply, message(kind="kept", complete=1, question="q", host=me))
+        pub(reply + ".good", message(kind="pinned", question="q", host=me))
+        reply += "." + me
     words = dict(l.split(" ", 1) for l in data.split(b"\n\n")[0].decode().split("\n")[1:] if " " in l)
     if part[1] == b"tnf.ask":
         q = words["question"]

@@ -87,3 +87,4 @@ ask() { "$W" -c ask.conf ask "$@"; }
 # A host is in the registry and answers.
 answers_all() { ask --wait 2s --patience 1s -o "try" > try.out 2>&1; _r=$?; rm -rf try
 	grep -q "^pin: $1 of $1 " try.out; }
+answers_host() { ask --hosts "$1" --wait 2s --patience 2s -o "try" > try.out 2>&1; _r=$?; rm -rf try; return $_r; }
