@@ -4,6 +4,11 @@
  * The hash is keyed with random bits, so that no trace can be made whose keys
  * all meet in one place.  A value stays where it is until it is removed or the
  * map is freed, however the map grows.  Not for several threads at once.
+ *
+ * Two others are left, where a hit must cost a few nanoseconds and a value is one
+ * word: the types of a file by offset (libtnf/table.c, asked while events are decoded)
+ * and the words of a buffer that may be addresses (tnfxtract/addrs.c, on the way of
+ * a copy).
  */
 #ifndef COMMON_MAP_H
 #define COMMON_MAP_H

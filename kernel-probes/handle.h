@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/map.h"
 #include "kernel-probes/catalogue.h"
 #include "kernel-probes/kernel_probes.h"
 
@@ -51,8 +52,7 @@ struct kp {
 	int		 where_fd, sites_fd;
 	struct kp_import **import;	/* by number; they live as long as we */
 	unsigned	 imports, import_room;
-	unsigned	*import_hash;	/* numbers + 1 by name and source */
-	unsigned	 import_hash_size;
+	struct map	 import_by_key;	/* struct kp_import *, by kind, name and source */
 	unsigned	 imports_on;	/* enabled and traced */
 	uint64_t	 slots[(KP_IMPORTS + 63) / 64];	/* given away */
 	struct kp_shared	*state;		/* the pinned map's, or &local */

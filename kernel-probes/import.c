@@ -23,38 +23,17 @@ const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS] = {
 	[KP_IMPORT_FUNCTION] = &kp_function,
 };
 
-/* Those that are known, by kind, name and source. */
+/* What tells one from another: kind, name and source. */
+struct key {
+	char	text[sizeof ((struct kp_asked *)0)->name + sizeof ((struct kp_asked *)0)->source + 16];
+	size_t	size;
+};
 
-static unsigned
-hash_of(const struct kp_import_kind *kind, const char *name, const char *source)
+static void
+key_make(struct key *k, const struct kp_import_kind *kind, const char *name, const char *source)
 {
-	unsigned h = 2166136261u ^ kind->number;
-
-	for (; *name != '\0'; name++)
-		h = (h ^ (unsigned char)*name) * 16777619u;
-	for (; *source != '\0'; source++)
-		h = (h ^ (unsigned char)*source) * 16777619u;
-	return h;
-}
-
-/* The place in the table: of the probe if it is there, else a free one. */
-static unsigned *
-hash_place(struct kp *kp, const struct kp_import_kind *kind, const char *name,
-    const char *source)
-{
-	unsigned i = hash_of(kind, name, source), mask = kp->import_hash_size - 1;
-	const struct kp_import *imp;
-
-	for (;; i++) {
-		unsigned *at = &kp->import_hash[i & mask];
-
-		if (*at == 0)
-			return at;
-		imp = kp->import[*at - 1];
-		if (imp->kind == kind && strcmp(imp->name, name) == 0 &&
-		    strcmp(imp->source, source) == 0)
-			return at;
-	}
+	k->size = (size_t)snprintf(k->text, sizeof k->text, "%u %s%c%s", kind->number, name, '\0',
+	    source);
 }
 
 static bool
@@ -62,20 +41,13 @@ grow(struct kp *kp)
 {
 	unsigned room = kp->import_room == 0 ? 512 : 2 * kp->import_room;
 	struct kp_import **list = realloc(kp->import, room * sizeof *list);
-	unsigned *hash;
 
 	if (list == NULL)
 		return false;
 	kp->import = list;
-	hash = calloc(2 * room, sizeof *hash);
-	if (hash == NULL)
-		return false;
-	free(kp->import_hash);
-	kp->import_hash = hash;
-	kp->import_hash_size = 2 * room;
 	kp->import_room = room;
-	for (unsigned i = 0; i < kp->imports; i++)
-		*hash_place(kp, list[i]->kind, list[i]->name, list[i]->source) = i + 1;
+	if (kp->imports == 0)
+		map_init(&kp->import_by_key, sizeof(struct kp_import *));
 	return true;
 }
 
@@ -126,8 +98,9 @@ int
 kp_import_add(struct kp *kp, const struct kp_import_new *new, struct kp_import **ret)
 {
 	const char *source = new->source != NULL ? new->source : "";
-	struct kp_import *imp;
-	unsigned *at;
+	struct kp_import *imp, **at;
+	struct key key;
+	bool fresh;
 
 	if (strlen(new->name) >= sizeof ((struct kp_asked *)0)->name ||
 	    strlen(new->keys) >= sizeof ((struct kp_asked *)0)->keys ||
@@ -137,16 +110,19 @@ kp_import_add(struct kp *kp, const struct kp_import_new *new, struct kp_import *
 		    "for a probe", new->name);
 	if (kp->imports == kp->import_room && !grow(kp))
 		return kp_fail(kp, -ENOMEM, "%s: not enough memory", new->name);
-	at = hash_place(kp, new->kind, new->name, source);
-	if (*at == 0) {
-		imp = import_new(new);
-		if (imp == NULL)
-			return kp_fail(kp, -ENOMEM, "%s: not enough memory", new->name);
-		imp->id = KP_PROBES + kp->imports;
-		kp->import[kp->imports++] = imp;
-		*at = kp->imports;
+	key_make(&key, new->kind, new->name, source);
+	at = map_put(&kp->import_by_key, key.text, key.size, &fresh);
+	if (at == NULL)
+		return kp_fail(kp, -ENOMEM, "%s: not enough memory", new->name);
+	if (fresh && (imp = import_new(new)) == NULL) {
+		map_remove(&kp->import_by_key, key.text, key.size);
+		return kp_fail(kp, -ENOMEM, "%s: not enough memory", new->name);
 	}
-	*ret = kp->import[*at - 1];
+	if (fresh) {
+		imp->id = KP_PROBES + kp->imports;
+		kp->import[kp->imports++] = *at = imp;
+	}
+	*ret = *at;
 	return 0;
 }
 
@@ -293,5 +269,5 @@ kp_imports_free(struct kp *kp)
 	for (unsigned i = 0; i < kp->imports; i++)
 		import_free(kp->import[i]);
 	free(kp->import);
-	free(kp->import_hash);
+	map_free(&kp->import_by_key);
 }

@@ -1,10 +1,9 @@
 /*
  * symbols.c - addresses of kernel functions that the programs compare with.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/kallsyms.h"
 #include "kernel-probes/handle.h"
 
 struct wanted {
@@ -12,56 +11,56 @@ struct wanted {
 	__u64		*at;
 };
 
-/* How many of the wanted are found with this one. */
-static unsigned
-note(const struct wanted *w, const char *name, unsigned long long at)
+struct symbols {
+	const struct wanted *wanted;
+	unsigned missing;
+	__u64	 schedule, after;	/* schedule() begins, and ends */
+};
+
+/* False: there is nothing left to find. */
+static bool
+symbols_note(void *arg, const struct kallsym *sym)
 {
-	for (; w->name != NULL; w++)
-		if (strcmp(w->name, name) == 0 && *w->at == 0) {
-			*w->at = at;
-			return 1;
+	struct symbols *s = arg;
+
+	if (sym->address == 0)
+		return true;
+	if (s->after == 0 && s->schedule != 0 && sym->address > s->schedule)
+		s->after = sym->address;
+	for (const struct wanted *w = s->wanted; w->name != NULL; w++)
+		if (strlen(w->name) == sym->length &&
+		    memcmp(w->name, sym->name, sym->length) == 0 && *w->at == 0) {
+			*w->at = sym->address;
+			s->missing--;
+			break;
 		}
-	return 0;
+	return s->missing > 0 || s->after == 0;
 }
 
 /*
  * Addresses read as 0 if the kernel hides them: then the programs do without.
- * The list is long and slow to read (some 80 ms), and the kernel's own text
- * comes first and in order: we leave when everything is found.
+ * The kernel's own text comes first and in order: we leave the list when everything
+ * is found.
  */
 void
-kp_symbols_find(struct kp_shared *s)
+kp_symbols_find(struct kp_shared *shared)
 {
-	__u64 schedule = 0, after = 0;
+	struct symbols s = { .after = 0 };
 	const struct wanted wanted[] = {
-		{ "kthread", &s->kthread },
-		{ "_stext", &s->text_start },
-		{ "_etext", &s->text_end },
-		{ "__schedule", &s->schedule_start },
-		{ "schedule", &schedule },
-		{ "wake_page_function", &s->wake_page },
-		{ "wake_bit_function", &s->wake_bit },
+		{ "kthread", &shared->kthread },
+		{ "_stext", &shared->text_start },
+		{ "_etext", &shared->text_end },
+		{ "__schedule", &shared->schedule_start },
+		{ "schedule", &s.schedule },
+		{ "wake_page_function", &shared->wake_page },
+		{ "wake_bit_function", &shared->wake_bit },
 		{ NULL, NULL },
 	};
-	unsigned missing = sizeof wanted / sizeof wanted[0] - 1;
-	char line[512], *name;
-	unsigned long long at;
-	FILE *f = fopen("/proc/kallsyms", "re");
 
-	if (f == NULL)
-		return;
+	s.wanted = wanted;
+	s.missing = sizeof wanted / sizeof wanted[0] - 1;
 	for (const struct wanted *w = wanted; w->name != NULL; w++)
 		*w->at = 0;
-	while ((missing > 0 || after == 0) && fgets(line, sizeof line, f) != NULL) {
-		at = strtoull(line, &name, 16);
-		if (at == 0 || strlen(name) < 4)
-			continue;
-		name += 3;		/* blank, kind, blank */
-		name[strcspn(name, "\t\n")] = '\0';
-		if (after == 0 && schedule != 0 && at > schedule)
-			after = at;	/* where schedule() ends */
-		missing -= note(wanted, name, at);
-	}
-	fclose(f);
-	s->schedule_end = after;
+	if (kallsyms_each(KALLSYMS, symbols_note, &s) == 0)
+		shared->schedule_end = s.after;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/map.h"
 #include "libtnf/ref.h"
 #include "libtnf/stream_impl.h"
 #include "libtnf/survey.h"
@@ -38,8 +39,7 @@ struct owner {
 struct owners {
 	struct owner *list;
 	uint32_t n, room;
-	uint32_t *hash;			/* number + 1; a power of two of places */
-	uint32_t hash_size;
+	struct map by_key;		/* uint32_t: the number */
 };
 
 /* A stretch of the file, surveyed by one thread. */
@@ -70,35 +70,18 @@ struct survey {
 
 /* --- who wrote a block --- */
 
-static uint32_t *
-owners_place(const struct owners *o, uint64_t key)
-{
-	uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32);
-
-	for (i &= o->hash_size - 1; o->hash[i] != 0; i = (i + 1) & (o->hash_size - 1))
-		if (o->list[o->hash[i] - 1].key == key)
-			break;
-	return &o->hash[i];
-}
-
 static bool
 owners_grow(struct owners *o)
 {
-	uint32_t room = o->room == 0 ? 64 : 2 * o->room, i;
+	uint32_t room = o->room == 0 ? 64 : 2 * o->room;
 	struct owner *list = realloc(o->list, room * sizeof(*list));
-	uint32_t *hash;
 
 	if (list == NULL)
 		return false;
 	o->list = list;
-	if ((hash = calloc(2 * (size_t)room, sizeof(*hash))) == NULL)
-		return false;
-	free(o->hash);
-	o->hash = hash;
-	o->hash_size = 2 * room;
 	o->room = room;
-	for (i = 0; i < o->n; i++)
-		*owners_place(o, o->list[i].key) = i + 1;
+	if (o->n == 0)
+		map_init(&o->by_key, sizeof(uint32_t));
 	return true;
 }
 
@@ -106,23 +89,25 @@ owners_grow(struct owners *o)
 static uint32_t
 owners_number(struct owners *o, uint64_t key)
 {
-	uint32_t *at;
+	uint32_t *number;
+	bool fresh;
 
 	if (o->n == o->room && !owners_grow(o))
 		return o->n;
-	at = owners_place(o, key);
-	if (*at == 0) {
+	if ((number = map_put(&o->by_key, &key, sizeof(key), &fresh)) == NULL)
+		return o->n;
+	if (fresh) {
 		o->list[o->n] = (struct owner){ .key = key };
-		*at = ++o->n;
+		*number = o->n++;
 	}
-	return *at - 1;
+	return *number;
 }
 
 static void
 owners_free(struct owners *o)
 {
 	free(o->list);
-	free(o->hash);
+	map_free(&o->by_key);
 	*o = (struct owners){ 0 };
 }
 

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/kallsyms.h"
 #include "libtnf/symtab-file.h"
 
 #define LIST_SIZE_MAX	(256u << 20)
@@ -54,42 +55,22 @@ fail:
 	return NULL;
 }
 
-/* "ADDRESS TYPE NAME[\tMODULE]"; false: another line, or a symbol that names no
-   place: absolute, hidden, or a mark of the linker. */
+/* What names a place: not what is absolute or hidden, nor marks of the linker. */
 static bool
-symtab_parse_line(const char *p, uint64_t shift, struct symtab_row *row, const char **name)
+symtab_is_place(const struct kallsym *sym)
 {
-	uint64_t v = 0;
-	int digits;
-
-	for (digits = 0; ; digits++, p++) {
-		if (*p >= '0' && *p <= '9')
-			v = v << 4 | (uint64_t)(*p - '0');
-		else if (*p >= 'a' && *p <= 'f')
-			v = v << 4 | (uint64_t)(*p - 'a' + 10);
-		else
-			break;
-	}
-	if (digits == 0 || p[0] != ' ' || p[1] <= ' ' || p[2] != ' ')
-		return false;
-	row->start = v + shift;
-	row->global = p[1] >= 'A' && p[1] <= 'Z';
-	*name = p + 3;
-	return v != 0 && p[1] != 'a' && p[1] != 'A' && p[3] != '$';
+	return sym->address != 0 && sym->type != 'a' && sym->type != 'A' && sym->name[0] != '$';
 }
 
 /* The name and the module of a line, to 'to', which is not behind them. */
 static char *
-symtab_move_names(char *to, const char *from)
+symtab_move_names(char *to, const struct kallsym *sym)
 {
-	size_t n = strcspn(from, "\t \n"), module = 0;
-	const char *m = from + n + strspn(from + n, "\t ");
+	size_t n = sym->length, module = sym->module_length;
 
-	if (*m == '[')
-		module = strcspn(++m, "]\n");
-	memmove(to, from, n);
+	memmove(to, sym->name, n);
 	to[n] = '\0';
-	memmove(to + n + 1, m, module);
+	memmove(to + n + 1, sym->module, module);
 	to[n + 1 + module] = '\0';
 	return to + n + module + 2;
 }
@@ -126,7 +107,7 @@ symtab_take_lines(char *text, size_t size, uint64_t shift, size_t *n, size_t *na
 	size_t room = size / LINE_SIZE_MIN + 16;
 	struct symtab_row *rows = malloc(room * sizeof *rows), *grown;
 	char *line, *next, *to = text;
-	const char *name;
+	struct kallsym sym;
 
 	*n = 0;
 	for (line = text; rows != NULL && *line != '\0'; line = next) {
@@ -138,10 +119,12 @@ symtab_take_lines(char *text, size_t size, uint64_t shift, size_t *n, size_t *na
 				free(rows);
 			rows = grown;
 		}
-		if (rows == NULL || !symtab_parse_line(line, shift, &rows[*n], &name))
+		if (rows == NULL || !kallsyms_line(line, &sym) || !symtab_is_place(&sym))
 			continue;
-		rows[(*n)++].name = (uint32_t)(to - text);
-		to = symtab_move_names(to, name);
+		rows[(*n)++] = (struct symtab_row){ .start = sym.address + shift,
+		    .name = (uint32_t)(to - text),
+		    .global = sym.type >= 'A' && sym.type <= 'Z' };
+		to = symtab_move_names(to, &sym);
 	}
 	*names_size = (size_t)(to - text);
 	return rows;
@@ -183,7 +166,7 @@ symtab_kernel(const char *directory, struct symtab **ret)
 	*ret = known ? symtab_kept(directory, &key) : NULL;
 	if (*ret != NULL)
 		return 0;
-	e = symtab_read("/proc/kallsyms", 0, ret);
+	e = symtab_read(KALLSYMS, 0, ret);
 	if (e == 0 && (*ret)->n > 0 && known && symtab_key_now(&after) == 0 &&
 	    memcmp(&key, &after, sizeof key) == 0)
 		symtab_keep(*ret, directory, &key);

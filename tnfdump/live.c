@@ -9,10 +9,10 @@
 #include "libtnf/context-write.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/live.h"
+#include "common/kallsyms.h"
 #include "common/map.h"
 #include "common/xalloc.h"
 
-#define KALLSYMS	"/proc/kallsyms"
 #define FRESH_NS	100000000	/* as old a name may be */
 
 #define COMM_SIZE	64
@@ -175,44 +175,40 @@ live_comm(struct live *l, int32_t tid)
 	return *t->comm != '\0' ? t->comm : NULL;
 }
 
-/* Where all functions begin. */
-static uint64_t *
-live_functions(size_t *n)
-{
-	size_t room = 1 << 17;
-	uint64_t *addr = xreallocarray(NULL, room, sizeof *addr);
-	unsigned long long at;
-	char line[1024], type;
-	FILE *f = fopen(KALLSYMS, "re");
+/* Where functions begin. */
+struct live_functions {
+	uint64_t *addr;
+	size_t	 n, room;
+};
 
-	*n = 0;
-	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-		if (sscanf(line, "%llx %c", &at, &type) != 2 || at == 0 ||
-		    strchr("tTwW", type) == NULL)
-			continue;
-		if (*n == room)
-			addr = xreallocarray(addr, room *= 2, sizeof *addr);
-		addr[(*n)++] = at;
+static bool
+live_add_function(void *arg, const struct kallsym *sym)
+{
+	struct live_functions *l = arg;
+
+	if (sym->address == 0 || strchr("tTwW", sym->type) == NULL)
+		return true;
+	if (l->n == l->room) {
+		l->room = l->room == 0 ? 1 << 17 : 2 * l->room;
+		l->addr = xreallocarray(l->addr, l->room, sizeof *l->addr);
 	}
-	if (f != NULL)
-		fclose(f);
-	return addr;
+	l->addr[l->n++] = sym->address;
+	return true;
 }
 
 static void
 live_load_symbols(struct live *l)
 {
 	struct context_writer w;
-	uint64_t *addr;
-	size_t n;
+	struct live_functions all = { 0 };
 
 	l->symbols_asked = true;		/* whatever comes of it */
-	addr = live_functions(&n);
+	kallsyms_each(KALLSYMS, live_add_function, &all);
 	context_begin(&w);
-	if (n > 0)
-		context_symbols(&w, KALLSYMS, addr, n, 0);
+	if (all.n > 0)
+		context_symbols(&w, KALLSYMS, all.addr, all.n, 0);
 	l->symbols = live_parse(&w);
-	free(addr);
+	free(all.addr);
 }
 
 const struct tnf_context_symbol *

@@ -17,6 +17,7 @@
 
 #include <tnf/com.h>
 
+#include "common/maps.h"
 #include "common/open-regular.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
@@ -293,16 +294,14 @@ leftover_end(const struct config *c)
 static bool
 is_mapped(pid_t pid, const char *path)
 {
-	char maps[64], line[4608];
+	struct maps maps;
 	bool found = false;
-	FILE *f;
 
-	snprintf(maps, sizeof maps, "/proc/%d/maps", (int)pid);
-	if ((f = fopen(maps, "re")) == NULL)
+	if (maps_read(pid, &maps) != 0)
 		return false;
-	while (!found && fgets(line, sizeof line, f) != NULL)
-		found = strstr(line, path) != NULL;
-	fclose(f);
+	for (size_t i = 0; !found && i < maps.n; i++)
+		found = strstr(maps.m[i].path, path) != NULL;
+	maps_free(&maps);
 	return found;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/kallsyms.h"
 #include "kernel-probes/kernel_probes.h"
 #include "tnfxtract/tnfxtract.h"
 
@@ -32,7 +33,7 @@ source_open_kernel(struct source *s)
 
 	memset(s, 0, sizeof *s);
 	s->image.fd = -1;
-	s->symbols = "/proc/kallsyms";
+	s->symbols = KALLSYMS;
 	e = kp_open(false, &s->kernel);
 	if (e == 0)
 		e = kp_status(s->kernel, &status);

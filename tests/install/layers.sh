@@ -11,7 +11,7 @@ common:
 format:
 libtnf: common format
 libtnfprobe: format
-kernel-probes: format
+kernel-probes: common format
 libtnfctl: common kernel-probes
 analysis: common libtnf
 prex: common libtnf
