@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "analysis/usersym.h"
+#include "common/elf-file.h"
 #include "common/open-regular.h"
 #include "common/xalloc.h"
 
@@ -123,21 +124,12 @@ static bool
 to_virtual(const struct object *o, uint64_t offset, GElf_Addr *addr)
 {
 	GElf_Addr bias;
-	GElf_Phdr ph;
-	size_t n;
 	Elf *elf = o->module != NULL ? dwfl_module_getelf(o->module, &bias) : NULL;
 
-	if (elf == NULL || elf_getphdrnum(elf, &n) != 0)
+	if (elf == NULL || !elf_address_of(elf, offset, addr))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (gelf_getphdr(elf, (int)i, &ph) == NULL ||
-		    ph.p_type != PT_LOAD || offset < ph.p_offset ||
-		    offset - ph.p_offset >= ph.p_filesz)
-			continue;
-		*addr = offset - ph.p_offset + ph.p_vaddr + bias;
-		return true;
-	}
-	return false;
+	*addr += bias;
+	return true;
 }
 
 /* The object of the process that holds an address, and the offset in its file. */

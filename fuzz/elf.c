@@ -11,7 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libtnfctl/elf-file.h"
+#include <tnf/target.h>
+
+#include "common/elf-file.h"
 #include "libtnfctl/handle.h"
 #include "libtnfctl/linkmap.h"
 #include "libtnfctl/objects.h"
@@ -167,7 +169,7 @@ fuzz_file(void)
 	char text[64];
 	unsigned n = 0;
 
-	elf_kind_of(object);
+	elf_kind_of(object, TNF_PROCESS_SYMBOL);
 	if ((e = elf_open(object)) == NULL)
 		return;
 	elf_sections(e, "tnf_probes", count, &n);

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libtnfctl/elf-file.h"
+#include "common/elf-file.h"
 #include "libtnfctl/usdt-notes.h"
 #include "libtnfctl/usdt-object.h"
 

@@ -11,9 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tnf/target.h>
+
+#include "common/elf-file.h"
 #include "common/proc-status.h"
 #include "libtnfctl/direct.h"
-#include "libtnfctl/elf-file.h"
 #include "libtnfctl/objects.h"
 
 #define EXEC_MS		1000	/* for an exec() to get through */
@@ -120,16 +122,16 @@ process_check_file(pid_t pid)
 		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended, "
 		    "or its first thread has", (int)pid);
 	}
-	kind = elf_kind_of(fd);
+	kind = elf_kind_of(fd, TNF_PROCESS_SYMBOL);
 	close(fd);
 	emulator = emulator_of(pid, path, sizeof(path));
-	if (emulator != NULL && kind != ELF_STATIC_TRACED)
+	if (emulator != NULL && kind != ELF_STATIC_WITH)
 		return fail(TNFCTL_ERR_BADARG, "process %d: %s runs a program of "
 		    "another machine there: trace it on that machine", (int)pid,
 		    emulator);
 	switch (kind) {
 	case ELF_DYNAMIC:
-	case ELF_STATIC_TRACED:
+	case ELF_STATIC_WITH:
 		return TNFCTL_ERR_NONE;
 	case ELF_OTHER_CLASS:
 		return fail(TNFCTL_ERR_BADARG, "process %d: the program has "

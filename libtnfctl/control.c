@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/elf-file.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/imports.h"
-#include "libtnfctl/elf-file.h"
 #include "libtnfctl/pools.h"
 #include "libtnfctl/text.h"
 

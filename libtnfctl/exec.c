@@ -22,10 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/elf-file.h"
+#include "common/maps.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
-#include "libtnfctl/elf-file.h"
-#include "common/maps.h"
 
 #define POLL_NS		20000
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtnfctl/elf-file.h"
+#include "common/elf-file.h"
 #include "libtnfctl/function-types.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/objects.h"

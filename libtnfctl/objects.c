@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libtnfctl/elf-file.h"
+#include "common/elf-file.h"
 #include "libtnfctl/objects.h"
 
 #define SECTION_MAX	(64u << 20)	/* bytes of control blocks an object */

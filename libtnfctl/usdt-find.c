@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libtnfctl/elf-file.h"
+#include "common/elf-file.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/usdt-catalogue.h"
 #include "libtnfctl/usdt-find.h"

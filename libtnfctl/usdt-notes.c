@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "libtnfctl/elf-file.h"
+#include "common/elf-file.h"
 #include "libtnfctl/usdt-notes.h"
 
 #define NOTE_NAME	"stapsdt"

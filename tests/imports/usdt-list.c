@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtnfctl/elf-file.h"
+#include "common/elf-file.h"
 #include "libtnfctl/usdt-notes.h"
 #include "libtnfctl/usdt-object.h"
 

@@ -39,6 +39,19 @@ while IFS=: read -r room below; do
 		esac
 	done <"$TMP/includes"
 done <"$TMP/layers"
+
+# What is done in one place, and the place: a pattern and a file.
+cat >"$TMP/once" <<'T'
+\<gelf_get|\<elf_begin|\<elf_memory|\<elf_strptr	common/elf-file.c
+"/proc/kallsyms"	common/kallsyms.h
+T
+while IFS="	" read -r what where; do
+	grep -qE "$what" "$where" || bad "$where: nothing like $what"
+	for room in $(cut -d: -f1 "$TMP/layers"); do
+		grep -rnE --include='*.[ch]' "$what" "$room" | grep -v "^$where:" >"$TMP/twice" &&
+			bad "$where alone does this: $(cat "$TMP/twice")"
+	done
+done <"$TMP/once"
 echo "$n includes"
 [ "$n" -gt 300 ] || fail "only $n includes were found"
 exit $rc

@@ -1,5 +1,6 @@
 /*
- * elf-file.c - what an ELF file says: the only door to files that targets bring.
+ * elf-file.c - what an ELF file says: the only door to libelf, for files that targets
+ * bring.
  *
  * libelf reads with pread(2), not through a mapping: the owner of the file may
  * cut it short while we look.
@@ -13,9 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <tnf/target.h>
-
-#include "libtnfctl/elf-file.h"
+#include "common/elf-file.h"
 
 #define SECTIONS_MAX	65536u
 #define SEGMENTS_MAX	256u
@@ -43,9 +42,8 @@ is_native(const unsigned char *ident)
 }
 
 enum elf_kind
-elf_kind_of(int fd)
+elf_kind_of(int fd, const char *symbol)
 {
-	static const char *const control[] = { TNF_PROCESS_SYMBOL };
 	enum elf_kind kind = ELF_STATIC;
 	uint64_t value = 0;
 	unsigned char ident[EI_NIDENT];
@@ -66,8 +64,8 @@ elf_kind_of(int fd)
 			    ph.p_type == PT_INTERP)
 				kind = ELF_DYNAMIC;
 	if (kind == ELF_STATIC) {
-		elf_symbols(e, control, &value, 1, true);
-		kind = value != 0 ? ELF_STATIC_TRACED : ELF_STATIC;
+		elf_symbols(e, &symbol, &value, 1, true);
+		kind = value != 0 ? ELF_STATIC_WITH : ELF_STATIC;
 	}
 	elf_close(e);
 	return kind;
@@ -214,6 +212,24 @@ elf_offset(struct elf *e, uint64_t address, uint64_t *ret)
 		    ph.p_offset <= e->file_size &&
 		    address - ph.p_vaddr < e->file_size - ph.p_offset) {
 			*ret = ph.p_offset + (address - ph.p_vaddr);
+			return true;
+		}
+	return false;
+}
+
+bool
+elf_address_of(Elf *elf, uint64_t offset, uint64_t *ret)
+{
+	GElf_Phdr ph;
+	size_t i, n;
+
+	if (elf_getphdrnum(elf, &n) != 0)
+		return false;
+	for (i = 0; i < n && i < SEGMENTS_MAX; i++)
+		if (gelf_getphdr(elf, (int)i, &ph) != NULL &&
+		    ph.p_type == PT_LOAD && offset >= ph.p_offset &&
+		    offset - ph.p_offset < ph.p_filesz) {
+			*ret = offset - ph.p_offset + ph.p_vaddr;
 			return true;
 		}
 	return false;

@@ -1,12 +1,13 @@
 /*
- * elf-file.h - what an ELF file says: the only door to files that targets bring.
+ * elf-file.h - what an ELF file says: the only door to libelf, for files that
+ * targets bring.
  *
  * Nothing in the file is trusted; sizes beyond the limits in elf-file.c are
  * treated as if the section were not there.  Addresses are those of the file,
  * without the load bias.
  */
-#ifndef LIBTNFCTL_ELF_FILE_H
-#define LIBTNFCTL_ELF_FILE_H
+#ifndef COMMON_ELF_FILE_H
+#define COMMON_ELF_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,13 +18,14 @@ struct elf;
 enum elf_kind {
 	ELF_DYNAMIC,
 	ELF_STATIC,
-	ELF_STATIC_TRACED,	/* libtnfprobe.a is linked in */
+	ELF_STATIC_WITH,	/* and it defines the symbol that was asked for */
 	ELF_OTHER_CLASS,
 	ELF_NOT_ELF
 };
 
-/* Looks at the file header and program headers of an executable. */
-enum elf_kind elf_kind_of(int fd);
+/* Looks at the file header and program headers of an executable, and in a static one
+   for a symbol. */
+enum elf_kind elf_kind_of(int fd, const char *symbol);
 
 /* NULL: not an ELF object of this machine's class and byte order.  The file
    stays the caller's and must stay open. */
@@ -45,6 +47,9 @@ void	elf_notes(struct elf *, const char *name,
 
 /* Where in the file lies what is loaded at 'address'. */
 bool	elf_offset(struct elf *, uint64_t address, uint64_t *ret);
+/* The other way around, of a file that libdwfl has opened: libelf's own handle. */
+struct Elf;
+bool	elf_address_of(struct Elf *, uint64_t offset, uint64_t *ret);
 /* The address of the one symbol that is meant by 'name', functions and data. */
 bool	elf_symbol(struct elf *, const char *name, uint64_t *ret);
 /* Loaded where the linker said (not moved by a bias)? */
