@@ -76,6 +76,8 @@ int kp_probe_describe(struct kp *, unsigned id);
 int kp_probe_where(struct kp *, unsigned id, const char *text);
 
 int kp_status(struct kp *, struct kp_status *ret);
+/* Its state alone, without a question to each program for what it has lost. */
+enum kp_state kp_standing(struct kp *);
 /* size is rounded up; *ret_size is what it got.  -EEXIST, -ENOMEM. */
 int kp_buffer_alloc(struct kp *, size_t size, size_t *ret_size);
 /* -ENOENT none; -EBUSY tracing is on, or somebody reads.  Removes all pins; what

@@ -78,20 +78,26 @@ count_lost(struct kp *kp, struct kp_status *s)
 	s->lost[TNF_LOST_HOOK] += hook_misses();
 }
 
+KP_EXPORT enum kp_state
+kp_standing(struct kp *kp)
+{
+	if (!kp->foreign && kp->state->buffer_size == 0)
+		return KP_NONE;
+	return !kp->foreign && header_holds(kp) ? KP_OK : KP_BROKEN;
+}
+
 KP_EXPORT int
 kp_status(struct kp *kp, struct kp_status *ret)
 {
 	memset(ret, 0, sizeof *ret);
-	if (kp->foreign) {
-		ret->state = KP_BROKEN;
+	ret->state = kp_standing(kp);
+	if (kp->foreign)
 		return 0;
-	}
 	ret->filtering = kp->state->filter;
 	ret->tracing = kp->state->tracing;
 	ret->size = kp->state->buffer_size;
 	if (ret->size == 0)
 		return 0;
-	ret->state = header_holds(kp) ? KP_OK : KP_BROKEN;
 	if (kp->cpu != NULL)
 		count_lost(kp, ret);
 	return 0;

@@ -144,28 +144,17 @@ sort_blocks(struct snapshot *s, struct aged *list)
 	return used;
 }
 
-static bool
-holds_events(const struct snapshot *s, uint32_t n)
-{
-	uint32_t generation = live_look(&s->live, (uint64_t)n * s->block_size).generation;
-
-	return generation != TNF_GENERATION_FREE && generation != TNF_GENERATION_TAG;
-}
-
 /* Blocks come by age, and a file whose pages are made in that order takes half as long
-   again as one in order. */
+   again as one in order.  They are handed out in the order of their places at first. */
 static void
 reserve_data(const struct snapshot *s, const struct snapshot_sink *sink)
 {
-	uint32_t n, run;
+	uint64_t size = (uint64_t)blocks_taken(s) * s->block_size;
 
-	for (n = s->directory_end / s->block_size; n < s->block_count; n += run + 1) {
-		for (run = 0; n + run < s->block_count && holds_events(s, n + run); run++)
-			;
-		if ((uint64_t)run * s->block_size >= RESERVE_MIN)
-			sink->reserve(sink->arg, (uint64_t)n * s->block_size,
-			    (uint64_t)run * s->block_size);
-	}
+	if (size > s->size - s->directory_end)
+		size = s->size - s->directory_end;
+	if (size >= RESERVE_MIN)
+		sink->reserve(sink->arg, s->directory_end, size);
 }
 
 /* Blocks on their way to the sink, side by side in the order of the file. */

@@ -28,16 +28,13 @@ complain_kernel(struct kp *kp, int e)
 bool
 source_open_kernel(struct source *s)
 {
-	struct kp_status status;
 	int e;
 
 	memset(s, 0, sizeof *s);
 	s->image.fd = -1;
 	s->symbols = KALLSYMS;
 	e = kp_open(false, &s->kernel);
-	if (e == 0)
-		e = kp_status(s->kernel, &status);
-	if (e == 0 && status.state != KP_OK)
+	if (e == 0 && kp_standing(s->kernel) != KP_OK)
 		e = -ENOENT;
 	if (e == 0)
 		e = kp_map(s->kernel, &s->base, &s->size);

@@ -75,27 +75,41 @@ context_boot(struct context_writer *w, const void *base)
 
 /* What an image does not tell about its machine stays out: this machine is
    another one, or has been started anew. */
-void
-source_context(struct source *s, struct context_writer *w)
+static void
+context_of_image(const struct source *s, struct context_writer *w)
 {
-	if (s->kernel != NULL) {
-		context_host(w);
-		context_devices(w);
-		context_tasks(w, 0);
-		kp_ended(s->kernel, put_ended, w);
-		kp_renamed(s->kernel, put_renamed, w);
-		kp_value_names(s->kernel, put_value_names, w);
+	context_boot(w, s->base);
+	if (s->previous || s->image.release[0] == '\0')
+		return;
+	context_fact(w, "system", "Linux");
+	context_fact(w, "release", s->image.release);
+	if (s->image.host[0] != '\0')
+		context_fact(w, "host", s->image.host);
+	if (s->image.crashed > 0)
+		context_crashed(w, s->image.crashed);
+}
+
+void
+source_context(const struct source *s, struct context_writer *w)
+{
+	if (s->kernel == NULL) {
+		context_of_image(s, w);
 		return;
 	}
-	context_boot(w, s->base);
-	if (!s->previous && s->image.release[0] != '\0') {
-		context_fact(w, "system", "Linux");
-		context_fact(w, "release", s->image.release);
-		if (s->image.host[0] != '\0')
-			context_fact(w, "host", s->image.host);
-		if (s->image.crashed > 0)
-			context_crashed(w, s->image.crashed);
-	}
+	context_host(w);
+	context_devices(w);
+	context_tasks(w, 0);
+}
+
+void
+source_context_later(struct source *s, struct context_writer *w)
+{
+	if (s->kernel == NULL)
+		return;
+	context_tasks_again(w);
+	kp_ended(s->kernel, put_ended, w);
+	kp_renamed(s->kernel, put_renamed, w);
+	kp_value_names(s->kernel, put_value_names, w);
 }
 
 static const char *const lost_text[TNF_LOST_REASONS] = {

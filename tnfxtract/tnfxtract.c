@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "common/printable.h"
-#include "libtnf/context-write.h"
 #include "tnfxtract/addrs.h"
+#include "tnfxtract/names.h"
 #include "tnfxtract/output.h"
 #include "tnfxtract/snapshot.h"
 #include "tnfxtract/source.h"
@@ -35,6 +35,7 @@ struct options {
 struct job {
 	struct output out;
 	struct addrs  addrs;
+	struct names  names;
 	int	      error;	/* errno of the failed write */
 };
 
@@ -270,9 +271,11 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 	enum snapshot_result r;
 	struct snapshot s;
 
-	if (want_context)
-		sink.look = look;
 	r = snapshot_open(&s, src->base, src->size);
+	if (r == SNAPSHOT_OK && want_context) {
+		sink.look = look;
+		names_begin(&j->names, src);
+	}
 	if (r == SNAPSHOT_OK && ftruncate(j->out.fd, (off_t)s.size) != 0) {
 		j->error = errno;
 		r = SNAPSHOT_SINK;
@@ -288,22 +291,19 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 static bool
 add_context(struct source *src, struct job *j)
 {
-	struct context_writer w;
+	struct context_writer *w = names_end(&j->names, src);
 	int e;
 
-	context_begin(&w);
-	source_context(src, &w);
 	addrs_pack(&j->addrs);
 	if (src->kernel != NULL)
-		e = context_kernel_symbols(&w, j->addrs.slot, j->addrs.n);
+		e = context_kernel_symbols(w, j->addrs.slot, j->addrs.n);
 	else
-		e = src->symbols == NULL ? 0 : context_symbols(&w, src->symbols,
+		e = src->symbols == NULL ? 0 : context_symbols(w, src->symbols,
 		    j->addrs.slot, j->addrs.n, src->shift);
 	if (e != 0)
 		complain("%s: %s: kernel addresses stay without names",
 		    src->symbols, strerror(e));
-	e = context_append(&w, j->out.fd, 0);
-	context_free(&w);
+	e = context_append(w, j->out.fd, 0);
 	if (e != 0 && e != EINVAL)
 		printable_printf(stderr, "write: %s\n", strerror(e));
 	return e == 0 || e == EINVAL;
@@ -372,6 +372,7 @@ main(int argc, char **argv)
 		files = source_write_files(&src, o.files);
 	if (ok)
 		ok = extract_buffer(&src, &j, &o);
+	names_free(&j.names);
 	source_close(&src);
 	output_discard(&j.out);
 	addrs_free(&j.addrs);

@@ -57,7 +57,7 @@ kp_status(struct kp *kp, struct kp_status *ret)
 	const char *lost = getenv("TNF_FAKE_LOST"), *hook = getenv("TNF_FAKE_HOOK");
 
 	memset(ret, 0, sizeof *ret);
-	ret->state = getenv("TNF_FAKE_BROKEN") != NULL ? KP_BROKEN : KP_OK;
+	ret->state = kp_standing(kp);
 	ret->size = kp->size;
 	if (lost != NULL) {
 		ret->lost[TNF_LOST_NESTED] = strtoull(lost, NULL, 10);
@@ -67,6 +67,12 @@ kp_status(struct kp *kp, struct kp_status *ret)
 	if (hook != NULL)
 		ret->lost[TNF_LOST_HOOK] = strtoull(hook, NULL, 10);
 	return 0;
+}
+
+enum kp_state
+kp_standing(struct kp *kp)
+{
+	return getenv("TNF_FAKE_BROKEN") != NULL ? KP_BROKEN : KP_OK;
 }
 
 int
