@@ -156,7 +156,7 @@ static __always_inline void import_string(u8 *image, u32 *at, u32 to, u64 from, 
 	import_append(image, at, to, n, state.record_tag[KP_R_STRING]);
 }
 
-/* Commits an image of 'size' bytes, a multiple of 8. */
+/* Commits an image of 'size' bytes, a multiple of 8; 0: not, for which there is a reason. */
 static __always_inline int import_write(struct kp_import_row *row, void *image, u32 size)
 {
 	struct bpf_dynptr to;
@@ -174,7 +174,7 @@ static __always_inline int import_write(struct kp_import_row *row, void *image, 
 		bpf_dynptr_write(&to, off, image + sizeof *e,
 		    (size - sizeof *e) & (KP_IMAGE_MAX - 1), 0);
 	event_end(&hit);
-	return 0;
+	return 1;
 }
 
 #endif /* KERNEL_PROBES_IMPORT_BPF_H */

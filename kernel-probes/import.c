@@ -21,6 +21,7 @@ const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS] = {
 	[KP_IMPORT_CALL_FD] = &kp_call_fd,
 	[KP_IMPORT_UPROBE] = &kp_uprobe,
 	[KP_IMPORT_FUNCTION] = &kp_function,
+	[KP_IMPORT_MARK] = &kp_mark_kind,
 };
 
 /* What tells one from another: kind, name and source. */

@@ -52,6 +52,7 @@ enum kp_import_number {
 	KP_IMPORT_CALL_ARGS = 4,
 	KP_IMPORT_CALL_PATH = 5,
 	KP_IMPORT_CALL_FD = 6,
+	KP_IMPORT_MARK = 7,
 	KP_IMPORT_KINDS
 };
 
@@ -143,6 +144,9 @@ void kp_import_lacks(struct kp_import *, const char *fmt, ...)
 /* call.c */
 extern const struct kp_import_kind kp_call_args, kp_call_path, kp_call_fd;
 int kp_import_calls(struct kp *);
+
+/* mark.c */
+extern const struct kp_import_kind kp_mark_kind;
 
 /* tracepoint.c */
 /* Attaches the program of an imported probe to a tracepoint, "system.event". */

@@ -111,6 +111,11 @@ int kp_filter_list(struct kp *, pid_t **ret, int *ret_n);	/* malloc'ed */
 int kp_setting_get(struct kp *, const char *name, unsigned *ret);
 int kp_setting_set(struct kp *, const char *name, unsigned value);
 
+/* Writes a mark into the buffer: an event now, of the calling thread, of a probe "mark"
+   with the members "text" and "by".  Each is at most 255 bytes.  -ENOENT: no buffer;
+   -EAGAIN: tracing is off; -ENOBUFS: there was no room. */
+int kp_mark(struct kp *, const char *text, const char *by);
+
 /* The buffer's bytes, mapped read-only until kp_close(); they change while
    tracing runs (see tnf_image_open() in tnf_stream(3)). */
 int kp_map(struct kp *, const void **ret, size_t *ret_size);

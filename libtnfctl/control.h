@@ -21,6 +21,8 @@ tnfctl_errcode_t control_connect(tnfctl_handle_t *, tnfctl_probe_t *,
 tnfctl_errcode_t control_disconnect(tnfctl_handle_t *, tnfctl_probe_t *);
 tnfctl_errcode_t buffer_create(tnfctl_handle_t *, const char *file,
     unsigned int bytes);
+/* mark.c */
+tnfctl_errcode_t mark_file(tnfctl_handle_t *, const char *text, const char *by);
 /* The process goes on in a file that is there: it opens that by its name. */
 tnfctl_errcode_t buffer_keep(tnfctl_handle_t *, const char *path, size_t bytes);
 /* Makes the file one that the target may open by its name. */

@@ -143,6 +143,7 @@ static const struct target_ops direct_ops = {
 	.refresh = control_refresh,
 	.attrs = control_attrs,
 	.buffer_alloc = buffer_create,
+	.mark = mark_file,
 	.probe_state = direct_probe_state,
 	.probe_set = direct_probe_set,
 	.probe_connect = control_connect,

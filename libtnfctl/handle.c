@@ -2,6 +2,7 @@
  * handle.c - handles come and go; calls that every kind answers for itself.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "libtnfctl/function-types.h"
 #include "libtnfctl/handle.h"
@@ -207,6 +208,18 @@ tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *r
 	if (h->ops->rule_apply == NULL)
 		return no_filter();
 	return h->ops->rule_apply(h, fn, arg);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
+{
+	if (strlen(text) > TNF_STRING_MAX || strlen(by) > TNF_STRING_MAX)
+		return fail(TNFCTL_ERR_BADARG, "mark: it is longer than %u bytes: say less",
+		    TNF_STRING_MAX);
+	if (h->ops->mark == NULL)
+		return fail(TNFCTL_ERR_BADARG, "mark: this target has no trace of its own: mark "
+		    "the kernel's (prex -k)");
+	return h->ops->mark(h, text, by);
 }
 
 TNFCTL_API tnfctl_errcode_t

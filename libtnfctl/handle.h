@@ -106,6 +106,9 @@ struct target_ops {
 	tnfctl_errcode_t (*probe_where)(tnfctl_handle_t *, tnfctl_probe_t *,
 	    const char *conditions);
 
+	/* A mark in the trace; NULL: there is none that we could write to. */
+	tnfctl_errcode_t (*mark)(tnfctl_handle_t *, const char *text, const char *by);
+
 	/* Probes that were not made for us.  Each kind of target has other kinds of
 	   these, and says so. */
 	tnfctl_errcode_t (*import_add)(tnfctl_handle_t *, const char *kind,

@@ -79,6 +79,7 @@ static const struct target_ops indirect_ops = {
 	.refresh = control_refresh,
 	.attrs = control_attrs,
 	.buffer_alloc = buffer_create,
+	.mark = mark_file,
 	.probe_state = control_probe_state,
 	.probe_set = control_probe_set,
 	.probe_connect = control_connect,

@@ -426,6 +426,15 @@ kernel_filter_follow(tnfctl_handle_t *h, pid_t pid)
 }
 
 static tnfctl_errcode_t
+kernel_mark(tnfctl_handle_t *h, const char *text, const char *by)
+{
+	tnfctl_errcode_t err = answer_buffer(h, kp_mark(h->priv, text, by));
+
+	/* Its probe may be new. */
+	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
+}
+
+static tnfctl_errcode_t
 setting_answer(tnfctl_handle_t *h, int e)
 {
 	if (e == -EINVAL)
@@ -464,6 +473,7 @@ static const struct target_ops kernel_ops = {
 	.rule_apply = kernel_rule_apply,
 	.lost = kernel_lost,
 	.coverage = kernel_coverage,
+	.mark = kernel_mark,
 	.setting_set = kernel_setting_set,
 	.setting_get = kernel_setting_get,
 	.import_add = kernel_import_add,

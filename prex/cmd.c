@@ -7,7 +7,7 @@
 
 #define COMMANDS(X)							\
 	X(buffer) X(clear) X(connect) X(continue) X(create) X(disable)	\
-	X(enable) X(help) X(import) X(ktrace) X(list) X(pfilter) X(quit)		\
+	X(enable) X(help) X(import) X(ktrace) X(list) X(mark) X(pfilter) X(quit)		\
 	X(source) X(trace) X(untrace)
 
 #define X(name) extern const struct cmd cmd_##name;
@@ -53,7 +53,7 @@ cmd_reserves(const char *word)
 	const struct cmd *const *c;
 
 	for (c = cmds; *c != NULL; c++)
-		if (cmd_has_word(*c, word))
+		if (!(*c)->is_free && cmd_has_word(*c, word))
 			return true;
 	/* No command uses it, but Solaris reserved it. */
 	return strcmp(word, "filter") == 0;

@@ -40,6 +40,7 @@ struct args {
 	const char *name;	/* a file, a symbol, a topic */
 	const char *where;	/* conditions */
 	char	*rule;		/* of pfilter; freed with the rest */
+	char	*text;		/* of mark; the same */
 	struct selectors *selectors;
 	struct specs specs;
 	const long *numbers;
@@ -59,6 +60,8 @@ struct cmd {
 	const char *help;
 	unsigned modes;
 	const char *const *words;	/* reserved for its arguments */
+	/* Its name is no word of the language: selectors had it before it was a command. */
+	bool	is_free;
 	enum complete complete;
 	/* False: a syntax error at the statement's current token. */
 	bool	(*parse)(struct shell *, struct statement *, struct args *);

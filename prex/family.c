@@ -269,7 +269,7 @@ family_continue(struct family *f, tnfctl_handle_t *target,
 }
 
 tnfctl_errcode_t
-family_apply(struct family *f, tnfctl_probe_op_t op, void *arg)
+family_each(struct family *f, tnfctl_errcode_t (*fn)(tnfctl_handle_t *, void *arg), void *arg)
 {
 	tnfctl_errcode_t first = TNFCTL_ERR_NONE, err;
 	struct member *m;
@@ -277,11 +277,32 @@ family_apply(struct family *f, tnfctl_probe_op_t op, void *arg)
 	if (f == NULL)
 		return first;
 	TAILQ_FOREACH(m, &f->members, entry) {
-		err = tnfctl_probe_apply(m->h, op, arg);
+		err = fn(m->h, arg);
 		if (first == TNFCTL_ERR_NONE)
 			first = err;
 	}
 	return first;
+}
+
+struct applying {
+	tnfctl_probe_op_t op;
+	void	*arg;
+};
+
+static tnfctl_errcode_t
+family_apply_one(tnfctl_handle_t *h, void *arg)
+{
+	const struct applying *a = arg;
+
+	return tnfctl_probe_apply(h, a->op, a->arg);
+}
+
+tnfctl_errcode_t
+family_apply(struct family *f, tnfctl_probe_op_t op, void *arg)
+{
+	struct applying a = { op, arg };
+
+	return family_each(f, family_apply_one, &a);
 }
 
 void

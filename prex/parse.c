@@ -178,6 +178,7 @@ args_free(struct args *a)
 	specs_free(&a->specs);
 	free((long *)a->numbers);
 	free(a->rule);
+	free(a->text);
 }
 
 bool

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/printable.h"
+#include "common/who.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/control.h"
 #include "tnfwatch/daemon.h"
@@ -70,7 +71,7 @@ words_cut(char *line, const char *words[CONTROL_WORDS])
 }
 
 static void
-answer_fire(struct daemon *d, FILE *f, int n, const char **words)
+answer_fire(struct daemon *d, FILE *f, int n, const char **words, const char *by)
 {
 	int64_t time = n > 2 && *words[2] != '\0' ? strtoll(words[2], NULL, 10) : now_mono();
 	const char *note = n > 3 && *words[3] != '\0' ? words[3] : NULL;
@@ -83,23 +84,23 @@ answer_fire(struct daemon *d, FILE *f, int n, const char **words)
 }
 
 static void
-answer_mark(struct daemon *d, FILE *f, int n, const char **words)
+answer_mark(struct daemon *d, FILE *f, int n, const char **words, const char *by)
 {
 	if (n > 1)
-		daemon_mark(d, words[1]);
+		daemon_mark(d, words[1], by);
 	fputs("ok\n", f);
 }
 
 /* Another machine's question: all of now is kept.  The answer is the incident's name. */
 static void
-answer_pin(struct daemon *d, FILE *f, int n, const char **words)
+answer_pin(struct daemon *d, FILE *f, int n, const char **words, const char *by)
 {
 	daemon_pin(d, n > 1 ? words[1] : "");
 	fprintf(f, "ok\n%s\n", d->window.id);
 }
 
 static void
-answer_status(struct daemon *d, FILE *f, int n, const char **words)
+answer_status(struct daemon *d, FILE *f, int n, const char **words, const char *by)
 {
 	fputs("ok\n", f);
 	control_status(d, f);
@@ -107,7 +108,7 @@ answer_status(struct daemon *d, FILE *f, int n, const char **words)
 
 static const struct {
 	const char *word;
-	void	(*answer)(struct daemon *, FILE *, int n, const char **words);
+	void	(*answer)(struct daemon *, FILE *, int n, const char **words, const char *by);
 } requests[] = {
 	{ "status", answer_status },
 	{ "fire", answer_fire },
@@ -116,27 +117,31 @@ static const struct {
 };
 
 static void
-control_answer(struct daemon *d, FILE *f, char *line)
+control_answer(struct daemon *d, FILE *f, char *line, const char *by)
 {
 	const char *words[CONTROL_WORDS];
 	int n = words_cut(line, words);
 
 	for (size_t i = 0; n > 0 && i < sizeof requests / sizeof requests[0]; i++)
 		if (strcmp(words[0], requests[i].word) == 0) {
-			requests[i].answer(d, f, n, words);
+			requests[i].answer(d, f, n, words, by);
 			return;
 		}
 	fputs("error\nno such request: the programs are of different versions\n", f);
 }
 
+/* May this one ask?  'by' says who it is. */
 static bool
-control_may(int fd)
+control_may(int fd, char *by, size_t size)
 {
 	struct ucred who;
 	socklen_t n = sizeof who;
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 &&
-	    (who.uid == 0 || who.uid == geteuid());
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) != 0 ||
+	    (who.uid != 0 && who.uid != geteuid()))
+		return false;
+	who_is(who.uid, who.pid, by, size);
+	return true;
 }
 
 static void
@@ -155,7 +160,7 @@ void
 control_serve(struct daemon *d, int socket)
 {
 	const struct timeval patience = { .tv_usec = PATIENCE_MS * 1000 };
-	char line[REQUEST_MAX], *text = NULL;
+	char line[REQUEST_MAX], by[128], *text = NULL;
 	size_t size = 0;
 	ssize_t n;
 	FILE *f;
@@ -165,10 +170,10 @@ control_serve(struct daemon *d, int socket)
 		return;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-	if (control_may(fd) && (n = recv(fd, line, sizeof line - 1, 0)) > 0 &&
+	if (control_may(fd, by, sizeof by) && (n = recv(fd, line, sizeof line - 1, 0)) > 0 &&
 	    (f = open_memstream(&text, &size)) != NULL) {
 		line[n] = '\0';
-		control_answer(d, f, line);
+		control_answer(d, f, line, by);
 		fclose(f);
 		control_send(fd, text, size);
 	}

@@ -157,9 +157,9 @@ daemon_webhook(struct daemon *d)
 }
 
 void
-daemon_mark(struct daemon *d, const char *text)
+daemon_mark(struct daemon *d, const char *text, const char *by)
 {
-	self_mark(text);
+	self_mark(text, by);
 }
 
 static void

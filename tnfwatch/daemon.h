@@ -70,7 +70,7 @@ bool daemon_fire(struct daemon *, const char *name, int64_t time, const char *no
    a new one. */
 void daemon_pin(struct daemon *, const char *question);
 /* A mark in what is kept of now. */
-void daemon_mark(struct daemon *, const char *text);
+void daemon_mark(struct daemon *, const char *text, const char *by);
 
 /* daemon.c, for the other half. */
 struct trigger_engine *daemon_engine(struct daemon *, const struct config *);

@@ -37,7 +37,7 @@ self_begin(const struct config *c)
 		err = self_enable(h);
 	if (err == TNFCTL_ERR_NONE) {
 		s = source_process("tnfwatch", getpid(), "tnfwatch", path, true);
-		self_mark("tnfwatch begins");
+		self_mark("tnfwatch begins", "tnfwatch");
 	} else
 		say("marks are not kept: %s: %s", tnfctl_strerror(err), tnfctl_error_detail());
 	if (h != NULL)
@@ -46,10 +46,11 @@ self_begin(const struct config *c)
 	return s;
 }
 
+/* As tnfctl_mark() has it. */
 void
-self_mark(const char *text)
+self_mark(const char *text, const char *by)
 {
-	TNF_PROBE_1(mark, "watch mark", "", tnf_string, text, text);
+	TNF_PROBE_2(mark, "watch mark", "", tnf_string, text, text, tnf_string, by, by);
 }
 
 void

@@ -12,7 +12,7 @@ struct source;
 
 /* NULL: there is none, which has been said. */
 struct source *self_begin(const struct config *);
-void self_mark(const char *text);
+void self_mark(const char *text, const char *by);
 void self_fired(const char *trigger, const char *reason);
 
 #endif /* TNFWATCH_SELF_H */

@@ -154,6 +154,12 @@ typedef enum {
 #define TNF_N_KTHREAD_ID	"tnf_kthread_id"
 #define TNF_N_CPUID		"tnf_cpuid"
 
+/* A mark: what somebody says about a time.  An event of a probe of this name, with two
+   strings: what was said, and who said it. */
+#define TNF_N_MARK		"mark"
+#define TNF_N_MARK_TEXT		"text"
+#define TNF_N_MARK_BY		"by"
+
 /* Names of members of the file header and of a block's. */
 #define TNF_N_FILE_VERSION	"file_version"
 #define TNF_N_FILE_HEADER_SIZE	"file_header_size"

@@ -293,6 +293,16 @@ const char *tnfctl_strerror(tnfctl_errcode_t);
  */
 const char *tnfctl_error_detail(void);
 
+/* Linux.  A mark: an event now, of a probe named "mark", whose members "text" and "by"
+   say what somebody has to say about this time, and who; each at most 255 bytes, in
+   which no control characters should be.  The kernel writes it into its buffer while
+   tracing is on, whatever the filter says.  Into the trace file of a process it is a child
+   of the caller that writes it: the process runs no code for that, and may be stopped.
+   NOBUF: no buffer, or no trace file yet; BADARG: too long, or a handle on a process
+   that is left alone, or on the caller itself; INTERNAL: tracing is off, or there was
+   no room. */
+tnfctl_errcode_t tnfctl_mark(tnfctl_handle_t *, const char *text, const char *by);
+
 /* Linux.  Events that the kernel could not record since the buffer was made;
    those that newer ones have overwritten do not count.  BADARG: no kernel
    handle. */

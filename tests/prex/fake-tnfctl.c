@@ -345,6 +345,17 @@ tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 }
 
 tnfctl_errcode_t
+tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
+{
+	if (strlen(text) > 255)
+		return fail(TNFCTL_ERR_BADARG, "mark: it is longer than 255 bytes: say less");
+	if (h->kernel && !h->tracing)
+		return fail(TNFCTL_ERR_INTERNAL, "mark: tracing is off");
+	printf("fake: mark '%s'%s\n", text, strchr(by, '[') != NULL ? " by somebody" : "");
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
 tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
 	return TNFCTL_ERR_NONE;

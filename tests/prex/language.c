@@ -201,8 +201,10 @@ START_TEST(reserved)
 	for (w = words; *w != NULL; w++)
 		ck_assert_msg(cmd_reserves(*w), "%s", *w);
 	for (c = cmds; *c != NULL; c++) {
+		found = "";
 		word_find(words, (*c)->name, &found);
-		ck_assert_str_eq(found, (*c)->name);
+		ck_assert_int_ne((*c)->is_free, strcmp(found, (*c)->name) == 0);
+		ck_assert_int_ne((*c)->is_free, cmd_reserves((*c)->name));
 		ck_assert((*c)->help != NULL && (*c)->summary != NULL);
 		ck_assert_ptr_eq(cmd_find((*c)->name), *c);
 		for (w = (*c)->words; w != NULL && *w != NULL; w++) {

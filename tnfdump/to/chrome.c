@@ -13,6 +13,7 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/json.h"
+#include "analysis/mark.h"
 #include "analysis/pairs.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/report/reports.h"
@@ -183,10 +184,16 @@ chrome_introduce(struct chrome *c, const struct tnf_event *ev)
 static void
 chrome_instant(struct chrome *c, const struct tnf_event *ev)
 {
+	char text[MARK_TEXT_MAX];
+	bool mark = mark_text(ev, text);
+
 	chrome_entry(c, "i", ev->time);
 	where_event(c, ev);
-	chrome_named(c->o, ev->probe->name, ev->probe->keys);
-	out_lit(c->o, ",\"s\":\"t\"");
+	chrome_named(c->o, mark ? text : ev->probe->name, ev->probe->keys);
+	/* A mark is of all threads: a line across the whole view. */
+	out_lit(c->o, ",\"s\":\"");
+	out_char(c->o, mark ? 'g' : 't');
+	out_char(c->o, '"');
 	chrome_details(c, ev);
 	out_char(c->o, '}');
 }

@@ -13,6 +13,7 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/json.h"
+#include "analysis/mark.h"
 #include "analysis/pairs.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/proto.h"
@@ -52,6 +53,7 @@ struct perfetto {
 	struct tasks	*tasks;
 	struct tasks	*state_tracks;
 	bool		 clocks;
+	bool		 marks;		/* their track has been described */
 };
 
 static uint64_t
@@ -318,6 +320,24 @@ perfetto_async(struct perfetto *p, enum pair_role role, const struct pair_slice 
 		track_event(p, ev->time, TYPE_END, track, NULL, ev);
 }
 
+/* What is not about one thread; a mark is called by its text, and stands in a track of its
+   own. */
+static void
+perfetto_instant(struct perfetto *p, uint64_t track, const struct tnf_event *ev)
+{
+	const uint64_t marks = other_track(0, 3);
+	char text[MARK_TEXT_MAX];
+
+	if (!mark_text(ev, text)) {
+		track_event(p, ev->time, TYPE_INSTANT, track, ev->probe->name, ev);
+		return;
+	}
+	if (!p->marks)
+		describe_track(p, marks, 0, "marks");
+	p->marks = true;
+	track_event(p, ev->time, TYPE_INSTANT, marks, text, ev);
+}
+
 int
 perfetto_event(struct dump *d, const struct tnf_event *ev)
 {
@@ -336,7 +356,7 @@ perfetto_event(struct dump *d, const struct tnf_event *ev)
 	states_feed(p->states, ev);
 	role = pairs_feed(p->pairs, ev, &s);
 	if (role == PAIR_NONE || s.rule == NULL)
-		track_event(p, ev->time, TYPE_INSTANT, track, ev->probe->name, ev);
+		perfetto_instant(p, track, ev);
 	else if (s.rule->async)
 		perfetto_async(p, role, &s, ev);
 	else

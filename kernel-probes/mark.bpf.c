@@ -1,0 +1,32 @@
+/*
+ * mark.bpf.c - a mark: the loader runs this program once for each, and hangs it on
+ * nothing.
+ *
+ * A run of a raw tracepoint's program is like a hit: preemption is disabled, and it ends
+ * before what it interrupted goes on.  Its arguments are ours to choose.
+ */
+#include "kernel-probes/import.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u8[KP_IMAGE_MAX + 2 * KP_TEXT_MAX + 1024]);
+} mark_scratch SEC(".maps");
+
+/* 0: slot, 1 and 2: addresses of the two strings in the calling process.  Neither the
+   filter nor a rate is asked: somebody wants this one event. */
+SEC("raw_tp")
+int import_mark(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 slot = ctx->args[0], zero = 0, at, first = sizeof(struct kp_event);
+	struct kp_import_row *row = bpf_map_lookup_elem(&tnf_rows, &slot);
+	u8 *image = bpf_map_lookup_elem(&mark_scratch, &zero);
+
+	if (row == NULL || !row->on || image == NULL)
+		return 0;
+	at = row->size;
+	import_string(image, &at, first, ctx->args[1], KP_TEXT_MAX, true);
+	import_string(image, &at, first + sizeof(u32), ctx->args[2], KP_TEXT_MAX, true);
+	return import_write(row, image, at);
+}

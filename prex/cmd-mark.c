@@ -1,0 +1,134 @@
+/*
+ * cmd-mark.c - what somebody has to say about this moment, in the trace itself.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/who.h"
+#include "prex/cmd.h"
+#include "prex/family.h"
+#include "prex/kernel.h"
+#include "prex/parse.h"
+#include "prex/shell.h"
+#include "prex/trace-make.h"
+#include "prex/util.h"
+
+/* All words up to the end, or one in quotes. */
+static bool
+cmd_mark_parse(struct shell *sh, struct statement *st, struct args *a)
+{
+	const struct token *tok = statement_take(st, TOK_QSTR);
+	char *longer;
+
+	if (tok != NULL || statement_at_end(st)) {
+		a->text = tok != NULL ? xstrdup(tok->value) : NULL;
+		return tok != NULL && *tok->value != '\0';
+	}
+	for (; !statement_at_end(st); st->next++) {
+		tok = statement_peek(st);
+		if (tok->kind == TOK_QSTR || tok->kind == TOK_BAD) {
+			statement_hint(st, xstrdup("quote the whole text: mark 'deploy 812 begins'"));
+			return false;
+		}
+		longer = xasprintf("%s%s%s", a->text != NULL ? a->text : "",
+		    a->text != NULL ? " " : "", tok->text);
+		free(a->text);
+		a->text = longer;
+	}
+	return true;
+}
+
+/* Each trace gets it once, also where several processes write it. */
+struct marking {
+	const char *text;
+	char	by[128];
+	char	**files;
+	size_t	n;
+};
+
+static bool
+is_marked(const struct marking *m, const char *file)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (strcmp(m->files[i], file) == 0)
+			return true;
+	return false;
+}
+
+static tnfctl_errcode_t
+mark_one(tnfctl_handle_t *h, void *arg)
+{
+	tnfctl_trace_attrs_t attrs;
+	struct marking *m = arg;
+	tnfctl_errcode_t err = tnfctl_trace_attrs_get(h, &attrs);
+	char *file;
+
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	if (attrs.trace_file_name == NULL)
+		return tnfctl_mark(h, m->text, m->by);
+	if (is_marked(m, attrs.trace_file_name))
+		return TNFCTL_ERR_NONE;
+	file = xstrdup(attrs.trace_file_name);
+	m->files = xreallocarray(m->files, m->n + 1, sizeof *m->files);
+	m->files[m->n++] = file;
+	return tnfctl_mark(h, m->text, m->by);
+}
+
+/* Can there be a trace to put it into? */
+static bool
+cmd_mark_ready(struct shell *sh)
+{
+	tnfctl_trace_attrs_t attrs;
+
+	if (sh->mode == MODE_USER)
+		return sh->watched || trace_make(sh);
+	if (!kernel_attrs(sh, &attrs))
+		return false;
+	if (attrs.trace_buf_state == TNFCTL_BUF_OK && !attrs.trace_state)
+		shell_error(sh, ERROR_PLAIN, "Can't mark while tracing is off (ktrace on)");
+	return attrs.trace_buf_state != TNFCTL_BUF_OK || attrs.trace_state;
+}
+
+static enum cmd_result
+cmd_mark_run(struct shell *sh, const struct args *a)
+{
+	struct marking m = { .text = a->text };
+	tnfctl_errcode_t err, of_family;
+
+	if (!cmd_mark_ready(sh))
+		return CMD_DONE;
+	who_is(getuid(), getpid(), m.by, sizeof m.by);
+	err = mark_one(sh->target, &m);
+	of_family = family_each(sh->family, mark_one, &m);
+	if (err == TNFCTL_ERR_NONE)
+		err = of_family;
+	if (err != TNFCTL_ERR_NONE)
+		shell_tnfctl_error(sh, ERROR_PLAIN, err, "error in marking: ");
+	while (m.n > 0)
+		free(m.files[--m.n]);
+	free(m.files);
+	return CMD_DONE;
+}
+
+const struct cmd cmd_mark = {
+	.name = "mark",
+	.usage = "text",
+	.summary = "Put a remark into the trace",
+	.help =
+	    "Writes an event of a probe \"mark\" with the text and who gave it, now, into the\n"
+	    "trace of the target, and of the children that are followed.  With other characters\n"
+	    "than letters, digits, \"_\", \".\" and \"%\" the text is quoted:\n"
+	    "\n"
+	    "    mark deploy 812 begins\n"
+	    "    mark 'the disk is full: /var'\n"
+	    "\n"
+	    "prex itself writes it into the trace file of a process, which runs nothing for it.\n",
+	.modes = MODE_BOTH,
+	.is_free = true,
+	.complete = COMPLETE_NOTHING,
+	.parse = cmd_mark_parse,
+	.run = cmd_mark_run,
+};

@@ -1,0 +1,48 @@
+#!/bin/sh
+# mark.sh - prex -k's "mark": once in the buffer, whole, at its time, whatever the filter
+# says; said where nothing is recorded; and no probe is on afterwards that was not before.
+. "$(dirname "$0")/kernel.sh"
+need_program jq
+prex=$TNF_BUILD/prex/prex tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
+at_exit kernel_off
+k() { "$prex" -k -c "$1" >"$TMP/out" 2>"$TMP/err"; }
+marks() {
+	"$tnfxtract" "$TMP/buf" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
+	"$tnfdump" --to jsonl "$TMP/buf" | grep '"probe":"mark"' >"$TMP/events"
+	jq -r '.args.text' "$TMP/events"
+}
+now() { python3 -c 'import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))'; }
+
+k 'mark x' && fail "a mark without a buffer: $(cat "$TMP/out")"
+k 'buffer alloc 8m; mark x' && fail "a mark while tracing is off"
+grep -q 'tracing is off' "$TMP/err" || fail "$(cat "$TMP/err")"
+
+# Processes are filtered, and prex is none of them.
+k 'enable name=thread_exit; trace name=thread_exit; pfilter add 1; pfilter on; ktrace on' ||
+	fail "$(cat "$TMP/err")"
+before=$(now)
+k 'mark deploy 812 begins' || fail "$(cat "$TMP/err")"
+after=$(now)
+k "mark 'the second: in one session'; mark the third; list probes name=mark" || fail "$(cat "$TMP/err")"
+grep -q 'name=mark enable=off' "$TMP/out" || fail "its probe: $(cat "$TMP/out")"
+marks >"$TMP/got"
+printf '%s\n' 'deploy 812 begins' 'the second: in one session' 'the third' >"$TMP/want"
+cmp "$TMP/got" "$TMP/want" || fail "marks: $(cat "$TMP/got")"
+t=$(head -n 1 "$TMP/events" | jq .time)
+[ "$t" -ge "$before" ] && [ "$t" -le "$after" ] || fail "at $t, not between $before and $after"
+head -n 1 "$TMP/events" | jq -e '.pid as $p | .args.by | test(" by prex\\[\($p)\\]$")' >/dev/null ||
+	fail "by: $(head -n 1 "$TMP/events")"
+
+# Many, beside events; and they are there when tracing is off.
+k 'pfilter add name=work; enable syscall; trace syscall' || fail "$(cat "$TMP/err")"
+"$work" syscalls 20000 >"$TMP/said" &
+i=0
+while [ $i -lt 50 ]; do i=$((i + 1)); echo "mark $i of many"; done | "$prex" -k >"$TMP/out" 2>"$TMP/err" ||
+	fail "$(cat "$TMP/err")"
+wait $!
+k 'ktrace off' || fail "$(cat "$TMP/err")"
+equal "marks" "$(marks | grep -c 'of many$')" 50
+k "mark $(printf '%0256d' 0)" && fail "256 bytes"
+k 'ktrace on; mark '"$(printf '%0255d' 0)"'; ktrace off' || fail "$(cat "$TMP/err")"
+equal "bytes of the longest" "$(marks | tail -n 1 | tr -d '\n' | wc -c)" 255
+k 'buffer dealloc' || fail "$(cat "$TMP/err")"
