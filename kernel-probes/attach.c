@@ -80,6 +80,7 @@ wanted_programs(const struct kp *kp, uint64_t probes)
 		programs |= 1ull << KP_PROGRAM_filter_group;
 	if (some)
 		programs |= 1ull << KP_PROGRAM_remember_exit |
+		    1ull << KP_PROGRAM_leave_slot |
 		    1ull << KP_PROGRAM_remember_name;
 	programs &= ~(1ull << KP_PROGRAM_find_nodes);
 	return programs & ~(kp->missing | kp->state->refused);

@@ -62,6 +62,19 @@ int BPF_PROG(remember_exit, struct task_struct *p)
 	return remember(p);
 }
 
+/* A thread that is not the leader gets the leader's number when it becomes another
+   program, and with it the time when the leader started: it will not find its slot again. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(leave_slot, struct task_struct *p, int before)
+{
+	u32 n = before & (SLOTS - 1);
+	struct slot *s = bpf_map_lookup_elem(&tnf_slots, &n);
+
+	if (before != p->pid && s != NULL && s->task == (u64)p)
+		write_once(s->task, SLOT_EMPTY);
+	return 0;
+}
+
 static long
 empty_slot(struct bpf_map *map, u32 *n, struct slot *s, void *unused)
 {

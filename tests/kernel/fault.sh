@@ -76,3 +76,28 @@ traced "$work" cache $n "$file"
 pid=$(said pid)
 # Twice: once cold, once after reading.
 equal "pages leave the cache" "$(count "$pid" page_unmap)" $((2 * n))
+
+# What is remembered of a thread has a slot by the thread's number.  One that is not the
+# leader has the leader's number when it has become another program; it must leave its
+# slot before.  Others on this machine may have taken some of the slots since.
+if ! command -v bpftool >/dev/null; then
+	echo "no bpftool: slots of threads that became other programs: not looked at"
+else
+	traced "$work" execs 40
+	maps=$(bpftool -j prog show pinned /sys/fs/bpf/tnf/prog/user_fault |
+		sed 's/.*"map_ids":\[\([0-9,]*\)\].*/\1/' | tr , ' ')
+	slots=
+	for id in $maps; do
+		case $(bpftool map show id "$id") in *" name tnf_slots "*) slots=$id ;; esac
+	done
+	[ -n "$slots" ] || fail "no map of slots among: $maps"
+	equal "threads that became other programs" "$(grep -c '^thread' "$TMP/said")" 40
+	taken=0
+	for tid in $(sed -n 's/^thread //p' "$TMP/said"); do
+		at=$((tid % 2048))
+		bpftool map lookup id "$slots" key $((at % 256)) $((at / 256)) 0 0 >"$TMP/slot" ||
+			fail "slot $at: $(cat "$TMP/slot")"
+		grep -q '"task": 0,' "$TMP/slot" || taken=$((taken + 1))
+	done
+	within "slots that they have left taken" $taken 0 20
+fi

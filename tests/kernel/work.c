@@ -782,6 +782,42 @@ waits(long n, char **arg)
 	semctl(sem, 0, IPC_RMID);
 }
 
+/* It is not the leader, has touched a page, and becomes another program. */
+static void *
+become(void *arg)
+{
+	volatile char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		die("mmap");
+	*page = 1;
+	printf("thread %d\n", (int)syscall(SYS_gettid));
+	fflush(stdout);
+	execlp("true", "true", NULL);
+	die("true");
+	return NULL;
+}
+
+static void
+execs(long n, char **arg)
+{
+	pthread_t thread;
+	pid_t pid;
+
+	for (long i = 0; i < n; i++) {
+		fflush(stdout);
+		pid = fork();
+		if (pid == 0) {
+			if (pthread_create(&thread, NULL, become, NULL) != 0)
+				die("pthread_create");
+			pthread_join(thread, NULL);
+			_exit(1);
+		}
+		reap(pid);
+	}
+}
+
 #define PIECE	(256l << 10)
 
 struct writer {
@@ -834,6 +870,7 @@ static const struct {
 	{ "cache", cache }, { "swap", swap }, { "stacks", stacks }, { "direct", direct },
 	{ "huge", huge }, { "calls32", calls32 }, { "direct32", direct32 }, { "waits", waits },
 	{ "merged", merged }, { "split", split },
+	{ "execs", execs },
 };
 
 int
