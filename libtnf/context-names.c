@@ -231,3 +231,36 @@ context_names_settle(struct tnf_context *c)
 		e = append(&c->inners, &c->own_inners);
 	return e != 0 ? e : append(&c->formers, &c->own_formers);
 }
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const int32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+uint32_t
+context_own_processes(const void *base, uint64_t size)
+{
+	const struct tnf_context_task *t;
+	tnf_context_t *c;
+	int32_t *pids;
+	uint32_t n = 0, different = 0;
+	size_t i;
+
+	if (tnf_context_open_mem(base, (size_t)size, &c) != 0)
+		return 0;
+	t = c->threads.rows;
+	if ((pids = calloc(c->threads.n + 1, sizeof *pids)) != NULL) {
+		for (i = 0; i < c->threads.n; i++)
+			if (t[i].tid == t[i].pid)
+				pids[n++] = t[i].pid;
+		qsort(pids, n, sizeof *pids, compare_numbers);
+		for (i = 0; i < n; i++)
+			different += i == 0 || pids[i] != pids[i - 1];
+	}
+	free(pids);
+	tnf_context_close(c);
+	return different;
+}

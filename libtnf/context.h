@@ -64,6 +64,9 @@ struct context_source {
 /* context-names.c: the lines in the file's blocks of names; *ret, to be freed, may be
    NULL.  0 or ENOMEM. */
 int	context_names(const struct context_source *, char **ret, size_t *ret_size);
+/* Of the processes that have written the file, how many different numbers are told by
+   themselves in it. */
+uint32_t context_own_processes(const void *base, uint64_t size);
 /* When all is parsed and sorted; what it adds to is to be sorted again. */
 int	context_names_settle(struct tnf_context *);
 

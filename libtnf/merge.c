@@ -8,6 +8,7 @@
 #include "libtnf/follow.h"
 #include "libtnf/merge.h"
 #include "libtnf/stream_impl.h"
+#include "libtnf/survey.h"
 #include "libtnf/type.h"
 
 /* Of a block whose events are not in order: all of them, sorted. */
@@ -50,6 +51,17 @@ runs_down(struct merge *m, size_t i)
 	m->runs[i] = r;
 }
 
+static void
+runs_up(struct merge *m, size_t i)
+{
+	struct run r = m->runs[i];
+	size_t up;
+
+	for (; i > 0 && run_before(&r, &m->runs[up = (i - 1) / 2]); i = up)
+		m->runs[i] = m->runs[up];
+	m->runs[i] = r;
+}
+
 static int
 runs_append(struct merge *m, struct run r)
 {
@@ -63,6 +75,8 @@ runs_append(struct merge *m, struct run r)
 		m->room_runs = room;
 	}
 	m->runs[m->n_runs++] = r;
+	if (m->started)
+		runs_up(m, m->n_runs - 1);
 	return 0;
 }
 
@@ -83,8 +97,14 @@ merge_add(struct merge *m, struct tnf_file *f, struct entry *e, uint32_t n)
 			return err;
 		from = i;
 	}
-	m->started = false;
 	return 0;
+}
+
+int
+merge_add_later(struct merge *m, struct tnf_file *f, struct stretch *from, struct stretch *end)
+{
+	return runs_append(m, (struct run){ .min = survey_time(from), .file = f,
+	    .later = from, .later_end = end });
 }
 
 void
@@ -289,24 +309,51 @@ open_block(struct merge *m, struct tnf_file *f, struct entry *e)
 	return err;
 }
 
+/* The run on top has lost its first; 'left': it has more. */
+static void
+runs_shorten(struct merge *m, bool left)
+{
+	if (!left)
+		m->runs[0] = m->runs[--m->n_runs];
+	if (m->n_runs > 0)
+		runs_down(m, 0);
+}
+
+/* Opens the first of the run on top. */
+static int
+open_first(struct merge *m)
+{
+	struct run *r = m->runs;
+	struct tnf_file *f = r->file;
+	struct stretch *t;
+	int err;
+
+	if (r->later == NULL) {
+		if ((err = open_block(m, f, r->at)) != 0)
+			return err;
+		if (++r->at < r->end)
+			r->min = r->at->min;
+		runs_shorten(m, r->at < r->end);
+		return 0;
+	}
+	t = r->later;
+	r->later = survey_next(t);
+	if (r->later < r->later_end)
+		r->min = survey_time(r->later);
+	runs_shorten(m, r->later < r->later_end);
+	return survey_open(m, f, t);
+}
+
 /* Opens what may hold the next event. */
 static int
 open_blocks(struct merge *m)
 {
-	struct run *r = m->runs;
 	int err;
 
-	while (m->n_runs > 0 &&
-	    (m->n_open == 0 || file_shifted(r->file, r->min) <= m->open[0]->time)) {
-		if ((err = open_block(m, r->file, r->at)) != 0)
+	while (m->n_runs > 0 && (m->n_open == 0 ||
+	    file_shifted(m->runs->file, m->runs->min) <= m->open[0]->time))
+		if ((err = open_first(m)) != 0)
 			return err;
-		if (++r->at == r->end)
-			*r = m->runs[--m->n_runs];
-		else
-			r->min = r->at->min;
-		if (m->n_runs > 0)
-			runs_down(m, 0);
-	}
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct entry {
 	uint32_t generation;
 };
 
+struct stretch;
 struct survey;
 
 /* What the first pass found in a file. */
@@ -46,11 +47,13 @@ struct scan {
 	struct tnf_summary sum;
 };
 
-/* Entries [at, end) of a file, ascending. */
+/* Entries [at, end) of a file, ascending; or stretches of it, which become entries when
+   it is their turn (survey.h). */
 struct run {
-	int64_t min;		/* of 'at', not shifted */
+	int64_t min;		/* of the first, not shifted */
 	struct tnf_file *file;
 	struct entry *at, *end;
+	struct stretch *later, *later_end;
 };
 
 struct merge {
@@ -64,6 +67,9 @@ struct merge {
 };
 
 int  merge_add(struct merge *, struct tnf_file *, struct entry *, uint32_t n);
+/* Stretches [from, end), ascending. */
+int  merge_add_later(struct merge *, struct tnf_file *, struct stretch *from,
+    struct stretch *end);
 /* Forgets the blocks of a file that have not been opened. */
 void merge_forget(struct merge *, const struct tnf_file *);
 /* The next event: who wrote it, and the record at which it stands; 1, 0 or an

@@ -3,245 +3,20 @@
  */
 #include <sys/mman.h>
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/map.h"
-#include "libtnf/ref.h"
-#include "libtnf/stream_impl.h"
-#include "libtnf/survey.h"
+#include "libtnf/follow.h"
+#include "libtnf/survey-impl.h"
 #include "libtnf/type.h"
 
-#define PARTS_MAX	4u	/* more threads than this wait for memory */
 #define PART_BLOCKS	12u	/* fewer are not worth a thread in any case */
+#define STRETCH_SMALL	4u	/* blocks of a stretch in files of less than this many: */
+#define SMALL_BLOCKS	4096u
 #define SAMPLE_BLOCKS	64u	/* where the words to look for are looked for */
 #define LARGE_PAGE	((size_t)2 << 20)
-#define AHEAD_BYTES	8192u	/* what is fetched before it is looked at */
-#define TIME_MAX	((INT64_C(1) << 62) - (INT64_C(1) << 33))
-
-/* What blocks begin with, in this file. */
-struct words {
-	uint32_t header;	/* first word of a block */
-	uint32_t sched;		/* first word of a schedule record */
-	uint32_t size;		/* of that record, and its members: */
-	uint32_t tid, pid, base;
-};
-
-/* One thread of the writer; empty: entry is NULL. */
-struct owner {
-	uint64_t key;			/* pid and tid */
-	struct entry *entry;		/* the last block, by time */
-};
-
-struct owners {
-	struct owner *list;
-	uint32_t n, room;
-	struct map by_key;		/* uint32_t: the number */
-};
-
-/* A stretch of the file, surveyed by one thread. */
-struct part {
-	const struct tnf_file *f;
-	const struct words *words;
-	uint64_t from, to;		/* offsets */
-	struct entry *entries;
-	uint32_t *owner_of;		/* by entry: its number in 'owners' */
-	uint32_t n;
-	size_t room;
-	struct owners owners;
-	uint32_t *odd;			/* offsets of blocks that begin otherwise */
-	uint32_t n_odd, room_odd;
-	uint32_t blocks_data, blocks_free, blocks_held, generation;
-	bool failed;			/* no memory */
-	pthread_t thread;
-	bool has_thread;
-};
-
-struct survey {
-	struct words words;
-	unsigned n_parts;
-	struct part parts[PARTS_MAX];
-	bool spanned, any;		/* first and last are known; there are events */
-	int64_t first, last;
-};
-
-/* --- who wrote a block --- */
-
-static bool
-owners_grow(struct owners *o)
-{
-	uint32_t room = o->room == 0 ? 64 : 2 * o->room;
-	struct owner *list = realloc(o->list, room * sizeof(*list));
-
-	if (list == NULL)
-		return false;
-	o->list = list;
-	o->room = room;
-	if (o->n == 0)
-		map_init(&o->by_key, sizeof(uint32_t));
-	return true;
-}
-
-/* Its number, from 0; o->n: no memory. */
-static uint32_t
-owners_number(struct owners *o, uint64_t key)
-{
-	uint32_t *number;
-	bool fresh;
-
-	if (o->n == o->room && !owners_grow(o))
-		return o->n;
-	if ((number = map_put(&o->by_key, &key, sizeof(key), &fresh)) == NULL)
-		return o->n;
-	if (fresh) {
-		o->list[o->n] = (struct owner){ .key = key };
-		*number = o->n++;
-	}
-	return *number;
-}
-
-static void
-owners_free(struct owners *o)
-{
-	free(o->list);
-	map_free(&o->by_key);
-	*o = (struct owners){ 0 };
-}
-
-/* Of two blocks of a thread, the one that it has had later. */
-static bool
-is_later(const struct entry *a, const struct entry *b)
-{
-	if (a->min != b->min)
-		return a->min > b->min;
-	if (a->generation != b->generation)
-		return a->generation > b->generation;
-	return a->block > b->block;
-}
-
-static void
-owner_take(struct owner *o, struct entry *e)
-{
-	if (o->entry == NULL || is_later(e, o->entry))
-		o->entry = e;
-}
-
-/* --- one part --- */
-
-/*
- * The schedule record of the block's first event, if it is told where the block
- * begins: it stands there, or behind the event, whose first word leads to it or to
- * a word that does.  0: neither.
- */
-static uint32_t
-first_sched(const struct part *p, uint32_t off, uint32_t used)
-{
-	const struct bytes *b = &p->f->bytes;
-	uint32_t first = off + p->f->block_header_size, pos = first, end = off + used;
-	uint32_t word = bytes_u32(b, pos);
-
-	if (word != p->words->sched) {
-		if ((word & TNF_REF32_T_MASK) != TNF_REF32_T_PAIR)
-			return 0;
-		pos += (uint32_t)(int32_t)(int16_t)(word & 0xfffc);
-		if (pos <= first || pos >= end)
-			return 0;
-		word = bytes_u32(b, pos);
-		if ((word & (TNF_REF32_PERMANENT | TNF_REF32_T_MASK)) == TNF_REF32_T_FULL) {
-			pos += word;
-			if (pos <= first || pos >= end)
-				return 0;
-			word = bytes_u32(b, pos);
-		}
-		if (word != p->words->sched)
-			return 0;
-	}
-	return end - pos >= p->words->size ? pos : 0;
-}
-
-static bool
-part_odd(struct part *p, uint32_t off)
-{
-	uint32_t room = p->room_odd == 0 ? 64 : 2 * p->room_odd, *odd;
-
-	if (p->n_odd == p->room_odd) {
-		if ((odd = realloc(p->odd, room * sizeof(*odd))) == NULL)
-			return false;
-		p->odd = odd;
-		p->room_odd = room;
-	}
-	p->odd[p->n_odd++] = off;
-	return true;
-}
-
-/* A block whose first event is at the time that 'sched' tells. */
-static bool
-part_entry(struct part *p, uint32_t off, uint32_t generation, bool held,
-    uint32_t sched, int64_t base)
-{
-	const struct bytes *b = &p->f->bytes;
-	uint64_t key = (uint64_t)bytes_u32(b, sched + p->words->pid) << 32 |
-	    bytes_u32(b, sched + p->words->tid);
-	struct entry *e = &p->entries[p->n];
-	uint32_t last = p->n > 0 ? p->owner_of[p->n - 1] : 0, owner;
-
-	owner = p->n > 0 && p->owners.list[last].key == key ? last :
-	    owners_number(&p->owners, key);
-	if (owner == p->owners.n)
-		return false;
-	*e = (struct entry){ .min = base, .block = off >> p->f->block_shift,
-	    .sorted = true, .held = held, .generation = generation };
-	p->owner_of[p->n++] = owner;
-	owner_take(&p->owners.list[owner], e);
-	return true;
-}
-
-/* false: no memory. */
-static bool
-part_block(struct part *p, uint32_t off)
-{
-	const struct tnf_file *f = p->f;
-	uint32_t word = bytes_u32(&f->bytes, off), sched;
-	struct block b = file_block(f, off);
-	bool held;
-	int64_t base;
-
-	if ((b.generation == TNF_GENERATION_FREE || word == 0) &&
-	    b.used <= f->block_header_size) {
-		p->blocks_free++;
-		return true;
-	}
-	if (word != p->words->header || b.generation == TNF_GENERATION_TAG ||
-	    b.generation == TNF_GENERATION_FREE || b.used <= f->block_header_size ||
-	    b.used > f->block_size || (sched = first_sched(p, off, b.used)) == 0)
-		return part_odd(p, off);
-	base = (int64_t)bytes_u64(&f->bytes, sched + p->words->base);
-	if (base < -TIME_MAX || base > TIME_MAX)
-		return part_odd(p, off);
-	held = scan_is_held(f, off);
-	p->blocks_data++;
-	p->blocks_held += held;
-	if (b.generation > p->generation)
-		p->generation = b.generation;
-	return part_entry(p, off, b.generation, held, sched, base);
-}
-
-static void *
-part_run(void *arg)
-{
-	struct part *p = arg;
-	const struct bytes *b = &p->f->bytes;
-	uint64_t off;
-
-	for (off = p->from; off < p->to && !p->failed; off += p->f->block_size) {
-		__builtin_prefetch(bytes_at(b, off + AHEAD_BYTES, 1));
-		p->failed = !part_block(p, (uint32_t)off);
-	}
-	return NULL;
-}
 
 /* --- all parts --- */
 
@@ -288,10 +63,12 @@ large_free(void *p, size_t size)
 static bool
 part_begin(struct part *p)
 {
-	p->room = (size_t)((p->to - p->from) >> p->f->block_shift) + 1;
-	p->entries = large_new(p->room * sizeof(*p->entries));
-	p->owner_of = large_new(p->room * sizeof(*p->owner_of));
-	return p->entries != NULL && p->owner_of != NULL;
+	uint64_t blocks = (p->to - p->from) >> p->f->block_shift;
+
+	p->stretch = p->f->block_count < SMALL_BLOCKS ? STRETCH_SMALL : STRETCH_MAX;
+	p->room_stretches = (size_t)(blocks / p->stretch) + 1;
+	p->stretches = large_new(p->room_stretches * sizeof(*p->stretches));
+	return p->stretches != NULL;
 }
 
 static int
@@ -418,11 +195,37 @@ survey_wanted(const tnf_stream_t *s, const struct tnf_file *f)
 	    (!f->has_ext || f->ext.kind == TNF_EXT_PROCESS);
 }
 
+bool
+store_add(struct survey *v, struct entry *entries, uint32_t n)
+{
+	struct store *list = survey_room(v->stores, v->n_stores, &v->room_stores, sizeof(*list));
+
+	if (list == NULL)
+		return false;
+	v->stores = list;
+	v->stores[v->n_stores++] = (struct store){ entries, n };
+	return true;
+}
+
+static bool
+survey_store(struct survey *v)
+{
+	unsigned i;
+
+	for (i = 0; i < v->n_parts; i++) {
+		struct part *p = &v->parts[i];
+
+		if (p->failed || !store_add(v, p->entries, p->n))
+			return false;
+		p->entries = NULL;
+	}
+	return true;
+}
+
 int
 survey_file(tnf_stream_t *s, struct tnf_file *f, uint64_t from)
 {
 	struct survey *v = calloc(1, sizeof(*v));
-	unsigned i;
 	int err;
 
 	if (v == NULL)
@@ -431,9 +234,8 @@ survey_file(tnf_stream_t *s, struct tnf_file *f, uint64_t from)
 		err = ENOTSUP;
 	else if ((err = survey_begin(v, f, from)) == 0) {
 		survey_run(v);
-		for (i = 0; i < v->n_parts; i++)
-			if (v->parts[i].failed)
-				err = TNF_ERR_ALLOCFAIL;
+		if (!survey_store(v))
+			err = TNF_ERR_ALLOCFAIL;
 	}
 	if (err != 0) {
 		survey_free(v);
@@ -453,12 +255,113 @@ survey_free(struct survey *v)
 	if (v == NULL)
 		return;
 	for (i = 0; i < v->n_parts; i++) {
-		large_free(v->parts[i].entries, v->parts[i].room * sizeof(v->parts[i].entries[0]));
-		large_free(v->parts[i].owner_of, v->parts[i].room * sizeof(v->parts[i].owner_of[0]));
-		free(v->parts[i].odd);
-		owners_free(&v->parts[i].owners);
+		struct part *p = &v->parts[i];
+
+		large_free(p->stretches, p->room_stretches * sizeof(p->stretches[0]));
+		free(p->lasts);
+		free(p->entries);
+		free(p->odd);
+		owners_free(&p->owners);
 	}
+	for (i = 0; i < v->n_stores; i++)
+		free(v->stores[i].entries);
+	free(v->stores);
 	free(v);
+}
+
+/* --- blocks of a stretch --- */
+
+uint32_t
+stretch_entries(struct tnf_file *f, const struct part *p, const struct stretch *t,
+    struct entry *entries)
+{
+	uint32_t i, n = 0, sched, off;
+	struct block b;
+	struct mark m;
+
+	for (i = 0; i < p->stretch; i++) {
+		off = (t->block + i) << f->block_shift;
+		b = file_block(f, off);
+		if (b.generation != t->generation ||
+		    (sched = block_begins(p, &b, bytes_u32(&f->bytes, off))) == 0) {
+			follow_lost(f, off, t->generation);
+			continue;
+		}
+		m = (struct mark){ (int64_t)bytes_u64(&f->bytes, sched + p->words->base),
+		    t->block + i, t->generation };
+		entries[n++] = entry_of(&m, false);
+	}
+	return n;
+}
+
+int
+stretch_open(struct tnf_file *f, const struct part *p, struct stretch *t)
+{
+	struct survey *v = f->scan->survey;
+	struct entry *entries = malloc(p->stretch * sizeof(*entries));
+
+	if (entries == NULL)
+		return TNF_ERR_ALLOCFAIL;
+	if (!store_add(v, entries, 0)) {
+		free(entries);
+		return TNF_ERR_ALLOCFAIL;
+	}
+	t->opened = true;
+	v->stores[v->n_stores - 1].n = stretch_entries(f, p, t, entries);
+	return 0;
+}
+
+static const struct part *
+stretch_part(const struct survey *v, const struct stretch *t)
+{
+	const struct part *p = v->parts;
+
+	while (t < p->stretches || t >= p->stretches + p->n_stretches)
+		p++;
+	return p;
+}
+
+int
+survey_open(struct merge *m, struct tnf_file *f, struct stretch *t)
+{
+	struct survey *v = f->scan->survey;
+	const struct store *last;
+	int err = stretch_open(f, stretch_part(v, t), t);
+
+	if (err != 0)
+		return err;
+	last = &v->stores[v->n_stores - 1];
+	return merge_add(m, f, last->entries, last->n);
+}
+
+int64_t
+survey_time(const struct stretch *t)
+{
+	return t->min;
+}
+
+struct stretch *
+survey_next(struct stretch *t)
+{
+	return t + 1;
+}
+
+/* Runs of stretches, each beginning no earlier than the one before it. */
+static int
+merge_stretches(struct merge *m, struct tnf_file *f, struct part *p)
+{
+	uint32_t i, from = 0;
+	int err;
+
+	for (i = 1; i <= p->n_stretches; i++) {
+		if (i < p->n_stretches && p->stretches[i - 1].min <= p->stretches[i].min)
+			continue;
+		err = merge_add_later(m, f, &p->stretches[from], &p->stretches[i]);
+		if (err != 0)
+			return err;
+		from = i;
+	}
+	return 0;
 }
 
 int
@@ -468,131 +371,9 @@ survey_merge(struct merge *m, struct tnf_file *f)
 	unsigned i;
 	int err = 0;
 
+	for (i = 0; i < v->n_stores && err == 0; i++)
+		err = merge_add(m, f, v->stores[i].entries, v->stores[i].n);
 	for (i = 0; i < v->n_parts && err == 0; i++)
-		err = merge_add(m, f, v->parts[i].entries, v->parts[i].n);
+		err = merge_stretches(m, f, &v->parts[i]);
 	return err;
-}
-
-/* --- a time in the middle --- */
-
-/* Of each thread the last block that begins before 'from', over all parts. */
-static bool
-owners_before(struct owners *o, const struct survey *v, int64_t from)
-{
-	uint32_t owner, k;
-	unsigned i;
-
-	for (i = 0; i < v->n_parts; i++) {
-		const struct part *p = &v->parts[i];
-
-		for (k = 0; k < p->n; k++) {
-			if (p->entries[k].min >= from)
-				continue;
-			owner = owners_number(o, p->owners.list[p->owner_of[k]].key);
-			if (owner == o->n)
-				return false;
-			owner_take(&o->list[owner], &p->entries[k]);
-		}
-	}
-	return true;
-}
-
-/* The entries stay in order, and what is dropped is gone. */
-static void
-part_keep(struct part *p, int64_t from)
-{
-	uint32_t k, n = 0;
-
-	for (k = 0; k < p->n; k++) {
-		struct entry *e = &p->entries[k];
-
-		if (!e->opened && (e->min >= from || e->held)) {
-			p->owner_of[n] = p->owner_of[k];
-			p->entries[n++] = *e;
-		}
-	}
-	p->n = n;
-}
-
-int
-survey_skip(struct merge *m, struct tnf_file *f, int64_t from)
-{
-	struct survey *v = f->scan->survey;
-	struct owners before = { 0 };
-	int64_t first, last;
-	uint32_t k;
-	unsigned i;
-	int err = 0;
-
-	if (__builtin_sub_overflow(from, f->shift, &from))
-		return 0;
-	/* Now, as part_keep() drops entries that this needs. */
-	survey_span(f->stream, f, &first, &last);
-	if (!owners_before(&before, v, from)) {
-		owners_free(&before);
-		return TNF_ERR_ALLOCFAIL;
-	}
-	for (k = 0; k < before.n; k++)
-		before.list[k].entry->held = true;
-	owners_free(&before);
-	merge_forget(m, f);
-	for (i = 0; i < v->n_parts; i++)
-		part_keep(&v->parts[i], from);
-	for (k = 0; k < f->scan->n && err == 0; k++)
-		if (!f->scan->entries[k].opened)
-			err = merge_add(m, f, &f->scan->entries[k], 1);
-	return err != 0 ? err : survey_merge(m, f);
-}
-
-/* --- the whole --- */
-
-static void
-span_first(tnf_stream_t *s, struct tnf_file *f, int64_t *first)
-{
-	const struct survey *v = f->scan->survey;
-	int64_t min, max;
-	uint32_t k;
-	unsigned i;
-
-	for (i = 0; i < v->n_parts; i++)
-		for (k = 0; k < v->parts[i].n; k++)
-			if (v->parts[i].entries[k].min < *first &&
-			    scan_times(s, f, &v->parts[i].entries[k], &min, &max) &&
-			    min < *first)
-				*first = min;
-}
-
-/* Nothing is later than what is in the last block of some thread. */
-static void
-span_last(tnf_stream_t *s, struct tnf_file *f, int64_t *last)
-{
-	const struct survey *v = f->scan->survey;
-	int64_t min, max;
-	uint32_t k;
-	unsigned i;
-
-	for (i = 0; i < v->n_parts; i++)
-		for (k = 0; k < v->parts[i].owners.n; k++)
-			if (scan_times(s, f, v->parts[i].owners.list[k].entry, &min,
-			    &max) && max > *last)
-				*last = max;
-}
-
-bool
-survey_span(tnf_stream_t *s, struct tnf_file *f, int64_t *first, int64_t *last)
-{
-	const struct tnf_summary *sum = &f->scan->sum;
-	struct survey *v = f->scan->survey;
-
-	if (!v->spanned) {
-		v->first = sum->events > 0 ? sum->first : INT64_MAX;
-		v->last = sum->events > 0 ? sum->last : INT64_MIN;
-		span_first(s, f, &v->first);
-		span_last(s, f, &v->last);
-		v->any = v->first <= v->last;
-		v->spanned = true;
-	}
-	*first = v->first;
-	*last = v->last;
-	return v->any;
 }

@@ -8,7 +8,8 @@
  *
  * A thread has one block after the other: nothing in one of them is later than
  * the beginning of the next.  So it is known, too, which blocks cannot hold
- * anything from a given time on.
+ * anything from a given time on.  Where threads of two processes may bear the same numbers
+ * that is not known, and nothing is left out.
  */
 #ifndef LIBTNF_SURVEY_H
 #define LIBTNF_SURVEY_H
@@ -28,6 +29,11 @@ int  survey_file(tnf_stream_t *, struct tnf_file *, uint64_t from);
 void survey_free(struct survey *);
 /* Adds what was found to the merge. */
 int  survey_merge(struct merge *, struct tnf_file *);
+/* Adds the blocks of a stretch, whose turn has come. */
+int  survey_open(struct merge *, struct tnf_file *, struct stretch *);
+/* No block of it begins earlier. */
+int64_t survey_time(const struct stretch *);
+struct stretch *survey_next(struct stretch *);
 /* Leaves out blocks that have not been opened and hold nothing from 'from' on. */
 int  survey_skip(struct merge *, struct tnf_file *, int64_t from);
 /* Times of the first and the last event; false: there is none. */

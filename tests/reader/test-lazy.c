@@ -3,12 +3,14 @@
  *
  * Guards against events that are left out, or come late, because a block was taken for
  * later or earlier than it is: blocks that a thread has kept for laps, the seam of
- * the ring at every place, times at the borders.
+ * the ring at every place, times at the borders, threads of the same numbers.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <tnf/com.h>
 #include <tnf/stream.h>
 
 #include "tests/check-run.h"
@@ -215,6 +217,33 @@ START_TEST(earlier_than_it_says)
 }
 END_TEST
 
+/* Threads of two processes that have the same numbers, in two pid name spaces: one
+   is slow, so that its block ends after the other's has begun. */
+START_TEST(equal_numbers)
+{
+	struct mk *m = mk_new(&kinds[_i]);
+	struct mk_thread t[2] = { { .pid = 1, .lwpid = 1, .tid = 1 },
+	    { .pid = 1, .lwpid = 1, .tid = 1 } };
+	const uint32_t ext[][2] = {
+		{ offsetof(struct tnf_ext, magic), TNF_EXT_MAGIC },
+		{ offsetof(struct tnf_ext, version), TNF_EXT_VERSION },
+		{ offsetof(struct tnf_ext, size), sizeof(struct tnf_ext) },
+		{ offsetof(struct tnf_ext, kind), TNF_EXT_PROCESS },
+		{ offsetof(struct tnf_ext, attached), 2 },
+		{ offsetof(struct tnf_ext, ended), 2 },
+	};
+	unsigned i, p = mk_probe(m, "p", "keys k;", "i:tnf_int32 s:tnf_string");
+
+	for (i = 0; i < 150; i++)
+		ck_assert(mk_event(m, &t[i % 50 == 0 || i == 149], p, 1000000 + i * 10, (int64_t)i,
+		    "text"));
+	for (i = 0; i < sizeof(ext) / sizeof(ext[0]); i++)
+		mk_put32(m, TNF_EXT_OFFSET + ext[i][0], ext[i][1]);
+	compare(&m, 1);
+	mk_free(m);
+}
+END_TEST
+
 struct told {
 	unsigned n;
 	char text[8][200];
@@ -285,6 +314,7 @@ suite(void)
 	tcase_add_loop_test(tc, every_seam, 0, n);
 	tcase_add_loop_test(tc, two_files, 0, n);
 	tcase_add_loop_test(tc, earlier_than_it_says, 0, n);
+	tcase_add_loop_test(tc, equal_numbers, 0, n);
 	tcase_add_loop_test(tc, damage, 0, n);
 	suite_add_tcase(su, tc);
 	return su;
