@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 import warnings
 import weakref
 
@@ -234,6 +235,46 @@ class Columns(Case):
         for name in set(columns) - set(EVERY):
             for got, ev in zip(columns[name].tolist(), events):
                 self.check(ev, name, got, None, None)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_numpy_copies_nothing(self):
+        """Arrays of numbers are the memory that the reader has filled, one piece a
+        column; and no more objects are made for many events than for few."""
+        def address(buffer):
+            return numpy.frombuffer(buffer, "u1").__array_interface__["data"][0]
+
+        def pointer(array):
+            return numpy.ma.getdata(array).__array_interface__["data"][0]
+
+        made = []
+        with tempfile.TemporaryDirectory() as directory:
+            for n in 2000, 100000:
+                path = directory + "/%d.tnf" % n
+                subprocess.run([MKTRACE, "-n", str(n), "-t", "4", path], check=True)
+                with tnf.open(path) as trace:
+                    real, given = trace.columns, {}
+
+                    def columns(probe):
+                        for column in real(probe):
+                            given[column[0]] = column
+                            yield column
+                    with unittest.mock.patch.object(type(trace), "columns",
+                                                    lambda self, probe: columns(probe)):
+                        arrays = trace.to_numpy()
+                    numbers = [c for c in arrays if arrays[c].dtype != object]
+                    self.assertGreaterEqual(len(numbers), 6)
+                    for name in numbers:
+                        data = given[name][2]
+                        self.assertEqual(len(arrays[name]), n)
+                        self.assertFalse(numpy.ma.getdata(arrays[name]).flags.owndata, name)
+                        self.assertEqual(pointer(arrays[name]), address(data), name)
+                    del arrays, given
+                    gc.collect()
+                    before = sys.getallocatedblocks()
+                    kept = [c for c in real(None) if c[0] in numbers]
+                    made.append(sys.getallocatedblocks() - before)
+                    del kept
+        self.assertLess(made[1], made[0] + 200)
 
     @unittest.skipIf(pandas is None, "pandas is not installed")
     def test_pandas(self):
