@@ -1,0 +1,76 @@
+#!/bin/sh
+# halves.sh - what two processes write is what one writes, and they end together.
+# Usage: halves.sh TNFDUMP MKTRACE
+#
+# With one CPU only tnfdump does not fork, so that this is what to compare with.
+. "${TNF_SOURCE:-.}/tests/lib.sh"
+
+tnfdump=$(realpath "$1") mktrace=$(realpath "$2")
+need_program taskset
+cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
+[ "$(taskset -cp $$ | sed 's/.*: *//')" != "$cpu" ] || skip "needs two CPUs"
+scratch
+cd "$TMP" || fail "cannot enter $TMP"
+"$mktrace" -n 200000 -t 5 a.tnf && "$mktrace" -B -n 150000 -t 3 b.tnf || fail "mktrace"
+one() { taskset -c "$cpu" "$tnfdump" "$@"; }
+
+# same OPTION... FILE...: the same bytes, the same messages, the same status
+same()
+{
+	one "$@" >want 2>want.err
+	want=$?
+	"$tnfdump" "$@" >got 2>got.err
+	got=$?
+	cmp want got || fail "differs: $*"
+	cmp want.err got.err || fail "says something else: $*: $(cat got.err)"
+	[ "$want" = "$got" ] || fail "status: $*: $got, not $want"
+}
+for format in text jsonl csv; do
+	same --to $format a.tnf
+	same --to $format a.tnf b.tnf
+	same --to $format --where 'a % 2 == 0' b.tnf
+done
+same --no-header --to jsonl --from 1ms a.tnf
+# As many as one writes before it forks, and about where the turns change.
+for n in 65536 65537 81920 81921; do
+	"$mktrace" -n $n -t 2 n.tnf || fail mktrace
+	same n.tnf
+done
+one --to csv a.tnf b.tnf >want || fail "one"
+"$tnfdump" --to csv -o got a.tnf b.tnf || fail "-o"
+cmp want got || fail "-o: differs"
+# It appends, too.
+echo first >got
+"$tnfdump" --to csv a.tnf b.tnf >>got || fail ">>"
+{ echo first; cat want; } | cmp - got || fail ">>: differs"
+
+# Damage is told once: a block in the middle says that more of it is used than it has.
+size=$(stat -c %s a.tnf)
+cp a.tnf d.tnf
+printf '\210\023' | dd of=d.tnf bs=1 seek=$((size / 1024 * 512 + 8)) conv=notrunc 2>/dev/null
+same d.tnf
+grep -q block got.err || fail "no damage: $(cat got.err)"
+
+# Nobody reads on: both end, by the signal or the error.
+"$tnfdump" a.tnf b.tnf | head -n 70000 >got
+one a.tnf b.tnf | head -n 70000 | cmp - got || fail "head: differs"
+for i in 1 3 5; do
+	"$tnfdump" a.tnf b.tnf | head -c $((i * 3000000)) | tail -c 1 >/dev/null
+done
+same() {
+	"$tnfdump" "$@" >/dev/full 2>got.err
+	got=$?
+	one "$@" >/dev/full 2>want.err
+	[ $? = $got ] && cmp want.err got.err || fail "/dev/full: $got: $(cat got.err)"
+}
+same a.tnf
+same --to jsonl a.tnf b.tnf
+
+# Twice as many processes, if they can be seen.
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+	strace -f -e trace=fork,vfork,clone,clone3 -o forks "$tnfdump" a.tnf >/dev/null 2>&1
+	grep -q CHILD forks || grep -q 'clone(child_stack=NULL\|clone3\|fork' forks || [ -n "$LD_PRELOAD" ] ||
+		fail "no fork: $(cat forks)"
+	strace -f -e trace=fork,vfork,clone,clone3 -o forks "$tnfdump" --until 1us a.tnf >/dev/null 2>&1
+	! grep -q 'SIGCHLD' forks || fail "a fork for a few events: $(cat forks)"
+fi
