@@ -7,7 +7,7 @@ const LABEL = 190, RULER = 24, ROW = 15, STATE = 7, TICK = 9, GAP = 4, TITLE = 2
 	MARKS = 17;
 const STATE_COLORS = { USER: '#009e73', SYSTEM: '#0072b2', TRAP: '#cc79a7', TFAULT: '#cc79a7',
 	DFAULT: '#cc79a7', KFAULT: '#cc79a7', USER_LOCK: '#d55e00', SLEEP: '#b8bec6',
-	WAIT_CPU: '#e69f00', STOPPED: '#444444' };
+	WAIT_CPU: '#e69f00', STOPPED: '#767676' };
 const SLICE_COLORS = ['#56b4e9', '#e69f00', '#8fd3b6', '#f0e442', '#7aa6d8', '#e8a27c', '#d9a6c4', '#bdc9a0'];
 
 function hashColor(n) {
