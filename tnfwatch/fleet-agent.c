@@ -109,6 +109,10 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	}
 	if (!fleet_matches(ask, a->host, a->label, a->n_labels))
 		goto out;
+	/* The stretch of time is by the asker's clock; ours is ahead by so much, and what was
+	   under way. */
+	if (ask->at != 0 && ask->sent != 0 && ask->at + (received - ask->sent) > 0)
+		ask->at += received - ask->sent;
 	/* Neither noted nor sent back. */
 	ask->body_size = 0;
 	ask->n_files = 0;

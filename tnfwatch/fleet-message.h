@@ -39,7 +39,8 @@ struct fleet_message {
 	char	where[FLEET_EXPR];
 	char	why[FLEET_TEXT];
 	int64_t	last, at;		/* ns; ns since 1970; 0: not said */
-	int64_t	received, sent;		/* ns since 1970, the agent's clock */
+	int64_t	received, sent;		/* ns since 1970, the agent's clock; "ask": sent, the
+					   asker's */
 	int64_t	complete;		/* "kept": all files are in the list */
 	int64_t	offset, length, size, crc, packed;
 	int64_t	until;			/* "lease": ns since 1970 */
