@@ -4,6 +4,8 @@ mouse and keyboard; what they show is compared with tnfdump's own reports.
 
 usage: html.py TNFDUMP OUT TRACE...     (in a network namespace of its own)
 
+A TRACE that is a directory holds one of each of several machines, for --hosts.
+
 Screenshots go to the directory OUT.
 """
 import base64
@@ -281,19 +283,54 @@ def printed(browser, what):
     browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": ""}})
 
 
+def machines(browser, tnfdump, files, what):
+    """Lanes by machine, marks of an order that is not certain, the machine as a word."""
+    rows = jsonl(tnfdump, ["--hosts", *files])
+    hosts = sorted({row["host"] for row in rows})
+    check(len(hosts) > 1, what + ": one machine only")
+    titles = browser.run("return trace.line.lanes.filter((l) => l.kind === 'title' || l.title).map((l) => l.title)")
+    titles = [title for title in titles if title]
+    for host in hosts:
+        check(any(title.startswith(host + ": ") for title in titles), "%s: no lane of %s: %r" % (what, host, titles))
+    got = browser.run("return [...trace.data.probe].map((p, i) => [trace.data.threads[trace.data.thread[i]].host, "
+                      "trace.data.probes[p].name, trace.data.unordered.has(i)])")
+    want = [[row["host"], row["probe"], row.get("unordered", False)] for row in rows]
+    check(got == want, "%s: events: %r, should be %r" % (what, got, want))
+    doubtful = [i for i, row in enumerate(want) if row[2]]
+    check(doubtful and len(doubtful) < len(want), what + ": all events are in order, or none is")
+    for i in range(len(want)):
+        browser.run("trace.line.pick(%d, true)" % i)
+        text = browser.run("return document.querySelector('#detail').innerText")
+        check(("within the error of the clocks" in text) == want[i][2] and want[i][0] in text,
+              "%s: the detail of event %d: %r" % (what, i, text))
+    # Typed: the machine as a word of the conditions.
+    for host in hosts:
+        browser.keys("/")
+        browser.run("document.activeElement.select()")
+        browser.keys(*('host == "%s"' % host), KEYS["enter"])
+        check(browser.run("return trace.line.hits.length") == sum(row[0] == host for row in want),
+              "%s: host == %s" % (what, host))
+    browser.keys(KEYS["escape"], "f")
+
+
 def main():
     tnfdump, out, *traces = sys.argv[1:]
     browser = Browser(1280, 800, False)
     for trace in traces:
         what = os.path.basename(trace)
         page = os.path.join(out, what + ".html")
-        subprocess.run([tnfdump, "--to", "html", "-o", page, trace], stderr=subprocess.DEVNULL, check=False)
+        files = [os.path.join(trace, name) for name in sorted(os.listdir(trace))] if os.path.isdir(trace) else None
+        subprocess.run([tnfdump, "--to", "html", "-o", page, *(["--hosts", *files] if files else [trace])], stderr=subprocess.DEVNULL, check=False)
         browser.open(page)
         asked = [url for url in browser.requests() if url not in ("about:blank", "file://" + page)]
         check(asked == [], "%s: asks for %r" % (what, asked))
         errors = [entry["message"] for entry in browser.log("browser") if entry["level"] == "SEVERE"]
         check(errors == [], "%s: %r" % (what, errors))
         n = browser.run("return trace.data ? trace.data.n : 0")
+        if files:
+            machines(browser, tnfdump, files, what)
+            browser.picture(os.path.join(out, what + ".png"))
+            continue
         compare(browser, tnfdump, [trace], what)
         waits(browser, tnfdump, trace, what)
         marks(browser, tnfdump, trace, what)

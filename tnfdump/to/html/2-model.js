@@ -140,20 +140,20 @@ function modelDevices(data, lanes) {
 		lanes.push({ kind: 'device', title: name, rows: packedRows(data.slice, list), events: [] });
 }
 
-/* Processes with probes of their own come first, then by the number of events. */
+/* By machine; processes with probes of their own come first, then by the number of events. */
 function modelProcesses(data, events) {
 	const groups = new Map();
 	data.threads.forEach((t, i) => {
 		const key = (t.nth || 0) + ' ' + t.pid;
 		if (!groups.has(key))
-			groups.set(key, { title: hostText(t) + (t.process || t.comm || 'process') + ' ' + t.pid, threads: [], own: false, n: 0 });
+			groups.set(key, { nth: t.nth || 0, title: hostText(t) + (t.process || t.comm || 'process') + ' ' + t.pid, threads: [], own: false, n: 0 });
 		const g = groups.get(key), from = events.start[i], to = events.start[i + 1];
 		g.threads.push(i);
 		g.n += to - from;
 		for (let k = from; k < to && !g.own; k++)
 			g.own = data.cpu[events.index[k]] < 0;
 	});
-	return [...groups.values()].sort((a, b) => b.own - a.own || b.n - a.n);
+	return [...groups.values()].sort((a, b) => a.nth - b.nth || b.own - a.own || b.n - a.n);
 }
 
 /* Counts, and durations of what begins within [from, to). */
