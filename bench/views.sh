@@ -4,6 +4,8 @@
 #
 # Millions of events a second on the wall, from opening the file to the last
 # event; a thread of two ints and a string each.  babeltrace2 gets a part of them.
+# go tool trace reads what a Go program wrote by trace.Log(), a part as well: it holds all
+# of a trace in memory.  Bytes an event are those of that file, and of ours.
 # Recording from Python: nanoseconds of the thread's CPU time a call, the loop left out.
 . "$(dirname "$0")/lib.sh"
 tnfdump=$BENCH_BUILD/tnfdump/tnfdump mktrace=$BENCH_BUILD/tests/reader/mktrace
@@ -106,6 +108,43 @@ called()
 		"$python" "$out/call.py" "$2"
 }
 
+# go_trace: the Go runtime's own trace of as many events, at $out/go.trace
+go_trace()
+{
+	have go golang-go || return 1
+	cat >"$out/log.go" <<'G'
+package main
+
+import (
+	"context"
+	"os"
+	"runtime/trace"
+	"strconv"
+)
+
+func main() {
+	n, _ := strconv.Atoi(os.Args[2])
+	f, err := os.Create(os.Args[1])
+	if err != nil || trace.Start(f) != nil {
+		os.Exit(1)
+	}
+	ctx, task := trace.NewTask(context.Background(), "order")
+	for i := 0; i < n; i++ {
+		trace.Log(ctx, "cake", "apple")
+	}
+	task.End()
+	trace.Stop()
+	f.Close()
+}
+G
+	export GO111MODULE=off GOFLAGS='' GOCACHE="$out/go-cache"
+	go build -o "$out/log" "$out/log.go" >/dev/null 2>&1 && "$out/log" "$out/go.trace" "$few" ||
+		not_measured "a Go program's trace"
+}
+# Its page needs a browser that asks for each part; -d is its whole reading, as text.
+go_read() { rate "$few" go tool trace -d "$out/go.trace"; }
+bytes_of() { awk -v n="$2" -v size="$(stat -c %s "$1")" 'BEGIN { print size / n }'; }
+
 bt2=yes
 "$python" -c 'import bt2' 2>/dev/null || { bt2=; echo "$bench: peer missing: bt2 (Debian package python3-bt2)"; }
 ref="tnf: iterate with name and members"
@@ -122,8 +161,13 @@ while [ $r -le "$BENCH_ROUNDS" ]; do
 	r=$((r + 1))
 done
 
+go=
+go_trace && go=yes
+sample "a trace of tnf: size" bytes/event 1 bytes_of "$out/x.tnf" "$n"
+[ -z "$go" ] || sample "a trace of Go's runtime: size" bytes/event 1 bytes_of "$out/go.trace" "$few"
 r=1
 while [ $r -le "$BENCH_ROUNDS" ]; do
+	[ -z "$go" ] || sample "go tool trace: reading" Mevents/s $r go_read
 	for format in html sqlite; do
 		sample "tnfdump --to $format" Mevents/s $r made $format
 		[ $r -gt 1 ] || sample "tnfdump --to $format: size" bytes/event $r sized $format

@@ -26,6 +26,11 @@ same a.tnf
 same b.tnf
 same a.tnf b.tnf
 same --info=json a.tnf b.tnf
+same --info a.tnf
+same --info b.tnf
+same --info a.tnf b.tnf
+# What is there before the events are counted comes before them.
+"$tnfdump" --info a.tnf | head -n 1 | grep -qx 'a.tnf:' || fail "--info into head"
 same --stats a.tnf
 end=$("$tnfdump" --columns elapsed --no-header a.tnf | awk 'END { print $1 }')
 for time in 1ns 1us "${end}ms" 100s; do

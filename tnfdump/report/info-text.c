@@ -11,6 +11,8 @@
 #include "tnfdump/input.h"
 #include "tnfdump/text/print.h"
 
+#define LARGE	((size_t)16 << 20)	/* counting the events of less takes no time */
+
 /* "label:    text" */
 __attribute__((format(printf, 3, 4))) static void
 info_text_row(struct dump *d, const char *label, const char *fmt, ...)
@@ -62,8 +64,13 @@ put_size(struct dump *d, const struct info *f)
 		info_text_row(d, "held", "%" PRIu32 " blocks, by threads that "
 		    "write, or were killed", s->blocks_held);
 	info_text_row(d, "laps", "%" PRIu32, s->generation);
-	if (s->damaged > 0)
-		info_text_row(d, "damaged", "%" PRIu64 " blocks", s->damaged);
+}
+
+static void
+put_damaged(struct dump *d, const struct info *f)
+{
+	if (f->sum.damaged > 0)
+		info_text_row(d, "damaged", "%" PRIu64 " blocks", f->sum.damaged);
 }
 
 static void
@@ -222,6 +229,34 @@ info_text_put_probes(struct dump *d, const struct info_all *all, const struct in
 	}
 }
 
+static void
+put_head(struct dump *d, const struct info *f)
+{
+	print_escaped(&d->out, f->in->path, strlen(f->in->path));
+	out_lit(&d->out, ":\n");
+	put_writer(d, f);
+	put_size(d, f);
+}
+
+void
+info_text_begin(struct dump *d)
+{
+	struct info_all *all = d->state;
+	struct info f;
+
+	if (all->n != 1 || d->filters != NULL || all->files->in->size < LARGE)
+		return;
+	f = all->files[0];
+	f.events = 1;
+	tnf_file_summary(f.in->file, &f.sum);
+	if (tnf_file_span(f.in->file, &f.first, &f.last) != 0 || f.sum.damaged > 0)
+		return;
+	put_head(d, &f);
+	put_time(d, &f);
+	out_flush(&d->out);
+	all->begun = true;
+}
+
 int
 info_text(struct dump *d)
 {
@@ -231,11 +266,11 @@ info_text(struct dump *d)
 
 	for (i = 0; i < all->n; i++) {
 		f = &all->files[i];
-		print_escaped(&d->out, f->in->path, strlen(f->in->path));
-		out_lit(&d->out, ":\n");
-		put_writer(d, f);
-		put_size(d, f);
-		put_time(d, f);
+		if (!all->begun)
+			put_head(d, f);
+		put_damaged(d, f);
+		if (!all->begun)
+			put_time(d, f);
 		put_events(d, f);
 		info_text_put_coverage(d, f);
 		put_lost(d, f);

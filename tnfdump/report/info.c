@@ -118,6 +118,14 @@ info_begin(struct dump *d)
 }
 
 static int
+info_begin_text(struct dump *d)
+{
+	info_begin(d);
+	info_text_begin(d);
+	return 0;
+}
+
+static int
 info_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct info_all *all = d->state;
@@ -181,7 +189,7 @@ end_json(struct dump *d)
 }
 
 static const struct output text = {
-	.name = "info", .begin = info_begin, .event = info_event, .end = end_text
+	.name = "info", .begin = info_begin_text, .event = info_event, .end = end_text
 };
 
 static const struct output json = {

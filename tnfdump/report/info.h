@@ -35,6 +35,7 @@ struct info {
 struct info_all {
 	struct info	*files;
 	unsigned	 n;
+	bool		 begun;		/* info_text_begin() has printed */
 	struct perprobe	 counts;	/* uint64_t: events */
 };
 
@@ -51,6 +52,8 @@ uint64_t info_lost(const struct info *);
 int64_t info_complete(const struct dump *, const struct info *);
 uint64_t info_count(const struct info_all *, unsigned probe);	/* its events */
 
+/* Of a large file, what is known before its events have been counted. */
+void info_text_begin(struct dump *);
 int info_text(struct dump *);
 int info_json(struct dump *);
 
