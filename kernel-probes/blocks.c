@@ -47,14 +47,25 @@ pool_of(struct kp *kp)
 	return kp->pool = p == MAP_FAILED ? NULL : p;
 }
 
+/* Where nothing is overwritten, only a block that nobody has written to may be had. */
+static bool
+slot_may_go(struct kp *kp, uint64_t there, const char *buf)
+{
+	const struct tnf_block_header *h = (const void *)(buf +
+	    (size_t)KP_SLOT_BLOCK(there) * KP_BLOCK_SIZE);
+
+	return !kp->state->fill ||
+	    __atomic_load_n(&h->generation, __ATOMIC_ACQUIRE) == TNF_GENERATION_FREE;
+}
+
 /* The block of a slot, which has none from now on; 0: it had none, or was faster. */
 static uint32_t
-slot_empty(uint64_t *slot)
+slot_empty(struct kp *kp, uint64_t *slot, const char *buf)
 {
 	uint64_t there = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 	uint64_t empty = KP_SLOT(KP_SLOT_TICKET(there), 0);
 
-	if (KP_SLOT_BLOCK(there) == 0 ||
+	if (KP_SLOT_BLOCK(there) == 0 || !slot_may_go(kp, there, buf) ||
 	    !__atomic_compare_exchange_n(slot, &there, empty, false,
 	    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return 0;
@@ -63,8 +74,9 @@ slot_empty(uint64_t *slot)
 
 /* The oldest that may be had. */
 static uint32_t
-pool_take(struct kp *kp, const struct tnf_ext *ext)
+pool_take(struct kp *kp, const char *buf)
 {
+	const struct tnf_ext *ext = (const void *)(buf + TNF_EXT_OFFSET);
 	uint64_t ticket = __atomic_load_n(&ext->data_cursor, __ATOMIC_ACQUIRE);
 	uint64_t *pool = pool_of(kp);
 	uint32_t slots = kp->state->pool, i, block = 0;
@@ -72,7 +84,7 @@ pool_take(struct kp *kp, const struct tnf_ext *ext)
 	for (uint32_t n = 1; pool != NULL && block == 0 && n < slots; n++) {
 		i = (ticket + n) % slots;
 		if (i % 2 == 1)
-			block = slot_empty(&pool[i]);
+			block = slot_empty(kp, &pool[i], buf);
 	}
 	if (block != 0)
 		kp->state->pool_taken++;
@@ -84,7 +96,7 @@ pool_take(struct kp *kp, const struct tnf_ext *ext)
 uint32_t
 kp_block_take(struct kp *kp, char *buf)
 {
-	uint32_t block = pool_take(kp, (void *)(buf + TNF_EXT_OFFSET));
+	uint32_t block = pool_take(kp, buf);
 	struct tnf_block_header *h = (void *)(buf + (size_t)block * KP_BLOCK_SIZE);
 
 	if (block == 0)

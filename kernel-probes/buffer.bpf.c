@@ -99,7 +99,16 @@ static void block_leave(u64 *slot, u64 there)
  * it behind moves it, so that a CPU that is stopped in between stops nobody.
  */
 #define NO_SLOT		(~0ull)
+#define FULL_SLOT	(~0ull - 1)	/* the block that is next has been used, and is to stay */
 #define SWAP_TRIES	16
+
+static bool block_was_used(u64 there)
+{
+	u32 n = there;
+	struct kp_block *b = bpf_map_lookup_elem(&tnf_buf, &n);
+
+	return b == NULL || read_once(b->h.generation) != TNF_GENERATION_FREE;
+}
 
 __noinline u64 pool_swap(u32 mine)
 {
@@ -129,6 +138,9 @@ __noinline u64 pool_swap(u32 mine)
 				    ticket + 1);
 			continue;
 		}
+		/* Who has given it back has used it; who takes it now, only afterwards. */
+		if (state.fill && block_was_used(there))
+			return read_once(*slot) == there ? FULL_SLOT : NO_SLOT;
 		block_leave(slot, there);
 		if (__sync_val_compare_and_swap(slot, there, KP_SLOT(ticket, mine)) != there)
 			continue;
@@ -156,7 +168,9 @@ __noinline int blocks_ahead(struct kp_cpu *cpu, u64 pos)
 			break;
 		i = number & (KP_CPU_HOLDS - 1);
 		slot = pool_swap(cpu->held[i]);
-		if (slot == NO_SLOT)
+		if (slot == FULL_SLOT)
+			write_once(cpu->full, 1);
+		if (slot == NO_SLOT || slot == FULL_SLOT)
 			break;
 		block_open(slot, KP_GENERATION(KP_SLOT_TICKET(slot)));
 		cpu->held[i] = slot;
@@ -179,7 +193,7 @@ __noinline u64 try_reserve(struct kp_cpu *cpu, u32 size, u32 room)
 	if (KP_OFFSET_OF(pos) + room > KP_BLOCK_END) {
 		pos = (KP_BLOCK_OF(old) + 1) << KP_BLOCK_SHIFT | KP_BLOCK_HEADER;
 		if (KP_BLOCK_OF(pos) > read_once(cpu->ready))
-			return lose(cpu, TNF_LOST_NESTED);
+			return lose(cpu, cpu->full ? TNF_LOST_FULL : TNF_LOST_NESTED);
 	}
 	if (__sync_val_compare_and_swap(&cpu->cursor, old, pos + size) != old)
 		return AGAIN;

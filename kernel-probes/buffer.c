@@ -145,6 +145,8 @@ fill_buffer(struct kp *kp, size_t size)
 	if (r < 0)
 		kp_fail(kp, r, "buffer: no room for the definitions");
 	else {
+		if (kp->fill)
+			((struct tnf_ext *)(void *)(buf + TNF_EXT_OFFSET))->compatible |= TNF_EXT_FILL;
 		next = give_blocks(kp->cpu, kp->cpus, buf, KP_DATA / KP_BLOCK_SIZE, blocks);
 		r = fill_pool(kp, ((struct tnf_ext *)(void *)(buf + TNF_EXT_OFFSET))->data_cursor,
 		    next, blocks);
@@ -152,6 +154,7 @@ fill_buffer(struct kp *kp, size_t size)
 	munmap(buf, size);
 	if (r < 0)
 		return r;
+	kp->state->fill = kp->fill;
 	kp->state->sched_tag = defs.sched_tag;
 	kp->state->symbols_tag = defs.symbols_tag;
 	kp->state->tag_next = defs.next;
@@ -190,6 +193,12 @@ forget(struct kp *kp)
 	kp_state_close(kp);
 	kp_pins_remove_all(kp);
 	kp->foreign = false;
+}
+
+KP_EXPORT void
+kp_buffer_fill(struct kp *kp, bool fill)
+{
+	kp->fill = fill;
 }
 
 KP_EXPORT int

@@ -44,6 +44,7 @@ struct kp {
 	bool		 control;
 	bool		 looking;	/* without the rights: nothing but lists */
 	bool		 foreign;	/* pins of another version are there */
+	bool		 fill;		/* the next buffer stops when it is full */
 	int		 lock;		/* directory that we hold the lock on */
 	int		 state_fd, filter_fd, buf_fd, cpu_fd;	/* -1: no such map */
 	int		 pool_fd;

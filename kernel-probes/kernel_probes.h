@@ -35,6 +35,8 @@ struct kp_status {
 	size_t		 size;		/* of the buffer, bytes; 0: none */
 	bool		 tracing;	/* master switch */
 	bool		 filtering;	/* process filter */
+	bool		 fill;		/* it stops when it is full, ... */
+	bool		 full;		/* ... and has */
 	uint64_t	 lost[8];	/* by enum tnf_lost, all CPUs */
 	uint64_t	 lost_cpu_max;	/* the CPU that lost most, its count */
 	int		 lost_cpu;	/* and its number */
@@ -78,6 +80,9 @@ int kp_probe_where(struct kp *, unsigned id, const char *text);
 int kp_status(struct kp *, struct kp_status *ret);
 /* Its state alone, without a question to each program for what it has lost. */
 enum kp_state kp_standing(struct kp *);
+/* Whether the buffer that is made next by this session stops when it is full: nothing in
+   it is overwritten, and what comes later is counted.  At first it is a ring. */
+void kp_buffer_fill(struct kp *, bool);
 /* size is rounded up; *ret_size is what it got.  -EEXIST, -ENOMEM. */
 int kp_buffer_alloc(struct kp *, size_t size, size_t *ret_size);
 /* -ENOENT none; -EBUSY tracing is on, or somebody reads.  Removes all pins; what

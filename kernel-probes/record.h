@@ -247,7 +247,8 @@ struct kp_cpu {
 	__u32 held[KP_CPU_HOLDS];	/* where its latest blocks are, by number */
 	__u64 lost[8];		/* by enum tnf_lost */
 	__u64 thread;		/* that writes, while it needs a schedule record */
-	__u64 reserved[2];
+	__u64 full;		/* there was no unused block left for it */
+	__u64 reserved[1];
 };
 
 /*
@@ -433,7 +434,7 @@ struct kp_shared {
 	__u32 pool;		/* slots of tnf_pool */
 	__u32 fault_ends;	/* the end of a fault is seen */
 	__u32 page_shift;	/* bytes of a page, as a power of two */
-	__u32 pad0;
+	__u32 fill;		/* no block is used twice: TNF_EXT_FILL */
 	__u64 reserved0[2];
 
 	__u32 magic;

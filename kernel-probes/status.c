@@ -74,6 +74,7 @@ count_lost(struct kp *kp, struct kp_status *s)
 			s->lost_cpu_max = sum;
 			s->lost_cpu = i;
 		}
+		s->full |= __atomic_load_n(&kp->cpu[i].full, __ATOMIC_RELAXED) != 0;
 	}
 	s->lost[TNF_LOST_HOOK] += hook_misses();
 }
@@ -96,6 +97,7 @@ kp_status(struct kp *kp, struct kp_status *ret)
 	ret->filtering = kp->state->filter;
 	ret->tracing = kp->state->tracing;
 	ret->size = kp->state->buffer_size;
+	ret->fill = kp->state->fill;
 	if (ret->size == 0)
 		return 0;
 	if (kp->cpu != NULL)

@@ -372,8 +372,6 @@ tnfctl_buffer_exchange(tnfctl_handle_t *h, const char *file,
 TNFCTL_API tnfctl_errcode_t
 tnfctl_buffer_fill_set(tnfctl_handle_t *h, boolean_t fill)
 {
-	if (h->pid == 0)
-		return fail(TNFCTL_ERR_BADARG, "the kernel's buffer: it is always a ring");
 	h->fill = fill;
 	return TNFCTL_ERR_NONE;
 }

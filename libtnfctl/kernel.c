@@ -144,6 +144,8 @@ kernel_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 		.trace_buf_state = states[status.state],
 		.trace_state = status.tracing ? B_TRUE : B_FALSE,
 		.filter_state = status.filtering ? B_TRUE : B_FALSE,
+		.fill = !status.fill ? TNFCTL_FILL_RING :
+		    status.full ? TNFCTL_FILL_FULL : TNFCTL_FILL_STOPS,
 	};
 	return TNFCTL_ERR_NONE;
 }
@@ -165,6 +167,7 @@ kernel_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	if (bytes < KP_BUFFER_MIN)
 		return fail(TNFCTL_ERR_SIZETOOSMALL, "%u bytes: the smallest "
 		    "buffer has %u", bytes, KP_BUFFER_MIN);
+	kp_buffer_fill(h->priv, h->fill);
 	e = kp_buffer_alloc(h->priv, bytes, &got);
 	if (e == -EEXIST)
 		return fail_kernel(h->priv, e, TNFCTL_ERR_BUFEXISTS);

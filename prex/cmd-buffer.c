@@ -16,6 +16,19 @@ enum { DEFAULT_SIZE = 384 * 1024 };
 
 static const char *const words[] = { "alloc", "dealloc", NULL };
 
+/* It is no word of the language: selectors may have it as it stands. */
+static bool
+parse_fill(struct statement *st, struct args *a)
+{
+	const struct token *tok = statement_peek(st);
+
+	if (tok->kind != TOK_IDENT || strcmp(tok->text, "fill") != 0)
+		return false;
+	st->next++;
+	a->name = "fill";
+	return true;
+}
+
 static bool
 cmd_buffer_parse(struct shell *sh, struct statement *st, struct args *a)
 {
@@ -24,7 +37,10 @@ cmd_buffer_parse(struct shell *sh, struct statement *st, struct args *a)
 	if (a->word == NULL || strcmp(a->word, "alloc") != 0 ||
 	    statement_at_end(st))
 		return true;
-	return parse_numbers(sh, st, a) && a->n_numbers == 1;
+	if (parse_fill(st, a))
+		return statement_at_end(st);
+	return parse_numbers(sh, st, a) && a->n_numbers == 1 &&
+	    (statement_at_end(st) || parse_fill(st, a));
 }
 
 static void
@@ -81,6 +97,10 @@ cmd_buffer_show(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 		return;
 	}
 	printf("Trace buffer size is %zu bytes\n", attrs->trace_buf_size);
+	if (attrs->fill == TNFCTL_FILL_STOPS)
+		puts("Recording stops when it is full");
+	else if (attrs->fill == TNFCTL_FILL_FULL)
+		puts("It is full: what came later is not recorded");
 	if (attrs->trace_buf_state == TNFCTL_BUF_BROKEN)
 		puts("Tracing system has failed -- tracing suspended");
 	show_lost(sh);
@@ -120,6 +140,7 @@ cmd_buffer_alloc(struct shell *sh, const struct args *a, tnfctl_trace_attrs_t *a
 		shell_say(sh, "the largest is 1g, 1073741824 bytes: ask for less");
 		return;
 	}
+	tnfctl_buffer_fill_set(sh->target, a->name != NULL || sh->fill ? B_TRUE : B_FALSE);
 	err = tnfctl_buffer_alloc(sh->target, NULL,
 	    wanted_size(sh, a, attrs->trace_min_size));
 	if (err != TNFCTL_ERR_NONE)
@@ -169,12 +190,14 @@ cmd_buffer_run(struct shell *sh, const struct args *a)
 
 const struct cmd cmd_buffer = {
 	.name = "buffer",
-	.usage = "\nalloc [bytes]\ndealloc",
+	.usage = "\nalloc [bytes] [fill]\ndealloc",
 	.summary = "Allocate, release or show the kernel's trace buffer",
 	.help =
 	    "Without a word, tells the size of the buffer.  Allocating takes a size in bytes,\n"
 	    "or with k or m in units of 1024 or 1048576; without one the size is that of the\n"
-	    "option -s, or 384k.  Tracing has to be off (ktrace off) to release the buffer.\n",
+	    "option -s, or 384k.  With \"fill\" recording stops when the buffer is full, and what\n"
+	    "comes later is counted; otherwise it takes the place of the oldest.\n"
+	    "Tracing has to be off (ktrace off) to release the buffer.\n",
 	.modes = MODE_KERNEL,
 	.words = words,
 	.complete = COMPLETE_WORDS,

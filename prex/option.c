@@ -53,7 +53,7 @@ print_help(const char *argv0)
 	    "\t-c <commands>      run the commands (\";\" separates), then quit\n"
 	    "\t-t                 for tests: write line by line\n"
 	    "\t--children         with -p: its children that are there, as well\n"
-	    "\t--fill             stop when the trace file is full; overwrite nothing\n"
+	    "\t--fill             stop when the trace is full; overwrite nothing\n"
 	    "\t--follow-exec      go on in the program that the target becomes\n"
 	    "\t--follow-fork      control the children of the target as well\n"
 	    "\t--run              with -k: trace the kernel around one command, into -o\n"
@@ -264,8 +264,6 @@ option_check(const struct options *o, const char *argv0)
 		option_usage(argv0, "--follow-exec needs a command");
 	if (t->children && t->pid == 0)
 		option_usage(argv0, "--children needs -p pid");
-	if (t->fill && t->kernel)
-		option_usage(argv0, "--fill is for trace files: the kernel's buffer is a ring");
 	if (t->pid != 0 && t->preload != NULL)
 		option_usage(argv0, "can't use preload option with attach");
 	if (!t->kernel)

@@ -169,6 +169,7 @@ set_up(struct shell *sh, const struct options *o)
 		    "buffer dealloc'");
 		return false;
 	}
+	tnfctl_buffer_fill_set(sh->target, o->target.fill ? B_TRUE : B_FALSE);
 	return run_done(sh, tnfctl_buffer_alloc(sh->target, NULL,
 	    o->buffer_size != 0 ? o->buffer_size : RUN_SIZE),
 	    "error in allocating buffer");

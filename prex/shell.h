@@ -30,6 +30,7 @@ struct shell {
 	int	target_status;		/* for our own, where we started it */
 	unsigned mode;			/* MODE_USER or MODE_KERNEL */
 	size_t	buffer_size;		/* -s in bytes; 0: not given */
+	bool	fill;			/* --fill, for the kernel's buffer */
 	bool	file_named;		/* by -o: a trace is wanted */
 	struct trace_plan plan;		/* of a file that is not made yet */
 	bool	test_mode;		/* -t */

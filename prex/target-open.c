@@ -156,6 +156,7 @@ target_set_up(struct shell *sh, const struct target_options *o)
 {
 	tnfctl_errcode_t err;
 
+	sh->fill = o->fill;
 	if (sh->mode == MODE_USER) {
 		sh->file_named = o->file != NULL;
 		if (o->fill)

@@ -120,6 +120,7 @@ static const char *const lost_text[TNF_LOST_REASONS] = {
 	[TNF_LOST_BUSY] = "while a definition was made",
 	[TNF_LOST_HOOK] = "passed over by the kernel",
 	[TNF_LOST_PREEMPTED] = "preempted while they were written",
+	[TNF_LOST_FULL] = "after the buffer was full",
 };
 
 /* Until now; not all of it is in the buffer: the kernel counts what it skips. */
@@ -146,6 +147,8 @@ source_count_lost(struct source *s)
 static const char *
 lost_remedy(const uint64_t *lost)
 {
+	if (lost[TNF_LOST_FULL] > 0)
+		return "a larger buffer keeps more, and one without \"fill\" the latest";
 	if (lost[TNF_LOST_NESTED] > 0 || lost[TNF_LOST_TOO_LARGE] > 0)
 		return "a larger buffer, or fewer probes traced, helps";
 	if (lost[TNF_LOST_NO_BLOCK] > 0)

@@ -87,6 +87,9 @@ typedef enum {
 	TNFCTL_BUF_BROKEN = 2	/* tnfctl_error_detail() says why */
 } tnfctl_bufstate_t;
 
+/* Linux.  Does the kernel's buffer stop when it is full, and has it? */
+enum { TNFCTL_FILL_RING = 0, TNFCTL_FILL_STOPS = 1, TNFCTL_FILL_FULL = 2 };
+
 /* State of the target.  Strings belong to the handle, valid until its next call. */
 typedef struct tnfctl_trace_attrs {
 	pid_t		targ_pid;	/* 0: the kernel */
@@ -97,7 +100,7 @@ typedef struct tnfctl_trace_attrs {
 	boolean_t	trace_state;	/* process: not tnf_process_disable()d;
 					   kernel: the master switch */
 	boolean_t	filter_state;	/* kernel: process filter on */
-	long		pad;
+	long		fill;		/* Linux.  Kernel: TNFCTL_FILL_* */
 } tnfctl_trace_attrs_t;
 
 /* State of a probe.  Everything it points to belongs to the library; copy
@@ -237,9 +240,9 @@ tnfctl_errcode_t tnfctl_buffer_alloc(tnfctl_handle_t *, const char *file,
    has defined takes more. */
 tnfctl_errcode_t tnfctl_buffer_exchange(tnfctl_handle_t *, const char *file,
     unsigned int bytes);
-/* Linux.  Whether the file that is made next stops when it is full: nothing in it is
-   overwritten, and what comes later is counted.  At first it is a ring.  A libtnfprobe
-   that is older than this goes on in a ring.  BADARG: the kernel. */
+/* Linux.  Whether the file or the kernel's buffer that is made next stops when it is full:
+   nothing in it is overwritten, and what comes later is counted.  At first it is a ring.
+   A libtnfprobe that is older than this goes on in a ring. */
 tnfctl_errcode_t tnfctl_buffer_fill_set(tnfctl_handle_t *, boolean_t);
 /* Kernel: frees the buffer and removes every trace of us from the kernel. */
 tnfctl_errcode_t tnfctl_buffer_dealloc(tnfctl_handle_t *);	/* kernel */
