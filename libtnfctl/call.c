@@ -33,6 +33,7 @@
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/call.h"
 #include "libtnfctl/direct.h"
+#include "libtnfctl/left.h"
 
 #define CALL_MS		10000
 #define TRY_US		100	/* and up to ten times as long, in turns, ... */
@@ -420,6 +421,8 @@ call_begin(struct calls *c, tnfctl_handle_t *h, int tries)
 	if (call.error != 0 || call.result <= 0)
 		return "it has no memory left";
 	c->stack = (uintptr_t)call.result;
+	if (left_settle(c) && h->ops->write(h, h->control_calls, &c->stack, sizeof(c->stack)))
+		c->noted = h->control_calls;
 	return NULL;
 }
 
@@ -428,10 +431,14 @@ call_end(struct calls *c)
 {
 	struct call call = { .function = c->munmap,
 	    .args = { c->stack, STACK_SIZE }, .alone = true };
+	static const uintptr_t none;
 
 	if (c->stack != 0 && !c->in_use && !c->p->gone &&
-	    c->p->event == PROC_NOTHING)
+	    c->p->event == PROC_NOTHING) {
+		if (c->noted != 0)
+			c->h->ops->write(c->h, c->noted, &none, sizeof(none));
 		make_on_pad(c, &call);
+	}
 	maps_free(&c->maps);
 }
 
@@ -470,4 +477,40 @@ call_make(struct calls *c, struct call *call)
 		return why_not(c, REMOTE_LATE);
 	why = await_thread(c, &t);
 	return why != NULL ? why : make_on(c, t, call, data_at(c, 0));
+}
+
+/* By syscall(3), which is no cancellation point: the thread may have been
+   cancelled, and would act upon it. */
+bool
+call_kernel(struct calls *c, long number, uintptr_t a, uintptr_t b,
+    uintptr_t d, uintptr_t e, long *ret)
+{
+	struct call call = { .args = { (uintptr_t)number, a, b, d, e },
+	    .alone = true };
+
+	if (!objects_function(c->h, "libc.so.6", "syscall", &call.function) ||
+	    call_make(c, &call) != NULL || call.result < 0)
+		return false;
+	*ret = call.result;
+	return true;
+}
+
+bool
+call_get_of(const struct calls *c, uintptr_t stack, void *ret, size_t n)
+{
+	return n <= CALL_DATA && proc_read(c->p, stack + STACK_SIZE - CALL_DATA, ret, n);
+}
+
+bool
+call_is_used(const struct calls *c, uintptr_t stack)
+{
+	const struct thread *t, *end = c->p->threads + c->p->n;
+	uintptr_t ip, sp;
+	long call;
+
+	for (t = c->p->threads; t < end; t++)
+		if (!t->stopped || !arch_where(c->p, t, &ip, &sp, &call) ||
+		    sp - stack <= STACK_SIZE)
+			return true;
+	return false;
 }

@@ -18,6 +18,7 @@ struct calls {
 	uintptr_t stack;		/* ours, in the target; 0: none */
 	int	 tries;			/* to find a thread */
 	bool	 in_use;		/* a call has not come back from there */
+	uintptr_t noted;		/* where the target's memory says so; 0: nowhere */
 };
 
 /* A call; its arguments are numbers, or addresses of call_data(). */
@@ -46,5 +47,13 @@ uintptr_t call_put(struct calls *, size_t offset, const void *, size_t);
 bool	call_get(struct calls *, size_t offset, void *, size_t);
 /* NULL: the call has been made, and the target is stopped. */
 const char *call_make(struct calls *, struct call *);
+/* A system call; false: it has not been made, or has failed. */
+bool	call_kernel(struct calls *, long number, uintptr_t, uintptr_t, uintptr_t,
+	    uintptr_t, long *ret);
+/* What call_put() has put at offset 0 of the memory at 'stack', that of calls of
+   another controller. */
+bool	call_get_of(const struct calls *, uintptr_t stack, void *ret, size_t);
+/* Is a thread still in a call of theirs? */
+bool	call_is_used(const struct calls *, uintptr_t stack);
 
 #endif

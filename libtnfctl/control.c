@@ -248,6 +248,8 @@ read_process(tnfctl_handle_t *h)
 	    !h->ops->read(h, CONTROL(h, open), &h->control_open,
 	    sizeof(h->control_open)))
 		h->control_open = 0;
+	h->control_calls = c->size < offsetof(struct tnf_process_control, calls) +
+	    sizeof(c->calls) ? 0 : CONTROL(h, calls);
 	h->pools = 0;
 	h->pools_told = c->size >= offsetof(struct tnf_process_control, defined) +
 	    sizeof(c->defined);

@@ -16,12 +16,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libtnfctl/call.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
+#include "libtnfctl/left.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open	434
@@ -38,58 +40,23 @@
 #define CONTROL(h, member) \
 	((h)->control + offsetof(struct tnf_process_control, member))
 
-/* What lies in the target for the calls. */
-struct parcel {
-	int32_t	 pair[2];
-	struct msghdr message;
-	struct iovec part;
-	char	 byte[8];
-	union {
-		struct cmsghdr header;
-		char	 room[CMSG_SPACE(sizeof(int))];
-	} ancillary;
-};
 #define PATH_OFFSET	(CALL_DATA - TNF_PATH_SIZE)
 _Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");
 
-/* By syscall(3), which is no cancellation point: the thread may have been
-   cancelled, and would act upon it. */
-static bool
-call_kernel(struct calls *c, long number, uintptr_t a, uintptr_t b,
-    uintptr_t d, uintptr_t e, long *ret)
-{
-	struct call call = { .args = { (uintptr_t)number, a, b, d, e },
-	    .alone = true };
-
-	if (!objects_function(c->h, "libc.so.6", "syscall", &call.function) ||
-	    call_make(c, &call) != NULL || call.result < 0)
-		return false;
-	*ret = call.result;
-	return true;
-}
-
-/* The target tells us the number.  Were it a file of a file system that never
-   answers, to close it would keep us for ever, and the target stopped; the name is
-   told without a question to that file system. */
-static bool
-is_socket(pid_t pid, int fd)
-{
-	char path[64], name[16] = "";
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
-	return readlink(path, name, sizeof(name) - 1) > 0 &&
-	    strncmp(name, "socket:[", 8) == 0;
-}
-
-/* Sends our descriptor to the other end of that socket of the target. */
+/*
+ * Sends our descriptor to the other end of that socket of the target.  The target has
+ * told us the number: were it a file of a file system that never answers, to close it
+ * would keep us for ever, and the target stopped.
+ */
 static bool
 send_descriptor(pid_t pid, int socket, int fd)
 {
 	struct parcel p = { .part = { p.byte, 1 } };
 	bool sent = false;
+	uint64_t inode;
 	int process, end;
 
-	if (!is_socket(pid, socket) ||
+	if (!left_socket(pid, socket, &inode) ||
 	    (process = (int)syscall(SYS_pidfd_open, pid, 0)) < 0)
 		return false;
 	end = (int)syscall(SYS_pidfd_getfd, process, socket, 0);
@@ -107,42 +74,52 @@ send_descriptor(pid_t pid, int socket, int fd)
 	return sent;
 }
 
-/* The number under which the target has it, or -1. */
+/* The number under which the target has it, or -1.  at: where the parcel is there. */
 static int
-receive_descriptor(struct calls *c, int socket)
+receive_descriptor(struct calls *c, struct parcel *p, struct parcel *at)
 {
-	struct parcel p = { .byte = "" }, *at;
-	int32_t fd = -1;
 	long got;
 
-	at = (struct parcel *)call_put(c, 0, &p, sizeof(p));
-	p.part = (struct iovec){ at->byte, 1 };
-	p.message = (struct msghdr){ .msg_iov = &at->part, .msg_iovlen = 1,
-	    .msg_control = &at->ancillary,
-	    .msg_controllen = sizeof(p.ancillary.room) };
-	if (at == NULL || call_put(c, 0, &p, sizeof(p)) == 0 ||
-	    !call_kernel(c, SYS_recvmsg, (uintptr_t)socket,
+	if (!call_kernel(c, SYS_recvmsg, (uintptr_t)p->pair[0],
 	    (uintptr_t)&at->message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, 0, &got) ||
-	    !call_get(c, 0, &p, sizeof(p)) ||
-	    p.ancillary.header.cmsg_type != SCM_RIGHTS)
+	    !call_get(c, 0, p, sizeof(*p)))
 		return -1;
-	memcpy(&fd, CMSG_DATA(&p.ancillary.header), sizeof(fd));
-	return fd;
+	return parcel_received(p);
+}
+
+/* For whoever comes if we are killed: the sockets are these. */
+static bool
+note_sockets(struct calls *c, struct parcel *p, struct parcel *at)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (!left_socket(c->h->pid, p->pair[i], &p->socket[i]))
+			return false;
+	p->part = (struct iovec){ at->byte, 1 };
+	p->message = (struct msghdr){ .msg_iov = &at->part, .msg_iovlen = 1,
+	    .msg_control = &at->ancillary,
+	    .msg_controllen = sizeof(p->ancillary.room) };
+	return call_put(c, 0, p, sizeof(*p)) != 0;
 }
 
 int
 direct_give_descriptor(struct calls *c, int fd)
 {
-	struct parcel p = { .pair = { -1, -1 } };
-	uintptr_t at = call_put(c, 0, &p, sizeof(p));
+	struct parcel p = { .magic = PARCEL_MAGIC, .pair = { -1, -1 } }, *at;
+	struct stat st;
 	int theirs = -1;
 	long r;
 
-	if (at == 0 || !call_kernel(c, SYS_socketpair, AF_UNIX, SOCK_DGRAM |
-	    SOCK_CLOEXEC, 0, at, &r) || !call_get(c, 0, &p, sizeof(p)))
+	if (fstat(fd, &st) != 0)
 		return -1;
-	if (send_descriptor(c->h->pid, p.pair[1], fd))
-		theirs = receive_descriptor(c, p.pair[0]);
+	p.file = st.st_ino;
+	at = (struct parcel *)call_put(c, 0, &p, sizeof(p));
+	if (at == NULL || !call_kernel(c, SYS_socketpair, AF_UNIX, SOCK_DGRAM |
+	    SOCK_CLOEXEC, 0, (uintptr_t)at->pair, &r) || !call_get(c, 0, &p, sizeof(p)))
+		return -1;
+	if (note_sockets(c, &p, at) && send_descriptor(c->h->pid, p.pair[1], fd))
+		theirs = receive_descriptor(c, &p, at);
 	call_kernel(c, SYS_close, (uintptr_t)p.pair[0], 0, 0, 0, &r);
 	call_kernel(c, SYS_close, (uintptr_t)p.pair[1], 0, 0, 0, &r);
 	return theirs;

@@ -144,6 +144,7 @@ struct tnfctl_handle {
 	int32_t		broken_errno;
 	uintptr_t	probe_ops;
 	uintptr_t	control_open;	/* opens a trace file; 0: not there */
+	uintptr_t	control_calls;	/* where to note that calls are made; 0: not there */
 	uintptr_t	pools;		/* of probes made at run time; 0: none */
 	struct map	pooled;		/* these, by the addresses of their blocks */
 	bool		pools_told;	/* libtnfprobe knows such */

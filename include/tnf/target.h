@@ -185,6 +185,12 @@ struct tnf_process_control {
 	 */
 	struct tnf_probe_pool *volatile pools;
 	volatile tnf_uint64_t defined;
+	/*
+	 * Where 'size' says that it is there: the controller's, 0 at first.  While it
+	 * has a thread make calls, the address of the memory that these use.  A
+	 * controller that finds one has come after one that was killed.
+	 */
+	volatile tnf_uint64_t calls;
 };
 
 #ifdef __cplusplus

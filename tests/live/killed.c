@@ -3,6 +3,9 @@
  *
  * What was attached goes on, what was started dies; nothing is left planted.
  */
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/wait.h>
 
 #include "tests/live/live.h"
@@ -11,13 +14,16 @@
 static void
 control(pid_t pid, const char *name)
 {
+	char file[PATH_MAX];
 	tnfctl_event_t event;
 	tnfctl_handle_t *h;
+	unsigned int i;
 
-	for (;;) {
+	for (i = 0; ; i++) {
 		if (tnfctl_pid_open(pid, &h) != TNFCTL_ERR_NONE)
 			continue;
-		tnfctl_buffer_alloc(h, name, 1 << 20);
+		snprintf(file, sizeof(file), "%s.%u", name, i % 2);
+		tnfctl_buffer_exchange(h, file, 1 << 20);
 		tnfctl_probe_apply(h, tnfctl_probe_enable, NULL);
 		/* A visit of each kind: short, and until objects change. */
 		if (getpid() % 2 == 0)
@@ -27,16 +33,45 @@ control(pid_t pid, const char *name)
 	}
 }
 
+static int
+descriptors(pid_t pid)
+{
+	char path[64];
+	int n = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	CHECK((d = opendir(path)) != NULL);
+	while (readdir(d) != NULL)
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* Attaches, and gives the target another file. */
+static void
+visit_once(pid_t pid, const char *name, const char *end)
+{
+	char file[PATH_MAX];
+	tnfctl_handle_t *h;
+
+	snprintf(file, sizeof(file), "%s.%s", name, end);
+	OK(tnfctl_pid_open(pid, &h));
+	OK(tnfctl_buffer_exchange(h, file, 1 << 20));
+	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+}
+
 static void
 test_attached(void)
 {
 	struct victim v = VICTIM("threads", "10", "-", "signals", "dlopen",
 	    victim_path("libvictim-plugin.so"));
 	const char *name = trace_name();
-	tnfctl_handle_t *h;
-	int i, status;
+	int i, status, before;
 	pid_t pid;
 
+	visit_once(v.pid, name, "before");
+	before = descriptors(v.pid);
 	for (i = 0; i < rounds(100, 2000) && seconds() < 3.5; i++) {
 		if ((pid = fork()) == 0)
 			control(v.pid, name);
@@ -46,9 +81,9 @@ test_attached(void)
 		CHECK(WIFSIGNALED(status));
 		CHECK(kill(v.pid, 0) == 0);
 	}
-	/* The next one can have it. */
-	OK(tnfctl_pid_open(v.pid, &h));
-	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	/* The next one can have it, and closes what the others had left. */
+	visit_once(v.pid, name, "after");
+	CHECK(descriptors(v.pid) == before);
 	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
 	status = victim_end(&v);
