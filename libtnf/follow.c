@@ -19,6 +19,8 @@
 #include "libtnf/stream_impl.h"
 
 #define LAPS	0xfffffffeu	/* then generations begin again: libtnfprobe/block.c */
+#define ROOM_MIN	1024u	/* events */
+#define ROOM_LOOK	64u	/* refreshes */
 
 TNF_API void
 tnf_stream_follow(tnf_stream_t *s)
@@ -100,7 +102,7 @@ static int
 wait_for(struct follow *fo, const struct walk *w, const struct event_clock *c,
     int64_t time)
 {
-	size_t room = fo->room == 0 ? 1024 : 2 * fo->room;
+	size_t room = fo->room == 0 ? ROOM_MIN : 2 * fo->room;
 	struct waiting *p;
 
 	if (fo->n == fo->room) {
@@ -294,6 +296,26 @@ is_sorted(const struct follow *fo)
 	return true;
 }
 
+/* What one busy moment needed is given back when it is over: who forks copies the
+   tables of all pages. */
+static void
+give_back(struct follow *fo)
+{
+	struct waiting *p;
+	size_t room;
+
+	if (fo->n > fo->most)
+		fo->most = fo->n;
+	if (++fo->refreshes % ROOM_LOOK != 0)
+		return;
+	room = 2 * fo->most > ROOM_MIN ? 2 * fo->most : ROOM_MIN;
+	if (fo->room / 2 > room && (p = realloc(fo->list, room * sizeof *p)) != NULL) {
+		fo->list = p;
+		fo->room = room;
+	}
+	fo->most = fo->n;
+}
+
 TNF_API int
 tnf_stream_refresh(tnf_stream_t *s, int64_t until, struct tnf_progress *ret)
 {
@@ -314,6 +336,7 @@ tnf_stream_refresh(tnf_stream_t *s, int64_t until, struct tnf_progress *ret)
 	if (!is_sorted(fo))
 		qsort(fo->list, fo->n, sizeof *fo->list, by_time);
 	fo->until = until;
+	give_back(fo);
 	return 0;
 }
 

@@ -31,6 +31,8 @@ struct follow {
 	bool	 on;
 	struct waiting *list;		/* [at, n) ascending by time */
 	size_t	 n, at, room;
+	size_t	 most;			/* in the last refreshes: what 'room' is for */
+	unsigned refreshes;
 	int64_t	 until;			/* later ones are not handed out yet */
 	int64_t	 handed_out;		/* time of the latest */
 };

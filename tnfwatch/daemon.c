@@ -200,7 +200,7 @@ daemon_window_due(const struct daemon *d)
 
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		any |= d->writer[i].pid == 0;
-	return d->window.open && any ? d->window.until + DELAY_NS : INT64_MAX;
+	return d->window.open && any ? d->window.until + CLOSE_NS : INT64_MAX;
 }
 
 /* A window is complete: its child is started, or tried again with the next tick. */
@@ -310,6 +310,10 @@ daemon_tick(struct daemon *d)
 {
 	int64_t now = now_mono(), until = now - DELAY_NS;
 
+	if (now >= daemon_window_due(d))
+		until = now - CLOSE_NS;
+	if (until < d->fed)
+		until = d->fed;
 	if (d->webhook != NULL)
 		webhook_run(d->webhook);
 	daemon_sources_poll(d, now, until);

@@ -3,9 +3,8 @@
  *
  * The copy is tnfxtract's; what is in segments already is left out.
  */
-#include <sys/mman.h>
-
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,76 +14,19 @@
 #include "tnfwatch/history.h"
 #include "tnfwatch/kernel.h"
 #include "tnfwatch/source-write.h"
-#include "tnfwatch/util.h"
 #include "tnfxtract/addrs.h"
 #include "tnfxtract/snapshot.h"
 
-/*
- * Blocks come in the order of their age, which after some laps is none in the file.  They
- * are put together in memory and written from one end to the other, in pieces of the size
- * that a disk likes; a buffer too large for that is written as it comes.
- */
-#define IMAGE_MAX	(UINT64_C(128) << 20)
+#define RESERVE_MIN	(64u << 10)	/* bytes: fewer are not worth a call */
 
 struct kernel_copy {
 	int	 fd;
+	const unsigned char *base;
 	const struct history *history;
 	uint32_t block_size;
-	unsigned char *image;	/* NULL: written as it comes */
-	bool	*there;		/* by block: it is in the image */
-	uint64_t size;
 	struct addrs addrs;
 	int	 error;
 };
-
-static void
-image_open(struct kernel_copy *k, uint64_t size)
-{
-	void *p = size > IMAGE_MAX ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
-		return;
-	/* Only helps: fewer and larger pages are to be made. */
-	madvise(p, (size_t)size, MADV_HUGEPAGE);
-	k->image = p;
-	k->size = size;
-	k->there = xcalloc((size_t)(size / k->block_size) + 1, sizeof *k->there);
-}
-
-static int
-image_write(const struct kernel_copy *k)
-{
-	size_t n = k->image != NULL ? (size_t)(k->size / k->block_size) : 0, i, run;
-	int e = 0;
-
-	for (i = 0; i < n && e == 0; i += run + 1) {
-		for (run = 0; i + run < n && k->there[i + run]; run++)
-			;
-		if (run > 0)
-			e = pwrite_all(k->fd, k->image + i * k->block_size, run * k->block_size,
-			    (uint64_t)i * k->block_size);
-	}
-	return e;
-}
-
-static void
-image_close(struct kernel_copy *k)
-{
-	if (k->image != NULL)
-		munmap(k->image, (size_t)k->size);
-	free(k->there);
-}
-
-static int
-put_run(struct kernel_copy *k, const void *bytes, size_t n, uint64_t offset)
-{
-	if (k->image == NULL || offset + n > k->size)
-		return pwrite_all(k->fd, bytes, n, offset);
-	memcpy(k->image + offset, bytes, n);
-	memset(k->there + offset / k->block_size, true, n / k->block_size);
-	return 0;
-}
 
 /* The piece has blocks side by side. */
 static bool
@@ -103,10 +45,36 @@ kernel_put(void *arg, uint64_t offset, const void *bytes, size_t n)
 			continue;
 		}
 		if (run > 0)
-			k->error = put_run(k, p + at - run, run, offset + at - run);
+			k->error = pwrite_all(k->fd, p + at - run, run, offset + at - run);
 		run = 0;
 	}
 	return k->error == 0;
+}
+
+static bool
+is_wanted(const struct kernel_copy *k, uint64_t offset)
+{
+	const struct tnf_block_header *h = (const void *)(k->base + offset);
+	uint32_t generation = __atomic_load_n(&h->generation, __ATOMIC_RELAXED);
+
+	return !history_has(k->history, (uint32_t)(offset / k->block_size), generation);
+}
+
+/* Blocks come by age; room that is made for them in the order of the file makes that
+   cheaper.  What is in segments gets none. */
+static void
+kernel_reserve(void *arg, uint64_t offset, uint64_t n)
+{
+	const struct kernel_copy *k = arg;
+	uint64_t end = offset + n, run;
+
+	for (; offset < end; offset += run + k->block_size) {
+		for (run = 0; offset + run < end && is_wanted(k, offset + run); run += k->block_size)
+			;
+		/* Where there is none, the writes will say so. */
+		if (run >= RESERVE_MIN)
+			(void)!fallocate(k->fd, FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)run);
+	}
 }
 
 static void
@@ -152,8 +120,9 @@ put_context(const struct source *s, struct kernel_copy *k)
 int
 kernel_write(const struct source *s, int fd)
 {
-	struct kernel_copy k = { .fd = fd, .history = s->history };
-	struct snapshot_sink sink = { .put = kernel_put, .look = kernel_look, .arg = &k };
+	struct kernel_copy k = { .fd = fd, .base = s->base, .history = s->history };
+	struct snapshot_sink sink = { .put = kernel_put, .look = kernel_look,
+	    .reserve = kernel_reserve, .arg = &k };
 	enum snapshot_result r;
 	struct snapshot copy;
 	int e;
@@ -162,14 +131,9 @@ kernel_write(const struct source *s, int fd)
 	k.block_size = copy.block_size;
 	if (r == SNAPSHOT_OK && ftruncate(fd, (off_t)copy.size) != 0)
 		return errno;
-	if (r == SNAPSHOT_OK) {
-		image_open(&k, copy.size);
+	if (r == SNAPSHOT_OK)
 		r = snapshot_copy(&copy, &sink);
-	}
 	if ((e = snapshot_error(r, k.error)) == 0)
-		e = image_write(&k);
-	image_close(&k);
-	if (e == 0)
 		e = kernel_put_lost(s->kp, fd);
 	if (e == 0)
 		e = put_context(s, &k);

@@ -69,19 +69,21 @@ while [ $((SECONDS - begun)) -lt "$seconds" ]; do
 	echo "$((SECONDS - begun)) $(awk '/^VmRSS/ { print $2 }' "/proc/$PID/status")" \
 		"$(find "/proc/$PID/fd" | wc -l) $(pgrep -P "$PID" | wc -l)" \
 		"$(awk -v t=$((now - before)) -v hz="$hz" 'BEGIN { printf "%.2f", t * 10 / hz }')" \
-		"$(W list | wc -l)"
+		"$(W list | wc -l)" "$(awk '/^RssAnon/ { print $2 }' "/proc/$PID/status")"
 	before=$now
 done | tee "$T/samples"
 W status
-awk '{ rss[NR] = $2; fd[NR] = $3; cpu[NR] = $5; made = $6 }
+awk '{ rss[NR] = $2; fd[NR] = $3; cpu[NR] = $5; own[NR] = $7 }
 END {
 	n = int(NR / 3)
-	for (i = 1; i <= n; i++) {
-		a += rss[i]; b += rss[NR - i + 1]; c += cpu[i]; d += cpu[NR - i + 1]
-		e += fd[i]; f += fd[NR - i + 1]
+	for (t = 0; t < 3; t++) {
+		r = f = c = o = 0
+		for (i = t * n + 1; i <= (t + 1) * n; i++) {
+			r += rss[i]; f += fd[i]; c += cpu[i]; o += own[i]
+		}
+		printf "third %d: %d KiB, %d of them its own, %.1f descriptors, %.2f %% of a CPU\n",
+		    t + 1, r / n, o / n, f / n, c / n
 	}
-	printf "first and last third: %d and %d KiB, %.1f and %.1f descriptors, %.2f and %.2f %% of a CPU\n",
-	    a / n, b / n, e / n, f / n, c / n, d / n
 }' "$T/samples"
 grep -c read "$T/log" | sed 's/$/ times read again/'
 grep -v -E 'kept:|read again' "$T/log" | sort | uniq -c | sort -rn | head -5

@@ -8,7 +8,7 @@ need_ptrace
 watch_programs "$1" "$2" "$3"
 has_mount_spaces || skip "no mounts here"
 mkdir "$D"
-mount -t tmpfs -o size=3m,mode=0700 tmpfs "$D" || skip "no tmpfs here"
+mount -t tmpfs -o size=8m,mode=0700 tmpfs "$D" || skip "no tmpfs here"
 test_mounted="$D $test_mounted"
 
 conf <<T
