@@ -12,7 +12,7 @@
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/selectors.h"
+#include "analysis/selectors.h"
 #include "common/xalloc.h"
 
 struct tasks_wanted {

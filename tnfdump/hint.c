@@ -14,67 +14,14 @@
 #include "analysis/match.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
-#include "analysis/perprobe.h"
+#include "analysis/stream-names.h"
 #include "tnfdump/text/print.h"
 #include "common/xalloc.h"
 
-static bool
-is_member(struct dump *d, const char *name)
-{
-	unsigned i;
-
-	for (i = 0; i < tnf_stream_probes(d->stream); i++)
-		if (perprobe_member(tnf_stream_probe(d->stream, i), name) >= 0)
-			return true;
-	return false;
-}
-
-static bool
-is_probe(struct dump *d, const char *name)
-{
-	unsigned i;
-
-	for (i = 0; i < tnf_stream_probes(d->stream); i++)
-		if (strcmp(tnf_stream_probe(d->stream, i)->name, name) == 0)
-			return true;
-	return false;
-}
-
-/* The names of all members, NULL behind them. */
-static const char **
-members(struct dump *d)
-{
-	const char **list = xcalloc(1, sizeof(*list));
-	const struct tnf_probe *p;
-	size_t n = 0;
-	unsigned i, k;
-
-	for (i = 0; i < tnf_stream_probes(d->stream); i++) {
-		p = tnf_stream_probe(d->stream, i);
-		list = xreallocarray(list, n + p->n_members + 1, sizeof(*list));
-		for (k = 0; k < p->n_members; k++)
-			list[n++] = p->members[k].name;
-		list[n] = NULL;
-	}
-	return list;
-}
-
-static const char **
-hint_probes(struct dump *d)
-{
-	unsigned i, n = tnf_stream_probes(d->stream);
-	const char **list = xcalloc(n + 1, sizeof(*list));
-
-	for (i = 0; i < n; i++)
-		list[i] = tnf_stream_probe(d->stream, i)->name;
-	return list;
-}
-
-/* ": did you mean NAME?", or nothing, in memory.  Frees the list. */
+/* ": did you mean NAME?", or nothing, in memory. */
 static struct out
-hint_guessed(const char *name, const char **list)
+hint_guessed(const char *guess)
 {
-	const char *guess = word_guess(list, name);
 	struct out text;
 
 	out_memory(&text);
@@ -84,16 +31,14 @@ hint_guessed(const char *name, const char **list)
 		out_char(&text, '?');
 	}
 	out_char(&text, '\0');
-	free(list);
 	return text;
 }
 
-/* Frees the list, which has what there is. */
 static void
 hint_tell(struct dump *d, const char *option, const char *fact, const char *name,
-    const char **list)
+    const char *guess)
 {
-	struct out text = hint_guessed(name, list);
+	struct out text = hint_guessed(guess);
 
 	dump_note(d, "--%s: no probe %s %s%s", option, fact, name, text.base);
 	out_close(&text);
@@ -102,15 +47,15 @@ hint_tell(struct dump *d, const char *option, const char *fact, const char *name
 static void
 check_member(struct dump *d, const char *option, const char *name)
 {
-	if (!is_member(d, name))
-		hint_tell(d, option, "has a member", name, members(d));
+	if (!stream_has_member(d->stream, name))
+		hint_tell(d, option, "has a member", name, stream_guess_member(d->stream, name));
 }
 
 static void
 check_probe(struct dump *d, const char *option, const char *name)
 {
-	if (!is_probe(d, name))
-		hint_tell(d, option, "has the name", name, hint_probes(d));
+	if (!stream_has_probe(d->stream, name))
+		hint_tell(d, option, "has the name", name, stream_guess_probe(d->stream, name));
 }
 
 void
@@ -123,37 +68,19 @@ hint_members(struct dump *d, const char *option, const struct expr *e)
 		check_member(d, option, name);
 }
 
-/* Has some definition of the probe the member?  Or is there no such probe. */
-static bool
-probe_has(struct dump *d, const char *probe, const char *member)
-{
-	const struct tnf_probe *p;
-	bool there = false;
-
-	for (unsigned i = 0; i < tnf_stream_probes(d->stream); i++) {
-		p = tnf_stream_probe(d->stream, i);
-		if (strcmp(p->name, probe) != 0)
-			continue;
-		if (perprobe_member(p, member) >= 0)
-			return true;
-		there = true;
-	}
-	return !there;
-}
-
 /* Events that lack a member cannot be told apart by it: they pair with none. */
 static void
 check_key(struct dump *d, const struct pair_rule *rule, const char *member)
 {
-	const char *lacks = !probe_has(d, rule->start, member) ? rule->start :
-	    !probe_has(d, rule->end, member) ? rule->end : NULL;
+	const char *lacks = !stream_probe_has(d->stream, rule->start, member) ? rule->start :
+	    !stream_probe_has(d->stream, rule->end, member) ? rule->end : NULL;
+	bool known = stream_has_member(d->stream, member);
 
-	if (!is_member(d, member))
-		hint_tell(d, "pair", "has a member", member, members(d));
-	else if (lacks != NULL)
+	check_member(d, "pair", member);
+	if (known && lacks != NULL)
 		dump_note(d, "--pair: %s has no member %s: %s and %s are not "
 		    "paired", lacks, member, rule->start, rule->end);
-	if (lacks != NULL || !is_member(d, member))
+	if (lacks != NULL || !known)
 		d->status = STATUS_ERROR;
 }
 
@@ -220,6 +147,7 @@ hint_tasks(struct dump *d, const char *option, const struct selectors *l,
 {
 	const char *what = threads ? "thread" : "process";
 	const struct selector *s;
+	const char **list;
 	struct out text;
 
 	for (s = l->s; s < l->s + l->n && !d->diff; s++) {
@@ -230,12 +158,13 @@ hint_tasks(struct dump *d, const char *option, const struct selectors *l,
 			    option, s->text, s->text);
 			continue;
 		}
-		text = hint_guessed(s->text, s->numbers.n > 0 ?
-		    xcalloc(1, sizeof(char *)) : task_names(d, threads));
+		list = task_names(d, threads);
+		text = hint_guessed(s->numbers.n > 0 ? NULL : word_guess(list, s->text));
 		dump_note(d, s->numbers.n > 0 ?
 		    "%s %s: no event that was read is of that %s%s" :
 		    "%s %s: no event that was read is of a %s of that name%s",
 		    option, s->text, what, text.base);
 		out_close(&text);
+		free(list);
 	}
 }

@@ -52,6 +52,13 @@ while IFS="	" read -r what where; do
 			bad "$where alone does this: $(cat "$TMP/twice")"
 	done
 done <"$TMP/once"
+
+# Libraries return errors; programs print them.
+for room in common format analysis; do
+	case $room in common) names='stdout|getopt|optarg' ;; *) names='stdout|stderr|getopt|optarg' ;; esac
+	grep -rnE --include='*.[ch]' "(^|[^_[:alnum:]\"])($names)([^_[:alnum:]]|\$)" "$room" | grep -vE ':[[:space:]]*(/\*| \*)' >"$TMP/loud" &&
+		bad "$room has neither a command line nor an output: $(cat "$TMP/loud")"
+done
 echo "$n includes"
 [ "$n" -gt 300 ] || fail "only $n includes were found"
 exit $rc

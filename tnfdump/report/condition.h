@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "tnfdump/stats.h"
+#include "analysis/stats.h"
 
 enum figure {
 	FIG_COUNT, FIG_RATE, FIG_TOTAL, FIG_MIN, FIG_MEAN, FIG_P50, FIG_P90,

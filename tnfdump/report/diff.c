@@ -12,6 +12,7 @@
 #include "common/xalloc.h"
 #include "tnfdump/report/condition.h"
 #include "tnfdump/report/diff.h"
+#include "tnfdump/report/reports.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
@@ -65,7 +66,7 @@ diff_start(struct dump *d)
 {
 	struct side *s = d->state;
 
-	s->stats = stats_new(d);
+	s->stats = reports_stats(d);
 	return s->stats != NULL ? 0 : -1;
 }
 

@@ -6,9 +6,10 @@
 
 #include "tnfdump/to/formats.h"
 #include "analysis/pairs.h"
+#include "analysis/stats.h"
 #include "tnfdump/text/print.h"
+#include "tnfdump/report/histogram-draw.h"
 #include "tnfdump/report/reports.h"
-#include "tnfdump/stats.h"
 #include "common/xalloc.h"
 
 struct report {
@@ -23,7 +24,7 @@ stats_report_begin(struct dump *d)
 
 	r->d = d;
 	reports_pairs(d);
-	r->stats = stats_new(d);
+	r->stats = reports_stats(d);
 	if (r->stats == NULL) {
 		free(r);
 		return -1;
@@ -130,7 +131,7 @@ stats_report_end(struct dump *d)
 	row = stats_rows(r->stats, &n);
 	print_rows(r, row, n);
 	open_starts(r);
-	stats_hint(r->stats);
+	reports_stats_hint(r->d, r->stats);
 	if (stats_ungrouped(r->stats) > 0)
 		fprintf(stderr, NAME ": --stats: more than %u groups: %llu events "
 		    "are in none\n", STATS_ROWS_MAX,

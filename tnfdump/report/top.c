@@ -21,7 +21,6 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
 #include "tnfdump/report/top.h"
-#include "tnfdump/stats.h"
 #include "tnfdump/text/print.h"
 
 #define LOOK_EVERY	1024	/* events, between looks at the clock */
@@ -271,7 +270,7 @@ turn(struct top *t, int64_t now)
 	if (!t->paused)
 		draw(t, (double)(now - t->since) / 1e9);
 	stats_free(t->stats);
-	t->stats = stats_new(t->d);
+	t->stats = reports_stats(t->d);
 	t->events = 0;
 	t->since = now;
 }
@@ -332,7 +331,7 @@ top_begin(struct dump *d)
 	t->d = d;
 	t->order = 't';
 	reports_pairs(d);
-	if ((t->stats = stats_new(d)) == NULL) {
+	if ((t->stats = reports_stats(d)) == NULL) {
 		free(t);
 		return -1;
 	}
@@ -394,14 +393,7 @@ top_asked(const struct dump *d)
 int
 top_set(struct dump *d, const char *list)
 {
-	struct stats *s;
-
-	d->by = list;
-	if (output_choose(d, "top", &top_output) != 0)
-		return -1;
-	s = stats_new(d);	/* to see that the list is sound */
-	stats_free(s);
-	return s != NULL ? 0 : -1;
+	return reports_by(d, "top", &top_output, list);
 }
 
 int

@@ -4,19 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tnfdump/filter.h"
-#include "tnfdump/hint.h"
-#include "analysis/pairs.h"
 #include "analysis/pretty-names.h"
-#include "tnfdump/text/pretty.h"
-#include "tnfdump/stats.h"
+#include "analysis/stats.h"
 #include "common/map.h"
 #include "common/xalloc.h"
 
 #define BY_MAX		8
 
 struct stats {
-	struct dump	*d;
+	struct stats_of	 of;
 	struct expr	*by[BY_MAX];
 	char		*by_text[BY_MAX];
 	unsigned	 n_by;
@@ -28,28 +24,26 @@ struct stats {
 };
 
 static int
-add_by(struct stats *s, const char *text)
+add_by(struct stats *s, const char *text, char *why, size_t size)
 {
 	struct expr_error error;
-	char where[512];
 
 	if (s->n_by == BY_MAX) {
-		fprintf(stderr, NAME ": --stats: more than %d expressions\n", BY_MAX);
+		snprintf(why, size, "more than %d expressions", BY_MAX);
 		return -1;
 	}
-	s->by[s->n_by] = expr_new(text, dump_expr_source(s->d), &error);
+	s->by[s->n_by] = expr_new(text, s->of.source, &error);
 	if (s->by[s->n_by] == NULL) {
-		expr_error_format(&error, text, where, sizeof(where));
-		fprintf(stderr, NAME ": --stats: %s\n", where);
+		expr_error_format(&error, text, why, size);
 		return -1;
 	}
 	s->by_text[s->n_by++] = xstrdup(text);
 	return 0;
 }
 
-/* Splits LIST at commas outside parentheses and quotes. */
+/* Splits the list at commas outside parentheses and quotes. */
 static int
-parse_by(struct stats *s, const char *list)
+parse_by(struct stats *s, const char *list, char *why, size_t size)
 {
 	int depth = 0, rc = 0;
 	char quote = 0, *text = xstrdup(list), *from = text;
@@ -63,12 +57,12 @@ parse_by(struct stats *s, const char *list)
 			quote = *p;
 		depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
 		if (*p == '\0') {
-			rc = add_by(s, from);
+			rc = add_by(s, from, why, size);
 			break;
 		}
 		if (*p == ',' && depth == 0) {
 			*p = '\0';
-			rc = add_by(s, from);
+			rc = add_by(s, from, why, size);
 			from = p + 1;
 		}
 	}
@@ -77,29 +71,19 @@ parse_by(struct stats *s, const char *list)
 }
 
 struct stats *
-stats_new(struct dump *d)
+stats_new(const struct stats_of *of, char *why, size_t size)
 {
 	struct stats *s = xcalloc(1, sizeof(*s));
 
 	out_memory(&s->key);
 	map_init(&s->rows[false], sizeof(struct stats_row));
 	map_init(&s->rows[true], sizeof(struct stats_row));
-	s->d = d;
-	if (d->by != NULL && *d->by != '\0' && parse_by(s, d->by) != 0) {
+	s->of = *of;
+	if (of->by != NULL && *of->by != '\0' && parse_by(s, of->by, why, size) != 0) {
 		stats_free(s);
 		return NULL;
 	}
 	return s;
-}
-
-/* As --pretty has it; escaped, if at all, when the row is printed. */
-static void
-put_pretty(struct stats *s, const struct val *v, const struct tnf_event *ev)
-{
-	struct printer p = { s->d, &s->key, false };
-	struct tnf_value member = val_to_member(v);
-
-	pretty_value_to(&p, ev, &member, v->name);
 }
 
 static void
@@ -116,10 +100,8 @@ stats_put_value(struct stats *s, const struct val *v, const struct tnf_event *ev
 		out_char(o, '-');
 		return;
 	}
-	if (s->d->pretty && v->type != NULL && v->kind != VAL_STRING) {
-		put_pretty(s, v, ev);
+	if (s->of.show != NULL && s->of.show(s->of.arg, o, v, ev))
 		return;
-	}
 	/* Numbers of the original writers have other names. */
 	if (v->type != NULL && tnf_file_ext(f) != NULL && val_to_int(v, &n))
 		name = pretty_name(v->type, v->name, n);
@@ -195,7 +177,7 @@ stats_event(struct stats *s, const struct tnf_event *ev)
 		r->count++;
 	else
 		s->ungrouped++;
-	if (pairs_feed(s->d->pairs, ev, &slice) != PAIR_END || slice.rule == NULL)
+	if (pairs_feed(s->of.pairs, ev, &slice) != PAIR_END || slice.rule == NULL)
 		return;
 	make_key(s, slice.name, &slice.start);
 	if ((r = stats_row_of(s, true)) == NULL)
@@ -268,9 +250,14 @@ stats_free(struct stats *s)
 	free(s);
 }
 
-void
-stats_hint(const struct stats *s)
+const struct expr *
+stats_by(const struct stats *s, unsigned i)
 {
-	for (unsigned i = 0; s->events > 0 && i < s->n_by; i++)
-		hint_members(s->d, "stats", s->by[i]);
+	return i < s->n_by ? s->by[i] : NULL;
+}
+
+uint64_t
+stats_events(const struct stats *s)
+{
+	return s->events;
 }

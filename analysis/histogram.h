@@ -4,12 +4,10 @@
  * Buckets are powers of two, each split in 32: a percentile is at most 1.6 %
  * off.  Count, total, minimum and maximum are exact.
  */
-#ifndef TNFDUMP_REPORT_HISTOGRAM_H
-#define TNFDUMP_REPORT_HISTOGRAM_H
+#ifndef ANALYSIS_HISTOGRAM_H
+#define ANALYSIS_HISTOGRAM_H
 
 #include <stdint.h>
-
-#include "common/out.h"
 
 #define HISTOGRAM_SPLIT		32u
 #define HISTOGRAM_BUCKETS	(60u * HISTOGRAM_SPLIT)
@@ -26,7 +24,7 @@ void histogram_free(struct histogram *);
 double histogram_mean(const struct histogram *);
 /* p from 0 to 100. */
 int64_t histogram_percentile(const struct histogram *, double p);
-/* One line a power of two that has values, with a bar. */
-void histogram_draw(const struct histogram *, struct out *);
+/* The middle of a bucket. */
+int64_t histogram_value(unsigned bucket);
 
 #endif

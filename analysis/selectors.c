@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/match.h"
-#include "tnfdump/selectors.h"
+#include "analysis/selectors.h"
 #include "common/xalloc.h"
 
 static bool

@@ -5,15 +5,17 @@
  * a duration, in a row of its own.  A group is the probe (or pair) and the
  * values of some expressions; for a pair, of its start.
  */
-#ifndef TNFDUMP_STATS_H
-#define TNFDUMP_STATS_H
+#ifndef ANALYSIS_STATS_H
+#define ANALYSIS_STATS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tnfdump/report/histogram.h"
-#include "tnfdump/tnfdump.h"
+#include "analysis/expr/expr.h"
+#include "analysis/histogram.h"
+#include "analysis/pairs.h"
+#include "common/out.h"
 
 #define STATS_ROWS_MAX	(1u << 20)
 
@@ -28,9 +30,19 @@ struct stats_row {
 
 struct stats;
 
-/* By the expressions of dump->by, with the rules of dump->pairs.  NULL after a
-   message on stderr. */
-struct stats *stats_new(struct dump *);
+struct stats_of {
+	const char	   *by;		/* expressions with commas between them; NULL: none */
+	struct expr_source *source;	/* for them */
+	struct pairs	   *pairs;	/* what begins and ends */
+	/* Appends the value of an expression as the client shows such values; false:
+	   it has nothing of its own for this one.  May be NULL. */
+	bool	(*show)(void *arg, struct out *, const struct val *, const struct tnf_event *);
+	void	*arg;
+};
+
+/* What 'of' names must live as long.  NULL: an expression is wrong, and 'why' says
+   what; size is its room, 512 is plenty. */
+struct stats *stats_new(const struct stats_of *of, char *why, size_t size);
 void stats_free(struct stats *);
 void stats_event(struct stats *, const struct tnf_event *);
 
@@ -40,8 +52,9 @@ struct stats_row **stats_rows(struct stats *, size_t *ret_n);
 /* The row of that group, perhaps of another trace; NULL: there is none. */
 struct stats_row *stats_find(struct stats *, const struct stats_row *like);
 double stats_seconds(const struct stats *);	/* first to last event */
-/* Tells which members no probe has. */
-void stats_hint(const struct stats *);
+/* The i-th of the expressions, or NULL: there are no more. */
+const struct expr *stats_by(const struct stats *, unsigned i);
+uint64_t stats_events(const struct stats *);
 uint64_t stats_ungrouped(const struct stats *);	/* beyond STATS_ROWS_MAX */
 
 #endif

@@ -4,8 +4,8 @@
  * It knows which of its words matched anything: a word that matches nothing is
  * more often a mistake than not.
  */
-#ifndef TNFDUMP_SELECTORS_H
-#define TNFDUMP_SELECTORS_H
+#ifndef ANALYSIS_SELECTORS_H
+#define ANALYSIS_SELECTORS_H
 
 #include "analysis/ranges.h"
 
