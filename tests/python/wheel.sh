@@ -8,7 +8,7 @@ python=$1
 	skip "pip, setuptools or wheel is not installed"
 scratch
 mkdir "$TMP/src" && cd "$TNF_SOURCE" &&
-	cp -r meson.build include common analysis libtnf python "$TMP/src/" && cd "$TMP" ||
+	cp -r meson.build include common format analysis libtnf python "$TMP/src/" && cd "$TMP" ||
 	fail "copy"
 CFLAGS=-O0 http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 \
 	"$python" -m pip wheel --no-build-isolation --no-deps --no-index -q -w . src/python \
