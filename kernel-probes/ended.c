@@ -59,13 +59,15 @@ static bool
 alive_add(struct alive *a, pid_t pid)
 {
 	size_t room = a->room == 0 ? 256 : a->room * 2;
-	pid_t *grown = a->n < a->room ? a->pid : realloc(a->pid, room * sizeof *grown);
+	pid_t *grown;
 
-	if (grown == NULL)
-		return false;
-	if (grown != a->pid)
+	if (a->n == a->room) {
+		grown = realloc(a->pid, room * sizeof *grown);
+		if (grown == NULL)
+			return false;
+		a->pid = grown;
 		a->room = room;
-	a->pid = grown;
+	}
 	a->pid[a->n++] = pid;
 	return true;
 }
