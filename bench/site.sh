@@ -49,7 +49,7 @@ a_site()	# END
 
 instructions()	# WHAT
 {
-	for n in 10000 110000; do
+	for n in 600000 700000; do	# both in 250 pieces
 		valgrind --tool=callgrind --callgrind-out-file="$BENCH_TMP/callgrind" \
 			"$probe" --one "$1" $n 1 2>&1 | sed -n 's/.*Collected *: *//p'
 	done | awk '{ v[NR] = $1 } END { printf "%.2f\n", (v[2] - v[1]) / 100000 }'

@@ -6,6 +6,11 @@
 # the kernel's probes, without stacks and with 8 frames, and beside a tracefs
 # instance, perf record, trace-cmd and perf trace with the hooks of the same events.
 # BENCH_WORK and BENCH_RECORDERS choose some of them.
+#
+# Each is run BENCH_PIECES (5) times a round while it is recorded, and as often alone
+# right before.  Two rows: what a round adds, by the means; and "least", what is added
+# between the least runs of all rounds.  On a virtual machine another one's load counts
+# as CPU time of ours: it only adds, so that the least run is that without it.
 . "$(dirname "$0")/lib.sh"
 
 b=$BENCH_BUILD
@@ -16,6 +21,7 @@ kernel_lock || exit 77
 have perf linux-perf || leave "no perf: two of the programs are its"
 have trace-cmd trace-cmd && tracecmd=trace-cmd
 have redis-server redis-server && have redis-benchmark redis-tools && redis=redis
+pieces=${BENCH_PIECES:-5}
 : "${BENCH_WORK:=build pipe hackbench calls $redis}"
 : "${BENCH_RECORDERS:=always probes tracefs probes-stack tracefs-stack perf perf-stack $tracecmd perf-trace}"
 
@@ -29,21 +35,29 @@ events="$sched raw_syscalls/sys_enter raw_syscalls/sys_exit
 probes="thread dispatcher synch syscall pagefault pageio blockio"
 ring=/sys/kernel/tracing/instances/tnf-bench.$$
 sock=$BENCH_TMP/redis.sock
+last_cpu=$(($(nproc) - 1))
 
-work()		# NAME: its CPU milliseconds
+once()		# NAME: its CPU milliseconds
 {
 	case $1 in
-	build)	$cpu sh -c 'for f in "$1"/libtnf/[a-e]*.c; do
+	build)	$cpu sh -c 'for f in "$1"/libtnf/[a-c]*.c; do
 			cc -O2 -D_GNU_SOURCE -I"$1/include" -I"$1" -c "$f" -o "$2" || exit 1
 		done' sh "$top" "$BENCH_TMP/o" ;;
-	pipe)	$cpu perf bench sched pipe -l 50000 ;;
-	hackbench) $cpu perf bench sched messaging -g 2 -l 200 ;;
-	calls)	$cpu perf bench syscall basic -l 1000000 ;;
+	# On one CPU: between two, what a wake-up costs depends on how deep the other sleeps.
+	pipe)	$cpu taskset -c "$last_cpu" perf bench sched pipe -l 20000 ;;
+	hackbench) $cpu perf bench sched messaging -g 2 -l 100 ;;
+	calls)	$cpu perf bench syscall basic -l 500000 ;;
 	redis)	$cpu sh -c 'redis-server --port 0 --unixsocket "$1" --save "" >/dev/null & p=$!
 		while [ ! -S "$1" ]; do sleep 0.02; done
 		redis-benchmark -q -s "$1" -c 20 -n 30000 -t set,get
 		kill $p; wait $p; rm -f "$1"' sh "$sock" ;;
 	esac 2>"$BENCH_TMP/err" | awk '/^[0-9.]+$/ { v = $1 } END { if (v) print v }'
+}
+
+work()		# NAME: a line for each piece
+{
+	_n=0
+	while [ $((_n += 1)) -le "$pieces" ]; do once "$1"; done
 }
 
 kernel_probes()	# SELECTORS STACK WORK
@@ -105,19 +119,42 @@ recorded()	# BY WORK
 	esac
 }
 
+# pair WORK RECORDER ROUND: alone, then recorded
+pair()
+{
+	_mean='{ s += $1 } END { if (NR) printf "%.2f", s / NR }'
+	work "$1" >"$BENCH_TMP/alone"
+	recorded "$2" "$1" >"$BENCH_TMP/with"
+	[ -s "$BENCH_TMP/alone" ] && [ -s "$BENCH_TMP/with" ] || {
+		echo "$bench: $1, $2: failed: $(tail -n 1 "$BENCH_TMP/err")" >&2; return 1; }
+	cat "$BENCH_TMP/alone" >>"$BENCH_TMP/$1.alone"
+	cat "$BENCH_TMP/with" >>"$BENCH_TMP/$1.$2"
+	_alone=$(awk "$_mean" "$BENCH_TMP/alone") _with=$(awk "$_mean" "$BENCH_TMP/with")
+	row "$1: alone" ms "$3" "$_alone"
+	row "$1: $2" "ms $1" "$3" "$(echo "$_with $_alone" | awk '{ printf "%.2f", $1 - $2 }')"
+}
+
 round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	for w in $BENCH_WORK; do
-		bare=$(work "$w")
-		[ -n "$bare" ] || { echo "$bench: $w: failed: $(tail -n 1 "$BENCH_TMP/err")" >&2; continue; }
-		row "$w: alone" ms $round "$bare"
 		for by in $BENCH_RECORDERS; do
-			v=$(recorded "$by" "$w")
-			[ -z "$v" ] || row "$w: $by" "ms $w" $round \
-			    "$(echo "$v $bare" | awk '{ printf "%.1f", $1 - $2 }')"
+			pair "$w" "$by" $round
 		done
 	done
 done
+
+least() { sort -n "$BENCH_TMP/$1" 2>/dev/null | head -n 1; }
 refs=
-for w in $BENCH_WORK; do refs="$refs${refs:+;}$w: tracefs"; done
+for w in $BENCH_WORK; do
+	alone=$(least "$w.alone")
+	row "$w: alone (least)" "ms" 1 "$alone"
+	for by in $BENCH_RECORDERS; do
+		v=$(least "$w.$by")
+		[ -z "$v" ] || row "$w: $by (least)" "ms $w least" 1 \
+		    "$(echo "$v $alone" | awk '{ printf "%.2f", $1 - $2 }')"
+		[ -z "$v" ] || [ "$by" != always ] || row "$w: always (least) of alone" % 1 \
+		    "$(echo "$v $alone" | awk '{ printf "%.2f", 100 * ($1 - $2) / $2 }')"
+	done
+	refs="$refs${refs:+;}$w: tracefs;$w: tracefs (least)"
+done
 table "$refs" "CPU milliseconds that recording adds to a program"

@@ -3,24 +3,38 @@
 #
 # CPU nanoseconds per event.  "floor" is a clock read and a 24-byte store into
 # a ring of the thread's own; "args" is two ints and a short string.
+#
+# Each of ours has two rows: the mean of a run, and the least of its 250 pieces, which
+# time that is stolen from a virtual machine does not touch.  Goals are for the latter.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/peers/lttng.sh"
 
 loops=${BENCH_LOOPS:-5000000}
 b=$BENCH_BUILD/bench
 
+# both WHAT ROUND CMD...: CMD prints the least piece and the mean
+both()
+{
+	_what=$1 _round=$2
+	shift 2
+	# shellcheck disable=SC2046 # two numbers
+	set -- $("$@")
+	[ $# -eq 2 ] || { echo "$bench: $_what: failed" >&2; return 1; }
+	row "$_what" ns "$_round" "$2"
+	row "$_what (least)" "ns least" "$_round" "$1"
+}
+
 ours()	# SUFFIX ROUND THREADS
 {
 	for what in empty clock floor off none args; do
-		sample "tnf $what$1" ns "$2" "$b/bench-probe" --one "$what" "$loops" "$3"
+		both "tnf $what$1" "$2" "$b/bench-probe" --one "$what" "$loops" "$3"
 	done
 }
-
 
 # Eight blocks a thread.
 crowd()	# ROUND
 {
-	sample "tnf none x1000 threads" ns "$1" "$b/bench-probe" --one none $((loops / 200)) 1000
+	both "tnf none x1000 threads" "$1" "$b/bench-probe" --one none $((loops / 200)) 1000
 }
 
 peers_lttng()	# ROUND
@@ -69,4 +83,4 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	peers_lttng $round
 	peers_usdt $round
 done
-table "tnf floor" "CPU ns per event; args: two ints and \"hello\""
+table "tnf floor;tnf floor (least)" "CPU ns per event; args: two ints and \"hello\""
