@@ -15,7 +15,6 @@
 #include "tnfwatch/util.h"
 
 struct enable {
-	unsigned refs;
 	char	*text;
 	struct selectors *selectors;
 	bool	 all, always;		/* the sets that were named */
@@ -136,7 +135,6 @@ enable_parse(const char *text, char *err, size_t size, size_t *offset)
 	struct enable *e = xcalloc(1, sizeof *e);
 	struct enable_parser p = { text, 0, err, size };
 
-	e->refs = 1;
 	e->text = xstrdup(text);
 	e->selectors = selectors_new();
 	e->always_set = always_selectors();
@@ -148,18 +146,10 @@ enable_parse(const char *text, char *err, size_t size, size_t *offset)
 	return NULL;
 }
 
-struct enable *
-enable_ref(struct enable *e)
-{
-	if (e != NULL)
-		e->refs++;
-	return e;
-}
-
 void
 enable_free(struct enable *e)
 {
-	if (e == NULL || --e->refs > 0)
+	if (e == NULL)
 		return;
 	selectors_unref(e->selectors);
 	selectors_unref(e->always_set);

@@ -14,7 +14,6 @@ struct enable;
 
 /* NULL: err says why, at *offset of the text. */
 struct enable *enable_parse(const char *text, char *err, size_t size, size_t *offset);
-struct enable *enable_ref(struct enable *);
 void enable_free(struct enable *);
 const char *enable_text(const struct enable *);
 
