@@ -170,10 +170,13 @@ fleet_options(const struct config *c, natsOptions *o, const char *agent, const c
 		s = natsOptions_SetName(o, agent != NULL ? agent : "tnfwatch ask");
 	if (s == NATS_OK)
 		s = natsOptions_SetMaxReconnect(o, -1);
+	/* A thousand agents shall not come back to a server within the same second. */
 	if (s == NATS_OK)
-		s = natsOptions_SetReconnectWait(o, 500);
+		s = natsOptions_SetReconnectWait(o, agent != NULL ? 1000 : 500);
 	if (s == NATS_OK)
-		s = natsOptions_SetReconnectJitter(o, 500, 1000);
+		s = natsOptions_SetReconnectJitter(o, agent != NULL ? 4000 : 500, agent != NULL ? 4000 : 1000);
+	if (s == NATS_OK)
+		s = natsOptions_SetTimeout(o, agent != NULL ? 10000 : 5000);
 	if (s == NATS_OK)
 		s = natsOptions_SetPingInterval(o, 5000);
 	if (s == NATS_OK)

@@ -1,0 +1,161 @@
+#!/bin/sh
+# fleet.sh - how tnfwatch ask grows with the number of machines.
+#
+# N agents are processes with a recorded file each, in ten network name spaces that wires
+# with delay and loss join to one bridge (bench/wire.c); nats-server and the asker are in
+# that of the bridge.  Three questions: one undisturbed; one while 5 % of the agents, the
+# server and the asker are killed, the last two started again; and that one once more.
+#
+# usage: fleet.sh BUILD [-d DELAY-ms] [-l LOSS-percent] N ...
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+[ $# -ge 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+build=$(realpath "$1") delay=10 loss=1; shift
+while getopts d:l: o; do case $o in d) delay=$OPTARG ;; l) loss=$OPTARG ;; *) exit 2 ;; esac; done
+shift $((OPTIND - 1))
+PATH=$build/tnfwatch:$build/tnfdump:$PATH
+LD_LIBRARY_PATH=$build/libtnfprobe:$build/libtnf:$build/libtnfctl
+export PATH LD_LIBRARY_PATH
+T=$(mktemp -d "${TMPDIR:-/tmp}/fleet.XXXXXX") || exit 1
+NET=fl$$ SPACES=10 started=
+fail() { echo "fleet.sh: $*" >&2; exit 1; }
+hub() { ip netns exec "$NET" "$@"; }
+finish() {
+	i=0
+	while [ $i -le $SPACES ]; do
+		s=$NET$([ $i -eq 0 ] || echo "-$i")
+		ip netns pids "$s" 2>/dev/null | xargs -r kill -9
+		ip netns del "$s" 2>/dev/null
+		i=$((i + 1))
+	done
+	wait 2>/dev/null
+	rm -rf "$T"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+cd "$T" || exit 1
+${CC:-cc} -O2 -D_GNU_SOURCE -o wire "$here/wire.c" || fail "no wire"
+
+# until SECONDS COMMAND ...
+until_true() { _n=$(($1 * 10)); shift; until "$@"; do [ $((_n -= 1)) -gt 0 ] || return 1; sleep 0.1; done; }
+
+network() {
+	ip netns add "$NET" || fail "no network name spaces"
+	hub ip link set lo up
+	hub ip link add br0 type bridge
+	hub ip addr add 10.78.0.1/16 dev br0
+	hub ip link set br0 up
+	names=
+	i=1
+	while [ $i -le $SPACES ]; do ip netns add "$NET-$i"; names="$names $NET-$i"; i=$((i + 1)); done
+	# shellcheck disable=SC2086
+	hub ./wire "$delay" "$loss" $names > wire.out &
+	until_true 20 grep -q ready wire.out || fail "no wires"
+	i=1
+	for s in $names; do
+		hub ip link set "$s" master br0 up
+		ip netns exec "$s" ip addr add "10.78.1.$i/16" dev eth0
+		ip netns exec "$s" ip link set eth0 up
+		i=$((i + 1))
+	done
+}
+server() {
+	printf 'listen: "10.78.0.1:4222"\nhttp: "127.0.0.1:8222"\njetstream { store_dir: "%s/js", max_mem: 64m, max_file: 512m }\n' "$T" > nats.conf
+	ip netns exec "$NET" nats-server -c nats.conf >> nats.log 2>&1 &
+	server=$!
+	until_true 60 hub curl -s -o /dev/null http://127.0.0.1:8222/varz || fail "no server: $(cat nats.log)"
+}
+registered() { [ "$(hub curl -s 'http://127.0.0.1:8222/jsz' | jq .messages)" -ge "$1" ]; }
+connected() { [ "$(hub curl -s http://127.0.0.1:8222/varz | jq .connections)" -ge "$1" ]; }
+kb() { awk -v k="$1:" '$1 == k { print $2 }' "/proc/$2/status" 2>/dev/null; }
+
+# A recorded file of 4,000 events, the same for all but for its host's name.
+record() {
+	awk -v host="$1" 'BEGIN { print "process 100\nboot 1\nprobe work net id:tnf_int32"
+		for (i = 0; i < 4000; i++) print 1000000 + i * 1000, "100 101 1 0 work", i * 7919 % 4001
+		print "@host " host "\n@clock 1000000 1700000000001000000\n@sync synchronised 0 5000000 5000000" }' |
+		"$build/tests/dump/story" "$2"
+}
+agents() {
+	record m source.tnf || fail "no source: ninja tests/dump/story"
+	i=1
+	: > start
+	while [ $i -le "$1" ]; do
+		mkdir -p "rec/$i" "kept/$i"
+		ln source.tnf "rec/$i/shop.tnf"
+		printf '[watch]\ndirectory = %s/kept/%s\nrun = %s/kept/%s/run\n[fleet]\nservers = nats://10.78.0.1:4222\nname = m%s\nrecorded = %s/rec/%s\n' \
+			"$T" $i "$T" $i $i "$T" $i > "m$i.conf"
+		i=$((i + 1))
+	done
+	i=1
+	while [ $i -le $SPACES ]; do
+		# shellcheck disable=SC2016
+		ip netns exec "$NET-$i" sh -c 'i=$1; while [ "$i" -le "$3" ]; do
+			tnfwatch -c "m$i.conf" agent >> agents.log 2>&1 & echo $! > "kept/$i/pid"; i=$((i + $2)); done' sh $i $SPACES "$1"
+		i=$((i + 1))
+	done
+}
+pids() { cat kept/*/pid; }
+# Ticks of CPU that the agents took so far.
+ticks() { for p in $(pids); do cat "/proc/$p/stat" 2>/dev/null; done | awk '{ n += $14 + $15 } END { print n + 0 }'; }
+pss() { for p in $(pids | head -20); do awk '/^Pss:/ { print $2 }' "/proc/$p/smaps_rollup"; done | awk '{ n += $1 } END { print int(n / NR) }'; }
+ask() { hub tnfwatch -c ask.conf ask "$@"; }
+# Bytes of files, also of those that are not whole.
+there() { find "$1" -name '*shop.tnf' -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }'; }
+whole() { n=0; for f in "$1"/*/shop.tnf; do cmp -s "$f" source.tnf && n=$((n + 1)); done; echo $n; }
+
+# one N: a row of the table.
+one() {
+	N=$1
+	rm -rf js kept rec m*.conf all hurt
+	server
+	printf '[fleet]\nservers = nats://10.78.0.1:4222\n' > ask.conf
+	ask --wait 1s -o none > /dev/null 2>&1; rm -rf none
+	begun=$(date +%s)
+	agents "$N"
+	until_true 300 registered "$N" || fail "only $(hub curl -s 'http://127.0.0.1:8222/jsz' | jq .messages) registered"
+	up=$(($(date +%s) - begun))
+	before=$(ticks); sleep 20; idle=$(awk -v t=$(($(ticks) - before)) -v n="$N" 'BEGIN { printf "%.3f", t / 20 / n }')
+	each=$(pss)
+	ip netns exec "$NET" tnfwatch -c ask.conf ask --wait 60s -o all > out &
+	asker=$! most=0
+	while kill -0 $asker 2>/dev/null; do
+		m=$(kb VmHWM $asker); [ "${m:-0}" -le "$most" ] || most=$m
+		sleep 0.05
+	done
+	wait $asker || fail "undisturbed: $(tail -5 out)"
+	pin=$(sed -n 's/^pin: .* after \(.*\) s$/\1/p' out) fetch=$(sed -n 's/^fetch: .*, \([0-9.]*\) s$/\1/p' out)
+	bytes=$(sed -n 's/^fetch: .* chunks, \([0-9]*\) bytes.*/\1/p' out) wire=$(sed -n 's/^fetch: .*(\([0-9]*\) on the wire.*/\1/p' out)
+	srv=$(kb VmHWM $server) all=$(whole all)
+
+	# 5 % are killed as soon as they were asked, then the server, then who asks.
+	killed=$((N / 20)); [ $killed -gt 0 ] || killed=1
+	ip netns exec "$NET" tnfwatch -c ask.conf ask --wait 60s --patience 20s -o hurt > hurt.1 &
+	asker=$!
+	until_true 60 grep -q '^pin:' hurt.1 || fail "hurt: $(cat hurt.1)"
+	i=1; while [ $i -le $killed ]; do kill -9 "$(cat "kept/$((i * 20 % N + 1))/pid")"; i=$((i + 1)); done
+	kill -9 $server; wait $server 2>/dev/null
+	server
+	until_true 120 connected $((N - killed)) || fail "after the server: not all come again"
+	kill -9 $asker 2>/dev/null
+	wait $asker 2>/dev/null
+	had=$(there hurt)
+	ask --wait 3s --patience 3s -o hurt > hurt.2
+	got=$(sed -n 's/^fetch: .* chunks, \([0-9]*\) bytes.*/\1/p' hurt.2)
+	named=$(grep -c '^missing: ' hurt.2) again=$(whole hurt)
+	once=no; [ $((had + got)) -eq "$(there hurt)" ] && once=yes
+	printf '%6d %7s %8s %8s %11s %10s %8s %8s %8s %9s %6s %9s %7s %6s\n' "$N" "$up" "$pin" "$fetch" "$bytes" "$wire" \
+		"$most" "$srv" "$each" "$idle" "$all" "$again/$((N - killed))" "$named/$killed" "$once" | tee -a rows
+	pids | xargs -r kill -9 2>/dev/null
+	kill -9 $server; wait $server 2>/dev/null
+}
+network
+echo "delay $delay ms each way, loss $loss %, $SPACES name spaces, load $(cut -d' ' -f1 /proc/loadavg), $(nproc) processors"
+printf '%6s %7s %8s %8s %11s %10s %8s %8s %8s %9s %6s %9s %7s %6s\n' hosts up/s pinned/s fetch/s bytes wire asker/K server/K agent/K 'idle/%CPU' whole hurt named once
+for n; do one "$n"; done
+# Drawn: a bar of tenths of the longest.
+awk '{ n[NR] = $1; p[NR] = $3; f[NR] = $4; s[NR] = $8 / 1024; if ($4 > F) F = $4; if ($3 > P) P = $3; if (s[NR] > S) S = s[NR] }
+	function bar(v, most,  b, k) { b = ""; for (k = 0; k < v / most * 50; k++) b = b "#"; return b }
+	END { for (i = 1; i <= NR; i++) printf "pinned  %5d hosts %9.3f s %s\n", n[i], p[i], bar(p[i], P)
+	for (i = 1; i <= NR; i++) printf "fetched %5d hosts %9.3f s %s\n", n[i], f[i], bar(f[i], F)
+	for (i = 1; i <= NR; i++) printf "server  %5d hosts %8.1f MiB %s\n", n[i], s[i], bar(s[i], S) }' rows
