@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tnfwatch/asker.h"
@@ -29,6 +30,7 @@
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 #include "tnfwatch/webhook.h"
+#include "tnfwatch/window-note.h"
 
 #define SIGNAL_TRIGGER	"signal"	/* what SIGUSR1 fires */
 #define SIGNAL_AFTER	(5 * SECOND)
@@ -36,6 +38,7 @@
 #define READY_NS	(20 * SECOND)	/* later than that we are ready in any case */
 #define EVENTS		32
 #define PRIORITY	(-10)
+#define LOCK_TRIES	40
 
 /* One trigger may open a window only so often. */
 static bool
@@ -101,6 +104,27 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 	}
 	self_fired(name, f->reason);
 	window_add(&d->window, name, f, s != NULL ? s->id : NULL, note);
+	if (d->window.n == 1)
+		window_note(d->config, &d->window);
+}
+
+/* An incident that was not made, since tnfwatch was killed in its window or while it
+   wrote. */
+static void
+daemon_resume(void *arg, const char *trigger, int64_t time, const char *reason)
+{
+	struct daemon *d = arg;
+	char *text = xasprintf("%s; tnfwatch was killed before this was kept, and came back "
+	    "%.1f s after it", reason, (double)(now_mono() - time) / 1e9);
+	struct trigger_firing f = { .time = time, .reason = text };
+
+	if (!d->window.open)
+		window_begin(d, trigger, time, 0);
+	d->window.resumed = true;
+	window_add(&d->window, trigger, &f, NULL, NULL);
+	if (d->window.n == 1)
+		window_note(d->config, &d->window);
+	free(text);
 }
 
 static void
@@ -200,6 +224,8 @@ daemon_window_due(const struct daemon *d)
 
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		any |= d->writer[i].pid == 0;
+	if (d->window.resumed && !d->ready)
+		return INT64_MAX;
 	return d->window.open && any ? d->window.until + CLOSE_NS : INT64_MAX;
 }
 
@@ -218,6 +244,7 @@ window_end(struct daemon *d)
 		w->first = d->window.firing[0].time;
 	} else {
 		say("%s: lost: %s", d->window.id, strerror(e));
+		window_note_done(d->config, d->window.id);
 		w->pid = 0;
 		d->failed++;
 	}
@@ -241,6 +268,7 @@ writer_ended(struct daemon *d, struct writer *w, int status)
 		say("%s: its writer was killed by signal %d", w->id, WTERMSIG(status));
 		remove_all(AT_FDCWD, temp);
 	}
+	window_note_done(d->config, w->id);
 	free(temp);
 	free(w->id);
 	*w = (struct writer){ .pid = 0 };
@@ -323,7 +351,7 @@ daemon_tick(struct daemon *d)
 	fleet_child_care(d, now);
 	asker_care(d, now);
 	/* Its last events have been fed by then. */
-	if (d->window.open && until >= d->window.until)
+	if (d->window.open && until >= d->window.until && (d->ready || !d->window.resumed))
 		window_end(d);
 	if (!d->ready && now - d->started > READY_NS)
 		daemon_ready(d);
@@ -388,6 +416,20 @@ daemon_loop(struct daemon *d)
 	}
 }
 
+/* A child that one who was killed has just made holds its locks until it execs. */
+static bool
+lock_wait(int fd)
+{
+	const struct timespec pause = { .tv_nsec = 50 * MS };
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 /* Two at once would remove what the other one keeps. */
 static int
 lock_take(const char *directory)
@@ -397,7 +439,7 @@ lock_take(const char *directory)
 
 	if (fd < 0)
 		say("%s: %s", path, strerror(errno));
-	else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+	else if (!lock_wait(fd)) {
 		say("%s: another tnfwatch has it: systemctl stop tnfwatch, or give this one "
 		    "directories of its own", path);
 		close(fd);
@@ -473,6 +515,7 @@ daemon_begin(struct daemon *d)
 	d->engine = daemon_engine(d, d->config);
 	d->state = xcalloc(d->config->n_triggers + 1, sizeof *d->state);
 	daemon_sources_begin(d);
+	window_notes_left(d->config, daemon_resume, d);
 	daemon_webhook(d);
 	return true;
 }

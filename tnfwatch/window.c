@@ -96,5 +96,5 @@ window_clear(struct window *w)
 	w->id = NULL;
 	w->n_asked = 0;
 	w->more = 0;
-	w->open = false;
+	w->open = w->resumed = false;
 }

@@ -30,6 +30,7 @@ struct window {
 	size_t	 n_asked;	/* of them are no triggers' */
 	size_t	 n;
 	uint64_t more;		/* that it does not remember */
+	bool	 resumed;	/* of a tnfwatch that was killed: first all is taken up again */
 };
 
 /* Adds one; strings are copied. */

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Guards: an incident that is lost when tnfwatch is killed within its window; one that is
+# made twice, or again at each start.
+# resumed.sh TNFWATCH SHOP TNFDUMP
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/watch/lib.sh"
+need_ptrace
+watch_programs "$1" "$2" "$3"
+
+conf <<T
+keep = 5s
+[process shop]
+program = $SHOP
+enable = order
+size = 1m
+[trigger hand]
+after = 300s
+[trigger now]
+after = 0s
+T
+watch
+shop 1000
+wait_for 120 watched "$SHOPPID" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+w fire now >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
+wait_for 120 kept now || fail "not written: $(cat "$TMP/log")"
+ended() { [ -z "$(find "$D/run" -name 'window-*')" ]; }
+wait_for 120 ended || fail "notes: $(ls "$D/run")"
+w fire hand >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
+kill -9 "$PID"
+wait "$PID" 2>/dev/null
+[ ! -e "$D/incidents/$(cat "$TMP/out")" ] || fail "it was written already"
+
+watch
+wait_for 120 kept hand || fail "lost: $(cat "$TMP/log" "$TMP/status")"
+i=$D/incidents/$(w list | awk '/-hand / { print $1 }')
+whole "$i"
+jq -r .firings[0].reason "$i/incident.json" >"$TMP/reason"
+grep -q 'killed before this was kept' "$TMP/reason" || fail "said: $(cat "$TMP/reason")"
+# What happened before the firing is in it.
+"$DUMP" --to jsonl "$i"/shop-*.tnf* >"$TMP/events" 2>"$TMP/err" || fail "$(cat "$TMP/err")"
+[ "$(grep -c order_start "$TMP/events")" -gt 0 ] || fail "no events: $(ls "$i")"
+wait_for 120 ended || fail "notes: $(ls "$D/run")"
+stop_watch
+
+# It is made once.
+watch
+stop_watch
+[ "$(w list | grep -c .)" -eq 2 ] || fail "one too many: $(w list)"
+echo "$(grep -c order_start "$TMP/events") orders, one incident"
