@@ -14,8 +14,6 @@
 #include "tnfwatch/kernel.h"
 #include "tnfwatch/util.h"
 
-#define CGROUPS	"/sys/fs/cgroup"
-
 static bool
 kernel_fail(tnfctl_errcode_t err, const char *what, char *why, size_t size)
 {
@@ -26,40 +24,22 @@ kernel_fail(tnfctl_errcode_t err, const char *what, char *why, size_t size)
 	return false;
 }
 
-static tnfctl_errcode_t
-filter_cgroup(tnfctl_handle_t *h, const char *cgroup)
-{
-	char *path = xasprintf("%s%s/cgroup.procs", CGROUPS, cgroup);
-	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
-	FILE *f = fopen(path, "re");
-	int pid;
-
-	while (f != NULL && err == TNFCTL_ERR_NONE && fscanf(f, "%d", &pid) == 1) {
-		err = tnfctl_filter_list_follow(h, pid);
-		if (err == TNFCTL_ERR_NOPROCESS)
-			err = TNFCTL_ERR_NONE;
-	}
-	if (f == NULL)
-		err = TNFCTL_ERR_FILENOTFOUND;
-	else
-		fclose(f);
-	free(path);
-	return err;
-}
-
+/* Words: rules as prex(1) has them ("name=", "cgroup=", "unit="), and numbers of processes. */
 static tnfctl_errcode_t
 filter_set(tnfctl_handle_t *h, const char *text)
 {
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
-	char *end;
+	char *copy = xasprintf("%s", text), *rest = copy, *word, *end;
 	long pid;
 
-	if (strncmp(text, "cgroup=", 7) == 0)
-		err = filter_cgroup(h, text + 7);
-	else
-		for (; err == TNFCTL_ERR_NONE && (pid = strtol(text, &end, 10)) > 0 && end > text;
-		    text = end)
-			err = tnfctl_filter_list_follow(h, (pid_t)pid);
+	while (err == TNFCTL_ERR_NONE && (word = strsep(&rest, " \t,")) != NULL) {
+		if (*word == '\0')
+			continue;
+		pid = strtol(word, &end, 10);
+		err = *end == '\0' ? tnfctl_filter_list_follow(h, (pid_t)pid) :
+		    tnfctl_filter_rule_add(h, word);
+	}
+	free(copy);
 	return err == TNFCTL_ERR_NONE ? tnfctl_filter_state_set(h, B_TRUE) : err;
 }
 
