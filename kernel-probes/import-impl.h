@@ -19,6 +19,11 @@ int kp_asked_save(struct kp *, struct kp_import *);
 void kp_import_unpin(unsigned slot);
 
 /* import-row.c */
+/* A number of its type, as the buffer has it defined: not 0, and the same for the
+   same. */
+uint32_t kp_import_type(const struct kp_import *);
+/* Forgets what the slot's earlier probe has left out. */
+void kp_import_recount(struct kp *, const struct kp_import *);
 /* Adds its type to the buffer's definitions, once. */
 int kp_import_define(struct kp *, struct kp_import *);
 /* The row without its conditions, ... */

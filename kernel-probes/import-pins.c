@@ -69,9 +69,49 @@ asked_open(struct kp *kp)
 	return 0;
 }
 
+/* The probe of a process that has ended, whose type in the buffer is this one's, too. */
+static struct kp_import *
+find_ended(struct kp *kp, const struct kp_import *imp)
+{
+	struct kp_import *old;
+
+	for (unsigned i = 0; i < kp->imports; i++) {
+		old = kp->import[i];
+		if (old != imp && old->slot >= 0 && old->defined != 0 && !old->enabled &&
+		    !old->traced && old->where == NULL && old->kind == imp->kind &&
+		    strcmp(old->name, imp->name) == 0 && old->kind->gone(old) &&
+		    old->defined == kp_import_type(imp))
+			return old;
+	}
+	return NULL;
+}
+
+/*
+ * Records in the buffer find their type by their slot, so that a slot is given away
+ * once, but for one case: the same probe in one process after the other.
+ */
+static bool
+slot_inherit(struct kp *kp, struct kp_import *imp)
+{
+	struct kp_import *old;
+
+	if (imp->kind->gone == NULL || imp->defined != 0 || kp_import_describe(kp, imp) < 0 ||
+	    (old = find_ended(kp, imp)) == NULL)
+		return false;
+	imp->slot = old->slot;
+	imp->defined = old->defined;
+	old->slot = -1;
+	old->defined = 0;
+	old->attached = false;
+	kp_import_recount(kp, imp);
+	return true;
+}
+
 static int
 slot_give(struct kp *kp, struct kp_import *imp)
 {
+	if (slot_inherit(kp, imp))
+		return 0;
 	for (unsigned i = 0; i < KP_IMPORTS; i++)
 		if (!(kp->slots[i / 64] >> i % 64 & 1)) {
 			kp->slots[i / 64] |= 1ull << i % 64;
@@ -252,7 +292,8 @@ kp_imports_close(struct kp *kp)
 	memset(kp->slots, 0, sizeof kp->slots);
 	for (unsigned i = 0; i < kp->imports; i++) {
 		kp->import[i]->slot = -1;
-		kp->import[i]->defined = kp->import[i]->attached = false;
+		kp->import[i]->defined = 0;
+		kp->import[i]->attached = false;
 	}
 }
 

@@ -13,6 +13,40 @@
 #include "kernel-probes/import-impl.h"
 #include "kernel-probes/where.h"
 
+static uint32_t
+hash_add(uint32_t h, const char *s)
+{
+	do
+		h = (h ^ (unsigned char)*s) * 16777619u;
+	while (*s++ != '\0');
+	return h;
+}
+
+uint32_t
+kp_import_type(const struct kp_import *imp)
+{
+	uint32_t h = hash_add(2166136261u ^ imp->row.size, imp->name);
+
+	h = hash_add(h, imp->keys);
+	h = hash_add(h, imp->attrs != NULL ? imp->attrs : "");
+	for (unsigned i = 0; i < imp->members; i++)
+		h = hash_add(hash_add(h, imp->member[i].type), imp->member[i].name);
+	return h | 1;
+}
+
+void
+kp_import_recount(struct kp *kp, const struct kp_import *imp)
+{
+	uint32_t slot = (uint32_t)imp->slot;
+	struct kp_import_count *none;
+
+	if (kp->counts_fd < 0 || kp->cpus < 1 ||
+	    (none = calloc((size_t)kp->cpus, sizeof *none)) == NULL)
+		return;
+	bpf_map_update_elem(kp->counts_fd, &slot, none, BPF_ANY);
+	free(none);
+}
+
 int
 kp_import_define(struct kp *kp, struct kp_import *imp)
 {
@@ -27,8 +61,10 @@ kp_import_define(struct kp *kp, struct kp_import *imp)
 	if (r == -ENOSPC)
 		return kp_fail(kp, r, "%s: the buffer has no room for more definitions: "
 		    "make a larger one", imp->name);
-	imp->defined = r == 0;
-	return r < 0 ? r : kp_asked_put(kp, imp);
+	if (r < 0)
+		return r;
+	imp->defined = kp_import_type(imp);
+	return kp_asked_put(kp, imp);
 }
 
 int

@@ -64,6 +64,7 @@ import_free(struct kp_import *imp)
 	free(imp->source);
 	free(imp->where);
 	free(imp->attrs);
+	free(imp->bound);
 	free(imp->spec);
 	free(imp);
 }
@@ -80,12 +81,14 @@ import_new(const struct kp_import_new *new)
 	imp->keys = strdup(new->keys);
 	imp->source = strdup(new->source != NULL ? new->source : "");
 	imp->attrs = new->attrs != NULL ? strdup(new->attrs) : NULL;
+	imp->bound = new->bound != NULL ? strdup(new->bound) : NULL;
 	imp->spec_size = new->spec_size;
 	imp->spec = new->spec_size > 0 ? malloc(new->spec_size) : NULL;
 	imp->row.size = sizeof(struct kp_event);
 	imp->slot = -1;
 	if (imp->name == NULL || imp->keys == NULL || imp->source == NULL ||
 	    (new->attrs != NULL && imp->attrs == NULL) ||
+	    (new->bound != NULL && imp->bound == NULL) ||
 	    (new->spec_size > 0 && imp->spec == NULL)) {
 		import_free(imp);
 		return NULL;
@@ -248,7 +251,8 @@ kp_import_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 		imp->kind->file(imp, path, sizeof path);
 		text_add(&t, "file %s;line 1;", path);
 	}
-	text_add(&t, "%sorigin %s;", imp->attrs != NULL ? imp->attrs : "", imp->kind->name);
+	text_add(&t, "%s%sorigin %s;", imp->attrs != NULL ? imp->attrs : "",
+	    imp->bound != NULL ? imp->bound : "", imp->kind->name);
 	if (imp->where != NULL)
 		text_add(&t, "where '%s';", imp->where);
 	if (imp->lacks[0] != '\0')

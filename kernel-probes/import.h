@@ -96,6 +96,7 @@ struct kp_import {
 	char	   *source;	/* where it is; with kind and name, who it is */
 	char	   *where;	/* conditions on members, or NULL */
 	char	   *attrs;	/* "name value;" each, or NULL */
+	char	   *bound;	/* more of them, to this probe alone: not in its type */
 	void	   *spec;	/* the kind's own, pinned with it */
 	size_t	    spec_size;
 	bool	    described;
@@ -105,7 +106,7 @@ struct kp_import {
 	bool	    enabled;
 	bool	    traced;
 	int	    slot;	/* -1: none yet */
-	bool	    defined;	/* in this buffer */
+	uint32_t    defined;	/* 0: not in this buffer; else what of (import-row.c) */
 	bool	    attached;	/* as far as this session knows */
 	char	    lacks[96];	/* why it cannot be had, or "" */
 };
@@ -117,6 +118,7 @@ struct kp_import_new {
 	const char *keys;	/* as many */
 	const char *source;	/* at most 255; NULL: none */
 	const char *attrs;
+	const char *bound;
 	const void *spec;
 	size_t	    spec_size;	/* at most KP_SPEC_MAX */
 };

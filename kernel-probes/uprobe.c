@@ -282,7 +282,7 @@ kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
     const struct kp_uprobe_spec *asked, unsigned *ret_id)
 {
 	struct kp_uprobe_spec spec = *asked;
-	char source[256], attrs[KP_FILE_MAX + KP_SYMBOL_MAX];
+	char source[256], attrs[KP_FILE_MAX + KP_SYMBOL_MAX], bound[32];
 	struct kp_import_new new = { .name = name, .keys = keys,
 	    .source = source, .attrs = attrs, .spec = &spec, .spec_size = sizeof spec };
 	struct kp_import *imp;
@@ -305,9 +305,10 @@ kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
 		return kp_fail(kp, -E2BIG, "%s: %s: the path is too long", name, spec.shown);
 	n = snprintf(attrs, sizeof attrs, "file %s;", spec.shown);
 	if (spec.flags & KP_UPROBE_FUNCTION)
-		n += snprintf(attrs + n, sizeof attrs - n, "function %s;", spec.symbol);
+		snprintf(attrs + n, sizeof attrs - n, "function %s;", spec.symbol);
+	snprintf(bound, sizeof bound, "pid %d;", (int)spec.pid);
 	if (spec.pid > 0)
-		snprintf(attrs + n, sizeof attrs - n, "pid %d;", (int)spec.pid);
+		new.bound = bound;
 	if ((r = kp_import_add(kp, &new, &imp)) < 0)
 		return r;
 	*ret_id = imp->id;

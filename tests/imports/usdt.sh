@@ -122,6 +122,18 @@ n=$(grep -c ' victim\.none ' "$TMP/text")
 victim_end
 echo "list name probes keys=usdt" | "$prex" -k > "$TMP/list" || fail "prex -k"
 pins_are 0 || fail "links of a process that has ended: $(ls $pins)"
+
+# Its places in the buffer are those of the next process with the same probes.
+victim_start -w
+printf 'trace keys=usdt\nenable keys=usdt\n' | "$prex" -p "$pid" > "$TMP/list" 2>&1 ||
+	fail "prex -p: $(cat "$TMP/list")"
+round
+extract
+n=$(grep -c ' victim\.none ' "$TMP/text")
+[ "$n" = 5 ] || fail "victim.none: $n hits of 5 in two processes"
+n=$(grep -c '^probe.*"victim\.none"' "$TMP/text")
+[ "$n" = 1 ] || fail "victim.none is defined $n times"
+victim_end
 printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null || fail "dealloc"
 [ ! -e /sys/fs/bpf/tnf ] || fail "pins stay: $(ls /sys/fs/bpf/tnf)"
 
