@@ -248,6 +248,54 @@ uprobe_gone(const struct kp_import *imp)
 	    started(spec->pid) != spec->started;
 }
 
+static bool
+is_terminated(const char *s, size_t size)
+{
+	return memchr(s, '\0', size) != NULL;
+}
+
+static bool
+is_whole(const struct kp_uprobe_spec *spec)
+{
+	return is_terminated(spec->symbol, sizeof spec->symbol) &&
+	    is_terminated(spec->path, sizeof spec->path) &&
+	    is_terminated(spec->shown, sizeof spec->shown);
+}
+
+struct uprobe_attrs {
+	char	attrs[KP_FILE_MAX + KP_SYMBOL_MAX];
+	char	bound[32];	/* "": to no process */
+};
+
+static void
+write_attrs(const struct kp_uprobe_spec *spec, struct uprobe_attrs *ret)
+{
+	int n = snprintf(ret->attrs, sizeof ret->attrs, "file %s;", spec->shown);
+
+	if (spec->flags & KP_UPROBE_FUNCTION)
+		snprintf(ret->attrs + n, sizeof ret->attrs - n, "function %s;", spec->symbol);
+	ret->bound[0] = '\0';
+	if (spec->pid > 0)
+		snprintf(ret->bound, sizeof ret->bound, "pid %d;", (int)spec->pid);
+}
+
+/* Attributes are not pinned: the spec has what they say. */
+static int
+uprobe_revive(struct kp *kp, struct kp_import *imp)
+{
+	const struct kp_uprobe_spec *spec = imp->spec;
+	struct uprobe_attrs a;
+
+	if (imp->spec_size != sizeof *spec || !is_whole(spec))
+		return -EINVAL;
+	if (imp->attrs != NULL)
+		return 0;
+	write_attrs(spec, &a);
+	imp->attrs = strdup(a.attrs);
+	imp->bound = a.bound[0] != '\0' ? strdup(a.bound) : NULL;
+	return imp->attrs != NULL ? 0 : -ENOMEM;
+}
+
 const struct kp_import_kind kp_uprobe = {
 	.number = KP_IMPORT_UPROBE,
 	.name = "usdt",
@@ -255,6 +303,7 @@ const struct kp_import_kind kp_uprobe = {
 	.otherwise = "uprobe_plain",
 	.describe = uprobe_describe,
 	.attach = uprobe_attach,
+	.revive = uprobe_revive,
 	.detached = uprobe_detached,
 	.gone = uprobe_gone,
 };
@@ -267,31 +316,25 @@ const struct kp_import_kind kp_function = {
 	.otherwise = "uprobe_plain",
 	.describe = uprobe_describe,
 	.attach = uprobe_attach,
+	.revive = uprobe_revive,
 	.detached = uprobe_detached,
 	.gone = uprobe_gone,
 };
-
-static bool
-is_terminated(const char *s, size_t size)
-{
-	return memchr(s, '\0', size) != NULL;
-}
 
 KP_EXPORT int
 kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
     const struct kp_uprobe_spec *asked, unsigned *ret_id)
 {
 	struct kp_uprobe_spec spec = *asked;
-	char source[256], attrs[KP_FILE_MAX + KP_SYMBOL_MAX], bound[32];
+	char source[256];
+	struct uprobe_attrs a;
 	struct kp_import_new new = { .name = name, .keys = keys,
-	    .source = source, .attrs = attrs, .spec = &spec, .spec_size = sizeof spec };
+	    .source = source, .attrs = a.attrs, .spec = &spec, .spec_size = sizeof spec };
 	struct kp_import *imp;
 	int n, r;
 
 	new.kind = spec.flags & KP_UPROBE_FUNCTION ? &kp_function : &kp_uprobe;
-	if (!is_terminated(spec.symbol, sizeof spec.symbol) ||
-	    !is_terminated(spec.path, sizeof spec.path) ||
-	    !is_terminated(spec.shown, sizeof spec.shown))
+	if (!is_whole(&spec))
 		return kp_fail(kp, -E2BIG, "%s: a name is too long", name);
 	if (spec.pid > 0 && (spec.started = started(spec.pid)) == 0)
 		return kp_fail(kp, -ESRCH, "process %d: no such process", (int)spec.pid);
@@ -303,12 +346,8 @@ kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
 		n = snprintf(source, sizeof source, "%s", spec.path);
 	if (n < 0 || (size_t)n >= sizeof source)
 		return kp_fail(kp, -E2BIG, "%s: %s: the path is too long", name, spec.shown);
-	n = snprintf(attrs, sizeof attrs, "file %s;", spec.shown);
-	if (spec.flags & KP_UPROBE_FUNCTION)
-		snprintf(attrs + n, sizeof attrs - n, "function %s;", spec.symbol);
-	snprintf(bound, sizeof bound, "pid %d;", (int)spec.pid);
-	if (spec.pid > 0)
-		new.bound = bound;
+	write_attrs(&spec, &a);
+	new.bound = a.bound[0] != '\0' ? a.bound : NULL;
 	if ((r = kp_import_add(kp, &new, &imp)) < 0)
 		return r;
 	*ret_id = imp->id;

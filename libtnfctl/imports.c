@@ -323,6 +323,12 @@ find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 	    usdt_find(spec, ret);
 }
 
+void
+imports_finder(void)
+{
+	kp_uprobe_finder(find);
+}
+
 static tnfctl_errcode_t
 session(tnfctl_handle_t *h)
 {
@@ -332,7 +338,7 @@ session(tnfctl_handle_t *h)
 
 	if (h->imports->kp != NULL)
 		return TNFCTL_ERR_NONE;
-	kp_uprobe_finder(find);
+	imports_finder();
 	e = kp_open(true, &kp);
 	if (e != 0) {
 		err = kernel_code(kp, e);
@@ -364,7 +370,7 @@ read_states(tnfctl_handle_t *h, size_t first)
 		;
 	if (i == h->nprobes)
 		return;
-	kp_uprobe_finder(find);
+	imports_finder();
 	if (kp_open(false, &kp) == 0)
 		for (; i < h->nprobes; i++)
 			if (h->probes[i]->import != NULL &&
@@ -408,7 +414,7 @@ imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
 	int fd, e = 0, n;
 	unsigned id;
 
-	kp_uprobe_finder(find);
+	imports_finder();
 	real = realpath(path, NULL);
 	if (real == NULL || (fd = file_open(real)) < 0) {
 		e = errno;
@@ -551,7 +557,7 @@ imports_functions_of_file(struct kp *kp, const char *path, const char *pattern,
 	int fd = file_open(path);
 	long n;
 
-	kp_uprobe_finder(find);
+	imports_finder();
 	if (fd < 0)
 		return fail_errno(errno, "%s", path);
 	set_names(&a, path, path);

@@ -29,6 +29,10 @@ tnfctl_errcode_t import_state(tnfctl_handle_t *, tnfctl_probe_t *,
     tnfctl_probe_state_t *);
 tnfctl_errcode_t import_set(tnfctl_handle_t *, tnfctl_probe_t *, enum probe_change);
 
+/* Before any session of the kernel is opened: it may find probes in files that an
+   earlier one was to switch on and did not. */
+void	imports_finder(void);
+
 struct kp;
 /* Adds the probes of a file to the kernel's, for all processes that run it. */
 tnfctl_errcode_t imports_of_file(struct kp *, const char *path, size_t *ret_n);

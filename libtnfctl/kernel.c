@@ -516,8 +516,10 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_kernel_open(tnfctl_handle_t **ret)
 {
 	struct kp *kp = NULL;
-	int e = kp_open(true, &kp);
+	int e;
 
+	imports_finder();
+	e = kp_open(true, &kp);
 	return kernel_handle(kp, e, ret);
 }
 
@@ -525,7 +527,9 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_kernel_look(tnfctl_handle_t **ret)
 {
 	struct kp *kp = NULL;
-	int e = kp_look(&kp);
+	int e;
 
+	imports_finder();
+	e = kp_look(&kp);
 	return kernel_handle(kp, e, ret);
 }

@@ -44,9 +44,11 @@ grep -q ' main_entry *argc: 2 argv: 0x[1-9a-f]' "$TMP/text" || fail "main_entry:
 grep -q ' main_return *value: 0$' "$TMP/text" || fail "main_return: $(cat "$TMP/text")"
 "$prex" -k > "$TMP/list" 2>&1 <<X || fail "prex -k: $(cat "$TMP/list")"
 disable function=main
+list name probes function=main
 ktrace off
 buffer dealloc
 X
+grep -q '^name=main_entry' "$TMP/list" || fail "another session does not know the function: $(cat "$TMP/list")"
 [ ! -e /sys/fs/bpf/tnf ] || fail "pins stay: $(ls /sys/fs/bpf/tnf)"
 
 # Names and types of parameters, in registers and in memory, as debugging information has
