@@ -57,14 +57,14 @@ one a.tnf b.tnf | head -n 70000 | cmp - got || fail "head: differs"
 for i in 1 3 5; do
 	"$tnfdump" a.tnf b.tnf | head -c $((i * 3000000)) | tail -c 1 >/dev/null
 done
-same() {
+full() {
 	"$tnfdump" "$@" >/dev/full 2>got.err
 	got=$?
 	one "$@" >/dev/full 2>want.err
-	[ $? = $got ] && cmp want.err got.err || fail "/dev/full: $got: $(cat got.err)"
+	[ $? = "$got" ] && cmp want.err got.err || fail "/dev/full: $got: $(cat got.err)"
 }
-same a.tnf
-same --to jsonl a.tnf b.tnf
+full a.tnf
+full --to jsonl a.tnf b.tnf
 
 # Twice as many processes, if they can be seen.
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then

@@ -68,7 +68,7 @@ done
 [ "$(marks g.tnf | tr '\n' ' ')" = 'number 1 number 2 number 3 ' ] || fail "attached: $(marks g.tnf)"
 kill -0 "$pid" || fail "it has ended"
 [ "$(awk '/^TracerPid/ { print $2 }' "/proc/$pid/status")" = 0 ] || fail "it is held"
-ls "/proc/$pid/task" | grep -cx "$pid" >/dev/null || fail "it is gone"
+[ -d "/proc/$pid/task/$pid" ] || fail "it is gone"
 
 # Too long; nothing said; half of it quoted.
 long=$(printf '%0256d' 0)
