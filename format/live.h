@@ -30,7 +30,7 @@
  * blocks are looked at first (point 2), then all are copied, the oldest first, and events
  * that came after the look are taken out of the copy.  libtnf/follow.c is no copier:
  * it reads the mapped file in place, and asks for a block's generation again before
- * it hands an event of it out.
+ * it hands an event of it out, as libtnf/merge.c does with files too large to be copied.
  */
 #ifndef FORMAT_LIVE_H
 #define FORMAT_LIVE_H

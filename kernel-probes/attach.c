@@ -243,7 +243,8 @@ kp_attach_sync(struct kp *kp)
 	}
 	kp->state->fault_ends = sees_fault_ends(kp, programs);
 	__atomic_store_n(&kp->state->on, probes, __ATOMIC_RELEASE);
-	/* From here on nobody is remembered who ends. */
+	/* remember_exit is detached below, and then no program notes the threads that
+	   end.  So those that live are noted now; else they would have no name. */
 	if (probes == 0 && !kp_imports_wanted(kp) &&
 	    kp_pinned(KP_DIR_LINK, kp_programs[KP_PROGRAM_remember_exit].name))
 		kp_iterate(KP_PROGRAM_remember_living);

@@ -58,7 +58,8 @@ slot_may_go(struct kp *kp, uint64_t there, const char *buf)
 	    __atomic_load_n(&h->generation, __ATOMIC_ACQUIRE) == TNF_GENERATION_FREE;
 }
 
-/* The block of a slot, which has none from now on; 0: it had none, or was faster. */
+/* Takes the block out of a slot and returns its number.  0: the slot had none, the block
+   may not be taken, or a CPU was faster. */
 static uint32_t
 slot_empty(struct kp *kp, uint64_t *slot, const char *buf)
 {

@@ -39,9 +39,9 @@ extern struct kp_map_context tnf_context SEC(".maps");
 /*
  * The storage of a task is a call and 20 ns away, for each program of a page
  * fault.  So it stands behind an array of slots, by the last bits of the thread's
- * number.  A thread keeps the slot that it found empty until it exits, and who
- * finds it taken has the storage.  Whose it is says the task with the time when it
- * started: a task's address is used again.
+ * number.  A thread keeps the slot that it found empty until it exits; one that
+ * finds its slot taken uses the storage.  A slot names its owner by the task's address
+ * and start time, since the kernel gives the address to another task later.
  */
 #define SLOTS		2048
 #define SLOT_EMPTY	0ull

@@ -278,8 +278,8 @@ int BPF_PROG(bio_queue, struct bio *bio)
 		pagein(paging.vnode, paging.offset, io.left);
 	}
 	strategy(bio, &io, bio_flags(bio->bi_opf, paging.vnode != 0, paging.raw));
-	/* Who interrupts whom when it is done does not matter to the filter: a
-	   request belongs to who submits it. */
+	/* The filter is asked here, about the thread that submits the request.
+	   biodone() does not ask it: the end of a request interrupts any thread. */
 	if (!is_on(KP_BIT(KP_BIODONE) | KP_BIT(KP_PAGEOUT)))
 		bpf_map_delete_elem(&ios, &key);
 	else

@@ -313,8 +313,9 @@ static __always_inline void guess_page(struct context *c)
 	c->index = a.index;
 }
 
-/* Is the page that the context tells of still the one that a fault wants?  One
-   that was found leaves it behind; but then the thread is elsewhere. */
+/* Does the page in the context belong to the fault that is under way?  A fault that
+   found its page in the cache has left it there.  Then the thread's user address is
+   another one by now. */
 static __always_inline bool page_is_missed(struct task_struct *t, struct context *c)
 {
 	const struct pt_regs___kernel *user = (void *)bpf_task_pt_regs(t);

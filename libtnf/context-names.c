@@ -106,10 +106,10 @@ context_names(const struct context_source *s, char **ret, size_t *ret_size)
 
 /*
  * What the process said of its threads has the numbers of its events; the context has
- * the machine's.  So it counts for threads of which the context says nothing, and for
- * those whose changes of name it has told: a context may have been written before them.
+ * the machine's.  The process's own line counts in two cases: the context has none for
+ * the thread, or the process has told of a change of its name, which may be later than
+ * the context.
  */
-
 static int32_t
 outer_number(const struct tnf_context *c, int32_t tid)
 {

@@ -9,9 +9,9 @@
 /* --- a time in the middle --- */
 
 /*
- * Whether threads are told apart by their numbers.  In a file that several processes
- * have written, two may bear the same number at the same time, in two pid name spaces;
- * they have not if as many numbers of processes have been told as have attached.
+ * Do pid and tid tell the threads of this file apart?  Threads of two pid name spaces
+ * may bear the same numbers, if several processes have written the file.  They do not
+ * if the file names as many processes as have attached to it.
  */
 static bool
 survey_apart(struct tnf_file *f)

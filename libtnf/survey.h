@@ -23,15 +23,16 @@
 
 /* Whether the file is to be read as it is asked for. */
 bool survey_wanted(const tnf_stream_t *, const struct tnf_file *);
-/* Of the blocks from 'from' on.  0, an error, or ENOTSUP: what it would go by is not
-   there, and nothing was noted. */
+/* Looks at the headers of all blocks from 'from' on.  0, an error, or ENOTSUP: the file
+   does not have the words by which blocks and schedule records are recognised, and
+   nothing was noted. */
 int  survey_file(tnf_stream_t *, struct tnf_file *, uint64_t from);
 void survey_free(struct survey *);
 /* Adds what was found to the merge. */
 int  survey_merge(struct merge *, struct tnf_file *);
 /* Adds the blocks of a stretch, whose turn has come. */
 int  survey_open(struct merge *, struct tnf_file *, struct stretch *);
-/* No block of it begins earlier. */
+/* The earliest time (ns, not shifted) at which a block of the stretch begins. */
 int64_t survey_time(const struct stretch *);
 struct stretch *survey_next(struct stretch *);
 /* Leaves out blocks that have not been opened and hold nothing from 'from' on. */

@@ -115,7 +115,7 @@ same_directory(tnfctl_handle_t *h, const struct place *p)
 	    (int)(p->base - p->path), p->path);
 	if (fstat(p->dir, &a) < 0)
 		return fail_errno(errno, "%s", p->path);
-	/* Without permission to look we take it for granted. */
+	/* If we may not look into its root, we assume that the directory is the same. */
 	if (stat(theirs, &b) < 0)
 		return errno != ENOENT ? TNFCTL_ERR_NONE :
 		    proc_status(h->pid, "VmSize") < 0 ? ended_target(h) :

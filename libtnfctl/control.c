@@ -127,7 +127,8 @@ tnfctl_errcode_t
 control_add_probe(tnfctl_handle_t *h, struct text *text, uintptr_t address,
     const struct tnf_probe_control *block)
 {
-	/* No file tells of it: its pointers are what they are. */
+	/* A probe made at run time is in no file: its pointers are read from the
+	   target's memory. */
 	struct source source = { .object = h->control_object, .text = text,
 	    .fd = -2 };
 

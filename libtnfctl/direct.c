@@ -7,8 +7,10 @@
 #include "libtnfctl/direct.h"
 #include "libtnfctl/imports.h"
 
-#define EXECS_MAX	50	/* while we look at it for the first time, ... */
-#define EXECS_S		5	/* ... and after so many seconds the next ends it */
+/* The first look at a target is given up after so many of its execs, and at the first
+   exec after so many seconds. */
+#define EXECS_MAX	50
+#define EXECS_S		5
 #define EXEC_US		5000	/* what one may take, seen from outside, ... */
 #define EXEC_TRIES	50	/* ... on a machine that is not busy */
 

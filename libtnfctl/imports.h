@@ -29,8 +29,8 @@ tnfctl_errcode_t import_state(tnfctl_handle_t *, tnfctl_probe_t *,
     tnfctl_probe_state_t *);
 tnfctl_errcode_t import_set(tnfctl_handle_t *, tnfctl_probe_t *, enum probe_change);
 
-/* Before any session of the kernel is opened: it may find probes in files that an
-   earlier one was to switch on and did not. */
+/* Registers what finds the probes of files for a session of the kernel.  Called before
+   one is opened: it may have to finish what an interrupted session began. */
 void	imports_finder(void);
 
 struct kp;

@@ -263,8 +263,9 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	index = __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE);
 	size = round8(probe->event_size);
 	event = t->pos;
-	/* Without a block there is no room.  Not before that the counter is
-	   read: a thread that may not read it has no block. */
+	/* A thread without a block has no room and takes the slow path.  The counter is
+	   read behind this test alone: a thread that may not read it has no block, and
+	   the reading would kill it. */
 	guard = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 	if (unlikely(__atomic_load_n(&guard->live, __ATOMIC_RELAXED) !=
 	    t->epoch ||

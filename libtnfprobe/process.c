@@ -146,9 +146,9 @@ tnf_own_tid(void)
 }
 
 /* The child of a fork() is in its parent's pid name space if its number came
-   after the parent's.  Else numbers have begun again, or it has another one, in
-   which it has no parent.  Where the parent is the first of its name space this
-   says nothing, and we ask, unless somebody might refuse it.  /proc may be out of
+   after the parent's.  If not, the machine's numbers have begun again, or the child is
+   in another name space, in which it has no parent.  If the parent is the first of
+   its name space the numbers say nothing, and we ask, unless somebody might refuse it.  /proc may be out of
    its reach (chroot). */
 static void
 child_of_fork(int32_t pid)
@@ -340,7 +340,13 @@ follow_switch(void)
 	    __atomic_load_n(&tnf_p.epoch, __ATOMIC_SEQ_CST));
 }
 
-/* A hit has found the guard not live: is there something to be done? */
+/*
+ * A hit has found the guard not live: is there something to be done?  The first hit opens
+ * the file here if no controller has had it opened (set_up_at_hit()).  What it does must
+ * be no cancellation point, change no errno and allocate nothing, for the hit may be in
+ * a signal handler; it does not wait long for another thread; and the first hit of a
+ * child makes no system call that a seccomp filter could refuse (set_up_child()).
+ */
 bool
 tnf_process_ready(void)
 {
@@ -511,8 +517,9 @@ before_fork(void)
  * handler that has interrupted it at any instruction.  The hit is the parent's,
  * who commits it.  In the child it goes on to its end, too, so that what it
  * writes must be nobody's: memory of the child's own takes the place of the
- * file.  From its next hit on the child has the file again, at another
- * address; unless it was defining something, which it would believe in.
+ * file.  At its next hit the child gets the file back, at another address.  If
+ * the fork came within a definition, it does not: it would take the half of one for
+ * a whole one.
  */
 static void
 leave_hit(const struct thread *t)

@@ -139,7 +139,8 @@ halves_reap(struct dump *d, pid_t child)
 
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	/* A reader that went away ends one of us, and means both. */
+	/* If who reads our output goes away, SIGPIPE ends only the process that writes at
+	   that moment; so we end by the signal that has ended the child. */
 	if (WIFSIGNALED(status))
 		kill(getpid(), WTERMSIG(status));
 	if (WIFSIGNALED(status) && d->out.error == 0)

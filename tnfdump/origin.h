@@ -12,11 +12,12 @@
 
 #include "tnfdump/tnfdump.h"
 
-/* Command name of the thread that wrote the event, at that time, or of its process if
-   nobody knows it; the one that it kept, for what has one name for all of its events;
-   the thread's own or NULL. */
+/* The name that the thread had when it wrote the event; its process's if the thread's
+   is not known. */
 const char *origin_comm(struct dump *, const struct tnf_event *);
+/* The last name that the thread had, for outputs that show one for all its events. */
 const char *origin_comm_last(struct dump *, const struct tnf_event *);
+/* The thread's own name, or NULL; never its process's. */
 const char *origin_comm_own(struct dump *, const struct tnf_event *);
 /* Of its process: that of its leader, from the event's file, or from another
    of the same boot. */

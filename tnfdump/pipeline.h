@@ -10,8 +10,8 @@
  * A filter.  'start', if any, is called when all files are open (probes known,
  * dump->first set) and returns 0, or -1 after dump_error(); --diff does so for
  * each file.  'end', if any, after the last event, if there was one at all.
- * 'see', if any, is shown the events that a filter before this one dropped: it
- * knows then what is nowhere in the trace.
+ * 'see', if any, is shown the events that a filter before this one dropped, so that
+ * it can say in the end which of the names asked for are nowhere in the trace.
  * 'writer': it asks for the thread that wrote the event and nothing else.
  */
 struct filter {

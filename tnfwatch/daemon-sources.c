@@ -140,7 +140,7 @@ daemon_taker(struct daemon *d)
 			taker_report(d, &r);
 	if (n != 0)
 		return;
-	/* It has ended, which it does not do by itself. */
+	/* It has ended, which it is not to do: another one comes later. */
 	taker_stop(&d->taker);
 	d->taker_retry = now_mono() + TAKER_RETRY;
 }

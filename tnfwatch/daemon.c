@@ -486,7 +486,8 @@ daemon_begin(struct daemon *d)
 {
 	int e;
 
-	/* Who comes late to a ring finds it overwritten; if we may, we go first. */
+	/* A ring that is read too late has been overwritten, so we take precedence.  Without
+	   the right to it we go on as others do. */
 	setpriority(PRIO_PROCESS, 0, PRIORITY);
 
 	if (!directories_make(d->config) || (d->lock = lock_take(d->config->directory)) < 0 ||
@@ -500,7 +501,7 @@ daemon_begin(struct daemon *d)
 		say("%s: %s", d->config->run, strerror(errno));
 		return false;
 	}
-	/* While we are small. */
+	/* Forked now, while this process has little memory and no threads. */
 	if ((e = taker_start(&d->taker, d->config)) != 0) {
 		say("fork: %s", strerror(e));
 		return false;

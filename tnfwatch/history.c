@@ -357,7 +357,9 @@ static void
 history_cut(struct history *h, const struct source *src, uint64_t cursor, int64_t now)
 {
 	uint64_t data = h->b.n - h->b.data;
-	/* Blocks that are half a lap old were taken before the cut before the last. */
+	/* A cut comes when a quarter of the ring has been written.  So blocks that are half a
+	   lap old were taken before the last cut but one.  If that is longer ago than
+	   'keep', the ring itself holds the history that is promised. */
 	bool fast = now - h->before <= h->place.keep;
 	struct cut c = { .first = now };
 

@@ -371,7 +371,8 @@ segment_put(const struct segment *s, int dir, const char *name)
 		return 0;
 	if (s->state == SEGMENT_DONE)
 		return copy_file(s->path, dir, name);
-	/* Its bytes are gone.  Why is no matter of this directory. */
+	/* It could not be written, and its bytes are freed.  That error was of another
+	   directory: the caller must not take it for a refusal by this one. */
 	if (s->state == SEGMENT_FAILED)
 		return ENOENT;
 	e = segment_pack(s, &p);

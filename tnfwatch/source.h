@@ -1,7 +1,8 @@
 /*
  * source.h - one thing that is watched: a process, a file, the kernel.
  *
- * A source that ends, fails or lies is no event for the others.
+ * When one source ends, cannot be read or holds wrong data, the others are watched as
+ * before.
  */
 #ifndef TNFWATCH_SOURCE_H
 #define TNFWATCH_SOURCE_H

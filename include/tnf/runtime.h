@@ -95,9 +95,10 @@ struct tnf_probe_value {
  * Strings are copied.  Returns NULL and sets errno: EINVAL if a word has a character
  * that it must not have, a kind is none of the above, there are more than
  * TNF_ARGUMENTS_MAX arguments, or it is all together longer than 4000 bytes; ENOMEM.
- * The probe is off, unless a controller that knows what is to be on comes to hear of
- * it: the call returns when that has been done if the controller has started the
- * program, and before that if it attached to it.  It lives as long as the process,
+ * The probe is off at first.  A controller that was asked to switch on such probes
+ * switches it on: before the call returns if the controller has started the program;
+ * some time afterwards if it attached, and hits before then are not recorded.
+ * The probe lives as long as the process,
  * and children of fork() have it, too.  Any thread may call this, but no signal handler.
  */
 struct tnf_probe_control *tnf_probe_define(const char *name, const char *keys,

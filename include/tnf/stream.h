@@ -164,9 +164,10 @@ int  tnf_stream_skip(tnf_stream_t *, int64_t from);
  * tnf_stream_refresh() looks for what was committed since, and tnf_stream_next()
  * hands out those events whose time is not after 'until' (choose it a little
  * behind the clock: an event is committed a moment after its time).  Later ones
- * wait for the next refresh.  Without a refresh all comes that was in the files
- * when they were added; call it before the first tnf_stream_next() as well where
- * the order among several files or threads matters.
+ * wait for the next refresh.  Before the first refresh tnf_stream_next() hands out
+ * what each file held when it was added.  These are different moments, and a writer
+ * goes on between them: a caller that needs the events of several files or threads
+ * in order calls tnf_stream_refresh() before the first tnf_stream_next(), too.
  */
 struct tnf_progress {
 	uint64_t events;	/* found by this refresh */
@@ -200,7 +201,7 @@ bool tnf_value_item(const struct tnf_file *, const struct tnf_value *,
    tnf_reader_begin().  Mapped; but while a writer of ours has the file open,
    and up to 256 MiB, a copy of what it held at one moment: of each thread all
    events up to then, with what they refer to, and without those that were
-   overwritten during the copy.  Of a file of zeros only a part.  0, an errno, or
+   overwritten during the copy.  Of a file of zeros only a part is mapped.  0, an errno, or
    TNF_ERR_NOTTNF; ENODATA: of length 0. */
 int  tnf_image_open(int fd, const void **base, size_t *size);
 void tnf_image_close(const void *base, size_t size);	/* NULL is fine */
@@ -214,9 +215,10 @@ void tnf_file_summary(const struct tnf_file *, struct tnf_summary *);
 /* Times of its first and its last event, as these have them; no more is read than that takes.  0, or
    ENODATA: it holds none. */
 int  tnf_file_span(struct tnf_file *, int64_t *first, int64_t *last);
-/* Blocks that a writer has overwritten since the file was added and before their
-   events were handed out: it is too large to be copied.  Of a file that is
-   followed, tnf_progress.blocks_missed tells, and this is 0. */
+/* How many blocks a writer has overwritten after the file was added and before
+   tnf_stream_next() handed out their events.  This happens to files alone that are
+   being written and too large to be copied (tnf_image_open()); of others it is 0.
+   Of a file that is followed, tnf_progress.blocks_missed tells, and this is 0. */
 uint64_t tnf_file_missed(const struct tnf_file *);
 
 /* Files of several machines on one time line: 'shift' ns are added to the times of the

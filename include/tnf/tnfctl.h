@@ -174,8 +174,8 @@ tnfctl_errcode_t tnfctl_kernel_look(tnfctl_handle_t **ret);
 /* Releases the target and frees the handle; tracing itself goes on.  NULL is
    fine.  The action counts for exec and pid handles only.  BUSY (Linux): a
    thread of the target has slept in the kernel for 2 seconds and can be let go
-   only when it wakes; all others run.  Close it again later; it stands still
-   from then on otherwise, until the caller ends. */
+   only when it wakes; all others run.  Call this again later.  If the caller does
+   not, that thread stands still from when it wakes until the caller ends. */
 tnfctl_errcode_t tnfctl_close(tnfctl_handle_t *, tnfctl_targ_op_t);
 
 /* Lets the target run until something happens; it is stopped (or gone) on
