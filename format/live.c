@@ -66,7 +66,8 @@ live_copy(const struct live *b, uint64_t off, unsigned char *to, struct live_use
 
 	if (n < sizeof(struct tnf_block_header))
 		n = sizeof(struct tnf_block_header);
-	if (n > b->block_size)
+	/* A permanent block may hold names, which count by words of their own. */
+	if (n > b->block_size || before.generation == TNF_GENERATION_TAG)
 		n = b->block_size;
 	if (before.generation == use->generation) {
 		if (b->read != NULL)
@@ -83,8 +84,10 @@ live_copy(const struct live *b, uint64_t off, unsigned char *to, struct live_use
 	memset(to + n, 0, b->block_size - n);
 	set_used(b, to, before.used);
 	use->used = before.used;
-	return before.used <= sizeof(struct tnf_block_header) || before.used > b->block_size ?
-	    LIVE_EMPTY : LIVE_COPIED;
+	if (before.used > b->block_size || (before.used <= sizeof(struct tnf_block_header) &&
+	    before.generation != TNF_GENERATION_TAG))
+		return LIVE_EMPTY;
+	return LIVE_COPIED;
 }
 
 void
