@@ -183,9 +183,12 @@ attach_settle(struct proc *p)
 	tnfctl_handle_t h;
 
 	direct_borrow(p, &h);
-	/* At the start of an exec there is no place for a mark: it may have been left
-	   suspended by one of us, or have been stopped by anybody else. */
-	p->unmarked = !linkmap_look(&h, &p->linker);
+	/* At the start of an exec there is no place for a mark.  If this process has not
+	   left it suspended, another controller may have, or anybody else. */
+	if (!linkmap_look(&h, &p->linker)) {
+		p->suspended = suspended_take(p->pid);
+		p->unmarked = !p->suspended;
+	}
 	err = direct_settle(&h, DIRECT_SETTLE_MS);
 	if (p->gone)
 		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",

@@ -1,6 +1,7 @@
 /*
  * direct.c - handles on other processes: what exec, pid and fork share.
  */
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,6 +38,37 @@ direct_objects(tnfctl_handle_t *h)
 	return err;
 }
 
+/*
+ * The processes that were left suspended where there is no place for a mark, the latest
+ * of them: whoever follows an exec closes the handle so, and opens the next one.
+ */
+#define UNMARKED	64
+static pthread_mutex_t unmarked_lock = PTHREAD_MUTEX_INITIALIZER;
+static pid_t unmarked[UNMARKED];
+static unsigned int unmarked_at;
+
+static void
+suspended_note(pid_t pid)
+{
+	pthread_mutex_lock(&unmarked_lock);
+	unmarked[unmarked_at++ % UNMARKED] = pid;
+	pthread_mutex_unlock(&unmarked_lock);
+}
+
+bool
+suspended_take(pid_t pid)
+{
+	bool found = false;
+	size_t i;
+
+	pthread_mutex_lock(&unmarked_lock);
+	for (i = 0; i < UNMARKED && !found; i++)
+		if ((found = unmarked[i] == pid))
+			unmarked[i] = 0;
+	pthread_mutex_unlock(&unmarked_lock);
+	return found;
+}
+
 /* Before the threads are let go. */
 static void
 direct_leave(tnfctl_handle_t *h, tnfctl_targ_op_t op)
@@ -44,6 +76,8 @@ direct_leave(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	struct proc *p = direct_proc(h);
 
 	control_claim(h, op == TNFCTL_TARG_SUSPEND ? TNF_SUSPENDED : 0);
+	if (op == TNFCTL_TARG_SUSPEND && (h->gone || h->control == 0))
+		suspended_note(p->pid);
 	/* By default a stop that others have made is left as it was found. */
 	if (op == TNFCTL_TARG_RESUME ||
 	    (op == TNFCTL_TARG_DEFAULT && p->suspended))

@@ -24,6 +24,8 @@ tnfctl_errcode_t direct_open_again(tnfctl_handle_t *);
 tnfctl_errcode_t direct_tell_stop(const struct proc *);
 /* The error of a process that has neither probes nor libtnfprobe. */
 tnfctl_errcode_t direct_no_probes(pid_t);
+/* Was it left suspended by this process, at the start of an exec?  Told once. */
+bool	suspended_take(pid_t);
 /* A handle for looking at memory only, until direct_open(). */
 void	direct_borrow(struct proc *p, tnfctl_handle_t *ret);
 
