@@ -112,6 +112,12 @@ elf_open(int fd)
 	return e;
 }
 
+struct Elf *
+elf_handle(struct elf *e)
+{
+	return e->elf;
+}
+
 void
 elf_close(struct elf *e)
 {

@@ -47,8 +47,10 @@ void	elf_notes(struct elf *, const char *name,
 
 /* Where in the file lies what is loaded at 'address'. */
 bool	elf_offset(struct elf *, uint64_t address, uint64_t *ret);
-/* The other way around, of a file that libdwfl has opened: libelf's own handle. */
+/* libelf's own handle, for libdw; it is e's.  The file is read, not mapped. */
 struct Elf;
+struct Elf *elf_handle(struct elf *e);
+/* The other way around, of a file that libdwfl has opened. */
 bool	elf_address_of(struct Elf *, uint64_t offset, uint64_t *ret);
 /* The address of the one symbol that is meant by 'name', functions and data. */
 bool	elf_symbol(struct elf *, const char *name, uint64_t *ret);

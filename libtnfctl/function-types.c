@@ -9,73 +9,172 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/elf-file.h"
+#include "common/open-regular.h"
 #include "libtnfctl/function-types.h"
 
 #define PEEL_MAX	32	/* typedefs of typedefs: the file may lie */
 #define PARAMETERS_MAX	64
 #define EIGHTBYTES	2	/* a larger structure is passed in memory */
 
-static char *debug_path;	/* the standard one; libdwfl wants a variable */
+#define DEBUG_ROOT	"/usr/lib/debug"	/* where packages put such files */
 
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
-	.section_address = dwfl_offline_section_address,
-	.debuginfo_path = &debug_path,
+/* One file that is open. */
+struct debug_file {
+	int	 fd;
+	struct elf *elf;
+	Dwarf	*dwarf;
 };
 
 /* The functions of one file are asked for one after the other. */
 static _Thread_local struct {
+	bool	 there;
 	struct stat st;
-	Dwfl	*dwfl;
-	Dwarf	*dwarf;
+	struct debug_file f;
 } latest;
 
 static bool
 is_latest(const struct stat *st)
 {
-	return latest.dwfl != NULL && st->st_dev == latest.st.st_dev &&
+	return latest.there && st->st_dev == latest.st.st_dev &&
 	    st->st_ino == latest.st.st_ino && st->st_size == latest.st.st_size &&
 	    st->st_mtim.tv_sec == latest.st.st_mtim.tv_sec &&
 	    st->st_mtim.tv_nsec == latest.st.st_mtim.tv_nsec;
 }
 
+static void
+debug_close(struct debug_file *f)
+{
+	if (f->dwarf != NULL)
+		dwarf_end(f->dwarf);
+	elf_close(f->elf);
+	if (f->fd >= 0)
+		close(f->fd);
+	*f = (struct debug_file){ .fd = -1 };
+}
+
 void
 function_types_forget(void)
 {
-	if (latest.dwfl != NULL)
-		dwfl_end(latest.dwfl);
-	latest.dwfl = NULL;
-	latest.dwarf = NULL;
+	if (latest.there)
+		debug_close(&latest.f);
+	latest.there = false;
+}
+
+/*
+ * Takes over 'fd'; what is not there is NULL.  libdw gets a file that is read, not
+ * mapped: its owner may cut it short.  One that leads to yet another file is left
+ * alone, since libdw would open whatever name it has.
+ */
+static void
+debug_open(struct debug_file *f, int fd)
+{
+	const char *name;
+	const void *id;
+
+	*f = (struct debug_file){ .fd = fd };
+	if (fd < 0 || (f->elf = elf_open(fd)) == NULL)
+		return;
+	f->dwarf = dwarf_begin_elf(elf_handle(f->elf), DWARF_C_READ, NULL);
+	if (f->dwarf != NULL && dwelf_dwarf_gnu_debugaltlink(f->dwarf, &name, &id) > 0) {
+		dwarf_end(f->dwarf);
+		f->dwarf = NULL;
+	}
+}
+
+static bool
+same_build(struct elf *a, struct elf *b)
+{
+	const void *one, *two;
+	ssize_t n = dwelf_elf_gnu_build_id(elf_handle(a), &one);
+
+	return n > 0 && dwelf_elf_gnu_build_id(elf_handle(b), &two) == n &&
+	    memcmp(one, two, (size_t)n) == 0;
+}
+
+/* Opens it if it is a plain file of the same build, and has what we look for. */
+static bool
+debug_try(struct debug_file *ret, struct elf *program, const char *path)
+{
+	struct stat st;
+
+	debug_open(ret, open_regular(path, O_RDONLY, &st));
+	if (ret->dwarf != NULL && same_build(program, ret->elf))
+		return true;
+	debug_close(ret);
+	return false;
+}
+
+static bool
+debug_by_build(struct debug_file *ret, struct elf *program)
+{
+	char path[sizeof(DEBUG_ROOT) + 128];
+	const unsigned char *id;
+	const void *bits;
+	ssize_t n = dwelf_elf_gnu_build_id(elf_handle(program), &bits);
+	size_t at;
+
+	if (n < 2 || n > 32)
+		return false;
+	id = bits;
+	at = (size_t)snprintf(path, sizeof path, DEBUG_ROOT "/.build-id/%02x/", id[0]);
+	for (ssize_t i = 1; i < n; i++)
+		at += (size_t)snprintf(path + at, sizeof path - at, "%02x", id[i]);
+	snprintf(path + at, sizeof path - at, ".debug");
+	return debug_try(ret, program, path);
+}
+
+static bool
+debug_by_link(struct debug_file *ret, struct elf *program, const char *path)
+{
+	static const struct {
+		const char *above, *below;	/* of the program's directory */
+	} where[] = { { "", "" }, { "", ".debug/" }, { DEBUG_ROOT, "" } };
+	GElf_Word crc;
+	const char *name = dwelf_elf_gnu_debuglink(elf_handle(program), &crc);
+	const char *slash = strrchr(path, '/');
+	int base = slash != NULL ? (int)(slash + 1 - path) : 0;
+	char full[PATH_MAX];
+
+	/* The file says so, and may lie: it names a neighbour, or nothing. */
+	if (name == NULL || *name == '\0' || strchr(name, '/') != NULL)
+		return false;
+	for (size_t i = 0; i < sizeof where / sizeof where[0]; i++)
+		if (snprintf(full, sizeof full, "%s%.*s%s%s", where[i].above, base, path,
+		    where[i].below, name) < (int)sizeof full && debug_try(ret, program, full))
+			return true;
+	return false;
 }
 
 static Dwarf *
 dwarf_of(int fd, const char *path)
 {
-	Dwfl_Module *module = NULL;
+	struct debug_file own, other;
 	struct stat st;
-	Dwarf_Addr bias;
-	int own;
 
 	if (fstat(fd, &st) < 0)
 		return NULL;
 	if (is_latest(&st))
-		return latest.dwarf;
+		return latest.f.dwarf;
 	function_types_forget();
+	debug_open(&own, fcntl(fd, F_DUPFD_CLOEXEC, 3));
+	if (own.elf != NULL && own.dwarf == NULL && (debug_by_build(&other, own.elf) ||
+	    debug_by_link(&other, own.elf, path))) {
+		debug_close(&own);
+		own = other;
+	}
+	latest.f = own;
 	latest.st = st;
-	latest.dwfl = dwfl_begin(&callbacks);
-	own = latest.dwfl != NULL ? dup(fd) : -1;
-	if (own >= 0 && (module = dwfl_report_offline(latest.dwfl, path, path, own)) == NULL)
-		close(own);
-	if (module != NULL && dwfl_report_end(latest.dwfl, NULL, NULL) == 0)
-		latest.dwarf = dwfl_module_getdwarf(module, &bias);
-	return latest.dwarf;
+	latest.there = true;
+	return own.dwarf;
 }
 
 struct wanted {
