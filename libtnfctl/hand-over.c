@@ -76,15 +76,29 @@ send_descriptor(pid_t pid, int socket, int fd)
 
 /* The number under which the target has it, or -1.  at: where the parcel is there. */
 static int
-receive_descriptor(struct calls *c, struct parcel *p, struct parcel *at)
+receive_descriptor(struct calls *c, const struct parcel *p, struct parcel *at)
 {
+	struct parcel now;
 	long got;
 
 	if (!call_kernel(c, SYS_recvmsg, (uintptr_t)p->pair[0],
 	    (uintptr_t)&at->message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, 0, &got) ||
-	    !call_get(c, 0, p, sizeof(*p)))
+	    !call_get(c, 0, &now, sizeof(now)))
 		return -1;
-	return parcel_received(p);
+	return parcel_received(&now);
+}
+
+/* Those that were noted.  To close another file could take for ever. */
+static void
+close_sockets(struct calls *c, const struct parcel *p)
+{
+	uint64_t inode;
+	long r;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (left_socket(c->h->pid, p->pair[i], &inode) && inode == p->socket[i])
+			call_kernel(c, SYS_close, (uintptr_t)p->pair[i], 0, 0, 0, &r);
 }
 
 /* For whoever comes if we are killed: the sockets are these. */
@@ -114,14 +128,14 @@ direct_give_descriptor(struct calls *c, int fd)
 	if (fstat(fd, &st) != 0)
 		return -1;
 	p.file = st.st_ino;
+	p.device = st.st_dev;
 	at = (struct parcel *)call_put(c, 0, &p, sizeof(p));
 	if (at == NULL || !call_kernel(c, SYS_socketpair, AF_UNIX, SOCK_DGRAM |
 	    SOCK_CLOEXEC, 0, (uintptr_t)at->pair, &r) || !call_get(c, 0, &p, sizeof(p)))
 		return -1;
 	if (note_sockets(c, &p, at) && send_descriptor(c->h->pid, p.pair[1], fd))
 		theirs = receive_descriptor(c, &p, at);
-	call_kernel(c, SYS_close, (uintptr_t)p.pair[0], 0, 0, 0, &r);
-	call_kernel(c, SYS_close, (uintptr_t)p.pair[1], 0, 0, 0, &r);
+	close_sockets(c, &p);
 	return theirs;
 }
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "libtnfctl/direct.h"
@@ -70,18 +71,20 @@ left_facts(pid_t pid, int fd, struct facts *ret)
 	return got == 3;
 }
 
-/* A mount of ours that the kernel itself serves. */
+/* A mount of ours of that device, which the kernel itself serves. */
 static bool
-is_served_here(unsigned long mount)
+is_served_here(unsigned long mount, dev_t device)
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
+	unsigned int id, major, minor;
 	const char *type;
 	char *line = NULL;
 	size_t room = 0;
 	bool found = false;
 
 	while (f != NULL && !found && getline(&line, &room, f) > 0)
-		found = strtoul(line, NULL, 10) == mount &&
+		found = sscanf(line, "%u %*u %u:%u", &id, &major, &minor) == 3 &&
+		    id == mount && makedev(major, minor) == device &&
 		    (type = strstr(line, " - ")) != NULL &&
 		    strncmp(type + 3, "fuse", 4) != 0;
 	free(line);
@@ -96,7 +99,7 @@ is_left_file(const struct calls *c, const struct parcel *p, int fd)
 	struct facts facts;
 
 	return left_facts(c->h->pid, fd, &facts) && facts.inode == p->file &&
-	    (facts.flags & O_CLOEXEC) != 0 && is_served_here(facts.mount);
+	    (facts.flags & O_CLOEXEC) != 0 && is_served_here(facts.mount, (dev_t)p->device);
 }
 
 static bool

@@ -18,7 +18,7 @@
 struct parcel {
 	uint64_t magic;
 	uint64_t socket[2];	/* their inodes; 0: not known yet */
-	uint64_t file;		/* the inode of what is given */
+	uint64_t file, device;	/* the inode of what is given, and where */
 	int32_t	 pair[2];
 	struct msghdr message;
 	struct iovec part;

@@ -19,12 +19,14 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <tnf/runtime.h>
@@ -213,8 +215,22 @@ has_mapped(pid_t pid, const struct stat *file)
 	return found;
 }
 
-/* Which file that is the target has said, so it must be one that it may write: its own,
-   or ours, which it has mapped. */
+/* Which file that is the target has said.  So it must be one that it has mapped; or, before
+   it has opened any, one that this name means in its root, too. */
+static bool
+is_its_file(tnfctl_handle_t *h, const struct mark *m, const struct stat *file)
+{
+	char theirs[PATH_MAX + 32];
+	struct stat st;
+
+	if (file->st_nlink != 1 || (file->st_uid != m->uid && file->st_uid != geteuid()))
+		return false;
+	if (h->proc_state == TNF_PROC_RUNNING)
+		return has_mapped(h->pid, file);
+	snprintf(theirs, sizeof theirs, "/proc/%d/root%s", (int)h->pid, h->trace_file);
+	return stat(theirs, &st) == 0 && st.st_ino == file->st_ino && st.st_dev == file->st_dev;
+}
+
 static tnfctl_errcode_t
 open_file(tnfctl_handle_t *h, struct mark *m)
 {
@@ -223,8 +239,7 @@ open_file(tnfctl_handle_t *h, struct mark *m)
 	m->fd = open_regular(h->trace_file, O_RDWR | O_NOFOLLOW, &st);
 	if (m->fd < 0)
 		return fail_errno(errno, "%s", h->trace_file);
-	if (st.st_nlink == 1 && (st.st_uid == m->uid ||
-	    (st.st_uid == geteuid() && has_mapped(h->pid, &st))))
+	if (is_its_file(h, m, &st))
 		return TNFCTL_ERR_NONE;
 	close(m->fd);
 	return fail(TNFCTL_ERR_ACCES, "%s: it is not the file of process %d: give that another "
@@ -252,16 +267,24 @@ not_written(const struct mark *m, int status)
 static tnfctl_errcode_t
 run_writer(struct mark *m)
 {
-	pid_t child = fork();
-	int status;
+	static const struct timespec step = { .tv_nsec = 5000000 };
+	pid_t child = fork(), r;
+	int status, left;
 
 	if (child < 0)
 		return fail_errno(errno, "fork");
 	if (child == 0)
 		mark_child(m);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return fail_errno(errno, "waitpid");
+	/* Whose rights it has can stop it, so that it does not see its own alarm. */
+	for (left = (SECONDS + 1) * 200; (r = waitpid(child, &status, WNOHANG)) == 0 && left > 0; left--)
+		nanosleep(&step, NULL);
+	if (r == 0) {
+		kill(child, SIGKILL);
+		while ((r = waitpid(child, &status, 0)) < 0 && errno == EINTR)
+			;
+	}
+	if (r < 0)
+		return fail_errno(errno, "waitpid");
 	return status == 0 ? TNFCTL_ERR_NONE : not_written(m, status);
 }
 

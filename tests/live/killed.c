@@ -33,17 +33,25 @@ control(pid_t pid, const char *name)
 	}
 }
 
+/* Sockets and traces: the target itself opens libraries all the time. */
 static int
 descriptors(pid_t pid)
 {
-	char path[64];
+	char path[PATH_MAX], name[PATH_MAX];
+	struct dirent *e;
 	int n = 0;
+	ssize_t l;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	CHECK((d = opendir(path)) != NULL);
-	while (readdir(d) != NULL)
-		n++;
+	while ((e = readdir(d)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, e->d_name);
+		if ((l = readlink(path, name, sizeof(name) - 1)) <= 0)
+			continue;
+		name[l] = '\0';
+		n += strncmp(name, "socket:[", 8) == 0 || strstr(name, ".tnf") != NULL;
+	}
 	closedir(d);
 	return n;
 }
