@@ -373,6 +373,19 @@ merge_advance(struct merge *m)
 		open_down(m);
 }
 
+/* Of a file that is followed, the event on top may have waited: its block may have been
+   taken over. */
+static bool
+top_is_gone(const struct merge *m)
+{
+	const struct walk *w = &m->open[0]->walk;
+
+	if (w->file->seen == NULL || file_block(w->file, w->block).generation == w->generation)
+		return false;
+	follow_lost(w->file, w->block, w->generation);
+	return true;
+}
+
 int
 merge_peek(struct merge *m, int64_t *time)
 {
@@ -385,6 +398,11 @@ merge_peek(struct merge *m, int64_t *time)
 		runs_heapify(m);
 	if ((err = open_blocks(m)) != 0)
 		return -err;
+	while (m->n_open > 0 && top_is_gone(m)) {
+		merge_advance(m);
+		if ((err = open_blocks(m)) != 0)
+			return -err;
+	}
 	if (m->n_open == 0)
 		return 0;
 	*time = m->open[0]->time;

@@ -11,6 +11,7 @@
 
 #include "common/xalloc.h"
 #include "tnfdump/halves.h"
+#include "tnfdump/input.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/columns.h"
 
@@ -34,13 +35,27 @@ two_cpus(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
+/* A file that somebody writes may be read in place: then two see different events. */
+static bool
+somebody_writes(const struct dump *d)
+{
+	const struct tnf_ext *x;
+
+	for (unsigned i = 0; i < d->n_inputs; i++)
+		if (d->inputs[i].file != NULL && (x = tnf_file_ext(d->inputs[i].file)) != NULL &&
+		    x->kind == TNF_EXT_PROCESS && x->attached > x->ended)
+			return true;
+	return false;
+}
+
 /* Is each event's text its own?  Columns, names for numbers, machines and templates
    remember more. */
 static bool
 halves_possible(const struct dump *d)
 {
 	return d->output->alone && d->follow == NULL && d->reverse == NULL && d->hosts == NULL &&
-	    d->template == NULL && !d->pretty && !columns_asked(d) && !d->escape && two_cpus();
+	    d->template == NULL && !d->pretty && !columns_asked(d) && !d->escape && two_cpus() &&
+	    !somebody_writes(d);
 }
 
 void
