@@ -87,6 +87,7 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 	struct trigger_state *st = trigger >= 0 ? &d->state[trigger] : NULL;
 	const struct source *s = f->source;
 	int64_t after = t != NULL ? t->after : SIGNAL_AFTER;
+	bool first;
 
 	if (st != NULL)
 		st->fired++;
@@ -103,10 +104,13 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 			window_begin(d, name, f->time, after);
 	}
 	self_fired(name, f->reason);
+	first = window_trigger(&d->window) == NULL;
 	window_add(&d->window, name, f, s != NULL ? s->id : NULL, note);
-	if (d->window.n == 1)
+	if (first)
 		window_note(d->config, &d->window);
 }
+
+#define KILLED	"tnfwatch was killed before this was kept"
 
 /* An incident that was not made, since tnfwatch was killed in its window or while it
    wrote. */
@@ -114,10 +118,17 @@ static void
 daemon_resume(void *arg, const char *trigger, int64_t time, const char *reason)
 {
 	struct daemon *d = arg;
-	char *text = xasprintf("%s; tnfwatch was killed before this was kept, and came back "
-	    "%.1f s after it", reason, (double)(now_mono() - time) / 1e9);
+	const char *again = strstr(reason, KILLED);
+	char *text = xasprintf("%s; " KILLED ", and came back %.1f s after it", reason,
+	    (double)(now_mono() - time) / 1e9);
 	struct trigger_firing f = { .time = time, .reason = text };
 
+	/* It may be the incident that ends us. */
+	if (again != NULL && strstr(again + 1, KILLED) != NULL) {
+		say("%s: %s: not tried a third time", trigger, reason);
+		free(text);
+		return;
+	}
 	if (!d->window.open)
 		window_begin(d, trigger, time, 0);
 	d->window.resumed = true;
@@ -524,6 +535,8 @@ daemon_begin(struct daemon *d)
 static void
 daemon_end(struct daemon *d)
 {
+	int status;
+
 	notify("STOPPING=1");
 	fleet_child_stop(d);
 	taker_stop(&d->taker);
@@ -533,8 +546,9 @@ daemon_end(struct daemon *d)
 		window_end_last(d);
 	/* Segments go with the sources, and a writer may not have come to them yet. */
 	for (size_t i = 0; i < WRITERS_MAX; i++)
-		if (d->writer[i].pid > 0)
-			waitpid(d->writer[i].pid, NULL, 0);
+		if (d->writer[i].pid > 0 && waitpid(d->writer[i].pid, &status, 0) > 0 &&
+		    status != 0)
+			say("%s: not kept: its writer ended with status %d", d->writer[i].id, status);
 	reports_stop(&d->reports, d->config);
 	asker_stop(d);
 	daemon_sources_end(d);

@@ -79,6 +79,9 @@ fleet_told(natsConnection *nc, const char *what)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static char last[FLEET_TEXT];
+	static const char *last_what;
+	static time_t at;
+	time_t clock = time(NULL);
 	char now[FLEET_TEXT];
 	const char *text = NULL;
 
@@ -86,9 +89,13 @@ fleet_told(natsConnection *nc, const char *what)
 	snprintf(now, sizeof now, "%s%s%s", what, text != NULL && *text != '\0' ? ": " : "",
 	    text != NULL ? text : "");
 	pthread_mutex_lock(&lock);
-	if (strcmp(now, last) != 0)
+	/* Who asks can have the server say something new each time. */
+	if (strcmp(now, last) != 0 && (what != last_what || clock < at || clock - at >= 60)) {
 		say("[fleet]: %s", now);
-	strcpy(last, now);
+		strcpy(last, now);
+		last_what = what;
+		at = clock;
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -255,7 +262,7 @@ fleet_explain(const struct config_fleet *f, natsStatus s, const char *thing, cha
 	else if (strcmp(thing, "cert, key") == 0)
 		fprintf(out, "%s, %s", f->cert, f->key);
 	else
-		fputs(strcmp(thing, "ca") == 0 && f->ca != NULL ? f->ca : f->credentials, out);
+		fputs(strcmp(thing, "ca") != 0 ? f->credentials : f->ca != NULL ? f->ca : f->cert, out);
 	fprintf(out, ": %s", natsStatus_GetText(s));
 	if (last == s && text != NULL && *text != '\0' && strcmp(text, natsStatus_GetText(s)) != 0)
 		fprintf(out, ": %s", text);

@@ -1,6 +1,7 @@
 /*
  * report.c - the page of each incident, made when it is complete.
  */
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -48,6 +49,8 @@ report_main(int dir, char **argv)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
+	/* Nobody would give the page its name. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpriority(PRIO_PROCESS, 0, 10);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -134,6 +137,8 @@ report_settle(const struct config *c, const char *id, int status)
 		return;
 	if (status != 0 || renameat(dir, TEMP, dir, PAGE) != 0)
 		unlinkat(dir, TEMP, 0);
+	else
+		incident_make_room(c);
 	close(dir);
 }
 

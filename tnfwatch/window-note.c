@@ -41,15 +41,16 @@ put_line(FILE *f, const char *s)
 void
 window_note(const struct config *c, const struct window *w)
 {
+	const struct firing *first = window_trigger(w);
 	char *path = note_path(c, w->id);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 
 	if (f != NULL) {
 		put_line(f, boot_id());
-		put_line(f, w->firing[0].trigger);
-		fprintf(f, "%" PRId64 "\n", w->firing[0].time);
-		put_line(f, w->firing[0].reason);
+		put_line(f, first->trigger);
+		fprintf(f, "%" PRId64 "\n", first->time);
+		put_line(f, first->reason);
 		fclose(f);
 	}
 	free(path);
@@ -101,9 +102,10 @@ window_notes_left(const struct config *c,
 		rest = text = read_text(path, 4096);
 		for (int l = 0; l < LINES; l++)
 			line[l] = rest != NULL ? strsep(&rest, "\n") : NULL;
+		/* It goes first: what is begun again has a note of the same name. */
+		unlink(path);
 		if (line[LINES - 1] != NULL && strcmp(line[0], boot_id()) == 0 && !is_made(c, id))
 			fn(arg, line[1], strtoll(line[2], NULL, 10), line[3]);
-		unlink(path);
 		free(text);
 		free(path);
 		free(found[i]);
