@@ -19,7 +19,7 @@ esac
 "$tnfdump" --columns elapsed,pid --no-header x.tnf >all
 [ "$(awk '{ print $2 }' all | sort -u | grep -cx 1)" = 1 ] || fail "nobody is number 1"
 end=$(awk 'END { print int($1) }' all)
-[ "$end" -gt 20 ] || fail "it took no time: $end ms"
+[ "$end" -gt 0 ] || fail "it took no time: $end ms"
 
 # same OPTION...: as when all is read first
 same()

@@ -34,7 +34,7 @@ awk '/^-/ { next } $1 ~ /^[0-9.]+$/ { if ($8 != "busy") exit 1; if ($1 < last) e
 
 # Device names, and who has ended, are of this machine as well; nothing else.
 "$kpctl" off
-timeout -s INT --preserve-status 1 "$tnfdump" --follow kernel -p nosuch >"$TMP/out" 2>"$TMP/err" ||
+timeout --foreground -s INT --preserve-status 1 "$tnfdump" --follow kernel -p nosuch >"$TMP/out" 2>"$TMP/err" ||
 	fail "--follow kernel -p: $(cat "$TMP/err")"
 grep -q '^tnfdump: -p nosuch: no event' "$TMP/err" || fail "-p nosuch: $(cat "$TMP/err")"
 "$tnfdump" --follow kernel --follow kernel 2>"$TMP/err"

@@ -53,7 +53,7 @@ timeout 120 "$tnfdump" --follow "$TMP/o.tnf" >"$TMP/c.txt" || fail "a file witho
 # 64 blocks are written over thousands of times a second.
 traced "$TMP/d.tnf" 128 100000000 0
 wait_for 60 test -s "$TMP/d.tnf" || fail "no file"
-timeout -s INT --preserve-status 2 "$tnfdump" --fail-on-loss --follow "$target" \
+timeout --foreground -s INT --preserve-status 2 "$tnfdump" --fail-on-loss --follow "$target" \
     >/dev/null 2>"$TMP/err"
 rc=$?
 [ $rc -eq 3 ] || fail "--fail-on-loss: $rc: $(cat "$TMP/err")"
@@ -62,7 +62,7 @@ kill -9 "$target"
 wait "$prexpid"
 
 # One that writes nothing: we wait, and say so once.
-timeout -s INT --preserve-status 1 "$tnfdump" --follow $$ 2>"$TMP/err" &&
+timeout --foreground -s INT --preserve-status 1 "$tnfdump" --follow $$ 2>"$TMP/err" &&
 	fail "no trace file"
 [ "$(grep -c "^tnfdump: process $$: waiting: " "$TMP/err")" -eq 1 ] ||
 	fail "message: $(cat "$TMP/err")"

@@ -3,6 +3,7 @@
 # says; said where nothing is recorded; and no probe is on afterwards that was not before.
 . "$(dirname "$0")/kernel.sh"
 need_program jq
+need_program python3
 prex=$TNF_BUILD/prex/prex tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
 at_exit kernel_off
 k() { "$prex" -k -c "$1" >"$TMP/out" 2>"$TMP/err"; }

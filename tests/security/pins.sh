@@ -41,12 +41,12 @@ each_refused() {
 }
 
 # Nobody has mounted a bpffs: a second user is told what is missing.
-no_rights "$prex" -k
+no_rights "$prex" -k -c "buffer alloc 1m"
 no_rights "$tnfxtract" "$STICKY/kernel"
 
 mount -t bpf bpf $bpffs || skip "cannot mount a bpffs"
 [ "$(mode $bpffs)" = "1777 0" ] || chmod 1777 $bpffs
-no_rights "$prex" -k
+no_rights "$prex" -k -c "buffer alloc 1m"
 no_rights "$tnfxtract" "$STICKY/kernel"
 [ ! -e $dir ] || wrong "the second user's prex has made $dir"
 
@@ -78,7 +78,7 @@ mkdir -m 700 $dir && ln -s "$TMP/victim" $dir/link
 [ ! -L $dir/link ] || wrong "the link is still there"
 find $dir -perm /077 > "$TMP/open"
 [ ! -s "$TMP/open" ] || { wrong "open to others:"; cat "$TMP/open"; }
-no_rights "$prex" -k
+no_rights "$prex" -k -c "buffer alloc 1m"
 no_rights "$tnfxtract" "$STICKY/kernel"
 as rm -rf $dir 2>/dev/null
 [ -e $dir/buf ] || wrong "the second user has removed pins"
