@@ -12,6 +12,9 @@
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
 
+#define GONE_TRIES	200
+#define GONE_US		10000
+
 void
 kp_import_stop(struct kp *kp, struct kp_import *imp)
 {
@@ -44,7 +47,10 @@ attach(struct kp *kp, struct kp_import *imp)
 	if (prog < 0)
 		return kp_refused(kp, prog, path);
 	kp_import_unpin((unsigned)imp->slot);	/* half of it, of a session that was killed */
-	r = imp->kind->attach(kp, imp, prog);
+	/* The kernel takes away what was unpinned a moment later, in a worker of its own;
+	   until then the same program with the same cookie is refused. */
+	for (int i = 0; (r = imp->kind->attach(kp, imp, prog)) == -EEXIST && i < GONE_TRIES; i++)
+		usleep(GONE_US);
 	close(prog);
 	return r;
 }

@@ -5,7 +5,10 @@
  */
 #include <dirent.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "tests/live/live.h"
@@ -69,17 +72,62 @@ visit_once(pid_t pid, const char *name, const char *end)
 	OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 }
 
+/* Runs until it is about to take one of the target's sockets. */
+static void
+until_sockets(pid_t controller)
+{
+	struct __ptrace_syscall_info call;
+	int status;
+
+	for (;;) {
+		CHECK(waitpid(controller, &status, 0) == controller && WIFSTOPPED(status));
+		ptrace(PTRACE_SETOPTIONS, controller, NULL, (void *)PTRACE_O_TRACESYSGOOD);
+		if (ptrace(PTRACE_GET_SYSCALL_INFO, controller, (void *)sizeof(call), &call) > 0 &&
+		    call.op == PTRACE_SYSCALL_INFO_ENTRY && call.entry.nr == SYS_pidfd_getfd)
+			return;
+		CHECK(ptrace(PTRACE_SYSCALL, controller, NULL, NULL) == 0);
+	}
+}
+
+/* Killed when the target has two sockets more: who comes next closes them. */
+static void
+test_left_open(void)
+{
+	struct victim v = VICTIM("threads", "10", "-", "signals");
+	const char *name = trace_name();
+	int i, before, status;
+	pid_t pid;
+
+	visit_once(v.pid, name, "before");
+	before = descriptors(v.pid);
+	for (i = 0; i < 5; i++) {
+		if ((pid = fork()) == 0) {
+			ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+			raise(SIGSTOP);
+			visit_once(v.pid, name, "killed");
+			_exit(0);
+		}
+		until_sockets(pid);
+		CHECK(descriptors(v.pid) == before + 2);
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		visit_once(v.pid, name, i % 2 == 0 ? "even" : "odd");
+		CHECK(descriptors(v.pid) == before);
+	}
+	victim_leave(&v);
+	CHECK_STR(victim_says(&v), "unharmed");
+	victim_end(&v);
+}
+
 static void
 test_attached(void)
 {
 	struct victim v = VICTIM("threads", "10", "-", "signals", "dlopen",
 	    victim_path("libvictim-plugin.so"));
 	const char *name = trace_name();
-	int i, status, before;
+	int i, status;
 	pid_t pid;
 
-	visit_once(v.pid, name, "before");
-	before = descriptors(v.pid);
 	for (i = 0; i < rounds(100, 2000) && seconds() < 3.5; i++) {
 		if ((pid = fork()) == 0)
 			control(v.pid, name);
@@ -89,9 +137,8 @@ test_attached(void)
 		CHECK(WIFSIGNALED(status));
 		CHECK(kill(v.pid, 0) == 0);
 	}
-	/* The next one can have it, and closes what the others had left. */
+	/* The next one can have it. */
 	visit_once(v.pid, name, "after");
-	CHECK(descriptors(v.pid) == before);
 	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
 	status = victim_end(&v);
@@ -139,5 +186,6 @@ main(void)
 	seconds();
 	test_started();
 	test_attached();
+	test_left_open();
 	return 0;
 }
