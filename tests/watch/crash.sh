@@ -7,13 +7,7 @@ need_ptrace
 need_program python3
 watch_programs "$1" "$2" "$3"
 
-conf <<T
-keep = 30s
-[process shop]
-program = $SHOP
-enable = order
-size = 256k
-T
+conf_shop 30s 256k
 watch
 shop 1500
 segments() { [ "$(find "$D/segments" -name "shop-*.zst" | wc -l)" -ge 2 ]; }

@@ -52,7 +52,7 @@ after = 100ms
 T
 shop 500
 watch
-wait_for 120 watched "$SHOPPID" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+shop_watched
 kernel_watched() { answers && grep -q '^kernel .*[1-9]' "$TMP/status"; }
 wait_for 120 kernel_watched || fail "no kernel: $(cat "$TMP/log" "$TMP/status")"
 [ "$(awk '/^NoNewPrivs/ { print $2 }' "/proc/$PID/status")" = 1 ] || fail "it is not confined"
@@ -61,18 +61,16 @@ wait_for 120 kernel_watched || fail "no kernel: $(cat "$TMP/log" "$TMP/status")"
 sh -c : &
 wait $!
 wait_for 120 kept gone || fail "nothing fired: $(cat "$TMP/log" "$TMP/status")"
-id=$(w fire hand) || fail "fire: $(cat "$TMP/log")"
-written() { [ -e "$D/incidents/$id/incident.json" ]; }
-wait_for 120 written || fail "not written: $(cat "$TMP/log")"
-whole "$D/incidents/$id"
-"$DUMP" --to jsonl "$D/incidents/$id"/kernel*.tnf* >"$TMP/events" 2>"$TMP/err" || fail "$(cat "$TMP/err")"
+fire hand
+whole "$I"
+"$DUMP" --to jsonl "$I"/kernel*.tnf* >"$TMP/events" 2>"$TMP/err" || fail "$(cat "$TMP/err")"
 [ "$(grep -c '"probe":"thread_exit"' "$TMP/events")" -gt 0 ] || fail "no events: $(head -2 "$TMP/events")"
 jq -c 'select(.probe != null) | [.time, .cpu, .tid, .probe]' "$TMP/events" | sort | uniq -d >"$TMP/twice"
 [ ! -s "$TMP/twice" ] || fail "twice: $(head -3 "$TMP/twice")"
-jq -e '.sources[] | select(.name == "kernel") | .files | length > 0' "$D/incidents/$id/incident.json" \
-	>/dev/null || fail "the kernel is no source: $(cat "$D/incidents/$id/incident.json")"
+jq -e '.sources[] | select(.name == "kernel") | .files | length > 0' "$I/incident.json" \
+	>/dev/null || fail "the kernel is no source: $(cat "$I/incident.json")"
 
 # It ends: what it has made stays, for who comes back.
 stop_watch
-[ -e "$D/incidents/$id/kernel.tnf" ] || fail "the incident is gone"
+[ -e "$I/kernel.tnf" ] || fail "the incident is gone"
 echo "$(grep -c probe "$TMP/events") events of the kernel"

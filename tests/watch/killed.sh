@@ -7,14 +7,8 @@
 need_ptrace
 watch_programs "$1" "$2" "$3"
 
-conf <<T
-keep = 2s
-[process shop]
-program = $SHOP
-enable = order
-size = 512k
-[trigger hand]
-after = 0ms
+conf_shop 2s 512k 0ms
+cat >>"$CONF" <<T
 [trigger often]
 when = probe == "order_end" and id % 200 == 0
 after = 10ms
@@ -22,7 +16,7 @@ T
 shop 1000
 for round in $(seq "${4:-6}"); do
 	watch
-	wait_for 120 watched "$SHOPPID" || fail "round $round: not watched: $(cat "$TMP/log")"
+	shop_watched "in round $round"
 	w fire hand >/dev/null
 	sleep "0.$(awk -v r="$round" 'BEGIN { srand(r); printf "%03d", rand() * 400 }')"
 	kill -9 "$PID"
@@ -33,16 +27,14 @@ for round in $(seq "${4:-6}"); do
 	runs "$SHOPPID" || fail "round $round: the shop is stopped"
 done
 watch
-wait_for 120 watched "$SHOPPID" || fail "not watched at last: $(cat "$TMP/log")"
+shop_watched "at last"
 # Each ring is there once.
 [ "$(find "$D/rings" -name "shop-$SHOPPID*.tnf" | wc -l)" -eq 1 ] || fail "rings: $(ls "$D/rings")"
 # What the ring had before is in what is kept now.
-w fire hand >"$TMP/out" || fail "fire"
-wait_for 120 test -e "$D/incidents/$(cat "$TMP/out")/incident.json" || fail "$(cat "$TMP/log")"
-i=$D/incidents/$(cat "$TMP/out")
-whole "$i"
-[ "$(jq '[.sources[] | select(.name == "shop") | .files | length] | add' "$i/incident.json")" -ge 1 ] ||
-	fail "nothing of the shop: $(jq .sources "$i/incident.json")"
+fire hand
+whole "$I"
+[ "$(jq '[.sources[] | select(.name == "shop") | .files | length] | add' "$I/incident.json")" -ge 1 ] ||
+	fail "nothing of the shop: $(jq .sources "$I/incident.json")"
 stop_watch
 # What was half done is gone.
 for i in "$D"/incidents/.tmp-*; do

@@ -30,6 +30,18 @@ conf() {
 	cat >>"$CONF"
 }
 
+# conf_shop KEEP SIZE [AFTER]: a ring of the shop; with AFTER a trigger by hand, too.
+conf_shop() {
+	conf <<T
+keep = $1
+[process shop]
+program = $SHOP
+enable = order
+size = $2
+T
+	[ -z "$3" ] || printf '[trigger hand]\nafter = %s\n' "$3" >>"$CONF"
+}
+
 w() { "$W" -c "$CONF" "$@"; }
 
 # watch: a tnfwatch of this configuration runs; PID is its.
@@ -50,6 +62,20 @@ shop() {
 	STARTED="$STARTED $SHOPPID"
 }
 
+# shop_watched WHEN: the shop that was started last has been found.
+shop_watched() {
+	wait_for 120 watched "$SHOPPID" || fail "not watched $1: $(cat "$TMP/log" "$TMP/status")"
+}
+
+# fire TRIGGER: its incident is written; I is its directory.
+fire() {
+	w fire "$1" >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
+	I=$D/incidents/$(cat "$TMP/out")
+	wait_for 120 test -e "$I/incident.json" || fail "not written: $(cat "$TMP/log" "$TMP/status")"
+}
+
+# told PATTERN: tnfwatch has said so.
+told() { grep -q -- "$1" "$TMP/log"; }
 watched() { answers && grep -q "^shop-$1 .*[1-9]" "$TMP/status"; }
 # An incident whose name ends so.
 kept() { w list 2>/dev/null | grep -q -- "$1 "; }

@@ -26,7 +26,7 @@ T
 configure first 'probe == "order_end" and id > 10'
 shop 500
 watch
-wait_for 120 watched "$SHOPPID" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+shop_watched
 wait_for 120 kept first || fail "nothing fired: $(cat "$TMP/status" "$TMP/log")"
 whole "$(incident)"
 first=$(incident)
@@ -37,7 +37,6 @@ grep -q 'another tnfwatch has it' "$TMP/out" || fail "said: $(cat "$TMP/out")"
 answers || fail "the second one has disturbed the first"
 
 # With a mistake the old one stays in force; without it takes up the new one.
-told() { grep -q -- "$1" "$TMP/log"; }
 configure second 'probe = "order_end"'
 kill -HUP "$PID"
 wait_for 120 told 'what was in force stays' || fail "said: $(cat "$TMP/log")"
@@ -87,7 +86,7 @@ w rm "$id" || fail "rm"
 kill "$SHOPPID"
 old=$SHOPPID
 shop 500
-wait_for 120 watched "$SHOPPID" || fail "not watched again: $(cat "$TMP/log" "$TMP/status")"
+shop_watched again
 gone() { [ ! -e "$D/rings/shop-$old.tnf" ]; }
 wait_for 120 gone || fail "the ring of $old stays: $(ls "$D/rings")"
 runs "$SHOPPID" || fail "the shop is stopped"
@@ -96,7 +95,7 @@ runs "$SHOPPID" || fail "the shop is stopped"
 TNF_ENABLE=order TNF_FILE="$D/rings/../own.tnf" TNF_SIZE=1m "$SHOP" 500 >/dev/null &
 SHOPPID=$!
 STARTED="$STARTED $SHOPPID"
-wait_for 120 watched "$SHOPPID" || fail "own file: $(cat "$TMP/log" "$TMP/status")"
+shop_watched "with a file of its own"
 kill "$SHOPPID"
 forgotten() { answers && ! grep -q "^shop-$SHOPPID" "$TMP/status"; }
 wait_for 120 forgotten || fail "the ended one is kept: $(cat "$TMP/status")"

@@ -21,23 +21,11 @@ echo page
 T
 chmod +x "$TMP/bin/tnfdump"
 
-conf <<T
-keep = 2s
-[process shop]
-program = $SHOP
-enable = order
-size = 256k
-[trigger hand]
-after = 0ms
-T
+conf_shop 2s 256k 0ms
 watch
 shop 1000
-wait_for 120 watched "$SHOPPID" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
-for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
-	w fire hand >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
-	wait_for 120 test -e "$D/incidents/$(cat "$TMP/out")/incident.json" ||
-		fail "incident $n: $(cat "$TMP/log" "$TMP/status")"
-done
+shop_watched
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do fire hand; done
 wait_for 120 test -d "$TMP/makes" || fail "no page is made"
 : >"$TMP/go"
 pages() { [ "$(find "$D/incidents" -name report.html | wc -l)" -eq 12 ]; }

@@ -7,20 +7,14 @@
 need_ptrace
 watch_programs "$1" "$2" "$3"
 
-conf <<T
-keep = 5s
-[process shop]
-program = $SHOP
-enable = order
-size = 1m
-[trigger hand]
-after = 300s
+conf_shop 5s 1m 300s
+cat >>"$CONF" <<T
 [trigger now]
 after = 0s
 T
 watch
 shop 1000
-wait_for 120 watched "$SHOPPID" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+shop_watched
 w fire now >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
 wait_for 120 kept now || fail "not written: $(cat "$TMP/log")"
 ended() { [ -z "$(find "$D/run" -name 'window-*')" ]; }

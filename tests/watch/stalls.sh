@@ -8,19 +8,15 @@ need_ptrace
 watch_programs "$1" "$2" "$3"
 orders=${4:-8000}
 
-conf <<T
-keep = 60s
-[process shop]
-program = $SHOP
-enable = order
-size = 512k
+conf_shop 60s 512k
+cat >>"$CONF" <<T
 [trigger stalled]
 when = probe == "order_end" and stalled == 1
 after = 100ms
 T
 watch
 shop 2000 "$orders" 400
-wait_for 120 watched "$SHOPPID" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+shop_watched
 wait "$SHOPPID"
 sort -n "$TMP/shop.log" >"$TMP/stalls"
 [ "$(wc -l <"$TMP/stalls")" -eq $((orders / 400)) ] || fail "the shop did not end"

@@ -7,15 +7,7 @@
 need_ptrace
 watch_programs "$1" "$2" "$3"
 
-conf <<T
-keep = 2s
-[process shop]
-program = $SHOP
-enable = order
-size = 256k
-[trigger hand]
-after = 10ms
-T
+conf_shop 2s 256k 10ms
 
 # Suspended before it is found, and while it is watched: both stay as they are.
 state() { awk '/^State:/ { print $2 }' "/proc/$1/status"; }
@@ -27,16 +19,14 @@ wait_for 60 suspended "$first" || fail "it is not suspended"
 shop 200
 second=$SHOPPID
 watch
-wait_for 120 watched "$second" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+shop_watched
 suspended "$first" || fail "who was suspended runs: $(state "$first")"
 kill -STOP "$second"
 wait_for 60 suspended "$second" || fail "it is not suspended"
 
 # An incident is complete without them, and later ones too.
-id=$(w fire hand) || fail "fire: $(cat "$TMP/log")"
-written() { [ -e "$D/incidents/$id/incident.json" ]; }
-wait_for 120 written || fail "not written: $(cat "$TMP/log")"
-whole "$D/incidents/$id"
+fire hand
+whole "$I"
 suspended "$second" || fail "who was suspended runs: $(state "$second")"
 kill -CONT "$first" "$second"
 wait_for 120 watched "$first" || fail "not watched when it goes on: $(cat "$TMP/log" "$TMP/status")"
@@ -55,9 +45,8 @@ for p in $all; do
 	all_run() { runs "$p"; }
 	wait_for 60 all_run || fail "$p is left stopped"
 done
-id=$(w fire hand) || fail "fire: $(cat "$TMP/log")"
-wait_for 120 written || fail "not written: $(cat "$TMP/log")"
-[ "$(jq '[.sources[] | select(.name == "shop")] | length' "$D/incidents/$id/incident.json")" -ge "$n" ] ||
+fire hand
+[ "$(jq '[.sources[] | select(.name == "shop")] | length' "$I/incident.json")" -ge "$n" ] ||
 	fail "sources are missing"
 stop_watch
 for p in $all; do kill -0 "$p" || fail "$p has ended with tnfwatch"; done

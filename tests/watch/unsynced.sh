@@ -7,18 +7,10 @@
 need_ptrace
 watch_programs "$1" "$2" "$3"
 
-conf <<T
-keep = 2s
-[process shop]
-program = $SHOP
-enable = order
-size = 256k
-[trigger hand]
-after = 0ms
-T
+conf_shop 2s 256k 0ms
 watch
 shop 1000
-wait_for 120 watched "$SHOPPID" || fail "not watched: $(cat "$TMP/log" "$TMP/status")"
+shop_watched
 for _ in 1 2 3 4; do
 	w fire hand >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
 	i=$D/incidents/$(cat "$TMP/out")
