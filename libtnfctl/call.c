@@ -12,6 +12,11 @@
  * handler, which may have interrupted anything.  If no thread is at such a
  * place, the target runs for a moment and we look again.
  *
+ * Any word of the stack that could be an address in these functions counts as one, at
+ * first: that is cheap, and needs nothing from the program.  But a large array that
+ * nobody has written yet holds what earlier calls left there, such as the linker's at
+ * the program's start.  So where there is such a word, the frames are walked (frames.c).
+ *
  * Nor may it be in a restartable sequence (rseq(2)).  The kernel would find the
  * thread outside of it during the call and forget the sequence; afterwards we
  * set the thread back into it, and nobody would abort it.
@@ -33,6 +38,7 @@
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/call.h"
 #include "libtnfctl/direct.h"
+#include "libtnfctl/frames.h"
 #include "libtnfctl/left.h"
 
 #define CALL_MS		10000
@@ -113,6 +119,22 @@ stack_is_fine(const struct calls *c, uintptr_t sp)
 }
 
 static bool
+is_fine_caller(void *arg, uintptr_t ip)
+{
+	const struct calls *c = arg;
+
+	return !is_inside(c->linker, ip) && !is_inside(c->library, ip);
+}
+
+static bool
+callers_are_fine(struct calls *c, const struct thread *t)
+{
+	if (c->frames == NULL)
+		c->frames = frames_new(c->p, &c->maps);
+	return c->frames != NULL && frames_all(c->frames, t, is_fine_caller, c);
+}
+
+static bool
 code_is_fine(const struct calls *c, uintptr_t ip)
 {
 	const struct mapping *m = maps_find(&c->maps, ip), *a;
@@ -133,7 +155,7 @@ is_confined(const struct calls *c, const struct thread *t)
 }
 
 static bool
-is_fine(const struct calls *c, const struct thread *t)
+is_fine(struct calls *c, const struct thread *t)
 {
 	uintptr_t ip, sp;
 	long call;
@@ -144,14 +166,15 @@ is_fine(const struct calls *c, const struct thread *t)
 	if (is_inside(c->linker, ip) || is_inside(c->library, ip) ||
 	    !(call >= 0 ? is_waiting_call(call) : code_is_fine(c, ip)))
 		return false;
-	return !remote_is_in_sequence(c->p, t, ip) && stack_is_fine(c, sp) &&
-	    arch_is_thread(c->p, t->tid) && !is_confined(c, t);
+	return !remote_is_in_sequence(c->p, t, ip) &&
+	    arch_is_thread(c->p, t->tid) && !is_confined(c, t) &&
+	    (stack_is_fine(c, sp) || callers_are_fine(c, t));
 }
 
 /* Rather one that sleeps in a call: one that computes may be about to look at
    an errno, which our calls change. */
 static struct thread *
-call_choose(const struct calls *c)
+call_choose(struct calls *c)
 {
 	struct thread *t, *end = c->p->threads + c->p->n;
 	uintptr_t ip, sp;
@@ -439,6 +462,8 @@ call_end(struct calls *c)
 			c->h->ops->write(c->h, c->noted, &none, sizeof(none));
 		make_on_pad(c, &call);
 	}
+	frames_free(c->frames);
+	c->frames = NULL;
 	maps_free(&c->maps);
 }
 

@@ -12,6 +12,7 @@ struct calls {
 	tnfctl_handle_t *h;
 	struct proc *p;
 	struct maps maps;
+	struct frames *frames;		/* NULL: nobody has asked for callers yet */
 	const struct mapping *linker;	/* its code */
 	const struct mapping *library;	/* libtnfprobe's code, or NULL */
 	uintptr_t malloc, mmap, munmap, restorer;

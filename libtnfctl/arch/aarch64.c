@@ -299,6 +299,21 @@ arch_restore(pid_t tid, const struct arch_saved *s)
 
 /* What lies at the thread pointer: dtv, private. */
 bool
+arch_registers(pid_t tid, struct arch_registers *ret)
+{
+	struct user_regs_struct u;
+	uint64_t tp[2] = { 0 };
+
+	if (!get_regs(tid, &u) || !get_set(tid, NT_ARM_TLS, tp, sizeof(tp), NULL))
+		return false;
+	memcpy(ret->r, u.regs, sizeof(u.regs));
+	ret->r[ARCH_REGISTER_SP] = u.sp;
+	ret->ip = u.pc;
+	ret->thread = tp[0];
+	return true;
+}
+
+bool
 arch_is_thread(struct proc *p, pid_t tid)
 {
 	uint64_t tp[2] = { 0 }, dtv = 0, generation;

@@ -20,6 +20,20 @@ struct thread;
 /* Where the thread is: instruction and stack pointer, system call or -1. */
 bool	arch_where(struct proc *, const struct thread *, uintptr_t *ip,
 	    uintptr_t *sp, long *call);
+/* Its registers, numbered as call frame information numbers them (DWARF). */
+#if defined(__x86_64__)
+#define ARCH_REGISTERS		16
+#define ARCH_REGISTER_SP	7
+#else
+#define ARCH_REGISTERS		32
+#define ARCH_REGISTER_SP	31
+#endif
+struct arch_registers {
+	uint64_t r[ARCH_REGISTERS];
+	uint64_t ip;
+	uint64_t thread;	/* where the C library has what it knows of the thread */
+};
+bool	arch_registers(pid_t tid, struct arch_registers *ret);
 /* Has it a thread pointer that is the C library's? */
 bool	arch_is_thread(struct proc *, pid_t tid);
 

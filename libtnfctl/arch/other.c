@@ -15,6 +15,12 @@ arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
 }
 
 bool
+arch_registers(pid_t tid, struct arch_registers *ret)
+{
+	return false;
+}
+
+bool
 arch_is_thread(struct proc *p, pid_t tid)
 {
 	return false;

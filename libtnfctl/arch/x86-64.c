@@ -228,6 +228,21 @@ arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
 }
 
 bool
+arch_registers(pid_t tid, struct arch_registers *ret)
+{
+	struct user_regs_struct u;
+
+	if (!get_regs(tid, &u))
+		return false;
+	*ret = (struct arch_registers){
+		.r = { u.rax, u.rdx, u.rcx, u.rbx, u.rsi, u.rdi, u.rbp, u.rsp,
+		    u.r8, u.r9, u.r10, u.r11, u.r12, u.r13, u.r14, u.r15 },
+		.ip = u.rip, .thread = u.fs_base,
+	};
+	return true;
+}
+
+bool
 arch_is_thread(struct proc *p, pid_t tid)
 {
 	struct user_regs_struct regs;

@@ -24,6 +24,24 @@ test_busy(const char *how)
 	CHECK(victim_end(&v) == 0);
 }
 
+/* The linker's frame is real: it may hold a lock. */
+static void
+test_inside(void)
+{
+	struct victim v = VICTIM("busy-nolib", "inside", "-");
+	tnfctl_errcode_t err;
+	tnfctl_handle_t *h;
+
+	if ((err = tnfctl_pid_open(v.pid, &h)) == TNFCTL_ERR_NONE) {
+		err = tnfctl_buffer_alloc(h, trace_name(), 1 << 20);
+		OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
+	}
+	CHECK(err == TNFCTL_ERR_NOLIBTNFPROBE);
+	victim_leave(&v);
+	CHECK_STR(victim_says(&v), "unharmed");
+	CHECK(victim_end(&v) == 0);
+}
+
 /* Once in, it stays: the second visitor finds it. */
 static void
 test_twice(void)
@@ -96,6 +114,9 @@ main(void)
 	test_busy("loop");
 	test_busy("malloc");
 	test_busy("handler");
+	/* The linker's frames are gone, and what they left is no frame. */
+	test_busy("stale");
+	test_inside();
 	test_signal();
 	test_killed();
 	return 0;

@@ -1,9 +1,13 @@
 /*
  * busy.c - victim: never sleeps; allocates, loads lazily, runs handlers.
  *
- * busy malloc|loop|handler SECONDS|-: where a visitor must not call dlopen() at
- * any instruction.  Ends with "unharmed".
+ * busy malloc|loop|handler|stale|inside SECONDS|-: where a visitor must not call dlopen()
+ * at any instruction (stale: at almost none that looks like it).  Ends with "unharmed".
+ *
+ * stale: below main() lies an array that is never written, and in it what the linker
+ * has left on the stack.  inside: the linker calls us, from the program's end on.
  */
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/time.h>
 
@@ -43,6 +47,46 @@ allocate(void)
 	p[i][size - 1] = (char)i;
 }
 
+static const char *until;
+
+/* The work of a moment, so deep in the linker that the array below covers its frames. */
+__attribute__((noinline)) static void
+use_linker(void)
+{
+	void *maths = dlopen("libm.so.6", RTLD_NOW);
+
+	if (maths != NULL && dlsym(maths, "cos") != NULL)
+		dlclose(maths);
+}
+
+__attribute__((noinline)) static void
+work_above_unwritten(const char *seconds)
+{
+	volatile char unwritten[16384];
+	volatile long n = 0;
+
+	unwritten[0] = 1;
+	victim_ready();
+	while (!victim_is_over(seconds)) {
+		TNF_PROBE_1(stale, "busy", "", tnf_long, n, n);
+		n++;
+	}
+	if (unwritten[0] != 1)
+		victim_harmed("the stack");
+}
+
+__attribute__((destructor)) static void
+work_inside(void)
+{
+	if (until == NULL)
+		return;
+	victim_ready();
+	while (!victim_is_over(until))
+		TNF_PROBE_0(inside, "busy", "");
+	puts("unharmed");
+	fflush(stdout);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -54,6 +98,16 @@ main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "handler") == 0) {
 		signal(SIGALRM, on_alarm);
 		setitimer(ITIMER_REAL, &often, NULL);
+	}
+	if (argc > 1 && strcmp(argv[1], "inside") == 0) {
+		until = seconds;
+		return 0;
+	}
+	if (argc > 1 && strcmp(argv[1], "stale") == 0) {
+		use_linker();
+		work_above_unwritten(seconds);
+		puts("unharmed");
+		return 0;
 	}
 	victim_ready();
 	while (!victim_is_over(seconds)) {

@@ -1,0 +1,308 @@
+/*
+ * frames.c - the functions that a stopped thread is in, the innermost first.
+ *
+ * The call frame information of the objects (.eh_frame) says of each instruction where
+ * the caller's registers are; libdw reads it.  Its files may be damaged or lie, and so
+ * may the stack: whatever is not plain ends the walk as not known.  A walk is whole when
+ * it comes to a function that says that nobody has called it, as _start and clone() do.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/elf-file.h"
+#include "libtnfctl/arch/arch.h"
+#include "libtnfctl/frames.h"
+
+#define FRAMES_MAX	512
+#define OPS_MAX		32	/* of an expression */
+#define STACK_MAX	8
+
+/* The object of one executable mapping; cfi is NULL where it has none. */
+struct object_frames {
+	const struct mapping *m;
+	int	 fd;
+	struct elf *elf;
+	Dwarf_CFI *cfi;
+};
+
+struct frames {
+	struct proc *p;
+	const struct maps *maps;
+	struct object_frames *objects;
+	size_t	 n;
+};
+
+/* A frame while the next one is looked for. */
+struct walk {
+	struct frames *f;
+	struct arch_registers r;
+	uint64_t cfa;
+};
+
+/* An expression's value and whether it is one, or the address of one in memory. */
+struct result {
+	uint64_t value;
+	bool	 is_value;
+};
+
+struct frames *
+frames_new(struct proc *p, const struct maps *maps)
+{
+	struct frames *f = calloc(1, sizeof(*f));
+
+	if (f != NULL)
+		*f = (struct frames){ .p = p, .maps = maps };
+	return f;
+}
+
+void
+frames_free(struct frames *f)
+{
+	size_t i;
+
+	if (f == NULL)
+		return;
+	for (i = 0; i < f->n; i++) {
+		if (f->objects[i].cfi != NULL)
+			dwarf_cfi_end(f->objects[i].cfi);
+		elf_close(f->objects[i].elf);
+		if (f->objects[i].fd >= 0)
+			close(f->objects[i].fd);
+	}
+	free(f->objects);
+	free(f);
+}
+
+/* A file that is not there, or says nothing of frames, leaves cfi as it is. */
+static void
+object_open_frames(struct object_frames *o, pid_t pid)
+{
+	char name[MAPPING_FILE_MAX];
+
+	if (o->m->path[0] != '/')
+		return;
+	o->fd = open(mapping_file(o->m, pid, name), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (o->fd >= 0 && (o->elf = elf_open(o->fd)) != NULL)
+		o->cfi = dwarf_getcfi_elf(elf_handle(o->elf));
+}
+
+/* Each object is opened once. */
+static struct object_frames *
+object_at(struct frames *f, uintptr_t ip)
+{
+	const struct mapping *m = maps_find(f->maps, ip);
+	struct object_frames *o;
+	size_t i;
+
+	if (m == NULL || !m->exec)
+		return NULL;
+	for (i = 0; i < f->n; i++)
+		if (f->objects[i].m == m)
+			return &f->objects[i];
+	if ((o = realloc(f->objects, (f->n + 1) * sizeof(*o))) == NULL)
+		return NULL;
+	f->objects = o;
+	o += f->n++;
+	*o = (struct object_frames){ .m = m, .fd = -1 };
+	object_open_frames(o, f->p->pid);
+	return o;
+}
+
+/* What the information says of the instruction at ip; to be freed with free(3). */
+static Dwarf_Frame *
+frame_at(struct frames *f, uintptr_t ip)
+{
+	struct object_frames *o = object_at(f, ip);
+	Dwarf_Frame *frame;
+	uint64_t address;
+
+	if (o == NULL || o->cfi == NULL || !elf_address_of(elf_handle(o->elf),
+	    ip - o->m->start + o->m->offset, &address) ||
+	    dwarf_cfi_addrframe(o->cfi, address, &frame) != 0)
+		return NULL;
+	return frame;
+}
+
+/* Those of two operands that entries of a procedure linkage table use. */
+static bool
+compute(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
+{
+	switch (atom) {
+	case DW_OP_and:
+		*ret = a & b;
+		return true;
+	case DW_OP_plus:
+		*ret = a + b;
+		return true;
+	case DW_OP_ge:
+		*ret = (int64_t)a >= (int64_t)b;
+		return true;
+	case DW_OP_shl:
+		*ret = b < 64 ? a << b : 0;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What one operation that needs nothing from the stack puts on it. */
+static bool
+operand(const struct walk *w, const Dwarf_Op *op, uint64_t *ret)
+{
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+		*ret = w->r.r[op->atom - DW_OP_breg0] + op->number;
+		return op->atom - DW_OP_breg0 < ARCH_REGISTERS;
+	}
+	if (op->atom == DW_OP_bregx) {
+		if (op->number >= ARCH_REGISTERS)
+			return false;
+		*ret = w->r.r[op->number] + op->number2;
+		return true;
+	}
+	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
+		*ret = op->atom - DW_OP_lit0;
+	else if (op->atom == DW_OP_call_frame_cfa)
+		*ret = w->cfa;
+	else
+		return false;
+	return true;
+}
+
+/* One operation on the n values that are there. */
+static bool
+operate(const struct walk *w, const Dwarf_Op *op, uint64_t *stack, size_t *n)
+{
+	uint64_t value;
+
+	if (*n < STACK_MAX && operand(w, op, &value)) {
+		stack[(*n)++] = value;
+		return true;
+	}
+	if (*n == 0)
+		return false;
+	if (op->atom == DW_OP_plus_uconst) {
+		stack[*n - 1] += op->number;
+		return true;
+	}
+	if (op->atom == DW_OP_deref)
+		return proc_read(w->f->p, stack[*n - 1], &stack[*n - 1], sizeof(*stack));
+	if (*n < 2 || !compute(op->atom, stack[*n - 2], stack[*n - 1], &stack[*n - 2]))
+		return false;
+	(*n)--;
+	return true;
+}
+
+static bool
+evaluate(const struct walk *w, const Dwarf_Op *ops, size_t nops, struct result *ret)
+{
+	uint64_t stack[STACK_MAX] = { 0 };
+	size_t n = 0, i;
+
+	*ret = (struct result){ 0 };
+	if (nops == 0 || nops > OPS_MAX)
+		return false;
+	/* The whole of it is another register. */
+	if (nops == 1 && ops->atom == DW_OP_regx) {
+		*ret = (struct result){ w->r.r[ops->number % ARCH_REGISTERS], true };
+		return ops->number < ARCH_REGISTERS;
+	}
+	for (i = 0; i < nops; i++)
+		if (i == nops - 1 && ops[i].atom == DW_OP_stack_value)
+			ret->is_value = true;
+		else if (!operate(w, &ops[i], stack, &n))
+			return false;
+	ret->value = n == 1 ? stack[0] : 0;
+	return n == 1;
+}
+
+enum found { FOUND, UNDEFINED, UNKNOWN };
+
+/* A register as the caller had it. */
+static enum found
+caller_register(const struct walk *w, Dwarf_Frame *frame, int regno, uint64_t *ret)
+{
+	Dwarf_Op mem[3], *ops;
+	struct result result;
+	size_t n;
+
+	if (dwarf_frame_register(frame, regno, mem, &ops, &n) != 0)
+		return UNKNOWN;
+	if (n == 0)
+		return ops == mem ? UNDEFINED : FOUND;
+	if (!evaluate(w, ops, n, &result))
+		return UNKNOWN;
+	*ret = result.value;
+	return result.is_value || proc_read(w->f->p, result.value, ret, sizeof(*ret)) ?
+	    FOUND : UNKNOWN;
+}
+
+/* To the caller; UNDEFINED: there is none. */
+static enum found
+step(struct walk *w, Dwarf_Frame *frame)
+{
+	struct arch_registers caller = w->r;
+	Dwarf_Addr start, end;
+	struct result cfa;
+	bool is_signal;
+	enum found found;
+	Dwarf_Op *ops;
+	int ra, i;
+	size_t n;
+
+	ra = dwarf_frame_info(frame, &start, &end, &is_signal);
+	if (ra < 0 || is_signal || dwarf_frame_cfa(frame, &ops, &n) != 0 ||
+	    !evaluate(w, ops, n, &cfa))
+		return UNKNOWN;
+	/* A caller's frame lies above. */
+	if (w->cfa != 0 && cfa.value <= w->cfa)
+		return UNKNOWN;
+	w->cfa = cfa.value;
+	for (i = 0; i < ARCH_REGISTERS; i++)
+		if (i != ra && caller_register(w, frame, i, &caller.r[i]) == UNKNOWN)
+			return UNKNOWN;
+	caller.ip = ra < ARCH_REGISTERS ? w->r.r[ra] : 0;
+	if ((found = caller_register(w, frame, ra, &caller.ip)) != FOUND)
+		return found;
+	caller.ip = arch_address(caller.ip);
+	caller.r[ARCH_REGISTER_SP] = w->cfa;
+	w->r = caller;
+	return FOUND;
+}
+
+/* Is this the stack that the thread was made with?  What else runs there has been
+   left in the middle somewhere, and that place we would not see. */
+static bool
+is_own_stack(const struct walk *w)
+{
+	const struct mapping *m = maps_find(w->f->maps, w->r.r[ARCH_REGISTER_SP]);
+
+	return m != NULL && (strcmp(m->path, "[stack]") == 0 ||
+	    m == maps_find(w->f->maps, w->r.thread));
+}
+
+bool
+frames_all(struct frames *f, const struct thread *t, bool (*fn)(void *, uintptr_t), void *arg)
+{
+	struct walk w = { .f = f };
+	enum found found = FOUND;
+	Dwarf_Frame *frame;
+	int i;
+
+	if (!arch_registers(t->tid, &w.r) || !is_own_stack(&w))
+		return false;
+	for (i = 0; i < FRAMES_MAX && found == FOUND; i++) {
+		/* A call may be a function's last instruction. */
+		frame = frame_at(f, w.r.ip - (i > 0));
+		if (frame == NULL || !fn(arg, w.r.ip)) {
+			free(frame);
+			return false;
+		}
+		found = step(&w, frame);
+		free(frame);
+	}
+	return found == UNDEFINED;
+}
