@@ -150,6 +150,9 @@ void kp_renamed(struct kp *, void (*fn)(void *arg, pid_t tid, int64_t time,
    DELIMITER VALUE=NAME,..." (tnf(5), "Context"). */
 void kp_value_names(struct kp *, void (*fn)(void *arg, const char *probe,
     const char *member, const char *names), void *arg);
+/* The same for one tracepoint, by the name of its probe. */
+void kp_value_names_of(struct kp *, const char *probe, void (*fn)(void *arg,
+    const char *probe, const char *member, const char *names), void *arg);
 
 const char *kp_detail(struct kp *);	/* "thing: fact: remedy", or "" */
 

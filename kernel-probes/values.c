@@ -45,6 +45,17 @@ names_of(struct kp *kp, const char *probe, struct names_call *c)
 }
 
 KP_EXPORT void
+kp_value_names_of(struct kp *kp, const char *probe, void (*fn)(void *arg, const char *probe,
+    const char *member, const char *names), void *arg)
+{
+	struct names_call c = { fn, arg, NULL };
+
+	if (tracefs_find(kp) == 0)
+		names_of(kp, probe, &c);
+	kp->detail[0] = '\0';
+}
+
+KP_EXPORT void
 kp_value_names(struct kp *kp, void (*fn)(void *arg, const char *probe, const char *member,
     const char *names), void *arg)
 {

@@ -32,3 +32,10 @@ follow_kernel_ended(struct kp *kp, void (*fn)(void *arg, pid_t tid, pid_t pid,
 {
 	kp_ended(kp, fn, arg);
 }
+
+void
+follow_kernel_values(struct kp *kp, const char *probe, void (*fn)(void *arg,
+    const char *probe, const char *member, const char *names), void *arg)
+{
+	kp_value_names_of(kp, probe, fn, arg);
+}

@@ -18,3 +18,9 @@ follow_kernel_ended(struct kp *kp, void (*fn)(void *arg, pid_t tid, pid_t pid,
     pid_t ppid, const char *comm), void *arg)
 {
 }
+
+void
+follow_kernel_values(struct kp *kp, const char *probe, void (*fn)(void *arg,
+    const char *probe, const char *member, const char *names), void *arg)
+{
+}

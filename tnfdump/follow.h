@@ -41,5 +41,8 @@ int follow_map_kernel(struct dump *, struct kp **, const void **base, size_t *si
 /* As kp_ended(). */
 void follow_kernel_ended(struct kp *, void (*fn)(void *arg, pid_t tid, pid_t pid,
     pid_t ppid, const char *comm), void *arg);
+/* As kp_value_names_of(). */
+void follow_kernel_values(struct kp *, const char *probe, void (*fn)(void *arg,
+    const char *probe, const char *member, const char *names), void *arg);
 
 #endif

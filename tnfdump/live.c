@@ -31,6 +31,8 @@ struct live {
 	bool		 symbols_asked;
 	struct map	 tasks;		/* by tid: struct live_task */
 	int64_t		 ended_asked;
+	struct map	 probes_asked;	/* by name: whose values' names were asked for */
+	struct map	 values;	/* by "PROBE:MEMBER": their names, char * */
 };
 
 static int64_t
@@ -67,6 +69,7 @@ live_new(pid_t pid, pid_t inner, struct kp *kp)
 	l->inner = inner;
 	l->kp = kp;
 	map_init(&l->tasks, sizeof(struct live_task));
+	map_init(&l->values, sizeof(char *));
 	context_begin(&w);
 	context_host(&w);
 	context_tasks(&w, pid);
@@ -80,8 +83,15 @@ live_new(pid_t pid, pid_t inner, struct kp *kp)
 void
 live_free(struct live *l)
 {
+	size_t at = 0;
+	char **names;
+
 	if (l == NULL)
 		return;
+	while ((names = map_next(&l->values, &at, NULL, NULL)) != NULL)
+		free(*names);
+	map_free(&l->values);
+	map_free(&l->probes_asked);
 	map_free(&l->tasks);
 	tnf_context_close(l->context);
 	tnf_context_close(l->symbols);
@@ -219,4 +229,43 @@ live_symbol(struct live *l, uint64_t addr)
 	if (!l->symbols_asked)
 		live_load_symbols(l);
 	return l->symbols != NULL ? tnf_context_symbol(l->symbols, addr) : NULL;
+}
+
+/* "PROBE:MEMBER"; its size, or 0: there is none of such a length. */
+static size_t
+live_value_key(char *buf, size_t size, const char *probe, const char *member)
+{
+	int n = snprintf(buf, size, "%s:%s", probe, member);
+
+	return n > 0 && (size_t)n < size ? (size_t)n : 0;
+}
+
+static void
+live_note_values(void *arg, const char *probe, const char *member, const char *names)
+{
+	struct live *l = arg;
+	char key[300], **known;
+	size_t n = live_value_key(key, sizeof key, probe, member);
+
+	if (n == 0)
+		return;
+	known = xmap_put(&l->values, key, n, NULL);
+	if (*known == NULL)
+		*known = xstrdup(names);
+}
+
+const char *
+live_value_names(struct live *l, const char *probe, const char *member)
+{
+	char key[300], **known;
+	bool fresh;
+	size_t n = live_value_key(key, sizeof key, probe, member);
+
+	if (l->kp == NULL || n == 0)
+		return NULL;
+	xmap_put(&l->probes_asked, probe, strlen(probe), &fresh);
+	if (fresh)
+		follow_kernel_values(l->kp, probe, live_note_values, l);
+	known = map_get(&l->values, key, n);
+	return known != NULL ? *known : NULL;
 }

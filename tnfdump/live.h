@@ -28,5 +28,8 @@ const tnf_context_t *live_context(const struct live *);
 const char *live_comm(struct live *, int32_t tid);
 /* A kernel address: its function, and where that begins; or NULL. */
 const struct tnf_context_symbol *live_symbol(struct live *, uint64_t addr);
+/* The names that a tracepoint's values have, as the fact "values:PROBE:MEMBER" of a
+   context tells them (tnf(5)); or NULL.  The text stays. */
+const char *live_value_names(struct live *, const char *probe, const char *member);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * origin.c - what a trace tells about where it was made.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -406,6 +407,20 @@ origin_fact(struct dump *d, const struct tnf_file *f, const char *name)
 	struct origin *o = origin_of(d, f);
 
 	return o->context != NULL ? tnf_context_fact(o->context, name) : NULL;
+}
+
+const char *
+origin_value_names(struct dump *d, const struct tnf_event *ev, const char *member)
+{
+	const char *probe = ev->probe->name;
+	struct origin *o = origin_of(d, ev->file);
+	char key[300];
+
+	if (o->live != NULL)
+		return strncmp(ev->probe->keys, "tracepoint ", 11) == 0 ?
+		    live_value_names(o->live, probe, member) : NULL;
+	snprintf(key, sizeof key, "values:%s:%s", probe, member);
+	return origin_fact(d, ev->file, key);
 }
 
 const tnf_context_t *

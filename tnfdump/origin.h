@@ -47,6 +47,9 @@ unsigned origin_inlined(struct dump *, const struct tnf_event *, uint64_t addr,
     const char **names, unsigned max);
 /* "host", "release", "machine", "cpus"... */
 const char *origin_fact(struct dump *, const struct tnf_file *, const char *name);
+/* The names that values of a member have, as tnf(5) writes them in a context ("values");
+   NULL: none. */
+const char *origin_value_names(struct dump *, const struct tnf_event *, const char *member);
 /* The context itself, or NULL. */
 const tnf_context_t *origin_context(struct dump *, const struct tnf_file *);
 

@@ -172,6 +172,15 @@ context_put_renamed(void *arg, pid_t tid, int64_t time, const char *comm)
 	context_renamed(arg, tid, time, comm);
 }
 
+static void
+context_put_values(void *arg, const char *probe, const char *member, const char *names)
+{
+	char word[300];
+
+	snprintf(word, sizeof word, "values:%s:%s", probe, member);
+	context_fact(arg, word, names);
+}
+
 void
 kernel_context(struct kp *kp, struct context_writer *w)
 {
@@ -179,6 +188,7 @@ kernel_context(struct kp *kp, struct context_writer *w)
 	context_tasks(w, 0);
 	kp_ended(kp, context_put_ended, w);
 	kp_renamed(kp, context_put_renamed, w);
+	kp_value_names(kp, context_put_values, w);
 }
 
 #else

@@ -4,7 +4,6 @@
  * The context is as little to be trusted as the rest of a file: what does not
  * read as it should is no name.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +73,6 @@ bool
 labels_put(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
     const char *member)
 {
-	char key[300];
 	const char *text;
 	uint64_t mask;
 	bool flags;
@@ -83,8 +81,7 @@ labels_put(const struct printer *p, const struct tnf_event *ev, const struct tnf
 	/* Only points of the kernel have them, and their names have a dot. */
 	if (member == NULL || strchr(ev->probe->name, '.') == NULL)
 		return false;
-	snprintf(key, sizeof key, "values:%s:%s", ev->probe->name, member);
-	text = origin_fact(p->d, ev->file, key);
+	text = origin_value_names(p->d, ev, member);
 	if (text == NULL)
 		return false;
 	flags = strncmp(text, "flags ", 6) == 0;

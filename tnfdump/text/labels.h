@@ -7,7 +7,7 @@
 #include "tnfdump/text/print.h"
 
 /* Prints a member's value by its names, if the file's context has some (tnf(5),
-   "Context": values); false: it has none, and nothing is printed. */
+   "Context": values), or the kernel that is being followed; false: it has none, and nothing is printed. */
 bool labels_put(const struct printer *, const struct tnf_event *,
     const struct tnf_value *, const char *member);
 
