@@ -31,6 +31,8 @@ struct import {
 	char	*keys;
 	char	*name;
 	struct file_id file;
+	bool	 described;	/* the attributes tell the slots */
+	char	*undescribed;	/* the attributes before that, which somebody may have */
 };
 
 struct mapped_file {
@@ -65,6 +67,7 @@ import_free(struct import *i)
 		return;
 	free(i->keys);
 	free(i->name);
+	free(i->undescribed);
 	free(i);
 }
 
@@ -206,6 +209,7 @@ import_new(tnfctl_handle_t *h, const struct usdt_probe *p, const struct mapping 
 	if (i == NULL)
 		return NULL;
 	i->file = id_of(m);
+	i->described = true;
 	i->spec.pid = (int32_t)h->pid;
 	snprintf(i->spec.path, sizeof i->spec.path, "%s", path);
 	snprintf(i->spec.shown, sizeof i->spec.shown, "%s", m->path);
@@ -478,10 +482,17 @@ is_listed(const tnfctl_handle_t *h, const struct kp_uprobe_spec *spec, struct fi
 	return false;
 }
 
-static bool
-list_side(struct adding *a, const char *name, const char *keys, const struct side *side)
+/* What is known of a function before somebody looks at its debugging information. */
+static void
+add_function_words(struct words *attrs, const struct import *i)
 {
-	struct kp_uprobe_found found = { .members = 0 };
+	words_add(attrs, "keys %s;origin function;function %s;file %s;", i->keys,
+	    i->spec.symbol, i->spec.shown);
+}
+
+static bool
+list_side(struct adding *a, const char *name, const char *keys)
+{
 	struct words attrs = { .n = 0 };
 	struct import *i;
 	tnfctl_probe_t *p = NULL;
@@ -494,14 +505,11 @@ list_side(struct adding *a, const char *name, const char *keys, const struct sid
 	i->spec = a->spec;
 	i->name = strdup(name);
 	i->keys = strdup(keys);
-	words_add(&attrs, "name %s;", name);
-	functions_find(&a->spec, &found);
-	free(found.site);
-	add_slots(&attrs, &found);
-	words_add(&attrs, "keys %s;origin function;function %s;file %s;", keys,
-	    a->spec.symbol, a->spec.shown);
-	if (i->name != NULL && i->keys != NULL)
+	if (i->name != NULL && i->keys != NULL) {
+		words_add(&attrs, "name %s;", name);
+		add_function_words(&attrs, i);
 		p = probe_add(a->h, attrs.text);
+	}
 	if (p == NULL) {
 		import_free(i);
 		return false;
@@ -524,7 +532,7 @@ add_function(void *arg, const char *function)
 		a->spec.flags = sides[s].flags;
 		if (a->kp != NULL)
 			a->error = kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
-		else if (!list_side(a, name, keys, &sides[s]))
+		else if (!list_side(a, name, keys))
 			a->error = -ENOMEM;
 		if (a->error != 0)
 			return false;
@@ -647,6 +655,66 @@ import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
 	p->enabled = enabled;
 	p->traced = traced;
 	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	struct kp_uprobe_found found = { .members = 0 };
+	struct words attrs = { .n = 0 };
+	struct import *i = p->import;
+	char *text;
+
+	if (i == NULL || i->described || p->gone)
+		return TNFCTL_ERR_NONE;
+	words_add(&attrs, "name %s;", i->name);
+	functions_find(&i->spec, &found);
+	free(found.site);
+	add_slots(&attrs, &found);
+	add_function_words(&attrs, i);
+	if ((text = strdup(attrs.text)) == NULL)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	i->described = true;
+	i->undescribed = p->attrs;
+	p->attrs = text;
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+import_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
+{
+	tnfctl_errcode_t err;
+	unsigned id;
+	int e;
+
+	if (p->import == NULL || p->gone)
+		return conditions == NULL ? TNFCTL_ERR_NONE : fail(TNFCTL_ERR_BADARG,
+		    "where: only imported probes have conditions");
+	if ((err = session(h)) != TNFCTL_ERR_NONE)
+		return err;
+	e = number_of(h->imports->kp, p, &id);
+	if (e == 0)
+		e = kp_probe_where(h->imports->kp, id, conditions);
+	return e == -EINVAL ? fail(TNFCTL_ERR_BADARG, "%s", kp_detail(h->imports->kp)) :
+	    kernel_code(h->imports->kp, e);
+}
+
+tnfctl_errcode_t
+import_mark(tnfctl_handle_t *h, const char *text, const char *by)
+{
+	tnfctl_errcode_t err = session(h);
+	int e;
+
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	e = kp_mark(h->imports->kp, text, by);
+	if (e == -ENOENT)
+		return fail(TNFCTL_ERR_NOBUF, "mark: the kernel has no buffer for the events "
+		    "of this process so far: enable a probe first");
+	if (e == -EAGAIN)
+		return fail(TNFCTL_ERR_BADARG, "mark: tracing is off in the kernel, and nothing "
+		    "is recorded: switch it on (prex -k, ktrace on)");
+	return kernel_code(h->imports->kp, e);
 }
 
 TNFCTL_API tnfctl_errcode_t

@@ -28,6 +28,13 @@ void	import_free(struct import *);
 tnfctl_errcode_t import_state(tnfctl_handle_t *, tnfctl_probe_t *,
     tnfctl_probe_state_t *);
 tnfctl_errcode_t import_set(tnfctl_handle_t *, tnfctl_probe_t *, enum probe_change);
+/* Has the attributes of a function's probe tell its slots, for which debugging
+   information is read.  Does nothing for others. */
+tnfctl_errcode_t import_describe(tnfctl_handle_t *, tnfctl_probe_t *);
+/* As tnfctl_probe_where(). */
+tnfctl_errcode_t import_where(tnfctl_handle_t *, tnfctl_probe_t *, const char *conditions);
+/* A mark in the kernel's buffer, where the events of these probes are. */
+tnfctl_errcode_t import_mark(tnfctl_handle_t *, const char *text, const char *by);
 
 /* Registers what finds the probes of files for a session of the kernel.  Called before
    one is opened: it may have to finish what an interrupted session began. */

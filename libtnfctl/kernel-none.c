@@ -75,3 +75,15 @@ import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
 {
 	return left_out();
 }
+
+tnfctl_errcode_t
+import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+import_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
+{
+	return conditions == NULL ? TNFCTL_ERR_NONE : left_out();
+}

@@ -162,11 +162,11 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_disconnect_all(tnfctl_handle_t *h, tnfctl_probe_t *p,
     void *ignored)
 {
+	if (p->import != NULL)
+		return TNFCTL_ERR_NONE;
 	if (h->ops->probe_disconnect == NULL)
 		return fail(TNFCTL_ERR_BADARG,
 		    "functions cannot be connected to the kernel's probes");
-	if (p->import != NULL)
-		return TNFCTL_ERR_NONE;
 	return h->ops->probe_disconnect(h, p);
 }
 
@@ -174,11 +174,11 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
     const char *func)
 {
-	if (h->ops->probe_connect == NULL)
-		return fail(TNFCTL_ERR_BADARG,
-		    "functions cannot be connected to the kernel's probes");
 	if (p->import != NULL)
 		return fail(TNFCTL_ERR_BADARG, "functions cannot be connected to "
 		    "imported probes: the kernel runs those");
+	if (h->ops->probe_connect == NULL)
+		return fail(TNFCTL_ERR_BADARG,
+		    "functions cannot be connected to the kernel's probes");
 	return h->ops->probe_connect(h, p, lib, func);
 }

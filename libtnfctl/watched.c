@@ -99,6 +99,9 @@ static const struct target_ops watched_ops = {
 	.probe_state = import_state,
 	.probe_set = import_set,
 	.cont = watched_continue,
+	.mark = import_mark,
+	.probe_describe = import_describe,
+	.probe_where = import_where,
 };
 
 TNFCTL_API tnfctl_errcode_t
