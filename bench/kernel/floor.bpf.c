@@ -29,6 +29,13 @@ static __always_inline int read_clock(void)
 	SEC("raw_tp/" #hook) int empty_##hook(void *ctx) { return 0; }	\
 	SEC("raw_tp/" #hook) int clock_##hook(void *ctx) { return read_clock(); }
 
+/* The same at a tracepoint's perf event, as imported probes are. */
+SEC("tp/raw_syscalls/sys_enter")
+int empty_tracepoint(void *ctx)
+{
+	return 1;
+}
+
 PROGRAMS(sys_enter)
 PROGRAMS(sys_exit)
 PROGRAMS(page_fault_user)

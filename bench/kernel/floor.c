@@ -1,9 +1,10 @@
 /*
  * floor.c - runs a command while programs are attached that do almost nothing:
  *
- *	kernel-floor empty|clock [-f] COMMAND [ARG]...
+ *	kernel-floor empty|clock [-f | -t] COMMAND [ARG]...
  *
- * Both ends of a system call; -f: the three places that tell of a page fault.
+ * Both ends of a system call; -f: the three places that tell of a page fault;
+ * -t (empty): the perf event of the tracepoint where a call begins.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 static const char *const calls[] = { "sys_enter", "sys_exit", NULL };
 static const char *const faults[] = { "page_fault_user", "mm_page_alloc",
     "count_memcg_events", NULL };
+static const char *const tracepoint[] = { "tracepoint", NULL };
 
 static bool
 is_wanted(const char *program, const char *what, const char *const *hooks)
@@ -51,10 +53,11 @@ int
 main(int argc, char **argv)
 {
 	bool fault = argc > 2 && strcmp(argv[2], "-f") == 0;
-	int status = 1, first = fault ? 3 : 2;
+	bool at_event = argc > 2 && strcmp(argv[2], "-t") == 0;
+	int status = 1, first = fault || at_event ? 3 : 2;
 	pid_t pid;
 
-	if (argc <= first || attach(argv[1], fault ? faults : calls) != 0) {
+	if (argc <= first || attach(argv[1], fault ? faults : at_event ? tracepoint : calls) != 0) {
 		fprintf(stderr, "kernel-floor: cannot attach (root?)\n");
 		return 1;
 	}

@@ -1,0 +1,91 @@
+/*
+ * sites.c - CPU nanoseconds per hit of a USDT probe or call of a function:
+ *
+ *	kernel-sites usdt|function HITS [CPU]
+ *
+ * The median of a hundred pieces of the loop, as kernel-loop has it.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sdt.h>
+#include <time.h>
+
+#define PIECES	100
+
+static double
+cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1e9 + ts.tv_nsec;
+}
+
+static void
+usdt(long n)
+{
+	for (long i = 0; i < n; i++)
+		STAP_PROBE2(sites, hit, i, n);
+}
+
+long sites_called(long number, long of);
+
+#if __has_attribute(noipa)
+__attribute__((noipa))
+#else
+__attribute__((noinline))
+#endif
+long
+sites_called(long number, long of)
+{
+	__asm__ volatile ("" : : "r" (number), "r" (of) : "memory");
+	return number + of;
+}
+
+static void
+function(long n)
+{
+	for (long i = 0; i < n; i++)
+		sites_called(i, n);
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double d = *(const double *)a - *(const double *)b;
+
+	return d < 0 ? -1 : d > 0;
+}
+
+static double
+median(void (*what)(long), long n)
+{
+	static double v[PIECES];
+	double t;
+
+	n = n < PIECES ? 1 : n / PIECES;
+	for (int i = 0; i < PIECES; i++) {
+		t = cpu_ns();
+		what(n);
+		v[i] = (cpu_ns() - t) / n;
+	}
+	qsort(v, PIECES, sizeof v[0], by_value);
+	return v[PIECES / 2];
+}
+
+int
+main(int argc, char **argv)
+{
+	void (*what)(long) = argc > 1 && strcmp(argv[1], "function") == 0 ? function : usdt;
+	long n = argc > 2 ? atol(argv[2]) : 100000;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(argc > 3 ? atoi(argv[3]) : 0, &set);
+	sched_setaffinity(0, sizeof set, &set);
+	what(n / 10);
+	printf("%.1f\n", median(what, n));
+	return 0;
+}
