@@ -121,6 +121,24 @@ out_digits(char *end, uint64_t v)
 	return end;
 }
 
+/* How many decimal digits v has: from its bits, as 1233 / 4096 is the logarithm of 2. */
+static unsigned
+out_digit_count(uint64_t v)
+{
+	static const uint64_t powers[] = {
+		UINT64_C(0), UINT64_C(10), UINT64_C(100), UINT64_C(1000), UINT64_C(10000),
+		UINT64_C(100000), UINT64_C(1000000), UINT64_C(10000000), UINT64_C(100000000),
+		UINT64_C(1000000000), UINT64_C(10000000000), UINT64_C(100000000000),
+		UINT64_C(1000000000000), UINT64_C(10000000000000), UINT64_C(100000000000000),
+		UINT64_C(1000000000000000), UINT64_C(10000000000000000),
+		UINT64_C(100000000000000000), UINT64_C(1000000000000000000),
+		UINT64_C(10000000000000000000),
+	};
+	unsigned n = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;
+
+	return n + (v >= powers[n]);
+}
+
 void
 out_pad(struct out *o, unsigned n)
 {
@@ -145,7 +163,11 @@ out_u64_width(struct out *o, uint64_t v, unsigned width)
 void
 out_u64(struct out *o, uint64_t v)
 {
-	out_u64_width(o, v, 0);
+	unsigned n = out_digit_count(v);
+
+	out_room(o);
+	o->p += n;
+	out_digits(o->p, v);
 }
 
 void
@@ -159,13 +181,14 @@ out_i64(struct out *o, int64_t v)
 void
 out_hex(struct out *o, uint64_t v)
 {
-	char buf[16], *s = buf + sizeof(buf);
+	char *s;
 
+	out_room(o);
+	s = o->p += (67 - (unsigned)__builtin_clzll(v | 1)) / 4;
 	do {
 		*--s = "0123456789abcdef"[v & 15];
 		v >>= 4;
 	} while (v != 0);
-	out_bytes(o, s, (size_t)(buf + sizeof(buf) - s));
 }
 
 void
