@@ -79,17 +79,6 @@ datum_bad(TNF *tnf, uint32_t pos)
 }
 
 bool
-datum_get_a(tnf_datum_t v, uint32_t props, struct datum *d)
-{
-	if (!datum_get(v, d))
-		return false;
-	if (type_has(d->type, props))
-		return true;
-	datum_error(d, TNF_ERR_TYPEMISMATCH, NULL);
-	return false;
-}
-
-bool
 datum_get_type(tnf_datum_t v, struct datum *d, struct type **t)
 {
 	if (!datum_get_a(v, PROP(TYPE), d))
@@ -98,12 +87,6 @@ datum_get_type(tnf_datum_t v, struct datum *d, struct type **t)
 		return true;
 	datum_error(d, TNF_ERR_BADTNF, d->f->why);
 	return false;
-}
-
-tnf_datum_t
-datum_make(TNF *tnf, const struct type *t, uint32_t pos)
-{
-	return (tnf_datum_t)tnf->id << 52 | (tnf_datum_t)t->index << 32 | pos;
 }
 
 tnf_datum_t

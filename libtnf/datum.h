@@ -58,18 +58,33 @@ datum_get(tnf_datum_t v, struct datum *d)
 	return true;
 }
 
+/* Raises an error about 'd'. */
+void	    datum_error(const struct datum *d, tnf_errcode_t, const char *text);
+
 /* As above, and the type must have one of these properties. */
-bool	    datum_get_a(tnf_datum_t, uint32_t props, struct datum *);
+static inline bool
+datum_get_a(tnf_datum_t v, uint32_t props, struct datum *d)
+{
+	if (!datum_get(v, d))
+		return false;
+	if (type_has(d->type, props))
+		return true;
+	datum_error(d, TNF_ERR_TYPEMISMATCH, NULL);
+	return false;
+}
+
 /* ... and describes a type; *t is the type described. */
 bool	    datum_get_type(tnf_datum_t, struct datum *, struct type **t);
 
-tnf_datum_t datum_make(TNF *, const struct type *, uint32_t pos);
+static inline tnf_datum_t
+datum_make(TNF *tnf, const struct type *t, uint32_t pos)
+{
+	return (tnf_datum_t)tnf->id << 52 | (tnf_datum_t)t->index << 32 | pos;
+}
+
 /* The record at 'pos'; null and an error if it is none. */
 tnf_datum_t datum_record(TNF *, uint32_t pos);
 /* The handle of a type: its record. */
 tnf_datum_t datum_of_type(TNF *, const struct type *);
-
-/* Raises an error about 'd'. */
-void	    datum_error(const struct datum *d, tnf_errcode_t, const char *text);
 
 #endif /* LIBTNF_DATUM_H */

@@ -3,10 +3,9 @@
  *
  * Where a format writes each event for itself, most of the time goes into that, and
  * little into reading.  So after a while tnfdump forks: both processes read all events, and
- * each formats every other few thousand of them; they write in turn, so that the bytes are
- * those that one alone would write.  Messages come from the parent; what formatting an
- * event says, from who formats it.  No thread is used, and nothing is shared but the
- * output and the turn.
+ * each formats every other few thousand of them; they write in turn (turns.h), so that the
+ * bytes are those that one alone would write.  Messages come from the parent; what
+ * formatting an event says, from who formats it.
  */
 #ifndef TNFDUMP_HALVES_H
 #define TNFDUMP_HALVES_H

@@ -51,6 +51,57 @@ printf '\210\023' | dd of=d.tnf bs=1 seek=$((size / 1024 * 512 + 8)) conv=notrun
 same d.tnf
 grep -q block got.err || fail "no damage: $(cat got.err)"
 
+# -r: every other piece of a file of 4 MiB or more.  Damage is told in the order of the file.
+"$mktrace" -n 110000 -t 3 r.tnf || fail mktrace
+start=$(od -An -tu4 -j28 -N4 r.tnf | tr -d ' ') size=$(stat -c %s r.tnf)
+[ $((size - start)) -ge $((4 << 20)) ] || fail "too small: $size"
+same -r r.tnf
+same -r r.tnf n.tnf r.tnf
+# spoil FIRST COUNT WHAT: so many blocks have an impossible size, or no header
+spoil()
+{
+	i=$1
+	while [ $i -lt $(($1 + $2)) ]; do
+		at=$((start + i * 512))
+		[ "$3" = size ] && printf '\210\023' | dd of=d.tnf bs=1 seek=$((at + 8)) conv=notrunc 2>/dev/null
+		[ "$3" = header ] && printf '\377\377\377\177' | dd of=d.tnf bs=1 seek=$at conv=notrunc 2>/dev/null
+		i=$((i + 1))
+	done
+}
+last=$(((size - start) / 512 - 1))
+for what in size header; do
+	cp r.tnf d.tnf
+	# The first, the last, on both sides of the ends of pieces, and a whole piece of 64 KiB.
+	for i in 0 1 127 128 255 256 257 512 639 1000 $last; do
+		spoil $i 1 $what
+	done
+	spoil 1920 128 $what
+	same -r d.tnf
+	[ "$(grep -c 'block at' got.err)" -ge 138 ] || fail "$what: $(grep -c 'block at' got.err) blocks told"
+	same -r --strict d.tnf
+done
+# What is told last in one piece, and first in the next: an event there names a schedule here.
+[ "$start" -eq 65536 ] || fail "the blocks begin at $start"
+"$tnfdump" -r r.tnf | head -c 4000000 | awk '/^0x/ { at = $1 } length(at) != 7 { next }
+	at >= "0x1fe00" && at < "0x20000" && /tnf_tag .*tnf_sched_rec/ { sched = at }
+	at >= "0x20000" && /tnf_tag .*work/ { print sched, at; exit }' >places
+read -r sched event <places
+cp r.tnf d.tnf
+printf '\377\377\377\177' | dd of=d.tnf bs=1 seek=$((sched)) conv=notrunc 2>/dev/null
+word=$(printf '%04x' $(((sched - event) & 0xfffc | 1)))
+# shellcheck disable=SC2059  # the format is what is wanted
+printf "\\$(printf %03o 0x${word#??})\\$(printf %03o 0x${word%??})" |
+	dd of=d.tnf bs=1 seek=$((event)) conv=notrunc 2>/dev/null
+same -r d.tnf
+[ "$(grep -c 'block at 0x1fe00' got.err)" -eq 1 ] || fail "told at two places: $(cat got.err)"
+# Fewer blocks than there are: told at the end, whether the last ones can be read or not.
+cp r.tnf d.tnf
+printf '\000\045\000\000' | dd of=d.tnf bs=1 seek=32 conv=notrunc 2>/dev/null
+same -r d.tnf
+grep -q 'fewer blocks' got.err || fail "$(cat got.err)"
+spoil $((0x2500 - start / 512 - 200)) 200 header
+same -r d.tnf
+
 # Nobody reads on: both end, by the signal or the error.
 "$tnfdump" a.tnf b.tnf | head -n 70000 >got
 one a.tnf b.tnf | head -n 70000 | cmp - got || fail "head: differs"
@@ -65,6 +116,10 @@ full() {
 }
 full a.tnf
 full --to jsonl a.tnf b.tnf
+full -r r.tnf r.tnf
+for i in 1 3 5; do
+	"$tnfdump" -r r.tnf | head -c $((i * 3000000)) | tail -c 1 >/dev/null
+done
 
 # Twice as many processes, if they can be seen.
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
@@ -73,4 +128,6 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 		fail "no fork: $(cat forks)"
 	strace -f -e trace=fork,vfork,clone,clone3 -o forks "$tnfdump" --until 1us a.tnf >/dev/null 2>&1
 	! grep -q 'SIGCHLD' forks || fail "a fork for a few events: $(cat forks)"
+	strace -f -e trace=fork,vfork,clone,clone3 -o forks "$tnfdump" -r r.tnf >/dev/null 2>&1
+	grep -q SIGCHLD forks || [ -n "$LD_PRELOAD" ] || fail "no fork for -r: $(cat forks)"
 fi

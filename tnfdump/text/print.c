@@ -99,10 +99,8 @@ print_quoted(struct dump *d, const char *s, size_t n)
 void
 print_hex_left(struct out *o, uint64_t v, unsigned width)
 {
-	unsigned digits = 1;
+	unsigned digits = (67 - (unsigned)__builtin_clzll(v | 1)) / 4;
 
-	while (digits < 16 && v >> (4 * digits) != 0)
-		digits++;
 	out_lit(o, "0x");
 	out_hex(o, v);
 	if (digits < width)

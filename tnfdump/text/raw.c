@@ -1,320 +1,59 @@
 /*
  * raw.c - every record of a file, in file order (-r).
+ *
+ * A large file is printed by two processes in turn (turns.h): each reads every other
+ * piece of the file, and notes what is wrong there until it is its turn.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/input.h"
-#include "tnfdump/text/print.h"
+#include "tnfdump/text/raw-record.h"
 #include "tnfdump/text/raw.h"
+#include "tnfdump/turns.h"
 
-#define LABEL		24u	/* columns of a member's name */
-#define TEXT_MAX	64u	/* of a reference that is kept as text */
+#define RAW_LARGE	(4u << 20)	/* bytes: smaller files are done sooner by one */
+#define RAW_PIECE	(64u << 10)	/* bytes that one process reads at a time */
 
-/* What is known of all values of one type.  The library keeps one name for a type,
-   so the name's address tells the type. */
-struct raw_type {
-	const char *name;
-	size_t	    len;
-	bool	    is_inline;
-	bool	    opaque;
-	bool	    ask;	/* whether it is opaque must be asked each time: there is
-				   something wrong, which is told each time */
-	tnf_kind_t  kind;
-};
-
-/* A reference as it was printed last: most events of a block name one schedule
-   record, and all of a probe its definition. */
-struct raw_text {
-	tnf_datum_t v;
-	unsigned len;
-	char	 text[TEXT_MAX];
-};
-
-struct raw_slot {
-	const char *name;
-	size_t	 len;
-	char	 label[LABEL + 1];	/* the name with blanks, if it is no longer */
-	const struct raw_type *type;	/* of the value before; or NULL */
-	struct raw_text text;
-};
-
-/* How records of a type are printed. */
-struct raw_plan {
-	unsigned n;
-	struct raw_slot *slots;
-	struct raw_text arg;
-	bool	 is_array, made;
+/* Damage that waits for this process's turn to be told. */
+struct raw_damage {
+	uint64_t    block;
+	const char *text;		/* libtnf's, static */
 };
 
 struct raw {
 	struct dump *d;
 	TNF	    *tnf;
 	const char  *path;
+	struct raw_records *records;
 	uint32_t     block_size;
 	uint32_t     data_start;
+	uint64_t     blocks_end;	/* offset behind the last block */
+	uint64_t     end;		/* of this piece, an offset; or UINT64_MAX */
 	uint64_t     told;		/* damaged block that was told last */
-	struct map   types;		/* by the address of their names: struct raw_type */
-	struct map   plans;		/* struct raw_plan */
+	struct turns *turns;		/* or NULL: this process prints all */
+	struct raw_damage *damage;
+	size_t	     n_damage, room;
 };
 
-/* "%24s " */
 static void
-raw_put_label(struct dump *d, const char *s, size_t n)
+raw_damaged(struct raw *r, uint64_t block, const char *text)
 {
-	if (n < LABEL)
-		out_pad(&d->out, LABEL - (unsigned)n);
-	print_chars(d, s, n);
-	out_char(&d->out, ' ');
-}
-
-static bool
-raw_is_opaque(tnf_datum_t v)
-{
-	return tnf_type_get_property(tnf_get_type(v), "tnf_opaque") != TNF_DATUM_NULL;
-}
-
-static void
-raw_learn(struct raw_type *t, const char *name, tnf_datum_t v)
-{
-	tnf_datum_t type;
-
-	t->name = name;
-	t->len = strlen(name);
-	t->is_inline = tnf_is_inline(v);
-	t->kind = tnf_get_kind(v);
-	if (t->is_inline && (t->kind == TNF_K_UINT32 || t->kind == TNF_K_UINT64)) {
-		type = tnf_get_type(v);
-		t->ask = type == TNF_DATUM_NULL || !tnf_is_type(type);
-		t->opaque = !t->ask && raw_is_opaque(v);
-	}
-}
-
-/* The type of 'v', which was likely that of 'last'. */
-static const struct raw_type *
-raw_type_of(struct raw *r, tnf_datum_t v, const struct raw_type *last)
-{
-	const char *name = tnf_get_type_name(v);
-	struct raw_type *t;
-	bool fresh;
-
-	if (last != NULL && last->name == name)
-		return last;
-	t = xmap_put(&r->types, &name, sizeof(name), &fresh);
-	if (fresh)
-		raw_learn(t, name, v);
-	return t;
-}
-
-static void
-raw_put_scalar(struct dump *d, tnf_datum_t v, const struct raw_type *type)
-{
-	struct tnf_type t = { .opaque = type->ask ? raw_is_opaque(v) : type->opaque };
-	struct tnf_value val = { .type = &t, .kind = type->kind };
-
-	switch (val.kind) {
-	case TNF_K_CHAR:
-		val.u.i = tnf_get_char(v);
-		break;
-	case TNF_K_INT8:
-		val.u.i = tnf_get_int8(v);
-		break;
-	case TNF_K_INT16:
-		val.u.i = tnf_get_int16(v);
-		break;
-	case TNF_K_INT32:
-		val.u.i = tnf_get_int32(v);
-		break;
-	case TNF_K_UINT8:
-		val.u.u = (uint8_t)tnf_get_int8(v);
-		break;
-	case TNF_K_UINT16:
-		val.u.u = (uint16_t)tnf_get_int16(v);
-		break;
-	case TNF_K_UINT32:
-		val.u.u = (uint32_t)tnf_get_int32(v);
-		break;
-	case TNF_K_INT64:
-	case TNF_K_UINT64:
-		val.u.i = tnf_get_int64(v);
-		break;
-	case TNF_K_FLOAT32:
-		val.u.d = (double)tnf_get_float32(v);
-		break;
-	case TNF_K_FLOAT64:
-		val.u.d = tnf_get_float64(v);
-		break;
-	default:
-		break;
-	}
-	print_scalar(d, &val);
-}
-
-static void
-raw_put_string(struct dump *d, tnf_datum_t v)
-{
-	const char *s = tnf_get_chars(v);
-
-	print_quoted(d, s == NULL ? "" : s, s == NULL ? 0 : strlen(s));
-}
-
-/* A record that is referred to: where, and what.  false: there is something wrong,
-   which is told each time. */
-static bool
-raw_put_reference(struct dump *d, tnf_datum_t v, const struct raw_type *t)
-{
-	const char *name;
-
-	print_hex_left(&d->out, tnf_get_offset(v), 8);
-	out_char(&d->out, ' ');
-	switch (t->kind) {
-	case TNF_K_TYPE:
-		if ((name = tnf_type_get_name(v)) == NULL)
-			return false;
-		print_chars(d, name, strlen(name));
-		break;
-	case TNF_K_STRING:
-		raw_put_string(d, v);
-		break;
-	default:
-		out_char(&d->out, '<');
-		print_chars(d, t->name, t->len);
-		out_char(&d->out, '>');
-		break;
-	}
-	return true;
-}
-
-/* The same, and remembered: it is where it was, so that it is what it was, but for
-   strings, of which somebody may write another one there. */
-static void
-raw_put_remembered(struct dump *d, tnf_datum_t v, const struct raw_type *t,
-    struct raw_text *m)
-{
-	struct out *o = &d->out;
-	const char *start;
-
-	if (m->v == v && v != TNF_DATUM_NULL) {
-		out_bytes(o, m->text, m->len);
+	if (r->turns == NULL) {
+		input_damage(r->d, r->path, block, text);
 		return;
 	}
-	out_room(o);
-	start = o->p;
-	m->v = TNF_DATUM_NULL;
-	if (raw_put_reference(d, v, t) && t->kind != TNF_K_STRING && o->p > start && (size_t)(o->p - start) <= TEXT_MAX) {
-		m->v = v;
-		m->len = (unsigned)(o->p - start);
-		memcpy(m->text, start, m->len);
+	if (r->n_damage == r->room) {
+		r->room = r->room == 0 ? 16 : 2 * r->room;
+		r->damage = xreallocarray(r->damage, r->room, sizeof(*r->damage));
 	}
+	r->damage[r->n_damage++] = (struct raw_damage){ block, text };
 }
 
-static const struct raw_type *
-put_item(struct raw *r, tnf_datum_t v, const struct raw_type *last, struct raw_text *m)
-{
-	struct dump *d = r->d;
-
-	if (v == TNF_DATUM_NULL)
-		print_null(&d->out);
-	else {
-		last = raw_type_of(r, v, last);
-		if (last->is_inline)
-			raw_put_scalar(d, v, last);
-		else
-			raw_put_remembered(d, v, last, m);
-	}
-	out_char(&d->out, '\n');
-	return last;
-}
-
-static void
-put_slots(struct raw *r, tnf_datum_t rec, struct raw_plan *plan)
-{
-	tnf_datum_t arg;
-	unsigned i;
-
-	for (i = 0; i < plan->n; i++) {
-		struct raw_slot *s = &plan->slots[i];
-
-		if (s->len <= LABEL && !r->d->escape)
-			out_bytes(&r->d->out, s->label, sizeof(s->label));
-		else
-			raw_put_label(r->d, s->name, s->len);
-		s->type = put_item(r, tnf_get_slot_indexed(rec, i), s->type, &s->text);
-		if (i > 0 || (arg = tnf_get_tag_arg(rec)) == TNF_DATUM_NULL)
-			continue;
-		raw_put_label(r->d, "tnf_tag_arg", 11);
-		put_item(r, arg, NULL, &plan->arg);
-	}
-}
-
-static void
-put_elements(struct raw *r, tnf_datum_t rec)
-{
-	const struct raw_type *type = NULL;
-	struct dump *d = r->d;
-	struct raw_text text;
-	unsigned i, n;
-
-	if (tnf_is_string(rec)) {
-		raw_put_label(d, "chars", 5);
-		raw_put_string(d, rec);
-		out_char(&d->out, '\n');
-		return;
-	}
-	text.v = TNF_DATUM_NULL;
-	n = tnf_get_element_count(rec);
-	for (i = 0; i < n && n != (unsigned)-1; i++) {
-		out_u64_width(&d->out, i, 24);
-		out_char(&d->out, ' ');
-		type = put_item(r, tnf_get_element(rec, i), type, &text);
-	}
-}
-
-static struct raw_plan *
-raw_plan_of(struct raw *r, tnf_datum_t rec)
-{
-	const char *name = tnf_get_type_name(rec);
-	struct raw_plan *p = xmap_put(&r->plans, &name, sizeof(name), NULL);
-	unsigned i, n;
-
-	if (p->made)
-		return p;
-	n = tnf_get_slot_count(rec);
-	p->made = n != (unsigned)-1;
-	p->is_array = tnf_is_array(rec);
-	p->n = n == (unsigned)-1 ? 0 : n;
-	p->slots = p->n == 0 ? NULL : xcalloc(p->n, sizeof(*p->slots));
-	for (i = 0; i < p->n; i++) {
-		struct raw_slot *s = &p->slots[i];
-
-		s->name = tnf_get_slot_name(rec, i);
-		s->len = strlen(s->name);
-		memset(s->label, ' ', sizeof(s->label));
-		if (s->len <= LABEL)
-			memcpy(s->label + LABEL - s->len, s->name, s->len);
-	}
-	return p;
-}
-
-static void
-raw_put_record(struct raw *r, tnf_datum_t rec)
-{
-	struct raw_plan *plan = raw_plan_of(r, rec);
-	struct dump *d = r->d;
-
-	print_hex_left(&d->out, tnf_get_offset(rec), 8);
-	out_lit(&d->out, ": {\n");
-	put_slots(r, rec, plan);
-	if (plan->is_array)
-		put_elements(r, rec);
-	out_lit(&d->out, "\t}\n");
-}
-
-/* What libtnf could not make sense of since the last call, once a block. */
+/* What libtnf could not make sense of since the last call, once a block.  Blocks from
+   'end' on are the other process's to tell; what lies behind all blocks is not. */
 static bool
-raw_tell_damage(struct raw *r, uint64_t *at)
+raw_tell_damage(struct raw *r, uint64_t end, uint64_t *at)
 {
 	const char *text;
 	uint64_t offset, block;
@@ -324,53 +63,104 @@ raw_tell_damage(struct raw *r, uint64_t *at)
 		return false;
 	block = offset & ~(uint64_t)(r->block_size - 1);
 	*at = block;
+	if (block >= end && block < r->blocks_end)
+		return true;
 	if (block != r->told)
-		input_damage(r->d, r->path, block,
-		    *text != '\0' ? text : tnf_error_message(code));
+		raw_damaged(r, block, *text != '\0' ? text : tnf_error_message(code));
 	r->told = block;
 	return true;
 }
 
-/* The header of the next block that can be read, behind the one at 'off'. */
+/* The header of the next block of this piece that can be read, behind the one at 'off'. */
 static tnf_datum_t
 next_sound_block(struct raw *r, uint64_t off)
 {
-	unsigned n = off < r->data_start ? 0 :
-	    (unsigned)((off - r->data_start) / r->block_size) + 1;
-	unsigned count = (unsigned)tnf_get_block_count(r->tnf);
+	uint64_t end = r->end < r->blocks_end ? r->end : r->blocks_end, at;
 	tnf_datum_t v;
+	unsigned n;
 
-	for (; n < count; n++) {
+	off = off < r->data_start ? r->data_start : off + r->block_size;
+	for (; off < end; off += r->block_size) {
+		n = (unsigned)((off - r->data_start) / r->block_size);
 		v = tnf_get_block_absolute(r->tnf, n);
-		if (!raw_tell_damage(r, &off) && v != TNF_DATUM_NULL)
+		if (!raw_tell_damage(r, UINT64_MAX, &at) && v != TNF_DATUM_NULL)
 			return v;
 	}
 	return TNF_DATUM_NULL;
 }
 
+/* From the file's header, or else from the first block of this piece. */
 static void
-raw_walk(struct raw *r)
+raw_walk(struct raw *r, uint64_t begin)
 {
-	tnf_datum_t v = tnf_get_file_header(r->tnf);
+	tnf_datum_t v;
 	uint64_t at;
 
-	if (raw_tell_damage(r, &at))
-		v = next_sound_block(r, 0);
-	while (v != TNF_DATUM_NULL && r->d->out.error == 0) {
-		raw_put_record(r, v);
-		raw_tell_damage(r, &at);
+	if (begin > 0)
+		v = next_sound_block(r, begin - r->block_size);
+	else {
+		v = tnf_get_file_header(r->tnf);
+		if (raw_tell_damage(r, UINT64_MAX, &at))
+			v = next_sound_block(r, 0);
+	}
+	while (v != TNF_DATUM_NULL && tnf_get_offset(v) < r->end && r->d->out.error == 0) {
+		raw_record_put(r->records, v);
+		raw_tell_damage(r, UINT64_MAX, &at);
 		v = tnf_get_next_record(v);
-		if (raw_tell_damage(r, &at))
+		if (raw_tell_damage(r, r->end, &at))
 			v = next_sound_block(r, at);
 	}
+}
+
+/* Both processes may have met the same damage, the one at the end of its piece and the
+   other at the beginning: with the turn goes what was told last. */
+static void
+raw_take_turn(struct raw *r)
+{
+	uint64_t told = UINT64_MAX;
+
+	turns_take(r->d, r->turns, &told);
+	for (size_t i = 0; i < r->n_damage && r->d->out.error == 0; i++) {
+		if (r->damage[i].block != told)
+			input_damage(r->d, r->path, r->damage[i].block, r->damage[i].text);
+		told = r->damage[i].block;
+	}
+	r->n_damage = 0;
+	r->told = UINT64_MAX;
+	turns_give(r->d, r->turns, told);
+}
+
+static void
+raw_pieces(struct raw *r)
+{
+	uint32_t size = r->block_size > RAW_PIECE ? r->block_size : RAW_PIECE;
+	bool mine = turns_in_child(r->turns);
+	uint64_t begin = 0;
+
+	for (r->end = r->data_start; r->end < r->blocks_end && r->d->out.error == 0; begin = r->end) {
+		r->end += size;
+		mine = !mine;
+		if (mine) {
+			raw_walk(r, begin);
+			raw_take_turn(r);
+		}
+	}
+	turns_end(r->d, r->turns, mine);
+	free(r->damage);
+}
+
+/* --strict ends at the first damage, wherever that is. */
+static bool
+raw_is_for_two(const struct raw *r)
+{
+	return r->blocks_end - r->data_start >= RAW_LARGE && !r->d->strict && !r->d->escape &&
+	    turns_worth_it();
 }
 
 static void
 raw_file(struct dump *d, const struct input *in)
 {
-	struct raw r = { .d = d, .path = in->path, .told = UINT64_MAX };
-	struct raw_plan *p;
-	size_t at = 0;
+	struct raw r = { .d = d, .path = in->path, .end = UINT64_MAX, .told = UINT64_MAX };
 	int err;
 
 	err = tnf_reader_begin((caddr_t)(uintptr_t)in->base, in->size, &r.tnf);
@@ -379,13 +169,15 @@ raw_file(struct dump *d, const struct input *in)
 		return;
 	}
 	tnf_get_geometry(r.tnf, &r.block_size, &r.data_start);
-	map_init(&r.types, sizeof(struct raw_type));
-	map_init(&r.plans, sizeof(struct raw_plan));
-	raw_walk(&r);
-	while ((p = map_next(&r.plans, &at, NULL, NULL)) != NULL)
-		free(p->slots);
-	map_free(&r.plans);
-	map_free(&r.types);
+	r.blocks_end = r.data_start + (uint64_t)tnf_get_block_count(r.tnf) * r.block_size;
+	r.records = raw_records_new(d);
+	if (raw_is_for_two(&r))
+		r.turns = turns_begin(d);
+	if (r.turns != NULL)
+		raw_pieces(&r);
+	else
+		raw_walk(&r, 0);
+	raw_records_free(r.records);
 	tnf_reader_end(r.tnf);
 }
 
