@@ -54,6 +54,16 @@ csv_field(struct csv *c, const char *s, size_t n)
 		return;
 	}
 	out_char(o, '"');
+	/* The usual case, made short: no terminal, and no long text. */
+	if (!c->d->escape && n <= OUT_MARGIN / 4) {
+		for (; s < end; s++) {
+			*o->p++ = *s;
+			if (*s == '"')
+				*o->p++ = '"';
+		}
+		out_char(o, '"');
+		return;
+	}
 	for (; s < end; s = part + 1) {
 		if ((part = memchr(s, '"', (size_t)(end - s))) == NULL)
 			part = end;

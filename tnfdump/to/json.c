@@ -45,9 +45,9 @@ json_escape(struct out *o, unsigned char c)
 
 /* U+2028 to U+202F and U+2060 to U+206F, of which some turn the direction of a line. */
 static bool
-json_turns(const unsigned char *s)
+json_turns(const unsigned char *s, size_t n)
 {
-	return s[0] == 0xe2 && ((s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xaf) ||
+	return n > 2 && s[0] == 0xe2 && ((s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xaf) ||
 	    (s[1] == 0x81 && s[2] >= 0xa0 && s[2] <= 0xaf));
 }
 
@@ -62,11 +62,31 @@ json_escape_turn(struct out *o, const unsigned char *s)
 	out_char(o, hex[low & 15]);
 }
 
+/* Nearly all strings: nothing in them has to be written otherwise.  How far that is so. */
+static size_t
+json_plain_length(const char *s, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if ((unsigned char)(s[i] - 0x20) >= 0x7f - 0x20 || s[i] == '"' || s[i] == '\\')
+			break;
+	return i;
+}
+
 void
 json_string(struct out *o, const char *s, size_t n)
 {
 	size_t plain = 0;
 
+	if (n <= OUT_MARGIN / 2 && json_plain_length(s, n) == n) {
+		out_room(o);
+		*o->p++ = '"';
+		memcpy(o->p, s, n);
+		o->p += n;
+		*o->p++ = '"';
+		return;
+	}
 	if (!utf8_is_valid(s, n)) {
 		hex_bytes(o, s, n, false);
 		return;
@@ -76,9 +96,9 @@ json_string(struct out *o, const char *s, size_t n)
 		unsigned char c = (unsigned char)s[i];
 
 		/* U+0080 to U+009F control terminals as well. */
-		bool high = c == 0xc2 && (unsigned char)s[i + 1] < 0xa0;
+		bool high = c == 0xc2 && n - i > 1 && (unsigned char)s[i + 1] < 0xa0;
 
-		bool turns = c == 0xe2 && json_turns((const unsigned char *)s + i);
+		bool turns = c == 0xe2 && json_turns((const unsigned char *)s + i, n - i);
 
 		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && !high && !turns)
 			continue;
@@ -106,7 +126,7 @@ json_cstring(struct out *o, const char *s)
 void
 json_text(struct out *o, const char *s, size_t n)
 {
-	if (utf8_is_valid(s, n)) {
+	if (json_plain_length(s, n) == n || utf8_is_valid(s, n)) {
 		json_string(o, s, n);
 		return;
 	}
