@@ -64,6 +64,7 @@ struct kp {
 	size_t		 buf_size;
 	char		*wbuf;		/* to write to, or NULL: kp_buffer_writable() */
 	uint64_t	*pool;		/* mapping of the pool, or NULL */
+	int		*program_fd;	/* of each program that is pinned; NULL: nobody asked */
 	uint64_t	 missing;	/* programs that this kernel has no hook for */
 	__u32		 gfp_movable, gfp_zero, bio_remapped;	/* its flags */
 	pid_t		*kept;		/* the filter's set, while nothing is pinned */
@@ -93,6 +94,9 @@ int kp_state_open(struct kp *);		/* of pins that are there */
 int kp_state_make(struct kp *);		/* pins it, if it is not */
 void kp_state_close(struct kp *);
 int kp_state_usable(struct kp *);	/* -EPROTO: of another version; -EPERM: looking */
+
+/* status.c */
+void kp_programs_close(struct kp *);
 
 /* hooks.c */
 int kp_hooks_find(struct kp *);	/* reads the BTF once: some 25 ms */

@@ -179,6 +179,7 @@ kp_state_close(struct kp *kp)
 		munmap(kp->pool, ((size_t)kp->local.pool * sizeof *kp->pool + 4095) & ~4095ul);
 	kp->pool = NULL;
 	kp_imports_close(kp);
+	kp_programs_close(kp);
 	if (kp->cpu != NULL)
 		munmap(kp->cpu, kp->cpus * sizeof *kp->cpu);
 	kp->cpu = NULL;

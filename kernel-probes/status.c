@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,35 +13,71 @@
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
 
+#define PROGRAMS	(KP_PROGRAM_COUNT + KP_IMPORT_KINDS)
+
+static const char *
+program_name(unsigned i)
+{
+	const struct kp_import_kind *kind;
+
+	if (i < KP_PROGRAM_COUNT)
+		return kp_programs[i].name;
+	kind = kp_import_kinds[i - KP_PROGRAM_COUNT];
+	return kind != NULL ? kind->program : NULL;
+}
+
+/* Whoever watches asks ten times a second: what is pinned is opened once.  Programs of the
+   catalogue are all pinned before there is a buffer, those of imports when the first one is
+   switched on. */
+static int
+program_fd(struct kp *kp, unsigned i)
+{
+	bool first = kp->program_fd == NULL;
+	char path[PATH_MAX];
+
+	if (first && (kp->program_fd = malloc(PROGRAMS * sizeof *kp->program_fd)) == NULL)
+		return -1;
+	for (unsigned n = 0; first && n < PROGRAMS; n++)
+		kp->program_fd[n] = -ENOENT;
+	if (kp->program_fd[i] == -ENOENT && program_name(i) != NULL) {
+		snprintf(path, sizeof path, KP_DIR_PROG "/%s", program_name(i));
+		kp->program_fd[i] = bpf_obj_get(path);
+		if (kp->program_fd[i] < 0 && i < KP_PROGRAM_COUNT)
+			kp->program_fd[i] = -ESRCH;
+	}
+	return kp->program_fd[i];
+}
+
+void
+kp_programs_close(struct kp *kp)
+{
+	for (unsigned i = 0; kp->program_fd != NULL && i < PROGRAMS; i++)
+		if (kp->program_fd[i] >= 0)
+			close(kp->program_fd[i]);
+	free(kp->program_fd);
+	kp->program_fd = NULL;
+}
+
 /* Hits of a hook that came while its program ran already on that CPU. */
 static uint64_t
-misses_of(const char *program)
+misses_of(struct kp *kp, unsigned i)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof info;
-	char path[PATH_MAX];
-	int fd;
+	int fd = program_fd(kp, i);
 
-	snprintf(path, sizeof path, KP_DIR_PROG "/%s", program);
-	fd = bpf_obj_get(path);
-	if (fd < 0)
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) != 0)
 		return 0;
-	if (bpf_obj_get_info_by_fd(fd, &info, &size) != 0)
-		info.recursion_misses = 0;
-	close(fd);
 	return info.recursion_misses;
 }
 
 static uint64_t
-hook_misses(void)
+hook_misses(struct kp *kp)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++)
-		sum += misses_of(kp_programs[i].name);
-	for (unsigned i = 0; i < KP_IMPORT_KINDS; i++)
-		if (kp_import_kinds[i] != NULL)
-			sum += misses_of(kp_import_kinds[i]->program);
+	for (unsigned i = 0; i < PROGRAMS; i++)
+		sum += misses_of(kp, i);
 	return sum;
 }
 
@@ -76,7 +113,7 @@ count_lost(struct kp *kp, struct kp_status *s)
 		}
 		s->full |= __atomic_load_n(&kp->cpu[i].full, __ATOMIC_RELAXED) != 0;
 	}
-	s->lost[TNF_LOST_HOOK] += hook_misses();
+	s->lost[TNF_LOST_HOOK] += hook_misses(kp);
 }
 
 KP_EXPORT enum kp_state
