@@ -89,3 +89,24 @@ thread_status_last(pid_t pid, pid_t tid, const char *field)
 	last = strrchr(text, '\t');
 	return strtol(last != NULL ? last : text, NULL, 10);
 }
+
+/* The name, in parentheses, may hold anything; no later field has one. */
+uint64_t
+proc_started(pid_t pid)
+{
+	char path[64], line[1024], *p = NULL;
+	uint64_t start = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return 0;
+	if (fgets(line, sizeof(line), f) != NULL)
+		p = strrchr(line, ')');
+	for (int i = 0; p != NULL && i < 20; i++)
+		p = strchr(p + 1, ' ');
+	if (p != NULL)
+		start = strtoull(p, NULL, 10);
+	fclose(f);
+	return start;
+}

@@ -1,12 +1,13 @@
 /*
- * proc-status.h - what the kernel says of a process or a thread in its file
- * "status" (proc(5)).  Each call reads the file anew.
+ * proc-status.h - what the kernel says of a process or a thread in its files
+ * "status" and "stat" (proc(5)).  Each call reads the file anew.
  */
 #ifndef COMMON_PROC_STATUS_H
 #define COMMON_PROC_STATUS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* What follows "field:" of that task, and blanks, up to the end of the line; false:
@@ -18,6 +19,10 @@ bool	thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret,
 /* The first number of the field; -1: as above. */
 long	proc_status(pid_t, const char *field);
 long	thread_status(pid_t pid, pid_t tid, const char *field);
+
+/* When it began, in ticks of sysconf(_SC_CLK_TCK) since the boot (CLOCK_BOOTTIME); 0: there
+   is no such process. */
+uint64_t proc_started(pid_t);
 
 /* One number of a field that has several: the user IDs are real, effective, saved,
    and that of the file system. */

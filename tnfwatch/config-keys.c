@@ -307,6 +307,8 @@ static const struct config_key fleet_keys[] = {
 static const struct config_key kernel_keys[] = {
 	{ "buffer", set_buffer, KEY(config, kernel_buffer) },
 	{ "enable", set_enable, KEY(config, kernel_enable) },
+	{ "channel", set_enable, KEY(config, kernel_channel) },
+	{ "channel_keep", set_duration, KEY(config, kernel_channel_keep) },
 	{ "pfilter", set_string, KEY(config, kernel_pfilter) },
 	{ NULL, NULL, 0 }
 };

@@ -13,6 +13,7 @@ static void
 config_defaults(struct config *c)
 {
 	c->keep = 60 * SECOND;
+	c->kernel_channel_keep = 600 * SECOND;
 	c->limit = UINT64_C(1) << 30;
 	c->directory = xstrdup("/var/lib/tnf");
 	c->run = xstrdup("/run/tnf");
@@ -102,6 +103,7 @@ config_free(struct config *c)
 	free(c->trigger);
 	free(c->files);
 	enable_free(c->kernel_enable);
+	enable_free(c->kernel_channel);
 	free(c->kernel_pfilter);
 	free(c->file);
 	free(c->directory);

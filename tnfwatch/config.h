@@ -71,6 +71,8 @@ struct config {
 	bool	 kernel;	/* a section [kernel] is there */
 	uint64_t kernel_buffer;
 	struct enable *kernel_enable;
+	struct enable *kernel_channel;	/* probes that are rare; NULL: none */
+	int64_t	 kernel_channel_keep;	/* ns: so long their events are remembered */
 	char	*kernel_pfilter; /* "cgroup=PATH", or process numbers; NULL: all */
 
 	struct config_process *process;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tnfwatch/channel.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/fleet-child.h"
 #include "tnfwatch/history.h"
@@ -25,11 +26,42 @@
 #define ENDED_READ	(1 * SECOND)	/* and what it wrote last has been read */
 #define TAKER_RETRY	(1 * SECOND)
 
+static bool
+has_id(const struct daemon *d, const char *id)
+{
+	for (const struct source *s = d->sources; s != NULL; s = s->next)
+		if (strcmp(s->id, id) == 0)
+			return true;
+	return false;
+}
+
+/* Names of segments and of an incident's files begin with it, so each source has one of
+   its own, also if a process has become another program or has the number of one that
+   ended.  That of a ring of ours is the ring's. */
+static void
+source_name(const struct daemon *d, struct source *s)
+{
+	const char *slash = s->ours ? strrchr(s->path, '/') : NULL;
+	char *stem;
+
+	if (slash != NULL) {
+		free(s->id);
+		s->id = xasprintf("%.*s", (int)(strlen(slash + 1) - strlen(".tnf")), slash + 1);
+	}
+	stem = xstrdup(s->id);
+	for (int i = 2; has_id(d, s->id); i++) {
+		free(s->id);
+		s->id = xasprintf("%s.%d", stem, i);
+	}
+	free(stem);
+}
+
 static void
 source_add(struct daemon *d, struct source *s, int64_t from)
 {
 	struct source **at = &d->sources;
 
+	source_name(d, s);
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = s;
@@ -43,7 +75,7 @@ static struct source *
 source_of_pid(struct daemon *d, pid_t pid)
 {
 	for (struct source *s = d->sources; s != NULL; s = s->next)
-		if (s->pid == pid && s->kind == SOURCE_PROCESS && s->ended == 0)
+		if (s->pid == pid && s->kind == SOURCE_PROCESS && s->ended == 0 && !s->unwanted)
 			return s;
 	return NULL;
 }
@@ -168,6 +200,21 @@ daemon_process_ended(struct daemon *d, int pidfd)
 		}
 }
 
+/* As the configuration has it.  What is remembered for an incident stays while the source
+   does. */
+static void
+kernel_channel(const struct config *c, struct source *s)
+{
+	if (c->kernel_channel == NULL && !s->unwanted) {
+		channel_free(s->channel);
+		s->channel = NULL;
+		return;
+	}
+	if (s->channel == NULL)
+		s->channel = channel_new();
+	channel_set(s->channel, c->kernel_channel, c->kernel_channel_keep);
+}
+
 static void
 kernel_begin(struct daemon *d, int64_t now)
 {
@@ -181,6 +228,7 @@ kernel_begin(struct daemon *d, int64_t now)
 	if (s != NULL) {
 		*d->kernel_why = '\0';
 		s->probes = xstrdup(done.names);
+		kernel_channel(d->config, s);
 		source_add(d, s, now);
 		return;
 	}
@@ -189,13 +237,14 @@ kernel_begin(struct daemon *d, int64_t now)
 	snprintf(d->kernel_why, sizeof d->kernel_why, "%s", why);
 }
 
-static bool
-has_kernel(const struct daemon *d)
+static struct source *
+kernel_of(const struct daemon *d)
 {
-	for (const struct source *s = d->sources; s != NULL; s = s->next)
-		if (s->kind == SOURCE_KERNEL)
-			return true;
-	return false;
+	struct source *s = d->sources;
+
+	while (s != NULL && s->kind != SOURCE_KERNEL)
+		s = s->next;
+	return s;
 }
 
 /* Files and the kernel of the configuration that are not there yet. */
@@ -212,7 +261,7 @@ daemon_sources_missing(struct daemon *d)
 		if (s == NULL)
 			source_add(d, source_file(c->files[i].name, c->files[i].path), d->started);
 	}
-	if (c->kernel && !has_kernel(d))
+	if (c->kernel && kernel_of(d) == NULL)
 		kernel_begin(d, now_mono());
 }
 
@@ -251,14 +300,17 @@ static void
 source_keep_history(struct daemon *d, struct source *s, int64_t now)
 {
 	struct history_place place = { .keep = d->config->keep, .limit = d->config->limit / 2 };
-	char *directory = xasprintf("%s/segments", d->config->directory);
+	char *directory;
 
 	if (s->history == NULL && s->base != NULL && s->ended == 0 && s->kind != SOURCE_FILE) {
+		directory = xasprintf("%s/segments", d->config->directory);
 		place.directory = d->config->in_memory ? NULL : directory;
 		s->history = history_new(s, &place);
+		free(directory);
 	}
+	history_promise(s->history, &place);
 	history_tick(s->history, s, now, is_held(d));
-	free(directory);
+	channel_tick(s->channel, now, is_held(d));
 }
 
 void
@@ -280,7 +332,7 @@ daemon_sources_poll(struct daemon *d, int64_t now, int64_t until)
 static void
 source_tell_ended(struct daemon *d, struct source *s, int64_t now)
 {
-	if (s->ended == 0 || s->ended_told || now - s->ended < ENDED_TELL)
+	if (s->ended == 0 || s->ended_told || s->unwanted || now - s->ended < ENDED_TELL)
 		return;
 	s->ended_told = true;
 	trigger_ended(d->engine, s->trigger, s->comm, s->pid, s->status, s->ended);
@@ -298,6 +350,13 @@ source_drop(struct source **at)
 	source_delete(s);
 }
 
+/* Nobody asks for its history any more. */
+static bool
+is_over(const struct daemon *d, const struct source *s, int64_t now)
+{
+	return s->unwanted || (s->ended != 0 && now - s->ended > d->config->keep);
+}
+
 void
 daemon_sources_care(struct daemon *d, int64_t now)
 {
@@ -306,12 +365,12 @@ daemon_sources_care(struct daemon *d, int64_t now)
 	taker_again(d, now);
 	while (*at != NULL) {
 		source_tell_ended(d, *at, now);
-		if ((*at)->ended != 0 && now - (*at)->ended > d->config->keep && !is_held(d))
+		if (is_over(d, *at, now) && !is_held(d))
 			source_drop(at);
 		else
 			at = &(*at)->next;
 	}
-	if (d->config->kernel && now >= d->kernel_retry && !has_kernel(d))
+	if (d->config->kernel && now >= d->kernel_retry && kernel_of(d) == NULL)
 		kernel_begin(d, now);
 }
 
@@ -357,19 +416,16 @@ is_configured(const struct config *c, const struct source *s)
 	return false;
 }
 
+/* What is configured no more may be part of an incident whose window is open, or whose
+   writer has not come to it yet: it fires nothing, and goes afterwards. */
 static void
 sources_change(struct daemon *d)
 {
-	struct source **at = &d->sources, *s;
-
-	while ((s = *at) != NULL) {
-		if (!is_configured(d->config, s)) {
-			*at = s->next;
-			source_delete(s);
-			continue;
-		}
-		source_engine(s, d->engine);
-		at = &s->next;
+	for (struct source *s = d->sources; s != NULL; s = s->next) {
+		s->unwanted = !is_configured(d->config, s);
+		source_engine(s, s->unwanted ? NULL : d->engine);
+		if (s->kind == SOURCE_KERNEL)
+			kernel_channel(d->config, s);
 	}
 	daemon_sources_missing(d);
 }
@@ -423,7 +479,7 @@ reload_with(struct daemon *d, struct config *c)
 	d->config = c;
 	*d->scans = '\0';
 	d->not_taken = 0;
-	if (c->kernel && has_kernel(d) && 
+	if (c->kernel && kernel_of(d) != NULL &&
 	    !kernel_set_up(c, &done, d->kernel_why, sizeof d->kernel_why))
 		say("%s", d->kernel_why);
 	sources_change(d);

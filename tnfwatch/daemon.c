@@ -60,6 +60,18 @@ limit_allows(const struct config_trigger *t, struct trigger_state *st, int64_t n
 	return true;
 }
 
+/* A writer that has just been started may not have made its directory yet. */
+static bool
+is_written(const void *arg, const char *id)
+{
+	const struct daemon *d = arg;
+
+	for (size_t i = 0; i < WRITERS_MAX; i++)
+		if (d->writer[i].pid > 0 && strcmp(d->writer[i].id, id) == 0)
+			return true;
+	return false;
+}
+
 static void
 window_begin(struct daemon *d, const char *name, int64_t time, int64_t after)
 {
@@ -67,7 +79,7 @@ window_begin(struct daemon *d, const char *name, int64_t time, int64_t after)
 
 	d->window.open = true;
 	d->window.until = time + after > now ? time + after : now;
-	d->window.id = incident_name(d->config, name, now_wall() - (now - time));
+	d->window.id = incident_name(d->config, name, now_wall() - (now - time), is_written, d);
 }
 
 /* An incident of a question alone becomes that of a trigger, too. */
@@ -250,6 +262,7 @@ window_end(struct daemon *d)
 	if (w == NULL)
 		return;
 	written = asker_start(d);
+	d->numbers++;
 	if ((e = incident_start(d, written, &w->pid)) == 0) {
 		w->id = xstrdup(d->window.id);
 		w->first = d->window.firing[0].time;
@@ -507,6 +520,7 @@ daemon_begin(struct daemon *d)
 	incident_clean(d->config);
 	unsynced_clean(d->config);
 	leftover_begin(d->config);
+	d->numbers = incident_numbers(d->config);
 	if (!signals_catch(d) || (d->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 ||
 	    (d->control = control_open(d->config)) < 0) {
 		say("%s: %s", d->config->run, strerror(errno));

@@ -57,6 +57,7 @@ struct daemon {
 	int64_t	 agent_end;	/* it was told to end, and is killed then; 0: not told */
 	bool	 agent_told;	/* that it is not built in */
 	int	 epoll, signals, lock, lock_run, control;
+	uint64_t numbers;	/* that incidents have got so far */
 	uint64_t taken, not_taken, written, failed;
 	char	 scans[256];	/* why new processes are looked for by scanning */
 	char	 refused[256];	/* what was said last of one that could not be taken */

@@ -184,19 +184,37 @@ enabled_add(struct enabled *e, const char *attrs)
 }
 
 static bool
+enable_matches(const struct enable *e, const struct attrs *attrs)
+{
+	return e->all || selectors_match(e->selectors, attrs, NULL) ||
+	    (e->always && selectors_match(e->always_set, attrs, NULL));
+}
+
+static bool
 enable_means(const struct enable *e, const tnfctl_probe_state_t *state)
 {
 	struct names none = TAILQ_HEAD_INITIALIZER(none);
 	struct attrs attrs;
 	bool means;
 
-	if (e->all)
-		return true;
 	attrs_of_probe(&attrs, state, &none);
-	means = selectors_match(e->selectors, &attrs, NULL) ||
-	    (e->always && selectors_match(e->always_set, &attrs, NULL));
+	means = enable_matches(e, &attrs);
 	attrs_free(&attrs);
 	return means;
+}
+
+bool
+enable_has(const struct enable *e, const struct tnf_probe *p)
+{
+	char *text = xasprintf("name %s;%s", p->name, p->attrs != NULL ? p->attrs : "");
+	struct attrs attrs = { .n = 0 };
+	bool has;
+
+	attrs_parse(&attrs, text);
+	has = enable_matches(e, &attrs);
+	attrs_free(&attrs);
+	free(text);
+	return has;
 }
 
 static tnfctl_errcode_t

@@ -6,8 +6,10 @@
 #ifndef TNFWATCH_ENABLE_H
 #define TNFWATCH_ENABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include <tnf/stream.h>
 #include <tnf/tnfctl.h>
 
 struct enable;
@@ -26,5 +28,7 @@ struct enabled {
 
 /* Switches on every probe of the handle that is meant, and off none; adds them. */
 tnfctl_errcode_t enable_apply(const struct enable *, tnfctl_handle_t *, struct enabled *);
+/* Is this probe meant, by what a trace says of it? */
+bool enable_has(const struct enable *, const struct tnf_probe *);
 
 #endif /* TNFWATCH_ENABLE_H */

@@ -8,12 +8,15 @@
  * only blocks that their writers held for too long are copied.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tnfwatch/blocks.h"
+#include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"
@@ -63,6 +66,15 @@ history_new(const struct source *s, const struct history_place *p)
 	return h;
 }
 
+void
+history_promise(struct history *h, const struct history_place *p)
+{
+	if (h == NULL)
+		return;
+	h->place.keep = p->keep;
+	h->place.limit = p->limit;
+}
+
 /* Its blocks are in no segment any more. */
 static void
 segment_forget(struct history *h, struct segment *s)
@@ -71,7 +83,8 @@ segment_forget(struct history *h, struct segment *s)
 		if (h->saved[s->blocks[i].block] == s->blocks[i].generation)
 			h->saved[s->blocks[i].block] = TNF_GENERATION_FREE;
 	h->st.segments--;
-	if (s->state == SEGMENT_DONE) {
+	/* One that has just been written has not been counted yet. */
+	if (s->queued == s) {
 		h->st.bytes -= s->size;
 		history_bytes -= s->size;
 		h->st.raw -= (uint64_t)s->n_blocks * h->b.block_size;
@@ -292,19 +305,43 @@ raw_header(const struct history *h, struct segment *s)
 	memcpy(s->raw + TNF_EXT_OFFSET, &ext, sizeof ext);
 }
 
+/* With room for so many blocks of events. */
+static struct segment *
+segment_begin(const struct history *h, uint32_t n)
+{
+	struct segment *s = xcalloc(1, sizeof *s);
+	uint32_t room = n + definitions_count(h);
+
+	s->block_size = h->b.block_size;
+	s->n_file = h->b.n;
+	s->blocks = xcalloc(n + 1, sizeof *s->blocks);
+	s->at = xcalloc(room + 1, sizeof *s->at);
+	s->raw = xreallocarray(NULL, room + 1, s->block_size);
+	s->room = room;
+	return s;
+}
+
+/* Its blocks of events are there: what they refer to follows. */
+static void
+segment_end(const struct history *h, struct segment *s, const struct source *src)
+{
+	copy_definitions(h, s, s->room);
+	if (src->context != NULL) {
+		s->context = xstrndup(src->context, src->context_size);
+		s->context_size = src->context_size;
+	}
+	raw_sort(s);
+	raw_clean(h, s);
+	raw_header(h, s);
+}
+
 static struct segment *
 segment_make(struct history *h, struct cut *c, const struct source *src, int64_t now)
 {
-	uint32_t room = c->n + definitions_count(h);
-	struct segment *s = xcalloc(1, sizeof *s);
+	struct segment *s = segment_begin(h, c->n);
 
 	s->first = c->first;
 	s->cut = now;
-	s->block_size = h->b.block_size;
-	s->n_file = h->b.n;
-	s->blocks = xcalloc(c->n + 1, sizeof *s->blocks);
-	s->at = xcalloc(room + 1, sizeof *s->at);
-	s->raw = xreallocarray(NULL, room + 1, s->block_size);
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (!copy_block(h, s->raw + (size_t)s->n_raw * s->block_size, &c->blocks[i])) {
 			h->st.missed++;
@@ -314,14 +351,7 @@ segment_make(struct history *h, struct cut *c, const struct source *src, int64_t
 		segment_add_raw(s, c->blocks[i].block);
 		s->blocks[s->n_blocks++] = c->blocks[i];
 	}
-	copy_definitions(h, s, room);
-	if (src->context != NULL) {
-		s->context = xstrndup(src->context, src->context_size);
-		s->context_size = src->context_size;
-	}
-	raw_sort(s);
-	raw_clean(h, s);
-	raw_header(h, s);
+	segment_end(h, s, src);
 	return s;
 }
 
@@ -486,5 +516,77 @@ history_put(const struct history *h, int dir, const char *id,
 			e = one;
 		free(name);
 	}
+	return e;
+}
+
+/* What an incident has of the ring, apart from the channel. */
+struct incident_ring {
+	const struct history *h;
+	int	 fd;		/* the copy; or -1 */
+};
+
+static bool
+is_elsewhere(void *arg, uint32_t block, uint32_t generation)
+{
+	const struct incident_ring *r = arg;
+	struct tnf_block_header there;
+
+	return history_has(r->h, block, generation) || (r->fd >= 0 &&
+	    pread(r->fd, &there, sizeof there, (off_t)block * r->h->b.block_size) ==
+	    (ssize_t)sizeof there && there.generation == generation);
+}
+
+/* Any place will do where the file has no definitions: half of the ring's, at most. */
+static uint32_t
+channel_places(const struct history *h, uint32_t *at)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = h->b.data; i < h->b.n && n < (h->b.n - h->b.data) / 2; i++)
+		if (!blocks_is_tag(&h->b, i))
+			at[n++] = i;
+	return n;
+}
+
+static struct segment *
+channel_segment(const struct history *h, const struct source *src, struct channel_place *place,
+    struct incident_ring *ring)
+{
+	uint32_t *at = xcalloc(h->b.n, sizeof *at), n = channel_places(h, at);
+	struct segment *s = segment_begin(h, n);
+
+	s->n_raw = (uint32_t)channel_blocks(src->channel, &h->b, place, s->raw, n, is_elsewhere, ring);
+	memcpy(s->at, at, s->n_raw * sizeof *at);
+	free(at);
+	if (s->n_raw > 0) {
+		segment_end(h, s, src);
+		return s;
+	}
+	segment_free(s);
+	return NULL;
+}
+
+int
+history_put_channel(const struct history *h, const struct source *src, int dir, const char *ring,
+    void (*fn)(void *arg, const char *name), void *arg)
+{
+	struct incident_ring there = { .h = h, .fd = openat(dir, ring, O_RDONLY | O_CLOEXEC) };
+	struct channel_place place = { .chunk = NULL };
+	struct segment *s;
+	unsigned n = 0;
+	char *name;
+	int e = 0;
+
+	while (h != NULL && src->channel != NULL && e == 0 &&
+	    (s = channel_segment(h, src, &place, &there)) != NULL) {
+		name = n++ == 0 ? xasprintf("%s.channel.tnf.zst", src->id) :
+		    xasprintf("%s.channel.%u.tnf.zst", src->id, n);
+		if ((e = segment_put(s, dir, name)) == 0)
+			fn(arg, name);
+		segment_free(s);
+		free(name);
+	}
+	if (there.fd >= 0)
+		close(there.fd);
 	return e;
 }

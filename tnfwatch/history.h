@@ -38,6 +38,8 @@ struct history_status {
 /* The source's file is mapped.  NULL: it is of a kind that cannot be copied so. */
 struct history *history_new(const struct source *, const struct history_place *);
 void history_free(struct history *);	/* with its segments, on the disk as well */
+/* The configuration has been read again: another keep and limit; the directory stays. */
+void history_promise(struct history *, const struct history_place *);
 
 /* Copies what may be overwritten before the next call; call it often: when is told
    by history_due().  Drops what is older than the promise, unless it is to be held
@@ -54,6 +56,11 @@ void history_status(const struct history *, struct history_status *);
    others; if disk_refuses() it, writing stopped there and later segments were not
    tried.  For a process that was forked while the worker stood still. */
 int history_put(const struct history *, int dir, const char *id,
+    void (*fn)(void *arg, const char *name), void *arg);
+
+/* The same for the source's channel, as ID.channel.tnf.zst: its events that neither these
+   segments have nor the copy of the ring, which is in 'dir' under the name 'ring'. */
+int history_put_channel(const struct history *, const struct source *, int dir, const char *ring,
     void (*fn)(void *arg, const char *name), void *arg);
 
 #endif /* TNFWATCH_HISTORY_H */

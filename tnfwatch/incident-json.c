@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "tnfwatch/channel.h"
 #include "tnfwatch/incident-json.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/json.h"
@@ -88,6 +89,19 @@ put_ended(FILE *f, const struct source *s)
 }
 
 static void
+put_channel(FILE *f, const struct incident_facts *x, const struct source *s)
+{
+	struct channel_status st;
+
+	if (s->channel == NULL)
+		return;
+	channel_status(s->channel, &st);
+	fprintf(f, ", \"channel\": {\"events\": %" PRIu64 ", ", st.events);
+	put_time(f, "since", st.since, x->mono_to_wall);
+	putc('}', f);
+}
+
+static void
 put_source(FILE *f, const struct incident_facts *x, const struct incident_source *is)
 {
 	static const char *const kinds[] = { "process", "file", "kernel" };
@@ -120,6 +134,7 @@ put_source(FILE *f, const struct incident_facts *x, const struct incident_source
 	}
 	fprintf(f, ", \"events_lost\": %" PRIu64 ", \"blocks_not_read\": %" PRIu64, s->lost,
 	    s->missed);
+	put_channel(f, x, s);
 	put_ended(f, s);
 	putc('}', f);
 }
@@ -144,7 +159,7 @@ incident_json(FILE *f, const struct incident_facts *x)
 	const struct daemon *d = x->d;
 	const struct window *w = &d->window;
 
-	fputs("{\n" INDENT "\"version\": 1", f);
+	fprintf(f, "{\n" INDENT "\"version\": 1,\n" INDENT "\"number\": %" PRIu64, x->number);
 	put_member(f, "id", w->id);
 	put_trigger(f, d->config, w->n > 0 ? &w->firing[0] : NULL);
 	if (w->n > 0) {

@@ -29,6 +29,7 @@ struct incident_facts {
 	size_t	 n_sources;
 	int64_t	 mono_to_wall;
 	int64_t	 end;		/* monotonic: when the copies were made */
+	uint64_t number;	/* of the incident */
 	const char *crash;	/* boot id of the machine that went down; NULL: this boot */
 };
 

@@ -41,7 +41,8 @@ exists(const struct config *c, const char *prefix, const char *id)
 }
 
 char *
-incident_name(const struct config *c, const char *trigger, int64_t wall)
+incident_name(const struct config *c, const char *trigger, int64_t wall,
+    bool (*taken)(const void *arg, const char *id), const void *arg)
 {
 	time_t s = (time_t)(wall / SECOND);
 	char when[32], *id;
@@ -50,7 +51,8 @@ incident_name(const struct config *c, const char *trigger, int64_t wall)
 	gmtime_r(&s, &tm);
 	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
 	id = xasprintf("%s-%s", when, trigger);
-	for (int i = 2; exists(c, "", id) || exists(c, INCIDENT_TEMP, id); i++) {
+	for (int i = 2; exists(c, "", id) || exists(c, INCIDENT_TEMP, id) ||
+	    (taken != NULL && taken(arg, id)); i++) {
 		free(id);
 		id = xasprintf("%s-%s.%d", when, trigger, i);
 	}
@@ -63,30 +65,82 @@ is_incident(const struct dirent *d)
 	return d->d_name[0] >= '0' && d->d_name[0] <= '9';
 }
 
-static int
-incident_compare(const struct dirent **a, const struct dirent **b)
+struct listed {
+	char	*id;
+	uint64_t number;
+};
+
+/* 0: one of before there were numbers. */
+static uint64_t
+incident_number(const struct config *c, const char *id)
 {
-	return strcmp((*a)->d_name, (*b)->d_name);
+	static const char member[] = "\"number\": ";
+	char *path = xasprintf("%s/incidents/%s/incident.json", c->directory, id);
+	char *text = read_text(path, 128), *at = text != NULL ? strstr(text, member) : NULL;
+	uint64_t number = at != NULL ? strtoull(at + strlen(member), NULL, 10) : 0;
+
+	free(text);
+	free(path);
+	return number;
+}
+
+static int
+listed_compare(const void *a, const void *b)
+{
+	const struct listed *p = a, *q = b;
+
+	if (p->number != q->number)
+		return p->number > q->number ? 1 : -1;
+	return strcmp(p->id, q->id);
+}
+
+static struct listed *
+incidents_read(const struct config *c, size_t *ret)
+{
+	char *path = incidents_path(c);
+	struct dirent **found = NULL;
+	struct listed *l;
+	int n = scandir(path, &found, is_incident, NULL);
+
+	free(path);
+	if (n < 0)
+		n = 0;
+	l = xcalloc((size_t)n + 1, sizeof *l);
+	for (int i = 0; i < n; i++) {
+		l[i].id = xstrdup(found[i]->d_name);
+		l[i].number = incident_number(c, l[i].id);
+		free(found[i]);
+	}
+	free(found);
+	qsort(l, (size_t)n, sizeof *l, listed_compare);
+	*ret = (size_t)n;
+	return l;
 }
 
 size_t
 incident_list(const struct config *c, char ***ret)
 {
-	char *path = incidents_path(c), **list;
-	struct dirent **found = NULL;
-	int n = scandir(path, &found, is_incident, incident_compare);
+	size_t n;
+	struct listed *l = incidents_read(c, &n);
 
-	free(path);
-	if (n < 0)
-		n = 0;
-	list = xcalloc((size_t)n + 1, sizeof *list);
-	for (int i = 0; i < n; i++) {
-		list[i] = xstrdup(found[i]->d_name);
-		free(found[i]);
-	}
-	free(found);
-	*ret = list;
-	return (size_t)n;
+	*ret = xcalloc(n + 1, sizeof **ret);
+	for (size_t i = 0; i < n; i++)
+		(*ret)[i] = l[i].id;
+	free(l);
+	return n;
+}
+
+uint64_t
+incident_numbers(const struct config *c)
+{
+	size_t n;
+	struct listed *l = incidents_read(c, &n);
+	uint64_t last = n > 0 ? l[n - 1].number : 0;
+
+	for (size_t i = 0; i < n; i++)
+		free(l[i].id);
+	free(l);
+	return last;
 }
 
 char *

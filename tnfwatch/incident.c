@@ -120,11 +120,25 @@ put_segments(struct incident *in, struct incident_source *is, struct source *s)
 	return disk_refuses(is->error) ? is->error : 0;
 }
 
+/* The ring's copy is there by now: what it has is not told twice. */
+static int
+put_channel(const struct incident *in, struct incident_source *is, struct source *s)
+{
+	char *ring = xasprintf("%s.tnf", s->id);
+	int e = s->channel == NULL ? 0 : history_put_channel(s->history, s, in->dir, ring,
+	    note_file, is);
+
+	free(ring);
+	return e;
+}
+
 static int
 put_rest(struct incident *in, struct incident_source *is, struct source *s)
 {
 	int e = put_ring(in, is, s);
 
+	if (e == 0)
+		e = put_channel(in, is, s);
 	if (disk_refuses(e))
 		return e;
 	/* That one source has nothing, or cannot be read, is told. */
@@ -186,7 +200,8 @@ static int
 put_json(struct incident *in, int64_t end)
 {
 	struct incident_facts facts = { .d = in->d, .sources = in->sources,
-	    .n_sources = in->n_sources, .mono_to_wall = now_wall() - now_mono(), .end = end };
+	    .n_sources = in->n_sources, .mono_to_wall = now_wall() - now_mono(), .end = end,
+	    .number = in->d->numbers };
 	int fd = openat(in->dir, "incident.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	int e;

@@ -14,14 +14,19 @@ struct daemon;
 #define INCIDENT_TEMP	".tmp-"		/* in front of the name of one that is written */
 #define INCIDENT_PINNED	"pinned"	/* a file in one that is never removed for room */
 
-/* A name that no incident has: "20261121T031220Z-slow-order"; the caller frees it. */
-char *incident_name(const struct config *, const char *trigger, int64_t wall);
+/* A name that no incident has, and of which taken() does not say so:
+   "20261121T031220Z-slow-order"; the caller frees it. */
+char *incident_name(const struct config *, const char *trigger, int64_t wall,
+    bool (*taken)(const void *arg, const char *id), const void *arg);
 
 /* Starts the child that writes d->window, and tells 'written' (asker.h) when it has
    its name; 0 or an errno. */
 int incident_start(struct daemon *, int written, pid_t *ret);
 
-/* Incidents, ascending by time; the caller frees each and the list. */
+/* Each incident has a number, from 1: their order, also where the clock was set back and
+   names are not in order.  The highest one; 0: there is none. */
+uint64_t incident_numbers(const struct config *);
+/* Incidents, in their order; the caller frees each and the list. */
 size_t incident_list(const struct config *, char ***ret);
 /* The one that is meant: its name, or the only one that begins so; NULL: none or
    several, which is said. */

@@ -19,6 +19,7 @@
 
 #include "common/maps.h"
 #include "common/open-regular.h"
+#include "common/proc-status.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/json.h"
@@ -145,16 +146,25 @@ crash_take(struct crash *x, const char *path, const char *name)
 	free(to);
 }
 
+/* "shop-4711.000001.tnf.zst" is of "shop-4711.tnf", not of "shop-4711.2.tnf". */
+static bool
+is_segment_of(const char *segment, const char *ring)
+{
+	size_t n = strlen(ring) - strlen("tnf");
+
+	return strncmp(segment, ring, n) == 0 &&
+	    strcmp(segment + n + strspn(segment + n, "0123456789"), ".tnf.zst") == 0;
+}
+
 /* Each event is in one file: what segments have goes from the ring. */
 static void
 crash_blank(const struct crash *x, const char *ring, char **segments, size_t n)
 {
 	char *path = xasprintf("%s/%s", x->c->rings, ring), *segment;
-	size_t id = strlen(ring) - strlen("tnf");
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 
 	for (size_t i = 0; fd >= 0 && i < n; i++)
-		if (strncmp(segments[i], ring, id) == 0) {
+		if (is_segment_of(segments[i], ring)) {
 			segment = xasprintf("%s/segments/%s", x->c->directory, segments[i]);
 			segment_blank(segment, fd);
 			free(segment);
@@ -189,7 +199,8 @@ crash_json(const struct crash *x)
 	FILE *f = fopen(path, "we");
 
 	if (f != NULL) {
-		fputs("{\n  \"version\": 1,\n  \"id\": ", f);
+		fprintf(f, "{\n  \"version\": 1,\n  \"number\": %llu,\n  \"id\": ",
+		    (unsigned long long)incident_numbers(x->c) + 1);
 		json_string(f, x->id);
 		fputs(",\n  \"trigger\": {\"name\": \"" CRASH "\", \"when\": null},\n  \"time\": ", f);
 		json_wall(f, x->last);
@@ -226,7 +237,7 @@ crash_keep(const struct config *c, const char *boot)
 		crash_take(&x, path, segments[i]);
 		free(path);
 	}
-	x.id = incident_name(c, CRASH, x.last);
+	x.id = incident_name(c, CRASH, x.last, NULL, NULL);
 	crash_json(&x);
 	path = incident_path(c, x.id);
 	if (x.n_files == 0)
@@ -305,6 +316,16 @@ is_mapped(pid_t pid, const char *path)
 	return found;
 }
 
+/* One that began after the ring was in use has only got the number of the one before. */
+static bool
+is_another(pid_t pid, const struct tnf_ext *ext)
+{
+	int64_t began = (int64_t)proc_started(pid) * (SECOND / sysconf(_SC_CLK_TCK)) -
+	    (now_boot() - now_mono());
+
+	return began > ext->start_mono + SECOND;
+}
+
 /* "NAME-PID.tnf", "NAME-PID.2.tnf" */
 static pid_t
 name_cut(char *name)
@@ -322,21 +343,20 @@ leftover_rings(const struct config *c, void (*fn)(void *arg, struct source *), v
 {
 	char **names, *path;
 	size_t n = names_in(c->rings, ".tnf", &names);
-	struct source *s;
 	struct tnf_ext ext;
+	bool used;
 	pid_t pid;
 
 	for (size_t i = 0; i < n; i++) {
 		path = xasprintf("%s/%s", c->rings, names[i]);
 		pid = name_cut(names[i]);
+		used = ext_read(path, &ext);
 		/* A process that lives may not have recorded anything so far. */
-		if (pid > 0 && !is_mapped(pid, path) && kill(pid, 0) != 0) {
-			if (ext_read(path, &ext)) {
-				s = source_process(names[i], pid, names[i], path, true);
-				s->ended = now_mono();
-				s->ended_told = true;
-				fn(arg, s);
-			} else
+		if (pid > 0 && !is_mapped(pid, path) && (kill(pid, 0) != 0 ||
+		    (used && is_another(pid, &ext)))) {
+			if (used)
+				fn(arg, source_process_ended(names[i], pid, path, true));
+			else
 				unlink(path);
 		}
 		free(path);

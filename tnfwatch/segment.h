@@ -28,7 +28,7 @@ struct segment {
 
 	/* What is to be compressed: freed when it has been. */
 	uint32_t *at;			/* number of each block in 'raw', ascending */
-	uint32_t n_raw;
+	uint32_t n_raw, room;		/* blocks there; and that it may have */
 	unsigned char *raw;
 	uint32_t block_size, n_file;	/* of the ring: blocks in all */
 	char	*context;

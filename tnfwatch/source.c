@@ -16,6 +16,7 @@
 #include "common/open-regular.h"
 #include "libtnf/context-write.h"
 #include "tnfwatch/blocks.h"
+#include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/kernel.h"
 #include "tnfwatch/sigbus.h"
@@ -40,8 +41,8 @@ source_new(enum source_kind kind, const char *name)
 	return s;
 }
 
-struct source *
-source_process(const char *name, pid_t pid, const char *comm, const char *path, bool ours)
+static struct source *
+process_new(const char *name, pid_t pid, const char *comm, const char *path, bool ours)
 {
 	struct source *s = source_new(SOURCE_PROCESS, name);
 
@@ -50,6 +51,25 @@ source_process(const char *name, pid_t pid, const char *comm, const char *path, 
 	s->path = xstrdup(path);
 	s->ours = ours;
 	snprintf(s->comm, sizeof s->comm, "%s", comm);
+	return s;
+}
+
+struct source *
+source_process_ended(const char *name, pid_t pid, const char *path, bool ours)
+{
+	struct source *s = process_new(name, pid, name, path, ours);
+
+	s->ended = now_mono();
+	s->ended_told = true;
+	source_note_context(s);
+	return s;
+}
+
+struct source *
+source_process(const char *name, pid_t pid, const char *comm, const char *path, bool ours)
+{
+	struct source *s = process_new(name, pid, comm, path, ours);
+
 	s->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (s->pidfd < 0 && errno == ESRCH)
 		s->ended = now_mono();
@@ -109,6 +129,7 @@ source_delete(struct source *s)
 	source_unmap(s);
 	kernel_unmap(s->kp);
 	history_free(s->history);
+	channel_free(s->channel);
 	if (s->fd >= 0)
 		close(s->fd);
 	if (s->pidfd >= 0)
@@ -302,6 +323,8 @@ source_read(struct source *s, int64_t until)
 {
 	struct tnf_progress p;
 	struct tnf_event ev;
+	struct blocks b;
+	bool channel = s->channel != NULL && blocks_open(&b, s->base, s->size);
 	int e;
 
 	if ((e = tnf_stream_refresh(s->stream, until, &p)) != 0) {
@@ -310,6 +333,8 @@ source_read(struct source *s, int64_t until)
 	}
 	while ((e = tnf_stream_next(s->stream, &ev)) == 1) {
 		s->events++;
+		if (channel)
+			channel_event(s->channel, &b, &ev);
 		/* What was there before we came is history: it fires nothing. */
 		if (s->trigger != NULL && ev.time >= s->fires_from)
 			trigger_event(s->trigger, &ev);
@@ -323,6 +348,8 @@ source_read(struct source *s, int64_t until)
 		source_break(s, "it says that its events are of times to come");
 		return false;
 	}
+	if (p.blocks_missed > 0)
+		channel_missed(s->channel, until);
 	source_tell_lost(s, p.blocks_missed);
 	return true;
 }
@@ -399,7 +426,7 @@ source_note_context(struct source *s)
 	context_host(&w);
 	if (s->kind == SOURCE_KERNEL)
 		kernel_context(s->kp, &w);
-	else if (s->pid != 0) {
+	else if (s->pid != 0 && s->ended == 0) {
 		context_tasks(&w, s->pid);
 		context_objects(&w, s->pid);
 	}

@@ -47,6 +47,7 @@ struct source {
 	struct trigger_engine *engine;
 	struct trigger_source *trigger;
 	struct history *history;
+	struct channel *channel;	/* NULL: there is none */
 
 	uint64_t events;	/* seen */
 	uint64_t missed;	/* blocks that were overwritten before we saw them */
@@ -62,11 +63,15 @@ struct source {
 	char	*context;	/* what tnf(5) calls so, as of the last look */
 	size_t	 context_size;
 	int64_t	 context_time;
+	bool	 unwanted;	/* the configuration has it no more: it goes when no incident
+				   needs it */
 	char	 broken[200];	/* why it is read no more; "": it is */
 };
 
 struct source *source_process(const char *name, pid_t, const char *comm, const char *path,
     bool ours);
+/* Of a process that has ended: whoever has its number now has nothing to do with it. */
+struct source *source_process_ended(const char *name, pid_t, const char *path, bool ours);
 struct source *source_file(const char *name, const char *path);
 /* The buffer that is there.  NULL: 'why' says. */
 struct source *source_kernel(char *why, size_t size);

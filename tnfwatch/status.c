@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "tnfwatch/channel.h"
 #include "tnfwatch/control.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
@@ -66,6 +67,7 @@ static void
 status_source(const struct daemon *d, FILE *f, const struct source *s, int64_t now)
 {
 	double age = seconds_of(now - s->opened);
+	struct channel_status ch;
 	struct history_status h;
 
 	fprintf(f, "%-24s %9.0f ", s->id, s->rate);
@@ -76,6 +78,10 @@ status_source(const struct daemon *d, FILE *f, const struct source *s, int64_t n
 	if (h.segments > 0)
 		fprintf(f, "  %zu segments, %" PRIu64 " KiB (of %" PRIu64 ")", h.segments,
 		    h.bytes / 1024, h.raw / 1024);
+	channel_status(s->channel, &ch);
+	if (s->channel != NULL)
+		fprintf(f, "  channel %" PRIu64 " events of %.0f s, %" PRIu64 " KiB", ch.events,
+		    seconds_of(now - ch.since), ch.bytes / 1024);
 	if (h.refused > 0)
 		fprintf(f, "  limit reached");
 	if (h.error != 0)

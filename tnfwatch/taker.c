@@ -214,32 +214,11 @@ take(const struct taking *t, pid_t pid, unsigned section)
 	taker_tell(t->fd, &r);
 }
 
-static uint64_t
-started(pid_t pid)
-{
-	char path[64], line[1024], *p;
-	uint64_t start = 0;
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return 0;
-	if (fgets(line, sizeof line, f) != NULL && (p = strrchr(line, ')')) != NULL)
-		for (int i = 0; p != NULL && i < 20; i++)
-			p = strchr(p + 1, ' ');
-	else
-		p = NULL;
-	if (p != NULL)
-		start = strtoull(p, NULL, 10);
-	fclose(f);
-	return start;
-}
-
 /* Once for each program of each process. */
 static bool
 is_new(struct taking *t, pid_t pid)
 {
-	struct taken now = { .started = started(pid) }, *known;
+	struct taken now = { .started = proc_started(pid) }, *known;
 	struct stat st;
 	char path[64];
 	bool fresh;

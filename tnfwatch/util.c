@@ -32,6 +32,12 @@ now_mono(void)
 }
 
 int64_t
+now_boot(void)
+{
+	return clock_read(CLOCK_BOOTTIME);
+}
+
+int64_t
 now_wall(void)
 {
 	return clock_read(CLOCK_REALTIME);

@@ -14,6 +14,7 @@
 #define SECOND	INT64_C(1000000000)
 
 int64_t now_mono(void);		/* ns, CLOCK_MONOTONIC */
+int64_t now_boot(void);		/* ns, CLOCK_BOOTTIME */
 int64_t now_wall(void);		/* ns since 1970 */
 
 /* "tnfwatch: text" and a newline on stderr, which is the journal's in a unit. */

@@ -1,0 +1,107 @@
+#!/bin/sh
+# Guards: rare events of the kernel that busy ones wash out although they have a channel, or
+# that an incident has twice; their strings; a filter of processes by name that records
+# nothing.
+# channel.sh TNFWATCH SHOP TNFDUMP
+. "${TNF_SOURCE:?}/tests/kernel/kernel.sh"
+. "$TNF_SOURCE/tests/watch/lib.sh"
+need_program jq
+W=$(realpath "$1") DUMP=$(realpath "$3")
+cp "$2" "$TMP/shop" || fail "no shop"
+SHOP=$TMP/shop D=$TMP/kept CONF=$TMP/watch.conf STARTED=
+LD_LIBRARY_PATH=$TNF_BUILD/libtnfprobe:$LD_LIBRARY_PATH
+export LD_LIBRARY_PATH
+watch_kill() {
+	for _p in $STARTED; do kill -9 "$_p" 2>/dev/null; done
+	wait 2>/dev/null
+}
+at_exit kernel_off
+at_exit watch_kill
+
+conf <<T
+keep = 1s
+segments = memory
+[kernel]
+buffer = 256k
+enable = syscall
+pfilter = name=dd
+channel = name=mark
+channel_keep = 1h
+[trigger hand]
+after = 0s
+T
+watch
+kernel_watched() { answers && grep -q '^kernel .*[1-9]' "$TMP/status"; }
+wait_for 120 kernel_watched || fail "no kernel: $(cat "$TMP/log" "$TMP/status")"
+
+# Rare ones, which have strings.
+n=40
+for i in $(seq $n); do echo "mark 'rare $i'"; done >"$TMP/marks"
+echo quit >>"$TMP/marks"
+"$TNF_BUILD/prex/prex" -k -f "$TMP/marks" >"$TMP/out" 2>&1 || fail "prex: $(cat "$TMP/out")"
+# kernel_fired: an incident, whose events of the kernel are in "events".
+kernel_fired() {
+	fire hand
+	whole "$I"
+	"$DUMP" --to jsonl "$I"/kernel*.tnf* >"$TMP/events" 2>"$TMP/err" || fail "$(cat "$TMP/err")"
+}
+marked() {
+	jq -r 'select(.probe == "mark") | .args.text // .text' "$TMP/events" | grep '^rare ' | sort >"$TMP/marked"
+}
+all() {
+	marked
+	[ "$(wc -l <"$TMP/marked")" -eq $n ] || fail "$1: $(wc -l <"$TMP/marked") of $n: $(head -3 "$TMP/marked"; grep -m 3 mark "$TMP/events"; cat "$TMP/status" "$TMP/log")"
+	[ "$(sort -u "$TMP/marked" | wc -l)" -eq $n ] || fail "$1: twice"
+}
+remembered() { answers && grep -q "channel $n events" "$TMP/status"; }
+wait_for 120 remembered || fail "not remembered: $(cat "$TMP/status")"
+# They are in the ring still, and in it alone.
+kernel_fired
+all "at once"
+
+# Until the ring and its segments have none of them, and the last one is long past.
+last=$(jq -r 'select(.probe == "mark") | .time' "$TMP/events" | tail -1)
+flood() { timeout 20 dd if=/dev/zero of=/dev/null bs=1 count=20000 2>/dev/null; }
+washed_out() {
+	flood
+	kernel_fired
+	jq -c 'select((.probe // .name) == "syscall_start") | .time' "$TMP/events" | sort -n | head -1 >"$TMP/first"
+	[ "$(awk -v a="$(cat "$TMP/first")" -v b="$last" 'BEGIN { print (a > b) }')" = 1 ]
+}
+wait_for 20 washed_out || fail "the ring still has them: $last, $(cat "$TMP/first")"
+all "washed out"
+"$DUMP" --to jsonl "$I"/kernel.channel.tnf.zst >"$TMP/events" 2>"$TMP/err" || fail "$(cat "$TMP/err")"
+marked
+[ "$(wc -l <"$TMP/marked")" -eq $n ] || fail "not from the channel: $(ls "$I")"
+jq -e '.sources[] | select(.name == "kernel") | .channel.events >= '$n "$I/incident.json" >/dev/null ||
+	fail "not told: $(cat "$I/incident.json")"
+jq -c 'select(.probe != null) | [.time, .cpu, .tid, .probe]' "$TMP/events" | sort | uniq -d >"$TMP/twice"
+[ ! -s "$TMP/twice" ] || fail "twice: $(head -3 "$TMP/twice")"
+stop_watch
+kernel_off
+
+# Of one program alone, by its name; it comes before or after the rule.
+shop 500
+conf <<T
+keep = 5s
+[kernel]
+buffer = 256k
+enable = syscall
+pfilter = name=shop
+[trigger hand]
+after = 0s
+T
+watch
+wait_for 120 kernel_watched || fail "no kernel: $(cat "$TMP/log" "$TMP/status")"
+before=$SHOPPID
+shop 500
+recorded() {
+	flood
+	kernel_fired
+	jq -r 'select(.probe != null) | .pid' "$TMP/events" | sort -u >"$TMP/pids"
+	grep -qx "$before" "$TMP/pids" && grep -qx "$SHOPPID" "$TMP/pids"
+}
+wait_for 20 recorded || fail "not recorded: $(cat "$TMP/log" "$TMP/pids")"
+[ "$(wc -l <"$TMP/pids")" -eq 2 ] || fail "others: $(cat "$TMP/pids"), not $before and $SHOPPID alone"
+stop_watch
+echo "$n rare events, $(wc -l <"$TMP/pids") processes"

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Guards: the ring of a process whose number another one has got since, which is in no
+# incident and stays for ever; two sources of one name, whose segments and files overwrite
+# each other's.
+# reused.sh TNFWATCH SHOP TNFDUMP
+. "${TNF_SOURCE:-../..}/tests/lib.sh"
+. "$TNF_SOURCE/tests/watch/lib.sh"
+need_ptrace
+watch_programs "$1" "$2" "$3"
+
+conf_shop 600s 128k 0s
+watch
+shop 1000
+old=$SHOPPID
+shop_watched
+kill -9 "$PID"
+kill "$old"
+wait 2>/dev/null
+# The kernel's clock for a start has ticks, and the ring is a second older.
+sleep 2
+shop 1000
+mv "$D/rings/shop-$old.tnf" "$D/rings/shop-$SHOPPID.tnf" || fail "no ring: $(ls "$D/rings")"
+
+watch
+both() { answers && [ "$(grep -c "^shop-$SHOPPID[. ]" "$TMP/status")" -eq 2 ]; }
+wait_for 120 both || fail "not both: $(cat "$TMP/log" "$TMP/status")"
+segments() { [ "$(find "$D/segments" -name 'shop-*.zst' | wc -l)" -ge 2 ]; }
+wait_for 120 segments || fail "no segments: $(cat "$TMP/log" "$TMP/status")"
+fire hand
+i=$I
+whole "$i"
+jq -r '.sources[].files[]' "$i/incident.json" | sort | uniq -d >"$TMP/twice"
+[ ! -s "$TMP/twice" ] || fail "one name twice: $(cat "$TMP/twice")"
+# orders FILE...: their numbers
+orders() {
+	"$DUMP" --to jsonl "$@" 2>/dev/null |
+		jq -r 'select((.probe // .name) == "order_end") | .args.id // .id' | sort -n
+}
+orders "$i/shop-$SHOPPID.tnf" >"$TMP/old"
+[ -s "$TMP/old" ] || fail "nothing of the old one: $(ls "$i")"
+jq -e '.sources[] | select(.files | index("shop-'"$SHOPPID"'.tnf")) | .ended' "$i/incident.json" >/dev/null ||
+	fail "the old one's is not told to have ended: $(cat "$i/incident.json")"
+orders "$i/shop-$SHOPPID".2.*tnf* >"$TMP/new"
+[ -s "$TMP/new" ] || fail "no orders: $(ls "$i")"
+[ $(($(tail -1 "$TMP/new") - $(head -1 "$TMP/new") + 1)) -eq "$(wc -l <"$TMP/new")" ] ||
+	fail "holes or events twice"
+
+# The old one goes with its time, and the other stays.
+conf_shop 1s 128k 0s
+kill -HUP "$PID"
+gone() { [ ! -e "$D/rings/shop-$SHOPPID.tnf" ]; }
+wait_for 120 gone || fail "it stays: $(ls "$D/rings"; cat "$TMP/log")"
+[ -e "$D/rings/shop-$SHOPPID.2.tnf" ] || fail "the other one is gone"
+answers && grep -q "^shop-$SHOPPID.2 " "$TMP/status" || fail "not watched: $(cat "$TMP/status")"
+stop_watch
+echo "$(wc -l <"$TMP/old") old orders, $(wc -l <"$TMP/new") new ones"

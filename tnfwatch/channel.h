@@ -1,0 +1,58 @@
+/*
+ * channel.h - rare events of the kernel, remembered longer than the ring has them.
+ *
+ * A busy probe takes the whole ring, and the events of a rare one are overwritten with
+ * it.  Those of the probes of a channel are copied as they are read, each with the schedule
+ * record that it refers to and the strings behind it, and remembered for as long as the
+ * channel is to reach back.
+ */
+#ifndef TNFWATCH_CHANNEL_H
+#define TNFWATCH_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
+struct blocks;
+struct channel;
+struct enable;
+
+struct channel_status {
+	uint64_t events;	/* remembered */
+	uint64_t bytes;
+	int64_t	 since;		/* monotonic: it has all from here on */
+};
+
+struct channel *channel_new(void);
+/* These probes from now on, which last until the next call; NULL: none.  What is remembered
+   stays. */
+void channel_set(struct channel *, const struct enable *, int64_t keep);
+void channel_free(struct channel *);
+
+/* Events as they are read, of the kernel's ring 'b'. */
+void channel_event(struct channel *, const struct blocks *b, const struct tnf_event *);
+/* Events were lost before they could be read. */
+void channel_missed(struct channel *, int64_t now);
+/* Forgets what is older than 'keep', unless it is to be held for an incident. */
+void channel_tick(struct channel *, int64_t now, bool hold);
+void channel_status(const struct channel *, struct channel_status *);
+
+/* Where channel_blocks() goes on; zeros at first. */
+struct channel_place {
+	const struct channel_chunk *chunk;
+	size_t	 at;
+	bool	 begun;
+};
+
+/*
+ * Writes events into blocks of b->block_size bytes at 'to', n at most, each with a
+ * header like 'header' in front, and returns how many blocks there are.  Left out are those
+ * of a block, in a generation, of which elsewhere() says that an incident has it anyway.
+ */
+size_t channel_blocks(const struct channel *, const struct blocks *b, struct channel_place *,
+    unsigned char *to, size_t n,
+    bool (*elsewhere)(void *arg, uint32_t block, uint32_t generation), void *arg);
+
+#endif /* TNFWATCH_CHANNEL_H */
