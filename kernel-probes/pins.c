@@ -1,7 +1,6 @@
 /*
  * pins.c - the directory of our pins: made, looked through, removed.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -12,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "common/directory.h"
 #include "kernel-probes/handle.h"
 
 static bool
@@ -121,32 +121,14 @@ kp_pinned(const char *dir, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* Opens a directory to read it from its beginning, whoever else reads it. */
-static DIR *
-pins_list(int dir, const char *name)
-{
-	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd == -1 ? NULL : fdopendir(fd);
-
-	if (d == NULL && fd != -1)
-		close(fd);
-	return d;
-}
-
-static bool
-is_dot(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* No link is followed, and nothing goes that lies deeper than we make pins. */
 static void
 pins_empty(DIR *d)
 {
 	struct dirent *e;
 
-	while ((e = readdir(d)) != NULL)
-		if (!is_dot(e->d_name) && unlinkat(dirfd(d), e->d_name, 0) == -1)
+	while ((e = directory_next(d)) != NULL)
+		if (unlinkat(dirfd(d), e->d_name, 0) == -1)
 			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
 }
 
@@ -154,7 +136,7 @@ pins_empty(DIR *d)
 void
 kp_pins_remove(struct kp *kp, const char *name)
 {
-	DIR *d = pins_list(kp->lock, name);
+	DIR *d = directory_open(kp->lock, name);
 
 	if (d == NULL) {
 		unlinkat(kp->lock, name, 0);
@@ -168,15 +150,14 @@ kp_pins_remove(struct kp *kp, const char *name)
 void
 kp_pins_remove_all(struct kp *kp)
 {
-	DIR *d = pins_list(kp->lock, ".");
+	DIR *d = directory_open(kp->lock, ".");
 	struct dirent *e;
 
 	if (d == NULL)
 		return;
-	while ((e = readdir(d)) != NULL)
-		if (!is_dot(e->d_name)) {
-			kp_pins_remove(kp, e->d_name);
-			unlinkat(kp->lock, e->d_name, AT_REMOVEDIR);
-		}
+	while ((e = directory_next(d)) != NULL) {
+		kp_pins_remove(kp, e->d_name);
+		unlinkat(kp->lock, e->d_name, AT_REMOVEDIR);
+	}
 	closedir(d);
 }

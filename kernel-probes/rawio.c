@@ -6,12 +6,12 @@
  * something.
  */
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/directory.h"
 #include "kernel-probes/handle.h"
 
 /* As /proc/PID/fdinfo/N says, where 'dir' is /proc/PID/fd. */
@@ -41,21 +41,15 @@ process_has_raw(int proc, const char *pid)
 	struct dirent *e;
 	struct stat st;
 	bool found = false;
-	int dir;
 	DIR *d;
 
 	snprintf(path, sizeof path, "%s/fd", pid);
-	dir = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = dir == -1 ? NULL : fdopendir(dir);
-	if (d == NULL) {
-		if (dir != -1)
-			close(dir);
+	if ((d = directory_open(proc, path)) == NULL)
 		return false;
-	}
 	while (!found && (e = readdir(d)) != NULL)
 		found = isdigit((unsigned char)e->d_name[0]) &&
-		    fstatat(dir, e->d_name, &st, 0) == 0 && S_ISBLK(st.st_mode) &&
-		    is_direct(dir, e->d_name);
+		    fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISBLK(st.st_mode) &&
+		    is_direct(dirfd(d), e->d_name);
 	closedir(d);
 	return found;
 }

@@ -3,7 +3,6 @@
  */
 #include <sys/stat.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/directory.h"
 #include "common/proc-status.h"
 #include "libtnf/context-write.h"
 
@@ -126,17 +126,10 @@ put_threads(struct context_writer *w, int proc, const struct task *leader,
 	pid_t tid;
 	ssize_t n;
 	DIR *dir;
-	int fd;
 
 	snprintf(path, sizeof path, "%d/task", (int)leader->tid);
-	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	if ((dir = directory_open(proc, path)) == NULL)
 		return;
-	dir = fdopendir(fd);
-	if (dir == NULL) {
-		close(fd);
-		return;
-	}
 	while ((e = readdir(dir)) != NULL) {
 		tid = pid_name(e->d_name);
 		if (tid == 0 || tid == leader->tid)
@@ -144,7 +137,7 @@ put_threads(struct context_writer *w, int proc, const struct task *leader,
 		if (!is_new(w, tid, 0))
 			continue;
 		snprintf(path, sizeof path, "%d/comm", (int)tid);
-		n = context_tasks_read_file(fd, path, comm, sizeof comm);
+		n = context_tasks_read_file(dirfd(dir), path, comm, sizeof comm);
 		if (n <= 0)
 			continue;
 		if (comm[n - 1] == '\n')

@@ -17,6 +17,7 @@
 #include <tnf/com.h>
 
 #include "libtnf/context-write.h"
+#include "common/clock.h"
 #include "common/pwrite.h"
 
 void
@@ -65,15 +66,6 @@ context_fact(struct context_writer *w, const char *word, const char *value)
 	putc('\n', w->f);
 }
 
-static int64_t
-context_write_now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* The two clocks at one instant: of some tries the one that took least. */
 static void
 context_write_clocks(struct context_writer *w)
@@ -83,9 +75,9 @@ context_write_clocks(struct context_writer *w)
 	int i;
 
 	for (i = 0; i < 8; i++) {
-		before = context_write_now(CLOCK_MONOTONIC);
-		wall = context_write_now(CLOCK_REALTIME);
-		after = context_write_now(CLOCK_MONOTONIC);
+		before = clock_ns(CLOCK_MONOTONIC);
+		wall = clock_ns(CLOCK_REALTIME);
+		after = clock_ns(CLOCK_MONOTONIC);
 		if (after - before < best) {
 			best = after - before;
 			best_mono = before + best / 2;

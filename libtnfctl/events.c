@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/imports.h"
 #include "libtnfctl/pools.h"
@@ -32,28 +33,19 @@ struct run {
 	bool	 interrupted;
 };
 
-static int64_t
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
-}
-
 /* Has the list changed since it was last read? */
 static bool
 list_changed(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
-	int64_t start = now_ns(), pause;
+	int64_t start = clock_ns(CLOCK_MONOTONIC), pause;
 	struct linker l = p->linker;
 	bool ok = linkmap_look(h, &l) && l.consistent;
 
-	pause = (now_ns() - start) * LOOK_SHARE;
+	pause = (clock_ns(CLOCK_MONOTONIC) - start) * LOOK_SHARE;
 	if (pause < LOOK_MS * INT64_C(1000000))
 		pause = LOOK_MS * INT64_C(1000000);
-	p->next_look = now_ns() + pause;
+	p->next_look = clock_ns(CLOCK_MONOTONIC) + pause;
 	return ok && (l.print != p->linker.print || pools_grown(h));
 }
 
@@ -144,14 +136,14 @@ time_left(const struct run *r)
 			first = direct_proc(r->h[i])->next_look;
 	if (first == INT64_MAX)
 		return -1;
-	left = first - now_ns();
+	left = first - clock_ns(CLOCK_MONOTONIC);
 	return left > 0 ? (int)(left / 1000000) + 1 : 0;
 }
 
 static bool
 any_list_changed(struct run *r)
 {
-	int64_t now = now_ns();
+	int64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	for (r->news = 0; r->news < r->n; r->news++) {
 		struct proc *p = direct_proc(r->h[r->news]);
@@ -218,13 +210,13 @@ tnfctl_errcode_t
 direct_settle(tnfctl_handle_t *h, int max_ms)
 {
 	struct proc *p = direct_proc(h);
-	int64_t end = now_ns() + max_ms * INT64_C(1000000);
+	int64_t end = clock_ns(CLOCK_MONOTONIC) + max_ms * INT64_C(1000000);
 	long us = STEP_US;
 
 	while (!p->gone && p->event == PROC_NOTHING) {
 		if (linkmap_look(h, &p->linker) && p->linker.consistent)
 			return TNFCTL_ERR_NONE;
-		if (now_ns() > end || proc_urgent(p) != NULL)
+		if (clock_ns(CLOCK_MONOTONIC) > end || proc_urgent(p) != NULL)
 			return fail(TNFCTL_ERR_INTERNAL, "process %d: its "
 			    "dynamic linker does not come to rest",
 			    (int)h->pid);

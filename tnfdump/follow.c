@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/maps.h"
 #include "common/open-regular.h"
 #include "tnfdump/follow.h"
@@ -97,15 +98,6 @@ follow_has_file(const struct dump *d, const struct stat *st)
 		    other.st_dev == st->st_dev && other.st_ino == st->st_ino)
 			return true;
 	return false;
-}
-
-static int64_t
-follow_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* It is the target that says what it has mapped. */
@@ -344,7 +336,7 @@ tell_missed(struct dump *d, uint64_t blocks, bool last)
 	f->missed += blocks;
 	f->untold += blocks;
 	if (f->untold == 0 || (!last &&
-	    (top_asked(d) || follow_now() < f->tell_next)))
+	    (top_asked(d) || clock_ns(CLOCK_MONOTONIC) < f->tell_next)))
 		return;
 	out_flush(&d->out);
 	dump_note(d, "%s: fell behind: %llu blocks were overwritten before "
@@ -352,7 +344,7 @@ tell_missed(struct dump *d, uint64_t blocks, bool last)
 	    follow_names(f, names, sizeof names),
 	    (unsigned long long)f->untold, (unsigned long long)f->missed);
 	f->untold = 0;
-	f->tell_next = follow_now() + TELL_NS;
+	f->tell_next = clock_ns(CLOCK_MONOTONIC) + TELL_NS;
 }
 
 /* Looks for what was committed since; 'last': nothing comes after it, so all is taken. */
@@ -363,7 +355,7 @@ follow_look(struct dump *d, bool last)
 	int err;
 
 	err = tnf_stream_refresh(d->stream,
-	    last ? INT64_MAX : follow_now() - FOLLOW_DELAY_NS, &p);
+	    last ? INT64_MAX : clock_ns(CLOCK_MONOTONIC) - FOLLOW_DELAY_NS, &p);
 	if (err != 0)
 		dump_fatal(d, "%s", tnf_error_message(err));
 	tell_missed(d, p.blocks_missed, last);

@@ -9,6 +9,7 @@
 #include "libtnf/context-write.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/live.h"
+#include "common/clock.h"
 #include "common/kallsyms.h"
 #include "common/map.h"
 #include "common/xalloc.h"
@@ -34,15 +35,6 @@ struct live {
 	struct map	 probes_asked;	/* by name: whose values' names were asked for */
 	struct map	 values;	/* by "PROBE:MEMBER": their names, char * */
 };
-
-static int64_t
-live_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static tnf_context_t *
 live_parse(struct context_writer *w)
@@ -171,7 +163,7 @@ live_ask_dead(struct live *l, int32_t tid, int64_t now)
 const char *
 live_comm(struct live *l, int32_t tid)
 {
-	int64_t now = live_now();
+	int64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct live_task *t;
 
 	if (tid <= 0)

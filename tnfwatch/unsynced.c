@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/directory.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/unsynced.h"
@@ -24,17 +24,12 @@
 static int
 each_file(int dir, int (*fn)(int dir, const char *name, void *arg), void *arg)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), e = 0;
+	DIR *list = directory_open(dir, ".");
 	struct dirent *d;
-	DIR *list;
+	int e = 0;
 
-	if (fd < 0)
+	if (list == NULL)
 		return errno;
-	if ((list = fdopendir(fd)) == NULL) {
-		e = errno;
-		close(fd);
-		return e;
-	}
 	while (e == 0 && (d = readdir(list)) != NULL)
 		if (d->d_name[0] != '.')
 			e = fn(dir, d->d_name, arg);

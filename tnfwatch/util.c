@@ -3,7 +3,6 @@
  */
 #include <sys/stat.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,22 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+#include "common/directory.h"
 #include "common/printable.h"
 #include "tnfwatch/util.h"
-
-static int64_t
-clock_read(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 int64_t
 now_mono(void)
 {
-	return clock_read(CLOCK_MONOTONIC);
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 int64_t
@@ -40,7 +32,7 @@ now_boot(void)
 int64_t
 now_wall(void)
 {
-	return clock_read(CLOCK_REALTIME);
+	return clock_ns(CLOCK_REALTIME);
 }
 
 void
@@ -77,23 +69,15 @@ make_directory(const char *path)
 static int
 remove_inside(int dir, const char *name)
 {
-	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), e = 0, one;
+	DIR *list = directory_open(dir, name);
 	struct dirent *d;
-	DIR *list;
+	int e = 0, one;
 
-	if (fd < 0)
+	if (list == NULL)
 		return errno;
-	if ((list = fdopendir(fd)) == NULL) {
-		e = errno;
-		close(fd);
-		return e;
-	}
-	while ((d = readdir(list)) != NULL) {
-		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
-			continue;
+	while ((d = directory_next(list)) != NULL)
 		if ((one = remove_all(dirfd(list), d->d_name)) != 0)
 			e = one;
-	}
 	closedir(list);
 	return e;
 }
@@ -125,7 +109,6 @@ disk_usage(int dir, const char *name)
 	struct dirent *d;
 	struct stat st;
 	DIR *list;
-	int fd;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return 0;
@@ -133,16 +116,10 @@ disk_usage(int dir, const char *name)
 	/* A segment has a name in each incident that it belongs to. */
 	if (S_ISREG(st.st_mode) && st.st_nlink > 1)
 		sum /= st.st_nlink;
-	if (!S_ISDIR(st.st_mode) ||
-	    (fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+	if (!S_ISDIR(st.st_mode) || (list = directory_open(dir, name)) == NULL)
 		return sum;
-	if ((list = fdopendir(fd)) == NULL) {
-		close(fd);
-		return sum;
-	}
-	while ((d = readdir(list)) != NULL)
-		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-			sum += disk_usage(dirfd(list), d->d_name);
+	while ((d = directory_next(list)) != NULL)
+		sum += disk_usage(dirfd(list), d->d_name);
 	closedir(list);
 	return sum;
 }

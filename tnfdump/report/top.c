@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/xalloc.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/options.h"
@@ -47,15 +48,6 @@ static struct {
 } keyboard;
 
 static bool screen_taken;
-
-static int64_t
-top_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
-}
 
 /* --- the terminal --- */
 
@@ -314,7 +306,7 @@ look(struct top *t)
 		}
 		redraw |= take_key(t, key);
 	}
-	now = top_now();
+	now = clock_ns(CLOCK_MONOTONIC);
 	if ((double)(now - t->since) >= t->interval * 1e9)
 		turn(t, now);
 	else if (redraw && now > t->since)
@@ -339,7 +331,7 @@ top_begin(struct dump *d)
 	if (isatty(STDOUT_FILENO) && d->path == NULL)
 		terminal_take();
 	t->interval = d->interval != 0 ? d->interval : 1;
-	t->since = top_now();
+	t->since = clock_ns(CLOCK_MONOTONIC);
 	return 0;
 }
 
@@ -367,7 +359,7 @@ static int
 top_end(struct dump *d)
 {
 	struct top *t = d->state;
-	int64_t now = top_now();
+	int64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	/* The rest, where nobody has pressed q. */
 	if (!d->enough && t->height == 0 && t->events > 0 && now > t->since)
