@@ -51,14 +51,6 @@ try_bit(const struct whole *w, size_t bit)
 	flipped++;
 }
 
-static size_t
-busy_end(const unsigned char *p, size_t from, size_t to)
-{
-	while (to > from && p[to - 1] == 0)
-		to--;
-	return to;
-}
-
 static void
 try_range(const struct whole *w, size_t from, size_t to, unsigned step)
 {

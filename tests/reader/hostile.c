@@ -42,15 +42,6 @@ try_bytes(const unsigned char *p, size_t n)
 	cases++;
 }
 
-/* Where something stands: flips of the zeros behind are all alike. */
-static size_t
-busy_end(const unsigned char *p, size_t from, size_t to)
-{
-	while (to > from && p[to - 1] == 0)
-		to--;
-	return to;
-}
-
 static void
 flips(unsigned char *p, size_t n, size_t from, size_t to, unsigned step)
 {

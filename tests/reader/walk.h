@@ -24,4 +24,13 @@ struct walk_result walk_stream(const void *base, size_t size);
 void walk_one_way(const void *base, size_t size, bool lazily);
 struct walk_result walk_classic(const void *base, size_t size);
 
+/* Where something stands: flips of the zeros behind are all alike. */
+static inline size_t
+busy_end(const unsigned char *p, size_t from, size_t to)
+{
+	while (to > from && p[to - 1] == 0)
+		to--;
+	return to;
+}
+
 #endif

@@ -159,20 +159,6 @@ work(void *arg)
 	return NULL;
 }
 
-static void
-start_timer(void)
-{
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL,
-	    .sigev_signo = SIGUSR1 };
-	const struct itimerspec often = { { 0, 2000000 }, { 0, 2000000 } };
-	timer_t t;
-
-	sigaction(SIGUSR1, &sa, NULL);
-	timer_create(CLOCK_MONOTONIC, &ev, &t);
-	timer_settime(t, 0, &often, NULL);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -182,7 +168,7 @@ main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	plugin = argv[1];
-	start_timer();
+	victim_signals(on_signal, 2000000);
 	for (i = 0; i < THREADS; i++)
 		if (pthread_create(&t[i], NULL, work, (void *)i) != 0)
 			victim_harmed("pthread_create");

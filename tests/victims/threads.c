@@ -83,20 +83,6 @@ load(void *arg)
 	return NULL;
 }
 
-static void
-send_signals(void)
-{
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL,
-	    .sigev_signo = SIGUSR1 };
-	const struct itimerspec often = { { 0, 1000000 }, { 0, 1000000 } };
-	timer_t t;
-
-	sigaction(SIGUSR1, &sa, NULL);
-	timer_create(CLOCK_MONOTONIC, &ev, &t);
-	timer_settime(t, 0, &often, NULL);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -107,7 +93,7 @@ main(int argc, char **argv)
 
 	for (i = 3; i < argc; i++) {
 		if (strcmp(argv[i], "signals") == 0)
-			send_signals();
+			victim_signals(on_signal, 1000000);
 		if (strcmp(argv[i], "dlopen") == 0 && i + 1 < argc)
 			plugin = argv[++i];
 	}

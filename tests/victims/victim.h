@@ -5,6 +5,7 @@
 #define VICTIM_H
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,20 @@ victim_is_over(const char *seconds)
 		start = now;
 	now.tv_sec -= start.tv_sec + (now.tv_nsec < start.tv_nsec);
 	return now.tv_sec >= atoi(seconds);
+}
+
+/* SIGUSR1 every so many nanoseconds. */
+static inline void
+victim_signals(void (*handler)(int), long ns)
+{
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	const struct itimerspec often = { { 0, ns }, { 0, ns } };
+	timer_t t;
+
+	sigaction(SIGUSR1, &sa, NULL);
+	timer_create(CLOCK_MONOTONIC, &ev, &t);
+	timer_settime(t, 0, &often, NULL);
 }
 
 /* Something is not as it would be if nobody had looked. */

@@ -24,24 +24,9 @@
 #include <tnf/probe.h>
 
 #include "tests/writer/selfctl.h"
+#include "tests/writer/turns.h"
 
 static int to_other[2], from_other[2];
-
-static void
-await(int fd)
-{
-	char c;
-
-	if (read(fd, &c, 1) != 1)
-		_exit(3);
-}
-
-static void
-tell(int fd)
-{
-	if (write(fd, "x", 1) != 1)
-		_exit(3);
-}
 
 static void *
 other(void *name)
@@ -49,11 +34,11 @@ other(void *name)
 	/* As before the library came. */
 	if (name != NULL)
 		syscall(SYS_prctl, PR_SET_NAME, name, 0, 0, 0);
-	tell(from_other[1]);
-	await(to_other[0]);
+	turn_give(from_other[1]);
+	turn_await(to_other[0]);
 	TNF_PROBE_0(other, "odd", "");
-	tell(from_other[1]);
-	await(to_other[0]);
+	turn_give(from_other[1]);
+	turn_await(to_other[0]);
 	return name;
 }
 
@@ -65,7 +50,7 @@ start_other(const char *name)
 	if (pipe(to_other) != 0 || pipe(from_other) != 0 ||
 	    pthread_create(&t, NULL, other, (void *)(uintptr_t)name) != 0)
 		_exit(3);
-	await(from_other[0]);
+	turn_await(from_other[0]);
 	return t;
 }
 
@@ -124,8 +109,8 @@ filter(void)
 	install_filter();
 	rename_all(t);
 	TNF_PROBE_0(after, "odd", "");
-	tell(to_other[1]);
-	await(from_other[0]);
+	turn_give(to_other[1]);
+	turn_await(from_other[0]);
 	if ((pid = fork()) == 0) {
 		TNF_PROBE_0(child, "odd", "");
 		_exit(prctl(PR_SET_NAME, "its own"));
@@ -202,8 +187,8 @@ attach(const char *path)
 	start_other("early");
 	selfctl_file(path, 128);
 	selfctl_enable(NULL);
-	tell(to_other[1]);
-	await(from_other[0]);
+	turn_give(to_other[1]);
+	turn_await(from_other[0]);
 	TNF_PROBE_0(after, "odd", "");
 }
 

@@ -12,6 +12,8 @@
 
 #include <tnf/probe.h>
 
+#include "tests/writer/turns.h"
+
 /* Or else the linker leaves it out where a sanitizer has the functions that it stands
    in front of. */
 extern struct tnf_process_control _tnf_process_control;
@@ -19,29 +21,13 @@ struct tnf_process_control *keep_library = &_tnf_process_control;
 
 static int to_plain[2], from_plain[2];
 
-static void
-await(int fd)
-{
-	char c;
-
-	if (read(fd, &c, 1) != 1)
-		_exit(3);
-}
-
-static void
-tell(int fd)
-{
-	if (write(fd, "x", 1) != 1)
-		_exit(3);
-}
-
 /* Another thread changes its name. */
 static void *
 plain(void *arg)
 {
 	TNF_PROBE_0(plain_before, "named", "");
-	tell(from_plain[1]);
-	await(to_plain[0]);
+	turn_give(from_plain[1]);
+	turn_await(to_plain[0]);
 	TNF_PROBE_0(plain_after, "named", "");
 	return arg;
 }
@@ -67,12 +53,12 @@ main(int argc, char **argv)
 	if (pipe(to_plain) != 0 || pipe(from_plain) != 0 ||
 	    pthread_create(&p, NULL, plain, NULL) != 0)
 		return 3;
-	await(from_plain[0]);
+	turn_await(from_plain[0]);
 	if (pthread_setname_np(p, "a name of another") == 0 ||
 	    pthread_setname_np(p, "other") != 0 || prctl(PR_SET_NAME, "two words\n") != 0)
 		return 4;
 	TNF_PROBE_0(main_after, "named", "");
-	tell(to_plain[1]);
+	turn_give(to_plain[1]);
 	pthread_join(p, NULL);
 	if (pthread_create(&w, NULL, worker, NULL) != 0)
 		return 3;
