@@ -7,12 +7,11 @@
 victim=$(readlink -f "$1")
 rounds=${2:-6} kills=${3:-3}
 prex=$TNF_BUILD/prex/prex
-pins=/sys/fs/bpf/tnf/import
 export PATH="$PATH:/usr/sbin:/sbin"
 
 need_kernel
 [ -e /sys/bus/event_source/devices/uprobe ] || skip "kernel without uprobes"
-need_program bpftool shuf
+. "$TNF_SOURCE/tests/kernel/objects.sh"
 scratch
 export HOME="$TMP"
 pid=''
@@ -39,9 +38,6 @@ hit() {
 semaphores() { tail -n 1 "$TMP/out"; }
 wait_for 60 lines_are 1 || fail "victim"
 
-jq_id() { sed -n 's/.*"id":\([0-9]*\).*/\1/p'; }
-links() { bpftool link show 2>/dev/null | grep -c " prog $1 *\$"; }
-pins() { find $pins -type f 2>/dev/null | wc -l; }
 no_pins() { [ "$(pins)" -eq 0 ]; }
 
 # COMMAND for 1 to 4 of them.
@@ -70,15 +66,14 @@ while [ "$i" -lt "$rounds" ]; do
 	[ "$(pins)" -gt 0 ] || fail "round $i: nothing is on: $(cat "$TMP/said")"
 	hit
 	if [ "$i" -eq 0 ]; then
-		prog=/sys/fs/bpf/tnf/prog/uprobe_hit
-		[ -e $prog ] || prog=/sys/fs/bpf/tnf/prog/uprobe_plain
-		prog=$(bpftool -j prog show pinned $prog | jq_id)
-		maps=$(for m in rows counts asked sites pool buf; do
-			bpftool -j map show pinned "/sys/fs/bpf/tnf/$m" | jq_id; done)
+		prog=uprobe_hit
+		[ -e /sys/fs/bpf/tnf/prog/$prog ] || prog=uprobe_plain
+		prog=$(program_id $prog)
+		maps=$(map_ids rows counts asked sites pool buf)
 		[ "$(links "$prog")" -eq "$(pins)" ] || fail "$(links "$prog") links, $(pins) pins"
 	fi
 	control -k -c "disable origin=usdt origin=function; untrace origin=usdt origin=function"
-	no_pins || fail "round $i: links stay: $(ls $pins)"
+	no_pins || fail "round $i: links stay: $(ls /sys/fs/bpf/tnf/import)"
 	i=$((i + 1))
 done
 
@@ -94,27 +89,17 @@ i=0
 while [ "$i" -lt "$kills" ]; do
 	list=''
 	for n in 1 2 3 4 5; do list="$list$(both)"; done
-	"$prex" -k -c "import '$victim'; $list" >/dev/null 2>&1 </dev/null &
-	sleep "0.$(shuf -n 1 -i 10-99)"
-	kill -9 $! 2>/dev/null
-	wait $! 2>/dev/null
+	killed_soon "$prex" -k -c "import '$victim'; $list"
 	hit
 	control -k -c "ktrace off; ktrace on; disable origin=usdt origin=function; untrace origin=usdt origin=function"
-	no_pins || fail "after a kill: links stay: $(ls $pins)"
+	no_pins || fail "after a kill: links stay: $(ls /sys/fs/bpf/tnf/import)"
 	i=$((i + 1))
 done
 wait_for 60 down || fail "after $kills kills: $(links "$prog") links, semaphores $(semaphores)"
 echo "ok: after $kills kills: 0 links, 0 semaphores"
 
 control -k -c 'ktrace off; buffer dealloc'
-gone() { ! bpftool prog show id "$prog" >/dev/null 2>&1; }
-wait_for 60 gone || fail "the program is left"
-for m in $maps; do
-	gone() { ! bpftool map show id "$m" >/dev/null 2>&1; }
-	wait_for 60 gone || fail "map $m is left"
-done
-[ -z "$(ls -A /sys/fs/bpf/tnf 2>/dev/null)" ] || fail "pins are left"
-echo "ok: nothing is left"
+nothing_left "$prog" $maps
 exec 7>&-
 wait "$pid"
 pid=''
