@@ -8,15 +8,8 @@
 # at; each worker gets a flight recorder; requests of known number; SIGKILL to all.
 # What the files tell is compared with what nginx has logged.  Needs root, the
 # network, curl, jq and $TNF_BUILD (default: build).  Not part of tools/check.
-. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/lib.sh"
-need_root
-need_ptrace
-need_program dpkg-deb gcc curl jq unshare
-[ $# -eq 1 ] || fail "usage: nginx.sh DIR"
-mkdir -p "$1" || exit 1
-dir=$(cd "$1" && pwd)
-source=$(realpath "$TNF_SOURCE")
-prex=$(realpath "$TNF_BUILD/prex/prex") dump=$(realpath "$TNF_BUILD/tnfdump/tnfdump")
+. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/soak/server.sh"
+need_program dpkg-deb curl jq
 nginx=$dir/root/usr/sbin/nginx
 if ! [ -x "$nginx" ]; then
 	(cd "$dir" && apt-get -qq download nginx && dpkg-deb -x nginx_*.deb root) > "$dir/log" 2>&1 ||
@@ -26,13 +19,10 @@ if ldd "$nginx" | grep 'not found'; then
 	skip "nginx needs libraries that are not here"
 fi
 
-scratch
-cd "$TMP" || exit 1
-chmod 711 .
+server_scratch
 gcc -O2 -fPIC -shared -Wall -I"$source/include" -o probes.so "$source/tests/soak/nginx-probes.c" ||
 	fail "the library with the probes"
 chmod 755 probes.so
-mkdir -m 700 closed
 mkdir -m 755 www
 head -c 100000 /dev/zero | tr '\0' x > www/large
 echo small > www/small
@@ -56,22 +46,18 @@ http {
 	server { listen unix:$TMP/sock; root $TMP/www; }
 }
 EOF
-mkfifo in
-unshare -m -p -f --mount-proc sh -c "LD_PRELOAD=$TMP/probes.so $nginx -c $TMP/conf; read -r _" < in > said 2>&1 &
-box=$!
-exec 5> in
+container "LD_PRELOAD=$TMP/probes.so $nginx -c $TMP/conf"
 get() { curl -sf --unix-socket "$TMP/sock" "$@"; }
 answers() { get http://x/small > /dev/null 2>&1; }
 wait_for 60 answers || fail "the server does not answer: $(cat said error 2>/dev/null)"
 
 # is_nginx PID: one of ours?
 is_nginx() { grep -qsF "$TMP/probes.so" "/proc/$1/maps" && grep -qsx nginx "/proc/$1/comm"; }
-user() { awk '/^Uid/ { print $3 }' "/proc/$1/status"; }
 find_them() {
 	master='' workers=''
 	for p in $(grep -lsx nginx /proc/[0-9]*/comm | cut -d/ -f3); do
 		is_nginx "$p" || continue
-		if [ "$(user "$p")" -eq 0 ]; then master=$p; else workers="$workers $p"; fi
+		if [ "$(effective_user "$p")" -eq 0 ]; then master=$p; else workers="$workers $p"; fi
 	done
 	# shellcheck disable=SC2086  # words are meant
 	set -- $workers
@@ -79,11 +65,10 @@ find_them() {
 }
 wait_for 60 find_them || fail "master $master, workers $workers"
 # number PID: in its name space, as nginx logs it
-number() { awk '/^NSpid/ { print $3 }' "/proc/$1/status"; }
+number() { status NSpid "$1"; }
 for p in $master $workers; do
-	echo "nginx is process $p, $(number "$p") in its container, user $(user "$p")"
-	"$prex" -p "$p" -c 'list name probes $all' > out 2>&1 || fail "look: $(cat out)"
-	[ "$(grep -c '^name=' out)" -eq 3 ] || fail "look: $(cat out)"
+	echo "nginx is process $p, $(number "$p") in its container, user $(effective_user "$p")"
+	looked_at "$p" 3
 done
 answers || fail "it does not answer after the look"
 
@@ -91,7 +76,7 @@ logged() { wc -l < access; }
 before=$(logged)
 for p in $workers; do
 	number "$p" > "number-$p"
-	"$prex" -p "$p" -o "closed/$p" -s 4096 -c 'enable $all; quit' > out 2>&1 || fail "$(cat out)"
+	record "$p" "closed/$p" 4096
 done
 # One connection with many requests, and many with one each, at the same time.
 get 'http://x/small?[1-600]' > /dev/null & a=$!
@@ -103,14 +88,12 @@ all_logged() { [ "$(logged)" -eq $((before + 900)) ]; }
 wait_for 60 all_logged || fail "$(logged) lines in the log after $before"
 # shellcheck disable=SC2086
 kill -KILL $master $workers
-exec 5>&-
-wait $box
+container_end
 
 sed "1,${before}d" access > counted
 total=0
 for p in $workers; do
-	"$dump" --info "closed/$p" > info 2> err || fail "$(cat err)"
-	"$dump" --to jsonl "closed/$p" > events 2> err || fail "$(cat err)"
+	recorded "closed/$p"
 	n=$(cat "number-$p")
 	# What is sent is answers; what is received is requests, however cut.
 	tells=$(jq -rs '[(map(select(.probe == "accepted")) | length),
@@ -120,9 +103,8 @@ for p in $workers; do
 		END { print c + 0, s + 0, r + 0 }' counted)
 	requests=$(awk -v p="$n" '$1 == p' counted | wc -l)
 	echo "worker $p: $requests requests; connections, bytes sent, bytes received: $tells; nginx has logged $logs"
-	grep -E 'events:|dropped:|overwritten:|held|writers|tasks known' info
+	info_shown
 	[ "$tells" = "$logs" ] || fail "the file and the log differ"
-	[ "$(stat -c '%u %a' "closed/$p")" = "0 600" ] || fail "whose file is it?"
 	total=$((total + requests))
 done
 [ "$total" -eq 900 ] || fail "$total requests"

@@ -9,15 +9,8 @@
 # and SIGKILL; what the file tells is compared with what redis has counted.  Needs
 # root, the network, dpkg-dev and $TNF_BUILD (default: build).  Not part of
 # tools/check.
-. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/lib.sh"
-need_root
-need_ptrace
-need_program dpkg-source make gcc setpriv unshare
-[ $# -eq 1 ] || fail "usage: redis.sh DIR"
-mkdir -p "$1" || exit 1
-dir=$(cd "$1" && pwd)
-source=$(realpath "$TNF_SOURCE")
-prex=$(realpath "$TNF_BUILD/prex/prex") dump=$(realpath "$TNF_BUILD/tnfdump/tnfdump")
+. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/soak/server.sh"
+need_program dpkg-source make setpriv
 
 get_source() {
 	mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial"
@@ -40,20 +33,14 @@ if ! [ -x "$dir/redis/src/redis-server" ]; then
 fi
 PATH=$dir/redis/src:$PATH
 
-scratch
-cd "$TMP" || exit 1
-chmod 711 .
-mkdir -m 700 db closed
+server_scratch
+mkdir -m 700 db
 chown 65534 db
 cp "$(command -v redis-server)" server
 chmod 755 server
-mkfifo in
-
-unshare -m -p -f --mount-proc sh -c "setpriv --reuid 65534 --regid 65534 --clear-groups \
+container "setpriv --reuid 65534 --regid 65534 --clear-groups \
 	./server --daemonize yes --dir $TMP/db --port 0 --unixsocket $TMP/db/sock \
-	--save '' --loglevel warning --logfile $TMP/db/log; read -r _" < in &
-box=$!
-exec 5> in
+	--save '' --loglevel warning --logfile $TMP/db/log"
 ask() { redis-cli -s db/sock "$@"; }
 answers() { [ "$(ask ping 2>&1)" = PONG ]; }
 wait_for 60 answers || fail "the server does not answer: $(cat db/log)"
@@ -62,16 +49,14 @@ server=$(grep -lx server /proc/[0-9]*/comm 2>/dev/null | while read -r f; do
 	tr '\0' ' ' < "$p/cmdline" | grep -q "$TMP/db/sock" && echo "${p#/proc/}"
 done)
 [ -n "$server" ] || fail "which process is the server?"
-echo "redis is process $server, $(awk '/^NSpid/ { print $3 }' /proc/"$server"/status) in its container," \
-	"user $(awk '/^Uid/ { print $3 }' /proc/"$server"/status), child of $(awk '/^PPid/ { print $2 }' /proc/"$server"/status)"
+echo "redis is process $server, $(status NSpid "$server") in its container," \
+	"user $(effective_user "$server"), child of $(status PPid "$server")"
 
-# Look first: nothing is set up by it.
-"$prex" -p "$server" -c 'list name probes $all' > out 2>&1 || fail "look: $(cat out)"
-[ "$(grep -c '^name=' out)" -eq 5 ] || fail "look: $(cat out)"
+looked_at "$server" 5
 answers || fail "it does not answer after the look"
 
 ask config resetstat > out
-"$prex" -p "$server" -o closed/f -s 8192 -c 'enable $all; quit' > out 2>&1 || fail "$(cat out)"
+record "$server" closed/f 8192
 redis-benchmark -s db/sock -t set,get,incr -n 3000 -c 20 -q > out 2>&1 || fail "$(cat out)"
 ask set short x px 20 > out
 ask bgsave > out
@@ -82,20 +67,17 @@ wait_for 60 expired || fail "the key does not expire"
 wanted=$(ask info commandstats | sed -n 's/^cmdstat_[^:]*:calls=\([0-9]*\).*/\1/p' |
 	awk '{ n += $1 } END { print n + 0 }')
 kill -KILL "$server"
-exec 5>&-
-wait $box
+container_end
 
-"$dump" --info closed/f > info 2> err || fail "$(cat err)"
-"$dump" --to jsonl closed/f > events 2> err || fail "$(cat err)"
+recorded closed/f
 count() { grep -c "\"$1\"" events; }
 # The last question had not counted itself when it was answered; but "config
 # resetstat", which came before the recorder, had.
 printf '%s of %s commands, %s ends, %s expired, %s saves of %s\n' "$(count command_start)" \
 	"$wanted" "$(count command_end)" "$(count expired)" "$(count save_end)" "$(count save_start)"
-grep -E 'events:|dropped:|overwritten:|held|writers|tasks known' info
+info_shown
 [ "$(count command_start)" -eq "$(count command_end)" ] || fail "commands without an end"
 [ "$(count command_end)" -eq "$wanted" ] || fail "not all commands"
 [ "$(count expired) $(count save_end)" = "1 1" ] || fail "expired, saves"
-[ "$(stat -c '%u %a' closed/f)" = "0 600" ] || fail "whose file is it?"
 "$dump" --stats=command closed/f | head -8
 echo "ok"
