@@ -93,13 +93,7 @@ report_tree_line(struct tree *t, const struct tnf_event *ev, unsigned depth, int
 {
 	struct out *o = &t->d->out;
 
-	out_ms(o, ev->time - t->d->first, 16);
-	out_u64_width(o, (uint64_t)ev->pid, 7);
-	out_u64_width(o, ev->lwpid, 7);
-	if (ev->cpu < 0)
-		out_lit(o, "   -");
-	else
-		out_u64_width(o, (uint64_t)ev->cpu, 4);
+	print_when_and_who(t->d, o, ev);
 	out_pad(o, 1 + STEP * (attrs_level(ev) + (depth < DEPTH_MAX ? depth : DEPTH_MAX)));
 	print_chars(t->d, ev->probe->name, strlen(ev->probe->name));
 	put_args(t->d, ev);

@@ -295,13 +295,7 @@ template_run_head(struct template_run *r, const struct choice *c, const struct t
 	struct out *o = &r->line;
 	const char *label = c->stanza != NULL ? c->stanza->label : NULL;
 
-	out_ms(o, ev->time - r->d->first, 16);
-	out_u64_width(o, (uint64_t)ev->pid, 7);
-	out_u64_width(o, ev->lwpid, 7);
-	if (ev->cpu < 0)
-		out_lit(o, "   -");
-	else
-		out_u64_width(o, (uint64_t)ev->cpu, 4);
+	print_when_and_who(r->d, o, ev);
 	out_pad(o, 1 + STEP * (unsigned)c->level);
 	if (label != NULL)
 		out_str(o, label);

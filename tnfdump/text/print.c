@@ -108,6 +108,18 @@ print_hex_left(struct out *o, uint64_t v, unsigned width)
 }
 
 void
+print_when_and_who(const struct dump *d, struct out *o, const struct tnf_event *ev)
+{
+	out_ms(o, ev->time - d->first, 16);
+	out_u64_width(o, (uint64_t)ev->pid, 7);
+	out_u64_width(o, ev->lwpid, 7);
+	if (ev->cpu < 0)
+		out_lit(o, "   -");
+	else
+		out_u64_width(o, (uint64_t)ev->cpu, 4);
+}
+
+void
 print_float(struct out *o, double v)
 {
 	char buf[340];		/* -DBL_MAX has 309 digits before the point */

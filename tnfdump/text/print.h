@@ -33,6 +33,8 @@ void print_escaped(struct out *, const char *, size_t);
 void print_chars_to(const struct dump *, struct out *, const char *, size_t);
 void print_chars(struct dump *, const char *, size_t);
 void print_quoted(struct dump *, const char *, size_t);
+/* Time, process, thread and CPU, as lines with an indentation begin. */
+void print_when_and_who(const struct dump *, struct out *, const struct tnf_event *);
 /* "0x%-8x" and the like: hexadecimal, blanks up to 'width' behind it. */
 void print_hex_left(struct out *, uint64_t, unsigned width);
 void print_float(struct out *, double);
