@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/guess.h"
 #include "tnfdump/hint.h"
 #include "tnfdump/input.h"
-#include "analysis/match.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
 #include "analysis/stream-names.h"
+#include "analysis/task-names.h"
 #include "tnfdump/text/print.h"
 #include "common/xalloc.h"
 
@@ -98,47 +97,17 @@ hint_pairs(struct dump *d)
 	}
 }
 
-/* The names of all tasks of all files that are processes, or all. */
-static const char **
-task_names(struct dump *d, bool threads)
+/* The contexts of those of the run's files that have one. */
+static const tnf_context_t **
+hint_contexts(struct dump *d, size_t *n)
 {
-	const struct tnf_context_task *t;
-	const char **list = xcalloc(1, sizeof(*list));
-	const tnf_context_t *c;
-	size_t n = 0, m;
+	const tnf_context_t **list = xcalloc(d->n_inputs + 1, sizeof(*list));
 
-	for (unsigned i = 0; i < d->n_inputs; i++) {
-		c = origin_context(d, d->inputs[i].file);
-		t = c != NULL ? tnf_context_tasks(c, &m) : NULL;
-		if (t == NULL)
-			continue;
-		list = xreallocarray(list, n + m + 1, sizeof(*list));
-		for (size_t k = 0; k < m; k++)
-			if (threads || t[k].tid == t[k].pid)
-				list[n++] = t[k].comm;
-		list[n] = NULL;
-	}
+	*n = 0;
+	for (unsigned i = 0; i < d->n_inputs; i++)
+		if ((list[*n] = origin_context(d, d->inputs[i].file)) != NULL)
+			++*n;
 	return list;
-}
-
-/* Is it the number, or the name, of a thread? */
-static bool
-is_thread(struct dump *d, const struct selector *s)
-{
-	const struct tnf_context_task *t;
-	const tnf_context_t *c;
-	size_t n;
-
-	for (unsigned i = 0; i < d->n_inputs; i++) {
-		c = origin_context(d, d->inputs[i].file);
-		t = c != NULL ? tnf_context_tasks(c, &n) : NULL;
-		for (size_t k = 0; t != NULL && k < n; k++)
-			if (t[k].tid != t[k].pid && (s->numbers.n == 0 ?
-			    match_glob(s->text, t[k].comm) :
-			    ranges_has(&s->numbers, (uint64_t)t[k].tid)))
-				return true;
-	}
-	return false;
 }
 
 void
@@ -147,24 +116,27 @@ hint_tasks(struct dump *d, const char *option, const struct selectors *l,
 {
 	const char *what = threads ? "thread" : "process";
 	const struct selector *s;
-	const char **list;
+	const tnf_context_t **list = NULL;
 	struct out text;
+	size_t n = 0;
 
 	for (s = l->s; s < l->s + l->n && !d->diff; s++) {
 		if (s->hit)
 			continue;
-		if (!threads && is_thread(d, s)) {
+		if (list == NULL)
+			list = hint_contexts(d, &n);
+		if (!threads && task_names_thread(list, n, s)) {
 			dump_note(d, "%s %s: a thread, not a process: --tid %s",
 			    option, s->text, s->text);
 			continue;
 		}
-		list = task_names(d, threads);
-		text = hint_guessed(s->numbers.n > 0 ? NULL : word_guess(list, s->text));
+		text = hint_guessed(s->numbers.n > 0 ? NULL :
+		    task_names_guess(list, n, s->text, threads));
 		dump_note(d, s->numbers.n > 0 ?
 		    "%s %s: no event that was read is of that %s%s" :
 		    "%s %s: no event that was read is of a %s of that name%s",
 		    option, s->text, what, text.base);
 		out_close(&text);
-		free(list);
 	}
+	free(list);
 }
