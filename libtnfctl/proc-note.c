@@ -1,0 +1,256 @@
+/*
+ * proc-note.c - what a stop of a thread means, and who is to be told.
+ */
+#include <errno.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "common/proc-status.h"
+#include "libtnfctl/arch/arch.h"
+#include "libtnfctl/proc-impl.h"
+
+/* status: as of wait(2); -1: somebody else was told. */
+static void
+end_process(struct proc *p, int status)
+{
+	p->event = status != -1 && WIFEXITED(status) ? PROC_EXITED :
+	    PROC_KILLED;
+	p->fate_known = status != -1;
+	p->fate = status;
+	p->gone = true;
+	proc_threads_drop(p);
+}
+
+/* The exec has ended all threads but one, which is now the leader. */
+static void
+after_exec(struct proc *p, unsigned int options)
+{
+	int status;
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].tid != p->pid && !p->threads[i].foreign)
+			waitpid(p->threads[i].tid, &status, __WALL | WNOHANG);
+	proc_threads_drop(p);
+	p->event = PROC_EXEC;
+	*proc_thread_add(p, p->pid) = (struct thread){
+		.tid = p->pid, .stopped = true, .options = options };
+}
+
+/* Did the breakpoint register fire? */
+static bool
+hit_breakpoint(struct thread *t, int signal)
+{
+	siginfo_t si;
+
+	return t->armed && signal == SIGTRAP &&
+	    ptrace(PTRACE_GETSIGINFO, t->tid, NULL, &si) == 0 &&
+	    si.si_code == TRAP_HWBKPT;
+}
+
+static bool
+is_thread_of(const struct proc *p, pid_t tid)
+{
+	return proc_status(tid, "Tgid") == (long)p->pid;
+}
+
+void
+proc_free_child(struct proc *p, struct thread *mother)
+{
+	mother->event = PROC_NOTHING;
+	proc_thread_add_foreign(p, mother->child);
+}
+
+static void
+note_child(struct proc *p, struct thread *t, pid_t child)
+{
+	t->event = PROC_FORK;
+	t->child = child;
+	if (!p->follow)
+		proc_free_child(p, t);
+}
+
+/* What clone(2) made is a thread, or, without SIGCHLD, a process. */
+static void
+note_clone(struct proc *p, struct thread *t, pid_t tid)
+{
+	if (!is_thread_of(p, tid))
+		note_child(p, t, tid);
+	else if ((t = proc_thread_add(p, tid)) != NULL && t->options == 0)
+		t->options = proc_options(p);
+}
+
+static void
+note_ptrace_event(struct proc *p, struct thread *t, int event, int signal)
+{
+	unsigned long message = 0;
+
+	ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &message);
+	switch (event) {
+	case PTRACE_EVENT_STOP:
+		t->group = signal != SIGTRAP ? signal : 0;
+		break;
+	case PTRACE_EVENT_CLONE:
+		note_clone(p, t, (pid_t)message);
+		break;
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+		note_child(p, t, (pid_t)message);
+		break;
+	case PTRACE_EVENT_EXEC:
+		after_exec(p, t->options);
+		break;
+	}
+}
+
+static void
+note_break(struct thread *t)
+{
+	t->event = PROC_LINKER;
+	arch_pass_break(t->tid);
+}
+
+static void
+proc_note(struct proc *p, struct thread *t, int status)
+{
+	int event = (unsigned int)status >> 16, signal = WSTOPSIG(status);
+
+	if (!WIFSTOPPED(status)) {
+		if (t->tid == p->pid)
+			end_process(p, status);
+		else
+			proc_thread_drop(p, t);
+		return;
+	}
+	t->stopped = true;
+	t->absent = t->asked = false;
+	t->group = t->signal = 0;
+	if (t->foreign) {
+		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
+		proc_thread_drop(p, t);
+		return;
+	}
+	if (event != 0)
+		note_ptrace_event(p, t, event, signal);
+	else if (hit_breakpoint(t, signal))
+		note_break(t);
+	else if (signal == (SIGTRAP | 0x80))
+		t->event = PROC_SYSCALL;
+	else
+		t->signal = signal;
+}
+
+static bool
+is_end(const siginfo_t *si)
+{
+	return si->si_code == CLD_EXITED || si->si_code == CLD_KILLED ||
+	    si->si_code == CLD_DUMPED;
+}
+
+/* The client's own child has ended: that stays for the client to be told. */
+static bool
+ended_child(struct proc *p, pid_t tid)
+{
+	siginfo_t si = { .si_pid = 0 };
+
+	if (!p->child || tid != p->pid ||
+	    waitid(P_PID, (id_t)tid, &si, WEXITED | WNOWAIT | WNOHANG) < 0 ||
+	    si.si_pid != tid || !is_end(&si))
+		return false;
+	ended_note(&p->ended, p->pid, tid);
+	end_process(p, si.si_code == CLD_EXITED ? W_EXITCODE(si.si_status, 0) :
+	    W_EXITCODE(0, si.si_status) |
+	    (si.si_code == CLD_DUMPED ? WCOREFLAG : 0));
+	return true;
+}
+
+/* As waitpid(2), but leaves a stop at a signal there. */
+static pid_t
+wait_for_thread(struct proc *p, pid_t tid, int *ret_status)
+{
+	siginfo_t si = { .si_pid = 0 };
+
+	if (waitid(P_PID, (id_t)tid, &si, WEXITED | WSTOPPED | WNOWAIT |
+	    WNOHANG | __WALL) < 0)
+		return -1;
+	if (si.si_pid == 0)
+		return 0;
+	/* An event is in the higher bits, a system call in bit 7. */
+	if (si.si_code == CLD_TRAPPED && si.si_status > 0 &&
+	    si.si_status < 0x80) {
+		*ret_status = si.si_status << 8 | 0x7f;
+		return tid;
+	}
+	if (is_end(&si) && is_thread_of(p, tid))
+		ended_note(&p->ended, p->pid, tid);
+	return waitpid(tid, ret_status, __WALL | WNOHANG);
+}
+
+bool
+proc_take(struct proc *p, pid_t tid)
+{
+	struct thread *t = proc_thread(p, tid);
+	int status;
+	pid_t got;
+
+	if (t == NULL) {
+		/* Born, and stopped, before its mother could tell. */
+		if (proc_state(p->pid, tid) == 0 ||
+		    !is_thread_of(p, tid) ||
+		    (t = proc_thread_add(p, tid)) == NULL)
+			return false;
+		t->options = proc_options(p);
+	}
+	if (ended_child(p, tid))
+		return true;
+	got = wait_for_thread(p, tid, &status);
+	if (got == tid)
+		proc_note(p, t, status);
+	else if (got < 0 && errno == ECHILD && tid != p->pid)
+		proc_thread_drop(p, t);
+	else if (got < 0 && errno == ECHILD)
+		end_process(p, -1);
+	return got == tid;
+}
+
+bool
+proc_take_round(struct proc *p)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = p->n; i-- > 0; )
+		if (i < p->n && !p->threads[i].stopped)
+			any |= proc_take(p, p->threads[i].tid);
+	return any;
+}
+
+void
+proc_take_all(struct proc *p)
+{
+	while (proc_take_round(p))
+		;
+}
+
+struct thread *
+proc_pending(struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].event != PROC_NOTHING)
+			return &p->threads[i];
+	return NULL;
+}
+
+struct thread *
+proc_urgent(struct proc *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->threads[i].event != PROC_NOTHING &&
+		    p->threads[i].event != PROC_FORK)
+			return &p->threads[i];
+	return NULL;
+}

@@ -1,0 +1,238 @@
+/*
+ * proc-threads.c - the threads of a process that we hold, and how they are taken.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+#include "common/proc-status.h"
+#include "libtnfctl/proc-impl.h"
+
+#define THREADS_MAX	(1u << 18)
+#define ROUNDS_MAX	1000		/* in which new threads keep coming */
+#define SEIZE_TRIES	3
+
+struct proc *
+proc_new(pid_t pid, bool ours)
+{
+	struct proc *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return NULL;
+	p->pid = pid;
+	p->ours = ours;
+	p->mem = -1;
+	map_init(&p->place, sizeof(size_t));
+	return p;
+}
+
+void
+proc_free(struct proc *p)
+{
+	if (p == NULL)
+		return;
+	if (p->mem >= 0)
+		close(p->mem);
+	map_free(&p->place);
+	free(p->threads);
+	ended_free(&p->ended);
+	free(p);
+}
+
+struct thread *
+proc_thread(struct proc *p, pid_t tid)
+{
+	const size_t *place = map_get(&p->place, &tid, sizeof(tid));
+
+	return place != NULL ? &p->threads[*place] : NULL;
+}
+
+struct thread *
+proc_thread_add(struct proc *p, pid_t tid)
+{
+	struct thread *t = proc_thread(p, tid), *grown;
+	size_t room, *place;
+
+	if (t != NULL)
+		return t;
+	if (p->n == p->room) {
+		room = p->room ? p->room * 2 : 16;
+		if (room > THREADS_MAX || (grown = realloc(p->threads,
+		    room * sizeof(*grown))) == NULL)
+			return NULL;
+		p->threads = grown;
+		p->room = room;
+	}
+	if ((place = map_put(&p->place, &tid, sizeof(tid), NULL)) == NULL)
+		return NULL;
+	*place = p->n++;
+	t = &p->threads[*place];
+	*t = (struct thread){ .tid = tid };
+	return t;
+}
+
+/* A child that is to run free: it stops at its birth, and must be let go. */
+void
+proc_thread_add_foreign(struct proc *p, pid_t child)
+{
+	struct thread *t = proc_thread_add(p, child);
+
+	if (t != NULL)
+		t->foreign = true;
+}
+
+void
+proc_thread_drop(struct proc *p, struct thread *t)
+{
+	pid_t child = t->event == PROC_FORK ? t->child : 0;
+	size_t *place;
+
+	map_remove(&p->place, &t->tid, sizeof(t->tid));
+	*t = p->threads[--p->n];
+	/* The last one takes the place, unless it was the last itself. */
+	place = map_get(&p->place, &t->tid, sizeof(t->tid));
+	if (place != NULL)
+		*place = (size_t)(t - p->threads);
+	if (child != 0)
+		proc_thread_add_foreign(p, child);
+}
+
+/* All that are the process's own. */
+void
+proc_threads_drop(struct proc *p)
+{
+	size_t i;
+
+	for (i = p->n; i-- > 0; )
+		if (!p->threads[i].foreign)
+			proc_thread_drop(p, &p->threads[i]);
+}
+
+unsigned int
+proc_options(const struct proc *p)
+{
+	return PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+	    PTRACE_O_TRACESYSGOOD |
+	    (p->ours ? PTRACE_O_EXITKILL : 0) |
+	    (p->follow ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : 0);
+}
+
+/* Was it cloned by a thread that we trace?  Then PTRACE_O_TRACECLONE has
+   attached it for us. */
+static bool
+is_ours_already(pid_t tid)
+{
+	return proc_status(tid, "TracerPid") == (long)gettid();
+}
+
+/* Is there nobody (any more) under this number who could be taken? */
+static bool
+is_dead(const struct proc *p, pid_t tid)
+{
+	char state = proc_state(p->pid, tid);
+
+	return state == 'Z' || state == 'X' || state == 0;
+}
+
+/*
+ * 0: taken, or not there any more; else an errno.  In an exec() the leader dies
+ * and another thread gets its number: who is refused for the one may get the
+ * other.
+ */
+static int
+proc_seize(struct proc *p, pid_t tid)
+{
+	unsigned int options = proc_options(p), tries;
+	struct thread *t;
+	int error = 0;
+
+	for (tries = 0; tries < SEIZE_TRIES; tries++) {
+		error = ptrace(PTRACE_SEIZE, tid, NULL, (uintptr_t)options) < 0 ?
+		    errno : 0;
+		if (error == ESRCH)
+			return 0;
+		if (error != EPERM)
+			break;
+		if (is_ours_already(tid)) {
+			error = 0;
+			break;
+		}
+		if (is_dead(p, tid))
+			return 0;
+	}
+	if (error != 0)
+		return error;
+	if ((t = proc_thread_add(p, tid)) == NULL)
+		return ENOMEM;
+	t->options = options;
+	return 0;
+}
+
+/* One pass over /proc/PID/task. */
+static int
+seize_new(struct proc *p, bool *ret_found)
+{
+	struct dirent *e;
+	char name[64];
+	int error = 0;
+	pid_t tid;
+	DIR *dir;
+
+	*ret_found = false;
+	snprintf(name, sizeof(name), "/proc/%d/task", (int)p->pid);
+	if ((dir = opendir(name)) == NULL)
+		return errno == ENOENT ? ESRCH : errno;
+	while (error == 0 && (e = readdir(dir)) != NULL) {
+		tid = (pid_t)strtol(e->d_name, NULL, 10);
+		if (tid <= 0 || proc_thread(p, tid) != NULL)
+			continue;
+		error = proc_seize(p, tid);
+		*ret_found |= error == 0 && proc_thread(p, tid) != NULL;
+	}
+	closedir(dir);
+	return error;
+}
+
+tnfctl_errcode_t
+proc_attach(struct proc *p)
+{
+	int error, rounds = 0;
+	bool found;
+
+	p->child = !p->ours && proc_status(p->pid, "PPid") == (long)getpid();
+
+	/* Take first, stop then: it stands still for as short as can be. */
+	do {
+		if ((error = seize_new(p, &found)) != 0)
+			break;
+		if (!found || rounds > 0)
+			proc_stop(p);
+	} while ((found || (p->n == 0 && !is_dead(p, p->pid))) &&
+	    rounds++ < ROUNDS_MAX && !p->gone);
+	if (error == 0 && p->n > 0 && !p->gone)
+		return proc_open_memory(p);
+	if (error != 0)
+		return fail_errno(error, "process %d", (int)p->pid);
+	return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+	    (int)p->pid);
+}
+
+tnfctl_errcode_t
+proc_adopt(struct proc *p)
+{
+	struct thread *t = proc_thread_add(p, p->pid);
+
+	if (t == NULL)
+		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	t->options = proc_options(p);
+	t->asked = true;
+	proc_stop(p);
+	if (p->gone)
+		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		    (int)p->pid);
+	return proc_open_memory(p);
+}
