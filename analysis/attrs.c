@@ -4,22 +4,17 @@
 #include <string.h>
 
 #include "analysis/attrs.h"
+#include "format/attributes.h"
 
 const char *
 attrs_find(const char *attrs, const char *name, size_t *len)
 {
-	size_t n = strlen(name);
+	struct attribute a;
 
-	for (; attrs != NULL && *attrs != '\0'; attrs += *attrs == ';') {
-		attrs += strspn(attrs, " \t");
-		if (strncmp(attrs, name, n) == 0 && attrs[n] == ' ') {
-			attrs += n + 1;
-			*len = strcspn(attrs, ";");
-			return attrs;
-		}
-		attrs += strcspn(attrs, ";");
-	}
-	return NULL;
+	if (attrs == NULL || !attribute_find(attrs, name, &a))
+		return NULL;
+	*len = a.value_len;
+	return a.value > a.name + a.name_len ? a.value : NULL;
 }
 
 static bool

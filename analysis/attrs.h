@@ -8,7 +8,7 @@
 
 #include <tnf/stream.h>
 
-/* The value of an attribute and its length; NULL: it is not there. */
+/* The value of an attribute and its length; NULL: it is not there, or has none. */
 const char *attrs_find(const char *attrs, const char *name, size_t *len);
 
 /* What an event is part of: 0 application, 1 system call, 2 kernel,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/attributes.h"
 #include "libtnfprobe/auto.h"
 
 #define SELECTORS_MAX	64
@@ -172,61 +173,31 @@ spec_match(const struct spec *s, const char *text, size_t n)
 	return regexec(&s->regex, copy, 0, NULL, 0) == 0;
 }
 
-/* One of the words up to 'end' fits, or the empty one if there are none. */
+/* One of the words of the value fits, or the empty one if there are none. */
 static bool
-values_match(const struct spec *s, const char *p, const char *end)
+values_match(const struct spec *s, const struct attribute *a)
 {
-	const char *stop;
+	const char *p = a->value, *end = p + a->value_len, *word;
 	bool any = false;
+	size_t n;
 
-	for (; p < end; p = stop) {
-		while (p < end && (*p == ' ' || *p == '\t'))
-			p++;
-		stop = p;
-		if (p < end && *p == '\'' && (stop = memchr(p + 1, '\'', (size_t)(end - p - 1))) != NULL) {
-			if (spec_match(s, p + 1, (size_t)(stop - p - 1)))
-				return true;
-			any = true;
-			stop++;
-			continue;
-		}
-		for (stop = p; stop < end && *stop != ' ' && *stop != '\t'; )
-			stop++;
-		if (stop > p && spec_match(s, p, (size_t)(stop - p)))
+	while (attribute_word(&p, end, &word, &n)) {
+		if (spec_match(s, word, n))
 			return true;
-		any |= stop > p;
+		any = true;
 	}
 	return !any && spec_match(s, "", 0);
 }
 
-/* "name N;slots a b ;keys K;..."; a semicolon in quotes ends nothing. */
-static const char *
-segment_end(const char *p)
-{
-	const char *q;
-
-	for (; *p != '\0' && *p != ';'; p++)
-		if (*p == '\'' && (q = strchr(p + 1, '\'')) != NULL)
-			p = q;
-	return p;
-}
-
 static bool
-attrs_match(const struct spec *attr, const struct spec *value, const char *p)
+attrs_match(const struct spec *attr, const struct spec *value, const char *attrs)
 {
-	const char *end;
-	size_t n;
+	struct attribute a;
 
-	for (;; p = end + 1) {
-		end = segment_end(p);
-		p += strspn(p, " \t");
-		n = strcspn(p, " \t;");
-		if (p < end && p + n <= end && spec_match(attr, p, n) &&
-		    values_match(value, p + n, end))
+	while (attribute_next(&attrs, true, &a))
+		if (spec_match(attr, a.name, a.name_len) && values_match(value, &a))
 			return true;
-		if (*end == '\0')
-			return false;
-	}
+	return false;
 }
 
 bool

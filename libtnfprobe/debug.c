@@ -7,31 +7,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/attributes.h"
 #include "libtnfprobe/internal.h"
 
 #define LINE_MAX	1024
 #define NAME_SHOWN	31
 #define TEXT_SHOWN	127
 
-/* The value of an attribute: "name value;name value;..." */
+/* The value of an attribute, which may be empty. */
 const char *
 tnf_attribute(const char *attrs, const char *name, size_t *len)
 {
-	size_t n = strlen(name), word;
+	struct attribute a;
 
-	while (*attrs != '\0') {
-		attrs += strspn(attrs, " ");
-		word = strcspn(attrs, " ;");
-		if (word == n && memcmp(attrs, name, n) == 0) {
-			attrs += word;
-			attrs += *attrs == ' ';
-			*len = strcspn(attrs, ";");
-			return attrs;
-		}
-		attrs += strcspn(attrs, ";");
-		attrs += *attrs == ';';
-	}
-	return NULL;
+	if (!attribute_find(attrs, name, &a))
+		return NULL;
+	*len = a.value_len;
+	return a.value;
 }
 
 TNF_API const char *

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/attributes.h"
 #include "prex/attr.h"
 #include "prex/names.h"
 #include "prex/util.h"
-
-#define BLANK	" \t"
 
 static void
 add_value(struct attr *a, const char *s, size_t len)
@@ -21,18 +20,11 @@ add_value(struct attr *a, const char *s, size_t len)
 static void
 cut_values(struct attr *a)
 {
-	const char *p = a->text, *end;
+	const char *p = a->text, *end = p + strlen(p), *word;
+	size_t len;
 
-	while (*(p += strspn(p, BLANK)) != '\0') {
-		if (*p == '\'' && (end = strchr(p + 1, '\'')) != NULL) {
-			add_value(a, p + 1, end - p - 1);
-			p = end + 1;
-			continue;
-		}
-		end = p + strcspn(p, BLANK);
-		add_value(a, p, end - p);
-		p = end;
-	}
+	while (attribute_word(&p, end, &word, &len))
+		add_value(a, word, len);
 	if (a->n_values == 0)
 		add_value(a, "", 0);
 }
@@ -50,46 +42,13 @@ attrs_add(struct attrs *l, char *name, char *text)
 	cut_values(a);
 }
 
-/* Up to the next semicolon that is not inside single quotes. */
-static size_t
-segment_len(const char *s)
-{
-	const char *p;
-
-	for (p = s; *p != '\0' && *p != ';'; p++)
-		if (*p == '\'') {
-			const char *q = strchr(p + 1, '\'');
-
-			if (q != NULL)
-				p = q;
-		}
-	return p - s;
-}
-
-static void
-add_segment(struct attrs *l, const char *s, size_t len)
-{
-	char *seg = xstrndup(s, len);
-	char *name = seg + strspn(seg, BLANK);
-	size_t n = strcspn(name, BLANK);
-
-	if (n > 0)
-		attrs_add(l, xstrndup(name, n),
-		    xstrdup(name[n] != '\0' ? name + n + 1 : ""));
-	free(seg);
-}
-
 void
 attrs_parse(struct attrs *l, const char *s)
 {
-	size_t len;
+	struct attribute a;
 
-	for (;; s += len + 1) {
-		len = segment_len(s);
-		add_segment(l, s, len);
-		if (s[len] == '\0')
-			return;
-	}
+	while (attribute_next(&s, true, &a))
+		attrs_add(l, xstrndup(a.name, a.name_len), xstrndup(a.value, a.value_len));
 }
 
 /* "&debug other_function func@0x4711": the newest connection first. */

@@ -3,6 +3,8 @@
  */
 #include "python/tnfpy.h"
 
+#include "format/attributes.h"
+
 #include <structmember.h>
 
 struct probe {
@@ -39,16 +41,14 @@ words_tuple(const char *s)
 	return tuple;
 }
 
-/* "NAME VALUE" of 'len' bytes; the first of a name counts. */
+/* The first of a name counts. */
 static int
-attribute_put(PyObject *dict, const char *s, size_t len)
+attribute_put(PyObject *dict, const struct attribute *a)
 {
-	const char *space = memchr(s, ' ', len);
-	size_t n = space != NULL ? (size_t)(space - s) : len;
-	PyObject *name = tnfpy_str(s, n), *value;
+	PyObject *name = tnfpy_str(a->name, a->name_len);
+	PyObject *value = tnfpy_str(a->value, a->value_len);
 	int err = -1;
 
-	value = tnfpy_str(s + n + (n < len), len - n - (n < len));
 	if (name != NULL && value != NULL)
 		err = PyDict_SetDefault(dict, name, value) == NULL ? -1 : 0;
 	Py_XDECREF(name);
@@ -60,15 +60,11 @@ static PyObject *
 attributes_dict(const char *s)
 {
 	PyObject *dict = PyDict_New(), *proxy;
-	size_t n;
+	struct attribute a;
 
-	for (; dict != NULL && s != NULL && *s != '\0'; s += *s == ';') {
-		s += strspn(s, " \t");
-		n = strcspn(s, ";");
-		if (n > 0 && attribute_put(dict, s, n) < 0)
+	while (dict != NULL && s != NULL && attribute_next(&s, false, &a))
+		if (attribute_put(dict, &a) < 0)
 			Py_CLEAR(dict);
-		s += n;
-	}
 	proxy = dict != NULL ? PyDictProxy_New(dict) : NULL;
 	Py_XDECREF(dict);
 	return proxy;

@@ -13,12 +13,12 @@ libtnf: common format
 libtnfprobe: format
 kernel-probes: common format
 libtnfctl: common kernel-probes
-analysis: common libtnf
-prex: common libtnf
+analysis: common format libtnf
+prex: common format libtnf
 tnfxtract: common format libtnf kernel-probes
 tnfdump: common format libtnf analysis kernel-probes
 tnfwatch: common libtnf analysis kernel-probes tnfxtract prex
-python: common analysis
+python: common format analysis
 T
 # Made while building; no room has them.
 generated='kernel.skel.h import.skel.h lines.h html-page.h'

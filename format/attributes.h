@@ -1,0 +1,97 @@
+/*
+ * attributes.h - what a probe says of itself: "name N;slots A B ;keys K;file F;line 3;".
+ *
+ * An attribute ends at a semicolon.  Its value is what follows its name and one blank.
+ * Values are cut into words at blanks, and a word between single quotes keeps its blanks.
+ * Who chooses probes by their words (prex, the variables of the environment) says "quoted":
+ * then a semicolon between quotes ends nothing, either.  Who looks an attribute up does not:
+ * the name of a file may have one apostrophe in it.
+ */
+#ifndef FORMAT_ATTRIBUTES_H
+#define FORMAT_ATTRIBUTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ATTRIBUTE_BLANKS	" \t"
+
+/* Parts of the string, which do not end with a NUL. */
+struct attribute {
+	const char *name, *value;	/* directly behind the name: it has none */
+	size_t name_len, value_len;
+};
+
+static inline size_t
+attribute_len(const char *s, bool quoted)
+{
+	const char *p = s, *end;
+
+	if (!quoted)
+		return strcspn(s, ";");
+	for (; *p != '\0' && *p != ';'; p++)
+		if (*p == '\'' && (end = strchr(p + 1, '\'')) != NULL)
+			p = end;
+	return (size_t)(p - s);
+}
+
+/* The next one, behind which *s goes on; false: there is none. */
+static inline bool
+attribute_next(const char **s, bool quoted, struct attribute *ret)
+{
+	const char *end, *p;
+
+	while (**s != '\0') {
+		end = *s + attribute_len(*s, quoted);
+		ret->name = *s + strspn(*s, ATTRIBUTE_BLANKS);
+		for (p = ret->name; p < end && strchr(ATTRIBUTE_BLANKS, *p) == NULL; p++)
+			;
+		*s = end + (*end == ';');
+		if (p == ret->name)
+			continue;
+		ret->name_len = (size_t)(p - ret->name);
+		ret->value = p + (p < end);
+		ret->value_len = (size_t)(end - ret->value);
+		return true;
+	}
+	return false;
+}
+
+/* The first one of this name; false: there is none. */
+static inline bool
+attribute_find(const char *s, const char *name, struct attribute *ret)
+{
+	size_t len = strlen(name);
+
+	while (attribute_next(&s, false, ret))
+		if (ret->name_len == len && memcmp(ret->name, name, len) == 0)
+			return true;
+	return false;
+}
+
+/* The next word of a value that ends at 'end', behind which *s goes on; false: there is
+   none. */
+static inline bool
+attribute_word(const char **s, const char *end, const char **ret, size_t *ret_len)
+{
+	const char *p = *s, *quote;
+
+	while (p < end && strchr(ATTRIBUTE_BLANKS, *p) != NULL)
+		p++;
+	if (p >= end)
+		return false;
+	if (*p == '\'' && (quote = memchr(p + 1, '\'', (size_t)(end - p - 1))) != NULL) {
+		*ret = p + 1;
+		*ret_len = (size_t)(quote - p - 1);
+		*s = quote + 1;
+		return true;
+	}
+	*ret = p;
+	while (p < end && strchr(ATTRIBUTE_BLANKS, *p) == NULL)
+		p++;
+	*ret_len = (size_t)(p - *ret);
+	*s = p;
+	return true;
+}
+
+#endif
