@@ -26,7 +26,7 @@ now_mono(void)
 int64_t
 now_boot(void)
 {
-	return clock_read(CLOCK_BOOTTIME);
+	return clock_ns(CLOCK_BOOTTIME);
 }
 
 int64_t
