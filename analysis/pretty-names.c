@@ -1,6 +1,7 @@
 /*
  * pretty-names.c - which members hold named values, and the names.
  */
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -122,4 +123,34 @@ const char *
 pretty_name(const struct tnf_type *type, const char *member, int64_t i)
 {
 	return pretty_kind_name(pretty_kind(type, member), i);
+}
+
+/* The number that a syscall_start with a member abi has is of that table. */
+static const char *
+pretty_names_call(const struct tnf_event *ev, int64_t number)
+{
+	const struct tnf_probe *p = ev->probe;
+	struct tnf_value v;
+
+	for (unsigned i = 0; i < p->n_members; i++)
+		if (strcmp(p->members[i].name, "abi") == 0 &&
+		    tnf_event_value(ev, i, &v) && !v.null)
+			return pretty_call_name((uint64_t)number, v.u.i);
+	return NULL;
+}
+
+const char *
+pretty_event_name(const struct tnf_event *ev, const struct tnf_type *type,
+    const char *member, int64_t i)
+{
+	enum pretty_kind kind = pretty_kind(type, member);
+	bool original = tnf_file_ext(ev->file) == NULL;
+
+	if (original && (kind == PRETTY_SYSCALL || (kind == PRETTY_ERRNO && i > ERANGE)))
+		return NULL;
+	if (kind == PRETTY_NONE)
+		return !original && member != NULL && strcmp(member, "sysnum") == 0 &&
+		    type != NULL && pretty_names_is_integer(type) ?
+		    pretty_names_call(ev, i) : NULL;
+	return pretty_kind_name(kind, i);
 }

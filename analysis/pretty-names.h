@@ -36,6 +36,12 @@ const char *pretty_name(const struct tnf_type *, const char *member, int64_t);
 enum { PRETTY_ABI_NATIVE, PRETTY_ABI_32, PRETTY_ABI_X32 };
 const char *pretty_call_name(uint64_t number, int64_t abi);
 
+/* The name of a number that a member of an event holds; NULL: it has none.  The member
+   abi of an event says which table its member sysnum is of.  In files of the original
+   writers the numbers are Solaris's, and only those that agree have names. */
+const char *pretty_event_name(const struct tnf_event *, const struct tnf_type *,
+    const char *member, int64_t);
+
 /*
  * Whose table the numbers of system calls are from that are named from now on: the
  * machine by uname(2), NULL: the trace does not tell.  False: no such table is here,

@@ -90,7 +90,6 @@ static void
 stats_put_value(struct stats *s, const struct val *v, const struct tnf_event *ev)
 {
 	struct out *o = &s->key;
-	const struct tnf_file *f = ev->file;
 	char buf[VAL_TEXT_SIZE];
 	const char *text, *name = NULL;
 	int64_t n;
@@ -103,8 +102,8 @@ stats_put_value(struct stats *s, const struct val *v, const struct tnf_event *ev
 	if (s->of.show != NULL && s->of.show(s->of.arg, o, v, ev))
 		return;
 	/* Numbers of the original writers have other names. */
-	if (v->type != NULL && tnf_file_ext(f) != NULL && val_to_int(v, &n))
-		name = pretty_name(v->type, v->name, n);
+	if (v->type != NULL && tnf_file_ext(ev->file) != NULL && val_to_int(v, &n))
+		name = pretty_event_name(ev, v->type, v->name, n);
 	len = val_text(v, buf, &text);
 	out_bytes(o, text, len);
 	if (name != NULL) {

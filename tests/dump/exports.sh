@@ -42,6 +42,37 @@ for option in '--to ctf -o x' '--to tnf' '--to folded' --states --info; do
 	grep -q '^tnfdump: --pretty: ' err || fail "--pretty $option: $(cat err)"
 done
 
+# So do numbers of the 32-bit table, which the member abi tells, in every format: the
+# type of such a number has no names.
+"$story" calls.tnf <<'M' || fail "story"
+kernel
+kernel-part
+probe syscall_start syscall sysnum:tnf_uint64 abi:tnf_int64
+probe syscall_end syscall rval1:tnf_int64 rval2:tnf_int64 errno:tnf_int32
+1000 7 7 0x100 0 syscall_start 20 1
+2000 7 7 0x100 0 syscall_end 7 0 0
+3000 7 7 0x100 0 syscall_start 40000 0
+4000 7 7 0x100 0 syscall_end -1 0 38
+@machine x86_64
+M
+for format in jsonl csv chrome perfetto; do
+	"$tnfdump" --to $format --pretty calls.tnf 2> /dev/null | tr -d '"' > out
+	grep -aq 'getpid' out && ! grep -aq 'sysnum:20' out || fail "32-bit, $format: $(cat out)"
+done
+"$tnfdump" --to jsonl --pretty calls.tnf 2> /dev/null > out
+grep -q '"args":{"sysnum":"getpid","abi":1}' out && grep -q '"args":{"sysnum":40000,"abi":0}' out ||
+	fail "32-bit, jsonl: $(cat out)"
+"$tnfdump" --to jsonl calls.tnf 2> /dev/null | grep -q '"sysnum":20,' || fail "32-bit, numbers"
+"$tnfdump" --to html calls.tnf > calls.html 2> /dev/null || fail "32-bit, html"
+if command -v python3 > /dev/null; then
+	python3 -c 'import base64, re, sys, zlib
+data = re.search(r"<script id=.data.[^>]*>([^<]*)<", open("calls.html").read()).group(1)
+sys.exit(b"""{"name":"sysnum","names":{"20":1},""" not in zlib.decompress(base64.b64decode(data)))' ||
+		fail "32-bit, names in html"
+fi
+"$tnfdump" --pretty calls.tnf 2> /dev/null | grep -q 'sysnum: getpid abi: 1' || fail "32-bit, text"
+"$tnfdump" --stats=probe,sysnum calls.tnf 2> /dev/null | grep -q '20(getpid)' || fail "32-bit, statistics"
+
 # Losses: of all reasons, of all files, with or without events that are kept.
 "$story" quiet.tnf <<'M' || fail "story"
 process 8

@@ -1,7 +1,6 @@
 /*
  * pretty.c - values as people read them.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "analysis/nest.h"
@@ -137,40 +136,12 @@ put_symbol(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
 	put_inlined(p, ev, addr);
 }
 
-/* The names are Linux's; a file of the original writers has Solaris's numbers,
-   which agree for the errors of old. */
-static const char *
-value_name(const struct tnf_event *ev, enum pretty_kind kind, int64_t i)
-{
-	if (tnf_file_ext(ev->file) == NULL && (kind == PRETTY_SYSCALL ||
-	    (kind == PRETTY_ERRNO && i > ERANGE)))
-		return NULL;
-	return pretty_kind_name(kind, i);
-}
-
-/* The number that a syscall_start with a member abi has is of that table. */
-static const char *
-other_call(const struct tnf_event *ev, const struct tnf_value *number, const char *name)
-{
-	const struct tnf_probe *p = ev->probe;
-	struct tnf_value v;
-
-	if (name == NULL || strcmp(name, "sysnum") != 0 || tnf_file_ext(ev->file) == NULL)
-		return NULL;
-	for (unsigned i = 0; i < p->n_members; i++)
-		if (strcmp(p->members[i].name, "abi") == 0 &&
-		    tnf_event_value(ev, i, &v) && !v.null)
-			return pretty_call_name((uint64_t)number->u.i, v.u.i);
-	return NULL;
-}
-
 static void
 pretty_put_scalar(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
 	enum pretty_kind kind = pretty_kind(v->type, name);
-	const char *text = kind == PRETTY_NONE ? other_call(ev, v, name) :
-	    value_name(ev, kind, v->u.i);
+	const char *text = pretty_event_name(ev, v->type, name, v->u.i);
 
 	if (text != NULL) {
 		out_str(p->o, text);
@@ -284,12 +255,14 @@ pretty_value(struct dump *d, const struct tnf_event *ev,
 }
 
 bool
-pretty_differs(const struct tnf_value *v, const char *name)
+pretty_differs(const struct tnf_event *ev, const struct tnf_value *v, const char *name)
 {
 	enum pretty_kind kind = v->null ? PRETTY_NONE :
 	    pretty_kind(v->type, name);
 
-	return kind != PRETTY_NONE && kind != PRETTY_SIZE;
+	if (kind == PRETTY_NONE)
+		return !v->null && pretty_event_name(ev, v->type, name, v->u.i) != NULL;
+	return kind != PRETTY_SIZE;
 }
 
 const char *
@@ -300,12 +273,11 @@ pretty_slice_name(const struct pair_slice *s)
 	struct tnf_value v;
 
 	for (unsigned i = 0; i < p->n_members && call == NULL; i++) {
-		if (!tnf_event_value(&s->start, i, &v) || v.null)
+		if (strcmp(p->members[i].name, "sysnum") != 0 &&
+		    pretty_kind(p->members[i].type, NULL) != PRETTY_SYSCALL)
 			continue;
-		if (pretty_kind(p->members[i].type, NULL) == PRETTY_SYSCALL)
-			call = value_name(&s->start, PRETTY_SYSCALL, v.u.i);
-		else
-			call = other_call(&s->start, &v, p->members[i].name);
+		if (tnf_event_value(&s->start, i, &v) && !v.null)
+			call = pretty_event_name(&s->start, v.type, p->members[i].name, v.u.i);
 	}
 	return call != NULL ? call : s->name;
 }
