@@ -23,9 +23,10 @@
  *    has grown.  The header comes last.
  *
  * How the two copiers use this depends on what an event may refer to.  In the kernel's
- * buffer (tnfxtract/snapshot.c) each event stands alone, so blocks are copied at once,
- * the newest first; writers take the oldest block next, so what they take meanwhile
- * is what was not going to be copied anyway.  In a process's file (libtnf/copy.c) an
+ * buffer (tnfxtract/snapshot.c) each event stands alone, so blocks may be copied in any
+ * order, as far as they were filled when they were looked at, the newest first; writers
+ * take the oldest block next, and what is older than one that they have taken meanwhile
+ * goes, if it was taken as well.  In a process's file (libtnf/copy.c) an
  * event may refer to newer blocks, which must be copied after it.  There the newest
  * blocks are looked at first (point 2), then all are copied, the oldest first, and events
  * that came after the look are taken out of the copy.  libtnf/follow.c is no copier:

@@ -105,18 +105,6 @@ put_inner(struct context_writer *w, pid_t tid, pid_t pid)
 	    (pid_t)thread_status_last(pid, tid, "NStgid"));
 }
 
-/* false: it is there already.  Without memory it may be put twice. */
-static bool
-is_new(struct context_writer *w, pid_t tid, long threads)
-{
-	bool fresh = true;
-	long *n = map_put(&w->seen, &tid, sizeof tid, &fresh);
-
-	if (n != NULL && fresh)
-		*n = threads;
-	return fresh;
-}
-
 static void
 put_threads(struct context_writer *w, int proc, const struct task *leader,
     bool inner)
@@ -133,8 +121,6 @@ put_threads(struct context_writer *w, int proc, const struct task *leader,
 	while ((e = readdir(dir)) != NULL) {
 		tid = pid_name(e->d_name);
 		if (tid == 0 || tid == leader->tid)
-			continue;
-		if (!is_new(w, tid, 0))
 			continue;
 		snprintf(path, sizeof path, "%d/comm", (int)tid);
 		n = context_tasks_read_file(dirfd(dir), path, comm, sizeof comm);
@@ -217,7 +203,6 @@ put_process(struct context_writer *w, int proc, pid_t pid, bool inner)
 	if (context_tasks_read_file(proc, path, text, sizeof text) <= 0 ||
 	    !parse_stat(text, &t))
 		return;
-	is_new(w, pid, t.of_kernel ? 0 : t.threads);
 	put_task(w, "task", pid, pid, t.ppid, t.comm);
 	if (inner)
 		put_inner(w, pid, pid);
@@ -251,35 +236,6 @@ put_outer(struct context_writer *w, int proc, pid_t pid)
 	put_process(w, proc, pid, false);
 }
 
-/* A directory of tasks has a link for each, besides two of its own. */
-static long
-threads_now(int proc, pid_t pid)
-{
-	struct stat st;
-	char path[64];
-
-	snprintf(path, sizeof path, "%d/task", (int)pid);
-	return fstatat(proc, path, &st, 0) == 0 ? (long)st.st_nlink - 2 : 0;
-}
-
-static void
-put_newer(struct context_writer *w, int proc, pid_t pid)
-{
-	const long *had = map_get(&w->seen, &pid, sizeof pid);
-	char path[64], text[1024];
-	struct task t = { .tid = pid };
-
-	if (had == NULL) {
-		put_process(w, proc, pid, false);
-		return;
-	}
-	if (*had == 0 || threads_now(proc, pid) == *had)
-		return;
-	snprintf(path, sizeof path, "%d/stat", (int)pid);
-	if (context_tasks_read_file(proc, path, text, sizeof text) > 0 && parse_stat(text, &t))
-		put_threads(w, proc, &t, false);
-}
-
 void
 context_tasks(struct context_writer *w, pid_t only)
 {
@@ -294,12 +250,6 @@ context_tasks(struct context_writer *w, pid_t only)
 		put_process(w, proc, only, true);
 		close(proc);
 	}
-}
-
-void
-context_tasks_again(struct context_writer *w)
-{
-	each_process(w, put_newer);
 }
 
 void

@@ -25,7 +25,6 @@ context_begin(struct context_writer *w)
 {
 	w->text = NULL;
 	w->size = 0;
-	map_init(&w->seen, sizeof(long));
 	w->f = open_memstream(&w->text, &w->size);
 	if (w->f != NULL)
 		fputs("TNFCTX 1\n", w->f);
@@ -39,7 +38,6 @@ context_free(struct context_writer *w)
 	w->f = NULL;
 	free(w->text);
 	w->text = NULL;
-	map_free(&w->seen);
 }
 
 /* Bytes above 127 stay: names are UTF-8 as a rule, and readers must cope. */

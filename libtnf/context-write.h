@@ -12,13 +12,10 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "common/map.h"
-
 struct context_writer {
 	FILE	*f;		/* NULL: out of memory */
 	char	*text;
 	size_t	 size;
-	struct map seen;	/* tasks; how many threads a process had */
 };
 
 void context_begin(struct context_writer *);
@@ -32,8 +29,6 @@ void context_host(struct context_writer *);
 /* Tasks alive: those of a process, with the numbers that they have in their own
    pid namespace; or (0) all. */
 void context_tasks(struct context_writer *, pid_t);
-/* After all: those that have come since. */
-void context_tasks_again(struct context_writer *);
 /* What a task that has ended was called in its own name space, where that differs. */
 void context_inner(struct context_writer *, pid_t tid, pid_t pid, pid_t inner_tid,
     pid_t inner_pid);

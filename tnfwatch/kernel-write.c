@@ -17,11 +17,8 @@
 #include "tnfxtract/addrs.h"
 #include "tnfxtract/snapshot.h"
 
-#define RESERVE_MIN	(64u << 10)	/* bytes: fewer are not worth a call */
-
 struct kernel_copy {
 	int	 fd;
-	const unsigned char *base;
 	const struct history *history;
 	uint32_t block_size;
 	struct addrs addrs;
@@ -49,32 +46,6 @@ kernel_put(void *arg, uint64_t offset, const void *bytes, size_t n)
 		run = 0;
 	}
 	return k->error == 0;
-}
-
-static bool
-is_wanted(const struct kernel_copy *k, uint64_t offset)
-{
-	const struct tnf_block_header *h = (const void *)(k->base + offset);
-	uint32_t generation = __atomic_load_n(&h->generation, __ATOMIC_RELAXED);
-
-	return !history_has(k->history, (uint32_t)(offset / k->block_size), generation);
-}
-
-/* Blocks come by age; room that is made for them in the order of the file makes that
-   cheaper.  What is in segments gets none. */
-static void
-kernel_reserve(void *arg, uint64_t offset, uint64_t n)
-{
-	const struct kernel_copy *k = arg;
-	uint64_t end = offset + n, run;
-
-	for (; offset < end; offset += run + k->block_size) {
-		for (run = 0; offset + run < end && is_wanted(k, offset + run); run += k->block_size)
-			;
-		/* Where there is none, the writes will say so. */
-		if (run >= RESERVE_MIN)
-			(void)!fallocate(k->fd, FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)run);
-	}
 }
 
 static void
@@ -120,9 +91,9 @@ put_context(const struct source *s, struct kernel_copy *k)
 int
 kernel_write(const struct source *s, int fd)
 {
-	struct kernel_copy k = { .fd = fd, .base = s->base, .history = s->history };
+	struct kernel_copy k = { .fd = fd, .history = s->history };
 	struct snapshot_sink sink = { .put = kernel_put, .look = kernel_look,
-	    .reserve = kernel_reserve, .arg = &k };
+	    .arg = &k };
 	enum snapshot_result r;
 	struct snapshot copy;
 	int e;

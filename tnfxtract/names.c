@@ -1,9 +1,12 @@
 /*
  * names.c - the names that go with a copy, read while it is made.
  *
- * /proc tells who lives, in three files a process: together they take a third as long
- * as a copy of 16 MiB.  On one CPU they would only delay it, and what is in the
+ * /proc tells who lives, in three files a process: together they take as long as a
+ * copy of 16 MiB.  On one CPU they would only delay it, and what is in the
  * buffer meanwhile is overwritten; so there they are read when the copy is done.
+ *
+ * They begin at the moment that the copy is of.  Whoever has an event in it was there
+ * then: he is found in /proc, or among those who have ended, whom the kernel remembers.
  */
 #include "tnfxtract/names.h"
 
@@ -18,6 +21,7 @@ names_read(void *arg)
 	struct names *n = arg;
 
 	source_context(n->source, &n->context);
+	source_count_lost(n->source);
 	return NULL;
 }
 
@@ -31,7 +35,7 @@ two_cpus(void)
 }
 
 void
-names_begin(struct names *n, const struct source *source)
+names_begin(struct names *n, struct source *source)
 {
 	n->source = source;
 	n->begun = true;
@@ -39,16 +43,14 @@ names_begin(struct names *n, const struct source *source)
 	n->beside = two_cpus() && pthread_create(&n->thread, NULL, names_read, n) == 0;
 }
 
-struct context_writer *
-names_end(struct names *n, struct source *source)
+void
+names_end(struct names *n)
 {
 	if (n->beside)
 		pthread_join(n->thread, NULL);
 	else
 		names_read(n);
 	n->beside = false;
-	source_context_later(source, &n->context);
-	return &n->context;
 }
 
 void

@@ -12,7 +12,7 @@
 struct source;
 
 struct names {
-	const struct source *source;
+	struct source *source;
 	struct context_writer context;
 	pthread_t thread;
 	bool	  beside;	/* the thread reads them */
@@ -20,9 +20,9 @@ struct names {
 };
 
 /* Begins to read; beside the caller, where it may run on two CPUs. */
-void names_begin(struct names *, const struct source *);
-/* Waits, if it must, and adds what only the end of the copy can tell. */
-struct context_writer *names_end(struct names *, struct source *);
+void names_begin(struct names *, struct source *);
+/* Waits, if it must; what was lost has been counted as well. */
+void names_end(struct names *);
 void names_free(struct names *);
 
 #endif /* TNFXTRACT_NAMES_H */

@@ -123,12 +123,6 @@ output_put(struct output *o, uint64_t offset, const void *bytes, size_t n)
 	return pwrite_all(o->fd, bytes, n, offset);
 }
 
-void
-output_reserve(struct output *o, uint64_t offset, uint64_t n)
-{
-	(void)!fallocate(o->fd, FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)n);
-}
-
 /* What sendfile(2) does, to what it refuses: a file opened to append. */
 static ssize_t
 copy_some(int fd, off_t *at)

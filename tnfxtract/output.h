@@ -19,8 +19,6 @@ struct output {
 /* These return 0 or an errno. */
 int  output_open(struct output *, const char *name);
 int  output_put(struct output *, uint64_t offset, const void *, size_t n);
-/* Makes room, in order; only helps. */
-void output_reserve(struct output *, uint64_t offset, uint64_t n);
 int  output_commit(struct output *, bool sync);	/* under the asked name */
 
 /* Gives up what is not committed.  Safe in signal handlers and when repeated. */

@@ -1,18 +1,18 @@
 /*
  * snapshot.c - a consistent copy of a kernel buffer that is being written.
  *
- * The moment comes first: how many blocks have been taken so far.  What was taken
- * later is left out.  The others are copied in the order of their age, the
- * newest first, so that the copy has the latest events of each CPU without a hole;
- * then the directory, the definitions and block 0.  format/live.h says why that works.
+ * The moment comes first: which blocks there are and how far each is filled, looked at
+ * in the order of their age, the newest first, so that the copy has the latest events of
+ * each CPU without a hole.  What comes later is left out.  Then the blocks are copied, in
+ * the order of the file, and the directory, the definitions and block 0.
+ * format/live.h says why that works.
  */
 #include "tnfxtract/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_SIZE	(1u << 20)	/* staged in cache */
-#define RESERVE_MIN	(256u << 10)	/* fewer bytes are soon in order */
+#define STAGE_SIZE	(256u << 10)	/* staged in cache */
 #define BLOCK_MIN	512u		/* holds the header and its extension */
 
 #define HEADER_SIZE	sizeof(struct tnf_block_header)
@@ -76,12 +76,30 @@ clean_header(const struct snapshot *s, unsigned char *block)
 	return h.tag == s->block_tag;
 }
 
-/* The copy of block n, which is of the generation that was seen. */
+/* What has been added to a block since it was looked at does not go out. */
+static enum live_copied
+cut(unsigned char *block, struct live_use *use, uint32_t looked)
+{
+	uint16_t valid = (uint16_t)looked;
+
+	if (use->used <= looked)
+		return LIVE_COPIED;
+	memset(block + looked, 0, use->used - looked);
+	memcpy(block + offsetof(struct tnf_block_header, bytes_valid), &valid, sizeof valid);
+	use->used = looked;
+	return looked > HEADER_SIZE ? LIVE_COPIED : LIVE_EMPTY;
+}
+
+/* The copy of block n, which is of the generation that was seen, as far as it was filled
+   when it was looked at. */
 static enum live_copied
 copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
 {
+	uint32_t looked = s->seen[n].used < HEADER_SIZE ? HEADER_SIZE : s->seen[n].used;
 	enum live_copied r = live_copy(&s->live, (uint64_t)n * s->block_size, to, &s->seen[n]);
 
+	if (r == LIVE_COPIED)
+		r = cut(to, &s->seen[n], looked);
 	if (r == LIVE_COPIED && !clean_header(s, to))
 		r = LIVE_EMPTY;
 	s->result[n] = (unsigned char)r;
@@ -102,14 +120,6 @@ by_age(const void *a, const void *b)
 	if (p->age != q->age)
 		return p->age < q->age ? -1 : 1;
 	return p->block > q->block ? -1 : p->block < q->block;
-}
-
-static int
-by_place(const void *a, const void *b)
-{
-	const uint32_t *p = a, *q = b;
-
-	return (*p > *q) - (*p < *q);
 }
 
 /* Without an extension nobody takes blocks. */
@@ -144,86 +154,97 @@ sort_blocks(struct snapshot *s, struct aged *list)
 	return used;
 }
 
-/* Blocks come by age, and a file whose pages are made in that order takes half as long
-   again as one in order.  They are handed out in the order of their places at first. */
+/* The newest first: who is found at an event has all events of its writer before it. */
 static void
-reserve_data(const struct snapshot *s, const struct snapshot_sink *sink)
+look_at_blocks(struct snapshot *s, const struct aged *list, uint32_t n)
 {
-	uint64_t size = (uint64_t)blocks_taken(s) * s->block_size;
+	struct live_use now;
+	uint32_t i;
 
-	if (size > s->size - s->directory_end)
-		size = s->size - s->directory_end;
-	if (size >= RESERVE_MIN)
-		sink->reserve(sink->arg, s->directory_end, size);
+	for (i = 0; i < n; i++) {
+		now = live_look(&s->live, (uint64_t)list[i].block * s->block_size);
+		s->seen[list[i].block].used = now.used;
+	}
 }
 
-/* Blocks on their way to the sink, side by side in the order of the file. */
-struct chunk {
+/* Neighbours that have been copied, to be put in one piece. */
+struct run {
 	unsigned char *bytes;
-	uint32_t n;
-	uint32_t block[CHUNK_SIZE / BLOCK_MIN];
+	uint32_t first, n;
 };
 
-static unsigned char *
-place_in(const struct chunk *c, uint32_t block, uint32_t block_size)
+static bool
+put_run(const struct snapshot *s, const struct snapshot_sink *sink, struct run *r, uint32_t next)
 {
-	const uint32_t *p = bsearch(&block, c->block, c->n, sizeof block, by_place);
+	bool ok = r->n == 0 || sink->put(sink->arg, (uint64_t)r->first * s->block_size, r->bytes,
+	    (size_t)r->n * s->block_size);
 
-	return c->bytes + (size_t)(p - c->block) * block_size;
+	r->first = next;
+	r->n = 0;
+	return ok;
 }
 
-/* Neighbours that have been copied are put in one piece. */
+/* A file is made fastest in order and in large pieces. */
 static bool
-put_chunk(const struct snapshot *s, const struct snapshot_sink *sink, const struct chunk *c)
+copy_in_order(struct snapshot *s, const struct snapshot_sink *sink, unsigned char *stage)
+{
+	uint32_t most = STAGE_SIZE / s->block_size, n = s->directory_end / s->block_size;
+	struct run r = { stage, n, 0 };
+	unsigned char *to;
+
+	for (; n < s->block_count; n++) {
+		to = stage + (size_t)r.n * s->block_size;
+		if (s->seen[n].generation == TNF_GENERATION_FREE ||
+		    copy_block(s, n, to) != LIVE_COPIED) {
+			if (!put_run(s, sink, &r, n + 1))
+				return false;
+			continue;
+		}
+		if (sink->look != NULL)
+			sink->look(sink->arg, to, s->seen[n].used);
+		if (++r.n == most && !put_run(s, sink, &r, n + 1))
+			return false;
+	}
+	return put_run(s, sink, &r, n);
+}
+
+/*
+ * Where a block was taken before its turn came, what is older would be behind a hole.
+ * Writers take the oldest next: so of what is older most was taken as well, some of it
+ * after its turn.  That goes.  What has not been taken even now belongs to CPUs that
+ * hardly write, and is all that they have.
+ */
+static bool
+drop_behind_holes(struct snapshot *s, const struct snapshot_sink *sink, unsigned char *stage,
+    const struct aged *list, uint32_t used)
 {
 	uint32_t i, n;
 
-	for (i = 0; i < c->n; i += n > 0 ? n : 1) {
-		for (n = 0; i + n < c->n && c->block[i + n] == c->block[i] + n &&
-		    s->result[c->block[i + n]] == LIVE_COPIED; n++)
-			;
-		if (n > 0 && !sink->put(sink->arg, (uint64_t)c->block[i] * s->block_size,
-		    c->bytes + (size_t)i * s->block_size, (size_t)n * s->block_size))
+	for (i = 0; i < used && s->result[list[i].block] != LIVE_TAKEN; i++)
+		;
+	memset(stage, 0, s->block_size);
+	for (; i < used; i++) {
+		n = list[i].block;
+		if (s->result[n] != LIVE_COPIED || live_look(&s->live,
+		    (uint64_t)n * s->block_size).generation == s->seen[n].generation)
+			continue;
+		s->result[n] = LIVE_TAKEN;
+		if (!sink->put(sink->arg, (uint64_t)n * s->block_size, stage, s->block_size))
 			return false;
 	}
 	return true;
-}
-
-static bool
-copy_chunk(struct snapshot *s, const struct snapshot_sink *sink, struct chunk *c,
-    const struct aged *list, uint32_t n)
-{
-	unsigned char *to;
-	uint32_t i;
-
-	c->n = n;
-	for (i = 0; i < n; i++)
-		c->block[i] = list[i].block;
-	qsort(c->block, n, sizeof *c->block, by_place);
-	for (i = 0; i < n; i++) {
-		to = place_in(c, list[i].block, s->block_size);
-		if (copy_block(s, list[i].block, to) == LIVE_COPIED && sink->look != NULL)
-			sink->look(sink->arg, to, s->seen[list[i].block].used);
-	}
-	return put_chunk(s, sink, c);
 }
 
 static bool
 copy_data(struct snapshot *s, const struct snapshot_sink *sink,
     unsigned char *stage, struct aged *list)
 {
-	uint32_t most = CHUNK_SIZE / s->block_size, used, i, n;
-	struct chunk c = { .bytes = stage };
+	uint32_t used = sort_blocks(s, list);
 
-	if (sink->reserve != NULL)
-		reserve_data(s, sink);
-	used = sort_blocks(s, list);
-	for (i = 0; i < used; i += n) {
-		n = used - i < most ? used - i : most;
-		if (!copy_chunk(s, sink, &c, list + i, n))
-			return false;
-	}
-	return true;
+	look_at_blocks(s, list, used);
+	if (sink->moment != NULL)
+		sink->moment(sink->arg);
+	return copy_in_order(s, sink, stage) && drop_behind_holes(s, sink, stage, list, used);
 }
 
 static bool
@@ -321,7 +342,7 @@ snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
 	struct aged *list;
 	unsigned char *stage;
 
-	stage = aligned_alloc(4096, CHUNK_SIZE);
+	stage = aligned_alloc(4096, STAGE_SIZE);
 	list = calloc(s->block_count, sizeof *list);
 	s->seen = calloc(s->block_count, sizeof *s->seen);
 	s->result = calloc(s->block_count, sizeof *s->result);

@@ -48,11 +48,11 @@ struct snapshot {
 struct snapshot_sink {
 	/* Puts n bytes at 'offset'; what is never put reads as zero. */
 	bool (*put)(void *arg, uint64_t offset, const void *bytes, size_t n);
-	/* Most of these bytes will be put, in no order: a good time to make room for
-	   them in theirs.  May be NULL. */
-	void (*reserve)(void *arg, uint64_t offset, uint64_t n);
 	/* Sees each block of events that was copied; may be NULL. */
 	void (*look)(void *arg, const unsigned char *block, size_t valid);
+	/* The moment that the copy is of is now: what comes later is not in it.  May be
+	   NULL. */
+	void (*moment)(void *arg);
 	void *arg;
 };
 

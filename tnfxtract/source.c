@@ -99,14 +99,6 @@ source_context(const struct source *s, struct context_writer *w)
 	context_host(w);
 	context_devices(w);
 	context_tasks(w, 0);
-}
-
-void
-source_context_later(struct source *s, struct context_writer *w)
-{
-	if (s->kernel == NULL)
-		return;
-	context_tasks_again(w);
 	kp_ended(s->kernel, put_ended, w);
 	kp_renamed(s->kernel, put_renamed, w);
 	kp_value_names(s->kernel, put_value_names, w);

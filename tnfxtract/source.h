@@ -43,11 +43,9 @@ bool source_find_buffer(struct source *);
 bool source_write_files(struct source *, const char *directory);
 void source_close(struct source *);
 
-/* The machine that the buffer is of, and who lives on it: may be called while the
-   buffer is copied, by another thread. */
+/* The machine that the buffer is of, who lives on it, and who has ended: may be called
+   while the buffer is copied, by another thread. */
 void source_context(const struct source *, struct context_writer *);
-/* When it has been copied: who has come since, and who has ended. */
-void source_context_later(struct source *, struct context_writer *);
 /* Fills in lost[]; what was lost up to now, for the copy and for the message. */
 void source_count_lost(struct source *);
 /* Says on stderr if events were lost. */

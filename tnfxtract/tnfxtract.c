@@ -33,6 +33,7 @@ struct options {
 
 /* A copy on its way: where to, and what went wrong there. */
 struct job {
+	struct source *source;
 	struct output out;
 	struct addrs  addrs;
 	struct names  names;
@@ -207,21 +208,20 @@ put(void *arg, uint64_t offset, const void *bytes, size_t n)
 	return j->error == 0;
 }
 
-/* Where there is no room, the writes will say so. */
-static void
-reserve(void *arg, uint64_t offset, uint64_t n)
-{
-	struct job *j = arg;
-
-	output_reserve(&j->out, offset, n);
-}
-
 static void
 look(void *arg, const unsigned char *block, size_t valid)
 {
 	struct job *j = arg;
 
 	addrs_scan(&j->addrs, block, valid);
+}
+
+static void
+moment(void *arg)
+{
+	struct job *j = arg;
+
+	names_begin(&j->names, j->source);
 }
 
 static bool
@@ -254,11 +254,10 @@ complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
 /* Writes the counts of lost events that we print into the copy's extension, so that tnfdump
    says the same.  A buffer without an extension has no place for them. */
 static bool
-put_lost(struct source *src, struct job *j)
+put_lost(const struct source *src, struct job *j)
 {
 	struct tnf_ext ext;
 
-	source_count_lost(src);
 	memcpy(&ext, (const char *)src->base + TNF_EXT_OFFSET, sizeof ext);
 	return ext.magic != TNF_EXT_MAGIC || put(j, TNF_EXT_OFFSET +
 	    offsetof(struct tnf_ext, lost), src->lost, sizeof src->lost);
@@ -267,14 +266,15 @@ put_lost(struct source *src, struct job *j)
 static bool
 copy_buffer(struct source *src, struct job *j, bool want_context)
 {
-	struct snapshot_sink sink = { .put = put, .reserve = reserve, .arg = j };
+	struct snapshot_sink sink = { .put = put, .arg = j };
 	enum snapshot_result r;
 	struct snapshot s;
 
+	j->source = src;
 	r = snapshot_open(&s, src->base, src->size);
-	if (r == SNAPSHOT_OK && want_context) {
+	if (want_context) {
 		sink.look = look;
-		names_begin(&j->names, src);
+		sink.moment = moment;
 	}
 	if (r == SNAPSHOT_OK && ftruncate(j->out.fd, (off_t)s.size) != 0) {
 		j->error = errno;
@@ -282,6 +282,10 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 	}
 	if (r == SNAPSHOT_OK)
 		r = snapshot_copy(&s, &sink);
+	if (r == SNAPSHOT_OK && want_context)
+		names_end(&j->names);
+	else if (r == SNAPSHOT_OK)
+		source_count_lost(src);
 	if (r == SNAPSHOT_OK && !put_lost(src, j))
 		r = SNAPSHOT_SINK;
 	return complain_snapshot(&s, r, j->error);
@@ -291,7 +295,7 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 static bool
 add_context(struct source *src, struct job *j)
 {
-	struct context_writer *w = names_end(&j->names, src);
+	struct context_writer *w = &j->names.context;
 	int e;
 
 	addrs_pack(&j->addrs);

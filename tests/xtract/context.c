@@ -137,46 +137,6 @@ START_TEST(threads)
 }
 END_TEST
 
-/* Who comes while a copy is made: a thread of a process that had none, and a process. */
-START_TEST(tasks_since)
-{
-	const struct tnf_context_task *t;
-	int pipes[4], byte = 0, entries = 0;
-	struct context_writer w;
-	pthread_t thread;
-	pid_t child, tid;
-	tnf_context_t *c;
-	char *line;
-
-	ck_assert_int_eq(pipe(pipes), 0);
-	ck_assert_int_eq(pipe(pipes + 2), 0);
-	context_begin(&w);
-	context_tasks(&w, 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, helper, pipes), 0);
-	ck_assert_int_eq(read(pipes[0], &tid, sizeof tid), sizeof tid);
-	child = fork();
-	if (child == 0) {
-		close(pipes[3]);
-		_exit(read(pipes[2], &byte, 1) == 0 ? 0 : 1);
-	}
-	context_tasks_again(&w);
-	close(pipes[3]);
-	pthread_join(thread, NULL);
-	ck_assert_int_eq(waitpid(child, NULL, 0), child);
-	fflush(w.f);
-	for (line = w.text; (line = strstr(line, "\ntask ")) != NULL; line++)
-		entries += atoi(line + 6) == getpid();
-	ck_assert_int_eq(entries, 1);
-	c = finish(&w);
-	t = tnf_context_task(c, tid);
-	ck_assert_ptr_nonnull(t);
-	ck_assert_str_eq(t->comm, "helper");
-	ck_assert_int_eq(t->pid, getpid());
-	ck_assert_ptr_nonnull(tnf_context_task(c, child));
-	tnf_context_close(c);
-}
-END_TEST
-
 /* This very process, under a name made to confuse. */
 START_TEST(tasks)
 {
@@ -491,7 +451,6 @@ main(void)
 	tcase_add_test(tc, host);
 	tcase_add_test(tc, tasks);
 	tcase_add_test(tc, threads);
-	tcase_add_test(tc, tasks_since);
 	tcase_add_loop_test(tc, symbols, 0, 2);
 	tcase_add_test(tc, kept);
 	tcase_add_test(tc, objects);

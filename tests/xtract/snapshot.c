@@ -17,6 +17,7 @@ struct copy {
 	int	 fail_at;	/* put number that fails; -1 none */
 	bool	 outside;	/* a put went beyond the size */
 	void	(*during)(void *);	/* after each put */
+	void	(*moment)(void *);	/* when all blocks have been looked at */
 	void	*arg;
 };
 
@@ -37,10 +38,19 @@ put(void *arg, uint64_t offset, const void *bytes, size_t n)
 	return true;
 }
 
+static void
+moment(void *arg)
+{
+	struct copy *c = arg;
+
+	if (c->moment != NULL)
+		c->moment(c->arg);
+}
+
 static enum snapshot_result
 take(const void *base, size_t size, struct copy *c, struct snapshot *s)
 {
-	struct snapshot_sink sink = { .put = put, .arg = c };
+	struct snapshot_sink sink = { .put = put, .moment = moment, .arg = c };
 	enum snapshot_result r;
 
 	r = snapshot_open(s, base, size);
@@ -306,6 +316,43 @@ START_TEST(of_one_moment)
 }
 END_TEST
 
+static void
+write_more(void *arg)
+{
+	model_record(arg, 21);
+	model_record(arg, 22);
+	model_fill(arg, 23, 4);
+}
+
+/* What comes after the moment is not in the copy, be it in a block that is. */
+START_TEST(after_the_moment)
+{
+	struct copy c = { .fail_at = -1, .moment = write_more };
+	struct tnf_block_header h;
+	struct snapshot s;
+	struct model m;
+	uint32_t i;
+	bool used;
+
+	model_init(&m, 50, 1);
+	model_fill(&m, 20, 1);
+	model_take(&m, 21, 2);
+	model_record(&m, 21);
+	model_take(&m, 22, 3);
+	c.arg = &m;
+	ck_assert_int_eq(take(m.base, 50 * MODEL_BLOCK, &c, &s), SNAPSHOT_OK);
+	ck_assert_uint_eq(s.used, 2);
+	for (i = 2; i < 50; i++) {
+		ck_assert(model_check_copy(c.bytes + i * MODEL_BLOCK, &used));
+		ck_assert_int_eq(used, i == 20 || i == 21);
+	}
+	memcpy(&h, c.bytes + 21 * MODEL_BLOCK, sizeof h);
+	ck_assert_uint_eq(h.bytes_valid, sizeof h + MODEL_RECORD);
+	free(c.bytes);
+	model_free(&m);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -320,6 +367,7 @@ main(void)
 	tcase_add_test(tc, late_definitions);
 	tcase_add_test(tc, take_overs);
 	tcase_add_test(tc, of_one_moment);
+	tcase_add_test(tc, after_the_moment);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
 	return check_run(suite);
