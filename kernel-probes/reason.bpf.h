@@ -108,7 +108,7 @@ static __always_inline bool stack_read(struct stack_words *w, u32 words)
 __noinline u64 entry_queue(u32 i)
 {
 	struct stack_words *w;
-	u64 func, next, link, at;
+	u64 func, next, link, at, head;
 	u32 zero = 0;
 	bool plain;
 
@@ -128,6 +128,10 @@ __noinline u64 entry_queue(u32 i)
 	}
 	if (!is_kernel_address(next) || next == link || kernel_word(next + 8) != link)
 		return polled_queue(w, i, at) ?: waiters_head(w->word[i - 2], at);
+	/* The task behind the links as well: then they are a node of those that have it
+	   there, and what lies below is left of another call. */
+	if (!plain && w->word[i + 3] == w->word[i] && (head = waiters_head(next, at + 3 * 8)) != 0)
+		return head;
 	if (plain && func == state.wake_page)
 		return w->word[i - 3];		/* the folio */
 	if (plain && func == state.wake_bit)
