@@ -12,10 +12,10 @@
 # between the least runs of all rounds.  On a virtual machine another one's load counts
 # as CPU time of ours: it only adds, so that the least run is that without it.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/programs.sh"
 
 b=$BENCH_BUILD
-prex=$b/prex/prex cpu="$b/bench/elapsed -c"
-top=$(cd "$bench_dir/.." && pwd)
+prex=$b/prex/prex
 [ -x "$b/tests/kernel/kpctl" ] || leave "built without the kernel's probes"
 kernel_lock || exit 77
 have perf linux-perf || leave "no perf: two of the programs are its"
@@ -34,25 +34,6 @@ events="$sched raw_syscalls/sys_enter raw_syscalls/sys_exit
 	block/block_bio_queue block/block_rq_complete"
 probes="thread dispatcher synch syscall pagefault pageio blockio"
 ring=/sys/kernel/tracing/instances/tnf-bench.$$
-sock=$BENCH_TMP/redis.sock
-last_cpu=$(($(nproc) - 1))
-
-once()		# NAME: its CPU milliseconds
-{
-	case $1 in
-	build)	$cpu sh -c 'for f in "$1"/libtnf/[a-c]*.c; do
-			cc -O2 -D_GNU_SOURCE -I"$1/include" -I"$1" -c "$f" -o "$2" || exit 1
-		done' sh "$top" "$BENCH_TMP/o" ;;
-	# On one CPU: between two, what a wake-up costs depends on how deep the other sleeps.
-	pipe)	$cpu taskset -c "$last_cpu" perf bench sched pipe -l 20000 ;;
-	hackbench) $cpu perf bench sched messaging -g 2 -l 100 ;;
-	calls)	$cpu perf bench syscall basic -l 500000 ;;
-	redis)	$cpu sh -c 'redis-server --port 0 --unixsocket "$1" --save "" >/dev/null & p=$!
-		while [ ! -S "$1" ]; do sleep 0.02; done
-		redis-benchmark -q -s "$1" -c 20 -n 30000 -t set,get
-		kill $p; wait $p; rm -f "$1"' sh "$sock" ;;
-	esac 2>"$BENCH_TMP/err" | awk '/^[0-9.]+$/ { v = $1 } END { if (v) print v }'
-}
 
 work()		# NAME: a line for each piece
 {
