@@ -99,7 +99,7 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	struct fleet_message *ask = xcalloc(1, sizeof *ask), *old = xcalloc(1, sizeof *old);
 	int64_t received = now_wall();
 	char reply[FLEET_TEXT];
-	bool known;
+	bool known, noted = false;
 
 	if (!fleet_decode(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), ask, NULL) ||
 	    strcmp(ask->kind, "ask") != 0 || *ask->question == '\0' || !agent_reply(a, msg, reply) ||
@@ -127,7 +127,7 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 		agent_pin(a, ask, ask->incident);
 		if (*ask->incident == '\0')
 			strcpy(ask->why, "nothing can be kept: see its log");
-		else if (!agent_record_write(a, ask))
+		else if (!(noted = agent_record_write(a, ask)))
 			strcpy(ask->why, "cannot note it: see its log");
 		else
 			say("fleet: question %s keeps %s", ask->question, ask->incident);
@@ -138,6 +138,10 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	ask->sent = now_wall();
 	*ask->where = '\0';
 	fleet_publish(nc, reply, NULL, ask);
+	/* Who asks waits for all machines, and need not wait for their disks: half a note is
+	   none when this machine comes up again, and the question is answered anew. */
+	if (noted)
+		agent_record_sync(a, ask->question);
 out:
 	free(ask);
 	free(old);

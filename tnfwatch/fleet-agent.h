@@ -38,8 +38,11 @@ struct agent {
 
 /* The note of a question; false: there is none. */
 bool agent_record_read(const struct agent *, const char *question, struct fleet_message *);
-/* The whole file or none, whoever interrupts us; false: it has been said why. */
+/* The whole file or none, whoever interrupts us; false: it has been said why.  Half of it
+   may be there if the machine goes down before agent_record_sync() has returned. */
 bool agent_record_write(const struct agent *, const struct fleet_message *);
+/* Waits until the disk has the note; where it refuses, that is said. */
+void agent_record_sync(const struct agent *, const char *question);
 /* Removes what earlier questions cut out of incidents that have gone. */
 void agent_clean(const struct agent *);
 /* Before another slice is made: with it, all take no more than twice what one may have.

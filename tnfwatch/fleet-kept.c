@@ -45,8 +45,7 @@ agent_record_write(const struct agent *a, const struct fleet_message *m)
 	size_t size;
 	void *text = fleet_encode(m, &size);
 	FILE *f = text != NULL ? fopen(temp, "we") : NULL;
-	bool good = f != NULL && fwrite(text, 1, size, f) == size && fflush(f) == 0 &&
-	    fsync(fileno(f)) == 0;
+	bool good = f != NULL && fwrite(text, 1, size, f) == size;
 
 	if (f != NULL && fclose(f) != 0)
 		good = false;
@@ -57,6 +56,30 @@ agent_record_write(const struct agent *a, const struct fleet_message *m)
 	free(temp);
 	free(path);
 	return good;
+}
+
+static bool
+sync_path(const char *path, int flags)
+{
+	int fd = open(path, flags | O_RDONLY | O_CLOEXEC), e;
+
+	if (fd < 0)
+		return false;
+	e = fsync(fd) == 0 ? 0 : errno;
+	close(fd);
+	errno = e;
+	return e == 0;
+}
+
+void
+agent_record_sync(const struct agent *a, const char *question)
+{
+	char *path = agent_record_path(a, question);
+
+	/* The name is in the directory. */
+	if (!sync_path(path, 0) || !sync_path(a->directory, O_DIRECTORY))
+		say("%s: not on the disk: %s", path, strerror(errno));
+	free(path);
 }
 
 /* Files that are there anyway do not go like incidents: their questions go by age. */
@@ -89,8 +112,11 @@ agent_clean(const struct agent *a)
 		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
 		    (age = now_wall() - (int64_t)st.st_mtim.tv_sec * SECOND) < RECORD_YOUNG)
 			continue;
-		if (!fleet_name_is_good(e->d_name) || strstr(e->d_name, ".slice") != NULL ||
-		    !agent_record_read(a, e->d_name, m) || !agent_is_over(a, m, age))
+		if (!fleet_name_is_good(e->d_name) || strstr(e->d_name, ".slice") != NULL)
+			continue;
+		/* The machine may have gone down before the disk had the note. */
+		if (agent_record_read(a, e->d_name, m) ? !agent_is_over(a, m, age) :
+		    age <= FLEET_FORGET)
 			continue;
 		slice = xasprintf("%s.slice", e->d_name);
 		remove_all(dirfd(dir), slice);

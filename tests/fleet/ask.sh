@@ -136,14 +136,17 @@ F=kept/small/fleet
 first=$(ls $F | head -1)
 sed 's/^question .*/question old/' "$F/$first" > $F/old
 sed 's/^question .*/question young/' "$F/$first" > $F/young
-touch -d '9 days ago' $F/old
-touch -d '6 days ago' $F/young
+: > $F/half-old
+: > $F/half-young
+touch -d '9 days ago' $F/old $F/half-old
+touch -d '6 days ago' $F/young $F/half-young
 for i in 1 2 3; do
 	mkdir $F/q$i.slice && head -c 700000 /dev/urandom > $F/q$i.slice/0.tnf && touch -d "$i hours ago" $F/q$i.slice
 done
 ask --label role=small --where 'id < 5' -o small2 > out 2>&1 || wrong "small: $(cat out)"
 [ "$("$DUMP" --no-header small2/small/*.tnf | wc -l)" = 5 ] || wrong "small: $(ls small2/small)"
 [ -d $F/q1.slice ] && [ ! -e $F/q2.slice ] && [ ! -e $F/q3.slice ] || wrong "slices: $(ls $F)"
-[ ! -e $F/old ] && [ -e $F/young ] || wrong "notes by age: $(ls $F)"
+[ ! -e $F/old ] && [ -e $F/young ] && [ ! -e $F/half-old ] && [ -e $F/half-young ] ||
+	wrong "notes by age: $(ls $F)"
 kill -9 "$PID_small"
 exit $bad
