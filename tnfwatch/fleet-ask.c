@@ -26,7 +26,7 @@
 #include "tnfwatch/watch.h"
 
 #define HOSTS_MAX	10000
-#define WORKERS		8
+#define WORKERS		32		/* hosts that are fetched from at once */
 #define STATUS_MISSING	3
 #define REQUEST_MS	5000		/* for one answer */
 #define POLL_NS		(50 * MS)

@@ -1,11 +1,12 @@
 # liar.py - says on the wire what nobody should: a NATS client of a few lines.
-# usage: liar.py HOST:PORT flood | reply | agent NAME
+# usage: liar.py HOST:PORT flood | reply | agent NAME | crowd N AT-ONCE
 #
 # flood: garbage, half messages and path-like names to all subjects, then an empty line.
 # reply: a question whose answer is to go where it means something to others, and one that
 #	carries more than a question; only the second one is answered, and without that.
 # agent: a host that registers and answers with what it should not: "greedy" has too much,
 # "drip" sends less than it was asked for, "slow" a byte at a time for ever, others just lie.
+# crowd: N hosts that have nothing, and say so only when so many of them are asked at once.
 import json, os, random, re, select, socket, sys, time, zlib
 
 address, mode = sys.argv[1], sys.argv[2]
@@ -74,6 +75,34 @@ if mode == "reply":
             sys.exit("answered elsewhere" if part[1] != b"_INBOX.mine.good" else
                 "sent back" if b"ballast" in data else
                 "no answer" if b"kind pinned" not in data else 0)
+    sys.exit("the connection is lost")
+
+if mode == "crowd":
+    hosts = ["c%d" % i for i in range(int(sys.argv[3]))]
+    for h in hosts:
+        pub("$KV.tnf-hosts." + h, message(kind="lease", host=h, until=4000000000000000000))
+    s.sendall(b"SUB tnf.ask 1\r\nSUB tnf.host.* 2\r\n")
+    wait_pong()
+    print("ready", flush=True)
+    waiting = {}
+    for line in f:
+        if line.startswith(b"PING"):
+            s.sendall(b"PONG\r\n")
+        if not re.match(rb"H?MSG ", line):
+            continue
+        part = line.split()
+        data = f.read(int(part[-1]) + 2)[:-2]
+        question = re.search(rb"^question (.*)$", data, re.M).group(1).decode()
+        if part[1] == b"tnf.ask":
+            for h in hosts:
+                pub("%s.%s" % (part[3].decode(), h), message(kind="pinned", question=question, host=h, incident="i"))
+            continue
+        waiting[part[1].decode().split(".")[-1]] = part[3].decode()
+        if len(waiting) >= int(sys.argv[4]):
+            for h, reply in waiting.items():
+                pub("%s.%s" % (reply, h), message(kind="kept", complete=1, question=question, host=h))
+            sys.argv[4] = 1
+            waiting = {}
     sys.exit("the connection is lost")
 
 # An agent that lies.

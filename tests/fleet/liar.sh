@@ -62,4 +62,14 @@ ask --hosts good --wait 60s --bytes 100 -o little > out 2>&1 && wrong "little: s
 grep -q '^missing: good: .* has more than --bytes 100$' out || wrong "little: $(cat out)"
 ask --wait 60s --bytes 100 -o little > out 2>&1 && wrong "little: status 0"
 ask --wait 60s --bytes 1m -o little > out 2>&1 || wrong "little, again: $(cat out)"
+
+# Many who take their time do not take it one after the other.
+: > crowd.out
+python3 "$liar" "${NATS#nats://}" crowd 40 24 > crowd.out 2>&1 &
+CROWD=$!
+STARTED="$STARTED $!"
+wait_for 60 grep -q ready crowd.out || fail "crowd: $(cat crowd.out)"
+ask --hosts 'c*' --wait 60s --patience 20s -o crowd > out 2>&1 || wrong "crowd: $(cat out crowd.out)"
+grep -q '^fetch: 40 of 40 hosts' out || wrong "crowd: $(cat out)"
+kill -9 "$CROWD"
 exit $bad
