@@ -1,8 +1,9 @@
 /*
- * elapsed.c - elapsed [-c] CMD...: runs the command and prints how many
+ * elapsed.c - elapsed [-c | -m] CMD...: runs the command and prints how many
  * milliseconds it took, on the wall; what a shell would add is not in it.
  *
  * -c: of CPU, its own and that of all processes that it has waited for.
+ * -m: KiB of memory in place of milliseconds, as much as one of them had at most.
  */
 #include <err.h>
 #include <stdio.h>
@@ -31,6 +32,15 @@ cpu(void)
 	    (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e3;
 }
 
+static double
+memory(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_CHILDREN, &u);
+	return (double)u.ru_maxrss;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -40,12 +50,12 @@ main(int argc, char **argv)
 	pid_t pid;
 
 	argv++;
-	if (*argv != NULL && strcmp(*argv, "-c") == 0) {
-		clock_of = cpu;
+	if (*argv != NULL && (strcmp(*argv, "-c") == 0 || strcmp(*argv, "-m") == 0)) {
+		clock_of = (*argv)[1] == 'c' ? cpu : memory;
 		argv++;
 	}
 	if (*argv == NULL)
-		errx(2, "usage: elapsed [-c] CMD...");
+		errx(2, "usage: elapsed [-c | -m] CMD...");
 	start = clock_of();
 	pid = vfork();
 	if (pid == 0) {

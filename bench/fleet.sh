@@ -3,21 +3,36 @@
 #
 # N agents are processes with a recorded file each, in ten network name spaces that wires
 # with delay and loss join to one bridge (bench/wire.c); nats-server and the asker are in
-# that of the bridge.  Three questions: one undisturbed; one while 5 % of the agents, the
-# server and the asker are killed, the last two started again; and that one once more.
+# that of the bridge.  Two questions: one undisturbed; and one during which 5 % of the agents
+# are killed as soon as they have answered, then the server, which is started again, then
+# who asks, who asks again.
 #
-# usage: fleet.sh BUILD [-d DELAY-ms] [-l LOSS-percent] N ...
+# One row for each N; -o: also drawn (fleet.awk).
+#	up		seconds until all are registered
+#	pinned, fetch	seconds of the undisturbed question
+#	asker, server, agent	KiB of memory, at most, at most, and of one (PSS)
+#	idle		CPU of one agent that nobody asks
+#	whole		hosts of which everything is there
+#	back		seconds from the server's start until all agents are connected to it
+#	cut		percent of all bytes that were there when the asker was killed
+#	hurt		hosts of which everything is there in the end, of those alive
+#	named		killed ones that are said to be missing
+#	once		was no byte fetched twice, and nobody else said to be missing?
+#
+# usage: fleet.sh BUILD [-d DELAY-ms] [-l LOSS-percent] [-o FILE.svg] N ...
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -ge 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-build=$(realpath "$1") delay=10 loss=1; shift
-while getopts d:l: o; do case $o in d) delay=$OPTARG ;; l) loss=$OPTARG ;; *) exit 2 ;; esac; done
+[ $# -ge 2 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+build=$(realpath "$1") delay=10 loss=1 svg=; shift
+while getopts d:l:o: o; do
+	case $o in d) delay=$OPTARG ;; l) loss=$OPTARG ;; o) svg=$(realpath "$OPTARG") ;; *) exit 2 ;; esac
+done
 shift $((OPTIND - 1))
 PATH=$build/tnfwatch:$build/tnfdump:$PATH
 LD_LIBRARY_PATH=$build/libtnfprobe:$build/libtnf:$build/libtnfctl
 export PATH LD_LIBRARY_PATH
 T=$(mktemp -d "${TMPDIR:-/tmp}/fleet.XXXXXX") || exit 1
-NET=fl$$ SPACES=10 started=
+NET=fl$$ SPACES=10
 fail() { echo "fleet.sh: $*" >&2; exit 1; }
 hub() { ip netns exec "$NET" "$@"; }
 finish() {
@@ -34,10 +49,14 @@ finish() {
 trap finish EXIT
 trap 'exit 1' HUP INT TERM
 cd "$T" || exit 1
-${CC:-cc} -O2 -D_GNU_SOURCE -o wire "$here/wire.c" || fail "no wire"
+for p in wire elapsed; do
+	${CC:-cc} -O2 -D_GNU_SOURCE -o $p "$here/$p.c" || fail "no $p"
+done
 
-# until SECONDS COMMAND ...
-until_true() { _n=$(($1 * 10)); shift; until "$@"; do [ $((_n -= 1)) -gt 0 ] || return 1; sleep 0.1; done; }
+# until_true SECONDS COMMAND ...: not often, since it takes CPU from what is measured
+until_true() { _n=$(($1 * 4)); shift; until "$@"; do [ $((_n -= 1)) -gt 0 ] || return 1; sleep 0.25; done; }
+# What lasts for a moment only.
+until_soon() { _n=$(($1 * 50)); shift; until "$@"; do [ $((_n -= 1)) -gt 0 ] || return 1; sleep 0.02; done; }
 
 network() {
 	ip netns add "$NET" || fail "no network name spaces"
@@ -67,6 +86,10 @@ server() {
 }
 registered() { [ "$(hub curl -s 'http://127.0.0.1:8222/jsz' | jq .messages)" -ge "$1" ]; }
 connected() { [ "$(hub curl -s http://127.0.0.1:8222/varz | jq .connections)" -ge "$1" ]; }
+# Do they also hear questions?
+subscribed() {
+	[ "$(hub curl -s 'http://127.0.0.1:8222/connz?limit=20000' | jq '[.connections[] | select(.subscriptions >= 2)] | length')" -ge "$1" ]
+}
 kb() { awk -v k="$1:" '$1 == k { print $2 }' "/proc/$2/status" 2>/dev/null; }
 
 # A recorded file of 4,000 events, the same for all but for its host's name.
@@ -97,11 +120,12 @@ agents() {
 }
 pids() { cat kept/*/pid; }
 # Ticks of CPU that the agents took so far.
-ticks() { for p in $(pids); do cat "/proc/$p/stat" 2>/dev/null; done | awk '{ n += $14 + $15 } END { print n + 0 }'; }
+# shellcheck disable=SC2046
+ticks() { awk '{ n += $14 + $15 } END { print n + 0 }' $(pids | sed 's|.*|/proc/&/stat|'); }
 pss() { for p in $(pids | head -20); do awk '/^Pss:/ { print $2 }' "/proc/$p/smaps_rollup"; done | awk '{ n += $1 } END { print int(n / NR) }'; }
 ask() { hub tnfwatch -c ask.conf ask "$@"; }
 # Bytes of files, also of those that are not whole.
-there() { find "$1" -name '*shop.tnf' -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }'; }
+there() { find "$1" -name '*shop.tnf' -printf '%s\n' 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
 whole() { n=0; for f in "$1"/*/shop.tnf; do cmp -s "$f" source.tnf && n=$((n + 1)); done; echo $n; }
 
 # one N: a row of the table.
@@ -117,45 +141,56 @@ one() {
 	up=$(($(date +%s) - begun))
 	before=$(ticks); sleep 20; idle=$(awk -v t=$(($(ticks) - before)) -v n="$N" 'BEGIN { printf "%.3f", t / 20 / n }')
 	each=$(pss)
-	ip netns exec "$NET" tnfwatch -c ask.conf ask --wait 60s -o all > out &
-	asker=$! most=0
-	while kill -0 $asker 2>/dev/null; do
-		m=$(kb VmHWM $asker); [ "${m:-0}" -le "$most" ] || most=$m
-		sleep 0.05
-	done
-	wait $asker || fail "undisturbed: $(tail -5 out)"
+	timeout 120 ip netns exec "$NET" ./elapsed -m tnfwatch -c ask.conf ask --wait 60s -o all > out || fail "undisturbed: $(tail -5 out)"
 	pin=$(sed -n 's/^pin: .* after \(.*\) s$/\1/p' out) fetch=$(sed -n 's/^fetch: .*, \([0-9.]*\) s$/\1/p' out)
 	bytes=$(sed -n 's/^fetch: .* chunks, \([0-9]*\) bytes.*/\1/p' out) wire=$(sed -n 's/^fetch: .*(\([0-9]*\) on the wire.*/\1/p' out)
-	srv=$(kb VmHWM $server) all=$(whole all)
-
-	# 5 % are killed as soon as they were asked, then the server, then who asks.
-	killed=$((N / 20)); [ $killed -gt 0 ] || killed=1
-	ip netns exec "$NET" tnfwatch -c ask.conf ask --wait 60s --patience 20s -o hurt > hurt.1 &
-	asker=$!
-	until_true 60 grep -q '^pin:' hurt.1 || fail "hurt: $(cat hurt.1)"
-	i=1; while [ $i -le $killed ]; do kill -9 "$(cat "kept/$((i * 20 % N + 1))/pid")"; i=$((i + 1)); done
-	kill -9 $server; wait $server 2>/dev/null
-	server
-	until_true 120 connected $((N - killed)) || fail "after the server: not all come again"
-	kill -9 $asker 2>/dev/null
-	wait $asker 2>/dev/null
-	had=$(there hurt)
-	ask --wait 3s --patience 3s -o hurt > hurt.2
-	got=$(sed -n 's/^fetch: .* chunks, \([0-9]*\) bytes.*/\1/p' hurt.2)
-	named=$(grep -c '^missing: ' hurt.2) again=$(whole hurt)
-	once=no; [ $((had + got)) -eq "$(there hurt)" ] && once=yes
-	printf '%6d %7s %8s %8s %11s %10s %8s %8s %8s %9s %6s %9s %7s %6s\n' "$N" "$up" "$pin" "$fetch" "$bytes" "$wire" \
-		"$most" "$srv" "$each" "$idle" "$all" "$again/$((N - killed))" "$named/$killed" "$once" | tee -a rows
+	most=$(sed -n '$s/\..*//p' out) srv=$(kb VmHWM $server) all=$(whole all)
+	hurt
+	# shellcheck disable=SC2059
+	printf "$FORMAT" "$N" "$up" "$pin" "$fetch" "$bytes" "$wire" "$most" "$srv" "$each" "$idle" "$all" \
+		"$back" "$cut" "$again/$((N - killed))" "$named/$killed" "$once" | tee -a rows
 	pids | xargs -r kill -9 2>/dev/null
 	kill -9 $server; wait $server 2>/dev/null
 }
+# Is there more of it than so many bytes, or has who asks ended?
+more() { [ "$(there hurt)" -gt "$1" ] || ! kill -0 "$asker" 2>/dev/null; }
+victim() { echo "m$(($1 * 20 % N + 1))"; }
+
+# What happens to the second question.  Each wait has an end: what has not come by then is
+# seen in the row.
+hurt() {
+	killed=$((N / 20)); [ $killed -gt 0 ] || killed=1
+	ip netns exec "$NET" tnfwatch -c ask.conf ask --wait 60s --patience 60s -o hurt > hurt.1 2>&1 &
+	asker=$!
+	until_soon 60 grep -q '^pin:' hurt.1 || fail "hurt: $(cat hurt.1)"
+	i=1; while [ $i -le $killed ]; do v=$(victim $i); kill -9 "$(cat "kept/${v#m}/pid")"; echo "$v"; i=$((i + 1)); done | sort > victims
+	# It stands still until the server is there again: it shall not have all by then.
+	until_soon 20 more 0
+	kill -STOP $asker 2>/dev/null
+	had=$(there hurt)
+	kill -9 $server; wait $server 2>/dev/null
+	server
+	kill -CONT $asker 2>/dev/null
+	begun=$(date +%s)
+	until_soon 15 more "$had"
+	kill -9 $asker 2>/dev/null
+	wait $asker 2>/dev/null
+	had=$(there hurt)
+	back=-
+	until_true 60 connected $((N - killed)) && until_true 20 subscribed $((N - killed)) && back=$(($(date +%s) - begun))
+	cut=$((had * 100 / (N * $(stat -c %s source.tnf))))
+	timeout 120 ip netns exec "$NET" tnfwatch -c ask.conf ask --wait 5s --patience 10s -o hurt > hurt.2 2>&1
+	got=$(sed -n 's/^fetch: .* chunks, \([0-9]*\) bytes.*/\1/p' hurt.2)
+	sed -n 's/^missing: \([^:]*\): .*/\1/p' hurt.2 | sort > missing
+	named=$(comm -12 victims missing | wc -l) again=$(whole hurt) once=no
+	[ $((had + ${got:-0})) -eq "$(there hurt)" ] && [ -z "$(comm -13 victims missing)" ] && once=yes
+	[ $once = yes ] || { echo "$had bytes were there, $got came, $(there hurt) are there"; grep -v '^missing: .*away for' hurt.2; } >&2
+	again=$((again - $(while read -r v; do cmp -s "hurt/$v/shop.tnf" source.tnf && echo; done < victims | wc -l)))
+}
 network
+FORMAT='%6s %7s %8s %8s %11s %10s %8s %8s %8s %9s %6s %6s %5s %9s %7s %6s\n'
 echo "delay $delay ms each way, loss $loss %, $SPACES name spaces, load $(cut -d' ' -f1 /proc/loadavg), $(nproc) processors"
-printf '%6s %7s %8s %8s %11s %10s %8s %8s %8s %9s %6s %9s %7s %6s\n' hosts up/s pinned/s fetch/s bytes wire asker/K server/K agent/K 'idle/%CPU' whole hurt named once
+# shellcheck disable=SC2059
+printf "$FORMAT" hosts up/s pinned/s fetch/s bytes wire asker/K server/K agent/K 'idle/%CPU' whole back/s cut/% hurt named once
 for n; do one "$n"; done
-# Drawn: a bar of tenths of the longest.
-awk '{ n[NR] = $1; p[NR] = $3; f[NR] = $4; s[NR] = $8 / 1024; if ($4 > F) F = $4; if ($3 > P) P = $3; if (s[NR] > S) S = s[NR] }
-	function bar(v, most,  b, k) { b = ""; for (k = 0; k < v / most * 50; k++) b = b "#"; return b }
-	END { for (i = 1; i <= NR; i++) printf "pinned  %5d hosts %9.3f s %s\n", n[i], p[i], bar(p[i], P)
-	for (i = 1; i <= NR; i++) printf "fetched %5d hosts %9.3f s %s\n", n[i], f[i], bar(f[i], F)
-	for (i = 1; i <= NR; i++) printf "server  %5d hosts %8.1f MiB %s\n", n[i], s[i], bar(s[i], S) }' rows
+[ -z "$svg" ] || awk -f "$here/fleet.awk" rows > "$svg"
