@@ -5,7 +5,9 @@
 # The common case of a probe without arguments: what tnf_probe_alloc() and
 # tnf_probe_commit() run when nothing is to be prepared.  The models do not know how long
 # the clock takes to be read (user.sh measures that), what is in the caches, nor when a
-# store reaches a load.  The listings go to build-bench/path.*.
+# store reaches a load.  The listings go to build-bench/path.*; stalls are cycles in which
+# something waits to be dispatched: SCHEDQ because the scheduler is full of operations that
+# wait for values, RCU for retirement, LQ and SQ for the queues of loads and stores.
 . "$(dirname "$0")/lib.sh"
 
 have llvm-mca llvm || leave "no llvm-mca"
@@ -29,6 +31,10 @@ for model in znver3 znver2 skylake-avx512 icelake-server; do
 		{ not_measured "$model: $(tail -n 1 "$BENCH_TMP/err")"; continue; }
 	row "without the clock's: $model" cycles 1 \
 	    "$(sed -n 's/^Total Cycles: *//p' "$out" | awk '{ print $1 / 100 }')"
+	# By the first cause that the model finds; what waits for a value fills the scheduler.
+	sed -n 's/^\([A-Z]*\) *- [^:]*: *\([0-9][0-9]*\) .*/\1 \2/p' "$out" | while read -r cause n; do
+		[ "$n" -eq 0 ] || row "of these stalled by $cause: $model" cycles 1 "$(echo "$n" | awk '{ print $1 / 100 }')"
+	done
 	row "micro-operations: $model" uops 1 \
 	    "$(sed -n 's/^Total uOps: *//p' "$out" | awk '{ print $1 / 100 }')"
 done
