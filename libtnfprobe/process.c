@@ -148,12 +148,17 @@ tnf_own_tid(void)
 /* The child of a fork() is in its parent's pid name space if its number came
    after the parent's.  If not, the machine's numbers have begun again, or the child is
    in another name space, in which it has no parent.  If the parent is the first of
-   its name space the numbers say nothing, and we ask, unless somebody might refuse it.  /proc may be out of
-   its reach (chroot). */
+   its name space the numbers say nothing.  So we ask, unless somebody might refuse it: then
+   a lower number is of a name space that is not known, and its blocks are nobody's to
+   take back.  /proc may be out of its reach (chroot). */
 static void
 child_of_fork(int32_t pid)
 {
-	if ((pid <= tnf_p.pid || (tnf_p.pid == 1 && !tnf_p.quiet)) && getppid() == 0)
+	bool lower = pid <= tnf_p.pid;
+
+	if (tnf_p.quiet)
+		tnf_p.pidns = lower ? 0 : tnf_p.pidns;
+	else if ((lower || tnf_p.pid == 1) && getppid() == 0)
 		tnf_p.pidns = pid_namespace();
 	tnf_p.pid = pid;
 }

@@ -3,10 +3,14 @@
  *
  * TNF_TEST_CHILDREN: how many children a test makes; the file is larger then.
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -250,13 +254,55 @@ START_TEST(children_in_another_space)
 }
 END_TEST
 
+/* May be killed for asking who its parent is. */
+static void
+confine(void)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(f) / sizeof(f[0]), f };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) != 0)
+		_exit(77);
+}
+
+/* Numbers have begun again, and a filter watches: nothing is asked. */
+START_TEST(lower_and_confined)
+{
+	int status, inner;
+
+	start(128);
+	parent_hits(1);
+	if (fork() == 0) {
+		TNF_PROBE_0(child, "", "");
+		if (getuid() == 0)
+			lower_numbers();
+		confine();
+		if (fork() == 0)
+			hit_and_go();
+		_exit(wait(&inner) > 0 && inner == 0 ? 0 : 1);
+	}
+	ck_assert_int_gt(wait(&status), 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		return;		/* a kernel without filters */
+	ck_assert_int_eq(status, 0);
+	finish();
+	ck_assert_uint_eq(ev.n, 3);
+}
+END_TEST
+
 int
 main(void)
 {
 	const TTest *const tests[] = {
 		in_order, silent, killed, root_in_order, root_silent,
 		root_killed, given_back, held, bare_clone,
-		children_in_another_space,
+		children_in_another_space, lower_and_confined,
 	};
 
 	return run_tests("children", tests, sizeof(tests) / sizeof(tests[0]));
