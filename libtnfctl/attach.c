@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,7 +20,12 @@
 #include "libtnfctl/direct.h"
 #include "libtnfctl/objects.h"
 
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open	434
+#endif
 #define EXEC_MS		1000	/* for an exec() to get through */
+#define EXEC_NEAR_MS	30	/* for its beginning and its end */
+#define EXECS_MAX	20	/* that come in between, one after the other */
 
 static int
 yama_scope(void)
@@ -66,21 +73,24 @@ attach_refused(pid_t pid)
 	    "forbids ptrace: CAP_SYS_PTRACE (root) may help", (int)pid);
 }
 
-/* In an exec() of another thread the leader is dead for a moment. */
+/* In an exec() of another thread the leader is dead for a moment.  -1: errno says why. */
 static int
 open_program(pid_t pid)
 {
 	const struct timespec ts = { .tv_nsec = 1000000 };
+	int fd, tries, error;
 	char name[64];
-	int fd, tries;
 
 	snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
-	for (tries = 0; (fd = file_open(name)) < 0 && errno == ENOENT &&
-	    tries < EXEC_MS; tries++) {
-		if (proc_state(pid, pid) == 'Z')
-			nanosleep(&ts, NULL);
-		else if (tries >= 3)
+	for (tries = 0; (fd = file_open(name)) < 0; tries++) {
+		error = errno;
+		/* Before and after that it may look like any other. */
+		if (error != ENOENT || tries == EXEC_MS || proc_is_kernel(pid) ||
+		    (tries >= EXEC_NEAR_MS && proc_state(pid, pid) != 'Z')) {
+			errno = error;
 			break;
+		}
+		nanosleep(&ts, NULL);
 	}
 	return fd;
 }
@@ -262,6 +272,28 @@ attach(pid_t pid, tnfctl_handle_t **ret)
 	return err == TNFCTL_ERR_ACCES ? attach_refused(pid) : err;
 }
 
+/*
+ * A thread in the middle of an exec() cannot be taken.  When it has become the leader, the
+ * one that we had is gone, and the process looks as if it had ended.  It has not: then we
+ * begin anew.
+ */
+static tnfctl_errcode_t
+attach_again(pid_t pid, tnfctl_handle_t **ret)
+{
+	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0),
+	    .events = POLLIN };
+	tnfctl_errcode_t err;
+	int n = 0;
+
+	do
+		err = attach(pid, ret);
+	while (err == TNFCTL_ERR_NOPROCESS && ++n < EXECS_MAX && end.fd >= 0 &&
+	    poll(&end, 1, 0) == 0);
+	if (end.fd >= 0)
+		close(end.fd);
+	return err;
+}
+
 TNFCTL_API tnfctl_errcode_t
 tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 {
@@ -273,7 +305,7 @@ tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 	/* A Ctrl-C while a library is being loaded comes after it. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
-	err = attach(pid, ret);
+	err = attach_again(pid, ret);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return err;
 }

@@ -263,7 +263,7 @@ all_confined(const struct calls *c)
 	for (i = 0; i < c->p->n; i++)
 		if (!is_confined(c, &c->p->threads[i]))
 			return false;
-	return true;
+	return c->p->n > 0;
 }
 
 /* Reasons that can be seen before anything is touched; NULL: none. */

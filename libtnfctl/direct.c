@@ -13,7 +13,7 @@
 #define EXECS_MAX	50
 #define EXECS_S		5
 #define EXEC_US		5000	/* what one may take, seen from outside, ... */
-#define EXEC_TRIES	50	/* ... on a machine that is not busy */
+#define EXEC_TRIES	400	/* ... and more often than that on a busy machine */
 
 static bool
 direct_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
@@ -241,15 +241,16 @@ all_held(const struct proc *p)
 	return i == p->n;
 }
 
-/* It cannot be read: perhaps a thread that we do not hold is just in an exec()
-   and will tell.  Meanwhile its dead leader has neither maps nor a root. */
+/* It cannot be read: perhaps it is just in an exec() and will tell.  Then a thread is
+   none that we hold, or what we had opened of its memory is gone already.  Meanwhile its
+   dead leader has neither maps nor a root. */
 static void
 await_exec(struct proc *p)
 {
 	int n;
 
 	for (n = 0; n < EXEC_TRIES && !p->gone && p->event == PROC_NOTHING &&
-	    !all_held(p); n++)
+	    (!all_held(p) || proc_memory_is_gone(p)); n++)
 		proc_run_for(p, EXEC_US);
 }
 

@@ -82,6 +82,8 @@ tnfctl_errcode_t proc_attach(struct proc *);
 /* Takes a thread that the kernel has given us already (fork, exec). */
 tnfctl_errcode_t proc_adopt(struct proc *);
 tnfctl_errcode_t proc_open_memory(struct proc *);
+/* Has the address space ended that it was opened for, by an exec or its end? */
+bool	proc_memory_is_gone(const struct proc *);
 
 /* A thread whose child nobody has been told of stands still: it would be lost. */
 void	proc_run(struct proc *);

@@ -83,6 +83,15 @@ proc_read(struct proc *p, uintptr_t address, void *buf, size_t n)
 }
 
 bool
+proc_memory_is_gone(const struct proc *p)
+{
+	char c;
+
+	/* Any address: where there is none mapped, it would be an error. */
+	return pread(p->mem, &c, 1, (off_t)getpagesize()) == 0;
+}
+
+bool
 proc_write(struct proc *p, uintptr_t address, const void *buf, size_t n)
 {
 	const char *from = buf;
