@@ -1,7 +1,10 @@
 #!/bin/sh
 # large.sh - tnfdump on 1 GiB that a process has recorded, more than once around.
 #
-# Seconds on the wall, from exec to exit; what is printed is read by a pipe.  "all
+# Seconds on the wall, from exec to exit; what is printed is read by a pipe.  "seen" ends
+# when the reader has the first screen: the last milliseconds until exit are the kernel's,
+# which takes down a mapping of 262,144 pages.  --info counts every event before it ends;
+# its first lines are what headers tell.  "all
 # read first" is the same with --strict, which reads every record before it prints.
 # The file is in the page cache.  BENCH_DIR is where it is made: a file system's
 # large folios, and so the faults that a mapping takes, are not those of another.
@@ -23,6 +26,17 @@ echo "$bench: $mib MiB, from $middle on"
 
 # screen OPTION...: the first 50 lines
 screen() { seconds sh -c '"$@" | head -n 50' screen "$tnfdump" "$@" "$out/x.tnf"; }
+# seen LINES OPTION...: until so many lines have come
+seen()
+{
+	_lines=$1
+	shift
+	_t0=$(date +%s%N)
+	"$tnfdump" "$@" "$out/x.tnf" 2>/dev/null | {
+		head -n "$_lines" >/dev/null
+		date +%s%N
+	} | awk -v t0="$_t0" '{ printf "%.4f\n", ($1 - t0) / 1e9 }'
+}
 # all OPTION...: to the end
 all() { seconds sh -c '"$@" | cat' all "$tnfdump" "$@" "$out/x.tnf"; }
 
@@ -40,6 +54,9 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 		# shellcheck disable=SC2086
 		sample "--until 1ms$name" s $round all $how --until 1ms
 	done
+	sample "first 50 lines seen" s $round seen 50
+	sample "--from the middle first 50 lines seen" s $round seen 50 --from "$middle"
+	sample "--info first lines seen" s $round seen 5 --info
 	sample "--info" s $round all --info
 	sample "--raw" Mevents/s $round rate "$few" "$tnfdump" --raw "$out/few.tnf"
 	sample "text" Mevents/s $round rate "$few" "$tnfdump" "$out/few.tnf"
