@@ -173,7 +173,7 @@ rename_task(struct tnf_context *c, int32_t tid, const char *comm)
 	struct tnf_context_task *t = c->tasks.rows;
 	const struct tnf_context_former key = { .tid = tid };
 
-	if (bsearch(&key, c->own_formers.rows, c->own_formers.n, sizeof key,
+	if (c->own_formers.n == 0 || bsearch(&key, c->own_formers.rows, c->own_formers.n, sizeof key,
 	    compare_former_tids) == NULL)
 		return;
 	for (t += last - t; t >= (struct tnf_context_task *)c->tasks.rows && t->tid == tid; t--)

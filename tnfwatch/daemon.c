@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@
 #define EVENTS		32
 #define PRIORITY	(-10)
 #define LOCK_TRIES	40
+#define MALLOC_LARGE	(128 << 10)	/* bytes: pages of their own */
 
 /* One trigger may open a window only so often. */
 static bool
@@ -505,6 +507,23 @@ signals_catch(struct daemon *d)
 	return d->signals >= 0;
 }
 
+/*
+ * We run for months, and each busy minute comes and goes.  Once it has freed a large piece,
+ * glibc takes pieces of that size from its heaps, of which each thread has one, and gives
+ * nothing back before twice as much is free at a heap's end.  So what the busiest moment
+ * took stayed ours, and who forks copies its tables.  With limits of our own, large pieces
+ * go when they are freed.
+ */
+static void
+memory_settle(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, MALLOC_LARGE);
+	mallopt(M_TRIM_THRESHOLD, 2 * MALLOC_LARGE);
+	mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 static bool
 daemon_begin(struct daemon *d)
 {
@@ -586,6 +605,7 @@ watch_run(const struct watch_options *o)
 
 	d->lock = d->lock_run = d->control = d->epoll = d->signals = d->taker.fd = -1;
 	d->started = now_mono();
+	memory_settle();
 	if ((d->config = config_read(o->config, stderr)) == NULL || !daemon_begin(d))
 		return 1;
 	daemon_loop(d);
