@@ -121,7 +121,8 @@ is_go(int fd)
 	return found;
 }
 
-const char *
+/* Why probes cannot be put into the functions of a file, or NULL. */
+static const char *
 functions_refused(int fd, const char *path, bool at_return)
 {
 	const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;

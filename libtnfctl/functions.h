@@ -21,9 +21,6 @@
 long	functions_choose(int fd, const char *pattern,
 	    bool (*fn)(void *arg, const char *name), void *arg);
 
-/* Why probes cannot be put into the functions of a file, or NULL. */
-const char *functions_refused(int fd, const char *path, bool at_return);
-
 /* kp_uprobe_find_f for functions. */
 int	functions_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
 

@@ -48,7 +48,8 @@ read_arg(const char *s, size_t n, struct usdt_args_named *ret)
 	return false;
 }
 
-int
+/* One line of such a file: 1 a probe, with its name, 0 nothing, -1 a mistake. */
+static int
 usdt_catalogue_line(const char *line, char *probe, size_t size,
     struct usdt_args_named *ret)
 {

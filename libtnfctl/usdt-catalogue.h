@@ -29,8 +29,4 @@ struct usdt_args_named {
 void	usdt_catalogue_find(const char *provider, const char *probe,
 	    struct usdt_args_named *ret);
 
-/* One line of such a file: 1 a probe, with its name, 0 nothing, -1 a mistake. */
-int	usdt_catalogue_line(const char *line, char *probe, size_t size,
-	    struct usdt_args_named *ret);
-
 #endif

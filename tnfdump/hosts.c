@@ -393,20 +393,12 @@ hosts_placed(const struct dump *d, const struct tnf_event *ev)
 	return d->hosts == NULL || tnf_file_host(ev->file) != HOST_NONE;
 }
 
-const struct host *
-host_of(const struct dump *d, const struct tnf_event *ev)
-{
-	if (d->hosts == NULL || !hosts_placed(d, ev))
-		return NULL;
-	return &d->hosts->list[tnf_file_host(ev->file)];
-}
-
 const char *
 host_name(const struct dump *d, const struct tnf_event *ev)
 {
-	const struct host *h = host_of(d, ev);
-
-	return h != NULL ? h->name : NULL;
+	if (d->hosts == NULL || !hosts_placed(d, ev))
+		return NULL;
+	return d->hosts->list[tnf_file_host(ev->file)].name;
 }
 
 bool

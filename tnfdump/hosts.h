@@ -41,7 +41,6 @@ void hosts_free(struct dump *);
 /* NULL: not asked for.  What is 'host' of the event's file, tnf_file_host(). */
 const struct host *hosts_list(const struct dump *, unsigned *n);
 /* NULL: the file could not be put on the line, or --hosts was not given. */
-const struct host *host_of(const struct dump *, const struct tnf_event *);
 const char *host_name(const struct dump *, const struct tnf_event *);
 /* What to add to a time of the line to get ns since 1970; false: not told. */
 bool hosts_wall(const struct dump *, int64_t *ret);

@@ -13,7 +13,7 @@
 #define DEPTH_MAX	4	/* records in records */
 #define ITEMS_MAX	64u	/* of an array */
 
-void
+static void
 json_bytes(FILE *f, const char *s, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)s, *end = p + n;

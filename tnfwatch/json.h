@@ -10,7 +10,6 @@
 
 /* A string with its quotes; bytes that are no UTF-8 become U+FFFD.  NULL: null. */
 void json_string(FILE *, const char *);
-void json_bytes(FILE *, const char *, size_t);
 /* "2026-11-21T03:12:20.000000000Z" of ns since 1970. */
 void json_wall(FILE *, int64_t ns);
 /* An event with its probe, thread and all values. */

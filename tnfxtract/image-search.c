@@ -49,7 +49,7 @@ image_is_first(const unsigned char *page, uint32_t kind, struct tnf_ext *ext)
 }
 
 /* The sum that its first block would bear, if one of its blocks has been used. */
-bool
+static bool
 image_page_sum(const unsigned char *page, uint32_t *ret)
 {
 	struct tnf_block_header h;

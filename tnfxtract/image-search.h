@@ -30,7 +30,8 @@ struct image_pages {
 struct image_search {
 	struct image_pages kernel;	/* cookie, number of the block */
 	struct image_pages heads;	/* first pages of files: cookie, data_cursor */
-	struct image_pages blocks;	/* others: see image_page_sum(), 0 */
+	struct image_pages blocks;	/* others: low half of the cookie plus the
+					   number of the page's first block, 0 */
 	uint64_t left_out;		/* pages of processes' files: there were too many */
 	uint64_t info;			/* where VMCOREINFO's lines are; 0: not seen */
 };
@@ -41,7 +42,5 @@ void image_search_free(struct image_search *);
 
 /* A first page of this kind of trace, with a cookie. */
 bool image_is_first(const unsigned char *page, uint32_t kind, struct tnf_ext *);
-/* The low half of the cookie plus the number of the page's first block. */
-bool image_page_sum(const unsigned char *page, uint32_t *ret);
 
 #endif /* TNFXTRACT_IMAGE_SEARCH_H */

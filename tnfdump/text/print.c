@@ -119,7 +119,7 @@ print_when_and_who(const struct dump *d, struct out *o, const struct tnf_event *
 		out_u64_width(o, (uint64_t)ev->cpu, 4);
 }
 
-void
+static void
 print_float(struct out *o, double v)
 {
 	char buf[340];		/* -DBL_MAX has 309 digits before the point */

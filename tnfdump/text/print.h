@@ -37,7 +37,6 @@ void print_quoted(struct dump *, const char *, size_t);
 void print_when_and_who(const struct dump *, struct out *, const struct tnf_event *);
 /* "0x%-8x" and the like: hexadecimal, blanks up to 'width' behind it. */
 void print_hex_left(struct out *, uint64_t, unsigned width);
-void print_float(struct out *, double);
 void print_null(struct out *);
 /* An integer, float or character; unsigned ones in hexadecimal with -x. */
 void print_scalar(struct dump *, const struct tnf_value *);
