@@ -212,7 +212,7 @@ is_needed(const struct kp *kp, unsigned program, uint64_t probes)
 }
 
 static bool
-sees_fault_ends(const struct kp *kp, uint64_t programs)
+sees_fault_ends(uint64_t programs)
 {
 	char path[PATH_MAX];
 
@@ -241,7 +241,7 @@ kp_attach_sync(struct kp *kp)
 		if (r < 0 && is_needed(kp, i, probes))
 			return r;
 	}
-	kp->state->fault_ends = sees_fault_ends(kp, programs);
+	kp->state->fault_ends = sees_fault_ends(programs);
 	__atomic_store_n(&kp->state->on, probes, __ATOMIC_RELEASE);
 	/* remember_exit is detached below, and then no program notes the threads that
 	   end.  So those that live are noted now; else they would have no name. */

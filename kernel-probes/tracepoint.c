@@ -84,7 +84,7 @@ joins(struct kp_import *imp, const struct tracefs_field *f, uint32_t at)
 }
 
 static int
-add_field(struct kp *kp, struct kp_import *imp, const struct tracefs_field *f)
+add_field(struct kp_import *imp, const struct tracefs_field *f)
 {
 	int record = kp_defs_record(f->type), r;
 	uint32_t at;
@@ -123,7 +123,7 @@ describe_tracepoint(struct kp *kp, struct kp_import *imp)
 		return r;
 	}
 	for (const char *at = text; (at = tracefs_next_field(at, &f)) != NULL;)
-		if (f.offset >= 8 && add_field(kp, imp, &f) == -ENOMEM)
+		if (f.offset >= 8 && add_field(imp, &f) == -ENOMEM)
 			break;
 	free(text);
 	return 0;

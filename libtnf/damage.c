@@ -83,8 +83,7 @@ static const struct { const char *one, *many; } extents[DAMAGE_EXTENTS] = {
 };
 
 void
-damage_text(const struct cause *c, const struct tnf_file *f,
-    char buf[DAMAGE_TEXT])
+damage_text(const struct cause *c, char buf[DAMAGE_TEXT])
 {
 	size_t n;
 	unsigned k;

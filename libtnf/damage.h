@@ -44,7 +44,6 @@ void damage_merge(struct damage *, const struct damage *);
 /* In the order of the blocks that suffer first. */
 void damage_sort(struct damage *);
 /* One cause in words. */
-void damage_text(const struct cause *, const struct tnf_file *,
-    char buf[DAMAGE_TEXT]);
+void damage_text(const struct cause *, char buf[DAMAGE_TEXT]);
 
 #endif /* LIBTNF_DAMAGE_H */

@@ -305,7 +305,7 @@ scan_tell_damage(tnf_stream_t *s, struct tnf_file *f)
 	if (d != NULL && f->scan->survey != NULL)
 		damage_sort(d);
 	for (i = 0; d != NULL && i < d->n; i++) {
-		damage_text(&d->causes[i], f, text);
+		damage_text(&d->causes[i], text);
 		stream_damage(s, f, d->causes[i].block, text);
 	}
 	free(d);

@@ -415,8 +415,7 @@ control_usable(tnfctl_handle_t *h, tnfctl_probe_t *p)
 }
 
 static tnfctl_errcode_t
-put_word(tnfctl_handle_t *h, tnfctl_probe_t *p, uintptr_t address,
-    uint32_t word)
+put_word(tnfctl_handle_t *h, uintptr_t address, uint32_t word)
 {
 	if (!h->ops->write(h, address, &word, sizeof(word)))
 		return lost_target(h, "its memory cannot be written");
@@ -436,7 +435,7 @@ control_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	if (!p->prepared)
 		return fail(TNFCTL_ERR_INTERNAL,
 		    "probe %lu: its control block is read-only", p->id);
-	err = put_word(h, p, which ? AT(p, test) : AT(p, traced), on);
+	err = put_word(h, which ? AT(p, test) : AT(p, traced), on);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	if (which)

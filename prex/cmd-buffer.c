@@ -39,7 +39,7 @@ cmd_buffer_parse(struct shell *sh, struct statement *st, struct args *a)
 		return true;
 	if (parse_fill(st, a))
 		return statement_at_end(st);
-	return parse_numbers(sh, st, a) && a->n_numbers == 1 &&
+	return parse_numbers(st, a) && a->n_numbers == 1 &&
 	    (statement_at_end(st) || parse_fill(st, a));
 }
 

@@ -58,7 +58,7 @@ cmd_pfilter_parse(struct shell *sh, struct statement *st, struct args *a)
 	if (a->word == NULL || a->word[0] == 'o')
 		return true;
 	if (statement_peek(st)->kind == TOK_INT)
-		return parse_numbers(sh, st, a);
+		return parse_numbers(st, a);
 	return parse_rule(st, a);
 }
 

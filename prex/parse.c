@@ -154,7 +154,7 @@ parse_target(struct shell *sh, struct statement *st, struct args *a)
 }
 
 bool
-parse_numbers(struct shell *sh, struct statement *st, struct args *a)
+parse_numbers(struct statement *st, struct args *a)
 {
 	const struct token *tok;
 	long *v = NULL;

@@ -224,8 +224,7 @@ html_members_add(struct html_members *h, const struct tnf_event *ev)
 
 /* {"value":"text",...} */
 static void
-html_names_json(const struct html_members *h, const struct html_member *m,
-    struct out *o)
+html_names_json(const struct html_member *m, struct out *o)
 {
 	const char *between = ",\"names\":{";
 	const void *key;
@@ -251,9 +250,8 @@ html_names_json(const struct html_members *h, const struct html_member *m,
 }
 
 static void
-html_member_json(const struct html_members *h, const struct html_member *m,
-    struct out *o, void (*put)(void *, struct out *, const struct html_column *),
-    void *arg)
+html_member_json(const struct html_member *m, struct out *o,
+    void (*put)(void *, struct out *, const struct html_column *), void *arg)
 {
 	out_lit(o, "{\"name\":");
 	json_name(o, m->name);
@@ -261,7 +259,7 @@ html_member_json(const struct html_members *h, const struct html_member *m,
 		out_lit(o, ",\"type\":\"string\"");
 	if (m->opaque)
 		out_lit(o, ",\"opaque\":true");
-	html_names_json(h, m, o);
+	html_names_json(m, o);
 	out_lit(o, ",\"column\":");
 	put(arg, o, &m->column);
 	out_char(o, '}');
@@ -288,7 +286,7 @@ html_members_json(struct html_members *h, struct out *o,
 		for (unsigned i = 0; i < one->probe->n_members; i++) {
 			if (i > 0)
 				out_char(o, ',');
-			html_member_json(h, &one->members[i], o, put, arg);
+			html_member_json(&one->members[i], o, put, arg);
 		}
 		out_lit(o, "]}");
 	}
