@@ -124,8 +124,12 @@ for report in (["--stats"], ["--stats=text"], ["--info"], ["--tree"]):
     check(re.search(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", dump(*report)) is None, report[0] + ": a control character")
 
 
+# What tnfdump says to a terminal by itself: colours, and --top's screen.
+OWN = re.compile(rb"\x1b\[([0-9;]*m|H|J|K|\?25[hl]|\?1049[hl])")
+
+
 def on_terminal(*args):
-    """What a terminal gets, the colours and line ends of tnfdump's own taken away."""
+    """What a terminal gets, the commands and line ends of tnfdump's own taken away."""
     pid, fd = pty.fork()
     if pid == 0:
         os.execv(tnfdump, [tnfdump, *args, trace])
@@ -140,10 +144,15 @@ def on_terminal(*args):
         out.append(part)
     os.waitpid(pid, 0)
     os.close(fd)
-    return re.sub(rb"\x1b\[[0-9;]*m", b"", b"".join(out)).replace(b"\r\n", b"\n")
+    return re.sub(rb"\r+\n", b"\n", OWN.sub(b"", b"".join(out)))
 
 
-for args in ([], ["--pretty"], ["-r"], ["--two-line"], ["--columns", "+keys,+src"], ["--stats"], ["--tree"], ["--info"]):
+# A report of values and names, as text and as they are.
+template = tempfile.NamedTemporaryFile("w", suffix=".tnffmt")
+template.write('mark { "{text} {text:S} {text:40S} {probe} {keys}" }\ndefault { "{string} {string:-40S} {probe:S}" }\n')
+template.flush()
+for args in ([], ["--pretty"], ["-r"], ["--two-line"], ["--columns", "+keys,+src"], ["--stats"], ["--tree"], ["--info"],
+             ["-t", template.name], ["--follow"], ["--pretty", "--follow"], ["--stats", "--follow"], ["--top", "--follow"]):
     text = on_terminal(*args)
     found = re.search(rb".{0,20}([\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]).{0,20}", text)
     check(len(text) > 100 and found is None, "terminal %s: a control character" % args, found)
