@@ -38,13 +38,20 @@ now_wall(void)
 void
 say(const char *fmt, ...)
 {
+	char *line = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&line, &size), *to = f != NULL ? f : stderr;
 	va_list ap;
 
-	fputs("tnfwatch: ", stderr);
+	fputs("tnfwatch: ", to);
 	va_start(ap, fmt);
-	printable_vprintf(stderr, fmt, ap);
+	printable_vprintf(to, fmt, ap);
 	va_end(ap);
-	putc('\n', stderr);
+	putc('\n', to);
+	/* At once: stderr has no buffer, and is a log that other processes write to. */
+	if (f != NULL && fclose(f) == 0)
+		fwrite(line, 1, size, stderr);
+	free(line);
 }
 
 int

@@ -4,6 +4,16 @@
 W=$1
 scratch
 
+# What is said is one write: several processes say something to one log.
+need_program python3
+python3 - "$W" <<'T' || fail "a line of the log comes in pieces"
+import socket, subprocess, sys
+log, ours = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+subprocess.run([sys.argv[1], "nonsense"], stderr=ours)
+said = log.recv(4096).decode()
+sys.exit(0 if said.startswith("tnfwatch: nonsense") and said.endswith("\n") else said)
+T
+
 cat >"$TMP/bad.conf" <<'T'
 x = 1
 [watch]
