@@ -129,8 +129,6 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 			strcpy(ask->why, "nothing can be kept: see its log");
 		else if (!(noted = agent_record_write(a, ask)))
 			strcpy(ask->why, "cannot note it: see its log");
-		else
-			say("fleet: question %s keeps %s", ask->question, ask->incident);
 	}
 	strcpy(ask->kind, *ask->why != '\0' ? "refused" : "pinned");
 	snprintf(ask->host, sizeof ask->host, "%s", a->host);
@@ -140,8 +138,10 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	fleet_publish(nc, reply, NULL, ask);
 	/* Who asks waits for all machines, and need not wait for their disks: half a note is
 	   none when this machine comes up again, and the question is answered anew. */
-	if (noted)
+	if (noted) {
+		say("fleet: question %s keeps %s", ask->question, ask->incident);
 		agent_record_sync(a, ask->question);
+	}
 out:
 	free(ask);
 	free(old);

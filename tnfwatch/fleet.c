@@ -184,6 +184,9 @@ fleet_options(const struct config *c, natsOptions *o, const char *agent, const c
 		s = natsOptions_SetReconnectJitter(o, agent != NULL ? 4000 : 500, agent != NULL ? 4000 : 1000);
 	if (s == NATS_OK)
 		s = natsOptions_SetTimeout(o, agent != NULL ? 10000 : 5000);
+	/* A message goes when it is published; else another thread would wait for more of them. */
+	if (s == NATS_OK)
+		s = natsOptions_SetSendAsap(o, true);
 	if (s == NATS_OK)
 		s = natsOptions_SetPingInterval(o, 5000);
 	if (s == NATS_OK)
