@@ -380,7 +380,7 @@ await_thread(struct calls *c, struct thread **ret)
 			break;
 		left -= try_us(i);
 		proc_run_for(c->p, try_us(i));
-		if (c->p->gone || c->p->event != PROC_NOTHING)
+		if (c->p->gone || c->p->n == 0 || c->p->event != PROC_NOTHING)
 			return why_not(c, REMOTE_ENDED);
 	}
 	return all_confined(c) ? confined : "no thread of it came to a place "

@@ -249,7 +249,7 @@ await_exec(struct proc *p)
 {
 	int n;
 
-	for (n = 0; n < EXEC_TRIES && !p->gone && p->event == PROC_NOTHING &&
+	for (n = 0; n < EXEC_TRIES && !p->gone && p->n > 0 && p->event == PROC_NOTHING &&
 	    (!all_held(p) || proc_memory_is_gone(p)); n++)
 		proc_run_for(p, EXEC_US);
 }
@@ -273,7 +273,9 @@ look_at(tnfctl_handle_t *h)
 			err = look_once(h);
 		if (err != TNFCTL_ERR_NONE)
 			await_exec(p);
-		if (p->gone)
+		/* No thread of those that we have taken is left, where one that we
+		   could not take has made an exec(): see attach.c. */
+		if (p->gone || p->n == 0)
 			return fail(TNFCTL_ERR_NOPROCESS,
 			    "process %d: it has ended", (int)h->pid);
 		if (p->event != PROC_EXEC)
