@@ -277,9 +277,15 @@ static bool
 put_definitions(void *arg, uint64_t off, const void *block, size_t n)
 {
 	struct definitions *d = arg;
+	struct tnf_block_header h;
 
 	if (!clean_header(d->s, d->stage))
 		return true;
+	/* What lies behind is names in a process's file, and nothing in the kernel's. */
+	memcpy(&h, d->stage, sizeof h);
+	if (h.bytes_valid < sizeof h)
+		h.bytes_valid = sizeof h;
+	memset(d->stage + h.bytes_valid, 0, n - h.bytes_valid);
 	d->s->result[off / n] = LIVE_COPIED;
 	return d->sink->put(d->sink->arg, off, block, n);
 }
