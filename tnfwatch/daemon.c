@@ -538,6 +538,7 @@ daemon_begin(struct daemon *d)
 		return false;
 	incident_clean(d->config);
 	unsynced_clean(d->config);
+	reports_clean(d->config);
 	leftover_begin(d->config);
 	d->numbers = incident_numbers(d->config);
 	if (!signals_catch(d) || (d->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0 ||

@@ -117,6 +117,23 @@ reports_next(struct reports *r, const struct config *c)
 }
 
 void
+reports_clean(const struct config *c)
+{
+	char **list;
+	size_t n = incident_list(c, &list);
+	int dir;
+
+	for (size_t i = 0; i < n; i++) {
+		if ((dir = incident_open(c, list[i])) >= 0) {
+			unlinkat(dir, TEMP, 0);
+			close(dir);
+		}
+		free(list[i]);
+	}
+	free(list);
+}
+
+void
 reports_add(struct reports *r, const struct config *c, const char *id, int64_t first)
 {
 	if (r->n == REPORTS_MAX) {

@@ -25,6 +25,8 @@ struct reports {
 	pid_t	 pid;			/* who makes it; 0: nobody */
 };
 
+/* What one who was killed has left half done; at the start. */
+void reports_clean(const struct config *);
 void reports_add(struct reports *, const struct config *, const char *id, int64_t first);
 /* Any child. */
 void reports_ended(struct reports *, const struct config *, pid_t, int status);

@@ -38,4 +38,17 @@ w fire hand >"$TMP/out"
 wait_for 120 test -d "$TMP/makes" || fail "no page is made"
 stop_watch
 [ -z "$(find "$D/incidents" -name .report)" ] || fail "half a page"
+
+# That of one who was killed goes when the next one begins.
+rm -rf "$TMP/makes"
+watch
+w fire hand >"$TMP/out"
+wait_for 120 test -d "$TMP/makes" || fail "no page is made"
+kill -9 "$PID"
+wait "$PID" 2>/dev/null
+[ -n "$(find "$D/incidents" -name .report)" ] || fail "there is no half page"
+: >"$TMP/go"
+watch
+[ -z "$(find "$D/incidents" -name .report)" ] || fail "half a page stays"
+stop_watch
 echo "12 pages, one after the other"
