@@ -48,8 +48,8 @@ counting()
 	bpftrace -e "$_probe { @a = count(); } BEGIN { printf(\"ready\\n\"); }" \
 		>"$BENCH_TMP/bpftrace" 2>&1 9>&- &
 	_pid=$! _n=0
-	until grep -q ready "$BENCH_TMP/bpftrace" || [ $((_n += 1)) -gt 300 ]; do sleep 0.1; done
-	"$@"
+	until grep -q ready "$BENCH_TMP/bpftrace" || [ $((_n += 1)) -gt 600 ]; do sleep 0.1; done
+	! grep -q ready "$BENCH_TMP/bpftrace" || "$@"
 	kill $_pid
 	wait $_pid 2>/dev/null
 }

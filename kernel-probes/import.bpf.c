@@ -97,8 +97,15 @@ __noinline int where_holds(u32 slot, struct kp_image *image)
 	return holds;
 }
 
+/* The first bytes of the kernel's record are read at once: a helper's call costs more than
+   its work.  A shorter record has other memory of the kernel's behind it, which nobody
+   looks at. */
+#define RAW_WORDS	16u
+#define RAW_SIZE	(8 * RAW_WORDS)
+
 struct scratch {
 	u64 ctx;
+	u64 raw[2 * RAW_WORDS + 1];
 	u8  image[KP_IMAGE_MAX + 2 * KP_TEXT_MAX + 1024];
 };
 
@@ -111,13 +118,37 @@ struct {
 	__type(value, struct scratch);
 } tracepoint_scratch SEC(".maps");
 
+/* n bytes, RAW_SIZE at most; what follows them stays. */
+static __always_inline void copy_words(u8 *to, const u8 *from, u32 n)
+{
+	u64 keep;
+	u32 i;
+
+	for (i = 0; i < RAW_WORDS; i++) {
+		if (8 * i + 8 > n)
+			break;
+		*(u64 *)(to + 8 * i) = *(const u64 *)(from + 8 * i);
+	}
+	if ((n & 7) == 0 || i >= RAW_WORDS)
+		return;
+	keep = ~0ull << 8 * (n & 7);
+	*(u64 *)(to + 8 * i) = (*(u64 *)(to + 8 * i) & keep) |
+	    (*(const u64 *)(from + 8 * i) & ~keep);
+}
+
+/* 'raw' is where it lies among what was read already, or NULL. */
 static __always_inline void copy_array(u8 *image, u32 *at, const struct kp_op *op, u64 from,
-    u32 n)
+    u32 n, const u8 *raw)
 {
 	u32 rec = *at & (KP_IMAGE_MAX - 1) & ~7u;
 
 	if (n > KP_TEXT_MAX)
 		n = KP_TEXT_MAX;
+	if (raw != NULL && import_room(*at)) {
+		copy_words(image + rec + 8, raw, n);
+		import_append(image, at, op->to, n, state.record_tag[op->type & 15]);
+		return;
+	}
 	if (!import_room(*at) ||
 	    bpf_probe_read_kernel(image + rec + 8, n, (void *)from) != 0) {
 		import_null(image, op->to);
@@ -130,6 +161,7 @@ static __always_inline void copy_array(u8 *image, u32 *at, const struct kp_op *o
 __noinline u64 tracepoint_op(struct kp_import_row *row, u32 i, u32 at)
 {
 	struct scratch *s;
+	const u8 *raw = NULL;
 	struct kp_op *op;
 	u32 zero = 0, loc;
 	u64 from;
@@ -142,6 +174,12 @@ __noinline u64 tracepoint_op(struct kp_import_row *row, u32 i, u32 at)
 	op = &row->op[i];
 	from = s->ctx + op->from;
 	loc = op->size;
+	if (op->from + loc <= RAW_SIZE)
+		raw = (const u8 *)s->raw + (op->from & (RAW_SIZE - 1));
+	if (op->kind == KP_OP_COPY && raw != NULL) {
+		copy_words(s->image + (op->to & (KP_FIXED_MAX - 1)), raw, loc);
+		return at;
+	}
 	if (op->kind == KP_OP_COPY) {
 		bpf_probe_read_kernel(s->image + (op->to & (KP_FIXED_MAX - 1)),
 		    loc & (KP_FIXED_MAX - 1), (void *)from);
@@ -163,7 +201,7 @@ __noinline u64 tracepoint_op(struct kp_import_row *row, u32 i, u32 at)
 	    op->kind == KP_OP_REL_STRING)
 		import_string(s->image, &at, op->to, from, loc, false);
 	else
-		copy_array(s->image, &at, op, from, loc);
+		copy_array(s->image, &at, op, from, loc, op->kind == KP_OP_ARRAY ? raw : NULL);
 	return at;
 }
 
@@ -181,6 +219,8 @@ int import_tracepoint(void *ctx)
 	if (s == NULL)
 		return 1;
 	*(volatile u64 *)&s->ctx = (u64)ctx;
+	if (bpf_probe_read_kernel(s->raw, RAW_SIZE, ctx) != 0)
+		return 1;
 	at = row->size;
 	for (u32 i = 0; i < KP_OPS_MAX; i++) {
 		if (i >= row->ops)

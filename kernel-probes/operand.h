@@ -66,4 +66,8 @@ struct kp_site_row {
 	struct kp_operand v[KP_OPERANDS_MAX];
 };
 
+/* The operands of a probe at its only place are in its row (struct kp_import_row), in
+   place of the operations, if they are numbers in registers and not more than these. */
+#define KP_PLAIN_MAX	9u
+
 #endif /* KERNEL_PROBES_OPERAND_H */

@@ -352,7 +352,8 @@ struct kp_import_row {
 	__u16 size;		/* of the fixed part, a multiple of 8 */
 	__u16 ops;
 	__u32 where;		/* conditions, 0: none */
-	__u64 spare[2];
+	__u32 plain;		/* the operations are a place's operands (operand.h) */
+	__u32 spare[3];
 	struct kp_op op[KP_OPS_MAX];
 };
 

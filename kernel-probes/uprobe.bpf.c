@@ -30,6 +30,14 @@ struct {
 	__type(value, struct uprobe_scratch);
 } tnf_scratch SEC(".maps");
 
+/* Where nothing has to be waited for: of the CPU, while it is not preempted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct uprobe_scratch);
+} plain_scratch SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -60,14 +68,15 @@ static __always_inline u64 extend(u64 v, u32 size, bool sign)
 	return sign ? (u64)((s64)(v << unused) >> unused) : v << unused >> unused;
 }
 
-static __always_inline u64 evaluate(const struct uprobe_scratch *s, const struct kp_operand *o)
+static __always_inline u64 evaluate(const struct uprobe_scratch *s, const struct kp_operand *o,
+    const bool plain)
 {
 	u64 v = s->regs[o->base & 31];
 
 	if (o->shift != 0)
 		v >>= 8;
 	v += s->regs[o->index & 31] * o->scale + (u64)o->offset;
-	if (o->kind == KP_OPERAND_MEMORY)
+	if (!plain && o->kind == KP_OPERAND_MEMORY)
 		v = user_word(v, o->size);
 	return extend(v, o->size, o->sign);
 }
@@ -122,7 +131,7 @@ static __always_inline u32 put_together(struct uprobe_scratch *s, const struct k
 	for (u32 i = 1; i <= KP_OPERANDS_MAX; i++)
 		*(u64 *)(s->image + 8 * i) = 0;
 	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++)
-		s->value[i] = evaluate(s, &site->v[i]);
+		s->value[i] = evaluate(s, &site->v[i], false);
 	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++) {
 		o = &site->v[i];
 		if (o->at == 0)
@@ -139,6 +148,27 @@ static __always_inline u32 put_together(struct uprobe_scratch *s, const struct k
 	return at;
 }
 
+/* Numbers in registers: nothing has to be waited for. */
+static __always_inline void plain_event(u64 *ctx, struct kp_import_row *row)
+{
+	const struct kp_operand *o = (const void *)row->op;
+	struct uprobe_scratch *s;
+	u32 zero = 0;
+
+	s = bpf_map_lookup_elem(&plain_scratch, &zero);
+	if (s == NULL)
+		return;
+	for (int i = 0; i < KP_R_COUNT; i++)
+		s->regs[i] = ctx[i];
+	/* Between members may be bytes that nobody writes. */
+	for (u32 i = 1; i <= KP_PLAIN_MAX; i++)
+		*(u64 *)(s->image + 8 * i) = 0;
+	for (u32 i = 0; i < KP_PLAIN_MAX && i < row->ops; i++)
+		if (o[i].at != 0)
+			store(s, &o[i], evaluate(s, &o[i], true));
+	import_write(row, s->image, row->size & (KP_FIXED_MAX - 8));
+}
+
 static __always_inline int uprobe_event(u64 *ctx, const bool guarded)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
@@ -149,6 +179,14 @@ static __always_inline int uprobe_event(u64 *ctx, const bool guarded)
 
 	if (row == NULL)
 		return 0;
+	if (row->plain) {
+		if (guarded)
+			bpf_preempt_disable();
+		plain_event(ctx, row);
+		if (guarded)
+			bpf_preempt_enable();
+		return 0;
+	}
 	site = bpf_map_lookup_elem(&tnf_sites, &cookie);
 	s = bpf_task_storage_get(&tnf_scratch, bpf_get_current_task_btf(), NULL,
 	    BPF_LOCAL_STORAGE_GET_F_CREATE);

@@ -138,6 +138,21 @@ place_members(const struct kp_import *imp, const struct kp_uprobe_found *found,
 	}
 }
 
+/* What needs no look at the program's memory is quicker with all of it in one row. */
+static void
+make_plain(struct kp_import *imp, const struct kp_uprobe_found *found,
+    const struct kp_site_row *site)
+{
+	_Static_assert(KP_PLAIN_MAX * sizeof site->v[0] <= sizeof imp->row.op, "they fit");
+
+	imp->row.plain = found->sites == 1 && site->n <= KP_PLAIN_MAX;
+	for (unsigned i = 0; i < site->n; i++)
+		if (site->v[i].kind == KP_OPERAND_MEMORY || site->v[i].text != KP_TEXT_NONE)
+			imp->row.plain = 0;
+	imp->row.ops = imp->row.plain ? (__u16)site->n : 0;
+	memcpy(imp->row.op, site->v, imp->row.ops * sizeof site->v[0]);
+}
+
 static int
 open_event(const struct kp_uprobe_spec *spec, const struct kp_site *site)
 {
@@ -199,6 +214,7 @@ attach_sites(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *
 		return r;
 	for (unsigned i = 0; r == 0 && i < found.sites; i++) {
 		place_members(imp, &found, &found.site[i], &row);
+		make_plain(imp, &found, &row);
 		r = attach_site(kp, imp, spec, prog, i, &found.site[i], &row);
 	}
 	free(found.site);
