@@ -73,6 +73,12 @@ fi
 "$tnfdump" --pretty calls.tnf 2> /dev/null | grep -q 'sysnum: getpid abi: 1' || fail "32-bit, text"
 "$tnfdump" --stats=probe,sysnum calls.tnf 2> /dev/null | grep -q '20(getpid)' || fail "32-bit, statistics"
 
+# The same trace makes the same page, whatever order its names of numbers are kept in.
+"$tnfdump" --to html k.tnf > page 2> /dev/null || fail "html"
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	"$tnfdump" --to html k.tnf 2> /dev/null | cmp - page || fail "html: another page, run $i"
+done
+
 # Losses: of all reasons, of all files, with or without events that are kept.
 "$story" quiet.tnf <<'M' || fail "story"
 process 8

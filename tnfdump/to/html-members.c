@@ -222,31 +222,48 @@ html_members_add(struct html_members *h, const struct tnf_event *ev)
 	}
 }
 
-/* {"value":"text",...} */
+struct html_name {
+	uint64_t bits;
+	uint32_t text;
+};
+
+static int
+html_by_bits(const void *a, const void *b)
+{
+	const struct html_name *p = a, *q = b;
+
+	return p->bits < q->bits ? -1 : p->bits > q->bits;
+}
+
+/* {"value":"text",...}, by value: a map's order is another one in each run, and the same
+   trace should make the same page. */
 static void
 html_names_json(const struct html_member *m, struct out *o)
 {
-	const char *between = ",\"names\":{";
+	struct html_name *names;
 	const void *key;
-	const uint32_t *name;
-	uint64_t bits;
-	size_t at = 0;
+	const uint32_t *text;
+	size_t at = 0, n = 0;
 
 	if (m->names.n == 0)
 		return;
-	while ((name = map_next(&m->names, &at, &key, NULL)) != NULL) {
-		memcpy(&bits, key, sizeof(bits));
-		out_str(o, between);
-		out_char(o, '"');
+	names = xcalloc(m->names.n, sizeof(*names));
+	while ((text = map_next(&m->names, &at, &key, NULL)) != NULL) {
+		memcpy(&names[n].bits, key, sizeof(names[n].bits));
+		names[n++].text = *text;
+	}
+	qsort(names, n, sizeof(*names), html_by_bits);
+	for (size_t i = 0; i < n; i++) {
+		out_str(o, i == 0 ? ",\"names\":{\"" : ",\"");
 		if (m->type == HTML_SIGNED)
-			out_i64(o, (int64_t)bits);
+			out_i64(o, (int64_t)names[i].bits);
 		else
-			out_u64(o, bits);
+			out_u64(o, names[i].bits);
 		out_lit(o, "\":");
-		out_u64(o, *name);
-		between = ",";
+		out_u64(o, names[i].text);
 	}
 	out_char(o, '}');
+	free(names);
 }
 
 static void
