@@ -7,6 +7,9 @@
 #include "kernel-probes/kernel_probes.h"
 #include "tnfdump/follow.h"
 
+/* Open to the end of the program, as its mapping is; kept in sight for leak checkers. */
+static struct kp *volatile held;
+
 int
 follow_map_kernel(struct dump *d, struct kp **kp, const void **base, size_t *size)
 {
@@ -17,11 +20,12 @@ follow_map_kernel(struct dump *d, struct kp **kp, const void **base, size_t *siz
 		    "no buffer: allocate one with prex -k" : strerror(-err));
 		return -err;
 	}
-	/* The handle stays open as long as the mapping is used: to the end. */
+	held = *kp;
 	if ((err = kp_map(*kp, base, size)) != 0) {
 		dump_error(d, "kernel: %s", *kp_detail(*kp) != '\0' ?
 		    kp_detail(*kp) : strerror(-err));
 		kp_close(*kp);
+		held = NULL;
 	}
 	return -err;
 }
