@@ -21,6 +21,8 @@
 #define NAMES_MAX	(16u << 20)	/* section names */
 #define TABLE_MAX	(512u << 20)	/* symbols, strings, relocations */
 #define NOTES_MAX	(64u << 20)	/* bytes of one section of notes */
+#define FRAMES_MIN	8u		/* bytes of a section about frames, ... */
+#define FRAMES_MAX	(64u << 20)	/* ... and not more */
 #define RELOCATIONS_MAX	(64u << 20)	/* looked at, all searches together */
 #define SYMBOL_MAX	256u		/* characters that we compare */
 
@@ -141,6 +143,31 @@ elf_lowest(struct elf *e)
 		    ph.p_type == PT_LOAD && ph.p_vaddr < lowest)
 			lowest = ph.p_vaddr;
 	return lowest == UINT64_MAX ? 0 : lowest & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
+}
+
+/* libdw has no limits of its own. */
+bool
+elf_frames_are_plain(struct elf *e)
+{
+	bool has_frames = false;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	const char *s;
+	size_t n = 0;
+
+	if (e->file_size > TABLE_MAX)
+		return false;
+	while ((scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX) {
+		if (gelf_getshdr(scn, &sh) == NULL ||
+		    (s = elf_strptr(e->elf, e->names, sh.sh_name)) == NULL ||
+		    strncmp(s, ".eh_frame", 9) != 0)
+			continue;
+		if (sh.sh_type == SHT_NOBITS || sh.sh_size < FRAMES_MIN || sh.sh_size > FRAMES_MAX ||
+		    sh.sh_offset > e->file_size || sh.sh_size > e->file_size - sh.sh_offset)
+			return false;
+		has_frames |= s[9] == '\0';
+	}
+	return has_frames;
 }
 
 static bool

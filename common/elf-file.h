@@ -47,6 +47,9 @@ void	elf_notes(struct elf *, const char *name,
 
 /* Where in the file lies what is loaded at 'address'. */
 bool	elf_offset(struct elf *, uint64_t address, uint64_t *ret);
+/* May libdw be asked for the file's call frame information (.eh_frame)?  It reads all of
+   it at once, however much that is. */
+bool	elf_frames_are_plain(struct elf *e);
 /* libelf's own handle, for libdw; it is e's.  The file is read, not mapped. */
 struct Elf;
 struct Elf *elf_handle(struct elf *e);

@@ -28,8 +28,9 @@ struct maps {
 };
 
 #define MAPPING_FILE_MAX	96
-/* A name under which whoever may trace the process opens the very file that is
-   mapped, whatever its own name leads to now; 'name' is returned. */
+/* A name that leads to the very file that is mapped, whatever its own name leads to
+   now, for who has CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN (root, as a rule); others are
+   refused.  'name' is returned. */
 const char *mapping_file(const struct mapping *, pid_t,
 	    char name[MAPPING_FILE_MAX]);
 /* A file that others see change. */

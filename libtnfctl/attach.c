@@ -15,6 +15,7 @@
 
 #include <tnf/target.h>
 
+#include "common/clock.h"
 #include "common/elf-file.h"
 #include "common/proc-status.h"
 #include "libtnfctl/direct.h"
@@ -25,7 +26,7 @@
 #endif
 #define EXEC_MS		1000	/* for an exec() to get through */
 #define EXEC_NEAR_MS	30	/* for its beginning and its end */
-#define EXECS_MAX	20	/* that come in between, one after the other */
+#define ATTACH_NS	INT64_C(10000000000)	/* while one comes in between after the other */
 
 static int
 yama_scope(void)
@@ -200,7 +201,7 @@ attach_settle(struct proc *p)
 		p->unmarked = !p->suspended;
 	}
 	err = direct_settle(&h, DIRECT_SETTLE_MS);
-	if (p->gone)
+	if (p->gone || p->n == 0)
 		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)p->pid);
 	/* Of what it has become direct_open() takes care. */
@@ -275,20 +276,21 @@ attach(pid_t pid, tnfctl_handle_t **ret)
 /*
  * A thread in the middle of an exec() cannot be taken.  When it has become the leader, the
  * one that we had is gone, and the process looks as if it had ended.  It has not: then we
- * begin anew.
+ * begin anew, with another program.
  */
 static tnfctl_errcode_t
 attach_again(pid_t pid, tnfctl_handle_t **ret)
 {
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0),
 	    .events = POLLIN };
+	int64_t until = clock_ns(CLOCK_MONOTONIC) + ATTACH_NS;
 	tnfctl_errcode_t err;
-	int n = 0;
 
-	do
-		err = attach(pid, ret);
-	while (err == TNFCTL_ERR_NOPROCESS && ++n < EXECS_MAX && end.fd >= 0 &&
-	    poll(&end, 1, 0) == 0);
+	err = attach(pid, ret);
+	while (err == TNFCTL_ERR_NOPROCESS && clock_ns(CLOCK_MONOTONIC) < until && end.fd >= 0 &&
+	    poll(&end, 1, 0) == 0)
+		if ((err = process_check_file(pid)) == TNFCTL_ERR_NONE)
+			err = attach(pid, ret);
 	if (end.fd >= 0)
 		close(end.fd);
 	return err;

@@ -13,7 +13,8 @@
 #define EXECS_MAX	50
 #define EXECS_S		5
 #define EXEC_US		5000	/* what one may take, seen from outside, ... */
-#define EXEC_TRIES	400	/* ... and more often than that on a busy machine */
+#define EXEC_TRIES	50	/* ... on a machine that is not busy, ... */
+#define EXEC_TRIES_SURE	400	/* ... and on any, where it is one for certain */
 
 static bool
 direct_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
@@ -249,8 +250,9 @@ await_exec(struct proc *p)
 {
 	int n;
 
-	for (n = 0; n < EXEC_TRIES && !p->gone && p->n > 0 && p->event == PROC_NOTHING &&
-	    (!all_held(p) || proc_memory_is_gone(p)); n++)
+	for (n = 0; !p->gone && p->n > 0 && p->event == PROC_NOTHING &&
+	    ((n < EXEC_TRIES && !all_held(p)) ||
+	    (n < EXEC_TRIES_SURE && proc_memory_is_gone(p))); n++)
 		proc_run_for(p, EXEC_US);
 }
 

@@ -213,7 +213,7 @@ direct_settle(tnfctl_handle_t *h, int max_ms)
 	int64_t end = clock_ns(CLOCK_MONOTONIC) + max_ms * INT64_C(1000000);
 	long us = STEP_US;
 
-	while (!p->gone && p->event == PROC_NOTHING) {
+	while (!p->gone && p->n > 0 && p->event == PROC_NOTHING) {
 		if (linkmap_look(h, &p->linker) && p->linker.consistent)
 			return TNFCTL_ERR_NONE;
 		if (clock_ns(CLOCK_MONOTONIC) > end || proc_urgent(p) != NULL)

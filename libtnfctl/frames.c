@@ -8,7 +8,7 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,12 +81,12 @@ frames_free(struct frames *f)
 static void
 object_open_frames(struct object_frames *o, pid_t pid)
 {
-	char name[MAPPING_FILE_MAX];
+	char path[PATH_MAX + 32];
 
 	if (o->m->path[0] != '/')
 		return;
-	o->fd = open(mapping_file(o->m, pid, name), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (o->fd >= 0 && (o->elf = elf_open(o->fd)) != NULL)
+	o->fd = proc_open_mapped(pid, o->m, path, sizeof(path));
+	if (o->fd >= 0 && (o->elf = elf_open(o->fd)) != NULL && elf_frames_are_plain(o->elf))
 		o->cfi = dwarf_getcfi_elf(elf_handle(o->elf));
 }
 
@@ -154,8 +154,10 @@ static bool
 operand(const struct walk *w, const Dwarf_Op *op, uint64_t *ret)
 {
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+		if (op->atom - DW_OP_breg0 >= ARCH_REGISTERS)
+			return false;
 		*ret = w->r.r[op->atom - DW_OP_breg0] + op->number;
-		return op->atom - DW_OP_breg0 < ARCH_REGISTERS;
+		return true;
 	}
 	if (op->atom == DW_OP_bregx) {
 		if (op->number >= ARCH_REGISTERS)
@@ -207,16 +209,19 @@ evaluate(const struct walk *w, const Dwarf_Op *ops, size_t nops, struct result *
 		return false;
 	/* The whole of it is another register. */
 	if (nops == 1 && ops->atom == DW_OP_regx) {
-		*ret = (struct result){ w->r.r[ops->number % ARCH_REGISTERS], true };
-		return ops->number < ARCH_REGISTERS;
+		if (ops->number >= ARCH_REGISTERS)
+			return false;
+		*ret = (struct result){ w->r.r[ops->number], true };
+		return true;
 	}
 	for (i = 0; i < nops; i++)
 		if (i == nops - 1 && ops[i].atom == DW_OP_stack_value)
 			ret->is_value = true;
 		else if (!operate(w, &ops[i], stack, &n))
 			return false;
-	ret->value = n == 1 ? stack[0] : 0;
-	return n == 1;
+	/* The CFA may lie below what a register's expression leaves. */
+	ret->value = n > 0 ? stack[n - 1] : 0;
+	return n > 0;
 }
 
 enum found { FOUND, UNDEFINED, UNKNOWN };

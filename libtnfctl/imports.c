@@ -16,6 +16,7 @@
 #include "libtnfctl/imports.h"
 #include "common/maps.h"
 #include "libtnfctl/objects.h"
+#include "libtnfctl/proc.h"
 #include "libtnfctl/usdt-find.h"
 
 #define FILES_MAX	8192u
@@ -96,51 +97,6 @@ imports_free(tnfctl_handle_t *h)
 }
 
 /* Files that are mapped. */
-
-/*
- * The file of this name, if it is the one that is mapped there.  The mapping itself
- * says which, to who has the rights; else its number must do, as some file systems
- * (overlay, btrfs) show other devices in the list of mappings than in stat(2).
- */
-static int
-open_if(const char *path, pid_t pid, const struct mapping *m)
-{
-	char name[MAPPING_FILE_MAX];
-	int fd = file_open(path);
-	struct stat st, mapped;
-
-	if (fd >= 0 && fstat(fd, &st) == 0 &&
-	    (stat(mapping_file(m, pid, name), &mapped) == 0 ?
-	    st.st_ino == mapped.st_ino && st.st_dev == mapped.st_dev :
-	    st.st_ino == m->inode))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-/*
- * Opens what is mapped there, and finds the path by which the kernel does: that of
- * the file system as we see it, that of the process's root, or the mapping itself,
- * which is there as long as the process is.
- */
-static int
-open_mapped(pid_t pid, const struct mapping *m, char *path, size_t size)
-{
-	char name[MAPPING_FILE_MAX];
-	int fd;
-
-	if (m->path[0] == '/') {
-		snprintf(path, size, "%s", m->path);
-		if ((fd = open_if(path, pid, m)) >= 0)
-			return fd;
-		snprintf(path, size, "/proc/%d/root%s", (int)pid, m->path);
-		if ((fd = open_if(path, pid, m)) >= 0)
-			return fd;
-	}
-	snprintf(path, size, "%s", mapping_file(m, pid, name));
-	return file_open(path);
-}
 
 static struct mapped_file *
 file_known(struct imports *im, struct file_id id)
@@ -255,7 +211,7 @@ read_file(tnfctl_handle_t *h, const struct mapping *m)
 
 	if (h->imports->n == FILES_MAX || file_add(h->imports, m) == NULL)
 		return false;
-	if ((fd = open_mapped(h->pid, m, path, sizeof path)) < 0)
+	if ((fd = proc_open_mapped(h->pid, m, path, sizeof path)) < 0)
 		return true;
 	o = usdt_probes_of(fd);
 	for (size_t i = 0; good && o != NULL && i < o->n; i++)
@@ -595,7 +551,7 @@ imports_functions(tnfctl_handle_t *h, const char *pattern)
 	for (size_t i = 0; i < maps.n && n <= (long)FUNCTIONS_MAX && a.error == 0; i++) {
 		a.m = &maps.m[i];
 		if (!a.m->exec || a.m->inode == 0 || (latest != NULL && mapping_same_file(a.m, latest)) ||
-		    (fd = open_mapped(h->pid, a.m, path, sizeof path)) < 0)
+		    (fd = proc_open_mapped(h->pid, a.m, path, sizeof path)) < 0)
 			continue;
 		latest = a.m;
 		set_names(&a, path, a.m->path);

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "common/map.h"
+#include "common/maps.h"
 #include "libtnfctl/ended.h"
 #include "libtnfctl/handle.h"
 #include "libtnfctl/linkmap.h"
@@ -82,6 +83,12 @@ tnfctl_errcode_t proc_attach(struct proc *);
 /* Takes a thread that the kernel has given us already (fork, exec). */
 tnfctl_errcode_t proc_adopt(struct proc *);
 tnfctl_errcode_t proc_open_memory(struct proc *);
+/*
+ * Opens what is mapped there, and finds the path by which the kernel does: that of
+ * the file system as we see it, that of the process's root, or the mapping itself,
+ * which is there as long as the process is.
+ */
+int	proc_open_mapped(pid_t, const struct mapping *, char *path, size_t size);
 /* Has the address space ended that it was opened for, by an exec or its end? */
 bool	proc_memory_is_gone(const struct proc *);
 

@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/maps.h"
+#include "libtnfctl/objects.h"
 #include "libtnfctl/proc.h"
 
 #define STAT_SIZE	512u
@@ -103,4 +106,44 @@ proc_write(struct proc *p, uintptr_t address, const void *buf, size_t n)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * The file of this name, if it is the one that is mapped there.  The mapping itself
+ * says which, to who has the rights; else its number must do, as some file systems
+ * (overlay, btrfs) show other devices in the list of mappings than in stat(2).
+ */
+static int
+open_if(const char *path, pid_t pid, const struct mapping *m)
+{
+	char name[MAPPING_FILE_MAX];
+	int fd = file_open(path);
+	struct stat st, mapped;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 &&
+	    (stat(mapping_file(m, pid, name), &mapped) == 0 ?
+	    st.st_ino == mapped.st_ino && st.st_dev == mapped.st_dev :
+	    st.st_ino == m->inode))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+int
+proc_open_mapped(pid_t pid, const struct mapping *m, char *path, size_t size)
+{
+	char name[MAPPING_FILE_MAX];
+	int fd;
+
+	if (m->path[0] == '/') {
+		snprintf(path, size, "%s", m->path);
+		if ((fd = open_if(path, pid, m)) >= 0)
+			return fd;
+		snprintf(path, size, "/proc/%d/root%s", (int)pid, m->path);
+		if ((fd = open_if(path, pid, m)) >= 0)
+			return fd;
+	}
+	snprintf(path, size, "%s", mapping_file(m, pid, name));
+	return file_open(path);
 }

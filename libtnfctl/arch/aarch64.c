@@ -297,7 +297,6 @@ arch_restore(pid_t tid, const struct arch_saved *s)
 	set_regs(tid, &r);
 }
 
-/* What lies at the thread pointer: dtv, private. */
 bool
 arch_registers(pid_t tid, struct arch_registers *ret)
 {
@@ -313,6 +312,7 @@ arch_registers(pid_t tid, struct arch_registers *ret)
 	return true;
 }
 
+/* What lies at the thread pointer: dtv, private. */
 bool
 arch_is_thread(struct proc *p, pid_t tid)
 {

@@ -282,6 +282,8 @@ START_TEST(lower_and_confined)
 		TNF_PROBE_0(child, "", "");
 		if (getuid() == 0)
 			lower_numbers();
+		else
+			printf("# not root: the number is a higher one\n");
 		confine();
 		if (fork() == 0)
 			hit_and_go();
