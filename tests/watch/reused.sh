@@ -22,7 +22,7 @@ shop 1000
 mv "$D/rings/shop-$old.tnf" "$D/rings/shop-$SHOPPID.tnf" || fail "no ring: $(ls "$D/rings")"
 
 watch
-both() { answers && [ "$(grep -c "^shop-$SHOPPID[. ]" "$TMP/status")" -eq 2 ]; }
+both() { answers && [ "$(grep -c "^shop-${SHOPPID}[. ]" "$TMP/status")" -eq 2 ]; }
 wait_for 120 both || fail "not both: $(cat "$TMP/log" "$TMP/status")"
 segments() { [ "$(find "$D/segments" -name 'shop-*.zst' | wc -l)" -ge 2 ]; }
 wait_for 120 segments || fail "no segments: $(cat "$TMP/log" "$TMP/status")"
