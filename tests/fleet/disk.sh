@@ -20,9 +20,10 @@ agent web1 ''
 unset LD_PRELOAD
 wait_for 120 answers_all 1 || fail "no answer: $(cat try.out web1.log)"
 id() { sed -n 's/^question //p' "$1/.question"; }
-synced() { grep -q "/$1\$" disk/waits; }
+# The disk is asked to take it; whether it has is another line.
+synced() { grep -q "^/.*/$1\$" disk/waits; }
 # None of the questions so far is still under way to the disk.
-all_synced() { [ "$(grep -c '/fleet$' disk/waits 2>/dev/null)" -eq "$(ls kept/web1/fleet | wc -l)" ]; }
+all_synced() { [ "$(grep -c '^done .*/fleet$' disk/waits 2>/dev/null)" -eq "$(ls kept/web1/fleet | wc -l)" ]; }
 wait_for 60 all_synced || fail "the directory is not synced: $(cat disk/waits)"
 
 # The disk takes nothing: the answer is there, and all of what was asked for.
