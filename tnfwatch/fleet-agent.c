@@ -5,7 +5,10 @@
  * what happens on the wire concerns neither rings nor triggers.  Two threads of the
  * library call us: one with questions, one with requests for what a question has kept;
  * they share nothing but files.  A question is a file DIRECTORY/fleet/QUESTION with the
- * answer in it, so that one that comes again, after whatever break, gets the same one.
+ * answer in it, so that one that comes again gets the same one, also when we were killed.
+ * Only if the machine itself goes down after an answer and before its disk has the file,
+ * the question is new to it, and keeps what there is after the boot.  What was kept before
+ * is written later than that file, and is hardly there either.
  */
 #include <sys/prctl.h>
 #include <sys/stat.h>

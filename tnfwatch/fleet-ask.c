@@ -29,6 +29,9 @@
 #define WORKERS		32		/* hosts that are fetched from at once */
 #define STATUS_MISSING	3
 #define REQUEST_MS	5000		/* for one answer */
+#define PIECE_LEAST	(INT64_C(16) << 10)	/* bytes that are asked for at once, over a slow link */
+#define LINE_PIN	(64 << 20)	/* bytes of answers that wait: of all machines */
+#define LINE_FETCH	(4 * FLEET_CHUNK)	/* of the one that a worker asks */
 #define POLL_NS		(50 * MS)
 #define DEADLINE	(INT64_C(3600) * SECOND)	/* for one host */
 #define BYTES_MAX	(INT64_C(4) << 30)		/* of one host */
@@ -121,9 +124,10 @@ ask_registry(struct ask *a)
 /* --- answers --- */
 
 /* A subscription for answers: reply subjects are INBOX.N or INBOX, answers come to those
-   with the name of a host behind it. */
+   with the name of a host behind it.  At most 'bytes' of them wait until they are read,
+   whoever sends them. */
 static bool
-ask_line_open(struct ask *a, struct ask_line *l)
+ask_line_open(struct ask *a, struct ask_line *l, int bytes)
 {
 	natsInbox *inbox = NULL;
 	char subject[FLEET_TEXT];
@@ -136,7 +140,7 @@ ask_line_open(struct ask *a, struct ask_line *l)
 		s = natsConnection_SubscribeSync(&l->sub, a->nc, subject);
 	}
 	if (s == NATS_OK)
-		s = natsSubscription_SetPendingLimits(l->sub, 2 * HOSTS_MAX, 64 << 20);
+		s = natsSubscription_SetPendingLimits(l->sub, 2 * HOSTS_MAX, bytes);
 	natsInbox_Destroy(inbox);
 	return s == NATS_OK;
 }
@@ -225,7 +229,7 @@ ask_pin(struct ask *a)
 	struct ask_line line = { .sub = NULL };
 	natsMsg *msg;
 	int64_t begun = now_mono(), sent = now_wall(), left;
-	bool good = ask_line_open(a, &line);
+	bool good = ask_line_open(a, &line, LINE_PIN);
 
 	if (!good)
 		say("cannot ask: no connection to the server");
@@ -250,6 +254,16 @@ ask_pin(struct ask *a)
 
 /* --- phase 2: fetch --- */
 
+/* The last request has not been answered in time.  It may be the link: all workers' answers
+   share it, and where they come late they would be asked for again and come late again. */
+static void
+ask_late(struct ask_host *h)
+{
+	strcpy(h->why, "it does not answer");
+	if (h->piece / 2 >= PIECE_LEAST)
+		h->piece /= 2;
+}
+
 /* An answer to the last request; false: none, h->why says so. */
 static bool
 ask_answer(struct ask_host *h, natsMsg **msg)
@@ -267,7 +281,7 @@ ask_answer(struct ask_host *h, natsMsg **msg)
 			strcpy(h->why, "it is away");
 			return false;
 		default:
-			strcpy(h->why, "it does not answer");
+			ask_late(h);
 			return false;
 		}
 		if (strcmp(natsMsg_GetSubject(*msg), expected) == 0)
@@ -279,7 +293,10 @@ ask_answer(struct ask_host *h, natsMsg **msg)
 		natsMsg_Destroy(*msg);
 	}
 	*msg = NULL;
-	strcpy(h->why, until == 0 ? "it is away" : "it does not answer");
+	if (until == 0)
+		strcpy(h->why, "it is away");
+	else
+		ask_late(h);
 	return false;
 }
 
@@ -510,7 +527,7 @@ ask_worker(void *arg)
 	struct ask_line line;
 	unsigned i;
 
-	if (!ask_line_open(a, &line))
+	if (!ask_line_open(a, &line, LINE_FETCH))
 		return NULL;
 	for (;;) {
 		pthread_mutex_lock(&a->lock);

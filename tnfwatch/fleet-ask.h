@@ -25,7 +25,7 @@ struct ask_host {
 	int64_t	 offset, error;		/* add to its clock; error < 0: not measured */
 	char	 why[FLEET_TEXT];
 	unsigned files;
-	int64_t	 piece;			/* what it gives at once */
+	int64_t	 piece;			/* what it is asked for at once */
 	int64_t	 deadline;		/* of its fetch */
 	int64_t	 bytes, wire, again;	/* got now; over the wire; were there */
 	uint64_t chunks;

@@ -5,7 +5,8 @@
 # reply: a question whose answer is to go where it means something to others, and one that
 #	carries more than a question; only the second one is answered, and without that.
 # agent: a host that registers and answers with what it should not: "greedy" has too much,
-# "drip" sends less than it was asked for, "slow" a byte at a time for ever, others just lie.
+# "drip" sends less than it was asked for, "slow" a byte at a time for ever, "far" lies behind
+# a link over which 128 KiB come in time, and more do not; others just lie.
 # crowd: N hosts that have nothing, and say so only when so many of them are asked at once.
 import json, os, random, re, select, socket, sys, time, zlib
 
@@ -107,7 +108,8 @@ if mode == "crowd":
 
 # An agent that lies.
 me = sys.argv[3]
-files = {"greedy": "5000000000 e.tnf", "drip": "1000 e.tnf", "slow": "100000000 e.tnf"}
+files = {"greedy": "5000000000 e.tnf", "drip": "1000 e.tnf", "slow": "100000000 e.tnf",
+    "far": "200000 e.tnf"}
 pub("$KV.tnf-hosts." + me, message(kind="lease", host=me, until=4000000000000000000))
 pub("$KV.tnf-hosts.other", message(kind="lease", host="../liar", until=4000000000000000000))
 s.sendall(b"SUB tnf.ask 1\r\nSUB tnf.host.%s 2\r\n" % me.encode())
@@ -146,6 +148,11 @@ while True:
     if me in files:
         if words["kind"] == "list":
             pub(reply, message(kind="kept", complete=1, has=files[me], length=me == "slow" and 1 or 262144, **out))
+        elif me == "far":
+            body = bytes(int(words["length"]))
+            if len(body) <= 131072:
+                pub(reply, message(kind="chunk", size=200000, body=body, length=len(body),
+                    crc=zlib.crc32(body), file="e.tnf", offset=words.get("offset", 0), **out))
         else:
             pub(reply, message(kind="chunk", size=1000, body=b"x", length=1, crc=zlib.crc32(b"x"),
                 file=words["file"], offset=words.get("offset", 0), **out))

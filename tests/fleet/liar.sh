@@ -58,6 +58,16 @@ grep -q '^missing: drip: ' out || wrong "drip: $(cat out)"
 grep -q '^missing: slow: .* takes longer than --deadline$' out || wrong "slow: $(cat out)"
 find three -name e.tnf | grep . && wrong "three: a file"
 for p in $LIARS; do kill -9 "$p"; done
+
+# What does not come in time is asked for in smaller pieces, which do.
+: > far.out
+python3 "$liar" "${NATS#nats://}" agent far > far.out 2>&1 &
+FAR=$!
+STARTED="$STARTED $FAR"
+wait_for 60 grep -q ready far.out || fail "far: $(cat far.out)"
+ask --hosts far --wait 60s --patience 120s -o far > out 2>&1 || wrong "far: $(cat out far.out)"
+[ "$(stat -c %s far/far/e.tnf)" = 200000 ] || wrong "far: $(cat out)"
+kill -9 "$FAR"
 ask --hosts good --wait 60s --bytes 100 -o little > out 2>&1 && wrong "little: status 0"
 grep -q '^missing: good: .* has more than --bytes 100$' out || wrong "little: $(cat out)"
 ask --wait 60s --bytes 100 -o little > out 2>&1 && wrong "little: status 0"
