@@ -659,12 +659,15 @@ tnfctl_errcode_t
 import_mark(tnfctl_handle_t *h, const char *text, const char *by)
 {
 	tnfctl_errcode_t err = session(h);
+	struct kp_status status;
 	int e;
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	e = kp_mark(h->imports->kp, text, by);
-	if (e == -ENOENT)
+	/* A pin that is gone is the same error; kernel-probes' own words are for a buffer
+	   that one makes by a command, as prex -k does. */
+	if (e == -ENOENT && kp_status(h->imports->kp, &status) == 0 && status.size == 0)
 		return fail(TNFCTL_ERR_NOBUF, "mark: the kernel has no buffer for the events "
 		    "of this process so far: enable a probe first");
 	if (e == -EAGAIN)
