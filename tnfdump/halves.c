@@ -90,6 +90,7 @@ halves_put(struct dump *d, const struct tnf_event *ev)
 	d->quiet = false;
 	r = d->output->event(d, ev);
 	d->quiet = turns_in_child(d->halves->turns);
+	turns_bound(d, d->halves->turns);
 	return r;
 }
 

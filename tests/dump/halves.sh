@@ -121,6 +121,29 @@ for i in 1 3 5; do
 	"$tnfdump" -r r.tnf | head -c $((i * 3000000)) | tail -c 1 >/dev/null
 done
 
+# A file is cut off while both read it: that is said once, and nothing about the output.
+# Nobody reads on until it is cut, so that neither process has come far.
+mkfifo fifo
+# cut_off FILE LINES BYTES OPTION...: after so many lines it is cut to so many bytes
+cut_off() {
+	cp "$1" c.tnf
+	lines=$2 bytes=$3
+	shift 3
+	"$tnfdump" "$@" c.tnf >fifo 2>got.err &
+	pid=$!
+	exec 8<fifo
+	head -n "$lines" <&8 >/dev/null
+	truncate -s "$bytes" c.tnf
+	cat <&8 >/dev/null
+	exec 8<&-
+	wait $pid
+	[ $? -eq 1 ] && [ "$(cat got.err)" = "tnfdump: a file was cut off while it was read, or cannot be read" ] ||
+		fail "cut off: $*: $(cat got.err)"
+}
+cut_off r.tnf 1 1048576 -r
+cut_off a.tnf 70000 4194304 --to text
+cut_off a.tnf 70000 4194304 --to jsonl
+
 # Twice as many processes, if they can be seen.
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	strace -f -e trace=fork,vfork,clone,clone3 -o forks "$tnfdump" a.tnf >/dev/null 2>&1

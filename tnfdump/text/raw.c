@@ -13,7 +13,7 @@
 #include "tnfdump/turns.h"
 
 #define RAW_LARGE	(4u << 20)	/* bytes: smaller files are done sooner by one */
-#define RAW_PIECE	(64u << 10)	/* bytes that one process reads at a time */
+#define RAW_PIECE	(64u << 10)	/* bytes that one process reads at a time, whole blocks */
 
 /* Damage that waits for this process's turn to be told. */
 struct raw_damage {
@@ -105,6 +105,8 @@ raw_walk(struct raw *r, uint64_t begin)
 	}
 	while (v != TNF_DATUM_NULL && tnf_get_offset(v) < r->end && r->d->out.error == 0) {
 		raw_record_put(r->records, v);
+		if (r->turns != NULL)
+			turns_bound(r->d, r->turns);
 		raw_tell_damage(r, UINT64_MAX, &at);
 		v = tnf_get_next_record(v);
 		if (raw_tell_damage(r, r->end, &at))
@@ -133,12 +135,11 @@ raw_take_turn(struct raw *r)
 static void
 raw_pieces(struct raw *r)
 {
-	uint32_t size = r->block_size > RAW_PIECE ? r->block_size : RAW_PIECE;
 	bool mine = turns_in_child(r->turns);
 	uint64_t begin = 0;
 
 	for (r->end = r->data_start; r->end < r->blocks_end && r->d->out.error == 0; begin = r->end) {
-		r->end += size;
+		r->end += RAW_PIECE;
 		mine = !mine;
 		if (mine) {
 			raw_walk(r, begin);
@@ -153,8 +154,8 @@ raw_pieces(struct raw *r)
 static bool
 raw_is_for_two(const struct raw *r)
 {
-	return r->blocks_end - r->data_start >= RAW_LARGE && !r->d->strict && !r->d->escape &&
-	    turns_worth_it();
+	return r->blocks_end - r->data_start >= RAW_LARGE && r->block_size <= RAW_PIECE &&
+	    !r->d->strict && !r->d->escape && turns_worth_it();
 }
 
 static void
