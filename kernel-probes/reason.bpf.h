@@ -129,7 +129,11 @@ __noinline u64 entry_queue(u32 i)
 	if (!is_kernel_address(next) || next == link || kernel_word(next + 8) != link)
 		return polled_queue(w, i, at) ?: waiters_head(w->word[i - 2], at);
 	/* The task behind the links as well: then they are a node of those that have it
-	   there, and what lies below is left of another call. */
+	   there, and what lies below is left of another call.  It may be the other way
+	   round, an entry of a simple queue, and what lies above is left.  Nothing tells
+	   these two apart: the words of the stack are the same, and before the head is a
+	   lock in both, of the queue or of the semaphore.  Then the queue is named by its
+	   list instead of its lock, 8 bytes further on. */
 	if (!plain && w->word[i + 3] == w->word[i] && (head = waiters_head(next, at + 3 * 8)) != 0)
 		return head;
 	if (plain && func == state.wake_page)

@@ -6,6 +6,7 @@
  *	work direct32 N DEVICE	unbuffered transfers by calls of that table
  *	work waits N		N times each: poll, select, msgrcv, semop, vfork
  *	work threads N		N threads and N children, one after another
+ *	work execs N		N children that run true by a second thread
  *	work pipe N		N bytes from one process to another and back
  *	work mutex N		N rounds of three threads that want one mutex
  *	work stop		a child is stopped and continued
