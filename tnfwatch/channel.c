@@ -19,6 +19,7 @@
 #define BYTES_MAX	(UINT64_C(32) << 20)	/* a probe that is not rare */
 #define HEADER		((uint32_t)sizeof(struct tnf_block_header))
 #define SCHED		((uint32_t)sizeof(struct tnf_kernel_schedule))
+#define DELTA		sizeof(uint32_t)	/* an event's time_delta, behind its tag */
 
 /* One event; its record and strings follow, 'size' bytes. */
 struct entry {
@@ -179,8 +180,16 @@ room_for(struct channel *c, size_t n, int64_t now)
 	return k->bytes + k->used;
 }
 
-void
-channel_event(struct channel *c, const struct blocks *b, const struct tnf_event *ev)
+/* An event of the channel is not in it: what it has begins behind that. */
+static void
+channel_without(struct channel *c, int64_t time)
+{
+	if (time >= c->st.since)
+		c->st.since = time + 1;
+}
+
+static bool
+channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *ev)
 {
 	uint32_t number, at, sched_at, size;
 	const unsigned char *block;
@@ -188,34 +197,40 @@ channel_event(struct channel *c, const struct blocks *b, const struct tnf_event 
 	struct entry e = { .time = ev->time };
 	unsigned char *to;
 
-	if (c == NULL || ev->probe == NULL || !is_wanted(c, ev->probe))
-		return;
 	number = ev->pos / b->block_size;
 	at = ev->pos % b->block_size;
 	if (number >= b->n || !blocks_look(b, number, &before))
-		return;
+		return false;
 	block = blocks_at(b, number);
 	sched_at = at + (uint32_t)TNF_REF32_ARG16(u32_at(block + at));
 	if (sched_at < HEADER || sched_at > before.used || before.used - sched_at < SCHED)
-		return;
+		return false;
 	memcpy(&e.sched, block + sched_at, SCHED);
 	size = record_extent(block, at, before.used, e.sched.tag, ev->probe);
 	if (size == 0 || (to = room_for(c, sizeof e + ((size + 7) & ~7u), ev->time)) == NULL)
-		return;
+		return false;
 	e.block = number;
 	e.generation = before.generation;
 	e.size = size;
 	memcpy(to, &e, sizeof e);
 	memcpy(to + sizeof e, block + at, size);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* Its writer may have taken it meanwhile: then it counts as not read. */
-	if (!blocks_look(b, number, &after) || after.generation != before.generation) {
-		c->st.since = ev->time + 1;
-		return;
-	}
+	/* Its writer may have taken it meanwhile, or before we looked at it first: then this
+	   is another event, of another time. */
+	if (!blocks_look(b, number, &after) || after.generation != before.generation ||
+	    e.sched.time_base + u32_at(to + sizeof e + DELTA) != ev->time)
+		return false;
 	c->last->used += sizeof e + ((size + 7) & ~7u);
 	c->last->events++;
 	c->st.events++;
+	return true;
+}
+
+void
+channel_event(struct channel *c, const struct blocks *b, const struct tnf_event *ev)
+{
+	if (c != NULL && ev->probe != NULL && is_wanted(c, ev->probe) && !channel_copy(c, b, ev))
+		channel_without(c, ev->time);
 }
 
 void

@@ -53,8 +53,6 @@ struct config_section {
 /* config-keys.c: in the order of enum section, from S_WATCH on. */
 #define CONFIG_SECTIONS	6
 extern const struct config_section config_sections[CONFIG_SECTIONS];
-/* Names become parts of file names and are typed in shells. */
-bool config_name_good(const char *name);
 
 /* config-section.c */
 /* A line "[text]" begins a section; */

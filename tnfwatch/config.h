@@ -95,6 +95,9 @@ struct config *config_read(const char *file, FILE *mistakes);
 struct config *config_read_places(const char *file);
 void config_free(struct config *);
 
+/* Names become parts of file names and are typed in shells. */
+bool config_name_good(const char *name);
+
 /* The number of the trigger of that name, or -1. */
 int config_trigger_find(const struct config *, const char *name);
 

@@ -71,6 +71,27 @@ source_add(struct daemon *d, struct source *s, int64_t from)
 		daemon_watch_fd(d, s->pidfd);
 }
 
+/* One whose section has another name by now: it goes on, so that nothing of its ring is
+   kept twice. */
+static bool
+source_take_over(struct daemon *d, const struct taker_report *r)
+{
+	struct source *s = d->sources;
+
+	while (s != NULL && (s->kind != SOURCE_PROCESS || !s->unwanted || s->ended != 0 ||
+	    s->pid != r->pid || strcmp(s->path, r->path) != 0))
+		s = s->next;
+	if (s == NULL)
+		return false;
+	free(s->name);
+	s->name = xstrdup(d->config->process[r->process].name);
+	free(s->probes);
+	s->probes = xstrdup(r->probes.names);
+	s->unwanted = false;
+	source_engine(s, d->engine);
+	return true;
+}
+
 static struct source *
 source_of_pid(struct daemon *d, pid_t pid)
 {
@@ -78,6 +99,17 @@ source_of_pid(struct daemon *d, pid_t pid)
 		if (s->pid == pid && s->kind == SOURCE_PROCESS && s->ended == 0 && !s->unwanted)
 			return s;
 	return NULL;
+}
+
+/* Is it as a section's name can be?  It gets into names of files and into the status. */
+static bool
+is_stem(const char *from, size_t n)
+{
+	char *stem = xstrndup(from, n);
+	bool good = config_name_good(stem);
+
+	free(stem);
+	return good;
 }
 
 /*
@@ -93,8 +125,8 @@ is_our_ring(const struct config *c, const char *path, pid_t pid)
 	char *end;
 
 	if (strncmp(path, c->rings, n) != 0 || path[n] != '/' || strchr(name, '/') != NULL ||
-	    *name == '.' || (dash = strrchr(name, '-')) == NULL || dash[1] < '0' ||
-	    dash[1] > '9' || strtol(dash + 1, &end, 10) != pid)
+	    (dash = strrchr(name, '-')) == NULL || !is_stem(name, (size_t)(dash - name)) ||
+	    dash[1] < '0' || dash[1] > '9' || strtol(dash + 1, &end, 10) != pid)
 		return false;
 	if (*end == '.' && end[1] >= '0' && end[1] <= '9')
 		strtol(end + 1, &end, 10);
@@ -108,7 +140,7 @@ process_taken(struct daemon *d, const struct taker_report *r)
 	struct source *s = source_of_pid(d, r->pid);
 	bool ours = is_our_ring(d->config, r->path, r->pid);
 
-	if (s != NULL && strcmp(s->path, r->path) == 0)
+	if (s != NULL ? strcmp(s->path, r->path) == 0 : source_take_over(d, r))
 		return;
 	/* It has become another program, which is no end of the process. */
 	if (s != NULL) {
@@ -200,16 +232,13 @@ daemon_process_ended(struct daemon *d, int pidfd)
 		}
 }
 
-/* As the configuration has it.  What is remembered for an incident stays while the source
-   does. */
+/* As the configuration has it.  One that it has no more stays as long as an incident may
+   need what is remembered in it: source_keep_channel(). */
 static void
 kernel_channel(const struct config *c, struct source *s)
 {
-	if (c->kernel_channel == NULL && !s->unwanted) {
-		channel_free(s->channel);
-		s->channel = NULL;
+	if (s->channel == NULL && c->kernel_channel == NULL)
 		return;
-	}
 	if (s->channel == NULL)
 		s->channel = channel_new();
 	channel_set(s->channel, c->kernel_channel, c->kernel_channel_keep);
@@ -295,6 +324,16 @@ is_held(const struct daemon *d)
 	return d->window.open || writes;
 }
 
+static void
+source_keep_channel(const struct daemon *d, struct source *s, int64_t now)
+{
+	channel_tick(s->channel, now, is_held(d));
+	if (d->config->kernel_channel == NULL && !is_held(d)) {
+		channel_free(s->channel);
+		s->channel = NULL;
+	}
+}
+
 /* Its ring alone may reach back less than was promised. */
 static void
 source_keep_history(struct daemon *d, struct source *s, int64_t now)
@@ -310,7 +349,7 @@ source_keep_history(struct daemon *d, struct source *s, int64_t now)
 	}
 	history_promise(s->history, &place);
 	history_tick(s->history, s, now, is_held(d));
-	channel_tick(s->channel, now, is_held(d));
+	source_keep_channel(d, s, now);
 }
 
 void

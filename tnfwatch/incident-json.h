@@ -10,12 +10,10 @@
 
 #include "tnfwatch/daemon.h"
 
-#define INCIDENT_FILES_MAX	256	/* of one source */
-
 /* What has been written of a source. */
 struct incident_source {
 	const struct source *source;
-	char	*files[INCIDENT_FILES_MAX];
+	char	**files;
 	size_t	 n_files;
 	int64_t	 since;		/* everything from here on is there; 0: not known */
 	uint64_t size;		/* bytes of the files */

@@ -43,8 +43,8 @@ note_file(void *arg, const char *name)
 {
 	struct incident_source *is = arg;
 
-	if (is->n_files < INCIDENT_FILES_MAX)
-		is->files[is->n_files++] = xstrdup(name);
+	is->files = xreallocarray(is->files, is->n_files + 1, sizeof *is->files);
+	is->files[is->n_files++] = xstrdup(name);
 }
 
 /* Two sections may mean one process number, one after the other. */

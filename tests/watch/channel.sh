@@ -1,7 +1,7 @@
 #!/bin/sh
 # Guards: rare events of the kernel that busy ones wash out although they have a channel, or
-# that an incident has twice; their strings; a filter of processes by name that records
-# nothing.
+# that an incident has twice, or not if it is open when the channel's configuration goes;
+# their strings; a filter of processes by name that records nothing.
 # channel.sh TNFWATCH SHOP TNFDUMP
 . "${TNF_SOURCE:?}/tests/kernel/kernel.sh"
 . "$TNF_SOURCE/tests/watch/lib.sh"
@@ -18,18 +18,31 @@ watch_kill() {
 at_exit kernel_off
 at_exit watch_kill
 
-conf <<T
-keep = 1s
-segments = memory
-[kernel]
-buffer = 256k
-enable = syscall
-pfilter = name=dd
-channel = name=mark
-channel_keep = 1h
-[trigger hand]
-after = 0s
-T
+# configure AFTER CHANNEL
+configure() {
+	conf <<-T
+	keep = 1s
+	segments = memory
+	[kernel]
+	buffer = 256k
+	enable = syscall
+	pfilter = name=dd
+	$2
+	[trigger hand]
+	after = $1
+	T
+}
+channel='channel = name=mark
+channel_keep = 1h'
+n_read=0
+again() { [ "$(grep -c 'read again$' "$TMP/log")" -ge "$n_read" ]; }
+reload() {
+	n_read=$((n_read + 1))
+	kill -HUP "$PID"
+	wait_for 120 again || fail "not read again: $(cat "$TMP/log")"
+	answers || fail "it does not answer: $(cat "$TMP/log")"
+}
+configure 0s "$channel"
 watch
 kernel_watched() { answers && grep -q '^kernel .*[1-9]' "$TMP/status"; }
 wait_for 120 kernel_watched || fail "no kernel: $(cat "$TMP/log" "$TMP/status")"
@@ -77,7 +90,19 @@ jq -e '.sources[] | select(.name == "kernel") | .channel.events >= '$n "$I/incid
 	fail "not told: $(cat "$I/incident.json")"
 jq -c 'select(.probe != null) | [.time, .cpu, .tid, .probe]' "$TMP/events" | sort | uniq -d >"$TMP/twice"
 [ ! -s "$TMP/twice" ] || fail "twice: $(head -3 "$TMP/twice")"
+
+# It is configured no more while an incident is open, which has it still.
+configure 600s "$channel"
+reload
+w fire hand >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
+configure 600s
+reload
+grep -q "^open: " "$TMP/status" || fail "no incident is open: $(cat "$TMP/status")"
 stop_watch
+I=$D/incidents/$(cat "$TMP/out")
+whole "$I"
+"$DUMP" --to jsonl "$I"/kernel*.tnf* >"$TMP/events" 2>"$TMP/err" || fail "$(cat "$TMP/err")"
+all "configured no more"
 kernel_off
 
 # Of one program alone, by its name; it comes before or after the rule.
@@ -93,6 +118,7 @@ after = 0s
 T
 watch
 wait_for 120 kernel_watched || fail "no kernel: $(cat "$TMP/log" "$TMP/status")"
+! grep -q channel "$TMP/status" || fail "a channel: $(cat "$TMP/status")"
 before=$SHOPPID
 shop 500
 recorded() {

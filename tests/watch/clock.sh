@@ -76,8 +76,11 @@ w fire few >"$TMP/out" || fail "fire"
 [ -z "$(cat "$TMP/out")" ] || fail "a third one: $(cat "$TMP/out")"
 
 # A second that does not pass, so that all have one name.
-set_clock 1700000000000000001
+set_clock 1700000000500000001
 for _ in 1 2 3; do fire_next hand; done
+second=20231114T221320Z-hand
+printf '%s\n' $second $second.2 $second.3 >"$TMP/names"
+tail -3 "$TMP/ids" | diff "$TMP/names" - >"$TMP/diff" || fail "names: $(cat "$TMP/diff")"
 in_order "standing still"
 set_clock 0
 answers || fail "it does not answer: $(cat "$TMP/log")"

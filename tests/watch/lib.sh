@@ -87,10 +87,18 @@ stop_watch() {
 	wait "$PID" || fail "tnfwatch ended with $?: $(cat "$TMP/log")"
 }
 
-# whole INCIDENT: it has what its description names, and tnfdump reads all of it.
-whole() {
+# lists_all INCIDENT: its description names each trace file; they are in "files".
+lists_all() {
 	jq -e .id "$1/incident.json" >/dev/null || fail "$1: no description"
 	jq -r '.sources[].files[]' "$1/incident.json" >"$TMP/files"
+	find "$1" -maxdepth 1 -name '*.tnf*' | sed 's,.*/,,' | sort >"$TMP/there"
+	sort "$TMP/files" | comm -23 "$TMP/there" - >"$TMP/unlisted"
+	[ ! -s "$TMP/unlisted" ] || fail "$1: not in the description: $(head -3 "$TMP/unlisted")"
+}
+
+# whole INCIDENT: it has what its description names, and tnfdump reads all of it.
+whole() {
+	lists_all "$1"
 	while read -r _f; do
 		"$DUMP" --info "$1/$_f" >/dev/null 2>"$TMP/err" ||
 			fail "$1/$_f: $(cat "$TMP/err")"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Guards: a configuration with a mistake that is taken up; a gap when it is read again;
 # two at once; marks and firings from outside that are not kept; a program that starts
-# again; a file that the target names and we remove.
+# again; a file that the target names and we remove, or whose name is what
+# a source is called.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/watch/lib.sh"
 need_ptrace
@@ -100,4 +101,16 @@ kill "$SHOPPID"
 forgotten() { answers && ! grep -q "^shop-$SHOPPID" "$TMP/status"; }
 wait_for 120 forgotten || fail "the ended one is kept: $(cat "$TMP/status")"
 [ -e "$D/own.tnf" ] || fail "the target's own file was removed"
+
+# One whose file's name is a line of the status: it has no say in what it is called.
+export SHOP D
+# shellcheck disable=SC2016  # what is to be expanded there
+TNF_ENABLE=order TNF_SIZE=1m sh -c 'TNF_FILE="$D/rings/a
+kernel 5-$$.tnf" exec "$SHOP" 500' >/dev/null &
+SHOPPID=$!
+STARTED="$STARTED $SHOPPID"
+shop_watched "with a file of two lines"
+grep '^kernel' "$TMP/status" && fail "a forged line: $(cat "$TMP/status")"
+kill "$SHOPPID"
+wait_for 120 forgotten || fail "the ended one is kept: $(cat "$TMP/status")"
 stop_watch

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Guards: the ring of a process whose number another one has got since, which is in no
 # incident and stays for ever; two sources of one name, whose segments and files overwrite
-# each other's.
+# each other's; files that the description does not name since there are many.
 # reused.sh TNFWATCH SHOP TNFDUMP
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/watch/lib.sh"
@@ -52,5 +52,20 @@ gone() { [ ! -e "$D/rings/shop-$SHOPPID.tnf" ]; }
 wait_for 120 gone || fail "it stays: $(ls "$D/rings"; cat "$TMP/log")"
 [ -e "$D/rings/shop-$SHOPPID.2.tnf" ] || fail "the other one is gone"
 answers && grep -q "^shop-$SHOPPID.2 " "$TMP/status" || fail "not watched: $(cat "$TMP/status")"
+stop_watch
+kill "$SHOPPID"
+
+# Each file is in the description, however many there are.
+conf_shop 600s 128k 0s
+sed -i '/^keep/a segments = memory' "$CONF"
+shop 100000
+watch
+many() {
+	answers && awk '/^shop-.* segments/ { sub(/ segments.*/, ""); n = $NF > n ? $NF : n }
+		END { exit !(n > 260) }' "$TMP/status"
+}
+wait_for 120 many || fail "no segments: $(cat "$TMP/log" "$TMP/status")"
+fire hand
+lists_all "$I"
 stop_watch
 echo "$(wc -l <"$TMP/old") old orders, $(wc -l <"$TMP/new") new ones"
