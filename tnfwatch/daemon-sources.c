@@ -205,6 +205,7 @@ daemon_taker(struct daemon *d)
 	if (n != 0)
 		return;
 	/* It has ended, which it is not to do: another one comes later. */
+	daemon_unwatch_fd(d, d->taker.fd);
 	taker_stop(&d->taker);
 	d->taker_retry = now_mono() + TAKER_RETRY;
 }
@@ -226,6 +227,7 @@ daemon_process_ended(struct daemon *d, int pidfd)
 		if (s->pidfd == pidfd) {
 			if (s->ended == 0)
 				s->ended = now_mono();
+			daemon_unwatch_fd(d, pidfd);
 			close(pidfd);
 			s->pidfd = -1;
 			return;
@@ -378,10 +380,12 @@ source_tell_ended(struct daemon *d, struct source *s, int64_t now)
 }
 
 static void
-source_drop(struct source **at)
+source_drop(struct daemon *d, struct source **at)
 {
 	struct source *s = *at;
 
+	if (s->pidfd >= 0)
+		daemon_unwatch_fd(d, s->pidfd);
 	*at = s->next;
 	/* What another program or an earlier run has made is not ours to remove. */
 	if (s->ours && s->ended != 0)
@@ -405,7 +409,7 @@ daemon_sources_care(struct daemon *d, int64_t now)
 	while (*at != NULL) {
 		source_tell_ended(d, *at, now);
 		if (is_over(d, *at, now) && !is_held(d))
-			source_drop(at);
+			source_drop(d, at);
 		else
 			at = &(*at)->next;
 	}
@@ -528,6 +532,7 @@ reload_with(struct daemon *d, struct config *c)
 	fleet_child_reload(d, &before->fleet);
 	trigger_engine_free(old);
 	config_free(before);
+	daemon_unwatch_fd(d, d->taker.fd);
 	taker_stop(&d->taker);
 	d->taker = taker;
 	daemon_watch_fd(d, taker.fd);

@@ -195,6 +195,8 @@ daemon_webhook(struct daemon *d)
 	const char *address = d->config->webhook;
 	char why[WEBHOOK_WHY];
 
+	if (d->webhook != NULL)
+		daemon_unwatch_fd(d, webhook_fd(d->webhook));
 	webhook_close(d->webhook);
 	d->webhook = NULL;
 	if (address == NULL)
@@ -397,6 +399,12 @@ daemon_watch_fd(struct daemon *d, int fd)
 	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
 
 	epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+void
+daemon_unwatch_fd(struct daemon *d, int fd)
+{
+	epoll_ctl(d->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
 static void

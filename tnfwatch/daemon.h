@@ -77,6 +77,9 @@ void daemon_mark(struct daemon *, const char *text, const char *by);
 /* daemon.c, for the other half. */
 struct trigger_engine *daemon_engine(struct daemon *, const struct config *);
 void daemon_watch_fd(struct daemon *, int fd);
+/* Before it is closed: as long as a child has it too, it would be reported on, under a number
+   that is another one's by then. */
+void daemon_unwatch_fd(struct daemon *, int fd);
 /* As the configuration has it; what is there goes. */
 void daemon_webhook(struct daemon *);
 void daemon_ready(struct daemon *);	/* tells systemd, once */

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Guards: the ring of a process whose number another one has got since, which is in no
 # incident and stays for ever; two sources of one name, whose segments and files overwrite
-# each other's; files that the description does not name since there are many.
+# each other's; files that the description does not name since there are many;
+# a process that counts as ended with another one.
 # reused.sh TNFWATCH SHOP TNFDUMP
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/watch/lib.sh"
@@ -67,5 +68,24 @@ many() {
 wait_for 120 many || fail "no segments: $(cat "$TMP/log" "$TMP/status")"
 fire hand
 lists_all "$I"
+stop_watch
+kill "$SHOPPID"
+
+# One ends while an incident's command runs: the next one has not ended.
+conf_shop 60s 128k 0s
+echo "run = while ! [ -e $TMP/go ]; do sleep 0.1; done; :" >>"$CONF"
+shop 500
+watch
+shop_watched
+fire hand
+kill "$SHOPPID"
+ended() { answers && grep -q "^shop-$SHOPPID .*ended" "$TMP/status"; }
+wait_for 120 ended || fail "not ended: $(cat "$TMP/status")"
+shop 500
+shop_watched next
+for _ in 1 2 3; do
+	ended && fail "another one's end: $(cat "$TMP/status")"
+done
+touch "$TMP/go"
 stop_watch
 echo "$(wc -l <"$TMP/old") old orders, $(wc -l <"$TMP/new") new ones"
