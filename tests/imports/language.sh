@@ -54,11 +54,6 @@ extract
 	fail "where 'arg1 = 3': $(grep twice "$TMP/text")"
 [ "$(sed -n 's/.* mark  *text: \("all of it"\|"again: .*x.*"\) by: ".*/mark/p' "$TMP/text" | wc -l)" = 2 ] ||
 	fail "marks: $(cat "$TMP/text")"
-# What else is missing is not taken for the buffer.
-rm /sys/fs/bpf/tnf/prog/import_mark || fail "no program for marks"
-watch 'mark no program' && fail "a mark without its program: $(cat "$TMP/said")"
-told 'import_mark'
-! grep -q 'enable a probe' "$TMP/said" || fail "no program, not no buffer: $(cat "$TMP/said")"
 # Without conditions, both again.
 watch 'trace name=victim.twice' || fail "trace: $(cat "$TMP/said")"
 echo >&7
