@@ -26,6 +26,16 @@ echo "$bench: $mib MiB, from $middle on"
 
 # screen OPTION...: the first 50 lines
 screen() { seconds sh -c '"$@" | head -n 50' screen "$tnfdump" "$@" "$out/x.tnf"; }
+# into_file EVENTS CMD...: millions of events a second, where nobody reads beside it
+into_file()
+{
+	_n=$1
+	shift
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	_s=$(seconds sh -c '"$@" >"$0"' "$out/text" "$@")
+	rm -f "$out/text"
+	echo "$_n $_s" | awk '{ printf "%.3f\n", $1 / $2 / 1e6 }'
+}
 # seen LINES OPTION...: until so many lines have come
 seen()
 {
@@ -59,6 +69,7 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	sample "--info first lines seen" s $round seen 5 --info
 	sample "--info" s $round all --info
 	sample "--raw" Mevents/s $round rate "$few" "$tnfdump" --raw "$out/few.tnf"
+	sample "--raw into a file" Mevents/s $round into_file "$few" "$tnfdump" --raw "$out/few.tnf"
 	sample "text" Mevents/s $round rate "$few" "$tnfdump" "$out/few.tnf"
 done
 table "first 50 lines" "tnfdump on $mib MiB"

@@ -168,7 +168,10 @@ exec_() {
 	after = 0s
 	C
 	watch
-	for i in $(seq 50); do "$T/shop" 1000 100 >/dev/null; done
+	# A program that neither links nor preloads the library has run on by then.
+	for i in $(seq 50); do
+		LD_PRELOAD=$B/libtnfprobe/libtnfprobe.so.1 "$T/shop" 1000 100 >/dev/null
+	done
 	sleep 1
 	i=$T/kept/incidents/$(W fire hand)
 	until [ -e "$i/incident.json" ]; do sleep 0.05; done
