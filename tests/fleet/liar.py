@@ -15,7 +15,7 @@ host, port = address.rsplit(":", 1)
 s = socket.create_connection((host, int(port)))
 f = s.makefile("rb")
 f.readline()
-s.sendall(b'CONNECT {"verbose":false,"headers":true}\r\nPING\r\n')
+s.sendall(b'CONNECT {"verbose":false,"headers":true}\r\n')
 
 def pub(subject, body, reply=None):
     s.sendall(b"PUB " + subject.encode() + b" " + (reply.encode() + b" " if reply else b"") +
@@ -36,6 +36,24 @@ def wait_pong():
             s.sendall(b"PONG\r\n")
         elif line.startswith(b"PONG"):
             return
+
+# Until the server has kept them: it answers when it has.
+def register(hosts):
+    inbox = "_INBOX.kept.%d" % os.getpid()
+    s.sendall(b"SUB %s 9\r\n" % inbox.encode())
+    for h in hosts:
+        pub("$KV.tnf-hosts." + h, message(kind="lease", host=h, until=4000000000000000000), inbox)
+    kept = 0
+    while kept < len(hosts):
+        line = f.readline()
+        if not line:
+            sys.exit("the connection is lost")
+        if line.startswith(b"PING"):
+            s.sendall(b"PONG\r\n")
+        elif re.match(rb"H?MSG _INBOX\.kept\.[0-9]+ ", line):
+            f.read(int(line.split()[-1]) + 2)
+            kept += 1
+    s.sendall(b"UNSUB 9\r\n")
 
 if mode == "flood":
     random.seed(7)
@@ -80,8 +98,7 @@ if mode == "reply":
 
 if mode == "crowd":
     hosts = ["c%d" % i for i in range(int(sys.argv[3]))]
-    for h in hosts:
-        pub("$KV.tnf-hosts." + h, message(kind="lease", host=h, until=4000000000000000000))
+    register(hosts)
     s.sendall(b"SUB tnf.ask 1\r\nSUB tnf.host.* 2\r\n")
     wait_pong()
     print("ready", flush=True)
@@ -110,7 +127,7 @@ if mode == "crowd":
 me = sys.argv[3]
 files = {"greedy": "5000000000 e.tnf", "drip": "1000 e.tnf", "slow": "100000000 e.tnf",
     "far": "200000 e.tnf"}
-pub("$KV.tnf-hosts." + me, message(kind="lease", host=me, until=4000000000000000000))
+register([me])
 pub("$KV.tnf-hosts.other", message(kind="lease", host="../liar", until=4000000000000000000))
 s.sendall(b"SUB tnf.ask 1\r\nSUB tnf.host.%s 2\r\n" % me.encode())
 wait_pong()
