@@ -15,23 +15,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PIECES	100
+#include "bench/kernel/pieces.h"
+
 #define PAGES	1000
 #define PAGE	4096
 
 static int ball[2][2];		/* pipes, there and back */
-
-static double
-cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1e9 + ts.tv_nsec;
-}
 
 static void
 calls(long n)
@@ -78,30 +69,6 @@ faults(long n)
 			madvise(p, size, MADV_DONTNEED);
 	}
 	munmap(p, size);
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double d = *(const double *)a - *(const double *)b;
-
-	return d < 0 ? -1 : d > 0;
-}
-
-static double
-median(void (*what)(long), long n)
-{
-	static double v[PIECES];
-	double t;
-
-	n = n < PIECES ? 1 : n / PIECES;
-	for (int i = 0; i < PIECES; i++) {
-		t = cpu_ns();
-		what(n);
-		v[i] = (cpu_ns() - t) / n;
-	}
-	qsort(v, PIECES, sizeof v[0], by_value);
-	return v[PIECES / 2];
 }
 
 int

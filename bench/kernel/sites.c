@@ -10,18 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sdt.h>
-#include <time.h>
 
-#define PIECES	100
-
-static double
-cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1e9 + ts.tv_nsec;
-}
+#include "bench/kernel/pieces.h"
 
 static void
 usdt(long n)
@@ -54,30 +44,6 @@ function(long n)
 {
 	for (long i = 0; i < n; i++)
 		sites_called(i, n);
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	double d = *(const double *)a - *(const double *)b;
-
-	return d < 0 ? -1 : d > 0;
-}
-
-static double
-median(void (*what)(long), long n)
-{
-	static double v[PIECES];
-	double t;
-
-	n = n < PIECES ? 1 : n / PIECES;
-	for (int i = 0; i < PIECES; i++) {
-		t = cpu_ns();
-		what(n);
-		v[i] = (cpu_ns() - t) / n;
-	}
-	qsort(v, PIECES, sizeof v[0], by_value);
-	return v[PIECES / 2];
 }
 
 int
