@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/pretty-names.h"
 #include "analysis/stats.h"
@@ -10,6 +11,7 @@
 #include "common/xalloc.h"
 
 #define BY_MAX		8
+#define RECENT		64	/* rows of probes; a power of two */
 
 struct stats {
 	struct stats_of	 of;
@@ -18,6 +20,7 @@ struct stats {
 	unsigned	 n_by;
 	struct out	 key;
 	struct map	 rows[2];	/* of events, of pairs; by text */
+	struct stats_row *recent[RECENT];	/* of events, where probes alone make groups */
 	struct stats_row **sorted;
 	int64_t		 first, last;
 	uint64_t	 events, ungrouped;
@@ -162,6 +165,23 @@ stats_row_of(struct stats *s, bool pair)
 	return r;
 }
 
+/*
+ * The row of an event.  Mostly it is the one that an earlier event of this probe had;
+ * the name is compared, since another file's probe may come to be at that address.
+ */
+static struct stats_row *
+stats_event_row(struct stats *s, const struct tnf_event *ev)
+{
+	const char *name = ev->probe->name;
+	struct stats_row **recent = &s->recent[(uintptr_t)ev->probe / sizeof(*ev->probe) % RECENT];
+
+	if (s->n_by == 0 && *recent != NULL && strncmp(name, (*recent)->text, (*recent)->len) == 0 &&
+	    name[(*recent)->len] == '\0')
+		return *recent;
+	make_key(s, name, ev);
+	return *recent = stats_row_of(s, false);
+}
+
 void
 stats_event(struct stats *s, const struct tnf_event *ev)
 {
@@ -171,8 +191,7 @@ stats_event(struct stats *s, const struct tnf_event *ev)
 	if (s->events++ == 0)
 		s->first = ev->time;
 	s->last = ev->time;
-	make_key(s, ev->probe->name, ev);
-	if ((r = stats_row_of(s, false)) != NULL)
+	if ((r = stats_event_row(s, ev)) != NULL)
 		r->count++;
 	else
 		s->ungrouped++;

@@ -37,7 +37,7 @@ somebody_writes(const struct dump *d)
 static bool
 halves_possible(const struct dump *d)
 {
-	return d->output->alone && d->follow == NULL && d->reverse == NULL && d->hosts == NULL &&
+	return d->output->halves && d->follow == NULL && d->reverse == NULL && d->hosts == NULL &&
 	    d->template == NULL && !d->pretty && !columns_asked(d) && !d->escape && turns_worth_it() &&
 	    !somebody_writes(d);
 }

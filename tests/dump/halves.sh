@@ -25,7 +25,7 @@ same()
 	cmp want.err got.err || fail "says something else: $*: $(cat got.err)"
 	[ "$want" = "$got" ] || fail "status: $*: $got, not $want"
 }
-for format in text jsonl csv; do
+for format in jsonl csv; do
 	same --to $format a.tnf
 	same --to $format a.tnf b.tnf
 	same --to $format --where 'a % 2 == 0' b.tnf
@@ -34,7 +34,7 @@ same --no-header --to jsonl --from 1ms a.tnf
 # As many as one writes before it forks, and about where the turns change.
 for n in 65536 65537 81920 81921; do
 	"$mktrace" -n $n -t 2 n.tnf || fail mktrace
-	same n.tnf
+	same --to jsonl n.tnf
 done
 one --to csv a.tnf b.tnf >want || fail "one"
 "$tnfdump" --to csv -o got a.tnf b.tnf || fail "-o"
@@ -48,7 +48,7 @@ echo first >got
 size=$(stat -c %s a.tnf)
 cp a.tnf d.tnf
 printf '\210\023' | dd of=d.tnf bs=1 seek=$((size / 1024 * 512 + 8)) conv=notrunc 2>/dev/null
-same d.tnf
+same --to jsonl d.tnf
 grep -q block got.err || fail "no damage: $(cat got.err)"
 
 # -r: every other piece of a file of 4 MiB or more.  Damage is told in the order of the file.
@@ -103,10 +103,10 @@ spoil $((0x2500 - start / 512 - 200)) 200 header
 same -r d.tnf
 
 # Nobody reads on: both end, by the signal or the error.
-"$tnfdump" a.tnf b.tnf | head -n 70000 >got
-one a.tnf b.tnf | head -n 70000 | cmp - got || fail "head: differs"
+"$tnfdump" --to jsonl a.tnf b.tnf | head -n 70000 >got
+one --to jsonl a.tnf b.tnf | head -n 70000 | cmp - got || fail "head: differs"
 for i in 1 3 5; do
-	"$tnfdump" a.tnf b.tnf | head -c $((i * 3000000)) | tail -c 1 >/dev/null
+	"$tnfdump" --to csv a.tnf b.tnf | head -c $((i * 3000000)) | tail -c 1 >/dev/null
 done
 full() {
 	"$tnfdump" "$@" >/dev/full 2>got.err
@@ -114,7 +114,7 @@ full() {
 	one "$@" >/dev/full 2>want.err
 	[ $? = "$got" ] && cmp want.err got.err || fail "/dev/full: $got: $(cat got.err)"
 }
-full a.tnf
+full --to csv a.tnf
 full --to jsonl a.tnf b.tnf
 full -r r.tnf r.tnf
 for i in 1 3 5; do
@@ -141,15 +141,14 @@ cut_off() {
 		fail "cut off: $*: $(cat got.err)"
 }
 cut_off r.tnf 1 1048576 -r
-cut_off a.tnf 70000 4194304 --to text
 cut_off a.tnf 70000 4194304 --to jsonl
 
 # Twice as many processes, if they can be seen.
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
-	strace -f -e trace=fork,vfork,clone,clone3 -o forks "$tnfdump" a.tnf >/dev/null 2>&1
+	strace -f -e trace=fork,vfork,clone,clone3 -o forks "$tnfdump" --to jsonl a.tnf >/dev/null 2>&1
 	grep -q CHILD forks || grep -q 'clone(child_stack=NULL\|clone3\|fork' forks || [ -n "$LD_PRELOAD" ] ||
 		fail "no fork: $(cat forks)"
-	strace -f -e trace=fork,vfork,clone,clone3 -o forks "$tnfdump" --until 1us a.tnf >/dev/null 2>&1
+	strace -f -e trace=fork,vfork,clone,clone3 -o forks "$tnfdump" --to jsonl --until 1us a.tnf >/dev/null 2>&1
 	! grep -q 'SIGCHLD' forks || fail "a fork for a few events: $(cat forks)"
 	strace -f -e trace=fork,vfork,clone,clone3 -o forks "$tnfdump" -r r.tnf >/dev/null 2>&1
 	grep -q SIGCHLD forks || [ -n "$LD_PRELOAD" ] || fail "no fork for -r: $(cat forks)"

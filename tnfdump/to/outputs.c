@@ -11,14 +11,13 @@
 
 const struct output outputs[] = {
 	{ "text", "a line for each event, as Solaris had it (default)",
-	  text_begin, text_event, text_end, .pretty = true,
-	  .any_order = true, .alone = true },
+	  text_begin, text_event, text_end, .pretty = true, .any_order = true },
 	{ "jsonl", "JSON lines, one object an event, all types lossless",
 	  jsonl_begin, jsonl_event, jsonl_end, .pretty = true,
-	  .any_order = true, .alone = true },
+	  .any_order = true, .halves = true },
 	{ "csv", "comma-separated values, fixed columns, arguments as JSON",
 	  csv_begin, csv_event, csv_end, .pretty = true,
-	  .any_order = true, .alone = true },
+	  .any_order = true, .halves = true },
 	{ "chrome", "Chrome trace JSON: slices, thread states, I/O",
 	  chrome_begin, chrome_event, chrome_end, .pretty = true },
 	{ "perfetto", "Perfetto protobuf trace",
