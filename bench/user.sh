@@ -12,29 +12,17 @@
 loops=${BENCH_LOOPS:-5000000}
 b=$BENCH_BUILD/bench
 
-# both WHAT ROUND CMD...: CMD prints the least piece and the mean
-both()
+# ours WHAT THREADS LOOPS ROUND
+# Ratios are to a floor of as many threads: so each number of threads has a unit.
+ours()
 {
-	_what=$1 _round=$2
-	shift 2
-	# shellcheck disable=SC2046 # two numbers
-	set -- $("$@")
+	_what="tnf $1" _unit=ns _round=$4
+	[ "$2" = 1 ] || _what="$_what x$2 threads" _unit="ns x$2"
+	# shellcheck disable=SC2046 # the least piece, and the mean
+	set -- $("$b/bench-probe" --one "$1" "$3" "$2")
 	[ $# -eq 2 ] || { echo "$bench: $_what: failed" >&2; return 1; }
-	row "$_what" ns "$_round" "$2"
-	row "$_what (least)" "ns least" "$_round" "$1"
-}
-
-ours()	# SUFFIX ROUND THREADS
-{
-	for what in empty clock floor off none args; do
-		both "tnf $what$1" "$2" "$b/bench-probe" --one "$what" "$loops" "$3"
-	done
-}
-
-# Eight blocks a thread.
-crowd()	# ROUND
-{
-	both "tnf none x1000 threads" "$1" "$b/bench-probe" --one none $((loops / 200)) 1000
+	row "$_what" "$_unit" "$_round" "$2"
+	row "$_what (least)" "$_unit least" "$_round" "$1"
 }
 
 peers_lttng()	# ROUND
@@ -77,10 +65,20 @@ bpftrace=
 
 round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
-	ours "" $round 1
-	ours " x2 threads" $round 2
-	crowd $round
+	for threads in 1 2; do
+		for what in empty clock floor off none args; do
+			ours $what $threads "$loops" $round
+		done
+	done
+	# With 1,000 a thread has eight blocks.
+	for what in floor none args; do
+		ours $what 1000 $((loops / 200)) $round
+	done
 	peers_lttng $round
 	peers_usdt $round
 done
-table "tnf floor;tnf floor (least)" "CPU ns per event; args: two ints and \"hello\""
+refs="tnf floor;tnf floor (least)"
+for threads in 2 1000; do
+	refs="$refs;tnf floor x$threads threads;tnf floor x$threads threads (least)"
+done
+table "$refs" "CPU ns per event; args: two ints and \"hello\""
