@@ -2,12 +2,12 @@
  * call.bpf.c - what a system call is about: its arguments, path or descriptor.
  *
  * The programs hang on the tracepoint raw_syscalls:sys_enter, whose record has the
- * number and six arguments.  Numbers are those of x86-64; calls of other tables are
- * passed over, and those of other machines have neither path nor descriptor.
+ * number and six arguments.  Numbers are those of the machine's own table; calls of
+ * its table for 32-bit programs are passed over.
  */
 #include "kernel-probes/import.bpf.h"
+#include "kernel-probes/arch/calls.bpf.h"
 
-#define CALLS		512
 #define NO_ARGUMENT	0	/* else one more than its index */
 
 struct path {
@@ -25,36 +25,6 @@ struct dentry {
 struct file___path {
 	struct path f_path;
 } __attribute__((preserve_access_index));
-
-/* Which argument is a path. */
-static const u8 path_at[CALLS] = {
-#ifdef __TARGET_ARCH_x86
-	[2] = 1, [4] = 1, [6] = 1, [21] = 1, [59] = 1, [76] = 1, [80] = 1, [82] = 1,
-	[83] = 1, [84] = 1, [85] = 1, [86] = 1, [87] = 1, [88] = 1, [89] = 1, [90] = 1,
-	[92] = 1, [94] = 1, [132] = 1, [133] = 1, [137] = 1, [155] = 1, [161] = 1,
-	[163] = 1, [165] = 2, [166] = 1, [167] = 1, [168] = 1, [179] = 2, [188] = 1,
-	[189] = 1, [191] = 1, [192] = 1, [194] = 1, [195] = 1, [197] = 1, [198] = 1,
-	[235] = 1, [254] = 2, [257] = 2, [258] = 2, [259] = 2, [260] = 2, [261] = 2,
-	[262] = 2, [263] = 2, [264] = 2, [265] = 2, [266] = 1, [267] = 2, [268] = 2,
-	[269] = 2, [280] = 2, [301] = 5, [303] = 2, [316] = 2, [322] = 2, [332] = 2,
-	[428] = 2, [433] = 2, [437] = 2, [439] = 2, [442] = 2, [452] = 2,
-#endif
-};
-
-/* Which argument is the descriptor that it works on. */
-static const u8 fd_at[CALLS] = {
-#ifdef __TARGET_ARCH_x86
-	[0] = 1, [1] = 1, [3] = 1, [5] = 1, [8] = 1, [9] = 5, [16] = 1, [17] = 1,
-	[18] = 1, [19] = 1, [20] = 1, [32] = 1, [33] = 1, [40] = 1, [42] = 1, [43] = 1,
-	[44] = 1, [45] = 1, [46] = 1, [47] = 1, [48] = 1, [49] = 1, [50] = 1, [51] = 1,
-	[52] = 1, [54] = 1, [55] = 1, [72] = 1, [73] = 1, [74] = 1, [75] = 1, [77] = 1,
-	[78] = 1, [81] = 1, [91] = 1, [93] = 1, [138] = 1, [187] = 1, [190] = 1,
-	[193] = 1, [196] = 1, [199] = 1, [217] = 1, [221] = 1, [232] = 1, [233] = 1,
-	[275] = 1, [276] = 1, [277] = 1, [278] = 1, [281] = 1, [285] = 1, [286] = 1,
-	[287] = 1, [288] = 1, [292] = 1, [295] = 1, [296] = 1, [299] = 1, [306] = 1,
-	[307] = 1, [326] = 1, [327] = 1, [328] = 1,
-#endif
-};
 
 struct call_scratch {
 	u64 ctx;
