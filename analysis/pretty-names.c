@@ -77,26 +77,6 @@ pretty_names_pick(const char *const *names, size_t n, int64_t i)
 	return i >= 0 && (uint64_t)i < n ? names[i] : NULL;
 }
 
-#define X32_BIT	0x40000000u
-
-const char *
-pretty_call_name(uint64_t number, int64_t abi)
-{
-	if (abi != PRETTY_ABI_NATIVE && !pretty_machine_is_x86())
-		return NULL;
-	switch (abi) {
-	case PRETTY_ABI_NATIVE:
-		return pretty_kind_name(PRETTY_SYSCALL, (int64_t)number);
-	case PRETTY_ABI_32:
-		return pretty_names_pick(pretty_syscalls_32, pretty_syscalls_32_count,
-		    (int64_t)number);
-	case PRETTY_ABI_X32:
-		return pretty_names_pick(pretty_syscalls_x32, pretty_syscalls_x32_count,
-		    (int64_t)(number & ~(uint64_t)X32_BIT));
-	}
-	return NULL;
-}
-
 const char *
 pretty_kind_name(enum pretty_kind kind, int64_t i)
 {

@@ -33,7 +33,7 @@ const char *pretty_name(const struct tnf_type *, const char *member, int64_t);
 
 /* A system call of one of the tables that a kernel has: the member abi of
    syscall_start.  NULL: it has no name. */
-enum { PRETTY_ABI_NATIVE, PRETTY_ABI_32, PRETTY_ABI_X32 };
+enum { PRETTY_ABI_NATIVE, PRETTY_ABI_32, PRETTY_ABI_X32, PRETTY_ABIS };
 const char *pretty_call_name(uint64_t number, int64_t abi);
 
 /* The name of a number that a member of an event holds; NULL: it has none.  The member
@@ -49,13 +49,8 @@ const char *pretty_event_name(const struct tnf_event *, const struct tnf_type *,
  */
 bool pretty_machine_set(const char *machine);
 const char *pretty_syscall(int64_t);
-bool pretty_machine_is_x86(void);	/* the other tables are its */
 
 /* Generated: names by number, NULL for gaps. */
-extern const char *const pretty_syscalls_32[];
-extern const size_t pretty_syscalls_32_count;
-extern const char *const pretty_syscalls_x32[];
-extern const size_t pretty_syscalls_x32_count;
 extern const char *const pretty_errnos[];
 extern const size_t pretty_errnos_count;
 

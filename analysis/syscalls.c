@@ -11,19 +11,29 @@ static const char *const x86_64[] = {
 #include "analysis/arch/syscalls-x86-64.h"
 };
 
+static const char *const i386[] = {
+#include "analysis/arch/syscalls-i386.h"
+};
+
+static const char *const x32[] = {
+#include "analysis/arch/syscalls-x32.h"
+};
+
 static const char *const aarch64[] = {
 #include "analysis/arch/syscalls-aarch64.h"
 };
 
-/* By what uname(2) says.  The first stands for traces that do not tell: they are
-   older than the second. */
+/* By what uname(2) says, and by PRETTY_ABI_*.  The first stands for traces that do not
+   tell: they are older than the second. */
 static const struct pretty_machine {
-	const char		*name;
-	const char *const	*calls;
-	size_t			 n;
+	const char	*name;
+	struct pretty_calls {
+		const char *const	*names;
+		size_t			 n;
+	}		 calls[PRETTY_ABIS];
 } machines[] = {
-	{ "x86_64", x86_64, COUNT(x86_64) },
-	{ "aarch64", aarch64, COUNT(aarch64) },
+	{ "x86_64", { { x86_64, COUNT(x86_64) }, { i386, COUNT(i386) }, { x32, COUNT(x32) } } },
+	{ "aarch64", { { aarch64, COUNT(aarch64) } } },
 };
 
 static const struct pretty_machine *current = machines;
@@ -45,15 +55,23 @@ pretty_machine_set(const char *name)
 	return false;
 }
 
-bool
-pretty_machine_is_x86(void)
+#define X32_BIT	0x40000000u
+
+const char *
+pretty_call_name(uint64_t number, int64_t abi)
 {
-	return current == machines;
+	const struct pretty_calls *calls;
+
+	if (current == NULL || abi < 0 || abi >= PRETTY_ABIS)
+		return NULL;
+	if (abi == PRETTY_ABI_X32)
+		number &= ~(uint64_t)X32_BIT;
+	calls = &current->calls[abi];
+	return number < calls->n ? calls->names[number] : NULL;
 }
 
 const char *
 pretty_syscall(int64_t i)
 {
-	return current != NULL && i >= 0 && (uint64_t)i < current->n ?
-	    current->calls[i] : NULL;
+	return i < 0 ? NULL : pretty_call_name((uint64_t)i, PRETTY_ABI_NATIVE);
 }

@@ -1,0 +1,82 @@
+/*
+ * call-names.c - system calls have the names of the table that their number is from:
+ * of the machine that a trace tells, and of 32-bit programs there, wherever it is read.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "analysis/pretty-names.h"
+#include "tests/check-run.h"
+
+static void
+is(const char *machine, uint64_t number, int64_t abi, const char *name)
+{
+	const char *got;
+
+	ck_assert(pretty_machine_set(machine));
+	got = pretty_call_name(number, abi);
+	ck_assert_msg(got != NULL && strcmp(got, name) == 0, "%s, table %d, %u: %s, should be %s",
+	    machine, (int)abi, (unsigned)number, got == NULL ? "no name" : got, name);
+}
+
+START_TEST(known)
+{
+	is("x86_64", 0, PRETTY_ABI_NATIVE, "read");
+	is("x86_64", 9, PRETTY_ABI_NATIVE, "mmap");
+	is("x86_64", 20, PRETTY_ABI_32, "getpid");
+	is("x86_64", 463, PRETTY_ABI_32, "setxattrat");
+	is("x86_64", 0x40000000 + 520, PRETTY_ABI_X32, "execve");
+	is("aarch64", 63, PRETTY_ABI_NATIVE, "read");
+	/* These are defined by way of other names. */
+	is("aarch64", 25, PRETTY_ABI_NATIVE, "fcntl");
+	is("aarch64", 79, PRETTY_ABI_NATIVE, "newfstatat");
+	is("aarch64", 222, PRETTY_ABI_NATIVE, "mmap");
+}
+END_TEST
+
+START_TEST(unknown)
+{
+	ck_assert(pretty_machine_set("aarch64"));
+	ck_assert_ptr_null(pretty_call_name(20, PRETTY_ABI_32));
+	ck_assert_ptr_null(pretty_syscall(-1));
+	ck_assert_ptr_null(pretty_syscall(100000));
+	ck_assert(!pretty_machine_set("m68k"));
+	ck_assert_ptr_null(pretty_syscall(0));
+	ck_assert(pretty_machine_set(NULL));
+	ck_assert_str_eq(pretty_syscall(0), "read");
+}
+END_TEST
+
+START_TEST(words)
+{
+	static const char *const machines[] = { "x86_64", "aarch64" };
+	unsigned names = 0;
+	const char *name;
+
+	for (int m = 0; m < 2; m++) {
+		ck_assert(pretty_machine_set(machines[m]));
+		for (int abi = 0; abi < PRETTY_ABIS; abi++)
+			for (uint64_t i = 0; i < 1000; i++) {
+				if ((name = pretty_call_name(i, abi)) == NULL)
+					continue;
+				ck_assert_msg(isalpha((unsigned char)*name) || *name == '_',
+				    "%s, table %d: %s", machines[m], abi, name);
+				names++;
+			}
+	}
+	ck_assert_uint_gt(names, 1400);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("call-names");
+	TCase *t = tcase_create("names");
+
+	tcase_add_test(t, known);
+	tcase_add_test(t, unknown);
+	tcase_add_test(t, words);
+	suite_add_tcase(s, t);
+	return check_run(s);
+}
