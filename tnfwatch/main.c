@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
+#include "analysis/pretty-names.h"
 #include "common/guess.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/util.h"
@@ -106,6 +108,16 @@ command_find(const char *name)
 	exit(2);
 }
 
+/* What is watched runs on this machine: its numbers of system calls are the kernel's. */
+static void
+name_calls(void)
+{
+	struct utsname u;
+
+	if (uname(&u) == 0)
+		pretty_machine_set(u.machine);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -113,6 +125,7 @@ main(int argc, char **argv)
 	struct watch_options o;
 
 	parse_options(argc, argv, &o);
+	name_calls();
 	if (optind == argc)
 		return watch_run(&o);
 	c = command_find(argv[optind]);

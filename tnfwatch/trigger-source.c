@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
+#include "analysis/pretty-names.h"
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 
@@ -165,9 +165,12 @@ static bool
 is_last_call(const struct probe_use *use, const struct tnf_event *ev)
 {
 	struct tnf_value v;
+	const char *name;
 
-	return use->sysnum >= 0 && tnf_event_value(ev, (unsigned)use->sysnum, &v) &&
-	    (v.u.i == SYS_exit || v.u.i == SYS_exit_group);
+	if (use->sysnum < 0 || !tnf_event_value(ev, (unsigned)use->sysnum, &v))
+		return false;
+	name = pretty_syscall(v.u.i);
+	return name != NULL && (strcmp(name, "exit") == 0 || strcmp(name, "exit_group") == 0);
 }
 
 /* A thread that has ended leaves what it was in. */

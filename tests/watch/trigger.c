@@ -9,6 +9,7 @@
 
 #include <tnf/stream.h>
 
+#include "analysis/pretty-names.h"
 #include "tests/check-run.h"
 #include "tests/reader/mkfile.h"
 #include "tnfwatch/trigger.h"
@@ -61,6 +62,7 @@ teardown(void)
 	engine = NULL;
 	tnf_stream_close(stream);
 	stream = NULL;
+	pretty_machine_set(NULL);
 	if (m != NULL)
 		mk_free(m);
 	m = NULL;
@@ -250,6 +252,28 @@ START_TEST(forgotten)
 	trigger_lost(source, 3);
 	ticks(S, 5 * S);
 	ck_assert_uint_eq(fired, 0);
+}
+END_TEST
+
+/* System calls are told by the number that they have on the machine that is watched. */
+START_TEST(machines)
+{
+	struct mk_thread t = { .pid = 812, .lwpid = 1, .tid = 1 };
+	unsigned d, e;
+
+	ck_assert(pretty_machine_set("aarch64"));
+	when("open(syscall) > 1s");
+	when("probe == 'syscall_start' and sysnum == 'getppid'");
+	begin(true);
+	d = mk_probe(m, "syscall_start", "keys syscall;", "sysnum:tnf_sysnum");
+	e = mk_probe(m, "syscall_end", "keys syscall;", "rval1:tnf_int32");
+	mk_event(m, &t, d, S, INT64_C(173));		/* getppid */
+	mk_event(m, &t, e, S + 1, INT64_C(1));
+	mk_event(m, &t, d, S + 2, INT64_C(94));		/* exit_group; on x86-64 lchown */
+	feed();
+	ticks(S, 5 * S);
+	ck_assert_uint_eq(fired, 1);
+	ck_assert_str_eq(log_[0].reason, "syscall_start in redis-server (812/1)");
 }
 END_TEST
 
@@ -568,6 +592,7 @@ main(void)
 	tcase_add_test(t, opens);
 	tcase_add_test(t, nested_opens);
 	tcase_add_test(t, forgotten);
+	tcase_add_test(t, machines);
 	tcase_add_test(t, states);
 	tcase_add_test(t, low_rate);
 	tcase_add_test(t, high_rate);
