@@ -52,13 +52,17 @@ echo "ok: raw requests are no paging"
 equal "reads that nobody waits for" "$(events "$pid" strategy | grep "device: $device " |
 	sed 's/.*flags: //' | awk 'int($1 / 64) % 2 && int($1 / 1024) % 2' | wc -l)" 0
 
-# By calls of the 32-bit table, with its iovecs.
-traced "$work" direct32 20 "$loop"
-pid=$(said pid)
-equal "transfers of the 32-bit table" "$(grep '^read ' "$TMP/said" | while read -r how offset size got; do
-	events "$pid" physio_start | grep "device: $device offset: $offset size: $size rw: 64\$"
-done | wc -l)" 21
-equal "no others" "$(count "$pid" physio_start)" 21
+# By calls of the 32-bit table, with its iovecs; elsewhere no program makes calls of both.
+if [ "$(uname -m)" = x86_64 ]; then
+	traced "$work" direct32 20 "$loop"
+	pid=$(said pid)
+	equal "transfers of the 32-bit table" "$(grep '^read ' "$TMP/said" |
+		while read -r how offset size got; do
+			events "$pid" physio_start |
+				grep "device: $device offset: $offset size: $size rw: 64\$"
+		done | wc -l)" 21
+	equal "no others" "$(count "$pid" physio_start)" 21
+fi
 
 # What moves no data is neither a read (64) nor a write (256).
 if command -v blkdiscard >/dev/null; then
