@@ -19,8 +19,9 @@
 #	mmdebstrap --arch=arm64 --variant=apt --include=procps,kmod,e2fsprogs,strace,jq,\
 #	gawk,busybox-static,libedit2,libdw1,libbpf1,libsqlite3-0 bookworm directory
 #
-# TNF_QEMU is more arguments of qemu, TNF_APPEND of the kernel; TNF_REBOOT=1 lets the
-# machine start again, with what its memory has: the command finds /scratch as it left it.
+# TNF_QEMU is more arguments of qemu, TNF_APPEND of the kernel; qemu runs under TNF_NICE
+# (nice).  TNF_REBOOT=1 lets the machine start again, with what its memory has: the command
+# finds /scratch as it left it.
 #
 # Needs root, qemu-system-x86 or -arm with virtiofsd, busybox-static, cpio, kmod,
 # e2fsprogs.
@@ -29,8 +30,12 @@ set -u
 : "${TNF_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${TNF_BUILD:=$TNF_SOURCE/build}"
 kernel=$1
-command=${2:-'for t in syscall thread sched fault io swap control; do
-	echo "== $t"; sh "$TNF_SOURCE/tests/kernel/$t.sh"; echo "== $t: exit status $?"
+command=${2:-'for t in syscall thread sched fault io swap control call names filter \
+	filter-rules always wrap where mark fill states tracepoint; do
+	echo "== $t"
+	sh "$TNF_SOURCE/tests/kernel/$t.sh" >/scratch/said 2>&1 </dev/null; status=$?
+	cat /scratch/said
+	echo "== $t: exit status $status, $(grep -c ^ok: /scratch/said) comparisons that hold"
 done'}
 release=$(ls "$kernel/lib/modules") || exit 1
 : "${TNF_ROOT:=/}"
@@ -110,7 +115,7 @@ esac
 reboot=-no-reboot
 [ -z "${TNF_REBOOT-}" ] || reboot=
 # shellcheck disable=SC2086  # words are meant
-nice "$@" $reboot ${TNF_QEMU-} -m 2G -smp 2 -nographic -net none \
+${TNF_NICE-nice} "$@" $reboot ${TNF_QEMU-} -m 2G -smp 2 -nographic -net none \
 	-object memory-backend-memfd,id=memory,size=2G,share=on -numa node,memdev=memory \
 	-chardev "socket,id=fs,path=$dir/fs" -device vhost-user-fs-pci,chardev=fs,tag=host \
 	-drive "file=$dir/disk,format=raw,if=virtio,cache=unsafe" \
