@@ -112,6 +112,9 @@ fuzz_image(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	if (image_open(&im, name) == 0) {
+		if (size >= 4096)
+			image_note(&im, (const char *)data, 4096);
+		free(image_printk(&im));
 		if (image_find(&im, &b) == 0) {
 			if (b.size <= 1u << 20)
 				fuzz_buffer(b.base, b.size);

@@ -97,7 +97,7 @@ add_parts(struct image *im, kdump_bmp_t *map)
 			im->part = grown;
 		}
 		im->part[im->n_parts++] = (struct image_part){ first * k->page,
-			(end - first) * k->page };
+			(end - first) * k->page, first * k->page };
 		first = end;
 	}
 	return 0;

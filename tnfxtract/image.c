@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define NOTES_MAX	(1u << 20)
+#define INFO_MAX	(1u << 16)	/* the kernel's own limit is a page */
 #define NO_ADDRESS	UINT64_MAX	/* /proc/kcore: virtual mappings only */
 
 static int
@@ -45,10 +46,26 @@ image_text(char *to, size_t size, const char *from, size_t n)
 	to[n] = '\0';
 }
 
+/* The lines begin with the release and end at a NUL. */
+static void
+keep_info(struct image *im, const char *notes, size_t n)
+{
+	const char *from = memmem(notes, n, "OSRELEASE=", 10);
+	size_t left = from == NULL ? 0 : n - (size_t)(from - notes);
+	char *kept = left == 0 ? NULL : strndup(from, left < INFO_MAX ? left : INFO_MAX);
+
+	if (kept == NULL)
+		return;
+	free(im->info);
+	im->info = kept;
+}
+
 void
 image_note(struct image *im, const char *notes, size_t n)
 {
 	const char *v;
+
+	keep_info(im, notes, n);
 
 	v = note_value(notes, n, "OSRELEASE=");
 	if (v != NULL)
@@ -93,8 +110,8 @@ add_segment(struct image *im, const Elf64_Phdr *ph)
 	    ph->p_filesz <= skip || ph->p_filesz > INT64_MAX ||
 	    ph->p_offset > INT64_MAX - ph->p_filesz)
 		return;
-	im->part[im->n_parts].offset = ph->p_offset + skip;
-	im->part[im->n_parts++].size = ph->p_filesz - skip;
+	im->part[im->n_parts++] = (struct image_part){ ph->p_offset + skip,
+		ph->p_filesz - skip, ph->p_paddr + skip };
 }
 
 /* More than 65,534 segments are counted in the first section header. */
@@ -216,6 +233,8 @@ image_close(struct image *im)
 	if (im->fd >= 0)
 		close(im->fd);
 	im->fd = -1;
+	free(im->info);
+	im->info = NULL;
 	free(im->part);
 	im->part = NULL;
 	im->n_parts = 0;

@@ -13,6 +13,7 @@
 struct image_part {
 	uint64_t offset;	/* for image_read() */
 	uint64_t size;
+	uint64_t address;	/* in the machine's memory */
 };
 
 struct image {
@@ -23,6 +24,7 @@ struct image {
 	char	 host[65];
 	uint64_t stext;		/* where the kernel's text began; 0: not told */
 	int64_t	 crashed;	/* seconds since 1970; 0: not told */
+	char	*info;		/* VMCOREINFO's lines; NULL: not told */
 	struct image_kdump *kdump;	/* a compressed dump; NULL: fd has the memory */
 };
 
@@ -37,9 +39,18 @@ void image_close(struct image *);
 /* As pread(2); what is not in the image is an error, or ends what was read. */
 ssize_t image_read(const struct image *, void *, size_t, uint64_t offset);
 
-/* image.c: what VMCOREINFO's lines tell. */
+/* image.c: what VMCOREINFO's lines tell, which may lie among other things. */
 void image_note(struct image *, const char *, size_t);
 void image_text(char *to, size_t size, const char *from, size_t n);
+
+/* image-memory.c: a number of VMCOREINFO, by all that is left of the '='; memory by an
+   address of the kernel.  false: not told, not there. */
+bool image_number(const struct image *, const char *key, uint64_t *ret);
+bool image_memory(const struct image *, uint64_t address, void *, size_t);
+
+/* image-printk.c: the last 100 messages of the kernel as dmesg(1) prints them, the latest
+   last, without a newline at the end; free() it.  NULL: not there. */
+char *image_printk(const struct image *);
 
 /* image-kdump.c */
 int  image_kdump_open(struct image *);

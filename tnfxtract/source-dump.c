@@ -81,8 +81,8 @@ read_info(struct source *s)
 {
 	char page[IMAGE_PAGE + 1];
 
-	if (s->search.info == 0 || (s->image.stext != 0 && s->image.crashed != 0) ||
-	    image_read(&s->image, page, IMAGE_PAGE, s->search.info) != (ssize_t)IMAGE_PAGE)
+	if (s->search.info == 0 || (s->image.stext != 0 && s->image.crashed != 0 &&
+	    s->image.info != NULL) || image_read(&s->image, page, IMAGE_PAGE, s->search.info) != (ssize_t)IMAGE_PAGE)
 		return;
 	page[IMAGE_PAGE] = '\0';
 	image_note(&s->image, page, IMAGE_PAGE);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -73,6 +74,16 @@ context_boot(struct context_writer *w, const void *base)
 	context_fact(w, "boot", text);
 }
 
+static void
+context_printk(struct context_writer *w, const struct image *im)
+{
+	char *text = image_printk(im);
+
+	if (text != NULL)
+		context_fact(w, "printk", text);
+	free(text);
+}
+
 /* What an image does not tell about its machine stays out: this machine is
    another one, or has been started anew. */
 static void
@@ -87,6 +98,7 @@ context_of_image(const struct source *s, struct context_writer *w)
 		context_fact(w, "host", s->image.host);
 	if (s->image.crashed > 0)
 		context_crashed(w, s->image.crashed);
+	context_printk(w, &s->image);
 }
 
 void

@@ -129,7 +129,8 @@ static void
 info_json_put_context(struct out *o, const struct info *f)
 {
 	static const char *const facts[] = { "host", "system", "release",
-	    "version", "machine", "cpus", "boot", "zone", "crashed" };
+	    "version", "machine", "cpus", "boot", "zone", "crashed",
+	    "printk" };
 	const char *text;
 	unsigned i;
 

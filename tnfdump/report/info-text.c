@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "analysis/losses.h"
@@ -205,6 +206,24 @@ info_text_put_context(struct dump *d, const struct info *f)
 	info_text_row(d, "symbols", "%zu", n);
 }
 
+/* The last lines that the kernel printed, of a machine that crashed. */
+static void
+put_printk(struct dump *d, const struct info *f)
+{
+	const char *text = f->context == NULL ? NULL : tnf_context_fact(f->context, "printk");
+	size_t n;
+
+	if (text == NULL)
+		return;
+	out_lit(&d->out, "  printed last:\n");
+	for (; *text != '\0'; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		out_lit(&d->out, "    ");
+		print_escaped(&d->out, text, n);
+		out_char(&d->out, '\n');
+	}
+}
+
 static void
 info_text_put_probes(struct dump *d, const struct info_all *all, const struct info *f)
 {
@@ -277,6 +296,7 @@ info_text(struct dump *d)
 		put_end(d, f);
 		info_text_put_context(d, f);
 		info_text_put_probes(d, all, f);
+		put_printk(d, f);
 	}
 	return 0;
 }

@@ -1,0 +1,161 @@
+"""printk.py - pages of a kernel that has printed, behind raw memory.
+
+    printk.py RAW IMAGE LINES [DAMAGED]
+
+RAW and these pages become IMAGE: VMCOREINFO's lines, page tables of x86-64, the kernel's
+ring of messages after many more than it holds.  LINES gets what dmesg would still show.
+IMAGE.1 to IMAGE.DAMAGED are the same, with two bytes of these pages changed.
+
+The ring is filled as the kernel does it (its documentation, printk_ringbuffer.h): numbers
+and positions begin right before they wrap.
+"""
+import random
+import struct
+import sys
+
+PAGE = 4096
+COUNT_BITS, TEXT_BITS = 5, 12
+COUNT, RING = 1 << COUNT_BITS, 1 << TEXT_BITS
+NUMBERS, WORD = (1 << 62) - 1, (1 << 64) - 1
+MAP, KERNEL, DIRECT = 0xffffffff80000000, 0xffffffff91000000, 0xffff888000000000
+COMMITTED, FINALIZED, REUSABLE = 1, 2, 3
+NO_TEXT = 3
+
+INFO, ROOT, UPPER, MIDDLE, LOWER, DIRECT_UPPER, DATA, RECORDS, TEXT_B, TEXT_A, PAGES = range(11)
+TEXTS = KERNEL + PAGE + 0x800		# half of it in each of two pages
+DESC, INFO_SIZE, INFOS = 24, 56, 800
+
+PLACES = """\
+OFFSET(printk_ringbuffer.desc_ring)=8
+OFFSET(printk_ringbuffer.text_data_ring)=64
+OFFSET(prb_desc_ring.count_bits)=0
+OFFSET(prb_desc_ring.descs)=8
+OFFSET(prb_desc_ring.infos)=16
+OFFSET(prb_desc_ring.head_id)=24
+OFFSET(prb_desc_ring.tail_id)=32
+OFFSET(atomic_long_t.counter)=0
+SIZE(prb_desc)=24
+OFFSET(prb_desc.state_var)=0
+OFFSET(prb_desc.text_blk_lpos)=8
+OFFSET(prb_data_blk_lpos.begin)=0
+OFFSET(prb_data_blk_lpos.next)=8
+SIZE(printk_info)=56
+OFFSET(printk_info.ts_nsec)=8
+OFFSET(printk_info.text_len)=16
+OFFSET(prb_data_ring.size_bits)=0
+OFFSET(prb_data_ring.data)=8
+"""
+
+
+class Ring:
+    def __init__(self):
+        self.records, self.texts = bytearray(PAGE), bytearray(RING)
+        self.first = self.next = -COUNT - 1 & NUMBERS
+        self.begin, self.oldest = -RING & WORD, []
+
+    def desc(self, number, state, begin, end):
+        at = number % COUNT * DESC
+        struct.pack_into("<QQQ", self.records, at, state << 62 | number, begin, end)
+
+    def drop(self):
+        number, begin, end, _ = self.oldest.pop(0)
+        self.desc(number, REUSABLE, begin, end)
+        self.first = number + 1 & NUMBERS
+
+    def place(self, size):
+        """Positions of a block; what is in the way goes."""
+        begin = self.begin
+        end = begin + size & WORD
+        if begin >> TEXT_BITS != end >> TEXT_BITS:
+            end = (end >> TEXT_BITS << TEXT_BITS) + size & WORD
+        while any(b != NO_TEXT and end - b & WORD > RING for _, b, _, _ in self.oldest):
+            self.drop()
+        self.begin = end
+        return begin, end
+
+    def put(self, time, text, state):
+        number, self.next = self.next, self.next + 1 & NUMBERS
+        if len(self.oldest) == COUNT:
+            self.drop()
+        begin = end = NO_TEXT
+        if text:
+            begin, end = self.place(8 + len(text) + 7 & ~7)
+            at = begin % RING if begin >> TEXT_BITS == end - 1 >> TEXT_BITS else 0
+            struct.pack_into("<Q", self.texts, at, number)
+            self.texts[at + 8:at + 8 + len(text)] = text
+        struct.pack_into("<8xQH", self.records, INFOS + number % COUNT * INFO_SIZE, time, len(text))
+        self.desc(number, state, begin, end)
+        lines = [b"[%5d.%06d] %s\n" % (time // 10**9, time % 10**9 // 1000, line)
+                 for line in text.split(b"\n") if text] if state else []
+        self.oldest.append((number, begin, end, lines))
+
+
+def filled():
+    ring, chance = Ring(), random.Random(1)
+    for i in range(400):
+        text = b"message %d " % i + b"x" * chance.randrange(0, 240)
+        if i % 17 == 0:
+            text = b""
+        if i % 23 == 0:
+            text += b"\nsecond line of %d" % i
+        ring.put(i * 1234567891, text, COMMITTED if i == 399 else FINALIZED)
+    ring.put(400 * 1234567891, b"is being written", 0)
+    return ring
+
+
+def pages(first):
+    """The pages, which begin at this physical address."""
+    page = [bytearray(PAGE) for _ in range(PAGES)]
+    at = [first + i * PAGE for i in range(PAGES)]
+
+    def entry(table, index, target, flags=1):
+        struct.pack_into("<Q", page[table], index * 8, target | flags | 0x62)
+
+    root = MAP + 0x11800000
+    info = ("OSRELEASE=6.1.0-test-amd64\nPAGESIZE=4096\nSYMBOL(_stext)=%x\n"
+            "SYMBOL(init_top_pgt)=%x\nNUMBER(phys_base)=%d\nNUMBER(pgtable_l5_enabled)=0\n"
+            "SYMBOL(prb)=%x\n" % (KERNEL, root, at[ROOT] - (root - MAP), KERNEL + 0x10)
+            + PLACES).encode()
+    page[INFO][:len(info)] = info
+    entry(ROOT, 511, at[UPPER])
+    entry(UPPER, 510, at[MIDDLE])
+    entry(MIDDLE, (KERNEL >> 21) % 512, at[LOWER])
+    entry(LOWER, 0, at[DATA])
+    entry(LOWER, 1, at[TEXT_A])
+    entry(LOWER, 2, at[TEXT_B])
+    entry(ROOT, (DIRECT >> 39) % 512, at[DIRECT_UPPER])
+    entry(DIRECT_UPPER, 0, 0, 0x81)
+
+    ring = filled()
+    records = DIRECT + at[RECORDS]
+    struct.pack_into("<Q", page[DATA], 0x10, KERNEL + 0x100)
+    struct.pack_into("<IxxxxQQQQ", page[DATA], 0x108, COUNT_BITS, records, records + INFOS,
+                     ring.next - 1 & NUMBERS, ring.first)
+    struct.pack_into("<IxxxxQ", page[DATA], 0x140, TEXT_BITS, TEXTS)
+    page[RECORDS][:] = ring.records[:PAGE]
+    page[TEXT_A][0x800:] = ring.texts[:0x800]
+    page[TEXT_B][:0x800] = ring.texts[0x800:]
+    return b"".join(page), b"".join(line for r in ring.oldest for line in r[3])
+
+
+def main():
+    raw, image, lines = sys.argv[1:4]
+    with open(raw, "rb") as f:
+        data = f.read()
+    data += bytes(-len(data) % PAGE)
+    more, printed = pages(len(data))
+    with open(image, "wb") as f:
+        f.write(data + more)
+    # Most of these bytes are nothing: changed are those that are something.
+    chance, used = random.Random(2), [i for i, b in enumerate(more) if b]
+    for n in range(int(sys.argv[4]) if len(sys.argv) > 4 else 0):
+        bad = bytearray(more)
+        for _ in range(2):
+            bad[chance.choice(used)] = chance.randrange(256)
+        with open("%s.%d" % (image, n + 1), "wb") as f:
+            f.write(data + bad)
+    with open(lines, "wb") as f:
+        f.write(printed)
+
+
+main()
