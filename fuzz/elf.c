@@ -30,7 +30,7 @@ static unsigned first_object, objects;	/* that the process has */
 
 /* The last quarter of the address space cannot be read. */
 static bool
-read_memory(tnfctl_handle_t *h, uintptr_t at, void *buf, size_t n)
+read_memory(void *arg, uintptr_t at, void *buf, size_t n)
 {
 	uint8_t *p = buf;
 	size_t i;
@@ -142,15 +142,16 @@ fuzz_process(void)
 static void
 fuzz_linker(void)
 {
-	static const struct target_ops ops = { .read = read_memory };
+	static const struct target_ops none = { .close = NULL };
+	const struct reader r = { getpid(), read_memory, NULL };
+	tnfctl_handle_t *h = handle_new(&none, r.pid);
 	struct linker l = { .debug = 0 };
-	tnfctl_handle_t *h = handle_new(&ops, getpid());
 
-	linkmap_look(h, &l);
+	linkmap_look(&r, &l);
 	memset(&l, 0, sizeof(l));
 	l.debug = 64;
-	linkmap_look(h, &l);
-	linkmap_objects(h, &l);
+	linkmap_look(&r, &l);
+	linkmap_objects(h, &r, &l);
 	handle_free(h);
 }
 

@@ -191,16 +191,14 @@ static tnfctl_errcode_t
 attach_settle(struct proc *p)
 {
 	tnfctl_errcode_t err;
-	tnfctl_handle_t h;
 
-	direct_borrow(p, &h);
 	/* At the start of an exec there is no place for a mark.  If this process has not
 	   left it suspended, another controller may have, or anybody else. */
-	if (!linkmap_look(&h, &p->linker)) {
+	if (!linkmap_look(&p->reader, &p->linker)) {
 		p->suspended = suspended_take(p->pid);
 		p->unmarked = !p->suspended;
 	}
-	err = direct_settle(&h, DIRECT_SETTLE_MS);
+	err = direct_settle(p, DIRECT_SETTLE_MS);
 	if (p->gone || p->n == 0)
 		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)p->pid);
@@ -241,10 +239,10 @@ attach_glance(struct proc *p)
 
 	direct_borrow(p, &h);
 	if (proc_open_memory(p) != TNFCTL_ERR_NONE ||
-	    !linkmap_look(&h, &before) || !before.consistent)
+	    !linkmap_look(&p->reader, &before) || !before.consistent)
 		return TNFCTL_ERR_NONE;
 	none = objects_refresh(&h, &change) == TNFCTL_ERR_NONE &&
-	    !may_have_probes(&h) && linkmap_look(&h, &after) &&
+	    !may_have_probes(&h) && linkmap_look(&p->reader, &after) &&
 	    after.consistent && after.print == before.print;
 	objects_free(&h);
 	/* It may exec before it is stopped. */

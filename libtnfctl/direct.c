@@ -31,11 +31,11 @@ direct_write(tnfctl_handle_t *h, uintptr_t address, const void *buf, size_t n)
 static tnfctl_errcode_t
 direct_objects(tnfctl_handle_t *h)
 {
-	struct linker *l = &direct_proc(h)->linker;
-	tnfctl_errcode_t err = linkmap_objects(h, l);
+	struct proc *p = direct_proc(h);
+	tnfctl_errcode_t err = linkmap_objects(h, &p->reader, &p->linker);
 
 	if (err == TNFCTL_ERR_NONE)
-		linkmap_look(h, l);
+		linkmap_look(&p->reader, &p->linker);
 	return err;
 }
 
@@ -229,7 +229,7 @@ start_over(tnfctl_handle_t *h)
 	if ((err = process_check_file(p->pid)) != TNFCTL_ERR_NONE ||
 	    (err = proc_open_memory(p)) != TNFCTL_ERR_NONE)
 		return err;
-	return direct_settle(h, DIRECT_SETTLE_MS);
+	return direct_settle(p, DIRECT_SETTLE_MS);
 }
 
 static bool

@@ -37,7 +37,7 @@ tnfctl_errcode_t direct_continue(tnfctl_handle_t *const *, size_t n,
     size_t *which, tnfctl_event_t *, tnfctl_handle_t **child);
 /* Runs the stopped target until its linker's list is complete, or until an
    event: p->gone, p->event. */
-tnfctl_errcode_t direct_settle(tnfctl_handle_t *, int max_ms);
+tnfctl_errcode_t direct_settle(struct proc *, int max_ms);
 #define DIRECT_SETTLE_MS	3000	/* for a program that has just started */
 
 /* inject.c: loads libtnfprobe into the stopped target. */

@@ -40,7 +40,7 @@ list_changed(tnfctl_handle_t *h)
 	struct proc *p = direct_proc(h);
 	int64_t start = clock_ns(CLOCK_MONOTONIC), pause;
 	struct linker l = p->linker;
-	bool ok = linkmap_look(h, &l) && l.consistent;
+	bool ok = linkmap_look(&p->reader, &l) && l.consistent;
 
 	pause = (clock_ns(CLOCK_MONOTONIC) - start) * LOOK_SHARE;
 	if (pause < LOOK_MS * INT64_C(1000000))
@@ -207,19 +207,18 @@ events_step(struct proc *p, long us)
 }
 
 tnfctl_errcode_t
-direct_settle(tnfctl_handle_t *h, int max_ms)
+direct_settle(struct proc *p, int max_ms)
 {
-	struct proc *p = direct_proc(h);
 	int64_t end = clock_ns(CLOCK_MONOTONIC) + max_ms * INT64_C(1000000);
 	long us = STEP_US;
 
 	while (!p->gone && p->n > 0 && p->event == PROC_NOTHING) {
-		if (linkmap_look(h, &p->linker) && p->linker.consistent)
+		if (linkmap_look(&p->reader, &p->linker) && p->linker.consistent)
 			return TNFCTL_ERR_NONE;
 		if (clock_ns(CLOCK_MONOTONIC) > end || proc_urgent(p) != NULL)
 			return fail(TNFCTL_ERR_INTERNAL, "process %d: its "
 			    "dynamic linker does not come to rest",
-			    (int)h->pid);
+			    (int)p->pid);
 		/* On a busy machine it may get no processor in a short time. */
 		events_step(p, us);
 		us = us < STEP_MAX_US ? us * 2 : us;
@@ -290,7 +289,7 @@ events_stop(tnfctl_handle_t *h)
 	proc_stop(p);
 	forget_stops(p);
 	if (proc_pending(p) == NULL)
-		direct_settle(h, SETTLE_MS);
+		direct_settle(p, SETTLE_MS);
 }
 
 /* For the client's command: all stand still, and what is known of them is of

@@ -340,10 +340,8 @@ static tnfctl_errcode_t
 exec_load(struct proc *p, const char *file)
 {
 	struct thread *t;
-	tnfctl_handle_t h;
 	int calls = 0;
 
-	direct_borrow(p, &h);
 	p->linker.brk = find_break(p->pid);
 	do {
 		/* Its only thread. */
@@ -357,7 +355,7 @@ exec_load(struct proc *p, const char *file)
 			    "dynamic linker had loaded its objects", file);
 		calls += t->event == PROC_SYSCALL;
 		t->event = PROC_NOTHING;
-	} while (!linkmap_look(&h, &p->linker) || !p->linker.consistent ||
+	} while (!linkmap_look(&p->reader, &p->linker) || !p->linker.consistent ||
 	    (p->linker.alone && calls < 2));
 	t->syscalls = false;
 	return TNFCTL_ERR_NONE;

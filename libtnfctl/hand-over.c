@@ -231,7 +231,7 @@ direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 	}
 	call_end(&c);
 	/* The other threads ran meanwhile, and may have unloaded objects. */
-	if (*ret_taken && (err = direct_settle(h, SETTLE_MS)) == TNFCTL_ERR_NONE)
+	if (*ret_taken && (err = direct_settle(p, SETTLE_MS)) == TNFCTL_ERR_NONE)
 		err = control_refresh(h);
 	return err;
 }

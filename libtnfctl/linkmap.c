@@ -62,14 +62,14 @@ auxv_get(pid_t pid, unsigned long type)
 
 /* Address of the executable's dynamic section. */
 static uintptr_t
-find_dynamic(tnfctl_handle_t *h)
+find_dynamic(const struct reader *r)
 {
-	uintptr_t at = auxv_get(h->pid, AT_PHDR), n, bias = 0, dynamic = 0, i;
+	uintptr_t at = auxv_get(r->pid, AT_PHDR), n, bias = 0, dynamic = 0, i;
 	ElfW(Phdr) ph[SEGMENTS_MAX];
 
-	n = auxv_get(h->pid, AT_PHNUM);
+	n = auxv_get(r->pid, AT_PHNUM);
 	if (at == 0 || n == 0 || n > SEGMENTS_MAX ||
-	    !h->ops->read(h, at, ph, n * sizeof(ph[0])))
+	    !r->read(r->arg, at, ph, n * sizeof(ph[0])))
 		return 0;
 	for (i = 0; i < n; i++) {
 		if (ph[i].p_type == PT_PHDR)
@@ -81,14 +81,14 @@ find_dynamic(tnfctl_handle_t *h)
 }
 
 static uintptr_t
-find_debug(tnfctl_handle_t *h)
+find_debug(const struct reader *r)
 {
-	uintptr_t at = find_dynamic(h);
+	uintptr_t at = find_dynamic(r);
 	ElfW(Dyn) d;
 	size_t i;
 
 	for (i = 0; at != 0 && i < DYNAMIC_MAX; i++, at += sizeof(d)) {
-		if (!h->ops->read(h, at, &d, sizeof(d)) || d.d_tag == DT_NULL)
+		if (!r->read(r->arg, at, &d, sizeof(d)) || d.d_tag == DT_NULL)
 			return 0;
 		if (d.d_tag == DT_DEBUG)
 			return d.d_un.d_ptr;
@@ -100,7 +100,7 @@ typedef bool link_f(void *, uintptr_t at, const struct link_map *);
 
 /* Calls fn for each link map; false: the list cannot be read. */
 static bool
-linkmap_walk(tnfctl_handle_t *h, const struct debug *first, link_f *fn, void *arg)
+linkmap_walk(const struct reader *r, const struct debug *first, link_f *fn, void *arg)
 {
 	size_t spaces = 0, n = 0, size = offsetof(struct debug, next);
 	struct debug d = *first;
@@ -109,7 +109,7 @@ linkmap_walk(tnfctl_handle_t *h, const struct debug *first, link_f *fn, void *ar
 
 	for (;;) {
 		for (at = d.map; at != 0 && n < CHAIN_MAX; n++) {
-			if (!h->ops->read(h, at, &map, sizeof(map)))
+			if (!r->read(r->arg, at, &map, sizeof(map)))
 				return false;
 			if (!fn(arg, at, &map))
 				return true;
@@ -119,23 +119,23 @@ linkmap_walk(tnfctl_handle_t *h, const struct debug *first, link_f *fn, void *ar
 			return true;
 		at = d.next;
 		memset(&d, 0, sizeof(d));
-		if (!h->ops->read(h, at, &d, size) || (d.version >= 2 &&
-		    !h->ops->read(h, at, &d, sizeof(d))))
+		if (!r->read(r->arg, at, &d, size) || (d.version >= 2 &&
+		    !r->read(r->arg, at, &d, sizeof(d))))
 			return false;
 	}
 }
 
 static bool
-read_debug(tnfctl_handle_t *h, struct linker *l, struct debug *ret)
+read_debug(const struct reader *r, struct linker *l, struct debug *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (l->debug == 0)
-		l->debug = find_debug(h);
+		l->debug = find_debug(r);
 	if (l->debug == 0 ||
-	    !h->ops->read(h, l->debug, ret, offsetof(struct debug, next)))
+	    !r->read(r->arg, l->debug, ret, offsetof(struct debug, next)))
 		return false;
 	if (ret->version >= 2)
-		return h->ops->read(h, l->debug, ret, sizeof(*ret));
+		return r->read(r->arg, l->debug, ret, sizeof(*ret));
 	return true;
 }
 
@@ -160,28 +160,29 @@ linkmap_is_static(pid_t pid)
 }
 
 bool
-linkmap_look(tnfctl_handle_t *h, struct linker *l)
+linkmap_look(const struct reader *r, struct linker *l)
 {
 	struct debug d;
 	uint64_t print = 1;
 
-	if (linkmap_is_static(h->pid)) {
+	if (linkmap_is_static(r->pid)) {
 		*l = (struct linker){ .consistent = true, .alone = true };
 		return true;
 	}
-	if (!read_debug(h, l, &d) || d.map == 0) {
+	if (!read_debug(r, l, &d) || d.map == 0) {
 		l->consistent = false;
 		return false;
 	}
 	l->brk = d.brk;
 	l->consistent = d.state == RT_CONSISTENT;
-	if (linkmap_walk(h, &d, add_to_print, &print))
+	if (linkmap_walk(r, &d, add_to_print, &print))
 		l->print = print;
 	return true;
 }
 
 struct listing {
 	tnfctl_handle_t *h;
+	const struct reader *r;
 	struct maps maps;
 	struct text *text;
 	bool	 first;
@@ -190,7 +191,7 @@ struct listing {
 
 /* Is the file the one that is mapped there, or has it been replaced? */
 static bool
-linkmap_same_file(tnfctl_handle_t *h, const char *file, const struct mapping *start)
+linkmap_same_file(const struct reader *r, const char *file, const struct mapping *start)
 {
 	char ours[PAGE], theirs[PAGE];
 	int fd = file_open(file);
@@ -200,27 +201,26 @@ linkmap_same_file(tnfctl_handle_t *h, const char *file, const struct mapping *st
 		return false;
 	n = pread(fd, ours, sizeof(ours), 0);
 	close(fd);
-	return n > 0 && h->ops->read(h, start->start, theirs, (size_t)n) &&
+	return n > 0 && r->read(r->arg, start->start, theirs, (size_t)n) &&
 	    memcmp(ours, theirs, (size_t)n) == 0;
 }
 
 /* A name under which we can open what is mapped there. */
 static bool
-find_file(tnfctl_handle_t *h, const struct mapping *start, char *ret,
-    size_t size)
+find_file(const struct reader *r, const struct mapping *start, char *ret, size_t size)
 {
 	int n;
 
-	n = snprintf(ret, size, "/proc/%d/root%s", (int)h->pid, start->path);
-	if (n > 0 && (size_t)n < size && linkmap_same_file(h, ret, start))
+	n = snprintf(ret, size, "/proc/%d/root%s", (int)r->pid, start->path);
+	if (n > 0 && (size_t)n < size && linkmap_same_file(r, ret, start))
 		return true;
 	/* Deleted or replaced; this way needs privileges. */
-	n = snprintf(ret, size, "/proc/%d/map_files/%lx-%lx", (int)h->pid,
+	n = snprintf(ret, size, "/proc/%d/map_files/%lx-%lx", (int)r->pid,
 	    (unsigned long)start->start, (unsigned long)start->end);
-	if (n > 0 && (size_t)n < size && linkmap_same_file(h, ret, start))
+	if (n > 0 && (size_t)n < size && linkmap_same_file(r, ret, start))
 		return true;
-	n = snprintf(ret, size, "/proc/%d/exe", (int)h->pid);
-	return n > 0 && linkmap_same_file(h, ret, start);
+	n = snprintf(ret, size, "/proc/%d/exe", (int)r->pid);
+	return n > 0 && linkmap_same_file(r, ret, start);
 }
 
 static bool
@@ -277,14 +277,14 @@ linkmap_list_one(void *arg, uintptr_t at, const struct link_map *map)
 	    (start = maps_file_start(&l->maps, m)) == NULL)
 		return true;		/* the vDSO */
 	find_name(l, map, start, name);
-	if (!find_file(l->h, start, file, sizeof(file)))
+	if (!find_file(l->r, start, file, sizeof(file)))
 		file[0] = '\0';
 	l->err = object_seen(l->h, &info);
 	return l->err == TNFCTL_ERR_NONE;
 }
 
 static tnfctl_errcode_t
-linkmap_list_static(tnfctl_handle_t *h)
+linkmap_list_static(tnfctl_handle_t *h, const struct reader *r)
 {
 	char name[TEXT_SIZE], file[PATH_MAX + 32];
 	struct object_info info = { .name = name, .file = file, .fd = -1,
@@ -296,7 +296,7 @@ linkmap_list_static(tnfctl_handle_t *h)
 	if ((error = maps_read(h->pid, &maps)) != 0)
 		return fail_errno(error, "/proc/%d/maps", (int)h->pid);
 	start = maps_find(&maps, auxv_get(h->pid, AT_PHDR));
-	if (start == NULL || !find_file(h, start, file, sizeof(file))) {
+	if (start == NULL || !find_file(r, start, file, sizeof(file))) {
 		maps_free(&maps);
 		return fail(TNFCTL_ERR_INTERNAL, "process %d: its program's "
 		    "file cannot be found", (int)h->pid);
@@ -308,18 +308,18 @@ linkmap_list_static(tnfctl_handle_t *h)
 }
 
 tnfctl_errcode_t
-linkmap_objects(tnfctl_handle_t *h, struct linker *linker)
+linkmap_objects(tnfctl_handle_t *h, const struct reader *r, struct linker *linker)
 {
-	struct listing l = { .h = h, .first = true, .text = text_new() };
+	struct listing l = { .h = h, .r = r, .first = true, .text = text_new() };
 	struct debug d;
 
 	if (l.text == NULL)
 		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (linkmap_is_static(h->pid)) {
 		free(l.text);
-		return linkmap_list_static(h);
+		return linkmap_list_static(h, r);
 	}
-	if (!read_debug(h, linker, &d) || !linkmap_walk(h, &d, linkmap_list_one, &l))
+	if (!read_debug(r, linker, &d) || !linkmap_walk(r, &d, linkmap_list_one, &l))
 		l.err = fail(TNFCTL_ERR_INTERNAL,
 		    "process %d: its list of loaded objects cannot be read",
 		    (int)h->pid);

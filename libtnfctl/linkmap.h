@@ -6,6 +6,13 @@
 
 #include "libtnfctl/handle.h"
 
+/* A process, and how its memory is read: all n bytes, or false. */
+struct reader {
+	pid_t	 pid;
+	bool	 (*read)(void *arg, uintptr_t, void *, size_t n);
+	void	 *arg;
+};
+
 struct linker {
 	uintptr_t debug;	/* its struct r_debug; 0: not found yet */
 	uintptr_t brk;		/* function it calls at each change */
@@ -16,9 +23,11 @@ struct linker {
 
 /* Without 'debug' finds it; then reads state and fingerprint.  False: the
    program's linker has not come that far. */
-bool	linkmap_look(tnfctl_handle_t *, struct linker *);
-/* target_ops.objects of a process that we see through /proc. */
-tnfctl_errcode_t linkmap_objects(tnfctl_handle_t *, struct linker *);
+bool	linkmap_look(const struct reader *, struct linker *);
+/* target_ops.objects of a process that we see through /proc: calls object_seen() with
+   the handle for each object in the list. */
+tnfctl_errcode_t linkmap_objects(tnfctl_handle_t *, const struct reader *,
+    struct linker *);
 
 /* An entry of /proc/PID/auxv; 0: not there. */
 uintptr_t auxv_get(pid_t, unsigned long type);

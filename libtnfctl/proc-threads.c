@@ -16,6 +16,12 @@
 #define ROUNDS_MAX	1000		/* in which new threads keep coming */
 #define SEIZE_TRIES	3
 
+static bool
+proc_threads_read(void *arg, uintptr_t address, void *buf, size_t n)
+{
+	return proc_read(arg, address, buf, n);
+}
+
 struct proc *
 proc_new(pid_t pid, bool ours)
 {
@@ -26,6 +32,7 @@ proc_new(pid_t pid, bool ours)
 	p->pid = pid;
 	p->ours = ours;
 	p->mem = -1;
+	p->reader = (struct reader){ pid, proc_threads_read, p };
 	map_init(&p->place, sizeof(size_t));
 	return p;
 }

@@ -66,6 +66,7 @@ struct proc {
 	struct thread *threads;
 	size_t	 n, room;
 	struct map place;	/* tid: index in threads */
+	struct reader reader;	/* by proc_read() */
 	struct linker linker;
 	int64_t	 next_look;	/* at the linker's list; CLOCK_MONOTONIC, ns */
 	enum proc_event event;	/* of the process: exec, exited, killed */
