@@ -12,23 +12,29 @@
  *	argname	 an identifier: the name of the value in the trace.
  *	value	 an expression of the type's C type.
  *
- * A probe is a control block (<tnf/target.h>) in a section of its own and a
+ * n is the number of values.  TNF_PROBE(3) is the reference, with examples;
+ * <tnf/runtime.h> makes probes whose names are known at run time only.
+ *
+ * Off.  A probe is a control block (<tnf/target.h>) in a section of its own and a
  * test of one word of it.  While that word is 0 the program does nothing else: no
  * value is evaluated and nothing is called.  A program with probes needs no
- * library to link or run.  A controller such as prex(1) loads libtnfprobe into it.
+ * library to link or run.  A controller such as prex(1) loads libtnfprobe into it
+ * and sets the word, at any time and from another process.
  *
- * While the probe is on, each value is evaluated once, from left to right, by the
- * thread that reaches the probe.  If libtnfprobe has no room for the event, or the
- * thread is within another probe already, no value is evaluated and the event is
+ * On.  The thread that reaches the probe evaluates each value once, from left to
+ * right, and then commits the event.  If libtnfprobe has no room for the event, or
+ * the thread is within another probe already, no value is evaluated and the event is
  * counted as lost.  So a value must have no side effect that the program needs.
  * A probe reports no error to the program, and libtnfprobe leaves errno as it was.
+ * It takes no lock and allocates no memory; any number of threads may be in the same
+ * probe at once.
  *
- * A probe may stand wherever a block may: in functions, inline functions,
+ * Where.  A probe may stand wherever a block may: in functions, inline functions,
  * templates, constructors, signal handlers, threads and shared objects.  It
  * expands to a block, not to an expression; behind `if (x)` use braces when an
- * else follows.  A C++ exception that leaves a value drops the event.  After a
- * longjmp() out of a value the event is dropped when the thread reaches that
- * probe, or one in a function that called this one, the next time.
+ * else follows.  A C++ exception that leaves a value drops the event.  When a
+ * longjmp() leaves a value, its event stays open until the thread reaches that
+ * probe again, or a probe in a function that called this one; then it is dropped.
  *
  * Not promised: how many bytes an event takes, the order of control blocks in
  * memory, and that an event is recorded at all, since newer events overwrite the
@@ -47,18 +53,16 @@
 
 #ifdef NPROBE
 
-#define TNF_PROBE_0(name, keys, detail) ((void)0)
-#define TNF_PROBE_1(name, keys, detail, t1, n1, v1) \
+#define TNF_SITE_0_(name, keys, detail, argnames)			((void)0)
+#define TNF_SITE_1_(name, keys, detail, argnames, t1, v1)		((void)0)
+#define TNF_SITE_2_(name, keys, detail, argnames, t1, v1, t2, v2)	((void)0)
+#define TNF_SITE_3_(name, keys, detail, argnames, t1, v1, t2, v2, t3, v3) \
 	((void)0)
-#define TNF_PROBE_2(name, keys, detail, t1, n1, v1, t2, n2, v2) \
+#define TNF_SITE_4_(name, keys, detail, argnames, t1, v1, t2, v2, t3, v3, \
+    t4, v4) \
 	((void)0)
-#define TNF_PROBE_3(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3) \
-	((void)0)
-#define TNF_PROBE_4(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
-    t4, n4, v4) \
-	((void)0)
-#define TNF_PROBE_5(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
-    t4, n4, v4, t5, n5, v5) \
+#define TNF_SITE_5_(name, keys, detail, argnames, t1, v1, t2, v2, t3, v3, \
+    t4, v4, t5, v5) \
 	((void)0)
 
 #else
@@ -271,100 +275,102 @@ tnf_object_loaded_(void)
 TNF_LOCAL_END_
 #endif
 
-#define TNF_PROBE_0(name, keys, detail) \
-	TNF_SITE_(name, keys, detail, 0, "", TNF_EMPTY_, TNF_TAG_NONE_, TNF_EMPTY_)
-
-#define TNF_PROBE_1(name, keys, detail, t1, n1, v1) \
-	TNF_SITE_(name, keys, detail, 1, #n1 " ", \
+/* A probe with n values, once their names are a string. */
+#define TNF_SITE_0_(name, keys, detail, argnames) \
+	TNF_SITE_(name, keys, detail, 0, argnames, TNF_EMPTY_, TNF_TAG_NONE_, \
+	    TNF_EMPTY_)
+#define TNF_SITE_1_(name, keys, detail, argnames, t1, v1) \
+	TNF_SITE_(name, keys, detail, 1, argnames, \
 	    TNF_FIELD_(t1, tnf_m1), \
 	    TNF_TAG_(t1), \
 	    TNF_ASSIGN_(name, t1, tnf_m1, v1))
-
-#define TNF_PROBE_2(name, keys, detail, t1, n1, v1, t2, n2, v2) \
-	TNF_SITE_(name, keys, detail, 2, #n1 " " #n2 " ", \
+#define TNF_SITE_2_(name, keys, detail, argnames, t1, v1, t2, v2) \
+	TNF_SITE_(name, keys, detail, 2, argnames, \
 	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2), \
 	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2), \
-	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2))
-
-#define TNF_PROBE_3(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3) \
-	TNF_SITE_(name, keys, detail, 3, #n1 " " #n2 " " #n3 " ", \
-	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) \
+	    TNF_ASSIGN_(name, t2, tnf_m2, v2))
+#define TNF_SITE_3_(name, keys, detail, argnames, t1, v1, t2, v2, t3, v3) \
+	TNF_SITE_(name, keys, detail, 3, argnames, \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) \
+	    TNF_FIELD_(t3, tnf_m3), \
 	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3), \
-	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) \
+	    TNF_ASSIGN_(name, t2, tnf_m2, v2) \
 	    TNF_ASSIGN_(name, t3, tnf_m3, v3))
-
-#define TNF_PROBE_4(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
-    t4, n4, v4) \
-	TNF_SITE_(name, keys, detail, 4, #n1 " " #n2 " " #n3 " " #n4 " ", \
-	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3) \
-	    TNF_FIELD_(t4, tnf_m4), \
-	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3) TNF_COMMA_ \
-	    TNF_TAG_(t4), \
-	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
-	    TNF_ASSIGN_(name, t3, tnf_m3, v3) TNF_ASSIGN_(name, t4, tnf_m4, v4))
-
-#define TNF_PROBE_5(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
-    t4, n4, v4, t5, n5, v5) \
-	TNF_SITE_(name, keys, detail, 5, #n1 " " #n2 " " #n3 " " #n4 " " #n5 " ", \
-	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3) \
-	    TNF_FIELD_(t4, tnf_m4) TNF_FIELD_(t5, tnf_m5), \
-	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3) TNF_COMMA_ \
-	    TNF_TAG_(t4) TNF_COMMA_ TNF_TAG_(t5), \
-	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
-	    TNF_ASSIGN_(name, t3, tnf_m3, v3) TNF_ASSIGN_(name, t4, tnf_m4, v4) \
+#define TNF_SITE_4_(name, keys, detail, argnames, t1, v1, t2, v2, t3, v3, \
+    t4, v4) \
+	TNF_SITE_(name, keys, detail, 4, argnames, \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) \
+	    TNF_FIELD_(t3, tnf_m3) TNF_FIELD_(t4, tnf_m4), \
+	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ \
+	    TNF_TAG_(t3) TNF_COMMA_ TNF_TAG_(t4), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) \
+	    TNF_ASSIGN_(name, t2, tnf_m2, v2) \
+	    TNF_ASSIGN_(name, t3, tnf_m3, v3) \
+	    TNF_ASSIGN_(name, t4, tnf_m4, v4))
+#define TNF_SITE_5_(name, keys, detail, argnames, t1, v1, t2, v2, t3, v3, \
+    t4, v4, t5, v5) \
+	TNF_SITE_(name, keys, detail, 5, argnames, \
+	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) \
+	    TNF_FIELD_(t3, tnf_m3) TNF_FIELD_(t4, tnf_m4) \
+	    TNF_FIELD_(t5, tnf_m5), \
+	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ \
+	    TNF_TAG_(t3) TNF_COMMA_ TNF_TAG_(t4) TNF_COMMA_ TNF_TAG_(t5), \
+	    TNF_ASSIGN_(name, t1, tnf_m1, v1) \
+	    TNF_ASSIGN_(name, t2, tnf_m2, v2) \
+	    TNF_ASSIGN_(name, t3, tnf_m3, v3) \
+	    TNF_ASSIGN_(name, t4, tnf_m4, v4) \
 	    TNF_ASSIGN_(name, t5, tnf_m5, v5))
 
 #endif /* NPROBE */
 
-#if defined(TNF_DEBUG) && !defined(NPROBE)
+#define TNF_PROBE_0(name, keys, detail) \
+	TNF_SITE_0_(name, keys, detail, "")
+#define TNF_PROBE_1(name, keys, detail, t1, n1, v1) \
+	TNF_SITE_1_(name, keys, detail, #n1 " ", t1, v1)
+#define TNF_PROBE_2(name, keys, detail, t1, n1, v1, t2, n2, v2) \
+	TNF_SITE_2_(name, keys, detail, #n1 " " #n2 " ", t1, v1, t2, v2)
+#define TNF_PROBE_3(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3) \
+	TNF_SITE_3_(name, keys, detail, \
+	    #n1 " " #n2 " " #n3 " ", t1, v1, t2, v2, t3, v3)
+#define TNF_PROBE_4(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4) \
+	TNF_SITE_4_(name, keys, detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " ", t1, v1, t2, v2, t3, v3, t4, v4)
+#define TNF_PROBE_5(name, keys, detail, t1, n1, v1, t2, n2, v2, t3, n3, v3, \
+    t4, n4, v4, t5, n5, v5) \
+	TNF_SITE_5_(name, keys, detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5)
+
+#ifdef TNF_DEBUG
 
 #define TNF_PROBE_0_DEBUG(name, keys, detail) \
-	TNF_SITE_(name, keys, "debug;" detail, 0, "", TNF_EMPTY_, TNF_TAG_NONE_, TNF_EMPTY_)
-
+	TNF_SITE_0_(name, keys, "debug;" detail, "")
 #define TNF_PROBE_1_DEBUG(name, keys, detail, t1, n1, v1) \
-	TNF_SITE_(name, keys, "debug;" detail, 1, #n1 " ", \
-	    TNF_FIELD_(t1, tnf_m1), \
-	    TNF_TAG_(t1), \
-	    TNF_ASSIGN_(name, t1, tnf_m1, v1))
-
+	TNF_SITE_1_(name, keys, "debug;" detail, #n1 " ", t1, v1)
 #define TNF_PROBE_2_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2) \
-	TNF_SITE_(name, keys, "debug;" detail, 2, #n1 " " #n2 " ", \
-	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2), \
-	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2), \
-	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2))
-
+	TNF_SITE_2_(name, keys, "debug;" detail, \
+	    #n1 " " #n2 " ", t1, v1, t2, v2)
 #define TNF_PROBE_3_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, \
     t3, n3, v3) \
-	TNF_SITE_(name, keys, "debug;" detail, 3, #n1 " " #n2 " " #n3 " ", \
-	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3), \
-	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3), \
-	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
-	    TNF_ASSIGN_(name, t3, tnf_m3, v3))
-
+	TNF_SITE_3_(name, keys, "debug;" detail, \
+	    #n1 " " #n2 " " #n3 " ", t1, v1, t2, v2, t3, v3)
 #define TNF_PROBE_4_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, \
     t3, n3, v3, t4, n4, v4) \
-	TNF_SITE_(name, keys, "debug;" detail, 4, #n1 " " #n2 " " #n3 " " #n4 " ", \
-	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3) \
-	    TNF_FIELD_(t4, tnf_m4), \
-	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3) TNF_COMMA_ \
-	    TNF_TAG_(t4), \
-	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
-	    TNF_ASSIGN_(name, t3, tnf_m3, v3) TNF_ASSIGN_(name, t4, tnf_m4, v4))
-
+	TNF_SITE_4_(name, keys, "debug;" detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " ", t1, v1, t2, v2, t3, v3, t4, v4)
 #define TNF_PROBE_5_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2, \
     t3, n3, v3, t4, n4, v4, t5, n5, v5) \
-	TNF_SITE_(name, keys, "debug;" detail, 5, #n1 " " #n2 " " #n3 " " #n4 " " #n5 " ", \
-	    TNF_FIELD_(t1, tnf_m1) TNF_FIELD_(t2, tnf_m2) TNF_FIELD_(t3, tnf_m3) \
-	    TNF_FIELD_(t4, tnf_m4) TNF_FIELD_(t5, tnf_m5), \
-	    TNF_TAG_(t1) TNF_COMMA_ TNF_TAG_(t2) TNF_COMMA_ TNF_TAG_(t3) TNF_COMMA_ \
-	    TNF_TAG_(t4) TNF_COMMA_ TNF_TAG_(t5), \
-	    TNF_ASSIGN_(name, t1, tnf_m1, v1) TNF_ASSIGN_(name, t2, tnf_m2, v2) \
-	    TNF_ASSIGN_(name, t3, tnf_m3, v3) TNF_ASSIGN_(name, t4, tnf_m4, v4) \
-	    TNF_ASSIGN_(name, t5, tnf_m5, v5))
+	TNF_SITE_5_(name, keys, "debug;" detail, \
+	    #n1 " " #n2 " " #n3 " " #n4 " " #n5 " ", \
+	    t1, v1, t2, v2, t3, v3, t4, v4, t5, v5)
 
 #else
 
-#define TNF_PROBE_0_DEBUG(name, keys, detail) ((void)0)
+#define TNF_PROBE_0_DEBUG(name, keys, detail) \
+	((void)0)
 #define TNF_PROBE_1_DEBUG(name, keys, detail, t1, n1, v1) \
 	((void)0)
 #define TNF_PROBE_2_DEBUG(name, keys, detail, t1, n1, v1, t2, n2, v2) \
@@ -379,6 +385,6 @@ TNF_LOCAL_END_
     t3, n3, v3, t4, n4, v4, t5, n5, v5) \
 	((void)0)
 
-#endif
+#endif /* TNF_DEBUG */
 
 #endif /* TNF_PROBE_H */
