@@ -32,11 +32,12 @@ outer_function(void)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	TNF_PROBE_2(address, "symbols", "", tnf_opaque, start,
 	    (void *)known_function, tnf_opaque, nothing, (void *)8);
 	TNF_PROBE_1(within, "symbols", "", tnf_opaque, place, outer_function());
-	sleep(1);
+	while (argc > 1 && access(argv[1], F_OK) != 0)
+		usleep(1000);
 	return known_function(-1);
 }

@@ -8,12 +8,13 @@ need_ptrace
 scratch
 cp "$3" "$TMP/functions"
 "$prex" -o "$TMP/t" -c 'enable $all; trace $all; continue; quit resume' \
-	"$TMP/functions" > "$TMP/out" 2>&1 &
+	"$TMP/functions" "$TMP/go" > "$TMP/out" 2>&1 &
 prexpid=$!
 recorded() { "$tnfdump" "$TMP/t" 2> /dev/null | grep -q 'place: 0x'; }
 wait_for 30 recorded || fail "no event: $(cat "$TMP/out")"
 kill -INT $prexpid
 wait $prexpid
+: > "$TMP/go"
 
 # says TEXT: what the probe's line ends with
 says() {

@@ -145,8 +145,8 @@ what="quit suspend: what prex has started stays stopped without it"
 for i in 1 2 3 4 5; do
 	prex -o f -s 128 -c 'quit suspend' "$HITS" "$TMP/count" hit=1
 	left=$(pgrep -f "$HITS $TMP/count hit" || echo gone)
-	[ "$left" = gone ] || sleep 0.1
-	grep -q '^State:.T' "/proc/$left/status" 2>/dev/null ||
+	stopped() { grep -q '^State:.T' "/proc/$left/status"; }
+	[ "$left" != gone ] && wait_for 60 stopped 2>/dev/null ||
 		wrong "it is $left: $(grep State "/proc/$left/status" 2>/dev/null)"
 	[ "$left" = gone ] || kill -KILL "$left"
 done

@@ -78,7 +78,7 @@ kill -9 "$SERVER"
 wait "$SERVER" 2>/dev/null
 asker
 agent late role=late
-sleep 1
+wait_for 120 test -s late.log || wrong "it does not say that there is no server"
 server
 wait_for 120 answers_all 1 || wrong "not connected later: $(cat try.out late.log)"
 kill "$PID_late"

@@ -178,6 +178,33 @@ mutexes(long n, char **arg)
 	say_sleeps("sleeps", RUSAGE_SELF);
 }
 
+/* Nanoseconds that it has been on a CPU. */
+static unsigned long long
+on_the_cpu(pid_t pid)
+{
+	unsigned long long ns = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/schedstat", (int)pid);
+	if ((f = fopen(path, "r")) == NULL)
+		return 0;
+	if (fscanf(f, "%llu", &ns) != 1)
+		ns = 0;
+	fclose(f);
+	return ns;
+}
+
+/* It computes all the time: waits until it has been let to. */
+static void
+await_cpu(pid_t pid)
+{
+	unsigned long long before = on_the_cpu(pid);
+
+	for (int tries = 0; on_the_cpu(pid) < before + 1000000 && tries < 60000; tries++)
+		usleep(1000);
+}
+
 /* How often it has left the CPU of its own accord. */
 static long
 left_the_cpu(pid_t pid)
@@ -209,7 +236,7 @@ stop(long n, char **arg)
 	printf("child %d\n", (int)pid);
 	for (long i = 0; i < n; i++) {
 		before = left_the_cpu(pid);
-		usleep(20000);
+		await_cpu(pid);
 		kill(pid, SIGSTOP);
 		waitpid(pid, &status, WUNTRACED);
 		/* We are told before it has left the CPU; continued then, it never does. */
@@ -217,7 +244,7 @@ stop(long n, char **arg)
 			usleep(1000);
 		kill(pid, SIGCONT);
 	}
-	usleep(20000);
+	await_cpu(pid);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 }

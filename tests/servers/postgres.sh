@@ -72,7 +72,8 @@ judge=$!
 wait_for 60 grep -q ready "$TMP/judge" || fail "bpftrace: $(cat "$TMP/judge")"
 as "$bin/pgbench" -h "$TMP/db" -n -c 2 -t $((transactions / 2)) postgres > "$TMP/bench" 2>&1 ||
 	fail "pgbench: $(cat "$TMP/bench")"
-sleep 1
+sessions_over() { ! pgrep -f "^postgres: .*\[local\]" >/dev/null; }
+wait_for 60 sessions_over || fail "pgbench's sessions do not end"
 "$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace.tnf" || fail "tnfxtract"
 kill -INT "$judge"; wait "$judge"
 

@@ -17,8 +17,9 @@ shop_watched
 kill -9 "$PID"
 kill "$old"
 wait 2>/dev/null
-# The kernel's clock for a start has ticks, and the ring is a second older.
-sleep 2
+# The kernel's clock for a start has ticks, and the ring must be a second older.
+older() { [ $(($(date +%s) - $(stat -c %Y "$D/rings/shop-$old.tnf"))) -ge 2 ]; }
+wait_for 60 older || fail "the ring stays young"
 shop 1000
 mv "$D/rings/shop-$old.tnf" "$D/rings/shop-$SHOPPID.tnf" || fail "no ring: $(ls "$D/rings")"
 

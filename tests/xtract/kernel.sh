@@ -32,7 +32,8 @@ ktrace on
 EOF
 dd if=/dev/zero of=/dev/null bs=1 2>/dev/null & load=$!
 dd if=/dev/zero of=/dev/null bs=1 2>/dev/null & load="$load $!"
-sleep 1
+loaded() { "$tnfxtract" --no-context b 2>>lost && [ "$("$tnfdump" b 2>/dev/null | grep -c syscall)" -gt 10000 ]; }
+wait_for 120 loaded || fail "no load: $(cat lost)"
 for i in 1 2 3 4 5; do
 	"$tnfxtract" a 2>>lost & a=$!
 	"$tnfxtract" --no-context b 2>>lost & b=$!
