@@ -33,7 +33,7 @@ key_matches(const struct tnf_probe *p, const char *pattern)
 }
 
 static bool
-matches(const struct probe_list *l, const struct tnf_probe *p, const char *pattern)
+probe_list_matches(const struct probe_list *l, const struct tnf_probe *p, const char *pattern)
 {
 	return l->by_key ? key_matches(p, pattern) : name_matches(p, pattern);
 }
@@ -44,7 +44,7 @@ matches_any(const struct probe_list *l, const struct tnf_probe *p)
 	unsigned i;
 
 	for (i = 0; i < l->n; i++) {
-		if (matches(l, p, l->patterns[i]))
+		if (probe_list_matches(l, p, l->patterns[i]))
 			return true;
 	}
 	return false;
@@ -73,7 +73,7 @@ pattern_is_found(const struct probe_list *l, tnf_stream_t *s, const char *patter
 	unsigned i;
 
 	for (i = 0; i < tnf_stream_probes(s); i++) {
-		if (matches(l, tnf_stream_probe(s, i), pattern))
+		if (probe_list_matches(l, tnf_stream_probe(s, i), pattern))
 			return true;
 	}
 	return i == 0;

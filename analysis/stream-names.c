@@ -47,7 +47,7 @@ stream_probe_has(tnf_stream_t *s, const char *probe, const char *member)
 
 /* Frees the list, whose names are the stream's. */
 static const char *
-guess(const char *name, const char **list)
+stream_names_guess(const char *name, const char **list)
 {
 	const char *like = word_guess(list, name);
 
@@ -69,7 +69,7 @@ stream_guess_member(tnf_stream_t *s, const char *name)
 			list[n++] = p->members[k].name;
 		list[n] = NULL;
 	}
-	return guess(name, list);
+	return stream_names_guess(name, list);
 }
 
 const char *
@@ -80,5 +80,5 @@ stream_guess_probe(tnf_stream_t *s, const char *name)
 
 	for (i = 0; i < n; i++)
 		list[i] = tnf_stream_probe(s, i)->name;
-	return guess(name, list);
+	return stream_names_guess(name, list);
 }

@@ -126,7 +126,7 @@ to_virtual(const struct object *o, uint64_t offset, GElf_Addr *addr)
 	GElf_Addr bias;
 	Elf *elf = o->module != NULL ? dwfl_module_getelf(o->module, &bias) : NULL;
 
-	if (elf == NULL || !elf_address_of(elf, offset, addr))
+	if (elf == NULL || !elffile_address_of(elf, offset, addr))
 		return false;
 	*addr += bias;
 	return true;

@@ -26,7 +26,7 @@
 #define RELOCATIONS_MAX	(64u << 20)	/* looked at, all searches together */
 #define SYMBOL_MAX	256u		/* characters that we compare */
 
-struct elf {
+struct elffile {
 	Elf	*elf;
 	int	 fd;
 	size_t	 names;		/* index of the section of section names */
@@ -43,39 +43,39 @@ is_native(const unsigned char *ident)
 	    ELFDATA2LSB : ELFDATA2MSB);
 }
 
-enum elf_kind
-elf_kind_of(int fd, const char *symbol)
+enum elffile_kind
+elffile_kind_of(int fd, const char *symbol)
 {
-	enum elf_kind kind = ELF_STATIC;
+	enum elffile_kind kind = ELFFILE_STATIC;
 	uint64_t value = 0;
 	unsigned char ident[EI_NIDENT];
-	struct elf *e;
+	struct elffile *e;
 	GElf_Phdr ph;
 	size_t i, n;
 
 	if (pread(fd, ident, sizeof(ident), 0) != sizeof(ident) ||
 	    memcmp(ident, ELFMAG, SELFMAG) != 0)
-		return ELF_NOT_ELF;
+		return ELFFILE_NOT_ELF;
 	if (!is_native(ident))
-		return ELF_OTHER_CLASS;
-	if ((e = elf_open(fd)) == NULL)
-		return ELF_NOT_ELF;
+		return ELFFILE_OTHER_CLASS;
+	if ((e = elffile_open(fd)) == NULL)
+		return ELFFILE_NOT_ELF;
 	if (elf_getphdrnum(e->elf, &n) == 0)
 		for (i = 0; i < n && i < SEGMENTS_MAX; i++)
 			if (gelf_getphdr(e->elf, (int)i, &ph) != NULL &&
 			    ph.p_type == PT_INTERP)
-				kind = ELF_DYNAMIC;
-	if (kind == ELF_STATIC) {
-		elf_symbols(e, &symbol, &value, 1, true);
-		kind = value != 0 ? ELF_STATIC_WITH : ELF_STATIC;
+				kind = ELFFILE_DYNAMIC;
+	if (kind == ELFFILE_STATIC) {
+		elffile_symbols(e, &symbol, &value, 1, true);
+		kind = value != 0 ? ELFFILE_STATIC_WITH : ELFFILE_STATIC;
 	}
-	elf_close(e);
+	elffile_close(e);
 	return kind;
 }
 
 /* Section names are the first thing libelf loads as a whole. */
 static bool
-check_names(struct elf *e)
+check_names(struct elffile *e)
 {
 	GElf_Shdr sh;
 	Elf_Scn *scn;
@@ -91,11 +91,11 @@ check_names(struct elf *e)
 	    sh.sh_size <= NAMES_MAX;
 }
 
-struct elf *
-elf_open(int fd)
+struct elffile *
+elffile_open(int fd)
 {
 	unsigned char ident[EI_NIDENT];
-	struct elf *e;
+	struct elffile *e;
 	off_t size;
 
 	if (elf_version(EV_CURRENT) == EV_NONE ||
@@ -108,20 +108,20 @@ elf_open(int fd)
 	e->budget = RELOCATIONS_MAX;
 	e->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (e->elf == NULL || elf_kind(e->elf) != ELF_K_ELF || !check_names(e)) {
-		elf_close(e);
+		elffile_close(e);
 		return NULL;
 	}
 	return e;
 }
 
 struct Elf *
-elf_handle(struct elf *e)
+elffile_handle(struct elffile *e)
 {
 	return e->elf;
 }
 
 void
-elf_close(struct elf *e)
+elffile_close(struct elffile *e)
 {
 	if (e == NULL)
 		return;
@@ -130,7 +130,7 @@ elf_close(struct elf *e)
 }
 
 uint64_t
-elf_lowest(struct elf *e)
+elffile_lowest(struct elffile *e)
 {
 	uint64_t lowest = UINT64_MAX;
 	GElf_Phdr ph;
@@ -147,7 +147,7 @@ elf_lowest(struct elf *e)
 
 /* libdw has no limits of its own. */
 bool
-elf_frames_are_plain(struct elf *e)
+elffile_frames_are_plain(struct elffile *e)
 {
 	bool has_frames = false;
 	Elf_Scn *scn = NULL;
@@ -179,7 +179,7 @@ name_fits(const char *s, const char *name)
 }
 
 void
-elf_sections(struct elf *e, const char *name,
+elffile_sections(struct elffile *e, const char *name,
     bool (*fn)(void *, uint64_t, uint64_t), void *arg)
 {
 	Elf_Scn *scn = NULL;
@@ -200,7 +200,7 @@ elf_sections(struct elf *e, const char *name,
 
 /* A section as it lies in the file. */
 static Elf_Data *
-raw_load(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
+raw_load(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	if (sh->sh_size > NOTES_MAX || sh->sh_size > e->file_size ||
 	    sh->sh_flags & SHF_COMPRESSED)
@@ -209,7 +209,7 @@ raw_load(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
 }
 
 void
-elf_notes(struct elf *e, const char *name,
+elffile_notes(struct elffile *e, const char *name,
     bool (*fn)(void *, const uint8_t *, size_t), void *arg)
 {
 	Elf_Scn *scn = NULL;
@@ -231,7 +231,7 @@ elf_notes(struct elf *e, const char *name,
 }
 
 bool
-elf_offset(struct elf *e, uint64_t address, uint64_t *ret)
+elffile_offset(struct elffile *e, uint64_t address, uint64_t *ret)
 {
 	GElf_Phdr ph;
 	size_t i, n;
@@ -251,7 +251,7 @@ elf_offset(struct elf *e, uint64_t address, uint64_t *ret)
 }
 
 bool
-elf_address_of(Elf *elf, uint64_t offset, uint64_t *ret)
+elffile_address_of(Elf *elf, uint64_t offset, uint64_t *ret)
 {
 	GElf_Phdr ph;
 	size_t i, n;
@@ -269,7 +269,7 @@ elf_address_of(Elf *elf, uint64_t offset, uint64_t *ret)
 }
 
 bool
-elf_is_fixed(struct elf *e)
+elffile_is_fixed(struct elffile *e)
 {
 	GElf_Ehdr eh;
 
@@ -278,7 +278,7 @@ elf_is_fixed(struct elf *e)
 
 /* The contents of a section, if of a size that makes sense. */
 static Elf_Data *
-elf_file_load(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
+elffile_load(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	if (sh->sh_size > TABLE_MAX || sh->sh_size > e->file_size ||
 	    sh->sh_entsize == 0 || sh->sh_type == SHT_NOBITS)
@@ -287,7 +287,7 @@ elf_file_load(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
 }
 
 static bool
-strings_sane(struct elf *e, size_t link)
+strings_sane(struct elffile *e, size_t link)
 {
 	Elf_Scn *scn = elf_getscn(e->elf, link);
 	GElf_Shdr sh;
@@ -301,10 +301,10 @@ typedef bool symbol_f(void *, const char *name, const GElf_Sym *);
 
 /* Calls fn for each defined symbol of a table until it returns false. */
 static bool
-each_symbol(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, symbol_f *fn,
+each_symbol(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, symbol_f *fn,
     void *arg)
 {
-	Elf_Data *data = elf_file_load(e, scn, sh);
+	Elf_Data *data = elffile_load(e, scn, sh);
 	GElf_Sym sym;
 	const char *s;
 	size_t i, n;
@@ -325,7 +325,7 @@ each_symbol(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, symbol_f *fn,
 }
 
 static void
-elf_file_search(struct elf *e, bool deep, symbol_f *fn, void *arg)
+elffile_search(struct elffile *e, bool deep, symbol_f *fn, void *arg)
 {
 	const uint32_t tables[] = { SHT_DYNSYM, SHT_SYMTAB };
 	Elf_Scn *scn;
@@ -369,7 +369,7 @@ match_wanted(void *arg, const char *s, const GElf_Sym *sym)
 }
 
 void
-elf_symbols(struct elf *e, const char *const *names, uint64_t *values,
+elffile_symbols(struct elffile *e, const char *const *names, uint64_t *values,
     size_t n, bool deep)
 {
 	struct wanted w = { .names = names, .values = values, .n = n };
@@ -378,15 +378,15 @@ elf_symbols(struct elf *e, const char *const *names, uint64_t *values,
 	for (i = 0; i < n; i++)
 		w.missing += values[i] == 0;
 	if (w.missing > 0)
-		elf_file_search(e, deep, match_wanted, &w);
+		elffile_search(e, deep, match_wanted, &w);
 }
 
 bool
-elf_symbol(struct elf *e, const char *name, uint64_t *ret)
+elffile_symbol(struct elffile *e, const char *name, uint64_t *ret)
 {
 	uint64_t value = 0;
 
-	elf_symbols(e, &name, &value, 1, true);
+	elffile_symbols(e, &name, &value, 1, true);
 	if (value == 0)
 		return false;
 	*ret = value;
@@ -415,12 +415,12 @@ match_function(void *arg, const char *s, const GElf_Sym *sym)
 }
 
 bool
-elf_function(struct elf *e, const char *name, uint64_t *ret)
+elffile_function(struct elffile *e, const char *name, uint64_t *ret)
 {
 	struct function f = { .name = name };
 
 	if (strlen(name) < SYMBOL_MAX)
-		elf_file_search(e, true, match_function, &f);
+		elffile_search(e, true, match_function, &f);
 	if (f.found)
 		*ret = f.value;
 	return f.found;
@@ -441,11 +441,11 @@ call_function(void *arg, const char *s, const GElf_Sym *sym)
 }
 
 void
-elf_functions(struct elf *e, bool (*fn)(void *, const char *, uint64_t), void *arg)
+elffile_functions(struct elffile *e, bool (*fn)(void *, const char *, uint64_t), void *arg)
 {
 	struct each_function f = { fn, arg };
 
-	elf_file_search(e, true, call_function, &f);
+	elffile_search(e, true, call_function, &f);
 }
 
 static bool
@@ -463,17 +463,17 @@ match_address(void *arg, const char *s, const GElf_Sym *sym)
 }
 
 bool
-elf_function_at(struct elf *e, uint64_t address, char *ret, size_t size)
+elffile_function_at(struct elffile *e, uint64_t address, char *ret, size_t size)
 {
 	struct function f = { .value = address, .ret = ret, .size = size };
 
-	elf_file_search(e, true, match_address, &f);
+	elffile_search(e, true, match_address, &f);
 	return f.found;
 }
 
 /* n bytes of the file from where 'address' is loaded. */
 static size_t
-file_read(struct elf *e, uint64_t address, void *buf, size_t n)
+file_read(struct elffile *e, uint64_t address, void *buf, size_t n)
 {
 	uint64_t in;
 	GElf_Phdr ph;
@@ -497,7 +497,7 @@ file_read(struct elf *e, uint64_t address, void *buf, size_t n)
 }
 
 bool
-elf_string(struct elf *e, uint64_t address, char *ret, size_t size)
+elffile_string(struct elffile *e, uint64_t address, char *ret, size_t size)
 {
 	size_t n = file_read(e, address, ret, size);
 
@@ -505,10 +505,10 @@ elf_string(struct elf *e, uint64_t address, char *ret, size_t size)
 }
 
 static bool
-elf_file_relocated(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, uint64_t address,
+elffile_relocated(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, uint64_t address,
     uint64_t *ret)
 {
-	Elf_Data *data = elf_file_load(e, scn, sh);
+	Elf_Data *data = elffile_load(e, scn, sh);
 	GElf_Rela rela;
 	size_t i, n;
 
@@ -528,7 +528,7 @@ elf_file_relocated(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, uint64_t ad
 }
 
 bool
-elf_pointer(struct elf *e, uint64_t address, uint64_t *ret)
+elffile_pointer(struct elffile *e, uint64_t address, uint64_t *ret)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
@@ -538,7 +538,7 @@ elf_pointer(struct elf *e, uint64_t address, uint64_t *ret)
 	while ((scn = elf_nextscn(e->elf, scn)) != NULL && n++ < SECTIONS_MAX)
 		if (gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_RELA &&
 		    (sh.sh_flags & SHF_ALLOC) &&
-		    elf_file_relocated(e, scn, &sh, address, ret))
+		    elffile_relocated(e, scn, &sh, address, ret))
 			return true;
 	/* Without an entry, or with a packed one, the place has the value. */
 	if (file_read(e, address, &word, sizeof(word)) != sizeof(word))
@@ -548,10 +548,10 @@ elf_pointer(struct elf *e, uint64_t address, uint64_t *ret)
 }
 
 static bool
-needed_in(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, const char *prefix,
+needed_in(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, const char *prefix,
     char *ret, size_t size)
 {
-	Elf_Data *data = elf_file_load(e, scn, sh);
+	Elf_Data *data = elffile_load(e, scn, sh);
 	const char *name;
 	GElf_Dyn dyn;
 	size_t i;
@@ -573,7 +573,7 @@ needed_in(struct elf *e, Elf_Scn *scn, const GElf_Shdr *sh, const char *prefix,
 }
 
 bool
-elf_needed(struct elf *e, const char *prefix, char *ret, size_t size)
+elffile_needed(struct elffile *e, const char *prefix, char *ret, size_t size)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;

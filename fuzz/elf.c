@@ -165,23 +165,23 @@ static void
 fuzz_file(void)
 {
 	static const char *const names[] = { "hit", "_tnf_process_control" };
-	struct elf *e;
+	struct elffile *e;
 	uint64_t values[2] = { 0 }, v;
 	char text[64];
 	unsigned n = 0;
 
-	elf_kind_of(object, TNF_PROCESS_SYMBOL);
-	if ((e = elf_open(object)) == NULL)
+	elffile_kind_of(object, TNF_PROCESS_SYMBOL);
+	if ((e = elffile_open(object)) == NULL)
 		return;
-	elf_sections(e, "tnf_probes", count, &n);
-	elf_symbols(e, names, values, 2, true);
-	if (elf_function(e, "hit", &v) && elf_function_at(e, v, text, sizeof text) &&
+	elffile_sections(e, "tnf_probes", count, &n);
+	elffile_symbols(e, names, values, 2, true);
+	if (elffile_function(e, "hit", &v) && elffile_function_at(e, v, text, sizeof text) &&
 	    strlen(text) >= sizeof text)
 		abort();
-	if (elf_pointer(e, elf_lowest(e) + 256, &v) &&
-	    elf_string(e, v, text, sizeof text) && strlen(text) >= sizeof text)
+	if (elffile_pointer(e, elffile_lowest(e) + 256, &v) &&
+	    elffile_string(e, v, text, sizeof text) && strlen(text) >= sizeof text)
 		abort();
-	elf_close(e);
+	elffile_close(e);
 }
 
 int

@@ -65,7 +65,7 @@ each_note(void *arg, const struct usdt_note *note)
 static void
 fuzz_object(int fd)
 {
-	struct elf *e = elf_open(fd);
+	struct elffile *e = elffile_open(fd);
 	struct usdt_object o;
 
 	if (e == NULL)
@@ -76,7 +76,7 @@ fuzz_object(int fd)
 				judge(o.v[i].sites[s].v, o.v[i].sites[s].n);
 		usdt_object_free(&o);
 	}
-	elf_close(e);
+	elffile_close(e);
 }
 
 int

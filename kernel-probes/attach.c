@@ -172,7 +172,7 @@ attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 }
 
 static int
-attach(struct kp *kp, unsigned program)
+attach_program(struct kp *kp, unsigned program)
 {
 	int n = kp_programs[program].kind == KP_KIND_FAULTS ? kp->cpus : 1;
 	char path[PATH_MAX];
@@ -189,7 +189,7 @@ attach(struct kp *kp, unsigned program)
 }
 
 static void
-detach(struct kp *kp, unsigned program)
+attach_undo(struct kp *kp, unsigned program)
 {
 	int n = kp_programs[program].kind == KP_KIND_FAULTS ? kp->cpus : 1;
 	char name[64], path[PATH_MAX];
@@ -237,7 +237,7 @@ kp_attach_sync(struct kp *kp)
 	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
 		if (!(programs >> i & 1))
 			continue;
-		r = attach(kp, i);
+		r = attach_program(kp, i);
 		if (r < 0 && is_needed(kp, i, probes))
 			return r;
 	}
@@ -250,6 +250,6 @@ kp_attach_sync(struct kp *kp)
 		kp_iterate(KP_PROGRAM_remember_living);
 	for (unsigned i = KP_PROGRAM_COUNT; i-- > 0;)
 		if (!(programs >> i & 1))
-			detach(kp, i);
+			attach_undo(kp, i);
 	return 0;
 }

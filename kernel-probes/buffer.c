@@ -181,7 +181,7 @@ fill_state(struct kp *kp)
 
 /* Removes all pins; what was asked for stays known to this session. */
 static void
-forget(struct kp *kp)
+buffer_forget(struct kp *kp)
 {
 	if (!kp->foreign) {
 		free(kp->kept);
@@ -229,7 +229,7 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 		return r;
 	fill_state(kp);
 	if ((r = kp_load(kp, size)) < 0 || (r = fill_buffer(kp, size)) < 0) {
-		forget(kp);
+		buffer_forget(kp);
 		return r;
 	}
 	kp->state->buffer_size = size;
@@ -238,7 +238,7 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 }
 
 static int
-readers(struct kp *kp)
+buffer_readers(struct kp *kp)
 {
 	int fd = openat(kp->lock, KP_SUB_PROG,
 	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = 0;
@@ -259,14 +259,14 @@ kp_buffer_dealloc(struct kp *kp)
 	if (kp->looking)
 		return kp_state_usable(kp);
 	if (!kp->foreign && kp->state->buffer_size == 0) {
-		forget(kp);	/* filter, settings: no trace of us stays */
+		buffer_forget(kp);	/* filter, settings: no trace of us stays */
 		return kp_fail(kp, -ENOENT, "buffer: there is none");
 	}
 	if (!kp->foreign && kp->state->tracing)
 		return kp_fail(kp, -EBUSY, "buffer: tracing is on: switch it off first");
-	if ((r = readers(kp)) < 0)
+	if ((r = buffer_readers(kp)) < 0)
 		return r;
-	forget(kp);
+	buffer_forget(kp);
 	return 0;
 }
 

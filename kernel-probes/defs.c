@@ -304,7 +304,7 @@ import_at(struct out *o, const struct kp_import *imp)
 
 /* Blocks first, then the word that leads there. */
 static void
-publish(struct out *o, uint32_t before, uint32_t word, uint32_t at)
+defs_publish(struct out *o, uint32_t before, uint32_t word, uint32_t at)
 {
 	struct tnf_ext *x = (void *)(o->base + TNF_EXT_OFFSET);
 	struct tnf_block_header *h;
@@ -346,7 +346,7 @@ kp_defs_add(struct kp *kp, char *buf, const struct kp_import *imp)
 	at = import_at(&o, imp);
 	if (o.definer.failed)
 		return -ENOSPC;
-	publish(&o, kp->state->tag_next, KP_IMPORT_AT(imp->slot), at);
+	defs_publish(&o, kp->state->tag_next, KP_IMPORT_AT(imp->slot), at);
 	kp->state->tag_next = o.next;
 	return 0;
 }

@@ -107,7 +107,7 @@ struct ended_call {
 
 /* It lived when tracing ended, and still does: /proc tells. */
 static bool
-lives(const struct alive *a, pid_t tid, pid_t pid)
+ended_lives(const struct alive *a, pid_t tid, pid_t pid)
 {
 	return alive_has(a, pid) &&
 	    (syscall(SYS_tgkill, pid, tid, 0) == 0 || errno == EPERM);
@@ -121,7 +121,7 @@ ended_each(const void *key, void *value, void *arg)
 	struct kp_ended *e = value;
 
 	e->comm[sizeof e->comm - 1] = '\0';
-	if (!lives(&c->alive, *tid, (pid_t)e->pid))
+	if (!ended_lives(&c->alive, *tid, (pid_t)e->pid))
 		c->fn(c->arg, *tid, (pid_t)e->pid, (pid_t)e->ppid, e->comm);
 }
 

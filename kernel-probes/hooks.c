@@ -26,7 +26,7 @@ kernel_btf(void)
 
 /* The prototype of a tracepoint's probes, or NULL. */
 static const struct btf_type *
-prototype(const struct btf *btf, const char *hook)
+hooks_prototype(const struct btf *btf, const char *hook)
 {
 	const struct btf_type *t;
 	char name[128];
@@ -49,7 +49,7 @@ wrong_switch(const struct btf *btf)
 {
 	const uint64_t both = 1ull << KP_PROGRAM_context_switch |
 	    1ull << KP_PROGRAM_context_switch3;
-	const struct btf_type *proto = prototype(btf, "sched_switch");
+	const struct btf_type *proto = hooks_prototype(btf, "sched_switch");
 
 	if (proto == NULL || !btf_is_ptr(btf__type_by_id(btf, btf_params(proto)[2].type)))
 		return both;
@@ -126,7 +126,7 @@ kp_hooks_find(struct kp *kp)
 	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
 		p = &kp_programs[i];
 		if ((p->kind == KP_KIND_BTF || p->kind == KP_KIND_RAW) &&
-		    prototype(btf, p->hook) == NULL)
+		    hooks_prototype(btf, p->hook) == NULL)
 			kp->missing |= 1ull << i;
 	}
 	if (!memory_is_counted())
@@ -141,7 +141,7 @@ kp_hooks_find(struct kp *kp)
  * as much.
  */
 static uint64_t
-fitting(const struct kp *kp, uint64_t programs)
+hooks_fitting(const struct kp *kp, uint64_t programs)
 {
 	const uint64_t both = 1ull << KP_PROGRAM_context_switch |
 	    1ull << KP_PROGRAM_context_switch3;
@@ -162,7 +162,7 @@ fitting(const struct kp *kp, uint64_t programs)
 uint64_t
 kp_needs(const struct kp *kp, const struct kp_row *row)
 {
-	uint64_t needs = fitting(kp, row->needs);
+	uint64_t needs = hooks_fitting(kp, row->needs);
 
 	if (row == &kp_catalogue[KP_MAJOR_FAULT] &&
 	    kp->missing >> KP_PROGRAM_file_fault & 1)
@@ -173,5 +173,5 @@ kp_needs(const struct kp *kp, const struct kp_row *row)
 uint64_t
 kp_extra(const struct kp *kp, const struct kp_row *row)
 {
-	return fitting(kp, row->extra);
+	return hooks_fitting(kp, row->extra);
 }

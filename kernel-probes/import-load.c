@@ -98,7 +98,7 @@ load_programs(struct kp *kp, struct import_bpf **ret)
 }
 
 static int
-pin(struct kp *kp, int fd, const char *path)
+import_load_pin(struct kp *kp, int fd, const char *path)
 {
 	int r;
 
@@ -119,14 +119,14 @@ pin_all(struct kp *kp, struct import_bpf *skel)
 		if (!bpf_program__autoload(p))
 			continue;
 		snprintf(path, sizeof path, KP_DIR_PROG "/%s", bpf_program__name(p));
-		if ((r = pin(kp, bpf_program__fd(p), path)) < 0)
+		if ((r = import_load_pin(kp, bpf_program__fd(p), path)) < 0)
 			return r;
 	}
-	if ((r = pin(kp, bpf_map__fd(skel->maps.tnf_counts), KP_PIN_COUNTS)) < 0 ||
-	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_where), KP_PIN_WHERE)) < 0 ||
-	    (r = pin(kp, bpf_map__fd(skel->maps.tnf_sites), KP_PIN_SITES)) < 0)
+	if ((r = import_load_pin(kp, bpf_map__fd(skel->maps.tnf_counts), KP_PIN_COUNTS)) < 0 ||
+	    (r = import_load_pin(kp, bpf_map__fd(skel->maps.tnf_where), KP_PIN_WHERE)) < 0 ||
+	    (r = import_load_pin(kp, bpf_map__fd(skel->maps.tnf_sites), KP_PIN_SITES)) < 0)
 		return r;
-	return pin(kp, bpf_map__fd(skel->maps.tnf_rows), KP_PIN_ROWS);
+	return import_load_pin(kp, bpf_map__fd(skel->maps.tnf_rows), KP_PIN_ROWS);
 }
 
 int

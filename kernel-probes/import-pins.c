@@ -170,7 +170,7 @@ kp_asked_save(struct kp *kp, struct kp_import *imp)
 }
 
 static void
-revive(struct kp *kp, uint32_t slot, struct kp_asked *a)
+import_pins_revive(struct kp *kp, uint32_t slot, struct kp_asked *a)
 {
 	struct kp_import_new new = { .name = a->name, .keys = a->keys,
 	    .source = a->source, .spec = a->spec, .spec_size = a->spec_size };
@@ -205,7 +205,7 @@ revive(struct kp *kp, uint32_t slot, struct kp_asked *a)
  * links that a session left behind when it was killed.
  */
 static void
-sweep(struct kp *kp)
+import_pins_sweep(struct kp *kp)
 {
 	DIR *d = opendir(KP_DIR_IMPORT);
 	struct kp_import *imp;
@@ -252,12 +252,12 @@ kp_imports_open(struct kp *kp)
 	while (r == 0) {
 		slot = next;
 		if (bpf_map_lookup_elem(kp->asked_fd, &slot, a) == 0)
-			revive(kp, slot, a);
+			import_pins_revive(kp, slot, a);
 		r = bpf_map_get_next_key(kp->asked_fd, &slot, &next);
 	}
 	free(a);
 	if (kp->control)
-		sweep(kp);
+		import_pins_sweep(kp);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ kp_import_stop(struct kp *kp, struct kp_import *imp)
 {
 	if (imp->slot < 0)
 		return;
-	/* Its row may be of an earlier session; the next start() makes it anew. */
+	/* Its row may be of an earlier session; the next import_switch_start() makes it anew. */
 	if (kp->rows_fd >= 0 && imp->attached)
 		kp_import_row_put(kp, imp, false);
 	kp_import_unpin((unsigned)imp->slot);
@@ -30,7 +30,7 @@ kp_import_stop(struct kp *kp, struct kp_import *imp)
 }
 
 static int
-attach(struct kp *kp, struct kp_import *imp)
+import_switch_attach(struct kp *kp, struct kp_import *imp)
 {
 	char path[PATH_MAX];
 	int prog, r;
@@ -56,7 +56,7 @@ attach(struct kp *kp, struct kp_import *imp)
 }
 
 static int
-start(struct kp *kp, struct kp_import *imp)
+import_switch_start(struct kp *kp, struct kp_import *imp)
 {
 	int r;
 
@@ -67,7 +67,7 @@ start(struct kp *kp, struct kp_import *imp)
 	    (r = kp_import_define(kp, imp)) < 0)
 		return r;
 	kp_import_row_prepare(kp, imp);
-	if ((r = kp_import_row_where(kp, imp)) < 0 || (r = kp_import_row_put(kp, imp, false)) < 0 || (r = attach(kp, imp)) < 0 ||
+	if ((r = kp_import_row_where(kp, imp)) < 0 || (r = kp_import_row_put(kp, imp, false)) < 0 || (r = import_switch_attach(kp, imp)) < 0 ||
 	    (r = kp_import_row_put(kp, imp, true)) < 0) {
 		kp_import_unpin((unsigned)imp->slot);
 		return r;
@@ -77,7 +77,7 @@ start(struct kp *kp, struct kp_import *imp)
 }
 
 static bool
-records(const struct kp *kp, const struct kp_import *imp)
+import_switch_records(const struct kp *kp, const struct kp_import *imp)
 {
 	return kp->state->tracing && kp->state->buffer_size != 0 && imp->enabled &&
 	    imp->traced;
@@ -86,8 +86,8 @@ records(const struct kp *kp, const struct kp_import *imp)
 static int
 sync_one(struct kp *kp, struct kp_import *imp)
 {
-	if (records(kp, imp))
-		return start(kp, imp);
+	if (import_switch_records(kp, imp))
+		return import_switch_start(kp, imp);
 	kp_import_stop(kp, imp);
 	return 0;
 }
@@ -104,7 +104,7 @@ kp_imports_sync(struct kp *kp)
 	int r = 0;
 
 	for (unsigned i = 0; r == 0 && i < kp->imports; i++)
-		if (kp->import[i]->slot >= 0 || records(kp, kp->import[i]))
+		if (kp->import[i]->slot >= 0 || import_switch_records(kp, kp->import[i]))
 			r = sync_one(kp, kp->import[i]);
 	return r;
 }

@@ -38,7 +38,7 @@ key_make(struct key *k, const struct kp_import_kind *kind, const char *name, con
 }
 
 static bool
-grow(struct kp *kp)
+import_grow(struct kp *kp)
 {
 	unsigned room = kp->import_room == 0 ? 512 : 2 * kp->import_room;
 	struct kp_import **list = realloc(kp->import, room * sizeof *list);
@@ -112,7 +112,7 @@ kp_import_add(struct kp *kp, const struct kp_import_new *new, struct kp_import *
 	    new->spec_size > KP_SPEC_MAX)
 		return kp_fail(kp, -E2BIG, "%s: its name, keys or origin is too long "
 		    "for a probe", new->name);
-	if (kp->imports == kp->import_room && !grow(kp))
+	if (kp->imports == kp->import_room && !import_grow(kp))
 		return kp_fail(kp, -ENOMEM, "%s: not enough memory", new->name);
 	key_make(&key, new->kind, new->name, source);
 	at = map_put(&kp->import_by_key, key.text, key.size, &fresh);
@@ -196,7 +196,7 @@ kp_probe_describe(struct kp *kp, unsigned id)
 
 /* What it has left out on all CPUs so far. */
 static uint64_t
-omitted(struct kp *kp, const struct kp_import *imp)
+import_omitted(struct kp *kp, const struct kp_import *imp)
 {
 	struct kp_import_count *c;
 	uint32_t slot = (uint32_t)imp->slot;
@@ -257,7 +257,7 @@ kp_import_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 		text_add(&t, "where '%s';", imp->where);
 	if (imp->lacks[0] != '\0')
 		text_add(&t, "unavailable %s;", imp->lacks);
-	if ((left_out = omitted(kp, imp)) != 0)
+	if ((left_out = import_omitted(kp, imp)) != 0)
 		text_add(&t, "omitted %llu;", (unsigned long long)left_out);
 	ret->id = id;
 	ret->attrs = kp->attrs;

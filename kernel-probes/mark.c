@@ -37,7 +37,7 @@ const struct kp_import_kind kp_mark_kind = {
 
 /* The program reads the two strings out of our memory. */
 static int
-hit(struct kp *kp, const struct kp_import *imp, const char *text, const char *by)
+mark_hit(struct kp *kp, const struct kp_import *imp, const char *text, const char *by)
 {
 	uint64_t args[] = { (uint64_t)imp->slot, (uintptr_t)text, (uintptr_t)by };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof args);
@@ -76,7 +76,7 @@ kp_mark(struct kp *kp, const char *text, const char *by)
 	traced = imp->traced;
 	if ((r = kp_import_set(kp, imp->id, true, true)) < 0)
 		return r;
-	r = hit(kp, imp, text, by);
+	r = mark_hit(kp, imp, text, by);
 	back = kp_import_set(kp, imp->id, enabled, traced);
 	return r < 0 ? r : back;
 }

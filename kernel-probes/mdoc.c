@@ -7,13 +7,13 @@
 
 /* Text that may begin a line of mdoc; words that are macros are no problem. */
 static void
-text(const char *s)
+mdoc_text(const char *s)
 {
 	printf("%s%s\n", *s == '.' || *s == '\'' ? "\\&" : "", s);
 }
 
 static void
-members(const struct kp_row *row)
+mdoc_members(const struct kp_row *row)
 {
 	if (row->member[0].name == NULL) {
 		puts("No members.");
@@ -26,7 +26,7 @@ members(const struct kp_row *row)
 }
 
 static void
-hooks(uint64_t programs)
+mdoc_hooks(uint64_t programs)
 {
 	int n = 0;
 
@@ -37,24 +37,24 @@ hooks(uint64_t programs)
 }
 
 static void
-probe(const struct kp_row *row)
+mdoc_probe(const struct kp_row *row)
 {
 	printf(".It Nm %s\n", row->name);
-	text(row->when);
+	mdoc_text(row->when);
 	if (row->differs != NULL)
-		text(row->differs);
+		mdoc_text(row->differs);
 	puts(".Pp");
-	members(row);
+	mdoc_members(row);
 	puts(".Pp");
 	printf("Keys: %s.\nFidelity: %s.\nHooks:\n.Li ", row->keys,
 	    kp_fidelity_name(row->fidelity));
-	hooks(row->needs);
+	mdoc_hooks(row->needs);
 	if (row->example == NULL)
 		return;
 	printf(".Bd -literal -offset indent\n%s\n.Ed\n", row->example);
 	if (row->says != NULL) {
 		puts(".Pp");
-		text(row->says);
+		mdoc_text(row->says);
 	}
 }
 
@@ -63,7 +63,7 @@ main(void)
 {
 	puts(".Bl -tag -width Ds");
 	for (unsigned id = 1; id < KP_PROBES; id++)
-		probe(&kp_catalogue[id]);
+		mdoc_probe(&kp_catalogue[id]);
 	puts(".El");
 	return 0;
 }

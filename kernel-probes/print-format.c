@@ -26,7 +26,7 @@ skip_blanks(struct cursor *c)
 }
 
 static bool
-take(struct cursor *c, const char *s)
+print_format_take(struct cursor *c, const char *s)
 {
 	size_t n = strlen(s);
 
@@ -55,10 +55,10 @@ take_cast(struct cursor *c)
 
 #define DEPTH_MAX	64
 
-static uint64_t sum(struct cursor *, unsigned depth);
+static uint64_t print_format_sum(struct cursor *, unsigned depth);
 
 static uint64_t
-operand(struct cursor *c, unsigned depth)
+print_format_operand(struct cursor *c, unsigned depth)
 {
 	uint64_t v;
 	char *end;
@@ -69,16 +69,16 @@ operand(struct cursor *c, unsigned depth)
 		return 0;
 	}
 	if (take_cast(c))
-		return operand(c, depth + 1);
-	if (take(c, "("))  {
-		v = sum(c, depth + 1);
-		c->bad |= !take(c, ")");
+		return print_format_operand(c, depth + 1);
+	if (print_format_take(c, "("))  {
+		v = print_format_sum(c, depth + 1);
+		c->bad |= !print_format_take(c, ")");
 		return v;
 	}
-	if (take(c, "~"))
-		return ~operand(c, depth + 1);
-	if (take(c, "-"))
-		return -operand(c, depth + 1);
+	if (print_format_take(c, "~"))
+		return ~print_format_operand(c, depth + 1);
+	if (print_format_take(c, "-"))
+		return -print_format_operand(c, depth + 1);
 	if (!isdigit((unsigned char)*c->p)) {
 		c->bad = true;
 		return 0;
@@ -91,17 +91,17 @@ operand(struct cursor *c, unsigned depth)
 }
 
 static uint64_t
-added(struct cursor *c, unsigned depth)
+print_format_added(struct cursor *c, unsigned depth)
 {
-	uint64_t v = operand(c, depth), w;
+	uint64_t v = print_format_operand(c, depth), w;
 
 	while (!c->bad) {
-		if (take(c, "+"))
-			v += operand(c, depth);
-		else if (take(c, "-"))
-			v -= operand(c, depth);
-		else if (take(c, "<<")) {
-			w = operand(c, depth);
+		if (print_format_take(c, "+"))
+			v += print_format_operand(c, depth);
+		else if (print_format_take(c, "-"))
+			v -= print_format_operand(c, depth);
+		else if (print_format_take(c, "<<")) {
+			w = print_format_operand(c, depth);
 			v = w < 64 ? v << w : 0;
 		} else
 			break;
@@ -111,15 +111,15 @@ added(struct cursor *c, unsigned depth)
 
 /* Sums bind closer than shifts in C; a format that mixes them has parentheses. */
 static uint64_t
-sum(struct cursor *c, unsigned depth)
+print_format_sum(struct cursor *c, unsigned depth)
 {
-	uint64_t v = added(c, depth);
+	uint64_t v = print_format_added(c, depth);
 
 	while (!c->bad) {
-		if (take(c, "|"))
-			v |= added(c, depth);
-		else if (take(c, "&"))
-			v &= added(c, depth);
+		if (print_format_take(c, "|"))
+			v |= print_format_added(c, depth);
+		else if (print_format_take(c, "&"))
+			v &= print_format_added(c, depth);
 		else
 			break;
 	}
@@ -138,10 +138,10 @@ take_member(struct cursor *c, char *name, size_t n, uint64_t *mask)
 		skip_blanks(c);
 		while (take_cast(c))
 			skip_blanks(c);
-		if (!take(c, "("))
+		if (!print_format_take(c, "("))
 			break;
 	}
-	if (!take(c, "REC->"))
+	if (!print_format_take(c, "REC->"))
 		return false;
 	for (len = 0; isalnum((unsigned char)c->p[len]) || c->p[len] == '_'; len++)
 		;
@@ -151,10 +151,10 @@ take_member(struct cursor *c, char *name, size_t n, uint64_t *mask)
 	name[len] = '\0';
 	c->p += len;
 	for (;;) {
-		if (open > 0 && take(c, ")"))
+		if (open > 0 && print_format_take(c, ")"))
 			open--;
-		else if (take(c, "&"))
-			*mask &= operand(c, 0);
+		else if (print_format_take(c, "&"))
+			*mask &= print_format_operand(c, 0);
 		else
 			break;
 	}
@@ -168,7 +168,7 @@ take_string(struct cursor *c, char *buf, size_t n)
 {
 	size_t len = 0;
 
-	if (!take(c, "\""))
+	if (!print_format_take(c, "\""))
 		return false;
 	for (; *c->p != '"' && *c->p != '\0'; c->p++) {
 		if (*c->p == '\\' && c->p[1] != '\0')
@@ -177,7 +177,7 @@ take_string(struct cursor *c, char *buf, size_t n)
 			buf[len++] = *c->p;
 	}
 	buf[len] = '\0';
-	return take(c, "\"");
+	return print_format_take(c, "\"");
 }
 
 /* A pair that is no constant, or whose name would break the text, is passed over. */
@@ -189,16 +189,16 @@ take_pairs(struct cursor *c, char *buf, size_t n)
 	char name[64];
 	int len;
 
-	while (take(c, ",") && take(c, "{")) {
+	while (print_format_take(c, ",") && print_format_take(c, "{")) {
 		c->bad = false;
-		v = sum(c, 0);
+		v = print_format_sum(c, 0);
 		if (c->bad) {
 			c->p += strcspn(c->p, "}");
 			if (*c->p != '\0')
 				c->p++;
 			continue;
 		}
-		if (!take(c, ",") || !take_string(c, name, sizeof name) || !take(c, "}"))
+		if (!print_format_take(c, ",") || !take_string(c, name, sizeof name) || !print_format_take(c, "}"))
 			break;
 		if (name[0] == '\0' || strpbrk(name, ",=") != NULL)
 			continue;
@@ -223,7 +223,7 @@ one_call(const char *p, bool flags, void (*fn)(void *arg, const char *member,
 
 	if (!take_member(&c, member, sizeof member, &mask))
 		return p;
-	if (flags && (!take(&c, ",") || !take_string(&c, delimiter, sizeof delimiter) ||
+	if (flags && (!print_format_take(&c, ",") || !take_string(&c, delimiter, sizeof delimiter) ||
 	    delimiter[0] == '\0' || strchr(delimiter, ' ') != NULL))
 		return p;
 	if (take_pairs(&c, pairs, sizeof pairs) == 0)

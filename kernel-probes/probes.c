@@ -14,7 +14,7 @@ kp_probe_count(struct kp *kp)
 
 /* Why a probe cannot be had here, or an empty string. */
 static void
-reason(const struct kp *kp, const struct kp_row *row, char *buf, size_t n)
+probes_reason(const struct kp *kp, const struct kp_row *row, char *buf, size_t n)
 {
 	uint64_t lacks = kp_needs(kp, row) & (kp->missing | kp->state->refused);
 	int program;
@@ -42,7 +42,7 @@ kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 	if (id < 1)
 		return -EINVAL;
 	row = &kp_catalogue[id];
-	reason(kp, row, why, sizeof why);
+	probes_reason(kp, row, why, sizeof why);
 	n = snprintf(kp->attrs, sizeof kp->attrs, "name %s;slots ", row->name);
 	for (const struct kp_member *m = row->member; m->name != NULL; m++)
 		n += snprintf(kp->attrs + n, sizeof kp->attrs - n, "%s ", m->name);
@@ -60,7 +60,7 @@ kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 }
 
 static uint64_t
-with(uint64_t set, unsigned id, bool on)
+probes_with(uint64_t set, unsigned id, bool on)
 {
 	return on ? set | KP_BIT(id) : set & ~KP_BIT(id);
 }
@@ -78,7 +78,7 @@ kp_probe_set(struct kp *kp, unsigned id, bool enabled, bool traced)
 		return -EINVAL;
 	if ((r = kp_state_usable(kp)) < 0)
 		return r;
-	reason(kp, &kp_catalogue[id], why, sizeof why);
+	probes_reason(kp, &kp_catalogue[id], why, sizeof why);
 	if (enabled && why[0] != '\0')
 		return kp_fail(kp, -ENOTSUP, "%s: not available: %s",
 		    kp_catalogue[id].name, why);
@@ -86,8 +86,8 @@ kp_probe_set(struct kp *kp, unsigned id, bool enabled, bool traced)
 		return r;
 	was_enabled = kp->state->enabled;
 	was_traced = kp->state->traced;
-	kp->state->enabled = with(was_enabled, id, enabled);
-	kp->state->traced = with(was_traced, id, traced);
+	kp->state->enabled = probes_with(was_enabled, id, enabled);
+	kp->state->traced = probes_with(was_traced, id, traced);
 	r = kp_attach_sync(kp);
 	if (r < 0) {
 		kp->state->enabled = was_enabled;

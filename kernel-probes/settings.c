@@ -7,7 +7,7 @@
 #include "kernel-probes/handle.h"
 
 static __u32 *
-setting(struct kp_shared *s, const char *name, __u32 *max)
+settings_find(struct kp_shared *s, const char *name, __u32 *max)
 {
 	if (strcmp(name, "stack_depth") == 0) {
 		*max = KP_STACK_MAX;
@@ -35,7 +35,7 @@ setting(struct kp_shared *s, const char *name, __u32 *max)
 KP_EXPORT int
 kp_setting_get(struct kp *kp, const char *name, unsigned *ret)
 {
-	__u32 max, *p = setting(kp->state, name, &max);
+	__u32 max, *p = settings_find(kp->state, name, &max);
 
 	if (p == NULL)
 		return kp_fail(kp, -EINVAL, "%s: no such setting", name);
@@ -51,7 +51,7 @@ kp_setting_set(struct kp *kp, const char *name, unsigned value)
 
 	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
 		return r;
-	p = setting(kp->state, name, &max);
+	p = settings_find(kp->state, name, &max);
 	if (p == NULL)
 		return kp_fail(kp, -EINVAL, "%s: no such setting", name);
 	if (value > max)

@@ -51,7 +51,7 @@ looks_right(int fd, enum bpf_map_type type, uint32_t value)
 }
 
 static bool
-ours(struct kp *kp)
+state_ours(struct kp *kp)
 {
 	return looks_right(kp->state_fd, BPF_MAP_TYPE_ARRAY, sizeof *kp->state) &&
 	    map_state(kp) == 0 && kp->state->magic == KP_MAGIC &&
@@ -99,7 +99,7 @@ kp_state_open(struct kp *kp)
 		return kp_refused(kp, kp->state_fd, KP_PIN_STATE);
 	kp->filter_fd = bpf_obj_get(KP_PIN_FILTER);
 	kp->rules_fd = bpf_obj_get(KP_PIN_RULES);
-	if (!ours(kp) || kp->filter_fd < 0 || kp->rules_fd < 0 ||
+	if (!state_ours(kp) || kp->filter_fd < 0 || kp->rules_fd < 0 ||
 	    (kp->state->buffer_size != 0 && open_buffer(kp) != 0))
 		kp->foreign = true;
 	return 0;

@@ -156,7 +156,7 @@ is_text(const char *decl)
 /* What a field becomes: 'decl' is its declaration without the name, 'count' its
    elements (0: no array, -1: as the record says). */
 static void
-decide(struct tracefs_field *f, const char *decl, int count, bool is_signed)
+tracefs_decide(struct tracefs_field *f, const char *decl, int count, bool is_signed)
 {
 	bool loc = strstr(decl, "__data_loc") != NULL;
 	bool rel = strstr(decl, "__rel_loc") != NULL;
@@ -226,6 +226,6 @@ tracefs_next_field(const char *format, struct tracefs_field *ret)
 	snprintf(decl, sizeof decl, "%.*s", (int)(end - at), at);
 	ret->offset = offset;
 	ret->size = size;
-	decide(ret, decl, split_declaration(decl, ret), is_signed != 0);
+	tracefs_decide(ret, decl, split_declaration(decl, ret), is_signed != 0);
 	return end + n;
 }

@@ -69,7 +69,7 @@ kp_import_tracepoints(struct kp *kp)
 /* One that lies in a record as it will in the event, behind the one before it, is
    copied together with that. */
 static bool
-joins(struct kp_import *imp, const struct tracefs_field *f, uint32_t at)
+tracepoint_joins(struct kp_import *imp, const struct tracefs_field *f, uint32_t at)
 {
 	struct kp_op *last;
 
@@ -94,7 +94,7 @@ add_field(struct kp_import *imp, const struct tracefs_field *f)
 	if ((r = kp_import_member(imp, f->type, f->name)) < 0)
 		return r;
 	at = imp->member[imp->members - 1].at;
-	if (record < 0 && joins(imp, f, at))
+	if (record < 0 && tracepoint_joins(imp, f, at))
 		return 0;
 	imp->row.op[imp->row.ops++] = (struct kp_op){
 		.from = (__u16)f->offset,

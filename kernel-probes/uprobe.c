@@ -52,7 +52,7 @@ read_number(const char *path, const char *before)
 
 /* When the process was started; 0: there is none. */
 static uint64_t
-started(pid_t pid)
+uprobe_started(pid_t pid)
 {
 	char path[64], text[1024];
 	unsigned long long when;
@@ -74,7 +74,7 @@ started(pid_t pid)
 }
 
 static int
-find(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *spec,
+uprobe_find(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *spec,
     struct kp_uprobe_found *ret)
 {
 	int r;
@@ -95,7 +95,7 @@ static int
 uprobe_describe(struct kp *kp, struct kp_import *imp)
 {
 	struct kp_uprobe_found found;
-	int r = find(kp, imp, imp->spec, &found);
+	int r = uprobe_find(kp, imp, imp->spec, &found);
 
 	if (r < 0)
 		return r;
@@ -210,7 +210,7 @@ attach_sites(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *
 	struct kp_site_row row;
 	int r;
 
-	if ((r = find(kp, imp, spec, &found)) < 0)
+	if ((r = uprobe_find(kp, imp, spec, &found)) < 0)
 		return r;
 	for (unsigned i = 0; r == 0 && i < found.sites; i++) {
 		place_members(imp, &found, &found.site[i], &row);
@@ -261,7 +261,7 @@ uprobe_gone(const struct kp_import *imp)
 	const struct kp_uprobe_spec *spec = imp->spec;
 
 	return imp->spec_size == sizeof *spec && spec->pid > 0 &&
-	    started(spec->pid) != spec->started;
+	    uprobe_started(spec->pid) != spec->started;
 }
 
 static bool
@@ -352,7 +352,7 @@ kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
 	new.kind = spec.flags & KP_UPROBE_FUNCTION ? &kp_function : &kp_uprobe;
 	if (!is_whole(&spec))
 		return kp_fail(kp, -E2BIG, "%s: a name is too long", name);
-	if (spec.pid > 0 && (spec.started = started(spec.pid)) == 0)
+	if (spec.pid > 0 && (spec.started = uprobe_started(spec.pid)) == 0)
 		return kp_fail(kp, -ESRCH, "process %d: no such process", (int)spec.pid);
 	/* What makes it another one than that of the same name elsewhere. */
 	if (spec.pid > 0)

@@ -17,7 +17,7 @@
 #define STEP		8u	/* cells are multiples of this */
 
 static uint32_t
-word(const struct context_source *s, const unsigned char *at)
+context_names_word(const struct context_source *s, const unsigned char *at)
 {
 	uint32_t v;
 
@@ -33,7 +33,7 @@ block_lines(const struct context_source *s, const unsigned char *block, size_t s
 	uint32_t head, n;
 
 	while (at + STEP <= size) {
-		head = word(s, block + at);
+		head = context_names_word(s, block + at);
 		n = head & ~CELL_MASK;
 		if ((head & CELL_MASK) != TNF_NAMES_CELL || n == 0 || n > size - at - 4) {
 			at += STEP;
@@ -58,7 +58,7 @@ blocks_lines(const struct context_source *s, uint32_t latest, uint32_t size, FIL
 		chain[n] = at;
 		if (at % size != 0 || s->read(s, block, size, at) != 0)
 			break;
-		at = word(s, block + 32);
+		at = context_names_word(s, block + 32);
 	}
 	while (e == 0 && n > 0)
 		if (s->read(s, block, size, chain[--n]) == 0)
@@ -81,14 +81,14 @@ context_names(const struct context_source *s, char **ret, size_t *ret_size)
 	*ret = NULL;
 	*ret_size = 0;
 	if (s->read(s, head, sizeof head, 0) != 0 ||
-	    word(s, x + offsetof(struct tnf_ext, magic)) != TNF_EXT_MAGIC ||
-	    word(s, x + offsetof(struct tnf_ext, size)) <
+	    context_names_word(s, x + offsetof(struct tnf_ext, magic)) != TNF_EXT_MAGIC ||
+	    context_names_word(s, x + offsetof(struct tnf_ext, size)) <
 	    offsetof(struct tnf_ext, names) + sizeof names)
 		return 0;
-	half[0] = word(s, x + offsetof(struct tnf_ext, names));
-	half[1] = word(s, x + offsetof(struct tnf_ext, names) + 4);
+	half[0] = context_names_word(s, x + offsetof(struct tnf_ext, names));
+	half[1] = context_names_word(s, x + offsetof(struct tnf_ext, names) + 4);
 	names = half[s->is_little ? 1 : 0];
-	block_size = word(s, head + offsetof(struct tnf_file_header, block_size));
+	block_size = context_names_word(s, head + offsetof(struct tnf_file_header, block_size));
 	if (names == 0 || block_size < TNF_NAMES_FIRST + STEP ||
 	    block_size > TNF_BLOCK_SIZE_MAX)
 		return 0;
@@ -182,7 +182,7 @@ rename_task(struct tnf_context *c, int32_t tid, const char *comm)
 }
 
 static int
-append(struct table *to, const struct table *from)
+context_names_append(struct table *to, const struct table *from)
 {
 	void *row;
 
@@ -226,10 +226,10 @@ context_names_settle(struct tnf_context *c)
 	}
 	free(own);
 	if (e == 0)
-		e = append(&c->tasks, &c->own_tasks);
+		e = context_names_append(&c->tasks, &c->own_tasks);
 	if (e == 0)
-		e = append(&c->inners, &c->own_inners);
-	return e != 0 ? e : append(&c->formers, &c->own_formers);
+		e = context_names_append(&c->inners, &c->own_inners);
+	return e != 0 ? e : context_names_append(&c->formers, &c->own_formers);
 }
 
 static int

@@ -63,7 +63,7 @@ make_room(struct unpack *u, uint64_t n)
 
 /* Takes over what has come out, page by page. */
 static int
-append(struct unpack *u, const unsigned char *p, uint64_t n)
+image_zstd_append(struct unpack *u, const unsigned char *p, uint64_t n)
 {
 	int error = make_room(u, n);
 	uint64_t part;
@@ -96,7 +96,7 @@ unpack_part(struct unpack *u, ZSTD_inBuffer *in, bool *left)
 		r = ZSTD_decompressStream(u->stream, &out, in);
 		if (ZSTD_isError(r))
 			return EBADMSG;
-		if ((error = append(u, u->out_buf, out.pos)) != 0)
+		if ((error = image_zstd_append(u, u->out_buf, out.pos)) != 0)
 			return error;
 		*left = r != 0;
 	} while (in->pos < in->size || out.pos == out.size);
@@ -143,7 +143,7 @@ unpack_begin(struct unpack *u)
 
 /* No more memory than there are bytes. */
 static void
-trim(struct unpack *u)
+image_zstd_trim(struct unpack *u)
 {
 	uint64_t whole = (u->size + PAGE - 1) / PAGE * PAGE;
 
@@ -170,7 +170,7 @@ zstd_unpack(int fd, void **map, uint64_t *size, bool *cut)
 			munmap(u.map, (size_t)u.room);
 		return error;
 	}
-	trim(&u);
+	image_zstd_trim(&u);
 	*map = u.map;
 	*size = u.size;
 	return 0;

@@ -45,7 +45,7 @@ yama_scope(void)
 static tnfctl_errcode_t
 attach_busy(pid_t pid, long tracer)
 {
-	return fail(TNFCTL_ERR_BUSY, "process %d: process %ld controls it "
+	return error_set(TNFCTL_ERR_BUSY, "process %d: process %ld controls it "
 	    "already: end that first", (int)pid, tracer);
 }
 
@@ -60,16 +60,16 @@ attach_refused(pid_t pid)
 		return attach_busy(pid, tracer);
 	uid = proc_status(pid, "Uid");
 	if (uid >= 0 && (uid_t)uid != geteuid())
-		return fail(TNFCTL_ERR_ACCES, "process %d: it belongs to user "
+		return error_set(TNFCTL_ERR_ACCES, "process %d: it belongs to user "
 		    "%ld: CAP_SYS_PTRACE (root) is needed", (int)pid, uid);
 	if (scope > 0)
-		return fail(TNFCTL_ERR_ACCES, "process %d: "
+		return error_set(TNFCTL_ERR_ACCES, "process %d: "
 		    "kernel.yama.ptrace_scope is %d: %s", (int)pid, scope,
 		    scope == 1 ? "only its parent may attach: start the "
 		    "program under control, be root (CAP_SYS_PTRACE), or set "
 		    "it to 0" : scope == 2 ? "only root (CAP_SYS_PTRACE) may "
 		    "attach" : "nobody may attach until the next boot");
-	return fail(TNFCTL_ERR_ACCES, "process %d: the kernel refuses it: the "
+	return error_set(TNFCTL_ERR_ACCES, "process %d: the kernel refuses it: the "
 	    "program is set-id, has rights that we lack, or a security module "
 	    "forbids ptrace: CAP_SYS_PTRACE (root) may help", (int)pid);
 }
@@ -118,43 +118,43 @@ process_check_file(pid_t pid)
 {
 	char path[PATH_MAX];
 	const char *emulator;
-	enum elf_kind kind;
+	enum elffile_kind kind;
 	int fd, error;
 
 	if ((fd = open_program(pid)) < 0) {
 		error = errno;
 		if (proc_is_kernel(pid))
-			return fail(TNFCTL_ERR_BADARG, "process %d: it is a "
+			return error_set(TNFCTL_ERR_BADARG, "process %d: it is a "
 			    "thread of the kernel", (int)pid);
 		if (error == EACCES || error == EPERM)
 			return attach_refused(pid);
 		if (error != ENOENT)
-			return fail_errno(error, "process %d", (int)pid);
-		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended, "
+			return error_set_errno(error, "process %d", (int)pid);
+		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended, "
 		    "or its first thread has", (int)pid);
 	}
-	kind = elf_kind_of(fd, TNF_PROCESS_SYMBOL);
+	kind = elffile_kind_of(fd, TNF_PROCESS_SYMBOL);
 	close(fd);
 	emulator = emulator_of(pid, path, sizeof(path));
-	if (emulator != NULL && kind != ELF_STATIC_WITH)
-		return fail(TNFCTL_ERR_BADARG, "process %d: %s runs a program of "
+	if (emulator != NULL && kind != ELFFILE_STATIC_WITH)
+		return error_set(TNFCTL_ERR_BADARG, "process %d: %s runs a program of "
 		    "another machine there: trace it on that machine", (int)pid,
 		    emulator);
 	switch (kind) {
-	case ELF_DYNAMIC:
-	case ELF_STATIC_WITH:
+	case ELFFILE_DYNAMIC:
+	case ELFFILE_STATIC_WITH:
 		return TNFCTL_ERR_NONE;
-	case ELF_OTHER_CLASS:
-		return fail(TNFCTL_ERR_BADARG, "process %d: the program has "
+	case ELFFILE_OTHER_CLASS:
+		return error_set(TNFCTL_ERR_BADARG, "process %d: the program has "
 		    "another word size (this library controls %zu-bit "
 		    "programs)", (int)pid, sizeof(void *) * CHAR_BIT);
-	case ELF_STATIC:
-		return fail(TNFCTL_ERR_NOTDYNAMIC, "process %d: the program is "
+	case ELFFILE_STATIC:
+		return error_set(TNFCTL_ERR_NOTDYNAMIC, "process %d: the program is "
 		    "linked statically, and no libtnfprobe.a with symbols is in "
 		    "it: link it without -static, or with libtnfprobe.a",
 		    (int)pid);
 	default:
-		return fail(TNFCTL_ERR_NOTDYNAMIC,
+		return error_set(TNFCTL_ERR_NOTDYNAMIC,
 		    "process %d: the program is not an ELF file", (int)pid);
 	}
 }
@@ -166,19 +166,19 @@ process_check(pid_t pid)
 	long tgid, tracer;
 
 	if (pid <= 0)
-		return fail(TNFCTL_ERR_BADARG, "%d: not a process", (int)pid);
+		return error_set(TNFCTL_ERR_BADARG, "%d: not a process", (int)pid);
 	if (pid == getpid())
-		return fail(TNFCTL_ERR_BADARG, "process %d: it is this one: "
+		return error_set(TNFCTL_ERR_BADARG, "process %d: it is this one: "
 		    "use tnfctl_internal_open()", (int)pid);
 	if ((tgid = proc_status(pid, "Tgid")) < 0)
-		return fail(TNFCTL_ERR_NOPROCESS, "process %d: there is none",
+		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: there is none",
 		    (int)pid);
 	if (tgid != (long)pid)
-		return fail(TNFCTL_ERR_BADARG, "process %d: it is a thread of "
+		return error_set(TNFCTL_ERR_BADARG, "process %d: it is a thread of "
 		    "process %ld", (int)pid, tgid);
 	/* In this order: during an exec() there are two. */
 	if (proc_status(pid, "Threads") <= 1 && proc_state(pid, pid) == 'Z')
-		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)pid);
 	tracer = proc_status(pid, "TracerPid");
 	if (tracer > 0)
@@ -200,7 +200,7 @@ attach_settle(struct proc *p)
 	}
 	err = direct_settle(p, DIRECT_SETTLE_MS);
 	if (p->gone || p->n == 0)
-		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)p->pid);
 	/* Of what it has become direct_open() takes care. */
 	return p->event == PROC_EXEC ? TNFCTL_ERR_NONE : err;
@@ -251,13 +251,13 @@ attach_glance(struct proc *p)
 }
 
 static tnfctl_errcode_t
-attach(pid_t pid, tnfctl_handle_t **ret)
+attach_once(pid_t pid, tnfctl_handle_t **ret)
 {
 	struct proc *p = proc_new(pid, false);
 	tnfctl_errcode_t err;
 
 	if (p == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if ((err = attach_glance(p)) != TNFCTL_ERR_NONE) {
 		proc_free(p);
 		return err;
@@ -284,11 +284,11 @@ attach_again(pid_t pid, tnfctl_handle_t **ret)
 	int64_t until = clock_ns(CLOCK_MONOTONIC) + ATTACH_NS;
 	tnfctl_errcode_t err;
 
-	err = attach(pid, ret);
+	err = attach_once(pid, ret);
 	while (err == TNFCTL_ERR_NOPROCESS && clock_ns(CLOCK_MONOTONIC) < until && end.fd >= 0 &&
 	    poll(&end, 1, 0) == 0)
 		if ((err = process_check_file(pid)) == TNFCTL_ERR_NONE)
-			err = attach(pid, ret);
+			err = attach_once(pid, ret);
 	if (end.fd >= 0)
 		close(end.fd);
 	return err;

@@ -34,7 +34,7 @@ broken_target(tnfctl_handle_t *h)
 	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (facts[i].error == h->broken_errno)
 			fact = facts[i].fact;
-	return fail(TNFCTL_ERR_BUFBROKEN, "process %d: it cannot use its trace "
+	return error_set(TNFCTL_ERR_BUFBROKEN, "process %d: it cannot use its trace "
 	    "file %s: %s: restart it to trace it again", (int)h->pid,
 	    h->trace_file ? h->trace_file : "", fact);
 }
@@ -42,7 +42,7 @@ broken_target(tnfctl_handle_t *h)
 tnfctl_errcode_t
 ended_target(tnfctl_handle_t *h)
 {
-	return fail(TNFCTL_ERR_NOTARGET, "process %d: it has ended",
+	return error_set(TNFCTL_ERR_NOTARGET, "process %d: it has ended",
 	    (int)h->pid);
 }
 
@@ -53,5 +53,5 @@ lost_target(tnfctl_handle_t *h, const char *fact)
 {
 	if (proc_status(h->pid, "VmSize") < 0)
 		return ended_target(h);
-	return fail(TNFCTL_ERR_INTERNAL, "process %d: %s", (int)h->pid, fact);
+	return error_set(TNFCTL_ERR_INTERNAL, "process %d: %s", (int)h->pid, fact);
 }

@@ -76,7 +76,7 @@ chain_place(tnfctl_handle_t *h, const struct chain *c, uintptr_t *ret)
 	at = used;
 	used += c->n + 1;
 	if (used > TNF_CHAIN_SLOTS)
-		return fail(TNFCTL_ERR_INTERNAL, "process %d: no room for more "
+		return error_set(TNFCTL_ERR_INTERNAL, "process %d: no room for more "
 		    "combinations of connected functions", (int)h->pid);
 	*ret = POOL(h) + at * sizeof(pool[0]);
 	if (!h->ops->write(h, *ret, c->f, (c->n + 1) * sizeof(c->f[0])) ||
@@ -108,12 +108,12 @@ control_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
 	if ((err = control_usable(h, p)) != TNFCTL_ERR_NONE || func == NULL)
 		return err;
 	if (!objects_function(h, lib, func, &function))
-		return fail(TNFCTL_ERR_BADARG, "%s: no function of this name "
+		return error_set(TNFCTL_ERR_BADARG, "%s: no function of this name "
 		    "in %s", func, lib ? lib : "any object of the target");
 	if (!chain_read(h, p, &chain))
 		return connect_unreadable(h);
 	if (chain.n == FUNCTIONS_MAX)
-		return fail(TNFCTL_ERR_INTERNAL, "probe %lu: it has %u "
+		return error_set(TNFCTL_ERR_INTERNAL, "probe %lu: it has %u "
 		    "functions already", p->id, FUNCTIONS_MAX);
 	memmove(chain.f + 1, chain.f, (chain.n + 1) * sizeof(chain.f[0]));
 	chain.f[0] = function;
@@ -143,7 +143,7 @@ name_functions(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct chain *c)
 	p->func_names = malloc(heads + c->n * NAME_MAX_);
 	p->func_addrs = calloc(c->n + 1, sizeof(*p->func_addrs));
 	if (p->func_names == NULL || p->func_addrs == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	text = (char *)p->func_names + heads;
 	for (i = 0; i < c->n; i++, text += NAME_MAX_) {
 		p->func_addrs[i] = c->f[i];
@@ -163,7 +163,7 @@ control_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	tnfctl_errcode_t err;
 
 	if (p->gone)
-		return fail(TNFCTL_ERR_INVALIDPROBE,
+		return error_set(TNFCTL_ERR_INVALIDPROBE,
 		    "probe %lu: its object is not loaded any more", p->id);
 	if (p->chain != 0) {
 		if (!chain_read(h, p, &chain))

@@ -65,23 +65,23 @@ control_take_state(tnfctl_probe_t *p, const struct tnf_probe_control *block)
 struct source {
 	struct object *object;
 	struct text *text;
-	struct elf *elf;
+	struct elffile *elf;
 	int	 fd;
 };
 
-static struct elf *
+static struct elffile *
 source_elf(struct source *s)
 {
 	if (s->elf == NULL && s->fd == -1 &&
 	    (s->fd = object_open(s->object)) >= 0)
-		s->elf = elf_open(s->fd);
+		s->elf = elffile_open(s->fd);
 	return s->elf;
 }
 
 static void
 source_close(struct source *s)
 {
-	elf_close(s->elf);
+	elffile_close(s->elf);
 	if (s->fd >= 0)
 		close(s->fd);
 }
@@ -100,9 +100,9 @@ control_attributes(tnfctl_handle_t *h, struct source *s, uintptr_t address,
 	    strncmp(ret, "name ", 5) == 0)
 		return true;
 	return source_elf(s) != NULL &&
-	    elf_pointer(s->elf, address - s->object->bias +
+	    elffile_pointer(s->elf, address - s->object->bias +
 	    offsetof(struct tnf_probe_control, attrs), &where) &&
-	    elf_string(s->elf, where, ret, TEXT_SIZE) &&
+	    elffile_string(s->elf, where, ret, TEXT_SIZE) &&
 	    strncmp(ret, "name ", 5) == 0;
 }
 
@@ -116,7 +116,7 @@ add_probe(tnfctl_handle_t *h, struct source *source, uintptr_t address,
 	if (!control_attributes(h, source, address, block, attrs))
 		return TNFCTL_ERR_NONE;
 	if ((p = probe_add(h, attrs)) == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	p->object = source->object;
 	p->address = address;
 	control_take_state(p, block);
@@ -186,7 +186,7 @@ read_sections(tnfctl_handle_t *h, struct object *o, struct text *text)
 	for (i = 0; i < o->nsections && err == TNFCTL_ERR_NONE; i++) {
 		s = &o->sections[i];
 		if ((copy = malloc(s->size)) == NULL)
-			err = fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+			err = error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 		else if (!h->ops->read(h, s->address, copy, s->size))
 			memset(copy, 0, s->size);
 		if (copy == NULL)
@@ -283,7 +283,7 @@ read_objects(tnfctl_handle_t *h, bool changed)
 	size_t i;
 
 	if (text == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	for (i = 0; i < h->nprobes && changed; i++)
 		h->probes[i]->new_probe = false;
 	for (o = h->objects; o != NULL && err == TNFCTL_ERR_NONE; o = o->next)
@@ -330,10 +330,10 @@ control_check(tnfctl_handle_t *h)
 
 	if (flag != 0 && h->ops->read(h, flag, &internal, sizeof(internal)) &&
 	    internal != 0)
-		return fail(TNFCTL_ERR_BUSY,
+		return error_set(TNFCTL_ERR_BUSY,
 		    "process %d: it controls its own probes", (int)h->pid);
 	if (h->control == 0)
-		return fail(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
+		return error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
 		    "no " TNFCTL_LIBTNFPROBE " of this version is loaded",
 		    (int)h->pid);
 	return TNFCTL_ERR_NONE;
@@ -404,12 +404,12 @@ tnfctl_errcode_t
 control_usable(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	if (h->proc_state == TNF_PROC_NO_BUFFER)
-		return fail(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
+		return error_set(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
 		    "tnfctl_buffer_alloc() makes one", (int)h->pid);
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
 		return broken_target(h);
 	if (p->gone)
-		return fail(TNFCTL_ERR_INVALIDPROBE,
+		return error_set(TNFCTL_ERR_INVALIDPROBE,
 		    "probe %lu: its object is not loaded any more", p->id);
 	return TNFCTL_ERR_NONE;
 }
@@ -433,7 +433,7 @@ control_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	if ((err = control_usable(h, p)) != TNFCTL_ERR_NONE)
 		return err;
 	if (!p->prepared)
-		return fail(TNFCTL_ERR_INTERNAL,
+		return error_set(TNFCTL_ERR_INTERNAL,
 		    "probe %lu: its control block is read-only", p->id);
 	err = put_word(h, which ? AT(p, test) : AT(p, traced), on);
 	if (err != TNFCTL_ERR_NONE)

@@ -102,7 +102,7 @@ direct_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	} else if (!proc_detach(p, op == TNFCTL_TARG_SUSPEND && !h->leaving)) {
 		control_forget(h);
 		h->leaving = true;
-		return fail(TNFCTL_ERR_BUSY, "process %d: thread %d sleeps in "
+		return error_set(TNFCTL_ERR_BUSY, "process %d: thread %d sleeps in "
 		    "the kernel and cannot be let go yet: close it again later",
 		    (int)p->pid, (int)p->threads[0].tid);
 	}
@@ -117,14 +117,14 @@ direct_tell_stop(const struct proc *p)
 	int signal = proc_group_stop(p);
 
 	if (signal == 0 || p->suspended || p->unmarked)
-		return fail(TNFCTL_ERR_NONE, NULL);
+		return error_set(TNFCTL_ERR_NONE, NULL);
 	if (signal == SIGTTIN || signal == SIGTTOU)
-		return fail(TNFCTL_ERR_NONE, "process %d: the terminal has "
+		return error_set(TNFCTL_ERR_NONE, "process %d: the terminal has "
 		    "stopped it (%s), as it is not in the foreground: start it "
 		    "with another standard %s", (int)p->pid,
 		    signal == SIGTTIN ? "SIGTTIN" : "SIGTTOU",
 		    signal == SIGTTIN ? "input" : "output");
-	return fail(TNFCTL_ERR_NONE, "process %d: somebody has stopped it (%s): "
+	return error_set(TNFCTL_ERR_NONE, "process %d: somebody has stopped it (%s): "
 	    "it goes on after SIGCONT (kill -CONT %d)", (int)p->pid,
 	    signal == SIGSTOP ? "SIGSTOP" : "SIGTSTP", (int)p->pid);
 }
@@ -135,10 +135,10 @@ direct_fate(tnfctl_handle_t *h, int *ret)
 	const struct proc *p = direct_proc(h);
 
 	if (!p->gone)
-		return fail(TNFCTL_ERR_BADARG, "process %d: it has not ended",
+		return error_set(TNFCTL_ERR_BADARG, "process %d: it has not ended",
 		    (int)p->pid);
 	if (!p->fate_known)
-		return fail(TNFCTL_ERR_NOTARGET, "process %d: somebody else has "
+		return error_set(TNFCTL_ERR_NOTARGET, "process %d: somebody else has "
 		    "waited for it", (int)p->pid);
 	*ret = p->fate;
 	return TNFCTL_ERR_NONE;
@@ -153,7 +153,7 @@ direct_ended(tnfctl_handle_t *h, tnfctl_ended_t *ret, size_t room)
 tnfctl_errcode_t
 direct_no_probes(pid_t pid)
 {
-	return fail(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: it has no probes "
+	return error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: it has no probes "
 	    "and " TNFCTL_LIBTNFPROBE " is not loaded: build the program with "
 	    "<tnf/probe.h>", (int)pid);
 }
@@ -278,14 +278,14 @@ look_at(tnfctl_handle_t *h)
 		/* No thread of those that we have taken is left, where one that we
 		   could not take has made an exec(): see attach.c. */
 		if (p->gone || p->n == 0)
-			return fail(TNFCTL_ERR_NOPROCESS,
+			return error_set(TNFCTL_ERR_NOPROCESS,
 			    "process %d: it has ended", (int)h->pid);
 		if (p->event != PROC_EXEC)
 			return err;
 		err = TNFCTL_ERR_NONE;
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	}
-	return fail(TNFCTL_ERR_INTERNAL, "process %d: it becomes another "
+	return error_set(TNFCTL_ERR_INTERNAL, "process %d: it becomes another "
 	    "program (exec) again and again: try when it has come to rest",
 	    (int)h->pid);
 }
@@ -296,7 +296,7 @@ direct_open(struct proc *p, tnfctl_handle_t **ret)
 	tnfctl_handle_t *h = handle_new(&direct_ops, p->pid);
 	tnfctl_errcode_t err;
 
-	err = h ? TNFCTL_ERR_NONE : fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	err = h ? TNFCTL_ERR_NONE : error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (err == TNFCTL_ERR_NONE) {
 		h->priv = p;
 		err = look_at(h);

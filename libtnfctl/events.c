@@ -216,7 +216,7 @@ direct_settle(struct proc *p, int max_ms)
 		if (linkmap_look(&p->reader, &p->linker) && p->linker.consistent)
 			return TNFCTL_ERR_NONE;
 		if (clock_ns(CLOCK_MONOTONIC) > end || proc_urgent(p) != NULL)
-			return fail(TNFCTL_ERR_INTERNAL, "process %d: its "
+			return error_set(TNFCTL_ERR_INTERNAL, "process %d: its "
 			    "dynamic linker does not come to rest",
 			    (int)p->pid);
 		/* On a busy machine it may get no processor in a short time. */
@@ -234,7 +234,7 @@ fork_event(struct proc *mother, struct thread *t, tnfctl_handle_t **child)
 
 	if (p == NULL) {
 		proc_free_child(mother, t);
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	t->event = PROC_NOTHING;
 	p->follow = mother->follow;
@@ -322,7 +322,7 @@ events_run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 
 	for (;;) {
 		if ((r->watch = watch_start()) == NULL)
-			return fail_errno(errno, "wait for process %d",
+			return error_set_errno(errno, "wait for process %d",
 			    (int)r->h[0]->pid);
 		/* Something may be left over from the last time. */
 		if (!any_has_news(r))
@@ -346,10 +346,10 @@ events_prepare(tnfctl_handle_t *h, bool follow)
 	struct proc *p = direct_proc(h);
 
 	if (p->gone)
-		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended: "
+		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended: "
 		    "the handle can only be closed", (int)h->pid);
 	if (h->gone)
-		return fail(TNFCTL_ERR_BADARG, "process %d: it has become "
+		return error_set(TNFCTL_ERR_BADARG, "process %d: it has become "
 		    "another program: the handle can only be closed",
 		    (int)h->pid);
 	p->follow = follow;

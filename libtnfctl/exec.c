@@ -96,19 +96,19 @@ find_sanitizer(const char *file, struct sanitizer *ret)
 {
 	static const char *const init[] = { "__asan_init" };
 	uint64_t at = 0;
-	struct elf *e;
+	struct elffile *e;
 	int fd = file_open(file);
 
 	*ret = (struct sanitizer){ .there = false };
 	if (fd < 0)
 		return;
-	if ((e = elf_open(fd)) != NULL) {
-		ret->there = elf_needed(e, "libasan.so", ret->library,
+	if ((e = elffile_open(fd)) != NULL) {
+		ret->there = elffile_needed(e, "libasan.so", ret->library,
 		    sizeof(ret->library));
 		if (!ret->there)
-			elf_symbols(e, init, &at, 1, true);
+			elffile_symbols(e, init, &at, 1, true);
 		ret->there |= at != 0;
-		elf_close(e);
+		elffile_close(e);
 	}
 	close(fd);
 }
@@ -215,11 +215,11 @@ exec_start(const char *file, char *const *argv, char *const *env, struct child *
 	sigset_t all, mask;
 
 	if (pipe2(go, O_CLOEXEC) < 0)
-		return fail_errno(errno, "pipe");
+		return error_set_errno(errno, "pipe");
 	if (pipe2(failed, O_CLOEXEC) < 0) {
 		close(go[0]);
 		close(go[1]);
-		return fail_errno(errno, "pipe");
+		return error_set_errno(errno, "pipe");
 	}
 	/* No handler of ours may run in the child. */
 	sigfillset(&all);
@@ -241,7 +241,7 @@ exec_start(const char *file, char *const *argv, char *const *env, struct child *
 	}
 	close(ret->go);
 	close(ret->failed);
-	return fail_errno(errno, "fork");
+	return error_set_errno(errno, "fork");
 }
 
 static void
@@ -262,17 +262,17 @@ exec_await(struct proc *p)
 static tnfctl_errcode_t
 cannot_exec(int error, const char *file)
 {
-	tnfctl_errcode_t err = fail_errno(error, "%s", file);
+	tnfctl_errcode_t err = error_set_errno(error, "%s", file);
 
 	switch (error) {
 	case EACCES:
-		return fail(err, "%s: it is not an executable file: chmod +x, "
+		return error_set(err, "%s: it is not an executable file: chmod +x, "
 		    "if it is a program", file);
 	case ENOENT:
-		return fail(err, "%s: the interpreter that it names (after #!, "
+		return error_set(err, "%s: the interpreter that it names (after #!, "
 		    "or its dynamic linker) does not exist", file);
 	case ENOEXEC:
-		return fail(err, "%s: it is neither a program for this machine "
+		return error_set(err, "%s: it is neither a program for this machine "
 		    "nor a script with #!", file);
 	default:
 		return err;
@@ -289,13 +289,13 @@ exec_become(struct proc *p, const struct child *c, const char *file)
 	if ((err = proc_attach(p)) != TNFCTL_ERR_NONE)
 		return err;
 	if (write(c->go, "", 1) != 1)
-		return fail_errno(errno, "%s", file);
+		return error_set_errno(errno, "%s", file);
 	proc_run(p);
 	exec_await(p);
 	if (read(c->failed, &error, sizeof(error)) == sizeof(error))
 		return cannot_exec(error, file);
 	if (p->event != PROC_EXEC)
-		return fail(TNFCTL_ERR_ACCES, "%s: it was killed before it "
+		return error_set(TNFCTL_ERR_ACCES, "%s: it was killed before it "
 		    "could start", file);
 	p->event = PROC_NOTHING;
 	p->linker = (struct linker){ 0 };
@@ -313,7 +313,7 @@ find_break(pid_t pid)
 	char name[PATH_MAX + 32];
 	struct maps maps;
 	uint64_t value;
-	struct elf *e;
+	struct elffile *e;
 	int fd;
 
 	if (base == 0 || maps_read(pid, &maps) != 0)
@@ -324,10 +324,10 @@ find_break(pid_t pid)
 	maps_free(&maps);
 	if (m == NULL || (fd = file_open(name)) < 0)
 		return 0;
-	if ((e = elf_open(fd)) != NULL) {
-		if (elf_function(e, "_dl_debug_state", &value))
-			address = base - elf_lowest(e) + value;
-		elf_close(e);
+	if ((e = elffile_open(fd)) != NULL) {
+		if (elffile_function(e, "_dl_debug_state", &value))
+			address = base - elffile_lowest(e) + value;
+		elffile_close(e);
 	}
 	close(fd);
 	return address;
@@ -351,7 +351,7 @@ exec_load(struct proc *p, const char *file)
 		exec_await(p);
 		t = proc_pending(p);
 		if (p->gone || p->event != PROC_NOTHING || t == NULL)
-			return fail(TNFCTL_ERR_ACCES, "%s: it ended before the "
+			return error_set(TNFCTL_ERR_ACCES, "%s: it ended before the "
 			    "dynamic linker had loaded its objects", file);
 		calls += t->event == PROC_SYSCALL;
 		t->event = PROC_NOTHING;
@@ -370,7 +370,7 @@ open_child(const struct child *c, const char *file, tnfctl_handle_t **ret)
 	if (p == NULL) {
 		kill(c->pid, SIGKILL);
 		waitpid(c->pid, NULL, 0);
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	if ((err = exec_become(p, c, file)) == TNFCTL_ERR_NONE &&
 	    (err = exec_load(p, file)) == TNFCTL_ERR_NONE)
@@ -394,15 +394,15 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 	char file[PATH_MAX];
 
 	if (!find_program(pgm, file, sizeof(file)))
-		return fail(TNFCTL_ERR_FILENOTFOUND, "%s: no such program%s",
+		return error_set(TNFCTL_ERR_FILENOTFOUND, "%s: no such program%s",
 		    pgm, strchr(pgm, '/') ? "" : " in PATH");
 	if (is_set_id(file))
-		return fail(TNFCTL_ERR_ACCES, "%s: it is set-id: it can be "
+		return error_set(TNFCTL_ERR_ACCES, "%s: it is set-id: it can be "
 		    "traced only by the user whose rights it gets", file);
 	if (envp == NULL && !environment_make(&env, file, libtnfprobe_path,
 	    ld_preload)) {
 		environment_free(&env);
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	err = exec_start(file, argv, envp ? envp : env.all, &c);
 	environment_free(&env);
@@ -441,7 +441,7 @@ tnfctl_exec_follow(tnfctl_handle_t *h)
 	tnfctl_errcode_t err;
 
 	if (p == NULL || !p->ours || p->gone || p->event != PROC_EXEC)
-		return fail(TNFCTL_ERR_BADARG, "process %d: it has not become "
+		return error_set(TNFCTL_ERR_BADARG, "process %d: it has not become "
 		    "another program, or was not started by us", (int)h->pid);
 	err = open_again(h, p);
 	if (err != TNFCTL_ERR_NONE && !p->gone) {

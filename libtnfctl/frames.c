@@ -25,7 +25,7 @@
 struct object_frames {
 	const struct mapping *m;
 	int	 fd;
-	struct elf *elf;
+	struct elffile *elf;
 	Dwarf_CFI *cfi;
 };
 
@@ -69,7 +69,7 @@ frames_free(struct frames *f)
 	for (i = 0; i < f->n; i++) {
 		if (f->objects[i].cfi != NULL)
 			dwarf_cfi_end(f->objects[i].cfi);
-		elf_close(f->objects[i].elf);
+		elffile_close(f->objects[i].elf);
 		if (f->objects[i].fd >= 0)
 			close(f->objects[i].fd);
 	}
@@ -86,8 +86,8 @@ object_open_frames(struct object_frames *o, pid_t pid)
 	if (o->m->path[0] != '/')
 		return;
 	o->fd = proc_open_mapped(pid, o->m, path, sizeof(path));
-	if (o->fd >= 0 && (o->elf = elf_open(o->fd)) != NULL && elf_frames_are_plain(o->elf))
-		o->cfi = dwarf_getcfi_elf(elf_handle(o->elf));
+	if (o->fd >= 0 && (o->elf = elffile_open(o->fd)) != NULL && elffile_frames_are_plain(o->elf))
+		o->cfi = dwarf_getcfi_elf(elffile_handle(o->elf));
 }
 
 /* Each object is opened once. */
@@ -120,7 +120,7 @@ frame_at(struct frames *f, uintptr_t ip)
 	Dwarf_Frame *frame;
 	uint64_t address;
 
-	if (o == NULL || o->cfi == NULL || !elf_address_of(elf_handle(o->elf),
+	if (o == NULL || o->cfi == NULL || !elffile_address_of(elffile_handle(o->elf),
 	    ip - o->m->start + o->m->offset, &address) ||
 	    dwarf_cfi_addrframe(o->cfi, address, &frame) != 0)
 		return NULL;
@@ -129,7 +129,7 @@ frame_at(struct frames *f, uintptr_t ip)
 
 /* Those of two operands that entries of a procedure linkage table use. */
 static bool
-compute(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
+frames_compute(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
 {
 	switch (atom) {
 	case DW_OP_and:
@@ -151,7 +151,7 @@ compute(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
 
 /* What one operation that needs nothing from the stack puts on it. */
 static bool
-operand(const struct walk *w, const Dwarf_Op *op, uint64_t *ret)
+frames_operand(const struct walk *w, const Dwarf_Op *op, uint64_t *ret)
 {
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
 		if (op->atom - DW_OP_breg0 >= ARCH_REGISTERS)
@@ -176,11 +176,11 @@ operand(const struct walk *w, const Dwarf_Op *op, uint64_t *ret)
 
 /* One operation on the n values that are there. */
 static bool
-operate(const struct walk *w, const Dwarf_Op *op, uint64_t *stack, size_t *n)
+frames_operate(const struct walk *w, const Dwarf_Op *op, uint64_t *stack, size_t *n)
 {
 	uint64_t value;
 
-	if (*n < STACK_MAX && operand(w, op, &value)) {
+	if (*n < STACK_MAX && frames_operand(w, op, &value)) {
 		stack[(*n)++] = value;
 		return true;
 	}
@@ -192,14 +192,14 @@ operate(const struct walk *w, const Dwarf_Op *op, uint64_t *stack, size_t *n)
 	}
 	if (op->atom == DW_OP_deref)
 		return proc_read(w->f->p, stack[*n - 1], &stack[*n - 1], sizeof(*stack));
-	if (*n < 2 || !compute(op->atom, stack[*n - 2], stack[*n - 1], &stack[*n - 2]))
+	if (*n < 2 || !frames_compute(op->atom, stack[*n - 2], stack[*n - 1], &stack[*n - 2]))
 		return false;
 	(*n)--;
 	return true;
 }
 
 static bool
-evaluate(const struct walk *w, const Dwarf_Op *ops, size_t nops, struct result *ret)
+frames_evaluate(const struct walk *w, const Dwarf_Op *ops, size_t nops, struct result *ret)
 {
 	uint64_t stack[STACK_MAX] = { 0 };
 	size_t n = 0, i;
@@ -217,7 +217,7 @@ evaluate(const struct walk *w, const Dwarf_Op *ops, size_t nops, struct result *
 	for (i = 0; i < nops; i++)
 		if (i == nops - 1 && ops[i].atom == DW_OP_stack_value)
 			ret->is_value = true;
-		else if (!operate(w, &ops[i], stack, &n))
+		else if (!frames_operate(w, &ops[i], stack, &n))
 			return false;
 	/* The CFA may lie below what a register's expression leaves. */
 	ret->value = n > 0 ? stack[n - 1] : 0;
@@ -238,7 +238,7 @@ caller_register(const struct walk *w, Dwarf_Frame *frame, int regno, uint64_t *r
 		return UNKNOWN;
 	if (n == 0)
 		return ops == mem ? UNDEFINED : FOUND;
-	if (!evaluate(w, ops, n, &result))
+	if (!frames_evaluate(w, ops, n, &result))
 		return UNKNOWN;
 	*ret = result.value;
 	return result.is_value || proc_read(w->f->p, result.value, ret, sizeof(*ret)) ?
@@ -247,7 +247,7 @@ caller_register(const struct walk *w, Dwarf_Frame *frame, int regno, uint64_t *r
 
 /* To the caller; UNDEFINED: there is none. */
 static enum found
-step(struct walk *w, Dwarf_Frame *frame)
+frames_step(struct walk *w, Dwarf_Frame *frame)
 {
 	struct arch_registers caller = w->r;
 	Dwarf_Addr start, end;
@@ -260,7 +260,7 @@ step(struct walk *w, Dwarf_Frame *frame)
 
 	ra = dwarf_frame_info(frame, &start, &end, &is_signal);
 	if (ra < 0 || is_signal || dwarf_frame_cfa(frame, &ops, &n) != 0 ||
-	    !evaluate(w, ops, n, &cfa))
+	    !frames_evaluate(w, ops, n, &cfa))
 		return UNKNOWN;
 	/* A caller's frame lies above. */
 	if (w->cfa != 0 && cfa.value <= w->cfa)
@@ -306,7 +306,7 @@ frames_all(struct frames *f, const struct thread *t, bool (*fn)(void *, uintptr_
 			free(frame);
 			return false;
 		}
-		found = step(&w, frame);
+		found = frames_step(&w, frame);
 		free(frame);
 	}
 	return found == UNDEFINED;

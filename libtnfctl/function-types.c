@@ -30,7 +30,7 @@
 /* One file that is open. */
 struct debug_file {
 	int	 fd;
-	struct elf *elf;
+	struct elffile *elf;
 	Dwarf	*dwarf;
 };
 
@@ -55,7 +55,7 @@ debug_close(struct debug_file *f)
 {
 	if (f->dwarf != NULL)
 		dwarf_end(f->dwarf);
-	elf_close(f->elf);
+	elffile_close(f->elf);
 	if (f->fd >= 0)
 		close(f->fd);
 	*f = (struct debug_file){ .fd = -1 };
@@ -81,9 +81,9 @@ debug_open(struct debug_file *f, int fd)
 	const void *id;
 
 	*f = (struct debug_file){ .fd = fd };
-	if (fd < 0 || (f->elf = elf_open(fd)) == NULL)
+	if (fd < 0 || (f->elf = elffile_open(fd)) == NULL)
 		return;
-	f->dwarf = dwarf_begin_elf(elf_handle(f->elf), DWARF_C_READ, NULL);
+	f->dwarf = dwarf_begin_elf(elffile_handle(f->elf), DWARF_C_READ, NULL);
 	if (f->dwarf != NULL && dwelf_dwarf_gnu_debugaltlink(f->dwarf, &name, &id) > 0) {
 		dwarf_end(f->dwarf);
 		f->dwarf = NULL;
@@ -91,18 +91,18 @@ debug_open(struct debug_file *f, int fd)
 }
 
 static bool
-same_build(struct elf *a, struct elf *b)
+same_build(struct elffile *a, struct elffile *b)
 {
 	const void *one, *two;
-	ssize_t n = dwelf_elf_gnu_build_id(elf_handle(a), &one);
+	ssize_t n = dwelf_elf_gnu_build_id(elffile_handle(a), &one);
 
-	return n > 0 && dwelf_elf_gnu_build_id(elf_handle(b), &two) == n &&
+	return n > 0 && dwelf_elf_gnu_build_id(elffile_handle(b), &two) == n &&
 	    memcmp(one, two, (size_t)n) == 0;
 }
 
 /* Opens it if it is a plain file of the same build, and has what we look for. */
 static bool
-debug_try(struct debug_file *ret, struct elf *program, const char *path)
+debug_try(struct debug_file *ret, struct elffile *program, const char *path)
 {
 	struct stat st;
 
@@ -114,12 +114,12 @@ debug_try(struct debug_file *ret, struct elf *program, const char *path)
 }
 
 static bool
-debug_by_build(struct debug_file *ret, struct elf *program)
+debug_by_build(struct debug_file *ret, struct elffile *program)
 {
 	char path[sizeof(DEBUG_ROOT) + 128];
 	const unsigned char *id;
 	const void *bits;
-	ssize_t n = dwelf_elf_gnu_build_id(elf_handle(program), &bits);
+	ssize_t n = dwelf_elf_gnu_build_id(elffile_handle(program), &bits);
 	size_t at;
 
 	if (n < 2 || n > 32)
@@ -133,13 +133,13 @@ debug_by_build(struct debug_file *ret, struct elf *program)
 }
 
 static bool
-debug_by_link(struct debug_file *ret, struct elf *program, const char *path)
+debug_by_link(struct debug_file *ret, struct elffile *program, const char *path)
 {
 	static const struct {
 		const char *above, *below;	/* of the program's directory */
 	} where[] = { { "", "" }, { "", ".debug/" }, { DEBUG_ROOT, "" } };
 	GElf_Word crc;
-	const char *name = dwelf_elf_gnu_debuglink(elf_handle(program), &crc);
+	const char *name = dwelf_elf_gnu_debuglink(elffile_handle(program), &crc);
 	const char *slash = strrchr(path, '/');
 	int base = slash != NULL ? (int)(slash + 1 - path) : 0;
 	char full[PATH_MAX];

@@ -46,7 +46,7 @@ was_seen(const struct choice *c, const char *name)
 }
 
 static bool
-choose(void *arg, const char *name, uint64_t address)
+functions_choose_one(void *arg, const char *name, uint64_t address)
 {
 	struct choice *c = arg;
 
@@ -82,20 +82,20 @@ long
 functions_choose(int fd, const char *pattern, bool (*fn)(void *, const char *), void *arg)
 {
 	struct choice c = { .fn = fn, .arg = arg };
-	struct elf *e = elf_open(fd);
+	struct elffile *e = elffile_open(fd);
 	long n = -1;
 
 	if (e == NULL)
 		return -1;
 	c.seen = calloc(FUNCTIONS_MAX, sizeof *c.seen);
 	if (c.seen != NULL && pattern_read(&c, pattern)) {
-		elf_functions(e, choose, &c);
+		elffile_functions(e, functions_choose_one, &c);
 		n = c.n;
 		if (c.is_regex)
 			regfree(&c.regex);
 	}
 	free(c.seen);
-	elf_close(e);
+	elffile_close(e);
 	return n;
 }
 
@@ -111,13 +111,13 @@ set_true(void *arg, uint64_t address, uint64_t size)
 static bool
 is_go(int fd)
 {
-	struct elf *e = elf_open(fd);
+	struct elffile *e = elffile_open(fd);
 	bool found = false;
 
 	if (e == NULL)
 		return false;
-	elf_sections(e, ".gopclntab", set_true, &found);
-	elf_close(e);
+	elffile_sections(e, ".gopclntab", set_true, &found);
+	elffile_close(e);
 	return found;
 }
 
@@ -183,7 +183,7 @@ describe_value(struct kp_uprobe_found *ret, unsigned i, const struct function_va
 }
 
 static void
-describe(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_spec *spec,
+functions_describe(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_spec *spec,
     uint64_t address, bool at_return)
 {
 	struct function_value v[KP_OPERANDS_MAX];
@@ -203,7 +203,7 @@ describe(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_spec *spec,
 }
 
 static int
-refuse(struct kp_uprobe_found *ret, int e, const char *why)
+functions_refuse(struct kp_uprobe_found *ret, int e, const char *why)
 {
 	snprintf(ret->why, sizeof ret->why, "%s", why);
 	return -e;
@@ -215,30 +215,30 @@ functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 	bool at_return = spec->flags & KP_UPROBE_RETURN;
 	int fd = file_open(spec->path);
 	const char *why;
-	struct elf *e;
+	struct elffile *e;
 	uint64_t address;
 	bool found = false;
 
 	if (fd < 0)
-		return refuse(ret, errno, "the file is not there any more");
+		return functions_refuse(ret, errno, "the file is not there any more");
 	if ((why = functions_refused(fd, spec->shown, at_return)) != NULL) {
 		close(fd);
-		return refuse(ret, ENOTSUP, why);
+		return functions_refuse(ret, ENOTSUP, why);
 	}
 	ret->site = calloc(1, sizeof *ret->site);
-	if (ret->site != NULL && (e = elf_open(fd)) != NULL) {
-		found = elf_function(e, spec->symbol, &address) &&
-		    elf_offset(e, address, &ret->site[0].offset);
-		elf_close(e);
+	if (ret->site != NULL && (e = elffile_open(fd)) != NULL) {
+		found = elffile_function(e, spec->symbol, &address) &&
+		    elffile_offset(e, address, &ret->site[0].offset);
+		elffile_close(e);
 	}
 	if (!found) {
 		close(fd);
 		free(ret->site);
 		ret->site = NULL;
-		return refuse(ret, ENOENT, "the file has no such function any more");
+		return functions_refuse(ret, ENOENT, "the file has no such function any more");
 	}
 	ret->sites = 1;
-	describe(ret, fd, spec, address, at_return);
+	functions_describe(ret, fd, spec, address, at_return);
 	close(fd);
 	return 0;
 }

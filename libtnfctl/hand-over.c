@@ -152,9 +152,9 @@ not_opened(tnfctl_handle_t *h, const char *path, const char *why)
 {
 	if (h->gone || direct_proc(h)->gone ||
 	    direct_proc(h)->event != PROC_NOTHING)
-		return fail(TNFCTL_ERR_NOTARGET, "process %d: %s", (int)h->pid,
+		return error_set(TNFCTL_ERR_NOTARGET, "process %d: %s", (int)h->pid,
 		    why);
-	return fail(TNFCTL_ERR_ACCES, "process %d: it cannot open %s: %s",
+	return error_set(TNFCTL_ERR_ACCES, "process %d: it cannot open %s: %s",
 	    (int)h->pid, path, why);
 }
 
@@ -183,7 +183,7 @@ open_in_target(struct calls *c, int fd, const char *path, unsigned int bytes)
 		proc_run_for(c->p, TRY_US);
 	}
 	if (result == ENOSPC && c->h->proc_state == TNF_PROC_RUNNING)
-		return fail(TNFCTL_ERR_SIZETOOSMALL, "%s: %u bytes: too small "
+		return error_set(TNFCTL_ERR_SIZETOOSMALL, "%s: %u bytes: too small "
 		    "for what process %d has defined in %s: make it larger",
 		    path, bytes, (int)c->h->pid, c->h->trace_file);
 	return result == 0 ? TNFCTL_ERR_NONE :

@@ -52,7 +52,7 @@ tnfctl_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	if (h == NULL)
 		return TNFCTL_ERR_NONE;
 	if ((unsigned int)op > TNFCTL_TARG_SUSPEND && h->ops->cont != NULL)
-		return fail(TNFCTL_ERR_BADARG, "tnfctl_close: no such action");
+		return error_set(TNFCTL_ERR_BADARG, "tnfctl_close: no such action");
 	err = h->ops->close(h, op);
 	if (!h->leaving)
 		handle_free(h);
@@ -62,7 +62,7 @@ tnfctl_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 static tnfctl_errcode_t
 wrong_kind(void)
 {
-	return fail(TNFCTL_ERR_BADARG, "this kind of handle cannot do that");
+	return error_set(TNFCTL_ERR_BADARG, "this kind of handle cannot do that");
 }
 
 TNFCTL_API tnfctl_errcode_t
@@ -85,7 +85,7 @@ tnfctl_continue_any(tnfctl_handle_t *const *h, size_t n, size_t *ret_which,
 		if (h[i]->ops->cont == NULL)
 			return wrong_kind();
 	if (n == 0)
-		return fail(TNFCTL_ERR_BADARG, "no target to let run");
+		return error_set(TNFCTL_ERR_BADARG, "no target to let run");
 	return h[0]->ops->cont(h, n, ret_which, ret, ret_child);
 }
 
@@ -142,7 +142,7 @@ tnfctl_trace_state_set(tnfctl_handle_t *h, boolean_t on)
 static tnfctl_errcode_t
 no_filter(void)
 {
-	return fail(TNFCTL_ERR_BADARG, "only the kernel has a filter");
+	return error_set(TNFCTL_ERR_BADARG, "only the kernel has a filter");
 }
 
 TNFCTL_API tnfctl_errcode_t
@@ -214,10 +214,10 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
 {
 	if (strlen(text) > TNF_STRING_MAX || strlen(by) > TNF_STRING_MAX)
-		return fail(TNFCTL_ERR_BADARG, "mark: it is longer than %u bytes: say less",
+		return error_set(TNFCTL_ERR_BADARG, "mark: it is longer than %u bytes: say less",
 		    TNF_STRING_MAX);
 	if (h->ops->mark == NULL)
-		return fail(TNFCTL_ERR_BADARG, "mark: this target has no trace of its own: mark "
+		return error_set(TNFCTL_ERR_BADARG, "mark: this target has no trace of its own: mark "
 		    "the kernel's (prex -k)");
 	return h->ops->mark(h, text, by);
 }
@@ -226,7 +226,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 {
 	if (h->ops->lost == NULL)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel counts what "
+		return error_set(TNFCTL_ERR_BADARG, "only the kernel counts what "
 		    "it loses; a process's trace file says it itself");
 	return h->ops->lost(h, ret);
 }
@@ -235,7 +235,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
 {
 	if (h->ops->coverage == NULL)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel's buffer has CPUs");
+		return error_set(TNFCTL_ERR_BADARG, "only the kernel's buffer has CPUs");
 	return h->ops->coverage(h, ret, ret_n);
 }
 
@@ -243,7 +243,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
 {
 	if (h->ops->setting_set == NULL)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel has settings");
+		return error_set(TNFCTL_ERR_BADARG, "only the kernel has settings");
 	return h->ops->setting_set(h, name, value);
 }
 
@@ -251,7 +251,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
 {
 	if (h->ops->setting_get == NULL)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel has settings");
+		return error_set(TNFCTL_ERR_BADARG, "only the kernel has settings");
 	return h->ops->setting_get(h, name, ret);
 }
 
@@ -268,7 +268,7 @@ tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 {
 	if (h->ops->probe_where != NULL)
 		return h->ops->probe_where(h, p, conditions);
-	return conditions == NULL ? TNFCTL_ERR_NONE : fail(TNFCTL_ERR_BADARG,
+	return conditions == NULL ? TNFCTL_ERR_NONE : error_set(TNFCTL_ERR_BADARG,
 	    "where: only imported probes have conditions");
 }
 

@@ -173,12 +173,12 @@ void	probes_destroy(tnfctl_handle_t *);
 
 /*
  * error.c.  Set the detail of this thread ("thing: fact: remedy"; NULL:
- * nothing to add) and return the code, for "return fail(...)".
+ * nothing to add) and return the code, for "return error_set(...)".
  */
-tnfctl_errcode_t fail(tnfctl_errcode_t, const char *fmt, ...)
+tnfctl_errcode_t error_set(tnfctl_errcode_t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The code that belongs to an errno; the text gets ": strerror" appended. */
-tnfctl_errcode_t fail_errno(int error, const char *fmt, ...)
+tnfctl_errcode_t error_set_errno(int error, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -143,7 +143,7 @@ words_add(struct words *w, const char *fmt, ...)
 }
 
 static void
-describe(const struct usdt_probe *p, const struct import *i, struct words *ret)
+imports_describe(const struct usdt_probe *p, const struct import *i, struct words *ret)
 {
 	struct kp_uprobe_found found = { .members = 0 };
 
@@ -191,7 +191,7 @@ add_probe(tnfctl_handle_t *h, const struct usdt_probe *usdt, const struct mappin
 
 	if (i == NULL)
 		return false;
-	describe(usdt, i, &attrs);
+	imports_describe(usdt, i, &attrs);
 	p = probe_add(h, attrs.text);
 	if (p == NULL) {
 		import_free(i);
@@ -254,7 +254,7 @@ imports_refresh(tnfctl_handle_t *h)
 	if (h->imports == NULL || h->gone)
 		return TNFCTL_ERR_NONE;
 	if ((error = maps_read(h->pid, &maps)) != 0)
-		return fail_errno(error, "process %d: its mappings", (int)h->pid);
+		return error_set_errno(error, "process %d: its mappings", (int)h->pid);
 	for (size_t i = 0; i < h->imports->n; i++)
 		h->imports->file[i].seen = false;
 	for (size_t i = 0; good && i < maps.n; i++) {
@@ -271,13 +271,13 @@ imports_refresh(tnfctl_handle_t *h)
 	read_states(h, first);
 	if (h->nprobes > first)
 		probes_created(h, first);
-	return good ? TNFCTL_ERR_NONE : fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	return good ? TNFCTL_ERR_NONE : error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 }
 
 /* The kernel's part. */
 
 static int
-find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+imports_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
 	return spec->flags & KP_UPROBE_FUNCTION ? functions_find(spec, ret) :
 	    usdt_find(spec, ret);
@@ -286,11 +286,11 @@ find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 void
 imports_finder(void)
 {
-	kp_uprobe_finder(find);
+	kp_uprobe_finder(imports_find);
 }
 
 static tnfctl_errcode_t
-session(tnfctl_handle_t *h)
+imports_session(tnfctl_handle_t *h)
 {
 	tnfctl_errcode_t err;
 	struct kp *kp = NULL;
@@ -349,7 +349,7 @@ imports_begin(tnfctl_handle_t *h)
 		return TNFCTL_ERR_NONE;
 	h->imports = calloc(1, sizeof *h->imports);
 	if (h->imports == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	return imports_refresh(h);
 }
 
@@ -357,12 +357,12 @@ tnfctl_errcode_t
 imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
 	if (strcmp(kind, "function") == 0)
-		return source == NULL ? fail(TNFCTL_ERR_BADARG, "function: which?") :
+		return source == NULL ? error_set(TNFCTL_ERR_BADARG, "function: which?") :
 		    imports_functions(h, source);
 	if (strcmp(kind, "usdt") != 0)
-		return fail(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
+		return error_set(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
 	return source == NULL ? imports_begin(h) :
-	    fail(TNFCTL_ERR_BADARG, "a process has the probes of its files");
+	    error_set(TNFCTL_ERR_BADARG, "a process has the probes of its files");
 }
 
 tnfctl_errcode_t
@@ -379,7 +379,7 @@ imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
 	if (real == NULL || (fd = file_open(real)) < 0) {
 		e = errno;
 		free(real);
-		return fail_errno(e, "%s", path);
+		return error_set_errno(e, "%s", path);
 	}
 	n = snprintf(spec.path, sizeof spec.path, "%s", real);
 	snprintf(spec.shown, sizeof spec.shown, "%s", real);
@@ -387,7 +387,7 @@ imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
 	o = usdt_probes_of(fd);
 	close(fd);
 	if (o == NULL || n >= (int)sizeof spec.path)
-		return fail(TNFCTL_ERR_BADARG, "%s: %s", path, o == NULL ?
+		return error_set(TNFCTL_ERR_BADARG, "%s: %s", path, o == NULL ?
 		    "it is no program or library of this machine" : "the path is too long");
 	for (size_t i = 0; e == 0 && i < o->n; i++) {
 		snprintf(name, sizeof name, "%s.%s", o->v[i].provider, o->v[i].name);
@@ -499,7 +499,7 @@ add_function(void *arg, const char *function)
 static tnfctl_errcode_t
 too_many(const char *pattern, const char *path, long n)
 {
-	return fail(TNFCTL_ERR_BADARG, "function=%s: it fits %ld functions of %s: at most "
+	return error_set(TNFCTL_ERR_BADARG, "function=%s: it fits %ld functions of %s: at most "
 	    "%u can be imported at once", pattern, n, path, FUNCTIONS_MAX);
 }
 
@@ -523,7 +523,7 @@ imports_functions_of_file(struct kp *kp, const char *path, const char *pattern,
 
 	imports_finder();
 	if (fd < 0)
-		return fail_errno(errno, "%s", path);
+		return error_set_errno(errno, "%s", path);
 	set_names(&a, path, path);
 	n = functions_choose(fd, pattern, add_function, &a);
 	close(fd);
@@ -545,9 +545,9 @@ imports_functions(tnfctl_handle_t *h, const char *pattern)
 	int fd, error;
 
 	if (h->imports == NULL)
-		return fail(TNFCTL_ERR_BADARG, "this handle has no imported probes");
+		return error_set(TNFCTL_ERR_BADARG, "this handle has no imported probes");
 	if ((error = maps_read(h->pid, &maps)) != 0)
-		return fail_errno(error, "process %d: its mappings", (int)h->pid);
+		return error_set_errno(error, "process %d: its mappings", (int)h->pid);
 	for (size_t i = 0; i < maps.n && n <= (long)FUNCTIONS_MAX && a.error == 0; i++) {
 		a.m = &maps.m[i];
 		if (!a.m->exec || a.m->inode == 0 || (latest != NULL && mapping_same_file(a.m, latest)) ||
@@ -565,7 +565,7 @@ imports_functions(tnfctl_handle_t *h, const char *pattern)
 	if (h->nprobes > first)
 		probes_created(h, first);
 	if (a.error != 0)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	return n > (long)FUNCTIONS_MAX ? TNFCTL_ERR_BADARG : TNFCTL_ERR_NONE;
 }
 
@@ -573,7 +573,7 @@ tnfctl_errcode_t
 import_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
 {
 	if (p->gone)
-		return fail(TNFCTL_ERR_INVALIDPROBE,
+		return error_set(TNFCTL_ERR_INVALIDPROBE,
 		    "probe %lu: its file is not mapped any more", p->id);
 	*ret = (tnfctl_probe_state_t){
 		.id = p->id,
@@ -597,11 +597,11 @@ import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
 	int e;
 
 	if (p->gone)
-		return fail(TNFCTL_ERR_INVALIDPROBE,
+		return error_set(TNFCTL_ERR_INVALIDPROBE,
 		    "probe %lu: its file is not mapped any more", p->id);
 	if (enabled == p->enabled && traced == p->traced)
 		return TNFCTL_ERR_NONE;
-	if ((err = session(h)) != TNFCTL_ERR_NONE)
+	if ((err = imports_session(h)) != TNFCTL_ERR_NONE)
 		return err;
 	e = number_of(h->imports->kp, p, &id);
 	if (e == 0)
@@ -629,7 +629,7 @@ import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 	add_slots(&attrs, &found);
 	add_function_words(&attrs, i);
 	if ((text = strdup(attrs.text)) == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	i->described = true;
 	i->undescribed = p->attrs;
 	p->attrs = text;
@@ -644,21 +644,21 @@ import_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 	int e;
 
 	if (p->import == NULL || p->gone)
-		return conditions == NULL ? TNFCTL_ERR_NONE : fail(TNFCTL_ERR_BADARG,
+		return conditions == NULL ? TNFCTL_ERR_NONE : error_set(TNFCTL_ERR_BADARG,
 		    "where: only imported probes have conditions");
-	if ((err = session(h)) != TNFCTL_ERR_NONE)
+	if ((err = imports_session(h)) != TNFCTL_ERR_NONE)
 		return err;
 	e = number_of(h->imports->kp, p, &id);
 	if (e == 0)
 		e = kp_probe_where(h->imports->kp, id, conditions);
-	return e == -EINVAL ? fail(TNFCTL_ERR_BADARG, "%s", kp_detail(h->imports->kp)) :
+	return e == -EINVAL ? error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->imports->kp)) :
 	    kernel_code(h->imports->kp, e);
 }
 
 tnfctl_errcode_t
 import_mark(tnfctl_handle_t *h, const char *text, const char *by)
 {
-	tnfctl_errcode_t err = session(h);
+	tnfctl_errcode_t err = imports_session(h);
 	struct kp_status status;
 	int e;
 
@@ -668,10 +668,10 @@ import_mark(tnfctl_handle_t *h, const char *text, const char *by)
 	/* A pin that is gone is the same error; kernel-probes' own words are for a buffer
 	   that one makes by a command, as prex -k does. */
 	if (e == -ENOENT && kp_status(h->imports->kp, &status) == 0 && status.size == 0)
-		return fail(TNFCTL_ERR_NOBUF, "mark: the kernel has no buffer for the events "
+		return error_set(TNFCTL_ERR_NOBUF, "mark: the kernel has no buffer for the events "
 		    "of this process so far: enable a probe first");
 	if (e == -EAGAIN)
-		return fail(TNFCTL_ERR_BADARG, "mark: tracing is off in the kernel, and nothing "
+		return error_set(TNFCTL_ERR_BADARG, "mark: tracing is off in the kernel, and nothing "
 		    "is recorded: switch it on (prex -k, ktrace on)");
 	return kernel_code(h->imports->kp, e);
 }
@@ -685,8 +685,8 @@ tnfctl_import_buffer(tnfctl_handle_t *h, size_t size, size_t *ret)
 	int e;
 
 	if (h->imports == NULL)
-		return fail(TNFCTL_ERR_BADARG, "this handle has no imported probes");
-	if ((err = session(h)) != TNFCTL_ERR_NONE)
+		return error_set(TNFCTL_ERR_BADARG, "this handle has no imported probes");
+	if ((err = imports_session(h)) != TNFCTL_ERR_NONE)
 		return err;
 	e = kp_status(h->imports->kp, &status);
 	if (e == 0 && status.state == KP_NONE) {

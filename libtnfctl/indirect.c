@@ -61,7 +61,7 @@ ind_objects(tnfctl_handle_t *h)
 
 	if (i->config.p_obj_iter(i->client, indirect_list_one, &l) != 0 &&
 	    l.err == TNFCTL_ERR_NONE)
-		return fail(TNFCTL_ERR_INTERNAL, "process %d: the client's "
+		return error_set(TNFCTL_ERR_INTERNAL, "process %d: the client's "
 		    "function cannot list its objects", (int)h->pid);
 	return l.err;
 }
@@ -98,7 +98,7 @@ tnfctl_indirect_open(void *client, tnfctl_ind_config_t *config,
 	struct indirect *i = malloc(sizeof(*i));
 	tnfctl_errcode_t err;
 
-	err = fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+	err = error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (h != NULL && i != NULL) {
 		*i = (struct indirect){ .client = client, .config = *config };
 		h->priv = i;

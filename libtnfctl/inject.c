@@ -18,7 +18,7 @@
 static tnfctl_errcode_t
 not_loaded(tnfctl_handle_t *h, const char *why)
 {
-	return fail(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
+	return error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
 	    TNFCTL_LIBTNFPROBE " is not loaded and cannot be now: %s: start "
 	    "the program under control, or with LD_PRELOAD="
 	    TNFCTL_LIBTNFPROBE, (int)h->pid, why);
@@ -47,7 +47,7 @@ library_find(tnfctl_handle_t *h, struct library *ret)
 	    a.st_dev == b.st_dev && a.st_ino == b.st_ino))
 		return TNFCTL_ERR_NONE;
 	ret->fd = open(ret->name, O_RDONLY | O_CLOEXEC);
-	return ret->fd >= 0 ? TNFCTL_ERR_NONE : fail_errno(errno, "%s", ret->name);
+	return ret->fd >= 0 ? TNFCTL_ERR_NONE : error_set_errno(errno, "%s", ret->name);
 }
 
 static tnfctl_errcode_t

@@ -165,11 +165,11 @@ static tnfctl_errcode_t
 internal_claim(void)
 {
 	if (_tnfctl_externally_traced_pid == getpid())
-		return fail(TNFCTL_ERR_BUSY, "process %d: another process "
+		return error_set(TNFCTL_ERR_BUSY, "process %d: another process "
 		    "controls its probes", (int)getpid());
 	if (__atomic_exchange_n(&_tnfctl_internal_tracing_flag, 1,
 	    __ATOMIC_SEQ_CST) != 0)
-		return fail(TNFCTL_ERR_BUSY, "process %d: it controls its own "
+		return error_set(TNFCTL_ERR_BUSY, "process %d: it controls its own "
 		    "probes already", (int)getpid());
 	return TNFCTL_ERR_NONE;
 }
@@ -200,10 +200,10 @@ tnfctl_internal_open(tnfctl_handle_t **ret)
 	if (h != NULL)
 		h->priv = calloc(1, sizeof(struct internal));
 	if (h == NULL || h->priv == NULL)
-		err = fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		err = error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	else if ((err = control_refresh(h)) == TNFCTL_ERR_NONE &&
 	    h->control == 0)
-		err = fail(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
+		err = error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
 		    TNFCTL_LIBTNFPROBE " is not there to be loaded: %s",
 		    (int)getpid(), "set LD_LIBRARY_PATH");
 	if (err == TNFCTL_ERR_NONE) {

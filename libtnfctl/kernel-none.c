@@ -7,7 +7,7 @@
 static tnfctl_errcode_t
 left_out(void)
 {
-	return fail(TNFCTL_ERR_FILENOTFOUND, "kernel: this build has no kernel "
+	return error_set(TNFCTL_ERR_FILENOTFOUND, "kernel: this build has no kernel "
 	    "probes: build it with libbpf, clang and bpftool");
 }
 

@@ -269,7 +269,7 @@ linkmap_list_one(void *arg, uintptr_t at, const struct link_map *map)
 	if (object_known(l->h, info.key))
 		return true;
 	if (l->maps.m == NULL && (error = maps_read(l->h->pid, &l->maps)) != 0) {
-		l->err = fail_errno(error, "/proc/%d/maps", (int)l->h->pid);
+		l->err = error_set_errno(error, "/proc/%d/maps", (int)l->h->pid);
 		return false;
 	}
 	m = maps_find(&l->maps, (uintptr_t)map->l_ld);
@@ -294,11 +294,11 @@ linkmap_list_static(tnfctl_handle_t *h, const struct reader *r)
 	int error;
 
 	if ((error = maps_read(h->pid, &maps)) != 0)
-		return fail_errno(error, "/proc/%d/maps", (int)h->pid);
+		return error_set_errno(error, "/proc/%d/maps", (int)h->pid);
 	start = maps_find(&maps, auxv_get(h->pid, AT_PHDR));
 	if (start == NULL || !find_file(r, start, file, sizeof(file))) {
 		maps_free(&maps);
-		return fail(TNFCTL_ERR_INTERNAL, "process %d: its program's "
+		return error_set(TNFCTL_ERR_INTERNAL, "process %d: its program's "
 		    "file cannot be found", (int)h->pid);
 	}
 	snprintf(name, sizeof(name), "%s", start->path);
@@ -314,13 +314,13 @@ linkmap_objects(tnfctl_handle_t *h, const struct reader *r, struct linker *linke
 	struct debug d;
 
 	if (l.text == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (linkmap_is_static(h->pid)) {
 		free(l.text);
 		return linkmap_list_static(h, r);
 	}
 	if (!read_debug(r, linker, &d) || !linkmap_walk(r, &d, linkmap_list_one, &l))
-		l.err = fail(TNFCTL_ERR_INTERNAL,
+		l.err = error_set(TNFCTL_ERR_INTERNAL,
 		    "process %d: its list of loaded objects cannot be read",
 		    (int)h->pid);
 	maps_free(&l.maps);

@@ -163,7 +163,7 @@ keep_only(int fd)
 }
 
 static int
-become(const struct mark *m)
+mark_become(const struct mark *m)
 {
 	if (!m->drop)
 		return 0;
@@ -190,7 +190,7 @@ mark_child(struct mark *m)
 	if (!library_open(m))
 		_exit(ELIBACC);
 	keep_only(m->fd);
-	if ((error = become(m)) == 0)
+	if ((error = mark_become(m)) == 0)
 		error = join_and_write(m);
 	_exit(error > 0 && error < 256 ? error : error != 0 ? EIO : 0);
 }
@@ -242,11 +242,11 @@ open_file(tnfctl_handle_t *h, struct mark *m)
 
 	m->fd = open_regular(h->trace_file, O_RDWR | O_NOFOLLOW, &st);
 	if (m->fd < 0)
-		return fail_errno(errno, "%s", h->trace_file);
+		return error_set_errno(errno, "%s", h->trace_file);
 	if (is_its_file(h, m, &st))
 		return TNFCTL_ERR_NONE;
 	close(m->fd);
-	return fail(TNFCTL_ERR_ACCES, "%s: it is not the file of process %d: give that another "
+	return error_set(TNFCTL_ERR_ACCES, "%s: it is not the file of process %d: give that another "
 	    "one (-o)", h->trace_file, (int)h->pid);
 }
 
@@ -256,16 +256,16 @@ not_written(const struct mark *m, int status)
 	int error = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 
 	if (WIFSIGNALED(status))
-		return fail(TNFCTL_ERR_INTERNAL, "%s: the mark was not written: its writer "
+		return error_set(TNFCTL_ERR_INTERNAL, "%s: the mark was not written: its writer "
 		    "ended by signal %d", m->file, WTERMSIG(status));
 	if (error == ELIBACC)
-		return fail(TNFCTL_ERR_NOLIBTNFPROBE, "%s: the mark was not written: "
+		return error_set(TNFCTL_ERR_NOLIBTNFPROBE, "%s: the mark was not written: "
 		    TNFCTL_LIBTNFPROBE " is not there to be loaded: set LD_LIBRARY_PATH",
 		    m->file);
 	if (error == ENOSPC)
-		return fail(TNFCTL_ERR_INTERNAL, "%s: the mark was not written: the file is "
+		return error_set(TNFCTL_ERR_INTERNAL, "%s: the mark was not written: the file is "
 		    "full, or all of it is held: give the process another one (-o)", m->file);
-	return fail_errno(error, "%s: the mark was not written", m->file);
+	return error_set_errno(error, "%s: the mark was not written", m->file);
 }
 
 static tnfctl_errcode_t
@@ -276,7 +276,7 @@ run_writer(struct mark *m)
 	int status, left;
 
 	if (child < 0)
-		return fail_errno(errno, "fork");
+		return error_set_errno(errno, "fork");
 	if (child == 0)
 		mark_child(m);
 	/* Whose rights it has can stop it, so that it does not see its own alarm. */
@@ -288,7 +288,7 @@ run_writer(struct mark *m)
 			;
 	}
 	if (r < 0)
-		return fail_errno(errno, "waitpid");
+		return error_set_errno(errno, "waitpid");
 	return status == 0 ? TNFCTL_ERR_NONE : not_written(m, status);
 }
 
@@ -302,7 +302,7 @@ mark_file(tnfctl_handle_t *h, const char *text, const char *by)
 	if (h->gone)
 		return ended_target(h);
 	if (h->proc_state == TNF_PROC_NO_BUFFER || h->trace_file == NULL)
-		return fail(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
+		return error_set(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
 		    "tnfctl_buffer_alloc() makes one", (int)h->pid);
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
 		return broken_target(h);

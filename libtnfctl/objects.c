@@ -140,22 +140,22 @@ look_inside(tnfctl_handle_t *h, struct object *o,
 {
 	uint64_t values[KNOWN_COUNT] = { 0 };
 	int fd = object_open(o);
-	struct elf *e;
+	struct elffile *e;
 	size_t i;
 
 	if (fd < 0)
 		return;
-	if ((e = elf_open(fd)) != NULL) {
+	if ((e = elffile_open(fd)) != NULL) {
 		if (o->bias == NO_BIAS)
-			o->bias = info->base - elf_lowest(e);
-		elf_sections(e, TNF_PROBE_SECTION, add_section, o);
+			o->bias = info->base - elffile_lowest(e);
+		elffile_sections(e, TNF_PROBE_SECTION, add_section, o);
 		/* The library may be linked in; then nothing exports it. */
-		elf_symbols(e, known_names, values, KNOWN_COUNT,
+		elffile_symbols(e, known_names, values, KNOWN_COUNT,
 		    (o->main || o->nsections > 0) && h->deep++ < DEEP_MAX);
 		for (i = 0; i < KNOWN_COUNT; i++)
 			if (values[i] != 0)
 				o->known[i] = o->bias + values[i];
-		elf_close(e);
+		elffile_close(e);
 	}
 	close(fd);
 }
@@ -168,7 +168,7 @@ object_seen(tnfctl_handle_t *h, const struct object_info *info)
 	if (object_known(h, info->key) || h->nobjects == OBJECTS_MAX)
 		return TNFCTL_ERR_NONE;
 	if ((o = calloc(1, sizeof(*o))) == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	o->fd = -1;
 	o->name = strdup(info->name);
 	if (info->file != NULL)
@@ -177,7 +177,7 @@ object_seen(tnfctl_handle_t *h, const struct object_info *info)
 	    (info->fd >= 0 &&
 	    (o->fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0)) < 0)) {
 		object_free(o);
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	o->bias = info->bias;
 	o->key[0] = info->key[0];
@@ -246,18 +246,18 @@ search_function(tnfctl_handle_t *h, const char *lib, const char *name,
 {
 	bool found = false;
 	struct object *o;
-	struct elf *e;
+	struct elffile *e;
 	uint64_t value;
 	int fd;
 
 	for (o = h->objects; o != NULL && !found; o = o->next) {
 		if (!is_called(o, lib) || (fd = object_open(o)) < 0)
 			continue;
-		if ((e = elf_open(fd)) != NULL) {
-			found = elf_function(e, name, &value);
+		if ((e = elffile_open(fd)) != NULL) {
+			found = elffile_function(e, name, &value);
 			if (found)
 				*ret = o->bias + value;
-			elf_close(e);
+			elffile_close(e);
 		}
 		close(fd);
 	}
@@ -305,15 +305,15 @@ search_name(tnfctl_handle_t *h, uintptr_t address, char *ret, size_t size)
 {
 	bool found = false;
 	struct object *o;
-	struct elf *e;
+	struct elffile *e;
 	int fd;
 
 	for (o = h->objects; o != NULL && !found; o = o->next) {
 		if (address < o->bias || (fd = object_open(o)) < 0)
 			continue;
-		if ((e = elf_open(fd)) != NULL) {
-			found = elf_function_at(e, address - o->bias, ret, size);
-			elf_close(e);
+		if ((e = elffile_open(fd)) != NULL) {
+			found = elffile_function_at(e, address - o->bias, ret, size);
+			elffile_close(e);
 		}
 		close(fd);
 	}

@@ -40,7 +40,7 @@ read_block(tnfctl_handle_t *h, struct text *text, uintptr_t address,
 		return err;
 	known = map_put(&h->pooled, &address, sizeof(address), NULL);
 	if (known == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	*known = h->probes[before];
 	return TNFCTL_ERR_NONE;
 }
@@ -54,7 +54,7 @@ read_pool(tnfctl_handle_t *h, struct text *text, const struct pool *pool)
 	size_t at = 0;
 
 	if (copy == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (!h->ops->read(h, pool->address, copy, pool->size)) {
 		free(copy);
 		return TNFCTL_ERR_NONE;
@@ -100,7 +100,7 @@ pools_read(tnfctl_handle_t *h, bool *came)
 	if (h->control == 0 || h->pools == 0)
 		return TNFCTL_ERR_NONE;
 	if ((text = text_new()) == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (h->pooled.value_size == 0)
 		map_init(&h->pooled, sizeof(tnfctl_probe_t *));
 	/* Before the blocks: what comes meanwhile is looked for again. */

@@ -119,7 +119,7 @@ tnfctl_probe_apply_ids(tnfctl_handle_t *h, unsigned long n, unsigned long *ids,
 		at = ids[i] - h->first_id;
 		if (ids[i] < h->first_id || at >= h->nprobes ||
 		    h->probes[at]->gone)
-			return fail(TNFCTL_ERR_INVALIDPROBE,
+			return error_set(TNFCTL_ERR_INVALIDPROBE,
 			    "probe %lu: there is none of this number", ids[i]);
 		if ((err = op(h, h->probes[at], arg)) != TNFCTL_ERR_NONE)
 			return err;
@@ -165,7 +165,7 @@ tnfctl_probe_disconnect_all(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	if (p->import != NULL)
 		return TNFCTL_ERR_NONE;
 	if (h->ops->probe_disconnect == NULL)
-		return fail(TNFCTL_ERR_BADARG,
+		return error_set(TNFCTL_ERR_BADARG,
 		    "functions cannot be connected to the kernel's probes");
 	return h->ops->probe_disconnect(h, p);
 }
@@ -175,10 +175,10 @@ tnfctl_probe_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
     const char *func)
 {
 	if (p->import != NULL)
-		return fail(TNFCTL_ERR_BADARG, "functions cannot be connected to "
+		return error_set(TNFCTL_ERR_BADARG, "functions cannot be connected to "
 		    "imported probes: the kernel runs those");
 	if (h->ops->probe_connect == NULL)
-		return fail(TNFCTL_ERR_BADARG,
+		return error_set(TNFCTL_ERR_BADARG,
 		    "functions cannot be connected to the kernel's probes");
 	return h->ops->probe_connect(h, p, lib, func);
 }

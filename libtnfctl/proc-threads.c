@@ -223,8 +223,8 @@ proc_attach(struct proc *p)
 	if (error == 0 && p->n > 0 && !p->gone)
 		return proc_open_memory(p);
 	if (error != 0)
-		return fail_errno(error, "process %d", (int)p->pid);
-	return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		return error_set_errno(error, "process %d", (int)p->pid);
+	return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 	    (int)p->pid);
 }
 
@@ -234,12 +234,12 @@ proc_adopt(struct proc *p)
 	struct thread *t = proc_thread_add(p, p->pid);
 
 	if (t == NULL)
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	t->options = proc_options(p);
 	t->asked = true;
 	proc_stop(p);
 	if (p->gone)
-		return fail(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)p->pid);
 	return proc_open_memory(p);
 }

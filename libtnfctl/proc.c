@@ -51,7 +51,7 @@ set_options(struct proc *p, struct thread *t)
 
 /* Sets (address) or clears (0) the breakpoint register of a stopped thread. */
 static bool
-arm(struct thread *t, uintptr_t address)
+proc_arm_thread(struct thread *t, uintptr_t address)
 {
 	if (address == 0 && !t->armed)
 		return true;
@@ -65,7 +65,7 @@ bool
 proc_arm(struct proc *p, struct thread *t)
 {
 	if (p->ours && p->linker.brk != 0 && !t->armed && !p->no_registers)
-		p->no_registers = !arm(t, p->linker.brk);
+		p->no_registers = !proc_arm_thread(t, p->linker.brk);
 	return t->armed;
 }
 
@@ -267,7 +267,7 @@ proc_end_group_stop(struct proc *p)
 static bool
 let_go(struct proc *p, struct thread *t)
 {
-	arm(t, 0);
+	proc_arm_thread(t, 0);
 	restart_call(p, t);
 	return ptrace(PTRACE_DETACH, t->tid, NULL,
 	    (uintptr_t)(t->group ? 0 : t->signal)) == 0;

@@ -68,7 +68,7 @@ proc_open_memory(struct proc *p)
 	if (p->mem >= 0)
 		close(p->mem);
 	p->mem = open(name, O_RDWR | O_CLOEXEC);
-	return p->mem < 0 ? fail_errno(errno, "%s", name) : TNFCTL_ERR_NONE;
+	return p->mem < 0 ? error_set_errno(errno, "%s", name) : TNFCTL_ERR_NONE;
 }
 
 bool

@@ -33,7 +33,7 @@ const struct usdt_object *
 usdt_probes_of(int fd)
 {
 	struct stat st;
-	struct elf *e;
+	struct elffile *e;
 
 	if (fstat(fd, &st) < 0)
 		return NULL;
@@ -41,11 +41,11 @@ usdt_probes_of(int fd)
 		return &latest.o;
 	usdt_object_free(&latest.o);
 	latest.valid = false;
-	if ((e = elf_open(fd)) == NULL)
+	if ((e = elffile_open(fd)) == NULL)
 		return NULL;
 	latest.valid = usdt_object_read(e, &latest.o);
 	latest.st = st;
-	elf_close(e);
+	elffile_close(e);
 	return latest.valid ? &latest.o : NULL;
 }
 

@@ -23,7 +23,7 @@ struct bytes_left {
 
 /* The next n bytes, padding behind them included in what is passed over. */
 static const uint8_t *
-take(struct bytes_left *b, uint64_t n)
+usdt_notes_take(struct bytes_left *b, uint64_t n)
 {
 	uint64_t padded = (n + 3) & ~(uint64_t)3;
 	const uint8_t *p = b->p;
@@ -84,11 +84,11 @@ usdt_notes_read(const uint8_t *bytes, size_t size, usdt_note_f *fn, void *arg)
 	Elf64_Nhdr h;	/* the same in both classes */
 
 	for (unsigned n = 0; n < NOTES_MAX; n++) {
-		if ((head = take(&left, sizeof h)) == NULL)
+		if ((head = usdt_notes_take(&left, sizeof h)) == NULL)
 			return;
 		memcpy(&h, head, sizeof h);
-		if ((name = take(&left, h.n_namesz)) == NULL ||
-		    (desc = take(&left, h.n_descsz)) == NULL)
+		if ((name = usdt_notes_take(&left, h.n_namesz)) == NULL ||
+		    (desc = usdt_notes_take(&left, h.n_descsz)) == NULL)
 			return;
 		if (h.n_type != NOTE_TYPE || h.n_namesz != sizeof NOTE_NAME ||
 		    memcmp(name, NOTE_NAME, sizeof NOTE_NAME) != 0 ||
@@ -136,11 +136,11 @@ note_base(void *arg, uint64_t address, uint64_t size)
 }
 
 bool
-usdt_notes_of(struct elf *e, usdt_note_f *fn, void *arg)
+usdt_notes_of(struct elffile *e, usdt_note_f *fn, void *arg)
 {
 	struct of_object o = { .fn = fn, .arg = arg };
 
-	elf_sections(e, ".stapsdt.base", note_base, &o);
-	elf_notes(e, ".note.stapsdt", read_section, &o);
+	elffile_sections(e, ".stapsdt.base", note_base, &o);
+	elffile_notes(e, ".note.stapsdt", read_section, &o);
 	return o.any;
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct elf;
+struct elffile;
 
 /* Strings are those of the file, valid while fn runs; addresses have no bias. */
 struct usdt_note {
@@ -31,6 +31,6 @@ void	usdt_notes_read(const uint8_t *bytes, size_t size, usdt_note_f *, void *arg
 
 /* The same for an object; addresses are put right if it was moved since it was
    linked (prelink).  false: there are no such notes. */
-bool	usdt_notes_of(struct elf *, usdt_note_f *, void *arg);
+bool	usdt_notes_of(struct elffile *, usdt_note_f *, void *arg);
 
 #endif

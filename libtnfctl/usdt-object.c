@@ -13,7 +13,7 @@
 #define SITES_MAX	4096u	/* of one probe */
 
 struct reading {
-	struct elf *elf;
+	struct elffile *elf;
 	struct usdt_object *o;
 	bool	fixed, failed;
 };
@@ -36,12 +36,12 @@ name_is_fit(const char *s)
 static bool
 find_symbol(void *arg, const char *name, uint64_t *ret)
 {
-	return elf_symbol(arg, name, ret);
+	return elffile_symbol(arg, name, ret);
 }
 
 /* One more of an array that grows by doubling, zeroed; NULL: no memory. */
 static void *
-grow(void *array, size_t n, size_t size)
+usdt_object_grow(void *array, size_t n, size_t size)
 {
 	char *v = array;
 
@@ -71,7 +71,7 @@ probe_of(struct reading *r, const struct usdt_note *note)
 
 	if (p != NULL || r->o->n == PROBES_MAX)
 		return p;
-	v = grow(r->o->v, r->o->n, sizeof *v);
+	v = usdt_object_grow(r->o->v, r->o->n, sizeof *v);
 	if (v == NULL) {
 		r->failed = true;
 		return NULL;
@@ -85,13 +85,13 @@ probe_of(struct reading *r, const struct usdt_note *note)
 
 /* Where the file has the site; false: not in what is loaded. */
 static bool
-place(struct reading *r, const struct usdt_note *note, struct usdt_site *s)
+usdt_object_place(struct reading *r, const struct usdt_note *note, struct usdt_site *s)
 {
 	s->address = note->address;
-	if (!elf_offset(r->elf, note->address, &s->offset))
+	if (!elffile_offset(r->elf, note->address, &s->offset))
 		return false;
 	return note->semaphore == 0 ||
-	    elf_offset(r->elf, note->semaphore, &s->ref_ctr);
+	    elffile_offset(r->elf, note->semaphore, &s->ref_ctr);
 }
 
 static bool
@@ -104,7 +104,7 @@ add_note(void *arg, const struct usdt_note *note)
 	struct usdt_probe *p;
 
 	if (!name_is_fit(note->provider) || !name_is_fit(note->name) ||
-	    !place(r, note, &site) || (p = probe_of(r, note)) == NULL ||
+	    !usdt_object_place(r, note, &site) || (p = probe_of(r, note)) == NULL ||
 	    p->nsites == SITES_MAX) {
 		r->o->skipped++;
 		return !r->failed;
@@ -113,7 +113,7 @@ add_note(void *arg, const struct usdt_note *note)
 		memcpy(p->why, args.why, sizeof p->why);
 	site.n = args.n;
 	memcpy(site.v, args.v, sizeof site.v);
-	v = grow(p->sites, p->nsites, sizeof *v);
+	v = usdt_object_grow(p->sites, p->nsites, sizeof *v);
 	if (v == NULL) {
 		r->failed = true;
 		return false;
@@ -147,9 +147,9 @@ find_types(struct usdt_probe *p)
 }
 
 bool
-usdt_object_read(struct elf *e, struct usdt_object *ret)
+usdt_object_read(struct elffile *e, struct usdt_object *ret)
 {
-	struct reading r = { .elf = e, .o = ret, .fixed = elf_is_fixed(e) };
+	struct reading r = { .elf = e, .o = ret, .fixed = elffile_is_fixed(e) };
 
 	memset(ret, 0, sizeof *ret);
 	usdt_notes_of(e, add_note, &r);

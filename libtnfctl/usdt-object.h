@@ -16,7 +16,7 @@
 
 #define USDT_NAME_MAX	128u	/* of a provider and of a name, NUL included */
 
-struct elf;
+struct elffile;
 
 struct usdt_site {
 	uint64_t address;	/* without the bias */
@@ -43,7 +43,7 @@ struct usdt_object {
 };
 
 /* All probes of a file; false: no memory.  No notes: n is 0. */
-bool	usdt_object_read(struct elf *, struct usdt_object *ret);
+bool	usdt_object_read(struct elffile *, struct usdt_object *ret);
 void	usdt_object_free(struct usdt_object *);
 
 #endif

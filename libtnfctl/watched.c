@@ -48,7 +48,7 @@ watched_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 static tnfctl_errcode_t
 watched_no_file(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 {
-	return fail(TNFCTL_ERR_BADARG, "process %d: it has no probes of TNF, and needs "
+	return error_set(TNFCTL_ERR_BADARG, "process %d: it has no probes of TNF, and needs "
 	    "no trace file: events go to the kernel's buffer", (int)h->pid);
 }
 
@@ -65,10 +65,10 @@ watched_continue(tnfctl_handle_t *const *v, size_t n, size_t *which,
 	int r;
 
 	if (n != 1)
-		return fail(TNFCTL_ERR_BADARG, "a process that is not held cannot be "
+		return error_set(TNFCTL_ERR_BADARG, "a process that is not held cannot be "
 		    "continued with others");
 	imports_release(h);
-	fail(TNFCTL_ERR_NONE, NULL);
+	error_set(TNFCTL_ERR_NONE, NULL);
 	for (;;) {
 		r = poll(&p, 1, LOOK_MS);
 		if (r < 0 && errno == EINTR) {
@@ -114,14 +114,14 @@ tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
 	if (w == NULL || h == NULL) {
 		free(w);
 		handle_free(h);
-		return fail(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	h->priv = w;
 	w->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (w->pidfd < 0) {
 		err = errno == ESRCH ?
-		    fail(TNFCTL_ERR_NOPROCESS, "process %d: there is none", (int)pid) :
-		    fail_errno(errno, "process %d", (int)pid);
+		    error_set(TNFCTL_ERR_NOPROCESS, "process %d: there is none", (int)pid) :
+		    error_set_errno(errno, "process %d", (int)pid);
 		free(w);
 		handle_free(h);
 		return err;
@@ -132,5 +132,5 @@ tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
 		return err;
 	}
 	*ret = h;
-	return fail(TNFCTL_ERR_NONE, NULL);
+	return error_set(TNFCTL_ERR_NONE, NULL);
 }

@@ -16,7 +16,7 @@
 
 /* The record that a reference leads to, with at least 'size' bytes; or NULL. */
 static const uint32_t *
-follow(uint32_t ref, uint32_t size)
+adopt_follow(uint32_t ref, uint32_t size)
 {
 	uint32_t at = ref & ~(TNF_REF32_PERMANENT | TNF_REF32_T_MASK);
 
@@ -33,16 +33,16 @@ is_text(uint32_t ref, const char *text, size_t len, size_t max)
 
 	if (len > max)
 		len = max;
-	r = follow(ref, (uint32_t)(8 + len + 1));
+	r = adopt_follow(ref, (uint32_t)(8 + len + 1));
 	return r != NULL && memcmp(r + 2, text, len) == 0 &&
 	    ((const char *)(r + 2))[len] == '\0';
 }
 
 /* An array of exactly n references. */
 static const uint32_t *
-array(uint32_t ref, unsigned n)
+adopt_array(uint32_t ref, unsigned n)
 {
-	const uint32_t *r = follow(ref, 8 + 4 * n);
+	const uint32_t *r = adopt_follow(ref, 8 + 4 * n);
 
 	return r != NULL && r[1] == 8 + 4 * n ? r + 2 : NULL;
 }
@@ -50,7 +50,7 @@ array(uint32_t ref, unsigned n)
 static bool
 same_names(const char *attrs, uint32_t ref, unsigned n)
 {
-	const uint32_t *names = array(ref, n + 2);
+	const uint32_t *names = adopt_array(ref, n + 2);
 	size_t len = 0;
 	const char *s = tnf_attribute(attrs, "slots", &len);
 	unsigned i;
@@ -72,7 +72,7 @@ static void adopt_types(const struct tnf_tag_data *const *slots, unsigned n,
 static void
 adopt_record(const struct tnf_tag_data *data, uint32_t ref, unsigned depth)
 {
-	const uint32_t *r = follow(ref, 24), *cells;
+	const uint32_t *r = adopt_follow(ref, 24), *cells;
 	unsigned n;
 
 	if (r == NULL || r[4] != data->size || !is_text(r[1], data->name,
@@ -81,7 +81,7 @@ adopt_record(const struct tnf_tag_data *data, uint32_t ref, unsigned depth)
 	__atomic_store_n((uint32_t *)(uintptr_t)&data->index,
 	    ref & ~TNF_REF32_PERMANENT, __ATOMIC_RELEASE);
 	n = tnf_slot_count(data->slots);
-	cells = array(r[3], n + 1);
+	cells = adopt_array(r[3], n + 1);
 	if (cells != NULL && depth < DEPTH)
 		adopt_types(data->slots, n, cells + 1, depth + 1);
 }
@@ -106,7 +106,7 @@ same_types(const struct tnf_tag_data *const *slots, unsigned n,
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		type = follow(cells[i], 12);
+		type = adopt_follow(cells[i], 12);
 		if (type == NULL || !is_text(type[1], slots[i]->name,
 		    strlen(slots[i]->name), TNF_NAME_MAX))
 			return false;
@@ -143,11 +143,11 @@ tnf_adopt_probe(const struct tnf_probe_control *probe)
 	if (end > DIRECTORY_SIZE)
 		end = DIRECTORY_SIZE;
 	for (at = BLOCK_SIZE + TNF_DIR_FIRST_PROBE; at + 4 <= end; at += 4) {
-		r = follow(__atomic_load_n((const uint32_t *)(const void *)
+		r = adopt_follow(__atomic_load_n((const uint32_t *)(const void *)
 		    (tnf_file()->base + at), __ATOMIC_ACQUIRE), 28);
 		if (r == NULL || !is_probe(r, probe, n))
 			continue;
-		cells = array(r[3], n + 2);
+		cells = adopt_array(r[3], n + 2);
 		if (cells == NULL || !same_types(probe->slots, n, cells + 2))
 			continue;
 		adopt_types(probe->slots, n, cells + 2, 0);

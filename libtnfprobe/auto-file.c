@@ -70,7 +70,7 @@ open_directory(const char *path, const char *base)
 
 /* Past the limit of a file's size there would be a signal. */
 static int
-reserve(int fd, uint64_t size)
+auto_file_reserve(int fd, uint64_t size)
 {
 	struct rlimit limit;
 
@@ -96,7 +96,7 @@ give_name(int dir, const char *name, const char *base, bool replace)
 }
 
 static int
-create(int dir, const char *base, uint64_t size, bool replace, int *ret)
+auto_file_create(int dir, const char *base, uint64_t size, bool replace, int *ret)
 {
 	char name[64];
 	uint64_t n;
@@ -108,7 +108,7 @@ create(int dir, const char *base, uint64_t size, bool replace, int *ret)
 	fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno;
-	error = reserve(fd, size);
+	error = auto_file_reserve(fd, size);
 	if (error == 0)
 		error = give_name(dir, name, base, replace);
 	if (error != 0) {
@@ -173,7 +173,7 @@ tnf_auto_file(const char *path, uint64_t *size, int *fd)
 	if (open_other(path, size, fd)) {
 		error = 0;
 	} else if (replaces) {
-		error = create(dir, base, *size, there, fd);
+		error = auto_file_create(dir, base, *size, there, fd);
 		if (error == EEXIST && !there && wait_for_other(path, size, fd))
 			error = 0;
 	}

@@ -60,7 +60,7 @@ spec_free(struct spec *s)
 }
 
 static bool
-quoted(struct reader *r, struct spec *s)
+auto_select_quoted(struct reader *r, struct spec *s)
 {
 	const char *from = r->p + 1, *end = strchr(from, *r->p);
 	bool regex = *r->p == '/';
@@ -93,7 +93,7 @@ spec_read(struct reader *r, struct spec *s)
 	const char *from = r->p;
 
 	if (*from == '\'' || *from == '/')
-		return quoted(r, s);
+		return auto_select_quoted(r, s);
 	if (*from == '$')
 		return set_of_all(r, s);
 	while (is_plain(*r->p))

@@ -28,7 +28,7 @@ struct scan {
 };
 
 static void __attribute__((format(printf, 1, 2)))
-complain(const char *fmt, ...)
+auto_complain(const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
@@ -107,13 +107,13 @@ file_size(void)
 	uint64_t size = text == NULL || *text == '\0' ? SIZE_DEFAULT : tnf_auto_size(text);
 
 	if (size == 0) {
-		complain("tnf: TNF_SIZE=%s: is no size: write 16m, 512k, or kbytes", text);
+		auto_complain("tnf: TNF_SIZE=%s: is no size: write 16m, 512k, or kbytes", text);
 		return 0;
 	}
 	if (size < FILE_MIN)
 		size = FILE_MIN;
 	if (size > FILE_MAX) {
-		complain("tnf: TNF_SIZE=%s: too large: at most 1g", text);
+		auto_complain("tnf: TNF_SIZE=%s: too large: at most 1g", text);
 		return 0;
 	}
 	return size;
@@ -135,7 +135,7 @@ make_file(void)
 		close(fd);
 	}
 	if (error != 0)
-		complain("tnf: TNF_FILE=%s: %llu bytes: %s: this process is not traced",
+		auto_complain("tnf: TNF_FILE=%s: %llu bytes: %s: this process is not traced",
 		    name != NULL ? name : "", (unsigned long long)size, strerror(error));
 	free(name);
 	return error == 0;
@@ -167,13 +167,13 @@ tnf_auto_start(void)
 	    text[strspn(text, " \t\n")] == '\0')
 		return;
 	if ((sel = tnf_auto_parse(text, &wrong, &at)) == NULL) {
-		complain("tnf: TNF_ENABLE: %.60s: %s: nothing is traced", at, wrong);
+		auto_complain("tnf: TNF_ENABLE: %.60s: %s: nothing is traced", at, wrong);
 	} else {
 		__atomic_store_n(&selectors, sel, __ATOMIC_RELEASE);
 		s.sel = sel;
 		enable_all(&s);
 		if (s.probes > 0 && s.chosen == 0)
-			complain("tnf: TNF_ENABLE=%.200s: selects none of the %u probes of "
+			auto_complain("tnf: TNF_ENABLE=%.200s: selects none of the %u probes of "
 			    "process %d", text, s.probes, (int)getpid());
 	}
 	errno = saved;

@@ -78,7 +78,7 @@ is_dead(uint64_t owner)
  * than about one block in CROWD_HELD held; below that it passes over a held block.
  */
 static bool
-lock(struct thread *t, struct tnf_block_header *b, uint64_t me)
+block_lock(struct thread *t, struct tnf_block_header *b, uint64_t me)
 {
 	uint64_t owner = 0;
 
@@ -209,7 +209,7 @@ tnf_block_take(struct thread *t, int64_t now)
 		generation = (uint32_t)(n / f->data_blocks % LAPS) + 1;
 		b = (struct tnf_block_header *)(void *)(f->base +
 		    DATA_START + n % f->data_blocks * BLOCK_SIZE);
-		if (!lock(t, b, me))
+		if (!block_lock(t, b, me))
 			continue;
 		/* Late: the block has been used in this lap or a later one. */
 		old = __atomic_load_n(&b->generation, __ATOMIC_RELAXED);

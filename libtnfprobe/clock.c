@@ -79,7 +79,7 @@ tnf_clock_unlock(void)
 
 /* Called with scale.lock held. */
 static void
-measure(uint64_t tsc, int64_t ns)
+clock_measure(uint64_t tsc, int64_t ns)
 {
 	uint64_t span = tsc - scale.tsc, mult, diff;
 
@@ -111,7 +111,7 @@ restart:
 
 /* One instant on both clocks: the tightest of some tries. */
 static int64_t
-instant(uint64_t *tsc)
+clock_instant(uint64_t *tsc)
 {
 	uint64_t before, after, width = UINT64_MAX;
 	int64_t ns, best = 0;
@@ -143,9 +143,9 @@ drop_anchor(struct thread *t)
 		ns = tnf_clock_now();
 		goto out;
 	}
-	ns = instant(&t->tsc);
+	ns = clock_instant(&t->tsc);
 	if (__atomic_exchange_n(&scale.lock, 1, __ATOMIC_ACQUIRE) == 0) {
-		measure(t->tsc, ns);
+		clock_measure(t->tsc, ns);
 		__atomic_store_n(&scale.lock, 0, __ATOMIC_RELEASE);
 	}
 	t->mult = __atomic_load_n(&scale.mult, __ATOMIC_RELAXED);

@@ -112,7 +112,7 @@ struct line {
 };
 
 static void __attribute__((format(printf, 2, 3)))
-add(struct line *l, const char *format, ...)
+debug_add(struct line *l, const char *format, ...)
 {
 	size_t room = sizeof(l->text) - 1 - l->len;	/* the newline's */
 	va_list ap;
@@ -136,7 +136,7 @@ add_signed(struct line *l, const void *p, size_t size)
 	case 4: v = *(const int32_t *)p; break;
 	case 8: v = *(const int64_t *)p; break;
 	}
-	add(l, "%lld", (long long)v);
+	debug_add(l, "%lld", (long long)v);
 }
 
 static uint64_t
@@ -152,7 +152,7 @@ get_unsigned(const void *p, size_t size)
 }
 
 static bool
-starts(const char *s, const char *with)
+debug_starts(const char *s, const char *with)
 {
 	return strncmp(s, with, strlen(with)) == 0;
 }
@@ -166,22 +166,22 @@ add_value(struct line *l, const struct tnf_probe_argument *a)
 	    a->type->kind == TNF_TAG_TEXT;
 
 	if (text && a->string == NULL)
-		add(l, "<NULL>");
+		debug_add(l, "<NULL>");
 	else if (text)
-		add(l, "\"%.*s\"", TEXT_SHOWN, a->string);
+		debug_add(l, "\"%.*s\"", TEXT_SHOWN, a->string);
 	else if (a->type->kind == TNF_TAG_RECORD ||
-	    a->type->kind == TNF_TAG_BLOB || starts(type, "tnf_opaque"))
-		add(l, "0x%lx", (unsigned long)get_unsigned(a->value,
+	    a->type->kind == TNF_TAG_BLOB || debug_starts(type, "tnf_opaque"))
+		debug_add(l, "0x%lx", (unsigned long)get_unsigned(a->value,
 		    member_size(a->type)));
-	else if (starts(type, "tnf_char"))
-		add(l, "<unknown>");
-	else if (starts(type, "tnf_float32"))
-		add(l, "%f", *(const float *)a->value);
-	else if (starts(type, "tnf_float64"))
-		add(l, "%f", *(const double *)a->value);
-	else if (starts(type, "tnf_uint") || starts(type, "tnf_size") ||
-	    starts(type, "tnf_lwpid"))
-		add(l, "%llu", (unsigned long long)get_unsigned(a->value,
+	else if (debug_starts(type, "tnf_char"))
+		debug_add(l, "<unknown>");
+	else if (debug_starts(type, "tnf_float32"))
+		debug_add(l, "%f", *(const float *)a->value);
+	else if (debug_starts(type, "tnf_float64"))
+		debug_add(l, "%f", *(const double *)a->value);
+	else if (debug_starts(type, "tnf_uint") || debug_starts(type, "tnf_size") ||
+	    debug_starts(type, "tnf_lwpid"))
+		debug_add(l, "%llu", (unsigned long long)get_unsigned(a->value,
 		    a->type->size));
 	else
 		add_signed(l, a->value, a->type->size);
@@ -200,17 +200,17 @@ tnf_probe_debug(struct tnf_probe_setup *setup)
 	l.len = 0;
 	s = tnf_attribute(setup->probe->attrs, "name", &len);
 	if (s != NULL)
-		add(&l, "probe %.*s; ", (int)(len < NAME_SHOWN ? len :
+		debug_add(&l, "probe %.*s; ", (int)(len < NAME_SHOWN ? len :
 		    NAME_SHOWN), s);
 	s = tnf_attribute(setup->probe->attrs, "sunw%debug", &len);
 	if (s != NULL)
-		add(&l, "sunw%%debug \"%.*s\"; ", (int)(len < TEXT_SHOWN ?
+		debug_add(&l, "sunw%%debug \"%.*s\"; ", (int)(len < TEXT_SHOWN ?
 		    len : TEXT_SHOWN), s);
 	for (i = 0; tnf_probe_get_argument(setup, i, &a) == 0; i++) {
-		add(&l, "%.*s=", (int)(a.name_len < NAME_SHOWN ? a.name_len :
+		debug_add(&l, "%.*s=", (int)(a.name_len < NAME_SHOWN ? a.name_len :
 		    NAME_SHOWN), a.name);
 		add_value(&l, &a);
-		add(&l, "; ");
+		debug_add(&l, "; ");
 	}
 	l.text[l.len++] = '\n';
 	if (write(STDERR_FILENO, l.text, l.len) == -1)

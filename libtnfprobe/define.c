@@ -112,7 +112,7 @@ put_record(const struct tnf_tag_data *data)
 }
 
 static bool
-begin(void)
+define_begin(void)
 {
 	if (!tnf_tag_begin()) {
 		if (tnf_p.later == NULL)
@@ -155,7 +155,7 @@ remember_tag(uint32_t *tag, enum tnf_core type)
 
 /* Called at the end of a transaction, under its lock. */
 static void
-remember(void)
+define_remember(void)
 {
 	struct tnf_tag_data *data;
 	uint32_t index;
@@ -182,10 +182,10 @@ remember(void)
 uint32_t
 tnf_define_record(const struct tnf_tag_data *data)
 {
-	if (data->version != TNF_PROBE_ABI || !begin())
+	if (data->version != TNF_PROBE_ABI || !define_begin())
 		return 0;
 	put_record(data);
-	if (!tnf_tag_end(remember))
+	if (!tnf_tag_end(define_remember))
 		return 0;
 	return __atomic_load_n(&data->index, __ATOMIC_ACQUIRE);
 }
@@ -264,7 +264,7 @@ put_long_types(const struct tnf_probe_control *probe)
 bool
 tnf_define_probe(struct tnf_probe_control *probe)
 {
-	if (!begin())
+	if (!define_begin())
 		return false;
 	if (probe->index != 0)		/* another thread was faster */
 		return tnf_tag_end(NULL);
@@ -275,5 +275,5 @@ tnf_define_probe(struct tnf_probe_control *probe)
 	if (fresh_index == 0)
 		fresh_probe_ref = put_probe(probe);
 	fresh_probe = probe;
-	return tnf_tag_end(remember);
+	return tnf_tag_end(define_remember);
 }

@@ -31,7 +31,7 @@ const struct tnf_probe_ops TNF_API _tnf_probe_ops = {
 };
 
 static inline uint32_t
-round8(uint32_t size)
+event_round8(uint32_t size)
 {
 	return (size + 7) & ~7u;
 }
@@ -45,7 +45,7 @@ pair_low(const char *event, const char *target)
 }
 
 static inline void
-put32(char *at, uint32_t value)
+event_put32(char *at, uint32_t value)
 {
 	*(uint32_t *)(void *)at = value;
 }
@@ -155,7 +155,7 @@ put_sched(struct thread *t, char *at, int64_t now)
  * directory has none.
  */
 static char *
-place(struct thread *t, const struct tnf_probe_control *probe)
+event_place(struct thread *t, const struct tnf_probe_control *probe)
 {
 	uint32_t size, tail = probe->event_size, pair;
 	bool far = probe->index >= DIRECTORY_SIZE, sched;
@@ -167,7 +167,7 @@ place(struct thread *t, const struct tnf_probe_control *probe)
 	   A second ANCHOR_NS is room for a clock that runs a little faster than we think. */
 	sched = t->sched == NULL ||
 	    now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
-	size = round8(tail + far * 4);
+	size = event_round8(tail + far * 4);
 	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE ||
 	    tnf_block_is_far(t)) {
 		if (!new_block(t, now))
@@ -181,23 +181,23 @@ place(struct thread *t, const struct tnf_probe_control *probe)
 	}
 	fwd = event + tail;
 	t->next = event + size;
-	put32(t->next - 4, 0);
+	event_put32(t->next - 4, 0);
 	pair = probe->index << 16 | TNF_TAG16_ABS << 16;
 	if (far) {
-		put32(fwd, PERMANENT(probe->index));
+		event_put32(fwd, PERMANENT(probe->index));
 		pair = (uint32_t)(fwd - event) << 16;
 	}
 	pair |= pair_low(event, t->sched);
 	t->last = (uint32_t)(now - t->base);
 	t->ns = t->abs - t->base;
 	t->tsc_limit = t->good;
-	put32(event, pair);
-	put32(event + 4, t->last);
+	event_put32(event, pair);
+	event_put32(event + 4, t->last);
 	return event;
 }
 
 static char *
-hit(struct thread *t, struct tnf_probe_control *probe)
+event_hit(struct thread *t, struct tnf_probe_control *probe)
 {
 	if (probe->tnf_version != TNF_PROBE_ABI ||
 	    (!__atomic_load_n(&__atomic_load_n(&tnf_p.guard,
@@ -211,12 +211,12 @@ hit(struct thread *t, struct tnf_probe_control *probe)
 	if (__atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) == 0 &&
 	    !tnf_define_probe(probe))
 		return NULL;
-	return place(t, probe);
+	return event_place(t, probe);
 }
 
 /* May the hit go on?  Then what was in progress is forgotten. */
 static bool __attribute__((noinline, cold))
-busy(struct thread *t, const struct tnf_probe_setup *setup, uintptr_t frame)
+event_busy(struct thread *t, const struct tnf_probe_setup *setup, uintptr_t frame)
 {
 	int saved = errno;
 	bool left = tnf_hit_left(t, setup, frame);
@@ -234,7 +234,7 @@ alloc_slow(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 {
 	struct thread *t = &tnf_t;
 	int saved = errno;
-	char *event = hit(t, probe);
+	char *event = event_hit(t, probe);
 
 	setup->buffer = event;
 	setup->probe = probe;
@@ -255,13 +255,13 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	uint64_t since;
 	char *event;
 
-	if (unlikely(t->busy != 0) && !busy(t, setup, frame))
+	if (unlikely(t->busy != 0) && !event_busy(t, setup, frame))
 		return NULL;
 	t->busy = frame;
 	signal_fence();
 	t->setup = setup;
 	index = __atomic_load_n(&probe->index, __ATOMIC_ACQUIRE);
-	size = round8(probe->event_size);
+	size = event_round8(probe->event_size);
 	event = t->pos;
 	/* A thread without a block has no room and takes the slow path.  The counter is
 	   read behind this test alone: a thread that may not read it has no block, and
@@ -277,17 +277,17 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	last = (uint32_t)(t->ns + (int64_t)scaled(since, t->mult));
 	t->last = last;
 	t->next = event + size;
-	put32(event + size - 4, 0);
-	put32(event, (index | TNF_TAG16_ABS) << 16 |
+	event_put32(event + size - 4, 0);
+	event_put32(event, (index | TNF_TAG16_ABS) << 16 |
 	    pair_low(event, t->sched));
-	put32(event + 4, last);
+	event_put32(event + 4, last);
 	setup->buffer = event;
 	setup->probe = probe;
 	return event;
 }
 
 static void
-publish(char *block, uint32_t end)
+event_publish(char *block, uint32_t end)
 {
 	struct tnf_block_header *b = (struct tnf_block_header *)(void *)block;
 
@@ -328,10 +328,10 @@ commit_held(struct thread *t)
 	unsigned i, last = t->used - 1u;
 	char *done[HELD_MAX];
 
-	publish(t->held[last], (uint32_t)(t->next - t->held[last]));
+	event_publish(t->held[last], (uint32_t)(t->next - t->held[last]));
 	for (i = 0; i < last; i++)
-		publish(t->held[i], t->fill[i + 1]);
-	publish(t->block, t->fill[0]);
+		event_publish(t->held[i], t->fill[i + 1]);
+	event_publish(t->block, t->fill[0]);
 	done[0] = t->block;
 	memcpy(done + 1, t->held, last * sizeof(done[0]));
 	t->block = t->held[last];
@@ -378,7 +378,7 @@ commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 		if (t->used > 0)
 			commit_held(t);
 		else
-			publish(t->block, (uint32_t)(t->next - t->block));
+			event_publish(t->block, (uint32_t)(t->next - t->block));
 		t->pos = t->next;
 		t->odd = t->new_sched = 0;
 	}
@@ -404,7 +404,7 @@ tnf_probe_commit(struct tnf_probe_setup *setup)
 		return;
 	}
 	next = t->next;
-	publish(t->block, (uint32_t)(next - t->block));
+	event_publish(t->block, (uint32_t)(next - t->block));
 	t->pos = next;
 	t->new_sched = 0;
 	signal_fence();

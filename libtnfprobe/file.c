@@ -22,7 +22,7 @@
 
 /* A plain file as large as we have been told. */
 static int
-check(const struct stat *st, uint64_t size)
+file_check(const struct stat *st, uint64_t size)
 {
 	if (!S_ISREG(st->st_mode))
 		return EINVAL;
@@ -39,12 +39,12 @@ check_named(const struct stat *st, uint64_t size)
 		return EINVAL;
 	if (st->st_uid != geteuid() && st->st_uid != 0)
 		return EPERM;
-	return check(st, size);
+	return file_check(st, size);
 }
 
 /* Addresses for a file, and in front of them a page for what we know of it. */
 static struct file *
-reserve(uint32_t size)
+file_reserve(uint32_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct file *f;
@@ -66,26 +66,26 @@ reserve(uint32_t size)
 }
 
 static void
-release(struct file *f)
+file_release(struct file *f)
 {
 	munmap(f, (size_t)(f->base - (char *)f) + f->size);
 }
 
 static int
-map(int fd, uint64_t size, struct file **ret)
+file_map(int fd, uint64_t size, struct file **ret)
 {
 	struct file *f;
 	int error;
 
 	if (size > FILE_MAX)
 		size = FILE_MAX;
-	f = reserve((uint32_t)(size / BLOCK_SIZE * BLOCK_SIZE));
+	f = file_reserve((uint32_t)(size / BLOCK_SIZE * BLOCK_SIZE));
 	if (f == NULL)
 		return errno;
 	if (mmap(f->base, f->size, PROT_READ | PROT_WRITE, MAP_SHARED |
 	    MAP_FIXED, fd, 0) == MAP_FAILED) {
 		error = errno;
-		release(f);
+		file_release(f);
 		return error;
 	}
 	f->fill = (tnf_ext(f)->compatible & TNF_EXT_FILL) != 0;
@@ -105,7 +105,7 @@ map_named(const char *path, uint64_t size, struct file **ret)
 		return errno;
 	error = fstat(fd, &st) == -1 ? errno : check_named(&st, size);
 	if (error == 0)
-		error = map(fd, size, ret);
+		error = file_map(fd, size, ret);
 	close(fd);
 	return error;
 }
@@ -119,15 +119,15 @@ open_and_map(const char *path, uint64_t size, int fd, struct file **ret)
 
 	if (fd == -1)
 		return map_named(path, size, ret);
-	error = fstat(fd, &st) == -1 ? errno : check(&st, size);
-	return error != 0 ? error : map(fd, size, ret);
+	error = fstat(fd, &st) == -1 ? errno : file_check(&st, size);
+	return error != 0 ? error : file_map(fd, size, ret);
 }
 
 /* The same at another address, for a child of a fork within a hit. */
 int
 tnf_file_again(const struct file *f, struct file **ret)
 {
-	struct file *again = reserve(f->size);
+	struct file *again = file_reserve(f->size);
 	int error;
 
 	if (again == NULL)
@@ -135,7 +135,7 @@ tnf_file_again(const struct file *f, struct file **ret)
 	if (mremap(f->base, 0, f->size, MREMAP_MAYMOVE | MREMAP_FIXED,
 	    again->base) == MAP_FAILED) {
 		error = errno;
-		release(again);
+		file_release(again);
 		return error;
 	}
 	again->fill = f->fill;
@@ -206,7 +206,7 @@ write_core(const struct file *f, bool first)
 /* Another process came first: wait until it is done, but not at each hit, and
    look at its work. */
 static int
-join(const struct file *f)
+file_join(const struct file *f)
 {
 	static int waited;
 	const struct tnf_file_header *h =
@@ -238,7 +238,7 @@ set_up(const struct file *f)
 
 	if (!__atomic_compare_exchange_n(&tnf_ext(f)->version, &version,
 	    TNF_EXT_VERSION, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return join(f);
+		return file_join(f);
 	if (h->magic != 0)
 		return EINVAL;
 	init_ext(f);
@@ -265,7 +265,7 @@ tnf_file_open(const char *path, uint64_t size, int fd)
 	    set_up(f);
 	if (error != 0) {
 		tnf_p.file = NULL;
-		release(f);
+		file_release(f);
 		return error;
 	}
 	__atomic_fetch_add(&tnf_ext(f)->attached, 1, __ATOMIC_RELAXED);
@@ -325,7 +325,7 @@ copy_definitions(const struct file *from, const struct file *to)
 
 /* With the lock of definitions held. */
 static int
-fill(const struct file *from, const struct file *to)
+file_fill(const struct file *from, const struct file *to)
 {
 	struct tnf_file_header *h =
 	    (struct tnf_file_header *)(void *)to->base;
@@ -356,10 +356,10 @@ tnf_file_switch(const char *path, uint64_t size, int fd)
 	if ((error = open_and_map(path, size, fd, &new)) != 0)
 		return error;
 	if (!tnf_tag_begin()) {
-		release(new);
+		file_release(new);
 		return EBUSY;
 	}
-	error = fill(old, new);
+	error = file_fill(old, new);
 	/* Cut off while it was read (sigbus.c): part of it was zeros. */
 	if (error == 0 && _tnf_process_control.state == TNF_PROC_BROKEN)
 		error = EFAULT;
@@ -376,6 +376,6 @@ tnf_file_switch(const char *path, uint64_t size, int fd)
 	}
 	tnf_tag_end(NULL);
 	if (error != 0)
-		release(new);
+		file_release(new);
 	return error;
 }

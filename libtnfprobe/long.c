@@ -45,7 +45,7 @@ whole_characters(const char *s, size_t len)
 }
 
 static void
-limit(struct value *v)
+long_limit(struct value *v)
 {
 	size_t share = v->t->file->data_blocks / SHARE, max;
 
@@ -64,7 +64,7 @@ limit(struct value *v)
 
 /* Long values leave some blocks to the other arguments. */
 static char *
-room(struct thread *t, uint32_t size)
+long_room(struct thread *t, uint32_t size)
 {
 	if ((size_t)(t->lim - t->next) < size && t->used >= HELD_LONG)
 		return NULL;
@@ -75,7 +75,7 @@ static uint32_t *
 put_array(struct value *v, uint32_t cells)
 {
 	uint32_t size = (8 + 4 * cells + 7) & ~7u;
-	char *at = cells > 1 ? room(v->t, size) : tnf_value_room(v->t, size);
+	char *at = cells > 1 ? long_room(v->t, size) : tnf_value_room(v->t, size);
 	uint32_t *r = (uint32_t *)(void *)at;
 
 	if (at == NULL)
@@ -96,7 +96,7 @@ piece_room(struct value *v, uint32_t size)
 
 	if (full && v->loose > 0 && v->loose == t->used && !tnf_value_next(t))
 		return NULL;
-	if ((at = room(t, size)) != NULL && full)
+	if ((at = long_room(t, size)) != NULL && full)
 		v->loose = t->used;
 	return at;
 }
@@ -158,7 +158,7 @@ tnf_long_put(struct thread *t, const struct tnf_tag_data *type, const char *p,
 
 	if (p == NULL || v.array_tag == 0 || v.piece_tag == 0)
 		return 0;
-	limit(&v);
+	long_limit(&v);
 	link = put_pieces(&v, cell, &first);
 	while (link != NULL)
 		link = put_pieces(&v, link, link);

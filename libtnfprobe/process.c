@@ -44,7 +44,7 @@ struct tnf_process_control TNF_API _tnf_process_control = {
 
 /* Several threads look and set, and the controller does from outside. */
 static uint32_t
-state(void)
+process_state(void)
 {
 	return __atomic_load_n(&_tnf_process_control.state, __ATOMIC_ACQUIRE);
 }
@@ -301,7 +301,7 @@ tnf_wait_over(void)
 /* Becomes the one who sets up.  false: it has been done, or another one is
    at it and does not get ahead. */
 static bool
-claim(struct guard *g)
+process_claim(struct guard *g)
 {
 	uint32_t phase;
 	unsigned i;
@@ -335,7 +335,7 @@ follow_switch(void)
 	bool stopped;
 
 	if (__atomic_load_n(&tnf_p.guard->phase, __ATOMIC_SEQ_CST) !=
-	    PHASE_READY || state() != TNF_PROC_RUNNING)
+	    PHASE_READY || process_state() != TNF_PROC_RUNNING)
 		return;
 	do {
 		stopped = is_stopped();
@@ -356,16 +356,16 @@ bool
 tnf_process_ready(void)
 {
 	struct guard *g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
-	uint32_t now = state();
+	uint32_t now = process_state();
 	int cancel;
 	bool done;
 
 	if (is_stopped() || (now != TNF_PROC_READY && now != TNF_PROC_RUNNING))
 		return false;
-	if (!claim(g)) {
+	if (!process_claim(g)) {
 		/* The first one replaces the guard and goes on there. */
 		g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
-		if (!is_live() && claim(g))
+		if (!is_live() && process_claim(g))
 			__atomic_store_n(&g->phase, PHASE_NEW,
 			    __ATOMIC_RELEASE);
 		if (!is_live() && !is_stopped())
@@ -402,13 +402,13 @@ tnf_process_ready(void)
 static int
 open_first(struct guard *g, const char *path, uint64_t size, int fd)
 {
-	uint32_t was = state(), phase = PHASE_READY;
+	uint32_t was = process_state(), phase = PHASE_READY;
 	int error;
 
 	if (was == TNF_PROC_BROKEN && tnf_file() != NULL)
 		return _tnf_process_control.broken_errno;
 	if (!__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY, false,
-	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED) && !claim(g))
+	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED) && !process_claim(g))
 		return EBUSY;
 	if (g == &first_guard) {
 		new_guard();
@@ -419,7 +419,7 @@ open_first(struct guard *g, const char *path, uint64_t size, int fd)
 	error = set_up(path, size, fd);
 	if (error == 0 && !now_running(TNF_PROC_NO_BUFFER))
 		error = ECHILD;
-	if (error != 0 && state() == TNF_PROC_NO_BUFFER)
+	if (error != 0 && process_state() == TNF_PROC_NO_BUFFER)
 		set_state(was);
 	__atomic_store_n(&g->phase, error == 0 ? PHASE_READY : PHASE_NEW,
 	    __ATOMIC_SEQ_CST);
@@ -433,7 +433,7 @@ open_next(struct guard *g, const char *path, uint64_t size, int fd)
 	int error;
 
 	/* A child that has not hit a probe yet. */
-	if (claim(g)) {
+	if (process_claim(g)) {
 		work_begins();
 		set_up_child();
 		__atomic_store_n(&g->phase, PHASE_READY, __ATOMIC_SEQ_CST);
@@ -457,7 +457,7 @@ process_open(const char *path, uint64_t size, int32_t fd)
 	int error = ENAMETOOLONG, saved = errno, cancel = no_cancellation();
 
 	if (len <= sizeof(c->file_name))
-		error = state() == TNF_PROC_RUNNING ?
+		error = process_state() == TNF_PROC_RUNNING ?
 		    open_next(tnf_p.guard, path, size, fd) :
 		    open_first(tnf_p.guard, path, size, fd);
 	if (error == 0) {
@@ -508,7 +508,7 @@ before_fork(void)
 {
 	int saved = errno;
 
-	if (state() == TNF_PROC_READY)
+	if (process_state() == TNF_PROC_READY)
 		tnf_process_ready();
 	/* By this the child sees that it has another number. */
 	if (!tnf_p.ask_tid)
@@ -533,7 +533,7 @@ leave_hit(const struct thread *t)
 	const struct file *f;
 	int error = ECHILD;
 
-	if (tnf_p.later != NULL || state() == TNF_PROC_BROKEN ||
+	if (tnf_p.later != NULL || process_state() == TNF_PROC_BROKEN ||
 	    (tnf_p.file == NULL && t->at_work == 0))
 		return;		/* there is nothing to be kept away from */
 	if (t->at_work == 0)
@@ -580,15 +580,15 @@ in_child(void)
 
 /* In a program that is linked statically, before its own constructors. */
 static void __attribute__((constructor(101)))
-load(void)
+process_load(void)
 {
 	pthread_atfork(before_fork, NULL, in_child);
 	tnf_names_load();
 	/* While nobody can refuse it: no identity or filter has changed yet. */
-	if (state() == TNF_PROC_READY)
+	if (process_state() == TNF_PROC_READY)
 		tnf_process_ready();
 	/* A controller comes first: it has started the process, and knows. */
-	else if (state() == TNF_PROC_NO_BUFFER)
+	else if (process_state() == TNF_PROC_NO_BUFFER)
 		tnf_auto_start();
 }
 

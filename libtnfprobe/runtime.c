@@ -152,7 +152,7 @@ meaning_of(const struct tnf_probe_control *p)
 }
 
 static bool
-same(const struct meaning *a, const struct meaning *b)
+runtime_same(const struct meaning *a, const struct meaning *b)
 {
 	return memcmp(a->kinds, b->kinds, sizeof(a->kinds)) == 0 &&
 	    strcmp(a->attrs, b->attrs) == 0;
@@ -178,7 +178,7 @@ runtime_find(const struct meaning *m)
 	for (; pool != NULL; pool = pool->next)
 		for (p = blocks_of(pool); p < blocks_of(pool) + POOL_BLOCKS; p++)
 			if (__atomic_load_n(&p->tnf_version, __ATOMIC_ACQUIRE) ==
-			    TNF_PROBE_ABI && same(meaning_of(p), m))
+			    TNF_PROBE_ABI && runtime_same(meaning_of(p), m))
 				return p;
 	return NULL;
 }
@@ -257,7 +257,7 @@ tell_controller(void)
 }
 
 static struct tnf_probe_control *
-make(const struct meaning *m)
+runtime_make(const struct meaning *m)
 {
 	struct tnf_probe_control *p = new_block();
 
@@ -290,7 +290,7 @@ tnf_probe_define(const char *name, const char *keys, const char *detail,
 		return NULL;
 	lock_take();
 	old = p = runtime_find(m);
-	if (p == NULL && (p = make(m)) != NULL) {
+	if (p == NULL && (p = runtime_make(m)) != NULL) {
 		m->next = __atomic_load_n(&meanings, __ATOMIC_RELAXED);
 		while (!__atomic_compare_exchange_n(&meanings, &m->next, m, true,
 		    __ATOMIC_RELEASE, __ATOMIC_RELAXED))

@@ -87,7 +87,7 @@ header_at(uint32_t offset)
 }
 
 static void
-publish(uint32_t block, uint32_t end)
+tag_publish(uint32_t block, uint32_t end)
 {
 	__atomic_store_n(&header_at(block)->bytes_valid,
 	    (uint16_t)(end - block), __ATOMIC_RELEASE);
@@ -103,7 +103,7 @@ tnf_tag_end(void (*done)(void))
 	if (ok) {
 		while (tag.n-- > 0)
 			if (tag.reach[tag.n].block != 0)
-				publish(tag.reach[tag.n].block,
+				tag_publish(tag.reach[tag.n].block,
 				    tag.reach[tag.n].end);
 		if (done != NULL)
 			done();

@@ -18,7 +18,7 @@ block_of(const void *at)
 
 /* Distance in virtual space, where each lap lies behind the one before. */
 static int64_t
-distance(const struct thread *t, const void *from, const void *to)
+value_distance(const struct thread *t, const void *from, const void *to)
 {
 	int64_t laps = (int64_t)block_of(to)->generation -
 	    (int64_t)block_of(from)->generation;
@@ -34,7 +34,7 @@ in_reach(int64_t d)
 }
 
 static void
-fail(struct thread *t, enum fail how, enum tnf_lost why)
+value_fail(struct thread *t, enum fail how, enum tnf_lost why)
 {
 	if (!t->failed)
 		tnf_lost(why);
@@ -50,7 +50,7 @@ next_held(struct thread *t)
 
 	if (t->used < t->nheld) {
 		b = t->held[t->used];
-		if (in_reach(distance(t, t->block, b)))
+		if (in_reach(value_distance(t, t->block, b)))
 			return b;
 		/* Too old to be of use together with this event. */
 		t->held[t->used] = t->held[--t->nheld];
@@ -64,17 +64,17 @@ next_held(struct thread *t)
 		b = NULL;
 	}
 	if (b == NULL) {
-		fail(t, FAIL_EVENT, tnf_block_why());
+		value_fail(t, FAIL_EVENT, tnf_block_why());
 		return NULL;
 	}
 	t->held[t->nheld] = t->held[t->used];
 	t->held[t->used] = b;
 	t->nheld++;
-	if (in_reach(distance(t, t->block, b)))
+	if (in_reach(value_distance(t, t->block, b)))
 		return b;
 	/* The thread has kept its block for so long that no reference can
 	   lead from there to here.  The next event will find it gone. */
-	fail(t, FAIL_BLOCK, TNF_LOST_TOO_LARGE);
+	value_fail(t, FAIL_BLOCK, TNF_LOST_TOO_LARGE);
 	return NULL;
 }
 
@@ -113,15 +113,15 @@ more_room(struct thread *t)
 }
 
 static inline tnf_reference_t
-reference(struct thread *t, const tnf_reference_t *cell, const char *to)
+value_reference(struct thread *t, const tnf_reference_t *cell, const char *to)
 {
 	int64_t d;
 
 	if (likely(t->used == 0))
 		return (tnf_reference_t)(to - (const char *)cell);
-	d = distance(t, cell, to);
+	d = value_distance(t, cell, to);
 	if (!in_reach(d)) {
-		fail(t, FAIL_BLOCK, TNF_LOST_TOO_LARGE);
+		value_fail(t, FAIL_BLOCK, TNF_LOST_TOO_LARGE);
 		return 0;
 	}
 	return (tnf_reference_t)d & ~TNF_REF32_PERMANENT;
@@ -142,7 +142,7 @@ tnf_value_room(struct thread *t, uint32_t size)
 tnf_reference_t
 tnf_value_reference(struct thread *t, const tnf_reference_t *cell, const char *to)
 {
-	return reference(t, cell, to);
+	return value_reference(t, cell, to);
 }
 
 /* The block is full of pieces, which are published before the event that refers to
@@ -173,7 +173,7 @@ tnf_value_next(struct thread *t)
 /* Copies at most 'room' bytes; returns how many, the NUL not counted, or
    room if there was no NUL among them. */
 static inline size_t
-copy(char *to, const char *from, size_t room)
+value_copy(char *to, const char *from, size_t room)
 {
 	size_t n;
 	char *end;
@@ -233,7 +233,7 @@ put_text(struct thread *t, const char *s, tnf_reference_t *cell, uint32_t tag)
 		room = room < 16 ? 0 : room - 8;
 		if (room > TNF_STRING_MAX + 1)
 			room = TNF_STRING_MAX + 1;
-		n = copy((char *)(r + 2), s, room);
+		n = value_copy((char *)(r + 2), s, room);
 		if (n < room)
 			break;
 		if (room == TNF_STRING_MAX + 1) {
@@ -251,7 +251,7 @@ put_text(struct thread *t, const char *s, tnf_reference_t *cell, uint32_t tag)
 	t->next += size;
 	if (t->used == 0)
 		*c = (struct text){ s, (char *)r, t->turn, (uint32_t)n };
-	return reference(t, cell, (char *)r);
+	return value_reference(t, cell, (char *)r);
 }
 
 static inline __attribute__((always_inline)) tnf_reference_t
@@ -283,7 +283,7 @@ tnf_probe_name(struct tnf_probe_setup *setup, const char *s,
 }
 
 static uint32_t __attribute__((noinline, cold))
-define(const struct tnf_tag_data *data)
+value_define(const struct tnf_tag_data *data)
 {
 	int saved = errno;
 	uint32_t index = tnf_define_record(data);
@@ -309,7 +309,7 @@ tnf_probe_record(struct tnf_probe_setup *setup,
 		tnf_value_shortened(t);
 		return NULL;
 	}
-	if (unlikely(index == 0) && (index = define(data)) == 0)
+	if (unlikely(index == 0) && (index = value_define(data)) == 0)
 		return NULL;
 	if ((size_t)(t->lim - t->next) < size && !more_room(t))
 		return NULL;
@@ -317,6 +317,6 @@ tnf_probe_record(struct tnf_probe_setup *setup,
 	t->next += size;
 	*(uint32_t *)(void *)(t->next - 4) = 0;
 	*(uint32_t *)(void *)r = TAG_OF(index);
-	*ref = reference(t, cell, r);
+	*ref = value_reference(t, cell, r);
 	return r;
 }

@@ -58,7 +58,7 @@ add_members(struct members *m, const struct attr *slots)
 }
 
 static void
-visit(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs, void *arg)
+complete_where_visit(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs, void *arg)
 {
 	struct members *m = arg;
 	tnfctl_probe_state_t state;
@@ -83,6 +83,6 @@ complete_where(struct shell *sh, const struct token *tokens, size_t n, struct co
 		at--;
 	stay = at > 0 ? xstrndup(c->word, at) : xstrdup("'");
 	m.stay = stay;
-	probes_visit(sh, visit, &m);
+	probes_visit(sh, complete_where_visit, &m);
 	free(stay);
 }

@@ -47,7 +47,7 @@ print_attr(const struct attrs *attrs, const struct spec *spec)
 
 /* The slots of a probe that may be imported are found when somebody asks. */
 static bool
-describe(struct shell *sh, tnfctl_probe_t *p, struct attrs *ret)
+list_probes_describe(struct shell *sh, tnfctl_probe_t *p, struct attrs *ret)
 {
 	tnfctl_probe_state_t state;
 
@@ -70,7 +70,7 @@ list_probes_print_probe(struct shell *sh, tnfctl_probe_t *p, const struct attrs 
 	if (!selectors_match(r->selectors, attrs, r->used))
 		return;
 	described = attrs->imported && specs_match(&r->specs, "slots") &&
-	    describe(sh, p, &more);
+	    list_probes_describe(sh, p, &more);
 	for (i = 0; i < r->specs.n; i++)
 		print_attr(described ? &more : attrs, &r->specs.v[i]);
 	putchar('\n');

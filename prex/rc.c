@@ -103,7 +103,7 @@ rc_acceptable(struct shell *sh, const char *path, const struct stat *sb)
 }
 
 static void
-push(struct shell *sh, const char *path, struct stat *sb)
+rc_push_checked(struct shell *sh, const char *path, struct stat *sb)
 {
 	int fd = open_through_links(sh, path);
 	FILE *fp;
@@ -130,8 +130,8 @@ rc_push(struct shell *sh)
 		path = xasprintf("%s/" RC_FILE, home);
 	if (path == NULL || stat(RC_FILE, &here) < 0 || stat(path, &there) < 0 ||
 	    here.st_dev != there.st_dev || here.st_ino != there.st_ino)
-		push(sh, "./" RC_FILE, &here);
+		rc_push_checked(sh, "./" RC_FILE, &here);
 	if (path != NULL)
-		push(sh, path, &there);
+		rc_push_checked(sh, path, &there);
 	free(path);
 }

@@ -118,7 +118,7 @@ selectors_add(struct selectors *l, struct spec attr, struct spec value)
  * somebody uses them.
  */
 static bool
-chooses(const struct selector *s, const struct attrs *attrs)
+selector_chooses(const struct selector *s, const struct attrs *attrs)
 {
 	if (!attrs->imported || attrs->used)
 		return true;
@@ -146,7 +146,7 @@ selector_match(const struct selector *s, const struct attrs *attrs)
 {
 	size_t i, j;
 
-	if (!chooses(s, attrs))
+	if (!selector_chooses(s, attrs))
 		return false;
 	if (names_import(s, attrs))
 		return true;

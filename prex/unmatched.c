@@ -174,7 +174,7 @@ hint_selector(struct shell *sh, const struct values *l,
 }
 
 static void
-tell(struct shell *sh, const struct values *l, const struct selector *s)
+unmatched_tell_one(struct shell *sh, const struct values *l, const struct selector *s)
 {
 	char *text = selector_text(s), *hint = hint_selector(sh, l, s);
 
@@ -207,7 +207,7 @@ unmatched_tell(struct shell *sh, const char *command, const char *set,
 	if (collect_all(sh, &l))
 		for (i = 0; i < selectors->n; i++)
 			if (!used[i] && !may_be_unused(&selectors->v[i]))
-				tell(sh, &l, &selectors->v[i]);
+				unmatched_tell_one(sh, &l, &selectors->v[i]);
 	values_free(&l);
 }
 

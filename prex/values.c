@@ -54,7 +54,7 @@ is_asked_for(const struct specs *l, const struct attrs *attrs, const char *name)
 }
 
 static void
-collect(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs, void *arg)
+values_collect_probe(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs, void *arg)
 {
 	struct collect *c = arg;
 	size_t i;
@@ -79,7 +79,7 @@ values_collect(struct shell *sh, const struct specs *specs, struct values *l)
 	size_t i;
 
 	memset(l, 0, sizeof *l);
-	if ((err = probes_visit(sh, collect, &c)) != TNFCTL_ERR_NONE)
+	if ((err = probes_visit(sh, values_collect_probe, &c)) != TNFCTL_ERR_NONE)
 		return err;
 	if (l->n > 0)
 		qsort(l->v, l->n, sizeof *l->v, values_compare);

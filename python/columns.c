@@ -152,7 +152,7 @@ column_widen(struct column *p, enum column_kind kind, unsigned size)
 }
 
 static bool
-taken(const char *name)
+columns_taken(const char *name)
 {
 	for (size_t i = 0; i < C_N; i++)
 		if (strcmp(every[i].name, name) == 0)
@@ -169,7 +169,7 @@ column_of(struct columns *c, PyObject *by_name, const struct tnf_member *m)
 	unsigned size;
 	int at = -1;
 
-	if (name != NULL && taken(m->name))
+	if (name != NULL && columns_taken(m->name))
 		Py_SETREF(name, PyUnicode_FromFormat("args.%U", name));
 	if (name == NULL)
 		return -1;
@@ -349,7 +349,7 @@ columns_resize(struct columns *c, size_t room)
 }
 
 static void
-store(struct column *p, size_t row, uint64_t u)
+columns_store(struct column *p, size_t row, uint64_t u)
 {
 	char *at = p->p + row * p->size;
 
@@ -423,11 +423,11 @@ store_value(struct columns *c, struct column *p, const struct tnf_event *ev,
 	case COLUMN_CODE:
 		if ((code = category_of(c, p, ev, v)) < 0)
 			return -1;
-		store(p, c->rows, (uint32_t)code);
+		columns_store(p, c->rows, (uint32_t)code);
 		break;
 	default:
 		/* Integers are stored as they are, and so is a double. */
-		store(p, c->rows, v->u.u);
+		columns_store(p, c->rows, v->u.u);
 		break;
 	}
 	p->m[c->rows] = 0;
@@ -443,13 +443,13 @@ add_row(struct columns *c, const struct tnf_event *ev)
 	size_t row = c->rows;
 	struct tnf_value v;
 
-	store(&col[C_TIME], row, (uint64_t)ev->time);
-	store(&col[C_PID], row, (uint32_t)ev->pid);
-	store(&col[C_LWPID], row, ev->lwpid);
-	store(&col[C_TID], row, ev->tid);
-	store(&col[C_CPU], row, (uint32_t)ev->cpu);
-	store(&col[C_KERNEL], row, ev->kernel);
-	store(&col[C_PROBE], row, (uint32_t)plan->code);
+	columns_store(&col[C_TIME], row, (uint64_t)ev->time);
+	columns_store(&col[C_PID], row, (uint32_t)ev->pid);
+	columns_store(&col[C_LWPID], row, ev->lwpid);
+	columns_store(&col[C_TID], row, ev->tid);
+	columns_store(&col[C_CPU], row, (uint32_t)ev->cpu);
+	columns_store(&col[C_KERNEL], row, ev->kernel);
+	columns_store(&col[C_PROBE], row, (uint32_t)plan->code);
 	for (unsigned i = 0; i < plan->n; i++)
 		if (plan->column[i] >= 0 && tnf_event_value(ev, i, &v) &&
 		    store_value(c, &col[plan->column[i]], ev, &v) < 0)

@@ -31,7 +31,7 @@ event_comm(void *arg, const struct tnf_event *ev)
 }
 
 static struct expr *
-compile(const char *text, const struct expr_source *source)
+reading_compile(const char *text, const struct expr_source *source)
 {
 	struct expr_error error;
 	struct expr *e = expr_new(text, source, &error);
@@ -76,7 +76,7 @@ reading_check_where(PyObject *where)
 		    "where: neither an expression nor a function");
 		return -1;
 	}
-	if ((text = where_text(where)) == NULL || (e = compile(text, &none)) == NULL)
+	if ((text = where_text(where)) == NULL || (e = reading_compile(text, &none)) == NULL)
 		return -1;
 	expr_free(e);
 	return 0;
@@ -97,7 +97,7 @@ set_where(struct reading *r, PyObject *where)
 		return 0;
 	}
 	text = where_text(where);
-	r->expr = text != NULL ? compile(text, &r->expr_source) : NULL;
+	r->expr = text != NULL ? reading_compile(text, &r->expr_source) : NULL;
 	return r->expr != NULL ? 0 : -1;
 }
 

@@ -149,7 +149,7 @@ place_of(const struct recorder *r, PyObject *name)
 }
 
 static void __attribute__((noinline))
-record(const struct recorder *r, PyObject *const *args, size_t n, PyObject *names)
+record_event(const struct recorder *r, PyObject *const *args, size_t n, PyObject *names)
 {
 	struct tnf_probe_value values[TNF_ARGUMENTS_MAX];
 	struct borrowed b;
@@ -179,7 +179,7 @@ recorder_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *na
 	struct recorder *r = (struct recorder *)self;
 
 	if (r->probe != NULL && tnf_probe_is_on(r->probe))
-		record(r, args, (size_t)PyVectorcall_NARGS(nargsf), names);
+		record_event(r, args, (size_t)PyVectorcall_NARGS(nargsf), names);
 	Py_RETURN_NONE;
 }
 

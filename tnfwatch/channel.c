@@ -283,7 +283,7 @@ struct filled {
 
 /* The event and, unless it is there, its schedule record; false: it has no room. */
 static bool
-fill(struct filled *f, const struct entry *e, uint32_t block_size)
+channel_fill(struct filled *f, const struct entry *e, uint32_t block_size)
 {
 	bool same = f->sched_at != 0 && memcmp(f->to + f->sched_at, &e->sched, SCHED) == 0 &&
 	    f->used - f->sched_at < 0x8000;
@@ -342,7 +342,7 @@ channel_blocks(const struct channel *c, const struct blocks *b, struct channel_p
 
 	while (done <= n && (e = entry_next(c, &here)) != NULL) {
 		if (elsewhere(arg, e->block, e->generation) ||
-		    (done > 0 && fill(&f, e, b->block_size))) {
+		    (done > 0 && channel_fill(&f, e, b->block_size))) {
 			*p = here;
 			continue;
 		}
@@ -351,7 +351,7 @@ channel_blocks(const struct channel *c, const struct blocks *b, struct channel_p
 		if (done == n)
 			return done;
 		fill_begin(&f, to + done++ * b->block_size, b, e->generation);
-		fill(&f, e, b->block_size);
+		channel_fill(&f, e, b->block_size);
 		*p = here;
 	}
 	if (done > 0)

@@ -12,7 +12,7 @@
 #include "tnfwatch/watch.h"
 
 static int
-ask(const struct watch_options *o, const char *const *words)
+cmd_ask_with(const struct watch_options *o, const char *const *words)
 {
 	struct config *c = config_read_places(o->config);
 	int status;
@@ -27,13 +27,13 @@ ask(const struct watch_options *o, const char *const *words)
 static int
 status_run(const struct watch_options *o, int argc, char **argv)
 {
-	return ask(o, (const char *const[]){ "status", NULL });
+	return cmd_ask_with(o, (const char *const[]){ "status", NULL });
 }
 
 static int
 mark_run(const struct watch_options *o, int argc, char **argv)
 {
-	return ask(o, (const char *const[]){ "mark", argv[0], NULL });
+	return cmd_ask_with(o, (const char *const[]){ "mark", argv[0], NULL });
 }
 
 /* To monotonic ns; -1: it has been said what is wrong. */
@@ -82,7 +82,7 @@ fire_run(const struct watch_options *o, int argc, char **argv)
 			return 2;
 		snprintf(time, sizeof time, "%lld", (long long)ns);
 	}
-	return ask(o, (const char *const[]){ "fire", name, time, note, NULL });
+	return cmd_ask_with(o, (const char *const[]){ "fire", name, time, note, NULL });
 }
 
 const struct watch_command command_status = {

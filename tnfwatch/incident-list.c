@@ -31,7 +31,7 @@ incident_path(const struct config *c, const char *id)
 }
 
 static bool
-exists(const struct config *c, const char *prefix, const char *id)
+incident_list_exists(const struct config *c, const char *prefix, const char *id)
 {
 	char *path = xasprintf("%s/incidents/%s%s", c->directory, prefix, id);
 	bool is = access(path, F_OK) == 0;
@@ -51,7 +51,7 @@ incident_name(const struct config *c, const char *trigger, int64_t wall,
 	gmtime_r(&s, &tm);
 	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
 	id = xasprintf("%s-%s", when, trigger);
-	for (int i = 2; exists(c, "", id) || exists(c, INCIDENT_TEMP, id) ||
+	for (int i = 2; incident_list_exists(c, "", id) || incident_list_exists(c, INCIDENT_TEMP, id) ||
 	    (taken != NULL && taken(arg, id)); i++) {
 		free(id);
 		id = xasprintf("%s-%s.%d", when, trigger, i);

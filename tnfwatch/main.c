@@ -26,7 +26,7 @@ usage(FILE *f)
 }
 
 static void
-help(void)
+main_help(void)
 {
 	usage(stdout);
 	puts("Watches traced processes and the kernel, and keeps what happened before a\n"
@@ -39,7 +39,7 @@ help(void)
 }
 
 static _Noreturn void
-misuse(void)
+main_misuse(void)
 {
 	usage(stderr);
 	exit(2);
@@ -64,13 +64,13 @@ parse_options(int argc, char **argv, struct watch_options *o)
 			o->config = optarg;
 			break;
 		case HELP:
-			help();
+			main_help();
 			exit(fflush(stdout) == 0 ? 0 : 1);
 		case VERSION:
 			printf("tnfwatch %s\n", TNF_VERSION);
 			exit(fflush(stdout) == 0 ? 0 : 1);
 		default:
-			misuse();
+			main_misuse();
 		}
 }
 

@@ -193,7 +193,7 @@ take_hold(pid_t pid, tnfctl_handle_t **ret)
 }
 
 static void
-take(const struct taking *t, pid_t pid, unsigned section)
+taker_take(const struct taking *t, pid_t pid, unsigned section)
 {
 	const struct config_process *p = &t->c->process[section];
 	struct taker_report r = { .what = TAKER_TAKEN, .pid = pid, .process = section,
@@ -250,7 +250,7 @@ taker_fork(struct taking *t, pid_t pid, unsigned section)
 	if (child == 0) {
 		if (t->connector >= 0)
 			close(t->connector);
-		take(t, pid, section);
+		taker_take(t, pid, section);
 		_exit(0);
 	}
 	if (child > 0)

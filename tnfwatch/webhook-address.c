@@ -39,7 +39,7 @@ port_of(const char *address, const char *host)
 }
 
 static bool
-parse(const char *text, union address *a, socklen_t *len, char why[WEBHOOK_WHY])
+webhook_address_parse(const char *text, union address *a, socklen_t *len, char why[WEBHOOK_WHY])
 {
 	unsigned port;
 
@@ -79,7 +79,7 @@ webhook_check(const char *address, char why[WEBHOOK_WHY])
 	union address a;
 	socklen_t len;
 
-	return parse(address, &a, &len, why);
+	return webhook_address_parse(address, &a, &len, why);
 }
 
 /* A socket that nobody listens on is left from before; anything else stays. */
@@ -114,7 +114,7 @@ webhook_listen(const char *address, char why[WEBHOOK_WHY])
 	mode_t mask;
 	int fd, one = 1, error = 0;
 
-	if (!parse(address, &a, &len, why) || !make_way(&a, why))
+	if (!webhook_address_parse(address, &a, &len, why) || !make_way(&a, why))
 		return -1;
 	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0)

@@ -34,7 +34,7 @@ struct request {
 };
 
 static enum MHD_Result
-answer(struct MHD_Connection *c, unsigned status, const char *text)
+webhook_answer(struct MHD_Connection *c, unsigned status, const char *text)
 {
 	struct MHD_Response *r = MHD_create_response_from_buffer(strlen(text),
 	    (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
@@ -89,7 +89,7 @@ request_takes(struct request *r, const char *data, size_t n)
 }
 
 static const char *
-refusal(unsigned status)
+webhook_refusal(unsigned status)
 {
 	switch (status) {
 	case MHD_HTTP_METHOD_NOT_ALLOWED:
@@ -110,16 +110,16 @@ request_ends(struct webhook *w, struct MHD_Connection *c, const char *url,
 	int n;
 
 	if (r->refuse != 0)
-		return answer(c, r->refuse, refusal(r->refuse));
+		return webhook_answer(c, r->refuse, webhook_refusal(r->refuse));
 	url += *url == '/';
 	n = r->body == NULL ? -1 : webhook_alerts(r->body, r->size, *url != '\0' ? url : NULL,
 	    w->fn, w->arg, &fired, &unknown);
 	if (n < 0)
-		return answer(c, MHD_HTTP_BAD_REQUEST, "no JSON of Alertmanager\n");
+		return webhook_answer(c, MHD_HTTP_BAD_REQUEST, "no JSON of Alertmanager\n");
 	if (n > 0 && fired == 0)
-		return answer(c, MHD_HTTP_NOT_FOUND, "there is no trigger of that name\n");
+		return webhook_answer(c, MHD_HTTP_NOT_FOUND, "there is no trigger of that name\n");
 	snprintf(text, sizeof(text), "fired: %u, unknown: %u\n", fired, unknown);
-	return answer(c, MHD_HTTP_OK, text);
+	return webhook_answer(c, MHD_HTTP_OK, text);
 }
 
 /* Called when the header is there, for each part of the body, and at its end. */

@@ -24,7 +24,7 @@
 #define SCAN_AT_ONCE	8
 
 static size_t
-find(const struct addrs *a, uint64_t v)
+addrs_find(const struct addrs *a, uint64_t v)
 {
 	size_t i = (v * 0x9e3779b97f4a7c15ull) >> 40;
 
@@ -35,7 +35,7 @@ find(const struct addrs *a, uint64_t v)
 }
 
 static int
-grow(struct addrs *a)
+addrs_grow(struct addrs *a)
 {
 	struct addrs bigger = { .room = a->room ? a->room * 2 : 1024 };
 	size_t i;
@@ -45,7 +45,7 @@ grow(struct addrs *a)
 		return -1;
 	for (i = 0; i < a->room; i++)
 		if (a->slot[i] != 0)
-			bigger.slot[find(&bigger, a->slot[i])] = a->slot[i];
+			bigger.slot[addrs_find(&bigger, a->slot[i])] = a->slot[i];
 	bigger.n = a->n;
 	free(a->slot);
 	*a = bigger;
@@ -53,13 +53,13 @@ grow(struct addrs *a)
 }
 
 static void
-add(struct addrs *a, uint64_t v)
+addrs_add(struct addrs *a, uint64_t v)
 {
 	size_t i;
 
-	if (a->n * 2 >= a->room && (a->n >= ADDRS_MAX || grow(a) != 0))
+	if (a->n * 2 >= a->room && (a->n >= ADDRS_MAX || addrs_grow(a) != 0))
 		return;
-	i = find(a, v);
+	i = addrs_find(a, v);
 	if (a->slot[i] == 0) {
 		a->slot[i] = v;
 		a->n++;
@@ -98,7 +98,7 @@ addrs_scan(struct addrs *a, const unsigned char *block, size_t valid)
 			i += SCAN_AT_ONCE;
 		if (i < n && word[i] - TEXT_START < TEXT_END - TEXT_START && word[i] != last) {
 			last = word[i];
-			add(a, last);
+			addrs_add(a, last);
 		}
 	}
 }

@@ -127,7 +127,7 @@ count_missing(struct image_file *f, const struct tnf_file_header *h, const struc
 
 /* The copy is a file that nobody writes; in memory it is not to be taken for the one. */
 static void
-clean(struct image_file *f, const struct tnf_ext *ext)
+image_files_clean(struct image_file *f, const struct tnf_ext *ext)
 {
 	struct tnf_ext now = *ext;
 	struct tnf_block_header *b;
@@ -166,7 +166,7 @@ put_together(const struct image *im, const struct image_search *s, const unsigne
 	f->pid = ext->pid;
 	memcpy(f->boot_id, ext->boot_id, sizeof f->boot_id);
 	count_missing(f, &h, ext);
-	clean(f, ext);
+	image_files_clean(f, ext);
 	return 0;
 }
 

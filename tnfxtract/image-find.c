@@ -30,7 +30,7 @@ struct candidate {
 
 /* Rates the buffer whose pages begin at 'first'; size 0: no use. */
 static struct candidate
-rate(const struct image *im, const struct image_pages *p, size_t first, const uint8_t *not_boot)
+image_find_rate(const struct image *im, const struct image_pages *p, size_t first, const uint8_t *not_boot)
 {
 	struct candidate c = { .first = first };
 	unsigned char page[BLOCK];
@@ -65,7 +65,7 @@ best_buffer(const struct image *im, const struct image_pages *p, const uint8_t *
 	size_t i;
 
 	for (i = 0; i < p->n; i += c.n) {
-		c = rate(im, p, i, not_boot);
+		c = image_find_rate(im, p, i, not_boot);
 		if (c.size != 0 && (best.size == 0 ||
 		    c.blocks > best.blocks || (c.blocks == best.blocks &&
 		    c.start > best.start)))
@@ -91,7 +91,7 @@ count_blocks(const struct image_pages *p, const struct candidate *c, uint64_t lo
 
 /* The directory has to be there; blocks that are not read as never used. */
 static int
-assemble(const struct image *im, const struct image_pages *p,
+image_find_assemble(const struct image *im, const struct image_pages *p,
     const struct candidate *c, struct image_buffer *ret)
 {
 	const struct image_page *row = p->row + c->first;
@@ -128,7 +128,7 @@ image_find_buffer(const struct image *im, const struct image_search *s,
 	ret->base = NULL;
 	ret->size = ret->missing = 0;
 	best = best_buffer(im, &s->kernel, not_boot);
-	e = best.size == 0 ? ENOENT : assemble(im, &s->kernel, &best, ret);
+	e = best.size == 0 ? ENOENT : image_find_assemble(im, &s->kernel, &best, ret);
 	if (e != 0)
 		image_buffer_free(ret);
 	return e;

@@ -18,7 +18,7 @@
 #define HEADER_SIZE	sizeof(struct tnf_block_header)
 
 static uint32_t
-load32(const void *p)
+snapshot_load32(const void *p)
 {
 	return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
 }
@@ -78,7 +78,7 @@ clean_header(const struct snapshot *s, unsigned char *block)
 
 /* What has been added to a block since it was looked at does not go out. */
 static enum live_copied
-cut(unsigned char *block, struct live_use *use, uint32_t looked)
+snapshot_cut(unsigned char *block, struct live_use *use, uint32_t looked)
 {
 	uint16_t valid = (uint16_t)looked;
 
@@ -99,7 +99,7 @@ copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
 	enum live_copied r = live_copy(&s->live, (uint64_t)n * s->block_size, to, &s->seen[n]);
 
 	if (r == LIVE_COPIED)
-		r = cut(to, &s->seen[n], looked);
+		r = snapshot_cut(to, &s->seen[n], looked);
 	if (r == LIVE_COPIED && !clean_header(s, to))
 		r = LIVE_EMPTY;
 	s->result[n] = (unsigned char)r;
@@ -128,7 +128,7 @@ blocks_taken(const struct snapshot *s)
 {
 	const struct tnf_ext *ext = (const void *)(s->base + TNF_EXT_OFFSET);
 
-	return load32(&ext->magic) != TNF_EXT_MAGIC ? TNF_GENERATION_AGES :
+	return snapshot_load32(&ext->magic) != TNF_EXT_MAGIC ? TNF_GENERATION_AGES :
 	    (uint32_t)__atomic_load_n(&ext->data_cursor, __ATOMIC_ACQUIRE);
 }
 

@@ -54,7 +54,7 @@ put_file(struct output *out, const struct image_file *f)
 }
 
 static void
-tell(const struct image_file *f, const char *name)
+source_files_tell(const struct image_file *f, const char *name)
 {
 	if (f->undefined != 0)
 		complain("%s: %u definitions or blocks of them are not in the image: events "
@@ -65,7 +65,7 @@ tell(const struct image_file *f, const char *name)
 }
 
 static int
-take(void *arg, const struct image_file *file)
+source_files_take(void *arg, const struct image_file *file)
 {
 	struct files *f = arg;
 	struct output out;
@@ -85,7 +85,7 @@ take(void *arg, const struct image_file *file)
 		return e;
 	}
 	f->written++;
-	tell(file, name);
+	source_files_tell(file, name);
 	return 0;
 }
 
@@ -99,7 +99,7 @@ source_write_files(struct source *s, const char *directory)
 		complain("%s: %s", directory, strerror(errno));
 		return false;
 	}
-	e = image_find_files(&s->image, &s->search, s->previous ? s->boot_id : NULL, take, &f);
+	e = image_find_files(&s->image, &s->search, s->previous ? s->boot_id : NULL, source_files_take, &f);
 	if (s->search.left_out != 0)
 		complain("%llu pages of trace files were passed over: there are more than fit in "
 		    "here", (unsigned long long)s->search.left_out);

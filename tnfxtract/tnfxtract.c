@@ -63,7 +63,7 @@ usage(FILE *f)
 }
 
 static void
-help(void)
+tnfxtract_help(void)
 {
 	usage(stdout);
 	printf("Writes the kernel's trace buffer, which prex -k has made, to a "
@@ -79,7 +79,7 @@ help(void)
 }
 
 static _Noreturn void
-misuse(const char *reason)
+tnfxtract_misuse(const char *reason)
 {
 	complain("%s", reason);
 	usage(stderr);
@@ -123,23 +123,23 @@ parse_options(int argc, char **argv, struct options *o)
 			o->previous = true;
 			break;
 		case HELP:
-			help();
+			tnfxtract_help();
 			exit(fflush(stdout) == 0 ? 0 : 1);
 		case VERSION:
 			printf("tnfxtract %s\n", TNF_VERSION);
 			exit(fflush(stdout) == 0 ? 0 : 1);
 		default:
-			misuse("unrecognized argument");
+			tnfxtract_misuse("unrecognized argument");
 		}
 	}
 	if (argc - optind != 1 && !(o->files != NULL && argc == optind))
-		misuse("too many or too few arguments");
+		tnfxtract_misuse("too many or too few arguments");
 	if (o->previous && (o->dump != NULL || o->list != NULL))
-		misuse("--previous-boot reads this machine's memory: it goes with neither -d nor -n");
+		tnfxtract_misuse("--previous-boot reads this machine's memory: it goes with neither -d nor -n");
 	if (o->files != NULL && o->dump == NULL && !o->previous)
-		misuse("--files takes traces out of an image: -d, or --previous-boot");
+		tnfxtract_misuse("--files takes traces out of an image: -d, or --previous-boot");
 	if (o->dump == NULL && o->list != NULL)
-		misuse("must specify both or neither of the -d and -n options");
+		tnfxtract_misuse("must specify both or neither of the -d and -n options");
 	o->file = argv[optind];
 }
 
@@ -200,7 +200,7 @@ open_output(struct output *out, const char *name)
 }
 
 static bool
-put(void *arg, uint64_t offset, const void *bytes, size_t n)
+tnfxtract_put(void *arg, uint64_t offset, const void *bytes, size_t n)
 {
 	struct job *j = arg;
 
@@ -209,7 +209,7 @@ put(void *arg, uint64_t offset, const void *bytes, size_t n)
 }
 
 static void
-look(void *arg, const unsigned char *block, size_t valid)
+tnfxtract_look(void *arg, const unsigned char *block, size_t valid)
 {
 	struct job *j = arg;
 
@@ -217,7 +217,7 @@ look(void *arg, const unsigned char *block, size_t valid)
 }
 
 static void
-moment(void *arg)
+tnfxtract_moment(void *arg)
 {
 	struct job *j = arg;
 
@@ -259,22 +259,22 @@ put_lost(const struct source *src, struct job *j)
 	struct tnf_ext ext;
 
 	memcpy(&ext, (const char *)src->base + TNF_EXT_OFFSET, sizeof ext);
-	return ext.magic != TNF_EXT_MAGIC || put(j, TNF_EXT_OFFSET +
+	return ext.magic != TNF_EXT_MAGIC || tnfxtract_put(j, TNF_EXT_OFFSET +
 	    offsetof(struct tnf_ext, lost), src->lost, sizeof src->lost);
 }
 
 static bool
 copy_buffer(struct source *src, struct job *j, bool want_context)
 {
-	struct snapshot_sink sink = { .put = put, .arg = j };
+	struct snapshot_sink sink = { .put = tnfxtract_put, .arg = j };
 	enum snapshot_result r;
 	struct snapshot s;
 
 	j->source = src;
 	r = snapshot_open(&s, src->base, src->size);
 	if (want_context) {
-		sink.look = look;
-		sink.moment = moment;
+		sink.look = tnfxtract_look;
+		sink.moment = tnfxtract_moment;
 	}
 	if (r == SNAPSHOT_OK && ftruncate(j->out.fd, (off_t)s.size) != 0) {
 		j->error = errno;
@@ -314,7 +314,7 @@ add_context(struct source *src, struct job *j)
 }
 
 static bool
-extract(struct source *src, struct job *j, const struct options *o)
+tnfxtract_extract(struct source *src, struct job *j, const struct options *o)
 {
 	int e;
 
@@ -330,7 +330,7 @@ extract(struct source *src, struct job *j, const struct options *o)
 /* The sooner and faster the copy is made, the less is overwritten: so on a busy
    machine we go first, if we may. */
 static void
-hurry(void)
+tnfxtract_hurry(void)
 {
 	setpriority(PRIO_PROCESS, 0, -20);
 }
@@ -350,7 +350,7 @@ extract_buffer(struct source *src, struct job *j, const struct options *o)
 {
 	if (o->file == NULL)
 		return true;
-	if ((src->kernel == NULL && !source_find_buffer(src)) || !extract(src, j, o))
+	if ((src->kernel == NULL && !source_find_buffer(src)) || !tnfxtract_extract(src, j, o))
 		return false;
 	source_report_lost(src);
 	return true;
@@ -367,7 +367,7 @@ main(int argc, char **argv)
 	if (argc > 0 && argv[0] != NULL && argv[0][0] != '\0')
 		program = argv[0];
 	parse_options(argc, argv, &o);
-	hurry();
+	tnfxtract_hurry();
 	if (o.file != NULL && !open_output(&j.out, o.file))
 		return 1;
 	catch_signals(&j.out);

@@ -19,7 +19,7 @@ struct state {
 	const struct expr_row	*row;
 };
 
-static struct val eval(const struct state *, int);
+static struct val expr_eval_node(const struct state *, int);
 
 static const struct val null_value = { .kind = VAL_NULL };
 static const struct val unknown_value = { .kind = VAL_UNKNOWN };
@@ -52,7 +52,7 @@ expr_eval_item(const struct state *s, const struct val *of, unsigned i, const ch
 static struct val
 eval_field(const struct state *s, struct expr_node *n)
 {
-	struct val of = eval(s, n->left);
+	struct val of = expr_eval_node(s, n->left);
 	const struct tnf_type *type;
 	const char *name = s->e->names[n->name];
 	unsigned i;
@@ -78,7 +78,7 @@ eval_field(const struct state *s, struct expr_node *n)
 static struct val
 eval_index(const struct state *s, const struct expr_node *n)
 {
-	struct val of = eval(s, n->left), index = eval(s, n->right);
+	struct val of = expr_eval_node(s, n->left), index = expr_eval_node(s, n->right);
 
 	if (of.kind == VAL_NULL || index.kind == VAL_NULL)
 		return null_value;
@@ -95,12 +95,12 @@ static struct val
 eval_logic(const struct state *s, const struct expr_node *n)
 {
 	bool is_and = n->op == EXPR_AND;
-	struct val a = eval(s, n->left), b;
+	struct val a = expr_eval_node(s, n->left), b;
 	int x = val_truth(&a), y;
 
 	if (x >= 0 && (x != 0) != is_and)
 		return val_int(!is_and);
-	b = eval(s, n->right);
+	b = expr_eval_node(s, n->right);
 	y = val_truth(&b);
 	if (y >= 0 && (y != 0) != is_and)
 		return val_int(!is_and);
@@ -114,7 +114,7 @@ eval_logic(const struct state *s, const struct expr_node *n)
 static struct val
 eval_not(const struct state *s, const struct expr_node *n)
 {
-	struct val v = eval(s, n->left);
+	struct val v = expr_eval_node(s, n->left);
 	int truth = val_truth(&v);
 
 	return truth < 0 ? v : val_int(!truth);
@@ -155,7 +155,7 @@ match_value(const struct match *m, const struct val *v)
 static struct val
 eval_match(const struct state *s, const struct expr_node *n)
 {
-	struct val v = eval(s, n->left);
+	struct val v = expr_eval_node(s, n->left);
 
 	if (v.kind == VAL_NULL || v.kind == VAL_UNKNOWN)
 		return v;
@@ -166,12 +166,12 @@ eval_match(const struct state *s, const struct expr_node *n)
 static struct val
 eval_in(const struct state *s, const struct expr_node *n)
 {
-	struct val v = eval(s, n->left), item_value, equal;
+	struct val v = expr_eval_node(s, n->left), item_value, equal;
 	struct val result = val_int(0);
 	int i;
 
 	for (i = n->right; i != EXPR_NONE; i = s->e->nodes[i].right) {
-		item_value = eval(s, s->e->nodes[i].left);
+		item_value = expr_eval_node(s, s->e->nodes[i].left);
 		equal = expr_binary(EXPR_EQ, &v, &item_value);
 		if (val_truth(&equal) > 0)
 			return equal;
@@ -185,13 +185,13 @@ eval_in(const struct state *s, const struct expr_node *n)
 static struct val
 eval_binary(const struct state *s, const struct expr_node *n)
 {
-	struct val a = eval(s, n->left), b = eval(s, n->right);
+	struct val a = expr_eval_node(s, n->left), b = expr_eval_node(s, n->right);
 
 	return expr_binary(n->op, &a, &b);
 }
 
 static struct val
-eval(const struct state *s, int index)
+expr_eval_node(const struct state *s, int index)
 {
 	struct expr_node *n = &s->e->nodes[index];
 	struct val v;
@@ -215,16 +215,16 @@ eval(const struct state *s, int index)
 	case EXPR_INDEX:
 		return eval_index(s, n);
 	case EXPR_HAS:
-		v = eval(s, n->left);
+		v = expr_eval_node(s, n->left);
 		return v.kind == VAL_UNKNOWN ? v :
 		    val_int(v.kind != VAL_NULL);
 	case EXPR_NOT:
 		return eval_not(s, n);
 	case EXPR_NEGATE:
-		v = eval(s, n->left);
+		v = expr_eval_node(s, n->left);
 		return expr_negate(&v);
 	case EXPR_COMPLEMENT:
-		v = eval(s, n->left);
+		v = expr_eval_node(s, n->left);
 		return expr_complement(&v);
 	case EXPR_OR:
 	case EXPR_AND:
@@ -297,9 +297,9 @@ make_row(struct expr *e, const struct tnf_probe *probe)
 	s.row = row;
 	for (i = 0; i < e->n_nodes; i++) {
 		if (e->nodes[i].cache != EXPR_NONE)
-			row->fixed[e->nodes[i].cache] = eval(&s, (int)i);
+			row->fixed[e->nodes[i].cache] = expr_eval_node(&s, (int)i);
 	}
-	v = eval(&s, e->root);
+	v = expr_eval_node(&s, e->root);
 	row->verdict = v.kind == VAL_UNKNOWN ? -1 : val_truth(&v) > 0;
 	return row;
 }
@@ -327,7 +327,7 @@ expr_eval(struct expr *e, const struct tnf_event *ev)
 	struct state s = { .e = e, .probe = ev->probe, .ev = ev };
 
 	s.row = find_row(e, ev->probe);
-	return eval(&s, e->root);
+	return expr_eval_node(&s, e->root);
 }
 
 bool

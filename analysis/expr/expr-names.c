@@ -99,7 +99,7 @@ of_probe(enum expr_name name, const struct tnf_probe *probe)
 }
 
 static struct val
-told(const struct expr *e, const char *(*ask)(void *arg, const struct tnf_event *),
+expr_names_told(const struct expr *e, const char *(*ask)(void *arg, const struct tnf_event *),
     const struct tnf_event *ev)
 {
 	return val_cstring(ask == NULL ? NULL : ask(e->source->arg, ev));
@@ -125,13 +125,13 @@ expr_name_value(const struct expr *e, enum expr_name name,
 			break;
 		return val_int(ev->cpu);
 	case EXPR_N_COMM:
-		return told(e, e->source->comm, ev);
+		return expr_names_told(e, e->source->comm, ev);
 	case EXPR_N_HOST:
 		return val_cstring(e->source->host(e->source->arg, ev));
 	case EXPR_N_PROGRAM:
-		return told(e, e->source->program, ev);
+		return expr_names_told(e, e->source->program, ev);
 	case EXPR_N_CGROUP:
-		return told(e, e->source->cgroup, ev);
+		return expr_names_told(e, e->source->cgroup, ev);
 	case EXPR_N_TIME:
 		return val_int(ev->time);
 	case EXPR_N_ELAPSED:

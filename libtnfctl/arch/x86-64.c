@@ -99,7 +99,7 @@ arch_save(const struct thread *t)
  * set back onto the call, as the kernel does for a handler with SA_RESTART.
  */
 static struct user_regs_struct
-restarting(const struct user_regs_struct *regs)
+arch_restarting(const struct user_regs_struct *regs)
 {
 	struct user_regs_struct r = *regs;
 	long result = (long)r.rax;
@@ -121,7 +121,7 @@ static void
 fill_frame(struct frame *f, const struct arch_saved *s, const struct arch_call *c,
     uint64_t fpstate)
 {
-	const struct user_regs_struct u = restarting(&s->regs);
+	const struct user_regs_struct u = arch_restarting(&s->regs);
 
 	*f = (struct frame){
 		.return_to = c->restorer,
@@ -199,7 +199,7 @@ arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
 void
 arch_leave(pid_t tid, const struct arch_saved *s)
 {
-	const struct user_regs_struct now = restarting(&s->regs);
+	const struct user_regs_struct now = arch_restarting(&s->regs);
 	struct iovec v = { (void *)(uintptr_t)s->xstate, s->xsize };
 
 	ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &v);

@@ -39,7 +39,7 @@ each_section(void *arg, const uint8_t *bytes, size_t size)
 }
 
 static void
-print_probes(const char *path, struct elf *e)
+print_probes(const char *path, struct elffile *e)
 {
 	struct usdt_object o;
 
@@ -63,14 +63,14 @@ main(int argc, char **argv)
 
 	for (int i = 1 + probes; i < argc; i++) {
 		int fd = open(argv[i], O_RDONLY | O_CLOEXEC);
-		struct elf *e = fd == -1 ? NULL : elf_open(fd);
+		struct elffile *e = fd == -1 ? NULL : elffile_open(fd);
 		struct of_file f = { .path = argv[i] };
 
 		if (e != NULL && probes)
 			print_probes(argv[i], e);
 		else if (e != NULL)
-			elf_notes(e, ".note.stapsdt", each_section, &f);
-		elf_close(e);
+			elffile_notes(e, ".note.stapsdt", each_section, &f);
+		elffile_close(e);
 		if (fd != -1)
 			close(fd);
 	}

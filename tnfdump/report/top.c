@@ -166,7 +166,7 @@ begin_line(struct top *t)
 }
 
 static void __attribute__((format(printf, 2, 3)))
-put(struct top *t, const char *fmt, ...)
+top_put(struct top *t, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -191,20 +191,20 @@ put_head(struct top *t, double seconds)
 
 	if (localtime_r(&now, &tm) != NULL)
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	put(t, "%s  ", clock);
+	top_put(t, "%s  ", clock);
 	follow_what(t->d, names, sizeof(names));
 	print_escaped(&t->d->scratch, names, strlen(names));
-	put(t, "  %.0f events/s  %llu in all", (double)t->events / seconds,
+	top_put(t, "  %.0f events/s  %llu in all", (double)t->events / seconds,
 	    (unsigned long long)t->all);
 	if (missed > 0)
-		put(t, "  fell behind: %llu blocks", (unsigned long long)missed);
+		top_put(t, "  fell behind: %llu blocks", (unsigned long long)missed);
 	if (t->paused)
-		put(t, "  PAUSED");
+		top_put(t, "  PAUSED");
 	end_line(t, at);
 	if (t->height == 0)
 		return;
 	at = begin_line(t);
-	put(t, "q quit  by: t time  c count  m longest  n name  space pauses");
+	top_put(t, "q quit  by: t time  c count  m longest  n name  space pauses");
 	end_line(t, at);
 }
 
@@ -213,21 +213,21 @@ put_row(struct top *t, const struct stats_row *r, double seconds)
 {
 	size_t at = begin_line(t);
 
-	put(t, "%11.1f ", (double)r->count / seconds);
+	top_put(t, "%11.1f ", (double)r->count / seconds);
 	if (r->pair)
-		put(t, "%10.3f %10.1f %10.1f %10.1f %10.1f  ", r->took.total / 1e6 / seconds,
+		top_put(t, "%10.3f %10.1f %10.1f %10.1f %10.1f  ", r->took.total / 1e6 / seconds,
 		    histogram_mean(&r->took) / 1e3,
 		    (double)histogram_percentile(&r->took, 50) / 1e3,
 		    (double)histogram_percentile(&r->took, 99) / 1e3,
 		    (double)r->took.max / 1e3);
 	else
-		put(t, "%55s ", "");
+		top_put(t, "%55s ", "");
 	print_escaped(&t->d->scratch, r->text, r->len);
 	end_line(t, at);
 }
 
 static void
-draw(struct top *t, double seconds)
+top_draw(struct top *t, double seconds)
 {
 	struct out *o = &t->d->scratch;
 	struct stats_row **row;
@@ -241,7 +241,7 @@ draw(struct top *t, double seconds)
 		out_lit(o, "\033[H");
 	put_head(t, seconds);
 	at = begin_line(t);
-	put(t, "%11s %10s %10s %10s %10s %10s  %s", "rate/s", "time ms/s", "mean us",
+	top_put(t, "%11s %10s %10s %10s %10s %10s  %s", "rate/s", "time ms/s", "mean us",
 	    "p50 us", "p99 us", "max us", "what");
 	end_line(t, at);
 	row = stats_rows(t->stats, &n);
@@ -257,10 +257,10 @@ draw(struct top *t, double seconds)
 
 /* The interval is over: it is shown, and a new one begins. */
 static void
-turn(struct top *t, int64_t now)
+top_turn(struct top *t, int64_t now)
 {
 	if (!t->paused)
-		draw(t, (double)(now - t->since) / 1e9);
+		top_draw(t, (double)(now - t->since) / 1e9);
 	stats_free(t->stats);
 	t->stats = reports_stats(t->d);
 	t->events = 0;
@@ -292,7 +292,7 @@ take_key(struct top *t, char key)
 }
 
 static void
-look(struct top *t)
+top_look(struct top *t)
 {
 	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
 	bool redraw = false;
@@ -308,9 +308,9 @@ look(struct top *t)
 	}
 	now = clock_ns(CLOCK_MONOTONIC);
 	if ((double)(now - t->since) >= t->interval * 1e9)
-		turn(t, now);
+		top_turn(t, now);
 	else if (redraw && now > t->since)
-		draw(t, (double)(now - t->since) / 1e9);
+		top_draw(t, (double)(now - t->since) / 1e9);
 }
 
 /* --- the output --- */
@@ -344,7 +344,7 @@ top_event(struct dump *d, const struct tnf_event *ev)
 	t->events++;
 	t->all++;
 	if (++t->look % LOOK_EVERY == 0)
-		look(t);
+		top_look(t);
 	return 0;
 }
 
@@ -352,7 +352,7 @@ void
 top_tick(struct dump *d)
 {
 	if (top_asked(d) && d->state != NULL)
-		look(d->state);
+		top_look(d->state);
 }
 
 static int
@@ -363,7 +363,7 @@ top_end(struct dump *d)
 
 	/* The rest, where nobody has pressed q. */
 	if (!d->enough && t->height == 0 && t->events > 0 && now > t->since)
-		turn(t, now);
+		top_turn(t, now);
 	terminal_restore();
 	stats_free(t->stats);
 	free(t);

@@ -281,7 +281,7 @@ quoted_text(struct parser *p)
 }
 
 static struct statement *
-string(struct parser *p)
+string_statement(struct parser *p)
 {
 	size_t n;
 	const char *s = template_parse_quoted(p, &n);
@@ -445,7 +445,7 @@ template_parse_one(struct parser *p)
 {
 	template_parse_blanks(p);
 	if (*p->p == '"')
-		return string(p);
+		return string_statement(p);
 	if (template_parse_word(p, "let"))
 		return template_parse_let(p);
 	if (template_parse_word(p, "if"))

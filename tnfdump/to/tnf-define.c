@@ -85,7 +85,7 @@ full_to(uint32_t offset)
 
 /* A definition larger than a block has no place, and is of no use. */
 static bool
-fits(struct tnf_writer *w, uint64_t size)
+tnf_define_fits(struct tnf_writer *w, uint64_t size)
 {
 	if (size <= TNFW_ROOM)
 		return true;
@@ -98,7 +98,7 @@ tnf_define_chars(struct tnf_writer *w, const char *chars)
 {
 	size_t len = strlen(chars);
 
-	return (struct tnf_text){ chars, fits(w, 8 + (uint64_t)len + 1) ? len : 0 };
+	return (struct tnf_text){ chars, tnf_define_fits(w, 8 + (uint64_t)len + 1) ? len : 0 };
 }
 
 static uint32_t
@@ -109,7 +109,7 @@ place_slot_types(struct tnf_writer *w, int def)
 	unsigned i, n = w->defs[def].n_slots;
 	uint32_t ref, *cells;
 
-	if (!fits(w, 8 + 4 * (uint64_t)n))
+	if (!tnf_define_fits(w, 8 + 4 * (uint64_t)n))
 		return 0;
 	ref = tnf_define_array(&w->definer, TNF_CORE_slot_types, n, &cells);
 	for (i = 0; i < n; i++)
@@ -124,7 +124,7 @@ place_slot_names(struct tnf_writer *w, int def)
 	uint32_t ref, *cells;
 	unsigned i;
 
-	if (!fits(w, 8 + 4 * (uint64_t)d->n_slots))
+	if (!tnf_define_fits(w, 8 + 4 * (uint64_t)d->n_slots))
 		return 0;
 	ref = tnf_define_array(&w->definer, TNF_CORE_slot_names, d->n_slots, &cells);
 	for (i = 0; i < d->n_slots; i++)
