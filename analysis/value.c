@@ -212,6 +212,14 @@ compare_strings(const char *a, size_t alen, const char *b, size_t blen)
 	return value_order(alen < blen, alen > blen);
 }
 
+const char *
+val_name(const struct val *v)
+{
+	if (v->word != NULL || v->kind != VAL_INT)
+		return v->word;
+	return pretty_name(v->type, v->name, v->u.i);
+}
+
 static int
 compare_name(const struct val *number, const struct val *string)
 {
@@ -225,7 +233,7 @@ compare_name(const struct val *number, const struct val *string)
 		return compare_strings(&c, 1, string->u.s.chars,
 		    string->u.s.len);
 	}
-	name = pretty_name(number->type, number->name, number->u.i);
+	name = val_name(number);
 	if (name == NULL)
 		return VAL_INCOMPARABLE;
 	return compare_strings(name, strlen(name), string->u.s.chars,

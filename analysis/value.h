@@ -29,6 +29,7 @@ struct val {
 	enum val_kind		 kind;
 	const struct tnf_type	*type;	/* of the member; NULL: computed */
 	const char		*name;	/* of the member; NULL: computed */
+	const char		*word;	/* what the event calls the number; NULL: as its type does */
 	union {
 		int64_t	 i;
 		uint64_t u;
@@ -66,11 +67,14 @@ val_is_number(const struct val *v)
 bool val_to_double(const struct val *, double *);
 bool val_to_int(const struct val *, int64_t *);	/* saturates */
 
+/* The name of a number, by its event or its type; NULL: none. */
+const char *val_name(const struct val *);
+
 /* 1 true, 0 false, -1 null: a number other than 0, a string other than "". */
 int val_truth(const struct val *);
 
 /* <0, 0, >0; VAL_INCOMPARABLE: null, or a string against a number that has no
-   name.  A number whose type names its values ("SLEEP", "ENOENT") compares
+   name.  A number whose type or event names its values ("SLEEP", "ENOENT") compares
    with a string by that name. */
 #define VAL_INCOMPARABLE 2
 int val_compare(const struct val *, const struct val *);

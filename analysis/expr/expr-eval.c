@@ -29,6 +29,7 @@ eval_member(const struct state *s, const struct expr_node *n)
 {
 	int slot = s->row->slots[n->name];
 	struct tnf_value v;
+	struct val r;
 
 	if (slot < 0)
 		return null_value;
@@ -36,7 +37,10 @@ eval_member(const struct state *s, const struct expr_node *n)
 		return unknown_value;
 	if (!s->e->source->member(s->ev, (unsigned)slot, &v))
 		return null_value;
-	return val_of_member(&v, s->e->names[n->name]);
+	r = val_of_member(&v, s->e->names[n->name]);
+	if (n->is_call && r.kind == VAL_INT && pretty_kind(v.type, NULL) == PRETTY_NONE)
+		r.word = pretty_event_name(s->ev, v.type, r.name, r.u.i);
+	return r;
 }
 
 static struct val
@@ -144,8 +148,7 @@ match_value(const struct match *m, const struct val *v)
 
 	if (v->kind == VAL_WORDS)
 		return match_words(m, v);
-	text = v->kind != VAL_INT ? NULL :
-	    pretty_name(v->type, v->name, v->u.i);
+	text = val_name(v);
 	if (text != NULL)
 		return match_test(m, text, strlen(text));
 	len = val_text(v, buf, &text);

@@ -39,6 +39,7 @@ struct expr_node {
 	int		 left, right;	/* indices of nodes, or EXPR_NONE */
 	int		 cache;		/* index in expr_row.fixed, or NONE */
 	bool		 fixed;		/* depends on the probe alone */
+	bool		 is_call;	/* a member whose name other members tell */
 	enum expr_class	 class;
 	size_t		 column;
 	struct val	 value;		/* EXPR_LITERAL */

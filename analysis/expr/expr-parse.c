@@ -69,6 +69,8 @@ expr_parse_named(struct parser *p, enum expr_op op, int left)
 	if (n != EXPR_NONE) {
 		p->e->nodes[n].name = name;
 		p->e->nodes[n].class = EXPR_ANY;
+		p->e->nodes[n].is_call = op == EXPR_MEMBER &&
+		    strcmp(p->e->names[name], "sysnum") == 0;
 	}
 	parse_next(p, false);
 	return n;

@@ -71,7 +71,39 @@ sys.exit(b"""{"name":"sysnum","names":{"20":1},""" not in zlib.decompress(base64
 		fail "32-bit, names in html"
 fi
 "$tnfdump" --pretty calls.tnf 2> /dev/null | grep -q 'sysnum: getpid abi: 1' || fail "32-bit, text"
+for where in 'sysnum == "getpid"' 'sysnum =~ /^getp/' 'sysnum in ("getpid", "nothing")'; do
+	"$tnfdump" --no-header --to jsonl --where "$where" calls.tnf 2> /dev/null > out
+	[ "$(grep -c '"sysnum":20,' out)" = 1 ] && [ "$(wc -l < out)" = 1 ] ||
+		fail "32-bit, --where $where: $(cat out)"
+done
 "$tnfdump" --stats=probe,sysnum calls.tnf 2> /dev/null | grep -q '20(getpid)' || fail "32-bit, statistics"
+
+# So do values of imported probes that the context has names for.
+"$story" words.tnf <<'M' || fail "story"
+kernel
+kernel-part
+probe sched.sched_switch sched prev_state:tnf_int64 flags:tnf_uint32 prio:tnf_int32
+1000 7 7 0x100 0 sched.sched_switch 1 5 120
+2000 7 7 0x100 0 sched.sched_switch 3 0 120
+@machine x86_64
+@values:sched.sched_switch:prev_state symbolic 0xff 0x1=SLEEPY,0x2=D
+@values:sched.sched_switch:flags flags 0xff | 0x1=FAST,0x4=COLD
+M
+for format in jsonl csv chrome perfetto; do
+	"$tnfdump" --to $format --pretty words.tnf 2> /dev/null | tr -d '"' > out
+	grep -aq 'SLEEPY' out && grep -aq 'FAST|COLD' out || fail "words, $format: $(cat out)"
+done
+"$tnfdump" --to jsonl --pretty words.tnf 2> /dev/null > out
+grep -q '"args":{"prev_state":"SLEEPY","flags":"FAST|COLD","prio":120}' out &&
+	grep -q '"args":{"prev_state":3,"flags":0,"prio":120}' out || fail "words, jsonl: $(cat out)"
+"$tnfdump" --to jsonl words.tnf 2> /dev/null | grep -q '"prev_state":1,"flags":5' || fail "words, numbers"
+"$tnfdump" --to html words.tnf > words.html 2> /dev/null || fail "words, html"
+if command -v python3 > /dev/null; then
+	python3 -c 'import base64, re, sys, zlib
+data = re.search(r"<script id=.data.[^>]*>([^<]*)<", open("words.html").read()).group(1)
+data = zlib.decompress(base64.b64decode(data))
+sys.exit(not (b"SLEEPY" in data and b"FAST|COLD" in data))' || fail "words, html"
+fi
 
 # The same trace makes the same page, whatever order its names of numbers are kept in.
 "$tnfdump" --to html k.tnf > page 2> /dev/null || fail "html"

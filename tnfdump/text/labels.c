@@ -27,6 +27,7 @@ next_pair(const char *p, uint64_t *value, const char **name, size_t *len)
 	return *p == ',' ? p + 1 : p;
 }
 
+/* These two print nothing where the printer is NULL: is there a name? */
 static bool
 put_symbolic(const struct printer *p, uint64_t value, const char *pairs)
 {
@@ -36,7 +37,8 @@ put_symbolic(const struct printer *p, uint64_t value, const char *pairs)
 
 	while ((pairs = next_pair(pairs, &v, &name, &len)) != NULL)
 		if (v == value) {
-			printer_chars(p, name, len);
+			if (p != NULL)
+				printer_chars(p, name, len);
 			return true;
 		}
 	return false;
@@ -55,6 +57,8 @@ put_flags(const struct printer *p, uint64_t value, const char *rest)
 	while ((pairs = next_pair(pairs, &v, &name, &len)) != NULL) {
 		if ((v != 0 || value != 0) && (v == 0 || (value & v) != v))
 			continue;
+		if (p == NULL)
+			return true;
 		if (any)
 			printer_chars(p, rest, delimiter);
 		printer_chars(p, name, len);
@@ -69,9 +73,9 @@ put_flags(const struct printer *p, uint64_t value, const char *rest)
 	return any;
 }
 
-bool
-labels_put(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
-    const char *member)
+static bool
+labels_find(struct dump *d, const struct printer *p, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *member)
 {
 	const char *text;
 	uint64_t mask;
@@ -79,9 +83,10 @@ labels_put(const struct printer *p, const struct tnf_event *ev, const struct tnf
 	char *end;
 
 	/* Only points of the kernel have them, and their names have a dot. */
-	if (member == NULL || strchr(ev->probe->name, '.') == NULL)
+	if (member == NULL || strchr(ev->probe->name, '.') == NULL ||
+	    v->kind < TNF_K_CHAR || v->kind > TNF_K_UINT64)
 		return false;
-	text = origin_value_names(p->d, ev, member);
+	text = origin_value_names(d, ev, member);
 	if (text == NULL)
 		return false;
 	flags = strncmp(text, "flags ", 6) == 0;
@@ -91,4 +96,18 @@ labels_put(const struct printer *p, const struct tnf_event *ev, const struct tnf
 	if (*end != ' ')
 		return false;
 	return (flags ? put_flags : put_symbolic)(p, v->u.u & mask, end + 1);
+}
+
+bool
+labels_put(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
+    const char *member)
+{
+	return labels_find(p->d, p, ev, v, member);
+}
+
+bool
+labels_has(struct dump *d, const struct tnf_event *ev, const struct tnf_value *v,
+    const char *member)
+{
+	return labels_find(d, NULL, ev, v, member);
 }

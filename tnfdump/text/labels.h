@@ -10,5 +10,8 @@
    "Context": values), or the kernel that is being followed; false: it has none, and nothing is printed. */
 bool labels_put(const struct printer *, const struct tnf_event *,
     const struct tnf_value *, const char *member);
+/* Would that print a name? */
+bool labels_has(struct dump *, const struct tnf_event *, const struct tnf_value *,
+    const char *member);
 
 #endif

@@ -255,14 +255,16 @@ pretty_value(struct dump *d, const struct tnf_event *ev,
 }
 
 bool
-pretty_differs(const struct tnf_event *ev, const struct tnf_value *v, const char *name)
+pretty_differs(struct dump *d, const struct tnf_event *ev, const struct tnf_value *v,
+    const char *name)
 {
 	enum pretty_kind kind = v->null ? PRETTY_NONE :
 	    pretty_kind(v->type, name);
 
-	if (kind == PRETTY_NONE)
-		return !v->null && pretty_event_name(ev, v->type, name, v->u.i) != NULL;
-	return kind != PRETTY_SIZE;
+	if (kind != PRETTY_NONE)
+		return kind != PRETTY_SIZE;
+	return !v->null && (pretty_event_name(ev, v->type, name, v->u.i) != NULL ||
+	    labels_has(d, ev, v, name));
 }
 
 const char *

@@ -17,7 +17,8 @@ void pretty_value_to(const struct printer *, const struct tnf_event *,
     const struct tnf_value *, const char *name);
 
 /* Does that print something else than the number, a size apart? */
-bool pretty_differs(const struct tnf_event *, const struct tnf_value *, const char *name);
+bool pretty_differs(struct dump *, const struct tnf_event *, const struct tnf_value *,
+    const char *name);
 /* What lies between start and end; a system call goes by its own name. */
 const char *pretty_slice_name(const struct pair_slice *);
 

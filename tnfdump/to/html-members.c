@@ -161,7 +161,7 @@ html_name(struct html_members *h, struct html_member *m,
 	uint32_t *name;
 	bool fresh;
 
-	if (!pretty_differs(ev, v, m->name) || (m->names.n >= NAMES_MAX &&
+	if (!pretty_differs(h->d, ev, v, m->name) || (m->names.n >= NAMES_MAX &&
 	    map_get(&m->names, &bits, sizeof(bits)) == NULL))
 		return;
 	name = xmap_put(&m->names, &bits, sizeof(bits), &fresh);

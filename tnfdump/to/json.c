@@ -233,7 +233,7 @@ json_pretty(struct json_writer *w, const struct tnf_value *v, const char *name)
 	struct out *text = &w->d->scratch;
 	struct printer p = { w->d, text, false };
 
-	if (!pretty_differs(w->ev, v, name))
+	if (!pretty_differs(w->d, w->ev, v, name))
 		return false;
 	if (text->base == NULL)
 		out_memory(text);

@@ -209,7 +209,7 @@ note_value(struct perfetto *p, const struct tnf_event *ev,
 	const char *s;
 	size_t len;
 
-	if (p->d->pretty && scalar && pretty_differs(ev, v, name)) {
+	if (p->d->pretty && scalar && pretty_differs(p->d, ev, v, name)) {
 		note_pretty(p, ev, v, name);
 		return;
 	}
