@@ -39,26 +39,35 @@ wanted_probes(const struct kp *kp)
 	return probes;
 }
 
-/* Runs an iterator once, if this kernel took it; its output does not matter. */
-void
-kp_iterate(enum kp_program program)
+int
+kp_iterator(enum kp_program program)
 {
-	char path[PATH_MAX], byte;
+	char path[PATH_MAX];
 	int prog, link, fd;
 
 	snprintf(path, sizeof path, KP_DIR_PROG "/%s", kp_programs[program].name);
 	prog = bpf_obj_get(path);
-	link = prog < 0 ? -1 : bpf_link_create(prog, 0, BPF_TRACE_ITER, NULL);
-	fd = link < 0 ? -1 : bpf_iter_create(link);
-	if (fd >= 0) {
-		while (read(fd, &byte, 1) > 0)
-			;
-		close(fd);
-	}
+	link = prog < 0 ? prog : bpf_link_create(prog, 0, BPF_TRACE_ITER, NULL);
+	fd = link < 0 ? link : bpf_iter_create(link);
 	if (link >= 0)
 		close(link);
 	if (prog >= 0)
 		close(prog);
+	return fd;
+}
+
+/* Runs an iterator once, if this kernel took it; its output does not matter. */
+void
+kp_iterate(enum kp_program program)
+{
+	int fd = kp_iterator(program);
+	char byte;
+
+	if (fd < 0)
+		return;
+	while (read(fd, &byte, 1) > 0)
+		;
+	close(fd);
 }
 
 static uint64_t

@@ -102,14 +102,30 @@ alive_has(const struct alive *a, pid_t pid)
 struct ended_call {
 	void	(*fn)(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm);
 	void	*arg;
-	struct alive alive;
+	const struct kp_task *living;	/* or NULL */
+	size_t	 n;
+	struct alive alive;		/* in place of them */
 };
+
+static int
+ended_by_thread(const void *a, const void *b)
+{
+	const struct kp_task *p = a, *q = b;
+
+	return (p->tid > q->tid) - (p->tid < q->tid);
+}
 
 /* It lived when tracing ended, and still does: /proc tells. */
 static bool
-ended_lives(const struct alive *a, pid_t tid, pid_t pid)
+ended_lives(const struct ended_call *c, pid_t tid, pid_t pid)
 {
-	return alive_has(a, pid) &&
+	const struct kp_task key = { .tid = tid }, *t;
+
+	if (c->living != NULL) {
+		t = bsearch(&key, c->living, c->n, sizeof key, ended_by_thread);
+		return t != NULL && t->pid == pid;
+	}
+	return alive_has(&c->alive, pid) &&
 	    (syscall(SYS_tgkill, pid, tid, 0) == 0 || errno == EPERM);
 }
 
@@ -121,17 +137,18 @@ ended_each(const void *key, void *value, void *arg)
 	struct kp_ended *e = value;
 
 	e->comm[sizeof e->comm - 1] = '\0';
-	if (!ended_lives(&c->alive, *tid, (pid_t)e->pid))
+	if (!ended_lives(c, *tid, (pid_t)e->pid))
 		c->fn(c->arg, *tid, (pid_t)e->pid, (pid_t)e->ppid, e->comm);
 }
 
 KP_EXPORT void
-kp_ended(struct kp *kp, void (*fn)(void *arg, pid_t tid, pid_t pid,
-    pid_t ppid, const char *comm), void *arg)
+kp_ended(struct kp *kp, const struct kp_task *living, size_t n, void (*fn)(void *arg,
+    pid_t tid, pid_t pid, pid_t ppid, const char *comm), void *arg)
 {
-	struct ended_call c = { .fn = fn, .arg = arg };
+	struct ended_call c = { .fn = fn, .arg = arg, .living = living, .n = n };
 
-	alive_list(&c.alive);
+	if (living == NULL)
+		alive_list(&c.alive);
 	map_walk(KP_PIN_ENDED, sizeof(uint32_t), sizeof(struct kp_ended), ended_each, &c);
 	free(c.alive.pid);
 }

@@ -111,6 +111,9 @@ int kp_load(struct kp *, size_t size);
 
 /* attach.c */
 int kp_attach_sync(struct kp *);	/* what is attached, as the state says */
+/* A descriptor that an iterator's output is read from, or a negative errno: this kernel did
+   not take it. */
+int kp_iterator(enum kp_program);
 void kp_iterate(enum kp_program);
 int kp_event_refused(struct kp *, int r, const char *event);
 

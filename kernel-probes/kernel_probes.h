@@ -135,9 +135,22 @@ struct kp_span {
 /* One for each CPU, by its number; malloc'ed.  -ENOENT: no buffer. */
 int kp_coverage(struct kp *, struct kp_span **ret, int *ret_n);
 
+struct kp_task {		/* that lives */
+	pid_t	 tid, pid, ppid;
+	uint32_t flags;		/* the kernel's PF_* */
+	uint64_t groups;	/* equal for tasks that are in the same control groups */
+	char	 comm[16];	/* any byte but NUL; a kernel thread's /proc may have
+				   a longer one */
+};
+
+/* All tasks that live, by ascending tid; malloc'ed.  A negative errno: this kernel, this
+   buffer's programs or our pid name space do not allow it, and /proc has to be asked. */
+int kp_tasks(struct kp *, struct kp_task **ret, size_t *ret_n);
+
 /* Calls fn for each thread that has ended, while tracing was on or since, as far
-   as they are remembered.  comm may hold any byte but NUL. */
-void kp_ended(struct kp *, void (*fn)(void *arg, pid_t tid, pid_t pid,
+   as they are remembered.  comm may hold any byte but NUL.  living: what kp_tasks() told, of
+   whom none has ended; NULL: whoever /proc has lives. */
+void kp_ended(struct kp *, const struct kp_task *living, size_t n, void (*fn)(void *arg, pid_t tid, pid_t pid,
     pid_t ppid, const char *comm), void *arg);
 
 /* Calls fn for each name that a thread had until 'time' (ns, as events have it)

@@ -8,7 +8,7 @@
 #define KERNEL_PROBES_PROGRAMS_H
 
 /* Kinds: BTF and RAW tracepoints, software event on every CPU (FAULTS), and
-   an iterator that runs when the buffer is made or tracing ends (ITER). */
+   an iterator that runs when the buffer is made or read, or tracing ends (ITER). */
 #define KP_PROGRAMS(X)							\
 	X(find_nodes,		ITER,	"")				\
 	X(filter_exit,		BTF,	"sched_process_free")		\
@@ -54,7 +54,8 @@
 	X(bio_done,		RAW,	"block_bio_complete")		\
 	X(physio_start,		BTF,	"sys_enter")			\
 	X(physio_end,		BTF,	"sys_exit")			\
-	X(remember_living,	ITER,	"")
+	X(remember_living,	ITER,	"")				\
+	X(tell_tasks,		ITER,	"")
 
 enum kp_program {
 #define X(name, kind, hook) KP_PROGRAM_##name,

@@ -297,6 +297,16 @@ struct kp_ended {
 	char  comm[16];
 };
 
+/* What tell_tasks says of a task that lives. */
+struct kp_told {
+	__u32 size;		/* of this struct: another version's has another */
+	__u32 tid, pid, ppid;
+	__u32 flags;		/* the kernel's PF_* */
+	__u32 pad;
+	__u64 groups;		/* its css_set: which control groups it is in */
+	char  comm[16];
+};
+
 /* Key of an element of the map tnf_renamed: which thread got a new name, when. */
 struct kp_renamed {
 	__u64 time;		/* ns, CLOCK_MONOTONIC, as events have it */

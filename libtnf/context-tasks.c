@@ -53,6 +53,8 @@ context_tasks_read_file(int dir, const char *name, char *buf, size_t room)
 }
 
 #define TASK_OF_KERNEL	0x00200000u	/* PF_KTHREAD of the kernel */
+#define TASK_WORKER	0x00000020u	/* PF_WQ_WORKER */
+#define COMM_FULL	15u		/* no longer name has room in the kernel's task */
 
 /* Of "PID (COMM) STATE PPID ... FLAGS ... THREADS ..."; COMM may hold anything. */
 static bool
@@ -172,15 +174,17 @@ group_in(char *text, const char *hierarchy)
 	return at;
 }
 
-static void
-put_cgroup(struct context_writer *w, int proc, pid_t pid)
+#define CGROUP_ROOM	4096
+
+static bool
+cgroup_of(int proc, pid_t pid, char buf[CGROUP_ROOM])
 {
-	char path[64], text[4096], copy[4096];
+	char path[64], text[CGROUP_ROOM], copy[CGROUP_ROOM];
 	const char *group, *other;
 
 	snprintf(path, sizeof path, "%d/cgroup", (int)pid);
 	if (context_tasks_read_file(proc, path, text, sizeof text) <= 0)
-		return;
+		return false;
 	memcpy(copy, text, sizeof copy);
 	group = group_in(text, "0::");
 	if ((group == NULL || strcmp(group, "/") == 0) &&
@@ -189,7 +193,18 @@ put_cgroup(struct context_writer *w, int proc, pid_t pid)
 		copy[(size_t)(other - copy) + strcspn(other, "\n")] = '\0';
 		group = other;
 	}
-	if (group != NULL)
+	if (group == NULL)
+		return false;
+	memcpy(buf, group, strlen(group) + 1);
+	return true;
+}
+
+static void
+put_cgroup(struct context_writer *w, int proc, pid_t pid)
+{
+	char group[CGROUP_ROOM];
+
+	if (cgroup_of(proc, pid, group))
 		put_path(w, "cgroup", pid, group);
 }
 
@@ -250,6 +265,114 @@ context_tasks(struct context_writer *w, pid_t only)
 		put_process(w, proc, only, true);
 		close(proc);
 	}
+}
+
+/* What a kernel thread works on just now is in /proc alone, and so is a name that is longer
+   than a task has room for. */
+static bool
+has_longer_name(const struct context_task *t)
+{
+	return t->flags & TASK_OF_KERNEL &&
+	    (t->flags & TASK_WORKER || strlen(t->comm) == COMM_FULL);
+}
+
+static void
+put_told(struct context_writer *w, int proc, const struct context_task *t)
+{
+	char path[64], comm[64];
+	const char *name = t->comm;
+
+	snprintf(path, sizeof path, "%d/comm", (int)t->tid);
+	if (has_longer_name(t) && context_tasks_read_file(proc, path, comm, sizeof comm) > 0) {
+		comm[strcspn(comm, "\n")] = '\0';
+		name = comm;
+	}
+	put_task(w, "task", t->tid, t->pid, t->ppid, name);
+	if (t->tid == t->pid && !(t->flags & TASK_OF_KERNEL))
+		put_program(w, proc, t->pid);
+}
+
+static int
+told_by_groups(const void *a, const void *b)
+{
+	const struct context_task *p = *(const struct context_task *const *)a;
+	const struct context_task *q = *(const struct context_task *const *)b;
+
+	if (p->groups != q->groups)
+		return p->groups < q->groups ? -1 : 1;
+	return (p->pid > q->pid) - (p->pid < q->pid);
+}
+
+/* Of processes that were in the same groups when they were told.  Two of them are asked for
+   all, since one may have moved to another group meanwhile. */
+static void
+put_cgroup_of_all(struct context_writer *w, int proc, const struct context_task **t, size_t n)
+{
+	char first[CGROUP_ROOM], last[CGROUP_ROOM];
+	bool same = n > 2 && cgroup_of(proc, t[0]->pid, first) &&
+	    cgroup_of(proc, t[n - 1]->pid, last) && strcmp(first, last) == 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (same)
+			put_path(w, "cgroup", t[i]->pid, first);
+		else
+			put_cgroup(w, proc, t[i]->pid);
+}
+
+static void
+put_told_groups(struct context_writer *w, int proc, const struct context_task **t, size_t n)
+{
+	size_t i, same;
+
+	qsort(t, n, sizeof *t, told_by_groups);
+	for (i = 0; i < n; i += same) {
+		for (same = 1; i + same < n && t[i + same]->groups == t[i]->groups; same++)
+			;
+		put_cgroup_of_all(w, proc, t + i, same);
+	}
+}
+
+static int
+told_by_thread(const void *a, const void *b)
+{
+	const struct context_task *p = a, *q = b;
+
+	return (p->tid > q->tid) - (p->tid < q->tid);
+}
+
+/* Processes that nobody has told: a kernel may show some in /proc and not to its programs, as
+   a sandbox was seen to do with its init. */
+static void
+put_untold(struct context_writer *w, DIR *proc, const struct context_task *t, size_t n)
+{
+	struct context_task key = { .tid = 0 };
+	struct dirent *e;
+
+	while ((e = readdir(proc)) != NULL)
+		if ((key.tid = pid_name(e->d_name)) != 0 &&
+		    bsearch(&key, t, n, sizeof *t, told_by_thread) == NULL)
+			put_process(w, dirfd(proc), key.tid, false);
+}
+
+void
+context_tasks_told(struct context_writer *w, const struct context_task *t, size_t n)
+{
+	const struct context_task **process = calloc(n + 1, sizeof *process);
+	DIR *proc = w->f != NULL && process != NULL ? opendir("/proc") : NULL;
+	size_t i, processes = 0;
+
+	for (i = 0; proc != NULL && i < n; i++) {
+		put_told(w, dirfd(proc), &t[i]);
+		if (t[i].tid == t[i].pid)
+			process[processes++] = &t[i];
+	}
+	if (processes > 0)
+		put_told_groups(w, dirfd(proc), process, processes);
+	if (proc != NULL) {
+		put_untold(w, proc, t, n);
+		closedir(proc);
+	}
+	free(process);
 }
 
 void

@@ -29,6 +29,15 @@ void context_host(struct context_writer *);
 /* Tasks alive: those of a process, with the numbers that they have in their own
    pid namespace; or (0) all. */
 void context_tasks(struct context_writer *, pid_t);
+/* All tasks alive, by ascending tid, as somebody else has found them: /proc is asked only
+   for what is not told here, and for processes that are not among them. */
+struct context_task {
+	pid_t	    tid, pid, ppid;
+	uint32_t    flags;	/* the kernel's PF_* */
+	uint64_t    groups;	/* equal for tasks that are in the same control groups */
+	const char *comm;	/* of a kernel thread its beginning */
+};
+void context_tasks_told(struct context_writer *, const struct context_task *, size_t n);
 /* What a task that has ended was called in its own name space, where that differs. */
 void context_inner(struct context_writer *, pid_t tid, pid_t pid, pid_t inner_tid,
     pid_t inner_pid);

@@ -34,7 +34,7 @@ void
 follow_kernel_ended(struct kp *kp, void (*fn)(void *arg, pid_t tid, pid_t pid,
     pid_t ppid, const char *comm), void *arg)
 {
-	kp_ended(kp, fn, arg);
+	kp_ended(kp, NULL, 0, fn, arg);
 }
 
 void

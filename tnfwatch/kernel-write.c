@@ -15,6 +15,7 @@
 #include "tnfwatch/kernel.h"
 #include "tnfwatch/source-write.h"
 #include "tnfxtract/addrs.h"
+#include "tnfxtract/kernel-context.h"
 #include "tnfxtract/snapshot.h"
 
 struct kernel_copy {

@@ -10,9 +10,9 @@
 
 #include "common/pwrite.h"
 #include "kernel-probes/kernel_probes.h"
-#include "libtnf/context-write.h"
 #include "tnfwatch/kernel.h"
 #include "tnfwatch/util.h"
+#include "tnfxtract/kernel-context.h"
 
 static bool
 kernel_fail(tnfctl_errcode_t err, const char *what, char *why, size_t size)
@@ -158,37 +158,6 @@ kernel_reach(struct kp *kp, int64_t *since)
 	}
 	free(span);
 	return any;
-}
-
-static void
-context_put_ended(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm)
-{
-	context_ended(arg, tid, pid, ppid, comm);
-}
-
-static void
-context_put_renamed(void *arg, pid_t tid, int64_t time, const char *comm)
-{
-	context_renamed(arg, tid, time, comm);
-}
-
-static void
-context_put_values(void *arg, const char *probe, const char *member, const char *names)
-{
-	char word[300];
-
-	snprintf(word, sizeof word, "values:%s:%s", probe, member);
-	context_fact(arg, word, names);
-}
-
-void
-kernel_context(struct kp *kp, struct context_writer *w)
-{
-	context_devices(w);
-	context_tasks(w, 0);
-	kp_ended(kp, context_put_ended, w);
-	kp_renamed(kp, context_put_renamed, w);
-	kp_value_names(kp, context_put_values, w);
 }
 
 #else

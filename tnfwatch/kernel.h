@@ -10,7 +10,6 @@
 
 #include "tnfwatch/config.h"
 
-struct context_writer;
 struct kp;
 
 /* Makes the buffer if there is none, switches on what is configured, and tracing.
@@ -26,7 +25,5 @@ bool kernel_lost(struct kp *, uint64_t *ret);	/* events */
 /* The same into the header of a copy, by their reasons; 0 or an errno. */
 int kernel_put_lost(struct kp *, int fd);
 bool kernel_reach(struct kp *, int64_t *since);	/* from when on it has everything */
-/* Devices, tasks that live and that have ended, names that they had. */
-void kernel_context(struct kp *, struct context_writer *);
 
 #endif /* TNFWATCH_KERNEL_H */

@@ -22,6 +22,7 @@
 #include "tnfwatch/sigbus.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/util.h"
+#include "tnfxtract/kernel-context.h"
 
 #define RETRY_NS	(200 * MS)	/* for a file that is not there yet */
 #define RATE_NS		(1 * SECOND)

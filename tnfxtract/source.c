@@ -13,6 +13,7 @@
 
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"
+#include "tnfxtract/kernel-context.h"
 #include "tnfxtract/snapshot.h"
 #include "tnfxtract/tnfxtract.h"
 
@@ -24,27 +25,6 @@ source_close(struct source *s)
 	image_buffer_free(&s->found);
 	image_search_free(&s->search);
 	image_close(&s->image);
-}
-
-static void
-put_ended(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm)
-{
-	context_ended(arg, tid, pid, ppid, comm);
-}
-
-static void
-put_renamed(void *arg, pid_t tid, int64_t time, const char *comm)
-{
-	context_renamed(arg, tid, time, comm);
-}
-
-static void
-put_value_names(void *arg, const char *probe, const char *member, const char *names)
-{
-	char word[300];
-
-	snprintf(word, sizeof word, "values:%s:%s", probe, member);
-	context_fact(arg, word, names);
 }
 
 static void
@@ -109,11 +89,7 @@ source_context(const struct source *s, struct context_writer *w)
 		return;
 	}
 	context_host(w);
-	context_devices(w);
-	context_tasks(w, 0);
-	kp_ended(s->kernel, put_ended, w);
-	kp_renamed(s->kernel, put_renamed, w);
-	kp_value_names(s->kernel, put_value_names, w);
+	kernel_context(s->kernel, w);
 }
 
 static const char *const lost_text[TNF_LOST_REASONS] = {

@@ -8,6 +8,7 @@
  *	kpctl tracepoints			all of them, listed
  *	kpctl set NAME VALUE
  *	kpctl filter on|off|list|add PID|follow PID|delete PID
+ *	kpctl tasks				who lives: TID PID PPID FLAGS GROUPS NAME
  *	kpctl copy FILE				the buffer as it is
  *	kpctl hold				a session until end of input
  */
@@ -131,6 +132,22 @@ filter(struct kp *kp, char **arg)
 }
 
 static int
+tasks(struct kp *kp)
+{
+	struct kp_task *t;
+	size_t n;
+	int r = kp_tasks(kp, &t, &n);
+
+	if (r < 0)
+		return failed(kp, "tasks", r);
+	for (size_t i = 0; i < n; i++)
+		printf("%d %d %d %#x %#llx %s\n", (int)t[i].tid, (int)t[i].pid, (int)t[i].ppid,
+		    (unsigned)t[i].flags, (unsigned long long)t[i].groups, t[i].comm);
+	free(t);
+	return 0;
+}
+
+static int
 copy(struct kp *kp, const char *path)
 {
 	const void *map;
@@ -171,6 +188,8 @@ command(struct kp *kp, char **arg)
 			return list(kp);
 	} else if (strcmp(arg[0], "status") == 0)
 		return status(kp);
+	else if (strcmp(arg[0], "tasks") == 0)
+		return tasks(kp);
 	else if (strcmp(arg[0], "copy") == 0)
 		return copy(kp, arg[1]);
 	else if (strcmp(arg[0], "filter") == 0)

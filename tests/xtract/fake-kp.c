@@ -83,9 +83,15 @@ kp_map(struct kp *kp, const void **ret, size_t *ret_size)
 	return 0;
 }
 
+int
+kp_tasks(struct kp *kp, struct kp_task **ret, size_t *ret_n)
+{
+	return -ENOTSUP;
+}
+
 void
-kp_ended(struct kp *kp, void (*fn)(void *, pid_t, pid_t, pid_t, const char *),
-    void *arg)
+kp_ended(struct kp *kp, const struct kp_task *living, size_t n,
+    void (*fn)(void *, pid_t, pid_t, pid_t, const char *), void *arg)
 {
 	fn(arg, 2000000001, 2000000000, 1, "gone");
 }

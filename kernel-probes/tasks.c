@@ -1,0 +1,103 @@
+/*
+ * tasks.c - who lives, told by a program in place of /proc.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel-probes/handle.h"
+
+#define READ_SIZE	(64u << 10)	/* more than the kernel hands out at once */
+
+/* All that the iterator tells; malloc'ed. */
+static int
+tasks_read(int fd, char **ret, size_t *ret_size)
+{
+	char *text = NULL, *grown;
+	size_t size = 0, room = 0;
+	ssize_t n;
+	int r;
+
+	for (;;) {
+		if (room - size < READ_SIZE) {
+			room = 2 * room + READ_SIZE;
+			grown = realloc(text, room);
+			if (grown == NULL) {
+				free(text);
+				return -ENOMEM;
+			}
+			text = grown;
+		}
+		n = read(fd, text + size, room - size);
+		if (n == 0)
+			break;
+		if (n > 0) {
+			size += (size_t)n;
+		} else if (errno != EINTR && errno != EAGAIN) {
+			r = -errno;
+			free(text);
+			return r;
+		}
+	}
+	*ret = text;
+	*ret_size = size;
+	return 0;
+}
+
+/* The program numbers tasks as the first pid name space does.  One that sees itself, by
+   the numbers that it has itself, is in that one, as nearly all are. */
+static bool
+task_is_me(const struct kp_told *t)
+{
+	return (pid_t)t->tid == getpid() && (pid_t)t->pid == getpid() &&
+	    (pid_t)t->ppid == getppid();
+}
+
+static int
+tasks_take(const char *text, size_t size, struct kp_task **ret, size_t *ret_n)
+{
+	size_t n = size / sizeof(struct kp_told);
+	struct kp_task *tasks = calloc(n + 1, sizeof *tasks);
+	struct kp_told told;
+	bool me = false;
+
+	if (tasks == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&told, text + i * sizeof told, sizeof told);
+		if (told.size != sizeof told || (i > 0 && (pid_t)told.tid <= tasks[i - 1].tid)) {
+			free(tasks);
+			return -EPROTO;
+		}
+		me |= task_is_me(&told);
+		tasks[i] = (struct kp_task){ .tid = (pid_t)told.tid, .pid = (pid_t)told.pid,
+		    .ppid = (pid_t)told.ppid, .flags = told.flags, .groups = told.groups };
+		memcpy(tasks[i].comm, told.comm, sizeof told.comm - 1);
+	}
+	if (!me) {
+		free(tasks);
+		return -ENOTSUP;
+	}
+	*ret = tasks;
+	*ret_n = n;
+	return 0;
+}
+
+KP_EXPORT int
+kp_tasks(struct kp *kp, struct kp_task **ret, size_t *ret_n)
+{
+	int fd = kp_iterator(KP_PROGRAM_tell_tasks), r;
+	char *text = NULL;
+	size_t size = 0;
+
+	if (fd < 0)
+		return fd;
+	r = tasks_read(fd, &text, &size);
+	close(fd);
+	if (r < 0)
+		return r;
+	r = tasks_take(text, size, ret, ret_n);
+	free(text);
+	return r;
+}

@@ -1,0 +1,66 @@
+/*
+ * kernel-context.c - the names that the running kernel gives to a copy of its buffer.
+ *
+ * Who lives is told by one of our programs, some 1 us a task; in /proc it would be three
+ * files a process, and 20 us.
+ */
+#include "tnfxtract/kernel-context.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernel-probes/kernel_probes.h"
+#include "libtnf/context-write.h"
+
+static void
+kernel_context_ended(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm)
+{
+	context_ended(arg, tid, pid, ppid, comm);
+}
+
+static void
+kernel_context_renamed(void *arg, pid_t tid, int64_t time, const char *comm)
+{
+	context_renamed(arg, tid, time, comm);
+}
+
+static void
+kernel_context_value_names(void *arg, const char *probe, const char *member, const char *names)
+{
+	char word[300];
+
+	snprintf(word, sizeof word, "values:%s:%s", probe, member);
+	context_fact(arg, word, names);
+}
+
+static void
+kernel_context_living(struct context_writer *w, const struct kp_task *living, size_t n)
+{
+	struct context_task *t = calloc(n + 1, sizeof *t);
+
+	for (size_t i = 0; t != NULL && i < n; i++)
+		t[i] = (struct context_task){ .tid = living[i].tid, .pid = living[i].pid,
+		    .ppid = living[i].ppid, .flags = living[i].flags,
+		    .groups = living[i].groups, .comm = living[i].comm };
+	if (t != NULL)
+		context_tasks_told(w, t, n);
+	free(t);
+}
+
+void
+kernel_context(struct kp *kp, struct context_writer *w)
+{
+	struct kp_task *living = NULL;
+	size_t n = 0;
+
+	context_devices(w);
+	if (kp_tasks(kp, &living, &n) == 0)
+		kernel_context_living(w, living, n);
+	else
+		context_tasks(w, 0);
+	kp_ended(kp, living, n, kernel_context_ended, w);
+	kp_renamed(kp, kernel_context_renamed, w);
+	kp_value_names(kp, kernel_context_value_names, w);
+	free(living);
+}
