@@ -16,14 +16,17 @@ esac
 "$kpctl" list | grep -E ' name syscall_(args|path|fd);' >"$TMP/on" && fail "\$all: $(cat "$TMP/on")"
 "$prex" -k -c 'disable $all; untrace $all; enable name=/^syscall_[apf]/; trace name=/^syscall_[apf]/' \
 	>"$TMP/said" || fail "prex: $(cat "$TMP/said")"
-echo x >"$TMP/file"
+# In an overlay stat(2) tells another device and inode than the file has.
+dir=$(mktemp -d "${TNF_TEST_DIR:-$TMP}/call.XXXXXX") || fail "mktemp"
+at_exit "rm -rf $dir"
+echo x >"$dir/file"
 cat >"$TMP/load" <<'L'
 exec 7<"$1/file"
 read -r x <&7
 kill -0 $$
 cd /nowhere/at/all
 L
-held sh "$TMP/load" "$TMP"
+held sh "$TMP/load" "$dir"
 "$kpctl" filter add "$held" && "$kpctl" filter on && "$kpctl" on || fail "on"
 released
 wait "$held"
@@ -33,10 +36,10 @@ is_there() {
 	grep -qE "$2" "$TMP/events" || fail "$1: none like $2: $(grep "${2%% *}" "$TMP/events" | head -n 20)"
 	echo "ok: $1"
 }
-is_there "the path of openat" "syscall_path +sysnum: $openat path: \"$TMP/file\""
+is_there "the path of openat" "syscall_path +sysnum: $openat path: \"$dir/file\""
 is_there "the path of chdir" "syscall_path +sysnum: $chdir path: \"/nowhere/at/all\""
 is_there "the arguments of kill" "syscall_args +sysnum: $kill arg0: $(printf '0x%x' "$held") arg1: 0x0 "
-inode=$(stat -c %i "$TMP/file") device=$(stat -c %d "$TMP/file")
+inode=$(stat -c %i "$dir/file") device=$(stat -c %d "$dir/file")
 # As stat(2) packs it, and as the kernel does.
 device=$(((device >> 8 & 0xfff) << 20 | (device & 0xff) | (device >> 12 & 0xfff00)))
 is_there "the file that read works on" \
