@@ -16,8 +16,9 @@
 # A kernel for arm64 needs a root directory of that machine, TNF_ROOT, in which the
 # tree is seen at the same place; TNF_BUILD is its build (tools/arm64):
 #
-#	mmdebstrap --arch=arm64 --variant=apt --include=procps,kmod,e2fsprogs,strace,jq,\
-#	gawk,busybox-static,libedit2,libdw1,libbpf1,libsqlite3-0 bookworm directory
+#	mmdebstrap --arch=arm64 --variant=apt --include=procps,kmod,mount,e2fsprogs,\
+#	strace,jq,gawk,python3,bpftool,busybox-static,libedit2,libdw1,libbpf1,\
+#	libsqlite3-0,libzstd1 bookworm directory
 #
 # TNF_QEMU is more arguments of qemu, TNF_APPEND of the kernel; qemu runs under TNF_NICE
 # (nice).  TNF_REBOOT=1 lets the machine start again, with what its memory has: the command
