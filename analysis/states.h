@@ -2,9 +2,10 @@
  * states.h - in which microstate each thread was, and for how long.
  *
  * Fed with all events in time order; looks at thread_state, thread_create and
- * thread_exit, and at system calls for the change between user and system, which
- * the kernel's probes do not log twice.  That a thread has left its CPU may not
- * be in the trace; it shows when another one writes there.
+ * thread_exit.  It also takes syscall_start as the thread's entry to the state SYSTEM and
+ * syscall_end as its return to USER, since the kernel's probes write no thread_state for
+ * these two changes.  That a thread has left its CPU may not be in the trace; it shows
+ * when another one writes there.
  */
 #ifndef ANALYSIS_STATES_H
 #define ANALYSIS_STATES_H

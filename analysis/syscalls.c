@@ -1,5 +1,7 @@
 /*
- * syscalls.c - names of system calls, by the machine that a trace was made on.
+ * syscalls.c - names of system calls, by the machine that a trace was made on: x86-64 with
+ * its 32-bit (i386) and x32 calls, and arm64.  arch/gen-names.sh makes the tables;
+ * pretty_call_name() says which of them a number is looked up in.
  */
 #include <string.h>
 

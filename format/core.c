@@ -1,5 +1,5 @@
 /*
- * core.c - the types that any TNF file may define.
+ * core.c - what core.h's table of types (TNF_CORE_TYPES) means, as C data.
  */
 #include <string.h>
 

@@ -24,14 +24,20 @@
  *
  * How the two copiers use this depends on what an event may refer to.  In the kernel's
  * buffer (tnfxtract/snapshot.c) each event stands alone, so blocks may be copied in any
- * order, as far as they were filled when they were looked at, the newest first; writers
- * take the oldest block next, and what is older than one that they have taken meanwhile
- * goes, if it was taken as well.  In a process's file (libtnf/copy.c) an
- * event may refer to newer blocks, which must be copied after it.  There the newest
- * blocks are looked at first (point 2), then all are copied, the oldest first, and events
- * that came after the look are taken out of the copy.  libtnf/follow.c is no copier:
- * it reads the mapped file in place, and asks for a block's generation again before
- * it hands an event of it out, as libtnf/merge.c does with files too large to be copied.
+ * order, as far as they were filled when they were looked at, the newest first.  If a
+ * writer reused a block before we copied it, the copy has a hole there.  Then every
+ * older block that has been reused by now is removed from the copy too, even if it was
+ * copied whole.  Older blocks that nobody has reused stay: they belong to CPUs that
+ * hardly write.  In a process's file (libtnf/copy.c) an event may refer to newer
+ * blocks, which must be copied after it.  There the newest blocks are looked at first
+ * (point 2), then all are copied, the oldest first, and events that came after the look
+ * are taken out of the copy; copy_take() begins again if writers took too many blocks.
+ *
+ * Others ask the same question, whether a block is still in the same use, and do not
+ * copy by this header: tnfwatch/history.c (copy_block(): full blocks, which nobody
+ * extends), tnfwatch/channel.c (channel_copy(): one event), and libtnf/follow.c and
+ * libtnf/merge.c, which read the mapped file in place and ask for a block's generation
+ * again before they hand an event of it out.
  */
 #ifndef FORMAT_LIVE_H
 #define FORMAT_LIVE_H

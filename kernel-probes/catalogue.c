@@ -1,8 +1,10 @@
 /*
- * catalogue.c - the kernel's probes: one row each, and nobody else knows more.
+ * catalogue.c - the kernel's probes: one row each.
  *
- * From these rows come the list that prex shows, the types in the file, what
- * the loader attaches, and the table in tnf_kernel_probes(7).
+ * From these rows come the list that prex shows, the types in the file, which programs
+ * the loader attaches, and the table in tnf_kernel_probes(7).  A row names the BPF
+ * programs that its probe needs; on which tracepoint each of these hangs is in
+ * programs.h, and hooks.c looks which of the tracepoints this kernel has.
  */
 #include <stddef.h>
 #include <stdint.h>

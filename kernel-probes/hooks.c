@@ -1,5 +1,6 @@
 /*
- * hooks.c - which hooks this kernel has, and its numbers for things, by its BTF.
+ * hooks.c - which of the hooks in programs.h this kernel has, and its numbers for things,
+ * by its BTF.
  */
 #include <errno.h>
 #include <stdio.h>

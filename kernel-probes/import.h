@@ -106,7 +106,9 @@ struct kp_import {
 	bool	    enabled;
 	bool	    traced;
 	int	    slot;	/* -1: none yet */
-	uint32_t    defined;	/* 0: not in this buffer; else what of (import-row.c) */
+	/* 0: the buffer has no definition of this probe; otherwise kp_import_type(), a
+	   hash of the definition that it has. */
+	uint32_t    defined;
 	bool	    attached;	/* as far as this session knows */
 	char	    lacks[96];	/* why it cannot be had, or "" */
 };

@@ -411,7 +411,7 @@ struct kp_import_count {
 struct kp_asked {
 	__u32 kind;		/* enum kp_import_number */
 	__u32 flags;		/* KP_ASKED_* */
-	__u32 defined;		/* the buffer has its definition: which; 0: none */
+	__u32 defined;		/* as in struct kp_import (import.h) */
 	__u32 spec_size;
 	char  name[128];
 	char  keys[128];

@@ -4,8 +4,9 @@
  * The first pass leaves for each block how far it was read.  A refresh walks
  * on from there; a block of another generation is walked from its start.  The
  * events found wait in one list ordered by time until they are old enough
- * that nothing earlier is still on its way.  So do the latest of the first pass: it
- * goes over one block and one file after the other, and each has grown a bit more.
+ * that nothing earlier is still on its way.  The latest events of the first pass wait,
+ * too: that pass reads blocks and files one after another while writers go on, so a
+ * block that was read later may hold newer events than one that was read earlier.
  *
  * Of a process's file only the blocks are looked at that can have changed: those
  * whose numbers its writers have taken from the cursor since the last look, and

@@ -30,7 +30,9 @@ struct entry {
 	uint32_t sorted : 1;	/* its events are in order of time */
 	uint32_t scanned : 1;	/* the first pass has been over it */
 	uint32_t opened : 1;	/* it has been handed out, or is being */
-	uint32_t held : 1;	/* its writer may not be done with it */
+	/* Not to be dropped when a time is looked for: its writer still holds it, or it is
+	   a thread's last block that begins before that time and may reach beyond. */
+	uint32_t held : 1;
 	uint32_t generation;
 };
 

@@ -96,8 +96,9 @@ open_program(pid_t pid)
 	return fd;
 }
 
-/* The process of a program of another machine is one of qemu's: the last part of that
-   one's name; NULL: it is none.  'path' is room for it. */
+/* A program that was built for another CPU runs inside a process of qemu-user.  If this
+   is such a process, returns the emulator's base name ("qemu-aarch64"), which lies in
+   'path'; else NULL. */
 static const char *
 emulator_of(pid_t pid, char *path, size_t size)
 {
@@ -192,11 +193,12 @@ attach_settle(struct proc *p)
 {
 	tnfctl_errcode_t err;
 
-	/* At the start of an exec there is no place for a mark.  If this process has not
-	   left it suspended, another controller may have, or anybody else. */
+	/* A target that has just exec'd has no libtnfprobe yet, so TNF_SUSPENDED cannot be
+	   stored in it.  We know that it is suspended only if this process has left it so
+	   (suspended_take()); otherwise we cannot tell who stopped it. */
 	if (!linkmap_look(&p->reader, &p->linker)) {
 		p->suspended = suspended_take(p->pid);
-		p->unmarked = !p->suspended;
+		p->stopper_unknown = !p->suspended;
 	}
 	err = direct_settle(p, DIRECT_SETTLE_MS);
 	if (p->gone || p->n == 0)

@@ -116,7 +116,7 @@ direct_tell_stop(const struct proc *p)
 {
 	int signal = proc_group_stop(p);
 
-	if (signal == 0 || p->suspended || p->unmarked)
+	if (signal == 0 || p->suspended || p->stopper_unknown)
 		return error_set(TNFCTL_ERR_NONE, NULL);
 	if (signal == SIGTTIN || signal == SIGTTOU)
 		return error_set(TNFCTL_ERR_NONE, "process %d: the terminal has "

@@ -353,7 +353,7 @@ events_prepare(tnfctl_handle_t *h, bool follow)
 		    "another program: the handle can only be closed",
 		    (int)h->pid);
 	p->follow = follow;
-	if (p->suspended || p->unmarked)
+	if (p->suspended || p->stopper_unknown)
 		proc_end_group_stop(p);
 	return TNFCTL_ERR_NONE;
 }

@@ -44,9 +44,10 @@
 _Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");
 
 /*
- * Sends our descriptor to the other end of that socket of the target.  The target has
- * told us the number: were it a file of a file system that never answers, to close it
- * would keep us for ever, and the target stopped.
+ * Sends our descriptor to the other end of that socket of the target.  The socket's number
+ * comes from the target, so it is not trusted.  If it named a file on a dead FUSE mount,
+ * close() on our copy would block for ever, while the target is stopped.  So
+ * left_socket() first makes sure that it is a socket.
  */
 static bool
 send_descriptor(pid_t pid, int socket, int fd)

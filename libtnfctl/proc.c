@@ -257,9 +257,9 @@ proc_group_stop(const struct proc *p)
 void
 proc_end_group_stop(struct proc *p)
 {
-	if (p->suspended || p->unmarked || proc_group_stop(p) != 0)
+	if (p->suspended || p->stopper_unknown || proc_group_stop(p) != 0)
 		kill(p->pid, SIGCONT);
-	p->suspended = p->unmarked = false;
+	p->suspended = p->stopper_unknown = false;
 }
 
 /* False: another thread, which we have let go already, has ended this one by an

@@ -60,7 +60,10 @@ struct proc {
 	bool	 gone;
 	bool	 follow;	/* forks */
 	bool	 suspended;	/* by a controller: we may let it run again */
-	bool	 unmarked;	/* it had no place for such a mark: only who asks lets it run */
+	/* We attached at the start of an exec, where there is no control block yet that
+	   could say whether a controller left the process stopped.  So only
+	   TNFCTL_TARG_RESUME ends its stop. */
+	bool	 stopper_unknown;
 	bool	 no_registers;	/* breakpoint registers do not work here */
 	int	 mem;		/* /proc/PID/mem */
 	struct thread *threads;

@@ -57,8 +57,9 @@ proc_is_kernel(pid_t pid)
 	    (flags & KERNEL_THREAD) != 0;
 }
 
-/* The descriptor stays with the address space that it was opened for: after an exec
-   it reads and writes nothing, and never the new program. */
+/* Why nothing is written to a process that has exec'd: the kernel ties this descriptor to
+   the address space that it was opened for.  After an exec proc_read() and proc_write()
+   get 0 bytes from it, and never reach the new program; so neither of them asks. */
 tnfctl_errcode_t
 proc_open_memory(struct proc *p)
 {
@@ -94,6 +95,7 @@ proc_memory_is_gone(const struct proc *p)
 	return pread(p->mem, &c, 1, (off_t)getpagesize()) == 0;
 }
 
+/* Of a process that has exec'd: false, as proc_open_memory() says. */
 bool
 proc_write(struct proc *p, uintptr_t address, const void *buf, size_t n)
 {

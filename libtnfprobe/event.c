@@ -164,7 +164,8 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 
 	/* An event has 32 bits for the time since its schedule record.  The fast path does
 	   not test that: until an ANCHOR_NS from now at most, it goes on with this record.
-	   A second ANCHOR_NS is room for a clock that runs a little faster than we think. */
+	   A second ANCHOR_NS is room for a clock that runs a little faster than we think.
+	   (The kernel's probes test it at each event: kernel-probes/write.bpf.h.) */
 	sched = t->sched == NULL ||
 	    now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
 	size = event_round8(tail + far * 4);

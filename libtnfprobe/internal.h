@@ -89,7 +89,9 @@ struct file {
 struct process {
 	struct guard	*guard;		/* never NULL */
 	struct file	*file;
-	struct file	*later;		/* the same, from the next hit on */
+	/* In a child that was forked within a hit: the same trace file, mapped anew, which
+	   replaces 'file' at the child's next hit (leave_hit()).  Else NULL. */
+	struct file	*later;
 	uint32_t	 epoch;		/* counts files, and processes down a
 					   line of forks; never 0 */
 	int32_t		 pid;

@@ -145,12 +145,12 @@ tnf_own_tid(void)
 	    ~((uint32_t)id >> 3) & 0x1fffffff;
 }
 
-/* The child of a fork() is in its parent's pid name space if its number came
-   after the parent's.  If not, the machine's numbers have begun again, or the child is
-   in another name space, in which it has no parent.  If the parent is the first of
-   its name space the numbers say nothing.  So we ask, unless somebody might refuse it: then
-   a lower number is of a name space that is not known, and its blocks are nobody's to
-   take back.  /proc may be out of its reach (chroot). */
+/* A child whose pid is higher than its parent's is in the parent's pid name space.  A
+   lower one means that the machine's numbers have begun again, or that the child is in a
+   new name space, where getppid() is 0.  If the parent's pid is 1 the numbers tell nothing.
+   In these cases we call getppid(), unless a seccomp filter might refuse it (quiet).  Then,
+   with a lower pid, pidns becomes 0, unknown, so that no process takes the child's blocks
+   back.  We do not read /proc for it: that may be out of reach (chroot). */
 static void
 child_of_fork(int32_t pid)
 {
@@ -262,9 +262,11 @@ cancellation_as(int was)
 static uint32_t hopeless;
 
 /*
- * The n-th time that we let another thread get ahead with what only one can
- * do.  false: it does not; a debugger may have stopped it.  Then nobody waits
- * for long until one got through.
+ * Called in a loop, with n = 0, 1, ..., by a thread that waits until another one has
+ * finished work that only one may do.  Yields or sleeps once and returns true.  Returns
+ * false when the caller should give up: the other thread makes no progress, since a
+ * debugger may have stopped it.  From then on each waiter gives up after 4 turns,
+ * until tnf_wait_over() says that a wait has succeeded.
  */
 bool
 tnf_wait(unsigned n)

@@ -23,8 +23,9 @@ is_invalid(const struct spec *s)
 	return s->is_regex && s->regex == NULL;
 }
 
-/* That it selects nothing is no mistake, or one that has been told.  Of the
-   attributes that change, no probe may be "off" just now. */
+/* Is no warning due if it selects nothing?  So it is if it is invalid, which the user
+   has been told, and if it asks for an attribute that changes: with enable=off, say,
+   it may be that no probe is off at the moment. */
 static bool
 may_be_unused(const struct selector *s)
 {

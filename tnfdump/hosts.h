@@ -38,7 +38,8 @@ char **hosts_paths(struct dump *, char **paths);
 void hosts_join(struct dump *);
 void hosts_free(struct dump *);
 
-/* NULL: not asked for.  What is 'host' of the event's file, tnf_file_host(). */
+/* The machines; *n is how many.  tnf_file_host() of an event's file is the index of its
+   machine.  NULL: --hosts was not given. */
 const struct host *hosts_list(const struct dump *, unsigned *n);
 /* NULL: the file could not be put on the line, or --hosts was not given. */
 const char *host_name(const struct dump *, const struct tnf_event *);

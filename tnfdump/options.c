@@ -127,7 +127,7 @@ const struct option_row option_rows[] = {
 	{ "hosts", 0, NULL, "files and directories of several machines, merged", hosts_set },
 	{ "clock", 0, "HOST=OFFSET[,ERROR]", "with --hosts: what a clock is to be moved by",
 	  hosts_clock_set },
-	{ "message", 0, "SEND,RECEIVE,MEMBER[,...]", "with --hosts: what crosses them",
+	{ "message", 0, "SEND,RECEIVE,MEMBER[,...]", "with --hosts: probes that send and get a message",
 	  hosts_message_set },
 	{ "diff", 0, NULL, "compare the statistics of two files", diff_set },
 	{ "fail-on", 0, "COND", "with --diff: exit 4 if \"p99(pair) > +10%\"",
@@ -332,7 +332,7 @@ options_parse(struct dump *d, int argc, char **argv)
 	argv[files] = NULL;
 	free(longs);
 	if (d->follow != NULL && files > 0) {
-		options_wrong("follow", "%s: a file is followed with an option of its own", argv[0]);
+		options_wrong("follow", "%s: give each file its own --follow FILE", argv[0]);
 		exit(STATUS_USAGE);
 	}
 	if (files == 0 && d->follow == NULL)

@@ -43,7 +43,8 @@ void history_promise(struct history *, const struct history_place *);
 
 /* Copies what may be overwritten before the next call; call it often: when is told
    by history_due().  Drops what is older than the promise, unless it is to be held
-   for an incident. */
+   for an incident; and, held or not, its own oldest segments as long as those of all
+   sources together take more bytes than the limit (history_trim()). */
 void history_tick(struct history *, const struct source *, int64_t now, bool hold);
 int64_t history_due(const struct history *, int64_t now);
 
@@ -52,9 +53,9 @@ bool history_has(const struct history *, uint32_t block, uint32_t generation);
 void history_status(const struct history *, struct history_status *);
 
 /* Puts the segments into the directory 'dir', as ID.0001.tnf.zst and so on, and calls
-   fn() for each that was written.  Returns 0, or the first errno, which is about the
-   others; if disk_refuses() it, writing stopped there and later segments were not
-   tried.  For a process that was forked while the worker stood still. */
+   fn() for each that was written.  Returns 0 if all were.  If a segment fails, the
+   others are still tried, and the first errno is returned.  An errno that concerns the
+   whole disk (disk_refuses()) ends the writing and is returned instead.  For a process that was forked while the worker stood still. */
 int history_put(const struct history *, int dir, const char *id,
     void (*fn)(void *arg, const char *name), void *arg);
 

@@ -182,8 +182,9 @@ typedef enum {
 
 #define TNF_GENERATION_FREE	0u		/* block never used */
 #define TNF_GENERATION_TAG	0xffffffffu	/* permanent block of definitions */
-#define TNF_GENERATION_AGES	0x7fffffffu	/* kernel: 1 + blocks taken before,
-						   modulo this plus 1 */
+/* A kernel's buffer: a block's generation is 1 + (n & TNF_GENERATION_AGES), where n
+   blocks of the whole buffer were taken before it. */
+#define TNF_GENERATION_AGES	0x7fffffffu
 
 #define TNF_BLOCK_SIZE_MIN	64u
 #define TNF_BLOCK_SIZE_MAX	32768u	/* references inside a block are 16 bits */

@@ -33,8 +33,9 @@ struct tnf_type {
 	bool		 opaque;	/* shown in hexadecimal */
 	uint32_t	 size;		/* of a member; a record: of itself */
 	uint32_t	 align;
-	/* Records: the members behind the tag (of an event's record that is
-	   reached by a reference too: time_delta is the first). */
+	/* Records: all members except the tag.  So it is with an event that another
+	   record refers to: its first member here is time_delta, which the members
+	   of struct tnf_probe leave out. */
 	unsigned	 n_members;
 	const struct tnf_member *members;
 	const struct tnf_type *element;	/* arrays */

@@ -197,9 +197,10 @@ tnfctl_errcode_t tnfctl_continue_any(tnfctl_handle_t *const handles[], size_t n,
 /* Linux.  After the event EXEC, exec handles only: the handle becomes one on the
    new program, stopped before any code of it, whose probes are new and off; a trace
    file that the old program had is the new one's, too.  Functions of
-   tnfctl_register_funcs() are to be registered again.  BADARG: it is not so; as
-   tnfctl_exec_open() if the program cannot be controlled: close it then, and the
-   program runs. */
+   tnfctl_register_funcs() are to be registered again.  BADARG: the latest event
+   was not EXEC, or this is no exec handle.  If the new program cannot be controlled,
+   the errors are those of tnfctl_exec_open(): close the handle then; the program
+   runs on. */
 tnfctl_errcode_t tnfctl_exec_follow(tnfctl_handle_t *);
 
 /* Linux.  After the events EXIT and TARGGONE: how the target of an exec or pid
