@@ -27,7 +27,6 @@ struct file___path {
 } __attribute__((preserve_access_index));
 
 struct call_scratch {
-	u64 ctx;
 	u8  image[KP_IMAGE_MAX + 2 * KP_TEXT_MAX];
 };
 
@@ -45,16 +44,18 @@ struct call_entry {
 };
 
 /* The scratch memory with its number filled in; NULL: it is not for us. */
-static __always_inline struct call_scratch *call_begin(void *ctx, struct call_entry *c)
+static __always_inline struct call_scratch *call_begin(void *ctx, const struct import_hit *h,
+    struct call_entry *c)
 {
+	const struct call_entry *from = ctx;
 	u32 zero = 0;
 	struct call_scratch *s = bpf_map_lookup_elem(&call_scratch, &zero);
 
-	if (s == NULL)
-		return NULL;
-	*(volatile u64 *)&s->ctx = (u64)ctx;
-	if (bpf_probe_read_kernel(c, sizeof *c, (void *)s->ctx) != 0 ||
-	    c->number >= CALLS || call_abi(bpf_get_current_task_btf(), c->number) != KP_ABI_NATIVE)
+	c->number = from->number;
+#pragma unroll
+	for (int i = 0; i < 6; i++)
+		c->argument[i] = from->argument[i];
+	if (s == NULL || c->number >= CALLS || call_abi(h->task, c->number) != KP_ABI_NATIVE)
 		return NULL;
 	*(u64 *)(s->image + 8) = c->number;
 	return s;
@@ -76,39 +77,39 @@ static __always_inline u64 argument_of(const struct call_entry *c, u32 at)
 SEC("tp")
 int import_call_args(void *ctx)
 {
-	struct kp_import_row *row = import_on(bpf_get_attach_cookie(ctx));
 	struct call_scratch *s;
+	struct import_hit h;
 	struct call_entry c;
 
-	if (row == NULL || (s = call_begin(ctx, &c)) == NULL)
+	if (!import_on(&h, bpf_get_attach_cookie(ctx)) || (s = call_begin(ctx, &h, &c)) == NULL)
 		return 1;
 	for (int i = 0; i < 6; i++)
 		*(u64 *)(s->image + 16 + 8 * i) = c.argument[i];
-	import_write(row, s->image, 64);
+	import_write(&h, s->image, 64);
 	return 1;
 }
 
 SEC("tp")
 int import_call_path(void *ctx)
 {
-	struct kp_import_row *row = import_on(bpf_get_attach_cookie(ctx));
 	struct call_scratch *s;
 	u32 at = 16, where;
+	struct import_hit h;
 	struct call_entry c;
 
-	if (row == NULL || (s = call_begin(ctx, &c)) == NULL)
+	if (!import_on(&h, bpf_get_attach_cookie(ctx)) || (s = call_begin(ctx, &h, &c)) == NULL)
 		return 1;
 	where = path_at[c.number & (CALLS - 1)];
 	if (where == NO_ARGUMENT)
 		return 1;
 	import_string(s->image, &at, 12, argument_of(&c, where), KP_TEXT_MAX + 1, true);
-	import_write(row, s->image, at);
+	import_write(&h, s->image, at);
 	return 1;
 }
 
-static __always_inline struct file *file_of(s32 fd)
+static __always_inline struct file *file_of(struct task_struct *task, s32 fd)
 {
-	struct fdtable *t = BPF_CORE_READ(bpf_get_current_task_btf(), files, fdt);
+	struct fdtable *t = BPF_CORE_READ(task, files, fdt);
 	struct file **slot, *file = NULL;
 
 	if (t == NULL || fd < 0 || (u32)fd >= BPF_CORE_READ(t, max_fds))
@@ -121,20 +122,20 @@ static __always_inline struct file *file_of(s32 fd)
 SEC("tp")
 int import_call_fd(void *ctx)
 {
-	struct kp_import_row *row = import_on(bpf_get_attach_cookie(ctx));
 	struct call_scratch *s;
 	u32 at = 40, where;
 	struct file *file;
 	struct inode *inode;
+	struct import_hit h;
 	struct call_entry c;
 
-	if (row == NULL || (s = call_begin(ctx, &c)) == NULL)
+	if (!import_on(&h, bpf_get_attach_cookie(ctx)) || (s = call_begin(ctx, &h, &c)) == NULL)
 		return 1;
 	where = fd_at[c.number & (CALLS - 1)];
 	if (where == NO_ARGUMENT)
 		return 1;
 	*(s32 *)(s->image + 12) = argument_of(&c, where);
-	file = file_of(argument_of(&c, where));
+	file = file_of(h.task, argument_of(&c, where));
 	inode = file == NULL ? NULL : BPF_CORE_READ(file, f_inode);
 	*(u64 *)(s->image + 16) = inode == NULL ? 0 : BPF_CORE_READ(inode, i_sb, s_dev);
 	*(u64 *)(s->image + 24) = inode == NULL ? 0 : BPF_CORE_READ(inode, i_ino);
@@ -142,6 +143,6 @@ int import_call_fd(void *ctx)
 	if (file != NULL)
 		import_string(s->image, &at, 32, (u64)BPF_CORE_READ((struct file___path *)file,
 		    f_path.dentry, d_name.name), KP_TEXT_MAX + 1, false);
-	import_write(row, s->image, at);
+	import_write(&h, s->image, at);
 	return 1;
 }

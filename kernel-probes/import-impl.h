@@ -33,6 +33,11 @@ int kp_import_row_where(struct kp *, struct kp_import *);
 /* ... and the row goes to where programs look. */
 int kp_import_row_put(struct kp *, struct kp_import *, bool on);
 
+/* import-words.c */
+/* What follows from the operations of a row that is about to be put.  'tags' are those of
+   the buffer's records, by enum kp_record. */
+void kp_import_row_words(struct kp_import_row *, const uint32_t *tags);
+
 /* import-switch.c */
 void kp_import_stop(struct kp *, struct kp_import *);
 void kp_import_change(struct kp *, struct kp_import *, bool enabled, bool traced);

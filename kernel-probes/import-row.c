@@ -70,11 +70,15 @@ kp_import_define(struct kp *kp, struct kp_import *imp)
 int
 kp_import_row_put(struct kp *kp, struct kp_import *imp, bool on)
 {
-	uint32_t slot = (uint32_t)imp->slot;
+	struct kp_import_row row = imp->row;
+	uint32_t slot = (uint32_t)imp->slot, tags[KP_RECORDS];
 	int r;
 
-	imp->row.on = on;
-	r = bpf_map_update_elem(kp->rows_fd, &slot, &imp->row, BPF_ANY);
+	imp->row.on = row.on = on;
+	for (unsigned i = 0; i < KP_RECORDS; i++)
+		tags[i] = kp->state->record_tag[i];
+	kp_import_row_words(&row, tags);
+	r = bpf_map_update_elem(kp->rows_fd, &slot, &row, BPF_ANY);
 	return r < 0 ? kp_refused(kp, r, KP_PIN_ROWS) : 0;
 }
 

@@ -97,11 +97,17 @@ __noinline int where_holds(u32 slot, struct kp_image *image)
 	return holds;
 }
 
-/* The first bytes of the kernel's record are read at once: a helper's call costs more than
-   its work.  A shorter record has other memory of the kernel's behind it, which nobody
-   looks at. */
-#define RAW_WORDS	16u
-#define RAW_SIZE	(8 * RAW_WORDS)
+/*
+ * What is needed of the first bytes of the kernel's record is read at once, as an object
+ * that the kernel does not vouch for: where nothing is, it gives 0.  The verifier wants
+ * a type of the kernel's for that, with nothing but words at its beginning; the
+ * registers are one.  Kernels before 6.2 have no such cast: there a helper reads, whose
+ * call costs more than its work.
+ */
+#define RAW_WORDS	(KP_WORDS_FROM / 8)
+#define RAW_SIZE	KP_WORDS_FROM
+
+extern void *bpf_rdonly_cast(const void *, u32) __ksym __weak;
 
 struct scratch {
 	u64 ctx;
@@ -173,9 +179,10 @@ __noinline u64 tracepoint_op(struct kp_import_row *row, u32 i, u32 at)
 		return at;
 	op = &row->op[i];
 	from = s->ctx + op->from;
-	loc = op->size;
-	if (op->from + loc <= RAW_SIZE)
+	loc = op->kind >= KP_OP_LOC_STRING ? sizeof loc : op->size;
+	if (op->from + loc <= 8u * row->read)
 		raw = (const u8 *)s->raw + (op->from & (RAW_SIZE - 1));
+	barrier_var(raw);
 	if (op->kind == KP_OP_COPY && raw != NULL) {
 		copy_words(s->image + (op->to & (KP_FIXED_MAX - 1)), raw, loc);
 		return at;
@@ -186,7 +193,9 @@ __noinline u64 tracepoint_op(struct kp_import_row *row, u32 i, u32 at)
 		return at;
 	}
 	if (op->kind >= KP_OP_LOC_STRING) {
-		if (bpf_probe_read_kernel(&loc, sizeof loc, (void *)from) != 0)
+		if (raw != NULL)
+			loc = *(const u32 *)raw;
+		else if (bpf_probe_read_kernel(&loc, sizeof loc, (void *)from) != 0)
 			loc = 0;
 		if (op->kind >= KP_OP_REL_STRING)
 			from += sizeof loc;
@@ -205,28 +214,85 @@ __noinline u64 tracepoint_op(struct kp_import_row *row, u32 i, u32 at)
 	return at;
 }
 
-/* Whatever we return, who else listens to the tracepoint must get 1. */
-SEC("tp")
-int import_tracepoint(void *ctx)
+static __always_inline void read_words(struct scratch *s, const void *ctx, u32 n)
 {
-	struct kp_import_row *row = import_on(bpf_get_attach_cookie(ctx));
-	struct scratch *s;
-	u32 zero = 0, at;
+	const u64 *from = bpf_rdonly_cast(ctx, bpf_core_type_id_kernel(struct pt_regs___kernel));
 
-	if (row == NULL)
-		return 1;
-	s = bpf_map_lookup_elem(&tracepoint_scratch, &zero);
-	if (s == NULL)
-		return 1;
+	/* The first one is not the record's. */
+#pragma unroll
+	for (u32 i = 1; i < RAW_WORDS; i++) {
+		if (i >= n)
+			break;
+		s->raw[i] = from[i];
+	}
+}
+
+/* An event whose members always lie at the same places. */
+static __always_inline void put_words(struct scratch *s, const struct kp_import_row *row)
+{
+	const struct kp_word *w;
+	u64 v = 0, part;
+
+	for (u32 i = 0; i < KP_WORDS_MAX; i++) {
+		if (i >= row->words)
+			break;
+		w = &row->word[i];
+		part = *(const u64 *)((const u8 *)s->raw + (w->from & (RAW_SIZE - 1)));
+		part = part >> (w->below & 63) << (w->below & 63);
+		part = part << (w->above & 63) >> (w->above & 63);
+		v = (v & -(u64)w->again) | part | w->fixed;
+		*(u64 *)(s->image + (w->to & (KP_FIXED_MAX - 8))) = v;
+	}
+}
+
+static __always_inline u32 put_operations(struct scratch *s, struct kp_import_row *row,
+    void *ctx)
+{
+	u32 at = row->size;
+
 	*(volatile u64 *)&s->ctx = (u64)ctx;
-	if (bpf_probe_read_kernel(s->raw, RAW_SIZE, ctx) != 0)
-		return 1;
-	at = row->size;
 	for (u32 i = 0; i < KP_OPS_MAX; i++) {
 		if (i >= row->ops)
 			break;
 		at = tracepoint_op(row, i, at);
 	}
-	import_write(row, s->image, at);
+	return at;
+}
+
+/* Whatever we return, who else listens to the tracepoint must get 1. */
+static __always_inline int tracepoint_event(void *ctx, const bool cast)
+{
+	struct import_hit h;
+	struct scratch *s;
+	u32 zero = 0, n;
+
+	if (!import_on(&h, bpf_get_attach_cookie(ctx)))
+		return 1;
+	s = bpf_map_lookup_elem(&tracepoint_scratch, &zero);
+	if (s == NULL)
+		return 1;
+	n = h.row->read;
+	if (cast)
+		read_words(s, ctx, n);
+	else if (n > RAW_WORDS || bpf_probe_read_kernel(s->raw, 8 * n, ctx) != 0)
+		return 1;
+	if (h.row->whole != 0) {
+		put_words(s, h.row);
+		n = h.row->whole;
+	} else
+		n = put_operations(s, h.row, ctx);
+	import_write(&h, s->image, n);
 	return 1;
+}
+
+SEC("tp")
+int import_tracepoint(void *ctx)
+{
+	return tracepoint_event(ctx, true);
+}
+
+SEC("tp")
+int import_tracepoint_read(void *ctx)
+{
+	return tracepoint_event(ctx, false);
 }

@@ -44,20 +44,28 @@ extern struct kp_map_where tnf_where SEC(".maps");
 extern struct kp_map_rows tnf_rows SEC(".maps");
 extern struct kp_map_counts tnf_counts SEC(".maps");
 
+/* A probe that is hit.  A call of a helper costs some 9 ns: what one has answered is kept. */
+struct import_hit {
+	struct kp_import_row *row;
+	struct task_struct *task;	/* the current one */
+	u64 time;			/* 0: the clock was not read */
+};
+
 /* Once more in this window of time?  Counts what is left out. */
-static __always_inline bool import_rate(const struct kp_import_row *row,
-    struct kp_import_count *c)
+static __always_inline bool import_rate(struct import_hit *h, struct kp_import_count *c)
 {
+	u32 rate = h->row->rate;
 	u64 window;
 
-	if (row->rate == 0)
+	if (rate == 0)
 		return true;
-	window = bpf_ktime_get_ns() >> KP_WINDOW_SHIFT;
+	h->time = bpf_ktime_get_ns();
+	window = h->time >> KP_WINDOW_SHIFT;
 	if (c->window != window) {
 		c->window = window;
 		c->in_window = 0;
 	}
-	if (c->in_window >= row->rate) {
+	if (c->in_window >= rate) {
 		c->omitted++;
 		return false;
 	}
@@ -65,33 +73,35 @@ static __always_inline bool import_rate(const struct kp_import_row *row,
 	return true;
 }
 
-/* Does it record now, here, and at this rate?  Counts the hit.  Where there are
+/* Does the probe record now, here, and at this rate?  Counts the hit.  Where there are
    conditions, the rate is that of the events that meet them. */
-static __always_inline struct kp_import_row *import_on(u32 slot)
+static __always_inline bool import_on(struct import_hit *h, u32 slot)
 {
-	struct kp_import_row *row = bpf_map_lookup_elem(&tnf_rows, &slot);
 	struct kp_import_count *c;
 
-	if (row == NULL || !row->on)
-		return NULL;
-	if (state.filter && !filter_holds(filter_key(bpf_get_current_task_btf())))
-		return NULL;
+	h->time = 0;
+	h->row = bpf_map_lookup_elem(&tnf_rows, &slot);
+	if (h->row == NULL || !h->row->on)
+		return false;
+	h->task = bpf_get_current_task_btf();
+	if (state.filter && !filter_holds(filter_key(h->task)))
+		return false;
 	c = bpf_map_lookup_elem(&tnf_counts, &slot);
 	if (c == NULL)
-		return NULL;
+		return false;
 	c->hits++;
-	return row->where != 0 || import_rate(row, c) ? row : NULL;
+	return h->row->where != 0 || import_rate(h, c);
 }
 
-static __always_inline bool import_passes(const struct kp_import_row *row, void *image)
+static __always_inline bool import_passes(struct import_hit *h, void *image)
 {
 	struct kp_import_count *c;
-	u32 slot = row->slot;
+	u32 slot = h->row->slot;
 
-	if (row->where == 0)
+	if (h->row->where == 0)
 		return true;
 	c = bpf_map_lookup_elem(&tnf_counts, &slot);
-	return c != NULL && where_holds(slot, image) && import_rate(row, c);
+	return c != NULL && where_holds(slot, image) && import_rate(h, c);
 }
 
 /*
@@ -183,20 +193,29 @@ static __always_inline void import_copy(const struct hit *hit, u64 off, void *me
 }
 
 /* Commits an image of 'size' bytes, a multiple of 8; 0: not, for which there is a reason. */
-static __always_inline int import_write(struct kp_import_row *row, void *image, u32 size)
+static __always_inline int import_write(struct import_hit *h, void *image, u32 size)
 {
 	struct kp_event *e;
 	struct hit hit;
 
-	if (size < sizeof *e || size > KP_IMAGE_MAX || !import_passes(row, image))
+	if (size < sizeof *e || size > KP_IMAGE_MAX || !import_passes(h, image))
 		return 0;
-	e = event_begin(&hit, row->id, size, size);
+	e = event_begin_at(&hit, h->time != 0 ? h->time : bpf_ktime_get_ns(), h->task,
+	    h->row->id, size, size);
 	if (e == NULL)
 		return 0;
 	import_copy(&hit, (u64)e - (u64)hit.block + sizeof *e, image + sizeof *e,
 	    size - sizeof *e);
 	event_end(&hit);
 	return 1;
+}
+
+/* The same by a program that may have waited since it was hit: the clock of that time
+   would tell of the past. */
+static __always_inline int import_write_late(struct import_hit *h, void *image, u32 size)
+{
+	h->time = 0;
+	return import_write(h, image, size);
 }
 
 #endif /* KERNEL_PROBES_IMPORT_BPF_H */

@@ -22,13 +22,13 @@
  *      record.  The program gets the slot as its cookie:
  *
  *		u32 slot = bpf_get_attach_cookie(ctx);
- *		struct kp_import_row *row = import_on(slot);
+ *		struct import_hit h;
  *
- *		if (row == NULL)	// off, not of this process, over its rate
+ *		if (!import_on(&h, slot))	// off, not of this process, over its rate
  *			return ...;
- *		// Put an image of the event together: members where row says, or
+ *		// Put an image of the event together: members where h.row says, or
  *		// where your own map says; strings by import_string().
- *		import_write(row, image, size);
+ *		import_write(&h, image, size);	// _late: if you may have slept
  *
  *   3. attach() makes a link for each place, with imp->slot as the cookie, and hands it
  *      to kp_import_pin(), which pins and closes it.

@@ -21,6 +21,7 @@ int import_mark(struct bpf_raw_tracepoint_args *ctx)
 {
 	u32 slot = ctx->args[0], zero = 0, at, first = sizeof(struct kp_event);
 	struct kp_import_row *row = bpf_map_lookup_elem(&tnf_rows, &slot);
+	struct import_hit h = { .row = row, .task = bpf_get_current_task_btf() };
 	u8 *image = bpf_map_lookup_elem(&mark_scratch, &zero);
 
 	if (row == NULL || !row->on || image == NULL)
@@ -28,5 +29,5 @@ int import_mark(struct bpf_raw_tracepoint_args *ctx)
 	at = row->size;
 	import_string(image, &at, first, ctx->args[1], KP_TEXT_MAX, true);
 	import_string(image, &at, first + sizeof(u32), ctx->args[2], KP_TEXT_MAX, true);
-	return import_write(row, image, at);
+	return import_write(&h, image, at);
 }

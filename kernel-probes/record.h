@@ -353,6 +353,23 @@ enum kp_record {
 #define KP_FIXED_MAX	1024u	/* of them, what is not in records of its own */
 #define KP_TEXT_MAX	256u	/* of a string, with its NUL, or of an array */
 
+/*
+ * 8 bytes of an event, or a part of them: those at 'from' of the record, without the
+ * lowest 'below' and the highest 'above' bits, and what is 'fixed'.  They go to 'to',
+ * with what the word before has left there if it is 'again' the same place.
+ */
+struct kp_word {
+	__u64 fixed;
+	__u8  from;
+	__u8  below, above;	/* 63 both: no bit is left */
+	__u8  again;
+	__u16 to;
+	__u16 pad;
+};
+
+#define KP_WORDS_MAX	13u	/* they are where operations are */
+#define KP_WORDS_FROM	128u	/* the part of a record that they reach */
+
 /* Element of the map tnf_import, by slot. */
 struct kp_import_row {
 	__u32 on;		/* it records now */
@@ -363,8 +380,14 @@ struct kp_import_row {
 	__u16 ops;
 	__u32 where;		/* conditions, 0: none */
 	__u32 plain;		/* the operations are a place's operands (operand.h) */
-	__u32 spare[3];
-	struct kp_op op[KP_OPS_MAX];
+	__u16 read;		/* 8 bytes each, of a record's beginning: what is needed */
+	__u16 words;		/* the operations are so many words of ... */
+	__u32 whole;		/* ... an event that is always this long; 0: operations */
+	__u32 spare;
+	union {
+		struct kp_op op[KP_OPS_MAX];
+		struct kp_word word[KP_WORDS_MAX];
+	};
 };
 
 /* A probe's conditions: alternatives joined by "or", each a run of conditions joined by

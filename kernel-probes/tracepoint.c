@@ -211,6 +211,7 @@ const struct kp_import_kind kp_tracepoint = {
 	.number = KP_IMPORT_TRACEPOINT,
 	.name = "tracepoint",
 	.program = "import_tracepoint",
+	.otherwise = "import_tracepoint_read",
 	.describe = describe_tracepoint,
 	.attach = attach_tracepoint,
 	.file = file_tracepoint,

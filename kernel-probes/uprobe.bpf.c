@@ -149,8 +149,9 @@ static __always_inline u32 put_together(struct uprobe_scratch *s, const struct k
 }
 
 /* Numbers in registers: nothing has to be waited for. */
-static __always_inline void plain_event(u64 *ctx, struct kp_import_row *row)
+static __always_inline void plain_event(u64 *ctx, struct import_hit *h)
 {
+	struct kp_import_row *row = h->row;
 	const struct kp_operand *o = (const void *)row->op;
 	struct uprobe_scratch *s;
 	u32 zero = 0;
@@ -161,34 +162,37 @@ static __always_inline void plain_event(u64 *ctx, struct kp_import_row *row)
 	for (int i = 0; i < KP_R_COUNT; i++)
 		s->regs[i] = ctx[i];
 	/* Between members may be bytes that nobody writes. */
-	for (u32 i = 1; i <= KP_PLAIN_MAX; i++)
+	for (u32 i = 1; i <= KP_PLAIN_MAX; i++) {
+		if (8 * i >= row->size)
+			break;
 		*(u64 *)(s->image + 8 * i) = 0;
+	}
 	for (u32 i = 0; i < KP_PLAIN_MAX && i < row->ops; i++)
 		if (o[i].at != 0)
 			store(s, &o[i], evaluate(s, &o[i], true));
-	import_write(row, s->image, row->size & (KP_FIXED_MAX - 8));
+	import_write_late(h, s->image, row->size & (KP_FIXED_MAX - 8));
 }
 
 static __always_inline int uprobe_event(u64 *ctx, const bool guarded)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
-	struct kp_import_row *row = import_on((u32)cookie);
 	struct kp_site_row *site;
 	struct uprobe_scratch *s;
+	struct import_hit h;
 	u32 size;
 
-	if (row == NULL)
+	if (!import_on(&h, (u32)cookie))
 		return 0;
-	if (row->plain) {
+	if (h.row->plain) {
 		if (guarded)
 			bpf_preempt_disable();
-		plain_event(ctx, row);
+		plain_event(ctx, &h);
 		if (guarded)
 			bpf_preempt_enable();
 		return 0;
 	}
 	site = bpf_map_lookup_elem(&tnf_sites, &cookie);
-	s = bpf_task_storage_get(&tnf_scratch, bpf_get_current_task_btf(), NULL,
+	s = bpf_task_storage_get(&tnf_scratch, h.task, NULL,
 	    BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (site == NULL || s == NULL) {
 		lose_event(TNF_LOST_NO_BLOCK);
@@ -196,10 +200,10 @@ static __always_inline int uprobe_event(u64 *ctx, const bool guarded)
 	}
 	for (int i = 0; i < KP_R_COUNT; i++)
 		s->regs[i] = ctx[i];
-	size = put_together(s, site, row->size);
+	size = put_together(s, site, h.row->size);
 	if (guarded)
 		bpf_preempt_disable();
-	import_write(row, s->image, size);
+	import_write_late(&h, s->image, size);
 	if (guarded)
 		bpf_preempt_enable();
 	return 0;

@@ -179,9 +179,10 @@ static __always_inline void writer_leave(struct hit *);
  * lost, and counted.  The caller fills the rest, every byte of it, and ends
  * with event_end().  'room' is a constant, what such an event takes at most; where
  * it is none, only the head can be written without a look at the block's end.
- * 'writer' is the current thread.
+ * 'writer' is the current thread, 'time' was read by this very program, which has not
+ * slept since.
  */
-static __always_inline void *event_begin_by(struct hit *hit,
+static __always_inline void *event_begin_at(struct hit *hit, u64 time,
     struct task_struct *writer, u32 probe, u32 size, u32 room)
 {
 	struct kp_cpu *cpu;
@@ -189,7 +190,7 @@ static __always_inline void *event_begin_by(struct hit *hit,
 	u32 off, distance, delta;
 	u64 pos;
 
-	hit->time = bpf_ktime_get_ns();	/* before any nested writer's */
+	hit->time = time;		/* before any nested writer's */
 	hit->task = writer;
 	hit->cpu = cpu = this_cpu();
 	if (cpu == NULL)
@@ -223,6 +224,12 @@ static __always_inline void *event_begin_by(struct hit *hit,
 lost:
 	writer_leave(hit);
 	return NULL;
+}
+
+static __always_inline void *event_begin_by(struct hit *hit,
+    struct task_struct *writer, u32 probe, u32 size, u32 room)
+{
+	return event_begin_at(hit, bpf_ktime_get_ns(), writer, probe, size, room);
 }
 
 static __always_inline void *event_begin(struct hit *hit, u32 probe, u32 size,
