@@ -4,29 +4,8 @@
 # are refused, with the reason; none is listed unless asked for.
 #
 #	functions.sh VICTIM
-. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/lib.sh"
+. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/imports/lib.sh"
 victim=$(readlink -f "$1")
-prex=$TNF_BUILD/prex/prex
-pins=/sys/fs/bpf/tnf/import
-
-need_kernel
-[ -e /sys/bus/event_source/devices/uprobe ] || skip "kernel without uprobes"
-scratch
-export HOME="$TMP"
-pid=''
-stop_all() {
-	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
-	[ ! -e /sys/fs/bpf/tnf/buf ] || printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null 2>&1
-	test_end
-}
-trap stop_all EXIT
-extract() {
-	rm -f "$TMP/trace"
-	"$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace" || fail "tnfxtract"
-	"$TNF_BUILD/tnfdump/tnfdump" "$TMP/trace" | grep -v '^probe' > "$TMP/text" || fail "tnfdump"
-}
-lines_are() { [ "$(wc -l < "$TMP/out")" -ge "$1" ]; }
-no_pins() { [ "$(find $pins -type f 2>/dev/null | wc -l)" -eq 0 ]; }
 
 # Of a file: a process that starts later.
 "$prex" -k > "$TMP/list" 2>&1 <<X || fail "prex -k: $(cat "$TMP/list")"
@@ -66,7 +45,7 @@ list name slots probes function=described
 X
 	"$1" 1 || fail "$1"
 	extract
-	printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k > /dev/null 2>&1
+	buffer_end
 	grep -q " described_entry  *$2\$" "$TMP/text" || fail "$1: not $2: $(cat "$TMP/text")"
 	grep -q " described_return  *$3\$" "$TMP/text" || fail "$1: not $3: $(cat "$TMP/text")"
 }
@@ -86,18 +65,13 @@ if command -v objcopy > /dev/null; then
 fi
 
 # Of one process: what its library does for it.
-mkfifo "$TMP/go"
-"$victim" -w < "$TMP/go" > "$TMP/out" 7>&- 9>&- &
-pid=$!
-exec 7> "$TMP/go"
-wait_for 60 lines_are 1 || fail "victim"
+victim_start "$victim" -w
 "$prex" -p "$pid" > "$TMP/list" 2>&1 <<X || fail "prex -p: $(cat "$TMP/list")"
 trace function=/^fgets\$/
 enable function=/^fgets\$/
 X
-for n in 2 3 4; do
-	echo >&7
-	wait_for 60 lines_are "$n" || fail "the victim has stopped"
+for _ in 1 2 3; do
+	round
 done
 "$victim" 1 < /dev/null
 # The call during which they came is seen to return; that which lasts, to begin.
@@ -115,11 +89,7 @@ printf 'enable function=_dl_catch_error\n' | "$prex" -p "$pid" > "$TMP/list" 2>&
 grep -q 'the dynamic linker is at work' "$TMP/list" || fail "no reason: $(cat "$TMP/list")"
 printf 'list name probes function=/./\n' | "$prex" -p "$pid" > "$TMP/list" 2>&1
 grep -q 'at most 512' "$TMP/list" || fail "as many functions as there are: $(head "$TMP/list")"
-exec 7>&-
-wait "$pid"
-pid=''
-printf 'ktrace off\n' | "$prex" -k > /dev/null 2>&1
-no_pins || fail "links of a process that has ended: $(ls $pins)"
-printf 'buffer dealloc\n' | "$prex" -k > /dev/null 2>&1
-[ ! -e /sys/fs/bpf/tnf ] || fail "pins stay: $(ls /sys/fs/bpf/tnf)"
-exit 0
+victim_end
+control -k -c 'ktrace off'
+pins_are 0 || fail "links of a process that has ended: $(ls $pins)"
+buffer_end

@@ -3,35 +3,13 @@
 # conditions and marks work; functions cannot be connected, and it is said why; the
 # debugging information of functions is read for those whose slots are listed, not for
 # all that are found.
-. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/lib.sh"
+. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/imports/lib.sh"
 victim=$(readlink -f "$1")
-prex=$TNF_BUILD/prex/prex
 
-need_kernel
-[ -e /sys/bus/event_source/devices/uprobe ] || skip "kernel without uprobes"
-scratch
-export HOME="$TMP"
-pid=''
-stop_all() {
-	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
-	[ ! -e /sys/fs/bpf/tnf/buf ] || "$prex" -k -c 'ktrace off; buffer dealloc' >/dev/null 2>&1
-	test_end
-}
-trap stop_all EXIT
-lines_are() { [ "$(wc -l < "$TMP/out")" -ge "$1" ]; }
 watch() { "$prex" -p "$pid" -c "$1" > "$TMP/said" 2>&1 </dev/null; }
 told() { grep -q "$1" "$TMP/said" || fail "not \"$1\": $(cat "$TMP/said")"; }
-extract() {
-	rm -f "$TMP/trace"
-	"$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace" || fail "tnfxtract"
-	"$TNF_BUILD/tnfdump/tnfdump" "$TMP/trace" | grep -v '^probe' > "$TMP/text" || fail "tnfdump"
-}
 
-mkfifo "$TMP/go"
-"$victim" -w < "$TMP/go" > "$TMP/out" 7>&- 9>&- &
-pid=$!
-exec 7> "$TMP/go"
-wait_for 60 lines_are 1 || fail "victim"
+victim_start "$victim" -w
 
 # Nothing to write to so far; the library says so, and what to do.
 watch 'mark too early' && fail "a mark without a buffer: $(cat "$TMP/said")"
@@ -45,26 +23,22 @@ watch "trace name=victim.twice where 'nothing = 3'" && fail "a member that is no
 told 'nothing'
 watch "trace name=victim.twice where 'arg1 = 3'; trace name=victim.none; enable name=victim.twice name=victim.none" ||
 	fail "where: $(cat "$TMP/said")"
-echo >&7
-wait_for 60 lines_are 2 || fail "the victim has stopped"
+round
 watch 'mark all of it; mark '\''again: "x"'\' || fail "mark: $(cat "$TMP/said")"
 extract
-[ "$(grep -c ' victim\.none ' "$TMP/text")" = 1 ] || fail "victim.none: $(cat "$TMP/text")"
+[ "$(events 'victim\.none')" = 1 ] || fail "victim.none: $(cat "$TMP/text")"
 [ "$(grep ' victim\.twice ' "$TMP/text" | sed 's/.* arg1/arg1/')" = 'arg1: 3' ] ||
 	fail "where 'arg1 = 3': $(grep twice "$TMP/text")"
 [ "$(sed -n 's/.* mark  *text: \("all of it"\|"again: .*x.*"\) by: ".*/mark/p' "$TMP/text" | wc -l)" = 2 ] ||
 	fail "marks: $(cat "$TMP/text")"
 # Without conditions, both again.
 watch 'trace name=victim.twice' || fail "trace: $(cat "$TMP/said")"
-echo >&7
-wait_for 60 lines_are 3 || fail "the victim has stopped"
+round
 extract
-[ "$(grep -c ' victim\.twice ' "$TMP/text")" = 3 ] || fail "no conditions: $(grep twice "$TMP/text")"
+[ "$(events 'victim\.twice')" = 3 ] || fail "no conditions: $(grep twice "$TMP/text")"
 watch 'disable name=victim.twice name=victim.none' || fail "disable: $(cat "$TMP/said")"
-exec 7>&-
-wait "$pid"
-rm "$TMP/go"
-"$prex" -k -c 'ktrace off; buffer dealloc' >/dev/null 2>&1
+victim_end
+buffer_end
 
 # Functions of a process, by way of the file with their debugging information.
 for program in objcopy strace; do
@@ -75,11 +49,7 @@ done
 objcopy --only-keep-debug "$victim" "$TMP/apart.debug" &&
 	objcopy --strip-debug --add-gnu-debuglink="$TMP/apart.debug" "$victim" "$TMP/apart" ||
 	fail "objcopy"
-mkfifo "$TMP/go"
-"$TMP/apart" -w < "$TMP/go" > "$TMP/out" 7>&- 9>&- &
-pid=$!
-exec 7> "$TMP/go"
-wait_for 60 lines_are 1 || fail "victim"
+victim_start "$TMP/apart" -w
 # looks COMMAND: how often prex opens it
 looks() {
 	# LeakSanitizer does not work under strace.
@@ -93,7 +63,4 @@ told '^name=described_entry'
 n=$(looks 'list name slots probes function=described')
 told '^name=described_entry slots=small large said colour where sixth seventh eighth '
 [ "$n" -ge 1 ] || fail "slots without debugging information: $(cat "$TMP/calls")"
-exec 7>&-
-wait "$pid"
-pid=''
-exit 0
+victim_end

@@ -5,50 +5,14 @@
 # ever), or a link without an owner would go unnoticed.
 #
 #	usdt.sh VICTIM LIB
-. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/lib.sh"
+. "${TNF_SOURCE:-$(dirname "$0")/../..}/tests/imports/lib.sh"
 victim=$(readlink -f "$1"); lib=$(readlink -f "$2")
-prex=$TNF_BUILD/prex/prex
-pins=/sys/fs/bpf/tnf/import
 
-need_kernel
-[ -e /sys/bus/event_source/devices/uprobe ] || skip "kernel without uprobes"
-scratch
 mkdir "$TMP/providers"
 echo "text	good:string absent:string longer:string empty:string
 counted	text:chars length" > "$TMP/providers/victim"
-export TNF_PROVIDERS="$TMP/providers" HOME="$TMP"
+export TNF_PROVIDERS="$TMP/providers"
 
-# A round of the victim: it hits all probes and then prints its semaphores.
-victim_start() {
-	mkfifo "$TMP/go"
-	"$victim" "$@" < "$TMP/go" > "$TMP/out" 7>&- 9>&- &
-	pid=$!
-	exec 7> "$TMP/go"
-	rounds=1
-	wait_for 60 lines_are "$rounds" || fail "victim"
-}
-lines_are() { [ "$(wc -l < "$TMP/out")" -ge "$1" ]; }
-round() {
-	rounds=$((rounds + 1))
-	echo >&7
-	wait_for 60 lines_are "$rounds" || fail "the victim has stopped"
-}
-semaphores() { tail -n 1 "$TMP/out"; }
-victim_end() { exec 7>&-; wait "$pid"; rm "$TMP/go"; }
-stop_all() {
-	[ -z "$prex_pid" ] || kill -9 "$prex_pid" 2>/dev/null
-	kill -9 "$pid" 2>/dev/null
-	[ ! -e /sys/fs/bpf/tnf/buf ] || printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null 2>&1
-	test_end
-}
-trap stop_all EXIT
-prex_pid=''
-pins_are() { [ "$(find $pins -type f 2>/dev/null | wc -l)" -eq "$1" ]; }
-extract() {
-	rm -f "$TMP/trace"
-	"$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace" || fail "tnfxtract"
-	"$TNF_BUILD/tnfdump/tnfdump" "$TMP/trace" > "$TMP/text" || fail "tnfdump"
-}
 # event NAME TEXT: there is one with just these members.
 event() {
 	grep -q " $1 \{1,\}$2\$" "$TMP/text" || {
@@ -58,7 +22,7 @@ event() {
 }
 
 # Of a file, in whatever process runs it.
-victim_start -w
+victim_start "$victim" -w
 "$prex" -k > "$TMP/list" <<X || fail "prex -k"
 import '$victim'
 list name probes keys=usdt
@@ -79,7 +43,7 @@ event victim.twelve 'arg1: 100 arg2: 101 arg3: 102 arg4: 103 arg5: 104 arg6: 105
 event victim.forms 'arg1: 18364758544493064720 arg2: 1 arg3: 3 arg4: -300 arg5: -77 arg6: 20 arg7: 18 arg8: 52 arg9: 4660'
 # A floating-point number is left out, and said to be.
 event victim.constants 'arg1: -5 arg3: 9223372036854775807'
-grep -q '^probe.*"victim\.constants".*unread argument 2: floating-point number' "$TMP/text" ||
+grep -q '"victim\.constants".*unread argument 2: floating-point number' "$TMP/probes" ||
 	fail "constants: nothing says what is left out"
 # 251 characters and "..." of 399; memory that is not there is null.
 x=$(printf '%0252d' 0 | tr 0 x)
@@ -88,16 +52,15 @@ event victim.counted 'text: "xxxxx" length: 5'
 
 # The kernel lets go of a link some time after it has been removed.
 down() { round; [ "$(semaphores)" = "0 0 0 0 0 0 0 0" ]; }
-echo "disable keys=usdt" | "$prex" -k >/dev/null 2>&1 || fail "disable"
+control -k -c 'disable keys=usdt'
 wait_for 60 down || fail "semaphores after disable: $(semaphores)"
 pins_are 0 || fail "links stay: $(ls $pins)"
-printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null || fail "dealloc"
-[ ! -e /sys/fs/bpf/tnf ] || fail "pins stay: $(ls /sys/fs/bpf/tnf)"
+buffer_end
 victim_end
 
 # Of one process, which is not stopped: it has a library later; what prex has switched
 # on outlives it, though it is killed, and goes when the process has ended.
-victim_start -l "$lib"
+victim_start "$victim" -l "$lib"
 other=$("$victim" 1)
 mkfifo "$TMP/commands"
 "$prex" -p "$pid" < "$TMP/commands" > "$TMP/prex" 2>&1 7>&- 9>&- &
@@ -117,25 +80,24 @@ exec 8>&-
 round
 extract
 event later.loaded 'arg1: 42'
-n=$(grep -c ' victim\.none ' "$TMP/text")
+n=$(events 'victim\.none')
 [ "$n" = 4 ] || fail "victim.none: $n hits of 4, others' among them?"
 victim_end
 echo "list name probes keys=usdt" | "$prex" -k > "$TMP/list" || fail "prex -k"
 pins_are 0 || fail "links of a process that has ended: $(ls $pins)"
 
 # Its places in the buffer are those of the next process with the same probes.
-victim_start -w
+victim_start "$victim" -w
 printf 'trace keys=usdt\nenable keys=usdt\n' | "$prex" -p "$pid" > "$TMP/list" 2>&1 ||
 	fail "prex -p: $(cat "$TMP/list")"
 round
 extract
-n=$(grep -c ' victim\.none ' "$TMP/text")
+n=$(events 'victim\.none')
 [ "$n" = 5 ] || fail "victim.none: $n hits of 5 in two processes"
-n=$(grep -c '^probe.*"victim\.none"' "$TMP/text")
+n=$(grep -c '"victim\.none"' "$TMP/probes")
 [ "$n" = 1 ] || fail "victim.none is defined $n times"
 victim_end
-printf 'ktrace off\nbuffer dealloc\n' | "$prex" -k >/dev/null || fail "dealloc"
-[ ! -e /sys/fs/bpf/tnf ] || fail "pins stay: $(ls /sys/fs/bpf/tnf)"
+buffer_end
 
 # Whoever may look into the process has the list; more takes more rights.
 as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
