@@ -19,7 +19,7 @@ scratch
 undo=
 at_exit() { undo="$1; $undo"; }
 # No command of the clean-up may inherit the failure of a test.
-trap 'trap - EXIT; eval "$undo"; test_end' EXIT
+trap 'trap - EXIT; eval "$undo"; held_end; test_end' EXIT
 
 kernel_off() {
 	"$kpctl" off >/dev/null 2>&1
@@ -122,13 +122,19 @@ tracefs_end() {
 	rmdir "$ring"
 }
 
-# held COMMAND...: starts it as process $held, which waits for "released"
+# held COMMAND...: starts it as process $held, which waits for "released", or for the end
+# of the test
+held=
 held() {
 	rm -f "$TMP/go"
 	mkfifo "$TMP/go"
-	sh -c 'read -r go <"$0"; exec "$@"' "$TMP/go" "$@" >"$TMP/said" 2>"$TMP/err" &
+	sh -c 'read -r go <"$0"; exec "$@"' "$TMP/go" "$@" >"$TMP/said" 2>"$TMP/err" 9>&- &
 	held=$!
 	wait_for 60 is_asleep $held || fail "$held does not wait"
 }
 is_asleep() { [ "$(awk '{ print $3 }' "/proc/$1/stat")" = S ]; }
 released() { echo >"$TMP/go"; }
+held_end() {
+	[ -z "$held" ] || ! cat "/proc/$held/cmdline" 2>/dev/null | tr '\0' ' ' | grep -qF " $TMP/go " ||
+		kill -9 "$held"
+}
