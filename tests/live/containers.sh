@@ -8,6 +8,8 @@
 #
 #	containers.sh TNFDUMP PREX NOLIB STATIC USDT WORDS
 # (Each program may be "-": not that one.  Only USDT takes the kernel's probes.)
+# The environment variable CONTAINERS has the kinds: by default "unshare lxc", those that
+# need no more than a moment; "podman" takes the kernel's unified control groups.
 . "${TNF_SOURCE:-.}/tests/lib.sh"
 need_root
 need_ptrace
@@ -22,7 +24,10 @@ mkdir -m 777 "$volume"
 outer='' pid=''
 end_guest() {
 	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
-	[ -z "$outer" ] || { kill -9 "$outer" 2>/dev/null; wait "$outer" 2>/dev/null; }
+	# podman removes what it has made when its process has ended.
+	[ -z "$outer" ] || [ -e "$TMP/pid" ] || kill -9 "$outer" 2>/dev/null
+	[ -z "$outer" ] || wait "$outer" 2>/dev/null
+	rm -f "$TMP/pid"
 	outer='' pid=''
 }
 stop_all() {
@@ -37,7 +42,7 @@ trap stop_all EXIT
 # A root with these programs and the libraries that they name.
 make_root() {
 	rm -rf "$root"
-	mkdir -p "$root/bin" "$root/proc" "$root/dev" "$root/sys" "$root$volume"
+	mkdir -p "$root/bin" "$root/proc" "$root/dev" "$root/sys" "$root/etc" "$root/run" "$root$volume"
 	for program; do
 		cp "$program" "$root/bin/guest"
 		for file in $(ldd "$program" 2>/dev/null | grep -o '/[^ ]*'); do
@@ -45,12 +50,21 @@ make_root() {
 			cp "$file" "$root$file"
 		done
 	done
+	# On these podman mounts its own.
+	touch "$root/etc/hosts" "$root/etc/hostname" "$root/etc/resolv.conf" "$root/run/.containerenv"
 	chmod -R go+rX "$root"
-	what_is_there > "$TMP/before"
 }
 what_is_there() { (cd "$root" && find . -type f -exec cksum {} + ; find . ! -type f) | sort; }
 
-# Two kinds of containers: unshare(1)'s, and those of LXC, if it is there and works.
+# Kinds of containers: unshare(1)'s, and others' if they are there and work.
+kinds=
+for runner in ${CONTAINERS:-unshare lxc}; do
+	case $runner in
+	lxc) command -v lxc-start > /dev/null || continue ;;
+	podman) command -v podman > /dev/null || continue ;;
+	esac
+	kinds="$kinds $runner"
+done
 by_unshare() {
 	# shellcheck disable=SC2016  # words of another shell
 	unshare --mount --pid --fork --propagation private sh -c '
@@ -76,7 +90,24 @@ lxc.init.cmd = /bin/guest web
 X
 	mkdir -p "$TMP/lxc"
 	lxc-start -F -n "tnf-test-$$" -f "$TMP/lxc.conf" -P "$TMP/lxc" > "$TMP/ready" \
-	    2> "$TMP/lxc.err" < /dev/null 9>&- &
+	    2> "$TMP/said" < /dev/null 9>&- &
+	outer=$!
+}
+# Where version 1 of control groups is mounted beside them, its runtime starts nothing; its
+# limits are written out since it would raise ours.  Beside its filter of system calls a
+# process is given no library: it might kill it. Its USDT probes are there.
+by_podman() {
+	mkdir -p "$TMP/podman"
+	# shellcheck disable=SC2016  # words of another shell
+	unshare --mount --propagation private sh -c '
+		umount -R /sys/fs/cgroup 2>/dev/null; mount -t cgroup2 none /sys/fs/cgroup
+		exec podman --root "$1/podman/a" --runroot "$1/podman/b" --tmpdir "$1/podman/c" \
+			--storage-driver vfs --cgroup-manager cgroupfs run --rm --pidfile "$1/pid" \
+			--network none --cgroups disabled --ulimit nofile=1024:1024 \
+			--ulimit nproc=1000:1000 --uidmap 0:100000:1000 --gidmap 0:100000:1000 \
+			--security-opt seccomp=unconfined \
+			--read-only --read-only-tmpfs=false -v "$2:$2" --rootfs "$1/root" /bin/guest web' \
+		sh "$TMP" "$volume" > "$TMP/ready" 2> "$TMP/said" < /dev/null 9>&- &
 	outer=$!
 }
 # The one of the processes below ours that runs the guest.
@@ -87,16 +118,17 @@ below() {
 	done
 }
 found() {
-	for child in $outer $(below "$outer"); do
+	for child in $outer $(below "$outer") $(cat "$TMP/pid" 2>/dev/null); do
 		[ "$(cat "/proc/$child/comm" 2>/dev/null)" != web ] || pid=$child
 	done
-	[ -n "$pid" ]
+	[ -n "$pid" ] || ! kill -0 "$outer" 2>/dev/null
 }
 begin_guest() {
 	: > "$TMP/ready"
 	"by_$1"
-	wait_for 60 found || return 1
+	wait_for 60 found && [ -n "$pid" ] || { end_guest; return 1; }
 	ls "/proc/$pid/fd" > "$TMP/descriptors"
+	what_is_there > "$TMP/before"
 }
 
 # events FILE PROBE COLUMN-VALUES: all events of it have them, and there is one.
@@ -181,11 +213,10 @@ refused() {
 }
 
 unshare --mount --user true 2>/dev/null || skip "no name spaces"
-for runner in unshare lxc; do
-	[ $runner = unshare ] || command -v lxc-start > /dev/null || continue
+for runner in $kinds; do
 	[ "$nolib" != - ] || break
 	tnf "a dynamic program" $runner "$nolib" "$TMP" first second ||
-		{ echo "$runner: not here: $(cat "$TMP/lxc.err")"; continue; }
+		{ echo "$runner: not here: $(cat "$TMP/said")"; continue; }
 	[ "$static" = - ] || tnf "a static program" $runner "$static" "$volume" first
 	[ "$words" = - ] || refused "a program of 32 bits" $runner "$words" "another word size"
 done
@@ -194,8 +225,7 @@ done
 if [ "$usdt" != - ]; then
 	[ -e /sys/bus/event_source/devices/uprobe ] || skip "kernel without uprobes"
 	buffer=ours
-	for runner in unshare lxc; do
-		[ $runner = unshare ] || command -v lxc-start > /dev/null || continue
+	for runner in $kinds; do
 		usdt "a program with USDT probes" $runner "$usdt" || continue
 	done
 fi
