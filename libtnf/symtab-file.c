@@ -18,6 +18,7 @@
 
 #include "common/open-regular.h"
 #include "common/pwrite.h"
+#include "common/whole.h"
 #include "libtnf/symtab-file.h"
 
 #define MAGIC	"TNFsyms1"
@@ -146,46 +147,26 @@ symtab_put(int fd, const struct symtab *s, const struct symtab_key *key)
 	return e;
 }
 
-/* A whole file that has no name yet, in place of the one that has. */
-static int
-symtab_name(int fd, int dir)
-{
-	char from[64], name[64];
-	int e = 0;
-
-	snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
-	snprintf(name, sizeof name, ".kallsyms.%d", (int)getpid());
-	unlinkat(dir, name, 0);
-	if (linkat(AT_FDCWD, from, dir, name, AT_SYMLINK_FOLLOW) != 0)
-		return errno;
-	if (renameat(dir, name, dir, "kallsyms") != 0) {
-		e = errno;
-		unlinkat(dir, name, 0);
-	}
-	return e;
-}
-
 int
 symtab_keep(const struct symtab *s, const char *directory, const struct symtab_key *key)
 {
 	struct stat st;
-	int dir, fd, e;
+	struct whole w;
+	int dir, e;
 
 	if (mkdir(directory, 0700) != 0 && errno != EEXIST)
 		return errno;
 	dir = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
 		return errno;
-	fd = -1;
 	if (fstat(dir, &st) == 0 && (st.st_uid != geteuid() || (st.st_mode & 022) != 0))
-		errno = EPERM;
-	else
-		fd = openat(dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	e = fd < 0 ? errno : symtab_put(fd, s, key);
-	if (e == 0)
-		e = symtab_name(fd, dir);
-	if (fd >= 0)
-		close(fd);
+		e = EPERM;
+	else if ((e = whole_open(&w, dir, "kallsyms")) == 0) {
+		e = symtab_put(w.fd, s, key);
+		if (e == 0)
+			e = whole_commit(&w);
+		whole_discard(&w);
+	}
 	close(dir);
 	return e;
 }

@@ -1,15 +1,9 @@
 /*
- * output.c - a file that appears under its name whole, or not at all.
- *
- * The file has no name (O_TMPFILE) while it is written, so that not even
- * SIGKILL leaves anything behind; where the file system cannot do that, it has
- * a temporary one in the same directory.  rename(2) replaces a symbolic link
- * and does not follow it.
+ * output.c - the copy's file: whole (common/whole.h), or standard output.
  */
 #include "tnfxtract/output.h"
 
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 
@@ -21,18 +15,6 @@
 #include <unistd.h>
 
 #include "common/pwrite.h"
-
-#define NAME_TRIES	100
-
-static void
-temp_name(char *buf, size_t n)
-{
-	unsigned long r;
-
-	if (getrandom(&r, sizeof r, GRND_NONBLOCK) != (ssize_t)sizeof r)
-		r = (unsigned long)getpid();
-	snprintf(buf, n, ".tnfxtract.%016lx", r);
-}
 
 static int
 open_directory(struct output *o)
@@ -68,24 +50,6 @@ check_target(const struct output *o)
 	    ENOTSUP;
 }
 
-static int
-open_named(struct output *o)
-{
-	int i;
-
-	for (i = 0; i < NAME_TRIES; i++) {
-		temp_name(o->temp, sizeof o->temp);
-		o->fd = openat(o->dir, o->temp, O_RDWR | O_CREAT | O_EXCL |
-		    O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (o->fd >= 0)
-			return 0;
-		o->temp[0] = '\0';
-		if (errno != EEXIST)
-			break;
-	}
-	return errno;
-}
-
 int
 output_open(struct output *o, const char *name)
 {
@@ -93,25 +57,19 @@ output_open(struct output *o, const char *name)
 
 	memset(o, 0, sizeof *o);
 	o->name = name;
-	o->dir = o->fd = -1;
+	o->dir = o->file.fd = -1;
 	if (strcmp(name, "-") == 0) {
 		/* Closed, its number would be that of the copy. */
 		if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
 			return errno;
-		o->fd = memfd_create("tnfxtract", MFD_CLOEXEC);
-		return o->fd < 0 ? errno : 0;
+		o->file.fd = memfd_create("tnfxtract", MFD_CLOEXEC);
+		return o->file.fd < 0 ? errno : 0;
 	}
 	e = open_directory(o);
 	if (e == 0)
 		e = check_target(o);
-	if (e == 0) {
-		o->fd = openat(o->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC,
-		    0600);
-		if (o->fd < 0)
-			e = errno == EOPNOTSUPP || errno == EISDIR ||
-			    errno == ENOENT || errno == EINVAL ?
-			    open_named(o) : errno;
-	}
+	if (e == 0)
+		e = whole_open(&o->file, o->dir, o->base);
 	if (e != 0)
 		output_discard(o);
 	return e;
@@ -120,7 +78,7 @@ output_open(struct output *o, const char *name)
 int
 output_put(struct output *o, uint64_t offset, const void *bytes, size_t n)
 {
-	return pwrite_all(o->fd, bytes, n, offset);
+	return pwrite_all(o->file.fd, bytes, n, offset);
 }
 
 /* What sendfile(2) does, to what it refuses: a file opened to append. */
@@ -162,56 +120,17 @@ copy_to_stdout(int fd)
 	return 0;
 }
 
-/* Gives the nameless file 'name'; without /proc that takes a capability. */
-static int
-link_as(const struct output *o, const char *name)
-{
-	char path[32];
-
-	snprintf(path, sizeof path, "/proc/self/fd/%d", o->fd);
-	if (linkat(AT_FDCWD, path, o->dir, name, AT_SYMLINK_FOLLOW) == 0)
-		return 0;
-	if (errno == ENOENT &&
-	    linkat(o->fd, "", o->dir, name, AT_EMPTY_PATH) == 0)
-		return 0;
-	return errno;
-}
-
-static int
-name_it(struct output *o)
-{
-	int e, i;
-
-	if (o->temp[0] == '\0') {
-		e = link_as(o, o->base);
-		if (e != EEXIST)
-			return e;
-		for (i = 0; i < NAME_TRIES && e == EEXIST; i++) {
-			temp_name(o->temp, sizeof o->temp);
-			e = link_as(o, o->temp);
-			if (e != 0)
-				o->temp[0] = '\0';
-		}
-		if (e != 0)
-			return e;
-	}
-	if (renameat(o->dir, o->temp, o->dir, o->base) != 0)
-		return errno;
-	o->temp[0] = '\0';
-	return 0;
-}
-
 int
 output_commit(struct output *o, bool sync)
 {
 	int e;
 
 	if (o->dir < 0)
-		e = copy_to_stdout(o->fd);
-	else if (sync && fsync(o->fd) != 0)
+		e = copy_to_stdout(o->file.fd);
+	else if (sync && fsync(o->file.fd) != 0)
 		e = errno;
 	else
-		e = name_it(o);
+		e = whole_commit(&o->file);
 	output_discard(o);
 	return e;
 }
@@ -221,13 +140,9 @@ output_discard(struct output *o)
 {
 	int e = errno;
 
-	if (o->temp[0] != '\0')
-		unlinkat(o->dir, o->temp, 0);
-	o->temp[0] = '\0';
-	if (o->fd >= 0)
-		close(o->fd);
+	whole_discard(&o->file);
 	if (o->dir >= 0)
 		close(o->dir);
-	o->fd = o->dir = -1;
+	o->dir = -1;
 	errno = e;
 }

@@ -1,5 +1,5 @@
 /*
- * output.h - a file that appears under its name whole, or not at all.
+ * output.h - the copy's file: whole (common/whole.h), or standard output.
  */
 #ifndef TNFXTRACT_OUTPUT_H
 #define TNFXTRACT_OUTPUT_H
@@ -8,12 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/whole.h"
+
 struct output {
 	const char *name;	/* as the user gave it; "-": standard output */
 	const char *base;	/* its last component, in 'dir' */
 	int	    dir;
-	int	    fd;		/* readable and writable */
-	char	    temp[64];	/* the file's name for now; "": it has none */
+	struct whole file;	/* standard output: one without a name, copied in the end */
 };
 
 /* These return 0 or an errno. */

@@ -42,7 +42,7 @@ static int
 put_file(struct output *out, const struct image_file *f)
 {
 	static const unsigned char zero[4096];
-	int e = ftruncate(out->fd, (off_t)f->size) != 0 ? errno : 0;
+	int e = ftruncate(out->file.fd, (off_t)f->size) != 0 ? errno : 0;
 
 	for (uint64_t at = 0; at < f->size && e == 0; at += sizeof zero) {
 		size_t n = f->size - at < sizeof zero ? (size_t)(f->size - at) : sizeof zero;
@@ -73,7 +73,7 @@ source_files_take(void *arg, const struct image_file *file)
 	int e;
 
 	memset(&out, 0, sizeof out);
-	out.fd = out.dir = -1;
+	out.file.fd = out.dir = -1;
 	e = open_file(f, file->pid, name, sizeof name, &out);
 	if (e == 0)
 		e = put_file(&out, file);

@@ -276,7 +276,7 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 		sink.look = tnfxtract_look;
 		sink.moment = tnfxtract_moment;
 	}
-	if (r == SNAPSHOT_OK && ftruncate(j->out.fd, (off_t)s.size) != 0) {
+	if (r == SNAPSHOT_OK && ftruncate(j->out.file.fd, (off_t)s.size) != 0) {
 		j->error = errno;
 		r = SNAPSHOT_SINK;
 	}
@@ -307,7 +307,7 @@ add_context(struct source *src, struct job *j)
 	if (e != 0)
 		complain("%s: %s: kernel addresses stay without names",
 		    src->symbols, strerror(e));
-	e = context_append(w, j->out.fd, 0);
+	e = context_append(w, j->out.file.fd, 0);
 	if (e != 0 && e != EINVAL)
 		printable_printf(stderr, "write: %s\n", strerror(e));
 	return e == 0 || e == EINVAL;
@@ -359,7 +359,7 @@ extract_buffer(struct source *src, struct job *j, const struct options *o)
 int
 main(int argc, char **argv)
 {
-	struct job j = { .error = 0, .out = { .fd = -1, .dir = -1 } };
+	struct job j = { .error = 0, .out = { .file.fd = -1, .dir = -1 } };
 	struct options o;
 	struct source src;
 	bool ok, files = true;
