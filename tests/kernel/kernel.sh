@@ -26,17 +26,22 @@ kernel_off() {
 	"$kpctl" dealloc >/dev/null 2>&1
 }
 
+# unavailable PROBE: its rows that this kernel cannot have, with the reason
+unavailable() {
+	"$kpctl" list | awk -F ';' -v name="${1%#*}" -v n="${1#*#}" '
+		{ this = $1; sub(/^[0-9]+ name /, "", this) }
+		this == name && (n + 0 == 0 || ++seen == n) && / unavailable$/'
+}
+
 trace_begin() {
 	_size=$1; shift
 	at_exit kernel_off
 	"$kpctl" alloc "$_size" >/dev/null 2>"$TMP/err" ||
 		skip "no buffer: $(cat "$TMP/err")"
-	if "$kpctl" list | grep -w unavailable >"$TMP/unavailable"; then
-		for _p; do
-			grep -q "^[0-9]* name ${_p%#*};" "$TMP/unavailable" &&
-				skip "$(grep "name ${_p%#*};" "$TMP/unavailable")"
-		done
-	fi
+	for _p; do
+		_missing=$(unavailable "$_p")
+		[ -z "$_missing" ] || skip "$_missing"
+	done
 	"$kpctl" enable "$@" || fail "enable $*"
 }
 

@@ -2,7 +2,8 @@
 # sched.sh - states of threads, why they block, and who waits in the queue.
 . "$(dirname "$0")/kernel.sh"
 
-trace_begin 64000000 thread_state thread_block thread_queue thread_create
+# What faults do has a test of its own.
+trace_begin 64000000 thread_state#1 thread_state#2 thread_state#3 thread_block thread_queue thread_create
 
 # A mutex: 20 times three threads sleep on it in user-lock state, and the reason is it.
 traced "$work" mutex 20

@@ -53,8 +53,13 @@ else
 fi
 { mkswap "$swap" && swapon "$swap"; } >/dev/null 2>&1 || skip "no swap on $swap"
 
+swapin=swapin_lwp
+if [ -n "$(unavailable $swapin)" ]; then
+	echo "not tried: $(unavailable $swapin)"
+	swapin=
+fi
 trace_begin 64000000 pageout_scan_start pageout_scan_end swapout_process \
-	swapout_lwp swapin_lwp major_fault pagein pageout strategy biodone
+	swapout_lwp $swapin major_fault pagein pageout strategy biodone
 # The counters are the machine's, and others may push out and fault in as well.  So
 # they are read on both sides of each edge of the trace: what all processes did lies
 # between what was counted inside and what was counted outside, but for what is on
@@ -110,7 +115,7 @@ vnode=$(events "$pid" major_fault | sed 's/.*vnode: \([^ ]*\) .*/\1/' | sort | u
 	sort -n | awk 'END { print $2 }')
 as_counted "pages written to swap, as pswpout" \
 	"$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" pswpout
-of_processes "pages swapped in, as pswpin" "$(events - swapin_lwp | sum page_count)" pswpin \
+[ -z "$swapin" ] || of_processes "pages swapped in, as pswpin" "$(events - swapin_lwp | sum page_count)" pswpin \
 	"$(group_faulted)"
 as_counted "pages from swap, as pswpin" \
 	"$(($(events - pagein | grep "vnode: $vnode " | sum size) / 4096))" pswpin
@@ -131,7 +136,7 @@ within "free pages, as /proc/meminfo at most" \
 
 # Large folios: of 16 pages each, where the kernel has them.
 large=/sys/kernel/mm/transparent_hugepage/hugepages-64kB/enabled
-if [ -w $large ]; then
+if [ -w $large ] && [ -n "$swapin" ]; then
 	before=$(sed 's/.*\[\(.*\)\].*/\1/' $large)
 	at_exit "echo $before >$large"
 	echo always >$large
@@ -144,7 +149,7 @@ if [ -w $large ]; then
 fi
 
 # Of threads that sleep, the stacks go.
-"$kpctl" disable swapin_lwp
+[ -z "$swapin" ] || "$kpctl" disable swapin_lwp
 traced_swap stacks 64
 for t in $(sed -n 's/^thread //p' "$TMP/said"); do
 	n=$(events - swapout_lwp | grep -c " lwpid: $t ")

@@ -3,8 +3,11 @@
 . "$(dirname "$0")/kernel.sh"
 tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
 
-trace_begin 200000 syscall_start syscall_end thread_state thread_block thread_queue \
-	address_fault anon_zero thread_create thread_exit
+faults="address_fault anon_zero thread_state"
+[ -z "$(unavailable address_fault)" ] || faults="thread_state#1 thread_state#2 thread_state#3"
+# shellcheck disable=SC2086 # words are meant
+trace_begin 200000 syscall_start syscall_end thread_block thread_queue thread_create \
+	thread_exit $faults
 check() {
 	"$tnfdump" -r "$TMP/buf" >"$TMP/raw" 2>"$TMP/err" || fail "raw: $(cat "$TMP/err")"
 	[ ! -s "$TMP/err" ] || fail "raw: $(cat "$TMP/err")"
