@@ -47,8 +47,9 @@ taken() {
 	nm -g --defined-only "$TNF_BUILD/$1/$1.a" 2>/dev/null | awk 'NF == 3 { print $3 }' |
 		grep -vE '^_?tnf(ctl)?_' | sort -u | sed 's/.*/char &[1];/' >"$TMP/taken.c"
 	[ "$(wc -l <"$TMP/taken.c")" -gt 50 ] || { bad "$1: no names"; return; }
+	flags=$(pkg-config --cflags "$1") libs=$(pkg-config --static --libs "$1")
 	${CC:-cc} -O2 -fno-builtin -w -o "$TMP/$2-taken" "$examples/$2.c" "$TMP/taken.c" \
-		$(pkg-config --cflags "$1") -Wl,-Bstatic $(pkg-config --static --libs "$1") -Wl,-Bdynamic \
+		$flags -Wl,-Bstatic $libs -Wl,-Bdynamic \
 		>"$TMP/log" 2>&1 || { head -5 "$TMP/log"; bad "$1: a program cannot have names of its own"; }
 }
 if [ -z "${SANITIZE:-}" ] && ! grep -q -e -flto "$TNF_BUILD/build.ninja"; then
