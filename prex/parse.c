@@ -187,8 +187,14 @@ parse_file_name(struct shell *sh, struct statement *st, struct args *a)
 	const struct token *tok;
 
 	if ((tok = statement_take(st, TOK_QSTR)) == NULL &&
-	    (tok = statement_take(st, TOK_IDENT)) == NULL)
+	    (tok = statement_take(st, TOK_IDENT)) == NULL) {
+		tok = statement_peek(st);
+		if (tok->kind == TOK_REGEX || tok->kind == TOK_BAD)
+			statement_hint(st, xasprintf("%s: a name with more than letters, "
+			    "digits, \"_\", \".\" and \"%%\" is quoted: '/usr/bin/a'",
+			    tok->text));
 		return false;
+	}
 	a->name = tok->value;
 	return true;
 }

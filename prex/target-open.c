@@ -1,9 +1,11 @@
 /*
  * target-open.c - get hold of the target, and what a session needs of it.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "prex/cmd.h"
 #include "prex/family.h"
@@ -32,15 +34,18 @@ is_there_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 }
 
 /* A process that has no probes of ours, or cannot get our library, may have some
-   that the kernel hits.  It is left alone then. */
+   that the kernel hits.  It is left alone then.  *others: it could be watched, but has
+   none of these either. */
 static bool
-target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why)
+target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why, bool *others)
 {
+	*others = false;
 	if (why != TNFCTL_ERR_NOLIBTNFPROBE && why != TNFCTL_ERR_NOTDYNAMIC)
 		return false;
 	if (tnfctl_pid_watch(pid, &sh->target) == TNFCTL_ERR_NONE) {
 		sh->watched = tnfctl_probe_apply(sh->target, is_there_one, NULL) ==
 		    TNFCTL_ERR_USR1;
+		*others = !sh->watched;
 		if (!sh->watched) {
 			tnfctl_close(sh->target, TNFCTL_TARG_DEFAULT);
 			sh->target = NULL;
@@ -53,12 +58,27 @@ target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why)
 	return sh->watched;
 }
 
+/* Who has nothing else has functions. */
+static void
+target_open_tell_functions(struct shell *sh, pid_t pid)
+{
+	char path[64], file[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
+	n = readlink(path, file, sizeof file);
+	if (n > 0 && (size_t)n < sizeof file && memchr(file, '\'', (size_t)n) == NULL)
+		shell_say(sh, "process %ld: for its functions: prex -k, import '%.*s', "
+		    "pfilter add %ld", (long)pid, (int)n, file, (long)pid);
+}
+
 static bool
 target_open_attach(struct shell *sh, pid_t pid)
 {
 	tnfctl_errcode_t err = tnfctl_pid_open(pid, &sh->target);
+	bool others = false;
 
-	if (err != TNFCTL_ERR_NONE && target_open_watch(sh, pid, err))
+	if (err != TNFCTL_ERR_NONE && target_open_watch(sh, pid, err, &others))
 		return true;
 	/* Why not, is to be told after all. */
 	if (err == TNFCTL_ERR_NOLIBTNFPROBE || err == TNFCTL_ERR_NOTDYNAMIC)
@@ -72,6 +92,8 @@ target_open_attach(struct shell *sh, pid_t pid)
 	shell_error(sh, ERROR_TARGET,
 	    "missing symbols, is libtnfprobe.so loaded in target?");
 	shell_tell_detail(sh);
+	if (others)
+		target_open_tell_functions(sh, pid);
 	putc('\n', stderr);
 	return false;
 }
