@@ -48,10 +48,14 @@ tasks_read(int fd, char **ret, size_t *ret_size)
 /* The program numbers tasks as the first pid name space does.  One that sees itself, by
    the numbers that it has itself, is in that one, as nearly all are. */
 static bool
-task_is_me(const struct kp_told *t)
+told_has_me(const struct kp_task *t, size_t n)
 {
-	return (pid_t)t->tid == getpid() && (pid_t)t->pid == getpid() &&
-	    (pid_t)t->ppid == getppid();
+	pid_t pid = getpid(), ppid = getppid();
+
+	for (size_t i = 0; i < n; i++)
+		if (t[i].tid == pid)
+			return t[i].pid == pid && t[i].ppid == ppid;
+	return false;
 }
 
 static int
@@ -60,7 +64,6 @@ tasks_take(const char *text, size_t size, struct kp_task **ret, size_t *ret_n)
 	size_t n = size / sizeof(struct kp_told);
 	struct kp_task *tasks = calloc(n + 1, sizeof *tasks);
 	struct kp_told told;
-	bool me = false;
 
 	if (tasks == NULL)
 		return -ENOMEM;
@@ -70,12 +73,11 @@ tasks_take(const char *text, size_t size, struct kp_task **ret, size_t *ret_n)
 			free(tasks);
 			return -EPROTO;
 		}
-		me |= task_is_me(&told);
 		tasks[i] = (struct kp_task){ .tid = (pid_t)told.tid, .pid = (pid_t)told.pid,
 		    .ppid = (pid_t)told.ppid, .flags = told.flags, .groups = told.groups };
 		memcpy(tasks[i].comm, told.comm, sizeof told.comm - 1);
 	}
-	if (!me) {
+	if (!told_has_me(tasks, n)) {
 		free(tasks);
 		return -ENOTSUP;
 	}
