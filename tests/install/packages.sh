@@ -16,6 +16,7 @@
 # root		a Debian 12 that has nothing on it: apt-get install ./*.deb, then the
 #		package's own tests (debian/tests), which trace a program and the
 #		kernel
+# autopkgtest	the same tests as autopkgtest(1) runs them, in another such Debian
 #
 # Without a stage: all.  DIR gets some 2 GB.
 # Needs root, what "tools/setup packages" installs, and the network.  Not part of
@@ -25,7 +26,7 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 mkdir -p "$1" && dir=$(cd "$1" && pwd) || exit 1
 shift
-[ $# -gt 0 ] || set -- archive build lint contents again abi root
+[ $# -gt 0 ] || set -- archive build lint contents again abi root autopkgtest
 version=$(dpkg-parsechangelog -l "$top/debian/changelog" -S Version) || exit 1
 rc=0
 
@@ -148,9 +149,15 @@ field_of() {
 		mine && $1 == field { sub(/^[^:]*: */, ""); print }' "$top/debian/tests/control"
 }
 
-stage_root() {
-	root=$dir/root
-	[ -n "${PACKAGES_INSIDE-}" ] || { PACKAGES_INSIDE=1 unshare -m "$0" "$dir" root || rc=1; return; }
+# private STAGE: runs it anew, with mounts of its own.  false: this is that run.
+private() {
+	[ -z "${PACKAGES_INSIDE-}" ] || return
+	PACKAGES_INSIDE=1 unshare -m "$0" "$dir" "$1" || rc=1
+}
+
+# fresh_root DIRECTORY: a Debian that has nothing on it, but our packages in /packages.
+fresh_root() {
+	root=$1
 	mount --make-rprivate / || exit 1
 	rm -rf "$root"
 	mmdebstrap --quiet --variant=minbase bookworm "$root" || die "mmdebstrap"
@@ -161,6 +168,11 @@ stage_root() {
 	while umount "$root/sys/fs/bpf" 2>/dev/null; do :; done
 	mkdir "$root/packages" && cp "$dir/first"/*.deb "$root/packages" || exit 1
 	rm -f "$root"/packages/*-dbgsym_*
+}
+
+stage_root() {
+	! private root || return
+	fresh_root "$dir/root"
 	echo "== apt-get install ./*.deb"
 	in_root sh -c 'apt-get -q -q update && cd /packages &&
 		apt-get -q -q -y --no-install-recommends install ./*.deb' >"$dir/root.log" 2>&1 ||
@@ -184,9 +196,22 @@ stage_root() {
 	[ -z "$left" ] || bad "purged, but left: $left"
 }
 
+# There is one kernel, which is ours: isolation is what we do not ask for.
+stage_autopkgtest() {
+	! private autopkgtest || return
+	fresh_root "$dir/root.autopkgtest"
+	rm -rf "$dir/autopkgtest"
+	autopkgtest --no-built-binaries --ignore-restrictions=isolation-machine \
+		--output-dir="$dir/autopkgtest" "$root"/packages/*.deb "$dir/first/tnf-$version/" \
+		-- chroot "$root" >"$dir/autopkgtest.log" 2>&1
+	status=$?
+	cat "$dir/autopkgtest/summary"
+	[ $status -eq 0 ] || bad "autopkgtest: status $status: see $dir/autopkgtest.log"
+}
+
 for stage; do
 	case $stage in
-	archive|build|lint|contents|again|abi|root) ;;
+	archive|build|lint|contents|again|abi|root|autopkgtest) ;;
 	*) echo "packages.sh: no stage $stage" >&2; exit 2 ;;
 	esac
 	[ -n "${PACKAGES_INSIDE-}" ] || echo "==== $stage"
