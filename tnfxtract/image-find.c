@@ -89,6 +89,18 @@ count_blocks(const struct image_pages *p, const struct candidate *c, uint64_t lo
 	return count;
 }
 
+/* How many blocks reach to the end of what the directory holds: the kernel's has room for
+   many more probes, and pages without a word in them are not needed. */
+static uint64_t
+directory_blocks(const char *base, const struct tnf_file_header *h)
+{
+	struct tnf_ext ext;
+
+	memcpy(&ext, base + TNF_EXT_OFFSET, sizeof ext);
+	return (ext.dir_cursor > BLOCK && ext.dir_cursor < h->directory_size ? ext.dir_cursor +
+	    (uint64_t)BLOCK - 1 : h->directory_size) / BLOCK;
+}
+
 /* The directory has to be there; blocks that are not read as never used. */
 static int
 image_find_assemble(const struct image *im, const struct image_pages *p,
@@ -107,15 +119,16 @@ image_find_assemble(const struct image *im, const struct image_pages *p,
 	ret->base = base;
 	ret->size = c->size;
 	for (i = 0; i < c->n; i++)
-		if (row[i].number < n && image_read(im,
-		    base + row[i].number * BLOCK, BLOCK, row[i].offset) != BLOCK)
-			return EIO;
+		if (row[i].number < n) {
+			if (image_read(im, base + row[i].number * BLOCK, BLOCK,
+			    row[i].offset) != BLOCK)
+				return EIO;
+			ret->first |= row[i].number < 32 ? 1u << row[i].number : 0;
+		}
 	memcpy(&h, base, sizeof h);
-	directory = h.directory_size / BLOCK;
-	if (directory < 2 || count_blocks(p, c, 1, directory) != directory - 1)
-		return ENODATA;
+	directory = directory_blocks(base, &h);
 	ret->missing = (uint32_t)(n - count_blocks(p, c, 0, n));
-	return 0;
+	return directory < 2 || count_blocks(p, c, 1, directory) != directory - 1 ? ENODATA : 0;
 }
 
 int
@@ -126,10 +139,10 @@ image_find_buffer(const struct image *im, const struct image_search *s,
 	int e;
 
 	ret->base = NULL;
-	ret->size = ret->missing = 0;
+	ret->size = ret->missing = ret->first = 0;
 	best = best_buffer(im, &s->kernel, not_boot);
 	e = best.size == 0 ? ENOENT : image_find_assemble(im, &s->kernel, &best, ret);
-	if (e != 0)
+	if (e != 0 && e != ENODATA)
 		image_buffer_free(ret);
 	return e;
 }
@@ -145,6 +158,8 @@ image_find(const struct image *im, struct image_buffer *ret)
 	if (e != 0)
 		return e;
 	e = image_find_buffer(im, &s, NULL, ret);
+	if (e != 0)
+		image_buffer_free(ret);
 	image_search_free(&s);
 	return e;
 }

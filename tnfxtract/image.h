@@ -63,7 +63,8 @@ int  image_flat_order(int fd, int *ret);
 struct image_buffer {
 	void	*base;		/* mapped: image_buffer_free() */
 	size_t	 size;
-	uint32_t missing;	/* data blocks that the image does not have */
+	uint32_t missing;	/* blocks that the image does not have */
+	uint32_t first;		/* bit n: block n is there, of the first 32 */
 };
 
 /* The buffer, put together: 0, ENOENT: none there, ENODATA: its definitions are
@@ -71,7 +72,8 @@ struct image_buffer {
 int  image_find(const struct image *, struct image_buffer *ret);
 
 struct image_search;	/* image-search.h */
-/* The same from what has been searched.  not_boot: not one of this boot; may be NULL. */
+/* The same from what has been searched; with ENODATA *ret is what there is without the
+   definitions, and to be freed.  not_boot: not one of this boot; may be NULL. */
 int  image_find_buffer(const struct image *, const struct image_search *,
     const uint8_t *not_boot, struct image_buffer *ret);
 void image_buffer_free(struct image_buffer *);

@@ -141,6 +141,8 @@ source_find_buffer(struct source *s)
 	int e = image_find_buffer(&s->image, &s->search, s->previous ? s->boot_id : NULL,
 	    &s->found);
 
+	if ((e == 0 || e == ENODATA) && source_restore_definitions(s))
+		e = 0;
 	if (e == ENOENT && s->previous)
 		complain("no kernel buffer of an earlier boot is in memory: the firmware "
 		    "has cleared it, or there was none");

@@ -39,6 +39,9 @@ bool source_open_dump(struct source *, const char *dump, const char *list);
 bool source_open_previous(struct source *);
 /* Of an image that is open: the kernel's buffer, which base and size then are. */
 bool source_find_buffer(struct source *);
+/* source-defs.c: puts definitions into the buffer that the image lacks.  false: none are
+   missing, or they cannot be had. */
+bool source_restore_definitions(struct source *);
 /* Writes the trace files of processes that are in it, into the directory. */
 bool source_write_files(struct source *, const char *directory);
 void source_close(struct source *);

@@ -156,6 +156,31 @@ START_TEST(directory_missing)
 }
 END_TEST
 
+/* The directory has room for more: a page of it without a word is not needed. */
+START_TEST(directory_unused)
+{
+	struct tnf_file_header *h;
+	struct image_buffer b;
+	struct tnf_ext *ext;
+	struct model m;
+
+	make(&m, BLOCKS, 1);
+	h = (void *)m.base;
+	h->directory_size = 4 * MODEL_BLOCK;
+	ext = (void *)(m.base + TNF_EXT_OFFSET);
+	ext->dir_cursor = _i == 0 ? 2 * MODEL_BLOCK : 2 * MODEL_BLOCK + 4;
+	scatter(&m, 7, 11);
+	forget(2 * 7 + 11);
+	write_raw();
+	ck_assert_int_eq(find(&b), _i == 0 ? 0 : ENODATA);
+	if (_i == 0) {
+		ck_assert_uint_eq(b.missing, 1);
+		image_buffer_free(&b);
+	}
+	model_free(&m);
+}
+END_TEST
+
 START_TEST(no_buffer)
 {
 	struct image_buffer b;
@@ -278,6 +303,7 @@ main(void)
 	tcase_add_test(tc, older_buffer);
 	tcase_add_test(tc, blocks_missing);
 	tcase_add_test(tc, directory_missing);
+	tcase_add_loop_test(tc, directory_unused, 0, 2);
 	tcase_add_test(tc, no_buffer);
 	tcase_add_loop_test(tc, huge_header, 0, 3);
 	tcase_add_test(tc, elf_core);

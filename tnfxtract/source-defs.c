@@ -1,0 +1,100 @@
+/*
+ * source-defs.c - definitions that an image lacks.
+ *
+ * Every buffer of one release begins with the same directory and the same definitions of
+ * the kernel's own probes, so that these can be had anew, where at least a part of them
+ * is in the image and shows that it was the same release.  Those of imported probes
+ * cannot.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel-probes/defs.h"
+#include "tnfxtract/source.h"
+#include "tnfxtract/tnfxtract.h"
+
+#define FIRST	(KP_DIRECTORY / KP_BLOCK_SIZE)
+#define END	(KP_DATA / KP_BLOCK_SIZE)
+#define TAGS	(KP_TAGS / KP_BLOCK_SIZE)
+
+/* How many bytes of the block are the same in every buffer; 0: none. */
+static size_t
+fixed(const char *own, unsigned block)
+{
+	struct tnf_block_header h;
+
+	if (block < TAGS)
+		return block == FIRST ? KP_IMPORT_AT(0) - KP_DIRECTORY : 0;
+	memcpy(&h, own + block * KP_BLOCK_SIZE, sizeof h);
+	return h.generation == TNF_GENERATION_TAG && h.bytes_valid <= KP_BLOCK_SIZE ?
+	    h.bytes_valid : 0;
+}
+
+/* Where it begins: a block's header counts what was added later. */
+static size_t
+fixed_from(unsigned block)
+{
+	return block < TAGS ? 0 : KP_BLOCK_HEADER;
+}
+
+/* Some of the blocks are there and say the same as ours, and some are not there. */
+static bool
+lacks_ours(const struct image_buffer *b, const char *own)
+{
+	const char *base = b->base;
+	unsigned there = 0, lacking = 0;
+
+	for (unsigned i = FIRST; i < END; i++) {
+		size_t n = fixed(own, i), from = fixed_from(i);
+
+		if (n <= from)
+			continue;
+		if ((b->first & 1u << i) == 0)
+			lacking++;
+		else if (memcmp(base + i * KP_BLOCK_SIZE + from, own + i * KP_BLOCK_SIZE + from,
+		    n - from) == 0)
+			there++;
+		else
+			return false;
+	}
+	return there > 0 && lacking > 0;
+}
+
+/* The cookie is not asked for: what is put in bears none. */
+static void
+put_own(struct image_buffer *b, const char *own)
+{
+	char *base = b->base;
+
+	for (unsigned i = FIRST; i < END; i++) {
+		if ((b->first & 1u << i) != 0)
+			continue;
+		memcpy(base + i * KP_BLOCK_SIZE, own + i * KP_BLOCK_SIZE, KP_BLOCK_SIZE);
+		b->first |= 1u << i;
+		b->missing--;
+	}
+}
+
+bool
+source_restore_definitions(struct source *s)
+{
+	struct image_buffer *b = &s->found;
+	struct kp_defs defs;
+	bool ok = false;
+	char *own;
+
+	if (b->base == NULL || b->size < KP_DATA)
+		return false;
+	own = calloc(1, b->size);
+	if (own != NULL && kp_defs_write(own, b->size, 0, &defs) == 0 &&
+	    memcmp(b->base, own, offsetof(struct tnf_file_header, blocks_valid)) == 0 &&
+	    lacks_ours(b, own)) {
+		put_own(b, own);
+		complain("%s: definitions of probes are not in the image: they were taken "
+		    "from this release, whose others are the same", s->dump);
+		ok = true;
+	}
+	free(own);
+	return ok;
+}
