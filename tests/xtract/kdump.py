@@ -1,19 +1,54 @@
 """kdump.py - raw memory as a compressed dump, or any file flattened.
 
-    kdump.py zlib|none RAW DUMP [PAGES LEFT OUT: N means every Nth]
+    kdump.py zlib|snappy|zstd|none RAW DUMP [PAGES LEFT OUT: N means every Nth]
     kdump.py flat FILE DUMP
 
 The layout is makedumpfile's (its documentation, IMPLEMENTATION): a header and a
 sub-header of a block each, two bitmaps, a descriptor for each page, the pages.
 """
+import re
 import struct
 import sys
 import zlib
 
 PAGE = 4096
-ZLIB = 1
 INFO = (b"OSRELEASE=6.1.0-test-amd64\nPAGESIZE=4096\nSYMBOL(_stext)=ffffffff91000000\n"
         b"CRASHTIME=1700000000\n")
+
+
+def pieces(page):
+    """The page as runs of one byte and what is between them."""
+    at = 0
+    for run in re.finditer(rb"(.)\1{15,}", page, re.S):
+        if run.start() > at:
+            yield False, page[at:run.start()]
+        yield True, run.group()
+        at = run.end()
+    if at < len(page):
+        yield False, page[at:]
+
+
+def snappy(page):
+    out = b"\x80\x20"				# 4096 bytes
+    for run, data in pieces(page):
+        text = data[:1] if run else data
+        out += struct.pack("<BH", 61 << 2, len(text) - 1) + text
+        for n in range(len(data) - len(text), 0, -64):
+            out += struct.pack("<BH", min(n, 64) - 1 << 2 | 2, 1)
+    return out
+
+
+def zstd(page):
+    out = struct.pack("<IBH", 0xfd2fb528, 0x60, PAGE - 256)
+    parts = list(pieces(page))
+    for i, (run, data) in enumerate(parts):
+        head = len(data) << 3 | run << 1 | (i + 1 == len(parts))
+        out += struct.pack("<I", head)[:3] + (data[:1] if run else data)
+    return out
+
+
+# By name: makedumpfile's flag, and the function.
+COMPRESSED = {"zlib": (1, zlib.compress), "snappy": (4, snappy), "zstd": (32, zstd)}
 
 
 def padded(data, size):
@@ -41,7 +76,8 @@ def header(pages, blocks):
     return padded(h, PAGE) + padded(padded(sub, 512) + INFO, PAGE)
 
 
-def dump(raw, compress, every):
+def dump(raw, how, every):
+    flag, compress = COMPRESSED.get(how, (0, None))
     pages = [raw[i:i + PAGE] for i in range(0, len(raw), PAGE)]
     if every:
         pages = [None if i % every == every - 1 else p for i, p in enumerate(pages)]
@@ -51,8 +87,8 @@ def dump(raw, compress, every):
     at = len(out) + 24 * len(there)
     table, data = [], []
     for page in there:
-        small = zlib.compress(page) if compress else page
-        flags = ZLIB if len(small) < PAGE else 0
+        small = compress(page) if compress else page
+        flags = flag if len(small) < PAGE else 0
         if not flags:
             small = page
         table.append(struct.pack("<qIIQ", at, len(small), flags, 0))
@@ -77,7 +113,7 @@ def main():
         data = f.read()
     with open(target, "wb") as f:
         f.write(flat(data) if how == "flat" else
-                dump(data, how == "zlib", int(sys.argv[4]) if len(sys.argv) > 4 else 0))
+                dump(data, how, int(sys.argv[4]) if len(sys.argv) > 4 else 0))
 
 
 main()
