@@ -2,7 +2,7 @@
 # crash.sh - a virtual machine that is traced crashes, or is reset: what was recorded last
 # is taken from its memory.
 #
-# usage: crash.sh KERNEL DIR dump|reboot
+# usage: crash.sh KERNEL DIR dump|hang|kexec|reboot
 #
 # KERNEL is an unpacked kernel package, see boot.sh.  In the machine every probe of the
 # kernel is on, and a program with probes and a load run.
@@ -12,12 +12,19 @@
 #		way: the kernel's trace is the same in all of them, the program's where the
 #		page cache is in it.  Says how long before the crash the last event was.
 #		Each dump, cut short and damaged, gives a message.
-# reboot	it is reset and starts anew: tnfxtract --previous-boot.
+# hang		one of its CPUs loops for ever within a system call, by an instruction that
+#		is written into its memory; the kernel's watchdog finds that and panics.
+#		What was recorded until then, in QEMU's ELF dump.
+# kexec		it crashes by sysrq-c; the kernel that kexec has put beside takes the trace out
+#		of /proc/vmcore, and out of what makedumpfile makes of that.
+# reboot	it is reset and starts anew: tnfxtract --previous-boot, and beside it ftrace's
+#		ring in reserved memory, where the kernel (6.12) has that.
 #
 # DIR gets some 10 GB, in a few minutes.  Needs what boot.sh needs, makedumpfile, python3.
 set -u
 [ $# -eq 3 ] || { sed -n 's/^# usage/usage/p' "$0" >&2; exit 2; }
 kernel=$(realpath "$1") part=$3
+case $part in dump|hang|kexec|reboot) ;; *) echo "crash.sh: $part?" >&2; exit 2 ;; esac
 mkdir -p "$2" && dir=$(cd "$2" && pwd) || exit 1
 : "${TNF_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${TNF_BUILD:=$TNF_SOURCE/build}"
@@ -27,17 +34,37 @@ rc=0
 bad() { echo "FAIL: $*"; rc=1; }
 die() { echo "FAIL: $*"; exit 1; }
 
-cat >"$dir/guest.sh" <<'END'
+cat >"$dir/guest.sh" <<'GUEST'
 prex=$TNF_BUILD/prex/prex x=$TNF_BUILD/tnfxtract/tnfxtract dump=$TNF_BUILD/tnfdump/tnfdump
-part=$1
+part=$1 kernel=$2 dir=$3
 cd /scratch
+mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+ring=/sys/kernel/tracing/instances/boot_map
+if [ -e /proc/vmcore ]; then
+	$x -d /proc/vmcore -n kallsyms --files files vmcore.tnf; echo "vmcore: exit status $?"
+	$x -d /proc/vmcore --no-context bare.tnf
+	for way in c l p z E; do
+		makedumpfile -d 31 -$way /proc/vmcore dump 2>&1 | grep -i -e fail -e error
+		$x -d dump -n kallsyms dump.tnf; echo "makedumpfile -d 31 -$way: exit status $?, $(stat -c %s dump) bytes"
+		$x -d dump --no-context out && cmp out bare.tnf && echo "makedumpfile -d 31 -$way: the same trace"
+		$dump --info dump.tnf | sed '1,/^  printed last/d' >lines.$way
+		rm -f dump
+	done
+	$dump --info vmcore.tnf | grep -v -e '^  *[0-9]' -e '^    '
+	$dump --info vmcore.tnf | sed '1,/^  printed last/d' >lines
+	md5sum lines lines.?
+	head -40 lines
+	$dump --pretty vmcore.tnf | tail -2
+	for f in files/*; do echo "== $f: $($dump $f | wc -l) lines"; $dump $f | tail -1; done
+	exit
+fi
 if [ -e traced ]; then
 	rm traced
 	echo "boot before: $(cat boot), now $(cat /proc/sys/kernel/random/boot_id)"
 	$x --previous-boot --files files kernel.tnf; echo "previous-boot: exit status $?"
 	for f in kernel.tnf files/*; do
 		echo "== $f"
-		$dump --info $f | grep -iE 'events|boot|lost|first|last|span|blocks' | head -20
+		$dump --info $f | grep -E 'events|boot:|blocks|time:|dropped|symbols'
 		$dump $f | tail -2
 	done
 	for f in before.tnf program-before.tnf; do
@@ -45,9 +72,28 @@ if [ -e traced ]; then
 		$dump $f | tail -1
 	done
 	for f in kernel.tnf files/*; do echo "== $f: $($dump $f | wc -l) lines"; done
+	if [ -e ring-before ]; then
+		echo "== ftrace's ring: $(cat ring-before) events before the reset, now $(grep -vc '^#' $ring/trace)"
+		awk 'match($0, /\[[0-9][0-9][0-9]\] /) { c = substr($0, RSTART, 5); n[c]++
+			split(substr($0, RSTART + 6), f); last[c] = f[2] }
+			END { for (c in n) print "cpu", c, n[c], "events, last", last[c] }' $ring/trace
+		grep marked $ring/trace | tail -1
+		tail -1 $ring/trace
+		dmesg | grep -i -e 'ring buffer' -e 'boot_map' -e reserve_mem
+	fi
 	exit
 fi
-$prex -k -c 'buffer alloc 4m; trace $all; enable $all; ktrace on' || exit
+size=4m
+if [ "$part" = reboot ]; then
+	size=16m
+	if [ -d $ring ]; then
+		dmesg | grep -i -e 'ring buffer' -e reserve_mem
+		echo 1 >$ring/events/sched/enable
+		echo 1 >$ring/events/raw_syscalls/enable
+		echo 1 >$ring/tracing_on
+	fi
+fi
+$prex -k -c "buffer alloc $size"' ; trace $all; enable $all; ktrace on' || exit
 LD_PRELOAD=$TNF_BUILD/libtnfprobe/libtnfprobe.so TNF_ENABLE='$all' TNF_FILE=/scratch/program.tnf TNF_SIZE=1m \
 	$TNF_BUILD/examples/bakery -s 3600 >/dev/null &
 pid=$!
@@ -59,72 +105,168 @@ until [ "$n" -ge 100 ]; do
 done
 cat /proc/kallsyms >kallsyms
 cat /proc/sys/kernel/random/boot_id >boot
+grep -e VmallocUsed -e MemFree /proc/meminfo
 echo "program $pid, $n orders"
 case $part in
-dump)	sync -f kallsyms
+dump|kexec)
+	sync -f kallsyms
+	[ $part = dump ] || kexec -p "$kernel"/boot/vmlinuz-* --initrd="$(echo "$dir"/tnf-boot.*/initrd)" \
+		--append="console=ttyS0 quiet panic=-1 nr_cpus=1 reset_devices" || exit
 	echo c >/proc/sysrq-trigger ;;
-reboot)	$x before.tnf; cp program.tnf program-before.tnf
+hang)	sync -f kallsyms
+	echo 1 >/proc/sys/kernel/softlockup_panic
+	echo "hang: $(awk '$3 == "__x64_sys_sethostname" { print $1 }' /proc/kallsyms)"
+	while :; do taskset -c 1 hostname guest; sleep 1; done ;;
+reboot)	$x before.tnf && echo "copied: the kernel's"
+	cp program.tnf program-before.tnf && echo "copied: the program's"
+	if [ -d $ring ]; then
+		cat $ring/per_cpu/cpu*/stats | awk '$1 == "entries:" { n += $2 } END { print n }' >ring-before
+		echo marked >$ring/trace_marker
+	fi
 	touch traced; sync -f traced
+	echo "reset after $(cut -d' ' -f1 /proc/uptime) s"
 	echo b >/proc/sysrq-trigger ;;
 esac
-END
+GUEST
 
-# The monitor's answer to a command, which may take long.
+# A command of QEMU's monitor with its arguments, which may take long; says what is wrong.
 monitor() {
-	python3 - "$dir/monitor" "$1" <<'END'
-import socket, sys
+	python3 - "$dir/monitor" "$@" <<'END'
+import json, socket, sys
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
 s.settimeout(600)
+lines = s.makefile("r")
 
-def answer():
-    seen = b""
-    while not seen.endswith(b"(qemu) "):
-        got = s.recv(4096)
-        if not got:
+def execute(command, arguments):
+    s.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+    for line in lines:
+        answer = json.loads(line)
+        if "error" in answer:
+            print("%s: %s" % (" ".join(sys.argv[2:]), answer["error"]["desc"]))
+        if "error" in answer or "return" in answer:
             break
-        seen += got
-answer()
-s.sendall(sys.argv[2].encode() + b"\n")
-answer()
+lines.readline()
+execute("qmp_capabilities", {})
+execute(sys.argv[2], json.loads(sys.argv[3]))
+END
+}
+
+# The instruction "jump to here" at an address of the kernel, by QEMU's server for gdb.
+loop_at() {
+	python3 - "$dir/gdb" "$1" <<'END'
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.settimeout(60)
+
+def ask(text):
+    s.sendall(b"$%s#%02x" % (text, sum(text) & 255))
+    got = b""
+    while b"$" not in got or b"#" not in got or len(got.rpartition(b"#")[2]) < 2:
+        got += s.recv(4096)
+    s.sendall(b"+")
+    return got.partition(b"$")[2].partition(b"#")[0]
+print("written: %s" % ask(b"M" + sys.argv[2].encode() + b",2:ebfe").decode())
+ask(b"D")
 END
 }
 
 boot() {
-	rm -f "$dir/monitor"
-	sh "$TNF_SOURCE/tests/kernel/boot.sh" "$kernel" "sh $dir/guest.sh $part" >"$dir/console" 2>&1 &
+	rm -rf "$dir/monitor" "$dir/gdb" "$dir"/tnf-boot.*
+	TMPDIR=$dir sh "$TNF_SOURCE/tests/kernel/boot.sh" "$kernel" "sh $dir/guest.sh $part $kernel $dir" >"$dir/console" 2>&1 &
 	machine=$!
 }
 
+# until_console TEXT: it is there.
+until_console() {
+	for _ in $(seq 1800); do
+		! grep -aq "$1" "$dir/console" || return 0
+		kill -0 $machine 2>/dev/null || die "the machine has ended: see $dir/console"
+		sleep 1
+	done
+	die "no \"$1\": see $dir/console"
+}
+
 if [ "$part" = reboot ]; then
-	TNF_REBOOT=1 TNF_APPEND='' TNF_QEMU=''
+	TNF_REBOOT=1 TNF_APPEND='reserve_mem=16M:4096:trace trace_instance=boot_map@trace' TNF_QEMU=''
 	boot
 	wait $machine
 	tr -d '\r' <"$dir/console" | sed -n '/^Linux/,$p'
-	grep -q '^previous-boot: exit status 0' "$dir/console" || bad "no trace of the boot before"
+	grep -aq '^previous-boot: exit status 0' "$dir/console" || bad "no trace of the boot before"
+	exit $rc
+fi
+if [ "$part" = kexec ]; then
+	TNF_REBOOT='' TNF_APPEND='crashkernel=320M' TNF_QEMU=''
+	boot
+	wait $machine
+	tr -d '\r' <"$dir/console" | sed -n '/^Linux/,$p'
+	grep -aq '^vmcore: exit status 0' "$dir/console" || bad "no trace out of /proc/vmcore"
+	[ "$(grep -ac ': the same trace' "$dir/console")" -eq 5 ] || bad "another trace out of a compressed one"
 	exit $rc
 fi
 
 TNF_REBOOT='' TNF_APPEND='panic=0'
-TNF_QEMU="-monitor unix:$dir/monitor,server=on,wait=off -device vmcoreinfo"
+TNF_QEMU="-qmp unix:$dir/monitor,server=on,wait=off -device vmcoreinfo
+	-chardev socket,id=gdb,path=$dir/gdb,server=on,wait=off -gdb chardev:gdb"
 boot
-for _ in $(seq 1200); do
-	! grep -q 'end Kernel panic' "$dir/console" || break
-	kill -0 $machine 2>/dev/null || die "the machine has ended: see $dir/console"
-	sleep 1
+if [ "$part" = hang ]; then
+	until_console '^hang: '
+	loop_at "$(tr -d '\r' <"$dir/console" | sed -n 's/^hang: //p')"
+fi
+until_console 'end Kernel panic'
+formats='elf kdump-zlib kdump-lzo kdump-snappy'
+[ "$part" = dump ] || formats=elf
+for format in $formats; do
+	rm -f "$dir/${format#kdump-}"
+	monitor dump-guest-memory '{"paging": false, "protocol": "file:'"$dir/${format#kdump-}"'", "format": "'"$format"'"}'
 done
-grep -q 'end Kernel panic' "$dir/console" || die "no crash: see $dir/console"
-for format in elf: zlib:-z lzo:-l snappy:-s; do
-	rm -f "$dir/${format%:*}"
-	monitor "dump-guest-memory ${format#*:} $dir/${format%:*}"
-done
-monitor "pmemsave 0 0x80000000 $dir/raw"
-disk=$(ls -t "${TMPDIR:-/tmp}"/tnf-boot.*/disk | head -1)
+rm -f "$dir/raw"
+[ "$part" != dump ] || monitor pmemsave '{"val": 0, "size": 2147483648, "filename": "'"$dir/raw"'"}'
+disk=$(echo "$dir"/tnf-boot.*/disk)
 e2fsck -fp "$disk" >/dev/null 2>&1	# what is in its journal
+rm -f "$dir/kallsyms" "$dir/program.disk.tnf"
 debugfs -R "dump /kallsyms $dir/kallsyms" "$disk" 2>/dev/null
 debugfs -R "dump /program.tnf $dir/program.disk.tnf" "$disk" 2>/dev/null
-monitor quit
+monitor quit '{}'
 wait $machine
+[ -s "$dir/elf" ] || die "no dump: see $dir/console"
+
+# Of the last event: seconds since the machine was started.
+last() {
+	"$dump" --info "$1" 2>/dev/null | sed -n 's/^  time: .* to \([0-9.]*\)$/\1/p'
+}
+
+# The kernel's symbols as a System.map has them, for a kernel at the place that it was built
+# for: the names of its addresses are the same by either list.
+python3 - "$dir/kallsyms" >"$dir/System.map" <<'END'
+import sys
+rows = [line.split() for line in open(sys.argv[1]) if "[" not in line]
+by = next(int(r[0], 16) for r in rows if r[2] == "_stext") - 0xffffffff81000000
+print("KASLR has moved the kernel by %#x" % by, file=sys.stderr)
+for address, kind, name in rows:
+    address = int(address, 16)
+    print("%016x %s %s" % (address - by if address >= 0xffffffff80000000 else address, kind, name))
+END
+symbols() { grep -a '^symbol .* - ' "$1" | awk '$2 >= "ffffffff80000000"' | sort -u; }
+"$x" -d "$dir/elf" -n "$dir/kallsyms" "$dir/by-kallsyms.tnf" || bad "with kallsyms"
+"$x" -d "$dir/elf" -n "$dir/System.map" "$dir/by-map.tnf" || bad "with System.map"
+symbols "$dir/by-kallsyms.tnf" >"$dir/symbols.1"
+symbols "$dir/by-map.tnf" >"$dir/symbols.2"
+{ [ -s "$dir/symbols.1" ] && cmp "$dir/symbols.1" "$dir/symbols.2"; } || bad "other symbols by System.map"
+echo "$(wc -l <"$dir/symbols.1") symbols of the kernel, $(wc -l <"$dir/symbols.2") by System.map"
+grep -a -e 'Trigger a crash' -e 'soft lockup' -e 'end Kernel panic' "$dir/console" | tr -d '\r'
+"$dump" --info "$dir/by-kallsyms.tnf" | sed '1,/^  printed last:/d' >"$dir/printed"
+grep -q 'end Kernel panic' "$dir/printed" || bad "the panic's last line is not in the context"
+echo "$(wc -l <"$dir/printed") lines of the kernel in the context, among them"
+grep -e 'Trigger a crash' -e 'soft lockup' -e 'end Kernel panic' "$dir/printed"
+if [ "$part" = hang ]; then
+	task=$(sed -n 's/.*soft lockup - CPU#1.*\[hostname:\([0-9]*\)\].*/\1/p' "$dir/printed" | head -1)
+	"$dump" --info "$dir/by-kallsyms.tnf" | grep -e ' cpu ' -e 'time:'
+	echo "last event at $(last "$dir/by-kallsyms.tnf") s; the last of task $task, which hangs:"
+	"$dump" --pretty --tid "$task" "$dir/by-kallsyms.tnf" | grep -v -e timer -e softirq | tail -5
+	exit $rc
+fi
 # QEMU 7.2 has section headers in front of the program headers, which makedumpfile 1.7.2
 # looks for right behind the file's: they are moved there.
 cp "$dir/elf" "$dir/elf.moved" && chmod 600 "$dir/elf.moved" && python3 - "$dir/elf.moved" <<'END'
@@ -141,6 +283,7 @@ with open(sys.argv[1], "r+b") as f:
     f.seek(0)
     f.write(head + table)
 END
+# Debian's makedumpfile knows neither snappy nor zstd, and writes such pages as they are.
 for way in c l p z; do
 	rm -f "$dir/makedumpfile-$way"
 	makedumpfile -d 31 -$way "$dir/elf.moved" "$dir/makedumpfile-$way" >"$dir/makedumpfile.log" 2>&1 ||
@@ -149,13 +292,6 @@ done
 rm -f "$dir/makedumpfile-17"
 makedumpfile -d 17 -l "$dir/elf.moved" "$dir/makedumpfile-17" >"$dir/makedumpfile.log" 2>&1
 
-# Of the last event: seconds since the machine was started.
-last() {
-	"$dump" --to json "$1" 2>/dev/null | tail -1 |
-		sed -n 's/.*"time": *\([0-9]*\).*/\1/p' | awk '{ printf "%.6f", $1 / 1e9 }'
-}
-
-echo "$(tr -d '\r' <"$dir/console" | grep -a -m1 'Trigger a crash')"
 for d in elf zlib lzo snappy raw makedumpfile-c makedumpfile-l makedumpfile-p makedumpfile-z makedumpfile-17; do
 	[ -s "$dir/$d" ] || continue
 	rm -rf "$dir/$d.files"
