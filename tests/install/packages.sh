@@ -39,9 +39,9 @@ unpack() {
 		die "no archive: packages.sh $dir archive"
 }
 
-# packages DIRECTORY: dpkg-buildpackage there.
+# packages DIRECTORY: dpkg-buildpackage there; what ccache has kept would not be built again.
 packages() {
-	(cd "$1/tnf-$version" && dpkg-buildpackage -us -uc -b) >"$1/build.log" 2>&1 ||
+	(cd "$1/tnf-$version" && CCACHE_DISABLE=1 dpkg-buildpackage -us -uc -b) >"$1/build.log" 2>&1 ||
 		{ tail -30 "$1/build.log"; die "dpkg-buildpackage: see $1/build.log"; }
 }
 

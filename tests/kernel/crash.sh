@@ -263,8 +263,8 @@ grep -e 'Trigger a crash' -e 'soft lockup' -e 'end Kernel panic' "$dir/printed"
 if [ "$part" = hang ]; then
 	task=$(sed -n 's/.*soft lockup - CPU#1.*\[hostname:\([0-9]*\)\].*/\1/p' "$dir/printed" | head -1)
 	"$dump" --info "$dir/by-kallsyms.tnf" | grep -e ' cpu ' -e 'time:'
-	echo "last event at $(last "$dir/by-kallsyms.tnf") s; the last of task $task, which hangs:"
-	"$dump" --pretty --tid "$task" "$dir/by-kallsyms.tnf" | grep -v -e timer -e softirq | tail -5
+	echo "last event at $(last "$dir/by-kallsyms.tnf") s; the last system calls of task $task, which hangs:"
+	"$dump" --pretty --tid "$task" "$dir/by-kallsyms.tnf" | grep syscall | tail -2
 	exit $rc
 fi
 # QEMU 7.2 has section headers in front of the program headers, which makedumpfile 1.7.2
