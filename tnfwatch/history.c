@@ -250,8 +250,9 @@ static void
 raw_sort(struct segment *s)
 {
 	struct raw_order *o = xcalloc(s->n_raw + 1, sizeof *o);
-	unsigned char *raw = xreallocarray(NULL, s->n_raw + 1, s->block_size);
 	uint32_t n = 0;
+
+	s->from = xcalloc(s->n_raw + 1, sizeof *s->from);
 
 	for (uint32_t i = 0; i < s->n_raw; i++)
 		o[i] = (struct raw_order){ s->at[i], i };
@@ -260,13 +261,16 @@ raw_sort(struct segment *s)
 		if (i > 0 && o[i].at == o[i - 1].at)
 			continue;
 		s->at[n] = o[i].at;
-		memcpy(raw + (size_t)n++ * s->block_size,
-		    s->raw + (size_t)o[i].from * s->block_size, s->block_size);
+		s->from[n++] = o[i].from;
 	}
-	free(s->raw);
 	free(o);
-	s->raw = raw;
 	s->n_raw = n;
+}
+
+static unsigned char *
+segment_block_at(const struct segment *s, uint32_t i)
+{
+	return s->raw + (size_t)s->from[i] * s->block_size;
 }
 
 /* A kernel's buffer has in its blocks what only a memory image needs. */
@@ -278,7 +282,7 @@ raw_clean(const struct history *h, struct segment *s)
 	unsigned char *p;
 
 	for (uint32_t i = 0; h->b.kernel && i < s->n_raw; i++) {
-		p = s->raw + (size_t)i * s->block_size;
+		p = segment_block_at(s, i);
 		if (s->at[i] >= h->b.first) {
 			b = (void *)p;
 			b->next_block = 0;
@@ -294,15 +298,16 @@ raw_clean(const struct history *h, struct segment *s)
 static void
 raw_header(const struct history *h, struct segment *s)
 {
+	unsigned char *at = segment_block_at(s, 0) + TNF_EXT_OFFSET;
 	struct tnf_ext ext;
 
-	memcpy(&ext, s->raw + TNF_EXT_OFFSET, sizeof ext);
+	memcpy(&ext, at, sizeof ext);
 	ext.extra_offset = s->context_size > 0 ? h->b.size : 0;
 	ext.extra_size = s->context_size;
 	ext.cookie = 0;
 	/* Nobody writes to it. */
 	ext.ended = ext.attached;
-	memcpy(s->raw + TNF_EXT_OFFSET, &ext, sizeof ext);
+	memcpy(at, &ext, sizeof ext);
 }
 
 /* With room for so many blocks of events. */

@@ -67,54 +67,122 @@ packed_put(struct packed *p, const void *bytes, size_t n, ZSTD_EndDirective end)
 	return 0;
 }
 
+/* A frame of zstd that has so many bytes; the file is all of them, one behind the other. */
 static int
-packed_zeros(struct packed *p, uint64_t n)
+packed_begin(struct packed *p, uint64_t size)
 {
-	static const unsigned char zeros[CHUNK];
-	size_t one;
+	return ZSTD_isError(ZSTD_CCtx_reset(p->z, ZSTD_reset_session_only)) ||
+	    ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(p->z, size)) ? ENOMEM : 0;
+}
+
+static const unsigned char zeros[CHUNK];
+
+/*
+ * Most of a segment is zeros, and to compress them took longer than all the rest.  So
+ * this compresses a chunk of them once, and copies the frame.  *left is what is no whole
+ * chunk: the next frame begins with it.
+ */
+static int
+packed_gap(struct packed *p, uint64_t n, uint64_t *left)
+{
+	static unsigned char frame[256];
+	static size_t size;
+	uint64_t chunks = n / CHUNK;
+
+	*left = n % CHUNK;
+	if (size == 0)
+		size = ZSTD_compress(frame, sizeof frame, zeros, CHUNK, LEVEL);
+	if (ZSTD_isError(size)) {
+		size = 0;
+		return ENOMEM;
+	}
+	if (p->room - p->size < chunks * size) {
+		p->room = 2 * p->room + chunks * size;
+		p->bytes = xreallocarray(p->bytes, p->room, 1);
+	}
+	for (; chunks > 0; chunks--) {
+		memcpy(p->bytes + p->size, frame, size);
+		p->size += size;
+	}
+	return 0;
+}
+
+/* Bytes of zeros in front of this block. */
+static uint64_t
+gap_before(const struct segment *s, uint32_t i)
+{
+	return (uint64_t)(s->at[i] - (i > 0 ? s->at[i - 1] + 1 : 0)) * s->block_size;
+}
+
+/* The blocks from 'i' on, below 'end', with what is between them.  Neighbours in the ring
+   mostly are neighbours in 'raw'. */
+static int
+packed_blocks(struct packed *p, const struct segment *s, uint32_t i, uint32_t end)
+{
+	uint32_t run, first = i;
 	int e = 0;
 
-	for (; n > 0 && e == 0; n -= one) {
-		one = n < sizeof zeros ? (size_t)n : sizeof zeros;
-		e = packed_put(p, zeros, one, ZSTD_e_continue);
+	for (; i < end && e == 0; i += run) {
+		for (run = 1; i + run < end && s->at[i + run] == s->at[i] + run &&
+		    s->from[i + run] == s->from[i] + run && (run + 1) * s->block_size <= CHUNK; run++)
+			;
+		if (i > first)
+			e = packed_put(p, zeros, gap_before(s, i), ZSTD_e_continue);
+		if (e == 0)
+			e = packed_put(p, s->raw + (size_t)s->from[i] * s->block_size,
+			    (size_t)run * s->block_size, ZSTD_e_continue);
 	}
 	return e;
 }
 
-/* Neighbours in the ring are neighbours in 'raw'. */
+/* One frame: zeros, and blocks as far as there is no whole chunk of zeros between them. */
 static int
-packed_blocks(struct packed *p, const struct segment *s)
+packed_part(struct packed *p, const struct segment *s, uint64_t left, uint32_t i, uint32_t *end)
 {
-	uint32_t i, run, next = 0;
-	int e = 0;
+	uint32_t next = i + 1;
+	int e;
 
-	for (i = 0; i < s->n_raw && e == 0; i += run) {
-		for (run = 1; i + run < s->n_raw && s->at[i + run] == s->at[i] + run &&
-		    (run + 1) * s->block_size <= CHUNK; run++)
-			;
-		e = packed_zeros(p, (uint64_t)(s->at[i] - next) * s->block_size);
-		if (e == 0)
-			e = packed_put(p, s->raw + (size_t)i * s->block_size,
-			    (size_t)run * s->block_size, ZSTD_e_continue);
-		next = s->at[i] + run;
-	}
-	return e != 0 ? e : packed_zeros(p, (uint64_t)(s->n_file - next) * s->block_size);
+	while (next < s->n_raw && gap_before(s, next) < CHUNK)
+		next++;
+	*end = next;
+	e = packed_begin(p, left + (uint64_t)(s->at[next - 1] + 1 - s->at[i]) * s->block_size);
+	if (e == 0)
+		e = packed_put(p, zeros, left, ZSTD_e_continue);
+	if (e == 0)
+		e = packed_blocks(p, s, i, next);
+	return e != 0 ? e : packed_put(p, zeros, 0, ZSTD_e_end);
+}
+
+/* What is behind the last block. */
+static int
+packed_end(struct packed *p, const struct segment *s)
+{
+	uint32_t next = s->n_raw > 0 ? s->at[s->n_raw - 1] + 1 : 0;
+	uint64_t left;
+	int e = packed_gap(p, (uint64_t)(s->n_file - next) * s->block_size, &left);
+
+	if (e != 0 || left + s->context_size == 0)
+		return e;
+	if ((e = packed_begin(p, left + s->context_size)) == 0)
+		e = packed_put(p, zeros, left, ZSTD_e_continue);
+	return e != 0 ? e : packed_put(p, s->context, s->context_size, ZSTD_e_end);
 }
 
 static int
 segment_pack(const struct segment *s, struct packed *p)
 {
-	uint64_t size = (uint64_t)s->n_file * s->block_size + s->context_size;
-	int e;
+	uint64_t left;
+	int e = 0;
 
 	if ((p->z = ZSTD_createCCtx()) == NULL)
 		return ENOMEM;
 	ZSTD_CCtx_setParameter(p->z, ZSTD_c_compressionLevel, LEVEL);
 	ZSTD_CCtx_setParameter(p->z, ZSTD_c_checksumFlag, 1);
-	ZSTD_CCtx_setPledgedSrcSize(p->z, size);
-	e = packed_blocks(p, s);
+	for (uint32_t i = 0; i < s->n_raw && e == 0;)
+		if ((e = packed_gap(p, gap_before(s, i), &left)) == 0)
+			e = packed_part(p, s, left, i, &i);
 	if (e == 0)
-		e = packed_put(p, s->context, s->context_size, ZSTD_e_end);
+		e = packed_end(p, s);
 	ZSTD_freeCCtx(p->z);
 	return e;
 }
@@ -146,9 +214,10 @@ static void
 segment_free_raw(struct segment *s)
 {
 	free(s->at);
+	free(s->from);
 	free(s->raw);
 	free(s->context);
-	s->at = NULL;
+	s->at = s->from = NULL;
 	s->raw = NULL;
 	s->context = NULL;
 }
@@ -382,20 +451,38 @@ segment_put(const struct segment *s, int dir, const char *name)
 	return e;
 }
 
+/* Bytes of all frames together; 0: it is none of ours. */
+static uint64_t
+unpacked_size(const unsigned char *packed, size_t n)
+{
+	unsigned long long one;
+	uint64_t all = 0;
+	size_t frame;
+
+	for (; n > 0; packed += frame, n -= frame) {
+		one = ZSTD_getFrameContentSize(packed, n);
+		frame = ZSTD_findFrameCompressedSize(packed, n);
+		if (one == ZSTD_CONTENTSIZE_UNKNOWN || one == ZSTD_CONTENTSIZE_ERROR ||
+		    ZSTD_isError(frame) || one > UINT32_MAX - all)
+			return 0;
+		all += one;
+	}
+	return all;
+}
+
 /* The whole file in memory; NULL: it is none of ours. */
 static unsigned char *
 segment_unpack(const char *path, size_t *ret)
 {
 	unsigned char *packed = NULL, *bytes = NULL;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	unsigned long long size;
 	struct stat st;
+	uint64_t size;
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && (packed = malloc((size_t)st.st_size + 1)) != NULL &&
 	    read(fd, packed, (size_t)st.st_size) == st.st_size) {
-		size = ZSTD_getFrameContentSize(packed, (size_t)st.st_size);
-		if (size != ZSTD_CONTENTSIZE_UNKNOWN && size != ZSTD_CONTENTSIZE_ERROR &&
-		    size >= 4096 && size <= UINT32_MAX && (bytes = malloc((size_t)size)) != NULL)
+		size = unpacked_size(packed, (size_t)st.st_size);
+		if (size >= 4096 && (bytes = malloc((size_t)size)) != NULL)
 			*ret = ZSTD_decompress(bytes, (size_t)size, packed, (size_t)st.st_size);
 		if (bytes != NULL && ZSTD_isError(*ret)) {
 			free(bytes);
@@ -412,15 +499,15 @@ static int
 blank_block(int fd, uint64_t at, const struct tnf_block_header *in, uint32_t block_size)
 {
 	struct tnf_block_header there;
-	unsigned char *zeros;
+	unsigned char *blank;
 	int e;
 
 	if (pread(fd, &there, sizeof there, (off_t)at) != sizeof there ||
 	    there.generation != in->generation)
 		return 0;
-	zeros = xcalloc(1, block_size);
-	e = pwrite_all(fd, zeros, block_size, at);
-	free(zeros);
+	blank = xcalloc(1, block_size);
+	e = pwrite_all(fd, blank, block_size, at);
+	free(blank);
 	return e;
 }
 

@@ -27,7 +27,8 @@ struct segment {
 	uint32_t n_blocks;
 
 	/* What is to be compressed: freed when it has been. */
-	uint32_t *at;			/* number of each block in 'raw', ascending */
+	uint32_t *at;			/* number of each block in the file, ascending */
+	uint32_t *from;			/* where it is in 'raw', in blocks */
 	uint32_t n_raw, room;		/* blocks there; and that it may have */
 	unsigned char *raw;
 	uint32_t block_size, n_file;	/* of the ring: blocks in all */
