@@ -5,18 +5,7 @@
 # channel.sh TNFWATCH SHOP TNFDUMP
 . "${TNF_SOURCE:?}/tests/kernel/kernel.sh"
 . "$TNF_SOURCE/tests/watch/lib.sh"
-need_program jq
-W=$(realpath "$1") DUMP=$(realpath "$3")
-cp "$2" "$TMP/shop" || fail "no shop"
-SHOP=$TMP/shop D=$TMP/kept CONF=$TMP/watch.conf STARTED=
-LD_LIBRARY_PATH=$TNF_BUILD/libtnfprobe:$LD_LIBRARY_PATH
-export LD_LIBRARY_PATH
-watch_kill() {
-	for _p in $STARTED; do kill -9 "$_p" 2>/dev/null; done
-	wait 2>/dev/null
-}
-at_exit kernel_off
-at_exit watch_kill
+watch_kernel_programs "$1" "$2" "$3"
 
 # configure AFTER CHANNEL
 configure() {
@@ -44,7 +33,6 @@ reload() {
 }
 configure 0s "$channel"
 watch
-kernel_watched() { answers && grep -q '^kernel .*[1-9]' "$TMP/status"; }
 wait_for 120 kernel_watched || fail "no kernel: $(cat "$TMP/log" "$TMP/status")"
 
 # Rare ones, which have strings.
@@ -105,14 +93,18 @@ whole "$I"
 all "configured no more"
 kernel_off
 
-# Of one program alone, by its name; it comes before or after the rule.
+# Of one program alone, by its name, which no other test's has; it comes before or after the
+# rule.
+alone=shop$$
+mv "$SHOP" "$TMP/$alone"
+SHOP=$TMP/$alone
 shop 500
 conf <<T
 keep = 5s
 [kernel]
 buffer = 256k
 enable = syscall
-pfilter = name=shop
+pfilter = name=$alone
 [trigger hand]
 after = 0s
 T

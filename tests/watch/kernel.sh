@@ -6,19 +6,7 @@
 . "${TNF_SOURCE:?}/tests/kernel/kernel.sh"
 . "$TNF_SOURCE/tests/watch/lib.sh"
 need_program setpriv
-need_program jq
-W=$(realpath "$1") DUMP=$(realpath "$3")
-cp "$2" "$TMP/shop" || fail "no shop"
-SHOP=$TMP/shop D=$TMP/kept CONF=$TMP/watch.conf STARTED=
-LD_LIBRARY_PATH=$TNF_BUILD/libtnfprobe:$LD_LIBRARY_PATH
-export LD_LIBRARY_PATH
-watch_kill() {
-	for _p in $STARTED; do kill -9 "$_p" 2>/dev/null; done
-	wait 2>/dev/null
-}
-# tnfwatch leaves the buffer for who comes next, and that would be another test.
-at_exit kernel_off
-at_exit watch_kill
+watch_kernel_programs "$1" "$2" "$3"
 
 # Exactly what the unit leaves it.
 caps=$(sed -n '/^CapabilityBoundingSet=/,/[^\\]$/p' "$TNF_SOURCE/tnfwatch/system/tnfwatch.service.in" |
@@ -53,7 +41,6 @@ T
 shop 500
 watch
 shop_watched
-kernel_watched() { answers && grep -q '^kernel .*[1-9]' "$TMP/status"; }
 wait_for 120 kernel_watched || fail "no kernel: $(cat "$TMP/log" "$TMP/status")"
 [ "$(awk '/^NoNewPrivs/ { print $2 }' "/proc/$PID/status")" = 1 ] || fail "it is not confined"
 

@@ -3,23 +3,39 @@
 
 # tnfwatch, shop and tnfdump, as the build has them.
 watch_programs() {
-	W=$(realpath "$1") DUMP=$(realpath "$3")
 	need_program jq
 	scratch
+	watch_set "$@"
+	# What is started is ended, however the test ends.
+	trap 'watch_end' EXIT
+}
+
+# The same behind tests/kernel/kernel.sh.  tnfwatch leaves the kernel's buffer for who comes
+# next, and that would be another test.
+watch_kernel_programs() {
+	need_program jq
+	watch_set "$@"
+	at_exit kernel_off
+	at_exit watch_kill
+}
+
+watch_set() {
+	W=$(realpath "$1") DUMP=$(realpath "$3")
 	# A program of our own: other tests watch theirs.
 	SHOP=$TMP/shop
 	cp "$2" "$SHOP" || fail "no shop"
 	LD_LIBRARY_PATH=$TNF_BUILD/libtnfprobe:$LD_LIBRARY_PATH
 	export LD_LIBRARY_PATH
-	D=$TMP/kept CONF=$TMP/watch.conf
-	# What is started is ended, however the test ends.
-	STARTED=
-	trap 'watch_end' EXIT
+	D=$TMP/kept CONF=$TMP/watch.conf STARTED=
+}
+
+watch_kill() {
+	for _p in $STARTED; do kill -9 "$_p" 2>/dev/null; done
+	wait 2>/dev/null
 }
 
 watch_end() {
-	for _p in $STARTED; do kill -9 "$_p" 2>/dev/null; done
-	wait 2>/dev/null
+	watch_kill
 	[ -z "$WATCH_KEEP" ] || cp -r "$TMP" "$WATCH_KEEP"
 	test_end
 }
@@ -76,6 +92,7 @@ fire() {
 
 # told PATTERN: tnfwatch has said so.
 told() { grep -q -- "$1" "$TMP/log"; }
+kernel_watched() { answers && grep -q '^kernel .*[1-9]' "$TMP/status"; }
 watched() { answers && grep -q "^shop-$1 .*[1-9]" "$TMP/status"; }
 # An incident whose name ends so.
 kept() { w list 2>/dev/null | grep -q -- "$1 "; }
