@@ -65,6 +65,7 @@ library_open(struct mark *m)
 	/* These would give it a file at once. */
 	unsetenv("TNF_ENABLE");
 	unsetenv("TNF_FILE");
+	setenv("TNF_WATCH", "", 1);
 	if (library_path(NULL, path, sizeof(path)))
 		lib = dlopen(path, RTLD_NOW);
 	if (lib == NULL)

@@ -180,3 +180,19 @@ tnf_auto_file(const char *path, uint64_t *size, int *fd)
 	close(dir);
 	return error;
 }
+
+int
+tnf_auto_file_new(const char *path, uint64_t size, int *fd)
+{
+	const char *base = strrchr(path, '/') + 1;
+	int dir, error;
+
+	if (strlen(path) >= TNF_PATH_SIZE)
+		return ENAMETOOLONG;
+	if ((dir = open_directory(path, base)) < 0)
+		return errno;
+	error = faccessat(dir, base, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? EEXIST :
+	    auto_file_create(dir, base, size, false, fd);
+	close(dir);
+	return error;
+}

@@ -2,15 +2,17 @@
  * auto.c - a process that traces itself from its start.
  *
  * TNF_ENABLE names the probes as prex's "enable" does, TNF_FILE and TNF_SIZE the
- * file.  It happens in our constructor, before main() and before the constructors
- * of what needs us; an object that is loaded later calls by its own constructor
- * (<tnf/probe.h>).  What is wrong is said once, and the program runs on.
+ * file; without them a tnfwatch that runs may have asked for it (auto-watch.c).  It
+ * happens in our constructor, before main() and before the constructors of what needs
+ * us; an object that is loaded later calls by its own constructor (<tnf/probe.h>).
+ * What is wrong with the variables is said once, and the program runs on.
  */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "libtnfprobe/auto.h"
@@ -119,6 +121,26 @@ file_size(void)
 	return size;
 }
 
+/* The user has asked for nothing, so there is nothing to complain of.  *fd has the lock of
+   the ring: tnfwatch leaves us alone as long as we hold it. */
+static bool
+make_file_watched(const struct tnf_auto_watch *w, int *fd)
+{
+	uint64_t size;
+	char *name;
+
+	if ((name = tnf_auto_watch_file(w, &size, fd)) == NULL)
+		return false;
+	if (flock(*fd, LOCK_EX | LOCK_NB) != 0 ||
+	    tnf_process_give_first(name, size, *fd) != 0) {
+		unlink(name);
+		close(*fd);
+		*fd = -1;
+	}
+	free(name);
+	return *fd >= 0;
+}
+
 static bool
 make_file(void)
 {
@@ -155,27 +177,63 @@ enable_all(struct scan *s)
 	tnf_auto_probes(enable_probe, s);
 }
 
+/* By the environment. */
+static void
+start_told(const char *text)
+{
+	const char *wrong, *at;
+	struct tnf_auto_selectors *sel = tnf_auto_parse(text, &wrong, &at);
+	struct scan s = { sel, 0, 0 };
+
+	if (sel == NULL) {
+		auto_complain("tnf: TNF_ENABLE: %.60s: %s: nothing is traced", at, wrong);
+		return;
+	}
+	__atomic_store_n(&selectors, sel, __ATOMIC_RELEASE);
+	enable_all(&s);
+	if (s.probes > 0 && s.chosen == 0)
+		auto_complain("tnf: TNF_ENABLE=%.200s: selects none of the %u probes of "
+		    "process %d", text, s.probes, (int)getpid());
+}
+
+/* By a tnfwatch.  Now or not at all: later it attaches, and the program may have given up
+   the rights that the ring needs. */
+static void
+start_watched(void)
+{
+	const char *wrong, *at;
+	struct tnf_auto_watch w;
+	struct tnf_auto_selectors *sel;
+	struct scan s = { NULL, 0, 0 };
+	int fd;
+
+	if (!tnf_auto_watch(&w) || (sel = tnf_auto_parse(w.enable, &wrong, &at)) == NULL)
+		return;
+	s.sel = sel;
+	tnf_auto_probes(count_probe, &s);
+	if (s.chosen == 0 || !make_file_watched(&w, &fd)) {
+		tnf_auto_free(sel);
+		return;
+	}
+	has_file = true;
+	__atomic_store_n(&selectors, sel, __ATOMIC_RELEASE);
+	tnf_auto_probes(enable_probe, &s);
+	flock(fd, LOCK_UN);
+	close(fd);
+}
+
 void
 tnf_auto_start(void)
 {
-	const char *text, *wrong, *at;
-	struct tnf_auto_selectors *sel;
-	struct scan s = { NULL, 0, 0 };
+	const char *text;
 	int saved = errno;
 
-	if (getauxval(AT_SECURE) != 0 || (text = secure_getenv("TNF_ENABLE")) == NULL ||
-	    text[strspn(text, " \t\n")] == '\0')
+	if (getauxval(AT_SECURE) != 0)
 		return;
-	if ((sel = tnf_auto_parse(text, &wrong, &at)) == NULL) {
-		auto_complain("tnf: TNF_ENABLE: %.60s: %s: nothing is traced", at, wrong);
-	} else {
-		__atomic_store_n(&selectors, sel, __ATOMIC_RELEASE);
-		s.sel = sel;
-		enable_all(&s);
-		if (s.probes > 0 && s.chosen == 0)
-			auto_complain("tnf: TNF_ENABLE=%.200s: selects none of the %u probes of "
-			    "process %d", text, s.probes, (int)getpid());
-	}
+	if ((text = secure_getenv("TNF_ENABLE")) != NULL && text[strspn(text, " \t\n")] != '\0')
+		start_told(text);
+	else
+		start_watched();
 	errno = saved;
 }
 

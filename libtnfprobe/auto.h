@@ -1,5 +1,6 @@
 /*
- * auto.h - a process that traces itself from its start: TNF_ENABLE.
+ * auto.h - a process that traces itself from its start: TNF_ENABLE, or a tnfwatch
+ * that wants it.
  */
 #ifndef LIBTNFPROBE_AUTO_H
 #define LIBTNFPROBE_AUTO_H
@@ -28,6 +29,20 @@ uint64_t tnf_auto_size(const char *text);
  * errno.  'path' is absolute.
  */
 int tnf_auto_file(const char *path, uint64_t *size, int *fd);
+/* The same, but always a new one: EEXIST where something has the name. */
+int tnf_auto_file_new(const char *path, uint64_t size, int *fd);
+
+/* What a running tnfwatch wants of this program. */
+struct tnf_auto_watch {
+	const char *rings;	/* the directory for the file */
+	const char *name;	/* of the section: the file's name begins so */
+	const char *enable;	/* selectors */
+	uint64_t size;
+};
+/* Is this the start of a program that one wants?  Its strings are never freed. */
+bool tnf_auto_watch(struct tnf_auto_watch *);
+/* Makes the ring; its path, which the caller frees, or NULL. */
+char *tnf_auto_watch_file(const struct tnf_auto_watch *, uint64_t *size, int *fd);
 
 /* Calls fn for each control block of each object that is loaded. */
 struct tnf_probe_control;
@@ -45,5 +60,7 @@ void _tnf_probe_object(void);
 
 /* process.c: as the controller does.  0 or an errno. */
 int tnf_process_give(const char *path, uint64_t size, int fd);
+/* The same; EBUSY: a controller has given it one. */
+int tnf_process_give_first(const char *path, uint64_t size, int fd);
 
 #endif /* LIBTNFPROBE_AUTO_H */

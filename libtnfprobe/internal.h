@@ -15,7 +15,7 @@
  * process.c	state of the process: fork, enable, disable
  * names.c	names of the process and its threads, and their changes
  * thread.c	state of a thread: first hit, exit, enable, disable
- * auto.c	TNF_ENABLE: a process that traces itself (auto-*.c)
+ * auto.c	TNF_ENABLE, tnfwatch: a process that traces itself (auto-*.c)
  * debug.c	tnf_probe_debug and what connected functions may ask
  *
  * The mapped file is shared with other processes and none of it is trusted:

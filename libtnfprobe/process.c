@@ -479,6 +479,13 @@ tnf_process_give(const char *path, uint64_t size, int fd)
 	return _tnf_process_control.open_result;
 }
 
+/* A controller may have come first, at any instruction before. */
+int
+tnf_process_give_first(const char *path, uint64_t size, int fd)
+{
+	return process_state() != TNF_PROC_NO_BUFFER ? EBUSY : tnf_process_give(path, size, fd);
+}
+
 void TNF_API
 tnf_process_disable(void)
 {

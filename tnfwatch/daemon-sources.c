@@ -19,12 +19,14 @@
 #include "tnfwatch/leftover.h"
 #include "tnfwatch/notify.h"
 #include "tnfwatch/self.h"
+#include "tnfwatch/start.h"
 #include "tnfwatch/util.h"
 
 #define KERNEL_RETRY	(5 * SECOND)
 #define ENDED_TELL	(200 * MS)	/* the connector tells how, a moment later */
 #define ENDED_READ	(1 * SECOND)	/* and what it wrote last has been read */
 #define TAKER_RETRY	(1 * SECOND)
+#define RINGS_LOOK	(1 * SECOND)
 
 static bool
 has_id(const struct daemon *d, const char *id)
@@ -92,6 +94,19 @@ source_take_over(struct daemon *d, const struct taker_report *r)
 	return true;
 }
 
+/* A program that was told what is wanted makes its ring itself, and if it ends before it is
+   attached to, the ring is found by its name. */
+static bool
+has_ring(void *arg, const char *path)
+{
+	const struct daemon *d = arg;
+
+	for (const struct source *s = d->sources; s != NULL; s = s->next)
+		if (s->kind == SOURCE_PROCESS && strcmp(s->path, path) == 0)
+			return true;
+	return false;
+}
+
 static struct source *
 source_of_pid(struct daemon *d, pid_t pid)
 {
@@ -141,6 +156,8 @@ process_taken(struct daemon *d, const struct taker_report *r)
 	bool ours = is_our_ring(d->config, r->path, r->pid);
 
 	if (s != NULL ? strcmp(s->path, r->path) == 0 : source_take_over(d, r))
+		return;
+	if (ours && has_ring(d, r->path))
 		return;
 	/* It has become another program, which is no end of the process. */
 	if (s != NULL) {
@@ -307,7 +324,7 @@ daemon_sources_begin(struct daemon *d)
 {
 	struct source *s;
 
-	leftover_rings(d->config, add_leftover, d);
+	leftover_rings(d->config, has_ring, add_leftover, d);
 	s = self_begin(d->config);
 
 	if (s != NULL)
@@ -393,6 +410,25 @@ source_drop(struct daemon *d, struct source **at)
 	source_delete(s);
 }
 
+static void
+add_short(void *arg, struct source *s)
+{
+	struct daemon *d = arg;
+
+	d->taken++;
+	source_add(d, s, d->started);
+}
+
+/* Programs that ended before they were attached to. */
+static void
+sources_short(struct daemon *d, int64_t now)
+{
+	if (now < d->rings_look)
+		return;
+	d->rings_look = now + RINGS_LOOK;
+	leftover_rings(d->config, has_ring, add_short, d);
+}
+
 /* Nobody asks for its history any more. */
 static bool
 is_over(const struct daemon *d, const struct source *s, int64_t now)
@@ -406,6 +442,7 @@ daemon_sources_care(struct daemon *d, int64_t now)
 	struct source **at = &d->sources;
 
 	taker_again(d, now);
+	sources_short(d, now);
 	while (*at != NULL) {
 		source_tell_ended(d, *at, now);
 		if (is_over(d, *at, now) && !is_held(d))
@@ -491,6 +528,20 @@ states_take_over(struct daemon *d, const struct config *c)
 	return state;
 }
 
+void
+daemon_start_tell(struct daemon *d)
+{
+	int fd = start_tell(d->config);
+
+	if (fd < 0)
+		say("%s: %s: programs that start are not told what to record, and are attached to a "
+		    "moment later", d->config->run, strerror(errno));
+	/* Only now: at no time is there a text without its lock. */
+	if (d->start >= 0)
+		close(d->start);
+	d->start = fd;
+}
+
 static bool
 same_places(const struct config *a, const struct config *b)
 {
@@ -526,6 +577,7 @@ reload_with(struct daemon *d, struct config *c)
 	    !kernel_set_up(c, &done, d->kernel_why, sizeof d->kernel_why))
 		say("%s", d->kernel_why);
 	sources_change(d);
+	daemon_start_tell(d);
 	if (strcmp(c->webhook != NULL ? c->webhook : "",
 	    before->webhook != NULL ? before->webhook : "") != 0)
 		daemon_webhook(d);

@@ -27,6 +27,7 @@
 #include "tnfwatch/segment.h"
 #include "tnfwatch/self.h"
 #include "tnfwatch/sigbus.h"
+#include "tnfwatch/start.h"
 #include "tnfwatch/unsynced.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
@@ -563,6 +564,7 @@ daemon_begin(struct daemon *d)
 		say("thread: %s", strerror(e));
 		return false;
 	}
+	daemon_start_tell(d);
 	daemon_watch_fd(d, d->signals);
 	daemon_watch_fd(d, d->control);
 	daemon_watch_fd(d, d->taker.fd);
@@ -595,6 +597,7 @@ daemon_end(struct daemon *d)
 	asker_stop(d);
 	daemon_sources_end(d);
 	segment_worker_stop();
+	start_end(d->config);
 	leftover_end(d->config);
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		free(d->writer[i].id);
@@ -612,7 +615,7 @@ watch_run(const struct watch_options *o)
 {
 	struct daemon *d = xcalloc(1, sizeof *d);
 
-	d->lock = d->lock_run = d->control = d->epoll = d->signals = d->taker.fd = -1;
+	d->start = d->lock = d->lock_run = d->control = d->epoll = d->signals = d->taker.fd = -1;
 	d->started = now_mono();
 	memory_settle();
 	if ((d->config = config_read(o->config, stderr)) == NULL || !daemon_begin(d))

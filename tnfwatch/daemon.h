@@ -57,12 +57,13 @@ struct daemon {
 	int64_t	 agent_end;	/* it was told to end, and is killed then; 0: not told */
 	bool	 agent_told;	/* that it is not built in */
 	int	 epoll, signals, lock, lock_run, control;
+	int	 start;		/* the lock of what programs that start are told; or -1 */
 	uint64_t numbers;	/* that incidents have got so far */
 	uint64_t taken, not_taken, written, failed;
 	char	 scans[256];	/* why new processes are looked for by scanning */
 	char	 refused[256];	/* what was said last of one that could not be taken */
 	char	 kernel_why[256];	/* why the kernel is not watched */
-	int64_t	 kernel_retry, taker_retry;
+	int64_t	 kernel_retry, taker_retry, rings_look;
 	bool	 ready, stop;
 };
 
@@ -96,6 +97,8 @@ void daemon_sources_end(struct daemon *);
 void daemon_taker(struct daemon *);	/* it has something to tell */
 void daemon_process_ended(struct daemon *, int pidfd);
 int64_t daemon_due(const struct daemon *, int64_t now);	/* the next tick */
+/* Programs that start are told what the configuration wants of them. */
+void daemon_start_tell(struct daemon *);
 /* Reads the configuration again; with a mistake the old one stays. */
 void daemon_reload(struct daemon *);
 

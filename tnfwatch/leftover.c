@@ -338,27 +338,38 @@ name_cut(char *name)
 	return pid;
 }
 
+/* NULL: it is no ring that has been left, or was never used. */
+static struct source *
+leftover_ring(const char *path, char *name)
+{
+	pid_t pid = name_cut(name);
+	struct tnf_ext ext;
+	bool used;
+
+	/* A process that lives may not have recorded anything so far. */
+	if (pid <= 0 || is_mapped(pid, path))
+		return NULL;
+	used = ext_read(path, &ext);
+	if (kill(pid, 0) == 0 && !(used && is_another(pid, &ext)))
+		return NULL;
+	if (used)
+		return source_process_ended(name, pid, path, true);
+	unlink(path);
+	return NULL;
+}
+
 void
-leftover_rings(const struct config *c, void (*fn)(void *arg, struct source *), void *arg)
+leftover_rings(const struct config *c, bool (*known)(void *arg, const char *path),
+    void (*fn)(void *arg, struct source *), void *arg)
 {
 	char **names, *path;
 	size_t n = names_in(c->rings, ".tnf", &names);
-	struct tnf_ext ext;
-	bool used;
-	pid_t pid;
+	struct source *s;
 
 	for (size_t i = 0; i < n; i++) {
 		path = xasprintf("%s/%s", c->rings, names[i]);
-		pid = name_cut(names[i]);
-		used = ext_read(path, &ext);
-		/* A process that lives may not have recorded anything so far. */
-		if (pid > 0 && !is_mapped(pid, path) && (kill(pid, 0) != 0 ||
-		    (used && is_another(pid, &ext)))) {
-			if (used)
-				fn(arg, source_process_ended(names[i], pid, path, true));
-			else
-				unlink(path);
-		}
+		if (!known(arg, path) && (s = leftover_ring(path, names[i])) != NULL)
+			fn(arg, s);
 		free(path);
 	}
 	names_free(names, n);

@@ -16,8 +16,9 @@ void leftover_begin(const struct config *);
 /* We end in order: nothing has gone down. */
 void leftover_end(const struct config *);
 
-/* Calls fn for the ring of each process that has ended while nobody watched; those of
-   processes that live are taken up with them. */
-void leftover_rings(const struct config *, void (*fn)(void *arg, struct source *), void *arg);
+/* Calls fn for the ring of each process that has ended while nobody watched it, and that is
+   not known yet; those of processes that live are taken up with them. */
+void leftover_rings(const struct config *, bool (*known)(void *arg, const char *path),
+    void (*fn)(void *arg, struct source *), void *arg);
 
 #endif /* TNFWATCH_LEFTOVER_H */

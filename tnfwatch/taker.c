@@ -22,6 +22,7 @@
 #include "common/map.h"
 #include "common/proc-status.h"
 #include "tnfwatch/connector.h"
+#include "tnfwatch/starting.h"
 #include "tnfwatch/taker.h"
 #include "tnfwatch/util.h"
 
@@ -192,6 +193,26 @@ take_hold(pid_t pid, tnfctl_handle_t **ret)
 	return err;
 }
 
+/* It may not have the right to it, or a filter: then it is given one. */
+static void
+wait_for_start(const struct config *c, const struct config_process *p, pid_t pid)
+{
+	if (p->enable != NULL && (p->program != NULL || p->comm != NULL) &&
+	    proc_status_nth(pid, "Uid", PROC_ID_FS) == (long)geteuid())
+		starting_wait(pid, c->rings);
+}
+
+/* It has ended, be it that nobody has waited for it, and has left a ring, which is found. */
+static bool
+has_left_ring(const struct config *c, const struct config_process *p, pid_t pid)
+{
+	char path[512], exe[64], to[8];
+
+	snprintf(exe, sizeof exe, "/proc/%d/exe", (int)pid);
+	return readlink(exe, to, sizeof to) < 0 && snprintf(path, sizeof path, "%s/%s-%d.tnf",
+	    c->rings, p->name, (int)pid) < (int)sizeof path && access(path, F_OK) == 0;
+}
+
 static void
 taker_take(const struct taking *t, pid_t pid, unsigned section)
 {
@@ -199,8 +220,10 @@ taker_take(const struct taking *t, pid_t pid, unsigned section)
 	struct taker_report r = { .what = TAKER_TAKEN, .pid = pid, .process = section,
 	    .uid = -1 };
 	tnfctl_handle_t *h;
-	tnfctl_errcode_t err = take_hold(pid, &h);
+	tnfctl_errcode_t err;
 
+	wait_for_start(t->c, p, pid);
+	err = take_hold(pid, &h);
 	if (err == TNFCTL_ERR_NONE) {
 		r.uid = proc_status_nth(pid, "Uid", PROC_ID_FS);
 		if ((err = take_file(h, t->c, p, &r)) == TNFCTL_ERR_NONE && p->enable != NULL)
@@ -208,7 +231,9 @@ taker_take(const struct taking *t, pid_t pid, unsigned section)
 		if (err != TNFCTL_ERR_NONE)
 			report_failure(&r, err);
 		let_go(h);
-	} else
+	} else if (has_left_ring(t->c, p, pid))
+		return;
+	else
 		report_failure(&r, err);
 	read_comm(pid, r.comm);
 	taker_tell(t->fd, &r);

@@ -58,6 +58,9 @@ main(int argc, char **argv)
 
 	if (rate <= 0)
 		rate = 1000;
+#ifdef LINKED
+	tnf_thread_enable();	/* so that the linker keeps the library */
+#endif
 	TNF_PROBE_0(shop_opens, "shop", "");
 	srand((unsigned)getpid());
 	next = now();

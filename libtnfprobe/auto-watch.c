@@ -1,0 +1,243 @@
+/*
+ * auto-watch.c - what a running tnfwatch wants of the programs that start.
+ *
+ * tnfwatch attaches to a program some milliseconds after its start, and what the program
+ * did until then would not be recorded.  So tnfwatch leaves a text in its directory
+ * (tnfwatch/start.c), which says of which programs it wants which probes.  A program that
+ * is meant makes the ring itself which it would be given, and tnfwatch finds that when it
+ * attaches.  Nobody waits for anybody, and where anything is not as it should be, the
+ * program starts as if there were no tnfwatch.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libtnfprobe/auto.h"
+#include "libtnfprobe/internal.h"
+
+#define DIRECTORY	"/run/tnf"
+#define TEXT_MAX	(256u << 10)
+#define STACK_NEAR	(256u << 10)	/* bytes of it that a start may have used */
+#define COMM_SIZE	16
+#define RINGS_MAX	1000		/* of one process number */
+
+/* A copy of a small file, which the caller frees; NULL: it is too large, or cannot be read. */
+static char *
+read_text(int fd)
+{
+	size_t n = 0, room = 4096;
+	char *text = malloc(room), *more;
+	ssize_t got = 1;
+
+	while (text != NULL && (got = read(fd, text + n, room - n - 1)) > 0) {
+		n += (size_t)got;
+		if (n < room - 1)
+			continue;
+		more = room < TEXT_MAX ? realloc(text, room *= 2) : NULL;
+		if (more == NULL)
+			free(text);
+		text = more;
+	}
+	if (text == NULL || got < 0) {
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	return text;
+}
+
+/* What root or we ourselves have made, and nobody else can change. */
+static bool
+is_believed(int fd, mode_t type)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type &&
+	    (st.st_uid == 0 || st.st_uid == geteuid()) && (st.st_mode & 0022) == 0;
+}
+
+/* tnfwatch has the lock as long as it runs: nobody would watch or remove the rings of
+   programs that follow the text of one which has ended. */
+static bool
+is_in_force(int fd)
+{
+	return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+static char *
+request_read(void)
+{
+	const char *path = secure_getenv("TNF_WATCH");
+	char *text = NULL;
+	int dir, fd = -1;
+
+	if (path == NULL)
+		path = DIRECTORY;
+	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir >= 0 && is_believed(dir, S_IFDIR))
+		fd = openat(dir, "start", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd >= 0 && is_believed(fd, S_IFREG) && is_in_force(fd))
+		text = read_text(fd);
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	return text;
+}
+
+static bool
+is_our_program(const char *path)
+{
+	struct stat a, b;
+
+	return stat(path, &a) == 0 && stat("/proc/self/exe", &b) == 0 && a.st_dev == b.st_dev &&
+	    a.st_ino == b.st_ino;
+}
+
+static bool
+is_our_name(const char *comm)
+{
+	char own[COMM_SIZE + 1] = "";
+	int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, own, COMM_SIZE) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	own[n > 0 ? n : 0] = '\0';
+	own[strcspn(own, "\n")] = '\0';
+	return strcmp(own, comm) == 0;
+}
+
+/* Our number means the same to tnfwatch. */
+static bool
+is_our_namespace(const char *number)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 && strtoull(number, NULL, 10) == st.st_ino;
+}
+
+/* Where is the value, if the line's first word is that one? */
+static const char *
+value_of(const char *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	return strncmp(line, word, n) == 0 && line[n] == ' ' ? line + n + 1 : NULL;
+}
+
+static void
+line_read(struct tnf_auto_watch *w, const char *line, bool *means_us)
+{
+	const char *v;
+
+	if ((v = value_of(line, "process")) != NULL) {
+		w->name = v;
+		*means_us = false;
+	} else if ((v = value_of(line, "rings")) != NULL)
+		w->rings = v;
+	else if ((v = value_of(line, "size")) != NULL)
+		w->size = strtoull(v, NULL, 10);
+	else if ((v = value_of(line, "program")) != NULL)
+		*means_us = is_our_program(v);
+	else if ((v = value_of(line, "comm")) != NULL)
+		*means_us = is_our_name(v);
+	else if ((v = value_of(line, "enable")) != NULL)
+		w->enable = v;
+}
+
+/* The first section that means us; 'enable' is its last line. */
+static bool
+request_find(struct tnf_auto_watch *w, char *text)
+{
+	bool means_us = false;
+	char *line;
+
+	line = strsep(&text, "\n");
+	if (line == NULL || strcmp(line, "tnf-start 1") != 0)
+		return false;
+	line = strsep(&text, "\n");
+	if (line == NULL || value_of(line, "pidns") == NULL ||
+	    !is_our_namespace(value_of(line, "pidns")))
+		return false;
+	while ((line = strsep(&text, "\n")) != NULL) {
+		line_read(w, line, &means_us);
+		if (means_us && w->enable != NULL)
+			return w->rings != NULL && w->name != NULL && w->size != 0;
+		w->enable = NULL;
+	}
+	return false;
+}
+
+/* A filter that the program has inherited may kill for calls that a ring needs. */
+static bool
+is_filtered(void)
+{
+	static const char word[] = "\nSeccomp:\t";
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	char *text = fd >= 0 ? read_text(fd) : NULL, *at;
+	bool is = true;
+
+	if (text != NULL && (at = strstr(text, word)) != NULL)
+		is = at[sizeof(word) - 1] != '0';
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/*
+ * We are at the start of the program, and have not been loaded later, by it or by a
+ * controller: the program may have given up rights since then, and a controller has the
+ * ring made itself.  At the start its first thread stands near the end of its stack, where
+ * the kernel has put some random bytes.
+ */
+static bool
+is_start(void)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), end = getauxval(AT_RANDOM);
+
+	return getpid() == (pid_t)syscall(SYS_gettid) && here < end && end - here < STACK_NEAR;
+}
+
+bool
+tnf_auto_watch(struct tnf_auto_watch *ret)
+{
+	struct tnf_auto_watch w = { .size = 0 };
+	char *text = is_start() ? request_read() : NULL;
+
+	if (text != NULL && request_find(&w, text) && !is_filtered()) {
+		*ret = w;	/* its strings are parts of the text, which stays */
+		return true;
+	}
+	free(text);
+	return false;
+}
+
+/* As tnfwatch names them; that of an earlier use of our number may be there still. */
+char *
+tnf_auto_watch_file(const struct tnf_auto_watch *w, uint64_t *size, int *fd)
+{
+	char *path = NULL;
+	int error = EEXIST, n;
+
+	*size = w->size;
+	for (unsigned i = 1; i < RINGS_MAX && error == EEXIST; i++) {
+		free(path);
+		n = i == 1 ? asprintf(&path, "%s/%s-%d.tnf", w->rings, w->name, (int)getpid()) :
+		    asprintf(&path, "%s/%s-%d.%u.tnf", w->rings, w->name, (int)getpid(), i);
+		if (n < 0)
+			return NULL;
+		error = tnf_auto_file_new(path, *size, fd);
+	}
+	if (error == 0)
+		return path;
+	free(path);
+	return NULL;
+}

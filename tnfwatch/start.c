@@ -1,0 +1,102 @@
+/*
+ * start.c - what programs that start are told, before they are attached to.
+ */
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tnfwatch/start.h"
+#include "tnfwatch/util.h"
+
+#define NAME	"start"
+
+static char *
+start_path(const struct config *c, const char *suffix)
+{
+	return xasprintf("%s/" NAME "%s", c->run, suffix);
+}
+
+/* Each value is one line. */
+static void
+put_line(FILE *f, const char *word, const char *value)
+{
+	fprintf(f, "%s ", word);
+	for (; *value != '\0'; value++)
+		putc(*value == '\n' ? ' ' : *value, f);
+	putc('\n', f);
+}
+
+/* A number is of a process that has started already, and a unit is looked up when one is
+   attached to. */
+static void
+put_process(FILE *f, const struct config_process *p)
+{
+	if (p->enable == NULL || (p->program == NULL && p->comm == NULL))
+		return;
+	put_line(f, "process", p->name);
+	fprintf(f, "size %llu\n", (unsigned long long)p->size);
+	if (p->program != NULL)
+		put_line(f, "program", p->program);
+	else
+		put_line(f, "comm", p->comm);
+	put_line(f, "enable", enable_text(p->enable));
+}
+
+static int
+start_write(const struct config *c, int fd)
+{
+	FILE *f = fdopen(fd, "w");
+	struct stat ns;
+
+	if (f == NULL)
+		return errno;
+	if (stat("/proc/self/ns/pid", &ns) == 0) {
+		fprintf(f, "tnf-start 1\npidns %llu\n", (unsigned long long)ns.st_ino);
+		put_line(f, "rings", c->rings);
+		for (size_t i = 0; i < c->n_processes; i++)
+			put_process(f, &c->process[i]);
+	}
+	return fclose(f) == 0 ? 0 : errno;
+}
+
+int
+start_tell(const struct config *c)
+{
+	char *path = start_path(c, ""), *temp = start_path(c, ".tmp");
+	int fd, e = 0, copy = -1;
+
+	unlink(temp);
+	/* It has its lock before it has its name. */
+	fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 ||
+	    (copy = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0)
+		e = errno;
+	if (e == 0)
+		e = start_write(c, copy);
+	if (e == 0 && rename(temp, path) != 0)
+		e = errno;
+	if (e != 0 && fd >= 0) {
+		unlink(temp);
+		close(fd);
+		fd = -1;
+	}
+	free(path);
+	free(temp);
+	errno = e;
+	return fd;
+}
+
+void
+start_end(const struct config *c)
+{
+	char *path = start_path(c, "");
+
+	unlink(path);
+	free(path);
+}
