@@ -7,11 +7,14 @@
 #   stalls   200 stalls of 50 to 500 ms: each in one incident, none without
 #   many     500 processes: how long until all are watched, and what it costs then
 #   exec     of 50 programs that are started, how many have their first probe in the trace
+#   ring     from an event to the complete incident, 16 MiB of a process's ring
+#   peers    the same of lttng's trigger with a snapshot, and how many of 50 events make one;
+#            how many of a program's stalls bpftrace tells, and how late; no history there
 set -u
 B=$(realpath "${1:?BUILD}")
 shift
 S=$(realpath "$(dirname "$0")/..")
-[ $# -gt 0 ] || set -- cost history fire stalls many exec
+[ $# -gt 0 ] || set -- cost history fire stalls many exec ring peers
 T=$(mktemp -d "${TMPDIR:-/tmp}/tnf-bench.XXXXXX")
 STARTED=
 end() {
@@ -170,7 +173,7 @@ exec_() {
 	watch
 	# A program that neither links nor preloads the library has run on by then.
 	for i in $(seq 50); do
-		LD_PRELOAD=$B/libtnfprobe/libtnfprobe.so.1 "$T/shop" 1000 100 >/dev/null
+		TNF_WATCH=$T/kept/run LD_PRELOAD=$B/libtnfprobe/libtnfprobe.so.1 "$T/shop" 1000 100 >/dev/null
 	done
 	sleep 1
 	i=$T/kept/incidents/$(W fire hand)
@@ -180,6 +183,125 @@ exec_() {
 	done
 	echo "exec: $n of 50 programs have the first probe of main() in the trace"
 	stop
+}
+
+# after EVENT DONE: ms between two times in seconds
+after() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", (b - a) * 1000 }'; }
+
+ring() {
+	conf <<-C
+	keep = 1s
+	[process shop]
+	program = $T/shop
+	enable = order
+	size = 16m
+	[trigger stalled]
+	when = probe == "order_end" and stalled == 1
+	after = 0s
+	limit = 100/hour
+	C
+	watch
+	local i id
+	for i in 1 2 3 4 5; do
+		"$T/shop" 200000 400000 400000 >/dev/null
+		until [ "$(W list | grep -c .)" -ge "$i" ]; do sleep 0.02; done
+		id=$(W list | awk 'END { print $1 }')
+		# It got its name, and with it another change time, when it was whole.
+		echo "ring: $(after "$(jq -r .time "$T/kept/incidents/$id/incident.json" |
+			xargs -I @ date -d @ +%s.%N)" "$(stat -c %.9Z "$T/kept/incidents/$id")") ms," \
+			"$(du -sm "$T/kept/incidents/$id" | cut -f1) MiB"
+		# The ring of one that has ended is part of the next incident until it goes.
+		until [ -z "$(find "$T/kept/rings" -name 'shop-*')" ]; do sleep 0.2; done
+	done
+	stop
+}
+
+# lttng_session BYTES: of each of four parts of a CPU's ring
+lttng_session() {
+	lttng -n create watch --snapshot --output="$T/lttng" >/dev/null &&
+		lttng -n enable-channel -u c --subbuf-size="$1" --num-subbuf=4 >/dev/null &&
+		lttng -n enable-event -u -c c -a >/dev/null && lttng -n start >/dev/null &&
+		lttng -n add-trigger --name=t --condition=event-rule-matches --type=user \
+			--name=bench:none --action=snapshot-session watch >/dev/null
+}
+lttng_session_end() {
+	lttng -n remove-trigger t >/dev/null
+	lttng -n destroy watch >/dev/null
+	rm -rf "$T/lttng"
+}
+snapshots() { find "$T/lttng" -mindepth 1 -maxdepth 1 -type d | wc -l; }
+# settled: nothing has been written for two seconds
+settled() { [ -z "$(find "$T/lttng" -newermt '2 seconds ago' -print -quit)" ]; }
+
+peer_lttng() {
+	local i c event
+	export LTTNG_HOME=$T/home
+	mkdir -p "$LTTNG_HOME"
+	[ -x "$B/bench/peer-lttng" ] || ninja -C "$B" bench/peer-lttng >/dev/null || return
+	lttng-sessiond --daemonize --no-kernel --pidfile "$T/lttng.pid" >/dev/null 2>&1 ||
+		{ echo "lttng: not measured: no session daemon"; return; }
+	STARTED="$STARTED $(cat "$T/lttng.pid")"
+	for i in 1 2 3 4 5; do
+		lttng_session 2M || return
+		# Each CPU's part is to be full.
+		for c in $(seq 0 $(($(nproc) - 1))); do
+			taskset -c "$c" "$B/bench/peer-lttng" args 1000000 1 >/dev/null
+		done
+		"$B/bench/peer-lttng" none 0 1 >/dev/null
+		until [ "$(snapshots)" -ge 1 ] && settled; do sleep 0.2; done
+		event=$(babeltrace2 --clock-seconds "$T/lttng" 2>/dev/null | awk '/bench:none/ { gsub(/[][]/, "", $1); print $1; exit }')
+		echo "lttng: ring: $(after "$event" "$(find "$T/lttng" -type f -printf '%T@\n' | sort -n | tail -1)") ms," \
+			"$(du -sm "$T/lttng" | cut -f1) MiB"
+		lttng_session_end
+	done
+	lttng_session 64k || return
+	for i in $(seq 50); do
+		"$B/bench/peer-lttng" none 0 1 >/dev/null
+		sleep "0.$((RANDOM % 3))"
+	done
+	until settled; do sleep 0.2; done
+	echo "lttng: $(snapshots) snapshots of 50 events"
+	lttng_session_end
+}
+
+# Python reads bpftrace's lines and says how late each was.
+peer_bpftrace() {
+	local stalls
+	if ! command -v bpftrace >/dev/null || [ "$(id -u)" -ne 0 ]; then
+		echo "bpftrace: not measured: root and bpftrace are needed"
+		return
+	fi
+	cat >"$T/late.py" <<-'P'
+	import sys, time
+	late = []
+	for line in sys.stdin:
+	    word = line.split()
+	    if word[:1] == ["begin"]:
+	        open(sys.argv[1], "w").close()
+	    if word[:1] == ["stall"]:
+	        late.append((time.clock_gettime_ns(time.CLOCK_MONOTONIC) - int(word[1])) / 1e6)
+	late.sort()
+	print(len(late), "%.1f" % late[len(late) // 2] if late else "-")
+	P
+	# shellcheck disable=SC2016  # the text is bpftrace's
+	timeout -s INT 60 bpftrace -e 'BEGIN { printf("begin\n"); } tracepoint:syscalls:sys_enter_clock_nanosleep /comm == "shop"/ { @s[tid] = nsecs; }
+		tracepoint:syscalls:sys_exit_clock_nanosleep /@s[tid] && nsecs - @s[tid] > 45000000/
+		{ printf("stall %lld\n", nsecs); }
+		tracepoint:sched:sched_process_exit /comm == "shop" && pid == tid/ { exit(); }' 2>/dev/null |
+		python3 "$T/late.py" "$T/began" >"$T/late" &
+	until [ -e "$T/began" ]; do sleep 0.1; done
+	stalls=$("$T/shop" 1000 5000 100 | wc -l)
+	wait $!
+	echo "bpftrace: of $stalls stalls, and ms until each was told (median): $(cat "$T/late")"
+}
+
+peers() {
+	if command -v lttng-sessiond >/dev/null; then
+		peer_lttng
+	else
+		echo "lttng: not measured: lttng-tools is not installed"
+	fi
+	peer_bpftrace
 }
 
 for part; do
