@@ -201,6 +201,8 @@ stage_autopkgtest() {
 	! private autopkgtest || return
 	fresh_root "$dir/root.autopkgtest"
 	rm -rf "$dir/autopkgtest"
+	in_root sh -c 'apt-get -q -q update && apt-get -q -q -y --no-install-recommends install apt-utils' \
+		>"$dir/autopkgtest.log" 2>&1 || die "apt-utils: see $dir/autopkgtest.log"
 	autopkgtest --no-built-binaries --ignore-restrictions=isolation-machine \
 		--output-dir="$dir/autopkgtest" "$root"/packages/*.deb "$dir/first/tnf-$version/" \
 		-- chroot "$root" >"$dir/autopkgtest.log" 2>&1
