@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #define KP_MAGIC	0x504b464eu
-#define KP_LAYOUT	3u
+#define KP_LAYOUT	4u
 
 /* A block of the buffer is one element of the map; the whole map is the file. */
 #define KP_BLOCK_SHIFT	12

@@ -303,14 +303,18 @@ told_by_groups(const void *a, const void *b)
 	return (p->pid > q->pid) - (p->pid < q->pid);
 }
 
-/* Of processes that were in the same groups when they were told.  Two of them are asked for
-   all, since one may have moved to another group meanwhile. */
+/*
+ * Of processes that were in the same groups when they were told.  Two of them are asked for
+ * all, since one may have moved to another group meanwhile.  Of a process that has ended
+ * and was not waited for, old hierarchies say "/"; kernel threads do not end like that.
+ */
 static void
 put_cgroup_of_all(struct context_writer *w, int proc, const struct context_task **t, size_t n)
 {
 	char first[CGROUP_ROOM], last[CGROUP_ROOM];
 	bool same = n > 2 && cgroup_of(proc, t[0]->pid, first) &&
-	    cgroup_of(proc, t[n - 1]->pid, last) && strcmp(first, last) == 0;
+	    cgroup_of(proc, t[n - 1]->pid, last) && strcmp(first, last) == 0 &&
+	    (strcmp(first, "/") != 0 || t[0]->flags & TASK_OF_KERNEL);
 
 	for (size_t i = 0; i < n; i++)
 		if (same)

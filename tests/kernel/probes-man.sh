@@ -64,9 +64,10 @@ if [ "${3-}" = --write ]; then
 	rm -f "$new"
 	exit
 fi
-sed -n "/$begin/,/$end/p" "$page" | sed '1d;$d' | diff - /dev/fd/3 3<<EOF || {
-$(table)
-EOF
+new=$(mktemp) || exit 1
+trap 'rm -f "$new"' EXIT
+table >"$new"
+sed -n "/$begin/,/$end/p" "$page" | sed '1d;$d' | diff - "$new" || {
 	echo "$page is not the table: tests/kernel/probes-man.sh $tsv $page --write" >&2
 	exit 1
 }

@@ -5,6 +5,9 @@
 tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
 pin=/sys/fs/bpf/tnf/prog/tell_tasks
 
+need_program python3
+# The program numbers tasks as the first pid name space does; in another one /proc is asked.
+[ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ] || skip "needs the first pid name space"
 trace_begin 131072 syscall_start
 [ -e "$pin" ] || skip "this kernel did not take the program"
 

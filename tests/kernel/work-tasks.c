@@ -182,15 +182,13 @@ mutexes(long n, char **arg)
 static unsigned long long
 on_the_cpu(pid_t pid)
 {
-	unsigned long long ns = 0;
+	unsigned long long ns;
 	char path[64];
 	FILE *f;
 
 	snprintf(path, sizeof path, "/proc/%d/schedstat", (int)pid);
-	if ((f = fopen(path, "r")) == NULL)
-		return 0;
-	if (fscanf(f, "%llu", &ns) != 1)
-		ns = 0;
+	if ((f = fopen(path, "r")) == NULL || fscanf(f, "%llu", &ns) != 1)
+		work_die(path);
 	fclose(f);
 	return ns;
 }
