@@ -167,6 +167,7 @@ exec_() {
 	program = $T/shop
 	enable = shop order
 	size = 256k
+	from_start = yes
 	[trigger hand]
 	after = 0s
 	C

@@ -319,6 +319,7 @@ static const struct config_key process_keys[] = {
 	{ "pid", set_pid, KEY(config_process, pid) },
 	{ "enable", set_enable, KEY(config_process, enable) },
 	{ "size", set_buffer, KEY(config_process, size) },
+	{ "from_start", set_flag, KEY(config_process, from_start) },
 	{ NULL, NULL, 0 }
 };
 static const struct config_key file_keys[] = {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/guess.h"
+#include "libtnfprobe/auto.h"
 #include "tnfwatch/config-impl.h"
 #include "tnfwatch/util.h"
 
@@ -176,6 +177,56 @@ reader_check_fleet(struct config_reader *r)
 			    "and servers", r->c->trigger[i].name);
 }
 
+/* A program knows neither its unit nor what was read of its number, so it would follow the
+   section behind one that means it by these. */
+static void
+check_order(struct config_reader *r, size_t i)
+{
+	const struct config_process *p = &r->c->process[i], *before;
+
+	for (size_t j = 0; j < i; j++) {
+		before = &r->c->process[j];
+		if (before->unit != NULL || before->pid != 0)
+			config_mistake(r, r->line, "[process %s]: from_start: [process %s] before it may "
+			    "mean the same programs, which cannot tell at their start: put it behind "
+			    "[process %s]", p->name, before->name, p->name);
+	}
+}
+
+/* The library in the program reads the selectors, and has none of our sets but $all. */
+static void
+check_selectors(struct config_reader *r, const struct config_process *p)
+{
+	const char *text = enable_text(p->enable), *wrong, *at = text;
+	struct tnf_auto_selectors *l = tnf_auto_parse(text, &wrong, &at);
+
+	if (l == NULL) {
+		config_mistake(r, r->line, "[process %s]: from_start: enable: %s, as a program reads it "
+		    "at its start: write keys, attribute=value without blanks, 'text', "
+		    "/expression/ or $all", p->name, wrong);
+		config_mistake_caret(r, text, (size_t)(at - text));
+	}
+	tnf_auto_free(l);
+}
+
+static void
+check_from_start(struct config_reader *r, size_t i)
+{
+	const struct config_process *p = &r->c->process[i];
+
+	if (!p->from_start)
+		return;
+	if (p->program == NULL && p->comm == NULL)
+		config_mistake(r, r->line, "[process %s]: from_start: a program knows only its file and "
+		    "its name when it starts: give program or comm", p->name);
+	else if (p->enable == NULL)
+		config_mistake(r, r->line, "[process %s]: from_start: no probes are named: give enable",
+		    p->name);
+	else
+		check_selectors(r, p);
+	check_order(r, i);
+}
+
 /* What can be told only at the end. */
 void
 config_check(struct config_reader *r)
@@ -192,6 +243,7 @@ config_check(struct config_reader *r)
 			config_mistake(r, r->line, "[process %s]: %s: give one of program, comm, unit, "
 			    "pid", p->name, ways == 0 ? "nothing says which processes" :
 			    "it is found in more than one way");
+		check_from_start(r, i);
 	}
 	for (size_t i = 0; i < c->n_files; i++)
 		if (c->files[i].path == NULL)

@@ -26,6 +26,7 @@ struct config_process {
 	pid_t	 pid;
 	struct enable *enable;	/* NULL: no probes are switched on */
 	uint64_t size;		/* of the trace file */
+	bool	 from_start;	/* they are told so at their start, and make it themselves */
 };
 
 struct config_file {

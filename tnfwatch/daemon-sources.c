@@ -423,7 +423,7 @@ add_short(void *arg, struct source *s)
 static void
 sources_short(struct daemon *d, int64_t now)
 {
-	if (now < d->rings_look)
+	if (now < d->rings_look || !start_is_asked(d->config))
 		return;
 	d->rings_look = now + RINGS_LOOK;
 	leftover_rings(d->config, has_ring, add_short, d);
@@ -531,9 +531,11 @@ states_take_over(struct daemon *d, const struct config *c)
 void
 daemon_start_tell(struct daemon *d)
 {
-	int fd = start_tell(d->config);
+	int fd = -1;
 
-	if (fd < 0)
+	if (!start_is_asked(d->config))
+		start_end(d->config);
+	else if ((fd = start_tell(d->config)) < 0)
 		say("%s: %s: programs that start are not told what to record, and are attached to a "
 		    "moment later", d->config->run, strerror(errno));
 	/* Only now: at no time is there a text without its lock. */

@@ -564,13 +564,14 @@ daemon_begin(struct daemon *d)
 		say("thread: %s", strerror(e));
 		return false;
 	}
-	daemon_start_tell(d);
 	daemon_watch_fd(d, d->signals);
 	daemon_watch_fd(d, d->control);
 	daemon_watch_fd(d, d->taker.fd);
 	d->engine = daemon_engine(d, d->config);
 	d->state = xcalloc(d->config->n_triggers + 1, sizeof *d->state);
 	daemon_sources_begin(d);
+	/* Rings that are there by now are of before; those of programs that are told fire. */
+	daemon_start_tell(d);
 	window_notes_left(d->config, daemon_resume, d);
 	daemon_webhook(d);
 	return true;
@@ -582,6 +583,11 @@ daemon_end(struct daemon *d)
 	int status;
 
 	notify("STOPPING=1");
+	/* What follows may take long, and nobody looks at the rings of programs that start. */
+	start_end(d->config);
+	if (d->start >= 0)
+		close(d->start);
+	d->start = -1;
 	fleet_child_stop(d);
 	taker_stop(&d->taker);
 	webhook_close(d->webhook);
@@ -597,7 +603,6 @@ daemon_end(struct daemon *d)
 	asker_stop(d);
 	daemon_sources_end(d);
 	segment_worker_stop();
-	start_end(d->config);
 	leftover_end(d->config);
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		free(d->writer[i].id);

@@ -318,6 +318,9 @@ writer_main(struct daemon *d, int written)
 	close(d->control);
 	close(d->epoll);
 	close(d->signals);
+	/* Nobody watches programs that start, if a command of a trigger outlives us. */
+	if (d->start >= 0)
+		close(d->start);
 	if (d->taker.fd >= 0)
 		close(d->taker.fd);
 	if (d->webhook != NULL)

@@ -32,20 +32,29 @@ put_line(FILE *f, const char *word, const char *value)
 	putc('\n', f);
 }
 
-/* A number is of a process that has started already, and a unit is looked up when one is
-   attached to. */
+bool
+start_is_asked(const struct config *c)
+{
+	for (size_t i = 0; i < c->n_processes; i++)
+		if (c->process[i].from_start)
+			return true;
+	return false;
+}
+
+/* The first section that means a program counts.  With a size of 0 it gets nothing from
+   it, and none of those behind.  One by unit or number is behind all that are asked for. */
 static void
 put_process(FILE *f, const struct config_process *p)
 {
-	if (p->enable == NULL || (p->program == NULL && p->comm == NULL))
+	if (p->program == NULL && p->comm == NULL)
 		return;
 	put_line(f, "process", p->name);
-	fprintf(f, "size %llu\n", (unsigned long long)p->size);
+	fprintf(f, "size %llu\n", p->from_start ? (unsigned long long)p->size : 0);
 	if (p->program != NULL)
 		put_line(f, "program", p->program);
 	else
 		put_line(f, "comm", p->comm);
-	put_line(f, "enable", enable_text(p->enable));
+	put_line(f, "enable", p->from_start ? enable_text(p->enable) : "");
 }
 
 static int
@@ -90,6 +99,19 @@ start_tell(const struct config *c)
 	free(temp);
 	errno = e;
 	return fd;
+}
+
+bool
+start_is_told(const struct config *c)
+{
+	char *path = start_path(c, "");
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	bool is = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return is;
 }
 
 void

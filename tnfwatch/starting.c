@@ -12,9 +12,10 @@
 
 #include "common/maps.h"
 #include "tnfwatch/starting.h"
+#include "tnfwatch/util.h"
 
 #define LOOK_MS		2
-#define LOOKS_MAX	5000
+#define WAIT_NS		(50 * MS)	/* others wait behind it */
 #define TICKS_MAX	10	/* of CPU time: that is a tenth of a second */
 
 /* It holds the lock of its ring until its probes are on. */
@@ -48,7 +49,9 @@ makes_its_ring(pid_t pid, const char *rings)
 		files += strcmp(path, maps.m[0].path) != 0;
 		base = strrchr(path, '/') + 1;
 		probes |= strncmp(base, "libtnfprobe", strlen("libtnfprobe")) == 0;
-		libc |= strncmp(base, "libc.", strlen("libc.")) == 0;
+		libc |= strncmp(base, "libc.", strlen("libc.")) == 0 ||
+		    strncmp(base, "libc-", strlen("libc-")) == 0 ||
+		    strncmp(base, "ld-musl-", strlen("ld-musl-")) == 0;
 		if (strncmp(path, rings, n) == 0 && path[n] == '/') {
 			ring = true;
 			locked |= is_locked(path);
@@ -84,6 +87,8 @@ is_under_way(pid_t pid)
 void
 starting_wait(pid_t pid, const char *rings)
 {
-	for (int i = 0; i < LOOKS_MAX && is_under_way(pid) && makes_its_ring(pid, rings); i++)
+	int64_t until = now_mono() + WAIT_NS;
+
+	while (now_mono() < until && is_under_way(pid) && makes_its_ring(pid, rings))
 		poll(NULL, 0, LOOK_MS);
 }

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 /* Waits until it has its ring in that directory with its probes on, or does not get one:
-   it lacks the library, or has gone on without. */
+   it lacks the library, or has gone on without.  A twentieth of a second at most. */
 void starting_wait(pid_t, const char *rings);
 
 #endif /* TNFWATCH_STARTING_H */

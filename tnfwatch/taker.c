@@ -22,6 +22,7 @@
 #include "common/map.h"
 #include "common/proc-status.h"
 #include "tnfwatch/connector.h"
+#include "tnfwatch/start.h"
 #include "tnfwatch/starting.h"
 #include "tnfwatch/taker.h"
 #include "tnfwatch/util.h"
@@ -197,7 +198,7 @@ take_hold(pid_t pid, tnfctl_handle_t **ret)
 static void
 wait_for_start(const struct config *c, const struct config_process *p, pid_t pid)
 {
-	if (p->enable != NULL && (p->program != NULL || p->comm != NULL) &&
+	if (p->from_start && start_is_told(c) &&
 	    proc_status_nth(pid, "Uid", PROC_ID_FS) == (long)geteuid())
 		starting_wait(pid, c->rings);
 }
@@ -209,7 +210,7 @@ has_left_ring(const struct config *c, const struct config_process *p, pid_t pid)
 	char path[512], exe[64], to[8];
 
 	snprintf(exe, sizeof exe, "/proc/%d/exe", (int)pid);
-	return readlink(exe, to, sizeof to) < 0 && snprintf(path, sizeof path, "%s/%s-%d.tnf",
+	return p->from_start && readlink(exe, to, sizeof to) < 0 && snprintf(path, sizeof path, "%s/%s-%d.tnf",
 	    c->rings, p->name, (int)pid) < (int)sizeof path && access(path, F_OK) == 0;
 }
 
