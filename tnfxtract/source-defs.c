@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/header.h"
 #include "kernel-probes/defs.h"
 #include "tnfxtract/source.h"
 #include "tnfxtract/tnfxtract.h"
@@ -38,9 +39,21 @@ fixed_from(unsigned block)
 	return block < TAGS ? 0 : KP_BLOCK_HEADER;
 }
 
+/* Imported probes have something in the block, which nobody else knows: words of the
+   directory up to its cursor, definitions behind those of the kernel's own. */
+static bool
+has_imported(const struct image_buffer *b, const struct kp_defs *defs, unsigned block)
+{
+	struct tnf_ext ext;
+
+	memcpy(&ext, (const char *)b->base + TNF_EXT_OFFSET, sizeof ext);
+	return ext.dir_cursor > KP_IMPORT_AT(0) && (block < TAGS ?
+	    ext.dir_cursor > block * KP_BLOCK_SIZE : (block + 1) * KP_BLOCK_SIZE > defs->next);
+}
+
 /* Some of the blocks are there and say the same as ours, and some are not there. */
 static bool
-lacks_ours(const struct image_buffer *b, const char *own)
+lacks_ours(const struct image_buffer *b, const char *own, const struct kp_defs *defs)
 {
 	const char *base = b->base;
 	unsigned there = 0, lacking = 0;
@@ -48,10 +61,10 @@ lacks_ours(const struct image_buffer *b, const char *own)
 	for (unsigned i = FIRST; i < END; i++) {
 		size_t n = fixed(own, i), from = fixed_from(i);
 
-		if (n <= from)
-			continue;
 		if ((b->first & 1u << i) == 0)
-			lacking++;
+			lacking += n > from || (i < TAGS && has_imported(b, defs, i));
+		else if (n <= from)
+			continue;
 		else if (memcmp(base + i * KP_BLOCK_SIZE + from, own + i * KP_BLOCK_SIZE + from,
 		    n - from) == 0)
 			there++;
@@ -61,19 +74,48 @@ lacks_ours(const struct image_buffer *b, const char *own)
 	return there > 0 && lacking > 0;
 }
 
-/* The cookie is not asked for: what is put in bears none. */
-static void
-put_own(struct image_buffer *b, const char *own)
+/* The cookie is not asked for: what is put in bears none.  Returns in how many of the
+   blocks something is lost: these still count as missing. */
+static unsigned
+put_own(struct image_buffer *b, const char *own, const struct kp_defs *defs)
 {
 	char *base = b->base;
+	unsigned lost = 0;
 
 	for (unsigned i = FIRST; i < END; i++) {
 		if ((b->first & 1u << i) != 0)
 			continue;
 		memcpy(base + i * KP_BLOCK_SIZE, own + i * KP_BLOCK_SIZE, KP_BLOCK_SIZE);
 		b->first |= 1u << i;
-		b->missing--;
+		if (has_imported(b, defs, i))
+			lost++;
+		else
+			b->missing--;
 	}
+	return lost;
+}
+
+/* The first KP_DATA bytes of a buffer of this size, which is what the image claims: no
+   memory is taken for the rest.  NULL: not there; free() it. */
+static char *
+own_definitions(size_t size, struct kp_defs *defs)
+{
+	char *own = calloc(1, KP_DATA);
+
+	if (own == NULL || kp_defs_write(own, KP_DATA, 0, defs) != 0) {
+		free(own);
+		return NULL;
+	}
+	tnf_header_set((void *)own, KP_BLOCK_SIZE, KP_TAGS, size);
+	return own;
+}
+
+static bool
+all_there(const struct image_buffer *b)
+{
+	uint32_t all = (1u << END) - (1u << FIRST);
+
+	return (b->first & all) == all;
 }
 
 bool
@@ -81,18 +123,22 @@ source_restore_definitions(struct source *s)
 {
 	struct image_buffer *b = &s->found;
 	struct kp_defs defs;
+	unsigned lost;
 	bool ok = false;
 	char *own;
 
-	if (b->base == NULL || b->size < KP_DATA)
+	if (b->base == NULL || b->size < KP_DATA || all_there(b))
 		return false;
-	own = calloc(1, b->size);
-	if (own != NULL && kp_defs_write(own, b->size, 0, &defs) == 0 &&
+	own = own_definitions(b->size, &defs);
+	if (own != NULL &&
 	    memcmp(b->base, own, offsetof(struct tnf_file_header, blocks_valid)) == 0 &&
-	    lacks_ours(b, own)) {
-		put_own(b, own);
+	    lacks_ours(b, own, &defs)) {
+		lost = put_own(b, own, &defs);
 		complain("%s: definitions of probes are not in the image: they were taken "
 		    "from this release, whose others are the same", s->dump);
+		if (lost > 0)
+			complain("%s: definitions of imported probes are lost: their events "
+			    "cannot be read, nor those behind them in a block", s->dump);
 		ok = true;
 	}
 	free(own);

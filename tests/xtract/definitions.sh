@@ -2,13 +2,14 @@
 # definitions.sh - definitions that a memory image lacks are taken from the release that
 # reads it, if what the image has of them is the same.
 #
-# usage: definitions.sh tnfxtract kernel-layout
+# usage: definitions.sh tnfxtract xtract-imported
 #
 # Guards: a buffer that is lost with one of its first pages, definitions of another release
-# that are mixed with ours.
+# that are mixed with ours, imported probes that are lost without a word, memory for what
+# a page of the image claims.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 need_program python3
-x=$(realpath "$1") layout=$(realpath "$2")
+x=$(realpath "$1") imported=$(realpath "$2")
 dump=$TNF_BUILD/tnfdump/tnfdump
 scratch
 cd "$TMP" || fail "cd"
@@ -31,7 +32,7 @@ image() { python3 image.py "$@" || fail "image.py"; }
 
 # probes TRACE: the list of them.
 probes() { "$dump" --info "$1" | sed -n '/^  probes:/,$p'; }
-"$layout" buffer || fail "kernel-layout"
+"$imported" buffer || fail "xtract-imported"
 image whole 0
 "$x" -d whole plain 2>err || fail "whole: $(cat err)"
 [ ! -s err ] || fail "whole: said $(cat err)"
@@ -43,6 +44,7 @@ for left in 1 4 5 "1 4" "2 3 4"; do
 	image part 0 $left
 	"$x" -d part out 2>err || fail "without $left: $(cat err)"
 	grep -q "they were taken from this release" err || fail "without $left: said $(cat err)"
+	[ "$(wc -l <err)" -eq 1 ] || fail "without $left: said $(cat err)"
 	probes out | cmp - list || fail "without $left: other probes"
 	cmp out plain || fail "without $left: another trace"
 done
@@ -60,4 +62,51 @@ grep -q "definitions are not in the image" err || fail "another release: said $(
 # All of them are missing: nobody knows of which release they were.
 image part 0 1 2 3 4 5 6 7
 "$x" -d part out 2>err && fail "definitions out of nothing"
+
+# What imported probes have among these is lost, which is said; the rest is there.
+"$imported" buffer near 0 far 1000 || fail "xtract-imported"
+image whole 0
+"$x" -d whole plain 2>err && [ ! -s err ] || fail "imported, whole: said $(cat err)"
+probes plain >list
+[ "$(grep -c -e near -e far list)" -eq 2 ] || fail "no imported probes: $(cat list)"
+probes plain | grep -v -e near -e far -e probes: >ours
+
+# without EVENTS BLOCKS LEFT-OUT...: has our probes and these events of imported ones;
+# so many blocks are said to be missing.
+without() {
+	events=$1 blocks=$2
+	shift 2
+	image part 0 "$@"
+	"$x" -d part out 2>err || fail "imported, without $*: $(cat err)"
+	probes out 2>/dev/null | grep -v -e near -e far -e probes: | cmp - ours ||
+		fail "imported, without $*: other probes"
+	got=$("$dump" --columns=probe out 2>/dev/null | grep -o -x -e near -e far | tr -d '\n')
+	[ "$got" = "$events" ] || fail "imported, without $*: events '$got'"
+	if [ "$blocks" -eq 0 ]; then
+		! grep -q -e "imported probes are lost" -e "blocks are not in the image" err
+	else
+		grep -q "definitions of imported probes are lost" err &&
+			grep -q "$blocks of 32 blocks are not in the image" err
+	fi || fail "imported, without $*: said $(cat err)"
+}
+without nearfar 0
+without nearfar 0 4
+without far 1 1
+without near 1 2
+without near 1 2 4
+without "" 1 7
+without "" 3 1 2 4 7
+
+# The buffer of which there is one page, which claims 4 GiB: as much memory as without it.
+cat >peak.py <<'END2'
+import resource, struct, subprocess, sys
+page = bytearray(open("buffer", "rb").read(4096))
+struct.pack_into("<I", page, 32, 1 << 20)
+open("huge", "wb").write(page)
+status = subprocess.call([sys.argv[1], "-d", "huge", "out"], stderr=subprocess.DEVNULL)
+print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)
+END2
+peak=$(python3 peak.py "$x") || fail "peak.py"
+[ "${peak% *}" -eq 1 ] || fail "one page: exit status ${peak% *}"
+[ "${peak#* }" -lt 512 ] || fail "one page: ${peak#* } MiB"
 echo "ok"
