@@ -12,6 +12,10 @@ PATH=$PATH:/usr/sbin:/sbin
 skip() { echo "SKIP: $*"; exit 77; }
 fail() { echo "FAIL: $*" >&2; exit 1; }
 
+# A sanitizer has reported something in this file.  It ends a program with the status of
+# an error: who takes that for an answer asks for this as well.
+reported() { grep -q -e 'Sanitizer:' -e 'runtime error:' "$1"; }
+
 need_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }
 
 need_btf() {

@@ -30,7 +30,8 @@ ask() {
 		enable $all; clear $all; quit resume') \
 		> "$TMP/out" 2>&1 < /dev/null
 	got=$?
-	[ $got -le 1 ] || { echo "$1: status $got"; tail -3 "$TMP/out"; bad=1; }
+	[ $got -le 1 ] && ! reported "$TMP/out" ||
+		{ echo "$1: status $got"; tail -40 "$TMP/out"; bad=1; }
 	case $(sed -n 's/^State:[[:space:]]*//p' "/proc/$pid/status") in
 	[RSD]*) ;;
 	*)	echo "$1: the target is not as it was left"; bad=1 ;;
@@ -42,6 +43,7 @@ ask() {
 			< /dev/null > "$TMP/out"
 		! grep -q "$(printf '\033')" "$TMP/out" ||
 			{ echo "$1: the terminal gets it raw"; bad=1; }
+		! reported "$TMP/out" || { tail -40 "$TMP/out"; bad=1; }
 	fi
 	exec 3>&-
 	wait $pid

@@ -60,12 +60,12 @@ size=$(stat -c %s zlib)
 for n in $(seq 1 24); do
 	head -c $((size * n / 25)) zlib >short
 	timeout 60 "$x" --no-context -d short out >/dev/null 2>err
-	[ $? -le 1 ] || fail "cut at $n of 25: $(cat err)"
+	[ $? -le 1 ] && ! reported err || fail "cut at $n of 25: $(cat err)"
 	cp zlib bad
 	printf '\377\376\375' | dd of=bad bs=1 seek=$((n * n * 37 % 9000)) conv=notrunc 2>/dev/null
 	timeout 60 "$x" --no-context -d bad out >/dev/null 2>err
-	[ $? -le 1 ] || fail "damaged at $((n * n * 37 % 9000)): $(cat err)"
+	[ $? -le 1 ] && ! reported err || fail "damaged at $((n * n * 37 % 9000)): $(cat err)"
 	head -c $(($(stat -c %s flat) * n / 25)) flat >short
 	timeout 60 "$x" --no-context -d short out >/dev/null 2>err
-	[ $? -le 1 ] || fail "flattened, cut at $n of 25: $(cat err)"
+	[ $? -le 1 ] && ! reported err || fail "flattened, cut at $n of 25: $(cat err)"
 done

@@ -42,6 +42,6 @@ fi
 # Damaged: what can be had, never a signal.
 for n in $(seq 1 40); do
 	timeout 60 "$x" -d "image.$n" out >/dev/null 2>err
-	[ $? -le 1 ] || fail "damaged, image.$n: $(cat err)"
+	[ $? -le 1 ] && ! reported err || fail "damaged, image.$n: $(cat err)"
 done
 echo "ok"
