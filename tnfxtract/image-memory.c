@@ -42,54 +42,116 @@ image_number(const struct image *im, const char *key, uint64_t *ret)
 	return true;
 }
 
+/* Parts may lie within others: for each, in the order of addresses, the one of those up to
+   it that reaches furthest.  Who has an address is in that, if he is anywhere. */
+struct image_reach {
+	uint64_t address;
+	const struct image_part *furthest;
+};
+
+static uint64_t
+part_end(const struct image_part *p)
+{
+	return p->size > UINT64_MAX - p->address ? UINT64_MAX : p->address + p->size;
+}
+
+static int
+compare_reach(const void *a, const void *b)
+{
+	const struct image_reach *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static struct image_reach *
+reach_of(const struct image *im)
+{
+	struct image_reach *r = calloc(im->n_parts + 1, sizeof *r);
+
+	if (r == NULL)
+		return NULL;
+	for (size_t i = 0; i < im->n_parts; i++)
+		r[i] = (struct image_reach){ im->part[i].address, &im->part[i] };
+	if (im->n_parts > 1)
+		qsort(r, im->n_parts, sizeof *r, compare_reach);
+	for (size_t i = 1; i < im->n_parts; i++)
+		if (part_end(r[i - 1].furthest) > part_end(r[i].furthest))
+			r[i].furthest = r[i - 1].furthest;
+	return r;
+}
+
+/* NULL: no part begins at the address or before it. */
+static const struct image_part *
+find_part(const struct image_map *m, uint64_t at)
+{
+	size_t lo = 0, hi = m->im->n_parts, middle;
+
+	while (lo < hi) {
+		middle = lo + (hi - lo) / 2;
+		if (m->reach[middle].address <= at)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return lo == 0 ? NULL : m->reach[lo - 1].furthest;
+}
+
 /* Compressed dumps are read by physical addresses anyway. */
 static bool
-read_physical(const struct image *im, uint64_t at, void *buf, size_t n)
+read_physical(const struct image_map *m, uint64_t at, void *buf, size_t n)
 {
 	const struct image_part *p;
-	size_t i;
 
-	if (im->kdump != NULL)
-		return at <= INT64_MAX && image_read(im, buf, n, at) == (ssize_t)n;
-	for (i = 0; i < im->n_parts; i++) {
-		p = &im->part[i];
-		if (at >= p->address && at - p->address < p->size)
-			return n <= p->size - (at - p->address) && image_read(im, buf, n,
-			    p->offset + (at - p->address)) == (ssize_t)n;
-	}
-	return false;
+	if (m->im->kdump != NULL)
+		return at <= INT64_MAX && image_read(m->im, buf, n, at) == (ssize_t)n;
+	p = find_part(m, at);
+	return p != NULL && at - p->address < p->size && n <= p->size - (at - p->address) &&
+	    image_read(m->im, buf, n, p->offset + (at - p->address)) == (ssize_t)n;
 }
 
 /* The first table, and by how much addresses are shifted in its first level. */
 static bool
-first_table(const struct image *im, uint64_t *table, unsigned *shift, uint64_t *encrypted)
+first_table(struct image_map *m)
 {
 	uint64_t base, five = 0;
 
-	if (!image_number(im, "SYMBOL(init_top_pgt)", table) || *table < KERNEL_MAP ||
-	    !image_number(im, "NUMBER(phys_base)", &base))
+	if (!image_number(m->im, "SYMBOL(init_top_pgt)", &m->table) || m->table < KERNEL_MAP ||
+	    !image_number(m->im, "NUMBER(phys_base)", &base))
 		return false;
-	*table = *table - KERNEL_MAP + base;
-	image_number(im, "NUMBER(pgtable_l5_enabled)", &five);
-	*shift = five != 0 ? 48 : 39;
-	*encrypted = 0;
-	image_number(im, "NUMBER(sme_mask)", encrypted);
+	m->table = m->table - KERNEL_MAP + base;
+	image_number(m->im, "NUMBER(pgtable_l5_enabled)", &five);
+	m->shift = five != 0 ? 48 : 39;
+	m->encrypted = 0;
+	image_number(m->im, "NUMBER(sme_mask)", &m->encrypted);
 	return true;
 }
 
-static bool
-translate(const struct image *im, uint64_t address, uint64_t *ret)
+bool
+image_map_open(struct image_map *m, const struct image *im)
 {
-	uint64_t at, entry, encrypted, within;
+	m->im = im;
+	m->reach = NULL;
+	return first_table(m) && (im->kdump != NULL || (m->reach = reach_of(im)) != NULL);
+}
+
+void
+image_map_close(struct image_map *m)
+{
+	free(m->reach);
+	m->reach = NULL;
+}
+
+static bool
+translate(const struct image_map *m, uint64_t address, uint64_t *ret)
+{
+	uint64_t at = m->table, entry, within;
 	unsigned shift;
 
-	if (!first_table(im, &at, &shift, &encrypted))
-		return false;
-	for (;; shift -= 9) {
-		if (!read_physical(im, at + (address >> shift & 511) * sizeof entry, &entry,
+	for (shift = m->shift;; shift -= 9) {
+		if (!read_physical(m, at + (address >> shift & 511) * sizeof entry, &entry,
 		    sizeof entry) || (entry & ENTRY_PRESENT) == 0)
 			return false;
-		at = entry & ENTRY_ADDRESS & ~encrypted;
+		at = entry & ENTRY_ADDRESS & ~m->encrypted;
 		if (shift == 12 || (shift <= LARGEST && (entry & ENTRY_LARGE) != 0))
 			break;
 	}
@@ -99,7 +161,7 @@ translate(const struct image *im, uint64_t address, uint64_t *ret)
 }
 
 bool
-image_memory(const struct image *im, uint64_t address, void *buf, size_t n)
+image_memory(const struct image_map *m, uint64_t address, void *buf, size_t n)
 {
 	unsigned char *to = buf;
 	uint64_t at;
@@ -109,7 +171,7 @@ image_memory(const struct image *im, uint64_t address, void *buf, size_t n)
 		part = IMAGE_PAGE - address % IMAGE_PAGE;
 		if (part > n)
 			part = n;
-		if (!translate(im, address, &at) || !read_physical(im, at, to, part))
+		if (!translate(m, address, &at) || !read_physical(m, at, to, part))
 			return false;
 	}
 	return true;

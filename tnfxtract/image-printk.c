@@ -51,7 +51,7 @@ struct places {
 };
 
 struct ring {
-	const struct image *im;
+	struct image_map map;
 	struct places at;
 	uint64_t descs, infos, texts;	/* addresses */
 	uint64_t first, last;		/* numbers of records */
@@ -71,24 +71,23 @@ find_places(const struct image *im, struct places *p)
 
 /* The ring is described by two structures within one; the symbol is a pointer to it. */
 static bool
-find_ring(const struct image *im, struct ring *r)
+find_ring(struct ring *r)
 {
 	struct places *p = &r->at;
 	uint64_t symbol, ring, records, texts;
 
-	r->im = im;
-	if (!find_places(im, p) || !image_number(im, "SYMBOL(prb)", &symbol) ||
-	    !image_memory(im, symbol, &ring, sizeof ring))
+	if (!find_places(r->map.im, p) || !image_number(r->map.im, "SYMBOL(prb)", &symbol) ||
+	    !image_memory(&r->map, symbol, &ring, sizeof ring))
 		return false;
 	records = ring + p->ring_records;
 	texts = ring + p->ring_texts;
-	return image_memory(im, records + p->count_bits, &r->count_bits, 4) &&
-	    image_memory(im, records + p->descs, &r->descs, 8) &&
-	    image_memory(im, records + p->infos, &r->infos, 8) &&
-	    image_memory(im, records + p->head + p->counter, &r->last, 8) &&
-	    image_memory(im, records + p->tail + p->counter, &r->first, 8) &&
-	    image_memory(im, texts + p->text_bits, &r->text_bits, 4) &&
-	    image_memory(im, texts + p->text_bytes, &r->texts, 8) &&
+	return image_memory(&r->map, records + p->count_bits, &r->count_bits, 4) &&
+	    image_memory(&r->map, records + p->descs, &r->descs, 8) &&
+	    image_memory(&r->map, records + p->infos, &r->infos, 8) &&
+	    image_memory(&r->map, records + p->head + p->counter, &r->last, 8) &&
+	    image_memory(&r->map, records + p->tail + p->counter, &r->first, 8) &&
+	    image_memory(&r->map, texts + p->text_bits, &r->text_bits, 4) &&
+	    image_memory(&r->map, texts + p->text_bytes, &r->texts, 8) &&
 	    r->count_bits > 0 && r->count_bits < 32 && r->text_bits > 3 && r->text_bits < 32;
 }
 
@@ -118,17 +117,17 @@ read_text(const struct ring *r, uint64_t number, uint64_t desc, uint16_t length,
 	uint64_t begin, next, at, size, bears;
 
 	text[0] = '\0';
-	if (!image_memory(r->im, desc + r->at.text_at + r->at.begin, &begin, 8) ||
-	    !image_memory(r->im, desc + r->at.text_at + r->at.next, &next, 8) ||
+	if (!image_memory(&r->map, desc + r->at.text_at + r->at.begin, &begin, 8) ||
+	    !image_memory(&r->map, desc + r->at.text_at + r->at.next, &next, 8) ||
 	    !place_text(r, begin, next, &at, &size) ||
-	    !image_memory(r->im, r->texts + at, &bears, sizeof bears) || bears != number)
+	    !image_memory(&r->map, r->texts + at, &bears, sizeof bears) || bears != number)
 		return;
 	size -= sizeof bears;
 	if (size > length)
 		size = length;
 	if (size > TEXT_MAX)
 		size = TEXT_MAX;
-	if (!image_memory(r->im, r->texts + at + sizeof bears, text, size))
+	if (!image_memory(&r->map, r->texts + at + sizeof bears, text, size))
 		size = 0;
 	text[size] = '\0';
 }
@@ -154,36 +153,48 @@ put_record(FILE *f, const struct ring *r, uint64_t number)
 	char text[TEXT_MAX + 1];
 	uint16_t length;
 
-	if (!image_memory(r->im, desc + r->at.state + r->at.counter, &state, 8) ||
+	if (!image_memory(&r->map, desc + r->at.state + r->at.counter, &state, 8) ||
 	    (state & NUMBER_MASK) != number ||
 	    (STATE(state) != COMMITTED && STATE(state) != FINALIZED) ||
-	    !image_memory(r->im, info + r->at.time, &time, 8) ||
-	    !image_memory(r->im, info + r->at.length, &length, 2))
+	    !image_memory(&r->map, info + r->at.time, &time, 8) ||
+	    !image_memory(&r->map, info + r->at.length, &length, 2))
 		return;
 	read_text(r, number, desc, length, text);
 	put_lines(f, time, text);
+}
+
+/* NULL: there is none, or no memory. */
+static char *
+print_ring(const struct ring *r)
+{
+	uint64_t n = (r->last - r->first) & NUMBER_MASK;
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (f == NULL)
+		return NULL;
+	if (n >= LINES_MAX)
+		n = LINES_MAX - 1;
+	for (n++; n-- > 0;)
+		put_record(f, r, (r->last - n) & NUMBER_MASK);
+	if (fclose(f) != 0 || text == NULL || text[0] == '\0') {
+		free(text);
+		return NULL;
+	}
+	text[strlen(text) - 1] = '\0';
+	return text;
 }
 
 char *
 image_printk(const struct image *im)
 {
 	struct ring r;
-	uint64_t n;
-	char *text = NULL;
-	size_t size;
-	FILE *f;
+	char *text;
 
-	if (im->info == NULL || !find_ring(im, &r) || (f = open_memstream(&text, &size)) == NULL)
+	if (im->info == NULL || !image_map_open(&r.map, im))
 		return NULL;
-	n = (r.last - r.first) & NUMBER_MASK;
-	if (n >= LINES_MAX)
-		n = LINES_MAX - 1;
-	for (n++; n-- > 0;)
-		put_record(f, &r, (r.last - n) & NUMBER_MASK);
-	if (fclose(f) != 0 || text == NULL || text[0] == '\0') {
-		free(text);
-		return NULL;
-	}
-	text[strlen(text) - 1] = '\0';
+	text = find_ring(&r) ? print_ring(&r) : NULL;
+	image_map_close(&r.map);
 	return text;
 }

@@ -43,10 +43,25 @@ ssize_t image_read(const struct image *, void *, size_t, uint64_t offset);
 void image_note(struct image *, const char *, size_t);
 void image_text(char *to, size_t size, const char *from, size_t n);
 
-/* image-memory.c: a number of VMCOREINFO, by all that is left of the '='; memory by an
-   address of the kernel.  false: not told, not there. */
+/* image-memory.c: a number of VMCOREINFO, by all that is left of the '='.  false: not
+   told. */
 bool image_number(const struct image *, const char *key, uint64_t *ret);
-bool image_memory(const struct image *, uint64_t address, void *, size_t);
+
+/* Memory by addresses of the kernel; the image has to stay. */
+struct image_reach;
+struct image_map {
+	const struct image *im;
+	struct image_reach *reach;	/* by address; NULL: a compressed dump */
+	uint64_t table;			/* where the first one is */
+	uint64_t encrypted;		/* a bit of entries that is no address */
+	unsigned shift;			/* of addresses, in the first table */
+};
+/* false: the image does not tell where the tables are, or there is no memory; nothing is
+   to be freed then. */
+bool image_map_open(struct image_map *, const struct image *);
+void image_map_close(struct image_map *);
+/* false: not there. */
+bool image_memory(const struct image_map *, uint64_t address, void *, size_t);
 
 /* image-printk.c: the last 100 messages of the kernel as dmesg(1) prints them, the latest
    last, without a newline at the end; free() it.  NULL: not there. */

@@ -4,7 +4,8 @@
 
 RAW and these pages become IMAGE: VMCOREINFO's lines, page tables of x86-64, the kernel's
 ring of messages after many more than it holds.  LINES gets what dmesg would still show.
-IMAGE.1 to IMAGE.DAMAGED are the same, with two bytes of these pages changed.
+IMAGE.1 to IMAGE.DAMAGED are the same, with two bytes of these pages changed.  IMAGE.core
+is an ELF core with the same memory, and before it parts of these pages that end within.
 
 The ring is filled as the kernel does it (its documentation, printk_ringbuffer.h): numbers
 and positions begin right before they wrap.
@@ -138,6 +139,18 @@ def pages(first):
     return b"".join(page), b"".join(line for r in ring.oldest for line in r[3])
 
 
+def core(image, first):
+    """ELF: the latter pages cut at 3 KiB, all of the memory, then its first page again."""
+    parts = [(at, 3076) for at in range(first, len(image), PAGE)]
+    parts += [(0, len(image)), (0, PAGE)]
+    begin = 64 + 56 * len(parts) + PAGE - 1 & -PAGE
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 4, 62, 1, 0, 64, 0, 0, 64, 56,
+                       len(parts), 0, 0, 0)
+    for at, size in parts:
+        head += struct.pack("<IIQQQQQQ", 1, 0, begin + at, 0, at, size, size, 0)
+    return head.ljust(begin, b"\0") + image
+
+
 def main():
     raw, image, lines = sys.argv[1:4]
     with open(raw, "rb") as f:
@@ -146,6 +159,8 @@ def main():
     more, printed = pages(len(data))
     with open(image, "wb") as f:
         f.write(data + more)
+    with open(image + ".core", "wb") as f:
+        f.write(core(data + more, len(data)))
     # Most of these bytes are nothing: changed are those that are something.
     chance, used = random.Random(2), [i for i, b in enumerate(more) if b]
     for n in range(int(sys.argv[4]) if len(sys.argv) > 4 else 0):

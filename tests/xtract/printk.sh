@@ -27,6 +27,10 @@ printed out >got
 cmp got lines || fail "other lines: $(diff lines got | head)"
 "$dump" --info=json out | grep -q '"printk":"\[ .*second line of 3' || fail "not in JSON"
 
+# In parts, of which some are in others: what ends in one goes on in the other.
+"$x" -d image.core out 2>err || fail "ELF: $(cat err)"
+printed out | cmp - lines || fail "ELF: other lines"
+
 # The same, compressed: the pages are read by another way.
 python3 "$kdump" zlib image zlib || fail "kdump.py"
 if "$x" -d zlib out 2>err; then
