@@ -10,7 +10,7 @@ bad() { echo "FAIL: $*"; rc=1; }
 # and what comes with it are always there.
 build_depends() {
 	sed -n '/^Build-Depends:/,/^[A-Z]/{/^ /p; s/^Build-Depends://p}' "$debian/control" |
-		tr ',|' '\n\n' | awk 'NF { print $1 }'
+		tr ',|' '\n\n' | awk 'NF { sub(/:.*/, "", $1); print $1 }'
 }
 build_depends >"$TMP/depends"
 for p in $(awk '$1 == "build" { print $2 }' "$TNF_SOURCE/tools/packages"); do
