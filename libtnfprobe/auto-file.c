@@ -1,10 +1,9 @@
 /*
  * auto-file.c - the trace file of a process that traces itself.
  *
- * As prex makes one: under a random name, mode 0600, with its space reserved, and
- * then renamed; so whatever has the final name is replaced and never written.  But a
- * file that a living process records into is gone on with: it is that of the program
- * which has executed this one.
+ * As prex makes one, with mode 0600 and its space reserved before it has its name; so
+ * whatever has that name is replaced and never written.  But a file that a living process
+ * records into is gone on with: it is that of the program which has executed this one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -81,43 +80,96 @@ auto_file_reserve(int fd, uint64_t size)
 	return posix_fallocate(fd, 0, (off_t)size);
 }
 
-/* EEXIST: somebody has been first, where nothing had the name.  Not all file systems
-   and kernels can tell. */
+/* EEXIST: something has the name.  EOPNOTSUPP: not all file systems and kernels can tell. */
 static int
-give_name(int dir, const char *name, const char *base, bool replace)
+give_new_name(int dir, const char *name, const char *base)
 {
-	if (!replace) {
-		if (renameat2(dir, name, dir, base, RENAME_NOREPLACE) == 0)
-			return 0;
-		if (errno != EINVAL && errno != ENOSYS)
-			return errno;
-	}
+	if (renameat2(dir, name, dir, base, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	if (linkat(dir, name, dir, base, 0) != 0)
+		return errno == EEXIST ? EEXIST : EOPNOTSUPP;
+	unlinkat(dir, name, 0);
+	return 0;
+}
+
+static int
+replace_by(int dir, const char *name, const char *base)
+{
 	return renameat(dir, name, dir, base) == 0 ? 0 : errno;
+}
+
+/* The file has no name yet. */
+static int
+link_file(int fd, int dir, const char *base)
+{
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, dir, base, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+static void
+random_name(char *name, size_t size)
+{
+	uint64_t n;
+
+	if (getrandom(&n, sizeof(n), GRND_NONBLOCK) != sizeof(n))
+		n = (uint64_t)getpid() << 32 ^ (uintptr_t)&n;
+	snprintf(name, size, ".trace-%016llx", (unsigned long long)n);
+}
+
+/* It has no name while its space is reserved, which may take long: nothing is left of it
+   if we are killed.  EOPNOTSUPP: there are no such files here. */
+static int
+create_unnamed(int dir, const char *base, uint64_t size, bool replace, int *ret)
+{
+	int fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), error;
+	char name[64];
+
+	if (fd < 0)
+		return EOPNOTSUPP;
+	random_name(name, sizeof(name));
+	if ((error = auto_file_reserve(fd, size)) == 0 &&
+	    (error = link_file(fd, dir, replace ? name : base)) != 0 && error != EEXIST)
+		error = EOPNOTSUPP;	/* without /proc, or without links */
+	if (error == 0 && replace && (error = replace_by(dir, name, base)) != 0)
+		unlinkat(dir, name, 0);
+	if (error == 0)
+		*ret = fd;
+	else
+		close(fd);
+	return error;
+}
+
+static int
+create_named(int dir, const char *base, uint64_t size, bool replace, int *ret)
+{
+	char name[64];
+	int fd, error;
+
+	random_name(name, sizeof(name));
+	fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno;
+	if ((error = auto_file_reserve(fd, size)) == 0)
+		error = replace ? replace_by(dir, name, base) : give_new_name(dir, name, base);
+	if (error == 0) {
+		*ret = fd;
+		return 0;
+	}
+	unlinkat(dir, name, 0);
+	close(fd);
+	return error;
 }
 
 static int
 auto_file_create(int dir, const char *base, uint64_t size, bool replace, int *ret)
 {
-	char name[64];
-	uint64_t n;
-	int fd, error;
+	int error = create_unnamed(dir, base, size, replace, ret);
 
-	if (getrandom(&n, sizeof(n), GRND_NONBLOCK) != sizeof(n))
-		n = (uint64_t)getpid() << 32 ^ (uintptr_t)&n;
-	snprintf(name, sizeof(name), ".trace-%016llx", (unsigned long long)n);
-	fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return errno;
-	error = auto_file_reserve(fd, size);
-	if (error == 0)
-		error = give_name(dir, name, base, replace);
-	if (error != 0) {
-		unlinkat(dir, name, 0);
-		close(fd);
-		return error;
-	}
-	*ret = fd;
-	return 0;
+	return error == EOPNOTSUPP ? create_named(dir, base, size, replace, ret) : error;
 }
 
 /* A device or directory of that name is not meant. */
@@ -174,6 +226,8 @@ tnf_auto_file(const char *path, uint64_t *size, int *fd)
 		error = 0;
 	} else if (replaces) {
 		error = auto_file_create(dir, base, *size, there, fd);
+		if (error == EOPNOTSUPP && !there)
+			error = auto_file_create(dir, base, *size, true, fd);
 		if (error == EEXIST && !there && wait_for_other(path, size, fd))
 			error = 0;
 	}
