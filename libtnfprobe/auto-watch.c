@@ -10,12 +10,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "libtnfprobe/auto.h"
@@ -24,6 +26,8 @@
 #define DIRECTORY	"/run/tnf"
 #define TEXT_MAX	(256u << 10)
 #define STACK_NEAR	(256u << 10)	/* bytes of it that a start may have used */
+#define START_SIZE	128		/* bytes of _start, at most */
+#define FREE_MIN	((uint64_t)1 << 30)
 #define COMM_SIZE	16
 #define RINGS_MAX	1000		/* of one process number */
 
@@ -59,7 +63,68 @@ is_believed(int fd, mode_t type)
 	struct stat st;
 
 	return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type &&
-	    (st.st_uid == 0 || st.st_uid == geteuid()) && (st.st_mode & 0022) == 0;
+	    (st.st_uid == 0 || st.st_uid == getauxval(AT_EUID)) && (st.st_mode & 0022) == 0;
+}
+
+/* A filter that the program has inherited may kill for calls that a ring needs. */
+static bool
+is_filtered(void)
+{
+	static const char word[] = "\nSeccomp:\t";
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	char *text = fd >= 0 ? read_text(fd) : NULL, *at;
+	bool is = true;
+
+	if (text != NULL && (at = strstr(text, word)) != NULL)
+		is = at[sizeof(word) - 1] != '0';
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/* The stack of the program's first thread, near its end, where the kernel has put some
+   random bytes.  Another thread has one of its own, and so has what a controller calls. */
+static bool
+is_first_stack(void)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), end = getauxval(AT_RANDOM);
+
+	return here < end && end - here < STACK_NEAR;
+}
+
+/* We are part of the program, and not of a library. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden"), weak));
+
+static bool
+is_in_program(void)
+{
+	const ElfW(Ehdr) *own = &__ehdr_start;
+
+	return own != NULL && (uintptr_t)own + own->e_phoff == getauxval(AT_PHDR);
+}
+
+/*
+ * We have not been loaded by dlopen() in a program that runs, which may have given up
+ * rights since its start.  The dynamic linker calls constructors before it enters the
+ * program; afterwards the stack holds an address in _start, to which main()'s caller would
+ * return.  The upper bits of an address may be a signature of it (arm64).
+ */
+static bool __attribute__((no_sanitize_address))
+is_before_main(void)
+{
+	const uintptr_t *at = __builtin_frame_address(0);
+	const uintptr_t *end = (const uintptr_t *)(getauxval(AT_RANDOM) & ~(sizeof(*at) - 1));
+	uintptr_t entry = getauxval(AT_ENTRY), mask = ((uintptr_t)1 << 48) - 1, past;
+
+	if (is_in_program())
+		return true;
+	for (; at < end; at++) {
+		past = (*at - entry) & mask;
+		if (past > 0 && past < START_SIZE)
+			return false;
+	}
+	return true;
 }
 
 /* tnfwatch has the lock as long as it runs: nobody would watch or remove the rings of
@@ -70,6 +135,8 @@ is_in_force(int fd)
 	return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
+/* Until we know that there is no filter, we make only calls that the start of each program
+   makes, too. */
 static char *
 request_read(void)
 {
@@ -82,7 +149,8 @@ request_read(void)
 	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir >= 0 && is_believed(dir, S_IFDIR))
 		fd = openat(dir, "start", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd >= 0 && is_believed(fd, S_IFREG) && is_in_force(fd))
+	if (fd >= 0 && is_believed(fd, S_IFREG) && is_before_main() &&
+	    !is_filtered() && is_in_force(fd))
 		text = read_text(fd);
 	if (fd >= 0)
 		close(fd);
@@ -175,49 +243,35 @@ request_find(struct tnf_auto_watch *w, char *text)
 	return false;
 }
 
-/* A filter that the program has inherited may kill for calls that a ring needs. */
-static bool
-is_filtered(void)
-{
-	static const char word[] = "\nSeccomp:\t";
-	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	char *text = fd >= 0 ? read_text(fd) : NULL, *at;
-	bool is = true;
-
-	if (text != NULL && (at = strstr(text, word)) != NULL)
-		is = at[sizeof(word) - 1] != '0';
-	free(text);
-	if (fd >= 0)
-		close(fd);
-	return is;
-}
-
-/*
- * We are at the start of the program, and have not been loaded later, by it or by a
- * controller: the program may have given up rights since then, and a controller has the
- * ring made itself.  At the start its first thread stands near the end of its stack, where
- * the kernel has put some random bytes.
- */
-static bool
-is_start(void)
-{
-	uintptr_t here = (uintptr_t)__builtin_frame_address(0), end = getauxval(AT_RANDOM);
-
-	return getpid() == (pid_t)syscall(SYS_gettid) && here < end && end - here < STACK_NEAR;
-}
-
 bool
 tnf_auto_watch(struct tnf_auto_watch *ret)
 {
+	static char *text;	/* what we return are parts of it */
 	struct tnf_auto_watch w = { .size = 0 };
-	char *text = is_start() ? request_read() : NULL;
 
-	if (text != NULL && request_find(&w, text) && !is_filtered()) {
-		*ret = w;	/* its strings are parts of the text, which stays */
+	text = is_first_stack() ? request_read() : NULL;
+	if (text != NULL && request_find(&w, text)) {
+		*ret = w;
 		return true;
 	}
 	free(text);
+	text = NULL;
 	return false;
+}
+
+/* Programs may start often, and each leaves its ring for a while: others shall not run out
+   of space by it.  A ring in memory would be charged to the program. */
+static bool
+has_room(const struct tnf_auto_watch *w)
+{
+	struct statfs fs;
+	uint64_t all, left;
+
+	if (statfs(w->rings, &fs) != 0 || fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC)
+		return false;
+	all = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize;
+	left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	return w->size <= left / 4 && left - w->size >= FREE_MIN && left - w->size >= all / 10;
 }
 
 /* As tnfwatch names them; that of an earlier use of our number may be there still. */
@@ -227,6 +281,8 @@ tnf_auto_watch_file(const struct tnf_auto_watch *w, uint64_t *size, int *fd)
 	char *path = NULL;
 	int error = EEXIST, n;
 
+	if (!has_room(w))
+		return NULL;
 	*size = w->size;
 	for (unsigned i = 1; i < RINGS_MAX && error == EEXIST; i++) {
 		free(path);

@@ -397,30 +397,48 @@ tnf_process_ready(void)
 	return is_live();
 }
 
+/* A controller has stopped us meanwhile and named another file, which the next hit opens.
+   The one that we have has no events, and what still leads to it leads to no file. */
+static void
+leave_first(void)
+{
+	struct file *f = tnf_file();
+
+	__atomic_fetch_add(&tnf_ext(f)->ended, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&tnf_p.file, NULL, __ATOMIC_RELEASE);
+	tnf_file_gone(f);
+}
+
 /*
  * Becomes the one who gives a process its first file, or another one where
- * there was none that could be written.
+ * there was none that could be written.  give_way: not if a controller gives it one at
+ * any instruction until then, which is EBUSY.
  */
 static int
-open_first(struct guard *g, const char *path, uint64_t size, int fd)
+open_first(struct guard *g, const char *path, uint64_t size, int fd, bool give_way)
 {
 	uint32_t was = process_state(), phase = PHASE_READY;
 	int error;
 
 	if (was == TNF_PROC_BROKEN && tnf_file() != NULL)
 		return _tnf_process_control.broken_errno;
-	if (!__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY, false,
-	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED) && !process_claim(g))
+	/* It is PHASE_READY also if a controller has just had a file opened. */
+	if ((give_way || !__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY, false,
+	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) && !process_claim(g))
 		return EBUSY;
 	if (g == &first_guard) {
 		new_guard();
 		g = tnf_p.guard;
 	}
 	work_begins();
-	set_state(TNF_PROC_NO_BUFFER);
-	error = set_up(path, size, fd);
-	if (error == 0 && !now_running(TNF_PROC_NO_BUFFER))
-		error = ECHILD;
+	if (!give_way)
+		set_state(TNF_PROC_NO_BUFFER);
+	error = process_state() == TNF_PROC_NO_BUFFER ? set_up(path, size, fd) : EBUSY;
+	if (error == 0 && !now_running(TNF_PROC_NO_BUFFER)) {
+		error = process_state() == TNF_PROC_READY ? EBUSY : ECHILD;
+		if (error == EBUSY)
+			leave_first();
+	}
 	if (error != 0 && process_state() == TNF_PROC_NO_BUFFER)
 		set_state(was);
 	__atomic_store_n(&g->phase, error == 0 ? PHASE_READY : PHASE_NEW,
@@ -450,18 +468,17 @@ open_next(struct guard *g, const char *path, uint64_t size, int fd)
 	return error;
 }
 
-/* Called by the controller (target.h), in a thread of its choice. */
-static void
-process_open(const char *path, uint64_t size, int32_t fd)
+static int
+process_give(const char *path, uint64_t size, int fd, bool give_way)
 {
 	struct tnf_process_control *c = &_tnf_process_control;
 	size_t len = strlen(path) + 1;
 	int error = ENAMETOOLONG, saved = errno, cancel = no_cancellation();
 
 	if (len <= sizeof(c->file_name))
-		error = process_state() == TNF_PROC_RUNNING ?
+		error = !give_way && process_state() == TNF_PROC_RUNNING ?
 		    open_next(tnf_p.guard, path, size, fd) :
-		    open_first(tnf_p.guard, path, size, fd);
+		    open_first(tnf_p.guard, path, size, fd, give_way);
 	if (error == 0) {
 		memcpy(c->file_name, path, len);
 		c->file_size = size;
@@ -469,21 +486,28 @@ process_open(const char *path, uint64_t size, int32_t fd)
 	}
 	cancellation_as(cancel);
 	errno = saved;
-	__atomic_store_n(&c->open_result, error, __ATOMIC_RELEASE);
+	return error;
+}
+
+/* Called by the controller (target.h), in a thread of its choice. */
+static void
+process_open(const char *path, uint64_t size, int32_t fd)
+{
+	int error = process_give(path, size, fd, false);
+
+	__atomic_store_n(&_tnf_process_control.open_result, error, __ATOMIC_RELEASE);
 }
 
 int
 tnf_process_give(const char *path, uint64_t size, int fd)
 {
-	process_open(path, size, fd);
-	return _tnf_process_control.open_result;
+	return process_give(path, size, fd, false);
 }
 
-/* A controller may have come first, at any instruction before. */
 int
 tnf_process_give_first(const char *path, uint64_t size, int fd)
 {
-	return process_state() != TNF_PROC_NO_BUFFER ? EBUSY : tnf_process_give(path, size, fd);
+	return process_give(path, size, fd, true);
 }
 
 void TNF_API

@@ -38,6 +38,17 @@ test_end() {
 # "/" of a chroot is no mount point: no name space can be made apart from it.
 has_mount_spaces() { unshare -m true 2>/dev/null; }
 
+# A program makes a ring of its own in DIR only where others have room as well, and not in
+# memory (TNF_PROBE(3)).
+need_ring_room() {
+	[ "$(stat -f -c %T "$1")" != tmpfs ] || skip "$1 is a tmpfs: TMPDIR can name another directory"
+	# shellcheck disable=SC2046  # words are meant
+	set -- "$1" $(stat -f -c '%S %a %b' "$1")
+	if [ $(($2 * $3 / 1048576)) -lt 1200 ] || [ $(($3 * 9)) -lt "$4" ]; then
+		skip "$1: less than 1.2 GiB or a ninth of it is free"
+	fi
+}
+
 # The kernel's probes: root, BTF, and a place for pins.
 need_kernel() {
 	need_root

@@ -10,6 +10,7 @@ need_program python3
 need_program pgrep
 need_program flock
 watch_programs "$1" "$4" "$3"
+need_ring_room "$TMP"
 TNF_WATCH=$D/run
 export TNF_WATCH
 # The same program without the library, which is preloaded into it.
