@@ -249,6 +249,7 @@ tnf_auto_watch(struct tnf_auto_watch *ret)
 	static char *text;	/* what we return are parts of it */
 	struct tnf_auto_watch w = { .size = 0 };
 
+	free(text);
 	text = is_first_stack() ? request_read() : NULL;
 	if (text != NULL && request_find(&w, text)) {
 		*ret = w;

@@ -21,7 +21,14 @@
 #define SIZE_DEFAULT	((uint64_t)4 << 20)	/* as prex */
 
 static struct tnf_auto_selectors *selectors;	/* never freed: threads may use them */
-static bool has_file;
+static bool has_file, has_given_up;
+
+static const struct tnf_auto_selectors *
+selectors_now(void)
+{
+	return __atomic_load_n(&has_given_up, __ATOMIC_RELAXED) ? NULL :
+	    __atomic_load_n(&selectors, __ATOMIC_ACQUIRE);
+}
 
 /* A scan of all probes. */
 struct scan {
@@ -171,7 +178,7 @@ enable_all(struct scan *s)
 	if (s->chosen == 0)
 		return;
 	if (!has_file && !(has_file = make_file())) {
-		__atomic_store_n(&selectors, NULL, __ATOMIC_RELEASE);
+		__atomic_store_n(&has_given_up, true, __ATOMIC_RELAXED);
 		return;
 	}
 	tnf_auto_probes(enable_probe, s);
@@ -241,12 +248,12 @@ tnf_auto_start(void)
 void
 tnf_auto_defined(struct tnf_probe_control *c)
 {
-	struct scan s = { __atomic_load_n(&selectors, __ATOMIC_ACQUIRE), 0, 0 };
+	struct scan s = { selectors_now(), 0, 0 };
 	int saved = errno;
 
 	if (s.sel != NULL && tnf_auto_match(s.sel, c->attrs, "")) {
 		if (!has_file && !(has_file = make_file()))
-			__atomic_store_n(&selectors, NULL, __ATOMIC_RELEASE);
+			__atomic_store_n(&has_given_up, true, __ATOMIC_RELAXED);
 		else
 			enable_probe(&s, c, "");
 	}
@@ -258,7 +265,7 @@ tnf_auto_defined(struct tnf_probe_control *c)
 void TNF_API
 _tnf_probe_object(void)
 {
-	struct scan s = { __atomic_load_n(&selectors, __ATOMIC_ACQUIRE), 0, 0 };
+	struct scan s = { selectors_now(), 0, 0 };
 	int saved = errno;
 
 	if (s.sel != NULL)

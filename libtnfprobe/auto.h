@@ -39,7 +39,8 @@ struct tnf_auto_watch {
 	const char *enable;	/* selectors */
 	uint64_t size;
 };
-/* Is this the start of a program that one wants?  Its strings are never freed. */
+/* Is this the start of a program that one wants?  Its strings are valid until it is called
+   again. */
 bool tnf_auto_watch(struct tnf_auto_watch *);
 /* Makes the ring; its path, which the caller frees, or NULL. */
 char *tnf_auto_watch_file(const struct tnf_auto_watch *, uint64_t *size, int *fd);
