@@ -26,7 +26,6 @@
 #define ENDED_TELL	(200 * MS)	/* the connector tells how, a moment later */
 #define ENDED_READ	(1 * SECOND)	/* and what it wrote last has been read */
 #define TAKER_RETRY	(1 * SECOND)
-#define RINGS_LOOK	(1 * SECOND)
 
 static bool
 has_id(const struct daemon *d, const char *id)
@@ -58,8 +57,8 @@ source_name(const struct daemon *d, struct source *s)
 	free(stem);
 }
 
-static void
-source_add(struct daemon *d, struct source *s, int64_t from)
+void
+daemon_source_add(struct daemon *d, struct source *s, int64_t from)
 {
 	struct source **at = &d->sources;
 
@@ -67,7 +66,7 @@ source_add(struct daemon *d, struct source *s, int64_t from)
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = s;
-	s->fires_from = from;
+	s->fires_from = daemon_short_from(d, s, from);
 	source_engine(s, d->engine);
 	if (s->pidfd >= 0)
 		daemon_watch_fd(d, s->pidfd);
@@ -94,17 +93,13 @@ source_take_over(struct daemon *d, const struct taker_report *r)
 	return true;
 }
 
-/* A program that was told what is wanted makes its ring itself, and if it ends before it is
-   attached to, the ring is found by its name. */
-static bool
-has_ring(void *arg, const char *path)
+static struct source *
+source_of_path(struct daemon *d, const char *path)
 {
-	const struct daemon *d = arg;
-
-	for (const struct source *s = d->sources; s != NULL; s = s->next)
+	for (struct source *s = d->sources; s != NULL; s = s->next)
 		if (s->kind == SOURCE_PROCESS && strcmp(s->path, path) == 0)
-			return true;
-	return false;
+			return s;
+	return NULL;
 }
 
 static struct source *
@@ -152,13 +147,16 @@ static void
 process_taken(struct daemon *d, const struct taker_report *r)
 {
 	const struct config_process *p = &d->config->process[r->process];
-	struct source *s = source_of_pid(d, r->pid);
+	struct source *s = source_of_pid(d, r->pid), *known;
 	bool ours = is_our_ring(d->config, r->path, r->pid);
 
 	if (s != NULL ? strcmp(s->path, r->path) == 0 : source_take_over(d, r))
 		return;
-	if (ours && has_ring(d, r->path))
+	/* It has ended meanwhile, and its ring was found. */
+	if (ours && (known = source_of_path(d, r->path)) != NULL) {
+		daemon_short_taken(known, r);
 		return;
+	}
 	/* It has become another program, which is no end of the process. */
 	if (s != NULL) {
 		s->ended = now_mono();
@@ -168,7 +166,7 @@ process_taken(struct daemon *d, const struct taker_report *r)
 	s = source_process(p->name, r->pid, r->comm, r->path, ours);
 	s->uid = r->uid;
 	s->probes = xstrdup(r->probes.names);
-	source_add(d, s, d->started);
+	daemon_source_add(d, s, d->started);
 }
 
 static void
@@ -199,6 +197,7 @@ taker_report(struct daemon *d, const struct taker_report *r)
 		for (s = d->sources; s != NULL; s = s->next)
 			if (s->pid == r->pid && !s->ended_told)
 				s->status = r->status;
+		daemon_short_ended(d, r->pid, r->status);
 		break;
 	case TAKER_SCANS:
 		snprintf(d->scans, sizeof d->scans, "%.255s", r->detail);
@@ -277,7 +276,7 @@ kernel_begin(struct daemon *d, int64_t now)
 		*d->kernel_why = '\0';
 		s->probes = xstrdup(done.names);
 		kernel_channel(d->config, s);
-		source_add(d, s, now);
+		daemon_source_add(d, s, now);
 		return;
 	}
 	if (strcmp(why, d->kernel_why) != 0)
@@ -307,16 +306,22 @@ daemon_sources_missing(struct daemon *d)
 			if (s->kind == SOURCE_FILE && strcmp(s->path, c->files[i].path) == 0)
 				break;
 		if (s == NULL)
-			source_add(d, source_file(c->files[i].name, c->files[i].path), d->started);
+			daemon_source_add(d, source_file(c->files[i].name, c->files[i].path), d->started);
 	}
 	if (c->kernel && kernel_of(d) == NULL)
 		kernel_begin(d, now_mono());
 }
 
+static bool
+wants_leftover(void *arg, const char *path, const char *section)
+{
+	return true;
+}
+
 static void
 add_leftover(void *arg, struct source *s)
 {
-	source_add(arg, s, INT64_MAX);
+	daemon_source_add(arg, s, INT64_MAX);
 }
 
 void
@@ -324,11 +329,12 @@ daemon_sources_begin(struct daemon *d)
 {
 	struct source *s;
 
-	leftover_rings(d->config, has_ring, add_leftover, d);
+	daemon_short_begin(d);
+	leftover_rings(d->config, wants_leftover, add_leftover, d);
 	s = self_begin(d->config);
 
 	if (s != NULL)
-		source_add(d, s, INT64_MAX);
+		daemon_source_add(d, s, INT64_MAX);
 	daemon_sources_missing(d);
 }
 
@@ -396,8 +402,8 @@ source_tell_ended(struct daemon *d, struct source *s, int64_t now)
 	trigger_ended(d->engine, s->trigger, s->comm, s->pid, s->status, s->ended);
 }
 
-static void
-source_drop(struct daemon *d, struct source **at)
+void
+daemon_source_drop(struct daemon *d, struct source **at)
 {
 	struct source *s = *at;
 
@@ -407,26 +413,9 @@ source_drop(struct daemon *d, struct source **at)
 	/* What another program or an earlier run has made is not ours to remove. */
 	if (s->ours && s->ended != 0)
 		unlink(s->path);
+	else if (s->kind == SOURCE_PROCESS)
+		daemon_short_dropped(d, s);
 	source_delete(s);
-}
-
-static void
-add_short(void *arg, struct source *s)
-{
-	struct daemon *d = arg;
-
-	d->taken++;
-	source_add(d, s, d->started);
-}
-
-/* Programs that ended before they were attached to. */
-static void
-sources_short(struct daemon *d, int64_t now)
-{
-	if (now < d->rings_look || !start_is_asked(d->config))
-		return;
-	d->rings_look = now + RINGS_LOOK;
-	leftover_rings(d->config, has_ring, add_short, d);
 }
 
 /* Nobody asks for its history any more. */
@@ -442,11 +431,11 @@ daemon_sources_care(struct daemon *d, int64_t now)
 	struct source **at = &d->sources;
 
 	taker_again(d, now);
-	sources_short(d, now);
+	daemon_short_care(d, now);
 	while (*at != NULL) {
 		source_tell_ended(d, *at, now);
 		if (is_over(d, *at, now) && !is_held(d))
-			source_drop(d, at);
+			daemon_source_drop(d, at);
 		else
 			at = &(*at)->next;
 	}
@@ -477,6 +466,7 @@ daemon_sources_end(struct daemon *d)
 		d->sources = s->next;
 		source_delete(s);
 	}
+	daemon_short_end(d);
 }
 
 /* Those of sections that are there no more. */

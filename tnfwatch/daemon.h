@@ -10,6 +10,7 @@
 
 #include "tnfwatch/asker.h"
 #include "tnfwatch/config.h"
+#include "tnfwatch/daemon-short.h"
 #include "tnfwatch/report.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/taker.h"
@@ -47,6 +48,7 @@ struct daemon {
 	struct writer writer[WRITERS_MAX];
 	struct asker asker[ASKERS_MAX];
 	struct reports reports;
+	struct short_rings short_rings;
 	int64_t	 started;	/* monotonic */
 	int64_t	 fed;		/* up to when all has been fed */
 	struct webhook *webhook;	/* NULL: none */
@@ -63,7 +65,7 @@ struct daemon {
 	char	 scans[256];	/* why new processes are looked for by scanning */
 	char	 refused[256];	/* what was said last of one that could not be taken */
 	char	 kernel_why[256];	/* why the kernel is not watched */
-	int64_t	 kernel_retry, taker_retry, rings_look;
+	int64_t	 kernel_retry, taker_retry;
 	bool	 ready, stop;
 };
 
@@ -89,6 +91,10 @@ void daemon_ready(struct daemon *);	/* tells systemd, once */
 int64_t daemon_window_due(const struct daemon *);
 
 /* daemon-sources.c */
+/* It belongs to it from now on; events before 'from' fire nothing. */
+void daemon_source_add(struct daemon *, struct source *, int64_t from);
+/* The one that the list has there goes. */
+void daemon_source_drop(struct daemon *, struct source **at);
 void daemon_sources_begin(struct daemon *);
 void daemon_sources_missing(struct daemon *);
 void daemon_sources_poll(struct daemon *, int64_t now, int64_t until);

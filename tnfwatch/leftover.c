@@ -340,14 +340,13 @@ name_cut(char *name)
 
 /* NULL: it is no ring that has been left, or was never used. */
 static struct source *
-leftover_ring(const char *path, char *name)
+leftover_ring(const char *path, const char *name, pid_t pid)
 {
-	pid_t pid = name_cut(name);
 	struct tnf_ext ext;
 	bool used;
 
 	/* A process that lives may not have recorded anything so far. */
-	if (pid <= 0 || is_mapped(pid, path))
+	if (is_mapped(pid, path))
 		return NULL;
 	used = ext_read(path, &ext);
 	if (kill(pid, 0) == 0 && !(used && is_another(pid, &ext)))
@@ -359,16 +358,20 @@ leftover_ring(const char *path, char *name)
 }
 
 void
-leftover_rings(const struct config *c, bool (*known)(void *arg, const char *path),
+leftover_rings(const struct config *c,
+    bool (*wants)(void *arg, const char *path, const char *section),
     void (*fn)(void *arg, struct source *), void *arg)
 {
 	char **names, *path;
 	size_t n = names_in(c->rings, ".tnf", &names);
 	struct source *s;
+	pid_t pid;
 
 	for (size_t i = 0; i < n; i++) {
 		path = xasprintf("%s/%s", c->rings, names[i]);
-		if (!known(arg, path) && (s = leftover_ring(path, names[i])) != NULL)
+		pid = name_cut(names[i]);
+		if (pid > 0 && wants(arg, path, names[i]) &&
+		    (s = leftover_ring(path, names[i], pid)) != NULL)
 			fn(arg, s);
 		free(path);
 	}

@@ -4,6 +4,8 @@
 #ifndef TNFWATCH_LEFTOVER_H
 #define TNFWATCH_LEFTOVER_H
 
+#include <stdbool.h>
+
 struct config;
 struct source;
 
@@ -16,9 +18,10 @@ void leftover_begin(const struct config *);
 /* We end in order: nothing has gone down. */
 void leftover_end(const struct config *);
 
-/* Calls fn for the ring of each process that has ended while nobody watched it, and that is
-   not known yet; those of processes that live are taken up with them. */
-void leftover_rings(const struct config *, bool (*known)(void *arg, const char *path),
+/* Calls fn for the ring of each process that has ended while nobody watched it, as far as
+   it is wanted; those of processes that live are taken up with them. */
+void leftover_rings(const struct config *,
+    bool (*wants)(void *arg, const char *path, const char *section),
     void (*fn)(void *arg, struct source *), void *arg);
 
 #endif /* TNFWATCH_LEFTOVER_H */

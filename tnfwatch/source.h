@@ -57,6 +57,8 @@ struct source {
 	uint64_t rate_events;
 	int64_t	 rate_time;
 
+	uint64_t short_bytes;	/* of the ring of one that ended before it was attached to; 0: it is
+				   none */
 	int64_t	 ended;		/* when the process did; 0: it lives */
 	int	 status;	/* as of wait(2); -1: not known */
 	bool	 ended_told;	/* to the triggers */

@@ -40,6 +40,10 @@ status_self(const struct daemon *d, FILE *f, int64_t now)
 	if (d->not_taken > 0)
 		fprintf(f, "%" PRIu64 " processes could not be watched; the last one: %s\n",
 		    d->not_taken, d->refused);
+	if (d->short_rings.removed > 0)
+		fprintf(f, "%" PRIu64 " rings of programs that ended before they were attached to were "
+		    "removed early: there were too many of them for a section\n",
+		    d->short_rings.removed);
 	if (d->window.open)
 		fprintf(f, "open: %s\n", d->window.id);
 }

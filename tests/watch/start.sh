@@ -39,10 +39,10 @@ from_start() { sed -i 's/^enable = .*/enable = shop order\nfrom_start = yes/' "$
 attach_never() {
 	CHILDREN=$(pgrep -P "$PID") || fail "no children"
 	# shellcheck disable=SC2086  # words are meant
-	kill -STOP $CHILDREN "$PID"
+	kill -STOP $CHILDREN "$PID" 2>/dev/null
 }
 # shellcheck disable=SC2086
-attach_again() { kill -CONT $CHILDREN "$PID"; }
+attach_again() { kill -CONT $CHILDREN "$PID" 2>/dev/null; }
 
 # Who does not ask for it is told nothing, also if something was left by one that was killed.
 conf_shop 600s 128k
@@ -53,6 +53,22 @@ watch
 attach_never
 once 1000 1
 [ "$(rings)" -eq 0 ] || fail "a ring that nobody asked for"
+attach_again
+stop_watch
+
+# A section before it means the same program, and has not asked.
+grep -A 9 '^.process shop' "$CONF" >"$TMP/shop-section"
+conf <<T
+[process quiet]
+comm = shop
+$(cat "$TMP/shop-section")
+T
+from_start
+watch
+[ -e "$D/run/start" ] || fail "nobody is told: $(cat "$TMP/log")"
+attach_never
+once 1000 1
+[ "$(rings)" -eq 0 ] || fail "the second section is followed"
 attach_again
 stop_watch
 
@@ -124,14 +140,88 @@ once 1000 1
 attach_again
 wait_for 120 empty || fail "the ring stays: $(ls "$D/rings"; cat "$TMP/log")"
 
+# Of those that nobody attached to 32 stay, however many were started.
+reread() {
+	_n=$(grep -c 'read again' "$TMP/log")
+	kill -HUP "$PID"
+	wait_for 120 reread_since "$_n" || fail "not read again: $(cat "$TMP/log")"
+}
+reread_since() { [ "$(grep -c 'read again' "$TMP/log")" -gt "$1" ]; }
+attach_not() {
+	CHILDREN=$(pgrep -P "$PID") || fail "no children"
+	# shellcheck disable=SC2086
+	kill -STOP $CHILDREN 2>/dev/null
+}
+conf_shop 600s 128k
+from_start
+reread
+attach_not
+for _ in $(seq 40); do once 1000 1; done
+bounded() {
+	answers && grep -q '^8 rings of programs .* removed early' "$TMP/status" &&
+		[ "$(grep -c '^shop-' "$TMP/status")" -eq 32 ] && [ "$(rings)" -eq 32 ]
+}
+wait_for 120 bounded || fail "not 32 of 40: $(rings) $(cat "$TMP/status")"
+attach_again
+
+# One that is watched no more fires nothing when it has ended, and nothing twice when its section
+# is there again; the end of one that nobody attached to does.
+SECTION=$(sed -n '/^.process shop/,$p' "$CONF")
+cp "$SHOP" "$TMP/brief"
+# with_sections TEXT: beside brief.
+with_sections() {
+	conf <<T
+keep = 600s
+[process short]
+program = $TMP/brief
+enable = shop order
+size = 128k
+from_start = yes
+$1
+[trigger opened]
+when = probe == "shop_opens" and comm == "shop"
+after = 0s
+[trigger over]
+when = ended("brief")
+after = 0s
+T
+	reread
+}
+fired() { awk -v t="$1" '$1 == t { print $2 }' "$TMP/status"; }
+brief() {
+	attach_not
+	ASAN_OPTIONS=$no_leaks "$TMP/brief" 1000 1 >/dev/null
+	wait_for 120 over "$1" || fail "an end fires nothing: $(cat "$TMP/log" "$TMP/status")"
+	attach_again
+}
+over() { answers && [ "$(fired over)" -eq "$1" ]; }
+gone() { answers && ! grep -q '^shop-' "$TMP/status"; }
+# Those of before may not have been read to their ends.
+with_sections ''
+wait_for 120 gone || fail "they stay: $(cat "$TMP/status")"
+with_sections "$SECTION"
+shop 1000
+opened() { answers && [ "$(fired opened)" -gt 0 ]; }
+wait_for 120 opened || fail "it fires nothing: $(cat "$TMP/log" "$TMP/status")"
+with_sections ''
+wait_for 120 gone || fail "it stays: $(cat "$TMP/status")"
+kill "$SHOPPID"
+wait "$SHOPPID" 2>/dev/null
+brief 1
+gone || fail "a ring of no section is taken: $(cat "$TMP/status")"
+with_sections "$SECTION"
+brief 2
+[ "$(fired opened)" -eq 1 ] || fail "it fires twice: $(cat "$TMP/status")"
+
 # It is killed, and its text stays behind.
 kill -9 "$PID"
 wait "$PID" 2>/dev/null
 [ -e "$D/run/start" ] || fail "no text"
 unlocked() { flock -n "$D/run/start" true; }
 wait_for 120 unlocked || fail "its lock stays"
+before=$(rings)
 once 1000 1
-empty || fail "a tnfwatch that has ended is followed"
+[ "$(rings)" -eq "$before" ] || fail "a tnfwatch that has ended is followed"
 watch
 stop_watch
 [ ! -e "$D/run/start" ] || fail "the text stays"
