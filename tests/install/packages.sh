@@ -17,9 +17,13 @@
 #		package's own tests (debian/tests), which trace a program and the
 #		kernel
 # autopkgtest	the same tests as autopkgtest(1) runs them, in another such Debian
+# arm64		the packages cross-built in a Debian of amd64, installed into one of arm64
+#		that has nothing on it, which reads kept traces under qemu-user; with
+#		TNF_ARM64, an unpacked kernel package of arm64, the README's session
+#		(debian/tests/session) in a virtual machine
 #
-# Without a stage: all.  DIR gets some 2 GB.
-# Needs root, what "tools/setup packages" installs, and the network.  Not part of
+# Without a stage: all, save arm64.  DIR gets some 2 GB, and 3 for arm64.
+# Needs root, what "tools/setup packages" (and "arm64") installs, and the network.  Not part of
 # tools/check: it takes a quarter of an hour.  tests/install/debian.sh is the part that is.
 set -u
 [ $# -ge 1 ] || { sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p;}' "$0"; exit 2; }
@@ -155,17 +159,23 @@ private() {
 	PACKAGES_INSIDE=1 unshare -m "$0" "$dir" "$1" || rc=1
 }
 
-# fresh_root DIRECTORY: a Debian that has nothing on it, but our packages in /packages.
-fresh_root() {
+# debian_root DIRECTORY MMDEBSTRAP'S ARGUMENT...: a Debian to change into, as root.
+debian_root() {
 	root=$1
+	shift
 	mount --make-rprivate / || exit 1
 	rm -rf "$root"
-	mmdebstrap --quiet --variant=minbase bookworm "$root" || die "mmdebstrap"
+	mmdebstrap --quiet "$@" bookworm "$root" || die "mmdebstrap"
 	cp /etc/resolv.conf "$root/etc/resolv.conf"
 	for d in proc dev sys; do
 		mount --rbind "/$d" "$root/$d" || exit 1
 	done
 	while umount "$root/sys/fs/bpf" 2>/dev/null; do :; done
+}
+
+# fresh_root DIRECTORY: a Debian that has nothing on it, but our packages in /packages.
+fresh_root() {
+	debian_root "$1" --variant=minbase
 	mkdir "$root/packages" && cp "$dir/first"/*.deb "$root/packages" || exit 1
 	rm -f "$root"/packages/*-dbgsym_*
 }
@@ -211,9 +221,55 @@ stage_autopkgtest() {
 	[ $status -eq 0 ] || bad "autopkgtest: status $status: see $dir/autopkgtest.log"
 }
 
+# Nothing of arm64 is on this machine: the compiler and the libraries are in a root.
+stage_arm64() {
+	! private arm64 || return
+	debian_root "$dir/cross" --variant=buildd --architectures=amd64,arm64 \
+		--include=crossbuild-essential-arm64
+	unpack "$root/build"
+	echo "== dpkg-buildpackage -aarm64"
+	in_root sh -c 'cd /build/tnf-* && apt-get -q -q update &&
+		apt-get -q -y --no-install-recommends -aarm64 -Pcross,nocheck build-dep ./ &&
+		dpkg-buildpackage -aarm64 -us -uc -b -Pcross,nocheck' >"$dir/cross.log" 2>&1 ||
+		{ tail -30 "$dir/cross.log"; die "cross build: see $dir/cross.log"; }
+	made=$root/build
+	debian_root "$dir/root.arm64" --variant=minbase --arch=arm64
+	mkdir "$root/packages" && cp "$made"/*.deb "$root/packages" || exit 1
+	rm -f "$root"/packages/*-dbgsym_*
+	echo "== apt-get install ./*.deb"
+	in_root sh -c 'apt-get -q -q update && cd /packages &&
+		apt-get -q -q -y --no-install-recommends install ./*.deb' >"$dir/root.arm64.log" 2>&1 ||
+		{ tail "$dir/root.arm64.log"; die "apt-get install: see $dir/root.arm64.log"; }
+	in_root dpkg-query -W -f '${Package} ${Version} ${Architecture} ${db:Status-Status}\n' '*tnf*'
+	in_root prex --version || bad "prex --version"
+	for trace in "$top"/tests/dump/kept/*.tnf.zst; do
+		name=$(basename "$trace")
+		cp "$trace" "$root/packages" || exit 1
+		if in_root TZ=UTC tnfdump --pretty "/packages/$name" | cmp - "${trace%.tnf.zst}.txt"; then
+			echo "equal: $name"
+		else
+			bad "$name: read otherwise on arm64"
+		fi
+	done
+	[ -n "${TNF_ARM64-}" ] || { echo "no TNF_ARM64: no session"; return; }
+	echo "== debian/tests/session"
+	depends=$(field_of session Depends | sed 's/|[^,]*//g' | tr -d ',')
+	# shellcheck disable=SC2086  # packages are words
+	in_root apt-get -q -q -y --no-install-recommends install $depends busybox-static kmod mount \
+		>>"$dir/root.arm64.log" 2>&1 || die "$depends: not installed: see $dir/root.arm64.log"
+	cp "$top/debian/tests/session" "$root/packages" || exit 1
+	for d in proc dev sys; do
+		umount -l "$root/$d" || exit 1
+	done
+	TNF_ROOT=$root TNF_BUILD=$made "$top/tests/kernel/boot.sh" "$TNF_ARM64" \
+		'uname -m; python3 /packages/session' >"$dir/session.arm64" 2>&1
+	cat "$dir/session.arm64"
+	grep -q "^ok: the README's session" "$dir/session.arm64" || bad "session on arm64"
+}
+
 for stage; do
 	case $stage in
-	archive|build|lint|contents|again|abi|root|autopkgtest) ;;
+	archive|build|lint|contents|again|abi|root|autopkgtest|arm64) ;;
 	*) echo "packages.sh: no stage $stage" >&2; exit 2 ;;
 	esac
 	[ -n "${PACKAGES_INSIDE-}" ] || echo "==== $stage"
