@@ -120,26 +120,46 @@ random_name(char *name, size_t size)
 	snprintf(name, size, ".trace-%016llx", (unsigned long long)n);
 }
 
+/* For the kernel, the descriptor stays that of a deleted file; what shows who maps the file
+   is its name in /proc/PID/maps. */
+static int
+open_linked(int dir, const char *base, int unnamed)
+{
+	int fd = openat(dir, base, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat a, b;
+
+	if (fd >= 0 && fstat(fd, &a) == 0 && fstat(unnamed, &b) == 0 && a.st_dev == b.st_dev &&
+	    a.st_ino == b.st_ino)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 /* It has no name while its space is reserved, which may take long: nothing is left of it
    if we are killed.  EOPNOTSUPP: there are no such files here. */
 static int
 create_unnamed(int dir, const char *base, uint64_t size, bool replace, int *ret)
 {
-	int fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), error;
-	char name[64];
+	int unnamed = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), fd = -1, error;
+	char temporary[64];
+	const char *name = replace ? temporary : base;
 
-	if (fd < 0)
+	if (unnamed < 0)
 		return EOPNOTSUPP;
-	random_name(name, sizeof(name));
-	if ((error = auto_file_reserve(fd, size)) == 0 &&
-	    (error = link_file(fd, dir, replace ? name : base)) != 0 && error != EEXIST)
+	random_name(temporary, sizeof(temporary));
+	if ((error = auto_file_reserve(unnamed, size)) == 0 &&
+	    (error = link_file(unnamed, dir, name)) != 0 && error != EEXIST)
 		error = EOPNOTSUPP;	/* without /proc, or without links */
-	if (error == 0 && replace && (error = replace_by(dir, name, base)) != 0)
+	if (error == 0 && (fd = open_linked(dir, name, unnamed)) < 0)
+		error = EEXIST;
+	else if (error == 0 && replace && (error = replace_by(dir, name, base)) != 0) {
 		unlinkat(dir, name, 0);
+		close(fd);
+	}
+	close(unnamed);
 	if (error == 0)
 		*ret = fd;
-	else
-		close(fd);
 	return error;
 }
 

@@ -2,6 +2,7 @@
  * start.c - what start.sh runs: a program that a tnfwatch may want.
  *
  *	start			hits "work" once
+ *	start maps		... and prints what it shares
  *	start load LIBRARY	... and after it has loaded the library
  *	start filter N,N... PROGRAM...	executes it, with a filter that kills for these calls
  *
@@ -144,6 +145,19 @@ hit(void)
 	TNF_PROBE_0(work, "order", "");
 }
 
+static void
+print_shared(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	char line[4096];
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+		if (strstr(line, " rw-s ") != NULL)
+			fputs(line, stdout);
+	if (f != NULL)
+		fclose(f);
+}
+
 static int
 filter(char **argv)
 {
@@ -182,5 +196,7 @@ main(int argc, char **argv)
 	if (argc > 2 && strcmp(argv[1], "load") == 0 && dlopen(argv[2], RTLD_NOW | RTLD_GLOBAL) == NULL)
 		errx(1, "%s", dlerror());
 	hit();
+	if (argc > 1 && strcmp(argv[1], "maps") == 0)
+		print_shared();
 	return 0;
 }
