@@ -37,12 +37,12 @@ flock -n 8 || fail "no lock"
 # With plenty of room.
 # shellcheck disable=SC2086  # words are meant
 run() { env $plenty "$@" || fail "$*: ends with $?"; }
-run ./wanted maps >maps
+run ./wanted maps >shared
 [ "$(rings rings)" -eq 1 ] || fail "no ring: $(ls -la rings run)"
 [ "$(work rings/w-*.tnf)" -eq 2 ] || fail "the ring has not both events"
 [ "$(stat -c '%a %s %h' rings/w-*.tnf)" = "600 131072 1" ] || fail "$(ls -la rings)"
 # tnfwatch finds who has it by this.
-grep -q "$(echo "$TMP"/rings/w-*.tnf)\$" maps || fail "it maps something else: $(cat maps)"
+grep -q "$(echo "$TMP"/rings/w-*.tnf)\$" shared || fail "it maps something else: $(cat shared)"
 rm rings/*
 
 # The file system keeps a tenth and 1 GiB, and no ring takes a quarter of what is left.
