@@ -1,7 +1,7 @@
 /*
  * syscalls.c - names of system calls, by the machine that a trace was made on: x86-64 with
- * its 32-bit (i386) and x32 calls, and arm64.  arch/gen-names.sh makes the tables;
- * pretty_call_name() says which of them a number is looked up in.
+ * its 32-bit (i386) and x32 calls, and arm64; pretty_call_name() says which of them a
+ * number is looked up in.
  */
 #include <string.h>
 
@@ -9,20 +9,32 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Each table is by number + 1: calls that a machine does not have are its first. */
+#define NONE	(-1)
+#pragma GCC diagnostic ignored "-Woverride-init"
+
 static const char *const x86_64[] = {
-#include "analysis/arch/syscalls-x86-64.h"
+#define CALL(name, n64, n32, nx32, arm) [(n64) + 1] = #name,
+#include "analysis/syscall-table.h"
+#undef CALL
 };
 
 static const char *const i386[] = {
-#include "analysis/arch/syscalls-i386.h"
+#define CALL(name, n64, n32, nx32, arm) [(n32) + 1] = #name,
+#include "analysis/syscall-table.h"
+#undef CALL
 };
 
 static const char *const x32[] = {
-#include "analysis/arch/syscalls-x32.h"
+#define CALL(name, n64, n32, nx32, arm) [(nx32) + 1] = #name,
+#include "analysis/syscall-table.h"
+#undef CALL
 };
 
 static const char *const aarch64[] = {
-#include "analysis/arch/syscalls-aarch64.h"
+#define CALL(name, n64, n32, nx32, arm) [(arm) + 1] = #name,
+#include "analysis/syscall-table.h"
+#undef CALL
 };
 
 /* By what uname(2) says, and by PRETTY_ABI_*.  The first stands for traces that do not
@@ -69,7 +81,7 @@ pretty_call_name(uint64_t number, int64_t abi)
 	if (abi == PRETTY_ABI_X32)
 		number &= ~(uint64_t)X32_BIT;
 	calls = &current->calls[abi];
-	return number < calls->n ? calls->names[number] : NULL;
+	return number < UINT32_MAX && number + 1 < calls->n ? calls->names[number + 1] : NULL;
 }
 
 const char *
