@@ -40,7 +40,7 @@ void
 histogram_add(struct histogram *h, int64_t ns)
 {
 	if (h->bucket == NULL)
-		h->bucket = xcalloc(HISTOGRAM_BUCKETS, sizeof(*h->bucket));
+		h->bucket = tnf_xcalloc(HISTOGRAM_BUCKETS, sizeof(*h->bucket));
 	if (h->count == 0 || ns < h->min)
 		h->min = ns;
 	if (h->count == 0 || ns > h->max)

@@ -11,7 +11,7 @@ idset_add(struct idset *s, uint64_t a, uint64_t b)
 		return;
 	s->last[0] = a;
 	s->last[1] = b;
-	xmap_put(&s->map, s->last, sizeof(s->last), NULL);
+	tnf_xmap_put(&s->map, s->last, sizeof(s->last), NULL);
 }
 
 size_t
@@ -23,5 +23,5 @@ idset_count(const struct idset *s)
 void
 idset_free(struct idset *s)
 {
-	map_free(&s->map);
+	tnf_map_free(&s->map);
 }

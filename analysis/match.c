@@ -123,7 +123,7 @@ make_plain(struct match *m, const char *pattern)
 	if (strcspn(pattern, "\\^$.[]|()*+?{}") < len)
 		return false;
 	m->plain = true;
-	m->text = xstrndup(pattern, len);
+	m->text = tnf_xstrndup(pattern, len);
 	m->len = len;
 	return true;
 }
@@ -141,7 +141,7 @@ match_new(const char *pattern, bool ignore_case, const char **wrong)
 		*wrong = "regular expression too large";
 		return NULL;
 	}
-	m = xcalloc(1, sizeof(*m));
+	m = tnf_xcalloc(1, sizeof(*m));
 	if (!ignore_case && make_plain(m, pattern))
 		return m;
 	if (ignore_case)

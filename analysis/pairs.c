@@ -75,9 +75,9 @@ struct pairs {
 struct pairs *
 pairs_new(void)
 {
-	struct pairs *p = xcalloc(1, sizeof(*p));
+	struct pairs *p = tnf_xcalloc(1, sizeof(*p));
 
-	map_init(&p->innermost, sizeof(struct open *));
+	tnf_map_init(&p->innermost, sizeof(struct open *));
 	p->max = PAIR_OPEN_MAX;
 	return p;
 }
@@ -101,7 +101,7 @@ pairs_free(struct pairs *p)
 	if (p == NULL)
 		return;
 	role = (struct role *)(void *)p->roles.base;
-	map_free(&p->innermost);
+	tnf_map_free(&p->innermost);
 	pairs_free_list(p->oldest);
 	pairs_free_list(p->spare);
 	for (size_t i = 0; i < p->roles.n; i++)
@@ -122,7 +122,7 @@ pairs_add(struct pairs *p, const char *text, const char **reterr)
 	char *copy, *word, *rest;
 	unsigned n = 0;
 
-	rest = copy = xstrdup(text);
+	rest = copy = tnf_xstrdup(text);
 	rule.start = strsep(&rest, ",");
 	rule.end = strsep(&rest, ",");
 	if (rule.end == NULL || *rule.start == '\0' || *rule.end == '\0') {
@@ -138,8 +138,8 @@ pairs_add(struct pairs *p, const char *text, const char **reterr)
 	}
 	rule.name = rule.start;
 	rule.async = n > 0;
-	rule.text = xstrdup(text);
-	p->own = xreallocarray(p->own, p->n_own + 1, sizeof(*p->own));
+	rule.text = tnf_xstrdup(text);
+	p->own = tnf_xreallocarray(p->own, p->n_own + 1, sizeof(*p->own));
 	p->own[p->n_own++] = rule;
 	return 0;
 fail:
@@ -183,7 +183,7 @@ try_rule(struct role *r, const struct pair_rule *rule, const char *probe)
 	else
 		return false;
 	r->rule = rule;
-	r->name = xstrdup(rule->name);
+	r->name = tnf_xstrdup(rule->name);
 	return true;
 }
 
@@ -201,7 +201,7 @@ try_endings(struct role *r, const char *probe)
 	if (n == 0)
 		return;
 	r->rule = &by_ending;
-	r->name = xstrndup(probe, n);
+	r->name = tnf_xstrndup(probe, n);
 }
 
 static void
@@ -316,10 +316,10 @@ pairs_take_out(struct pairs *p, struct open *o)
 		o->outer->inner = o->inner;
 	if (o->inner != NULL) {
 		o->inner->outer = o->outer;
-	} else if ((innermost = map_get(&p->innermost, of, sizeof(of))) != NULL) {
+	} else if ((innermost = tnf_map_get(&p->innermost, of, sizeof(of))) != NULL) {
 		*innermost = o->outer;
 		if (o->outer == NULL && p->innermost.n > PAIRS_IDLE_MAX)
-			map_remove(&p->innermost, of, sizeof(of));
+			tnf_map_remove(&p->innermost, of, sizeof(of));
 	}
 	pairs_unlink(p, o);
 }
@@ -346,7 +346,7 @@ pairs_append(struct pairs *p)
 	if ((o = p->spare) != NULL)
 		p->spare = o->after;
 	else
-		o = xcalloc(1, sizeof(*o));
+		o = tnf_xcalloc(1, sizeof(*o));
 	o->before = p->newest;
 	o->after = NULL;
 	o->user = NULL;
@@ -365,7 +365,7 @@ pairs_opened(struct pairs *p, const struct role *r, uint64_t key,
 
 	if (o == NULL)
 		return PAIR_NONE;
-	innermost = xmap_put(&p->innermost, of, sizeof(of), NULL);
+	innermost = tnf_xmap_put(&p->innermost, of, sizeof(of), NULL);
 	o->outer = *innermost;
 	o->inner = NULL;
 	if (o->outer != NULL)
@@ -385,7 +385,7 @@ pairs_closed(struct pairs *p, const struct role *r, uint64_t key,
     const struct tnf_event *ev, struct pair_slice *ret)
 {
 	uint64_t of[2] = { (uintptr_t)r->rule, key };
-	struct open **innermost = map_get(&p->innermost, of, sizeof(of)), *o;
+	struct open **innermost = tnf_map_get(&p->innermost, of, sizeof(of)), *o;
 
 	if (innermost == NULL || (o = *innermost) == NULL) {
 		p->orphans++;
@@ -398,7 +398,7 @@ pairs_closed(struct pairs *p, const struct role *r, uint64_t key,
 	if (o->outer != NULL)
 		o->outer->inner = NULL;
 	else if (p->innermost.n > PAIRS_IDLE_MAX)
-		map_remove(&p->innermost, of, sizeof(of));
+		tnf_map_remove(&p->innermost, of, sizeof(of));
 	pairs_unlink(p, o);
 	return PAIR_END;
 }
@@ -432,7 +432,7 @@ pairs_forget_thread(struct pairs *p, const struct tnf_event *ev)
 			continue;
 		of[0] = (uintptr_t)r[i].rule;
 		of[1] = pairs_instance(&r[i], ev);
-		while ((innermost = map_get(&p->innermost, of, sizeof(of))) != NULL &&
+		while ((innermost = tnf_map_get(&p->innermost, of, sizeof(of))) != NULL &&
 		    *innermost != NULL)
 			pairs_drop(p, *innermost);
 	}

@@ -24,7 +24,7 @@ perprobe(struct perprobe *t, const struct tnf_probe *p, size_t size)
 
 	if (__builtin_expect(p->id >= t->n, 0)) {
 		n = (size_t)p->id + 64;
-		t->base = xreallocarray(t->base, n, size);
+		t->base = tnf_xreallocarray(t->base, n, size);
 		memset(t->base + t->n * size, 0, (n - t->n) * size);
 		t->n = n;
 	}

@@ -25,7 +25,7 @@ key_matches(const struct tnf_probe *p, const char *pattern)
 
 	if (p->keys == NULL)
 		return false;
-	copy = next = xstrdup(p->keys);
+	copy = next = tnf_xstrdup(p->keys);
 	while (!found && (word = strsep(&next, " ")) != NULL)
 		found = *word != '\0' && match_glob(pattern, word);
 	free(copy);
@@ -57,7 +57,7 @@ probe_list_has(struct probe_list *l, const struct tnf_probe *p)
 
 	if (id >= l->n_verdicts) {
 		n = id < 32 ? 64 : id * 2;
-		l->verdicts = xreallocarray(l->verdicts, n, 1);
+		l->verdicts = tnf_xreallocarray(l->verdicts, n, 1);
 		memset(l->verdicts + l->n_verdicts, UNDECIDED,
 		    n - l->n_verdicts);
 		l->n_verdicts = n;
@@ -101,15 +101,15 @@ probe_list_free(struct probe_list *l)
 bool
 probe_list_add(struct probe_list *l, const char *list)
 {
-	char *copy = xstrdup(list), *next = copy, *word;
+	char *copy = tnf_xstrdup(list), *next = copy, *word;
 	bool good = true;
 
 	while (good && (word = strsep(&next, ",")) != NULL) {
 		if (!(good = *word != '\0'))
 			break;
-		l->patterns = xreallocarray(l->patterns, l->n + 1,
+		l->patterns = tnf_xreallocarray(l->patterns, l->n + 1,
 		    sizeof(char *));
-		l->patterns[l->n++] = xstrdup(word);
+		l->patterns[l->n++] = tnf_xstrdup(word);
 	}
 	free(copy);
 	return good;

@@ -34,7 +34,7 @@ ranges_add(struct ranges *set, const char *s)
 			return false;
 		if (high < low || (*s != ',' && *s != '\0'))
 			return false;
-		set->r = xreallocarray(set->r, set->n + 1, sizeof(*set->r));
+		set->r = tnf_xreallocarray(set->r, set->n + 1, sizeof(*set->r));
 		set->r[set->n].low = low;
 		set->r[set->n++].high = high;
 		if (*s == '\0')

@@ -17,9 +17,9 @@ selectors_add_word(struct selectors *l, const char *word, bool names)
 		free(s.numbers.r);
 		return false;
 	}
-	s.text = xstrdup(word);
+	s.text = tnf_xstrdup(word);
 	l->n_names += s.numbers.n == 0;
-	l->s = xreallocarray(l->s, l->n + 1, sizeof *l->s);
+	l->s = tnf_xreallocarray(l->s, l->n + 1, sizeof *l->s);
 	l->s[l->n++] = s;
 	return true;
 }
@@ -27,7 +27,7 @@ selectors_add_word(struct selectors *l, const char *word, bool names)
 bool
 selectors_add(struct selectors *l, const char *list, bool names)
 {
-	char *copy = xstrdup(list), *next = copy, *word;
+	char *copy = tnf_xstrdup(list), *next = copy, *word;
 	bool good = true;
 
 	while (good && (word = strsep(&next, ",")) != NULL)

@@ -70,13 +70,13 @@ state_name(unsigned state)
 struct states *
 states_new(state_span_fn *span, void *arg)
 {
-	struct states *s = xcalloc(1, sizeof(*s));
+	struct states *s = tnf_xcalloc(1, sizeof(*s));
 
 	s->span = span;
 	s->arg = arg;
 	s->ids = &s->own_ids;
 	s->max = STATES_THREADS_MAX;
-	map_init(&s->threads, sizeof(struct thread));
+	tnf_map_init(&s->threads, sizeof(struct thread));
 	return s;
 }
 
@@ -152,7 +152,7 @@ forget_thread(struct states *s, struct thread *t)
 			s->on_cpu[i] = NULL;
 	if (s->newest == t)
 		s->newest = NULL;
-	map_remove(&s->threads, &t->tid, sizeof(t->tid));
+	tnf_map_remove(&s->threads, &t->tid, sizeof(t->tid));
 }
 
 static struct thread *
@@ -162,14 +162,14 @@ thread_of(struct states *s, uint64_t tid)
 	bool fresh;
 
 	if (s->threads.n >= s->max) {
-		if ((t = map_get(&s->threads, &tid, sizeof(tid))) != NULL ||
+		if ((t = tnf_map_get(&s->threads, &tid, sizeof(tid))) != NULL ||
 		    s->change == NULL)
 			return t;
 		/* The second, as an event may be about two threads. */
 		forget_thread(s, s->first == s->newest && s->first->next != NULL ?
 		    s->first->next : s->first);
 	}
-	t = xmap_put(&s->threads, &tid, sizeof(tid), &fresh);
+	t = tnf_xmap_put(&s->threads, &tid, sizeof(tid), &fresh);
 	if (fresh) {
 		t->id = ++*s->ids;
 		t->tid = tid;
@@ -206,7 +206,7 @@ static void
 states_hold(struct states *s, struct thread *t, const struct state_span *span)
 {
 	if ((t->n_held & (t->n_held - 1)) == 0)		/* 0, 1, 2, 4, ... */
-		t->held = xreallocarray(t->held,
+		t->held = tnf_xreallocarray(t->held,
 		    t->n_held == 0 ? 1 : 2 * t->n_held, sizeof(*t->held));
 	t->held[t->n_held++] = *span;
 	s->n_held++;
@@ -352,7 +352,7 @@ states_of_host(struct states *s, unsigned host)
 	unsigned n = s->n_others;
 
 	if (host > n) {
-		s->others = xreallocarray(s->others, host, sizeof(*s->others));
+		s->others = tnf_xreallocarray(s->others, host, sizeof(*s->others));
 		memset(s->others + n, 0, (host - n) * sizeof(*s->others));
 		s->n_others = host;
 	}
@@ -414,7 +414,7 @@ states_forget(struct states *s)
 bool
 states_now(const struct states *s, uint64_t tid, struct state_span *ret)
 {
-	const struct thread *t = map_get(&s->threads, &tid, sizeof(tid));
+	const struct thread *t = tnf_map_get(&s->threads, &tid, sizeof(tid));
 
 	if (t == NULL || !t->known)
 		return false;
@@ -434,7 +434,7 @@ states_end(struct states *s)
 	for (unsigned i = 0; i < s->n_others; i++)
 		states_end(s->others[i]);
 	free(s->others);
-	map_free(&s->threads);
+	tnf_map_free(&s->threads);
 	free(s->meaning.base);
 	free(s);
 }

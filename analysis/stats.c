@@ -40,7 +40,7 @@ add_by(struct stats *s, const char *text, char *why, size_t size)
 		expr_error_format(&error, text, why, size);
 		return -1;
 	}
-	s->by_text[s->n_by++] = xstrdup(text);
+	s->by_text[s->n_by++] = tnf_xstrdup(text);
 	return 0;
 }
 
@@ -49,7 +49,7 @@ static int
 parse_by(struct stats *s, const char *list, char *why, size_t size)
 {
 	int depth = 0, rc = 0;
-	char quote = 0, *text = xstrdup(list), *from = text;
+	char quote = 0, *text = tnf_xstrdup(list), *from = text;
 
 	for (char *p = text; rc == 0; p++) {
 		if (quote != 0 && *p != '\0') {
@@ -76,11 +76,11 @@ parse_by(struct stats *s, const char *list, char *why, size_t size)
 struct stats *
 stats_new(const struct stats_of *of, char *why, size_t size)
 {
-	struct stats *s = xcalloc(1, sizeof(*s));
+	struct stats *s = tnf_xcalloc(1, sizeof(*s));
 
-	out_memory(&s->key);
-	map_init(&s->rows[false], sizeof(struct stats_row));
-	map_init(&s->rows[true], sizeof(struct stats_row));
+	tnf_out_memory(&s->key);
+	tnf_map_init(&s->rows[false], sizeof(struct stats_row));
+	tnf_map_init(&s->rows[true], sizeof(struct stats_row));
 	s->of = *of;
 	if (of->by != NULL && *of->by != '\0' && parse_by(s, of->by, why, size) != 0) {
 		stats_free(s);
@@ -108,7 +108,7 @@ stats_put_value(struct stats *s, const struct val *v, const struct tnf_event *ev
 	if (v->type != NULL && tnf_file_ext(ev->file) != NULL && val_to_int(v, &n))
 		name = pretty_event_name(ev, v->type, v->name, n);
 	len = val_text(v, buf, &text);
-	out_bytes(o, text, len);
+	tnf_out_bytes(o, text, len);
 	if (name != NULL) {
 		out_char(o, '(');
 		out_str(o, name);
@@ -136,7 +136,7 @@ make_key(struct stats *s, const char *name, const struct tnf_event *ev)
 struct stats_row *
 stats_find(struct stats *s, const struct stats_row *like)
 {
-	return map_get(&s->rows[like->pair], like->text, like->len);
+	return tnf_map_get(&s->rows[like->pair], like->text, like->len);
 }
 
 static size_t
@@ -154,13 +154,13 @@ stats_row_of(struct stats *s, bool pair)
 	bool fresh;
 
 	if (n >= STATS_ROWS_MAX)
-		return map_get(rows, s->key.base, len);
-	r = xmap_put(rows, s->key.base, len, &fresh);
+		return tnf_map_get(rows, s->key.base, len);
+	r = tnf_xmap_put(rows, s->key.base, len, &fresh);
 	if (fresh) {
 		r->pair = pair;
 		r->nth = n;
 		r->len = len;
-		r->text = map_key(rows, r);
+		r->text = tnf_map_key(rows, r);
 	}
 	return r;
 }
@@ -227,9 +227,9 @@ stats_rows(struct stats *s, size_t *ret_n)
 	size_t n = 0;
 
 	free(s->sorted);
-	s->sorted = xcalloc(stats_count_rows(s) + 1, sizeof(struct stats_row *));
+	s->sorted = tnf_xcalloc(stats_count_rows(s) + 1, sizeof(struct stats_row *));
 	for (int pair = 0; pair < 2; pair++)
-		for (size_t at = 0; (r = map_next(&s->rows[pair], &at, NULL, NULL)) != NULL; )
+		for (size_t at = 0; (r = tnf_map_next(&s->rows[pair], &at, NULL, NULL)) != NULL; )
 			s->sorted[n++] = r;
 	qsort(s->sorted, n, sizeof(struct stats_row *), stats_compare);
 	*ret_n = n;
@@ -255,16 +255,16 @@ stats_free(struct stats *s)
 
 	if (s == NULL)
 		return;
-	for (size_t at = 0; (r = map_next(&s->rows[true], &at, NULL, NULL)) != NULL; )
+	for (size_t at = 0; (r = tnf_map_next(&s->rows[true], &at, NULL, NULL)) != NULL; )
 		histogram_free(&r->took);
-	map_free(&s->rows[false]);
-	map_free(&s->rows[true]);
+	tnf_map_free(&s->rows[false]);
+	tnf_map_free(&s->rows[true]);
 	for (unsigned i = 0; i < s->n_by; i++) {
 		expr_free(s->by[i]);
 		free(s->by_text[i]);
 	}
 	free(s->sorted);
-	out_close(&s->key);
+	tnf_out_close(&s->key);
 	free(s);
 }
 

@@ -49,7 +49,7 @@ stream_probe_has(tnf_stream_t *s, const char *probe, const char *member)
 static const char *
 stream_names_guess(const char *name, const char **list)
 {
-	const char *like = word_guess(list, name);
+	const char *like = tnf_word_guess(list, name);
 
 	free(list);
 	return like;
@@ -58,13 +58,13 @@ stream_names_guess(const char *name, const char **list)
 const char *
 stream_guess_member(tnf_stream_t *s, const char *name)
 {
-	const char **list = xcalloc(1, sizeof(*list));
+	const char **list = tnf_xcalloc(1, sizeof(*list));
 	const struct tnf_probe *p;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < tnf_stream_probes(s); i++) {
 		p = tnf_stream_probe(s, i);
-		list = xreallocarray(list, n + p->n_members + 1, sizeof(*list));
+		list = tnf_xreallocarray(list, n + p->n_members + 1, sizeof(*list));
 		for (unsigned k = 0; k < p->n_members; k++)
 			list[n++] = p->members[k].name;
 		list[n] = NULL;
@@ -76,7 +76,7 @@ const char *
 stream_guess_probe(tnf_stream_t *s, const char *name)
 {
 	unsigned i, n = tnf_stream_probes(s);
-	const char **list = xcalloc(n + 1, sizeof(*list));
+	const char **list = tnf_xcalloc(n + 1, sizeof(*list));
 
 	for (i = 0; i < n; i++)
 		list[i] = tnf_stream_probe(s, i)->name;

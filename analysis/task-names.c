@@ -29,19 +29,19 @@ const char *
 task_names_guess(const tnf_context_t *const *c, size_t n, const char *name, bool threads)
 {
 	const struct tnf_context_task *t;
-	const char **list = xcalloc(1, sizeof(*list)), *like;
+	const char **list = tnf_xcalloc(1, sizeof(*list)), *like;
 	size_t n_names = 0, n_tasks;
 
 	for (size_t i = 0; i < n; i++) {
 		if ((t = tnf_context_tasks(c[i], &n_tasks)) == NULL)
 			continue;
-		list = xreallocarray(list, n_names + n_tasks + 1, sizeof(*list));
+		list = tnf_xreallocarray(list, n_names + n_tasks + 1, sizeof(*list));
 		for (size_t k = 0; k < n_tasks; k++)
 			if (threads || t[k].tid == t[k].pid)
 				list[n_names++] = t[k].comm;
 		list[n_names] = NULL;
 	}
-	like = word_guess(list, name);
+	like = tnf_word_guess(list, name);
 	free(list);
 	return like;
 }

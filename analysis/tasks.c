@@ -16,9 +16,9 @@ struct tasks {
 struct tasks *
 tasks_new(void)
 {
-	struct tasks *t = xcalloc(1, sizeof(*t));
+	struct tasks *t = tnf_xcalloc(1, sizeof(*t));
 
-	map_init(&t->seen, 0);
+	tnf_map_init(&t->seen, 0);
 	return t;
 }
 
@@ -27,7 +27,7 @@ tasks_free(struct tasks *t)
 {
 	if (t == NULL)
 		return;
-	map_free(&t->seen);
+	tnf_map_free(&t->seen);
 	free(t);
 }
 
@@ -37,7 +37,7 @@ tasks_insert(struct tasks *t, uint64_t key)
 {
 	bool fresh;
 
-	xmap_put(&t->seen, &key, sizeof(key), &fresh);
+	tnf_xmap_put(&t->seen, &key, sizeof(key), &fresh);
 	return fresh;
 }
 

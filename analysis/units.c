@@ -176,7 +176,7 @@ size_put(struct out *o, uint64_t n)
 		n /= 1024;
 		i++;
 	}
-	out_u64(o, n);
+	tnf_out_u64(o, n);
 	if (i > 0)
 		out_char(o, letters[i - 1]);
 }

@@ -86,7 +86,7 @@ usersym_load(struct object *o)
 	Dwfl_Module *module;
 	struct stat st;
 	/* The trace chose the name: opening a device may do something. */
-	int fd = open_regular(o->from->path, O_RDONLY, &st);
+	int fd = tnf_open_regular(o->from->path, O_RDONLY, &st);
 
 	if (fd < 0)
 		return;
@@ -108,7 +108,7 @@ find_object(struct usersyms *u, const struct tnf_context_object *from)
 	for (size_t i = 0; i < u->n; i++)
 		if (u->objects[i].from == from)
 			return &u->objects[i];
-	u->objects = xreallocarray(u->objects, u->n + 1, sizeof(*u->objects));
+	u->objects = tnf_xreallocarray(u->objects, u->n + 1, sizeof(*u->objects));
 	o = &u->objects[u->n++];
 	memset(o, 0, sizeof(*o));
 	o->from = from;
@@ -126,7 +126,7 @@ to_virtual(const struct object *o, uint64_t offset, GElf_Addr *addr)
 	GElf_Addr bias;
 	Elf *elf = o->module != NULL ? dwfl_module_getelf(o->module, &bias) : NULL;
 
-	if (elf == NULL || !elffile_address_of(elf, offset, addr))
+	if (elf == NULL || !tnf_elffile_address_of(elf, offset, addr))
 		return false;
 	*addr += bias;
 	return true;
@@ -148,7 +148,7 @@ usersym_locate(struct usersyms *u, const tnf_context_t *c, int32_t pid,
 struct usersyms *
 usersyms_new(void)
 {
-	return xcalloc(1, sizeof(struct usersyms));
+	return tnf_xcalloc(1, sizeof(struct usersyms));
 }
 
 const char *

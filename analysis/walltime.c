@@ -78,5 +78,5 @@ wall_utc(struct out *o, int64_t ns)
 {
 	char buf[WALL_SIZE];
 
-	out_bytes(o, buf, wall_format(buf, ns, true));
+	tnf_out_bytes(o, buf, wall_format(buf, ns, true));
 }

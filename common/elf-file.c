@@ -44,7 +44,7 @@ is_native(const unsigned char *ident)
 }
 
 enum elffile_kind
-elffile_kind_of(int fd, const char *symbol)
+tnf_elffile_kind_of(int fd, const char *symbol)
 {
 	enum elffile_kind kind = ELFFILE_STATIC;
 	uint64_t value = 0;
@@ -58,7 +58,7 @@ elffile_kind_of(int fd, const char *symbol)
 		return ELFFILE_NOT_ELF;
 	if (!is_native(ident))
 		return ELFFILE_OTHER_CLASS;
-	if ((e = elffile_open(fd)) == NULL)
+	if ((e = tnf_elffile_open(fd)) == NULL)
 		return ELFFILE_NOT_ELF;
 	if (elf_getphdrnum(e->elf, &n) == 0)
 		for (i = 0; i < n && i < SEGMENTS_MAX; i++)
@@ -66,10 +66,10 @@ elffile_kind_of(int fd, const char *symbol)
 			    ph.p_type == PT_INTERP)
 				kind = ELFFILE_DYNAMIC;
 	if (kind == ELFFILE_STATIC) {
-		elffile_symbols(e, &symbol, &value, 1, true);
+		tnf_elffile_symbols(e, &symbol, &value, 1, true);
 		kind = value != 0 ? ELFFILE_STATIC_WITH : ELFFILE_STATIC;
 	}
-	elffile_close(e);
+	tnf_elffile_close(e);
 	return kind;
 }
 
@@ -92,7 +92,7 @@ check_names(struct elffile *e)
 }
 
 struct elffile *
-elffile_open(int fd)
+tnf_elffile_open(int fd)
 {
 	unsigned char ident[EI_NIDENT];
 	struct elffile *e;
@@ -108,20 +108,20 @@ elffile_open(int fd)
 	e->budget = RELOCATIONS_MAX;
 	e->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (e->elf == NULL || elf_kind(e->elf) != ELF_K_ELF || !check_names(e)) {
-		elffile_close(e);
+		tnf_elffile_close(e);
 		return NULL;
 	}
 	return e;
 }
 
 struct Elf *
-elffile_handle(struct elffile *e)
+tnf_elffile_handle(struct elffile *e)
 {
 	return e->elf;
 }
 
 void
-elffile_close(struct elffile *e)
+tnf_elffile_close(struct elffile *e)
 {
 	if (e == NULL)
 		return;
@@ -130,7 +130,7 @@ elffile_close(struct elffile *e)
 }
 
 uint64_t
-elffile_lowest(struct elffile *e)
+tnf_elffile_lowest(struct elffile *e)
 {
 	uint64_t lowest = UINT64_MAX;
 	GElf_Phdr ph;
@@ -147,7 +147,7 @@ elffile_lowest(struct elffile *e)
 
 /* libdw has no limits of its own. */
 bool
-elffile_frames_are_plain(struct elffile *e)
+tnf_elffile_frames_are_plain(struct elffile *e)
 {
 	bool has_frames = false;
 	Elf_Scn *scn = NULL;
@@ -179,7 +179,7 @@ name_fits(const char *s, const char *name)
 }
 
 void
-elffile_sections(struct elffile *e, const char *name,
+tnf_elffile_sections(struct elffile *e, const char *name,
     bool (*fn)(void *, uint64_t, uint64_t), void *arg)
 {
 	Elf_Scn *scn = NULL;
@@ -209,7 +209,7 @@ raw_load(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh)
 }
 
 void
-elffile_notes(struct elffile *e, const char *name,
+tnf_elffile_notes(struct elffile *e, const char *name,
     bool (*fn)(void *, const uint8_t *, size_t), void *arg)
 {
 	Elf_Scn *scn = NULL;
@@ -231,7 +231,7 @@ elffile_notes(struct elffile *e, const char *name,
 }
 
 bool
-elffile_offset(struct elffile *e, uint64_t address, uint64_t *ret)
+tnf_elffile_offset(struct elffile *e, uint64_t address, uint64_t *ret)
 {
 	GElf_Phdr ph;
 	size_t i, n;
@@ -251,7 +251,7 @@ elffile_offset(struct elffile *e, uint64_t address, uint64_t *ret)
 }
 
 bool
-elffile_address_of(Elf *elf, uint64_t offset, uint64_t *ret)
+tnf_elffile_address_of(Elf *elf, uint64_t offset, uint64_t *ret)
 {
 	GElf_Phdr ph;
 	size_t i, n;
@@ -269,7 +269,7 @@ elffile_address_of(Elf *elf, uint64_t offset, uint64_t *ret)
 }
 
 bool
-elffile_is_fixed(struct elffile *e)
+tnf_elffile_is_fixed(struct elffile *e)
 {
 	GElf_Ehdr eh;
 
@@ -369,7 +369,7 @@ match_wanted(void *arg, const char *s, const GElf_Sym *sym)
 }
 
 void
-elffile_symbols(struct elffile *e, const char *const *names, uint64_t *values,
+tnf_elffile_symbols(struct elffile *e, const char *const *names, uint64_t *values,
     size_t n, bool deep)
 {
 	struct wanted w = { .names = names, .values = values, .n = n };
@@ -382,11 +382,11 @@ elffile_symbols(struct elffile *e, const char *const *names, uint64_t *values,
 }
 
 bool
-elffile_symbol(struct elffile *e, const char *name, uint64_t *ret)
+tnf_elffile_symbol(struct elffile *e, const char *name, uint64_t *ret)
 {
 	uint64_t value = 0;
 
-	elffile_symbols(e, &name, &value, 1, true);
+	tnf_elffile_symbols(e, &name, &value, 1, true);
 	if (value == 0)
 		return false;
 	*ret = value;
@@ -415,7 +415,7 @@ match_function(void *arg, const char *s, const GElf_Sym *sym)
 }
 
 bool
-elffile_function(struct elffile *e, const char *name, uint64_t *ret)
+tnf_elffile_function(struct elffile *e, const char *name, uint64_t *ret)
 {
 	struct function f = { .name = name };
 
@@ -441,7 +441,7 @@ call_function(void *arg, const char *s, const GElf_Sym *sym)
 }
 
 void
-elffile_functions(struct elffile *e, bool (*fn)(void *, const char *, uint64_t), void *arg)
+tnf_elffile_functions(struct elffile *e, bool (*fn)(void *, const char *, uint64_t), void *arg)
 {
 	struct each_function f = { fn, arg };
 
@@ -463,7 +463,7 @@ match_address(void *arg, const char *s, const GElf_Sym *sym)
 }
 
 bool
-elffile_function_at(struct elffile *e, uint64_t address, char *ret, size_t size)
+tnf_elffile_function_at(struct elffile *e, uint64_t address, char *ret, size_t size)
 {
 	struct function f = { .value = address, .ret = ret, .size = size };
 
@@ -497,7 +497,7 @@ file_read(struct elffile *e, uint64_t address, void *buf, size_t n)
 }
 
 bool
-elffile_string(struct elffile *e, uint64_t address, char *ret, size_t size)
+tnf_elffile_string(struct elffile *e, uint64_t address, char *ret, size_t size)
 {
 	size_t n = file_read(e, address, ret, size);
 
@@ -528,7 +528,7 @@ elffile_relocated(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, uint64_t
 }
 
 bool
-elffile_pointer(struct elffile *e, uint64_t address, uint64_t *ret)
+tnf_elffile_pointer(struct elffile *e, uint64_t address, uint64_t *ret)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
@@ -573,7 +573,7 @@ needed_in(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, const char *pref
 }
 
 bool
-elffile_needed(struct elffile *e, const char *prefix, char *ret, size_t size)
+tnf_elffile_needed(struct elffile *e, const char *prefix, char *ret, size_t size)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;

@@ -38,7 +38,7 @@ guess_distance(const char *a, const char *b)
 }
 
 const char *
-word_guess(const char *const *words, const char *text)
+tnf_word_guess(const char *const *words, const char *text)
 {
 	const char *best = NULL;
 	size_t d, best_d = strlen(text) < 4 ? 2 : 3;

@@ -5,6 +5,6 @@
 #define COMMON_GUESS_H
 
 /* The word of a NULL-ended list that is only a slip away, or NULL. */
-const char *word_guess(const char *const *words, const char *text);
+const char *tnf_word_guess(const char *const *words, const char *text);
 
 #endif

@@ -8,7 +8,7 @@
 #include "common/kallsyms.h"
 
 bool
-kallsyms_line(const char *p, struct kallsym *ret)
+tnf_kallsyms_line(const char *p, struct kallsym *ret)
 {
 	uint64_t v = 0;
 	int digits;
@@ -33,7 +33,7 @@ kallsyms_line(const char *p, struct kallsym *ret)
 }
 
 int
-kallsyms_each(const char *path, bool (*fn)(void *arg, const struct kallsym *), void *arg)
+tnf_kallsyms_each(const char *path, bool (*fn)(void *arg, const struct kallsym *), void *arg)
 {
 	FILE *f = fopen(path, "re");
 	struct kallsym sym;
@@ -42,7 +42,7 @@ kallsyms_each(const char *path, bool (*fn)(void *arg, const struct kallsym *), v
 	if (f == NULL)
 		return errno;
 	while (fgets(line, sizeof line, f) != NULL)
-		if (kallsyms_line(line, &sym) && !fn(arg, &sym))
+		if (tnf_kallsyms_line(line, &sym) && !fn(arg, &sym))
 			break;
 	fclose(f);
 	return 0;

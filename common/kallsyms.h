@@ -21,11 +21,11 @@ struct kallsym {
 };
 
 /* A line "ADDRESS TYPE NAME[\t[MODULE]]", to its newline or NUL; false: another one. */
-bool kallsyms_line(const char *line, struct kallsym *ret);
+bool tnf_kallsyms_line(const char *line, struct kallsym *ret);
 
 /* Calls fn for each symbol of the list at 'path', in the list's order, until it
    returns false.  The kernel's list is long, and slow to read (some 80 ms).
    0, or an errno: the list cannot be opened. */
-int kallsyms_each(const char *path, bool (*fn)(void *arg, const struct kallsym *), void *arg);
+int tnf_kallsyms_each(const char *path, bool (*fn)(void *arg, const struct kallsym *), void *arg);
 
 #endif

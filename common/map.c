@@ -49,7 +49,7 @@ map_hash(const struct map *m, const void *key, size_t n)
 }
 
 void
-map_init(struct map *m, size_t value_size)
+tnf_map_init(struct map *m, size_t value_size)
 {
 	*m = (struct map){ .value_size = value_size };
 }
@@ -71,12 +71,12 @@ map_choose_secret(struct map *m)
 }
 
 void
-map_free(struct map *m)
+tnf_map_free(struct map *m)
 {
 	for (size_t i = 0; i < m->n_slots; i++)
 		free(m->slot[i]);
 	free(m->slot);
-	map_init(m, m->value_size);
+	tnf_map_init(m, m->value_size);
 }
 
 /* Where the key is, or the empty slot where it would go. */
@@ -96,7 +96,7 @@ map_find(const struct map *m, const void *key, size_t n, uint64_t hash)
 }
 
 void *
-map_get(const struct map *m, const void *key, size_t n)
+tnf_map_get(const struct map *m, const void *key, size_t n)
 {
 	struct map_entry *e;
 
@@ -128,7 +128,7 @@ map_grow(struct map *m)
 }
 
 void *
-map_put(struct map *m, const void *key, size_t n, bool *fresh)
+tnf_map_put(struct map *m, const void *key, size_t n, bool *fresh)
 {
 	struct map_entry *e;
 	uint64_t hash;
@@ -158,13 +158,13 @@ map_put(struct map *m, const void *key, size_t n, bool *fresh)
 }
 
 const void *
-map_key(const struct map *m, const void *value)
+tnf_map_key(const struct map *m, const void *value)
 {
 	return (const unsigned char *)value + map_key_at(m);
 }
 
 bool
-map_remove(struct map *m, const void *key, size_t n)
+tnf_map_remove(struct map *m, const void *key, size_t n)
 {
 	size_t i, k, home, mask = m->n_slots - 1;
 
@@ -189,7 +189,7 @@ map_remove(struct map *m, const void *key, size_t n)
 }
 
 void *
-map_next(const struct map *m, size_t *at, const void **key, size_t *key_size)
+tnf_map_next(const struct map *m, size_t *at, const void **key, size_t *key_size)
 {
 	struct map_entry *e;
 

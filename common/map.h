@@ -30,26 +30,26 @@ struct map {
 /* Nothing is allocated before the first key.  Values have 'value_size' bytes,
    aligned for everything, zero at first.  With 0 the map is a set; a struct map
    of zeros is one. */
-void map_init(struct map *, size_t value_size);
-void map_free(struct map *);	/* empty again, and still usable */
+void tnf_map_init(struct map *, size_t value_size);
+void tnf_map_free(struct map *);	/* empty again, and still usable */
 
 /* The value, or NULL: no such key. */
-void *map_get(const struct map *, const void *key, size_t key_size);
+void *tnf_map_get(const struct map *, const void *key, size_t key_size);
 
 /* The value, made if it is not there; NULL: out of memory, and nothing has
    changed.  *fresh (may be NULL) tells whether it was made.  The key is copied. */
-void *map_put(struct map *, const void *key, size_t key_size, bool *fresh);
+void *tnf_map_put(struct map *, const void *key, size_t key_size, bool *fresh);
 
-/* The key of a value that map_get(), map_put() or map_next() returned; the map's. */
-const void *map_key(const struct map *, const void *value);
+/* The key of a value that tnf_map_get(), tnf_map_put() or tnf_map_next() returned; the map's. */
+const void *tnf_map_key(const struct map *, const void *value);
 
 /* false: no such key. */
-bool map_remove(struct map *, const void *key, size_t key_size);
+bool tnf_map_remove(struct map *, const void *key, size_t key_size);
 
-/* Every value once, in no order: size_t at = 0; while ((v = map_next(m, &at,
+/* Every value once, in no order: size_t at = 0; while ((v = tnf_map_next(m, &at,
    &key, &key_size)) != NULL).  'key' and 'key_size' may be NULL.  No key may
    be added or removed meanwhile. */
-void *map_next(const struct map *, size_t *at, const void **key,
+void *tnf_map_next(const struct map *, size_t *at, const void **key,
     size_t *key_size);
 
 #endif /* COMMON_MAP_H */

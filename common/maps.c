@@ -84,7 +84,7 @@ maps_split(struct maps *maps)
 }
 
 int
-maps_read(pid_t pid, struct maps *ret)
+tnf_maps_read(pid_t pid, struct maps *ret)
 {
 	char name[64];
 	int fd, error;
@@ -98,12 +98,12 @@ maps_read(pid_t pid, struct maps *ret)
 	if (error == 0)
 		error = maps_split(ret);
 	if (error != 0)
-		maps_free(ret);
+		tnf_maps_free(ret);
 	return error;
 }
 
 void
-maps_free(struct maps *maps)
+tnf_maps_free(struct maps *maps)
 {
 	free(maps->m);
 	free(maps->text);
@@ -111,7 +111,7 @@ maps_free(struct maps *maps)
 }
 
 const char *
-mapping_file(const struct mapping *m, pid_t pid, char name[MAPPING_FILE_MAX])
+tnf_mapping_file(const struct mapping *m, pid_t pid, char name[MAPPING_FILE_MAX])
 {
 	snprintf(name, MAPPING_FILE_MAX, "/proc/%d/map_files/%" PRIxPTR "-%" PRIxPTR,
 	    (int)pid, m->start, m->end);
@@ -119,13 +119,13 @@ mapping_file(const struct mapping *m, pid_t pid, char name[MAPPING_FILE_MAX])
 }
 
 bool
-mapping_is_written(const struct mapping *m)
+tnf_mapping_is_written(const struct mapping *m)
 {
 	return m->write && m->shared && m->path[0] == '/';
 }
 
 const struct mapping *
-maps_find(const struct maps *maps, uintptr_t address)
+tnf_maps_find(const struct maps *maps, uintptr_t address)
 {
 	size_t low = 0, high = maps->n, mid;
 
@@ -142,7 +142,7 @@ maps_find(const struct maps *maps, uintptr_t address)
 }
 
 const struct mapping *
-maps_file_start(const struct maps *maps, const struct mapping *m)
+tnf_maps_file_start(const struct maps *maps, const struct mapping *m)
 {
 	const struct mapping *at;
 

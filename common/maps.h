@@ -31,10 +31,10 @@ struct maps {
 /* A name that leads to the very file that is mapped, whatever its own name leads to
    now, for who has CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN (root, as a rule); others are
    refused.  'name' is returned. */
-const char *mapping_file(const struct mapping *, pid_t,
+const char *tnf_mapping_file(const struct mapping *, pid_t,
 	    char name[MAPPING_FILE_MAX]);
 /* A file that others see change. */
-bool	mapping_is_written(const struct mapping *);
+bool	tnf_mapping_is_written(const struct mapping *);
 
 /* Two mappings of one file; false for memory that has none. */
 static inline bool
@@ -43,11 +43,11 @@ mapping_same_file(const struct mapping *a, const struct mapping *b)
 	return a->inode != 0 && a->inode == b->inode && a->device == b->device;
 }
 
-int	maps_read(pid_t, struct maps *ret);	/* 0 or an errno */
-void	maps_free(struct maps *);
-const struct mapping *maps_find(const struct maps *, uintptr_t);
+int	tnf_maps_read(pid_t, struct maps *ret);	/* 0 or an errno */
+void	tnf_maps_free(struct maps *);
+const struct mapping *tnf_maps_find(const struct maps *, uintptr_t);
 /* The mapping of the start of the same file, at or below this one. */
-const struct mapping *maps_file_start(const struct maps *,
+const struct mapping *tnf_maps_file_start(const struct maps *,
 	    const struct mapping *);
 
 #endif

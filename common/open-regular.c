@@ -9,7 +9,7 @@
 #include "common/open-regular.h"
 
 int
-open_regular(const char *path, int flags, struct stat *ret)
+tnf_open_regular(const char *path, int flags, struct stat *ret)
 {
 	char link[64];
 	int fd = -1, error = EINVAL;

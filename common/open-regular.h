@@ -12,6 +12,6 @@
  * already, and to open a FIFO waits.  With O_NOFOLLOW a symbolic link is not
  * followed.  Returns a descriptor, or -1 and errno; EINVAL: no regular file.
  */
-int open_regular(const char *path, int flags, struct stat *ret);
+int tnf_open_regular(const char *path, int flags, struct stat *ret);
 
 #endif

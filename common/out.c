@@ -17,7 +17,7 @@ static const char digit_pairs[] =
     "75767778798081828384858687888990919293949596979899";
 
 int
-out_init(struct out *o, int fd)
+tnf_out_init(struct out *o, int fd)
 {
 	if ((o->base = malloc(OUT_SIZE)) == NULL)
 		return ENOMEM;
@@ -31,9 +31,9 @@ out_init(struct out *o, int fd)
 }
 
 void
-out_memory(struct out *o)
+tnf_out_memory(struct out *o)
 {
-	o->base = xcalloc(1, OUT_SIZE);
+	o->base = tnf_xcalloc(1, OUT_SIZE);
 	o->p = o->base;
 	o->limit = o->base + OUT_SIZE - OUT_MARGIN;
 	o->fd = -1;
@@ -63,13 +63,13 @@ out_grow(struct out *o)
 	size_t used = (size_t)(o->p - o->base);
 	size_t size = 2 * ((size_t)(o->limit - o->base) + OUT_MARGIN);
 
-	o->base = xreallocarray(o->base, size, 1);
+	o->base = tnf_xreallocarray(o->base, size, 1);
 	o->p = o->base + used;
 	o->limit = o->base + size - OUT_MARGIN;
 }
 
 void
-out_flush(struct out *o)
+tnf_out_flush(struct out *o)
 {
 	if (o->fd < 0) {
 		out_grow(o);
@@ -80,19 +80,19 @@ out_flush(struct out *o)
 }
 
 int
-out_close(struct out *o)
+tnf_out_close(struct out *o)
 {
 	if (o->base == NULL)
 		return 0;
 	if (o->fd >= 0)
-		out_flush(o);
+		tnf_out_flush(o);
 	free(o->base);
 	o->base = NULL;
 	return o->error;
 }
 
 void
-out_bytes(struct out *o, const char *s, size_t n)
+tnf_out_bytes(struct out *o, const char *s, size_t n)
 {
 	for (; n > OUT_MARGIN; s += OUT_MARGIN, n -= OUT_MARGIN) {
 		out_room(o);
@@ -140,7 +140,7 @@ out_digit_count(uint64_t v)
 }
 
 void
-out_pad(struct out *o, unsigned n)
+tnf_out_pad(struct out *o, unsigned n)
 {
 	out_room(o);
 	if (n > OUT_MARGIN)
@@ -150,18 +150,18 @@ out_pad(struct out *o, unsigned n)
 }
 
 void
-out_u64_width(struct out *o, uint64_t v, unsigned width)
+tnf_out_u64_width(struct out *o, uint64_t v, unsigned width)
 {
 	char buf[24], *end = buf + sizeof(buf), *s = out_digits(end, v);
 	size_t n = (size_t)(end - s);
 
 	if (n < width)
-		out_pad(o, width - (unsigned)n);
-	out_bytes(o, s, n);
+		tnf_out_pad(o, width - (unsigned)n);
+	tnf_out_bytes(o, s, n);
 }
 
 void
-out_u64(struct out *o, uint64_t v)
+tnf_out_u64(struct out *o, uint64_t v)
 {
 	unsigned n = out_digit_count(v);
 
@@ -171,15 +171,15 @@ out_u64(struct out *o, uint64_t v)
 }
 
 void
-out_i64(struct out *o, int64_t v)
+tnf_out_i64(struct out *o, int64_t v)
 {
 	if (v < 0)
 		out_char(o, '-');
-	out_u64(o, v < 0 ? -(uint64_t)v : (uint64_t)v);
+	tnf_out_u64(o, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
 void
-out_hex(struct out *o, uint64_t v)
+tnf_out_hex(struct out *o, uint64_t v)
 {
 	char *s;
 
@@ -192,7 +192,7 @@ out_hex(struct out *o, uint64_t v)
 }
 
 void
-out_double(struct out *o, double v)
+tnf_out_double(struct out *o, double v)
 {
 	char buf[40];
 	int precision = 15;
@@ -220,18 +220,18 @@ out_fixed(struct out *o, int64_t ns, unsigned decimals, uint64_t unit, unsigned 
 	if (ns < 0)
 		*--s = '-';
 	if ((size_t)(end - s) < width)
-		out_pad(o, width - (unsigned)(end - s));
-	out_bytes(o, s, (size_t)(end - s));
+		tnf_out_pad(o, width - (unsigned)(end - s));
+	tnf_out_bytes(o, s, (size_t)(end - s));
 }
 
 void
-out_ms(struct out *o, int64_t ns, unsigned width)
+tnf_out_ms(struct out *o, int64_t ns, unsigned width)
 {
 	out_fixed(o, ns, 6, 1000000, width);
 }
 
 void
-out_us(struct out *o, int64_t ns)
+tnf_out_us(struct out *o, int64_t ns)
 {
 	out_fixed(o, ns, 3, 1000, 0);
 }

@@ -24,17 +24,17 @@ struct out {
 	int	 error;		/* errno of the first failure, or 0 */
 };
 
-int  out_init(struct out *, int fd);	/* 0 or an errno */
-void out_memory(struct out *);		/* fd -1, or the end of the program */
-void out_flush(struct out *);
-int  out_close(struct out *);		/* flushes, frees; 0 or the errno */
+int  tnf_out_init(struct out *, int fd);	/* 0 or an errno */
+void tnf_out_memory(struct out *);		/* fd -1, or the end of the program */
+void tnf_out_flush(struct out *);
+int  tnf_out_close(struct out *);		/* flushes, frees; 0 or the errno */
 
 /* Room for OUT_MARGIN bytes; called by the functions that write. */
 static inline void
 out_room(struct out *o)
 {
 	if (__builtin_expect(o->p > o->limit, 0))
-		out_flush(o);
+		tnf_out_flush(o);
 }
 
 static inline void
@@ -44,12 +44,12 @@ out_char(struct out *o, char c)
 	*o->p++ = c;
 }
 
-void out_bytes(struct out *, const char *, size_t);
+void tnf_out_bytes(struct out *, const char *, size_t);
 
 static inline void
 out_str(struct out *o, const char *s)
 {
-	out_bytes(o, s, strlen(s));
+	tnf_out_bytes(o, s, strlen(s));
 }
 
 /* For constant strings up to OUT_MARGIN bytes. */
@@ -60,16 +60,16 @@ out_str(struct out *o, const char *s)
 	(o)->p += sizeof(s) - 1;					\
 } while (0)
 
-void out_u64(struct out *, uint64_t);
-void out_i64(struct out *, int64_t);
-void out_hex(struct out *, uint64_t);		/* digits only */
-void out_double(struct out *, double);	/* shortest that reads back equal; finite */
+void tnf_out_u64(struct out *, uint64_t);
+void tnf_out_i64(struct out *, int64_t);
+void tnf_out_hex(struct out *, uint64_t);		/* digits only */
+void tnf_out_double(struct out *, double);	/* shortest that reads back equal; finite */
 /* Right-aligned in width, filled with blanks. */
-void out_u64_width(struct out *, uint64_t, unsigned width);
+void tnf_out_u64_width(struct out *, uint64_t, unsigned width);
 /* ns as milliseconds with six decimals, "%*.6f" of ns / 1e6. */
-void out_ms(struct out *, int64_t ns, unsigned width);
+void tnf_out_ms(struct out *, int64_t ns, unsigned width);
 /* ns as microseconds with three decimals. */
-void out_us(struct out *, int64_t ns);
-void out_pad(struct out *, unsigned blanks);
+void tnf_out_us(struct out *, int64_t ns);
+void tnf_out_pad(struct out *, unsigned blanks);
 
 #endif

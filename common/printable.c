@@ -19,13 +19,13 @@ turns_text(const unsigned char *s, size_t n)
 }
 
 size_t
-printable_length(const unsigned char *s, size_t n)
+tnf_printable_length(const unsigned char *s, size_t n)
 {
 	/* U+0080 to U+009F control terminals as well. */
 	if (s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && n > 1 && s[1] < 0xa0) ||
 	    turns_text(s, n))
 		return 0;
-	return utf8_length(s, n);
+	return tnf_utf8_length(s, n);
 }
 
 static void
@@ -37,7 +37,7 @@ printable_put_text(FILE *fp, const char *text, size_t n)
 	size_t len;
 
 	for (; p < end; p += len) {
-		if ((len = printable_length(p, (size_t)(end - p))) != 0) {
+		if ((len = tnf_printable_length(p, (size_t)(end - p))) != 0) {
 			fwrite(p, 1, len, fp);
 			continue;
 		}
@@ -51,7 +51,7 @@ printable_put_text(FILE *fp, const char *text, size_t n)
 }
 
 void
-printable_vprintf(FILE *fp, const char *fmt, va_list ap)
+tnf_printable_vprintf(FILE *fp, const char *fmt, va_list ap)
 {
 	size_t end = strlen(fmt);
 	char *text;
@@ -70,11 +70,11 @@ printable_vprintf(FILE *fp, const char *fmt, va_list ap)
 }
 
 void
-printable_printf(FILE *fp, const char *fmt, ...)
+tnf_printable_printf(FILE *fp, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	printable_vprintf(fp, fmt, ap);
+	tnf_printable_vprintf(fp, fmt, ap);
 	va_end(ap);
 }

@@ -30,7 +30,7 @@ proc_status_read(const char *path, const char *field, char *ret, size_t size)
 }
 
 bool
-proc_status_text(pid_t pid, const char *field, char *ret, size_t size)
+tnf_proc_status_text(pid_t pid, const char *field, char *ret, size_t size)
 {
 	char path[64];
 
@@ -39,7 +39,7 @@ proc_status_text(pid_t pid, const char *field, char *ret, size_t size)
 }
 
 bool
-thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret, size_t size)
+tnf_thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret, size_t size)
 {
 	char path[64];
 
@@ -48,27 +48,27 @@ thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret, size_t si
 }
 
 long
-thread_status(pid_t pid, pid_t tid, const char *field)
+tnf_thread_status(pid_t pid, pid_t tid, const char *field)
 {
 	char text[FIELD_MAX];
 
-	return thread_status_text(pid, tid, field, text, sizeof(text)) ?
+	return tnf_thread_status_text(pid, tid, field, text, sizeof(text)) ?
 	    strtol(text, NULL, 10) : -1;
 }
 
 long
-proc_status(pid_t pid, const char *field)
+tnf_proc_status(pid_t pid, const char *field)
 {
-	return proc_status_nth(pid, field, 0);
+	return tnf_proc_status_nth(pid, field, 0);
 }
 
 long
-proc_status_nth(pid_t pid, const char *field, unsigned n)
+tnf_proc_status_nth(pid_t pid, const char *field, unsigned n)
 {
 	char text[FIELD_MAX], *at = text, *end;
 	long v;
 
-	if (!proc_status_text(pid, field, text, sizeof(text)))
+	if (!tnf_proc_status_text(pid, field, text, sizeof(text)))
 		return -1;
 	for (;; at = end) {
 		v = strtol(at, &end, 10);
@@ -80,11 +80,11 @@ proc_status_nth(pid_t pid, const char *field, unsigned n)
 }
 
 long
-thread_status_last(pid_t pid, pid_t tid, const char *field)
+tnf_thread_status_last(pid_t pid, pid_t tid, const char *field)
 {
 	char text[FIELD_MAX], *last;
 
-	if (!thread_status_text(pid, tid, field, text, sizeof(text)))
+	if (!tnf_thread_status_text(pid, tid, field, text, sizeof(text)))
 		return -1;
 	last = strrchr(text, '\t');
 	return strtol(last != NULL ? last : text, NULL, 10);
@@ -92,7 +92,7 @@ thread_status_last(pid_t pid, pid_t tid, const char *field)
 
 /* The name, in parentheses, may hold anything; no later field has one. */
 uint64_t
-proc_started(pid_t pid)
+tnf_proc_started(pid_t pid)
 {
 	char path[64], line[1024], *p = NULL;
 	uint64_t start = 0;

@@ -12,24 +12,24 @@
 
 /* What follows "field:" of that task, and blanks, up to the end of the line; false:
    there is no such task or field, or we may not read it. */
-bool	proc_status_text(pid_t, const char *field, char *ret, size_t size);
-bool	thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret,
+bool	tnf_proc_status_text(pid_t, const char *field, char *ret, size_t size);
+bool	tnf_thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret,
 	    size_t size);
 
 /* The first number of the field; -1: as above. */
-long	proc_status(pid_t, const char *field);
-long	thread_status(pid_t pid, pid_t tid, const char *field);
+long	tnf_proc_status(pid_t, const char *field);
+long	tnf_thread_status(pid_t pid, pid_t tid, const char *field);
 
 /* When it began, in ticks of sysconf(_SC_CLK_TCK) since the boot (CLOCK_BOOTTIME); 0: there
    is no such process. */
-uint64_t proc_started(pid_t);
+uint64_t tnf_proc_started(pid_t);
 
 /* One number of a field that has several: the user IDs are real, effective, saved,
    and that of the file system. */
 enum { PROC_ID_REAL, PROC_ID_EFFECTIVE, PROC_ID_SAVED, PROC_ID_FS };
-long	proc_status_nth(pid_t, const char *field, unsigned n);
+long	tnf_proc_status_nth(pid_t, const char *field, unsigned n);
 
 /* The last number: of NSpid, what the task is called in its own name space. */
-long	thread_status_last(pid_t pid, pid_t tid, const char *field);
+long	tnf_thread_status_last(pid_t pid, pid_t tid, const char *field);
 
 #endif

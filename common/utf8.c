@@ -6,7 +6,7 @@
 #include "common/utf8.h"
 
 size_t
-utf8_length(const unsigned char *s, size_t n)
+tnf_utf8_length(const unsigned char *s, size_t n)
 {
 	uint32_t c = s[0], code, min;
 	size_t len;
@@ -34,13 +34,13 @@ utf8_length(const unsigned char *s, size_t n)
 }
 
 bool
-utf8_is_valid(const char *chars, size_t n)
+tnf_utf8_is_valid(const char *chars, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)chars;
 	size_t len;
 
 	for (; n > 0; s += len, n -= len)
-		if ((len = utf8_length(s, n)) == 0)
+		if ((len = tnf_utf8_length(s, n)) == 0)
 			return false;
 	return true;
 }

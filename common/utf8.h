@@ -9,9 +9,9 @@
 
 /* Bytes (1 to 4) of the character at 's', of which n > 0 bytes are there; 0: it is
    none.  Longer forms than needed, surrogates and what is above U+10FFFF are none. */
-size_t utf8_length(const unsigned char *s, size_t n);
+size_t tnf_utf8_length(const unsigned char *s, size_t n);
 
 /* Characters throughout? */
-bool utf8_is_valid(const char *chars, size_t n);
+bool tnf_utf8_is_valid(const char *chars, size_t n);
 
 #endif

@@ -9,6 +9,6 @@
 
 /* "root by prex[4711]"; a name that is not known is a number, or left out.  The answer
    is cut to fit. */
-void	who_is(uid_t, pid_t, char *ret, size_t size);
+void	tnf_who_is(uid_t, pid_t, char *ret, size_t size);
 
 #endif

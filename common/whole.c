@@ -39,7 +39,7 @@ whole_open_named(struct whole *w)
 }
 
 int
-whole_open(struct whole *w, int dir, const char *name)
+tnf_whole_open(struct whole *w, int dir, const char *name)
 {
 	*w = (struct whole){ .dir = dir, .name = name };
 	w->fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -89,16 +89,16 @@ whole_name(struct whole *w)
 }
 
 int
-whole_commit(struct whole *w)
+tnf_whole_commit(struct whole *w)
 {
 	int e = whole_name(w);
 
-	whole_discard(w);
+	tnf_whole_discard(w);
 	return e;
 }
 
 void
-whole_discard(struct whole *w)
+tnf_whole_discard(struct whole *w)
 {
 	int e = errno;
 

@@ -17,11 +17,11 @@ struct whole {
 };
 
 /* These return 0 or an errno. */
-int	whole_open(struct whole *, int dir, const char *name);	/* mode 0600 */
-int	whole_commit(struct whole *);	/* under its name, in place of what has it */
+int	tnf_whole_open(struct whole *, int dir, const char *name);	/* mode 0600 */
+int	tnf_whole_commit(struct whole *);	/* under its name, in place of what has it */
 
 /* Gives up what is not committed.  Safe in signal handlers and when repeated; errno
    stays. */
-void	whole_discard(struct whole *);
+void	tnf_whole_discard(struct whole *);
 
 #endif

@@ -9,47 +9,47 @@
 #include "common/map.h"
 #include "common/xalloc.h"
 
-void (*xalloc_failed)(void);
+void (*tnf_xalloc_failed)(void);
 
 static void *
 xalloc_check(void *p)
 {
-	if (p == NULL && xalloc_failed != NULL)
-		xalloc_failed();
+	if (p == NULL && tnf_xalloc_failed != NULL)
+		tnf_xalloc_failed();
 	if (p == NULL)
 		err(1, "out of memory");
 	return p;
 }
 
 void *
-xcalloc(size_t n, size_t size)
+tnf_xcalloc(size_t n, size_t size)
 {
 	return xalloc_check(calloc(n > 0 ? n : 1, size > 0 ? size : 1));
 }
 
 void *
-xreallocarray(void *old, size_t n, size_t size)
+tnf_xreallocarray(void *old, size_t n, size_t size)
 {
 	return xalloc_check(reallocarray(old, n > 0 ? n : 1, size));
 }
 
 char *
-xstrndup(const char *s, size_t len)
+tnf_xstrndup(const char *s, size_t len)
 {
-	char *p = xcalloc(len + 1, 1);
+	char *p = tnf_xcalloc(len + 1, 1);
 
 	memcpy(p, s, strnlen(s, len));
 	return p;
 }
 
 char *
-xstrdup(const char *s)
+tnf_xstrdup(const char *s)
 {
-	return xstrndup(s, strlen(s));
+	return tnf_xstrndup(s, strlen(s));
 }
 
 char *
-xvasprintf(const char *fmt, va_list ap)
+tnf_xvasprintf(const char *fmt, va_list ap)
 {
 	char *s;
 
@@ -59,19 +59,19 @@ xvasprintf(const char *fmt, va_list ap)
 }
 
 char *
-xasprintf(const char *fmt, ...)
+tnf_xasprintf(const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
 
 	va_start(ap, fmt);
-	s = xvasprintf(fmt, ap);
+	s = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	return s;
 }
 
 void *
-xmap_put(struct map *m, const void *key, size_t key_size, bool *fresh)
+tnf_xmap_put(struct map *m, const void *key, size_t key_size, bool *fresh)
 {
-	return xalloc_check(map_put(m, key, key_size, fresh));
+	return xalloc_check(tnf_map_put(m, key, key_size, fresh));
 }

@@ -11,17 +11,17 @@
 struct map;
 
 /* Zeroed.  Of 0 bytes there is one. */
-void *xcalloc(size_t n, size_t size);
-void *xreallocarray(void *, size_t n, size_t size);
+void *tnf_xcalloc(size_t n, size_t size);
+void *tnf_xreallocarray(void *, size_t n, size_t size);
 /* Up to a NUL, or as many characters as are said. */
-char *xstrndup(const char *, size_t);
-char *xstrdup(const char *);
-char *xvasprintf(const char *fmt, va_list) __attribute__((format(printf, 1, 0)));
-char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void *xmap_put(struct map *, const void *key, size_t key_size, bool *fresh);
+char *tnf_xstrndup(const char *, size_t);
+char *tnf_xstrdup(const char *);
+char *tnf_xvasprintf(const char *fmt, va_list) __attribute__((format(printf, 1, 0)));
+char *tnf_xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void *tnf_xmap_put(struct map *, const void *key, size_t key_size, bool *fresh);
 
 /* Called when there is none, to say so in the program's own words and to end it.
    NULL, or when it returns: a message like that of err(3), and status 1. */
-extern void (*xalloc_failed)(void);
+extern void (*tnf_xalloc_failed)(void);
 
 #endif

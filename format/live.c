@@ -40,7 +40,7 @@ live_u16(const struct live *b, uint64_t off)
 }
 
 struct live_use
-live_look(const struct live *b, uint64_t off)
+tnf_live_look(const struct live *b, uint64_t off)
 {
 	struct live_use use;
 
@@ -59,9 +59,9 @@ set_used(const struct live *b, unsigned char *to, uint32_t used)
 }
 
 enum live_copied
-live_copy(const struct live *b, uint64_t off, unsigned char *to, struct live_use *use)
+tnf_live_copy(const struct live *b, uint64_t off, unsigned char *to, struct live_use *use)
 {
-	struct live_use before = live_look(b, off), after = before;
+	struct live_use before = tnf_live_look(b, off), after = before;
 	uint32_t n = before.used;
 
 	if (n < sizeof(struct tnf_block_header))
@@ -75,7 +75,7 @@ live_copy(const struct live *b, uint64_t off, unsigned char *to, struct live_use
 		else
 			memcpy(to, b->base + off, n);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		after = live_look(b, off);
+		after = tnf_live_look(b, off);
 	}
 	if (after.generation != use->generation || after.used < before.used) {
 		memset(to, 0, b->block_size);
@@ -91,7 +91,7 @@ live_copy(const struct live *b, uint64_t off, unsigned char *to, struct live_use
 }
 
 void
-live_copy_words(const struct live *b, uint64_t off, unsigned char *to, size_t n)
+tnf_live_copy_words(const struct live *b, uint64_t off, unsigned char *to, size_t n)
 {
 	size_t i;
 	uint32_t v;
@@ -114,12 +114,12 @@ copy_grown(const struct live *b, struct live_use *seen, unsigned char *block, bo
 
 	for (off = b->first; off < b->size; off += b->block_size) {
 		s = &seen[off / b->block_size];
-		now = live_look(b, off);
+		now = tnf_live_look(b, off);
 		if (now.generation != TNF_GENERATION_TAG ||
 		    (now.generation == s->generation && now.used == s->used))
 			continue;
 		s->generation = TNF_GENERATION_TAG;
-		if (live_copy(b, off, block, s) != LIVE_COPIED)
+		if (tnf_live_copy(b, off, block, s) != LIVE_COPIED)
 			continue;
 		*grown = true;
 		if (!put(arg, off, block, b->block_size))
@@ -129,7 +129,7 @@ copy_grown(const struct live *b, struct live_use *seen, unsigned char *block, bo
 }
 
 bool
-live_copy_definitions(const struct live *b, struct live_use *seen, unsigned char *block,
+tnf_live_copy_definitions(const struct live *b, struct live_use *seen, unsigned char *block,
     bool (*put)(void *arg, uint64_t off, const void *block, size_t n), void *arg)
 {
 	bool grown = true, ok = true;

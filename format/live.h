@@ -8,7 +8,7 @@
  * 1. A writer commits a record by raising the block's bytes_valid behind it.  So
  *    what lies below bytes_valid is whole, and is not written again in this use of
  *    the block.  To take a block for its next use, a writer makes bytes_valid small,
- *    then changes the generation, and writes records only then.  live_copy() reads the
+ *    then changes the generation, and writes records only then.  tnf_live_copy() reads the
  *    generation, then bytes_valid, then the records, and then both again: with the
  *    same generation before and after, and bytes_valid not smaller than before, the
  *    records are of one use and whole.  Otherwise it drops the block.
@@ -19,7 +19,7 @@
  * 3. What an event refers to was committed before it.  So what is referred to is
  *    copied after what refers to it: events, then the directory that names
  *    definitions, then definitions.  A definition may refer to one that was added
- *    to a block copied before: live_copy_definitions() goes over them until none
+ *    to a block copied before: tnf_live_copy_definitions() goes over them until none
  *    has grown.  The header comes last.
  *
  * How the two copiers use this depends on what an event may refer to.  In the kernel's
@@ -73,25 +73,25 @@ enum live_copied {
 };
 
 /* The block at 'off' as it is now: 'used' is not older than the generation. */
-struct live_use live_look(const struct live *, uint64_t off);
+struct live_use tnf_live_look(const struct live *, uint64_t off);
 
 /*
  * Copies the block at 'off', in the use that use->generation says, to block_size bytes
  * at 'to'; sets use->used to how much of it was copied.  LIVE_EMPTY: the header is
  * copied.  LIVE_TAKEN: 'to' is all zeros, a block that was never used.
  */
-enum live_copied live_copy(const struct live *, uint64_t off, unsigned char *to,
+enum live_copied tnf_live_copy(const struct live *, uint64_t off, unsigned char *to,
     struct live_use *);
 
 /* Copies bytes word by word, each as it was at one time; 'n' is a multiple of 4. */
-void live_copy_words(const struct live *, uint64_t off, unsigned char *to, size_t n);
+void tnf_live_copy_words(const struct live *, uint64_t off, unsigned char *to, size_t n);
 
 /*
  * Copies blocks of definitions until none has grown, and gives each to put(), which
  * may see the same one again.  seen[N] is of the block at N * block_size; who has
  * copied none yet gives zeros.  'block' is room for one.  False: put() said so.
  */
-bool live_copy_definitions(const struct live *, struct live_use *seen, unsigned char *block,
+bool tnf_live_copy_definitions(const struct live *, struct live_use *seen, unsigned char *block,
     bool (*put)(void *arg, uint64_t off, const void *block, size_t n), void *arg);
 
 #endif /* FORMAT_LIVE_H */

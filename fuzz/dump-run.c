@@ -100,13 +100,13 @@ dump_run(struct dump *d, const void *base, size_t size)
 
 	if (null < 0)
 		null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	if (out_init(&d->out, null) != 0)
+	if (tnf_out_init(&d->out, null) != 0)
 		abort();
 	if (d->raw || d->diff)
 		run_paths(d, base, size);
 	else
 		run_stream(d, base, size);
-	out_close(&d->out);
+	tnf_out_close(&d->out);
 }
 
 void
@@ -116,5 +116,5 @@ dump_done(struct dump *d)
 	pipeline_free_filters(d);
 	options_free(d);
 	if (d->scratch.base != NULL)
-		out_close(&d->scratch);
+		tnf_out_close(&d->scratch);
 }

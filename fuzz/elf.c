@@ -144,15 +144,15 @@ fuzz_linker(void)
 {
 	static const struct target_ops none = { .close = NULL };
 	const struct reader r = { getpid(), read_memory, NULL };
-	tnfctl_handle_t *h = handle_new(&none, r.pid);
+	tnfctl_handle_t *h = tnfctl_handle_new(&none, r.pid);
 	struct linker l = { .debug = 0 };
 
-	linkmap_look(&r, &l);
+	tnfctl_linkmap_look(&r, &l);
 	memset(&l, 0, sizeof(l));
 	l.debug = 64;
-	linkmap_look(&r, &l);
-	linkmap_objects(h, &r, &l);
-	handle_free(h);
+	tnfctl_linkmap_look(&r, &l);
+	tnfctl_linkmap_objects(h, &r, &l);
+	tnfctl_handle_free(h);
 }
 
 static bool
@@ -170,18 +170,19 @@ fuzz_file(void)
 	char text[64];
 	unsigned n = 0;
 
-	elffile_kind_of(object, TNF_PROCESS_SYMBOL);
-	if ((e = elffile_open(object)) == NULL)
+	tnf_elffile_kind_of(object, TNF_PROCESS_SYMBOL);
+	if ((e = tnf_elffile_open(object)) == NULL)
 		return;
-	elffile_sections(e, "tnf_probes", count, &n);
-	elffile_symbols(e, names, values, 2, true);
-	if (elffile_function(e, "hit", &v) && elffile_function_at(e, v, text, sizeof text) &&
+	tnf_elffile_sections(e, "tnf_probes", count, &n);
+	tnf_elffile_symbols(e, names, values, 2, true);
+	if (tnf_elffile_function(e, "hit", &v) &&
+	    tnf_elffile_function_at(e, v, text, sizeof text) &&
 	    strlen(text) >= sizeof text)
 		abort();
-	if (elffile_pointer(e, elffile_lowest(e) + 256, &v) &&
-	    elffile_string(e, v, text, sizeof text) && strlen(text) >= sizeof text)
+	if (tnf_elffile_pointer(e, tnf_elffile_lowest(e) + 256, &v) &&
+	    tnf_elffile_string(e, v, text, sizeof text) && strlen(text) >= sizeof text)
 		abort();
-	elffile_close(e);
+	tnf_elffile_close(e);
 }
 
 int

@@ -47,17 +47,17 @@ copy(const uint8_t *data, size_t size)
 	struct tnf_file f;
 	uint8_t *to;
 
-	if (file_init(&f, data, size, FILE_STRICT) != 0)
+	if (tnf_file_init(&f, data, size, FILE_STRICT) != 0)
 		return;
 	if ((to = calloc(1, size)) == NULL)
 		abort();
 	/* Of others it is not known where their blocks begin. */
 	if (!f.has_ext)
 		f.ext.data_start = f.data_start;
-	if (copy_live(&f, to) == 0)
+	if (tnf_copy_live(&f, to) == 0)
 		walk_stream(to, size);
 	free(to);
-	file_done(&f);
+	tnf_file_done(&f);
 }
 
 int

@@ -48,7 +48,7 @@ fuzz_args(const char *text)
 	struct usdt_args args;
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		if (usdt_args_parse(text, &places[i], &args) != (args.why[0] == '\0'))
+		if (tnfctl_usdt_args_parse(text, &places[i], &args) != (args.why[0] == '\0'))
 			abort();
 		judge(args.v, args.n);
 	}
@@ -65,18 +65,18 @@ each_note(void *arg, const struct usdt_note *note)
 static void
 fuzz_object(int fd)
 {
-	struct elffile *e = elffile_open(fd);
+	struct elffile *e = tnf_elffile_open(fd);
 	struct usdt_object o;
 
 	if (e == NULL)
 		return;
-	if (usdt_object_read(e, &o)) {
+	if (tnfctl_usdt_object_read(e, &o)) {
 		for (size_t i = 0; i < o.n; i++)
 			for (size_t s = 0; s < o.v[i].nsites; s++)
 				judge(o.v[i].sites[s].v, o.v[i].sites[s].n);
-		usdt_object_free(&o);
+		tnfctl_usdt_object_free(&o);
 	}
-	elffile_close(e);
+	tnf_elffile_close(e);
 }
 
 int
@@ -93,7 +93,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	fuzz_args(text);
-	usdt_notes_read((const uint8_t *)text, size, each_note, &sum);
+	tnfctl_usdt_notes_read((const uint8_t *)text, size, each_note, &sum);
 	free(text);
 	fd = memfd_create("object", MFD_CLOEXEC);
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)

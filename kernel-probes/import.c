@@ -48,7 +48,7 @@ import_grow(struct kp *kp)
 	kp->import = list;
 	kp->import_room = room;
 	if (kp->imports == 0)
-		map_init(&kp->import_by_key, sizeof(struct kp_import *));
+		tnf_map_init(&kp->import_by_key, sizeof(struct kp_import *));
 	return true;
 }
 
@@ -115,11 +115,11 @@ kp_import_add(struct kp *kp, const struct kp_import_new *new, struct kp_import *
 	if (kp->imports == kp->import_room && !import_grow(kp))
 		return kp_fail(kp, -ENOMEM, "%s: not enough memory", new->name);
 	key_make(&key, new->kind, new->name, source);
-	at = map_put(&kp->import_by_key, key.text, key.size, &fresh);
+	at = tnf_map_put(&kp->import_by_key, key.text, key.size, &fresh);
 	if (at == NULL)
 		return kp_fail(kp, -ENOMEM, "%s: not enough memory", new->name);
 	if (fresh && (imp = import_new(new)) == NULL) {
-		map_remove(&kp->import_by_key, key.text, key.size);
+		tnf_map_remove(&kp->import_by_key, key.text, key.size);
 		return kp_fail(kp, -ENOMEM, "%s: not enough memory", new->name);
 	}
 	if (fresh) {
@@ -274,5 +274,5 @@ kp_imports_free(struct kp *kp)
 	for (unsigned i = 0; i < kp->imports; i++)
 		import_free(kp->import[i]);
 	free(kp->import);
-	map_free(&kp->import_by_key);
+	tnf_map_free(&kp->import_by_key);
 }

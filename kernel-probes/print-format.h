@@ -9,7 +9,7 @@
  * "Context"): "symbolic MASK VALUE=NAME,..." or "flags MASK DELIMITER VALUE=NAME,...".
  * What cannot be understood is left out.
  */
-void print_format_names(const char *format, void (*fn)(void *arg, const char *member,
+void tnfctl_print_format_names(const char *format, void (*fn)(void *arg, const char *member,
     const char *names), void *arg);
 
 #endif /* KERNEL_PROBES_PRINT_FORMAT_H */

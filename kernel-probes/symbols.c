@@ -61,6 +61,6 @@ kp_symbols_find(struct kp_shared *shared)
 	s.missing = sizeof wanted / sizeof wanted[0] - 1;
 	for (const struct wanted *w = wanted; w->name != NULL; w++)
 		*w->at = 0;
-	if (kallsyms_each(KALLSYMS, symbols_note, &s) == 0)
+	if (tnf_kallsyms_each(KALLSYMS, symbols_note, &s) == 0)
 		shared->schedule_end = s.after;
 }

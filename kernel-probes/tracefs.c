@@ -19,13 +19,13 @@ static const char *const places[] = {
 static const char *place = "/sys/kernel/tracing";
 
 const char *
-tracefs_dir(void)
+tnfctl_tracefs_dir(void)
 {
 	return place;
 }
 
 int
-tracefs_find(struct kp *kp)
+tnfctl_tracefs_find(struct kp *kp)
 {
 	char path[64];
 
@@ -48,7 +48,7 @@ tracefs_find(struct kp *kp)
 }
 
 int
-tracefs_read(struct kp *kp, const char *path, char **ret)
+tnfctl_tracefs_read(struct kp *kp, const char *path, char **ret)
 {
 	size_t room = 1 << 16, n = 0;
 	char full[256], *text, *more;
@@ -209,7 +209,7 @@ split_declaration(char *decl, struct tracefs_field *f)
 }
 
 const char *
-tracefs_next_field(const char *format, struct tracefs_field *ret)
+tnfctl_tracefs_next_field(const char *format, struct tracefs_field *ret)
 {
 	const char *at = strstr(format, "\tfield:"), *end;
 	unsigned offset, size, is_signed;

@@ -10,12 +10,12 @@
 
 struct kp;
 
-/* Where it is mounted, as far as tracefs_find() knows. */
-const char *tracefs_dir(void);
+/* Where it is mounted, as far as tnfctl_tracefs_find() knows. */
+const char *tnfctl_tracefs_dir(void);
 /* Mounts it if it is not, and if we may.  0, or why it is not to be had. */
-int tracefs_find(struct kp *);
+int tnfctl_tracefs_find(struct kp *);
 /* The whole of a file, malloc'ed, with a NUL behind it; or a negative errno. */
-int tracefs_read(struct kp *, const char *path, char **ret);
+int tnfctl_tracefs_read(struct kp *, const char *path, char **ret);
 
 struct tracefs_field {
 	char	    name[128];
@@ -26,6 +26,6 @@ struct tracefs_field {
 };
 
 /* The next field that 'format' describes; returns the text behind it, or NULL. */
-const char *tracefs_next_field(const char *format, struct tracefs_field *ret);
+const char *tnfctl_tracefs_next_field(const char *format, struct tracefs_field *ret);
 
 #endif /* KERNEL_PROBES_TRACEFS_H */

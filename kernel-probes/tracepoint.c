@@ -53,8 +53,8 @@ kp_import_tracepoints(struct kp *kp)
 	char *text, *line, *end;
 	int r;
 
-	if ((r = tracefs_find(kp)) < 0 ||
-	    (r = tracefs_read(kp, "available_events", &text)) < 0)
+	if ((r = tnfctl_tracefs_find(kp)) < 0 ||
+	    (r = tnfctl_tracefs_read(kp, "available_events", &text)) < 0)
 		return r;
 	for (line = text; r == 0 && *line != '\0'; line = end) {
 		end = line + strcspn(line, "\n");
@@ -117,12 +117,12 @@ describe_tracepoint(struct kp *kp, struct kp_import *imp)
 
 	split_name(imp, &system, &event);
 	snprintf(path, sizeof path, "events/%.*s/%s/format", system, imp->name, event);
-	if ((r = tracefs_find(kp)) < 0 || (r = tracefs_read(kp, path, &text)) < 0) {
+	if ((r = tnfctl_tracefs_find(kp)) < 0 || (r = tnfctl_tracefs_read(kp, path, &text)) < 0) {
 		kp_import_lacks(imp, r == -ENOENT ? "this kernel has none, or its module "
 		    "is not loaded" : "tracefs: %s", strerror(-r));
 		return r;
 	}
-	for (const char *at = text; (at = tracefs_next_field(at, &f)) != NULL;)
+	for (const char *at = text; (at = tnfctl_tracefs_next_field(at, &f)) != NULL;)
 		if (f.offset >= 8 && add_field(imp, &f) == -ENOMEM)
 			break;
 	free(text);
@@ -139,7 +139,7 @@ tracepoint_number(struct kp *kp, const char *name)
 	if (dot == NULL)
 		return -EINVAL;
 	snprintf(path, sizeof path, "events/%.*s/%s/id", (int)(dot - name), name, dot + 1);
-	if ((r = tracefs_find(kp)) < 0 || (r = tracefs_read(kp, path, &text)) < 0)
+	if ((r = tnfctl_tracefs_find(kp)) < 0 || (r = tnfctl_tracefs_read(kp, path, &text)) < 0)
 		return r;
 	r = atoi(text);
 	free(text);
@@ -197,7 +197,8 @@ file_tracepoint(const struct kp_import *imp, char *buf, size_t n)
 	int system;
 
 	split_name(imp, &system, &event);
-	snprintf(buf, n, "%s/events/%.*s/%s/format", tracefs_dir(), system, imp->name, event);
+	snprintf(buf, n, "%s/events/%.*s/%s/format", tnfctl_tracefs_dir(), system, imp->name,
+	    event);
 }
 
 /* A pin may hold anything. */

@@ -30,7 +30,7 @@ arena_grow(struct arena *a, size_t n)
 }
 
 void *
-arena_zalloc(struct arena *a, size_t n)
+tnf_arena_zalloc(struct arena *a, size_t n)
 {
 	void *p;
 
@@ -49,17 +49,17 @@ arena_zalloc(struct arena *a, size_t n)
 }
 
 char *
-arena_strndup(struct arena *a, const char *s, size_t n)
+tnf_arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	char *p;
 
-	if ((p = arena_zalloc(a, n + 1)) != NULL)
+	if ((p = tnf_arena_zalloc(a, n + 1)) != NULL)
 		memcpy(p, s, n);
 	return p;
 }
 
 void
-arena_free(struct arena *a)
+tnf_arena_free(struct arena *a)
 {
 	struct arena_chunk *c, *next;
 

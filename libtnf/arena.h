@@ -20,8 +20,8 @@ struct arena {
 	uint64_t	 limit;		/* 0: none */
 };
 
-void	*arena_zalloc(struct arena *, size_t);	/* NULL: no memory, or limit */
-char	*arena_strndup(struct arena *, const char *, size_t);
-void	 arena_free(struct arena *);
+void	*tnf_arena_zalloc(struct arena *, size_t);	/* NULL: no memory, or limit */
+char	*tnf_arena_strndup(struct arena *, const char *, size_t);
+void	 tnf_arena_free(struct arena *);
 
 #endif /* LIBTNF_ARENA_H */

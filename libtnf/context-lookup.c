@@ -123,7 +123,7 @@ open_source(struct context_source *s, tnf_context_t **ret)
 	e = context_lookup_locate(head, s->size, &offset, &length);
 	if (e != 0 && e != ENODATA)
 		return e;
-	if ((e2 = context_names(s, &names, &size)) != 0)
+	if ((e2 = tnf_context_names(s, &names, &size)) != 0)
 		return e2;
 	if (e == ENODATA && size == 0) {
 		free(names);

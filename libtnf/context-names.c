@@ -69,7 +69,7 @@ blocks_lines(const struct context_source *s, uint32_t latest, uint32_t size, FIL
 }
 
 int
-context_names(const struct context_source *s, char **ret, size_t *ret_size)
+tnf_context_names(const struct context_source *s, char **ret, size_t *ret_size)
 {
 	unsigned char head[TNF_EXT_OFFSET + sizeof(struct tnf_ext)];
 	const unsigned char *x = head + TNF_EXT_OFFSET;
@@ -147,11 +147,11 @@ add_task(struct tnf_context *c, const struct tnf_context_task *own)
 	t.tid = outer_number(c, own->tid);
 	t.pid = outer_number(c, own->pid);
 	if (c->inners.n > 0 && t.tid == own->tid) {
-		if ((inner = context_table_add(&c->own_inners)) == NULL)
+		if ((inner = tnf_context_table_add(&c->own_inners)) == NULL)
 			return ENOMEM;
 		*inner = (struct inner){ own->tid, own->tid };
 	}
-	if ((row = context_table_add(&c->own_tasks)) == NULL)
+	if ((row = tnf_context_table_add(&c->own_tasks)) == NULL)
 		return ENOMEM;
 	*row = t;
 	return 0;
@@ -187,7 +187,7 @@ context_names_append(struct table *to, const struct table *from)
 	void *row;
 
 	for (size_t i = 0; i < from->n; i++) {
-		if ((row = context_table_add(to)) == NULL)
+		if ((row = tnf_context_table_add(to)) == NULL)
 			return ENOMEM;
 		memcpy(row, (const char *)from->rows + i * from->size, from->size);
 	}
@@ -195,7 +195,7 @@ context_names_append(struct table *to, const struct table *from)
 }
 
 int
-context_names_settle(struct tnf_context *c)
+tnf_context_names_settle(struct tnf_context *c)
 {
 	const struct tnf_context_task *rows = c->threads.rows, **own;
 	struct tnf_context_former *f = c->own_formers.rows;
@@ -241,7 +241,7 @@ compare_numbers(const void *a, const void *b)
 }
 
 uint32_t
-context_own_processes(const void *base, uint64_t size)
+tnf_context_own_processes(const void *base, uint64_t size)
 {
 	const struct tnf_context_task *t;
 	tnf_context_t *c;

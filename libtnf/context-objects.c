@@ -98,7 +98,7 @@ build_id(pid_t pid, const struct mapping *m, char *ret)
 	int fd;
 
 	strcpy(ret, "-");
-	fd = open(mapping_file(m, pid, name), O_RDONLY | O_CLOEXEC | O_NOCTTY |
+	fd = open(tnf_mapping_file(m, pid, name), O_RDONLY | O_CLOEXEC | O_NOCTTY |
 	    O_NONBLOCK);
 	if (fd < 0 && strlen(m->path) < 4096) {
 		snprintf(name, sizeof name, "/proc/%d/root%s", (int)pid, m->path);
@@ -118,7 +118,7 @@ context_objects(struct context_writer *w, pid_t pid)
 	const struct mapping *m;
 	struct maps maps;
 
-	if (w->f == NULL || maps_read(pid, &maps) != 0)
+	if (w->f == NULL || tnf_maps_read(pid, &maps) != 0)
 		return;
 	for (m = maps.m; m < maps.m + maps.n && m < maps.m + OBJECTS_MAX; m++) {
 		if (!m->exec || m->path[0] != '/')
@@ -129,5 +129,5 @@ context_objects(struct context_writer *w, pid_t pid)
 		context_escaped(w, m->path);
 		putc_unlocked('\n', w->f);
 	}
-	maps_free(&maps);
+	tnf_maps_free(&maps);
 }

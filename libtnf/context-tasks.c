@@ -103,8 +103,8 @@ static void
 put_inner(struct context_writer *w, pid_t tid, pid_t pid)
 {
 	context_inner(w, tid, pid,
-	    (pid_t)thread_status_last(pid, tid, "NSpid"),
-	    (pid_t)thread_status_last(pid, tid, "NStgid"));
+	    (pid_t)tnf_thread_status_last(pid, tid, "NSpid"),
+	    (pid_t)tnf_thread_status_last(pid, tid, "NStgid"));
 }
 
 static void

@@ -16,7 +16,7 @@
 #define MAGIC_LINE	"TNFCTX 1\n"
 
 void *
-context_table_add(struct table *t)
+tnf_context_table_add(struct table *t)
 {
 	size_t room;
 	void *rows;
@@ -106,7 +106,7 @@ parse_task_line(struct tnf_context *c, char *rest, bool ended)
 	    !number_i32(f[1], &t.pid) || !number_i32(f[2], &t.ppid))
 		return EBADMSG;
 	t.comm = f[3];
-	row = context_table_add(&c->tasks);
+	row = tnf_context_table_add(&c->tasks);
 	if (row == NULL)
 		return ENOMEM;
 	*row = t;
@@ -136,7 +136,7 @@ parse_inner(struct tnf_context *c, char *rest)
 	    !number_i32(f[1], &pid) || !number_i32(f[2], &n.inner_tid) ||
 	    !number_i32(f[3], &inner_pid))
 		return EBADMSG;
-	row = context_table_add(&c->inners);
+	row = tnf_context_table_add(&c->inners);
 	if (row == NULL)
 		return ENOMEM;
 	*row = n;
@@ -155,7 +155,7 @@ parse_former(struct table *t, char *rest)
 		return EBADMSG;
 	was.time = (int64_t)time;
 	was.comm = f[2];
-	row = context_table_add(t);
+	row = tnf_context_table_add(t);
 	if (row == NULL)
 		return ENOMEM;
 	*row = was;
@@ -185,7 +185,7 @@ parse_thread(struct tnf_context *c, char *rest)
 	    !number_i32(f[1], &t.pid) || !number_i32(f[2], &t.ppid))
 		return EBADMSG;
 	t.comm = f[3];
-	row = context_table_add(&c->threads);
+	row = tnf_context_table_add(&c->threads);
 	if (row == NULL)
 		return ENOMEM;
 	*row = t;
@@ -201,7 +201,7 @@ parse_path(struct table *t, char *rest)
 	if (!context_cut(rest, f, 2) || !number_i32(f[0], &p.pid))
 		return EBADMSG;
 	p.path = f[1];
-	row = context_table_add(t);
+	row = tnf_context_table_add(t);
 	if (row == NULL)
 		return ENOMEM;
 	*row = p;
@@ -232,7 +232,7 @@ parse_symbol(struct tnf_context *c, char *rest)
 	context_unescape(f[2]);
 	s.module = strcmp(f[2], "-") == 0 ? "" : f[2];
 	s.name = f[3];
-	row = context_table_add(&c->symbols);
+	row = tnf_context_table_add(&c->symbols);
 	if (row == NULL)
 		return ENOMEM;
 	*row = s;
@@ -252,7 +252,7 @@ parse_object(struct tnf_context *c, char *rest)
 		return EBADMSG;
 	o.build_id = f[4];
 	o.path = f[5];
-	row = context_table_add(&c->objects);
+	row = tnf_context_table_add(&c->objects);
 	if (row == NULL)
 		return ENOMEM;
 	*row = o;
@@ -269,7 +269,7 @@ parse_device(struct tnf_context *c, char *rest)
 	if (!context_cut(rest, f, 3) || !context_number(f[0], 10, UINT32_MAX, &major) ||
 	    !context_number(f[1], 10, UINT32_MAX, &minor))
 		return EBADMSG;
-	row = context_table_add(&c->devices);
+	row = tnf_context_table_add(&c->devices);
 	if (row == NULL)
 		return ENOMEM;
 	row->major = (uint32_t)major;
@@ -326,7 +326,7 @@ parse_line(struct tnf_context *c, char *line)
 		if (strcmp(line, line_kinds[i].word) == 0)
 			return line_kinds[i].parse(c, rest);
 	context_unescape(rest);
-	fact = context_table_add(&c->facts);
+	fact = tnf_context_table_add(&c->facts);
 	if (fact == NULL)
 		return ENOMEM;
 	fact->name = line;
@@ -458,7 +458,7 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 	drop_noted_twice(&c->tasks);
 	table_sort(&c->inners, compare_inners);
 	if (c->threads.n > 0 || c->own_formers.n > 0) {
-		if (context_names_settle(c) != 0) {
+		if (tnf_context_names_settle(c) != 0) {
 			tnf_context_close(c);
 			return ENOMEM;
 		}

@@ -48,7 +48,7 @@ struct path_of {
 	const char *path;
 };
 
-void	*context_table_add(struct table *);
+void	*tnf_context_table_add(struct table *);
 
 /* A trace file, in memory or not. */
 struct context_source {
@@ -63,11 +63,11 @@ struct context_source {
 
 /* context-names.c: the lines in the file's blocks of names; *ret, to be freed, may be
    NULL.  0 or ENOMEM. */
-int	context_names(const struct context_source *, char **ret, size_t *ret_size);
+int	tnf_context_names(const struct context_source *, char **ret, size_t *ret_size);
 /* Of the processes that have written the file, how many different numbers are told by
    themselves in it. */
-uint32_t context_own_processes(const void *base, uint64_t size);
+uint32_t tnf_context_own_processes(const void *base, uint64_t size);
 /* When all is parsed and sorted; what it adds to is to be sorted again. */
-int	context_names_settle(struct tnf_context *);
+int	tnf_context_names_settle(struct tnf_context *);
 
 #endif /* LIBTNF_CONTEXT_H */

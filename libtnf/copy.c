@@ -92,7 +92,7 @@ laps_behind(const struct tnf_file *f, const struct round *r,
 static struct block
 copy_look(const struct live *from, uint32_t off)
 {
-	struct live_use use = live_look(from, off);
+	struct live_use use = tnf_live_look(from, off);
 
 	return (struct block){ .off = off, .generation = use.generation, .used = use.used };
 }
@@ -153,10 +153,10 @@ copy_data(const struct tnf_file *f, const struct live *from, unsigned char *to,
 
 	for (i = 0; i < r->n; i++) {
 		off = copy_place(f, r, i);
-		use = live_look(from, off);
+		use = tnf_live_look(from, off);
 		if (use.generation != TNF_GENERATION_FREE &&
 		    use.generation != TNF_GENERATION_TAG)
-			live_copy(from, off, to + off, &use);
+			tnf_live_copy(from, off, to + off, &use);
 	}
 }
 
@@ -193,7 +193,7 @@ drop_taken(const struct live *from, const struct tnf_file *copy,
 
 	for (i = r->n; i-- > 0;) {
 		off = copy_place(copy, r, i);
-		if (file_block(copy, off).generation != live_look(from, off).generation)
+		if (file_block(copy, off).generation != tnf_live_look(from, off).generation)
 			memset(to + off, 0, copy->block_size);
 	}
 }
@@ -206,13 +206,13 @@ hide_newer(struct tnf_file *copy, unsigned char *to, const struct block *mark)
 	enum walk_status r;
 	struct walk w;
 
-	if (walk_start(&w, copy, mark->off) != WALK_RECORD ||
+	if (tnf_walk_start(&w, copy, mark->off) != WALK_RECORD ||
 	    w.generation == TNF_GENERATION_TAG)
 		return;
 	if (w.generation == mark->generation &&
 	    mark->used > copy->block_header_size)
 		w.next = mark->off + mark->used;
-	while ((r = walk_next(&w)) >= WALK_RECORD)
+	while ((r = tnf_walk_next(&w)) >= WALK_RECORD)
 		if (r == WALK_RECORD && walk_is_event(&w))
 			memset(to + w.pos, 0, w.next - w.pos);
 }
@@ -234,15 +234,15 @@ copy_take(const struct tnf_file *f, const struct live *from, struct target *t,
 		if (r.data == 0 || file_cursor(f) - r.cursor < r.data / 4)
 			break;
 	}
-	live_copy_words(from, 0, to, f->data_start);
-	live_copy_definitions(from, marks->defined, marks->room, put_definitions, t);
+	tnf_live_copy_words(from, 0, to, f->data_start);
+	tnf_live_copy_definitions(from, marks->defined, marks->room, put_definitions, t);
 	memcpy(to + f->bytes.size, f->bytes.base + f->bytes.size,
 	    f->whole - f->bytes.size);
 	for (i = 0; i < r.n; i++)
 		hide_newer(copy, to, &marks->block[i]);
 }
 
-/* As copy_live(); the blocks are read by way of 'from'. */
+/* As tnf_copy_live(); the blocks are read by way of 'from'. */
 static int
 copy_from(const struct tnf_file *f, const struct live *from, unsigned char *to)
 {
@@ -254,7 +254,7 @@ copy_from(const struct tnf_file *f, const struct live *from, unsigned char *to)
 
 	/* The header does not change; the rest is filled in. */
 	memcpy(to, f->bytes.base, f->data_start);
-	if ((err = file_init(&copy, to, f->whole, FILE_STRICT)) != 0)
+	if ((err = tnf_file_init(&copy, to, f->whole, FILE_STRICT)) != 0)
 		return err;
 	m.block = calloc(blocks, sizeof *m.block);
 	m.held = calloc(blocks, sizeof *m.held);
@@ -268,12 +268,12 @@ copy_from(const struct tnf_file *f, const struct live *from, unsigned char *to)
 	free(m.held);
 	free(m.defined);
 	free(m.room);
-	file_done(&copy);
+	tnf_file_done(&copy);
 	return err;
 }
 
 int
-copy_live(const struct tnf_file *f, unsigned char *to)
+tnf_copy_live(const struct tnf_file *f, unsigned char *to)
 {
 	const struct live from = { .base = f->bytes.base, .size = f->bytes.size,
 	    .first = f->data_start, .block_size = f->block_size, .swap = f->bytes.swap };

@@ -7,6 +7,6 @@
 #include "libtnf/file.h"
 
 /* Fills f->whole bytes of zeros at 'to'; 0 or TNF_ERR_*. */
-int copy_live(const struct tnf_file *f, unsigned char *to);
+int tnf_copy_live(const struct tnf_file *f, unsigned char *to);
 
 #endif /* LIBTNF_COPY_H */

@@ -35,14 +35,14 @@ cause_of(struct damage *d, const char *why, uint64_t at, uint32_t block)
 }
 
 void
-damage_add(struct damage *d, const struct tnf_file *f, uint32_t block,
+tnf_damage_add(struct damage *d, const struct tnf_file *f, uint32_t block,
     enum damage_extent extent)
 {
 	cause_of(d, f->why, damage_place_of(f, block), block)->n[extent]++;
 }
 
 void
-damage_merge(struct damage *d, const struct damage *from)
+tnf_damage_merge(struct damage *d, const struct damage *from)
 {
 	const struct cause *a;
 	struct cause *c;
@@ -68,7 +68,7 @@ by_block(const void *a, const void *b)
 }
 
 void
-damage_sort(struct damage *d)
+tnf_damage_sort(struct damage *d)
 {
 	if (d->n > 1)
 		qsort(d->causes, d->n, sizeof(d->causes[0]), by_block);
@@ -83,7 +83,7 @@ static const struct { const char *one, *many; } extents[DAMAGE_EXTENTS] = {
 };
 
 void
-damage_text(const struct cause *c, char buf[DAMAGE_TEXT])
+tnf_damage_text(const struct cause *c, char buf[DAMAGE_TEXT])
 {
 	size_t n;
 	unsigned k;

@@ -37,13 +37,13 @@ struct damage {
 };
 
 /* Adds file->why, met in 'block'. */
-void damage_add(struct damage *, const struct tnf_file *, uint32_t block,
+void tnf_damage_add(struct damage *, const struct tnf_file *, uint32_t block,
     enum damage_extent);
 /* Adds all of another one. */
-void damage_merge(struct damage *, const struct damage *);
+void tnf_damage_merge(struct damage *, const struct damage *);
 /* In the order of the blocks that suffer first. */
-void damage_sort(struct damage *);
+void tnf_damage_sort(struct damage *);
 /* One cause in words. */
-void damage_text(const struct cause *, char buf[DAMAGE_TEXT]);
+void tnf_damage_text(const struct cause *, char buf[DAMAGE_TEXT]);
 
 #endif /* LIBTNF_DAMAGE_H */

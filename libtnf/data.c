@@ -53,7 +53,7 @@ tnf_get_type(tnf_datum_t v)
 {
 	struct datum d;
 
-	return datum_get(v, &d) ? datum_of_type(d.tnf, d.type) : TNF_DATUM_NULL;
+	return datum_get(v, &d) ? tnf_datum_of_type(d.tnf, d.type) : TNF_DATUM_NULL;
 }
 
 TNF_API char *
@@ -93,7 +93,7 @@ get_scalar(tnf_datum_t v, uint32_t size, struct datum *d)
 		return false;
 	if (d->type->pub.size == size)
 		return true;
-	datum_error(d, TNF_ERR_TYPEMISMATCH, NULL);
+	tnf_datum_error(d, TNF_ERR_TYPEMISMATCH, NULL);
 	return false;
 }
 

@@ -30,25 +30,25 @@ struct datum {
 };
 
 /* The sessions by number, from 1. */
-extern TNF *datum_sessions[SESSIONS_MAX + 1] __attribute__((visibility("hidden")));
+extern TNF *tnf_datum_sessions[SESSIONS_MAX + 1] __attribute__((visibility("hidden")));
 /* Raises that a handle names nothing. */
-void	    datum_bad(TNF *, uint32_t pos);
+void	    tnf_datum_bad(TNF *, uint32_t pos);
 
 /* false: bad handle, error raised. */
 static inline bool
 datum_get(tnf_datum_t v, struct datum *d)
 {
-	TNF *tnf = __atomic_load_n(&datum_sessions[v >> 52], __ATOMIC_ACQUIRE);
+	TNF *tnf = __atomic_load_n(&tnf_datum_sessions[v >> 52], __ATOMIC_ACQUIRE);
 	uint32_t pos = (uint32_t)v;
 	struct type *type;
 
 	if (tnf == NULL) {
-		datum_bad(NULL, 0);
+		tnf_datum_bad(NULL, 0);
 		return false;
 	}
 	type = table_at(tnf->file.types, (uint32_t)(v >> 32) & 0xfffff);
 	if (type == NULL || type->bad || pos >= tnf->file.bytes.size) {
-		datum_bad(tnf, pos);
+		tnf_datum_bad(tnf, pos);
 		return false;
 	}
 	d->tnf = tnf;
@@ -59,7 +59,7 @@ datum_get(tnf_datum_t v, struct datum *d)
 }
 
 /* Raises an error about 'd'. */
-void	    datum_error(const struct datum *d, tnf_errcode_t, const char *text);
+void	    tnf_datum_error(const struct datum *d, tnf_errcode_t, const char *text);
 
 /* As above, and the type must have one of these properties. */
 static inline bool
@@ -69,12 +69,12 @@ datum_get_a(tnf_datum_t v, uint32_t props, struct datum *d)
 		return false;
 	if (type_has(d->type, props))
 		return true;
-	datum_error(d, TNF_ERR_TYPEMISMATCH, NULL);
+	tnf_datum_error(d, TNF_ERR_TYPEMISMATCH, NULL);
 	return false;
 }
 
 /* ... and describes a type; *t is the type described. */
-bool	    datum_get_type(tnf_datum_t, struct datum *, struct type **t);
+bool	    tnf_datum_get_type(tnf_datum_t, struct datum *, struct type **t);
 
 static inline tnf_datum_t
 datum_make(TNF *tnf, const struct type *t, uint32_t pos)
@@ -83,8 +83,8 @@ datum_make(TNF *tnf, const struct type *t, uint32_t pos)
 }
 
 /* The record at 'pos'; null and an error if it is none. */
-tnf_datum_t datum_record(TNF *, uint32_t pos);
+tnf_datum_t tnf_datum_record(TNF *, uint32_t pos);
 /* The handle of a type: its record. */
-tnf_datum_t datum_of_type(TNF *, const struct type *);
+tnf_datum_t tnf_datum_of_type(TNF *, const struct type *);
 
 #endif /* LIBTNF_DATUM_H */

@@ -82,7 +82,7 @@ tnf_error_last(uint64_t *offset, const char **text)
 }
 
 void
-error_raise(TNF *tnf, tnf_errcode_t code, uint64_t offset, const char *text)
+tnf_error_raise(TNF *tnf, tnf_errcode_t code, uint64_t offset, const char *text)
 {
 	tnf_error_handler_t *fn;
 	void *arg;

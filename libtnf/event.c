@@ -18,7 +18,7 @@ find_sched(struct event_clock *c, const struct walk *w, uint32_t *pos)
 		*pos = c->sched_pos;
 		return EVENT_OK;
 	}
-	switch (ref_pair_arg(w->file, w->pos, w->word, pos)) {
+	switch (tnf_ref_pair_arg(w->file, w->pos, w->word, pos)) {
 	case REF_OK:
 		return EVENT_OK;
 	case REF_NULL:
@@ -26,12 +26,12 @@ find_sched(struct event_clock *c, const struct walk *w, uint32_t *pos)
 	case REF_BAD:
 		break;
 	}
-	file_fail(w->file, w->pos, "an event's schedule reference is bad");
+	tnf_file_fail(w->file, w->pos, "an event's schedule reference is bad");
 	return EVENT_BAD;
 }
 
 enum event_status
-event_time(struct event_clock *c, const struct walk *w, int64_t *time)
+tnf_event_time(struct event_clock *c, const struct walk *w, int64_t *time)
 {
 	struct tnf_file *f = w->file;
 	const struct sched *s;
@@ -41,13 +41,13 @@ event_time(struct event_clock *c, const struct walk *w, int64_t *time)
 	if ((r = find_sched(c, w, &pos)) != EVENT_OK)
 		return r;
 	if (c->sched_pos != pos) {
-		if ((s = sched_at(f, pos)) == NULL)
+		if ((s = tnf_sched_at(f, pos)) == NULL)
 			return EVENT_BAD;
 		c->sched = *s;
 		c->sched_pos = pos;
 	}
 	if (w->type->delta == 0) {
-		file_fail(f, w->pos, "an event without time_delta");
+		tnf_file_fail(f, w->pos, "an event without time_delta");
 		return EVENT_BAD;
 	}
 	*time = (int64_t)((uint64_t)c->sched.base +

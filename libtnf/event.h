@@ -23,7 +23,7 @@ enum event_status {
 };
 
 /* Of the event at which 'w' stands; 'c->sched' is who wrote it. */
-enum event_status event_time(struct event_clock *c, const struct walk *w,
+enum event_status tnf_event_time(struct event_clock *c, const struct walk *w,
     int64_t *time);
 
 #endif /* LIBTNF_EVENT_H */

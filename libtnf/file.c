@@ -158,7 +158,7 @@ find_excess(const struct tnf_file *f)
 }
 
 int
-file_init(struct tnf_file *f, const void *base, uint64_t size, int flags)
+tnf_file_init(struct tnf_file *f, const void *base, uint64_t size, int flags)
 {
 	struct tnf_file n = { .bytes = { base, size, false }, .whole = size };
 	uint32_t magic = bytes_u32(&n.bytes, H_MAGIC);
@@ -176,11 +176,11 @@ file_init(struct tnf_file *f, const void *base, uint64_t size, int flags)
 	n.excess = n.cut ? 0 : find_excess(&n);
 	/* Types in memory are some ten times as large as in the file. */
 	n.arena.limit = 16 * n.bytes.size + ((uint64_t)1 << 20);
-	n.types = type_table_new();
-	n.scheds = sched_cache_new();
+	n.types = tnf_type_table_new();
+	n.scheds = tnf_sched_cache_new();
 	if (n.types == NULL || n.scheds == NULL) {
-		type_table_free(n.types);
-		sched_cache_free(n.scheds);
+		tnf_type_table_free(n.types);
+		tnf_sched_cache_free(n.scheds);
 		return TNF_ERR_ALLOCFAIL;
 	}
 	*f = n;
@@ -188,15 +188,15 @@ file_init(struct tnf_file *f, const void *base, uint64_t size, int flags)
 }
 
 void
-file_done(struct tnf_file *f)
+tnf_file_done(struct tnf_file *f)
 {
-	type_table_free(f->types);
-	sched_cache_free(f->scheds);
-	arena_free(&f->arena);
+	tnf_type_table_free(f->types);
+	tnf_sched_cache_free(f->scheds);
+	tnf_arena_free(&f->arena);
 }
 
 bool
-file_is_zero(const unsigned char *p, uint64_t size)
+tnf_file_is_zero(const unsigned char *p, uint64_t size)
 {
 	return size == 0 || (p[0] == 0 && memcmp(p, p + 1, size - 1) == 0);
 }
@@ -208,12 +208,12 @@ zero_but_for_mode(const unsigned char *p, uint64_t size)
 	const uint64_t at = TNF_EXT_OFFSET + offsetof(struct tnf_ext, compatible);
 	const uint64_t end = at + sizeof(((struct tnf_ext *)0)->compatible);
 
-	return size < end ? file_is_zero(p, size) :
-	    file_is_zero(p, at) && file_is_zero(p + end, size - end);
+	return size < end ? tnf_file_is_zero(p, size) :
+	    tnf_file_is_zero(p, at) && tnf_file_is_zero(p + end, size - end);
 }
 
 bool
-file_is_empty(const void *base, uint64_t size)
+tnf_file_is_empty(const void *base, uint64_t size)
 {
 	const struct bytes b = { base, size, false };
 	const struct bytes s = { base, size, true };
@@ -228,7 +228,7 @@ file_is_empty(const void *base, uint64_t size)
 }
 
 bool
-file_fail_at(struct tnf_file *f, uint64_t pos, uint64_t cause, const char *why)
+tnf_file_fail_at(struct tnf_file *f, uint64_t pos, uint64_t cause, const char *why)
 {
 	f->why = why;
 	f->why_pos = pos;
@@ -237,7 +237,7 @@ file_fail_at(struct tnf_file *f, uint64_t pos, uint64_t cause, const char *why)
 }
 
 bool
-file_fail(struct tnf_file *f, uint64_t pos, const char *why)
+tnf_file_fail(struct tnf_file *f, uint64_t pos, const char *why)
 {
-	return file_fail_at(f, pos, pos, why);
+	return tnf_file_fail_at(f, pos, pos, why);
 }

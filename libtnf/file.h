@@ -75,22 +75,22 @@ struct block {
 enum { FILE_STRICT = 0, FILE_CUT_IS_FINE = 1 };
 
 /* Looks at the header; 0 or TNF_ERR_*.  'f' is filled only on success. */
-int  file_init(struct tnf_file *f, const void *base, uint64_t size, int flags);
-void file_done(struct tnf_file *f);
+int  tnf_file_init(struct tnf_file *f, const void *base, uint64_t size, int flags);
+void tnf_file_done(struct tnf_file *f);
 
-/* Why blocks behind the declared end are damage: of file_fail(). */
+/* Why blocks behind the declared end are damage: of tnf_file_fail(). */
 #define FILE_EXCESS	"the file header declares fewer blocks than there are"
 
 /* A file of zeros, or one whose writer has not yet got to the magic. */
-bool file_is_empty(const void *base, uint64_t size);
+bool tnf_file_is_empty(const void *base, uint64_t size);
 
 /* 'size' bytes of zeros. */
-bool file_is_zero(const unsigned char *, uint64_t size);
+bool tnf_file_is_zero(const unsigned char *, uint64_t size);
 
-/* Notes why something failed, returns false.  file_fail_at() is for what was
+/* Notes why something failed, returns false.  tnf_file_fail_at() is for what was
    met at 'pos' because of what stands at 'cause'. */
-bool file_fail(struct tnf_file *f, uint64_t pos, const char *why);
-bool file_fail_at(struct tnf_file *f, uint64_t pos, uint64_t cause,
+bool tnf_file_fail(struct tnf_file *f, uint64_t pos, const char *why);
+bool tnf_file_fail_at(struct tnf_file *f, uint64_t pos, uint64_t cause,
     const char *why);
 
 static inline uint32_t

@@ -73,7 +73,7 @@ look_at_numbers(struct tnf_file *f, uint64_t from, uint64_t to)
 }
 
 bool
-follow_file(struct tnf_file *f)
+tnf_follow_file(struct tnf_file *f)
 {
 	f->seen = calloc((size_t)(f->bytes.size >> f->block_shift) + 1,
 	    sizeof *f->seen);
@@ -87,7 +87,7 @@ follow_file(struct tnf_file *f)
 }
 
 void
-follow_lost(struct tnf_file *f, uint32_t off, uint32_t generation)
+tnf_follow_lost(struct tnf_file *f, uint32_t off, uint32_t generation)
 {
 	struct seen *seen = f->seen == NULL ? NULL :
 	    &f->seen[off >> f->block_shift];
@@ -129,14 +129,15 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 	int64_t time;
 	int err;
 
-	if (walk_start(&w, f, off) != WALK_RECORD)
+	if (tnf_walk_start(&w, f, off) != WALK_RECORD)
 		return 0;
 	if (w.generation == seen->generation && seen->used > f->block_header_size)
 		w.next = off + seen->used;
 	seen->generation = w.generation;
 	seen->used = w.end - off;
-	while ((r = walk_next(&w)) >= WALK_RECORD) {
-		if (r != WALK_RECORD || !walk_is_event(&w) || event_time(&clock, &w, &time) != EVENT_OK)
+	while ((r = tnf_walk_next(&w)) >= WALK_RECORD) {
+		if (r != WALK_RECORD || !walk_is_event(&w) ||
+		    tnf_event_time(&clock, &w, &time) != EVENT_OK)
 			continue;
 		if (time < s->follow.handed_out)
 			ret->late++;
@@ -358,23 +359,23 @@ first_waiting(struct follow *fo)
 		e = &fo->list[fo->at];
 		if (file_block(e->walk.file, e->walk.block).generation == e->walk.generation)
 			return e;
-		follow_lost(e->walk.file, e->walk.block, e->walk.generation);
+		tnf_follow_lost(e->walk.file, e->walk.block, e->walk.generation);
 	}
 	return NULL;
 }
 
 int
-follow_next(tnf_stream_t *s, int64_t *time, const struct sched **sched,
+tnf_follow_next(tnf_stream_t *s, int64_t *time, const struct sched **sched,
     const struct walk **walk)
 {
 	struct follow *fo = &s->follow;
 	struct waiting *e = first_waiting(fo);
-	int r = merge_peek(&s->merge, time);
+	int r = tnf_merge_peek(&s->merge, time);
 
 	if (r < 0)
 		return r;
 	if (r == 1 && *time <= fo->until && (e == NULL || *time <= e->time))
-		return merge_next(&s->merge, time, sched, walk);
+		return tnf_merge_next(&s->merge, time, sched, walk);
 	if (e == NULL || e->time > fo->until)
 		return 0;
 	fo->at++;
@@ -385,7 +386,7 @@ follow_next(tnf_stream_t *s, int64_t *time, const struct sched **sched,
 }
 
 void
-follow_done(struct follow *fo)
+tnf_follow_done(struct follow *fo)
 {
 	free(fo->list);
 	memset(fo, 0, sizeof *fo);

@@ -37,13 +37,13 @@ struct follow {
 	int64_t	 handed_out;		/* time of the latest */
 };
 
-/* As merge_next(): of what was there at first and of what has come since. */
-int  follow_next(tnf_stream_t *, int64_t *time, const struct sched **,
+/* As tnf_merge_next(): of what was there at first and of what has come since. */
+int  tnf_follow_next(tnf_stream_t *, int64_t *time, const struct sched **,
     const struct walk **);
-void follow_done(struct follow *);
+void tnf_follow_done(struct follow *);
 /* A block was taken over before all that had been found in it was handed out. */
-void follow_lost(struct tnf_file *, uint32_t off, uint32_t generation);
+void tnf_follow_lost(struct tnf_file *, uint32_t off, uint32_t generation);
 /* Room to remember how far each block was read; false: no memory. */
-bool follow_file(struct tnf_file *);
+bool tnf_follow_file(struct tnf_file *);
 
 #endif /* LIBTNF_FOLLOW_H */

@@ -32,7 +32,7 @@ struct unpack {
 };
 
 bool
-zstd_is_magic(const unsigned char *p, uint64_t n)
+tnf_zstd_is_magic(const unsigned char *p, uint64_t n)
 {
 	const struct bytes b = { p, n, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 	uint32_t magic = bytes_u32(&b, 0);
@@ -72,7 +72,7 @@ image_zstd_append(struct unpack *u, const unsigned char *p, uint64_t n)
 		part = PAGE - u->size % PAGE;
 		if (part > n)
 			part = n;
-		if (!file_is_zero(p, part)) {
+		if (!tnf_file_is_zero(p, part)) {
 			memcpy(u->map + u->size, p, part);
 			u->touched += part;
 		}
@@ -153,7 +153,7 @@ image_zstd_trim(struct unpack *u)
 }
 
 int
-zstd_unpack(int fd, void **map, uint64_t *size, bool *cut)
+tnf_zstd_unpack(int fd, void **map, uint64_t *size, bool *cut)
 {
 	struct unpack u = { .fd = fd };
 	int error = unpack_begin(&u);

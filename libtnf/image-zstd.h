@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Does such a file begin with these bytes? */
-bool zstd_is_magic(const unsigned char *, uint64_t n);
+bool tnf_zstd_is_magic(const unsigned char *, uint64_t n);
 
 /*
  * All frames of the file behind 'fd', unpacked into fresh memory of *size bytes.
@@ -16,6 +16,6 @@ bool zstd_is_magic(const unsigned char *, uint64_t n);
  * errno, or TNF_ERR_NOTTNF; EFBIG: it would grow beyond what a trace of so many
  * compressed bytes can be.
  */
-int zstd_unpack(int fd, void **map, uint64_t *size, bool *cut);
+int tnf_zstd_unpack(int fd, void **map, uint64_t *size, bool *cut);
 
 #endif /* LIBTNF_IMAGE_ZSTD_H */

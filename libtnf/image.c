@@ -26,19 +26,19 @@ copy_if_live(const void *map, size_t size)
 	struct tnf_file f;
 	void *p = NULL;
 
-	if (size > COPY_MAX || file_init(&f, map, size, FILE_STRICT) != 0)
+	if (size > COPY_MAX || tnf_file_init(&f, map, size, FILE_STRICT) != 0)
 		return NULL;
 	if (is_live(&f)) {
 		p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (p == MAP_FAILED)
 			p = NULL;
-		else if (copy_live(&f, p) != 0) {
+		else if (tnf_copy_live(&f, p) != 0) {
 			munmap(p, size);
 			p = NULL;
 		}
 	}
-	file_done(&f);
+	tnf_file_done(&f);
 	return p;
 }
 
@@ -58,7 +58,7 @@ is_all_zero(int fd, uint64_t size)
 			return errno == ENXIO ? 1 : -1;
 		if ((n = pread(fd, buf, sizeof buf, at)) <= 0)
 			return n == 0 ? 1 : -1;
-		if (!file_is_zero(buf, (uint64_t)n))
+		if (!tnf_file_is_zero(buf, (uint64_t)n))
 			return 0;
 		at += n;
 	}
@@ -73,7 +73,7 @@ size_to_map(int fd, uint64_t *size)
 	ssize_t n = pread(fd, head, sizeof head, 0);
 
 	if (*size <= ZERO_PAGE || n != (ssize_t)sizeof head ||
-	    !file_is_zero(head, sizeof head))
+	    !tnf_file_is_zero(head, sizeof head))
 		return 0;
 	switch (is_all_zero(fd, *size)) {
 	case 0:
@@ -97,7 +97,7 @@ mark_cut(unsigned char *map, uint64_t size)
 	struct tnf_file f;
 	uint32_t flags;
 
-	if (file_init(&f, map, size, FILE_CUT_IS_FINE) != 0)
+	if (tnf_file_init(&f, map, size, FILE_CUT_IS_FINE) != 0)
 		return;
 	if (f.has_ext && f.cut && at + sizeof(flags) <= size) {
 		flags = f.ext.compatible | TNF_EXT_CUT;
@@ -105,7 +105,7 @@ mark_cut(unsigned char *map, uint64_t size)
 			flags = __builtin_bswap32(flags);
 		memcpy(map + at, &flags, sizeof(flags));
 	}
-	file_done(&f);
+	tnf_file_done(&f);
 }
 
 /* 0: it is; an errno or TNF_ERR_*; -1: it is not compressed. */
@@ -119,9 +119,9 @@ open_compressed(int fd, const void **base, size_t *ret)
 	int error;
 
 	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic) ||
-	    !zstd_is_magic(magic, sizeof(magic)))
+	    !tnf_zstd_is_magic(magic, sizeof(magic)))
 		return -1;
-	if ((error = zstd_unpack(fd, &map, &size, &cut)) != 0)
+	if ((error = tnf_zstd_unpack(fd, &map, &size, &cut)) != 0)
 		return error;
 	if (cut)
 		mark_cut(map, size);
@@ -179,5 +179,5 @@ tnf_image_close(const void *base, size_t size)
 TNF_API bool
 tnf_image_is_empty(const void *base, size_t size)
 {
-	return file_is_empty(base, size);
+	return tnf_file_is_empty(base, size);
 }

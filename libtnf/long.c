@@ -84,8 +84,8 @@ take_cell(struct pieces *p, uint64_t cell, uint32_t *ret_next)
 	uint32_t pos, n;
 	const char *at;
 
-	if (ref_follow(f, cell, &pos) != REF_OK ||
-	    (t = type_of_record(p->f, pos)) == NULL ||
+	if (tnf_ref_follow(f, cell, &pos) != REF_OK ||
+	    (t = tnf_type_of_record(p->f, pos)) == NULL ||
 	    !type_has(t, PROP(ARRAY)) || !cells_of(p->f, pos, t, &n))
 		return false;
 	if (t->is_long) {
@@ -109,7 +109,7 @@ take_all(struct pieces *p, uint32_t pos)
 
 	for (arrays = 0; pos != 0; arrays++, pos = next) {
 		next = 0;
-		t = type_of_record(p->f, pos);
+		t = tnf_type_of_record(p->f, pos);
 		if (arrays == ARRAYS_MAX || t == NULL ||
 		    !cells_of(p->f, pos, t, &n)) {
 			p->cut = true;
@@ -129,7 +129,7 @@ longs_of(struct tnf_file *f)
 
 	if (l == NULL && (l = calloc(1, sizeof(*l))) != NULL) {
 		l->arena.limit = f->bytes.size + BYTES_MAX;
-		map_init(&l->known, sizeof(struct whole));
+		tnf_map_init(&l->known, sizeof(struct whole));
 		f->longs = l;
 	}
 	return l;
@@ -146,11 +146,11 @@ whole_of(struct pieces *p, uint32_t pos)
 	bool fresh;
 
 	if (l == NULL ||
-	    (w = map_put(&l->known, &place, sizeof(place), &fresh)) == NULL)
+	    (w = tnf_map_put(&l->known, &place, sizeof(place), &fresh)) == NULL)
 		return NULL;
 	if (!fresh)
 		return w->chars == NULL ? NULL : w;
-	if ((p->to = arena_zalloc(&l->arena, p->len + 1)) == NULL)
+	if ((p->to = tnf_arena_zalloc(&l->arena, p->len + 1)) == NULL)
 		return NULL;
 	p->room = p->len;
 	p->len = p->n = 0;
@@ -163,7 +163,7 @@ whole_of(struct pieces *p, uint32_t pos)
 }
 
 bool
-long_read(struct tnf_file *f, struct tnf_value *v)
+tnf_long_read(struct tnf_file *f, struct tnf_value *v)
 {
 	struct pieces p = { .f = f, .room = BYTES_MAX };
 	const struct whole *w;
@@ -188,21 +188,21 @@ long_read(struct tnf_file *f, struct tnf_value *v)
 }
 
 void
-long_done(struct tnf_file *f)
+tnf_long_done(struct tnf_file *f)
 {
 	if (f->longs == NULL)
 		return;
-	arena_free(&f->longs->arena);
-	map_free(&f->longs->known);
+	tnf_arena_free(&f->longs->arena);
+	tnf_map_free(&f->longs->known);
 	free(f->longs);
 	f->longs = NULL;
 }
 
 void
-long_forget(struct tnf_file *const *files, unsigned n)
+tnf_long_forget(struct tnf_file *const *files, unsigned n)
 {
 	unsigned i;
 
 	for (i = 0; i < n; i++)
-		long_done(files[i]);
+		tnf_long_done(files[i]);
 }

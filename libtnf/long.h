@@ -8,9 +8,9 @@
 
 /* 'v' is an array of pieces as value.c has read it; becomes a string.  false: see
    file->why. */
-bool long_read(struct tnf_file *, struct tnf_value *v);
+bool tnf_long_read(struct tnf_file *, struct tnf_value *v);
 /* What was put together is not needed any more. */
-void long_forget(struct tnf_file *const *, unsigned n);
-void long_done(struct tnf_file *);
+void tnf_long_forget(struct tnf_file *const *, unsigned n);
+void tnf_long_done(struct tnf_file *);
 
 #endif /* LIBTNF_LONG_H */

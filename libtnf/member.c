@@ -16,15 +16,15 @@ member_item(const struct datum *d, const struct type *t, uint32_t pos)
 	if (!type_has(t, PROP(TAGGED)))
 		return bytes_has(&d->f->bytes, pos, t->pub.size) ?
 		    datum_make(d->tnf, t, pos) : TNF_DATUM_NULL;
-	switch (ref_follow(d->f, pos, &to)) {
+	switch (tnf_ref_follow(d->f, pos, &to)) {
 	case REF_OK:
-		return datum_record(d->tnf, to);
+		return tnf_datum_record(d->tnf, to);
 	case REF_NULL:
 		return TNF_DATUM_NULL;
 	case REF_BAD:
 		break;
 	}
-	error_raise(d->tnf, TNF_ERR_BADREFTYPE, pos, "a reference is bad");
+	tnf_error_raise(d->tnf, TNF_ERR_BADREFTYPE, pos, "a reference is bad");
 	return TNF_DATUM_NULL;
 }
 
@@ -48,7 +48,7 @@ get_array(tnf_datum_t v, struct datum *d, uint32_t *n)
 	if (d->type->pub.element == NULL || size < d->type->header_size ||
 	    size > d->f->block_size - (d->pos - file_block_off(d->f, d->pos)) ||
 	    !bytes_has(&d->f->bytes, d->pos, size)) {
-		datum_error(d, TNF_ERR_BADTNF,
+		tnf_datum_error(d, TNF_ERR_BADTNF,
 		    "an array has an impossible size");
 		return false;
 	}
@@ -76,7 +76,7 @@ tnf_get_element(tnf_datum_t v, unsigned i)
 	if (i < n)
 		return member_item(&d, type_of_pub(d.type->pub.element), d.pos +
 		    d.type->header_size + i * member_element_size(d.type));
-	datum_error(&d, TNF_ERR_BADINDEX, NULL);
+	tnf_datum_error(&d, TNF_ERR_BADINDEX, NULL);
 	return TNF_DATUM_NULL;
 }
 
@@ -87,7 +87,7 @@ tnf_get_element_type(tnf_datum_t v)
 	uint32_t n;
 
 	return get_array(v, &d, &n) ?
-	    datum_of_type(d.tnf, type_of_pub(d.type->pub.element)) :
+	    tnf_datum_of_type(d.tnf, type_of_pub(d.type->pub.element)) :
 	    TNF_DATUM_NULL;
 }
 
@@ -110,12 +110,12 @@ tnf_get_chars(tnf_datum_t v)
 	if (!get_array(v, &d, &n))
 		return NULL;
 	if (d.type->pub.kind != TNF_K_STRING) {
-		datum_error(&d, TNF_ERR_TYPEMISMATCH, NULL);
+		tnf_datum_error(&d, TNF_ERR_TYPEMISMATCH, NULL);
 		return NULL;
 	}
 	first = d.pos + d.type->header_size;
 	if (bytes_strlen(&d.f->bytes, first, n) == n) {
-		datum_error(&d, TNF_ERR_BADTNF, "a string without end");
+		tnf_datum_error(&d, TNF_ERR_BADTNF, "a string without end");
 		return NULL;
 	}
 	return (char *)(uintptr_t)bytes_at(&d.f->bytes, first, n);
@@ -139,7 +139,7 @@ get_slot(tnf_datum_t v, unsigned i, struct datum *d)
 		return false;
 	if (i < d->type->n_slots)
 		return true;
-	datum_error(d, TNF_ERR_BADINDEX, NULL);
+	tnf_datum_error(d, TNF_ERR_BADINDEX, NULL);
 	return false;
 }
 
@@ -191,7 +191,7 @@ tnf_get_slot_index(tnf_datum_t v, const char *name)
 	if (find_slot(v, name, &d, &i))
 		return i;
 	if (d.type != NULL)
-		datum_error(&d, TNF_ERR_BADSLOT, NULL);
+		tnf_datum_error(&d, TNF_ERR_BADSLOT, NULL);
 	return (unsigned)-1;
 }
 

@@ -81,7 +81,7 @@ runs_append(struct merge *m, struct run r)
 }
 
 int
-merge_add(struct merge *m, struct tnf_file *f, struct entry *e, uint32_t n)
+tnf_merge_add(struct merge *m, struct tnf_file *f, struct entry *e, uint32_t n)
 {
 	struct run r = { .file = f };
 	uint32_t i, from = 0;
@@ -101,14 +101,14 @@ merge_add(struct merge *m, struct tnf_file *f, struct entry *e, uint32_t n)
 }
 
 int
-merge_add_later(struct merge *m, struct tnf_file *f, struct stretch *from, struct stretch *end)
+tnf_merge_add_later(struct merge *m, struct tnf_file *f, struct stretch *from, struct stretch *end)
 {
-	return runs_append(m, (struct run){ .min = survey_time(from), .file = f,
+	return runs_append(m, (struct run){ .min = tnf_survey_time(from), .file = f,
 	    .later = from, .later_end = end });
 }
 
 void
-merge_forget(struct merge *m, const struct tnf_file *f)
+tnf_merge_forget(struct merge *m, const struct tnf_file *f)
 {
 	size_t i, n = 0;
 
@@ -188,9 +188,9 @@ walk_event(struct cursor *c)
 {
 	enum walk_status r;
 
-	while ((r = walk_next(&c->walk)) >= WALK_RECORD)
+	while ((r = tnf_walk_next(&c->walk)) >= WALK_RECORD)
 		if (r == WALK_RECORD && walk_is_event(&c->walk) &&
-		    event_time(&c->clock, &c->walk, &c->time) == EVENT_OK) {
+		    tnf_event_time(&c->clock, &c->walk, &c->time) == EVENT_OK) {
 			c->time = file_shifted(c->walk.file, c->time);
 			return true;
 		}
@@ -205,9 +205,9 @@ place_event(struct cursor *c)
 	while (c->at < c->n_order) {
 		c->walk.pos = c->order[c->at++].pos;
 		c->walk.word = bytes_u32(&f->bytes, c->walk.pos);
-		c->walk.type = type_of_record(c->walk.file, c->walk.pos);
+		c->walk.type = tnf_type_of_record(c->walk.file, c->walk.pos);
 		if (c->walk.type != NULL && walk_is_event(&c->walk) &&
-		    event_time(&c->clock, &c->walk, &c->time) == EVENT_OK) {
+		    tnf_event_time(&c->clock, &c->walk, &c->time) == EVENT_OK) {
 			c->time = file_shifted(f, c->time);
 			return true;
 		}
@@ -223,7 +223,7 @@ cursor_next(struct cursor *c)
 	    c->walk.generation) {
 		if (c->order != NULL ? c->at < c->n_order :
 		    c->walk.next < c->walk.end)
-			follow_lost(c->walk.file, c->walk.block,
+			tnf_follow_lost(c->walk.file, c->walk.block,
 			    c->walk.generation);
 		return false;
 	}
@@ -280,9 +280,9 @@ start_block(struct walk *w, struct tnf_file *f, const struct entry *e)
 {
 	uint32_t off = e->block << f->block_shift;
 
-	if (walk_start(w, f, off) != WALK_RECORD ||
+	if (tnf_walk_start(w, f, off) != WALK_RECORD ||
 	    w->generation != e->generation) {
-		follow_lost(f, off, e->generation);
+		tnf_follow_lost(f, off, e->generation);
 		return false;
 	}
 	/* While a file is followed, what came later is follow.c's. */
@@ -301,7 +301,7 @@ open_block(struct merge *m, struct tnf_file *f, struct entry *e)
 		return TNF_ERR_ALLOCFAIL;
 	e->opened = true;
 	if (start_block(&c->walk, f, e) &&
-	    (e->scanned || scan_entry(f->stream, f, e, c->walk)) &&
+	    (e->scanned || tnf_scan_entry(f->stream, f, e, c->walk)) &&
 	    (e->sorted || (err = sort_block(c)) == 0) &&
 	    cursor_next(c) && (err = open_push(m, c)) == 0)
 		return 0;
@@ -337,11 +337,11 @@ open_first(struct merge *m)
 		return 0;
 	}
 	t = r->later;
-	r->later = survey_next(t);
+	r->later = tnf_survey_next(t);
 	if (r->later < r->later_end)
-		r->min = survey_time(r->later);
+		r->min = tnf_survey_time(r->later);
 	runs_shorten(m, r->later < r->later_end);
-	return survey_open(m, f, t);
+	return tnf_survey_open(m, f, t);
 }
 
 /* Opens what may hold the next event. */
@@ -382,12 +382,12 @@ top_is_gone(const struct merge *m)
 
 	if (w->file->seen == NULL || file_block(w->file, w->block).generation == w->generation)
 		return false;
-	follow_lost(w->file, w->block, w->generation);
+	tnf_follow_lost(w->file, w->block, w->generation);
 	return true;
 }
 
 int
-merge_peek(struct merge *m, int64_t *time)
+tnf_merge_peek(struct merge *m, int64_t *time)
 {
 	int err;
 
@@ -410,10 +410,10 @@ merge_peek(struct merge *m, int64_t *time)
 }
 
 int
-merge_next(struct merge *m, int64_t *time, const struct sched **sched,
+tnf_merge_next(struct merge *m, int64_t *time, const struct sched **sched,
     const struct walk **walk)
 {
-	int r = merge_peek(m, time);
+	int r = tnf_merge_peek(m, time);
 
 	if (r != 1)
 		return r;
@@ -424,7 +424,7 @@ merge_next(struct merge *m, int64_t *time, const struct sched **sched,
 }
 
 void
-merge_done(struct merge *m)
+tnf_merge_done(struct merge *m)
 {
 	struct cursor *c;
 	size_t i;

@@ -68,18 +68,18 @@ struct merge {
 	bool		 taken;		/* the event on top has been handed out */
 };
 
-int  merge_add(struct merge *, struct tnf_file *, struct entry *, uint32_t n);
+int  tnf_merge_add(struct merge *, struct tnf_file *, struct entry *, uint32_t n);
 /* Stretches [from, end), ascending. */
-int  merge_add_later(struct merge *, struct tnf_file *, struct stretch *from,
+int  tnf_merge_add_later(struct merge *, struct tnf_file *, struct stretch *from,
     struct stretch *end);
 /* Forgets the blocks of a file that have not been opened. */
-void merge_forget(struct merge *, const struct tnf_file *);
+void tnf_merge_forget(struct merge *, const struct tnf_file *);
 /* The next event: who wrote it, and the record at which it stands; 1, 0 or an
    error as tnf_stream_next(). */
-int  merge_next(struct merge *, int64_t *time, const struct sched **,
+int  tnf_merge_next(struct merge *, int64_t *time, const struct sched **,
     const struct walk **);
 /* When the next one is; it stays the next. */
-int  merge_peek(struct merge *, int64_t *time);
-void merge_done(struct merge *);
+int  tnf_merge_peek(struct merge *, int64_t *time);
+void tnf_merge_done(struct merge *);
 
 #endif /* LIBTNF_MERGE_H */

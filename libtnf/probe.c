@@ -17,7 +17,7 @@ keys_of(struct arena *a, const char *attrs)
 	if (attrs == NULL || strncmp(attrs, KEYS, strlen(KEYS)) != 0)
 		return "";
 	attrs += strlen(KEYS);
-	return arena_strndup(a, attrs, strcspn(attrs, ";"));
+	return tnf_arena_strndup(a, attrs, strcspn(attrs, ";"));
 }
 
 static int
@@ -28,8 +28,8 @@ read_attrs(struct arena *a, const struct tnf_file *f, const struct type *t,
 	size_t len;
 
 	if (t->meta == META_PROBE &&
-	    type_string(f, t->pos + T_PROBE_STRING, &s, &len) &&
-	    (p->attrs = arena_strndup(a, s, len)) == NULL)
+	    tnf_type_string(f, t->pos + T_PROBE_STRING, &s, &len) &&
+	    (p->attrs = tnf_arena_strndup(a, s, len)) == NULL)
 		return -1;
 	return (p->keys = keys_of(a, p->attrs)) == NULL ? -1 : 0;
 }
@@ -52,15 +52,15 @@ probe_append(tnf_stream_t *s, struct tnf_probe *p)
 }
 
 struct tnf_probe *
-probe_of(tnf_stream_t *s, struct tnf_file *f, struct type *t)
+tnf_probe_of(tnf_stream_t *s, struct tnf_file *f, struct type *t)
 {
 	struct tnf_probe *p;
 
 	if (t->probe != NULL)
 		return t->probe;
-	if ((p = arena_zalloc(&s->arena, sizeof *p)) == NULL ||
+	if ((p = tnf_arena_zalloc(&s->arena, sizeof *p)) == NULL ||
 	    read_attrs(&s->arena, f, t, p) != 0 || probe_append(s, p) != 0) {
-		file_fail(f, t->pos, "out of memory");
+		tnf_file_fail(f, t->pos, "out of memory");
 		return NULL;
 	}
 	p->name = t->pub.name;
@@ -81,7 +81,7 @@ by_pos(const void *a, const void *b)
 }
 
 void
-probes_sort(tnf_stream_t *s, unsigned first)
+tnf_probes_sort(tnf_stream_t *s, unsigned first)
 {
 	unsigned i;
 

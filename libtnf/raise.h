@@ -9,6 +9,6 @@
 #include <tnf/tnf.h>
 
 /* 'text' is static, or NULL.  May not return: the handler may jump away. */
-void error_raise(TNF *, tnf_errcode_t, uint64_t offset, const char *text);
+void tnf_error_raise(TNF *, tnf_errcode_t, uint64_t offset, const char *text);
 
 #endif /* LIBTNF_RAISE_H */

@@ -32,7 +32,7 @@ block_at(TNF *tnf, uint64_t off)
 	if (off < f->data_start || off >= f->bytes.size ||
 	    bytes_u32(&f->bytes, off) == 0)
 		return TNF_DATUM_NULL;
-	return datum_record(tnf, (uint32_t)off);
+	return tnf_datum_record(tnf, (uint32_t)off);
 }
 
 TNF_API tnf_datum_t
@@ -80,7 +80,7 @@ tnf_is_block_header(tnf_datum_t v)
 TNF_API tnf_datum_t
 tnf_get_file_header(TNF *tnf)
 {
-	return datum_record(tnf, FILE_HEADER_POS);
+	return tnf_datum_record(tnf, FILE_HEADER_POS);
 }
 
 /* The header of the next block in use, from 'off' on. */
@@ -91,9 +91,9 @@ record_next_block(TNF *tnf, uint64_t off)
 
 	for (; off < f->bytes.size; off += f->block_size)
 		if (bytes_u32(&f->bytes, off) != 0)
-			return datum_record(tnf, (uint32_t)off);
+			return tnf_datum_record(tnf, (uint32_t)off);
 	if (f->excess != 0)
-		error_raise(tnf, TNF_ERR_BADTNF, f->excess, FILE_EXCESS);
+		tnf_error_raise(tnf, TNF_ERR_BADTNF, f->excess, FILE_EXCESS);
 	return TNF_DATUM_NULL;
 }
 
@@ -109,13 +109,13 @@ tnf_get_next_record(tnf_datum_t v)
 	if (d.pos < d.f->data_start)
 		return record_next_block(d.tnf, d.f->data_start);
 	block = file_block_off(d.f, d.pos);
-	switch (walk_start(&w, d.f, block)) {
+	switch (tnf_walk_start(&w, d.f, block)) {
 	case WALK_END:
 		return record_next_block(d.tnf, (uint64_t)block + d.f->block_size);
 	case WALK_RECORD:
 		if (d.pos != block)
 			w.next = d.pos + walk_size(d.f, d.type, d.pos);
-		switch (walk_next(&w)) {
+		switch (tnf_walk_next(&w)) {
 		case WALK_RECORD:
 			return datum_make(d.tnf, w.type, w.pos);
 		case WALK_END:
@@ -129,7 +129,7 @@ tnf_get_next_record(tnf_datum_t v)
 	default:
 		break;
 	}
-	error_raise(d.tnf, TNF_ERR_BADTNF, d.f->why_pos, d.f->why);
+	tnf_error_raise(d.tnf, TNF_ERR_BADTNF, d.f->why_pos, d.f->why);
 	return TNF_DATUM_NULL;
 }
 
@@ -144,14 +144,14 @@ tnf_get_tag_arg(tnf_datum_t v)
 	word = bytes_u32(&d.f->bytes, d.pos);
 	if ((word & TNF_REF32_T_MASK) != TNF_REF32_T_PAIR)
 		return TNF_DATUM_NULL;
-	switch (ref_pair_arg(d.f, d.pos, word, &pos)) {
+	switch (tnf_ref_pair_arg(d.f, d.pos, word, &pos)) {
 	case REF_OK:
-		return datum_record(d.tnf, pos);
+		return tnf_datum_record(d.tnf, pos);
 	case REF_NULL:
 		return TNF_DATUM_NULL;
 	case REF_BAD:
 		break;
 	}
-	datum_error(&d, TNF_ERR_BADREFTYPE, "a schedule reference is bad");
+	tnf_datum_error(&d, TNF_ERR_BADREFTYPE, "a schedule reference is bad");
 	return TNF_DATUM_NULL;
 }

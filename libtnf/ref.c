@@ -77,14 +77,14 @@ ref_forward(const struct tnf_file *f, uint32_t *dst)
 }
 
 enum ref_status
-ref_follow(const struct tnf_file *f, uint64_t src, uint32_t *dst)
+tnf_ref_follow(const struct tnf_file *f, uint64_t src, uint32_t *dst)
 {
 	uint32_t word = bytes_u32(&f->bytes, src), to;
 	enum ref_status r;
 
 	switch (word & TNF_REF32_T_MASK) {
 	case TNF_REF32_T_PAIR:
-		return ref_pair_tag(f, src, word, dst);
+		return tnf_ref_pair_tag(f, src, word, dst);
 	case TNF_REF32_T_RESERVED:
 		return REF_BAD;
 	}
@@ -95,7 +95,7 @@ ref_follow(const struct tnf_file *f, uint64_t src, uint32_t *dst)
 }
 
 enum ref_status
-ref_pair_tag(const struct tnf_file *f, uint64_t src, uint32_t word,
+tnf_ref_pair_tag(const struct tnf_file *f, uint64_t src, uint32_t word,
     uint32_t *dst)
 {
 	uint32_t half = word >> 16, to;
@@ -121,7 +121,7 @@ ref_pair_tag(const struct tnf_file *f, uint64_t src, uint32_t word,
 }
 
 enum ref_status
-ref_pair_arg(const struct tnf_file *f, uint64_t src, uint32_t word,
+tnf_ref_pair_arg(const struct tnf_file *f, uint64_t src, uint32_t word,
     uint32_t *dst)
 {
 	int16_t d = (int16_t)(word & 0xfffc);

@@ -15,11 +15,11 @@ enum ref_status {
 };
 
 /* Where the word at 'src' leads to, forwarding words followed. */
-enum ref_status ref_follow(const struct tnf_file *, uint64_t src, uint32_t *dst);
+enum ref_status tnf_ref_follow(const struct tnf_file *, uint64_t src, uint32_t *dst);
 /* The halves of an event's first word, 'word', which stands at 'src'. */
-enum ref_status ref_pair_tag(const struct tnf_file *, uint64_t src,
+enum ref_status tnf_ref_pair_tag(const struct tnf_file *, uint64_t src,
     uint32_t word, uint32_t *dst);
-enum ref_status ref_pair_arg(const struct tnf_file *, uint64_t src,
+enum ref_status tnf_ref_pair_arg(const struct tnf_file *, uint64_t src,
     uint32_t word, uint32_t *dst);
 
 #endif /* LIBTNF_REF_H */

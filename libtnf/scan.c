@@ -47,8 +47,8 @@ is_probe_record(const struct walk *w)
 static bool
 scan_define(tnf_stream_t *s, struct tnf_file *f, uint32_t pos)
 {
-	struct type *t = type_at(f, pos);
-	struct tnf_probe *p = t == NULL ? NULL : probe_of(s, f, t);
+	struct type *t = tnf_type_at(f, pos);
+	struct tnf_probe *p = t == NULL ? NULL : tnf_probe_of(s, f, t);
 
 	if (p != NULL)
 		p->defined = true;
@@ -59,7 +59,7 @@ scan_define(tnf_stream_t *s, struct tnf_file *f, uint32_t pos)
 static bool
 bad_type(const struct walk *w, const char *why)
 {
-	return file_fail_at(w->file, w->pos, w->type->pos, why);
+	return tnf_file_fail_at(w->file, w->pos, w->type->pos, why);
 }
 
 /* An event; false: it cannot be handed out. */
@@ -69,7 +69,7 @@ take_event(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
 {
 	int64_t time;
 
-	switch (event_time(clock, w, &time)) {
+	switch (tnf_event_time(clock, w, &time)) {
 	case EVENT_LOST:
 		t->overwritten++;
 		return true;
@@ -78,7 +78,7 @@ take_event(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
 	case EVENT_OK:
 		break;
 	}
-	if (w->type->probe == NULL && probe_of(s, w->file, w->type) == NULL)
+	if (w->type->probe == NULL && tnf_probe_of(s, w->file, w->type) == NULL)
 		return false;
 	count_event(t, time);
 	return true;
@@ -115,15 +115,15 @@ scan_block(tnf_stream_t *s, struct walk *w, struct tally *t, struct damage *d)
 	struct event_clock clock = { 0 };
 	enum walk_status r;
 
-	while ((r = walk_next(w)) != WALK_END) {
+	while ((r = tnf_walk_next(w)) != WALK_END) {
 		if (r == WALK_BAD) {
-			damage_add(d, w->file, w->block, DAMAGE_REST);
+			tnf_damage_add(d, w->file, w->block, DAMAGE_REST);
 			break;
 		}
 		if (r == WALK_UNREADABLE || !scan_take(s, w, &clock, t))
-			damage_add(d, w->file, w->block, DAMAGE_RECORD);
-		else if (w->type->pub.kind == TNF_K_STRUCT && !members_sound(w))
-			damage_add(d, w->file, w->block, DAMAGE_VALUE);
+			tnf_damage_add(d, w->file, w->block, DAMAGE_RECORD);
+		else if (w->type->pub.kind == TNF_K_STRUCT && !tnf_members_sound(w))
+			tnf_damage_add(d, w->file, w->block, DAMAGE_VALUE);
 	}
 	return d->n == 0;
 }
@@ -163,7 +163,7 @@ sum_events(struct tnf_summary *sum, const struct tally *t)
 }
 
 bool
-scan_is_held(const struct tnf_file *f, uint32_t off)
+tnf_scan_is_held(const struct tnf_file *f, uint32_t off)
 {
 	return f->has_ext && f->ext.kind == TNF_EXT_PROCESS &&
 	    bytes_u8(&f->bytes, off +
@@ -183,17 +183,17 @@ take_damage(struct scan *sc, struct tnf_file *f, const struct walk *w,
 		return false;
 	}
 	sc->sum.damaged++;
-	damage_merge(sc->damage, d);
+	tnf_damage_merge(sc->damage, d);
 	return true;
 }
 
 void
-scan_block_at(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
+tnf_scan_block_at(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc)
 {
 	struct tally t = { 0 };
 	struct damage d;
 	struct walk w;
-	enum walk_status r = walk_start(&w, f, off);
+	enum walk_status r = tnf_walk_start(&w, f, off);
 
 	if (f->seen != NULL && r == WALK_RECORD) {
 		f->seen[off >> f->block_shift].generation = w.generation;
@@ -206,7 +206,7 @@ scan_block_at(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc
 	}
 	d.n = 0;
 	if (r == WALK_BAD)
-		damage_add(&d, f, off, DAMAGE_BLOCK);
+		tnf_damage_add(&d, f, off, DAMAGE_BLOCK);
 	else
 		scan_block(s, &w, &t, &d);
 	if (!take_damage(sc, f, &w, &d))
@@ -214,13 +214,13 @@ scan_block_at(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct scan *sc
 	sum_block(&sc->sum, &w);
 	sum_events(&sc->sum, &t);
 	if (w.generation != TNF_GENERATION_TAG)
-		sc->sum.blocks_held += scan_is_held(f, off);
+		sc->sum.blocks_held += tnf_scan_is_held(f, off);
 	if (t.events > 0)
 		add_entry(sc, &w, &t);
 }
 
 bool
-scan_entry(tnf_stream_t *s, struct tnf_file *f, struct entry *e, struct walk w)
+tnf_scan_entry(tnf_stream_t *s, struct tnf_file *f, struct entry *e, struct walk w)
 {
 	struct tally t = { 0 };
 	struct damage d;
@@ -236,7 +236,7 @@ scan_entry(tnf_stream_t *s, struct tnf_file *f, struct entry *e, struct walk w)
 }
 
 bool
-scan_times(tnf_stream_t *s, struct tnf_file *f, const struct entry *e,
+tnf_scan_times(tnf_stream_t *s, struct tnf_file *f, const struct entry *e,
     int64_t *first, int64_t *last)
 {
 	struct tally t = { 0 };
@@ -244,7 +244,7 @@ scan_times(tnf_stream_t *s, struct tnf_file *f, const struct entry *e,
 	struct walk w;
 
 	d.n = 0;
-	if (walk_start(&w, f, (uint32_t)e->block << f->block_shift) != WALK_RECORD ||
+	if (tnf_walk_start(&w, f, (uint32_t)e->block << f->block_shift) != WALK_RECORD ||
 	    w.generation != e->generation)
 		return false;
 	scan_block(s, &w, &t, &d);
@@ -260,12 +260,12 @@ has_header_type(struct tnf_file *f)
 	static const char *const names[] = { "file_version",
 	    "file_logical_size", "block_header_size", "block_size",
 	    "directory_size", "block_count" };
-	const struct type *t = type_of_record(f, FILE_HEADER_POS);
+	const struct type *t = tnf_type_of_record(f, FILE_HEADER_POS);
 	unsigned i;
 
 	for (i = 0; t != NULL && i < sizeof names / sizeof names[0]; i++)
-		if (type_slot(t, names[i]) == NULL)
-			return file_fail_at(f, FILE_HEADER_POS, t->pos,
+		if (tnf_type_slot(t, names[i]) == NULL)
+			return tnf_file_fail_at(f, FILE_HEADER_POS, t->pos,
 			    "the type of the file header lacks a member");
 	return t != NULL;
 }
@@ -277,7 +277,7 @@ has_laps_of_its_size(struct tnf_file *f)
 	uint64_t size = (uint64_t)f->block_count << f->block_shift;
 
 	return size > (uint64_t)1 << f->generation_shift >> 1 ||
-	    file_fail(f, FILE_HEADER_POS,
+	    tnf_file_fail(f, FILE_HEADER_POS,
 	    "the file header's logical size and number of blocks disagree");
 }
 
@@ -285,17 +285,17 @@ static void
 check_file(struct tnf_file *f, struct damage *d)
 {
 	if (!has_header_type(f))
-		damage_add(d, f, 0, DAMAGE_TOLD);
+		tnf_damage_add(d, f, 0, DAMAGE_TOLD);
 	if (!has_laps_of_its_size(f))
-		damage_add(d, f, 0, DAMAGE_TOLD);
+		tnf_damage_add(d, f, 0, DAMAGE_TOLD);
 	if (f->excess != 0) {
-		file_fail(f, f->excess, FILE_EXCESS);
-		damage_add(d, f, 0, DAMAGE_TOLD);
+		tnf_file_fail(f, f->excess, FILE_EXCESS);
+		tnf_damage_add(d, f, 0, DAMAGE_TOLD);
 	}
 }
 
 void
-scan_tell_damage(tnf_stream_t *s, struct tnf_file *f)
+tnf_scan_tell_damage(tnf_stream_t *s, struct tnf_file *f)
 {
 	struct damage *d = f->scan->damage;
 	char text[DAMAGE_TEXT];
@@ -303,10 +303,10 @@ scan_tell_damage(tnf_stream_t *s, struct tnf_file *f)
 
 	f->scan->damage = NULL;
 	if (d != NULL && f->scan->survey != NULL)
-		damage_sort(d);
+		tnf_damage_sort(d);
 	for (i = 0; d != NULL && i < d->n; i++) {
-		damage_text(&d->causes[i], text);
-		stream_damage(s, f, d->causes[i].block, text);
+		tnf_damage_text(&d->causes[i], text);
+		tnf_stream_damage(s, f, d->causes[i].block, text);
 	}
 	free(d);
 }
@@ -344,7 +344,7 @@ scan_blocks(tnf_stream_t *s, struct tnf_file *f, uint64_t off, bool definitions)
 		if (definitions && file_block(f, (uint32_t)off).generation !=
 		    TNF_GENERATION_TAG)
 			break;
-		scan_block_at(s, f, (uint32_t)off, f->scan);
+		tnf_scan_block_at(s, f, (uint32_t)off, f->scan);
 	}
 	return off;
 }
@@ -355,19 +355,19 @@ scan_by_blocks(tnf_stream_t *s, struct tnf_file *f)
 	uint64_t off = f->data_start;
 	int err = ENOTSUP;
 
-	if (survey_wanted(s, f)) {
+	if (tnf_survey_wanted(s, f)) {
 		off = scan_blocks(s, f, off, true);
-		err = survey_file(s, f, off);
+		err = tnf_survey_file(s, f, off);
 	}
 	if (err != ENOTSUP)
 		return err;
 	scan_blocks(s, f, off, false);
-	scan_tell_damage(s, f);
+	tnf_scan_tell_damage(s, f);
 	return 0;
 }
 
 int
-scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
+tnf_scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
 {
 	unsigned before = s->n_probes;
 	int err;
@@ -382,7 +382,7 @@ scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
 	check_file(f, sc->damage);
 	if ((err = scan_by_blocks(s, f)) != 0)
 		return err;
-	probes_sort(s, before);
+	tnf_probes_sort(s, before);
 	sum_file(f, &sc->sum);
 	sc->sum.probes = s->n_probes - before;
 	return 0;

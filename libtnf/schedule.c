@@ -19,13 +19,13 @@ struct sched_cache {
 };
 
 struct sched_cache *
-sched_cache_new(void)
+tnf_sched_cache_new(void)
 {
 	return calloc(1, sizeof(struct sched_cache));
 }
 
 void
-sched_cache_free(struct sched_cache *c)
+tnf_sched_cache_free(struct sched_cache *c)
 {
 	free(c);
 }
@@ -53,7 +53,7 @@ schedule_integer(const struct tnf_file *f, uint32_t pos, const struct tnf_member
 static void
 schedule_find(const struct type *t, const char *name, struct tnf_member *m)
 {
-	const struct tnf_member *s = type_slot(t, name);
+	const struct tnf_member *s = tnf_type_slot(t, name);
 
 	if (s != NULL)
 		*m = *s;
@@ -78,7 +78,7 @@ schedule_learn(struct type *t)
 static bool
 read_sched(struct tnf_file *f, uint32_t pos, struct sched *s)
 {
-	struct type *t = type_of_record(f, pos);
+	struct type *t = tnf_type_of_record(f, pos);
 	const struct sched_layout *l;
 
 	if (t == NULL)
@@ -87,7 +87,7 @@ read_sched(struct tnf_file *f, uint32_t pos, struct sched *s)
 		schedule_learn(t);
 	l = &t->sched;
 	if (!l->usable)
-		return file_fail(f, pos, "event without a schedule record");
+		return tnf_file_fail(f, pos, "event without a schedule record");
 	s->base = schedule_integer(f, pos, &l->base, 0);
 	s->tid = (uint64_t)schedule_integer(f, pos, &l->tid, 0);
 	s->lwpid = (uint32_t)schedule_integer(f, pos, &l->lwpid, 0);
@@ -99,12 +99,12 @@ read_sched(struct tnf_file *f, uint32_t pos, struct sched *s)
 		s->block = bytes_u32(&f->bytes, (uint64_t)pos +
 		    offsetof(struct tnf_kernel_schedule, number));
 	if (s->base < -TIME_MAX || s->base > TIME_MAX)
-		return file_fail(f, pos, "a schedule record has an impossible time");
+		return tnf_file_fail(f, pos, "a schedule record has an impossible time");
 	return true;
 }
 
 const struct sched *
-sched_at(struct tnf_file *f, uint32_t pos)
+tnf_sched_at(struct tnf_file *f, uint32_t pos)
 {
 	struct sched *s = &f->scheds->at[(pos >> 3) % CACHED];
 	uint32_t generation = file_block(f, file_block_off(f, pos)).generation;

@@ -23,11 +23,11 @@ struct sched {
 
 struct sched_cache;
 
-struct sched_cache *sched_cache_new(void);
-void		    sched_cache_free(struct sched_cache *);
+struct sched_cache *tnf_sched_cache_new(void);
+void		    tnf_sched_cache_free(struct sched_cache *);
 
 /* The one at 'pos'; NULL: no schedule record, see file->why.  Valid until the
    next call. */
-const struct sched *sched_at(struct tnf_file *, uint32_t pos);
+const struct sched *tnf_sched_at(struct tnf_file *, uint32_t pos);
 
 #endif /* LIBTNF_SCHEDULE_H */

@@ -20,7 +20,7 @@ same_writer(const struct tnf_file *a, const struct tnf_file *b)
 }
 
 void
-siblings_join(struct siblings *s, struct tnf_file *f, struct tnf_file **files, unsigned n)
+tnf_siblings_join(struct siblings *s, struct tnf_file *f, struct tnf_file **files, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (!same_writer(files[i], f))
@@ -50,24 +50,24 @@ siblings_count(struct siblings *s, const struct sibling_key *key)
 		if (memcmp(&s->few[i].key, key, sizeof(*key)) == 0)
 			return &s->few[i].n;
 	if (s->n_few == SIBLINGS_FEW)
-		return map_put(&s->more, key, sizeof(*key), NULL);
+		return tnf_map_put(&s->more, key, sizeof(*key), NULL);
 	s->few[s->n_few].key = *key;
 	s->few[s->n_few].n = 0;
 	return &s->few[s->n_few++].n;
 }
 
 int
-siblings_seen(struct siblings *s, const struct tnf_event *ev)
+tnf_siblings_seen(struct siblings *s, const struct tnf_event *ev)
 {
 	struct sibling_key key = { ev->tid, hash_name(ev->probe->name), ev->lwpid, ev->pid,
 	    ev->cpu, ev->block, ev->file->sibling, ev->file->number + 1 };
 	uint64_t *in_file, *out;
 
 	if (ev->time != s->time || s->n_few == 0) {
-		siblings_done(s);
+		tnf_siblings_done(s);
 		s->n_few = 0;
 		s->time = ev->time;
-		map_init(&s->more, sizeof(uint64_t));
+		tnf_map_init(&s->more, sizeof(uint64_t));
 	}
 	if ((in_file = siblings_count(s, &key)) == NULL)
 		return -1;
@@ -81,8 +81,8 @@ siblings_seen(struct siblings *s, const struct tnf_event *ev)
 }
 
 void
-siblings_done(struct siblings *s)
+tnf_siblings_done(struct siblings *s)
 {
 	if (s->more.n > 0)
-		map_free(&s->more);
+		tnf_map_free(&s->more);
 }

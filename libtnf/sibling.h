@@ -37,10 +37,10 @@ struct siblings {
 };
 
 /* Whether 'f' comes from the same writer as one of 'files'; sets f->sibling of both. */
-void siblings_join(struct siblings *, struct tnf_file *f, struct tnf_file **files,
+void tnf_siblings_join(struct siblings *, struct tnf_file *f, struct tnf_file **files,
     unsigned n);
 /* 1: another file has handed it out; 0: it is new; negative: no memory. */
-int  siblings_seen(struct siblings *, const struct tnf_event *);
-void siblings_done(struct siblings *);
+int  tnf_siblings_seen(struct siblings *, const struct tnf_event *);
+void tnf_siblings_done(struct siblings *);
 
 #endif /* LIBTNF_SIBLING_H */

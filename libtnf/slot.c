@@ -31,9 +31,9 @@ slot_name(struct tnf_file *f, const struct type *t, uint32_t names, unsigned n,
 	const char *s;
 	size_t len;
 
-	if (i >= n || !type_string(f, names + 4 * i, &s, &len))
+	if (i >= n || !tnf_type_string(f, names + 4 * i, &s, &len))
 		return t->pub.name;
-	return arena_strndup(&f->arena, s, len);
+	return tnf_arena_strndup(&f->arena, s, len);
 }
 
 static bool
@@ -42,8 +42,8 @@ fill_slot(struct tnf_file *f, uint32_t ref, struct tnf_member *m, uint32_t *off)
 	const struct type *t;
 	uint32_t pos, size, align = 4;
 
-	if (ref_follow(f, ref, &pos) != REF_OK ||
-	    (t = type_basic(f, pos)) == NULL)
+	if (tnf_ref_follow(f, ref, &pos) != REF_OK ||
+	    (t = tnf_type_basic(f, pos)) == NULL)
 		return false;
 	size = type_slot_size(t);
 	if (type_has(t, PROP(INLINE)) && type_has(t, PROP(SCALAR)))
@@ -81,9 +81,9 @@ fill_slots(struct tnf_file *f, struct type *t)
 	uint32_t types = 0, names = 0, off = 0;
 	unsigned i, n, n_names = 0;
 
-	if (!type_array(f, t->pos + T_SLOT_TYPES, &types, &n) ||
+	if (!tnf_type_refs(f, t->pos + T_SLOT_TYPES, &types, &n) ||
 	    (t->meta != META_ARRAY &&
-	    !type_array(f, t->pos + T_SLOT_NAMES, &names, &n_names))) {
+	    !tnf_type_refs(f, t->pos + T_SLOT_NAMES, &names, &n_names))) {
 		slot_bad(t, "the members of a type cannot be read");
 		return;
 	}
@@ -94,7 +94,7 @@ fill_slots(struct tnf_file *f, struct type *t)
 	if (n == 0)
 		return;
 	if (n > SLOTS_MAX ||
-	    (t->slots = arena_zalloc(&f->arena, n * sizeof *t->slots)) == NULL) {
+	    (t->slots = tnf_arena_zalloc(&f->arena, n * sizeof *t->slots)) == NULL) {
 		slot_bad(t, "a record type has too many members");
 		return;
 	}
@@ -126,11 +126,11 @@ fill_array(struct tnf_file *f, struct type *t)
 		slot_bad(t, "an array type has an impossible header");
 		return;
 	}
-	switch (ref_follow(f, t->pos + T_ELEMENT, &pos)) {
+	switch (tnf_ref_follow(f, t->pos + T_ELEMENT, &pos)) {
 	case REF_NULL:		/* tnf_array itself */
 		return;
 	case REF_OK:
-		if ((e = type_basic(f, pos)) != NULL) {
+		if ((e = tnf_type_basic(f, pos)) != NULL) {
 			t->pub.element = &e->pub;
 			return;
 		}
@@ -176,7 +176,7 @@ slot_inherit(struct tnf_file *f, struct type *t)
 
 	if (p == NULL)
 		return;
-	slot_fill(f, p);
+	tnf_slot_fill(f, p);
 	if (p->bad) {
 		slot_bad(t, p->why);
 		return;
@@ -189,7 +189,7 @@ slot_inherit(struct tnf_file *f, struct type *t)
 }
 
 void
-slot_fill(struct tnf_file *f, struct type *t)
+tnf_slot_fill(struct tnf_file *f, struct type *t)
 {
 	if (t->filled)
 		return;
@@ -215,7 +215,7 @@ slot_fill(struct tnf_file *f, struct type *t)
 }
 
 const struct tnf_member *
-type_slot(const struct type *t, const char *name)
+tnf_type_slot(const struct type *t, const char *name)
 {
 	unsigned i;
 

@@ -13,8 +13,8 @@ enum { T_SLOT_TYPES = 12, T_STRUCT_SIZE = 16, T_HEADER_SIZE = 16,
 	T_SLOT_NAMES = 20, T_ELEMENT = 20, T_PROBE_STRING = 24 };
 
 /* The second step of reading a type; may mark it bad. */
-void	     slot_fill(struct tnf_file *, struct type *);
+void	     tnf_slot_fill(struct tnf_file *, struct type *);
 /* type.c's first step, for the types of members. */
-struct type *type_basic(struct tnf_file *, uint32_t pos);
+struct type *tnf_type_basic(struct tnf_file *, uint32_t pos);
 
 #endif /* LIBTNF_SLOT_H */

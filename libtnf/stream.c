@@ -29,10 +29,10 @@ free_file(struct tnf_file *f)
 {
 	if (f == NULL)
 		return;
-	file_done(f);
-	long_done(f);
+	tnf_file_done(f);
+	tnf_long_done(f);
 	if (f->scan != NULL) {
-		survey_free(f->scan->survey);
+		tnf_survey_free(f->scan->survey);
 		free(f->scan->damage);
 		free(f->scan->entries);
 	}
@@ -51,7 +51,7 @@ tell_damage(tnf_stream_t *s)
 	unsigned i;
 
 	for (i = 0; i < s->n_files; i++)
-		scan_tell_damage(s, s->files[i]);
+		tnf_scan_tell_damage(s, s->files[i]);
 }
 
 TNF_API void
@@ -62,14 +62,14 @@ tnf_stream_close(tnf_stream_t *s)
 	if (s == NULL)
 		return;
 	tell_damage(s);
-	merge_done(&s->merge);
-	follow_done(&s->follow);
-	siblings_done(&s->siblings);
+	tnf_merge_done(&s->merge);
+	tnf_follow_done(&s->follow);
+	tnf_siblings_done(&s->siblings);
 	for (i = 0; i < s->n_files; i++)
 		free_file(s->files[i]);
 	free(s->files);
 	free(s->probes);
-	arena_free(&s->arena);
+	tnf_arena_free(&s->arena);
 	free(s);
 }
 
@@ -93,7 +93,7 @@ tnf_stream_lazily(tnf_stream_t *s, uint64_t size)
 }
 
 void
-stream_damage(tnf_stream_t *s, struct tnf_file *f, uint32_t block,
+tnf_stream_damage(tnf_stream_t *s, struct tnf_file *f, uint32_t block,
     const char *text)
 {
 	if (s->damage != NULL)
@@ -107,11 +107,11 @@ new_file(tnf_stream_t *s, const void *base, size_t size, const char *name,
 	struct tnf_file *f;
 	int err;
 
-	if (file_is_empty(base, size))
+	if (tnf_file_is_empty(base, size))
 		return ENODATA;
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		return TNF_ERR_ALLOCFAIL;
-	err = file_init(f, base, size,
+	err = tnf_file_init(f, base, size,
 	    s->accept_cut ? FILE_CUT_IS_FINE : FILE_STRICT);
 	if (err != 0) {
 		free(f);
@@ -121,7 +121,7 @@ new_file(tnf_stream_t *s, const void *base, size_t size, const char *name,
 	f->number = s->n_files;
 	if ((f->name = strdup(name)) == NULL ||
 	    (f->scan = calloc(1, sizeof *f->scan)) == NULL ||
-	    (s->follow.on && !follow_file(f))) {
+	    (s->follow.on && !tnf_follow_file(f))) {
 		free_file(f);
 		return TNF_ERR_ALLOCFAIL;
 	}
@@ -144,15 +144,15 @@ append_file(tnf_stream_t *s, struct tnf_file *f)
 	s->files = list;
 	/* Of one that is followed, nothing is there twice. */
 	if (!s->follow.on)
-		siblings_join(&s->siblings, f, s->files, s->n_files);
+		tnf_siblings_join(&s->siblings, f, s->files, s->n_files);
 	s->files[s->n_files++] = f;
 	if (f->cut && (f->ext.compatible & TNF_EXT_CUT) != 0)
-		stream_damage(s, f, (uint32_t)f->bytes.size,
+		tnf_stream_damage(s, f, (uint32_t)f->bytes.size,
 		    "the compressed data ends early; what came before it is read");
-	if ((err = scan_file(s, f, f->scan)) != 0)
+	if ((err = tnf_scan_file(s, f, f->scan)) != 0)
 		return err;
-	err = merge_add(&s->merge, f, f->scan->entries, f->scan->n);
-	return err != 0 || f->scan->survey == NULL ? err : survey_merge(&s->merge, f);
+	err = tnf_merge_add(&s->merge, f, f->scan->entries, f->scan->n);
+	return err != 0 || f->scan->survey == NULL ? err : tnf_survey_merge(&s->merge, f);
 }
 
 TNF_API int
@@ -204,15 +204,15 @@ next_event(tnf_stream_t *s, struct tnf_event *ev)
 	int r;
 
 	if (s->follow.on)
-		long_forget(s->files, s->n_files);
+		tnf_long_forget(s->files, s->n_files);
 	for (;;) {
-		r = s->follow.on ? follow_next(s, &ev->time, &sched, &w) :
-		    merge_next(&s->merge, &ev->time, &sched, &w);
+		r = s->follow.on ? tnf_follow_next(s, &ev->time, &sched, &w) :
+		    tnf_merge_next(&s->merge, &ev->time, &sched, &w);
 		if (r != 1)
 			return r;
 		ev->probe = w->type->probe;
 		if (ev->probe != NULL ||
-		    (ev->probe = probe_of(s, w->file, w->type)) != NULL)
+		    (ev->probe = tnf_probe_of(s, w->file, w->type)) != NULL)
 			break;
 	}
 	ev->tid = sched->tid;
@@ -233,7 +233,7 @@ tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
 	int r;
 
 	while ((r = next_event(s, ev)) == 1 && ev->file->sibling != 0) {
-		r = siblings_seen(&s->siblings, ev);
+		r = tnf_siblings_seen(&s->siblings, ev);
 		if (r <= 0)
 			return r < 0 ? -TNF_ERR_ALLOCFAIL : 1;
 	}
@@ -250,7 +250,7 @@ tnf_stream_skip(tnf_stream_t *s, int64_t from)
 
 	for (i = 0; i < s->n_files && err == 0; i++)
 		if (s->files[i]->scan->survey != NULL)
-			err = survey_skip(&s->merge, s->files[i], from);
+			err = tnf_survey_skip(&s->merge, s->files[i], from);
 	return err;
 }
 
@@ -310,7 +310,7 @@ tnf_file_span(struct tnf_file *f, int64_t *first, int64_t *last)
 	const struct tnf_summary *sum = &f->scan->sum;
 	int64_t from = sum->first, to = sum->last;
 
-	if (f->scan->survey != NULL ? !survey_span(f->stream, f, &from, &to) :
+	if (f->scan->survey != NULL ? !tnf_survey_span(f->stream, f, &from, &to) :
 	    sum->events == 0)
 		return ENODATA;
 	*first = file_shifted(f, from);

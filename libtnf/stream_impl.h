@@ -34,30 +34,30 @@ struct tnf_stream {
  * that is read as it is asked for (survey.h) it does only what must be known at
  * once, and the rest of it goes on as blocks are opened.
  */
-int scan_file(tnf_stream_t *, struct tnf_file *, struct scan *);
+int tnf_scan_file(tnf_stream_t *, struct tnf_file *, struct scan *);
 /* All of the pass for the block at 'off'. */
-void scan_block_at(tnf_stream_t *, struct tnf_file *, uint32_t off, struct scan *);
+void tnf_scan_block_at(tnf_stream_t *, struct tnf_file *, uint32_t off, struct scan *);
 /* The rest of the pass for a block that is opened; false: it has no events, or has been
    taken over. */
-bool scan_entry(tnf_stream_t *, struct tnf_file *, struct entry *, struct walk);
+bool tnf_scan_entry(tnf_stream_t *, struct tnf_file *, struct entry *, struct walk);
 /* Times of its first and last event; nothing is noted.  false: it has none. */
-bool scan_times(tnf_stream_t *, struct tnf_file *, const struct entry *,
+bool tnf_scan_times(tnf_stream_t *, struct tnf_file *, const struct entry *,
     int64_t *first, int64_t *last);
 /* The writer's mark in a block's header that a thread has it. */
-bool scan_is_held(const struct tnf_file *, uint32_t off);
+bool tnf_scan_is_held(const struct tnf_file *, uint32_t off);
 /* What was found is told, once. */
-void scan_tell_damage(tnf_stream_t *, struct tnf_file *);
+void tnf_scan_tell_damage(tnf_stream_t *, struct tnf_file *);
 
 /* The probe of an event's type; NULL: out of memory. */
-struct tnf_probe *probe_of(tnf_stream_t *, struct tnf_file *, struct type *);
+struct tnf_probe *tnf_probe_of(tnf_stream_t *, struct tnf_file *, struct type *);
 
 /*
  * Numbers the probes from 'first' on as their definitions follow each other in
  * the file: events may precede them, in data blocks before late definitions.
  */
-void probes_sort(tnf_stream_t *, unsigned first);
+void tnf_probes_sort(tnf_stream_t *, unsigned first);
 
-void stream_damage(tnf_stream_t *, struct tnf_file *, uint32_t block,
+void tnf_stream_damage(tnf_stream_t *, struct tnf_file *, uint32_t block,
     const char *text);
 
 #endif /* LIBTNF_STREAM_IMPL_H */

@@ -105,28 +105,28 @@ struct survey {
 
 /* survey-part.c: room for one more in an array that grows; NULL: no memory, and nothing
    has changed. */
-void	*survey_room(void *list, uint32_t n, uint32_t *room, size_t size);
+void	*tnf_survey_room(void *list, uint32_t n, uint32_t *room, size_t size);
 
 /* A thread's number, from 0; o->n: no memory. */
-uint32_t owners_number(struct owners *, uint64_t key);
-void	 owners_free(struct owners *);
+uint32_t tnf_owners_number(struct owners *, uint64_t key);
+void	 tnf_owners_free(struct owners *);
 /* A block of it, and the entry of that, if it has one. */
-void	 owner_take(struct owner *, const struct mark *, struct entry *);
-uint64_t sched_key(const struct words *, const struct bytes *, uint32_t sched);
-struct entry entry_of(const struct mark *, bool held);
+void	 tnf_owner_take(struct owner *, const struct mark *, struct entry *);
+uint64_t tnf_sched_key(const struct words *, const struct bytes *, uint32_t sched);
+struct entry tnf_entry_of(const struct mark *, bool held);
 /* Where the first schedule of a block in use is; 0: it begins otherwise. */
-uint32_t block_begins(const struct part *, const struct block *, uint32_t word);
+uint32_t tnf_block_begins(const struct part *, const struct block *, uint32_t word);
 /* All of a part, in a thread. */
-void	*part_run(void *part);
+void	*tnf_part_run(void *part);
 
 /* survey.c */
 /* Notes entries, which then belong to the survey; false: no memory. */
-bool	 store_add(struct survey *, struct entry *entries, uint32_t n);
+bool	 tnf_store_add(struct survey *, struct entry *entries, uint32_t n);
 /* Of a stretch those blocks that are what they were; what has been taken over since is
    told.  How many there are. */
-uint32_t stretch_entries(struct tnf_file *, const struct part *, const struct stretch *,
+uint32_t tnf_stretch_entries(struct tnf_file *, const struct part *, const struct stretch *,
 	     struct entry *entries);
 /* Its entries, from now on in a store of their own; 0 or an error. */
-int	 stretch_open(struct tnf_file *, const struct part *, struct stretch *);
+int	 tnf_stretch_open(struct tnf_file *, const struct part *, struct stretch *);
 
 #endif /* LIBTNF_SURVEY_IMPL_H */

@@ -11,7 +11,7 @@
 #define TIME_MAX	((INT64_C(1) << 62) - (INT64_C(1) << 33))
 
 void *
-survey_room(void *list, uint32_t n, uint32_t *room, size_t size)
+tnf_survey_room(void *list, uint32_t n, uint32_t *room, size_t size)
 {
 	uint32_t more = *room == 0 ? 64 : 2 * *room;
 	void *p;
@@ -36,19 +36,19 @@ owners_grow(struct owners *o)
 	o->list = list;
 	o->room = room;
 	if (o->n == 0)
-		map_init(&o->by_key, sizeof(uint32_t));
+		tnf_map_init(&o->by_key, sizeof(uint32_t));
 	return true;
 }
 
 uint32_t
-owners_number(struct owners *o, uint64_t key)
+tnf_owners_number(struct owners *o, uint64_t key)
 {
 	uint32_t *number;
 	bool fresh;
 
 	if (o->n == o->room && !owners_grow(o))
 		return o->n;
-	if ((number = map_put(&o->by_key, &key, sizeof(key), &fresh)) == NULL)
+	if ((number = tnf_map_put(&o->by_key, &key, sizeof(key), &fresh)) == NULL)
 		return o->n;
 	if (fresh) {
 		o->list[o->n] = (struct owner){ .key = key };
@@ -58,10 +58,10 @@ owners_number(struct owners *o, uint64_t key)
 }
 
 void
-owners_free(struct owners *o)
+tnf_owners_free(struct owners *o)
 {
 	free(o->list);
-	map_free(&o->by_key);
+	tnf_map_free(&o->by_key);
 	*o = (struct owners){ 0 };
 }
 
@@ -77,7 +77,7 @@ is_later(const struct mark *a, const struct mark *b)
 }
 
 void
-owner_take(struct owner *o, const struct mark *m, struct entry *e)
+tnf_owner_take(struct owner *o, const struct mark *m, struct entry *e)
 {
 	if (o->any && !is_later(m, &o->last))
 		return;
@@ -122,7 +122,7 @@ first_sched(const struct part *p, uint32_t off, uint32_t used)
 static bool
 part_odd(struct part *p, uint32_t off)
 {
-	uint32_t *odd = survey_room(p->odd, p->n_odd, &p->room_odd, sizeof(*odd));
+	uint32_t *odd = tnf_survey_room(p->odd, p->n_odd, &p->room_odd, sizeof(*odd));
 
 	if (odd == NULL)
 		return false;
@@ -132,14 +132,14 @@ part_odd(struct part *p, uint32_t off)
 }
 
 uint64_t
-sched_key(const struct words *words, const struct bytes *b, uint32_t sched)
+tnf_sched_key(const struct words *words, const struct bytes *b, uint32_t sched)
 {
 	return (uint64_t)bytes_u32(b, sched + words->pid) << 32 |
 	    bytes_u32(b, sched + words->tid);
 }
 
 struct entry
-entry_of(const struct mark *m, bool held)
+tnf_entry_of(const struct mark *m, bool held)
 {
 	return (struct entry){ .min = m->min, .block = m->block & 0xfffffff, .sorted = true,
 	    .held = held, .generation = m->generation };
@@ -164,18 +164,19 @@ making_take(struct part *p, struct making *k, uint64_t key, const struct mark *m
 	if (p->n_lasts > k->s.lasts)
 		o = &p->owners.list[p->lasts[p->n_lasts - 1].owner];
 	if (o == NULL || o->key != key) {
-		if ((i = owners_number(&p->owners, key)) == p->owners.n)
+		if ((i = tnf_owners_number(&p->owners, key)) == p->owners.n)
 			return false;
 		o = &p->owners.list[i];
 	}
-	owner_take(o, m, NULL);
+	tnf_owner_take(o, m, NULL);
 	i = o->of_stretch;
 	if (i >= k->s.lasts && i < p->n_lasts && &p->owners.list[p->lasts[i].owner] == o) {
 		if (is_later(m, &p->lasts[i].mark))
 			p->lasts[i].mark = *m;
 		return true;
 	}
-	if ((lasts = survey_room(p->lasts, p->n_lasts, &p->room_lasts, sizeof(*lasts))) == NULL)
+	if ((lasts = tnf_survey_room(p->lasts, p->n_lasts, &p->room_lasts,
+	    sizeof(*lasts))) == NULL)
 		return false;
 	p->lasts = lasts;
 	o->of_stretch = p->n_lasts;
@@ -196,12 +197,12 @@ part_entry(struct part *p, struct making *k, const struct mark *m, bool held, ui
 	if (m->min > k->s.max)
 		k->s.max = m->min;
 	k->alike = k->alike && !held && m->generation == k->s.generation;
-	k->entries[k->n++] = entry_of(m, held);
-	return making_take(p, k, sched_key(p->words, &p->f->bytes, sched), m);
+	k->entries[k->n++] = tnf_entry_of(m, held);
+	return making_take(p, k, tnf_sched_key(p->words, &p->f->bytes, sched), m);
 }
 
 uint32_t
-block_begins(const struct part *p, const struct block *b, uint32_t word)
+tnf_block_begins(const struct part *p, const struct block *b, uint32_t word)
 {
 	const struct bytes *bytes = &p->f->bytes;
 	uint32_t sched;
@@ -231,11 +232,11 @@ part_block(struct part *p, struct making *k, uint32_t off)
 		k->alike = false;
 		return true;
 	}
-	if ((sched = block_begins(p, &b, word)) == 0) {
+	if ((sched = tnf_block_begins(p, &b, word)) == 0) {
 		k->alike = false;
 		return part_odd(p, off);
 	}
-	held = scan_is_held(f, off);
+	held = tnf_scan_is_held(f, off);
 	p->blocks_data++;
 	p->blocks_held += held;
 	if (b.generation > p->generation)
@@ -254,7 +255,7 @@ part_entries(struct part *p, const struct making *k)
 
 	p->n_lasts = k->s.lasts;
 	for (i = 0; i < k->n; i++) {
-		if ((list = survey_room(p->entries, p->n, &p->room, sizeof(*list))) == NULL)
+		if ((list = tnf_survey_room(p->entries, p->n, &p->room, sizeof(*list))) == NULL)
 			return false;
 		p->entries = list;
 		p->entries[p->n++] = k->entries[i];
@@ -284,7 +285,7 @@ part_stretch(struct part *p, uint64_t off)
 }
 
 void *
-part_run(void *arg)
+tnf_part_run(void *arg)
 {
 	struct part *p = arg;
 	uint64_t off;

@@ -20,7 +20,7 @@ survey_apart(struct tnf_file *f)
 
 	if (!v->apart_known) {
 		v->apart = !f->has_ext || f->ext.attached <= 1 ||
-		    context_own_processes(f->bytes.base, f->whole) >= f->ext.attached;
+		    tnf_context_own_processes(f->bytes.base, f->whole) >= f->ext.attached;
 		v->apart_known = true;
 	}
 	return v->apart;
@@ -33,15 +33,15 @@ entry_before(struct owners *o, const struct tnf_file *f, struct entry *e)
 	const struct part *p = &f->scan->survey->parts[0];
 	const struct mark m = { e->min, e->block, e->generation };
 	struct block b = file_block(f, (uint32_t)e->block << f->block_shift);
-	uint32_t sched = block_begins(p, &b, bytes_u32(&f->bytes, b.off)), i;
+	uint32_t sched = tnf_block_begins(p, &b, bytes_u32(&f->bytes, b.off)), i;
 
 	/* Taken over since. */
 	if (sched == 0 || b.generation != e->generation)
 		return true;
-	i = owners_number(o, sched_key(p->words, &f->bytes, sched));
+	i = tnf_owners_number(o, tnf_sched_key(p->words, &f->bytes, sched));
 	if (i == o->n)
 		return false;
-	owner_take(&o->list[i], &m, e);
+	tnf_owner_take(&o->list[i], &m, e);
 	return true;
 }
 
@@ -51,10 +51,10 @@ stretch_before(struct owners *o, const struct part *p, const struct stretch *t)
 	uint32_t i, owner;
 
 	for (i = t->lasts; i < t->lasts + t->n_lasts; i++) {
-		owner = owners_number(o, p->owners.list[p->lasts[i].owner].key);
+		owner = tnf_owners_number(o, p->owners.list[p->lasts[i].owner].key);
 		if (owner == o->n)
 			return false;
-		owner_take(&o->list[owner], &p->lasts[i].mark, NULL);
+		tnf_owner_take(&o->list[owner], &p->lasts[i].mark, NULL);
 	}
 	return true;
 }
@@ -77,7 +77,7 @@ stretches_before(struct owners *o, struct tnf_file *f, int64_t from)
 			if (t->opened || t->min >= from)
 				continue;
 			if (t->max < from ? !stretch_before(o, p, t) :
-			    stretch_open(f, p, t) != 0)
+			    tnf_stretch_open(f, p, t) != 0)
 				return false;
 		}
 	}
@@ -115,8 +115,8 @@ owners_keep(const struct owners *o, struct survey *v)
 		if (o->list[i].entry != NULL)
 			o->list[i].entry->held = true;
 		else
-			kept[n++] = entry_of(&o->list[i].last, true);
-	if (store_add(v, kept, n))
+			kept[n++] = tnf_entry_of(&o->list[i].last, true);
+	if (tnf_store_add(v, kept, n))
 		return true;
 	free(kept);
 	return false;
@@ -157,19 +157,19 @@ survey_drop(struct merge *m, struct tnf_file *f, const struct owners *before, in
 
 	if (!owners_keep(before, v))
 		return TNF_ERR_ALLOCFAIL;
-	merge_forget(m, f);
+	tnf_merge_forget(m, f);
 	for (k = 0; k < v->n_stores; k++)
 		store_keep(&v->stores[k], from);
 	for (k = 0; k < v->n_parts; k++)
 		part_keep(&v->parts[k], from);
 	for (k = 0; k < f->scan->n && err == 0; k++)
 		if (!f->scan->entries[k].opened)
-			err = merge_add(m, f, &f->scan->entries[k], 1);
-	return err != 0 ? err : survey_merge(m, f);
+			err = tnf_merge_add(m, f, &f->scan->entries[k], 1);
+	return err != 0 ? err : tnf_survey_merge(m, f);
 }
 
 int
-survey_skip(struct merge *m, struct tnf_file *f, int64_t from)
+tnf_survey_skip(struct merge *m, struct tnf_file *f, int64_t from)
 {
 	struct owners before = { 0 };
 	int64_t first, last;
@@ -178,10 +178,10 @@ survey_skip(struct merge *m, struct tnf_file *f, int64_t from)
 	if (__builtin_sub_overflow(from, f->shift, &from) || !survey_apart(f))
 		return 0;
 	/* Now, as survey_drop() drops what this needs. */
-	survey_span(f->stream, f, &first, &last);
+	tnf_survey_span(f->stream, f, &first, &last);
 	if (owners_before(&before, f, from))
 		err = survey_drop(m, f, &before, from);
-	owners_free(&before);
+	tnf_owners_free(&before);
 	return err;
 }
 
@@ -198,7 +198,7 @@ span_entry(struct span *w, const struct entry *e)
 {
 	int64_t min, max;
 
-	if (!scan_times(w->s, w->f, e, &min, &max))
+	if (!tnf_scan_times(w->s, w->f, e, &min, &max))
 		return;
 	if (min < w->first)
 		w->first = min;
@@ -224,7 +224,7 @@ span_blocks(struct span *w, bool all)
 
 			if (t->opened || (!all && t->min >= w->first))
 				continue;
-			n = stretch_entries(w->f, &v->parts[i], t, list);
+			n = tnf_stretch_entries(w->f, &v->parts[i], t, list);
 			for (j = 0; j < n; j++)
 				if (all || list[j].min < w->first)
 					span_entry(w, &list[j]);
@@ -242,13 +242,13 @@ span_last(struct span *w)
 
 	for (i = 0; i < v->n_parts; i++)
 		for (k = 0; k < v->parts[i].owners.n; k++) {
-			e = entry_of(&v->parts[i].owners.list[k].last, false);
+			e = tnf_entry_of(&v->parts[i].owners.list[k].last, false);
 			span_entry(w, &e);
 		}
 }
 
 bool
-survey_span(tnf_stream_t *s, struct tnf_file *f, int64_t *first, int64_t *last)
+tnf_survey_span(tnf_stream_t *s, struct tnf_file *f, int64_t *first, int64_t *last)
 {
 	const struct tnf_summary *sum = &f->scan->sum;
 	struct survey *v = f->scan->survey;

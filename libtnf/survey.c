@@ -103,14 +103,14 @@ survey_run(struct survey *v)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (p = v->parts; p < last; p++)
-		p->has_thread = pthread_create(&p->thread, NULL, part_run, p) == 0;
+		p->has_thread = pthread_create(&p->thread, NULL, tnf_part_run, p) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	part_run(last);
+	tnf_part_run(last);
 	for (p = v->parts; p < last; p++)
 		if (p->has_thread)
 			pthread_join(p->thread, NULL);
 		else
-			part_run(p);
+			tnf_part_run(p);
 }
 
 static uint32_t
@@ -126,12 +126,12 @@ static bool
 words_learn_sched(struct words *w, const struct walk *walk)
 {
 	const struct type *t = walk->type;
-	const struct tnf_member *base = type_slot(t, "time_base"), *tid, *pid;
+	const struct tnf_member *base = tnf_type_slot(t, "time_base"), *tid, *pid;
 
 	if ((walk->word & (TNF_REF32_PERMANENT | TNF_REF32_T_MASK)) !=
 	    (TNF_REF32_PERMANENT | TNF_REF32_T_TAG) || t->pub.kind != TNF_K_STRUCT ||
-	    base == NULL || (tid = type_slot(t, "tid")) == NULL ||
-	    (pid = type_slot(t, "pid")) == NULL || base->type->kind != TNF_K_INT64 ||
+	    base == NULL || (tid = tnf_type_slot(t, "tid")) == NULL ||
+	    (pid = tnf_type_slot(t, "pid")) == NULL || base->type->kind != TNF_K_INT64 ||
 	    strcmp(tid->type->name, "tnf_kthread_id") == 0)
 		return false;
 	w->tid = uint32_member(tid);
@@ -150,11 +150,11 @@ words_learn(struct words *w, struct tnf_file *f, uint64_t off)
 	struct walk walk;
 
 	for (; off < f->bytes.size && n < SAMPLE_BLOCKS; off += f->block_size) {
-		if (walk_start(&walk, f, (uint32_t)off) != WALK_RECORD ||
+		if (tnf_walk_start(&walk, f, (uint32_t)off) != WALK_RECORD ||
 		    walk.generation == TNF_GENERATION_TAG)
 			continue;
 		w->header = bytes_u32(&f->bytes, off);
-		for (n++; walk_next(&walk) == WALK_RECORD;)
+		for (n++; tnf_walk_next(&walk) == WALK_RECORD;)
 			if (words_learn_sched(w, &walk))
 				return true;
 	}
@@ -169,7 +169,7 @@ survey_odd(tnf_stream_t *s, struct tnf_file *f)
 
 	for (i = 0; i < v->n_parts; i++)
 		for (k = 0; k < v->parts[i].n_odd; k++)
-			scan_block_at(s, f, v->parts[i].odd[k], f->scan);
+			tnf_scan_block_at(s, f, v->parts[i].odd[k], f->scan);
 }
 
 static void
@@ -189,16 +189,17 @@ survey_sum(const struct survey *v, struct tnf_summary *sum)
 }
 
 bool
-survey_wanted(const tnf_stream_t *s, const struct tnf_file *f)
+tnf_survey_wanted(const tnf_stream_t *s, const struct tnf_file *f)
 {
 	return s->lazy != 0 && f->bytes.size >= s->lazy && !s->follow.on &&
 	    (!f->has_ext || f->ext.kind == TNF_EXT_PROCESS);
 }
 
 bool
-store_add(struct survey *v, struct entry *entries, uint32_t n)
+tnf_store_add(struct survey *v, struct entry *entries, uint32_t n)
 {
-	struct store *list = survey_room(v->stores, v->n_stores, &v->room_stores, sizeof(*list));
+	struct store *list = tnf_survey_room(v->stores, v->n_stores, &v->room_stores,
+	    sizeof(*list));
 
 	if (list == NULL)
 		return false;
@@ -215,7 +216,7 @@ survey_store(struct survey *v)
 	for (i = 0; i < v->n_parts; i++) {
 		struct part *p = &v->parts[i];
 
-		if (p->failed || !store_add(v, p->entries, p->n))
+		if (p->failed || !tnf_store_add(v, p->entries, p->n))
 			return false;
 		p->entries = NULL;
 	}
@@ -223,7 +224,7 @@ survey_store(struct survey *v)
 }
 
 int
-survey_file(tnf_stream_t *s, struct tnf_file *f, uint64_t from)
+tnf_survey_file(tnf_stream_t *s, struct tnf_file *f, uint64_t from)
 {
 	struct survey *v = calloc(1, sizeof(*v));
 	int err;
@@ -238,7 +239,7 @@ survey_file(tnf_stream_t *s, struct tnf_file *f, uint64_t from)
 			err = TNF_ERR_ALLOCFAIL;
 	}
 	if (err != 0) {
-		survey_free(v);
+		tnf_survey_free(v);
 		return err;
 	}
 	f->scan->survey = v;
@@ -248,7 +249,7 @@ survey_file(tnf_stream_t *s, struct tnf_file *f, uint64_t from)
 }
 
 void
-survey_free(struct survey *v)
+tnf_survey_free(struct survey *v)
 {
 	unsigned i;
 
@@ -261,7 +262,7 @@ survey_free(struct survey *v)
 		free(p->lasts);
 		free(p->entries);
 		free(p->odd);
-		owners_free(&p->owners);
+		tnf_owners_free(&p->owners);
 	}
 	for (i = 0; i < v->n_stores; i++)
 		free(v->stores[i].entries);
@@ -272,7 +273,7 @@ survey_free(struct survey *v)
 /* --- blocks of a stretch --- */
 
 uint32_t
-stretch_entries(struct tnf_file *f, const struct part *p, const struct stretch *t,
+tnf_stretch_entries(struct tnf_file *f, const struct part *p, const struct stretch *t,
     struct entry *entries)
 {
 	uint32_t i, n = 0, sched, off;
@@ -283,31 +284,31 @@ stretch_entries(struct tnf_file *f, const struct part *p, const struct stretch *
 		off = (t->block + i) << f->block_shift;
 		b = file_block(f, off);
 		if (b.generation != t->generation ||
-		    (sched = block_begins(p, &b, bytes_u32(&f->bytes, off))) == 0) {
-			follow_lost(f, off, t->generation);
+		    (sched = tnf_block_begins(p, &b, bytes_u32(&f->bytes, off))) == 0) {
+			tnf_follow_lost(f, off, t->generation);
 			continue;
 		}
 		m = (struct mark){ (int64_t)bytes_u64(&f->bytes, sched + p->words->base),
 		    t->block + i, t->generation };
-		entries[n++] = entry_of(&m, false);
+		entries[n++] = tnf_entry_of(&m, false);
 	}
 	return n;
 }
 
 int
-stretch_open(struct tnf_file *f, const struct part *p, struct stretch *t)
+tnf_stretch_open(struct tnf_file *f, const struct part *p, struct stretch *t)
 {
 	struct survey *v = f->scan->survey;
 	struct entry *entries = malloc(p->stretch * sizeof(*entries));
 
 	if (entries == NULL)
 		return TNF_ERR_ALLOCFAIL;
-	if (!store_add(v, entries, 0)) {
+	if (!tnf_store_add(v, entries, 0)) {
 		free(entries);
 		return TNF_ERR_ALLOCFAIL;
 	}
 	t->opened = true;
-	v->stores[v->n_stores - 1].n = stretch_entries(f, p, t, entries);
+	v->stores[v->n_stores - 1].n = tnf_stretch_entries(f, p, t, entries);
 	return 0;
 }
 
@@ -322,26 +323,26 @@ stretch_part(const struct survey *v, const struct stretch *t)
 }
 
 int
-survey_open(struct merge *m, struct tnf_file *f, struct stretch *t)
+tnf_survey_open(struct merge *m, struct tnf_file *f, struct stretch *t)
 {
 	struct survey *v = f->scan->survey;
 	const struct store *last;
-	int err = stretch_open(f, stretch_part(v, t), t);
+	int err = tnf_stretch_open(f, stretch_part(v, t), t);
 
 	if (err != 0)
 		return err;
 	last = &v->stores[v->n_stores - 1];
-	return merge_add(m, f, last->entries, last->n);
+	return tnf_merge_add(m, f, last->entries, last->n);
 }
 
 int64_t
-survey_time(const struct stretch *t)
+tnf_survey_time(const struct stretch *t)
 {
 	return t->min;
 }
 
 struct stretch *
-survey_next(struct stretch *t)
+tnf_survey_next(struct stretch *t)
 {
 	return t + 1;
 }
@@ -356,7 +357,7 @@ merge_stretches(struct merge *m, struct tnf_file *f, struct part *p)
 	for (i = 1; i <= p->n_stretches; i++) {
 		if (i < p->n_stretches && p->stretches[i - 1].min <= p->stretches[i].min)
 			continue;
-		err = merge_add_later(m, f, &p->stretches[from], &p->stretches[i]);
+		err = tnf_merge_add_later(m, f, &p->stretches[from], &p->stretches[i]);
 		if (err != 0)
 			return err;
 		from = i;
@@ -365,14 +366,14 @@ merge_stretches(struct merge *m, struct tnf_file *f, struct part *p)
 }
 
 int
-survey_merge(struct merge *m, struct tnf_file *f)
+tnf_survey_merge(struct merge *m, struct tnf_file *f)
 {
 	struct survey *v = f->scan->survey;
 	unsigned i;
 	int err = 0;
 
 	for (i = 0; i < v->n_stores && err == 0; i++)
-		err = merge_add(m, f, v->stores[i].entries, v->stores[i].n);
+		err = tnf_merge_add(m, f, v->stores[i].entries, v->stores[i].n);
 	for (i = 0; i < v->n_parts && err == 0; i++)
 		err = merge_stretches(m, f, &v->parts[i]);
 	return err;

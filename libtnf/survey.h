@@ -22,22 +22,22 @@
 #include "libtnf/merge.h"
 
 /* Whether the file is to be read as it is asked for. */
-bool survey_wanted(const tnf_stream_t *, const struct tnf_file *);
+bool tnf_survey_wanted(const tnf_stream_t *, const struct tnf_file *);
 /* Looks at the headers of all blocks from 'from' on.  0, an error, or ENOTSUP: the file
    does not have the words by which blocks and schedule records are recognised, and
    nothing was noted. */
-int  survey_file(tnf_stream_t *, struct tnf_file *, uint64_t from);
-void survey_free(struct survey *);
+int  tnf_survey_file(tnf_stream_t *, struct tnf_file *, uint64_t from);
+void tnf_survey_free(struct survey *);
 /* Adds what was found to the merge. */
-int  survey_merge(struct merge *, struct tnf_file *);
+int  tnf_survey_merge(struct merge *, struct tnf_file *);
 /* Adds the blocks of a stretch, whose turn has come. */
-int  survey_open(struct merge *, struct tnf_file *, struct stretch *);
+int  tnf_survey_open(struct merge *, struct tnf_file *, struct stretch *);
 /* The earliest time (ns, not shifted) at which a block of the stretch begins. */
-int64_t survey_time(const struct stretch *);
-struct stretch *survey_next(struct stretch *);
+int64_t tnf_survey_time(const struct stretch *);
+struct stretch *tnf_survey_next(struct stretch *);
 /* Leaves out blocks that have not been opened and hold nothing from 'from' on. */
-int  survey_skip(struct merge *, struct tnf_file *, int64_t from);
+int  tnf_survey_skip(struct merge *, struct tnf_file *, int64_t from);
 /* Times of the first and the last event; false: there is none. */
-bool survey_span(tnf_stream_t *, struct tnf_file *, int64_t *first, int64_t *last);
+bool tnf_survey_span(tnf_stream_t *, struct tnf_file *, int64_t *first, int64_t *last);
 
 #endif /* LIBTNF_SURVEY_H */

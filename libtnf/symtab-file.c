@@ -115,7 +115,7 @@ symtab_kept(const char *directory, const struct symtab_key *key)
 	int fd;
 
 	snprintf(path, sizeof path, "%s/kallsyms", directory);
-	fd = open_regular(path, O_RDONLY | O_NOFOLLOW, &st);
+	fd = tnf_open_regular(path, O_RDONLY | O_NOFOLLOW, &st);
 	if (fd < 0)
 		return NULL;
 	size = (size_t)st.st_size;
@@ -161,11 +161,11 @@ symtab_keep(const struct symtab *s, const char *directory, const struct symtab_k
 		return errno;
 	if (fstat(dir, &st) == 0 && (st.st_uid != geteuid() || (st.st_mode & 022) != 0))
 		e = EPERM;
-	else if ((e = whole_open(&w, dir, "kallsyms")) == 0) {
+	else if ((e = tnf_whole_open(&w, dir, "kallsyms")) == 0) {
 		e = symtab_put(w.fd, s, key);
 		if (e == 0)
-			e = whole_commit(&w);
-		whole_discard(&w);
+			e = tnf_whole_commit(&w);
+		tnf_whole_discard(&w);
 	}
 	close(dir);
 	return e;

@@ -119,7 +119,7 @@ symtab_take_lines(char *text, size_t size, uint64_t shift, size_t *n, size_t *na
 				free(rows);
 			rows = grown;
 		}
-		if (rows == NULL || !kallsyms_line(line, &sym) || !symtab_is_place(&sym))
+		if (rows == NULL || !tnf_kallsyms_line(line, &sym) || !symtab_is_place(&sym))
 			continue;
 		rows[(*n)++] = (struct symtab_row){ .start = sym.address + shift,
 		    .name = (uint32_t)(to - text),

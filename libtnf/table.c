@@ -19,7 +19,7 @@ slot_for(const struct type_table *t, uint32_t pos)
 }
 
 struct type *
-table_find(const struct type_table *t, uint32_t pos)
+tnf_table_find(const struct type_table *t, uint32_t pos)
 {
 	return t->hash_size == 0 ? NULL : t->hash[slot_for(t, pos)];
 }
@@ -47,7 +47,7 @@ table_grow(struct type_table *t)
 }
 
 int
-table_add(struct type_table *t, struct type *type)
+tnf_table_add(struct type_table *t, struct type *type)
 {
 	if (t->n == TABLE_TYPES_MAX || (t->n == t->room && table_grow(t) != 0))
 		return -1;
@@ -58,13 +58,13 @@ table_add(struct type_table *t, struct type *type)
 }
 
 struct type_table *
-type_table_new(void)
+tnf_type_table_new(void)
 {
 	return calloc(1, sizeof(struct type_table));
 }
 
 void
-type_table_free(struct type_table *t)
+tnf_type_table_free(struct type_table *t)
 {
 	if (t == NULL)
 		return;

@@ -61,7 +61,7 @@ table_at(const struct type_table *t, uint32_t index)
 	return index < t->n ? t->list[index] : NULL;
 }
 
-struct type *table_find(const struct type_table *, uint32_t pos);
-int	     table_add(struct type_table *, struct type *); /* sets index */
+struct type *tnf_table_find(const struct type_table *, uint32_t pos);
+int	     tnf_table_add(struct type_table *, struct type *); /* sets index */
 
 #endif /* LIBTNF_TABLE_H */

@@ -71,11 +71,11 @@ block_end(const struct tnf_file *f, uint32_t pos)
 }
 
 bool
-type_string(const struct tnf_file *f, uint32_t ref, const char **s, size_t *len)
+tnf_type_string(const struct tnf_file *f, uint32_t ref, const char **s, size_t *len)
 {
 	uint32_t pos, size;
 
-	if (ref_follow(f, ref, &pos) != REF_OK)
+	if (tnf_ref_follow(f, ref, &pos) != REF_OK)
 		return false;
 	size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
 	if (size < ARRAY_HEADER || size > block_end(f, pos) - pos ||
@@ -88,13 +88,13 @@ type_string(const struct tnf_file *f, uint32_t ref, const char **s, size_t *len)
 }
 
 bool
-type_array(const struct tnf_file *f, uint32_t ref, uint32_t *first, unsigned *n)
+tnf_type_refs(const struct tnf_file *f, uint32_t ref, uint32_t *first, unsigned *n)
 {
 	enum ref_status r;
 	uint32_t pos, size;
 
 	*n = 0;
-	if ((r = ref_follow(f, ref, &pos)) != REF_OK)
+	if ((r = tnf_ref_follow(f, ref, &pos)) != REF_OK)
 		return r == REF_NULL;
 	size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
 	if (size < ARRAY_HEADER || size > block_end(f, pos) - pos ||
@@ -125,11 +125,11 @@ listed_properties(const struct tnf_file *f, uint32_t pos, uint32_t *props)
 	const char *s;
 	size_t len;
 
-	if (!type_array(f, pos + T_PROPERTIES, &first, &n))
+	if (!tnf_type_refs(f, pos + T_PROPERTIES, &first, &n))
 		return false;
 	for (i = 0; i < n && i < PROPERTIES_MAX; i++) {
-		if (ref_follow(f, first + 4 * i, &type) != REF_OK ||
-		    !type_string(f, type + T_NAME, &s, &len))
+		if (tnf_ref_follow(f, first + 4 * i, &type) != REF_OK ||
+		    !tnf_type_string(f, type + T_NAME, &s, &len))
 			return false;
 		*props |= property_bit(s, len);
 	}
@@ -145,8 +145,8 @@ read_meta(const struct tnf_file *f, struct type *t)
 	unsigned i;
 
 	if ((bytes_u32(&f->bytes, t->pos) & TNF_REF32_T_MASK) !=
-	    TNF_REF32_T_TAG || ref_follow(f, t->pos, &meta) != REF_OK ||
-	    !type_string(f, meta + T_NAME, &s, &len))
+	    TNF_REF32_T_TAG || tnf_ref_follow(f, t->pos, &meta) != REF_OK ||
+	    !tnf_type_string(f, meta + T_NAME, &s, &len))
 		return false;
 	t->meta = META_ABSTRACT;
 	for (i = 0; i < COUNT(metas); i++)
@@ -249,7 +249,7 @@ read_derived(struct tnf_file *f, struct type *t, unsigned depth)
 {
 	uint32_t pos;
 
-	switch (ref_follow(f, t->pos + T_BASE, &pos)) {
+	switch (tnf_ref_follow(f, t->pos + T_BASE, &pos)) {
 	case REF_NULL:		/* tnf_derived itself */
 		return true;
 	case REF_BAD:
@@ -299,9 +299,9 @@ type_read_type(struct tnf_file *f, struct type *t, unsigned depth)
 	if (!read_meta(f, t))
 		return type_bad(t, "no type record where one should be");
 	read_extent(f, t);
-	if (!type_string(f, t->pos + T_NAME, &s, &len))
+	if (!tnf_type_string(f, t->pos + T_NAME, &s, &len))
 		return type_bad(t, "a type has no name");
-	if ((t->pub.name = arena_strndup(&f->arena, s, len)) == NULL)
+	if ((t->pub.name = tnf_arena_strndup(&f->arena, s, len)) == NULL)
 		return type_bad(t, "out of memory, or too many types");
 	t->props = property_bit(s, len);
 	if (!listed_properties(f, t->pos, &t->props))
@@ -328,20 +328,20 @@ type_read_type(struct tnf_file *f, struct type *t, unsigned depth)
 static struct type *
 type_get(struct tnf_file *f, uint32_t pos, unsigned depth)
 {
-	struct type *t = table_find(f->types, pos);
+	struct type *t = tnf_table_find(f->types, pos);
 
 	if (t == NULL) {
-		t = arena_zalloc(&f->arena, sizeof *t);
+		t = tnf_arena_zalloc(&f->arena, sizeof *t);
 		if (t == NULL) {
-			file_fail(f, pos, "out of memory, or too many types");
+			tnf_file_fail(f, pos, "out of memory, or too many types");
 			return NULL;
 		}
 		t->pos = pos;
 		t->root = t;
 		type_read_type(f, t, depth);
 		/* A circle of derivations has come by here before us. */
-		if (table_find(f->types, pos) == NULL &&
-		    table_add(f->types, t) != 0)
+		if (tnf_table_find(f->types, pos) == NULL &&
+		    tnf_table_add(f->types, t) != 0)
 			type_bad(t, "out of memory, or too many types");
 		if (!t->bad) {
 			t->next = f->types->queue;
@@ -350,28 +350,28 @@ type_get(struct tnf_file *f, uint32_t pos, unsigned depth)
 	}
 	if (!t->bad)
 		return t;
-	file_fail(f, pos, t->why);
+	tnf_file_fail(f, pos, t->why);
 	return NULL;
 }
 
 struct type *
-type_basic(struct tnf_file *f, uint32_t pos)
+tnf_type_basic(struct tnf_file *f, uint32_t pos)
 {
 	return type_get(f, pos, 0);
 }
 
 struct type *
-type_at(struct tnf_file *f, uint32_t pos)
+tnf_type_at(struct tnf_file *f, uint32_t pos)
 {
 	struct type *t = type_get(f, pos, 0), *q;
 
 	while ((q = f->types->queue) != NULL) {
 		f->types->queue = q->next;
-		slot_fill(f, q);
+		tnf_slot_fill(f, q);
 	}
 	if (t == NULL || !t->bad)
 		return t;
-	file_fail(f, pos, t->why);
+	tnf_file_fail(f, pos, t->why);
 	return NULL;
 }
 
@@ -391,20 +391,20 @@ tag_target(const struct tnf_file *f, uint32_t pos, uint32_t word)
 }
 
 uint32_t
-type_extent(const struct tnf_file *f, uint32_t pos, uint32_t word)
+tnf_type_extent(const struct tnf_file *f, uint32_t pos, uint32_t word)
 {
 	const struct type *t;
 	uint32_t to;
 
 	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_FULL ||
-	    ref_follow(f, pos, &to) != REF_OK)
+	    tnf_ref_follow(f, pos, &to) != REF_OK)
 		return 0;
-	t = table_find(f->types, to);
+	t = tnf_table_find(f->types, to);
 	return t != NULL && t->bad ? t->step : 0;
 }
 
 struct type *
-type_of_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
+tnf_type_of_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
 {
 	struct type *t = table_known(f->types, word);
 	uint32_t to;
@@ -412,18 +412,18 @@ type_of_tag(struct tnf_file *f, uint32_t pos, uint32_t word)
 	if (t != NULL)
 		return t;
 	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_FULL ||
-	    ref_follow(f, pos, &to) != REF_OK) {
-		file_fail_at(f, pos, tag_target(f, pos, word),
+	    tnf_ref_follow(f, pos, &to) != REF_OK) {
+		tnf_file_fail_at(f, pos, tag_target(f, pos, word),
 		    "a record's tag leads nowhere");
 		return NULL;
 	}
-	if ((t = type_at(f, to)) != NULL)
+	if ((t = tnf_type_at(f, to)) != NULL)
 		table_learn(f->types, word, t);
 	return t;
 }
 
 struct type *
-type_of_record(struct tnf_file *f, uint32_t pos)
+tnf_type_of_record(struct tnf_file *f, uint32_t pos)
 {
-	return type_of_tag(f, pos, bytes_u32(&f->bytes, pos));
+	return tnf_type_of_tag(f, pos, bytes_u32(&f->bytes, pos));
 }

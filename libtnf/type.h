@@ -74,27 +74,27 @@ struct type {
 
 struct type_table;
 
-struct type_table *type_table_new(void);
-void		 type_table_free(struct type_table *);
+struct type_table *tnf_type_table_new(void);
+void		 tnf_type_table_free(struct type_table *);
 
 /* The type whose record stands at 'pos'; NULL: bad, see file->why. */
-struct type	*type_at(struct tnf_file *, uint32_t pos);
+struct type	*tnf_type_at(struct tnf_file *, uint32_t pos);
 /* That of the record or member at 'pos', by its tag word. */
-struct type	*type_of_record(struct tnf_file *, uint32_t pos);
-struct type	*type_of_tag(struct tnf_file *, uint32_t pos, uint32_t word);
+struct type	*tnf_type_of_record(struct tnf_file *, uint32_t pos);
+struct type	*tnf_type_of_tag(struct tnf_file *, uint32_t pos, uint32_t word);
 
 /* The string that the reference at 'ref' leads to; false: null or bad. */
-bool	 type_string(const struct tnf_file *, uint32_t ref, const char **s,
+bool	 tnf_type_string(const struct tnf_file *, uint32_t ref, const char **s,
 	    size_t *len);
 /* Its elements of 4 bytes: how many, and where the first is.  false: bad; a
    null reference has none. */
-bool	 type_array(const struct tnf_file *, uint32_t ref, uint32_t *first,
+bool	 tnf_type_refs(const struct tnf_file *, uint32_t ref, uint32_t *first,
 	    unsigned *n);
 /* Bytes of a record with this tag word at 'pos' whose type is bad; 0: that
    cannot be told either. */
-uint32_t type_extent(const struct tnf_file *, uint32_t pos, uint32_t word);
+uint32_t tnf_type_extent(const struct tnf_file *, uint32_t pos, uint32_t word);
 
-const struct tnf_member *type_slot(const struct type *, const char *name);
+const struct tnf_member *tnf_type_slot(const struct type *, const char *name);
 
 static inline struct type *
 type_of_pub(const struct tnf_type *t)

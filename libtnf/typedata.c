@@ -15,7 +15,7 @@ tnf_type_get_kind(tnf_datum_t v)
 	struct datum d;
 	struct type *t;
 
-	return datum_get_type(v, &d, &t) ? t->pub.kind : TNF_K_UNKNOWN;
+	return tnf_datum_get_type(v, &d, &t) ? t->pub.kind : TNF_K_UNKNOWN;
 }
 
 TNF_API char *
@@ -24,7 +24,7 @@ tnf_type_get_name(tnf_datum_t v)
 	struct datum d;
 	struct type *t;
 
-	return datum_get_type(v, &d, &t) ?
+	return tnf_datum_get_type(v, &d, &t) ?
 	    (char *)(uintptr_t)t->pub.name : NULL;
 }
 
@@ -35,7 +35,7 @@ tnf_type_get_size(tnf_datum_t v)
 	struct type *t;
 
 	/* tnf_derived is derived from nothing. */
-	if (!datum_get_type(v, &d, &t) || type_has(t, PROP(ARRAY)) ||
+	if (!tnf_datum_get_type(v, &d, &t) || type_has(t, PROP(ARRAY)) ||
 	    t->root->meta == META_ABSTRACT || t->root->meta == META_DERIVED)
 		return -1;
 	return (int)t->pub.size;
@@ -49,11 +49,11 @@ typedata_listed(struct tnf_file *f, const struct type *t, const char *name)
 	unsigned i, n;
 	struct type *p;
 
-	if (!type_array(f, t->pos + T_PROPERTIES, &first, &n))
+	if (!tnf_type_refs(f, t->pos + T_PROPERTIES, &first, &n))
 		return NULL;
 	for (i = 0; i < n; i++)
-		if (ref_follow(f, first + 4 * i, &pos) == REF_OK &&
-		    (p = type_at(f, pos)) != NULL &&
+		if (tnf_ref_follow(f, first + 4 * i, &pos) == REF_OK &&
+		    (p = tnf_type_at(f, pos)) != NULL &&
 		    strcmp(p->pub.name, name) == 0)
 			return p;
 	return NULL;
@@ -65,13 +65,13 @@ tnf_type_get_property(tnf_datum_t v, const char *name)
 	struct datum d;
 	struct type *t, *p;
 
-	if (!datum_get_type(v, &d, &t))
+	if (!tnf_datum_get_type(v, &d, &t))
 		return TNF_DATUM_NULL;
 	for (; t != NULL; t = t->parent) {
 		if (strcmp(t->pub.name, name) == 0)
-			return datum_of_type(d.tnf, t);
+			return tnf_datum_of_type(d.tnf, t);
 		if ((p = typedata_listed(d.f, t, name)) != NULL)
-			return datum_of_type(d.tnf, p);
+			return tnf_datum_of_type(d.tnf, p);
 	}
 	return TNF_DATUM_NULL;
 }
@@ -82,6 +82,6 @@ tnf_type_get_base(tnf_datum_t v)
 	struct datum d;
 	struct type *t;
 
-	return datum_get_type(v, &d, &t) && t->parent != NULL ?
-	    datum_of_type(d.tnf, t->parent) : TNF_DATUM_NULL;
+	return tnf_datum_get_type(v, &d, &t) && t->parent != NULL ?
+	    tnf_datum_of_type(d.tnf, t->parent) : TNF_DATUM_NULL;
 }

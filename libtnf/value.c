@@ -68,7 +68,7 @@ read_array(struct tnf_file *f, uint32_t pos, const struct type *t,
 	if (size < t->header_size ||
 	    size > f->block_size - (pos - file_block_off(f, pos)) ||
 	    !bytes_has(&f->bytes, pos, size))
-		return file_fail(f, pos, "a record has an impossible size");
+		return tnf_file_fail(f, pos, "a record has an impossible size");
 	if (v->kind == TNF_K_STRING) {
 		v->u.s.chars = (const char *)bytes_at(&f->bytes,
 		    (uint64_t)pos + t->header_size, 0);
@@ -87,7 +87,7 @@ read_struct(struct tnf_file *f, uint32_t pos, const struct type *t,
     struct tnf_value *v)
 {
 	if (!bytes_has(&f->bytes, pos, t->pub.size))
-		return file_fail(f, pos, "a record goes beyond the file");
+		return tnf_file_fail(f, pos, "a record goes beyond the file");
 	v->u.r.pos = pos;
 	v->u.r.count = t->pub.n_members;
 	v->u.r.type = &t->pub;
@@ -97,7 +97,7 @@ read_struct(struct tnf_file *f, uint32_t pos, const struct type *t,
 static bool
 value_read_type(struct tnf_file *f, uint32_t pos, struct tnf_value *v)
 {
-	const struct type *t = type_at(f, pos);
+	const struct type *t = tnf_type_at(f, pos);
 
 	if (t == NULL)
 		return false;
@@ -115,11 +115,11 @@ read_record(struct tnf_file *f, uint64_t ref, struct tnf_value *v)
 	enum ref_status r;
 	uint32_t pos;
 
-	if ((r = ref_follow(f, ref, &pos)) == REF_BAD)
-		file_fail(f, ref, "a reference is bad");
+	if ((r = tnf_ref_follow(f, ref, &pos)) == REF_BAD)
+		tnf_file_fail(f, ref, "a reference is bad");
 	if (r != REF_OK)
 		return r;
-	if ((t = type_of_record(f, pos)) == NULL)
+	if ((t = tnf_type_of_record(f, pos)) == NULL)
 		return REF_BAD;
 	v->kind = t->pub.kind;
 	switch (v->kind) {
@@ -127,7 +127,7 @@ read_record(struct tnf_file *f, uint64_t ref, struct tnf_value *v)
 	case TNF_K_ARRAY:
 		if (!read_array(f, pos, t, v))
 			return REF_BAD;
-		if (t->is_long && !long_read(f, v))
+		if (t->is_long && !tnf_long_read(f, v))
 			return REF_BAD;
 		return REF_OK;
 	case TNF_K_TYPE:
@@ -147,11 +147,11 @@ reference_sound(struct tnf_file *f, uint64_t ref)
 	uint32_t pos;
 
 	return read_record(f, ref, &v) != REF_BAD ||
-	    ref_follow(f, ref, &pos) == REF_NULL;
+	    tnf_ref_follow(f, ref, &pos) == REF_NULL;
 }
 
 bool
-members_sound(const struct walk *w)
+tnf_members_sound(const struct walk *w)
 {
 	const struct tnf_type *t = &w->type->pub;
 	unsigned i;

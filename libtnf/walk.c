@@ -11,7 +11,7 @@
 static enum walk_status
 bad_at(struct walk *w, uint32_t pos, uint64_t cause, const char *why)
 {
-	file_fail_at(w->file, pos, cause, why);
+	tnf_file_fail_at(w->file, pos, cause, why);
 	w->next = w->end;
 	return WALK_BAD;
 }
@@ -27,7 +27,7 @@ static enum walk_status
 check_header(struct walk *w, uint32_t off)
 {
 	struct tnf_file *f = w->file;
-	const struct type *t = type_of_record(f, off);
+	const struct type *t = tnf_type_of_record(f, off);
 
 	if (t == NULL)
 		return bad_at(w, off, f->cause, f->why);
@@ -45,11 +45,11 @@ walk_unreadable(struct walk *w, uint32_t pos, uint32_t word)
 {
 	uint64_t cause = w->file->cause;
 	const char *why = w->file->why;
-	uint32_t size = type_extent(w->file, pos, word);
+	uint32_t size = tnf_type_extent(w->file, pos, word);
 
 	if (size == 0 || size > w->end - pos)
 		return bad_at(w, pos, cause, why);
-	file_fail_at(w->file, pos, cause, why);
+	tnf_file_fail_at(w->file, pos, cause, why);
 	w->next = pos + size;
 	return WALK_UNREADABLE;
 }
@@ -65,7 +65,7 @@ walk_is_unused(const struct tnf_file *f, const struct block *b)
 }
 
 enum walk_status
-walk_start(struct walk *w, struct tnf_file *f, uint32_t off)
+tnf_walk_start(struct walk *w, struct tnf_file *f, uint32_t off)
 {
 	struct block b = file_block(f, off);
 
@@ -88,7 +88,7 @@ walk_start(struct walk *w, struct tnf_file *f, uint32_t off)
 }
 
 enum walk_status
-walk_next(struct walk *w)
+tnf_walk_next(struct walk *w)
 {
 	struct tnf_file *f = w->file;
 	uint32_t pos = w->next, word = 0, size;
@@ -104,7 +104,7 @@ walk_next(struct walk *w)
 	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_RESERVED)
 		return walk_bad(w, pos, "no record where one should be");
 	if ((w->type = table_known(f->types, word)) == NULL &&
-	    (w->type = type_of_tag(f, pos, word)) == NULL)
+	    (w->type = tnf_type_of_tag(f, pos, word)) == NULL)
 		return walk_unreadable(w, pos, word);
 	if ((size = walk_size(f, w->type, pos)) == 0)
 		return walk_bad(w, pos, "a record has an impossible size");

@@ -30,10 +30,10 @@ enum walk_status { WALK_BAD = -1, WALK_END = 0, WALK_RECORD = 1,
 
 /* Before the first record of the block at 'off', its header left out.  END:
    never used; BAD: see file->why. */
-enum walk_status walk_start(struct walk *, struct tnf_file *, uint32_t off);
-enum walk_status walk_next(struct walk *);
+enum walk_status tnf_walk_start(struct walk *, struct tnf_file *, uint32_t off);
+enum walk_status tnf_walk_next(struct walk *);
 /* What the record's members refer to can be read; false: see file->why. */
-bool members_sound(const struct walk *);
+bool tnf_members_sound(const struct walk *);
 
 /* Bytes of the record at 'pos' of type 't'; 0: none that makes sense. */
 static inline uint32_t

@@ -45,7 +45,7 @@ yama_scope(void)
 static tnfctl_errcode_t
 attach_busy(pid_t pid, long tracer)
 {
-	return error_set(TNFCTL_ERR_BUSY, "process %d: process %ld controls it "
+	return tnfctl_error_set(TNFCTL_ERR_BUSY, "process %d: process %ld controls it "
 	    "already: end that first", (int)pid, tracer);
 }
 
@@ -53,23 +53,23 @@ attach_busy(pid_t pid, long tracer)
 static tnfctl_errcode_t
 attach_refused(pid_t pid)
 {
-	long tracer = proc_status(pid, "TracerPid"), uid;
+	long tracer = tnf_proc_status(pid, "TracerPid"), uid;
 	int scope = yama_scope();
 
 	if (tracer > 0)
 		return attach_busy(pid, tracer);
-	uid = proc_status(pid, "Uid");
+	uid = tnf_proc_status(pid, "Uid");
 	if (uid >= 0 && (uid_t)uid != geteuid())
-		return error_set(TNFCTL_ERR_ACCES, "process %d: it belongs to user "
+		return tnfctl_error_set(TNFCTL_ERR_ACCES, "process %d: it belongs to user "
 		    "%ld: CAP_SYS_PTRACE (root) is needed", (int)pid, uid);
 	if (scope > 0)
-		return error_set(TNFCTL_ERR_ACCES, "process %d: "
+		return tnfctl_error_set(TNFCTL_ERR_ACCES, "process %d: "
 		    "kernel.yama.ptrace_scope is %d: %s", (int)pid, scope,
 		    scope == 1 ? "only its parent may attach: start the "
 		    "program under control, be root (CAP_SYS_PTRACE), or set "
 		    "it to 0" : scope == 2 ? "only root (CAP_SYS_PTRACE) may "
 		    "attach" : "nobody may attach until the next boot");
-	return error_set(TNFCTL_ERR_ACCES, "process %d: the kernel refuses it: the "
+	return tnfctl_error_set(TNFCTL_ERR_ACCES, "process %d: the kernel refuses it: the "
 	    "program is set-id, has rights that we lack, or a security module "
 	    "forbids ptrace: CAP_SYS_PTRACE (root) may help", (int)pid);
 }
@@ -83,11 +83,11 @@ open_program(pid_t pid)
 	char name[64];
 
 	snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
-	for (tries = 0; (fd = file_open(name)) < 0; tries++) {
+	for (tries = 0; (fd = tnfctl_file_open(name)) < 0; tries++) {
 		error = errno;
 		/* Before and after that it may look like any other. */
-		if (error != ENOENT || tries == EXEC_MS || proc_is_kernel(pid) ||
-		    (tries >= EXEC_NEAR_MS && proc_state(pid, pid) != 'Z')) {
+		if (error != ENOENT || tries == EXEC_MS || tnfctl_proc_is_kernel(pid) ||
+		    (tries >= EXEC_NEAR_MS && tnfctl_proc_state(pid, pid) != 'Z')) {
 			errno = error;
 			break;
 		}
@@ -115,7 +115,7 @@ emulator_of(pid_t pid, char *path, size_t size)
 }
 
 tnfctl_errcode_t
-process_check_file(pid_t pid)
+tnfctl_process_check_file(pid_t pid)
 {
 	char path[PATH_MAX];
 	const char *emulator;
@@ -124,21 +124,21 @@ process_check_file(pid_t pid)
 
 	if ((fd = open_program(pid)) < 0) {
 		error = errno;
-		if (proc_is_kernel(pid))
-			return error_set(TNFCTL_ERR_BADARG, "process %d: it is a "
+		if (tnfctl_proc_is_kernel(pid))
+			return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: it is a "
 			    "thread of the kernel", (int)pid);
 		if (error == EACCES || error == EPERM)
 			return attach_refused(pid);
 		if (error != ENOENT)
-			return error_set_errno(error, "process %d", (int)pid);
-		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended, "
+			return tnfctl_error_set_errno(error, "process %d", (int)pid);
+		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended, "
 		    "or its first thread has", (int)pid);
 	}
-	kind = elffile_kind_of(fd, TNF_PROCESS_SYMBOL);
+	kind = tnf_elffile_kind_of(fd, TNF_PROCESS_SYMBOL);
 	close(fd);
 	emulator = emulator_of(pid, path, sizeof(path));
 	if (emulator != NULL && kind != ELFFILE_STATIC_WITH)
-		return error_set(TNFCTL_ERR_BADARG, "process %d: %s runs a program of "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: %s runs a program of "
 		    "another machine there: trace it on that machine", (int)pid,
 		    emulator);
 	switch (kind) {
@@ -146,16 +146,16 @@ process_check_file(pid_t pid)
 	case ELFFILE_STATIC_WITH:
 		return TNFCTL_ERR_NONE;
 	case ELFFILE_OTHER_CLASS:
-		return error_set(TNFCTL_ERR_BADARG, "process %d: the program has "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: the program has "
 		    "another word size (this library controls %zu-bit "
 		    "programs)", (int)pid, sizeof(void *) * CHAR_BIT);
 	case ELFFILE_STATIC:
-		return error_set(TNFCTL_ERR_NOTDYNAMIC, "process %d: the program is "
+		return tnfctl_error_set(TNFCTL_ERR_NOTDYNAMIC, "process %d: the program is "
 		    "linked statically, and no libtnfprobe.a with symbols is in "
 		    "it: link it without -static, or with libtnfprobe.a",
 		    (int)pid);
 	default:
-		return error_set(TNFCTL_ERR_NOTDYNAMIC,
+		return tnfctl_error_set(TNFCTL_ERR_NOTDYNAMIC,
 		    "process %d: the program is not an ELF file", (int)pid);
 	}
 }
@@ -167,24 +167,24 @@ process_check(pid_t pid)
 	long tgid, tracer;
 
 	if (pid <= 0)
-		return error_set(TNFCTL_ERR_BADARG, "%d: not a process", (int)pid);
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%d: not a process", (int)pid);
 	if (pid == getpid())
-		return error_set(TNFCTL_ERR_BADARG, "process %d: it is this one: "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: it is this one: "
 		    "use tnfctl_internal_open()", (int)pid);
-	if ((tgid = proc_status(pid, "Tgid")) < 0)
-		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: there is none",
+	if ((tgid = tnf_proc_status(pid, "Tgid")) < 0)
+		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: there is none",
 		    (int)pid);
 	if (tgid != (long)pid)
-		return error_set(TNFCTL_ERR_BADARG, "process %d: it is a thread of "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: it is a thread of "
 		    "process %ld", (int)pid, tgid);
 	/* In this order: during an exec() there are two. */
-	if (proc_status(pid, "Threads") <= 1 && proc_state(pid, pid) == 'Z')
-		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+	if (tnf_proc_status(pid, "Threads") <= 1 && tnfctl_proc_state(pid, pid) == 'Z')
+		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)pid);
-	tracer = proc_status(pid, "TracerPid");
+	tracer = tnf_proc_status(pid, "TracerPid");
 	if (tracer > 0)
 		return attach_busy(pid, tracer);
-	return process_check_file(pid);
+	return tnfctl_process_check_file(pid);
 }
 
 /* A program that has only just started gets through its linker first. */
@@ -195,16 +195,16 @@ attach_settle(struct proc *p)
 
 	/* A target that has just exec'd has no libtnfprobe yet, so TNF_SUSPENDED cannot be
 	   stored in it.  We know that it is suspended only if this process has left it so
-	   (suspended_take()); otherwise we cannot tell who stopped it. */
-	if (!linkmap_look(&p->reader, &p->linker)) {
-		p->suspended = suspended_take(p->pid);
+	   (tnfctl_suspended_take()); otherwise we cannot tell who stopped it. */
+	if (!tnfctl_linkmap_look(&p->reader, &p->linker)) {
+		p->suspended = tnfctl_suspended_take(p->pid);
 		p->stopper_unknown = !p->suspended;
 	}
-	err = direct_settle(p, DIRECT_SETTLE_MS);
+	err = tnfctl_direct_settle(p, DIRECT_SETTLE_MS);
 	if (p->gone || p->n == 0)
-		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)p->pid);
-	/* Of what it has become direct_open() takes care. */
+	/* Of what it has become tnfctl_direct_open() takes care. */
 	return p->event == PROC_EXEC ? TNFCTL_ERR_NONE : err;
 }
 
@@ -239,37 +239,37 @@ attach_glance(struct proc *p)
 	tnfctl_handle_t h;
 	bool none;
 
-	direct_borrow(p, &h);
-	if (proc_open_memory(p) != TNFCTL_ERR_NONE ||
-	    !linkmap_look(&p->reader, &before) || !before.consistent)
+	tnfctl_direct_borrow(p, &h);
+	if (tnfctl_proc_open_memory(p) != TNFCTL_ERR_NONE ||
+	    !tnfctl_linkmap_look(&p->reader, &before) || !before.consistent)
 		return TNFCTL_ERR_NONE;
-	none = objects_refresh(&h, &change) == TNFCTL_ERR_NONE &&
-	    !may_have_probes(&h) && linkmap_look(&p->reader, &after) &&
+	none = tnfctl_objects_refresh(&h, &change) == TNFCTL_ERR_NONE &&
+	    !may_have_probes(&h) && tnfctl_linkmap_look(&p->reader, &after) &&
 	    after.consistent && after.print == before.print;
-	objects_free(&h);
+	tnfctl_objects_free(&h);
 	/* It may exec before it is stopped. */
 	p->linker = (struct linker){ 0 };
-	return none ? direct_no_probes(p->pid) : TNFCTL_ERR_NONE;
+	return none ? tnfctl_direct_no_probes(p->pid) : TNFCTL_ERR_NONE;
 }
 
 static tnfctl_errcode_t
 attach_once(pid_t pid, tnfctl_handle_t **ret)
 {
-	struct proc *p = proc_new(pid, false);
+	struct proc *p = tnfctl_proc_new(pid, false);
 	tnfctl_errcode_t err;
 
 	if (p == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if ((err = attach_glance(p)) != TNFCTL_ERR_NONE) {
-		proc_free(p);
+		tnfctl_proc_free(p);
 		return err;
 	}
-	if ((err = proc_attach(p)) == TNFCTL_ERR_NONE &&
+	if ((err = tnfctl_proc_attach(p)) == TNFCTL_ERR_NONE &&
 	    (err = attach_settle(p)) == TNFCTL_ERR_NONE)
-		return direct_open(p, ret);
+		return tnfctl_direct_open(p, ret);
 	if (!p->gone)
-		proc_detach(p, false);
-	proc_free(p);
+		tnfctl_proc_detach(p, false);
+	tnfctl_proc_free(p);
 	return err == TNFCTL_ERR_ACCES ? attach_refused(pid) : err;
 }
 
@@ -289,7 +289,7 @@ attach_again(pid_t pid, tnfctl_handle_t **ret)
 	err = attach_once(pid, ret);
 	while (err == TNFCTL_ERR_NOPROCESS && clock_ns(CLOCK_MONOTONIC) < until && end.fd >= 0 &&
 	    poll(&end, 1, 0) == 0)
-		if ((err = process_check_file(pid)) == TNFCTL_ERR_NONE)
+		if ((err = tnfctl_process_check_file(pid)) == TNFCTL_ERR_NONE)
 			err = attach_once(pid, ret);
 	if (end.fd >= 0)
 		close(end.fd);

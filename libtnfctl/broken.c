@@ -26,7 +26,7 @@ static const struct {
 };
 
 tnfctl_errcode_t
-broken_target(tnfctl_handle_t *h)
+tnfctl_broken_target(tnfctl_handle_t *h)
 {
 	const char *fact = strerror(h->broken_errno);
 	size_t i;
@@ -34,24 +34,24 @@ broken_target(tnfctl_handle_t *h)
 	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (facts[i].error == h->broken_errno)
 			fact = facts[i].fact;
-	return error_set(TNFCTL_ERR_BUFBROKEN, "process %d: it cannot use its trace "
+	return tnfctl_error_set(TNFCTL_ERR_BUFBROKEN, "process %d: it cannot use its trace "
 	    "file %s: %s: restart it to trace it again", (int)h->pid,
 	    h->trace_file ? h->trace_file : "", fact);
 }
 
 tnfctl_errcode_t
-ended_target(tnfctl_handle_t *h)
+tnfctl_ended_target(tnfctl_handle_t *h)
 {
-	return error_set(TNFCTL_ERR_NOTARGET, "process %d: it has ended",
+	return tnfctl_error_set(TNFCTL_ERR_NOTARGET, "process %d: it has ended",
 	    (int)h->pid);
 }
 
 /* That a stopped target was killed comes out when it is to go on; until then
    it just has no memory any more. */
 tnfctl_errcode_t
-lost_target(tnfctl_handle_t *h, const char *fact)
+tnfctl_lost_target(tnfctl_handle_t *h, const char *fact)
 {
-	if (proc_status(h->pid, "VmSize") < 0)
-		return ended_target(h);
-	return error_set(TNFCTL_ERR_INTERNAL, "process %d: %s", (int)h->pid, fact);
+	if (tnf_proc_status(h->pid, "VmSize") < 0)
+		return tnfctl_ended_target(h);
+	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: %s", (int)h->pid, fact);
 }

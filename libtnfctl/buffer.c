@@ -50,12 +50,12 @@ static const struct {
 static tnfctl_errcode_t
 cannot_create(int error, const char *path, unsigned int bytes)
 {
-	tnfctl_errcode_t err = error_set_errno(error, "%s: %u bytes", path, bytes);
+	tnfctl_errcode_t err = tnfctl_error_set_errno(error, "%s: %u bytes", path, bytes);
 	size_t i;
 
 	for (i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
 		if (remedies[i].error == error)
-			return error_set(err, "%s: %u bytes: %s: %s", path, bytes,
+			return tnfctl_error_set(err, "%s: %u bytes: %s: %s", path, bytes,
 			    strerror(error), remedies[i].remedy);
 	return err;
 }
@@ -63,7 +63,7 @@ cannot_create(int error, const char *path, unsigned int bytes)
 static tnfctl_errcode_t
 a_directory(const struct place *p)
 {
-	return error_set(TNFCTL_ERR_BADARG, "%s: names a directory: "
+	return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: names a directory: "
 	    "choose another name", p->path);
 }
 
@@ -73,16 +73,16 @@ make_absolute(const char *file, struct place *ret)
 	size_t n = 0;
 
 	if (file == NULL || *file == '\0')
-		return error_set(TNFCTL_ERR_BADARG, "trace file: it needs a name");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "trace file: it needs a name");
 	if (*file != '/') {
 		if (getcwd(ret->path, sizeof(ret->path)) == NULL)
-			return error_set_errno(errno, "current directory");
+			return tnfctl_error_set_errno(errno, "current directory");
 		n = strlen(ret->path);
 		if (n < sizeof(ret->path) - 1)
 			ret->path[n++] = '/';
 	}
 	if (n + strlen(file) >= sizeof(ret->path))
-		return error_set(TNFCTL_ERR_BADARG, "trace file: the name is longer "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "trace file: the name is longer "
 		    "than %d bytes", TNF_PATH_SIZE - 1);
 	strcpy(ret->path + n, file);
 	ret->base = strrchr(ret->path, '/') + 1;
@@ -114,17 +114,17 @@ same_directory(tnfctl_handle_t *h, const struct place *p)
 	snprintf(theirs, sizeof(theirs), "/proc/%d/root%.*s", (int)h->pid,
 	    (int)(p->base - p->path), p->path);
 	if (fstat(p->dir, &a) < 0)
-		return error_set_errno(errno, "%s", p->path);
+		return tnfctl_error_set_errno(errno, "%s", p->path);
 	/* If we may not look into its root, we assume that the directory is the same. */
 	if (stat(theirs, &b) < 0)
 		return errno != ENOENT ? TNFCTL_ERR_NONE :
-		    proc_status(h->pid, "VmSize") < 0 ? ended_target(h) :
-		    error_set(TNFCTL_ERR_FILENOTFOUND, "%s: process %d has another "
+		    tnf_proc_status(h->pid, "VmSize") < 0 ? tnfctl_ended_target(h) :
+		    tnfctl_error_set(TNFCTL_ERR_FILENOTFOUND, "%s: process %d has another "
 		    "root directory and no such directory in it: name one "
 		    "that means the same to both", p->path, (int)h->pid);
 	if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 		return TNFCTL_ERR_NONE;
-	return error_set(TNFCTL_ERR_ACCES, "%s: process %d sees another directory "
+	return tnfctl_error_set(TNFCTL_ERR_ACCES, "%s: process %d sees another directory "
 	    "under this name: run the controller in its mount name space "
 	    "(nsenter -t %d -m)", p->path, (int)h->pid, (int)h->pid);
 }
@@ -133,8 +133,8 @@ same_directory(tnfctl_handle_t *h, const struct place *p)
 static bool
 owner_of(pid_t pid, uid_t *uid, gid_t *gid)
 {
-	long u = proc_status_nth(pid, "Uid", PROC_ID_FS);
-	long g = proc_status_nth(pid, "Gid", PROC_ID_FS);
+	long u = tnf_proc_status_nth(pid, "Uid", PROC_ID_FS);
+	long g = tnf_proc_status_nth(pid, "Gid", PROC_ID_FS);
 
 	*uid = (uid_t)u;
 	*gid = (gid_t)g;
@@ -142,14 +142,14 @@ owner_of(pid_t pid, uid_t *uid, gid_t *gid)
 }
 
 tnfctl_errcode_t
-buffer_give(tnfctl_handle_t *h, int fd, const char *path)
+tnfctl_buffer_give(tnfctl_handle_t *h, int fd, const char *path)
 {
 	uid_t uid;
 	gid_t gid;
 
 	if (geteuid() == 0 && owner_of(h->pid, &uid, &gid) &&
 	    (uid != 0 || gid != getegid()) && fchown(fd, uid, gid) < 0)
-		return error_set_errno(errno, "%s", path);
+		return tnfctl_error_set_errno(errno, "%s", path);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -218,14 +218,14 @@ may_replace(const struct place *p)
 
 	if (stat("/dev", &dev) == 0 && fstat(p->dir, &dir) == 0 &&
 	    dev.st_dev == dir.st_dev && dev.st_ino == dir.st_ino)
-		return error_set(TNFCTL_ERR_BADARG, "%s: /dev is for devices: "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: /dev is for devices: "
 		    "choose another directory", p->path);
 	if (fstatat(p->dir, p->base, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return TNFCTL_ERR_NONE;
 	if (S_ISDIR(st.st_mode))
 		return a_directory(p);
 	if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
-		return error_set(TNFCTL_ERR_BADARG, "%s: is a device: "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: is a device: "
 		    "choose another name", p->path);
 	return TNFCTL_ERR_NONE;
 }
@@ -247,7 +247,7 @@ buffer_tell(tnfctl_handle_t *h, const char *path, uint64_t bytes)
 static tnfctl_errcode_t
 keeps_file(tnfctl_handle_t *h, const char *why)
 {
-	return error_set(TNFCTL_ERR_BUFEXISTS, "process %d: it writes to %s%s",
+	return tnfctl_error_set(TNFCTL_ERR_BUFEXISTS, "process %d: it writes to %s%s",
 	    (int)h->pid, h->trace_file ? h->trace_file : "a file", why);
 }
 
@@ -265,9 +265,9 @@ buffer_bring(tnfctl_handle_t *h, int fd, const struct place *p, unsigned int byt
 		return keeps_file(h, ", and cannot be called to open another");
 	if (err == TNFCTL_ERR_NONE && !taken) {
 		if ((err = same_directory(h, p)) == TNFCTL_ERR_NONE)
-			err = buffer_give(h, fd, p->path);
+			err = tnfctl_buffer_give(h, fd, p->path);
 		if (err == TNFCTL_ERR_NONE && !buffer_tell(h, p->path, bytes))
-			err = lost_target(h, "its memory cannot be written");
+			err = tnfctl_lost_target(h, "its memory cannot be written");
 	}
 	if (err == TNFCTL_ERR_NONE)
 		h->proc_state = taken ? TNF_PROC_RUNNING : TNF_PROC_READY;
@@ -317,13 +317,13 @@ buffer_make(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	tnfctl_errcode_t err;
 
 	if (h->gone)
-		return ended_target(h);
+		return tnfctl_ended_target(h);
 	if (bytes < h->trace_min)
-		return error_set(TNFCTL_ERR_SIZETOOSMALL,
+		return tnfctl_error_set(TNFCTL_ERR_SIZETOOSMALL,
 		    "trace file: %u bytes: the least is %zu", bytes,
 		    h->trace_min);
 	if (bytes > SIZE_MAX_)
-		return error_set(TNFCTL_ERR_SIZETOOBIG,
+		return tnfctl_error_set(TNFCTL_ERR_SIZETOOBIG,
 		    "trace file: %u bytes: the most is %u", bytes, SIZE_MAX_);
 	if ((err = make_absolute(file, &place)) != TNFCTL_ERR_NONE ||
 	    (err = open_directory(&place, bytes)) != TNFCTL_ERR_NONE)
@@ -335,7 +335,7 @@ buffer_make(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 }
 
 tnfctl_errcode_t
-buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
+tnfctl_buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 {
 	if (!h->gone && h->proc_state != TNF_PROC_NO_BUFFER)
 		return keeps_file(h, "");
@@ -343,15 +343,15 @@ buffer_create(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 }
 
 tnfctl_errcode_t
-buffer_keep(tnfctl_handle_t *h, const char *path, size_t bytes)
+tnfctl_buffer_keep(tnfctl_handle_t *h, const char *path, size_t bytes)
 {
 	char *copy = strdup(path);
 
 	if (copy == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (!buffer_tell(h, path, bytes)) {
 		free(copy);
-		return lost_target(h, "its memory cannot be written");
+		return tnfctl_lost_target(h, "its memory cannot be written");
 	}
 	free(h->trace_file);
 	h->trace_file = copy;
@@ -365,7 +365,7 @@ tnfctl_buffer_exchange(tnfctl_handle_t *h, const char *file,
     unsigned int bytes)
 {
 	if (h->pid == 0)
-		return error_set(TNFCTL_ERR_BADARG, "the kernel has no trace file");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "the kernel has no trace file");
 	return buffer_make(h, file, bytes);
 }
 

@@ -91,16 +91,16 @@ is_inside(const struct mapping *m, uintptr_t address)
 static bool
 is_bad_word(const struct calls *c, uint64_t word)
 {
-	word = arch_address(word);
+	word = tnfctl_arch_address(word);
 	return word == c->restorer || ((is_inside(c->linker, word) ||
-	    is_inside(c->library, word)) && arch_is_return_address(c->p, word));
+	    is_inside(c->library, word)) && tnfctl_arch_is_return_address(c->p, word));
 }
 
 /* From sp up: nothing that may hold a lock. */
 static bool
 stack_is_fine(const struct calls *c, uintptr_t sp)
 {
-	const struct mapping *m = maps_find(&c->maps, sp);
+	const struct mapping *m = tnf_maps_find(&c->maps, sp);
 	uint64_t *words;
 	size_t i, n;
 	bool fine;
@@ -111,7 +111,7 @@ stack_is_fine(const struct calls *c, uintptr_t sp)
 	n /= sizeof(*words);
 	if ((words = calloc(n + 1, sizeof(*words))) == NULL)
 		return false;
-	fine = proc_read(c->p, sp, words, n * sizeof(*words));
+	fine = tnfctl_proc_read(c->p, sp, words, n * sizeof(*words));
 	for (i = 0; i < n && fine; i++)
 		fine = !is_bad_word(c, words[i]);
 	free(words);
@@ -130,20 +130,20 @@ static bool
 callers_are_fine(struct calls *c, const struct thread *t)
 {
 	if (c->frames == NULL)
-		c->frames = frames_new(c->p, &c->maps);
-	return c->frames != NULL && frames_all(c->frames, t, is_fine_caller, c);
+		c->frames = tnfctl_frames_new(c->p, &c->maps);
+	return c->frames != NULL && tnfctl_frames_all(c->frames, t, is_fine_caller, c);
 }
 
 static bool
 code_is_fine(const struct calls *c, uintptr_t ip)
 {
-	const struct mapping *m = maps_find(&c->maps, ip), *a;
+	const struct mapping *m = tnf_maps_find(&c->maps, ip), *a;
 
 	if (m == NULL || !m->exec)
 		return false;
 	if (m->path[0] != '/')
 		return strcmp(m->path, "[vdso]") == 0;
-	a = maps_find(&c->maps, c->malloc);
+	a = tnf_maps_find(&c->maps, c->malloc);
 	return a == NULL || strcmp(a->path, m->path) != 0;
 }
 
@@ -151,7 +151,7 @@ code_is_fine(const struct calls *c, uintptr_t ip)
 static bool
 is_confined(const struct calls *c, const struct thread *t)
 {
-	return thread_status(c->p->pid, t->tid, "Seccomp") > 0;
+	return tnf_thread_status(c->p->pid, t->tid, "Seccomp") > 0;
 }
 
 static bool
@@ -161,13 +161,13 @@ is_fine(struct calls *c, const struct thread *t)
 	long call;
 
 	if (!t->stopped || t->signal != 0 || t->event != PROC_NOTHING ||
-	    !arch_where(c->p, t, &ip, &sp, &call))
+	    !tnfctl_arch_where(c->p, t, &ip, &sp, &call))
 		return false;
 	if (is_inside(c->linker, ip) || is_inside(c->library, ip) ||
 	    !(call >= 0 ? is_waiting_call(call) : code_is_fine(c, ip)))
 		return false;
-	return !remote_is_in_sequence(c->p, t, ip) &&
-	    arch_is_thread(c->p, t->tid) && !is_confined(c, t) &&
+	return !tnfctl_remote_is_in_sequence(c->p, t, ip) &&
+	    tnfctl_arch_is_thread(c->p, t->tid) && !is_confined(c, t) &&
 	    (stack_is_fine(c, sp) || callers_are_fine(c, t));
 }
 
@@ -181,7 +181,7 @@ call_choose(struct calls *c)
 	long call;
 
 	for (t = c->p->threads; t < end; t++)
-		if (t->stopped && arch_where(c->p, t, &ip, &sp, &call) &&
+		if (t->stopped && tnfctl_arch_where(c->p, t, &ip, &sp, &call) &&
 		    call >= 0 && is_fine(c, t))
 			return t;
 	for (t = c->p->threads; t < end; t++)
@@ -195,7 +195,7 @@ static uintptr_t
 find_code(const struct calls *c, uintptr_t address, const unsigned char *code,
     size_t size)
 {
-	const struct mapping *m = maps_find(&c->maps, address);
+	const struct mapping *m = tnf_maps_find(&c->maps, address);
 	unsigned char *copy, *at = NULL;
 	uintptr_t found = 0;
 	size_t n;
@@ -203,7 +203,7 @@ find_code(const struct calls *c, uintptr_t address, const unsigned char *code,
 	if (m == NULL || size == 0)
 		return 0;
 	n = m->end - m->start < CODE_MAX ? m->end - m->start : CODE_MAX;
-	if ((copy = malloc(n)) != NULL && proc_read(c->p, m->start, copy, n))
+	if ((copy = malloc(n)) != NULL && tnfctl_proc_read(c->p, m->start, copy, n))
 		at = memmem(copy, n, code, size);
 	if (at != NULL)
 		found = m->start + (uintptr_t)(at - copy);
@@ -229,10 +229,10 @@ sigreturn_home(const struct calls *c)
 {
 	size_t i;
 
-	if (arch_sigreturn_home == NULL)
+	if (tnfctl_arch_sigreturn_home == NULL)
 		return c->mmap;
 	for (i = 0; i < c->maps.n; i++)
-		if (strcmp(c->maps.m[i].path, arch_sigreturn_home) == 0)
+		if (strcmp(c->maps.m[i].path, tnfctl_arch_sigreturn_home) == 0)
 			return c->maps.m[i].start;
 	return 0;
 }
@@ -240,19 +240,19 @@ sigreturn_home(const struct calls *c)
 static void
 find_things(struct calls *c)
 {
-	uintptr_t base = auxv_get(c->h->pid, AT_BASE);
+	uintptr_t base = tnfctl_auxv_get(c->h->pid, AT_BASE);
 	const struct mapping *m;
 
 	if (base != 0)
-		c->linker = find_exec(&c->maps, maps_find(&c->maps, base));
+		c->linker = find_exec(&c->maps, tnf_maps_find(&c->maps, base));
 	if (c->h->control != 0 &&
-	    (m = maps_find(&c->maps, c->h->control)) != NULL && m->inode != 0)
-		c->library = find_exec(&c->maps, maps_file_start(&c->maps, m));
-	objects_function(c->h, NULL, "malloc", &c->malloc);
-	objects_function(c->h, "libc.so.6", "mmap", &c->mmap);
-	objects_function(c->h, "libc.so.6", "munmap", &c->munmap);
-	c->restorer = find_code(c, sigreturn_home(c), arch_sigreturn,
-	    arch_sigreturn_size);
+	    (m = tnf_maps_find(&c->maps, c->h->control)) != NULL && m->inode != 0)
+		c->library = find_exec(&c->maps, tnf_maps_file_start(&c->maps, m));
+	tnfctl_objects_function(c->h, NULL, "malloc", &c->malloc);
+	tnfctl_objects_function(c->h, "libc.so.6", "mmap", &c->mmap);
+	tnfctl_objects_function(c->h, "libc.so.6", "munmap", &c->munmap);
+	c->restorer = find_code(c, sigreturn_home(c), tnfctl_arch_sigreturn,
+	    tnfctl_arch_sigreturn_size);
 }
 
 static bool
@@ -274,7 +274,7 @@ find_obstacle(const struct calls *c)
 
 	if (all_confined(c))
 		return confined;
-	if (proc_status_text(c->h->pid, "x86_Thread_features", text,
+	if (tnf_proc_status_text(c->h->pid, "x86_Thread_features", text,
 	    sizeof(text)) && strstr(text, "shstk") != NULL)
 		return "the process has a shadow stack";
 	if (c->linker == NULL)
@@ -303,7 +303,7 @@ is_reached(const struct calls *c, uintptr_t start, uintptr_t end)
 	size_t i;
 
 	for (i = 0; i < c->p->n; i++)
-		if (arch_where(c->p, &c->p->threads[i], &ip, &sp, &call) &&
+		if (tnfctl_arch_where(c->p, &c->p->threads[i], &ip, &sp, &call) &&
 		    sp >= start && sp < end)
 			return true;
 	return false;
@@ -322,20 +322,20 @@ find_pad(const struct calls *c)
 	size_t i;
 
 	/* It may have grown since. */
-	if (maps_read(c->h->pid, &maps) != 0)
+	if (tnf_maps_read(c->h->pid, &maps) != 0)
 		return 0;
 	for (i = 0; i < maps.n; i++)
 		if (strcmp(maps.m[i].path, "[stack]") == 0)
 			start = maps.m[i].start;
-	maps_free(&maps);
+	tnf_maps_free(&maps);
 	if (start < PAD_SIZE)
 		return 0;
-	if (proc_read(c->p, start, old, sizeof(old)) &&
+	if (tnfctl_proc_read(c->p, start, old, sizeof(old)) &&
 	    is_zero(old, sizeof(old)) &&
 	    !is_reached(c, start, start + 2 * PAD_SIZE))
 		return start + PAD_SIZE;
 	memset(old, 0, sizeof(old));
-	return proc_write(c->p, start - PAD_SIZE, old, sizeof(old)) ? start : 0;
+	return tnfctl_proc_write(c->p, start - PAD_SIZE, old, sizeof(old)) ? start : 0;
 }
 
 static const char *
@@ -379,7 +379,7 @@ await_thread(struct calls *c, struct thread **ret)
 		if (left <= 0)
 			break;
 		left -= try_us(i);
-		proc_run_for(c->p, try_us(i));
+		tnfctl_proc_run_for(c->p, try_us(i));
 		if (c->p->gone || c->p->n == 0 || c->p->event != PROC_NOTHING)
 			return why_not(c, REMOTE_ENDED);
 	}
@@ -398,7 +398,7 @@ make_on(struct calls *c, const struct thread *t, struct call *call,
 	enum remote_result result;
 
 	memcpy(r.args, call->args, sizeof(r.args));
-	result = remote_call(c->p, &r, CALL_MS);
+	result = tnfctl_remote_call(c->p, &r, CALL_MS);
 	call->result = r.result;
 	call->error = r.error;
 	c->in_use |= result == REMOTE_LATE;
@@ -420,12 +420,12 @@ make_on_pad(struct calls *c, struct call *call)
 		return "the main thread's stack has no room left";
 	why = make_on(c, t, call, pad);
 	if (why == NULL)
-		proc_write(c->p, pad - PAD_SIZE, zero, PAD_SIZE);
+		tnfctl_proc_write(c->p, pad - PAD_SIZE, zero, PAD_SIZE);
 	return why;
 }
 
 const char *
-call_begin(struct calls *c, tnfctl_handle_t *h, int tries)
+tnfctl_call_begin(struct calls *c, tnfctl_handle_t *h, int tries)
 {
 	struct call call = { .args = { 0, STACK_SIZE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, (uintptr_t)-1, 0 },
@@ -433,7 +433,7 @@ call_begin(struct calls *c, tnfctl_handle_t *h, int tries)
 	const char *why;
 
 	*c = (struct calls){ .h = h, .p = direct_proc(h), .tries = tries };
-	if (maps_read(h->pid, &c->maps) != 0)
+	if (tnf_maps_read(h->pid, &c->maps) != 0)
 		return "its memory map cannot be read";
 	find_things(c);
 	if ((why = find_obstacle(c)) != NULL)
@@ -444,13 +444,14 @@ call_begin(struct calls *c, tnfctl_handle_t *h, int tries)
 	if (call.error != 0 || call.result <= 0)
 		return "it has no memory left";
 	c->stack = (uintptr_t)call.result;
-	if (left_settle(c) && h->ops->write(h, h->control_calls, &c->stack, sizeof(c->stack)))
+	if (tnfctl_left_settle(c) &&
+	    h->ops->write(h, h->control_calls, &c->stack, sizeof(c->stack)))
 		c->noted = h->control_calls;
 	return NULL;
 }
 
 void
-call_end(struct calls *c)
+tnfctl_call_end(struct calls *c)
 {
 	struct call call = { .function = c->munmap,
 	    .args = { c->stack, STACK_SIZE }, .alone = true };
@@ -462,9 +463,9 @@ call_end(struct calls *c)
 			c->h->ops->write(c->h, c->noted, &none, sizeof(none));
 		make_on_pad(c, &call);
 	}
-	frames_free(c->frames);
+	tnfctl_frames_free(c->frames);
 	c->frames = NULL;
-	maps_free(&c->maps);
+	tnf_maps_free(&c->maps);
 }
 
 /* Data lie at the end, where the stack begins. */
@@ -475,23 +476,23 @@ data_at(const struct calls *c, size_t offset)
 }
 
 uintptr_t
-call_put(struct calls *c, size_t offset, const void *data, size_t n)
+tnfctl_call_put(struct calls *c, size_t offset, const void *data, size_t n)
 {
 	uintptr_t at = data_at(c, offset);
 
 	return offset <= CALL_DATA && n <= CALL_DATA - offset &&
-	    proc_write(c->p, at, data, n) ? at : 0;
+	    tnfctl_proc_write(c->p, at, data, n) ? at : 0;
 }
 
 bool
-call_get(struct calls *c, size_t offset, void *ret, size_t n)
+tnfctl_call_get(struct calls *c, size_t offset, void *ret, size_t n)
 {
 	return offset <= CALL_DATA && n <= CALL_DATA - offset &&
-	    proc_read(c->p, data_at(c, offset), ret, n);
+	    tnfctl_proc_read(c->p, data_at(c, offset), ret, n);
 }
 
 const char *
-call_make(struct calls *c, struct call *call)
+tnfctl_call_make(struct calls *c, struct call *call)
 {
 	struct thread *t;
 	const char *why;
@@ -507,34 +508,34 @@ call_make(struct calls *c, struct call *call)
 /* By syscall(3), which is no cancellation point: the thread may have been
    cancelled, and would act upon it. */
 bool
-call_kernel(struct calls *c, long number, uintptr_t a, uintptr_t b,
+tnfctl_call_kernel(struct calls *c, long number, uintptr_t a, uintptr_t b,
     uintptr_t d, uintptr_t e, long *ret)
 {
 	struct call call = { .args = { (uintptr_t)number, a, b, d, e },
 	    .alone = true };
 
-	if (!objects_function(c->h, "libc.so.6", "syscall", &call.function) ||
-	    call_make(c, &call) != NULL || call.result < 0)
+	if (!tnfctl_objects_function(c->h, "libc.so.6", "syscall", &call.function) ||
+	    tnfctl_call_make(c, &call) != NULL || call.result < 0)
 		return false;
 	*ret = call.result;
 	return true;
 }
 
 bool
-call_get_of(const struct calls *c, uintptr_t stack, void *ret, size_t n)
+tnfctl_call_get_of(const struct calls *c, uintptr_t stack, void *ret, size_t n)
 {
-	return n <= CALL_DATA && proc_read(c->p, stack + STACK_SIZE - CALL_DATA, ret, n);
+	return n <= CALL_DATA && tnfctl_proc_read(c->p, stack + STACK_SIZE - CALL_DATA, ret, n);
 }
 
 bool
-call_is_used(const struct calls *c, uintptr_t stack)
+tnfctl_call_is_used(const struct calls *c, uintptr_t stack)
 {
 	const struct thread *t, *end = c->p->threads + c->p->n;
 	uintptr_t ip, sp;
 	long call;
 
 	for (t = c->p->threads; t < end; t++)
-		if (!t->stopped || !arch_where(c->p, t, &ip, &sp, &call) ||
+		if (!t->stopped || !tnfctl_arch_where(c->p, t, &ip, &sp, &call) ||
 		    sp - stack <= STACK_SIZE)
 			return true;
 	return false;

@@ -27,34 +27,34 @@ struct call {
 	uintptr_t function;
 	uintptr_t args[6];
 	bool	 alone;		/* it needs no other thread: they stay stopped */
-	/* Set by call_make(): */
+	/* Set by tnfctl_call_make(): */
 	long	 result;	/* of the last system call inside */
 	int	 error;		/* of the last one that failed, or 0 */
 };
 
-#define CALL_DATA	8192u	/* bytes that call_put() has room for */
+#define CALL_DATA	8192u	/* bytes that tnfctl_call_put() has room for */
 
 /*
  * The target is stopped.  tries: how often we look for a thread that may make
  * the call; between the looks the target runs for a moment.  NULL: calls can be made, and the target has memory
  * for their stack.  Otherwise the reason why not, and nothing has changed;
  * p->gone or p->event says if the target has ended or called exec() meanwhile.
- * call_end() is due in either case.
+ * tnfctl_call_end() is due in either case.
  */
-const char *call_begin(struct calls *, tnfctl_handle_t *, int tries);
-void	call_end(struct calls *);
+const char *tnfctl_call_begin(struct calls *, tnfctl_handle_t *, int tries);
+void	tnfctl_call_end(struct calls *);
 /* Copies data to where the calls can use it; its address there, 0: failed. */
-uintptr_t call_put(struct calls *, size_t offset, const void *, size_t);
-bool	call_get(struct calls *, size_t offset, void *, size_t);
+uintptr_t tnfctl_call_put(struct calls *, size_t offset, const void *, size_t);
+bool	tnfctl_call_get(struct calls *, size_t offset, void *, size_t);
 /* NULL: the call has been made, and the target is stopped. */
-const char *call_make(struct calls *, struct call *);
+const char *tnfctl_call_make(struct calls *, struct call *);
 /* A system call; false: it has not been made, or has failed. */
-bool	call_kernel(struct calls *, long number, uintptr_t, uintptr_t, uintptr_t,
+bool	tnfctl_call_kernel(struct calls *, long number, uintptr_t, uintptr_t, uintptr_t,
 	    uintptr_t, long *ret);
-/* What call_put() has put at offset 0 of the memory at 'stack', that of calls of
+/* What tnfctl_call_put() has put at offset 0 of the memory at 'stack', that of calls of
    another controller. */
-bool	call_get_of(const struct calls *, uintptr_t stack, void *ret, size_t);
+bool	tnfctl_call_get_of(const struct calls *, uintptr_t stack, void *ret, size_t);
 /* Is a thread still in a call of theirs? */
-bool	call_is_used(const struct calls *, uintptr_t stack);
+bool	tnfctl_call_is_used(const struct calls *, uintptr_t stack);
 
 #endif

@@ -42,7 +42,7 @@ chain_read(tnfctl_handle_t *h, const tnfctl_probe_t *p, struct chain *ret)
 static tnfctl_errcode_t
 connect_unreadable(tnfctl_handle_t *h)
 {
-	return lost_target(h, "its list of connected functions makes no sense");
+	return tnfctl_lost_target(h, "its list of connected functions makes no sense");
 }
 
 /* Where the pool has this array already; TNF_CHAIN_SLOTS: nowhere. */
@@ -76,7 +76,7 @@ chain_place(tnfctl_handle_t *h, const struct chain *c, uintptr_t *ret)
 	at = used;
 	used += c->n + 1;
 	if (used > TNF_CHAIN_SLOTS)
-		return error_set(TNFCTL_ERR_INTERNAL, "process %d: no room for more "
+		return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: no room for more "
 		    "combinations of connected functions", (int)h->pid);
 	*ret = POOL(h) + at * sizeof(pool[0]);
 	if (!h->ops->write(h, *ret, c->f, (c->n + 1) * sizeof(c->f[0])) ||
@@ -98,22 +98,22 @@ chain_set(tnfctl_handle_t *h, tnfctl_probe_t *p, uintptr_t chain)
 }
 
 tnfctl_errcode_t
-control_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
+tnfctl_control_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
     const char *func)
 {
 	uintptr_t function, place;
 	struct chain chain;
 	tnfctl_errcode_t err;
 
-	if ((err = control_usable(h, p)) != TNFCTL_ERR_NONE || func == NULL)
+	if ((err = tnfctl_control_usable(h, p)) != TNFCTL_ERR_NONE || func == NULL)
 		return err;
-	if (!objects_function(h, lib, func, &function))
-		return error_set(TNFCTL_ERR_BADARG, "%s: no function of this name "
+	if (!tnfctl_objects_function(h, lib, func, &function))
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: no function of this name "
 		    "in %s", func, lib ? lib : "any object of the target");
 	if (!chain_read(h, p, &chain))
 		return connect_unreadable(h);
 	if (chain.n == FUNCTIONS_MAX)
-		return error_set(TNFCTL_ERR_INTERNAL, "probe %lu: it has %u "
+		return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "probe %lu: it has %u "
 		    "functions already", p->id, FUNCTIONS_MAX);
 	memmove(chain.f + 1, chain.f, (chain.n + 1) * sizeof(chain.f[0]));
 	chain.f[0] = function;
@@ -124,9 +124,9 @@ control_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
 }
 
 tnfctl_errcode_t
-control_disconnect(tnfctl_handle_t *h, tnfctl_probe_t *p)
+tnfctl_control_disconnect(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
-	tnfctl_errcode_t err = control_usable(h, p);
+	tnfctl_errcode_t err = tnfctl_control_usable(h, p);
 
 	return err != TNFCTL_ERR_NONE ? err : chain_set(h, p, 0);
 }
@@ -143,12 +143,12 @@ name_functions(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct chain *c)
 	p->func_names = malloc(heads + c->n * NAME_MAX_);
 	p->func_addrs = calloc(c->n + 1, sizeof(*p->func_addrs));
 	if (p->func_names == NULL || p->func_addrs == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	text = (char *)p->func_names + heads;
 	for (i = 0; i < c->n; i++, text += NAME_MAX_) {
 		p->func_addrs[i] = c->f[i];
 		p->func_names[i] = text;
-		if (!objects_function_at(h, c->f[i], text, NAME_MAX_))
+		if (!tnfctl_objects_function_at(h, c->f[i], text, NAME_MAX_))
 			snprintf(text, NAME_MAX_, "func@0x%" PRIx64, c->f[i]);
 	}
 	p->func_names[c->n] = NULL;
@@ -156,14 +156,14 @@ name_functions(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct chain *c)
 }
 
 tnfctl_errcode_t
-control_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p,
+tnfctl_control_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p,
     tnfctl_probe_state_t *ret)
 {
 	struct chain chain = { 0 };
 	tnfctl_errcode_t err;
 
 	if (p->gone)
-		return error_set(TNFCTL_ERR_INVALIDPROBE,
+		return tnfctl_error_set(TNFCTL_ERR_INVALIDPROBE,
 		    "probe %lu: its object is not loaded any more", p->id);
 	if (p->chain != 0) {
 		if (!chain_read(h, p, &chain))

@@ -38,7 +38,7 @@ _Static_assert(offsetof(struct tnf_probe_control, controlled) -
 
 /* Where the blocks of a section are, out of a copy of it. */
 bool
-control_next_block(const char *copy, size_t size, size_t *at,
+tnfctl_control_next_block(const char *copy, size_t size, size_t *at,
     struct tnf_probe_control *ret)
 {
 	for (; *at + sizeof(*ret) <= size; *at += sizeof(uint64_t)) {
@@ -53,7 +53,7 @@ control_next_block(const char *copy, size_t size, size_t *at,
 }
 
 void
-control_take_state(tnfctl_probe_t *p, const struct tnf_probe_control *block)
+tnfctl_control_take_state(tnfctl_probe_t *p, const struct tnf_probe_control *block)
 {
 	p->enabled = block->test != 0;
 	p->traced = block->traced != 0;
@@ -73,15 +73,15 @@ static struct elffile *
 source_elf(struct source *s)
 {
 	if (s->elf == NULL && s->fd == -1 &&
-	    (s->fd = object_open(s->object)) >= 0)
-		s->elf = elffile_open(s->fd);
+	    (s->fd = tnfctl_object_open(s->object)) >= 0)
+		s->elf = tnf_elffile_open(s->fd);
 	return s->elf;
 }
 
 static void
 source_close(struct source *s)
 {
-	elffile_close(s->elf);
+	tnf_elffile_close(s->elf);
 	if (s->fd >= 0)
 		close(s->fd);
 }
@@ -96,13 +96,13 @@ control_attributes(tnfctl_handle_t *h, struct source *s, uintptr_t address,
 {
 	uint64_t where;
 
-	if (text_read(h, s->text, (uintptr_t)block->attrs, ret) &&
+	if (tnfctl_text_read(h, s->text, (uintptr_t)block->attrs, ret) &&
 	    strncmp(ret, "name ", 5) == 0)
 		return true;
 	return source_elf(s) != NULL &&
-	    elffile_pointer(s->elf, address - s->object->bias +
+	    tnf_elffile_pointer(s->elf, address - s->object->bias +
 	    offsetof(struct tnf_probe_control, attrs), &where) &&
-	    elffile_string(s->elf, where, ret, TEXT_SIZE) &&
+	    tnf_elffile_string(s->elf, where, ret, TEXT_SIZE) &&
 	    strncmp(ret, "name ", 5) == 0;
 }
 
@@ -115,16 +115,16 @@ add_probe(tnfctl_handle_t *h, struct source *source, uintptr_t address,
 
 	if (!control_attributes(h, source, address, block, attrs))
 		return TNFCTL_ERR_NONE;
-	if ((p = probe_add(h, attrs)) == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if ((p = tnfctl_probe_add(h, attrs)) == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	p->object = source->object;
 	p->address = address;
-	control_take_state(p, block);
+	tnfctl_control_take_state(p, block);
 	return TNFCTL_ERR_NONE;
 }
 
 tnfctl_errcode_t
-control_add_probe(tnfctl_handle_t *h, struct text *text, uintptr_t address,
+tnfctl_control_add_probe(tnfctl_handle_t *h, struct text *text, uintptr_t address,
     const struct tnf_probe_control *block)
 {
 	/* A probe made at run time is in no file: its pointers are read from the
@@ -145,7 +145,7 @@ add_probes(tnfctl_handle_t *h, struct source *source, const struct section *s,
 	size_t at = 0;
 
 	for (; err == TNFCTL_ERR_NONE && h->nprobes < PROBES_MAX &&
-	    control_next_block(copy, s->size, &at, &block); at += block.size)
+	    tnfctl_control_next_block(copy, s->size, &at, &block); at += block.size)
 		err = add_probe(h, source, s->address + at, &block);
 	return err;
 }
@@ -164,9 +164,9 @@ update_probes(tnfctl_handle_t *h, const struct section *s, const char *copy)
 		    p->address - s->address >= s->size)
 			continue;
 		at = p->address - s->address;
-		if (control_next_block(copy, s->size, &at, &block) &&
+		if (tnfctl_control_next_block(copy, s->size, &at, &block) &&
 		    at == p->address - s->address) {
-			control_take_state(p, &block);
+			tnfctl_control_take_state(p, &block);
 		} else {
 			p->gone = true;
 			p->object = NULL;
@@ -186,7 +186,7 @@ read_sections(tnfctl_handle_t *h, struct object *o, struct text *text)
 	for (i = 0; i < o->nsections && err == TNFCTL_ERR_NONE; i++) {
 		s = &o->sections[i];
 		if ((copy = malloc(s->size)) == NULL)
-			err = error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+			err = tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 		else if (!h->ops->read(h, s->address, copy, s->size))
 			memset(copy, 0, s->size);
 		if (copy == NULL)
@@ -235,7 +235,7 @@ read_process(tnfctl_handle_t *h)
 	const struct tnf_process_control *c = &head.control;
 	char name[TNF_PATH_SIZE];
 
-	h->control = objects_known(h, KNOWN_CONTROL, &h->control_object);
+	h->control = tnfctl_objects_known(h, KNOWN_CONTROL, &h->control_object);
 	if (h->control == 0)
 		return;
 	if (!h->ops->read(h, h->control, head.bytes, sizeof(head.bytes)) ||
@@ -277,13 +277,13 @@ read_process(tnfctl_handle_t *h)
 static tnfctl_errcode_t
 read_objects(tnfctl_handle_t *h, bool changed)
 {
-	struct text *text = text_new();
+	struct text *text = tnfctl_text_new();
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	struct object *o;
 	size_t i;
 
 	if (text == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	for (i = 0; i < h->nprobes && changed; i++)
 		h->probes[i]->new_probe = false;
 	for (o = h->objects; o != NULL && err == TNFCTL_ERR_NONE; o = o->next)
@@ -293,7 +293,7 @@ read_objects(tnfctl_handle_t *h, bool changed)
 }
 
 tnfctl_errcode_t
-control_look(tnfctl_handle_t *h, struct objects_change *ret)
+tnfctl_control_look(tnfctl_handle_t *h, struct objects_change *ret)
 {
 	size_t first = h->nprobes;
 	tnfctl_errcode_t err;
@@ -302,45 +302,45 @@ control_look(tnfctl_handle_t *h, struct objects_change *ret)
 		*ret = (struct objects_change){ 0 };
 		return TNFCTL_ERR_NONE;
 	}
-	if ((err = objects_refresh(h, ret)) != TNFCTL_ERR_NONE)
+	if ((err = tnfctl_objects_refresh(h, ret)) != TNFCTL_ERR_NONE)
 		return err;
 	read_process(h);
-	if ((err = read_objects(h, ret->came || ret->went || pools_grown(h)))
+	if ((err = read_objects(h, ret->came || ret->went || tnfctl_pools_grown(h)))
 	    != TNFCTL_ERR_NONE ||
-	    (err = pools_read(h, &ret->came)) != TNFCTL_ERR_NONE)
+	    (err = tnfctl_pools_read(h, &ret->came)) != TNFCTL_ERR_NONE)
 		return err;
 	control_prepare(h);
-	probes_created(h, first);
-	return imports_refresh(h);
+	tnfctl_probes_created(h, first);
+	return tnfctl_imports_refresh(h);
 }
 
 tnfctl_errcode_t
-control_refresh(tnfctl_handle_t *h)
+tnfctl_control_refresh(tnfctl_handle_t *h)
 {
 	struct objects_change change;
 
-	return control_look(h, &change);
+	return tnfctl_control_look(h, &change);
 }
 
 tnfctl_errcode_t
-control_check(tnfctl_handle_t *h)
+tnfctl_control_check(tnfctl_handle_t *h)
 {
-	uintptr_t flag = objects_known(h, KNOWN_INTERNAL_FLAG, NULL);
+	uintptr_t flag = tnfctl_objects_known(h, KNOWN_INTERNAL_FLAG, NULL);
 	int32_t internal;
 
 	if (flag != 0 && h->ops->read(h, flag, &internal, sizeof(internal)) &&
 	    internal != 0)
-		return error_set(TNFCTL_ERR_BUSY,
+		return tnfctl_error_set(TNFCTL_ERR_BUSY,
 		    "process %d: it controls its own probes", (int)h->pid);
 	if (h->control == 0)
-		return error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
+		return tnfctl_error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
 		    "no " TNFCTL_LIBTNFPROBE " of this version is loaded",
 		    (int)h->pid);
 	return TNFCTL_ERR_NONE;
 }
 
 void
-control_claim(tnfctl_handle_t *h, pid_t controller)
+tnfctl_control_claim(tnfctl_handle_t *h, pid_t controller)
 {
 	int32_t pid = controller > 0 ? h->pid : 0, us = controller;
 	uintptr_t address;
@@ -349,13 +349,13 @@ control_claim(tnfctl_handle_t *h, pid_t controller)
 		return;
 	if (h->control != 0)
 		h->ops->write(h, CONTROL(h, controller), &us, sizeof(us));
-	address = objects_known(h, KNOWN_EXTERNAL_PID, NULL);
+	address = tnfctl_objects_known(h, KNOWN_EXTERNAL_PID, NULL);
 	if (address != 0)
 		h->ops->write(h, address, &pid, sizeof(pid));
 }
 
 bool
-control_suspended(tnfctl_handle_t *h)
+tnfctl_control_suspended(tnfctl_handle_t *h)
 {
 	int32_t before;
 
@@ -364,7 +364,7 @@ control_suspended(tnfctl_handle_t *h)
 }
 
 void
-control_forget(tnfctl_handle_t *h)
+tnfctl_control_forget(tnfctl_handle_t *h)
 {
 	size_t i;
 
@@ -372,14 +372,14 @@ control_forget(tnfctl_handle_t *h)
 		h->probes[i]->object = NULL;
 		h->probes[i]->gone = true;
 	}
-	objects_free(h);
+	tnfctl_objects_free(h);
 	h->control = 0;
 	h->control_object = NULL;
 	h->gone = true;
 }
 
 tnfctl_errcode_t
-control_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
+tnfctl_control_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 {
 	*ret = (tnfctl_trace_attrs_t){
 		.targ_pid = h->pid,
@@ -396,20 +396,20 @@ control_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 		ret->trace_buf_state = TNFCTL_BUF_BROKEN;
 	/* That it is so is no error of this call; the detail says why. */
 	if (ret->trace_buf_state == TNFCTL_BUF_BROKEN)
-		broken_target(h);
+		tnfctl_broken_target(h);
 	return TNFCTL_ERR_NONE;
 }
 
 tnfctl_errcode_t
-control_usable(tnfctl_handle_t *h, tnfctl_probe_t *p)
+tnfctl_control_usable(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	if (h->proc_state == TNF_PROC_NO_BUFFER)
-		return error_set(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
+		return tnfctl_error_set(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
 		    "tnfctl_buffer_alloc() makes one", (int)h->pid);
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
-		return broken_target(h);
+		return tnfctl_broken_target(h);
 	if (p->gone)
-		return error_set(TNFCTL_ERR_INVALIDPROBE,
+		return tnfctl_error_set(TNFCTL_ERR_INVALIDPROBE,
 		    "probe %lu: its object is not loaded any more", p->id);
 	return TNFCTL_ERR_NONE;
 }
@@ -418,22 +418,22 @@ static tnfctl_errcode_t
 put_word(tnfctl_handle_t *h, uintptr_t address, uint32_t word)
 {
 	if (!h->ops->write(h, address, &word, sizeof(word)))
-		return lost_target(h, "its memory cannot be written");
+		return tnfctl_lost_target(h, "its memory cannot be written");
 	return TNFCTL_ERR_NONE;
 }
 
 tnfctl_errcode_t
-control_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
+tnfctl_control_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
     enum probe_change change)
 {
 	bool on = change == PROBE_ENABLE || change == PROBE_TRACE;
 	bool which = change == PROBE_ENABLE || change == PROBE_DISABLE;
 	tnfctl_errcode_t err;
 
-	if ((err = control_usable(h, p)) != TNFCTL_ERR_NONE)
+	if ((err = tnfctl_control_usable(h, p)) != TNFCTL_ERR_NONE)
 		return err;
 	if (!p->prepared)
-		return error_set(TNFCTL_ERR_INTERNAL,
+		return tnfctl_error_set(TNFCTL_ERR_INTERNAL,
 		    "probe %lu: its control block is read-only", p->id);
 	err = put_word(h, which ? AT(p, test) : AT(p, traced), on);
 	if (err != TNFCTL_ERR_NONE)

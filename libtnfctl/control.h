@@ -10,52 +10,52 @@
 struct text;
 
 /* What target_ops has of functions for all kinds of processes. */
-tnfctl_errcode_t control_refresh(tnfctl_handle_t *);
-tnfctl_errcode_t control_attrs(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
-tnfctl_errcode_t control_probe_state(tnfctl_handle_t *, tnfctl_probe_t *,
+tnfctl_errcode_t tnfctl_control_refresh(tnfctl_handle_t *);
+tnfctl_errcode_t tnfctl_control_attrs(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
+tnfctl_errcode_t tnfctl_control_probe_state(tnfctl_handle_t *, tnfctl_probe_t *,
     tnfctl_probe_state_t *);
-tnfctl_errcode_t control_probe_set(tnfctl_handle_t *, tnfctl_probe_t *,
+tnfctl_errcode_t tnfctl_control_probe_set(tnfctl_handle_t *, tnfctl_probe_t *,
     enum probe_change);
-tnfctl_errcode_t control_connect(tnfctl_handle_t *, tnfctl_probe_t *,
+tnfctl_errcode_t tnfctl_control_connect(tnfctl_handle_t *, tnfctl_probe_t *,
     const char *lib, const char *func);
-tnfctl_errcode_t control_disconnect(tnfctl_handle_t *, tnfctl_probe_t *);
-tnfctl_errcode_t buffer_create(tnfctl_handle_t *, const char *file,
+tnfctl_errcode_t tnfctl_control_disconnect(tnfctl_handle_t *, tnfctl_probe_t *);
+tnfctl_errcode_t tnfctl_buffer_create(tnfctl_handle_t *, const char *file,
     unsigned int bytes);
 /* mark.c */
-tnfctl_errcode_t mark_file(tnfctl_handle_t *, const char *text, const char *by);
+tnfctl_errcode_t tnfctl_mark_file(tnfctl_handle_t *, const char *text, const char *by);
 /* The process goes on in a file that is there: it opens that by its name. */
-tnfctl_errcode_t buffer_keep(tnfctl_handle_t *, const char *path, size_t bytes);
+tnfctl_errcode_t tnfctl_buffer_keep(tnfctl_handle_t *, const char *path, size_t bytes);
 /* Makes the file one that the target may open by its name. */
-tnfctl_errcode_t buffer_give(tnfctl_handle_t *, int fd, const char *path);
+tnfctl_errcode_t tnfctl_buffer_give(tnfctl_handle_t *, int fd, const char *path);
 
-/* As control_refresh(); says what changed.  Probes that the target has made at run
+/* As tnfctl_control_refresh(); says what changed.  Probes that the target has made at run
    time since the latest look count as an object that came. */
-tnfctl_errcode_t control_look(tnfctl_handle_t *, struct objects_change *ret);
+tnfctl_errcode_t tnfctl_control_look(tnfctl_handle_t *, struct objects_change *ret);
 
 /* For pools.c: the next block in a copy of target memory, from *at on. */
-bool	control_next_block(const char *copy, size_t size, size_t *at,
+bool	tnfctl_control_next_block(const char *copy, size_t size, size_t *at,
 	    struct tnf_probe_control *ret);
-void	control_take_state(tnfctl_probe_t *, const struct tnf_probe_control *);
+void	tnfctl_control_take_state(tnfctl_probe_t *, const struct tnf_probe_control *);
 /* A probe whose attributes make no sense is left out: h->nprobes tells. */
-tnfctl_errcode_t control_add_probe(tnfctl_handle_t *, struct text *,
+tnfctl_errcode_t tnfctl_control_add_probe(tnfctl_handle_t *, struct text *,
     uintptr_t address, const struct tnf_probe_control *);
 /* After the first look: without libtnfprobe there is nothing to control. */
-tnfctl_errcode_t control_check(tnfctl_handle_t *);
+tnfctl_errcode_t tnfctl_control_check(tnfctl_handle_t *);
 /* Who controls: the process's own idea of it; 0 for nobody, TNF_SUSPENDED. */
-void	control_claim(tnfctl_handle_t *, pid_t controller);
+void	tnfctl_control_claim(tnfctl_handle_t *, pid_t controller);
 /* Has the controller before us left it stopped? */
-bool	control_suspended(tnfctl_handle_t *);
+bool	tnfctl_control_suspended(tnfctl_handle_t *);
 /* The target has ended or become another program. */
-void	control_forget(tnfctl_handle_t *);
+void	tnfctl_control_forget(tnfctl_handle_t *);
 /* broken.c: errors, and tnfctl_error_detail() says why.  BUFBROKEN: */
-tnfctl_errcode_t broken_target(tnfctl_handle_t *);
+tnfctl_errcode_t tnfctl_broken_target(tnfctl_handle_t *);
 /* NOTARGET: */
-tnfctl_errcode_t ended_target(tnfctl_handle_t *);
+tnfctl_errcode_t tnfctl_ended_target(tnfctl_handle_t *);
 /* Its memory fails us: NOTARGET if it was killed, else INTERNAL and the fact. */
-tnfctl_errcode_t lost_target(tnfctl_handle_t *, const char *fact);
+tnfctl_errcode_t tnfctl_lost_target(tnfctl_handle_t *, const char *fact);
 /* Can this probe be changed?  NONE, or the first that applies: NOBUF (there is no trace
    file yet), BUFBROKEN (the process cannot record), INVALIDPROBE (its object has been
    unloaded). */
-tnfctl_errcode_t control_usable(tnfctl_handle_t *, tnfctl_probe_t *);
+tnfctl_errcode_t tnfctl_control_usable(tnfctl_handle_t *, tnfctl_probe_t *);
 
 #endif

@@ -19,23 +19,23 @@
 static bool
 direct_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
 {
-	return proc_read(direct_proc(h), address, buf, n);
+	return tnfctl_proc_read(direct_proc(h), address, buf, n);
 }
 
 static bool
 direct_write(tnfctl_handle_t *h, uintptr_t address, const void *buf, size_t n)
 {
-	return proc_write(direct_proc(h), address, buf, n);
+	return tnfctl_proc_write(direct_proc(h), address, buf, n);
 }
 
 static tnfctl_errcode_t
 direct_objects(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
-	tnfctl_errcode_t err = linkmap_objects(h, &p->reader, &p->linker);
+	tnfctl_errcode_t err = tnfctl_linkmap_objects(h, &p->reader, &p->linker);
 
 	if (err == TNFCTL_ERR_NONE)
-		linkmap_look(&p->reader, &p->linker);
+		tnfctl_linkmap_look(&p->reader, &p->linker);
 	return err;
 }
 
@@ -57,7 +57,7 @@ suspended_note(pid_t pid)
 }
 
 bool
-suspended_take(pid_t pid)
+tnfctl_suspended_take(pid_t pid)
 {
 	bool found = false;
 	size_t i;
@@ -76,13 +76,13 @@ direct_leave(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
 	struct proc *p = direct_proc(h);
 
-	control_claim(h, op == TNFCTL_TARG_SUSPEND ? TNF_SUSPENDED : 0);
+	tnfctl_control_claim(h, op == TNFCTL_TARG_SUSPEND ? TNF_SUSPENDED : 0);
 	if (op == TNFCTL_TARG_SUSPEND && (h->gone || h->control == 0))
 		suspended_note(p->pid);
 	/* By default a stop that others have made is left as it was found. */
 	if (op == TNFCTL_TARG_RESUME ||
 	    (op == TNFCTL_TARG_DEFAULT && p->suspended))
-		proc_end_group_stop(p);
+		tnfctl_proc_end_group_stop(p);
 }
 
 static tnfctl_errcode_t
@@ -90,41 +90,41 @@ direct_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
 	struct proc *p = direct_proc(h);
 
-	proc_stop(p);
+	tnfctl_proc_stop(p);
 	if (op == TNFCTL_TARG_DEFAULT && p->ours)
 		op = TNFCTL_TARG_KILL;
 	if (!h->leaving)
 		direct_leave(h, op);
 	if (p->gone) {
-		proc_free_children(p);
+		tnfctl_proc_free_children(p);
 	} else if (op == TNFCTL_TARG_KILL) {
-		proc_kill(p);
-	} else if (!proc_detach(p, op == TNFCTL_TARG_SUSPEND && !h->leaving)) {
-		control_forget(h);
+		tnfctl_proc_kill(p);
+	} else if (!tnfctl_proc_detach(p, op == TNFCTL_TARG_SUSPEND && !h->leaving)) {
+		tnfctl_control_forget(h);
 		h->leaving = true;
-		return error_set(TNFCTL_ERR_BUSY, "process %d: thread %d sleeps in "
+		return tnfctl_error_set(TNFCTL_ERR_BUSY, "process %d: thread %d sleeps in "
 		    "the kernel and cannot be let go yet: close it again later",
 		    (int)p->pid, (int)p->threads[0].tid);
 	}
 	h->leaving = false;
-	proc_free(p);
+	tnfctl_proc_free(p);
 	return TNFCTL_ERR_NONE;
 }
 
 tnfctl_errcode_t
-direct_tell_stop(const struct proc *p)
+tnfctl_direct_tell_stop(const struct proc *p)
 {
-	int signal = proc_group_stop(p);
+	int signal = tnfctl_proc_group_stop(p);
 
 	if (signal == 0 || p->suspended || p->stopper_unknown)
-		return error_set(TNFCTL_ERR_NONE, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_NONE, NULL);
 	if (signal == SIGTTIN || signal == SIGTTOU)
-		return error_set(TNFCTL_ERR_NONE, "process %d: the terminal has "
+		return tnfctl_error_set(TNFCTL_ERR_NONE, "process %d: the terminal has "
 		    "stopped it (%s), as it is not in the foreground: start it "
 		    "with another standard %s", (int)p->pid,
 		    signal == SIGTTIN ? "SIGTTIN" : "SIGTTOU",
 		    signal == SIGTTIN ? "input" : "output");
-	return error_set(TNFCTL_ERR_NONE, "process %d: somebody has stopped it (%s): "
+	return tnfctl_error_set(TNFCTL_ERR_NONE, "process %d: somebody has stopped it (%s): "
 	    "it goes on after SIGCONT (kill -CONT %d)", (int)p->pid,
 	    signal == SIGSTOP ? "SIGSTOP" : "SIGTSTP", (int)p->pid);
 }
@@ -135,10 +135,10 @@ direct_fate(tnfctl_handle_t *h, int *ret)
 	const struct proc *p = direct_proc(h);
 
 	if (!p->gone)
-		return error_set(TNFCTL_ERR_BADARG, "process %d: it has not ended",
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: it has not ended",
 		    (int)p->pid);
 	if (!p->fate_known)
-		return error_set(TNFCTL_ERR_NOTARGET, "process %d: somebody else has "
+		return tnfctl_error_set(TNFCTL_ERR_NOTARGET, "process %d: somebody else has "
 		    "waited for it", (int)p->pid);
 	*ret = p->fate;
 	return TNFCTL_ERR_NONE;
@@ -147,13 +147,13 @@ direct_fate(tnfctl_handle_t *h, int *ret)
 static size_t
 direct_ended(tnfctl_handle_t *h, tnfctl_ended_t *ret, size_t room)
 {
-	return ended_get(&direct_proc(h)->ended, ret, room);
+	return tnfctl_ended_fill(&direct_proc(h)->ended, ret, room);
 }
 
 tnfctl_errcode_t
-direct_no_probes(pid_t pid)
+tnfctl_direct_no_probes(pid_t pid)
 {
-	return error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: it has no probes "
+	return tnfctl_error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: it has no probes "
 	    "and " TNFCTL_LIBTNFPROBE " is not loaded: build the program with "
 	    "<tnf/probe.h>", (int)pid);
 }
@@ -163,41 +163,41 @@ direct_no_probes(pid_t pid)
 static tnfctl_errcode_t
 direct_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
 {
-	return p->import != NULL ? import_state(h, p, ret) :
-	    control_probe_state(h, p, ret);
+	return p->import != NULL ? tnfctl_import_state(h, p, ret) :
+	    tnfctl_control_probe_state(h, p, ret);
 }
 
 static tnfctl_errcode_t
 direct_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
 {
-	return p->import != NULL ? import_set(h, p, change) :
-	    control_probe_set(h, p, change);
+	return p->import != NULL ? tnfctl_import_set(h, p, change) :
+	    tnfctl_control_probe_set(h, p, change);
 }
 
 static const struct target_ops direct_ops = {
 	.close = direct_close,
-	.import_add = imports_add,
-	.refresh = control_refresh,
-	.attrs = control_attrs,
-	.buffer_alloc = buffer_create,
-	.mark = mark_file,
+	.import_add = tnfctl_imports_add,
+	.refresh = tnfctl_control_refresh,
+	.attrs = tnfctl_control_attrs,
+	.buffer_alloc = tnfctl_buffer_create,
+	.mark = tnfctl_mark_file,
 	.probe_state = direct_probe_state,
 	.probe_set = direct_probe_set,
-	.probe_connect = control_connect,
-	.probe_disconnect = control_disconnect,
-	.probe_describe = import_describe,
-	.probe_where = import_where,
-	.cont = direct_continue,
+	.probe_connect = tnfctl_control_connect,
+	.probe_disconnect = tnfctl_control_disconnect,
+	.probe_describe = tnfctl_import_describe,
+	.probe_where = tnfctl_import_where,
+	.cont = tnfctl_direct_continue,
 	.fate = direct_fate,
 	.ended = direct_ended,
-	.take_file = direct_take_file,
+	.take_file = tnfctl_direct_take_file,
 	.read = direct_read,
 	.write = direct_write,
 	.objects = direct_objects,
 };
 
 void
-direct_borrow(struct proc *p, tnfctl_handle_t *ret)
+tnfctl_direct_borrow(struct proc *p, tnfctl_handle_t *ret)
 {
 	*ret = (tnfctl_handle_t){ .ops = &direct_ops, .priv = p, .pid = p->pid };
 }
@@ -206,14 +206,14 @@ static tnfctl_errcode_t
 look_once(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
-	tnfctl_errcode_t err = control_refresh(h);
+	tnfctl_errcode_t err = tnfctl_control_refresh(h);
 
 	if (err == TNFCTL_ERR_NONE && h->control == 0 && !p->ours) {
-		err = inject_library(h);
+		err = tnfctl_inject_library(h);
 		if (err == TNFCTL_ERR_NONE)
-			err = control_refresh(h);
+			err = tnfctl_control_refresh(h);
 	}
-	return err == TNFCTL_ERR_NONE ? control_check(h) : err;
+	return err == TNFCTL_ERR_NONE ? tnfctl_control_check(h) : err;
 }
 
 /* It has become another program: nothing of what we know is true any more. */
@@ -225,11 +225,11 @@ start_over(tnfctl_handle_t *h)
 
 	p->event = PROC_NOTHING;
 	p->linker = (struct linker){ 0 };
-	handle_empty(h);
-	if ((err = process_check_file(p->pid)) != TNFCTL_ERR_NONE ||
-	    (err = proc_open_memory(p)) != TNFCTL_ERR_NONE)
+	tnfctl_handle_empty(h);
+	if ((err = tnfctl_process_check_file(p->pid)) != TNFCTL_ERR_NONE ||
+	    (err = tnfctl_proc_open_memory(p)) != TNFCTL_ERR_NONE)
 		return err;
-	return direct_settle(p, DIRECT_SETTLE_MS);
+	return tnfctl_direct_settle(p, DIRECT_SETTLE_MS);
 }
 
 static bool
@@ -252,8 +252,8 @@ await_exec(struct proc *p)
 
 	for (n = 0; !p->gone && p->n > 0 && p->event == PROC_NOTHING &&
 	    ((n < EXEC_TRIES && !all_held(p)) ||
-	    (n < EXEC_TRIES_SURE && proc_memory_is_gone(p))); n++)
-		proc_run_for(p, EXEC_US);
+	    (n < EXEC_TRIES_SURE && tnfctl_proc_memory_is_gone(p))); n++)
+		tnfctl_proc_run_for(p, EXEC_US);
 }
 
 /* The first look.  A target that is not ours runs while a library is loaded,
@@ -278,52 +278,52 @@ look_at(tnfctl_handle_t *h)
 		/* No thread of those that we have taken is left, where one that we
 		   could not take has made an exec(): see attach.c. */
 		if (p->gone || p->n == 0)
-			return error_set(TNFCTL_ERR_NOPROCESS,
+			return tnfctl_error_set(TNFCTL_ERR_NOPROCESS,
 			    "process %d: it has ended", (int)h->pid);
 		if (p->event != PROC_EXEC)
 			return err;
 		err = TNFCTL_ERR_NONE;
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	}
-	return error_set(TNFCTL_ERR_INTERNAL, "process %d: it becomes another "
+	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: it becomes another "
 	    "program (exec) again and again: try when it has come to rest",
 	    (int)h->pid);
 }
 
 tnfctl_errcode_t
-direct_open(struct proc *p, tnfctl_handle_t **ret)
+tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret)
 {
-	tnfctl_handle_t *h = handle_new(&direct_ops, p->pid);
+	tnfctl_handle_t *h = tnfctl_handle_new(&direct_ops, p->pid);
 	tnfctl_errcode_t err;
 
-	err = h ? TNFCTL_ERR_NONE : error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	err = h ? TNFCTL_ERR_NONE : tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (err == TNFCTL_ERR_NONE) {
 		h->priv = p;
 		err = look_at(h);
 	}
 	if (err == TNFCTL_ERR_NONE) {
 		/* The stop itself may be yet to come. */
-		p->suspended |= control_suspended(h);
-		control_claim(h, getpid());
+		p->suspended |= tnfctl_control_suspended(h);
+		tnfctl_control_claim(h, getpid());
 		*ret = h;
-		return direct_tell_stop(p);
+		return tnfctl_direct_tell_stop(p);
 	}
 	if (p->ours)
-		proc_kill(p);
+		tnfctl_proc_kill(p);
 	else if (!p->gone)
-		proc_detach(p, false);
-	proc_free(p);
-	handle_free(h);
+		tnfctl_proc_detach(p, false);
+	tnfctl_proc_free(p);
+	tnfctl_handle_free(h);
 	return err;
 }
 
 tnfctl_errcode_t
-direct_open_again(tnfctl_handle_t *h)
+tnfctl_direct_open_again(tnfctl_handle_t *h)
 {
 	tnfctl_errcode_t err;
 
-	handle_empty(h);
+	tnfctl_handle_empty(h);
 	if ((err = look_at(h)) == TNFCTL_ERR_NONE)
-		control_claim(h, getpid());
+		tnfctl_control_claim(h, getpid());
 	return err;
 }

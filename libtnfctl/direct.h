@@ -17,42 +17,42 @@ direct_proc(tnfctl_handle_t *h)
  * Makes a handle of a process that is held and whose linker has got through.
  * p becomes the handle's, on failure it is let go as if nothing had been.
  */
-tnfctl_errcode_t direct_open(struct proc *p, tnfctl_handle_t **ret);
+tnfctl_errcode_t tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret);
 /* The same for a handle whose process has become another program. */
-tnfctl_errcode_t direct_open_again(tnfctl_handle_t *);
+tnfctl_errcode_t tnfctl_direct_open_again(tnfctl_handle_t *);
 /* NONE; the detail says so if a job control stop holds it. */
-tnfctl_errcode_t direct_tell_stop(const struct proc *);
+tnfctl_errcode_t tnfctl_direct_tell_stop(const struct proc *);
 /* The error of a process that has neither probes nor libtnfprobe. */
-tnfctl_errcode_t direct_no_probes(pid_t);
+tnfctl_errcode_t tnfctl_direct_no_probes(pid_t);
 /* Was it left suspended by this process, at the start of an exec?  Told once. */
-bool	suspended_take(pid_t);
-/* A handle for looking at memory only, until direct_open(). */
-void	direct_borrow(struct proc *p, tnfctl_handle_t *ret);
+bool	tnfctl_suspended_take(pid_t);
+/* A handle for looking at memory only, until tnfctl_direct_open(). */
+void	tnfctl_direct_borrow(struct proc *p, tnfctl_handle_t *ret);
 
 /* attach.c: is it a program that we can control? */
-tnfctl_errcode_t process_check_file(pid_t);
+tnfctl_errcode_t tnfctl_process_check_file(pid_t);
 
 /* events.c */
-tnfctl_errcode_t direct_continue(tnfctl_handle_t *const *, size_t n,
+tnfctl_errcode_t tnfctl_direct_continue(tnfctl_handle_t *const *, size_t n,
     size_t *which, tnfctl_event_t *, tnfctl_handle_t **child);
 /* Runs the stopped target until its linker's list is complete, or until an
    event: p->gone, p->event. */
-tnfctl_errcode_t direct_settle(struct proc *, int max_ms);
+tnfctl_errcode_t tnfctl_direct_settle(struct proc *, int max_ms);
 #define DIRECT_SETTLE_MS	3000	/* for a program that has just started */
 
 /* inject.c: loads libtnfprobe into the stopped target. */
-tnfctl_errcode_t inject_library(tnfctl_handle_t *);
+tnfctl_errcode_t tnfctl_inject_library(tnfctl_handle_t *);
 
 /* hand-over.c: target_ops.take_file. */
-tnfctl_errcode_t direct_take_file(tnfctl_handle_t *, int fd, const char *path,
+tnfctl_errcode_t tnfctl_direct_take_file(tnfctl_handle_t *, int fd, const char *path,
     unsigned int bytes, bool *ret_taken);
 struct calls;
-/* Between call_begin() and call_end(): the target gets a descriptor of what we have open.
-   Its number there, to be closed there; -1: the kernel or the target cannot. */
-int	direct_give_descriptor(struct calls *, int fd);
-void	direct_close_descriptor(struct calls *, int theirs);
+/* Between tnfctl_call_begin() and tnfctl_call_end(): the target gets a descriptor of what
+   we have open.  Its number there, to be closed there; -1: the kernel or the target cannot. */
+int	tnfctl_direct_give_descriptor(struct calls *, int fd);
+void	tnfctl_direct_close_descriptor(struct calls *, int theirs);
 
 /* library.c: where libtnfprobe is.  False: let the linker search. */
-bool	library_path(const char *dir, char *ret, size_t size);
+bool	tnfctl_library_path(const char *dir, char *ret, size_t size);
 
 #endif

@@ -17,7 +17,7 @@
 #define ENDED_MAX	8192u	/* the latest */
 
 void
-ended_note(struct ended *e, pid_t pid, pid_t tid)
+tnfctl_ended_note(struct ended *e, pid_t pid, pid_t tid)
 {
 	tnfctl_ended_t t = { .tid = tid };
 	char path[64];
@@ -34,7 +34,7 @@ ended_note(struct ended *e, pid_t pid, pid_t tid)
 	if (n <= 0)
 		return;
 	t.name[t.name[n - 1] == '\n' ? n - 1 : n] = '\0';
-	if ((inner = thread_status_last(pid, tid, "NSpid")) > 0)
+	if ((inner = tnf_thread_status_last(pid, tid, "NSpid")) > 0)
 		t.inner = (pid_t)inner;
 	if (e->threads == NULL &&
 	    (e->threads = calloc(ENDED_MAX, sizeof(*e->threads))) == NULL)
@@ -46,7 +46,7 @@ ended_note(struct ended *e, pid_t pid, pid_t tid)
 }
 
 size_t
-ended_get(const struct ended *e, tnfctl_ended_t *ret, size_t room)
+tnfctl_ended_fill(const struct ended *e, tnfctl_ended_t *ret, size_t room)
 {
 	size_t i, n = e->n < room ? e->n : room;
 
@@ -56,7 +56,7 @@ ended_get(const struct ended *e, tnfctl_ended_t *ret, size_t room)
 }
 
 void
-ended_free(struct ended *e)
+tnfctl_ended_free(struct ended *e)
 {
 	free(e->threads);
 	*e = (struct ended){ .n = 0 };

@@ -17,8 +17,8 @@ struct ended {
 };
 
 /* The thread is a zombie whose status nobody has taken yet: it has its name. */
-void	ended_note(struct ended *, pid_t pid, pid_t tid);
-size_t	ended_get(const struct ended *, tnfctl_ended_t *ret, size_t room);
-void	ended_free(struct ended *);
+void	tnfctl_ended_note(struct ended *, pid_t pid, pid_t tid);
+size_t	tnfctl_ended_fill(const struct ended *, tnfctl_ended_t *ret, size_t room);
+void	tnfctl_ended_free(struct ended *);
 
 #endif

@@ -52,7 +52,7 @@ tnfctl_error_detail(void)
 }
 
 tnfctl_errcode_t
-error_set(tnfctl_errcode_t code, const char *fmt, ...)
+tnfctl_error_set(tnfctl_errcode_t code, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -86,7 +86,7 @@ error_code_of(int error)
 }
 
 tnfctl_errcode_t
-error_set_errno(int error, const char *fmt, ...)
+tnfctl_error_set_errno(int error, const char *fmt, ...)
 {
 	va_list ap;
 	size_t n;

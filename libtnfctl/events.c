@@ -40,13 +40,13 @@ list_changed(tnfctl_handle_t *h)
 	struct proc *p = direct_proc(h);
 	int64_t start = clock_ns(CLOCK_MONOTONIC), pause;
 	struct linker l = p->linker;
-	bool ok = linkmap_look(&p->reader, &l) && l.consistent;
+	bool ok = tnfctl_linkmap_look(&p->reader, &l) && l.consistent;
 
 	pause = (clock_ns(CLOCK_MONOTONIC) - start) * LOOK_SHARE;
 	if (pause < LOOK_MS * INT64_C(1000000))
 		pause = LOOK_MS * INT64_C(1000000);
 	p->next_look = clock_ns(CLOCK_MONOTONIC) + pause;
-	return ok && (l.print != p->linker.print || pools_grown(h));
+	return ok && (l.print != p->linker.print || tnfctl_pools_grown(h));
 }
 
 static bool
@@ -71,7 +71,7 @@ static bool
 has_news(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
-	struct thread *t = proc_pending(p);
+	struct thread *t = tnfctl_proc_pending(p);
 
 	if (p->event != PROC_NOTHING)
 		return true;
@@ -79,11 +79,11 @@ has_news(tnfctl_handle_t *h)
 		forget_stops(p);
 		if (list_changed(h))
 			return true;
-		t = proc_pending(p);
+		t = tnfctl_proc_pending(p);
 	}
 	if (t != NULL)
 		return true;
-	proc_resume_idle(p);
+	tnfctl_proc_resume_idle(p);
 	return false;
 }
 
@@ -103,7 +103,7 @@ events_owner(const struct run *r, pid_t tid)
 	size_t i;
 
 	for (i = 0; i < r->n; i++)
-		if (proc_thread(direct_proc(r->h[i]), tid) != NULL)
+		if (tnfctl_proc_thread(direct_proc(r->h[i]), tid) != NULL)
 			return direct_proc(r->h[i]);
 	return NULL;
 }
@@ -113,13 +113,13 @@ static bool
 events_take(const struct run *r, pid_t tid)
 {
 	struct proc *p = events_owner(r, tid);
-	bool taken = p != NULL && proc_take(p, tid);
+	bool taken = p != NULL && tnfctl_proc_take(p, tid);
 	size_t i;
 
 	for (i = 0; p == NULL && !taken && i < r->n; i++)
-		taken = proc_take(direct_proc(r->h[i]), tid);
+		taken = tnfctl_proc_take(direct_proc(r->h[i]), tid);
 	for (i = 0; !taken && i < r->n; i++)
-		proc_take_all(direct_proc(r->h[i]));
+		tnfctl_proc_take_all(direct_proc(r->h[i]));
 	return taken;
 }
 
@@ -166,12 +166,12 @@ run_until_event(struct run *r)
 		left = time_left(r);
 		if (left == 0 && any_list_changed(r))
 			return;
-		switch (watch_wait(r->watch, &r->mask, left, &tid)) {
+		switch (tnfctl_watch_wait(r->watch, &r->mask, left, &tid)) {
 		case WATCH_CHILD:
 			taken = events_take(r, tid);
 			if (any_has_news(r))
 				return;
-			watch_next(r->watch, !taken);
+			tnfctl_watch_next(r->watch, !taken);
 			break;
 		case WATCH_SIGNAL:
 			r->interrupted = true;
@@ -201,22 +201,22 @@ static void
 events_step(struct proc *p, long us)
 {
 	set_stepping(p, true);
-	proc_run_for(p, us);
+	tnfctl_proc_run_for(p, us);
 	set_stepping(p, false);
 	forget_stops(p);
 }
 
 tnfctl_errcode_t
-direct_settle(struct proc *p, int max_ms)
+tnfctl_direct_settle(struct proc *p, int max_ms)
 {
 	int64_t end = clock_ns(CLOCK_MONOTONIC) + max_ms * INT64_C(1000000);
 	long us = STEP_US;
 
 	while (!p->gone && p->n > 0 && p->event == PROC_NOTHING) {
-		if (linkmap_look(&p->reader, &p->linker) && p->linker.consistent)
+		if (tnfctl_linkmap_look(&p->reader, &p->linker) && p->linker.consistent)
 			return TNFCTL_ERR_NONE;
-		if (clock_ns(CLOCK_MONOTONIC) > end || proc_urgent(p) != NULL)
-			return error_set(TNFCTL_ERR_INTERNAL, "process %d: its "
+		if (clock_ns(CLOCK_MONOTONIC) > end || tnfctl_proc_urgent(p) != NULL)
+			return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: its "
 			    "dynamic linker does not come to rest",
 			    (int)p->pid);
 		/* On a busy machine it may get no processor in a short time. */
@@ -229,20 +229,20 @@ direct_settle(struct proc *p, int max_ms)
 static tnfctl_errcode_t
 fork_event(struct proc *mother, struct thread *t, tnfctl_handle_t **child)
 {
-	struct proc *p = proc_new(t->child, mother->ours);
+	struct proc *p = tnfctl_proc_new(t->child, mother->ours);
 	tnfctl_errcode_t err;
 
 	if (p == NULL) {
-		proc_free_child(mother, t);
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		tnfctl_proc_free_child(mother, t);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	t->event = PROC_NOTHING;
 	p->follow = mother->follow;
-	if ((err = proc_adopt(p)) == TNFCTL_ERR_NONE)
-		return direct_open(p, child);
+	if ((err = tnfctl_proc_adopt(p)) == TNFCTL_ERR_NONE)
+		return tnfctl_direct_open(p, child);
 	if (!p->gone)
-		proc_detach(p, false);
-	proc_free(p);
+		tnfctl_proc_detach(p, false);
+	tnfctl_proc_free(p);
 	return err;
 }
 
@@ -260,13 +260,13 @@ events_report(tnfctl_handle_t *h, bool interrupted, tnfctl_event_t *ret,
 		*ret = p->event == PROC_EXEC ? TNFCTL_EVENT_EXEC :
 		    p->event == PROC_EXITED ? TNFCTL_EVENT_EXIT :
 		    TNFCTL_EVENT_TARGGONE;
-		control_forget(h);
+		tnfctl_control_forget(h);
 		return true;
 	}
-	if ((t = proc_pending(p)) != NULL && t->event == PROC_FORK) {
+	if ((t = tnfctl_proc_pending(p)) != NULL && t->event == PROC_FORK) {
 		if (child == NULL) {
 			/* It was noticed for a caller who had asked for it. */
-			proc_free_child(p, t);
+			tnfctl_proc_free_child(p, t);
 			return false;
 		}
 		*ret = TNFCTL_EVENT_FORK;
@@ -274,7 +274,7 @@ events_report(tnfctl_handle_t *h, bool interrupted, tnfctl_event_t *ret,
 		return true;
 	}
 	if (p->linker.consistent)
-		*err = control_look(h, &change);
+		*err = tnfctl_control_look(h, &change);
 	*ret = interrupted ? TNFCTL_EVENT_EINTR :
 	    change.came ? TNFCTL_EVENT_DLOPEN : TNFCTL_EVENT_DLCLOSE;
 	return interrupted || change.came || change.went ||
@@ -286,10 +286,10 @@ events_stop(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
 
-	proc_stop(p);
+	tnfctl_proc_stop(p);
 	forget_stops(p);
-	if (proc_pending(p) == NULL)
-		direct_settle(p, SETTLE_MS);
+	if (tnfctl_proc_pending(p) == NULL)
+		tnfctl_direct_settle(p, SETTLE_MS);
 }
 
 /* For the client's command: all stand still, and what is known of them is of
@@ -305,10 +305,10 @@ stop_all(struct run *r)
 	for (r->news = r->n; i-- > 0; ) {
 		struct proc *p = direct_proc(r->h[i]);
 
-		if (p->event != PROC_NOTHING || proc_pending(p) != NULL)
+		if (p->event != PROC_NOTHING || tnfctl_proc_pending(p) != NULL)
 			r->news = i;
 		else if (i > 0 && p->linker.consistent)
-			control_look(r->h[i], &change);
+			tnfctl_control_look(r->h[i], &change);
 	}
 	if (r->news == r->n)
 		r->news = 0;
@@ -321,13 +321,13 @@ events_run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 	tnfctl_handle_t *h;
 
 	for (;;) {
-		if ((r->watch = watch_start()) == NULL)
-			return error_set_errno(errno, "wait for process %d",
+		if ((r->watch = tnfctl_watch_start()) == NULL)
+			return tnfctl_error_set_errno(errno, "wait for process %d",
 			    (int)r->h[0]->pid);
 		/* Something may be left over from the last time. */
 		if (!any_has_news(r))
 			run_until_event(r);
-		watch_stop(r->watch);
+		tnfctl_watch_stop(r->watch);
 		if (r->interrupted)
 			stop_all(r);
 		else
@@ -336,7 +336,7 @@ events_run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 		if (events_report(h, r->interrupted, ret, child, &err))
 			break;
 	}
-	return err != TNFCTL_ERR_NONE ? err : direct_tell_stop(direct_proc(h));
+	return err != TNFCTL_ERR_NONE ? err : tnfctl_direct_tell_stop(direct_proc(h));
 }
 
 /* Ready to run: a job control stop that was left for us to end is ended. */
@@ -346,20 +346,20 @@ events_prepare(tnfctl_handle_t *h, bool follow)
 	struct proc *p = direct_proc(h);
 
 	if (p->gone)
-		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended: "
+		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended: "
 		    "the handle can only be closed", (int)h->pid);
 	if (h->gone)
-		return error_set(TNFCTL_ERR_BADARG, "process %d: it has become "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: it has become "
 		    "another program: the handle can only be closed",
 		    (int)h->pid);
 	p->follow = follow;
 	if (p->suspended || p->stopper_unknown)
-		proc_end_group_stop(p);
+		tnfctl_proc_end_group_stop(p);
 	return TNFCTL_ERR_NONE;
 }
 
 tnfctl_errcode_t
-direct_continue(tnfctl_handle_t *const *h, size_t n, size_t *which,
+tnfctl_direct_continue(tnfctl_handle_t *const *h, size_t n, size_t *which,
     tnfctl_event_t *ret, tnfctl_handle_t **child)
 {
 	struct run r = { .h = h, .n = n };
@@ -368,7 +368,7 @@ direct_continue(tnfctl_handle_t *const *h, size_t n, size_t *which,
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		imports_release(h[i]);
+		tnfctl_imports_release(h[i]);
 	for (i = 0; i < n; i++)
 		if ((err = events_prepare(h[i], child != NULL)) != TNFCTL_ERR_NONE) {
 			*which = i;

@@ -97,18 +97,18 @@ find_sanitizer(const char *file, struct sanitizer *ret)
 	static const char *const init[] = { "__asan_init" };
 	uint64_t at = 0;
 	struct elffile *e;
-	int fd = file_open(file);
+	int fd = tnfctl_file_open(file);
 
 	*ret = (struct sanitizer){ .there = false };
 	if (fd < 0)
 		return;
-	if ((e = elffile_open(fd)) != NULL) {
-		ret->there = elffile_needed(e, "libasan.so", ret->library,
+	if ((e = tnf_elffile_open(fd)) != NULL) {
+		ret->there = tnf_elffile_needed(e, "libasan.so", ret->library,
 		    sizeof(ret->library));
 		if (!ret->there)
-			elffile_symbols(e, init, &at, 1, true);
+			tnf_elffile_symbols(e, init, &at, 1, true);
 		ret->there |= at != 0;
-		elffile_close(e);
+		tnf_elffile_close(e);
 	}
 	close(fd);
 }
@@ -121,7 +121,7 @@ exec_preload(const char *first, const char *dir, const char *more)
 	const char *old = getenv("LD_PRELOAD");
 	char library[PATH_MAX], *text;
 
-	if (!library_path(dir, library, sizeof(library)) ||
+	if (!tnfctl_library_path(dir, library, sizeof(library)) ||
 	    strpbrk(library, " :") != NULL)
 		snprintf(library, sizeof(library), "%s%s%s", dir ? dir : "",
 		    dir ? "/" : "", TNFCTL_LIBTNFPROBE);
@@ -215,11 +215,11 @@ exec_start(const char *file, char *const *argv, char *const *env, struct child *
 	sigset_t all, mask;
 
 	if (pipe2(go, O_CLOEXEC) < 0)
-		return error_set_errno(errno, "pipe");
+		return tnfctl_error_set_errno(errno, "pipe");
 	if (pipe2(failed, O_CLOEXEC) < 0) {
 		close(go[0]);
 		close(go[1]);
-		return error_set_errno(errno, "pipe");
+		return tnfctl_error_set_errno(errno, "pipe");
 	}
 	/* No handler of ours may run in the child. */
 	sigfillset(&all);
@@ -241,7 +241,7 @@ exec_start(const char *file, char *const *argv, char *const *env, struct child *
 	}
 	close(ret->go);
 	close(ret->failed);
-	return error_set_errno(errno, "fork");
+	return tnfctl_error_set_errno(errno, "fork");
 }
 
 static void
@@ -249,10 +249,10 @@ exec_await(struct proc *p)
 {
 	const struct timespec ts = { .tv_nsec = POLL_NS };
 
-	while (!p->gone && p->event == PROC_NOTHING && proc_pending(p) == NULL) {
-		proc_take_all(p);
-		if (p->event == PROC_NOTHING && proc_pending(p) == NULL) {
-			proc_resume_idle(p);
+	while (!p->gone && p->event == PROC_NOTHING && tnfctl_proc_pending(p) == NULL) {
+		tnfctl_proc_take_all(p);
+		if (p->event == PROC_NOTHING && tnfctl_proc_pending(p) == NULL) {
+			tnfctl_proc_resume_idle(p);
 			nanosleep(&ts, NULL);
 		}
 	}
@@ -262,17 +262,17 @@ exec_await(struct proc *p)
 static tnfctl_errcode_t
 cannot_exec(int error, const char *file)
 {
-	tnfctl_errcode_t err = error_set_errno(error, "%s", file);
+	tnfctl_errcode_t err = tnfctl_error_set_errno(error, "%s", file);
 
 	switch (error) {
 	case EACCES:
-		return error_set(err, "%s: it is not an executable file: chmod +x, "
+		return tnfctl_error_set(err, "%s: it is not an executable file: chmod +x, "
 		    "if it is a program", file);
 	case ENOENT:
-		return error_set(err, "%s: the interpreter that it names (after #!, "
+		return tnfctl_error_set(err, "%s: the interpreter that it names (after #!, "
 		    "or its dynamic linker) does not exist", file);
 	case ENOEXEC:
-		return error_set(err, "%s: it is neither a program for this machine "
+		return tnfctl_error_set(err, "%s: it is neither a program for this machine "
 		    "nor a script with #!", file);
 	default:
 		return err;
@@ -286,29 +286,29 @@ exec_become(struct proc *p, const struct child *c, const char *file)
 	tnfctl_errcode_t err;
 	int error = 0;
 
-	if ((err = proc_attach(p)) != TNFCTL_ERR_NONE)
+	if ((err = tnfctl_proc_attach(p)) != TNFCTL_ERR_NONE)
 		return err;
 	if (write(c->go, "", 1) != 1)
-		return error_set_errno(errno, "%s", file);
-	proc_run(p);
+		return tnfctl_error_set_errno(errno, "%s", file);
+	tnfctl_proc_run(p);
 	exec_await(p);
 	if (read(c->failed, &error, sizeof(error)) == sizeof(error))
 		return cannot_exec(error, file);
 	if (p->event != PROC_EXEC)
-		return error_set(TNFCTL_ERR_ACCES, "%s: it was killed before it "
+		return tnfctl_error_set(TNFCTL_ERR_ACCES, "%s: it was killed before it "
 		    "could start", file);
 	p->event = PROC_NOTHING;
 	p->linker = (struct linker){ 0 };
-	if ((err = process_check_file(p->pid)) != TNFCTL_ERR_NONE)
+	if ((err = tnfctl_process_check_file(p->pid)) != TNFCTL_ERR_NONE)
 		return err;
-	return proc_open_memory(p);
+	return tnfctl_proc_open_memory(p);
 }
 
 /* The function of the linker that is called at each change of its list. */
 static uintptr_t
 find_break(pid_t pid)
 {
-	uintptr_t base = auxv_get(pid, AT_BASE), address = 0;
+	uintptr_t base = tnfctl_auxv_get(pid, AT_BASE), address = 0;
 	const struct mapping *m;
 	char name[PATH_MAX + 32];
 	struct maps maps;
@@ -316,18 +316,18 @@ find_break(pid_t pid)
 	struct elffile *e;
 	int fd;
 
-	if (base == 0 || maps_read(pid, &maps) != 0)
+	if (base == 0 || tnf_maps_read(pid, &maps) != 0)
 		return 0;
-	m = maps_find(&maps, base);
+	m = tnf_maps_find(&maps, base);
 	snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid,
 	    m ? m->path : "");
-	maps_free(&maps);
-	if (m == NULL || (fd = file_open(name)) < 0)
+	tnf_maps_free(&maps);
+	if (m == NULL || (fd = tnfctl_file_open(name)) < 0)
 		return 0;
-	if ((e = elffile_open(fd)) != NULL) {
-		if (elffile_function(e, "_dl_debug_state", &value))
-			address = base - elffile_lowest(e) + value;
-		elffile_close(e);
+	if ((e = tnf_elffile_open(fd)) != NULL) {
+		if (tnf_elffile_function(e, "_dl_debug_state", &value))
+			address = base - tnf_elffile_lowest(e) + value;
+		tnf_elffile_close(e);
 	}
 	close(fd);
 	return address;
@@ -346,16 +346,16 @@ exec_load(struct proc *p, const char *file)
 	do {
 		/* Its only thread. */
 		t = &p->threads[0];
-		t->syscalls = !proc_arm(p, t);
-		proc_resume(p, t);
+		t->syscalls = !tnfctl_proc_arm(p, t);
+		tnfctl_proc_resume(p, t);
 		exec_await(p);
-		t = proc_pending(p);
+		t = tnfctl_proc_pending(p);
 		if (p->gone || p->event != PROC_NOTHING || t == NULL)
-			return error_set(TNFCTL_ERR_ACCES, "%s: it ended before the "
+			return tnfctl_error_set(TNFCTL_ERR_ACCES, "%s: it ended before the "
 			    "dynamic linker had loaded its objects", file);
 		calls += t->event == PROC_SYSCALL;
 		t->event = PROC_NOTHING;
-	} while (!linkmap_look(&p->reader, &p->linker) || !p->linker.consistent ||
+	} while (!tnfctl_linkmap_look(&p->reader, &p->linker) || !p->linker.consistent ||
 	    (p->linker.alone && calls < 2));
 	t->syscalls = false;
 	return TNFCTL_ERR_NONE;
@@ -364,23 +364,23 @@ exec_load(struct proc *p, const char *file)
 static tnfctl_errcode_t
 open_child(const struct child *c, const char *file, tnfctl_handle_t **ret)
 {
-	struct proc *p = proc_new(c->pid, true);
+	struct proc *p = tnfctl_proc_new(c->pid, true);
 	tnfctl_errcode_t err;
 
 	if (p == NULL) {
 		kill(c->pid, SIGKILL);
 		waitpid(c->pid, NULL, 0);
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	if ((err = exec_become(p, c, file)) == TNFCTL_ERR_NONE &&
 	    (err = exec_load(p, file)) == TNFCTL_ERR_NONE)
-		return direct_open(p, ret);
+		return tnfctl_direct_open(p, ret);
 	if (p->n == 0 && !p->gone) {
 		kill(c->pid, SIGKILL);
 		waitpid(c->pid, NULL, 0);
 	}
-	proc_kill(p);
-	proc_free(p);
+	tnfctl_proc_kill(p);
+	tnfctl_proc_free(p);
 	return err;
 }
 
@@ -394,15 +394,15 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 	char file[PATH_MAX];
 
 	if (!find_program(pgm, file, sizeof(file)))
-		return error_set(TNFCTL_ERR_FILENOTFOUND, "%s: no such program%s",
+		return tnfctl_error_set(TNFCTL_ERR_FILENOTFOUND, "%s: no such program%s",
 		    pgm, strchr(pgm, '/') ? "" : " in PATH");
 	if (is_set_id(file))
-		return error_set(TNFCTL_ERR_ACCES, "%s: it is set-id: it can be "
+		return tnfctl_error_set(TNFCTL_ERR_ACCES, "%s: it is set-id: it can be "
 		    "traced only by the user whose rights it gets", file);
 	if (envp == NULL && !environment_make(&env, file, libtnfprobe_path,
 	    ld_preload)) {
 		environment_free(&env);
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	err = exec_start(file, argv, envp ? envp : env.all, &c);
 	environment_free(&env);
@@ -424,12 +424,12 @@ open_again(tnfctl_handle_t *h, struct proc *p)
 	h->trace_file = NULL;
 	p->event = PROC_NOTHING;
 	p->linker = (struct linker){ 0 };
-	if ((err = process_check_file(p->pid)) == TNFCTL_ERR_NONE &&
-	    (err = proc_open_memory(p)) == TNFCTL_ERR_NONE &&
+	if ((err = tnfctl_process_check_file(p->pid)) == TNFCTL_ERR_NONE &&
+	    (err = tnfctl_proc_open_memory(p)) == TNFCTL_ERR_NONE &&
 	    (err = exec_load(p, "the program that it became")) == TNFCTL_ERR_NONE &&
-	    (err = direct_open_again(h)) == TNFCTL_ERR_NONE &&
+	    (err = tnfctl_direct_open_again(h)) == TNFCTL_ERR_NONE &&
 	    file != NULL && h->proc_state == TNF_PROC_NO_BUFFER)
-		err = buffer_keep(h, file, size);
+		err = tnfctl_buffer_keep(h, file, size);
 	free(file);
 	return err;
 }
@@ -437,17 +437,17 @@ open_again(tnfctl_handle_t *h, struct proc *p)
 TNFCTL_API tnfctl_errcode_t
 tnfctl_exec_follow(tnfctl_handle_t *h)
 {
-	struct proc *p = h->ops->cont == direct_continue ? direct_proc(h) : NULL;
+	struct proc *p = h->ops->cont == tnfctl_direct_continue ? direct_proc(h) : NULL;
 	tnfctl_errcode_t err;
 
 	if (p == NULL || !p->ours || p->gone || p->event != PROC_EXEC)
-		return error_set(TNFCTL_ERR_BADARG, "process %d: it has not become "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: it has not become "
 		    "another program, or was not started by us", (int)h->pid);
 	err = open_again(h, p);
 	if (err != TNFCTL_ERR_NONE && !p->gone) {
 		/* It is as before: the handle can only be closed. */
 		p->event = PROC_EXEC;
-		control_forget(h);
+		tnfctl_control_forget(h);
 	}
 	return err;
 }

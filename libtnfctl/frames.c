@@ -50,7 +50,7 @@ struct result {
 };
 
 struct frames *
-frames_new(struct proc *p, const struct maps *maps)
+tnfctl_frames_new(struct proc *p, const struct maps *maps)
 {
 	struct frames *f = calloc(1, sizeof(*f));
 
@@ -60,7 +60,7 @@ frames_new(struct proc *p, const struct maps *maps)
 }
 
 void
-frames_free(struct frames *f)
+tnfctl_frames_free(struct frames *f)
 {
 	size_t i;
 
@@ -69,7 +69,7 @@ frames_free(struct frames *f)
 	for (i = 0; i < f->n; i++) {
 		if (f->objects[i].cfi != NULL)
 			dwarf_cfi_end(f->objects[i].cfi);
-		elffile_close(f->objects[i].elf);
+		tnf_elffile_close(f->objects[i].elf);
 		if (f->objects[i].fd >= 0)
 			close(f->objects[i].fd);
 	}
@@ -85,16 +85,17 @@ object_open_frames(struct object_frames *o, pid_t pid)
 
 	if (o->m->path[0] != '/')
 		return;
-	o->fd = proc_open_mapped(pid, o->m, path, sizeof(path));
-	if (o->fd >= 0 && (o->elf = elffile_open(o->fd)) != NULL && elffile_frames_are_plain(o->elf))
-		o->cfi = dwarf_getcfi_elf(elffile_handle(o->elf));
+	o->fd = tnfctl_proc_open_mapped(pid, o->m, path, sizeof(path));
+	if (o->fd >= 0 && (o->elf = tnf_elffile_open(o->fd)) != NULL &&
+	    tnf_elffile_frames_are_plain(o->elf))
+		o->cfi = dwarf_getcfi_elf(tnf_elffile_handle(o->elf));
 }
 
 /* Each object is opened once. */
 static struct object_frames *
 object_at(struct frames *f, uintptr_t ip)
 {
-	const struct mapping *m = maps_find(f->maps, ip);
+	const struct mapping *m = tnf_maps_find(f->maps, ip);
 	struct object_frames *o;
 	size_t i;
 
@@ -120,7 +121,7 @@ frame_at(struct frames *f, uintptr_t ip)
 	Dwarf_Frame *frame;
 	uint64_t address;
 
-	if (o == NULL || o->cfi == NULL || !elffile_address_of(elffile_handle(o->elf),
+	if (o == NULL || o->cfi == NULL || !tnf_elffile_address_of(tnf_elffile_handle(o->elf),
 	    ip - o->m->start + o->m->offset, &address) ||
 	    dwarf_cfi_addrframe(o->cfi, address, &frame) != 0)
 		return NULL;
@@ -191,7 +192,7 @@ frames_operate(const struct walk *w, const Dwarf_Op *op, uint64_t *stack, size_t
 		return true;
 	}
 	if (op->atom == DW_OP_deref)
-		return proc_read(w->f->p, stack[*n - 1], &stack[*n - 1], sizeof(*stack));
+		return tnfctl_proc_read(w->f->p, stack[*n - 1], &stack[*n - 1], sizeof(*stack));
 	if (*n < 2 || !frames_compute(op->atom, stack[*n - 2], stack[*n - 1], &stack[*n - 2]))
 		return false;
 	(*n)--;
@@ -241,7 +242,7 @@ caller_register(const struct walk *w, Dwarf_Frame *frame, int regno, uint64_t *r
 	if (!frames_evaluate(w, ops, n, &result))
 		return UNKNOWN;
 	*ret = result.value;
-	return result.is_value || proc_read(w->f->p, result.value, ret, sizeof(*ret)) ?
+	return result.is_value || tnfctl_proc_read(w->f->p, result.value, ret, sizeof(*ret)) ?
 	    FOUND : UNKNOWN;
 }
 
@@ -272,7 +273,7 @@ frames_step(struct walk *w, Dwarf_Frame *frame)
 	caller.ip = ra < ARCH_REGISTERS ? w->r.r[ra] : 0;
 	if ((found = caller_register(w, frame, ra, &caller.ip)) != FOUND)
 		return found;
-	caller.ip = arch_address(caller.ip);
+	caller.ip = tnfctl_arch_address(caller.ip);
 	caller.r[ARCH_REGISTER_SP] = w->cfa;
 	w->r = caller;
 	return FOUND;
@@ -283,21 +284,22 @@ frames_step(struct walk *w, Dwarf_Frame *frame)
 static bool
 is_own_stack(const struct walk *w)
 {
-	const struct mapping *m = maps_find(w->f->maps, w->r.r[ARCH_REGISTER_SP]);
+	const struct mapping *m = tnf_maps_find(w->f->maps, w->r.r[ARCH_REGISTER_SP]);
 
 	return m != NULL && (strcmp(m->path, "[stack]") == 0 ||
-	    m == maps_find(w->f->maps, w->r.thread));
+	    m == tnf_maps_find(w->f->maps, w->r.thread));
 }
 
 bool
-frames_all(struct frames *f, const struct thread *t, bool (*fn)(void *, uintptr_t), void *arg)
+tnfctl_frames_all(struct frames *f, const struct thread *t, bool (*fn)(void *, uintptr_t),
+    void *arg)
 {
 	struct walk w = { .f = f };
 	enum found found = FOUND;
 	Dwarf_Frame *frame;
 	int i;
 
-	if (!arch_registers(t->tid, &w.r) || !is_own_stack(&w))
+	if (!tnfctl_arch_registers(t->tid, &w.r) || !is_own_stack(&w))
 		return false;
 	for (i = 0; i < FRAMES_MAX && found == FOUND; i++) {
 		/* A call may be a function's last instruction. */

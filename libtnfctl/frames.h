@@ -9,9 +9,9 @@
 
 struct frames;		/* what the objects of one process say about frames */
 
-/* 'maps' must stay until frames_free(); NULL: no memory. */
-struct frames *frames_new(struct proc *, const struct maps *);
-void	frames_free(struct frames *);
+/* 'maps' must stay until tnfctl_frames_free(); NULL: no memory. */
+struct frames *tnfctl_frames_new(struct proc *, const struct maps *);
+void	tnfctl_frames_free(struct frames *);
 
 /*
  * Calls fn with an address in each function that the thread is in.  True: fn has said
@@ -19,7 +19,7 @@ void	frames_free(struct frames *);
  * a frame cannot be told for certain: code without call frame information, a signal
  * handler's frame, a stack that is not the thread's own.
  */
-bool	frames_all(struct frames *, const struct thread *,
+bool	tnfctl_frames_all(struct frames *, const struct thread *,
 	    bool (*fn)(void *, uintptr_t ip), void *arg);
 
 #endif

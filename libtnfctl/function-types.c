@@ -55,14 +55,14 @@ debug_close(struct debug_file *f)
 {
 	if (f->dwarf != NULL)
 		dwarf_end(f->dwarf);
-	elffile_close(f->elf);
+	tnf_elffile_close(f->elf);
 	if (f->fd >= 0)
 		close(f->fd);
 	*f = (struct debug_file){ .fd = -1 };
 }
 
 void
-function_types_forget(void)
+tnfctl_function_types_forget(void)
 {
 	if (latest.there)
 		debug_close(&latest.f);
@@ -81,9 +81,9 @@ debug_open(struct debug_file *f, int fd)
 	const void *id;
 
 	*f = (struct debug_file){ .fd = fd };
-	if (fd < 0 || (f->elf = elffile_open(fd)) == NULL)
+	if (fd < 0 || (f->elf = tnf_elffile_open(fd)) == NULL)
 		return;
-	f->dwarf = dwarf_begin_elf(elffile_handle(f->elf), DWARF_C_READ, NULL);
+	f->dwarf = dwarf_begin_elf(tnf_elffile_handle(f->elf), DWARF_C_READ, NULL);
 	if (f->dwarf != NULL && dwelf_dwarf_gnu_debugaltlink(f->dwarf, &name, &id) > 0) {
 		dwarf_end(f->dwarf);
 		f->dwarf = NULL;
@@ -94,9 +94,9 @@ static bool
 same_build(struct elffile *a, struct elffile *b)
 {
 	const void *one, *two;
-	ssize_t n = dwelf_elf_gnu_build_id(elffile_handle(a), &one);
+	ssize_t n = dwelf_elf_gnu_build_id(tnf_elffile_handle(a), &one);
 
-	return n > 0 && dwelf_elf_gnu_build_id(elffile_handle(b), &two) == n &&
+	return n > 0 && dwelf_elf_gnu_build_id(tnf_elffile_handle(b), &two) == n &&
 	    memcmp(one, two, (size_t)n) == 0;
 }
 
@@ -106,7 +106,7 @@ debug_try(struct debug_file *ret, struct elffile *program, const char *path)
 {
 	struct stat st;
 
-	debug_open(ret, open_regular(path, O_RDONLY, &st));
+	debug_open(ret, tnf_open_regular(path, O_RDONLY, &st));
 	if (ret->dwarf != NULL && same_build(program, ret->elf))
 		return true;
 	debug_close(ret);
@@ -119,7 +119,7 @@ debug_by_build(struct debug_file *ret, struct elffile *program)
 	char path[sizeof(DEBUG_ROOT) + 128];
 	const unsigned char *id;
 	const void *bits;
-	ssize_t n = dwelf_elf_gnu_build_id(elffile_handle(program), &bits);
+	ssize_t n = dwelf_elf_gnu_build_id(tnf_elffile_handle(program), &bits);
 	size_t at;
 
 	if (n < 2 || n > 32)
@@ -139,7 +139,7 @@ debug_by_link(struct debug_file *ret, struct elffile *program, const char *path)
 		const char *above, *below;	/* of the program's directory */
 	} where[] = { { "", "" }, { "", ".debug/" }, { DEBUG_ROOT, "" } };
 	GElf_Word crc;
-	const char *name = dwelf_elf_gnu_debuglink(elffile_handle(program), &crc);
+	const char *name = dwelf_elf_gnu_debuglink(tnf_elffile_handle(program), &crc);
 	const char *slash = strrchr(path, '/');
 	int base = slash != NULL ? (int)(slash + 1 - path) : 0;
 	char full[PATH_MAX];
@@ -164,7 +164,7 @@ dwarf_of(int fd, const char *path)
 		return NULL;
 	if (is_latest(&st))
 		return latest.f.dwarf;
-	function_types_forget();
+	tnfctl_function_types_forget();
 	debug_open(&own, fcntl(fd, F_DUPFD_CLOEXEC, 3));
 	if (own.elf != NULL && own.dwarf == NULL && (debug_by_build(&other, own.elf) ||
 	    debug_by_link(&other, own.elf, path))) {
@@ -362,7 +362,7 @@ name_value(Dwarf_Die *parameter, unsigned number, struct function_value *v)
 }
 
 int
-function_parameters(int fd, const char *path, uint64_t address, struct function_value *ret,
+tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct function_value *ret,
     unsigned max)
 {
 	unsigned n = 0, number = 0, reg, memory = sizeof(uint64_t);
@@ -399,7 +399,7 @@ function_parameters(int fd, const char *path, uint64_t address, struct function_
 }
 
 int
-function_result(int fd, const char *path, uint64_t address, struct function_value *ret)
+tnfctl_function_result(int fd, const char *path, uint64_t address, struct function_value *ret)
 {
 	Dwarf *dwarf = dwarf_of(fd, path);
 	Dwarf_Die function, type;

@@ -25,13 +25,13 @@ struct function_value {
  * Those of the function that begins at this address of an open file (as its symbol table
  * has it), at most 'max'; returns how many can be recorded.  -1: nothing is known.
  */
-int	function_parameters(int fd, const char *path, uint64_t address,
+int	tnfctl_function_parameters(int fd, const char *path, uint64_t address,
 	    struct function_value *ret, unsigned max);
 /* 1; 0: it returns nothing; -1: nothing is known. */
-int	function_result(int fd, const char *path, uint64_t address,
+int	tnfctl_function_result(int fd, const char *path, uint64_t address,
 	    struct function_value *ret);
 
 /* Closes the file that was asked for last, which stays open for the next question. */
-void	function_types_forget(void);
+void	tnfctl_function_types_forget(void);
 
 #endif

@@ -79,23 +79,23 @@ pattern_read(struct choice *c, const char *pattern)
 }
 
 long
-functions_choose(int fd, const char *pattern, bool (*fn)(void *, const char *), void *arg)
+tnfctl_functions_choose(int fd, const char *pattern, bool (*fn)(void *, const char *), void *arg)
 {
 	struct choice c = { .fn = fn, .arg = arg };
-	struct elffile *e = elffile_open(fd);
+	struct elffile *e = tnf_elffile_open(fd);
 	long n = -1;
 
 	if (e == NULL)
 		return -1;
 	c.seen = calloc(FUNCTIONS_MAX, sizeof *c.seen);
 	if (c.seen != NULL && pattern_read(&c, pattern)) {
-		elffile_functions(e, functions_choose_one, &c);
+		tnf_elffile_functions(e, functions_choose_one, &c);
 		n = c.n;
 		if (c.is_regex)
 			regfree(&c.regex);
 	}
 	free(c.seen);
-	elffile_close(e);
+	tnf_elffile_close(e);
 	return n;
 }
 
@@ -111,13 +111,13 @@ set_true(void *arg, uint64_t address, uint64_t size)
 static bool
 is_go(int fd)
 {
-	struct elffile *e = elffile_open(fd);
+	struct elffile *e = tnf_elffile_open(fd);
 	bool found = false;
 
 	if (e == NULL)
 		return false;
-	elffile_sections(e, ".gopclntab", set_true, &found);
-	elffile_close(e);
+	tnf_elffile_sections(e, ".gopclntab", set_true, &found);
+	tnf_elffile_close(e);
 	return found;
 }
 
@@ -191,8 +191,8 @@ functions_describe(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_s
 
 	/* The compiler's variants ("name.isra.0") are not called as it was written. */
 	if (strchr(spec->symbol, '.') == NULL)
-		n = at_return ? function_result(fd, spec->shown, address, v) :
-		    function_parameters(fd, spec->shown, address, v, KP_OPERANDS_MAX);
+		n = at_return ? tnfctl_function_result(fd, spec->shown, address, v) :
+		    tnfctl_function_parameters(fd, spec->shown, address, v, KP_OPERANDS_MAX);
 	if (n < 0) {
 		describe_words(ret, at_return);
 		return;
@@ -210,10 +210,10 @@ functions_refuse(struct kp_uprobe_found *ret, int e, const char *why)
 }
 
 int
-functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
 	bool at_return = spec->flags & KP_UPROBE_RETURN;
-	int fd = file_open(spec->path);
+	int fd = tnfctl_file_open(spec->path);
 	const char *why;
 	struct elffile *e;
 	uint64_t address;
@@ -226,10 +226,10 @@ functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 		return functions_refuse(ret, ENOTSUP, why);
 	}
 	ret->site = calloc(1, sizeof *ret->site);
-	if (ret->site != NULL && (e = elffile_open(fd)) != NULL) {
-		found = elffile_function(e, spec->symbol, &address) &&
-		    elffile_offset(e, address, &ret->site[0].offset);
-		elffile_close(e);
+	if (ret->site != NULL && (e = tnf_elffile_open(fd)) != NULL) {
+		found = tnf_elffile_function(e, spec->symbol, &address) &&
+		    tnf_elffile_offset(e, address, &ret->site[0].offset);
+		tnf_elffile_close(e);
 	}
 	if (!found) {
 		close(fd);

@@ -18,10 +18,10 @@
  * expression between slashes, or a name.  Returns how many fit, of which fn gets
  * FUNCTIONS_MAX at most; -1: the pattern is none, or it is no ELF file.
  */
-long	functions_choose(int fd, const char *pattern,
+long	tnfctl_functions_choose(int fd, const char *pattern,
 	    bool (*fn)(void *arg, const char *name), void *arg);
 
 /* kp_uprobe_find_f for functions. */
-int	functions_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
+int	tnfctl_functions_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
 
 #endif

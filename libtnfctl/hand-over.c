@@ -47,7 +47,7 @@ _Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");
  * Sends our descriptor to the other end of that socket of the target.  The socket's number
  * comes from the target, so it is not trusted.  If it named a file on a dead FUSE mount,
  * close() on our copy would block for ever, while the target is stopped.  So
- * left_socket() first makes sure that it is a socket.
+ * tnfctl_left_socket() first makes sure that it is a socket.
  */
 static bool
 send_descriptor(pid_t pid, int socket, int fd)
@@ -57,7 +57,7 @@ send_descriptor(pid_t pid, int socket, int fd)
 	uint64_t inode;
 	int process, end;
 
-	if (!left_socket(pid, socket, &inode) ||
+	if (!tnfctl_left_socket(pid, socket, &inode) ||
 	    (process = (int)syscall(SYS_pidfd_open, pid, 0)) < 0)
 		return false;
 	end = (int)syscall(SYS_pidfd_getfd, process, socket, 0);
@@ -82,11 +82,11 @@ receive_descriptor(struct calls *c, const struct parcel *p, struct parcel *at)
 	struct parcel now;
 	long got;
 
-	if (!call_kernel(c, SYS_recvmsg, (uintptr_t)p->pair[0],
+	if (!tnfctl_call_kernel(c, SYS_recvmsg, (uintptr_t)p->pair[0],
 	    (uintptr_t)&at->message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, 0, &got) ||
-	    !call_get(c, 0, &now, sizeof(now)))
+	    !tnfctl_call_get(c, 0, &now, sizeof(now)))
 		return -1;
-	return parcel_received(&now);
+	return tnfctl_parcel_received(&now);
 }
 
 /* Those that were noted.  To close another file could take for ever. */
@@ -98,8 +98,8 @@ close_sockets(struct calls *c, const struct parcel *p)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		if (left_socket(c->h->pid, p->pair[i], &inode) && inode == p->socket[i])
-			call_kernel(c, SYS_close, (uintptr_t)p->pair[i], 0, 0, 0, &r);
+		if (tnfctl_left_socket(c->h->pid, p->pair[i], &inode) && inode == p->socket[i])
+			tnfctl_call_kernel(c, SYS_close, (uintptr_t)p->pair[i], 0, 0, 0, &r);
 }
 
 /* For whoever comes if we are killed: the sockets are these. */
@@ -109,17 +109,17 @@ note_sockets(struct calls *c, struct parcel *p, struct parcel *at)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		if (!left_socket(c->h->pid, p->pair[i], &p->socket[i]))
+		if (!tnfctl_left_socket(c->h->pid, p->pair[i], &p->socket[i]))
 			return false;
 	p->part = (struct iovec){ at->byte, 1 };
 	p->message = (struct msghdr){ .msg_iov = &at->part, .msg_iovlen = 1,
 	    .msg_control = &at->ancillary,
 	    .msg_controllen = sizeof(p->ancillary.room) };
-	return call_put(c, 0, p, sizeof(*p)) != 0;
+	return tnfctl_call_put(c, 0, p, sizeof(*p)) != 0;
 }
 
 int
-direct_give_descriptor(struct calls *c, int fd)
+tnfctl_direct_give_descriptor(struct calls *c, int fd)
 {
 	struct parcel p = { .magic = PARCEL_MAGIC, .pair = { -1, -1 } }, *at;
 	struct stat st;
@@ -130,9 +130,9 @@ direct_give_descriptor(struct calls *c, int fd)
 		return -1;
 	p.file = st.st_ino;
 	p.device = st.st_dev;
-	at = (struct parcel *)call_put(c, 0, &p, sizeof(p));
-	if (at == NULL || !call_kernel(c, SYS_socketpair, AF_UNIX, SOCK_DGRAM |
-	    SOCK_CLOEXEC, 0, (uintptr_t)at->pair, &r) || !call_get(c, 0, &p, sizeof(p)))
+	at = (struct parcel *)tnfctl_call_put(c, 0, &p, sizeof(p));
+	if (at == NULL || !tnfctl_call_kernel(c, SYS_socketpair, AF_UNIX, SOCK_DGRAM |
+	    SOCK_CLOEXEC, 0, (uintptr_t)at->pair, &r) || !tnfctl_call_get(c, 0, &p, sizeof(p)))
 		return -1;
 	if (note_sockets(c, &p, at) && send_descriptor(c->h->pid, p.pair[1], fd))
 		theirs = receive_descriptor(c, &p, at);
@@ -141,11 +141,11 @@ direct_give_descriptor(struct calls *c, int fd)
 }
 
 void
-direct_close_descriptor(struct calls *c, int theirs)
+tnfctl_direct_close_descriptor(struct calls *c, int theirs)
 {
 	long r;
 
-	call_kernel(c, SYS_close, (uintptr_t)theirs, 0, 0, 0, &r);
+	tnfctl_call_kernel(c, SYS_close, (uintptr_t)theirs, 0, 0, 0, &r);
 }
 
 static tnfctl_errcode_t
@@ -153,9 +153,9 @@ not_opened(tnfctl_handle_t *h, const char *path, const char *why)
 {
 	if (h->gone || direct_proc(h)->gone ||
 	    direct_proc(h)->event != PROC_NOTHING)
-		return error_set(TNFCTL_ERR_NOTARGET, "process %d: %s", (int)h->pid,
+		return tnfctl_error_set(TNFCTL_ERR_NOTARGET, "process %d: %s", (int)h->pid,
 		    why);
-	return error_set(TNFCTL_ERR_ACCES, "process %d: it cannot open %s: %s",
+	return tnfctl_error_set(TNFCTL_ERR_ACCES, "process %d: it cannot open %s: %s",
 	    (int)h->pid, path, why);
 }
 
@@ -170,21 +170,21 @@ open_in_target(struct calls *c, int fd, const char *path, unsigned int bytes)
 
 	for (tries = 0; tries < TRIES; tries++) {
 		result = -1;
-		call.args[0] = call_put(c, PATH_OFFSET, path, strlen(path) + 1);
+		call.args[0] = tnfctl_call_put(c, PATH_OFFSET, path, strlen(path) + 1);
 		if (call.args[0] == 0 || !c->h->ops->write(c->h,
 		    CONTROL(c->h, open_result), &result, sizeof(result)))
-			return lost_target(c->h, "its memory cannot be written");
-		if ((why = call_make(c, &call)) != NULL)
+			return tnfctl_lost_target(c->h, "its memory cannot be written");
+		if ((why = tnfctl_call_make(c, &call)) != NULL)
 			return not_opened(c->h, path, why);
 		if (!c->h->ops->read(c->h, CONTROL(c->h, open_result), &result,
 		    sizeof(result)) || result == -1)
 			return not_opened(c->h, path, "it has not tried");
 		if (result != EAGAIN && result != EBUSY)
 			break;
-		proc_run_for(c->p, TRY_US);
+		tnfctl_proc_run_for(c->p, TRY_US);
 	}
 	if (result == ENOSPC && c->h->proc_state == TNF_PROC_RUNNING)
-		return error_set(TNFCTL_ERR_SIZETOOSMALL, "%s: %u bytes: too small "
+		return tnfctl_error_set(TNFCTL_ERR_SIZETOOSMALL, "%s: %u bytes: too small "
 		    "for what process %d has defined in %s: make it larger",
 		    path, bytes, (int)c->h->pid, c->h->trace_file);
 	return result == 0 ? TNFCTL_ERR_NONE :
@@ -194,20 +194,20 @@ open_in_target(struct calls *c, int fd, const char *path, unsigned int bytes)
 static tnfctl_errcode_t
 open_with(struct calls *c, int fd, const char *path, unsigned int bytes)
 {
-	int theirs = direct_give_descriptor(c, fd);
+	int theirs = tnfctl_direct_give_descriptor(c, fd);
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 
 	if (theirs < 0)
-		err = buffer_give(c->h, fd, path);
+		err = tnfctl_buffer_give(c->h, fd, path);
 	if (err == TNFCTL_ERR_NONE)
 		err = open_in_target(c, theirs, path, bytes);
 	if (theirs >= 0)
-		direct_close_descriptor(c, theirs);
+		tnfctl_direct_close_descriptor(c, theirs);
 	return err;
 }
 
 tnfctl_errcode_t
-direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
+tnfctl_direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
     unsigned int bytes, bool *ret_taken)
 {
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
@@ -222,7 +222,7 @@ direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 		return TNFCTL_ERR_NONE;
 	/* A program of ours that has not yet got to its initialisers does not
 	   run, and opens the file in one of them. */
-	if ((why = call_begin(&c, h, p->ours ? 1 : tries)) == NULL) {
+	if ((why = tnfctl_call_begin(&c, h, p->ours ? 1 : tries)) == NULL) {
 		c.tries = tries;
 		err = open_with(&c, fd, path, bytes);
 		*ret_taken = err == TNFCTL_ERR_NONE;
@@ -230,9 +230,9 @@ direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 	    h->proc_state != TNF_PROC_NO_BUFFER) {
 		err = not_opened(h, path, why);
 	}
-	call_end(&c);
+	tnfctl_call_end(&c);
 	/* The other threads ran meanwhile, and may have unloaded objects. */
-	if (*ret_taken && (err = direct_settle(p, SETTLE_MS)) == TNFCTL_ERR_NONE)
-		err = control_refresh(h);
+	if (*ret_taken && (err = tnfctl_direct_settle(p, SETTLE_MS)) == TNFCTL_ERR_NONE)
+		err = tnfctl_control_refresh(h);
 	return err;
 }

@@ -10,7 +10,7 @@
 #include "libtnfctl/objects.h"
 
 tnfctl_handle_t *
-handle_new(const struct target_ops *ops, pid_t pid)
+tnfctl_handle_new(const struct target_ops *ops, pid_t pid)
 {
 	tnfctl_handle_t *h = calloc(1, sizeof(*h));
 
@@ -22,25 +22,25 @@ handle_new(const struct target_ops *ops, pid_t pid)
 }
 
 void
-handle_empty(tnfctl_handle_t *h)
+tnfctl_handle_empty(tnfctl_handle_t *h)
 {
-	probes_destroy(h);
-	imports_free(h);
-	function_types_forget();
+	tnfctl_probes_destroy(h);
+	tnfctl_imports_free(h);
+	tnfctl_function_types_forget();
 	while (h->nfiles > 0)
 		free(h->files[--h->nfiles]);
 	free(h->files);
-	objects_free(h);
-	map_free(&h->pooled);
+	tnfctl_objects_free(h);
+	tnf_map_free(&h->pooled);
 	free(h->trace_file);
 	*h = (tnfctl_handle_t){ .ops = h->ops, .priv = h->priv, .pid = h->pid };
 }
 
 void
-handle_free(tnfctl_handle_t *h)
+tnfctl_handle_free(tnfctl_handle_t *h)
 {
 	if (h != NULL)
-		handle_empty(h);
+		tnfctl_handle_empty(h);
 	free(h);
 }
 
@@ -52,17 +52,17 @@ tnfctl_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	if (h == NULL)
 		return TNFCTL_ERR_NONE;
 	if ((unsigned int)op > TNFCTL_TARG_SUSPEND && h->ops->cont != NULL)
-		return error_set(TNFCTL_ERR_BADARG, "tnfctl_close: no such action");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "tnfctl_close: no such action");
 	err = h->ops->close(h, op);
 	if (!h->leaving)
-		handle_free(h);
+		tnfctl_handle_free(h);
 	return err;
 }
 
 static tnfctl_errcode_t
 wrong_kind(void)
 {
-	return error_set(TNFCTL_ERR_BADARG, "this kind of handle cannot do that");
+	return tnfctl_error_set(TNFCTL_ERR_BADARG, "this kind of handle cannot do that");
 }
 
 TNFCTL_API tnfctl_errcode_t
@@ -85,7 +85,7 @@ tnfctl_continue_any(tnfctl_handle_t *const *h, size_t n, size_t *ret_which,
 		if (h[i]->ops->cont == NULL)
 			return wrong_kind();
 	if (n == 0)
-		return error_set(TNFCTL_ERR_BADARG, "no target to let run");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "no target to let run");
 	return h[0]->ops->cont(h, n, ret_which, ret, ret_child);
 }
 
@@ -142,7 +142,7 @@ tnfctl_trace_state_set(tnfctl_handle_t *h, boolean_t on)
 static tnfctl_errcode_t
 no_filter(void)
 {
-	return error_set(TNFCTL_ERR_BADARG, "only the kernel has a filter");
+	return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has a filter");
 }
 
 TNFCTL_API tnfctl_errcode_t
@@ -214,10 +214,12 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
 {
 	if (strlen(text) > TNF_STRING_MAX || strlen(by) > TNF_STRING_MAX)
-		return error_set(TNFCTL_ERR_BADARG, "mark: it is longer than %u bytes: say less",
+		return tnfctl_error_set(TNFCTL_ERR_BADARG,
+		    "mark: it is longer than %u bytes: say less",
 		    TNF_STRING_MAX);
 	if (h->ops->mark == NULL)
-		return error_set(TNFCTL_ERR_BADARG, "mark: this target has no trace of its own: mark "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG,
+		    "mark: this target has no trace of its own: mark "
 		    "the kernel's (prex -k)");
 	return h->ops->mark(h, text, by);
 }
@@ -226,7 +228,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 {
 	if (h->ops->lost == NULL)
-		return error_set(TNFCTL_ERR_BADARG, "only the kernel counts what "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel counts what "
 		    "it loses; a process's trace file says it itself");
 	return h->ops->lost(h, ret);
 }
@@ -235,7 +237,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
 {
 	if (h->ops->coverage == NULL)
-		return error_set(TNFCTL_ERR_BADARG, "only the kernel's buffer has CPUs");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel's buffer has CPUs");
 	return h->ops->coverage(h, ret, ret_n);
 }
 
@@ -243,7 +245,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
 {
 	if (h->ops->setting_set == NULL)
-		return error_set(TNFCTL_ERR_BADARG, "only the kernel has settings");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has settings");
 	return h->ops->setting_set(h, name, value);
 }
 
@@ -251,7 +253,7 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
 {
 	if (h->ops->setting_get == NULL)
-		return error_set(TNFCTL_ERR_BADARG, "only the kernel has settings");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has settings");
 	return h->ops->setting_get(h, name, ret);
 }
 
@@ -268,7 +270,7 @@ tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 {
 	if (h->ops->probe_where != NULL)
 		return h->ops->probe_where(h, p, conditions);
-	return conditions == NULL ? TNFCTL_ERR_NONE : error_set(TNFCTL_ERR_BADARG,
+	return conditions == NULL ? TNFCTL_ERR_NONE : tnfctl_error_set(TNFCTL_ERR_BADARG,
 	    "where: only imported probes have conditions");
 }
 

@@ -52,9 +52,9 @@ enum probe_change { PROBE_ENABLE, PROBE_DISABLE, PROBE_TRACE, PROBE_UNTRACE };
 
 /* Functions that are NULL do not exist for this kind: BADARG. */
 struct target_ops {
-	/* Lets go of the target and frees 'priv'; the rest is handle_free()'s. */
+	/* Lets go of the target and frees 'priv'; the rest is tnfctl_handle_free()'s. */
 	tnfctl_errcode_t (*close)(tnfctl_handle_t *, tnfctl_targ_op_t);
-	/* Brings h->probes up to date; new ones through probe_add(). */
+	/* Brings h->probes up to date; new ones through tnfctl_probe_add(). */
 	tnfctl_errcode_t (*refresh)(tnfctl_handle_t *);
 	/* Before clients go through h->probes: what may have come by itself?
 	   NULL: nothing comes while the client has the say. */
@@ -82,7 +82,7 @@ struct target_ops {
 	/* The target's memory: all n bytes, or false. */
 	bool	(*read)(tnfctl_handle_t *, uintptr_t, void *, size_t n);
 	bool	(*write)(tnfctl_handle_t *, uintptr_t, const void *, size_t n);
-	/* Calls object_seen() for each loaded object, in the linker's order. */
+	/* Calls tnfctl_object_seen() for each loaded object, in the linker's order. */
 	tnfctl_errcode_t (*objects)(tnfctl_handle_t *);
 
 	/* The kernel. */
@@ -158,27 +158,27 @@ struct tnfctl_handle {
 };
 
 /* handle.c */
-tnfctl_handle_t *handle_new(const struct target_ops *, pid_t);
-void	handle_free(tnfctl_handle_t *);	/* probes too; NULL is fine */
-void	handle_empty(tnfctl_handle_t *);	/* nothing is known of the target */
+tnfctl_handle_t *tnfctl_handle_new(const struct target_ops *, pid_t);
+void	tnfctl_handle_free(tnfctl_handle_t *);	/* probes too; NULL is fine */
+void	tnfctl_handle_empty(tnfctl_handle_t *);	/* nothing is known of the target */
 
 /*
- * probes.c.  probe_add() copies attrs and returns NULL without memory; it
+ * probes.c.  tnfctl_probe_add() copies attrs and returns NULL without memory; it
  * numbers probes on from first_id and leaves the create function to
- * probes_created(), which is called when the whole lot has been added.
+ * tnfctl_probes_created(), which is called when the whole lot has been added.
  */
-tnfctl_probe_t *probe_add(tnfctl_handle_t *, const char *attrs);
-void	probes_created(tnfctl_handle_t *, size_t first);
-void	probes_destroy(tnfctl_handle_t *);
+tnfctl_probe_t *tnfctl_probe_add(tnfctl_handle_t *, const char *attrs);
+void	tnfctl_probes_created(tnfctl_handle_t *, size_t first);
+void	tnfctl_probes_destroy(tnfctl_handle_t *);
 
 /*
  * error.c.  Set the detail of this thread ("thing: fact: remedy"; NULL:
  * nothing to add) and return the code, for "return error_set(...)".
  */
-tnfctl_errcode_t error_set(tnfctl_errcode_t, const char *fmt, ...)
+tnfctl_errcode_t tnfctl_error_set(tnfctl_errcode_t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* The code that belongs to an errno; the text gets ": strerror" appended. */
-tnfctl_errcode_t error_set_errno(int error, const char *fmt, ...)
+tnfctl_errcode_t tnfctl_error_set_errno(int error, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -62,7 +62,7 @@ id_is(struct file_id a, struct file_id b)
 }
 
 void
-import_free(struct import *i)
+tnfctl_import_free(struct import *i)
 {
 	if (i == NULL)
 		return;
@@ -73,7 +73,7 @@ import_free(struct import *i)
 }
 
 void
-imports_release(tnfctl_handle_t *h)
+tnfctl_imports_release(tnfctl_handle_t *h)
 {
 	if (h->imports == NULL)
 		return;
@@ -82,13 +82,13 @@ imports_release(tnfctl_handle_t *h)
 }
 
 void
-imports_free(tnfctl_handle_t *h)
+tnfctl_imports_free(tnfctl_handle_t *h)
 {
 	struct imports *im = h->imports;
 
 	if (im == NULL)
 		return;
-	imports_release(h);
+	tnfctl_imports_release(h);
 	for (size_t i = 0; i < im->n; i++)
 		free(im->file[i].path);
 	free(im->file);
@@ -147,7 +147,7 @@ imports_describe(const struct usdt_probe *p, const struct import *i, struct word
 {
 	struct kp_uprobe_found found = { .members = 0 };
 
-	usdt_describe(p, &found);
+	tnfctl_usdt_describe(p, &found);
 	words_add(ret, "name %s;slots ", i->name);
 	for (unsigned m = 0; m < found.members; m++)
 		if (found.member[m].type != NULL)
@@ -169,13 +169,13 @@ import_new(tnfctl_handle_t *h, const struct usdt_probe *p, const struct mapping 
 	i->spec.pid = (int32_t)h->pid;
 	snprintf(i->spec.path, sizeof i->spec.path, "%s", path);
 	snprintf(i->spec.shown, sizeof i->spec.shown, "%s", m->path);
-	if (!usdt_symbol(p, i->spec.symbol, sizeof i->spec.symbol) ||
+	if (!tnfctl_usdt_symbol(p, i->spec.symbol, sizeof i->spec.symbol) ||
 	    asprintf(&i->name, "%s.%s", p->provider, p->name) < 0)
 		i->name = NULL;
 	if (asprintf(&i->keys, "usdt %s", p->provider) < 0)
 		i->keys = NULL;
 	if (i->name == NULL || i->keys == NULL) {
-		import_free(i);
+		tnfctl_import_free(i);
 		return NULL;
 	}
 	return i;
@@ -192,9 +192,9 @@ add_probe(tnfctl_handle_t *h, const struct usdt_probe *usdt, const struct mappin
 	if (i == NULL)
 		return false;
 	imports_describe(usdt, i, &attrs);
-	p = probe_add(h, attrs.text);
+	p = tnfctl_probe_add(h, attrs.text);
 	if (p == NULL) {
-		import_free(i);
+		tnfctl_import_free(i);
 		return false;
 	}
 	p->import = i;
@@ -211,9 +211,9 @@ read_file(tnfctl_handle_t *h, const struct mapping *m)
 
 	if (h->imports->n == FILES_MAX || file_add(h->imports, m) == NULL)
 		return false;
-	if ((fd = proc_open_mapped(h->pid, m, path, sizeof path)) < 0)
+	if ((fd = tnfctl_proc_open_mapped(h->pid, m, path, sizeof path)) < 0)
 		return true;
-	o = usdt_probes_of(fd);
+	o = tnfctl_usdt_probes_of(fd);
 	for (size_t i = 0; good && o != NULL && i < o->n; i++)
 		good = add_probe(h, &o->v[i], m, path);
 	close(fd);
@@ -243,7 +243,7 @@ forget_files(tnfctl_handle_t *h)
 static void read_states(tnfctl_handle_t *h, size_t first);
 
 tnfctl_errcode_t
-imports_refresh(tnfctl_handle_t *h)
+tnfctl_imports_refresh(tnfctl_handle_t *h)
 {
 	size_t first = h->nprobes;
 	struct mapped_file *f;
@@ -253,8 +253,8 @@ imports_refresh(tnfctl_handle_t *h)
 
 	if (h->imports == NULL || h->gone)
 		return TNFCTL_ERR_NONE;
-	if ((error = maps_read(h->pid, &maps)) != 0)
-		return error_set_errno(error, "process %d: its mappings", (int)h->pid);
+	if ((error = tnf_maps_read(h->pid, &maps)) != 0)
+		return tnfctl_error_set_errno(error, "process %d: its mappings", (int)h->pid);
 	for (size_t i = 0; i < h->imports->n; i++)
 		h->imports->file[i].seen = false;
 	for (size_t i = 0; good && i < maps.n; i++) {
@@ -267,11 +267,11 @@ imports_refresh(tnfctl_handle_t *h)
 	}
 	if (maps.n > 0)
 		forget_files(h);
-	maps_free(&maps);
+	tnf_maps_free(&maps);
 	read_states(h, first);
 	if (h->nprobes > first)
-		probes_created(h, first);
-	return good ? TNFCTL_ERR_NONE : error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		tnfctl_probes_created(h, first);
+	return good ? TNFCTL_ERR_NONE : tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 }
 
 /* The kernel's part. */
@@ -279,12 +279,12 @@ imports_refresh(tnfctl_handle_t *h)
 static int
 imports_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
-	return spec->flags & KP_UPROBE_FUNCTION ? functions_find(spec, ret) :
-	    usdt_find(spec, ret);
+	return spec->flags & KP_UPROBE_FUNCTION ? tnfctl_functions_find(spec, ret) :
+	    tnfctl_usdt_find(spec, ret);
 }
 
 void
-imports_finder(void)
+tnfctl_imports_finder(void)
 {
 	kp_uprobe_finder(imports_find);
 }
@@ -298,10 +298,10 @@ imports_session(tnfctl_handle_t *h)
 
 	if (h->imports->kp != NULL)
 		return TNFCTL_ERR_NONE;
-	imports_finder();
+	tnfctl_imports_finder();
 	e = kp_open(true, &kp);
 	if (e != 0) {
-		err = kernel_code(kp, e);
+		err = tnfctl_kernel_code(kp, e);
 		kp_close(kp);
 		return err;
 	}
@@ -330,7 +330,7 @@ read_states(tnfctl_handle_t *h, size_t first)
 		;
 	if (i == h->nprobes)
 		return;
-	imports_finder();
+	tnfctl_imports_finder();
 	if (kp_open(false, &kp) == 0)
 		for (; i < h->nprobes; i++)
 			if (h->probes[i]->import != NULL &&
@@ -343,30 +343,30 @@ read_states(tnfctl_handle_t *h, size_t first)
 }
 
 tnfctl_errcode_t
-imports_begin(tnfctl_handle_t *h)
+tnfctl_imports_begin(tnfctl_handle_t *h)
 {
 	if (h->imports != NULL)
 		return TNFCTL_ERR_NONE;
 	h->imports = calloc(1, sizeof *h->imports);
 	if (h->imports == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
-	return imports_refresh(h);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	return tnfctl_imports_refresh(h);
 }
 
 tnfctl_errcode_t
-imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
+tnfctl_imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
 	if (strcmp(kind, "function") == 0)
-		return source == NULL ? error_set(TNFCTL_ERR_BADARG, "function: which?") :
-		    imports_functions(h, source);
+		return source == NULL ? tnfctl_error_set(TNFCTL_ERR_BADARG, "function: which?") :
+		    tnfctl_imports_functions(h, source);
 	if (strcmp(kind, "usdt") != 0)
-		return error_set(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
-	return source == NULL ? imports_begin(h) :
-	    error_set(TNFCTL_ERR_BADARG, "a process has the probes of its files");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
+	return source == NULL ? tnfctl_imports_begin(h) :
+	    tnfctl_error_set(TNFCTL_ERR_BADARG, "a process has the probes of its files");
 }
 
 tnfctl_errcode_t
-imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
+tnfctl_imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
 {
 	struct kp_uprobe_spec spec = { .pid = 0 };
 	const struct usdt_object *o;
@@ -374,29 +374,29 @@ imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
 	int fd, e = 0, n;
 	unsigned id;
 
-	imports_finder();
+	tnfctl_imports_finder();
 	real = realpath(path, NULL);
-	if (real == NULL || (fd = file_open(real)) < 0) {
+	if (real == NULL || (fd = tnfctl_file_open(real)) < 0) {
 		e = errno;
 		free(real);
-		return error_set_errno(e, "%s", path);
+		return tnfctl_error_set_errno(e, "%s", path);
 	}
 	n = snprintf(spec.path, sizeof spec.path, "%s", real);
 	snprintf(spec.shown, sizeof spec.shown, "%s", real);
 	free(real);
-	o = usdt_probes_of(fd);
+	o = tnfctl_usdt_probes_of(fd);
 	close(fd);
 	if (o == NULL || n >= (int)sizeof spec.path)
-		return error_set(TNFCTL_ERR_BADARG, "%s: %s", path, o == NULL ?
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: %s", path, o == NULL ?
 		    "it is no program or library of this machine" : "the path is too long");
 	for (size_t i = 0; e == 0 && i < o->n; i++) {
 		snprintf(name, sizeof name, "%s.%s", o->v[i].provider, o->v[i].name);
 		snprintf(keys, sizeof keys, "usdt %s", o->v[i].provider);
-		if (usdt_symbol(&o->v[i], spec.symbol, sizeof spec.symbol))
+		if (tnfctl_usdt_symbol(&o->v[i], spec.symbol, sizeof spec.symbol))
 			e = kp_uprobe_add(kp, name, keys, &spec, &id);
 	}
 	*ret_n = o->n;
-	return kernel_code(kp, e);
+	return tnfctl_kernel_code(kp, e);
 }
 
 /* Functions. */
@@ -464,10 +464,10 @@ list_side(struct adding *a, const char *name, const char *keys)
 	if (i->name != NULL && i->keys != NULL) {
 		words_add(&attrs, "name %s;", name);
 		add_function_words(&attrs, i);
-		p = probe_add(a->h, attrs.text);
+		p = tnfctl_probe_add(a->h, attrs.text);
 	}
 	if (p == NULL) {
-		import_free(i);
+		tnfctl_import_free(i);
 		return false;
 	}
 	p->import = i;
@@ -499,7 +499,8 @@ add_function(void *arg, const char *function)
 static tnfctl_errcode_t
 too_many(const char *pattern, const char *path, long n)
 {
-	return error_set(TNFCTL_ERR_BADARG, "function=%s: it fits %ld functions of %s: at most "
+	return tnfctl_error_set(TNFCTL_ERR_BADARG,
+	    "function=%s: it fits %ld functions of %s: at most "
 	    "%u can be imported at once", pattern, n, path, FUNCTIONS_MAX);
 }
 
@@ -514,27 +515,27 @@ set_names(struct adding *a, const char *path, const char *shown)
 }
 
 tnfctl_errcode_t
-imports_functions_of_file(struct kp *kp, const char *path, const char *pattern,
+tnfctl_imports_functions_of_file(struct kp *kp, const char *path, const char *pattern,
     size_t *ret_n)
 {
 	struct adding a = { .kp = kp };
-	int fd = file_open(path);
+	int fd = tnfctl_file_open(path);
 	long n;
 
-	imports_finder();
+	tnfctl_imports_finder();
 	if (fd < 0)
-		return error_set_errno(errno, "%s", path);
+		return tnfctl_error_set_errno(errno, "%s", path);
 	set_names(&a, path, path);
-	n = functions_choose(fd, pattern, add_function, &a);
+	n = tnfctl_functions_choose(fd, pattern, add_function, &a);
 	close(fd);
 	if (n > (long)FUNCTIONS_MAX)
 		return too_many(pattern, path, n);
 	*ret_n += n > 0 ? (size_t)n : 0;
-	return kernel_code(kp, a.error);
+	return tnfctl_kernel_code(kp, a.error);
 }
 
 tnfctl_errcode_t
-imports_functions(tnfctl_handle_t *h, const char *pattern)
+tnfctl_imports_functions(tnfctl_handle_t *h, const char *pattern)
 {
 	struct adding a = { .h = h, .spec.pid = (int32_t)h->pid };
 	size_t first = h->nprobes;
@@ -545,35 +546,35 @@ imports_functions(tnfctl_handle_t *h, const char *pattern)
 	int fd, error;
 
 	if (h->imports == NULL)
-		return error_set(TNFCTL_ERR_BADARG, "this handle has no imported probes");
-	if ((error = maps_read(h->pid, &maps)) != 0)
-		return error_set_errno(error, "process %d: its mappings", (int)h->pid);
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "this handle has no imported probes");
+	if ((error = tnf_maps_read(h->pid, &maps)) != 0)
+		return tnfctl_error_set_errno(error, "process %d: its mappings", (int)h->pid);
 	for (size_t i = 0; i < maps.n && n <= (long)FUNCTIONS_MAX && a.error == 0; i++) {
 		a.m = &maps.m[i];
 		if (!a.m->exec || a.m->inode == 0 || (latest != NULL && mapping_same_file(a.m, latest)) ||
-		    (fd = proc_open_mapped(h->pid, a.m, path, sizeof path)) < 0)
+		    (fd = tnfctl_proc_open_mapped(h->pid, a.m, path, sizeof path)) < 0)
 			continue;
 		latest = a.m;
 		set_names(&a, path, a.m->path);
-		n = functions_choose(fd, pattern, add_function, &a);
+		n = tnfctl_functions_choose(fd, pattern, add_function, &a);
 		if (n > (long)FUNCTIONS_MAX)
 			too_many(pattern, a.m->path, n);
 		close(fd);
 	}
-	maps_free(&maps);
+	tnf_maps_free(&maps);
 	read_states(h, first);
 	if (h->nprobes > first)
-		probes_created(h, first);
+		tnfctl_probes_created(h, first);
 	if (a.error != 0)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	return n > (long)FUNCTIONS_MAX ? TNFCTL_ERR_BADARG : TNFCTL_ERR_NONE;
 }
 
 tnfctl_errcode_t
-import_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
+tnfctl_import_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
 {
 	if (p->gone)
-		return error_set(TNFCTL_ERR_INVALIDPROBE,
+		return tnfctl_error_set(TNFCTL_ERR_INVALIDPROBE,
 		    "probe %lu: its file is not mapped any more", p->id);
 	*ret = (tnfctl_probe_state_t){
 		.id = p->id,
@@ -588,7 +589,7 @@ import_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
 }
 
 tnfctl_errcode_t
-import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
+tnfctl_import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
 {
 	bool enabled = change == PROBE_ENABLE || (change != PROBE_DISABLE && p->enabled);
 	bool traced = change == PROBE_TRACE || (change != PROBE_UNTRACE && p->traced);
@@ -597,7 +598,7 @@ import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
 	int e;
 
 	if (p->gone)
-		return error_set(TNFCTL_ERR_INVALIDPROBE,
+		return tnfctl_error_set(TNFCTL_ERR_INVALIDPROBE,
 		    "probe %lu: its file is not mapped any more", p->id);
 	if (enabled == p->enabled && traced == p->traced)
 		return TNFCTL_ERR_NONE;
@@ -607,14 +608,14 @@ import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
 	if (e == 0)
 		e = kp_probe_set(h->imports->kp, id, enabled, traced);
 	if (e != 0)
-		return kernel_code(h->imports->kp, e);
+		return tnfctl_kernel_code(h->imports->kp, e);
 	p->enabled = enabled;
 	p->traced = traced;
 	return TNFCTL_ERR_NONE;
 }
 
 tnfctl_errcode_t
-import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
+tnfctl_import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	struct kp_uprobe_found found = { .members = 0 };
 	struct words attrs = { .n = 0 };
@@ -624,12 +625,12 @@ import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 	if (i == NULL || i->described || p->gone)
 		return TNFCTL_ERR_NONE;
 	words_add(&attrs, "name %s;", i->name);
-	functions_find(&i->spec, &found);
+	tnfctl_functions_find(&i->spec, &found);
 	free(found.site);
 	add_slots(&attrs, &found);
 	add_function_words(&attrs, i);
 	if ((text = strdup(attrs.text)) == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	i->described = true;
 	i->undescribed = p->attrs;
 	p->attrs = text;
@@ -637,26 +638,27 @@ import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 }
 
 tnfctl_errcode_t
-import_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
+tnfctl_import_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
 	tnfctl_errcode_t err;
 	unsigned id;
 	int e;
 
 	if (p->import == NULL || p->gone)
-		return conditions == NULL ? TNFCTL_ERR_NONE : error_set(TNFCTL_ERR_BADARG,
+		return conditions == NULL ? TNFCTL_ERR_NONE : tnfctl_error_set(TNFCTL_ERR_BADARG,
 		    "where: only imported probes have conditions");
 	if ((err = imports_session(h)) != TNFCTL_ERR_NONE)
 		return err;
 	e = number_of(h->imports->kp, p, &id);
 	if (e == 0)
 		e = kp_probe_where(h->imports->kp, id, conditions);
-	return e == -EINVAL ? error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->imports->kp)) :
-	    kernel_code(h->imports->kp, e);
+	return e == -EINVAL ? tnfctl_error_set(TNFCTL_ERR_BADARG, "%s",
+	    kp_detail(h->imports->kp)) :
+	    tnfctl_kernel_code(h->imports->kp, e);
 }
 
 tnfctl_errcode_t
-import_mark(tnfctl_handle_t *h, const char *text, const char *by)
+tnfctl_import_mark(tnfctl_handle_t *h, const char *text, const char *by)
 {
 	tnfctl_errcode_t err = imports_session(h);
 	struct kp_status status;
@@ -668,12 +670,14 @@ import_mark(tnfctl_handle_t *h, const char *text, const char *by)
 	/* A pin that is gone is the same error; kernel-probes' own words are for a buffer
 	   that one makes by a command, as prex -k does. */
 	if (e == -ENOENT && kp_status(h->imports->kp, &status) == 0 && status.size == 0)
-		return error_set(TNFCTL_ERR_NOBUF, "mark: the kernel has no buffer for the events "
+		return tnfctl_error_set(TNFCTL_ERR_NOBUF,
+		    "mark: the kernel has no buffer for the events "
 		    "of this process so far: enable a probe first");
 	if (e == -EAGAIN)
-		return error_set(TNFCTL_ERR_BADARG, "mark: tracing is off in the kernel, and nothing "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG,
+		    "mark: tracing is off in the kernel, and nothing "
 		    "is recorded: switch it on (prex -k, ktrace on)");
-	return kernel_code(h->imports->kp, e);
+	return tnfctl_kernel_code(h->imports->kp, e);
 }
 
 TNFCTL_API tnfctl_errcode_t
@@ -685,7 +689,7 @@ tnfctl_import_buffer(tnfctl_handle_t *h, size_t size, size_t *ret)
 	int e;
 
 	if (h->imports == NULL)
-		return error_set(TNFCTL_ERR_BADARG, "this handle has no imported probes");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "this handle has no imported probes");
 	if ((err = imports_session(h)) != TNFCTL_ERR_NONE)
 		return err;
 	e = kp_status(h->imports->kp, &status);
@@ -695,7 +699,7 @@ tnfctl_import_buffer(tnfctl_handle_t *h, size_t size, size_t *ret)
 			e = kp_trace_set(h->imports->kp, true);
 	}
 	if (e != 0)
-		return kernel_code(h->imports->kp, e);
+		return tnfctl_kernel_code(h->imports->kp, e);
 	*ret = got;
 	return TNFCTL_ERR_NONE;
 }

@@ -49,7 +49,7 @@ indirect_list_one(void *client, const struct tnfctl_ind_obj_info *i, void *arg)
 	};
 
 	l->first = false;
-	l->err = object_seen(l->h, &info);
+	l->err = tnfctl_object_seen(l->h, &info);
 	return l->err != TNFCTL_ERR_NONE;
 }
 
@@ -61,7 +61,7 @@ ind_objects(tnfctl_handle_t *h)
 
 	if (i->config.p_obj_iter(i->client, indirect_list_one, &l) != 0 &&
 	    l.err == TNFCTL_ERR_NONE)
-		return error_set(TNFCTL_ERR_INTERNAL, "process %d: the client's "
+		return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: the client's "
 		    "function cannot list its objects", (int)h->pid);
 	return l.err;
 }
@@ -69,21 +69,21 @@ ind_objects(tnfctl_handle_t *h)
 static tnfctl_errcode_t
 ind_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
-	control_claim(h, 0);
+	tnfctl_control_claim(h, 0);
 	free(h->priv);
 	return TNFCTL_ERR_NONE;
 }
 
 static const struct target_ops indirect_ops = {
 	.close = ind_close,
-	.refresh = control_refresh,
-	.attrs = control_attrs,
-	.buffer_alloc = buffer_create,
-	.mark = mark_file,
-	.probe_state = control_probe_state,
-	.probe_set = control_probe_set,
-	.probe_connect = control_connect,
-	.probe_disconnect = control_disconnect,
+	.refresh = tnfctl_control_refresh,
+	.attrs = tnfctl_control_attrs,
+	.buffer_alloc = tnfctl_buffer_create,
+	.mark = tnfctl_mark_file,
+	.probe_state = tnfctl_control_probe_state,
+	.probe_set = tnfctl_control_probe_set,
+	.probe_connect = tnfctl_control_connect,
+	.probe_disconnect = tnfctl_control_disconnect,
 	.read = ind_read,
 	.write = ind_write,
 	.objects = ind_objects,
@@ -93,24 +93,24 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_indirect_open(void *client, tnfctl_ind_config_t *config,
     tnfctl_handle_t **ret)
 {
-	tnfctl_handle_t *h = handle_new(&indirect_ops,
+	tnfctl_handle_t *h = tnfctl_handle_new(&indirect_ops,
 	    config->p_getpid(client));
 	struct indirect *i = malloc(sizeof(*i));
 	tnfctl_errcode_t err;
 
-	err = error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	err = tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (h != NULL && i != NULL) {
 		*i = (struct indirect){ .client = client, .config = *config };
 		h->priv = i;
-		if ((err = control_refresh(h)) == TNFCTL_ERR_NONE)
-			err = control_check(h);
+		if ((err = tnfctl_control_refresh(h)) == TNFCTL_ERR_NONE)
+			err = tnfctl_control_check(h);
 	}
 	if (err == TNFCTL_ERR_NONE) {
-		control_claim(h, getpid());
+		tnfctl_control_claim(h, getpid());
 		*ret = h;
 		return err;
 	}
 	free(i);
-	handle_free(h);
+	tnfctl_handle_free(h);
 	return err;
 }

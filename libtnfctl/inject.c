@@ -18,7 +18,7 @@
 static tnfctl_errcode_t
 not_loaded(tnfctl_handle_t *h, const char *why)
 {
-	return error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
+	return tnfctl_error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
 	    TNFCTL_LIBTNFPROBE " is not loaded and cannot be now: %s: start "
 	    "the program under control, or with LD_PRELOAD="
 	    TNFCTL_LIBTNFPROBE, (int)h->pid, why);
@@ -38,7 +38,7 @@ library_find(tnfctl_handle_t *h, struct library *ret)
 	struct stat a, b;
 
 	ret->fd = -1;
-	if (!library_path(NULL, ret->name, sizeof(ret->name))) {
+	if (!tnfctl_library_path(NULL, ret->name, sizeof(ret->name))) {
 		snprintf(ret->name, sizeof(ret->name), "%s", TNFCTL_LIBTNFPROBE);
 		return TNFCTL_ERR_NONE;
 	}
@@ -47,7 +47,7 @@ library_find(tnfctl_handle_t *h, struct library *ret)
 	    a.st_dev == b.st_dev && a.st_ino == b.st_ino))
 		return TNFCTL_ERR_NONE;
 	ret->fd = open(ret->name, O_RDONLY | O_CLOEXEC);
-	return ret->fd >= 0 ? TNFCTL_ERR_NONE : error_set_errno(errno, "%s", ret->name);
+	return ret->fd >= 0 ? TNFCTL_ERR_NONE : tnfctl_error_set_errno(errno, "%s", ret->name);
 }
 
 static tnfctl_errcode_t
@@ -57,12 +57,12 @@ call_dlopen(struct calls *c, uintptr_t function, const char *library)
 	char why[PATH_MAX + 128];
 	const char *fact;
 
-	call.args[0] = call_put(c, 0, library, strlen(library) + 1);
-	fact = call.args[0] != 0 ? call_make(c, &call) :
+	call.args[0] = tnfctl_call_put(c, 0, library, strlen(library) + 1);
+	fact = call.args[0] != 0 ? tnfctl_call_make(c, &call) :
 	    "its memory cannot be written";
 	if (fact != NULL)
 		return not_loaded(c->h, fact);
-	control_refresh(c->h);
+	tnfctl_control_refresh(c->h);
 	if (c->h->control != 0)
 		return TNFCTL_ERR_NONE;
 	snprintf(why, sizeof(why), "its dlopen() refused %s%s%s", library,
@@ -79,7 +79,7 @@ call_dlopen(struct calls *c, uintptr_t function, const char *library)
 static tnfctl_errcode_t
 call_dlopen_ours(struct calls *c, uintptr_t function, int fd)
 {
-	int theirs = direct_give_descriptor(c, fd);
+	int theirs = tnfctl_direct_give_descriptor(c, fd);
 	char name[64], there[64];
 	tnfctl_errcode_t err;
 	struct stat st;
@@ -93,7 +93,7 @@ call_dlopen_ours(struct calls *c, uintptr_t function, int fd)
 		err = call_dlopen(c, function, name);
 	else
 		err = not_loaded(c->h, "its root directory has neither it nor /proc");
-	direct_close_descriptor(c, theirs);
+	tnfctl_direct_close_descriptor(c, theirs);
 	return err;
 }
 
@@ -105,28 +105,28 @@ inject_name(tnfctl_handle_t *h, const struct library *library)
 	struct calls c;
 	const char *why;
 
-	if (!objects_function(h, "libc.so.6", "dlopen", &function) &&
-	    !objects_function(h, NULL, "dlopen", &function))
+	if (!tnfctl_objects_function(h, "libc.so.6", "dlopen", &function) &&
+	    !tnfctl_objects_function(h, NULL, "dlopen", &function))
 		return not_loaded(h, "it has no dlopen()");
-	why = call_begin(&c, h, TRIES);
+	why = tnfctl_call_begin(&c, h, TRIES);
 	if (why != NULL)
 		err = not_loaded(h, why);
 	else if (library->fd >= 0)
 		err = call_dlopen_ours(&c, function, library->fd);
 	else
 		err = call_dlopen(&c, function, library->name);
-	call_end(&c);
+	tnfctl_call_end(&c);
 	return err;
 }
 
 tnfctl_errcode_t
-inject_library(tnfctl_handle_t *h)
+tnfctl_inject_library(tnfctl_handle_t *h)
 {
 	struct library library;
 	tnfctl_errcode_t err;
 
 	if (h->nprobes == 0)
-		return direct_no_probes(h->pid);
+		return tnfctl_direct_no_probes(h->pid);
 	if ((err = library_find(h, &library)) != TNFCTL_ERR_NONE)
 		return err;
 	err = inject_name(h, &library);

@@ -87,7 +87,7 @@ internal_list_one(struct dl_phdr_info *i, size_t size, void *arg)
 	self->subs = i->dlpi_subs;
 	if (*info.name != '/')
 		return 0;		/* the vDSO */
-	l->err = object_seen(l->h, &info);
+	l->err = tnfctl_object_seen(l->h, &info);
 	return l->err != TNFCTL_ERR_NONE;
 }
 
@@ -117,9 +117,9 @@ int_look(tnfctl_handle_t *h)
 
 	dl_iterate_phdr(internal_counters, &now);
 	if (now.adds == seen->adds && now.subs == seen->subs &&
-	    !pools_grown(h))
+	    !tnfctl_pools_grown(h))
 		return TNFCTL_ERR_NONE;
-	return control_refresh(h);
+	return tnfctl_control_refresh(h);
 }
 
 static tnfctl_errcode_t
@@ -127,15 +127,15 @@ int_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
 {
 	tnfctl_errcode_t err = int_look(h);
 
-	return err ? err : control_probe_set(h, p, change);
+	return err ? err : tnfctl_control_probe_set(h, p, change);
 }
 
 static tnfctl_errcode_t
 int_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 {
-	tnfctl_errcode_t err = control_refresh(h);
+	tnfctl_errcode_t err = tnfctl_control_refresh(h);
 
-	return err ? err : control_attrs(h, ret);
+	return err ? err : tnfctl_control_attrs(h, ret);
 }
 
 static tnfctl_errcode_t
@@ -148,14 +148,14 @@ int_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 
 static const struct target_ops internal_ops = {
 	.close = int_close,
-	.refresh = control_refresh,
+	.refresh = tnfctl_control_refresh,
 	.look = int_look,
 	.attrs = int_attrs,
-	.buffer_alloc = buffer_create,
-	.probe_state = control_probe_state,
+	.buffer_alloc = tnfctl_buffer_create,
+	.probe_state = tnfctl_control_probe_state,
 	.probe_set = int_probe_set,
-	.probe_connect = control_connect,
-	.probe_disconnect = control_disconnect,
+	.probe_connect = tnfctl_control_connect,
+	.probe_disconnect = tnfctl_control_disconnect,
 	.read = int_read,
 	.write = int_write,
 	.objects = int_objects,
@@ -165,11 +165,11 @@ static tnfctl_errcode_t
 internal_claim(void)
 {
 	if (_tnfctl_externally_traced_pid == getpid())
-		return error_set(TNFCTL_ERR_BUSY, "process %d: another process "
+		return tnfctl_error_set(TNFCTL_ERR_BUSY, "process %d: another process "
 		    "controls its probes", (int)getpid());
 	if (__atomic_exchange_n(&_tnfctl_internal_tracing_flag, 1,
 	    __ATOMIC_SEQ_CST) != 0)
-		return error_set(TNFCTL_ERR_BUSY, "process %d: it controls its own "
+		return tnfctl_error_set(TNFCTL_ERR_BUSY, "process %d: it controls its own "
 		    "probes already", (int)getpid());
 	return TNFCTL_ERR_NONE;
 }
@@ -183,7 +183,7 @@ load_library(void)
 	if (dlsym(RTLD_DEFAULT, TNF_PROCESS_SYMBOL) != NULL)
 		return;
 	if (dlopen(TNFCTL_LIBTNFPROBE, RTLD_NOW | RTLD_GLOBAL) == NULL &&
-	    library_path(NULL, path, sizeof(path)))
+	    tnfctl_library_path(NULL, path, sizeof(path)))
 		dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 }
 
@@ -196,14 +196,14 @@ tnfctl_internal_open(tnfctl_handle_t **ret)
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	load_library();
-	h = handle_new(&internal_ops, getpid());
+	h = tnfctl_handle_new(&internal_ops, getpid());
 	if (h != NULL)
 		h->priv = calloc(1, sizeof(struct internal));
 	if (h == NULL || h->priv == NULL)
-		err = error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
-	else if ((err = control_refresh(h)) == TNFCTL_ERR_NONE &&
+		err = tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	else if ((err = tnfctl_control_refresh(h)) == TNFCTL_ERR_NONE &&
 	    h->control == 0)
-		err = error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
+		err = tnfctl_error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
 		    TNFCTL_LIBTNFPROBE " is not there to be loaded: %s",
 		    (int)getpid(), "set LD_LIBRARY_PATH");
 	if (err == TNFCTL_ERR_NONE) {
@@ -213,6 +213,6 @@ tnfctl_internal_open(tnfctl_handle_t **ret)
 	_tnfctl_internal_tracing_flag = 0;
 	if (h != NULL)
 		free(h->priv);
-	handle_free(h);
+	tnfctl_handle_free(h);
 	return err;
 }

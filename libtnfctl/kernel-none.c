@@ -7,7 +7,7 @@
 static tnfctl_errcode_t
 left_out(void)
 {
-	return error_set(TNFCTL_ERR_FILENOTFOUND, "kernel: this build has no kernel "
+	return tnfctl_error_set(TNFCTL_ERR_FILENOTFOUND, "kernel: this build has no kernel "
 	    "probes: build it with libbpf, clang and bpftool");
 }
 
@@ -38,52 +38,52 @@ tnfctl_import_buffer(tnfctl_handle_t *h, size_t size, size_t *ret)
 /* No handle has any. */
 
 tnfctl_errcode_t
-imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
+tnfctl_imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
 	return left_out();
 }
 
 tnfctl_errcode_t
-imports_refresh(tnfctl_handle_t *h)
+tnfctl_imports_refresh(tnfctl_handle_t *h)
 {
 	return TNFCTL_ERR_NONE;
 }
 
 void
-imports_release(tnfctl_handle_t *h)
+tnfctl_imports_release(tnfctl_handle_t *h)
 {
 }
 
 void
-imports_free(tnfctl_handle_t *h)
+tnfctl_imports_free(tnfctl_handle_t *h)
 {
 }
 
 void
-import_free(struct import *i)
+tnfctl_import_free(struct import *i)
 {
 }
 
 tnfctl_errcode_t
-import_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
+tnfctl_import_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
 {
 	return left_out();
 }
 
 tnfctl_errcode_t
-import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
+tnfctl_import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
 {
 	return left_out();
 }
 
 tnfctl_errcode_t
-import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
+tnfctl_import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	return TNFCTL_ERR_NONE;
 }
 
 tnfctl_errcode_t
-import_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
+tnfctl_import_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
 	return conditions == NULL ? TNFCTL_ERR_NONE : left_out();
 }

@@ -21,8 +21,8 @@ fail_kernel(struct kp *kp, int e, tnfctl_errcode_t code)
 	const char *detail = kp_detail(kp);
 
 	if (detail != NULL && *detail != '\0')
-		return error_set(code, "%s", detail);
-	return error_set(code, "kernel: %s", strerror(-e));
+		return tnfctl_error_set(code, "%s", detail);
+	return tnfctl_error_set(code, "kernel: %s", strerror(-e));
 }
 
 static tnfctl_errcode_t
@@ -48,7 +48,7 @@ kernel_code_of(int e)
 }
 
 tnfctl_errcode_t
-kernel_code(struct kp *kp, int e)
+tnfctl_kernel_code(struct kp *kp, int e)
 {
 	return e == 0 ? TNFCTL_ERR_NONE : fail_kernel(kp, e, kernel_code_of(e));
 }
@@ -90,7 +90,7 @@ probe_read(tnfctl_handle_t *h, tnfctl_probe_t *p)
 	if (strcmp(p->attrs, kp.attrs) != 0) {
 		attrs = strdup(kp.attrs);
 		if (attrs == NULL)
-			return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+			return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 		free(p->attrs);
 		p->attrs = attrs;
 	}
@@ -114,13 +114,13 @@ kernel_refresh(tnfctl_handle_t *h)
 		e = kp_probe_get(h->priv, (unsigned)i + 1, &kp);
 		if (e != 0)
 			return kernel_answer(h, e);
-		if (probe_add(h, kp.attrs) == NULL)
-			return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		if (tnfctl_probe_add(h, kp.attrs) == NULL)
+			return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	for (i = 0; i < h->nprobes; i++)
 		probe_read(h, h->probes[i]);
 	if (h->nprobes > first)
-		probes_created(h, first);
+		tnfctl_probes_created(h, first);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -162,10 +162,10 @@ kernel_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 	if (e != 0)
 		return kernel_answer(h, e);
 	if (status.state != KP_NONE)
-		return error_set(TNFCTL_ERR_BUFEXISTS, "kernel: a buffer of %zu "
+		return tnfctl_error_set(TNFCTL_ERR_BUFEXISTS, "kernel: a buffer of %zu "
 		    "bytes exists: deallocate it first", status.size);
 	if (bytes < KP_BUFFER_MIN)
-		return error_set(TNFCTL_ERR_SIZETOOSMALL, "%u bytes: the smallest "
+		return tnfctl_error_set(TNFCTL_ERR_SIZETOOSMALL, "%u bytes: the smallest "
 		    "buffer has %u", bytes, KP_BUFFER_MIN);
 	kp_buffer_fill(h->priv, h->fill);
 	e = kp_buffer_alloc(h->priv, bytes, &got);
@@ -186,7 +186,7 @@ kernel_buffer_dealloc(tnfctl_handle_t *h)
 	if (e != 0)
 		return answer_buffer(h, e);
 	if (status.state != KP_NONE && status.tracing)
-		return error_set(TNFCTL_ERR_BADDEALLOC, "kernel: tracing is on: "
+		return tnfctl_error_set(TNFCTL_ERR_BADDEALLOC, "kernel: tracing is on: "
 		    "turn it off first");
 	return answer_buffer(h, kp_buffer_dealloc(h->priv));
 }
@@ -226,7 +226,7 @@ kernel_filter_delete(tnfctl_handle_t *h, pid_t pid)
 
 	e = kp_filter_delete(h->priv, pid);
 	if (pid != 0 && kill(pid, 0) != 0 && errno == ESRCH)
-		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: no such "
+		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: no such "
 		    "process", (int)pid);
 	return e == -ESRCH ? TNFCTL_ERR_NONE : kernel_answer(h, e);
 }
@@ -311,7 +311,7 @@ kernel_coverage(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
 			(*ret)[(*ret_n)++] = (tnfctl_span_t){ cpu,
 			    span[cpu].first == 1, span[cpu].since };
 	free(span);
-	return *ret == NULL ? error_set(TNFCTL_ERR_ALLOCFAIL, NULL) : TNFCTL_ERR_NONE;
+	return *ret == NULL ? tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL) : TNFCTL_ERR_NONE;
 }
 
 static tnfctl_errcode_t
@@ -320,7 +320,7 @@ rule_change(tnfctl_handle_t *h, int (*change)(struct kp *, const char *), const 
 	int e = change(h->priv, rule);
 
 	if (e == -EINVAL)
-		return error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
 	return kernel_answer(h, e);
 }
 
@@ -353,7 +353,7 @@ remember_file(tnfctl_handle_t *h, const char *path)
 
 	if (v == NULL) {
 		free(real);
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	h->files = v;
 	v[h->nfiles++] = real;
@@ -368,8 +368,8 @@ add_usdt(tnfctl_handle_t *h, const char *path)
 	size_t n;
 
 	if (path == NULL)
-		return error_set(TNFCTL_ERR_BADARG, "usdt: of which file?");
-	err = imports_of_file(h->priv, path, &n);
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "usdt: of which file?");
+	err = tnfctl_imports_of_file(h->priv, path, &n);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	if ((err = remember_file(h, path)) != TNFCTL_ERR_NONE)
@@ -385,9 +385,9 @@ add_functions(tnfctl_handle_t *h, const char *pattern)
 	size_t n = 0;
 
 	if (pattern == NULL)
-		return error_set(TNFCTL_ERR_BADARG, "function: which?");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "function: which?");
 	for (size_t i = 0; err == TNFCTL_ERR_NONE && i < h->nfiles; i++)
-		err = imports_functions_of_file(h->priv, h->files[i], pattern, &n);
+		err = tnfctl_imports_functions_of_file(h->priv, h->files[i], pattern, &n);
 	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
 }
 
@@ -401,7 +401,7 @@ kernel_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 	if (strcmp(kind, "usdt") == 0)
 		return add_usdt(h, source);
 	if (strcmp(kind, "tracepoint") != 0 || source != NULL)
-		return error_set(TNFCTL_ERR_BADARG, "%s: no kind of imported probes", kind);
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: no kind of imported probes", kind);
 	err = kernel_answer(h, kp_import_tracepoints(h->priv));
 	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
 }
@@ -412,7 +412,7 @@ kernel_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 	int e = kp_probe_where(h->priv, (unsigned)p->id, conditions);
 
 	if (e == -EINVAL || e == -ENOTSUP)
-		return error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
 	return kernel_answer(h, e);
 }
 
@@ -441,7 +441,7 @@ static tnfctl_errcode_t
 setting_answer(tnfctl_handle_t *h, int e)
 {
 	if (e == -EINVAL)
-		return error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
 	return e != 0 ? kernel_answer(h, e) : TNFCTL_ERR_NONE;
 }
 
@@ -495,17 +495,17 @@ kernel_handle(struct kp *kp, int e, tnfctl_handle_t **ret)
 		kp_close(kp);
 		return err;
 	}
-	h = handle_new(&kernel_ops, 0);
+	h = tnfctl_handle_new(&kernel_ops, 0);
 	if (h == NULL) {
 		kp_close(kp);
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	h->priv = kp;
 	h->first_id = 1;
 	err = kernel_refresh(h);
 	if (err != TNFCTL_ERR_NONE) {
 		kernel_close(h, TNFCTL_TARG_DEFAULT);
-		handle_free(h);
+		tnfctl_handle_free(h);
 		return err;
 	}
 	*ret = h;
@@ -518,7 +518,7 @@ tnfctl_kernel_open(tnfctl_handle_t **ret)
 	struct kp *kp = NULL;
 	int e;
 
-	imports_finder();
+	tnfctl_imports_finder();
 	e = kp_open(true, &kp);
 	return kernel_handle(kp, e, ret);
 }
@@ -529,7 +529,7 @@ tnfctl_kernel_look(tnfctl_handle_t **ret)
 	struct kp *kp = NULL;
 	int e;
 
-	imports_finder();
+	tnfctl_imports_finder();
 	e = kp_look(&kp);
 	return kernel_handle(kp, e, ret);
 }

@@ -29,7 +29,7 @@ struct facts {
 };
 
 int
-parcel_received(const struct parcel *p)
+tnfctl_parcel_received(const struct parcel *p)
 {
 	int fd = -1;
 
@@ -40,7 +40,7 @@ parcel_received(const struct parcel *p)
 }
 
 bool
-left_socket(pid_t pid, int fd, uint64_t *inode)
+tnfctl_left_socket(pid_t pid, int fd, uint64_t *inode)
 {
 	char path[64], name[64] = "";
 	unsigned long n;
@@ -108,11 +108,12 @@ is_left_socket(const struct calls *c, const struct parcel *p, int i)
 	struct facts facts;
 	uint64_t inode[2];
 
-	if (!left_socket(c->h->pid, p->pair[i], &inode[i]))
+	if (!tnfctl_left_socket(c->h->pid, p->pair[i], &inode[i]))
 		return false;
 	if (p->socket[i] != 0)
 		return inode[i] == p->socket[i];
-	return left_socket(c->h->pid, p->pair[!i], &inode[!i]) && inode[1] == inode[0] + 1 &&
+	return tnfctl_left_socket(c->h->pid, p->pair[!i], &inode[!i]) &&
+	    inode[1] == inode[0] + 1 &&
 	    left_facts(c->h->pid, p->pair[i], &facts) && (facts.flags & O_CLOEXEC) != 0;
 }
 
@@ -120,18 +121,18 @@ is_left_socket(const struct calls *c, const struct parcel *p, int i)
 static void
 left_close(struct calls *c, const struct parcel *p)
 {
-	int fd[3] = { p->pair[0], p->pair[1], parcel_received(p) }, i;
+	int fd[3] = { p->pair[0], p->pair[1], tnfctl_parcel_received(p) }, i;
 	bool left[3] = { is_left_socket(c, p, 0), is_left_socket(c, p, 1),
 	    is_left_file(c, p, fd[2]) };
 	long r;
 
 	for (i = 0; i < 3; i++)
 		if (left[i])
-			call_kernel(c, SYS_close, (uintptr_t)fd[i], 0, 0, 0, &r);
+			tnfctl_call_kernel(c, SYS_close, (uintptr_t)fd[i], 0, 0, 0, &r);
 }
 
 bool
-left_settle(struct calls *c)
+tnfctl_left_settle(struct calls *c)
 {
 	uintptr_t before;
 	struct parcel p;
@@ -141,9 +142,9 @@ left_settle(struct calls *c)
 		return false;
 	if (before == 0)
 		return true;
-	if (call_is_used(c, before))
+	if (tnfctl_call_is_used(c, before))
 		return false;
-	if (call_get_of(c, before, &p, sizeof(p)) && p.magic == PARCEL_MAGIC)
+	if (tnfctl_call_get_of(c, before, &p, sizeof(p)) && p.magic == PARCEL_MAGIC)
 		left_close(c, &p);
 	return true;
 }

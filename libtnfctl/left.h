@@ -31,11 +31,11 @@ struct parcel {
 #define PARCEL_MAGIC	0x6c65637261506e74u	/* no path begins so */
 
 /* The number that the target has received, or -1. */
-int	parcel_received(const struct parcel *);
+int	tnfctl_parcel_received(const struct parcel *);
 /* The inode of a socket of the target's; false: it is no socket. */
-bool	left_socket(pid_t, int fd, uint64_t *inode);
+bool	tnfctl_left_socket(pid_t, int fd, uint64_t *inode);
 /* Closes what the last controller has left.  False: there is no place for a note that
    calls are made, or it cannot be told yet what is left. */
-bool	left_settle(struct calls *);
+bool	tnfctl_left_settle(struct calls *);
 
 #endif

@@ -19,7 +19,7 @@ library_try(const char *dir, size_t len, const char *sub, char *ret, size_t size
 
 /* Beside this library, or where a build that is not installed has it. */
 bool
-library_path(const char *dir, char *ret, size_t size)
+tnfctl_library_path(const char *dir, char *ret, size_t size)
 {
 	const char *slash;
 	Dl_info info;

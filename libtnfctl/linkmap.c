@@ -40,7 +40,7 @@ struct debug {
 };
 
 uintptr_t
-auxv_get(pid_t pid, unsigned long type)
+tnfctl_auxv_get(pid_t pid, unsigned long type)
 {
 	ElfW(auxv_t) v[AUXV_MAX];
 	uintptr_t value = 0;
@@ -64,10 +64,10 @@ auxv_get(pid_t pid, unsigned long type)
 static uintptr_t
 find_dynamic(const struct reader *r)
 {
-	uintptr_t at = auxv_get(r->pid, AT_PHDR), n, bias = 0, dynamic = 0, i;
+	uintptr_t at = tnfctl_auxv_get(r->pid, AT_PHDR), n, bias = 0, dynamic = 0, i;
 	ElfW(Phdr) ph[SEGMENTS_MAX];
 
-	n = auxv_get(r->pid, AT_PHNUM);
+	n = tnfctl_auxv_get(r->pid, AT_PHNUM);
 	if (at == 0 || n == 0 || n > SEGMENTS_MAX ||
 	    !r->read(r->arg, at, ph, n * sizeof(ph[0])))
 		return 0;
@@ -156,11 +156,11 @@ add_to_print(void *arg, uintptr_t at, const struct link_map *map)
 static bool
 linkmap_is_static(pid_t pid)
 {
-	return auxv_get(pid, AT_PHDR) != 0 && auxv_get(pid, AT_BASE) == 0;
+	return tnfctl_auxv_get(pid, AT_PHDR) != 0 && tnfctl_auxv_get(pid, AT_BASE) == 0;
 }
 
 bool
-linkmap_look(const struct reader *r, struct linker *l)
+tnfctl_linkmap_look(const struct reader *r, struct linker *l)
 {
 	struct debug d;
 	uint64_t print = 1;
@@ -194,7 +194,7 @@ static bool
 linkmap_same_file(const struct reader *r, const char *file, const struct mapping *start)
 {
 	char ours[PAGE], theirs[PAGE];
-	int fd = file_open(file);
+	int fd = tnfctl_file_open(file);
 	ssize_t n;
 
 	if (fd < 0)
@@ -242,7 +242,7 @@ find_name(struct listing *l, const struct link_map *map,
 	char *deleted;
 	size_t len;
 
-	if (text_read(l->h, l->text, (uintptr_t)map->l_name, ret) &&
+	if (tnfctl_text_read(l->h, l->text, (uintptr_t)map->l_name, ret) &&
 	    can_be_shown(ret) && strncmp(ret, "/proc/self/", 11) != 0)
 		return;
 	snprintf(ret, TEXT_SIZE, "%s", start->path);
@@ -266,20 +266,20 @@ linkmap_list_one(void *arg, uintptr_t at, const struct link_map *map)
 	int error;
 
 	l->first = false;
-	if (object_known(l->h, info.key))
+	if (tnfctl_object_known(l->h, info.key))
 		return true;
-	if (l->maps.m == NULL && (error = maps_read(l->h->pid, &l->maps)) != 0) {
-		l->err = error_set_errno(error, "/proc/%d/maps", (int)l->h->pid);
+	if (l->maps.m == NULL && (error = tnf_maps_read(l->h->pid, &l->maps)) != 0) {
+		l->err = tnfctl_error_set_errno(error, "/proc/%d/maps", (int)l->h->pid);
 		return false;
 	}
-	m = maps_find(&l->maps, (uintptr_t)map->l_ld);
+	m = tnf_maps_find(&l->maps, (uintptr_t)map->l_ld);
 	if (m == NULL || m->path[0] != '/' ||
-	    (start = maps_file_start(&l->maps, m)) == NULL)
+	    (start = tnf_maps_file_start(&l->maps, m)) == NULL)
 		return true;		/* the vDSO */
 	find_name(l, map, start, name);
 	if (!find_file(l->r, start, file, sizeof(file)))
 		file[0] = '\0';
-	l->err = object_seen(l->h, &info);
+	l->err = tnfctl_object_seen(l->h, &info);
 	return l->err == TNFCTL_ERR_NONE;
 }
 
@@ -293,37 +293,37 @@ linkmap_list_static(tnfctl_handle_t *h, const struct reader *r)
 	struct maps maps;
 	int error;
 
-	if ((error = maps_read(h->pid, &maps)) != 0)
-		return error_set_errno(error, "/proc/%d/maps", (int)h->pid);
-	start = maps_find(&maps, auxv_get(h->pid, AT_PHDR));
+	if ((error = tnf_maps_read(h->pid, &maps)) != 0)
+		return tnfctl_error_set_errno(error, "/proc/%d/maps", (int)h->pid);
+	start = tnf_maps_find(&maps, tnfctl_auxv_get(h->pid, AT_PHDR));
 	if (start == NULL || !find_file(r, start, file, sizeof(file))) {
-		maps_free(&maps);
-		return error_set(TNFCTL_ERR_INTERNAL, "process %d: its program's "
+		tnf_maps_free(&maps);
+		return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: its program's "
 		    "file cannot be found", (int)h->pid);
 	}
 	snprintf(name, sizeof(name), "%s", start->path);
 	info.base = info.key[0] = start->start;
-	maps_free(&maps);
-	return object_seen(h, &info);
+	tnf_maps_free(&maps);
+	return tnfctl_object_seen(h, &info);
 }
 
 tnfctl_errcode_t
-linkmap_objects(tnfctl_handle_t *h, const struct reader *r, struct linker *linker)
+tnfctl_linkmap_objects(tnfctl_handle_t *h, const struct reader *r, struct linker *linker)
 {
-	struct listing l = { .h = h, .r = r, .first = true, .text = text_new() };
+	struct listing l = { .h = h, .r = r, .first = true, .text = tnfctl_text_new() };
 	struct debug d;
 
 	if (l.text == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (linkmap_is_static(h->pid)) {
 		free(l.text);
 		return linkmap_list_static(h, r);
 	}
 	if (!read_debug(r, linker, &d) || !linkmap_walk(r, &d, linkmap_list_one, &l))
-		l.err = error_set(TNFCTL_ERR_INTERNAL,
+		l.err = tnfctl_error_set(TNFCTL_ERR_INTERNAL,
 		    "process %d: its list of loaded objects cannot be read",
 		    (int)h->pid);
-	maps_free(&l.maps);
+	tnf_maps_free(&l.maps);
 	free(l.text);
 	return l.err;
 }

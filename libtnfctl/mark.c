@@ -66,7 +66,7 @@ library_open(struct mark *m)
 	unsetenv("TNF_ENABLE");
 	unsetenv("TNF_FILE");
 	setenv("TNF_WATCH", "", 1);
-	if (library_path(NULL, path, sizeof(path)))
+	if (tnfctl_library_path(NULL, path, sizeof(path)))
 		lib = dlopen(path, RTLD_NOW);
 	if (lib == NULL)
 		lib = dlopen(TNFCTL_LIBTNFPROBE, RTLD_NOW);
@@ -206,13 +206,13 @@ has_mapped(pid_t pid, const struct stat *file)
 	struct maps maps;
 	struct stat st;
 
-	if (maps_read(pid, &maps) != 0)
+	if (tnf_maps_read(pid, &maps) != 0)
 		return false;
 	for (size_t i = 0; i < maps.n && !found; i++)
-		found = mapping_is_written(&maps.m[i]) &&
-		    stat(mapping_file(&maps.m[i], pid, path), &st) == 0 &&
+		found = tnf_mapping_is_written(&maps.m[i]) &&
+		    stat(tnf_mapping_file(&maps.m[i], pid, path), &st) == 0 &&
 		    st.st_ino == file->st_ino && st.st_dev == file->st_dev;
-	maps_free(&maps);
+	tnf_maps_free(&maps);
 	return found;
 }
 
@@ -241,13 +241,14 @@ open_file(tnfctl_handle_t *h, struct mark *m)
 {
 	struct stat st;
 
-	m->fd = open_regular(h->trace_file, O_RDWR | O_NOFOLLOW, &st);
+	m->fd = tnf_open_regular(h->trace_file, O_RDWR | O_NOFOLLOW, &st);
 	if (m->fd < 0)
-		return error_set_errno(errno, "%s", h->trace_file);
+		return tnfctl_error_set_errno(errno, "%s", h->trace_file);
 	if (is_its_file(h, m, &st))
 		return TNFCTL_ERR_NONE;
 	close(m->fd);
-	return error_set(TNFCTL_ERR_ACCES, "%s: it is not the file of process %d: give that another "
+	return tnfctl_error_set(TNFCTL_ERR_ACCES,
+	    "%s: it is not the file of process %d: give that another "
 	    "one (-o)", h->trace_file, (int)h->pid);
 }
 
@@ -257,16 +258,18 @@ not_written(const struct mark *m, int status)
 	int error = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 
 	if (WIFSIGNALED(status))
-		return error_set(TNFCTL_ERR_INTERNAL, "%s: the mark was not written: its writer "
+		return tnfctl_error_set(TNFCTL_ERR_INTERNAL,
+		    "%s: the mark was not written: its writer "
 		    "ended by signal %d", m->file, WTERMSIG(status));
 	if (error == ELIBACC)
-		return error_set(TNFCTL_ERR_NOLIBTNFPROBE, "%s: the mark was not written: "
+		return tnfctl_error_set(TNFCTL_ERR_NOLIBTNFPROBE, "%s: the mark was not written: "
 		    TNFCTL_LIBTNFPROBE " is not there to be loaded: set LD_LIBRARY_PATH",
 		    m->file);
 	if (error == ENOSPC)
-		return error_set(TNFCTL_ERR_INTERNAL, "%s: the mark was not written: the file is "
+		return tnfctl_error_set(TNFCTL_ERR_INTERNAL,
+		    "%s: the mark was not written: the file is "
 		    "full, or all of it is held: give the process another one (-o)", m->file);
-	return error_set_errno(error, "%s: the mark was not written", m->file);
+	return tnfctl_error_set_errno(error, "%s: the mark was not written", m->file);
 }
 
 static tnfctl_errcode_t
@@ -277,7 +280,7 @@ run_writer(struct mark *m)
 	int status, left;
 
 	if (child < 0)
-		return error_set_errno(errno, "fork");
+		return tnfctl_error_set_errno(errno, "fork");
 	if (child == 0)
 		mark_child(m);
 	/* Whose rights it has can stop it, so that it does not see its own alarm. */
@@ -289,32 +292,32 @@ run_writer(struct mark *m)
 			;
 	}
 	if (r < 0)
-		return error_set_errno(errno, "waitpid");
+		return tnfctl_error_set_errno(errno, "waitpid");
 	return status == 0 ? TNFCTL_ERR_NONE : not_written(m, status);
 }
 
 tnfctl_errcode_t
-mark_file(tnfctl_handle_t *h, const char *text, const char *by)
+tnfctl_mark_file(tnfctl_handle_t *h, const char *text, const char *by)
 {
 	struct mark m = { .text = text, .by = by };
 	long uid, gid;
 	tnfctl_errcode_t err;
 
 	if (h->gone)
-		return ended_target(h);
+		return tnfctl_ended_target(h);
 	if (h->proc_state == TNF_PROC_NO_BUFFER || h->trace_file == NULL)
-		return error_set(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
+		return tnfctl_error_set(TNFCTL_ERR_NOBUF, "process %d: no trace file yet: "
 		    "tnfctl_buffer_alloc() makes one", (int)h->pid);
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
-		return broken_target(h);
-	uid = proc_status_nth(h->pid, "Uid", PROC_ID_FS);
-	gid = proc_status_nth(h->pid, "Gid", PROC_ID_FS);
+		return tnfctl_broken_target(h);
+	uid = tnf_proc_status_nth(h->pid, "Uid", PROC_ID_FS);
+	gid = tnf_proc_status_nth(h->pid, "Gid", PROC_ID_FS);
 	if (uid < 0 || gid < 0)
-		return ended_target(h);
+		return tnfctl_ended_target(h);
 	m.uid = (uid_t)uid;
 	m.gid = (gid_t)gid;
 	m.drop = geteuid() == 0 && m.uid != 0;
-	m.target = (pid_t)thread_status_last(h->pid, h->pid, "NStgid");
+	m.target = (pid_t)tnf_thread_status_last(h->pid, h->pid, "NStgid");
 	m.file = h->trace_file;
 	m.size = h->trace_size;
 	if ((err = open_file(h, &m)) != TNFCTL_ERR_NONE)

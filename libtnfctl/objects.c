@@ -56,7 +56,7 @@ forget_names(tnfctl_handle_t *h)
 }
 
 void
-objects_free(tnfctl_handle_t *h)
+tnfctl_objects_free(tnfctl_handle_t *h)
 {
 	struct object *o;
 
@@ -69,7 +69,7 @@ objects_free(tnfctl_handle_t *h)
 }
 
 int
-file_open(const char *path)
+tnfctl_file_open(const char *path)
 {
 	struct stat st;
 	int fd;
@@ -87,15 +87,15 @@ file_open(const char *path)
 }
 
 int
-object_open(const struct object *o)
+tnfctl_object_open(const struct object *o)
 {
 	if (o->fd >= 0)
 		return fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
-	return file_open(o->file);
+	return tnfctl_file_open(o->file);
 }
 
 bool
-object_known(tnfctl_handle_t *h, const uintptr_t key[2])
+tnfctl_object_known(tnfctl_handle_t *h, const uintptr_t key[2])
 {
 	struct object *o;
 
@@ -139,36 +139,36 @@ look_inside(tnfctl_handle_t *h, struct object *o,
     const struct object_info *info)
 {
 	uint64_t values[KNOWN_COUNT] = { 0 };
-	int fd = object_open(o);
+	int fd = tnfctl_object_open(o);
 	struct elffile *e;
 	size_t i;
 
 	if (fd < 0)
 		return;
-	if ((e = elffile_open(fd)) != NULL) {
+	if ((e = tnf_elffile_open(fd)) != NULL) {
 		if (o->bias == NO_BIAS)
-			o->bias = info->base - elffile_lowest(e);
-		elffile_sections(e, TNF_PROBE_SECTION, add_section, o);
+			o->bias = info->base - tnf_elffile_lowest(e);
+		tnf_elffile_sections(e, TNF_PROBE_SECTION, add_section, o);
 		/* The library may be linked in; then nothing exports it. */
-		elffile_symbols(e, known_names, values, KNOWN_COUNT,
+		tnf_elffile_symbols(e, known_names, values, KNOWN_COUNT,
 		    (o->main || o->nsections > 0) && h->deep++ < DEEP_MAX);
 		for (i = 0; i < KNOWN_COUNT; i++)
 			if (values[i] != 0)
 				o->known[i] = o->bias + values[i];
-		elffile_close(e);
+		tnf_elffile_close(e);
 	}
 	close(fd);
 }
 
 tnfctl_errcode_t
-object_seen(tnfctl_handle_t *h, const struct object_info *info)
+tnfctl_object_seen(tnfctl_handle_t *h, const struct object_info *info)
 {
 	struct object *o, **end;
 
-	if (object_known(h, info->key) || h->nobjects == OBJECTS_MAX)
+	if (tnfctl_object_known(h, info->key) || h->nobjects == OBJECTS_MAX)
 		return TNFCTL_ERR_NONE;
 	if ((o = calloc(1, sizeof(*o))) == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	o->fd = -1;
 	o->name = strdup(info->name);
 	if (info->file != NULL)
@@ -177,7 +177,7 @@ object_seen(tnfctl_handle_t *h, const struct object_info *info)
 	    (info->fd >= 0 &&
 	    (o->fd = fcntl(info->fd, F_DUPFD_CLOEXEC, 0)) < 0)) {
 		object_free(o);
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	o->bias = info->bias;
 	o->key[0] = info->key[0];
@@ -207,7 +207,7 @@ object_gone(tnfctl_handle_t *h, struct object *o)
 }
 
 tnfctl_errcode_t
-objects_refresh(tnfctl_handle_t *h, struct objects_change *ret)
+tnfctl_objects_refresh(tnfctl_handle_t *h, struct objects_change *ret)
 {
 	struct object *o, **link;
 	tnfctl_errcode_t err;
@@ -251,13 +251,13 @@ search_function(tnfctl_handle_t *h, const char *lib, const char *name,
 	int fd;
 
 	for (o = h->objects; o != NULL && !found; o = o->next) {
-		if (!is_called(o, lib) || (fd = object_open(o)) < 0)
+		if (!is_called(o, lib) || (fd = tnfctl_object_open(o)) < 0)
 			continue;
-		if ((e = elffile_open(fd)) != NULL) {
-			found = elffile_function(e, name, &value);
+		if ((e = tnf_elffile_open(fd)) != NULL) {
+			found = tnf_elffile_function(e, name, &value);
 			if (found)
 				*ret = o->bias + value;
-			elffile_close(e);
+			tnf_elffile_close(e);
 		}
 		close(fd);
 	}
@@ -280,7 +280,7 @@ remember_name(tnfctl_handle_t *h, bool asked, uintptr_t address,
 }
 
 bool
-objects_function(tnfctl_handle_t *h, const char *lib, const char *name,
+tnfctl_objects_function(tnfctl_handle_t *h, const char *lib, const char *name,
     uintptr_t *ret)
 {
 	struct function_name *f;
@@ -309,11 +309,11 @@ search_name(tnfctl_handle_t *h, uintptr_t address, char *ret, size_t size)
 	int fd;
 
 	for (o = h->objects; o != NULL && !found; o = o->next) {
-		if (address < o->bias || (fd = object_open(o)) < 0)
+		if (address < o->bias || (fd = tnfctl_object_open(o)) < 0)
 			continue;
-		if ((e = elffile_open(fd)) != NULL) {
-			found = elffile_function_at(e, address - o->bias, ret, size);
-			elffile_close(e);
+		if ((e = tnf_elffile_open(fd)) != NULL) {
+			found = tnf_elffile_function_at(e, address - o->bias, ret, size);
+			tnf_elffile_close(e);
 		}
 		close(fd);
 	}
@@ -321,7 +321,7 @@ search_name(tnfctl_handle_t *h, uintptr_t address, char *ret, size_t size)
 }
 
 bool
-objects_function_at(tnfctl_handle_t *h, uintptr_t address, char *ret,
+tnfctl_objects_function_at(tnfctl_handle_t *h, uintptr_t address, char *ret,
     size_t size)
 {
 	struct function_name *f;
@@ -338,7 +338,7 @@ objects_function_at(tnfctl_handle_t *h, uintptr_t address, char *ret,
 }
 
 uintptr_t
-objects_known(tnfctl_handle_t *h, enum known what, struct object **ret)
+tnfctl_objects_known(tnfctl_handle_t *h, enum known what, struct object **ret)
 {
 	struct object *o;
 

@@ -52,24 +52,24 @@ struct objects_change {
 };
 
 /* Brings h->objects up to date; probes of what went are marked gone. */
-tnfctl_errcode_t objects_refresh(tnfctl_handle_t *, struct objects_change *ret);
+tnfctl_errcode_t tnfctl_objects_refresh(tnfctl_handle_t *, struct objects_change *ret);
 /* For target_ops.objects: is it known?  Then it is marked as still there. */
-bool	object_known(tnfctl_handle_t *, const uintptr_t key[2]);
-tnfctl_errcode_t object_seen(tnfctl_handle_t *, const struct object_info *);
-void	objects_free(tnfctl_handle_t *);
+bool	tnfctl_object_known(tnfctl_handle_t *, const uintptr_t key[2]);
+tnfctl_errcode_t tnfctl_object_seen(tnfctl_handle_t *, const struct object_info *);
+void	tnfctl_objects_free(tnfctl_handle_t *);
 
 /* Opens the file of an object; -1: it cannot be had any more. */
-int	object_open(const struct object *);
+int	tnfctl_object_open(const struct object *);
 /* A regular file, whatever the name leads to; else -1 and errno. */
-int	file_open(const char *path);
+int	tnfctl_file_open(const char *path);
 
 /* The function's address in the target; lib: base name or NULL for the first
    that has it. */
-bool	objects_function(tnfctl_handle_t *, const char *lib, const char *name,
+bool	tnfctl_objects_function(tnfctl_handle_t *, const char *lib, const char *name,
 	    uintptr_t *ret);
 /* Static storage of the caller; false: no name for it. */
-bool	objects_function_at(tnfctl_handle_t *, uintptr_t, char *ret, size_t);
+bool	tnfctl_objects_function_at(tnfctl_handle_t *, uintptr_t, char *ret, size_t);
 /* Address of a known symbol, the first that defines it; 0: none. */
-uintptr_t objects_known(tnfctl_handle_t *, enum known, struct object **ret);
+uintptr_t tnfctl_objects_known(tnfctl_handle_t *, enum known, struct object **ret);
 
 #endif

@@ -27,20 +27,20 @@ static tnfctl_errcode_t
 read_block(tnfctl_handle_t *h, struct text *text, uintptr_t address,
     const struct tnf_probe_control *block)
 {
-	tnfctl_probe_t **known = map_get(&h->pooled, &address, sizeof(address));
+	tnfctl_probe_t **known = tnf_map_get(&h->pooled, &address, sizeof(address));
 	size_t before = h->nprobes;
 	tnfctl_errcode_t err;
 
 	if (known != NULL) {
-		control_take_state(*known, block);
+		tnfctl_control_take_state(*known, block);
 		return TNFCTL_ERR_NONE;
 	}
-	err = control_add_probe(h, text, address, block);
+	err = tnfctl_control_add_probe(h, text, address, block);
 	if (err != TNFCTL_ERR_NONE || h->nprobes == before)
 		return err;
-	known = map_put(&h->pooled, &address, sizeof(address), NULL);
+	known = tnf_map_put(&h->pooled, &address, sizeof(address), NULL);
 	if (known == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	*known = h->probes[before];
 	return TNFCTL_ERR_NONE;
 }
@@ -54,12 +54,12 @@ read_pool(tnfctl_handle_t *h, struct text *text, const struct pool *pool)
 	size_t at = 0;
 
 	if (copy == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (!h->ops->read(h, pool->address, copy, pool->size)) {
 		free(copy);
 		return TNFCTL_ERR_NONE;
 	}
-	for (; err == TNFCTL_ERR_NONE && control_next_block(copy, pool->size,
+	for (; err == TNFCTL_ERR_NONE && tnfctl_control_next_block(copy, pool->size,
 	    &at, &block); at += block.size)
 		err = read_block(h, text, pool->address + at, &block);
 	free(copy);
@@ -90,7 +90,7 @@ find_pools(tnfctl_handle_t *h, struct pool **ret)
 }
 
 tnfctl_errcode_t
-pools_read(tnfctl_handle_t *h, bool *came)
+tnfctl_pools_read(tnfctl_handle_t *h, bool *came)
 {
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	size_t n, before = h->nprobes;
@@ -99,10 +99,10 @@ pools_read(tnfctl_handle_t *h, bool *came)
 
 	if (h->control == 0 || h->pools == 0)
 		return TNFCTL_ERR_NONE;
-	if ((text = text_new()) == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if ((text = tnfctl_text_new()) == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (h->pooled.value_size == 0)
-		map_init(&h->pooled, sizeof(tnfctl_probe_t *));
+		tnf_map_init(&h->pooled, sizeof(tnfctl_probe_t *));
 	/* Before the blocks: what comes meanwhile is looked for again. */
 	if (!h->ops->read(h, CONTROL(h, defined), &h->defined,
 	    sizeof(h->defined)))
@@ -118,7 +118,7 @@ pools_read(tnfctl_handle_t *h, bool *came)
 }
 
 bool
-pools_grown(tnfctl_handle_t *h)
+tnfctl_pools_grown(tnfctl_handle_t *h)
 {
 	uint64_t now;
 

@@ -7,8 +7,8 @@
 #include "libtnfctl/handle.h"
 
 /* Brings those of h->probes up to date, and adds what came; then *came is set. */
-tnfctl_errcode_t pools_read(tnfctl_handle_t *, bool *came);
+tnfctl_errcode_t tnfctl_pools_read(tnfctl_handle_t *, bool *came);
 /* Has the target made any since they were read?  One word of it is looked at. */
-bool	pools_grown(tnfctl_handle_t *);
+bool	tnfctl_pools_grown(tnfctl_handle_t *);
 
 #endif

@@ -8,7 +8,7 @@
 #include "libtnfctl/imports.h"
 
 tnfctl_probe_t *
-probe_add(tnfctl_handle_t *h, const char *attrs)
+tnfctl_probe_add(tnfctl_handle_t *h, const char *attrs)
 {
 	tnfctl_probe_t *p, **grown;
 	size_t room;
@@ -34,7 +34,7 @@ probe_add(tnfctl_handle_t *h, const char *attrs)
 }
 
 void
-probes_created(tnfctl_handle_t *h, size_t first)
+tnfctl_probes_created(tnfctl_handle_t *h, size_t first)
 {
 	size_t i;
 
@@ -58,13 +58,13 @@ call_destroy(tnfctl_handle_t *h)
 }
 
 void
-probes_destroy(tnfctl_handle_t *h)
+tnfctl_probes_destroy(tnfctl_handle_t *h)
 {
 	size_t i;
 
 	call_destroy(h);
 	for (i = 0; i < h->nprobes; i++) {
-		import_free(h->probes[i]->import);
+		tnfctl_import_free(h->probes[i]->import);
 		free(h->probes[i]->attrs);
 		free(h->probes[i]->func_names);
 		free(h->probes[i]->func_addrs);
@@ -87,7 +87,7 @@ tnfctl_register_funcs(tnfctl_handle_t *h,
 	call_destroy(h);
 	h->create = create;
 	h->destroy = destroy;
-	probes_created(h, 0);
+	tnfctl_probes_created(h, 0);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -119,7 +119,7 @@ tnfctl_probe_apply_ids(tnfctl_handle_t *h, unsigned long n, unsigned long *ids,
 		at = ids[i] - h->first_id;
 		if (ids[i] < h->first_id || at >= h->nprobes ||
 		    h->probes[at]->gone)
-			return error_set(TNFCTL_ERR_INVALIDPROBE,
+			return tnfctl_error_set(TNFCTL_ERR_INVALIDPROBE,
 			    "probe %lu: there is none of this number", ids[i]);
 		if ((err = op(h, h->probes[at], arg)) != TNFCTL_ERR_NONE)
 			return err;
@@ -165,7 +165,7 @@ tnfctl_probe_disconnect_all(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	if (p->import != NULL)
 		return TNFCTL_ERR_NONE;
 	if (h->ops->probe_disconnect == NULL)
-		return error_set(TNFCTL_ERR_BADARG,
+		return tnfctl_error_set(TNFCTL_ERR_BADARG,
 		    "functions cannot be connected to the kernel's probes");
 	return h->ops->probe_disconnect(h, p);
 }
@@ -175,10 +175,10 @@ tnfctl_probe_connect(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *lib,
     const char *func)
 {
 	if (p->import != NULL)
-		return error_set(TNFCTL_ERR_BADARG, "functions cannot be connected to "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "functions cannot be connected to "
 		    "imported probes: the kernel runs those");
 	if (h->ops->probe_connect == NULL)
-		return error_set(TNFCTL_ERR_BADARG,
+		return tnfctl_error_set(TNFCTL_ERR_BADARG,
 		    "functions cannot be connected to the kernel's probes");
 	return h->ops->probe_connect(h, p, lib, func);
 }

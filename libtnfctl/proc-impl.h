@@ -7,16 +7,16 @@
 #include "libtnfctl/proc.h"
 
 /* The thread, which is new if it was not there; NULL: no memory. */
-struct thread *proc_thread_add(struct proc *, pid_t tid);
+struct thread *tnfctl_proc_thread_add(struct proc *, pid_t tid);
 /* A child that is to run free: it stops at its birth, and must be let go. */
-void	proc_thread_add_foreign(struct proc *, pid_t child);
+void	tnfctl_proc_thread_add_foreign(struct proc *, pid_t child);
 /* Another thread takes its place in the array; a child that nobody was told of goes free. */
-void	proc_thread_drop(struct proc *, struct thread *);
+void	tnfctl_proc_thread_drop(struct proc *, struct thread *);
 /* All that are the process's own. */
-void	proc_threads_drop(struct proc *);
+void	tnfctl_proc_threads_drop(struct proc *);
 /* Those of ptrace that its threads are to have. */
-unsigned int proc_options(const struct proc *);
+unsigned int tnfctl_proc_options(const struct proc *);
 /* Asks wait(2) once about each thread that runs; was there anything? */
-bool	proc_take_round(struct proc *);
+bool	tnfctl_proc_take_round(struct proc *);
 
 #endif

@@ -18,7 +18,7 @@ end_process(struct proc *p, int status)
 	p->fate_known = status != -1;
 	p->fate = status;
 	p->gone = true;
-	proc_threads_drop(p);
+	tnfctl_proc_threads_drop(p);
 }
 
 /* The exec has ended all threads but one, which is now the leader. */
@@ -31,9 +31,9 @@ after_exec(struct proc *p, unsigned int options)
 	for (i = 0; i < p->n; i++)
 		if (p->threads[i].tid != p->pid && !p->threads[i].foreign)
 			waitpid(p->threads[i].tid, &status, __WALL | WNOHANG);
-	proc_threads_drop(p);
+	tnfctl_proc_threads_drop(p);
 	p->event = PROC_EXEC;
-	*proc_thread_add(p, p->pid) = (struct thread){
+	*tnfctl_proc_thread_add(p, p->pid) = (struct thread){
 		.tid = p->pid, .stopped = true, .options = options };
 }
 
@@ -51,14 +51,14 @@ hit_breakpoint(struct thread *t, int signal)
 static bool
 is_thread_of(const struct proc *p, pid_t tid)
 {
-	return proc_status(tid, "Tgid") == (long)p->pid;
+	return tnf_proc_status(tid, "Tgid") == (long)p->pid;
 }
 
 void
-proc_free_child(struct proc *p, struct thread *mother)
+tnfctl_proc_free_child(struct proc *p, struct thread *mother)
 {
 	mother->event = PROC_NOTHING;
-	proc_thread_add_foreign(p, mother->child);
+	tnfctl_proc_thread_add_foreign(p, mother->child);
 }
 
 static void
@@ -67,7 +67,7 @@ note_child(struct proc *p, struct thread *t, pid_t child)
 	t->event = PROC_FORK;
 	t->child = child;
 	if (!p->follow)
-		proc_free_child(p, t);
+		tnfctl_proc_free_child(p, t);
 }
 
 /* What clone(2) made is a thread, or, without SIGCHLD, a process. */
@@ -76,8 +76,8 @@ note_clone(struct proc *p, struct thread *t, pid_t tid)
 {
 	if (!is_thread_of(p, tid))
 		note_child(p, t, tid);
-	else if ((t = proc_thread_add(p, tid)) != NULL && t->options == 0)
-		t->options = proc_options(p);
+	else if ((t = tnfctl_proc_thread_add(p, tid)) != NULL && t->options == 0)
+		t->options = tnfctl_proc_options(p);
 }
 
 static void
@@ -107,7 +107,7 @@ static void
 note_break(struct thread *t)
 {
 	t->event = PROC_LINKER;
-	arch_pass_break(t->tid);
+	tnfctl_arch_pass_break(t->tid);
 }
 
 static void
@@ -119,7 +119,7 @@ proc_note(struct proc *p, struct thread *t, int status)
 		if (t->tid == p->pid)
 			end_process(p, status);
 		else
-			proc_thread_drop(p, t);
+			tnfctl_proc_thread_drop(p, t);
 		return;
 	}
 	t->stopped = true;
@@ -127,7 +127,7 @@ proc_note(struct proc *p, struct thread *t, int status)
 	t->group = t->signal = 0;
 	if (t->foreign) {
 		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
-		proc_thread_drop(p, t);
+		tnfctl_proc_thread_drop(p, t);
 		return;
 	}
 	if (event != 0)
@@ -157,7 +157,7 @@ ended_child(struct proc *p, pid_t tid)
 	    waitid(P_PID, (id_t)tid, &si, WEXITED | WNOWAIT | WNOHANG) < 0 ||
 	    si.si_pid != tid || !is_end(&si))
 		return false;
-	ended_note(&p->ended, p->pid, tid);
+	tnfctl_ended_note(&p->ended, p->pid, tid);
 	end_process(p, si.si_code == CLD_EXITED ? W_EXITCODE(si.si_status, 0) :
 	    W_EXITCODE(0, si.si_status) |
 	    (si.si_code == CLD_DUMPED ? WCOREFLAG : 0));
@@ -182,24 +182,24 @@ wait_for_thread(struct proc *p, pid_t tid, int *ret_status)
 		return tid;
 	}
 	if (is_end(&si) && is_thread_of(p, tid))
-		ended_note(&p->ended, p->pid, tid);
+		tnfctl_ended_note(&p->ended, p->pid, tid);
 	return waitpid(tid, ret_status, __WALL | WNOHANG);
 }
 
 bool
-proc_take(struct proc *p, pid_t tid)
+tnfctl_proc_take(struct proc *p, pid_t tid)
 {
-	struct thread *t = proc_thread(p, tid);
+	struct thread *t = tnfctl_proc_thread(p, tid);
 	int status;
 	pid_t got;
 
 	if (t == NULL) {
 		/* Born, and stopped, before its mother could tell. */
-		if (proc_state(p->pid, tid) == 0 ||
+		if (tnfctl_proc_state(p->pid, tid) == 0 ||
 		    !is_thread_of(p, tid) ||
-		    (t = proc_thread_add(p, tid)) == NULL)
+		    (t = tnfctl_proc_thread_add(p, tid)) == NULL)
 			return false;
-		t->options = proc_options(p);
+		t->options = tnfctl_proc_options(p);
 	}
 	if (ended_child(p, tid))
 		return true;
@@ -207,33 +207,33 @@ proc_take(struct proc *p, pid_t tid)
 	if (got == tid)
 		proc_note(p, t, status);
 	else if (got < 0 && errno == ECHILD && tid != p->pid)
-		proc_thread_drop(p, t);
+		tnfctl_proc_thread_drop(p, t);
 	else if (got < 0 && errno == ECHILD)
 		end_process(p, -1);
 	return got == tid;
 }
 
 bool
-proc_take_round(struct proc *p)
+tnfctl_proc_take_round(struct proc *p)
 {
 	bool any = false;
 	size_t i;
 
 	for (i = p->n; i-- > 0; )
 		if (i < p->n && !p->threads[i].stopped)
-			any |= proc_take(p, p->threads[i].tid);
+			any |= tnfctl_proc_take(p, p->threads[i].tid);
 	return any;
 }
 
 void
-proc_take_all(struct proc *p)
+tnfctl_proc_take_all(struct proc *p)
 {
-	while (proc_take_round(p))
+	while (tnfctl_proc_take_round(p))
 		;
 }
 
 struct thread *
-proc_pending(struct proc *p)
+tnfctl_proc_pending(struct proc *p)
 {
 	size_t i;
 
@@ -244,7 +244,7 @@ proc_pending(struct proc *p)
 }
 
 struct thread *
-proc_urgent(struct proc *p)
+tnfctl_proc_urgent(struct proc *p)
 {
 	size_t i;
 

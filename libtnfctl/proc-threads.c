@@ -19,11 +19,11 @@
 static bool
 proc_threads_read(void *arg, uintptr_t address, void *buf, size_t n)
 {
-	return proc_read(arg, address, buf, n);
+	return tnfctl_proc_read(arg, address, buf, n);
 }
 
 struct proc *
-proc_new(pid_t pid, bool ours)
+tnfctl_proc_new(pid_t pid, bool ours)
 {
 	struct proc *p = calloc(1, sizeof(*p));
 
@@ -33,35 +33,35 @@ proc_new(pid_t pid, bool ours)
 	p->ours = ours;
 	p->mem = -1;
 	p->reader = (struct reader){ pid, proc_threads_read, p };
-	map_init(&p->place, sizeof(size_t));
+	tnf_map_init(&p->place, sizeof(size_t));
 	return p;
 }
 
 void
-proc_free(struct proc *p)
+tnfctl_proc_free(struct proc *p)
 {
 	if (p == NULL)
 		return;
 	if (p->mem >= 0)
 		close(p->mem);
-	map_free(&p->place);
+	tnf_map_free(&p->place);
 	free(p->threads);
-	ended_free(&p->ended);
+	tnfctl_ended_free(&p->ended);
 	free(p);
 }
 
 struct thread *
-proc_thread(struct proc *p, pid_t tid)
+tnfctl_proc_thread(struct proc *p, pid_t tid)
 {
-	const size_t *place = map_get(&p->place, &tid, sizeof(tid));
+	const size_t *place = tnf_map_get(&p->place, &tid, sizeof(tid));
 
 	return place != NULL ? &p->threads[*place] : NULL;
 }
 
 struct thread *
-proc_thread_add(struct proc *p, pid_t tid)
+tnfctl_proc_thread_add(struct proc *p, pid_t tid)
 {
-	struct thread *t = proc_thread(p, tid), *grown;
+	struct thread *t = tnfctl_proc_thread(p, tid), *grown;
 	size_t room, *place;
 
 	if (t != NULL)
@@ -74,7 +74,7 @@ proc_thread_add(struct proc *p, pid_t tid)
 		p->threads = grown;
 		p->room = room;
 	}
-	if ((place = map_put(&p->place, &tid, sizeof(tid), NULL)) == NULL)
+	if ((place = tnf_map_put(&p->place, &tid, sizeof(tid), NULL)) == NULL)
 		return NULL;
 	*place = p->n++;
 	t = &p->threads[*place];
@@ -84,43 +84,43 @@ proc_thread_add(struct proc *p, pid_t tid)
 
 /* A child that is to run free: it stops at its birth, and must be let go. */
 void
-proc_thread_add_foreign(struct proc *p, pid_t child)
+tnfctl_proc_thread_add_foreign(struct proc *p, pid_t child)
 {
-	struct thread *t = proc_thread_add(p, child);
+	struct thread *t = tnfctl_proc_thread_add(p, child);
 
 	if (t != NULL)
 		t->foreign = true;
 }
 
 void
-proc_thread_drop(struct proc *p, struct thread *t)
+tnfctl_proc_thread_drop(struct proc *p, struct thread *t)
 {
 	pid_t child = t->event == PROC_FORK ? t->child : 0;
 	size_t *place;
 
-	map_remove(&p->place, &t->tid, sizeof(t->tid));
+	tnf_map_remove(&p->place, &t->tid, sizeof(t->tid));
 	*t = p->threads[--p->n];
 	/* The last one takes the place, unless it was the last itself. */
-	place = map_get(&p->place, &t->tid, sizeof(t->tid));
+	place = tnf_map_get(&p->place, &t->tid, sizeof(t->tid));
 	if (place != NULL)
 		*place = (size_t)(t - p->threads);
 	if (child != 0)
-		proc_thread_add_foreign(p, child);
+		tnfctl_proc_thread_add_foreign(p, child);
 }
 
 /* All that are the process's own. */
 void
-proc_threads_drop(struct proc *p)
+tnfctl_proc_threads_drop(struct proc *p)
 {
 	size_t i;
 
 	for (i = p->n; i-- > 0; )
 		if (!p->threads[i].foreign)
-			proc_thread_drop(p, &p->threads[i]);
+			tnfctl_proc_thread_drop(p, &p->threads[i]);
 }
 
 unsigned int
-proc_options(const struct proc *p)
+tnfctl_proc_options(const struct proc *p)
 {
 	return PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
 	    PTRACE_O_TRACESYSGOOD |
@@ -133,14 +133,14 @@ proc_options(const struct proc *p)
 static bool
 is_ours_already(pid_t tid)
 {
-	return proc_status(tid, "TracerPid") == (long)gettid();
+	return tnf_proc_status(tid, "TracerPid") == (long)gettid();
 }
 
 /* Is there nobody (any more) under this number who could be taken? */
 static bool
 is_dead(const struct proc *p, pid_t tid)
 {
-	char state = proc_state(p->pid, tid);
+	char state = tnfctl_proc_state(p->pid, tid);
 
 	return state == 'Z' || state == 'X' || state == 0;
 }
@@ -153,7 +153,7 @@ is_dead(const struct proc *p, pid_t tid)
 static int
 proc_seize(struct proc *p, pid_t tid)
 {
-	unsigned int options = proc_options(p), tries;
+	unsigned int options = tnfctl_proc_options(p), tries;
 	struct thread *t;
 	int error = 0;
 
@@ -173,7 +173,7 @@ proc_seize(struct proc *p, pid_t tid)
 	}
 	if (error != 0)
 		return error;
-	if ((t = proc_thread_add(p, tid)) == NULL)
+	if ((t = tnfctl_proc_thread_add(p, tid)) == NULL)
 		return ENOMEM;
 	t->options = options;
 	return 0;
@@ -195,51 +195,51 @@ seize_new(struct proc *p, bool *ret_found)
 		return errno == ENOENT ? ESRCH : errno;
 	while (error == 0 && (e = readdir(dir)) != NULL) {
 		tid = (pid_t)strtol(e->d_name, NULL, 10);
-		if (tid <= 0 || proc_thread(p, tid) != NULL)
+		if (tid <= 0 || tnfctl_proc_thread(p, tid) != NULL)
 			continue;
 		error = proc_seize(p, tid);
-		*ret_found |= error == 0 && proc_thread(p, tid) != NULL;
+		*ret_found |= error == 0 && tnfctl_proc_thread(p, tid) != NULL;
 	}
 	closedir(dir);
 	return error;
 }
 
 tnfctl_errcode_t
-proc_attach(struct proc *p)
+tnfctl_proc_attach(struct proc *p)
 {
 	int error, rounds = 0;
 	bool found;
 
-	p->child = !p->ours && proc_status(p->pid, "PPid") == (long)getpid();
+	p->child = !p->ours && tnf_proc_status(p->pid, "PPid") == (long)getpid();
 
 	/* Take first, stop then: it stands still for as short as can be. */
 	do {
 		if ((error = seize_new(p, &found)) != 0)
 			break;
 		if (!found || rounds > 0)
-			proc_stop(p);
+			tnfctl_proc_stop(p);
 	} while ((found || (p->n == 0 && !is_dead(p, p->pid))) &&
 	    rounds++ < ROUNDS_MAX && !p->gone);
 	if (error == 0 && p->n > 0 && !p->gone)
-		return proc_open_memory(p);
+		return tnfctl_proc_open_memory(p);
 	if (error != 0)
-		return error_set_errno(error, "process %d", (int)p->pid);
-	return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		return tnfctl_error_set_errno(error, "process %d", (int)p->pid);
+	return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 	    (int)p->pid);
 }
 
 tnfctl_errcode_t
-proc_adopt(struct proc *p)
+tnfctl_proc_adopt(struct proc *p)
 {
-	struct thread *t = proc_thread_add(p, p->pid);
+	struct thread *t = tnfctl_proc_thread_add(p, p->pid);
 
 	if (t == NULL)
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
-	t->options = proc_options(p);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	t->options = tnfctl_proc_options(p);
 	t->asked = true;
-	proc_stop(p);
+	tnfctl_proc_stop(p);
 	if (p->gone)
-		return error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
+		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)p->pid);
-	return proc_open_memory(p);
+	return tnfctl_proc_open_memory(p);
 }

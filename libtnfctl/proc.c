@@ -42,7 +42,7 @@
 static void
 set_options(struct proc *p, struct thread *t)
 {
-	unsigned int options = proc_options(p);
+	unsigned int options = tnfctl_proc_options(p);
 
 	if (t->options != options && ptrace(PTRACE_SETOPTIONS, t->tid, NULL,
 	    (uintptr_t)options) == 0)
@@ -55,14 +55,14 @@ proc_arm_thread(struct thread *t, uintptr_t address)
 {
 	if (address == 0 && !t->armed)
 		return true;
-	if (!arch_break(t->tid, address))
+	if (!tnfctl_arch_break(t->tid, address))
 		return false;
 	t->armed = address != 0;
 	return true;
 }
 
 bool
-proc_arm(struct proc *p, struct thread *t)
+tnfctl_proc_arm(struct proc *p, struct thread *t)
 {
 	if (p->ours && p->linker.brk != 0 && !t->armed && !p->no_registers)
 		p->no_registers = !proc_arm_thread(t, p->linker.brk);
@@ -70,15 +70,15 @@ proc_arm(struct proc *p, struct thread *t)
 }
 
 void
-proc_resume(struct proc *p, struct thread *t)
+tnfctl_proc_resume(struct proc *p, struct thread *t)
 {
 	set_options(p, t);
-	proc_arm(p, t);
+	tnfctl_proc_arm(p, t);
 	if (t->group && !t->leave_group) {
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
 	} else {
 		if (!t->syscalls)
-			restart_call(p, t);
+			tnfctl_restart_call(p, t);
 		ptrace(t->syscalls ? PTRACE_SYSCALL : PTRACE_CONT, t->tid,
 		    NULL, (uintptr_t)t->signal);
 	}
@@ -89,24 +89,24 @@ proc_resume(struct proc *p, struct thread *t)
 }
 
 void
-proc_run(struct proc *p)
+tnfctl_proc_run(struct proc *p)
 {
 	size_t i;
 
 	for (i = 0; i < p->n; i++)
 		if (p->threads[i].stopped && p->threads[i].event != PROC_FORK)
-			proc_resume(p, &p->threads[i]);
+			tnfctl_proc_resume(p, &p->threads[i]);
 }
 
 void
-proc_resume_idle(struct proc *p)
+tnfctl_proc_resume_idle(struct proc *p)
 {
 	size_t i;
 
 	for (i = 0; i < p->n; i++)
 		if (p->threads[i].stopped &&
 		    p->threads[i].event == PROC_NOTHING)
-			proc_resume(p, &p->threads[i]);
+			tnfctl_proc_resume(p, &p->threads[i]);
 }
 
 static void
@@ -121,7 +121,7 @@ pause_briefly(void)
 static bool
 is_deep(const struct proc *p, const struct thread *t)
 {
-	char state = proc_state(p->pid, t->tid);
+	char state = tnfctl_proc_state(p->pid, t->tid);
 
 	return state != 'Z' && state != 'X' && state != 0;
 }
@@ -130,7 +130,7 @@ is_deep(const struct proc *p, const struct thread *t)
 static bool
 is_absent(const struct proc *p, const struct thread *t)
 {
-	char state = proc_state(p->pid, t->tid);
+	char state = tnfctl_proc_state(p->pid, t->tid);
 
 	return state == 'Z' || state == 'X' || state == 'D';
 }
@@ -163,12 +163,12 @@ ask_all(struct proc *p)
  * A thread that we have not taken yet may exec() and get the number of the leader,
  * whom we had.  wait(2) says so to everybody but the process's parent, for whom the
  * number is still that of a child.  Then the thread of this number is nobody's,
- * and proc_attach() finds it anew.
+ * and tnfctl_proc_attach() finds it anew.
  */
 static bool
 is_lost(const struct proc *p, const struct thread *t)
 {
-	return !t->foreign && thread_status(p->pid, t->tid, "TracerPid") == 0;
+	return !t->foreign && tnf_thread_status(p->pid, t->tid, "TracerPid") == 0;
 }
 
 static void
@@ -182,20 +182,20 @@ find_absent(struct proc *p)
 		if (t->stopped)
 			continue;
 		if (is_lost(p, t))
-			proc_thread_drop(p, t);
+			tnfctl_proc_thread_drop(p, t);
 		else if (is_absent(p, t))
 			t->absent = true;
 	}
 }
 
 void
-proc_stop(struct proc *p)
+tnfctl_proc_stop(struct proc *p)
 {
 	unsigned int pauses = 0;
 
 	while (!p->gone) {
 		ask_all(p);
-		if (proc_take_round(p)) {
+		if (tnfctl_proc_take_round(p)) {
 			pauses = 0;
 			continue;
 		}
@@ -208,19 +208,19 @@ proc_stop(struct proc *p)
 }
 
 void
-proc_run_for(struct proc *p, long us)
+tnfctl_proc_run_for(struct proc *p, long us)
 {
 	long pauses = us * 1000 / PAUSE_NS;
 
-	proc_run(p);
+	tnfctl_proc_run(p);
 	while (pauses-- > 0 && !p->gone && p->event == PROC_NOTHING &&
-	    proc_urgent(p) == NULL) {
+	    tnfctl_proc_urgent(p) == NULL) {
 		pause_briefly();
 		/* Signals on their way have stopped it, nothing else. */
-		proc_take_all(p);
-		proc_resume_idle(p);
+		tnfctl_proc_take_all(p);
+		tnfctl_proc_resume_idle(p);
 	}
-	proc_stop(p);
+	tnfctl_proc_stop(p);
 }
 
 /* Absent threads must stop before we can let them go. */
@@ -234,9 +234,9 @@ await_absent(struct proc *p)
 	for (pauses = 0; any && pauses < LEAVE_PAUSES && !p->gone; pauses++) {
 		for (any = false, i = p->n; i-- > 0; )
 			if (i < p->n && !p->threads[i].stopped) {
-				any |= proc_state(p->pid,
+				any |= tnfctl_proc_state(p->pid,
 				    p->threads[i].tid) != 'Z';
-				proc_take(p, p->threads[i].tid);
+				tnfctl_proc_take(p, p->threads[i].tid);
 			}
 		if (any)
 			pause_briefly();
@@ -244,7 +244,7 @@ await_absent(struct proc *p)
 }
 
 int
-proc_group_stop(const struct proc *p)
+tnfctl_proc_group_stop(const struct proc *p)
 {
 	size_t i;
 
@@ -255,9 +255,9 @@ proc_group_stop(const struct proc *p)
 }
 
 void
-proc_end_group_stop(struct proc *p)
+tnfctl_proc_end_group_stop(struct proc *p)
 {
-	if (p->suspended || p->stopper_unknown || proc_group_stop(p) != 0)
+	if (p->suspended || p->stopper_unknown || tnfctl_proc_group_stop(p) != 0)
 		kill(p->pid, SIGCONT);
 	p->suspended = p->stopper_unknown = false;
 }
@@ -268,7 +268,7 @@ static bool
 let_go(struct proc *p, struct thread *t)
 {
 	proc_arm_thread(t, 0);
-	restart_call(p, t);
+	tnfctl_restart_call(p, t);
 	return ptrace(PTRACE_DETACH, t->tid, NULL,
 	    (uintptr_t)(t->group ? 0 : t->signal)) == 0;
 }
@@ -277,7 +277,7 @@ static void
 let_thread_go(struct proc *p, struct thread *t)
 {
 	if (let_go(p, t))
-		proc_thread_drop(p, t);
+		tnfctl_proc_thread_drop(p, t);
 	else
 		t->stopped = false;
 }
@@ -287,7 +287,7 @@ let_thread_go(struct proc *p, struct thread *t)
 static void
 let_stopped_go(struct proc *p)
 {
-	struct thread *leader = proc_thread(p, p->pid);
+	struct thread *leader = tnfctl_proc_thread(p, p->pid);
 	size_t i;
 
 	if (leader != NULL && leader->stopped)
@@ -298,19 +298,19 @@ let_stopped_go(struct proc *p)
 }
 
 void
-proc_free_children(struct proc *p)
+tnfctl_proc_free_children(struct proc *p)
 {
 	size_t i, left;
 
 	for (i = 0; i < p->n; i++)
 		if (p->threads[i].event == PROC_FORK)
-			proc_free_child(p, &p->threads[i]);
+			tnfctl_proc_free_child(p, &p->threads[i]);
 	/* They stop as soon as they have a processor. */
 	do {
 		for (left = 0, i = p->n; i-- > 0; )
 			if (i < p->n && p->threads[i].foreign) {
 				left++;
-				proc_take(p, p->threads[i].tid);
+				tnfctl_proc_take(p, p->threads[i].tid);
 			}
 		if (left > 0)
 			pause_briefly();
@@ -318,11 +318,11 @@ proc_free_children(struct proc *p)
 }
 
 bool
-proc_detach(struct proc *p, bool suspend)
+tnfctl_proc_detach(struct proc *p, bool suspend)
 {
 	size_t i;
 
-	proc_free_children(p);
+	tnfctl_proc_free_children(p);
 	if (suspend)
 		kill(p->pid, SIGSTOP);
 	let_stopped_go(p);
@@ -330,23 +330,23 @@ proc_detach(struct proc *p, bool suspend)
 	let_stopped_go(p);
 	for (i = p->n; i-- > 0; )
 		if (!is_deep(p, &p->threads[i]))
-			proc_thread_drop(p, &p->threads[i]);
+			tnfctl_proc_thread_drop(p, &p->threads[i]);
 	return p->n == 0 || p->gone;
 }
 
 void
-proc_kill(struct proc *p)
+tnfctl_proc_kill(struct proc *p)
 {
 	unsigned int pauses = 0;
 	size_t i;
 
 	if (p->gone)
 		return;
-	proc_free_children(p);
+	tnfctl_proc_free_children(p);
 	kill(p->pid, SIGKILL);
 	for (i = 0; i < p->n; i++)
 		p->threads[i].stopped = p->threads[i].absent = false;
 	while (!p->gone && p->n > 0 && pauses++ < LEAVE_PAUSES)
-		if (!proc_take_round(p))
+		if (!tnfctl_proc_take_round(p))
 			pause_briefly();
 }

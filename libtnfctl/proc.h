@@ -69,7 +69,7 @@ struct proc {
 	struct thread *threads;
 	size_t	 n, room;
 	struct map place;	/* tid: index in threads */
-	struct reader reader;	/* by proc_read() */
+	struct reader reader;	/* by tnfctl_proc_read() */
 	struct linker linker;
 	int64_t	 next_look;	/* at the linker's list; CLOCK_MONOTONIC, ns */
 	enum proc_event event;	/* of the process: exec, exited, killed */
@@ -78,66 +78,66 @@ struct proc {
 	struct ended ended;	/* threads, the leader too */
 };
 
-/* Half-built ones are fine for proc_free(), which does not let go. */
-struct proc *proc_new(pid_t, bool ours);
-void	proc_free(struct proc *);
+/* Half-built ones are fine for tnfctl_proc_free(), which does not let go. */
+struct proc *tnfctl_proc_new(pid_t, bool ours);
+void	tnfctl_proc_free(struct proc *);
 
 /* Takes all threads and stops them. */
-tnfctl_errcode_t proc_attach(struct proc *);
+tnfctl_errcode_t tnfctl_proc_attach(struct proc *);
 /* Takes a thread that the kernel has given us already (fork, exec). */
-tnfctl_errcode_t proc_adopt(struct proc *);
-tnfctl_errcode_t proc_open_memory(struct proc *);
+tnfctl_errcode_t tnfctl_proc_adopt(struct proc *);
+tnfctl_errcode_t tnfctl_proc_open_memory(struct proc *);
 /*
  * Opens what is mapped there, and finds the path by which the kernel does: that of
  * the file system as we see it, that of the process's root, or the mapping itself,
  * which is there as long as the process is.
  */
-int	proc_open_mapped(pid_t, const struct mapping *, char *path, size_t size);
+int	tnfctl_proc_open_mapped(pid_t, const struct mapping *, char *path, size_t size);
 /* Has the address space ended that it was opened for, by an exec or its end? */
-bool	proc_memory_is_gone(const struct proc *);
+bool	tnfctl_proc_memory_is_gone(const struct proc *);
 
 /* A thread whose child nobody has been told of stands still: it would be lost. */
-void	proc_run(struct proc *);
-void	proc_stop(struct proc *);
+void	tnfctl_proc_run(struct proc *);
+void	tnfctl_proc_stop(struct proc *);
 /* Lets it run for about so long, or until there is something to tell. */
-void	proc_run_for(struct proc *, long us);
+void	tnfctl_proc_run_for(struct proc *, long us);
 /* Lets go.  Stops with a job control stop before it, if suspend is set.  False:
    a thread sleeps in the kernel for so long that it must be tried again. */
-bool	proc_detach(struct proc *, bool suspend);
+bool	tnfctl_proc_detach(struct proc *, bool suspend);
 /* The signal of the job control stop that a stopped process is in, or 0. */
-int	proc_group_stop(const struct proc *);
+int	tnfctl_proc_group_stop(const struct proc *);
 /* Ends that stop; the process runs when we let it. */
-void	proc_end_group_stop(struct proc *);
-void	proc_kill(struct proc *);
+void	tnfctl_proc_end_group_stop(struct proc *);
+void	tnfctl_proc_kill(struct proc *);
 
 /* Takes what wait(2) has to say about 'tid'; false: nothing, or not ours. */
-bool	proc_take(struct proc *, pid_t tid);
+bool	tnfctl_proc_take(struct proc *, pid_t tid);
 /* All that is there to say about any thread. */
-void	proc_take_all(struct proc *);
+void	tnfctl_proc_take_all(struct proc *);
 /* Next event that nobody has been told, or NULL; PROC_EXEC and ends go first. */
-struct thread *proc_pending(struct proc *);
+struct thread *tnfctl_proc_pending(struct proc *);
 /* The same, but for PROC_FORK: that can wait. */
-struct thread *proc_urgent(struct proc *);
+struct thread *tnfctl_proc_urgent(struct proc *);
 /* Lets the child of a PROC_FORK event run free, as soon as it can be had. */
-void	proc_free_child(struct proc *, struct thread *);
+void	tnfctl_proc_free_child(struct proc *, struct thread *);
 /* All that nobody has been told of, and waits until they are free. */
-void	proc_free_children(struct proc *);
+void	tnfctl_proc_free_children(struct proc *);
 /* Breakpoint register on linker.brk, in our own children; false: not set. */
-bool	proc_arm(struct proc *, struct thread *);
-void	proc_resume(struct proc *, struct thread *);
+bool	tnfctl_proc_arm(struct proc *, struct thread *);
+void	tnfctl_proc_resume(struct proc *, struct thread *);
 /* Lets threads run that stopped for nothing of interest. */
-void	proc_resume_idle(struct proc *);
+void	tnfctl_proc_resume_idle(struct proc *);
 
 /* restart.c: of a stopped thread that is about to run. */
-void	restart_call(struct proc *, struct thread *);
+void	tnfctl_restart_call(struct proc *, struct thread *);
 
-struct thread *proc_thread(struct proc *, pid_t);
-bool	proc_read(struct proc *, uintptr_t, void *, size_t);
-bool	proc_write(struct proc *, uintptr_t, const void *, size_t);
+struct thread *tnfctl_proc_thread(struct proc *, pid_t);
+bool	tnfctl_proc_read(struct proc *, uintptr_t, void *, size_t);
+bool	tnfctl_proc_write(struct proc *, uintptr_t, const void *, size_t);
 
 /* Has no program and never had one. */
-bool	proc_is_kernel(pid_t pid);
+bool	tnfctl_proc_is_kernel(pid_t pid);
 /* State letter of a thread, as in ps(1); 0: there is none. */
-char	proc_state(pid_t pid, pid_t tid);
+char	tnfctl_proc_state(pid_t pid, pid_t tid);
 
 #endif

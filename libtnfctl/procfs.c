@@ -38,7 +38,7 @@ stat_fields(pid_t pid, pid_t tid, char text[STAT_SIZE])
 }
 
 char
-proc_state(pid_t pid, pid_t tid)
+tnfctl_proc_state(pid_t pid, pid_t tid)
 {
 	char text[STAT_SIZE];
 	const char *fields = stat_fields(pid, tid, text);
@@ -47,7 +47,7 @@ proc_state(pid_t pid, pid_t tid)
 }
 
 bool
-proc_is_kernel(pid_t pid)
+tnfctl_proc_is_kernel(pid_t pid)
 {
 	char text[STAT_SIZE];
 	const char *fields = stat_fields(pid, pid, text);
@@ -58,10 +58,11 @@ proc_is_kernel(pid_t pid)
 }
 
 /* Why nothing is written to a process that has exec'd: the kernel ties this descriptor to
-   the address space that it was opened for.  After an exec proc_read() and proc_write()
-   get 0 bytes from it, and never reach the new program; so neither of them asks. */
+   the address space that it was opened for.  After an exec tnfctl_proc_read() and
+   tnfctl_proc_write() get 0 bytes from it, and never reach the new program; so neither of
+   them asks. */
 tnfctl_errcode_t
-proc_open_memory(struct proc *p)
+tnfctl_proc_open_memory(struct proc *p)
 {
 	char name[64];
 
@@ -69,11 +70,11 @@ proc_open_memory(struct proc *p)
 	if (p->mem >= 0)
 		close(p->mem);
 	p->mem = open(name, O_RDWR | O_CLOEXEC);
-	return p->mem < 0 ? error_set_errno(errno, "%s", name) : TNFCTL_ERR_NONE;
+	return p->mem < 0 ? tnfctl_error_set_errno(errno, "%s", name) : TNFCTL_ERR_NONE;
 }
 
 bool
-proc_read(struct proc *p, uintptr_t address, void *buf, size_t n)
+tnfctl_proc_read(struct proc *p, uintptr_t address, void *buf, size_t n)
 {
 	char *to = buf;
 	ssize_t got;
@@ -87,7 +88,7 @@ proc_read(struct proc *p, uintptr_t address, void *buf, size_t n)
 }
 
 bool
-proc_memory_is_gone(const struct proc *p)
+tnfctl_proc_memory_is_gone(const struct proc *p)
 {
 	char c;
 
@@ -95,9 +96,9 @@ proc_memory_is_gone(const struct proc *p)
 	return pread(p->mem, &c, 1, (off_t)getpagesize()) == 0;
 }
 
-/* Of a process that has exec'd: false, as proc_open_memory() says. */
+/* Of a process that has exec'd: false, as tnfctl_proc_open_memory() says. */
 bool
-proc_write(struct proc *p, uintptr_t address, const void *buf, size_t n)
+tnfctl_proc_write(struct proc *p, uintptr_t address, const void *buf, size_t n)
 {
 	const char *from = buf;
 	ssize_t put;
@@ -119,11 +120,11 @@ static int
 open_if(const char *path, pid_t pid, const struct mapping *m)
 {
 	char name[MAPPING_FILE_MAX];
-	int fd = file_open(path);
+	int fd = tnfctl_file_open(path);
 	struct stat st, mapped;
 
 	if (fd >= 0 && fstat(fd, &st) == 0 &&
-	    (stat(mapping_file(m, pid, name), &mapped) == 0 ?
+	    (stat(tnf_mapping_file(m, pid, name), &mapped) == 0 ?
 	    st.st_ino == mapped.st_ino && st.st_dev == mapped.st_dev :
 	    st.st_ino == m->inode))
 		return fd;
@@ -133,7 +134,7 @@ open_if(const char *path, pid_t pid, const struct mapping *m)
 }
 
 int
-proc_open_mapped(pid_t pid, const struct mapping *m, char *path, size_t size)
+tnfctl_proc_open_mapped(pid_t pid, const struct mapping *m, char *path, size_t size)
 {
 	char name[MAPPING_FILE_MAX];
 	int fd;
@@ -146,6 +147,6 @@ proc_open_mapped(pid_t pid, const struct mapping *m, char *path, size_t size)
 		if ((fd = open_if(path, pid, m)) >= 0)
 			return fd;
 	}
-	snprintf(path, size, "%s", mapping_file(m, pid, name));
-	return file_open(path);
+	snprintf(path, size, "%s", tnf_mapping_file(m, pid, name));
+	return tnfctl_file_open(path);
 }

@@ -62,7 +62,7 @@ remote_begin(struct proc *p, const struct remote *r, const struct arch_saved *s,
 
 	memcpy(c.args, r->args, sizeof(c.args));
 	if (ptrace(PTRACE_GETSIGMASK, r->tid, sizeof(c.mask), &c.mask) != 0 ||
-	    !arch_begin(p, r->tid, s, &c, ret_sp))
+	    !tnfctl_arch_begin(p, r->tid, s, &c, ret_sp))
 		return false;
 	*ret_mask = c.mask;
 	block_signals(r->tid);
@@ -141,26 +141,26 @@ static bool
 run_to_end(struct proc *p, struct remote *r, uint64_t sp, int max_ms)
 {
 	int64_t start = now_ms(), end = start + max_ms;
-	struct thread *t = proc_thread(p, r->tid);
+	struct thread *t = tnfctl_proc_thread(p, r->tid);
 	unsigned int pauses = 0;
 
-	proc_resume(p, t);
+	tnfctl_proc_resume(p, t);
 	while (!p->gone && p->event == PROC_NOTHING && now_ms() < end) {
-		proc_take_all(p);
-		if ((t = proc_thread(p, r->tid)) == NULL)
+		tnfctl_proc_take_all(p);
+		if ((t = tnfctl_proc_thread(p, r->tid)) == NULL)
 			return false;
 		if (t->event == PROC_SYSCALL) {
 			t->event = PROC_NOTHING;
 			if (at_end(r, sp))
 				return true;
-			proc_resume(p, t);
+			tnfctl_proc_resume(p, t);
 			pauses = 0;
 		} else if (t->stopped && t->event == PROC_NOTHING) {
-			proc_resume(p, t);
+			tnfctl_proc_resume(p, t);
 		}
 		r->waits |= now_ms() - start > ALONE_MS;
 		if (r->waits && !r->alone)
-			proc_resume_idle(p);
+			tnfctl_proc_resume_idle(p);
 		pause_shortly(pauses++);
 	}
 	return false;
@@ -201,7 +201,7 @@ is_held(const struct proc *p)
 	for (t = p->threads; t < p->threads + p->n; t++) {
 		if (t->stopped)
 			continue;
-		state = proc_state(p->pid, t->tid);
+		state = tnfctl_proc_state(p->pid, t->tid);
 		if (state != 'Z' && state != 'X' && state != 0 &&
 		    !is_in_other_call(p, t->tid))
 			return false;
@@ -216,35 +216,35 @@ remote_finish(struct proc *p, pid_t tid, const struct arch_saved *s,
 {
 	struct thread *t;
 
-	proc_stop(p);
+	tnfctl_proc_stop(p);
 	/* If not, it makes that call by itself when it runs again. */
-	if ((t = proc_thread(p, tid)) == NULL || !t->stopped || !is_held(p))
+	if ((t = tnfctl_proc_thread(p, tid)) == NULL || !t->stopped || !is_held(p))
 		return;
 	/* In this order: whenever we die it can go on. */
 	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
-	arch_leave(tid, s);
+	tnfctl_arch_leave(tid, s);
 	t->syscalls = false;
 	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
-	proc_resume(p, t);
+	tnfctl_proc_resume(p, t);
 	t->asked = true;
-	proc_stop(p);
-	if ((t = proc_thread(p, tid)) == NULL)
+	tnfctl_proc_stop(p);
+	if ((t = tnfctl_proc_thread(p, tid)) == NULL)
 		return;
 	t->leave_group = false;
 	/* Where nothing has happened since, the exact state. */
 	if (t->stopped && t->signal == 0 && is_held(p))
-		arch_restore(tid, s);
+		tnfctl_arch_restore(tid, s);
 }
 
 enum remote_result
-remote_call(struct proc *p, struct remote *r, int max_ms)
+tnfctl_remote_call(struct proc *p, struct remote *r, int max_ms)
 {
-	struct thread *t = proc_thread(p, r->tid);
+	struct thread *t = tnfctl_proc_thread(p, r->tid);
 	struct arch_saved *s = NULL;
 	bool started, ended = false;
 	uint64_t mask = 0, sp = 0;
 
-	started = t != NULL && is_held(p) && (s = arch_save(t)) != NULL &&
+	started = t != NULL && is_held(p) && (s = tnfctl_arch_save(t)) != NULL &&
 	    remote_begin(p, r, s, &mask, &sp);
 	if (started) {
 		t->syscalls = t->leave_group = true;
@@ -252,8 +252,8 @@ remote_call(struct proc *p, struct remote *r, int max_ms)
 		if (ended)
 			remote_finish(p, r->tid, s, mask);
 		else
-			proc_stop(p);
-		if ((t = proc_thread(p, r->tid)) != NULL)
+			tnfctl_proc_stop(p);
+		if ((t = tnfctl_proc_thread(p, r->tid)) != NULL)
 			t->syscalls = t->leave_group = false;
 	}
 	free(s);
@@ -264,7 +264,7 @@ remote_call(struct proc *p, struct remote *r, int max_ms)
 }
 
 bool
-remote_is_in_sequence(struct proc *p, const struct thread *t, uintptr_t ip)
+tnfctl_remote_is_in_sequence(struct proc *p, const struct thread *t, uintptr_t ip)
 {
 	struct rseq_place place = { 0 };
 	struct rseq_cs cs;
@@ -274,9 +274,9 @@ remote_is_in_sequence(struct proc *p, const struct thread *t, uintptr_t ip)
 	if (ptrace(GET_RSEQ_PLACE, t->tid, sizeof(place), &place) <
 	    (long)sizeof(place) || place.area == 0)
 		return false;
-	if (!proc_read(p, place.area + offsetof(struct rseq,
+	if (!tnfctl_proc_read(p, place.area + offsetof(struct rseq,
 	    rseq_cs), &at, sizeof(at)))
 		return true;
-	return at != 0 && (!proc_read(p, at, &cs, sizeof(cs)) ||
+	return at != 0 && (!tnfctl_proc_read(p, at, &cs, sizeof(cs)) ||
 	    ip - cs.start_ip < cs.post_commit_offset);
 }

@@ -29,10 +29,10 @@ enum remote_result {
 #define REMOTE_FRAME	(18u << 10)
 
 /* The process is stopped before and after. */
-enum remote_result remote_call(struct proc *, struct remote *, int max_ms);
+enum remote_result tnfctl_remote_call(struct proc *, struct remote *, int max_ms);
 
 /* Is it at this instruction within a restartable sequence? */
-bool	remote_is_in_sequence(struct proc *, const struct thread *,
+bool	tnfctl_remote_is_in_sequence(struct proc *, const struct thread *,
 	    uintptr_t ip);
 
 #endif

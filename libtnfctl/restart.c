@@ -73,7 +73,7 @@ is_uring_limited(struct proc *p, const struct arch_interrupted *c)
 
 	if ((c->arg[3] & URING_EXT_ARG) == 0)
 		return false;
-	return !proc_read(p, c->arg[4], &arg, sizeof(arg)) || arg.ts != 0 ||
+	return !tnfctl_proc_read(p, c->arg[4], &arg, sizeof(arg)) || arg.ts != 0 ||
 	    arg.min_wait_us != 0;
 }
 
@@ -116,7 +116,7 @@ signals_of(const struct proc *p, const struct thread *t, const char *field)
 {
 	char text[64];
 
-	return thread_status_text(p->pid, t->tid, field, text, sizeof(text)) ?
+	return tnf_thread_status_text(p->pid, t->tid, field, text, sizeof(text)) ?
 	    strtoull(text, NULL, 16) : 0;
 }
 
@@ -126,7 +126,7 @@ handler_runs(const struct proc *p, const struct thread *t)
 {
 	unsigned long long pending;
 
-	if (thread_status(p->pid, t->tid, "Tgid") < 0)
+	if (tnf_thread_status(p->pid, t->tid, "Tgid") < 0)
 		return true;		/* not known: nothing is repeated */
 	pending = signals_of(p, t, "SigPnd") | signals_of(p, t, "ShdPnd");
 	pending &= ~signals_of(p, t, "SigBlk");
@@ -136,16 +136,16 @@ handler_runs(const struct proc *p, const struct thread *t)
 }
 
 void
-restart_call(struct proc *p, struct thread *t)
+tnfctl_restart_call(struct proc *p, struct thread *t)
 {
 	struct arch_interrupted c;
 	size_t i;
 
-	if (!arch_is_interrupted(t, &c))
+	if (!tnfctl_arch_is_interrupted(t, &c))
 		return;
 	for (i = 0; calls[i].call != c.call; )
 		if (++i == sizeof(calls) / sizeof(calls[0]))
 			return;
 	if (!is_limited(p, calls[i].limit, &c) && !handler_runs(p, t))
-		arch_redo(t->tid, &c);
+		tnfctl_arch_redo(t->tid, &c);
 }

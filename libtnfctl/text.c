@@ -16,7 +16,7 @@ struct text {
 };
 
 struct text *
-text_new(void)
+tnfctl_text_new(void)
 {
 	return calloc(1, sizeof(struct text));
 }
@@ -36,7 +36,7 @@ move_window(tnfctl_handle_t *h, struct text *s, uintptr_t start)
 }
 
 bool
-text_read(tnfctl_handle_t *h, struct text *s, uintptr_t address,
+tnfctl_text_read(tnfctl_handle_t *h, struct text *s, uintptr_t address,
     char ret[TEXT_SIZE])
 {
 	size_t n = 0, part, left;

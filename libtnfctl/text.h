@@ -11,9 +11,9 @@
 /* Many strings lie close together: the surroundings are kept. */
 struct text;
 
-struct text *text_new(void);	/* free() it */
+struct text *tnfctl_text_new(void);	/* free() it */
 /* False: no readable memory, or no NUL within TEXT_SIZE. */
-bool	text_read(tnfctl_handle_t *, struct text *, uintptr_t,
+bool	tnfctl_text_read(tnfctl_handle_t *, struct text *, uintptr_t,
 	    char ret[TEXT_SIZE]);
 
 #endif

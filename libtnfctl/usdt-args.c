@@ -311,7 +311,7 @@ read_argument(struct operand_text *t)
 }
 
 bool
-usdt_args_parse(const char *text, const struct usdt_place *place,
+tnfctl_usdt_args_parse(const char *text, const struct usdt_place *place,
     struct usdt_args *ret)
 {
 	struct operand_text t = { .place = place, .args = ret };

@@ -31,7 +31,7 @@ struct usdt_args {
 };
 
 /* false: at least one argument cannot be read; the others can. */
-bool	usdt_args_parse(const char *text, const struct usdt_place *,
+bool	tnfctl_usdt_args_parse(const char *text, const struct usdt_place *,
 	    struct usdt_args *ret);
 
 #endif

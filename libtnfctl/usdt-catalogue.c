@@ -142,7 +142,7 @@ load_provider(const char *provider)
 }
 
 void
-usdt_catalogue_find(const char *provider, const char *probe,
+tnfctl_usdt_catalogue_find(const char *provider, const char *probe,
     struct usdt_args_named *ret)
 {
 	memset(ret, 0, sizeof *ret);

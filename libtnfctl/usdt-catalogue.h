@@ -26,7 +26,7 @@ struct usdt_args_named {
 };
 
 /* n is 0 where nothing is known. */
-void	usdt_catalogue_find(const char *provider, const char *probe,
+void	tnfctl_usdt_catalogue_find(const char *provider, const char *probe,
 	    struct usdt_args_named *ret);
 
 #endif

@@ -30,7 +30,7 @@ is_latest(const struct stat *st)
 }
 
 const struct usdt_object *
-usdt_probes_of(int fd)
+tnfctl_usdt_probes_of(int fd)
 {
 	struct stat st;
 	struct elffile *e;
@@ -39,13 +39,13 @@ usdt_probes_of(int fd)
 		return NULL;
 	if (is_latest(&st))
 		return &latest.o;
-	usdt_object_free(&latest.o);
+	tnfctl_usdt_object_free(&latest.o);
 	latest.valid = false;
-	if ((e = elffile_open(fd)) == NULL)
+	if ((e = tnf_elffile_open(fd)) == NULL)
 		return NULL;
-	latest.valid = usdt_object_read(e, &latest.o);
+	latest.valid = tnfctl_usdt_object_read(e, &latest.o);
 	latest.st = st;
-	elffile_close(e);
+	tnf_elffile_close(e);
 	return latest.valid ? &latest.o : NULL;
 }
 
@@ -79,12 +79,12 @@ arg_type(const struct usdt_probe *p, const struct usdt_args_named *named, unsign
 }
 
 void
-usdt_describe(const struct usdt_probe *p, struct kp_uprobe_found *ret)
+tnfctl_usdt_describe(const struct usdt_probe *p, struct kp_uprobe_found *ret)
 {
 	struct usdt_args_named named;
 	int n;
 
-	usdt_catalogue_find(p->provider, p->name, &named);
+	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
 	ret->members = p->nargs;
 	for (unsigned i = 0; i < p->nargs; i++) {
 		ret->member[i].type = arg_type(p, &named, i);
@@ -107,7 +107,7 @@ mark_text(const struct usdt_probe *p, struct kp_site *site)
 {
 	struct usdt_args_named named;
 
-	usdt_catalogue_find(p->provider, p->name, &named);
+	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
 	for (unsigned i = 0; i < site->n && i < named.n; i++) {
 		if (p->size[i] != sizeof(uintptr_t))
 			continue;
@@ -120,7 +120,7 @@ mark_text(const struct usdt_probe *p, struct kp_site *site)
 }
 
 bool
-usdt_symbol(const struct usdt_probe *p, char *ret, size_t size)
+tnfctl_usdt_symbol(const struct usdt_probe *p, char *ret, size_t size)
 {
 	int n = snprintf(ret, size, "%s:%s", p->provider, p->name);
 
@@ -133,7 +133,7 @@ find_probe(const struct usdt_object *o, const char *symbol)
 	char name[KP_SYMBOL_MAX];
 
 	for (size_t i = 0; i < o->n; i++)
-		if (usdt_symbol(&o->v[i], name, sizeof name) && strcmp(name, symbol) == 0)
+		if (tnfctl_usdt_symbol(&o->v[i], name, sizeof name) && strcmp(name, symbol) == 0)
 			return &o->v[i];
 	return NULL;
 }
@@ -146,20 +146,20 @@ found_none(struct kp_uprobe_found *ret, int e, const char *why)
 }
 
 int
-usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
+tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
-	int fd = file_open(spec->path);
+	int fd = tnfctl_file_open(spec->path);
 	const struct usdt_object *o;
 	const struct usdt_probe *p;
 
 	if (fd < 0)
 		return found_none(ret, errno, errno == ENOENT ?
 		    "the file is not there any more" : strerror(errno));
-	o = usdt_probes_of(fd);
+	o = tnfctl_usdt_probes_of(fd);
 	close(fd);
 	if (o == NULL || (p = find_probe(o, spec->symbol)) == NULL)
 		return found_none(ret, ENOENT, "the file has no such probe any more");
-	usdt_describe(p, ret);
+	tnfctl_usdt_describe(p, ret);
 	ret->site = calloc(p->nsites, sizeof *ret->site);
 	if (ret->site == NULL)
 		return found_none(ret, ENOMEM, "not enough memory");

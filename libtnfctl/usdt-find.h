@@ -9,15 +9,15 @@
 
 /* The probes of an open file; they stay until the next call of this thread, which
    may be for another.  NULL: it is no ELF file of this machine. */
-const struct usdt_object *usdt_probes_of(int fd);
+const struct usdt_object *tnfctl_usdt_probes_of(int fd);
 
 /* How the arguments are recorded; ret->site is not touched. */
-void	usdt_describe(const struct usdt_probe *, struct kp_uprobe_found *ret);
+void	tnfctl_usdt_describe(const struct usdt_probe *, struct kp_uprobe_found *ret);
 
 /* kp_uprobe_find_f for USDT probes. */
-int	usdt_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
+int	tnfctl_usdt_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
 
 /* "provider:name", as kp_uprobe_spec.symbol has it; false: too long. */
-bool	usdt_symbol(const struct usdt_probe *, char *ret, size_t size);
+bool	tnfctl_usdt_symbol(const struct usdt_probe *, char *ret, size_t size);
 
 #endif

@@ -76,7 +76,7 @@ note_read(struct bytes_left b, struct usdt_note *note)
 }
 
 void
-usdt_notes_read(const uint8_t *bytes, size_t size, usdt_note_f *fn, void *arg)
+tnfctl_usdt_notes_read(const uint8_t *bytes, size_t size, usdt_note_f *fn, void *arg)
 {
 	struct bytes_left left = { bytes, size };
 	const uint8_t *head, *name, *desc;
@@ -124,7 +124,7 @@ note_moved(void *arg, const struct usdt_note *found)
 static bool
 read_section(void *arg, const uint8_t *bytes, size_t size)
 {
-	usdt_notes_read(bytes, size, note_moved, arg);
+	tnfctl_usdt_notes_read(bytes, size, note_moved, arg);
 	return true;
 }
 
@@ -136,11 +136,11 @@ note_base(void *arg, uint64_t address, uint64_t size)
 }
 
 bool
-usdt_notes_of(struct elffile *e, usdt_note_f *fn, void *arg)
+tnfctl_usdt_notes_of(struct elffile *e, usdt_note_f *fn, void *arg)
 {
 	struct of_object o = { .fn = fn, .arg = arg };
 
-	elffile_sections(e, ".stapsdt.base", note_base, &o);
-	elffile_notes(e, ".note.stapsdt", read_section, &o);
+	tnf_elffile_sections(e, ".stapsdt.base", note_base, &o);
+	tnf_elffile_notes(e, ".note.stapsdt", read_section, &o);
 	return o.any;
 }

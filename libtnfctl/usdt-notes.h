@@ -27,10 +27,10 @@ typedef bool usdt_note_f(void *arg, const struct usdt_note *);
 
 /* Calls fn for each note of a section until it returns false.  Ends at the first
    note that does not fit; those of others are passed over. */
-void	usdt_notes_read(const uint8_t *bytes, size_t size, usdt_note_f *, void *arg);
+void	tnfctl_usdt_notes_read(const uint8_t *bytes, size_t size, usdt_note_f *, void *arg);
 
 /* The same for an object; addresses are put right if it was moved since it was
    linked (prelink).  false: there are no such notes. */
-bool	usdt_notes_of(struct elffile *, usdt_note_f *, void *arg);
+bool	tnfctl_usdt_notes_of(struct elffile *, usdt_note_f *, void *arg);
 
 #endif

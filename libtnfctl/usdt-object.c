@@ -36,7 +36,7 @@ name_is_fit(const char *s)
 static bool
 find_symbol(void *arg, const char *name, uint64_t *ret)
 {
-	return elffile_symbol(arg, name, ret);
+	return tnf_elffile_symbol(arg, name, ret);
 }
 
 /* One more of an array that grows by doubling, zeroed; NULL: no memory. */
@@ -88,10 +88,10 @@ static bool
 usdt_object_place(struct reading *r, const struct usdt_note *note, struct usdt_site *s)
 {
 	s->address = note->address;
-	if (!elffile_offset(r->elf, note->address, &s->offset))
+	if (!tnf_elffile_offset(r->elf, note->address, &s->offset))
 		return false;
 	return note->semaphore == 0 ||
-	    elffile_offset(r->elf, note->semaphore, &s->ref_ctr);
+	    tnf_elffile_offset(r->elf, note->semaphore, &s->ref_ctr);
 }
 
 static bool
@@ -109,7 +109,7 @@ add_note(void *arg, const struct usdt_note *note)
 		r->o->skipped++;
 		return !r->failed;
 	}
-	if (!usdt_args_parse(note->args, &where, &args) && p->why[0] == '\0')
+	if (!tnfctl_usdt_args_parse(note->args, &where, &args) && p->why[0] == '\0')
 		memcpy(p->why, args.why, sizeof p->why);
 	site.n = args.n;
 	memcpy(site.v, args.v, sizeof site.v);
@@ -147,14 +147,14 @@ find_types(struct usdt_probe *p)
 }
 
 bool
-usdt_object_read(struct elffile *e, struct usdt_object *ret)
+tnfctl_usdt_object_read(struct elffile *e, struct usdt_object *ret)
 {
-	struct reading r = { .elf = e, .o = ret, .fixed = elffile_is_fixed(e) };
+	struct reading r = { .elf = e, .o = ret, .fixed = tnf_elffile_is_fixed(e) };
 
 	memset(ret, 0, sizeof *ret);
-	usdt_notes_of(e, add_note, &r);
+	tnfctl_usdt_notes_of(e, add_note, &r);
 	if (r.failed) {
-		usdt_object_free(ret);
+		tnfctl_usdt_object_free(ret);
 		return false;
 	}
 	for (size_t i = 0; i < ret->n; i++)
@@ -163,7 +163,7 @@ usdt_object_read(struct elffile *e, struct usdt_object *ret)
 }
 
 void
-usdt_object_free(struct usdt_object *o)
+tnfctl_usdt_object_free(struct usdt_object *o)
 {
 	for (size_t i = 0; i < o->n; i++)
 		free(o->v[i].sites);

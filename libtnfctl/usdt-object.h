@@ -43,7 +43,7 @@ struct usdt_object {
 };
 
 /* All probes of a file; false: no memory.  No notes: n is 0. */
-bool	usdt_object_read(struct elffile *, struct usdt_object *ret);
-void	usdt_object_free(struct usdt_object *);
+bool	tnfctl_usdt_object_read(struct elffile *, struct usdt_object *ret);
+void	tnfctl_usdt_object_free(struct usdt_object *);
 
 #endif

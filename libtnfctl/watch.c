@@ -61,7 +61,7 @@ watch_look(void *arg)
 }
 
 struct watch *
-watch_start(void)
+tnfctl_watch_start(void)
 {
 	struct watch *w = calloc(1, sizeof(*w));
 
@@ -81,7 +81,7 @@ watch_start(void)
 }
 
 void
-watch_stop(struct watch *w)
+tnfctl_watch_stop(struct watch *w)
 {
 	/* It sleeps in waitid, nanosleep or sem_wait and has nothing to lose. */
 	pthread_cancel(w->thread);
@@ -92,7 +92,7 @@ watch_stop(struct watch *w)
 }
 
 enum watch_result
-watch_wait(struct watch *w, const sigset_t *mask, int timeout_ms,
+tnfctl_watch_wait(struct watch *w, const sigset_t *mask, int timeout_ms,
     pid_t *ret_tid)
 {
 	struct timespec ts = { .tv_sec = timeout_ms / 1000,
@@ -111,7 +111,7 @@ watch_wait(struct watch *w, const sigset_t *mask, int timeout_ms,
 }
 
 void
-watch_next(struct watch *w, bool not_ours)
+tnfctl_watch_next(struct watch *w, bool not_ours)
 {
 	w->not_ours = not_ours;
 	sem_post(&w->next);

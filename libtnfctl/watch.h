@@ -16,12 +16,12 @@ enum watch_result {
 	WATCH_TIMEOUT
 };
 
-struct watch *watch_start(void);	/* NULL, errno */
-void	watch_stop(struct watch *);
+struct watch *tnfctl_watch_start(void);	/* NULL, errno */
+void	tnfctl_watch_stop(struct watch *);
 /* Signals are as in 'mask' while it waits.  timeout_ms: -1 for ever. */
-enum watch_result watch_wait(struct watch *, const sigset_t *mask,
+enum watch_result tnfctl_watch_wait(struct watch *, const sigset_t *mask,
 	    int timeout_ms, pid_t *ret_tid);
 /* After WATCH_CHILD: look on.  not_ours: it was nobody that we know. */
-void	watch_next(struct watch *, bool not_ours);
+void	tnfctl_watch_next(struct watch *, bool not_ours);
 
 #endif

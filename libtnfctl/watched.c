@@ -48,7 +48,8 @@ watched_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 static tnfctl_errcode_t
 watched_no_file(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 {
-	return error_set(TNFCTL_ERR_BADARG, "process %d: it has no probes of TNF, and needs "
+	return tnfctl_error_set(TNFCTL_ERR_BADARG,
+	    "process %d: it has no probes of TNF, and needs "
 	    "no trace file: events go to the kernel's buffer", (int)h->pid);
 }
 
@@ -65,10 +66,10 @@ watched_continue(tnfctl_handle_t *const *v, size_t n, size_t *which,
 	int r;
 
 	if (n != 1)
-		return error_set(TNFCTL_ERR_BADARG, "a process that is not held cannot be "
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "a process that is not held cannot be "
 		    "continued with others");
-	imports_release(h);
-	error_set(TNFCTL_ERR_NONE, NULL);
+	tnfctl_imports_release(h);
+	tnfctl_error_set(TNFCTL_ERR_NONE, NULL);
 	for (;;) {
 		r = poll(&p, 1, LOOK_MS);
 		if (r < 0 && errno == EINTR) {
@@ -80,7 +81,7 @@ watched_continue(tnfctl_handle_t *const *v, size_t n, size_t *which,
 			*ret = TNFCTL_EVENT_EXIT;
 			return TNFCTL_ERR_NONE;
 		}
-		err = imports_refresh(h);
+		err = tnfctl_imports_refresh(h);
 		if (err != TNFCTL_ERR_NONE && !has_ended(h))
 			return err;
 		if (h->nprobes > before) {
@@ -92,45 +93,45 @@ watched_continue(tnfctl_handle_t *const *v, size_t n, size_t *which,
 
 static const struct target_ops watched_ops = {
 	.close = watched_close,
-	.import_add = imports_add,
-	.refresh = imports_refresh,
+	.import_add = tnfctl_imports_add,
+	.refresh = tnfctl_imports_refresh,
 	.attrs = watched_attrs,
 	.buffer_alloc = watched_no_file,
-	.probe_state = import_state,
-	.probe_set = import_set,
+	.probe_state = tnfctl_import_state,
+	.probe_set = tnfctl_import_set,
 	.cont = watched_continue,
-	.mark = import_mark,
-	.probe_describe = import_describe,
-	.probe_where = import_where,
+	.mark = tnfctl_import_mark,
+	.probe_describe = tnfctl_import_describe,
+	.probe_where = tnfctl_import_where,
 };
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
 {
 	struct watched *w = malloc(sizeof *w);
-	tnfctl_handle_t *h = handle_new(&watched_ops, pid);
+	tnfctl_handle_t *h = tnfctl_handle_new(&watched_ops, pid);
 	tnfctl_errcode_t err;
 
 	if (w == NULL || h == NULL) {
 		free(w);
-		handle_free(h);
-		return error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+		tnfctl_handle_free(h);
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	}
 	h->priv = w;
 	w->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (w->pidfd < 0) {
 		err = errno == ESRCH ?
-		    error_set(TNFCTL_ERR_NOPROCESS, "process %d: there is none", (int)pid) :
-		    error_set_errno(errno, "process %d", (int)pid);
+		    tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: there is none", (int)pid) :
+		    tnfctl_error_set_errno(errno, "process %d", (int)pid);
 		free(w);
-		handle_free(h);
+		tnfctl_handle_free(h);
 		return err;
 	}
-	if ((err = imports_begin(h)) != TNFCTL_ERR_NONE) {
+	if ((err = tnfctl_imports_begin(h)) != TNFCTL_ERR_NONE) {
 		watched_close(h, TNFCTL_TARG_DEFAULT);
-		handle_free(h);
+		tnfctl_handle_free(h);
 		return err;
 	}
 	*ret = h;
-	return error_set(TNFCTL_ERR_NONE, NULL);
+	return tnfctl_error_set(TNFCTL_ERR_NONE, NULL);
 }

@@ -13,8 +13,8 @@
 static void
 add_value(struct attr *a, const char *s, size_t len)
 {
-	a->values = xreallocarray(a->values, a->n_values + 1, sizeof *a->values);
-	a->values[a->n_values++] = xstrndup(s, len);
+	a->values = tnf_xreallocarray(a->values, a->n_values + 1, sizeof *a->values);
+	a->values[a->n_values++] = tnf_xstrndup(s, len);
 }
 
 static void
@@ -34,7 +34,7 @@ attrs_add(struct attrs *l, char *name, char *text)
 {
 	struct attr *a;
 
-	l->v = xreallocarray(l->v, l->n + 1, sizeof *l->v);
+	l->v = tnf_xreallocarray(l->v, l->n + 1, sizeof *l->v);
 	a = &l->v[l->n++];
 	memset(a, 0, sizeof *a);
 	a->name = name;
@@ -48,14 +48,14 @@ attrs_parse(struct attrs *l, const char *s)
 	struct attribute a;
 
 	while (attribute_next(&s, true, &a))
-		attrs_add(l, xstrndup(a.name, a.name_len), xstrndup(a.value, a.value_len));
+		attrs_add(l, tnf_xstrndup(a.name, a.name_len), tnf_xstrndup(a.value, a.value_len));
 }
 
 /* "&debug other_function func@0x4711": the newest connection first. */
 static char *
 funcs_text(const tnfctl_probe_state_t *st, const struct names *fcns)
 {
-	char *s = xstrdup(""), *one, *t;
+	char *s = tnf_xstrdup(""), *one, *t;
 	const struct name *f;
 	size_t i;
 
@@ -64,13 +64,13 @@ funcs_text(const tnfctl_probe_state_t *st, const struct names *fcns)
 		    st->func_names[i] : NULL;
 
 		if (sym == NULL || *sym == '\0')
-			one = xasprintf("func@0x%lx",
+			one = tnf_xasprintf("func@0x%lx",
 			    (unsigned long)st->func_addrs[i]);
 		else if ((f = names_find_symbol(fcns, sym)) != NULL)
-			one = xasprintf("&%s", f->name);
+			one = tnf_xasprintf("&%s", f->name);
 		else
-			one = xstrdup(sym);
-		t = xasprintf("%s%s%s", s, i > 0 ? " " : "", one);
+			one = tnf_xstrdup(sym);
+		t = tnf_xasprintf("%s%s%s", s, i > 0 ? " " : "", one);
 		free(s);
 		free(one);
 		s = t;
@@ -83,11 +83,11 @@ attrs_of_probe(struct attrs *l, const tnfctl_probe_state_t *st,
     const struct names *fcns)
 {
 	memset(l, 0, sizeof *l);
-	attrs_add(l, xstrdup("enable"), xstrdup(st->enabled ? "on" : "off"));
-	attrs_add(l, xstrdup("trace"), xstrdup(st->traced ? "on" : "off"));
+	attrs_add(l, tnf_xstrdup("enable"), tnf_xstrdup(st->enabled ? "on" : "off"));
+	attrs_add(l, tnf_xstrdup("trace"), tnf_xstrdup(st->traced ? "on" : "off"));
 	if (st->obj_name != NULL)
-		attrs_add(l, xstrdup("object"), xstrdup(st->obj_name));
-	attrs_add(l, xstrdup("funcs"), funcs_text(st, fcns));
+		attrs_add(l, tnf_xstrdup("object"), tnf_xstrdup(st->obj_name));
+	attrs_add(l, tnf_xstrdup("funcs"), funcs_text(st, fcns));
 	attrs_parse(l, st->attr_string);
 	l->used = st->enabled || st->traced;
 	for (size_t i = 0; i < l->n; i++)

@@ -23,16 +23,17 @@ cmd_mark_parse(struct shell *sh, struct statement *st, struct args *a)
 	char *longer;
 
 	if (tok != NULL || statement_at_end(st)) {
-		a->text = tok != NULL ? xstrdup(tok->value) : NULL;
+		a->text = tok != NULL ? tnf_xstrdup(tok->value) : NULL;
 		return tok != NULL && *tok->value != '\0';
 	}
 	for (; !statement_at_end(st); st->next++) {
 		tok = statement_peek(st);
 		if (tok->kind == TOK_QSTR || tok->kind == TOK_BAD) {
-			statement_hint(st, xstrdup("quote the whole text: mark 'deploy 812 begins'"));
+			statement_hint(st,
+			    tnf_xstrdup("quote the whole text: mark 'deploy 812 begins'"));
 			return false;
 		}
-		longer = xasprintf("%s%s%s", a->text != NULL ? a->text : "",
+		longer = tnf_xasprintf("%s%s%s", a->text != NULL ? a->text : "",
 		    a->text != NULL ? " " : "", tok->text);
 		free(a->text);
 		a->text = longer;
@@ -71,8 +72,8 @@ mark_one(tnfctl_handle_t *h, void *arg)
 		return tnfctl_mark(h, m->text, m->by);
 	if (is_marked(m, attrs.trace_file_name))
 		return TNFCTL_ERR_NONE;
-	file = xstrdup(attrs.trace_file_name);
-	m->files = xreallocarray(m->files, m->n + 1, sizeof *m->files);
+	file = tnf_xstrdup(attrs.trace_file_name);
+	m->files = tnf_xreallocarray(m->files, m->n + 1, sizeof *m->files);
 	m->files[m->n++] = file;
 	return tnfctl_mark(h, m->text, m->by);
 }
@@ -100,7 +101,7 @@ cmd_mark_run(struct shell *sh, const struct args *a)
 
 	if (!cmd_mark_ready(sh))
 		return CMD_DONE;
-	who_is(getuid(), getpid(), m.by, sizeof m.by);
+	tnf_who_is(getuid(), getpid(), m.by, sizeof m.by);
 	err = mark_one(sh->target, &m);
 	of_family = family_each(sh->family, mark_one, &m);
 	if (err == TNFCTL_ERR_NONE)

@@ -34,10 +34,10 @@ parse_rule(struct statement *st, struct args *a)
 
 	if (tok == NULL || statement_peek(st)->kind != TOK_EQUAL)
 		return false;
-	text = xstrdup(tok->text);
+	text = tnf_xstrdup(tok->text);
 	while (!statement_at_end(st)) {
 		tok = &st->v[st->next++];
-		more = xasprintf("%s%s", text, tok->kind == TOK_QSTR ? tok->value : tok->text);
+		more = tnf_xasprintf("%s%s", text, tok->kind == TOK_QSTR ? tok->value : tok->text);
 		free(text);
 		text = more;
 	}

@@ -25,7 +25,7 @@ struct rule_kind {
 static void
 add_rule(struct completion *c, const char *key, const char *value)
 {
-	char *text = xasprintf("%s%s", key, value);
+	char *text = tnf_xasprintf("%s%s", key, value);
 
 	if (strncmp(text, c->word, strlen(c->word)) == 0)
 		strings_add(&c->candidates, text);
@@ -95,8 +95,8 @@ static void
 add_groups(struct completion *c, const char *key, const char *value)
 {
 	const char *top = find_groups(), *slash = strrchr(value, '/');
-	char *above = xstrndup(value, slash == NULL ? 0 : (size_t)(slash - value));
-	char *dir = top == NULL ? NULL : xasprintf("%s%s", top, above);
+	char *above = tnf_xstrndup(value, slash == NULL ? 0 : (size_t)(slash - value));
+	char *dir = top == NULL ? NULL : tnf_xasprintf("%s%s", top, above);
 	DIR *d = dir == NULL ? NULL : opendir(dir);
 	struct dirent *e;
 	struct stat st;
@@ -106,9 +106,9 @@ add_groups(struct completion *c, const char *key, const char *value)
 
 		if (e->d_name[0] == '.')
 			continue;
-		full = xasprintf("%s/%s", dir, e->d_name);
+		full = tnf_xasprintf("%s/%s", dir, e->d_name);
 		if (stat(full, &st) == 0 && S_ISDIR(st.st_mode)) {
-			path = xasprintf("%s/%s%s", above, e->d_name,
+			path = tnf_xasprintf("%s/%s%s", above, e->d_name,
 			    st.st_nlink > 2 ? "/" : "");
 			add_rule(c, key, path);
 			free(path);
@@ -169,7 +169,7 @@ complete_filter(struct shell *sh, const char *text, bool delete, struct completi
 	const char *blank = strrchr(text, ' ');
 
 	free(c->word);
-	c->word = xstrdup(blank == NULL ? text : blank + 1);
+	c->word = tnf_xstrdup(blank == NULL ? text : blank + 1);
 	if (delete)
 		tnfctl_filter_rule_apply(sh->target, add_present, c);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

@@ -48,7 +48,7 @@ add_members(struct members *m, const struct attr *slots)
 	const char *word = m->c->word;
 
 	for (size_t i = 0; slots != NULL && i < slots->n_values; i++) {
-		char *text = xasprintf("%s%s", m->stay, slots->values[i]);
+		char *text = tnf_xasprintf("%s%s", m->stay, slots->values[i]);
 
 		if (*slots->values[i] != '\0' && strncmp(text, word, strlen(word)) == 0)
 			strings_add(&m->c->candidates, text);
@@ -81,7 +81,7 @@ complete_where(struct shell *sh, const struct token *tokens, size_t n, struct co
 
 	while (at > 0 && (isalnum((unsigned char)c->word[at - 1]) || c->word[at - 1] == '_'))
 		at--;
-	stay = at > 0 ? xstrndup(c->word, at) : xstrdup("'");
+	stay = at > 0 ? tnf_xstrndup(c->word, at) : tnf_xstrdup("'");
 	m.stay = stay;
 	probes_visit(sh, complete_where_visit, &m);
 	free(stay);

@@ -34,7 +34,7 @@ static void
 complete_add(struct context *x, const char *mark, const char *s, const char *tail)
 {
 	const char *word = x->c->word;
-	char *text = xasprintf("%s%s%s", mark, s, tail);
+	char *text = tnf_xasprintf("%s%s%s", mark, s, tail);
 
 	if (strncmp(text, word, strlen(word)) == 0)
 		strings_add(&x->c->candidates, text);
@@ -53,9 +53,9 @@ add_text(struct context *x, const char *s, const char *tail)
 	    strpbrk(s, "'\n") != NULL)
 		return;
 	if (quoted || !lex_is_plain(s))
-		strings_add(&x->c->candidates, xasprintf("'%s'%s", s, tail));
+		strings_add(&x->c->candidates, tnf_xasprintf("'%s'%s", s, tail));
 	else
-		strings_add(&x->c->candidates, xasprintf("%s%s", s, tail));
+		strings_add(&x->c->candidates, tnf_xasprintf("%s%s", s, tail));
 }
 
 static void
@@ -139,7 +139,7 @@ add_target(struct context *x, size_t i, bool sets)
 	}
 	if (sets && x->n == i)
 		add_sets(x);
-	keys.value = xstrdup("keys");
+	keys.value = tnf_xstrdup("keys");
 	add_values(x, &keys);
 	free(keys.value);
 	add_attrs(x, "=");
@@ -169,12 +169,12 @@ static void
 add_file(struct context *x, const char *dir, const char *prefix,
     const char *name)
 {
-	char *real = xasprintf("%s/%s", dir, name);
+	char *real = tnf_xasprintf("%s/%s", dir, name);
 	struct stat sb;
 	bool is_dir = stat(real, &sb) == 0 && S_ISDIR(sb.st_mode);
 
 	if (strchr(name, '\'') == NULL)
-		strings_add(&x->c->candidates, xasprintf("'%s%s%s", prefix,
+		strings_add(&x->c->candidates, tnf_xasprintf("'%s%s%s", prefix,
 		    name, is_dir ? "/" : "'"));
 	free(real);
 }
@@ -185,7 +185,7 @@ add_files(struct context *x)
 	const char *typed = x->c->word + (*x->c->word == '\'');
 	const char *slash = strrchr(typed, '/');
 	const char *base = slash != NULL ? slash + 1 : typed;
-	char *prefix = xstrndup(typed, base - typed);
+	char *prefix = tnf_xstrndup(typed, base - typed);
 	const char *dir = *prefix != '\0' ? prefix : ".";
 	struct dirent *de;
 	DIR *dp = opendir(dir);
@@ -288,18 +288,18 @@ complete_cut(struct context *x, const char *text)
 
 		if (s[0] == '\0' || (s[len] == '\0' && kind != TOK_EQUAL) ||
 		    (kind == TOK_BAD && strchr("'/$&", *s) != NULL)) {
-			x->c->word = xstrdup(s);
+			x->c->word = tnf_xstrdup(s);
 			return;
 		}
 		text += lex(text, &x->tokens[x->n++]);
 	}
-	x->c->word = xstrdup("");
+	x->c->word = tnf_xstrdup("");
 }
 
 void
 complete(struct shell *sh, const char *text, struct completion *c)
 {
-	struct context *x = xcalloc(1, sizeof *x);
+	struct context *x = tnf_xcalloc(1, sizeof *x);
 	const char *name = NULL;
 
 	memset(c, 0, sizeof *c);

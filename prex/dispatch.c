@@ -18,7 +18,7 @@ syntax_error(struct shell *sh, const struct statement *st)
 	const struct token *tok = statement_peek(st);
 	/* The end of a line is a token as any other, and printed as it is. */
 	char *text = tok->kind == TOK_END && *tok->text != ';' ?
-	    xstrdup("\n") : printable(tok->text);
+	    tnf_xstrdup("\n") : printable(tok->text);
 
 	fflush(stdout);
 	shell_print_place(sh, tok->line);
@@ -38,7 +38,7 @@ dispatch_find(struct statement *st)
 		return NULL;
 	/* Parsers find the command by its name. */
 	free(st->v[0].value);
-	st->v[0].value = xstrdup(name);
+	st->v[0].value = tnf_xstrdup(name);
 	return cmd_find(name);
 }
 

@@ -35,7 +35,7 @@ print_place(const struct shell *sh, enum error_kind kind)
 static void __attribute__((format(printf, 3, 0)))
 error_report(struct shell *sh, enum error_kind kind, const char *fmt, va_list ap)
 {
-	char *text = xvasprintf(fmt, ap);
+	char *text = tnf_xvasprintf(fmt, ap);
 
 	fflush(stdout);
 	print_place(sh, kind);
@@ -61,7 +61,7 @@ shell_say(const struct shell *sh, const char *fmt, ...)
 	char *text;
 
 	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
+	text = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	fflush(stdout);
 	error_tell(sh, text);
@@ -77,7 +77,7 @@ shell_warn(const struct shell *sh, const char *fmt, ...)
 	if (sh->test_mode)
 		return;
 	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
+	text = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	fflush(stdout);
 	print_place(sh, ERROR_TARGET);
@@ -103,7 +103,7 @@ shell_tnfctl_error(struct shell *sh, enum error_kind kind,
     tnfctl_errcode_t code, const char *fmt, ...)
 {
 	/* Any further call of the library may overwrite it. */
-	char *detail = xstrdup(tnfctl_error_detail());
+	char *detail = tnf_xstrdup(tnfctl_error_detail());
 	va_list ap;
 
 	va_start(ap, fmt);

@@ -33,7 +33,7 @@ struct family {
 struct family *
 family_new(struct shell *sh)
 {
-	struct family *f = xcalloc(1, sizeof *f);
+	struct family *f = tnf_xcalloc(1, sizeof *f);
 
 	f->sh = sh;
 	TAILQ_INIT(&f->members);
@@ -60,7 +60,7 @@ family_add(struct family *f, tnfctl_errcode_t err, tnfctl_handle_t *child)
 		return;
 	}
 	tnfctl_trace_attrs_get(child, &attrs);
-	m = xcalloc(1, sizeof *m);
+	m = tnf_xcalloc(1, sizeof *m);
 	m->pid = attrs.targ_pid;
 	m->h = child;
 	TAILQ_INSERT_TAIL(&f->members, m, entry);
@@ -159,8 +159,8 @@ member_file(const struct family *f, const struct member *m)
 	const char *dir = getenv("TMPDIR");
 
 	if (f->file != NULL)
-		return xasprintf("%s.%ld", f->file, (long)m->pid);
-	return xasprintf("%s/trace-%ld", dir != NULL && *dir != '\0' ? dir : "/tmp",
+		return tnf_xasprintf("%s.%ld", f->file, (long)m->pid);
+	return tnf_xasprintf("%s/trace-%ld", dir != NULL && *dir != '\0' ? dir : "/tmp",
 	    (long)m->pid);
 }
 
@@ -229,7 +229,7 @@ list_handles(struct family *f, tnfctl_handle_t *target)
 	struct member *m;
 	size_t i = 0;
 
-	f->handles = xreallocarray(f->handles, f->n + 1, sizeof *f->handles);
+	f->handles = tnf_xreallocarray(f->handles, f->n + 1, sizeof *f->handles);
 	f->handles[i++] = target;
 	TAILQ_FOREACH(m, &f->members, entry)
 		f->handles[i++] = m->h;

@@ -13,16 +13,16 @@ history_add(struct history *h, const struct probe_op *op)
 {
 	struct probe_op *new;
 
-	h->v = xreallocarray(h->v, h->n + 1, sizeof *h->v);
+	h->v = tnf_xreallocarray(h->v, h->n + 1, sizeof *h->v);
 	new = &h->v[h->n++];
 	*new = *op;
 	selectors_ref(new->selectors);
 	if (op->fcn != NULL) {
-		new->fcn = xstrdup(op->fcn);
-		new->symbol = xstrdup(op->symbol);
+		new->fcn = tnf_xstrdup(op->fcn);
+		new->symbol = tnf_xstrdup(op->symbol);
 	}
 	if (op->where != NULL)
-		new->where = xstrdup(op->where);
+		new->where = tnf_xstrdup(op->where);
 	return new;
 }
 

@@ -141,18 +141,18 @@ lex(const char *s, struct token *tok)
 	memset(tok, 0, sizeof *tok);
 	tok->kind = lex_scan(s, &blanks, &len);
 	s += blanks;
-	tok->text = xstrndup(s, len);
+	tok->text = tnf_xstrndup(s, len);
 	switch (tok->kind) {
 	case TOK_SET:
 	case TOK_FCN:
-		tok->value = xstrndup(s + 1, len - 1);
+		tok->value = tnf_xstrndup(s + 1, len - 1);
 		break;
 	case TOK_QSTR:
 	case TOK_REGEX:
-		tok->value = xstrndup(s + 1, len - 2);
+		tok->value = tnf_xstrndup(s + 1, len - 2);
 		break;
 	default:
-		tok->value = xstrndup(s, len);
+		tok->value = tnf_xstrndup(s, len);
 	}
 	if (tok->kind == TOK_INT)
 		tok->number = int_value(tok->text);

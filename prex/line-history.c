@@ -33,11 +33,11 @@ line_history_directory(void)
 	struct stat sb;
 
 	if (state != NULL && *state == '/')
-		return xasprintf("%s/prex", state);
+		return tnf_xasprintf("%s/prex", state);
 	if (home == NULL || *home != '/' || stat(home, &sb) < 0 ||
 	    sb.st_uid != geteuid())
 		return NULL;
-	return xasprintf("%s/.local/state/prex", home);
+	return tnf_xasprintf("%s/.local/state/prex", home);
 }
 
 static void
@@ -76,14 +76,14 @@ line_history_enter(struct line_history *lh, const char *line)
 
 	history(lh->h, &ev, H_ENTER, line);
 	free(lh->last);
-	lh->last = xstrdup(line);
+	lh->last = tnf_xstrdup(line);
 }
 
 /* Keeps the younger half of a file that has grown too long. */
 static void
 line_history_shorten(struct line_history *lh, char **lines, size_t n)
 {
-	char *tmp = xasprintf("%s.%ld", lh->path, (long)getpid());
+	char *tmp = tnf_xasprintf("%s.%ld", lh->path, (long)getpid());
 	int fd = open(tmp, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC,
 	    0600);
 	size_t i;
@@ -115,7 +115,7 @@ line_history_load(struct line_history *lh)
 	if (fp == NULL)
 		return;
 	while (getline(&line, &size, fp) > 0)
-		strings_add(&lines, xstrdup(line));
+		strings_add(&lines, tnf_xstrdup(line));
 	fclose(fp);
 	free(line);
 	for (i = lines.n > MAX_LINES ? lines.n - MAX_LINES : 0; i < lines.n; i++)
@@ -128,7 +128,7 @@ line_history_load(struct line_history *lh)
 struct line_history *
 line_history_open(void)
 {
-	struct line_history *lh = xcalloc(1, sizeof *lh);
+	struct line_history *lh = tnf_xcalloc(1, sizeof *lh);
 	char *dir = line_history_directory();
 	HistEvent ev;
 
@@ -139,7 +139,7 @@ line_history_open(void)
 	if (dir == NULL)
 		return lh;
 	make_directories(dir);
-	lh->path = xasprintf("%s/history", dir);
+	lh->path = tnf_xasprintf("%s/history", dir);
 	free(dir);
 	if ((lh->fd = line_history_open_file(lh->path)) >= 0)
 		line_history_load(lh);

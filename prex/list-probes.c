@@ -110,7 +110,7 @@ list_probes(struct shell *sh, const struct args *a)
 		add_default_specs(&defaults);
 		r.specs = defaults;
 	}
-	r.used = xcalloc(r.selectors->n + 1, sizeof *r.used);
+	r.used = tnf_xcalloc(r.selectors->n + 1, sizeof *r.used);
 	functions_ask(sh, r.selectors);
 	err = probes_visit(sh, list_probes_print_probe, &r);
 	if (err != TNFCTL_ERR_NONE)

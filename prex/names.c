@@ -47,8 +47,8 @@ names_define(struct names *l, const char *name)
 
 	if (n != NULL)
 		name_remove(l, n);
-	n = xcalloc(1, sizeof *n);
-	n->name = xstrdup(name);
+	n = tnf_xcalloc(1, sizeof *n);
+	n->name = tnf_xstrdup(name);
 	TAILQ_INSERT_TAIL(l, n, entry);
 	return n;
 }
@@ -62,7 +62,7 @@ names_define_set(struct names *l, const char *name, struct selectors *s)
 void
 names_define_fcn(struct names *l, const char *name, const char *symbol)
 {
-	names_define(l, name)->symbol = xstrdup(symbol);
+	names_define(l, name)->symbol = tnf_xstrdup(symbol);
 }
 
 void

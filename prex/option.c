@@ -65,7 +65,7 @@ print_help(const char *argv0)
 static void __attribute__((format(printf, 2, 0)))
 option_tell(const char *argv0, const char *fmt, va_list ap)
 {
-	char *text = xvasprintf(fmt, ap);
+	char *text = tnf_xvasprintf(fmt, ap);
 
 	fprintf(stderr, "%s: ", argv0);
 	print_text(stderr, text);
@@ -123,7 +123,7 @@ option_finish(const char *argv0)
 static void
 add_input(struct options *o, const char *arg, bool is_text)
 {
-	o->inputs = xreallocarray(o->inputs, o->n_inputs + 1,
+	o->inputs = tnf_xreallocarray(o->inputs, o->n_inputs + 1,
 	    sizeof *o->inputs);
 	o->inputs[o->n_inputs].arg = arg;
 	o->inputs[o->n_inputs++].is_text = is_text;
@@ -153,9 +153,9 @@ add_setting(struct options *o, const char *arg, const char *argv0)
 		option_usage(argv0, "--set needs name=value");
 	if (!option_parse_number(eq + 1, UINT_MAX, &value))
 		option_usage(argv0, "the value of --set is a number");
-	t->settings = xreallocarray(t->settings, t->n_settings + 1,
+	t->settings = tnf_xreallocarray(t->settings, t->n_settings + 1,
 	    sizeof *t->settings);
-	t->settings[t->n_settings].name = xasprintf("%.*s", (int)(eq - arg), arg);
+	t->settings[t->n_settings].name = tnf_xasprintf("%.*s", (int)(eq - arg), arg);
 	t->settings[t->n_settings++].value = (unsigned)value;
 }
 

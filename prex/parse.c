@@ -31,15 +31,15 @@ parse_one_of(struct statement *st, const char *const *words)
 		return word;
 	case WORD_SEVERAL:
 		list = word_candidates(words, tok->text);
-		statement_hint(st, xasprintf("%s: ambiguous: %s", tok->text,
+		statement_hint(st, tnf_xasprintf("%s: ambiguous: %s", tok->text,
 		    list));
 		free(list);
 		return NULL;
 	case WORD_NONE:
 		break;
 	}
-	if ((guess = word_guess(words, tok->text)) != NULL)
-		statement_hint(st, xasprintf("%s: no such word: did you mean "
+	if ((guess = tnf_word_guess(words, tok->text)) != NULL)
+		statement_hint(st, tnf_xasprintf("%s: no such word: did you mean "
 		    "\"%s\"?", tok->text, guess));
 	return NULL;
 }
@@ -60,22 +60,22 @@ static void
 hint_spec(struct statement *st, const struct token *tok)
 {
 	if (tok->kind == TOK_WORD)
-		statement_hint(st, xasprintf("%s: a word of the language: "
+		statement_hint(st, tnf_xasprintf("%s: a word of the language: "
 		    "quote it: '%s'", tok->text, tok->text));
 	else if (tok->kind == TOK_SET)
-		statement_hint(st, xasprintf("%s: a set is used alone, "
+		statement_hint(st, tnf_xasprintf("%s: a set is used alone, "
 		    "without selectors", tok->text));
 	else if (tok->kind == TOK_INT)
-		statement_hint(st, xasprintf("%s: a number as a value: "
+		statement_hint(st, tnf_xasprintf("%s: a number as a value: "
 		    "quote it: '%s'", tok->text, tok->text));
 	else if (tok->kind == TOK_BAD && strchr("*?[", *tok->text) != NULL)
-		statement_hint(st, xasprintf("%s: patterns are regular "
+		statement_hint(st, tnf_xasprintf("%s: patterns are regular "
 		    "expressions: name=/^re.*ad$/", tok->text));
 	else if (tok->kind == TOK_BAD && strchr("'/", *tok->text) != NULL)
-		statement_hint(st, xasprintf("%s: not closed before the end "
+		statement_hint(st, tnf_xasprintf("%s: not closed before the end "
 		    "of the line", tok->text));
 	else if (tok->kind == TOK_BAD)
-		statement_hint(st, xasprintf("%s: in no plain word: quote "
+		statement_hint(st, tnf_xasprintf("%s: in no plain word: quote "
 		    "what has it: 'a-b'", tok->text));
 }
 
@@ -164,7 +164,7 @@ parse_numbers(struct statement *st, struct args *a)
 			free(v);
 			return false;
 		}
-		v = xreallocarray(v, a->n_numbers + 1, sizeof *v);
+		v = tnf_xreallocarray(v, a->n_numbers + 1, sizeof *v);
 		v[a->n_numbers++] = tok->number;
 	} while (statement_take(st, TOK_COMMA) != NULL);
 	a->numbers = v;
@@ -190,7 +190,7 @@ parse_file_name(struct shell *sh, struct statement *st, struct args *a)
 	    (tok = statement_take(st, TOK_IDENT)) == NULL) {
 		tok = statement_peek(st);
 		if (tok->kind == TOK_REGEX || tok->kind == TOK_BAD)
-			statement_hint(st, xasprintf("%s: a name with more than letters, "
+			statement_hint(st, tnf_xasprintf("%s: a name with more than letters, "
 			    "digits, \"_\", \".\" and \"%%\" is quoted: '/usr/bin/a'",
 			    tok->text));
 		return false;

@@ -90,7 +90,7 @@ main(int argc, char **argv)
 	struct shell sh;
 	int status;
 
-	xalloc_failed = prex_out_of_memory;
+	tnf_xalloc_failed = prex_out_of_memory;
 	options_parse(&o, argc, argv);
 	shell_init(&sh, argv[0]);
 	sh.mode = o.target.kernel ? MODE_KERNEL : MODE_USER;

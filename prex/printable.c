@@ -26,12 +26,12 @@ printable_escape(char *p, unsigned char c)
 char *
 printable(const char *s)
 {
-	char *out = xcalloc(strlen(s) * 4 + 1, 1), *p = out;
+	char *out = tnf_xcalloc(strlen(s) * 4 + 1, 1), *p = out;
 	const char *end = s + strlen(s);
 	size_t n;
 
 	for (; s < end; s += n) {
-		n = printable_length((const unsigned char *)s, (size_t)(end - s));
+		n = tnf_printable_length((const unsigned char *)s, (size_t)(end - s));
 		if (n == 0) {
 			p = printable_escape(p, *s);
 			n = 1;

@@ -109,8 +109,8 @@ functions_ask(struct shell *sh, const struct selectors *l)
 	for (size_t i = 0; i < l->n; i++) {
 		if (l->v[i].attr.is_regex || strcmp(l->v[i].attr.text, "function") != 0)
 			continue;
-		pattern = l->v[i].value.is_regex ? xasprintf("/%s/", l->v[i].value.text) :
-		    xstrdup(l->v[i].value.text);
+		pattern = l->v[i].value.is_regex ? tnf_xasprintf("/%s/", l->v[i].value.text) :
+		    tnf_xstrdup(l->v[i].value.text);
 		err = tnfctl_import_add(sh->target, "function", pattern);
 		free(pattern);
 		if (err != TNFCTL_ERR_NONE)
@@ -160,7 +160,7 @@ probe_op_run(struct shell *sh, const struct args *a, const char *name,
 		return CMD_DONE;
 	functions_ask(sh, op.selectors);
 	v.op = history_add(&sh->history, &op);
-	v.used = xcalloc(op.selectors->n + 1, sizeof *v.used);
+	v.used = tnf_xcalloc(op.selectors->n + 1, sizeof *v.used);
 	err = tnfctl_probe_apply(sh->target, apply_one, &v);
 	if (err == TNFCTL_ERR_NONE)
 		err = family_apply(sh->family, apply_one, &v);

@@ -34,7 +34,7 @@ rc_refuse(struct shell *sh, const char *path, const char *fmt, ...)
 	char *text;
 
 	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
+	text = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	shell_say(sh, "%s: not read: %s", path, text);
 	free(text);
@@ -52,8 +52,8 @@ read_link(const char *path)
 		return NULL;
 	buf[n] = '\0';
 	if (buf[0] == '/' || slash == NULL)
-		return xstrdup(buf);
-	return xasprintf("%.*s/%s", (int)(slash - path), path, buf);
+		return tnf_xstrdup(buf);
+	return tnf_xasprintf("%.*s/%s", (int)(slash - path), path, buf);
 }
 
 /* Opens the file behind links of people we trust; -1: not, and said why unless
@@ -61,7 +61,7 @@ read_link(const char *path)
 static int
 open_through_links(struct shell *sh, const char *path)
 {
-	char *at = xstrdup(path), *next;
+	char *at = tnf_xstrdup(path), *next;
 	struct stat sb;
 	int fd = -1, i;
 
@@ -127,7 +127,7 @@ rc_push(struct shell *sh)
 
 	/* Here may be home: then it is read once. */
 	if (home != NULL && *home != '\0')
-		path = xasprintf("%s/" RC_FILE, home);
+		path = tnf_xasprintf("%s/" RC_FILE, home);
 	if (path == NULL || stat(RC_FILE, &here) < 0 || stat(path, &there) < 0 ||
 	    here.st_dev != there.st_dev || here.st_ino != there.st_ino)
 		rc_push_checked(sh, "./" RC_FILE, &here);

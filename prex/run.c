@@ -125,18 +125,18 @@ tnfxtract_path(void)
 
 	self[n > 0 ? n : 0] = '\0';
 	if ((slash = strrchr(self, '/')) == NULL)
-		return xstrdup("tnfxtract");
-	path = xasprintf("%.*s/tnfxtract", (int)(slash - self), self);
+		return tnf_xstrdup("tnfxtract");
+	path = tnf_xasprintf("%.*s/tnfxtract", (int)(slash - self), self);
 	if (access(path, X_OK) == 0)
 		return path;
 	free(path);
-	return xstrdup("tnfxtract");
+	return tnf_xstrdup("tnfxtract");
 }
 
 static bool
 run_snapshot(struct shell *sh, const char *file)
 {
-	char *path = tnfxtract_path(), *name = xasprintf("%s%s",
+	char *path = tnfxtract_path(), *name = tnf_xasprintf("%s%s",
 	    *file == '-' ? "./" : "", file);
 	char *argv[] = { path, name, NULL };
 	int status = 1, error;

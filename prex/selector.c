@@ -14,13 +14,13 @@ spec_init(struct spec *s, const char *text, bool is_regex)
 {
 	int error;
 
-	s->text = xstrdup(text);
+	s->text = tnf_xstrdup(text);
 	s->is_regex = is_regex;
 	s->regex = NULL;
 	s->any = false;
 	if (!is_regex)
 		return 0;
-	s->regex = xcalloc(1, sizeof *s->regex);
+	s->regex = tnf_xcalloc(1, sizeof *s->regex);
 	error = regcomp(s->regex, text, REG_NOSUB);
 	if (error == 0) {
 		s->any = regexec(s->regex, "\1", 0, NULL, 0) == 0;
@@ -62,7 +62,7 @@ specs_match(const struct specs *l, const char *text)
 void
 specs_add(struct specs *l, struct spec s)
 {
-	l->v = xreallocarray(l->v, l->n + 1, sizeof *l->v);
+	l->v = tnf_xreallocarray(l->v, l->n + 1, sizeof *l->v);
 	l->v[l->n++] = s;
 }
 
@@ -78,7 +78,7 @@ specs_free(struct specs *l)
 struct selectors *
 selectors_new(void)
 {
-	struct selectors *l = xcalloc(1, sizeof *l);
+	struct selectors *l = tnf_xcalloc(1, sizeof *l);
 
 	l->refs = 1;
 	return l;
@@ -107,7 +107,7 @@ selectors_unref(struct selectors *l)
 void
 selectors_add(struct selectors *l, struct spec attr, struct spec value)
 {
-	l->v = xreallocarray(l->v, l->n + 1, sizeof *l->v);
+	l->v = tnf_xreallocarray(l->v, l->n + 1, sizeof *l->v);
 	l->v[l->n].attr = attr;
 	l->v[l->n++].value = value;
 }
@@ -193,7 +193,7 @@ selector_text(const struct selector *s)
 	int a = s->attr.is_regex ? '/' : '\'';
 	int v = s->value.is_regex ? '/' : '\'';
 
-	return xasprintf("%c%s%c=%c%s%c", a, s->attr.text, a, v,
+	return tnf_xasprintf("%c%s%c=%c%s%c", a, s->attr.text, a, v,
 	    s->value.text, v);
 }
 

@@ -18,9 +18,9 @@
 static struct source *
 source_push(struct shell *sh, const char *name)
 {
-	struct source *src = xcalloc(1, sizeof *src);
+	struct source *src = tnf_xcalloc(1, sizeof *src);
 
-	src->name = xstrdup(name);
+	src->name = tnf_xstrdup(name);
 	src->pos = "";
 	src->below = sh->top;
 	sh->top = src;
@@ -54,7 +54,7 @@ source_push_string(struct shell *sh, const char *text, const char *name)
 {
 	struct source *src = source_push(sh, name);
 
-	src->line = xstrdup(text);
+	src->line = tnf_xstrdup(text);
 	src->pos = src->line;
 	src->line_no = 1;
 }
@@ -112,7 +112,7 @@ read_term(struct source *src, bool in_statement)
 		/* Ctrl-D does not leave prex: it is an empty line. */
 		putchar('\n');
 		free(src->line);
-		src->line = xstrdup("\n");
+		src->line = tnf_xstrdup("\n");
 		src->size = 2;
 		return SOURCE_LINE;
 	case TERM_HANGUP:

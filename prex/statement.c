@@ -12,14 +12,14 @@
 static void
 statement_add(struct statement *st, const struct token *tok)
 {
-	st->v = xreallocarray(st->v, st->n + 2, sizeof *st->v);
+	st->v = tnf_xreallocarray(st->v, st->n + 2, sizeof *st->v);
 	st->v[st->n++] = *tok;
 }
 
 static void
 statement_finish(struct statement *st, const struct token *end)
 {
-	st->v = xreallocarray(st->v, st->n + 1, sizeof *st->v);
+	st->v = tnf_xreallocarray(st->v, st->n + 1, sizeof *st->v);
 	st->v[st->n] = *end;
 	if (st->n > 0)
 		st->line = st->v[0].line;
@@ -40,7 +40,7 @@ end_of_source(struct shell *sh, struct statement *st, bool begun)
 	struct token end = { .kind = TOK_END };
 
 	if (begun) {
-		end.text = xstrdup("\n");
+		end.text = tnf_xstrdup("\n");
 		end.line = sh->top->line_no;
 		statement_finish(st, &end);
 		return true;
@@ -70,7 +70,7 @@ read_tokens(struct shell *sh, struct statement *st)
 		}
 		if (!begun) {
 			free(st->source);
-			st->source = xstrdup(sh->top->name);
+			st->source = tnf_xstrdup(sh->top->name);
 			st->line = sh->top->line_no;
 			begun = true;
 		}

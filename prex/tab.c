@@ -86,12 +86,12 @@ tab_replace(EditLine *el, const char *old, const char *new)
 static char *
 tab_replacement(const struct strings *l)
 {
-	char *s = xstrndup(l->v[0], common_prefix(l)), *t;
+	char *s = tnf_xstrndup(l->v[0], common_prefix(l)), *t;
 	size_t len = strlen(s);
 
 	if (l->n > 1 || len == 0 || strchr("=/", s[len - 1]) != NULL)
 		return s;
-	t = xasprintf("%s ", s);
+	t = tnf_xasprintf("%s ", s);
 	free(s);
 	return t;
 }
@@ -126,7 +126,7 @@ unsigned char
 tab_complete(EditLine *el, int ch)
 {
 	const LineInfo *li = el_line(el);
-	char *text = xstrndup(li->buffer, li->cursor - li->buffer);
+	char *text = tnf_xstrndup(li->buffer, li->cursor - li->buffer);
 	struct completion c;
 	unsigned char r = CC_ERROR;
 

@@ -115,7 +115,7 @@ set_up_editor(struct term *t)
 struct term *
 term_open(struct shell *sh)
 {
-	struct term *t = xcalloc(1, sizeof *t);
+	struct term *t = tnf_xcalloc(1, sizeof *t);
 	const char *type = getenv("TERM");
 
 	t->sh = sh;
@@ -210,7 +210,7 @@ read_edited(struct term *t, char **line, size_t *size)
 		return at_eof();
 	line_history_add(t->history, text);
 	free(*line);
-	*line = xstrdup(text);
+	*line = tnf_xstrdup(text);
 	*size = strlen(text) + 1;
 	return TERM_LINE;
 }
@@ -219,8 +219,8 @@ enum term_read
 term_read(struct term *t, bool in_statement, char **line, size_t *size)
 {
 	free(t->prompt);
-	t->prompt = in_statement ? xstrdup("> ") :
-	    xasprintf("%s> ", t->sh->argv0);
+	t->prompt = in_statement ? tnf_xstrdup("> ") :
+	    tnf_xasprintf("%s> ", t->sh->argv0);
 	fflush(stderr);
 	return t->el != NULL ? read_edited(t, line, size) :
 	    read_plain(t, line, size);

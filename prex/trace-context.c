@@ -38,11 +38,11 @@ static struct stat mapped;
 static bool
 note_owner(pid_t pid)
 {
-	long ppid = proc_status(pid, "PPid");
-	long uid = proc_status_nth(pid, "Uid", PROC_ID_FS);
+	long ppid = tnf_proc_status(pid, "PPid");
+	long uid = tnf_proc_status_nth(pid, "Uid", PROC_ID_FS);
 
 	parent = (pid_t)ppid;
-	inner = (pid_t)thread_status_last(pid, pid, "NStgid");
+	inner = (pid_t)tnf_thread_status_last(pid, pid, "NStgid");
 	owner = (uid_t)uid;
 	target = pid;
 	return ppid >= 0 && uid >= 0;
@@ -59,14 +59,14 @@ note_mapped(pid_t pid)
 	size_t i;
 
 	mapped = (struct stat){ .st_ino = 0 };
-	if (stat(file, &named) < 0 || maps_read(pid, &maps) != 0)
+	if (stat(file, &named) < 0 || tnf_maps_read(pid, &maps) != 0)
 		return;
 	for (i = 0; i < maps.n && mapped.st_ino == 0; i++)
-		if (mapping_is_written(&maps.m[i]) &&
-		    stat(mapping_file(&maps.m[i], pid, path), &st) == 0 &&
+		if (tnf_mapping_is_written(&maps.m[i]) &&
+		    stat(tnf_mapping_file(&maps.m[i], pid, path), &st) == 0 &&
 		    st.st_ino == named.st_ino && st.st_dev == named.st_dev)
 			mapped = st;
-	maps_free(&maps);
+	tnf_maps_free(&maps);
 }
 
 static bool
@@ -95,7 +95,7 @@ trace_context_note(struct shell *sh)
 	    attrs.trace_file_name == NULL || !note_owner(attrs.targ_pid))
 		return;
 	trace_context_forget();
-	file = xstrdup(attrs.trace_file_name);
+	file = tnf_xstrdup(attrs.trace_file_name);
 	file_size = attrs.trace_buf_size;
 	note_mapped(attrs.targ_pid);
 	context_begin(&noted);
@@ -114,7 +114,7 @@ note_ended(struct shell *sh)
 	if (tnfctl_ended_get(sh->target, NULL, 0, &n) != TNFCTL_ERR_NONE ||
 	    n == 0)
 		return;
-	all = xreallocarray(NULL, n, sizeof *all);
+	all = tnf_xreallocarray(NULL, n, sizeof *all);
 	if (tnfctl_ended_get(sh->target, all, n, &n) == TNFCTL_ERR_NONE)
 		for (i = 0; i < n; i++) {
 			context_ended(&noted, all[i].tid, target, parent,
@@ -133,7 +133,7 @@ trace_context_put(struct shell *sh)
 
 	if (file == NULL)
 		return;
-	fd = open_regular(file, O_RDWR | O_NOFOLLOW, &st);
+	fd = tnf_open_regular(file, O_RDWR | O_NOFOLLOW, &st);
 	if (fd >= 0) {
 		note_ended(sh);
 		if (is_the_targets(&st))

@@ -56,7 +56,7 @@ trace_file_is_unused(const char *name)
 {
 	struct stat st;
 	uint32_t magic;
-	int fd = open_regular(name, O_RDONLY | O_NOFOLLOW, &st);
+	int fd = tnf_open_regular(name, O_RDONLY | O_NOFOLLOW, &st);
 	bool unused;
 
 	if (fd < 0)

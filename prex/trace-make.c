@@ -30,8 +30,8 @@ trace_make_absolute(const char *name)
 	char *dir, *path;
 
 	if (*name == '/' || *name == '\0' || (dir = getcwd(NULL, 0)) == NULL)
-		return xstrdup(name);
-	path = xasprintf("%s%s%s", dir, strcmp(dir, "/") == 0 ? "" : "/", name);
+		return tnf_xstrdup(name);
+	path = tnf_xasprintf("%s%s%s", dir, strcmp(dir, "/") == 0 ? "" : "/", name);
 	free(dir);
 	return path;
 }
@@ -44,7 +44,7 @@ default_name(struct shell *sh, pid_t pid)
 
 	if (dir == NULL || *dir == '\0')
 		dir = "/tmp";
-	name = xasprintf("%s/trace-%ld", dir, (long)pid);
+	name = tnf_xasprintf("%s/trace-%ld", dir, (long)pid);
 	if (strlen(name) < PATH_MAX)
 		return name;
 	free(name);

@@ -69,7 +69,7 @@ collect_all(struct shell *sh, struct values *l)
 static const char **
 attribute_names(const struct values *l)
 {
-	const char **v = xcalloc(l->n + 1, sizeof *v);
+	const char **v = tnf_xcalloc(l->n + 1, sizeof *v);
 	size_t i;
 
 	for (i = 0; i < l->n; i++)
@@ -102,10 +102,10 @@ has_value(const struct value_list *l, const char *value)
 static const char *
 guess_value(const struct value_list *l, const char *value)
 {
-	const char **v = xcalloc(l->values.n + 1, sizeof *v), *guess;
+	const char **v = tnf_xcalloc(l->values.n + 1, sizeof *v), *guess;
 
 	memcpy(v, l->values.v, l->values.n * sizeof *v);
-	guess = word_guess(v, value);
+	guess = tnf_word_guess(v, value);
 	free(v);
 	return guess;
 }
@@ -115,10 +115,10 @@ static char *
 hint_attribute(const struct values *l, const char *attr, const char *value)
 {
 	const char **names = attribute_names(l);
-	const char *guess = word_guess(names, attr);
+	const char *guess = tnf_word_guess(names, attr);
 
 	free(names);
-	return guess == NULL ? NULL : xasprintf("no probe has the attribute %s: "
+	return guess == NULL ? NULL : tnf_xasprintf("no probe has the attribute %s: "
 	    "did you mean '%s'%s%s%s?", attr, guess, value != NULL ? "='" : "",
 	    value != NULL ? value : "", value != NULL ? "'" : "");
 }
@@ -138,15 +138,15 @@ hint_exact(const struct values *l, const char *attr, const char *value)
 	/* A value alone stands for keys=value. */
 	for (i = 0; strcmp(attr, "keys") == 0 && i < l->n; i++)
 		if (has_value(&l->v[i], value))
-			return xasprintf("no probe matches: did you mean "
+			return tnf_xasprintf("no probe matches: did you mean "
 			    "%s='%s'?", l->v[i].attr, value);
 	if (own != NULL && (guess = guess_value(own, value)) != NULL)
-		return xasprintf("no probe matches: did you mean %s='%s'?",
+		return tnf_xasprintf("no probe matches: did you mean %s='%s'?",
 		    attr, guess);
 	own = values_of(l, "name");
 	if (strcmp(attr, "keys") == 0 && own != NULL &&
 	    (guess = guess_value(own, value)) != NULL)
-		return xasprintf("no probe matches: did you mean name='%s'?",
+		return tnf_xasprintf("no probe matches: did you mean name='%s'?",
 		    guess);
 	return NULL;
 }
@@ -159,7 +159,7 @@ hint_selector(struct shell *sh, const struct values *l,
 	char *hint = NULL;
 
 	if (l->n == 0)
-		return xstrdup(sh->mode == MODE_KERNEL ?
+		return tnf_xstrdup(sh->mode == MODE_KERNEL ?
 		    "there are no probes" : "the target has no probes yet");
 	if (!s->attr.is_regex && !s->value.is_regex)
 		hint = hint_exact(l, s->attr.text, s->value.text);
@@ -168,9 +168,9 @@ hint_selector(struct shell *sh, const struct values *l,
 	if (hint != NULL)
 		return hint;
 	if (s->attr.is_regex || values_of(l, s->attr.text) == NULL)
-		return xstrdup("no probe matches: see \"list values /.*/\"");
+		return tnf_xstrdup("no probe matches: see \"list values /.*/\"");
 	quote = lex_is_plain(s->attr.text) ? "" : "'";
-	return xasprintf("no probe matches: see \"list values %s%s%s\"",
+	return tnf_xasprintf("no probe matches: see \"list values %s%s%s\"",
 	    quote, s->attr.text, quote);
 }
 

@@ -11,7 +11,7 @@ strings_add(struct strings *l, char *s)
 {
 	if (l->n == l->size) {
 		l->size = l->size > 0 ? 2 * l->size : 16;
-		l->v = xreallocarray(l->v, l->size, sizeof *l->v);
+		l->v = tnf_xreallocarray(l->v, l->size, sizeof *l->v);
 	}
 	l->v[l->n++] = s;
 }

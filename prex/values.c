@@ -23,10 +23,10 @@ values_list_of(struct values *l, const char *attr)
 	for (i = 0; i < l->n; i++)
 		if (strcmp(l->v[i].attr, attr) == 0)
 			return &l->v[i];
-	l->v = xreallocarray(l->v, l->n + 1, sizeof *l->v);
+	l->v = tnf_xreallocarray(l->v, l->n + 1, sizeof *l->v);
 	v = &l->v[l->n++];
 	memset(v, 0, sizeof *v);
-	v->attr = xstrdup(attr);
+	v->attr = tnf_xstrdup(attr);
 	return v;
 }
 
@@ -37,7 +37,7 @@ collect_attr(struct values *l, const struct attr *a)
 	size_t i;
 
 	for (i = 0; i < a->n_values; i++)
-		strings_add(&v->values, xstrdup(a->values[i]));
+		strings_add(&v->values, tnf_xstrdup(a->values[i]));
 }
 
 /* Those of probes that may be imported: only of attributes that are named. */

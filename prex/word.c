@@ -27,13 +27,13 @@ word_find(const char *const *words, const char *text, const char **ret)
 char *
 word_candidates(const char *const *words, const char *text)
 {
-	char *s = xstrdup(""), *t;
+	char *s = tnf_xstrdup(""), *t;
 	size_t len = strlen(text);
 
 	for (; *words != NULL; words++) {
 		if (strncmp(*words, text, len) != 0)
 			continue;
-		t = xasprintf("%s%s%s", s, *s != '\0' ? ", " : "", *words);
+		t = tnf_xasprintf("%s%s%s", s, *s != '\0' ? ", " : "", *words);
 		free(s);
 		s = t;
 	}

@@ -73,7 +73,7 @@ columns_free(struct columns *c)
 		Py_XDECREF(c->col[i].data);
 		Py_XDECREF(c->col[i].missing);
 		Py_XDECREF(c->col[i].categories);
-		map_free(&c->col[i].codes);
+		tnf_map_free(&c->col[i].codes);
 	}
 	for (unsigned i = 0; i < c->n_plans; i++)
 		PyMem_Free(c->plans[i].column);
@@ -95,7 +95,7 @@ column_new(struct columns *c, PyObject *name, enum column_kind kind, unsigned si
 	c->col = p;
 	p += c->n++;
 	*p = (struct column){ .name = name, .kind = kind, .size = size };
-	map_init(&p->codes, sizeof(int32_t));
+	tnf_map_init(&p->codes, sizeof(int32_t));
 	return name != NULL ? p : NULL;
 }
 
@@ -231,7 +231,7 @@ static int32_t
 column_code(struct column *p, const char *chars, size_t len)
 {
 	bool fresh;
-	int32_t *code = map_put(&p->codes, chars, len, &fresh);
+	int32_t *code = tnf_map_put(&p->codes, chars, len, &fresh);
 	PyObject *str;
 
 	if (code == NULL) {

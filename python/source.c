@@ -57,7 +57,7 @@ open_path(struct source_file *f, PyObject *path)
 	f->name = PyUnicode_DecodeFSDefaultAndSize(PyBytes_AS_STRING(bytes),
 	    PyBytes_GET_SIZE(bytes));
 	fd = f->name == NULL ? -1 :
-	    open_regular(PyBytes_AS_STRING(bytes), O_RDONLY, &st);
+	    tnf_open_regular(PyBytes_AS_STRING(bytes), O_RDONLY, &st);
 	err = errno;
 	Py_DECREF(bytes);
 	if (f->name == NULL)

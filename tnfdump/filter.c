@@ -46,7 +46,7 @@ dump_expr_source(struct dump *d)
 	struct expr_source *s = d->source;
 
 	if (s == NULL) {
-		s = d->source = xcalloc(1, sizeof *s);
+		s = d->source = tnf_xcalloc(1, sizeof *s);
 		s->member = tnf_event_value;
 		s->item = tnf_value_item;
 		s->comm = comm_of;

@@ -75,7 +75,7 @@ follow_set(struct dump *d, const char *what)
 	struct follow *f = d->follow;
 
 	if (f == NULL) {
-		f = d->follow = xcalloc(1, sizeof *f);
+		f = d->follow = tnf_xcalloc(1, sizeof *f);
 		f->wait_ms = LOOK_MIN_MS;
 	}
 	if (f->n == TARGETS_MAX)
@@ -106,7 +106,7 @@ is_trace(const char *path)
 {
 	struct stat st;
 	uint32_t magic = 0;
-	int fd = open_regular(path, O_RDONLY, &st);
+	int fd = tnf_open_regular(path, O_RDONLY, &st);
 
 	if (fd < 0)
 		return false;
@@ -123,11 +123,11 @@ trace_of_mapping(pid_t pid, const struct mapping *m)
 {
 	char path[MAPPING_FILE_MAX];
 
-	if (!mapping_is_written(m))
+	if (!tnf_mapping_is_written(m))
 		return NULL;
-	if (is_trace(mapping_file(m, pid, path)))
-		return xstrdup(path);
-	return is_trace(m->path) ? xstrdup(m->path) : NULL;
+	if (is_trace(tnf_mapping_file(m, pid, path)))
+		return tnf_xstrdup(path);
+	return is_trace(m->path) ? tnf_xstrdup(m->path) : NULL;
 }
 
 /* The trace file that a process has mapped; EAGAIN: none so far. */
@@ -135,7 +135,7 @@ static int
 mapped_trace(pid_t pid, char **found)
 {
 	struct maps maps;
-	int error = maps_read(pid, &maps);
+	int error = tnf_maps_read(pid, &maps);
 	size_t i;
 
 	if (error != 0)
@@ -143,7 +143,7 @@ mapped_trace(pid_t pid, char **found)
 	*found = NULL;
 	for (i = 0; i < maps.n && *found == NULL; i++)
 		*found = trace_of_mapping(pid, &maps.m[i]);
-	maps_free(&maps);
+	tnf_maps_free(&maps);
 	return *found != NULL ? 0 : EAGAIN;
 }
 
@@ -206,7 +206,7 @@ static int
 map_file(struct dump *d, const char *path, const void **base, size_t *size)
 {
 	struct stat st;
-	int fd = open_regular(path, O_RDONLY, &st), err = 0;
+	int fd = tnf_open_regular(path, O_RDONLY, &st), err = 0;
 
 	if (fd < 0 || st.st_size == 0) {
 		err = fd < 0 ? errno : EINVAL;
@@ -264,7 +264,7 @@ target_find(struct dump *d, struct target *t, struct input *in)
 		if ((err = wait_for_trace(d, t)) != 0)
 			return err;
 	} else
-		t->path = xstrdup(t->what);
+		t->path = tnf_xstrdup(t->what);
 	in->path = t->path;
 	return map_file(d, t->path, &in->base, &in->size);
 }
@@ -338,7 +338,7 @@ tell_missed(struct dump *d, uint64_t blocks, bool last)
 	if (f->untold == 0 || (!last &&
 	    (top_asked(d) || clock_ns(CLOCK_MONOTONIC) < f->tell_next)))
 		return;
-	out_flush(&d->out);
+	tnf_out_flush(&d->out);
 	dump_note(d, "%s: fell behind: %llu blocks were overwritten before "
 	    "they were read (%llu in all): trace less, or into a larger buffer",
 	    follow_names(f, names, sizeof names),
@@ -374,7 +374,7 @@ follow_open(struct dump *d)
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	d->inputs = xcalloc(f->n, sizeof(*d->inputs));
+	d->inputs = tnf_xcalloc(f->n, sizeof(*d->inputs));
 	if ((err = tnf_stream_new(&d->stream)) != 0)
 		dump_fatal(d, "%s", tnf_error_message(err));
 	for (i = 0; i < f->n; i++)
@@ -412,7 +412,7 @@ follow_wait(struct dump *d)
 	struct follow *f = d->follow;
 	bool last = all_ended(f) || interrupted;
 
-	out_flush(&d->out);
+	tnf_out_flush(&d->out);
 	if (!last)
 		follow_sleep_ms(f, f->wait_ms);
 	f->wait_ms = follow_look(d, last) ? LOOK_MIN_MS :

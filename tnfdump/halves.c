@@ -51,7 +51,7 @@ halves_begin(struct dump *d)
 	if (d->events != EVENTS_BEFORE || !halves_possible(d) || (turns = turns_begin(d)) == NULL)
 		return;
 	child = turns_in_child(turns);
-	d->halves = xcalloc(1, sizeof(*d->halves));
+	d->halves = tnf_xcalloc(1, sizeof(*d->halves));
 	*d->halves = (struct halves){ .turns = turns, .left = PIECE, .mine = !child };
 	d->quiet = child;
 }

@@ -23,7 +23,7 @@ hint_guessed(const char *guess)
 {
 	struct out text;
 
-	out_memory(&text);
+	tnf_out_memory(&text);
 	if (guess != NULL) {
 		out_lit(&text, ": did you mean ");
 		print_escaped(&text, guess, strlen(guess));
@@ -40,7 +40,7 @@ hint_tell(struct dump *d, const char *option, const char *fact, const char *name
 	struct out text = hint_guessed(guess);
 
 	dump_note(d, "--%s: no probe %s %s%s", option, fact, name, text.base);
-	out_close(&text);
+	tnf_out_close(&text);
 }
 
 static void
@@ -101,7 +101,7 @@ hint_pairs(struct dump *d)
 static const tnf_context_t **
 hint_contexts(struct dump *d, size_t *n)
 {
-	const tnf_context_t **list = xcalloc(d->n_inputs + 1, sizeof(*list));
+	const tnf_context_t **list = tnf_xcalloc(d->n_inputs + 1, sizeof(*list));
 
 	*n = 0;
 	for (unsigned i = 0; i < d->n_inputs; i++)
@@ -136,7 +136,7 @@ hint_tasks(struct dump *d, const char *option, const struct selectors *l,
 		    "%s %s: no event that was read is of that %s%s" :
 		    "%s %s: no event that was read is of a %s of that name%s",
 		    option, s->text, what, text.base);
-		out_close(&text);
+		tnf_out_close(&text);
 	}
 	free(list);
 }

@@ -44,8 +44,8 @@ struct host_found {
 static void
 host_add(const struct host_found *f, char *path)
 {
-	*f->list = xreallocarray(*f->list, *f->n + 2, sizeof(char *));
-	*f->place_of = xreallocarray(*f->place_of, *f->n + 1, sizeof(unsigned));
+	*f->list = tnf_xreallocarray(*f->list, *f->n + 2, sizeof(char *));
+	*f->place_of = tnf_xreallocarray(*f->place_of, *f->n + 1, sizeof(unsigned));
 	(*f->list)[*f->n] = path;
 	(*f->place_of)[(*f->n)++] = f->place;
 	(*f->list)[*f->n] = NULL;
@@ -56,7 +56,7 @@ host_add(const struct host_found *f, char *path)
 static bool
 host_is_another(const char *path, const char *name)
 {
-	char *clock = xasprintf("%s/clock", path);
+	char *clock = tnf_xasprintf("%s/clock", path);
 	struct stat st;
 	bool another = strcmp(name, "hosts") == 0 || lstat(clock, &st) == 0;
 
@@ -75,7 +75,7 @@ host_walk(const struct host_found *f, const char *path, unsigned depth)
 	if (n < 0)
 		return false;
 	for (int i = 0; i < n; i++) {
-		char *below = xasprintf("%s/%s", path, e[i]->d_name);
+		char *below = tnf_xasprintf("%s/%s", path, e[i]->d_name);
 
 		if (lstat(below, &st) != 0)
 			st.st_mode = 0;
@@ -102,7 +102,7 @@ host_files(struct dump *d, const char *path, unsigned place, char ***list,
 	struct stat st;
 
 	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
-		host_add(&f, xstrdup(path));
+		host_add(&f, tnf_xstrdup(path));
 		return;
 	}
 	if (!host_walk(&f, path, 0))
@@ -114,7 +114,7 @@ host_files(struct dump *d, const char *path, unsigned place, char ***list,
 void
 host_note_read(struct dump *d, const char *directory, struct host_note *note)
 {
-	char *path = xasprintf("%s/clock", directory), line[512], *end;
+	char *path = tnf_xasprintf("%s/clock", directory), line[512], *end;
 	FILE *f = fopen(path, "re");
 	int64_t v;
 	bool offset = false, error = false;
@@ -125,7 +125,7 @@ host_note_read(struct dump *d, const char *directory, struct host_note *note)
 	for (unsigned i = 0; i < NOTE_MAX && fgets(line, sizeof line, f) != NULL; i++) {
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, "host ", 5) == 0 && line[5] != '\0' && note->name == NULL) {
-			note->name = xstrdup(line + 5);
+			note->name = tnf_xstrdup(line + 5);
 			continue;
 		}
 		if (strncmp(line, "offset ", 7) != 0 && strncmp(line, "error ", 6) != 0)

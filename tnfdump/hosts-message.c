@@ -86,18 +86,18 @@ messages_key(struct messages *m, const struct message_role *r, const struct tnf_
 	struct tnf_value v;
 
 	m->key.p = m->key.base;
-	out_u64(&m->key, r->rule);
+	tnf_out_u64(&m->key, r->rule);
 	for (unsigned i = 0; i < m->h->rules[r->rule - 1].n_members; i++) {
 		if (!tnf_event_value(ev, (unsigned)r->member[i], &v) || v.null ||
 		    v.kind == TNF_K_STRUCT || v.kind == TNF_K_ARRAY)
 			return false;
 		out_char(&m->key, v.kind == TNF_K_STRING ? 's' : 'n');
 		if (v.kind == TNF_K_STRING) {
-			out_u64(&m->key, v.u.s.len);
+			tnf_out_u64(&m->key, v.u.s.len);
 			out_char(&m->key, ':');
-			out_bytes(&m->key, v.u.s.chars, v.u.s.len);
+			tnf_out_bytes(&m->key, v.u.s.chars, v.u.s.len);
 		} else
-			out_i64(&m->key, v.u.i);
+			tnf_out_i64(&m->key, v.u.i);
 	}
 	return true;
 }
@@ -110,7 +110,7 @@ messages_receive(struct message *msg, unsigned host, int64_t time)
 	for (r = msg->received; r != NULL; r = r->next)
 		if (r->to == host)
 			return;
-	r = xcalloc(1, sizeof(*r));
+	r = tnf_xcalloc(1, sizeof(*r));
 	*r = (struct receive){ msg->received, host, time };
 	msg->received = r;
 }
@@ -125,7 +125,7 @@ messages_event(struct messages *m, const struct tnf_event *ev)
 
 	if (r->rule == 0 || host == HOST_NONE || !messages_key(m, r, ev))
 		return;
-	msg = xmap_put(&m->by_key, m->key.base, (size_t)(m->key.p - m->key.base), &fresh);
+	msg = tnf_xmap_put(&m->by_key, m->key.base, (size_t)(m->key.p - m->key.base), &fresh);
 	if (fresh) {
 		msg->next = m->all;
 		m->all = msg;
@@ -200,9 +200,9 @@ messages_free(struct messages *m)
 			free(r);
 		}
 	}
-	map_free(&m->by_key);
+	tnf_map_free(&m->by_key);
 	free(m->roles.base);
-	out_close(&m->key);
+	tnf_out_close(&m->key);
 	free(m->least);
 }
 
@@ -264,7 +264,7 @@ messages_apply(struct hosts *h, const int64_t *bound)
 		h->list[i].error = (high - low + 1) / 2;
 		h->list[i].offset += h->list[i].moved;
 	}
-	h->slack = xcalloc((size_t)h->n * h->n, sizeof(*h->slack));
+	h->slack = tnf_xcalloc((size_t)h->n * h->n, sizeof(*h->slack));
 	for (unsigned i = 0; i < h->n; i++)
 		for (unsigned k = 0; k < h->n; k++)
 			h->slack[(size_t)i * h->n + k] = bound[k * n + i] +
@@ -275,7 +275,7 @@ static bool
 messages_solve(struct dump *d, const struct messages *m)
 {
 	struct hosts *h = d->hosts;
-	int64_t *bound = xcalloc((h->n + 1) * ((size_t)h->n + 1), sizeof(*bound));
+	int64_t *bound = tnf_xcalloc((h->n + 1) * ((size_t)h->n + 1), sizeof(*bound));
 	bool good = messages_close(h, m->least, 0, bound);
 
 	if (!good && (good = messages_close(h, m->least, HOUR, bound)))
@@ -302,9 +302,9 @@ hosts_messages(struct dump *d)
 		dump_note(d, "--message: %u hosts are more than %d: not used", h->n, HOSTS_MAX);
 		return false;
 	}
-	map_init(&m.by_key, sizeof(struct message));
-	out_memory(&m.key);
-	m.least = xcalloc(n, sizeof(*m.least));
+	tnf_map_init(&m.by_key, sizeof(struct message));
+	tnf_out_memory(&m.key);
+	m.least = tnf_xcalloc(n, sizeof(*m.least));
 	for (i = 0; i < n; i++)
 		m.least[i] = FAR;
 	if (messages_read(d, &m)) {

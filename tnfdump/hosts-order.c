@@ -19,8 +19,8 @@ hosts_order_begin(struct hosts *h)
 {
 	int64_t s;
 
-	h->last = xcalloc(h->n, sizeof(*h->last));
-	h->recent = xcalloc(h->n, sizeof(*h->recent));
+	h->last = tnf_xcalloc(h->n, sizeof(*h->last));
+	h->recent = tnf_xcalloc(h->n, sizeof(*h->recent));
 	for (unsigned i = 0; i < h->n; i++)
 		for (unsigned k = 0; h->slack != NULL && k < h->n; k++)
 			if (i != k && (s = hosts_slack(h, i, k)) > h->slack_max)

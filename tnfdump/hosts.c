@@ -18,8 +18,8 @@ static struct hosts *
 hosts_of(struct dump *d)
 {
 	if (d->hosts == NULL) {
-		d->hosts = xcalloc(1, sizeof(*d->hosts));
-		map_init(&d->hosts->pids, sizeof(int32_t));
+		d->hosts = tnf_xcalloc(1, sizeof(*d->hosts));
+		tnf_map_init(&d->hosts->pids, sizeof(int32_t));
 	}
 	return d->hosts;
 }
@@ -64,7 +64,7 @@ hosts_clock_set(struct dump *d, const char *arg)
 	if (equals == NULL || equals == arg)
 		return options_wrong("clock", "%s: is HOST=OFFSET or HOST=OFFSET,ERROR: "
 		    "web1=-1.5ms,20us", arg);
-	offset = xstrdup(equals + 1);
+	offset = tnf_xstrdup(equals + 1);
 	if ((comma = strchr(offset, ',')) != NULL)
 		*comma++ = '\0';
 	good = hosts_offset_parse(offset, &c.offset) &&
@@ -73,8 +73,8 @@ hosts_clock_set(struct dump *d, const char *arg)
 	if (!good)
 		return options_wrong("clock", "%s: is no duration: -1.5ms, 20us, 2s",
 		    equals + 1);
-	c.name = xstrndup(arg, (size_t)(equals - arg));
-	d->hosts->clocks = xreallocarray(d->hosts->clocks, d->hosts->n_clocks + 1, sizeof(c));
+	c.name = tnf_xstrndup(arg, (size_t)(equals - arg));
+	d->hosts->clocks = tnf_xreallocarray(d->hosts->clocks, d->hosts->n_clocks + 1, sizeof(c));
 	d->hosts->clocks[d->hosts->n_clocks++] = c;
 	return 0;
 }
@@ -88,7 +88,7 @@ hosts_message_set(struct dump *d, const char *arg)
 
 	if (d->hosts == NULL)
 		return options_wrong("message", "belongs to --hosts, which comes before it");
-	rest = r.text = xstrdup(arg);
+	rest = r.text = tnf_xstrdup(arg);
 	while ((word = strsep(&rest, ",")) != NULL) {
 		if (*word == '\0' || n == 2 + MEMBERS_MAX)
 			break;
@@ -103,7 +103,7 @@ hosts_message_set(struct dump *d, const char *arg)
 		return options_wrong("message", "%s: is SEND,RECEIVE,MEMBER[,MEMBER...]: two "
 		    "probes and the members that both have, at most %d", arg, MEMBERS_MAX);
 	}
-	d->hosts->rules = xreallocarray(d->hosts->rules, d->hosts->n_rules + 1, sizeof(r));
+	d->hosts->rules = tnf_xreallocarray(d->hosts->rules, d->hosts->n_rules + 1, sizeof(r));
 	d->hosts->rules[d->hosts->n_rules++] = r;
 	return 0;
 }
@@ -116,20 +116,20 @@ hosts_paths(struct dump *d, char **paths)
 	struct hosts *h = d->hosts;
 	size_t n = 0;
 
-	h->paths = xcalloc(1, sizeof(char *));
+	h->paths = tnf_xcalloc(1, sizeof(char *));
 	for (; *paths != NULL; paths++) {
 		size_t before = n;
 		unsigned place = h->n_places++;
 		size_t len = strlen(*paths);
 
-		h->places = xreallocarray(h->places, h->n_places, sizeof(*h->places));
+		h->places = tnf_xreallocarray(h->places, h->n_places, sizeof(*h->places));
 		h->places[place] = (struct host_place){ 0 };
 		host_files(d, *paths, place, &h->paths, &h->place_of, &n);
 		if (n == before || strcmp(h->paths[before], *paths) == 0)
 			continue;
 		while (len > 1 && (*paths)[len - 1] == '/')
 			len--;
-		h->places[place].path = xstrndup(*paths, len);
+		h->places[place].path = tnf_xstrndup(*paths, len);
 		host_note_read(d, h->places[place].path, &h->places[place].note);
 	}
 	return h->paths;
@@ -198,12 +198,12 @@ hosts_add(struct hosts *h, struct hosts_group **groups, const char *name,
 {
 	struct host *host;
 
-	h->list = xreallocarray(h->list, h->n + 1, sizeof(*h->list));
-	*groups = xreallocarray(*groups, h->n + 1, sizeof(**groups));
+	h->list = tnf_xreallocarray(h->list, h->n + 1, sizeof(*h->list));
+	*groups = tnf_xreallocarray(*groups, h->n + 1, sizeof(**groups));
 	(*groups)[h->n] = (struct hosts_group){ .place = place,
 	    .own_error = HOSTS_ERROR_UNKNOWN };
 	host = &h->list[h->n++];
-	*host = (struct host){ .name = xstrdup(name) };
+	*host = (struct host){ .name = tnf_xstrdup(name) };
 	return host;
 }
 
@@ -223,7 +223,7 @@ hosts_find(struct hosts *h, struct hosts_group **groups, const char *name,
 		taken |= strcmp(h->list[i].name, name) == 0;
 	}
 	if (taken) {
-		other = xasprintf("%s (%s)", name, directory != NULL ?
+		other = tnf_xasprintf("%s (%s)", name, directory != NULL ?
 		    hosts_base_name(directory->path) : "files");
 		hosts_add(h, groups, other, directory);
 		free(other);
@@ -419,7 +419,7 @@ hosts_pid(struct dump *d, unsigned host, int32_t pid)
 
 	if (d->hosts == NULL || host == 0 || host == HOST_NONE)
 		return pid;
-	number = xmap_put(&d->hosts->pids, key, sizeof(key), &fresh);
+	number = tnf_xmap_put(&d->hosts->pids, key, sizeof(key), &fresh);
 	if (fresh)
 		*number = (1 << 22) + (int32_t)d->hosts->pids.n;
 	return *number;
@@ -440,13 +440,13 @@ hosts_print(struct dump *d)
 		out_lit(o, ": clock ");
 		if (host->offset >= 0)
 			out_char(o, '+');
-		out_ms(o, host->offset, 0);
+		tnf_out_ms(o, host->offset, 0);
 		out_lit(o, " ms, error ");
-		out_ms(o, host->error, 0);
+		tnf_out_ms(o, host->error, 0);
 		out_lit(o, " ms (");
 		out_str(o, host->source);
 		out_str(o, host->moved != 0 ? ", messages), " : "), ");
-		out_u64(o, host->files);
+		tnf_out_u64(o, host->files);
 		out_str(o, host->files == 1 ? " file\n" : " files\n");
 	}
 }
@@ -470,7 +470,7 @@ hosts_free(struct dump *d)
 		free(h->clocks[i].name);
 	for (unsigned i = 0; i < h->n_rules; i++)
 		free(h->rules[i].text);
-	map_free(&h->pids);
+	tnf_map_free(&h->pids);
 	free(h->list);
 	free(h->places);
 	free(h->place_of);

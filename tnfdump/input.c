@@ -122,7 +122,7 @@ inputs_add(struct dump *d, char **paths)
 
 	for (n = 0; paths[n] != NULL; n++)
 		;
-	d->inputs = xcalloc(n, sizeof *d->inputs);
+	d->inputs = tnf_xcalloc(n, sizeof *d->inputs);
 	if ((err = tnf_stream_new(&d->stream)) != 0)
 		dump_fatal(d, "%s", tnf_error_message(err));
 	tnf_stream_on_damage(d->stream, on_damage, d);

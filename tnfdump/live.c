@@ -54,14 +54,14 @@ live_parse(struct context_writer *w)
 struct live *
 live_new(pid_t pid, pid_t inner, struct kp *kp)
 {
-	struct live *l = xcalloc(1, sizeof *l);
+	struct live *l = tnf_xcalloc(1, sizeof *l);
 	struct context_writer w;
 
 	l->pid = pid;
 	l->inner = inner;
 	l->kp = kp;
-	map_init(&l->tasks, sizeof(struct live_task));
-	map_init(&l->values, sizeof(char *));
+	tnf_map_init(&l->tasks, sizeof(struct live_task));
+	tnf_map_init(&l->values, sizeof(char *));
 	context_begin(&w);
 	context_host(&w);
 	context_tasks(&w, pid);
@@ -80,11 +80,11 @@ live_free(struct live *l)
 
 	if (l == NULL)
 		return;
-	while ((names = map_next(&l->values, &at, NULL, NULL)) != NULL)
+	while ((names = tnf_map_next(&l->values, &at, NULL, NULL)) != NULL)
 		free(*names);
-	map_free(&l->values);
-	map_free(&l->probes_asked);
-	map_free(&l->tasks);
+	tnf_map_free(&l->values);
+	tnf_map_free(&l->probes_asked);
+	tnf_map_free(&l->tasks);
 	tnf_context_close(l->context);
 	tnf_context_close(l->symbols);
 	free(l);
@@ -99,7 +99,7 @@ live_context(const struct live *l)
 static struct live_task *
 live_task(struct live *l, int32_t tid)
 {
-	return xmap_put(&l->tasks, &tid, sizeof tid, NULL);
+	return tnf_xmap_put(&l->tasks, &tid, sizeof tid, NULL);
 }
 
 static void
@@ -192,7 +192,7 @@ live_add_function(void *arg, const struct kallsym *sym)
 		return true;
 	if (l->n == l->room) {
 		l->room = l->room == 0 ? 1 << 17 : 2 * l->room;
-		l->addr = xreallocarray(l->addr, l->room, sizeof *l->addr);
+		l->addr = tnf_xreallocarray(l->addr, l->room, sizeof *l->addr);
 	}
 	l->addr[l->n++] = sym->address;
 	return true;
@@ -205,7 +205,7 @@ live_load_symbols(struct live *l)
 	struct live_functions all = { 0 };
 
 	l->symbols_asked = true;		/* whatever comes of it */
-	kallsyms_each(KALLSYMS, live_add_function, &all);
+	tnf_kallsyms_each(KALLSYMS, live_add_function, &all);
 	context_begin(&w);
 	if (all.n > 0)
 		context_symbols(&w, KALLSYMS, all.addr, all.n, 0);
@@ -241,9 +241,9 @@ live_note_values(void *arg, const char *probe, const char *member, const char *n
 
 	if (n == 0)
 		return;
-	known = xmap_put(&l->values, key, n, NULL);
+	known = tnf_xmap_put(&l->values, key, n, NULL);
 	if (*known == NULL)
-		*known = xstrdup(names);
+		*known = tnf_xstrdup(names);
 }
 
 const char *
@@ -255,9 +255,9 @@ live_value_names(struct live *l, const char *probe, const char *member)
 
 	if (l->kp == NULL || n == 0)
 		return NULL;
-	xmap_put(&l->probes_asked, probe, strlen(probe), &fresh);
+	tnf_xmap_put(&l->probes_asked, probe, strlen(probe), &fresh);
 	if (fresh)
 		follow_kernel_values(l->kp, probe, live_note_values, l);
-	known = map_get(&l->values, key, n);
+	known = tnf_map_get(&l->values, key, n);
 	return known != NULL ? *known : NULL;
 }

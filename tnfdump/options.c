@@ -153,7 +153,7 @@ put_lines(char *text)
 	while ((line = strsep(&text, "\n")) != NULL) {
 		for (; *line == '\t'; line++)
 			fputc('\t', stderr);
-		printable_printf(stderr, "%s\n", line);
+		tnf_printable_printf(stderr, "%s\n", line);
 	}
 }
 
@@ -163,7 +163,7 @@ options_wrong(const char *option, const char *fmt, ...)
 	char *text;
 	va_list ap;
 
-	printable_printf(stderr, NAME ": --%s: ", option);
+	tnf_printable_printf(stderr, NAME ": --%s: ", option);
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
@@ -246,7 +246,7 @@ static struct option *
 long_options(char *letters)
 {
 	unsigned i, n = count_rows();
-	struct option *o = xcalloc(n + 1, sizeof *o);
+	struct option *o = tnf_xcalloc(n + 1, sizeof *o);
 
 	*letters++ = '+';	/* stop at each file: options_parse() */
 	*letters++ = ':';	/* tell a missing argument */
@@ -280,13 +280,13 @@ _Noreturn static void
 wrong(int c, const char *word)
 {
 	if (c == ':')
-		printable_printf(stderr, NAME ": %s: needs an argument: see %s --help\n",
+		tnf_printable_printf(stderr, NAME ": %s: needs an argument: see %s --help\n",
 		    word, NAME);
 	else if (word[0] == '-' && word[1] == '-')
-		printable_printf(stderr, NAME ": %s: unknown or ambiguous option: "
+		tnf_printable_printf(stderr, NAME ": %s: unknown or ambiguous option: "
 		    "see %s --help\n", word, NAME);
 	else {
-		printable_printf(stderr, NAME ": invalid option -- '%c'\n", optopt);
+		tnf_printable_printf(stderr, NAME ": invalid option -- '%c'\n", optopt);
 		old_usage();
 	}
 	exit(STATUS_USAGE);

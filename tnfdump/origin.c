@@ -38,7 +38,7 @@ void
 origins_begin(struct dump *d)
 {
 	if (d->origins == NULL)
-		d->origins = xcalloc(1, sizeof *d->origins);
+		d->origins = tnf_xcalloc(1, sizeof *d->origins);
 }
 
 static struct origins *
@@ -69,7 +69,7 @@ origin_make(struct dump *d, const struct tnf_file *f)
 	struct origins *all = origins_of(d);
 	struct origin *o;
 
-	all->list = xreallocarray(all->list, all->n + 1, sizeof *all->list);
+	all->list = tnf_xreallocarray(all->list, all->n + 1, sizeof *all->list);
 	o = &all->list[all->n++];
 	*o = (struct origin){ .file = f };
 	if ((o->live = follow_live(d, f)) != NULL)

@@ -19,11 +19,11 @@
 struct filter *
 pipeline_add_filter(struct dump *d, const struct filter *filter, size_t arg_size)
 {
-	struct filter *f = xcalloc(1, sizeof *f);
+	struct filter *f = tnf_xcalloc(1, sizeof *f);
 
 	*f = *filter;
 	if (arg_size > 0)
-		f->arg = xcalloc(1, arg_size);
+		f->arg = tnf_xcalloc(1, arg_size);
 	f->next = NULL;
 	if (d->filters_end == NULL)
 		d->filters_end = &d->filters;

@@ -18,7 +18,7 @@ int
 reverse_set(struct dump *d, const char *arg)
 {
 	if (d->reverse == NULL)
-		d->reverse = xcalloc(1, sizeof(*d->reverse));
+		d->reverse = tnf_xcalloc(1, sizeof(*d->reverse));
 	return 0;
 }
 
@@ -29,7 +29,7 @@ reverse_add(struct dump *d, const struct tnf_event *ev)
 
 	if (r->n == r->room) {
 		r->room = r->room == 0 ? 1024 : r->room * 2;
-		r->v = xreallocarray(r->v, r->room, sizeof(r->v[0]));
+		r->v = tnf_xreallocarray(r->v, r->room, sizeof(r->v[0]));
 	}
 	r->v[r->n++] = *ev;
 }

@@ -45,9 +45,9 @@ print_note(struct dump *d, const char *fmt, va_list ap)
 		return;
 	/* What came before it stays before it on a terminal. */
 	if (d->escape && d->out.base != NULL)
-		out_flush(&d->out);
-	printable_printf(stderr, NAME ": ");
-	printable_vprintf(stderr, fmt, ap);
+		tnf_out_flush(&d->out);
+	tnf_printable_printf(stderr, NAME ": ");
+	tnf_printable_vprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
 }
 
@@ -80,7 +80,7 @@ dump_fatal(struct dump *d, const char *fmt, ...)
 	va_start(ap, fmt);
 	print_note(d, fmt, ap);
 	va_end(ap);
-	out_close(&d->out);
+	tnf_out_close(&d->out);
 	exit(STATUS_ERROR);
 }
 
@@ -148,7 +148,7 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 	    paths[2] != NULL))
 		why = "--diff: compares two files: before after";
 	if (why != NULL)
-		printable_printf(stderr, NAME ": %s\n", why);
+		tnf_printable_printf(stderr, NAME ": %s\n", why);
 	return why != NULL;
 }
 
@@ -223,7 +223,7 @@ main(int argc, char **argv)
 	fd = output_fd(&d, paths);
 	catch_sigbus();
 	d.escape = isatty(fd);
-	if ((err = out_init(&d.out, fd)) != 0)
+	if ((err = tnf_out_init(&d.out, fd)) != 0)
 		dump_fatal(&d, "%s", strerror(err));
 	if (d.raw) {
 		raw_run(&d, paths);
@@ -252,8 +252,8 @@ main(int argc, char **argv)
 	pipeline_free_filters(&d);
 	options_free(&d);
 	if (d.scratch.base != NULL)
-		out_close(&d.scratch);
-	err = out_close(&d.out);
+		tnf_out_close(&d.scratch);
+	err = tnf_out_close(&d.out);
 	if (fd != STDOUT_FILENO && close(fd) != 0 && err == 0)
 		err = errno;
 	if (err != 0)

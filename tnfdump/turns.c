@@ -62,7 +62,7 @@ turns_begin(struct dump *d)
 	int ends[2];
 	pid_t child;
 
-	out_flush(&d->out);
+	tnf_out_flush(&d->out);
 	if (d->out.error != 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return NULL;
@@ -74,7 +74,7 @@ turns_begin(struct dump *d)
 	if (child == 0)
 		child_begins();
 	close(ends[child == 0]);
-	t = xcalloc(1, sizeof(*t));
+	t = tnf_xcalloc(1, sizeof(*t));
 	*t = (struct turns){ .child = child, .other = ends[child != 0], .fd = d->out.fd,
 	    .mine = child != 0 };
 	d->out.fd = -1;
@@ -125,7 +125,7 @@ turns_bound(struct dump *d, struct turns *t)
 		return;
 	turns_wait(d, t);
 	d->out.fd = t->fd;
-	out_flush(&d->out);
+	tnf_out_flush(&d->out);
 }
 
 void
@@ -135,7 +135,7 @@ turns_give(struct dump *d, struct turns *t, uint64_t note)
 
 	t->mine = false;
 	d->out.fd = t->fd;
-	out_flush(&d->out);
+	tnf_out_flush(&d->out);
 	d->out.fd = -1;
 	word.error = d->out.error;
 	/* It may be gone, because it has nothing more to write. */

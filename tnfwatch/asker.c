@@ -29,8 +29,8 @@
 static char **
 asker_arguments(const struct daemon *d, const char *text, char *to)
 {
-	char **argv = xcalloc(6 + WORDS_MAX + 1, sizeof *argv);
-	char *copy = xstrdup(text), *rest = copy, *word;
+	char **argv = tnf_xcalloc(6 + WORDS_MAX + 1, sizeof *argv);
+	char *copy = tnf_xstrdup(text), *rest = copy, *word;
 	size_t n = 0;
 	bool option = true;
 
@@ -43,7 +43,7 @@ asker_arguments(const struct daemon *d, const char *text, char *to)
 	while (n < 6 + WORDS_MAX && (word = strsep(&rest, " \t")) != NULL) {
 		if (*word == '\0')
 			continue;
-		argv[n++] = option ? xasprintf("--%s", word) : xstrdup(word);
+		argv[n++] = option ? tnf_xasprintf("--%s", word) : tnf_xstrdup(word);
 		option = !option;
 	}
 	free(copy);
@@ -122,8 +122,8 @@ asker_start(struct daemon *d)
 		return -1;
 	}
 	path = incident_path(d->config, d->window.id);
-	a->to = xasprintf("%s/hosts", path);
-	a->text = xstrdup(text);
+	a->to = tnf_xasprintf("%s/hosts", path);
+	a->text = tnf_xstrdup(text);
 	a->until = now_mono() + ASK_TIME;
 	argv = asker_arguments(d, text, a->to);
 	asker_fork(a, argv, incident);

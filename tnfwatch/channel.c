@@ -51,9 +51,9 @@ struct channel {
 struct channel *
 channel_new(void)
 {
-	struct channel *c = xcalloc(1, sizeof *c);
+	struct channel *c = tnf_xcalloc(1, sizeof *c);
 
-	c->text = xstrdup("");
+	c->text = tnf_xstrdup("");
 	c->st.since = now_mono();
 	return c;
 }
@@ -67,7 +67,7 @@ channel_set(struct channel *c, const struct enable *what, int64_t keep)
 	if (strcmp(c->text, text) != 0)
 		c->st.since = now_mono();
 	free(c->text);
-	c->text = xstrdup(text);
+	c->text = tnf_xstrdup(text);
 	c->what = what;
 	c->keep = keep;
 	free(c->wanted);
@@ -108,7 +108,7 @@ is_wanted(struct channel *c, const struct tnf_probe *p)
 
 	if (p->id >= n) {
 		c->n_wanted = (size_t)p->id + 64;
-		c->wanted = xreallocarray(c->wanted, c->n_wanted, 1);
+		c->wanted = tnf_xreallocarray(c->wanted, c->n_wanted, 1);
 		memset(c->wanted + n, 0, c->n_wanted - n);
 	}
 	if (c->wanted[p->id] == 0)
@@ -171,7 +171,7 @@ room_for(struct channel *c, size_t n, int64_t now)
 	if (k == NULL || CHUNK - sizeof *k - k->used < n) {
 		if (c->st.bytes + CHUNK > BYTES_MAX)
 			drop_first(c);
-		k = xcalloc(1, CHUNK);
+		k = tnf_xcalloc(1, CHUNK);
 		*(c->last != NULL ? &c->last->next : &c->first) = k;
 		c->last = k;
 		c->st.bytes += CHUNK;
@@ -203,7 +203,8 @@ channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *
 		return false;
 	block = blocks_at(b, number);
 	sched_at = at + (uint32_t)TNF_REF32_ARG16(u32_at(block + at));
-	if (sched_at < HEADER || sched_at > before.used || before.used - sched_at < SCHED)
+	if (sched_at < HEADER || sched_at > before.used ||
+	    before.used - sched_at < SCHED)
 		return false;
 	memcpy(&e.sched, block + sched_at, SCHED);
 	size = record_extent(block, at, before.used, e.sched.tag, ev->probe);

@@ -14,7 +14,7 @@ check_run(const struct watch_options *o, int argc, char **argv)
 
 	if (c == NULL)
 		return 1;
-	printable_printf(stdout, "%s: right: %zu [process], %zu [file], %zu [trigger]%s\n",
+	tnf_printable_printf(stdout, "%s: right: %zu [process], %zu [file], %zu [trigger]%s\n",
 	    o->config, c->n_processes, c->n_files, c->n_triggers, c->kernel ? ", [kernel]" : "");
 	config_free(c);
 	return fflush(stdout) == 0 ? 0 : 1;

@@ -24,14 +24,14 @@
 static char *
 json_member(const char *text, const char *name)
 {
-	char *key = xasprintf("\n  \"%s\": ", name), *at = strstr(text, key), *s;
+	char *key = tnf_xasprintf("\n  \"%s\": ", name), *at = strstr(text, key), *s;
 	size_t n = strlen(key), i = 0;
 
 	free(key);
 	if (at == NULL || at[n] != '"')
 		return NULL;
 	at += n + 1;
-	s = xstrdup(at);
+	s = tnf_xstrdup(at);
 	while (*at != '\0' && *at != '"') {
 		if (*at == '\\' && at[1] != '\0')
 			at++;
@@ -44,11 +44,11 @@ json_member(const char *text, const char *name)
 static void
 list_one(const struct config *c, const char *id)
 {
-	char *path = incident_path(c, id), *json = xasprintf("%s/incident.json", path);
+	char *path = incident_path(c, id), *json = tnf_xasprintf("%s/incident.json", path);
 	char *text = read_text(json, JSON_MAX), *reason = text != NULL ?
 	    json_member(text, "reason") : NULL;
 
-	printable_printf(stdout, "%-44s %8" PRIu64 "K %s %s\n", id,
+	tnf_printable_printf(stdout, "%-44s %8" PRIu64 "K %s %s\n", id,
 	    disk_usage(AT_FDCWD, path) / 1024, incident_pinned(c, id) ? "pinned" : "      ",
 	    reason != NULL ? reason : "");
 	free(reason);
@@ -98,7 +98,7 @@ with_incident(const struct watch_options *o, const char *text,
 static int
 show_one(const struct config *c, const char *id, const char *path)
 {
-	char *json = xasprintf("%s/incident.json", path), *text = read_text(json, JSON_MAX);
+	char *json = tnf_xasprintf("%s/incident.json", path), *text = read_text(json, JSON_MAX);
 	struct dirent **list;
 	int n = scandir(path, &list, NULL, alphasort);
 
@@ -108,10 +108,10 @@ show_one(const struct config *c, const char *id, const char *path)
 		free(text);
 		return 1;
 	}
-	printable_printf(stdout, "%s\n", path);
+	tnf_printable_printf(stdout, "%s\n", path);
 	for (int i = 0; i < n; i++) {
 		if (list[i]->d_name[0] != '.')
-			printable_printf(stdout, "    %s\n", list[i]->d_name);
+			tnf_printable_printf(stdout, "    %s\n", list[i]->d_name);
 		free(list[i]);
 	}
 	free(list);
@@ -132,7 +132,7 @@ show_run(const struct watch_options *o, int argc, char **argv)
 static int
 pin_one(const struct config *c, const char *id, const char *path)
 {
-	char *file = xasprintf("%s/%s", path, INCIDENT_PINNED);
+	char *file = tnf_xasprintf("%s/%s", path, INCIDENT_PINNED);
 	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
 	if (fd < 0)

@@ -28,9 +28,9 @@ config_mistake(struct config_reader *r, unsigned line, const char *fmt, ...)
 	r->n_mistakes++;
 	if (r->mistakes == NULL)
 		return;
-	printable_printf(r->mistakes, "%s:%u: ", r->path, line);
+	tnf_printable_printf(r->mistakes, "%s:%u: ", r->path, line);
 	va_start(ap, fmt);
-	printable_vprintf(r->mistakes, fmt, ap);
+	tnf_printable_vprintf(r->mistakes, fmt, ap);
 	va_end(ap);
 	putc('\n', r->mistakes);
 }
@@ -40,7 +40,7 @@ config_mistake_caret(struct config_reader *r, const char *text, size_t offset)
 {
 	if (r->mistakes == NULL || offset > strlen(text))
 		return;
-	printable_printf(r->mistakes, "    %s\n", text);
+	tnf_printable_printf(r->mistakes, "    %s\n", text);
 	fprintf(r->mistakes, "    %*s^\n", (int)offset, "");
 }
 
@@ -88,14 +88,14 @@ reader_value(void *arg, const char *section, const char *key, const char *value)
 	}
 	/* It goes on from the line before. */
 	if (r->goes_on && r->key != NULL && strcmp(r->key, key) == 0) {
-		both = xasprintf("%s %.*s", r->value, len, value);
+		both = tnf_xasprintf("%s %.*s", r->value, len, value);
 		free(r->value);
 		r->value = both;
 		return 1;
 	}
 	config_value_done(r);
-	r->key = xstrdup(key);
-	r->value = xstrndup(value, (size_t)len);
+	r->key = tnf_xstrdup(key);
+	r->value = tnf_xstrndup(value, (size_t)len);
 	r->value_line = r->line;
 	return 1;
 }
@@ -107,7 +107,7 @@ text_add(struct config *c, const char *path)
 
 	if (text == NULL)
 		return;
-	all = xasprintf("%s# %s\n%s", c->text != NULL ? c->text : "", path, text);
+	all = tnf_xasprintf("%s# %s\n%s", c->text != NULL ? c->text : "", path, text);
 	free(c->text);
 	free(text);
 	c->text = all;
@@ -123,7 +123,7 @@ reader_file(struct config_reader *r, const char *path)
 	if ((r->f = fopen(path, "re")) == NULL) {
 		r->n_mistakes++;
 		if (r->mistakes != NULL)
-			printable_printf(r->mistakes, "%s: %s: %s\n", path, strerror(errno),
+			tnf_printable_printf(r->mistakes, "%s: %s: %s\n", path, strerror(errno),
 			    errno == ENOENT ? "name the configuration with -c" :
 			    "be root, or name another with -c");
 		return;
@@ -144,7 +144,8 @@ reader_file(struct config_reader *r, const char *path)
 static void
 reader_directory(struct config_reader *r, const char *file)
 {
-	char *copy = xstrdup(file), *pattern = xasprintf("%s/watch.d/*.conf", dirname(copy));
+	char *copy = tnf_xstrdup(file),
+	    *pattern = tnf_xasprintf("%s/watch.d/*.conf", dirname(copy));
 	glob_t g;
 
 	if (glob(pattern, 0, NULL, &g) == 0) {

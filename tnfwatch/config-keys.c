@@ -31,7 +31,7 @@ set_string(struct config_reader *r, const char *key, const char *value, void *at
 	char **s = at;
 
 	free(*s);
-	*s = xstrdup(value);
+	*s = tnf_xstrdup(value);
 	return true;
 }
 
@@ -208,7 +208,7 @@ static bool
 set_ask(struct config_reader *r, const char *key, const char *value, void *at)
 {
 	static const char *const known[] = { "label", "hosts", "last", "where", "wait", NULL };
-	char *copy = xstrdup(value), *rest = copy, *word;
+	char *copy = tnf_xstrdup(value), *rest = copy, *word;
 	const char *before = NULL;
 	bool good = true;
 
@@ -249,7 +249,7 @@ set_name(struct config_reader *r, const char *key, const char *value, void *at)
 static bool
 set_labels(struct config_reader *r, const char *key, const char *value, void *at)
 {
-	char *copy = xstrdup(value), *rest = copy, *word;
+	char *copy = tnf_xstrdup(value), *rest = copy, *word;
 	unsigned n = 0;
 	bool good = true;
 

@@ -45,7 +45,7 @@ key_unknown(struct config_reader *r, const struct config_section *k)
 		    n > 0 ? ", " : "", names[n]);
 	}
 	names[n] = NULL;
-	if ((guess = word_guess(names, r->key)) != NULL)
+	if ((guess = tnf_word_guess(names, r->key)) != NULL)
 		config_mistake(r, r->value_line, "%s: no key of [%s]: did you mean \"%s\"?", r->key,
 		    k->name, guess);
 	else
@@ -73,7 +73,7 @@ config_value_done(struct config_reader *r)
 	r->key = r->value = NULL;
 }
 
-#define GROW(list, n)	xreallocarray((list), (n) + 1, sizeof *(list))
+#define GROW(list, n)	tnf_xreallocarray((list), (n) + 1, sizeof *(list))
 
 static size_t
 process_section(struct config *c, const char *name)
@@ -82,7 +82,7 @@ process_section(struct config *c, const char *name)
 		if (strcmp(c->process[i].name, name) == 0)
 			return i;
 	c->process = GROW(c->process, c->n_processes);
-	c->process[c->n_processes] = (struct config_process){ .name = xstrdup(name),
+	c->process[c->n_processes] = (struct config_process){ .name = tnf_xstrdup(name),
 	    .size = 16 << 20 };
 	return c->n_processes++;
 }
@@ -94,7 +94,7 @@ file_section(struct config *c, const char *name)
 		if (strcmp(c->files[i].name, name) == 0)
 			return i;
 	c->files = GROW(c->files, c->n_files);
-	c->files[c->n_files] = (struct config_file){ .name = xstrdup(name) };
+	c->files[c->n_files] = (struct config_file){ .name = tnf_xstrdup(name) };
 	return c->n_files++;
 }
 
@@ -106,7 +106,7 @@ trigger_section(struct config *c, const char *name)
 	if (i >= 0)
 		return (size_t)i;
 	c->trigger = GROW(c->trigger, c->n_triggers);
-	c->trigger[c->n_triggers] = (struct config_trigger){ .name = xstrdup(name),
+	c->trigger[c->n_triggers] = (struct config_trigger){ .name = tnf_xstrdup(name),
 	    .after = 5 * SECOND };
 	return c->n_triggers++;
 }
@@ -141,7 +141,7 @@ config_section_begin(struct config_reader *r, const char *text)
 	config_value_done(r);
 	r->section = S_NONE;
 	free(r->section_text);
-	r->section_text = xstrdup(text);
+	r->section_text = tnf_xstrdup(text);
 	name = text + n + strspn(text + n, " \t");
 	for (i = 0; i < CONFIG_SECTIONS; i++)
 		if (strlen(config_sections[i].name) == n && strncmp(config_sections[i].name, text, n) == 0)

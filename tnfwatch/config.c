@@ -15,10 +15,10 @@ config_defaults(struct config *c)
 	c->keep = 60 * SECOND;
 	c->kernel_channel_keep = 600 * SECOND;
 	c->limit = UINT64_C(1) << 30;
-	c->directory = xstrdup("/var/lib/tnf");
-	c->run = xstrdup("/run/tnf");
+	c->directory = tnf_xstrdup("/var/lib/tnf");
+	c->run = tnf_xstrdup("/run/tnf");
 	c->kernel_buffer = 64 << 20;
-	c->fleet.prefix = xstrdup("tnf");
+	c->fleet.prefix = tnf_xstrdup("tnf");
 	c->fleet.rate = 10 << 20;
 	c->fleet.limit_n = 60;
 	c->fleet.limit_ns = 3600 * SECOND;
@@ -28,16 +28,16 @@ config_defaults(struct config *c)
 static struct config *
 reader_run(struct config_reader *r, const char *file)
 {
-	struct config *c = xcalloc(1, sizeof *c);
+	struct config *c = tnf_xcalloc(1, sizeof *c);
 
 	r->c = c;
-	c->file = xstrdup(file);
+	c->file = tnf_xstrdup(file);
 	config_defaults(c);
 	config_read_files(r, file);
 	if (r->n_mistakes == 0)
 		config_check(r);
 	if (c->rings == NULL)
-		c->rings = xasprintf("%s/rings", c->directory);
+		c->rings = tnf_xasprintf("%s/rings", c->directory);
 	return c;
 }
 

@@ -140,7 +140,7 @@ control_may(int fd, char *by, size_t size)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) != 0 ||
 	    (who.uid != 0 && who.uid != geteuid()))
 		return false;
-	who_is(who.uid, who.pid, by, size);
+	tnf_who_is(who.uid, who.pid, by, size);
 	return true;
 }
 
@@ -204,11 +204,11 @@ control_connect(const struct config *c)
 static bool
 control_request(int fd, const char *const *words)
 {
-	char *line = xstrdup(""), *more;
+	char *line = tnf_xstrdup(""), *more;
 	bool ok;
 
 	for (size_t i = 0; words[i] != NULL; i++) {
-		more = xasprintf("%s%s%s", line, i > 0 ? "\t" : "", words[i]);
+		more = tnf_xasprintf("%s%s%s", line, i > 0 ? "\t" : "", words[i]);
 		free(line);
 		line = more;
 		/* What separates words and lines cannot be in one. */
@@ -216,7 +216,7 @@ control_request(int fd, const char *const *words)
 			if (*p == '\t' || *p == '\n')
 				*p = ' ';
 	}
-	more = xasprintf("%s\n", line);
+	more = tnf_xasprintf("%s\n", line);
 	ok = strlen(more) < REQUEST_MAX &&
 	    send(fd, more, strlen(more), MSG_NOSIGNAL) == (ssize_t)strlen(more);
 	if (!ok)
@@ -247,7 +247,7 @@ control_ask(const struct config *c, FILE *to, const char *const *words)
 	}
 	ok = strcmp(line, "ok\n") == 0;
 	while (fgets(line, sizeof line, f) != NULL)
-		printable_printf(ok ? to : stderr, ok ? "%.*s\n" : "tnfwatch: %.*s\n",
+		tnf_printable_printf(ok ? to : stderr, ok ? "%.*s\n" : "tnfwatch: %.*s\n",
 		    (int)strcspn(line, "\n"), line);
 	fclose(f);
 	return ok && fflush(to) == 0 ? 0 : 1;

@@ -22,13 +22,13 @@
 void
 daemon_short_begin(struct daemon *d)
 {
-	map_init(&d->short_rings.dropped, sizeof(int64_t));
+	tnf_map_init(&d->short_rings.dropped, sizeof(int64_t));
 }
 
 void
 daemon_short_end(struct daemon *d)
 {
-	map_free(&d->short_rings.dropped);
+	tnf_map_free(&d->short_rings.dropped);
 }
 
 void
@@ -65,13 +65,13 @@ daemon_short_taken(struct source *s, const struct taker_report *r)
 	s->uid = r->uid;
 	snprintf(s->comm, sizeof s->comm, "%s", r->comm);
 	free(s->probes);
-	s->probes = xstrdup(r->probes.names);
+	s->probes = tnf_xstrdup(r->probes.names);
 }
 
 void
 daemon_short_dropped(struct daemon *d, const struct source *s)
 {
-	*(int64_t *)xmap_put(&d->short_rings.dropped, s->path, strlen(s->path) + 1, NULL) =
+	*(int64_t *)tnf_xmap_put(&d->short_rings.dropped, s->path, strlen(s->path) + 1, NULL) =
 	    now_mono();
 }
 
@@ -79,7 +79,7 @@ int64_t
 daemon_short_from(const struct daemon *d, const struct source *s, int64_t from)
 {
 	const int64_t *seen = s->path == NULL ? NULL :
-	    map_get(&d->short_rings.dropped, s->path, strlen(s->path) + 1);
+	    tnf_map_get(&d->short_rings.dropped, s->path, strlen(s->path) + 1);
 
 	return seen != NULL && *seen > from ? *seen : from;
 }
@@ -91,9 +91,9 @@ dropped_forget(struct map *dropped)
 	const void *path;
 	size_t at = 0, n;
 
-	while (map_next(dropped, &at, &path, &n) != NULL)
+	while (tnf_map_next(dropped, &at, &path, &n) != NULL)
 		if (access(path, F_OK) != 0) {
-			map_remove(dropped, path, n);
+			tnf_map_remove(dropped, path, n);
 			return;
 		}
 }
@@ -173,7 +173,7 @@ look_wants(void *arg, const char *path, const char *section)
 	const struct look *l = arg;
 	const struct config_process *p = section_of(l->d->config, section);
 
-	return p != NULL && p->from_start && map_get(&l->known, path, strlen(path)) == NULL;
+	return p != NULL && p->from_start && tnf_map_get(&l->known, path, strlen(path)) == NULL;
 }
 
 static void
@@ -204,10 +204,10 @@ daemon_short_care(struct daemon *d, int64_t now)
 	dropped_forget(&d->short_rings.dropped);
 	if (!start_is_asked(d->config))
 		return;
-	map_init(&l.known, 0);
+	tnf_map_init(&l.known, 0);
 	for (const struct source *s = d->sources; s != NULL; s = s->next)
 		if (s->kind == SOURCE_PROCESS)
-			xmap_put(&l.known, s->path, strlen(s->path), NULL);
+			tnf_xmap_put(&l.known, s->path, strlen(s->path), NULL);
 	leftover_rings(d->config, look_wants, look_found, &l);
-	map_free(&l.known);
+	tnf_map_free(&l.known);
 }

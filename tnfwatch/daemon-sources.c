@@ -47,12 +47,13 @@ source_name(const struct daemon *d, struct source *s)
 
 	if (slash != NULL) {
 		free(s->id);
-		s->id = xasprintf("%.*s", (int)(strlen(slash + 1) - strlen(".tnf")), slash + 1);
+		s->id = tnf_xasprintf("%.*s", (int)(strlen(slash + 1) - strlen(".tnf")),
+		    slash + 1);
 	}
-	stem = xstrdup(s->id);
+	stem = tnf_xstrdup(s->id);
 	for (int i = 2; has_id(d, s->id); i++) {
 		free(s->id);
-		s->id = xasprintf("%s.%d", stem, i);
+		s->id = tnf_xasprintf("%s.%d", stem, i);
 	}
 	free(stem);
 }
@@ -85,9 +86,9 @@ source_take_over(struct daemon *d, const struct taker_report *r)
 	if (s == NULL)
 		return false;
 	free(s->name);
-	s->name = xstrdup(d->config->process[r->process].name);
+	s->name = tnf_xstrdup(d->config->process[r->process].name);
 	free(s->probes);
-	s->probes = xstrdup(r->probes.names);
+	s->probes = tnf_xstrdup(r->probes.names);
 	s->unwanted = false;
 	source_engine(s, d->engine);
 	return true;
@@ -115,7 +116,7 @@ source_of_pid(struct daemon *d, pid_t pid)
 static bool
 is_stem(const char *from, size_t n)
 {
-	char *stem = xstrndup(from, n);
+	char *stem = tnf_xstrndup(from, n);
 	bool good = config_name_good(stem);
 
 	free(stem);
@@ -165,7 +166,7 @@ process_taken(struct daemon *d, const struct taker_report *r)
 	d->taken++;
 	s = source_process(p->name, r->pid, r->comm, r->path, ours);
 	s->uid = r->uid;
-	s->probes = xstrdup(r->probes.names);
+	s->probes = tnf_xstrdup(r->probes.names);
 	daemon_source_add(d, s, d->started);
 }
 
@@ -274,7 +275,7 @@ kernel_begin(struct daemon *d, int64_t now)
 		s = source_kernel(why, sizeof why);
 	if (s != NULL) {
 		*d->kernel_why = '\0';
-		s->probes = xstrdup(done.names);
+		s->probes = tnf_xstrdup(done.names);
 		kernel_channel(d->config, s);
 		daemon_source_add(d, s, now);
 		return;
@@ -367,7 +368,7 @@ source_keep_history(struct daemon *d, struct source *s, int64_t now)
 	char *directory;
 
 	if (s->history == NULL && s->base != NULL && s->ended == 0 && s->kind != SOURCE_FILE) {
-		directory = xasprintf("%s/segments", d->config->directory);
+		directory = tnf_xasprintf("%s/segments", d->config->directory);
 		place.directory = d->config->in_memory ? NULL : directory;
 		s->history = history_new(s, &place);
 		free(directory);
@@ -504,7 +505,7 @@ sources_change(struct daemon *d)
 static struct trigger_state *
 states_take_over(struct daemon *d, const struct config *c)
 {
-	struct trigger_state *state = xcalloc(c->n_triggers + 1, sizeof *state);
+	struct trigger_state *state = tnf_xcalloc(c->n_triggers + 1, sizeof *state);
 	int j;
 
 	for (size_t i = 0; i < d->config->n_triggers; i++) {

@@ -54,7 +54,7 @@ limit_allows(const struct config_trigger *t, struct trigger_state *st, int64_t n
 	if (t->limit_n == 0)
 		return true;
 	if (st->begun == NULL)
-		st->begun = xcalloc(t->limit_n, sizeof *st->begun);
+		st->begun = tnf_xcalloc(t->limit_n, sizeof *st->begun);
 	oldest = &st->begun[st->n_begun % t->limit_n];
 	if (st->n_begun >= t->limit_n && now - *oldest < t->limit_ns)
 		return false;
@@ -134,7 +134,7 @@ daemon_resume(void *arg, const char *trigger, int64_t time, const char *reason)
 {
 	struct daemon *d = arg;
 	const char *again = strstr(reason, KILLED);
-	char *text = xasprintf("%s; " KILLED ", and came back %.1f s after it", reason,
+	char *text = tnf_xasprintf("%s; " KILLED ", and came back %.1f s after it", reason,
 	    (double)(now_mono() - time) / 1e9);
 	struct trigger_firing f = { .time = time, .reason = text };
 
@@ -269,7 +269,7 @@ window_end(struct daemon *d)
 	written = asker_start(d);
 	d->numbers++;
 	if ((e = incident_start(d, written, &w->pid)) == 0) {
-		w->id = xstrdup(d->window.id);
+		w->id = tnf_xstrdup(d->window.id);
 		w->first = d->window.firing[0].time;
 	} else {
 		say("%s: lost: %s", d->window.id, strerror(e));
@@ -286,7 +286,8 @@ window_end(struct daemon *d)
 static void
 writer_ended(struct daemon *d, struct writer *w, int status)
 {
-	char *temp = xasprintf("%s/incidents/%s%s", d->config->directory, INCIDENT_TEMP, w->id);
+	char *temp = tnf_xasprintf("%s/incidents/%s%s", d->config->directory, INCIDENT_TEMP,
+	    w->id);
 
 	if (status == 0) {
 		d->written++;
@@ -469,7 +470,7 @@ lock_wait(int fd)
 static int
 lock_take(const char *directory)
 {
-	char *path = xasprintf("%s/lock", directory);
+	char *path = tnf_xasprintf("%s/lock", directory);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
 	if (fd < 0)
@@ -487,8 +488,8 @@ lock_take(const char *directory)
 static bool
 directories_make(const struct config *c)
 {
-	char *incidents = xasprintf("%s/incidents", c->directory);
-	char *segments = xasprintf("%s/segments", c->directory);
+	char *incidents = tnf_xasprintf("%s/incidents", c->directory);
+	char *segments = tnf_xasprintf("%s/segments", c->directory);
 	const char *const all[] = { c->run, c->directory, incidents, segments, c->rings };
 	int e = 0;
 
@@ -568,7 +569,7 @@ daemon_begin(struct daemon *d)
 	daemon_watch_fd(d, d->control);
 	daemon_watch_fd(d, d->taker.fd);
 	d->engine = daemon_engine(d, d->config);
-	d->state = xcalloc(d->config->n_triggers + 1, sizeof *d->state);
+	d->state = tnf_xcalloc(d->config->n_triggers + 1, sizeof *d->state);
 	daemon_sources_begin(d);
 	/* Rings that are there by now are of before; those of programs that are told fire. */
 	daemon_start_tell(d);
@@ -618,7 +619,7 @@ daemon_end(struct daemon *d)
 int
 watch_run(const struct watch_options *o)
 {
-	struct daemon *d = xcalloc(1, sizeof *d);
+	struct daemon *d = tnf_xcalloc(1, sizeof *d);
 
 	d->start = d->lock = d->lock_run = d->control = d->epoll = d->signals = d->taker.fd = -1;
 	d->started = now_mono();

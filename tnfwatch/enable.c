@@ -132,10 +132,10 @@ parser_run(struct enable_parser *p, struct enable *e)
 struct enable *
 enable_parse(const char *text, char *err, size_t size, size_t *offset)
 {
-	struct enable *e = xcalloc(1, sizeof *e);
+	struct enable *e = tnf_xcalloc(1, sizeof *e);
 	struct enable_parser p = { text, 0, err, size };
 
-	e->text = xstrdup(text);
+	e->text = tnf_xstrdup(text);
 	e->selectors = selectors_new();
 	e->always_set = always_selectors();
 	if (parser_run(&p, e) && (e->selectors->n > 0 || e->all || e->always ||
@@ -206,7 +206,7 @@ enable_means(const struct enable *e, const tnfctl_probe_state_t *state)
 bool
 enable_has(const struct enable *e, const struct tnf_probe *p)
 {
-	char *text = xasprintf("name %s;%s", p->name, p->attrs != NULL ? p->attrs : "");
+	char *text = tnf_xasprintf("name %s;%s", p->name, p->attrs != NULL ? p->attrs : "");
 	struct attrs attrs = { .n = 0 };
 	bool has;
 

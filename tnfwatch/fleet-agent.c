@@ -46,7 +46,7 @@ agent_limit(struct agent *a)
 	if (n == 0)
 		return true;
 	if (a->asked == NULL)
-		a->asked = xcalloc(n, sizeof *a->asked);
+		a->asked = tnf_xcalloc(n, sizeof *a->asked);
 	oldest = &a->asked[a->n_asked % n];
 	if (a->n_asked >= n && now - *oldest < a->c->fleet.limit_ns)
 		return false;
@@ -99,7 +99,8 @@ static void
 agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
 {
 	struct agent *a = arg;
-	struct fleet_message *ask = xcalloc(1, sizeof *ask), *old = xcalloc(1, sizeof *old);
+	struct fleet_message *ask = tnf_xcalloc(1, sizeof *ask),
+	    *old = tnf_xcalloc(1, sizeof *old);
 	int64_t received = now_wall();
 	char reply[FLEET_TEXT];
 	bool known, noted = false;
@@ -165,7 +166,8 @@ static void
 agent_answer_list(struct agent *a, const struct fleet_message *r, const char *place)
 {
 	bool recorded = strcmp(r->incident, AGENT_RECORDED) == 0;
-	char *from = recorded ? xstrdup(a->c->fleet.recorded) : incident_path(a->c, r->incident);
+	char *from = recorded ? tnf_xstrdup(a->c->fleet.recorded) :
+	    incident_path(a->c, r->incident);
 	bool whole = recorded || access(from, F_OK) == 0;
 
 	if (whole && agent_wants_slice(r) && access(place, F_OK) != 0 &&
@@ -236,7 +238,7 @@ static void
 agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
 {
 	struct agent *a = arg;
-	struct fleet_message *r = xcalloc(1, sizeof *r);
+	struct fleet_message *r = tnf_xcalloc(1, sizeof *r);
 	char reply[FLEET_TEXT];
 	int64_t received = now_wall();
 	char *place;
@@ -282,7 +284,7 @@ out:
 static void
 agent_lease(const struct agent *a, jsCtx **js, kvStore **kv)
 {
-	struct fleet_message *m = xcalloc(1, sizeof *m);
+	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
 	const char *why;
 	natsStatus s = NATS_OK;
 	size_t size;
@@ -400,10 +402,10 @@ agent_command(const struct watch_options *o, int argc, char **argv)
 	sigaction(SIGINT, &end, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_NAME, "tnfwatch-agent");
-	a.directory = xasprintf("%s/fleet", c->directory);
+	a.directory = tnf_xasprintf("%s/fleet", c->directory);
 	a.n_labels = fleet_labels(c, a.label);
-	a.raw = xcalloc(1, FLEET_CHUNK);
-	a.packed = xcalloc(1, ZSTD_compressBound(FLEET_CHUNK));
+	a.raw = tnf_xcalloc(1, FLEET_CHUNK);
+	a.packed = tnf_xcalloc(1, ZSTD_compressBound(FLEET_CHUNK));
 	if ((a.host = fleet_host(c)) != NULL && make_directory(a.directory) == 0) {
 		agent_clean(&a);
 		a.nc = agent_connect(&a);

@@ -46,7 +46,7 @@ ask_host_of(struct ask *a, const char *name)
 			return &a->host[i];
 	if (a->n_hosts == HOSTS_MAX)
 		return NULL;
-	a->host = xreallocarray(a->host, a->n_hosts + 1, sizeof *a->host);
+	a->host = tnf_xreallocarray(a->host, a->n_hosts + 1, sizeof *a->host);
 	a->host[a->n_hosts] = (struct ask_host){ .error = -1 };
 	snprintf(a->host[a->n_hosts].name, FLEET_NAME, "%s", name);
 	return &a->host[a->n_hosts++];
@@ -86,7 +86,7 @@ ask_expect(struct ask *a, kvEntry *e, struct fleet_message *m)
 static bool
 ask_registry(struct ask *a)
 {
-	struct fleet_message *m = xcalloc(1, sizeof *m);
+	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
 	jsCtx *js = NULL;
 	const char *why = "";
 	char refused[FLEET_TEXT];
@@ -225,7 +225,7 @@ ask_publish(struct ask *a, const char *reply)
 static bool
 ask_pin(struct ask *a)
 {
-	struct fleet_message *m = xcalloc(1, sizeof *m);
+	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
 	struct ask_line line = { .sub = NULL };
 	natsMsg *msg;
 	int64_t begun = now_mono(), sent = now_wall(), left;
@@ -356,8 +356,8 @@ ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd,
     int64_t *got)
 {
 	int64_t length = f->size - at < h->piece ? f->size - at : h->piece;
-	struct fleet_message *m = xcalloc(1, sizeof *m);
-	unsigned char *room = xcalloc(1, FLEET_CHUNK);
+	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
+	unsigned char *room = tnf_xcalloc(1, FLEET_CHUNK);
 	const unsigned char *p;
 	natsMsg *msg = NULL;
 	bool good = false;
@@ -402,7 +402,7 @@ ask_gives_up(const struct ask *a, struct ask_host *h, int64_t last)
 static bool
 ask_file(struct ask *a, struct ask_host *h, int dir, const struct fleet_file *f)
 {
-	char *part = xasprintf(".part-%s", f->name);
+	char *part = tnf_xasprintf(".part-%s", f->name);
 	struct stat st;
 	int64_t at, got, last = now_mono();
 	int fd = -1;
@@ -495,7 +495,7 @@ ask_fits(const struct ask *a, struct ask_host *h, const struct fleet_message *m)
 static void
 ask_fetch_host(struct ask *a, struct ask_host *h)
 {
-	struct fleet_message *m = xcalloc(1, sizeof *m);
+	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
 	int dir = -1;
 	bool good = false;
 
@@ -594,7 +594,8 @@ ask_report(const struct ask *a)
 		else if (h->state == H_EXPECTED)
 			printf("missing: %s: no answer\n", h->name);
 		else
-			printable_printf(stdout, "missing: %s: %s%s\n", h->name, what[h->state], h->why);
+			tnf_printable_printf(stdout, "missing: %s: %s%s\n", h->name,
+			    what[h->state], h->why);
 	}
 	if (a->n_hosts == 0)
 		printf("no host is registered that is meant\n");
@@ -637,7 +638,7 @@ ask_command(const struct watch_options *o, int argc, char **argv)
 	a.c = c;
 	if (c == NULL)
 		return 1;
-	a.question = xcalloc(1, sizeof *a.question);
+	a.question = tnf_xcalloc(1, sizeof *a.question);
 	strcpy(a.question->kind, "ask");
 	if (c->fleet.servers == NULL)
 		say("%s: no [fleet] with servers = ...: nobody to ask", c->file);

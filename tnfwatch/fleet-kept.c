@@ -24,7 +24,7 @@
 static char *
 agent_record_path(const struct agent *a, const char *question)
 {
-	return xasprintf("%s/%s", a->directory, question);
+	return tnf_xasprintf("%s/%s", a->directory, question);
 }
 
 bool
@@ -41,7 +41,8 @@ agent_record_read(const struct agent *a, const char *question, struct fleet_mess
 bool
 agent_record_write(const struct agent *a, const struct fleet_message *m)
 {
-	char *path = agent_record_path(a, m->question), *temp = xasprintf("%s/.new", a->directory);
+	char *path = agent_record_path(a, m->question),
+	    *temp = tnf_xasprintf("%s/.new", a->directory);
 	size_t size;
 	void *text = fleet_encode(m, &size);
 	FILE *f = text != NULL ? fopen(temp, "we") : NULL;
@@ -100,7 +101,7 @@ agent_is_over(const struct agent *a, const struct fleet_message *record, int64_t
 void
 agent_clean(const struct agent *a)
 {
-	struct fleet_message *m = xcalloc(1, sizeof *m);
+	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
 	DIR *dir = opendir(a->directory);
 	const struct dirent *e;
 	struct stat st;
@@ -118,7 +119,7 @@ agent_clean(const struct agent *a)
 		if (agent_record_read(a, e->d_name, m) ? !agent_is_over(a, m, age) :
 		    age <= FLEET_FORGET)
 			continue;
-		slice = xasprintf("%s.slice", e->d_name);
+		slice = tnf_xasprintf("%s.slice", e->d_name);
 		remove_all(dirfd(dir), slice);
 		unlinkat(dirfd(dir), e->d_name, 0);
 		free(slice);
@@ -147,7 +148,7 @@ agent_oldest_slice(const struct agent *a, uint64_t *all)
 		if (st.st_mtim.tv_sec < time) {
 			time = st.st_mtim.tv_sec;
 			free(oldest);
-			oldest = xstrdup(e->d_name);
+			oldest = tnf_xstrdup(e->d_name);
 		}
 	}
 	if (dir != NULL)
@@ -163,7 +164,7 @@ agent_slices_trim(const struct agent *a, uint64_t max)
 	int e = 0;
 
 	while (e == 0 && (oldest = agent_oldest_slice(a, &all)) != NULL) {
-		path = xasprintf("%s/%s", a->directory, oldest);
+		path = tnf_xasprintf("%s/%s", a->directory, oldest);
 		e = all > max ? remove_all(AT_FDCWD, path) : -1;
 		free(path);
 		free(oldest);
@@ -186,9 +187,9 @@ char *
 agent_place(const struct agent *a, const struct fleet_message *record)
 {
 	if (agent_wants_slice(record))
-		return xasprintf("%s/%s.slice", a->directory, record->question);
+		return tnf_xasprintf("%s/%s.slice", a->directory, record->question);
 	if (strcmp(record->incident, AGENT_RECORDED) == 0)
-		return xstrdup(a->c->fleet.recorded);
+		return tnf_xstrdup(a->c->fleet.recorded);
 	return incident_path(a->c, record->incident);
 }
 

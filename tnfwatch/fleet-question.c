@@ -53,7 +53,7 @@ ask_lock(struct ask *a)
 bool
 ask_directory(struct ask *a, bool asks_more)
 {
-	char *path = xasprintf("%s/.question", a->directory), *text;
+	char *path = tnf_xasprintf("%s/.question", a->directory), *text;
 	size_t size;
 	void *bytes;
 	FILE *f;

@@ -43,7 +43,7 @@ agent_time_text(const char *option, int64_t wall)
 
 	gmtime_r(&t, &tm);
 	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-	return xasprintf("--%s=%s.%09" PRId64 "Z", option, text, wall % SECOND);
+	return tnf_xasprintf("--%s=%s.%09" PRId64 "Z", option, text, wall % SECOND);
 }
 
 /* What filtering for a question has cost so far, however often it is asked for. */
@@ -109,7 +109,7 @@ timeval_ns(const struct timeval *t)
 static bool
 agent_room(const struct agent *a, const struct agent_cost *cost, struct agent_room *room)
 {
-	char *temp = xasprintf("%s/.slice", a->directory);
+	char *temp = tnf_xasprintf("%s/.slice", a->directory);
 	uint64_t max = agent_slice_max(a), used = disk_usage(AT_FDCWD, temp);
 
 	free(temp);
@@ -160,7 +160,7 @@ agent_slice_file(struct agent *a, const struct fleet_message *r, const char *fro
 	argv[n++] = (char *)(uintptr_t)"-o";
 	argv[n++] = (char *)(uintptr_t)to;
 	if (*r->where != '\0')
-		argv[n++] = where = xasprintf("--where=%s", r->where);
+		argv[n++] = where = tnf_xasprintf("--where=%s", r->where);
 	if (r->last != 0 && r->at != 0) {
 		argv[n++] = begin = agent_time_text("from", r->at > r->last ? r->at - r->last : 0);
 		argv[n++] = end = agent_time_text("until", r->at);
@@ -179,8 +179,8 @@ agent_slice_file(struct agent *a, const struct fleet_message *r, const char *fro
 bool
 agent_slice(struct agent *a, const struct fleet_message *r, const char *from, const char *place)
 {
-	struct fleet_message *list = xcalloc(1, sizeof *list);
-	char *temp = xasprintf("%s/.slice", a->directory), *source, *to;
+	struct fleet_message *list = tnf_xcalloc(1, sizeof *list);
+	char *temp = tnf_xasprintf("%s/.slice", a->directory), *source, *to;
 	bool good = false;
 
 	remove_all(AT_FDCWD, temp);
@@ -189,8 +189,8 @@ agent_slice(struct agent *a, const struct fleet_message *r, const char *from, co
 	else if (!(good = agent_list(from, list)))
 		strcpy(a->out.why, list->why);
 	for (unsigned i = 0; good && i < list->n_files; i++) {
-		source = xasprintf("%s/%s", from, list->files[i].name);
-		to = xasprintf("%s/%u.tnf", temp, i);
+		source = tnf_xasprintf("%s/%s", from, list->files[i].name);
+		to = tnf_xasprintf("%s/%u.tnf", temp, i);
 		if (!(good = agent_slice_file(a, r, source, to)))
 			snprintf(a->out.why, sizeof a->out.why, "%s cannot be filtered: ask without "
 			    "--where and --last", list->files[i].name);

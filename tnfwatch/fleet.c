@@ -37,7 +37,7 @@ fleet_labels(const struct config *c, char label[FLEET_LABELS][FLEET_NAME])
 
 	if (c->fleet.labels == NULL)
 		return 0;
-	rest = copy = xstrdup(c->fleet.labels);
+	rest = copy = tnf_xstrdup(c->fleet.labels);
 	while ((word = strsep(&rest, " \t,")) != NULL && n < FLEET_LABELS)
 		if (*word != '\0' && strlen(word) < FLEET_NAME)
 			strcpy(label[n++], word);
@@ -61,7 +61,7 @@ static natsStatus
 fleet_servers(natsOptions *o, const char *text)
 {
 	const char *list[SERVERS_MAX];
-	char *copy = xstrdup(text), *rest = copy, *word;
+	char *copy = tnf_xstrdup(text), *rest = copy, *word;
 	int n = 0;
 	natsStatus s;
 

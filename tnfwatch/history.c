@@ -53,16 +53,16 @@ history_new(const struct source *s, const struct history_place *p)
 
 	if (s->base == NULL || !blocks_open(&b, s->base, s->size))
 		return NULL;
-	h = xcalloc(1, sizeof *h);
+	h = tnf_xcalloc(1, sizeof *h);
 	h->place = *p;
-	h->directory = p->directory != NULL ? xstrdup(p->directory) : NULL;
+	h->directory = p->directory != NULL ? tnf_xstrdup(p->directory) : NULL;
 	h->b = b;
-	h->saved = xcalloc(b.n, sizeof *h->saved);
-	h->held = xcalloc(b.n, sizeof *h->held);
+	h->saved = tnf_xcalloc(b.n, sizeof *h->saved);
+	h->held = tnf_xcalloc(b.n, sizeof *h->held);
 	h->cursor = blocks_cursor(&b);
 	h->time = h->before = now_mono();
 	h->quarter = INT64_MAX;
-	h->id = xstrdup(s->id);
+	h->id = tnf_xstrdup(s->id);
 	return h;
 }
 
@@ -249,10 +249,10 @@ raw_compare(const void *a, const void *b)
 static void
 raw_sort(struct segment *s)
 {
-	struct raw_order *o = xcalloc(s->n_raw + 1, sizeof *o);
+	struct raw_order *o = tnf_xcalloc(s->n_raw + 1, sizeof *o);
 	uint32_t n = 0;
 
-	s->from = xcalloc(s->n_raw + 1, sizeof *s->from);
+	s->from = tnf_xcalloc(s->n_raw + 1, sizeof *s->from);
 
 	for (uint32_t i = 0; i < s->n_raw; i++)
 		o[i] = (struct raw_order){ s->at[i], i };
@@ -314,14 +314,14 @@ raw_header(const struct history *h, struct segment *s)
 static struct segment *
 segment_begin(const struct history *h, uint32_t n)
 {
-	struct segment *s = xcalloc(1, sizeof *s);
+	struct segment *s = tnf_xcalloc(1, sizeof *s);
 	uint32_t room = n + definitions_count(h);
 
 	s->block_size = h->b.block_size;
 	s->n_file = h->b.n;
-	s->blocks = xcalloc(n + 1, sizeof *s->blocks);
-	s->at = xcalloc(room + 1, sizeof *s->at);
-	s->raw = xreallocarray(NULL, room + 1, s->block_size);
+	s->blocks = tnf_xcalloc(n + 1, sizeof *s->blocks);
+	s->at = tnf_xcalloc(room + 1, sizeof *s->at);
+	s->raw = tnf_xreallocarray(NULL, room + 1, s->block_size);
 	s->room = room;
 	return s;
 }
@@ -332,7 +332,7 @@ segment_end(const struct history *h, struct segment *s, const struct source *src
 {
 	copy_definitions(h, s, s->room);
 	if (src->context != NULL) {
-		s->context = xstrndup(src->context, src->context_size);
+		s->context = tnf_xstrndup(src->context, src->context_size);
 		s->context_size = src->context_size;
 	}
 	raw_sort(s);
@@ -366,7 +366,7 @@ segment_keep(struct history *h, struct segment *s)
 	for (uint32_t i = 0; i < s->n_blocks; i++)
 		h->saved[s->blocks[i].block] = s->blocks[i].generation;
 	if (h->directory != NULL)
-		s->path = xasprintf("%s/%s.%06u.tnf.zst", h->directory, h->id, ++h->number);
+		s->path = tnf_xasprintf("%s/%s.%06u.tnf.zst", h->directory, h->id, ++h->number);
 	if (h->last != NULL)
 		h->last->next = s;
 	else
@@ -403,7 +403,7 @@ history_cut(struct history *h, const struct source *src, uint64_t cursor, int64_
 		h->whole_from = now;
 		h->st.broken = now + h->place.keep;
 	}
-	c.blocks = xcalloc(data + 1, sizeof *c.blocks);
+	c.blocks = tnf_xcalloc(data + 1, sizeof *c.blocks);
 	cut_choose(h, &c, cursor, fast);
 	if (c.n > 0 && (segment_worker_load() > LOAD_MAX || (history_bytes > h->place.limit &&
 	    h->first == NULL)))
@@ -514,7 +514,7 @@ history_put(const struct history *h, int dir, const char *id,
 	   gone takes no other one with it. */
 	for (const struct segment *s = h != NULL ? h->first : NULL;
 	    s != NULL && !disk_refuses(one); s = s->next) {
-		name = xasprintf("%s.%04u.tnf.zst", id, ++n);
+		name = tnf_xasprintf("%s.%04u.tnf.zst", id, ++n);
 		if ((one = segment_put(s, dir, name)) == 0)
 			fn(arg, name);
 		else if (e == 0 || disk_refuses(one))
@@ -557,7 +557,7 @@ static struct segment *
 channel_segment(const struct history *h, const struct source *src, struct channel_place *place,
     struct incident_ring *ring)
 {
-	uint32_t *at = xcalloc(h->b.n, sizeof *at), n = channel_places(h, at);
+	uint32_t *at = tnf_xcalloc(h->b.n, sizeof *at), n = channel_places(h, at);
 	struct segment *s = segment_begin(h, n);
 
 	s->n_raw = (uint32_t)channel_blocks(src->channel, &h->b, place, s->raw, n, is_elsewhere, ring);
@@ -584,8 +584,8 @@ history_put_channel(const struct history *h, const struct source *src, int dir, 
 
 	while (h != NULL && src->channel != NULL && e == 0 &&
 	    (s = channel_segment(h, src, &place, &there)) != NULL) {
-		name = n++ == 0 ? xasprintf("%s.channel.tnf.zst", src->id) :
-		    xasprintf("%s.channel.%u.tnf.zst", src->id, n);
+		name = n++ == 0 ? tnf_xasprintf("%s.channel.tnf.zst", src->id) :
+		    tnf_xasprintf("%s.channel.%u.tnf.zst", src->id, n);
 		if ((e = segment_put(s, dir, name)) == 0)
 			fn(arg, name);
 		segment_free(s);

@@ -21,19 +21,19 @@
 static char *
 incidents_path(const struct config *c)
 {
-	return xasprintf("%s/incidents", c->directory);
+	return tnf_xasprintf("%s/incidents", c->directory);
 }
 
 char *
 incident_path(const struct config *c, const char *id)
 {
-	return xasprintf("%s/incidents/%s", c->directory, id);
+	return tnf_xasprintf("%s/incidents/%s", c->directory, id);
 }
 
 static bool
 incident_list_exists(const struct config *c, const char *prefix, const char *id)
 {
-	char *path = xasprintf("%s/incidents/%s%s", c->directory, prefix, id);
+	char *path = tnf_xasprintf("%s/incidents/%s%s", c->directory, prefix, id);
 	bool is = access(path, F_OK) == 0;
 
 	free(path);
@@ -50,11 +50,11 @@ incident_name(const struct config *c, const char *trigger, int64_t wall,
 
 	gmtime_r(&s, &tm);
 	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
-	id = xasprintf("%s-%s", when, trigger);
+	id = tnf_xasprintf("%s-%s", when, trigger);
 	for (int i = 2; incident_list_exists(c, "", id) || incident_list_exists(c, INCIDENT_TEMP, id) ||
 	    (taken != NULL && taken(arg, id)); i++) {
 		free(id);
-		id = xasprintf("%s-%s.%d", when, trigger, i);
+		id = tnf_xasprintf("%s-%s.%d", when, trigger, i);
 	}
 	return id;
 }
@@ -75,7 +75,7 @@ static uint64_t
 incident_number(const struct config *c, const char *id)
 {
 	static const char member[] = "\"number\": ";
-	char *path = xasprintf("%s/incidents/%s/incident.json", c->directory, id);
+	char *path = tnf_xasprintf("%s/incidents/%s/incident.json", c->directory, id);
 	char *text = read_text(path, 128), *at = text != NULL ? strstr(text, member) : NULL;
 	uint64_t number = at != NULL ? strtoull(at + strlen(member), NULL, 10) : 0;
 
@@ -105,9 +105,9 @@ incidents_read(const struct config *c, size_t *ret)
 	free(path);
 	if (n < 0)
 		n = 0;
-	l = xcalloc((size_t)n + 1, sizeof *l);
+	l = tnf_xcalloc((size_t)n + 1, sizeof *l);
 	for (int i = 0; i < n; i++) {
-		l[i].id = xstrdup(found[i]->d_name);
+		l[i].id = tnf_xstrdup(found[i]->d_name);
 		l[i].number = incident_number(c, l[i].id);
 		free(found[i]);
 	}
@@ -123,7 +123,7 @@ incident_list(const struct config *c, char ***ret)
 	size_t n;
 	struct listed *l = incidents_read(c, &n);
 
-	*ret = xcalloc(n + 1, sizeof **ret);
+	*ret = tnf_xcalloc(n + 1, sizeof **ret);
 	for (size_t i = 0; i < n; i++)
 		(*ret)[i] = l[i].id;
 	free(l);
@@ -155,7 +155,7 @@ incident_find(const struct config *c, const char *text)
 		if (same || strncmp(list[i], text, strlen(text)) == 0) {
 			several = same ? 1 : several + 1;
 			free(found);
-			found = xstrdup(list[i]);
+			found = tnf_xstrdup(list[i]);
 		}
 		if (same)
 			break;
@@ -174,7 +174,7 @@ incident_find(const struct config *c, const char *text)
 bool
 incident_pinned(const struct config *c, const char *id)
 {
-	char *path = xasprintf("%s/incidents/%s/%s", c->directory, id, INCIDENT_PINNED);
+	char *path = tnf_xasprintf("%s/incidents/%s/%s", c->directory, id, INCIDENT_PINNED);
 	bool is = access(path, F_OK) == 0;
 
 	free(path);
@@ -195,7 +195,7 @@ incidents_open(const struct config *c)
 int
 incident_remove(const struct config *c, const char *id)
 {
-	char *gone = xasprintf("%s%s", REMOVED, id);
+	char *gone = tnf_xasprintf("%s%s", REMOVED, id);
 	int dir = incidents_open(c), e;
 
 	if (dir < 0 || renameat(dir, id, dir, gone) != 0)

@@ -43,19 +43,19 @@ note_file(void *arg, const char *name)
 {
 	struct incident_source *is = arg;
 
-	is->files = xreallocarray(is->files, is->n_files + 1, sizeof *is->files);
-	is->files[is->n_files++] = xstrdup(name);
+	is->files = tnf_xreallocarray(is->files, is->n_files + 1, sizeof *is->files);
+	is->files[is->n_files++] = tnf_xstrdup(name);
 }
 
 /* Two sections may mean one process number, one after the other. */
 static char *
 free_name(const struct incident *in, const struct source *s)
 {
-	char *name = xasprintf("%s.tnf", s->id);
+	char *name = tnf_xasprintf("%s.tnf", s->id);
 
 	for (int i = 2; faccessat(in->dir, name, F_OK, 0) == 0; i++) {
 		free(name);
-		name = xasprintf("%s.%d.tnf", s->id, i);
+		name = tnf_xasprintf("%s.%d.tnf", s->id, i);
 	}
 	return name;
 }
@@ -124,7 +124,7 @@ put_segments(struct incident *in, struct incident_source *is, struct source *s)
 static int
 put_channel(const struct incident *in, struct incident_source *is, struct source *s)
 {
-	char *ring = xasprintf("%s.tnf", s->id);
+	char *ring = tnf_xasprintf("%s.tnf", s->id);
 	int e = s->channel == NULL ? 0 : history_put_channel(s->history, s, in->dir, ring,
 	    note_file, is);
 
@@ -176,7 +176,7 @@ put_sources(struct incident *in)
 
 	for (const struct source *s = in->d->sources; s != NULL; s = s->next)
 		n++;
-	in->sources = xcalloc(n + 1, sizeof *in->sources);
+	in->sources = tnf_xcalloc(n + 1, sizeof *in->sources);
 	/* Segments may go for want of room while a ring is being copied. */
 	e = put_each(in, put_segments);
 	return e != 0 ? e : put_each(in, put_rest);
@@ -237,11 +237,11 @@ incident_commit(struct incident *in)
 static int
 incident_write(struct incident *in)
 {
-	char *path = xasprintf("%s/incidents", in->d->config->directory);
+	char *path = tnf_xasprintf("%s/incidents", in->d->config->directory);
 	int64_t end = now_mono();
 	int e;
 
-	in->temp = xasprintf("%s%s", INCIDENT_TEMP, in->d->window.id);
+	in->temp = tnf_xasprintf("%s%s", INCIDENT_TEMP, in->d->window.id);
 	in->all = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	free(path);
 	if (in->all < 0 || mkdirat(in->all, in->temp, 0700) != 0)
@@ -275,7 +275,7 @@ wait_for_child(pid_t pid)
 static void
 run_command(const char *command, const char *path, const char *trigger)
 {
-	char *text = xasprintf("%s \"$@\"", command);
+	char *text = tnf_xasprintf("%s \"$@\"", command);
 	int status;
 	pid_t pid = fork();
 

@@ -28,9 +28,9 @@ json_bytes(FILE *f, const char *s, size_t n)
 			fprintf(f, "\\u%04x", *p);
 		else if (*p < 0x80)
 			putc(*p, f);
-		else if ((len = printable_length(p, (size_t)(end - p))) > 0)
+		else if ((len = tnf_printable_length(p, (size_t)(end - p))) > 0)
 			fwrite(p, 1, len, f);
-		else if ((len = utf8_length(p, (size_t)(end - p))) == 2)
+		else if ((len = tnf_utf8_length(p, (size_t)(end - p))) == 2)
 			fprintf(f, "\\u%04x", (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu));
 		else if (len == 3)
 			fprintf(f, "\\u%04x", (p[0] & 0xfu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu));

@@ -29,7 +29,7 @@ static tnfctl_errcode_t
 filter_set(tnfctl_handle_t *h, const char *text)
 {
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
-	char *copy = xasprintf("%s", text), *rest = copy, *word, *end;
+	char *copy = tnf_xasprintf("%s", text), *rest = copy, *word, *end;
 	long pid;
 
 	while (err == TNFCTL_ERR_NONE && (word = strsep(&rest, " \t,")) != NULL) {

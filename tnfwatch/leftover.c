@@ -33,7 +33,7 @@
 static char *
 boot_path(const struct config *c)
 {
-	return xasprintf("%s/segments/boot", c->directory);
+	return tnf_xasprintf("%s/segments/boot", c->directory);
 }
 
 /* The boot of the one that did not end in order; NULL: there is none. */
@@ -66,7 +66,7 @@ static bool
 ext_read(const char *path, struct tnf_ext *ext)
 {
 	struct stat st;
-	int fd = open_regular(path, O_RDONLY, &st);
+	int fd = tnf_open_regular(path, O_RDONLY, &st);
 	bool ok = fd >= 0 && pread(fd, ext, sizeof *ext, TNF_EXT_OFFSET) == sizeof *ext &&
 	    ext->magic == TNF_EXT_MAGIC;
 
@@ -100,12 +100,12 @@ names_in(const char *directory, const char *suffix, char ***ret)
 	int n = scandir(directory, &found, NULL, alphasort);
 	size_t m = 0, len;
 
-	*ret = xcalloc(n > 0 ? (size_t)n + 1 : 1, sizeof **ret);
+	*ret = tnf_xcalloc(n > 0 ? (size_t)n + 1 : 1, sizeof **ret);
 	for (int i = 0; i < n; i++) {
 		len = strlen(found[i]->d_name);
 		if (len > strlen(suffix) && found[i]->d_name[0] != '.' &&
 		    strcmp(found[i]->d_name + len - strlen(suffix), suffix) == 0)
-			(*ret)[m++] = xstrdup(found[i]->d_name);
+			(*ret)[m++] = tnf_xstrdup(found[i]->d_name);
 		free(found[i]);
 	}
 	free(found);
@@ -133,14 +133,14 @@ struct crash {
 static void
 crash_take(struct crash *x, const char *path, const char *name)
 {
-	char *to = xasprintf("%s/%s", x->temp, name);
+	char *to = tnf_xasprintf("%s/%s", x->temp, name);
 	struct stat st;
 
 	if (stat(path, &st) == 0 && (int64_t)st.st_mtim.tv_sec * SECOND > x->last)
 		x->last = (int64_t)st.st_mtim.tv_sec * SECOND;
 	if (rename(path, to) == 0) {
-		x->files = xreallocarray(x->files, x->n_files + 1, sizeof *x->files);
-		x->files[x->n_files++] = xstrdup(name);
+		x->files = tnf_xreallocarray(x->files, x->n_files + 1, sizeof *x->files);
+		x->files[x->n_files++] = tnf_xstrdup(name);
 	} else
 		say("%s: %s", path, strerror(errno));
 	free(to);
@@ -160,12 +160,12 @@ is_segment_of(const char *segment, const char *ring)
 static void
 crash_blank(const struct crash *x, const char *ring, char **segments, size_t n)
 {
-	char *path = xasprintf("%s/%s", x->c->rings, ring), *segment;
+	char *path = tnf_xasprintf("%s/%s", x->c->rings, ring), *segment;
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 
 	for (size_t i = 0; fd >= 0 && i < n; i++)
 		if (is_segment_of(segments[i], ring)) {
-			segment = xasprintf("%s/segments/%s", x->c->directory, segments[i]);
+			segment = tnf_xasprintf("%s/segments/%s", x->c->directory, segments[i]);
 			segment_blank(segment, fd);
 			free(segment);
 		}
@@ -182,7 +182,7 @@ crash_rings(struct crash *x, char **segments, size_t n_segments)
 	size_t n = names_in(x->c->rings, ".tnf", &rings);
 
 	for (size_t i = 0; i < n; i++) {
-		path = xasprintf("%s/%s", x->c->rings, rings[i]);
+		path = tnf_xasprintf("%s/%s", x->c->rings, rings[i]);
 		if (ext_read(path, &ext) && !is_of_this_boot(&ext)) {
 			crash_blank(x, rings[i], segments, n_segments);
 			crash_take(x, path, rings[i]);
@@ -195,7 +195,7 @@ crash_rings(struct crash *x, char **segments, size_t n_segments)
 static void
 crash_json(const struct crash *x)
 {
-	char *path = xasprintf("%s/incident.json", x->temp);
+	char *path = tnf_xasprintf("%s/incident.json", x->temp);
 	FILE *f = fopen(path, "we");
 
 	if (f != NULL) {
@@ -223,17 +223,17 @@ crash_json(const struct crash *x)
 static void
 crash_keep(const struct config *c, const char *boot)
 {
-	char *incidents = xasprintf("%s/incidents", c->directory), *path, **segments;
-	char *where = xasprintf("%s/segments", c->directory);
+	char *incidents = tnf_xasprintf("%s/incidents", c->directory), *path, **segments;
+	char *where = tnf_xasprintf("%s/segments", c->directory);
 	struct crash x = { .c = c, .boot = boot };
 	size_t n = names_in(where, ".tnf.zst", &segments);
 
-	x.temp = xasprintf("%s/" INCIDENT_TEMP CRASH, incidents);
+	x.temp = tnf_xasprintf("%s/" INCIDENT_TEMP CRASH, incidents);
 	if (mkdir(x.temp, 0700) != 0)
 		say("%s: %s", x.temp, strerror(errno));
 	crash_rings(&x, segments, n);
 	for (size_t i = 0; i < n; i++) {
-		path = xasprintf("%s/%s", where, segments[i]);
+		path = tnf_xasprintf("%s/%s", where, segments[i]);
 		crash_take(&x, path, segments[i]);
 		free(path);
 	}
@@ -259,12 +259,12 @@ crash_keep(const struct config *c, const char *boot)
 static void
 remove_rest(const struct config *c)
 {
-	char *where = xasprintf("%s/segments", c->directory), *path, **names;
+	char *where = tnf_xasprintf("%s/segments", c->directory), *path, **names;
 	size_t n = names_in(where, "", &names);
 	struct tnf_ext ext;
 
 	for (size_t i = 0; i < n; i++) {
-		path = xasprintf("%s/%s", where, names[i]);
+		path = tnf_xasprintf("%s/%s", where, names[i]);
 		unlink(path);
 		free(path);
 	}
@@ -272,7 +272,7 @@ remove_rest(const struct config *c)
 	free(where);
 	n = names_in(c->rings, ".tnf", &names);
 	for (size_t i = 0; i < n; i++) {
-		path = xasprintf("%s/%s", c->rings, names[i]);
+		path = tnf_xasprintf("%s/%s", c->rings, names[i]);
 		if (ext_read(path, &ext) && !is_of_this_boot(&ext))
 			unlink(path);
 		free(path);
@@ -308,11 +308,11 @@ is_mapped(pid_t pid, const char *path)
 	struct maps maps;
 	bool found = false;
 
-	if (maps_read(pid, &maps) != 0)
+	if (tnf_maps_read(pid, &maps) != 0)
 		return false;
 	for (size_t i = 0; !found && i < maps.n; i++)
 		found = strstr(maps.m[i].path, path) != NULL;
-	maps_free(&maps);
+	tnf_maps_free(&maps);
 	return found;
 }
 
@@ -320,7 +320,7 @@ is_mapped(pid_t pid, const char *path)
 static bool
 is_another(pid_t pid, const struct tnf_ext *ext)
 {
-	int64_t began = (int64_t)proc_started(pid) * (SECOND / sysconf(_SC_CLK_TCK)) -
+	int64_t began = (int64_t)tnf_proc_started(pid) * (SECOND / sysconf(_SC_CLK_TCK)) -
 	    (now_boot() - now_mono());
 
 	return began > ext->start_mono + SECOND;
@@ -368,7 +368,7 @@ leftover_rings(const struct config *c,
 	pid_t pid;
 
 	for (size_t i = 0; i < n; i++) {
-		path = xasprintf("%s/%s", c->rings, names[i]);
+		path = tnf_xasprintf("%s/%s", c->rings, names[i]);
 		pid = name_cut(names[i]);
 		if (pid > 0 && wants(arg, path, names[i]) &&
 		    (s = leftover_ring(path, names[i], pid)) != NULL)

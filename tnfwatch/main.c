@@ -101,7 +101,7 @@ command_find(const char *name)
 		names[i] = commands[i]->name;
 	}
 	names[i] = NULL;
-	if ((guess = word_guess(names, name)) != NULL)
+	if ((guess = tnf_word_guess(names, name)) != NULL)
 		say("%s: no such command: did you mean \"%s\"?", name, guess);
 	else
 		say("%s: no such command: tnfwatch --help lists them", name);

@@ -37,7 +37,7 @@ notify(const char *text)
 void
 notify_reloading(void)
 {
-	char *text = xasprintf("RELOADING=1\nMONOTONIC_USEC=%lld",
+	char *text = tnf_xasprintf("RELOADING=1\nMONOTONIC_USEC=%lld",
 	    (long long)(now_mono() / 1000));
 
 	notify(text);

@@ -67,13 +67,14 @@ report_main(int dir, char **argv)
 static pid_t
 report_start(int dir, int64_t first)
 {
-	char *program = program_path("tnfdump"), *to = xstrdup("--to"), *html = xstrdup("html");
-	char *from = xasprintf("--from=@%lld", (long long)(first - BEFORE)), **argv;
+	char *program = program_path("tnfdump"), *to = tnf_xstrdup("--to"),
+	    *html = tnf_xstrdup("html");
+	char *from = tnf_xasprintf("--from=@%lld", (long long)(first - BEFORE)), **argv;
 	struct dirent **found = NULL;
 	int n = scandirat(dir, ".", &found, is_trace, alphasort), at = 0;
 	pid_t pid = 0;
 
-	argv = xcalloc((size_t)(n > 0 ? n : 0) + 8, sizeof *argv);
+	argv = tnf_xcalloc((size_t)(n > 0 ? n : 0) + 8, sizeof *argv);
 	argv[at++] = program;
 	argv[at++] = to;
 	argv[at++] = html;
@@ -140,7 +141,7 @@ reports_add(struct reports *r, const struct config *c, const char *id, int64_t f
 		free(r->list[1].id);
 		memmove(r->list + 1, r->list + 2, (--r->n - 1) * sizeof *r->list);
 	}
-	r->list[r->n++] = (struct report){ .id = xstrdup(id), .first = first };
+	r->list[r->n++] = (struct report){ .id = tnf_xstrdup(id), .first = first };
 	reports_next(r, c);
 }
 

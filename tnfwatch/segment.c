@@ -52,7 +52,7 @@ packed_put(struct packed *p, const void *bytes, size_t n, ZSTD_EndDirective end)
 	do {
 		if (p->room - p->size < ZSTD_CStreamOutSize()) {
 			p->room = 2 * p->room + 2 * ZSTD_CStreamOutSize();
-			p->bytes = xreallocarray(p->bytes, p->room, 1);
+			p->bytes = tnf_xreallocarray(p->bytes, p->room, 1);
 		}
 		out = (ZSTD_outBuffer){ p->bytes, p->room, p->size };
 		left = ZSTD_compressStream2(p->z, &out, &in, end);
@@ -98,7 +98,7 @@ packed_gap(struct packed *p, uint64_t n, uint64_t *left)
 	}
 	if (p->room - p->size < chunks * size) {
 		p->room = 2 * p->room + chunks * size;
-		p->bytes = xreallocarray(p->bytes, p->room, 1);
+		p->bytes = tnf_xreallocarray(p->bytes, p->room, 1);
 	}
 	for (; chunks > 0; chunks--) {
 		memcpy(p->bytes + p->size, frame, size);
@@ -191,7 +191,7 @@ segment_pack(const struct segment *s, struct packed *p)
 static int
 write_whole(int dir, const char *name, const void *bytes, size_t size, bool sync)
 {
-	char *temp = xasprintf("%s.tmp", name);
+	char *temp = tnf_xasprintf("%s.tmp", name);
 	int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), e;
 
 	if (fd < 0)
@@ -264,7 +264,7 @@ worker_make(struct segment *s)
 	s->size = p.size;
 	s->error = e;
 	if (e == 0 && s->path == NULL)
-		s->bytes = xreallocarray(p.bytes, p.size, 1);
+		s->bytes = tnf_xreallocarray(p.bytes, p.size, 1);
 	else
 		free(p.bytes);
 	segment_free_raw(s);
@@ -420,7 +420,7 @@ copy_file(const char *path, int dir, const char *name)
 		close(fd);
 		return e;
 	}
-	bytes = xcalloc(1, (size_t)st.st_size + 1);
+	bytes = tnf_xcalloc(1, (size_t)st.st_size + 1);
 	e = read(fd, bytes, (size_t)st.st_size) == st.st_size ?
 	    write_whole(dir, name, bytes, (size_t)st.st_size, false) : EIO;
 	free(bytes);
@@ -505,7 +505,7 @@ blank_block(int fd, uint64_t at, const struct tnf_block_header *in, uint32_t blo
 	if (pread(fd, &there, sizeof there, (off_t)at) != sizeof there ||
 	    there.generation != in->generation)
 		return 0;
-	blank = xcalloc(1, block_size);
+	blank = tnf_xcalloc(1, block_size);
 	e = pwrite_all(fd, blank, block_size, at);
 	free(blank);
 	return e;

@@ -25,7 +25,7 @@ self_enable(tnfctl_handle_t *h)
 struct source *
 self_begin(const struct config *c)
 {
-	char *path = xasprintf("%s/tnfwatch-%d.tnf", c->rings, (int)getpid());
+	char *path = tnf_xasprintf("%s/tnfwatch-%d.tnf", c->rings, (int)getpid());
 	struct source *s = NULL;
 	tnfctl_handle_t *h = NULL;
 	tnfctl_errcode_t err;

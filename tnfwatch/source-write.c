@@ -16,7 +16,7 @@
 static int
 write_header(const struct blocks *b, int fd, uint64_t context)
 {
-	unsigned char *block = xcalloc(1, b->block_size);
+	unsigned char *block = tnf_xcalloc(1, b->block_size);
 	struct tnf_ext ext;
 	int e;
 

@@ -31,10 +31,10 @@
 static struct source *
 source_new(enum source_kind kind, const char *name)
 {
-	struct source *s = xcalloc(1, sizeof *s);
+	struct source *s = tnf_xcalloc(1, sizeof *s);
 
 	s->kind = kind;
-	s->name = xstrdup(name);
+	s->name = tnf_xstrdup(name);
 	s->fd = s->pidfd = -1;
 	s->status = -1;
 	s->uid = -1;
@@ -47,9 +47,9 @@ process_new(const char *name, pid_t pid, const char *comm, const char *path, boo
 {
 	struct source *s = source_new(SOURCE_PROCESS, name);
 
-	s->id = xasprintf("%s-%d", name, (int)pid);
+	s->id = tnf_xasprintf("%s-%d", name, (int)pid);
 	s->pid = pid;
-	s->path = xstrdup(path);
+	s->path = tnf_xstrdup(path);
 	s->ours = ours;
 	snprintf(s->comm, sizeof s->comm, "%s", comm);
 	return s;
@@ -83,8 +83,8 @@ source_file(const char *name, const char *path)
 {
 	struct source *s = source_new(SOURCE_FILE, name);
 
-	s->id = xstrdup(name);
-	s->path = xstrdup(path);
+	s->id = tnf_xstrdup(name);
+	s->path = tnf_xstrdup(path);
 	return s;
 }
 
@@ -94,7 +94,7 @@ source_kernel(char *why, size_t size)
 	struct source *s = source_new(SOURCE_KERNEL, "kernel");
 	const void *base;
 
-	s->id = xstrdup("kernel");
+	s->id = tnf_xstrdup("kernel");
 	s->kp = kernel_map(&base, &s->size, why, size);
 	s->base = base;
 	if (s->kp != NULL)
@@ -177,7 +177,7 @@ source_map(struct source *s, int64_t now)
 	if (now < s->retry)
 		return;
 	s->retry = now + RETRY_NS;
-	if (s->fd < 0 && (s->fd = open_regular(s->path, O_RDONLY, &st)) < 0) {
+	if (s->fd < 0 && (s->fd = tnf_open_regular(s->path, O_RDONLY, &st)) < 0) {
 		/* A file of the configuration may come later. */
 		if (s->kind == SOURCE_PROCESS || errno != ENOENT)
 			source_break(s, strerror(errno));
@@ -227,7 +227,7 @@ static void
 source_expect(struct source *s)
 {
 	int64_t now = now_mono();
-	char *names = xstrdup(s->probes != NULL ? s->probes : ""), *rest = names, *name;
+	char *names = tnf_xstrdup(s->probes != NULL ? s->probes : ""), *rest = names, *name;
 
 	while ((name = strsep(&rest, "\n")) != NULL)
 		if (*name != '\0')
@@ -433,7 +433,7 @@ source_note_context(struct source *s)
 	}
 	if (w.f != NULL && fputs("end 1\n", w.f) != EOF && fflush(w.f) == 0) {
 		free(s->context);
-		s->context = xstrndup(w.text, w.size);
+		s->context = tnf_xstrndup(w.text, w.size);
 		s->context_size = w.size;
 	}
 	context_free(&w);

@@ -19,7 +19,7 @@
 static char *
 start_path(const struct config *c, const char *suffix)
 {
-	return xasprintf("%s/" NAME "%s", c->run, suffix);
+	return tnf_xasprintf("%s/" NAME "%s", c->run, suffix);
 }
 
 /* Each value is one line. */

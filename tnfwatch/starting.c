@@ -40,7 +40,7 @@ makes_its_ring(pid_t pid, const char *rings)
 	const char *path, *base;
 	struct maps maps;
 
-	if (maps_read(pid, &maps) != 0)
+	if (tnf_maps_read(pid, &maps) != 0)
 		return false;
 	for (size_t i = 0; i < maps.n; i++) {
 		path = maps.m[i].path;
@@ -57,7 +57,7 @@ makes_its_ring(pid_t pid, const char *rings)
 			locked |= is_locked(path);
 		}
 	}
-	maps_free(&maps);
+	tnf_maps_free(&maps);
 	if (ring)
 		return locked;
 	/* Without a loader it has no library that comes later. */

@@ -199,7 +199,7 @@ static void
 wait_for_start(const struct config *c, const struct config_process *p, pid_t pid)
 {
 	if (p->from_start && start_is_told(c) &&
-	    proc_status_nth(pid, "Uid", PROC_ID_FS) == (long)geteuid())
+	    tnf_proc_status_nth(pid, "Uid", PROC_ID_FS) == (long)geteuid())
 		starting_wait(pid, c->rings);
 }
 
@@ -226,7 +226,7 @@ taker_take(const struct taking *t, pid_t pid, unsigned section)
 	wait_for_start(t->c, p, pid);
 	err = take_hold(pid, &h);
 	if (err == TNFCTL_ERR_NONE) {
-		r.uid = proc_status_nth(pid, "Uid", PROC_ID_FS);
+		r.uid = tnf_proc_status_nth(pid, "Uid", PROC_ID_FS);
 		if ((err = take_file(h, t->c, p, &r)) == TNFCTL_ERR_NONE && p->enable != NULL)
 			err = enable_apply(p->enable, h, &r.probes);
 		if (err != TNFCTL_ERR_NONE)
@@ -244,7 +244,7 @@ taker_take(const struct taking *t, pid_t pid, unsigned section)
 static bool
 is_new(struct taking *t, pid_t pid)
 {
-	struct taken now = { .started = proc_started(pid) }, *known;
+	struct taken now = { .started = tnf_proc_started(pid) }, *known;
 	struct stat st;
 	char path[64];
 	bool fresh;
@@ -254,7 +254,7 @@ is_new(struct taking *t, pid_t pid)
 		now.dev = st.st_dev;
 		now.ino = st.st_ino;
 	}
-	known = xmap_put(&t->done, &pid, sizeof pid, &fresh);
+	known = tnf_xmap_put(&t->done, &pid, sizeof pid, &fresh);
 	if (!fresh && memcmp(known, &now, sizeof now) == 0)
 		return false;
 	*known = now;
@@ -264,7 +264,7 @@ is_new(struct taking *t, pid_t pid)
 static void
 taker_wait(struct taking *t, pid_t pid)
 {
-	t->waiting = xreallocarray(t->waiting, t->n_waiting + 1, sizeof *t->waiting);
+	t->waiting = tnf_xreallocarray(t->waiting, t->n_waiting + 1, sizeof *t->waiting);
 	t->waiting[t->n_waiting++] = pid;
 }
 
@@ -327,7 +327,7 @@ taker_event(void *arg, enum connector_what what, pid_t pid, int status)
 		}
 		break;
 	case CONNECTOR_EXIT:
-		if (map_remove(&t->done, &pid, sizeof pid))
+		if (tnf_map_remove(&t->done, &pid, sizeof pid))
 			taker_tell(t->fd, &r);
 		break;
 	case CONNECTOR_OVERFLOW:
@@ -374,7 +374,7 @@ taker_begin(struct taking *t)
 		    strerror(errno));
 		taker_tell(t->fd, &r);
 	}
-	map_init(&t->done, sizeof(struct taken));
+	tnf_map_init(&t->done, sizeof(struct taken));
 	/* A program is to be stopped before it gets to main(). */
 	setpriority(PRIO_PROCESS, 0, -10);
 	taker_scan(t);

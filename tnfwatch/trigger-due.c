@@ -42,7 +42,7 @@ due_add(struct due_list *l, int64_t since, const struct tnf_event *ev, void **ch
 	if (d != NULL)
 		l->spare = d->next;
 	else
-		d = xcalloc(1, sizeof(*d));
+		d = tnf_xcalloc(1, sizeof(*d));
 	d->list = l;
 	d->since = since;
 	d->ev = *ev;

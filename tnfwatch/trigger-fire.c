@@ -48,7 +48,7 @@ make_printable(char *s)
 	size_t n;
 
 	for (; *p != '\0'; p += n)
-		if ((n = printable_length(p, strlen((char *)p))) == 0) {
+		if ((n = tnf_printable_length(p, strlen((char *)p))) == 0) {
 			*p = '?';
 			n = 1;
 		}

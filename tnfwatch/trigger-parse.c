@@ -101,7 +101,7 @@ no_such_function(const struct words *w)
 	names[n] = NULL;
 	snprintf(name, sizeof(name), "%.*s", (int)(w->lex.len < 31 ? w->lex.len : 31),
 	    w->lex.start);
-	if ((guess = word_guess(names, name)) != NULL)
+	if ((guess = tnf_word_guess(names, name)) != NULL)
 		return when_fail(w->err, words_offset(w),
 		    "no function '%s': is '%s' meant?", name, guess);
 	return when_fail(w->err, words_offset(w), "no function '%s': there are %s",
@@ -132,9 +132,9 @@ parse_arg(struct words *w, struct when *when)
 	when->arg_offset[when->n_args] = words_offset(w);
 	if (w->lex.token == EXPR_T_STRING && w->lex.string_len > 0 &&
 	    strlen(w->lex.string) == w->lex.string_len)
-		when->args[when->n_args++] = xstrdup(w->lex.string);
+		when->args[when->n_args++] = tnf_xstrdup(w->lex.string);
 	else if (words_is_name(w))
-		when->args[when->n_args++] = xstrndup(w->lex.start, w->lex.len);
+		when->args[when->n_args++] = tnf_xstrndup(w->lex.start, w->lex.len);
 	else
 		return words_fail(w, "name");
 	words_next(w);
@@ -350,7 +350,7 @@ when_parse(const char *text, struct when *when, struct trigger_error *err)
 	when->kind = trigger_kind(0);
 	if (strlen(text) > EXPR_TEXT_MAX)
 		return when_fail(err, 0, "text too long: at most %u bytes", EXPR_TEXT_MAX);
-	when->condition = xstrdup(text);
+	when->condition = tnf_xstrdup(text);
 	w.lex.text = w.lex.next = w.lex.start = text;
 	w.lex.token = EXPR_T_END;
 	fine = parse_words(&w, when);

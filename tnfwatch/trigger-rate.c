@@ -95,7 +95,7 @@ rate_remember(struct watch *w, int64_t time)
 	if (w->n_times == w->room && w->room < w->wanted) {
 		room = w->room == 0 ? 16 : 2 * w->room;
 		w->room = room < w->wanted ? room : w->wanted;
-		w->times = xreallocarray(w->times, w->room, sizeof(*w->times));
+		w->times = tnf_xreallocarray(w->times, w->room, sizeof(*w->times));
 	}
 	if (w->n_times < w->room) {
 		w->times[w->n_times++] = time;

@@ -70,12 +70,12 @@ struct trigger_source *
 source_new(struct trigger_engine *e, void *client, const char *name, pid_t pid,
     bool kernel, const struct trigger_source_ops *ops)
 {
-	struct trigger_source *s = xcalloc(1, sizeof(*s));
+	struct trigger_source *s = tnf_xcalloc(1, sizeof(*s));
 	struct watch *w;
 
 	s->engine = e;
 	s->client = client;
-	s->name = xstrdup(name != NULL ? name : "");
+	s->name = tnf_xstrdup(name != NULL ? name : "");
 	s->pid = pid;
 	s->kernel = kernel;
 	if (ops != NULL)
@@ -84,7 +84,7 @@ source_new(struct trigger_engine *e, void *client, const char *name, pid_t pid,
 	    .item = tnf_value_item, .comm = event_comm, .arg = s };
 	facts_source(&s->facts, s);
 	s->deadline = NEVER;
-	s->watches = w = xcalloc(e->n, sizeof(*w));
+	s->watches = w = tnf_xcalloc(e->n, sizeof(*w));
 	for (const struct trigger *t = e->first; t != NULL; t = t->next)
 		if (!t->manual)
 			watch_open(w++, s, t);
@@ -154,7 +154,7 @@ find_use(struct trigger_source *s, struct probe_use *use, const struct tnf_probe
 	EACH_WATCH(s, w) {
 		if (kind_of(w)->concerns == NULL || !kind_of(w)->concerns(w, p))
 			continue;
-		use->watches = xreallocarray(use->watches, use->n + 1, sizeof(*use->watches));
+		use->watches = tnf_xreallocarray(use->watches, use->n + 1, sizeof(*use->watches));
 		use->watches[use->n++] = w;
 		use->pairs |= kind_of(w)->pairs && w->pairs == NULL;
 	}

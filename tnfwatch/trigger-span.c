@@ -40,7 +40,7 @@ span_open(struct watch *w)
 
 		if (asprintf(&longer, "%s%s%s", i > 0 ? rule : "", i > 0 ? "," : "",
 		    when->args[i]) < 0)
-			longer = xstrdup("");
+			longer = tnf_xstrdup("");
 		free(rule);
 		rule = longer;
 	}

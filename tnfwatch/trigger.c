@@ -15,7 +15,7 @@
 struct trigger_engine *
 trigger_engine_new(trigger_fired_fn *fired, void *arg)
 {
-	struct trigger_engine *e = xcalloc(1, sizeof(*e));
+	struct trigger_engine *e = tnf_xcalloc(1, sizeof(*e));
 
 	e->fired = fired;
 	e->arg = arg;
@@ -46,14 +46,14 @@ int
 trigger_add(struct trigger_engine *e, const char *name, const char *when,
     struct trigger_error *err)
 {
-	struct trigger *t = xcalloc(1, sizeof(*t));
+	struct trigger *t = tnf_xcalloc(1, sizeof(*t));
 
 	t->manual = when == NULL || when[strspn(when, " \t\r\n")] == '\0';
 	if (!t->manual && !when_parse(when, &t->when, err)) {
 		free(t);
 		return -1;
 	}
-	t->name = xstrdup(name);
+	t->name = tnf_xstrdup(name);
 	t->number = e->n++;
 	*e->end = t;
 	e->end = &t->next;

@@ -151,7 +151,7 @@ clean_one(const struct config *c, const char *id, int all)
 void
 unsynced_clean(const struct config *c)
 {
-	char *path = xasprintf("%s/incidents", c->directory), **list;
+	char *path = tnf_xasprintf("%s/incidents", c->directory), **list;
 	int all = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	size_t n = incident_list(c, &list);
 

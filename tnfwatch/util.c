@@ -45,7 +45,7 @@ say(const char *fmt, ...)
 
 	fputs("tnfwatch: ", to);
 	va_start(ap, fmt);
-	printable_vprintf(to, fmt, ap);
+	tnf_printable_vprintf(to, fmt, ap);
 	va_end(ap);
 	putc('\n', to);
 	/* At once: stderr has no buffer, and is a log that other processes write to. */
@@ -57,7 +57,7 @@ say(const char *fmt, ...)
 int
 make_directory(const char *path)
 {
-	char *name = xstrdup(path), *p;
+	char *name = tnf_xstrdup(path), *p;
 	int e = 0;
 
 	for (p = name + 1; e == 0 && (p = strchr(p, '/')) != NULL; *p++ = '/') {
@@ -141,7 +141,7 @@ read_text(const char *path, size_t max)
 
 	if (fd < 0)
 		return NULL;
-	text = xcalloc(1, max + 1);
+	text = tnf_xcalloc(1, max + 1);
 	while (n < max && (r = read(fd, text + n, max - n)) > 0)
 		n += (size_t)r;
 	close(fd);
@@ -156,17 +156,17 @@ program_path(const char *name)
 
 	self[n > 0 ? n : 0] = '\0';
 	if ((slash = strrchr(self, '/')) == NULL)
-		return xstrdup(name);
-	path = xasprintf("%.*s/%s", (int)(slash - self), self, name);
+		return tnf_xstrdup(name);
+	path = tnf_xasprintf("%.*s/%s", (int)(slash - self), self, name);
 	if (access(path, X_OK) == 0)
 		return path;
 	free(path);
 	/* In a build directory each program has one of its own. */
-	path = xasprintf("%.*s/../%s/%s", (int)(slash - self), self, name, name);
+	path = tnf_xasprintf("%.*s/../%s/%s", (int)(slash - self), self, name, name);
 	if (access(path, X_OK) == 0)
 		return path;
 	free(path);
-	return xstrdup(name);
+	return tnf_xstrdup(name);
 }
 
 const char *

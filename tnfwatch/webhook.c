@@ -65,7 +65,7 @@ is_json(struct MHD_Connection *c)
 static enum MHD_Result
 request_begins(struct MHD_Connection *c, const char *method, void **state)
 {
-	struct request *r = xcalloc(1, sizeof(*r));
+	struct request *r = tnf_xcalloc(1, sizeof(*r));
 
 	if (strcmp(method, MHD_HTTP_METHOD_POST) != 0)
 		r->refuse = MHD_HTTP_METHOD_NOT_ALLOWED;
@@ -82,7 +82,7 @@ request_takes(struct request *r, const char *data, size_t n)
 		r->refuse = MHD_HTTP_CONTENT_TOO_LARGE;
 	if (r->refuse != 0)
 		return;
-	r->body = xreallocarray(r->body, r->size + n + 1, 1);
+	r->body = tnf_xreallocarray(r->body, r->size + n + 1, 1);
 	memcpy(r->body + r->size, data, n);
 	r->size += n;
 	r->body[r->size] = '\0';
@@ -156,14 +156,14 @@ say_nothing(void *arg, const char *format, va_list ap)
 struct webhook *
 webhook_open(const char *address, webhook_fn *fn, void *arg, char why[WEBHOOK_WHY])
 {
-	struct webhook *w = xcalloc(1, sizeof(*w));
+	struct webhook *w = tnf_xcalloc(1, sizeof(*w));
 	const union MHD_DaemonInfo *info;
 	int fd = webhook_listen(address, why);
 
 	w->fn = fn;
 	w->arg = arg;
 	w->listen = fd;
-	w->path = fd >= 0 && *address == '/' ? xstrdup(address) : NULL;
+	w->path = fd >= 0 && *address == '/' ? tnf_xstrdup(address) : NULL;
 	if (fd >= 0)
 		w->http = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL,
 		    on_request, w, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,

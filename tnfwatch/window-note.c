@@ -26,7 +26,7 @@
 static char *
 note_path(const struct config *c, const char *id)
 {
-	return xasprintf("%s/" NOTE "%s", c->run, id);
+	return tnf_xasprintf("%s/" NOTE "%s", c->run, id);
 }
 
 /* A line is a line. */
@@ -69,7 +69,8 @@ window_note_done(const struct config *c, const char *id)
 static bool
 is_made(const struct config *c, const char *id)
 {
-	char *path = incident_path(c, id), *temp = xasprintf("%s/incidents/" INCIDENT_TEMP "%s",
+	char *path = incident_path(c, id),
+	    *temp = tnf_xasprintf("%s/incidents/" INCIDENT_TEMP "%s",
 	    c->directory, id);
 	int fd = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool is = access(path, F_OK) == 0 || (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0);

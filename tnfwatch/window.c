@@ -14,7 +14,7 @@
 static char *
 copy_or_null(const char *s)
 {
-	return s != NULL ? xstrdup(s) : NULL;
+	return s != NULL ? tnf_xstrdup(s) : NULL;
 }
 
 /* The values go with the ring: they are written down at once. */
@@ -44,7 +44,7 @@ window_add(struct window *w, const char *trigger, const struct trigger_firing *f
 	}
 	f = &w->firing[w->n++];
 	f->asked = false;
-	f->trigger = xstrdup(trigger);
+	f->trigger = tnf_xstrdup(trigger);
 	f->time = fired->time;
 	f->source = copy_or_null(source);
 	f->reason = copy_or_null(fired->reason);

@@ -69,7 +69,7 @@ output_open(struct output *o, const char *name)
 	if (e == 0)
 		e = check_target(o);
 	if (e == 0)
-		e = whole_open(&o->file, o->dir, o->base);
+		e = tnf_whole_open(&o->file, o->dir, o->base);
 	if (e != 0)
 		output_discard(o);
 	return e;
@@ -130,7 +130,7 @@ output_commit(struct output *o, bool sync)
 	else if (sync && fsync(o->file.fd) != 0)
 		e = errno;
 	else
-		e = whole_commit(&o->file);
+		e = tnf_whole_commit(&o->file);
 	output_discard(o);
 	return e;
 }
@@ -140,7 +140,7 @@ output_discard(struct output *o)
 {
 	int e = errno;
 
-	whole_discard(&o->file);
+	tnf_whole_discard(&o->file);
 	if (o->dir >= 0)
 		close(o->dir);
 	o->dir = -1;

@@ -96,7 +96,7 @@ static enum live_copied
 copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
 {
 	uint32_t looked = s->seen[n].used < HEADER_SIZE ? HEADER_SIZE : s->seen[n].used;
-	enum live_copied r = live_copy(&s->live, (uint64_t)n * s->block_size, to, &s->seen[n]);
+	enum live_copied r = tnf_live_copy(&s->live, (uint64_t)n * s->block_size, to, &s->seen[n]);
 
 	if (r == LIVE_COPIED)
 		r = snapshot_cut(to, &s->seen[n], looked);
@@ -141,7 +141,7 @@ sort_blocks(struct snapshot *s, struct aged *list)
 	uint32_t taken = blocks_taken(s), n, used = 0, age, generation;
 
 	for (n = s->directory_end / s->block_size; n < s->block_count; n++) {
-		generation = live_look(&s->live, (uint64_t)n * s->block_size).generation;
+		generation = tnf_live_look(&s->live, (uint64_t)n * s->block_size).generation;
 		if (generation == TNF_GENERATION_FREE || generation == TNF_GENERATION_TAG)
 			continue;
 		age = (taken - generation) & TNF_GENERATION_AGES;
@@ -162,7 +162,7 @@ look_at_blocks(struct snapshot *s, const struct aged *list, uint32_t n)
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		now = live_look(&s->live, (uint64_t)list[i].block * s->block_size);
+		now = tnf_live_look(&s->live, (uint64_t)list[i].block * s->block_size);
 		s->seen[list[i].block].used = now.used;
 	}
 }
@@ -225,7 +225,7 @@ drop_behind_holes(struct snapshot *s, const struct snapshot_sink *sink, unsigned
 	memset(stage, 0, s->block_size);
 	for (; i < used; i++) {
 		n = list[i].block;
-		if (s->result[n] != LIVE_COPIED || live_look(&s->live,
+		if (s->result[n] != LIVE_COPIED || tnf_live_look(&s->live,
 		    (uint64_t)n * s->block_size).generation == s->seen[n].generation)
 			continue;
 		s->result[n] = LIVE_TAKEN;
@@ -256,7 +256,7 @@ copy_directory(const struct snapshot *s, const struct snapshot_sink *sink,
 	uint32_t at;
 
 	for (at = s->block_size; at < s->directory_end; at += s->block_size) {
-		live_copy_words(&s->live, at, stage, s->block_size);
+		tnf_live_copy_words(&s->live, at, stage, s->block_size);
 		last = stage + s->block_size - sizeof id;
 		memcpy(&id, last, sizeof id);
 		if (id.magic == TNF_PAGE_ID_MAGIC)
@@ -296,7 +296,7 @@ copy_definitions(struct snapshot *s, const struct snapshot_sink *sink,
 {
 	struct definitions d = { s, sink, stage };
 
-	return live_copy_definitions(&s->live, s->seen, stage, put_definitions, &d);
+	return tnf_live_copy_definitions(&s->live, s->seen, stage, put_definitions, &d);
 }
 
 /* Of block 0 only what is documented; the geometry as it was checked. */

@@ -48,9 +48,9 @@ complain(const char *format, ...)
 {
 	va_list ap;
 
-	printable_printf(stderr, "%s: ", program);
+	tnf_printable_printf(stderr, "%s: ", program);
 	va_start(ap, format);
-	printable_vprintf(stderr, format, ap);
+	tnf_printable_vprintf(stderr, format, ap);
 	va_end(ap);
 	putc('\n', stderr);
 }
@@ -173,7 +173,7 @@ catch_signals(struct output *o)
 static void
 complain_output(const char *name, int error)
 {
-	printable_printf(stderr, "%s: %s\n", strcmp(name, "-") == 0 ?
+	tnf_printable_printf(stderr, "%s: %s\n", strcmp(name, "-") == 0 ?
 	    "standard output" : name, strerror(error));
 }
 
@@ -189,10 +189,10 @@ open_output(struct output *out, const char *name)
 	}
 	e = output_open(out, name);
 	if (e == ELOOP)
-		printable_printf(stderr, "%s: is a symbolic link: name the file itself\n",
+		tnf_printable_printf(stderr, "%s: is a symbolic link: name the file itself\n",
 		    name);
 	else if (e == ENOTSUP)
-		printable_printf(stderr, "%s: is not an ordinary file: write to it "
+		tnf_printable_printf(stderr, "%s: is not an ordinary file: write to it "
 		    "through standard output, -\n", name);
 	else if (e != 0)
 		complain_output(name, e);
@@ -231,10 +231,10 @@ complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
 	case SNAPSHOT_OK:
 		return true;
 	case SNAPSHOT_NOT_TNF:
-		printable_printf(stderr, "Buffer is not in TNF format.\n");
+		tnf_printable_printf(stderr, "Buffer is not in TNF format.\n");
 		break;
 	case SNAPSHOT_VERSION:
-		printable_printf(stderr, "Version mismatch (tnfxtract: %u; buffer: %u)\n",
+		tnf_printable_printf(stderr, "Version mismatch (tnfxtract: %u; buffer: %u)\n",
 		    TNF_FILE_VERSION, s->version);
 		break;
 	case SNAPSHOT_DAMAGED:
@@ -242,10 +242,10 @@ complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
 		    "dealloc");
 		break;
 	case SNAPSHOT_NO_MEMORY:
-		printable_printf(stderr, "tnfxtract memory allocation failure\n");
+		tnf_printable_printf(stderr, "tnfxtract memory allocation failure\n");
 		break;
 	case SNAPSHOT_SINK:
-		printable_printf(stderr, "write: %s\n", strerror(error));
+		tnf_printable_printf(stderr, "write: %s\n", strerror(error));
 		break;
 	}
 	return false;
@@ -309,7 +309,7 @@ add_context(struct source *src, struct job *j)
 		    src->symbols, strerror(e));
 	e = context_append(w, j->out.file.fd, 0);
 	if (e != 0 && e != EINVAL)
-		printable_printf(stderr, "write: %s\n", strerror(e));
+		tnf_printable_printf(stderr, "write: %s\n", strerror(e));
 	return e == 0 || e == EINVAL;
 }
 

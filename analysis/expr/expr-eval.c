@@ -293,8 +293,8 @@ make_row(struct expr *e, const struct tnf_probe *probe)
 	struct val v;
 	unsigned i;
 
-	row = xcalloc(1, sizeof(*row) + e->n_names * sizeof(row->slots[0]));
-	row->fixed = xcalloc(e->n_cached, sizeof(*row->fixed));
+	row = tnf_xcalloc(1, sizeof(*row) + e->n_names * sizeof(row->slots[0]));
+	row->fixed = tnf_xcalloc(e->n_cached, sizeof(*row->fixed));
 	for (i = 0; i < e->n_names; i++)
 		row->slots[i] = perprobe_member(probe, e->names[i]);
 	s.row = row;
@@ -314,7 +314,7 @@ find_row(struct expr *e, const struct tnf_probe *probe)
 
 	if (__builtin_expect(id >= e->n_rows, 0)) {
 		n = id < 32 ? 64 : id * 2;
-		e->rows = xreallocarray(e->rows, n, sizeof(*e->rows));
+		e->rows = tnf_xreallocarray(e->rows, n, sizeof(*e->rows));
 		memset(e->rows + e->n_rows, 0,
 		    (n - e->n_rows) * sizeof(*e->rows));
 		e->n_rows = n;

@@ -80,7 +80,7 @@ lex_string(struct expr_lex *l)
 	const char *p = l->next + 1;
 	int c;
 
-	l->string = xcalloc(strlen(p) + 1, 1);
+	l->string = tnf_xcalloc(strlen(p) + 1, 1);
 	l->string_len = 0;
 	while (*p != quote) {
 		if (*p == '\0') {
@@ -105,7 +105,7 @@ lex_regex(struct expr_lex *l)
 {
 	const char *p = l->next + 1;
 
-	l->string = xcalloc(strlen(p) + 1, 1);
+	l->string = tnf_xcalloc(strlen(p) + 1, 1);
 	l->string_len = 0;
 	for (; *p != '/'; p++) {
 		if (*p == '\0') {

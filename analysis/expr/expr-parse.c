@@ -416,7 +416,7 @@ expr_new(const char *text, const struct expr_source *source,
 	struct parser p = { .error = error };
 
 	p.lex.text = p.lex.next = p.lex.start = text;
-	p.e = xcalloc(1, sizeof(*p.e));
+	p.e = tnf_xcalloc(1, sizeof(*p.e));
 	p.e->source = source;
 	if (strlen(text) > EXPR_TEXT_MAX) {
 		parse_fail(&p, 0, "expression too long: at most %u bytes",

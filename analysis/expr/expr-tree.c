@@ -70,7 +70,7 @@ parse_node(struct parser *p, enum expr_op op, int left, int right, size_t col)
 		    EXPR_NODES_MAX);
 	if (e->n_nodes == e->max_nodes) {
 		e->max_nodes = e->max_nodes == 0 ? 16 : e->max_nodes * 2;
-		e->nodes = xreallocarray(e->nodes, e->max_nodes,
+		e->nodes = tnf_xreallocarray(e->nodes, e->max_nodes,
 		    sizeof(*e->nodes));
 	}
 	n = &e->nodes[e->n_nodes];
@@ -105,7 +105,7 @@ parse_string(struct parser *p)
 	struct val v = val_string(p->lex.string, p->lex.string_len);
 	int n = parse_literal(p, v, parse_column(p));
 
-	e->strings = xreallocarray(e->strings, e->n_strings + 1,
+	e->strings = tnf_xreallocarray(e->strings, e->n_strings + 1,
 	    sizeof(*e->strings));
 	e->strings[e->n_strings++] = p->lex.string;
 	p->lex.string = NULL;
@@ -123,8 +123,8 @@ parse_intern(struct expr *e, const char *text, size_t len)
 		    memcmp(e->names[i], text, len) == 0)
 			return i;
 	}
-	e->names = xreallocarray(e->names, e->n_names + 1, sizeof(*e->names));
-	e->names[e->n_names] = xstrndup(text, len);
+	e->names = tnf_xreallocarray(e->names, e->n_names + 1, sizeof(*e->names));
+	e->names[e->n_names] = tnf_xstrndup(text, len);
 	return e->n_names++;
 }
 

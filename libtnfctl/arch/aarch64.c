@@ -36,11 +36,11 @@
 #define SVE_ACTIVE	1u
 
 /* mov x8, #139; svc #0: in the vdso */
-const unsigned char arch_sigreturn[] = {
+const unsigned char tnfctl_arch_sigreturn[] = {
 	0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4
 };
-const size_t arch_sigreturn_size = sizeof(arch_sigreturn);
-const char *const arch_sigreturn_home = "[vdso]";
+const size_t tnfctl_arch_sigreturn_size = sizeof(tnfctl_arch_sigreturn);
+const char *const tnfctl_arch_sigreturn_home = "[vdso]";
 
 struct fpsimd {
 	__uint128_t vregs[32];
@@ -158,7 +158,7 @@ was_asleep(const struct thread *t, const struct user_regs_struct *r)
 }
 
 bool
-arch_is_interrupted(const struct thread *t, struct arch_interrupted *ret)
+tnfctl_arch_is_interrupted(const struct thread *t, struct arch_interrupted *ret)
 {
 	struct user_regs_struct r;
 
@@ -172,7 +172,7 @@ arch_is_interrupted(const struct thread *t, struct arch_interrupted *ret)
 }
 
 void
-arch_redo(pid_t tid, const struct arch_interrupted *i)
+tnfctl_arch_redo(pid_t tid, const struct arch_interrupted *i)
 {
 	struct user_regs_struct r;
 
@@ -185,7 +185,7 @@ arch_redo(pid_t tid, const struct arch_interrupted *i)
 }
 
 bool
-arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
+tnfctl_arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
     long *call)
 {
 	struct user_regs_struct r;
@@ -198,7 +198,7 @@ arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
 	*call = NO_CALL;
 	if (was_asleep(t, &r))
 		*call = t->asleep.call;
-	else if (proc_read(p, r.pc, &code, sizeof(code)) && code == SVC)
+	else if (tnfctl_proc_read(p, r.pc, &code, sizeof(code)) && code == SVC)
 		*call = (int)r.regs[8];
 	return true;
 }
@@ -221,7 +221,7 @@ is_timed(const struct thread *t, const struct user_regs_struct *r)
 }
 
 struct arch_saved *
-arch_save(const struct thread *t)
+tnfctl_arch_save(const struct thread *t)
 {
 	struct arch_saved *s = calloc(1, sizeof(*s));
 	struct user_sve {
@@ -249,7 +249,7 @@ arch_save(const struct thread *t)
 }
 
 bool
-arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
+tnfctl_arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
     const struct arch_call *c, uint64_t *ret_sp)
 {
 	struct frame f = { .stack = { 0, 2 /* SS_DISABLE */, 0 },
@@ -264,7 +264,7 @@ arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
 	f.fpsimd.fpsr = s->fpsimd.fpsr;
 	f.fpsimd.fpcr = s->fpsimd.fpcr;
 	memcpy(f.fpsimd.vregs, s->fpsimd.vregs, sizeof(f.fpsimd.vregs));
-	if (!proc_write(p, sp, &f, sizeof(f)))
+	if (!tnfctl_proc_write(p, sp, &f, sizeof(f)))
 		return false;
 	memcpy(r.regs, c->args, sizeof(c->args));
 	r.regs[29] = 0;
@@ -276,7 +276,7 @@ arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
 }
 
 void
-arch_leave(pid_t tid, const struct arch_saved *s)
+tnfctl_arch_leave(pid_t tid, const struct arch_saved *s)
 {
 	if (s->vectors_size != 0)
 		put_set(tid, NT_ARM_SVE, s->vectors, s->vectors_size);
@@ -285,10 +285,10 @@ arch_leave(pid_t tid, const struct arch_saved *s)
 	set_regs(tid, &s->regs);
 }
 
-/* At the entry of a call, where arch_leave() wrote them, the kernel keeps a copy of
+/* At the entry of a call, where tnfctl_arch_leave() wrote them, the kernel keeps a copy of
    x7; so all of them once more. */
 void
-arch_restore(pid_t tid, const struct arch_saved *s)
+tnfctl_arch_restore(pid_t tid, const struct arch_saved *s)
 {
 	struct user_regs_struct r = s->regs;
 
@@ -298,7 +298,7 @@ arch_restore(pid_t tid, const struct arch_saved *s)
 }
 
 bool
-arch_registers(pid_t tid, struct arch_registers *ret)
+tnfctl_arch_registers(pid_t tid, struct arch_registers *ret)
 {
 	struct user_regs_struct u;
 	uint64_t tp[2] = { 0 };
@@ -314,36 +314,36 @@ arch_registers(pid_t tid, struct arch_registers *ret)
 
 /* What lies at the thread pointer: dtv, private. */
 bool
-arch_is_thread(struct proc *p, pid_t tid)
+tnfctl_arch_is_thread(struct proc *p, pid_t tid)
 {
 	uint64_t tp[2] = { 0 }, dtv = 0, generation;
 
 	return get_set(tid, NT_ARM_TLS, tp, sizeof(tp), NULL) && tp[0] != 0 &&
-	    proc_read(p, tp[0], &dtv, sizeof(dtv)) && dtv != 0 &&
-	    proc_read(p, dtv, &generation, sizeof(generation));
+	    tnfctl_proc_read(p, tp[0], &dtv, sizeof(dtv)) && dtv != 0 &&
+	    tnfctl_proc_read(p, dtv, &generation, sizeof(generation));
 }
 
 bool
-arch_is_return_address(struct proc *p, uintptr_t address)
+tnfctl_arch_is_return_address(struct proc *p, uintptr_t address)
 {
 	uint32_t code;
 
-	address = arch_address(address);
+	address = tnfctl_arch_address(address);
 	if (address % sizeof(code) != 0 ||
-	    !proc_read(p, address - sizeof(code), &code, sizeof(code)))
+	    !tnfctl_proc_read(p, address - sizeof(code), &code, sizeof(code)))
 		return false;
 	return code >> 26 == 0x25 ||			/* bl */
 	    (code & 0xfefff000) == 0xd63f0000;		/* blr, blraa, ... */
 }
 
 uint64_t
-arch_address(uint64_t word)
+tnfctl_arch_address(uint64_t word)
 {
 	return word & ADDRESS_MASK;
 }
 
 bool
-arch_break(pid_t tid, uintptr_t address)
+tnfctl_arch_break(pid_t tid, uintptr_t address)
 {
 	const struct {
 		uint32_t info, pad;
@@ -356,7 +356,7 @@ arch_break(pid_t tid, uintptr_t address)
 
 /* The processor would stop there again, and the function has no effect. */
 void
-arch_pass_break(pid_t tid)
+tnfctl_arch_pass_break(pid_t tid)
 {
 	struct user_regs_struct r;
 

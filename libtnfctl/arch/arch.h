@@ -18,7 +18,7 @@ struct proc;
 struct thread;
 
 /* Where the thread is: instruction and stack pointer, system call or -1. */
-bool	arch_where(struct proc *, const struct thread *, uintptr_t *ip,
+bool	tnfctl_arch_where(struct proc *, const struct thread *, uintptr_t *ip,
 	    uintptr_t *sp, long *call);
 /* Its registers, numbered as call frame information numbers them (DWARF). */
 #if defined(__x86_64__)
@@ -33,24 +33,24 @@ struct arch_registers {
 	uint64_t ip;
 	uint64_t thread;	/* where the C library has what it knows of the thread */
 };
-bool	arch_registers(pid_t tid, struct arch_registers *ret);
+bool	tnfctl_arch_registers(pid_t tid, struct arch_registers *ret);
 /* Has it a thread pointer that is the C library's? */
-bool	arch_is_thread(struct proc *, pid_t tid);
+bool	tnfctl_arch_is_thread(struct proc *, pid_t tid);
 
 /* Is the instruction before this address a call? */
-bool	arch_is_return_address(struct proc *, uintptr_t address);
+bool	tnfctl_arch_is_return_address(struct proc *, uintptr_t address);
 /* A word of a stack, without what a machine signs return addresses with. */
-uint64_t arch_address(uint64_t word);
+uint64_t tnfctl_arch_address(uint64_t word);
 
 /* Code that makes a signal handler return (rt_sigreturn), and the name of the
    mapping that it is in; NULL: the C library has it. */
-extern const unsigned char arch_sigreturn[];
-extern const size_t arch_sigreturn_size;
-extern const char *const arch_sigreturn_home;
+extern const unsigned char tnfctl_arch_sigreturn[];
+extern const size_t tnfctl_arch_sigreturn_size;
+extern const char *const tnfctl_arch_sigreturn_home;
 
 /* All registers of a thread; to be freed with free(3).  NULL: cannot be had. */
 struct arch_saved;
-struct arch_saved *arch_save(const struct thread *);
+struct arch_saved *tnfctl_arch_save(const struct thread *);
 
 struct arch_call {
 	uintptr_t function;
@@ -65,27 +65,27 @@ struct arch_call {
  * function, which returns through that frame: from here on the thread comes back
  * without us.  *ret_sp is what the stack pointer will be at that last system call.
  */
-bool	arch_begin(struct proc *, pid_t tid, const struct arch_saved *,
+bool	tnfctl_arch_begin(struct proc *, pid_t tid, const struct arch_saved *,
 	    const struct arch_call *, uint64_t *ret_sp);
 /* At the entry of that call: it is not made, and the thread is back. */
-void	arch_leave(pid_t tid, const struct arch_saved *);
+void	tnfctl_arch_leave(pid_t tid, const struct arch_saved *);
 /* The exact state: a system call that was interrupted goes on. */
-void	arch_restore(pid_t tid, const struct arch_saved *);
+void	tnfctl_arch_restore(pid_t tid, const struct arch_saved *);
 
 /* A system call that a stop has interrupted: it has returned EINTR. */
 struct arch_interrupted {
 	long	 call;
 	uint64_t arg[6];
 };
-bool	arch_is_interrupted(const struct thread *, struct arch_interrupted *ret);
+bool	tnfctl_arch_is_interrupted(const struct thread *, struct arch_interrupted *ret);
 /* Sets the thread back onto that call. */
-void	arch_redo(pid_t tid, const struct arch_interrupted *);
+void	tnfctl_arch_redo(pid_t tid, const struct arch_interrupted *);
 
 /* Sets (address) or clears (0) the breakpoint register. */
-bool	arch_break(pid_t tid, uintptr_t address);
+bool	tnfctl_arch_break(pid_t tid, uintptr_t address);
 /* The breakpoint, at a function without effect, was hit: what runs the thread
    next must not hit it again. */
-void	arch_pass_break(pid_t tid);
+void	tnfctl_arch_pass_break(pid_t tid);
 
 /* Before a thread is asked to stop: notes what its registers will not tell then. */
 #ifdef __aarch64__

@@ -3,82 +3,82 @@
  */
 #include "libtnfctl/arch/arch.h"
 
-const unsigned char arch_sigreturn[1];
-const size_t arch_sigreturn_size = 0;
-const char *const arch_sigreturn_home = NULL;
+const unsigned char tnfctl_arch_sigreturn[1];
+const size_t tnfctl_arch_sigreturn_size = 0;
+const char *const tnfctl_arch_sigreturn_home = NULL;
 
 bool
-arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
+tnfctl_arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
     long *call)
 {
 	return false;
 }
 
 bool
-arch_registers(pid_t tid, struct arch_registers *ret)
+tnfctl_arch_registers(pid_t tid, struct arch_registers *ret)
 {
 	return false;
 }
 
 bool
-arch_is_thread(struct proc *p, pid_t tid)
+tnfctl_arch_is_thread(struct proc *p, pid_t tid)
 {
 	return false;
 }
 
 bool
-arch_is_return_address(struct proc *p, uintptr_t address)
+tnfctl_arch_is_return_address(struct proc *p, uintptr_t address)
 {
 	return true;
 }
 
 uint64_t
-arch_address(uint64_t word)
+tnfctl_arch_address(uint64_t word)
 {
 	return word;
 }
 
 struct arch_saved *
-arch_save(const struct thread *t)
+tnfctl_arch_save(const struct thread *t)
 {
 	return NULL;
 }
 
 bool
-arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
+tnfctl_arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
     const struct arch_call *c, uint64_t *ret_sp)
 {
 	return false;
 }
 
 void
-arch_leave(pid_t tid, const struct arch_saved *s)
+tnfctl_arch_leave(pid_t tid, const struct arch_saved *s)
 {
 }
 
 void
-arch_restore(pid_t tid, const struct arch_saved *s)
+tnfctl_arch_restore(pid_t tid, const struct arch_saved *s)
 {
 }
 
 bool
-arch_is_interrupted(const struct thread *t, struct arch_interrupted *ret)
+tnfctl_arch_is_interrupted(const struct thread *t, struct arch_interrupted *ret)
 {
 	return false;
 }
 
 void
-arch_redo(pid_t tid, const struct arch_interrupted *i)
+tnfctl_arch_redo(pid_t tid, const struct arch_interrupted *i)
 {
 }
 
 bool
-arch_break(pid_t tid, uintptr_t address)
+tnfctl_arch_break(pid_t tid, uintptr_t address)
 {
 	return address == 0;
 }
 
 void
-arch_pass_break(pid_t tid)
+tnfctl_arch_pass_break(pid_t tid)
 {
 }

@@ -18,11 +18,11 @@
 #define XSTATE_MAGIC2	0x46505845u
 
 /* mov $15, %rax; syscall */
-const unsigned char arch_sigreturn[] = {
+const unsigned char tnfctl_arch_sigreturn[] = {
 	0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05
 };
-const size_t arch_sigreturn_size = sizeof(arch_sigreturn);
-const char *const arch_sigreturn_home = NULL;
+const size_t tnfctl_arch_sigreturn_size = sizeof(tnfctl_arch_sigreturn);
+const char *const tnfctl_arch_sigreturn_home = NULL;
 
 /* struct rt_sigframe, struct ucontext and struct sigcontext of the kernel. */
 struct frame {
@@ -76,7 +76,7 @@ get_regs(pid_t tid, struct user_regs_struct *ret)
 }
 
 struct arch_saved *
-arch_save(const struct thread *t)
+tnfctl_arch_save(const struct thread *t)
 {
 	struct arch_saved *s = malloc(sizeof(*s));
 	struct iovec v;
@@ -166,14 +166,14 @@ build_frame(struct proc *p, const struct arch_saved *s, const struct arch_call *
 	fp = (c->stack - xsize) & ~UINT64_C(63);
 	sp = ((fp - sizeof(f)) & ~UINT64_C(15)) - 8;
 	fill_frame(&f, s, c, fp);
-	if (!proc_write(p, fp, xstate, xsize) ||
-	    !proc_write(p, sp, &f, sizeof(f)))
+	if (!tnfctl_proc_write(p, fp, xstate, xsize) ||
+	    !tnfctl_proc_write(p, sp, &f, sizeof(f)))
 		return 0;
 	return sp;
 }
 
 bool
-arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
+tnfctl_arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
     const struct arch_call *c, uint64_t *ret_sp)
 {
 	struct user_regs_struct regs = s->regs;
@@ -197,7 +197,7 @@ arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
 }
 
 void
-arch_leave(pid_t tid, const struct arch_saved *s)
+tnfctl_arch_leave(pid_t tid, const struct arch_saved *s)
 {
 	const struct user_regs_struct now = arch_restarting(&s->regs);
 	struct iovec v = { (void *)(uintptr_t)s->xstate, s->xsize };
@@ -207,13 +207,13 @@ arch_leave(pid_t tid, const struct arch_saved *s)
 }
 
 void
-arch_restore(pid_t tid, const struct arch_saved *s)
+tnfctl_arch_restore(pid_t tid, const struct arch_saved *s)
 {
 	set_regs(tid, &s->regs);
 }
 
 bool
-arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
+tnfctl_arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
     long *call)
 {
 	struct user_regs_struct regs;
@@ -228,7 +228,7 @@ arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr_t *sp,
 }
 
 bool
-arch_registers(pid_t tid, struct arch_registers *ret)
+tnfctl_arch_registers(pid_t tid, struct arch_registers *ret)
 {
 	struct user_regs_struct u;
 
@@ -243,22 +243,22 @@ arch_registers(pid_t tid, struct arch_registers *ret)
 }
 
 bool
-arch_is_thread(struct proc *p, pid_t tid)
+tnfctl_arch_is_thread(struct proc *p, pid_t tid)
 {
 	struct user_regs_struct regs;
 	uint64_t self;
 
 	return get_regs(tid, &regs) && regs.fs_base != 0 &&
-	    proc_read(p, regs.fs_base + TCB_SELF, &self, sizeof(self)) &&
+	    tnfctl_proc_read(p, regs.fs_base + TCB_SELF, &self, sizeof(self)) &&
 	    self == regs.fs_base;
 }
 
 bool
-arch_is_return_address(struct proc *p, uintptr_t address)
+tnfctl_arch_is_return_address(struct proc *p, uintptr_t address)
 {
 	unsigned char b[7];
 
-	if (!proc_read(p, address - sizeof(b), b, sizeof(b)))
+	if (!tnfctl_proc_read(p, address - sizeof(b), b, sizeof(b)))
 		return false;
 	return b[2] == 0xe8 ||				/* call rel32 */
 	    (b[5] == 0xff && (b[6] & 0x38) == 0x10) ||	/* call *reg */
@@ -268,13 +268,13 @@ arch_is_return_address(struct proc *p, uintptr_t address)
 }
 
 uint64_t
-arch_address(uint64_t word)
+tnfctl_arch_address(uint64_t word)
 {
 	return word;
 }
 
 bool
-arch_is_interrupted(const struct thread *t, struct arch_interrupted *ret)
+tnfctl_arch_is_interrupted(const struct thread *t, struct arch_interrupted *ret)
 {
 	struct user_regs_struct r;
 
@@ -286,7 +286,7 @@ arch_is_interrupted(const struct thread *t, struct arch_interrupted *ret)
 }
 
 void
-arch_redo(pid_t tid, const struct arch_interrupted *i)
+tnfctl_arch_redo(pid_t tid, const struct arch_interrupted *i)
 {
 	struct user_regs_struct r;
 
@@ -299,7 +299,7 @@ arch_redo(pid_t tid, const struct arch_interrupted *i)
 }
 
 bool
-arch_break(pid_t tid, uintptr_t address)
+tnfctl_arch_break(pid_t tid, uintptr_t address)
 {
 	const uintptr_t at = offsetof(struct user, u_debugreg[0]);
 	const uintptr_t ctl = offsetof(struct user, u_debugreg[7]);
@@ -311,7 +311,7 @@ arch_break(pid_t tid, uintptr_t address)
 
 /* The processor goes on by itself (resume flag). */
 void
-arch_pass_break(pid_t tid)
+tnfctl_arch_pass_break(pid_t tid)
 {
 	(void)tid;
 }

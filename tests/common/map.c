@@ -14,13 +14,13 @@ static struct map m;
 static void
 map_setup(void)
 {
-	map_init(&m, sizeof(unsigned));
+	tnf_map_init(&m, sizeof(unsigned));
 }
 
 static void
 map_teardown(void)
 {
-	map_free(&m);
+	tnf_map_free(&m);
 	ck_assert_uint_eq(m.n, 0);
 }
 
@@ -28,9 +28,9 @@ START_TEST(nothing)
 {
 	size_t at = 0;
 
-	ck_assert_ptr_null(map_get(&m, "a", 1));
-	ck_assert(!map_remove(&m, "a", 1));
-	ck_assert_ptr_null(map_next(&m, &at, NULL, NULL));
+	ck_assert_ptr_null(tnf_map_get(&m, "a", 1));
+	ck_assert(!tnf_map_remove(&m, "a", 1));
+	ck_assert_ptr_null(tnf_map_next(&m, &at, NULL, NULL));
 }
 END_TEST
 
@@ -41,31 +41,31 @@ START_TEST(keys_of_every_length)
 
 	for (size_t n = 0; n < sizeof(key); n++) {
 		memset(key, 'x', sizeof(key));
-		*(unsigned *)map_put(&m, key, n, &fresh) = (unsigned)n;
+		*(unsigned *)tnf_map_put(&m, key, n, &fresh) = (unsigned)n;
 		ck_assert(fresh);
 		if (n > 0) {
 			key[n - 1] = 'y';	/* the last byte counts */
-			ck_assert_ptr_null(map_get(&m, key, n));
+			ck_assert_ptr_null(tnf_map_get(&m, key, n));
 		}
 	}
 	memset(key, 'x', sizeof(key));
 	for (size_t n = 0; n < sizeof(key); n++) {
-		unsigned *v = map_get(&m, key, n);
+		unsigned *v = tnf_map_get(&m, key, n);
 
 		ck_assert_uint_eq(*v, n);
-		ck_assert(memcmp(map_key(&m, v), key, n) == 0);
+		ck_assert(memcmp(tnf_map_key(&m, v), key, n) == 0);
 	}
 }
 END_TEST
 
 START_TEST(values_stay)
 {
-	unsigned *first = map_put(&m, "first", 5, NULL);
+	unsigned *first = tnf_map_put(&m, "first", 5, NULL);
 
 	*first = 42;
 	for (uint64_t k = 0; k < KEYS; k++)
-		ck_assert_ptr_nonnull(map_put(&m, &k, sizeof(k), NULL));
-	ck_assert_ptr_eq(map_get(&m, "first", 5), first);
+		ck_assert_ptr_nonnull(tnf_map_put(&m, &k, sizeof(k), NULL));
+	ck_assert_ptr_eq(tnf_map_get(&m, "first", 5), first);
 	ck_assert_uint_eq(*first, 42);
 }
 END_TEST
@@ -84,20 +84,20 @@ START_TEST(as_an_array)
 	for (unsigned i = 0; i < 20 * KEYS; i++) {
 		k = (uint64_t)rand() % KEYS;
 		if (rand() % 3 != 0) {
-			*(unsigned *)map_put(&m, &k, sizeof(k), &fresh) = (unsigned)k + 1;
+			*(unsigned *)tnf_map_put(&m, &k, sizeof(k), &fresh) = (unsigned)k + 1;
 			ck_assert(fresh == !there[k]);
 			n += !there[k];
 			there[k] = true;
 		} else {
-			ck_assert(map_remove(&m, &k, sizeof(k)) == there[k]);
+			ck_assert(tnf_map_remove(&m, &k, sizeof(k)) == there[k]);
 			n -= there[k];
 			there[k] = false;
 		}
 		ck_assert_uint_eq(m.n, n);
 	}
 	for (k = 0; k < KEYS; k++)
-		ck_assert((map_get(&m, &k, sizeof(k)) != NULL) == there[k]);
-	for (unsigned *v; (v = map_next(&m, &at, &key, &size)) != NULL; seen++) {
+		ck_assert((tnf_map_get(&m, &k, sizeof(k)) != NULL) == there[k]);
+	for (unsigned *v; (v = tnf_map_next(&m, &at, &key, &size)) != NULL; seen++) {
 		ck_assert_uint_eq(size, sizeof(k));
 		memcpy(&k, key, sizeof(k));
 		ck_assert(k < KEYS && there[k] && *v == k + 1);
@@ -117,7 +117,7 @@ START_TEST(made_to_collide)
 	for (uint64_t k = 0; k < 100000; k++) {
 		uint64_t key = k << 32 | k;
 
-		ck_assert_ptr_nonnull(map_put(&m, &key, sizeof(key), NULL));
+		ck_assert_ptr_nonnull(tnf_map_put(&m, &key, sizeof(key), NULL));
 	}
 	for (size_t i = 0; i < m.n_slots; i++) {
 		run = m.slot[i] != NULL ? run + 1 : 0;

@@ -13,13 +13,13 @@ static struct out o;
 static void
 out_setup(void)
 {
-	out_memory(&o);
+	tnf_out_memory(&o);
 }
 
 static void
 out_teardown(void)
 {
-	out_close(&o);
+	tnf_out_close(&o);
 }
 
 /* What was written since the last call is this, and no byte more. */
@@ -36,16 +36,16 @@ as_printf(uint64_t v)
 {
 	char want[64];
 
-	out_u64(&o, v);
+	tnf_out_u64(&o, v);
 	snprintf(want, sizeof(want), "%" PRIu64, v);
 	out_is(want);
-	out_i64(&o, (int64_t)v);
+	tnf_out_i64(&o, (int64_t)v);
 	snprintf(want, sizeof(want), "%" PRId64, (int64_t)v);
 	out_is(want);
-	out_hex(&o, v);
+	tnf_out_hex(&o, v);
 	snprintf(want, sizeof(want), "%" PRIx64, v);
 	out_is(want);
-	out_u64_width(&o, v, 12);
+	tnf_out_u64_width(&o, v, 12);
 	snprintf(want, sizeof(want), "%12" PRIu64, v);
 	out_is(want);
 }
@@ -79,7 +79,7 @@ START_TEST(many)
 	char want[64];
 
 	for (; n < 100000; n++)
-		out_u64(&o, UINT64_MAX - n);
+		tnf_out_u64(&o, UINT64_MAX - n);
 	s = o.base;
 	for (n = 0; n < 100000; n++, s += 20) {
 		snprintf(want, sizeof(want), "%" PRIu64, UINT64_MAX - n);

@@ -17,7 +17,7 @@ static void
 expect(const char *path, int flags, int error)
 {
 	struct stat st;
-	int fd = open_regular(path, O_RDONLY | flags, &st);
+	int fd = tnf_open_regular(path, O_RDONLY | flags, &st);
 
 	if ((fd < 0 ? errno : 0) != error || (fd >= 0 && !S_ISREG(st.st_mode))) {
 		printf("FAIL: %s: %s, not %s\n", path,

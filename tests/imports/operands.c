@@ -26,7 +26,7 @@ one(const char *text, bool fixed)
 {
 	struct usdt_place place = { HERE, fixed, symbol, NULL };
 
-	ck_assert_msg(usdt_args_parse(text, &place, &args), "%s: %s", text, args.why);
+	ck_assert_msg(tnfctl_usdt_args_parse(text, &place, &args), "%s: %s", text, args.why);
 	ck_assert_uint_eq(args.n, 1);
 	return &args.v[0];
 }
@@ -36,7 +36,7 @@ expect_why(const char *text, const char *why)
 {
 	struct usdt_place place = { HERE, false, symbol, NULL };
 
-	ck_assert_msg(!usdt_args_parse(text, &place, &args), "%s is taken", text);
+	ck_assert_msg(!tnfctl_usdt_args_parse(text, &place, &args), "%s is taken", text);
 	ck_assert_msg(strstr(args.why, why) != NULL, "%s: %s", text, args.why);
 }
 
@@ -141,17 +141,17 @@ START_TEST(among_others)
 {
 	struct usdt_place place = { HERE, false, symbol, NULL };
 
-	ck_assert(!usdt_args_parse("  4@%eax 8f@%xmm0  8@$7 ", &place, &args));
+	ck_assert(!tnfctl_usdt_args_parse("  4@%eax 8f@%xmm0  8@$7 ", &place, &args));
 	ck_assert_uint_eq(args.n, 3);
 	ck_assert_uint_eq(args.unreadable, 1);
 	ck_assert_int_eq(args.v[1].kind, KP_OPERAND_UNREADABLE);
 	ck_assert_int_eq(args.v[2].offset, 7);
 	ck_assert_str_eq(args.why, "argument 2: floating-point number");
-	ck_assert(usdt_args_parse("", &place, &args));
+	ck_assert(tnfctl_usdt_args_parse("", &place, &args));
 	ck_assert_uint_eq(args.n, 0);
-	ck_assert(usdt_args_parse("1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 "
+	ck_assert(tnfctl_usdt_args_parse("1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 "
 	    "1@$1 1@$1 1@$1", &place, &args));
-	ck_assert(!usdt_args_parse("1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 "
+	ck_assert(!tnfctl_usdt_args_parse("1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 1@$1 "
 	    "1@$1 1@$1 1@$1 1@$1", &place, &args));
 	ck_assert_uint_eq(args.n, KP_OPERANDS_MAX);
 }

@@ -34,7 +34,7 @@ print_note(void *arg, const struct usdt_note *n)
 static bool
 each_section(void *arg, const uint8_t *bytes, size_t size)
 {
-	usdt_notes_read(bytes, size, print_note, arg);
+	tnfctl_usdt_notes_read(bytes, size, print_note, arg);
 	return true;
 }
 
@@ -43,7 +43,7 @@ print_probes(const char *path, struct elffile *e)
 {
 	struct usdt_object o;
 
-	if (!usdt_object_read(e, &o))
+	if (!tnfctl_usdt_object_read(e, &o))
 		return;
 	for (size_t i = 0; i < o.n; i++) {
 		printf("%s %s.%s %zu", path, o.v[i].provider, o.v[i].name, o.v[i].nsites);
@@ -53,7 +53,7 @@ print_probes(const char *path, struct elffile *e)
 	}
 	if (o.skipped != 0)
 		printf("%s: %zu notes skipped\n", path, o.skipped);
-	usdt_object_free(&o);
+	tnfctl_usdt_object_free(&o);
 }
 
 int
@@ -63,14 +63,14 @@ main(int argc, char **argv)
 
 	for (int i = 1 + probes; i < argc; i++) {
 		int fd = open(argv[i], O_RDONLY | O_CLOEXEC);
-		struct elffile *e = fd == -1 ? NULL : elffile_open(fd);
+		struct elffile *e = fd == -1 ? NULL : tnf_elffile_open(fd);
 		struct of_file f = { .path = argv[i] };
 
 		if (e != NULL && probes)
 			print_probes(argv[i], e);
 		else if (e != NULL)
-			elffile_notes(e, ".note.stapsdt", each_section, &f);
-		elffile_close(e);
+			tnf_elffile_notes(e, ".note.stapsdt", each_section, &f);
+		tnf_elffile_close(e);
 		if (fd != -1)
 			close(fd);
 	}

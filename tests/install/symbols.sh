@@ -1,6 +1,8 @@
 #!/bin/sh
 # A stray "list_add" in a library that is loaded into strangers' programs is a
-# bug in those programs: each library exports its own prefix alone.
+# bug in those programs: each library exports its own prefix alone.  Of an archive a
+# linker sees every name that its files share, hidden or not: all of them begin with a
+# prefix of ours, so that a program may have any other.
 . "$TNF_SOURCE/tests/install/stage.sh"
 
 # libtnfprobe also stands in front of prctl, after which a thread may not trace, and of
@@ -10,6 +12,7 @@ prefix_of() {
 	libtnfprobe.*) echo '^_?_?tnfw?_|^prctl$|^pthread_setname_np$' ;;
 	libtnfctl.*) echo '^_?tnfctl_' ;;
 	libtnf.*) echo '^tnf_' ;;
+	archive) echo '^_?(tnf|tnfctl|kp)_' ;;
 	*) echo '^$' ;;
 	esac
 }
@@ -29,7 +32,7 @@ for lib in libtnf libtnfprobe libtnfctl; do
 	archive=$(find "$PREFIX" -name "$lib.a")
 	[ -n "$archive" ] || { echo "FAIL: no $lib.a"; rc=1; continue; }
 	bad=$(nm -g --defined-only "$archive" | awk 'NF == 3 { print $3 }' |
-		grep -Ev "$(prefix_of "$lib.a")")
+		grep -Ev "$(prefix_of "$lib.a")|$(prefix_of archive)")
 	[ -z "$bad" ] || { echo "FAIL: $lib.a defines foreign names:" $bad; rc=1; }
 done
 echo "$n libraries looked at"

@@ -25,7 +25,7 @@
 #include "prex/leave-stopped.h"
 
 /* libtnfctl/error.c */
-tnfctl_errcode_t error_set(tnfctl_errcode_t, const char *fmt, ...)
+tnfctl_errcode_t tnfctl_error_set(tnfctl_errcode_t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 enum { MAX = 64 };
@@ -128,11 +128,11 @@ tnfctl_errcode_t
 tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 {
 	if (pid == 1)
-		return error_set(TNFCTL_ERR_ACCES,
+		return tnfctl_error_set(TNFCTL_ERR_ACCES,
 		    "process 1: not ours: try it as root");
 	if (pid == 2)
-		return error_set(TNFCTL_ERR_NOLIBTNFPROBE, NULL);
-	error_set(TNFCTL_ERR_NONE, pid == 4 ?
+		return tnfctl_error_set(TNFCTL_ERR_NOLIBTNFPROBE, NULL);
+	tnfctl_error_set(TNFCTL_ERR_NONE, pid == 4 ?
 	    "process 4: somebody has stopped it: cont it" : NULL);
 	return open_table(getenv("PREX_FAKE"), 0, ret);
 }
@@ -348,9 +348,10 @@ tnfctl_errcode_t
 tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
 {
 	if (strlen(text) > 255)
-		return error_set(TNFCTL_ERR_BADARG, "mark: it is longer than 255 bytes: say less");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG,
+		    "mark: it is longer than 255 bytes: say less");
 	if (h->kernel && !h->tracing)
-		return error_set(TNFCTL_ERR_INTERNAL, "mark: tracing is off");
+		return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "mark: tracing is off");
 	printf("fake: mark '%s'%s\n", text, strchr(by, '[') != NULL ? " by somebody" : "");
 	return TNFCTL_ERR_NONE;
 }

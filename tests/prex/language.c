@@ -177,10 +177,10 @@ START_TEST(abbreviations)
 	all = word_candidates(list, "on");
 	ck_assert_str_eq(all, "on, only");
 	free(all);
-	ck_assert_str_eq(word_guess(cmd_names, "enalbe"), "enable");
-	ck_assert_str_eq(word_guess(cmd_names, "qiut"), "quit");
-	ck_assert_ptr_null(word_guess(cmd_names, "xyzzy"));
-	ck_assert_ptr_null(word_guess(cmd_names,
+	ck_assert_str_eq(tnf_word_guess(cmd_names, "enalbe"), "enable");
+	ck_assert_str_eq(tnf_word_guess(cmd_names, "qiut"), "quit");
+	ck_assert_ptr_null(tnf_word_guess(cmd_names, "xyzzy"));
+	ck_assert_ptr_null(tnf_word_guess(cmd_names,
 	    "averylongwordthatisnocommandatall"));
 }
 END_TEST

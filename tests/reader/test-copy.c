@@ -97,11 +97,11 @@ look_at(void)
 	struct live from;
 
 	image = calloc(1, size);
-	ck_assert_int_eq(file_init(&f, bytes, size, FILE_STRICT), 0);
+	ck_assert_int_eq(tnf_file_init(&f, bytes, size, FILE_STRICT), 0);
 	from = (struct live){ .base = f.bytes.base, .read = read_and_write, .size = f.bytes.size,
 	    .first = f.data_start, .block_size = f.block_size };
 	ck_assert_int_eq(copy_from(&f, &from, image), 0);
-	file_done(&f);
+	tnf_file_done(&f);
 }
 
 /* Events of a block in the copy, each with its text. */

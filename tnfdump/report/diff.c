@@ -49,7 +49,7 @@ diff_fail_on(struct dump *d, const char *text)
 	const char *error;
 
 	if (d->conditions == NULL)
-		d->conditions = xcalloc(1, sizeof(*d->conditions));
+		d->conditions = tnf_xcalloc(1, sizeof(*d->conditions));
 	c = d->conditions;
 	if (c->n == CONDITIONS_MAX)
 		return options_wrong("fail-on", "more than %d conditions", CONDITIONS_MAX);
@@ -125,7 +125,7 @@ diff_cell(struct out *o, double before, double after, bool count)
 		n = snprintf(text, sizeof(text), " %11.*f%11.*f %+7.1f%%", digits,
 		    before / unit, digits, after / unit,
 		    (after - before) / before * 100);
-	out_bytes(o, text, (size_t)n);
+	tnf_out_bytes(o, text, (size_t)n);
 }
 
 static void
@@ -184,12 +184,12 @@ tell_held(const struct condition *c, const struct stats_row *r, double before,
 	double unit = plain ? 1 : 1e3;	/* microseconds, as in the table */
 	struct out text;
 
-	out_memory(&text);
+	tnf_out_memory(&text);
 	print_escaped(&text, r->text, r->len);
-	printable_printf(stderr, NAME ": --fail-on %s: %.*s: %.*f%s, was %.*f%s\n", c->text,
+	tnf_printable_printf(stderr, NAME ": --fail-on %s: %.*s: %.*f%s, was %.*f%s\n", c->text,
 	    (int)(text.p - text.base), text.base, digits, after / unit,
 	    plain ? "" : " us", digits, before / unit, plain ? "" : " us");
-	out_close(&text);
+	tnf_out_close(&text);
 }
 
 /* true: the condition holds for some row that it names. */
@@ -212,11 +212,11 @@ diff_judge(struct out *o, const struct condition *c, const struct side *a,
 		if (!condition_holds(c, before, after))
 			continue;
 		held = true;
-		out_flush(o);
+		tnf_out_flush(o);
 		tell_held(c, r, before, after);
 	}
 	if (!named)
-		printable_printf(stderr, NAME ": --fail-on %s: nothing of that name in %s\n",
+		tnf_printable_printf(stderr, NAME ": --fail-on %s: nothing of that name in %s\n",
 		    c->text, b->d.inputs[0].path);
 	return held || !named;
 }

@@ -44,9 +44,9 @@ histogram_draw(const struct histogram *h, struct out *o)
 	}
 	out_lit(o, "         from ns              to ns       count\n");
 	for (unsigned i = first; i <= last; i++) {
-		out_u64_width(o, i <= 1 ? 0 : 1ull << (i - 1), 16);
-		out_u64_width(o, i >= 63 ? INT64_MAX : (1ull << i) - 1, 19);
-		out_u64_width(o, line[i], 12);
+		tnf_out_u64_width(o, i <= 1 ? 0 : 1ull << (i - 1), 16);
+		tnf_out_u64_width(o, i >= 63 ? INT64_MAX : (1ull << i) - 1, 19);
+		tnf_out_u64_width(o, line[i], 12);
 		out_char(o, ' ');
 		histogram_bar(o, line[i], most);
 	}

@@ -18,14 +18,14 @@ static void
 put_u64(struct out *o, const char *key, uint64_t v)
 {
 	put_key(o, key);
-	out_u64(o, v);
+	tnf_out_u64(o, v);
 }
 
 static void
 put_i64(struct out *o, const char *key, int64_t v)
 {
 	put_key(o, key);
-	out_i64(o, v);
+	tnf_out_i64(o, v);
 }
 
 static void
@@ -82,7 +82,7 @@ info_json_put_coverage(struct dump *d, const struct info *f)
 			continue;
 		out_str(o, comma ? ",{\"cpu\":" : "{\"cpu\":");
 		comma = true;
-		out_u64(o, i);
+		tnf_out_u64(o, i);
 		put_u64(o, "events", f->cpu[i].events);
 		put_i64(o, "first_ns", f->cpu[i].first);
 		put_i64(o, "last_ns", f->cpu[i].last);
@@ -116,7 +116,7 @@ put_ext(struct out *o, const struct info *f)
 		comma = true;
 		json_name(o, name);
 		out_char(o, ':');
-		out_u64(o, f->ext->lost[i]);
+		tnf_out_u64(o, f->ext->lost[i]);
 	}
 	out_char(o, '}');
 	if (ended != NULL) {

@@ -28,7 +28,7 @@ info_text_row(struct dump *d, const char *label, const char *fmt, ...)
 	out_str(&d->out, label);
 	out_char(&d->out, ':');
 	if (strlen(label) < 12)
-		out_pad(&d->out, 12 - (unsigned)strlen(label));
+		tnf_out_pad(&d->out, 12 - (unsigned)strlen(label));
 	print_escaped(&d->out, buf, strlen(buf));
 	out_char(&d->out, '\n');
 }
@@ -236,7 +236,7 @@ info_text_put_probes(struct dump *d, const struct info_all *all, const struct in
 		if (p->file != f->in->file)
 			continue;
 		out_lit(&d->out, "  ");
-		out_u64_width(&d->out, info_count(all, i), 12);
+		tnf_out_u64_width(&d->out, info_count(all, i), 12);
 		out_lit(&d->out, "  ");
 		print_escaped(&d->out, p->name, strlen(p->name));
 		if (p->keys[0] != '\0') {
@@ -272,7 +272,7 @@ info_text_begin(struct dump *d)
 		return;
 	put_head(d, &f);
 	put_time(d, &f);
-	out_flush(&d->out);
+	tnf_out_flush(&d->out);
 	all->begun = true;
 }
 

@@ -85,7 +85,7 @@ info_note_cpu(struct info *f, const struct tnf_event *ev)
 		return;
 	if (cpu >= n) {
 		f->n_cpu = cpu + 1;
-		f->cpu = xreallocarray(f->cpu, f->n_cpu, sizeof(*f->cpu));
+		f->cpu = tnf_xreallocarray(f->cpu, f->n_cpu, sizeof(*f->cpu));
 		memset(f->cpu + n, 0, (f->n_cpu - n) * sizeof(*f->cpu));
 	}
 	c = &f->cpu[cpu];
@@ -99,12 +99,12 @@ info_note_cpu(struct info *f, const struct tnf_event *ev)
 static int
 info_begin(struct dump *d)
 {
-	struct info_all *all = xcalloc(1, sizeof *all);
+	struct info_all *all = tnf_xcalloc(1, sizeof *all);
 	struct info *f;
 	unsigned i;
 
 	all->n = d->n_inputs;
-	all->files = xcalloc(all->n, sizeof *all->files);
+	all->files = tnf_xcalloc(all->n, sizeof *all->files);
 	for (i = 0; i < all->n; i++) {
 		f = &all->files[i];
 		f->in = &d->inputs[i];

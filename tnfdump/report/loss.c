@@ -29,18 +29,18 @@ report_dropped(struct dump *d, const char *path, const struct tnf_file *f)
 	if (sum == 0)
 		return;
 	d->lost = true;
-	printable_printf(stderr, NAME ": %s: %llu events were lost (", path,
+	tnf_printable_printf(stderr, NAME ": %s: %llu events were lost (", path,
 	    (unsigned long long)sum);
 	for (i = 0; i < TNF_LOST_REASONS; i++) {
 		if (x->lost[i] == 0)
 			continue;
 		name = loss_name(i);
-		printable_printf(stderr, "%s%s: %llu", between,
+		tnf_printable_printf(stderr, "%s%s: %llu", between,
 		    name != NULL ? name : "other",
 		    (unsigned long long)x->lost[i]);
 		between = ", ";
 	}
-	printable_printf(stderr, ")\n");
+	tnf_printable_printf(stderr, ")\n");
 }
 
 uint64_t

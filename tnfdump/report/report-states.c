@@ -41,11 +41,11 @@ account_of(struct report *r, uint32_t id)
 
 	if (id >= n) {
 		r->n = 2 * (size_t)id + 64;
-		r->account = xreallocarray(r->account, r->n, sizeof(void *));
+		r->account = tnf_xreallocarray(r->account, r->n, sizeof(void *));
 		memset(r->account + n, 0, (r->n - n) * sizeof(void *));
 	}
 	if (r->account[id] == NULL)
-		r->account[id] = xcalloc(1, sizeof(struct account));
+		r->account[id] = tnf_xcalloc(1, sizeof(struct account));
 	return r->account[id];
 }
 
@@ -67,7 +67,7 @@ report_states_span(void *arg, const struct state_span *s)
 int
 states_report_begin(struct dump *d)
 {
-	struct report *r = xcalloc(1, sizeof(*r));
+	struct report *r = tnf_xcalloc(1, sizeof(*r));
 
 	r->states = states_new(report_states_span, r);
 	r->d = d;
@@ -118,11 +118,11 @@ print_head(struct out *o, bool hosts)
 	static const char *const head[] = { "PID", "LWPID", "TOTAL ms" };
 
 	for (int i = 0; i < 3; i++) {
-		out_pad(o, (i == 2 ? 14 : 8) - (unsigned)strlen(head[i]));
+		tnf_out_pad(o, (i == 2 ? 14 : 8) - (unsigned)strlen(head[i]));
 		out_str(o, head[i]);
 	}
 	for (unsigned s = 0; s < STATES_COUNT; s++) {
-		out_pad(o, 14 - (unsigned)strlen(state_name(s)));
+		tnf_out_pad(o, 14 - (unsigned)strlen(state_name(s)));
 		out_str(o, state_name(s));
 	}
 	out_str(o, hosts ? "  HOST         COMM\n" : "  COMM\n");
@@ -142,7 +142,7 @@ print_account_host(struct dump *d, const struct account *a)
 	out_lit(&d->out, "  ");
 	print_chars(d, list[a->host].name, len);
 	if (len < 11)
-		out_pad(&d->out, 11 - (unsigned)len);
+		tnf_out_pad(&d->out, 11 - (unsigned)len);
 }
 
 static void
@@ -153,16 +153,16 @@ print_account(struct dump *d, const struct account *a)
 	if (a->lwpid == 0)
 		out_lit(o, "       -       -");
 	else {
-		out_u64_width(o, (uint64_t)a->pid, 8);
-		out_u64_width(o, a->lwpid, 8);
+		tnf_out_u64_width(o, (uint64_t)a->pid, 8);
+		tnf_out_u64_width(o, a->lwpid, 8);
 	}
-	out_ms(o, a->total, 14);
+	tnf_out_ms(o, a->total, 14);
 	for (unsigned s = 0; s < STATES_COUNT; s++)
-		out_ms(o, a->ns[s], 14);
+		tnf_out_ms(o, a->ns[s], 14);
 	print_account_host(d, a);
 	if (a->lwpid == 0) {
 		out_lit(o, "  0x");
-		out_hex(o, a->tid);
+		tnf_out_hex(o, a->tid);
 	} else if (a->comm[0] != '\0') {
 		out_lit(o, "  ");
 		print_escaped(o, a->comm, strlen(a->comm));

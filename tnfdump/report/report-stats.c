@@ -20,7 +20,7 @@ struct report {
 int
 stats_report_begin(struct dump *d)
 {
-	struct report *r = xcalloc(1, sizeof(*r));
+	struct report *r = tnf_xcalloc(1, sizeof(*r));
 
 	r->d = d;
 	reports_pairs(d);
@@ -48,7 +48,7 @@ cell_us(struct out *o, int64_t ns)
 	char text[32];
 	int n = snprintf(text, sizeof(text), "%12.3f", (double)ns / 1e3);
 
-	out_bytes(o, text, (size_t)n);
+	tnf_out_bytes(o, text, (size_t)n);
 }
 
 static void
@@ -59,8 +59,8 @@ print_rate(const struct report *rep, const struct stats_row *r)
 	int n = snprintf(text, sizeof(text), "%12.1f",
 	    seconds > 0 ? (double)r->count / seconds : 0);
 
-	out_u64_width(&rep->d->out, r->count, 10);
-	out_bytes(&rep->d->out, text, (size_t)n);
+	tnf_out_u64_width(&rep->d->out, r->count, 10);
+	tnf_out_bytes(&rep->d->out, text, (size_t)n);
 }
 
 static void
@@ -70,7 +70,7 @@ print_pair(const struct report *rep, const struct stats_row *r)
 	const struct histogram *h = &r->took;
 
 	print_rate(rep, r);
-	out_ms(o, (int64_t)h->total, 14);
+	tnf_out_ms(o, (int64_t)h->total, 14);
 	cell_us(o, h->min);
 	cell_us(o, (int64_t)histogram_mean(h));
 	cell_us(o, histogram_percentile(h, 50));
@@ -115,9 +115,9 @@ open_starts(const struct report *rep)
 	if (pairs_open(rep->d->pairs) + pairs_orphans(rep->d->pairs) == 0)
 		return;
 	out_lit(o, "\nwithout an end: ");
-	out_u64(o, pairs_open(rep->d->pairs));
+	tnf_out_u64(o, pairs_open(rep->d->pairs));
 	out_lit(o, ", without a start: ");
-	out_u64(o, pairs_orphans(rep->d->pairs));
+	tnf_out_u64(o, pairs_orphans(rep->d->pairs));
 	out_char(o, '\n');
 }
 

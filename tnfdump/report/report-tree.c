@@ -39,10 +39,10 @@ struct tree {
 int
 tree_begin(struct dump *d)
 {
-	struct tree *t = xcalloc(1, sizeof(*t));
+	struct tree *t = tnf_xcalloc(1, sizeof(*t));
 
 	t->d = d;
-	map_init(&t->depths, sizeof(unsigned));
+	tnf_map_init(&t->depths, sizeof(unsigned));
 	reports_pairs(d);
 	out_lit(&d->out, "    Elapsed (ms)    PID  LWPID CPU Event\n");
 	d->state = t;
@@ -56,7 +56,7 @@ depth_of(struct tree *t, const struct tnf_event *ev)
 
 	if (t->last_depth == NULL || memcmp(&who, &t->last, sizeof(who)) != 0) {
 		t->last = who;
-		t->last_depth = xmap_put(&t->depths, &who, sizeof(who), NULL);
+		t->last_depth = tnf_xmap_put(&t->depths, &who, sizeof(who), NULL);
 	}
 	return t->last_depth;
 }
@@ -94,12 +94,12 @@ report_tree_line(struct tree *t, const struct tnf_event *ev, unsigned depth, int
 	struct out *o = &t->d->out;
 
 	print_when_and_who(t->d, o, ev);
-	out_pad(o, 1 + STEP * (attrs_level(ev) + (depth < DEPTH_MAX ? depth : DEPTH_MAX)));
+	tnf_out_pad(o, 1 + STEP * (attrs_level(ev) + (depth < DEPTH_MAX ? depth : DEPTH_MAX)));
 	print_chars(t->d, ev->probe->name, strlen(ev->probe->name));
 	put_args(t->d, ev);
 	if (took >= 0) {
 		out_lit(o, " [");
-		out_us(o, took);
+		tnf_out_us(o, took);
 		out_lit(o, " usec]");
 	}
 	out_char(o, '\n');
@@ -128,7 +128,7 @@ tree_end(struct dump *d)
 {
 	struct tree *t = d->state;
 
-	map_free(&t->depths);
+	tnf_map_free(&t->depths);
 	free(t);
 	return 0;
 }

@@ -176,7 +176,7 @@ top_put(struct top *t, const char *fmt, ...)
 	n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (n > 0)
-		out_bytes(&t->d->scratch, text, (size_t)n < sizeof(text) ? (size_t)n :
+		tnf_out_bytes(&t->d->scratch, text, (size_t)n < sizeof(text) ? (size_t)n :
 		    sizeof(text) - 1);
 }
 
@@ -235,7 +235,7 @@ top_draw(struct top *t, double seconds)
 
 	find_size(t);
 	if (o->base == NULL)
-		out_memory(o);
+		tnf_out_memory(o);
 	o->p = o->base;
 	if (t->height > 0)
 		out_lit(o, "\033[H");
@@ -251,8 +251,8 @@ top_draw(struct top *t, double seconds)
 	for (i = 0; i < n && i < room; i++)
 		put_row(t, row[i], seconds);
 	out_str(o, t->height > 0 ? "\033[J" : "\n");
-	out_bytes(&t->d->out, o->base, (size_t)(o->p - o->base));
-	out_flush(&t->d->out);
+	tnf_out_bytes(&t->d->out, o->base, (size_t)(o->p - o->base));
+	tnf_out_flush(&t->d->out);
 }
 
 /* The interval is over: it is shown, and a new one begins. */
@@ -318,7 +318,7 @@ top_look(struct top *t)
 static int
 top_begin(struct dump *d)
 {
-	struct top *t = xcalloc(1, sizeof(*t));
+	struct top *t = tnf_xcalloc(1, sizeof(*t));
 
 	t->d = d;
 	t->order = 't';

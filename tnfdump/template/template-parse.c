@@ -32,9 +32,9 @@ template_parse_fail(struct parser *p, const char *fmt, ...)
 	p->failed = true;
 	if (p->t->path == NULL)		/* a probe's own: the probe goes without */
 		return;
-	printable_printf(stderr, NAME ": %s:%u: ", p->t->path, p->line);
+	tnf_printable_printf(stderr, NAME ": %s:%u: ", p->t->path, p->line);
 	va_start(ap, fmt);
-	printable_vprintf(stderr, fmt, ap);
+	tnf_printable_vprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
 }
@@ -96,7 +96,7 @@ template_parse_word(struct parser *p, const char *wanted)
 static struct statement *
 template_parse_statement(struct parser *p, enum statement_kind kind)
 {
-	struct statement *s = xcalloc(1, sizeof(*s));
+	struct statement *s = tnf_xcalloc(1, sizeof(*s));
 
 	s->kind = kind;
 	s->line = p->line;
@@ -132,7 +132,7 @@ static struct expr *
 template_parse_expression(struct parser *p, const char *s, size_t n)
 {
 	struct expr_error error;
-	char *text = xstrndup(s, n);
+	char *text = tnf_xstrndup(s, n);
 	struct expr *e = expr_new(text, p->t->source, &error);
 
 	if (e == NULL)
@@ -171,7 +171,7 @@ template_parse_plain(struct parser *p, const char **at, const char *end)
 	struct statement *s = template_parse_statement(p, ST_TEXT);
 	const char *c = *at;
 
-	s->text = xcalloc((size_t)(end - c) + 1, 1);
+	s->text = tnf_xcalloc((size_t)(end - c) + 1, 1);
 	for (; c < end && (*c != '{' || c[1] == '{'); c++) {
 		if (*c == '\\' && c + 1 < end)
 			s->text[s->len++] = template_parse_escaped(*++c);
@@ -299,7 +299,7 @@ template_parse_variable(struct parser *p)
 	n = word_length(p->p);
 	if (n == 0)
 		template_parse_fail(p, "name of a variable expected behind '$'");
-	name = xstrndup(p->p, n);
+	name = tnf_xstrndup(p->p, n);
 	p->p += n;
 	return name;
 }
@@ -433,7 +433,7 @@ template_parse_use(struct parser *p)
 
 	template_parse_expect(p, '@', "before the name of a sub-template");
 	n = word_length(p->p);
-	s->text = xcalloc(n + 2, 1);
+	s->text = tnf_xcalloc(n + 2, 1);
 	s->text[0] = '@';
 	memcpy(s->text + 1, p->p, n);
 	p->p += n;
@@ -503,13 +503,13 @@ template_parse_level(struct parser *p)
 static struct stanza *
 template_parse_stanza(struct parser *p)
 {
-	struct stanza *s = xcalloc(1, sizeof(*s));
+	struct stanza *s = tnf_xcalloc(1, sizeof(*s));
 	size_t sub = *p->p == '@', n = sub + word_length(p->p + sub);
 
 	s->level = -1;
 	if (n == sub)
 		template_parse_fail(p, "name of a probe, \"default\" or \"@name\" expected");
-	s->pattern = xstrndup(p->p, n);
+	s->pattern = tnf_xstrndup(p->p, n);
 	p->p += n;
 	if (template_parse_word(p, "L")) {
 		template_parse_expect(p, '=', "behind L");
@@ -543,7 +543,7 @@ template_parse_bind(struct parser *p, struct statement *s)
 struct template *
 template_parse(const char *path, const char *text, struct expr_source *source)
 {
-	struct template *t = xcalloc(1, sizeof(*t));
+	struct template *t = tnf_xcalloc(1, sizeof(*t));
 	struct parser p = { .t = t, .p = text, .line = 1 };
 	struct stanza **last = &t->stanzas;
 
@@ -566,7 +566,7 @@ template_parse_string(struct template *t, const char *s, size_t n)
 {
 	struct template quiet = { .source = t->source };
 	struct parser p = { .t = &quiet, .line = 1 };
-	char *copy = xstrndup(s, n);
+	char *copy = tnf_xstrndup(s, n);
 	struct statement *parts = string_parts(&p, copy, copy + n);
 
 	free(copy);

@@ -63,8 +63,8 @@ find_variable(struct template_run *r, const char *name)
 	for (v = r->variables; v != NULL; v = v->next)
 		if (strcmp(v->name, name) == 0)
 			return v;
-	v = xcalloc(1, sizeof(*v));
-	v->name = xstrdup(name);
+	v = tnf_xcalloc(1, sizeof(*v));
+	v->name = tnf_xstrdup(name);
 	v->next = r->variables;
 	return r->variables = v;
 }
@@ -82,7 +82,7 @@ template_run_assign(struct template_run *r, const char *name, struct val value)
 	char *copy = NULL;
 
 	if (value.kind == VAL_STRING || value.kind == VAL_WORDS) {
-		copy = xstrndup(value.u.s.chars, value.u.s.len);
+		copy = tnf_xstrndup(value.u.s.chars, value.u.s.len);
 		value.u.s.chars = copy;
 		value.name = NULL;
 	}
@@ -99,8 +99,8 @@ start_timer(struct template_run *r, const struct val *key, int64_t now)
 	size_t len = val_text(key, buf, &text);
 	int64_t *since;
 
-	since = r->timers.n < TIMERS_MAX ? xmap_put(&r->timers, text, len, NULL) :
-	    map_get(&r->timers, text, len);
+	since = r->timers.n < TIMERS_MAX ? tnf_xmap_put(&r->timers, text, len, NULL) :
+	    tnf_map_get(&r->timers, text, len);
 	if (since != NULL)
 		*since = now;
 }
@@ -111,14 +111,14 @@ end_timer(struct template_run *r, const struct val *key, int64_t now)
 	char buf[VAL_TEXT_SIZE];
 	const char *text;
 	size_t len = val_text(key, buf, &text);
-	const int64_t *since = map_get(&r->timers, text, len);
+	const int64_t *since = tnf_map_get(&r->timers, text, len);
 
 	if (since == NULL)
 		return;
 	out_lit(&r->line, " [");
-	out_us(&r->line, now - *since);
+	tnf_out_us(&r->line, now - *since);
 	out_lit(&r->line, " usec]");
-	map_remove(&r->timers, text, len);
+	tnf_map_remove(&r->timers, text, len);
 }
 
 static void
@@ -191,7 +191,7 @@ template_run_one(struct template_run *r, const struct statement *s, const struct
 		if (r->own)
 			print_chars_to(r->d, &r->line, s->text, s->len);
 		else if (s->text != NULL)
-			out_bytes(&r->line, s->text, s->len);
+			tnf_out_bytes(&r->line, s->text, s->len);
 		break;
 	case ST_VALUE:
 		template_value(r->d, ev, &r->line, &v, s->format, s->width);
@@ -296,7 +296,7 @@ template_run_head(struct template_run *r, const struct choice *c, const struct t
 	const char *label = c->stanza != NULL ? c->stanza->label : NULL;
 
 	print_when_and_who(r->d, o, ev);
-	out_pad(o, 1 + STEP * (unsigned)c->level);
+	tnf_out_pad(o, 1 + STEP * (unsigned)c->level);
 	if (label != NULL)
 		out_str(o, label);
 	else
@@ -322,7 +322,7 @@ template_run_event(struct dump *d, const struct tnf_event *ev)
 	else if (ev->probe->n_members > 0)
 		json_args(d, &r->line, ev);
 	if (!r->skip) {
-		out_bytes(&d->out, r->line.base, (size_t)(r->line.p - r->line.base));
+		tnf_out_bytes(&d->out, r->line.base, (size_t)(r->line.p - r->line.base));
 		out_char(&d->out, '\n');
 	}
 	return r->stop || d->out.error != 0 ? -1 : 0;
@@ -335,8 +335,8 @@ template_run_begin(struct dump *d)
 
 	r->d = d;
 	r->source.first = d->first;
-	map_init(&r->timers, sizeof(int64_t));
-	out_memory(&r->line);
+	tnf_map_init(&r->timers, sizeof(int64_t));
+	tnf_out_memory(&r->line);
 	return 0;
 }
 
@@ -348,7 +348,7 @@ template_run_free(struct dump *d)
 
 	if (r == NULL)
 		return;
-	map_free(&r->timers);
+	tnf_map_free(&r->timers);
 	for (v = r->variables; v != NULL; v = after) {
 		after = v->next;
 		free(v->chars);
@@ -360,7 +360,7 @@ template_run_free(struct dump *d)
 	free(r->choices.base);
 	template_free(r->t);
 	if (r->line.base != NULL)
-		out_close(&r->line);
+		tnf_out_close(&r->line);
 	free(r);
 	d->template = NULL;
 }
@@ -378,7 +378,7 @@ template_run_read_file(const char *path)
 
 	if (f == NULL)
 		return NULL;
-	text = xcalloc(TEMPLATE_SIZE_MAX + 1, 1);
+	text = tnf_xcalloc(TEMPLATE_SIZE_MAX + 1, 1);
 	n = fread(text, 1, TEMPLATE_SIZE_MAX, f);
 	if (ferror(f) || !feof(f) || memchr(text, '\0', n) != NULL) {
 		errno = ferror(f) ? errno : feof(f) ? EINVAL : EFBIG;
@@ -398,7 +398,7 @@ template_set(struct dump *d, const char *path)
 	if (text == NULL)
 		return options_wrong("template", "%s: %s", path, strerror(errno));
 	template_run_free(d);	/* the option was given before */
-	d->template = r = xcalloc(1, sizeof(*r));
+	d->template = r = tnf_xcalloc(1, sizeof(*r));
 	r->source = *dump_expr_source(d);
 	r->source.variable = template_run_variable;
 	r->source.variable_arg = r;

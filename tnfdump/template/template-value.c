@@ -28,7 +28,7 @@ template_value_octal(struct out *o, uint64_t v)
 {
 	char text[32];
 
-	out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%llo",
+	tnf_out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%llo",
 	    (unsigned long long)v));
 }
 
@@ -40,7 +40,7 @@ template_value_named(struct out *o, enum pretty_kind kind, int64_t v)
 	if (name != NULL)
 		out_str(o, name);
 	else
-		out_i64(o, v);
+		tnf_out_i64(o, v);
 }
 
 static void
@@ -51,12 +51,12 @@ template_value_symbol(struct dump *d, const struct tnf_event *ev, struct out *o,
 
 	if (s == NULL) {
 		out_lit(o, "0x");
-		out_hex(o, addr);
+		tnf_out_hex(o, addr);
 		return;
 	}
 	print_chars_to(d, o, s, strlen(s));
 	out_lit(o, "+0x");
-	out_hex(o, offset);
+	tnf_out_hex(o, offset);
 }
 
 static void
@@ -66,9 +66,9 @@ template_value_device(const struct tnf_event *ev, struct out *o, const struct tn
 	uint32_t major, minor;
 
 	device_split(ev, type, n, &major, &minor);
-	out_u64(o, major);
+	tnf_out_u64(o, major);
 	out_char(o, ':');
-	out_u64(o, minor);
+	tnf_out_u64(o, minor);
 }
 
 static void
@@ -79,7 +79,7 @@ template_value_wall(struct dump *d, const struct tnf_event *ev, struct out *o, i
 	if (origin_clock(d, ev->file, &clock))
 		wall_utc(o, time + clock);
 	else
-		out_i64(o, time);
+		tnf_out_i64(o, time);
 }
 
 bool
@@ -108,9 +108,9 @@ template_value_number(struct dump *d, const struct tnf_event *ev, struct out *o,
 	double real;
 
 	switch (letter) {
-	case 'D': out_i64(o, (int64_t)n); break;
-	case 'U': out_u64(o, n); break;
-	case 'X': out_lit(o, "0x"); out_hex(o, n); break;
+	case 'D': tnf_out_i64(o, (int64_t)n); break;
+	case 'U': tnf_out_u64(o, n); break;
+	case 'X': out_lit(o, "0x"); tnf_out_hex(o, n); break;
 	case 'O': template_value_octal(o, n); break;
 	case 'B': template_value_binary(o, n); break;
 	case 'E': template_value_named(o, PRETTY_ERRNO, (int64_t)n); break;
@@ -121,7 +121,7 @@ template_value_number(struct dump *d, const struct tnf_event *ev, struct out *o,
 	case 'M': template_value_device(ev, o, v->type, n); break;
 	case 'F':
 		val_to_double(v, &real);
-		out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%f", real));
+		tnf_out_bytes(o, text, (size_t)snprintf(text, sizeof(text), "%f", real));
 		break;
 	}
 }
@@ -154,7 +154,7 @@ template_value(struct dump *d, const struct tnf_event *ev, struct out *o,
 	if (len >= (size_t)(width < 0 ? -width : width))
 		return;
 	pad = (unsigned)((size_t)(width < 0 ? -width : width) - len);
-	out_pad(o, pad);
+	tnf_out_pad(o, pad);
 	if (width > 0) {		/* the blanks go in front */
 		memmove(o->base + from + pad, o->base + from, len);
 		memset(o->base + from, ' ', pad);

@@ -25,7 +25,7 @@ columns_list_put_ms(struct columns *c, int64_t ns)
 {
 	if (c->color)
 		color_on(c->o, COLOR_TIME);
-	out_ms(c->o, ns, MS_WIDTH);
+	tnf_out_ms(c->o, ns, MS_WIDTH);
 	if (c->color)
 		color_off(c->o);
 }
@@ -37,7 +37,7 @@ columns_list_pad(struct columns *c, size_t len)
 	unsigned width = c->list[c->at]->width;
 
 	if (len < width && c->at + 1 < c->n)
-		out_pad(c->o, width - (unsigned)len);
+		tnf_out_pad(c->o, width - (unsigned)len);
 }
 
 static void
@@ -57,15 +57,15 @@ put_number(struct columns *c, int64_t v)
 	unsigned width = c->list[c->at]->width;
 
 	if (v >= 0)
-		out_u64_width(c->o, (uint64_t)v, width);
+		tnf_out_u64_width(c->o, (uint64_t)v, width);
 	else
-		out_i64(c->o, v);
+		tnf_out_i64(c->o, v);
 }
 
 static void
 put_dash(struct columns *c)
 {
-	out_pad(c->o, c->list[c->at]->width - 1);
+	tnf_out_pad(c->o, c->list[c->at]->width - 1);
 	out_char(c->o, '-');
 }
 
@@ -86,8 +86,8 @@ static struct times *
 times_of(struct columns *c)
 {
 	if (c->times == NULL) {
-		c->times = xcalloc(1, sizeof(*c->times));
-		map_init(&c->times->threads, sizeof(int64_t));
+		c->times = tnf_xcalloc(1, sizeof(*c->times));
+		tnf_map_init(&c->times->threads, sizeof(int64_t));
 	}
 	return c->times;
 }
@@ -97,7 +97,7 @@ columns_times_free(struct columns *c)
 {
 	if (c->times == NULL)
 		return;
-	map_free(&c->times->threads);
+	tnf_map_free(&c->times->threads);
 	free(c->times->probes.base);
 	free(c->times);
 	c->times = NULL;
@@ -109,7 +109,7 @@ print_delta_thread(struct columns *c, const struct tnf_event *ev)
 	uint64_t who[] = { ev->kernel, (uint32_t)ev->pid, ev->lwpid, ev->tid,
 	    tnf_file_host(ev->file) };
 	bool fresh;
-	int64_t *time = xmap_put(&times_of(c)->threads, who, sizeof(who), &fresh);
+	int64_t *time = tnf_xmap_put(&times_of(c)->threads, who, sizeof(who), &fresh);
 
 	columns_list_put_ms(c, fresh ? 0 : ev->time - *time);
 	*time = ev->time;
@@ -153,7 +153,7 @@ columns_list_put_wall(struct columns *c, const struct tnf_event *ev, bool utc)
 	    (uint64_t)offset), utc);
 	if (c->color)
 		color_on(c->o, COLOR_TIME);
-	out_bytes(c->o, buf, n);
+	tnf_out_bytes(c->o, buf, n);
 	if (c->color)
 		color_off(c->o);
 }
@@ -234,7 +234,7 @@ print_tid(struct columns *c, const struct tnf_event *ev)
 	if (ev->kernel)
 		print_hex_left(c->o, ev->tid, 8);
 	else
-		out_u64_width(c->o, ev->tid, 10);
+		tnf_out_u64_width(c->o, ev->tid, 10);
 }
 
 static void
@@ -243,7 +243,7 @@ print_cpu(struct columns *c, const struct tnf_event *ev)
 	if (ev->kernel)
 		put_number(c, ev->cpu);
 	else if (c->list[c->at]->width > 0) {
-		out_pad(c->o, c->list[c->at]->width - 1);
+		tnf_out_pad(c->o, c->list[c->at]->width - 1);
 		out_char(c->o, '-');
 	}
 }

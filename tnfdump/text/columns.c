@@ -21,7 +21,7 @@ static struct columns *
 columns_of(struct dump *d)
 {
 	if (d->columns == NULL)
-		d->columns = xcalloc(1, sizeof(*d->columns));
+		d->columns = tnf_xcalloc(1, sizeof(*d->columns));
 	return d->columns;
 }
 
@@ -198,10 +198,10 @@ put_title(struct columns *l, const struct column *c, bool last)
 	unsigned n = (unsigned)strlen(c->title);
 
 	if (!c->left && n < c->width)
-		out_pad(o, c->width - n);
+		tnf_out_pad(o, c->width - n);
 	out_str(o, c->title);
 	if (c->left && n < c->width && !last)
-		out_pad(o, c->width - n);
+		tnf_out_pad(o, c->width - n);
 }
 
 static void
@@ -297,7 +297,7 @@ columns_event(struct dump *d, const struct tnf_event *ev)
 	out_char(l->o, '\n');
 	if (!second)
 		return 0;
-	out_pad(l->o, 8);
+	tnf_out_pad(l->o, 8);
 	for (i = 0, between = ""; i < l->n; i++) {
 		if (!is_second(l, l->list[i]))
 			continue;

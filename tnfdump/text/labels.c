@@ -68,7 +68,7 @@ put_flags(const struct printer *p, uint64_t value, const char *rest)
 	if (any && value != 0) {
 		printer_chars(p, rest, delimiter);
 		out_lit(p->o, "0x");
-		out_hex(p->o, value);
+		tnf_out_hex(p->o, value);
 	}
 	return any;
 }

@@ -54,7 +54,7 @@ put_bioflags(struct out *o, uint32_t flags)
 	if (!first)
 		out_char(o, '|');
 	out_lit(o, "0x");
-	out_hex(o, flags);
+	tnf_out_hex(o, flags);
 }
 
 /* Linux packs 12:20 bits; Solaris 14:18, and 32:32 when it had 64. */
@@ -83,9 +83,9 @@ put_device(const struct printer *p, const struct tnf_event *ev,
 	device_split(ev, v->type, pretty_bits(v), &major, &minor);
 	if (c != NULL)
 		name = tnf_context_device(c, major, minor);
-	out_u64(p->o, major);
+	tnf_out_u64(p->o, major);
 	out_char(p->o, ':');
-	out_u64(p->o, minor);
+	tnf_out_u64(p->o, minor);
 	if (name == NULL)
 		return;
 	out_char(p->o, '(');
@@ -99,7 +99,7 @@ put_offset(struct out *o, uint64_t offset)
 	if (offset == 0)
 		return;
 	out_lit(o, "+0x");
-	out_hex(o, offset);
+	tnf_out_hex(o, offset);
 }
 
 #define INLINED_MAX	8
@@ -128,7 +128,7 @@ put_symbol(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
 
 	if (name == NULL) {
 		out_lit(p->o, "0x");
-		out_hex(p->o, addr);
+		tnf_out_hex(p->o, addr);
 		return;
 	}
 	printer_chars(p, name, strlen(name));

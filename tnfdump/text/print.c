@@ -40,10 +40,10 @@ print_escaped(struct out *o, const char *s, size_t n)
 	size_t len;
 
 	while (p < end) {
-		if ((len = printable_length(p, (size_t)(end - p))) == 0)
+		if ((len = tnf_printable_length(p, (size_t)(end - p))) == 0)
 			put_escaped(o, *p++);
 		else {
-			out_bytes(o, (const char *)p, len);
+			tnf_out_bytes(o, (const char *)p, len);
 			p += len;
 		}
 	}
@@ -55,7 +55,7 @@ print_chars_to(const struct dump *d, struct out *o, const char *s, size_t n)
 	if (d->escape)
 		print_escaped(o, s, n);
 	else
-		out_bytes(o, s, n);
+		tnf_out_bytes(o, s, n);
 }
 
 void
@@ -70,7 +70,7 @@ printer_chars(const struct printer *p, const char *s, size_t n)
 	if (p->escape)
 		print_escaped(p->o, s, n);
 	else
-		out_bytes(p->o, s, n);
+		tnf_out_bytes(p->o, s, n);
 }
 
 static void
@@ -102,21 +102,21 @@ print_hex_left(struct out *o, uint64_t v, unsigned width)
 	unsigned digits = (67 - (unsigned)__builtin_clzll(v | 1)) / 4;
 
 	out_lit(o, "0x");
-	out_hex(o, v);
+	tnf_out_hex(o, v);
 	if (digits < width)
-		out_pad(o, width - digits);
+		tnf_out_pad(o, width - digits);
 }
 
 void
 print_when_and_who(const struct dump *d, struct out *o, const struct tnf_event *ev)
 {
-	out_ms(o, ev->time - d->first, 16);
-	out_u64_width(o, (uint64_t)ev->pid, 7);
-	out_u64_width(o, ev->lwpid, 7);
+	tnf_out_ms(o, ev->time - d->first, 16);
+	tnf_out_u64_width(o, (uint64_t)ev->pid, 7);
+	tnf_out_u64_width(o, ev->lwpid, 7);
 	if (ev->cpu < 0)
 		out_lit(o, "   -");
 	else
-		out_u64_width(o, (uint64_t)ev->cpu, 4);
+		tnf_out_u64_width(o, (uint64_t)ev->cpu, 4);
 }
 
 static void
@@ -125,7 +125,7 @@ print_float(struct out *o, double v)
 	char buf[340];		/* -DBL_MAX has 309 digits before the point */
 	int n = snprintf(buf, sizeof buf, "%f", v);
 
-	out_bytes(o, buf, (size_t)n);
+	tnf_out_bytes(o, buf, (size_t)n);
 }
 
 void
@@ -141,9 +141,9 @@ printer_unsigned(const struct printer *p, const struct tnf_value *v)
 
 	if (p->d->hex || (wide && v->type->opaque)) {
 		out_lit(p->o, "0x");
-		out_hex(p->o, v->u.u);
+		tnf_out_hex(p->o, v->u.u);
 	} else
-		out_u64(p->o, v->u.u);
+		tnf_out_u64(p->o, v->u.u);
 }
 
 void
@@ -160,7 +160,7 @@ printer_scalar(const struct printer *p, const struct tnf_value *v)
 	case TNF_K_INT16:
 	case TNF_K_INT32:
 	case TNF_K_INT64:
-		out_i64(p->o, v->u.i);
+		tnf_out_i64(p->o, v->u.i);
 		break;
 	case TNF_K_UINT8:
 	case TNF_K_UINT16:
@@ -236,7 +236,7 @@ printer_blob(const struct printer *p, const struct tnf_value *v)
 		out_lit(p->o, "...");
 	if (shown < n) {
 		out_lit(p->o, " (");
-		out_u64(p->o, n);
+		tnf_out_u64(p->o, n);
 		out_lit(p->o, v->cut ? " bytes, cut)" : " bytes)");
 	}
 }
@@ -291,9 +291,9 @@ print_marked(struct dump *d, const struct tnf_value *v, size_t *ret_len)
 	if (!v->cut)
 		return v->u.s.chars;
 	if (o->base == NULL)
-		out_memory(o);
+		tnf_out_memory(o);
 	o->p = o->base;
-	out_bytes(o, v->u.s.chars, v->u.s.len);
+	tnf_out_bytes(o, v->u.s.chars, v->u.s.len);
 	out_lit(o, "...");
 	*ret_len = (size_t)(o->p - o->base);
 	return o->base;

@@ -63,7 +63,7 @@ static void
 raw_put_label(struct dump *d, const char *s, size_t n)
 {
 	if (n < LABEL)
-		out_pad(&d->out, LABEL - (unsigned)n);
+		tnf_out_pad(&d->out, LABEL - (unsigned)n);
 	print_chars(d, s, n);
 	out_char(&d->out, ' ');
 }
@@ -100,7 +100,7 @@ raw_type_of(struct raw_records *r, tnf_datum_t v, const struct raw_type *last)
 
 	if (last != NULL && last->name == name)
 		return last;
-	t = xmap_put(&r->types, &name, sizeof(name), &fresh);
+	t = tnf_xmap_put(&r->types, &name, sizeof(name), &fresh);
 	if (fresh)
 		raw_learn(t, name, v);
 	return t;
@@ -195,7 +195,7 @@ raw_put_remembered(struct dump *d, tnf_datum_t v, const struct raw_type *t,
 	const char *start;
 
 	if (m->v == v && v != TNF_DATUM_NULL) {
-		out_bytes(o, m->text, m->len);
+		tnf_out_bytes(o, m->text, m->len);
 		return;
 	}
 	out_room(o);
@@ -267,7 +267,7 @@ put_elements(struct raw_records *r, tnf_datum_t rec)
 	text.v = TNF_DATUM_NULL;
 	n = tnf_get_element_count(rec);
 	for (i = 0; i < n && n != (unsigned)-1; i++) {
-		out_u64_width(&d->out, i, 24);
+		tnf_out_u64_width(&d->out, i, 24);
 		out_char(&d->out, ' ');
 		type = put_item(r, tnf_get_element(rec, i), type, &text);
 	}
@@ -281,7 +281,7 @@ raw_make_plan(struct raw_plan *p, tnf_datum_t rec)
 	p->made = n != (unsigned)-1;
 	p->is_array = tnf_is_array(rec);
 	p->n = n == (unsigned)-1 ? 0 : n;
-	p->slots = p->n == 0 ? NULL : xcalloc(p->n, sizeof(*p->slots));
+	p->slots = p->n == 0 ? NULL : tnf_xcalloc(p->n, sizeof(*p->slots));
 	for (i = 0; i < p->n; i++) {
 		struct raw_slot *s = &p->slots[i];
 
@@ -302,7 +302,7 @@ raw_plan_of(struct raw_records *r, tnf_datum_t rec)
 
 	if (r->used[i].name == name && name != NULL)
 		return r->used[i].plan;
-	p = xmap_put(&r->plans, &name, sizeof(name), NULL);
+	p = tnf_xmap_put(&r->plans, &name, sizeof(name), NULL);
 	if (!p->made)
 		raw_make_plan(p, rec);
 	if (p->made) {
@@ -329,11 +329,11 @@ raw_record_put(struct raw_records *r, tnf_datum_t rec)
 struct raw_records *
 raw_records_new(struct dump *d)
 {
-	struct raw_records *r = xcalloc(1, sizeof(*r));
+	struct raw_records *r = tnf_xcalloc(1, sizeof(*r));
 
 	r->d = d;
-	map_init(&r->types, sizeof(struct raw_type));
-	map_init(&r->plans, sizeof(struct raw_plan));
+	tnf_map_init(&r->types, sizeof(struct raw_type));
+	tnf_map_init(&r->plans, sizeof(struct raw_plan));
 	return r;
 }
 
@@ -343,9 +343,9 @@ raw_records_free(struct raw_records *r)
 	struct raw_plan *p;
 	size_t at = 0;
 
-	while ((p = map_next(&r->plans, &at, NULL, NULL)) != NULL)
+	while ((p = tnf_map_next(&r->plans, &at, NULL, NULL)) != NULL)
 		free(p->slots);
-	map_free(&r->plans);
-	map_free(&r->types);
+	tnf_map_free(&r->plans);
+	tnf_map_free(&r->types);
 	free(r);
 }

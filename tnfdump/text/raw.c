@@ -45,7 +45,7 @@ raw_damaged(struct raw *r, uint64_t block, const char *text)
 	}
 	if (r->n_damage == r->room) {
 		r->room = r->room == 0 ? 16 : 2 * r->room;
-		r->damage = xreallocarray(r->damage, r->room, sizeof(*r->damage));
+		r->damage = tnf_xreallocarray(r->damage, r->room, sizeof(*r->damage));
 	}
 	r->damage[r->n_damage++] = (struct raw_damage){ block, text };
 }

@@ -89,7 +89,7 @@ text_begin(struct dump *d)
 		d->output = &columns_output;
 		return columns_begin(d);
 	}
-	d->state = xcalloc(1, sizeof(struct state));
+	d->state = tnf_xcalloc(1, sizeof(struct state));
 	return 0;
 }
 
@@ -101,13 +101,13 @@ make_label(const struct dump *d, const char *before, const char *name,
 	struct out m;
 	struct label l;
 
-	out_memory(&m);
+	tnf_out_memory(&m);
 	out_str(&m, before);
 	print_chars_to(d, &m, name, strlen(name));
 	out_str(&m, behind);
 	l.len = (size_t)(m.p - m.base);
-	l.text = xstrndup(m.base, l.len);
-	out_close(&m);
+	l.text = tnf_xstrndup(m.base, l.len);
+	tnf_out_close(&m);
 	return l;
 }
 
@@ -119,7 +119,7 @@ make_line(const struct dump *d, struct line *l, const struct tnf_probe *p)
 
 	l->name = make_label(d, "", p->name, n < 25 ?
 	    &"                         "[n] : "");
-	l->members = xcalloc(p->n_members, sizeof *l->members);
+	l->members = tnf_xcalloc(p->n_members, sizeof *l->members);
 	for (i = 0; i < p->n_members; i++)
 		l->members[i] = make_label(d, " ", p->members[i].name, ": ");
 }
@@ -131,7 +131,7 @@ text_line_of(const struct dump *d, const struct tnf_probe *p)
 	unsigned n = p->id + 64;
 
 	if (p->id >= s->n) {
-		s->lines = xreallocarray(s->lines, n, sizeof *s->lines);
+		s->lines = tnf_xreallocarray(s->lines, n, sizeof *s->lines);
 		memset(s->lines + s->n, 0, (n - s->n) * sizeof *s->lines);
 		s->n = n;
 	}
@@ -232,7 +232,7 @@ text_put_label(struct out *o, const struct label *l)
 		memcpy(o->p, l->text, l->len);
 		o->p += l->len;
 	} else
-		out_bytes(o, l->text, l->len);
+		tnf_out_bytes(o, l->text, l->len);
 }
 
 static void

@@ -40,16 +40,16 @@ chrome_entry(struct chrome *c, const char *phase, int64_t time)
 	out_lit(c->o, "{\"ph\":\"");
 	out_str(c->o, phase);
 	out_lit(c->o, "\",\"ts\":");
-	out_us(c->o, time - c->first);
+	tnf_out_us(c->o, time - c->first);
 }
 
 static void
 chrome_where(struct out *o, int32_t pid, uint32_t lwpid)
 {
 	out_lit(o, ",\"pid\":");
-	out_i64(o, pid);
+	tnf_out_i64(o, pid);
 	out_lit(o, ",\"tid\":");
-	out_u64(o, lwpid);
+	tnf_out_u64(o, lwpid);
 }
 
 /* By the machine's numbers: containers use theirs again. */
@@ -84,7 +84,7 @@ static void
 async_id(struct out *o, uint64_t id)
 {
 	out_lit(o, ",\"id\":\"0x");
-	out_hex(o, id);
+	tnf_out_hex(o, id);
 	out_char(o, '"');
 }
 
@@ -97,10 +97,10 @@ name_state_row(struct chrome *c, const struct state_span *s, uint32_t row)
 	chrome_where(c->o, hosts_pid(c->d, s->host, s->pid), row);
 	out_lit(c->o, ",\"name\":\"thread_name\",\"args\":{\"name\":\"state of ");
 	if (s->lwpid != 0)
-		out_u64(c->o, s->lwpid);
+		tnf_out_u64(c->o, s->lwpid);
 	else {
 		out_lit(c->o, "0x");
-		out_hex(c->o, s->tid);
+		tnf_out_hex(c->o, s->tid);
 	}
 	out_lit(c->o, "\"}}");
 }
@@ -118,14 +118,14 @@ chrome_span(void *arg, const struct state_span *s)
 	chrome_where(c->o, who.pid, row);
 	chrome_named(c->o, state_name(s->state), "state");
 	out_lit(c->o, ",\"dur\":");
-	out_us(c->o, s->duration);
+	tnf_out_us(c->o, s->duration);
 	out_char(c->o, '}');
 }
 
 int
 chrome_begin(struct dump *d)
 {
-	struct chrome *c = xcalloc(1, sizeof(*c));
+	struct chrome *c = tnf_xcalloc(1, sizeof(*c));
 
 	c->tasks = tasks_new();
 	c->state_rows = tasks_new();
@@ -143,7 +143,7 @@ chrome_begin(struct dump *d)
 static void
 chrome_process_of_host(struct chrome *c, const struct tnf_event *ev, const char *comm)
 {
-	char *name = xasprintf("%s: %s", host_name(c->d, ev), comm != NULL ? comm : "-");
+	char *name = tnf_xasprintf("%s: %s", host_name(c->d, ev), comm != NULL ? comm : "-");
 
 	json_name(c->o, name);
 	free(name);
@@ -205,7 +205,7 @@ chrome_slice(struct chrome *c, const struct pair_slice *s, const struct tnf_even
 	where_event(c, &s->start);
 	chrome_named(c->o, pretty_slice_name(s), s->start.probe->keys);
 	out_lit(c->o, ",\"dur\":");
-	out_us(c->o, s->duration);
+	tnf_out_us(c->o, s->duration);
 	out_lit(c->o, ",\"args\":{\"start\":{");
 	json_args(c->d, c->o, &s->start);
 	out_lit(c->o, "},\"end\":{");

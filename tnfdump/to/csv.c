@@ -26,9 +26,9 @@ struct csv {
 int
 csv_begin(struct dump *d)
 {
-	struct csv *c = xcalloc(1, sizeof(*c));
+	struct csv *c = tnf_xcalloc(1, sizeof(*c));
 
-	out_memory(&c->args);
+	tnf_out_memory(&c->args);
 	c->d = d;
 	c->o = &d->out;
 	if (!columns_no_header(d))
@@ -106,7 +106,7 @@ csv_bytes(struct csv *c, const char *s)
 static void
 csv_text(struct csv *c, const char *s)
 {
-	if (s != NULL && utf8_is_valid(s, strlen(s)))
+	if (s != NULL && tnf_utf8_is_valid(s, strlen(s)))
 		csv_field(c, s, strlen(s));
 	else if (s != NULL)
 		csv_bytes(c, s);
@@ -118,9 +118,9 @@ csv_times(struct csv *c, const struct tnf_event *ev)
 {
 	int64_t wall;
 
-	out_i64(c->o, ev->time);
+	tnf_out_i64(c->o, ev->time);
 	out_char(c->o, ',');
-	out_i64(c->o, ev->time - c->d->first);
+	tnf_out_i64(c->o, ev->time - c->d->first);
 	out_char(c->o, ',');
 	if (origin_clock(c->d, ev->file, &wall))
 		wall_utc(c->o, wall + ev->time);
@@ -135,18 +135,18 @@ csv_event(struct dump *d, const struct tnf_event *ev)
 	const char *cgroup;
 
 	csv_times(c, ev);
-	out_i64(o, ev->pid);
+	tnf_out_i64(o, ev->pid);
 	out_char(o, ',');
-	out_u64(o, ev->lwpid);
+	tnf_out_u64(o, ev->lwpid);
 	out_char(o, ',');
 	if (ev->kernel) {
 		out_lit(o, "0x");
-		out_hex(o, ev->tid);
+		tnf_out_hex(o, ev->tid);
 	} else
-		out_u64(o, ev->tid);
+		tnf_out_u64(o, ev->tid);
 	out_char(o, ',');
 	if (ev->cpu >= 0)
-		out_i64(o, ev->cpu);
+		tnf_out_i64(o, ev->cpu);
 	out_char(o, ',');
 	csv_text(c, origin_comm(c->d, ev));
 	csv_text(c, ev->probe->name);
@@ -169,7 +169,7 @@ csv_end(struct dump *d)
 {
 	struct csv *c = d->state;
 
-	out_close(&c->args);
+	tnf_out_close(&c->args);
 	free(c);
 	return 0;
 }

@@ -101,9 +101,9 @@ clock_and_stream(struct out *o, const struct ctf_trace *t)
 	out_lit(o, "clock {\n\tname = monotonic;\n\tfreq = 1000000000;\n");
 	if (t->has_wall && t->offset >= 0) {
 		out_lit(o, "\toffset_s = ");
-		out_i64(o, t->offset / 1000000000);
+		tnf_out_i64(o, t->offset / 1000000000);
 		out_lit(o, ";\n\toffset = ");
-		out_i64(o, t->offset % 1000000000);
+		tnf_out_i64(o, t->offset % 1000000000);
 		out_lit(o, ";\n");
 	}
 	out_lit(o, "};\n\ntypealias integer { size = 64; align = 8; signed = false; "
@@ -128,7 +128,7 @@ event_class(struct out *o, const struct tnf_probe *p)
 	out_lit(o, "\nevent {\n\tname = ");
 	ctf_metadata_quoted(o, p->name);
 	out_lit(o, ";\n\tid = ");
-	out_u64(o, p->id);
+	tnf_out_u64(o, p->id);
 	out_lit(o, ";\n\tstream_id = 0;\n\tfields := struct {\n");
 	for (unsigned i = 0; i < p->n_members; i++) {
 		out_lit(o, "\t\t");

@@ -37,7 +37,7 @@ struct ctf {
 static int
 ctf_fail(const char *path, const char *what)
 {
-	printable_printf(stderr, NAME ": %s: %s: %s\n", path, what, strerror(errno));
+	tnf_printable_printf(stderr, NAME ": %s: %s: %s\n", path, what, strerror(errno));
 	return -1;
 }
 
@@ -50,13 +50,13 @@ ctf_u8(struct out *o, unsigned v)
 static void
 ctf_u32(struct out *o, uint32_t v)
 {
-	out_bytes(o, (const char *)&v, sizeof(v));
+	tnf_out_bytes(o, (const char *)&v, sizeof(v));
 }
 
 static void
 ctf_u64(struct out *o, uint64_t v)
 {
-	out_bytes(o, (const char *)&v, sizeof(v));
+	tnf_out_bytes(o, (const char *)&v, sizeof(v));
 }
 
 static int
@@ -72,7 +72,7 @@ open_stream(struct ctf *c, const char *path)
 	    O_CLOEXEC, 0600);
 	if (fd < 0)
 		return ctf_fail(path, "cannot create stream");
-	if ((error = out_init(&c->stream, fd)) != 0) {
+	if ((error = tnf_out_init(&c->stream, fd)) != 0) {
 		close(fd);
 		errno = error;
 		return ctf_fail(path, "cannot start");
@@ -85,8 +85,8 @@ ctf_release(struct ctf *c)
 {
 	if (c->dir >= 0)
 		close(c->dir);
-	out_close(&c->body);
-	out_close(&c->text);
+	tnf_out_close(&c->body);
+	tnf_out_close(&c->text);
 	ctf_trace_free(&c->trace);
 	free(c);
 }
@@ -97,13 +97,13 @@ ctf_begin(struct dump *d)
 	struct ctf *c;
 
 	if (d->path == NULL) {
-		printable_printf(stderr, NAME ": --to ctf: writes a directory: name it "
+		tnf_printable_printf(stderr, NAME ": --to ctf: writes a directory: name it "
 		    "with --output\n");
 		return -1;
 	}
-	c = xcalloc(1, sizeof(*c));
-	out_memory(&c->body);
-	out_memory(&c->text);
+	c = tnf_xcalloc(1, sizeof(*c));
+	tnf_out_memory(&c->body);
+	tnf_out_memory(&c->text);
 	c->d = d;
 	c->dir = -1;
 	if (open_stream(c, d->path) != 0) {
@@ -128,7 +128,7 @@ ctf_packet(struct ctf *c, uint64_t lost)
 	ctf_u64(&c->stream, bits);			/* content_size */
 	ctf_u64(&c->stream, bits);			/* packet_size */
 	ctf_u64(&c->stream, lost);
-	out_bytes(&c->stream, c->body.base, body);
+	tnf_out_bytes(&c->stream, c->body.base, body);
 	c->body.p = c->body.base;
 }
 
@@ -137,7 +137,7 @@ ctf_string(struct ctf *c, const char *s, size_t n)
 {
 	const char *nul = memchr(s, '\0', n);
 
-	out_bytes(&c->body, s, nul != NULL ? (size_t)(nul - s) : n);
+	tnf_out_bytes(&c->body, s, nul != NULL ? (size_t)(nul - s) : n);
 	ctf_u8(&c->body, 0);
 }
 
@@ -218,10 +218,10 @@ write_metadata(struct ctf *c)
 	int fd = openat(c->dir, "metadata", O_WRONLY | O_CREAT | O_TRUNC |
 	    O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd < 0 || out_init(&meta, fd) != 0)
+	if (fd < 0 || tnf_out_init(&meta, fd) != 0)
 		return ctf_fail(c->d->path, "cannot create metadata");
 	ctf_metadata(&meta, c->d, &c->trace);
-	errno = out_close(&meta);
+	errno = tnf_out_close(&meta);
 	close(fd);
 	return errno != 0 ? ctf_fail(c->d->path, "cannot write metadata") : 0;
 }
@@ -243,7 +243,7 @@ ctf_end(struct dump *d)
 		ctf_packet(c, lost);
 	}
 	rc = write_metadata(c);
-	errno = out_close(&c->stream);
+	errno = tnf_out_close(&c->stream);
 	if (errno != 0)
 		rc = ctf_fail(c->d->path, "cannot write stream");
 	close(fd);

@@ -34,10 +34,10 @@ struct folded {
 int
 folded_begin(struct dump *d)
 {
-	struct folded *f = xcalloc(1, sizeof(*f));
+	struct folded *f = tnf_xcalloc(1, sizeof(*f));
 
-	out_memory(&f->line);
-	map_init(&f->stacks, sizeof(struct stack));
+	tnf_out_memory(&f->line);
+	tnf_map_init(&f->stacks, sizeof(struct stack));
 	f->end = &f->first;
 	f->d = d;
 	d->state = f;
@@ -92,7 +92,7 @@ folded_address(struct folded *f, const struct tnf_event *ev, uint64_t addr)
 		return;
 	}
 	out_lit(&f->line, "0x");
-	out_hex(&f->line, addr);
+	tnf_out_hex(&f->line, addr);
 }
 
 static void
@@ -124,7 +124,7 @@ folded_count(struct folded *f)
 {
 	size_t len = (size_t)(f->line.p - f->line.base);
 	bool fresh;
-	struct stack *s = xmap_put(&f->stacks, f->line.base, len, &fresh);
+	struct stack *s = tnf_xmap_put(&f->stacks, f->line.base, len, &fresh);
 
 	s->count++;
 	if (!fresh)
@@ -151,7 +151,7 @@ folded_event(struct dump *d, const struct tnf_event *ev)
 		folded_frame(&f->line, comm);
 	else {
 		out_lit(&f->line, "pid_");
-		out_i64(&f->line, ev->pid);
+		tnf_out_i64(&f->line, ev->pid);
 	}
 	stack_frames(f, ev);
 	out_char(&f->line, ';');
@@ -167,13 +167,13 @@ folded_end(struct dump *d)
 	struct out *o = &f->d->out;
 
 	for (const struct stack *s = f->first; s != NULL; s = s->next) {
-		print_chars(f->d, map_key(&f->stacks, s), s->len);
+		print_chars(f->d, tnf_map_key(&f->stacks, s), s->len);
 		out_char(o, ' ');
-		out_u64(o, s->count);
+		tnf_out_u64(o, s->count);
 		out_char(o, '\n');
 	}
-	map_free(&f->stacks);
-	out_close(&f->line);
+	tnf_map_free(&f->stacks);
+	tnf_out_close(&f->line);
 	free(f);
 	return 0;
 }

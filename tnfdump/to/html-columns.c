@@ -10,34 +10,34 @@ html_column_init(struct html_column *c, const char *kind, size_t width)
 {
 	c->kind = kind;
 	c->width = width;
-	out_memory(&c->bytes);
+	tnf_out_memory(&c->bytes);
 }
 
 void
 html_column_free(struct html_column *c)
 {
-	out_close(&c->bytes);
+	tnf_out_close(&c->bytes);
 }
 
 void
 html_strings_init(struct html_strings *s)
 {
-	map_init(&s->numbers, sizeof(uint32_t));
-	out_memory(&s->json);
+	tnf_map_init(&s->numbers, sizeof(uint32_t));
+	tnf_out_memory(&s->json);
 }
 
 void
 html_strings_free(struct html_strings *s)
 {
-	map_free(&s->numbers);
-	out_close(&s->json);
+	tnf_map_free(&s->numbers);
+	tnf_out_close(&s->json);
 }
 
 uint32_t
 html_strings_number(struct html_strings *s, const char *chars, size_t n)
 {
 	bool fresh;
-	uint32_t *number = xmap_put(&s->numbers, chars, n, &fresh);
+	uint32_t *number = tnf_xmap_put(&s->numbers, chars, n, &fresh);
 
 	if (fresh) {
 		*number = (uint32_t)s->numbers.n;

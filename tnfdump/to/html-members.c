@@ -44,12 +44,12 @@ struct html_members {
 struct html_members *
 html_members_new(struct dump *d, struct html_strings *strings)
 {
-	struct html_members *h = xcalloc(1, sizeof(*h));
+	struct html_members *h = tnf_xcalloc(1, sizeof(*h));
 
 	h->d = d;
 	h->strings = strings;
 	html_strings_init(&h->names);
-	out_memory(&h->text);
+	tnf_out_memory(&h->text);
 	return h;
 }
 
@@ -60,7 +60,7 @@ html_probe_free(struct html_probe *p)
 		return;
 	for (unsigned i = 0; i < p->probe->n_members; i++) {
 		html_column_free(&p->members[i].column);
-		map_free(&p->members[i].names);
+		tnf_map_free(&p->members[i].names);
 	}
 	free(p->members);
 }
@@ -75,7 +75,7 @@ html_members_free(struct html_members *h)
 	free(p);
 	free(h->order);
 	html_strings_free(&h->names);
-	out_close(&h->text);
+	tnf_out_close(&h->text);
 	free(h);
 }
 
@@ -86,7 +86,7 @@ html_member_init(struct html_member *m, const struct tnf_member *from)
 
 	m->name = from->name;
 	m->opaque = t->opaque;
-	map_init(&m->names, sizeof(uint32_t));
+	tnf_map_init(&m->names, sizeof(uint32_t));
 	switch (t->kind) {
 	case TNF_K_INT8:
 	case TNF_K_INT16:
@@ -128,10 +128,10 @@ html_probe_of(struct html_members *h, const struct tnf_probe *from)
 		return p;
 	p->probe = from;
 	p->number = h->n++;
-	p->members = xcalloc(from->n_members, sizeof(*p->members));
+	p->members = tnf_xcalloc(from->n_members, sizeof(*p->members));
 	for (unsigned i = 0; i < from->n_members; i++)
 		html_member_init(&p->members[i], &from->members[i]);
-	h->order = xreallocarray(h->order, h->n, sizeof(*h->order));
+	h->order = tnf_xreallocarray(h->order, h->n, sizeof(*h->order));
 	h->order[p->number] = from->id;
 	return p;
 }
@@ -162,9 +162,9 @@ html_name(struct html_members *h, struct html_member *m,
 	bool fresh;
 
 	if (!pretty_differs(h->d, ev, v, m->name) || (m->names.n >= NAMES_MAX &&
-	    map_get(&m->names, &bits, sizeof(bits)) == NULL))
+	    tnf_map_get(&m->names, &bits, sizeof(bits)) == NULL))
 		return;
-	name = xmap_put(&m->names, &bits, sizeof(bits), &fresh);
+	name = tnf_xmap_put(&m->names, &bits, sizeof(bits), &fresh);
 	if (!fresh)
 		return;
 	html_pretty(h, ev, v, m->name);
@@ -247,8 +247,8 @@ html_names_json(const struct html_member *m, struct out *o)
 
 	if (m->names.n == 0)
 		return;
-	names = xcalloc(m->names.n, sizeof(*names));
-	while ((text = map_next(&m->names, &at, &key, NULL)) != NULL) {
+	names = tnf_xcalloc(m->names.n, sizeof(*names));
+	while ((text = tnf_map_next(&m->names, &at, &key, NULL)) != NULL) {
 		memcpy(&names[n].bits, key, sizeof(names[n].bits));
 		names[n++].text = *text;
 	}
@@ -256,11 +256,11 @@ html_names_json(const struct html_member *m, struct out *o)
 	for (size_t i = 0; i < n; i++) {
 		out_str(o, i == 0 ? ",\"names\":{\"" : ",\"");
 		if (m->type == HTML_SIGNED)
-			out_i64(o, (int64_t)names[i].bits);
+			tnf_out_i64(o, (int64_t)names[i].bits);
 		else
-			out_u64(o, names[i].bits);
+			tnf_out_u64(o, names[i].bits);
 		out_lit(o, "\":");
-		out_u64(o, names[i].text);
+		tnf_out_u64(o, names[i].text);
 	}
 	out_char(o, '}');
 	free(names);
@@ -289,7 +289,7 @@ html_members_json(struct html_members *h, struct out *o,
 	const struct html_probe *p = (struct html_probe *)(void *)h->probes.base;
 
 	out_lit(o, "\"names\":[");
-	out_bytes(o, h->names.json.base,
+	tnf_out_bytes(o, h->names.json.base,
 	    (size_t)(h->names.json.p - h->names.json.base));
 	out_lit(o, "],\"probes\":[");
 	for (unsigned k = 0; k < h->n; k++) {

@@ -101,7 +101,7 @@ html_host(const struct html *h, struct out *o, unsigned host)
 	out_lit(o, "\"host\":");
 	json_name(o, list[host].name);
 	out_lit(o, ",\"nth\":");
-	out_u64(o, host);
+	tnf_out_u64(o, host);
 	out_char(o, ',');
 }
 
@@ -113,18 +113,18 @@ html_thread(struct html *h, struct html_thread_key key, const struct tnf_event *
 	uint32_t *number;
 	bool fresh;
 
-	number = xmap_put(&h->threads, &key, sizeof(key), &fresh);
+	number = tnf_xmap_put(&h->threads, &key, sizeof(key), &fresh);
 	if (!fresh)
 		return *number;
 	*number = (uint32_t)h->threads.n - 1;
 	out_str(o, *number > 0 ? ",{" : "{");
 	html_host(h, o, (unsigned)key.host);
 	out_lit(o, "\"pid\":");
-	out_i64(o, key.pid);
+	tnf_out_i64(o, key.pid);
 	out_lit(o, ",\"lwpid\":");
-	out_u64(o, key.lwpid);
+	tnf_out_u64(o, key.lwpid);
 	out_lit(o, ",\"tid\":\"0x");
-	out_hex(o, key.tid);
+	tnf_out_hex(o, key.tid);
 	out_char(o, '"');
 	html_member_of(o, "comm", ev != NULL ? origin_comm_last(h->d, ev) : NULL);
 	html_member_of(o, "process", ev != NULL ? origin_process_last(h->d, ev) : NULL);
@@ -151,20 +151,20 @@ html_task(struct html *h, const struct tnf_event *ev, uint32_t thread)
 
 	if (!ev->kernel || ev->tid == 0)
 		return;
-	known = xmap_put(&h->tasks, key, sizeof(key), &fresh);
+	known = tnf_xmap_put(&h->tasks, key, sizeof(key), &fresh);
 	if (!fresh && *known == thread)
 		return;
 	*known = thread;
 	out_str(o, o->p > o->base ? ",[\"0x" : "[\"0x");
-	out_hex(o, ev->tid);
+	tnf_out_hex(o, ev->tid);
 	if (key[1] > 0) {	/* another machine has the same addresses */
 		out_char(o, '@');
-		out_u64(o, key[1]);
+		tnf_out_u64(o, key[1]);
 	}
 	out_lit(o, "\",");
-	out_u64(o, thread);
+	tnf_out_u64(o, thread);
 	out_char(o, ',');
-	out_u64(o, h->n - 1);
+	tnf_out_u64(o, h->n - 1);
 	out_char(o, ']');
 }
 
@@ -187,7 +187,7 @@ html_span(void *arg, const struct state_span *s)
 int
 html_begin(struct dump *d)
 {
-	struct html *h = xcalloc(1, sizeof(*h));
+	struct html *h = tnf_xcalloc(1, sizeof(*h));
 
 	d->state = h;
 	h->d = d;
@@ -196,11 +196,11 @@ html_begin(struct dump *d)
 	html_strings_init(&h->strings);
 	html_strings_init(&h->spans);
 	h->members = html_members_new(d, &h->strings);
-	map_init(&h->threads, sizeof(uint32_t));
-	map_init(&h->tasks, sizeof(uint32_t));
-	out_memory(&h->tasks_json);
-	out_memory(&h->threads_json);
-	out_memory(&h->sections);
+	tnf_map_init(&h->threads, sizeof(uint32_t));
+	tnf_map_init(&h->tasks, sizeof(uint32_t));
+	tnf_out_memory(&h->tasks_json);
+	tnf_out_memory(&h->threads_json);
+	tnf_out_memory(&h->sections);
 	h->pairs = reports_pairs(d);
 	h->states = states_new(html_span, h);
 	return 0;
@@ -282,12 +282,12 @@ html_put(void *arg, struct out *o, const struct html_column *c)
 	out_lit(o, "[\"");
 	out_str(o, c->kind);
 	out_lit(o, "\",");
-	out_u64(o, at);
+	tnf_out_u64(o, at);
 	out_char(o, ',');
-	out_u64(o, size / c->width);
+	tnf_out_u64(o, size / c->width);
 	out_char(o, ']');
-	out_bytes(&h->sections, c->bytes.base, size);
-	out_bytes(&h->sections, zeros, -size & 7);
+	tnf_out_bytes(&h->sections, c->bytes.base, size);
+	tnf_out_bytes(&h->sections, zeros, -size & 7);
 }
 
 static void
@@ -314,9 +314,9 @@ html_hosts(const struct html *h, struct out *o)
 		out_str(o, i > 0 ? ",{\"host\":" : "{\"host\":");
 		json_name(o, list[i].name);
 		out_lit(o, ",\"offset\":");
-		out_i64(o, list[i].offset);
+		tnf_out_i64(o, list[i].offset);
 		out_lit(o, ",\"error\":");
-		out_i64(o, list[i].error);
+		tnf_out_i64(o, list[i].error);
 		out_char(o, '}');
 	}
 	out_char(o, ']');
@@ -341,7 +341,7 @@ html_losses(struct html *h, struct out *o)
 			out_lit(o, ",\"reason\":");
 			json_name(o, name != NULL ? name : "other");
 			out_lit(o, ",\"events\":");
-			out_u64(o, x->lost[k]);
+			tnf_out_u64(o, x->lost[k]);
 			out_char(o, '}');
 			between = ",";
 		}
@@ -350,7 +350,7 @@ html_losses(struct html *h, struct out *o)
 			out_lit(o, "{\"file\":");
 			json_name(o, h->d->inputs[i].path);
 			out_lit(o, ",\"values\":");
-			out_u64(o, x->shortened);
+			tnf_out_u64(o, x->shortened);
 			out_char(o, '}');
 			between = ",";
 		}
@@ -364,7 +364,7 @@ html_list(struct out *o, const char *name, const struct out *items)
 	out_lit(o, ",\"");
 	out_str(o, name);
 	out_lit(o, "\":[");
-	out_bytes(o, items->base, (size_t)(items->p - items->base));
+	tnf_out_bytes(o, items->base, (size_t)(items->p - items->base));
 	out_char(o, ']');
 }
 
@@ -375,10 +375,10 @@ html_meta(struct html *h, struct out *o)
 	int64_t clock;
 
 	out_lit(o, "{\"duration\":");
-	out_i64(o, h->last - h->first);
+	tnf_out_i64(o, h->last - h->first);
 	out_lit(o, ",\"wall\":");
 	if (h->d->n_inputs > 0 && origin_clock(h->d, h->d->inputs[0].file, &clock))
-		out_i64(o, (clock + h->first) / 1000000);
+		tnf_out_i64(o, (clock + h->first) / 1000000);
 	else
 		out_lit(o, "null");
 	out_lit(o, ",\"files\":[");
@@ -479,7 +479,7 @@ html_write(struct html *h)
 		dump_error(h->d, "--to html: out of memory");
 		return -1;
 	}
-	out_memory(&meta);
+	tnf_out_memory(&meta);
 	html_meta(h, &meta);
 	n = (size_t)(meta.p - meta.base);
 	for (unsigned i = 0; i < 4; i++)
@@ -492,7 +492,7 @@ html_write(struct html *h)
 	    (size_t)(h->sections.p - h->sections.base), true);
 	out_str(&h->d->out, html_page_after);
 	deflateEnd(&h->z);
-	out_close(&meta);
+	tnf_out_close(&meta);
 	return 0;
 }
 
@@ -509,11 +509,11 @@ html_end(struct dump *d)
 	html_members_free(h->members);
 	html_strings_free(&h->strings);
 	html_strings_free(&h->spans);
-	map_free(&h->threads);
-	out_close(&h->threads_json);
-	out_close(&h->tasks_json);
-	map_free(&h->tasks);
-	out_close(&h->sections);
+	tnf_map_free(&h->threads);
+	tnf_out_close(&h->threads_json);
+	tnf_out_close(&h->tasks_json);
+	tnf_map_free(&h->tasks);
+	tnf_out_close(&h->sections);
 	free(h);
 	d->state = NULL;
 	return rc;

@@ -87,7 +87,7 @@ json_string(struct out *o, const char *s, size_t n)
 		*o->p++ = '"';
 		return;
 	}
-	if (!utf8_is_valid(s, n)) {
+	if (!tnf_utf8_is_valid(s, n)) {
 		hex_bytes(o, s, n, false);
 		return;
 	}
@@ -102,7 +102,7 @@ json_string(struct out *o, const char *s, size_t n)
 
 		if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && !high && !turns)
 			continue;
-		out_bytes(o, s + plain, i - plain);
+		tnf_out_bytes(o, s + plain, i - plain);
 		if (turns) {
 			json_escape_turn(o, (const unsigned char *)s + i);
 			i += 2;
@@ -110,7 +110,7 @@ json_string(struct out *o, const char *s, size_t n)
 			json_escape(o, high ? (unsigned char)s[++i] : c);
 		plain = i + 1;
 	}
-	out_bytes(o, s + plain, n - plain);
+	tnf_out_bytes(o, s + plain, n - plain);
 	out_char(o, '"');
 }
 
@@ -126,7 +126,7 @@ json_cstring(struct out *o, const char *s)
 void
 json_text(struct out *o, const char *s, size_t n)
 {
-	if (json_plain_length(s, n) == n || utf8_is_valid(s, n)) {
+	if (json_plain_length(s, n) == n || tnf_utf8_is_valid(s, n)) {
 		json_string(o, s, n);
 		return;
 	}
@@ -172,7 +172,7 @@ json_real(struct out *o, double d)
 	else if (isinf(d))
 		out_str(o, d < 0 ? "\"-Infinity\"" : "\"Infinity\"");
 	else
-		out_double(o, d);
+		tnf_out_double(o, d);
 }
 
 /* Where values go, of which event, and how deep we are in one. */
@@ -222,7 +222,7 @@ static void
 json_opaque(struct out *o, uint64_t v)
 {
 	out_lit(o, "\"0x");
-	out_hex(o, v);
+	tnf_out_hex(o, v);
 	out_char(o, '"');
 }
 
@@ -236,7 +236,7 @@ json_pretty(struct json_writer *w, const struct tnf_value *v, const char *name)
 	if (!pretty_differs(w->d, w->ev, v, name))
 		return false;
 	if (text->base == NULL)
-		out_memory(text);
+		tnf_out_memory(text);
 	text->p = text->base;
 	pretty_value_to(&p, w->ev, v, name);
 	json_string(w->o, text->base, (size_t)(text->p - text->base));
@@ -269,13 +269,13 @@ json_scalar(struct json_writer *w, const struct tnf_value *v)
 		json_string(w->o, &c, 1);
 		break;
 	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
-		out_i64(w->o, v->u.i);
+		tnf_out_i64(w->o, v->u.i);
 		break;
 	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
 		if (v->type->opaque)
 			json_opaque(w->o, v->u.u);
 		else
-			out_u64(w->o, v->u.u);
+			tnf_out_u64(w->o, v->u.u);
 		break;
 	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
 		json_real(w->o, v->u.d);

@@ -31,7 +31,7 @@ struct jsonl {
 int
 jsonl_begin(struct dump *d)
 {
-	struct jsonl *j = xcalloc(1, sizeof(*j));
+	struct jsonl *j = tnf_xcalloc(1, sizeof(*j));
 
 	j->d = d;
 	j->o = &d->out;
@@ -80,13 +80,13 @@ jsonl_hosts(struct jsonl *j)
 		out_str(j->o, i > 0 ? ",{\"host\":" : "{\"host\":");
 		json_cstring(j->o, h[i].name);
 		out_lit(j->o, ",\"offset_ns\":");
-		out_i64(j->o, h[i].offset);
+		tnf_out_i64(j->o, h[i].offset);
 		out_lit(j->o, ",\"error_ns\":");
-		out_i64(j->o, h[i].error);
+		tnf_out_i64(j->o, h[i].error);
 		out_lit(j->o, ",\"clock\":");
 		json_cstring(j->o, h[i].source);
 		out_lit(j->o, ",\"moved_ns\":");
-		out_i64(j->o, h[i].moved);
+		tnf_out_i64(j->o, h[i].moved);
 		out_char(j->o, '}');
 	}
 	out_char(j->o, ']');
@@ -128,7 +128,7 @@ jsonl_describe(struct out *o, const struct tnf_probe *p)
 	if ((s = attrs_find(p->attrs, "line", &n)) != NULL &&
 	    n > 0 && n < 10 && strspn(s, "0123456789") == n) {
 		out_lit(o, ",\"line\":");
-		out_bytes(o, s, n);
+		tnf_out_bytes(o, s, n);
 	}
 	out_lit(o, ",\"args\":{");
 }
@@ -138,12 +138,12 @@ make_middle(struct middle *m, const struct tnf_probe *p)
 {
 	struct out text;
 
-	out_memory(&text);
+	tnf_out_memory(&text);
 	jsonl_describe(&text, p);
 	m->len = (size_t)(text.p - text.base);
-	m->text = xcalloc(1, m->len);
+	m->text = tnf_xcalloc(1, m->len);
 	memcpy(m->text, text.base, m->len);
-	out_close(&text);
+	tnf_out_close(&text);
 }
 
 static const struct middle *
@@ -166,29 +166,29 @@ jsonl_host(struct jsonl *j, const struct tnf_event *ev)
 	if (pid == ev->pid && lwpid == ev->lwpid)
 		return;
 	out_lit(j->o, ",\"host_pid\":");
-	out_i64(j->o, pid);
+	tnf_out_i64(j->o, pid);
 	out_lit(j->o, ",\"host_lwpid\":");
-	out_u64(j->o, lwpid);
+	tnf_out_u64(j->o, lwpid);
 }
 
 static void
 jsonl_who(struct out *o, const struct tnf_event *ev)
 {
 	out_lit(o, ",\"pid\":");
-	out_i64(o, ev->pid);
+	tnf_out_i64(o, ev->pid);
 	out_lit(o, ",\"lwpid\":");
-	out_u64(o, ev->lwpid);
+	tnf_out_u64(o, ev->lwpid);
 	if (ev->kernel) {
 		out_lit(o, ",\"tid\":\"0x");
-		out_hex(o, ev->tid);
+		tnf_out_hex(o, ev->tid);
 		out_char(o, '"');
 	} else {
 		out_lit(o, ",\"tid\":");
-		out_u64(o, ev->tid);
+		tnf_out_u64(o, ev->tid);
 	}
 	if (ev->cpu >= 0) {
 		out_lit(o, ",\"cpu\":");
-		out_i64(o, ev->cpu);
+		tnf_out_i64(o, ev->cpu);
 	}
 }
 
@@ -208,7 +208,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 	}
 	m = middle_of(j, ev->probe);
 	out_lit(o, "{\"time\":");
-	out_i64(o, ev->time);
+	tnf_out_i64(o, ev->time);
 	if (origin_clock(j->d, ev->file, &wall)) {
 		out_lit(o, ",\"wall\":\"");
 		wall_utc(o, wall + ev->time);
@@ -231,7 +231,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 		out_lit(o, ",\"cgroup\":");
 		json_cstring(o, cgroup);
 	}
-	out_bytes(o, m->text, m->len);
+	tnf_out_bytes(o, m->text, m->len);
 	json_args(d, o, ev);
 	out_lit(o, "}}\n");
 	return o->error != 0 ? -1 : 0;

@@ -167,7 +167,7 @@ describe_process_of(struct perfetto *p, int32_t pid, const struct tnf_event *ev)
 		describe_process(p, pid, comm);
 		return;
 	}
-	name = xasprintf("%s: %s", host_name(p->d, ev), comm != NULL ? comm : "-");
+	name = tnf_xasprintf("%s: %s", host_name(p->d, ev), comm != NULL ? comm : "-");
 	describe_process(p, pid, name);
 	free(name);
 }
@@ -288,12 +288,12 @@ perfetto_span(void *arg, const struct state_span *s)
 int
 perfetto_begin(struct dump *d)
 {
-	struct perfetto *p = xcalloc(1, sizeof(*p));
+	struct perfetto *p = tnf_xcalloc(1, sizeof(*p));
 
-	out_memory(&p->packet);
-	out_memory(&p->inner);
-	out_memory(&p->note);
-	out_memory(&p->text);
+	tnf_out_memory(&p->packet);
+	tnf_out_memory(&p->inner);
+	tnf_out_memory(&p->note);
+	tnf_out_memory(&p->text);
 	p->tasks = tasks_new();
 	p->state_tracks = tasks_new();
 	p->states = states_new(perfetto_span, p);
@@ -373,10 +373,10 @@ perfetto_end(struct dump *d)
 	states_end(p->states);
 	tasks_free(p->tasks);
 	tasks_free(p->state_tracks);
-	out_close(&p->packet);
-	out_close(&p->inner);
-	out_close(&p->note);
-	out_close(&p->text);
+	tnf_out_close(&p->packet);
+	tnf_out_close(&p->inner);
+	tnf_out_close(&p->note);
+	tnf_out_close(&p->text);
 	free(p);
 	return 0;
 }

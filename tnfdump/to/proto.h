@@ -30,7 +30,7 @@ proto_bytes(struct out *o, unsigned field, const char *s, size_t n)
 {
 	proto_varint(o, (uint64_t)field << 3 | 2);
 	proto_varint(o, n);
-	out_bytes(o, s, n);
+	tnf_out_bytes(o, s, n);
 }
 
 static inline void

@@ -18,7 +18,7 @@ static void
 sqlite_fail(struct sqlite *s, const char *text)
 {
 	if (s->error == NULL)
-		s->error = xstrdup(text);
+		s->error = tnf_xstrdup(text);
 }
 
 /* Nobody reads the file before it has its name: no journal, no waiting for the
@@ -34,7 +34,7 @@ sqlite_create(struct sqlite *s, const char *path)
 	size_t n = strlen(path) + sizeof(".XXXXXX");
 	int fd;
 
-	*s = (struct sqlite){ .path = path, .temp = xcalloc(1, n) };
+	*s = (struct sqlite){ .path = path, .temp = tnf_xcalloc(1, n) };
 	snprintf(s->temp, n, "%s.XXXXXX", path);
 	fd = mkstemp(s->temp);
 	if (fd < 0) {
@@ -125,7 +125,7 @@ sqlite_insert(struct sqlite *s, sqlite3_stmt *row)
 void
 sqlite_bind_chars(sqlite3_stmt *row, int i, const char *chars, size_t n)
 {
-	if (utf8_is_valid(chars, n))
+	if (tnf_utf8_is_valid(chars, n))
 		sqlite3_bind_text64(row, i, chars, n, SQLITE_STATIC, SQLITE_UTF8);
 	else
 		sqlite3_bind_blob64(row, i, chars, n, SQLITE_STATIC);

@@ -42,7 +42,7 @@ struct members {
 struct members *
 members_new(struct dump *d, struct sqlite *db)
 {
-	struct members *m = xcalloc(1, sizeof(*m));
+	struct members *m = tnf_xcalloc(1, sizeof(*m));
 
 	m->d = d;
 	m->db = db;
@@ -59,7 +59,7 @@ members_free(struct members *m)
 	for (size_t i = 0; i < m->tables.n; i++)
 		sqlite3_finalize(t[i].insert);
 	for (unsigned i = 0; i < m->n_text; i++)
-		out_close(&m->text[i]);
+		tnf_out_close(&m->text[i]);
 	free(m->text);
 	free(m->tables.base);
 	sqlite3_finalize(m->probe);
@@ -116,8 +116,8 @@ members_name(struct out *o, const char *name)
 {
 	size_t n = strlen(name);
 
-	if (utf8_is_valid(name, n))
-		out_bytes(o, name, n);
+	if (tnf_utf8_is_valid(name, n))
+		tnf_out_bytes(o, name, n);
 	else
 		for (size_t i = 0; i < n; i++)
 			out_char(o, (unsigned char)name[i] < 0x80 ? name[i] : '?');
@@ -130,28 +130,28 @@ members_columns(const struct tnf_probe *p, unsigned n, bool types)
 	struct out o, name;
 	char *quoted, *ret;
 
-	out_memory(&o);
+	tnf_out_memory(&o);
 	for (unsigned i = 0; i < n; i++) {
 		const struct tnf_member *m = &p->members[i];
 
-		out_memory(&name);
+		tnf_out_memory(&name);
 		if (members_is_column(m->name))
 			out_lit(&name, "arg_");
 		members_name(&name, m->name);
 		if (members_twice(p, i)) {
 			out_char(&name, '_');
-			out_u64(&name, i);
+			tnf_out_u64(&name, i);
 		}
 		out_char(&name, '\0');
 		quoted = sqlite3_mprintf(", \"%w\"%s%s", name.base,
 		    types ? " " : "", types ? members_type(m->type) : "");
 		out_str(&o, quoted != NULL ? quoted : "");
 		sqlite3_free(quoted);
-		out_close(&name);
+		tnf_out_close(&name);
 	}
 	out_char(&o, '\0');
-	ret = xstrdup(o.base);
-	out_close(&o);
+	ret = tnf_xstrdup(o.base);
+	tnf_out_close(&o);
 	return ret;
 }
 
@@ -183,7 +183,7 @@ members_view(struct members *m, const struct tnf_probe *p, int64_t number)
 	struct out o;
 	char *ret;
 
-	out_memory(&o);
+	tnf_out_memory(&o);
 	members_name(&o, p->name);
 	out_char(&o, '\0');
 	if (find != NULL) {
@@ -194,12 +194,12 @@ members_view(struct members *m, const struct tnf_probe *p, int64_t number)
 	if (taken || strncasecmp(o.base, "sqlite_", 7) == 0 || o.base[0] == '\0') {
 		o.p--;
 		out_lit(&o, " (");
-		out_i64(&o, number);
+		tnf_out_i64(&o, number);
 		out_lit(&o, ")");
 		out_char(&o, '\0');
 	}
-	ret = xstrdup(o.base);
-	out_close(&o);
+	ret = tnf_xstrdup(o.base);
+	tnf_out_close(&o);
 	return ret;
 }
 
@@ -233,16 +233,16 @@ members_insert(struct members *m, int64_t number, unsigned n)
 
 	if (n == 0)
 		return NULL;
-	out_memory(&o);
+	tnf_out_memory(&o);
 	out_lit(&o, "INSERT INTO \"members ");
-	out_i64(&o, number);
+	tnf_out_i64(&o, number);
 	out_lit(&o, "\" VALUES (?");
 	for (unsigned i = 0; i < n; i++)
 		out_lit(&o, ", ?");
 	out_lit(&o, ")");
 	out_char(&o, '\0');
 	ret = sqlite_prepare(m->db, o.base);
-	out_close(&o);
+	tnf_out_close(&o);
 	return ret;
 }
 
@@ -288,8 +288,8 @@ static struct out *
 members_text(struct members *m, unsigned i)
 {
 	while (m->n_text <= i) {
-		m->text = xreallocarray(m->text, m->n_text + 1, sizeof(*m->text));
-		out_memory(&m->text[m->n_text++]);
+		m->text = tnf_xreallocarray(m->text, m->n_text + 1, sizeof(*m->text));
+		tnf_out_memory(&m->text[m->n_text++]);
 	}
 	m->text[i].p = m->text[i].base;
 	return &m->text[i];
@@ -312,7 +312,7 @@ members_bind_unsigned(struct members *m, sqlite3_stmt *row, int i, uint64_t u)
 		return;
 	}
 	o = members_text(m, (unsigned)i);
-	out_u64(o, u);
+	tnf_out_u64(o, u);
 	members_bind_text(row, i, o);
 }
 
@@ -361,7 +361,7 @@ members_bind_chars(struct members *m, sqlite3_stmt *row, int i,
 	}
 	/* The memory serves until the next one. */
 	s = print_marked(m->d, v, &len);
-	if (utf8_is_valid(s, len))
+	if (tnf_utf8_is_valid(s, len))
 		sqlite3_bind_text64(row, i, s, len, SQLITE_TRANSIENT, SQLITE_UTF8);
 	else
 		sqlite3_bind_blob64(row, i, s, len, SQLITE_TRANSIENT);

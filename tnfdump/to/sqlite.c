@@ -231,7 +231,7 @@ sqlite_begin(struct dump *d)
 		    "give --output FILE");
 		return -1;
 	}
-	q = xcalloc(1, sizeof(*q));
+	q = tnf_xcalloc(1, sizeof(*q));
 	d->state = q;
 	q->d = d;
 	sqlite_create(&q->db, d->path);
@@ -246,7 +246,7 @@ sqlite_begin(struct dump *d)
 	q->members = members_new(d, &q->db);
 	q->pairs = reports_pairs(d);
 	q->states = states_new(sql_span, q);
-	map_init(&q->threads, sizeof(struct sql_thread));
+	tnf_map_init(&q->threads, sizeof(struct sql_thread));
 	q->end = &q->oldest;
 	sql_hosts(q);
 	sql_files(q);
@@ -256,7 +256,7 @@ sqlite_begin(struct dump *d)
 static char *
 copy_of(const char *s)
 {
-	return s != NULL ? xstrdup(s) : NULL;
+	return s != NULL ? tnf_xstrdup(s) : NULL;
 }
 
 static struct sql_thread *
@@ -269,7 +269,7 @@ sql_thread_of(struct sql *q, const struct tnf_event *ev)
 
 	if (t != NULL && t->pid == ev->pid && t->lwpid == ev->lwpid && t->host == host)
 		return t;
-	t = q->latest = xmap_put(&q->threads, key, sizeof(key), &fresh);
+	t = q->latest = tnf_xmap_put(&q->threads, key, sizeof(key), &fresh);
 	if (!fresh)
 		return t;
 	t->pid = ev->pid;
@@ -330,7 +330,7 @@ sql_free_threads(struct sql *q)
 {
 	for (struct sql_thread *t = q->oldest; t != NULL; t = t->next)
 		sql_free_thread(t);
-	map_free(&q->threads);
+	tnf_map_free(&q->threads);
 }
 
 static int64_t

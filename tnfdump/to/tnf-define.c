@@ -14,7 +14,7 @@ tnfw_new_def(struct tnf_writer *w, const char *name, enum tnf_core meta)
 
 	if (w->n_defs == w->max_defs) {
 		w->max_defs = w->max_defs == 0 ? 128 : w->max_defs * 2;
-		w->defs = xreallocarray(w->defs, w->max_defs,
+		w->defs = tnf_xreallocarray(w->defs, w->max_defs,
 		    sizeof(*w->defs));
 	}
 	d = &w->defs[w->n_defs];

@@ -66,7 +66,7 @@ make_probe(struct tnf_writer *w, const struct tnf_probe *p)
 	if (offset == 0)
 		return NULL;
 	d = &w->defs[def];
-	r = xcalloc(1, sizeof(*r) + d->n_slots * sizeof(r->slots[0]));
+	r = tnf_xcalloc(1, sizeof(*r) + d->n_slots * sizeof(r->slots[0]));
 	r->n = d->n_slots - 2;
 	r->size = d->size;
 	for (i = 0; i < d->n_slots; i++) {
@@ -89,7 +89,7 @@ find_probe(struct tnf_writer *w, const struct tnf_probe *p)
 
 	if (p->id >= w->n_probes) {
 		n = p->id < 32 ? 64 : p->id * 2;
-		w->probes = xreallocarray(w->probes, n,
+		w->probes = tnf_xreallocarray(w->probes, n,
 		    sizeof(struct tnfw_probe *));
 		memset(w->probes + w->n_probes, 0,
 		    (n - w->n_probes) * sizeof(struct tnfw_probe *));
@@ -164,7 +164,7 @@ nested_room(struct job *j, uint32_t size)
 	if (!j->fresh || j->n_blocks == TNFW_CHAIN_MAX ||
 	    size > TNFW_BLOCK - sizeof(struct tnf_block_header))
 		return NULL;
-	b = xcalloc(1, sizeof(*b));
+	b = tnf_xcalloc(1, sizeof(*b));
 	if (!tnfw_begin_block(j->w, b)) {
 		free(b);
 		return NULL;

@@ -85,7 +85,7 @@ find_record(const struct tnf_writer *w, const struct tnf_type *t)
 static void
 tnf_types_remember(struct tnf_writer *w, const struct tnf_type *t, int def)
 {
-	w->types = xreallocarray(w->types, w->n_types + 1, sizeof(*w->types));
+	w->types = tnf_xreallocarray(w->types, w->n_types + 1, sizeof(*w->types));
 	w->types[w->n_types].type = t;
 	w->types[w->n_types++].def = def;
 }
@@ -95,8 +95,8 @@ static void
 add_members(struct tnf_writer *w, int def, const enum tnf_core *head,
     unsigned n_head, const struct tnf_member *members, unsigned n)
 {
-	int *slots = xcalloc(n_head + n, sizeof(*slots));
-	const char **names = xcalloc(n_head + n, sizeof(*names));
+	int *slots = tnf_xcalloc(n_head + n, sizeof(*slots));
+	const char **names = tnf_xcalloc(n_head + n, sizeof(*names));
 	uint32_t size = 0, align = 4, a;
 	unsigned i;
 

@@ -74,8 +74,8 @@ tnfw_tag_room(struct tnf_writer *w, uint32_t size, uint32_t *offset)
 		return NULL;
 	}
 	if (b == NULL || (p = tnfw_room(b, size)) == NULL) {
-		b = xcalloc(1, sizeof(*b));
-		w->tags = xreallocarray(w->tags, w->n_tags + 1,
+		b = tnf_xcalloc(1, sizeof(*b));
+		w->tags = tnf_xreallocarray(w->tags, w->n_tags + 1,
 		    sizeof(struct tnfw_block *));
 		w->tags[w->n_tags++] = b;
 		if (!begin_block(w, b, TAG_LIMIT - TNFW_BLOCK))
@@ -115,8 +115,8 @@ tnfw_open(struct tnf_writer *w, int fd)
 	memset(w, 0, sizeof(*w));
 	w->fd = fd;
 	w->next = TNFW_DIRECTORY;
-	w->data = xcalloc(1, sizeof(*w->data));
-	w->nowhere = xcalloc(1, TNFW_BLOCK);
+	w->data = tnf_xcalloc(1, sizeof(*w->data));
+	w->nowhere = tnf_xcalloc(1, TNFW_BLOCK);
 	return tnfw_define_core(w);
 }
 

@@ -115,7 +115,7 @@ tnf_describe(struct dump *d, struct slice *s)
 int
 slice_begin(struct dump *d)
 {
-	struct slice *s = xcalloc(1, sizeof(*s));
+	struct slice *s = tnf_xcalloc(1, sizeof(*s));
 	int error;
 
 	s->fd = -1;
@@ -167,7 +167,7 @@ copy_out(struct dump *d, int fd)
 	ssize_t n;
 
 	while ((n = pread(fd, buf, sizeof(buf), at)) > 0) {
-		out_bytes(&d->out, buf, (size_t)n);
+		tnf_out_bytes(&d->out, buf, (size_t)n);
 		at += n;
 	}
 	return n < 0 ? tnf_fail(d, "cannot read the temporary file", errno) : 0;
