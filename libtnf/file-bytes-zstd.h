@@ -1,8 +1,8 @@
 /*
- * image-zstd.h - the bytes of a trace file that zstd(1) has compressed.
+ * file-bytes-zstd.h - the bytes of a trace file that zstd(1) has compressed.
  */
-#ifndef LIBTNF_IMAGE_ZSTD_H
-#define LIBTNF_IMAGE_ZSTD_H
+#ifndef LIBTNF_FILE_BYTES_ZSTD_H
+#define LIBTNF_FILE_BYTES_ZSTD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,4 +18,4 @@ bool tnf_zstd_is_magic(const unsigned char *, uint64_t n);
  */
 int tnf_zstd_unpack(int fd, void **map, uint64_t *size, bool *cut);
 
-#endif /* LIBTNF_IMAGE_ZSTD_H */
+#endif /* LIBTNF_FILE_BYTES_ZSTD_H */

@@ -1,5 +1,5 @@
 /*
- * error.c - tell what went wrong, and where.
+ * statement-error.c - tell what went wrong, and where.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * image-zstd.c - the bytes of a trace file that zstd(1) has compressed.
+ * file-bytes-zstd.c - the bytes of a trace file that zstd(1) has compressed.
  *
  * Pages of zeros, of which a ring that was never full has many, are not touched and
  * cost no memory; so only the others count for the limit that keeps a small file
@@ -13,7 +13,7 @@
 #include <zstd.h>
 
 #include "libtnf/file.h"
-#include "libtnf/image-zstd.h"
+#include "libtnf/file-bytes-zstd.h"
 
 #define SIZE_LIMIT	((uint64_t)UINT32_MAX + ((uint64_t)64 << 20))	/* with a context */
 #define BYTES_FREE	((uint64_t)64 << 20)	/* other than zeros */

@@ -1,5 +1,5 @@
 /*
- * image.c - the bytes of a file; of one that is being written, a sound copy.
+ * file-bytes.c - the bytes of a file; of one that is being written, a sound copy.
  */
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include "libtnf/copy.h"
 #ifdef HAVE_ZSTD
-#include "libtnf/image-zstd.h"
+#include "libtnf/file-bytes-zstd.h"
 #endif
 
 #define COPY_MAX	((uint64_t)256 << 20)

@@ -1,5 +1,5 @@
 /*
- * error.c - what went wrong: texts, the last error, the handler.
+ * raise.c - what went wrong: texts, the last error, the handler.
  */
 #include <pthread.h>
 #include <stdio.h>
