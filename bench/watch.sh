@@ -97,7 +97,10 @@ history() {
 	"$T/shop" 200000 >/dev/null & local shop=$!
 	sleep "$seconds"
 	echo "history: $(source_of shop)"
-	echo "history: $(awk '/^VmHWM/ { print int($2 / 1024) }' "/proc/$PID/status") MiB of memory at most, $(cpu 5) % of a CPU"
+	# The ring of the process is mapped, and is its memory whether we look or not.
+	echo "history: $(awk '/^VmHWM/ { most = $2 } /^RssAnon/ { own = $2 }
+		END { printf "%d MB of memory at most with the ring, %d MB of its own now", most * 1.024e-3, own * 1.024e-3 }
+		' "/proc/$PID/status"), $(cpu 5) % of a CPU"
 	kill $shop
 	stop
 }
