@@ -355,9 +355,8 @@ static bool
 match_wanted(void *arg, const char *s, const GElf_Sym *sym)
 {
 	struct wanted *w = arg;
-	size_t i;
 
-	for (i = 0; i < w->n; i++) {
+	for (size_t i = 0; i < w->n; i++) {
 		if (w->values[i] != 0 || s[0] != w->names[i][0] ||
 		    strncmp(s, w->names[i], SYMBOL_MAX) != 0)
 			continue;
@@ -373,9 +372,8 @@ tnf_elffile_symbols(struct elffile *e, const char *const *names, uint64_t *value
     size_t n, bool deep)
 {
 	struct wanted w = { .names = names, .values = values, .n = n };
-	size_t i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		w.missing += values[i] == 0;
 	if (w.missing > 0)
 		elffile_search(e, deep, match_wanted, &w);
@@ -554,11 +552,10 @@ needed_in(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, const char *pref
 	Elf_Data *data = elffile_load(e, scn, sh);
 	const char *name;
 	GElf_Dyn dyn;
-	size_t i;
 
 	if (data == NULL || !strings_sane(e, sh->sh_link))
 		return false;
-	for (i = 0; i < sh->sh_size / sh->sh_entsize && i < INT32_MAX &&
+	for (size_t i = 0; i < sh->sh_size / sh->sh_entsize && i < INT32_MAX &&
 	    gelf_getdyn(data, (int)i, &dyn) != NULL && dyn.d_tag != DT_NULL; i++) {
 		if (dyn.d_tag != DT_NEEDED)
 			continue;

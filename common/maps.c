@@ -144,9 +144,7 @@ tnf_maps_find(const struct maps *maps, uintptr_t address)
 const struct mapping *
 tnf_maps_file_start(const struct maps *maps, const struct mapping *m)
 {
-	const struct mapping *at;
-
-	for (at = m; at >= maps->m; at--)
+	for (const struct mapping *at = m; at >= maps->m; at--)
 		if (at->inode == m->inode && at->device == m->device && at->offset == 0 &&
 		    strcmp(at->path, m->path) == 0)
 			return at;
