@@ -47,9 +47,7 @@ static const struct tnf_core_slots core_structs[] = {
 enum tnf_core
 tnf_core_find(const char *name)
 {
-	unsigned i;
-
-	for (i = TNF_CORE_type_none + 1; i < TNF_CORE_COUNT; i++)
+	for (unsigned i = TNF_CORE_type_none + 1; i < TNF_CORE_COUNT; i++)
 		if (strcmp(tnf_core_types[i].name, name) == 0)
 			return i;
 	return TNF_CORE_type_none;

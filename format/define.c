@@ -61,10 +61,9 @@ define_core_list(struct tnf_definer *d, enum tnf_core type, const uint8_t *ids,
     unsigned n)
 {
 	uint32_t ref, *cells;
-	unsigned i;
 
 	ref = tnf_define_array(d, type, n, &cells);
-	for (i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		cells[i] = tnf_define_core(d, ids[i]);
 	return ref;
 }
@@ -113,12 +112,11 @@ static uint32_t
 define_core_slot_names(struct tnf_definer *d, const struct tnf_core_slots *s)
 {
 	uint32_t ref, *cells;
-	unsigned i;
 
 	if (s->name[0] == NULL)
 		return 0;
 	ref = tnf_define_array(d, TNF_CORE_slot_names, s->n, &cells);
-	for (i = 0; i < s->n; i++)
+	for (unsigned i = 0; i < s->n; i++)
 		cells[i] = tnf_define_text(d, TNF_CORE_string,
 		    (struct tnf_text){ s->name[i], strlen(s->name[i]) });
 	return ref;

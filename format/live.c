@@ -93,10 +93,9 @@ tnf_live_copy(const struct live *b, uint64_t off, unsigned char *to, struct live
 void
 tnf_live_copy_words(const struct live *b, uint64_t off, unsigned char *to, size_t n)
 {
-	size_t i;
 	uint32_t v;
 
-	for (i = 0; i < n; i += sizeof v) {
+	for (size_t i = 0; i < n; i += sizeof v) {
 		v = live_u32(b, off + i);
 		if (b->swap)
 			v = __builtin_bswap32(v);
@@ -110,9 +109,8 @@ copy_grown(const struct live *b, struct live_use *seen, unsigned char *block, bo
     bool (*put)(void *, uint64_t, const void *, size_t), void *arg)
 {
 	struct live_use now, *s;
-	uint64_t off;
 
-	for (off = b->first; off < b->size; off += b->block_size) {
+	for (uint64_t off = b->first; off < b->size; off += b->block_size) {
 		s = &seen[off / b->block_size];
 		now = tnf_live_look(b, off);
 		if (now.generation != TNF_GENERATION_TAG ||
@@ -133,9 +131,8 @@ tnf_live_copy_definitions(const struct live *b, struct live_use *seen, unsigned 
     bool (*put)(void *arg, uint64_t off, const void *block, size_t n), void *arg)
 {
 	bool grown = true, ok = true;
-	int i;
 
-	for (i = 0; i < ROUNDS && ok && grown; i++) {
+	for (int i = 0; i < ROUNDS && ok && grown; i++) {
 		grown = false;
 		ok = copy_grown(b, seen, block, &grown, put, arg);
 	}
