@@ -53,11 +53,10 @@ same_names(const char *attrs, uint32_t ref, unsigned n)
 	const uint32_t *names = adopt_array(ref, n + 2);
 	size_t len = 0;
 	const char *s = tnf_attribute(attrs, "slots", &len);
-	unsigned i;
 
 	if (names == NULL || s == NULL)
 		return false;
-	for (i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		len = strcspn(s, " ;");
 		if (!is_text(names[i + 2], s, len, TNF_NAME_MAX))
 			return false;
@@ -90,9 +89,7 @@ static void
 adopt_types(const struct tnf_tag_data *const *slots, unsigned n,
     const uint32_t *cells, unsigned depth)
 {
-	unsigned i;
-
-	for (i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		if (slots[i]->kind == TNF_TAG_RECORD && slots[i]->index == 0)
 			adopt_record(slots[i], cells[i], depth);
 }
@@ -103,9 +100,8 @@ same_types(const struct tnf_tag_data *const *slots, unsigned n,
     const uint32_t *cells)
 {
 	const uint32_t *type;
-	unsigned i;
 
-	for (i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		type = adopt_follow(cells[i], 12);
 		if (type == NULL || !is_text(type[1], slots[i]->name,
 		    strlen(slots[i]->name), TNF_NAME_MAX))
@@ -118,9 +114,8 @@ static bool
 is_probe(const uint32_t *r, const struct tnf_probe_control *probe, unsigned n)
 {
 	size_t len = 0;
-	const char *s;
+	const char *s = tnf_attribute(probe->attrs, "keys", &len);
 
-	s = tnf_attribute(probe->attrs, "keys", &len);
 	if (r[4] != probe->event_size || s == NULL)
 		return false;
 	s -= sizeof("keys ") - 1;

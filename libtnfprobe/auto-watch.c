@@ -225,9 +225,8 @@ static bool
 request_find(struct tnf_auto_watch *w, char *text)
 {
 	bool means_us = false;
-	char *line;
+	char *line = strsep(&text, "\n");
 
-	line = strsep(&text, "\n");
 	if (line == NULL || strcmp(line, "tnf-start 1") != 0)
 		return false;
 	line = strsep(&text, "\n");

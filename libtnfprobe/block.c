@@ -45,10 +45,8 @@ tnf_lost(enum tnf_lost why)
 void
 tnf_lost_early(void)
 {
-	unsigned i;
-
 	__atomic_store_n(&have_file, true, __ATOMIC_RELEASE);
-	for (i = 0; i < TNF_LOST_REASONS; i++)
+	for (unsigned i = 0; i < TNF_LOST_REASONS; i++)
 		__atomic_fetch_add(&tnf_ext(tnf_file())->lost[i],
 		    __atomic_exchange_n(&early[i], 0, __ATOMIC_RELAXED),
 		    __ATOMIC_RELAXED);
@@ -198,9 +196,8 @@ tnf_block_take(struct thread *t, int64_t now)
 	uint64_t n, me = owner_word(t);
 	uint32_t generation, old;
 	struct tnf_block_header *b;
-	unsigned i;
 
-	for (i = 0; i < ATTEMPTS; i++) {
+	for (unsigned i = 0; i < ATTEMPTS; i++) {
 		if (is_full(f))
 			return NULL;
 		n = next_number(t, f, now);

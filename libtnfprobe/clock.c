@@ -115,10 +115,9 @@ clock_instant(uint64_t *tsc)
 {
 	uint64_t before, after, width = UINT64_MAX;
 	int64_t ns, best = 0;
-	int i;
 
 	after = ticks();
-	for (i = 0; i < TRIES; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		before = after;
 		ns = tnf_clock_now();
 		after = ticks();

@@ -78,11 +78,10 @@ tnf_probe_get_argument(const struct tnf_probe_setup *setup, unsigned n,
 {
 	const struct tnf_tag_data *const *type = setup->probe->slots;
 	uint32_t offset = 8;
-	const char *name;
 	size_t len = 0;
 	unsigned i;
+	const char *name = tnf_attribute(setup->probe->attrs, "slots", &len);
 
-	name = tnf_attribute(setup->probe->attrs, "slots", &len);
 	for (i = 0; type[i] != NULL && name != NULL; i++) {
 		len = strcspn(name, " ;");
 		offset = (offset + type[i]->align - 1) / type[i]->align *
@@ -194,7 +193,6 @@ tnf_probe_debug(struct tnf_probe_setup *setup)
 	const char *s;
 	struct line l;
 	size_t len;
-	unsigned i;
 	int saved = errno;
 
 	l.len = 0;
@@ -206,7 +204,7 @@ tnf_probe_debug(struct tnf_probe_setup *setup)
 	if (s != NULL)
 		debug_add(&l, "sunw%%debug \"%.*s\"; ", (int)(len < TEXT_SHOWN ?
 		    len : TEXT_SHOWN), s);
-	for (i = 0; tnf_probe_get_argument(setup, i, &a) == 0; i++) {
+	for (unsigned i = 0; tnf_probe_get_argument(setup, i, &a) == 0; i++) {
 		debug_add(&l, "%.*s=", (int)(a.name_len < NAME_SHOWN ? a.name_len :
 		    NAME_SHOWN), a.name);
 		add_value(&l, &a);

@@ -72,9 +72,8 @@ static uint32_t *
 put_struct(enum tnf_core meta, struct tnf_text name, uint32_t type_size,
     uint32_t *where)
 {
-	uint32_t *r;
+	uint32_t *r = tnf_define_type(&tnf_definer, meta, name, TNF_PROPERTIES_STRUCT, where);
 
-	r = tnf_define_type(&tnf_definer, meta, name, TNF_PROPERTIES_STRUCT, where);
 	r[TNF_WORD_STRUCT_SIZE] = type_size;
 	return r;
 }
@@ -129,9 +128,8 @@ static uint32_t
 directory_word(uint32_t ref)
 {
 	const struct file *f = tnf_file();
-	uint32_t at;
+	uint32_t at = __atomic_fetch_add(&tnf_ext(f)->dir_cursor, 4, __ATOMIC_RELAXED);
 
-	at = __atomic_fetch_add(&tnf_ext(f)->dir_cursor, 4, __ATOMIC_RELAXED);
 	if (at >= DIRECTORY_SIZE || at < BLOCK_SIZE + TNF_DIR_FIRST_PROBE ||
 	    at % 4 != 0) {
 		__atomic_fetch_sub(&tnf_ext(f)->dir_cursor, 4,
@@ -159,9 +157,8 @@ define_remember(void)
 {
 	struct tnf_tag_data *data;
 	uint32_t index;
-	unsigned i;
 
-	for (i = 0; i < nfresh; i++) {
+	for (unsigned i = 0; i < nfresh; i++) {
 		data = (struct tnf_tag_data *)(uintptr_t)fresh[i].data;
 		__atomic_store_n(&data->index, fresh[i].where, __ATOMIC_RELEASE);
 	}
@@ -196,13 +193,12 @@ put_slot_names(const char *attrs, unsigned n)
 	size_t len = 0;
 	const char *s;
 	uint32_t ref, *cells;
-	unsigned i;
 
 	ref = tnf_define_array(&tnf_definer, TNF_CORE_slot_names, n + 2, &cells);
 	cells[0] = put_slot_name("tnf_tag", 7);
 	cells[1] = put_slot_name("time_delta", 10);
 	s = tnf_attribute(attrs, "slots", &len);
-	for (i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		len = s == NULL ? 0 : strcspn(s, " ;");
 		cells[i + 2] = put_slot_name(s, len);
 		if (s != NULL && s[len] == ' ')

@@ -47,10 +47,9 @@ static struct file *
 file_reserve(uint32_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct file *f;
-
-	f = mmap(NULL, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
+	struct file *f = mmap(NULL, page + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
 	    MAP_NORESERVE, -1, 0);
+
 	if (f == MAP_FAILED)
 		return NULL;
 	if (mprotect(f, page, PROT_READ | PROT_WRITE) == -1) {

@@ -109,10 +109,9 @@ pid_namespace(void)
 static void
 new_guard(void)
 {
-	struct guard *g;
-
-	g = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+	struct guard *g = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
 	if (g == MAP_FAILED)
 		return;
 	if (madvise(g, (size_t)sysconf(_SC_PAGESIZE), MADV_WIPEONFORK) == -1) {
@@ -272,7 +271,6 @@ bool
 tnf_wait(unsigned n)
 {
 	static const struct timespec nap = { 0, 100000 };
-	unsigned i;
 	int cancel;
 
 	if (n >= (__atomic_load_n(&hopeless, __ATOMIC_RELAXED) ? 4 : YIELDS +
@@ -281,7 +279,7 @@ tnf_wait(unsigned n)
 		return false;
 	}
 	if (tnf_p.quiet) {
-		for (i = 0; i < SPINS; i++)
+		for (unsigned i = 0; i < SPINS; i++)
 			__asm__ volatile("" ::: "memory");
 	} else if (n < YIELDS) {
 		sched_yield();
@@ -306,9 +304,8 @@ static bool
 process_claim(struct guard *g)
 {
 	uint32_t phase;
-	unsigned i;
 
-	for (i = 0;; i++) {
+	for (unsigned i = 0;; i++) {
 		phase = PHASE_NEW;
 		if (__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY,
 		    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -563,7 +560,6 @@ static void
 leave_hit(const struct thread *t)
 {
 	struct file *later = NULL;
-	const struct file *f;
 	int error = ECHILD;
 
 	if (tnf_p.later != NULL || process_state() == TNF_PROC_BROKEN ||
@@ -572,7 +568,7 @@ leave_hit(const struct thread *t)
 	if (t->at_work == 0)
 		error = tnf_file_again(tnf_p.file, &later);
 	/* It may have begun before the process got its latest file. */
-	for (f = tnf_p.file; f != NULL; f = f->older)
+	for (const struct file *f = tnf_p.file; f != NULL; f = f->older)
 		if (!tnf_file_gone(f))
 			error = errno;
 	if (error != 0)

@@ -62,10 +62,8 @@ static uint32_t lock;
 static void
 lock_take(void)
 {
-	unsigned i;
-
 	/* Nothing breaks without it. */
-	for (i = 0; i < WAIT_MAX && __atomic_exchange_n(&lock, 1,
+	for (unsigned i = 0; i < WAIT_MAX && __atomic_exchange_n(&lock, 1,
 	    __ATOMIC_ACQUIRE) != 0; i++)
 		if (!tnf_wait(i))
 			return;
@@ -106,13 +104,12 @@ may_be_defined(const char *name, const char *keys, const char *detail,
     unsigned n, const struct tnf_probe_argument_type *args)
 {
 	size_t len = 64;
-	unsigned i;
 
 	if (!is_name(name) || !is_sound(keys, ";") || !is_sound(detail, "") ||
 	    n > TNF_ARGUMENTS_MAX)
 		return false;
 	len += strlen(name) + strlen(keys) + strlen(detail);
-	for (i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		if (!is_name(args[i].name) || args[i].kind >= NKINDS ||
 		    kinds[args[i].kind] == NULL)
 			return false;
@@ -128,13 +125,12 @@ new_meaning(const char *name, const char *keys, const char *detail,
 {
 	struct meaning *m = calloc(1, sizeof(*m) + ATTRS_MAX);
 	struct meaning *fit;
-	unsigned i;
 	char *to;
 
 	if (m == NULL)
 		return NULL;
 	to = stpcpy(stpcpy(stpcpy(m->attrs, "name "), name), ";slots ");
-	for (i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		m->kinds[i] = (unsigned char)args[i].kind;
 		m->slots[i] = kinds[args[i].kind];
 		to = stpcpy(stpcpy(to, args[i].name), " ");
@@ -186,10 +182,9 @@ runtime_find(const struct meaning *m)
 static struct tnf_probe_pool *
 new_pool(struct tnf_probe_pool *older)
 {
-	struct tnf_probe_pool *pool;
-
-	pool = mmap(NULL, POOL_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+	struct tnf_probe_pool *pool = mmap(NULL, POOL_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE |
 	    MAP_ANONYMOUS, -1, 0);
+
 	if (pool == MAP_FAILED)
 		return NULL;
 	pool->next = older;
@@ -230,9 +225,8 @@ static uint32_t
 event_size(const struct meaning *m)
 {
 	uint32_t at = 8, align = 4;
-	unsigned i;
 
-	for (i = 0; m->slots[i] != NULL; i++) {
+	for (unsigned i = 0; m->slots[i] != NULL; i++) {
 		at = place_of(m->slots[i], at) + m->slots[i]->size;
 		if (m->slots[i]->align > align)
 			align = m->slots[i]->align;
@@ -388,12 +382,11 @@ tnf_probe_hit(struct tnf_probe_control *p, const struct tnf_probe_value *values)
 	struct tnf_probe_setup setup;
 	uint32_t at = 8;
 	char *event;
-	unsigned i;
 
 	if (p->test == 0 || (event = tnf_probe_alloc(p, &setup)) == NULL)
 		return;
 	m = meaning_of(p);
-	for (i = 0; m->slots[i] != NULL; i++) {
+	for (unsigned i = 0; m->slots[i] != NULL; i++) {
 		at = place_of(m->slots[i], at);
 		put_value(&setup, m->slots[i], m->kinds[i], &values[i],
 		    event + at);

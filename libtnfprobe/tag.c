@@ -44,15 +44,13 @@ static struct tnf_definer saved;	/* before the transaction */
 bool
 tnf_tag_begin(void)
 {
-	unsigned i;
-
 	work_begins();
 	/* This hit is not ours: see process.c, leave_hit(). */
 	if (tnf_p.later != NULL) {
 		work_ends();
 		return false;
 	}
-	for (i = 0; __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
+	for (unsigned i = 0; __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
 	    __ATOMIC_ACQUIRE) != 0; i++) {
 		if (!tnf_wait(i)) {
 			work_ends();
@@ -128,9 +126,8 @@ take_block(void)
 {
 	const struct file *f = tnf_file();
 	struct tnf_block_header *b;
-	uint32_t n;
+	uint32_t n = __atomic_fetch_add(&tnf_ext(f)->tag_cursor, 1, __ATOMIC_RELAXED);
 
-	n = __atomic_fetch_add(&tnf_ext(f)->tag_cursor, 1, __ATOMIC_RELAXED);
 	if (n < TAG_RESERVE) {
 		b = header_at(TAG_START + n * BLOCK_SIZE);
 	} else if (n - TAG_RESERVE >= f->data_blocks / 4 * 3) {

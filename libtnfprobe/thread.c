@@ -121,10 +121,9 @@ prctl(int option, ...)
 	bool stop, was;
 	va_list ap;
 	long r;
-	int i;
 
 	va_start(ap, option);
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		a[i] = va_arg(ap, unsigned long);
 	va_end(ap);
 	if (option == PR_SET_NAME)
