@@ -214,10 +214,9 @@ static bool
 may_have_probes(const tnfctl_handle_t *h)
 {
 	bool has_main = false;
-	const struct object *o;
 	size_t files = 0;
 
-	for (o = h->objects; o != NULL; o = o->next) {
+	for (const struct object *o = h->objects; o != NULL; o = o->next) {
 		if (o->nsections > 0 || o->known[KNOWN_CONTROL] != 0)
 			return true;
 		has_main |= o->main;
@@ -284,9 +283,8 @@ attach_again(pid_t pid, tnfctl_handle_t **ret)
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0),
 	    .events = POLLIN };
 	int64_t until = clock_ns(CLOCK_MONOTONIC) + ATTACH_NS;
-	tnfctl_errcode_t err;
+	tnfctl_errcode_t err = attach_once(pid, ret);
 
-	err = attach_once(pid, ret);
 	while (err == TNFCTL_ERR_NOPROCESS && clock_ns(CLOCK_MONOTONIC) < until && end.fd >= 0 &&
 	    poll(&end, 1, 0) == 0)
 		if ((err = tnfctl_process_check_file(pid)) == TNFCTL_ERR_NONE)

@@ -29,9 +29,8 @@ tnfctl_errcode_t
 tnfctl_broken_target(tnfctl_handle_t *h)
 {
 	const char *fact = strerror(h->broken_errno);
-	size_t i;
 
-	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		if (facts[i].error == h->broken_errno)
 			fact = facts[i].fact;
 	return tnfctl_error_set(TNFCTL_ERR_BUFBROKEN, "process %d: it cannot use its trace "

@@ -51,9 +51,8 @@ static tnfctl_errcode_t
 cannot_create(int error, const char *path, unsigned int bytes)
 {
 	tnfctl_errcode_t err = tnfctl_error_set_errno(error, "%s: %u bytes", path, bytes);
-	size_t i;
 
-	for (i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
 		if (remedies[i].error == error)
 			return tnfctl_error_set(err, "%s: %u bytes: %s: %s", path, bytes,
 			    strerror(error), remedies[i].remedy);

@@ -73,9 +73,7 @@ static const char confined[] = "all of its threads have a seccomp filter, "
 static bool
 is_waiting_call(long call)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(waiting_calls) / sizeof(waiting_calls[0]); i++)
+	for (size_t i = 0; i < sizeof(waiting_calls) / sizeof(waiting_calls[0]); i++)
 		if (waiting_calls[i] == call)
 			return true;
 	return false;
@@ -215,9 +213,7 @@ find_code(const struct calls *c, uintptr_t address, const unsigned char *code,
 static const struct mapping *
 find_exec(const struct maps *maps, const struct mapping *first)
 {
-	const struct mapping *m;
-
-	for (m = first; m != NULL && m < maps->m + maps->n; m++)
+	for (const struct mapping *m = first; m != NULL && m < maps->m + maps->n; m++)
 		if (m->exec && mapping_same_file(m, first))
 			return m;
 	return NULL;
@@ -227,11 +223,9 @@ find_exec(const struct maps *maps, const struct mapping *first)
 static uintptr_t
 sigreturn_home(const struct calls *c)
 {
-	size_t i;
-
 	if (tnfctl_arch_sigreturn_home == NULL)
 		return c->mmap;
-	for (i = 0; i < c->maps.n; i++)
+	for (size_t i = 0; i < c->maps.n; i++)
 		if (strcmp(c->maps.m[i].path, tnfctl_arch_sigreturn_home) == 0)
 			return c->maps.m[i].start;
 	return 0;
@@ -258,9 +252,7 @@ find_things(struct calls *c)
 static bool
 all_confined(const struct calls *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->p->n; i++)
+	for (size_t i = 0; i < c->p->n; i++)
 		if (!is_confined(c, &c->p->threads[i]))
 			return false;
 	return c->p->n > 0;
@@ -300,9 +292,8 @@ is_reached(const struct calls *c, uintptr_t start, uintptr_t end)
 {
 	uintptr_t ip, sp;
 	long call;
-	size_t i;
 
-	for (i = 0; i < c->p->n; i++)
+	for (size_t i = 0; i < c->p->n; i++)
 		if (tnfctl_arch_where(c->p, &c->p->threads[i], &ip, &sp, &call) &&
 		    sp >= start && sp < end)
 			return true;
@@ -319,12 +310,11 @@ find_pad(const struct calls *c)
 	unsigned char old[PAD_SIZE];
 	uintptr_t start = 0;
 	struct maps maps;
-	size_t i;
 
 	/* It may have grown since. */
 	if (tnf_maps_read(c->h->pid, &maps) != 0)
 		return 0;
-	for (i = 0; i < maps.n; i++)
+	for (size_t i = 0; i < maps.n; i++)
 		if (strcmp(maps.m[i].path, "[stack]") == 0)
 			start = maps.m[i].start;
 	tnf_maps_free(&maps);

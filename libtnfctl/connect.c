@@ -49,9 +49,7 @@ connect_unreadable(tnfctl_handle_t *h)
 static size_t
 connect_find(const uint64_t *pool, size_t used, const struct chain *c)
 {
-	size_t i;
-
-	for (i = 0; i + c->n + 1 <= used; i++)
+	for (size_t i = 0; i + c->n + 1 <= used; i++)
 		if (memcmp(&pool[i], c->f, (c->n + 1) * sizeof(c->f[0])) == 0)
 			return i;
 	return TNF_CHAIN_SLOTS;

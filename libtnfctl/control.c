@@ -181,9 +181,8 @@ read_sections(tnfctl_handle_t *h, struct object *o, struct text *text)
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	const struct section *s;
 	char *copy;
-	size_t i;
 
-	for (i = 0; i < o->nsections && err == TNFCTL_ERR_NONE; i++) {
+	for (size_t i = 0; i < o->nsections && err == TNFCTL_ERR_NONE; i++) {
 		s = &o->sections[i];
 		if ((copy = malloc(s->size)) == NULL)
 			err = tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
@@ -209,11 +208,10 @@ control_prepare(tnfctl_handle_t *h)
 	struct words words = { .traced = 1, .ops = h->probe_ops,
 	    .controlled = 1 };
 	tnfctl_probe_t *p;
-	size_t i;
 
 	if (h->control == 0 || h->probe_ops == 0)
 		return;
-	for (i = 0; i < h->nprobes; i++) {
+	for (size_t i = 0; i < h->nprobes; i++) {
 		p = h->probes[i];
 		if (p->gone || p->prepared)
 			continue;
@@ -279,14 +277,12 @@ read_objects(tnfctl_handle_t *h, bool changed)
 {
 	struct text *text = tnfctl_text_new();
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
-	struct object *o;
-	size_t i;
 
 	if (text == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
-	for (i = 0; i < h->nprobes && changed; i++)
+	for (size_t i = 0; i < h->nprobes && changed; i++)
 		h->probes[i]->new_probe = false;
-	for (o = h->objects; o != NULL && err == TNFCTL_ERR_NONE; o = o->next)
+	for (struct object *o = h->objects; o != NULL && err == TNFCTL_ERR_NONE; o = o->next)
 		err = read_sections(h, o, text);
 	free(text);
 	return err;
@@ -366,9 +362,7 @@ tnfctl_control_suspended(tnfctl_handle_t *h)
 void
 tnfctl_control_forget(tnfctl_handle_t *h)
 {
-	size_t i;
-
-	for (i = 0; i < h->nprobes; i++) {
+	for (size_t i = 0; i < h->nprobes; i++) {
 		h->probes[i]->object = NULL;
 		h->probes[i]->gone = true;
 	}

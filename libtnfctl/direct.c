@@ -60,10 +60,9 @@ bool
 tnfctl_suspended_take(pid_t pid)
 {
 	bool found = false;
-	size_t i;
 
 	pthread_mutex_lock(&unmarked_lock);
-	for (i = 0; i < UNMARKED && !found; i++)
+	for (size_t i = 0; i < UNMARKED && !found; i++)
 		if ((found = unmarked[i] == pid))
 			unmarked[i] = 0;
 	pthread_mutex_unlock(&unmarked_lock);
@@ -248,9 +247,7 @@ all_held(const struct proc *p)
 static void
 await_exec(struct proc *p)
 {
-	int n;
-
-	for (n = 0; !p->gone && p->n > 0 && p->event == PROC_NOTHING &&
+	for (int n = 0; !p->gone && p->n > 0 && p->event == PROC_NOTHING &&
 	    ((n < EXEC_TRIES && !all_held(p)) ||
 	    (n < EXEC_TRIES_SURE && tnfctl_proc_memory_is_gone(p))); n++)
 		tnfctl_proc_run_for(p, EXEC_US);
@@ -264,11 +261,10 @@ look_at(tnfctl_handle_t *h)
 	struct proc *p = direct_proc(h);
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	struct timespec start, now;
-	int n;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	now = start;
-	for (n = 0; n < EXECS_MAX && now.tv_sec - start.tv_sec < EXECS_S; n++) {
+	for (int n = 0; n < EXECS_MAX && now.tv_sec - start.tv_sec < EXECS_S; n++) {
 		if (p->event == PROC_EXEC)
 			err = start_over(h);
 		if (err == TNFCTL_ERR_NONE && p->event == PROC_NOTHING)
@@ -294,9 +290,8 @@ tnfctl_errcode_t
 tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret)
 {
 	tnfctl_handle_t *h = tnfctl_handle_new(&direct_ops, p->pid);
-	tnfctl_errcode_t err;
+	tnfctl_errcode_t err = h ? TNFCTL_ERR_NONE : tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 
-	err = h ? TNFCTL_ERR_NONE : tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (err == TNFCTL_ERR_NONE) {
 		h->priv = p;
 		err = look_at(h);

@@ -59,9 +59,7 @@ sees_linker(const struct proc *p)
 static void
 forget_stops(struct proc *p)
 {
-	struct thread *t;
-
-	for (t = p->threads; t < p->threads + p->n; t++)
+	for (struct thread *t = p->threads; t < p->threads + p->n; t++)
 		if (t->event == PROC_LINKER || t->event == PROC_SYSCALL)
 			t->event = PROC_NOTHING;
 }
@@ -100,9 +98,7 @@ any_has_news(struct run *r)
 static struct proc *
 events_owner(const struct run *r, pid_t tid)
 {
-	size_t i;
-
-	for (i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++)
 		if (tnfctl_proc_thread(direct_proc(r->h[i]), tid) != NULL)
 			return direct_proc(r->h[i]);
 	return NULL;
@@ -114,11 +110,10 @@ events_take(const struct run *r, pid_t tid)
 {
 	struct proc *p = events_owner(r, tid);
 	bool taken = p != NULL && tnfctl_proc_take(p, tid);
-	size_t i;
 
-	for (i = 0; p == NULL && !taken && i < r->n; i++)
+	for (size_t i = 0; p == NULL && !taken && i < r->n; i++)
 		taken = tnfctl_proc_take(direct_proc(r->h[i]), tid);
-	for (i = 0; !taken && i < r->n; i++)
+	for (size_t i = 0; !taken && i < r->n; i++)
 		tnfctl_proc_take_all(direct_proc(r->h[i]));
 	return taken;
 }
@@ -128,9 +123,8 @@ static int
 time_left(const struct run *r)
 {
 	int64_t first = INT64_MAX, left;
-	size_t i;
 
-	for (i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++)
 		if (!sees_linker(direct_proc(r->h[i])) &&
 		    direct_proc(r->h[i])->next_look < first)
 			first = direct_proc(r->h[i])->next_look;
@@ -188,9 +182,7 @@ run_until_event(struct run *r)
 static void
 set_stepping(struct proc *p, bool on)
 {
-	struct thread *t;
-
-	for (t = p->threads; t < p->threads + p->n; t++) {
+	for (struct thread *t = p->threads; t < p->threads + p->n; t++) {
 		t->leave_group = on;
 		t->syscalls = on && p->ours && p->n == 1;
 	}
@@ -365,11 +357,10 @@ tnfctl_direct_continue(tnfctl_handle_t *const *h, size_t n, size_t *which,
 	struct run r = { .h = h, .n = n };
 	tnfctl_errcode_t err;
 	sigset_t all;
-	size_t i;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		tnfctl_imports_release(h[i]);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if ((err = events_prepare(h[i], child != NULL)) != TNFCTL_ERR_NONE) {
 			*which = i;
 			return err;

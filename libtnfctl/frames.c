@@ -62,11 +62,9 @@ tnfctl_frames_new(struct proc *p, const struct maps *maps)
 void
 tnfctl_frames_free(struct frames *f)
 {
-	size_t i;
-
 	if (f == NULL)
 		return;
-	for (i = 0; i < f->n; i++) {
+	for (size_t i = 0; i < f->n; i++) {
 		if (f->objects[i].cfi != NULL)
 			dwarf_cfi_end(f->objects[i].cfi);
 		tnf_elffile_close(f->objects[i].elf);
@@ -97,11 +95,10 @@ object_at(struct frames *f, uintptr_t ip)
 {
 	const struct mapping *m = tnf_maps_find(f->maps, ip);
 	struct object_frames *o;
-	size_t i;
 
 	if (m == NULL || !m->exec)
 		return NULL;
-	for (i = 0; i < f->n; i++)
+	for (size_t i = 0; i < f->n; i++)
 		if (f->objects[i].m == m)
 			return &f->objects[i];
 	if ((o = realloc(f->objects, (f->n + 1) * sizeof(*o))) == NULL)
@@ -297,11 +294,10 @@ tnfctl_frames_all(struct frames *f, const struct thread *t, bool (*fn)(void *, u
 	struct walk w = { .f = f };
 	enum found found = FOUND;
 	Dwarf_Frame *frame;
-	int i;
 
 	if (!tnfctl_arch_registers(t->tid, &w.r) || !is_own_stack(&w))
 		return false;
-	for (i = 0; i < FRAMES_MAX && found == FOUND; i++) {
+	for (int i = 0; i < FRAMES_MAX && found == FOUND; i++) {
 		/* A call may be a function's last instruction. */
 		frame = frame_at(f, w.r.ip - (i > 0));
 		if (frame == NULL || !fn(arg, w.r.ip)) {

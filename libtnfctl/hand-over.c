@@ -95,9 +95,8 @@ close_sockets(struct calls *c, const struct parcel *p)
 {
 	uint64_t inode;
 	long r;
-	int i;
 
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		if (tnfctl_left_socket(c->h->pid, p->pair[i], &inode) && inode == p->socket[i])
 			tnfctl_call_kernel(c, SYS_close, (uintptr_t)p->pair[i], 0, 0, 0, &r);
 }
@@ -106,9 +105,7 @@ close_sockets(struct calls *c, const struct parcel *p)
 static bool
 note_sockets(struct calls *c, struct parcel *p, struct parcel *at)
 {
-	int i;
-
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		if (!tnfctl_left_socket(c->h->pid, p->pair[i], &p->socket[i]))
 			return false;
 	p->part = (struct iovec){ at->byte, 1 };
@@ -166,9 +163,8 @@ open_in_target(struct calls *c, int fd, const char *path, unsigned int bytes)
 	    .args = { 0, bytes, (uintptr_t)fd } };
 	int32_t result = -1;
 	const char *why;
-	int tries;
 
-	for (tries = 0; tries < TRIES; tries++) {
+	for (int tries = 0; tries < TRIES; tries++) {
 		result = -1;
 		call.args[0] = tnfctl_call_put(c, PATH_OFFSET, path, strlen(path) + 1);
 		if (call.args[0] == 0 || !c->h->ops->write(c->h,

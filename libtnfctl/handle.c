@@ -78,10 +78,8 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_continue_any(tnfctl_handle_t *const *h, size_t n, size_t *ret_which,
     tnfctl_event_t *ret, tnfctl_handle_t **ret_child)
 {
-	size_t i;
-
 	*ret_which = 0;
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (h[i]->ops->cont == NULL)
 			return wrong_kind();
 	if (n == 0)

@@ -96,9 +96,8 @@ tnfctl_indirect_open(void *client, tnfctl_ind_config_t *config,
 	tnfctl_handle_t *h = tnfctl_handle_new(&indirect_ops,
 	    config->p_getpid(client));
 	struct indirect *i = malloc(sizeof(*i));
-	tnfctl_errcode_t err;
+	tnfctl_errcode_t err = tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 
-	err = tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (h != NULL && i != NULL) {
 		*i = (struct indirect){ .client = client, .config = *config };
 		h->priv = i;

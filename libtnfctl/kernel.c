@@ -82,9 +82,8 @@ probe_read(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	struct kp_probe kp;
 	char *attrs;
-	int e;
+	int e = kp_probe_get(h->priv, (unsigned)p->id, &kp);
 
-	e = kp_probe_get(h->priv, (unsigned)p->id, &kp);
 	if (e != 0)
 		return fail_kernel(h->priv, e, TNFCTL_ERR_INVALIDPROBE);
 	if (strcmp(p->attrs, kp.attrs) != 0) {
@@ -104,9 +103,8 @@ kernel_refresh(tnfctl_handle_t *h)
 {
 	size_t first = h->nprobes, count, i;
 	struct kp_probe kp;
-	int e;
+	int e = kp_probe_count(h->priv);
 
-	e = kp_probe_count(h->priv);
 	if (e < 0)
 		return kernel_answer(h, e);
 	count = (size_t)e;
@@ -133,9 +131,8 @@ kernel_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 		[KP_BROKEN] = TNFCTL_BUF_BROKEN,
 	};
 	struct kp_status status;
-	int e;
+	int e = kp_status(h->priv, &status);
 
-	e = kp_status(h->priv, &status);
 	if (e != 0)
 		return kernel_answer(h, e);
 	*ret = (tnfctl_trace_attrs_t){
@@ -156,9 +153,8 @@ kernel_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 {
 	struct kp_status status;
 	size_t got;
-	int e;
+	int e = kp_status(h->priv, &status);
 
-	e = kp_status(h->priv, &status);
 	if (e != 0)
 		return kernel_answer(h, e);
 	if (status.state != KP_NONE)
@@ -180,9 +176,8 @@ static tnfctl_errcode_t
 kernel_buffer_dealloc(tnfctl_handle_t *h)
 {
 	struct kp_status status;
-	int e;
+	int e = kp_status(h->priv, &status);
 
-	e = kp_status(h->priv, &status);
 	if (e != 0)
 		return answer_buffer(h, e);
 	if (status.state != KP_NONE && status.tracing)
@@ -222,9 +217,8 @@ kernel_filter_add(tnfctl_handle_t *h, pid_t pid)
 static tnfctl_errcode_t
 kernel_filter_delete(tnfctl_handle_t *h, pid_t pid)
 {
-	int e;
+	int e = kp_filter_delete(h->priv, pid);
 
-	e = kp_filter_delete(h->priv, pid);
 	if (pid != 0 && kill(pid, 0) != 0 && errno == ESRCH)
 		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: no such "
 		    "process", (int)pid);
@@ -235,9 +229,8 @@ static tnfctl_errcode_t
 kernel_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p,
     tnfctl_probe_state_t *ret)
 {
-	tnfctl_errcode_t err;
+	tnfctl_errcode_t err = probe_read(h, p);
 
-	err = probe_read(h, p);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	*ret = (tnfctl_probe_state_t){
@@ -257,10 +250,9 @@ kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
     enum probe_change change)
 {
 	bool enabled, traced;
-	tnfctl_errcode_t err;
 	int e;
+	tnfctl_errcode_t err = probe_read(h, p);
 
-	err = probe_read(h, p);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	enabled = change == PROBE_ENABLE ||
@@ -281,14 +273,12 @@ static tnfctl_errcode_t
 kernel_lost(tnfctl_handle_t *h, tnfctl_lost_t *ret)
 {
 	struct kp_status status;
-	size_t i;
-	int e;
+	int e = kp_status(h->priv, &status);
 
-	e = kp_status(h->priv, &status);
 	if (e != 0)
 		return kernel_answer(h, e);
 	*ret = (tnfctl_lost_t){ .cpu_max = status.lost_cpu_max };
-	for (i = 0; i < sizeof ret->reason / sizeof ret->reason[0]; i++) {
+	for (size_t i = 0; i < sizeof ret->reason / sizeof ret->reason[0]; i++) {
 		ret->reason[i] = status.lost[i];
 		ret->total += status.lost[i];
 	}

@@ -46,7 +46,6 @@ tnfctl_auxv_get(pid_t pid, unsigned long type)
 	uintptr_t value = 0;
 	char name[64];
 	ssize_t got;
-	size_t i;
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%d/auxv", (int)pid);
@@ -54,7 +53,7 @@ tnfctl_auxv_get(pid_t pid, unsigned long type)
 		return 0;
 	got = read(fd, v, sizeof(v));
 	close(fd);
-	for (i = 0; got > 0 && i < (size_t)got / sizeof(v[0]); i++)
+	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(v[0]); i++)
 		if (v[i].a_type == type)
 			value = v[i].a_un.a_val;
 	return value;
@@ -85,9 +84,8 @@ find_debug(const struct reader *r)
 {
 	uintptr_t at = find_dynamic(r);
 	ElfW(Dyn) d;
-	size_t i;
 
-	for (i = 0; at != 0 && i < DYNAMIC_MAX; i++, at += sizeof(d)) {
+	for (size_t i = 0; at != 0 && i < DYNAMIC_MAX; i++, at += sizeof(d)) {
 		if (!r->read(r->arg, at, &d, sizeof(d)) || d.d_tag == DT_NULL)
 			return 0;
 		if (d.d_tag == DT_DEBUG)
@@ -144,9 +142,8 @@ add_to_print(void *arg, uintptr_t at, const struct link_map *map)
 {
 	const uint64_t words[] = { at, map->l_addr, (uintptr_t)map->l_ld };
 	uint64_t *print = arg;
-	size_t i;
 
-	for (i = 0; i < 3; i++)
+	for (size_t i = 0; i < 3; i++)
 		*print = (*print ^ words[i]) * 0x9e3779b97f4a7c15u;
 	return true;
 }
@@ -209,9 +206,8 @@ linkmap_same_file(const struct reader *r, const char *file, const struct mapping
 static bool
 find_file(const struct reader *r, const struct mapping *start, char *ret, size_t size)
 {
-	int n;
+	int n = snprintf(ret, size, "/proc/%d/root%s", (int)r->pid, start->path);
 
-	n = snprintf(ret, size, "/proc/%d/root%s", (int)r->pid, start->path);
 	if (n > 0 && (size_t)n < size && linkmap_same_file(r, ret, start))
 		return true;
 	/* Deleted or replaced; this way needs privileges. */

@@ -97,9 +97,7 @@ tnfctl_object_open(const struct object *o)
 bool
 tnfctl_object_known(tnfctl_handle_t *h, const uintptr_t key[2])
 {
-	struct object *o;
-
-	for (o = h->objects; o != NULL; o = o->next)
+	for (struct object *o = h->objects; o != NULL; o = o->next)
 		if (o->key[0] == key[0] && o->key[1] == key[1]) {
 			o->seen = true;
 			return true;
@@ -141,7 +139,6 @@ look_inside(tnfctl_handle_t *h, struct object *o,
 	uint64_t values[KNOWN_COUNT] = { 0 };
 	int fd = tnfctl_object_open(o);
 	struct elffile *e;
-	size_t i;
 
 	if (fd < 0)
 		return;
@@ -152,7 +149,7 @@ look_inside(tnfctl_handle_t *h, struct object *o,
 		/* The library may be linked in; then nothing exports it. */
 		tnf_elffile_symbols(e, known_names, values, KNOWN_COUNT,
 		    (o->main || o->nsections > 0) && h->deep++ < DEEP_MAX);
-		for (i = 0; i < KNOWN_COUNT; i++)
+		for (size_t i = 0; i < KNOWN_COUNT; i++)
 			if (values[i] != 0)
 				o->known[i] = o->bias + values[i];
 		tnf_elffile_close(e);
@@ -195,9 +192,7 @@ tnfctl_object_seen(tnfctl_handle_t *h, const struct object_info *info)
 static void
 object_gone(tnfctl_handle_t *h, struct object *o)
 {
-	size_t i;
-
-	for (i = 0; i < h->nprobes; i++)
+	for (size_t i = 0; i < h->nprobes; i++)
 		if (h->probes[i]->object == o) {
 			h->probes[i]->object = NULL;
 			h->probes[i]->gone = true;
@@ -245,12 +240,11 @@ search_function(tnfctl_handle_t *h, const char *lib, const char *name,
     uintptr_t *ret)
 {
 	bool found = false;
-	struct object *o;
 	struct elffile *e;
 	uint64_t value;
 	int fd;
 
-	for (o = h->objects; o != NULL && !found; o = o->next) {
+	for (struct object *o = h->objects; o != NULL && !found; o = o->next) {
 		if (!is_called(o, lib) || (fd = tnfctl_object_open(o)) < 0)
 			continue;
 		if ((e = tnf_elffile_open(fd)) != NULL) {
@@ -304,11 +298,10 @@ static bool
 search_name(tnfctl_handle_t *h, uintptr_t address, char *ret, size_t size)
 {
 	bool found = false;
-	struct object *o;
 	struct elffile *e;
 	int fd;
 
-	for (o = h->objects; o != NULL && !found; o = o->next) {
+	for (struct object *o = h->objects; o != NULL && !found; o = o->next) {
 		if (address < o->bias || (fd = tnfctl_object_open(o)) < 0)
 			continue;
 		if ((e = tnf_elffile_open(fd)) != NULL) {
@@ -324,10 +317,9 @@ bool
 tnfctl_objects_function_at(tnfctl_handle_t *h, uintptr_t address, char *ret,
     size_t size)
 {
-	struct function_name *f;
 	bool found;
 
-	for (f = h->function_names; f != NULL; f = f->next)
+	for (struct function_name *f = h->function_names; f != NULL; f = f->next)
 		if (!f->asked && f->address == address && strlen(f->text) < size) {
 			strcpy(ret, f->text);
 			return f->text[0] != '\0';
@@ -340,9 +332,7 @@ tnfctl_objects_function_at(tnfctl_handle_t *h, uintptr_t address, char *ret,
 uintptr_t
 tnfctl_objects_known(tnfctl_handle_t *h, enum known what, struct object **ret)
 {
-	struct object *o;
-
-	for (o = h->objects; o != NULL; o = o->next)
+	for (struct object *o = h->objects; o != NULL; o = o->next)
 		if (o->known[what] != 0) {
 			if (ret != NULL)
 				*ret = o;

@@ -72,11 +72,10 @@ find_pools(tnfctl_handle_t *h, struct pool **ret)
 {
 	struct tnf_probe_pool head;
 	struct pool *grown;
-	uintptr_t at;
 	size_t n = 0;
 
 	*ret = NULL;
-	for (at = h->pools; at != 0 && n < POOLS_MAX; at = (uintptr_t)head.next) {
+	for (uintptr_t at = h->pools; at != 0 && n < POOLS_MAX; at = (uintptr_t)head.next) {
 		if (!h->ops->read(h, at, &head, sizeof(head)) ||
 		    head.size > POOL_MAX)
 			break;

@@ -36,9 +36,7 @@ tnfctl_probe_add(tnfctl_handle_t *h, const char *attrs)
 void
 tnfctl_probes_created(tnfctl_handle_t *h, size_t first)
 {
-	size_t i;
-
-	for (i = first; i < h->nprobes && h->create != NULL; i++)
+	for (size_t i = first; i < h->nprobes && h->create != NULL; i++)
 		h->probes[i]->client = h->create(h, h->probes[i]);
 }
 
@@ -51,19 +49,15 @@ probes_look(tnfctl_handle_t *h)
 static void
 call_destroy(tnfctl_handle_t *h)
 {
-	size_t i;
-
-	for (i = 0; i < h->nprobes && h->destroy != NULL; i++)
+	for (size_t i = 0; i < h->nprobes && h->destroy != NULL; i++)
 		h->destroy(h->probes[i]->client);
 }
 
 void
 tnfctl_probes_destroy(tnfctl_handle_t *h)
 {
-	size_t i;
-
 	call_destroy(h);
-	for (i = 0; i < h->nprobes; i++) {
+	for (size_t i = 0; i < h->nprobes; i++) {
 		tnfctl_import_free(h->probes[i]->import);
 		free(h->probes[i]->attrs);
 		free(h->probes[i]->func_names);
@@ -95,11 +89,10 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_apply(tnfctl_handle_t *h, tnfctl_probe_op_t op, void *arg)
 {
 	tnfctl_errcode_t err = probes_look(h);
-	size_t i;
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	for (i = 0; i < h->nprobes; i++)
+	for (size_t i = 0; i < h->nprobes; i++)
 		if (!h->probes[i]->gone &&
 		    (err = op(h, h->probes[i], arg)) != TNFCTL_ERR_NONE)
 			return err;

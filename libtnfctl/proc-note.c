@@ -26,9 +26,8 @@ static void
 after_exec(struct proc *p, unsigned int options)
 {
 	int status;
-	size_t i;
 
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		if (p->threads[i].tid != p->pid && !p->threads[i].foreign)
 			waitpid(p->threads[i].tid, &status, __WALL | WNOHANG);
 	tnfctl_proc_threads_drop(p);
@@ -217,9 +216,8 @@ bool
 tnfctl_proc_take_round(struct proc *p)
 {
 	bool any = false;
-	size_t i;
 
-	for (i = p->n; i-- > 0; )
+	for (size_t i = p->n; i-- > 0; )
 		if (i < p->n && !p->threads[i].stopped)
 			any |= tnfctl_proc_take(p, p->threads[i].tid);
 	return any;
@@ -235,9 +233,7 @@ tnfctl_proc_take_all(struct proc *p)
 struct thread *
 tnfctl_proc_pending(struct proc *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		if (p->threads[i].event != PROC_NOTHING)
 			return &p->threads[i];
 	return NULL;
@@ -246,9 +242,7 @@ tnfctl_proc_pending(struct proc *p)
 struct thread *
 tnfctl_proc_urgent(struct proc *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		if (p->threads[i].event != PROC_NOTHING &&
 		    p->threads[i].event != PROC_FORK)
 			return &p->threads[i];

@@ -112,9 +112,7 @@ tnfctl_proc_thread_drop(struct proc *p, struct thread *t)
 void
 tnfctl_proc_threads_drop(struct proc *p)
 {
-	size_t i;
-
-	for (i = p->n; i-- > 0; )
+	for (size_t i = p->n; i-- > 0; )
 		if (!p->threads[i].foreign)
 			tnfctl_proc_thread_drop(p, &p->threads[i]);
 }

@@ -91,9 +91,7 @@ tnfctl_proc_resume(struct proc *p, struct thread *t)
 void
 tnfctl_proc_run(struct proc *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		if (p->threads[i].stopped && p->threads[i].event != PROC_FORK)
 			tnfctl_proc_resume(p, &p->threads[i]);
 }
@@ -101,9 +99,7 @@ tnfctl_proc_run(struct proc *p)
 void
 tnfctl_proc_resume_idle(struct proc *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		if (p->threads[i].stopped &&
 		    p->threads[i].event == PROC_NOTHING)
 			tnfctl_proc_resume(p, &p->threads[i]);
@@ -138,9 +134,7 @@ is_absent(const struct proc *p, const struct thread *t)
 static bool
 all_stopped(struct proc *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		if (!p->threads[i].stopped && !p->threads[i].absent)
 			return false;
 	return true;
@@ -149,9 +143,7 @@ all_stopped(struct proc *p)
 static void
 ask_all(struct proc *p)
 {
-	struct thread *t;
-
-	for (t = p->threads; t < p->threads + p->n; t++)
+	for (struct thread *t = p->threads; t < p->threads + p->n; t++)
 		if (!t->stopped && !t->asked) {
 			arch_look(p, t);
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
@@ -175,9 +167,8 @@ static void
 find_absent(struct proc *p)
 {
 	struct thread *t;
-	size_t i;
 
-	for (i = p->n; i-- > 0; ) {
+	for (size_t i = p->n; i-- > 0; ) {
 		t = &p->threads[i];
 		if (t->stopped)
 			continue;
@@ -227,11 +218,10 @@ tnfctl_proc_run_for(struct proc *p, long us)
 static void
 await_absent(struct proc *p)
 {
-	unsigned int pauses;
 	bool any = true;
 	size_t i;
 
-	for (pauses = 0; any && pauses < LEAVE_PAUSES && !p->gone; pauses++) {
+	for (unsigned int pauses = 0; any && pauses < LEAVE_PAUSES && !p->gone; pauses++) {
 		for (any = false, i = p->n; i-- > 0; )
 			if (i < p->n && !p->threads[i].stopped) {
 				any |= tnfctl_proc_state(p->pid,
@@ -246,9 +236,7 @@ await_absent(struct proc *p)
 int
 tnfctl_proc_group_stop(const struct proc *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		if (p->threads[i].group != 0)
 			return p->threads[i].group;
 	return 0;
@@ -288,11 +276,10 @@ static void
 let_stopped_go(struct proc *p)
 {
 	struct thread *leader = tnfctl_proc_thread(p, p->pid);
-	size_t i;
 
 	if (leader != NULL && leader->stopped)
 		let_thread_go(p, leader);
-	for (i = p->n; i-- > 0; )
+	for (size_t i = p->n; i-- > 0; )
 		if (i < p->n && p->threads[i].stopped)
 			let_thread_go(p, &p->threads[i]);
 }
@@ -320,15 +307,13 @@ tnfctl_proc_free_children(struct proc *p)
 bool
 tnfctl_proc_detach(struct proc *p, bool suspend)
 {
-	size_t i;
-
 	tnfctl_proc_free_children(p);
 	if (suspend)
 		kill(p->pid, SIGSTOP);
 	let_stopped_go(p);
 	await_absent(p);
 	let_stopped_go(p);
-	for (i = p->n; i-- > 0; )
+	for (size_t i = p->n; i-- > 0; )
 		if (!is_deep(p, &p->threads[i]))
 			tnfctl_proc_thread_drop(p, &p->threads[i]);
 	return p->n == 0 || p->gone;
@@ -338,13 +323,12 @@ void
 tnfctl_proc_kill(struct proc *p)
 {
 	unsigned int pauses = 0;
-	size_t i;
 
 	if (p->gone)
 		return;
 	tnfctl_proc_free_children(p);
 	kill(p->pid, SIGKILL);
-	for (i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++)
 		p->threads[i].stopped = p->threads[i].absent = false;
 	while (!p->gone && p->n > 0 && pauses++ < LEAVE_PAUSES)
 		if (!tnfctl_proc_take_round(p))

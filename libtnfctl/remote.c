@@ -45,9 +45,8 @@ block_signals(pid_t tid)
 {
 	uint64_t mask = ~UINT64_C(0);
 	const int sync[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
-	size_t i;
 
-	for (i = 0; i < sizeof(sync) / sizeof(sync[0]); i++)
+	for (size_t i = 0; i < sizeof(sync) / sizeof(sync[0]); i++)
 		mask &= ~(UINT64_C(1) << (sync[i] - 1));
 	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
 }
@@ -81,9 +80,7 @@ static const long calls_for_others[] = {
 static bool
 is_waiting_for_others(uint64_t call)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(calls_for_others) / sizeof(calls_for_others[0]); i++)
+	for (size_t i = 0; i < sizeof(calls_for_others) / sizeof(calls_for_others[0]); i++)
 		if ((uint64_t)calls_for_others[i] == call)
 			return true;
 	return false;
@@ -193,12 +190,11 @@ is_in_other_call(const struct proc *p, pid_t tid)
 static bool
 is_held(const struct proc *p)
 {
-	const struct thread *t;
 	char state;
 
 	if (p->gone || p->event != PROC_NOTHING)
 		return false;
-	for (t = p->threads; t < p->threads + p->n; t++) {
+	for (const struct thread *t = p->threads; t < p->threads + p->n; t++) {
 		if (t->stopped)
 			continue;
 		state = tnfctl_proc_state(p->pid, t->tid);

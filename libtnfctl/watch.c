@@ -99,9 +99,8 @@ tnfctl_watch_wait(struct watch *w, const sigset_t *mask, int timeout_ms,
 	    .tv_nsec = timeout_ms % 1000 * 1000000L };
 	struct pollfd fd = { .fd = w->fd, .events = POLLIN };
 	uint64_t count;
-	int n;
+	int n = ppoll(&fd, 1, timeout_ms < 0 ? NULL : &ts, mask);
 
-	n = ppoll(&fd, 1, timeout_ms < 0 ? NULL : &ts, mask);
 	if (n < 0)
 		return WATCH_SIGNAL;
 	if (n == 0 || read(w->fd, &count, sizeof(count)) < 0)
