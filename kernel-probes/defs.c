@@ -161,10 +161,9 @@ static uint32_t *
 put_probe(struct out *o, const char *name, const char *attrs, uint32_t size,
     uint32_t *where)
 {
-	uint32_t *r;
-
-	r = tnf_define_type(&o->definer, TNF_CORE_probe_type, defs_text(name),
+	uint32_t *r = tnf_define_type(&o->definer, TNF_CORE_probe_type, defs_text(name),
 	    TNF_PROPERTIES_STRUCT, where);
+
 	r[TNF_WORD_STRUCT_SIZE] = size;
 	r[TNF_WORD_PROBE_ATTRS] = tnf_define_text(&o->definer, TNF_CORE_string,
 	    defs_text(attrs));

@@ -29,9 +29,8 @@ static int
 map_state(struct kp *kp)
 {
 	int prot = kp->control ? PROT_READ | PROT_WRITE : PROT_READ;
-	void *p;
+	void *p = mmap(NULL, sizeof *kp->state, prot, MAP_SHARED, kp->state_fd, 0);
 
-	p = mmap(NULL, sizeof *kp->state, prot, MAP_SHARED, kp->state_fd, 0);
 	if (p == MAP_FAILED)
 		return kp_fail(kp, -errno, KP_PIN_STATE ": cannot map: %s",
 		    strerror(errno));
