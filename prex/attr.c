@@ -57,9 +57,8 @@ funcs_text(const tnfctl_probe_state_t *st, const struct names *fcns)
 {
 	char *s = tnf_xstrdup(""), *one, *t;
 	const struct name *f;
-	size_t i;
 
-	for (i = 0; st->func_addrs != NULL && st->func_addrs[i] != 0; i++) {
+	for (size_t i = 0; st->func_addrs != NULL && st->func_addrs[i] != 0; i++) {
 		const char *sym = st->func_names != NULL ?
 		    st->func_names[i] : NULL;
 

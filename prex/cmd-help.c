@@ -28,10 +28,8 @@ cmd_help_parse(struct shell *sh, struct statement *st, struct args *a)
 static void
 list_commands(const char *title, unsigned modes)
 {
-	const struct cmd *const *c;
-
 	printf("\n%s\n", title);
-	for (c = cmds; *c != NULL; c++)
+	for (const struct cmd *const *c = cmds; *c != NULL; c++)
 		if ((*c)->modes == modes)
 			printf("    %-10s %s\n", (*c)->name, (*c)->summary);
 }
@@ -39,11 +37,9 @@ list_commands(const char *title, unsigned modes)
 static void
 cmd_help_summary(void)
 {
-	const struct topic *t;
-
 	puts("usage: help [topic | command]");
 	fputs("\nTopics:\n   ", stdout);
-	for (t = topics; t->name != NULL; t++)
+	for (const struct topic *t = topics; t->name != NULL; t++)
 		printf(" %s", t->name);
 	putchar('\n');
 	list_commands("Commands:", MODE_BOTH);
@@ -82,9 +78,7 @@ help_command(const char *name)
 static bool
 help_topic(const char *name)
 {
-	const struct topic *t;
-
-	for (t = topics; t->name != NULL; t++)
+	for (const struct topic *t = topics; t->name != NULL; t++)
 		if (strcmp(t->name, name) == 0) {
 			printf("%s\nTopic: %s\n", t->help, t->name);
 			return true;

@@ -29,12 +29,10 @@ static bool
 cmd_list_abbreviates(const struct statement *st, const struct token *tok,
     const char *word)
 {
-	size_t i;
-
 	if (tok->kind != TOK_IDENT ||
 	    strncmp(word, tok->text, strlen(tok->text)) != 0)
 		return false;
-	for (i = st->next; i < st->n; i++)
+	for (size_t i = st->next; i < st->n; i++)
 		if (cmd_list_is_word(&st->v[i], "probes"))
 			return false;
 	return true;
@@ -76,9 +74,7 @@ cmd_list_parse(struct shell *sh, struct statement *st, struct args *a)
 static enum cmd_result
 cmd_list_run(struct shell *sh, const struct args *a)
 {
-	size_t i;
-
-	for (i = 0; words[i] != NULL; i++)
+	for (size_t i = 0; words[i] != NULL; i++)
 		if (strcmp(words[i], a->word) == 0)
 			lists[i](sh, a);
 	return CMD_DONE;

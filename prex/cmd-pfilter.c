@@ -163,8 +163,6 @@ set_state(struct shell *sh, boolean_t on, bool except)
 static enum cmd_result
 cmd_pfilter_run(struct shell *sh, const struct args *a)
 {
-	size_t i;
-
 	if (a->word == NULL)
 		cmd_pfilter_show(sh);
 	else if (a->word[0] == 'o' || a->word[0] == 'e')
@@ -173,7 +171,7 @@ cmd_pfilter_run(struct shell *sh, const struct args *a)
 	else if (a->rule != NULL)
 		change_rule(sh, a->word[0] == 'a', a->rule);
 	/* As on Solaris, the last one first. */
-	for (i = a->n_numbers; i > 0; i--)
+	for (size_t i = a->n_numbers; i > 0; i--)
 		cmd_pfilter_change(sh, a->word[0] == 'a', a->numbers[i - 1]);
 	return CMD_DONE;
 }

@@ -26,9 +26,7 @@ const char *const *const cmd_names = names;
 const struct cmd *
 cmd_find(const char *name)
 {
-	const struct cmd *const *c;
-
-	for (c = cmds; *c != NULL; c++)
+	for (const struct cmd *const *c = cmds; *c != NULL; c++)
 		if (strcmp((*c)->name, name) == 0)
 			return *c;
 	return NULL;
@@ -37,11 +35,9 @@ cmd_find(const char *name)
 static bool
 cmd_has_word(const struct cmd *c, const char *word)
 {
-	const char *const *w;
-
 	if (strcmp(c->name, word) == 0)
 		return true;
-	for (w = c->words; w != NULL && *w != NULL; w++)
+	for (const char *const *w = c->words; w != NULL && *w != NULL; w++)
 		if (strcmp(*w, word) == 0)
 			return true;
 	return false;
@@ -50,9 +46,7 @@ cmd_has_word(const struct cmd *c, const char *word)
 bool
 cmd_reserves(const char *word)
 {
-	const struct cmd *const *c;
-
-	for (c = cmds; *c != NULL; c++)
+	for (const struct cmd *const *c = cmds; *c != NULL; c++)
 		if (!(*c)->is_free && cmd_has_word(*c, word))
 			return true;
 	/* No command uses it, but Solaris reserved it. */

@@ -103,10 +103,9 @@ static void
 add_attrs(struct context *x, const char *tail)
 {
 	struct values l;
-	size_t i;
 
 	complete_collect(x, NULL, &l);
-	for (i = 0; i < l.n; i++)
+	for (size_t i = 0; i < l.n; i++)
 		add_text(x, l.v[i].attr, tail);
 	values_free(&l);
 }
@@ -115,11 +114,10 @@ static void
 add_values(struct context *x, const struct token *attr)
 {
 	struct values l;
-	size_t i, j;
 
 	complete_collect(x, attr, &l);
-	for (i = 0; i < l.n; i++)
-		for (j = 0; j < l.v[i].values.n; j++)
+	for (size_t i = 0; i < l.n; i++)
+		for (size_t j = 0; j < l.v[i].values.n; j++)
 			if (*l.v[i].values.v[j] != '\0')
 				add_text(x, l.v[i].values.v[j], "");
 	values_free(&l);
@@ -148,9 +146,7 @@ add_target(struct context *x, size_t i, bool sets)
 static void
 add_list(struct context *x, const struct cmd *cmd)
 {
-	size_t i;
-
-	for (i = 1; i < x->n; i++)
+	for (size_t i = 1; i < x->n; i++)
 		if (complete_is_word(&x->tokens[i], "probes")) {
 			add_target(x, i + 1, true);
 			return;

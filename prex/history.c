@@ -38,11 +38,10 @@ history_replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	struct shell *sh = follower;
 	tnfctl_errcode_t err;
-	size_t i;
 
 	if (introducing)
 		return NULL;
-	for (i = 0; i < sh->history.n; i++) {
+	for (size_t i = 0; i < sh->history.n; i++) {
 		err = probe_op_apply(sh, &sh->history.v[i], h, p);
 		if (err != TNFCTL_ERR_NONE)
 			shell_tnfctl_error(sh, ERROR_TARGET, err,

@@ -33,9 +33,7 @@ quoted_len(const char *s)
 static size_t
 regex_len(const char *s)
 {
-	const char *p;
-
-	for (p = s + 1; *p != '\0' && *p != '\n'; p++) {
+	for (const char *p = s + 1; *p != '\0' && *p != '\n'; p++) {
 		if (*p == '/')
 			return p + 1 - s;
 		if (*p == '\\' && (*++p == '\0' || *p == '\n'))

@@ -43,9 +43,7 @@ line_history_directory(void)
 static void
 make_directories(char *path)
 {
-	char *p;
-
-	for (p = strchr(path + 1, '/'); p != NULL; p = strchr(p + 1, '/')) {
+	for (char *p = strchr(path + 1, '/'); p != NULL; p = strchr(p + 1, '/')) {
 		*p = '\0';
 		mkdir(path, 0700);
 		*p = '/';
@@ -86,9 +84,8 @@ line_history_shorten(struct line_history *lh, char **lines, size_t n)
 	char *tmp = tnf_xasprintf("%s.%ld", lh->path, (long)getpid());
 	int fd = open(tmp, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC,
 	    0600);
-	size_t i;
 
-	for (i = n / 2; fd >= 0 && i < n; i++)
+	for (size_t i = n / 2; fd >= 0 && i < n; i++)
 		if (dprintf(fd, "%s", lines[i]) < 0) {
 			close(fd);
 			fd = -1;

@@ -28,9 +28,8 @@ static void
 print_attr(const struct attrs *attrs, const struct spec *spec)
 {
 	bool found = false;
-	size_t i;
 
-	for (i = 0; i < attrs->n; i++) {
+	for (size_t i = 0; i < attrs->n; i++) {
 		const struct attr *a = &attrs->v[i];
 
 		if (!spec_match(spec, a->name))
@@ -65,13 +64,12 @@ list_probes_print_probe(struct shell *sh, tnfctl_probe_t *p, const struct attrs 
 	const struct request *r = arg;
 	struct attrs more;
 	bool described;
-	size_t i;
 
 	if (!selectors_match(r->selectors, attrs, r->used))
 		return;
 	described = attrs->imported && specs_match(&r->specs, "slots") &&
 	    list_probes_describe(sh, p, &more);
-	for (i = 0; i < r->specs.n; i++)
+	for (size_t i = 0; i < r->specs.n; i++)
 		print_attr(described ? &more : attrs, &r->specs.v[i]);
 	putchar('\n');
 	if (described)
@@ -81,10 +79,9 @@ list_probes_print_probe(struct shell *sh, tnfctl_probe_t *p, const struct attrs 
 static void
 add_default_specs(struct specs *l)
 {
-	const char *const *name;
 	struct spec spec;
 
-	for (name = default_attrs; *name != NULL; name++) {
+	for (const char *const *name = default_attrs; *name != NULL; name++) {
 		spec_init(&spec, *name, false);
 		specs_add(l, spec);
 	}

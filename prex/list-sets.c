@@ -31,9 +31,7 @@ list_fcns(struct shell *sh, const struct args *a)
 void
 list_history(struct shell *sh, const struct args *a)
 {
-	size_t i;
-
-	for (i = 0; i < sh->history.n; i++) {
+	for (size_t i = 0; i < sh->history.n; i++) {
 		const struct probe_op *op = &sh->history.v[i];
 
 		printf("[%zu] %-7s ", i, op->name);

@@ -14,17 +14,15 @@ void
 list_values(struct shell *sh, const struct args *a)
 {
 	struct values l;
-	tnfctl_errcode_t err;
-	size_t i, j;
+	tnfctl_errcode_t err = values_collect(sh, &a->specs, &l);
 
-	err = values_collect(sh, &a->specs, &l);
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "probe traversal error : ");
-	for (i = 0; err == TNFCTL_ERR_NONE && i < l.n; i++) {
+	for (size_t i = 0; err == TNFCTL_ERR_NONE && i < l.n; i++) {
 		print_text(stdout, l.v[i].attr);
 		puts(" =");
-		for (j = 0; j < l.v[i].values.n; j++) {
+		for (size_t j = 0; j < l.v[i].values.n; j++) {
 			fputs("\t   ", stdout);
 			print_text(stdout, l.v[i].values.v[j]);
 			putchar('\n');

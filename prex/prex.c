@@ -24,13 +24,11 @@
 static bool
 push_sources(struct shell *sh, const struct options *o)
 {
-	size_t i;
-
 	if (o->run && o->n_inputs == 0)
 		source_push_string(sh, "trace $all; enable $all", "--run");
 	else if (o->n_inputs == 0)
 		source_push_stdin(sh);
-	for (i = o->n_inputs; i > 0; i--) {
+	for (size_t i = o->n_inputs; i > 0; i--) {
 		const struct input *in = &o->inputs[i - 1];
 		int error;
 

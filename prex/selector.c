@@ -51,9 +51,7 @@ spec_match(const struct spec *s, const char *text)
 bool
 specs_match(const struct specs *l, const char *text)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (spec_match(&l->v[i], text))
 			return true;
 	return false;
@@ -130,12 +128,10 @@ selector_chooses(const struct selector *s, const struct attrs *attrs)
 static bool
 names_import(const struct selector *s, const struct attrs *attrs)
 {
-	size_t i;
-
 	if (!attrs->imported || s->attr.is_regex || s->value.is_regex ||
 	    strcmp(s->attr.text, "keys") != 0 || strchr(s->value.text, '.') == NULL)
 		return false;
-	for (i = 0; i < attrs->n; i++)
+	for (size_t i = 0; i < attrs->n; i++)
 		if (strcmp(attrs->v[i].name, "name") == 0)
 			return strcmp(attrs->v[i].text, s->value.text) == 0;
 	return false;
@@ -144,18 +140,16 @@ names_import(const struct selector *s, const struct attrs *attrs)
 static bool
 selector_match(const struct selector *s, const struct attrs *attrs)
 {
-	size_t i, j;
-
 	if (!selector_chooses(s, attrs))
 		return false;
 	if (names_import(s, attrs))
 		return true;
-	for (i = 0; i < attrs->n; i++) {
+	for (size_t i = 0; i < attrs->n; i++) {
 		const struct attr *a = &attrs->v[i];
 
 		if (!spec_match(&s->attr, a->name))
 			continue;
-		for (j = 0; j < a->n_values; j++)
+		for (size_t j = 0; j < a->n_values; j++)
 			if (spec_match(&s->value, a->values[j]))
 				return true;
 	}
@@ -167,9 +161,8 @@ selectors_match(const struct selectors *l, const struct attrs *attrs,
     bool *used)
 {
 	bool any = false;
-	size_t i;
 
-	for (i = 0; i < l->n && (!any || used != NULL); i++) {
+	for (size_t i = 0; i < l->n && (!any || used != NULL); i++) {
 		if (!selector_match(&l->v[i], attrs))
 			continue;
 		any = true;
@@ -200,9 +193,7 @@ selector_text(const struct selector *s)
 void
 selectors_print(const struct selectors *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++) {
 		spec_print(&l->v[i].attr);
 		putchar('=');
 		spec_print(&l->v[i].value);

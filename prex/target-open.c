@@ -102,9 +102,8 @@ static bool
 set_all(struct shell *sh, const struct target_options *o)
 {
 	tnfctl_errcode_t err;
-	size_t i;
 
-	for (i = 0; i < o->n_settings; i++) {
+	for (size_t i = 0; i < o->n_settings; i++) {
 		err = tnfctl_setting_set(sh->target, o->settings[i].name,
 		    o->settings[i].value);
 		if (!target_open_opened(sh, err, "in a setting of the kernel"))

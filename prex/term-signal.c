@@ -45,9 +45,7 @@ term_signal_let_in(void)
 bool
 term_signal_came(void)
 {
-	int i;
-
-	for (i = 0; i < N_SIGNALS; i++)
+	for (int i = 0; i < N_SIGNALS; i++)
 		if (came[signals[i]])
 			return true;
 	return false;
@@ -58,13 +56,12 @@ term_signal_begin(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal };
 	sigset_t block;
-	int i;
 
 	sigemptyset(&block);
-	for (i = 0; i < N_SIGNALS; i++)
+	for (int i = 0; i < N_SIGNALS; i++)
 		sigaddset(&block, signals[i]);
 	sigprocmask(SIG_BLOCK, &block, &old_mask);
-	for (i = 0; i < N_SIGNALS; i++) {
+	for (int i = 0; i < N_SIGNALS; i++) {
 		sigaction(signals[i], NULL, &old_actions[i]);
 		if (old_actions[i].sa_handler != SIG_IGN)
 			sigaction(signals[i], &sa, NULL);
@@ -74,10 +71,8 @@ term_signal_begin(void)
 void
 term_signal_end(void)
 {
-	int i;
-
 	/* A Ctrl-C that came too late for this line is not for the next. */
-	for (i = 0; i < N_SIGNALS; i++) {
+	for (int i = 0; i < N_SIGNALS; i++) {
 		sigaction(signals[i], &old_actions[i], NULL);
 		came[signals[i]] = 0;
 	}
@@ -131,8 +126,6 @@ term_signal_resize(EditLine *el)
 bool
 term_signal_act(EditLine *el)
 {
-	int i;
-
 	if (came[SIGINT] && old_actions[0].sa_handler != SIG_DFL) {
 		came[SIGINT] = 0;
 		return true;
@@ -147,7 +140,7 @@ term_signal_act(EditLine *el)
 		el_set(el, EL_PREP_TERM, 1);
 		el_set(el, EL_REFRESH);
 	}
-	for (i = 0; i < N_SIGNALS; i++)
+	for (int i = 0; i < N_SIGNALS; i++)
 		if (came[signals[i]]) {
 			term_signal_suffer(el, signals[i]);
 			break;

@@ -97,8 +97,6 @@ static const char *const keys[][2] = {
 static void
 set_up_editor(struct term *t)
 {
-	size_t i;
-
 	el_set(t->el, EL_CLIENTDATA, t);
 	el_set(t->el, EL_EDITOR, "emacs");
 	el_set(t->el, EL_PROMPT, term_prompt);
@@ -107,7 +105,7 @@ set_up_editor(struct term *t)
 	el_set(t->el, EL_HIST, history, line_history_get(t->history));
 	el_set(t->el, EL_ADDFN, "prex-complete", "complete the word",
 	    tab_complete);
-	for (i = 0; i < sizeof keys / sizeof keys[0]; i++)
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		el_set(t->el, EL_BIND, keys[i][0], keys[i][1], NULL);
 	el_source(t->el, NULL);
 }

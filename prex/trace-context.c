@@ -56,12 +56,11 @@ note_mapped(pid_t pid)
 	struct stat st, named;
 	struct maps maps;
 	char path[96];
-	size_t i;
 
 	mapped = (struct stat){ .st_ino = 0 };
 	if (stat(file, &named) < 0 || tnf_maps_read(pid, &maps) != 0)
 		return;
-	for (i = 0; i < maps.n && mapped.st_ino == 0; i++)
+	for (size_t i = 0; i < maps.n && mapped.st_ino == 0; i++)
 		if (tnf_mapping_is_written(&maps.m[i]) &&
 		    stat(tnf_mapping_file(&maps.m[i], pid, path), &st) == 0 &&
 		    st.st_ino == named.st_ino && st.st_dev == named.st_dev)

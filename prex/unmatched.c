@@ -30,7 +30,6 @@ static bool
 may_be_unused(const struct selector *s)
 {
 	static const char *const switches[] = { "enable", "trace", NULL };
-	const char *const *w;
 
 	if (is_invalid(&s->attr) || is_invalid(&s->value))
 		return true;
@@ -38,7 +37,7 @@ may_be_unused(const struct selector *s)
 		return false;
 	if (strcmp(s->attr.text, "funcs") == 0)
 		return true;
-	for (w = switches; *w != NULL; w++)
+	for (const char *const *w = switches; *w != NULL; w++)
 		if (strcmp(s->attr.text, *w) == 0)
 			return s->value.is_regex ||
 			    strcmp(s->value.text, "on") == 0 ||
@@ -70,9 +69,8 @@ static const char **
 attribute_names(const struct values *l)
 {
 	const char **v = tnf_xcalloc(l->n + 1, sizeof *v);
-	size_t i;
 
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		v[i] = l->v[i].attr;
 	return v;
 }
@@ -80,9 +78,7 @@ attribute_names(const struct values *l)
 static const struct value_list *
 values_of(const struct values *l, const char *attr)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (strcmp(l->v[i].attr, attr) == 0)
 			return &l->v[i];
 	return NULL;
@@ -91,9 +87,7 @@ values_of(const struct values *l, const char *attr)
 static bool
 has_value(const struct value_list *l, const char *value)
 {
-	size_t i;
-
-	for (i = 0; l != NULL && i < l->values.n; i++)
+	for (size_t i = 0; l != NULL && i < l->values.n; i++)
 		if (strcmp(l->values.v[i], value) == 0)
 			return true;
 	return false;
@@ -130,13 +124,12 @@ hint_exact(const struct values *l, const char *attr, const char *value)
 	const struct value_list *own = values_of(l, attr);
 	const char *guess;
 	char *hint;
-	size_t i;
 
 	if (own == NULL &&
 	    (hint = hint_attribute(l, attr, value)) != NULL)
 		return hint;
 	/* A value alone stands for keys=value. */
-	for (i = 0; strcmp(attr, "keys") == 0 && i < l->n; i++)
+	for (size_t i = 0; strcmp(attr, "keys") == 0 && i < l->n; i++)
 		if (has_value(&l->v[i], value))
 			return tnf_xasprintf("no probe matches: did you mean "
 			    "%s='%s'?", l->v[i].attr, value);
@@ -190,14 +183,13 @@ unmatched_tell(struct shell *sh, const char *command, const char *set,
 {
 	struct values l;
 	bool any = false, all = true;
-	size_t i;
 
 	if (selectors->n == 0 && set != NULL)
 		shell_warn(sh, "$%s: an empty set selects no probe", set);
 	else if (selectors->n == 0)
 		shell_warn(sh, "%s: no probe is selected: name some, or $all",
 		    command);
-	for (i = 0; i < selectors->n; i++) {
+	for (size_t i = 0; i < selectors->n; i++) {
 		bool fine = used[i] || may_be_unused(&selectors->v[i]);
 
 		any |= fine;
@@ -206,7 +198,7 @@ unmatched_tell(struct shell *sh, const char *command, const char *set,
 	if (all || (set != NULL && any) || sh->test_mode)
 		return;
 	if (collect_all(sh, &l))
-		for (i = 0; i < selectors->n; i++)
+		for (size_t i = 0; i < selectors->n; i++)
 			if (!used[i] && !may_be_unused(&selectors->v[i]))
 				unmatched_tell_one(sh, &l, &selectors->v[i]);
 	values_free(&l);
@@ -217,9 +209,8 @@ tell_attribute(struct shell *sh, const struct values *l, const struct spec *s)
 {
 	int mark = s->is_regex ? '/' : '\'';
 	char *hint;
-	size_t i;
 
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (spec_match(s, l->v[i].attr))
 			return;
 	hint = s->is_regex ? NULL : hint_attribute(l, s->text, NULL);
@@ -232,7 +223,6 @@ void
 unmatched_attributes(struct shell *sh, const struct specs *specs)
 {
 	struct values l;
-	size_t i;
 
 	if (specs->n == 0)
 		shell_warn(sh, "list values: of no attribute: name some, "
@@ -240,7 +230,7 @@ unmatched_attributes(struct shell *sh, const struct specs *specs)
 	if (specs->n == 0 || sh->test_mode)
 		return;
 	if (collect_all(sh, &l))
-		for (i = 0; i < specs->n; i++)
+		for (size_t i = 0; i < specs->n; i++)
 			if (!is_invalid(&specs->v[i]))
 				tell_attribute(sh, &l, &specs->v[i]);
 	values_free(&l);

@@ -18,9 +18,8 @@ static struct value_list *
 values_list_of(struct values *l, const char *attr)
 {
 	struct value_list *v;
-	size_t i;
 
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (strcmp(l->v[i].attr, attr) == 0)
 			return &l->v[i];
 	l->v = tnf_xreallocarray(l->v, l->n + 1, sizeof *l->v);
@@ -34,9 +33,8 @@ static void
 collect_attr(struct values *l, const struct attr *a)
 {
 	struct value_list *v = values_list_of(l, a->name);
-	size_t i;
 
-	for (i = 0; i < a->n_values; i++)
+	for (size_t i = 0; i < a->n_values; i++)
 		strings_add(&v->values, tnf_xstrdup(a->values[i]));
 }
 
@@ -44,9 +42,7 @@ collect_attr(struct values *l, const struct attr *a)
 static bool
 is_asked_for(const struct specs *l, const struct attrs *attrs, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		if (spec_match(&l->v[i], name) &&
 		    (!attrs->imported || attrs->used || !l->v[i].any))
 			return true;
@@ -57,9 +53,8 @@ static void
 values_collect_probe(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs, void *arg)
 {
 	struct collect *c = arg;
-	size_t i;
 
-	for (i = 0; i < attrs->n; i++)
+	for (size_t i = 0; i < attrs->n; i++)
 		if (is_asked_for(c->specs, attrs, attrs->v[i].name))
 			collect_attr(c->values, &attrs->v[i]);
 }
@@ -76,14 +71,13 @@ values_collect(struct shell *sh, const struct specs *specs, struct values *l)
 {
 	struct collect c = { .specs = specs, .values = l };
 	tnfctl_errcode_t err;
-	size_t i;
 
 	memset(l, 0, sizeof *l);
 	if ((err = probes_visit(sh, values_collect_probe, &c)) != TNFCTL_ERR_NONE)
 		return err;
 	if (l->n > 0)
 		qsort(l->v, l->n, sizeof *l->v, values_compare);
-	for (i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++)
 		strings_sort(&l->v[i].values);
 	return TNFCTL_ERR_NONE;
 }
