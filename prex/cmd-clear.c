@@ -3,19 +3,6 @@
  */
 #include "prex/cmd.h"
 #include "prex/parse.h"
-#include "prex/probe-op.h"
-
-static tnfctl_errcode_t
-cmd_clear_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
-{
-	return tnfctl_probe_disconnect_all(h, p, NULL);
-}
-
-static enum cmd_result
-cmd_clear_run(struct shell *sh, const struct args *a)
-{
-	return probe_op_run(sh, a, "clear", cmd_clear_apply);
-}
 
 const struct cmd cmd_clear = {
 	.name = "clear",
@@ -26,5 +13,5 @@ const struct cmd cmd_clear = {
 	.modes = MODE_USER,
 	.complete = COMPLETE_TARGET,
 	.parse = parse_target,
-	.run = cmd_clear_run,
+	.apply = tnfctl_probe_disconnect_all,
 };

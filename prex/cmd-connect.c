@@ -17,15 +17,11 @@ cmd_connect_parse(struct shell *sh, struct statement *st, struct args *a)
 }
 
 static tnfctl_errcode_t
-cmd_connect_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+cmd_connect_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 {
-	return tnfctl_probe_connect(h, p, NULL, op->symbol);
-}
+	const struct probe_op *op = arg;
 
-static enum cmd_result
-cmd_connect_run(struct shell *sh, const struct args *a)
-{
-	return probe_op_run(sh, a, "connect", cmd_connect_apply);
+	return tnfctl_probe_connect(h, p, NULL, op->symbol);
 }
 
 const struct cmd cmd_connect = {
@@ -40,5 +36,5 @@ const struct cmd cmd_connect = {
 	.modes = MODE_USER,
 	.complete = COMPLETE_CONNECT,
 	.parse = cmd_connect_parse,
-	.run = cmd_connect_run,
+	.apply = cmd_connect_apply,
 };

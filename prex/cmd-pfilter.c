@@ -57,9 +57,7 @@ cmd_pfilter_parse(struct shell *sh, struct statement *st, struct args *a)
 		return false;
 	if (a->word == NULL || a->word[0] == 'o')
 		return true;
-	if (statement_peek(st)->kind == TOK_INT)
-		return parse_numbers(st, a);
-	return parse_rule(st, a);
+	return statement_peek(st)->kind == TOK_INT ? parse_numbers(st, a) : parse_rule(st, a);
 }
 
 static void

@@ -9,8 +9,9 @@
 #include "prex/statement.h"
 
 static tnfctl_errcode_t
-cmd_trace_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct probe_op *op)
+cmd_trace_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 {
+	const struct probe_op *op = arg;
 	tnfctl_errcode_t err = tnfctl_probe_where(h, p, op->where);
 
 	return err != TNFCTL_ERR_NONE ? err : tnfctl_probe_trace(h, p, NULL);
@@ -47,12 +48,6 @@ cmd_trace_parse(struct shell *sh, struct statement *st, struct args *a)
 	return true;
 }
 
-static enum cmd_result
-cmd_trace_run(struct shell *sh, const struct args *a)
-{
-	return probe_op_run(sh, a, "trace", cmd_trace_apply);
-}
-
 const struct cmd cmd_trace = {
 	.name = "trace",
 	.usage = "$set [where 'conditions']\nselector ... [where 'conditions']",
@@ -65,5 +60,5 @@ const struct cmd cmd_trace = {
 	.modes = MODE_BOTH,
 	.complete = COMPLETE_TRACE,
 	.parse = cmd_trace_parse,
-	.run = cmd_trace_run,
+	.apply = cmd_trace_apply,
 };

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include <tnf/tnfctl.h>
+
 #include "prex/selector.h"
 
 struct shell;
@@ -66,6 +68,9 @@ struct cmd {
 	/* False: a syntax error at the statement's current token. */
 	bool	(*parse)(struct shell *, struct statement *, struct args *);
 	enum cmd_result (*run)(struct shell *, const struct args *);
+	/* In place of run: what is done to each probe that is selected.  Its last argument
+	   is the struct probe_op of the command. */
+	tnfctl_probe_op_t apply;
 };
 
 extern const struct cmd *const cmds[];		/* NULL ends */

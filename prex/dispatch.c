@@ -8,6 +8,7 @@
 #include "prex/dispatch.h"
 #include "prex/parse.h"
 #include "prex/printable.h"
+#include "prex/probe-op.h"
 #include "prex/shell.h"
 #include "prex/statement.h"
 #include "prex/util.h"
@@ -42,13 +43,6 @@ dispatch_find(struct statement *st)
 	return cmd_find(name);
 }
 
-static bool
-dispatch_parse(struct shell *sh, const struct cmd *c, struct statement *st,
-    struct args *a)
-{
-	return c->parse(sh, st, a) && statement_at_end(st);
-}
-
 static enum cmd_result
 dispatch_run(struct shell *sh, const struct cmd *c, const struct args *a)
 {
@@ -61,7 +55,7 @@ dispatch_run(struct shell *sh, const struct cmd *c, const struct args *a)
 		    "in kernel mode (prex invoked with the -k flag)");
 		return CMD_DONE;
 	}
-	return c->run(sh, a);
+	return c->apply != NULL ? probe_op_run(sh, c, a) : c->run(sh, a);
 }
 
 enum cmd_result
@@ -75,7 +69,7 @@ dispatch(struct shell *sh, struct statement *st)
 		return CMD_DONE;
 	sh->now = st;
 	c = dispatch_find(st);
-	if (c != NULL && dispatch_parse(sh, c, st, &a))
+	if (c != NULL && c->parse(sh, st, &a) && statement_at_end(st))
 		result = dispatch_run(sh, c, &a);
 	else
 		syntax_error(sh, st);

@@ -284,27 +284,6 @@ family_each(struct family *f, tnfctl_errcode_t (*fn)(tnfctl_handle_t *, void *ar
 	return first;
 }
 
-struct applying {
-	tnfctl_probe_op_t op;
-	void	*arg;
-};
-
-static tnfctl_errcode_t
-family_apply_one(tnfctl_handle_t *h, void *arg)
-{
-	const struct applying *a = arg;
-
-	return tnfctl_probe_apply(h, a->op, a->arg);
-}
-
-tnfctl_errcode_t
-family_apply(struct family *f, tnfctl_probe_op_t op, void *arg)
-{
-	struct applying a = { op, arg };
-
-	return family_each(f, family_apply_one, &a);
-}
-
 void
 family_close(struct family *f, tnfctl_targ_op_t op)
 {

@@ -24,8 +24,6 @@ void	family_make_files(struct family *);
    family without members. */
 tnfctl_errcode_t family_continue(struct family *, tnfctl_handle_t *target,
 	    tnfctl_event_t *);
-/* Calls op for every probe of every member; the first failure is returned. */
-tnfctl_errcode_t family_apply(struct family *, tnfctl_probe_op_t op, void *arg);
 /* Calls fn for every member; the first failure is returned. */
 tnfctl_errcode_t family_each(struct family *,
 	    tnfctl_errcode_t (*fn)(tnfctl_handle_t *, void *arg), void *arg);

@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prex/always.h"
 #include "prex/cmd.h"
 #include "prex/kernel.h"
 #include "prex/selector.h"
 #include "prex/shell.h"
-#include "prex/target.h"
 
 void
 kernel_define_always(struct shell *sh)
@@ -76,10 +74,4 @@ kernel_check_filter(struct shell *sh)
 		    "but pid filter list is empty\n", stderr);
 	}
 	free(pids);
-}
-
-void
-kernel_check_probes(struct shell *sh)
-{
-	target_check_probes(sh, false);
 }

@@ -19,8 +19,6 @@ bool	kernel_attrs(struct shell *, tnfctl_trace_attrs_t *);
 /* Probes of raw I/O cost every system call: only who names them gets them in any
    case ("on") or, from then on, only while a raw device is open. */
 void	kernel_ask_rawio(struct shell *, const struct selectors *, bool on);
-/* Nothing is recorded unless a probe is both enabled and traced: say so. */
-void	kernel_check_probes(struct shell *);
 /* Nothing can be traced while the filter is on and empty: say so. */
 void	kernel_check_filter(struct shell *);
 

@@ -251,33 +251,30 @@ static void
 option_check(const struct options *o, const char *argv0)
 {
 	const struct target_options *t = &o->target;
+	const struct {
+		bool	wrong;
+		const char *why;
+	} rules[] = {
+		{ !t->kernel && t->n_settings > 0, "--set is for the kernel: use it with -k" },
+		{ !t->kernel && o->run, "--run is for the kernel: use it with -k" },
+		{ !t->kernel && t->argv == NULL && t->pid == 0, "need to specify cmd or pid" },
+		{ t->argv != NULL && t->pid != 0, "can't specify both cmd and pid" },
+		{ t->follow_exec && t->argv == NULL, "--follow-exec needs a command" },
+		{ t->children && t->pid == 0, "--children needs -p pid" },
+		{ t->pid != 0 && t->preload != NULL, "can't use preload option with attach" },
+		{ o->run && (t->file == NULL || t->argv == NULL),
+		    "--run needs -o file and a command" },
+		{ t->kernel && t->file != NULL && !o->run,
+		    "can't specify a filename in kernel mode" },
+		{ t->kernel && t->argv != NULL && !o->run,
+		    "can't specify a command in kernel mode" },
+		{ t->kernel && t->pid != 0, "can't specify pid in kernel mode" },
+		{ t->kernel && t->preload != NULL, "can't use preload option in kernel mode" },
+	};
 
-	if (!t->kernel && t->n_settings > 0)
-		option_usage(argv0, "--set is for the kernel: use it with -k");
-	if (!t->kernel && o->run)
-		option_usage(argv0, "--run is for the kernel: use it with -k");
-	if (!t->kernel && t->argv == NULL && t->pid == 0)
-		option_usage(argv0, "need to specify cmd or pid");
-	if (t->argv != NULL && t->pid != 0)
-		option_usage(argv0, "can't specify both cmd and pid");
-	if (t->follow_exec && t->argv == NULL)
-		option_usage(argv0, "--follow-exec needs a command");
-	if (t->children && t->pid == 0)
-		option_usage(argv0, "--children needs -p pid");
-	if (t->pid != 0 && t->preload != NULL)
-		option_usage(argv0, "can't use preload option with attach");
-	if (!t->kernel)
-		return;
-	if (o->run && (t->file == NULL || t->argv == NULL))
-		option_usage(argv0, "--run needs -o file and a command");
-	if (t->file != NULL && !o->run)
-		option_usage(argv0, "can't specify a filename in kernel mode");
-	if (t->argv != NULL && !o->run)
-		option_usage(argv0, "can't specify a command in kernel mode");
-	if (t->pid != 0)
-		option_usage(argv0, "can't specify pid in kernel mode");
-	if (t->preload != NULL)
-		option_usage(argv0, "can't use preload option in kernel mode");
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (rules[i].wrong)
+			option_usage(argv0, "%s", rules[i].why);
 }
 
 void

@@ -57,7 +57,7 @@ apply_to(struct shell *sh, const struct probe_op *op, bool *used,
 	if (match && attrs.imported && sh->mode == MODE_USER)
 		err = need_buffer(sh, h, op);
 	attrs_free(&attrs);
-	return match && err == TNFCTL_ERR_NONE ? op->apply(h, p, op) : err;
+	return match && err == TNFCTL_ERR_NONE ? op->apply(h, p, (void *)op) : err;
 }
 
 tnfctl_errcode_t
@@ -73,6 +73,12 @@ apply_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 	struct visit *v = arg;
 
 	return apply_to(v->sh, v->op, v->used, h, p);
+}
+
+static tnfctl_errcode_t
+apply_to_all(tnfctl_handle_t *h, void *visit)
+{
+	return tnfctl_probe_apply(h, apply_one, visit);
 }
 
 static tnfctl_errcode_t
@@ -149,10 +155,9 @@ probe_op_resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 }
 
 enum cmd_result
-probe_op_run(struct shell *sh, const struct args *a, const char *name,
-    probe_op_f *apply)
+probe_op_run(struct shell *sh, const struct cmd *c, const struct args *a)
 {
-	struct probe_op op = { .name = name, .apply = apply };
+	struct probe_op op = { .name = c->name, .apply = c->apply };
 	struct visit v = { .sh = sh };
 	tnfctl_errcode_t err;
 
@@ -161,16 +166,16 @@ probe_op_run(struct shell *sh, const struct args *a, const char *name,
 	functions_ask(sh, op.selectors);
 	v.op = history_add(&sh->history, &op);
 	v.used = tnf_xcalloc(op.selectors->n + 1, sizeof *v.used);
-	err = tnfctl_probe_apply(sh->target, apply_one, &v);
+	err = apply_to_all(sh->target, &v);
 	if (err == TNFCTL_ERR_NONE)
-		err = family_apply(sh->family, apply_one, &v);
+		err = family_each(sh->family, apply_to_all, &v);
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_TARGET, err,
 		    "error on probe operation: ");
 	else {
-		if (strcmp(name, "enable") == 0 || strcmp(name, "disable") == 0)
-			kernel_ask_rawio(sh, op.selectors, name[0] == 'e');
-		unmatched_tell(sh, name, a->set, op.selectors, v.used);
+		if (strcmp(c->name, "enable") == 0 || strcmp(c->name, "disable") == 0)
+			kernel_ask_rawio(sh, op.selectors, c->name[0] == 'e');
+		unmatched_tell(sh, c->name, a->set, op.selectors, v.used);
 	}
 	free(v.used);
 	return CMD_DONE;

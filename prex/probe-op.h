@@ -8,30 +8,24 @@
 
 #include "prex/cmd.h"
 
-struct probe_op;
 struct selectors;
 struct shell;
 
-typedef tnfctl_errcode_t probe_op_f(tnfctl_handle_t *, tnfctl_probe_t *,
-    const struct probe_op *);
-
 struct probe_op {
 	const char *name;	/* of the command */
-	probe_op_f *apply;
+	tnfctl_probe_op_t apply;
 	char	*fcn, *symbol;	/* connect only */
 	char	*where;		/* trace only; NULL: none */
 	struct selectors *selectors;
 };
 
-/* The run function of all six: logs the command and applies it. */
-enum cmd_result probe_op_run(struct shell *, const struct args *,
-	    const char *name, probe_op_f *);
+/* Runs a command that has 'apply': logs it and applies it. */
+enum cmd_result probe_op_run(struct shell *, const struct cmd *, const struct args *);
 /* To one probe, if the selectors match it. */
 tnfctl_errcode_t probe_op_apply(struct shell *, const struct probe_op *,
 	    tnfctl_handle_t *, tnfctl_probe_t *);
 
 /* Has the functions among the probes that selectors by "function" choose. */
-struct selectors;
 void	functions_ask(struct shell *, const struct selectors *);
 
 /* Calls op for each probe with its state and attributes. */

@@ -184,7 +184,7 @@ run_record(struct shell *sh, const struct options *o, int *ret_status)
 	shell_commands(sh);
 	if (sh->failed || !fork_child(sh, o->target.argv, &c))
 		return false;
-	kernel_check_probes(sh);
+	target_check_probes(sh, false);
 	ready = run_done(sh, tnfctl_filter_list_follow(sh->target, c.pid),
 	    "process filter") &&
 	    run_done(sh, tnfctl_filter_state_set(sh->target, B_TRUE),

@@ -172,14 +172,6 @@ selectors_match(const struct selectors *l, const struct attrs *attrs,
 	return any;
 }
 
-static void
-spec_print(const struct spec *s)
-{
-	int mark = s->is_regex ? '/' : '\'';
-
-	printf("%c%s%c", mark, s->text, mark);
-}
-
 char *
 selector_text(const struct selector *s)
 {
@@ -194,9 +186,33 @@ void
 selectors_print(const struct selectors *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		spec_print(&l->v[i].attr);
-		putchar('=');
-		spec_print(&l->v[i].value);
-		putchar(' ');
+		char *text = selector_text(&l->v[i]);
+
+		printf("%s ", text);
+		free(text);
 	}
+}
+
+/*
+ * Probes whose hooks are passed a few thousand times a second at most.  A probe at
+ * a system call, a wake-up or every page fault is not for this list.
+ */
+static const char *const always[] = {
+	"thread_create", "thread_exit", "strategy", "biodone", "major_fault",
+	"pagein", "pageout", "pageout_scan_start", "pageout_scan_end",
+	"swapout_lwp", NULL
+};
+
+struct selectors *
+always_selectors(void)
+{
+	struct selectors *set = selectors_new();
+	struct spec attr, value;
+
+	for (size_t i = 0; always[i] != NULL; i++) {
+		spec_init(&attr, "name", false);
+		spec_init(&value, always[i], false);
+		selectors_add(set, attr, value);
+	}
+	return set;
 }

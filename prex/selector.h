@@ -48,6 +48,8 @@ void	selectors_add(struct selectors *l, struct spec attr, struct spec value);
 /* Does any of them?  With used, sets used[i] of all that do. */
 bool	selectors_match(const struct selectors *l, const struct attrs *attrs,
 	    bool *used);
+/* What "$always" stands for: the kernel probes that may be on for ever. */
+struct selectors *always_selectors(void);
 char	*selector_text(const struct selector *);	/* to be freed */
 void	selectors_print(const struct selectors *l);	/* "'a'=/v/ " for each */
 

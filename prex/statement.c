@@ -49,12 +49,13 @@ end_of_source(struct shell *sh, struct statement *st, bool begun)
 	return false;
 }
 
-static enum statement_read
-read_tokens(struct shell *sh, struct statement *st)
+enum statement_read
+statement_read(struct shell *sh, struct statement *st)
 {
 	struct token tok;
 	bool begun = false;
 
+	memset(st, 0, sizeof *st);
 	while (sh->top != NULL) {
 		switch (source_fill(sh, begun)) {
 		case SOURCE_LINE:
@@ -85,13 +86,6 @@ read_tokens(struct shell *sh, struct statement *st)
 			statement_add(st, &tok);
 	}
 	return STATEMENT_EOF;
-}
-
-enum statement_read
-statement_read(struct shell *sh, struct statement *st)
-{
-	memset(st, 0, sizeof *st);
-	return read_tokens(sh, st);
 }
 
 void

@@ -34,9 +34,7 @@ tab_columns(void)
 {
 	struct winsize ws;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) < 0 || ws.ws_col == 0)
-		return 80;
-	return ws.ws_col;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) < 0 || ws.ws_col == 0 ? 80 : ws.ws_col;
 }
 
 static void

@@ -27,12 +27,6 @@ target_open_opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
 	return false;
 }
 
-static tnfctl_errcode_t
-is_there_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
-{
-	return TNFCTL_ERR_USR1;
-}
-
 /* A process that has no probes of ours, or cannot get our library, may have some
    that the kernel hits.  It is left alone then.  *others: it could be watched, but has
    none of these either. */
@@ -43,8 +37,7 @@ target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why, bool *other
 	if (why != TNFCTL_ERR_NOLIBTNFPROBE && why != TNFCTL_ERR_NOTDYNAMIC)
 		return false;
 	if (tnfctl_pid_watch(pid, &sh->target) == TNFCTL_ERR_NONE) {
-		sh->watched = tnfctl_probe_apply(sh->target, is_there_one, NULL) ==
-		    TNFCTL_ERR_USR1;
+		sh->watched = target_has_probes(sh);
 		*others = !sh->watched;
 		if (!sh->watched) {
 			tnfctl_close(sh->target, TNFCTL_TARG_DEFAULT);

@@ -157,6 +157,12 @@ stop_at_first(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 	return TNFCTL_ERR_USR1;
 }
 
+bool
+target_has_probes(struct shell *sh)
+{
+	return tnfctl_probe_apply(sh->target, stop_at_first, NULL) == TNFCTL_ERR_USR1;
+}
+
 /* All that was asked for is asked again of the new program. */
 static tnfctl_errcode_t
 follow_exec(struct shell *sh)
@@ -178,8 +184,7 @@ wait_for_event(struct shell *sh, tnfctl_event_t *event, bool *had_probes)
 
 	*had_probes = false;
 	do {
-		*had_probes |= tnfctl_probe_apply(sh->target, stop_at_first,
-		    NULL) == TNFCTL_ERR_USR1;
+		*had_probes |= target_has_probes(sh);
 		trace_context_note(sh);
 		err = family_continue(sh->family, sh->target, event);
 		if (err == TNFCTL_ERR_NONE && sh->follow_exec &&
@@ -289,7 +294,7 @@ check_kernel(struct shell *sh)
 
 	if (tnfctl_trace_attrs_get(sh->target, &attrs) == TNFCTL_ERR_NONE &&
 	    attrs.trace_state)
-		kernel_check_probes(sh);
+		target_check_probes(sh, false);
 }
 
 bool

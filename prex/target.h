@@ -31,8 +31,9 @@ bool	target_open(struct shell *, const struct target_options *);
 bool	target_set_up(struct shell *, const struct target_options *);
 bool	target_close(struct shell *);
 
+bool	target_has_probes(struct shell *);
 void	target_catch_interrupt(struct shell *);
-/* Warns if no probe records.  may_come: there are none yet, and some may come. */
+/* Warns if no probe is both enabled and traced.  may_come: there are none yet, and some may come. */
 void	target_check_probes(struct shell *, bool may_come);
 /* Has Ctrl-C been pressed since last asked? */
 bool	target_interrupted(void);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prex/always.h"
 #include "prex/attr.h"
 #include "prex/cmd.h"
 #include "prex/lex.h"
