@@ -112,9 +112,7 @@ member_type(const char *name)
 {
 	if (strcmp(name, "tnf_long") == 0)
 		return TNF_CORE_int64;
-	if (strcmp(name, "tnf_ulong") == 0)
-		return TNF_CORE_uint64;
-	return tnf_core_find(name);
+	return strcmp(name, "tnf_ulong") == 0 ? TNF_CORE_uint64 : tnf_core_find(name);
 }
 
 static uint32_t

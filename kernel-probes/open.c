@@ -105,9 +105,7 @@ open_reading(struct kp *kp)
 	if ((r = lock_reading(kp)) < 0 || (r = kp_state_open(kp)) < 0 ||
 	    (r = kp_state_usable(kp)) < 0)
 		return r;
-	if (kp->state->buffer_size == 0)
-		return no_buffer(kp);
-	return kp_imports_open(kp);
+	return kp->state->buffer_size == 0 ? no_buffer(kp) : kp_imports_open(kp);
 }
 
 static struct kp *

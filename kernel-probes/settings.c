@@ -57,7 +57,5 @@ kp_setting_set(struct kp *kp, const char *name, unsigned value)
 	if (value > max)
 		return kp_fail(kp, -EINVAL, "%s: %u is more than %u", name, value, max);
 	*p = value;
-	if (p == &kp->state->import_rate)
-		return kp_imports_rerate(kp);
-	return kp_attach_sync(kp);
+	return p == &kp->state->import_rate ? kp_imports_rerate(kp) : kp_attach_sync(kp);
 }

@@ -179,9 +179,7 @@ kp_tracepoint_attach(struct kp *kp, struct kp_import *imp, const char *name, int
 		return kp_event_refused(kp, event, imp->name);
 	link = bpf_link_create(prog, event, BPF_PERF_EVENT, &opts);
 	close(event);
-	if (link < 0)
-		return kp_refused(kp, link, imp->name);
-	return kp_import_pin(kp, imp, 0, link);
+	return link < 0 ? kp_refused(kp, link, imp->name) : kp_import_pin(kp, imp, 0, link);
 }
 
 static int

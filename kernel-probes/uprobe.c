@@ -197,9 +197,7 @@ attach_site(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *s
 	opts.perf_event.bpf_cookie = cookie;
 	link = bpf_link_create(prog, event, BPF_PERF_EVENT, &opts);
 	close(event);
-	if (link < 0)
-		return kp_refused(kp, link, imp->name);
-	return kp_import_pin(kp, imp, n, link);
+	return link < 0 ? kp_refused(kp, link, imp->name) : kp_import_pin(kp, imp, n, link);
 }
 
 static int

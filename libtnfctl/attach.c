@@ -182,9 +182,7 @@ process_check(pid_t pid)
 		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)pid);
 	tracer = tnf_proc_status(pid, "TracerPid");
-	if (tracer > 0)
-		return attach_busy(pid, tracer);
-	return tnfctl_process_check_file(pid);
+	return tracer > 0 ? attach_busy(pid, tracer) : tnfctl_process_check_file(pid);
 }
 
 /* A program that has only just started gets through its linker first. */

@@ -85,9 +85,7 @@ make_absolute(const char *file, struct place *ret)
 		    "than %d bytes", TNF_PATH_SIZE - 1);
 	strcpy(ret->path + n, file);
 	ret->base = strrchr(ret->path, '/') + 1;
-	if (*ret->base == '\0')
-		return a_directory(ret);
-	return TNFCTL_ERR_NONE;
+	return *ret->base == '\0' ? a_directory(ret) : TNFCTL_ERR_NONE;
 }
 
 static tnfctl_errcode_t

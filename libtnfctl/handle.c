@@ -124,17 +124,13 @@ tnfctl_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 TNFCTL_API tnfctl_errcode_t
 tnfctl_buffer_dealloc(tnfctl_handle_t *h)
 {
-	if (h->ops->buffer_dealloc == NULL)
-		return wrong_kind();
-	return h->ops->buffer_dealloc(h);
+	return h->ops->buffer_dealloc == NULL ? wrong_kind() : h->ops->buffer_dealloc(h);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_trace_state_set(tnfctl_handle_t *h, boolean_t on)
 {
-	if (h->ops->trace_set == NULL)
-		return wrong_kind();
-	return h->ops->trace_set(h, on != B_FALSE);
+	return h->ops->trace_set == NULL ? wrong_kind() : h->ops->trace_set(h, on != B_FALSE);
 }
 
 static tnfctl_errcode_t
@@ -146,66 +142,50 @@ no_filter(void)
 TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_state_set(tnfctl_handle_t *h, boolean_t on)
 {
-	if (h->ops->filter_set == NULL)
-		return wrong_kind();
-	return h->ops->filter_set(h, on != B_FALSE);
+	return h->ops->filter_set == NULL ? wrong_kind() : h->ops->filter_set(h, on != B_FALSE);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_list_get(tnfctl_handle_t *h, pid_t **ret, int *ret_n)
 {
-	if (h->ops->filter_list == NULL)
-		return wrong_kind();
-	return h->ops->filter_list(h, ret, ret_n);
+	return h->ops->filter_list == NULL ? wrong_kind() : h->ops->filter_list(h, ret, ret_n);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_list_add(tnfctl_handle_t *h, pid_t pid)
 {
-	if (h->ops->filter_add == NULL)
-		return wrong_kind();
-	return h->ops->filter_add(h, pid);
+	return h->ops->filter_add == NULL ? wrong_kind() : h->ops->filter_add(h, pid);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_list_delete(tnfctl_handle_t *h, pid_t pid)
 {
-	if (h->ops->filter_delete == NULL)
-		return wrong_kind();
-	return h->ops->filter_delete(h, pid);
+	return h->ops->filter_delete == NULL ? wrong_kind() : h->ops->filter_delete(h, pid);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
 {
-	if (h->ops->filter_follow == NULL)
-		return no_filter();
-	return h->ops->filter_follow(h, pid);
+	return h->ops->filter_follow == NULL ? no_filter() : h->ops->filter_follow(h, pid);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_rule_add(tnfctl_handle_t *h, const char *rule)
 {
-	if (h->ops->rule_add == NULL)
-		return no_filter();
-	return h->ops->rule_add(h, rule);
+	return h->ops->rule_add == NULL ? no_filter() : h->ops->rule_add(h, rule);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_rule_delete(tnfctl_handle_t *h, const char *rule)
 {
-	if (h->ops->rule_delete == NULL)
-		return no_filter();
-	return h->ops->rule_delete(h, rule);
+	return h->ops->rule_delete == NULL ? no_filter() : h->ops->rule_delete(h, rule);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule),
     void *arg)
 {
-	if (h->ops->rule_apply == NULL)
-		return no_filter();
-	return h->ops->rule_apply(h, fn, arg);
+	return h->ops->rule_apply == NULL ? no_filter() : h->ops->rule_apply(h, fn, arg);
 }
 
 TNFCTL_API tnfctl_errcode_t
@@ -258,9 +238,7 @@ tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
 TNFCTL_API tnfctl_errcode_t
 tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
-	if (h->ops->import_add == NULL)
-		return wrong_kind();
-	return h->ops->import_add(h, kind, source);
+	return h->ops->import_add == NULL ? wrong_kind() : h->ops->import_add(h, kind, source);
 }
 
 TNFCTL_API tnfctl_errcode_t

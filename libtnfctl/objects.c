@@ -89,9 +89,7 @@ tnfctl_file_open(const char *path)
 int
 tnfctl_object_open(const struct object *o)
 {
-	if (o->fd >= 0)
-		return fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
-	return tnfctl_file_open(o->file);
+	return o->fd >= 0 ? fcntl(o->fd, F_DUPFD_CLOEXEC, 0) : tnfctl_file_open(o->file);
 }
 
 bool

@@ -26,9 +26,7 @@ file_check(const struct stat *st, uint64_t size)
 {
 	if (!S_ISREG(st->st_mode))
 		return EINVAL;
-	if (size < FILE_MIN || (uint64_t)st->st_size < size)
-		return EFBIG;
-	return 0;
+	return size < FILE_MIN || (uint64_t)st->st_size < size ? EFBIG : 0;
 }
 
 /* What a name leads to must be ours, under one name, besides. */
