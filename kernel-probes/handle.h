@@ -66,6 +66,7 @@ struct kp {
 	uint64_t	*pool;		/* mapping of the pool, or NULL */
 	int		*program_fd;	/* of each program that is pinned; NULL: nobody asked */
 	uint64_t	 missing;	/* programs that this kernel has no hook for */
+	const char	*lacks;		/* kp_hooks_lacking() */
 	__u32		 gfp_movable, gfp_zero, bio_remapped;	/* its flags */
 	pid_t		*kept;		/* the filter's set, while nothing is pinned */
 	int		 kepts;
@@ -78,6 +79,10 @@ int kp_fail(struct kp *, int r, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a BPF system call: says who stands in the way. */
 int kp_refused(struct kp *, int r, const char *what);
+/* What the programs need as a whole and the kernel with these types has not, with the
+   version that brought it; NULL: nothing. */
+struct btf;
+const char *kp_hooks_lacking(const struct btf *);
 int kp_may_use(struct kp *);		/* -EPERM: a capability is missing */
 
 /* pins.c */

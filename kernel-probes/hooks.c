@@ -113,6 +113,21 @@ memory_is_counted(void)
 	return on != 0;
 }
 
+/* Maps that a kernel does not know cannot be made, and without them no program is
+   taken, so that its verifier, which would say why, says nothing. */
+const char *
+kp_hooks_lacking(const struct btf *btf)
+{
+	int id = btf__find_by_name_kind(btf, "bpf_map_type", BTF_KIND_ENUM);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, id);
+
+	for (unsigned i = 0; t != NULL && i < btf_vlen(t); i++)
+		if (strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off),
+		    "BPF_MAP_TYPE_TASK_STORAGE") == 0)
+			return NULL;
+	return "this kernel has no task storage for them: needs Linux 5.11";
+}
+
 int
 kp_hooks_find(struct kp *kp)
 {
@@ -123,6 +138,7 @@ kp_hooks_find(struct kp *kp)
 		return kp_fail(kp, -ENOTSUP, "/sys/kernel/btf/vmlinux: the kernel does "
 		    "not describe its types: needs CONFIG_DEBUG_INFO_BTF");
 	find_bits(kp, btf);
+	kp->lacks = kp_hooks_lacking(btf);
 	kp->missing = wrong_switch(btf);
 	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
 		p = &kp_programs[i];

@@ -162,10 +162,12 @@ kp_load(struct kp *kp, size_t size)
 	struct kernel_bpf *skel;
 	int r = load_programs(kp, size, &skel);
 
+	if (r == -ENOMEM)
+		return kp_fail(kp, r, "buffer of %zu bytes: not enough memory", size);
+	if (r != 0 && r != -EPERM && kp->lacks != NULL)
+		return kp_fail(kp, r, "BPF programs: %s", kp->lacks);
 	if (r != 0)
-		return r == -ENOMEM ?
-		    kp_fail(kp, r, "buffer of %zu bytes: not enough memory", size) :
-		    kp_refused(kp, r, "BPF programs");
+		return kp_refused(kp, r, "BPF programs");
 	r = pin_all(kp, skel);
 	if (r == 0) {
 		kp->pool_fd = fcntl(bpf_map__fd(skel->maps.tnf_pool), F_DUPFD_CLOEXEC, 3);
