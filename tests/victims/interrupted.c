@@ -17,7 +17,7 @@
 #include "victim.h"
 
 /* The C library registers the area since 2.35. */
-#if defined(__x86_64__) && __has_include(<sys/rseq.h>)
+#if (defined(__x86_64__) || defined(__aarch64__)) && __has_include(<sys/rseq.h>)
 #include <sys/rseq.h>
 #define HAVE_SEQUENCES
 #endif
@@ -74,6 +74,7 @@ changes_inside(const uintptr_t *word)
 	unsigned long rounds = INSIDE;
 	bool changed = false;
 
+#ifdef __x86_64__
 	__asm__ volatile(
 	    ".pushsection .data.rel.local, \"aw\"\n"
 	    "	.balign 32\n"
@@ -97,6 +98,32 @@ changes_inside(const uintptr_t *word)
 	    : [cs] "=m" (area->rseq_cs), [changed] "+m" (changed),
 	      [rounds] "+r" (rounds)
 	    : [word] "r" (word) : "rax", "memory", "cc");
+#else
+	__asm__ volatile(
+	    ".pushsection .data.rel.local, \"aw\"\n"
+	    "	.balign 32\n"
+	    "3:	.long 0, 0\n"
+	    "	.quad 1f, 2f - 1f, 4f\n"
+	    ".popsection\n"
+	    "	adrp x9, 3b\n"
+	    "	add x9, x9, :lo12:3b\n"
+	    "	str x9, %[cs]\n"
+	    "1:	ldr x9, [%[word]]\n"
+	    "	cbnz x9, 2f\n"
+	    "5:	ldr x9, [%[word]]\n"
+	    "	cbnz x9, 6f\n"
+	    "	subs %[rounds], %[rounds], #1\n"
+	    "	b.ne 5b\n"
+	    "	b 2f\n"
+	    "6:	mov %w[changed], #1\n"
+	    "2:	b 7f\n"
+	    "	.inst 0xd428bc00\n"	/* RSEQ_SIG */
+	    "4:\n"
+	    "7:\n"
+	    : [cs] "=m" (area->rseq_cs), [changed] "+r" (changed),
+	      [rounds] "+r" (rounds)
+	    : [word] "r" (word) : "x9", "memory", "cc");
+#endif
 	return changed;
 }
 

@@ -45,6 +45,38 @@ spin(volatile int *flag)
 	    : [bad] "+m"(bad) : [flag] "r"(flag)
 	    : "rax", "rbx", "r8", "r9", "r12", "r15", "xmm0", "xmm15", "cc",
 	    "memory");
+#elif defined(__aarch64__)
+	__asm__ volatile(
+	    "ldr x7, =0x1111111111111111\n\t"
+	    "ldr x9, =0x2222222222222222\n\t"
+	    "ldr x17, =0x3333333333333333\n\t"
+	    "ldr x20, =0x4444444444444444\n\t"
+	    "ldr x28, =0x5555555555555555\n\t"
+	    "fmov d0, x7\n\t"
+	    "fmov d31, x17\n\t"
+	    "mov v8.d[1], x20\n\t"
+	    "1: ldr w10, [%[flag]]\n\t"
+	    "cbz w10, 1b\n\t"
+	    "fmov x10, d0\n\t"
+	    "cmp x10, x7\n\t" "b.ne 2f\n\t"
+	    "fmov x10, d31\n\t"
+	    "cmp x10, x17\n\t" "b.ne 2f\n\t"
+	    "mov x10, v8.d[1]\n\t"
+	    "cmp x10, x20\n\t" "b.ne 2f\n\t"
+	    "ldr x10, =0x1111111111111111\n\t"
+	    "cmp x10, x7\n\t" "b.ne 2f\n\t"
+	    "ldr x10, =0x2222222222222222\n\t"
+	    "cmp x10, x9\n\t" "b.ne 2f\n\t"
+	    "ldr x10, =0x3333333333333333\n\t"
+	    "cmp x10, x17\n\t" "b.ne 2f\n\t"
+	    "ldr x10, =0x4444444444444444\n\t"
+	    "cmp x10, x20\n\t" "b.ne 2f\n\t"
+	    "ldr x10, =0x5555555555555555\n\t"
+	    "cmp x10, x28\n\t" "b.eq 3f\n\t"
+	    "2: mov %[bad], #1\n\t"
+	    "3:"
+	    : [bad] "+r"(bad) : [flag] "r"(flag)
+	    : "x7", "x9", "x10", "x17", "x20", "x28", "v0", "v8", "v31", "cc", "memory");
 #else
 	while (!*flag)
 		;
