@@ -53,7 +53,7 @@ traced "$work" evict $n "$file"
 pid=$(said pid)
 equal "major faults, by getrusage" "$(said major)" $n
 equal "major faults" "$(count "$pid" major_fault)" $n
-equal "offsets" "$(events "$pid" major_fault | sum offset)" $((n * (n - 1) / 2 * 4096))
+equal "offsets" "$(events "$pid" major_fault | sum offset)" $((n * (n - 1) / 2 * $(getconf PAGESIZE)))
 equal "one vnode" "$(events "$pid" major_fault | sed 's/.*vnode: \([^ ]*\) .*/\1/' | sort -u | wc -l)" 1
 # The file was written from memory that had the same addresses before.
 equal "reading faults on the cold file, by getrusage" \

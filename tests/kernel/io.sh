@@ -10,6 +10,7 @@ loop=
 truncate -s 64M "$image" || skip "no room for an image"
 loop=$(losetup -f --show "$image" 2>/dev/null) || skip "no loop device"
 name=${loop#/dev/}
+page=$(getconf PAGESIZE)
 device=$(awk -F: '{ print $1 * 1048576 + $2 }' "/sys/block/$name/dev")
 
 on_device() { grep -E "device: $device( |\$)" "$TMP/events" | awk -v n="$1" '$4 == n'; }
@@ -83,7 +84,7 @@ disk=$(basename "$(realpath "/sys/dev/block/$major_minor")")
 [ -e "/sys/block/$disk" ] || disk=$(basename "$(dirname "$(realpath "/sys/dev/block/$major_minor")")")
 most=$(cat "/sys/block/$disk/queue/max_segments" 2>/dev/null) || most=0
 pages=10160
-dd if=/dev/zero of="$image.merged" bs=4096 count=$pages conv=fsync 2>/dev/null || fail "dd"
+dd if=/dev/zero of="$image.merged" bs="$page" count=$pages conv=fsync 2>/dev/null || fail "dd"
 at_exit "rm -f $image.merged"
 if [ "$most" -gt 128 ]; then
 	# What others write to the disk meanwhile comes in between.
@@ -107,7 +108,7 @@ rm -f "$image.merged"
 
 # And the other way round: a bio of which each page is a request, done by many CPUs.
 most=$(cat "/sys/block/$name/queue/max_sectors_kb")
-echo 4 >"/sys/block/$name/queue/max_sectors_kb" || fail "max_sectors_kb"
+echo $((page / 1024)) >"/sys/block/$name/queue/max_sectors_kb" || fail "max_sectors_kb"
 parts=400
 # On a busy machine the kernel sometimes runs no program at block_rq_complete for a
 # millisecond: what then has no end is told as lost when its bio begins anew.
@@ -122,7 +123,7 @@ for try in 1 2 3 4 5 6; do
 done
 echo "$most" >"/sys/block/$name/queue/max_sectors_kb"
 equal "pieces handed in" "$(wc -l <"$TMP/began")" $((4 * parts))
-within "requests of them, by the device's account" $requests $((4 * parts * 64)) $((4 * parts * 64 + 64))
+within "requests of them, by the device's account" $requests $((4 * parts * 262144 / page)) $((4 * parts * 262144 / page + 64))
 equal "split: each has ended" "$ended" $((4 * parts))
 
 # A file system: pages of one file go out and come in.
@@ -143,7 +144,7 @@ pid=$(said pid)
 # Of all that is read, the file is most.
 vnode=$(events "$pid" pagein | awk '{ s[$6] += $10 } END { for (v in s) print s[v], v }' |
 	sort -n | awk 'END { print $2 }')
-equal "bytes that come in" "$(events "$pid" pagein | grep "vnode: $vnode " | sum size)" $((n * 4096))
+equal "bytes that come in" "$(events "$pid" pagein | grep "vnode: $vnode " | sum size)" $((n * page))
 # A page that is written back before the call that fills its folio is done goes twice.
 within "pages that go out" "$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" $n $((2 * n))
 equal "none of them to be freed" "$(events - pageout | grep "vnode: $vnode " | sum pages_freed)" 0

@@ -53,8 +53,9 @@ traced "$work" waits 20
 pid=$(said pid)
 events "$pid" thread_block | sed 's/.*reason: \([^ ]*\).*/\1/' | sort | uniq -c | sort -rn >"$TMP/reasons"
 equal "sleeps without an object" "$(awk '$2 == "0" || $2 == "0x0" { n = $1 } END { print n + 0 }' "$TMP/reasons")" 0
-# One of 40 was without the queue once, beside a load of 60.
-within "poll and select of a pipe" "$(awk 'NR == 1 { print $1 }' "$TMP/reasons")" 38 40
+# One of 40 was without the queue once, beside a load of 60; and one who is woken for
+# nothing, as the kernel may do, sleeps again.
+within "poll and select of a pipe" "$(awk 'NR == 1 { print $1 }' "$TMP/reasons")" 38 44
 within "msgrcv" "$(awk 'NR == 2 { print $1 }' "$TMP/reasons")" 18 20
 within "semop" "$(awk 'NR == 3 { print $1 }' "$TMP/reasons")" 18 20
 

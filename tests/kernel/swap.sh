@@ -40,6 +40,7 @@ make_group() {
 	echo 32M >"$group/memory.limit_in_bytes" || skip "no memory limit"
 }
 make_group
+page=$(getconf PAGESIZE)
 
 # zram takes pages without requests to a block device until 6.3; then a file it is.
 if grep -q ' zram_rw_page' /proc/kallsyms; then
@@ -53,13 +54,14 @@ else
 fi
 { mkswap "$swap" && swapon "$swap"; } >/dev/null 2>&1 || skip "no swap on $swap"
 
-swapin=swapin_lwp
-if [ -n "$(unavailable $swapin)" ]; then
-	echo "not tried: $(unavailable $swapin)"
-	swapin=
-fi
+# available PROBE: it, or nothing, and then why
+available() {
+	_missing=$(unavailable "$1")
+	if [ -z "$_missing" ]; then echo "$1"; else echo "not tried: $_missing" >&2; fi
+}
+swapin=$(available swapin_lwp) major=$(available major_fault)
 trace_begin 64000000 pageout_scan_start pageout_scan_end swapout_process \
-	swapout_lwp $swapin major_fault pagein pageout strategy biodone
+	swapout_lwp $swapin $major pagein pageout strategy biodone
 # The counters are the machine's, and others may push out and fault in as well.  So
 # they are read on both sides of each edge of the trace: what all processes did lies
 # between what was counted inside and what was counted outside, but for what is on
@@ -94,9 +96,9 @@ group_swapped() {
 	if grep -q '^pswpout ' "$group/memory.stat"; then
 		awk '$1 == "pswpout" { print $2 }' "$group/memory.stat"
 	elif [ -e "$group/memory.swap.peak" ]; then
-		echo $(($(cat "$group/memory.swap.peak") / 4096))
+		echo $(($(cat "$group/memory.swap.peak") / page))
 	else
-		echo $((($(cat "$group/memory.memsw.max_usage_in_bytes") - (32 << 20)) / 4096))
+		echo $((($(cat "$group/memory.memsw.max_usage_in_bytes") - (32 << 20)) / page))
 	fi
 }
 
@@ -111,15 +113,16 @@ of_processes "pages swapped out, by process, as pswpout" "$swapped" pswpout "$(g
 within "pages of the process, as its group's" \
 	"$(events - swapout_process | grep "pid: $pid " | sum page_count)" \
 	$(($(group_swapped) - 64)) "$swapped"
-vnode=$(events "$pid" major_fault | sed 's/.*vnode: \([^ ]*\) .*/\1/' | sort | uniq -c |
-	sort -n | awk 'END { print $2 }')
+# Where the pages came from, or, of a kernel that does not tell, where most pages went.
+vnode=$(if [ -n "$major" ]; then events "$pid" "$major"; else events - pageout; fi |
+	sed 's/.*vnode: \([^ ]*\) .*/\1/' | sort | uniq -c | sort -n | awk 'END { print $2 }')
 as_counted "pages written to swap, as pswpout" \
 	"$(events - pageout | grep "vnode: $vnode " | sum pages_pageout)" pswpout
 [ -z "$swapin" ] || of_processes "pages swapped in, as pswpin" "$(events - swapin_lwp | sum page_count)" pswpin \
 	"$(group_faulted)"
 as_counted "pages from swap, as pswpin" \
-	"$(($(events - pagein | grep "vnode: $vnode " | sum size) / 4096))" pswpin
-as_counted "major faults, as pgmajfault" "$(count - major_fault)" pgmajfault
+	"$(($(events - pagein | grep "vnode: $vnode " | sum size) / page))" pswpin
+[ -z "$major" ] || as_counted "major faults, as pgmajfault" "$(count - major_fault)" pgmajfault
 within "scans end as often as they begin" "$(count - pageout_scan_end)" \
 	$(($(count - pageout_scan_start) - 2)) $(($(count - pageout_scan_start) + 2))
 equal "pages needed, as /proc/zoneinfo" \

@@ -1,6 +1,7 @@
 /*
  * work-pages.c - pages that are written, read, shared, evicted, swapped.
  */
+#include <alloca.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -236,7 +237,7 @@ swap(long mib, char **arg)
 static void *
 have_stack(void *arg)
 {
-	volatile char page[16 * PAGE];
+	volatile char *page = alloca((size_t)(16 * PAGE));
 
 	for (int i = 0; i < 16; i++)
 		page[i * PAGE] = 1;

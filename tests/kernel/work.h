@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 
-#define PAGE	4096l
+#define PAGE	sysconf(_SC_PAGESIZE)
 
 struct work {
 	const char *name;
