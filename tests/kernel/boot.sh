@@ -20,8 +20,10 @@
 #	strace,jq,gawk,python3,bpftool,busybox-static,libedit2,libdw1,libbpf1,\
 #	libsqlite3-0,libzstd1 bookworm directory
 #
+# (boot-tests.sh, beside this one, wants more: its head says what.)
+#
 # TNF_QEMU is more arguments of qemu, TNF_APPEND of the kernel; qemu runs under TNF_NICE
-# (nice).  TNF_REBOOT=1 lets the machine start again, with what its memory has: the command
+# (nice).  TNF_DISK is the size of the disk (1G).  TNF_REBOOT=1 lets the machine start again, with what its memory has: the command
 # finds /scratch as it left it.
 #
 # Needs root, qemu-system-x86 or -arm with virtiofsd, busybox-static, cpio, kmod,
@@ -95,6 +97,7 @@ export TNF_SOURCE='$TNF_SOURCE' TNF_BUILD='$TNF_BUILD' TNF_TEST_DIR=/scratch
 mkdir -p /dev/shm /dev/pts; mount -t tmpfs shm /dev/shm; mount -t devpts pts /dev/pts
 mount -t cgroup2 cgroup2 /sys/fs/cgroup; mount -t bpf -o mode=0700 bpf /sys/fs/bpf
 mount -t tmpfs run /run
+ip link set lo up
 cd /scratch
 uname -sr
 { $command
@@ -103,7 +106,7 @@ echo o >/proc/sysrq-trigger
 read -r forever
 END
 (cd "$root" && find . | cpio -o -H newc 2>/dev/null) >"$dir/initrd"
-truncate -s 1G "$dir/disk" && mke2fs -q -F -t ext4 "$dir/disk" || exit 1
+truncate -s "${TNF_DISK-1G}" "$dir/disk" && mke2fs -q -F -t ext4 "$dir/disk" || exit 1
 
 "$virtiofsd" --socket-path="$dir/fs" -o source="$TNF_ROOT" -o sandbox=chroot -o cache=always \
 	>"$dir/virtiofsd.log" 2>&1 &
