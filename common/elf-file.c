@@ -29,6 +29,7 @@
 struct elffile {
 	Elf	*elf;
 	int	 fd;
+	bool	 taken;		/* fd is closed with it */
 	size_t	 names;		/* index of the section of section names */
 	uint64_t file_size;
 	uint64_t budget;	/* relocations that we are willing to look at */
@@ -114,6 +115,18 @@ tnf_elffile_open(int fd)
 	return e;
 }
 
+struct elffile *
+tnf_elffile_take(int fd)
+{
+	struct elffile *e = fd < 0 ? NULL : tnf_elffile_open(fd);
+
+	if (e != NULL)
+		e->taken = true;
+	else if (fd >= 0)
+		close(fd);
+	return e;
+}
+
 struct Elf *
 tnf_elffile_handle(struct elffile *e)
 {
@@ -126,6 +139,8 @@ tnf_elffile_close(struct elffile *e)
 	if (e == NULL)
 		return;
 	elf_end(e->elf);
+	if (e->taken)
+		close(e->fd);
 	free(e);
 }
 

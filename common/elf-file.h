@@ -30,6 +30,8 @@ enum elffile_kind tnf_elffile_kind_of(int fd, const char *symbol);
 /* NULL: not an ELF object of this machine's class and byte order.  The file
    stays the caller's and must stay open. */
 struct elffile *tnf_elffile_open(int fd);
+/* The same, but the file is closed with it, or at once for NULL; -1 is fine. */
+struct elffile *tnf_elffile_take(int fd);
 void	tnf_elffile_close(struct elffile *);
 
 /* The lowest address that is loaded, page aligned. */

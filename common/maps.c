@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -122,6 +123,24 @@ bool
 tnf_mapping_is_written(const struct mapping *m)
 {
 	return m->write && m->shared && m->path[0] == '/';
+}
+
+bool
+tnf_maps_write_file(pid_t pid, const struct stat *file)
+{
+	char path[MAPPING_FILE_MAX];
+	bool found = false;
+	struct maps maps;
+	struct stat st;
+
+	if (tnf_maps_read(pid, &maps) != 0)
+		return false;
+	for (size_t i = 0; i < maps.n && !found; i++)
+		found = tnf_mapping_is_written(&maps.m[i]) &&
+		    stat(tnf_mapping_file(&maps.m[i], pid, path), &st) == 0 &&
+		    st.st_ino == file->st_ino && st.st_dev == file->st_dev;
+	tnf_maps_free(&maps);
+	return found;
 }
 
 const struct mapping *

@@ -36,6 +36,10 @@ const char *tnf_mapping_file(const struct mapping *, pid_t,
 /* A file that others see change. */
 bool	tnf_mapping_is_written(const struct mapping *);
 
+/* Has the process this file mapped so?  False also if nobody may know. */
+struct stat;
+bool	tnf_maps_write_file(pid_t, const struct stat *);
+
 /* Two mappings of one file; false for memory that has none. */
 static inline bool
 mapping_same_file(const struct mapping *a, const struct mapping *b)

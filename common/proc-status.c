@@ -1,9 +1,13 @@
 /*
  * proc-status.c - what the kernel says of a process or a thread.
  */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/proc-status.h"
 
@@ -94,19 +98,31 @@ tnf_thread_status_last(pid_t pid, pid_t tid, const char *field)
 uint64_t
 tnf_proc_started(pid_t pid)
 {
-	char path[64], line[1024], *p = NULL;
-	uint64_t start = 0;
-	FILE *f;
+	char line[1024], *p;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if ((f = fopen(path, "re")) == NULL)
+	if (tnf_proc_file(line, sizeof(line), "/proc/%d/stat", (int)pid) < 0)
 		return 0;
-	if (fgets(line, sizeof(line), f) != NULL)
-		p = strrchr(line, ')');
+	p = strrchr(line, ')');
 	for (int i = 0; p != NULL && i < 20; i++)
 		p = strchr(p + 1, ' ');
-	if (p != NULL)
-		start = strtoull(p, NULL, 10);
-	fclose(f);
-	return start;
+	return p != NULL ? strtoull(p, NULL, 10) : 0;
+}
+
+ssize_t
+tnf_proc_file(char *ret, size_t size, const char *path, ...)
+{
+	char name[PATH_MAX];
+	va_list ap;
+	ssize_t n;
+	int fd;
+
+	va_start(ap, path);
+	vsnprintf(name, sizeof(name), path, ap);
+	va_end(ap);
+	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
+		return -1;
+	n = read(fd, ret, size - 1);
+	close(fd);
+	ret[n > 0 ? n : 0] = '\0';
+	return n;
 }

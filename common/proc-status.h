@@ -32,4 +32,8 @@ long	tnf_proc_status_nth(pid_t, const char *field, unsigned n);
 /* The last number: of NSpid, what the task is called in its own name space. */
 long	tnf_thread_status_last(pid_t pid, pid_t tid, const char *field);
 
+/* The first bytes of a file, with a NUL behind them; how many, -1: it cannot be read. */
+ssize_t	tnf_proc_file(char *ret, size_t size, const char *path, ...)
+	    __attribute__((format(printf, 3, 4)));
+
 #endif

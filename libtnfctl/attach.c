@@ -31,15 +31,10 @@
 static int
 yama_scope(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	int scope = -1;
+	char text[16];
 
-	if (f == NULL)
-		return -1;
-	if (fscanf(f, "%d", &scope) != 1)
-		scope = -1;
-	fclose(f);
-	return scope;
+	return tnf_proc_file(text, sizeof(text), "/proc/sys/kernel/yama/ptrace_scope") > 0 ?
+	    atoi(text) : -1;
 }
 
 static tnfctl_errcode_t

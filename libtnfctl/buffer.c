@@ -126,9 +126,8 @@ same_directory(tnfctl_handle_t *h, const struct place *p)
 	    "(nsenter -t %d -m)", p->path, (int)h->pid, (int)h->pid);
 }
 
-/* Under whose name the target opens files. */
-static bool
-owner_of(pid_t pid, uid_t *uid, gid_t *gid)
+bool
+tnfctl_owner_of(pid_t pid, uid_t *uid, gid_t *gid)
 {
 	long u = tnf_proc_status_nth(pid, "Uid", PROC_ID_FS);
 	long g = tnf_proc_status_nth(pid, "Gid", PROC_ID_FS);
@@ -144,7 +143,7 @@ tnfctl_buffer_give(tnfctl_handle_t *h, int fd, const char *path)
 	uid_t uid;
 	gid_t gid;
 
-	if (geteuid() == 0 && owner_of(h->pid, &uid, &gid) &&
+	if (geteuid() == 0 && tnfctl_owner_of(h->pid, &uid, &gid) &&
 	    (uid != 0 || gid != getegid()) && fchown(fd, uid, gid) < 0)
 		return tnfctl_error_set_errno(errno, "%s", path);
 	return TNFCTL_ERR_NONE;

@@ -8,12 +8,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/elf-file.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/imports.h"
-#include "libtnfctl/pools.h"
 #include "libtnfctl/text.h"
 
 #define PROBES_MAX	(1u << 18)	/* of one target */
@@ -21,8 +19,6 @@
 #define FILE_MIN_MAX	(16u << 20)	/* what a target may ask for */
 #define BLOCK_MAX	4096u		/* bytes a control block may grow to */
 #define AT(p, member)	((p)->address + offsetof(struct tnf_probe_control, member))
-#define CONTROL(h, member) \
-	((h)->control + offsetof(struct tnf_process_control, member))
 
 /* The words that a controller writes, as they lie in a block. */
 struct words {
@@ -66,24 +62,16 @@ struct source {
 	struct object *object;
 	struct text *text;
 	struct elffile *elf;
-	int	 fd;
+	bool	 asked;		/* elf is what it is, NULL too */
 };
 
 static struct elffile *
 source_elf(struct source *s)
 {
-	if (s->elf == NULL && s->fd == -1 &&
-	    (s->fd = tnfctl_object_open(s->object)) >= 0)
-		s->elf = tnf_elffile_open(s->fd);
+	if (!s->asked)
+		s->elf = tnf_elffile_take(tnfctl_object_open(s->object));
+	s->asked = true;
 	return s->elf;
-}
-
-static void
-source_close(struct source *s)
-{
-	tnf_elffile_close(s->elf);
-	if (s->fd >= 0)
-		close(s->fd);
 }
 
 /*
@@ -130,7 +118,7 @@ tnfctl_control_add_probe(tnfctl_handle_t *h, struct text *text, uintptr_t addres
 	/* A probe made at run time is in no file: its pointers are read from the
 	   target's memory. */
 	struct source source = { .object = h->control_object, .text = text,
-	    .fd = -2 };
+	    .asked = true };
 
 	return h->nprobes == PROBES_MAX ? TNFCTL_ERR_NONE :
 	    add_probe(h, &source, address, block);
@@ -177,7 +165,7 @@ update_probes(tnfctl_handle_t *h, const struct section *s, const char *copy)
 static tnfctl_errcode_t
 read_sections(tnfctl_handle_t *h, struct object *o, struct text *text)
 {
-	struct source source = { .object = o, .text = text, .fd = -1 };
+	struct source source = { .object = o, .text = text };
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	const struct section *s;
 	char *copy;
@@ -196,7 +184,7 @@ read_sections(tnfctl_handle_t *h, struct object *o, struct text *text)
 			update_probes(h, s, copy);
 		free(copy);
 	}
-	source_close(&source);
+	tnf_elffile_close(source.elf);
 	o->fresh = false;
 	return err;
 }

@@ -9,6 +9,9 @@
 
 struct text;
 
+/* Where a member of the process's own control block is. */
+#define CONTROL(h, member)	((h)->control + offsetof(struct tnf_process_control, member))
+
 /* What target_ops has of functions for all kinds of processes. */
 tnfctl_errcode_t tnfctl_control_refresh(tnfctl_handle_t *);
 tnfctl_errcode_t tnfctl_control_attrs(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
@@ -25,6 +28,8 @@ tnfctl_errcode_t tnfctl_buffer_create(tnfctl_handle_t *, const char *file,
 tnfctl_errcode_t tnfctl_mark_file(tnfctl_handle_t *, const char *text, const char *by);
 /* The process goes on in a file that is there: it opens that by its name. */
 tnfctl_errcode_t tnfctl_buffer_keep(tnfctl_handle_t *, const char *path, size_t bytes);
+/* Under whose name the target opens files; false: it has ended. */
+bool	tnfctl_owner_of(pid_t, uid_t *, gid_t *);
 /* Makes the file one that the target may open by its name. */
 tnfctl_errcode_t tnfctl_buffer_give(tnfctl_handle_t *, int fd, const char *path);
 
@@ -36,6 +41,11 @@ tnfctl_errcode_t tnfctl_control_look(tnfctl_handle_t *, struct objects_change *r
 bool	tnfctl_control_next_block(const char *copy, size_t size, size_t *at,
 	    struct tnf_probe_control *ret);
 void	tnfctl_control_take_state(tnfctl_probe_t *, const struct tnf_probe_control *);
+/* pools.c: the probes that a target has made at run time.
+   Brings those of h->probes up to date, and adds what came; then *came is set. */
+tnfctl_errcode_t tnfctl_pools_read(tnfctl_handle_t *, bool *came);
+/* Has the target made any since they were read?  One word of it is looked at. */
+bool	tnfctl_pools_grown(tnfctl_handle_t *);
 /* A probe whose attributes make no sense is left out: h->nprobes tells. */
 tnfctl_errcode_t tnfctl_control_add_probe(tnfctl_handle_t *, struct text *,
     uintptr_t address, const struct tnf_probe_control *);

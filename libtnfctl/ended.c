@@ -5,11 +5,7 @@
  * gone.  But a traced thread remains a zombie until its tracer has waited for it:
  * until then we can read its name.
  */
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/proc-status.h"
 #include "libtnfctl/ended.h"
@@ -20,17 +16,10 @@ void
 tnfctl_ended_note(struct ended *e, pid_t pid, pid_t tid)
 {
 	tnfctl_ended_t t = { .tid = tid };
-	char path[64];
-	long inner;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid,
+	ssize_t n = tnf_proc_file(t.name, sizeof(t.name), "/proc/%d/task/%d/comm", (int)pid,
 	    (int)tid);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
-		return;
-	n = read(fd, t.name, sizeof(t.name) - 1);
-	close(fd);
+	long inner;
+
 	if (n <= 0)
 		return;
 	t.name[t.name[n - 1] == '\n' ? n - 1 : n] = '\0';

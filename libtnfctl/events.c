@@ -15,7 +15,6 @@
 #include "common/clock.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/imports.h"
-#include "libtnfctl/pools.h"
 #include "libtnfctl/watch.h"
 
 #define LOOK_MS		10	/* how often, at most */

@@ -96,21 +96,16 @@ find_sanitizer(const char *file, struct sanitizer *ret)
 {
 	static const char *const init[] = { "__asan_init" };
 	uint64_t at = 0;
-	struct elffile *e;
-	int fd = tnfctl_file_open(file);
+	struct elffile *e = tnf_elffile_take(tnfctl_file_open(file));
 
 	*ret = (struct sanitizer){ .there = false };
-	if (fd < 0)
+	if (e == NULL)
 		return;
-	if ((e = tnf_elffile_open(fd)) != NULL) {
-		ret->there = tnf_elffile_needed(e, "libasan.so", ret->library,
-		    sizeof(ret->library));
-		if (!ret->there)
-			tnf_elffile_symbols(e, init, &at, 1, true);
-		ret->there |= at != 0;
-		tnf_elffile_close(e);
-	}
-	close(fd);
+	ret->there = tnf_elffile_needed(e, "libasan.so", ret->library, sizeof(ret->library));
+	if (!ret->there)
+		tnf_elffile_symbols(e, init, &at, 1, true);
+	ret->there |= at != 0;
+	tnf_elffile_close(e);
 }
 
 /* "LD_PRELOAD=[libasan] <old> [path/]libtnfprobe.so.1 <more>", parts that are
@@ -314,7 +309,6 @@ find_break(pid_t pid)
 	struct maps maps;
 	uint64_t value;
 	struct elffile *e;
-	int fd;
 
 	if (base == 0 || tnf_maps_read(pid, &maps) != 0)
 		return 0;
@@ -322,14 +316,11 @@ find_break(pid_t pid)
 	snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid,
 	    m ? m->path : "");
 	tnf_maps_free(&maps);
-	if (m == NULL || (fd = tnfctl_file_open(name)) < 0)
+	if (m == NULL || (e = tnf_elffile_take(tnfctl_file_open(name))) == NULL)
 		return 0;
-	if ((e = tnf_elffile_open(fd)) != NULL) {
-		if (tnf_elffile_function(e, "_dl_debug_state", &value))
-			address = base - tnf_elffile_lowest(e) + value;
-		tnf_elffile_close(e);
-	}
-	close(fd);
+	if (tnf_elffile_function(e, "_dl_debug_state", &value))
+		address = base - tnf_elffile_lowest(e) + value;
+	tnf_elffile_close(e);
 	return address;
 }
 

@@ -24,7 +24,6 @@
 /* The object of one executable mapping; cfi is NULL where it has none. */
 struct object_frames {
 	const struct mapping *m;
-	int	 fd;
 	struct elffile *elf;
 	Dwarf_CFI *cfi;
 };
@@ -68,8 +67,6 @@ tnfctl_frames_free(struct frames *f)
 		if (f->objects[i].cfi != NULL)
 			dwarf_cfi_end(f->objects[i].cfi);
 		tnf_elffile_close(f->objects[i].elf);
-		if (f->objects[i].fd >= 0)
-			close(f->objects[i].fd);
 	}
 	free(f->objects);
 	free(f);
@@ -83,9 +80,8 @@ object_open_frames(struct object_frames *o, pid_t pid)
 
 	if (o->m->path[0] != '/')
 		return;
-	o->fd = tnfctl_proc_open_mapped(pid, o->m, path, sizeof(path));
-	if (o->fd >= 0 && (o->elf = tnf_elffile_open(o->fd)) != NULL &&
-	    tnf_elffile_frames_are_plain(o->elf))
+	o->elf = tnf_elffile_take(tnfctl_proc_open_mapped(pid, o->m, path, sizeof(path)));
+	if (o->elf != NULL && tnf_elffile_frames_are_plain(o->elf))
 		o->cfi = dwarf_getcfi_elf(tnf_elffile_handle(o->elf));
 }
 
@@ -105,7 +101,7 @@ object_at(struct frames *f, uintptr_t ip)
 		return NULL;
 	f->objects = o;
 	o += f->n++;
-	*o = (struct object_frames){ .m = m, .fd = -1 };
+	*o = (struct object_frames){ .m = m };
 	object_open_frames(o, f->p->pid);
 	return o;
 }

@@ -29,7 +29,6 @@
 
 /* One file that is open. */
 struct debug_file {
-	int	 fd;
 	struct elffile *elf;
 	Dwarf	*dwarf;
 };
@@ -56,9 +55,7 @@ debug_close(struct debug_file *f)
 	if (f->dwarf != NULL)
 		dwarf_end(f->dwarf);
 	tnf_elffile_close(f->elf);
-	if (f->fd >= 0)
-		close(f->fd);
-	*f = (struct debug_file){ .fd = -1 };
+	*f = (struct debug_file){ .elf = NULL };
 }
 
 void
@@ -80,8 +77,8 @@ debug_open(struct debug_file *f, int fd)
 	const char *name;
 	const void *id;
 
-	*f = (struct debug_file){ .fd = fd };
-	if (fd < 0 || (f->elf = tnf_elffile_open(fd)) == NULL)
+	*f = (struct debug_file){ .elf = tnf_elffile_take(fd) };
+	if (f->elf == NULL)
 		return;
 	f->dwarf = dwarf_begin_elf(tnf_elffile_handle(f->elf), DWARF_C_READ, NULL);
 	if (f->dwarf != NULL && dwelf_dwarf_gnu_debugaltlink(f->dwarf, &name, &id) > 0) {

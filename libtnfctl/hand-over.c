@@ -37,8 +37,6 @@
 #define SETTLE_MS	2000	/* for the linker to finish its list */
 #define PLACE_TRIES	200	/* the first hit can open the file as well, ... */
 #define EXCHANGE_TRIES	5000	/* ... but not another one */
-#define CONTROL(h, member) \
-	((h)->control + offsetof(struct tnf_process_control, member))
 
 #define PATH_OFFSET	(CALL_DATA - TNF_PATH_SIZE)
 _Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");

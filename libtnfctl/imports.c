@@ -143,17 +143,24 @@ words_add(struct words *w, const char *fmt, ...)
 }
 
 static void
+add_slots(struct words *attrs, const struct kp_uprobe_found *found)
+{
+	words_add(attrs, "slots ");
+	for (unsigned m = 0; m < found->members; m++)
+		if (found->member[m].type != NULL)
+			words_add(attrs, "%s ", found->member[m].name);
+	words_add(attrs, ";");
+}
+
+static void
 imports_describe(const struct usdt_probe *p, const struct import *i, struct words *ret)
 {
 	struct kp_uprobe_found found = { .members = 0 };
 
 	tnfctl_usdt_describe(p, &found);
-	words_add(ret, "name %s;slots ", i->name);
-	for (unsigned m = 0; m < found.members; m++)
-		if (found.member[m].type != NULL)
-			words_add(ret, "%s ", found.member[m].name);
-	words_add(ret, ";keys %s;origin usdt;file %s;%s", i->keys, i->spec.shown,
-	    found.attrs);
+	words_add(ret, "name %s;", i->name);
+	add_slots(ret, &found);
+	words_add(ret, "keys %s;origin usdt;file %s;%s", i->keys, i->spec.shown, found.attrs);
 }
 
 static struct import *
@@ -414,16 +421,6 @@ static const struct side { const char *suffix; uint32_t flags; } sides[] = {
 	{ "_entry", KP_UPROBE_FUNCTION },
 	{ "_return", KP_UPROBE_FUNCTION | KP_UPROBE_RETURN },
 };
-
-static void
-add_slots(struct words *attrs, const struct kp_uprobe_found *found)
-{
-	words_add(attrs, "slots ");
-	for (unsigned m = 0; m < found->members; m++)
-		if (found->member[m].type != NULL)
-			words_add(attrs, "%s ", found->member[m].name);
-	words_add(attrs, ";");
-}
 
 static bool
 is_listed(const tnfctl_handle_t *h, const struct kp_uprobe_spec *spec, struct file_id id)

@@ -14,7 +14,6 @@
 
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
-#include "libtnfctl/pools.h"
 
 /* Who controls: seen, and the second set, by controllers from outside. */
 TNFCTL_API extern volatile int _tnfctl_internal_tracing_flag;

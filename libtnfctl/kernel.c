@@ -56,7 +56,7 @@ tnfctl_kernel_code(struct kp *kp, int e)
 static tnfctl_errcode_t
 kernel_answer(tnfctl_handle_t *h, int e)
 {
-	return e == 0 ? TNFCTL_ERR_NONE : fail_kernel(h->priv, e, kernel_code_of(e));
+	return tnfctl_kernel_code(h->priv, e);
 }
 
 /* As kernel_answer(), where no buffer is what ENOENT means. */
@@ -65,6 +65,13 @@ answer_buffer(tnfctl_handle_t *h, int e)
 {
 	return e == -ENOENT ? fail_kernel(h->priv, e, TNFCTL_ERR_NOBUF) :
 	    kernel_answer(h, e);
+}
+
+/* As kernel_answer(), where an argument is what EINVAL means. */
+static tnfctl_errcode_t
+answer_argument(tnfctl_handle_t *h, int e)
+{
+	return e == -EINVAL ? fail_kernel(h->priv, e, TNFCTL_ERR_BADARG) : kernel_answer(h, e);
 }
 
 static tnfctl_errcode_t
@@ -305,25 +312,15 @@ kernel_coverage(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
 }
 
 static tnfctl_errcode_t
-rule_change(tnfctl_handle_t *h, int (*change)(struct kp *, const char *), const char *rule)
-{
-	int e = change(h->priv, rule);
-
-	if (e == -EINVAL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
-	return kernel_answer(h, e);
-}
-
-static tnfctl_errcode_t
 kernel_rule_add(tnfctl_handle_t *h, const char *rule)
 {
-	return rule_change(h, kp_rule_add, rule);
+	return answer_argument(h, kp_rule_add(h->priv, rule));
 }
 
 static tnfctl_errcode_t
 kernel_rule_delete(tnfctl_handle_t *h, const char *rule)
 {
-	return rule_change(h, kp_rule_delete, rule);
+	return answer_argument(h, kp_rule_delete(h->priv, rule));
 }
 
 static tnfctl_errcode_t
@@ -359,12 +356,9 @@ add_usdt(tnfctl_handle_t *h, const char *path)
 
 	if (path == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "usdt: of which file?");
-	err = tnfctl_imports_of_file(h->priv, path, &n);
-	if (err != TNFCTL_ERR_NONE)
-		return err;
-	if ((err = remember_file(h, path)) != TNFCTL_ERR_NONE)
-		return err;
-	return kernel_refresh(h);
+	if ((err = tnfctl_imports_of_file(h->priv, path, &n)) == TNFCTL_ERR_NONE)
+		err = remember_file(h, path);
+	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
 }
 
 /* Of the files that were imported. */
@@ -401,9 +395,7 @@ kernel_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 {
 	int e = kp_probe_where(h->priv, (unsigned)p->id, conditions);
 
-	if (e == -EINVAL || e == -ENOTSUP)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
-	return kernel_answer(h, e);
+	return e == -ENOTSUP ? fail_kernel(h->priv, e, TNFCTL_ERR_BADARG) : answer_argument(h, e);
 }
 
 static tnfctl_errcode_t
@@ -428,23 +420,15 @@ kernel_mark(tnfctl_handle_t *h, const char *text, const char *by)
 }
 
 static tnfctl_errcode_t
-setting_answer(tnfctl_handle_t *h, int e)
-{
-	if (e == -EINVAL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s", kp_detail(h->priv));
-	return e != 0 ? kernel_answer(h, e) : TNFCTL_ERR_NONE;
-}
-
-static tnfctl_errcode_t
 kernel_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
 {
-	return setting_answer(h, kp_setting_set(h->priv, name, value));
+	return answer_argument(h, kp_setting_set(h->priv, name, value));
 }
 
 static tnfctl_errcode_t
 kernel_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
 {
-	return setting_answer(h, kp_setting_get(h->priv, name, ret));
+	return answer_argument(h, kp_setting_get(h->priv, name, ret));
 }
 
 static const struct target_ops kernel_ops = {

@@ -17,8 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtnfctl/linkmap.h"
 #include "common/maps.h"
+#include "common/proc-status.h"
+#include "libtnfctl/linkmap.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/text.h"
 
@@ -44,15 +45,8 @@ tnfctl_auxv_get(pid_t pid, unsigned long type)
 {
 	ElfW(auxv_t) v[AUXV_MAX];
 	uintptr_t value = 0;
-	char name[64];
-	ssize_t got;
-	int fd;
+	ssize_t got = tnf_proc_file((char *)v, sizeof(v), "/proc/%d/auxv", (int)pid);
 
-	snprintf(name, sizeof(name), "/proc/%d/auxv", (int)pid);
-	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
-		return 0;
-	got = read(fd, v, sizeof(v));
-	close(fd);
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(v[0]); i++)
 		if (v[i].a_type == type)
 			value = v[i].a_un.a_val;

@@ -198,24 +198,6 @@ mark_child(struct mark *m)
 
 /* The parent. */
 
-static bool
-has_mapped(pid_t pid, const struct stat *file)
-{
-	char path[MAPPING_FILE_MAX];
-	bool found = false;
-	struct maps maps;
-	struct stat st;
-
-	if (tnf_maps_read(pid, &maps) != 0)
-		return false;
-	for (size_t i = 0; i < maps.n && !found; i++)
-		found = tnf_mapping_is_written(&maps.m[i]) &&
-		    stat(tnf_mapping_file(&maps.m[i], pid, path), &st) == 0 &&
-		    st.st_ino == file->st_ino && st.st_dev == file->st_dev;
-	tnf_maps_free(&maps);
-	return found;
-}
-
 /* Which file that is the target has said.  So it must be one that it has mapped; or, before
    it has opened any, one that this name means in its root, too. */
 static bool
@@ -231,7 +213,7 @@ is_its_file(tnfctl_handle_t *h, const struct mark *m, const struct stat *file)
 	if (geteuid() != 0 && geteuid() == m->uid)
 		return true;
 	if (h->proc_state == TNF_PROC_RUNNING)
-		return has_mapped(h->pid, file);
+		return tnf_maps_write_file(h->pid, file);
 	snprintf(theirs, sizeof theirs, "/proc/%d/root%s", (int)h->pid, h->trace_file);
 	return stat(theirs, &st) == 0 && st.st_ino == file->st_ino && st.st_dev == file->st_dev;
 }
@@ -300,7 +282,6 @@ tnfctl_errcode_t
 tnfctl_mark_file(tnfctl_handle_t *h, const char *text, const char *by)
 {
 	struct mark m = { .text = text, .by = by };
-	long uid, gid;
 	tnfctl_errcode_t err;
 
 	if (h->gone)
@@ -310,12 +291,8 @@ tnfctl_mark_file(tnfctl_handle_t *h, const char *text, const char *by)
 		    "tnfctl_buffer_alloc() makes one", (int)h->pid);
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
 		return tnfctl_broken_target(h);
-	uid = tnf_proc_status_nth(h->pid, "Uid", PROC_ID_FS);
-	gid = tnf_proc_status_nth(h->pid, "Gid", PROC_ID_FS);
-	if (uid < 0 || gid < 0)
+	if (!tnfctl_owner_of(h->pid, &m.uid, &m.gid))
 		return tnfctl_ended_target(h);
-	m.uid = (uid_t)uid;
-	m.gid = (gid_t)gid;
 	m.drop = geteuid() == 0 && m.uid != 0;
 	m.target = (pid_t)tnf_thread_status_last(h->pid, h->pid, "NStgid");
 	m.file = h->trace_file;

@@ -135,24 +135,20 @@ look_inside(tnfctl_handle_t *h, struct object *o,
     const struct object_info *info)
 {
 	uint64_t values[KNOWN_COUNT] = { 0 };
-	int fd = tnfctl_object_open(o);
-	struct elffile *e;
+	struct elffile *e = tnf_elffile_take(tnfctl_object_open(o));
 
-	if (fd < 0)
+	if (e == NULL)
 		return;
-	if ((e = tnf_elffile_open(fd)) != NULL) {
-		if (o->bias == NO_BIAS)
-			o->bias = info->base - tnf_elffile_lowest(e);
-		tnf_elffile_sections(e, TNF_PROBE_SECTION, add_section, o);
-		/* The library may be linked in; then nothing exports it. */
-		tnf_elffile_symbols(e, known_names, values, KNOWN_COUNT,
-		    (o->main || o->nsections > 0) && h->deep++ < DEEP_MAX);
-		for (size_t i = 0; i < KNOWN_COUNT; i++)
-			if (values[i] != 0)
-				o->known[i] = o->bias + values[i];
-		tnf_elffile_close(e);
-	}
-	close(fd);
+	if (o->bias == NO_BIAS)
+		o->bias = info->base - tnf_elffile_lowest(e);
+	tnf_elffile_sections(e, TNF_PROBE_SECTION, add_section, o);
+	/* The library may be linked in; then nothing exports it. */
+	tnf_elffile_symbols(e, known_names, values, KNOWN_COUNT,
+	    (o->main || o->nsections > 0) && h->deep++ < DEEP_MAX);
+	for (size_t i = 0; i < KNOWN_COUNT; i++)
+		if (values[i] != 0)
+			o->known[i] = o->bias + values[i];
+	tnf_elffile_close(e);
 }
 
 tnfctl_errcode_t
@@ -240,18 +236,14 @@ search_function(tnfctl_handle_t *h, const char *lib, const char *name,
 	bool found = false;
 	struct elffile *e;
 	uint64_t value;
-	int fd;
 
 	for (struct object *o = h->objects; o != NULL && !found; o = o->next) {
-		if (!is_called(o, lib) || (fd = tnfctl_object_open(o)) < 0)
+		if (!is_called(o, lib) || (e = tnf_elffile_take(tnfctl_object_open(o))) == NULL)
 			continue;
-		if ((e = tnf_elffile_open(fd)) != NULL) {
-			found = tnf_elffile_function(e, name, &value);
-			if (found)
-				*ret = o->bias + value;
-			tnf_elffile_close(e);
-		}
-		close(fd);
+		found = tnf_elffile_function(e, name, &value);
+		if (found)
+			*ret = o->bias + value;
+		tnf_elffile_close(e);
 	}
 	return found;
 }
@@ -297,16 +289,12 @@ search_name(tnfctl_handle_t *h, uintptr_t address, char *ret, size_t size)
 {
 	bool found = false;
 	struct elffile *e;
-	int fd;
 
 	for (struct object *o = h->objects; o != NULL && !found; o = o->next) {
-		if (address < o->bias || (fd = tnfctl_object_open(o)) < 0)
+		if (address < o->bias || (e = tnf_elffile_take(tnfctl_object_open(o))) == NULL)
 			continue;
-		if ((e = tnf_elffile_open(fd)) != NULL) {
-			found = tnf_elffile_function_at(e, address - o->bias, ret, size);
-			tnf_elffile_close(e);
-		}
-		close(fd);
+		found = tnf_elffile_function_at(e, address - o->bias, ret, size);
+		tnf_elffile_close(e);
 	}
 	return found;
 }

@@ -9,13 +9,10 @@
 #include <string.h>
 
 #include "libtnfctl/control.h"
-#include "libtnfctl/pools.h"
 #include "libtnfctl/text.h"
 
 #define POOLS_MAX	16384u
 #define POOL_MAX	(1u << 20)	/* bytes of one */
-#define CONTROL(h, member) \
-	((h)->control + offsetof(struct tnf_process_control, member))
 
 struct pool {
 	uintptr_t address;		/* of its first block */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/maps.h"
+#include "common/proc-status.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/proc.h"
 
@@ -20,19 +21,10 @@
 static const char *
 stat_fields(pid_t pid, pid_t tid, char text[STAT_SIZE])
 {
-	char name[64], *end;
-	ssize_t n;
-	int fd;
+	const char *end;
 
-	snprintf(name, sizeof(name), "/proc/%d/task/%d/stat", (int)pid,
-	    (int)tid);
-	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
+	if (tnf_proc_file(text, STAT_SIZE, "/proc/%d/task/%d/stat", (int)pid, (int)tid) <= 0)
 		return NULL;
-	n = read(fd, text, STAT_SIZE - 1);
-	close(fd);
-	if (n <= 0)
-		return NULL;
-	text[n] = '\0';
 	end = strrchr(text, ')');
 	return end != NULL && end[1] == ' ' ? end + 2 : NULL;
 }

@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "common/proc-status.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/remote.h"
 
@@ -168,18 +169,12 @@ run_to_end(struct proc *p, struct remote *r, uint64_t sp, int max_ms)
 static bool
 is_in_other_call(const struct proc *p, pid_t tid)
 {
-	char path[64];
-	long call = -1;
-	FILE *f;
+	char text[256];
+	long call;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)p->pid,
-	    (int)tid);
-	if ((f = fopen(path, "re")) == NULL)
-		return false;
-	if (fscanf(f, "%ld", &call) != 1)
-		call = -1;
-	fclose(f);
-	return call >= 0 && call != SYS_execve && call != SYS_execveat;
+	return tnf_proc_file(text, sizeof(text), "/proc/%d/task/%d/syscall", (int)p->pid,
+	    (int)tid) > 0 && sscanf(text, "%ld", &call) == 1 && call >= 0 &&
+	    call != SYS_execve && call != SYS_execveat;
 }
 
 /*

@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "common/proc-status.h"
 #include "prex/complete.h"
 #include "prex/shell.h"
 
@@ -58,15 +59,11 @@ add_pids(struct completion *c, const char *key, const char *value)
 static void
 add_name(struct completion *c, const char *key, const char *pid)
 {
-	char path[300], name[64] = "";
-	FILE *f;
+	char name[64];
 
-	snprintf(path, sizeof path, "/proc/%s/comm", pid);
-	if ((f = fopen(path, "re")) == NULL)
+	if (tnf_proc_file(name, sizeof name, "/proc/%s/comm", pid) < 0)
 		return;
-	if (fgets(name, sizeof name, f) != NULL)
-		name[strcspn(name, "\n")] = '\0';
-	fclose(f);
+	name[strcspn(name, "\n")] = '\0';
 	if (*name != '\0' && strpbrk(name, " \t'\"#;\\") == NULL)
 		add_rule(c, key, name);
 }

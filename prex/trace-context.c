@@ -53,19 +53,10 @@ note_owner(pid_t pid)
 static void
 note_mapped(pid_t pid)
 {
-	struct stat st, named;
-	struct maps maps;
-	char path[96];
+	struct stat named;
 
-	mapped = (struct stat){ .st_ino = 0 };
-	if (stat(file, &named) < 0 || tnf_maps_read(pid, &maps) != 0)
-		return;
-	for (size_t i = 0; i < maps.n && mapped.st_ino == 0; i++)
-		if (tnf_mapping_is_written(&maps.m[i]) &&
-		    stat(tnf_mapping_file(&maps.m[i], pid, path), &st) == 0 &&
-		    st.st_ino == named.st_ino && st.st_dev == named.st_dev)
-			mapped = st;
-	tnf_maps_free(&maps);
+	mapped = stat(file, &named) == 0 && tnf_maps_write_file(pid, &named) ? named :
+	    (struct stat){ .st_ino = 0 };
 }
 
 static bool

@@ -17,6 +17,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
+#include "common/proc-status.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 
@@ -126,21 +127,16 @@ set_regs(pid_t tid, const struct user_regs_struct *regs)
 void
 arch_look(struct proc *p, struct thread *t)
 {
-	char path[64], line[256];
+	char line[256];
 	struct asleep a = { .call = NO_CALL };
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)p->pid,
-	    (int)t->tid);
 	t->asleep.call = NO_CALL;
-	if ((f = fopen(path, "re")) == NULL)
-		return;
-	if (fgets(line, sizeof(line), f) != NULL && sscanf(line, "%ld %" SCNx64
+	if (tnf_proc_file(line, sizeof(line), "/proc/%d/task/%d/syscall", (int)p->pid,
+	    (int)t->tid) > 0 && sscanf(line, "%ld %" SCNx64
 	    " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
 	    " %" SCNx64 " %" SCNx64, &a.call, &a.arg[0], &a.arg[1], &a.arg[2],
 	    &a.arg[3], &a.arg[4], &a.arg[5], &a.sp, &a.pc) == 9)
 		t->asleep = a;
-	fclose(f);
 }
 
 void
