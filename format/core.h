@@ -1,5 +1,6 @@
 /*
- * core.h - the types that any TNF file may define: one table (tnf(5), "Types").
+ * core.h - the one table of built-in types, which any TNF file may define:
+ * TNF_CORE_TYPES below (tnf(5), "Types").
  *
  * Whoever writes a file takes its built-in types from here, so that the library in
  * a program, the kernel's buffer and "tnfdump --to tnf" define the same things.

@@ -1,5 +1,9 @@
 /*
  * filter-time.c - filters by time: --from, --until, --last.
+ *
+ * Events come in the order of their times.  So beyond --until there is nothing to read
+ * (enough), and blocks before --from are not read (tnf_stream_skip()), as long as no other
+ * filter has to see what is dropped.
  */
 #include <stdlib.h>
 
@@ -19,7 +23,7 @@ struct window {
 };
 
 static bool
-window_keep(void *arg, const struct tnf_event *ev)
+filter_time_keep(void *arg, const struct tnf_event *ev)
 {
 	struct window *w = arg;
 
@@ -73,7 +77,7 @@ filter_time_resolve(struct dump *d, const char *option, const struct timespec_ar
 
 /* Does nobody but us see what we drop? */
 static bool
-window_is_alone(const struct dump *d)
+filter_time_is_alone(const struct dump *d)
 {
 	const struct filter *f;
 
@@ -84,7 +88,7 @@ window_is_alone(const struct dump *d)
 }
 
 static int
-window_start(void *arg, struct dump *d)
+filter_time_start(void *arg, struct dump *d)
 {
 	struct window *w = arg;
 	int64_t low;
@@ -101,7 +105,7 @@ window_start(void *arg, struct dump *d)
 		    low > w->low)
 			w->low = low;
 	}
-	if (w->low != INT64_MIN && window_is_alone(d) &&
+	if (w->low != INT64_MIN && filter_time_is_alone(d) &&
 	    (err = tnf_stream_skip(d->stream, w->low)) != 0) {
 		dump_error(d, "%s", tnf_error_message(err));
 		return -1;
@@ -111,10 +115,10 @@ window_start(void *arg, struct dump *d)
 
 /* One for all options about time. */
 static struct window *
-window_of(struct dump *d)
+filter_time_of(struct dump *d)
 {
 	struct filter *f = pipeline_filter(d, "from"), fresh = {
-		.option = "from", .keep = window_keep, .start = window_start,
+		.option = "from", .keep = filter_time_keep, .start = filter_time_start,
 		.free = free };
 
 	if (f == NULL)
@@ -123,7 +127,7 @@ window_of(struct dump *d)
 }
 
 static int
-window_set(const char *option, const char *time, struct timespec_arg *arg)
+filter_time_set(const char *option, const char *time, struct timespec_arg *arg)
 {
 	const char *wrong = timespec_parse(time, arg);
 
@@ -134,19 +138,19 @@ window_set(const char *option, const char *time, struct timespec_arg *arg)
 int
 from_set(struct dump *d, const char *time)
 {
-	return window_set("from", time, &window_of(d)->from);
+	return filter_time_set("from", time, &filter_time_of(d)->from);
 }
 
 int
 until_set(struct dump *d, const char *time)
 {
-	return window_set("until", time, &window_of(d)->until);
+	return filter_time_set("until", time, &filter_time_of(d)->until);
 }
 
 int
 last_set(struct dump *d, const char *duration)
 {
-	struct window *w = window_of(d);
+	struct window *w = filter_time_of(d);
 
 	if (!duration_parse(duration, &w->last) || w->last <= 0)
 		return options_wrong("last", "duration expected, as 2s or "

@@ -91,7 +91,9 @@ struct watch {
 	size_t		 n_times, room, at;
 	size_t		 wanted;	/* so many in the window decide */
 	int64_t		 since;		/* it is counted from here on */
-	int64_t		 changed;	/* enough since then; too many at that time */
+	/* At least so many: since when there have been enough without a break.  At most so
+	   many: time of the last event at which there were too many. */
+	int64_t		 changed;
 	bool		 armed;
 	bool		 counts;	/* since is set */
 };

@@ -115,10 +115,10 @@ struct tnf_probe_control {
 };
 
 /*
- * Probes that the program has made at run time (<tnf/runtime.h>) have their
- * control blocks behind such a head, 'size' bytes of them, and as zeros as long as
- * there is no probe in them.  A pool is never given back; a block is complete when
- * its tnf_version is set, and stays.
+ * The control blocks of probes that the program has made at run time
+ * (<tnf/runtime.h>) follow such a head, in an area of 'size' bytes.  A block that
+ * holds no probe yet is all zeros.  A pool is never given back; a block is complete
+ * when its tnf_version is set, and stays.
  */
 struct tnf_probe_pool {
 	struct tnf_probe_pool *next;	/* an older one, or NULL; constant */
