@@ -293,12 +293,10 @@ is_running(unsigned state)
 static void
 has_cpu(struct states *s, struct thread *t, const struct tnf_event *ev)
 {
-	struct thread **on, *before;
-
 	if (ev->cpu < 0 || ev->cpu >= CPUS_MAX)
 		return;
-	on = &s->on_cpu[ev->cpu];
-	before = *on;
+	struct thread **on = &s->on_cpu[ev->cpu];
+	struct thread *before = *on;
 	if (before != NULL && before != t && before->cpu == ev->cpu &&
 	    before->known && is_running(before->state))
 		states_leave(s, before, ev->time);
@@ -367,13 +365,12 @@ states_of_host(struct states *s, unsigned host)
 uint32_t
 states_feed(struct states *s, const struct tnf_event *ev)
 {
-	const struct meaning *m;
 	struct thread *self, *t;
 	unsigned host = tnf_file_host(ev->file);
 
 	if (host != s->host)
 		return states_feed(states_of_host(s, host), ev);
-	m = meaning_of(s, ev->probe);
+	const struct meaning *m = meaning_of(s, ev->probe);
 
 	s->last = ev->time;
 	if (!ev->kernel || (self = states_writer(s, ev->tid)) == NULL)

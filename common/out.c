@@ -192,6 +192,19 @@ tnf_out_hex(struct out *o, uint64_t v)
 }
 
 void
+tnf_out_format(struct out *o, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	text = tnf_xvasprintf(fmt, ap);
+	va_end(ap);
+	out_str(o, text);
+	free(text);
+}
+
+void
 tnf_out_double(struct out *o, double v)
 {
 	char buf[40];

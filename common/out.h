@@ -71,5 +71,7 @@ void tnf_out_ms(struct out *, int64_t ns, unsigned width);
 /* ns as microseconds with three decimals. */
 void tnf_out_us(struct out *, int64_t ns);
 void tnf_out_pad(struct out *, unsigned blanks);
+/* As printf(3); the others are many times as fast. */
+void tnf_out_format(struct out *, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -49,7 +49,7 @@ dump_option(struct dump *d, const char *name, const char *arg)
 
 	while (strcmp(row->name, name) != 0)
 		row++;
-	return row->set(d, arg) == 0;
+	return option_apply(d, row, arg) == 0;
 }
 
 /* What opens its files itself. */

@@ -108,9 +108,7 @@ tnf_type_refs(const struct tnf_file *f, uint32_t ref, uint32_t *first, unsigned 
 static uint32_t
 property_bit(const char *s, size_t len)
 {
-	unsigned i;
-
-	for (i = 0; i < PROP_COUNT; i++)
+	for (unsigned i = 0; i < PROP_COUNT; i++)
 		if (type_same(s, len, property_names[i]))
 			return 1u << i;
 	return 0;
@@ -142,14 +140,13 @@ read_meta(const struct tnf_file *f, struct type *t)
 	uint32_t meta, props = 0;
 	const char *s;
 	size_t len;
-	unsigned i;
 
 	if ((bytes_u32(&f->bytes, t->pos) & TNF_REF32_T_MASK) !=
 	    TNF_REF32_T_TAG || tnf_ref_follow(f, t->pos, &meta) != REF_OK ||
 	    !tnf_type_string(f, meta + T_NAME, &s, &len))
 		return false;
 	t->meta = META_ABSTRACT;
-	for (i = 0; i < COUNT(metas); i++)
+	for (unsigned i = 0; i < COUNT(metas); i++)
 		if (type_same(s, len, metas[i].name))
 			t->meta = metas[i].meta;
 	/* A metatype that we do not know is one all the same; a string is not. */
@@ -162,11 +159,9 @@ read_meta(const struct tnf_file *f, struct type *t)
 static void
 read_extent(const struct tnf_file *f, struct type *t)
 {
-	uint32_t size;
-
 	if (t->meta != META_STRUCT && t->meta != META_PROBE)
 		return;
-	size = bytes_u32(&f->bytes, (uint64_t)t->pos + T_STRUCT_SIZE);
+	uint32_t size = bytes_u32(&f->bytes, (uint64_t)t->pos + T_STRUCT_SIZE);
 	t->pub.size = size;
 	t->step = size <= f->block_size ? (size + 3) & ~3u : 0;
 }
@@ -195,9 +190,7 @@ has_properties(const struct type *t)
 static tnf_kind_t
 scalar_kind(const struct type *root)
 {
-	unsigned i;
-
-	for (i = 0; i < COUNT(scalars); i++)
+	for (unsigned i = 0; i < COUNT(scalars); i++)
 		if (strcmp(root->pub.name, scalars[i].name) == 0)
 			return scalars[i].size == root->pub.size ?
 			    scalars[i].kind : TNF_K_SCALAR;
@@ -393,13 +386,12 @@ tag_target(const struct tnf_file *f, uint32_t pos, uint32_t word)
 uint32_t
 tnf_type_extent(const struct tnf_file *f, uint32_t pos, uint32_t word)
 {
-	const struct type *t;
 	uint32_t to;
 
 	if ((word & TNF_REF32_T_MASK) == TNF_REF32_T_FULL ||
 	    tnf_ref_follow(f, pos, &to) != REF_OK)
 		return 0;
-	t = tnf_table_find(f->types, to);
+	const struct type *t = tnf_table_find(f->types, to);
 	return t != NULL && t->bad ? t->step : 0;
 }
 

@@ -47,14 +47,10 @@ list_free(void *arg)
 static int
 filter_probe_set(struct dump *d, const char *option, bool by_key, const char *list)
 {
-	struct filter *f = pipeline_filter(d, option), fresh = {
-		.option = option, .keep = list_keep, .start = list_start,
+	const struct filter f = { .option = option, .keep = list_keep, .start = list_start,
 		.free = list_free };
-	struct list *l;
+	struct list *l = pipeline_filter_arg(d, &f, sizeof(*l));
 
-	if (f == NULL)
-		f = pipeline_add_filter(d, &fresh, sizeof(struct list));
-	l = f->arg;
 	l->option = option;
 	l->probes.by_key = by_key;
 	return probe_list_add(&l->probes, list) ? 0 : options_wrong(option, "name expected");

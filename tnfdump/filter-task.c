@@ -165,14 +165,11 @@ task_free(void *arg)
 static struct tasks_wanted *
 tasks_wanted_of(struct dump *d, const char *option)
 {
-	struct filter *f = pipeline_filter(d, option), fresh = {
-		.option = option, .keep = task_keep, .see = task_see,
+	const struct filter f = { .option = option, .keep = task_keep, .see = task_see,
 		.start = task_start, .end = task_end, .free = task_free,
 		.writer = true };
 
-	if (f == NULL)
-		f = pipeline_add_filter(d, &fresh, sizeof(struct tasks_wanted));
-	return f->arg;
+	return pipeline_filter_arg(d, &f, sizeof(struct tasks_wanted));
 }
 
 int

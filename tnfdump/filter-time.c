@@ -117,13 +117,10 @@ filter_time_start(void *arg, struct dump *d)
 static struct window *
 filter_time_of(struct dump *d)
 {
-	struct filter *f = pipeline_filter(d, "from"), fresh = {
-		.option = "from", .keep = filter_time_keep, .start = filter_time_start,
-		.free = free };
+	const struct filter f = { .option = "from", .keep = filter_time_keep,
+		.start = filter_time_start, .free = free };
 
-	if (f == NULL)
-		f = pipeline_add_filter(d, &fresh, sizeof(struct window));
-	return f->arg;
+	return pipeline_filter_arg(d, &f, sizeof(struct window));
 }
 
 static int

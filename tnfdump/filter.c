@@ -173,14 +173,10 @@ cpu_free(void *arg)
 int
 cpu_set(struct dump *d, const char *list)
 {
-	struct filter *f = pipeline_filter(d, "cpu"), fresh = { .option = "cpu",
-		.keep = cpu_keep, .see = cpu_see, .start = cpu_start,
-		.end = cpu_end, .free = cpu_free };
-	struct cpus_wanted *w;
+	const struct filter f = { .option = "cpu", .keep = cpu_keep, .see = cpu_see,
+		.start = cpu_start, .end = cpu_end, .free = cpu_free };
+	struct cpus_wanted *w = pipeline_filter_arg(d, &f, sizeof *w);
 
-	if (f == NULL)
-		f = pipeline_add_filter(d, &fresh, sizeof *w);
-	w = f->arg;
 	return selectors_add(&w->list, list, false) ? 0 :
 	    options_wrong("cpu", "list of numbers expected, as 0-3,8: \"%s\"",
 	    list);

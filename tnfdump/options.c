@@ -28,34 +28,6 @@
 #include "common/xalloc.h"
 
 static int
-set_raw(struct dump *d, const char *arg)
-{
-	d->raw = true;
-	return 0;
-}
-
-static int
-set_hex(struct dump *d, const char *arg)
-{
-	d->hex = true;
-	return 0;
-}
-
-static int
-set_strict(struct dump *d, const char *arg)
-{
-	d->strict = true;
-	return 0;
-}
-
-static int
-set_salvage(struct dump *d, const char *arg)
-{
-	d->salvage = true;
-	return 0;
-}
-
-static int
 set_to(struct dump *d, const char *arg)
 {
 	const struct output *o = output_find(arg);
@@ -79,66 +51,52 @@ set_path(struct dump *d, const char *arg)
 static int show_help(struct dump *, const char *);
 static int show_version(struct dump *, const char *);
 
+#define FLAG(member)	.flag = offsetof(struct dump, member)
+
 const struct option_row option_rows[] = {
-	{ "raw", 'r', NULL, "every record, in file order", set_raw },
-	{ "hex", 'x', NULL, "unsigned integers in hexadecimal", set_hex },
-	{ "to", 0, "FORMAT", "output format, see below", set_to },
-	{ "where", 0, "EXPR", "keep events for which EXPR holds", where_set },
-	{ "process", 'p', "PID|COMM", "keep events of these processes",
-	  process_set },
-	{ "probe", 0, "NAME[,...]", "keep events of these probes (patterns)",
-	  probe_set },
-	{ "key", 0, "KEY[,...]", "keep events of probes with these keys",
-	  key_set },
-	{ "cpu", 0, "LIST", "keep events of these CPUs: 0-3,8", cpu_set },
-	{ "tid", 0, "LIST", "keep events of these threads", tid_set },
-	{ "from", 0, "TIME", "keep events from then on: 1.5s, 03:12:18",
-	  from_set },
-	{ "until", 0, "TIME", "keep events up to then; --to TIME is the same",
-	  until_set },
-	{ "last", 0, "DURATION", "keep the end of the trace", last_set },
-	{ "reverse", 0, NULL, "the latest event first", reverse_set },
+	{ "raw", 'r', NULL, "every record, in file order", FLAG(raw) },
+	{ "hex", 'x', NULL, "unsigned integers in hexadecimal", FLAG(hex) },
+	{ "to", 0, "FORMAT", "output format, see below", .set = set_to },
+	{ "where", 0, "EXPR", "keep events for which EXPR holds", .set = where_set },
+	{ "process", 'p', "PID|COMM", "keep events of these processes", .set = process_set },
+	{ "probe", 0, "NAME[,...]", "keep events of these probes (patterns)", .set = probe_set },
+	{ "key", 0, "KEY[,...]", "keep events of probes with these keys", .set = key_set },
+	{ "cpu", 0, "LIST", "keep events of these CPUs: 0-3,8", .set = cpu_set },
+	{ "tid", 0, "LIST", "keep events of these threads", .set = tid_set },
+	{ "from", 0, "TIME", "keep events from then on: 1.5s, 03:12:18", .set = from_set },
+	{ "until", 0, "TIME", "keep events up to then; --to TIME is the same", .set = until_set },
+	{ "last", 0, "DURATION", "keep the end of the trace", .set = last_set },
+	{ "reverse", 0, NULL, "the latest event first", .set = reverse_set },
 	{ "columns", 0, "LIST", "columns of the text; +NAME adds, -NAME drops",
-	  columns_set },
-	{ "two-line", 0, NULL, "arguments on a line of their own",
-	  two_line_set },
-	{ "no-header", 0, NULL, "neither header nor probes", no_header_set },
-	{ "color", 0, "[=WHEN]", "auto (default), always or never",
-	  color_set },
-	{ "pretty", 0, NULL, "names, sizes and symbols for numbers",
-	  pretty_set },
-	{ "info", 0, "[=json]", "the files in figures instead of events",
-	  info_set },
-	{ "output", 'o', "PATH", "write there instead of standard output",
-	  set_path },
-	{ "template", 't', "FILE", "by a report template, tnffmt(5)",
-	  template_set },
-	{ "stats", 0, "[=LIST]", "counts and durations, by expressions",
-	  stats_set },
-	{ "top", 0, "[=LIST]", "with --follow: --stats of each second, sorted", top_set },
-	{ "interval", 0, "SECONDS", "of --top, instead of 1", interval_set },
-	{ "histogram", 0, NULL, "with --stats: draw the durations",
-	  histogram_set },
-	{ "states", 0, NULL, "time in each microstate, per thread", states_set },
-	{ "tree", 0, NULL, "indented by level and nesting", tree_set },
-	{ "pair", 0, "START,END[,MEMBER...]", "what begins and ends something",
-	  pair_set },
-	{ "follow", 0, "FILE|PID|kernel", "events as they are committed", follow_set },
-	{ "hosts", 0, NULL, "files and directories of several machines, merged", hosts_set },
+	  .set = columns_set },
+	{ "two-line", 0, NULL, "arguments on a line of their own", .set = two_line_set },
+	{ "no-header", 0, NULL, "neither header nor probes", .set = no_header_set },
+	{ "color", 0, "[=WHEN]", "auto (default), always or never", .set = color_set },
+	{ "pretty", 0, NULL, "names, sizes and symbols for numbers", FLAG(pretty) },
+	{ "info", 0, "[=json]", "the files in figures instead of events", .set = info_set },
+	{ "output", 'o', "PATH", "write there instead of standard output", .set = set_path },
+	{ "template", 't', "FILE", "by a report template, tnffmt(5)", .set = template_set },
+	{ "stats", 0, "[=LIST]", "counts and durations, by expressions", .set = stats_set },
+	{ "top", 0, "[=LIST]", "with --follow: --stats of each second, sorted", .set = top_set },
+	{ "interval", 0, "SECONDS", "of --top, instead of 1", .set = interval_set },
+	{ "histogram", 0, NULL, "with --stats: draw the durations", FLAG(histogram) },
+	{ "states", 0, NULL, "time in each microstate, per thread", .output = "states" },
+	{ "tree", 0, NULL, "indented by level and nesting", .output = "tree" },
+	{ "pair", 0, "START,END[,MEMBER...]", "what begins and ends something", .set = pair_set },
+	{ "follow", 0, "FILE|PID|kernel", "events as they are committed", .set = follow_set },
+	{ "hosts", 0, NULL, "files and directories of several machines, merged", .set = hosts_set },
 	{ "clock", 0, "HOST=OFFSET[,ERROR]", "with --hosts: what a clock is to be moved by",
-	  hosts_clock_set },
+	  .set = hosts_clock_set },
 	{ "message", 0, "SEND,RECEIVE,MEMBER[,...]", "with --hosts: probes that send and get a message",
-	  hosts_message_set },
-	{ "diff", 0, NULL, "compare the statistics of two files", diff_set },
+	  .set = hosts_message_set },
+	{ "diff", 0, NULL, "compare the statistics of two files", FLAG(diff) },
 	{ "fail-on", 0, "COND", "with --diff: exit 4 if \"p99(pair) > +10%\"",
-	  diff_fail_on },
-	{ "fail-on-loss", 0, NULL, "exit 3 if events were lost",
-	  fail_on_loss_set },
-	{ "strict", 0, NULL, "stop at the first damage", set_strict },
-	{ "salvage", 0, NULL, "read files that are shorter than they say",
-	  set_salvage },
-	{ "help", 0, NULL, "this text", show_help },
-	{ "version", 0, NULL, "name and version", show_version },
+	  .set = diff_fail_on },
+	{ "fail-on-loss", 0, NULL, "exit 3 if events were lost", FLAG(fail_on_loss) },
+	{ "strict", 0, NULL, "stop at the first damage", FLAG(strict) },
+	{ "salvage", 0, NULL, "read files that are shorter than they say", FLAG(salvage) },
+	{ "help", 0, NULL, "this text", .set = show_help },
+	{ "version", 0, NULL, "name and version", .set = show_version },
 	{ 0 }
 };
 
@@ -300,6 +258,17 @@ options_is_file(const char *word)
 	    access(word, F_OK) == 0;
 }
 
+int
+option_apply(struct dump *d, const struct option_row *r, const char *arg)
+{
+	if (r->output != NULL)
+		return output_choose(d, r->name, output_find(r->output));
+	if (r->set != NULL)
+		return r->set(d, arg);
+	*(bool *)((char *)d + r->flag) = true;
+	return 0;
+}
+
 /* The files are gathered at the front of argv, in order. */
 char **
 options_parse(struct dump *d, int argc, char **argv)
@@ -319,7 +288,7 @@ options_parse(struct dump *d, int argc, char **argv)
 		if (c == '?' || c == ':')
 			wrong(c, argv[at]);
 		if (c != -1) {
-			if (options_row_of(c)->set(d, optarg) != 0)
+			if (option_apply(d, options_row_of(c), optarg) != 0)
 				exit(STATUS_USAGE);
 			continue;
 		}

@@ -16,11 +16,16 @@ struct option_row {
 	char	    letter;		/* or 0 */
 	const char *arg;		/* "EXPR"; NULL: none; "[=X]": optional */
 	const char *help;
+	/* What it does, one of: */
+	size_t	    flag;		/* offset of a bool in struct dump, which becomes true */
+	const char *output;		/* chooses this one of outputs[] */
 	int	  (*set)(struct dump *, const char *arg);
 };
 
 extern const struct option_row option_rows[];	/* ends with name NULL */
 
+/* What the option does; 0, or -1 after options_wrong(). */
+int option_apply(struct dump *, const struct option_row *, const char *arg);
 /* Returns the files, NULL ends; exits on --help, --version and errors. */
 char **options_parse(struct dump *, int argc, char **argv);
 /* What options have made, whether the run took place or not. */

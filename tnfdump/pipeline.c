@@ -32,14 +32,14 @@ pipeline_add_filter(struct dump *d, const struct filter *filter, size_t arg_size
 	return f;
 }
 
-struct filter *
-pipeline_filter(const struct dump *d, const char *option)
+void *
+pipeline_filter_arg(struct dump *d, const struct filter *filter, size_t arg_size)
 {
 	struct filter *f = d->filters;
 
-	while (f != NULL && strcmp(f->option, option) != 0)
+	while (f != NULL && strcmp(f->option, filter->option) != 0)
 		f = f->next;
-	return f;
+	return (f != NULL ? f : pipeline_add_filter(d, filter, arg_size))->arg;
 }
 
 void

@@ -57,8 +57,8 @@ int output_choose(struct dump *, const char *option, const struct output *);
 /* Its copy, with an arg of its own: zeros of that size, or NULL if that is 0. */
 struct filter *pipeline_add_filter(struct dump *, const struct filter *,
     size_t arg_size);
-/* The filter of an option that was given before; NULL: it was not. */
-struct filter *pipeline_filter(const struct dump *, const char *option);
+/* The arg of the option's filter: of the one that is there, or of such a one, added. */
+void *pipeline_filter_arg(struct dump *, const struct filter *, size_t arg_size);
 void pipeline_free_filters(struct dump *);
 /* All events; dump->status says how it went. */
 void pipeline_run(struct dump *);

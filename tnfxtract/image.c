@@ -63,11 +63,9 @@ keep_info(struct image *im, const char *notes, size_t n)
 void
 image_note(struct image *im, const char *notes, size_t n)
 {
-	const char *v;
-
 	keep_info(im, notes, n);
 
-	v = note_value(notes, n, "OSRELEASE=");
+	const char *v = note_value(notes, n, "OSRELEASE=");
 	if (v != NULL)
 		image_text(im->release, sizeof im->release, v, strcspn(v, "\n"));
 	v = note_value(notes, n, "SYMBOL(_stext)=");
@@ -82,11 +80,10 @@ static void
 read_notes(struct image *im, const Elf64_Phdr *ph)
 {
 	size_t n = ph->p_filesz;
-	char *notes;
 
 	if (n > NOTES_MAX)
 		n = NOTES_MAX;
-	notes = malloc(n + 1);
+	char *notes = malloc(n + 1);
 	if (notes == NULL || read_at(im->fd, notes, n, ph->p_offset) != 0) {
 		free(notes);
 		return;
@@ -131,7 +128,6 @@ open_elf(struct image *im, const Elf64_Ehdr *eh)
 {
 	uint64_t i, n = segment_count(im, eh);
 	Elf64_Phdr ph;
-	int e;
 
 	if (eh->e_phentsize != sizeof ph || n == 0 || n > 1u << 20)
 		return EINVAL;
@@ -139,7 +135,7 @@ open_elf(struct image *im, const Elf64_Ehdr *eh)
 	if (im->part == NULL)
 		return ENOMEM;
 	for (i = 0; i < n; i++) {
-		e = read_at(im->fd, &ph, sizeof ph,
+		int e = read_at(im->fd, &ph, sizeof ph,
 		    eh->e_phoff + i * sizeof ph);
 		if (e != 0)
 			return e;
@@ -207,13 +203,11 @@ open_any(struct image *im, bool in_order)
 int
 image_open(struct image *im, const char *name)
 {
-	int e;
-
 	memset(im, 0, sizeof *im);
 	im->fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (im->fd < 0)
 		return errno;
-	e = open_any(im, false);
+	int e = open_any(im, false);
 	if (e != 0)
 		image_close(im);
 	return e;

@@ -36,13 +36,6 @@ struct side {
 };
 
 int
-diff_set(struct dump *d, const char *arg)
-{
-	d->diff = true;
-	return 0;
-}
-
-int
 diff_fail_on(struct dump *d, const char *text)
 {
 	struct conditions *c;
@@ -115,17 +108,13 @@ static void
 diff_cell(struct out *o, double before, double after, bool count)
 {
 	double unit = count ? 1 : 1e3;
-	int n, digits = count ? 0 : 3;
-	char text[64];
+	int digits = count ? 0 : 3;
 
+	tnf_out_format(o, " %11.*f%11.*f ", digits, before / unit, digits, after / unit);
 	if (before == 0)
-		n = snprintf(text, sizeof(text), " %11.*f%11.*f %8s", digits,
-		    before / unit, digits, after / unit, after == 0 ? "=" : "new");
+		tnf_out_format(o, "%8s", after == 0 ? "=" : "new");
 	else
-		n = snprintf(text, sizeof(text), " %11.*f%11.*f %+7.1f%%", digits,
-		    before / unit, digits, after / unit,
-		    (after - before) / before * 100);
-	tnf_out_bytes(o, text, (size_t)n);
+		tnf_out_format(o, "%+7.1f%%", (after - before) / before * 100);
 }
 
 static void

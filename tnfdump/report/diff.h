@@ -6,7 +6,6 @@
 
 #include "tnfdump/tnfdump.h"
 
-int diff_set(struct dump *, const char *);
 int diff_fail_on(struct dump *, const char *condition);
 
 /* Compares the two files of the command line; the exit status. */

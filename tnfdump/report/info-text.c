@@ -24,11 +24,7 @@ info_text_row(struct dump *d, const char *label, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(buf, sizeof buf, fmt, ap);
 	va_end(ap);
-	out_lit(&d->out, "  ");
-	out_str(&d->out, label);
-	out_char(&d->out, ':');
-	if (strlen(label) < 12)
-		tnf_out_pad(&d->out, 12 - (unsigned)strlen(label));
+	tnf_out_format(&d->out, "  %s:%*s", label, strlen(label) < 12 ? 12 - (int)strlen(label) : 0, "");
 	print_escaped(&d->out, buf, strlen(buf));
 	out_char(&d->out, '\n');
 }
@@ -235,9 +231,7 @@ info_text_put_probes(struct dump *d, const struct info_all *all, const struct in
 		p = tnf_stream_probe(d->stream, i);
 		if (p->file != f->in->file)
 			continue;
-		out_lit(&d->out, "  ");
-		tnf_out_u64_width(&d->out, info_count(all, i), 12);
-		out_lit(&d->out, "  ");
+		tnf_out_format(&d->out, "  %12" PRIu64 "  ", info_count(all, i));
 		print_escaped(&d->out, p->name, strlen(p->name));
 		if (p->keys[0] != '\0') {
 			out_lit(&d->out, " (");

@@ -11,13 +11,6 @@
 #include "tnfdump/input.h"
 #include "tnfdump/report/loss.h"
 
-int
-fail_on_loss_set(struct dump *d, const char *arg)
-{
-	d->fail_on_loss = true;
-	return 0;
-}
-
 static void
 report_dropped(struct dump *d, const char *path, const struct tnf_file *f)
 {

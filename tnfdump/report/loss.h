@@ -6,8 +6,6 @@
 
 #include "tnfdump/tnfdump.h"
 
-int fail_on_loss_set(struct dump *, const char *);	/* the option */
-
 /* Says on standard error what each file lost, and why. */
 void loss_report(struct dump *);
 void loss_report_paths(struct dump *, char **paths);	/* -r: not in a stream */

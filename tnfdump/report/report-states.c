@@ -4,6 +4,7 @@
  * Others write when a thread is woken and gets the CPU: all events are looked
  * at, and filters of the writer choose the threads that are printed.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,16 +116,9 @@ report_states_compare(const void *x, const void *y)
 static void
 print_head(struct out *o, bool hosts)
 {
-	static const char *const head[] = { "PID", "LWPID", "TOTAL ms" };
-
-	for (int i = 0; i < 3; i++) {
-		tnf_out_pad(o, (i == 2 ? 14 : 8) - (unsigned)strlen(head[i]));
-		out_str(o, head[i]);
-	}
-	for (unsigned s = 0; s < STATES_COUNT; s++) {
-		tnf_out_pad(o, 14 - (unsigned)strlen(state_name(s)));
-		out_str(o, state_name(s));
-	}
+	tnf_out_format(o, "%8s%8s%14s", "PID", "LWPID", "TOTAL ms");
+	for (unsigned s = 0; s < STATES_COUNT; s++)
+		tnf_out_format(o, "%14s", state_name(s));
 	out_str(o, hosts ? "  HOST         COMM\n" : "  COMM\n");
 }
 
@@ -151,19 +145,16 @@ print_account(struct dump *d, const struct account *a)
 	struct out *o = &d->out;
 
 	if (a->lwpid == 0)
-		out_lit(o, "       -       -");
-	else {
-		tnf_out_u64_width(o, (uint64_t)a->pid, 8);
-		tnf_out_u64_width(o, a->lwpid, 8);
-	}
+		tnf_out_format(o, "%8s%8s", "-", "-");
+	else
+		tnf_out_format(o, "%8" PRIu64 "%8" PRIu32, (uint64_t)a->pid, a->lwpid);
 	tnf_out_ms(o, a->total, 14);
 	for (unsigned s = 0; s < STATES_COUNT; s++)
 		tnf_out_ms(o, a->ns[s], 14);
 	print_account_host(d, a);
-	if (a->lwpid == 0) {
-		out_lit(o, "  0x");
-		tnf_out_hex(o, a->tid);
-	} else if (a->comm[0] != '\0') {
+	if (a->lwpid == 0)
+		tnf_out_format(o, "  0x%" PRIx64, a->tid);
+	else if (a->comm[0] != '\0') {
 		out_lit(o, "  ");
 		print_escaped(o, a->comm, strlen(a->comm));
 	} else

@@ -1,6 +1,7 @@
 /*
  * report-stats.c - --stats: what happened how often, and how long it took.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,22 +46,16 @@ stats_report_event(struct dump *d, const struct tnf_event *ev)
 static void
 cell_us(struct out *o, int64_t ns)
 {
-	char text[32];
-	int n = snprintf(text, sizeof(text), "%12.3f", (double)ns / 1e3);
-
-	tnf_out_bytes(o, text, (size_t)n);
+	tnf_out_format(o, "%12.3f", (double)ns / 1e3);
 }
 
 static void
 print_rate(const struct report *rep, const struct stats_row *r)
 {
 	double seconds = stats_seconds(rep->stats);
-	char text[32];
-	int n = snprintf(text, sizeof(text), "%12.1f",
-	    seconds > 0 ? (double)r->count / seconds : 0);
 
-	tnf_out_u64_width(&rep->d->out, r->count, 10);
-	tnf_out_bytes(&rep->d->out, text, (size_t)n);
+	tnf_out_format(&rep->d->out, "%10" PRIu64 "%12.1f", r->count,
+	    seconds > 0 ? (double)r->count / seconds : 0);
 }
 
 static void
@@ -114,11 +109,8 @@ open_starts(const struct report *rep)
 
 	if (pairs_open(rep->d->pairs) + pairs_orphans(rep->d->pairs) == 0)
 		return;
-	out_lit(o, "\nwithout an end: ");
-	tnf_out_u64(o, pairs_open(rep->d->pairs));
-	out_lit(o, ", without a start: ");
-	tnf_out_u64(o, pairs_orphans(rep->d->pairs));
-	out_char(o, '\n');
+	tnf_out_format(o, "\nwithout an end: %" PRIu64 ", without a start: %" PRIu64 "\n",
+	    pairs_open(rep->d->pairs), pairs_orphans(rep->d->pairs));
 }
 
 int

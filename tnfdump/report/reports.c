@@ -68,25 +68,6 @@ stats_set(struct dump *d, const char *list)
 	return reports_by(d, "stats", output_find("stats"), list);
 }
 
-int
-histogram_set(struct dump *d, const char *arg)
-{
-	d->histogram = true;
-	return 0;
-}
-
-int
-states_set(struct dump *d, const char *arg)
-{
-	return output_choose(d, "states", output_find("states"));
-}
-
-int
-tree_set(struct dump *d, const char *arg)
-{
-	return output_choose(d, "tree", output_find("tree"));
-}
-
 struct pairs *
 reports_pairs(struct dump *d)
 {

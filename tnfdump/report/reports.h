@@ -8,9 +8,6 @@
 #include "tnfdump/tnfdump.h"
 
 int stats_set(struct dump *, const char *list);
-int histogram_set(struct dump *, const char *);
-int states_set(struct dump *, const char *);
-int tree_set(struct dump *, const char *);
 int pair_set(struct dump *, const char *rule);
 
 /* --stats=LIST and --top=LIST: the output, if the list is sound. */

@@ -21,13 +21,6 @@ static const struct { uint32_t bit; const char *name; } bioflags[] = {
 	{ 0x100, "WRITE" }, { 0x400, "ASYNC" },
 };
 
-int
-pretty_set(struct dump *d, const char *arg)
-{
-	d->pretty = true;
-	return 0;
-}
-
 static uint64_t
 pretty_bits(const struct tnf_value *v)
 {

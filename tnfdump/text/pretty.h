@@ -7,8 +7,6 @@
 #include "analysis/pairs.h"
 #include "tnfdump/text/print.h"
 
-int pretty_set(struct dump *, const char *);	/* the option */
-
 /* A member of an event: names, major:minor, sizes, symbols; what has no such
    form as print_value() prints it.  'name' of the member, or NULL. */
 void pretty_value(struct dump *, const struct tnf_event *,

@@ -1,6 +1,7 @@
 /*
  * ctf-metadata.c - the TSDL text that describes a CTF stream of ours.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "tnfdump/to/ctf.h"
@@ -66,9 +67,7 @@ env_fact(struct out *o, struct dump *d,
 
 	if (s == NULL)
 		return;
-	out_char(o, '\t');
-	out_str(o, name);
-	out_lit(o, " = ");
+	tnf_out_format(o, "\t%s = ", name);
 	ctf_metadata_quoted(o, s);
 	out_lit(o, ";\n");
 }
@@ -76,9 +75,6 @@ env_fact(struct out *o, struct dump *d,
 static void
 ctf_metadata_preamble(struct out *o, struct dump *d, const struct ctf_trace *t)
 {
-	uint16_t one = 1;
-	const char *order = *(const char *)&one == 1 ? "le" : "be";
-
 	out_lit(o, "/* CTF 1.8 */\n\n"
 	    "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
 	    "typealias integer { size = 64; align = 8; signed = false; } := u64;\n");
@@ -87,7 +83,7 @@ ctf_metadata_preamble(struct out *o, struct dump *d, const struct ctf_trace *t)
 	    "typealias integer { size = 64; align = 8; base = 16; } := x64;\n");
 	out_lit(o, "typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := real;\n\n"
 	    "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = ");
-	out_str(o, order);
+	out_str(o, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "le" : "be");
 	out_lit(o, ";\n\tpacket.header := struct { u32 magic; u32 stream_id; };\n};\n\n");
 	out_lit(o, "env {\n\ttracer_name = \"tnf\";\n\tdomain = \"tnf\";\n");
 	env_fact(o, d, t->file, "hostname", "host");
@@ -99,13 +95,9 @@ static void
 clock_and_stream(struct out *o, const struct ctf_trace *t)
 {
 	out_lit(o, "clock {\n\tname = monotonic;\n\tfreq = 1000000000;\n");
-	if (t->has_wall && t->offset >= 0) {
-		out_lit(o, "\toffset_s = ");
-		tnf_out_i64(o, t->offset / 1000000000);
-		out_lit(o, ";\n\toffset = ");
-		tnf_out_i64(o, t->offset % 1000000000);
-		out_lit(o, ";\n");
-	}
+	if (t->has_wall && t->offset >= 0)
+		tnf_out_format(o, "\toffset_s = %" PRId64 ";\n\toffset = %" PRId64 ";\n",
+		    t->offset / 1000000000, t->offset % 1000000000);
 	out_lit(o, "};\n\ntypealias integer { size = 64; align = 8; signed = false; "
 	    "map = clock.monotonic.value; } := stamp;\n\n");
 	out_lit(o, "stream {\n\tid = 0;\n\tpacket.context := struct {\n"
@@ -127,14 +119,10 @@ event_class(struct out *o, const struct tnf_probe *p)
 
 	out_lit(o, "\nevent {\n\tname = ");
 	ctf_metadata_quoted(o, p->name);
-	out_lit(o, ";\n\tid = ");
-	tnf_out_u64(o, p->id);
-	out_lit(o, ";\n\tstream_id = 0;\n\tfields := struct {\n");
+	tnf_out_format(o, ";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", p->id);
 	for (unsigned i = 0; i < p->n_members; i++) {
-		out_lit(o, "\t\t");
-		out_str(o, type[ctf_field(&p->members[i])]);
 		/* The underscore keeps members apart from TSDL's own words. */
-		out_lit(o, " _");
+		tnf_out_format(o, "\t\t%s _", type[ctf_field(&p->members[i])]);
 		for (const char *s = p->members[i].name; *s != '\0'; s++)
 			out_char(o, (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
 			    (*s >= '0' && *s <= '9') ? *s : '_');

@@ -5,6 +5,7 @@
  * its text beside the column, once for each value, so that the page needs to
  * know nothing of any kernel.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "tnfdump/to/html-columns.h"
@@ -259,8 +260,7 @@ html_names_json(const struct html_member *m, struct out *o)
 			tnf_out_i64(o, (int64_t)names[i].bits);
 		else
 			tnf_out_u64(o, names[i].bits);
-		out_lit(o, "\":");
-		tnf_out_u64(o, names[i].text);
+		tnf_out_format(o, "\":%" PRIu32, names[i].text);
 	}
 	out_char(o, '}');
 	free(names);

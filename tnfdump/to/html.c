@@ -2,7 +2,7 @@
  * to-html.c - one HTML file that shows the trace: html/ is the page, built into
  * the program; the data lie in it as base64 of a zlib stream (html/1-data.js).
  */
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -79,9 +79,7 @@ struct html_thread_key {
 static void
 html_member_of(struct out *o, const char *name, const char *text)
 {
-	out_lit(o, ",\"");
-	out_str(o, name);
-	out_lit(o, "\":");
+	tnf_out_format(o, ",\"%s\":", name);
 	if (text != NULL)
 		json_name(o, text);
 	else
@@ -100,9 +98,7 @@ html_host(const struct html *h, struct out *o, unsigned host)
 		return;
 	out_lit(o, "\"host\":");
 	json_name(o, list[host].name);
-	out_lit(o, ",\"nth\":");
-	tnf_out_u64(o, host);
-	out_char(o, ',');
+	tnf_out_format(o, ",\"nth\":%u,", host);
 }
 
 /* The thread's number; 'ev' is what tells its name, or NULL. */
@@ -119,13 +115,8 @@ html_thread(struct html *h, struct html_thread_key key, const struct tnf_event *
 	*number = (uint32_t)h->threads.n - 1;
 	out_str(o, *number > 0 ? ",{" : "{");
 	html_host(h, o, (unsigned)key.host);
-	out_lit(o, "\"pid\":");
-	tnf_out_i64(o, key.pid);
-	out_lit(o, ",\"lwpid\":");
-	tnf_out_u64(o, key.lwpid);
-	out_lit(o, ",\"tid\":\"0x");
-	tnf_out_hex(o, key.tid);
-	out_char(o, '"');
+	tnf_out_format(o, "\"pid\":%" PRId32 ",\"lwpid\":%" PRIu32 ",\"tid\":\"0x%" PRIx64 "\"",
+	    key.pid, key.lwpid, key.tid);
 	html_member_of(o, "comm", ev != NULL ? origin_comm_last(h->d, ev) : NULL);
 	html_member_of(o, "process", ev != NULL ? origin_process_last(h->d, ev) : NULL);
 	out_char(o, '}');
@@ -155,17 +146,10 @@ html_task(struct html *h, const struct tnf_event *ev, uint32_t thread)
 	if (!fresh && *known == thread)
 		return;
 	*known = thread;
-	out_str(o, o->p > o->base ? ",[\"0x" : "[\"0x");
-	tnf_out_hex(o, ev->tid);
-	if (key[1] > 0) {	/* another machine has the same addresses */
-		out_char(o, '@');
-		tnf_out_u64(o, key[1]);
-	}
-	out_lit(o, "\",");
-	tnf_out_u64(o, thread);
-	out_char(o, ',');
-	tnf_out_u64(o, h->n - 1);
-	out_char(o, ']');
+	tnf_out_format(o, "%s[\"0x%" PRIx64, o->p > o->base ? "," : "", ev->tid);
+	if (key[1] > 0)		/* another machine has the same addresses */
+		tnf_out_format(o, "@%" PRIu64, key[1]);
+	tnf_out_format(o, "\",%" PRIu32 ",%" PRIu64 "]", thread, h->n - 1);
 }
 
 static void
@@ -279,13 +263,7 @@ html_put(void *arg, struct out *o, const struct html_column *c)
 	size_t size = (size_t)(c->bytes.p - c->bytes.base);
 	size_t at = (size_t)(h->sections.p - h->sections.base);
 
-	out_lit(o, "[\"");
-	out_str(o, c->kind);
-	out_lit(o, "\",");
-	tnf_out_u64(o, at);
-	out_char(o, ',');
-	tnf_out_u64(o, size / c->width);
-	out_char(o, ']');
+	tnf_out_format(o, "[\"%s\",%zu,%zu]", c->kind, at, size / c->width);
 	tnf_out_bytes(&h->sections, c->bytes.base, size);
 	tnf_out_bytes(&h->sections, zeros, -size & 7);
 }
@@ -313,57 +291,52 @@ html_hosts(const struct html *h, struct out *o)
 	for (unsigned i = 0; list != NULL && i < n; i++) {
 		out_str(o, i > 0 ? ",{\"host\":" : "{\"host\":");
 		json_name(o, list[i].name);
-		out_lit(o, ",\"offset\":");
-		tnf_out_i64(o, list[i].offset);
-		out_lit(o, ",\"error\":");
-		tnf_out_i64(o, list[i].error);
-		out_char(o, '}');
+		tnf_out_format(o, ",\"offset\":%" PRId64 ",\"error\":%" PRId64 "}", list[i].offset,
+		    list[i].error);
 	}
 	out_char(o, ']');
+}
+
+/* Of one file; *between is what comes before the next one. */
+static void
+html_losses_of(struct out *o, const struct input *in, const char **between)
+{
+	const struct tnf_ext *x = tnf_file_ext(in->file);
+	const char *name;
+
+	for (unsigned k = 0; x != NULL && k < TNF_LOST_REASONS; k++) {
+		if (x->lost[k] == 0)
+			continue;
+		name = loss_name(k);
+		tnf_out_format(o, "%s{\"file\":", *between);
+		json_name(o, in->path);
+		html_member_of(o, "reason", name != NULL ? name : "other");
+		tnf_out_format(o, ",\"events\":%" PRIu64 "}", x->lost[k]);
+		*between = ",";
+	}
+	if (x != NULL && x->shortened > 0) {
+		tnf_out_format(o, "%s{\"file\":", *between);
+		json_name(o, in->path);
+		tnf_out_format(o, ",\"values\":%" PRIu64 "}", x->shortened);
+		*between = ",";
+	}
 }
 
 static void
 html_losses(struct html *h, struct out *o)
 {
-	const char *between = "", *name;
-	const struct tnf_ext *x;
+	const char *between = "";
 
 	out_lit(o, ",\"losses\":[");
-	for (unsigned i = 0; i < h->d->n_inputs; i++) {
-		x = tnf_file_ext(h->d->inputs[i].file);
-		for (unsigned k = 0; x != NULL && k < TNF_LOST_REASONS; k++) {
-			if (x->lost[k] == 0)
-				continue;
-			name = loss_name(k);
-			out_str(o, between);
-			out_lit(o, "{\"file\":");
-			json_name(o, h->d->inputs[i].path);
-			out_lit(o, ",\"reason\":");
-			json_name(o, name != NULL ? name : "other");
-			out_lit(o, ",\"events\":");
-			tnf_out_u64(o, x->lost[k]);
-			out_char(o, '}');
-			between = ",";
-		}
-		if (x != NULL && x->shortened > 0) {
-			out_str(o, between);
-			out_lit(o, "{\"file\":");
-			json_name(o, h->d->inputs[i].path);
-			out_lit(o, ",\"values\":");
-			tnf_out_u64(o, x->shortened);
-			out_char(o, '}');
-			between = ",";
-		}
-	}
+	for (unsigned i = 0; i < h->d->n_inputs; i++)
+		html_losses_of(o, &h->d->inputs[i], &between);
 	out_char(o, ']');
 }
 
 static void
 html_list(struct out *o, const char *name, const struct out *items)
 {
-	out_lit(o, ",\"");
-	out_str(o, name);
-	out_lit(o, "\":[");
+	tnf_out_format(o, ",\"%s\":[", name);
 	tnf_out_bytes(o, items->base, (size_t)(items->p - items->base));
 	out_char(o, ']');
 }
@@ -374,9 +347,7 @@ html_meta(struct html *h, struct out *o)
 {
 	int64_t clock;
 
-	out_lit(o, "{\"duration\":");
-	tnf_out_i64(o, h->last - h->first);
-	out_lit(o, ",\"wall\":");
+	tnf_out_format(o, "{\"duration\":%" PRId64 ",\"wall\":", h->last - h->first);
 	if (h->d->n_inputs > 0 && origin_clock(h->d, h->d->inputs[0].file, &clock))
 		tnf_out_i64(o, (clock + h->first) / 1000000);
 	else
@@ -405,9 +376,7 @@ html_meta(struct html *h, struct out *o)
 	html_members_json(h->members, o, html_put, h);
 	out_lit(o, ",\"columns\":{");
 	for (unsigned i = 0; i < C_COUNT; i++) {
-		out_str(o, i > 0 ? ",\"" : "\"");
-		out_str(o, columns[i].name);
-		out_lit(o, "\":");
+		tnf_out_format(o, "%s\"%s\":", i > 0 ? "," : "", columns[i].name);
 		html_put(h, o, &h->column[i]);
 	}
 	out_lit(o, "}}");
