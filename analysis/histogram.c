@@ -14,24 +14,20 @@ static unsigned
 bucket_of(int64_t ns)
 {
 	uint64_t v = ns < 0 ? 0 : (uint64_t)ns;
-	unsigned shift;
 
 	if (v < HISTOGRAM_SPLIT)
 		return (unsigned)v;
-	shift = 63u - (unsigned)__builtin_clzll(v) - SPLIT_BITS;
+	unsigned shift = 63u - (unsigned)__builtin_clzll(v) - SPLIT_BITS;
 	return (shift + 1) * HISTOGRAM_SPLIT + (unsigned)(v >> shift) - HISTOGRAM_SPLIT;
 }
 
 int64_t
 histogram_value(unsigned b)
 {
-	unsigned shift;
-	uint64_t v;
-
 	if (b < HISTOGRAM_SPLIT)
 		return b;
-	shift = b / HISTOGRAM_SPLIT - 1;
-	v = ((uint64_t)(HISTOGRAM_SPLIT + b % HISTOGRAM_SPLIT) << shift) +
+	unsigned shift = b / HISTOGRAM_SPLIT - 1;
+	uint64_t v = ((uint64_t)(HISTOGRAM_SPLIT + b % HISTOGRAM_SPLIT) << shift) +
 	    ((uint64_t)1 << shift) / 2;
 	return v < INT64_MAX ? (int64_t)v : INT64_MAX;
 }

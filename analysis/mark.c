@@ -12,7 +12,6 @@ mark_text(const struct tnf_event *ev, char text[MARK_TEXT_MAX])
 {
 	const struct tnf_probe *p = ev->probe;
 	struct tnf_value v;
-	size_t n;
 
 	if (strcmp(p->name, TNF_N_MARK) != 0)
 		return false;
@@ -21,7 +20,7 @@ mark_text(const struct tnf_event *ev, char text[MARK_TEXT_MAX])
 			continue;
 		if (!tnf_event_value(ev, i, &v) || v.null || v.kind != TNF_K_STRING)
 			return false;
-		n = v.u.s.len < MARK_TEXT_MAX - 1 ? v.u.s.len : MARK_TEXT_MAX - 1;
+		size_t n = v.u.s.len < MARK_TEXT_MAX - 1 ? v.u.s.len : MARK_TEXT_MAX - 1;
 		memcpy(text, v.u.s.chars, n);
 		text[n] = '\0';
 		return true;

@@ -134,14 +134,13 @@ match_new(const char *pattern, bool ignore_case, const char **wrong)
 	static char text[128];
 	const char *p = pattern;
 	struct cost cost = cost_of(&p, 0);
-	struct match *m;
 	int error, flags = REG_EXTENDED | REG_NOSUB;
 
 	if (strlen(pattern) > MATCH_TEXT_MAX || is_dear(&cost)) {
 		*wrong = "regular expression too large";
 		return NULL;
 	}
-	m = tnf_xcalloc(1, sizeof(*m));
+	struct match *m = tnf_xcalloc(1, sizeof(*m));
 	if (!ignore_case && make_plain(m, pattern))
 		return m;
 	if (ignore_case)

@@ -96,11 +96,9 @@ pairs_free_list(struct open *o)
 void
 pairs_free(struct pairs *p)
 {
-	struct role *role;
-
 	if (p == NULL)
 		return;
-	role = (struct role *)(void *)p->roles.base;
+	struct role *role = (struct role *)(void *)p->roles.base;
 	tnf_map_free(&p->innermost);
 	pairs_free_list(p->oldest);
 	pairs_free_list(p->spare);
@@ -450,12 +448,11 @@ enum pair_role
 pairs_feed(struct pairs *p, const struct tnf_event *ev, struct pair_slice *ret)
 {
 	const struct role *r = role_of(p, ev->probe);
-	uint64_t key;
 
 	p->fed++;
 	if (r->role == PAIR_NONE)
 		return PAIR_NONE;
-	key = pairs_instance(r, ev);
+	uint64_t key = pairs_instance(r, ev);
 	return r->role == PAIR_START ? pairs_opened(p, r, key, ev, ret) :
 	    pairs_closed(p, r, key, ev, ret);
 }

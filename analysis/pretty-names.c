@@ -57,11 +57,9 @@ pretty_names_is_integer(const struct tnf_type *t)
 enum pretty_kind
 pretty_kind(const struct tnf_type *type, const char *member)
 {
-	const struct rule *r;
-
 	if (type == NULL || !pretty_names_is_integer(type))
 		return PRETTY_NONE;
-	for (r = rules; r < rules + COUNT(rules); r++) {
+	for (const struct rule *r = rules; r < rules + COUNT(rules); r++) {
 		if (r->type != NULL && strcmp(r->type, type->name) == 0)
 			return r->kind;
 		if (r->member != NULL && member != NULL &&

@@ -41,9 +41,7 @@ probe_list_matches(const struct probe_list *l, const struct tnf_probe *p, const 
 static bool
 matches_any(const struct probe_list *l, const struct tnf_probe *p)
 {
-	unsigned i;
-
-	for (i = 0; i < l->n; i++) {
+	for (unsigned i = 0; i < l->n; i++) {
 		if (probe_list_matches(l, p, l->patterns[i]))
 			return true;
 	}

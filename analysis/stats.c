@@ -96,7 +96,6 @@ stats_put_value(struct stats *s, const struct val *v, const struct tnf_event *ev
 	char buf[VAL_TEXT_SIZE];
 	const char *text, *name = NULL;
 	int64_t n;
-	size_t len;
 
 	if (v->kind == VAL_NULL) {
 		out_char(o, '-');
@@ -107,7 +106,7 @@ stats_put_value(struct stats *s, const struct val *v, const struct tnf_event *ev
 	/* Numbers of the original writers have other names. */
 	if (v->type != NULL && tnf_file_ext(ev->file) != NULL && val_to_int(v, &n))
 		name = pretty_event_name(ev, v->type, v->name, n);
-	len = val_text(v, buf, &text);
+	size_t len = val_text(v, buf, &text);
 	tnf_out_bytes(o, text, len);
 	if (name != NULL) {
 		out_char(o, '(');
@@ -150,12 +149,11 @@ stats_row_of(struct stats *s, bool pair)
 {
 	struct map *rows = &s->rows[pair];
 	size_t len = (size_t)(s->key.p - s->key.base), n = stats_count_rows(s);
-	struct stats_row *r;
 	bool fresh;
 
 	if (n >= STATS_ROWS_MAX)
 		return tnf_map_get(rows, s->key.base, len);
-	r = tnf_xmap_put(rows, s->key.base, len, &fresh);
+	struct stats_row *r = tnf_xmap_put(rows, s->key.base, len, &fresh);
 	if (fresh) {
 		r->pair = pair;
 		r->nth = n;

@@ -31,11 +31,10 @@ stream_has_probe(tnf_stream_t *s, const char *name)
 bool
 stream_probe_has(tnf_stream_t *s, const char *probe, const char *member)
 {
-	const struct tnf_probe *p;
 	bool there = false;
 
 	for (unsigned i = 0; i < tnf_stream_probes(s); i++) {
-		p = tnf_stream_probe(s, i);
+		const struct tnf_probe *p = tnf_stream_probe(s, i);
 		if (strcmp(p->name, probe) != 0)
 			continue;
 		if (perprobe_member(p, member) >= 0)
@@ -59,11 +58,10 @@ const char *
 stream_guess_member(tnf_stream_t *s, const char *name)
 {
 	const char **list = tnf_xcalloc(1, sizeof(*list));
-	const struct tnf_probe *p;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < tnf_stream_probes(s); i++) {
-		p = tnf_stream_probe(s, i);
+		const struct tnf_probe *p = tnf_stream_probe(s, i);
 		list = tnf_xreallocarray(list, n + p->n_members + 1, sizeof(*list));
 		for (unsigned k = 0; k < p->n_members; k++)
 			list[n++] = p->members[k].name;

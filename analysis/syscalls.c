@@ -55,12 +55,10 @@ static const struct pretty_machine *current = machines;
 bool
 pretty_machine_set(const char *name)
 {
-	size_t i;
-
 	current = machines;
 	if (name == NULL)
 		return true;
-	for (i = 0; i < COUNT(machines); i++)
+	for (size_t i = 0; i < COUNT(machines); i++)
 		if (strcmp(machines[i].name, name) == 0) {
 			current = &machines[i];
 			return true;
@@ -74,13 +72,11 @@ pretty_machine_set(const char *name)
 const char *
 pretty_call_name(uint64_t number, int64_t abi)
 {
-	const struct pretty_calls *calls;
-
 	if (current == NULL || abi < 0 || abi >= PRETTY_ABIS)
 		return NULL;
 	if (abi == PRETTY_ABI_X32)
 		number &= ~(uint64_t)X32_BIT;
-	calls = &current->calls[abi];
+	const struct pretty_calls *calls = &current->calls[abi];
 	return number < UINT32_MAX && number + 1 < calls->n ? calls->names[number + 1] : NULL;
 }
 

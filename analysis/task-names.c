@@ -11,11 +11,10 @@
 bool
 task_names_thread(const tnf_context_t *const *c, size_t n, const struct selector *s)
 {
-	const struct tnf_context_task *t;
 	size_t n_tasks;
 
 	for (size_t i = 0; i < n; i++) {
-		t = tnf_context_tasks(c[i], &n_tasks);
+		const struct tnf_context_task *t = tnf_context_tasks(c[i], &n_tasks);
 		for (size_t k = 0; t != NULL && k < n_tasks; k++)
 			if (t[k].tid != t[k].pid && (s->numbers.n == 0 ?
 			    match_glob(s->text, t[k].comm) :

@@ -86,13 +86,11 @@ is_date(const char *s)
 static bool
 from_local(struct tm *tm, int64_t clock, int64_t *ns)
 {
-	time_t t;
-
 	tm->tm_hour = (int)(clock / SECOND / 3600);
 	tm->tm_min = (int)(clock / SECOND / 60 % 60);
 	tm->tm_sec = (int)(clock / SECOND % 60);
 	tm->tm_isdst = -1;
-	t = mktime(tm);
+	time_t t = mktime(tm);
 	if (t == (time_t)-1)
 		return false;
 	*ns = (int64_t)t * SECOND + clock % SECOND;

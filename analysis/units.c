@@ -47,11 +47,8 @@ size_tail(const char *s)
 static const struct unit *
 find_unit(const char *s, size_t len)
 {
-	const struct unit *u;
-	size_t n;
-
-	for (u = units; u < units + sizeof(units) / sizeof(units[0]); u++) {
-		n = strlen(u->name);
+	for (const struct unit *u = units; u < units + sizeof(units) / sizeof(units[0]); u++) {
+		size_t n = strlen(u->name);
 		if (strncmp(u->name, s, n) != 0)
 			continue;
 		if (n == len || (!u->time && n + size_tail(s + n) == len))
@@ -63,17 +60,14 @@ find_unit(const char *s, size_t len)
 static const char *
 units_scale(struct val *v, const struct unit *u)
 {
-	__int128 product;
-	double d;
-
 	if (v->kind == VAL_REAL) {
-		d = v->u.d * (double)u->factor;
+		double d = v->u.d * (double)u->factor;
 		if (d >= 0x1p63)
 			return "number too large";
 		*v = val_int((int64_t)(d + 0.5));
 		return NULL;
 	}
-	product = (v->kind == VAL_INT ? (__int128)v->u.i : v->u.u);
+	__int128 product = (v->kind == VAL_INT ? (__int128)v->u.i : v->u.u);
 	product *= u->factor;
 	if (product > UINT64_MAX)
 		return "number too large";
@@ -87,7 +81,6 @@ read_integer(const char *s, const char **end, struct val *v)
 {
 	char *stop;
 	int base = 10;
-	uint64_t u;
 
 	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
 		base = 16;
@@ -98,7 +91,7 @@ read_integer(const char *s, const char **end, struct val *v)
 	if (base != 10 && !isxdigit((unsigned char)s[2]))
 		return "digits expected";
 	errno = 0;
-	u = strtoull(base == 10 ? s : s + 2, &stop, base);
+	uint64_t u = strtoull(base == 10 ? s : s + 2, &stop, base);
 	if (errno == ERANGE)
 		return "number too large";
 	*end = stop;
@@ -142,7 +135,6 @@ real_length(const char *s)
 const char *
 number_parse(const char *s, const char **end, struct val *v)
 {
-	const struct unit *u;
 	const char *wrong;
 	size_t n;
 
@@ -159,7 +151,7 @@ number_parse(const char *s, const char **end, struct val *v)
 		continue;
 	if (n == 0)
 		return NULL;
-	u = find_unit(*end, n);
+	const struct unit *u = find_unit(*end, n);
 	if (u == NULL)
 		return "unknown unit: ns us ms s m h d, K M G T";
 	*end += n;
@@ -187,11 +179,10 @@ duration_parse(const char *s, int64_t *ns)
 	const struct unit *u;
 	const char *end;
 	struct val v;
-	size_t n;
 
 	if (number_parse(s, &end, &v) != NULL || *end != '\0')
 		return false;
-	n = real_length(s) > 0 ? real_length(s) : units_digits(s);
+	size_t n = real_length(s) > 0 ? real_length(s) : units_digits(s);
 	if (s[n] == '\0') {
 		u = find_unit("s", 1);
 		if (units_scale(&v, u) != NULL)

@@ -65,14 +65,12 @@ same_build(Dwfl_Module *module, const char *build_id)
 static Dwfl_Module *
 usersym_report(struct object *o, int fd)
 {
-	Dwfl_Module *module;
-
 	if ((o->dwfl = dwfl_begin(&callbacks)) == NULL) {
 		close(fd);
 		return NULL;
 	}
 	dwfl_report_begin(o->dwfl);
-	module = dwfl_report_elf(o->dwfl, o->base_name, o->from->path, fd, 0, true);
+	Dwfl_Module *module = dwfl_report_elf(o->dwfl, o->base_name, o->from->path, fd, 0, true);
 	if (module == NULL)
 		close(fd);
 	if (dwfl_report_end(o->dwfl, NULL, NULL) != 0)
@@ -83,7 +81,6 @@ usersym_report(struct object *o, int fd)
 static void
 usersym_load(struct object *o)
 {
-	Dwfl_Module *module;
 	struct stat st;
 	/* The trace chose the name: opening a device may do something. */
 	int fd = tnf_open_regular(o->from->path, O_RDONLY, &st);
@@ -94,7 +91,7 @@ usersym_load(struct object *o)
 		close(fd);
 		return;
 	}
-	module = usersym_report(o, fd);
+	Dwfl_Module *module = usersym_report(o, fd);
 	if (module != NULL && same_build(module, o->from->build_id))
 		o->module = module;
 }
@@ -102,17 +99,14 @@ usersym_load(struct object *o)
 static struct object *
 find_object(struct usersyms *u, const struct tnf_context_object *from)
 {
-	struct object *o;
-	const char *slash;
-
 	for (size_t i = 0; i < u->n; i++)
 		if (u->objects[i].from == from)
 			return &u->objects[i];
 	u->objects = tnf_xreallocarray(u->objects, u->n + 1, sizeof(*u->objects));
-	o = &u->objects[u->n++];
+	struct object *o = &u->objects[u->n++];
 	memset(o, 0, sizeof(*o));
 	o->from = from;
-	slash = strrchr(from->path, '/');
+	const char *slash = strrchr(from->path, '/');
 	o->base_name = slash != NULL ? slash + 1 : from->path;
 	if (strcmp(from->build_id, "-") != 0)
 		usersym_load(o);
@@ -160,13 +154,12 @@ usersyms_find(struct usersyms *u, const tnf_context_t *c, int32_t pid,
 	GElf_Off into;
 	GElf_Sym sym;
 	const char *name;
-	int type;
 
 	if (o == NULL)
 		return NULL;
 	if (to_virtual(o, *offset, &virtual) && (name = dwfl_module_addrinfo(o->module,
 	    virtual, &into, &sym, NULL, NULL, NULL)) != NULL) {
-		type = GELF_ST_TYPE(sym.st_info);
+		int type = GELF_ST_TYPE(sym.st_info);
 		if (type == STT_FUNC || type == STT_GNU_IFUNC) {
 			*offset = into;
 			return name;

@@ -52,20 +52,13 @@ val_of_member(const struct tnf_value *m, const char *name)
 		return v;
 	switch (m->kind) {
 	case TNF_K_CHAR:
-	case TNF_K_INT8:
-	case TNF_K_INT16:
-	case TNF_K_INT32:
-	case TNF_K_INT64:
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
 		v = val_int(m->u.i);
 		break;
-	case TNF_K_UINT8:
-	case TNF_K_UINT16:
-	case TNF_K_UINT32:
-	case TNF_K_UINT64:
+	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
 		v = val_uint(m->u.u);
 		break;
-	case TNF_K_FLOAT32:
-	case TNF_K_FLOAT64:
+	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
 		v = val_real(m->u.d);
 		break;
 	case TNF_K_STRING:
@@ -224,7 +217,6 @@ static int
 compare_name(const struct val *number, const struct val *string)
 {
 	char c;
-	const char *name;
 
 	if (number->type == NULL || number->kind != VAL_INT)
 		return VAL_INCOMPARABLE;
@@ -233,7 +225,7 @@ compare_name(const struct val *number, const struct val *string)
 		return compare_strings(&c, 1, string->u.s.chars,
 		    string->u.s.len);
 	}
-	name = val_name(number);
+	const char *name = val_name(number);
 	if (name == NULL)
 		return VAL_INCOMPARABLE;
 	return compare_strings(name, strlen(name), string->u.s.chars,
@@ -243,8 +235,6 @@ compare_name(const struct val *number, const struct val *string)
 int
 val_compare(const struct val *a, const struct val *b)
 {
-	int c;
-
 	if (val_is_number(a) && val_is_number(b))
 		return compare_numbers(a, b);
 	if (a->kind == VAL_STRING && b->kind == VAL_STRING)
@@ -253,7 +243,7 @@ val_compare(const struct val *a, const struct val *b)
 	if (val_is_number(a) && b->kind == VAL_STRING)
 		return compare_name(a, b);
 	if (a->kind == VAL_STRING && val_is_number(b)) {
-		c = compare_name(b, a);
+		int c = compare_name(b, a);
 		return c == VAL_INCOMPARABLE ? c : -c;
 	}
 	return VAL_INCOMPARABLE;

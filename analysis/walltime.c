@@ -23,7 +23,6 @@ static void
 format_second(time_t t, bool utc, char head[24], char zone[8])
 {
 	struct tm tm;
-	long off;
 
 	if ((utc ? gmtime_r(&t, &tm) : localtime_r(&t, &tm)) == NULL)
 		memset(&tm, 0, sizeof(tm));
@@ -34,7 +33,7 @@ format_second(time_t t, bool utc, char head[24], char zone[8])
 	walltime_put(head + 11, 2, (unsigned)tm.tm_hour);
 	walltime_put(head + 14, 2, (unsigned)tm.tm_min);
 	walltime_put(head + 17, 2, (unsigned)tm.tm_sec);
-	off = utc ? 0 : tm.tm_gmtoff / 60;
+	long off = utc ? 0 : tm.tm_gmtoff / 60;
 	if (utc) {
 		memcpy(zone, "Z", 2);
 		return;
@@ -53,7 +52,6 @@ wall_format(char buf[WALL_SIZE], int64_t wall_ns, bool utc)
 		char	head[24], zone[8];
 	} last;
 	int64_t second = wall_ns / SECOND, rest = wall_ns % SECOND;
-	unsigned n;
 
 	if (rest < 0) {
 		second--;
@@ -68,7 +66,7 @@ wall_format(char buf[WALL_SIZE], int64_t wall_ns, bool utc)
 	memcpy(buf, last.head, 19);
 	buf[19] = '.';
 	walltime_put(buf + 20, 9, (unsigned)rest);
-	n = (unsigned)strlen(last.zone);
+	unsigned n = (unsigned)strlen(last.zone);
 	memcpy(buf + 29, last.zone, n + 1);
 	return 29 + n;
 }

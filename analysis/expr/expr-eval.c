@@ -29,7 +29,6 @@ eval_member(const struct state *s, const struct expr_node *n)
 {
 	int slot = s->row->slots[n->name];
 	struct tnf_value v;
-	struct val r;
 
 	if (slot < 0)
 		return null_value;
@@ -37,7 +36,7 @@ eval_member(const struct state *s, const struct expr_node *n)
 		return unknown_value;
 	if (!s->e->source->member(s->ev, (unsigned)slot, &v))
 		return null_value;
-	r = val_of_member(&v, s->e->names[n->name]);
+	struct val r = val_of_member(&v, s->e->names[n->name]);
 	if (n->is_call && r.kind == VAL_INT && pretty_kind(v.type, NULL) == PRETTY_NONE)
 		r.word = pretty_event_name(s->ev, v.type, r.name, r.u.i);
 	return r;
@@ -57,7 +56,6 @@ static struct val
 eval_field(const struct state *s, struct expr_node *n)
 {
 	struct val of = expr_eval_node(s, n->left);
-	const struct tnf_type *type;
 	const char *name = s->e->names[n->name];
 	unsigned i;
 
@@ -65,7 +63,7 @@ eval_field(const struct state *s, struct expr_node *n)
 		return of;
 	if (of.kind != VAL_RECORD || of.u.r.type->kind != TNF_K_STRUCT)
 		return null_value;
-	type = of.u.r.type;
+	const struct tnf_type *type = of.u.r.type;
 	if (n->seen_type != type) {
 		for (i = 0; i < type->n_members; i++) {
 			if (strcmp(type->members[i].name, name) == 0)
@@ -143,15 +141,13 @@ static bool
 match_value(const struct match *m, const struct val *v)
 {
 	char buf[VAL_TEXT_SIZE];
-	const char *text;
-	size_t len;
 
 	if (v->kind == VAL_WORDS)
 		return match_words(m, v);
-	text = val_name(v);
+	const char *text = val_name(v);
 	if (text != NULL)
 		return match_test(m, text, strlen(text));
-	len = val_text(v, buf, &text);
+	size_t len = val_text(v, buf, &text);
 	return match_test(m, text, len);
 }
 
@@ -171,9 +167,8 @@ eval_in(const struct state *s, const struct expr_node *n)
 {
 	struct val v = expr_eval_node(s, n->left), item_value, equal;
 	struct val result = val_int(0);
-	int i;
 
-	for (i = n->right; i != EXPR_NONE; i = s->e->nodes[i].right) {
+	for (int i = n->right; i != EXPR_NONE; i = s->e->nodes[i].right) {
 		item_value = expr_eval_node(s, s->e->nodes[i].left);
 		equal = expr_binary(EXPR_EQ, &v, &item_value);
 		if (val_truth(&equal) > 0)
@@ -289,16 +284,14 @@ static struct expr_row *
 make_row(struct expr *e, const struct tnf_probe *probe)
 {
 	struct state s = { .e = e, .probe = probe };
-	struct expr_row *row;
 	struct val v;
-	unsigned i;
 
-	row = tnf_xcalloc(1, sizeof(*row) + e->n_names * sizeof(row->slots[0]));
+	struct expr_row *row = tnf_xcalloc(1, sizeof(*row) + e->n_names * sizeof(row->slots[0]));
 	row->fixed = tnf_xcalloc(e->n_cached, sizeof(*row->fixed));
-	for (i = 0; i < e->n_names; i++)
+	for (unsigned i = 0; i < e->n_names; i++)
 		row->slots[i] = perprobe_member(probe, e->names[i]);
 	s.row = row;
-	for (i = 0; i < e->n_nodes; i++) {
+	for (unsigned i = 0; i < e->n_nodes; i++) {
 		if (e->nodes[i].cache != EXPR_NONE)
 			row->fixed[e->nodes[i].cache] = expr_eval_node(&s, (int)i);
 	}
@@ -354,9 +347,7 @@ expr_possible(struct expr *e, const struct tnf_probe *probe)
 void
 expr_forget(struct expr *e)
 {
-	unsigned i;
-
-	for (i = 0; i < e->n_rows; i++) {
+	for (unsigned i = 0; i < e->n_rows; i++) {
 		if (e->rows[i] != NULL)
 			free(e->rows[i]->fixed);
 		free(e->rows[i]);
@@ -369,16 +360,14 @@ expr_forget(struct expr *e)
 void
 expr_free(struct expr *e)
 {
-	unsigned i;
-
 	if (e == NULL)
 		return;
 	expr_forget(e);
-	for (i = 0; i < e->n_nodes; i++)
+	for (unsigned i = 0; i < e->n_nodes; i++)
 		match_free(e->nodes[i].match);
-	for (i = 0; i < e->n_names; i++)
+	for (unsigned i = 0; i < e->n_names; i++)
 		free(e->names[i]);
-	for (i = 0; i < e->n_strings; i++)
+	for (unsigned i = 0; i < e->n_strings; i++)
 		free(e->strings[i]);
 	free(e->nodes);
 	free(e->names);

@@ -55,18 +55,16 @@ static int
 expr_lex_escape(const char **p)
 {
 	static const char from[] = "ntr\\\"'", to[] = "\n\t\r\\\"'";
-	const char *found;
-	int high, low;
 
 	if (**p == 'x') {
-		high = hex_digit((*p)[1]);
-		low = high < 0 ? -1 : hex_digit((*p)[2]);
+		int high = hex_digit((*p)[1]);
+		int low = high < 0 ? -1 : hex_digit((*p)[2]);
 		if (low < 0)
 			return -1;
 		*p += 3;
 		return high * 16 + low;
 	}
-	found = **p == '\0' ? NULL : strchr(from, **p);
+	const char *found = **p == '\0' ? NULL : strchr(from, **p);
 	if (found == NULL)
 		return -1;
 	(*p)++;
@@ -78,7 +76,6 @@ lex_string(struct expr_lex *l)
 {
 	char quote = *l->next;
 	const char *p = l->next + 1;
-	int c;
 
 	l->string = tnf_xcalloc(strlen(p) + 1, 1);
 	l->string_len = 0;
@@ -87,7 +84,7 @@ lex_string(struct expr_lex *l)
 			expr_lex_fail(l, l->start, "string without end");
 			return;
 		}
-		c = (unsigned char)*p++;
+		int c = (unsigned char)*p++;
 		if (c == '\\' && (c = expr_lex_escape(&p)) < 0) {
 			expr_lex_fail(l, p - 1, "unknown escape: "
 			    "\\n \\t \\r \\\\ \\\" \\' \\xHH");
@@ -133,14 +130,12 @@ expr_lex_is_word(char c)
 static void
 lex_word(struct expr_lex *l)
 {
-	const struct symbol *s;
-
 	l->next += *l->next == '$';
 	while (expr_lex_is_word(*l->next))
 		l->next++;
 	l->len = (size_t)(l->next - l->start);
 	l->token = EXPR_T_NAME;
-	for (s = words; s < words + COUNT(words); s++) {
+	for (const struct symbol *s = words; s < words + COUNT(words); s++) {
 		if (strlen(s->text) == l->len &&
 		    memcmp(s->text, l->start, l->len) == 0)
 			l->token = s->token;
@@ -164,9 +159,7 @@ lex_number(struct expr_lex *l)
 static void
 lex_symbol(struct expr_lex *l)
 {
-	const struct symbol *s;
-
-	for (s = symbols; s < symbols + COUNT(symbols); s++) {
+	for (const struct symbol *s = symbols; s < symbols + COUNT(symbols); s++) {
 		if (strncmp(s->text, l->next, strlen(s->text)) == 0) {
 			l->next += strlen(s->text);
 			l->token = s->token;

@@ -30,11 +30,10 @@ static const struct expr_name_row table[] = {
 static bool
 takes_for_granted(const struct expr *e, unsigned name)
 {
-	const struct expr_node *n, *of;
 	bool found = false;
 
-	for (n = e->nodes; n < e->nodes + e->n_nodes; n++) {
-		of = n->op == EXPR_HAS ? &e->nodes[n->left] : NULL;
+	for (const struct expr_node *n = e->nodes; n < e->nodes + e->n_nodes; n++) {
+		const struct expr_node *of = n->op == EXPR_HAS ? &e->nodes[n->left] : NULL;
 		if (of != NULL && of->op == EXPR_MEMBER && of->name == name)
 			return false;
 		found |= n->op == EXPR_MEMBER && n->name == name;
@@ -45,9 +44,7 @@ takes_for_granted(const struct expr *e, unsigned name)
 const char *
 expr_member(const struct expr *e, unsigned i)
 {
-	unsigned k;
-
-	for (k = 0; k < e->n_names; k++)
+	for (unsigned k = 0; k < e->n_names; k++)
 		if (takes_for_granted(e, k) && i-- == 0)
 			return e->names[k];
 	return NULL;

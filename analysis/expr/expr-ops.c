@@ -157,13 +157,11 @@ compare_words(enum expr_op op, const struct val *words, const struct val *word)
 static struct val
 expr_ops_compare(enum expr_op op, const struct val *a, const struct val *b)
 {
-	int c;
-
 	if (a->kind == VAL_WORDS)
 		return compare_words(op, a, b);
 	if (b->kind == VAL_WORDS)
 		return compare_words(op, b, a);
-	c = val_compare(a, b);
+	int c = val_compare(a, b);
 	if (c == VAL_INCOMPARABLE)
 		return null_value;
 	switch (op) {

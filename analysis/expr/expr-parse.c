@@ -54,7 +54,6 @@ expr_parse_named(struct parser *p, enum expr_op op, int left)
 	    (unsigned char)*p->lex.start) && p->lex.token >= EXPR_T_OR &&
 	    p->lex.token <= EXPR_T_NULL);
 	unsigned name;
-	int n;
 
 	if (p->failed)
 		return EXPR_NONE;
@@ -65,7 +64,7 @@ expr_parse_named(struct parser *p, enum expr_op op, int left)
 		    strnlen(p->lex.string, p->lex.string_len));
 	else
 		name = parse_intern(p->e, p->lex.start, p->lex.len);
-	n = parse_node(p, op, left, EXPR_NONE, parse_column(p));
+	int n = parse_node(p, op, left, EXPR_NONE, parse_column(p));
 	if (n != EXPR_NONE) {
 		p->e->nodes[n].name = name;
 		p->e->nodes[n].class = EXPR_ANY;
@@ -79,16 +78,15 @@ expr_parse_named(struct parser *p, enum expr_op op, int left)
 static int
 parse_index(struct parser *p, int left)
 {
-	int n, right;
 	size_t col = parse_column(p);
 
 	if (++p->depth > EXPR_DEPTH_MAX)
 		return parse_fail(p, col, "expression nested too deep");
-	right = parse_level(p, 0);
+	int right = parse_level(p, 0);
 	p->depth--;
 	if (!p->failed && !parse_accept(p, EXPR_T_RIGHT))
 		return parse_expected(p, "']'");
-	n = parse_node(p, EXPR_INDEX, left, right, col);
+	int n = parse_node(p, EXPR_INDEX, left, right, col);
 	return n;
 }
 
@@ -96,11 +94,10 @@ parse_index(struct parser *p, int left)
 static int
 parse_name(struct parser *p)
 {
-	const struct expr_name_row *row;
 	size_t col = parse_column(p);
 	int n;
 
-	row = expr_name_find(p->lex.start, p->lex.len);
+	const struct expr_name_row *row = expr_name_find(p->lex.start, p->lex.len);
 	if (row != NULL && row->name == EXPR_N_HOST && p->e->source->host == NULL)
 		row = NULL;
 	if (row != NULL) {
@@ -137,12 +134,11 @@ static int
 parse_parenthesis(struct parser *p)
 {
 	size_t col = parse_column(p);
-	int n;
 
 	parse_next(p, false);
 	if (++p->depth > EXPR_DEPTH_MAX)
 		return parse_fail(p, col, "expression nested too deep");
-	n = parse_or(p);
+	int n = parse_or(p);
 	p->depth--;
 	if (!p->failed && p->lex.token != EXPR_T_CLOSE)
 		return parse_fail(p, col, "'(' without ')'");
@@ -203,7 +199,6 @@ parse_unary(struct parser *p)
 {
 	enum expr_token token = p->lex.token;
 	size_t col = parse_column(p);
-	int n;
 
 	if (p->failed)
 		return EXPR_NONE;
@@ -212,7 +207,7 @@ parse_unary(struct parser *p)
 	if (++p->depth > EXPR_DEPTH_MAX)
 		return parse_fail(p, col, "expression nested too deep");
 	parse_next(p, false);
-	n = parse_unary(p);
+	int n = parse_unary(p);
 	p->depth--;
 	if (!want_number(p, n))
 		return EXPR_NONE;
@@ -224,9 +219,7 @@ static const struct binary *
 find_binary(const struct binary *table, size_t count, enum expr_token token,
     int level)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (table[i].token == token && table[i].level == level)
 			return &table[i];
 	}
@@ -237,17 +230,15 @@ static int
 parse_level(struct parser *p, int level)
 {
 	const struct binary *b;
-	size_t col;
-	int n, right;
 
 	if (level == LEVEL_UNARY)
 		return parse_unary(p);
-	n = parse_level(p, level + 1);
+	int n = parse_level(p, level + 1);
 	while (!p->failed && (b = find_binary(binaries, COUNT(binaries),
 	    p->lex.token, level)) != NULL) {
-		col = parse_column(p);
+		size_t col = parse_column(p);
 		parse_next(p, false);
-		right = parse_level(p, level + 1);
+		int right = parse_level(p, level + 1);
 		if (!want_number(p, n) || !want_number(p, right))
 			return EXPR_NONE;
 		n = parse_node(p, b->op, n, right, col);
@@ -259,8 +250,6 @@ static int
 parse_regex(struct parser *p, enum expr_op op, int left, size_t col)
 {
 	const char *wrong;
-	struct match *m;
-	int n;
 
 	if (p->failed)
 		return EXPR_NONE;
@@ -268,11 +257,11 @@ parse_regex(struct parser *p, enum expr_op op, int left, size_t col)
 		return parse_expected(p, "/regular expression/");
 	if (strlen(p->lex.string) != p->lex.string_len)
 		return parse_fail(p, parse_column(p), "NUL in a regular expression");
-	m = match_new(p->lex.string, p->lex.token == EXPR_T_REGEX &&
+	struct match *m = match_new(p->lex.string, p->lex.token == EXPR_T_REGEX &&
 	    p->lex.ignore_case, &wrong);
 	if (m == NULL)
 		return parse_fail(p, parse_column(p), "%s", wrong);
-	n = parse_node(p, op, left, EXPR_NONE, col);
+	int n = parse_node(p, op, left, EXPR_NONE, col);
 	if (n == EXPR_NONE) {
 		match_free(m);
 		return n;
@@ -286,12 +275,10 @@ parse_regex(struct parser *p, enum expr_op op, int left, size_t col)
 static bool
 expr_parse_comparable(struct parser *p, int left, int right, size_t col)
 {
-	const struct expr_node *a, *b;
-
 	if (left == EXPR_NONE || right == EXPR_NONE)
 		return false;
-	a = &p->e->nodes[left];
-	b = &p->e->nodes[right];
+	const struct expr_node *a = &p->e->nodes[left];
+	const struct expr_node *b = &p->e->nodes[right];
 	if ((a->class == EXPR_TEXT && b->class == EXPR_NUMBER) ||
 	    (a->class == EXPR_NUMBER && b->class == EXPR_TEXT)) {
 		parse_fail(p, col, "text compared with a number: "
@@ -370,13 +357,12 @@ static int
 parse_not(struct parser *p)
 {
 	size_t col = parse_column(p);
-	int n;
 
 	if (!parse_accept(p, EXPR_T_NOT))
 		return p->failed ? EXPR_NONE : parse_comparison(p);
 	if (++p->depth > EXPR_DEPTH_MAX)
 		return parse_fail(p, col, "expression nested too deep");
-	n = parse_not(p);
+	int n = parse_not(p);
 	p->depth--;
 	return parse_node(p, EXPR_NOT, n, EXPR_NONE, col);
 }
@@ -384,11 +370,10 @@ parse_not(struct parser *p)
 static int
 parse_and(struct parser *p)
 {
-	size_t col;
 	int n = parse_not(p);
 
 	while (!p->failed && p->lex.token == EXPR_T_AND) {
-		col = parse_column(p);
+		size_t col = parse_column(p);
 		parse_next(p, false);
 		n = parse_node(p, EXPR_AND, n, parse_not(p), col);
 	}
@@ -398,11 +383,10 @@ parse_and(struct parser *p)
 static int
 parse_or(struct parser *p)
 {
-	size_t col;
 	int n = parse_and(p);
 
 	while (!p->failed && p->lex.token == EXPR_T_OR) {
-		col = parse_column(p);
+		size_t col = parse_column(p);
 		parse_next(p, false);
 		n = parse_node(p, EXPR_OR, n, parse_and(p), col);
 	}

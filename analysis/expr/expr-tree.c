@@ -61,7 +61,6 @@ int
 parse_node(struct parser *p, enum expr_op op, int left, int right, size_t col)
 {
 	struct expr *e = p->e;
-	struct expr_node *n;
 
 	if (p->failed)
 		return EXPR_NONE;
@@ -73,7 +72,7 @@ parse_node(struct parser *p, enum expr_op op, int left, int right, size_t col)
 		e->nodes = tnf_xreallocarray(e->nodes, e->max_nodes,
 		    sizeof(*e->nodes));
 	}
-	n = &e->nodes[e->n_nodes];
+	struct expr_node *n = &e->nodes[e->n_nodes];
 	memset(n, 0, sizeof(*n));
 	n->op = op;
 	n->left = left;
@@ -116,9 +115,7 @@ parse_string(struct parser *p)
 unsigned
 parse_intern(struct expr *e, const char *text, size_t len)
 {
-	unsigned i;
-
-	for (i = 0; i < e->n_names; i++) {
+	for (unsigned i = 0; i < e->n_names; i++) {
 		if (strlen(e->names[i]) == len &&
 		    memcmp(e->names[i], text, len) == 0)
 			return i;
