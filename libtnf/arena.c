@@ -32,8 +32,6 @@ arena_grow(struct arena *a, size_t n)
 void *
 tnf_arena_zalloc(struct arena *a, size_t n)
 {
-	void *p;
-
 	n = (n + ALIGN - 1) & ~(ALIGN - 1);
 	if (n == 0)
 		n = ALIGN;
@@ -41,7 +39,7 @@ tnf_arena_zalloc(struct arena *a, size_t n)
 		return NULL;
 	if (n > a->left && arena_grow(a, n) != 0)
 		return NULL;
-	p = a->next;
+	void *p = a->next;
 	a->next += n;
 	a->left -= n;
 	a->used += n;

@@ -44,9 +44,7 @@ static int
 context_lookup_locate(const unsigned char *b, uint64_t size, uint64_t *offset,
     uint64_t *length)
 {
-	bool swapped;
-
-	swapped = context_lookup_word32(b, 0, false) == TNF_MAGIC_SWAPPED;
+	bool swapped = context_lookup_word32(b, 0, false) == TNF_MAGIC_SWAPPED;
 	if (context_lookup_word32(b, 0, swapped) != TNF_MAGIC)
 		return context_lookup_word32(b, 0, false) == 0 ? ENODATA : TNF_ERR_NOTTNF;
 	if (context_lookup_word32(b, EXT(magic), swapped) != TNF_EXT_MAGIC ||
@@ -76,9 +74,7 @@ read_memory(const struct context_source *s, void *buf, size_t n, uint64_t offset
 static int
 read_file(const struct context_source *s, void *buf, size_t n, uint64_t offset)
 {
-	ssize_t got;
-
-	got = pread(s->fd, buf, n, (off_t)offset);
+	ssize_t got = pread(s->fd, buf, n, (off_t)offset);
 	if (got < 0)
 		return errno;
 	return (size_t)got == n ? 0 : TNF_ERR_BADTNF;
@@ -159,12 +155,10 @@ open_fd(int fd, tnf_context_t **ret)
 EXPORT int
 tnf_context_open(const char *path, tnf_context_t **ret)
 {
-	int fd, e;
-
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return errno;
-	e = open_fd(fd, ret);
+	int e = open_fd(fd, ret);
 	close(fd);
 	return e;
 }
@@ -173,9 +167,8 @@ EXPORT const char *
 tnf_context_fact(const tnf_context_t *c, const char *name)
 {
 	const struct fact *f = c->facts.rows;
-	size_t i;
 
-	for (i = 0; i < c->facts.n; i++)
+	for (size_t i = 0; i < c->facts.n; i++)
 		if (strcmp(f[i].name, name) == 0)
 			return f[i].value;
 	return NULL;
@@ -217,9 +210,7 @@ task_after(const void *row, const void *key)
 EXPORT const struct tnf_context_task *
 tnf_context_task(const tnf_context_t *c, int32_t tid)
 {
-	const struct tnf_context_task *t;
-
-	t = last_not_after(&c->tasks, &tid, task_after);
+	const struct tnf_context_task *t = last_not_after(&c->tasks, &tid, task_after);
 	return t != NULL && t->tid == tid ? t : NULL;
 }
 
@@ -232,11 +223,9 @@ inner_after(const void *row, const void *key)
 EXPORT const struct tnf_context_task *
 tnf_context_writer(const tnf_context_t *c, int32_t tid)
 {
-	const struct inner *n;
-
 	if (c->inners.n == 0)
 		return tnf_context_task(c, tid);
-	n = last_not_after(&c->inners, &tid, inner_after);
+	const struct inner *n = last_not_after(&c->inners, &tid, inner_after);
 	return n != NULL && n->inner_tid == tid ?
 	    tnf_context_task(c, n->tid) : NULL;
 }
@@ -255,14 +244,12 @@ tnf_context_name(const tnf_context_t *c, int32_t tid, int64_t time)
 {
 	struct tnf_context_former key = { .tid = tid, .time = time };
 	const struct tnf_context_former *all = c->formers.rows, *f;
-	const struct tnf_context_task *t;
-	size_t next;
 
 	f = last_not_after(&c->formers, &key, former_after);
-	next = f == NULL ? 0 : (size_t)(f - all) + 1;
+	size_t next = f == NULL ? 0 : (size_t)(f - all) + 1;
 	if (next < c->formers.n && all[next].tid == tid)
 		return all[next].comm;
-	t = tnf_context_task(c, tid);
+	const struct tnf_context_task *t = tnf_context_task(c, tid);
 	return t != NULL ? t->comm : NULL;
 }
 
@@ -302,9 +289,7 @@ symbol_after(const void *row, const void *key)
 EXPORT const struct tnf_context_symbol *
 tnf_context_symbol(const tnf_context_t *c, uint64_t addr)
 {
-	const struct tnf_context_symbol *s;
-
-	s = last_not_after(&c->symbols, &addr, symbol_after);
+	const struct tnf_context_symbol *s = last_not_after(&c->symbols, &addr, symbol_after);
 	return s != NULL && addr < s->end ? s : NULL;
 }
 
@@ -320,9 +305,8 @@ EXPORT const struct tnf_context_object *
 tnf_context_object(const tnf_context_t *c, int32_t pid, uint64_t addr)
 {
 	struct tnf_context_object key = { .pid = pid, .start = addr };
-	const struct tnf_context_object *o;
+	const struct tnf_context_object *o = last_not_after(&c->objects, &key, object_after);
 
-	o = last_not_after(&c->objects, &key, object_after);
 	return o != NULL && o->pid == pid && addr < o->end ? o : NULL;
 }
 
@@ -330,9 +314,8 @@ EXPORT const char *
 tnf_context_device(const tnf_context_t *c, uint32_t major, uint32_t minor)
 {
 	const struct device *d = c->devices.rows;
-	size_t i;
 
-	for (i = 0; i < c->devices.n; i++)
+	for (size_t i = 0; i < c->devices.n; i++)
 		if (d[i].major == major && d[i].minor == minor)
 			return d[i].name;
 	return NULL;

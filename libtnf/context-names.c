@@ -30,11 +30,10 @@ static void
 block_lines(const struct context_source *s, const unsigned char *block, size_t size, FILE *f)
 {
 	size_t at = TNF_NAMES_FIRST;
-	uint32_t head, n;
 
 	while (at + STEP <= size) {
-		head = context_names_word(s, block + at);
-		n = head & ~CELL_MASK;
+		uint32_t head = context_names_word(s, block + at);
+		uint32_t n = head & ~CELL_MASK;
 		if ((head & CELL_MASK) != TNF_NAMES_CELL || n == 0 || n > size - at - 4) {
 			at += STEP;
 			continue;
@@ -76,7 +75,6 @@ tnf_context_names(const struct context_source *s, char **ret, size_t *ret_size)
 	uint32_t block_size, half[2];
 	uint64_t names;
 	FILE *f;
-	int e;
 
 	*ret = NULL;
 	*ret_size = 0;
@@ -94,7 +92,7 @@ tnf_context_names(const struct context_source *s, char **ret, size_t *ret_size)
 		return 0;
 	if ((f = open_memstream(ret, ret_size)) == NULL)
 		return ENOMEM;
-	e = blocks_lines(s, (uint32_t)names, block_size, f);
+	int e = blocks_lines(s, (uint32_t)names, block_size, f);
 	if (fclose(f) != 0)
 		e = ENOMEM;
 	if (e != 0) {
@@ -243,21 +241,19 @@ compare_numbers(const void *a, const void *b)
 uint32_t
 tnf_context_own_processes(const void *base, uint64_t size)
 {
-	const struct tnf_context_task *t;
 	tnf_context_t *c;
 	int32_t *pids;
 	uint32_t n = 0, different = 0;
-	size_t i;
 
 	if (tnf_context_open_mem(base, (size_t)size, &c) != 0)
 		return 0;
-	t = c->threads.rows;
+	const struct tnf_context_task *t = c->threads.rows;
 	if ((pids = calloc(c->threads.n + 1, sizeof *pids)) != NULL) {
-		for (i = 0; i < c->threads.n; i++)
+		for (size_t i = 0; i < c->threads.n; i++)
 			if (t[i].tid == t[i].pid)
 				pids[n++] = t[i].pid;
 		qsort(pids, n, sizeof *pids, compare_numbers);
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			different += i == 0 || pids[i] != pids[i - 1];
 	}
 	free(pids);

@@ -67,8 +67,6 @@ build_id_of_fd(int fd, char *ret)
 	elf_segment ph;
 	elf_header eh;
 	struct stat st;
-	ssize_t n;
-	int i;
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
 	    pread(fd, &eh, sizeof eh, 0) != (ssize_t)sizeof eh ||
@@ -76,13 +74,13 @@ build_id_of_fd(int fd, char *ret)
 	    eh.e_ident[EI_CLASS] != ELF_CLASS ||
 	    eh.e_phentsize != sizeof ph || eh.e_phnum > PHDRS_MAX)
 		return false;
-	for (i = 0; i < eh.e_phnum; i++) {
+	for (int i = 0; i < eh.e_phnum; i++) {
 		if (pread(fd, &ph, sizeof ph, (off_t)(eh.e_phoff +
 		    (uint64_t)i * sizeof ph)) != (ssize_t)sizeof ph)
 			return false;
 		if (ph.p_type != PT_NOTE)
 			continue;
-		n = pread(fd, notes, ph.p_filesz < sizeof notes ?
+		ssize_t n = pread(fd, notes, ph.p_filesz < sizeof notes ?
 		    (size_t)ph.p_filesz : sizeof notes, (off_t)ph.p_offset);
 		if (n > 0 && find_build_id(notes, (size_t)n, ret))
 			return true;
@@ -95,10 +93,9 @@ static void
 build_id(pid_t pid, const struct mapping *m, char *ret)
 {
 	char name[4096 + 64];
-	int fd;
 
 	strcpy(ret, "-");
-	fd = open(tnf_mapping_file(m, pid, name), O_RDONLY | O_CLOEXEC | O_NOCTTY |
+	int fd = open(tnf_mapping_file(m, pid, name), O_RDONLY | O_CLOEXEC | O_NOCTTY |
 	    O_NONBLOCK);
 	if (fd < 0 && strlen(m->path) < 4096) {
 		snprintf(name, sizeof name, "/proc/%d/root%s", (int)pid, m->path);

@@ -27,9 +27,8 @@ context_symbols_put(struct context_writer *w, const struct symtab *table,
 {
 	struct symtab_symbol s;
 	uint64_t put = 0;
-	size_t i;
 
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (symtab_find(table, addrs[i], &s) != 0 || s.start == put)
 			continue;
 		if (s.end - s.start > SYMBOL_SPAN_MAX)
@@ -57,11 +56,10 @@ context_symbols(struct context_writer *w, const char *list, uint64_t *addrs,
     size_t n, uint64_t shift)
 {
 	struct symtab *table;
-	int e;
 
 	if (w->f == NULL || n == 0)
 		return 0;
-	e = symtab_read(list, shift, &table);
+	int e = symtab_read(list, shift, &table);
 	return e != 0 ? e : context_symbols_look_up(w, table, addrs, n);
 }
 
@@ -69,10 +67,9 @@ int
 context_kernel_symbols(struct context_writer *w, uint64_t *addrs, size_t n)
 {
 	struct symtab *table;
-	int e;
 
 	if (w->f == NULL || n == 0)
 		return 0;
-	e = symtab_kernel(SYMTAB_DIRECTORY, &table);
+	int e = symtab_kernel(SYMTAB_DIRECTORY, &table);
 	return e != 0 ? e : context_symbols_look_up(w, table, addrs, n);
 }

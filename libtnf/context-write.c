@@ -70,9 +70,8 @@ context_write_clocks(struct context_writer *w)
 {
 	int64_t before, wall, after, best = INT64_MAX;
 	int64_t best_mono = 0, best_wall = 0;
-	int i;
 
-	for (i = 0; i < 8; i++) {
+	for (int i = 0; i < 8; i++) {
 		before = clock_ns(CLOCK_MONOTONIC);
 		wall = clock_ns(CLOCK_REALTIME);
 		after = clock_ns(CLOCK_MONOTONIC);
@@ -115,9 +114,8 @@ static void
 context_write_boot(struct context_writer *w)
 {
 	char id[64];
-	FILE *f;
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
 
-	f = fopen("/proc/sys/kernel/random/boot_id", "re");
 	if (f == NULL)
 		return;
 	if (fgets(id, sizeof id, f) != NULL) {
@@ -208,11 +206,10 @@ int
 context_append(struct context_writer *w, int fd, uint64_t reserved)
 {
 	uint64_t end, size, was = 0, none = 0;
-	int e;
 
 	if (w->f == NULL || fputs("end 1\n", w->f) == EOF || fflush(w->f) != 0)
 		return ENOMEM;
-	e = declared_end(fd, reserved, &end);
+	int e = declared_end(fd, reserved, &end);
 	if (e != 0)
 		return e;
 	size = w->size;

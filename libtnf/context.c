@@ -18,12 +18,9 @@
 void *
 tnf_context_table_add(struct table *t)
 {
-	size_t room;
-	void *rows;
-
 	if (t->n == t->room) {
-		room = t->room ? t->room * 2 : 64;
-		rows = reallocarray(t->rows, room, t->size);
+		size_t room = t->room ? t->room * 2 : 64;
+		void *rows = reallocarray(t->rows, room, t->size);
 		if (rows == NULL)
 			return NULL;
 		t->rows = rows;
@@ -37,12 +34,11 @@ static void
 context_unescape(char *s)
 {
 	char *to = s;
-	int c;
 
 	for (; *s; s++) {
 		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' &&
 		    s[2] >= '0' && s[2] <= '7' && s[3] >= '0' && s[3] <= '7') {
-			c = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
+			int c = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
 			if (c != 0) {
 				*to++ = (char)c;
 				s += 3;
@@ -262,14 +258,13 @@ parse_object(struct tnf_context *c, char *rest)
 static int
 parse_device(struct tnf_context *c, char *rest)
 {
-	struct device *row;
 	uint64_t major, minor;
 	char *f[3];
 
 	if (!context_cut(rest, f, 3) || !context_number(f[0], 10, UINT32_MAX, &major) ||
 	    !context_number(f[1], 10, UINT32_MAX, &minor))
 		return EBADMSG;
-	row = tnf_context_table_add(&c->devices);
+	struct device *row = tnf_context_table_add(&c->devices);
 	if (row == NULL)
 		return ENOMEM;
 	row->major = (uint32_t)major;
@@ -314,19 +309,16 @@ static const struct line_kind {
 static int
 parse_line(struct tnf_context *c, char *line)
 {
-	struct fact *fact;
-	char *rest;
-	size_t i;
+	char *rest = strchr(line, ' ');
 
-	rest = strchr(line, ' ');
 	if (rest == NULL || rest == line)
 		return EBADMSG;
 	*rest++ = '\0';
-	for (i = 0; i < sizeof line_kinds / sizeof line_kinds[0]; i++)
+	for (size_t i = 0; i < sizeof line_kinds / sizeof line_kinds[0]; i++)
 		if (strcmp(line, line_kinds[i].word) == 0)
 			return line_kinds[i].parse(c, rest);
 	context_unescape(rest);
-	fact = tnf_context_table_add(&c->facts);
+	struct fact *fact = tnf_context_table_add(&c->facts);
 	if (fact == NULL)
 		return ENOMEM;
 	fact->name = line;
@@ -415,14 +407,13 @@ table_sort(struct table *t, int (*compare)(const void *, const void *))
 EXPORT int
 tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 {
-	struct tnf_context *c;
 	char *line, *end;
 	int e = 0;
 
 	if (size > TNF_CONTEXT_SIZE_MAX || size < strlen(MAGIC_LINE) ||
 	    memcmp(text, MAGIC_LINE, strlen(MAGIC_LINE)) != 0)
 		return TNF_ERR_BADTNF;
-	c = calloc(1, sizeof *c);
+	struct tnf_context *c = calloc(1, sizeof *c);
 	if (c == NULL)
 		return ENOMEM;
 	c->facts.size = sizeof(struct fact);

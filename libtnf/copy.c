@@ -120,10 +120,9 @@ copy_mark(const struct tnf_file *f, const struct live *from, const struct round 
     struct marks *m)
 {
 	uint32_t i, n = 0;
-	struct block b, *mark;
 
 	for (i = r->n; i-- > 0;) {
-		mark = &m->block[i];
+		struct block *mark = &m->block[i];
 		*mark = copy_look(from, copy_place(f, r, i));
 		if (laps_behind(f, r, mark) > 0 &&
 		    mark->generation != TNF_GENERATION_FREE)
@@ -131,7 +130,7 @@ copy_mark(const struct tnf_file *f, const struct live *from, const struct round 
 	}
 	qsort(m->held, n, sizeof *m->held, by_age);
 	for (i = 0; i < n; i++) {
-		b = copy_look(from, m->held[i]->off);
+		struct block b = copy_look(from, m->held[i]->off);
 		if (b.generation == m->held[i]->generation)
 			m->held[i]->used = b.used;
 	}
@@ -149,10 +148,9 @@ copy_data(const struct tnf_file *f, const struct live *from, unsigned char *to,
     const struct round *r)
 {
 	struct live_use use;
-	uint32_t i, off;
 
-	for (i = 0; i < r->n; i++) {
-		off = copy_place(f, r, i);
+	for (uint32_t i = 0; i < r->n; i++) {
+		uint32_t off = copy_place(f, r, i);
 		use = tnf_live_look(from, off);
 		if (use.generation != TNF_GENERATION_FREE &&
 		    use.generation != TNF_GENERATION_TAG)
@@ -189,10 +187,8 @@ static void
 drop_taken(const struct live *from, const struct tnf_file *copy,
     unsigned char *to, const struct round *r)
 {
-	uint32_t i, off;
-
-	for (i = r->n; i-- > 0;) {
-		off = copy_place(copy, r, i);
+	for (uint32_t i = r->n; i-- > 0;) {
+		uint32_t off = copy_place(copy, r, i);
 		if (file_block(copy, off).generation != tnf_live_look(from, off).generation)
 			memset(to + off, 0, copy->block_size);
 	}
@@ -223,9 +219,8 @@ copy_take(const struct tnf_file *f, const struct live *from, struct target *t,
 {
 	unsigned char *to = t->to;
 	struct round r;
-	uint32_t i;
 
-	for (i = 0; i < TRIES; i++) {
+	for (uint32_t i = 0; i < TRIES; i++) {
 		r = from_the_oldest(f);
 		copy_mark(f, from, &r, marks);
 		copy_data(f, from, to, &r);
@@ -238,7 +233,7 @@ copy_take(const struct tnf_file *f, const struct live *from, struct target *t,
 	tnf_live_copy_definitions(from, marks->defined, marks->room, put_definitions, t);
 	memcpy(to + f->bytes.size, f->bytes.base + f->bytes.size,
 	    f->whole - f->bytes.size);
-	for (i = 0; i < r.n; i++)
+	for (uint32_t i = 0; i < r.n; i++)
 		hide_newer(copy, to, &marks->block[i]);
 }
 

@@ -21,14 +21,11 @@ damage_place_of(const struct tnf_file *f, uint32_t block)
 static struct cause *
 cause_of(struct damage *d, const char *why, uint64_t at, uint32_t block)
 {
-	struct cause *c;
-	unsigned i;
-
-	for (i = 0; i < d->n; i++)
+	for (unsigned i = 0; i < d->n; i++)
 		if (d->causes[i].why == NULL ||
 		    (d->causes[i].at == at && strcmp(d->causes[i].why, why) == 0))
 			return &d->causes[i];
-	c = &d->causes[d->n++];
+	struct cause *c = &d->causes[d->n++];
 	*c = (struct cause){ .why = d->n <= DAMAGE_CAUSES ? why : NULL,
 	    .at = at, .block = block };
 	return c;
@@ -44,16 +41,12 @@ tnf_damage_add(struct damage *d, const struct tnf_file *f, uint32_t block,
 void
 tnf_damage_merge(struct damage *d, const struct damage *from)
 {
-	const struct cause *a;
-	struct cause *c;
-	unsigned i, k;
-
-	for (i = 0; i < from->n; i++) {
-		a = &from->causes[i];
-		c = cause_of(d, a->why, a->at, a->block);
+	for (unsigned i = 0; i < from->n; i++) {
+		const struct cause *a = &from->causes[i];
+		struct cause *c = cause_of(d, a->why, a->at, a->block);
 		if (a->block < c->block)
 			c->block = a->block;
-		for (k = 0; k < DAMAGE_EXTENTS; k++)
+		for (unsigned k = 0; k < DAMAGE_EXTENTS; k++)
 			c->n[k] += a->n[k];
 	}
 }
@@ -85,15 +78,12 @@ static const struct { const char *one, *many; } extents[DAMAGE_EXTENTS] = {
 void
 tnf_damage_text(const struct cause *c, char buf[DAMAGE_TEXT])
 {
-	size_t n;
-	unsigned k;
-
-	n = (size_t)snprintf(buf, DAMAGE_TEXT, "%s",
+	size_t n = (size_t)snprintf(buf, DAMAGE_TEXT, "%s",
 	    c->why != NULL ? c->why : "more damage of many kinds");
 	if (c->why != NULL && c->at != c->block)
 		n += (size_t)snprintf(buf + n, DAMAGE_TEXT - n, " (at 0x%llx)",
 		    (unsigned long long)c->at);
-	for (k = DAMAGE_TOLD + 1; k < DAMAGE_EXTENTS; k++)
+	for (unsigned k = DAMAGE_TOLD + 1; k < DAMAGE_EXTENTS; k++)
 		if (c->n[k] != 0)
 			n += (size_t)snprintf(buf + n, DAMAGE_TEXT - n,
 			    "; %llu %s", (unsigned long long)c->n[k],

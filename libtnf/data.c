@@ -68,11 +68,10 @@ TNF_API caddr_t
 tnf_get_raw(tnf_datum_t v)
 {
 	struct datum d;
-	uint32_t size;
 
 	if (!datum_get(v, &d))
 		return NULL;
-	size = type_has(d.type, PROP(TAGGED)) ?
+	uint32_t size = type_has(d.type, PROP(TAGGED)) ?
 	    walk_size(d.f, d.type, d.pos) : d.type->pub.size;
 	return (caddr_t)(uintptr_t)bytes_at(&d.f->bytes, d.pos, size);
 }

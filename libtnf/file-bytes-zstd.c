@@ -45,7 +45,6 @@ static int
 make_room(struct unpack *u, uint64_t n)
 {
 	uint64_t room = u->room;
-	void *p;
 
 	if (n > SIZE_LIMIT - u->size || n > SIZE_MAX - u->size)
 		return EFBIG;
@@ -53,7 +52,7 @@ make_room(struct unpack *u, uint64_t n)
 		room *= 2;
 	if (room == u->room)
 		return 0;
-	p = mremap(u->map, (size_t)u->room, (size_t)room, MREMAP_MAYMOVE);
+	void *p = mremap(u->map, (size_t)u->room, (size_t)room, MREMAP_MAYMOVE);
 	if (p == MAP_FAILED)
 		return errno;
 	u->map = p;
@@ -88,12 +87,11 @@ static int
 unpack_part(struct unpack *u, ZSTD_inBuffer *in, bool *left)
 {
 	ZSTD_outBuffer out = { u->out_buf, ZSTD_DStreamOutSize(), 0 };
-	size_t r;
 	int error;
 
 	do {
 		out.pos = 0;
-		r = ZSTD_decompressStream(u->stream, &out, in);
+		size_t r = ZSTD_decompressStream(u->stream, &out, in);
 		if (ZSTD_isError(r))
 			return EBADMSG;
 		if ((error = image_zstd_append(u, u->out_buf, out.pos)) != 0)

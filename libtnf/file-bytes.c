@@ -142,7 +142,6 @@ tnf_image_open(int fd, const void **base, size_t *ret)
 {
 	struct stat st;
 	void *map, *p;
-	uint64_t size;
 	int error;
 
 	if (fstat(fd, &st) != 0)
@@ -151,7 +150,7 @@ tnf_image_open(int fd, const void **base, size_t *ret)
 		return ENODATA;
 	if ((error = open_compressed(fd, base, ret)) >= 0)
 		return error;
-	size = (uint64_t)st.st_size;
+	uint64_t size = (uint64_t)st.st_size;
 	if (S_ISREG(st.st_mode) && (error = size_to_map(fd, &size)) != 0)
 		return error;
 	if (size > SIZE_MAX)

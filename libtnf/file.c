@@ -30,7 +30,6 @@ read_ext(struct tnf_file *f)
 	const struct bytes whole = f->bytes, *b = &whole;
 	struct bytes known = whole;
 	struct tnf_ext *e = &f->ext;
-	unsigned i;
 
 #define U32(m)	(bytes_u32(b, TNF_EXT_OFFSET + offsetof(struct tnf_ext, m)))
 #define U64(m)	(bytes_u64(b, TNF_EXT_OFFSET + offsetof(struct tnf_ext, m)))
@@ -57,10 +56,10 @@ read_ext(struct tnf_file *f)
 	e->pid = (int32_t)U32(pid);
 	e->start_mono = (int64_t)U64(start_mono);
 	e->start_wall = (int64_t)U64(start_wall);
-	for (i = 0; i < sizeof e->boot_id; i++)
+	for (unsigned i = 0; i < sizeof e->boot_id; i++)
 		e->boot_id[i] = bytes_u8(b, TNF_EXT_OFFSET +
 		    offsetof(struct tnf_ext, boot_id) + i);
-	for (i = 0; i < TNF_LOST_REASONS; i++)
+	for (unsigned i = 0; i < TNF_LOST_REASONS; i++)
 		e->lost[i] = bytes_u64(b, TNF_EXT_OFFSET +
 		    offsetof(struct tnf_ext, lost) + i * sizeof e->lost[0]);
 	e->attached = U32(attached);
@@ -100,7 +99,6 @@ static int
 read_header(struct tnf_file *f, int flags)
 {
 	struct bytes *b = &f->bytes;
-	uint64_t size;
 
 	f->generation_shift = bytes_u32(b, H_LOGICAL_SIZE);
 	f->block_header_size = bytes_u32(b, H_BLOCK_HEADER_SIZE);
@@ -118,7 +116,7 @@ read_header(struct tnf_file *f, int flags)
 	    f->generation_shift > SHIFT_MAX)
 		return TNF_ERR_BADTNF;
 	f->block_shift = (uint32_t)__builtin_ctz(f->block_size);
-	size = (uint64_t)f->block_count << f->block_shift;
+	uint64_t size = (uint64_t)f->block_count << f->block_shift;
 	if (says_cut(f))
 		flags |= FILE_CUT_IS_FINE;
 	/* A generation is at least a lap over the whole file. */
@@ -146,9 +144,8 @@ find_excess(const struct tnf_file *f)
 	const uint32_t tag = TNF_REF32_PERMANENT | (f->block_size + 4) |
 	    TNF_REF32_T_TAG;
 	uint64_t off = f->bytes.size;
-	unsigned n;
 
-	for (n = 0; n < EXCESS_MAX && bytes_has(&b, off, f->block_size); n++) {
+	for (unsigned n = 0; n < EXCESS_MAX && bytes_has(&b, off, f->block_size); n++) {
 		if (bytes_u32(&b, off) == tag &&
 		    bytes_u16(&b, off + 8) > f->block_header_size)
 			return off;

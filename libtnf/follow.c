@@ -61,14 +61,12 @@ look_at(struct tnf_file *f, uint64_t i, uint64_t lap)
 static void
 look_at_numbers(struct tnf_file *f, uint64_t from, uint64_t to)
 {
-	uint64_t n;
-
 	/* Writers give some back that they do not need, and take them again. */
 	if (to <= from)
 		return;
 	if (to - from > f->n_numbered)
 		from = to - f->n_numbered;
-	for (n = from; n < to; n++)
+	for (uint64_t n = from; n < to; n++)
 		look_at(f, n % f->n_numbered, n / f->n_numbered);
 }
 
@@ -157,13 +155,12 @@ static uint64_t
 kernel_missed(const struct tnf_file *f, uint64_t gone)
 {
 	uint64_t off, there = 0;
-	uint32_t generation;
 
 	/* None of them comes back before most others have been taken. */
 	if (gone < (f->bytes.size - f->data_start) >> (f->block_shift + 1))
 		return 0;
 	for (off = f->data_start; off < f->bytes.size; off += f->block_size) {
-		generation = file_block(f, (uint32_t)off).generation;
+		uint32_t generation = file_block(f, (uint32_t)off).generation;
 		if (generation != TNF_GENERATION_FREE && generation != TNF_GENERATION_TAG)
 			there += ((generation - 1 - (uint32_t)f->cursor) &
 			    TNF_GENERATION_AGES) < gone;
@@ -213,10 +210,9 @@ refresh_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct tnf_prog
 static int
 refresh_all(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 {
-	uint64_t off;
 	int err = 0;
 
-	for (off = f->data_start; err == 0 && off < f->bytes.size; off += f->block_size)
+	for (uint64_t off = f->data_start; err == 0 && off < f->bytes.size; off += f->block_size)
 		err = refresh_block(s, f, (uint32_t)off, ret);
 	return err;
 }
@@ -230,10 +226,9 @@ is_finished(const struct tnf_file *f, uint32_t off)
 {
 	uint64_t owner = bytes_u64(&f->bytes,
 	    (uint64_t)off + offsetof(struct tnf_block_header, next_block));
-	uint32_t generation;
 
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	generation = file_block(f, off).generation;
+	uint32_t generation = file_block(f, off).generation;
 	if (generation == TNF_GENERATION_TAG)
 		return true;
 	return owner == 0 && generation != TNF_GENERATION_FREE &&
@@ -244,12 +239,11 @@ static int
 refresh_open(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 {
 	uint32_t i, off, left = 0;
-	bool finished;
 	int err = 0;
 
 	for (i = 0; i < f->n_open; i++) {
 		off = f->open[i];
-		finished = err == 0 && is_finished(f, off);
+		bool finished = err == 0 && is_finished(f, off);
 		if (err == 0)
 			err = refresh_block(s, f, off, ret);
 		if (finished)
@@ -290,9 +284,7 @@ by_time(const void *a, const void *b)
 static bool
 is_sorted(const struct follow *fo)
 {
-	size_t i;
-
-	for (i = 1; i < fo->n; i++)
+	for (size_t i = 1; i < fo->n; i++)
 		if (by_time(&fo->list[i - 1], &fo->list[i]) > 0)
 			return false;
 	return true;
@@ -304,13 +296,12 @@ static void
 give_back(struct follow *fo)
 {
 	struct waiting *p;
-	size_t room;
 
 	if (fo->n > fo->most)
 		fo->most = fo->n;
 	if (++fo->refreshes % ROOM_LOOK != 0)
 		return;
-	room = 2 * fo->most > ROOM_MIN ? 2 * fo->most : ROOM_MIN;
+	size_t room = 2 * fo->most > ROOM_MIN ? 2 * fo->most : ROOM_MIN;
 	if (fo->room / 2 > room && (p = realloc(fo->list, room * sizeof *p)) != NULL) {
 		fo->list = p;
 		fo->room = room;
@@ -322,7 +313,6 @@ TNF_API int
 tnf_stream_refresh(tnf_stream_t *s, int64_t until, struct tnf_progress *ret)
 {
 	struct follow *fo = &s->follow;
-	unsigned i;
 	int err;
 
 	*ret = (struct tnf_progress){ 0 };
@@ -331,7 +321,7 @@ tnf_stream_refresh(tnf_stream_t *s, int64_t until, struct tnf_progress *ret)
 		    (fo->n - fo->at) * sizeof *fo->list);
 	fo->n -= fo->at;
 	fo->at = 0;
-	for (i = 0; i < s->n_files; i++)
+	for (unsigned i = 0; i < s->n_files; i++)
 		if (s->files[i]->seen != NULL &&
 		    (err = refresh_file(s, s->files[i], ret)) != 0)
 			return err;
@@ -353,10 +343,8 @@ tnf_stream_waiting(const tnf_stream_t *s)
 static struct waiting *
 first_waiting(struct follow *fo)
 {
-	struct waiting *e;
-
 	for (; fo->at < fo->n; fo->at++) {
-		e = &fo->list[fo->at];
+		struct waiting *e = &fo->list[fo->at];
 		if (file_block(e->walk.file, e->walk.block).generation == e->walk.generation)
 			return e;
 		tnf_follow_lost(e->walk.file, e->walk.block, e->walk.generation);

@@ -82,7 +82,6 @@ take_cell(struct pieces *p, uint64_t cell, uint32_t *ret_next)
 	const struct tnf_file *f = p->f;
 	const struct type *t;
 	uint32_t pos, n;
-	const char *at;
 
 	if (tnf_ref_follow(f, cell, &pos) != REF_OK ||
 	    (t = tnf_type_of_record(p->f, pos)) == NULL ||
@@ -92,7 +91,7 @@ take_cell(struct pieces *p, uint64_t cell, uint32_t *ret_next)
 		*ret_next = pos;
 		return true;
 	}
-	at = (const char *)bytes_at(&f->bytes, (uint64_t)pos + t->header_size, 0);
+	const char *at = (const char *)bytes_at(&f->bytes, (uint64_t)pos + t->header_size, 0);
 	if (t->pub.kind == TNF_K_STRING)
 		n = (uint32_t)bytes_strlen(&f->bytes,
 		    (uint64_t)pos + t->header_size, n);
@@ -103,13 +102,11 @@ take_cell(struct pieces *p, uint64_t cell, uint32_t *ret_next)
 static void
 take_all(struct pieces *p, uint32_t pos)
 {
-	const struct type *t;
 	uint32_t n, i, next;
-	unsigned arrays;
 
-	for (arrays = 0; pos != 0; arrays++, pos = next) {
+	for (unsigned arrays = 0; pos != 0; arrays++, pos = next) {
 		next = 0;
-		t = tnf_type_of_record(p->f, pos);
+		const struct type *t = tnf_type_of_record(p->f, pos);
 		if (arrays == ARRAYS_MAX || t == NULL ||
 		    !cells_of(p->f, pos, t, &n)) {
 			p->cut = true;
@@ -201,8 +198,6 @@ tnf_long_done(struct tnf_file *f)
 void
 tnf_long_forget(struct tnf_file *const *files, unsigned n)
 {
-	unsigned i;
-
-	for (i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++)
 		tnf_long_done(files[i]);
 }

@@ -40,11 +40,9 @@ member_element_size(const struct type *t)
 static bool
 get_array(tnf_datum_t v, struct datum *d, uint32_t *n)
 {
-	uint32_t size;
-
 	if (!datum_get_a(v, PROP(ARRAY), d))
 		return false;
-	size = bytes_u32(&d->f->bytes, (uint64_t)d->pos + 4);
+	uint32_t size = bytes_u32(&d->f->bytes, (uint64_t)d->pos + 4);
 	if (d->type->pub.element == NULL || size < d->type->header_size ||
 	    size > d->f->block_size - (d->pos - file_block_off(d->f, d->pos)) ||
 	    !bytes_has(&d->f->bytes, d->pos, size)) {

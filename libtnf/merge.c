@@ -122,9 +122,7 @@ tnf_merge_forget(struct merge *m, const struct tnf_file *f)
 static void
 runs_heapify(struct merge *m)
 {
-	size_t i;
-
-	for (i = m->n_runs / 2; i-- > 0;)
+	for (size_t i = m->n_runs / 2; i-- > 0;)
 		runs_down(m, i);
 	m->started = true;
 }
@@ -325,7 +323,6 @@ open_first(struct merge *m)
 {
 	struct run *r = m->runs;
 	struct tnf_file *f = r->file;
-	struct stretch *t;
 	int err;
 
 	if (r->later == NULL) {
@@ -336,7 +333,7 @@ open_first(struct merge *m)
 		runs_shorten(m, r->at < r->end);
 		return 0;
 	}
-	t = r->later;
+	struct stretch *t = r->later;
 	r->later = tnf_survey_next(t);
 	if (r->later < r->later_end)
 		r->min = tnf_survey_time(r->later);
@@ -427,9 +424,8 @@ void
 tnf_merge_done(struct merge *m)
 {
 	struct cursor *c;
-	size_t i;
 
-	for (i = 0; i < m->n_open; i++)
+	for (size_t i = 0; i < m->n_open; i++)
 		cursor_close(m, m->open[i]);
 	while ((c = m->spare) != NULL) {
 		m->spare = c->next;

@@ -83,11 +83,9 @@ by_pos(const void *a, const void *b)
 void
 tnf_probes_sort(tnf_stream_t *s, unsigned first)
 {
-	unsigned i;
-
 	if (s->n_probes > first)
 		qsort(s->probes + first, s->n_probes - first,
 		    sizeof(*s->probes), by_pos);
-	for (i = first; i < s->n_probes; i++)
+	for (unsigned i = first; i < s->n_probes; i++)
 		s->probes[i]->id = i;
 }

@@ -84,16 +84,13 @@ tnf_error_last(uint64_t *offset, const char **text)
 void
 tnf_error_raise(TNF *tnf, tnf_errcode_t code, uint64_t offset, const char *text)
 {
-	tnf_error_handler_t *fn;
-	void *arg;
-
 	last.code = code;
 	last.offset = offset;
 	last.text = text;
 	/* Not called with the lock held: it may jump out of here. */
 	pthread_mutex_lock(&handler.lock);
-	fn = handler.fn;
-	arg = handler.arg;
+	tnf_error_handler_t *fn = handler.fn;
+	void *arg = handler.arg;
 	pthread_mutex_unlock(&handler.lock);
 	if (fn != NULL)
 		fn(arg, tnf, code);

@@ -47,11 +47,10 @@ TNF_API tnf_datum_t
 tnf_get_block_relative(tnf_datum_t v, int n)
 {
 	struct datum d;
-	int64_t off;
 
 	if (!datum_get(v, &d))
 		return TNF_DATUM_NULL;
-	off = file_block_off(d.f, d.pos) + (int64_t)n * d.f->block_size;
+	int64_t off = file_block_off(d.f, d.pos) + (int64_t)n * d.f->block_size;
 	return off < 0 ? TNF_DATUM_NULL : block_at(d.tnf, (uint64_t)off);
 }
 
@@ -102,13 +101,12 @@ tnf_get_next_record(tnf_datum_t v)
 {
 	struct datum d;
 	struct walk w;
-	uint32_t block;
 
 	if (!datum_get_a(v, PROP(TAGGED), &d))
 		return TNF_DATUM_NULL;
 	if (d.pos < d.f->data_start)
 		return record_next_block(d.tnf, d.f->data_start);
-	block = file_block_off(d.f, d.pos);
+	uint32_t block = file_block_off(d.f, d.pos);
 	switch (tnf_walk_start(&w, d.f, block)) {
 	case WALK_END:
 		return record_next_block(d.tnf, (uint64_t)block + d.f->block_size);

@@ -22,22 +22,20 @@ ref_reclaimable(const struct tnf_file *f, uint64_t src, int64_t d, uint32_t *dst
 {
 	int64_t v = (int64_t)src + d;
 	uint64_t phys = (uint64_t)v & (((uint64_t)1 << f->generation_shift) - 1);
-	struct block from, to;
-	uint32_t expected;
 
 	if (!bytes_has(&f->bytes, phys, 4))
 		return REF_BAD;
 	*dst = (uint32_t)phys;
 	if (src < f->data_start || phys < f->data_start)
 		return REF_OK;
-	from = file_block(f, file_block_off(f, src));
-	to = file_block(f, file_block_off(f, phys));
+	struct block from = file_block(f, file_block_off(f, src));
+	struct block to = file_block(f, file_block_off(f, phys));
 	if (from.generation == TNF_GENERATION_TAG)
 		return REF_OK;
 	/* Our writers refer to definitions for good: one has come in between. */
 	if (to.generation == TNF_GENERATION_TAG)
 		return f->has_ext ? REF_NULL : REF_OK;
-	expected = from.generation + (uint32_t)(v >> f->generation_shift);
+	uint32_t expected = from.generation + (uint32_t)(v >> f->generation_shift);
 	if (to.generation != expected || phys - to.off >= to.used)
 		return REF_NULL;
 	return REF_OK;
@@ -63,11 +61,9 @@ static enum ref_status
 ref_forward(const struct tnf_file *f, uint32_t *dst)
 {
 	enum ref_status r;
-	uint32_t word;
-	unsigned n;
 
-	for (n = 0; n < FORWARD_MAX; n++) {
-		word = bytes_u32(&f->bytes, *dst);
+	for (unsigned n = 0; n < FORWARD_MAX; n++) {
+		uint32_t word = bytes_u32(&f->bytes, *dst);
 		if (word == 0 || (word & TNF_REF32_T_MASK) != TNF_REF32_T_FULL)
 			return REF_OK;
 		if ((r = ref_step(f, *dst, word, dst)) != REF_OK)

@@ -261,9 +261,8 @@ has_header_type(struct tnf_file *f)
 	    "file_logical_size", "block_header_size", "block_size",
 	    "directory_size", "block_count" };
 	const struct type *t = tnf_type_of_record(f, FILE_HEADER_POS);
-	unsigned i;
 
-	for (i = 0; t != NULL && i < sizeof names / sizeof names[0]; i++)
+	for (unsigned i = 0; t != NULL && i < sizeof names / sizeof names[0]; i++)
 		if (tnf_type_slot(t, names[i]) == NULL)
 			return tnf_file_fail_at(f, FILE_HEADER_POS, t->pos,
 			    "the type of the file header lacks a member");
@@ -299,12 +298,11 @@ tnf_scan_tell_damage(tnf_stream_t *s, struct tnf_file *f)
 {
 	struct damage *d = f->scan->damage;
 	char text[DAMAGE_TEXT];
-	unsigned i;
 
 	f->scan->damage = NULL;
 	if (d != NULL && f->scan->survey != NULL)
 		tnf_damage_sort(d);
-	for (i = 0; d != NULL && i < d->n; i++) {
+	for (unsigned i = 0; d != NULL && i < d->n; i++) {
 		tnf_damage_text(&d->causes[i], text);
 		tnf_stream_damage(s, f, d->causes[i].block, text);
 	}

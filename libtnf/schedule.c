@@ -79,13 +79,12 @@ static bool
 read_sched(struct tnf_file *f, uint32_t pos, struct sched *s)
 {
 	struct type *t = tnf_type_of_record(f, pos);
-	const struct sched_layout *l;
 
 	if (t == NULL)
 		return false;
 	if (!t->sched.known)
 		schedule_learn(t);
-	l = &t->sched;
+	const struct sched_layout *l = &t->sched;
 	if (!l->usable)
 		return tnf_file_fail(f, pos, "event without a schedule record");
 	s->base = schedule_integer(f, pos, &l->base, 0);

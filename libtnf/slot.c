@@ -154,13 +154,11 @@ is_event_type(const struct type *t)
 static void
 fill_members(struct type *t)
 {
-	unsigned i;
-
 	if (t->n_slots == 0)
 		return;
 	t->pub.members = t->slots + 1;
 	t->pub.n_members = t->n_slots - 1;
-	for (i = 1; i < t->n_slots && is_event_type(t); i++)
+	for (unsigned i = 1; i < t->n_slots && is_event_type(t); i++)
 		if (strcmp(t->slots[i].name, "time_delta") == 0) {
 			t->delta = t->slots[i].offset;
 			t->first_arg = i;
@@ -217,9 +215,7 @@ tnf_slot_fill(struct tnf_file *f, struct type *t)
 const struct tnf_member *
 tnf_type_slot(const struct type *t, const char *name)
 {
-	unsigned i;
-
-	for (i = 0; i < t->n_slots; i++)
+	for (unsigned i = 0; i < t->n_slots; i++)
 		if (strcmp(t->slots[i].name, name) == 0)
 			return &t->slots[i];
 	return NULL;

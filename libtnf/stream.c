@@ -48,24 +48,20 @@ free_file(struct tnf_file *f)
 static void
 tell_damage(tnf_stream_t *s)
 {
-	unsigned i;
-
-	for (i = 0; i < s->n_files; i++)
+	for (unsigned i = 0; i < s->n_files; i++)
 		tnf_scan_tell_damage(s, s->files[i]);
 }
 
 TNF_API void
 tnf_stream_close(tnf_stream_t *s)
 {
-	unsigned i;
-
 	if (s == NULL)
 		return;
 	tell_damage(s);
 	tnf_merge_done(&s->merge);
 	tnf_follow_done(&s->follow);
 	tnf_siblings_done(&s->siblings);
-	for (i = 0; i < s->n_files; i++)
+	for (unsigned i = 0; i < s->n_files; i++)
 		free_file(s->files[i]);
 	free(s->files);
 	free(s->probes);
@@ -105,13 +101,12 @@ new_file(tnf_stream_t *s, const void *base, size_t size, const char *name,
     struct tnf_file **ret)
 {
 	struct tnf_file *f;
-	int err;
 
 	if (tnf_file_is_empty(base, size))
 		return ENODATA;
 	if ((f = calloc(1, sizeof *f)) == NULL)
 		return TNF_ERR_ALLOCFAIL;
-	err = tnf_file_init(f, base, size,
+	int err = tnf_file_init(f, base, size,
 	    s->accept_cut ? FILE_CUT_IS_FINE : FILE_STRICT);
 	if (err != 0) {
 		free(f);
@@ -133,10 +128,9 @@ new_file(tnf_stream_t *s, const void *base, size_t size, const char *name,
 static int
 append_file(tnf_stream_t *s, struct tnf_file *f)
 {
-	struct tnf_file **list;
 	int err;
 
-	list = realloc(s->files, (s->n_files + 1) * sizeof *list);
+	struct tnf_file **list = realloc(s->files, (s->n_files + 1) * sizeof *list);
 	if (list == NULL) {
 		free_file(f);
 		return TNF_ERR_ALLOCFAIL;
@@ -201,12 +195,11 @@ next_event(tnf_stream_t *s, struct tnf_event *ev)
 {
 	const struct sched *sched;
 	const struct walk *w;
-	int r;
 
 	if (s->follow.on)
 		tnf_long_forget(s->files, s->n_files);
 	for (;;) {
-		r = s->follow.on ? tnf_follow_next(s, &ev->time, &sched, &w) :
+		int r = s->follow.on ? tnf_follow_next(s, &ev->time, &sched, &w) :
 		    tnf_merge_next(&s->merge, &ev->time, &sched, &w);
 		if (r != 1)
 			return r;
@@ -245,10 +238,9 @@ tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
 TNF_API int
 tnf_stream_skip(tnf_stream_t *s, int64_t from)
 {
-	unsigned i;
 	int err = 0;
 
-	for (i = 0; i < s->n_files && err == 0; i++)
+	for (unsigned i = 0; i < s->n_files && err == 0; i++)
 		if (s->files[i]->scan->survey != NULL)
 			err = tnf_survey_skip(&s->merge, s->files[i], from);
 	return err;

@@ -206,13 +206,12 @@ tnf_block_begins(const struct part *p, const struct block *b, uint32_t word)
 {
 	const struct bytes *bytes = &p->f->bytes;
 	uint32_t sched;
-	int64_t base;
 
 	if (word != p->words->header || b->generation == TNF_GENERATION_TAG ||
 	    b->generation == TNF_GENERATION_FREE || b->used <= p->f->block_header_size ||
 	    b->used > p->f->block_size || (sched = first_sched(p, b->off, b->used)) == 0)
 		return 0;
-	base = (int64_t)bytes_u64(bytes, sched + p->words->base);
+	int64_t base = (int64_t)bytes_u64(bytes, sched + p->words->base);
 	return base < -TIME_MAX || base > TIME_MAX ? 0 : sched;
 }
 
@@ -223,8 +222,6 @@ part_block(struct part *p, struct making *k, uint32_t off)
 	const struct tnf_file *f = p->f;
 	uint32_t word = bytes_u32(&f->bytes, off), sched;
 	struct block b = file_block(f, off);
-	struct mark m;
-	bool held;
 
 	if ((b.generation == TNF_GENERATION_FREE || word == 0) &&
 	    b.used <= f->block_header_size) {
@@ -236,12 +233,12 @@ part_block(struct part *p, struct making *k, uint32_t off)
 		k->alike = false;
 		return part_odd(p, off);
 	}
-	held = tnf_scan_is_held(f, off);
+	bool held = tnf_scan_is_held(f, off);
 	p->blocks_data++;
 	p->blocks_held += held;
 	if (b.generation > p->generation)
 		p->generation = b.generation;
-	m = (struct mark){ (int64_t)bytes_u64(&f->bytes, sched + p->words->base),
+	struct mark m = (struct mark){ (int64_t)bytes_u64(&f->bytes, sched + p->words->base),
 	    off >> f->block_shift, b.generation };
 	return part_entry(p, k, &m, held, sched);
 }
@@ -251,10 +248,9 @@ static bool
 part_entries(struct part *p, const struct making *k)
 {
 	struct entry *list;
-	uint32_t i;
 
 	p->n_lasts = k->s.lasts;
-	for (i = 0; i < k->n; i++) {
+	for (uint32_t i = 0; i < k->n; i++) {
 		if ((list = tnf_survey_room(p->entries, p->n, &p->room, sizeof(*list))) == NULL)
 			return false;
 		p->entries = list;
@@ -270,9 +266,8 @@ part_stretch(struct part *p, uint64_t off)
 	struct making k = { .alike = true,
 	    .s = { .block = (uint32_t)(off >> p->f->block_shift), .lasts = p->n_lasts } };
 	const struct bytes *b = &p->f->bytes;
-	uint32_t i;
 
-	for (i = 0; i < p->stretch && off < p->to; i++, off += p->f->block_size) {
+	for (uint32_t i = 0; i < p->stretch && off < p->to; i++, off += p->f->block_size) {
 		__builtin_prefetch(bytes_at(b, off + AHEAD_BYTES, 1));
 		if (!part_block(p, &k, (uint32_t)off))
 			return false;
@@ -288,9 +283,8 @@ void *
 tnf_part_run(void *arg)
 {
 	struct part *p = arg;
-	uint64_t off;
 
-	for (off = p->from; off < p->to && !p->failed;
+	for (uint64_t off = p->from; off < p->to && !p->failed;
 	    off += (uint64_t)p->stretch << p->f->block_shift)
 		p->failed = !part_stretch(p, off);
 	return NULL;

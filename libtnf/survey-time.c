@@ -48,10 +48,8 @@ entry_before(struct owners *o, const struct tnf_file *f, struct entry *e)
 static bool
 stretch_before(struct owners *o, const struct part *p, const struct stretch *t)
 {
-	uint32_t i, owner;
-
-	for (i = t->lasts; i < t->lasts + t->n_lasts; i++) {
-		owner = tnf_owners_number(o, p->owners.list[p->lasts[i].owner].key);
+	for (uint32_t i = t->lasts; i < t->lasts + t->n_lasts; i++) {
+		uint32_t owner = tnf_owners_number(o, p->owners.list[p->lasts[i].owner].key);
 		if (owner == o->n)
 			return false;
 		tnf_owner_take(&o->list[owner], &p->lasts[i].mark, NULL);
@@ -65,13 +63,11 @@ static bool
 stretches_before(struct owners *o, struct tnf_file *f, int64_t from)
 {
 	struct survey *v = f->scan->survey;
-	unsigned i;
-	uint32_t k;
 
-	for (i = 0; i < v->n_parts; i++) {
+	for (unsigned i = 0; i < v->n_parts; i++) {
 		const struct part *p = &v->parts[i];
 
-		for (k = 0; k < p->n_stretches; k++) {
+		for (uint32_t k = 0; k < p->n_stretches; k++) {
 			struct stretch *t = &p->stretches[k];
 
 			if (t->opened || t->min >= from)
@@ -89,12 +85,11 @@ static bool
 owners_before(struct owners *o, struct tnf_file *f, int64_t from)
 {
 	struct survey *v = f->scan->survey;
-	uint32_t i, k;
 
 	if (!stretches_before(o, f, from))
 		return false;
-	for (i = 0; i < v->n_stores; i++)
-		for (k = 0; k < v->stores[i].n; k++)
+	for (uint32_t i = 0; i < v->n_stores; i++)
+		for (uint32_t k = 0; k < v->stores[i].n; k++)
 			if (v->stores[i].entries[k].min < from &&
 			    !entry_before(o, f, &v->stores[i].entries[k]))
 				return false;
@@ -152,17 +147,16 @@ static int
 survey_drop(struct merge *m, struct tnf_file *f, const struct owners *before, int64_t from)
 {
 	struct survey *v = f->scan->survey;
-	uint32_t k;
 	int err = 0;
 
 	if (!owners_keep(before, v))
 		return TNF_ERR_ALLOCFAIL;
 	tnf_merge_forget(m, f);
-	for (k = 0; k < v->n_stores; k++)
+	for (uint32_t k = 0; k < v->n_stores; k++)
 		store_keep(&v->stores[k], from);
-	for (k = 0; k < v->n_parts; k++)
+	for (uint32_t k = 0; k < v->n_parts; k++)
 		part_keep(&v->parts[k], from);
-	for (k = 0; k < f->scan->n && err == 0; k++)
+	for (uint32_t k = 0; k < f->scan->n && err == 0; k++)
 		if (!f->scan->entries[k].opened)
 			err = tnf_merge_add(m, f, &f->scan->entries[k], 1);
 	return err != 0 ? err : tnf_survey_merge(m, f);
@@ -212,20 +206,19 @@ span_blocks(struct span *w, bool all)
 {
 	const struct survey *v = w->f->scan->survey;
 	struct entry list[STRETCH_MAX];
-	uint32_t i, k, j, n;
 
-	for (i = 0; i < v->n_stores; i++)
-		for (k = 0; k < v->stores[i].n; k++)
+	for (uint32_t i = 0; i < v->n_stores; i++)
+		for (uint32_t k = 0; k < v->stores[i].n; k++)
 			if (all || v->stores[i].entries[k].min < w->first)
 				span_entry(w, &v->stores[i].entries[k]);
-	for (i = 0; i < v->n_parts; i++)
-		for (k = 0; k < v->parts[i].n_stretches; k++) {
+	for (uint32_t i = 0; i < v->n_parts; i++)
+		for (uint32_t k = 0; k < v->parts[i].n_stretches; k++) {
 			const struct stretch *t = &v->parts[i].stretches[k];
 
 			if (t->opened || (!all && t->min >= w->first))
 				continue;
-			n = tnf_stretch_entries(w->f, &v->parts[i], t, list);
-			for (j = 0; j < n; j++)
+			uint32_t n = tnf_stretch_entries(w->f, &v->parts[i], t, list);
+			for (uint32_t j = 0; j < n; j++)
 				if (all || list[j].min < w->first)
 					span_entry(w, &list[j]);
 		}
@@ -236,13 +229,10 @@ static void
 span_last(struct span *w)
 {
 	const struct survey *v = w->f->scan->survey;
-	struct entry e;
-	unsigned i;
-	uint32_t k;
 
-	for (i = 0; i < v->n_parts; i++)
-		for (k = 0; k < v->parts[i].owners.n; k++) {
-			e = tnf_entry_of(&v->parts[i].owners.list[k].last, false);
+	for (unsigned i = 0; i < v->n_parts; i++)
+		for (uint32_t k = 0; k < v->parts[i].owners.n; k++) {
+			struct entry e = tnf_entry_of(&v->parts[i].owners.list[k].last, false);
 			span_entry(w, &e);
 		}
 }

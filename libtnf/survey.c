@@ -40,11 +40,9 @@ parts_wanted(uint64_t blocks)
 static void *
 large_new(size_t size)
 {
-	void *p;
-
 	if (size < LARGE_PAGE)
 		return malloc(size);
-	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
 	madvise(p, size, MADV_HUGEPAGE);
@@ -75,10 +73,9 @@ static int
 survey_begin(struct survey *v, const struct tnf_file *f, uint64_t from)
 {
 	uint64_t blocks = (f->bytes.size - from + f->block_size - 1) >> f->block_shift;
-	unsigned i;
 
 	v->n_parts = parts_wanted(blocks);
-	for (i = 0; i < v->n_parts; i++) {
+	for (unsigned i = 0; i < v->n_parts; i++) {
 		struct part *p = &v->parts[i];
 
 		p->f = f;
@@ -165,19 +162,16 @@ static void
 survey_odd(tnf_stream_t *s, struct tnf_file *f)
 {
 	const struct survey *v = f->scan->survey;
-	unsigned i, k;
 
-	for (i = 0; i < v->n_parts; i++)
-		for (k = 0; k < v->parts[i].n_odd; k++)
+	for (unsigned i = 0; i < v->n_parts; i++)
+		for (unsigned k = 0; k < v->parts[i].n_odd; k++)
 			tnf_scan_block_at(s, f, v->parts[i].odd[k], f->scan);
 }
 
 static void
 survey_sum(const struct survey *v, struct tnf_summary *sum)
 {
-	unsigned i;
-
-	for (i = 0; i < v->n_parts; i++) {
+	for (unsigned i = 0; i < v->n_parts; i++) {
 		const struct part *p = &v->parts[i];
 
 		sum->blocks_data += p->blocks_data;
@@ -211,9 +205,7 @@ tnf_store_add(struct survey *v, struct entry *entries, uint32_t n)
 static bool
 survey_store(struct survey *v)
 {
-	unsigned i;
-
-	for (i = 0; i < v->n_parts; i++) {
+	for (unsigned i = 0; i < v->n_parts; i++) {
 		struct part *p = &v->parts[i];
 
 		if (p->failed || !tnf_store_add(v, p->entries, p->n))
@@ -251,11 +243,9 @@ tnf_survey_file(tnf_stream_t *s, struct tnf_file *f, uint64_t from)
 void
 tnf_survey_free(struct survey *v)
 {
-	unsigned i;
-
 	if (v == NULL)
 		return;
-	for (i = 0; i < v->n_parts; i++) {
+	for (unsigned i = 0; i < v->n_parts; i++) {
 		struct part *p = &v->parts[i];
 
 		large_free(p->stretches, p->room_stretches * sizeof(p->stretches[0]));
@@ -264,7 +254,7 @@ tnf_survey_free(struct survey *v)
 		free(p->odd);
 		tnf_owners_free(&p->owners);
 	}
-	for (i = 0; i < v->n_stores; i++)
+	for (unsigned i = 0; i < v->n_stores; i++)
 		free(v->stores[i].entries);
 	free(v->stores);
 	free(v);
@@ -277,12 +267,11 @@ tnf_stretch_entries(struct tnf_file *f, const struct part *p, const struct stret
     struct entry *entries)
 {
 	uint32_t i, n = 0, sched, off;
-	struct block b;
 	struct mark m;
 
 	for (i = 0; i < p->stretch; i++) {
 		off = (t->block + i) << f->block_shift;
-		b = file_block(f, off);
+		struct block b = file_block(f, off);
 		if (b.generation != t->generation ||
 		    (sched = tnf_block_begins(p, &b, bytes_u32(&f->bytes, off))) == 0) {
 			tnf_follow_lost(f, off, t->generation);
@@ -326,12 +315,11 @@ int
 tnf_survey_open(struct merge *m, struct tnf_file *f, struct stretch *t)
 {
 	struct survey *v = f->scan->survey;
-	const struct store *last;
 	int err = tnf_stretch_open(f, stretch_part(v, t), t);
 
 	if (err != 0)
 		return err;
-	last = &v->stores[v->n_stores - 1];
+	const struct store *last = &v->stores[v->n_stores - 1];
 	return tnf_merge_add(m, f, last->entries, last->n);
 }
 
@@ -352,12 +340,11 @@ static int
 merge_stretches(struct merge *m, struct tnf_file *f, struct part *p)
 {
 	uint32_t i, from = 0;
-	int err;
 
 	for (i = 1; i <= p->n_stretches; i++) {
 		if (i < p->n_stretches && p->stretches[i - 1].min <= p->stretches[i].min)
 			continue;
-		err = tnf_merge_add_later(m, f, &p->stretches[from], &p->stretches[i]);
+		int err = tnf_merge_add_later(m, f, &p->stretches[from], &p->stretches[i]);
 		if (err != 0)
 			return err;
 		from = i;
@@ -369,12 +356,11 @@ int
 tnf_survey_merge(struct merge *m, struct tnf_file *f)
 {
 	struct survey *v = f->scan->survey;
-	unsigned i;
 	int err = 0;
 
-	for (i = 0; i < v->n_stores && err == 0; i++)
+	for (unsigned i = 0; i < v->n_stores && err == 0; i++)
 		err = tnf_merge_add(m, f, v->stores[i].entries, v->stores[i].n);
-	for (i = 0; i < v->n_parts && err == 0; i++)
+	for (unsigned i = 0; i < v->n_parts && err == 0; i++)
 		err = merge_stretches(m, f, &v->parts[i]);
 	return err;
 }

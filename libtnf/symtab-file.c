@@ -36,12 +36,11 @@ symtab_hash_module(uint64_t hash, const char *line)
 {
 	char name[64], text[128];
 	unsigned long long size, at;
-	const char *p;
 
 	if (sscanf(line, "%63s %llu %*s %*s %*s %llx", name, &size, &at) != 3)
 		return hash;
 	snprintf(text, sizeof text, "%s %llu %llx\n", name, size, at);
-	for (p = text; *p != '\0'; p++)		/* FNV-1a */
+	for (const char *p = text; *p != '\0'; p++)		/* FNV-1a */
 		hash = (hash ^ (unsigned char)*p) * 0x100000001b3ull;
 	return hash;
 }
@@ -52,12 +51,11 @@ symtab_key_now(struct symtab_key *key)
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
 	char *line = NULL;
 	size_t room = 0;
-	bool ok;
 
 	memset(key, 0, sizeof *key);
 	if (f == NULL)
 		return errno;
-	ok = fscanf(f, "%39s", key->boot) == 1;
+	bool ok = fscanf(f, "%39s", key->boot) == 1;
 	fclose(f);
 	if (!ok)
 		return ENODATA;
@@ -111,14 +109,12 @@ symtab_kept(const char *directory, const struct symtab_key *key)
 	void *map = MAP_FAILED;
 	char path[4096];
 	struct stat st;
-	size_t size;
-	int fd;
 
 	snprintf(path, sizeof path, "%s/kallsyms", directory);
-	fd = tnf_open_regular(path, O_RDONLY | O_NOFOLLOW, &st);
+	int fd = tnf_open_regular(path, O_RDONLY | O_NOFOLLOW, &st);
 	if (fd < 0)
 		return NULL;
-	size = (size_t)st.st_size;
+	size_t size = (size_t)st.st_size;
 	if (st.st_uid == geteuid() && (st.st_mode & 077) == 0 &&
 	    size > sizeof(struct symtab_header))
 		map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -136,10 +132,9 @@ symtab_put(int fd, const struct symtab *s, const struct symtab_key *key)
 {
 	struct symtab_header h = { .key = *key, .n = s->n, .names_size = s->names_size };
 	size_t rows = s->n * sizeof *s->rows;
-	int e;
 
 	memcpy(h.magic, MAGIC, sizeof h.magic);
-	e = pwrite_all(fd, &h, sizeof h, 0);
+	int e = pwrite_all(fd, &h, sizeof h, 0);
 	if (e == 0)
 		e = pwrite_all(fd, s->rows, rows, sizeof h);
 	if (e == 0)

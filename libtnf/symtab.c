@@ -24,9 +24,8 @@ symtab_slurp(const char *path, size_t *size)
 	size_t room = 8u << 20, n = 0;
 	char *text = NULL, *grown;
 	ssize_t got;
-	int fd;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return NULL;
 	do {
@@ -136,9 +135,8 @@ symtab_read(const char *list, uint64_t shift, struct symtab **ret)
 	struct symtab *s = *ret = NULL;
 	struct symtab_row *rows;
 	size_t size;
-	char *text;
+	char *text = symtab_slurp(list, &size);
 
-	text = symtab_slurp(list, &size);
 	if (text == NULL)
 		return errno;
 	s = calloc(1, sizeof *s);
@@ -161,12 +159,11 @@ symtab_kernel(const char *directory, struct symtab **ret)
 {
 	struct symtab_key key, after;
 	bool known = symtab_key_now(&key) == 0;
-	int e;
 
 	*ret = known ? symtab_kept(directory, &key) : NULL;
 	if (*ret != NULL)
 		return 0;
-	e = symtab_read(KALLSYMS, 0, ret);
+	int e = symtab_read(KALLSYMS, 0, ret);
 	if (e == 0 && (*ret)->n > 0 && known && symtab_key_now(&after) == 0 &&
 	    memcmp(&key, &after, sizeof key) == 0)
 		symtab_keep(*ret, directory, &key);
@@ -177,7 +174,6 @@ int
 symtab_find(const struct symtab *s, uint64_t addr, struct symtab_symbol *ret)
 {
 	size_t lo = 0, hi = s->n, mid, length;
-	const struct symtab_row *row;
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
@@ -188,7 +184,7 @@ symtab_find(const struct symtab *s, uint64_t addr, struct symtab_symbol *ret)
 	}
 	if (lo == 0)
 		return ENOENT;
-	row = &s->rows[lo - 1];
+	const struct symtab_row *row = &s->rows[lo - 1];
 	if (row->name >= s->names_size)
 		return ENOENT;
 	ret->start = row->start;

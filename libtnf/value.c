@@ -154,9 +154,8 @@ bool
 tnf_members_sound(const struct walk *w)
 {
 	const struct tnf_type *t = &w->type->pub;
-	unsigned i;
 
-	for (i = 0; i < t->n_members; i++)
+	for (unsigned i = 0; i < t->n_members; i++)
 		if (!type_has(type_of_pub(t->members[i].type), PROP(INLINE)) &&
 		    !reference_sound(w->file, w->pos + t->members[i].offset))
 			return false;
@@ -182,11 +181,9 @@ read_value(struct tnf_file *f, uint64_t pos, const struct tnf_type *t,
 TNF_API bool
 tnf_event_value(const struct tnf_event *ev, unsigned i, struct tnf_value *v)
 {
-	const struct tnf_member *m;
-
 	if (i >= ev->probe->n_members)
 		return false;
-	m = &ev->probe->members[i];
+	const struct tnf_member *m = &ev->probe->members[i];
 	read_value(ev->file, (uint64_t)ev->pos + m->offset, m->type, v);
 	return true;
 }
@@ -197,15 +194,13 @@ tnf_value_item(const struct tnf_file *file, const struct tnf_value *r,
 {
 	/* Reading may decode types that were not met before. */
 	struct tnf_file *f = (struct tnf_file *)(uintptr_t)file;
-	const struct type *t;
 	struct tnf_value tmp;
-	uint64_t pos;
 
 	if (r->null || (r->kind != TNF_K_STRUCT && r->kind != TNF_K_ARRAY) ||
 	    i >= r->u.r.count)
 		return false;
-	t = type_of_pub(r->u.r.type);
-	pos = r->u.r.pos;
+	const struct type *t = type_of_pub(r->u.r.type);
+	uint64_t pos = r->u.r.pos;
 	if (r->kind == TNF_K_STRUCT)
 		read_value(f, pos + t->pub.members[i].offset,
 		    t->pub.members[i].type, &tmp);
