@@ -38,12 +38,11 @@ static int
 addrs_grow(struct addrs *a)
 {
 	struct addrs bigger = { .room = a->room ? a->room * 2 : 1024 };
-	size_t i;
 
 	bigger.slot = calloc(bigger.room, sizeof *bigger.slot);
 	if (bigger.slot == NULL)
 		return -1;
-	for (i = 0; i < a->room; i++)
+	for (size_t i = 0; i < a->room; i++)
 		if (a->slot[i] != 0)
 			bigger.slot[addrs_find(&bigger, a->slot[i])] = a->slot[i];
 	bigger.n = a->n;
@@ -55,11 +54,9 @@ addrs_grow(struct addrs *a)
 static void
 addrs_add(struct addrs *a, uint64_t v)
 {
-	size_t i;
-
 	if (a->n * 2 >= a->room && (a->n >= ADDRS_MAX || addrs_grow(a) != 0))
 		return;
-	i = addrs_find(a, v);
+	size_t i = addrs_find(a, v);
 	if (a->slot[i] == 0) {
 		a->slot[i] = v;
 		a->n++;
@@ -78,9 +75,8 @@ have_none(const uint64_t *word)
 	const union { uint64_t word[2]; halves h; } upper = {
 		{ 0xffffffffull << 32, 0xffffffffull << 32 } };
 	union { halves h; uint64_t word[2]; } any = { .word = { 0, 0 } };
-	size_t i;
 
-	for (i = 0; i < SCAN_AT_ONCE / 2; i++)
+	for (size_t i = 0; i < SCAN_AT_ONCE / 2; i++)
 		any.h |= (halves)(h[i] >= (uint32_t)(TEXT_START >> 32));
 	any.h &= upper.h;
 	return (any.word[0] | any.word[1]) == 0;

@@ -52,9 +52,8 @@ put_page(const struct image_file *f, const struct tnf_file_header *h,
 {
 	struct tnf_block_header from, to;
 	unsigned char *base = f->base;
-	uint32_t i;
 
-	for (i = 0; i < IMAGE_PAGE / BLOCK && number + i < h->block_count; i++) {
+	for (uint32_t i = 0; i < IMAGE_PAGE / BLOCK && number + i < h->block_count; i++) {
 		/* The header was checked and is not to be replaced; the directory has no
 		   blocks. */
 		if (number + i == 0 || number + i < h->directory_size / BLOCK)
@@ -89,10 +88,9 @@ put_blocks(const struct image *im, const struct image_pages *p, const struct ima
     const struct tnf_file_header *h, uint32_t cookie, uint64_t from, uint64_t to)
 {
 	unsigned char page[IMAGE_PAGE];
-	uint32_t number;
 
 	for (size_t i = lower_bound(p, from); i < p->n && p->row[i].key < to; i++) {
-		number = (uint32_t)p->row[i].key - cookie;
+		uint32_t number = (uint32_t)p->row[i].key - cookie;
 		if (number % (IMAGE_PAGE / BLOCK) == 0 && number < h->block_count &&
 		    image_read(im, page, sizeof page, p->row[i].offset) == (ssize_t)sizeof page)
 			put_page(f, h, page, number, cookie);
@@ -130,13 +128,12 @@ static void
 image_files_clean(struct image_file *f, const struct tnf_ext *ext)
 {
 	struct tnf_ext now = *ext;
-	struct tnf_block_header *b;
 
 	now.cookie = 0;
 	now.extra_offset = now.extra_size = 0;
 	memcpy(f->base + TNF_EXT_OFFSET, &now, sizeof now);
 	for (uint64_t at = IMAGE_PAGE; at < f->size; at += BLOCK) {
-		b = (void *)(f->base + at);
+		struct tnf_block_header *b = (void *)(f->base + at);
 		if (b->tag != 0)
 			b->pad = 0;
 	}
@@ -148,7 +145,6 @@ put_together(const struct image *im, const struct image_search *s, const unsigne
 {
 	struct tnf_file_header h;
 	uint32_t cookie = (uint32_t)ext->cookie;
-	uint64_t end;
 
 	memcpy(&h, page, sizeof h);
 	memset(f, 0, sizeof *f);
@@ -159,7 +155,7 @@ put_together(const struct image *im, const struct image_search *s, const unsigne
 		return errno;
 	memcpy(f->base, page, IMAGE_PAGE);
 	/* Sums wrap at 32 bits, keys do not. */
-	end = (uint64_t)cookie + h.block_count;
+	uint64_t end = (uint64_t)cookie + h.block_count;
 	put_blocks(im, &s->blocks, f, &h, cookie, cookie, end);
 	if (end > UINT32_MAX)
 		put_blocks(im, &s->blocks, f, &h, cookie, 0, end - UINT32_MAX);
@@ -179,10 +175,9 @@ image_find_files(const struct image *im, const struct image_search *s, const uin
 	unsigned char page[IMAGE_PAGE];
 	struct image_file f;
 	struct tnf_ext ext;
-	size_t i;
 	int e = 0;
 
-	for (i = 0; i < s->heads.n && e == 0; i++) {
+	for (size_t i = 0; i < s->heads.n && e == 0; i++) {
 		if (i + 1 < s->heads.n && s->heads.row[i + 1].key == s->heads.row[i].key)
 			continue;
 		if (!read_head(im, s->heads.row[i].offset, page, &ext) || (not_boot != NULL &&

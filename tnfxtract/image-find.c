@@ -62,9 +62,8 @@ static struct candidate
 best_buffer(const struct image *im, const struct image_pages *p, const uint8_t *not_boot)
 {
 	struct candidate c, best = { .size = 0 };
-	size_t i;
 
-	for (i = 0; i < p->n; i += c.n) {
+	for (size_t i = 0; i < p->n; i += c.n) {
 		c = image_find_rate(im, p, i, not_boot);
 		if (c.size != 0 && (best.size == 0 ||
 		    c.blocks > best.blocks || (c.blocks == best.blocks &&
@@ -81,9 +80,8 @@ count_blocks(const struct image_pages *p, const struct candidate *c, uint64_t lo
 {
 	const struct image_page *row = p->row + c->first;
 	uint64_t count = 0;
-	size_t i;
 
-	for (i = 0; i < c->n; i++)
+	for (size_t i = 0; i < c->n; i++)
 		count += row[i].number >= lo && row[i].number < hi &&
 		    (i == 0 || row[i].number != row[i - 1].number);
 	return count;
@@ -109,16 +107,14 @@ image_find_assemble(const struct image *im, const struct image_pages *p,
 	const struct image_page *row = p->row + c->first;
 	uint64_t n = c->size / BLOCK, directory;
 	struct tnf_file_header h;
-	char *base;
-	size_t i;
-
-	base = mmap(NULL, c->size, PROT_READ | PROT_WRITE,
+	char *base = mmap(NULL, c->size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
 	if (base == MAP_FAILED)
 		return errno;
 	ret->base = base;
 	ret->size = c->size;
-	for (i = 0; i < c->n; i++)
+	for (size_t i = 0; i < c->n; i++)
 		if (row[i].number < n) {
 			if (image_read(im, base + row[i].number * BLOCK, BLOCK,
 			    row[i].offset) != BLOCK)
@@ -136,12 +132,11 @@ image_find_buffer(const struct image *im, const struct image_search *s,
     const uint8_t *not_boot, struct image_buffer *ret)
 {
 	struct candidate best;
-	int e;
 
 	ret->base = NULL;
 	ret->size = ret->missing = ret->first = 0;
 	best = best_buffer(im, &s->kernel, not_boot);
-	e = best.size == 0 ? ENOENT : image_find_assemble(im, &s->kernel, &best, ret);
+	int e = best.size == 0 ? ENOENT : image_find_assemble(im, &s->kernel, &best, ret);
 	if (e != 0 && e != ENODATA)
 		image_buffer_free(ret);
 	return e;
@@ -151,10 +146,9 @@ int
 image_find(const struct image *im, struct image_buffer *ret)
 {
 	struct image_search s;
-	int e;
 
 	ret->base = NULL;
-	e = image_search(im, &s);
+	int e = image_search(im, &s);
 	if (e != 0)
 		return e;
 	e = image_find_buffer(im, &s, NULL, ret);

@@ -27,11 +27,10 @@ open_unnamed(void)
 {
 	const char *dir = getenv("TMPDIR");
 	char path[4096];
-	int fd;
 
 	if (dir == NULL || strlen(dir) > sizeof path - 32)
 		dir = "/var/tmp";
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
 	strcpy(stpcpy(path, dir), "/tnfxtract.XXXXXX");
@@ -72,11 +71,10 @@ static int
 copy_piece(int from, uint64_t *at, int to, const struct flat_piece *p, char *buf)
 {
 	uint64_t left = (uint64_t)p->size, place = (uint64_t)p->at;
-	size_t n;
 	int e = 0;
 
 	while (left > 0 && e == 0) {
-		n = left < COPY_SIZE ? (size_t)left : COPY_SIZE;
+		size_t n = left < COPY_SIZE ? (size_t)left : COPY_SIZE;
 		e = read_all(from, buf, n, at);
 		if (e == 0)
 			e = write_all(to, buf, n, place);
@@ -111,12 +109,11 @@ int
 image_flat_order(int from, int *ret)
 {
 	char *buf = malloc(COPY_SIZE);
-	int e, to;
 
 	if (buf == NULL)
 		return ENOMEM;
-	to = open_unnamed();
-	e = to < 0 ? errno : copy_pieces(from, to, buf);
+	int to = open_unnamed();
+	int e = to < 0 ? errno : copy_pieces(from, to, buf);
 	free(buf);
 	/* What is there of a dump that ends too early is better than nothing. */
 	if (e == EBADMSG && lseek(to, 0, SEEK_END) > 0)

@@ -80,7 +80,6 @@ static int
 add_parts(struct image *im, kdump_bmp_t *map)
 {
 	struct image_kdump *k = im->kdump;
-	struct image_part *grown;
 	kdump_addr_t first = 0, end;
 	size_t room = 0;
 
@@ -91,7 +90,7 @@ add_parts(struct image *im, kdump_bmp_t *map)
 			return EINVAL;
 		if (im->n_parts == room) {
 			room = room != 0 ? room * 2 : 64;
-			grown = reallocarray(im->part, room, sizeof *grown);
+			struct image_part *grown = reallocarray(im->part, room, sizeof *grown);
 			if (grown == NULL)
 				return ENOMEM;
 			im->part = grown;
@@ -143,7 +142,6 @@ image_kdump_open(struct image *im)
 	kdump_attr_t fd = { .type = KDUMP_NUMBER, .val.number = (kdump_num_t)im->fd };
 	kdump_attr_t no_mmap = { .type = KDUMP_NUMBER, .val.number = KDUMP_MMAP_NEVER };
 	struct image_kdump *k = im->kdump = calloc(1, sizeof *im->kdump);
-	kdump_status s;
 	int e;
 
 	if (k == NULL)
@@ -155,7 +153,7 @@ image_kdump_open(struct image *im)
 	/* A dump that is cut short, and mapped, would be a SIGBUS. */
 	k->kdump_set_attr(k->ctx, KDUMP_ATTR_FILE_MMAP_POLICY, &no_mmap);
 	errno = 0;
-	s = k->kdump_set_attr(k->ctx, KDUMP_ATTR_FILE_FD, &fd);
+	kdump_status s = k->kdump_set_attr(k->ctx, KDUMP_ATTR_FILE_FD, &fd);
 	if (s == KDUMP_OK)
 		s = get_number(k, KDUMP_ATTR_PAGE_SIZE, &k->page);
 	if (s != KDUMP_OK)

@@ -100,11 +100,9 @@ find_part(const struct image_map *m, uint64_t at)
 static bool
 read_physical(const struct image_map *m, uint64_t at, void *buf, size_t n)
 {
-	const struct image_part *p;
-
 	if (m->im->kdump != NULL)
 		return at <= INT64_MAX && image_read(m->im, buf, n, at) == (ssize_t)n;
-	p = find_part(m, at);
+	const struct image_part *p = find_part(m, at);
 	return p != NULL && at - p->address < p->size && n <= p->size - (at - p->address) &&
 	    image_read(m->im, buf, n, p->offset + (at - p->address)) == (ssize_t)n;
 }

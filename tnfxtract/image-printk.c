@@ -190,11 +190,10 @@ char *
 image_printk(const struct image *im)
 {
 	struct ring r;
-	char *text;
 
 	if (im->info == NULL || !image_map_open(&r.map, im))
 		return NULL;
-	text = find_ring(&r) ? print_ring(&r) : NULL;
+	char *text = find_ring(&r) ? print_ring(&r) : NULL;
 	image_map_close(&r.map);
 	return text;
 }

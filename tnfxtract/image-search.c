@@ -19,14 +19,11 @@
 static int
 add_page(struct image_pages *p, uint64_t key, uint64_t number, uint64_t offset)
 {
-	struct image_page *row;
-	size_t room;
-
 	if (p->n == PAGES_MAX)
 		return EFBIG;
 	if (p->n == p->room) {
-		room = p->room ? p->room * 2 : 4096;
-		row = reallocarray(p->row, room, sizeof *row);
+		size_t room = p->room ? p->room * 2 : 4096;
+		struct image_page *row = reallocarray(p->row, room, sizeof *row);
 		if (row == NULL)
 			return ENOMEM;
 		p->row = row;
@@ -109,14 +106,11 @@ search_part(const struct image *im, const struct image_part *part,
     unsigned char *buf, struct image_search *s)
 {
 	uint64_t at = 0;
-	size_t want, i;
-	ssize_t got;
-	int e;
 
 	while (at < part->size) {
-		want = part->size - at < READ_SIZE ?
+		size_t want = part->size - at < READ_SIZE ?
 		    (size_t)(part->size - at) : READ_SIZE;
-		got = image_read(im, buf, want, part->offset + at);
+		ssize_t got = image_read(im, buf, want, part->offset + at);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got == 0)
@@ -126,8 +120,8 @@ search_part(const struct image *im, const struct image_part *part,
 			continue;
 		}
 		got -= got % IMAGE_PAGE;
-		for (i = 0; i < (size_t)got; i += IMAGE_PAGE) {
-			e = look_at_page(s, buf + i, part->offset + at + i);
+		for (size_t i = 0; i < (size_t)got; i += IMAGE_PAGE) {
+			int e = look_at_page(s, buf + i, part->offset + at + i);
 			if (e != 0)
 				return e;
 		}
@@ -158,15 +152,13 @@ sort_pages(struct image_pages *p)
 int
 image_search(const struct image *im, struct image_search *s)
 {
-	unsigned char *buf;
-	size_t i;
 	int e = 0;
 
 	memset(s, 0, sizeof *s);
-	buf = malloc(READ_SIZE);
+	unsigned char *buf = malloc(READ_SIZE);
 	if (buf == NULL)
 		return ENOMEM;
-	for (i = 0; i < im->n_parts && e == 0; i++)
+	for (size_t i = 0; i < im->n_parts && e == 0; i++)
 		e = search_part(im, &im->part[i], buf, s);
 	free(buf);
 	sort_pages(&s->kernel);

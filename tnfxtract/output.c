@@ -21,10 +21,9 @@ open_directory(struct output *o)
 {
 	const char *slash = strrchr(o->name, '/');
 	char path[PATH_MAX];
-	size_t n;
 
 	o->base = slash == NULL ? o->name : slash + 1;
-	n = slash == NULL ? 0 : (size_t)(slash - o->name) + 1;
+	size_t n = slash == NULL ? 0 : (size_t)(slash - o->name) + 1;
 	if (n >= sizeof path)
 		return ENAMETOOLONG;
 	memcpy(path, o->name, n);
@@ -53,8 +52,6 @@ check_target(const struct output *o)
 int
 output_open(struct output *o, const char *name)
 {
-	int e;
-
 	memset(o, 0, sizeof *o);
 	o->name = name;
 	o->dir = o->file.fd = -1;
@@ -65,7 +62,7 @@ output_open(struct output *o, const char *name)
 		o->file.fd = memfd_create("tnfxtract", MFD_CLOEXEC);
 		return o->file.fd < 0 ? errno : 0;
 	}
-	e = open_directory(o);
+	int e = open_directory(o);
 	if (e == 0)
 		e = check_target(o);
 	if (e == 0)
@@ -101,12 +98,11 @@ copy_to_stdout(int fd)
 	bool refused = false;
 	off_t at = 0;
 	struct stat st;
-	ssize_t n;
 
 	if (fstat(fd, &st) != 0)
 		return errno;
 	while (at < st.st_size) {
-		n = refused ? copy_some(fd, &at) : sendfile(STDOUT_FILENO, fd,
+		ssize_t n = refused ? copy_some(fd, &at) : sendfile(STDOUT_FILENO, fd,
 		    &at, (size_t)(st.st_size - at));
 		if (n < 0 && errno == EINTR)
 			continue;

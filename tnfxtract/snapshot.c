@@ -159,9 +159,8 @@ static void
 look_at_blocks(struct snapshot *s, const struct aged *list, uint32_t n)
 {
 	struct live_use now;
-	uint32_t i;
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		now = tnf_live_look(&s->live, (uint64_t)list[i].block * s->block_size);
 		s->seen[list[i].block].used = now.used;
 	}
@@ -190,10 +189,9 @@ copy_in_order(struct snapshot *s, const struct snapshot_sink *sink, unsigned cha
 {
 	uint32_t most = STAGE_SIZE / s->block_size, n = s->directory_end / s->block_size;
 	struct run r = { stage, n, 0 };
-	unsigned char *to;
 
 	for (; n < s->block_count; n++) {
-		to = stage + (size_t)r.n * s->block_size;
+		unsigned char *to = stage + (size_t)r.n * s->block_size;
 		if (s->seen[n].generation == TNF_GENERATION_FREE ||
 		    copy_block(s, n, to) != LIVE_COPIED) {
 			if (!put_run(s, sink, &r, n + 1))
@@ -252,12 +250,10 @@ copy_directory(const struct snapshot *s, const struct snapshot_sink *sink,
     unsigned char *stage)
 {
 	struct tnf_page_id id;
-	unsigned char *last;
-	uint32_t at;
 
-	for (at = s->block_size; at < s->directory_end; at += s->block_size) {
+	for (uint32_t at = s->block_size; at < s->directory_end; at += s->block_size) {
 		tnf_live_copy_words(&s->live, at, stage, s->block_size);
-		last = stage + s->block_size - sizeof id;
+		unsigned char *last = stage + s->block_size - sizeof id;
 		memcpy(&id, last, sizeof id);
 		if (id.magic == TNF_PAGE_ID_MAGIC)
 			memset(last, 0, sizeof id);
@@ -332,10 +328,8 @@ copy_header(const struct snapshot *s, const struct snapshot_sink *sink,
 static void
 count_blocks(struct snapshot *s)
 {
-	uint32_t n;
-
 	s->used = s->blanked = 0;
-	for (n = s->directory_end / s->block_size; n < s->block_count; n++) {
+	for (uint32_t n = s->directory_end / s->block_size; n < s->block_count; n++) {
 		s->used += s->result[n] == LIVE_COPIED;
 		s->blanked += s->result[n] == LIVE_TAKEN;
 	}
@@ -345,11 +339,9 @@ enum snapshot_result
 snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
 {
 	enum snapshot_result r = SNAPSHOT_NO_MEMORY;
-	struct aged *list;
-	unsigned char *stage;
+	unsigned char *stage = aligned_alloc(4096, STAGE_SIZE);
 
-	stage = aligned_alloc(4096, STAGE_SIZE);
-	list = calloc(s->block_count, sizeof *list);
+	struct aged *list = calloc(s->block_count, sizeof *list);
 	s->seen = calloc(s->block_count, sizeof *s->seen);
 	s->result = calloc(s->block_count, sizeof *s->result);
 	if (stage != NULL && list != NULL && s->seen != NULL && s->result != NULL) {

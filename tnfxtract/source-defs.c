@@ -123,17 +123,15 @@ source_restore_definitions(struct source *s)
 {
 	struct image_buffer *b = &s->found;
 	struct kp_defs defs;
-	unsigned lost;
 	bool ok = false;
-	char *own;
 
 	if (b->base == NULL || b->size < KP_DATA || all_there(b))
 		return false;
-	own = own_definitions(b->size, &defs);
+	char *own = own_definitions(b->size, &defs);
 	if (own != NULL &&
 	    memcmp(b->base, own, offsetof(struct tnf_file_header, blocks_valid)) == 0 &&
 	    lacks_ours(b, own, &defs)) {
-		lost = put_own(b, own, &defs);
+		unsigned lost = put_own(b, own, &defs);
 		complain("%s: definitions of probes are not in the image: they were taken "
 		    "from this release, whose others are the same", s->dump);
 		if (lost > 0)

@@ -18,9 +18,8 @@ stext_of_list(const char *name, bool *readable)
 	char line[1024], symbol[1024], type;
 	unsigned long long addr;
 	uint64_t found = 0;
-	FILE *f;
+	FILE *f = fopen(name, "re");
 
-	f = fopen(name, "re");
 	*readable = f != NULL;
 	if (f == NULL)
 		return 0;
@@ -36,9 +35,8 @@ static bool
 open_list(struct source *s, const char *list)
 {
 	bool readable;
-	uint64_t stext;
+	uint64_t stext = stext_of_list(list, &readable);
 
-	stext = stext_of_list(list, &readable);
 	if (!readable) {
 		perror(list);
 		return false;
@@ -91,14 +89,12 @@ read_info(struct source *s)
 bool
 source_open_dump(struct source *s, const char *dump, const char *list)
 {
-	int e;
-
 	memset(s, 0, sizeof *s);
 	s->image.fd = -1;
 	s->dump = dump;
 	if (!open_image(s, dump))
 		return false;
-	e = image_search(&s->image, &s->search);
+	int e = image_search(&s->image, &s->search);
 	if (e != 0) {
 		complain("kvm_read error in %s: %s", dump, strerror(e));
 		return false;

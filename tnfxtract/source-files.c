@@ -24,9 +24,8 @@ static int
 open_file(const struct files *f, int32_t pid, char *name, size_t size, struct output *out)
 {
 	struct stat st;
-	int n;
 
-	for (n = 1; n < SAME_MAX; n++) {
+	for (int n = 1; n < SAME_MAX; n++) {
 		if (n == 1)
 			snprintf(name, size, "%s/process-%d.tnf", f->directory, pid);
 		else
@@ -70,11 +69,10 @@ source_files_take(void *arg, const struct image_file *file)
 	struct files *f = arg;
 	struct output out;
 	char name[4096];
-	int e;
 
 	memset(&out, 0, sizeof out);
 	out.file.fd = out.dir = -1;
-	e = open_file(f, file->pid, name, sizeof name, &out);
+	int e = open_file(f, file->pid, name, sizeof name, &out);
 	if (e == 0)
 		e = put_file(&out, file);
 	if (e == 0)

@@ -28,12 +28,10 @@ complain_kernel(struct kp *kp, int e)
 bool
 source_open_kernel(struct source *s)
 {
-	int e;
-
 	memset(s, 0, sizeof *s);
 	s->image.fd = -1;
 	s->symbols = KALLSYMS;
-	e = kp_open(false, &s->kernel);
+	int e = kp_open(false, &s->kernel);
 	if (e == 0 && kp_standing(s->kernel) != KP_OK)
 		e = -ENOENT;
 	if (e == 0)

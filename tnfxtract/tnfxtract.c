@@ -160,11 +160,10 @@ catch_signals(struct output *o)
 {
 	static const int sigs[] = { SIGHUP, SIGINT, SIGTERM };
 	struct sigaction sa = { .sa_handler = on_signal }, old;
-	size_t i;
 
 	unfinished = o;
 	signal(SIGXFSZ, SIG_IGN);	/* EFBIG says it better */
-	for (i = 0; i < sizeof sigs / sizeof sigs[0]; i++)
+	for (size_t i = 0; i < sizeof sigs / sizeof sigs[0]; i++)
 		if (sigaction(sigs[i], NULL, &old) == 0 &&
 		    old.sa_handler != SIG_IGN)
 			sigaction(sigs[i], &sa, NULL);
@@ -180,14 +179,12 @@ complain_output(const char *name, int error)
 static bool
 open_output(struct output *out, const char *name)
 {
-	int e;
-
 	if (strcmp(name, "-") == 0 && isatty(STDOUT_FILENO)) {
 		complain("standard output is a terminal: redirect it, or name "
 		    "a file");
 		return false;
 	}
-	e = output_open(out, name);
+	int e = output_open(out, name);
 	if (e == ELOOP)
 		tnf_printable_printf(stderr, "%s: is a symbolic link: name the file itself\n",
 		    name);
@@ -267,11 +264,10 @@ static bool
 copy_buffer(struct source *src, struct job *j, bool want_context)
 {
 	struct snapshot_sink sink = { .put = tnfxtract_put, .arg = j };
-	enum snapshot_result r;
 	struct snapshot s;
 
 	j->source = src;
-	r = snapshot_open(&s, src->base, src->size);
+	enum snapshot_result r = snapshot_open(&s, src->base, src->size);
 	if (want_context) {
 		sink.look = tnfxtract_look;
 		sink.moment = tnfxtract_moment;
@@ -316,12 +312,10 @@ add_context(struct source *src, struct job *j)
 static bool
 tnfxtract_extract(struct source *src, struct job *j, const struct options *o)
 {
-	int e;
-
 	if (!copy_buffer(src, j, o->context) ||
 	    (o->context && !add_context(src, j)))
 		return false;
-	e = output_commit(&j->out, o->sync);
+	int e = output_commit(&j->out, o->sync);
 	if (e != 0)
 		complain_output(o->file, e);
 	return e == 0;
