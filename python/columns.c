@@ -213,13 +213,12 @@ static int
 probe_wanted(const struct tnf_probe *p, PyObject *wanted)
 {
 	PyObject *name;
-	int yes;
 
 	if (wanted == Py_None)
 		return 1;
 	if ((name = tnfpy_cstr(p->name)) == NULL)
 		return -1;
-	yes = PyUnicode_Check(wanted) ?
+	int yes = PyUnicode_Check(wanted) ?
 	    PyObject_RichCompareBool(name, wanted, Py_EQ) :
 	    PySequence_Contains(wanted, name);
 	Py_DECREF(name);
@@ -232,7 +231,6 @@ column_code(struct column *p, const char *chars, size_t len)
 {
 	bool fresh;
 	int32_t *code = tnf_map_put(&p->codes, chars, len, &fresh);
-	PyObject *str;
 
 	if (code == NULL) {
 		PyErr_NoMemory();
@@ -241,7 +239,7 @@ column_code(struct column *p, const char *chars, size_t len)
 	if (!fresh)
 		return *code;
 	*code = (int32_t)PyList_GET_SIZE(p->categories);
-	str = tnfpy_str(chars, len);
+	PyObject *str = tnfpy_str(chars, len);
 	if (str == NULL || PyList_Append(p->categories, str) < 0)
 		*code = -1;
 	Py_XDECREF(str);
@@ -252,7 +250,6 @@ static int
 plan_probes(struct columns *c, PyObject *wanted)
 {
 	PyObject *by_name = PyDict_New();
-	struct tnf_probe *p;
 	int yes = by_name != NULL ? 0 : -1;
 
 	c->n_plans = tnf_stream_probes(c->r->stream);
@@ -263,7 +260,7 @@ plan_probes(struct columns *c, PyObject *wanted)
 		yes = -1;
 	}
 	for (unsigned i = 0; yes >= 0 && i < c->n_plans; i++) {
-		p = tnf_stream_probe(c->r->stream, i);
+		struct tnf_probe *p = tnf_stream_probe(c->r->stream, i);
 		if ((yes = probe_wanted(p, wanted)) <= 0)
 			continue;
 		c->plans[i].wanted = true;
@@ -277,9 +274,7 @@ plan_probes(struct columns *c, PyObject *wanted)
 static int
 make_objects(struct columns *c)
 {
-	struct column *p;
-
-	for (p = c->col; p < c->col + c->n; p++) {
+	for (struct column *p = c->col; p < c->col + c->n; p++) {
 		if (p->kind == COLUMN_OBJECT)
 			p->data = PyList_New(0);
 		else
@@ -297,8 +292,6 @@ make_objects(struct columns *c)
 static int
 columns_begin(struct columns *c, PyObject *wanted)
 {
-	struct tnf_probe *p;
-
 	for (size_t i = 0; i < C_N; i++)
 		if (column_new(c, PyUnicode_FromString(every[i].name),
 		    every[i].kind, every[i].size) == NULL)
@@ -306,7 +299,7 @@ columns_begin(struct columns *c, PyObject *wanted)
 	if (plan_probes(c, wanted) < 0 || make_objects(c) < 0)
 		return -1;
 	for (unsigned i = 0; i < c->n_plans; i++) {
-		p = tnf_stream_probe(c->r->stream, i);
+		struct tnf_probe *p = tnf_stream_probe(c->r->stream, i);
 		if (c->plans[i].wanted && (c->plans[i].code = column_code(
 		    &c->col[C_PROBE], p->name, strlen(p->name))) < 0)
 			return -1;
@@ -374,7 +367,6 @@ static int32_t
 category_of(struct columns *c, struct column *p, const struct tnf_event *ev,
     const struct tnf_value *v)
 {
-	PyObject *o;
 	int32_t code = (int32_t)PyList_GET_SIZE(p->categories);
 	char ch;
 
@@ -384,7 +376,7 @@ category_of(struct columns *c, struct column *p, const struct tnf_event *ev,
 		ch = (char)v->u.i;
 		return column_code(p, &ch, 1);
 	}
-	o = value_object(c->r, ev->file, v);
+	PyObject *o = value_object(c->r, ev->file, v);
 	if (o == NULL || PyList_Append(p->categories, o) < 0)
 		code = -1;
 	Py_XDECREF(o);

@@ -83,15 +83,14 @@ int
 tnfpy_warn_damage(PyObject *file, PyObject *offset, PyObject *reason)
 {
 	char place[48] = "";
-	PyObject *text, *w;
 
 	if (offset != Py_None)
 		snprintf(place, sizeof place, "block at 0x%llx: ",
 		    PyLong_AsUnsignedLongLong(offset));
-	text = PyUnicode_FromFormat("%U: %s%U", file, place, reason);
+	PyObject *text = PyUnicode_FromFormat("%U: %s%U", file, place, reason);
 	if (text == NULL)
 		return -1;
-	w = make_instance(tnfpy_damage_warning, text, file, "offset", offset);
+	PyObject *w = make_instance(tnfpy_damage_warning, text, file, "offset", offset);
 	Py_DECREF(text);
 	if (w != NULL && PyObject_SetAttrString(w, "text", reason) < 0)
 		Py_CLEAR(w);

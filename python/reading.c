@@ -35,11 +35,10 @@ reading_compile(const char *text, const struct expr_source *source)
 {
 	struct expr_error error;
 	struct expr *e = expr_new(text, source, &error);
-	PyObject *why;
 
 	if (e != NULL)
 		return e;
-	why = PyUnicode_DecodeUTF8(error.text, (Py_ssize_t)strnlen(error.text,
+	PyObject *why = PyUnicode_DecodeUTF8(error.text, (Py_ssize_t)strnlen(error.text,
 	    sizeof error.text), "backslashreplace");
 	if (why != NULL)
 		PyErr_Format(PyExc_ValueError, "where: column %zu: %U",
@@ -85,8 +84,6 @@ reading_check_where(PyObject *where)
 static int
 set_where(struct reading *r, PyObject *where)
 {
-	const char *text;
-
 	r->expr_source = (struct expr_source){ .member = tnf_event_value,
 	    .item = tnf_value_item, .comm = event_comm, .arg = r,
 	    .first = r->source->first };
@@ -96,7 +93,7 @@ set_where(struct reading *r, PyObject *where)
 		r->callable = Py_NewRef(where);
 		return 0;
 	}
-	text = where_text(where);
+	const char *text = where_text(where);
 	r->expr = text != NULL ? reading_compile(text, &r->expr_source) : NULL;
 	return r->expr != NULL ? 0 : -1;
 }
@@ -233,7 +230,6 @@ static int
 reading_end(struct reading *r)
 {
 	struct source *s = r->source;
-	uint64_t blocks;
 
 	if (r->cut && !s->cut_told) {
 		s->cut_told = true;
@@ -241,7 +237,7 @@ reading_end(struct reading *r)
 			return -1;
 	}
 	for (Py_ssize_t i = 0; i < s->n; i++) {
-		blocks = r->files[i] != NULL ? tnf_file_missed(r->files[i]) : 0;
+		uint64_t blocks = r->files[i] != NULL ? tnf_file_missed(r->files[i]) : 0;
 		if (blocks != 0 && warn_missed(&s->file[i], blocks) < 0)
 			return -1;
 	}
@@ -284,8 +280,6 @@ reading_step(struct reading *r, struct tnf_event *ev, PyObject **object)
 int
 reading_next(struct reading *r, struct tnf_event *ev, PyObject **object)
 {
-	int n;
-
 	if (object != NULL)
 		*object = NULL;
 	if (r->running) {
@@ -295,7 +289,7 @@ reading_next(struct reading *r, struct tnf_event *ev, PyObject **object)
 	if (r->ended)
 		return 0;
 	r->running = true;
-	n = reading_step(r, ev, object);
+	int n = reading_step(r, ev, object);
 	r->running = false;
 	r->ended = n == 0;
 	return n;

@@ -54,11 +54,10 @@ probes_tuple(struct trace *t, struct source *s)
 {
 	unsigned n = tnf_stream_probes(t->stream);
 	PyObject *tuple = PyTuple_New(n), *o;
-	struct tnf_probe *p;
 	Py_ssize_t f;
 
 	for (unsigned i = 0; tuple != NULL && i < n; i++) {
-		p = tnf_stream_probe(t->stream, i);
+		struct tnf_probe *p = tnf_stream_probe(t->stream, i);
 		for (f = 0; f < s->n - 1 && t->stream_files[f] != p->file; f++)
 			;
 		if ((o = probe_object(p, s->file[f].name)) == NULL)
@@ -123,17 +122,15 @@ trace_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 	static char *names[] = { (char *)"files", (char *)"where",
 	    (char *)"salvage", NULL };
 	PyObject *files, *where = Py_None, *list;
-	struct source *s;
-	struct trace *t;
 	int salvage = 0, err;
 
 	if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O$p:Trace", names, &files,
 	    &where, &salvage) || reading_check_where(where) < 0 ||
 	    (list = path_list(files)) == NULL)
 		return NULL;
-	s = source_open(list, salvage);
+	struct source *s = source_open(list, salvage);
 	Py_DECREF(list);
-	t = s != NULL ? (struct trace *)type->tp_alloc(type, 0) : NULL;
+	struct trace *t = s != NULL ? (struct trace *)type->tp_alloc(type, 0) : NULL;
 	if (t == NULL) {
 		source_release(s);
 		return NULL;
@@ -182,14 +179,13 @@ static struct reading *
 trace_read(struct trace *t)
 {
 	tnf_stream_t *stream = t->stream;
-	struct reading *r;
 
 	if (t->source == NULL) {
 		PyErr_SetString(PyExc_ValueError, "the trace is closed");
 		return NULL;
 	}
 	t->stream = NULL;
-	r = reading_new(t->source, stream, t->stream_files,
+	struct reading *r = reading_new(t->source, stream, t->stream_files,
 	    t->where != NULL ? t->where : Py_None);
 	drop_stream(t);
 	return r;
@@ -199,11 +195,10 @@ static PyObject *
 trace_iter(struct trace *t)
 {
 	struct reading *r = trace_read(t);
-	struct events *e;
 
 	if (r == NULL)
 		return NULL;
-	e = PyObject_GC_New(struct events, &events_type);
+	struct events *e = PyObject_GC_New(struct events, &events_type);
 	if (e == NULL) {
 		reading_free(r);
 		return NULL;

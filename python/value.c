@@ -107,15 +107,13 @@ value_scalar(const struct tnf_value *v)
 static PyObject *
 value_at(struct way *w, const struct tnf_value *v)
 {
-	PyObject *o;
-
 	if (v->null)
 		Py_RETURN_NONE;
 	if (v->kind != TNF_K_STRUCT && v->kind != TNF_K_ARRAY)
 		return value_scalar(v);
 	if (!nest_enter(&w->in, v))
 		Py_RETURN_NONE;
-	o = v->kind == TNF_K_STRUCT ? value_record(w, v) : value_array(w, v);
+	PyObject *o = v->kind == TNF_K_STRUCT ? value_record(w, v) : value_array(w, v);
 	nest_leave(&w->in);
 	return o;
 }
