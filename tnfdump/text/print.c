@@ -156,20 +156,13 @@ printer_scalar(const struct printer *p, const struct tnf_value *v)
 		c = (char)v->u.i;
 		printer_chars(p, &c, 1);
 		break;
-	case TNF_K_INT8:
-	case TNF_K_INT16:
-	case TNF_K_INT32:
-	case TNF_K_INT64:
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
 		tnf_out_i64(p->o, v->u.i);
 		break;
-	case TNF_K_UINT8:
-	case TNF_K_UINT16:
-	case TNF_K_UINT32:
-	case TNF_K_UINT64:
+	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
 		printer_unsigned(p, v);
 		break;
-	case TNF_K_FLOAT32:
-	case TNF_K_FLOAT64:
+	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
 		print_float(p->o, v->u.d);
 		break;
 	default:

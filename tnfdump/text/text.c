@@ -246,10 +246,7 @@ text_put_member(struct dump *d, const struct tnf_event *ev,
 		return;
 	}
 	switch (v->kind) {
-	case TNF_K_INT8:
-	case TNF_K_INT16:
-	case TNF_K_INT32:
-	case TNF_K_INT64:
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
 		out_room(o);
 		if (v->u.i < 0)
 			*o->p++ = '-';

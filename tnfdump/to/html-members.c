@@ -89,9 +89,7 @@ html_member_init(struct html_member *m, const struct tnf_member *from)
 	m->opaque = t->opaque;
 	tnf_map_init(&m->names, sizeof(uint32_t));
 	switch (t->kind) {
-	case TNF_K_INT8:
-	case TNF_K_INT16:
-	case TNF_K_INT32:
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32:
 		m->type = HTML_SIGNED;
 		html_column_init(&m->column, "i32", 4);
 		break;
@@ -99,9 +97,7 @@ html_member_init(struct html_member *m, const struct tnf_member *from)
 		m->type = HTML_SIGNED;
 		html_column_init(&m->column, "i64", 8);
 		break;
-	case TNF_K_UINT8:
-	case TNF_K_UINT16:
-	case TNF_K_UINT32:
+	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32:
 		m->type = HTML_UNSIGNED;
 		html_column_init(&m->column, "u32", 4);
 		break;
@@ -109,8 +105,7 @@ html_member_init(struct html_member *m, const struct tnf_member *from)
 		m->type = HTML_UNSIGNED;
 		html_column_init(&m->column, "u64", 8);
 		break;
-	case TNF_K_FLOAT32:
-	case TNF_K_FLOAT64:
+	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
 		m->type = HTML_REAL;
 		html_column_init(&m->column, "f64", 8);
 		break;

@@ -74,8 +74,7 @@ members_type(const struct tnf_type *t)
 	if (t->blob)
 		return "BLOB";
 	switch (t->kind) {
-	case TNF_K_FLOAT32:
-	case TNF_K_FLOAT64:
+	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
 		return "REAL";
 	case TNF_K_CHAR:
 	case TNF_K_STRING:
@@ -381,20 +380,13 @@ members_bind(struct members *m, sqlite3_stmt *row, int i,
 		return;
 	}
 	switch (v->kind) {
-	case TNF_K_INT8:
-	case TNF_K_INT16:
-	case TNF_K_INT32:
-	case TNF_K_INT64:
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
 		sqlite3_bind_int64(row, i, v->u.i);
 		break;
-	case TNF_K_UINT8:
-	case TNF_K_UINT16:
-	case TNF_K_UINT32:
-	case TNF_K_UINT64:
+	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
 		members_bind_unsigned(m, row, i, v->u.u);
 		break;
-	case TNF_K_FLOAT32:
-	case TNF_K_FLOAT64:
+	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
 		members_bind_real(row, i, v->u.d);
 		break;
 	case TNF_K_STRING:
