@@ -92,20 +92,13 @@ json_value(FILE *f, const struct tnf_file *file, const struct tnf_value *v, unsi
 	}
 	switch (v->kind) {
 	case TNF_K_CHAR:
-	case TNF_K_INT8:
-	case TNF_K_INT16:
-	case TNF_K_INT32:
-	case TNF_K_INT64:
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
 		fprintf(f, "%" PRId64, v->u.i);
 		break;
-	case TNF_K_UINT8:
-	case TNF_K_UINT16:
-	case TNF_K_UINT32:
-	case TNF_K_UINT64:
+	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
 		fprintf(f, "%" PRIu64, v->u.u);
 		break;
-	case TNF_K_FLOAT32:
-	case TNF_K_FLOAT64:
+	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
 		if (isfinite(v->u.d))
 			fprintf(f, "%.17g", v->u.d);
 		else
