@@ -38,11 +38,9 @@ filter_time_keep(void *arg, const struct tnf_event *ev)
 static void
 filter_time_find_clock(struct dump *d, struct timespec_clock *c)
 {
-	unsigned i;
-
 	c->first = d->first;
 	c->wall = false;
-	for (i = 0; i < d->n_inputs && !c->wall; i++)
+	for (unsigned i = 0; i < d->n_inputs && !c->wall; i++)
 		c->wall = origin_clock(d, d->inputs[i].file, &c->mono_to_wall);
 }
 
@@ -50,9 +48,8 @@ static int64_t
 last_time(struct dump *d)
 {
 	int64_t last = d->first, from, to;
-	unsigned i;
 
-	for (i = 0; i < d->n_inputs; i++)
+	for (unsigned i = 0; i < d->n_inputs; i++)
 		if (tnf_file_span(d->inputs[i].file, &from, &to) == 0 && to > last)
 			last = to;
 	return last;
@@ -63,12 +60,11 @@ filter_time_resolve(struct dump *d, const char *option, const struct timespec_ar
     int64_t *time)
 {
 	struct timespec_clock clock;
-	const char *wrong;
 
 	if (arg->kind == TIMESPEC_NONE)
 		return 0;
 	filter_time_find_clock(d, &clock);
-	wrong = timespec_resolve(arg, &clock, time);
+	const char *wrong = timespec_resolve(arg, &clock, time);
 	if (wrong == NULL)
 		return 0;
 	dump_error(d, "--%s: %s", option, wrong);
@@ -79,9 +75,7 @@ filter_time_resolve(struct dump *d, const char *option, const struct timespec_ar
 static bool
 filter_time_is_alone(const struct dump *d)
 {
-	const struct filter *f;
-
-	for (f = d->filters; f != NULL; f = f->next)
+	for (const struct filter *f = d->filters; f != NULL; f = f->next)
 		if (f->see != NULL)
 			return false;
 	return true;

@@ -136,12 +136,11 @@ mapped_trace(pid_t pid, char **found)
 {
 	struct maps maps;
 	int error = tnf_maps_read(pid, &maps);
-	size_t i;
 
 	if (error != 0)
 		return error;
 	*found = NULL;
-	for (i = 0; i < maps.n && *found == NULL; i++)
+	for (size_t i = 0; i < maps.n && *found == NULL; i++)
 		*found = trace_of_mapping(pid, &maps.m[i]);
 	tnf_maps_free(&maps);
 	return *found != NULL ? 0 : EAGAIN;
@@ -352,10 +351,9 @@ static bool
 follow_look(struct dump *d, bool last)
 {
 	struct tnf_progress p;
-	int err;
-
-	err = tnf_stream_refresh(d->stream,
+	int err = tnf_stream_refresh(d->stream,
 	    last ? INT64_MAX : clock_ns(CLOCK_MONOTONIC) - FOLLOW_DELAY_NS, &p);
+
 	if (err != 0)
 		dump_fatal(d, "%s", tnf_error_message(err));
 	tell_missed(d, p.blocks_missed, last);
@@ -369,7 +367,6 @@ follow_open(struct dump *d)
 	struct sigaction sa = { .sa_handler = follow_on_interrupt,
 	    .sa_flags = (int)SA_RESETHAND };
 	struct follow *f = d->follow;
-	unsigned i;
 	int err;
 
 	sigaction(SIGINT, &sa, NULL);
@@ -377,11 +374,11 @@ follow_open(struct dump *d)
 	d->inputs = tnf_xcalloc(f->n, sizeof(*d->inputs));
 	if ((err = tnf_stream_new(&d->stream)) != 0)
 		dump_fatal(d, "%s", tnf_error_message(err));
-	for (i = 0; i < f->n; i++)
+	for (unsigned i = 0; i < f->n; i++)
 		if (target_find(d, &f->t[i], &d->inputs[i]) != 0)
 			return false;
 	tnf_stream_follow(d->stream);
-	for (i = 0; i < f->n; i++)
+	for (unsigned i = 0; i < f->n; i++)
 		if (!target_add(d, &f->t[i], &d->inputs[i]))
 			return false;
 	follow_look(d, false);
@@ -391,12 +388,10 @@ follow_open(struct dump *d)
 struct live *
 follow_live(struct dump *d, const struct tnf_file *file)
 {
-	struct target *t;
-
 	for (unsigned i = 0; d->follow != NULL && i < d->n_inputs; i++) {
 		if (d->inputs[i].file != file)
 			continue;
-		t = &d->follow->t[i];
+		struct target *t = &d->follow->t[i];
 		if (t->live == NULL && (is_kernel(t) || (t->pidfd >= 0 &&
 		    tnf_file_ext(file) != NULL)))
 			t->live = live_new(t->pid, is_kernel(t) ? 0 :

@@ -46,11 +46,10 @@ void
 halves_begin(struct dump *d)
 {
 	struct turns *turns;
-	bool child;
 
 	if (d->events != EVENTS_BEFORE || !halves_possible(d) || (turns = turns_begin(d)) == NULL)
 		return;
-	child = turns_in_child(turns);
+	bool child = turns_in_child(turns);
 	d->halves = tnf_xcalloc(1, sizeof(*d->halves));
 	*d->halves = (struct halves){ .turns = turns, .left = PIECE, .mine = !child };
 	d->quiet = child;
@@ -81,14 +80,12 @@ halves_mine(struct dump *d)
 int
 halves_put(struct dump *d, const struct tnf_event *ev)
 {
-	int r;
-
 	if (d->halves == NULL)
 		return d->output->event(d, ev);
 	if (!halves_mine(d))
 		return 0;
 	d->quiet = false;
-	r = d->output->event(d, ev);
+	int r = d->output->event(d, ev);
 	d->quiet = turns_in_child(d->halves->turns);
 	turns_bound(d, d->halves->turns);
 	return r;

@@ -61,9 +61,8 @@ void
 hint_members(struct dump *d, const char *option, const struct expr *e)
 {
 	const char *name;
-	unsigned i;
 
-	for (i = 0; (name = expr_member(e, i)) != NULL; i++)
+	for (unsigned i = 0; (name = expr_member(e, i)) != NULL; i++)
 		check_member(d, option, name);
 }
 
@@ -87,12 +86,11 @@ void
 hint_pairs(struct dump *d)
 {
 	const struct pair_rule *rule;
-	unsigned i, k;
 
-	for (i = 0; (rule = pairs_rule(d->pairs, i)) != NULL; i++) {
+	for (unsigned i = 0; (rule = pairs_rule(d->pairs, i)) != NULL; i++) {
 		check_probe(d, "pair", rule->start);
 		check_probe(d, "pair", rule->end);
-		for (k = 0; k < PAIR_KEYS_MAX && rule->keys[k] != NULL; k++)
+		for (unsigned k = 0; k < PAIR_KEYS_MAX && rule->keys[k] != NULL; k++)
 			check_key(d, rule, rule->keys[k]);
 	}
 }
@@ -115,12 +113,11 @@ hint_tasks(struct dump *d, const char *option, const struct selectors *l,
     bool threads)
 {
 	const char *what = threads ? "thread" : "process";
-	const struct selector *s;
 	const tnf_context_t **list = NULL;
 	struct out text;
 	size_t n = 0;
 
-	for (s = l->s; s < l->s + l->n && !d->diff; s++) {
+	for (const struct selector *s = l->s; s < l->s + l->n && !d->diff; s++) {
 		if (s->hit)
 			continue;
 		if (list == NULL)

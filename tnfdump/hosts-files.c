@@ -116,7 +116,6 @@ host_note_read(struct dump *d, const char *directory, struct host_note *note)
 {
 	char *path = tnf_xasprintf("%s/clock", directory), line[512], *end;
 	FILE *f = fopen(path, "re");
-	int64_t v;
 	bool offset = false, error = false;
 
 	free(path);
@@ -131,7 +130,7 @@ host_note_read(struct dump *d, const char *directory, struct host_note *note)
 		if (strncmp(line, "offset ", 7) != 0 && strncmp(line, "error ", 6) != 0)
 			continue;
 		errno = 0;
-		v = strtoll(strchr(line, ' ') + 1, &end, 10);
+		int64_t v = strtoll(strchr(line, ' ') + 1, &end, 10);
 		if (errno != 0 || *end != '\0' || v < -HOSTS_CLOCK_MAX ||
 		    v > HOSTS_CLOCK_MAX) {
 			dump_error(d, "%s/clock: %s: is no number of ns", directory, line);

@@ -49,15 +49,14 @@ void
 hosts_see(struct dump *d, const struct tnf_event *ev)
 {
 	struct hosts *h = d->hosts;
-	unsigned host, i, other;
 	int64_t before;
 
 	if (h == NULL || !hosts_placed(d, ev))
 		return;
-	host = tnf_file_host(ev->file);
+	unsigned host = tnf_file_host(ev->file);
 	d->unordered = false;
-	for (i = 0; i < h->n_recent && !d->unordered; i++) {
-		other = h->recent[i];
+	for (unsigned i = 0; i < h->n_recent && !d->unordered; i++) {
+		unsigned other = h->recent[i];
 		if (__builtin_sub_overflow(ev->time, h->last[other], &before) ||
 		    before > h->slack_max)
 			break;

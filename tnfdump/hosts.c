@@ -57,7 +57,6 @@ hosts_clock_set(struct dump *d, const char *arg)
 	const char *equals = strrchr(arg, '=');
 	struct clock_option c = { 0 };
 	char *offset, *comma;
-	bool good;
 
 	if (d->hosts == NULL)
 		return options_wrong("clock", "belongs to --hosts, which comes before it");
@@ -67,7 +66,7 @@ hosts_clock_set(struct dump *d, const char *arg)
 	offset = tnf_xstrdup(equals + 1);
 	if ((comma = strchr(offset, ',')) != NULL)
 		*comma++ = '\0';
-	good = hosts_offset_parse(offset, &c.offset) &&
+	bool good = hosts_offset_parse(offset, &c.offset) &&
 	    (comma == NULL || (*comma != '-' && hosts_offset_parse(comma, &c.error)));
 	free(offset);
 	if (!good)
@@ -196,13 +195,11 @@ static struct host *
 hosts_add(struct hosts *h, struct hosts_group **groups, const char *name,
     const struct host_place *place)
 {
-	struct host *host;
-
 	h->list = tnf_xreallocarray(h->list, h->n + 1, sizeof(*h->list));
 	*groups = tnf_xreallocarray(*groups, h->n + 1, sizeof(**groups));
 	(*groups)[h->n] = (struct hosts_group){ .place = place,
 	    .own_error = HOSTS_ERROR_UNKNOWN };
-	host = &h->list[h->n++];
+	struct host *host = &h->list[h->n++];
 	*host = (struct host){ .name = tnf_xstrdup(name) };
 	return host;
 }
@@ -214,7 +211,6 @@ hosts_find(struct hosts *h, struct hosts_group **groups, const char *name,
 {
 	const struct host_place *directory = place != NULL && place->path != NULL ? place : NULL;
 	bool taken = false;
-	char *other;
 
 	for (unsigned i = 0; i < h->n; i++) {
 		if (directory != NULL ? (*groups)[i].place == directory :
@@ -223,7 +219,7 @@ hosts_find(struct hosts *h, struct hosts_group **groups, const char *name,
 		taken |= strcmp(h->list[i].name, name) == 0;
 	}
 	if (taken) {
-		other = tnf_xasprintf("%s (%s)", name, directory != NULL ?
+		char *other = tnf_xasprintf("%s (%s)", name, directory != NULL ?
 		    hosts_base_name(directory->path) : "files");
 		hosts_add(h, groups, other, directory);
 		free(other);
@@ -328,17 +324,15 @@ static void
 hosts_shift(struct dump *d)
 {
 	struct hosts *h = d->hosts;
-	unsigned host;
 	int64_t clock, shift;
-	const char *why;
 
 	for (unsigned i = 0; i < d->n_inputs; i++) {
 		struct tnf_file *f = d->inputs[i].file;
 
-		host = tnf_file_host(f);
+		unsigned host = tnf_file_host(f);
 		if (host == HOST_NONE)
 			continue;
-		why = NULL;
+		const char *why = NULL;
 		if (!hosts_file_clock(d, i, &clock))
 			why = "does not tell its wall clock";
 		else if (__builtin_add_overflow(clock, h->list[host].offset, &clock) ||
@@ -414,12 +408,11 @@ int32_t
 hosts_pid(struct dump *d, unsigned host, int32_t pid)
 {
 	const int32_t key[2] = { (int32_t)host, pid };
-	int32_t *number;
 	bool fresh;
 
 	if (d->hosts == NULL || host == 0 || host == HOST_NONE)
 		return pid;
-	number = tnf_xmap_put(&d->hosts->pids, key, sizeof(key), &fresh);
+	int32_t *number = tnf_xmap_put(&d->hosts->pids, key, sizeof(key), &fresh);
 	if (fresh)
 		*number = (1 << 22) + (int32_t)d->hosts->pids.n;
 	return *number;

@@ -36,10 +36,9 @@ input_open_file(struct dump *d, const char *path)
 {
 	bool standard = strcmp(path, INPUT_STANDARD) == 0;
 	struct stat st;
-	int fd;
 
 	/* Without waiting: a FIFO may have no other end. */
-	fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
+	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
 	    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		dump_error(d, "cannot open %s", path);
@@ -116,7 +115,6 @@ on_damage(void *arg, struct tnf_file *f, uint64_t offset, const char *text)
 void
 inputs_add(struct dump *d, char **paths)
 {
-	struct input *in;
 	unsigned n;
 	int err;
 
@@ -131,7 +129,7 @@ inputs_add(struct dump *d, char **paths)
 	if (!d->strict)
 		tnf_stream_lazily(d->stream, LARGE);
 	for (; *paths != NULL; paths++) {
-		in = &d->inputs[d->n_inputs];
+		struct input *in = &d->inputs[d->n_inputs];
 		if (!input_open(d, *paths, in))
 			continue;
 		err = tnf_stream_add_mem(d->stream, in->base, in->size, in->path,
@@ -164,11 +162,9 @@ inputs_compare_boots(struct dump *d)
 void
 inputs_close(struct dump *d)
 {
-	unsigned i;
-
 	/* The stream borrows their memory. */
 	tnf_stream_close(d->stream);
-	for (i = 0; i < d->n_inputs; i++)
+	for (unsigned i = 0; i < d->n_inputs; i++)
 		tnf_image_close(d->inputs[i].base, d->inputs[i].size);
 	free(d->inputs);
 	d->stream = NULL;

@@ -114,7 +114,6 @@ static bool
 live_ask_proc(const struct live *l, int32_t tid, struct live_task *t)
 {
 	char path[64], comm[COMM_SIZE];
-	size_t n;
 	FILE *f;
 
 	if (l->inner == l->pid)
@@ -124,7 +123,7 @@ live_ask_proc(const struct live *l, int32_t tid, struct live_task *t)
 		    (int)l->pid, (int)tid);
 	if ((f = fopen(path, "re")) == NULL)
 		return false;
-	n = fread(comm, 1, sizeof comm - 1, f);
+	size_t n = fread(comm, 1, sizeof comm - 1, f);
 	fclose(f);
 	comm[n] = '\0';
 	if (n > 0 && comm[n - 1] == '\n')
@@ -164,11 +163,10 @@ const char *
 live_comm(struct live *l, int32_t tid)
 {
 	int64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct live_task *t;
 
 	if (tid <= 0)
 		return NULL;
-	t = live_task(l, tid);
+	struct live_task *t = live_task(l, tid);
 	if (t->asked == 0 || now - t->asked > FRESH_NS) {
 		t->asked = now;
 		if (!live_ask_proc(l, tid, t) && *t->comm == '\0')

@@ -155,19 +155,15 @@ help_row(const struct option_row *r)
 static int
 show_help(struct dump *d, const char *arg)
 {
-	const struct option_row *r;
-	const struct output *o;
-	const struct column *c;
-
 	printf("Usage: %s [option ...] file ...\n"
 	    "Prints the events of trace files in order of time.\n\n", NAME);
-	for (r = option_rows; r->name != NULL; r++)
+	for (const struct option_row *r = option_rows; r->name != NULL; r++)
 		help_row(r);
 	printf("\nFormats of --to:\n");
-	for (o = outputs; o->name != NULL; o++)
+	for (const struct output *o = outputs; o->name != NULL; o++)
 		printf("  %-10s %s\n", o->name, o->help);
 	printf("\nColumns of --columns:\n");
-	for (c = column_rows; c->name != NULL; c++)
+	for (const struct column *c = column_rows; c->name != NULL; c++)
 		printf("  %-12s %s\n", c->name, c->help);
 	printf("\nExit status: 0 done, 1 error or damage, 2 wrong option,"
 	    "\n3 events lost (--fail-on-loss), 4 --fail-on holds.\n");

@@ -67,10 +67,9 @@ static struct origin *
 origin_make(struct dump *d, const struct tnf_file *f)
 {
 	struct origins *all = origins_of(d);
-	struct origin *o;
 
 	all->list = tnf_xreallocarray(all->list, all->n + 1, sizeof *all->list);
-	o = &all->list[all->n++];
+	struct origin *o = &all->list[all->n++];
 	*o = (struct origin){ .file = f };
 	if ((o->live = follow_live(d, f)) != NULL)
 		o->context = live_context(o->live);
@@ -102,7 +101,6 @@ origin_said(struct dump *d, struct origin *o)
 {
 	const struct tnf_ext *x = tnf_file_ext(o->file);
 	const struct input *in = d->inputs;
-	uint64_t now;
 
 	if (x == NULL || x->kind != TNF_EXT_PROCESS)
 		return NULL;
@@ -110,7 +108,7 @@ origin_said(struct dump *d, struct origin *o)
 		in++;
 	/* As it is in the file now; what libtnf tells is from when that was opened. */
 	x = (const struct tnf_ext *)(const void *)((const char *)in->base + TNF_EXT_OFFSET);
-	now = __atomic_load_n(&x->names, __ATOMIC_ACQUIRE);
+	uint64_t now = __atomic_load_n(&x->names, __ATOMIC_ACQUIRE);
 	if (now == o->names)
 		return o->own;
 	o->names = now;
@@ -125,13 +123,12 @@ static const char *
 origin_live(struct dump *d, struct origin *o, int32_t tid, int64_t time)
 {
 	const tnf_context_t *said = origin_said(d, o);
-	const char *then, *last, *now;
+	const char *then = said != NULL ? tnf_context_name(said, tid, time) : NULL;
 
-	then = said != NULL ? tnf_context_name(said, tid, time) : NULL;
-	last = said != NULL ? tnf_context_name(said, tid, INT64_MAX) : NULL;
+	const char *last = said != NULL ? tnf_context_name(said, tid, INT64_MAX) : NULL;
 	if (then != NULL && last != NULL && strcmp(then, last) != 0)
 		return then;
-	now = live_comm(o->live, tid);
+	const char *now = live_comm(o->live, tid);
 	return now != NULL ? now : last;
 }
 
@@ -316,11 +313,10 @@ origin_cgroup(struct dump *d, const struct tnf_event *ev)
 bool
 origin_tells_names(struct dump *d)
 {
-	const tnf_context_t *c;
 	size_t n;
 
 	for (unsigned i = 0; i < d->n_inputs; i++) {
-		c = origin_context(d, d->inputs[i].file);
+		const tnf_context_t *c = origin_context(d, d->inputs[i].file);
 		if (c != NULL && tnf_context_tasks(c, &n) != NULL && n > 0)
 			return true;
 	}
@@ -433,12 +429,11 @@ void
 origins_free(struct dump *d)
 {
 	struct origins *all = d->origins;
-	unsigned i;
 
 	if (all == NULL)
 		return;
 	usersyms_free(all->symbols);
-	for (i = 0; i < all->n; i++)
+	for (unsigned i = 0; i < all->n; i++)
 		tnf_context_close(all->list[i].own);
 	free(all->list);
 	free(all);

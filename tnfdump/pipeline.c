@@ -68,13 +68,11 @@ pipeline_machine(struct dump *d, const struct tnf_file *f)
 static bool
 pipeline_keep(struct dump *d, const struct tnf_event *ev)
 {
-	const struct filter *f;
-
 	if (!hosts_placed(d, ev))
 		return false;
 	pipeline_machine(d, ev->file);
 	d->chosen = true;
-	for (f = d->filters; f != NULL; f = f->next) {
+	for (const struct filter *f = d->filters; f != NULL; f = f->next) {
 		if (f->keep(f->arg, ev))
 			continue;
 		if (!f->writer || !d->output->all_writers) {
@@ -91,9 +89,7 @@ pipeline_keep(struct dump *d, const struct tnf_event *ev)
 static int
 start_filters(struct dump *d)
 {
-	struct filter *f;
-
-	for (f = d->filters; f != NULL; f = f->next)
+	for (struct filter *f = d->filters; f != NULL; f = f->next)
 		if (f->start != NULL && f->start(f->arg, d) != 0)
 			return -1;
 	return 0;
@@ -102,9 +98,7 @@ start_filters(struct dump *d)
 static void
 end_filters(struct dump *d)
 {
-	struct filter *f;
-
-	for (f = d->filters; f != NULL; f = f->next)
+	for (struct filter *f = d->filters; f != NULL; f = f->next)
 		if (f->end != NULL)
 			f->end(f->arg, d);
 }
@@ -156,16 +150,15 @@ void
 pipeline_run(struct dump *d)
 {
 	struct tnf_event ev;
-	bool begun, any;
 	int r = next_event(d, &ev);
 
-	any = r == 1;
+	bool any = r == 1;
 	if (any)
 		d->first = d->previous = ev.time;
 	dump_expr_begin(d);
 	if (start_filters(d) != 0)
 		return;
-	begun = d->output->begin == NULL || d->output->begin(d) == 0;
+	bool begun = d->output->begin == NULL || d->output->begin(d) == 0;
 	if (begun)
 		for (; r == 1 && !d->enough; r = next_event(d, &ev)) {
 			if (!pipeline_keep(d, &ev))

@@ -195,13 +195,11 @@ output_mode(const struct dump *d, char **paths)
 static int
 output_fd(struct dump *d, char **paths)
 {
-	int fd;
-
 	if (d->path != NULL && is_input(d, paths))
 		dump_fatal(d, "%s: is one of the files to be read", d->path);
 	if (d->path == NULL || d->output->own_files)
 		return STDOUT_FILENO;
-	fd = open(d->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+	int fd = open(d->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
 	    output_mode(d, paths));
 	if (fd < 0)
 		dump_fatal(d, "%s: cannot write: %s", d->path, strerror(errno));

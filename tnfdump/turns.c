@@ -58,7 +58,6 @@ child_begins(void)
 struct turns *
 turns_begin(struct dump *d)
 {
-	struct turns *t;
 	int ends[2];
 	pid_t child;
 
@@ -74,7 +73,7 @@ turns_begin(struct dump *d)
 	if (child == 0)
 		child_begins();
 	close(ends[child == 0]);
-	t = tnf_xcalloc(1, sizeof(*t));
+	struct turns *t = tnf_xcalloc(1, sizeof(*t));
 	*t = (struct turns){ .child = child, .other = ends[child != 0], .fd = d->out.fd,
 	    .mine = child != 0 };
 	d->out.fd = -1;

@@ -26,11 +26,10 @@ static const char *
 parse_figure(struct condition *c, const char **at)
 {
 	const char *s = condition_skip(*at), *open = strchr(s, '('), *close;
-	size_t n;
 
 	if (open == NULL || (close = strchr(open, ')')) == NULL)
 		return "wanted: figure(group), such as p99(syscall)";
-	n = (size_t)(open - s);
+	size_t n = (size_t)(open - s);
 	c->figure = FIG_NONE;
 	for (unsigned i = 0; i < FIG_NONE; i++)
 		if (strlen(figures[i]) == n && strncmp(s, figures[i], n) == 0)
@@ -71,12 +70,11 @@ const char *
 condition_parse(struct condition *c, const char *text)
 {
 	const char *s = text, *error;
-	size_t n;
 
 	c->text = text;
 	if ((error = parse_figure(c, &s)) != NULL)
 		return error;
-	n = strspn(s, "<>=");
+	size_t n = strspn(s, "<>=");
 	if (n == 0 || n > 2 || *s == '=' || (n == 2 && s[1] != '='))
 		return "wanted one of: > >= < <=";
 	memcpy(c->op, s, n);
@@ -87,11 +85,9 @@ condition_parse(struct condition *c, const char *text)
 double
 figure_value(enum figure f, const struct stats_row *r, double seconds)
 {
-	const struct histogram *h;
-
 	if (r == NULL)
 		return 0;
-	h = &r->took;
+	const struct histogram *h = &r->took;
 	switch (f) {
 	case FIG_COUNT:	return (double)r->count;
 	case FIG_RATE:	return seconds > 0 ? (double)r->count / seconds : 0;

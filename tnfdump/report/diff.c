@@ -38,15 +38,12 @@ struct side {
 int
 diff_fail_on(struct dump *d, const char *text)
 {
-	struct conditions *c;
-	const char *error;
-
 	if (d->conditions == NULL)
 		d->conditions = tnf_xcalloc(1, sizeof(*d->conditions));
-	c = d->conditions;
+	struct conditions *c = d->conditions;
 	if (c->n == CONDITIONS_MAX)
 		return options_wrong("fail-on", "more than %d conditions", CONDITIONS_MAX);
-	error = condition_parse(&c->list[c->n], text);
+	const char *error = condition_parse(&c->list[c->n], text);
 	if (error != NULL)
 		return options_wrong("fail-on", "%s: %s", text, error);
 	c->n++;

@@ -132,9 +132,8 @@ info_json_put_context(struct out *o, const struct info *f)
 	    "version", "machine", "cpus", "boot", "zone", "crashed",
 	    "printk" };
 	const char *text;
-	unsigned i;
 
-	for (i = 0; f->context != NULL && i < sizeof facts / sizeof facts[0];
+	for (unsigned i = 0; f->context != NULL && i < sizeof facts / sizeof facts[0];
 	    i++)
 		if ((text = tnf_context_fact(f->context, facts[i])) != NULL)
 			info_json_put_text(o, facts[i], text);
@@ -144,14 +143,12 @@ static void
 info_json_put_probes(struct dump *d, const struct info_all *all, const struct info *f)
 {
 	struct out *o = &d->out;
-	const struct tnf_probe *p;
 	bool comma = false;
-	unsigned i;
 
 	put_key(o, "probes");
 	out_char(o, '[');
-	for (i = 0; i < tnf_stream_probes(d->stream); i++) {
-		p = tnf_stream_probe(d->stream, i);
+	for (unsigned i = 0; i < tnf_stream_probes(d->stream); i++) {
+		const struct tnf_probe *p = tnf_stream_probe(d->stream, i);
 		if (p->file != f->in->file)
 			continue;
 		if (comma)
@@ -170,12 +167,10 @@ int
 info_json(struct dump *d)
 {
 	const struct info_all *all = d->state;
-	const struct info *f;
 	struct out *o = &d->out;
-	unsigned i;
 
-	for (i = 0; i < all->n; i++) {
-		f = &all->files[i];
+	for (unsigned i = 0; i < all->n; i++) {
+		const struct info *f = &all->files[i];
 		out_lit(o, "{\"file\":");
 		json_name(o, f->in->path);
 		put_sizes(o, &f->sum);

@@ -75,13 +75,12 @@ info_text_put_wall(struct dump *d, const struct info *f)
 {
 	char a[64], b[64], zone[16];
 	int64_t first, last;
-	time_t t, u;
 	struct tm tm;
 
 	if (!info_wall(f, f->first, &first) || !info_wall(f, f->last, &last))
 		return;
-	t = (time_t)(first / 1000000000);
-	u = (time_t)(last / 1000000000);
+	time_t t = (time_t)(first / 1000000000);
+	time_t u = (time_t)(last / 1000000000);
 	strftime(a, sizeof a, "%Y-%m-%d %H:%M:%S", localtime_r(&t, &tm));
 	strftime(b, sizeof b, "%Y-%m-%d %H:%M:%S", localtime_r(&u, &tm));
 	strftime(zone, sizeof zone, "%z", &tm);
@@ -148,17 +147,14 @@ info_text_put_coverage(struct dump *d, const struct info *f)
 static void
 put_lost(struct dump *d, const struct info *f)
 {
-	const char *name;
-	unsigned i;
-
 	if (f->ext == NULL) {
 		info_text_row(d, "dropped", "the writer did not count");
 		return;
 	}
 	info_text_row(d, "dropped", "%" PRIu64, info_lost(f));
-	for (i = 0; i < TNF_LOST_REASONS; i++)
+	for (unsigned i = 0; i < TNF_LOST_REASONS; i++)
 		if (f->ext->lost[i] > 0) {
-			name = loss_name(i);
+			const char *name = loss_name(i);
 			info_text_row(d, "", "%" PRIu64 " %s", f->ext->lost[i],
 			    name != NULL ? name : "for another reason");
 		}
@@ -188,12 +184,11 @@ info_text_put_context(struct dump *d, const struct info *f)
 	static const char *const facts[] = { "host", "system", "release",
 	    "machine", "cpus", "boot", "crashed" };
 	const char *text;
-	unsigned i;
 	size_t n;
 
 	if (f->context == NULL)
 		return;
-	for (i = 0; i < sizeof facts / sizeof facts[0]; i++)
+	for (unsigned i = 0; i < sizeof facts / sizeof facts[0]; i++)
 		if ((text = tnf_context_fact(f->context, facts[i])) != NULL)
 			info_text_row(d, facts[i], "%s", text);
 	tnf_context_tasks(f->context, &n);
@@ -223,12 +218,9 @@ put_printk(struct dump *d, const struct info *f)
 static void
 info_text_put_probes(struct dump *d, const struct info_all *all, const struct info *f)
 {
-	const struct tnf_probe *p;
-	unsigned i;
-
 	info_text_row(d, "probes", "%u", f->sum.probes);
-	for (i = 0; i < tnf_stream_probes(d->stream); i++) {
-		p = tnf_stream_probe(d->stream, i);
+	for (unsigned i = 0; i < tnf_stream_probes(d->stream); i++) {
+		const struct tnf_probe *p = tnf_stream_probe(d->stream, i);
 		if (p->file != f->in->file)
 			continue;
 		tnf_out_format(&d->out, "  %12" PRIu64 "  ", info_count(all, i));
@@ -255,11 +247,10 @@ void
 info_text_begin(struct dump *d)
 {
 	struct info_all *all = d->state;
-	struct info f;
 
 	if (all->n != 1 || d->filters != NULL || all->files->in->size < LARGE)
 		return;
-	f = all->files[0];
+	struct info f = all->files[0];
 	f.events = 1;
 	tnf_file_summary(f.in->file, &f.sum);
 	if (tnf_file_span(f.in->file, &f.first, &f.last) != 0 || f.sum.damaged > 0)
@@ -274,11 +265,9 @@ int
 info_text(struct dump *d)
 {
 	const struct info_all *all = d->state;
-	const struct info *f;
-	unsigned i;
 
-	for (i = 0; i < all->n; i++) {
-		f = &all->files[i];
+	for (unsigned i = 0; i < all->n; i++) {
+		const struct info *f = &all->files[i];
 		if (!all->begun)
 			put_head(d, f);
 		put_damaged(d, f);

@@ -13,9 +13,8 @@ uint64_t
 info_lost(const struct info *f)
 {
 	uint64_t n = 0;
-	unsigned i;
 
-	for (i = 0; f->ext != NULL && i < TNF_LOST_REASONS; i++)
+	for (unsigned i = 0; f->ext != NULL && i < TNF_LOST_REASONS; i++)
 		n += f->ext->lost[i];
 	return n;
 }
@@ -78,7 +77,6 @@ static void
 info_note_cpu(struct info *f, const struct tnf_event *ev)
 {
 	unsigned cpu = (unsigned)ev->cpu, n = f->n_cpu;
-	struct info_cpu *c;
 
 	idset_add(&f->cpus, cpu, 1);
 	if (cpu >= INFO_CPUS_MAX)
@@ -88,7 +86,7 @@ info_note_cpu(struct info *f, const struct tnf_event *ev)
 		f->cpu = tnf_xreallocarray(f->cpu, f->n_cpu, sizeof(*f->cpu));
 		memset(f->cpu + n, 0, (f->n_cpu - n) * sizeof(*f->cpu));
 	}
-	c = &f->cpu[cpu];
+	struct info_cpu *c = &f->cpu[cpu];
 	if (c->events++ == 0) {
 		c->first = ev->time;
 		c->block = ev->block;
@@ -100,13 +98,11 @@ static int
 info_begin(struct dump *d)
 {
 	struct info_all *all = tnf_xcalloc(1, sizeof *all);
-	struct info *f;
-	unsigned i;
 
 	all->n = d->n_inputs;
 	all->files = tnf_xcalloc(all->n, sizeof *all->files);
-	for (i = 0; i < all->n; i++) {
-		f = &all->files[i];
+	for (unsigned i = 0; i < all->n; i++) {
+		struct info *f = &all->files[i];
 		f->in = &d->inputs[i];
 		f->ext = tnf_file_ext(f->in->file);
 		if (tnf_context_open_mem(f->in->base, f->in->size,
@@ -148,9 +144,7 @@ info_event(struct dump *d, const struct tnf_event *ev)
 static void
 info_release(struct info_all *all)
 {
-	unsigned i;
-
-	for (i = 0; i < all->n; i++) {
+	for (unsigned i = 0; i < all->n; i++) {
 		tnf_context_close(all->files[i].context);
 		idset_free(&all->files[i].threads);
 		idset_free(&all->files[i].pids);
@@ -166,12 +160,10 @@ static int
 info_finish(struct dump *d, int (*print)(struct dump *))
 {
 	struct info_all *all = d->state;
-	unsigned i;
-	int r;
 
-	for (i = 0; i < all->n; i++)
+	for (unsigned i = 0; i < all->n; i++)
 		tnf_file_summary(all->files[i].in->file, &all->files[i].sum);
-	r = print(d);
+	int r = print(d);
 	info_release(all);
 	return r;
 }

@@ -17,14 +17,13 @@ report_dropped(struct dump *d, const char *path, const struct tnf_file *f)
 	const struct tnf_ext *x = tnf_file_ext(f);
 	const char *name, *between = "";
 	uint64_t sum = loss_dropped(f);
-	unsigned i;
 
 	if (sum == 0)
 		return;
 	d->lost = true;
 	tnf_printable_printf(stderr, NAME ": %s: %llu events were lost (", path,
 	    (unsigned long long)sum);
-	for (i = 0; i < TNF_LOST_REASONS; i++) {
+	for (unsigned i = 0; i < TNF_LOST_REASONS; i++) {
 		if (x->lost[i] == 0)
 			continue;
 		name = loss_name(i);

@@ -82,13 +82,12 @@ states_report_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct report *r = d->state;
 	uint32_t id = states_feed(r->states, ev);
-	struct account *a;
 	const char *comm;
 
 	r->all &= d->chosen;
 	if (id == 0 || !d->chosen)
 		return 0;
-	a = account_of(r, id);
+	struct account *a = account_of(r, id);
 	a->chosen = true;
 	if (a->comm[0] == '\0' && (comm = origin_comm_last(d, ev)) != NULL)
 		snprintf(a->comm, sizeof(a->comm), "%s", comm);
@@ -125,14 +124,12 @@ print_head(struct out *o, bool hosts)
 static void
 print_account_host(struct dump *d, const struct account *a)
 {
-	const struct host *list;
-	size_t len;
 	unsigned n;
 
-	list = hosts_list(d, &n);
+	const struct host *list = hosts_list(d, &n);
 	if (list == NULL || a->host >= n)
 		return;
-	len = strlen(list[a->host].name);
+	size_t len = strlen(list[a->host].name);
 	out_lit(&d->out, "  ");
 	print_chars(d, list[a->host].name, len);
 	if (len < 11)

@@ -117,10 +117,9 @@ int
 stats_report_end(struct dump *d)
 {
 	struct report *r = d->state;
-	struct stats_row **row;
 	size_t n;
 
-	row = stats_rows(r->stats, &n);
+	struct stats_row **row = stats_rows(r->stats, &n);
 	print_rows(r, row, n);
 	open_starts(r);
 	reports_stats_hint(r->d, r->stats);

@@ -64,11 +64,10 @@ depth_of(struct tree *t, const struct tnf_event *ev)
 static void
 pretty_args(struct dump *d, const struct tnf_event *ev)
 {
-	const char *name;
 	struct tnf_value v;
 
 	for (unsigned i = 0; tnf_event_value(ev, i, &v); i++) {
-		name = ev->probe->members[i].name;
+		const char *name = ev->probe->members[i].name;
 		out_char(&d->out, ' ');
 		print_chars(d, name, strlen(name));
 		out_lit(&d->out, ": ");

@@ -52,12 +52,10 @@ reports_stats_hint(struct dump *d, const struct stats *s)
 int
 reports_by(struct dump *d, const char *option, const struct output *o, const char *list)
 {
-	struct stats *s;
-
 	d->by = list;
 	if (output_choose(d, option, o) != 0)
 		return -1;
-	s = reports_stats(d);	/* to see that the list is sound */
+	struct stats *s = reports_stats(d);	/* to see that the list is sound */
 	stats_free(s);
 	return s != NULL ? 0 : -1;
 }

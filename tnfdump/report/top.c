@@ -71,11 +71,9 @@ terminal_restore(void)
 static void
 terminal_take(void)
 {
-	struct termios t;
-
 	atexit(terminal_restore);
 	if (tcgetattr(STDIN_FILENO, &keyboard.was) == 0) {
-		t = keyboard.was;
+		struct termios t = keyboard.was;
 		t.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 		t.c_cc[VMIN] = 1;
 		t.c_cc[VTIME] = 0;
@@ -124,18 +122,16 @@ row_order(const void *a, const void *b)
 	const struct stats_row *x = *(struct stats_row *const *)a;
 	const struct stats_row *y = *(struct stats_row *const *)b;
 	size_t n = x->len < y->len ? x->len : y->len;
-	double p, q;
-	int c;
 
 	if (top_order != 'n') {
-		p = row_key(x);
-		q = row_key(y);
+		double p = row_key(x);
+		double q = row_key(y);
 		if (p != q)
 			return p > q ? -1 : 1;
 		if (x->count != y->count)
 			return x->count > y->count ? -1 : 1;
 	}
-	c = memcmp(x->text, y->text, n);
+	int c = memcmp(x->text, y->text, n);
 	return c != 0 ? c : (x->len > y->len) - (x->len < y->len);
 }
 
@@ -170,10 +166,9 @@ top_put(struct top *t, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
-	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, ap);
+	int n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (n > 0)
 		tnf_out_bytes(&t->d->scratch, text, (size_t)n < sizeof(text) ? (size_t)n :
@@ -230,7 +225,6 @@ static void
 top_draw(struct top *t, double seconds)
 {
 	struct out *o = &t->d->scratch;
-	struct stats_row **row;
 	size_t n, i, room, at;
 
 	find_size(t);
@@ -244,7 +238,7 @@ top_draw(struct top *t, double seconds)
 	top_put(t, "%11s %10s %10s %10s %10s %10s  %s", "rate/s", "time ms/s", "mean us",
 	    "p50 us", "p99 us", "max us", "what");
 	end_line(t, at);
-	row = stats_rows(t->stats, &n);
+	struct stats_row **row = stats_rows(t->stats, &n);
 	top_order = t->order;
 	qsort(row, n, sizeof(row[0]), row_order);
 	room = t->height > 0 ? t->height - 4 : n;
@@ -296,7 +290,6 @@ top_look(struct top *t)
 {
 	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
 	bool redraw = false;
-	int64_t now;
 	char key;
 
 	while (keyboard.changed && !t->d->enough && poll(&p, 1, 0) > 0) {
@@ -306,7 +299,7 @@ top_look(struct top *t)
 		}
 		redraw |= take_key(t, key);
 	}
-	now = clock_ns(CLOCK_MONOTONIC);
+	int64_t now = clock_ns(CLOCK_MONOTONIC);
 	if ((double)(now - t->since) >= t->interval * 1e9)
 		top_turn(t, now);
 	else if (redraw && now > t->since)

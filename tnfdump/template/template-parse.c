@@ -145,14 +145,11 @@ template_parse_expression(struct parser *p, const char *s, size_t n)
 static struct expr *
 in_parentheses(struct parser *p)
 {
-	struct expr *e;
-	size_t n;
-
 	template_parse_expect(p, '(', "before an expression");
 	if (p->failed)
 		return NULL;
-	n = expression_length(p->p, ")");
-	e = template_parse_expression(p, p->p, n);
+	size_t n = expression_length(p->p, ")");
+	struct expr *e = template_parse_expression(p, p->p, n);
 	p->p += n;
 	template_parse_expect(p, ')', "behind an expression");
 	return e;
@@ -249,7 +246,6 @@ quoted_length(const char *s)
 static const char *
 template_parse_quoted(struct parser *p, size_t *len)
 {
-	const char *s;
 	ssize_t n;
 
 	template_parse_blanks(p);
@@ -258,7 +254,7 @@ template_parse_quoted(struct parser *p, size_t *len)
 		    "string without end");
 		return NULL;
 	}
-	s = p->p + 1;
+	const char *s = p->p + 1;
 	*len = (size_t)n;
 	p->p += n + 2;
 	return s;
@@ -269,13 +265,11 @@ quoted_text(struct parser *p)
 {
 	size_t n;
 	const char *s = template_parse_quoted(p, &n), *at = s;
-	struct statement *st;
-	char *text;
 
 	if (s == NULL)
 		return NULL;
-	st = template_parse_plain(p, &at, s + n);
-	text = st->text;
+	struct statement *st = template_parse_plain(p, &at, s + n);
+	char *text = st->text;
 	free(st);
 	return text;
 }
@@ -292,14 +286,11 @@ string_statement(struct parser *p)
 static char *
 template_parse_variable(struct parser *p)
 {
-	size_t n;
-	char *name;
-
 	template_parse_expect(p, '$', "before a variable");
-	n = word_length(p->p);
+	size_t n = word_length(p->p);
 	if (n == 0)
 		template_parse_fail(p, "name of a variable expected behind '$'");
-	name = tnf_xstrndup(p->p, n);
+	char *name = tnf_xstrndup(p->p, n);
 	p->p += n;
 	return name;
 }
@@ -308,13 +299,12 @@ static struct statement *
 template_parse_let(struct parser *p)
 {
 	struct statement *s = template_parse_statement(p, ST_LET);
-	size_t n;
 
 	s->text = template_parse_variable(p);
 	template_parse_expect(p, '=', "behind the variable");
 	if (p->failed)
 		return s;
-	n = expression_length(p->p, ";}");
+	size_t n = expression_length(p->p, ";}");
 	s->expr = template_parse_expression(p, p->p, n);
 	p->p += n;
 	return s;
@@ -345,7 +335,6 @@ static struct statement *
 template_parse_cases(struct parser *p)
 {
 	struct statement *first = NULL, **last = &first;
-	size_t n;
 
 	template_parse_expect(p, '{', "before the cases of a switch");
 	while (!p->failed && !template_parse_accept(p, '}')) {
@@ -353,7 +342,7 @@ template_parse_cases(struct parser *p)
 
 		last = &c->next;
 		if (!template_parse_word(p, "default")) {
-			n = expression_length(p->p, "{,");
+			size_t n = expression_length(p->p, "{,");
 			c->expr = template_parse_expression(p, p->p, n);
 			p->p += n;
 			if (template_parse_accept(p, ','))	/* falls into the next one's body */
@@ -429,10 +418,9 @@ static struct statement *
 template_parse_use(struct parser *p)
 {
 	struct statement *s = template_parse_statement(p, ST_USE);
-	size_t n;
 
 	template_parse_expect(p, '@', "before the name of a sub-template");
-	n = word_length(p->p);
+	size_t n = word_length(p->p);
 	s->text = tnf_xcalloc(n + 2, 1);
 	s->text[0] = '@';
 	memcpy(s->text + 1, p->p, n);

@@ -97,10 +97,9 @@ start_timer(struct template_run *r, const struct val *key, int64_t now)
 	char buf[VAL_TEXT_SIZE];
 	const char *text;
 	size_t len = val_text(key, buf, &text);
-	int64_t *since;
-
-	since = r->timers.n < TIMERS_MAX ? tnf_xmap_put(&r->timers, text, len, NULL) :
+	int64_t *since = r->timers.n < TIMERS_MAX ? tnf_xmap_put(&r->timers, text, len, NULL) :
 	    tnf_map_get(&r->timers, text, len);
+
 	if (since != NULL)
 		*since = now;
 }
@@ -144,14 +143,13 @@ static void
 show_bits(struct template_run *r, const struct statement *s, const struct tnf_event *ev)
 {
 	struct val v = expr_eval(s->expr, ev);
-	const char *text;
 	bool first = true;
 	int64_t n;
 
 	if (!val_to_int(&v, &n))
 		return;
 	for (const struct statement *b = s->body; b != NULL; b = b->next) {
-		text = ((uint64_t)n & b->mask) != 0 ? b->text : b->absent;
+		const char *text = ((uint64_t)n & b->mask) != 0 ? b->text : b->absent;
 		if (text == NULL || *text == '\0')
 			continue;
 		if (!first)
@@ -373,13 +371,11 @@ static char *
 template_run_read_file(const char *path)
 {
 	FILE *f = fopen(path, "r");
-	char *text;
-	size_t n;
 
 	if (f == NULL)
 		return NULL;
-	text = tnf_xcalloc(TEMPLATE_SIZE_MAX + 1, 1);
-	n = fread(text, 1, TEMPLATE_SIZE_MAX, f);
+	char *text = tnf_xcalloc(TEMPLATE_SIZE_MAX + 1, 1);
+	size_t n = fread(text, 1, TEMPLATE_SIZE_MAX, f);
 	if (ferror(f) || !feof(f) || memchr(text, '\0', n) != NULL) {
 		errno = ferror(f) ? errno : feof(f) ? EINVAL : EFBIG;
 		free(text);

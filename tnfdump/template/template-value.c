@@ -141,7 +141,6 @@ template_value(struct dump *d, const struct tnf_event *ev, struct out *o,
     const struct val *v, char letter, int width)
 {
 	size_t from = (size_t)(o->p - o->base), len;
-	unsigned pad;
 
 	if (v->kind == VAL_NULL)
 		out_char(o, '-');
@@ -153,7 +152,7 @@ template_value(struct dump *d, const struct tnf_event *ev, struct out *o,
 	len = (size_t)(o->p - o->base) - from;
 	if (len >= (size_t)(width < 0 ? -width : width))
 		return;
-	pad = (unsigned)((size_t)(width < 0 ? -width : width) - len);
+	unsigned pad = (unsigned)((size_t)(width < 0 ? -width : width) - len);
 	tnf_out_pad(o, pad);
 	if (width > 0) {		/* the blanks go in front */
 		memmove(o->base + from + pad, o->base + from, len);

@@ -143,13 +143,12 @@ columns_list_put_wall(struct columns *c, const struct tnf_event *ev, bool utc)
 {
 	char buf[WALL_SIZE];
 	int64_t offset;
-	unsigned n;
 
 	if (!origin_clock(c->d, ev->file, &offset)) {
 		put_dash(c);
 		return;
 	}
-	n = wall_format(buf, (int64_t)((uint64_t)ev->time +
+	unsigned n = wall_format(buf, (int64_t)((uint64_t)ev->time +
 	    (uint64_t)offset), utc);
 	if (c->color)
 		color_on(c->o, COLOR_TIME);
@@ -347,9 +346,8 @@ static void
 print_args(struct columns *c, const struct tnf_event *ev)
 {
 	struct tnf_value v;
-	unsigned i;
 
-	for (i = 0; tnf_event_value(ev, i, &v); i++) {
+	for (unsigned i = 0; tnf_event_value(ev, i, &v); i++) {
 		if (i > 0)
 			out_char(c->o, ' ');
 		columns_list_put_member(c, ev, i, &v);

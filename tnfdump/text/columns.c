@@ -28,9 +28,7 @@ columns_of(struct dump *d)
 static const struct column *
 columns_find(const char *name, size_t len)
 {
-	const struct column *c;
-
-	for (c = column_rows; c->name != NULL; c++) {
+	for (const struct column *c = column_rows; c->name != NULL; c++) {
 		if (strlen(c->name) == len && memcmp(c->name, name, len) == 0)
 			return c;
 	}
@@ -73,10 +71,9 @@ static int
 columns_unknown(const char *name, size_t len)
 {
 	char names[512] = "";
-	const struct column *c;
 	size_t n = 0;
 
-	for (c = column_rows; c->name != NULL; c++) {
+	for (const struct column *c = column_rows; c->name != NULL; c++) {
 		n += strlen(c->name) + 1;
 		if (n >= sizeof(names))
 			break;
@@ -217,11 +214,10 @@ static void
 put_header_line(struct columns *l, bool titles)
 {
 	const char *between = "";
-	unsigned i;
 
 	if (l->color)
 		color_on(l->o, COLOR_HEADER);
-	for (i = 0; i < l->n; i++) {
+	for (unsigned i = 0; i < l->n; i++) {
 		if (is_second(l, l->list[i]))
 			continue;
 		out_str(l->o, between);
@@ -240,9 +236,8 @@ static bool
 has_wall(struct dump *d)
 {
 	int64_t offset;
-	unsigned i;
 
-	for (i = 0; i < d->n_inputs; i++)
+	for (unsigned i = 0; i < d->n_inputs; i++)
 		if (d->inputs[i].file != NULL &&
 		    origin_clock(d, d->inputs[i].file, &offset))
 			return true;

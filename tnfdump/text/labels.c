@@ -77,22 +77,19 @@ static bool
 labels_find(struct dump *d, const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *v, const char *member)
 {
-	const char *text;
-	uint64_t mask;
-	bool flags;
 	char *end;
 
 	/* Only points of the kernel have them, and their names have a dot. */
 	if (member == NULL || strchr(ev->probe->name, '.') == NULL ||
 	    v->kind < TNF_K_CHAR || v->kind > TNF_K_UINT64)
 		return false;
-	text = origin_value_names(d, ev, member);
+	const char *text = origin_value_names(d, ev, member);
 	if (text == NULL)
 		return false;
-	flags = strncmp(text, "flags ", 6) == 0;
+	bool flags = strncmp(text, "flags ", 6) == 0;
 	if (!flags && strncmp(text, "symbolic ", 9) != 0)
 		return false;
-	mask = strtoull(text + (flags ? 6 : 9), &end, 0);
+	uint64_t mask = strtoull(text + (flags ? 6 : 9), &end, 0);
 	if (*end != ' ')
 		return false;
 	return (flags ? put_flags : put_symbolic)(p, v->u.u & mask, end + 1);

@@ -31,9 +31,8 @@ static void
 put_bioflags(struct out *o, uint32_t flags)
 {
 	bool first = true;
-	unsigned i;
 
-	for (i = 0; i < COUNT(bioflags); i++) {
+	for (unsigned i = 0; i < COUNT(bioflags); i++) {
 		if ((flags & bioflags[i].bit) == 0)
 			continue;
 		if (!first)
@@ -168,15 +167,13 @@ static void
 pretty_put_record(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *r, struct nest *in)
 {
-	const char *name;
 	struct tnf_value v;
-	unsigned i;
 
 	out_lit(p->o, "{ type: ");
 	printer_chars(p, r->u.r.type->name, strlen(r->u.r.type->name));
 	if (nest_enter(in, r)) {
-		for (i = 0; nest_item(in, ev->file, r, i, &v); i++) {
-			name = r->u.r.type->members[i].name;
+		for (unsigned i = 0; nest_item(in, ev->file, r, i, &v); i++) {
+			const char *name = r->u.r.type->members[i].name;
 			out_char(p->o, ' ');
 			printer_chars(p, name, strlen(name));
 			out_lit(p->o, ": ");
@@ -193,10 +190,9 @@ put_array(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *r, struct nest *in)
 {
 	struct tnf_value v;
-	unsigned i;
 
 	out_char(p->o, '[');
-	for (i = 0; nest_item(in, ev->file, r, i, &v); i++) {
+	for (unsigned i = 0; nest_item(in, ev->file, r, i, &v); i++) {
 		if (pretty_kind(v.type, NULL) == PRETTY_SYMBOL && pretty_bits(&v) == 0)
 			break;
 		if (i > 0)

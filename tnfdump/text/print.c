@@ -193,12 +193,11 @@ printer_record(const struct printer *p, const struct tnf_file *f,
     const struct tnf_value *r, struct nest *in)
 {
 	struct tnf_value v;
-	unsigned i;
 
 	out_lit(p->o, "{ type: ");
 	printer_name(p, r->u.r.type->name);
 	if (nest_enter(in, r)) {
-		for (i = 0; nest_item(in, f, r, i, &v); i++) {
+		for (unsigned i = 0; nest_item(in, f, r, i, &v); i++) {
 			out_char(p->o, ' ');
 			printer_name(p, r->u.r.type->members[i].name);
 			out_lit(p->o, ": ");
@@ -216,12 +215,10 @@ printer_blob(const struct printer *p, const struct tnf_value *v)
 	size_t n = v->u.s.len, shown = p->d->pretty && n > BLOB_SHOWN ?
 	    BLOB_SHOWN : n;
 	static const char hex[] = "0123456789abcdef";
-	unsigned char c;
-	size_t i;
 
 	out_lit(p->o, "0x");
-	for (i = 0; i < shown; i++) {
-		c = (unsigned char)v->u.s.chars[i];
+	for (size_t i = 0; i < shown; i++) {
+		unsigned char c = (unsigned char)v->u.s.chars[i];
 		out_char(p->o, hex[c >> 4]);
 		out_char(p->o, hex[c & 15]);
 	}

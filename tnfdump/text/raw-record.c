@@ -77,14 +77,12 @@ raw_is_opaque(tnf_datum_t v)
 static void
 raw_learn(struct raw_type *t, const char *name, tnf_datum_t v)
 {
-	tnf_datum_t type;
-
 	t->name = name;
 	t->len = strlen(name);
 	t->is_inline = tnf_is_inline(v);
 	t->kind = tnf_get_kind(v);
 	if (t->is_inline && (t->kind == TNF_K_UINT32 || t->kind == TNF_K_UINT64)) {
-		type = tnf_get_type(v);
+		tnf_datum_t type = tnf_get_type(v);
 		t->ask = type == TNF_DATUM_NULL || !tnf_is_type(type);
 		t->opaque = !t->ask && raw_is_opaque(v);
 	}
@@ -95,12 +93,11 @@ static const struct raw_type *
 raw_type_of(struct raw_records *r, tnf_datum_t v, const struct raw_type *last)
 {
 	const char *name = tnf_get_type_name(v);
-	struct raw_type *t;
 	bool fresh;
 
 	if (last != NULL && last->name == name)
 		return last;
-	t = tnf_xmap_put(&r->types, &name, sizeof(name), &fresh);
+	struct raw_type *t = tnf_xmap_put(&r->types, &name, sizeof(name), &fresh);
 	if (fresh)
 		raw_learn(t, name, v);
 	return t;
@@ -192,14 +189,13 @@ raw_put_remembered(struct dump *d, tnf_datum_t v, const struct raw_type *t,
     struct raw_text *m)
 {
 	struct out *o = &d->out;
-	const char *start;
 
 	if (m->v == v && v != TNF_DATUM_NULL) {
 		tnf_out_bytes(o, m->text, m->len);
 		return;
 	}
 	out_room(o);
-	start = o->p;
+	const char *start = o->p;
 	m->v = TNF_DATUM_NULL;
 	if (raw_put_reference(d, v, t) && t->kind != TNF_K_STRING && o->p > start && (size_t)(o->p - start) <= TEXT_MAX) {
 		m->v = v;
@@ -231,9 +227,8 @@ put_slots(struct raw_records *r, tnf_datum_t rec, struct raw_plan *plan)
 {
 	struct out *o = &r->d->out;
 	tnf_datum_t arg;
-	unsigned i;
 
-	for (i = 0; i < plan->n; i++) {
+	for (unsigned i = 0; i < plan->n; i++) {
 		struct raw_slot *s = &plan->slots[i];
 
 		if (s->len <= LABEL && !r->d->escape) {
@@ -256,7 +251,6 @@ put_elements(struct raw_records *r, tnf_datum_t rec)
 	const struct raw_type *type = NULL;
 	struct dump *d = r->d;
 	struct raw_text text;
-	unsigned i, n;
 
 	if (tnf_is_string(rec)) {
 		raw_put_label(d, "chars", 5);
@@ -265,8 +259,8 @@ put_elements(struct raw_records *r, tnf_datum_t rec)
 		return;
 	}
 	text.v = TNF_DATUM_NULL;
-	n = tnf_get_element_count(rec);
-	for (i = 0; i < n && n != (unsigned)-1; i++) {
+	unsigned n = tnf_get_element_count(rec);
+	for (unsigned i = 0; i < n && n != (unsigned)-1; i++) {
 		tnf_out_u64_width(&d->out, i, 24);
 		out_char(&d->out, ' ');
 		type = put_item(r, tnf_get_element(rec, i), type, &text);
@@ -298,11 +292,10 @@ raw_plan_of(struct raw_records *r, tnf_datum_t rec)
 {
 	const char *name = tnf_get_type_name(rec);
 	unsigned i = (unsigned)((uintptr_t)name >> 4) % RAW_USED;
-	struct raw_plan *p;
 
 	if (r->used[i].name == name && name != NULL)
 		return r->used[i].plan;
-	p = tnf_xmap_put(&r->plans, &name, sizeof(name), NULL);
+	struct raw_plan *p = tnf_xmap_put(&r->plans, &name, sizeof(name), NULL);
 	if (!p->made)
 		raw_make_plan(p, rec);
 	if (p->made) {

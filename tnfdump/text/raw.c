@@ -76,13 +76,11 @@ static tnf_datum_t
 next_sound_block(struct raw *r, uint64_t off)
 {
 	uint64_t end = r->end < r->blocks_end ? r->end : r->blocks_end, at;
-	tnf_datum_t v;
-	unsigned n;
 
 	off = off < r->data_start ? r->data_start : off + r->block_size;
 	for (; off < end; off += r->block_size) {
-		n = (unsigned)((off - r->data_start) / r->block_size);
-		v = tnf_get_block_absolute(r->tnf, n);
+		unsigned n = (unsigned)((off - r->data_start) / r->block_size);
+		tnf_datum_t v = tnf_get_block_absolute(r->tnf, n);
 		if (!raw_tell_damage(r, UINT64_MAX, &at) && v != TNF_DATUM_NULL)
 			return v;
 	}
@@ -162,9 +160,8 @@ static void
 raw_file(struct dump *d, const struct input *in)
 {
 	struct raw r = { .d = d, .path = in->path, .end = UINT64_MAX, .told = UINT64_MAX };
-	int err;
+	int err = tnf_reader_begin((caddr_t)(uintptr_t)in->base, in->size, &r.tnf);
 
-	err = tnf_reader_begin((caddr_t)(uintptr_t)in->base, in->size, &r.tnf);
 	if (err != TNF_ERR_NONE) {
 		input_refused(d, in->path, err);
 		return;

@@ -63,11 +63,10 @@ text_put_string(struct dump *d, const char *s)
 static void
 put_definitions(struct dump *d)
 {
-	const struct tnf_probe *p;
 	unsigned i, n = tnf_stream_probes(d->stream);
 
 	for (i = 0; i < n; i++) {
-		p = tnf_stream_probe(d->stream, i);
+		const struct tnf_probe *p = tnf_stream_probe(d->stream, i);
 		if (!p->defined)
 			continue;
 		out_lit(&d->out, "probe\t tnf_name: ");
@@ -115,12 +114,11 @@ static void
 make_line(const struct dump *d, struct line *l, const struct tnf_probe *p)
 {
 	size_t n = strlen(p->name);
-	unsigned i;
 
 	l->name = make_label(d, "", p->name, n < 25 ?
 	    &"                         "[n] : "");
 	l->members = tnf_xcalloc(p->n_members, sizeof *l->members);
-	for (i = 0; i < p->n_members; i++)
+	for (unsigned i = 0; i < p->n_members; i++)
 		l->members[i] = make_label(d, " ", p->members[i].name, ": ");
 }
 
@@ -212,12 +210,11 @@ static void
 put_columns(struct dump *d, const struct tnf_event *ev)
 {
 	struct state *s = d->state;
-	char *p;
 
 	if (!same_thread(s, ev))
 		set_thread(s, ev);
 	out_room(&d->out);
-	p = text_put_ms(d->out.p, ev->time - d->first);
+	char *p = text_put_ms(d->out.p, ev->time - d->first);
 	*p++ = ' ';
 	p = text_put_ms(p, ev->time - d->previous);
 	memcpy(p, s->thread, THREAD_MAX);
@@ -270,13 +267,12 @@ text_event(struct dump *d, const struct tnf_event *ev)
 {
 	const struct line *l = text_line_of(d, ev->probe);
 	struct tnf_value v;
-	unsigned i;
 
 	if (d->events == 0)
 		out_lit(&d->out, header);
 	put_columns(d, ev);
 	text_put_label(&d->out, &l->name);
-	for (i = 0; tnf_event_value(ev, i, &v); i++) {
+	for (unsigned i = 0; tnf_event_value(ev, i, &v); i++) {
 		text_put_label(&d->out, &l->members[i]);
 		text_put_member(d, ev, &v);
 	}
@@ -287,11 +283,9 @@ text_event(struct dump *d, const struct tnf_event *ev)
 static void
 free_line(struct line *l, unsigned n_members)
 {
-	unsigned i;
-
 	if (l->name.text == NULL)
 		return;
-	for (i = 0; i < n_members; i++)
+	for (unsigned i = 0; i < n_members; i++)
 		free(l->members[i].text);
 	free(l->members);
 	free(l->name.text);
@@ -301,9 +295,8 @@ int
 text_end(struct dump *d)
 {
 	struct state *s = d->state;
-	unsigned i;
 
-	for (i = 0; i < s->n && i < tnf_stream_probes(d->stream); i++)
+	for (unsigned i = 0; i < s->n && i < tnf_stream_probes(d->stream); i++)
 		free_line(&s->lines[i],
 		    tnf_stream_probe(d->stream, i)->n_members);
 	free(s->lines);

@@ -154,17 +154,15 @@ static void
 chrome_introduce(struct chrome *c, const struct tnf_event *ev)
 {
 	static const char *const what[] = { "process_name", "thread_name" };
-	const char *comm;
 	struct tnf_event who = *ev;
-	unsigned fresh;
 
 	origin_host(c->d, ev, &who.pid, &who.lwpid);
 	who.pid = hosts_pid(c->d, tnf_file_host(ev->file), who.pid);
-	fresh = tasks_seen(c->tasks, &who);
+	unsigned fresh = tasks_seen(c->tasks, &who);
 	for (int i = 0; fresh != 0 && i < 2; i++) {
 		if ((fresh & (i == 0 ? TASK_NEW_PROCESS : TASK_NEW_THREAD)) == 0)
 			continue;
-		comm = i == 0 ? origin_process_last(c->d, ev) :
+		const char *comm = i == 0 ? origin_process_last(c->d, ev) :
 		    origin_comm_last(c->d, ev);
 		if (comm == NULL && (i != 0 || c->d->hosts == NULL))
 			continue;
@@ -230,13 +228,12 @@ chrome_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct chrome *c = d->state;
 	struct pair_slice s;
-	enum pair_role role;
 
 	if (c->first == INT64_MIN)
 		c->first = ev->time;
 	chrome_introduce(c, ev);
 	states_feed(c->states, ev);
-	role = pairs_feed(c->pairs, ev, &s);
+	enum pair_role role = pairs_feed(c->pairs, ev, &s);
 	if (role == PAIR_NONE || s.rule == NULL)
 		chrome_instant(c, ev);
 	else if (s.rule->async)

@@ -94,14 +94,12 @@ ctf_release(struct ctf *c)
 int
 ctf_begin(struct dump *d)
 {
-	struct ctf *c;
-
 	if (d->path == NULL) {
 		tnf_printable_printf(stderr, NAME ": --to ctf: writes a directory: name it "
 		    "with --output\n");
 		return -1;
 	}
-	c = tnf_xcalloc(1, sizeof(*c));
+	struct ctf *c = tnf_xcalloc(1, sizeof(*c));
 	tnf_out_memory(&c->body);
 	tnf_out_memory(&c->text);
 	c->d = d;
@@ -155,7 +153,6 @@ ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 {
 	struct tnf_value v;
 	uint64_t bits = 0;
-	const char *s;
 	size_t len;
 
 	if (!tnf_event_value(ev, i, &v))
@@ -175,7 +172,7 @@ ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 		if (v.null)
 			ctf_string(c, "", 0);
 		else if (v.kind == TNF_K_STRING && !v.type->blob) {
-			s = print_marked(c->d, &v, &len);
+			const char *s = print_marked(c->d, &v, &len);
 			ctf_string(c, s, len);
 		}
 		else if (v.kind == TNF_K_CHAR) {

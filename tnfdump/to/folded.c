@@ -71,11 +71,10 @@ static void
 mark_cut(struct folded *f, const struct tnf_event *ev, uint64_t outmost)
 {
 	uint64_t offset;
-	const char *s;
 
 	if (!ev->kernel || outmost >> 63 == 0)
 		return;
-	s = origin_place(f->d, ev, outmost, &offset);
+	const char *s = origin_place(f->d, ev, outmost, &offset);
 	if (s != NULL && !is_root(s))
 		out_lit(&f->line, ";[more]");
 }
@@ -100,13 +99,12 @@ stack_frames(struct folded *f, const struct tnf_event *ev)
 {
 	struct tnf_value v, item;
 	bool first = true;
-	uint32_t n;
 
 	for (unsigned i = 0; i < ev->probe->n_members; i++) {
 		if (!tnf_event_value(ev, i, &v) || v.null ||
 		    v.kind != TNF_K_ARRAY)
 			continue;
-		n = v.u.r.count < FRAMES_MAX ? v.u.r.count : FRAMES_MAX;
+		uint32_t n = v.u.r.count < FRAMES_MAX ? v.u.r.count : FRAMES_MAX;
 		while (n-- > 0)
 			if (tnf_value_item(ev->file, &v, n, &item) &&
 			    pretty_kind(item.type, NULL) == PRETTY_SYMBOL &&

@@ -154,13 +154,12 @@ html_name(struct html_members *h, struct html_member *m,
     const struct tnf_event *ev, const struct tnf_value *v)
 {
 	uint64_t bits = m->type == HTML_SIGNED ? (uint64_t)v->u.i : v->u.u;
-	uint32_t *name;
 	bool fresh;
 
 	if (!pretty_differs(h->d, ev, v, m->name) || (m->names.n >= NAMES_MAX &&
 	    tnf_map_get(&m->names, &bits, sizeof(bits)) == NULL))
 		return;
-	name = tnf_xmap_put(&m->names, &bits, sizeof(bits), &fresh);
+	uint32_t *name = tnf_xmap_put(&m->names, &bits, sizeof(bits), &fresh);
 	if (!fresh)
 		return;
 	html_pretty(h, ev, v, m->name);
@@ -236,14 +235,13 @@ html_by_bits(const void *a, const void *b)
 static void
 html_names_json(const struct html_member *m, struct out *o)
 {
-	struct html_name *names;
 	const void *key;
 	const uint32_t *text;
 	size_t at = 0, n = 0;
 
 	if (m->names.n == 0)
 		return;
-	names = tnf_xcalloc(m->names.n, sizeof(*names));
+	struct html_name *names = tnf_xcalloc(m->names.n, sizeof(*names));
 	while ((text = tnf_map_next(&m->names, &at, &key, NULL)) != NULL) {
 		memcpy(&names[n].bits, key, sizeof(names[n].bits));
 		names[n++].text = *text;

@@ -90,10 +90,9 @@ html_member_of(struct out *o, const char *name, const char *text)
 static void
 html_host(const struct html *h, struct out *o, unsigned host)
 {
-	const struct host *list;
 	unsigned n;
 
-	list = hosts_list(h->d, &n);
+	const struct host *list = hosts_list(h->d, &n);
 	if (list == NULL || host >= n)
 		return;
 	out_lit(o, "\"host\":");
@@ -106,10 +105,9 @@ static uint32_t
 html_thread(struct html *h, struct html_thread_key key, const struct tnf_event *ev)
 {
 	struct out *o = &h->threads_json;
-	uint32_t *number;
 	bool fresh;
 
-	number = tnf_xmap_put(&h->threads, &key, sizeof(key), &fresh);
+	uint32_t *number = tnf_xmap_put(&h->threads, &key, sizeof(key), &fresh);
 	if (!fresh)
 		return *number;
 	*number = (uint32_t)h->threads.n - 1;
@@ -137,12 +135,11 @@ html_task(struct html *h, const struct tnf_event *ev, uint32_t thread)
 {
 	struct out *o = &h->tasks_json;
 	uint64_t key[2] = { ev->tid, tnf_file_host(ev->file) };
-	uint32_t *known;
 	bool fresh;
 
 	if (!ev->kernel || ev->tid == 0)
 		return;
-	known = tnf_xmap_put(&h->tasks, key, sizeof(key), &fresh);
+	uint32_t *known = tnf_xmap_put(&h->tasks, key, sizeof(key), &fresh);
 	if (!fresh && *known == thread)
 		return;
 	*known = thread;
@@ -234,14 +231,13 @@ html_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct html *h = d->state;
 	struct pair_slice s;
-	uint32_t thread, probe;
 	int16_t cpu = (int16_t)(ev->cpu > INT16_MAX ? -1 : ev->cpu);
 
 	if (h->n++ == 0)
 		h->first = h->last = ev->time;
-	thread = html_writer(h, ev);
+	uint32_t thread = html_writer(h, ev);
 	html_task(h, ev, thread);
-	probe = html_members_probe(h->members, ev->probe);
+	uint32_t probe = html_members_probe(h->members, ev->probe);
 	html_time(h, ev->time);
 	html_column_add(&h->column[C_THREAD], &thread);
 	html_column_add(&h->column[C_PROBE], &probe);
@@ -283,10 +279,9 @@ html_file(struct html *h, struct out *o, const struct input *in)
 static void
 html_hosts(const struct html *h, struct out *o)
 {
-	const struct host *list;
 	unsigned n = 0;
 
-	list = hosts_list(h->d, &n);
+	const struct host *list = hosts_list(h->d, &n);
 	out_lit(o, ",\"hosts\":[");
 	for (unsigned i = 0; list != NULL && i < n; i++) {
 		out_str(o, i > 0 ? ",{\"host\":" : "{\"host\":");
@@ -302,12 +297,11 @@ static void
 html_losses_of(struct out *o, const struct input *in, const char **between)
 {
 	const struct tnf_ext *x = tnf_file_ext(in->file);
-	const char *name;
 
 	for (unsigned k = 0; x != NULL && k < TNF_LOST_REASONS; k++) {
 		if (x->lost[k] == 0)
 			continue;
-		name = loss_name(k);
+		const char *name = loss_name(k);
 		tnf_out_format(o, "%s{\"file\":", *between);
 		json_name(o, in->path);
 		html_member_of(o, "reason", name != NULL ? name : "other");
@@ -415,10 +409,9 @@ static void
 html_compress(struct html *h, const void *bytes, size_t n, bool end)
 {
 	unsigned char buf[65536];
-	size_t part;
 
 	do {
-		part = n < (1u << 30) ? n : 1u << 30;
+		size_t part = n < (1u << 30) ? n : 1u << 30;
 		h->z.next_in = (Bytef *)(uintptr_t)bytes;
 		h->z.avail_in = (uInt)part;
 		bytes = (const char *)bytes + part;
@@ -442,7 +435,6 @@ html_write(struct html *h)
 	static const char zeros[8];
 	unsigned char head[8] = { 0 };
 	struct out meta;
-	size_t n;
 
 	if (deflateInit(&h->z, Z_BEST_SPEED) != Z_OK) {
 		dump_error(h->d, "--to html: out of memory");
@@ -450,7 +442,7 @@ html_write(struct html *h)
 	}
 	tnf_out_memory(&meta);
 	html_meta(h, &meta);
-	n = (size_t)(meta.p - meta.base);
+	size_t n = (size_t)(meta.p - meta.base);
 	for (unsigned i = 0; i < 4; i++)
 		head[i] = (unsigned char)(n >> 8 * i);
 	out_str(&h->d->out, html_page_before);
@@ -469,10 +461,9 @@ int
 html_end(struct dump *d)
 {
 	struct html *h = d->state;
-	int rc;
 
 	states_end(h->states);
-	rc = html_write(h);
+	int rc = html_write(h);
 	for (unsigned i = 0; i < C_COUNT; i++)
 		html_column_free(&h->column[i]);
 	html_members_free(h->members);

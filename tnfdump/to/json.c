@@ -149,12 +149,11 @@ json_name(struct out *o, const char *s)
 void
 json_words(struct out *o, const char *s)
 {
-	size_t n;
 	bool first = true;
 
 	out_char(o, '[');
 	while (*(s += strspn(s, " \t")) != '\0') {
-		n = strcspn(s, " \t");
+		size_t n = strcspn(s, " \t");
 		if (!first)
 			out_char(o, ',');
 		json_string(o, s, n);
@@ -190,12 +189,11 @@ static void
 json_record(struct json_writer *w, const struct tnf_value *v)
 {
 	struct tnf_value item;
-	const char *name;
 
 	out_lit(w->o, "{\"$type\":");
 	json_name(w->o, v->u.r.type->name);
 	for (unsigned i = 0; nest_item(&w->in, w->ev->file, v, i, &item); i++) {
-		name = v->u.r.type->members[i].name;
+		const char *name = v->u.r.type->members[i].name;
 		out_char(w->o, ',');
 		json_name(w->o, name);
 		out_char(w->o, ':');
@@ -247,14 +245,13 @@ json_pretty(struct json_writer *w, const struct tnf_value *v, const char *name)
 static void
 json_chars(struct json_writer *w, const struct tnf_value *v)
 {
-	const char *s;
 	size_t len;
 
 	if (v->type->blob) {
 		hex_bytes(w->o, v->u.s.chars, v->u.s.len, v->cut);
 		return;
 	}
-	s = print_marked(w->d, v, &len);
+	const char *s = print_marked(w->d, v, &len);
 	json_string(w->o, s, len);
 }
 
@@ -320,7 +317,6 @@ json_value(struct dump *d, struct out *o, const struct tnf_event *ev,
 void
 json_args(struct dump *d, struct out *o, const struct tnf_event *ev)
 {
-	const char *name;
 	struct tnf_value v;
 
 	for (unsigned i = 0; i < ev->probe->n_members; i++) {
@@ -328,7 +324,7 @@ json_args(struct dump *d, struct out *o, const struct tnf_event *ev)
 			break;
 		if (i > 0)
 			out_char(o, ',');
-		name = ev->probe->members[i].name;
+		const char *name = ev->probe->members[i].name;
 		json_name(o, name);
 		out_char(o, ':');
 		json_value(d, o, ev, &v, name);

@@ -71,10 +71,9 @@ boot_id(struct out *o, const struct tnf_ext *x)
 static void
 jsonl_hosts(struct jsonl *j)
 {
-	const struct host *h;
 	unsigned n;
 
-	h = hosts_list(j->d, &n);
+	const struct host *h = hosts_list(j->d, &n);
 	out_lit(j->o, ",\"hosts\":[");
 	for (unsigned i = 0; i < n; i++) {
 		out_str(j->o, i > 0 ? ",{\"host\":" : "{\"host\":");
@@ -197,7 +196,6 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct jsonl *j = d->state;
 	struct out *o = j->o;
-	const struct middle *m;
 	const char *comm, *cgroup;
 	int64_t wall;
 
@@ -206,7 +204,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 			jsonl_header(j, d->inputs[0].file);
 		j->started = true;
 	}
-	m = middle_of(j, ev->probe);
+	const struct middle *m = middle_of(j, ev->probe);
 	out_lit(o, "{\"time\":");
 	tnf_out_i64(o, ev->time);
 	if (origin_clock(j->d, ev->file, &wall)) {

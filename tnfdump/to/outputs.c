@@ -47,9 +47,7 @@ const struct output outputs[] = {
 const struct output *
 output_find(const char *name)
 {
-	const struct output *o;
-
-	for (o = outputs; o->name != NULL; o++)
+	for (const struct output *o = outputs; o->name != NULL; o++)
 		if (strcmp(o->name, name) == 0)
 			return o;
 	return NULL;

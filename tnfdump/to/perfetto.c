@@ -161,13 +161,12 @@ static void
 describe_process_of(struct perfetto *p, int32_t pid, const struct tnf_event *ev)
 {
 	const char *comm = origin_process_last(p->d, ev);
-	char *name;
 
 	if (p->d->hosts == NULL) {
 		describe_process(p, pid, comm);
 		return;
 	}
-	name = tnf_xasprintf("%s: %s", host_name(p->d, ev), comm != NULL ? comm : "-");
+	char *name = tnf_xasprintf("%s: %s", host_name(p->d, ev), comm != NULL ? comm : "-");
 	describe_process(p, pid, name);
 	free(name);
 }
@@ -176,7 +175,6 @@ static void
 perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 {
 	struct tnf_event who = *ev;
-	const char *comm;
 	unsigned fresh;
 
 	/* By the machine's numbers: containers use theirs again. */
@@ -185,7 +183,7 @@ perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 		return;
 	if (fresh & TASK_NEW_PROCESS)
 		describe_process_of(p, who.pid, ev);
-	comm = origin_comm_last(p->d, ev);
+	const char *comm = origin_comm_last(p->d, ev);
 	describe_thread(p, who.pid, who.lwpid, comm);
 }
 
@@ -206,7 +204,6 @@ note_value(struct perfetto *p, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
 {
 	bool scalar = v->kind != TNF_K_STRUCT && v->kind != TNF_K_ARRAY;
-	const char *s;
 	size_t len;
 
 	if (p->d->pretty && scalar && pretty_differs(p->d, ev, v, name)) {
@@ -225,7 +222,7 @@ note_value(struct perfetto *p, const struct tnf_event *ev,
 		break;
 	case TNF_K_STRING:
 		if (!v->type->blob) {
-			s = print_marked(p->d, v, &len);
+			const char *s = print_marked(p->d, v, &len);
 			proto_bytes(&p->note, NOTE_STRING, s, len);
 			break;
 		}
@@ -343,18 +340,16 @@ perfetto_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct perfetto *p = d->state;
 	struct pair_slice s;
-	enum pair_role role;
 	uint32_t lwpid;
 	int32_t pid;
-	uint64_t track;
 
 	if (!p->clocks)
 		perfetto_clocks(p, ev);
 	perfetto_host(p, ev, &pid, &lwpid);
-	track = thread_track(pid, lwpid);
+	uint64_t track = thread_track(pid, lwpid);
 	perfetto_introduce(p, ev);
 	states_feed(p->states, ev);
-	role = pairs_feed(p->pairs, ev, &s);
+	enum pair_role role = pairs_feed(p->pairs, ev, &s);
 	if (role == PAIR_NONE || s.rule == NULL)
 		perfetto_instant(p, track, ev);
 	else if (s.rule->async)

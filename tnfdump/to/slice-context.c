@@ -95,14 +95,12 @@ slice_context_names(FILE *f, struct dump *d, const struct input *in)
 {
 	const struct tnf_ext *x = tnf_file_ext(in->file);
 	const tnf_context_t *c = origin_context(d, in->file);
-	const struct tnf_context_former *old;
-	const struct tnf_context_task *t;
 	const char *program;
 	size_t n;
 
 	if (x == NULL || x->names == 0 || c == NULL)
 		return;
-	t = tnf_context_tasks(c, &n);
+	const struct tnf_context_task *t = tnf_context_tasks(c, &n);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "thread %d %d %d ", t[i].tid, t[i].pid, t[i].ppid);
 		put_escaped(f, t[i].comm);
@@ -112,7 +110,7 @@ slice_context_names(FILE *f, struct dump *d, const struct input *in)
 			put_escaped(f, program);
 		}
 	}
-	old = tnf_context_formers(c, &n);
+	const struct tnf_context_former *old = tnf_context_formers(c, &n);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "renamed %d %lld ", old[i].tid, (long long)old[i].time);
 		put_escaped(f, old[i].comm);

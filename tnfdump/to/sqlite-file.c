@@ -32,11 +32,10 @@ void
 sqlite_create(struct sqlite *s, const char *path)
 {
 	size_t n = strlen(path) + sizeof(".XXXXXX");
-	int fd;
 
 	*s = (struct sqlite){ .path = path, .temp = tnf_xcalloc(1, n) };
 	snprintf(s->temp, n, "%s.XXXXXX", path);
-	fd = mkstemp(s->temp);
+	int fd = mkstemp(s->temp);
 	if (fd < 0) {
 		sqlite_fail(s, strerror(errno));
 		free(s->temp);
@@ -89,10 +88,9 @@ void
 sqlite_runf(struct sqlite *s, const char *fmt, ...)
 {
 	va_list ap;
-	char *sql;
 
 	va_start(ap, fmt);
-	sql = sqlite3_vmprintf(fmt, ap);
+	char *sql = sqlite3_vmprintf(fmt, ap);
 	va_end(ap);
 	if (sql == NULL)
 		sqlite_fail(s, "out of memory");

@@ -127,7 +127,6 @@ static char *
 members_columns(const struct tnf_probe *p, unsigned n, bool types)
 {
 	struct out o, name;
-	char *quoted, *ret;
 
 	tnf_out_memory(&o);
 	for (unsigned i = 0; i < n; i++) {
@@ -142,14 +141,14 @@ members_columns(const struct tnf_probe *p, unsigned n, bool types)
 			tnf_out_u64(&name, i);
 		}
 		out_char(&name, '\0');
-		quoted = sqlite3_mprintf(", \"%w\"%s%s", name.base,
+		char *quoted = sqlite3_mprintf(", \"%w\"%s%s", name.base,
 		    types ? " " : "", types ? members_type(m->type) : "");
 		out_str(&o, quoted != NULL ? quoted : "");
 		sqlite3_free(quoted);
 		tnf_out_close(&name);
 	}
 	out_char(&o, '\0');
-	ret = tnf_xstrdup(o.base);
+	char *ret = tnf_xstrdup(o.base);
 	tnf_out_close(&o);
 	return ret;
 }
@@ -180,7 +179,6 @@ members_view(struct members *m, const struct tnf_probe *p, int64_t number)
 	    "SELECT 1 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE");
 	bool taken = false;
 	struct out o;
-	char *ret;
 
 	tnf_out_memory(&o);
 	members_name(&o, p->name);
@@ -197,7 +195,7 @@ members_view(struct members *m, const struct tnf_probe *p, int64_t number)
 		out_lit(&o, ")");
 		out_char(&o, '\0');
 	}
-	ret = tnf_xstrdup(o.base);
+	char *ret = tnf_xstrdup(o.base);
 	tnf_out_close(&o);
 	return ret;
 }
@@ -227,7 +225,6 @@ members_create(struct members *m, const struct member_table *t,
 static sqlite3_stmt *
 members_insert(struct members *m, int64_t number, unsigned n)
 {
-	sqlite3_stmt *ret;
 	struct out o;
 
 	if (n == 0)
@@ -240,7 +237,7 @@ members_insert(struct members *m, int64_t number, unsigned n)
 		out_lit(&o, ", ?");
 	out_lit(&o, ")");
 	out_char(&o, '\0');
-	ret = sqlite_prepare(m->db, o.base);
+	sqlite3_stmt *ret = sqlite_prepare(m->db, o.base);
 	tnf_out_close(&o);
 	return ret;
 }
@@ -249,14 +246,11 @@ static void
 members_make(struct members *m, struct member_table *t,
     const struct tnf_probe *p)
 {
-	char *columns;
-	int64_t number;
-
 	t->made = true;
 	t->n = p->n_members < MEMBERS_MAX ? p->n_members : MEMBERS_MAX;
 	t->probe = ++m->last;
-	columns = members_columns(p, t->n, true);
-	number = members_same(m, p->name, columns);
+	char *columns = members_columns(p, t->n, true);
+	int64_t number = members_same(m, p->name, columns);
 	if (number == 0)
 		members_create(m, t, p, number = t->probe, columns);
 	t->insert = members_insert(m, number, t->n);
@@ -304,13 +298,11 @@ members_bind_text(sqlite3_stmt *row, int i, const struct out *o)
 static void
 members_bind_unsigned(struct members *m, sqlite3_stmt *row, int i, uint64_t u)
 {
-	struct out *o;
-
 	if (u <= INT64_MAX) {
 		sqlite3_bind_int64(row, i, (int64_t)u);
 		return;
 	}
-	o = members_text(m, (unsigned)i);
+	struct out *o = members_text(m, (unsigned)i);
 	tnf_out_u64(o, u);
 	members_bind_text(row, i, o);
 }
@@ -331,10 +323,9 @@ members_bind_other(struct members *m, sqlite3_stmt *row, int i,
     const char *name)
 {
 	struct out *o = members_text(m, (unsigned)i);
-	size_t n;
 
 	json_value(m->d, o, ev, v, name);
-	n = (size_t)(o->p - o->base);
+	size_t n = (size_t)(o->p - o->base);
 	if (n >= 2 && o->base[0] == '"')	/* a string: without its quotes */
 		sqlite3_bind_text64(row, i, o->base + 1, n - 2, SQLITE_STATIC,
 		    SQLITE_UTF8);
@@ -346,7 +337,6 @@ static void
 members_bind_chars(struct members *m, sqlite3_stmt *row, int i,
     const struct tnf_value *v)
 {
-	const char *s;
 	size_t len;
 
 	if (v->type->blob) {
@@ -359,7 +349,7 @@ members_bind_chars(struct members *m, sqlite3_stmt *row, int i,
 		return;
 	}
 	/* The memory serves until the next one. */
-	s = print_marked(m->d, v, &len);
+	const char *s = print_marked(m->d, v, &len);
 	if (tnf_utf8_is_valid(s, len))
 		sqlite3_bind_text64(row, i, s, len, SQLITE_TRANSIENT, SQLITE_UTF8);
 	else

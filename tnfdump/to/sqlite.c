@@ -131,12 +131,10 @@ sql_span(void *arg, const struct state_span *s)
 static void
 sql_losses(struct sql *q, sqlite3_stmt *row, int64_t id, const struct tnf_ext *x)
 {
-	const char *name;
-
 	for (unsigned i = 0; x != NULL && i < TNF_LOST_REASONS; i++) {
 		if (x->lost[i] == 0 || row == NULL)
 			continue;
-		name = loss_name(i);
+		const char *name = loss_name(i);
 		sqlite3_bind_int64(row, 1, id);
 		sqlite_bind_string(row, 2, name != NULL ? name : "other");
 		sqlite3_bind_int64(row, 3, (int64_t)x->lost[i]);
@@ -182,10 +180,9 @@ static void
 sql_hosts(struct sql *q)
 {
 	sqlite3_stmt *row = sqlite_prepare(&q->db, "INSERT INTO hosts VALUES (?, ?, ?, ?, ?, ?)");
-	const struct host *h;
 	unsigned n;
 
-	h = hosts_list(q->d, &n);
+	const struct host *h = hosts_list(q->d, &n);
 	for (unsigned i = 0; h != NULL && row != NULL && i < n; i++) {
 		sqlite3_bind_int64(row, 1, i + 1);
 		sqlite_bind_string(row, 2, h[i].name);
@@ -224,14 +221,12 @@ sql_files(struct sql *q)
 int
 sqlite_begin(struct dump *d)
 {
-	struct sql *q;
-
 	if (d->path == NULL) {
 		dump_error(d, "--to sqlite: a database is a file: "
 		    "give --output FILE");
 		return -1;
 	}
-	q = tnf_xcalloc(1, sizeof(*q));
+	struct sql *q = tnf_xcalloc(1, sizeof(*q));
 	d->state = q;
 	q->d = d;
 	sqlite_create(&q->db, d->path);

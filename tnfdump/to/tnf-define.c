@@ -10,14 +10,12 @@
 int
 tnfw_new_def(struct tnf_writer *w, const char *name, enum tnf_core meta)
 {
-	struct tnfw_def *d;
-
 	if (w->n_defs == w->max_defs) {
 		w->max_defs = w->max_defs == 0 ? 128 : w->max_defs * 2;
 		w->defs = tnf_xreallocarray(w->defs, w->max_defs,
 		    sizeof(*w->defs));
 	}
-	d = &w->defs[w->n_defs];
+	struct tnfw_def *d = &w->defs[w->n_defs];
 	memset(d, 0, sizeof(*d));
 	d->name = name;
 	d->meta = meta;
@@ -44,18 +42,16 @@ tnfw_define_core(struct tnf_writer *w)
 	static const enum tnf_core first[] = { TNF_CORE_file_header,
 	    TNF_CORE_block_header, TNF_CORE_struct_type };
 	const struct tnf_core_type *c = tnf_core_types;
-	struct tnfw_def *d;
-	unsigned i;
 
 	w->definer.room = tnfw_definer_room;
 	w->definer.arg = w;
-	for (i = 0; i < TNF_CORE_COUNT; i++, c++) {
+	for (unsigned i = 0; i < TNF_CORE_COUNT; i++, c++) {
 		tnfw_new_def(w, c->name, c->meta);
-		d = &w->defs[i];
+		struct tnfw_def *d = &w->defs[i];
 		d->base = c->base;
 		d->size = c->size;
 	}
-	for (i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 3; i++)
 		w->directory[w->n_directory++] =
 		    tnf_define_core(&w->definer, first[i]);
 	return w->error;
@@ -122,12 +118,11 @@ place_slot_names(struct tnf_writer *w, int def)
 {
 	const struct tnfw_def *d = &w->defs[def];
 	uint32_t ref, *cells;
-	unsigned i;
 
 	if (!tnf_define_fits(w, 8 + 4 * (uint64_t)d->n_slots))
 		return 0;
 	ref = tnf_define_array(&w->definer, TNF_CORE_slot_names, d->n_slots, &cells);
-	for (i = 0; i < d->n_slots; i++)
+	for (unsigned i = 0; i < d->n_slots; i++)
 		cells[i] = tnf_define_text(&w->definer, TNF_CORE_string,
 		    tnf_define_chars(w, d->slot_names[i]));
 	return ref;
@@ -165,10 +160,9 @@ place_new(struct tnf_writer *w, int def)
 	enum tnf_properties p = d->meta == TNF_CORE_derived_type ?
 	    TNF_PROPERTIES_DERIVED : d->meta == TNF_CORE_array_type ?
 	    TNF_PROPERTIES_TAGGED_ARRAY : TNF_PROPERTIES_STRUCT;
-	uint32_t *r;
-
-	r = tnf_define_type(&w->definer, d->meta, tnf_define_chars(w, d->name),
+	uint32_t *r = tnf_define_type(&w->definer, d->meta, tnf_define_chars(w, d->name),
 	    p, &d->offset);
+
 	tnf_define_rest(w, def, r);
 }
 

@@ -51,25 +51,21 @@ tnf_event_put32(char *to, uint32_t v)
 static struct tnfw_probe *
 make_probe(struct tnf_writer *w, const struct tnf_probe *p)
 {
-	struct tnfw_probe *r;
-	const struct tnfw_def *d;
 	uint32_t at = 0, offset;
-	unsigned i;
-	int def;
 
 	if (w->n_directory == TNFW_WORDS)
 		return NULL;
-	def = tnfw_probe_def(w, p);
+	int def = tnfw_probe_def(w, p);
 	offset = tnfw_place(w, def);
 	if (w->too_large)
 		return &too_large;
 	if (offset == 0)
 		return NULL;
-	d = &w->defs[def];
-	r = tnf_xcalloc(1, sizeof(*r) + d->n_slots * sizeof(r->slots[0]));
+	const struct tnfw_def *d = &w->defs[def];
+	struct tnfw_probe *r = tnf_xcalloc(1, sizeof(*r) + d->n_slots * sizeof(r->slots[0]));
 	r->n = d->n_slots - 2;
 	r->size = d->size;
-	for (i = 0; i < d->n_slots; i++) {
+	for (unsigned i = 0; i < d->n_slots; i++) {
 		at = tnfw_round(at, tnfw_slot_align(w, d->slots[i]));
 		if (i >= 2) {
 			r->slots[i - 2].offset = at;
@@ -85,10 +81,8 @@ make_probe(struct tnf_writer *w, const struct tnf_probe *p)
 static struct tnfw_probe *
 find_probe(struct tnf_writer *w, const struct tnf_probe *p)
 {
-	unsigned n;
-
 	if (p->id >= w->n_probes) {
-		n = p->id < 32 ? 64 : p->id * 2;
+		unsigned n = p->id < 32 ? 64 : p->id * 2;
 		w->probes = tnf_xreallocarray(w->probes, n,
 		    sizeof(struct tnfw_probe *));
 		memset(w->probes + w->n_probes, 0,
@@ -103,9 +97,7 @@ find_probe(struct tnf_writer *w, const struct tnf_probe *p)
 void
 tnfw_free_probes(struct tnf_writer *w)
 {
-	unsigned i;
-
-	for (i = 0; i < w->n_probes; i++)
+	for (unsigned i = 0; i < w->n_probes; i++)
 		if (w->probes[i] != &too_large)
 			free(w->probes[i]);
 }
@@ -117,10 +109,9 @@ tnf_event_put_scalar(char *to, uint32_t size, const struct tnf_value *v)
 	uint8_t b = (uint8_t)u;
 	uint16_t h = (uint16_t)u;
 	uint32_t i = (uint32_t)u;
-	float f;
 
 	if (v->kind == TNF_K_FLOAT32) {
-		f = (float)v->u.d;
+		float f = (float)v->u.d;
 		memcpy(&i, &f, 4);
 	}
 	switch (size) {
@@ -205,15 +196,12 @@ tnf_event_put_reference(struct job *j, char *cell, uint32_t to)
 static uint32_t
 tnf_event_put_string(struct job *j, const struct tnf_value *v)
 {
-	uint32_t size;
-	char *p;
-
 	if (v->u.s.len > TNFW_BLOCK) {
 		j->full = true;
 		return 0;
 	}
-	size = tnfw_round(8 + (uint32_t)v->u.s.len + 1, 4);
-	p = nested_room(j, size);
+	uint32_t size = tnfw_round(8 + (uint32_t)v->u.s.len + 1, 4);
+	char *p = nested_room(j, size);
 	if (p == NULL)
 		return 0;
 	tnf_event_put32(p, tag_word(j->w, TNF_CORE_string));
@@ -287,16 +275,14 @@ put_items(struct job *j, const struct tnf_value *v, char *p,
 {
 	uint32_t at = v->kind == TNF_K_ARRAY ? 8 : 4, size;
 	struct tnf_value item;
-	unsigned i;
-	int def;
 
 	/* The definitions may move while a new type is met below. */
 	const int *slots = d->slots;
 	int element = d->base;
 	unsigned n = items_that_fit(v, d);
 
-	for (i = 0; i < n && !j->full; i++) {
-		def = v->kind == TNF_K_ARRAY ? element : slots[i + 1];
+	for (unsigned i = 0; i < n && !j->full; i++) {
+		int def = v->kind == TNF_K_ARRAY ? element : slots[i + 1];
 		size = tnfw_slot_size(j->w, def);
 		at = tnfw_round(at, tnfw_slot_align(j->w, def));
 		if (tnf_value_item(j->file, v, i, &item))
@@ -313,11 +299,8 @@ tnf_event_put_record(struct job *j, const struct tnf_value *v)
 	int def = tnfw_type(j->w, v->u.r.type);
 	const struct tnfw_def *d = &j->w->defs[def];
 	uint64_t size = d->size < 4 ? 4 : d->size;
-	uint32_t at;
-	unsigned i;
-	char *p;
 
-	for (i = 0; i < j->n_placed; i++) {
+	for (unsigned i = 0; i < j->n_placed; i++) {
 		if (j->placed[i].pos == v->u.r.pos)
 			return j->placed[i].at;
 	}
@@ -328,10 +311,10 @@ tnf_event_put_record(struct job *j, const struct tnf_value *v)
 		j->full = true;
 		return 0;
 	}
-	p = nested_room(j, (uint32_t)size);
+	char *p = nested_room(j, (uint32_t)size);
 	if (p == NULL)
 		return 0;
-	at = tnf_event_place_of(j, p);
+	uint32_t at = tnf_event_place_of(j, p);
 	j->placed[j->n_placed].pos = v->u.r.pos;
 	j->placed[j->n_placed++].at = at;
 	tnf_event_put32(p, tag_word(j->w, def));
@@ -399,11 +382,10 @@ put_schedule(struct tnf_writer *w, const struct tnf_event *ev, uint32_t *pos)
 	struct tnf_sched_rec u = { .tid = (uint32_t)ev->tid,
 		.lwpid = ev->lwpid, .pid = ev->pid, .time_base = ev->time };
 	uint32_t size = ev->kernel ? sizeof(k) : sizeof(u);
-	char *p;
 
 	k.tag = u.tag = tag_word(w, ev->kernel ? TNF_CORE_kernel_schedule :
 	    TNF_CORE_sched_rec);
-	p = tnfw_room(w->data, size);
+	char *p = tnfw_room(w->data, size);
 	if (p == NULL)
 		return false;
 	memcpy(p, ev->kernel ? (const void *)&k : (const void *)&u, size);
@@ -443,19 +425,17 @@ put_event(struct job *j, const struct tnfw_probe *probe,
 	struct tnf_value v;
 	uint32_t schedule, at;
 	int64_t base;
-	unsigned i;
-	char *p;
 
 	if (!find_schedule(w, ev, &schedule, &base))
 		return false;
-	p = tnfw_room(w->data, probe->size);
+	char *p = tnfw_room(w->data, probe->size);
 	if (p == NULL)
 		return false;
 	at = (uint32_t)(p - w->data->bytes);
 	tnf_event_put32(p, (probe->word | TNF_TAG16_ABS) << 16 |
 	    ((schedule - at) & 0xfffc) | TNF_REF32_T_PAIR);
 	tnf_event_put32(p + 4, (uint32_t)(ev->time - base));
-	for (i = 0; i < probe->n && !j->full; i++) {
+	for (unsigned i = 0; i < probe->n && !j->full; i++) {
 		if (tnf_event_value(ev, i, &v))
 			tnf_event_put_value(j, p + probe->slots[i].offset,
 			    probe->slots[i].size, &v);
@@ -495,20 +475,17 @@ tnf_event_undo(struct job *j, uint32_t used)
 int
 tnfw_event(struct tnf_writer *w, const struct tnf_event *ev)
 {
-	const struct tnfw_probe *probe;
 	uint64_t unreachable = w->unreachable;
-	uint32_t used;
-	int tries;
 
 	w->too_large = false;
-	probe = find_probe(w, ev->probe);
+	const struct tnfw_probe *probe = find_probe(w, ev->probe);
 	if (probe == NULL)
 		return w->error != 0 ? w->error : ENOSPC;
-	for (tries = 0; tries < 2 && probe != &too_large; tries++) {
+	for (int tries = 0; tries < 2 && probe != &too_large; tries++) {
 		struct job j = { .w = w, .file = ev->file, .fresh = tries == 1,
 		    .n_blocks = 1, .blocks = { w->data } };
 
-		used = w->data->used;
+		uint32_t used = w->data->used;
 		if (put_event(&j, probe, ev)) {
 			keep_blocks(&j);
 			return w->error;

@@ -9,9 +9,7 @@
 static int
 find_def(const struct tnf_writer *w, const struct tnf_type *t, int base)
 {
-	unsigned i;
-
-	for (i = 0; i < w->n_defs; i++) {
+	for (unsigned i = 0; i < w->n_defs; i++) {
 		if (w->defs[i].meta == TNF_CORE_derived_type &&
 		    w->defs[i].base == base &&
 		    strcmp(w->defs[i].name, t->name) == 0)
@@ -53,11 +51,9 @@ tnf_types_scalar(struct tnf_writer *w, const struct tnf_type *t)
 static bool
 same_record(const struct tnf_type *a, const struct tnf_type *b)
 {
-	unsigned i;
-
 	if (strcmp(a->name, b->name) != 0 || a->n_members != b->n_members)
 		return false;
-	for (i = 0; i < a->n_members; i++) {
+	for (unsigned i = 0; i < a->n_members; i++) {
 		if (strcmp(a->members[i].name, b->members[i].name) != 0 ||
 		    strcmp(a->members[i].type->name,
 		    b->members[i].type->name) != 0 ||
@@ -71,9 +67,7 @@ same_record(const struct tnf_type *a, const struct tnf_type *b)
 static int
 find_record(const struct tnf_writer *w, const struct tnf_type *t)
 {
-	unsigned i;
-
-	for (i = 0; i < w->n_defs; i++) {
+	for (unsigned i = 0; i < w->n_defs; i++) {
 		if (w->defs[i].meta == TNF_CORE_struct_type &&
 		    w->defs[i].source != NULL &&
 		    same_record(w->defs[i].source, t))
@@ -98,9 +92,8 @@ add_members(struct tnf_writer *w, int def, const enum tnf_core *head,
 	int *slots = tnf_xcalloc(n_head + n, sizeof(*slots));
 	const char **names = tnf_xcalloc(n_head + n, sizeof(*names));
 	uint32_t size = 0, align = 4, a;
-	unsigned i;
 
-	for (i = 0; i < n_head + n; i++) {
+	for (unsigned i = 0; i < n_head + n; i++) {
 		if (i < n_head) {
 			slots[i] = head[i];
 			names[i] = i == 0 ? "tnf_tag" : "time_delta";
@@ -184,17 +177,14 @@ make_type(struct tnf_writer *w, const struct tnf_type *t)
 int
 tnfw_type(struct tnf_writer *w, const struct tnf_type *t)
 {
-	unsigned i;
-	int def;
-
-	for (i = 0; i < w->n_types; i++) {
+	for (unsigned i = 0; i < w->n_types; i++) {
 		if (w->types[i].type == t)
 			return w->types[i].def;
 	}
 	if (w->depth == TNFW_DEPTH_MAX)
 		return TNF_CORE_tagged;
 	w->depth++;
-	def = make_type(w, t);
+	int def = make_type(w, t);
 	w->depth--;
 	if (t->kind != TNF_K_STRUCT)
 		tnf_types_remember(w, t, def);

@@ -53,12 +53,10 @@ write_block(struct tnf_writer *w, struct tnfw_block *b, uint32_t generation)
 char *
 tnfw_room(struct tnfw_block *b, uint32_t size)
 {
-	char *p;
-
 	size = tnfw_round(size, 8);
 	if (b->offset == 0 || size > TNFW_BLOCK - b->used)
 		return NULL;
-	p = b->bytes + b->used;
+	char *p = b->bytes + b->used;
 	b->used += size;
 	return p;
 }
@@ -142,9 +140,7 @@ write_header(struct tnf_writer *w)
 int
 tnfw_finish(struct tnf_writer *w, const char *context, size_t size)
 {
-	unsigned i;
-
-	for (i = 0; i < w->n_tags; i++)
+	for (unsigned i = 0; i < w->n_tags; i++)
 		write_block(w, w->tags[i], TNF_GENERATION_TAG);
 	if (w->data->offset != 0)
 		tnfw_write_data(w, w->data);
@@ -162,12 +158,10 @@ tnfw_finish(struct tnf_writer *w, const char *context, size_t size)
 void
 tnfw_free(struct tnf_writer *w)
 {
-	unsigned i;
-
-	for (i = 0; i < w->n_tags; i++)
+	for (unsigned i = 0; i < w->n_tags; i++)
 		free(w->tags[i]);
 	tnfw_free_probes(w);
-	for (i = 0; i < w->n_defs; i++) {
+	for (unsigned i = 0; i < w->n_defs; i++) {
 		free(w->defs[i].slots);
 		free(w->defs[i].slot_names);
 	}

@@ -51,13 +51,12 @@ open_temporary(void)
 {
 	const char *dir = getenv("TMPDIR");
 	char *path;
-	int fd;
 
 	if (dir == NULL || *dir == '\0')
 		dir = "/tmp";
 	if (asprintf(&path, "%s/tnfdump.XXXXXX", dir) < 0)
 		return -1;
-	fd = mkostemp(path, O_CLOEXEC);
+	int fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)
 		unlink(path);
 	free(path);
@@ -90,15 +89,13 @@ static void
 tnf_describe(struct dump *d, struct slice *s)
 {
 	struct tnf_ext *to = &s->w.ext;
-	const struct tnf_ext *from;
 	bool first = true;
-	unsigned i, k;
 
-	for (i = 0; i < d->n_inputs; i++) {
-		from = tnf_file_ext(d->inputs[i].file);
+	for (unsigned i = 0; i < d->n_inputs; i++) {
+		const struct tnf_ext *from = tnf_file_ext(d->inputs[i].file);
 		if (from == NULL)
 			continue;
-		for (k = 0; k < TNF_LOST_REASONS; k++)
+		for (unsigned k = 0; k < TNF_LOST_REASONS; k++)
 			to->lost[k] += from->lost[k];
 		to->shortened += from->shortened;
 		s->w.has_ext = true;
@@ -116,13 +113,12 @@ int
 slice_begin(struct dump *d)
 {
 	struct slice *s = tnf_xcalloc(1, sizeof(*s));
-	int error;
 
 	s->fd = -1;
 	d->state = s;
 	if (open_output(d, s) != 0)
 		return -1;
-	error = tnfw_open(&s->w, s->fd);
+	int error = tnfw_open(&s->w, s->fd);
 	if (error != 0)
 		return tnf_fail(d, "cannot write", error);
 	tnf_describe(d, s);
@@ -134,12 +130,11 @@ slice_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct slice *s = d->state;
 	struct tnf_event host = *ev;
-	int error;
 
 	/* One context for all: the machine's numbers. */
 	if (d->n_inputs > 1)
 		origin_host(d, ev, &host.pid, &host.lwpid);
-	error = tnfw_event(&s->w, &host);
+	int error = tnfw_event(&s->w, &host);
 
 	s->kernel |= ev->kernel;
 	if (error == E2BIG) {
@@ -178,12 +173,11 @@ slice_end(struct dump *d)
 {
 	struct slice *s = d->state;
 	uint64_t unreachable = s->w.unreachable;
-	char *context;
 	size_t size;
 	int error, rc = 0;
 
 	if (s->fd >= 0 && s->w.data != NULL) {
-		context = slice_context(d, &size);
+		char *context = slice_context(d, &size);
 		s->w.ext.kind = s->kernel ? TNF_EXT_KERNEL : TNF_EXT_PROCESS;
 		error = tnfw_finish(&s->w, context, size);
 		if (error != 0)
