@@ -29,6 +29,17 @@ tnf_context_table_add(struct table *t)
 	return (char *)t->rows + t->size * t->n++;
 }
 
+static int
+context_keep(struct table *t, const void *row)
+{
+	void *place = tnf_context_table_add(t);
+
+	if (place == NULL)
+		return ENOMEM;
+	memcpy(place, row, t->size);
+	return 0;
+}
+
 /* Backslash and three octal digits stand for a byte; NUL cannot be named. */
 static void
 context_unescape(char *s)
@@ -93,38 +104,34 @@ number_i32(const char *s, int32_t *ret)
 
 /* The line's parsers: 0, ENOMEM, or EBADMSG: skip the line. */
 static int
-parse_task_line(struct tnf_context *c, char *rest, bool ended)
+parse_task_line(struct table *table, char *rest, bool ended)
 {
-	struct tnf_context_task t = { .ended = ended }, *row;
+	struct tnf_context_task t = { .ended = ended };
 	char *f[4];
 
 	if (!context_cut(rest, f, 4) || !number_i32(f[0], &t.tid) ||
 	    !number_i32(f[1], &t.pid) || !number_i32(f[2], &t.ppid))
 		return EBADMSG;
 	t.comm = f[3];
-	row = tnf_context_table_add(&c->tasks);
-	if (row == NULL)
-		return ENOMEM;
-	*row = t;
-	return 0;
+	return context_keep(table, &t);
 }
 
 static int
-parse_task(struct tnf_context *c, char *rest)
+parse_task(struct table *table, char *rest)
 {
-	return parse_task_line(c, rest, false);
+	return parse_task_line(table, rest, false);
 }
 
 static int
-parse_ended(struct tnf_context *c, char *rest)
+parse_ended(struct table *table, char *rest)
 {
-	return parse_task_line(c, rest, true);
+	return parse_task_line(table, rest, true);
 }
 
 static int
-parse_inner(struct tnf_context *c, char *rest)
+parse_inner(struct table *table, char *rest)
 {
-	struct inner n, *row;
+	struct inner n;
 	int32_t pid, inner_pid;
 	char *f[4];
 
@@ -132,17 +139,13 @@ parse_inner(struct tnf_context *c, char *rest)
 	    !number_i32(f[1], &pid) || !number_i32(f[2], &n.inner_tid) ||
 	    !number_i32(f[3], &inner_pid))
 		return EBADMSG;
-	row = tnf_context_table_add(&c->inners);
-	if (row == NULL)
-		return ENOMEM;
-	*row = n;
-	return 0;
+	return context_keep(table, &n);
 }
 
 static int
-parse_former(struct table *t, char *rest)
+parse_former(struct table *table, char *rest)
 {
-	struct tnf_context_former was, *row;
+	struct tnf_context_former was;
 	uint64_t time;
 	char *f[3];
 
@@ -151,75 +154,25 @@ parse_former(struct table *t, char *rest)
 		return EBADMSG;
 	was.time = (int64_t)time;
 	was.comm = f[2];
-	row = tnf_context_table_add(t);
-	if (row == NULL)
-		return ENOMEM;
-	*row = was;
-	return 0;
+	return context_keep(table, &was);
 }
 
 static int
-parse_named(struct tnf_context *c, char *rest)
+parse_path(struct table *table, char *rest)
 {
-	return parse_former(&c->formers, rest);
-}
-
-static int
-parse_renamed(struct tnf_context *c, char *rest)
-{
-	return parse_former(&c->own_formers, rest);
-}
-
-/* The process itself says so, with the numbers that its events have. */
-static int
-parse_thread(struct tnf_context *c, char *rest)
-{
-	struct tnf_context_task t = { .tid = 0 }, *row;
-	char *f[4];
-
-	if (!context_cut(rest, f, 4) || !number_i32(f[0], &t.tid) ||
-	    !number_i32(f[1], &t.pid) || !number_i32(f[2], &t.ppid))
-		return EBADMSG;
-	t.comm = f[3];
-	row = tnf_context_table_add(&c->threads);
-	if (row == NULL)
-		return ENOMEM;
-	*row = t;
-	return 0;
-}
-
-static int
-parse_path(struct table *t, char *rest)
-{
-	struct path_of p, *row;
+	struct path_of p;
 	char *f[2];
 
 	if (!context_cut(rest, f, 2) || !number_i32(f[0], &p.pid))
 		return EBADMSG;
 	p.path = f[1];
-	row = tnf_context_table_add(t);
-	if (row == NULL)
-		return ENOMEM;
-	*row = p;
-	return 0;
+	return context_keep(table, &p);
 }
 
 static int
-parse_program(struct tnf_context *c, char *rest)
+parse_symbol(struct table *table, char *rest)
 {
-	return parse_path(&c->programs, rest);
-}
-
-static int
-parse_cgroup(struct tnf_context *c, char *rest)
-{
-	return parse_path(&c->cgroups, rest);
-}
-
-static int
-parse_symbol(struct tnf_context *c, char *rest)
-{
-	struct tnf_context_symbol s, *row;
+	struct tnf_context_symbol s;
 	char *f[4];
 
 	if (!context_cut(rest, f, 4) || !context_number(f[0], 16, UINT64_MAX, &s.start) ||
@@ -228,17 +181,13 @@ parse_symbol(struct tnf_context *c, char *rest)
 	context_unescape(f[2]);
 	s.module = strcmp(f[2], "-") == 0 ? "" : f[2];
 	s.name = f[3];
-	row = tnf_context_table_add(&c->symbols);
-	if (row == NULL)
-		return ENOMEM;
-	*row = s;
-	return 0;
+	return context_keep(table, &s);
 }
 
 static int
-parse_object(struct tnf_context *c, char *rest)
+parse_object(struct table *table, char *rest)
 {
-	struct tnf_context_object o, *row;
+	struct tnf_context_object o;
 	char *f[6];
 
 	if (!context_cut(rest, f, 6) || !number_i32(f[0], &o.pid) ||
@@ -248,15 +197,11 @@ parse_object(struct tnf_context *c, char *rest)
 		return EBADMSG;
 	o.build_id = f[4];
 	o.path = f[5];
-	row = tnf_context_table_add(&c->objects);
-	if (row == NULL)
-		return ENOMEM;
-	*row = o;
-	return 0;
+	return context_keep(table, &o);
 }
 
 static int
-parse_device(struct tnf_context *c, char *rest)
+parse_device(struct table *table, char *rest)
 {
 	uint64_t major, minor;
 	char *f[3];
@@ -264,13 +209,9 @@ parse_device(struct tnf_context *c, char *rest)
 	if (!context_cut(rest, f, 3) || !context_number(f[0], 10, UINT32_MAX, &major) ||
 	    !context_number(f[1], 10, UINT32_MAX, &minor))
 		return EBADMSG;
-	struct device *row = tnf_context_table_add(&c->devices);
-	if (row == NULL)
-		return ENOMEM;
-	row->major = (uint32_t)major;
-	row->minor = (uint32_t)minor;
-	row->name = f[2];
-	return 0;
+	const struct device d = { (uint32_t)major, (uint32_t)minor, f[2] };
+
+	return context_keep(table, &d);
 }
 
 static int
@@ -290,20 +231,23 @@ context_parse_clock(struct tnf_context *c, char *rest)
 
 static const struct line_kind {
 	const char *word;
-	int	  (*parse)(struct tnf_context *, char *rest);
+	int	  (*parse)(struct table *, char *rest);
+	size_t	    table;		/* in the context */
 } line_kinds[] = {
-	{ "task", parse_task },
-	{ "ended", parse_ended },
-	{ "inner", parse_inner },
-	{ "named", parse_named },
-	{ "thread", parse_thread },
-	{ "renamed", parse_renamed },
-	{ "program", parse_program },
-	{ "cgroup", parse_cgroup },
-	{ "symbol", parse_symbol },
-	{ "object", parse_object },
-	{ "device", parse_device },
-	{ "clock", context_parse_clock },
+#define TABLE(name)	offsetof(struct tnf_context, name)
+	{ "task", parse_task, TABLE(tasks) },
+	{ "ended", parse_ended, TABLE(tasks) },
+	{ "inner", parse_inner, TABLE(inners) },
+	{ "named", parse_former, TABLE(formers) },
+	/* The process itself says so, with the numbers that its events have. */
+	{ "thread", parse_task, TABLE(threads) },
+	{ "renamed", parse_former, TABLE(own_formers) },
+	{ "program", parse_path, TABLE(programs) },
+	{ "cgroup", parse_path, TABLE(cgroups) },
+	{ "symbol", parse_symbol, TABLE(symbols) },
+	{ "object", parse_object, TABLE(objects) },
+	{ "device", parse_device, TABLE(devices) },
+#undef TABLE
 };
 
 static int
@@ -316,14 +260,13 @@ parse_line(struct tnf_context *c, char *line)
 	*rest++ = '\0';
 	for (size_t i = 0; i < sizeof line_kinds / sizeof line_kinds[0]; i++)
 		if (strcmp(line, line_kinds[i].word) == 0)
-			return line_kinds[i].parse(c, rest);
+			return line_kinds[i].parse((void *)((char *)c + line_kinds[i].table), rest);
+	if (strcmp(line, "clock") == 0)
+		return context_parse_clock(c, rest);
 	context_unescape(rest);
-	struct fact *fact = tnf_context_table_add(&c->facts);
-	if (fact == NULL)
-		return ENOMEM;
-	fact->name = line;
-	fact->value = rest;
-	return 0;
+	const struct fact fact = { .name = line, .value = rest };
+
+	return context_keep(&c->facts, &fact);
 }
 
 /* A number may have been used again: who lives now comes last, is found. */
