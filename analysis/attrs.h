@@ -4,8 +4,6 @@
 #ifndef ANALYSIS_ATTRS_H
 #define ANALYSIS_ATTRS_H
 
-#include <stddef.h>
-
 #include <tnf/stream.h>
 
 /* The value of an attribute and its length; NULL: it is not there, or has none. */

@@ -1,8 +1,6 @@
 /*
  * histogram.c - how long things took: counts in buckets, and what follows.
  */
-#include <stdlib.h>
-
 #include "analysis/histogram.h"
 #include "common/xalloc.h"
 

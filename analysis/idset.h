@@ -4,9 +4,6 @@
 #ifndef ANALYSIS_IDSET_H
 #define ANALYSIS_IDSET_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/map.h"
 
 /* All zero: empty. */

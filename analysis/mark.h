@@ -4,8 +4,6 @@
 #ifndef ANALYSIS_MARK_H
 #define ANALYSIS_MARK_H
 
-#include <stdbool.h>
-
 #include <tnf/stream.h>
 
 #define MARK_TEXT_MAX	256

@@ -5,7 +5,6 @@
  * or the values of the key members).  Equal keys chain newest first, which
  * gives nesting within a thread.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/pairs.h"

@@ -9,10 +9,6 @@
 #ifndef ANALYSIS_PAIRS_H
 #define ANALYSIS_PAIRS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 #define PAIR_KEYS_MAX	4

@@ -2,7 +2,6 @@
  * pretty-names.c - which members hold named values, and the names.
  */
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "analysis/pretty-names.h"

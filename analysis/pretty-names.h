@@ -4,10 +4,6 @@
 #ifndef ANALYSIS_PRETTY_NAMES_H
 #define ANALYSIS_PRETTY_NAMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 enum pretty_kind {

@@ -2,7 +2,6 @@
  * probe-list.c - a list of patterns that probes are chosen by: decided once for
  * each probe.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/match.h"

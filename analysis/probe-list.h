@@ -5,8 +5,6 @@
 #ifndef ANALYSIS_PROBE_LIST_H
 #define ANALYSIS_PROBE_LIST_H
 
-#include <stdbool.h>
-
 #include <tnf/stream.h>
 
 /* Of zeros at first. */

@@ -3,7 +3,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "analysis/ranges.h"
 #include "common/xalloc.h"

@@ -1,7 +1,6 @@
 /*
  * selectors.c - a list of numbers and names as an option has it.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/match.h"

@@ -1,7 +1,6 @@
 /*
  * states.c - in which microstate each thread was, and for how long.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/perprobe.h"

@@ -10,10 +10,6 @@
 #ifndef ANALYSIS_STATES_H
 #define ANALYSIS_STATES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 #define STATES_COUNT		10	/* tnf_microstate: 0 USER .. 9 STOPPED */

@@ -2,8 +2,6 @@
  * stats.c - counts and durations in groups.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/pretty-names.h"
 #include "analysis/stats.h"

@@ -8,10 +8,6 @@
 #ifndef ANALYSIS_STATS_H
 #define ANALYSIS_STATS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/expr/expr.h"
 #include "analysis/histogram.h"
 #include "analysis/pairs.h"

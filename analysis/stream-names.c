@@ -2,7 +2,6 @@
  * stream-names.c - names of probes and members that a stream knows, and those that
  * were probably meant.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/perprobe.h"

@@ -5,8 +5,6 @@
 #ifndef ANALYSIS_STREAM_NAMES_H
 #define ANALYSIS_STREAM_NAMES_H
 
-#include <stdbool.h>
-
 #include <tnf/stream.h>
 
 bool stream_has_probe(tnf_stream_t *, const char *name);

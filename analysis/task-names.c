@@ -1,8 +1,6 @@
 /*
  * task-names.c - processes and threads that contexts tell of, and which was probably meant.
  */
-#include <stdlib.h>
-
 #include "analysis/match.h"
 #include "analysis/task-names.h"
 #include "common/guess.h"

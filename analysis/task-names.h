@@ -4,9 +4,6 @@
 #ifndef ANALYSIS_TASK_NAMES_H
 #define ANALYSIS_TASK_NAMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <tnf/context.h>
 
 #include "analysis/selectors.h"

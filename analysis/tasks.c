@@ -1,8 +1,6 @@
 /*
  * tasks.c - the processes and threads seen so far.
  */
-#include <stdlib.h>
-
 #include "analysis/tasks.h"
 #include "common/map.h"
 #include "common/xalloc.h"

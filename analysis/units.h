@@ -4,9 +4,6 @@
 #ifndef ANALYSIS_UNITS_H
 #define ANALYSIS_UNITS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/out.h"
 #include "analysis/value.h"
 

@@ -8,10 +8,6 @@
 #ifndef ANALYSIS_VALUE_H
 #define ANALYSIS_VALUE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 enum val_kind {

@@ -2,7 +2,6 @@
  * walltime.c - wall clock time as RFC 3339 text with nanoseconds.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "analysis/walltime.h"

@@ -4,9 +4,6 @@
 #ifndef ANALYSIS_WALLTIME_H
 #define ANALYSIS_WALLTIME_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/out.h"
 
 /* "2026-11-21T03:12:20.000000000+01:00" from ns since 1970; local time, or UTC

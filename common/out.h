@@ -1,5 +1,5 @@
 /*
- * out.h - buffered output with fast numbers.
+ * out.h - buffered output with fast numbers.  <string.h> comes with it.
  *
  * Every format writes through one struct out.  Nothing fails until the buffer
  * is flushed; the first error of write(2) is kept and the rest thrown away, so

@@ -1,5 +1,5 @@
 /*
- * printable.h - messages with names in them that others chose.
+ * printable.h - messages with names in them that others chose.  <stdio.h> comes with it.
  */
 #ifndef COMMON_PRINTABLE_H
 #define COMMON_PRINTABLE_H

@@ -1,12 +1,12 @@
 /*
- * xalloc.h - memory, or the end of the program.
+ * xalloc.h - memory, or the end of the program.  <stdlib.h> comes with it, for free().
  */
 #ifndef COMMON_XALLOC_H
 #define COMMON_XALLOC_H
 
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdlib.h>
 
 struct map;
 

@@ -6,7 +6,6 @@
 
 #include "libtnf/datum.h"
 #include "libtnf/raise.h"
-#include "libtnf/table.h"
 
 static struct {
 	pthread_mutex_t lock;

@@ -4,8 +4,6 @@
 #ifndef LIBTNF_EVENT_H
 #define LIBTNF_EVENT_H
 
-#include <stdint.h>
-
 #include "libtnf/schedule.h"
 
 struct walk;

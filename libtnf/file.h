@@ -4,9 +4,6 @@
 #ifndef LIBTNF_FILE_H
 #define LIBTNF_FILE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 #include "libtnf/arena.h"

@@ -4,8 +4,6 @@
 #ifndef LIBTNF_FOLLOW_H
 #define LIBTNF_FOLLOW_H
 
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 #include "libtnf/schedule.h"

@@ -10,10 +10,6 @@
 #ifndef LIBTNF_MERGE_H
 #define LIBTNF_MERGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 #include "libtnf/event.h"

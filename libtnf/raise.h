@@ -4,8 +4,6 @@
 #ifndef LIBTNF_RAISE_H
 #define LIBTNF_RAISE_H
 
-#include <stdint.h>
-
 #include <tnf/tnf.h>
 
 /* 'text' is static, or NULL.  May not return: the handler may jump away. */

@@ -2,7 +2,6 @@
  * scan.c - the first pass over a file: probes, times of blocks, damage.
  */
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /*
  * schedule.c - schedule records: who was running, and from when deltas count.
  */
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

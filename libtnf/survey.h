@@ -14,9 +14,6 @@
 #ifndef LIBTNF_SURVEY_H
 #define LIBTNF_SURVEY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 #include "libtnf/merge.h"

@@ -4,9 +4,6 @@
 #ifndef LIBTNF_SYMTAB_FILE_H
 #define LIBTNF_SYMTAB_FILE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "libtnf/symtab.h"
 
 struct symtab_row {

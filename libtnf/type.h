@@ -7,9 +7,6 @@
 #ifndef LIBTNF_TYPE_H
 #define LIBTNF_TYPE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 struct tnf_file;

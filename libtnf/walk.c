@@ -3,9 +3,7 @@
  */
 #include <string.h>
 
-#include "libtnf/file.h"
 #include "libtnf/table.h"
-#include "libtnf/type.h"
 #include "libtnf/walk.h"
 
 static enum walk_status

@@ -4,9 +4,6 @@
 #ifndef LIBTNF_WALK_H
 #define LIBTNF_WALK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "libtnf/file.h"
 #include "libtnf/type.h"
 

@@ -11,8 +11,6 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <stdbool.h>
-
 #include <tnf/context.h>
 #include <tnf/stream.h>
 

@@ -4,8 +4,6 @@
  * The name of a process is that of its leader, whatever its threads call
  * themselves; --tid asks for the names of threads.
  */
-#include <stdlib.h>
-
 #include "tnfdump/filter.h"
 #include "tnfdump/hint.h"
 #include "analysis/idset.h"

@@ -2,7 +2,6 @@
  * follow-kernel.c - the kernel's buffer, for --follow kernel.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "kernel-probes/kernel_probes.h"
 #include "tnfdump/follow.h"

@@ -1,8 +1,6 @@
 /*
  * halves.c - one output, made by two processes.
  */
-#include <stdlib.h>
-
 #include "common/xalloc.h"
 #include "tnfdump/halves.h"
 #include "tnfdump/input.h"

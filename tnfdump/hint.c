@@ -5,9 +5,6 @@
  * But who mistypes a name should not have to wonder why nothing comes.  Only
  * what would be paired wrongly is one.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tnfdump/hint.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"

@@ -8,8 +8,6 @@
  * solutions of such a system are convex, so all middles together are one.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/perprobe.h"
 #include "common/map.h"

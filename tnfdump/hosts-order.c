@@ -1,8 +1,6 @@
 /*
  * hosts-order.c - which events of different machines are in a certain order.
  */
-#include <string.h>
-
 #include "common/xalloc.h"
 #include "tnfdump/hosts-impl.h"
 

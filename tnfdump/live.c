@@ -2,8 +2,6 @@
  * live.c - what this machine tells of a target that is being followed.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "libtnf/context-write.h"

@@ -3,9 +3,6 @@
  */
 #include <getopt.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/printable.h"
@@ -19,8 +16,6 @@
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/report/info.h"
-#include "tnfdump/report/loss.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/reports.h"
 #include "tnfdump/report/top.h"
 #include "tnfdump/template/template.h"

@@ -2,8 +2,6 @@
  * origin.c - what a trace tells about where it was made.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <tnf/com.h>
 

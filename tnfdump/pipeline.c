@@ -1,9 +1,6 @@
 /*
  * pipeline.c - stream -> filters -> output.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/pretty-names.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/follow.h"

@@ -4,8 +4,6 @@
  * Events are handed out in order of time, so those that are kept are noted first.
  * What they hold stays in the files, which are not written any more or were copied.
  */
-#include <stdlib.h>
-
 #include "common/xalloc.h"
 #include "tnfdump/reverse.h"
 

@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,7 +34,6 @@
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/reverse.h"
 #include "tnfdump/text/raw.h"
 
 static void __attribute__((format(printf, 2, 0)))

@@ -4,10 +4,6 @@
 #ifndef TNFDUMP_TNFDUMP_H
 #define TNFDUMP_TNFDUMP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 #include "common/out.h"

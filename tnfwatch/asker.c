@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -112,7 +111,6 @@ asker_start(struct daemon *d)
 	const char *text = asker_text(d);
 	struct asker *a = asker_free(d);
 	int incident[2];
-	char **argv, *path;
 
 	if (text == NULL)
 		return -1;
@@ -121,11 +119,11 @@ asker_start(struct daemon *d)
 		    a == NULL ? "too many questions are under way" : strerror(errno));
 		return -1;
 	}
-	path = incident_path(d->config, d->window.id);
+	char *path = incident_path(d->config, d->window.id);
 	a->to = tnf_xasprintf("%s/hosts", path);
 	a->text = tnf_xstrdup(text);
 	a->until = now_mono() + ASK_TIME;
-	argv = asker_arguments(d, text, a->to);
+	char **argv = asker_arguments(d, text, a->to);
 	asker_fork(a, argv, incident);
 	for (size_t i = 6; argv[i] != NULL; i++)
 		free(argv[i]);

@@ -5,7 +5,6 @@
  * record before it and its strings right behind it.  So it can be put into another block,
  * if the distance to the schedule record is put right.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include <tnf/com.h>
@@ -191,23 +190,21 @@ channel_without(struct channel *c, int64_t time)
 static bool
 channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *ev)
 {
-	uint32_t number, at, sched_at, size;
-	const unsigned char *block;
 	struct blocks_mark before, after;
 	struct entry e = { .time = ev->time };
 	unsigned char *to;
 
-	number = ev->pos / b->block_size;
-	at = ev->pos % b->block_size;
+	uint32_t number = ev->pos / b->block_size;
+	uint32_t at = ev->pos % b->block_size;
 	if (number >= b->n || !blocks_look(b, number, &before))
 		return false;
-	block = blocks_at(b, number);
-	sched_at = at + (uint32_t)TNF_REF32_ARG16(u32_at(block + at));
+	const unsigned char *block = blocks_at(b, number);
+	uint32_t sched_at = at + (uint32_t)TNF_REF32_ARG16(u32_at(block + at));
 	if (sched_at < HEADER || sched_at > before.used ||
 	    before.used - sched_at < SCHED)
 		return false;
 	memcpy(&e.sched, block + sched_at, SCHED);
-	size = record_extent(block, at, before.used, e.sched.tag, ev->probe);
+	uint32_t size = record_extent(block, at, before.used, e.sched.tag, ev->probe);
 	if (size == 0 || (to = room_for(c, sizeof e + ((size + 7) & ~7u), ev->time)) == NULL)
 		return false;
 	e.block = number;
@@ -259,8 +256,6 @@ channel_status(const struct channel *c, struct channel_status *ret)
 static const struct entry *
 entry_next(const struct channel *c, struct channel_place *p)
 {
-	const struct entry *e;
-
 	if (!p->begun)
 		p->chunk = c->first;
 	p->begun = true;
@@ -270,7 +265,7 @@ entry_next(const struct channel *c, struct channel_place *p)
 	}
 	if (p->chunk == NULL)
 		return NULL;
-	e = (const void *)(p->chunk->bytes + p->at);
+	const struct entry *e = (const void *)(p->chunk->bytes + p->at);
 	p->at += sizeof *e + ((e->size + 7) & ~7u);
 	return e;
 }

@@ -9,10 +9,6 @@
 #ifndef TNFWATCH_CHANNEL_H
 #define TNFWATCH_CHANNEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 struct blocks;

@@ -2,7 +2,6 @@
  * cmd-ask.c - commands that a running tnfwatch answers: status, fire, mark.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/timespec.h"
@@ -15,11 +14,10 @@ static int
 cmd_ask_with(const struct watch_options *o, const char *const *words)
 {
 	struct config *c = config_read_places(o->config);
-	int status;
 
 	if (c == NULL)
 		return 1;
-	status = control_ask(c, stdout, words);
+	int status = control_ask(c, stdout, words);
 	config_free(c);
 	return status;
 }

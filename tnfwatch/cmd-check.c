@@ -1,8 +1,6 @@
 /*
  * cmd-check.c - tnfwatch check: is the configuration right?
  */
-#include <stdio.h>
-
 #include "common/printable.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/watch.h"

@@ -1,14 +1,10 @@
 /*
  * cmd-kept.c - commands about incidents that are kept: list, show, pin, rm.
  */
-#include <sys/stat.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,11 +58,10 @@ list_run(const struct watch_options *o, int argc, char **argv)
 {
 	struct config *c = config_read_places(o->config);
 	char **list;
-	size_t n;
 
 	if (c == NULL)
 		return 1;
-	n = incident_list(c, &list);
+	size_t n = incident_list(c, &list);
 	for (size_t i = 0; i < n; i++) {
 		list_one(c, list[i]);
 		free(list[i]);

@@ -11,7 +11,6 @@
 #include <ini.h>
 #include <libgen.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/printable.h"
@@ -78,7 +77,6 @@ reader_value(void *arg, const char *section, const char *key, const char *value)
 	struct config_reader *r = arg;
 	/* libinih leaves the end of a line that goes on as it is. */
 	int len = (int)strlen(value);
-	char *both;
 
 	while (len > 0 && isspace((unsigned char)value[len - 1]))
 		len--;
@@ -88,7 +86,7 @@ reader_value(void *arg, const char *section, const char *key, const char *value)
 	}
 	/* It goes on from the line before. */
 	if (r->goes_on && r->key != NULL && strcmp(r->key, key) == 0) {
-		both = tnf_xasprintf("%s %.*s", r->value, len, value);
+		char *both = tnf_xasprintf("%s %.*s", r->value, len, value);
 		free(r->value);
 		r->value = both;
 		return 1;

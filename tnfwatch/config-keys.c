@@ -2,9 +2,6 @@
  * config-keys.c - the keys of each section, and what their values may be.
  */
 #include <ctype.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/units.h"
 #include "tnfwatch/config-impl.h"

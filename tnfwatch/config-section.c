@@ -2,7 +2,6 @@
  * config-section.c - sections of a configuration: where their values go, and what
  * belongs together.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/guess.h"
@@ -56,11 +55,10 @@ key_unknown(struct config_reader *r, const struct config_section *k)
 void
 config_value_done(struct config_reader *r)
 {
-	const struct config_section *k;
 	const struct config_key *key;
 
 	if (r->key != NULL && r->section != S_NONE) {
-		k = section_of(r->section);
+		const struct config_section *k = section_of(r->section);
 		for (key = k->keys; key->name != NULL && strcmp(key->name, r->key) != 0; key++)
 			;
 		if (key->name == NULL)
@@ -135,14 +133,13 @@ section_begin_named(struct config_reader *r, const char *name)
 void
 config_section_begin(struct config_reader *r, const char *text)
 {
-	const char *name;
 	size_t n = strcspn(text, " \t"), i;
 
 	config_value_done(r);
 	r->section = S_NONE;
 	free(r->section_text);
 	r->section_text = tnf_xstrdup(text);
-	name = text + n + strspn(text + n, " \t");
+	const char *name = text + n + strspn(text + n, " \t");
 	for (i = 0; i < CONFIG_SECTIONS; i++)
 		if (strlen(config_sections[i].name) == n && strncmp(config_sections[i].name, text, n) == 0)
 			break;
@@ -232,12 +229,10 @@ void
 config_check(struct config_reader *r)
 {
 	const struct config *c = r->c;
-	const struct config_process *p;
-	int ways;
 
 	for (size_t i = 0; i < c->n_processes; i++) {
-		p = &c->process[i];
-		ways = (p->program != NULL) + (p->comm != NULL) + (p->unit != NULL) +
+		const struct config_process *p = &c->process[i];
+		int ways = (p->program != NULL) + (p->comm != NULL) + (p->unit != NULL) +
 		    (p->pid != 0);
 		if (ways != 1)
 			config_mistake(r, r->line, "[process %s]: %s: give one of program, comm, unit, "

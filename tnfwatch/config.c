@@ -2,7 +2,6 @@
  * config.c - what a configuration says: read, and given back.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,13 +56,12 @@ struct config *
 config_read_places(const char *file)
 {
 	struct config_reader r = { .mistakes = NULL };
-	struct config *c;
 
 	if (access(file, R_OK) != 0) {
 		say("%s: %s", file, strerror(errno));
 		return NULL;
 	}
-	c = reader_run(&r, file);
+	struct config *c = reader_run(&r, file);
 	return c;
 }
 

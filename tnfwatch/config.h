@@ -7,9 +7,6 @@
 #ifndef TNFWATCH_CONFIG_H
 #define TNFWATCH_CONFIG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 

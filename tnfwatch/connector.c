@@ -86,13 +86,11 @@ void
 connector_read(int fd, connector_fn *fn, void *arg)
 {
 	struct sockaddr_nl from;
-	socklen_t len;
 	char buf[1024];
-	ssize_t n;
 
 	for (;;) {
-		len = sizeof from;
-		n = recvfrom(fd, buf, sizeof buf, 0, (struct sockaddr *)&from, &len);
+		socklen_t len = sizeof from;
+		ssize_t n = recvfrom(fd, buf, sizeof buf, 0, (struct sockaddr *)&from, &len);
 		if (n < 0 && errno == ENOBUFS) {
 			fn(arg, CONNECTOR_OVERFLOW, 0, 0);
 			continue;

@@ -7,8 +7,6 @@
 #include <sys/un.h>
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,10 +24,8 @@
 static bool
 control_address(const struct config *c, struct sockaddr_un *a)
 {
-	int n;
-
 	*a = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	n = snprintf(a->sun_path, sizeof a->sun_path, "%s/watch.sock", c->run);
+	int n = snprintf(a->sun_path, sizeof a->sun_path, "%s/watch.sock", c->run);
 	if (n < (int)sizeof a->sun_path)
 		return true;
 	errno = ENAMETOOLONG;
@@ -40,7 +36,6 @@ int
 control_open(const struct config *c)
 {
 	struct sockaddr_un a;
-	mode_t mask;
 	int fd, e;
 
 	if (!control_address(c, &a) ||
@@ -48,7 +43,7 @@ control_open(const struct config *c)
 		return -1;
 	/* Whoever left one there has ended: we hold the lock. */
 	unlink(a.sun_path);
-	mask = umask(0177);
+	mode_t mask = umask(0177);
 	e = bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && listen(fd, 16) == 0 ? 0 : errno;
 	umask(mask);
 	if (e == 0)
@@ -205,7 +200,6 @@ static bool
 control_request(int fd, const char *const *words)
 {
 	char *line = tnf_xstrdup(""), *more;
-	bool ok;
 
 	for (size_t i = 0; words[i] != NULL; i++) {
 		more = tnf_xasprintf("%s%s%s", line, i > 0 ? "\t" : "", words[i]);
@@ -217,7 +211,7 @@ control_request(int fd, const char *const *words)
 				*p = ' ';
 	}
 	more = tnf_xasprintf("%s\n", line);
-	ok = strlen(more) < REQUEST_MAX &&
+	bool ok = strlen(more) < REQUEST_MAX &&
 	    send(fd, more, strlen(more), MSG_NOSIGNAL) == (ssize_t)strlen(more);
 	if (!ok)
 		say("too long, or tnfwatch has ended");
@@ -231,7 +225,6 @@ control_ask(const struct config *c, FILE *to, const char *const *words)
 {
 	char line[4096];
 	int fd = control_connect(c);
-	bool ok;
 	FILE *f;
 
 	if (fd < 0)
@@ -245,7 +238,7 @@ control_ask(const struct config *c, FILE *to, const char *const *words)
 		fclose(f);
 		return 1;
 	}
-	ok = strcmp(line, "ok\n") == 0;
+	bool ok = strcmp(line, "ok\n") == 0;
 	while (fgets(line, sizeof line, f) != NULL)
 		tnf_printable_printf(ok ? to : stderr, ok ? "%.*s\n" : "tnfwatch: %.*s\n",
 		    (int)strcspn(line, "\n"), line);

@@ -7,7 +7,6 @@
 #ifndef TNFWATCH_DAEMON_SHORT_H
 #define TNFWATCH_DAEMON_SHORT_H
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "common/map.h"

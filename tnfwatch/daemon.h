@@ -4,8 +4,6 @@
 #ifndef TNFWATCH_DAEMON_H
 #define TNFWATCH_DAEMON_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "tnfwatch/asker.h"

@@ -2,7 +2,6 @@
  * enable.c - which probes "enable = thread io name=/re/" means.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "prex/attr.h"
@@ -106,11 +105,10 @@ parser_run(struct enable_parser *p, struct enable *e)
 	struct token tok;
 	struct spec attr;
 	bool ok = true;
-	size_t n;
 
 	for (;;) {
 		p->at += strspn(p->text + p->at, " \t");
-		n = lex(p->text + p->at, &tok);
+		size_t n = lex(p->text + p->at, &tok);
 		if (tok.kind == TOK_END) {
 			token_free(&tok);
 			return true;
@@ -194,10 +192,9 @@ enable_means(const struct enable *e, const tnfctl_probe_state_t *state)
 {
 	struct names none = TAILQ_HEAD_INITIALIZER(none);
 	struct attrs attrs;
-	bool means;
 
 	attrs_of_probe(&attrs, state, &none);
-	means = enable_matches(e, &attrs);
+	bool means = enable_matches(e, &attrs);
 	attrs_free(&attrs);
 	return means;
 }
@@ -207,10 +204,9 @@ enable_has(const struct enable *e, const struct tnf_probe *p)
 {
 	char *text = tnf_xasprintf("name %s;%s", p->name, p->attrs != NULL ? p->attrs : "");
 	struct attrs attrs = { .n = 0 };
-	bool has;
 
 	attrs_parse(&attrs, text);
-	has = enable_matches(e, &attrs);
+	bool has = enable_matches(e, &attrs);
 	attrs_free(&attrs);
 	free(text);
 	return has;

@@ -6,9 +6,6 @@
 #ifndef TNFWATCH_ENABLE_H
 #define TNFWATCH_ENABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <tnf/stream.h>
 #include <tnf/tnfctl.h>
 

@@ -13,11 +13,9 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -241,7 +239,6 @@ agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg
 	struct fleet_message *r = tnf_xcalloc(1, sizeof *r);
 	char reply[FLEET_TEXT];
 	int64_t received = now_wall();
-	char *place;
 
 	if (!agent_reply(a, msg, reply) || !fleet_decode(natsMsg_GetData(msg),
 	    (size_t)natsMsg_GetDataLength(msg), &a->in, NULL) || strcmp(a->in.host, a->host) != 0 ||
@@ -257,7 +254,7 @@ agent_request(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg
 	else if (!agent_gives(a, r))
 		strcpy(a->out.why, "there is no recorded = in [fleet] any more");
 	else {
-		place = agent_place(a, r);
+		char *place = agent_place(a, r);
 		if (strcmp(a->in.kind, "list") == 0 && agent_prepare(a, r, place))
 			agent_answer_list(a, r, place);
 		else if (strcmp(a->in.kind, "list") == 0)

@@ -12,8 +12,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -358,7 +356,6 @@ ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd,
 	int64_t length = f->size - at < h->piece ? f->size - at : h->piece;
 	struct fleet_message *m = tnf_xcalloc(1, sizeof *m);
 	unsigned char *room = tnf_xcalloc(1, FLEET_CHUNK);
-	const unsigned char *p;
 	natsMsg *msg = NULL;
 	bool good = false;
 
@@ -367,7 +364,7 @@ ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd,
 	m->offset = at;
 	m->length = length;
 	if (ask_request(a, h, m, &msg) && strcmp(m->kind, "chunk") == 0) {
-		p = strcmp(m->file, f->name) == 0 && m->offset == at &&
+		const unsigned char *p = strcmp(m->file, f->name) == 0 && m->offset == at &&
 		    m->length == length ? ask_unpack(m, room) : NULL;
 		if (p == NULL)
 			snprintf(h->why, sizeof h->why, "%s: a chunk that is not what was asked "
@@ -525,13 +522,12 @@ ask_worker(void *arg)
 {
 	struct ask *a = arg;
 	struct ask_line line;
-	unsigned i;
 
 	if (!ask_line_open(a, &line, LINE_FETCH))
 		return NULL;
 	for (;;) {
 		pthread_mutex_lock(&a->lock);
-		i = a->next++;
+		unsigned i = a->next++;
 		pthread_mutex_unlock(&a->lock);
 		if (i >= a->n_hosts)
 			break;

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

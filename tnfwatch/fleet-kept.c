@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -87,13 +86,10 @@ agent_record_sync(const struct agent *a, const char *question)
 static bool
 agent_is_over(const struct agent *a, const struct fleet_message *record, int64_t age)
 {
-	char *path;
-	bool gone;
-
 	if (strcmp(record->incident, AGENT_RECORDED) == 0)
 		return age > FLEET_FORGET;
-	path = incident_path(a->c, record->incident);
-	gone = access(path, F_OK) != 0;
+	char *path = incident_path(a->c, record->incident);
+	bool gone = access(path, F_OK) != 0;
 	free(path);
 	return gone;
 }
@@ -106,7 +102,6 @@ agent_clean(const struct agent *a)
 	const struct dirent *e;
 	struct stat st;
 	int64_t age;
-	char *slice;
 
 	while (dir != NULL && (e = readdir(dir)) != NULL) {
 		/* An incident gets its name only when it is complete. */
@@ -119,7 +114,7 @@ agent_clean(const struct agent *a)
 		if (agent_record_read(a, e->d_name, m) ? !agent_is_over(a, m, age) :
 		    age <= FLEET_FORGET)
 			continue;
-		slice = tnf_xasprintf("%s.slice", e->d_name);
+		char *slice = tnf_xasprintf("%s.slice", e->d_name);
 		remove_all(dirfd(dir), slice);
 		unlinkat(dirfd(dir), e->d_name, 0);
 		free(slice);

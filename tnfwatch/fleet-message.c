@@ -218,7 +218,6 @@ fleet_encode(const struct fleet_message *m, size_t *size)
 {
 	char *text = NULL;
 	FILE *f = open_memstream(&text, size);
-	bool good;
 
 	if (f == NULL)
 		return NULL;
@@ -228,7 +227,7 @@ fleet_encode(const struct fleet_message *m, size_t *size)
 	putc('\n', f);
 	if (m->body_size > 0)
 		fwrite(m->body, 1, m->body_size, f);
-	good = !ferror(f);
+	bool good = !ferror(f);
 	if (fclose(f) == 0 && good)
 		return text;
 	free(text);

@@ -9,10 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "analysis/expr/expr.h"
 #include "analysis/timespec.h"
@@ -26,12 +23,11 @@ ask_new_id(char id[FLEET_NAME])
 	time_t t = time(NULL);
 	unsigned char r[8] = { 0 };
 	struct tm tm;
-	size_t n;
 
 	if (getrandom(r, sizeof r, 0) != sizeof r)
 		memcpy(r, &(int64_t){ now_mono() }, sizeof r);
 	gmtime_r(&t, &tm);
-	n = strftime(id, FLEET_NAME, "%Y%m%dT%H%M%SZ-", &tm);
+	size_t n = strftime(id, FLEET_NAME, "%Y%m%dT%H%M%SZ-", &tm);
 	for (size_t i = 0; i < sizeof r; i++)
 		n += (size_t)snprintf(id + n, FLEET_NAME - n, "%02x", r[i]);
 }
@@ -55,8 +51,6 @@ ask_directory(struct ask *a, bool asks_more)
 {
 	char *path = tnf_xasprintf("%s/.question", a->directory), *text;
 	size_t size;
-	void *bytes;
-	FILE *f;
 	bool good = false;
 
 	if ((text = read_text(path, FLEET_HEAD_MAX)) != NULL) {
@@ -72,8 +66,8 @@ ask_directory(struct ask *a, bool asks_more)
 		say("%s: %s", a->directory, strerror(errno));
 	else {
 		ask_new_id(a->question->question);
-		bytes = fleet_encode(a->question, &size);
-		f = bytes != NULL ? fopen(path, "wxe") : NULL;
+		void *bytes = fleet_encode(a->question, &size);
+		FILE *f = bytes != NULL ? fopen(path, "wxe") : NULL;
 		good = f != NULL && fwrite(bytes, 1, size, f) == size;
 		if (f != NULL && fclose(f) != 0)
 			good = false;

@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,12 +49,10 @@ agent_time_text(const char *option, int64_t wall)
 static struct agent_cost *
 agent_cost(struct agent *a, const char *question)
 {
-	struct agent_cost *c;
-
 	for (size_t i = 0; i < AGENT_COSTS; i++)
 		if (strcmp(a->cost[i].question, question) == 0)
 			return &a->cost[i];
-	c = &a->cost[a->n_costs++ % AGENT_COSTS];
+	struct agent_cost *c = &a->cost[a->n_costs++ % AGENT_COSTS];
 	*c = (struct agent_cost){ .cpu = 0 };
 	strcpy(c->question, question);
 	return c;
@@ -152,7 +149,6 @@ agent_slice_file(struct agent *a, const struct fleet_message *r, const char *fro
 {
 	char *argv[16], *where = NULL, *begin = NULL, *end = NULL;
 	unsigned n = 0;
-	bool good;
 
 	argv[n++] = program_path("tnfdump");
 	argv[n++] = (char *)(uintptr_t)"--to";
@@ -168,7 +164,7 @@ agent_slice_file(struct agent *a, const struct fleet_message *r, const char *fro
 	argv[n++] = (char *)(uintptr_t)"--";
 	argv[n++] = (char *)(uintptr_t)from;
 	argv[n] = NULL;
-	good = agent_run(a, r->question, argv) == 0;
+	bool good = agent_run(a, r->question, argv) == 0;
 	free(argv[0]);
 	free(where);
 	free(begin);
@@ -211,12 +207,10 @@ agent_slice(struct agent *a, const struct fleet_message *r, const char *from, co
 bool
 agent_prepare(struct agent *a, const struct fleet_message *r, const char *place)
 {
-	const struct agent_cost *cost;
-
 	if (!agent_wants_slice(r) || access(place, F_OK) == 0)
 		return true;
 	agent_clean(a);
 	agent_slices_trim(a, agent_slice_max(a));
-	cost = agent_cost(a, r->question);
+	const struct agent_cost *cost = agent_cost(a, r->question);
 	return cost->cpu < SLICE_CPU && cost->wall < SLICE_WALL;
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,12 +62,11 @@ fleet_servers(natsOptions *o, const char *text)
 	const char *list[SERVERS_MAX];
 	char *copy = tnf_xstrdup(text), *rest = copy, *word;
 	int n = 0;
-	natsStatus s;
 
 	while ((word = strsep(&rest, " \t,")) != NULL && n < SERVERS_MAX)
 		if (*word != '\0')
 			list[n++] = word;
-	s = natsOptions_SetServers(o, list, n);
+	natsStatus s = natsOptions_SetServers(o, list, n);
 	free(copy);
 	return s;
 }
@@ -153,10 +151,9 @@ static natsStatus
 fleet_options_agent(natsOptions *o, const char *agent)
 {
 	char inbox[FLEET_TEXT];
-	natsStatus s;
 
 	fleet_join("_AGENT.", agent, inbox, sizeof inbox);
-	s = natsOptions_SetCustomInboxPrefix(o, inbox);
+	natsStatus s = natsOptions_SetCustomInboxPrefix(o, inbox);
 	if (s == NATS_OK)
 		s = natsOptions_SetDisconnectedCB(o, fleet_lost, NULL);
 	if (s == NATS_OK)
@@ -225,11 +222,9 @@ fleet_remedy(natsStatus s)
 static void
 fleet_write_servers(FILE *f, const char *servers)
 {
-	const char *at, *end;
-
 	while (*servers != '\0') {
-		end = servers + strcspn(servers, " \t,");
-		at = memrchr(servers, '@', (size_t)(end - servers));
+		const char *end = servers + strcspn(servers, " \t,");
+		const char *at = memrchr(servers, '@', (size_t)(end - servers));
 		if (at != NULL && strstr(servers, "://") != NULL && strstr(servers, "://") < at)
 			fprintf(f, "%.*s", (int)(strstr(servers, "://") + 3 - servers), servers);
 		servers = at != NULL ? at + 1 : servers;

@@ -9,7 +9,6 @@
 
 #include "tnfwatch/channel.h"
 #include "tnfwatch/incident-json.h"
-#include "tnfwatch/history.h"
 #include "tnfwatch/json.h"
 #include "tnfwatch/util.h"
 

@@ -4,8 +4,6 @@
 #ifndef TNFWATCH_INCIDENT_JSON_H
 #define TNFWATCH_INCIDENT_JSON_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "tnfwatch/daemon.h"

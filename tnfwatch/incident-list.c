@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -99,13 +98,12 @@ incidents_read(const struct config *c, size_t *ret)
 {
 	char *path = incidents_path(c);
 	struct dirent **found = NULL;
-	struct listed *l;
 	int n = scandir(path, &found, is_incident, NULL);
 
 	free(path);
 	if (n < 0)
 		n = 0;
-	l = tnf_xcalloc((size_t)n + 1, sizeof *l);
+	struct listed *l = tnf_xcalloc((size_t)n + 1, sizeof *l);
 	for (int i = 0; i < n; i++) {
 		l[i].id = tnf_xstrdup(found[i]->d_name);
 		l[i].number = incident_number(c, l[i].id);

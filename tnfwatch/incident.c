@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -156,12 +155,11 @@ typedef int put_fn(struct incident *, struct incident_source *, struct source *)
 static int
 put_each(struct incident *in, put_fn *put)
 {
-	struct source *s;
 	size_t n = 0;
 	int e = 0;
 
 	for (int kernel = 1; kernel >= 0; kernel--)
-		for (s = in->d->sources; s != NULL && e == 0; s = s->next)
+		for (struct source *s = in->d->sources; s != NULL && e == 0; s = s->next)
 			if ((s->kind == SOURCE_KERNEL) == (kernel == 1))
 				e = put(in, &in->sources[n++], s);
 	in->n_sources = n;
@@ -172,24 +170,22 @@ static int
 put_sources(struct incident *in)
 {
 	size_t n = 0;
-	int e;
 
 	for (const struct source *s = in->d->sources; s != NULL; s = s->next)
 		n++;
 	in->sources = tnf_xcalloc(n + 1, sizeof *in->sources);
 	/* Segments may go for want of room while a ring is being copied. */
-	e = put_each(in, put_segments);
+	int e = put_each(in, put_segments);
 	return e != 0 ? e : put_each(in, put_rest);
 }
 
 static void
 measure_files(struct incident *in)
 {
-	struct incident_source *is;
 	struct stat st;
 
 	for (size_t i = 0; i < in->n_sources; i++) {
-		is = &in->sources[i];
+		struct incident_source *is = &in->sources[i];
 		for (size_t j = 0; j < is->n_files; j++)
 			if (fstatat(in->dir, is->files[j], &st, 0) == 0)
 				is->size += (uint64_t)st.st_blocks * 512;
@@ -204,13 +200,12 @@ put_json(struct incident *in, int64_t end)
 	    .number = in->d->numbers };
 	int fd = openat(in->dir, "incident.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-	int e;
 
 	if (f == NULL)
 		return errno;
 	measure_files(in);
 	incident_json(f, &facts);
-	e = fflush(f) == 0 && !ferror(f) ? 0 : errno != 0 ? errno : EIO;
+	int e = fflush(f) == 0 && !ferror(f) ? 0 : errno != 0 ? errno : EIO;
 	if (fclose(f) != 0 && e == 0)
 		e = errno;
 	return e;
@@ -239,7 +234,6 @@ incident_write(struct incident *in)
 {
 	char *path = tnf_xasprintf("%s/incidents", in->d->config->directory);
 	int64_t end = now_mono();
-	int e;
 
 	in->temp = tnf_xasprintf("%s%s", INCIDENT_TEMP, in->d->window.id);
 	in->all = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -250,7 +244,7 @@ incident_write(struct incident *in)
 	/* As long as it is locked nobody takes it for one that was left. */
 	if (in->dir >= 0)
 		flock(in->dir, LOCK_EX | LOCK_NB);
-	e = in->dir < 0 ? errno : put_sources(in);
+	int e = in->dir < 0 ? errno : put_sources(in);
 	if (e == 0)
 		e = put_json(in, end);
 	if (e == 0)
@@ -276,7 +270,6 @@ static void
 run_command(const char *command, const char *path, const char *trigger)
 {
 	char *text = tnf_xasprintf("%s \"$@\"", command);
-	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -285,7 +278,7 @@ run_command(const char *command, const char *path, const char *trigger)
 		execl("/bin/sh", "sh", "-c", text, "tnfwatch", path, (char *)NULL);
 		_exit(127);
 	}
-	status = pid > 0 ? wait_for_child(pid) : -1;
+	int status = pid > 0 ? wait_for_child(pid) : -1;
 	if (status != 0)
 		say("run = %s: %s %d", command, WIFSIGNALED(status) ? "killed by signal" :
 		    "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -308,7 +301,6 @@ static _Noreturn void
 writer_main(struct daemon *d, int written)
 {
 	struct incident in = { .d = d, .all = -1, .dir = -1 };
-	char *path;
 	int e;
 
 	prctl(PR_SET_NAME, "tnfwatch-write");
@@ -334,7 +326,7 @@ writer_main(struct daemon *d, int written)
 	asker_go(written);
 	/* What commands do has time. */
 	setpriority(PRIO_PROCESS, 0, 0);
-	path = incident_path(d->config, d->window.id);
+	char *path = incident_path(d->config, d->window.id);
 	say("%s: kept: %s", path, d->window.firing[0].reason);
 	run_commands(&in, path);
 	_exit(0);
@@ -344,7 +336,6 @@ int
 incident_start(struct daemon *d, int written, pid_t *ret)
 {
 	sigset_t none;
-	int e;
 
 	fflush(NULL);
 	segment_worker_pause();
@@ -353,7 +344,7 @@ incident_start(struct daemon *d, int written, pid_t *ret)
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		writer_main(d, written);
 	}
-	e = errno;
+	int e = errno;
 	segment_worker_go_on();
 	return *ret > 0 ? 0 : e;
 }

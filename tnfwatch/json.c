@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "analysis/walltime.h"
 #include "common/printable.h"
@@ -67,10 +66,9 @@ json_items(FILE *f, const struct tnf_file *file, const struct tnf_value *v, unsi
 {
 	bool array = v->kind == TNF_K_ARRAY;
 	struct tnf_value item;
-	unsigned i;
 
 	putc(array ? '[' : '{', f);
-	for (i = 0; depth < DEPTH_MAX && i < v->u.r.count && i < ITEMS_MAX &&
+	for (unsigned i = 0; depth < DEPTH_MAX && i < v->u.r.count && i < ITEMS_MAX &&
 	    tnf_value_item(file, v, i, &item); i++) {
 		if (i > 0)
 			fputs(", ", f);

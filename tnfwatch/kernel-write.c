@@ -4,9 +4,6 @@
  * The copy is tnfxtract's; what is in segments already is left out.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/pwrite.h"
@@ -31,12 +28,11 @@ static bool
 kernel_put(void *arg, uint64_t offset, const void *bytes, size_t n)
 {
 	struct kernel_copy *k = arg;
-	const struct tnf_block_header *h;
 	const char *p = bytes;
 	size_t at, run = 0;
 
 	for (at = 0; at <= n && k->error == 0; at += k->block_size) {
-		h = (const void *)(p + at);
+		const struct tnf_block_header *h = (const void *)(p + at);
 		if (at < n && !history_has(k->history, (uint32_t)((offset + at) / k->block_size),
 		    h->generation)) {
 			run += k->block_size;
@@ -76,7 +72,6 @@ static int
 put_context(const struct source *s, struct kernel_copy *k)
 {
 	struct context_writer w;
-	int e;
 
 	context_begin(&w);
 	context_host(&w);
@@ -84,7 +79,7 @@ put_context(const struct source *s, struct kernel_copy *k)
 	addrs_pack(&k->addrs);
 	/* Without names the addresses still stand there. */
 	context_kernel_symbols(&w, k->addrs.slot, k->addrs.n);
-	e = context_append(&w, k->fd, 0);
+	int e = context_append(&w, k->fd, 0);
 	context_free(&w);
 	return e == EINVAL ? 0 : e;
 }
@@ -95,11 +90,10 @@ kernel_write(const struct source *s, int fd)
 	struct kernel_copy k = { .fd = fd, .history = s->history };
 	struct snapshot_sink sink = { .put = kernel_put, .look = kernel_look,
 	    .arg = &k };
-	enum snapshot_result r;
 	struct snapshot copy;
 	int e;
 
-	r = snapshot_open(&copy, s->base, s->size);
+	enum snapshot_result r = snapshot_open(&copy, s->base, s->size);
 	k.block_size = copy.block_size;
 	if (r == SNAPSHOT_OK && ftruncate(fd, (off_t)copy.size) != 0)
 		return errno;

@@ -2,7 +2,6 @@
  * kernel.c - the kernel's buffer: made as configured, mapped, asked.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <tnf/com.h>
@@ -12,7 +11,6 @@
 #include "kernel-probes/kernel_probes.h"
 #include "tnfwatch/kernel.h"
 #include "tnfwatch/util.h"
-#include "tnfxtract/kernel-context.h"
 
 static bool
 kernel_fail(tnfctl_errcode_t err, const char *what, char *why, size_t size)
@@ -30,12 +28,11 @@ filter_set(tnfctl_handle_t *h, const char *text)
 {
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	char *copy = tnf_xasprintf("%s", text), *rest = copy, *word, *end;
-	long pid;
 
 	while (err == TNFCTL_ERR_NONE && (word = strsep(&rest, " \t,")) != NULL) {
 		if (*word == '\0')
 			continue;
-		pid = strtol(word, &end, 10);
+		long pid = strtol(word, &end, 10);
 		err = *end == '\0' ? tnfctl_filter_list_follow(h, (pid_t)pid) :
 		    tnfctl_filter_rule_add(h, word);
 	}
@@ -76,11 +73,10 @@ kernel_set_up(const struct config *c, struct enabled *done, char *why, size_t si
 {
 	tnfctl_handle_t *h;
 	tnfctl_errcode_t err = tnfctl_kernel_open(&h);
-	bool ok;
 
 	if (err != TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel", why, size);
-	ok = kernel_set_all(h, c, done, why, size);
+	bool ok = kernel_set_all(h, c, done, why, size);
 	/* Others may control it: what has been set stays. */
 	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
 	return ok;

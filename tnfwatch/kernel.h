@@ -4,10 +4,6 @@
 #ifndef TNFWATCH_KERNEL_H
 #define TNFWATCH_KERNEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "tnfwatch/config.h"
 
 struct kp;

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -343,12 +342,11 @@ static struct source *
 leftover_ring(const char *path, const char *name, pid_t pid)
 {
 	struct tnf_ext ext;
-	bool used;
 
 	/* A process that lives may not have recorded anything so far. */
 	if (is_mapped(pid, path))
 		return NULL;
-	used = ext_read(path, &ext);
+	bool used = ext_read(path, &ext);
 	if (kill(pid, 0) == 0 && !(used && is_another(pid, &ext)))
 		return NULL;
 	if (used)
@@ -365,11 +363,10 @@ leftover_rings(const struct config *c,
 	char **names, *path;
 	size_t n = names_in(c->rings, ".tnf", &names);
 	struct source *s;
-	pid_t pid;
 
 	for (size_t i = 0; i < n; i++) {
 		path = tnf_xasprintf("%s/%s", c->rings, names[i]);
-		pid = name_cut(names[i]);
+		pid_t pid = name_cut(names[i]);
 		if (pid > 0 && wants(arg, path, names[i]) &&
 		    (s = leftover_ring(path, names[i], pid)) != NULL)
 			fn(arg, s);

@@ -3,7 +3,6 @@
  */
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -121,14 +120,13 @@ name_calls(void)
 int
 main(int argc, char **argv)
 {
-	const struct watch_command *c;
 	struct watch_options o;
 
 	parse_options(argc, argv, &o);
 	name_calls();
 	if (optind == argc)
 		return watch_run(&o);
-	c = command_find(argv[optind]);
+	const struct watch_command *c = command_find(argv[optind]);
 	argc = command_options(argc - optind, argv + optind, &o);
 	if (argc - 1 < c->min || argc - 1 > c->max) {
 		fprintf(stderr, "usage: tnfwatch %s %s\n", c->name, c->usage);

@@ -5,8 +5,6 @@
 #include <sys/un.h>
 
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
  * source-write.c - what a source holds, as a trace file of an incident.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,14 +17,13 @@ write_header(const struct blocks *b, int fd, uint64_t context)
 {
 	unsigned char *block = tnf_xcalloc(1, b->block_size);
 	struct tnf_ext ext;
-	int e;
 
 	memcpy(block, b->base, b->block_size);
 	memcpy(&ext, block + TNF_EXT_OFFSET, sizeof ext);
 	ext.extra_offset = context > 0 ? b->size : 0;
 	ext.extra_size = context;
 	memcpy(block + TNF_EXT_OFFSET, &ext, sizeof ext);
-	e = pwrite_all(fd, block, b->block_size, 0);
+	int e = pwrite_all(fd, block, b->block_size, 0);
 	free(block);
 	return e;
 }

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -172,7 +171,6 @@ static void
 source_map(struct source *s, int64_t now)
 {
 	struct stat st;
-	void *map;
 
 	if (now < s->retry)
 		return;
@@ -191,7 +189,7 @@ source_map(struct source *s, int64_t now)
 	}
 	if (st.st_size == 0)
 		return;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, s->fd, 0);
+	void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, s->fd, 0);
 	if (map == MAP_FAILED) {
 		source_break(s, strerror(errno));
 		return;
@@ -308,12 +306,11 @@ static void
 source_measure(struct source *s, int64_t now)
 {
 	int64_t dt = now - s->rate_time;
-	double rate, part;
 
 	if (dt < RATE_NS)
 		return;
-	rate = (double)(s->events - s->rate_events) * 1e9 / (double)dt;
-	part = dt >= 10 * SECOND ? 1 : (double)dt / 10e9;
+	double rate = (double)(s->events - s->rate_events) * 1e9 / (double)dt;
+	double part = dt >= 10 * SECOND ? 1 : (double)dt / 10e9;
 	s->rate = s->rate == 0 ? rate : s->rate + (rate - s->rate) * part;
 	s->rate_events = s->events;
 	s->rate_time = now;

@@ -7,9 +7,6 @@
 #ifndef TNFWATCH_SOURCE_H
 #define TNFWATCH_SOURCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include <tnf/stream.h>

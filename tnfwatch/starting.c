@@ -37,17 +37,16 @@ makes_its_ring(pid_t pid, const char *rings)
 {
 	size_t n = strlen(rings), files = 0;
 	bool probes = false, libc = false, ring = false, locked = false;
-	const char *path, *base;
 	struct maps maps;
 
 	if (tnf_maps_read(pid, &maps) != 0)
 		return false;
 	for (size_t i = 0; i < maps.n; i++) {
-		path = maps.m[i].path;
+		const char *path = maps.m[i].path;
 		if (*path != '/')
 			continue;
 		files += strcmp(path, maps.m[0].path) != 0;
-		base = strrchr(path, '/') + 1;
+		const char *base = strrchr(path, '/') + 1;
 		probes |= strncmp(base, "libtnfprobe", strlen("libtnfprobe")) == 0;
 		libc |= strncmp(base, "libc.", strlen("libc.")) == 0 ||
 		    strncmp(base, "libc-", strlen("libc-")) == 0 ||
@@ -72,12 +71,11 @@ is_under_way(pid_t pid)
 	unsigned long user, system;
 	char path[64], line[1024], state, *p;
 	FILE *f;
-	bool is;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	if ((f = fopen(path, "re")) == NULL)
 		return false;
-	is = fgets(line, sizeof line, f) != NULL && (p = strrchr(line, ')')) != NULL &&
+	bool is = fgets(line, sizeof line, f) != NULL && (p = strrchr(line, ')')) != NULL &&
 	    sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &state, &user,
 	    &system) == 3 && (state == 'R' || state == 'D') && user + system < TICKS_MAX;
 	fclose(f);

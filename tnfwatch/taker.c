@@ -9,11 +9,9 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -221,10 +219,9 @@ taker_take(const struct taking *t, pid_t pid, unsigned section)
 	struct taker_report r = { .what = TAKER_TAKEN, .pid = pid, .process = section,
 	    .uid = -1 };
 	tnfctl_handle_t *h;
-	tnfctl_errcode_t err;
 
 	wait_for_start(t->c, p, pid);
-	err = take_hold(pid, &h);
+	tnfctl_errcode_t err = take_hold(pid, &h);
 	if (err == TNFCTL_ERR_NONE) {
 		r.uid = tnf_proc_status_nth(pid, "Uid", PROC_ID_FS);
 		if ((err = take_file(h, t->c, p, &r)) == TNFCTL_ERR_NONE && p->enable != NULL)
@@ -340,14 +337,13 @@ static void
 taker_reap(struct taking *t)
 {
 	size_t before = t->n_waiting + 1;
-	pid_t pid;
 
 	while (t->children > 0 && waitpid(-1, NULL, WNOHANG) > 0)
 		t->children--;
 	/* One that could not be forked waits again, for the next time. */
 	while (t->n_waiting > 0 && t->n_waiting < before && t->children < CHILDREN_MAX) {
 		before = t->n_waiting;
-		pid = t->waiting[0];
+		pid_t pid = t->waiting[0];
 		memmove(t->waiting, t->waiting + 1, --t->n_waiting * sizeof *t->waiting);
 		taker_try(t, pid);
 	}
@@ -387,7 +383,6 @@ taker_main(const struct config *c, int fd)
 	struct sigaction sa = { .sa_handler = taker_on_child };
 	struct pollfd p[2];
 	sigset_t none, child;
-	bool ticks;
 	struct timespec tick = { .tv_sec = SCAN_MS / 1000, .tv_nsec = SCAN_MS % 1000 * MS };
 
 	prctl(PR_SET_NAME, "tnfwatch-take");
@@ -401,7 +396,7 @@ taker_main(const struct config *c, int fd)
 		taker_reap(&t);
 		p[0] = (struct pollfd){ .fd = fd, .events = POLLIN };
 		p[1] = (struct pollfd){ .fd = t.connector, .events = POLLIN };
-		ticks = t.n_waiting > 0 || (t.connector < 0 && c->n_processes > 0);
+		bool ticks = t.n_waiting > 0 || (t.connector < 0 && c->n_processes > 0);
 		if (ppoll(p, 2, ticks ? &tick : NULL, &none) < 0)
 			continue;
 		/* tnfwatch has ended, or wants us no longer. */

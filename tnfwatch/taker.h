@@ -11,7 +11,6 @@
 #define TNFWATCH_TAKER_H
 
 #include <limits.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "tnfwatch/config.h"

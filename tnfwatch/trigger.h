@@ -14,9 +14,6 @@
 #ifndef TNFWATCH_TRIGGER_H
 #define TNFWATCH_TRIGGER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include <tnf/stream.h>

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,11 +117,10 @@ is_whole(int dir)
 	int fd = openat(dir, NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	FILE *note = fd >= 0 ? fdopen(fd, "r") : NULL;
 	char boot[64];
-	bool is;
 
 	if (note == NULL)
 		return false;
-	is = fgets(boot, sizeof boot, note) != NULL;
+	bool is = fgets(boot, sizeof boot, note) != NULL;
 	boot[is ? strcspn(boot, "\n") : 0] = '\0';
 	is = is && (strcmp(boot, boot_id()) == 0 || has_all(dir, note));
 	fclose(note);

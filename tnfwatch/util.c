@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -135,13 +133,12 @@ char *
 read_text(const char *path, size_t max)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *text;
 	size_t n = 0;
 	ssize_t r;
 
 	if (fd < 0)
 		return NULL;
-	text = tnf_xcalloc(1, max + 1);
+	char *text = tnf_xcalloc(1, max + 1);
 	while (n < max && (r = read(fd, text + n, max - n)) > 0)
 		n += (size_t)r;
 	close(fd);

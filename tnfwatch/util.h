@@ -5,7 +5,6 @@
 #define TNFWATCH_UTIL_H
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/xalloc.h"

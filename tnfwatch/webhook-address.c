@@ -28,13 +28,12 @@ static unsigned
 port_of(const char *address, const char *host)
 {
 	size_t n = strlen(host);
-	unsigned long port;
 	char *end;
 
 	if (strncmp(address, host, n) != 0 || address[n] != ':' || address[n + 1] == '\0' ||
 	    strspn(address + n + 1, "0123456789") != strlen(address + n + 1))
 		return 0;
-	port = strtoul(address + n + 1, &end, 10);
+	unsigned long port = strtoul(address + n + 1, &end, 10);
 	return port <= 65535 ? (unsigned)port : 0;
 }
 
@@ -111,7 +110,6 @@ webhook_listen(const char *address, char why[WEBHOOK_WHY])
 {
 	union address a;
 	socklen_t len;
-	mode_t mask;
 	int fd, one = 1, error = 0;
 
 	if (!webhook_address_parse(address, &a, &len, why) || !make_way(&a, why))
@@ -120,7 +118,7 @@ webhook_listen(const char *address, char why[WEBHOOK_WHY])
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	/* Its group may be given to who sends alerts. */
-	mask = umask(0117);
+	mode_t mask = umask(0117);
 	if (fd < 0 || bind(fd, &a.any, len) != 0 || listen(fd, 16) != 0)
 		error = errno;
 	umask(mask);

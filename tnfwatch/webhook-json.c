@@ -94,21 +94,20 @@ webhook_alerts(const char *text, size_t size, const char *name, webhook_fn *fn, 
     unsigned *fired, unsigned *unknown)
 {
 	struct json_tokener *tok = json_tokener_new_ex(DEPTH_MAX);
-	struct json_object *root, *list;
 	int n = -1;
 
 	*fired = *unknown = 0;
 	if (tok == NULL || size > INT32_MAX)
 		return -1;
 	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-	root = json_tokener_parse_ex(tok, text, (int)size);
+	struct json_object *root = json_tokener_parse_ex(tok, text, (int)size);
 	if (root != NULL && json_tokener_get_parse_end(tok) != size &&
 	    strspn(text + json_tokener_get_parse_end(tok), " \t\r\n") <
 	    size - json_tokener_get_parse_end(tok)) {
 		json_object_put(root);
 		root = NULL;
 	}
-	list = object_of(root, "alerts");
+	struct json_object *list = object_of(root, "alerts");
 	if (list != NULL && json_object_is_type(list, json_type_array))
 		n = each_alert(list, name, fn, arg, fired, unknown);
 	json_object_put(root);

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -38,14 +37,13 @@ webhook_answer(struct MHD_Connection *c, unsigned status, const char *text)
 {
 	struct MHD_Response *r = MHD_create_response_from_buffer(strlen(text),
 	    (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
-	enum MHD_Result done;
 
 	if (r == NULL)
 		return MHD_NO;
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "POST");
-	done = MHD_queue_response(c, status, r);
+	enum MHD_Result done = MHD_queue_response(c, status, r);
 	MHD_destroy_response(r);
 	return done;
 }
@@ -107,12 +105,11 @@ request_ends(struct webhook *w, struct MHD_Connection *c, const char *url,
 {
 	unsigned fired, unknown;
 	char text[80];
-	int n;
 
 	if (r->refuse != 0)
 		return webhook_answer(c, r->refuse, webhook_refusal(r->refuse));
 	url += *url == '/';
-	n = r->body == NULL ? -1 : webhook_alerts(r->body, r->size, *url != '\0' ? url : NULL,
+	int n = r->body == NULL ? -1 : webhook_alerts(r->body, r->size, *url != '\0' ? url : NULL,
 	    w->fn, w->arg, &fired, &unknown);
 	if (n < 0)
 		return webhook_answer(c, MHD_HTTP_BAD_REQUEST, "no JSON of Alertmanager\n");

@@ -2,8 +2,6 @@
  * window.c - one stall, from its first trigger to the end of what follows.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tnfwatch/json.h"
 #include "tnfwatch/util.h"
@@ -36,13 +34,11 @@ void
 window_add(struct window *w, const char *trigger, const struct trigger_firing *fired,
     const char *source, const char *note)
 {
-	struct firing *f;
-
 	if (w->n == FIRINGS_MAX) {
 		w->more++;
 		return;
 	}
-	f = &w->firing[w->n++];
+	struct firing *f = &w->firing[w->n++];
 	f->asked = false;
 	f->trigger = tnf_xstrdup(trigger);
 	f->time = fired->time;
@@ -82,10 +78,8 @@ window_trigger(const struct window *w)
 void
 window_clear(struct window *w)
 {
-	struct firing *f;
-
 	while (w->n > 0) {
-		f = &w->firing[--w->n];
+		struct firing *f = &w->firing[--w->n];
 		free(f->trigger);
 		free(f->source);
 		free(f->reason);

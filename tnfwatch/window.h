@@ -4,10 +4,6 @@
 #ifndef TNFWATCH_WINDOW_H
 #define TNFWATCH_WINDOW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "tnfwatch/trigger.h"
 
 #define FIRINGS_MAX	200	/* that one incident remembers */

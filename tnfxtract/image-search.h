@@ -4,10 +4,6 @@
 #ifndef TNFXTRACT_IMAGE_SEARCH_H
 #define TNFXTRACT_IMAGE_SEARCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/com.h>
 
 #include "tnfxtract/image.h"

@@ -6,7 +6,6 @@
  */
 #include "tnfxtract/kernel-context.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 

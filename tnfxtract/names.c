@@ -14,7 +14,6 @@
 #include "tnfxtract/names.h"
 
 #include <sched.h>
-#include <stddef.h>
 
 #include "tnfxtract/source.h"
 

@@ -6,7 +6,6 @@
  * is in the image and shows that it was the same release.  Those of imported probes
  * cannot.
  */
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

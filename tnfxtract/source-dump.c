@@ -5,10 +5,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "libtnf/context-write.h"
 #include "tnfxtract/tnfxtract.h"
 
 /* The list's address of the symbol where the kernel's text begins; 0: none. */

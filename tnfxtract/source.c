@@ -9,12 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include <tnf/com.h>
-
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"
 #include "tnfxtract/kernel-context.h"
-#include "tnfxtract/snapshot.h"
 #include "tnfxtract/tnfxtract.h"
 
 void

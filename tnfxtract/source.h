@@ -4,10 +4,6 @@
 #ifndef TNFXTRACT_SOURCE_H
 #define TNFXTRACT_SOURCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/com.h>
 
 #include "tnfxtract/image-search.h"

@@ -7,8 +7,6 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
  * Three values of truth as in SQL, and a fourth while only the probe is
  * known: VAL_UNKNOWN stands for what its events will say.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/expr/expr-impl.h"

@@ -2,8 +2,6 @@
  * expr-lex.c - cuts an expression into words.
  */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/expr/expr-lex.h"
 #include "analysis/units.h"

@@ -6,7 +6,6 @@
  * "flags & 0x40 != 0" means what it seems to.
  */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/expr/expr-parse.h"

@@ -9,10 +9,6 @@
 #ifndef ANALYSIS_EXPR_EXPR_H
 #define ANALYSIS_EXPR_EXPR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 #include "analysis/value.h"

@@ -9,8 +9,6 @@
 #ifndef TNFDUMP_REPORT_CONDITION_H
 #define TNFDUMP_REPORT_CONDITION_H
 
-#include <stdbool.h>
-
 #include "analysis/stats.h"
 
 enum figure {

@@ -4,10 +4,6 @@
  * Each file goes alone through the filters into statistics; rows are matched
  * by their text.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/printable.h"
 #include "common/xalloc.h"
 #include "tnfdump/report/condition.h"

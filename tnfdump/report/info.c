@@ -1,9 +1,6 @@
 /*
  * info.c - the files in figures (--info): gathering.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tnfdump/report/info.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"

@@ -1,13 +1,8 @@
 /*
  * loss.c - events that the writers could not record, or we not read in time.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #include "analysis/losses.h"
 #include "common/printable.h"
-#include "tnfdump/report/info.h"
 #include "tnfdump/input.h"
 #include "tnfdump/report/loss.h"
 

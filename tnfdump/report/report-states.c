@@ -6,8 +6,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"

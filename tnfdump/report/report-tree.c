@@ -6,10 +6,8 @@
  * has the duration in brackets.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/attrs.h"
-#include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/json.h"
 #include "analysis/pairs.h"

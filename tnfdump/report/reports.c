@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "analysis/pairs.h"
-#include "analysis/stats.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/hint.h"
 #include "tnfdump/options.h"

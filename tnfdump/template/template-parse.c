@@ -3,9 +3,6 @@
  */
 #include <ctype.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/printable.h"
 #include "tnfdump/template/template.h"

@@ -7,8 +7,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/attrs.h"
 #include "tnfdump/filter.h"

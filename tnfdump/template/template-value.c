@@ -2,7 +2,6 @@
  * template-value.c - a value by its format letter.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "tnfdump/origin.h"
 #include "analysis/pretty-names.h"

@@ -2,7 +2,6 @@
  * color.c - colour, on a terminal only unless asked for.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tnfdump/text/color.h"

@@ -1,9 +1,6 @@
 /*
  * columns-list.c - the columns: one row each.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/attrs.h"
 #include "tnfdump/text/color.h"
 #include "tnfdump/hosts.h"

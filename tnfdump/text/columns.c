@@ -1,13 +1,9 @@
 /*
  * columns.c - lines of columns that the user chooses.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/xalloc.h"
 #include "tnfdump/text/color.h"
 #include "tnfdump/text/columns.h"
-#include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"

@@ -5,7 +5,6 @@
  * read as it should is no name.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "tnfdump/origin.h"
 #include "tnfdump/text/labels.h"

@@ -1,14 +1,11 @@
 /*
  * pretty.c - values as people read them.
  */
-#include <string.h>
-
 #include "analysis/nest.h"
 #include "tnfdump/origin.h"
 #include "analysis/pretty-names.h"
 #include "tnfdump/text/labels.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
 #include "analysis/units.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))

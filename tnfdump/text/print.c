@@ -1,10 +1,7 @@
 /*
  * print.c - values as Solaris printed them.
  */
-#include <stdio.h>
-
 #include "common/printable.h"
-#include "analysis/nest.h"
 #include "tnfdump/text/print.h"
 
 #define BLOB_SHOWN	32	/* bytes, with --pretty */

@@ -1,9 +1,6 @@
 /*
  * raw-record.c - how a record is printed by -r.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/text/print.h"

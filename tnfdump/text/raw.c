@@ -4,8 +4,6 @@
  * A large file is printed by two processes in turn (turns.h): each reads every other
  * piece of the file, and notes what is wrong there until it is its turn.
  */
-#include <stdlib.h>
-
 #include "common/xalloc.h"
 #include "tnfdump/input.h"
 #include "tnfdump/text/raw-record.h"

@@ -6,7 +6,6 @@
  * thread).  The rest of a line goes straight into the buffer.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common/digits.h"
 #include "tnfdump/hosts.h"

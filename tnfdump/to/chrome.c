@@ -7,7 +7,6 @@
  * states of each thread are slices of a row of their own.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"

@@ -5,7 +5,6 @@
  * the arguments are one JSON object in the last.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tnfdump/text/columns.h"
 #include "tnfdump/hosts.h"

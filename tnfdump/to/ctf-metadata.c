@@ -2,7 +2,6 @@
  * ctf-metadata.c - the TSDL text that describes a CTF stream of ours.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "tnfdump/to/ctf.h"
 

@@ -6,7 +6,6 @@
  * know nothing of any kernel.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "tnfdump/to/html-columns.h"
 #include "tnfdump/to/json.h"

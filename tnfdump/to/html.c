@@ -3,14 +3,12 @@
  * the program; the data lie in it as base64 of a zlib stream (html/1-data.js).
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 #include "analysis/losses.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/html-columns.h"
 #include "tnfdump/html-page.h"
-#include "tnfdump/report/info.h"
 #include "tnfdump/input.h"
 #include "tnfdump/to/json.h"
 #include "tnfdump/hosts.h"

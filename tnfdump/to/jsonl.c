@@ -2,7 +2,6 @@
  * to-jsonl.c - JSON lines: a line about the files, then one object an event.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/attrs.h"
 #include "tnfdump/text/columns.h"

@@ -1,10 +1,7 @@
 /*
  * outputs.c - the output formats: one row each.
  */
-#include <string.h>
-
 #include "tnfdump/to/formats.h"
-#include "tnfdump/report/info.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/text.h"

@@ -6,7 +6,6 @@
  * published protos (trace_packet, track_descriptor, track_event).
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tnfdump/text/print.h"
 #include "tnfdump/hosts.h"

@@ -6,12 +6,10 @@
  * objects; of the same fact the first counts.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/slice-context.h"
-#include "common/xalloc.h"
 
 struct text {
 	const char *at;

@@ -9,8 +9,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/utf8.h"
 #include "tnfdump/text/print.h"

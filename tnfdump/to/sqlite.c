@@ -3,11 +3,9 @@
  * their states.  The schema is the table below, and in tnfformats(5).
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/losses.h"
 #include "tnfdump/to/formats.h"
-#include "tnfdump/report/info.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"

@@ -1,7 +1,6 @@
 /*
  * tnf-define.c - definitions, written when something first refers to them.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tnfdump/to/tnf-write.h"

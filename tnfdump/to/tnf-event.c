@@ -7,7 +7,6 @@
  * one before it, is named by its place in the file.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tnfdump/to/tnf-write.h"

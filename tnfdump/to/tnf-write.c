@@ -2,7 +2,6 @@
  * tnf-write.c - blocks, directory and header of a written TNF file.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

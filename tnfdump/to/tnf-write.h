@@ -13,10 +13,6 @@
 #ifndef TNFDUMP_TO_TNF_WRITE_H
 #define TNFDUMP_TO_TNF_WRITE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <tnf/stream.h>
 
 #include "format/define.h"
