@@ -40,10 +40,9 @@ probe_list_matches(const struct probe_list *l, const struct tnf_probe *p, const 
 static bool
 matches_any(const struct probe_list *l, const struct tnf_probe *p)
 {
-	for (unsigned i = 0; i < l->n; i++) {
+	for (unsigned i = 0; i < l->n; i++)
 		if (probe_list_matches(l, p, l->patterns[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -69,10 +68,9 @@ pattern_is_found(const struct probe_list *l, tnf_stream_t *s, const char *patter
 {
 	unsigned i;
 
-	for (i = 0; i < tnf_stream_probes(s); i++) {
+	for (i = 0; i < tnf_stream_probes(s); i++)
 		if (probe_list_matches(l, tnf_stream_probe(s, i), pattern))
 			return true;
-	}
 	return i == 0;
 }
 

@@ -44,9 +44,8 @@ ranges_add(struct ranges *set, const char *s)
 bool
 ranges_has(const struct ranges *set, uint64_t v)
 {
-	for (unsigned i = 0; i < set->n; i++) {
+	for (unsigned i = 0; i < set->n; i++)
 		if (v >= set->r[i].low && v <= set->r[i].high)
 			return true;
-	}
 	return false;
 }

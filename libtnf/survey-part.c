@@ -23,8 +23,6 @@ tnf_survey_room(void *list, uint32_t n, uint32_t *room, size_t size)
 	return p;
 }
 
-/* --- who wrote a block --- */
-
 static bool
 owners_grow(struct owners *o)
 {
@@ -85,8 +83,6 @@ tnf_owner_take(struct owner *o, const struct mark *m, struct entry *e)
 	o->last = *m;
 	o->entry = e;
 }
-
-/* --- one part --- */
 
 /*
  * The schedule record of the block's first event, if it is told where the block

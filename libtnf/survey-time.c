@@ -6,8 +6,6 @@
 #include "libtnf/context.h"
 #include "libtnf/survey-impl.h"
 
-/* --- a time in the middle --- */
-
 /*
  * Do pid and tid tell the threads of this file apart?  Threads of two pid name spaces
  * may bear the same numbers, if several processes have written the file.  They do not
@@ -178,8 +176,6 @@ tnf_survey_skip(struct merge *m, struct tnf_file *f, int64_t from)
 	tnf_owners_free(&before);
 	return err;
 }
-
-/* --- the whole --- */
 
 struct span {
 	tnf_stream_t *s;

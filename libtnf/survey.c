@@ -18,8 +18,6 @@
 #define SAMPLE_BLOCKS	64u	/* where the words to look for are looked for */
 #define LARGE_PAGE	((size_t)2 << 20)
 
-/* --- all parts --- */
-
 static unsigned
 parts_wanted(uint64_t blocks)
 {
@@ -259,8 +257,6 @@ tnf_survey_free(struct survey *v)
 	free(v->stores);
 	free(v);
 }
-
-/* --- blocks of a stretch --- */
 
 uint32_t
 tnf_stretch_entries(struct tnf_file *f, const struct part *p, const struct stretch *t,

@@ -13,8 +13,6 @@
 #include "analysis/selectors.h"
 #include "common/xalloc.h"
 
-/* --- expressions --- */
-
 static const char *
 comm_of(void *arg, const struct tnf_event *ev)
 {
@@ -108,8 +106,6 @@ where_set(struct dump *d, const char *text)
 	pipeline_add_filter(d, &f, 0);
 	return 0;
 }
-
-/* --- CPUs --- */
 
 struct cpus_wanted {
 	struct selectors list;

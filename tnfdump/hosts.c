@@ -22,8 +22,6 @@ hosts_of(struct dump *d)
 	return d->hosts;
 }
 
-/* --- options --- */
-
 /* "host" in an expression is a member's name unless there are hosts. */
 int
 hosts_set(struct dump *d, const char *arg)
@@ -104,8 +102,6 @@ hosts_message_set(struct dump *d, const char *arg)
 	d->hosts->rules[d->hosts->n_rules++] = r;
 	return 0;
 }
-
-/* --- files --- */
 
 char **
 hosts_paths(struct dump *d, char **paths)
@@ -249,8 +245,6 @@ hosts_group_file(struct dump *d, struct input *in, struct hosts_group **groups)
 	}
 }
 
-/* --- clocks --- */
-
 static void
 hosts_by_option(struct dump *d, struct host *host)
 {
@@ -367,8 +361,6 @@ hosts_join(struct dump *d)
 	}
 	hosts_order_begin(h);
 }
-
-/* --- what is known --- */
 
 const struct host *
 hosts_list(const struct dump *d, unsigned *n)

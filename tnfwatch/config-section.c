@@ -51,7 +51,6 @@ key_unknown(struct config_reader *r, const struct config_section *k)
 		config_mistake(r, r->value_line, "%s: no key of [%s]: it has %s", r->key, k->name, list);
 }
 
-/* The value that has been put together goes where it belongs. */
 void
 config_value_done(struct config_reader *r)
 {
@@ -224,7 +223,6 @@ check_from_start(struct config_reader *r, size_t i)
 	check_order(r, i);
 }
 
-/* What can be told only at the end. */
 void
 config_check(struct config_reader *r)
 {

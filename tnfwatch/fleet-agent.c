@@ -274,8 +274,6 @@ out:
 	natsMsg_Destroy(msg);
 }
 
-/* --- the lease --- */
-
 /* Whoever asks knows by it whom to expect.  The registry is looked up once, and again
    when it may have gone. */
 static void

@@ -34,8 +34,6 @@
 #define DEADLINE	(INT64_C(3600) * SECOND)	/* for one host */
 #define BYTES_MAX	(INT64_C(4) << 30)		/* of one host */
 
-/* --- hosts --- */
-
 static struct ask_host *
 ask_host_of(struct ask *a, const char *name)
 {
@@ -119,8 +117,6 @@ ask_registry(struct ask *a)
 	return good;
 }
 
-/* --- answers --- */
-
 /* A subscription for answers: reply subjects are INBOX.N or INBOX, answers come to those
    with the name of a host behind it.  At most 'bytes' of them wait until they are read,
    whoever sends them. */
@@ -165,8 +161,6 @@ ask_line_next(struct ask_line *l, int64_t wait, natsMsg **msg)
 	*msg = NULL;
 	return natsSubscription_NextMsg(msg, l->sub, wait / MS + 1) == NATS_OK;
 }
-
-/* --- phase 1: pin --- */
 
 static unsigned
 ask_count(const struct ask *a, enum host_state s)
@@ -249,8 +243,6 @@ ask_pin(struct ask *a)
 	free(m);
 	return good;
 }
-
-/* --- phase 2: fetch --- */
 
 /* The last request has not been answered in time.  It may be the link: all workers' answers
    share it, and where they come late they would be asked for again and come late again. */
@@ -566,8 +558,6 @@ ask_fetch(struct ask *a)
 	    " on the wire), %" PRId64 " were there, %.3f s\n", ask_count(a, H_FETCHED) + ask_count(a, H_PART),
 	    a->n_hosts, chunks, bytes, wire, again, (double)(now_mono() - begun) / 1e9);
 }
-
-/* --- what is missing --- */
 
 static int
 ask_report(const struct ask *a)

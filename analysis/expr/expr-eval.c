@@ -64,10 +64,9 @@ eval_field(const struct state *s, struct expr_node *n)
 		return null_value;
 	const struct tnf_type *type = of.u.r.type;
 	if (n->seen_type != type) {
-		for (i = 0; i < type->n_members; i++) {
+		for (i = 0; i < type->n_members; i++)
 			if (strcmp(type->members[i].name, name) == 0)
 				break;
-		}
 		n->seen_type = type;
 		n->seen_index = i;
 	}
@@ -290,10 +289,9 @@ make_row(struct expr *e, const struct tnf_probe *probe)
 	for (unsigned i = 0; i < e->n_names; i++)
 		row->slots[i] = perprobe_member(probe, e->names[i]);
 	s.row = row;
-	for (unsigned i = 0; i < e->n_nodes; i++) {
+	for (unsigned i = 0; i < e->n_nodes; i++)
 		if (e->nodes[i].cache != EXPR_NONE)
 			row->fixed[e->nodes[i].cache] = expr_eval_node(&s, (int)i);
-	}
 	v = expr_eval_node(&s, e->root);
 	row->verdict = v.kind == VAL_UNKNOWN ? -1 : val_truth(&v) > 0;
 	return row;

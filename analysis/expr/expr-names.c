@@ -55,10 +55,9 @@ expr_name_find(const char *text, size_t len)
 {
 	const struct expr_name_row *r;
 
-	for (r = table; r < table + sizeof(table) / sizeof(table[0]); r++) {
+	for (r = table; r < table + sizeof(table) / sizeof(table[0]); r++)
 		if (strlen(r->text) == len && memcmp(r->text, text, len) == 0)
 			return r;
-	}
 	return NULL;
 }
 

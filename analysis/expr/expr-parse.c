@@ -218,10 +218,9 @@ static const struct binary *
 find_binary(const struct binary *table, size_t count, enum expr_token token,
     int level)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		if (table[i].token == token && table[i].level == level)
 			return &table[i];
-	}
 	return NULL;
 }
 

@@ -46,8 +46,6 @@ static struct {
 
 static bool screen_taken;
 
-/* --- the terminal --- */
-
 static void
 top_say(const char *escape)
 {
@@ -95,8 +93,6 @@ find_size(struct top *t)
 		t->width = w.ws_col < WIDTH_MIN ? WIDTH_MIN : w.ws_col;
 	}
 }
-
-/* --- the table --- */
 
 static char top_order;		/* for qsort() */
 
@@ -302,8 +298,6 @@ top_look(struct top *t)
 	else if (redraw && now > t->since)
 		top_draw(t, (double)(now - t->since) / 1e9);
 }
-
-/* --- the output --- */
 
 static int
 top_begin(struct dump *d)

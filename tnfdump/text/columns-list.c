@@ -15,8 +15,6 @@
 
 #define MS_WIDTH	16
 
-/* --- helpers --- */
-
 static void
 columns_list_put_ms(struct columns *c, int64_t ns)
 {
@@ -65,8 +63,6 @@ put_dash(struct columns *c)
 	tnf_out_pad(c->o, c->list[c->at]->width - 1);
 	out_char(c->o, '-');
 }
-
-/* --- times --- */
 
 /* When each thread and each probe last had a line. */
 struct times {
@@ -172,8 +168,6 @@ print_mono(struct columns *c, const struct tnf_event *ev)
 	put_number(c, ev->time);
 }
 
-/* --- who --- */
-
 /* Without --hosts there is one machine, whose name the context tells. */
 static void
 print_host(struct columns *c, const struct tnf_event *ev)
@@ -253,8 +247,6 @@ print_comm(struct columns *c, const struct tnf_event *ev)
 		comm = "-";
 	columns_list_put_text(c, comm, strlen(comm), COLOR_NONE);
 }
-
-/* --- what --- */
 
 static void
 columns_list_print_probe(struct columns *c, const struct tnf_event *ev)

@@ -24,10 +24,9 @@ columns_of(struct dump *d)
 static const struct column *
 columns_find(const char *name, size_t len)
 {
-	for (const struct column *c = column_rows; c->name != NULL; c++) {
+	for (const struct column *c = column_rows; c->name != NULL; c++)
 		if (strlen(c->name) == len && memcmp(c->name, name, len) == 0)
 			return c;
-	}
 	return NULL;
 }
 
@@ -36,10 +35,9 @@ take_out(struct columns *l, const struct column *c)
 {
 	unsigned i, k = 0;
 
-	for (i = 0; i < l->n; i++) {
+	for (i = 0; i < l->n; i++)
 		if (l->list[i] != c)
 			l->list[k++] = l->list[i];
-	}
 	l->n = k;
 }
 
@@ -90,10 +88,9 @@ columns_apply(struct columns *l, const char *word, size_t len)
 		len--;
 	}
 	if (len == 3 && memcmp(word, "all", 3) == 0 && sign == 0) {
-		for (c = column_rows; c->name != NULL; c++) {
+		for (c = column_rows; c->name != NULL; c++)
 			if (put_in(l, c, false) != 0)
 				return -1;
-		}
 		return 0;
 	}
 	c = columns_find(word, len);

@@ -70,10 +70,9 @@ slice_context_copy(FILE *f, const struct input *in, bool first, bool alone)
 {
 	struct text rest = text_of(in), line;
 
-	while (next_line(&rest, &line)) {
+	while (next_line(&rest, &line))
 		if (slice_context_belongs(&line, first, alone))
 			fwrite(line.at, 1, line.size, f);
-	}
 }
 
 static void
@@ -157,10 +156,9 @@ slice_context(struct dump *d, size_t *size)
 		slice_context_copy(f, &d->inputs[first], true, d->n_inputs == 1);
 	else
 		fputs("TNFCTX 1\n", f);
-	for (i = 0; i < d->n_inputs; i++) {
+	for (i = 0; i < d->n_inputs; i++)
 		if (i != first)
 			slice_context_copy(f, &d->inputs[i], false, false);
-	}
 	for (i = 0; i < d->n_inputs; i++)
 		slice_context_names(f, d, &d->inputs[i]);
 	fputs("end 1\n", f);

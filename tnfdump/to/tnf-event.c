@@ -299,10 +299,9 @@ tnf_event_put_record(struct job *j, const struct tnf_value *v)
 	const struct tnfw_def *d = &j->w->defs[def];
 	uint64_t size = d->size < 4 ? 4 : d->size;
 
-	for (unsigned i = 0; i < j->n_placed; i++) {
+	for (unsigned i = 0; i < j->n_placed; i++)
 		if (j->placed[i].pos == v->u.r.pos)
 			return j->placed[i].at;
-	}
 	if (v->kind == TNF_K_ARRAY)
 		size = 8 + (uint64_t)v->u.r.count *
 		    (d->base == TNF_CORE_type_none ? 0 : tnfw_slot_size(j->w, d->base));
@@ -350,8 +349,6 @@ tnf_event_put_value(struct job *j, char *cell, uint32_t size, const struct tnf_v
 	if (to != 0)
 		tnf_event_put_reference(j, cell, to);
 }
-
-/* --- who and when --- */
 
 static struct tnfw_schedule *
 schedule_slot(struct tnf_writer *w, const struct tnf_event *ev)

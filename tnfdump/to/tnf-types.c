@@ -177,10 +177,9 @@ make_type(struct tnf_writer *w, const struct tnf_type *t)
 int
 tnfw_type(struct tnf_writer *w, const struct tnf_type *t)
 {
-	for (unsigned i = 0; i < w->n_types; i++) {
+	for (unsigned i = 0; i < w->n_types; i++)
 		if (w->types[i].type == t)
 			return w->types[i].def;
-	}
 	if (w->depth == TNFW_DEPTH_MAX)
 		return TNF_CORE_tagged;
 	w->depth++;
