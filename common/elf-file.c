@@ -6,8 +6,6 @@
  * cut it short while we look.
  */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdlib.h>
@@ -144,18 +142,28 @@ tnf_elffile_close(struct elffile *e)
 	free(e);
 }
 
+/* The next segment that is loaded, from number *i on. */
+static bool
+next_loaded(Elf *elf, size_t *i, GElf_Phdr *ph)
+{
+	size_t n;
+
+	if (elf_getphdrnum(elf, &n) != 0)
+		return false;
+	while (*i < n && *i < SEGMENTS_MAX)
+		if (gelf_getphdr(elf, (int)(*i)++, ph) != NULL && ph->p_type == PT_LOAD)
+			return true;
+	return false;
+}
+
 uint64_t
 tnf_elffile_lowest(struct elffile *e)
 {
 	uint64_t lowest = UINT64_MAX;
 	GElf_Phdr ph;
-	size_t i, n;
 
-	if (elf_getphdrnum(e->elf, &n) != 0)
-		return 0;
-	for (i = 0; i < n && i < SEGMENTS_MAX; i++)
-		if (gelf_getphdr(e->elf, (int)i, &ph) != NULL &&
-		    ph.p_type == PT_LOAD && ph.p_vaddr < lowest)
+	for (size_t i = 0; next_loaded(e->elf, &i, &ph); )
+		if (ph.p_vaddr < lowest)
 			lowest = ph.p_vaddr;
 	return lowest == UINT64_MAX ? 0 : lowest & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 }
@@ -249,14 +257,9 @@ bool
 tnf_elffile_offset(struct elffile *e, uint64_t address, uint64_t *ret)
 {
 	GElf_Phdr ph;
-	size_t i, n;
 
-	if (elf_getphdrnum(e->elf, &n) != 0)
-		return false;
-	for (i = 0; i < n && i < SEGMENTS_MAX; i++)
-		if (gelf_getphdr(e->elf, (int)i, &ph) != NULL &&
-		    ph.p_type == PT_LOAD && address >= ph.p_vaddr &&
-		    address - ph.p_vaddr < ph.p_filesz &&
+	for (size_t i = 0; next_loaded(e->elf, &i, &ph); )
+		if (address >= ph.p_vaddr && address - ph.p_vaddr < ph.p_filesz &&
 		    ph.p_offset <= e->file_size &&
 		    address - ph.p_vaddr < e->file_size - ph.p_offset) {
 			*ret = ph.p_offset + (address - ph.p_vaddr);
@@ -269,14 +272,9 @@ bool
 tnf_elffile_address_of(Elf *elf, uint64_t offset, uint64_t *ret)
 {
 	GElf_Phdr ph;
-	size_t i, n;
 
-	if (elf_getphdrnum(elf, &n) != 0)
-		return false;
-	for (i = 0; i < n && i < SEGMENTS_MAX; i++)
-		if (gelf_getphdr(elf, (int)i, &ph) != NULL &&
-		    ph.p_type == PT_LOAD && offset >= ph.p_offset &&
-		    offset - ph.p_offset < ph.p_filesz) {
+	for (size_t i = 0; next_loaded(elf, &i, &ph); )
+		if (offset >= ph.p_offset && offset - ph.p_offset < ph.p_filesz) {
 			*ret = offset - ph.p_offset + ph.p_vaddr;
 			return true;
 		}
@@ -490,15 +488,10 @@ file_read(struct elffile *e, uint64_t address, void *buf, size_t n)
 {
 	uint64_t in;
 	GElf_Phdr ph;
-	size_t i, count;
 	ssize_t got;
 
-	if (elf_getphdrnum(e->elf, &count) != 0)
-		return 0;
-	for (i = 0; i < count && i < SEGMENTS_MAX; i++) {
-		if (gelf_getphdr(e->elf, (int)i, &ph) == NULL ||
-		    ph.p_type != PT_LOAD || address < ph.p_vaddr ||
-		    (in = address - ph.p_vaddr) >= ph.p_filesz ||
+	for (size_t i = 0; next_loaded(e->elf, &i, &ph); ) {
+		if (address < ph.p_vaddr || (in = address - ph.p_vaddr) >= ph.p_filesz ||
 		    ph.p_offset > e->file_size)
 			continue;
 		if (n > ph.p_filesz - in)

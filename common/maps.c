@@ -12,37 +12,7 @@
 #include <unistd.h>
 
 #include "common/maps.h"
-
-#define TEXT_MAX	(128u << 20)
-
-static int
-read_all(int fd, char **ret)
-{
-	size_t n = 0, room = 0;
-	char *text = NULL, *grown;
-	ssize_t got = 1;
-
-	while (got > 0) {
-		if (n + 1 >= room) {
-			room = room ? room * 2 : 65536;
-			grown = room <= TEXT_MAX ? realloc(text, room) : NULL;
-			if (grown == NULL) {
-				free(text);
-				return ENOMEM;
-			}
-			text = grown;
-		}
-		got = read(fd, text + n, room - n - 1);
-		n += got > 0 ? (size_t)got : 0;
-	}
-	if (got < 0) {
-		free(text);
-		return errno;
-	}
-	text[n] = '\0';
-	*ret = text;
-	return 0;
-}
+#include "common/proc-status.h"
 
 static bool
 maps_parse(char *line, struct mapping *m)
@@ -94,7 +64,7 @@ tnf_maps_read(pid_t pid, struct maps *ret)
 	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
 	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
 		return errno;
-	error = read_all(fd, &ret->text);
+	error = tnf_read_all(fd, &ret->text, NULL);
 	close(fd);
 	if (error == 0)
 		error = maps_split(ret);

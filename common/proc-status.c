@@ -1,6 +1,7 @@
 /*
  * proc-status.c - what the kernel says of a process or a thread.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -12,6 +13,8 @@
 #include "common/proc-status.h"
 
 #define FIELD_MAX	256	/* of those that are asked for */
+#define READ_SIZE	((size_t)64 << 10)	/* more than the kernel hands out at once */
+#define TEXT_MAX	((size_t)128 << 20)
 
 static bool
 proc_status_read(const char *path, const char *field, char *ret, size_t size)
@@ -125,4 +128,35 @@ tnf_proc_file(char *ret, size_t size, const char *path, ...)
 	close(fd);
 	ret[n > 0 ? n : 0] = '\0';
 	return n;
+}
+
+int
+tnf_read_all(int fd, char **ret, size_t *ret_size)
+{
+	size_t n = 0, room = 0;
+	char *text = NULL, *grown;
+	ssize_t got;
+
+	do {
+		if (room - n <= READ_SIZE) {
+			room = 2 * room + 2 * READ_SIZE;
+			grown = room <= TEXT_MAX ? realloc(text, room) : NULL;
+			if (grown == NULL) {
+				free(text);
+				return ENOMEM;
+			}
+			text = grown;
+		}
+		got = read(fd, text + n, room - n - 1);
+		n += got > 0 ? (size_t)got : 0;
+	} while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+	if (got < 0) {
+		free(text);
+		return errno;
+	}
+	text[n] = '\0';
+	*ret = text;
+	if (ret_size != NULL)
+		*ret_size = n;
+	return 0;
 }

@@ -35,5 +35,8 @@ long	tnf_thread_status_last(pid_t pid, pid_t tid, const char *field);
 /* The first bytes of a file, with a NUL behind them; how many, -1: it cannot be read. */
 ssize_t	tnf_proc_file(char *ret, size_t size, const char *path, ...)
 	    __attribute__((format(printf, 3, 4)));
+/* All that is left to read there, malloc'ed, with a NUL behind it; 0 or an errno.
+   ret_size: NULL, or what gets the size without that. */
+int	tnf_read_all(int fd, char **ret, size_t *ret_size);
 
 #endif
