@@ -8,13 +8,14 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "common/proc-status.h"
 #include "kernel-probes/handle.h"
 
 #define RAW_PROBES	(KP_BIT(KP_PHYSIO_START) | KP_BIT(KP_PHYSIO_END))
@@ -141,14 +142,10 @@ make_link(unsigned program, int prog, int cpu)
 int
 kp_event_refused(struct kp *kp, int r, const char *event)
 {
-	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int paranoid = 0;
+	char text[16];
+	int paranoid = tnf_proc_file(text, sizeof text,
+	    "/proc/sys/kernel/perf_event_paranoid") > 0 ? atoi(text) : 0;
 
-	if (f != NULL) {
-		if (fscanf(f, "%d", &paranoid) != 1)
-			paranoid = 0;
-		fclose(f);
-	}
 	if (r != -EACCES || paranoid <= 2)
 		return kp_refused(kp, r, event);
 	return kp_fail(kp, r, "%s: no permission: kernel.perf_event_paranoid is %d: "
@@ -175,9 +172,9 @@ attach_one(struct kp *kp, unsigned program, int prog, int cpu)
 		return (kp_programs[program].kind == KP_KIND_FAULTS ? kp_event_refused :
 		    kp_refused)(kp, link, kp_programs[program].hook);
 	snprintf(path, sizeof path, KP_DIR_LINK "/%s", name);
-	r = bpf_obj_pin(link, path);
+	r = kp_pin(kp, link, path);
 	close(link);
-	return r < 0 ? kp_refused(kp, r, path) : 0;
+	return r;
 }
 
 static int

@@ -16,6 +16,7 @@
 #include <bpf/libbpf.h>
 #include <tnf/com.h>
 
+#include "common/proc-status.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 
@@ -58,19 +59,6 @@ cpu_is_up(const char *list, int cpu)
 	return false;
 }
 
-static void
-read_online(char *text, size_t n)
-{
-	int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd == -1 ? -1 : read(fd, text, n - 1);
-
-	if (got < 0)
-		got = 0;
-	text[got] = '\0';
-	if (fd != -1)
-		close(fd);
-}
-
 /* Each CPU that is up begins in an empty block, and with more of them. */
 static uint32_t
 give_blocks(struct kp_cpu *cpu, int cpus, char *buf, uint32_t next, uint32_t blocks)
@@ -79,7 +67,8 @@ give_blocks(struct kp_cpu *cpu, int cpus, char *buf, uint32_t next, uint32_t blo
 	struct tnf_block_header *h;
 	char online[1024];
 
-	read_online(online, sizeof online);
+	if (tnf_proc_file(online, sizeof online, "/sys/devices/system/cpu/online") < 0)
+		online[0] = '\0';
 	for (int i = 0; i < cpus; i++) {
 		memset(&cpu[i], 0, sizeof cpu[i]);
 		cpu[i].sched = ~0ull;

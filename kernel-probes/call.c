@@ -5,9 +5,7 @@
  * They hang on one tracepoint, and are imported ones because they cost: nobody has
  * them without asking.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"

@@ -6,8 +6,6 @@
  * programs that its probe needs; on which tracepoint each of these hangs is in
  * programs.h, and hooks.c looks which of the tracepoints this kernel has.
  */
-#include <stddef.h>
-#include <stdint.h>
 
 #include "kernel-probes/catalogue.h"
 #include "lines.h"

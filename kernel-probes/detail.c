@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/proc-status.h"
 #include "kernel-probes/handle.h"
 
 int
@@ -37,15 +38,10 @@ have_capability(int cap)
 static bool
 locked_down(void)
 {
-	char text[128] = "";
-	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char text[128];
 
-	if (f != NULL) {
-		if (fgets(text, sizeof text, f) == NULL)
-			text[0] = '\0';
-		fclose(f);
-	}
-	return strstr(text, "[confidentiality]") != NULL;
+	return tnf_proc_file(text, sizeof text, "/sys/kernel/security/lockdown") > 0 &&
+	    strstr(text, "[confidentiality]") != NULL;
 }
 
 int

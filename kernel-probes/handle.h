@@ -91,6 +91,10 @@ int kp_pins_open(struct kp *);		/* a descriptor, -ENOENT, or why not */
 int kp_pins_dir(struct kp *, const char *path);
 void kp_pins_remove(struct kp *, const char *name);
 void kp_pins_remove_all(struct kp *);
+/* Pins it there: 0, or the error of kp_refused(). */
+int kp_pin(struct kp *, int fd, const char *path);
+/* Closes *fd, which is -1 then. */
+void kp_close_fd(int *fd);
 bool kp_pinned(const char *dir, const char *name);
 
 /* state.c */

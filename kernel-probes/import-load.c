@@ -3,7 +3,6 @@
  * first of these is to record.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include <bpf/libbpf.h>
 
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
 #include "import.skel.h"
 
 #define PROGRAMS_MAX	16
@@ -100,11 +98,8 @@ load_programs(struct kp *kp, struct import_bpf **ret)
 static int
 import_load_pin(struct kp *kp, int fd, const char *path)
 {
-	int r;
-
 	unlink(path);
-	r = bpf_obj_pin(fd, path);
-	return r < 0 ? kp_refused(kp, r, path) : 0;
+	return kp_pin(kp, fd, path);
 }
 
 /* The maps last: who finds them knows that all is there. */

@@ -33,9 +33,9 @@ kp_import_pin(struct kp *kp, const struct kp_import *imp, unsigned n, int link)
 	int r;
 
 	pin_path(path, sizeof path, (unsigned)imp->slot, n);
-	r = bpf_obj_pin(link, path);
+	r = kp_pin(kp, link, path);
 	close(link);
-	return r < 0 ? kp_refused(kp, r, path) : 0;
+	return r;
 }
 
 /* Links are pinned in the order of their numbers. */
@@ -56,7 +56,6 @@ static int
 asked_open(struct kp *kp)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
-	int r;
 
 	if (kp->asked_fd >= 0)
 		return 0;
@@ -64,9 +63,7 @@ asked_open(struct kp *kp)
 	    sizeof(struct kp_asked), KP_IMPORTS, &opts);
 	if (kp->asked_fd < 0)
 		return kp_refused(kp, kp->asked_fd, "BPF map");
-	if ((r = bpf_obj_pin(kp->asked_fd, KP_PIN_ASKED)) < 0)
-		return kp_refused(kp, r, KP_PIN_ASKED);
-	return 0;
+	return kp_pin(kp, kp->asked_fd, KP_PIN_ASKED);
 }
 
 /* The probe of a process that has ended, whose type in the buffer is this one's, too. */
@@ -273,22 +270,14 @@ kp_imports_keep(struct kp *kp)
 	return r;
 }
 
-static void
-close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 void
 kp_imports_close(struct kp *kp)
 {
-	close_fd(&kp->asked_fd);
-	close_fd(&kp->rows_fd);
-	close_fd(&kp->counts_fd);
-	close_fd(&kp->where_fd);
-	close_fd(&kp->sites_fd);
+	kp_close_fd(&kp->asked_fd);
+	kp_close_fd(&kp->rows_fd);
+	kp_close_fd(&kp->counts_fd);
+	kp_close_fd(&kp->where_fd);
+	kp_close_fd(&kp->sites_fd);
 	memset(kp->slots, 0, sizeof kp->slots);
 	for (unsigned i = 0; i < kp->imports; i++) {
 		kp->import[i]->slot = -1;

@@ -11,7 +11,6 @@
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
-#include "kernel-probes/where.h"
 
 static uint32_t
 hash_add(uint32_t h, const char *s)
@@ -121,6 +120,16 @@ kp_import_row_prepare(struct kp *kp, struct kp_import *imp)
 	imp->row.rate = per_window(kp->state->import_rate);
 }
 
+static int
+row_renew(struct kp *kp, struct kp_import *imp)
+{
+	int r;
+
+	kp_import_row_prepare(kp, imp);
+	r = kp_import_row_where(kp, imp);
+	return r < 0 ? r : kp_import_row_put(kp, imp, true);
+}
+
 KP_EXPORT int
 kp_probe_where(struct kp *kp, unsigned id, const char *text)
 {
@@ -150,9 +159,7 @@ kp_probe_where(struct kp *kp, unsigned id, const char *text)
 		return r;
 	if (!imp->attached)
 		return 0;
-	kp_import_row_prepare(kp, imp);
-	r = kp_import_row_where(kp, imp);
-	return r < 0 ? r : kp_import_row_put(kp, imp, true);
+	return row_renew(kp, imp);
 }
 
 int
@@ -165,10 +172,7 @@ kp_imports_rerate(struct kp *kp)
 		imp = kp->import[i];
 		if (!imp->attached || kp_import_describe(kp, imp) < 0)
 			continue;
-		kp_import_row_prepare(kp, imp);
-		r = kp_import_row_where(kp, imp);
-		if (r == 0)
-			r = kp_import_row_put(kp, imp, true);
+		r = row_renew(kp, imp);
 	}
 	return r;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "kernel-probes/handle.h"
@@ -124,14 +123,6 @@ load_programs(struct kp *kp, size_t size, struct kernel_bpf **ret)
 }
 
 static int
-load_pin(struct kp *kp, int fd, const char *path)
-{
-	int r = bpf_obj_pin(fd, path);
-
-	return r < 0 ? kp_refused(kp, r, path) : 0;
-}
-
-static int
 pin_all(struct kp *kp, struct kernel_bpf *skel)
 {
 	struct bpf_program *p;
@@ -140,17 +131,17 @@ pin_all(struct kp *kp, struct kernel_bpf *skel)
 
 	if ((r = kp_pins_dir(kp, KP_DIR_PROG)) < 0 ||
 	    (r = kp_pins_dir(kp, KP_DIR_LINK)) < 0 ||
-	    (r = load_pin(kp, bpf_map__fd(skel->maps.tnf_buf), KP_PIN_BUF)) < 0 ||
-	    (r = load_pin(kp, bpf_map__fd(skel->maps.tnf_cpu), KP_PIN_CPU)) < 0 ||
-	    (r = load_pin(kp, bpf_map__fd(skel->maps.tnf_pool), KP_PIN_POOL)) < 0 ||
-	    (r = load_pin(kp, bpf_map__fd(skel->maps.tnf_ended), KP_PIN_ENDED)) < 0 ||
-	    (r = load_pin(kp, bpf_map__fd(skel->maps.tnf_renamed), KP_PIN_RENAMED)) < 0)
+	    (r = kp_pin(kp, bpf_map__fd(skel->maps.tnf_buf), KP_PIN_BUF)) < 0 ||
+	    (r = kp_pin(kp, bpf_map__fd(skel->maps.tnf_cpu), KP_PIN_CPU)) < 0 ||
+	    (r = kp_pin(kp, bpf_map__fd(skel->maps.tnf_pool), KP_PIN_POOL)) < 0 ||
+	    (r = kp_pin(kp, bpf_map__fd(skel->maps.tnf_ended), KP_PIN_ENDED)) < 0 ||
+	    (r = kp_pin(kp, bpf_map__fd(skel->maps.tnf_renamed), KP_PIN_RENAMED)) < 0)
 		return r;
 	bpf_object__for_each_program(p, skel->obj) {
 		if (!bpf_program__autoload(p))
 			continue;
 		snprintf(path, sizeof path, KP_DIR_PROG "/%s", bpf_program__name(p));
-		if ((r = load_pin(kp, bpf_program__fd(p), path)) < 0)
+		if ((r = kp_pin(kp, bpf_program__fd(p), path)) < 0)
 			return r;
 	}
 	return 0;

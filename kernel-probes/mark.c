@@ -2,9 +2,6 @@
  * mark.c - a mark in the kernel's buffer: an imported probe that we hit ourselves.
  */
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>

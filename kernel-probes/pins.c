@@ -11,6 +11,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
 #include "common/directory.h"
 #include "kernel-probes/handle.h"
 
@@ -119,6 +121,22 @@ kp_pinned(const char *dir, const char *name)
 
 	snprintf(path, sizeof path, "%s/%s", dir, name);
 	return access(path, F_OK) == 0;
+}
+
+int
+kp_pin(struct kp *kp, int fd, const char *path)
+{
+	int r = bpf_obj_pin(fd, path);
+
+	return r < 0 ? kp_refused(kp, r, path) : 0;
+}
+
+void
+kp_close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
 }
 
 /* No link is followed, and nothing goes that lies deeper than we make pins. */

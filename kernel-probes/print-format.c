@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel-probes/print-format.h"
+#include "kernel-probes/tracefs.h"
 
 struct cursor {
 	const char *p;

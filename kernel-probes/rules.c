@@ -7,16 +7,15 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 
+#include "common/proc-status.h"
 #include "kernel-probes/handle.h"
 
 /* Where the unified hierarchy is mounted, also beside older ones. */
@@ -130,22 +129,6 @@ rules_read(struct kp *kp, struct rules *l)
 	}
 }
 
-static bool
-proc_read(const char *pid, const char *file, char *buf, size_t n)
-{
-	char path[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%.20s/%s", pid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd == -1 ? -1 : read(fd, buf, n - 1);
-	if (fd != -1)
-		close(fd);
-	buf[got < 0 ? 0 : got] = '\0';
-	return got > 0;
-}
-
 /* The path in the unified hierarchy: the line "0::/path". */
 static const char *
 group_in(char *text)
@@ -175,10 +158,11 @@ reasons_of(const struct rules *l, const char *pid)
 	const char *group;
 	uint32_t reasons = 0;
 
-	if (!proc_read(pid, "comm", comm, sizeof comm))
+	if (tnf_proc_file(comm, sizeof comm, "/proc/%.20s/comm", pid) <= 0)
 		return 0;
 	comm[strcspn(comm, "\n")] = '\0';
-	group = proc_read(pid, "cgroup", groups, sizeof groups) ? group_in(groups) : "";
+	group = tnf_proc_file(groups, sizeof groups, "/proc/%.20s/cgroup", pid) > 0 ?
+	    group_in(groups) : "";
 	for (unsigned i = 0; i < l->n; i++)
 		if (l->rule[i].reason == KP_FILTER_NAME ?
 		    strcmp(comm, l->key[i].comm) == 0 :

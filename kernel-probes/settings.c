@@ -2,33 +2,31 @@
  * settings.c - what the dear probes may cost.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "kernel-probes/handle.h"
 
+static const struct {
+	const char *name;
+	size_t	at;
+	__u32	max;
+} settings[] = {
+	{ "stack_depth", offsetof(struct kp_shared, stack_depth), KP_STACK_MAX },
+	{ "rawio", offsetof(struct kp_shared, rawio), 1 },
+	{ "filter_except", offsetof(struct kp_shared, filter_except), 1 },
+	{ "import_rate", offsetof(struct kp_shared, import_rate), UINT32_MAX },
+	{ "recover_reason", offsetof(struct kp_shared, recover), 1 },
+};
+
 static __u32 *
 settings_find(struct kp_shared *s, const char *name, __u32 *max)
 {
-	if (strcmp(name, "stack_depth") == 0) {
-		*max = KP_STACK_MAX;
-		return &s->stack_depth;
-	}
-	if (strcmp(name, "rawio") == 0) {
-		*max = 1;
-		return &s->rawio;
-	}
-	if (strcmp(name, "filter_except") == 0) {
-		*max = 1;
-		return &s->filter_except;
-	}
-	if (strcmp(name, "import_rate") == 0) {
-		*max = UINT32_MAX;
-		return &s->import_rate;
-	}
-	if (strcmp(name, "recover_reason") == 0) {
-		*max = 1;
-		return &s->recover;
-	}
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		if (strcmp(name, settings[i].name) == 0) {
+			*max = settings[i].max;
+			return (__u32 *)(void *)((char *)s + settings[i].at);
+		}
 	return NULL;
 }
 

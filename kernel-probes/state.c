@@ -147,14 +147,6 @@ kp_state_make(struct kp *kp)
 	return map_state(kp);
 }
 
-static void
-close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 /* What was asked for stays known to this session, though it is pinned no more. */
 void
 kp_state_close(struct kp *kp)
@@ -182,10 +174,10 @@ kp_state_close(struct kp *kp)
 	if (kp->cpu != NULL)
 		munmap(kp->cpu, kp->cpus * sizeof *kp->cpu);
 	kp->cpu = NULL;
-	close_fd(&kp->state_fd);
-	close_fd(&kp->filter_fd);
-	close_fd(&kp->rules_fd);
-	close_fd(&kp->buf_fd);
-	close_fd(&kp->cpu_fd);
-	close_fd(&kp->pool_fd);
+	kp_close_fd(&kp->state_fd);
+	kp_close_fd(&kp->filter_fd);
+	kp_close_fd(&kp->rules_fd);
+	kp_close_fd(&kp->buf_fd);
+	kp_close_fd(&kp->cpu_fd);
+	kp_close_fd(&kp->pool_fd);
 }

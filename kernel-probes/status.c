@@ -135,9 +135,7 @@ kp_status(struct kp *kp, struct kp_status *ret)
 	ret->tracing = kp->state->tracing;
 	ret->size = kp->state->buffer_size;
 	ret->fill = kp->state->fill;
-	if (ret->size == 0)
-		return 0;
-	if (kp->cpu != NULL)
+	if (ret->size != 0 && kp->cpu != NULL)
 		count_lost(kp, ret);
 	return 0;
 }

@@ -6,44 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/proc-status.h"
 #include "kernel-probes/handle.h"
-
-#define READ_SIZE	(64u << 10)	/* more than the kernel hands out at once */
-
-/* All that the iterator tells; malloc'ed. */
-static int
-tasks_read(int fd, char **ret, size_t *ret_size)
-{
-	char *text = NULL, *grown;
-	size_t size = 0, room = 0;
-	ssize_t n;
-	int r;
-
-	for (;;) {
-		if (room - size < READ_SIZE) {
-			room = 2 * room + READ_SIZE;
-			grown = realloc(text, room);
-			if (grown == NULL) {
-				free(text);
-				return -ENOMEM;
-			}
-			text = grown;
-		}
-		n = read(fd, text + size, room - size);
-		if (n == 0)
-			break;
-		if (n > 0) {
-			size += (size_t)n;
-		} else if (errno != EINTR && errno != EAGAIN) {
-			r = -errno;
-			free(text);
-			return r;
-		}
-	}
-	*ret = text;
-	*ret_size = size;
-	return 0;
-}
 
 /* The program numbers tasks as the first pid name space does.  One that sees itself, by
    the numbers that it has itself, is in that one, as nearly all are. */
@@ -95,7 +59,7 @@ kp_tasks(struct kp *kp, struct kp_task **ret, size_t *ret_n)
 
 	if (fd < 0)
 		return fd;
-	r = tasks_read(fd, &text, &size);
+	r = -tnf_read_all(fd, &text, &size);
 	close(fd);
 	if (r < 0)
 		return r;

@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "common/proc-status.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/tracefs.h"
 
@@ -50,63 +51,32 @@ tnfctl_tracefs_find(struct kp *kp)
 int
 tnfctl_tracefs_read(struct kp *kp, const char *path, char **ret)
 {
-	size_t room = 1 << 16, n = 0;
-	char full[256], *text, *more;
-	ssize_t got = 0;
-	int fd, r = 0;
+	char full[256];
+	int fd, e;
 
 	snprintf(full, sizeof full, "%s/%s", place, path);
 	fd = open(full, O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
 		return kp_fail(kp, -errno, "%s: %s", full, strerror(errno));
-	text = malloc(room);
-	while (text != NULL && (got = read(fd, text + n, room - n - 1)) > 0) {
-		n += (size_t)got;
-		if (room - n > 1)
-			continue;
-		more = realloc(text, room *= 2);
-		if (more == NULL)
-			free(text);
-		text = more;
-	}
-	if (got < 0)
-		r = kp_fail(kp, -errno, "%s: %s", full, strerror(errno));
-	if (text == NULL)
-		r = kp_fail(kp, -ENOMEM, "%s: not enough memory", full);
+	e = tnf_read_all(fd, ret, NULL);
 	close(fd);
-	if (r < 0) {
-		free(text);
-		return r;
-	}
-	text[n] = '\0';
-	*ret = text;
-	return 0;
+	return e == 0 ? 0 : kp_fail(kp, -e, "%s: %s", full,
+	    e == ENOMEM ? "not enough memory" : strerror(e));
 }
 
 static const char *
-scalar_type(const char *decl, uint32_t size, bool is_signed)
+number_type(bool array, uint32_t size, bool is_signed)
 {
-	static const char *const types[4][2] = {
-		{ "tnf_uint8", "tnf_int8" }, { "tnf_uint16", "tnf_int16" },
-		{ "tnf_uint32", "tnf_int32" }, { "tnf_uint64", "tnf_int64" },
+	static const char *const types[][4][2] = {
+		{ { "tnf_uint8", "tnf_int8" }, { "tnf_uint16", "tnf_int16" },
+		  { "tnf_uint32", "tnf_int32" }, { "tnf_uint64", "tnf_int64" } },
+		{ { "tnf_uint8_array", "tnf_int8_array" },
+		  { "tnf_uint16_array", "tnf_int16_array" },
+		  { "tnf_uint32_array", "tnf_int32_array" },
+		  { "tnf_uint64_array", "tnf_int64_array" } },
 	};
 
-	if (size == 8 && strchr(decl, '*') != NULL)
-		return "tnf_opaque";
-	return types[size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : 0][is_signed];
-}
-
-static const char *
-array_type(uint32_t element, bool is_signed)
-{
-	static const char *const types[4][2] = {
-		{ "tnf_uint8_array", "tnf_int8_array" },
-		{ "tnf_uint16_array", "tnf_int16_array" },
-		{ "tnf_uint32_array", "tnf_int32_array" },
-		{ "tnf_uint64_array", "tnf_int64_array" },
-	};
-
-	return types[element == 8 ? 3 : element == 4 ? 2 : element == 2 ? 1 : 0][is_signed];
+	return types[array][size == 8 ? 3 : size == 4 ? 2 : size == 2 ? 1 : 0][is_signed];
 }
 
 static bool
@@ -167,7 +137,8 @@ tracefs_decide(struct tracefs_field *f, const char *decl, int count, bool is_sig
 
 	if (!array) {
 		f->how = KP_OP_COPY;
-		f->type = scalar_type(decl, f->size, is_signed);
+		f->type = f->size == 8 && strchr(decl, '*') != NULL ? "tnf_opaque" :
+		    number_type(false, f->size, is_signed);
 		return;
 	}
 	if (element != 1 && element != 2 && element != 4 && element != 8)
@@ -177,7 +148,7 @@ tracefs_decide(struct tracefs_field *f, const char *decl, int count, bool is_sig
 		f->type = "tnf_string";
 	} else {
 		f->how = rel ? KP_OP_REL_ARRAY : loc ? KP_OP_LOC_ARRAY : KP_OP_ARRAY;
-		f->type = array_type(element, is_signed);
+		f->type = number_type(true, element, is_signed);
 	}
 	if (f->size > KP_TEXT_MAX && !is_text(decl))
 		f->size = KP_TEXT_MAX;

@@ -28,4 +28,13 @@ struct tracefs_field {
 /* The next field that 'format' describes; returns the text behind it, or NULL. */
 const char *tnfctl_tracefs_next_field(const char *format, struct tracefs_field *ret);
 
+/* print-format.c: the names that a tracepoint's print format has for values. */
+/*
+ * Calls fn for each member whose values have names, with these as a text (tnf(5),
+ * "Context"): "symbolic MASK VALUE=NAME,..." or "flags MASK DELIMITER VALUE=NAME,...".
+ * What cannot be understood is left out.
+ */
+void tnfctl_print_format_names(const char *format, void (*fn)(void *arg, const char *member,
+    const char *names), void *arg);
+
 #endif /* KERNEL_PROBES_TRACEFS_H */

@@ -18,6 +18,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "common/proc-status.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
@@ -37,16 +38,10 @@ kp_uprobe_finder(kp_uprobe_find_f *fn)
 static long
 read_number(const char *path, const char *before)
 {
-	FILE *f = fopen(path, "re");
-	char line[64] = "";
-	const char *at;
+	char line[64];
+	const char *at = tnf_proc_file(line, sizeof line, "%s", path) < 0 ? NULL :
+	    strstr(line, before);
 
-	if (f == NULL)
-		return -1;
-	if (fgets(line, sizeof line, f) == NULL)
-		line[0] = '\0';
-	fclose(f);
-	at = strstr(line, before);
 	return at == NULL ? -1 : strtol(at + strlen(before), NULL, 10);
 }
 
@@ -54,18 +49,12 @@ read_number(const char *path, const char *before)
 static uint64_t
 uprobe_started(pid_t pid)
 {
-	char path[64], text[1024];
 	unsigned long long when;
+	char text[1024];
 	const char *p;
-	size_t n;
-	FILE *f;
 
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	if ((f = fopen(path, "re")) == NULL)
+	if (tnf_proc_file(text, sizeof text, "/proc/%d/stat", (int)pid) < 0)
 		return 0;
-	n = fread(text, 1, sizeof text - 1, f);
-	fclose(f);
-	text[n] = '\0';
 	p = strrchr(text, ')');		/* the name may hold anything */
 	if (p == NULL || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
 	    "%*u %*u %*d %*d %*d %*d %*d %*d %llu", &when) != 1)
@@ -310,30 +299,15 @@ uprobe_revive(struct kp *kp, struct kp_import *imp)
 	return imp->attrs != NULL ? 0 : -ENOMEM;
 }
 
-const struct kp_import_kind kp_uprobe = {
-	.number = KP_IMPORT_UPROBE,
-	.name = "usdt",
-	.program = "uprobe_hit",
-	.otherwise = "uprobe_plain",
-	.describe = uprobe_describe,
-	.attach = uprobe_attach,
-	.revive = uprobe_revive,
-	.detached = uprobe_detached,
-	.gone = uprobe_gone,
-};
-
-/* The same for functions. */
-const struct kp_import_kind kp_function = {
-	.number = KP_IMPORT_FUNCTION,
-	.name = "function",
-	.program = "uprobe_hit",
-	.otherwise = "uprobe_plain",
-	.describe = uprobe_describe,
-	.attach = uprobe_attach,
-	.revive = uprobe_revive,
-	.detached = uprobe_detached,
-	.gone = uprobe_gone,
-};
+#define UPROBE_KIND(kind, what) {					\
+	.number = kind, .name = what,					\
+	.program = "uprobe_hit", .otherwise = "uprobe_plain",		\
+	.describe = uprobe_describe, .attach = uprobe_attach,		\
+	.revive = uprobe_revive, .detached = uprobe_detached,		\
+	.gone = uprobe_gone,						\
+}
+const struct kp_import_kind kp_uprobe = UPROBE_KIND(KP_IMPORT_UPROBE, "usdt");
+const struct kp_import_kind kp_function = UPROBE_KIND(KP_IMPORT_FUNCTION, "function");
 
 KP_EXPORT int
 kp_uprobe_add(struct kp *kp, const char *name, const char *keys,

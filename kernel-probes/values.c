@@ -10,7 +10,6 @@
 
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import.h"
-#include "kernel-probes/print-format.h"
 #include "kernel-probes/tracefs.h"
 
 struct names_call {

@@ -9,8 +9,7 @@
 
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
-#include "kernel-probes/where.h"
+#include "kernel-probes/import-impl.h"
 
 struct reader {
 	struct kp	*kp;
