@@ -2,7 +2,6 @@
  * attach.c - take a running process under control.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>

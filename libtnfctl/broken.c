@@ -6,7 +6,6 @@
 
 #include "common/proc-status.h"
 #include "libtnfctl/control.h"
-#include "libtnfctl/proc.h"
 
 /* What libtnfprobe means by an errno, where strerror(3) would mislead. */
 static const struct {

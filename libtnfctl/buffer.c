@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,6 @@
 
 #include "common/proc-status.h"
 #include "libtnfctl/control.h"
-#include "libtnfctl/proc.h"
 
 #define SIZE_MAX_	(1u << 30)	/* what a reference can reach */
 

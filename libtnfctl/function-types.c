@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/elf-file.h"
 #include "common/open-regular.h"
@@ -273,15 +272,16 @@ is_text(Dwarf_Die *pointer)
 	return encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char;
 }
 
-static const char *
-number_type(unsigned size, bool sign)
+const char *
+tnfctl_number_type(unsigned size, bool sign)
 {
 	static const char *const types[][2] = {
 		{ "tnf_uint8", "tnf_int8" }, { "tnf_uint16", "tnf_int16" },
 		{ "tnf_uint32", "tnf_int32" }, { "tnf_uint64", "tnf_int64" },
 	};
+	int i = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : -1;
 
-	return types[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3][sign];
+	return i < 0 ? NULL : types[i][sign];
 }
 
 /* What kind of value it is; false: one that ends what we know. */
@@ -311,7 +311,7 @@ value_of(Dwarf_Die *type, struct function_value *ret)
 			return false;
 		ret->size = (uint8_t)size;
 		ret->sign = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
-		ret->type = number_type((unsigned)size, ret->sign);
+		ret->type = tnfctl_number_type((unsigned)size, ret->sign);
 		return true;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:

@@ -31,6 +31,9 @@ int	tnfctl_function_parameters(int fd, const char *path, uint64_t address,
 int	tnfctl_function_result(int fd, const char *path, uint64_t address,
 	    struct function_value *ret);
 
+/* The type of a number of so many bytes; NULL: there is none. */
+const char *tnfctl_number_type(unsigned size, bool sign);
+
 /* Closes the file that was asked for last, which stays open for the next question. */
 void	tnfctl_function_types_forget(void);
 

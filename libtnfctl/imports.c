@@ -2,12 +2,10 @@
  * imports.c - probes of a process that the kernel hits for us: USDT.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernel-probes/kernel_probes.h"

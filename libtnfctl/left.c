@@ -19,7 +19,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "libtnfctl/direct.h"
 #include "libtnfctl/left.h"
 
 /* As /proc/PID/fdinfo tells it. */

@@ -7,8 +7,6 @@
  * memory and may be a lie, or be changing while we read it.
  */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stddef.h>

@@ -6,7 +6,6 @@
  */
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "libtnfctl/control.h"
 #include "libtnfctl/text.h"

@@ -82,7 +82,6 @@ tnfctl_proc_thread_add(struct proc *p, pid_t tid)
 	return t;
 }
 
-/* A child that is to run free: it stops at its birth, and must be let go. */
 void
 tnfctl_proc_thread_add_foreign(struct proc *p, pid_t child)
 {
@@ -108,7 +107,6 @@ tnfctl_proc_thread_drop(struct proc *p, struct thread *t)
 		tnfctl_proc_thread_add_foreign(p, child);
 }
 
-/* All that are the process's own. */
 void
 tnfctl_proc_threads_drop(struct proc *p)
 {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
+#include "libtnfctl/function-types.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/usdt-catalogue.h"
 #include "libtnfctl/usdt-find.h"
@@ -50,23 +51,6 @@ tnfctl_usdt_probes_of(int fd)
 }
 
 static const char *
-number_type(unsigned size, bool sign)
-{
-	switch (size) {
-	case 1:
-		return sign ? "tnf_int8" : "tnf_uint8";
-	case 2:
-		return sign ? "tnf_int16" : "tnf_uint16";
-	case 4:
-		return sign ? "tnf_int32" : "tnf_uint32";
-	case 8:
-		return sign ? "tnf_int64" : "tnf_uint64";
-	default:
-		return NULL;
-	}
-}
-
-static const char *
 arg_type(const struct usdt_probe *p, const struct usdt_args_named *named, unsigned i)
 {
 	bool pointer = p->size[i] == sizeof(uintptr_t);
@@ -75,7 +59,7 @@ arg_type(const struct usdt_probe *p, const struct usdt_args_named *named, unsign
 		return "tnf_opaque";
 	if (i < named->n && pointer && named->type[i] != USDT_NUMBER)
 		return "tnf_string";
-	return number_type(p->size[i], p->sign[i]);
+	return tnfctl_number_type(p->size[i], p->sign[i]);
 }
 
 void

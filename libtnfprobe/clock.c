@@ -10,7 +10,6 @@
  *
  * The counter is used if the kernel itself keeps time with it.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
