@@ -17,12 +17,6 @@ static void (*const lists[])(struct shell *, const struct args *) = {
 	list_values
 };
 
-static bool
-cmd_list_is_word(const struct token *tok, const char *word)
-{
-	return tok->kind == TOK_WORD && strcmp(tok->text, word) == 0;
-}
-
 /* An identifier before "probes" is an attribute.  One can only be short for a
    word of ours where otherwise there would be no such word. */
 static bool
@@ -33,7 +27,7 @@ cmd_list_abbreviates(const struct statement *st, const struct token *tok,
 	    strncmp(word, tok->text, strlen(tok->text)) != 0)
 		return false;
 	for (size_t i = st->next; i < st->n; i++)
-		if (cmd_list_is_word(&st->v[i], "probes"))
+		if (token_is_word(&st->v[i], "probes"))
 			return false;
 	return true;
 }
@@ -44,7 +38,7 @@ parse_probes(struct shell *sh, struct statement *st, struct args *a)
 	for (;;) {
 		const struct token *tok = statement_peek(st);
 
-		if (cmd_list_is_word(tok, "probes") || cmd_list_abbreviates(st, tok, "probes")) {
+		if (token_is_word(tok, "probes") || cmd_list_abbreviates(st, tok, "probes")) {
 			st->next++;
 			a->word = "probes";
 			return parse_target(sh, st, a);
@@ -59,7 +53,7 @@ cmd_list_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	const struct token *tok = statement_peek(st);
 
-	if (cmd_list_is_word(tok, "probes") ||
+	if (token_is_word(tok, "probes") ||
 	    (tok->kind != TOK_WORD && st->n > 2 && !cmd_list_abbreviates(st, tok, "values")))
 		return parse_probes(sh, st, a);
 	if (tok->kind != TOK_WORD && tok->kind != TOK_IDENT)

@@ -12,7 +12,7 @@
 #include "prex/kernel.h"
 #include "prex/parse.h"
 #include "prex/shell.h"
-#include "prex/trace-make.h"
+#include "prex/trace.h"
 #include "prex/util.h"
 
 /* All words up to the end, or one in quotes. */

@@ -1,7 +1,6 @@
 /*
  * cmd-source.c - read commands from a file.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "prex/cmd.h"

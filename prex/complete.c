@@ -24,12 +24,6 @@ struct context {
 	const char *text;			/* the whole line */
 };
 
-static bool
-complete_is_word(const struct token *tok, const char *word)
-{
-	return tok->kind == TOK_WORD && strcmp(tok->text, word) == 0;
-}
-
 static void
 complete_add(struct context *x, const char *mark, const char *s, const char *tail)
 {
@@ -147,7 +141,7 @@ static void
 add_list(struct context *x, const struct cmd *cmd)
 {
 	for (size_t i = 1; i < x->n; i++)
-		if (complete_is_word(&x->tokens[i], "probes")) {
+		if (token_is_word(&x->tokens[i], "probes")) {
 			add_target(x, i + 1, true);
 			return;
 		}
@@ -155,7 +149,7 @@ add_list(struct context *x, const struct cmd *cmd)
 		add_words(x, cmd->words);
 	else if (x->tokens[1].kind != TOK_WORD)
 		complete_add(x, "", "probes", "");
-	else if (!complete_is_word(&x->tokens[1], "values"))
+	else if (!token_is_word(&x->tokens[1], "values"))
 		return;
 	add_attrs(x, "");
 }
@@ -216,9 +210,9 @@ add_filter(struct context *x, const struct cmd *cmd)
 	if (x->n == 1) {
 		add_words(x, cmd->words);
 		complete_add(x, "", "except", "");
-	} else if (complete_is_word(&x->tokens[1], "add") ||
-	    complete_is_word(&x->tokens[1], "delete")) {
-		complete_filter(x->sh, x->text, complete_is_word(&x->tokens[1], "delete"),
+	} else if (token_is_word(&x->tokens[1], "add") ||
+	    token_is_word(&x->tokens[1], "delete")) {
+		complete_filter(x->sh, x->text, token_is_word(&x->tokens[1], "delete"),
 		    x->c);
 	}
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "prex/cmd.h"
 #include "prex/family.h"
 #include "prex/history.h"
 #include "prex/leave-stopped.h"

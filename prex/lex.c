@@ -159,6 +159,12 @@ lex(const char *s, struct token *tok)
 	return blanks + len;
 }
 
+bool
+token_is_word(const struct token *tok, const char *word)
+{
+	return tok->kind == TOK_WORD && strcmp(tok->text, word) == 0;
+}
+
 void
 token_free(struct token *tok)
 {

@@ -35,6 +35,8 @@ struct token {
    NUL).  Returns how many bytes it took, blanks before it included. */
 size_t	lex(const char *s, struct token *tok);
 void	token_free(struct token *tok);
+/* Is it this word of the language? */
+bool	token_is_word(const struct token *, const char *word);
 
 /* The same without allocating, for callers that only want to look. */
 enum token_kind lex_scan(const char *s, size_t *blanks, size_t *len);

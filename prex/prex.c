@@ -3,8 +3,6 @@
  * what they come to.
  */
 #include <errno.h>
-#include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "prex/cmd.h"
 #include "prex/history.h"
 #include "prex/names.h"
-#include "prex/trace-make.h"
+#include "prex/trace.h"
 
 struct family;
 struct source;

@@ -3,7 +3,6 @@
  */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,8 +12,7 @@
 #include "prex/parse.h"
 #include "prex/shell.h"
 #include "prex/target.h"
-#include "prex/trace-context.h"
-#include "prex/trace-make.h"
+#include "prex/trace.h"
 #include "prex/util.h"
 
 static bool

@@ -11,13 +11,10 @@
 #include "prex/cmd.h"
 #include "prex/ending.h"
 #include "prex/family.h"
-#include "prex/kernel.h"
 #include "prex/leave-stopped.h"
 #include "prex/shell.h"
 #include "prex/target.h"
-#include "prex/trace-context.h"
-#include "prex/trace-file.h"
-#include "prex/trace-make.h"
+#include "prex/trace.h"
 
 static volatile sig_atomic_t interrupted;
 

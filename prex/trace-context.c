@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,7 +22,7 @@
 #include "common/proc-status.h"
 #include "prex/cmd.h"
 #include "prex/shell.h"
-#include "prex/trace-context.h"
+#include "prex/trace.h"
 #include "prex/util.h"
 
 static struct context_writer noted;

@@ -14,7 +14,7 @@
 #include "common/open-regular.h"
 #include "prex/cmd.h"
 #include "prex/shell.h"
-#include "prex/trace-file.h"
+#include "prex/trace.h"
 
 static bool there, enabled;
 

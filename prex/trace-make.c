@@ -5,7 +5,6 @@
  * it has: name and size take effect when something can be recorded, at the first
  * command that changes a probe or lets the target run.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "prex/cmd.h"
 #include "prex/family.h"
 #include "prex/shell.h"
 #include "prex/target.h"
-#include "prex/trace-context.h"
-#include "prex/trace-make.h"
+#include "prex/trace.h"
 #include "prex/util.h"
 
 enum { DEFAULT_SIZE = 4 * 1024 * 1024 };
