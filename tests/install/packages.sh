@@ -17,8 +17,8 @@
 #		package's own tests (debian/tests), which trace a program and the
 #		kernel
 # autopkgtest	the same tests as autopkgtest(1) runs them, in another such Debian
-# arm64		the packages cross-built in a Debian of amd64, installed into one of arm64
-#		that has nothing on it, which reads kept traces under qemu-user; with
+# arm64		the packages cross-built in a Debian of amd64, twice as by "again", with
+#		equal bytes; lintian; installed into a Debian of arm64 that has nothing on it, which reads kept traces under qemu-user; with
 #		TNF_ARM64, an unpacked kernel package of arm64, the README's session
 #		(debian/tests/session) in a virtual machine
 #
@@ -65,9 +65,14 @@ stage_build() {
 	ls -l "$dir/first"/*.deb
 }
 
-stage_lint() {
+# lint DIRECTORY: the packages in it.
+lint() {
 	lintian --version
-	lintian --fail-on error,warning --show-overrides "$dir/first"/*.changes || bad "lintian"
+	lintian --fail-on error,warning --show-overrides "$1"/*.changes || bad "lintian"
+}
+
+stage_lint() {
+	lint "$dir/first"
 	command -v shellcheck >/dev/null && shellcheck -s sh "$top"/debian/tests/trace-*
 }
 
@@ -98,16 +103,20 @@ stage_again() {
 	second=$dir/second/of-another-name/somewhere
 	unpack "$second"
 	find "$second" -exec touch -d '2001-02-03 04:05' {} +
-	# A new date of the file means: what it was made from has one, too.
 	(umask 027; export TZ=Pacific/Auckland LC_ALL=C.UTF-8 HOME=/nonexistent LOGNAME=other \
 		DEB_BUILD_OPTIONS='nocheck parallel=1'; packages "$second") || exit 1
-	for deb in "$dir/first"/*.deb; do
-		if cmp "$deb" "$second/$(basename "$deb")"; then
+	equal "$dir/first" "$second"
+}
+
+# equal FIRST SECOND: the packages in both directories are.
+equal() {
+	for deb in "$1"/*.deb; do
+		if cmp "$deb" "$2/$(basename "$deb")"; then
 			echo "equal: $(basename "$deb")"
 		else
 			bad "$(basename "$deb"): differs"
 			! command -v diffoscope >/dev/null ||
-				diffoscope "$deb" "$second/$(basename "$deb")" | head -60
+				diffoscope "$deb" "$2/$(basename "$deb")" | head -60
 		fi
 	done
 }
@@ -221,6 +230,14 @@ stage_autopkgtest() {
 	[ $status -eq 0 ] || bad "autopkgtest: status $status: see $dir/autopkgtest.log"
 }
 
+# cross_build DIRECTORY COMMAND...: in the root's directory, with the command before it.
+cross_build() {
+	where=$1
+	shift
+	in_root "$@" sh -c 'cd "$0"/tnf-* && dpkg-buildpackage -aarm64 -us -uc -b -Pcross,nocheck' "$where" \
+		>>"$dir/cross.log" 2>&1 || { tail -30 "$dir/cross.log"; die "cross build: see $dir/cross.log"; }
+}
+
 # Nothing of arm64 is on this machine: the compiler and the libraries are in a root.
 stage_arm64() {
 	! private arm64 || return
@@ -229,10 +246,17 @@ stage_arm64() {
 	unpack "$root/build"
 	echo "== dpkg-buildpackage -aarm64"
 	in_root sh -c 'cd /build/tnf-* && apt-get -q -q update &&
-		apt-get -q -y --no-install-recommends -aarm64 -Pcross,nocheck build-dep ./ &&
-		dpkg-buildpackage -aarm64 -us -uc -b -Pcross,nocheck' >"$dir/cross.log" 2>&1 ||
-		{ tail -30 "$dir/cross.log"; die "cross build: see $dir/cross.log"; }
+		apt-get -q -y --no-install-recommends -aarm64 -Pcross,nocheck build-dep ./' \
+		>"$dir/cross.log" 2>&1 || { tail -30 "$dir/cross.log"; die "build-dep: see $dir/cross.log"; }
+	cross_build /build
 	made=$root/build
+	lint "$made"
+	echo "== dpkg-buildpackage -aarm64, again"
+	unpack "$root/second/of-another-name"
+	find "$root/second" -exec touch -d '2001-02-03 04:05' {} +
+	(umask 027; cross_build /second/of-another-name env TZ=Pacific/Auckland HOME=/nonexistent \
+		LOGNAME=other DEB_BUILD_OPTIONS=parallel=1) || exit 1
+	equal "$made" "$root/second/of-another-name"
 	debian_root "$dir/root.arm64" --variant=minbase --arch=arm64
 	mkdir "$root/packages" && cp "$made"/*.deb "$root/packages" || exit 1
 	rm -f "$root"/packages/*-dbgsym_*
