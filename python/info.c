@@ -73,7 +73,7 @@ static PyObject *
 facts_dict(const tnf_context_t *c)
 {
 	static const char *const names[] = { "host", "system", "release",
-	    "version", "machine", "boot", "cpus", "zone" };
+	    "version", "machine", "boot", "cpus", "zone", "crashed", "missing", "printk" };
 	PyObject *dict = PyDict_New();
 	const char *s;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libtnf/context-write.h"
 #include "tnfxtract/output.h"
 #include "tnfxtract/source.h"
 #include "tnfxtract/tnfxtract.h"
@@ -52,6 +53,22 @@ put_file(struct output *out, const struct image_file *f)
 	return e;
 }
 
+/* A disk that is full for it is full. */
+static int
+put_missing(const struct output *out, const struct image_file *f)
+{
+	struct context_writer w;
+	int e;
+
+	if (f->missing == 0)
+		return 0;
+	context_begin(&w);
+	source_context_missing(&w, f->missing, f->used);
+	e = context_append(&w, out->file.fd, 0);
+	context_free(&w);
+	return e == EINVAL ? 0 : e;	/* cut off */
+}
+
 static void
 source_files_tell(const struct image_file *f, const char *name)
 {
@@ -75,6 +92,8 @@ source_files_take(void *arg, const struct image_file *file)
 	int e = open_file(f, file->pid, name, sizeof name, &out);
 	if (e == 0)
 		e = put_file(&out, file);
+	if (e == 0)
+		e = put_missing(&out, file);
 	if (e == 0)
 		e = output_commit(&out, false);
 	output_discard(&out);

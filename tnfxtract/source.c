@@ -51,6 +51,16 @@ context_boot(struct context_writer *w, const void *base)
 	context_fact(w, "boot", text);
 }
 
+void
+source_context_missing(struct context_writer *w, size_t missing, size_t blocks)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "%zu of %zu blocks", missing, blocks);
+	if (missing > 0)
+		context_fact(w, "missing", text);
+}
+
 static void
 context_printk(struct context_writer *w, const struct image *im)
 {
@@ -67,6 +77,7 @@ static void
 context_of_image(const struct source *s, struct context_writer *w)
 {
 	context_boot(w, s->base);
+	source_context_missing(w, s->found.missing, s->found.size / 4096);
 	if (s->previous || s->image.release[0] == '\0')
 		return;
 	context_fact(w, "system", "Linux");

@@ -45,6 +45,8 @@ void source_close(struct source *);
 /* The machine that the buffer is of, who lives on it, and who has ended: may be called
    while the buffer is copied, by another thread. */
 void source_context(const struct source *, struct context_writer *);
+/* What --info says of a copy that lacks blocks: so many of so many. */
+void source_context_missing(struct context_writer *, size_t missing, size_t blocks);
 /* Fills in lost[]; what was lost up to now, for the copy and for the message. */
 void source_count_lost(struct source *);
 /* Says on stderr if events were lost. */

@@ -550,6 +550,25 @@ class Recording(Case):
             self.probes = trace.probes
             return list(trace)
 
+    def test_facts(self):
+        """What tnfdump --info says of a machine that crashed, File.facts says as well."""
+        self.run_program("import tnf; tnf.probe('start', keys='order')()")
+        told = {"host": "here", "crashed": "2023-11-14T22:13:20Z", "missing": "3 of 32 blocks",
+                "printk": "[ 1.0] one\n[ 2.0] two"}
+        text = "TNFCTX 1\n" + "".join(
+            f"{k} " + v.replace("\n", "\\012") + "\n" for k, v in told.items()) + "end 1\n"
+        path = os.path.join(self.dir, "recorded.tnf")
+        with open(path, "r+b") as f:
+            end = f.seek(0, os.SEEK_END)
+            f.write(text.encode())
+            f.seek(64 + 144)    # extra_offset and extra_size of struct tnf_ext
+            f.write(struct.pack("=QQ", end, len(text)))
+        with tnf.open(path) as trace:
+            self.assertEqual(trace.files[0].facts, told)
+        info = json.loads(subprocess.run([TNFDUMP, "--info=json", path], check=True,
+                                         stdout=subprocess.PIPE).stdout)
+        self.assertEqual({k: info.get(k) for k in told}, told)
+
     def test_values(self):
         """What is given is what is read, also the longest; what does not fit is null."""
         events = self.run_program("""if 1:

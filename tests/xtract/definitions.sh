@@ -4,7 +4,8 @@
 #
 # usage: definitions.sh tnfxtract xtract-imported
 #
-# Guards: a buffer that is lost with one of its first pages, definitions of another release
+# Guards: a buffer that is lost with one of its first pages, a trace that is called complete
+# and is not, definitions of another release
 # that are mixed with ours, imported probes that are lost without a word, memory for what
 # a page of the image claims.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
@@ -88,6 +89,10 @@ without() {
 		grep -q "definitions of imported probes are lost" err &&
 			grep -q "$blocks of 32 blocks are not in the image" err
 	fi || fail "imported, without $*: said $(cat err)"
+	case $("$dump" --info out 2>/dev/null | sed -n 's/^  complete: *//p') in
+	"no: $blocks of 32 blocks were not in the image of memory") [ "$blocks" -gt 0 ] ;;
+	*) [ "$blocks" -eq 0 ] || [ -z "$events" ] ;;
+	esac || fail "imported, without $*: --info says $("$dump" --info out)"
 }
 without nearfar 0
 without nearfar 0 4

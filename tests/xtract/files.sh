@@ -65,6 +65,9 @@ grep -q "page cache" err || fail "copies: $(cat err)"
 python3 image.py part 25 one
 "$x" -d part --files part.d 2>err || fail "part: $(cat err)"
 grep -q "blocks are not in the image: their events are missing" err || fail "part: said $(cat err)"
+"$dump" --info part.d/process-*.tnf >txt
+grep -q 'complete: *no: [0-9]* of [0-9]* blocks were not in the image of memory$' txt ||
+	fail "part: --info says $(cat txt)"
 "$dump" part.d/process-*.tnf >txt 2>/dev/null
 [ "$(wc -l <txt)" -lt "$(wc -l <one.txt)" ] && grep -q ' order_end ' txt || fail "part: other events"
 

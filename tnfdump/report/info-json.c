@@ -130,7 +130,7 @@ info_json_put_context(struct out *o, const struct info *f)
 {
 	static const char *const facts[] = { "host", "system", "release",
 	    "version", "machine", "cpus", "boot", "zone", "crashed",
-	    "printk" };
+	    "missing", "printk" };
 	const char *text;
 
 	for (unsigned i = 0; f->context != NULL && i < sizeof facts / sizeof facts[0];

@@ -134,7 +134,10 @@ info_text_put_coverage(struct dump *d, const struct info *f)
 		info_text_row(d, label, "%" PRIu64 " events, %.6f s to %.6f s", c->events,
 		    since_first(f, c->first), since_first(f, c->last));
 	}
-	if (from == INT64_MIN)
+	if (info_missing(f) != NULL)
+		info_text_row(d, "complete", "no: %s were not in the image of memory",
+		    info_missing(f));
+	else if (from == INT64_MIN)
 		info_text_row(d, "complete", "from the start");
 	else if (from != INT64_MAX)
 		info_text_row(d, "complete", "from %.6f s: earlier events were "

@@ -24,6 +24,12 @@ info_ended(const struct info *f)
 	return f->ext->ended >= f->ext->attached ? "yes" : "no";
 }
 
+const char *
+info_missing(const struct info *f)
+{
+	return f->context == NULL ? NULL : tnf_context_fact(f->context, "missing");
+}
+
 uint64_t
 info_count(const struct info_all *all, unsigned probe)
 {
@@ -58,7 +64,7 @@ info_complete(const struct dump *d, const struct info *f)
 {
 	int64_t from = INT64_MAX;
 
-	if (d->filters != NULL || f->events == 0)
+	if (d->filters != NULL || f->events == 0 || info_missing(f) != NULL)
 		return INT64_MAX;
 	if (f->sum.generation <= 1 && f->sum.overwritten == 0 && !info_numbered(f))
 		return INT64_MIN;

@@ -43,11 +43,13 @@ int  info_set(struct dump *, const char *arg);	/* the option */
 bool info_chosen(const struct dump *);
 bool info_wall(const struct info *, int64_t time, int64_t *wall);
 const char *info_ended(const struct info *);	/* NULL: not known */
+/* How many of how many blocks an image of memory lacked; NULL: all were there. */
+const char *info_missing(const struct info *);
 uint64_t info_lost(const struct info *);
 /*
  * From when on nothing has been overwritten.  A ring that has gone round keeps
  * the newest of each CPU, of a busy one less than of another: what all have.
- * INT64_MIN: from the start; INT64_MAX: not known.
+ * INT64_MIN: from the start; INT64_MAX: not known, as where blocks are missing.
  */
 int64_t info_complete(const struct dump *, const struct info *);
 uint64_t info_count(const struct info_all *, unsigned probe);	/* its events */
