@@ -15,6 +15,7 @@
 /* Up to so many instances stay in the map when they have nothing open: most
    begin again soon. */
 #define PAIRS_IDLE_MAX	4096u
+#define RECENT		16u
 
 static const struct pair_rule builtin[] = {
 	{ "syscall", "syscall_start", "syscall_end", { NULL }, false, NULL },
@@ -55,11 +56,19 @@ struct open {
 	void		*user;
 };
 
+/* An instance that was asked for lately: mostly it is the next event's, too. */
+struct recent {
+	const struct pair_rule *rule;
+	uint64_t	 key;
+	struct open	**innermost;	/* in the map; NULL: none */
+};
+
 struct pairs {
 	struct perprobe	 roles;		/* struct role */
 	struct pair_rule *own;		/* by pairs_add() */
 	size_t		 n_own;
 	struct map	 innermost;	/* by rule and key: struct open * */
+	struct recent	 recent[RECENT];	/* by the last bits of the key */
 	struct open	*oldest, *newest;
 	size_t		 n_open;
 	uint64_t	 orphans;
@@ -258,16 +267,20 @@ mix_value(uint64_t h, const struct tnf_value *v)
 }
 
 static const struct role *
+role_learn(struct pairs *p, struct role *r, const struct tnf_probe *probe)
+{
+	pairs_classify(p, r, probe);
+	if (r->name != NULL)
+		r->name_mixed = mix_text(0, r->name, strlen(r->name));
+	return r;
+}
+
+static inline const struct role *
 role_of(struct pairs *p, const struct tnf_probe *probe)
 {
 	struct role *r = perprobe(&p->roles, probe, sizeof(*r));
 
-	if (!r->known) {
-		pairs_classify(p, r, probe);
-		if (r->name != NULL)
-			r->name_mixed = mix_text(0, r->name, strlen(r->name));
-	}
-	return r;
+	return __builtin_expect(r->known, 1) ? r : role_learn(p, r, probe);
 }
 
 /* The instance that an event speaks of. */
@@ -292,6 +305,30 @@ pairs_instance(const struct role *r, const struct tnf_event *ev)
 	return h;
 }
 
+/* Where the innermost start of this instance is, which may be NULL; NULL: the instance is
+   not known, and 'make' does not ask for it. */
+static struct open **
+pairs_find(struct pairs *p, const struct pair_rule *rule, uint64_t key, bool make)
+{
+	struct recent *r = &p->recent[key % RECENT];
+	uint64_t of[2] = { (uintptr_t)rule, key };
+
+	if (r->innermost != NULL && r->key == key && r->rule == rule)
+		return r->innermost;
+	*r = (struct recent){ rule, key, make ? tnf_xmap_put(&p->innermost, of, sizeof(of), NULL) :
+	    tnf_map_get(&p->innermost, of, sizeof(of)) };
+	return r->innermost;
+}
+
+static void
+pairs_remove(struct pairs *p, const struct pair_rule *rule, uint64_t key)
+{
+	uint64_t of[2] = { (uintptr_t)rule, key };
+
+	p->recent[key % RECENT].innermost = NULL;
+	tnf_map_remove(&p->innermost, of, sizeof(of));
+}
+
 static void
 pairs_unlink(struct pairs *p, struct open *o)
 {
@@ -306,17 +343,16 @@ pairs_unlink(struct pairs *p, struct open *o)
 static void
 pairs_take_out(struct pairs *p, struct open *o)
 {
-	uint64_t of[2] = { (uintptr_t)o->rule, o->key };
 	struct open **innermost;
 
 	if (o->outer != NULL)
 		o->outer->inner = o->inner;
 	if (o->inner != NULL) {
 		o->inner->outer = o->outer;
-	} else if ((innermost = tnf_map_get(&p->innermost, of, sizeof(of))) != NULL) {
+	} else if ((innermost = pairs_find(p, o->rule, o->key, false)) != NULL) {
 		*innermost = o->outer;
 		if (o->outer == NULL && p->innermost.n > PAIRS_IDLE_MAX)
-			tnf_map_remove(&p->innermost, of, sizeof(of));
+			pairs_remove(p, o->rule, o->key);
 	}
 	pairs_unlink(p, o);
 }
@@ -357,12 +393,11 @@ static enum pair_role
 pairs_opened(struct pairs *p, const struct role *r, uint64_t key,
     const struct tnf_event *ev, struct pair_slice *ret)
 {
-	uint64_t of[2] = { (uintptr_t)r->rule, key };
 	struct open *o = pairs_append(p), **innermost;
 
 	if (o == NULL)
 		return PAIR_NONE;
-	innermost = tnf_xmap_put(&p->innermost, of, sizeof(of), NULL);
+	innermost = pairs_find(p, r->rule, key, true);
 	o->outer = *innermost;
 	o->inner = NULL;
 	if (o->outer != NULL)
@@ -373,7 +408,7 @@ pairs_opened(struct pairs *p, const struct role *r, uint64_t key,
 	o->start = *ev;
 	o->start_at = p->fed;
 	*innermost = o;
-	*ret = (struct pair_slice){ r->rule, r->name, *ev, p->fed, 0, key, &o->user };
+	*ret = (struct pair_slice){ r->rule, r->name, &o->start, p->fed, 0, key, &o->user };
 	return PAIR_START;
 }
 
@@ -381,21 +416,20 @@ static enum pair_role
 pairs_closed(struct pairs *p, const struct role *r, uint64_t key,
     const struct tnf_event *ev, struct pair_slice *ret)
 {
-	uint64_t of[2] = { (uintptr_t)r->rule, key };
-	struct open **innermost = tnf_map_get(&p->innermost, of, sizeof(of)), *o;
+	struct open **innermost = pairs_find(p, r->rule, key, false), *o;
 
 	if (innermost == NULL || (o = *innermost) == NULL) {
 		p->orphans++;
-		*ret = (struct pair_slice){ NULL, r->name, *ev, p->fed, 0, key, NULL };
+		*ret = (struct pair_slice){ NULL, r->name, ev, p->fed, 0, key, NULL };
 		return PAIR_END;
 	}
-	*ret = (struct pair_slice){ o->rule, o->name, o->start, o->start_at,
+	*ret = (struct pair_slice){ o->rule, o->name, &o->start, o->start_at,
 	    ev->time - o->start.time, key, &o->user };
 	*innermost = o->outer;
 	if (o->outer != NULL)
 		o->outer->inner = NULL;
 	else if (p->innermost.n > PAIRS_IDLE_MAX)
-		tnf_map_remove(&p->innermost, of, sizeof(of));
+		pairs_remove(p, r->rule, key);
 	pairs_unlink(p, o);
 	return PAIR_END;
 }
@@ -422,14 +456,13 @@ pairs_forget_thread(struct pairs *p, const struct tnf_event *ev)
 {
 	const struct role *r = (const struct role *)(void *)p->roles.base;
 	struct open **innermost;
-	uint64_t of[2];
+	uint64_t key;
 
 	for (size_t i = 0; i < p->roles.n; i++) {
 		if (r[i].role != PAIR_START || r[i].n_members > 0)
 			continue;
-		of[0] = (uintptr_t)r[i].rule;
-		of[1] = pairs_instance(&r[i], ev);
-		while ((innermost = tnf_map_get(&p->innermost, of, sizeof(of))) != NULL &&
+		key = pairs_instance(&r[i], ev);
+		while ((innermost = pairs_find(p, r[i].rule, key, false)) != NULL &&
 		    *innermost != NULL)
 			pairs_drop(p, *innermost);
 	}
@@ -467,7 +500,7 @@ pairs_each_open(const struct pairs *p,
     void (*fn)(void *, const struct pair_slice *), void *arg)
 {
 	for (const struct open *o = p->oldest; o != NULL; o = o->after) {
-		struct pair_slice s = { o->rule, o->name, o->start, o->start_at,
+		struct pair_slice s = { o->rule, o->name, &o->start, o->start_at,
 		    0, o->key, NULL };
 
 		fn(arg, &s);

@@ -29,7 +29,7 @@ struct pair_rule {
 struct pair_slice {
 	const struct pair_rule *rule;
 	const char	*name;		/* rule's, or the common part of the names */
-	struct tnf_event start;
+	const struct tnf_event *start;	/* until the next event is fed */
 	uint64_t	 start_at;	/* it was the n-th event fed, from 1 */
 	int64_t		 duration;	/* ns */
 	uint64_t	 id;		/* of the instance, for async rules */

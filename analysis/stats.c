@@ -193,7 +193,7 @@ stats_event(struct stats *s, const struct tnf_event *ev)
 		s->ungrouped++;
 	if (pairs_feed(s->of.pairs, ev, &slice) != PAIR_END || slice.rule == NULL)
 		return;
-	make_key(s, slice.name, &slice.start);
+	make_key(s, slice.name, slice.start);
 	if ((r = stats_row_of(s, true)) == NULL)
 		return;
 	r->count++;

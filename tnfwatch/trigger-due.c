@@ -95,17 +95,3 @@ due_free(struct due_list *l)
 		free(d);
 	}
 }
-
-int64_t
-time_add(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
-}
-
-int64_t
-due_when(const struct when *when, int64_t since)
-{
-	return time_add(time_add(since, when->time), when->equal ? 0 : 1);
-}

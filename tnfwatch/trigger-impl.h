@@ -179,9 +179,20 @@ struct due *due_add(struct due_list *, int64_t since, const struct tnf_event *, 
 void due_drop(void **chain);
 void due_take(struct due_list *, struct due *);	/* it has fired */
 void due_free(struct due_list *);		/* all chains have been dropped */
+/* Saturates. */
+static inline int64_t
+time_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
+}
 /* What began at 'since' has then lasted for as long as the trigger says. */
-int64_t due_when(const struct when *, int64_t since);
-int64_t time_add(int64_t, int64_t);		/* saturates */
+static inline int64_t
+due_when(const struct when *when, int64_t since)
+{
+	return time_add(time_add(since, when->time), when->equal ? 0 : 1);
+}
 
 /* trigger-fire.c */
 void trigger_fire(struct watch *, int64_t time, const struct tnf_event *, const char *fmt, ...)
@@ -215,7 +226,11 @@ void source_event(struct trigger_source *, const struct tnf_event *);
 void source_run(struct trigger_source *, int64_t now);
 
 /* trigger.c */
-bool watch_holds(struct watch *, const struct tnf_event *);
+static inline bool
+watch_holds(struct watch *w, const struct tnf_event *ev)
+{
+	return w->condition == NULL || expr_true(w->condition, ev);
+}
 /* Something may be due by then. */
 static inline void
 watch_until(struct watch *w, int64_t deadline)

@@ -102,7 +102,7 @@ rate_remember(struct watch *w, int64_t time)
 		return;
 	}
 	w->times[w->at] = time;
-	w->at = (w->at + 1) % w->room;
+	w->at = w->at + 1 < w->room ? w->at + 1 : 0;
 }
 
 /* When the window, with both its ends, holds fewer than are wanted; it never held
@@ -112,7 +112,7 @@ rate_enough_until(const struct watch *w)
 {
 	if (w->n_times < w->wanted)
 		return NEVER;
-	return time_add(time_add(w->times[w->at % w->wanted], w->trigger->when.window), 1);
+	return time_add(time_add(w->times[w->at], w->trigger->when.window), 1);
 }
 
 static void

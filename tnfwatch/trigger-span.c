@@ -75,14 +75,16 @@ span_concerns(struct watch *w, const struct tnf_probe *p)
 	return span != NULL && probe_matches(when, 0, span);
 }
 
-/* The pairs of the watch itself, or what those of the source have found. */
-static enum pair_role
-span_role(struct watch *w, const struct hit *hit, struct pair_slice *slice)
+/* What the source's pairs have found, or those of the watch itself, which fill 'own'. */
+static const struct pair_slice *
+span_slice(struct watch *w, const struct hit *hit, struct pair_slice *own, enum pair_role *role)
 {
-	if (w->pairs != NULL)
-		return pairs_feed(w->pairs, hit->ev, slice);
-	*slice = hit->slice;
-	return hit->role;
+	if (w->pairs != NULL) {
+		*role = pairs_feed(w->pairs, hit->ev, own);
+		return own;
+	}
+	*role = hit->role;
+	return &hit->slice;
 }
 
 static void
@@ -90,28 +92,31 @@ duration_event(struct watch *w, const struct hit *hit)
 {
 	const struct when *when = &w->trigger->when;
 	char time[TIME_TEXT], who[WHO_TEXT];
-	struct pair_slice s;
+	struct pair_slice own;
+	enum pair_role role;
+	const struct pair_slice *s = span_slice(w, hit, &own, &role);
 
-	if (span_role(w, hit, &s) != PAIR_END || s.rule == NULL ||
-	    s.duration < due_when(when, 0) || !watch_holds(w, hit->ev))
+	if (role != PAIR_END || s->rule == NULL || s->duration < due_when(when, 0) ||
+	    !watch_holds(w, hit->ev))
 		return;
-	trigger_fire(w, hit->ev->time, hit->ev, "%.60s took %s%s", s.name,
-	    time_text(time, s.duration), who_text(who, w, hit->ev));
+	trigger_fire(w, hit->ev->time, hit->ev, "%.60s took %s%s", s->name,
+	    time_text(time, s->duration), who_text(who, w, hit->ev));
 }
 
 static void
 open_event(struct watch *w, const struct hit *hit)
 {
 	const struct when *when = &w->trigger->when;
-	struct pair_slice s;
-	enum pair_role role = span_role(w, hit, &s);
+	struct pair_slice own;
+	enum pair_role role;
+	const struct pair_slice *s = span_slice(w, hit, &own, &role);
 
 	/* The source does so with what is chained to its own pairs. */
-	if (role == PAIR_END && w->pairs != NULL && s.user != NULL)
-		due_drop(s.user);
+	if (role == PAIR_END && w->pairs != NULL && s->user != NULL)
+		due_drop(s->user);
 	if (role != PAIR_START || !watch_holds(w, hit->ev))
 		return;
-	due_add(&w->due, hit->ev->time, hit->ev, s.user);
+	due_add(&w->due, hit->ev->time, hit->ev, s->user);
 	watch_until(w, due_when(when, hit->ev->time));
 }
 

@@ -121,7 +121,8 @@ trigger_event(struct trigger_source *s, const struct tnf_event *ev)
 	if (s->events.first == 0)
 		s->events.first = ev->time;
 	told_time(s->engine, ev->time);
-	source_run(s, ev->time);
+	if (ev->time >= s->deadline)
+		source_run(s, ev->time);
 	source_event(s, ev);
 }
 
@@ -169,12 +170,6 @@ trigger_tick(struct trigger_engine *e, int64_t now)
 	told_time(e, now);
 	for (struct trigger_source *s = e->sources; s != NULL; s = s->next)
 		source_run(s, now);
-}
-
-bool
-watch_holds(struct watch *w, const struct tnf_event *ev)
-{
-	return w->condition == NULL || expr_true(w->condition, ev);
 }
 
 bool

@@ -278,6 +278,39 @@ expr_prepare(struct expr *e)
 	place_fixed(e, e->root);
 }
 
+/* -1: not known before the event. */
+static int
+truth_before(const struct expr *e, const struct expr_row *row, int index)
+{
+	int cache = e->nodes[index].cache;
+
+	return cache == EXPR_NONE ? -1 : val_truth(&row->fixed[cache]);
+}
+
+/* Where one side of "and" holds, or one of "or" does not, the truth is that of the other. */
+static int
+rest_of(const struct expr *e, const struct expr_row *row, int index)
+{
+	const struct expr_node *n = &e->nodes[index];
+	int idle = n->op == EXPR_AND;
+
+	if (n->cache != EXPR_NONE || (n->op != EXPR_AND && n->op != EXPR_OR))
+		return index;
+	if (truth_before(e, row, n->left) == idle)
+		return rest_of(e, row, n->right);
+	return truth_before(e, row, n->right) == idle ? rest_of(e, row, n->left) : index;
+}
+
+static bool
+compares_number(const struct expr *e, const struct expr_row *row, int index)
+{
+	const struct expr_node *n = &e->nodes[index];
+
+	return n->op >= EXPR_EQ && n->op <= EXPR_GE && n->cache == EXPR_NONE &&
+	    e->nodes[n->left].op == EXPR_MEMBER && row->slots[e->nodes[n->left].name] >= 0 &&
+	    e->nodes[n->right].op == EXPR_LITERAL && e->nodes[n->right].value.kind == VAL_INT;
+}
+
 static struct expr_row *
 make_row(struct expr *e, const struct tnf_probe *probe)
 {
@@ -294,24 +327,34 @@ make_row(struct expr *e, const struct tnf_probe *probe)
 			row->fixed[e->nodes[i].cache] = expr_eval_node(&s, (int)i);
 	v = expr_eval_node(&s, e->root);
 	row->verdict = v.kind == VAL_UNKNOWN ? -1 : val_truth(&v) > 0;
+	row->root = rest_of(e, row, e->root);
+	row->compares = compares_number(e, row, row->root);
 	return row;
 }
 
 static struct expr_row *
-find_row(struct expr *e, const struct tnf_probe *probe)
+row_learn(struct expr *e, const struct tnf_probe *probe)
 {
 	unsigned id = probe->id, n;
 
-	if (__builtin_expect(id >= e->n_rows, 0)) {
+	if (id >= e->n_rows) {
 		n = id < 32 ? 64 : id * 2;
 		e->rows = tnf_xreallocarray(e->rows, n, sizeof(*e->rows));
 		memset(e->rows + e->n_rows, 0,
 		    (n - e->n_rows) * sizeof(*e->rows));
 		e->n_rows = n;
 	}
-	if (__builtin_expect(e->rows[id] == NULL, 0))
+	if (e->rows[id] == NULL)
 		e->rows[id] = make_row(e, probe);
 	return e->rows[id];
+}
+
+static inline struct expr_row *
+find_row(struct expr *e, const struct tnf_probe *probe)
+{
+	struct expr_row *row = probe->id < e->n_rows ? e->rows[probe->id] : NULL;
+
+	return __builtin_expect(row != NULL, 1) ? row : row_learn(e, probe);
 }
 
 struct val
@@ -323,15 +366,52 @@ expr_eval(struct expr *e, const struct tnf_event *ev)
 	return expr_eval_node(&s, e->root);
 }
 
+/* As expr_binary() has it for two whole numbers.  -1: the member is none. */
+static int
+number_holds(const struct expr *e, const struct expr_row *row, const struct tnf_event *ev)
+{
+	/* For which of less, equal, more; from EXPR_EQ on. */
+	static const unsigned char holds[] = { 2, 5, 1, 3, 4, 6 };
+	const struct expr_node *n = &e->nodes[row->root];
+	int64_t with = e->nodes[n->right].value.u.i;
+	struct tnf_value v;
+	int order;
+
+	if (!e->source->member(ev, (unsigned)row->slots[e->nodes[n->left].name], &v) || v.null)
+		return 0;
+	switch (v.kind) {
+	case TNF_K_CHAR:
+	case TNF_K_INT8:
+	case TNF_K_INT16:
+	case TNF_K_INT32:
+	case TNF_K_INT64:
+		order = (v.u.i > with) - (v.u.i < with);
+		break;
+	case TNF_K_UINT8:
+	case TNF_K_UINT16:
+	case TNF_K_UINT32:
+	case TNF_K_UINT64:
+		order = with < 0 || v.u.u > (uint64_t)with ? 1 : -(v.u.u < (uint64_t)with);
+		break;
+	default:
+		return -1;
+	}
+	return holds[n->op - EXPR_EQ] >> (order + 1) & 1;
+}
+
 bool
 expr_true(struct expr *e, const struct tnf_event *ev)
 {
 	const struct expr_row *row = find_row(e, ev->probe);
+	struct state s = { .e = e, .probe = ev->probe, .ev = ev, .row = row };
 	struct val v;
+	int truth;
 
 	if (row->verdict >= 0)
 		return row->verdict;
-	v = expr_eval(e, ev);
+	if (row->compares && (truth = number_holds(e, row, ev)) >= 0)
+		return truth;
+	v = expr_eval_node(&s, row->root);
 	return val_truth(&v) > 0;
 }
 

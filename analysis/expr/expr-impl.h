@@ -53,6 +53,8 @@ struct expr_node {
 /* What is known about a probe. */
 struct expr_row {
 	int	     verdict;	/* of expr_true(); -1: ask the event */
+	int	     root;	/* what is left to ask the event: this node */
+	bool	     compares;	/* that is a member compared with a whole number */
 	struct val  *fixed;	/* by expr_node.cache */
 	int	     slots[];	/* by member name; -1: it has none */
 };

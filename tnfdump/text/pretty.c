@@ -256,7 +256,7 @@ pretty_differs(struct dump *d, const struct tnf_event *ev, const struct tnf_valu
 const char *
 pretty_slice_name(const struct pair_slice *s)
 {
-	const struct tnf_probe *p = s->start.probe;
+	const struct tnf_probe *p = s->start->probe;
 	const char *call = NULL;
 	struct tnf_value v;
 
@@ -264,8 +264,8 @@ pretty_slice_name(const struct pair_slice *s)
 		if (strcmp(p->members[i].name, "sysnum") != 0 &&
 		    pretty_kind(p->members[i].type, NULL) != PRETTY_SYSCALL)
 			continue;
-		if (tnf_event_value(&s->start, i, &v) && !v.null)
-			call = pretty_event_name(&s->start, v.type, p->members[i].name, v.u.i);
+		if (tnf_event_value(s->start, i, &v) && !v.null)
+			call = pretty_event_name(s->start, v.type, p->members[i].name, v.u.i);
 	}
 	return call != NULL ? call : s->name;
 }

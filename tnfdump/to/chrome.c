@@ -198,13 +198,13 @@ chrome_instant(struct chrome *c, const struct tnf_event *ev)
 static void
 chrome_slice(struct chrome *c, const struct pair_slice *s, const struct tnf_event *end)
 {
-	chrome_entry(c, "X", s->start.time);
-	where_event(c, &s->start);
-	chrome_named(c->o, pretty_slice_name(s), s->start.probe->keys);
+	chrome_entry(c, "X", s->start->time);
+	where_event(c, s->start);
+	chrome_named(c->o, pretty_slice_name(s), s->start->probe->keys);
 	out_lit(c->o, ",\"dur\":");
 	tnf_out_us(c->o, s->duration);
 	out_lit(c->o, ",\"args\":{\"start\":{");
-	json_args(c->d, c->o, &s->start);
+	json_args(c->d, c->o, s->start);
 	out_lit(c->o, "},\"end\":{");
 	json_args(c->d, c->o, end);
 	out_lit(c->o, "}}}");
@@ -215,8 +215,8 @@ chrome_async(struct chrome *c, const char *phase, const struct pair_slice *s,
     const struct tnf_event *ev)
 {
 	chrome_entry(c, phase, ev->time);
-	where_event(c, &s->start);
-	chrome_named(c->o, s->name, s->start.probe->keys);
+	where_event(c, s->start);
+	chrome_named(c->o, s->name, s->start->probe->keys);
 	async_id(c->o, s->id);
 	chrome_details(c, ev);
 	out_char(c->o, '}');
@@ -250,10 +250,10 @@ chrome_unfinished(void *arg, const struct pair_slice *s)
 
 	if (s->rule->async)
 		return;
-	chrome_entry(c, "B", s->start.time);
-	where_event(c, &s->start);
-	chrome_named(c->o, pretty_slice_name(s), s->start.probe->keys);
-	chrome_details(c, &s->start);
+	chrome_entry(c, "B", s->start->time);
+	where_event(c, s->start);
+	chrome_named(c->o, pretty_slice_name(s), s->start->probe->keys);
+	chrome_details(c, s->start);
 	out_char(c->o, '}');
 }
 

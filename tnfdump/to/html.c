@@ -202,8 +202,8 @@ static void
 html_slice(struct html *h, const struct pair_slice *s)
 {
 	const char *span = pretty_slice_name(s);
-	double start = (double)(s->start.time - h->first), duration = (double)s->duration;
-	uint32_t thread = html_writer(h, &s->start);
+	double start = (double)(s->start->time - h->first), duration = (double)s->duration;
+	uint32_t thread = html_writer(h, s->start);
 	uint32_t name = html_strings_number(&h->spans, span, strlen(span)) - 1;
 	uint8_t async = s->rule->async;
 

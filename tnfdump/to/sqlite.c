@@ -364,11 +364,11 @@ static void
 sql_pair(struct sql *q, const struct pair_slice *s)
 {
 	sqlite_bind_string(q->pair, 1, s->name);
-	sqlite3_bind_int64(q->pair, 2, s->start.time);
-	sqlite3_bind_int64(q->pair, 3, s->start.time + s->duration);
+	sqlite3_bind_int64(q->pair, 2, s->start->time);
+	sqlite3_bind_int64(q->pair, 3, s->start->time + s->duration);
 	sqlite3_bind_int64(q->pair, 4, s->duration);
-	sqlite3_bind_int64(q->pair, 5, s->start.pid);
-	sqlite3_bind_int64(q->pair, 6, s->start.lwpid);
+	sqlite3_bind_int64(q->pair, 5, s->start->pid);
+	sqlite3_bind_int64(q->pair, 6, s->start->lwpid);
 	sqlite3_bind_int64(q->pair, 7, (int64_t)s->start_at);
 	sqlite3_bind_int64(q->pair, 8, q->id);
 	sqlite_insert(&q->db, q->pair);
