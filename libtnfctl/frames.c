@@ -246,7 +246,7 @@ frames_step(struct walk *w, Dwarf_Frame *frame)
 	struct arch_registers caller = w->r;
 	Dwarf_Addr start, end;
 	struct result cfa;
-	bool is_signal;
+	bool is_signal, is_empty;
 	enum found found;
 	Dwarf_Op *ops;
 	int ra, i;
@@ -256,9 +256,11 @@ frames_step(struct walk *w, Dwarf_Frame *frame)
 	if (ra < 0 || is_signal || dwarf_frame_cfa(frame, &ops, &n) != 0 ||
 	    !frames_evaluate(w, ops, n, &cfa))
 		return UNKNOWN;
-	/* A caller's frame lies above. */
-	if (w->cfa != 0 && cfa.value <= w->cfa)
+	/* A caller's frame lies above; only who has none, as _start on 64-bit ARM, may
+	   begin with a frame of no bytes. */
+	if (w->cfa != 0 && cfa.value < w->cfa)
 		return UNKNOWN;
+	is_empty = cfa.value == w->cfa;
 	w->cfa = cfa.value;
 	for (i = 0; i < ARCH_REGISTERS; i++)
 		if (i != ra && caller_register(w, frame, i, &caller.r[i]) == UNKNOWN)
@@ -266,6 +268,8 @@ frames_step(struct walk *w, Dwarf_Frame *frame)
 	caller.ip = ra < ARCH_REGISTERS ? w->r.r[ra] : 0;
 	if ((found = caller_register(w, frame, ra, &caller.ip)) != FOUND)
 		return found;
+	if (is_empty)
+		return UNKNOWN;
 	caller.ip = tnfctl_arch_address(caller.ip);
 	caller.r[ARCH_REGISTER_SP] = w->cfa;
 	w->r = caller;
