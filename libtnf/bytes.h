@@ -38,6 +38,14 @@ bytes_at(const struct bytes *b, uint64_t off, uint64_t n)
 	return bytes_has(b, off, n) ? b->base + off : NULL;
 }
 
+/* They will be read soon. */
+static inline void
+bytes_expect(const struct bytes *b, uint64_t off)
+{
+	if (off < b->size)
+		__builtin_prefetch(b->base + off);
+}
+
 static inline uint8_t
 bytes_u8(const struct bytes *b, uint64_t off)
 {

@@ -96,12 +96,19 @@ file_block_off(const struct tnf_file *f, uint64_t pos)
 	return (uint32_t)pos & ~(f->block_size - 1);
 }
 
+/* Of the block there alone. */
+static inline uint32_t
+file_generation(const struct tnf_file *f, uint32_t off)
+{
+	return bytes_u32(&f->bytes, (uint64_t)off + 4);
+}
+
 static inline struct block
 file_block(const struct tnf_file *f, uint32_t off)
 {
 	return (struct block){
 		.off = off,
-		.generation = bytes_u32(&f->bytes, (uint64_t)off + 4),
+		.generation = file_generation(f, off),
 		.used = bytes_u16(&f->bytes, (uint64_t)off + 8),
 	};
 }

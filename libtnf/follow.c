@@ -22,6 +22,7 @@
 #define LAPS	0xfffffffeu	/* then generations begin again: libtnfprobe/block.c */
 #define ROOM_MIN	1024u	/* events */
 #define ROOM_LOOK	64u	/* refreshes */
+#define AHEAD		12u	/* blocks */
 
 TNF_API void
 tnf_stream_follow(tnf_stream_t *s)
@@ -98,19 +99,49 @@ tnf_follow_lost(struct tnf_file *f, uint32_t off, uint32_t generation)
 }
 
 static int
-wait_for(struct follow *fo, const struct walk *w, const struct event_clock *c,
-    int64_t time)
+by_time(const void *a, const void *b)
+{
+	const struct tnf_event *p = &((const struct waiting *)a)->ev;
+	const struct tnf_event *q = &((const struct waiting *)b)->ev;
+
+	if (p->time != q->time)
+		return p->time < q->time ? -1 : 1;
+	if (p->file != q->file)
+		return p->file->number < q->file->number ? -1 : 1;
+	return p->pos < q->pos ? -1 : p->pos > q->pos;
+}
+
+static int
+wait_more(struct follow *fo)
 {
 	size_t room = fo->room == 0 ? ROOM_MIN : 2 * fo->room;
-	struct waiting *p;
+	struct waiting *p = realloc(fo->list, room * sizeof *p);
 
-	if (fo->n == fo->room) {
-		if ((p = realloc(fo->list, room * sizeof *p)) == NULL)
-			return TNF_ERR_ALLOCFAIL;
-		fo->list = p;
-		fo->room = room;
-	}
-	fo->list[fo->n++] = (struct waiting){ time, *w, c->sched };
+	if (p == NULL)
+		return TNF_ERR_ALLOCFAIL;
+	fo->list = p;
+	fo->room = room;
+	return 0;
+}
+
+static int
+wait_for(tnf_stream_t *s, const struct walk *w, const struct event_clock *c, int64_t time)
+{
+	struct follow *fo = &s->follow;
+	struct waiting *e;
+	int err;
+
+	if (fo->n == fo->room && (err = wait_more(fo)) != 0)
+		return err;
+	e = &fo->list[fo->n];
+	if (!tnf_stream_fill(s, &e->ev, time, w, &c->sched))
+		return TNF_ERR_ALLOCFAIL;
+	e->block = w->block;
+	e->generation = w->generation;
+	/* What one thread has written mostly is in order. */
+	if (fo->n > 0 && e[-1].ev.time >= time && by_time(e - 1, e) > 0)
+		fo->unsorted = true;
+	fo->n++;
 	return 0;
 }
 
@@ -134,13 +165,13 @@ take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
 	seen->generation = w.generation;
 	seen->used = w.end - off;
 	while ((r = tnf_walk_next(&w)) >= WALK_RECORD) {
-		if (r != WALK_RECORD || !walk_is_event(&w) ||
-		    tnf_event_time(&clock, &w, &time) != EVENT_OK)
+		if (r != WALK_RECORD || !walk_is_event(&w) || (!event_time_again(&clock, &w, &time) &&
+		    tnf_event_time(&clock, &w, &time) != EVENT_OK))
 			continue;
 		if (time < s->follow.handed_out)
 			ret->late++;
 		ret->events++;
-		if ((err = wait_for(&s->follow, &w, &clock, time)) != 0)
+		if ((err = wait_for(s, &w, &clock, time)) != 0)
 			return err;
 	}
 	return 0;
@@ -212,8 +243,11 @@ refresh_all(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 {
 	int err = 0;
 
-	for (uint64_t off = f->data_start; err == 0 && off < f->bytes.size; off += f->block_size)
+	for (uint64_t off = f->data_start; err == 0 && off < f->bytes.size; off += f->block_size) {
+		/* Their headers are too far from each other to be fetched ahead of us otherwise. */
+		bytes_expect(&f->bytes, off + ((uint64_t)AHEAD << f->block_shift));
 		err = refresh_block(s, f, (uint32_t)off, ret);
+	}
 	return err;
 }
 
@@ -268,28 +302,6 @@ refresh_file(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 	return refresh_open(s, f, ret);
 }
 
-static int
-by_time(const void *a, const void *b)
-{
-	const struct waiting *p = a, *q = b;
-
-	if (p->time != q->time)
-		return p->time < q->time ? -1 : 1;
-	if (p->walk.file != q->walk.file)
-		return p->walk.file->number < q->walk.file->number ? -1 : 1;
-	return p->walk.pos < q->walk.pos ? -1 : p->walk.pos > q->walk.pos;
-}
-
-/* What one thread has written mostly is. */
-static bool
-is_sorted(const struct follow *fo)
-{
-	for (size_t i = 1; i < fo->n; i++)
-		if (by_time(&fo->list[i - 1], &fo->list[i]) > 0)
-			return false;
-	return true;
-}
-
 /* What one busy moment needed is given back when it is over: who forks copies the
    tables of all pages. */
 static void
@@ -325,8 +337,9 @@ tnf_stream_refresh(tnf_stream_t *s, int64_t until, struct tnf_progress *ret)
 		if (s->files[i]->seen != NULL &&
 		    (err = refresh_file(s, s->files[i], ret)) != 0)
 			return err;
-	if (!is_sorted(fo))
+	if (fo->unsorted)
 		qsort(fo->list, fo->n, sizeof *fo->list, by_time);
+	fo->unsorted = false;
 	fo->until = until;
 	give_back(fo);
 	return 0;
@@ -345,31 +358,48 @@ first_waiting(struct follow *fo)
 {
 	for (; fo->at < fo->n; fo->at++) {
 		struct waiting *e = &fo->list[fo->at];
-		if (file_block(e->walk.file, e->walk.block).generation == e->walk.generation)
+
+		if (file_generation(e->ev.file, e->block) == e->generation)
 			return e;
-		tnf_follow_lost(e->walk.file, e->walk.block, e->walk.generation);
+		tnf_follow_lost(e->ev.file, e->block, e->generation);
 	}
 	return NULL;
 }
 
+/* What the first pass has found, if that is the next one; as tnf_stream_next(). */
+static int
+next_of_before(tnf_stream_t *s, const struct waiting *e, struct tnf_event *ev)
+{
+	const struct sched *sched;
+	const struct walk *w;
+	int64_t time;
+	int r;
+
+	do {
+		r = tnf_merge_peek(&s->merge, &time);
+		if (r != 1 || time > s->follow.until || (e != NULL && time > e->ev.time))
+			return r < 0 ? r : 0;
+		r = tnf_merge_next(&s->merge, &time, &sched, &w);
+	} while (r == 1 && !tnf_stream_fill(s, ev, time, w, sched));
+	return r;
+}
+
 int
-tnf_follow_next(tnf_stream_t *s, int64_t *time, const struct sched **sched,
-    const struct walk **walk)
+tnf_follow_next(tnf_stream_t *s, struct tnf_event *ev)
 {
 	struct follow *fo = &s->follow;
 	struct waiting *e = first_waiting(fo);
-	int r = tnf_merge_peek(&s->merge, time);
+	int r = merge_is_over(&s->merge) ? 0 : next_of_before(s, e, ev);
 
 	if (r < 0)
 		return r;
-	if (r == 1 && *time <= fo->until && (e == NULL || *time <= e->time))
-		return tnf_merge_next(&s->merge, time, sched, walk);
-	if (e == NULL || e->time > fo->until)
-		return 0;
-	fo->at++;
-	*time = e->time;
-	*sched = &e->sched;
-	*walk = &e->walk;
+	if (r == 0) {
+		if (e == NULL || e->ev.time > fo->until)
+			return 0;
+		fo->at++;
+		*ev = e->ev;
+	}
+	fo->handed_out = ev->time;
 	return 1;
 }
 

@@ -18,26 +18,28 @@ struct seen {
 	uint32_t due;		/* the lap in which it is to be used; 0: it is finished */
 };
 
-/* An event that waits for its time. */
+/* An event that waits for its time, and the block in which it is as long as that has
+   this generation. */
 struct waiting {
-	int64_t	     time;
-	struct walk  walk;
-	struct sched sched;
+	struct tnf_event ev;
+	uint32_t block;			/* offset */
+	uint32_t generation;
 };
 
 struct follow {
 	bool	 on;
 	struct waiting *list;		/* [at, n) ascending by time */
 	size_t	 n, at, room;
+	bool	 unsorted;		/* the last refresh has not found them in order */
 	size_t	 most;			/* in the last refreshes: what 'room' is for */
 	unsigned refreshes;
 	int64_t	 until;			/* later ones are not handed out yet */
 	int64_t	 handed_out;		/* time of the latest */
 };
 
-/* As tnf_merge_next(): of what was there at first and of what has come since. */
-int  tnf_follow_next(tnf_stream_t *, int64_t *time, const struct sched **,
-    const struct walk **);
+/* The next event, of what was there at first and of what has come since; as
+   tnf_stream_next(). */
+int  tnf_follow_next(tnf_stream_t *, struct tnf_event *);
 void tnf_follow_done(struct follow *);
 /* A block was taken over before all that had been found in it was handed out. */
 void tnf_follow_lost(struct tnf_file *, uint32_t off, uint32_t generation);

@@ -194,10 +194,3 @@ tnf_long_done(struct tnf_file *f)
 	free(f->longs);
 	f->longs = NULL;
 }
-
-void
-tnf_long_forget(struct tnf_file *const *files, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		tnf_long_done(files[i]);
-}

@@ -76,6 +76,12 @@ int  tnf_merge_next(struct merge *, int64_t *time, const struct sched **,
     const struct walk **);
 /* When the next one is; it stays the next. */
 int  tnf_merge_peek(struct merge *, int64_t *time);
+/* There is none any more. */
+static inline bool
+merge_is_over(const struct merge *m)
+{
+	return m->n_runs == 0 && m->n_open == 0;
+}
 void tnf_merge_done(struct merge *);
 
 #endif /* LIBTNF_MERGE_H */

@@ -189,25 +189,14 @@ tnf_stream_add(tnf_stream_t *s, const char *path, struct tnf_file **ret)
 	return err;
 }
 
-/* The next one of all files. */
-static int
-next_event(tnf_stream_t *s, struct tnf_event *ev)
+bool
+tnf_stream_fill(tnf_stream_t *s, struct tnf_event *ev, int64_t time, const struct walk *w,
+    const struct sched *sched)
 {
-	const struct sched *sched;
-	const struct walk *w;
-
-	if (s->follow.on)
-		tnf_long_forget(s->files, s->n_files);
-	for (;;) {
-		int r = s->follow.on ? tnf_follow_next(s, &ev->time, &sched, &w) :
-		    tnf_merge_next(&s->merge, &ev->time, &sched, &w);
-		if (r != 1)
-			return r;
-		ev->probe = w->type->probe;
-		if (ev->probe != NULL ||
-		    (ev->probe = tnf_probe_of(s, w->file, w->type)) != NULL)
-			break;
-	}
+	ev->time = time;
+	ev->probe = w->type->probe;
+	if (ev->probe == NULL && (ev->probe = tnf_probe_of(s, w->file, w->type)) == NULL)
+		return false;
 	ev->tid = sched->tid;
 	ev->lwpid = sched->lwpid;
 	ev->pid = sched->pid;
@@ -216,8 +205,22 @@ next_event(tnf_stream_t *s, struct tnf_event *ev)
 	ev->block = sched->block;
 	ev->file = w->file;
 	ev->pos = w->pos;
-	s->follow.handed_out = ev->time;
-	return 1;
+	return true;
+}
+
+/* The next one of all files, be it there twice or not. */
+static int
+next_event(tnf_stream_t *s, struct tnf_event *ev)
+{
+	const struct sched *sched;
+	const struct walk *w;
+	int64_t time;
+	int r;
+
+	do
+		r = tnf_merge_next(&s->merge, &time, &sched, &w);
+	while (r == 1 && !tnf_stream_fill(s, ev, time, w, sched));
+	return r;
 }
 
 TNF_API int
@@ -225,6 +228,13 @@ tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
 {
 	int r;
 
+	if (s->follow.on) {
+		long_forget(s->files, s->n_files);
+		if ((r = tnf_follow_next(s, ev)) != 0)
+			return r;
+		tell_damage(s);
+		return 0;
+	}
 	while ((r = next_event(s, ev)) == 1 && ev->file->sibling != 0) {
 		r = tnf_siblings_seen(&s->siblings, ev);
 		if (r <= 0)

@@ -48,6 +48,11 @@ bool tnf_scan_is_held(const struct tnf_file *, uint32_t off);
 /* What was found is told, once. */
 void tnf_scan_tell_damage(tnf_stream_t *, struct tnf_file *);
 
+/* The event at which 'w' stands, at this time on the stream's line; false: out of
+   memory. */
+bool tnf_stream_fill(tnf_stream_t *, struct tnf_event *, int64_t time, const struct walk *,
+    const struct sched *);
+
 /* The probe of an event's type; NULL: out of memory. */
 struct tnf_probe *tnf_probe_of(tnf_stream_t *, struct tnf_file *, struct type *);
 
