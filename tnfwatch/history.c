@@ -23,6 +23,7 @@
 #include "tnfwatch/util.h"
 
 #define CPUS_MAX	4096
+#define DEFINITIONS	64	/* blocks of them, for which a segment has room at first */
 #define LOAD_MAX	(UINT64_C(96) << 20)	/* bytes that wait for the worker */
 
 struct history {
@@ -165,6 +166,20 @@ cut_add(struct cut *c, uint32_t block, const struct blocks_mark *m, uint64_t age
 	}
 }
 
+/*
+ * A cut that comes before half of the ring has been written anew leaves out blocks that are
+ * not old enough by their place, whatever is in them.  It may be that a writer has held one
+ * for a lap; but before the block is taken again, it is old enough at another cut.
+ */
+static bool
+is_too_new(const struct history *h, uint32_t block, uint64_t cursor)
+{
+	uint64_t data = h->b.n - h->b.data;
+
+	return !h->b.kernel && cursor > 0 &&
+	    (cursor - 1 + data - (block - h->b.data)) % data < data / 2;
+}
+
 static void
 cut_choose(struct history *h, struct cut *c, uint64_t cursor, bool fast)
 {
@@ -175,7 +190,8 @@ cut_choose(struct history *h, struct cut *c, uint64_t cursor, bool fast)
 
 	latest_of_cpus(h, latest);
 	for (uint32_t i = h->b.data; i < h->b.n; i++) {
-		if (!blocks_look(&h->b, i, &m) || m.generation == h->saved[i])
+		if ((fast && is_too_new(h, i, cursor)) || !blocks_look(&h->b, i, &m) ||
+		    m.generation == h->saved[i])
 			continue;
 		was_held = h->held[i];
 		h->held[i] = !is_done(h, &m, latest);
@@ -185,17 +201,6 @@ cut_choose(struct history *h, struct cut *c, uint64_t cursor, bool fast)
 		if (age >= data / 2)
 			cut_add(c, i, &m, age, data);
 	}
-}
-
-/* Room for the definitions as well: the header, the directory, blocks of types. */
-static uint32_t
-definitions_count(const struct history *h)
-{
-	uint32_t n = h->b.first;
-
-	for (uint32_t i = h->b.first; i < h->b.n; i++)
-		n += blocks_is_tag(&h->b, i);
-	return n;
 }
 
 /* Copied whole; false: its writer has taken it meanwhile. */
@@ -218,12 +223,25 @@ segment_add_raw(struct segment *s, uint32_t block)
 	s->at[s->n_raw++] = block;
 }
 
-/* The definitions come after the events that need them. */
+/* For one block more: how many definitions there are is not known before they are copied. */
 static void
-copy_definitions(const struct history *h, struct segment *s, uint32_t room)
+segment_more(struct segment *s)
 {
-	for (uint32_t i = 0; i < h->b.n && s->n_raw < room; i++)
+	if (s->n_raw < s->room)
+		return;
+	s->room += DEFINITIONS;
+	s->at = tnf_xreallocarray(s->at, s->room, sizeof *s->at);
+	s->raw = tnf_xreallocarray(s->raw, s->room, s->block_size);
+}
+
+/* The definitions come after the events that need them; the header and the directory with
+   them. */
+static void
+copy_definitions(const struct history *h, struct segment *s)
+{
+	for (uint32_t i = 0; i < h->b.n; i++)
 		if (i < h->b.first || blocks_is_tag(&h->b, i)) {
+			segment_more(s);
 			memcpy(s->raw + (size_t)s->n_raw * s->block_size, blocks_at(&h->b, i),
 			    s->block_size);
 			segment_add_raw(s, i);
@@ -315,14 +333,13 @@ static struct segment *
 segment_begin(const struct history *h, uint32_t n)
 {
 	struct segment *s = tnf_xcalloc(1, sizeof *s);
-	uint32_t room = n + definitions_count(h);
 
 	s->block_size = h->b.block_size;
 	s->n_file = h->b.n;
 	s->blocks = tnf_xcalloc(n + 1, sizeof *s->blocks);
-	s->at = tnf_xcalloc(room + 1, sizeof *s->at);
-	s->raw = tnf_xreallocarray(NULL, room + 1, s->block_size);
-	s->room = room;
+	s->room = n + DEFINITIONS;
+	s->at = tnf_xcalloc(s->room, sizeof *s->at);
+	s->raw = tnf_xreallocarray(NULL, s->room, s->block_size);
 	return s;
 }
 
@@ -330,7 +347,7 @@ segment_begin(const struct history *h, uint32_t n)
 static void
 segment_end(const struct history *h, struct segment *s, const struct source *src)
 {
-	copy_definitions(h, s, s->room);
+	copy_definitions(h, s);
 	if (src->context != NULL) {
 		s->context = tnf_xstrndup(src->context, src->context_size);
 		s->context_size = src->context_size;

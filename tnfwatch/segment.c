@@ -20,6 +20,10 @@
 #include "tnfwatch/util.h"
 
 #define LEVEL	1
+/* Records repeat at short distances: what looks further back, with a larger table, finds no
+   more of them, and has to fetch its memory from farther away. */
+#define WINDOW_LOG	17
+#define HASH_LOG	12
 #define CHUNK	(256u << 10)	/* the worker can be stopped behind each */
 
 static struct {
@@ -177,6 +181,8 @@ segment_pack(const struct segment *s, struct packed *p)
 	if ((p->z = ZSTD_createCCtx()) == NULL)
 		return ENOMEM;
 	ZSTD_CCtx_setParameter(p->z, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(p->z, ZSTD_c_windowLog, WINDOW_LOG);
+	ZSTD_CCtx_setParameter(p->z, ZSTD_c_hashLog, HASH_LOG);
 	ZSTD_CCtx_setParameter(p->z, ZSTD_c_checksumFlag, 1);
 	for (uint32_t i = 0; i < s->n_raw && e == 0;)
 		if ((e = packed_gap(p, gap_before(s, i), &left)) == 0)
