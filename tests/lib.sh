@@ -110,7 +110,7 @@ scratch() {
 
 # wait_for SECONDS COMMAND...: until the command succeeds.
 wait_for() {
-	_left=$(($1 * 20)); shift
+	_left=$(($1 * 20 * ${TNF_SLOW:-1})); shift
 	until "$@"; do
 		_left=$((_left - 1))
 		[ "$_left" -gt 0 ] || return 1

@@ -72,14 +72,15 @@ work(void *arg)
 static void *
 load(void *arg)
 {
+	const useconds_t rest = (useconds_t)(2000 * victim_slow());
 	void *h;
 
 	while (!stop) {
 		if ((h = dlopen(plugin, RTLD_NOW)) == NULL)
 			victim_harmed(dlerror());
-		usleep(2000);
+		usleep(rest);
 		dlclose(h);
-		usleep(2000);
+		usleep(rest);
 	}
 	return NULL;
 }
