@@ -17,6 +17,9 @@
 #include "tnfwatch/util.h"
 
 #define NOTE	".unsynced"
+#define NOTE_NEW	".unsynced.new"
+#define LAST	"all"	/* line of a note that has all files */
+#define PIECE	(64u << 10)	/* bytes, whole words */
 
 /* Calls fn() for each file of the directory whose name has no dot in front, until it
    returns an errno. */
@@ -36,32 +39,91 @@ each_file(int dir, int (*fn)(int dir, const char *name, void *arg), void *arg)
 	return e;
 }
 
-static int
-note_size(int dir, const char *name, void *arg)
+/* Each place counts: zeros where a page was never written make another sum. */
+static uint64_t
+sum_words(uint64_t sum, const unsigned char *bytes, size_t n)
 {
-	struct stat st;
+	uint64_t word;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		return errno;
-	fprintf(arg, "%lld %s\n", (long long)st.st_size, name);
-	return 0;
+	for (size_t i = 0; i < n; i += sizeof word) {
+		memcpy(&word, bytes + i, sizeof word);
+		sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+		sum ^= sum >> 29;
+	}
+	return sum;
 }
 
-int
-unsynced_note(int dir)
+/* As many bytes as there are room for, or are left of the file; -1: errno. */
+static ssize_t
+read_full(int fd, unsigned char *to, size_t room)
 {
-	int fd = openat(dir, NOTE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), e;
+	size_t n = 0;
+	ssize_t got = 1;
+
+	while (n < room && got > 0)
+		if ((got = read(fd, to + n, room - n)) > 0)
+			n += (size_t)got;
+	return got < 0 ? -1 : (ssize_t)n;
+}
+
+/* The size and the sum of a file's bytes, zeros behind the last ones; 0 or an errno. */
+static int
+sum_file(int dir, const char *name, uint64_t *size, uint64_t *sum)
+{
+	static unsigned char bytes[PIECE];
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), e;
+	ssize_t n = 1;
+
+	*size = *sum = 0;
+	while (fd >= 0 && (n = read_full(fd, bytes, sizeof bytes)) > 0) {
+		memset(bytes + n, 0, -(size_t)n % sizeof *sum);
+		*sum = sum_words(*sum, bytes, (size_t)n);
+		*size += (uint64_t)n;
+	}
+	e = fd < 0 || n < 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	return e;
+}
+
+static int
+note_file(int dir, const char *name, void *arg)
+{
+	uint64_t size, sum;
+	struct stat st;
+	int e = 0;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		e = errno;
+	else if (S_ISREG(st.st_mode) && (e = sum_file(dir, name, &size, &sum)) == 0)
+		fprintf(arg, "%016llx %llu %s\n", (unsigned long long)sum, (unsigned long long)size,
+		    name);
+	return e;
+}
+
+/* With what is in the directory, or the boot alone. */
+static int
+note_write(int dir, const char *note, bool files)
+{
+	int fd = openat(dir, note, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), e = 0;
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 
 	if (f == NULL)
 		return errno;
 	fprintf(f, "%s\n", boot_id());
-	e = each_file(dir, note_size, f);
-	if ((fflush(f) != 0 || ferror(f)) && e == 0)
+	if (files && (e = each_file(dir, note_file, f)) == 0)
+		fputs(LAST "\n", f);
+	if ((fflush(f) != 0 || ferror(f) || (files && fsync(fd) != 0)) && e == 0)
 		e = errno != 0 ? errno : EIO;
 	if (fclose(f) != 0 && e == 0)
 		e = errno;
 	return e;
+}
+
+int
+unsynced_note(int dir)
+{
+	return note_write(dir, NOTE, false);
 }
 
 static int
@@ -80,8 +142,12 @@ sync_file(int dir, const char *name, void *arg)
 int
 unsynced_sync(int dir, int all)
 {
-	int e = each_file(dir, sync_file, NULL);
+	int e = note_write(dir, NOTE_NEW, true);
 
+	if (e == 0 && renameat(dir, NOTE_NEW, dir, NOTE) != 0)
+		e = errno;
+	if (e == 0)
+		e = each_file(dir, sync_file, NULL);
 	/* The names are on the disk before the note goes. */
 	if (e == 0 && (fsync(dir) != 0 || fsync(all) != 0))
 		e = errno;
@@ -90,24 +156,26 @@ unsynced_sync(int dir, int all)
 	return e;
 }
 
-/* Each file that the note names has its whole size, and there is one. */
+/* Each file that the note names has what it had, and the note names all. */
 static bool
 has_all(int dir, FILE *note)
 {
+	unsigned long long sum, size;
+	uint64_t sum_now, size_now;
 	char line[4096];
-	struct stat st;
-	long long size;
 	int at, n = 0;
 
 	while (fgets(line, sizeof line, note) != NULL) {
 		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%lld %n", &size, &at) != 1 ||
-		    fstatat(dir, line + at, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-		    st.st_size != size)
+		if (strcmp(line, LAST) == 0)
+			return n > 0;
+		if (sscanf(line, "%llx %llu %n", &sum, &size, &at) != 2 ||
+		    sum_file(dir, line + at, &size_now, &sum_now) != 0 || size_now != size ||
+		    sum_now != sum)
 			return false;
 		n++;
 	}
-	return n > 0;
+	return false;
 }
 
 /* Of this boot: what was written is there, be it on the disk or not. */
