@@ -15,10 +15,16 @@
 #define INDENT	"  "
 
 static void
+put_text(FILE *f, const char *before, const char *name, const char *value)
+{
+	fprintf(f, "%s\"%s\": ", before, name);
+	json_string(f, value);
+}
+
+static void
 put_member(FILE *f, const char *name, const char *value)
 {
-	fprintf(f, ",\n" INDENT "\"%s\": ", name);
-	json_string(f, value);
+	put_text(f, ",\n" INDENT, name, value);
 }
 
 static void
@@ -31,18 +37,13 @@ put_time(FILE *f, const char *name, int64_t mono, int64_t mono_to_wall)
 static void
 put_firing(FILE *f, const struct firing *w, int64_t mono_to_wall)
 {
-	fputs("{\"trigger\": ", f);
-	json_string(f, w->trigger);
+	put_text(f, "{", "trigger", w->trigger);
 	fputs(", ", f);
 	put_time(f, "time", w->time, mono_to_wall);
-	fputs(", \"source\": ", f);
-	json_string(f, w->source);
-	fputs(", \"reason\": ", f);
-	json_string(f, w->reason);
-	if (w->note != NULL) {
-		fputs(", \"note\": ", f);
-		json_string(f, w->note);
-	}
+	put_text(f, ", ", "source", w->source);
+	put_text(f, ", ", "reason", w->reason);
+	if (w->note != NULL)
+		put_text(f, ", ", "note", w->note);
 	fprintf(f, ", \"event\": %s}", w->event != NULL ? w->event : "null");
 }
 
@@ -67,8 +68,7 @@ put_trigger(FILE *f, const struct config *c, const struct firing *first)
 
 	fputs(",\n" INDENT "\"trigger\": {\"name\": ", f);
 	json_string(f, name);
-	fputs(", \"when\": ", f);
-	json_string(f, t != NULL ? t->when : NULL);
+	put_text(f, ", ", "when", t != NULL ? t->when : NULL);
 	fprintf(f, ", \"after_s\": %.3f}", t != NULL ? (double)t->after / 1e9 : 0.0);
 }
 
@@ -108,8 +108,7 @@ put_source(FILE *f, const struct incident_facts *x, const struct incident_source
 	int64_t first = x->d->window.n > 0 ? x->d->window.firing[0].time : x->end;
 	double reach = is->since != 0 ? (double)(first - is->since) / 1e9 : 0;
 
-	fputs("{\"name\": ", f);
-	json_string(f, s->name);
+	put_text(f, "{", "name", s->name);
 	fprintf(f, ", \"kind\": \"%s\"", kinds[s->kind]);
 	if (s->pid != 0) {
 		fprintf(f, ", \"pid\": %d, \"comm\": ", (int)s->pid);
@@ -127,10 +126,8 @@ put_source(FILE *f, const struct incident_facts *x, const struct incident_source
 		fprintf(f, ", \"reach_s\": %.3f, \"promise_kept\": %s", reach,
 		    *is->why == '\0' ? "true" : "false");
 	}
-	if (*is->why != '\0') {
-		fputs(", \"why\": ", f);
-		json_string(f, is->why);
-	}
+	if (*is->why != '\0')
+		put_text(f, ", ", "why", is->why);
 	fprintf(f, ", \"events_lost\": %" PRIu64 ", \"blocks_not_read\": %" PRIu64, s->lost,
 	    s->missed);
 	put_channel(f, x, s);

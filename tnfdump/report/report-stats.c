@@ -8,9 +8,10 @@
 #include "analysis/pairs.h"
 #include "analysis/stats.h"
 #include "tnfdump/text/print.h"
-#include "tnfdump/report/histogram-draw.h"
 #include "tnfdump/report/reports.h"
 #include "common/xalloc.h"
+
+#define BAR_WIDTH	40u
 
 struct report {
 	struct dump	*d;
@@ -55,6 +56,52 @@ print_rate(const struct report *rep, const struct stats_row *r)
 
 	tnf_out_format(&rep->d->out, "%10" PRIu64 "%12.1f", r->count,
 	    seconds > 0 ? (double)r->count / seconds : 0);
+}
+
+/* Which line of the drawing a bucket is in: its power of two. */
+static unsigned
+histogram_line_of(unsigned b)
+{
+	return 64u - (unsigned)__builtin_clzll((uint64_t)histogram_value(b) | 1);
+}
+
+static void
+histogram_bar(struct out *o, uint64_t n, uint64_t most)
+{
+	unsigned len = (unsigned)((n * BAR_WIDTH + most - 1) / most);
+
+	out_char(o, '|');
+	for (unsigned i = 0; i < BAR_WIDTH; i++)
+		out_char(o, i < len ? '#' : ' ');
+	out_lit(o, "|\n");
+}
+
+/* One line a power of two that has values, with a bar. */
+static void
+histogram_draw(const struct histogram *h, struct out *o)
+{
+	uint64_t line[65] = { 0 }, most = 0;
+	unsigned first = 65, last = 0;
+
+	if (h->count == 0)
+		return;
+	for (unsigned b = 0; b < HISTOGRAM_BUCKETS; b++)
+		line[histogram_line_of(b)] += h->bucket[b];
+	for (unsigned i = 0; i < 65; i++) {
+		if (line[i] == 0)
+			continue;
+		if (first == 65)
+			first = i;
+		last = i;
+		if (line[i] > most)
+			most = line[i];
+	}
+	out_lit(o, "         from ns              to ns       count\n");
+	for (unsigned i = first; i <= last; i++) {
+		tnf_out_format(o, "%16llu%19llu%12" PRIu64 " ", i <= 1 ? 0 : 1ull << (i - 1),
+		    i >= 63 ? INT64_MAX : (1ull << i) - 1, line[i]);
+		histogram_bar(o, line[i], most);
+	}
 }
 
 static void

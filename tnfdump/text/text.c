@@ -11,7 +11,7 @@
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/text/print.h"
-#include "tnfdump/text/text.h"
+#include "tnfdump/to/formats.h"
 #include "common/xalloc.h"
 
 #define LINE16	"----------------"

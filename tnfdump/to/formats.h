@@ -1,7 +1,7 @@
 /*
- * formats.h - the output formats that are not the classic text.
+ * formats.h - the output formats.
  *
- * Each is one file here or in tnfdump/report/, and a row in outputs.c.
+ * Each is one file here, in tnfdump/text/ or tnfdump/report/, and a row in outputs.c.
  */
 #ifndef TNFDUMP_TO_FORMATS_H
 #define TNFDUMP_TO_FORMATS_H
@@ -13,6 +13,7 @@
 	int name ## _event(struct dump *, const struct tnf_event *);	\
 	int name ## _end(struct dump *)
 
+FORMAT(text);
 FORMAT(jsonl);
 FORMAT(csv);
 FORMAT(chrome);

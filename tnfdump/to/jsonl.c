@@ -1,7 +1,7 @@
 /*
  * to-jsonl.c - JSON lines: a line about the files, then one object an event.
  */
-#include <stdio.h>
+#include <inttypes.h>
 
 #include "analysis/attrs.h"
 #include "tnfdump/text/columns.h"
@@ -77,15 +77,10 @@ jsonl_hosts(struct jsonl *j)
 	for (unsigned i = 0; i < n; i++) {
 		out_str(j->o, i > 0 ? ",{\"host\":" : "{\"host\":");
 		json_cstring(j->o, h[i].name);
-		out_lit(j->o, ",\"offset_ns\":");
-		tnf_out_i64(j->o, h[i].offset);
-		out_lit(j->o, ",\"error_ns\":");
-		tnf_out_i64(j->o, h[i].error);
-		out_lit(j->o, ",\"clock\":");
+		tnf_out_format(j->o, ",\"offset_ns\":%" PRId64 ",\"error_ns\":%" PRId64 ",\"clock\":",
+		    h[i].offset, h[i].error);
 		json_cstring(j->o, h[i].source);
-		out_lit(j->o, ",\"moved_ns\":");
-		tnf_out_i64(j->o, h[i].moved);
-		out_char(j->o, '}');
+		tnf_out_format(j->o, ",\"moved_ns\":%" PRId64 "}", h[i].moved);
 	}
 	out_char(j->o, ']');
 }

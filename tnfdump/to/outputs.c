@@ -4,7 +4,6 @@
 #include "tnfdump/to/formats.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/text/text.h"
 
 const struct output outputs[] = {
 	{ "text", "a line for each event, as Solaris had it (default)",
