@@ -253,47 +253,41 @@ columns_begin(struct dump *d)
 	return apply_list(l, d->hosts != NULL ? HOSTS : CLASSIC);
 }
 
+/* The columns of the first line, or those of the second. */
 static void
-put_column(struct columns *l, unsigned i, const struct tnf_event *ev)
+put_line(struct columns *l, const struct tnf_event *ev, bool second)
 {
-	l->at = i;
-	l->list[i]->print(l, ev);
+	const char *between = "";
+
+	for (unsigned i = 0; i < l->n; i++) {
+		if (is_second(l, l->list[i]) != second)
+			continue;
+		out_str(l->o, between);
+		between = " ";
+		l->at = i;
+		l->list[i]->print(l, ev);
+	}
+	out_char(l->o, '\n');
 }
 
 static int
 columns_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct columns *l = d->columns;
-	const char *between = "";
 	bool second = false;
-	unsigned i;
 
 	if (d->events == 0 && !l->no_header) {
 		put_header_line(l, false);
 		put_header_line(l, true);
 		put_header_line(l, false);
 	}
-	for (i = 0; i < l->n; i++) {
-		if (is_second(l, l->list[i])) {
-			second = true;
-			continue;
-		}
-		out_str(l->o, between);
-		between = " ";
-		put_column(l, i, ev);
+	put_line(l, ev, false);
+	for (unsigned i = 0; i < l->n; i++)
+		second |= is_second(l, l->list[i]);
+	if (second) {
+		tnf_out_pad(l->o, 8);
+		put_line(l, ev, true);
 	}
-	out_char(l->o, '\n');
-	if (!second)
-		return 0;
-	tnf_out_pad(l->o, 8);
-	for (i = 0, between = ""; i < l->n; i++) {
-		if (!is_second(l, l->list[i]))
-			continue;
-		out_str(l->o, between);
-		between = " ";
-		put_column(l, i, ev);
-	}
-	out_char(l->o, '\n');
 	return 0;
 }
 
