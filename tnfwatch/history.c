@@ -24,6 +24,7 @@
 
 #define CPUS_MAX	4096
 #define DEFINITIONS	64	/* blocks of them, for which a segment has room at first */
+#define CONTEXT_NS	SECOND	/* names in a segment are as old at most */
 #define LOAD_MAX	(UINT64_C(96) << 20)	/* bytes that wait for the worker */
 
 struct history {
@@ -405,8 +406,17 @@ history_refuse(struct history *h, uint64_t blocks, int64_t now)
 	h->st.broken = now + h->place.keep;
 }
 
+/* A process says itself what its threads are called.  Of the kernel's buffer we ask, so that
+   names of threads and of values are in each segment. */
 static void
-history_cut(struct history *h, const struct source *src, uint64_t cursor, int64_t now)
+context_renew(struct source *s, int64_t now)
+{
+	if (s->kind == SOURCE_KERNEL && (s->context == NULL || now - s->context_time >= CONTEXT_NS))
+		source_note_context(s);
+}
+
+static void
+history_cut(struct history *h, struct source *src, uint64_t cursor, int64_t now)
 {
 	uint64_t data = h->b.n - h->b.data;
 	/* A cut comes when a quarter of the ring has been written.  So blocks that are half a
@@ -425,8 +435,10 @@ history_cut(struct history *h, const struct source *src, uint64_t cursor, int64_
 	if (c.n > 0 && (segment_worker_load() > LOAD_MAX || (history_bytes > h->place.limit &&
 	    h->first == NULL)))
 		history_refuse(h, c.n, now);
-	else if (c.n > 0)
+	else if (c.n > 0) {
+		context_renew(src, now);
 		segment_keep(h, segment_make(h, &c, src, now));
+	}
 	free(c.blocks);
 }
 
@@ -477,7 +489,7 @@ history_trim(struct history *h, int64_t now, bool hold)
 }
 
 void
-history_tick(struct history *h, const struct source *s, int64_t now, bool hold)
+history_tick(struct history *h, struct source *s, int64_t now, bool hold)
 {
 	uint64_t cursor, quarter;
 

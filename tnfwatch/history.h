@@ -45,7 +45,7 @@ void history_promise(struct history *, const struct history_place *);
    by history_due().  Drops what is older than the promise, unless it is to be held
    for an incident; and, held or not, its own oldest segments as long as those of all
    sources together take more bytes than the limit (history_trim()). */
-void history_tick(struct history *, const struct source *, int64_t now, bool hold);
+void history_tick(struct history *, struct source *, int64_t now, bool hold);
 int64_t history_due(const struct history *, int64_t now);
 
 /* Is this block, as it was in this generation, in a segment? */

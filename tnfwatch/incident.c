@@ -123,10 +123,14 @@ put_segments(struct incident *in, struct incident_source *is, struct source *s)
 static int
 put_channel(const struct incident *in, struct incident_source *is, struct source *s)
 {
-	char *ring = tnf_xasprintf("%s.tnf", s->id);
-	int e = s->channel == NULL ? 0 : history_put_channel(s->history, s, in->dir, ring,
-	    note_file, is);
+	char *ring;
+	int e;
 
+	if (s->channel == NULL)
+		return 0;
+	ring = tnf_xasprintf("%s.tnf", s->id);
+	source_note_context(s);
+	e = history_put_channel(s->history, s, in->dir, ring, note_file, is);
 	free(ring);
 	return e;
 }
