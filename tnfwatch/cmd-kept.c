@@ -59,8 +59,10 @@ list_run(const struct watch_options *o, int argc, char **argv)
 	struct config *c = config_read_places(o->config);
 	char **list;
 
-	if (c == NULL)
+	if (c == NULL || !incidents_readable(c)) {
+		config_free(c);
 		return 1;
+	}
 	size_t n = incident_list(c, &list);
 	for (size_t i = 0; i < n; i++) {
 		list_one(c, list[i]);
@@ -77,7 +79,7 @@ with_incident(const struct watch_options *o, const char *text,
     int (*fn)(const struct config *, const char *id, const char *path))
 {
 	struct config *c = config_read_places(o->config);
-	char *id = c != NULL ? incident_find(c, text) : NULL, *path;
+	char *id = c != NULL && incidents_readable(c) ? incident_find(c, text) : NULL, *path;
 	int status = 1;
 
 	if (id != NULL) {

@@ -29,6 +29,16 @@ incident_path(const struct config *c, const char *id)
 	return tnf_xasprintf("%s/incidents/%s", c->directory, id);
 }
 
+static int
+incidents_open(const struct config *c)
+{
+	char *path = incidents_path(c);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	free(path);
+	return fd;
+}
+
 static bool
 incident_list_exists(const struct config *c, const char *prefix, const char *id)
 {
@@ -128,6 +138,18 @@ incident_list(const struct config *c, char ***ret)
 	return n;
 }
 
+bool
+incidents_readable(const struct config *c)
+{
+	int fd = incidents_open(c), e = errno;
+
+	if (fd >= 0)
+		close(fd);
+	else if (e != ENOENT)
+		say("%s/incidents: %s", c->directory, strerror(e));
+	return fd >= 0 || e == ENOENT;
+}
+
 uint64_t
 incident_numbers(const struct config *c)
 {
@@ -177,16 +199,6 @@ incident_pinned(const struct config *c, const char *id)
 
 	free(path);
 	return is;
-}
-
-static int
-incidents_open(const struct config *c)
-{
-	char *path = incidents_path(c);
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	free(path);
-	return fd;
 }
 
 /* Under another name first: what is half removed is no incident any more. */

@@ -26,6 +26,8 @@ int incident_start(struct daemon *, int written, pid_t *ret);
 /* Each incident has a number, from 1: their order, also where the clock was set back and
    names are not in order.  The highest one; 0: there is none. */
 uint64_t incident_numbers(const struct config *);
+/* false: they cannot be read, which is said.  There may be none yet. */
+bool incidents_readable(const struct config *);
 /* Incidents, in their order; the caller frees each and the list. */
 size_t incident_list(const struct config *, char ***ret);
 /* The one that is meant: its name, or the only one that begins so; NULL: none or
