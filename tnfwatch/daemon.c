@@ -81,7 +81,8 @@ window_begin(struct daemon *d, const char *name, int64_t time, int64_t after)
 	int64_t now = now_mono();
 
 	d->window.open = true;
-	d->window.until = time + after > now ? time + after : now;
+	/* What an event has fired was fed up to there: there is nothing more to wait for. */
+	d->window.until = time + after > d->fed ? time + after : d->fed;
 	d->window.id = incident_name(d->config, name, now_wall() - (now - time), is_written, d);
 }
 
@@ -254,7 +255,7 @@ daemon_window_due(const struct daemon *d)
 		any |= d->writer[i].pid == 0;
 	if (d->window.resumed && !d->ready)
 		return INT64_MAX;
-	return d->window.open && any ? d->window.until + CLOSE_NS : INT64_MAX;
+	return d->window.open && any ? d->window.until + DELAY_NS : INT64_MAX;
 }
 
 /* A window is complete: its child is started, or tried again with the next tick. */
@@ -368,8 +369,6 @@ daemon_tick(struct daemon *d)
 {
 	int64_t now = now_mono(), until = now - DELAY_NS;
 
-	if (now >= daemon_window_due(d))
-		until = now - CLOSE_NS;
 	if (until < d->fed)
 		until = d->fed;
 	if (d->webhook != NULL)

@@ -15,8 +15,7 @@
 #include "tnfwatch/trigger.h"
 #include "tnfwatch/window.h"
 
-#define DELAY_NS	INT64_C(40000000)	/* from an event's time until it is committed */
-#define CLOSE_NS	INT64_C(15000000)	/* the same at the end of a window: somebody waits */
+#define DELAY_NS	INT64_C(15000000)	/* from an event's time until it is committed */
 #define TICK_MS		100
 
 /* What a trigger has done. */
