@@ -4,7 +4,8 @@
 # Programs with stalls start, end and are killed, triggers fire at random from within and
 # from outside, the configuration is read again.  Every ten seconds a line: seconds, resident
 # KiB, descriptors, children, per cent of a CPU, incidents.  At the end the first and the
-# last third are compared.
+# last third are compared, and tnfwatch ends: what a sanitizer of the build has to say of it
+# comes last.
 set -u
 seconds=${1:?SECONDS}
 B=$(realpath "${2:-build}")
@@ -87,3 +88,7 @@ END {
 }' "$T/samples"
 grep -c read "$T/log" | sed 's/$/ times read again/'
 grep -v -E 'kept:|read again' "$T/log" | sort | uniq -c | sort -rn | head -5
+kill "$PID"
+wait "$PID"
+echo "ended with $?; reports of a sanitizer: $(grep -c -e 'Sanitizer:' -e 'runtime error:' "$T/log")"
+grep -A 20 -e 'Sanitizer:' -e 'runtime error:' "$T/log" | head -60
