@@ -77,8 +77,8 @@ jsonl_hosts(struct jsonl *j)
 	for (unsigned i = 0; i < n; i++) {
 		out_str(j->o, i > 0 ? ",{\"host\":" : "{\"host\":");
 		json_cstring(j->o, h[i].name);
-		tnf_out_format(j->o, ",\"offset_ns\":%" PRId64 ",\"error_ns\":%" PRId64 ",\"clock\":",
-		    h[i].offset, h[i].error);
+		tnf_out_format(j->o, ",\"offset_ns\":%" PRId64 ",\"error_ns\":%" PRId64
+		    ",\"clock\":", h[i].offset, h[i].error);
 		json_cstring(j->o, h[i].source);
 		tnf_out_format(j->o, ",\"moved_ns\":%" PRId64 "}", h[i].moved);
 	}
