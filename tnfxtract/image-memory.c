@@ -1,8 +1,10 @@
 /*
  * image-memory.c - memory by the kernel's own addresses.
  *
- * The lines of VMCOREINFO say where the kernel's page tables are; the rest is in these,
- * whatever form the image has.  Of x86-64: what other machines need is not there.
+ * Of x86-64 the lines of VMCOREINFO say where the kernel's page tables are; the rest is in
+ * these, whatever form the image has.  On arm64 the kernel itself, and all memory, lie each
+ * at one distance from their physical addresses, which these lines tell.  What other
+ * machines need is not there.
  */
 #include "tnfxtract/image.h"
 
@@ -107,6 +109,25 @@ read_physical(const struct image_map *m, uint64_t at, void *buf, size_t n)
 	    image_read(m->im, buf, n, p->offset + (at - p->address)) == (ssize_t)n;
 }
 
+/* arm64: memory is mapped from the lowest of the kernel's addresses up, the kernel in the
+   upper half of those that 48 bits can tell apart. */
+static bool
+find_distances(struct image_map *m)
+{
+	uint64_t bits, kernel, memory;
+
+	if (!image_number(m->im, "NUMBER(kimage_voffset)", &kernel) ||
+	    !image_number(m->im, "NUMBER(PHYS_OFFSET)", &memory) ||
+	    !image_number(m->im, "NUMBER(VA_BITS)", &bits) || bits < 36 || bits > 52)
+		return false;
+	m->flat = true;
+	m->memory = -(1ull << bits);
+	m->kernel = -(1ull << ((bits < 48 ? bits : 48) - 1));
+	m->memory_distance = m->memory - memory;
+	m->kernel_distance = kernel;
+	return true;
+}
+
 /* The first table, and by how much addresses are shifted in its first level. */
 static bool
 first_table(struct image_map *m)
@@ -129,7 +150,9 @@ image_map_open(struct image_map *m, const struct image *im)
 {
 	m->im = im;
 	m->reach = NULL;
-	return first_table(m) && (im->kdump != NULL || (m->reach = reach_of(im)) != NULL);
+	m->flat = false;
+	return (find_distances(m) || first_table(m)) &&
+	    (im->kdump != NULL || (m->reach = reach_of(im)) != NULL);
 }
 
 void
@@ -140,7 +163,7 @@ image_map_close(struct image_map *m)
 }
 
 static bool
-translate(const struct image_map *m, uint64_t address, uint64_t *ret)
+translate_by_tables(const struct image_map *m, uint64_t address, uint64_t *ret)
 {
 	uint64_t at = m->table, entry, within;
 	unsigned shift;
@@ -156,6 +179,19 @@ translate(const struct image_map *m, uint64_t address, uint64_t *ret)
 	within = (1ull << shift) - 1;
 	*ret = (at & ~within) | (address & within);
 	return true;
+}
+
+static bool
+translate_flat(const struct image_map *m, uint64_t address, uint64_t *ret)
+{
+	*ret = address - (address >= m->kernel ? m->kernel_distance : m->memory_distance);
+	return address >= m->memory;
+}
+
+static bool
+translate(const struct image_map *m, uint64_t address, uint64_t *ret)
+{
+	return m->flat ? translate_flat(m, address, ret) : translate_by_tables(m, address, ret);
 }
 
 bool

@@ -52,6 +52,9 @@ struct image_reach;
 struct image_map {
 	const struct image *im;
 	struct image_reach *reach;	/* by address; NULL: a compressed dump */
+	bool	 flat;			/* arm64: at distances, without tables */
+	uint64_t memory, kernel;	/* from which addresses on each is */
+	uint64_t memory_distance, kernel_distance;	/* from physical addresses */
 	uint64_t table;			/* where the first one is */
 	uint64_t encrypted;		/* a bit of entries that is no address */
 	unsigned shift;			/* of addresses, in the first table */

@@ -1,9 +1,10 @@
 """printk.py - pages of a kernel that has printed, behind raw memory.
 
-    printk.py RAW IMAGE LINES [DAMAGED]
+    printk.py RAW IMAGE LINES [DAMAGED [x86_64|arm64]]
 
-RAW and these pages become IMAGE: VMCOREINFO's lines, page tables of x86-64, the kernel's
-ring of messages after many more than it holds.  LINES gets what dmesg would still show.
+RAW and these pages become IMAGE: VMCOREINFO's lines, page tables of x86-64 (arm64: none,
+but what its addresses are away from physical ones), the kernel's ring of messages after
+many more than it holds.  LINES gets what dmesg would still show.
 IMAGE.1 to IMAGE.DAMAGED are the same, with two bytes of these pages changed.  IMAGE.core
 is an ELF core with the same memory, and before it parts of these pages that end within.
 
@@ -23,7 +24,7 @@ COMMITTED, FINALIZED, REUSABLE = 1, 2, 3
 NO_TEXT = 3
 
 INFO, ROOT, UPPER, MIDDLE, LOWER, DIRECT_UPPER, DATA, RECORDS, TEXT_B, TEXT_A, PAGES = range(11)
-TEXTS = KERNEL + PAGE + 0x800		# half of it in each of two pages
+ARM_KERNEL, ARM_DIRECT, ARM_DISTANCE = 0xffff800080010000, 0xffff000000000000, 0x60000000
 DESC, INFO_SIZE, INFOS = 24, 56, 800
 
 PLACES = """\
@@ -104,20 +105,12 @@ def filled():
     return ring
 
 
-def pages(first):
-    """The pages, which begin at this physical address."""
-    page = [bytearray(PAGE) for _ in range(PAGES)]
-    at = [first + i * PAGE for i in range(PAGES)]
-
+def tables(page, at):
+    """Page tables of x86-64; returns VMCOREINFO's lines."""
     def entry(table, index, target, flags=1):
         struct.pack_into("<Q", page[table], index * 8, target | flags | 0x62)
 
     root = MAP + 0x11800000
-    info = ("OSRELEASE=6.1.0-test-amd64\nPAGESIZE=4096\nSYMBOL(_stext)=%x\n"
-            "SYMBOL(init_top_pgt)=%x\nNUMBER(phys_base)=%d\nNUMBER(pgtable_l5_enabled)=0\n"
-            "SYMBOL(prb)=%x\n" % (KERNEL, root, at[ROOT] - (root - MAP), KERNEL + 0x10)
-            + PLACES).encode()
-    page[INFO][:len(info)] = info
     entry(ROOT, 511, at[UPPER])
     entry(UPPER, 510, at[MIDDLE])
     entry(MIDDLE, (KERNEL >> 21) % 512, at[LOWER])
@@ -126,16 +119,42 @@ def pages(first):
     entry(LOWER, 2, at[TEXT_B])
     entry(ROOT, (DIRECT >> 39) % 512, at[DIRECT_UPPER])
     entry(DIRECT_UPPER, 0, 0, 0x81)
+    return ("SYMBOL(init_top_pgt)=%x\nNUMBER(phys_base)=%d\nNUMBER(pgtable_l5_enabled)=0\n"
+            % (root, at[ROOT] - (root - MAP)))
+
+
+def distances(at):
+    """Of arm64, whose first memory may be below 0."""
+    return ("NUMBER(VA_BITS)=48\nNUMBER(kimage_voffset)=%#x\nNUMBER(PHYS_OFFSET)=%#x\n"
+            % (ARM_KERNEL - at[DATA], -ARM_DISTANCE & WORD))
+
+
+def pages(first, machine):
+    """The pages, which begin at this physical address."""
+    page = [bytearray(PAGE) for _ in range(PAGES)]
+    at = [first + i * PAGE for i in range(PAGES)]
+    # Half of the texts is in each of two pages.
+    if machine == "arm64":
+        kernel, direct, (one, two) = ARM_KERNEL, ARM_DIRECT + ARM_DISTANCE, (TEXT_B, TEXT_A)
+        texts = kernel + (TEXT_B - DATA) * PAGE + 0x800
+        where = distances(at)
+    else:
+        kernel, direct, (one, two) = KERNEL, DIRECT, (TEXT_A, TEXT_B)
+        texts = kernel + PAGE + 0x800
+        where = tables(page, at)
+    info = ("OSRELEASE=6.1.0-test\nPAGESIZE=4096\nSYMBOL(_stext)=%x\nSYMBOL(prb)=%x\n"
+            % (kernel, kernel + 0x10) + where + PLACES).encode()
+    page[INFO][:len(info)] = info
 
     ring = filled()
-    records = DIRECT + at[RECORDS]
-    struct.pack_into("<Q", page[DATA], 0x10, KERNEL + 0x100)
+    records = direct + at[RECORDS]
+    struct.pack_into("<Q", page[DATA], 0x10, kernel + 0x100)
     struct.pack_into("<IxxxxQQQQ", page[DATA], 0x108, COUNT_BITS, records, records + INFOS,
                      ring.next - 1 & NUMBERS, ring.first)
-    struct.pack_into("<IxxxxQ", page[DATA], 0x140, TEXT_BITS, TEXTS)
+    struct.pack_into("<IxxxxQ", page[DATA], 0x140, TEXT_BITS, texts)
     page[RECORDS][:] = ring.records[:PAGE]
-    page[TEXT_A][0x800:] = ring.texts[:0x800]
-    page[TEXT_B][:0x800] = ring.texts[0x800:]
+    page[one][0x800:] = ring.texts[:0x800]
+    page[two][:0x800] = ring.texts[0x800:]
     return b"".join(page), b"".join(line for r in ring.oldest for line in r[3])
 
 
@@ -156,7 +175,7 @@ def main():
     with open(raw, "rb") as f:
         data = f.read()
     data += bytes(-len(data) % PAGE)
-    more, printed = pages(len(data))
+    more, printed = pages(len(data), sys.argv[5] if len(sys.argv) > 5 else "x86_64")
     with open(image, "wb") as f:
         f.write(data + more)
     with open(image + ".core", "wb") as f:
