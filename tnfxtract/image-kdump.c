@@ -14,11 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <libkdumpfile/kdumpfile.h>
 
 #define LIBRARY		"libkdumpfile.so.10"
 #define PARTS_MAX	(1u << 22)
+#define BLOCK_AT	428		/* struct disk_dump_header: block_size */
 
 #define FUNCTIONS(X)							\
 	X(kdump_new) X(kdump_set_attr) X(kdump_get_typed_attr) \
@@ -136,6 +138,25 @@ find_facts(struct image *im)
 		    strlen(a.val.string));
 }
 
+/* The library takes the kernel's page from the notes.  QEMU's dump of arm64 has pages of
+   64 KiB, whatever the kernel's are, and the library would write beyond its own memory. */
+static kdump_status
+keep_page(struct image *im)
+{
+	struct image_kdump *k = im->kdump;
+	kdump_attr_t page = { .type = KDUMP_NUMBER };
+	char head[8] = "";
+	uint32_t block = 0;
+
+	if (pread(im->fd, head, sizeof head, 0) != sizeof head ||
+	    memcmp(head, "KDUMP   ", sizeof head) != 0 ||
+	    pread(im->fd, &block, sizeof block, BLOCK_AT) != sizeof block ||
+	    block < 4096 || block > 1 << 20)
+		return KDUMP_OK;
+	k->page = page.val.number = block;
+	return k->kdump_set_attr(k->ctx, KDUMP_ATTR_PAGE_SIZE, &page);
+}
+
 int
 image_kdump_open(struct image *im)
 {
@@ -158,9 +179,11 @@ image_kdump_open(struct image *im)
 		s = get_number(k, KDUMP_ATTR_PAGE_SIZE, &k->page);
 	if (s != KDUMP_OK)
 		return kdump_error(s);
+	find_facts(im);
+	if ((s = keep_page(im)) != KDUMP_OK)
+		return kdump_error(s);
 	if (k->page < 4096 || (k->page & (k->page - 1)) != 0)
 		return EINVAL;
-	find_facts(im);
 	return find_parts(im);
 }
 

@@ -19,7 +19,7 @@ python3 "$kdump" zlib image zlib || fail "kdump.py"
 case $(cat err) in
 *"libkdumpfile"*|*"cannot be read here"*) skip "$(cat err)" ;;
 esac
-for dump in zlib snappy zstd none; do
+for dump in zlib snappy zstd none large; do
 	python3 "$kdump" $dump image $dump || fail "kdump.py"
 	if ! "$x" --no-context -d $dump out 2>err; then
 		grep -q "cannot be read here" err || fail "$dump: $(cat err)"

@@ -1,17 +1,18 @@
 """kdump.py - raw memory as a compressed dump, or any file flattened.
 
-    kdump.py zlib|snappy|zstd|none RAW DUMP [PAGES LEFT OUT: N means every Nth]
+    kdump.py zlib|snappy|zstd|none|large RAW DUMP [PAGES LEFT OUT: N means every Nth]
     kdump.py flat FILE DUMP
 
 The layout is makedumpfile's (its documentation, IMPLEMENTATION): a header and a
-sub-header of a block each, two bitmaps, a descriptor for each page, the pages.
+sub-header of a block each, two bitmaps, a descriptor for each page, the pages.  "large" is
+zlib with pages of 64 KiB of a kernel that has smaller ones, as QEMU writes it of arm64.
 """
 import re
 import struct
 import sys
 import zlib
 
-PAGE = 4096
+PAGE, MACHINE = 4096, b"x86_64"
 INFO = (b"OSRELEASE=6.1.0-test-amd64\nPAGESIZE=4096\nSYMBOL(_stext)=ffffffff91000000\n"
         b"CRASHTIME=1700000000\n")
 
@@ -66,14 +67,18 @@ def bitmap(pages):
 
 def header(pages, blocks):
     uts = b"".join(padded(s, 65) for s in (
-        b"Linux", b"crashed-host", b"6.1.0-test-amd64", b"#1", b"x86_64", b"(none)"))
+        b"Linux", b"crashed-host", b"6.1.0-test-amd64", b"#1", MACHINE, b"(none)"))
     h = b"KDUMP   " + struct.pack("<i", 6) + uts
     h = padded(h, -(-len(h) // 8) * 8)
     h += struct.pack("<qqIiiIIIIIii", 1700000000, 0, 1, PAGE, 1, 2 * blocks,
                      len(pages), 0, 0, 0, 0, 1)
-    sub = struct.pack("<qiiQQqQqQqQQQQ", 0, 31, 0, 0, 0, PAGE + 512, len(INFO),
-                      0, 0, 0, 0, 0, 0, len(pages))
-    return padded(h, PAGE) + padded(padded(sub, 512) + INFO, PAGE)
+    info, note = (PAGE + 512, len(INFO)), (0, 0)
+    text = INFO
+    if MACHINE == b"Unknown":			# in an ELF note instead
+        text = struct.pack("<III12s", 11, len(INFO), 0, b"VMCOREINFO") + INFO
+        info, note = (0, 0), (PAGE + 512, len(text) + 3 & ~3)
+    sub = struct.pack("<qiiQQqQqQqQQQQ", 0, 31, 0, 0, 0, *info, *note, 0, 0, 0, 0, len(pages))
+    return padded(h, PAGE) + padded(padded(sub, 512) + text, PAGE)
 
 
 def dump(raw, how, every):
@@ -108,9 +113,13 @@ def flat(data):
 
 
 def main():
+    global PAGE, MACHINE
     how, source, target = sys.argv[1:4]
     with open(source, "rb") as f:
         data = f.read()
+    if how == "large":
+        how, PAGE, MACHINE = "zlib", 65536, b"Unknown"
+        data += bytes(-len(data) % PAGE)
     with open(target, "wb") as f:
         f.write(flat(data) if how == "flat" else
                 dump(data, how, int(sys.argv[4]) if len(sys.argv) > 4 else 0))
