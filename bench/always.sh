@@ -37,10 +37,13 @@ ask 'buffer alloc 64m; trace $always; enable $always'
 n=0
 while [ $((n += 1)) -le "$BENCH_PAIRS" ]; do
 	for w in $BENCH_WORK; do
-		[ $((n % 2)) -eq 1 ] || run on "$w"
-		run off "$w"
-		[ $((n % 2)) -eq 0 ] || run on "$w"
-		more "$w" "$n"
+		k=0
+		while [ $((k += 1)) -le "$(how_often "$w")" ]; do
+			[ $((k % 2)) -eq $((n % 2)) ] || run on "$w"
+			run off "$w"
+			[ $((k % 2)) -ne $((n % 2)) ] || run on "$w"
+			more "$w" "$n"
+		done
 	done
 done
 for w in $BENCH_WORK; do

@@ -1,16 +1,20 @@
 #!/bin/sh
 # system.sh - what programs pay while the whole machine is recorded.
 #
-# CPU milliseconds of a build, of two processes and a pipe, of hackbench, of a
+# CPU milliseconds of a compilation, of two processes and a pipe, of hackbench, of a
 # loop of system calls and of redis under its benchmark: alone, with $always, with
 # the kernel's probes, without stacks and with 8 frames, and beside a tracefs
 # instance, perf record, trace-cmd and perf trace with the hooks of the same events.
 # BENCH_WORK and BENCH_RECORDERS choose some of them.
 #
 # Each is run BENCH_PIECES (5) times a round while it is recorded, and as often alone
-# right before.  Two rows: what a round adds, by the means; and "least", what is added
-# between the least runs of all rounds.  On a virtual machine another one's load counts
-# as CPU time of ours: it only adds, so that the least run is that without it.
+# right before; compilations, which are short, BENCH_BUILDS (8) times that, in turns.  Two
+# rows: what is added in a turn, between its least runs; and "least", between those of all
+# rounds.  On a virtual machine another one's load counts as CPU time of ours: it only
+# adds, so that the least run is that without it.
+#
+# tracefs has the hooks of the events; tracefs-ends has in addition the hook by which the
+# probes know that a page fault has ended, which no event of its own tells.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/programs.sh"
 
@@ -23,7 +27,7 @@ have trace-cmd trace-cmd && tracecmd=trace-cmd
 have redis-server redis-server && have redis-benchmark redis-tools && redis=redis
 pieces=${BENCH_PIECES:-5}
 : "${BENCH_WORK:=build pipe hackbench calls $redis}"
-: "${BENCH_RECORDERS:=always probes tracefs probes-stack tracefs-stack perf perf-stack $tracecmd perf-trace}"
+: "${BENCH_RECORDERS:=always probes tracefs tracefs-ends probes-stack tracefs-stack perf perf-stack $tracecmd perf-trace}"
 
 # The hooks of the kernel's probes, by their names in tracefs.
 sched="sched/sched_switch sched/sched_wakeup sched/sched_wakeup_new
@@ -49,11 +53,11 @@ kernel_probes()	# SELECTORS STACK WORK
 	kernel_off
 }
 
-in_tracefs()	# STACK WORK
+in_tracefs()	# STACK WORK [EVENT]
 {
 	mkdir "$ring" || return 1
 	echo 32768 >"$ring/buffer_size_kb"
-	for _e in $events; do echo 1 >"$ring/events/$_e/enable"; done
+	for _e in $events ${3:-}; do echo 1 >"$ring/events/$_e/enable"; done
 	# Of threads that sleep, as thread_block has it.
 	[ "$1" = 0 ] || echo 'stacktrace if prev_state != 0' >"$ring/events/sched/sched_switch/trigger"
 	work "$2"
@@ -90,6 +94,7 @@ recorded()	# BY WORK
 	probes) kernel_probes "$probes" 0 "$2" ;;
 	probes-stack) kernel_probes "$probes" 8 "$2" ;;
 	tracefs) in_tracefs 0 "$2" ;;
+	tracefs-ends) in_tracefs 0 "$2" memcg/count_memcg_events ;;
 	tracefs-stack) in_tracefs 1 "$2" ;;
 	perf)	beside "$2" perf record -q -a -m 4M -o "$BENCH_TMP/trace" $(list) ;;
 	perf-stack) beside "$2" perf record -q -a -m 4M -o "$BENCH_TMP/trace" \
@@ -100,31 +105,34 @@ recorded()	# BY WORK
 	esac
 }
 
-# pair WORK RECORDER ROUND: alone, then recorded
+least() { sort -n "$BENCH_TMP/$1" 2>/dev/null | head -n 1; }
+
+# pair WORK RECORDER TURN: alone, then recorded
 pair()
 {
-	_mean='{ s += $1 } END { if (NR) printf "%.2f", s / NR }'
 	work "$1" >"$BENCH_TMP/alone"
 	recorded "$2" "$1" >"$BENCH_TMP/with"
 	[ -s "$BENCH_TMP/alone" ] && [ -s "$BENCH_TMP/with" ] || {
 		echo "$bench: $1, $2: failed: $(tail -n 1 "$BENCH_TMP/err")" >&2; return 1; }
 	cat "$BENCH_TMP/alone" >>"$BENCH_TMP/$1.alone"
 	cat "$BENCH_TMP/with" >>"$BENCH_TMP/$1.$2"
-	_alone=$(awk "$_mean" "$BENCH_TMP/alone") _with=$(awk "$_mean" "$BENCH_TMP/with")
+	_alone=$(least alone) _with=$(least with)
 	row "$1: alone" ms "$3" "$_alone"
 	row "$1: $2" "ms $1" "$3" "$(echo "$_with $_alone" | awk '{ printf "%.2f", $1 - $2 }')"
 }
 
+turn=0
 round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	for w in $BENCH_WORK; do
-		for by in $BENCH_RECORDERS; do
-			pair "$w" "$by" $round
+		n=0
+		while [ $((n += 1)) -le "$(how_often "$w")" ]; do
+			turn=$((turn + 1))
+			for by in $BENCH_RECORDERS; do pair "$w" "$by" $turn; done
 		done
 	done
 done
 
-least() { sort -n "$BENCH_TMP/$1" 2>/dev/null | head -n 1; }
 refs=
 for w in $BENCH_WORK; do
 	alone=$(least "$w.alone")
