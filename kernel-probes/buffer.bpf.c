@@ -13,8 +13,6 @@ struct kp_map_context tnf_context SEC(".maps");
 struct kp_map_slots tnf_slots SEC(".maps");
 volatile struct kp_shared state SEC(".data.state");
 
-#define SCHED_SIZE	((u32)sizeof(struct tnf_kernel_schedule))
-
 /* The lock bytes of a header mean nothing to readers; here they hold where the
    block's records end, from when its last writer goes on to the next until the
    outermost one publishes it. */
@@ -41,7 +39,7 @@ static u64 lose(struct kp_cpu *cpu, u32 reason)
 
 __noinline int lose_event(u32 reason)
 {
-	struct kp_cpu *cpu = this_cpu();
+	struct kp_cpu *cpu = cpu_at(bpf_get_smp_processor_id());
 
 	if (cpu != NULL)
 		lose(cpu, reason);
@@ -202,11 +200,15 @@ __noinline u64 try_reserve(struct kp_cpu *cpu, u32 size, u32 room)
 	return pos;
 }
 
-/* Space for 'size' bytes in a block that has room for 'room'; 0: none. */
+/* Space for 'size' bytes in a block that has room for 'room'; 0: none.  Mostly there is
+   some in the block that is being written, and nobody is in between. */
 static u64 reserve(struct kp_cpu *cpu, u32 size, u32 room)
 {
-	u64 pos;
+	u64 pos = read_once(cpu->cursor);
 
+	if (KP_OFFSET_OF(pos) + room <= KP_BLOCK_END &&
+	    __sync_val_compare_and_swap(&cpu->cursor, pos, pos + size) == pos)
+		return pos;
 	for (int i = 0; i < 4; i++) {
 		pos = try_reserve(cpu, size, room);
 		if (pos != AGAIN)

@@ -15,16 +15,17 @@ struct context {
 	u64 ip;			/* of user mode */
 	u32 decided;		/* the fault's first page has been seen */
 	u32 page;		/* the probe that tells of it when the fault ends; or 0 */
-	u64 major;		/* fault_number() of the latest major_fault */
+	u32 order;		/* of the pages that the fault allocated last */
+	u32 reclaim;
 	u64 mapping;		/* file_fault: the page that is not there */
+				/* each fault needs what is above: one line of the cache */
 	u64 index;
+	u64 major;		/* fault_number() of the latest major_fault */
 	u64 file_ip;		/* of user mode, at that time */
 	u64 lock;		/* contention_begin */
 	u64 scanned;		/* pages since reclaim began */
-	u32 reclaim;
 	u32 physio;
 	u32 device;		/* of the physio */
-	u32 order;		/* of the pages that the fault allocated last */
 };
 
 struct kp_map_context {
@@ -51,10 +52,12 @@ struct slot {
 	u64 task;
 	u64 started;
 	struct context context;
+	u64 pad[2];		/* two lines of the cache */
 };
 
 struct kp_map_slots {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);	/* then the first begins a page */
 	__uint(max_entries, SLOTS);
 	__type(key, u32);
 	__type(value, struct slot);
@@ -74,13 +77,20 @@ static __always_inline bool slot_is_of(const struct slot *s, struct task_struct 
 	return s->task == (u64)t && s->started == t->start_time;
 }
 
+/* What a thread has in its storage.  Most threads without a slot have nothing there:
+   as long as no thread has, nobody is asked. */
+static __always_inline struct context *stored_context(struct task_struct *t)
+{
+	return state.stored ? bpf_task_storage_get(&tnf_context, t, NULL, 0) : NULL;
+}
+
 static __always_inline struct context *context_of(struct task_struct *t)
 {
 	struct slot *s = slot_of(t);
 
-	if (s != NULL && slot_is_of(s, t))
+	if (likely(s != NULL && slot_is_of(s, t)))
 		return &s->context;
-	return bpf_task_storage_get(&tnf_context, t, NULL, 0);
+	return stored_context(t);
 }
 
 /* Of the current thread, for which nobody else asks while it moves in.  One that
@@ -103,13 +113,15 @@ static __always_inline struct context *new_context(struct task_struct *t)
 	struct slot *s = slot_of(t);
 	struct context *c;
 
-	if (s != NULL && slot_is_of(s, t))
+	if (likely(s != NULL && slot_is_of(s, t)))
 		return &s->context;
-	c = bpf_task_storage_get(&tnf_context, t, NULL, 0);
+	c = stored_context(t);
 	if (c == NULL && s != NULL && slot_take(s, t))
 		return &s->context;
-	return c != NULL ? c :
-	    bpf_task_storage_get(&tnf_context, t, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (c != NULL)
+		return c;
+	state.stored = 1;
+	return bpf_task_storage_get(&tnf_context, t, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 static __always_inline struct context *my_context(void)

@@ -39,6 +39,11 @@ struct bpf_map;
 
 #define MM_SWAPENTS	2
 
+/* The common path in one piece: a program is called rarely enough for its code to have
+   left the nearest cache. */
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+
 #define read_once(x)	(*(volatile typeof(x) *)&(x))
 #define write_once(x, v) (*(volatile typeof(x) *)&(x) = (v))
 

@@ -68,32 +68,40 @@ static __always_inline u64 transfer_size(const struct call *c, bool vector)
 	return w.sum;
 }
 
-static __always_inline void raw_begin(struct file *file, u32 device,
-    const struct call *call, const struct transfer *t)
+/* (__noinline: see README.) */
+__noinline int physio_event(u32 device, s64 offset, u64 size, u32 rw)
 {
 	struct context *c = my_new_context();
 	struct kp_physio_start *e;
 	struct hit hit;
-	u64 size = transfer_size(call, t->vector);
-	s64 offset = t->position ? (s64)call->arg[3] : -1;
 
 	if (c == NULL)
-		return;
+		return 0;
 	c->physio = 1;
 	c->device = device;
-	if (offset == -1)
-		offset = BPF_CORE_READ(file, f_pos);
 	if (!is_on(KP_BIT(KP_PHYSIO_START)))
-		return;
+		return 0;
 	e = EVENT(&hit, PHYSIO_START, kp_physio_start);
 	if (e == NULL)
-		return;
+		return 0;
 	e->device = device;
 	e->offset = offset;
 	e->size = size;
-	e->rw = t->write ? KP_B_WRITE : KP_B_READ;
+	e->rw = rw;
 	e->pad = 0;
 	event_end(&hit);
+	return 0;
+}
+
+static __always_inline void raw_begin(struct file *file, u32 device,
+    const struct call *call, const struct transfer *t)
+{
+	u64 size = transfer_size(call, t->vector);
+	s64 offset = t->position ? (s64)call->arg[3] : -1;
+
+	if (offset == -1)
+		offset = BPF_CORE_READ(file, f_pos);
+	physio_event(device, offset, size, t->write ? KP_B_WRITE : KP_B_READ);
 }
 
 SEC("tp_btf/sys_enter")

@@ -469,7 +469,9 @@ struct kp_shared {
 	__u32 fault_ends;	/* the end of a fault is seen */
 	__u32 page_shift;	/* bytes of a page, as a power of two */
 	__u32 fill;		/* no block is used twice: TNF_EXT_FILL */
-	__u64 reserved0[2];
+	__u32 stored;		/* a thread has its context in its storage (context.bpf.h) */
+	__u32 reserved1;
+	__u64 reserved0[1];
 
 	__u32 magic;
 	__u32 layout;

@@ -200,17 +200,16 @@ static __always_inline u64 lock_reason(struct task_struct *t, const struct conte
 }
 
 /*
- * Looks at the current thread, which is about to leave its CPU: what state is
- * that, and what does it wait for?  (__noinline: see README.)
+ * Looks at a thread that is about to leave its CPU: what state is that, and what does
+ * it wait for?
  */
-__noinline int sleep_look(struct sleep *s, const struct context *c)
+static __noinline int sleep_look(struct sleep *s, struct task_struct *t,
+    const struct context *c)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
 	const struct pt_regs___kernel *regs;
+	struct call call;
 	u64 futex, r;
 
-	if (s == NULL)
-		return 0;
 	s->state = KP_SLEEP;
 	s->call = t->pid;
 	if (t->flags & PF_KTHREAD) {
@@ -222,13 +221,14 @@ __noinline int sleep_look(struct sleep *s, const struct context *c)
 	regs = (void *)bpf_task_pt_regs(t);
 	s->call = regs_call(regs);
 	s->known = s->asked ? known_look(s->call, s->asked) : 0;
-	futex = futex_address(t, regs);
+	find_call(t, regs, &call);
+	futex = futex_address(&call);
 	s->state = state_asleep(regs, c, futex);
 	if (!s->why)
 		return 0;
 	if ((r = lock_reason(t, c)) == 0 && (r = futex) == 0 &&
 	    (!state.recover || (r = wait_queue()) == 0))
-		r = file_address(t, regs);
+		r = file_address(t, &call);
 	s->reason = r;
 	return 0;
 }
@@ -298,6 +298,7 @@ struct change {			/* of threads on a CPU, and what is told of it */
 	u64 on;			/* probes that write */
 	u32 out;		/* the state that prev goes to */
 	bool waits;		/* prev would go on if it could */
+	bool follows;		/* next will write here, at the latest when it leaves */
 };
 
 /* The idle threads are not threads to the user: they have number 0. */
@@ -341,12 +342,17 @@ static __always_inline int change_write(const struct change *c,
 	if (c->on & ON_IN && at <= room - IN_SIZE)	/* for the verifier */
 		state_write(BATCH_EVENT(&b, at, THREAD_STATE_IN), c->next,
 		    state_running(c->next));
+	if (c->follows) {
+		at = size - SCHED_SIZE;
+		if (at <= room - SCHED_SIZE)
+			batch_schedule(&b, at, c->next);
+	}
 	event_end(&b.hit);
 	return 0;
 }
 
-#define CHANGE_ROOM	(QUEUE_SIZE + OUT_SIZE + IN_SIZE)
-#define SLEEP_ROOM	(OUT_SIZE + BLOCK_ROOM + IN_SIZE)
+#define CHANGE_ROOM	(QUEUE_SIZE + OUT_SIZE + IN_SIZE + SCHED_SIZE)
+#define SLEEP_ROOM	(OUT_SIZE + BLOCK_ROOM + IN_SIZE + SCHED_SIZE)
 
 static __always_inline int change(struct change *c, void *ctx, u32 task_state)
 {
@@ -361,12 +367,14 @@ static __always_inline int change(struct change *c, void *ctx, u32 task_state)
 	if (s.why || (c->on & ON_OUT && !c->waits && !(task_state & TASK_STOPPED_OR_TRACED))) {
 		if (s.why)
 			sleep_prepare(&s, ctx);
-		sleep_look(&s, context_of(c->prev));
+		sleep_look(&s, c->prev, context_of(c->prev));
 		if (!(task_state & TASK_STOPPED_OR_TRACED))
 			c->out = s.state;
 	}
+	/* Who is filtered out writes nothing. */
+	c->follows = (c->on & (ON_OUT | ON_IN)) != 0 && !state.filter;
 	size = (c->on & ON_QUEUE ? QUEUE_SIZE : 0) + (c->on & ON_OUT ? OUT_SIZE : 0) +
-	    (c->on & ON_IN ? IN_SIZE : 0);
+	    (c->on & ON_IN ? IN_SIZE : 0) + (c->follows ? SCHED_SIZE : 0);
 	if (!s.why)
 		return change_write(c, NULL, size, CHANGE_ROOM);
 	sleep_stack(&s, ctx);

@@ -48,7 +48,7 @@ static __always_inline void user_fault_events(struct task_struct *me, u64 addres
 	struct batch b;
 	u32 at = 0;
 
-	if (!is_on_by(me, USER_FAULT_PROBES) ||
+	if (on == 0 || !passes(me) ||
 	    !batch_begin(&b, me, (on & KP_BIT(KP_THREAD_STATE_FAULT) ? STATE_SIZE : 0) +
 		(on & KP_BIT(KP_ADDRESS_FAULT) ? ADDRESS_SIZE : 0), STATE_SIZE + ADDRESS_SIZE))
 		return;
@@ -127,7 +127,7 @@ static __always_inline int fault_ends(struct task_struct *me, struct context *c)
 		size += STATE_SIZE;
 	else
 		user = false;
-	if (size == 0 || !is_on_by(me, FAULT_END_PROBES) ||
+	if (size == 0 || !passes(me) ||
 	    !batch_begin(&b, me, size, PAGE_SIZE_OF + STATE_SIZE))
 		return 0;
 	if (page != 0) {

@@ -12,26 +12,22 @@ enum {
 };
 
 /* The user-level lock that a thread waits for in the kernel, or 0. */
-static __always_inline u64 futex_address(struct task_struct *t,
-    const struct pt_regs___kernel *regs)
+static __always_inline u64 futex_address(const struct call *c)
 {
-	struct call c;
-
-	find_call(t, regs, &c);
-	switch (c.nr) {
+	switch (c->nr) {
 	case NR_futex:
-		switch (c.arg[1] & FUTEX_CMD) {
+		switch (c->arg[1] & FUTEX_CMD) {
 		case FUTEX_WAIT:
 		case FUTEX_LOCK_PI:
 		case FUTEX_WAIT_BITSET:
 		case FUTEX_WAIT_REQUEUE_PI:
 		case FUTEX_LOCK_PI2:
-			return c.arg[0];
+			return c->arg[0];
 		}
 		return 0;
 	case NR_futex_waitv:
 	case NR_futex_wait:
-		return c.arg[0];
+		return c->arg[0];
 	}
 	return 0;
 }
@@ -50,17 +46,13 @@ static __always_inline struct file *file_of(struct task_struct *t, u32 fd)
 }
 
 /* The file that a thread reads or writes, or NULL. */
-static __always_inline u64 file_address(struct task_struct *t,
-    const struct pt_regs___kernel *regs)
+static __always_inline u64 file_address(struct task_struct *t, const struct call *c)
 {
-	struct call c;
-
-	find_call(t, regs, &c);
-	switch (c.nr) {
+	switch (c->nr) {
 	case NR_read: case NR_write: case NR_pread64: case NR_pwrite64:
 	case NR_readv: case NR_writev: case NR_preadv: case NR_pwritev:
 	case NR_preadv2: case NR_pwritev2:
-		return (u64)file_of(t, c.arg[0]);
+		return (u64)file_of(t, c->arg[0]);
 	}
 	return 0;
 }

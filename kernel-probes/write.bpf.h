@@ -82,14 +82,16 @@ struct hit {			/* an event under way */
 	struct kp_block *block;
 	struct task_struct *task;
 	u64 time;
+	u64 pos;
 	u32 depth;		/* of nested writers, with this one */
+	u32 number;		/* of the CPU */
 };
 
-static __always_inline struct kp_cpu *this_cpu(void)
-{
-	u32 n = bpf_get_smp_processor_id();
+#define SCHED_SIZE	((u32)sizeof(struct tnf_kernel_schedule))
 
-	return bpf_map_lookup_elem(&tnf_cpu, &n);
+static __always_inline struct kp_cpu *cpu_at(u32 number)
+{
+	return bpf_map_lookup_elem(&tnf_cpu, &number);
 }
 
 static __always_inline struct kp_block *block_at(const struct kp_cpu *cpu, u64 pos)
@@ -112,6 +114,11 @@ static __always_inline u32 filter_key(struct task_struct *t)
 	return t->flags & PF_KTHREAD ? 0 : t->tgid;
 }
 
+static __always_inline bool passes(struct task_struct *writer)
+{
+	return likely(!state.filter) || filter_holds(filter_key(writer));
+}
+
 /* Is a probe on, whoever writes? */
 static __always_inline bool probe_is_on(u64 probes)
 {
@@ -127,15 +134,14 @@ static __always_inline bool probe_is_on(u64 probes)
  */
 static __always_inline bool is_on_by(struct task_struct *writer, u64 probes)
 {
-	return probe_is_on(probes) &&
-	    (!state.filter || filter_holds(filter_key(writer)));
+	return probe_is_on(probes) && passes(writer);
 }
 
 static __always_inline bool is_on(u64 probes)
 {
 	if (!probe_is_on(probes))
 		return false;
-	return !state.filter || filter_holds(filter_key(bpf_get_current_task_btf()));
+	return likely(!state.filter) || filter_holds(filter_key(bpf_get_current_task_btf()));
 }
 
 /* The same for an event that tells of another process, for the sake of either. */
@@ -157,15 +163,15 @@ static __always_inline u32 write_quickly(struct hit *hit, u64 pos, u32 size,
 	u32 off = KP_OFFSET_OF(pos), at = KP_OFFSET_OF(last);
 	struct tnf_kernel_schedule *s;
 
-	if (!KP_SAME_BLOCK(pos, last) || off > KP_BLOCK_END - room ||
-	    at > KP_BLOCK_SIZE - sizeof *s)
+	if (unlikely(!KP_SAME_BLOCK(pos, last) || off > KP_BLOCK_END - room ||
+	    at > KP_BLOCK_SIZE - sizeof *s))
 		return 0;
 	s = (void *)hit->block + at;
 	d = hit->time - (u64)s->time_base;
-	if (s->tid != (u64)hit->task || s->lwpid != (u32)hit->task->pid ||
-	    d > 0xffffffffull)
+	if (unlikely(s->tid != (u64)hit->task || s->lwpid != (u32)hit->task->pid ||
+	    d > 0xffffffffull))
 		return 0;
-	if (__sync_val_compare_and_swap(&hit->cpu->cursor, pos, pos + size) != pos)
+	if (unlikely(__sync_val_compare_and_swap(&hit->cpu->cursor, pos, pos + size) != pos))
 		return 0;
 	*distance = at - off;
 	*delta = d;
@@ -182,27 +188,27 @@ static __always_inline void writer_leave(struct hit *);
  * 'writer' is the current thread, 'time' was read by this very program, which has not
  * slept since.
  */
-static __always_inline void *event_begin_at(struct hit *hit, u64 time,
-    struct task_struct *writer, u32 probe, u32 size, u32 room)
+static __always_inline struct kp_event *event_place(struct hit *hit, u64 time,
+    struct task_struct *writer, u32 size, u32 room, u32 *distance, u32 *delta)
 {
 	struct kp_cpu *cpu;
-	struct kp_event *e;
-	u32 off, distance, delta;
+	u32 off;
 	u64 pos;
 
 	hit->time = time;		/* before any nested writer's */
 	hit->task = writer;
-	hit->cpu = cpu = this_cpu();
-	if (cpu == NULL)
+	hit->number = bpf_get_smp_processor_id();
+	hit->cpu = cpu = cpu_at(hit->number);
+	if (unlikely(cpu == NULL))
 		return NULL;
 	hit->depth = cpu->nest + 1;
 	write_once(cpu->nest, hit->depth);
 	pos = read_once(cpu->cursor);
 	hit->block = block_at(cpu, pos);
-	if (hit->block == NULL)
+	if (unlikely(hit->block == NULL))
 		goto lost;
-	off = write_quickly(hit, pos, size, room, &distance, &delta);
-	if (off == 0) {
+	off = write_quickly(hit, pos, size, room, distance, delta);
+	if (unlikely(off == 0)) {
 		/* By memory: the verifier lets no pointer of the kernel's be
 		   handed over as a number.  All writers here have one thread. */
 		write_once(cpu->thread, (u64)writer);
@@ -211,19 +217,30 @@ static __always_inline void *event_begin_at(struct hit *hit, u64 time,
 		if (pos == 0 || (hit->block = block_at(cpu, pos)) == NULL)
 			goto lost;
 		off = KP_OFFSET_OF(pos);
-		distance = -(u32)sizeof(struct tnf_kernel_schedule);
-		delta = 0;
+		*distance = -SCHED_SIZE;
+		*delta = 0;
 	}
+	hit->pos = pos;
 	/* For the verifier; never true. */
-	if (off > KP_BLOCK_END - room || off > KP_BLOCK_END - sizeof *e)
+	if (unlikely(off > KP_BLOCK_END - room || off > KP_BLOCK_END - sizeof(struct kp_event)))
 		goto lost;
-	e = (void *)hit->block + off;
-	e->tag = KP_TAG(probe) | (distance & 0xfffc);
-	e->time_delta = delta;
-	return e;
+	return (void *)hit->block + off;
 lost:
 	writer_leave(hit);
 	return NULL;
+}
+
+static __always_inline void *event_begin_at(struct hit *hit, u64 time,
+    struct task_struct *writer, u32 probe, u32 size, u32 room)
+{
+	u32 distance, delta;
+	struct kp_event *e = event_place(hit, time, writer, size, room, &distance, &delta);
+
+	if (unlikely(e == NULL))
+		return NULL;
+	e->tag = KP_TAG(probe) | (distance & 0xfffc);
+	e->time_delta = delta;
+	return e;
 }
 
 static __always_inline void *event_begin_by(struct hit *hit,
@@ -258,20 +275,20 @@ static __always_inline void writer_leave(struct hit *hit)
 	u64 pos;
 
 	store_barrier();
-	if (nest != hit->depth)
+	if (unlikely(nest != hit->depth))
 		lose_event(TNF_LOST_PREEMPTED);
-	if (nest > 1) {
+	if (unlikely(nest > 1)) {
 		write_once(cpu->nest, nest - 1);
 		return;
 	}
 	pos = read_once(cpu->cursor);
-	if (KP_SAME_BLOCK(pos, cpu->published) && hit->block != NULL) {
+	if (likely(KP_SAME_BLOCK(pos, cpu->published) && hit->block != NULL)) {
 		write_once(hit->block->h.bytes_valid, KP_OFFSET_OF(pos));
 		write_once(cpu->published, pos);
 	} else
 		publish(cpu, pos);
 	write_once(cpu->nest, 0);
-	if (read_once(cpu->cursor) != pos)
+	if (unlikely(read_once(cpu->cursor) != pos))
 		publish_rest(cpu);
 }
 
@@ -288,19 +305,16 @@ static __always_inline void event_end(struct hit *hit)
 struct batch {
 	struct hit hit;
 	struct kp_event *first;
-	u32 head;		/* the first's tag word, whatever its probe */
+	u32 distance;		/* from it to the schedule record */
 	u32 delta;
 };
 
 static __always_inline bool batch_begin(struct batch *b, struct task_struct *writer,
     u32 size, u32 room)
 {
-	b->first = event_begin_by(&b->hit, writer, 0, size, room);
-	if (b->first == NULL)
-		return false;
-	b->head = b->first->tag;
-	b->delta = b->first->time_delta;
-	return true;
+	b->first = event_place(&b->hit, bpf_ktime_get_ns(), writer, size, room,
+	    &b->distance, &b->delta);
+	return likely(b->first != NULL);
 }
 
 /* The head of an event, which refers to the same schedule record. */
@@ -308,9 +322,31 @@ static __always_inline void *batch_event(struct batch *b, u32 at, u32 probe)
 {
 	struct kp_event *e = (void *)b->first + at;
 
-	e->tag = KP_TAG(probe) | ((b->head - at) & 0xfffc);
+	e->tag = KP_TAG(probe) | ((b->distance - at) & 0xfffc);
 	e->time_delta = b->delta;
 	return e;
+}
+
+/*
+ * A schedule record behind the events: the next writer of this CPU will be 'next', which
+ * finds it there and does not have to take the way of write_slowly().  An interrupt that
+ * writes in between has another thread, and writes one of its own.
+ */
+static __always_inline void batch_schedule(struct batch *b, u32 at, struct task_struct *next)
+{
+	struct tnf_kernel_schedule *s = (void *)b->first + at;
+	u64 pos = b->hit.pos + at;
+
+	s->tag = state.sched_tag;
+	s->pad0 = 0;
+	s->tid = (u64)next;
+	s->lwpid = next->pid;
+	s->pid = next->tgid;
+	s->time_base = b->hit.time;
+	s->cpuid = b->hit.number;
+	s->number = KP_BLOCK_OF(pos);
+	store_barrier();
+	write_once(b->hit.cpu->sched, pos);
 }
 
 #define BATCH_EVENT(b, at, name)	batch_event(b, at, KP_##name)

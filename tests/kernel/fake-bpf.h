@@ -29,6 +29,8 @@ typedef int64_t s64;
 #define __type(name, type)	type *name
 #define PF_KTHREAD	1
 #define store_barrier()	interrupt()
+#define likely(x)	(x)
+#define unlikely(x)	(x)
 #define read_once(x)	({ __typeof__(x) v_ = *(volatile __typeof__(x) *)&(x); interrupt(); v_; })
 #define __sync_val_compare_and_swap(p, old, new) \
 	({ __typeof__(*(p)) v_ = __sync_val_compare_and_swap(p, old, new); interrupt(); v_; })
@@ -38,7 +40,7 @@ struct task_struct { int flags, tgid, pid; };
 struct kp_map_context { int none; };
 struct kp_map_slots { int none; };
 
-static struct task_struct task = { 0, 7, 7 };
+static struct task_struct task = { 0, 7, 7 }, *running = &task;
 
 static void interrupt(void);
 static u32 fake_cpu(void);
@@ -52,7 +54,7 @@ bpf_map_lookup_elem(const void *map, const u32 *key)
 }
 
 static u32 bpf_get_smp_processor_id(void) { return fake_cpu(); }
-static struct task_struct *bpf_get_current_task_btf(void) { return &task; }
+static struct task_struct *bpf_get_current_task_btf(void) { return running; }
 static u64 bpf_ktime_get_ns(void) { return fake_clock(); }
 
 /* What is usual there is not here. */

@@ -50,10 +50,32 @@ write_event(void)
 	e = EVENT(&hit, THREAD_STATE_OUT, kp_thread_state);
 	if (e == NULL)
 		return;
-	e->state = 1;
+	e->state = running->pid;
 	e->pad = 0;
 	written++;
 	event_end(&hit);
+}
+
+/* As a switch of threads does: the event of the one that leaves, and the schedule record
+   of the one that comes. */
+static void
+write_switch(void)
+{
+	static struct task_struct other = { 0, 9, 9 };
+	struct task_struct *next = running == &task ? &other : &task;
+	const u32 size = EVENT_SIZE(kp_thread_state);
+	struct kp_thread_state *e;
+	struct batch b;
+
+	if (batch_begin(&b, running, size + SCHED_SIZE, size + SCHED_SIZE)) {
+		e = BATCH_EVENT(&b, 0, THREAD_STATE_OUT);
+		e->state = running->pid;
+		e->pad = 0;
+		written++;
+		batch_schedule(&b, size, next);
+		event_end(&b.hit);
+	}
+	running = next;
 }
 
 /* At the chosen place of the outer writer many, and one now and then in each, but
@@ -80,6 +102,18 @@ begin(int where, int n)
 	place = written = depth = 0;
 	chosen = where;
 	burst = n;
+	running = &task;
+}
+
+/* Does an event refer to a schedule record, of the thread that wrote it? */
+static bool
+is_of_writer(const u8 *base, u32 at, u32 tag)
+{
+	const struct tnf_kernel_schedule *s =
+	    (const void *)(base + ((at + (tag & 0xfffc)) & 0xffff));
+	const struct kp_thread_state *e = (const void *)(base + at);
+
+	return s->tag == FAKE_SCHED_TAG && (int)s->lwpid == e->state;
 }
 
 /* Events in the part of a block that readers see; -1: they would stumble. */
@@ -95,8 +129,7 @@ events_of(const struct kp_block *b)
 		if (tag == FAKE_SCHED_TAG)
 			at += SCHED_SIZE;
 		else if ((tag & 0xffff0003u) == KP_TAG(KP_THREAD_STATE_OUT) &&
-		    *(const u32 *)(const void *)(base +
-		    ((at + (tag & 0xfffc)) & 0xffff)) == FAKE_SCHED_TAG) {
+		    is_of_writer(base, at, tag)) {
 			at += EVENT_SIZE(kp_thread_state);
 			n++;
 		} else
@@ -139,7 +172,8 @@ interleaved(bool unnoticed)
 		e[i] = EVENT(&hit[i], THREAD_STATE_OUT, kp_thread_state);
 		if (e[i] == NULL)
 			return false;
-		e[i]->state = e[i]->pad = 0;
+		e[i]->state = running->pid;
+		e[i]->pad = 0;
 		written++;
 		if (unnoticed)
 			cpu.nest = 1;
@@ -163,7 +197,10 @@ main(void)
 		for (where = 0; where == 0 || place > where; where++) {
 			begin(where, bursts[i]);
 			for (int k = 0; k < 200; k++)
-				write_event();
+				if (k % 3 == 2)
+					write_switch();
+				else
+					write_event();
 			bad += !holds(where, bursts[i]);
 		}
 	printf("%s 1 - nested writers\n", bad == 0 ? "ok" : "not ok");
