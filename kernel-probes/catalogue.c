@@ -91,7 +91,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.differs = "A fault at an address where no memory is ends in a"
 		    " signal, and has no such event.",
 		.example = "state: 0",
-		.says = "It has it.",
+		.says = "The page fault of the writer is over.",
 	},
 	[KP_THREAD_EXIT] = {
 		"thread_exit", "thread", "thread.bpf.c",

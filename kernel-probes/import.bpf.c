@@ -98,11 +98,10 @@ __noinline int where_holds(u32 slot, struct kp_image *image)
 }
 
 /*
- * What is needed of the first bytes of the kernel's record is read at once, as an object
- * that the kernel does not vouch for: where nothing is, it gives 0.  The verifier wants
- * a type of the kernel's for that, with nothing but words at its beginning; the
- * registers are one.  Kernels before 6.2 have no such cast: there a helper reads, whose
- * call costs more than its work.
+ * The first words of the tracepoint's record are read through bpf_rdonly_cast(): a read
+ * from an address that is not mapped gives 0.  The cast wants a type of the kernel's that
+ * begins with nothing but words: struct pt_regs is one.  Kernels before 6.2 have no such
+ * cast: there bpf_probe_read_kernel() reads, whose call costs more than its work.
  */
 #define RAW_WORDS	(KP_WORDS_FROM / 8)
 #define RAW_SIZE	KP_WORDS_FROM

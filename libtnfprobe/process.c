@@ -395,7 +395,8 @@ tnf_process_ready(void)
 }
 
 /* A controller has stopped us meanwhile and named another file, which the next hit opens.
-   The one that we have has no events, and what still leads to it leads to no file. */
+   The one that we have opened has no events.  A pointer into its mapping that somebody
+   still has leads to memory then, and no longer to the file (tnf_file_gone()). */
 static void
 leave_first(void)
 {
