@@ -97,6 +97,8 @@ export TNF_SOURCE='$TNF_SOURCE' TNF_BUILD='$TNF_BUILD' TNF_TEST_DIR=/scratch
 mkdir -p /dev/shm /dev/pts; mount -t tmpfs shm /dev/shm; mount -t devpts pts /dev/pts
 mount -t cgroup2 cgroup2 /sys/fs/cgroup; mount -t bpf -o mode=0700 bpf /sys/fs/bpf
 mount -t tmpfs run /run
+ln -s /proc/self/fd /dev/fd
+for n in 0:stdin 1:stdout 2:stderr; do ln -s /proc/self/fd/\${n%:*} /dev/\${n#*:}; done
 ip link set lo up
 cd /scratch
 uname -sr
