@@ -169,6 +169,7 @@ test_ends(void)
 		{ "leave\n", TNFCTL_EVENT_EXIT, true, 4 },
 	};
 	tnfctl_handle_t *h;
+	tnfctl_event_t event;
 	struct victim v;
 	int status;
 	size_t i;
@@ -176,7 +177,10 @@ test_ends(void)
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		v = VICTIM("ends");
 		OK(tnfctl_pid_open(v.pid, &h));
-		CHECK(told(h, &v, ends[i].text, NULL) == ends[i].event);
+		/* A thread that leaves may have its C library load libgcc_s.so.1. */
+		if ((event = told(h, &v, ends[i].text, NULL)) == TNFCTL_EVENT_DLOPEN)
+			event = go_on(h);
+		CHECK(event == ends[i].event);
 		CHECK_CODE(tnfctl_continue(h, &(tnfctl_event_t){ 0 }, NULL),
 		    TNFCTL_ERR_NOPROCESS);
 		CHECK(count_probes(h) == 0);
