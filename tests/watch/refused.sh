@@ -72,7 +72,9 @@ runs "$SHOPPID" || fail "the shop is stopped"
 stop_watch
 kill "$SHOPPID"
 
-# What root's keeps nobody else reads or asks.
+# What root's keeps nobody else reads or asks.  It has no kernel: the buffer would stay, and
+# other tests find it in use.
+sed -i '/^\[kernel\]/,/^enable = syscall/d' "$CONF"
 W=$root_w
 chown -R 0:0 "$D"
 watch
