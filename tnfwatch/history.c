@@ -40,6 +40,8 @@ struct history {
 	struct segment *first, *last;
 	struct history_status st;
 	int64_t	 whole_from;	/* what is older has gaps */
+	uint64_t kept_to;	/* blocks up to this one were copied when they were due */
+	bool	 gone;		/* something of the source is nowhere any more */
 	unsigned number;	/* of the next segment's file */
 	char	*id;
 };
@@ -99,6 +101,7 @@ segment_drop_first(struct history *h)
 {
 	struct segment *s = h->first;
 
+	h->gone = true;
 	if ((h->first = s->next) == NULL)
 		h->last = NULL;
 	if (h->first != NULL && h->first->first > h->whole_from)
@@ -369,6 +372,7 @@ segment_make(struct history *h, struct cut *c, const struct source *src, int64_t
 		if (!copy_block(h, s->raw + (size_t)s->n_raw * s->block_size, &c->blocks[i])) {
 			h->st.missed++;
 			h->whole_from = now;
+			h->gone = true;
 			continue;
 		}
 		segment_add_raw(s, c->blocks[i].block);
@@ -403,6 +407,7 @@ history_refuse(struct history *h, uint64_t blocks, int64_t now)
 {
 	h->st.refused += blocks;
 	h->whole_from = now;
+	h->gone = true;
 	h->st.broken = now + h->place.keep;
 }
 
@@ -413,6 +418,13 @@ context_renew(struct source *s, int64_t now)
 {
 	if (s->kind == SOURCE_KERNEL && (s->context == NULL || now - s->context_time >= CONTEXT_NS))
 		source_note_context(s);
+}
+
+/* Has something been overwritten that was in no segment? */
+static bool
+has_overwritten(const struct history *h, uint64_t cursor)
+{
+	return cursor > h->kept_to + (h->b.n - h->b.data);
 }
 
 static void
@@ -430,6 +442,9 @@ history_cut(struct history *h, struct source *src, uint64_t cursor, int64_t now)
 		h->whole_from = now;
 		h->st.broken = now + h->place.keep;
 	}
+	h->gone |= has_overwritten(h, cursor);
+	if (fast && cursor > data / 2)
+		h->kept_to = cursor - data / 2;
 	c.blocks = tnf_xcalloc(data + 1, sizeof *c.blocks);
 	cut_choose(h, &c, cursor, fast);
 	if (c.n > 0 && (segment_worker_load() > LOAD_MAX || (history_bytes > h->place.limit &&
@@ -529,6 +544,12 @@ history_status(const struct history *h, struct history_status *ret)
 		return;
 	*ret = h->st;
 	ret->since = h->first != NULL ? h->whole_from : 0;
+}
+
+bool
+history_has_all(const struct history *h)
+{
+	return h != NULL && !h->gone && !has_overwritten(h, blocks_cursor(&h->b));
 }
 
 int

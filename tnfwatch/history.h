@@ -51,6 +51,8 @@ int64_t history_due(const struct history *, int64_t now);
 /* Is this block, as it was in this generation, in a segment? */
 bool history_has(const struct history *, uint32_t block, uint32_t generation);
 void history_status(const struct history *, struct history_status *);
+/* Do segments and ring together have all that was ever written to the ring? */
+bool history_has_all(const struct history *);
 
 /* Puts the segments into the directory 'dir', as ID.0001.tnf.zst and so on, and calls
    fn() for each that was written.  Returns 0 if all were.  If a segment fails, the

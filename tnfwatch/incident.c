@@ -94,7 +94,7 @@ note_reach(const struct incident *in, struct incident_source *is, const struct s
 		is->since = h.since;
 	if (is->since == 0 || first - is->since >= c->keep)
 		return;
-	/* It began later than that: there is no more. */
+	/* It began later than that, and all since then is there: there is no more. */
 	if (source_is_whole(s))
 		return;
 	if (h.refused > 0)

@@ -411,8 +411,8 @@ source_is_whole(const struct source *s)
 {
 	struct blocks b;
 
-	return s->base != NULL && blocks_open(&b, s->base, s->size) &&
-	    blocks_cursor(&b) <= b.n - b.data;
+	return history_has_all(s->history) || (s->base != NULL &&
+	    blocks_open(&b, s->base, s->size) && blocks_cursor(&b) <= b.n - b.data);
 }
 
 void

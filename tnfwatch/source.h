@@ -86,7 +86,8 @@ void source_poll(struct source *, int64_t until);
    nothing.  Cheap: only the beginnings of blocks are looked at. */
 bool source_reach(const struct source *, int64_t *since);
 
-/* Nothing of it has been overwritten: it has all that there ever was. */
+/* Nothing of it has been overwritten before it was kept: ring and history have all that
+   there ever was. */
 bool source_is_whole(const struct source *);
 
 /* Notes what the machine tells about it, for when it has ended. */
