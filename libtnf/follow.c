@@ -238,6 +238,24 @@ refresh_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct tnf_prog
 	return take_rest(s, f, off, ret);
 }
 
+/* What waits and was overwritten meanwhile is told together with what was never read, not
+   by the next refresh, when nothing more may have been lost. */
+static void
+drop_overwritten(struct follow *fo, struct tnf_file *f)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < fo->n; i++) {
+		const struct waiting *e = &fo->list[i];
+
+		if (e->ev.file == f && file_generation(f, e->block) != e->generation)
+			tnf_follow_lost(f, e->block, e->generation);
+		else
+			fo->list[left++] = *e;
+	}
+	fo->n = left;
+}
+
 static int
 refresh_all(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 {
@@ -294,7 +312,11 @@ refresh_file(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 {
 	uint64_t before = f->cursor;
 
-	ret->blocks_missed += blocks_missed(f) + f->lost;
+	uint64_t missed = blocks_missed(f);
+
+	if (missed > 0)
+		drop_overwritten(&s->follow, f);
+	ret->blocks_missed += missed + f->lost;
 	f->lost = 0;
 	if (f->n_numbered == 0)
 		return refresh_all(s, f, ret);

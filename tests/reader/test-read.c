@@ -274,6 +274,56 @@ START_TEST(lost_while_waiting)
 }
 END_TEST
 
+static void
+put_ext(struct mk *m, size_t at, uint32_t v)
+{
+	mk_put32(m, TNF_EXT_OFFSET + (uint32_t)at, v);
+}
+
+/* Blocks are lost unread, and with them what waits: one refresh tells all of it. */
+START_TEST(lost_at_once)
+{
+	struct mk_opts o = { .data_blocks = 1 };
+	struct mk *m = mk_new(&o);
+	struct mk_thread t = { .pid = 1, .lwpid = 1, .tid = 1 };
+	unsigned p = mk_probe(m, "p", "", "i:tnf_int32");
+	struct tnf_progress progress;
+	struct tnf_event ev;
+	unsigned char *bytes;
+	tnf_stream_t *s;
+	size_t n;
+
+	put_ext(m, offsetof(struct tnf_ext, version), TNF_EXT_VERSION);
+	put_ext(m, offsetof(struct tnf_ext, size), sizeof(struct tnf_ext));
+	put_ext(m, offsetof(struct tnf_ext, kind), TNF_EXT_PROCESS);
+	put_ext(m, offsetof(struct tnf_ext, data_cursor), 1);
+	put_ext(m, offsetof(struct tnf_ext, data_start), mk_data_start(m));
+	put_ext(m, offsetof(struct tnf_ext, magic), TNF_EXT_MAGIC);
+	bytes = mk_bytes(m, &n);
+	ck_assert(mk_event(m, &t, p, 1000, (int64_t)1));
+	ck_assert_int_eq(tnf_stream_new(&s), 0);
+	tnf_stream_follow(s);
+	ck_assert_int_eq(tnf_stream_add_mem(s, bytes, n, "one", NULL), 0);
+	while (tnf_stream_next(s, &ev) == 1)
+		continue;
+	ck_assert(mk_event(m, &t, p, 2000, (int64_t)2));
+	ck_assert_int_eq(tnf_stream_refresh(s, 1500, &progress), 0);
+	ck_assert_uint_eq(progress.blocks_missed, 0);
+	ck_assert_uint_eq(tnf_stream_waiting(s), 1);
+	/* The only block has been taken four times since, and three of them were not seen. */
+	mk_put32(m, mk_data_start(m) + 4, 5);
+	put_ext(m, offsetof(struct tnf_ext, data_cursor), 5);
+	ck_assert_int_eq(tnf_stream_refresh(s, 3000, &progress), 0);
+	ck_assert_uint_eq(progress.blocks_missed, 3 + 1);
+	while (tnf_stream_next(s, &ev) == 1)
+		continue;
+	ck_assert_int_eq(tnf_stream_refresh(s, 3000, &progress), 0);
+	ck_assert_uint_eq(progress.blocks_missed, 0);
+	tnf_stream_close(s);
+	mk_free(m);
+}
+END_TEST
+
 /*
  * The first pass goes over one file after the other, while all of them grow: what it
  * found in the second one may be later than what the first one has got meanwhile.
@@ -333,6 +383,7 @@ suite(void)
 	tcase_add_test(tc, late_definitions);
 	tcase_add_loop_test(tc, laps, 0, 4);
 	tcase_add_test(tc, lost_while_waiting);
+	tcase_add_test(tc, lost_at_once);
 	suite_add_tcase(su, tc);
 	return su;
 }
