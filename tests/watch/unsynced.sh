@@ -9,6 +9,7 @@ need_program python3
 watch_programs "$1" "$2" "$3"
 
 conf_shop 2s 256k 0ms
+echo "limit = 60/hour" >>"$CONF"
 watch
 shop 1000
 shop_watched
