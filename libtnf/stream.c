@@ -217,6 +217,8 @@ next_event(tnf_stream_t *s, struct tnf_event *ev)
 	int64_t time;
 	int r;
 
+	if (s->follow.on)
+		return tnf_follow_next(s, ev);
 	do
 		r = tnf_merge_next(&s->merge, &time, &sched, &w);
 	while (r == 1 && !tnf_stream_fill(s, ev, time, w, sched));
@@ -228,13 +230,8 @@ tnf_stream_next(tnf_stream_t *s, struct tnf_event *ev)
 {
 	int r;
 
-	if (s->follow.on) {
+	if (s->follow.on)
 		long_forget(s->files, s->n_files);
-		if ((r = tnf_follow_next(s, ev)) != 0)
-			return r;
-		tell_damage(s);
-		return 0;
-	}
 	while ((r = next_event(s, ev)) == 1 && ev->file->sibling != 0) {
 		r = tnf_siblings_seen(&s->siblings, ev);
 		if (r <= 0)
