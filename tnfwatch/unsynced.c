@@ -71,10 +71,11 @@ static int
 sum_file(int dir, const char *name, uint64_t *size, uint64_t *sum)
 {
 	static unsigned char bytes[PIECE];
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), e;
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), e;
 	ssize_t n = 1;
 
 	*size = *sum = 0;
+	/* A directory is not read, and of a FIFO that somebody put there nothing comes. */
 	while (fd >= 0 && (n = read_full(fd, bytes, sizeof bytes)) > 0) {
 		memset(bytes + n, 0, -(size_t)n % sizeof *sum);
 		*sum = sum_words(*sum, bytes, (size_t)n);
@@ -105,11 +106,15 @@ note_file(int dir, const char *name, void *arg)
 static int
 note_write(int dir, const char *note, bool files)
 {
-	int fd = openat(dir, note, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), e = 0;
+	int fd = openat(dir, note, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	int e = f == NULL ? errno : 0;
 
-	if (f == NULL)
-		return errno;
+	if (f == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return e;
+	}
 	fprintf(f, "%s\n", boot_id());
 	if (files && (e = each_file(dir, note_file, f)) == 0)
 		fputs(LAST "\n", f);
@@ -142,12 +147,10 @@ sync_file(int dir, const char *name, void *arg)
 int
 unsynced_sync(int dir, int all)
 {
-	int e = note_write(dir, NOTE_NEW, true);
-
-	if (e == 0 && renameat(dir, NOTE_NEW, dir, NOTE) != 0)
-		e = errno;
-	if (e == 0)
-		e = each_file(dir, sync_file, NULL);
+	/* If the disk has no room for the sums, the files go there without them. */
+	if (note_write(dir, NOTE_NEW, true) != 0 || renameat(dir, NOTE_NEW, dir, NOTE) != 0)
+		unlinkat(dir, NOTE_NEW, 0);
+	int e = each_file(dir, sync_file, NULL);
 	/* The names are on the disk before the note goes. */
 	if (e == 0 && (fsync(dir) != 0 || fsync(all) != 0))
 		e = errno;
@@ -169,7 +172,8 @@ has_all(int dir, FILE *note)
 		line[strcspn(line, "\n")] = '\0';
 		if (strcmp(line, LAST) == 0)
 			return n > 0;
-		if (sscanf(line, "%llx %llu %n", &sum, &size, &at) != 2 ||
+		if (sscanf(line, "%llx %llu %n", &sum, &size, &at) != 2 || line[at] == '.' ||
+		    strchr(line + at, '/') != NULL ||
 		    sum_file(dir, line + at, &size_now, &sum_now) != 0 || size_now != size ||
 		    sum_now != sum)
 			return false;
