@@ -37,8 +37,8 @@ static const char *const aarch64[] = {
 #undef CALL
 };
 
-/* By what uname(2) says, and by PRETTY_ABI_*.  The first stands for traces that do not
-   tell: they are older than the second. */
+/* By what uname(2) says, and by PRETTY_ABI_*.  The row x86_64 serves traces that do not name
+   their machine, too: they were made before there was another. */
 static const struct pretty_machine {
 	const char	*name;
 	struct pretty_calls {

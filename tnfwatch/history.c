@@ -87,7 +87,7 @@ segment_forget(struct history *h, struct segment *s)
 		if (h->saved[s->blocks[i].block] == s->blocks[i].generation)
 			h->saved[s->blocks[i].block] = TNF_GENERATION_FREE;
 	h->st.segments--;
-	/* One that has just been written has not been counted yet. */
+	/* history_settle() sets this when it counts the segment. */
 	if (s->queued == s) {
 		h->st.bytes -= s->size;
 		history_bytes -= s->size;

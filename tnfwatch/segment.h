@@ -20,7 +20,7 @@ enum segment_state { SEGMENT_WAITS, SEGMENT_DONE, SEGMENT_FAILED };
 
 struct segment {
 	struct segment *next;		/* newer; the history's */
-	struct segment *queued;		/* the worker's */
+	struct segment *queued;		/* the worker's; itself: written and counted */
 	int64_t	 first;			/* monotonic: its oldest event in order */
 	int64_t	 cut;			/* all of its events are older */
 	struct segment_block *blocks;	/* ascending by block; those of events */
