@@ -66,16 +66,31 @@ read_full(int fd, unsigned char *to, size_t room)
 	return got < 0 ? -1 : (ssize_t)n;
 }
 
+/* A file to be read, or -1: errno.  A FIFO that somebody has put there keeps nobody waiting,
+   and is no empty file either. */
+static int
+open_file(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	return fd;
+}
+
 /* The size and the sum of a file's bytes, zeros behind the last ones; 0 or an errno. */
 static int
 sum_file(int dir, const char *name, uint64_t *size, uint64_t *sum)
 {
 	static unsigned char bytes[PIECE];
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), e;
+	int fd = open_file(dir, name), e;
 	ssize_t n = 1;
 
 	*size = *sum = 0;
-	/* A directory is not read, and of a FIFO that somebody put there nothing comes. */
 	while (fd >= 0 && (n = read_full(fd, bytes, sizeof bytes)) > 0) {
 		memset(bytes + n, 0, -(size_t)n % sizeof *sum);
 		*sum = sum_words(*sum, bytes, (size_t)n);
@@ -106,7 +121,7 @@ note_file(int dir, const char *name, void *arg)
 static int
 note_write(int dir, const char *note, bool files)
 {
-	int fd = openat(dir, note, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(dir, note, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	int e = f == NULL ? errno : 0;
 
@@ -131,12 +146,18 @@ unsynced_note(int dir)
 	return note_write(dir, NOTE, false);
 }
 
+/* What is no file has nothing that the disk could lack. */
 static int
 sync_file(int dir, const char *name, void *arg)
 {
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), e = 0;
+	struct stat st;
+	int fd, e = 0;
 
-	if (fd < 0)
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if ((fd = open_file(dir, name)) < 0)
 		return errno;
 	if (fsync(fd) != 0)
 		e = errno;
@@ -147,6 +168,8 @@ sync_file(int dir, const char *name, void *arg)
 int
 unsynced_sync(int dir, int all)
 {
+	/* A writer that was killed may have left its own. */
+	unlinkat(dir, NOTE_NEW, 0);
 	/* If the disk has no room for the sums, the files go there without them. */
 	if (note_write(dir, NOTE_NEW, true) != 0 || renameat(dir, NOTE_NEW, dir, NOTE) != 0)
 		unlinkat(dir, NOTE_NEW, 0);
@@ -186,12 +209,15 @@ has_all(int dir, FILE *note)
 static bool
 is_whole(int dir)
 {
-	int fd = openat(dir, NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open_file(dir, NOTE);
 	FILE *note = fd >= 0 ? fdopen(fd, "r") : NULL;
 	char boot[64];
 
-	if (note == NULL)
+	if (note == NULL) {
+		if (fd >= 0)
+			close(fd);
 		return false;
+	}
 	bool is = fgets(boot, sizeof boot, note) != NULL;
 	boot[is ? strcspn(boot, "\n") : 0] = '\0';
 	is = is && (strcmp(boot, boot_id()) == 0 || has_all(dir, note));

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Guards: half an incident after the machine went down before the disk had it; one that is
-# thrown away although the disk has all, or although only tnfwatch was killed.
+# thrown away although the disk has all, or although only tnfwatch was killed; one that is not
+# synced since its note cannot be written; a note that makes tnfwatch read elsewhere, or wait.
 # unsynced.sh TNFWATCH SHOP TNFDUMP
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/watch/lib.sh"
@@ -13,7 +14,7 @@ echo "limit = 60/hour" >>"$CONF"
 watch
 shop 1000
 shop_watched
-for _ in 1 2 3 4 5 6; do
+for _ in 1 2 3 4 5 6 7 8 9; do
 	w fire hand >"$TMP/out" || fail "fire: $(cat "$TMP/log")"
 	i=$D/incidents/$(cat "$TMP/out")
 	wait_for 120 grep -q "$(cat "$TMP/out"): kept" "$TMP/log" || fail "said: $(cat "$TMP/log")"
@@ -66,13 +67,25 @@ echo $other >"$D/incidents/$(id 6)/.unsynced"
 : >"$D/incidents/$(id 4)/.unsynced"
 # What was killed alone lacks what a disk gets last, and is whole.
 printf '%s\n1 gone\n' "$(cat /proc/sys/kernel/random/boot_id)" >"$D/incidents/$(id 1)/.unsynced"
+# Their notes are right, and name a pipe that nobody writes to, or another's file.
+mkfifo "$D/incidents/$(id 7)/pipe"
+printf '%s\n%016x 0 pipe\nall\n' $other 0 >"$D/incidents/$(id 7)/.unsynced"
+{
+	echo $other
+	(cd "$D/incidents/$(id 8)" && python3 "$TMP/sums.py" "./../$(id 2)/incident.json")
+	echo all
+} >"$D/incidents/$(id 8)/.unsynced"
+# No note of its files can be written, and what is no file is not waited for.
+cat /proc/sys/kernel/random/boot_id >"$D/incidents/$(id 9)/.unsynced"
+mkdir "$D/incidents/$(id 9)/.unsynced.new"
+mkfifo "$D/incidents/$(id 9)/pipe"
 
 watch
 [ -z "$(find "$D/incidents" -name .unsynced)" ] || fail "notes: $(find "$D/incidents" -name .unsynced)"
-for n in 1 2; do whole "$D/incidents/$(id $n)"; done
-for n in 3 4 5 6; do
+for n in 1 2 9; do whole "$D/incidents/$(id $n)"; done
+for n in 3 4 5 6 7 8; do
 	[ ! -e "$D/incidents/$(id $n)" ] || fail "half an incident: $(ls -la "$D/incidents/$(id $n)")"
 	grep -q "$(id $n): lost: the machine went down" "$TMP/log" || fail "said: $(cat "$TMP/log")"
 done
 stop_watch
-echo "of six, the two that are whole"
+echo "of nine, the three that are whole"
