@@ -26,6 +26,10 @@ sed -n '2,/^\$ tnfdump/p' session | grep -v '^\$ ' > expected
 command=$(sed -n '1s/^\$ //p' session)
 "$pty" keys $command > out 2> err || { cat err; fail "the session went wrong"; }
 tr -d '\r' < out | sed 's/ *$//' > shown
+# Probes come in the order in which the compiler laid them down: the manual's is x86-64's.
+if [ "$(uname -m)" != x86_64 ]; then
+	for f in expected shown; do sort $f >$f.sorted && mv $f.sorted $f; done
+fi
 diff -u expected shown || fail "the manual shows something else"
 [ -z "$dump" ] && exit
 # One inloop for each cookie, and the end.
