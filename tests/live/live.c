@@ -241,7 +241,9 @@ state_is(pid_t pid, const char *letters)
 	for (i = 0; i < 20000; i++) {
 		const char *s = proc_field(pid, "State");
 
-		if (*s != '\0' && strchr(letters, *s) != NULL)
+		if (*s == '\0')
+			return false;
+		if (strchr(letters, *s) != NULL)
 			return true;
 		usleep(5000);
 	}

@@ -51,7 +51,7 @@ void	wait_for_zombie(pid_t);
 char	*proc_text(pid_t, const char *what);
 /* A line of /proc/PID/status, without name; static storage. */
 const char *proc_field(pid_t, const char *field);
-bool	state_is(pid_t, const char *letters);	/* waits up to 100 s for it */
+bool	state_is(pid_t, const char *letters);	/* waits 100 s, while the process is there */
 
 void	failed(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), noreturn));
