@@ -50,6 +50,7 @@ struct thread {
 	unsigned int options;	/* of ptrace */
 #ifdef __aarch64__
 	struct asleep asleep;	/* registers tell it elsewhere */
+	struct asleep before;	/* ... and when it was last let run */
 #endif
 };
 

@@ -224,7 +224,7 @@ remote_finish(struct proc *p, pid_t tid, const struct arch_saved *s,
 	t->leave_group = false;
 	/* Where nothing has happened since, the exact state. */
 	if (t->stopped && t->signal == 0 && is_held(p))
-		tnfctl_arch_restore(tid, s);
+		tnfctl_arch_restore(t, s);
 }
 
 enum remote_result

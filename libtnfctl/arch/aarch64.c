@@ -5,6 +5,13 @@
  * it already (pc at the svc, x0 as it was), or x0 is -EINTR and the first argument
  * is gone; which call it is no register says.  So a thread is looked at before it is
  * asked to stop (arch_look): /proc tells of one that sleeps which call it is in.
+ *
+ * One that ran then may be in a call when it stops.  If that call has returned EINTR
+ * its number is still in x8, and the kernel still has its first argument, which /proc
+ * tells once the thread is said to be in that call (arch_stopped).  A signal handler
+ * that has just returned looks the same, but its first argument is another one.  So this
+ * is believed where the process has no handlers, and would take an EINTR for an error,
+ * or where the call is the one in which the thread was last let run.
  */
 #include <elf.h>
 #include <errno.h>
@@ -76,6 +83,7 @@ _Static_assert(offsetof(struct frame, fpsimd) == 128 + 176 + 288, "__reserved");
 struct arch_saved {
 	struct user_regs_struct regs;
 	struct fpsimd fpsimd;
+	struct asleep asleep;
 	bool	 timed;		/* was asleep for a time of which a rest is left */
 	size_t	 vectors_size;	/* 0: no longer registers are in use */
 	unsigned char vectors[VECTORS_MAX];
@@ -124,24 +132,33 @@ set_regs(pid_t tid, const struct user_regs_struct *regs)
 	return true;
 }
 
-void
-arch_look(struct proc *p, struct thread *t)
+/* What /proc says of the call that a thread is in. */
+static struct asleep
+proc_call(const struct proc *p, const struct thread *t)
 {
-	char line[256];
 	struct asleep a = { .call = NO_CALL };
+	char line[256];
 
-	t->asleep.call = NO_CALL;
 	if (tnf_proc_file(line, sizeof(line), "/proc/%d/task/%d/syscall", (int)p->pid,
 	    (int)t->tid) > 0 && sscanf(line, "%ld %" SCNx64
 	    " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
 	    " %" SCNx64 " %" SCNx64, &a.call, &a.arg[0], &a.arg[1], &a.arg[2],
-	    &a.arg[3], &a.arg[4], &a.arg[5], &a.sp, &a.pc) == 9)
-		t->asleep = a;
+	    &a.arg[3], &a.arg[4], &a.arg[5], &a.sp, &a.pc) != 9)
+		a.call = NO_CALL;
+	return a;
+}
+
+void
+arch_look(struct proc *p, struct thread *t)
+{
+	t->asleep = proc_call(p, t);
 }
 
 void
 arch_forget(struct thread *t)
 {
+	if (t->asleep.call != NO_CALL)
+		t->before = t->asleep;
 	t->asleep.call = NO_CALL;
 }
 
@@ -151,6 +168,44 @@ was_asleep(const struct thread *t, const struct user_regs_struct *r)
 {
 	return t->asleep.call != NO_CALL && r->sp == t->asleep.sp &&
 	    (r->pc == t->asleep.pc || r->pc == t->asleep.pc - CALL_SIZE);
+}
+
+static bool
+is_same_call(const struct asleep *a, const struct asleep *b)
+{
+	return a->call == b->call && a->sp == b->sp && a->pc == b->pc &&
+	    memcmp(a->arg, b->arg, sizeof(a->arg)) == 0;
+}
+
+static bool
+has_handlers(const struct proc *p, const struct thread *t)
+{
+	char set[64];
+
+	return !tnf_thread_status_text(p->pid, t->tid, "SigCgt", set, sizeof(set)) ||
+	    strtoull(set, NULL, 16) != 0;
+}
+
+void
+arch_stopped(struct proc *p, struct thread *t)
+{
+	const int none = NO_CALL;
+	struct user_regs_struct r;
+	struct asleep a;
+	uint32_t code;
+	int call;
+
+	if (t->syscalls || t->asleep.call != NO_CALL || !get_regs(t->tid, &r) ||
+	    (int64_t)r.regs[0] != -EINTR ||
+	    !tnfctl_proc_read(p, r.pc - CALL_SIZE, &code, sizeof(code)) || code != SVC)
+		return;
+	call = (int)r.regs[8];
+	if (!put_set(t->tid, NT_ARM_SYSTEM_CALL, &call, sizeof(call)))
+		return;
+	a = proc_call(p, t);
+	put_set(t->tid, NT_ARM_SYSTEM_CALL, &none, sizeof(none));
+	if (is_same_call(&a, &t->before) || !has_handlers(p, t))
+		t->asleep = a;
 }
 
 bool
@@ -240,6 +295,7 @@ tnfctl_arch_save(const struct thread *t)
 	} else {
 		s->vectors_size = 0;
 	}
+	s->asleep = t->asleep;
 	s->timed = is_timed(t, &s->regs);
 	return s;
 }
@@ -284,13 +340,14 @@ tnfctl_arch_leave(pid_t tid, const struct arch_saved *s)
 /* At the entry of a call, where tnfctl_arch_leave() wrote them, the kernel keeps a copy of
    x7; so all of them once more. */
 void
-tnfctl_arch_restore(pid_t tid, const struct arch_saved *s)
+tnfctl_arch_restore(struct thread *t, const struct arch_saved *s)
 {
 	struct user_regs_struct r = s->regs;
 
 	if (s->timed)
 		r.regs[8] = SYS_restart_syscall;
-	set_regs(tid, &r);
+	if (set_regs(t->tid, &r))
+		t->asleep = s->asleep;
 }
 
 bool

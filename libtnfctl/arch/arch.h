@@ -70,7 +70,7 @@ bool	tnfctl_arch_begin(struct proc *, pid_t tid, const struct arch_saved *,
 /* At the entry of that call: it is not made, and the thread is back. */
 void	tnfctl_arch_leave(pid_t tid, const struct arch_saved *);
 /* The exact state: a system call that was interrupted goes on. */
-void	tnfctl_arch_restore(pid_t tid, const struct arch_saved *);
+void	tnfctl_arch_restore(struct thread *, const struct arch_saved *);
 
 /* A system call that a stop has interrupted: it has returned EINTR. */
 struct arch_interrupted {
@@ -90,10 +90,18 @@ void	tnfctl_arch_pass_break(pid_t tid);
 /* Before a thread is asked to stop: notes what its registers will not tell then. */
 #ifdef __aarch64__
 void	arch_look(struct proc *, struct thread *);
+void	arch_stopped(struct proc *, struct thread *);	/* as it was asked to */
 void	arch_forget(struct thread *);	/* it runs again */
 #else
 static inline void
 arch_look(struct proc *p, struct thread *t)
+{
+	(void)p;
+	(void)t;
+}
+
+static inline void
+arch_stopped(struct proc *p, struct thread *t)
 {
 	(void)p;
 	(void)t;

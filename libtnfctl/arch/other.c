@@ -57,7 +57,7 @@ tnfctl_arch_leave(pid_t tid, const struct arch_saved *s)
 }
 
 void
-tnfctl_arch_restore(pid_t tid, const struct arch_saved *s)
+tnfctl_arch_restore(struct thread *t, const struct arch_saved *s)
 {
 }
 

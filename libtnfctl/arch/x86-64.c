@@ -207,9 +207,9 @@ tnfctl_arch_leave(pid_t tid, const struct arch_saved *s)
 }
 
 void
-tnfctl_arch_restore(pid_t tid, const struct arch_saved *s)
+tnfctl_arch_restore(struct thread *t, const struct arch_saved *s)
 {
-	set_regs(tid, &s->regs);
+	set_regs(t->tid, &s->regs);
 }
 
 bool
