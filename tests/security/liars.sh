@@ -25,7 +25,7 @@ ask() {
 	wait_for 60 grep -q ready "$TMP/ready" || echo "$1: does not start"
 	# shellcheck disable=SC3045 # dash and bash have it
 	(ulimit -v $limit
-	exec timeout 120 "$prex" -s 128 -o "$TMP/trace" -p $pid -c 'list probes $all
+	exec timeout $((120 * ${TNF_SLOW:-1})) "$prex" -s 128 -o "$TMP/trace" -p $pid -c 'list probes $all
 		list values; list tracefile; create &f puts; connect &f $all
 		enable $all; clear $all; quit resume') \
 		> "$TMP/out" 2>&1 < /dev/null

@@ -72,7 +72,7 @@ work(void *arg)
 static void *
 load(void *arg)
 {
-	const useconds_t rest = (useconds_t)(2000 * victim_slow());
+	const useconds_t rest = (useconds_t)(2000 * times_slower());
 	void *h;
 
 	while (!stop) {

@@ -14,6 +14,8 @@
 
 #include <tnf/target.h>
 
+#include "tests/slow.h"
+
 #ifdef VICTIM_KEEP_LIBRARY
 /* Probes alone do not refer to the library, and the linker would drop it. */
 extern struct tnf_process_control _tnf_process_control;
@@ -47,24 +49,14 @@ victim_is_over(const char *seconds)
 	return now.tv_sec >= atoi(seconds);
 }
 
-/* On an emulated machine signals that come each millisecond leave no time for anything
-   else: how many times slower it is, tests/kernel/boot-tests.sh says. */
-static inline long
-victim_slow(void)
-{
-	const char *s = getenv("TNF_SLOW");
-	long n = s != NULL ? atol(s) : 1;
-
-	return n > 0 && n <= 100 ? n : 1;
-}
-
-/* SIGUSR1 every so many nanoseconds, of a machine that is not slow. */
+/* SIGUSR1 every so many nanoseconds, of a machine that is not slow: signals that come
+   each millisecond leave an emulated one no time for anything else. */
 static inline void
 victim_signals(void (*handler)(int), long ns)
 {
 	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
 	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
-	const struct timespec rest = { 0, ns * victim_slow() };
+	const struct timespec rest = { 0, ns * times_slower() };
 	const struct itimerspec often = { rest, rest };
 	timer_t t;
 
