@@ -172,6 +172,14 @@ who_are_we(void)
 	tnf_p.ask_tid = tnf_own_tid() != (uint32_t)syscall(SYS_gettid);
 }
 
+/* The state is where others write, too: a program that has overwritten it and
+   says that it runs, without a file, is left alone. */
+static bool
+has_file(void)
+{
+	return tnf_p.file != NULL || tnf_p.later != NULL;
+}
+
 /* The first hit of a child.  No system call: a filter might refuse it. */
 static void
 set_up_child(void)
@@ -359,7 +367,8 @@ tnf_process_ready(void)
 	int cancel;
 	bool done;
 
-	if (is_stopped() || (now != TNF_PROC_READY && now != TNF_PROC_RUNNING))
+	if (is_stopped() || (now != TNF_PROC_READY && now != TNF_PROC_RUNNING) ||
+	    (now == TNF_PROC_RUNNING && !has_file()))
 		return false;
 	if (!process_claim(g)) {
 		/* The first one replaces the guard and goes on there. */
@@ -450,6 +459,8 @@ open_next(struct guard *g, const char *path, uint64_t size, int fd)
 {
 	int error;
 
+	if (!has_file())
+		return EINVAL;
 	/* A child that has not hit a probe yet. */
 	if (process_claim(g)) {
 		work_begins();

@@ -76,6 +76,17 @@ START_TEST(open_refused)
 }
 END_TEST
 
+/* A state that somebody else wrote: no file is there, and nobody may look for it. */
+START_TEST(running_without_file)
+{
+	_tnf_process_control.state = TNF_PROC_RUNNING;
+	selfctl_enable(NULL);
+	number(1);
+	ck_assert_int_eq(selfctl_open(path, 128), EINVAL);
+	number(2);
+}
+END_TEST
+
 /* The first hit found no file; a controller brings one that is there. */
 START_TEST(broken_and_mended)
 {
@@ -538,7 +549,7 @@ int
 main(void)
 {
 	const TTest *const tests[] = {
-		opened_first, open_refused, broken_and_mended, changed,
+		opened_first, open_refused, running_without_file, broken_and_mended, changed,
 		changed_within_a_large_hit, changed_often_within_a_hit,
 		changed_from_one_that_was_cut, changed_under_way,
 		changed_to_a_small_one, changed_in_child,
