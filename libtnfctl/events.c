@@ -208,7 +208,7 @@ tnfctl_direct_settle(struct proc *p, int max_ms)
 			return TNFCTL_ERR_NONE;
 		if (clock_ns(CLOCK_MONOTONIC) > end || tnfctl_proc_urgent(p) != NULL)
 			return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: its "
-			    "dynamic linker does not come to rest",
+			    "dynamic linker does not come to rest: try again",
 			    (int)p->pid);
 		/* On a busy machine it may get no processor in a short time. */
 		events_step(p, us);

@@ -16,6 +16,8 @@ watch
 shop $rate
 old=$SHOPPID
 shop_watched
+sold() { "$DUMP" "$D/rings/shop-$old.tnf" 2>/dev/null | grep -q order_end; }
+wait_for 60 sold || fail "no orders in the ring"
 kill -9 "$PID"
 kill "$old"
 wait 2>/dev/null
