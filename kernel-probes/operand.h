@@ -2,7 +2,7 @@
  * operand.h - where an argument of a program's probe is, as BPF reads it.
  *
  * The control side (libtnfctl/usdt-args.c) makes this table of the strings in the
- * ELF notes, or of a function's calling convention; uprobe.bpf.h follows it at each
+ * ELF notes, or of a function's calling convention; uprobe.bpf.c follows it at each
  * hit.  It lies in pinned maps: a change needs a new KP_LAYOUT.
  */
 #ifndef KERNEL_PROBES_OPERAND_H
@@ -10,17 +10,10 @@
 
 #include <linux/types.h>
 
+#include "kernel-probes/arch/registers.h"
+
 /* <sys/sdt.h> has macros for twelve arguments. */
 #define KP_OPERANDS_MAX	12u
-
-/* Registers by their place in x86-64's struct pt_regs, in words. */
-enum kp_register {
-	KP_R_R15, KP_R_R14, KP_R_R13, KP_R_R12, KP_R_BP, KP_R_BX, KP_R_R11,
-	KP_R_R10, KP_R_R9, KP_R_R8, KP_R_AX, KP_R_CX, KP_R_DX, KP_R_SI, KP_R_DI,
-	KP_R_ORIG_AX, KP_R_IP, KP_R_CS, KP_R_FLAGS, KP_R_SP, KP_R_SS,
-	KP_R_COUNT,		/* words of struct pt_regs */
-	KP_R_NONE = 31		/* always 0 */
-};
 
 enum kp_operand_kind {
 	KP_OPERAND_VALUE,	/* base + index * scale + offset */

@@ -18,7 +18,7 @@ extern void bpf_preempt_disable(void) __ksym __weak;
 extern void bpf_preempt_enable(void) __ksym __weak;
 
 struct uprobe_scratch {
-	u64 regs[32];		/* KP_R_COUNT words; the others stay 0 */
+	u64 regs[KP_R_ROOM];	/* KP_R_COUNT words; the others stay 0 */
 	u64 value[16];		/* of the arguments */
 	u8  image[KP_IMAGE_MAX + 2 * KP_TEXT_MAX + 16];
 };
@@ -71,11 +71,11 @@ static __always_inline u64 extend(u64 v, u32 size, bool sign)
 static __always_inline u64 evaluate(const struct uprobe_scratch *s, const struct kp_operand *o,
     const bool plain)
 {
-	u64 v = s->regs[o->base & 31];
+	u64 v = s->regs[o->base & (KP_R_ROOM - 1)];
 
 	if (o->shift != 0)
 		v >>= 8;
-	v += s->regs[o->index & 31] * o->scale + (u64)o->offset;
+	v += s->regs[o->index & (KP_R_ROOM - 1)] * o->scale + (u64)o->offset;
 	if (!plain && o->kind == KP_OPERAND_MEMORY)
 		v = user_word(v, o->size);
 	return extend(v, o->size, o->sign);
@@ -148,6 +148,14 @@ static __always_inline u32 put_together(struct uprobe_scratch *s, const struct k
 	return at;
 }
 
+/* The kernel's check wants each place in the context as a constant. */
+static __always_inline void take_registers(struct uprobe_scratch *s, const u64 *ctx)
+{
+#pragma unroll
+	for (int i = 0; i < KP_R_COUNT; i++)
+		s->regs[i] = ctx[i];
+}
+
 /* Numbers in registers: nothing has to be waited for. */
 static __always_inline void plain_event(u64 *ctx, struct import_hit *h)
 {
@@ -159,8 +167,7 @@ static __always_inline void plain_event(u64 *ctx, struct import_hit *h)
 	s = bpf_map_lookup_elem(&plain_scratch, &zero);
 	if (s == NULL)
 		return;
-	for (int i = 0; i < KP_R_COUNT; i++)
-		s->regs[i] = ctx[i];
+	take_registers(s, ctx);
 	/* Between members may be bytes that nobody writes. */
 	for (u32 i = 1; i <= KP_PLAIN_MAX; i++) {
 		if (8 * i >= row->size)
@@ -198,8 +205,7 @@ static __always_inline int uprobe_event(u64 *ctx, const bool guarded)
 		lose_event(TNF_LOST_NO_BLOCK);
 		return 0;
 	}
-	for (int i = 0; i < KP_R_COUNT; i++)
-		s->regs[i] = ctx[i];
+	take_registers(s, ctx);
 	size = put_together(s, site, h.row->size);
 	if (guarded)
 		bpf_preempt_disable();

@@ -2,10 +2,10 @@
  * function-types.c - names and types of a function's parameters, from debugging
  * information: in the file, or in the one that its .gnu_debuglink or build id leads to.
  *
- * Where each is when the function begins follows from the types, by the rules of
- * x86-64's calling convention: numbers and pointers in six registers, then in memory
- * above the address to return to; floating-point numbers elsewhere, which are left out.
- * A structure that is passed by value in registers ends what we know.
+ * Where each is when the function begins follows from the types, by the rules of the
+ * machine's calling convention (arch/calling.h): numbers and pointers in registers, then
+ * in memory; floating-point numbers elsewhere, which are left out.  A structure that is
+ * passed by value in registers ends what we know.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -18,6 +18,7 @@
 
 #include "common/elf-file.h"
 #include "common/open-regular.h"
+#include "libtnfctl/arch/calling.h"
 #include "libtnfctl/function-types.h"
 
 #define PEEL_MAX	32	/* typedefs of typedefs: the file may lie */
@@ -284,6 +285,32 @@ tnfctl_number_type(unsigned size, bool sign)
 	return i < 0 ? NULL : types[i][sign];
 }
 
+/* Is it known that a structure's first number is none of floating point?  Then it is not
+   made of these alone. */
+static bool
+begins_with_whole(Dwarf_Die *structure)
+{
+	Dwarf_Die type = *structure, member;
+	bool is_const;
+	int tag;
+
+	for (int i = 0; i < PEEL_MAX; i++) {
+		tag = dwarf_tag(&type);
+		if (tag == DW_TAG_pointer_type || tag == DW_TAG_enumeration_type)
+			return true;
+		if (tag == DW_TAG_base_type)
+			return encoding_of(&type) != DW_ATE_float &&
+			    encoding_of(&type) != DW_ATE_complex_float;
+		member = type;
+		if (tag != DW_TAG_array_type && (tag != DW_TAG_structure_type ||
+		    dwarf_child(&type, &member) != 0 || dwarf_tag(&member) != DW_TAG_member))
+			return false;
+		if (!type_of(&member, &type, &is_const))
+			return false;
+	}
+	return false;
+}
+
 /* What kind of value it is; false: one that ends what we know. */
 static bool
 value_of(Dwarf_Die *type, struct function_value *ret)
@@ -317,9 +344,10 @@ value_of(Dwarf_Die *type, struct function_value *ret)
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		/* One with a copy constructor goes by reference: nobody tells us. */
-		if (size <= (int)(EIGHTBYTES * sizeof(uint64_t)) || tag == DW_TAG_class_type)
+		if (size <= (int)(EIGHTBYTES * sizeof(uint64_t)) || tag == DW_TAG_class_type ||
+		    (size <= ARCH_VECTOR_STRUCTURE && !begins_with_whole(type)))
 			return false;
-		ret->registers = 0;
+		ret->registers = ARCH_STRUCTURE_BY_ADDRESS;
 		ret->in_memory = ((unsigned)size + 7) & ~7u;
 		return true;
 	default:
@@ -362,7 +390,7 @@ int
 tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct function_value *ret,
     unsigned max)
 {
-	unsigned n = 0, number = 0, reg, memory = sizeof(uint64_t);
+	unsigned n = 0, number = 0, reg, memory = ARCH_STACK_ARGUMENTS;
 	Dwarf *dwarf = dwarf_of(fd, path);
 	struct function_value v;
 	Dwarf_Die function, child, type;
@@ -370,7 +398,7 @@ tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct fu
 
 	if (dwarf == NULL || !find_function(dwarf, address, &function))
 		return -1;
-	reg = result_is_in_memory(&function) ? 1 : 0;
+	reg = ARCH_RESULT_FIRST && result_is_in_memory(&function) ? 1 : 0;
 	if (dwarf_child(&function, &child) != 0)
 		return 0;
 	do {
@@ -383,7 +411,7 @@ tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct fu
 		v.number = -1;
 		if (v.registers == 0) {
 			memory += v.in_memory;
-		} else if (reg < FUNCTION_REGISTERS) {
+		} else if (reg < ARCH_ARGUMENTS) {
 			v.number = (int)reg++;
 		} else {
 			v.at = memory;

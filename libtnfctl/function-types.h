@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FUNCTION_REGISTERS	6	/* for numbers and pointers */
-
 struct function_value {
 	char	 name[32];
 	const char *type;	/* as the file has it; static.  NULL: it is not recorded */

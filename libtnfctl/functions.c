@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
+#include "libtnfctl/arch/calling.h"
 #include "libtnfctl/function-types.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/objects.h"
@@ -137,14 +138,11 @@ functions_refused(int fd, const char *path, bool at_return)
 	return NULL;
 }
 
-static const uint8_t args[FUNCTION_REGISTERS] = { KP_R_DI, KP_R_SI, KP_R_DX, KP_R_CX,
-    KP_R_R8, KP_R_R9 };
-
 /* Of functions without debugging information. */
 static void
 describe_words(struct kp_uprobe_found *ret, bool at_return)
 {
-	ret->members = at_return ? 1 : sizeof args;
+	ret->members = at_return ? 1 : ARCH_ARGUMENTS;
 	ret->site[0].n = ret->members;
 	for (unsigned i = 0; i < ret->members; i++) {
 		ret->member[i].type = "tnf_uint64";
@@ -154,7 +152,7 @@ describe_words(struct kp_uprobe_found *ret, bool at_return)
 			snprintf(ret->member[i].name, sizeof ret->member[i].name,
 			    "arg%u", i + 1);
 		ret->site[0].v[i] = (struct kp_operand){ .kind = KP_OPERAND_VALUE,
-		    .size = 8, .base = at_return ? KP_R_AX : args[i],
+		    .size = 8, .base = at_return ? ARCH_RESULT : arch_argument[i],
 		    .index = KP_R_NONE, .scale = 1 };
 	}
 }
@@ -172,9 +170,9 @@ describe_value(struct kp_uprobe_found *ret, unsigned i, const struct function_va
 	    .sign = v->sign, .index = KP_R_NONE, .scale = 1,
 	    .text = v->is_text ? KP_TEXT_STRING : KP_TEXT_NONE };
 	if (at_return)
-		o->base = KP_R_AX;
+		o->base = ARCH_RESULT;
 	else if (v->number >= 0)
-		o->base = args[v->number];
+		o->base = arch_argument[v->number];
 	else {
 		o->kind = KP_OPERAND_MEMORY;
 		o->base = KP_R_SP;

@@ -1,5 +1,5 @@
 /*
- * clock.c - CLOCK_MONOTONIC, from the time stamp counter where it is sound.
+ * clock.c - CLOCK_MONOTONIC, from the processor's counter (arch/) where it is sound.
  *
  * A thread keeps an anchor: a reading of the counter and of the clock at the
  * same instant.  For up to ANCHOR_NS the time is the anchor plus the ticks

@@ -50,10 +50,10 @@ X
 	grep -q " described_return  *$3\$" "$TMP/text" || fail "$1: not $3: $(cat "$TMP/text")"
 }
 entry="small: -3 large: $large said: \"six .words.\" colour: 7 where: 0x10 sixth: 65535"
-entry="$entry seventh: -100000 eighth: \"in memory\""
-value="value: $(((-3 + large + 7 + 65535 - 100000 + 2 + 32768) % 65536 - 32768))"
+entry="$entry seventh: -100000 eighth: \"in memory\" ninth: -9 tenth: \"here, too\""
+value="value: $(((-3 + large + 7 + 65535 - 100000 - 9 + 2 + 32768) % 65536 - 32768))"
 described "$victim" "$entry" "$value"
-grep -q 'slots=small large said colour where sixth seventh eighth ' "$TMP/list" ||
+grep -q 'slots=small large said colour where sixth seventh eighth ninth tenth ' "$TMP/list" ||
 	fail "slots: $(cat "$TMP/list")"
 if command -v objcopy > /dev/null; then
 	objcopy --only-keep-debug "$victim" "$TMP/apart.debug" &&

@@ -96,6 +96,30 @@ constants(void)
 	    STAP_PROBE_ASM(victim, constants, -4@$-5 8f@%%xmm0 8@$0x7fffffffffffffff)
 	    : : :);
 }
+#elif defined(__aarch64__)
+/* base+offset, base+index<<shift, a symbol, a constant, parts of a register.  Commas would
+   part the macro's arguments: with two of these the first is a line for the assembler. */
+__attribute__((noinline)) static void
+forms(const struct place *p)
+{
+	__asm__ volatile (
+	    "mov x0, %0\n\t"
+	    "add x3, x0, 8\n\t"
+	    "mov x1, 2\n\t"
+	    "mov w2, 0x1234\n\t"
+	    STAP_PROBE_ASM(victim, forms,
+	    ".ascii \"8@[x0] -4@[x0, 8] -4@[x3, x1, lsl 2] -2@[x0, 24] "
+	    "-8@victim_global 4@victim_array+4 1@18 1@w2 2@x2\"\n", "")
+	    : : "r" (p) : "x0", "x1", "x2", "x3");
+}
+
+__attribute__((noinline)) static void
+constants(void)
+{
+	__asm__ volatile (
+	    STAP_PROBE_ASM(victim, constants, -4@-5 8f@d0 8@0x7fffffffffffffff)
+	    : : :);
+}
 #else
 static void forms(const struct place *p) { }
 static void constants(void) { }
@@ -125,14 +149,16 @@ __attribute__((noipa))
 __attribute__((noinline))
 #endif
 int16_t described(int8_t small, uint32_t large, const char *said, double real, struct wide by_value,
-    enum colour colour, void *where, uint16_t sixth, int32_t seventh, const char *eighth);
+    enum colour colour, void *where, uint16_t sixth, int32_t seventh, const char *eighth,
+    int16_t ninth, const char *tenth);
 
 int16_t
 described(int8_t small, uint32_t large, const char *said, double real, struct wide by_value,
-    enum colour colour, void *where, uint16_t sixth, int32_t seventh, const char *eighth)
+    enum colour colour, void *where, uint16_t sixth, int32_t seventh, const char *eighth,
+    int16_t ninth, const char *tenth)
 {
-	__asm__ volatile ("" : : "r" (said), "r" (eighth), "r" (where), "m" (by_value) : "memory");
-	return (int16_t)(small + (int)large + (int)colour + sixth + seventh + (int)real);
+	__asm__ volatile ("" : : "r" (said), "r" (eighth), "r" (tenth), "r" (where), "m" (by_value) : "memory");
+	return (int16_t)(small + (int)large + (int)colour + sixth + seventh + ninth + (int)real);
 }
 
 static void
@@ -150,7 +176,7 @@ hit_all(const char *longer)
 	twelve(100);
 	counted(longer, 5);
 	described(-3, 4000000000u, "six \"words\"", 2.5, (struct wide){ { 1, 2, 3 } }, WHITE,
-	    (void *)16, 65535, -100000, "in memory");
+	    (void *)16, 65535, -100000, "in memory", -9, "here, too");
 }
 
 static void
