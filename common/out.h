@@ -3,7 +3,7 @@
  *
  * Every format writes through one struct out.  Nothing fails until the buffer
  * is flushed; the first error of write(2) is kept and the rest thrown away, so
- * a caller looks at out_error() when it is done (or to stop early).
+ * a caller looks at what tnf_out_close() returns, or at 'error' to stop early.
  */
 #ifndef COMMON_OUT_H
 #define COMMON_OUT_H

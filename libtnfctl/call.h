@@ -22,7 +22,7 @@ struct calls {
 	uintptr_t noted;		/* where the target's memory says so; 0: nowhere */
 };
 
-/* A call; its arguments are numbers, or addresses of call_data(). */
+/* A call; its arguments are numbers, or addresses from tnfctl_call_put(). */
 struct call {
 	uintptr_t function;
 	uintptr_t args[6];

@@ -173,7 +173,7 @@ void	tnfctl_probes_destroy(tnfctl_handle_t *);
 
 /*
  * error.c.  Set the detail of this thread ("thing: fact: remedy"; NULL:
- * nothing to add) and return the code, for "return error_set(...)".
+ * nothing to add) and return the code, for "return tnfctl_error_set(...)".
  */
 tnfctl_errcode_t tnfctl_error_set(tnfctl_errcode_t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Each quoted include names its product from the top of the tree, leads to a file
 # that is there, and goes down the layers: what a room may see is in the table.
+# Heads and comments name files and functions as they are called now.
 . "$TNF_SOURCE/tests/lib.sh"
 cd "$TNF_SOURCE" || fail "no source directory"
 scratch
@@ -59,6 +60,20 @@ for room in common format analysis; do
 	grep -rnE --include='*.[ch]' "(^|[^_[:alnum:]\"])($names)([^_[:alnum:]]|\$)" "$room" | grep -vE ':[[:space:]]*(/\*| \*)' >"$TMP/loud" &&
 		bad "$room has neither a command line nor an output: $(cat "$TMP/loud")"
 done
+# What a reader follows is there: each file says its name at its head, and functions that
+# comments name are somewhere in the code.
+rooms=$(cut -d: -f1 "$TMP/layers")
+# shellcheck disable=SC2086 # words
+find $rooms -name '*.[ch]' >"$TMP/files"
+heads=$(xargs awk 'FNR == 2 { name = FILENAME; sub(/.*\//, "", name)
+	if (index($0, " * " name " - ") != 1) print FILENAME }' <"$TMP/files")
+[ -z "$heads" ] || bad "their second line names another file: $heads"
+xargs cat <"$TMP/files" >"$TMP/all"
+grep -E '^[[:space:]]*(/\*| \*|   )' "$TMP/all" | grep -oE '\<[a-z]+(_[a-z0-9]+)+\(\)' | tr -d '()' | LC_ALL=C sort -u >"$TMP/named"
+grep -vE '^[[:space:]]*(/\*| \*)' "$TMP/all" | grep -oE '[A-Za-z_][A-Za-z_0-9]*' | LC_ALL=C sort -u >"$TMP/words"
+# (libkdumpfile's, which we do not call: image-kdump.c says why.)
+gone=$(LC_ALL=C comm -23 "$TMP/named" "$TMP/words" | grep -v '^kdump_free$')
+[ -z "$gone" ] || bad "comments name functions that are not there: $gone"
 echo "$n includes"
 [ "$n" -gt 300 ] || fail "only $n includes were found"
 exit $rc

@@ -1,5 +1,5 @@
 /*
- * to-chrome.c - the Trace Event Format that Chrome, Perfetto and speedscope open.
+ * chrome.c - the Trace Event Format that Chrome, Perfetto and speedscope open.
  *
  * Times are microseconds with three decimals, relative to the first event.
  * What begins and ends in one thread becomes a complete slice ("X"), what may

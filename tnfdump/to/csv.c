@@ -1,5 +1,5 @@
 /*
- * to-csv.c - comma-separated values (RFC 4180), one row an event.
+ * csv.c - comma-separated values (RFC 4180), one row an event.
  *
  * The columns are fixed, so that rows of different probes go into one table;
  * the arguments are one JSON object in the last.

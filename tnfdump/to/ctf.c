@@ -1,5 +1,5 @@
 /*
- * to-ctf.c - Common Trace Format 1.8: a directory with metadata and one stream.
+ * ctf.c - Common Trace Format 1.8: a directory with metadata and one stream.
  *
  * The stream is a row of packets; each event is its id, time, who and where,
  * and the arguments.  Probes are described when all events have been seen, in

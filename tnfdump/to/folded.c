@@ -1,5 +1,5 @@
 /*
- * to-folded.c - folded stacks, for flame graphs: "frame;frame;frame count".
+ * folded.c - folded stacks, for flame graphs: "frame;frame;frame count".
  *
  * An event with a stack (an array of symbols) counts under its frames, outmost
  * first, below the process and the probe.  Others count as process;probe.

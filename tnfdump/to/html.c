@@ -1,5 +1,5 @@
 /*
- * to-html.c - one HTML file that shows the trace: html/ is the page, built into
+ * html.c - one HTML file that shows the trace: html/ is the page, built into
  * the program; the data lie in it as base64 of a zlib stream (html/1-data.js).
  */
 #include <inttypes.h>

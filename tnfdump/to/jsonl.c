@@ -1,5 +1,5 @@
 /*
- * to-jsonl.c - JSON lines: a line about the files, then one object an event.
+ * jsonl.c - JSON lines: a line about the files, then one object an event.
  */
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /*
- * to-perfetto.c - Perfetto's native trace: a stream of TracePacket messages.
+ * perfetto.c - Perfetto's native trace: a stream of TracePacket messages.
  *
  * Every thread, every kind of overlapping work and every thread's states get a
  * track; slices nest in their track.  Field numbers are those of Perfetto's

@@ -1,5 +1,5 @@
 /*
- * sqlite.c - a database that appears under its name whole, or not at all.
+ * sqlite-file.c - a database that appears under its name whole, or not at all.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * sqlite.h - a database that appears under its name whole, or not at all.
+ * sqlite-file.h - a database that appears under its name whole, or not at all.
  *
  * A thin layer over libsqlite3: each call that fails keeps the first message,
  * and the ones after it do nothing, so a caller asks once when it is done.
@@ -30,7 +30,7 @@ void sqlite_close(struct sqlite *);
 void sqlite_run(struct sqlite *, const char *sql);
 /* As sqlite3_mprintf(): %w is the inside of a quoted identifier. */
 void sqlite_runf(struct sqlite *, const char *fmt, ...);
-/* NULL after a failure; sqlite_finish() gives it back. */
+/* NULL after a failure; sqlite3_finalize() gives it back. */
 sqlite3_stmt *sqlite_prepare(struct sqlite *, const char *sql);
 /* Inserts the row that is bound; bindings stay as they are. */
 void sqlite_insert(struct sqlite *, sqlite3_stmt *);

@@ -1,5 +1,5 @@
 /*
- * to-sqlite.c - an SQLite database: events, what they begin and end, threads and
+ * sqlite.c - an SQLite database: events, what they begin and end, threads and
  * their states.  The schema is the table below, and in tnfformats(5).
  */
 #include <stdio.h>

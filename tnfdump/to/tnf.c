@@ -1,5 +1,5 @@
 /*
- * to-tnf.c - a trace of its own from the events that are kept.
+ * tnf.c - a trace of its own from the events that are kept.
  *
  * It is written in place if that can be done, else made in a temporary file
  * and then copied: headers are known last.
