@@ -13,7 +13,8 @@ cat >>"$CONF" <<T
 when = probe == "order_end" and id % 200 == 0
 after = 10ms
 T
-shop 1000
+# Five incidents a second; fewer where it takes long to look at each.
+shop $((1000 / ${TNF_SLOW:-1}))
 for round in $(seq "${4:-6}"); do
 	watch
 	shop_watched "in round $round"
