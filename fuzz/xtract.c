@@ -13,6 +13,7 @@
 #include <tnf/com.h>
 
 #include "tnfxtract/addrs.h"
+#include "tnfxtract/arch/arch.h"
 #include "tnfxtract/image.h"
 #include "tnfxtract/snapshot.h"
 
@@ -65,7 +66,7 @@ check_blocks(const struct snapshot *s, const unsigned char *copy)
 static unsigned char *
 copy_of(const void *base, size_t size, uint64_t *ret_size)
 {
-	struct copy c = { .size = 0 };
+	struct copy c = { .addrs.start = image_arch_code(NULL) };
 	struct snapshot_sink sink = { .put = put, .look = look, .arg = &c };
 	struct snapshot s;
 

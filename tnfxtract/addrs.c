@@ -12,14 +12,7 @@
 
 #define ADDRS_MAX	(1u << 16)	/* more are not named */
 
-/* Where code is: on x86-64 the kernel and its modules lie in the topmost 2 GiB;
-   elsewhere they share the upper half with data.  Above the top are errnos. */
-#ifdef __x86_64__
-#define TEXT_START	0xffffffff80000000ull
-#else
-#define TEXT_START	0xffff800000000000ull
-#endif
-#define TEXT_END	0xffffffffff000000ull
+#define CODE_END	0xffffffffff000000ull	/* above are errnos */
 
 #define SCAN_AT_ONCE	8
 
@@ -37,7 +30,7 @@ addrs_find(const struct addrs *a, uint64_t v)
 static int
 addrs_grow(struct addrs *a)
 {
-	struct addrs bigger = { .room = a->room ? a->room * 2 : 1024 };
+	struct addrs bigger = { .start = a->start, .room = a->room ? a->room * 2 : 1024 };
 
 	bigger.slot = calloc(bigger.room, sizeof *bigger.slot);
 	if (bigger.slot == NULL)
@@ -69,7 +62,7 @@ typedef uint32_t halves __attribute__((vector_size(16), aligned(8), may_alias));
 /* No address of code among these words, as a rule: their upper halves are compared
    at once. */
 static bool
-have_none(const uint64_t *word)
+have_none(const uint64_t *word, uint64_t start)
 {
 	const halves *h = (const void *)word;
 	const union { uint64_t word[2]; halves h; } upper = {
@@ -77,7 +70,7 @@ have_none(const uint64_t *word)
 	union { halves h; uint64_t word[2]; } any = { .word = { 0, 0 } };
 
 	for (size_t i = 0; i < SCAN_AT_ONCE / 2; i++)
-		any.h |= (halves)(h[i] >= (uint32_t)(TEXT_START >> 32));
+		any.h |= (halves)(h[i] >= (uint32_t)(start >> 32));
 	any.h &= upper.h;
 	return (any.word[0] | any.word[1]) == 0;
 }
@@ -90,9 +83,9 @@ addrs_scan(struct addrs *a, const unsigned char *block, size_t valid)
 	uint64_t last = 0;
 
 	for (i = 0; i < n; i++) {
-		while (i + SCAN_AT_ONCE <= n && have_none(word + i))
+		while (i + SCAN_AT_ONCE <= n && have_none(word + i, a->start))
 			i += SCAN_AT_ONCE;
-		if (i < n && word[i] - TEXT_START < TEXT_END - TEXT_START && word[i] != last) {
+		if (i < n && word[i] - a->start < CODE_END - a->start && word[i] != last) {
 			last = word[i];
 			addrs_add(a, last);
 		}

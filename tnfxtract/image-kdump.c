@@ -18,6 +18,8 @@
 
 #include <libkdumpfile/kdumpfile.h>
 
+#include "tnfxtract/arch/arch.h"
+
 #define LIBRARY		"libkdumpfile.so.10"
 #define PARTS_MAX	(1u << 22)
 #define BLOCK_AT	428		/* struct disk_dump_header: block_size */
@@ -133,6 +135,9 @@ find_facts(struct image *im)
 	    k->kdump_get_typed_attr(k->ctx, "linux.uts.release", &a) == KDUMP_OK)
 		image_text(im->release, sizeof im->release, a.val.string,
 		    strlen(a.val.string));
+	if (k->kdump_get_typed_attr(k->ctx, "linux.uts.machine", &a) == KDUMP_OK &&
+	    im->arch == NULL)
+		im->arch = image_arch_by_name(a.val.string);
 	if (k->kdump_get_typed_attr(k->ctx, "linux.uts.nodename", &a) == KDUMP_OK)
 		image_text(im->host, sizeof im->host, a.val.string,
 		    strlen(a.val.string));

@@ -1,23 +1,16 @@
 /*
  * image-memory.c - memory by the kernel's own addresses.
  *
- * Of x86-64 the lines of VMCOREINFO say where the kernel's page tables are; the rest is in
- * these, whatever form the image has.  On arm64 the kernel itself, and all memory, lie each
- * at one distance from their physical addresses, which these lines tell.  What other
- * machines need is not there.
+ * How these become physical ones is the machine's (arch/), and told by VMCOREINFO's lines;
+ * where these are in the image is the same for all.
  */
 #include "tnfxtract/image.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "tnfxtract/arch/arch.h"
 #include "tnfxtract/image-search.h"
-
-#define KERNEL_MAP	0xffffffff80000000ull	/* where the kernel itself lies */
-#define ENTRY_PRESENT	1ull
-#define ENTRY_LARGE	0x80ull
-#define ENTRY_ADDRESS	0x000ffffffffff000ull
-#define LARGEST		30			/* 1 GiB, as a shift */
 
 static const char *
 value_of(const struct image *im, const char *key)
@@ -99,8 +92,8 @@ find_part(const struct image_map *m, uint64_t at)
 }
 
 /* Compressed dumps are read by physical addresses anyway. */
-static bool
-read_physical(const struct image_map *m, uint64_t at, void *buf, size_t n)
+bool
+image_physical(const struct image_map *m, uint64_t at, void *buf, size_t n)
 {
 	if (m->im->kdump != NULL)
 		return at <= INT64_MAX && image_read(m->im, buf, n, at) == (ssize_t)n;
@@ -109,49 +102,12 @@ read_physical(const struct image_map *m, uint64_t at, void *buf, size_t n)
 	    image_read(m->im, buf, n, p->offset + (at - p->address)) == (ssize_t)n;
 }
 
-/* arm64: memory is mapped from the lowest of the kernel's addresses up, the kernel in the
-   upper half of those that 48 bits can tell apart. */
-static bool
-find_distances(struct image_map *m)
-{
-	uint64_t bits, kernel, memory;
-
-	if (!image_number(m->im, "NUMBER(kimage_voffset)", &kernel) ||
-	    !image_number(m->im, "NUMBER(PHYS_OFFSET)", &memory) ||
-	    !image_number(m->im, "NUMBER(VA_BITS)", &bits) || bits < 36 || bits > 52)
-		return false;
-	m->flat = true;
-	m->memory = -(1ull << bits);
-	m->kernel = -(1ull << ((bits < 48 ? bits : 48) - 1));
-	m->memory_distance = m->memory - memory;
-	m->kernel_distance = kernel;
-	return true;
-}
-
-/* The first table, and by how much addresses are shifted in its first level. */
-static bool
-first_table(struct image_map *m)
-{
-	uint64_t base, five = 0;
-
-	if (!image_number(m->im, "SYMBOL(init_top_pgt)", &m->table) || m->table < KERNEL_MAP ||
-	    !image_number(m->im, "NUMBER(phys_base)", &base))
-		return false;
-	m->table = m->table - KERNEL_MAP + base;
-	image_number(m->im, "NUMBER(pgtable_l5_enabled)", &five);
-	m->shift = five != 0 ? 48 : 39;
-	m->encrypted = 0;
-	image_number(m->im, "NUMBER(sme_mask)", &m->encrypted);
-	return true;
-}
-
 bool
 image_map_open(struct image_map *m, const struct image *im)
 {
 	m->im = im;
 	m->reach = NULL;
-	m->flat = false;
-	return (find_distances(m) || first_table(m)) &&
+	return im->arch != NULL && im->arch->open(m, im) &&
 	    (im->kdump != NULL || (m->reach = reach_of(im)) != NULL);
 }
 
@@ -160,38 +116,6 @@ image_map_close(struct image_map *m)
 {
 	free(m->reach);
 	m->reach = NULL;
-}
-
-static bool
-translate_by_tables(const struct image_map *m, uint64_t address, uint64_t *ret)
-{
-	uint64_t at = m->table, entry, within;
-	unsigned shift;
-
-	for (shift = m->shift;; shift -= 9) {
-		if (!read_physical(m, at + (address >> shift & 511) * sizeof entry, &entry,
-		    sizeof entry) || (entry & ENTRY_PRESENT) == 0)
-			return false;
-		at = entry & ENTRY_ADDRESS & ~m->encrypted;
-		if (shift == 12 || (shift <= LARGEST && (entry & ENTRY_LARGE) != 0))
-			break;
-	}
-	within = (1ull << shift) - 1;
-	*ret = (at & ~within) | (address & within);
-	return true;
-}
-
-static bool
-translate_flat(const struct image_map *m, uint64_t address, uint64_t *ret)
-{
-	*ret = address - (address >= m->kernel ? m->kernel_distance : m->memory_distance);
-	return address >= m->memory;
-}
-
-static bool
-translate(const struct image_map *m, uint64_t address, uint64_t *ret)
-{
-	return m->flat ? translate_flat(m, address, ret) : translate_by_tables(m, address, ret);
 }
 
 bool
@@ -205,7 +129,7 @@ image_memory(const struct image_map *m, uint64_t address, void *buf, size_t n)
 		part = IMAGE_PAGE - address % IMAGE_PAGE;
 		if (part > n)
 			part = n;
-		if (!translate(m, address, &at) || !read_physical(m, at, to, part))
+		if (!m->im->arch->translate(m, address, &at) || !image_physical(m, at, to, part))
 			return false;
 	}
 	return true;

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tnfxtract/arch/arch.h"
+
 #define NOTES_MAX	(1u << 20)
 #define INFO_MAX	(1u << 16)	/* the kernel's own limit is a page */
 #define NO_ADDRESS	UINT64_MAX	/* /proc/kcore: virtual mappings only */
@@ -74,6 +76,8 @@ image_note(struct image *im, const char *notes, size_t n)
 	v = note_value(notes, n, "CRASHTIME=");
 	if (v != NULL)
 		im->crashed = strtoll(v, NULL, 10);
+	if (image_arch_by_info(im) != NULL)
+		im->arch = image_arch_by_info(im);
 }
 
 static void
@@ -131,6 +135,7 @@ open_elf(struct image *im, const Elf64_Ehdr *eh)
 
 	if (eh->e_phentsize != sizeof ph || n == 0 || n > 1u << 20)
 		return EINVAL;
+	im->arch = image_arch_by_elf(eh->e_machine);
 	im->part = calloc(n, sizeof *im->part);
 	if (im->part == NULL)
 		return ENOMEM;

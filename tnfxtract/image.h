@@ -24,6 +24,7 @@ struct image {
 	char	 host[65];
 	uint64_t stext;		/* where the kernel's text began; 0: not told */
 	int64_t	 crashed;	/* seconds since 1970; 0: not told */
+	const struct image_arch *arch;	/* arch/arch.h; NULL: not told, or not known */
 	char	*info;		/* VMCOREINFO's lines; NULL: not told */
 	struct image_kdump *kdump;	/* a compressed dump; NULL: fd has the memory */
 };
@@ -52,18 +53,20 @@ struct image_reach;
 struct image_map {
 	const struct image *im;
 	struct image_reach *reach;	/* by address; NULL: a compressed dump */
-	bool	 flat;			/* arm64: at distances, without tables */
+	/* arm64 */
 	uint64_t memory, kernel;	/* from which addresses on each is */
 	uint64_t memory_distance, kernel_distance;	/* from physical addresses */
+	/* x86-64 */
 	uint64_t table;			/* where the first one is */
 	uint64_t encrypted;		/* a bit of entries that is no address */
 	unsigned shift;			/* of addresses, in the first table */
 };
-/* false: the image does not tell where the tables are, or there is no memory; nothing is
-   to be freed then. */
+/* false: the image does not tell how addresses are translated, or there is no memory;
+   nothing is to be freed then. */
 bool image_map_open(struct image_map *, const struct image *);
 void image_map_close(struct image_map *);
 /* false: not there. */
+bool image_physical(const struct image_map *, uint64_t at, void *, size_t);
 bool image_memory(const struct image_map *, uint64_t address, void *, size_t);
 
 /* image-printk.c: the last 100 messages of the kernel as dmesg(1) prints them, the latest

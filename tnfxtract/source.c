@@ -3,6 +3,8 @@
  */
 #include "tnfxtract/source.h"
 
+#include <sys/utsname.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"
+#include "tnfxtract/arch/arch.h"
 #include "tnfxtract/kernel-context.h"
 #include "tnfxtract/tnfxtract.h"
 
@@ -78,6 +81,8 @@ context_of_image(const struct source *s, struct context_writer *w)
 {
 	context_boot(w, s->base);
 	source_context_missing(w, s->found.missing, s->found.size / 4096);
+	if (s->image.arch != NULL)
+		context_fact(w, "machine", s->image.arch->name);
 	if (s->previous || s->image.release[0] == '\0')
 		return;
 	context_fact(w, "system", "Linux");
@@ -98,6 +103,15 @@ source_context(const struct source *s, struct context_writer *w)
 	}
 	context_host(w);
 	kernel_context(s->kernel, w);
+}
+
+uint64_t
+source_code(const struct source *s)
+{
+	struct utsname u;
+
+	return image_arch_code(s->kernel == NULL ? s->image.arch :
+	    uname(&u) == 0 ? image_arch_by_name(u.machine) : NULL);
 }
 
 static const char *const lost_text[TNF_LOST_REASONS] = {

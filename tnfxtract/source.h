@@ -47,6 +47,8 @@ void source_close(struct source *);
 void source_context(const struct source *, struct context_writer *);
 /* What --info says of a copy that lacks blocks: so many of so many. */
 void source_context_missing(struct context_writer *, size_t missing, size_t blocks);
+/* From where on words of the buffer may be addresses of its kernel's code. */
+uint64_t source_code(const struct source *);
 /* Fills in lost[]; what was lost up to now, for the copy and for the message. */
 void source_count_lost(struct source *);
 /* Says on stderr if events were lost. */

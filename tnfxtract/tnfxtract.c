@@ -265,6 +265,7 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 	struct snapshot s;
 
 	j->source = src;
+	j->addrs.start = source_code(src);
 	enum snapshot_result r = snapshot_open(&s, src->base, src->size);
 	if (want_context) {
 		sink.look = tnfxtract_look;

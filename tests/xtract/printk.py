@@ -158,12 +158,13 @@ def pages(first, machine):
     return b"".join(page), b"".join(line for r in ring.oldest for line in r[3])
 
 
-def core(image, first):
+def core(image, first, machine):
     """ELF: the latter pages cut at 3 KiB, all of the memory, then its first page again."""
     parts = [(at, 3076) for at in range(first, len(image), PAGE)]
     parts += [(0, len(image)), (0, PAGE)]
     begin = 64 + 56 * len(parts) + PAGE - 1 & -PAGE
-    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 4, 62, 1, 0, 64, 0, 0, 64, 56,
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 4,
+                       183 if machine == "arm64" else 62, 1, 0, 64, 0, 0, 64, 56,
                        len(parts), 0, 0, 0)
     for at, size in parts:
         head += struct.pack("<IIQQQQQQ", 1, 0, begin + at, 0, at, size, size, 0)
@@ -175,11 +176,12 @@ def main():
     with open(raw, "rb") as f:
         data = f.read()
     data += bytes(-len(data) % PAGE)
-    more, printed = pages(len(data), sys.argv[5] if len(sys.argv) > 5 else "x86_64")
+    machine = sys.argv[5] if len(sys.argv) > 5 else "x86_64"
+    more, printed = pages(len(data), machine)
     with open(image, "wb") as f:
         f.write(data + more)
     with open(image + ".core", "wb") as f:
-        f.write(core(data + more, len(data)))
+        f.write(core(data + more, len(data), machine))
     # Most of these bytes are nothing: changed are those that are something.
     chance, used = random.Random(2), [i for i, b in enumerate(more) if b]
     for n in range(int(sys.argv[4]) if len(sys.argv) > 4 else 0):
