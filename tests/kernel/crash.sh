@@ -2,10 +2,10 @@
 # crash.sh - a virtual machine that is traced crashes, or is reset: what was recorded last
 # is taken from its memory.
 #
-# usage: crash.sh KERNEL DIR dump|hang|kexec|reboot
+# usage: crash.sh KERNEL DIR dump|hang|lockup|kexec|reboot
 #
-# KERNEL is an unpacked kernel package, see boot.sh.  In the machine every probe of the
-# kernel is on, and a program with probes and a load run.
+# KERNEL is an unpacked kernel package, of x86-64 or arm64, see boot.sh.  In the machine
+# every probe of the kernel is on, and a program with probes and a load run.
 #
 # dump		it crashes by sysrq-c.  Its memory in each format of QEMU's
 #		dump-guest-memory, as plain bytes, and compressed by makedumpfile in each
@@ -15,28 +15,45 @@
 # hang		one of its CPUs loops for ever within a system call, by an instruction that
 #		is written into its memory; the kernel's watchdog finds that and panics.
 #		What was recorded until then, in QEMU's ELF dump.
+# lockup	the same with interrupts off, which the kernel's watchdog for hung tasks does not
+#		see.  On arm64 each CPU watches another one (HARDLOCKUP_DETECTOR_BUDDY, 6.12);
+#		on x86-64 the machine has a watchdog (i6300esb, 6.12), which a program on the
+#		CPU that hangs does not feed any more, and which then sends an NMI.
 # kexec		it crashes by sysrq-c; the kernel that kexec has put beside takes the trace out
 #		of /proc/vmcore, and out of what makedumpfile makes of that.
 # reboot	it is reset and starts anew: tnfxtract --previous-boot, and beside it ftrace's
 #		ring in reserved memory, where the kernel (6.12) has that.
 #
 # DIR gets some 10 GB, in a few minutes.  Needs what boot.sh needs, makedumpfile, python3.
+#
+# A kernel for arm64 needs TNF_ROOT and TNF_BUILD as boot.sh says, and TNF_READER, a build
+# for this machine whose programs read the dumps.  makedumpfile and kexec are left out there.
 set -u
 [ $# -eq 3 ] || { sed -n 's/^# usage/usage/p' "$0" >&2; exit 2; }
 kernel=$(realpath "$1") part=$3
-case $part in dump|hang|kexec|reboot) ;; *) echo "crash.sh: $part?" >&2; exit 2 ;; esac
+case $part in dump|hang|lockup|kexec|reboot) ;; *) echo "crash.sh: $part?" >&2; exit 2 ;; esac
 mkdir -p "$2" && dir=$(cd "$2" && pwd) || exit 1
 : "${TNF_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${TNF_BUILD:=$TNF_SOURCE/build}"
+: "${TNF_READER:=$TNF_BUILD}"
 export TNF_SOURCE TNF_BUILD TNF_APPEND TNF_QEMU TNF_REBOOT
-x=$TNF_BUILD/tnfxtract/tnfxtract dump=$TNF_BUILD/tnfdump/tnfdump
+x=$TNF_READER/tnfxtract/tnfxtract dump=$TNF_READER/tnfdump/tnfdump
 rc=0
+# Where the memory begins, and addresses of the kernel's code; the instructions "jump to
+# here", and "let no interrupt in".
+case $(ls "$kernel/lib/modules") in
+*arm64*) machine=arm64 memory=1073741824 code=ffff800000000000
+	loop=00000014 deaf=df4203d5 sethostname=161 ;;
+*)	machine=x86-64 memory=0 code=ffffffff80000000
+	loop=ebfe deaf=fa sethostname=170 ;;
+esac
 bad() { echo "FAIL: $*"; rc=1; }
 die() { echo "FAIL: $*"; exit 1; }
 
+[ "$part $machine" != "kexec arm64" ] || die "kexec: there is no makedumpfile for arm64's dumps here"
+
 cat >"$dir/guest.sh" <<'GUEST'
 prex=$TNF_BUILD/prex/prex x=$TNF_BUILD/tnfxtract/tnfxtract dump=$TNF_BUILD/tnfdump/tnfdump
-part=$1 kernel=$2 dir=$3
 cd /scratch
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 ring=/sys/kernel/tracing/instances/boot_map
@@ -113,10 +130,25 @@ dump|kexec)
 	[ $part = dump ] || kexec -p "$kernel"/boot/vmlinuz-* --initrd="$(echo "$dir"/tnf-boot.*/initrd)" \
 		--append="console=ttyS0 quiet panic=-1 nr_cpus=1 reset_devices" || exit
 	echo c >/proc/sysrq-trigger ;;
-hang)	sync -f kallsyms
-	echo 1 >/proc/sys/kernel/softlockup_panic
-	echo "hang: $(awk '$3 == "__x64_sys_sethostname" { print $1 }' /proc/kallsyms)"
-	while :; do taskset -c 1 hostname guest; sleep 1; done ;;
+hang|lockup)
+	sync -f kallsyms
+	if [ "$part" = hang ]; then
+		echo 1 >/proc/sys/kernel/softlockup_panic
+	elif [ -e /proc/sys/kernel/unknown_nmi_panic ]; then
+		echo 1 >/proc/sys/kernel/unknown_nmi_panic
+		modprobe -d "$kernel" i6300esb heartbeat=20 || exit
+		taskset -c 1 sh -c 'while :; do echo >&3; sleep 1; done' 3>/dev/watchdog &
+	else
+		echo 1 >/proc/sys/kernel/hardlockup_panic || exit
+	fi
+	echo "hang: $(awk '$3 ~ /^__(x64|arm64)_sys_sethostname$/ { print $1 }' /proc/kallsyms)"
+	n=0
+	while :; do
+		echo "$(cut -d' ' -f1 /proc/uptime) s: call $n"
+		n=$((n + 1))
+		taskset -c 1 hostname guest
+		sleep 1
+	done ;;
 reboot)	$x before.tnf && echo "copied: the kernel's"
 	cp program.tnf program-before.tnf && echo "copied: the program's"
 	if [ -d $ring ]; then
@@ -152,37 +184,43 @@ execute(sys.argv[2], json.loads(sys.argv[3]))
 END
 }
 
-# The instruction "jump to here" at an address of the kernel, by QEMU's server for gdb.
-loop_at() {
-	python3 - "$dir/gdb" "$1" <<'END'
-import socket, sys
+# Instructions at an address of the kernel, by QEMU's server for gdb.
+write_at() {
+	python3 - "$dir/gdb" "$1" "$2" <<'END'
+import re, socket, sys
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
 s.settimeout(60)
 
 def ask(text):
+    # The machine stops when we come, which it may tell first.
     s.sendall(b"$%s#%02x" % (text, sum(text) & 255))
     got = b""
-    while b"$" not in got or b"#" not in got or len(got.rpartition(b"#")[2]) < 2:
+    while True:
+        answer = re.search(rb"\$([^T#][^#]*)#..", got)
+        if answer:
+            s.sendall(b"+")
+            return answer[1]
         got += s.recv(4096)
-    s.sendall(b"+")
-    return got.partition(b"$")[2].partition(b"#")[0]
-print("written: %s" % ask(b"M" + sys.argv[2].encode() + b",2:ebfe").decode())
+print("written: %s" % ask(b"M%s,%x:%s" % (sys.argv[2].encode(), len(sys.argv[3]) // 2,
+                                         sys.argv[3].encode())).decode())
 ask(b"D")
 END
 }
 
 boot() {
 	rm -rf "$dir/monitor" "$dir/gdb" "$dir"/tnf-boot.*
-	TMPDIR=$dir sh "$TNF_SOURCE/tests/kernel/boot.sh" "$kernel" "sh $dir/guest.sh $part $kernel $dir" >"$dir/console" 2>&1 &
-	machine=$!
+	TMPDIR=$dir sh "$TNF_SOURCE/tests/kernel/boot.sh" "$kernel" "(part=$part kernel=$kernel dir=$dir
+$(cat "$dir/guest.sh")
+)" >"$dir/console" 2>&1 &
+	booted=$!
 }
 
 # until_console TEXT: it is there.
 until_console() {
 	for _ in $(seq 1800); do
 		! grep -aq "$1" "$dir/console" || return 0
-		kill -0 $machine 2>/dev/null || die "the machine has ended: see $dir/console"
+		kill -0 $booted 2>/dev/null || die "the machine has ended: see $dir/console"
 		sleep 1
 	done
 	die "no \"$1\": see $dir/console"
@@ -191,7 +229,7 @@ until_console() {
 if [ "$part" = reboot ]; then
 	TNF_REBOOT=1 TNF_APPEND='reserve_mem=16M:4096:trace trace_instance=boot_map@trace' TNF_QEMU=''
 	boot
-	wait $machine
+	wait $booted
 	tr -d '\r' <"$dir/console" | sed -n '/^Linux/,$p'
 	grep -aq '^previous-boot: exit status 0' "$dir/console" || bad "no trace of the boot before"
 	exit $rc
@@ -199,7 +237,7 @@ fi
 if [ "$part" = kexec ]; then
 	TNF_REBOOT='' TNF_APPEND='crashkernel=320M' TNF_QEMU=''
 	boot
-	wait $machine
+	wait $booted
 	tr -d '\r' <"$dir/console" | sed -n '/^Linux/,$p'
 	grep -aq '^vmcore: exit status 0' "$dir/console" || bad "no trace out of /proc/vmcore"
 	[ "$(grep -ac ': the same trace' "$dir/console")" -eq 5 ] || bad "another trace out of a compressed one"
@@ -209,10 +247,17 @@ fi
 TNF_REBOOT='' TNF_APPEND='panic=0'
 TNF_QEMU="-qmp unix:$dir/monitor,server=on,wait=off -device vmcoreinfo
 	-chardev socket,id=gdb,path=$dir/gdb,server=on,wait=off -gdb chardev:gdb"
+[ "$part $machine" != "lockup x86-64" ] ||
+	TNF_QEMU="$TNF_QEMU -device i6300esb -action watchdog=inject-nmi"
 boot
-if [ "$part" = hang ]; then
+case $part in
+hang)	instructions=$loop ;;
+lockup)	instructions=$deaf$loop ;;
+*)	instructions= ;;
+esac
+if [ -n "$instructions" ]; then
 	until_console '^hang: '
-	loop_at "$(tr -d '\r' <"$dir/console" | sed -n 's/^hang: //p')"
+	write_at "$(tr -d '\r' <"$dir/console" | sed -n 's/^hang: //p')" $instructions
 fi
 until_console 'end Kernel panic'
 formats='elf kdump-zlib kdump-lzo kdump-snappy'
@@ -222,14 +267,14 @@ for format in $formats; do
 	monitor dump-guest-memory '{"paging": false, "protocol": "file:'"$dir/${format#kdump-}"'", "format": "'"$format"'"}'
 done
 rm -f "$dir/raw"
-[ "$part" != dump ] || monitor pmemsave '{"val": 0, "size": 2147483648, "filename": "'"$dir/raw"'"}'
+[ "$part" != dump ] || monitor pmemsave '{"val": '$memory', "size": 2147483648, "filename": "'"$dir/raw"'"}'
 disk=$(echo "$dir"/tnf-boot.*/disk)
 e2fsck -fp "$disk" >/dev/null 2>&1	# what is in its journal
 rm -f "$dir/kallsyms" "$dir/program.disk.tnf"
 debugfs -R "dump /kallsyms $dir/kallsyms" "$disk" 2>/dev/null
 debugfs -R "dump /program.tnf $dir/program.disk.tnf" "$disk" 2>/dev/null
 monitor quit '{}'
-wait $machine
+wait $booted
 [ -s "$dir/elf" ] || die "no dump: see $dir/console"
 
 # Of the last event: seconds since the machine was started.
@@ -239,34 +284,48 @@ last() {
 
 # The kernel's symbols as a System.map has them, for a kernel at the place that it was built
 # for: the names of its addresses are the same by either list.
-python3 - "$dir/kallsyms" >"$dir/System.map" <<'END'
+python3 - "$dir/kallsyms" $code "$(tr -d '\r' <"$dir/console" |
+	sed -n 's/.*Kernel Offset: \([^ ]*\).*/\1/p' | tail -1)" >"$dir/System.map" <<'END'
 import sys
 rows = [line.split() for line in open(sys.argv[1]) if "[" not in line]
-by = next(int(r[0], 16) for r in rows if r[2] == "_stext") - 0xffffffff81000000
+code, by = int(sys.argv[2], 16), int(sys.argv[3] or "0", 0)
 print("KASLR has moved the kernel by %#x" % by, file=sys.stderr)
 for address, kind, name in rows:
     address = int(address, 16)
-    print("%016x %s %s" % (address - by if address >= 0xffffffff80000000 else address, kind, name))
+    print("%016x %s %s" % (address - by if address >= code else address, kind, name))
 END
-symbols() { grep -a '^symbol .* - ' "$1" | awk '$2 >= "ffffffff80000000"' | sort -u; }
+symbols() { grep -a '^symbol .* - ' "$1" | awk -v code=$code '$2 "" >= code ""' | sort -u; }
 "$x" -d "$dir/elf" -n "$dir/kallsyms" "$dir/by-kallsyms.tnf" || bad "with kallsyms"
 "$x" -d "$dir/elf" -n "$dir/System.map" "$dir/by-map.tnf" || bad "with System.map"
 symbols "$dir/by-kallsyms.tnf" >"$dir/symbols.1"
 symbols "$dir/by-map.tnf" >"$dir/symbols.2"
 { [ -s "$dir/symbols.1" ] && cmp "$dir/symbols.1" "$dir/symbols.2"; } || bad "other symbols by System.map"
 echo "$(wc -l <"$dir/symbols.1") symbols of the kernel, $(wc -l <"$dir/symbols.2") by System.map"
-grep -a -e 'Trigger a crash' -e 'soft lockup' -e 'end Kernel panic' "$dir/console" | tr -d '\r'
+moments="-e Trigger.a.crash -e soft.lockup -e hard.LOCKUP -e NMI: -e end.Kernel.panic"
+# shellcheck disable=SC2086  # words are meant
+grep -a $moments "$dir/console" | tr -d '\r'
 "$dump" --info "$dir/by-kallsyms.tnf" | sed '1,/^  printed last:/d' >"$dir/printed"
 grep -q 'end Kernel panic' "$dir/printed" || bad "the panic's last line is not in the context"
 echo "$(wc -l <"$dir/printed") lines of the kernel in the context, among them"
-grep -e 'Trigger a crash' -e 'soft lockup' -e 'end Kernel panic' "$dir/printed"
-if [ "$part" = hang ]; then
-	task=$(sed -n 's/.*soft lockup - CPU#1.*\[hostname:\([0-9]*\)\].*/\1/p' "$dir/printed" | head -1)
+# shellcheck disable=SC2086
+grep $moments "$dir/printed"
+if [ -n "$instructions" ]; then
+	# Who hangs has begun a call of sethostname, and never ended it.
+	grep -a ' s: call ' "$dir/console" | tail -1
+	task=$("$dump" "$dir/by-kallsyms.tnf" | awk -v call=$sethostname '
+		$7 == "syscall_start" && $9 == call { print $4 }' | tail -1)
 	"$dump" --info "$dir/by-kallsyms.tnf" | grep -e ' cpu ' -e 'time:'
 	echo "last event at $(last "$dir/by-kallsyms.tnf") s; the last system calls of task $task, which hangs:"
 	"$dump" --pretty --tid "$task" "$dir/by-kallsyms.tnf" | grep syscall | tail -2
 	exit $rc
 fi
+# printk's clock is another one: the moment of the crash in the trace's is that of the call
+# that has not returned, of whom the panic names.
+task=$(sed -n 's/.*\] CPU: .*PID: \([0-9]*\) .*/\1/p' "$dir/printed" | tail -1)
+"$dump" "$dir/by-kallsyms.tnf" | awk -v task="$task" '
+	$4 == task && $7 == "syscall_start" { call = $1 }
+	$6 ~ /^[0-9]+$/ && $7 != "" { last = $1 }
+	END { printf "the call of task %s that crashed the machine: %.3f s before the last event\n", task, (last - call) / 1000 }'
 # QEMU 7.2 has section headers in front of the program headers, which makedumpfile 1.7.2
 # looks for right behind the file's: they are moved there.
 cp "$dir/elf" "$dir/elf.moved" && chmod 600 "$dir/elf.moved" && python3 - "$dir/elf.moved" <<'END'
@@ -284,13 +343,15 @@ with open(sys.argv[1], "r+b") as f:
     f.write(head + table)
 END
 # Debian's makedumpfile knows neither snappy nor zstd, and writes such pages as they are.
-for way in c l p z; do
+ways='c l p z'
+[ $machine = x86-64 ] || ways=
+for way in $ways; do
 	rm -f "$dir/makedumpfile-$way"
 	makedumpfile -d 31 -$way "$dir/elf.moved" "$dir/makedumpfile-$way" >"$dir/makedumpfile.log" 2>&1 ||
 		echo "makedumpfile -d 31 -$way: $(tail -1 "$dir/makedumpfile.log")"
 done
 rm -f "$dir/makedumpfile-17"
-makedumpfile -d 17 -l "$dir/elf.moved" "$dir/makedumpfile-17" >"$dir/makedumpfile.log" 2>&1
+[ -z "$ways" ] || makedumpfile -d 17 -l "$dir/elf.moved" "$dir/makedumpfile-17" >"$dir/makedumpfile.log" 2>&1
 
 for d in elf zlib lzo snappy raw makedumpfile-c makedumpfile-l makedumpfile-p makedumpfile-z makedumpfile-17; do
 	[ -s "$dir/$d" ] || continue
