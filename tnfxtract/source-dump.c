@@ -9,6 +9,8 @@
 
 #include "tnfxtract/tnfxtract.h"
 
+#define KCORE	"/proc/kcore"		/* this machine's memory */
+
 /* The list's address of the symbol where the kernel's text begins; 0: none. */
 static uint64_t
 stext_of_list(const char *name, bool *readable)
@@ -65,6 +67,9 @@ open_image(struct source *s, const char *dump)
 	else if (e == EINVAL)
 		complain("kvm_read error in %s: neither a 64-bit ELF core, nor a "
 		    "compressed dump, nor raw memory; or it is damaged", dump);
+	else if (e != 0 && strcmp(dump, KCORE) == 0)
+		complain("%s: %s: run as root, on a kernel that has CONFIG_PROC_KCORE and "
+		    "is not locked down", dump, strerror(e));
 	else if (e != 0)
 		complain("%s: %s", dump, strerror(e));
 	return e == 0;
@@ -118,7 +123,7 @@ read_boot_id(uint8_t id[16])
 bool
 source_open_previous(struct source *s)
 {
-	if (!source_open_dump(s, "/proc/kcore", NULL))
+	if (!source_open_dump(s, KCORE, NULL))
 		return false;
 	s->previous = true;
 	if (!read_boot_id(s->boot_id)) {

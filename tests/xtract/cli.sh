@@ -113,6 +113,7 @@ expect 1 "none: No such file" "$x" -d image -n none files/x
 expect 1 "Symbol lookup error in theirs" "$x" -d image -n theirs files/x
 head -c 100000 /dev/zero >zero
 expect 1 "No trace data available in the kernel." "$x" -d zero -n list files/x
+[ -r /proc/kcore ] || expect 1 ": run as root, on a kernel that has CONFIG_PROC_KCORE" "$x" --previous-boot files/x
 printf 'KDUMP   %4096s' x >compressed
 expect 1 "compressed" "$x" -d compressed files/x
 printf 'makedumpfile\0\0\0\0' >flat; head -c 4096 /dev/zero >>flat
