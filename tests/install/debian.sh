@@ -40,6 +40,19 @@ for lib in libtnf libtnfctl libtnfprobe; do
 $(grep '^[<>]' "$TMP/diff")"
 done
 
+# A name that came with a version that is not there yet: no package could be installed that
+# needs it.
+version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$debian/changelog")
+for v in $(awk '/^ / { print $2 }' "$debian"/*.symbols | sort -u); do
+	! command -v dpkg >/dev/null || dpkg --compare-versions "$v" le "$version" ||
+		bad "debian/*.symbols: $v is later than $version"
+done
+
+# The tests that are named are there, and the others, too.
+sed -n 's/^Tests: *//p' "$debian/tests/control" | sort >"$TMP/named"
+find "$debian/tests" -type f -perm /111 -printf '%f\n' | sort | diff "$TMP/named" - ||
+	bad "debian/tests: control (<) and programs (>)"
+
 # Every file that is installed below the prefix is in a package, and every line of a
 # package's list finds one.  The packages are configured with everything; this build may
 # lack a part, whose lines then find nothing.
