@@ -280,6 +280,18 @@ put_ext(struct mk *m, size_t at, uint32_t v)
 	mk_put32(m, TNF_EXT_OFFSET + (uint32_t)at, v);
 }
 
+/* As a process's file has it, which has taken one block. */
+static void
+put_process(struct mk *m)
+{
+	put_ext(m, offsetof(struct tnf_ext, version), TNF_EXT_VERSION);
+	put_ext(m, offsetof(struct tnf_ext, size), sizeof(struct tnf_ext));
+	put_ext(m, offsetof(struct tnf_ext, kind), TNF_EXT_PROCESS);
+	put_ext(m, offsetof(struct tnf_ext, data_cursor), 1);
+	put_ext(m, offsetof(struct tnf_ext, data_start), mk_data_start(m));
+	put_ext(m, offsetof(struct tnf_ext, magic), TNF_EXT_MAGIC);
+}
+
 /* Blocks are lost unread, and with them what waits: one refresh tells all of it. */
 START_TEST(lost_at_once)
 {
@@ -293,12 +305,7 @@ START_TEST(lost_at_once)
 	tnf_stream_t *s;
 	size_t n;
 
-	put_ext(m, offsetof(struct tnf_ext, version), TNF_EXT_VERSION);
-	put_ext(m, offsetof(struct tnf_ext, size), sizeof(struct tnf_ext));
-	put_ext(m, offsetof(struct tnf_ext, kind), TNF_EXT_PROCESS);
-	put_ext(m, offsetof(struct tnf_ext, data_cursor), 1);
-	put_ext(m, offsetof(struct tnf_ext, data_start), mk_data_start(m));
-	put_ext(m, offsetof(struct tnf_ext, magic), TNF_EXT_MAGIC);
+	put_process(m);
 	bytes = mk_bytes(m, &n);
 	ck_assert(mk_event(m, &t, p, 1000, (int64_t)1));
 	ck_assert_int_eq(tnf_stream_new(&s), 0);
@@ -319,6 +326,35 @@ START_TEST(lost_at_once)
 		continue;
 	ck_assert_int_eq(tnf_stream_refresh(s, 3000, &progress), 0);
 	ck_assert_uint_eq(progress.blocks_missed, 0);
+	tnf_stream_close(s);
+	mk_free(m);
+}
+END_TEST
+
+/* Two files that hold the same part of what one process wrote; it is told once, also where
+   the stream follows another file that is added later. */
+START_TEST(siblings)
+{
+	struct mk *m = mk_new(&(struct mk_opts){ .data_blocks = 1 });
+	struct mk_thread t = { .pid = 1, .lwpid = 1, .tid = 1 };
+	unsigned p = mk_probe(m, "p", "", "i:tnf_int32");
+	unsigned char *bytes;
+	tnf_stream_t *s;
+	size_t n;
+
+	put_process(m);
+	put_ext(m, offsetof(struct tnf_ext, start_mono), 1);
+	ck_assert(mk_event(m, &t, p, 1000, (int64_t)1));
+	ck_assert(mk_event(m, &t, p, 2000, (int64_t)2));
+	bytes = mk_bytes(m, &n);
+	ck_assert_int_eq(tnf_stream_new(&s), 0);
+	ck_assert_int_eq(tnf_stream_add_mem(s, bytes, n, "one", NULL), 0);
+	ck_assert_int_eq(tnf_stream_add_mem(s, bytes, n, "two", NULL), 0);
+	if (_i == 1)
+		tnf_stream_follow(s);
+	ck_assert_uint_eq(next_arg(s), 1);
+	ck_assert_uint_eq(next_arg(s), 2);
+	ck_assert_uint_eq(next_arg(s), 9999);
 	tnf_stream_close(s);
 	mk_free(m);
 }
@@ -384,6 +420,7 @@ suite(void)
 	tcase_add_loop_test(tc, laps, 0, 4);
 	tcase_add_test(tc, lost_while_waiting);
 	tcase_add_test(tc, lost_at_once);
+	tcase_add_loop_test(tc, siblings, 0, 2);
 	suite_add_tcase(su, tc);
 	return su;
 }
