@@ -1,6 +1,7 @@
 /*
  * stream.c - fuzzes the stream of libtnf: whole, while it grows, and the copy.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,19 @@
 #include "tests/reader/walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Blocks are taken over, and others were in between, while what was found in them waits. */
+static void
+overwrite(uint8_t *file, size_t size, const struct tnf_file *f)
+{
+	size_t cursor = TNF_EXT_OFFSET + offsetof(struct tnf_ext, data_cursor);
+
+	if (size < TNF_EXT_OFFSET + sizeof(struct tnf_ext))
+		return;
+	/* 2^24 of them: more than the file has, and less than half of all numbers. */
+	file[cursor + (f->bytes.swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? 4 : 3)]++;
+	memset(file + size - size / 3, 0, size / 3);
+}
 
 /* A file that changes between looks: half of it is not there yet at first. */
 static void
@@ -31,6 +45,8 @@ follow(const uint8_t *data, size_t size)
 		while (tnf_stream_next(s, &ev) == 1)
 			;
 		memcpy(file, data, size);
+		tnf_stream_refresh(s, INT64_MIN, &progress);
+		overwrite(file, size, f);
 		tnf_stream_refresh(s, INT64_MAX, &progress);
 		while (tnf_stream_next(s, &ev) == 1)
 			;
