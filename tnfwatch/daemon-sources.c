@@ -24,7 +24,7 @@
 
 #define KERNEL_RETRY	(5 * SECOND)
 #define ENDED_TELL	(200 * MS)	/* the connector tells how, a moment later */
-#define ENDED_READ	(1 * SECOND)	/* and what it wrote last has been read */
+#define ENDED_READ	(1 * SECOND)	/* ... what it wrote last has been read, once at least */
 #define TAKER_RETRY	(1 * SECOND)
 
 static bool
@@ -386,8 +386,9 @@ daemon_sources_poll(struct daemon *d, int64_t now, int64_t until)
 	for (s = d->sources; s != NULL; s = s->next) {
 		if (s->ended == 0)
 			source_poll(s, until);
-		else if (now - s->ended < ENDED_READ)
+		else if (now - s->ended < ENDED_READ || s->polled <= s->ended)
 			source_poll(s, INT64_MAX);
+		s->polled = now;
 		/* What it says of its blocks counts only as long as it is read. */
 		if (*s->broken == '\0')
 			source_keep_history(d, s, now);

@@ -57,6 +57,7 @@ struct source {
 	uint64_t short_bytes;	/* of the ring of one that ended before it was attached to; 0: it is
 				   none */
 	int64_t	 ended;		/* when the process did; 0: it lives */
+	int64_t	 polled;		/* for events, the last time */
 	int	 status;	/* as of wait(2); -1: not known */
 	bool	 ended_told;	/* to the triggers */
 	char	*context;	/* what tnf(5) calls so, as of the last look */
