@@ -5,6 +5,8 @@
 
 #include "common/guess.h"
 
+#define GUESS_SLIPS	2	/* that a word may have */
+
 static size_t
 guess_min3(size_t a, size_t b, size_t c)
 {
@@ -13,14 +15,15 @@ guess_min3(size_t a, size_t b, size_t c)
 	return m < c ? m : c;
 }
 
-/* How many letters to insert, drop, change or swap to get from a to b. */
+/* How many letters to insert, drop, change or swap to get from a to b.  Those of
+   other lengths are not meant; names of tracepoints have up to 60 letters. */
 static size_t
 guess_distance(const char *a, const char *b)
 {
-	enum { MAX = 16 };
+	enum { MAX = 64 };
 	size_t d[MAX + 1][MAX + 1], n = strlen(a), m = strlen(b), i, j;
 
-	if (n > MAX || m > MAX)
+	if (n > MAX || m > MAX || n > m + GUESS_SLIPS || m > n + GUESS_SLIPS)
 		return MAX;
 	for (i = 0; i <= n; i++)
 		d[i][0] = i;
@@ -41,7 +44,7 @@ const char *
 tnf_word_guess(const char *const *words, const char *text)
 {
 	const char *best = NULL;
-	size_t d, best_d = strlen(text) < 4 ? 2 : 3;
+	size_t d, best_d = strlen(text) < 4 ? GUESS_SLIPS : GUESS_SLIPS + 1;
 
 	for (; *words != NULL; words++) {
 		d = guess_distance(*words, text);

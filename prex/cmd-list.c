@@ -7,6 +7,7 @@
 #include "prex/list.h"
 #include "prex/parse.h"
 #include "prex/shell.h"
+#include "prex/util.h"
 
 static const char *const words[] = {
 	"sets", "fcns", "history", "tracefile", "probes", "values", NULL
@@ -32,6 +33,18 @@ cmd_list_abbreviates(const struct statement *st, const struct token *tok,
 	return true;
 }
 
+/* Who leaves out "probes" has written what is to be listed among the attributes. */
+static void
+hint_probes(struct statement *st, const struct token *tok)
+{
+	if (tok->kind == TOK_SET)
+		statement_hint(st, tnf_xasprintf("list: \"probes\" is missing: "
+		    "list probes %s", tok->text));
+	else if (tok->kind == TOK_EQUAL)
+		statement_hint(st, tnf_xstrdup("list: \"probes\" is missing: "
+		    "list probes attribute=value"));
+}
+
 static bool
 parse_probes(struct shell *sh, struct statement *st, struct args *a)
 {
@@ -43,8 +56,10 @@ parse_probes(struct shell *sh, struct statement *st, struct args *a)
 			a->word = "probes";
 			return parse_target(sh, st, a);
 		}
-		if (!parse_spec(sh, st, a))
+		if (!parse_spec(sh, st, a)) {
+			hint_probes(st, tok);
 			return false;
+		}
 	}
 }
 

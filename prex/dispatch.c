@@ -23,7 +23,13 @@ syntax_error(struct shell *sh, const struct statement *st)
 	fflush(stdout);
 	shell_print_place(sh, tok->line);
 	fprintf(stderr, "syntax error on or before \"%s\"\n", text);
-	if (st->hint != NULL)
+	if (*tok->text == '\r')
+		shell_say(sh, "\\r: lines end as in DOS: take the carriage returns out (dos2unix)");
+	else if (*tok->text == ';' && tok->kind == TOK_BAD)
+		shell_say(sh, ";: ends a command in -c alone: here each has a line of its own");
+	else if (*tok->text == '"' && tok->kind == TOK_BAD)
+		shell_say(sh, "\": texts are in single quotes: 'a text'");
+	else if (st->hint != NULL)
 		shell_say(sh, "%s", st->hint);
 	free(text);
 	sh->failed = true;

@@ -162,6 +162,10 @@ hint_selector(struct shell *sh, const struct values *l,
 		return hint;
 	if (s->attr.is_regex || values_of(l, s->attr.text) == NULL)
 		return tnf_xstrdup("no probe matches: see \"list values /.*/\"");
+	/* A word with a dot selects tracepoints and USDT probes by name. */
+	if (strcmp(s->attr.text, "keys") == 0 && !s->value.is_regex &&
+	    strchr(s->value.text, '.') != NULL)
+		return tnf_xstrdup("no probe matches: see \"list values name\"");
 	quote = lex_is_plain(s->attr.text) ? "" : "'";
 	return tnf_xasprintf("no probe matches: see \"list values %s%s%s\"",
 	    quote, s->attr.text, quote);

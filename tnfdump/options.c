@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "common/guess.h"
 #include "common/printable.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
@@ -22,6 +23,25 @@
 #include "analysis/timespec.h"
 #include "common/xalloc.h"
 
+#define OUTPUTS_MAX	32
+
+/* What was no format, with those that there are. */
+static void
+tell_formats(const char *word)
+{
+	struct out text;
+
+	tnf_out_memory(&text);
+	for (const struct output *o = outputs; o->name != NULL; o++) {
+		out_char(&text, ' ');
+		out_str(&text, o->name);
+	}
+	out_char(&text, '\0');
+	options_wrong("to", "%s: neither a format nor a time: formats are%s", word,
+	    text.base);
+	tnf_out_close(&text);
+}
+
 static int
 set_to(struct dump *d, const char *arg)
 {
@@ -30,9 +50,10 @@ set_to(struct dump *d, const char *arg)
 
 	if (o == NULL && timespec_parse(arg, &time) == NULL)
 		return until_set(d, arg);	/* --from ... --to ... */
-	if (o == NULL)
-		return options_wrong("to", "%s: neither a format nor a time: "
-		    "see %s --help", arg, NAME);
+	if (o == NULL) {
+		tell_formats(arg);
+		return -1;
+	}
 	return output_choose(d, "to", o);
 }
 
@@ -225,6 +246,54 @@ options_row_of(int c)
 	return r;
 }
 
+/* The option that was meant by a word without its "--", or NULL. */
+static const char *
+guess_option(const char *word)
+{
+	const char **names = tnf_xcalloc(count_rows() + 1, sizeof *names), *guess;
+
+	for (unsigned i = 0; i < count_rows(); i++)
+		names[i] = option_rows[i].name;
+	guess = tnf_word_guess(names, word);
+	free(names);
+	return guess;
+}
+
+/* The format that was meant, or NULL: many tools have an option for each. */
+static const char *
+guess_format(const char *word)
+{
+	const char *names[OUTPUTS_MAX + 1] = { NULL };
+	size_t n = 0;
+
+	if (output_find(word) != NULL)
+		return word;
+	for (const struct output *o = outputs; o->name != NULL && n < OUTPUTS_MAX; o++)
+		names[n++] = o->name;
+	return tnf_word_guess(names, word);
+}
+
+static void
+tell_unknown(const char *word)
+{
+	char *name = tnf_xstrdup(word + 2);
+	const char *format, *option;
+
+	name[strcspn(name, "=")] = '\0';
+	option = guess_option(name);
+	format = guess_format(name);
+	if (format != NULL && (option == NULL || strcmp(format, name) == 0))
+		tnf_printable_printf(stderr, NAME ": %s: unknown or ambiguous option: "
+		    "did you mean --to %s?\n", word, format);
+	else if (option != NULL && strncmp(option, name, strlen(name)) != 0)
+		tnf_printable_printf(stderr, NAME ": %s: unknown or ambiguous option: "
+		    "did you mean --%s?\n", word, option);
+	else
+		tnf_printable_printf(stderr, NAME ": %s: unknown or ambiguous option: "
+		    "see %s --help\n", word, NAME);
+	free(name);
+}
+
 _Noreturn static void
 wrong(int c, const char *word)
 {
@@ -232,8 +301,7 @@ wrong(int c, const char *word)
 		tnf_printable_printf(stderr, NAME ": %s: needs an argument: see %s --help\n",
 		    word, NAME);
 	else if (word[0] == '-' && word[1] == '-')
-		tnf_printable_printf(stderr, NAME ": %s: unknown or ambiguous option: "
-		    "see %s --help\n", word, NAME);
+		tell_unknown(word);
 	else {
 		tnf_printable_printf(stderr, NAME ": invalid option -- '%c'\n", optopt);
 		old_usage();

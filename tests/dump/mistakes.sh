@@ -75,7 +75,12 @@ done <<'M'
 0||--info a.tnf b.tnf
 0||--diff a.tnf b.tnf
 1|cannot open nosuch.tnf|nosuch.tnf
-2|--nosuch: unknown or ambiguous option|--nosuch a.tnf
+2|--nosuch: unknown or ambiguous option: see|--nosuch a.tnf
+2|--html: unknown or ambiguous option: did you mean --to html?|--html a.tnf
+2|--json: unknown or ambiguous option: did you mean --to jsonl?|--json a.tnf
+2|--statz=n: unknown or ambiguous option: did you mean --stats?|--statz=n a.tnf
+2|--st: unknown or ambiguous option: see|--st a.tnf
+2|--to: json: neither a format nor a time: formats are text jsonl csv |--to json a.tnf
 M
 
 # What is not paired is not shown as pairs.

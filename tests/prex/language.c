@@ -164,6 +164,8 @@ END_TEST
 START_TEST(abbreviations)
 {
 	static const char *const list[] = { "on", "off", "only", NULL };
+	static const char *const long_names[] = { "net.net_dev_xmit",
+	    "sched.sched_process_exec", NULL };
 	const char *w = NULL;
 	char *all;
 
@@ -182,6 +184,10 @@ START_TEST(abbreviations)
 	ck_assert_ptr_null(tnf_word_guess(cmd_names, "xyzzy"));
 	ck_assert_ptr_null(tnf_word_guess(cmd_names,
 	    "averylongwordthatisnocommandatall"));
+	/* Names of tracepoints are long. */
+	ck_assert_str_eq(tnf_word_guess(long_names, "sched.sched_proces_exec"),
+	    "sched.sched_process_exec");
+	ck_assert_ptr_null(tnf_word_guess(long_names, "sched.sched_switched_to"));
 }
 END_TEST
 

@@ -85,7 +85,16 @@ both $u "enable 'io" "syntax error on or before \"'\"
 prex: ': not closed before the end of the line"
 both $u 'enable a-b' "syntax error on or before \"-\"
 prex: -: in no plain word: quote what has it: 'a-b'"
-both $u 'list sets; list fcns' 'syntax error on or before ";"'
+both $u 'list sets; list fcns' 'syntax error on or before ";"
+prex: ;: ends a command in -c alone: here each has a line of its own'
+both $u 'enable io; disable io' 'syntax error on or before ";"
+prex: ;: ends a command in -c alone: here each has a line of its own'
+both $u 'enable "io"' 'syntax error on or before """
+prex: ": texts are in single quotes: '\''a text'\'
+both $u 'list $all' 'syntax error on or before "$all"
+prex: list: "probes" is missing: list probes $all'
+both $u 'list name=pass' 'syntax error on or before "="
+prex: list: "probes" is missing: list probes attribute=value'
 both $u 'create all io' 'syntax error on or before "all"'
 both $u 'create &f' 'syntax error on or before "
 "'
@@ -103,6 +112,12 @@ prex: lsit: no such word: did you mean "list"?'
 both $u 'pfilter o' 'syntax error on or before "o"
 prex: o: ambiguous: on, off'
 both $u 'zzz' 'syntax error on or before "zzz"'
+
+# Lines that end as in DOS.
+script $u "$(printf 'enable io\r')" <<'E'
+<STDIN>:1: syntax error on or before "\r"
+prex: \r: lines end as in DOS: take the carriage returns out (dos2unix)
+E
 
 # The real line, also of a command that goes on over several.
 script $u '
