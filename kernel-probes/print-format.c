@@ -235,7 +235,7 @@ one_call(const char *p, bool flags, void (*fn)(void *arg, const char *member,
 }
 
 void
-tnfctl_print_format_names(const char *format, void (*fn)(void *arg, const char *member,
+kp_print_format_names(const char *format, void (*fn)(void *arg, const char *member,
     const char *names), void *arg)
 {
 	static const char symbolic[] = "__print_symbolic(", flags[] = "__print_flags(";

@@ -20,13 +20,13 @@ static const char *const places[] = {
 static const char *place = "/sys/kernel/tracing";
 
 const char *
-tnfctl_tracefs_dir(void)
+kp_tracefs_dir(void)
 {
 	return place;
 }
 
 int
-tnfctl_tracefs_find(struct kp *kp)
+kp_tracefs_find(struct kp *kp)
 {
 	char path[64];
 
@@ -49,7 +49,7 @@ tnfctl_tracefs_find(struct kp *kp)
 }
 
 int
-tnfctl_tracefs_read(struct kp *kp, const char *path, char **ret)
+kp_tracefs_read(struct kp *kp, const char *path, char **ret)
 {
 	char full[256];
 	int fd, e;
@@ -180,7 +180,7 @@ split_declaration(char *decl, struct tracefs_field *f)
 }
 
 const char *
-tnfctl_tracefs_next_field(const char *format, struct tracefs_field *ret)
+kp_tracefs_next_field(const char *format, struct tracefs_field *ret)
 {
 	const char *at = strstr(format, "\tfield:"), *end;
 	unsigned offset, size, is_signed;

@@ -10,12 +10,12 @@
 
 struct kp;
 
-/* Where it is mounted, as far as tnfctl_tracefs_find() knows. */
-const char *tnfctl_tracefs_dir(void);
+/* Where it is mounted, as far as kp_tracefs_find() knows. */
+const char *kp_tracefs_dir(void);
 /* Mounts it if it is not, and if we may.  0, or why it is not to be had. */
-int tnfctl_tracefs_find(struct kp *);
+int kp_tracefs_find(struct kp *);
 /* The whole of a file, malloc'ed, with a NUL behind it; or a negative errno. */
-int tnfctl_tracefs_read(struct kp *, const char *path, char **ret);
+int kp_tracefs_read(struct kp *, const char *path, char **ret);
 
 struct tracefs_field {
 	char	    name[128];
@@ -26,7 +26,7 @@ struct tracefs_field {
 };
 
 /* The next field that 'format' describes; returns the text behind it, or NULL. */
-const char *tnfctl_tracefs_next_field(const char *format, struct tracefs_field *ret);
+const char *kp_tracefs_next_field(const char *format, struct tracefs_field *ret);
 
 /* print-format.c: the names that a tracepoint's print format has for values. */
 /*
@@ -34,7 +34,7 @@ const char *tnfctl_tracefs_next_field(const char *format, struct tracefs_field *
  * "Context"): "symbolic MASK VALUE=NAME,..." or "flags MASK DELIMITER VALUE=NAME,...".
  * What cannot be understood is left out.
  */
-void tnfctl_print_format_names(const char *format, void (*fn)(void *arg, const char *member,
+void kp_print_format_names(const char *format, void (*fn)(void *arg, const char *member,
     const char *names), void *arg);
 
 #endif /* KERNEL_PROBES_TRACEFS_H */

@@ -51,8 +51,8 @@ kp_import_tracepoints(struct kp *kp)
 	char *text, *line, *end;
 	int r;
 
-	if ((r = tnfctl_tracefs_find(kp)) < 0 ||
-	    (r = tnfctl_tracefs_read(kp, "available_events", &text)) < 0)
+	if ((r = kp_tracefs_find(kp)) < 0 ||
+	    (r = kp_tracefs_read(kp, "available_events", &text)) < 0)
 		return r;
 	for (line = text; r == 0 && *line != '\0'; line = end) {
 		end = line + strcspn(line, "\n");
@@ -115,12 +115,12 @@ describe_tracepoint(struct kp *kp, struct kp_import *imp)
 
 	split_name(imp, &system, &event);
 	snprintf(path, sizeof path, "events/%.*s/%s/format", system, imp->name, event);
-	if ((r = tnfctl_tracefs_find(kp)) < 0 || (r = tnfctl_tracefs_read(kp, path, &text)) < 0) {
+	if ((r = kp_tracefs_find(kp)) < 0 || (r = kp_tracefs_read(kp, path, &text)) < 0) {
 		kp_import_lacks(imp, r == -ENOENT ? "this kernel has none, or its module "
 		    "is not loaded" : "tracefs: %s", strerror(-r));
 		return r;
 	}
-	for (const char *at = text; (at = tnfctl_tracefs_next_field(at, &f)) != NULL;)
+	for (const char *at = text; (at = kp_tracefs_next_field(at, &f)) != NULL;)
 		if (f.offset >= 8 && add_field(imp, &f) == -ENOMEM)
 			break;
 	free(text);
@@ -137,7 +137,7 @@ tracepoint_number(struct kp *kp, const char *name)
 	if (dot == NULL)
 		return -EINVAL;
 	snprintf(path, sizeof path, "events/%.*s/%s/id", (int)(dot - name), name, dot + 1);
-	if ((r = tnfctl_tracefs_find(kp)) < 0 || (r = tnfctl_tracefs_read(kp, path, &text)) < 0)
+	if ((r = kp_tracefs_find(kp)) < 0 || (r = kp_tracefs_read(kp, path, &text)) < 0)
 		return r;
 	r = atoi(text);
 	free(text);
@@ -193,7 +193,7 @@ file_tracepoint(const struct kp_import *imp, char *buf, size_t n)
 	int system;
 
 	split_name(imp, &system, &event);
-	snprintf(buf, n, "%s/events/%.*s/%s/format", tnfctl_tracefs_dir(), system, imp->name,
+	snprintf(buf, n, "%s/events/%.*s/%s/format", kp_tracefs_dir(), system, imp->name,
 	    event);
 }
 

@@ -36,10 +36,10 @@ names_of(struct kp *kp, const char *probe, struct names_call *c)
 		return;
 	snprintf(path, sizeof path, "events/%.*s/%s/format", (int)(dot - probe), probe,
 	    dot + 1);
-	if (tnfctl_tracefs_read(kp, path, &text) < 0)
+	if (kp_tracefs_read(kp, path, &text) < 0)
 		return;
 	c->probe = probe;
-	tnfctl_print_format_names(text, names_each, c);
+	kp_print_format_names(text, names_each, c);
 	free(text);
 }
 
@@ -49,7 +49,7 @@ kp_value_names_of(struct kp *kp, const char *probe, void (*fn)(void *arg, const 
 {
 	struct names_call c = { fn, arg, NULL };
 
-	if (tnfctl_tracefs_find(kp) == 0)
+	if (kp_tracefs_find(kp) == 0)
 		names_of(kp, probe, &c);
 	kp->detail[0] = '\0';
 }
@@ -63,7 +63,7 @@ kp_value_names(struct kp *kp, void (*fn)(void *arg, const char *probe, const cha
 	int fd = bpf_obj_get(KP_PIN_ASKED), r;
 	uint32_t slot, next;
 
-	r = fd < 0 || a == NULL || tnfctl_tracefs_find(kp) < 0 ? -1 :
+	r = fd < 0 || a == NULL || kp_tracefs_find(kp) < 0 ? -1 :
 	    bpf_map_get_next_key(fd, NULL, &next);
 	while (r == 0) {
 		slot = next;

@@ -54,6 +54,10 @@ while IFS="	" read -r what where; do
 	done
 done <"$TMP/once"
 
+# A shared name begins with the prefix of its own room (HACKING.md), not of the one above.
+grep -rnE --include='*.[ch]' '\<tnfctl_[a-z]' kernel-probes >"$TMP/above" &&
+	bad "kernel-probes has a prefix of its own, kp_: $(cat "$TMP/above")"
+
 # Libraries return errors; programs print them.
 for room in common format analysis; do
 	case $room in common) names='stdout|getopt|optarg' ;; *) names='stdout|stderr|getopt|optarg' ;; esac
