@@ -91,12 +91,15 @@ as_counted() { within "$1" "$2" $(($(inside "$3") - 64)) $(($(outside "$3") + 64
 # as soon as there is swap), and no less than what our group alone did.
 of_processes() { within "$1" "$2" $(($4 - 64)) $(($(outside "$3") + 64)); }
 
-# Pages that the group has swapped out, at the least.
+# Pages that the group has swapped out, at the least; of a kernel that does not tell
+# (cgroup2 before 6.5), what of its pages has no room there.
 group_swapped() {
 	if grep -q '^pswpout ' "$group/memory.stat"; then
 		awk '$1 == "pswpout" { print $2 }' "$group/memory.stat"
 	elif [ -e "$group/memory.swap.peak" ]; then
 		echo $(($(cat "$group/memory.swap.peak") / page))
+	elif [ -e "$group/memory.max" ]; then
+		echo $((64 * 256 - (32 << 20) / page))
 	else
 		echo $((($(cat "$group/memory.memsw.max_usage_in_bytes") - (32 << 20)) / page))
 	fi

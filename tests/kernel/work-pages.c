@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -252,6 +253,8 @@ stacks(long mib, char **arg)
 	static atomic_int tids[3];
 	pthread_t t;
 
+	/* Before Linux 6.7 a stack may begin with a huge page: 512 pages go out for one. */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	for (int i = 0; i < 3; i++)
 		pthread_create(&t, NULL, have_stack, &tids[i]);
 	for (int i = 0; i < 3; i++) {
