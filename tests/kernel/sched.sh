@@ -53,6 +53,7 @@ fi
 traced "$work" waits 20
 pid=$(said pid)
 events "$pid" thread_block | sed 's/.*reason: \([^ ]*\).*/\1/' | sort | uniq -c | sort -rn >"$TMP/reasons"
+events "$pid" thread_block | grep -E 'reason: (0x)?0( |$)'
 equal "sleeps without an object" "$(awk '$2 == "0" || $2 == "0x0" { n = $1 } END { print n + 0 }' "$TMP/reasons")" 0
 # One of 40 was without the queue once, beside a load of 60; and one who is woken for
 # nothing, as the kernel may do, sleeps again.
