@@ -5,7 +5,7 @@
 . "$(dirname "$0")/kernel.sh"
 need_program jq
 prex=$TNF_BUILD/prex/prex tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
-at_exit kernel_off
+need_buffer
 k() { "$prex" -k -c "$1" >"$TMP/out" 2>"$TMP/err" || fail "$1: $(cat "$TMP/out" "$TMP/err")"; }
 # What there is, and what came later.
 look() {

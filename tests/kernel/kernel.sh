@@ -1,5 +1,6 @@
 # kernel.sh - what the tests of the kernel's probes share.
 #
+#	need_buffer			skips where the kernel can have none
 #	trace_begin BYTES PROBE...	a buffer, the probes on
 #	traced COMMAND...		runs it, tracing on; says goes to $TMP/said
 #	said WORD [N]			the N-th number behind WORD of what it said
@@ -31,6 +32,13 @@ unavailable() {
 	"$kpctl" list | awk -F ';' -v name="${1%#*}" -v n="${1#*#}" '
 		{ this = $1; sub(/^[0-9]+ name /, "", this) }
 		this == name && (n + 0 == 0 || ++seen == n) && / unavailable$/'
+}
+
+# need_buffer: a kernel that cannot have one is no fault of what is tested, and says why.
+need_buffer() {
+	at_exit kernel_off
+	"$kpctl" alloc 100000 >/dev/null 2>"$TMP/err" || skip "no buffer: $(cat "$TMP/err")"
+	"$kpctl" dealloc
 }
 
 trace_begin() {

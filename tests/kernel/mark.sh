@@ -5,7 +5,7 @@
 need_program jq
 need_program python3
 prex=$TNF_BUILD/prex/prex tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
-at_exit kernel_off
+need_buffer
 k() { "$prex" -k -c "$1" >"$TMP/out" 2>"$TMP/err"; }
 marks() {
 	"$tnfxtract" "$TMP/buf" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"

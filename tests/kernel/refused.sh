@@ -1,6 +1,5 @@
 #!/bin/sh
 # refused.sh PROGRAM - some programs are refused by the verifier (refused.c).
-. "${TNF_SOURCE:-../..}/tests/lib.sh"
-need_kernel
-TMP=; trap test_end EXIT
+. "$(dirname "$0")/kernel.sh"
+need_buffer
 "$1" || fail "programs that are refused"
