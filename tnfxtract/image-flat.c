@@ -11,11 +11,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FLAT_HEAD	4096u
 #define COPY_SIZE	(1u << 20)
-#define PLACE_MAX	(INT64_C(1) << 50)
+#define SIZE_MORE	8		/* as often as large as the file, ... */
+#define SIZE_ROOM	(INT64_C(1) << 30)	/* ... and this, the dump may be */
 
 struct flat_piece {		/* both big-endian; -1 and -1: the end */
 	int64_t at;
@@ -85,7 +87,7 @@ copy_piece(int from, uint64_t *at, int to, const struct flat_piece *p, char *buf
 }
 
 static int
-copy_pieces(int from, int to, char *buf)
+copy_pieces(int from, int to, int64_t place_max, char *buf)
 {
 	struct flat_piece p;
 	uint64_t at = FLAT_HEAD;
@@ -98,11 +100,23 @@ copy_pieces(int from, int to, char *buf)
 		p.size = (int64_t)be64toh((uint64_t)p.size);
 		if (p.at == -1 && p.size == -1)
 			return 0;
-		if (p.at < 0 || p.size <= 0 || p.at > PLACE_MAX || p.size > PLACE_MAX)
+		if (p.at < 0 || p.size <= 0 || p.at > place_max || p.size > place_max)
 			return EBADMSG;
 		if ((e = copy_piece(from, &at, to, &p, buf)) != 0)
 			return e;
 	}
+}
+
+/* In order it is no larger, but for holes; a place far beyond is damaged, and all that
+   lies before it would have to be read. */
+static int64_t
+largest_place(int from)
+{
+	struct stat st;
+
+	if (fstat(from, &st) != 0 || st.st_size > (INT64_MAX - SIZE_ROOM) / SIZE_MORE)
+		return INT64_MAX / 2;
+	return st.st_size * SIZE_MORE + SIZE_ROOM;
 }
 
 int
@@ -113,7 +127,7 @@ image_flat_order(int from, int *ret)
 	if (buf == NULL)
 		return ENOMEM;
 	int to = open_unnamed();
-	int e = to < 0 ? errno : copy_pieces(from, to, buf);
+	int e = to < 0 ? errno : copy_pieces(from, to, largest_place(from), buf);
 	free(buf);
 	/* What is there of a dump that ends too early is better than nothing. */
 	if (e == EBADMSG && lseek(to, 0, SEEK_END) > 0)

@@ -2,7 +2,8 @@
  * image-kdump.c - compressed dumps, as makedumpfile and QEMU write them.
  *
  * libkdumpfile reads them.  It is loaded when such a dump is opened, so that
- * nobody else needs it.
+ * nobody else needs it, in a process of its own (image-apart.c).  kdump_free() of 0.5.1
+ * looks at memory that nobody has set: what was taken stays until the process ends.
  */
 #include "tnfxtract/image.h"
 
@@ -33,7 +34,6 @@ struct image_kdump {
 	void	*library;
 	kdump_ctx_t *ctx;
 	uint64_t page;
-	struct image_kdump *before;
 #define X(name) __typeof__(&name) name;
 	FUNCTIONS(X)
 #undef X
@@ -199,28 +199,18 @@ image_kdump_read(const struct image *im, void *buf, size_t n, uint64_t offset)
 	size_t got = n;
 
 	/* What was read before a page that is not there is told by 'got'. */
-	if (k->kdump_read(k->ctx, KDUMP_MACHPHYSADDR, offset, buf, &got) != KDUMP_OK &&
-	    got == 0) {
-		errno = EIO;
+	kdump_status s = k->kdump_read(k->ctx, KDUMP_MACHPHYSADDR, offset, buf, &got);
+	if (s != KDUMP_OK && got == 0) {
+		errno = s == KDUMP_ERR_NODATA ? EIO : EBADMSG;
 		return -1;
 	}
 	return (ssize_t)got;
 }
 
-/*
- * kdump_free() of libkdumpfile 0.5.1 looks at memory that nobody has set, whether the
- * dump was opened or not.  So the library and its state stay until the end.
- */
-void
-image_kdump_close(struct image *im)
+uint64_t
+image_kdump_page(const struct image *im)
 {
-	static struct image_kdump *kept;
-
-	if (im->kdump == NULL)
-		return;
-	im->kdump->before = kept;
-	kept = im->kdump;
-	im->kdump = NULL;
+	return im->kdump->page;
 }
 
 #else
@@ -238,9 +228,10 @@ image_kdump_read(const struct image *im, void *buf, size_t n, uint64_t offset)
 	return -1;
 }
 
-void
-image_kdump_close(struct image *im)
+uint64_t
+image_kdump_page(const struct image *im)
 {
+	return 1;
 }
 
 #endif

@@ -95,7 +95,7 @@ find_part(const struct image_map *m, uint64_t at)
 bool
 image_physical(const struct image_map *m, uint64_t at, void *buf, size_t n)
 {
-	if (m->im->kdump != NULL)
+	if (m->im->apart != NULL)
 		return at <= INT64_MAX && image_read(m->im, buf, n, at) == (ssize_t)n;
 	const struct image_part *p = find_part(m, at);
 	return p != NULL && at - p->address < p->size && n <= p->size - (at - p->address) &&
@@ -108,7 +108,7 @@ image_map_open(struct image_map *m, const struct image *im)
 	m->im = im;
 	m->reach = NULL;
 	return im->arch != NULL && im->arch->open(m, im) &&
-	    (im->kdump != NULL || (m->reach = reach_of(im)) != NULL);
+	    (im->apart != NULL || (m->reach = reach_of(im)) != NULL);
 }
 
 void

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tnfxtract/snapshot.h"
 
@@ -100,14 +101,27 @@ look_at_page(struct image_search *s, const unsigned char *page, uint64_t offset)
 	return 0;
 }
 
+/* How far it is from here to the next page that the file has: a dump that was put in order
+   by what a damaged one says may have holes of terabytes. */
+static uint64_t
+hole(const struct image *im, uint64_t offset)
+{
+	off_t data = im->apart != NULL ? -1 : lseek(im->fd, (off_t)offset, SEEK_DATA);
+
+	return data < 0 ? 0 : ((uint64_t)data - offset) & ~(uint64_t)(IMAGE_PAGE - 1);
+}
+
 /* Holes of a live image cannot be read: they are passed over. */
 static int
 search_part(const struct image *im, const struct image_part *part,
     unsigned char *buf, struct image_search *s)
 {
-	uint64_t at = 0;
+	uint64_t at = 0, skip;
 
 	while (at < part->size) {
+		if ((skip = hole(im, part->offset + at)) >= part->size - at)
+			break;
+		at += skip;
 		size_t want = part->size - at < READ_SIZE ?
 		    (size_t)(part->size - at) : READ_SIZE;
 		ssize_t got = image_read(im, buf, want, part->offset + at);

@@ -190,7 +190,7 @@ open_any(struct image *im, bool in_order)
 	if (e != 0)
 		return e;
 	if (is_compressed(head.bytes))
-		return image_kdump_open(im);
+		return image_apart_open(im);
 	if (memcmp(head.bytes, ELFMAG, SELFMAG) == 0)
 		return head.bytes[EI_CLASS] == ELFCLASS64 &&
 		    head.elf.e_type == ET_CORE ? open_elf(im, &head.elf) : EINVAL;
@@ -221,14 +221,14 @@ image_open(struct image *im, const char *name)
 ssize_t
 image_read(const struct image *im, void *buf, size_t n, uint64_t offset)
 {
-	return im->kdump != NULL ? image_kdump_read(im, buf, n, offset) :
+	return im->apart != NULL ? image_apart_read(im, buf, n, offset) :
 	    pread(im->fd, buf, n, (off_t)offset);
 }
 
 void
 image_close(struct image *im)
 {
-	image_kdump_close(im);
+	image_apart_close(im);
 	if (im->fd >= 0)
 		close(im->fd);
 	im->fd = -1;

@@ -26,7 +26,8 @@ struct image {
 	int64_t	 crashed;	/* seconds since 1970; 0: not told */
 	const struct image_arch *arch;	/* arch/arch.h; NULL: not told, or not known */
 	char	*info;		/* VMCOREINFO's lines; NULL: not told */
-	struct image_kdump *kdump;	/* a compressed dump; NULL: fd has the memory */
+	struct image_apart *apart;	/* a compressed dump; NULL: fd has the memory */
+	struct image_kdump *kdump;	/* in the process that reads it */
 };
 
 /*
@@ -73,10 +74,18 @@ bool image_memory(const struct image_map *, uint64_t address, void *, size_t);
    last, without a newline at the end; free() it.  NULL: not there. */
 char *image_printk(const struct image *);
 
-/* image-kdump.c */
+/* image-apart.c: compressed dumps, by a process that may end of what is damaged. */
+int  image_apart_open(struct image *);
+void image_apart_close(struct image *);
+ssize_t image_apart_read(const struct image *, void *, size_t, uint64_t);
+/* At how many places reading had to begin anew, since a page was damaged. */
+unsigned image_apart_damaged(const struct image *);
+
+/* image-kdump.c, in that process; what it takes ends with it.  EBADMSG: nothing more must
+   be read. */
 int  image_kdump_open(struct image *);
-void image_kdump_close(struct image *);
 ssize_t image_kdump_read(const struct image *, void *, size_t, uint64_t);
+uint64_t image_kdump_page(const struct image *);
 
 /* image-flat.c: a new descriptor of the dump in order. */
 int  image_flat_order(int fd, int *ret);

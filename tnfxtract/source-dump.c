@@ -103,6 +103,9 @@ source_open_dump(struct source *s, const char *dump, const char *list)
 		return false;
 	}
 	read_info(s);
+	if (image_apart_damaged(&s->image) != 0)
+		complain("%s: damaged: at %u places or more it cannot be read: what was there is "
+		    "missing", dump, image_apart_damaged(&s->image));
 	return list == NULL || open_list(s, list);
 }
 

@@ -69,3 +69,28 @@ for n in $(seq 1 24); do
 	timeout 60 "$x" --no-context -d short out >/dev/null 2>err
 	[ $? -le 1 ] && ! reported err || fail "flattened, cut at $n of 25: $(cat err)"
 done
+
+# Damaged everywhere: libkdumpfile itself ends of that, and tnfxtract does not.
+told=0
+for n in 1 2 3; do
+	for dump in zlib snappy flat; do
+		[ -s $dump ] || continue
+		python3 "$kdump" spoil $dump bad "$n"
+		timeout 120 "$x" --no-context -d bad out >/dev/null 2>err
+		status=$?
+		[ $status -le 1 ] && ! reported err || fail "$dump, damage $n: status $status: $(cat err)"
+		[ $status -eq 0 ] || [ -s err ] || fail "$dump, damage $n: nothing is said"
+		told=$((told + $(grep -c 'bad: damaged: at ' err)))
+	done
+done
+[ $told -gt 0 ] || fail "of no dump it is said that it is damaged"
+
+# A piece whose place is damaged makes no file of petabytes that is read through.
+python3 - flat bad <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+struct.pack_into(">q", data, 4096, 1 << 49)
+open(sys.argv[2], "wb").write(data)
+END
+timeout 120 "$x" --no-context -d bad out >/dev/null 2>err
+[ $? -le 1 ] || fail "a piece at 2^49: $(cat err)"

@@ -2,11 +2,13 @@
 
     kdump.py zlib|snappy|zstd|none|large RAW DUMP [PAGES LEFT OUT: N means every Nth]
     kdump.py flat FILE DUMP
+    kdump.py spoil FILE DUMP SEED
 
 The layout is makedumpfile's (its documentation, IMPLEMENTATION): a header and a
 sub-header of a block each, two bitmaps, a descriptor for each page, the pages.  "large" is
 zlib with pages of 64 KiB of a kernel that has smaller ones, as QEMU writes it of arm64.
 """
+import random
 import re
 import struct
 import sys
@@ -112,6 +114,14 @@ def flat(data):
     return out + struct.pack(">qq", -1, -1)
 
 
+def spoil(data, seed):
+    """Bytes behind the first pages, which say what it is, at random."""
+    data, numbers = bytearray(data), random.Random(seed)
+    for _ in range(len(data) // 4000):
+        data[numbers.randrange(2 * PAGE, len(data))] = numbers.randrange(256)
+    return data
+
+
 def main():
     global PAGE, MACHINE
     how, source, target = sys.argv[1:4]
@@ -122,6 +132,7 @@ def main():
         data += bytes(-len(data) % PAGE)
     with open(target, "wb") as f:
         f.write(flat(data) if how == "flat" else
+                spoil(data, int(sys.argv[4])) if how == "spoil" else
                 dump(data, how, int(sys.argv[4]) if len(sys.argv) > 4 else 0))
 
 
