@@ -15,7 +15,7 @@
 #include "tnfwatch/util.h"
 
 #define LOOK_MS		2
-#define WAIT_NS		(50 * MS)	/* others wait behind it */
+#define WAIT_NS		(250 * MS)	/* others wait behind it, and start meanwhile */
 #define TICKS_MAX	10	/* of CPU time: that is a tenth of a second */
 
 /* It holds the lock of its ring until its probes are on. */
