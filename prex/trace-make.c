@@ -5,6 +5,7 @@
  * it has: name and size take effect when something can be recorded, at the first
  * command that changes a probe or lets the target run.
  */
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/maps.h"
+#include "format/header.h"
 #include "prex/family.h"
 #include "prex/shell.h"
 #include "prex/target.h"
@@ -132,6 +135,37 @@ trace_plan_free(struct trace_plan *plan)
 	plan->name = NULL;
 }
 
+/* Who records into this file, as the file says; 0: none that we know of. */
+static pid_t
+writer_of(int fd)
+{
+	struct tnf_ext ext;
+
+	if (pread(fd, &ext, sizeof ext, TNF_EXT_OFFSET) != sizeof ext ||
+	    ext.magic != TNF_EXT_MAGIC || ext.kind != TNF_EXT_PROCESS || ext.pid <= 0)
+		return 0;
+	return (pid_t)ext.pid;
+}
+
+/* A file of that name is replaced.  A process that records into it goes on in a file
+   without a name, which nobody can read. */
+static void
+warn_replaced(struct shell *sh)
+{
+	int fd = open(sh->plan.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+	pid_t pid;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (pid = writer_of(fd)) != 0 &&
+	    tnf_maps_write_file(pid, &st))
+		shell_warn(sh, "%s: process %ld records into it: that trace has lost its name "
+		    "to the new one: prex -p %ld -o FILE -c quit gives it another file",
+		    sh->plan.name, (long)pid, (long)pid);
+	close(fd);
+}
+
 bool
 trace_make(struct shell *sh)
 {
@@ -141,6 +175,7 @@ trace_make(struct shell *sh)
 		family_make_files(sh->family);
 		return true;
 	}
+	warn_replaced(sh);
 	if (sh->plan.exchange) {
 		/* The old file is complete with it. */
 		trace_context_note(sh);

@@ -49,6 +49,14 @@ visit -s 1024 -c 'list tracefile'
 grep -qx "Current trace file is: $TMP/q.tnf" prex.out &&
 	grep -q "warning: -s 1024: .* $TMP/q.tnf has 256 kbytes: .*-o" prex.out ||
 	fail "$(cat prex.out)"
+
+# A file that another process records into is replaced, which is told; one that a
+# killed process has left is not worth a word.
+taken="warning: $TMP/q.tnf: process $pid records into it: "
+"$prex" -o q.tnf -c 'enable $all' "$victim" < /dev/null > prex.out 2>&1
+grep -qF "$taken" prex.out || fail "a file in use: $(cat prex.out)"
+"$prex" -o q.tnf -c 'enable $all' "$victim" < /dev/null > prex.out 2>&1
+grep -q warning prex.out && fail "a file that nobody uses: $(cat prex.out)"
 exec 3>&-
 wait $pid
 exit 0
