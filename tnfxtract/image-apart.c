@@ -191,7 +191,7 @@ believe(struct image *im)
 {
 	im->release[sizeof im->release - 1] = '\0';
 	im->host[sizeof im->host - 1] = '\0';
-	if (im->arch != &image_arch_x86_64 && im->arch != &image_arch_aarch64)
+	if (!image_arch_known(im->arch))
 		im->arch = NULL;
 	im->kdump = NULL;
 }

@@ -41,6 +41,15 @@ image_arch_by_info(const struct image *im)
 	return NULL;
 }
 
+bool
+image_arch_known(const struct image_arch *arch)
+{
+	for (size_t i = 0; i < N_MACHINES; i++)
+		if (machines[i] == arch)
+			return true;
+	return false;
+}
+
 uint64_t
 image_arch_code(const struct image_arch *arch)
 {

@@ -27,6 +27,8 @@ extern const struct image_arch image_arch_x86_64, image_arch_aarch64;
 const struct image_arch *image_arch_by_name(const char *);
 const struct image_arch *image_arch_by_elf(uint16_t machine);
 const struct image_arch *image_arch_by_info(const struct image *);
+/* Is that the address of one of these? */
+bool image_arch_known(const struct image_arch *);
 
 /* From where on words may be addresses of code; of a machine that is not known (NULL),
    on each that we know. */
