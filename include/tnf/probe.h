@@ -83,7 +83,7 @@
 
 /*
  * The test: on x86-64 cmpl and jne, 9 bytes, or 13 if the rest of the probe is far
- * away; on 64-bit ARM three instructions.
+ * away; on 64-bit ARM three instructions, or two.
  * clang compiles a volatile word to that; gcc would load the word into a register
  * first.  (asm goto is no better, and clang then refuses two probes with a
  * destructor or an array of variable size between them.)
@@ -105,10 +105,16 @@
 	if (__builtin_expect(TNF_NAME_(name, on), 0))
 #elif defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__cplusplus) && !defined(TNF_NO_ASM)
-/* adrp, ldr and cbnz; gcc would keep the whole address for the cold part. */
+/* adrp, ldr and cbnz; gcc would keep the whole address for the cold part.  Where all
+   addresses are within a megabyte (-mcmodel=tiny), ldr has the whole of it. */
+#if defined(__AARCH64_CMODEL_TINY__)
+#define TNF_LOAD_	"ldr %w0, %1"
+#else
+#define TNF_LOAD_	"adrp %0, %1\n\tldr %w0, [%0, #:lo12:%1]"
+#endif
 #define TNF_IF_ON_(control, name) \
 	unsigned long TNF_NAME_(name, on); \
-	__asm__ volatile("adrp %0, %1\n\tldr %w0, [%0, #:lo12:%1]" : \
+	__asm__ volatile(TNF_LOAD_ : \
 	    "=r"(TNF_NAME_(name, on)) : "S"(&(control).test)); \
 	if (__builtin_expect((unsigned int)TNF_NAME_(name, on) != 0, 0))
 #else

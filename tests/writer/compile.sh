@@ -130,4 +130,20 @@ for cc in gcc clang; do
 	objdump -d --no-show-raw-insn site.o | sed -n '/<f>:/,$p' >site.s
 	grep -q 'cmpl   $0x0,0x0(%rip)' site.s || { cat site.s; fail "$cc: site"; }
 done
+
+# The same of 64-bit ARM, here or by a cross compiler: adrp, ldr, cbnz; the tiny code model
+# has the word in reach of ldr.
+# site_is INSTRUCTIONS OPTION: these are in a row.
+site_is() {
+	"$cc" -O2 "$2" -ffreestanding -I"$TNF_SOURCE/include" -c site.c -o site.o 2>log || return
+	"${cc%gcc}objdump" -d --no-show-raw-insn site.o | sed -n '/<f>:/,$p' |
+		awk '$1 ~ /:$/ { printf "%s ", $2 }' >site.s
+	grep -Eq "$1" site.s || { cat site.s; fail "$cc $2: site"; }
+}
+cc=aarch64-linux-gnu-gcc
+[ "$(uname -m)" != aarch64 ] || cc=gcc
+if command -v $cc >/dev/null; then
+	site_is 'adrp ldr cbnz ' -mcmodel=small && site_is '(^|[^p] )ldr cbnz ' -mcmodel=tiny ||
+		echo "$cc: $(head -n 1 log)"
+fi
 echo "$n compilations"
