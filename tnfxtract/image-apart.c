@@ -21,7 +21,8 @@
 #include "tnfxtract/arch/arch.h"
 
 #define ROOM		(4u << 20)	/* of one request */
-#define STARTS_MAX	100u		/* then what is left is missing */
+#define STARTS_MAX	100u		/* then what is left is missing, ... */
+#define FRUITLESS_MAX	24u		/* ... and after so many that have read nothing */
 
 /* The reader is not believed: it may have been overwritten. */
 struct shared {
@@ -33,6 +34,7 @@ struct image_apart {
 	pid_t	 pid;		/* 0: none runs */
 	int	 fd;
 	unsigned starts;
+	unsigned fruitless;	/* of these, the last ones, without a byte */
 	struct shared *shared;
 };
 
@@ -147,8 +149,9 @@ start_reader(struct image_apart *a, int dump)
 	struct image im = { .fd = dump };
 	int ends[2];
 
-	if (a->starts++ >= STARTS_MAX)
+	if (a->starts >= STARTS_MAX || a->fruitless >= FRUITLESS_MAX)
 		return EIO;
+	a->starts++;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return errno;
 	a->pid = fork();
@@ -255,9 +258,14 @@ ask(const struct image *im, void *buf, size_t n, uint64_t offset)
 	if (a->pid == 0)
 		return 0;
 	__atomic_store_n(&a->shared->done, 0, __ATOMIC_RELAXED);
-	if (!put(a->fd, &q, sizeof q) || !take(a->fd, &q, sizeof q))
-		end_reader(a);
+	bool ended = !put(a->fd, &q, sizeof q) || !take(a->fd, &q, sizeof q);
 	done = __atomic_load_n(&a->shared->done, __ATOMIC_ACQUIRE);
+	if (ended)
+		end_reader(a);
+	if (done != 0)
+		a->fruitless = 0;
+	else if (ended)
+		a->fruitless++;
 	if (done > n || done > ROOM)
 		return 0;
 	memcpy(buf, a->shared->data, done);
