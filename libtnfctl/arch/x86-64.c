@@ -51,10 +51,11 @@ struct frame_sw {
 	uint32_t padding[7];
 };
 #define XSTATE_SW	464u
-#define XSTATE_HEADER	512u
+#define XSTATE_HEADER	512u	/* behind what FXSAVE has, too */
 
 struct arch_saved {
 	struct user_regs_struct regs;
+	int	 regset;	/* NT_X86_XSTATE, NT_PRFPREG where there is no XSAVE */
 	size_t	 xsize;
 	unsigned char xstate[XSTATE_MAX + sizeof(uint32_t)];
 };
@@ -75,21 +76,34 @@ get_regs(pid_t tid, struct user_regs_struct *ret)
 	return ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &v) == 0;
 }
 
+static bool
+get_xstate(pid_t tid, struct arch_saved *s)
+{
+	struct iovec v = { s->xstate, XSTATE_MAX };
+
+	s->regset = NT_X86_XSTATE;
+	if (ptrace(PTRACE_GETREGSET, tid, s->regset, &v) == 0) {
+		s->xsize = v.iov_len;
+		return s->xsize >= XSTATE_HEADER + 64 && s->xsize < XSTATE_MAX;
+	}
+	/* Without XSAVE there is no more than what FXSAVE has. */
+	s->regset = NT_PRFPREG;
+	v.iov_len = XSTATE_MAX;
+	if (ptrace(PTRACE_GETREGSET, tid, s->regset, &v) != 0)
+		return false;
+	s->xsize = v.iov_len;
+	return s->xsize == XSTATE_HEADER;
+}
+
 struct arch_saved *
 tnfctl_arch_save(const struct thread *t)
 {
 	struct arch_saved *s = malloc(sizeof(*s));
-	struct iovec v;
 
 	if (s == NULL)
 		return NULL;
-	v = (struct iovec){ s->xstate, XSTATE_MAX };
-	if (get_regs(t->tid, &s->regs) &&
-	    ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &v) == 0) {
-		s->xsize = v.iov_len;
-		if (s->xsize >= XSTATE_HEADER + 64 && s->xsize < XSTATE_MAX)
-			return s;
-	}
+	if (get_regs(t->tid, &s->regs) && get_xstate(t->tid, s))
+		return s;
 	free(s);
 	return NULL;
 }
@@ -125,8 +139,8 @@ fill_frame(struct frame *f, const struct arch_saved *s, const struct arch_call *
 
 	*f = (struct frame){
 		.return_to = c->restorer,
-		.uc_flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS |
-		    UC_STRICT_RESTORE_SS,
+		.uc_flags = (s->regset == NT_X86_XSTATE ? UC_FP_XSTATE : 0) |
+		    UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS,
 		.stack = { 0, 2 /* SS_DISABLE */, 0 },
 		.r8 = u.r8, .r9 = u.r9, .r10 = u.r10, .r11 = u.r11,
 		.r12 = u.r12, .r13 = u.r13, .r14 = u.r14, .r15 = u.r15,
@@ -146,6 +160,8 @@ frame_xstate(const struct arch_saved *s, unsigned char *ret)
 	const uint32_t magic2 = XSTATE_MAGIC2;
 
 	memcpy(ret, s->xstate, s->xsize);
+	if (s->regset != NT_X86_XSTATE)
+		return s->xsize;
 	memcpy(&sw.features, s->xstate + XSTATE_SW, sizeof(sw.features));
 	sw.xstate_size = (uint32_t)s->xsize;
 	sw.extended_size = (uint32_t)(s->xsize + sizeof(magic2));
@@ -202,7 +218,7 @@ tnfctl_arch_leave(pid_t tid, const struct arch_saved *s)
 	const struct user_regs_struct now = arch_restarting(&s->regs);
 	struct iovec v = { (void *)(uintptr_t)s->xstate, s->xsize };
 
-	ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &v);
+	ptrace(PTRACE_SETREGSET, tid, s->regset, &v);
 	set_regs(tid, &now);		/* system call -1: none */
 }
 
