@@ -12,6 +12,7 @@
 #include "tnfwatch/kernel.h"
 #include "tnfwatch/source-write.h"
 #include "tnfxtract/addrs.h"
+#include "tnfxtract/arch/arch.h"
 #include "tnfxtract/kernel-context.h"
 #include "tnfxtract/snapshot.h"
 
@@ -87,7 +88,8 @@ put_context(const struct source *s, struct kernel_copy *k)
 int
 kernel_write(const struct source *s, int fd)
 {
-	struct kernel_copy k = { .fd = fd, .history = s->history };
+	struct kernel_copy k = { .fd = fd, .history = s->history,
+	    .addrs.start = image_arch_code_here() };
 	struct snapshot_sink sink = { .put = kernel_put, .look = kernel_look,
 	    .arg = &k };
 	struct snapshot copy;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct addrs {
-	uint64_t start;		/* where code begins: image_arch_code() */
+	uint64_t start;		/* where code begins: image_arch_code(); to be set */
 	uint64_t *slot;		/* hash table; 0: free */
 	size_t	  room;		/* a power of two; 0: none yet */
 	size_t	  n;

@@ -3,7 +3,6 @@
  */
 #include "tnfxtract/source.h"
 
-#include <sys/utsname.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -108,10 +107,7 @@ source_context(const struct source *s, struct context_writer *w)
 uint64_t
 source_code(const struct source *s)
 {
-	struct utsname u;
-
-	return image_arch_code(s->kernel == NULL ? s->image.arch :
-	    uname(&u) == 0 ? image_arch_by_name(u.machine) : NULL);
+	return s->kernel == NULL ? image_arch_code(s->image.arch) : image_arch_code_here();
 }
 
 static const char *const lost_text[TNF_LOST_REASONS] = {

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "tnfxtract/image.h"
 
@@ -61,4 +62,12 @@ image_arch_code(const struct image_arch *arch)
 		if (machines[i]->code < lowest)
 			lowest = machines[i]->code;
 	return lowest;
+}
+
+uint64_t
+image_arch_code_here(void)
+{
+	struct utsname u;
+
+	return image_arch_code(uname(&u) == 0 ? image_arch_by_name(u.machine) : NULL);
 }

@@ -33,5 +33,7 @@ bool image_arch_known(const struct image_arch *);
 /* From where on words may be addresses of code; of a machine that is not known (NULL),
    on each that we know. */
 uint64_t image_arch_code(const struct image_arch *);
+/* The same for the kernel that runs here. */
+uint64_t image_arch_code_here(void);
 
 #endif /* TNFXTRACT_ARCH_H */
