@@ -344,8 +344,10 @@ options_parse(struct dump *d, int argc, char **argv)
 		}
 		at = optind;
 		c = getopt_long(argc, argv, letters, longs, NULL);
-		if (c == '?' || c == ':')
+		if (c == '?' || c == ':') {
+			free(longs);
 			wrong(c, argv[at]);
+		}
 		if (c != -1) {
 			if (option_apply(d, options_row_of(c), optarg) != 0)
 				exit(STATUS_USAGE);
