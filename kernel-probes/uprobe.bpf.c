@@ -8,8 +8,9 @@
  * wait, for a page of the program's that is not in memory.  So the event is put
  * together in memory of the thread's own, and only the copy into the buffer, whose
  * writers must not be preempted (write.bpf.h), is done with preemption off.  Kernels
- * before 6.10 cannot be asked for that.  There uprobe_plain does without, which is
- * right as long as the kernel does not preempt itself (Debian's does not).
+ * before 6.10 cannot be asked for that, and 6.12 lets no function that is not static be
+ * called then.  There uprobe_plain does without, which is right as long as the kernel
+ * does not preempt itself (Debian's does not, unless it is told to: preempt=full).
  */
 #include "kernel-probes/import.bpf.h"
 #include "kernel-probes/operand.h"
@@ -46,17 +47,17 @@ struct {
 	__type(value, struct kp_site_row);
 } tnf_sites SEC(".maps");
 
-/* n bytes of the program's memory; 0 where nothing is. */
+/* n bytes of the program's memory, 8 at most; 0 where nothing is.  A mask is a limit that
+   each kernel's check understands, whatever the compiler makes of it. */
 static __always_inline u64 user_word(u64 at, u32 n)
 {
-	u64 v = 0;
+	u64 v[2] = { 0 };
 
-	if (n == 0 || n > sizeof v)
+	n &= sizeof v - 1;
+	if (bpf_probe_read_user(v, n, (void *)at) != 0 &&
+	    bpf_copy_from_user(v, n, (void *)at) != 0)
 		return 0;
-	if (bpf_probe_read_user(&v, n, (void *)at) != 0 &&
-	    bpf_copy_from_user(&v, n, (void *)at) != 0)
-		return 0;
-	return v;
+	return v[0];
 }
 
 static __always_inline u64 extend(u64 v, u32 size, bool sign)
