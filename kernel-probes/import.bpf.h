@@ -154,9 +154,14 @@ static __always_inline void import_string(u8 *image, u32 *at, u32 to, u64 from, 
 		n = bpf_probe_read_user_str(image + rec + 8, size, (void *)from);
 	else
 		n = bpf_probe_read_kernel_str(image + rec + 8, size, (void *)from);
-	if (n <= 0) {
+	if (n < 0) {
 		import_null(image, to);
 		return;
+	}
+	/* 6.12, and others, do not count the NUL of a program's empty string. */
+	if (n == 0) {
+		image[rec + 8] = '\0';
+		n = 1;
 	}
 	if (n == KP_TEXT_MAX && max > KP_TEXT_MAX) {
 		image[rec + 8 + KP_TEXT_MAX - 4] = '.';
