@@ -4,17 +4,20 @@
  * libkdumpfile 0.5.1 writes beyond its memory where a dump is damaged, and what it keeps
  * of pages is not sound any more after one that cannot be read.  A process that has met
  * such a page ends, and the next one goes on behind it; so a damaged page is one that is
- * missing, and nothing else.
+ * missing, and nothing else.  A process that a damaged page sends round for ever is ended
+ * by its limit of processor time.
  */
 #include "tnfxtract/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +26,10 @@
 #define ROOM		(4u << 20)	/* of one request */
 #define STARTS_MAX	100u		/* then what is left is missing, ... */
 #define FRUITLESS_MAX	24u		/* ... and after so many that have read nothing */
+
+/* Processor time, in seconds: what takes longer never ends.  A request takes some 0.1 s. */
+#define OPEN_SECONDS	60
+#define READ_SECONDS	5
 
 /* The reader is not believed: it may have been overwritten. */
 struct shared {
@@ -111,6 +118,13 @@ read_pages(const struct image *im, struct shared *s, const struct request *q)
 	return true;
 }
 
+/* SIGPROF ends the reader. */
+static void
+limit_time(time_t seconds)
+{
+	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value.tv_sec = seconds }, NULL);
+}
+
 static _Noreturn void
 serve(struct image *im, int fd, struct shared *s)
 {
@@ -121,12 +135,16 @@ serve(struct image *im, int fd, struct shared *s)
 	if (nowhere >= 0)
 		dup2(nowhere, STDERR_FILENO);
 	prctl(PR_SET_DUMPABLE, 0);
+	signal(SIGPROF, SIG_DFL);
+	limit_time(OPEN_SECONDS);
 	int e = image_kdump_open(im);
 	if (!tell_found(fd, e, im) || e != 0)
 		_exit(1);
-	while (take(fd, &q, sizeof q))
+	while (take(fd, &q, sizeof q)) {
+		limit_time(READ_SECONDS);
 		if (!read_pages(im, s, &q) || !put(fd, &q, sizeof q))
 			_exit(1);
+	}
 	_exit(0);
 }
 

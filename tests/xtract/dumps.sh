@@ -1,13 +1,14 @@
 #!/bin/sh
 # dumps.sh - compressed and flattened dumps give what the plain memory gives.
 #
-# usage: dumps.sh tnfxtract xtract-buffer
+# usage: dumps.sh tnfxtract xtract-buffer [kdump-loop]
 #
 # Guards: pages that are read from the wrong place, a dump that ends early or lies
 # about itself and brings tnfxtract down, facts of the dump that are not passed on.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 need_program python3
 x=$(realpath "$1") buffer=$(realpath "$2")
+loop=${3:+$(realpath "$3")}
 kdump=$TNF_SOURCE/tests/xtract/kdump.py
 scratch
 cd "$TMP" || fail "cd"
@@ -94,3 +95,18 @@ open(sys.argv[2], "wb").write(data)
 END
 timeout 120 "$x" --no-context -d bad out >/dev/null 2>err
 [ $? -le 1 ] || fail "a piece at 2^49: $(cat err)"
+
+# A page that sends the library round for ever is missing, like any other damaged one.
+if [ -n "$loop" ]; then
+	mkdir library && cp "$loop" library/libkdumpfile.so.10 || fail "cp"
+	LIBKDUMPFILE=$(ldconfig -p | sed -n 's/.*libkdumpfile.so.10 .*=> //p' | head -1)
+	[ -n "$LIBKDUMPFILE" ] || LIBKDUMPFILE=$(find /usr/lib /lib -name libkdumpfile.so.10 | head -1)
+	export LIBKDUMPFILE
+	by_loop() { LOOP_AT=$1 LD_LIBRARY_PATH=library timeout 120 "$x" --no-context -d zlib out 2>err; }
+	by_loop 0xffffffffffff0000 || fail "by kdump-loop: $(cat err)"
+	cmp out plain || fail "by kdump-loop: another trace"
+	by_loop 0x3000
+	status=$?
+	[ $status -le 1 ] && ! reported err || fail "round for ever: status $status: $(cat err)"
+	grep -q 'zlib: damaged: at ' err || fail "round for ever: not told: $(cat err)"
+fi
