@@ -5,14 +5,16 @@ set -eu
 out=$1
 shift
 
+errors=$(echo '#include <errno.h>' | "$@" -E -dM - | LC_ALL=C sort |
+	awk '$1 == "#define" && $2 ~ /^E[A-Z0-9]*$/ && $3 ~ /^[0-9_(]/ {
+		printf "\t[%s] = \"%s\",\n", $2, $2
+	}')
+[ -n "$errors" ] || { echo "gen-names.sh: no names of errors by: $*" >&2; exit 1; }
 {
 	echo '#include <errno.h>'
 	echo '#include "analysis/pretty-names.h"'
 	echo 'const char *const pretty_errnos[] = {'
-	echo '#include <errno.h>' | "$@" -E -dM - | LC_ALL=C sort |
-		awk '$1 == "#define" && $2 ~ /^E[A-Z0-9]*$/ && $3 ~ /^[0-9_(]/ {
-			printf "\t[%s] = \"%s\",\n", $2, $2
-		}'
+	printf '%s\n' "$errors"
 	echo '};'
 	echo 'const size_t pretty_errnos_count ='
 	echo '    sizeof(pretty_errnos) / sizeof(pretty_errnos[0]);'
