@@ -260,6 +260,8 @@ if [ -n "$instructions" ]; then
 	write_at "$(tr -d '\r' <"$dir/console" | sed -n 's/^hang: //p')" $instructions
 fi
 until_console 'end Kernel panic'
+# A CPU may still take interrupts after the panic.
+monitor stop '{}'
 formats='elf kdump-zlib kdump-lzo kdump-snappy'
 [ "$part" = dump ] || formats=elf
 for format in $formats; do
