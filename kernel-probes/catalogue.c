@@ -16,6 +16,8 @@
 
 /* sched_switch has a program for each of its prototypes; the loader keeps one. */
 #define SWITCH		(P(context_switch) | P(context_switch3))
+/* Another name for the same. */
+#define SWAP_WRITE	(P(swap_write) | P(swap_write_page))
 #define FAULT		(P(user_fault) | P(kernel_fault))
 /* Where faults are counted there is a hook; elsewhere, or without memory cgroups,
    there are the software events.  The loader keeps what this kernel has. */
@@ -278,7 +280,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		ROW(SWAPOUT_LWP, kp_swap_lwp),
 		.member = { M("pid", "pid"), M("lwpid", "lwpid"),
 		    M("kthread_id", "tid"), M("ulong", "page_count") },
-		.needs = P(swap_write), .fidelity = KP_DERIVED,
+		.needs = SWAP_WRITE, .fidelity = KP_DERIVED,
 		.when = "Pages of the user stack of thread tid are written to"
 		    " swap.",
 		.differs = "Kernel stacks stay; pages that processes share"

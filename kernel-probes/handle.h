@@ -67,6 +67,7 @@ struct kp {
 	int		*program_fd;	/* of each program that is pinned; NULL: nobody asked */
 	uint64_t	 missing;	/* programs that this kernel has no hook for */
 	const char	*lacks;		/* kp_hooks_lacking() */
+	const char	*types;		/* where libbpf is to look for types, and nowhere else, or NULL */
 	__u32		 gfp_movable, gfp_zero, bio_remapped;	/* its flags */
 	pid_t		*kept;		/* the filter's set, while nothing is pinned */
 	int		 kepts;

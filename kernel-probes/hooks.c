@@ -14,6 +14,8 @@
 #define PROTOTYPE_3	4	/* parameters: data, preempt, prev, next */
 #define PROTOTYPE_4	5	/* and prev_state */
 
+#define KERNEL_TYPES	"/sys/kernel/btf/vmlinux"
+
 /* libbpf would say on standard error what we return. */
 static struct btf *
 kernel_btf(void)
@@ -135,10 +137,14 @@ kp_hooks_find(struct kp *kp)
 	const struct kp_program_row *p;
 
 	if (btf == NULL)
-		return kp_fail(kp, -ENOTSUP, "/sys/kernel/btf/vmlinux: the kernel does "
+		return kp_fail(kp, -ENOTSUP, KERNEL_TYPES ": the kernel does "
 		    "not describe its types: needs CONFIG_DEBUG_INFO_BTF");
 	find_bits(kp, btf);
 	kp->lacks = kp_hooks_lacking(btf);
+	/* A type that the kernel has not (before 5.16) libbpf would look for in its modules,
+	   which takes CAP_SYS_ADMIN. */
+	kp->types = btf__find_by_name_kind(btf, "folio", BTF_KIND_STRUCT) < 0 ?
+	    KERNEL_TYPES : NULL;
 	kp->missing = wrong_switch(btf);
 	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
 		p = &kp_programs[i];
@@ -152,22 +158,30 @@ kp_hooks_find(struct kp *kp)
 	return 0;
 }
 
+/* Two programs of which one fits: the other one is not needed. */
+static uint64_t
+one_of(uint64_t programs, uint64_t both, uint64_t missing)
+{
+	return (programs & both) == both && (missing & both) != both ?
+	    programs & ~(missing & both) : programs;
+}
+
 /*
- * sched_switch has two programs, of which one fits.  The end of a fault is told by
- * the place where it is counted, or by the software events, which cost three times
- * as much.
+ * sched_switch has two programs, and so have pages that are written to swap.  The end of
+ * a fault is told by the place where it is counted, or by the software events, which
+ * cost three times as much.
  */
 static uint64_t
 hooks_fitting(const struct kp *kp, uint64_t programs)
 {
-	const uint64_t both = 1ull << KP_PROGRAM_context_switch |
-	    1ull << KP_PROGRAM_context_switch3;
 	const uint64_t counted = 1ull << KP_PROGRAM_fault_counted;
 	const uint64_t events = 1ull << KP_PROGRAM_minor_done |
 	    1ull << KP_PROGRAM_major_done;
 
-	if ((programs & both) == both && (kp->missing & both) != both)
-		programs &= ~(kp->missing & both);
+	programs = one_of(programs, 1ull << KP_PROGRAM_context_switch |
+	    1ull << KP_PROGRAM_context_switch3, kp->missing);
+	programs = one_of(programs, 1ull << KP_PROGRAM_swap_write |
+	    1ull << KP_PROGRAM_swap_write_page, kp->missing);
 	if (programs & counted)
 		programs &= (kp->missing | kp->state->refused) & counted ?
 		    ~counted : ~events;

@@ -60,7 +60,8 @@ choose_maps(struct kp *kp, struct import_bpf *skel)
 static int
 load_try(struct kp *kp, struct attempt *a, struct import_bpf **ret)
 {
-	struct import_bpf *skel = import_bpf__open();
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kp->types);
+	struct import_bpf *skel = import_bpf__open_opts(&opts);
 	int r;
 
 	if (skel == NULL)

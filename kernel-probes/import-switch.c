@@ -37,8 +37,8 @@ import_switch_attach(struct kp *kp, struct kp_import *imp)
 
 	snprintf(path, sizeof path, KP_DIR_PROG "/%s", imp->kind->program);
 	prog = bpf_obj_get(path);
-	if (prog == -ENOENT && imp->kind->otherwise != NULL) {
-		snprintf(path, sizeof path, KP_DIR_PROG "/%s", imp->kind->otherwise);
+	for (int i = 0; prog == -ENOENT && i < 2 && imp->kind->otherwise[i] != NULL; i++) {
+		snprintf(path, sizeof path, KP_DIR_PROG "/%s", imp->kind->otherwise[i]);
 		prog = bpf_obj_get(path);
 	}
 	if (prog == -ENOENT)

@@ -174,6 +174,20 @@ static __always_inline void import_string(u8 *image, u32 *at, u32 to, u64 from, 
 /* An event so long, behind its head, is copied word by word: two helpers cost more. */
 #define IMPORT_SHORT	128u
 
+/* Word by word, with the verifier behind each of them. */
+static __always_inline void import_copy_long(const struct hit *hit, u64 off, const u64 *from,
+    u32 n)
+{
+	for (u32 i = 0; i < KP_IMAGE_MAX / 8; i++) {
+		if (8 * i >= n || off > KP_BLOCK_END - 8)
+			break;
+		barrier_var(i);
+		*(u64 *)((void *)hit->block + off) = from[i & (KP_IMAGE_MAX / 8 - 1)];
+		off += 8;
+		barrier_var(off);
+	}
+}
+
 /* The members of an event that was begun at 'off' in its block. */
 static __always_inline void import_copy(const struct hit *hit, u64 off, void *members, u32 n)
 {
@@ -190,6 +204,8 @@ static __always_inline void import_copy(const struct hit *hit, u64 off, void *me
 				break;
 			to[i] = from[i];
 		}
+	} else if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_dynptr_write)) {
+		import_copy_long(hit, off, from, n);	/* before 5.19 */
 	} else if (bpf_dynptr_from_mem(hit->block, sizeof *hit->block, 0, &dynptr) == 0) {
 		/* The compiler knows that it is less; the verifier has to be told. */
 		__asm__ volatile ("" : "+r" (n));

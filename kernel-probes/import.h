@@ -62,7 +62,7 @@ struct kp_import_kind {
 	enum kp_import_number number;
 	const char *name;	/* the value of the attribute "origin" */
 	const char *program;	/* in the BPF object, and where it is pinned */
-	const char *otherwise;	/* where the kernel does not take that; or NULL */
+	const char *otherwise[2]; /* where the kernel does not take that, nor the first; or NULL */
 	/* Finds the members, calls kp_import_member() for each, and may set 'attrs' and
 	   operations: once, before the first use.  NULL: they were given. */
 	int	(*describe)(struct kp *, struct kp_import *);

@@ -63,8 +63,8 @@ static __always_inline void page_info(struct page *page, struct page_info *p)
 	u64 head = BPF_CORE_READ(page, compound_head);
 	struct folio *folio = (void *)(head & 1 ? head - 1 : (u64)page);
 
-	p->mapping = (u64)BPF_CORE_READ(folio, mapping);
-	p->index = BPF_CORE_READ(folio, index) +
+	p->mapping = (u64)folio_member(folio, false, mapping);
+	p->index = folio_member(folio, false, index) +
 	    ((u64)page - (u64)folio) / bpf_core_type_size(struct page);
 	p->flags = folio_flags(folio);
 }
@@ -397,7 +397,7 @@ int request_done(struct bpf_raw_tracepoint_args *ctx)
 	struct completion c = { .left = ctx->args[2] };
 
 	c.bio = (u64)BPF_CORE_READ(rq, bio);
-	bpf_loop(BIOS_MAX, next_bio, &c, 0);
+	repeat(BIOS_MAX, next_bio, &c);
 	if (c.bio != 0)
 		lose_event(TNF_LOST_HOOK);
 	return 0;

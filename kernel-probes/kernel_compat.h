@@ -95,18 +95,34 @@ static __always_inline u64 folio_flags(struct folio *f)
 #define has_flag(flags, name) \
 	((flags) >> bpf_core_enum_value(enum pageflags, name) & 1)
 
-/* Called _folio_nr_pages before 6.15. */
+/* A folio was a page before 5.16, with the same members. */
+struct page___folio {
+	struct address_space *mapping;
+	unsigned long index;
+} __attribute__((preserve_access_index));
+
+/* A member of a folio: 'known' to the verifier as one, or just an address. */
+#define folio_member(folio, known, member)				\
+	(!bpf_core_type_exists(struct folio) ?				\
+	    BPF_CORE_READ((struct page___folio *)(folio), member) :	\
+	    (known) ? (folio)->member : BPF_CORE_READ(folio, member))
+
+/* Called _folio_nr_pages before 6.15; until that came the second page told it. */
 struct folio___nr {
 	unsigned int _nr_pages;
 } __attribute__((preserve_access_index));
 struct folio___folio_nr {
 	unsigned int _folio_nr_pages;
 } __attribute__((preserve_access_index));
+struct page___second {
+	unsigned int compound_nr;
+} __attribute__((preserve_access_index));
 
 static __always_inline u32 folio_pages(struct folio *folio)
 {
 	struct folio___nr *f = (void *)folio;
 	struct folio___folio_nr *old = (void *)folio;
+	struct page___second *second = (void *)folio + bpf_core_type_size(struct page);
 
 	if (!has_flag(folio_flags(folio), PG_head))
 		return 1;
@@ -114,6 +130,8 @@ static __always_inline u32 folio_pages(struct folio *folio)
 		return BPF_CORE_READ(f, _nr_pages);
 	if (bpf_core_field_exists(old->_folio_nr_pages))
 		return BPF_CORE_READ(old, _folio_nr_pages);
+	if (bpf_core_field_exists(second->compound_nr))
+		return BPF_CORE_READ(second, compound_nr);
 	return 1;
 }
 
@@ -181,11 +199,62 @@ static __always_inline u32 swapped_in_late(struct task_struct *task)
 	return n < 0 ? -n : 0;
 }
 
-/* A kernel thread's own data: task_struct.worker_private since 5.17; NULL before. */
+/* A kernel thread's own data: task_struct.worker_private since 5.17; before, what a
+   program's thread has for its end. */
+struct task_struct___set_child_tid {
+	void *set_child_tid;
+} __attribute__((preserve_access_index));
+
 static __always_inline struct kthread *task_kthread(struct task_struct *t)
 {
 	if (bpf_core_field_exists(t->worker_private))
 		return (struct kthread *)BPF_CORE_READ(t, worker_private);
+	return (struct kthread *)BPF_CORE_READ((struct task_struct___set_child_tid *)t,
+	    set_child_tid);
+}
+
+/*
+ * bpf_loop() came in 5.17, and has the body verified once.  Before, each turn of a loop
+ * is: there are fewer.  'turn' is a function that returns 1 to stop.
+ */
+#define TURNS_FOLLOWED	512
+
+#define repeat(turns, turn, data) do {						\
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))	\
+		bpf_loop(turns, turn, data, 0);					\
+	else									\
+		for (u32 n_ = 0; n_ < TURNS_FOLLOWED && n_ < (turns); n_++)	\
+			if (turn(n_, data) != 0)				\
+				break;						\
+} while (0)
+
+/* bpf_find_vma() came in 5.17; the areas of a process were a tree until 6.1. */
+struct mm_struct___areas {
+	struct rb_root mm_rb;
+} __attribute__((preserve_access_index));
+struct vm_area_struct___areas {
+	struct rb_node vm_rb;
+} __attribute__((preserve_access_index));
+
+#define AREAS_DEPTH	34	/* of a tree of 65,530, more than a process may have */
+
+/* The area with 'address', or NULL; for a thread that holds the lock of its areas. */
+static __always_inline struct vm_area_struct *area_in_tree(struct task_struct *t, u64 address)
+{
+	struct mm_struct___areas *mm = (void *)t->mm;
+	u64 link = (u64)bpf_core_field_offset(struct vm_area_struct___areas, vm_rb);
+	struct rb_node *node = BPF_CORE_READ(mm, mm_rb.rb_node);
+	struct vm_area_struct *v;
+
+	for (u32 i = 0; i < AREAS_DEPTH && node != NULL; i++) {
+		v = (void *)node - link;
+		if (BPF_CORE_READ(v, vm_end) <= address)
+			node = BPF_CORE_READ(node, rb_right);
+		else if (BPF_CORE_READ(v, vm_start) > address)
+			node = BPF_CORE_READ(node, rb_left);
+		else
+			return v;
+	}
 	return NULL;
 }
 

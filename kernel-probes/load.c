@@ -86,7 +86,8 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 static int
 load_try(struct kp *kp, size_t size, program_logs logs, struct kernel_bpf **ret)
 {
-	struct kernel_bpf *skel = kernel_bpf__open();
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kp->types);
+	struct kernel_bpf *skel = kernel_bpf__open_opts(&opts);
 	int r;
 
 	if (skel == NULL)

@@ -48,6 +48,7 @@
 	X(memcg_end,		BTF,	"mm_vmscan_memcg_reclaim_end")	\
 	X(swap_count,		BTF,	"rss_stat")			\
 	X(swap_write,		RAW,	"mm_vmscan_write_folio")	\
+	X(swap_write_page,	RAW,	"mm_vmscan_writepage")		\
 	X(forget_requests,	ITER,	"")				\
 	X(bio_queue,		BTF,	"block_bio_queue")		\
 	X(request_done,		RAW,	"block_rq_complete")		\

@@ -64,7 +64,7 @@ static __always_inline u64 transfer_size(const struct call *c, bool vector)
 
 	if (!vector)
 		return c->arg[2];
-	bpf_loop(IOVECS_MAX, next_vector, &w, 0);
+	repeat(IOVECS_MAX, next_vector, &w);
 	return w.sum;
 }
 

@@ -397,13 +397,14 @@ int BPF_PROG(context_switch, bool preempt, struct task_struct *prev,
 	return change(&c, ctx, prev_state);
 }
 
-/* Before 5.18 there was no prev_state. */
+/* Before 5.18 there was no prev_state, and the state is another one (TASK_WAKING) where
+   somebody wakes the thread meanwhile.  Who sleeps is on no queue. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(context_switch3, bool preempt, struct task_struct *prev,
     struct task_struct *next)
 {
 	struct change c = { .prev = prev, .next = next,
-	    .waits = goes_on(preempt, prev->__state) };
+	    .waits = prev->on_rq != 0 };
 
 	return change(&c, ctx, prev->__state);
 }

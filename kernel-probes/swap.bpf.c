@@ -289,11 +289,9 @@ static __always_inline void swapout_lwp(struct task_struct *t, u32 pages)
 
 /* From a page to the first area that maps it, and to the thread that has its
    stack there. */
-SEC("raw_tp/mm_vmscan_write_folio")
-int swap_write(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int stack_written(struct folio *folio)
 {
-	struct folio *folio = (void *)ctx->args[0];
-	u64 mapping = (u64)BPF_CORE_READ(folio, mapping), from, to, at;
+	u64 mapping = (u64)folio_member(folio, false, mapping), from, to, at;
 	struct task_struct *owner, *t;
 	struct vm_area_struct *v;
 	struct rb_node *node;
@@ -308,7 +306,7 @@ int swap_write(struct bpf_raw_tracepoint_args *ctx)
 	v = BPF_CORE_READ((struct anon_vma_chain *)chain, vma);
 	from = BPF_CORE_READ(v, vm_start);
 	to = BPF_CORE_READ(v, vm_end);
-	at = from + ((BPF_CORE_READ(folio, index) - BPF_CORE_READ(v, vm_pgoff)) << PAGE_SHIFT);
+	at = from + ((folio_member(folio, false, index) - BPF_CORE_READ(v, vm_pgoff)) << PAGE_SHIFT);
 	if (!bpf_core_field_exists(v->vm_mm->owner))
 		return 0;
 	owner = BPF_CORE_READ(v, vm_mm, owner);
@@ -319,4 +317,17 @@ int swap_write(struct bpf_raw_tracepoint_args *ctx)
 	if (t != NULL)
 		swapout_lwp(t, folio_pages(folio));
 	return 0;
+}
+
+SEC("raw_tp/mm_vmscan_write_folio")
+int swap_write(struct bpf_raw_tracepoint_args *ctx)
+{
+	return stack_written((struct folio *)ctx->args[0]);
+}
+
+/* Before 5.19. */
+SEC("raw_tp/mm_vmscan_writepage")
+int swap_write_page(struct bpf_raw_tracepoint_args *ctx)
+{
+	return stack_written((struct folio *)ctx->args[0]);
 }

@@ -11,6 +11,7 @@
  * before 6.10 cannot be asked for that, and 6.12 lets no function that is not static be
  * called then.  There uprobe_plain does without, which is right as long as the kernel
  * does not preempt itself (Debian's does not, unless it is told to: preempt=full).
+ * Before 6.0 no such program could wait: uprobe_quick takes what is in memory.
  */
 #include "kernel-probes/import.bpf.h"
 #include "kernel-probes/operand.h"
@@ -47,15 +48,21 @@ struct {
 	__type(value, struct kp_site_row);
 } tnf_sites SEC(".maps");
 
+enum how {			/* an operand is had */
+	PLAIN,			/* numbers in registers alone */
+	QUICK,			/* from memory, if it is there */
+	WAITING			/* from memory, also if that has to be fetched */
+};
+
 /* n bytes of the program's memory, 8 at most; 0 where nothing is.  A mask is a limit that
    each kernel's check understands, whatever the compiler makes of it. */
-static __always_inline u64 user_word(u64 at, u32 n)
+static __always_inline u64 user_word(u64 at, u32 n, const enum how how)
 {
 	u64 v[2] = { 0 };
 
 	n &= sizeof v - 1;
 	if (bpf_probe_read_user(v, n, (void *)at) != 0 &&
-	    bpf_copy_from_user(v, n, (void *)at) != 0)
+	    (how != WAITING || bpf_copy_from_user(v, n, (void *)at) != 0))
 		return 0;
 	return v[0];
 }
@@ -70,21 +77,21 @@ static __always_inline u64 extend(u64 v, u32 size, bool sign)
 }
 
 static __always_inline u64 evaluate(const struct uprobe_scratch *s, const struct kp_operand *o,
-    const bool plain)
+    const enum how how)
 {
 	u64 v = s->regs[o->base & (KP_R_ROOM - 1)];
 
 	if (o->shift != 0)
 		v >>= 8;
 	v += s->regs[o->index & (KP_R_ROOM - 1)] * o->scale + (u64)o->offset;
-	if (!plain && o->kind == KP_OPERAND_MEMORY)
-		v = user_word(v, o->size);
+	if (how != PLAIN && o->kind == KP_OPERAND_MEMORY)
+		v = user_word(v, o->size, how);
 	return extend(v, o->size, o->sign);
 }
 
 /* A page that is not in memory is fetched, then the string is read. */
 static __always_inline void store_text(struct uprobe_scratch *s, u32 *at,
-    const struct kp_operand *o, u64 from, u64 max)
+    const struct kp_operand *o, u64 from, u64 max, const enum how how)
 {
 	u32 to = o->at & (KP_FIXED_MAX - 4);
 	char byte;
@@ -94,7 +101,7 @@ static __always_inline void store_text(struct uprobe_scratch *s, u32 *at,
 		return;
 	}
 	import_string(s->image, at, to, from, max, true);
-	if (*(u32 *)(s->image + to) != 0 || !import_room(*at) ||
+	if (how != WAITING || *(u32 *)(s->image + to) != 0 || !import_room(*at) ||
 	    bpf_copy_from_user(&byte, 1, (void *)from) != 0)
 		return;
 	import_string(s->image, at, to, from, max, true);
@@ -122,7 +129,7 @@ static __always_inline void store(struct uprobe_scratch *s, const struct kp_oper
 
 /* The image of the event; returns its size. */
 static __always_inline u32 put_together(struct uprobe_scratch *s, const struct kp_site_row *site,
-    u32 fixed)
+    u32 fixed, const enum how how)
 {
 	u32 at = fixed & (KP_FIXED_MAX - 8);
 	const struct kp_operand *o;
@@ -132,7 +139,7 @@ static __always_inline u32 put_together(struct uprobe_scratch *s, const struct k
 	for (u32 i = 1; i <= KP_OPERANDS_MAX; i++)
 		*(u64 *)(s->image + 8 * i) = 0;
 	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++)
-		s->value[i] = evaluate(s, &site->v[i], false);
+		s->value[i] = evaluate(s, &site->v[i], how);
 	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++) {
 		o = &site->v[i];
 		if (o->at == 0)
@@ -144,7 +151,7 @@ static __always_inline u32 put_together(struct uprobe_scratch *s, const struct k
 		max = KP_TEXT_MAX + 1;		/* more than there may be */
 		if (o->text == KP_TEXT_COUNTED && s->value[i + 1] < KP_TEXT_MAX)
 			max = s->value[i + 1] + 1;
-		store_text(s, &at, o, s->value[i], max);
+		store_text(s, &at, o, s->value[i], max, how);
 	}
 	return at;
 }
@@ -177,11 +184,11 @@ static __always_inline void plain_event(u64 *ctx, struct import_hit *h)
 	}
 	for (u32 i = 0; i < KP_PLAIN_MAX && i < row->ops; i++)
 		if (o[i].at != 0)
-			store(s, &o[i], evaluate(s, &o[i], true));
+			store(s, &o[i], evaluate(s, &o[i], PLAIN));
 	import_write_late(h, s->image, row->size & (KP_FIXED_MAX - 8));
 }
 
-static __always_inline int uprobe_event(u64 *ctx, const bool guarded)
+static __always_inline int uprobe_event(u64 *ctx, const bool guarded, const enum how how)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
 	struct kp_site_row *site;
@@ -207,7 +214,7 @@ static __always_inline int uprobe_event(u64 *ctx, const bool guarded)
 		return 0;
 	}
 	take_registers(s, ctx);
-	size = put_together(s, site, h.row->size);
+	size = put_together(s, site, h.row->size, how);
 	if (guarded)
 		bpf_preempt_disable();
 	import_write_late(&h, s->image, size);
@@ -219,11 +226,17 @@ static __always_inline int uprobe_event(u64 *ctx, const bool guarded)
 SEC("uprobe.s/")
 int uprobe_hit(u64 *ctx)
 {
-	return uprobe_event(ctx, true);
+	return uprobe_event(ctx, true, WAITING);
 }
 
 SEC("uprobe.s/")
 int uprobe_plain(u64 *ctx)
 {
-	return uprobe_event(ctx, false);
+	return uprobe_event(ctx, false, WAITING);
+}
+
+SEC("uprobe/")
+int uprobe_quick(u64 *ctx)
+{
+	return uprobe_event(ctx, false, QUICK);
 }

@@ -301,7 +301,7 @@ uprobe_revive(struct kp *kp, struct kp_import *imp)
 
 #define UPROBE_KIND(kind, what) {					\
 	.number = kind, .name = what,					\
-	.program = "uprobe_hit", .otherwise = "uprobe_plain",		\
+	.program = "uprobe_hit", .otherwise = { "uprobe_plain", "uprobe_quick" }, \
 	.describe = uprobe_describe, .attach = uprobe_attach,		\
 	.revive = uprobe_revive, .detached = uprobe_detached,		\
 	.gone = uprobe_gone,						\

@@ -184,7 +184,7 @@ int major_done(struct bpf_perf_event_data *ctx)
 	return fault_done(ctx);
 }
 
-struct area {			/* what bpf_find_vma() finds */
+struct area {			/* what find_area() finds */
 	u64 address;
 	u64 flags;
 	u64 ops;		/* 0: anonymous */
@@ -204,6 +204,24 @@ note_area(struct task_struct *t, struct vm_area_struct *v, struct area *a)
 		a->index = ((a->address - v->vm_start) >> PAGE_SHIFT) + v->vm_pgoff;
 	}
 	return 0;
+}
+
+static __always_inline void find_area(struct task_struct *me, struct area *a)
+{
+	struct vm_area_struct *v;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma)) {
+		bpf_find_vma(me, a->address, note_area, a, 0);
+		return;
+	}
+	v = area_in_tree(me, a->address);
+	if (v == NULL)
+		return;
+	a->flags = BPF_CORE_READ(v, vm_flags);
+	a->ops = (u64)BPF_CORE_READ(v, vm_ops);
+	a->mapping = (u64)BPF_CORE_READ(v, vm_file, f_mapping);
+	a->index = ((a->address - BPF_CORE_READ(v, vm_start)) >> PAGE_SHIFT) +
+	    BPF_CORE_READ(v, vm_pgoff);
 }
 
 static __always_inline void address_event(struct task_struct *me, u32 probe, u64 address)
@@ -232,7 +250,7 @@ static __always_inline u32 page_kind(struct task_struct *me, const struct contex
 	if (order == 0 && !(c->error & ERROR_WRITE))
 		return 0;
 	a.address = c->address;
-	bpf_find_vma(me, c->address, note_area, &a, 0);
+	find_area(me, &a);
 	if (a.ops == 0 && order > 0)
 		return WRITES(ANON_ZERO);
 	return c->error & ERROR_WRITE && !(a.flags & VM_SHARED) &&
@@ -308,7 +326,7 @@ static __always_inline void guess_page(struct context *c)
 {
 	struct area a = { .address = c->address };
 
-	bpf_find_vma(bpf_get_current_task_btf(), c->address, note_area, &a, 0);
+	find_area(bpf_get_current_task_btf(), &a);
 	c->mapping = a.mapping;
 	c->index = a.index;
 }
@@ -333,18 +351,20 @@ int BPF_PROG(cache_add, struct folio *folio)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct context *c = context_of(t);
+	struct address_space *mapping;
 	u64 first, number = fault_number(t);
 
 	if (c == NULL || c->major == number || !page_is_missed(t, c))
 		return 0;
-	first = folio->index;
-	if (c->mapping == 0 || c->mapping != (u64)folio->mapping ||
+	first = folio_member(folio, true, index);
+	mapping = folio_member(folio, true, mapping);
+	if (c->mapping == 0 || c->mapping != (u64)mapping ||
 	    c->index < first || c->index >= first + folio_pages(folio))
 		return 0;
 	c->mapping = 0;
 	c->major = number;
 	if (is_on(KP_BIT(KP_MAJOR_FAULT)))
-		page_event(KP_MAJOR_FAULT, (u64)BPF_CORE_READ(folio, mapping, host),
+		page_event(KP_MAJOR_FAULT, (u64)BPF_CORE_READ(mapping, host),
 		    c->index << PAGE_SHIFT);
 	return 0;
 }
@@ -353,13 +373,15 @@ int BPF_PROG(cache_add, struct folio *folio)
 SEC("tp_btf/mm_filemap_delete_from_page_cache")
 int BPF_PROG(cache_delete, struct folio *folio)
 {
+	struct address_space *mapping;
 	u64 vnode, offset;
 	u32 pages;
 
 	if (!is_on(KP_BIT(KP_PAGE_UNMAP)))
 		return 0;
-	vnode = (u64)BPF_CORE_READ(folio, mapping, host);
-	offset = folio->index << PAGE_SHIFT;
+	mapping = folio_member(folio, true, mapping);
+	vnode = (u64)BPF_CORE_READ(mapping, host);
+	offset = (u64)folio_member(folio, true, index) << PAGE_SHIFT;
 	pages = folio_pages(folio);
 	for (u32 i = 0; i < 512 && i < pages; i++) {
 		page_event(KP_PAGE_UNMAP, vnode, offset);

@@ -36,7 +36,11 @@ if [ -d /sys/kernel/tracing/events/filemap/mm_filemap_fault ]; then
 	without '$always' "$always" user_fault
 	without '$always' "$always" kernel_fault
 fi
-wanted="thread_create thread_exit bio_queue request_done swap_write"
+wanted="thread_create thread_exit bio_queue request_done"
+case " $always " in
+*" swap_write "*|*" swap_write_page "*) ;;
+*) fail "\$always: no swap_write" ;;
+esac
 if [ -z "$(unavailable major_fault)" ]; then
 	wanted="$wanted cache_add"
 else

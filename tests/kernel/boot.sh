@@ -69,6 +69,7 @@ done | awk '!seen[$1]++' | while read -r module; do
 	n=$((n + 1))
 	case $module in
 	*.xz) xz -dc "$module" ;;
+	*.zst) zstd -dcq "$module" ;;
 	*) cat "$module" ;;
 	esac >"$root/modules/$n.ko"
 done

@@ -109,8 +109,8 @@ if command -v setpriv >/dev/null; then
 	elif ! few enable thread_state; then
 		fail "enable: $(cat "$TMP/out")"
 	elif [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]; then
-		few on && fail "perf events in spite of perf_event_paranoid"
-		grep -q 'perf_event_paranoid is' "$TMP/out" || fail "$(cat "$TMP/out")"
+		# Debian asks for more than CAP_PERFMON then, Ubuntu does not.
+		few on || grep -q 'perf_event_paranoid is' "$TMP/out" || fail "$(cat "$TMP/out")"
 	else
 		few on || fail "thread_state: $(cat "$TMP/out")"
 	fi

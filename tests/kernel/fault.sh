@@ -43,7 +43,9 @@ traced "$work" protect $n
 pid=$(said pid)
 # Old kernels take a second fault when the page has become writable.
 within "protection faults" "$(in_range address_fault protected | grep -c 'fault_type: 1 access: 2')" $n $((2 * n))
-equal "nothing copied" "$(in_range anon_private protected | wc -l)" 0
+# Before 5.19 a page that still waits for its place among the others is copied.
+old=$(uname -r | awk -F . '{ print ($1 < 5 || ($1 == 5 && $2 < 19)) ? 32 : 0 }')
+within "nothing copied" "$(in_range anon_private protected | wc -l)" 0 "$old"
 
 traced "$work" mlock $n
 pid=$(said pid)

@@ -43,5 +43,8 @@ for name in syscall_args syscall_path syscall_fd; do
 	row $name 1 ask "enable name=$name; trace name=$name"
 	ask "disable name=$name; untrace name=$name" >"$TMP/out" 2>&1 || fail "$(cat "$TMP/out")"
 done
-row tracepoints 1 ask 'enable sched.sched_process_exec; trace sched.sched_process_exec'
-row functions 1 ask "import '$work'; trace function=main; enable function=main"
+# attached COMMAND: it leaves a link
+attached() { ask "$1" && [ -n "$(ls /sys/fs/bpf/tnf/import)" ]; }
+row tracepoints 1 attached 'enable sched.sched_process_exec; trace sched.sched_process_exec'
+ask 'disable sched.sched_process_exec; untrace sched.sched_process_exec' >"$TMP/out" 2>&1
+row functions 1 attached "import '$work'; trace function=main; enable function=main"

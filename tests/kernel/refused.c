@@ -20,9 +20,9 @@ spoil(struct bpf_program *p)
 }
 
 static struct kernel_bpf *
-spoilt_open(void)
+spoilt_open(const struct bpf_object_open_opts *opts)
 {
-	struct kernel_bpf *skel = kernel_bpf__open();
+	struct kernel_bpf *skel = kernel_bpf__open_opts(opts);
 
 	if (skel != NULL) {
 		spoil(skel->progs.lock_wait);
@@ -39,7 +39,7 @@ nobody_listens(libbpf_print_fn_t fn)
 	return quiet;
 }
 
-#define kernel_bpf__open	spoilt_open
+#define kernel_bpf__open_opts	spoilt_open
 #define libbpf_set_print	nobody_listens
 #define kp_load			kp_load_spoilt
 int kp_load_spoilt(struct kp *, size_t);

@@ -79,13 +79,17 @@ queued() {
 	is_whole || skip "64 MB are too few for all that goes on here"
 	pid=$(said pid)
 	awk -v p="$pid" '$1 == p { print $2 }' "$TMP/events" | sort -u >"$TMP/tids"
-	awk -v prio="$3" 'FILENAME ~ /tids$/ { ours[$1] = 1; next }
+	# Before 5.18 tracefs says R of a thread that sleeps and is being woken already, too.
+	old=$(uname -r | awk -F . '{ print $1 < 5 || ($1 == 5 && $2 < 18) }')
+	awk -v prio="$3" -v old="$old" 'FILENAME ~ /tids$/ { ours[$1] = 1; next }
 		match($0, /-[0-9]+ +\[/) && substr($0, RSTART + 1, RLENGTH - 2) + 0 in ours {
 			queued += / sched_wakeup(_new)?: / && $0 ~ " prio=" prio " " ||
 			    / sched_switch: / && /prev_state=R/ && $0 ~ " prev_prio=" prio " "
+			perhaps += old && / sched_switch: / && /prev_state=R / &&
+			    $0 ~ " prev_prio=" prio " "
 			moved += / sched_migrate_task: / && $0 ~ " prio=" prio " "
 		}
-		END { print queued + 0, queued + moved }' "$TMP/tids" "$TMP/tracefs" >"$TMP/n"
+		END { print queued - perhaps, queued + moved }' "$TMP/tids" "$TMP/tracefs" >"$TMP/n"
 	read -r least most <"$TMP/n"
 	within "put on queues, kernel priority $3" \
 		"$(events "$pid" thread_queue | grep -c "priority: $((139 - $3)) ")" "$least" "$most"
