@@ -37,6 +37,7 @@ while [ "$i" -lt "$most" ]; do
 	if [ "$i" -eq 0 ]; then
 		prog=uprobe_hit
 		[ -e /sys/fs/bpf/tnf/prog/$prog ] || prog=uprobe_plain
+		[ -e /sys/fs/bpf/tnf/prog/$prog ] || prog=uprobe_quick
 		prog=$(program_id $prog)
 		maps=$(map_ids rows counts asked sites pool buf)
 		[ "$(links "$prog")" -eq "$(pins)" ] || fail "$(links "$prog") links, $(pins) pins"

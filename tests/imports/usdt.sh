@@ -104,6 +104,10 @@ as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 if ! command -v setpriv >/dev/null || ! $as_nobody test -x "$prex" -a -x "$victim"; then
 	exit 0
 fi
+if [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" != 0 ]; then
+	echo "kernel.yama.ptrace_scope lets nobody attach: a list without rights is not tried"
+	exit 0
+fi
 chmod 777 "$TMP"
 mkfifo "$TMP/pipe"
 chmod 666 "$TMP/pipe"

@@ -24,7 +24,9 @@ while [ "$i" -lt "$rounds" ]; do
 	"$kpctl" enable "$@" || fail "enable $*"
 	[ "$(pins)" -eq $# ] || fail "round $i: $(pins) pins for $*"
 	if [ "$i" -eq 0 ]; then
-		prog=$(program_id import_tracepoint) maps=$(map_ids $ours)
+		prog=import_tracepoint
+		[ -e /sys/fs/bpf/tnf/prog/$prog ] || prog=import_tracepoint_read
+		prog=$(program_id $prog) maps=$(map_ids $ours)
 		equal "links" "$(links "$prog")" $#
 	fi
 	"$kpctl" disable "$@" || fail "disable $*"
