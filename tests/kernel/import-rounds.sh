@@ -24,16 +24,16 @@ while [ "$i" -lt "$rounds" ]; do
 	"$kpctl" enable "$@" || fail "enable $*"
 	[ "$(pins)" -eq $# ] || fail "round $i: $(pins) pins for $*"
 	if [ "$i" -eq 0 ]; then
-		prog=import_tracepoint
-		[ -e /sys/fs/bpf/tnf/prog/$prog ] || prog=import_tracepoint_read
-		prog=$(program_id $prog) maps=$(map_ids $ours)
+		name=import_tracepoint
+		[ -e /sys/fs/bpf/tnf/prog/$name ] || name=import_tracepoint_read
+		prog=$(program_id $name) maps=$(map_ids $ours)
 		equal "links" "$(links "$prog")" $#
 	fi
 	"$kpctl" disable "$@" || fail "disable $*"
 	i=$((i + 1))
 done
 equal "links after $rounds rounds" "$(links "$prog")" 0
-equal "the program is the same" "$(program_id import_tracepoint)" "$prog"
+equal "the program is the same" "$(program_id $name)" "$prog"
 [ "$(map_ids $ours)" = "$maps" ] || fail "other maps: $(map_ids $ours), not $maps"
 equal "pins" "$(pins)" 0
 
