@@ -332,6 +332,20 @@ defs_begin(struct out *o, char *buf, struct kp *kp, uint32_t next)
 	o->next = next;
 }
 
+void
+kp_defs_copy_head(struct kp_shared *s, const char *buf, size_t size)
+{
+	struct tnf_file_header h;
+
+	memcpy(&h, buf, sizeof h);
+	__atomic_store_n(&s->head.magic, 0, __ATOMIC_SEQ_CST);
+	s->head.size = size;
+	s->head.block_size = h.block_size;
+	s->head.directory_size = h.directory_size;
+	memcpy(&s->head.ext, buf + TNF_EXT_OFFSET, sizeof s->head.ext);
+	__atomic_store_n(&s->head.magic, TNF_HEAD_COPY_MAGIC, __ATOMIC_RELEASE);
+}
+
 int
 kp_defs_add(struct kp *kp, char *buf, const struct kp_import *imp)
 {
@@ -345,6 +359,7 @@ kp_defs_add(struct kp *kp, char *buf, const struct kp_import *imp)
 		return -ENOSPC;
 	defs_publish(&o, kp->state->tag_next, KP_IMPORT_AT(imp->slot), at);
 	kp->state->tag_next = o.next;
+	kp_defs_copy_head(kp->state, buf, kp->state->head.size);
 	return 0;
 }
 

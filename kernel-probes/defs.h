@@ -25,6 +25,10 @@ struct kp_defs {
    0, or -ENOSPC: the catalogue has outgrown the reserve. */
 int kp_defs_write(char *buf, size_t size, uint64_t cookie, struct kp_defs *ret);
 
+/* What block 0 says is kept a second time (struct tnf_head_copy), once a buffer and
+   again with each probe that is added. */
+void kp_defs_copy_head(struct kp_shared *, const char *buf, size_t size);
+
 /* Adds an imported probe while events are written and read: readers see all of it
    or nothing.  -ENOSPC: no block can be spared any more. */
 int kp_defs_add(struct kp *, char *buf, const struct kp_import *);

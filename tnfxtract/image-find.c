@@ -5,7 +5,8 @@
  * the buffer's cookie, of which buffer (<tnf/com.h>, struct tnf_page_id).
  * Pages of buffers freed long ago may still be about: the buffer of which most
  * is there counts, of two alike the newer.  Copies that tnfxtract has made
- * carry no cookie, so that they are not taken for the buffer.
+ * carry no cookie, so that they are not taken for the buffer.  Where the first page is
+ * not there, its copy (struct tnf_head_copy) is as good.
  */
 #include "tnfxtract/image-search.h"
 
@@ -18,24 +19,61 @@
 
 #include <tnf/com.h>
 
+#include "format/header.h"
+
 #define BLOCK		IMAGE_PAGE
 #define SIZE_MAX_BUFFER	(4ull << 30)
 
 struct candidate {
 	size_t	 first, n;	/* its pages */
 	size_t	 blocks;	/* different numbers among them */
-	int64_t	 start;
-	uint64_t size;
+	uint64_t size;		/* 0: no use */
+	bool	 whole;		/* its first page is there */
+	struct tnf_head_copy head;	/* what that says, or its copy */
 };
 
-/* Rates the buffer whose pages begin at 'first'; size 0: no use. */
-static struct candidate
-image_find_rate(const struct image *im, const struct image_pages *p, size_t first, const uint8_t *not_boot)
+static bool
+read_first(const struct image *im, const struct image_page *row, struct tnf_head_copy *ret)
 {
-	struct candidate c = { .first = first };
 	unsigned char page[BLOCK];
 	struct tnf_file_header h;
-	struct tnf_ext ext;
+
+	if (row->number != 0 || image_read(im, page, sizeof page, row->offset) !=
+	    (ssize_t)sizeof page || !image_is_first(page, TNF_EXT_KERNEL, &ret->ext))
+		return false;
+	memcpy(&h, page, sizeof h);
+	ret->block_size = h.block_size;
+	ret->size = (uint64_t)h.block_count * h.block_size;
+	return true;
+}
+
+/* Of several the last one: nobody knows which is the newest. */
+static bool
+read_copy(const struct image *im, const struct image_pages *copies, uint64_t cookie,
+    struct tnf_head_copy *ret)
+{
+	unsigned char page[BLOCK];
+	struct tnf_head_copy copy;
+	bool found = false;
+
+	for (size_t i = 0; i < copies->n; i++)
+		if (copies->row[i].key == cookie &&
+		    image_read(im, page, sizeof page, copies->row[i].offset) ==
+		    (ssize_t)sizeof page && image_is_head_copy(page, &copy) &&
+		    copy.directory_size <= copy.size) {
+			*ret = copy;
+			found = true;
+		}
+	return found;
+}
+
+/* Rates the buffer whose pages begin at 'first'. */
+static struct candidate
+image_find_rate(const struct image *im, const struct image_search *s, size_t first,
+    const uint8_t *not_boot)
+{
+	const struct image_pages *p = &s->kernel;
+	struct candidate c = { .first = first };
 	size_t i;
 
 	for (i = first; i < p->n && p->row[i].key == p->row[first].key;
@@ -43,31 +81,27 @@ image_find_rate(const struct image *im, const struct image_pages *p, size_t firs
 		if (i == first || p->row[i].number != p->row[i - 1].number)
 			c.blocks++;
 	c.n = i - first;
-	if (p->row[first].number != 0 ||
-	    image_read(im, page, sizeof page, p->row[first].offset) !=
-	    (ssize_t)sizeof page || !image_is_first(page, TNF_EXT_KERNEL, &ext))
+	c.whole = read_first(im, &p->row[first], &c.head);
+	if (!c.whole && !read_copy(im, &s->copies, p->row[first].key, &c.head))
 		return c;
-	memcpy(&h, page, sizeof h);
-	if (not_boot != NULL && memcmp(ext.boot_id, not_boot, sizeof ext.boot_id) == 0)
+	if (not_boot != NULL && memcmp(c.head.ext.boot_id, not_boot, sizeof c.head.ext.boot_id) == 0)
 		return c;
-	c.start = ext.start_mono;
-	if (h.block_size == BLOCK)
-		c.size = (uint64_t)h.block_count * BLOCK;
-	if (c.size > SIZE_MAX_BUFFER)
-		c.size = 0;
+	if (c.head.block_size == BLOCK && c.head.size % BLOCK == 0 &&
+	    c.head.size <= SIZE_MAX_BUFFER)
+		c.size = c.head.size;
 	return c;
 }
 
 static struct candidate
-best_buffer(const struct image *im, const struct image_pages *p, const uint8_t *not_boot)
+best_buffer(const struct image *im, const struct image_search *s, const uint8_t *not_boot)
 {
 	struct candidate c, best = { .size = 0 };
 
-	for (size_t i = 0; i < p->n; i += c.n) {
-		c = image_find_rate(im, p, i, not_boot);
+	for (size_t i = 0; i < s->kernel.n; i += c.n) {
+		c = image_find_rate(im, s, i, not_boot);
 		if (c.size != 0 && (best.size == 0 ||
 		    c.blocks > best.blocks || (c.blocks == best.blocks &&
-		    c.start > best.start)))
+		    c.head.ext.start_mono > best.head.ext.start_mono)))
 			best = c;
 	}
 	return best;
@@ -99,6 +133,37 @@ directory_blocks(const char *base, const struct tnf_file_header *h)
 	    (uint64_t)BLOCK - 1 : h->directory_size) / BLOCK;
 }
 
+/* How many data blocks were taken, by the newest of them: the copy tells how many it had
+   been. */
+static uint64_t
+newest_block(const char *base, const struct tnf_head_copy *head)
+{
+	uint32_t before = (uint32_t)head->ext.data_cursor, most = 0, since;
+	struct tnf_block_header h;
+
+	for (uint64_t at = head->directory_size; at + BLOCK <= head->size; at += BLOCK) {
+		memcpy(&h, base + at, sizeof h);
+		since = (h.generation - before) & TNF_GENERATION_AGES;
+		if (h.generation != TNF_GENERATION_FREE && h.generation != TNF_GENERATION_TAG &&
+		    since <= TNF_GENERATION_AGES / 2 && since > most)
+			most = since;
+	}
+	return head->ext.data_cursor + most;
+}
+
+/* The first page anew, when all others are in their places. */
+static void
+write_first(char *base, const struct tnf_head_copy *head)
+{
+	struct tnf_file_header *h = (void *)base;
+	struct tnf_ext ext = head->ext;
+
+	ext.data_cursor = newest_block(base, head);
+	tnf_header_set(h, BLOCK, head->directory_size, head->size);
+	h->magic = TNF_MAGIC;
+	memcpy(base + TNF_EXT_OFFSET, &ext, sizeof ext);
+}
+
 /* The directory has to be there; blocks that are not read as never used. */
 static int
 image_find_assemble(const struct image *im, const struct image_pages *p,
@@ -121,9 +186,14 @@ image_find_assemble(const struct image *im, const struct image_pages *p,
 				return EIO;
 			ret->first |= row[i].number < 32 ? 1u << row[i].number : 0;
 		}
+	ret->missing = (uint32_t)(n - count_blocks(p, c, 0, n));
+	if (!c->whole) {
+		write_first(base, &c->head);
+		ret->first |= 1;
+		ret->missing--;
+	}
 	memcpy(&h, base, sizeof h);
 	directory = directory_blocks(base, &h);
-	ret->missing = (uint32_t)(n - count_blocks(p, c, 0, n));
 	return directory < 2 || count_blocks(p, c, 1, directory) != directory - 1 ? ENODATA : 0;
 }
 
@@ -135,7 +205,7 @@ image_find_buffer(const struct image *im, const struct image_search *s,
 
 	ret->base = NULL;
 	ret->size = ret->missing = ret->first = 0;
-	best = best_buffer(im, &s->kernel, not_boot);
+	best = best_buffer(im, s, not_boot);
 	int e = best.size == 0 ? ENOENT : image_find_assemble(im, &s->kernel, &best, ret);
 	if (e != 0 && e != ENODATA)
 		image_buffer_free(ret);

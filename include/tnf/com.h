@@ -346,6 +346,22 @@ struct tnf_page_id {
 };
 #define TNF_PAGE_ID_MAGIC	0x6469656761706e74ull
 
+/*
+ * Without block 0 nobody knows what the others belong to.  Whoever allocates a kernel
+ * buffer keeps what it says in another page of memory as well, at an offset of
+ * TNF_HEAD_COPY_OFFSET in it, for the day when a new kernel has overwritten a part of the
+ * memory.  The cursor of data blocks is the one of the time when it was written.
+ */
+struct tnf_head_copy {
+	tnf_uint64_t magic;		/* TNF_HEAD_COPY_MAGIC; stored last */
+	tnf_uint64_t size;		/* of the buffer, in bytes */
+	tnf_uint32_t block_size;
+	tnf_uint32_t directory_size;	/* of the file header */
+	struct tnf_ext ext;
+};
+#define TNF_HEAD_COPY_MAGIC	0x64616568706f6374ull
+#define TNF_HEAD_COPY_OFFSET	2048u
+
 #ifdef __cplusplus
 }
 #else

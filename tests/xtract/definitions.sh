@@ -4,7 +4,7 @@
 #
 # usage: definitions.sh tnfxtract xtract-imported
 #
-# Guards: a buffer that is lost with one of its first pages, a trace that is called complete
+# Guards: a buffer that is lost with one of its first pages, the very first as well, a trace that is called complete
 # and is not, definitions of another release
 # that are mixed with ours, imported probes that are lost without a word, memory for what
 # a page of the image claims.
@@ -16,7 +16,8 @@ scratch
 cd "$TMP" || fail "cd"
 
 # image NAME CHANGED LEFT-OUT...: the buffer's pages in another order, without these; of
-# the page CHANGED a byte is another one.
+# the page CHANGED a byte is another one.  $state is a page besides.
+state=''
 cat >image.py <<'END2'
 import random, sys
 data = open("buffer", "rb").read()
@@ -26,10 +27,11 @@ pages = [bytearray(data[i:i + 4096]) for i in range(0, len(data), 4096)]
 if int(sys.argv[2]) > 0:
     pages[int(sys.argv[2])][100] ^= 1
 pages = [p for i, p in enumerate(pages) if i not in left]
+pages += [open(name, "rb").read() for name in sys.stdin.read().split()]
 random.shuffle(pages)
 open(sys.argv[1], "wb").write(b"".join(pages))
 END2
-image() { python3 image.py "$@" || fail "image.py"; }
+image() { echo "$state" | python3 image.py "$@" || fail "image.py"; }
 
 # probes TRACE: the list of them.
 probes() { "$dump" --info "$1" | sed -n '/^  probes:/,$p'; }
@@ -49,6 +51,39 @@ for left in 1 4 5 "1 4" "2 3 4"; do
 	probes out | cmp - list || fail "without $left: other probes"
 	cmp out plain || fail "without $left: another trace"
 done
+
+# What the first page says is there twice.
+image part 0 0
+"$x" -d part out 2>err && fail "without the first page: something was found"
+for left in 0 "0 1 4"; do
+	state=buffer.state
+	# shellcheck disable=SC2086  # words are meant
+	image part 0 $left
+	"$x" -d part out 2>err || fail "without $left, with the copy: $(cat err)"
+	cmp out plain || fail "without $left, with the copy: another trace"
+done
+# One that was damaged, or is of another buffer, is none.
+cat >damage.py <<'END2'
+import struct, sys
+data = bytearray(open("buffer.state", "rb").read())
+at, form, value = {"none": (0, "<Q", 0), "empty": (8, "<Q", 0), "huge": (8, "<Q", 1 << 60),
+                   "odd": (8, "<Q", 4097), "blocks": (16, "<I", 512),
+                   "directory": (20, "<I", 1 << 31), "kind": (36, "<I", 1),
+                   "cookie": (24 + int(sys.argv[2]), "<Q", 2)}[sys.argv[1]]
+struct.pack_into(form, data, 2048 + at, value)
+open("damaged.state", "wb").write(data)
+END2
+cookie=$(python3 -c 'import struct, sys
+copy = open("buffer.state", "rb").read()[2072:]
+print(next(i for i in range(64, len(copy), 8) if struct.unpack_from("<Q", copy, i)[0] == 1))')
+for how in none empty huge odd blocks directory kind cookie; do
+	python3 damage.py $how "$cookie" || fail "damage.py"
+	state=damaged.state
+	image part 0 0
+	"$x" -d part out 2>err && fail "by a damaged copy, $how: something was found"
+	[ -s err ] || fail "by a damaged copy, $how: nothing is said"
+done
+state=''
 
 # Pages of the directory that have no probe are no loss.
 image part 0 2 3
@@ -101,6 +136,10 @@ without near 1 2
 without near 1 2 4
 without "" 1 7
 without "" 3 1 2 4 7
+state=buffer.state
+without nearfar 0 0
+without far 1 0 1
+state=''
 
 # The buffer of which there is one page, which claims 4 GiB: as much memory as without it.
 cat >peak.py <<'END2'
