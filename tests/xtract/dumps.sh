@@ -101,6 +101,11 @@ if [ -n "$loop" ]; then
 	mkdir library && cp "$loop" library/libkdumpfile.so.10 || fail "cp"
 	LIBKDUMPFILE=$(ldconfig -p | sed -n 's/.*libkdumpfile.so.10 .*=> //p' | head -1)
 	[ -n "$LIBKDUMPFILE" ] || LIBKDUMPFILE=$(find /usr/lib /lib -name libkdumpfile.so.10 | head -1)
+	machine() { od -An -tx1 -j18 -N2 "$1"; }
+	if [ "$(machine "$LIBKDUMPFILE")" != "$(machine "$loop")" ]; then
+		echo "$LIBKDUMPFILE is of another machine: a page that sends it round is not tried"
+		exit 0
+	fi
 	export LIBKDUMPFILE
 	by_loop() { LOOP_AT=$1 LD_LIBRARY_PATH=library timeout 120 "$x" --no-context -d zlib out 2>err; }
 	by_loop 0xffffffffffff0000 || fail "by kdump-loop: $(cat err)"
