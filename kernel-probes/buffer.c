@@ -139,7 +139,6 @@ fill_buffer(struct kp *kp, size_t size)
 		next = give_blocks(kp->cpu, kp->cpus, buf, KP_DATA / KP_BLOCK_SIZE, blocks);
 		r = fill_pool(kp, ((struct tnf_ext *)(void *)(buf + TNF_EXT_OFFSET))->data_cursor,
 		    next, blocks);
-		kp_defs_copy_head(kp->state, buf, size);
 	}
 	munmap(buf, size);
 	if (r < 0)

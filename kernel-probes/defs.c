@@ -233,6 +233,37 @@ put_header(struct out *o, size_t size)
 	h->magic = TNF_MAGIC;
 }
 
+/* FNV-1a: whoever has the same bytes has the same sum, and hardly anybody else. */
+static uint64_t
+sum_of(const char *bytes, size_t n)
+{
+	uint64_t sum = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < n; i++)
+		sum = (sum ^ (unsigned char)bytes[i]) * 0x100000001b3;
+	return sum;
+}
+
+/* What block 0 says, in each block of events a word (<tnf/com.h>). */
+static void
+put_tails(struct out *o, size_t size, uint64_t sum)
+{
+	const struct tnf_ext *x = (const void *)(o->base + TNF_EXT_OFFSET);
+	uint64_t word[TNF_TAIL_WORDS] = {
+		[TNF_TAIL_SIZE] = size,
+		[TNF_TAIL_BLOCKS] = KP_BLOCK_SIZE | (uint64_t)KP_TAGS << 32,
+		[TNF_TAIL_MONO] = (uint64_t)x->start_mono,
+		[TNF_TAIL_WALL] = (uint64_t)x->start_wall,
+		[TNF_TAIL_START] = x->data_start,
+		[TNF_TAIL_DEFINITIONS] = sum,
+	};
+
+	memcpy(&word[TNF_TAIL_BOOT], x->boot_id, sizeof x->boot_id);
+	for (size_t at = KP_DATA; at < size; at += KP_BLOCK_SIZE)
+		memcpy(o->base + at + KP_BLOCK_END, &word[at / KP_BLOCK_SIZE % TNF_TAIL_WORDS],
+		    sizeof word[0]);
+}
+
 /* So that the pages are found in the memory of a crashed machine. */
 static void
 put_page_ids(struct out *o, size_t size, uint64_t cookie)
@@ -332,20 +363,6 @@ defs_begin(struct out *o, char *buf, struct kp *kp, uint32_t next)
 	o->next = next;
 }
 
-void
-kp_defs_copy_head(struct kp_shared *s, const char *buf, size_t size)
-{
-	struct tnf_file_header h;
-
-	memcpy(&h, buf, sizeof h);
-	__atomic_store_n(&s->head.magic, 0, __ATOMIC_SEQ_CST);
-	s->head.size = size;
-	s->head.block_size = h.block_size;
-	s->head.directory_size = h.directory_size;
-	memcpy(&s->head.ext, buf + TNF_EXT_OFFSET, sizeof s->head.ext);
-	__atomic_store_n(&s->head.magic, TNF_HEAD_COPY_MAGIC, __ATOMIC_RELEASE);
-}
-
 int
 kp_defs_add(struct kp *kp, char *buf, const struct kp_import *imp)
 {
@@ -359,7 +376,6 @@ kp_defs_add(struct kp *kp, char *buf, const struct kp_import *imp)
 		return -ENOSPC;
 	defs_publish(&o, kp->state->tag_next, KP_IMPORT_AT(imp->slot), at);
 	kp->state->tag_next = o.next;
-	kp_defs_copy_head(kp->state, buf, kp->state->head.size);
 	return 0;
 }
 
@@ -387,7 +403,9 @@ kp_defs_write(char *buf, size_t size, uint64_t cookie, struct kp_defs *ret)
 	if (d->failed)
 		return -ENOSPC;
 	put_extension(&o, cookie);
+	ret->sum = sum_of(buf + KP_DIRECTORY, o.next - KP_DIRECTORY);
 	put_page_ids(&o, size, cookie);
+	put_tails(&o, size, ret->sum);
 	put_header(&o, size);
 	return 0;
 }

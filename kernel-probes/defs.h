@@ -19,15 +19,12 @@ struct kp_defs {
 	uint32_t next;		/* where a definition that comes later goes */
 	uint32_t record_tag[KP_RECORDS];
 	uint32_t type[KP_TYPES_MAX];	/* where each is, by enum tnf_core */
+	uint64_t sum;		/* of all that is the same in each buffer of this release */
 };
 
 /* Writes them into the buffer's first KP_DATA bytes, which are zero.  Returns
    0, or -ENOSPC: the catalogue has outgrown the reserve. */
 int kp_defs_write(char *buf, size_t size, uint64_t cookie, struct kp_defs *ret);
-
-/* What block 0 says is kept a second time (struct tnf_head_copy), once a buffer and
-   again with each probe that is added. */
-void kp_defs_copy_head(struct kp_shared *, const char *buf, size_t size);
 
 /* Adds an imported probe while events are written and read: readers see all of it
    or nothing.  -ENOSPC: no block can be spared any more. */

@@ -9,10 +9,9 @@
 #define KERNEL_PROBES_RECORD_H
 
 #include <linux/types.h>
-#include <tnf/com.h>
 
 #define KP_MAGIC	0x504b464eu
-#define KP_LAYOUT	5u
+#define KP_LAYOUT	4u
 
 /* A block of the buffer is one element of the map; the whole map is the file. */
 #define KP_BLOCK_SHIFT	12
@@ -492,9 +491,6 @@ struct kp_shared {
 	__u64 reserved[2];
 	__u32 record_tag[16];	/* by enum kp_record */
 	__u32 type[KP_TYPES_MAX]; /* where each is, by enum tnf_core (format/core.h) */
-
-	/* The map's element begins a page. */
-	struct tnf_head_copy head __attribute__((aligned(TNF_HEAD_COPY_OFFSET)));
 };
 
 #endif /* KERNEL_PROBES_RECORD_H */

@@ -6,7 +6,7 @@
  * Pages of buffers freed long ago may still be about: the buffer of which most
  * is there counts, of two alike the newer.  Copies that tnfxtract has made
  * carry no cookie, so that they are not taken for the buffer.  Where the first page is
- * not there, its copy (struct tnf_head_copy) is as good.
+ * not there, what it says is in the others (enum tnf_tail_word).
  */
 #include "tnfxtract/image-search.h"
 
@@ -20,20 +20,28 @@
 #include <tnf/com.h>
 
 #include "format/header.h"
+#include "tnfxtract/snapshot.h"
 
 #define BLOCK		IMAGE_PAGE
 #define SIZE_MAX_BUFFER	(4ull << 30)
+
+struct head {			/* what the first page says */
+	uint64_t size;
+	uint32_t block_size, directory_size;
+	uint64_t definitions;	/* their sum; 0: not known */
+	struct tnf_ext ext;
+};
 
 struct candidate {
 	size_t	 first, n;	/* its pages */
 	size_t	 blocks;	/* different numbers among them */
 	uint64_t size;		/* 0: no use */
 	bool	 whole;		/* its first page is there */
-	struct tnf_head_copy head;	/* what that says, or its copy */
+	struct head head;
 };
 
 static bool
-read_first(const struct image *im, const struct image_page *row, struct tnf_head_copy *ret)
+read_first(const struct image *im, const struct image_page *row, struct head *ret)
 {
 	unsigned char page[BLOCK];
 	struct tnf_file_header h;
@@ -43,28 +51,53 @@ read_first(const struct image *im, const struct image_page *row, struct tnf_head
 		return false;
 	memcpy(&h, page, sizeof h);
 	ret->block_size = h.block_size;
+	ret->directory_size = h.directory_size;
 	ret->size = (uint64_t)h.block_count * h.block_size;
 	return true;
 }
 
-/* Of several the last one: nobody knows which is the newest. */
+/* The word that a block of events has of that; false: it is no such block. */
 static bool
-read_copy(const struct image *im, const struct image_pages *copies, uint64_t cookie,
-    struct tnf_head_copy *ret)
+read_tail(const struct image *im, const struct image_page *row, uint64_t *ret)
 {
 	unsigned char page[BLOCK];
-	struct tnf_head_copy copy;
-	bool found = false;
+	struct tnf_block_header h;
 
-	for (size_t i = 0; i < copies->n; i++)
-		if (copies->row[i].key == cookie &&
-		    image_read(im, page, sizeof page, copies->row[i].offset) ==
-		    (ssize_t)sizeof page && image_is_head_copy(page, &copy) &&
-		    copy.directory_size <= copy.size) {
-			*ret = copy;
-			found = true;
+	if (image_read(im, page, sizeof page, row->offset) != (ssize_t)sizeof page)
+		return false;
+	memcpy(&h, page, sizeof h);
+	memcpy(ret, page + BLOCK - sizeof *ret, sizeof *ret);
+	return h.tag == TNF_BLOCK_TAG(BLOCK) && h.generation != TNF_GENERATION_TAG;
+}
+
+/* From the blocks that are there.  Where probes were imported to is not known: it may have
+   been anywhere in the directory. */
+static bool
+read_tails(const struct image *im, const struct image_page *row, size_t n, struct head *ret)
+{
+	uint64_t word[TNF_TAIL_WORDS] = { 0 }, v;
+	unsigned have = 0, all = (1u << TNF_TAIL_WORDS) - 1, i;
+
+	for (size_t at = 0; at < n && have != all; at++) {
+		i = (unsigned)(row[at].number % TNF_TAIL_WORDS);
+		if ((have & 1u << i) == 0 && read_tail(im, &row[at], &v)) {
+			word[i] = v;
+			have |= 1u << i;
 		}
-	return found;
+	}
+	memset(ret, 0, sizeof *ret);
+	ret->size = word[TNF_TAIL_SIZE];
+	ret->block_size = (uint32_t)word[TNF_TAIL_BLOCKS];
+	ret->directory_size = word[TNF_TAIL_BLOCKS] >> 32;
+	ret->definitions = word[TNF_TAIL_DEFINITIONS];
+	ret->ext = (struct tnf_ext){ .magic = TNF_EXT_MAGIC, .version = TNF_EXT_VERSION,
+		.size = sizeof ret->ext, .kind = TNF_EXT_KERNEL, .cookie = row->key,
+		.dir_cursor = ret->directory_size, .data_start = (uint32_t)word[TNF_TAIL_START],
+		.start_mono = (int64_t)word[TNF_TAIL_MONO],
+		.start_wall = (int64_t)word[TNF_TAIL_WALL] };
+	memcpy(ret->ext.boot_id, &word[TNF_TAIL_BOOT], sizeof ret->ext.boot_id);
+	return have == all && ret->directory_size < ret->size &&
+	    ret->directory_size % BLOCK == 0;
 }
 
 /* Rates the buffer whose pages begin at 'first'. */
@@ -82,7 +115,7 @@ image_find_rate(const struct image *im, const struct image_search *s, size_t fir
 			c.blocks++;
 	c.n = i - first;
 	c.whole = read_first(im, &p->row[first], &c.head);
-	if (!c.whole && !read_copy(im, &s->copies, p->row[first].key, &c.head))
+	if (!c.whole && !read_tails(im, p->row + first, c.n, &c.head))
 		return c;
 	if (not_boot != NULL && memcmp(c.head.ext.boot_id, not_boot, sizeof c.head.ext.boot_id) == 0)
 		return c;
@@ -133,32 +166,46 @@ directory_blocks(const char *base, const struct tnf_file_header *h)
 	    (uint64_t)BLOCK - 1 : h->directory_size) / BLOCK;
 }
 
-/* How many data blocks were taken, by the newest of them: the copy tells how many it had
-   been. */
+/* How many data blocks were taken, by the newest of them. */
 static uint64_t
-newest_block(const char *base, const struct tnf_head_copy *head)
+newest_block(const char *base, const struct head *head)
 {
-	uint32_t before = (uint32_t)head->ext.data_cursor, most = 0, since;
+	uint64_t most = 0;
 	struct tnf_block_header h;
 
 	for (uint64_t at = head->directory_size; at + BLOCK <= head->size; at += BLOCK) {
 		memcpy(&h, base + at, sizeof h);
-		since = (h.generation - before) & TNF_GENERATION_AGES;
 		if (h.generation != TNF_GENERATION_FREE && h.generation != TNF_GENERATION_TAG &&
-		    since <= TNF_GENERATION_AGES / 2 && since > most)
-			most = since;
+		    h.generation > most)
+			most = h.generation;
 	}
-	return head->ext.data_cursor + most;
+	return most;
+}
+
+/* Behind the last word of the directory, whose blocks end in a struct tnf_page_id. */
+static uint32_t
+directory_end(const char *base, uint32_t size)
+{
+	uint32_t word, end = BLOCK;
+
+	for (uint32_t at = BLOCK; at + sizeof word <= size; at += sizeof word) {
+		memcpy(&word, base + at, sizeof word);
+		if (word != 0 && at % BLOCK < BLOCK - sizeof(struct tnf_page_id))
+			end = at + (uint32_t)sizeof word;
+	}
+	return end;
 }
 
 /* The first page anew, when all others are in their places. */
 static void
-write_first(char *base, const struct tnf_head_copy *head)
+write_first(char *base, const struct head *head, bool has_directory)
 {
 	struct tnf_file_header *h = (void *)base;
 	struct tnf_ext ext = head->ext;
 
 	ext.data_cursor = newest_block(base, head);
+	if (has_directory)
+		ext.dir_cursor = directory_end(base, head->directory_size);
 	tnf_header_set(h, BLOCK, head->directory_size, head->size);
 	h->magic = TNF_MAGIC;
 	memcpy(base + TNF_EXT_OFFSET, &ext, sizeof ext);
@@ -172,6 +219,7 @@ image_find_assemble(const struct image *im, const struct image_pages *p,
 	const struct image_page *row = p->row + c->first;
 	uint64_t n = c->size / BLOCK, directory;
 	struct tnf_file_header h;
+	struct head tails;
 	char *base = mmap(NULL, c->size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -186,9 +234,12 @@ image_find_assemble(const struct image *im, const struct image_pages *p,
 				return EIO;
 			ret->first |= row[i].number < 32 ? 1u << row[i].number : 0;
 		}
+	if (read_tails(im, row, c->n, &tails))
+		ret->definitions = tails.definitions;
 	ret->missing = (uint32_t)(n - count_blocks(p, c, 0, n));
 	if (!c->whole) {
-		write_first(base, &c->head);
+		directory = c->head.directory_size / BLOCK;
+		write_first(base, &c->head, count_blocks(p, c, 1, directory) == directory - 1);
 		ret->first |= 1;
 		ret->missing--;
 	}
@@ -205,6 +256,7 @@ image_find_buffer(const struct image *im, const struct image_search *s,
 
 	ret->base = NULL;
 	ret->size = ret->missing = ret->first = 0;
+	ret->definitions = 0;
 	best = best_buffer(im, s, not_boot);
 	int e = best.size == 0 ? ENOENT : image_find_assemble(im, &s->kernel, &best, ret);
 	if (e != 0 && e != ENODATA)

@@ -46,14 +46,6 @@ image_is_first(const unsigned char *page, uint32_t kind, struct tnf_ext *ext)
 	return ext->magic == TNF_EXT_MAGIC && ext->kind == kind && ext->cookie != 0;
 }
 
-bool
-image_is_head_copy(const unsigned char *page, struct tnf_head_copy *ret)
-{
-	memcpy(ret, page + TNF_HEAD_COPY_OFFSET, sizeof *ret);
-	return ret->magic == TNF_HEAD_COPY_MAGIC && ret->ext.magic == TNF_EXT_MAGIC &&
-	    ret->ext.kind == TNF_EXT_KERNEL && ret->ext.cookie != 0;
-}
-
 /* The sum that its first block would bear, if one of its blocks has been used. */
 static bool
 image_page_sum(const unsigned char *page, uint32_t *ret)
@@ -89,7 +81,6 @@ look_at_page(struct image_search *s, const unsigned char *page, uint64_t offset)
 {
 	struct tnf_block_header h;
 	struct tnf_page_id id;
-	struct tnf_head_copy copy;
 	struct tnf_ext ext;
 	uint32_t sum;
 
@@ -98,8 +89,6 @@ look_at_page(struct image_search *s, const unsigned char *page, uint64_t offset)
 		return add_page(&s->kernel, h.next_block, h.pad, offset);
 	if (image_is_first(page, TNF_EXT_KERNEL, &ext))
 		return add_page(&s->kernel, ext.cookie, 0, offset);
-	if (image_is_head_copy(page, &copy))
-		return add_page(&s->copies, copy.ext.cookie, 0, offset);
 	if (image_is_first(page, TNF_EXT_PROCESS, &ext))
 		return add_file_page(s, &s->heads, ext.cookie, ext.data_cursor, offset);
 	if (image_page_sum(page, &sum))
@@ -187,7 +176,6 @@ image_search(const struct image *im, struct image_search *s)
 		e = search_part(im, &im->part[i], buf, s);
 	free(buf);
 	sort_pages(&s->kernel);
-	sort_pages(&s->copies);
 	sort_pages(&s->heads);
 	sort_pages(&s->blocks);
 	if (e != 0)
@@ -199,7 +187,6 @@ void
 image_search_free(struct image_search *s)
 {
 	free(s->kernel.row);
-	free(s->copies.row);
 	free(s->heads.row);
 	free(s->blocks.row);
 	memset(s, 0, sizeof *s);

@@ -25,7 +25,6 @@ struct image_pages {
 
 struct image_search {
 	struct image_pages kernel;	/* cookie, number of the block */
-	struct image_pages copies;	/* of what first pages of kernels' buffers say: cookie, 0 */
 	struct image_pages heads;	/* first pages of files: cookie, data_cursor */
 	struct image_pages blocks;	/* others: low half of the cookie plus the
 					   number of the page's first block, 0 */
@@ -36,9 +35,6 @@ struct image_search {
 /* 0 or an errno, and then there is nothing to be freed. */
 int  image_search(const struct image *, struct image_search *ret);
 void image_search_free(struct image_search *);
-
-/* A page that has such a copy. */
-bool image_is_head_copy(const unsigned char *page, struct tnf_head_copy *);
 
 /* A first page of this kind of trace, with a cookie. */
 bool image_is_first(const unsigned char *page, uint32_t kind, struct tnf_ext *);

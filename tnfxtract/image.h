@@ -95,6 +95,7 @@ struct image_buffer {
 	size_t	 size;
 	uint32_t missing;	/* blocks that the image does not have */
 	uint32_t first;		/* bit n: block n is there, of the first 32 */
+	uint64_t definitions;	/* their sum (TNF_TAIL_DEFINITIONS); 0: not known */
 };
 
 /* The buffer, put together: 0, ENOENT: none there, ENODATA: its definitions are

@@ -2,8 +2,8 @@
  * source-defs.c - definitions that an image lacks.
  *
  * Every buffer of one release begins with the same directory and the same definitions of
- * the kernel's own probes, so that these can be had anew, where at least a part of them
- * is in the image and shows that it was the same release.  Those of imported probes
+ * the kernel's own probes, so that these can be had anew, where at least a part of them,
+ * or their sum, is in the image and shows that it was the same release.  Those of imported probes
  * cannot.
  */
 #include <stdlib.h>
@@ -50,7 +50,8 @@ has_imported(const struct image_buffer *b, const struct kp_defs *defs, unsigned 
 	    ext.dir_cursor > block * KP_BLOCK_SIZE : (block + 1) * KP_BLOCK_SIZE > defs->next);
 }
 
-/* Some of the blocks are there and say the same as ours, and some are not there. */
+/* Some of the blocks are there and say the same as ours, or the sum of all does; and some
+   are not there. */
 static bool
 lacks_ours(const struct image_buffer *b, const char *own, const struct kp_defs *defs)
 {
@@ -70,7 +71,7 @@ lacks_ours(const struct image_buffer *b, const char *own, const struct kp_defs *
 		else
 			return false;
 	}
-	return there > 0 && lacking > 0;
+	return (there > 0 || b->definitions == defs->sum) && lacking > 0;
 }
 
 /* The cookie is not asked for: what is put in bears none.  Returns in how many of the
@@ -134,8 +135,9 @@ source_restore_definitions(struct source *s)
 		complain("%s: definitions of probes are not in the image: they were taken "
 		    "from this release, whose others are the same", s->dump);
 		if (lost > 0)
-			complain("%s: definitions of imported probes are lost: their events "
-			    "cannot be read, nor those behind them in a block", s->dump);
+			complain("%s: definitions of imported probes, if there were any, are "
+			    "lost: their events cannot be read, nor those behind them in a "
+			    "block", s->dump);
 		ok = true;
 	}
 	free(own);

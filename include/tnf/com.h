@@ -347,20 +347,20 @@ struct tnf_page_id {
 #define TNF_PAGE_ID_MAGIC	0x6469656761706e74ull
 
 /*
- * Without block 0 nobody knows what the others belong to.  Whoever allocates a kernel
- * buffer keeps what it says in another page of memory as well, at an offset of
- * TNF_HEAD_COPY_OFFSET in it, for the day when a new kernel has overwritten a part of the
- * memory.  The cursor of data blocks is the one of the time when it was written.
+ * Block 0 says how large the buffer is, when and in which boot it was made.  A part of the
+ * memory may be overwritten, by a new kernel for example: therefore each data block of a
+ * kernel buffer, which has no event in its last 8 bytes, has one word of that there, block
+ * n the word n % TNF_TAIL_WORDS.
  */
-struct tnf_head_copy {
-	tnf_uint64_t magic;		/* TNF_HEAD_COPY_MAGIC; stored last */
-	tnf_uint64_t size;		/* of the buffer, in bytes */
-	tnf_uint32_t block_size;
-	tnf_uint32_t directory_size;	/* of the file header */
-	struct tnf_ext ext;
+enum tnf_tail_word {
+	TNF_TAIL_SIZE,			/* of the buffer, in bytes */
+	TNF_TAIL_BLOCKS,		/* block_size, directory_size << 32 */
+	TNF_TAIL_MONO, TNF_TAIL_WALL,	/* start_mono, start_wall */
+	TNF_TAIL_BOOT, TNF_TAIL_BOOT2,	/* boot_id */
+	TNF_TAIL_START,			/* data_start */
+	TNF_TAIL_DEFINITIONS,		/* a sum, by which a writer knows its own; 0: none */
+	TNF_TAIL_WORDS
 };
-#define TNF_HEAD_COPY_MAGIC	0x64616568706f6374ull
-#define TNF_HEAD_COPY_OFFSET	2048u
 
 #ifdef __cplusplus
 }

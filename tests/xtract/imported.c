@@ -1,7 +1,6 @@
 /*
  * imported.c - a kernel's buffer with imported probes, each of which has one event in a
- * block of its own: imported FILE [PROBE SLOT]...  The state that lies in memory beside it
- * goes to FILE.state.
+ * block of its own: imported FILE [PROBE SLOT]...
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,15 +53,6 @@ add_event(char *buf, uint32_t sched_tag, unsigned n, int slot)
 	((struct tnf_ext *)(void *)(buf + TNF_EXT_OFFSET))->data_cursor = n + 1;
 }
 
-static void
-save(const char *name, const void *bytes, size_t n)
-{
-	FILE *f = fopen(name, "w");
-
-	if (f == NULL || fwrite(bytes, 1, n, f) != n || fclose(f) != 0)
-		die(name);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -70,20 +60,19 @@ main(int argc, char **argv)
 	static struct kp kp = { .state = &state };
 	char *buf = calloc(1, SIZE);
 	struct kp_defs defs;
-	char name[4096];
+	FILE *f;
 
 	if (argc < 2 || buf == NULL || kp_defs_write(buf, SIZE, 1, &defs) != 0)
 		die("no room for the definitions");
 	state.tag_next = defs.next;
 	memcpy(state.type, defs.type, sizeof state.type);
-	kp_defs_copy_head(&state, buf, SIZE);
 	for (int i = 2; i + 1 < argc; i += 2) {
 		add_import(&kp, buf, argv[i], atoi(argv[i + 1]));
 		add_event(buf, defs.sched_tag, (unsigned)i / 2 - 1, atoi(argv[i + 1]));
 	}
-	save(argv[1], buf, SIZE);
-	snprintf(name, sizeof name, "%s.state", argv[1]);
-	save(name, &state, sizeof state);
+	f = fopen(argv[1], "w");
+	if (f == NULL || fwrite(buf, 1, SIZE, f) != SIZE || fclose(f) != 0)
+		die(argv[1]);
 	free(buf);
 	return 0;
 }
