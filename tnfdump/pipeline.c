@@ -4,7 +4,6 @@
 #include "analysis/pretty-names.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
-#include "tnfdump/halves.h"
 #include "tnfdump/hint.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
@@ -107,11 +106,10 @@ pipeline_put(struct dump *d, const struct tnf_event *ev)
 		d->previous = ev->time;
 	if (d->hosts != NULL)
 		hosts_see(d, ev);
-	if (halves_put(d, ev) != 0)
+	if (d->output->event(d, ev) != 0)
 		return -1;
 	d->previous = ev->time;
 	d->events++;
-	halves_begin(d);
 	return d->out.error == 0 ? 0 : -1;
 }
 
@@ -165,7 +163,6 @@ pipeline_run(struct dump *d)
 			else if (pipeline_put(d, &ev) != 0)
 				break;
 		}
-	halves_end(d);
 	if (begun && d->reverse != NULL)
 		put_reversed(d);
 	if (r < 0)

@@ -44,8 +44,6 @@ struct output {
 	bool	all_writers;	/* filters of the writer only set dump->chosen */
 	bool	pretty;		/* --pretty makes a difference */
 	bool	any_order;	/* each event stands for itself: --reverse */
-	bool	halves;		/* ... and its text, which remembers nothing, takes longer
-				   to make than the event to read: halves.h */
 };
 
 /* outputs.c; ends with a row without name. */

@@ -39,8 +39,6 @@
 static void __attribute__((format(printf, 2, 0)))
 print_note(struct dump *d, const char *fmt, va_list ap)
 {
-	if (d->quiet)
-		return;
 	/* What came before it stays before it on a terminal. */
 	if (d->escape && d->out.base != NULL)
 		tnf_out_flush(&d->out);

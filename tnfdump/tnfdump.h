@@ -20,7 +20,6 @@ struct output;
 struct filter;
 struct expr_source;
 struct follow;
-struct halves;
 struct hosts;
 struct origins;
 struct reverse;
@@ -70,8 +69,6 @@ struct dump {
 
 	int64_t	 first;		/* time of the earliest event, before filters */
 	bool	 chosen;	/* the event's writer is; for outputs with all_writers */
-	struct halves *halves;	/* two processes write the output; or NULL */
-	bool	 quiet;		/* ... and the other one tells what there is to tell */
 	bool	 enough;	/* a filter: no later event will be kept */
 	int64_t	 previous;	/* time of the event that was put out before */
 	uint64_t events;	/* put out */
