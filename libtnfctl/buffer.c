@@ -287,6 +287,9 @@ create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 	h->trace_size = bytes;
 	free(h->trace_file);
 	h->trace_file = strdup(p->path);
+	free(h->given);
+	h->given = strdup(p->path);
+	h->given_size = bytes;
 	return TNFCTL_ERR_NONE;
 }
 

@@ -408,20 +408,16 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 static tnfctl_errcode_t
 open_again(tnfctl_handle_t *h, struct proc *p)
 {
-	char *file = h->trace_file;
-	size_t size = h->trace_size;
 	tnfctl_errcode_t err;
 
-	h->trace_file = NULL;
 	p->event = PROC_NOTHING;
 	p->linker = (struct linker){ 0 };
 	if ((err = tnfctl_process_check_file(p->pid)) == TNFCTL_ERR_NONE &&
 	    (err = tnfctl_proc_open_memory(p)) == TNFCTL_ERR_NONE &&
 	    (err = exec_load(p, "the program that it became")) == TNFCTL_ERR_NONE &&
 	    (err = tnfctl_direct_open_again(h)) == TNFCTL_ERR_NONE &&
-	    file != NULL && h->proc_state == TNF_PROC_NO_BUFFER)
-		err = tnfctl_buffer_keep(h, file, size);
-	free(file);
+	    h->given != NULL && h->proc_state == TNF_PROC_NO_BUFFER)
+		err = tnfctl_buffer_keep(h, h->given, h->given_size);
 	return err;
 }
 

@@ -33,14 +33,17 @@ tnfctl_handle_empty(tnfctl_handle_t *h)
 	tnfctl_objects_free(h);
 	tnf_map_free(&h->pooled);
 	free(h->trace_file);
-	*h = (tnfctl_handle_t){ .ops = h->ops, .priv = h->priv, .pid = h->pid };
+	*h = (tnfctl_handle_t){ .ops = h->ops, .priv = h->priv, .pid = h->pid,
+	    .given = h->given, .given_size = h->given_size };
 }
 
 void
 tnfctl_handle_free(tnfctl_handle_t *h)
 {
-	if (h != NULL)
+	if (h != NULL) {
 		tnfctl_handle_empty(h);
+		free(h->given);
+	}
 	free(h);
 }
 

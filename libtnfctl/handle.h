@@ -149,8 +149,10 @@ struct tnfctl_handle {
 	struct map	pooled;		/* these, by the addresses of their blocks */
 	bool		pools_told;	/* libtnfprobe knows such */
 	uint64_t	defined;	/* how many of those, as of the latest look */
-	char		*trace_file;
+	char		*trace_file;	/* as the target says */
 	size_t		trace_size;
+	char		*given;		/* the file that we have given it, or NULL */
+	size_t		given_size;
 	size_t		trace_min;
 	bool		fill;		/* the next file stops when it is full */
 	bool		gone;		/* exited, killed or exec'd */

@@ -30,8 +30,7 @@
 
 #include <tnf/runtime.h>
 
-#include "common/maps.h"
-#include "common/open-regular.h"
+#include "common/its-file.h"
 #include "common/proc-status.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
@@ -197,37 +196,17 @@ mark_child(struct mark *m)
 
 /* The parent. */
 
-/* Which file that is the target has said.  So it must be one that it has mapped; or, before
-   it has opened any, one that this name means in its root, too. */
-static bool
-is_its_file(tnfctl_handle_t *h, const struct mark *m, const struct stat *file)
-{
-	char theirs[PATH_MAX + 32];
-	struct stat st;
-
-	if (file->st_nlink != 1 || (file->st_uid != m->uid && file->st_uid != geteuid()))
-		return false;
-	/* Without other rights than the target's there is nothing to be had by a lie, and
-	   what it has mapped cannot be asked for. */
-	if (geteuid() != 0 && geteuid() == m->uid)
-		return true;
-	if (h->proc_state == TNF_PROC_RUNNING)
-		return tnf_maps_write_file(h->pid, file);
-	snprintf(theirs, sizeof theirs, "/proc/%d/root%s", (int)h->pid, h->trace_file);
-	return stat(theirs, &st) == 0 && st.st_ino == file->st_ino && st.st_dev == file->st_dev;
-}
-
+/* Which file that is the target has said. */
 static tnfctl_errcode_t
 open_file(tnfctl_handle_t *h, struct mark *m)
 {
 	struct stat st;
 
-	m->fd = tnf_open_regular(h->trace_file, O_RDWR | O_NOFOLLOW, &st);
-	if (m->fd < 0)
-		return tnfctl_error_set_errno(errno, "%s", h->trace_file);
-	if (is_its_file(h, m, &st))
+	m->fd = tnf_its_file_open(h->pid, h->trace_file, O_RDWR, &st);
+	if (m->fd >= 0)
 		return TNFCTL_ERR_NONE;
-	close(m->fd);
+	if (errno != EPERM && errno != EACCES && errno != EINVAL)
+		return tnfctl_error_set_errno(errno, "%s", h->trace_file);
 	return tnfctl_error_set(TNFCTL_ERR_ACCES,
 	    "%s: it is not the file of process %d: give that another "
 	    "one (-o)", h->trace_file, (int)h->pid);

@@ -6,7 +6,8 @@
  * behind the trace before the target is let go: whoever reads the file when
  * prex has ended finds it there, also if the target has recorded nothing yet.
  * It is only an extra: what fails is left out.
- * Which file that is the target has said, so it has to be the target's own.
+ * Which file that is the target has said, so it has to be the target's own, and is opened
+ * while the target is there to be asked.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -16,9 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/open-regular.h"
+#include "common/its-file.h"
 #include "libtnf/context-write.h"
-#include "common/maps.h"
 #include "common/proc-status.h"
 #include "prex/cmd.h"
 #include "prex/shell.h"
@@ -26,67 +26,46 @@
 #include "prex/util.h"
 
 static struct context_writer noted;
-static char *file;
+static int file = -1;	/* or none that is the target's */
 static uint64_t file_size;
-static uid_t owner;
 static pid_t target, parent;
 static pid_t inner;	/* the target, as it calls itself */
-static struct stat mapped;
 
-/* The user whose files the target makes, and whose child it is. */
+/* Whose child it is. */
 static bool
-note_owner(pid_t pid)
+note_parent(pid_t pid)
 {
 	long ppid = tnf_proc_status(pid, "PPid");
-	long uid = tnf_proc_status_nth(pid, "Uid", PROC_ID_FS);
 
 	parent = (pid_t)ppid;
 	inner = (pid_t)tnf_thread_status_last(pid, pid, "NStgid");
-	owner = (uid_t)uid;
 	target = pid;
-	return ppid >= 0 && uid >= 0;
-}
-
-/* The file that we have handed over may be ours, and not the target's; then the
-   target must have it open.  All zero: it has not, or nobody may know. */
-static void
-note_mapped(pid_t pid)
-{
-	struct stat named;
-
-	mapped = stat(file, &named) == 0 && tnf_maps_write_file(pid, &named) ? named :
-	    (struct stat){ .st_ino = 0 };
-}
-
-static bool
-is_the_targets(const struct stat *st)
-{
-	return st->st_nlink == 1 && (st->st_uid == owner ||
-	    (st->st_uid == geteuid() && st->st_ino == mapped.st_ino &&
-	    st->st_dev == mapped.st_dev));
+	return ppid >= 0;
 }
 
 static void
 trace_context_forget(void)
 {
 	context_free(&noted);
-	free(file);
-	file = NULL;
+	if (file >= 0)
+		close(file);
+	file = -1;
 }
 
 void
 trace_context_note(struct shell *sh)
 {
 	tnfctl_trace_attrs_t attrs;
+	struct stat st;
 
 	if (sh->mode != MODE_USER ||
 	    tnfctl_trace_attrs_get(sh->target, &attrs) != TNFCTL_ERR_NONE ||
-	    attrs.trace_file_name == NULL || !note_owner(attrs.targ_pid))
+	    attrs.trace_file_name == NULL || !note_parent(attrs.targ_pid))
 		return;
 	trace_context_forget();
-	file = tnf_xstrdup(attrs.trace_file_name);
+	if ((file = tnf_its_file_open(target, attrs.trace_file_name, O_RDWR, &st)) < 0)
+		return;
 	file_size = attrs.trace_buf_size;
-	note_mapped(attrs.targ_pid);
 	context_begin(&noted);
 	context_host(&noted);
 	context_tasks(&noted, attrs.targ_pid);
@@ -117,17 +96,9 @@ note_ended(struct shell *sh)
 void
 trace_context_put(struct shell *sh)
 {
-	struct stat st;
-	int fd;
-
-	if (file == NULL)
+	if (file < 0)
 		return;
-	fd = tnf_open_regular(file, O_RDWR | O_NOFOLLOW, &st);
-	if (fd >= 0) {
-		note_ended(sh);
-		if (is_the_targets(&st))
-			context_append(&noted, fd, file_size);
-		close(fd);
-	}
+	note_ended(sh);
+	context_append(&noted, file, file_size);
 	trace_context_forget();
 }

@@ -62,7 +62,6 @@ daemon_short_taken(struct source *s, const struct taker_report *r)
 	if (s->short_bytes == 0)
 		return;
 	s->short_bytes = 0;
-	s->uid = r->uid;
 	snprintf(s->comm, sizeof s->comm, "%s", r->comm);
 	free(s->probes);
 	s->probes = tnf_xstrdup(r->probes.names);

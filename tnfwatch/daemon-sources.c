@@ -165,7 +165,7 @@ process_taken(struct daemon *d, const struct taker_report *r)
 	}
 	d->taken++;
 	s = source_process(p->name, r->pid, r->comm, r->path, ours);
-	s->uid = r->uid;
+	s->told = r->told;
 	s->probes = tnf_xstrdup(r->probes.names);
 	daemon_source_add(d, s, d->started);
 }

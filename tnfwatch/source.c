@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 
+#include "common/its-file.h"
 #include "common/open-regular.h"
 #include "libtnf/context-write.h"
 #include "tnfwatch/blocks.h"
@@ -24,6 +25,7 @@
 #include "tnfxtract/kernel-context.h"
 
 #define RETRY_NS	(200 * MS)	/* for a file that is not there yet */
+#define RETOLD_NS	(5 * SECOND)	/* for one that a process must have mapped: that takes time */
 #define RATE_NS		(1 * SECOND)
 #define WAITING_MAX	4000000u	/* events with times to come: somebody lies */
 
@@ -36,7 +38,6 @@ source_new(enum source_kind kind, const char *name)
 	s->name = tnf_xstrdup(name);
 	s->fd = s->pidfd = -1;
 	s->status = -1;
-	s->uid = -1;
 	s->opened = s->rate_time = now_mono();
 	return s;
 }
@@ -150,20 +151,27 @@ source_break(struct source *s, const char *why)
 	source_unmap(s);
 }
 
-/* What we may read is not for everybody: a process says itself which file it writes,
-   and could have named one that it cannot read. */
-static bool
-is_its_own(const struct source *s, const struct stat *st)
+/* What we may read is not for everybody: a process that says itself which file it writes
+   could have named one that it cannot read. */
+static int
+source_open(const struct source *s, struct stat *ret)
 {
-	return s->kind != SOURCE_PROCESS || s->ours || (long)st->st_uid == s->uid;
+	if (!s->told || (s->ours && s->ended != 0))
+		return tnf_open_regular(s->path, O_RDONLY, ret);
+	return tnf_its_file_open(s->pid, s->path, O_RDONLY, ret);
 }
 
+/* A file of the configuration may come later.  A process that has a ring of ours may have
+   ended, or be another program by now, which we are about to learn. */
 static void
-source_refuse(struct source *s)
+source_not_opened(struct source *s, int error)
 {
-	close(s->fd);
-	s->fd = -1;
-	source_break(s, "the trace file that it names is not its user's");
+	if (s->kind == SOURCE_FILE ? error == ENOENT : s->ours && (error == ESRCH || error == EPERM)) {
+		s->retry += s->told ? RETOLD_NS : 0;
+		return;
+	}
+	source_break(s, error == EPERM || error == EINVAL ?
+	    "the trace file that it names is not its own" : strerror(error));
 }
 
 /* Its file, once it is there and has a size. */
@@ -172,22 +180,14 @@ source_map(struct source *s, int64_t now)
 {
 	struct stat st;
 
-	if (now < s->retry)
+	if (now < s->retry && s->ended == 0)
 		return;
 	s->retry = now + RETRY_NS;
-	if (s->fd < 0 && (s->fd = tnf_open_regular(s->path, O_RDONLY, &st)) < 0) {
-		/* A file of the configuration may come later. */
-		if (s->kind == SOURCE_PROCESS || errno != ENOENT)
-			source_break(s, strerror(errno));
+	if (s->fd < 0 && (s->fd = source_open(s, &st)) < 0) {
+		source_not_opened(s, errno);
 		return;
 	}
-	if (fstat(s->fd, &st) != 0)
-		return;
-	if (!is_its_own(s, &st)) {
-		source_refuse(s);
-		return;
-	}
-	if (st.st_size == 0)
+	if (fstat(s->fd, &st) != 0 || st.st_size == 0)
 		return;
 	void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, s->fd, 0);
 	if (map == MAP_FAILED) {

@@ -25,9 +25,9 @@ struct source {
 	char	*id;		/* "shop-4711", "kernel": names of files begin so */
 	char	 comm[64];
 	pid_t	 pid;		/* 0: none */
-	long	 uid;		/* with which it opens files; -1: not known */
 	int	 pidfd;		/* or -1 */
 	bool	 ours;		/* the file was made by us and goes with the source */
+	bool	 told;		/* that it writes this file the process says itself */
 
 	char	*path;		/* of the trace file; the kernel has none */
 	int	 fd;		/* of it, or -1 */

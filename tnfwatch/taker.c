@@ -152,6 +152,7 @@ take_file(tnfctl_handle_t *h, const struct config *c, const struct config_proces
 	if (attrs.trace_buf_state == TNFCTL_BUF_BROKEN)
 		return TNFCTL_ERR_BUFBROKEN;
 	if (attrs.trace_buf_state == TNFCTL_BUF_OK) {
+		r->told = true;
 		snprintf(r->path, sizeof r->path, "%s", attrs.trace_file_name != NULL ?
 		    attrs.trace_file_name : "");
 		return TNFCTL_ERR_NONE;
@@ -216,14 +217,12 @@ static void
 taker_take(const struct taking *t, pid_t pid, unsigned section)
 {
 	const struct config_process *p = &t->c->process[section];
-	struct taker_report r = { .what = TAKER_TAKEN, .pid = pid, .process = section,
-	    .uid = -1 };
+	struct taker_report r = { .what = TAKER_TAKEN, .pid = pid, .process = section };
 	tnfctl_handle_t *h;
 
 	wait_for_start(t->c, p, pid);
 	tnfctl_errcode_t err = take_hold(pid, &h);
 	if (err == TNFCTL_ERR_NONE) {
-		r.uid = tnf_proc_status_nth(pid, "Uid", PROC_ID_FS);
 		if ((err = take_file(h, t->c, p, &r)) == TNFCTL_ERR_NONE && p->enable != NULL)
 			err = enable_apply(p->enable, h, &r.probes);
 		if (err != TNFCTL_ERR_NONE)

@@ -27,7 +27,7 @@ struct taker_report {
 	enum taker_what what;
 	pid_t	 pid;
 	int	 status;
-	long	 uid;		/* of TAKER_TAKEN: with which it opens files; -1: not known */
+	bool	 told;		/* of TAKER_TAKEN: it says so itself */
 	unsigned process;	/* of the configuration, by its number */
 	char	 comm[64];
 	char	 path[512];

@@ -74,20 +74,40 @@ done
 : > "$STICKY/stop"
 wait $!
 
-# A target that names another's trace as its own: nothing is put behind it.
+# lies FILE STATE: prex looks at a target that names this file as its trace, and puts a
+# mark into it; the file stays as it was.
+lies() {
+	before=$(cksum < "$1")
+	[ -p "$TMP/in" ] || mkfifo "$TMP/in"
+	: > "$TMP/ready"
+	as env LIE_FILE="$1" LIE_STATE="$2" LIE_SIZE=1048576 sh -c 'echo $$; exec "$1" file' sh "$liar" \
+		< "$TMP/in" > "$TMP/ready" &
+	exec 3> "$TMP/in"
+	wait_for 60 grep -q ready "$TMP/ready" || wrong "the liar does not start"
+	"$prex" -p "$(head -1 "$TMP/ready")" -c 'list tracefile' > "$TMP/out" 2>&1 < /dev/null
+	says "${1##*/}" "$TMP/out"
+	"$prex" -p "$(head -1 "$TMP/ready")" -c 'mark planted' > "$TMP/out" 2>&1 < /dev/null &&
+		wrong "$1, state $2: marked"
+	says "${1##*/}: " "$TMP/out"
+	exec 3>&-
+	wait $!
+	[ "$(cksum < "$1")" = "$before" ] || wrong "$1, state $2: it was written"
+}
+# A target that names another's file as its own (running: 0; yet to be opened: 2): root's trace,
+# zeros that would become a trace, and a file of the target's user that it cannot get at.
 trace "$TMP/root.tnf"
-before=$(cksum < "$TMP/root.tnf")
-mkfifo "$TMP/in"
-: > "$TMP/ready"
-as sh -c 'echo $$; LIE_FILE=$1 exec "$2" file' sh "$TMP/root.tnf" "$liar" \
-	< "$TMP/in" > "$TMP/ready" &
-exec 3> "$TMP/in"
-wait_for 60 grep -q ready "$TMP/ready" || wrong "the liar does not start"
-"$prex" -p "$(head -1 "$TMP/ready")" -c 'list tracefile' > "$TMP/out" 2>&1 < /dev/null
-says "root.tnf" "$TMP/out"
-exec 3>&-
-wait $!
-[ "$(cksum < "$TMP/root.tnf")" = "$before" ] || wrong "another's trace was written"
+mkdir -m 700 "$TMP/secret"
+cp "$TMP/root.tnf" "$TMP/secret/trace.tnf"
+truncate -s 1M "$TMP/secret/image"
+cp "$TMP/root.tnf" "$TMP/secret/users.tnf"
+cp "$TMP/secret/image" "$TMP/secret/users"
+chown "$other" "$TMP/secret/users.tnf" "$TMP/secret/users"
+ln -s "$TMP/secret" "$STICKY/detour"
+for state in 0 2; do
+	for file in root.tnf secret/trace.tnf secret/image secret/users.tnf secret/users sticky/detour/image; do
+		lies "$TMP/$file" $state
+	done
+done
 
 umask 0
 trace "$STICKY/fresh"

@@ -83,14 +83,22 @@ lie_process(void)
 	memset(_tnf_process_control.file_name, 'y', TNF_PATH_SIZE);
 }
 
-/* $LIE_FILE, or something that a terminal would act on. */
+static unsigned long
+lie_number(const char *variable, unsigned long otherwise)
+{
+	const char *text = getenv(variable);
+
+	return text != NULL ? strtoul(text, NULL, 0) : otherwise;
+}
+
+/* $LIE_FILE, or something that a terminal would act on; $LIE_STATE, $LIE_SIZE. */
 static void
 lie_file(void)
 {
 	const char *name = getenv("LIE_FILE");
 
-	_tnf_process_control.state = TNF_PROC_RUNNING;
-	_tnf_process_control.file_size = TNF_PATH_SIZE;
+	_tnf_process_control.state = (tnf_uint32_t)lie_number("LIE_STATE", TNF_PROC_RUNNING);
+	_tnf_process_control.file_size = lie_number("LIE_SIZE", TNF_PATH_SIZE);
 	snprintf(_tnf_process_control.file_name, TNF_PATH_SIZE, "%s",
 	    name != NULL ? name : "/tmp/\033[2J");
 }
