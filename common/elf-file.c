@@ -482,9 +482,8 @@ tnf_elffile_function_at(struct elffile *e, uint64_t address, char *ret, size_t s
 	return f.found;
 }
 
-/* n bytes of the file from where 'address' is loaded. */
-static size_t
-file_read(struct elffile *e, uint64_t address, void *buf, size_t n)
+size_t
+tnf_elffile_read(struct elffile *e, uint64_t address, void *buf, size_t n)
 {
 	uint64_t in;
 	GElf_Phdr ph;
@@ -505,7 +504,7 @@ file_read(struct elffile *e, uint64_t address, void *buf, size_t n)
 bool
 tnf_elffile_string(struct elffile *e, uint64_t address, char *ret, size_t size)
 {
-	size_t n = file_read(e, address, ret, size);
+	size_t n = tnf_elffile_read(e, address, ret, size);
 
 	return n > 0 && memchr(ret, '\0', n) != NULL;
 }
@@ -547,7 +546,7 @@ tnf_elffile_pointer(struct elffile *e, uint64_t address, uint64_t *ret)
 		    elffile_relocated(e, scn, &sh, address, ret))
 			return true;
 	/* Without an entry, or with a packed one, the place has the value. */
-	if (file_read(e, address, &word, sizeof(word)) != sizeof(word))
+	if (tnf_elffile_read(e, address, &word, sizeof(word)) != sizeof(word))
 		return false;
 	*ret = word;
 	return word != 0;

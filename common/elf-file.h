@@ -77,6 +77,9 @@ bool	tnf_elffile_function_at(struct elffile *, uint64_t address, char *ret, size
 /* The first library that the object wants whose name begins so. */
 bool	tnf_elffile_needed(struct elffile *, const char *prefix, char *ret, size_t size);
 
+/* n bytes of the file from where 'address' is loaded, or as many as there are; returns
+   how many. */
+size_t	tnf_elffile_read(struct elffile *, uint64_t address, void *buf, size_t n);
 /* What a pointer at 'address' will be once relocated, bias not added. */
 bool	tnf_elffile_pointer(struct elffile *, uint64_t address, uint64_t *ret);
 /* The NUL-terminated string at 'address', as the file has it. */

@@ -178,7 +178,7 @@ kp_import_describe(struct kp *kp, struct kp_import *imp)
 	int r;
 
 	if (imp->described)
-		return 0;
+		return imp->lacks[0] == '\0' ? 0 : -ENOTSUP;
 	imp->described = true;
 	r = imp->kind->describe != NULL ? imp->kind->describe(kp, imp) : 0;
 	if (r < 0 && imp->lacks[0] == '\0')

@@ -110,7 +110,7 @@ struct kp_import {
 	   hash of the definition that it has. */
 	uint32_t    defined;
 	bool	    attached;	/* as far as this session knows */
-	char	    lacks[96];	/* why it cannot be had, or "" */
+	char	    lacks[160];	/* why it cannot be had, or "" */
 };
 
 /* What is known of one from the beginning.  Strings and spec are copied. */

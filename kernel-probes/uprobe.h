@@ -47,7 +47,7 @@ struct kp_uprobe_found {
 		char name[32];
 	} member[KP_OPERANDS_MAX];
 	char	 attrs[256];	/* "name value;" each */
-	char	 why[96];	/* after a failure */
+	char	 why[160];	/* after a failure */
 };
 
 /* 0, or a negative errno with 'why'. */

@@ -30,6 +30,7 @@ struct import {
 	char	*keys;
 	char	*name;
 	struct file_id file;
+	const char *refused;	/* why it cannot be enabled; static; NULL: it can */
 	bool	 described;	/* the attributes tell the slots */
 	char	*undescribed;	/* the attributes before that, which somebody may have */
 };
@@ -159,6 +160,8 @@ imports_describe(const struct usdt_probe *p, const struct import *i, struct word
 	words_add(ret, "name %s;", i->name);
 	add_slots(ret, &found);
 	words_add(ret, "keys %s;origin usdt;file %s;%s", i->keys, i->spec.shown, found.attrs);
+	if (p->refused != NULL)
+		words_add(ret, "unavailable %s;", p->refused);
 }
 
 static struct import *
@@ -171,6 +174,7 @@ import_new(tnfctl_handle_t *h, const struct usdt_probe *p, const struct mapping 
 		return NULL;
 	i->file = id_of(m);
 	i->described = true;
+	i->refused = p->refused;
 	i->spec.pid = (int32_t)h->pid;
 	snprintf(i->spec.path, sizeof i->spec.path, "%s", path);
 	snprintf(i->spec.shown, sizeof i->spec.shown, "%s", m->path);
@@ -597,6 +601,10 @@ tnfctl_import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change chang
 		    "probe %lu: its file is not mapped any more", p->id);
 	if (enabled == p->enabled && traced == p->traced)
 		return TNFCTL_ERR_NONE;
+	/* As for a probe that the kernel does not have: the others are not kept from it. */
+	if (enabled && !p->enabled && p->import->refused != NULL)
+		return tnfctl_error_set(TNFCTL_ERR_NONE, "%s: not available: %s",
+		    p->import->name, p->import->refused);
 	if ((err = imports_session(h)) != TNFCTL_ERR_NONE)
 		return err;
 	e = number_of(h->imports->kp, p, &id);

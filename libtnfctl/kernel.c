@@ -268,7 +268,7 @@ kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	    (change != PROBE_UNTRACE && p->traced);
 	e = kp_probe_set(h->priv, (unsigned)p->id, enabled, traced);
 	if (e == -ENOTSUP)
-		return TNFCTL_ERR_NONE;
+		return fail_kernel(h->priv, e, TNFCTL_ERR_NONE);
 	if (e != 0)
 		return kernel_answer(h, e);
 	p->enabled = enabled;

@@ -143,6 +143,8 @@ tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 	close(fd);
 	if (o == NULL || (p = find_probe(o, spec->symbol)) == NULL)
 		return found_none(ret, ENOENT, "the file has no such probe any more");
+	if (p->refused != NULL)
+		return found_none(ret, ENOTSUP, p->refused);
 	tnfctl_usdt_describe(p, ret);
 	ret->site = calloc(p->nsites, sizeof *ret->site);
 	if (ret->site == NULL)

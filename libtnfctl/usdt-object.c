@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/elf-file.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/usdt-notes.h"
 #include "libtnfctl/usdt-object.h"
 
@@ -94,6 +95,19 @@ usdt_object_place(struct reading *r, const struct usdt_note *note, struct usdt_s
 	    tnf_elffile_offset(r->elf, note->semaphore, &s->ref_ctr);
 }
 
+static const char *
+usdt_object_refused(struct reading *r, uint64_t address)
+{
+	uint8_t code[ARCH_CODE_MAX];
+	size_t n = tnf_elffile_read(r->elf, address, code, sizeof code);
+	char name[256];
+	const char *why = tnfctl_arch_uprobe_refused(code, n, false);
+
+	/* Symbols are looked at only if it matters. */
+	return why == NULL || !tnf_elffile_function_at(r->elf, address, name, sizeof name) ?
+	    why : tnfctl_arch_uprobe_refused(code, n, true);
+}
+
 static bool
 add_note(void *arg, const struct usdt_note *note)
 {
@@ -111,6 +125,8 @@ add_note(void *arg, const struct usdt_note *note)
 	}
 	if (!tnfctl_usdt_args_parse(note->args, &where, &args) && p->why[0] == '\0')
 		memcpy(p->why, args.why, sizeof p->why);
+	if (p->refused == NULL)
+		p->refused = usdt_object_refused(r, note->address);
 	site.n = args.n;
 	memcpy(site.v, args.v, sizeof site.v);
 	v = usdt_object_grow(p->sites, p->nsites, sizeof *v);

@@ -34,6 +34,7 @@ struct usdt_probe {
 	/* Of each argument: bytes, sign; 0 bytes: a site's cannot be read. */
 	uint8_t	 size[KP_OPERANDS_MAX], sign[KP_OPERANDS_MAX];
 	char	 why[96];	/* which cannot be read, and why; or "" */
+	const char *refused;	/* why a site takes no breakpoint; static; NULL: all do */
 };
 
 struct usdt_object {

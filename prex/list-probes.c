@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "prex/attr.h"
 #include "prex/cmd.h"
@@ -18,9 +19,13 @@ static const char *const default_attrs[] = {
 	"name", "enable", "trace", "file", "line", "funcs", NULL
 };
 
+/* An imported probe has these where not all of it can be had: they say why. */
+static const char *const remarks[] = { "unavailable", "unread", NULL };
+
 struct request {
 	const struct selectors *selectors;
 	struct specs specs;
+	bool	with_remarks;
 	bool	*used;		/* which selectors have matched */
 };
 
@@ -50,11 +55,51 @@ list_probes_describe(struct shell *sh, tnfctl_probe_t *p, struct attrs *ret)
 {
 	tnfctl_probe_state_t state;
 
-	if (tnfctl_probe_describe(sh->target, p) != TNFCTL_ERR_NONE ||
-	    tnfctl_probe_state_get(sh->target, p, &state) != TNFCTL_ERR_NONE)
+	/* Where that fails, the attributes say why. */
+	tnfctl_probe_describe(sh->target, p);
+	if (tnfctl_probe_state_get(sh->target, p, &state) != TNFCTL_ERR_NONE)
 		return false;
 	attrs_of_probe(ret, &state, &sh->fcns);
 	return true;
+}
+
+static const char *
+attr_text(const struct attrs *attrs, const char *name)
+{
+	for (size_t i = 0; i < attrs->n; i++)
+		if (strcmp(attrs->v[i].name, name) == 0)
+			return attrs->v[i].text;
+	return NULL;
+}
+
+/* To describe a function reads its debugging information: only where its slots or such
+   were asked for. */
+static bool
+needs_description(const struct request *r, const struct attrs *attrs)
+{
+	const char *origin = attr_text(attrs, "origin");
+
+	if (!attrs->imported)
+		return false;
+	for (const char *const *name = remarks; *name != NULL; name++)
+		if (specs_match(&r->specs, *name))
+			return true;
+	return specs_match(&r->specs, "slots") ||
+	    (r->with_remarks && origin != NULL && strcmp(origin, "usdt") == 0);
+}
+
+static void
+print_remarks(const struct attrs *attrs)
+{
+	struct spec spec;
+
+	for (const char *const *name = remarks; *name != NULL; name++) {
+		if (attr_text(attrs, *name) == NULL)
+			continue;
+		spec_init(&spec, *name, false);
+		print_attr(attrs, &spec);
+		spec_free(&spec);
+	}
 }
 
 static void
@@ -67,10 +112,11 @@ list_probes_print_probe(struct shell *sh, tnfctl_probe_t *p, const struct attrs 
 
 	if (!selectors_match(r->selectors, attrs, r->used))
 		return;
-	described = attrs->imported && specs_match(&r->specs, "slots") &&
-	    list_probes_describe(sh, p, &more);
+	described = needs_description(r, attrs) && list_probes_describe(sh, p, &more);
 	for (size_t i = 0; i < r->specs.n; i++)
 		print_attr(described ? &more : attrs, &r->specs.v[i]);
+	if (r->with_remarks && attrs->imported)
+		print_remarks(described ? &more : attrs);
 	putchar('\n');
 	if (described)
 		attrs_free(&more);
@@ -106,6 +152,7 @@ list_probes(struct shell *sh, const struct args *a)
 	if (r.specs.n == 0) {
 		add_default_specs(&defaults);
 		r.specs = defaults;
+		r.with_remarks = true;
 	}
 	r.used = tnf_xcalloc(r.selectors->n + 1, sizeof *r.used);
 	functions_ask(sh, r.selectors);

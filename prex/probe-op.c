@@ -41,6 +41,17 @@ need_buffer(struct shell *sh, tnfctl_handle_t *h, const struct probe_op *op)
 	return TNFCTL_ERR_NONE;
 }
 
+/* An imported probe that cannot be had stays off, and the others are not kept from it. */
+static void
+tell_if_off(struct shell *sh, const struct probe_op *op, tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	tnfctl_probe_state_t state;
+
+	if (strcmp(op->name, "enable") == 0 &&
+	    tnfctl_probe_state_get(h, p, &state) == TNFCTL_ERR_NONE && !state.enabled)
+		shell_tell_detail(sh);
+}
+
 static tnfctl_errcode_t
 apply_to(struct shell *sh, const struct probe_op *op, bool *used,
     tnfctl_handle_t *h, tnfctl_probe_t *p)
@@ -56,8 +67,13 @@ apply_to(struct shell *sh, const struct probe_op *op, bool *used,
 	match = selectors_match(op->selectors, &attrs, used);
 	if (match && attrs.imported && sh->mode == MODE_USER)
 		err = need_buffer(sh, h, op);
+	if (match && err == TNFCTL_ERR_NONE) {
+		err = op->apply(h, p, (void *)op);
+		if (err == TNFCTL_ERR_NONE && attrs.imported)
+			tell_if_off(sh, op, h, p);
+	}
 	attrs_free(&attrs);
-	return match && err == TNFCTL_ERR_NONE ? op->apply(h, p, (void *)op) : err;
+	return err;
 }
 
 tnfctl_errcode_t

@@ -37,6 +37,24 @@ bool	tnfctl_arch_registers(pid_t tid, struct arch_registers *ret);
 /* Has it a thread pointer that is the C library's? */
 bool	tnfctl_arch_is_thread(struct proc *, pid_t tid);
 
+/*
+ * Why the kernel must not be asked for a breakpoint (uprobe) at this instruction, of which
+ * n bytes are there; NULL: it can be.  first: a function begins with it.
+ */
+#define ARCH_CODE_MAX	16	/* bytes that say it */
+#if defined(__x86_64__)
+const char *tnfctl_arch_uprobe_refused(const uint8_t *code, size_t n, bool first);
+#else
+static inline const char *
+tnfctl_arch_uprobe_refused(const uint8_t *code, size_t n, bool first)
+{
+	(void)code;
+	(void)n;
+	(void)first;
+	return NULL;
+}
+#endif
+
 /* Is the instruction before this address a call? */
 bool	tnfctl_arch_is_return_address(struct proc *, uintptr_t address);
 /* A word of a stack, without what a machine signs return addresses with. */

@@ -8,6 +8,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
+#include <unistd.h>
 
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
@@ -287,6 +288,34 @@ uint64_t
 tnfctl_arch_address(uint64_t word)
 {
 	return word;
+}
+
+#define UPROBE_CALL	336	/* system call: only the kernel's own code may make it */
+
+/*
+ * Kernels from 6.18 put a call in place of a nop of five bytes that has a uprobe, and the
+ * call's return address overwrites what a function without a frame keeps below the stack
+ * pointer.  Later ones leave that nop alone, and take a nop of ten bytes in its place, which
+ * none did before.  The two tell themselves by the error of this system call.
+ */
+const char *
+tnfctl_arch_uprobe_refused(const uint8_t *code, size_t n, bool first)
+{
+	static const uint8_t nops[][5] = {
+		{ 3, 0x0f, 0x1f, 0x44 }, { 4, 0x66, 0x0f, 0x1f, 0x40 },
+		{ 4, 0x66, 0x66, 0x66, 0x66 }, { 4, 0x66, 0x66, 0x0f, 0x1f },
+	};
+	bool is_nop = false;
+
+	if (n >= 4 && memcmp(code, "\x66\x2e\x0f\x1f", 4) == 0)
+		return syscall(UPROBE_CALL) == -1 && errno == EPROTO ? NULL :
+		    "this kernel takes no breakpoint at a nop of 10 bytes: build it with 1-byte nops";
+	for (size_t i = 0; i < sizeof(nops) / sizeof(nops[0]); i++)
+		is_nop |= n >= 5 && memcmp(code, nops[i] + 1, nops[i][0]) == 0;
+	/* Where a function begins nobody keeps anything there. */
+	return is_nop && !first && syscall(UPROBE_CALL) == -1 && errno == ENXIO ?
+	    "this kernel makes its 5-byte nop a call, which overwrites the stack: "
+	    "build it with 1-byte nops" : NULL;
 }
 
 bool
