@@ -211,9 +211,9 @@ ring() {
 		until [ "$(W list | grep -c .)" -ge "$i" ]; do sleep 0.02; done
 		id=$(W list | awk 'END { print $1 }')
 		# It got its name, and with it another change time, when it was whole.
-		echo "ring: $(after "$(jq -r .time "$T/kept/incidents/$id/incident.json" |
+		echo "ring: $(after "$(jq -r .wall "$T/kept/incidents/$id/incident.json" |
 			xargs -I @ date -d @ +%s.%N)" "$(stat -c %.9Z "$T/kept/incidents/$id")") ms," \
-			"of them $(jq '(.end_ns - .time_ns) / 1e5 | round / 10' "$T/kept/incidents/$id/incident.json") before it was written," \
+			"of them $(jq '(.end - .time) / 1e5 | round / 10' "$T/kept/incidents/$id/incident.json") before it was written," \
 			"$(du -sm "$T/kept/incidents/$id" | cut -f1) MiB"
 		# The ring of one that has ended is part of the next incident until it goes.
 		until [ -z "$(find "$T/kept/rings" -name 'shop-*')" ]; do sleep 0.2; done

@@ -2,178 +2,183 @@
  * incident-json.c - incident.json: why an incident was kept, and what is in it.
  */
 #include <sys/utsname.h>
+#include <sys/wait.h>
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/wait.h>
 
+#include "analysis/json.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/incident-json.h"
-#include "tnfwatch/json.h"
 #include "tnfwatch/util.h"
 
 #define INDENT	"  "
 
+/* before"name": value */
 static void
-put_text(FILE *f, const char *before, const char *name, const char *value)
+put_text(struct out *o, const char *before, const char *name, const char *value)
 {
-	fprintf(f, "%s\"%s\": ", before, name);
-	json_string(f, value);
+	tnf_out_format(o, "%s\"%s\": ", before, name);
+	json_name(o, value);
 }
 
 static void
-put_member(FILE *f, const char *name, const char *value)
+put_member(struct out *o, const char *name, const char *value)
 {
-	put_text(f, ",\n" INDENT, name, value);
+	put_text(o, ",\n" INDENT, name, value);
+}
+
+/* "name": ns of the monotonic clock, and "wall" for "time", else "name_wall": the date */
+static void
+put_time(struct out *o, const char *name, int64_t mono, int64_t mono_to_wall)
+{
+	bool time = strcmp(name, "time") == 0;
+
+	tnf_out_format(o, "\"%s\": %" PRId64 ", \"%s%swall\": ", name, mono, time ? "" : name,
+	    time ? "" : "_");
+	json_wall(o, mono + mono_to_wall);
 }
 
 static void
-put_time(FILE *f, const char *name, int64_t mono, int64_t mono_to_wall)
+put_firing(struct out *o, const struct firing *w, int64_t mono_to_wall)
 {
-	fprintf(f, "\"%s_ns\": %" PRId64 ", \"%s\": ", name, mono, name);
-	json_wall(f, mono + mono_to_wall);
-}
-
-static void
-put_firing(FILE *f, const struct firing *w, int64_t mono_to_wall)
-{
-	put_text(f, "{", "trigger", w->trigger);
-	fputs(", ", f);
-	put_time(f, "time", w->time, mono_to_wall);
-	put_text(f, ", ", "source", w->source);
-	put_text(f, ", ", "reason", w->reason);
+	put_text(o, "{", "trigger", w->trigger);
+	out_lit(o, ", ");
+	put_time(o, "time", w->time, mono_to_wall);
+	put_text(o, ", ", "source", w->source);
+	put_text(o, ", ", "reason", w->reason);
 	if (w->note != NULL)
-		put_text(f, ", ", "note", w->note);
-	fprintf(f, ", \"event\": %s}", w->event != NULL ? w->event : "null");
+		put_text(o, ", ", "note", w->note);
+	out_lit(o, ", \"event\": ");
+	out_str(o, w->event != NULL ? w->event : "null");
+	out_char(o, '}');
 }
 
 static void
-put_firings(FILE *f, const struct window *w, int64_t mono_to_wall)
+put_firings(struct out *o, const struct window *w, int64_t mono_to_wall)
 {
-	fputs(",\n" INDENT "\"firings\": [", f);
+	out_lit(o, ",\n" INDENT "\"firings\": [");
 	for (size_t i = 0; i < w->n; i++) {
-		fputs(i > 0 ? ",\n" INDENT INDENT : "\n" INDENT INDENT, f);
-		put_firing(f, &w->firing[i], mono_to_wall);
+		out_str(o, i > 0 ? ",\n" INDENT INDENT : "\n" INDENT INDENT);
+		put_firing(o, &w->firing[i], mono_to_wall);
 	}
-	fprintf(f, "],\n" INDENT "\"firings_more\": %" PRIu64, w->more);
+	tnf_out_format(o, "],\n" INDENT "\"firings_more\": %" PRIu64, w->more);
 }
 
 static void
-put_trigger(FILE *f, const struct config *c, const struct firing *first)
+put_trigger(struct out *o, const struct config *c, const struct firing *first)
 {
 	const char *name = first != NULL ? first->trigger : "";
 	/* A question has no section, also if one has its name. */
 	int i = first != NULL && !first->asked ? config_trigger_find(c, name) : -1;
 	const struct config_trigger *t = i >= 0 ? &c->trigger[i] : NULL;
 
-	fputs(",\n" INDENT "\"trigger\": {\"name\": ", f);
-	json_string(f, name);
-	put_text(f, ", ", "when", t != NULL ? t->when : NULL);
-	fprintf(f, ", \"after_s\": %.3f}", t != NULL ? (double)t->after / 1e9 : 0.0);
+	put_text(o, ",\n" INDENT "\"trigger\": {", "name", name);
+	put_text(o, ", ", "when", t != NULL ? t->when : NULL);
+	tnf_out_format(o, ", \"after_ns\": %" PRId64 "}", t != NULL ? t->after : 0);
 }
 
 static void
-put_ended(FILE *f, const struct source *s)
+put_ended(struct out *o, const struct source *s)
 {
 	if (s->ended == 0)
 		return;
-	fputs(", \"ended\": {", f);
+	out_lit(o, ", \"ended\": {");
 	if (s->status < 0)
-		fputs("\"how\": null", f);
+		out_lit(o, "\"how\": null");
 	else if (WIFSIGNALED(s->status))
-		fprintf(f, "\"signal\": %d", WTERMSIG(s->status));
+		tnf_out_format(o, "\"signal\": %d", WTERMSIG(s->status));
 	else
-		fprintf(f, "\"exit\": %d", WEXITSTATUS(s->status));
-	putc('}', f);
+		tnf_out_format(o, "\"exit\": %d", WEXITSTATUS(s->status));
+	out_char(o, '}');
 }
 
 static void
-put_channel(FILE *f, const struct incident_facts *x, const struct source *s)
+put_channel(struct out *o, const struct incident_facts *x, const struct source *s)
 {
 	struct channel_status st;
 
 	if (s->channel == NULL)
 		return;
 	channel_status(s->channel, &st);
-	fprintf(f, ", \"channel\": {\"events\": %" PRIu64 ", ", st.events);
-	put_time(f, "since", st.since, x->mono_to_wall);
-	putc('}', f);
+	tnf_out_format(o, ", \"channel\": {\"events\": %" PRIu64 ", ", st.events);
+	put_time(o, "since", st.since, x->mono_to_wall);
+	out_char(o, '}');
 }
 
 static void
-put_source(FILE *f, const struct incident_facts *x, const struct incident_source *is)
+put_source(struct out *o, const struct incident_facts *x, const struct incident_source *is)
 {
 	static const char *const kinds[] = { "process", "file", "kernel" };
 	const struct source *s = is->source;
 	int64_t first = x->d->window.n > 0 ? x->d->window.firing[0].time : x->end;
-	double reach = is->since != 0 ? (double)(first - is->since) / 1e9 : 0;
 
-	put_text(f, "{", "name", s->name);
-	fprintf(f, ", \"kind\": \"%s\"", kinds[s->kind]);
+	put_text(o, "{", "name", s->name);
+	put_text(o, ", ", "kind", kinds[s->kind]);
 	if (s->pid != 0) {
-		fprintf(f, ", \"pid\": %d, \"comm\": ", (int)s->pid);
-		json_string(f, s->comm);
+		tnf_out_format(o, ", \"pid\": %d", (int)s->pid);
+		put_text(o, ", ", "comm", s->comm);
 	}
-	fputs(", \"files\": [", f);
+	out_lit(o, ", \"files\": [");
 	for (size_t i = 0; i < is->n_files; i++) {
-		fputs(i > 0 ? ", " : "", f);
-		json_string(f, is->files[i]);
+		out_str(o, i > 0 ? ", " : "");
+		json_name(o, is->files[i]);
 	}
-	fprintf(f, "], \"bytes\": %" PRIu64, is->size);
+	tnf_out_format(o, "], \"bytes\": %" PRIu64, is->size);
 	if (is->since != 0) {
-		fputs(", ", f);
-		put_time(f, "since", is->since, x->mono_to_wall);
-		fprintf(f, ", \"reach_s\": %.3f, \"promise_kept\": %s", reach,
-		    *is->why == '\0' ? "true" : "false");
+		out_lit(o, ", ");
+		put_time(o, "since", is->since, x->mono_to_wall);
+		tnf_out_format(o, ", \"reach_ns\": %" PRId64 ", \"promise_kept\": %s",
+		    first - is->since, *is->why == '\0' ? "true" : "false");
 	}
 	if (*is->why != '\0')
-		put_text(f, ", ", "why", is->why);
-	fprintf(f, ", \"events_lost\": %" PRIu64 ", \"blocks_not_read\": %" PRIu64, s->lost,
+		put_text(o, ", ", "why", is->why);
+	tnf_out_format(o, ", \"events_lost\": %" PRIu64 ", \"blocks_not_read\": %" PRIu64, s->lost,
 	    s->missed);
-	put_channel(f, x, s);
-	put_ended(f, s);
-	putc('}', f);
+	put_channel(o, x, s);
+	put_ended(o, s);
+	out_char(o, '}');
 }
 
 static void
-put_machine(FILE *f, const struct incident_facts *x)
+put_machine(struct out *o, const struct incident_facts *x)
 {
 	struct utsname u;
 
 	if (uname(&u) == 0) {
-		put_member(f, "host", u.nodename);
-		put_member(f, "release", u.release);
-		put_member(f, "machine", u.machine);
+		put_member(o, "host", u.nodename);
+		put_member(o, "release", u.release);
+		put_member(o, "machine", u.machine);
 	}
-	put_member(f, "boot", x->crash != NULL ? x->crash : boot_id());
-	put_member(f, "tnfwatch", TNF_VERSION);
+	put_member(o, "boot", x->crash != NULL ? x->crash : boot_id());
+	put_member(o, "tnfwatch", TNF_VERSION);
 }
 
 void
-incident_json(FILE *f, const struct incident_facts *x)
+incident_json(struct out *o, const struct incident_facts *x)
 {
 	const struct daemon *d = x->d;
 	const struct window *w = &d->window;
 
-	fprintf(f, "{\n" INDENT "\"version\": 1,\n" INDENT "\"number\": %" PRIu64, x->number);
-	put_member(f, "id", w->id);
-	put_trigger(f, d->config, w->n > 0 ? &w->firing[0] : NULL);
+	tnf_out_format(o, "{\n" INDENT "\"version\": 1,\n" INDENT "\"number\": %" PRIu64, x->number);
+	put_member(o, "id", w->id);
+	put_trigger(o, d->config, w->n > 0 ? &w->firing[0] : NULL);
 	if (w->n > 0) {
-		fputs(",\n" INDENT, f);
-		put_time(f, "time", w->firing[0].time, x->mono_to_wall);
-		put_member(f, "reason", w->firing[0].reason);
+		out_lit(o, ",\n" INDENT);
+		put_time(o, "time", w->firing[0].time, x->mono_to_wall);
+		put_member(o, "reason", w->firing[0].reason);
 	}
-	fputs(",\n" INDENT, f);
-	put_time(f, "end", x->end, x->mono_to_wall);
-	fprintf(f, ",\n" INDENT "\"keep_s\": %.3f", (double)d->config->keep / 1e9);
-	put_firings(f, w, x->mono_to_wall);
-	fputs(",\n" INDENT "\"sources\": [", f);
+	out_lit(o, ",\n" INDENT);
+	put_time(o, "end", x->end, x->mono_to_wall);
+	tnf_out_format(o, ",\n" INDENT "\"keep_ns\": %" PRId64, d->config->keep);
+	put_firings(o, w, x->mono_to_wall);
+	out_lit(o, ",\n" INDENT "\"sources\": [");
 	for (size_t i = 0; i < x->n_sources; i++) {
-		fputs(i > 0 ? ",\n" INDENT INDENT : "\n" INDENT INDENT, f);
-		put_source(f, x, &x->sources[i]);
+		out_str(o, i > 0 ? ",\n" INDENT INDENT : "\n" INDENT INDENT);
+		put_source(o, x, &x->sources[i]);
 	}
-	putc(']', f);
-	put_machine(f, x);
-	put_member(f, "configuration", d->config->text);
-	fputs("\n}\n", f);
+	out_char(o, ']');
+	put_machine(o, x);
+	put_member(o, "configuration", d->config->text);
+	out_lit(o, "\n}\n");
 }

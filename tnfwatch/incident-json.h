@@ -4,8 +4,7 @@
 #ifndef TNFWATCH_INCIDENT_JSON_H
 #define TNFWATCH_INCIDENT_JSON_H
 
-#include <stdio.h>
-
+#include "common/out.h"
 #include "tnfwatch/daemon.h"
 
 /* What has been written of a source. */
@@ -29,6 +28,6 @@ struct incident_facts {
 	const char *crash;	/* boot id of the machine that went down; NULL: this boot */
 };
 
-void incident_json(FILE *, const struct incident_facts *);
+void incident_json(struct out *, const struct incident_facts *);
 
 #endif /* TNFWATCH_INCIDENT_JSON_H */

@@ -203,14 +203,17 @@ put_json(struct incident *in, int64_t end)
 	    .n_sources = in->n_sources, .mono_to_wall = now_wall() - now_mono(), .end = end,
 	    .number = in->d->numbers };
 	int fd = openat(in->dir, "incident.json", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	struct out o;
 
-	if (f == NULL)
+	if (fd < 0)
 		return errno;
 	measure_files(in);
-	incident_json(f, &facts);
-	int e = fflush(f) == 0 && !ferror(f) ? 0 : errno != 0 ? errno : EIO;
-	if (fclose(f) != 0 && e == 0)
+	int e = tnf_out_init(&o, fd);
+	if (e == 0) {
+		incident_json(&o, &facts);
+		e = tnf_out_close(&o);
+	}
+	if (close(fd) != 0 && e == 0)
 		e = errno;
 	return e;
 }

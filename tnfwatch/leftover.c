@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 #include "common/proc-status.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
-#include "tnfwatch/json.h"
+#include "analysis/json.h"
 #include "tnfwatch/leftover.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"
@@ -195,28 +196,30 @@ static void
 crash_json(const struct crash *x)
 {
 	char *path = tnf_xasprintf("%s/incident.json", x->temp);
-	FILE *f = fopen(path, "we");
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct out o;
 
-	if (f != NULL) {
-		fprintf(f, "{\n  \"version\": 1,\n  \"number\": %llu,\n  \"id\": ",
-		    (unsigned long long)incident_numbers(x->c) + 1);
-		json_string(f, x->id);
-		fputs(",\n  \"trigger\": {\"name\": \"" CRASH "\", \"when\": null},\n  \"time\": ", f);
-		json_wall(f, x->last);
-		fputs(",\n  \"reason\": \"the machine went down while it was watched\",\n"
-		    "  \"sources\": [{\"name\": \"all\", \"files\": [", f);
-		for (size_t i = 0; i < x->n_files; i++) {
-			fputs(i > 0 ? ", " : "", f);
-			json_string(f, x->files[i]);
-		}
-		fputs("]}],\n  \"boot\": ", f);
-		json_string(f, x->boot);
-		fputs("\n}\n", f);
-		fflush(f);
-		fsync(fileno(f));
-		fclose(f);
-	}
 	free(path);
+	if (fd >= 0 && tnf_out_init(&o, fd) == 0) {
+		tnf_out_format(&o, "{\n  \"version\": 1,\n  \"number\": %" PRIu64 ",\n  \"id\": ",
+		    incident_numbers(x->c) + 1);
+		json_name(&o, x->id);
+		out_lit(&o, ",\n  \"trigger\": {\"name\": \"" CRASH "\", \"when\": null},\n  \"wall\": ");
+		json_wall(&o, x->last);
+		out_lit(&o, ",\n  \"reason\": \"the machine went down while it was watched\",\n"
+		    "  \"sources\": [{\"name\": \"all\", \"files\": [");
+		for (size_t i = 0; i < x->n_files; i++) {
+			out_str(&o, i > 0 ? ", " : "");
+			json_name(&o, x->files[i]);
+		}
+		out_lit(&o, "]}],\n  \"boot\": ");
+		json_name(&o, x->boot);
+		out_lit(&o, "\n}\n");
+		tnf_out_close(&o);
+		fsync(fd);
+	}
+	if (fd >= 0)
+		close(fd);
 }
 
 static void

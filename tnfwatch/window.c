@@ -1,9 +1,7 @@
 /*
  * window.c - one stall, from its first trigger to the end of what follows.
  */
-#include <stdio.h>
-
-#include "tnfwatch/json.h"
+#include "analysis/json.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/window.h"
 
@@ -15,18 +13,27 @@ copy_or_null(const char *s)
 	return s != NULL ? tnf_xstrdup(s) : NULL;
 }
 
-/* The values go with the ring: they are written down at once. */
+/* The event as --to jsonl writes it, now: its values go with the ring.  NULL: no event. */
 static char *
 event_text(const struct tnf_event *ev)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *f;
+	struct out o;
+	struct json_values w = { .o = &o };
 
-	if (ev == NULL || (f = open_memstream(&text, &size)) == NULL)
+	if (ev == NULL)
 		return NULL;
-	json_event(f, ev, now_wall() - now_mono());
-	fclose(f);
+	tnf_out_memory(&o);
+	out_lit(&o, "{\"time\":");
+	tnf_out_i64(&o, ev->time);
+	out_lit(&o, ",\"wall\":");
+	json_wall(&o, ev->time + now_wall() - now_mono());
+	json_who(&o, ev);
+	json_probe(&o, ev->probe);
+	out_lit(&o, ",\"args\":{");
+	json_args(&w, ev);
+	out_lit(&o, "}}");
+	char *text = tnf_xstrndup(o.base, (size_t)(o.p - o.base));
+	tnf_out_close(&o);
 	return text;
 }
 

@@ -47,7 +47,7 @@ control 'pin question-1' > id || fail "pin: $(cat id "$TMP/log")"
 id=$(cat id)
 written() { [ -e "$D/incidents/$id/incident.json" ]; }
 wait_for 120 written || fail "pin: not kept: $(cat "$TMP/log")"
-jq -e '.trigger.name == "asked" and .trigger.after_s == 0' "$D/incidents/$id/incident.json" \
+jq -e '.trigger.name == "asked" and .trigger.after_ns == 0' "$D/incidents/$id/incident.json" \
 	> /dev/null || fail "pin: $(cat "$D/incidents/$id/incident.json")"
 
 # together TRIGGER: a question, and while its incident is open the trigger; id is its.  On
@@ -64,7 +64,7 @@ together() {
 together hand
 jq -e '[.firings[].trigger] == ["asked", "hand"]' "$D/incidents/$id/incident.json" > /dev/null ||
 	fail "hand: $(jq .firings "$D/incidents/$id/incident.json")"
-jq -e '.end_ns - .firings[1].time_ns >= 1000000000' "$D/incidents/$id/incident.json" > /dev/null ||
+jq -e '.end - .firings[1].time >= 1000000000' "$D/incidents/$id/incident.json" > /dev/null ||
 	fail "hand: its \"after\" was cut short"
 ran() { grep -q "^$1\$" "$TMP/$1" 2>/dev/null; }
 wait_for 120 ran hand || fail "hand: its command was not run: $(cat "$TMP/log")"

@@ -32,7 +32,7 @@ wait_for 120 quiet || fail "not all is written: $(cat "$TMP/status" "$TMP/log")"
 # The first may have been before the probes were on; each other one is there once.
 for i in "$D"/incidents/2*; do
 	whole "$i"
-	jq -r '.firings[].event.values.id' "$i/incident.json"
+	jq -r '.firings[].event.args.id' "$i/incident.json"
 done | sort -n >"$TMP/firings"
 comm -13 "$TMP/firings" "$TMP/stalls" >"$TMP/missing"
 uniq "$TMP/firings" | cmp -s - "$TMP/firings" || fail "in two: $(uniq -d "$TMP/firings")"
@@ -45,6 +45,11 @@ esac
 # The last incident has all that came before, each event once.
 i=$(incident)
 "$DUMP" --to jsonl "$i"/shop-*.tnf* >"$TMP/events" 2>"$TMP/err" || fail "$(cat "$TMP/err")"
+# An event is written as jsonl writes it.
+jq -cS 'select(.probe != null) | del(.wall, .comm, .cgroup)' "$TMP/events" | sort >"$TMP/lines"
+jq -cS '.firings[].event | del(.wall)' "$i/incident.json" | sort >"$TMP/firings"
+[ -s "$TMP/firings" ] && [ -z "$(comm -23 "$TMP/firings" "$TMP/lines")" ] ||
+	fail "not as in jsonl: $(comm -23 "$TMP/firings" "$TMP/lines" | head -n 3)"
 jq -r 'select((.probe // .name) == "order_end") | .args.id // .id' "$TMP/events" | sort -n >"$TMP/ids"
 [ -s "$TMP/ids" ] || fail "no events: $(head -2 "$TMP/events")"
 uniq -d "$TMP/ids" | grep -q . && fail "twice: $(uniq -d "$TMP/ids" | head -3)"

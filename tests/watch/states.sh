@@ -62,7 +62,7 @@ set --
 while read -r name when; do set -- "$@" "$when"; done <"$TMP/whens"
 "$run" "$I/kernel.tnf" "$@" >"$TMP/recorded" || fail "trigger-run"
 firings() {
-	jq -r --arg t "$1" '.firings[] | select(.trigger == $t and .event != null) | .time_ns' "$I/incident.json"
+	jq -r --arg t "$1" '.firings[] | select(.trigger == $t and .event != null) | .time' "$I/incident.json"
 }
 n=0
 while read -r name when; do

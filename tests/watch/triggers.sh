@@ -152,7 +152,7 @@ n=0
 while read -r name when; do
 	# What was fired before the first heartbeat is of no recording.
 	case $name in few | silence) skip=1 ;; *) skip=0 ;; esac
-	jq -r --arg t "$name" '.firings[] | select(.trigger == $t) | .time_ns' "$I/incident.json" |
+	jq -r --arg t "$name" '.firings[] | select(.trigger == $t) | .time' "$I/incident.json" |
 		tail -n +$((skip + 1)) >"$TMP/live"
 	awk -v n="$n" '$1 == n { print $2 }' "$TMP/recorded" | diff "$TMP/live" - >"$TMP/diff" ||
 		fail "$name: live and recorded differ: $(cat "$TMP/diff")"

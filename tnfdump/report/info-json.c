@@ -4,7 +4,7 @@
 #include "analysis/losses.h"
 #include "tnfdump/report/info.h"
 #include "tnfdump/input.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
 
 static void
 put_key(struct out *o, const char *key)

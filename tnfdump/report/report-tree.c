@@ -9,7 +9,7 @@
 
 #include "analysis/attrs.h"
 #include "tnfdump/to/formats.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
 #include "analysis/pairs.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
@@ -80,7 +80,7 @@ put_args(struct dump *d, const struct tnf_event *ev)
 		pretty_args(d, ev);
 	} else if (ev->probe->n_members > 0) {
 		out_lit(&d->out, " {");
-		json_args(d, &d->out, ev);
+		print_json_args(d, &d->out, ev);
 		out_char(&d->out, '}');
 	}
 }

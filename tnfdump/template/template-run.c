@@ -10,7 +10,8 @@
 
 #include "analysis/attrs.h"
 #include "tnfdump/filter.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
+#include "tnfdump/text/pretty.h"
 #include "analysis/match.h"
 #include "common/map.h"
 #include "common/xalloc.h"
@@ -316,7 +317,7 @@ template_run_event(struct dump *d, const struct tnf_event *ev)
 	else if (c->stanza != NULL)
 		template_run_execute(r, c->stanza->body, ev);
 	else if (ev->probe->n_members > 0)
-		json_args(d, &r->line, ev);
+		print_json_args(d, &r->line, ev);
 	if (!r->skip) {
 		tnf_out_bytes(&d->out, r->line.base, (size_t)(r->line.p - r->line.base));
 		out_char(&d->out, '\n');

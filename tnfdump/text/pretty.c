@@ -6,6 +6,7 @@
 #include "analysis/pretty-names.h"
 #include "tnfdump/text/labels.h"
 #include "tnfdump/text/pretty.h"
+#include "analysis/json.h"
 #include "analysis/units.h"
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
@@ -268,4 +269,57 @@ pretty_slice_name(const struct pair_slice *s)
 			call = pretty_event_name(s->start, v.type, p->members[i].name, v.u.i);
 	}
 	return call != NULL ? call : s->name;
+}
+
+struct json_pretty {
+	struct dump *d;
+	struct out  *to;
+};
+
+/* A json_values' other() for --pretty. */
+static bool
+json_pretty(void *arg, const struct tnf_event *ev, const struct tnf_value *v, const char *name)
+{
+	const struct json_pretty *j = arg;
+	struct out *text = &j->d->scratch;
+	struct printer p = { j->d, text, false };
+
+	if (!pretty_differs(j->d, ev, v, name))
+		return false;
+	if (text->base == NULL)
+		tnf_out_memory(text);
+	text->p = text->base;
+	pretty_value_to(&p, ev, v, name);
+	json_string(j->to, text->base, (size_t)(text->p - text->base));
+	return true;
+}
+
+/* The event's members, or this one alone if v is not NULL. */
+static void
+put_json(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v,
+    const char *name)
+{
+	struct json_pretty pretty = { d, o };
+	struct json_values w = { .o = o, .in = print_nest(d),
+	    .other = d->pretty ? json_pretty : NULL, .arg = &pretty };
+
+	if (v != NULL)
+		json_value(&w, ev, v, name);
+	else
+		json_args(&w, ev);
+	if (w.in.cut)
+		print_cut(d, ev->file);
+}
+
+void
+print_json_value(struct dump *d, struct out *o, const struct tnf_event *ev,
+    const struct tnf_value *v, const char *name)
+{
+	put_json(d, o, ev, v, name);
+}
+
+void
+print_json_args(struct dump *d, struct out *o, const struct tnf_event *ev)
+{
+	put_json(d, o, ev, NULL, NULL);
 }

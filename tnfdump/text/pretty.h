@@ -17,6 +17,12 @@ void pretty_value_to(const struct printer *, const struct tnf_event *,
 /* Does that print something else than the number, a size apart? */
 bool pretty_differs(struct dump *, const struct tnf_event *, const struct tnf_value *,
     const char *name);
+/* A member of an event, or all of them as "name":value,... without braces, as JSON; with
+   --pretty numbers that have names are these names, and sizes stay numbers. */
+void print_json_value(struct dump *, struct out *, const struct tnf_event *,
+    const struct tnf_value *, const char *name);
+void print_json_args(struct dump *, struct out *, const struct tnf_event *);
+
 /* What lies between start and end; a system call goes by its own name. */
 const char *pretty_slice_name(const struct pair_slice *);
 

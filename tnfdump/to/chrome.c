@@ -11,7 +11,7 @@
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
 #include "analysis/mark.h"
 #include "analysis/pairs.h"
 #include "tnfdump/text/pretty.h"
@@ -75,7 +75,7 @@ static void
 chrome_details(struct chrome *c, const struct tnf_event *ev)
 {
 	out_lit(c->o, ",\"args\":{");
-	json_args(c->d, c->o, ev);
+	print_json_args(c->d, c->o, ev);
 	out_char(c->o, '}');
 }
 
@@ -204,9 +204,9 @@ chrome_slice(struct chrome *c, const struct pair_slice *s, const struct tnf_even
 	out_lit(c->o, ",\"dur\":");
 	tnf_out_us(c->o, s->duration);
 	out_lit(c->o, ",\"args\":{\"start\":{");
-	json_args(c->d, c->o, s->start);
+	print_json_args(c->d, c->o, s->start);
 	out_lit(c->o, "},\"end\":{");
-	json_args(c->d, c->o, end);
+	print_json_args(c->d, c->o, end);
 	out_lit(c->o, "}}}");
 }
 

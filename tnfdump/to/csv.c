@@ -10,7 +10,8 @@
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
 #include "analysis/walltime.h"
 #include "common/utf8.h"
@@ -80,7 +81,7 @@ csv_args(struct csv *c, const struct tnf_event *ev)
 {
 	c->args.p = c->args.base;
 	out_char(&c->args, '{');
-	json_args(c->d, &c->args, ev);
+	print_json_args(c->d, &c->args, ev);
 	out_char(&c->args, '}');
 	csv_field(c, c->args.base, (size_t)(c->args.p - c->args.base));
 }

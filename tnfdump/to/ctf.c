@@ -16,7 +16,8 @@
 #include "tnfdump/to/ctf.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/input.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/report/loss.h"
 #include "common/xalloc.h"
 
@@ -141,7 +142,7 @@ static void
 as_text(struct ctf *c, const struct tnf_event *ev, const struct tnf_value *v)
 {
 	c->text.p = c->text.base;
-	json_value(c->d, &c->text, ev, v, NULL);
+	print_json_value(c->d, &c->text, ev, v, NULL);
 	ctf_string(c, c->text.base, (size_t)(c->text.p - c->text.base));
 }
 

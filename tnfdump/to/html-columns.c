@@ -2,7 +2,7 @@
  * html-columns.c - columns of numbers, and texts by number.
  */
 #include "tnfdump/to/html-columns.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
 #include "common/xalloc.h"
 
 void

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "tnfdump/to/html-columns.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
 #include "analysis/perprobe.h"
 #include "tnfdump/text/pretty.h"
 #include "common/xalloc.h"

@@ -10,7 +10,7 @@
 #include "tnfdump/to/html-columns.h"
 #include "tnfdump/html-page.h"
 #include "tnfdump/input.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"

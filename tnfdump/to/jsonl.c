@@ -3,15 +3,14 @@
  */
 #include <inttypes.h>
 
-#include "analysis/attrs.h"
+#include "analysis/json.h"
 #include "tnfdump/text/columns.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "analysis/perprobe.h"
 #include "tnfdump/to/formats.h"
-#include "tnfdump/to/json.h"
-#include "analysis/walltime.h"
 #include "common/xalloc.h"
 
 /* The constant middle of every line of a probe, made once. */
@@ -105,34 +104,13 @@ jsonl_header(struct jsonl *j, const struct tnf_file *f)
 }
 
 static void
-jsonl_describe(struct out *o, const struct tnf_probe *p)
-{
-	const char *s;
-	size_t n;
-
-	out_lit(o, ",\"probe\":");
-	json_cstring(o, p->name);
-	out_lit(o, ",\"keys\":");
-	json_words(o, p->keys);
-	if ((s = attrs_find(p->attrs, "file", &n)) != NULL) {
-		out_lit(o, ",\"src\":");
-		json_string(o, s, n);
-	}
-	if ((s = attrs_find(p->attrs, "line", &n)) != NULL &&
-	    n > 0 && n < 10 && strspn(s, "0123456789") == n) {
-		out_lit(o, ",\"line\":");
-		tnf_out_bytes(o, s, n);
-	}
-	out_lit(o, ",\"args\":{");
-}
-
-static void
 make_middle(struct middle *m, const struct tnf_probe *p)
 {
 	struct out text;
 
 	tnf_out_memory(&text);
-	jsonl_describe(&text, p);
+	json_probe(&text, p);
+	out_lit(&text, ",\"args\":{");
 	m->len = (size_t)(text.p - text.base);
 	m->text = tnf_xcalloc(1, m->len);
 	memcpy(m->text, text.base, m->len);
@@ -164,27 +142,6 @@ jsonl_host(struct jsonl *j, const struct tnf_event *ev)
 	tnf_out_u64(j->o, lwpid);
 }
 
-static void
-jsonl_who(struct out *o, const struct tnf_event *ev)
-{
-	out_lit(o, ",\"pid\":");
-	tnf_out_i64(o, ev->pid);
-	out_lit(o, ",\"lwpid\":");
-	tnf_out_u64(o, ev->lwpid);
-	if (ev->kernel) {
-		out_lit(o, ",\"tid\":\"0x");
-		tnf_out_hex(o, ev->tid);
-		out_char(o, '"');
-	} else {
-		out_lit(o, ",\"tid\":");
-		tnf_out_u64(o, ev->tid);
-	}
-	if (ev->cpu >= 0) {
-		out_lit(o, ",\"cpu\":");
-		tnf_out_i64(o, ev->cpu);
-	}
-}
-
 int
 jsonl_event(struct dump *d, const struct tnf_event *ev)
 {
@@ -202,9 +159,8 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 	out_lit(o, "{\"time\":");
 	tnf_out_i64(o, ev->time);
 	if (origin_clock(j->d, ev->file, &wall)) {
-		out_lit(o, ",\"wall\":\"");
-		wall_utc(o, wall + ev->time);
-		out_char(o, '"');
+		out_lit(o, ",\"wall\":");
+		json_wall(o, wall + ev->time);
 	}
 	if (d->hosts != NULL) {
 		out_lit(o, ",\"host\":");
@@ -212,7 +168,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 		if (d->unordered)
 			out_lit(o, ",\"unordered\":true");
 	}
-	jsonl_who(o, ev);
+	json_who(o, ev);
 	if (!ev->kernel)
 		jsonl_host(j, ev);
 	if ((comm = origin_comm(j->d, ev)) != NULL) {
@@ -224,7 +180,7 @@ jsonl_event(struct dump *d, const struct tnf_event *ev)
 		json_cstring(o, cgroup);
 	}
 	tnf_out_bytes(o, m->text, m->len);
-	json_args(d, o, ev);
+	print_json_args(d, o, ev);
 	out_lit(o, "}}\n");
 	return o->error != 0 ? -1 : 0;
 }

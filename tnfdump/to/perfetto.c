@@ -11,7 +11,7 @@
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
 #include "analysis/mark.h"
 #include "analysis/pairs.h"
 #include "tnfdump/text/pretty.h"
@@ -228,7 +228,7 @@ note_value(struct perfetto *p, const struct tnf_event *ev,
 		__attribute__((fallthrough));
 	default:
 		p->text.p = p->text.base;
-		json_value(p->d, &p->text, ev, v, name);
+		print_json_value(p->d, &p->text, ev, v, name);
 		proto_message(&p->note, NOTE_JSON, &p->text);
 	}
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/utf8.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
 #include "tnfdump/to/sqlite-file.h"
 #include "common/xalloc.h"
 

@@ -12,7 +12,8 @@
 
 #include "common/utf8.h"
 #include "tnfdump/text/print.h"
-#include "tnfdump/to/json.h"
+#include "analysis/json.h"
+#include "tnfdump/text/pretty.h"
 #include "analysis/perprobe.h"
 #include "tnfdump/to/sqlite-members.h"
 #include "common/xalloc.h"
@@ -322,7 +323,7 @@ members_bind_other(struct members *m, sqlite3_stmt *row, int i,
 {
 	struct out *o = members_text(m, (unsigned)i);
 
-	json_value(m->d, o, ev, v, name);
+	print_json_value(m->d, o, ev, v, name);
 	size_t n = (size_t)(o->p - o->base);
 	if (n >= 2 && o->base[0] == '"')	/* a string: without its quotes */
 		sqlite3_bind_text64(row, i, o->base + 1, n - 2, SQLITE_STATIC,

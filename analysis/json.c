@@ -1,13 +1,13 @@
 /*
- * json.c - JSON text of strings and of TNF values.
+ * json.c - JSON text of strings, of TNF values and of events.
  */
+#include "analysis/json.h"
+
 #include <math.h>
 
-#include "tnfdump/text/print.h"
-#include "tnfdump/to/json.h"
-#include "analysis/nest.h"
+#include "analysis/attrs.h"
+#include "analysis/walltime.h"
 #include "common/utf8.h"
-#include "tnfdump/text/pretty.h"
 
 static void
 hex_bytes(struct out *o, const char *s, size_t n, bool cut)
@@ -143,7 +143,10 @@ json_text(struct out *o, const char *s, size_t n)
 void
 json_name(struct out *o, const char *s)
 {
-	json_text(o, s, strlen(s));
+	if (s == NULL)
+		out_lit(o, "null");
+	else
+		json_text(o, s, strlen(s));
 }
 
 void
@@ -163,6 +166,14 @@ json_words(struct out *o, const char *s)
 	out_char(o, ']');
 }
 
+void
+json_wall(struct out *o, int64_t ns)
+{
+	out_char(o, '"');
+	wall_utc(o, ns);
+	out_char(o, '"');
+}
+
 static void
 json_real(struct out *o, double d)
 {
@@ -174,44 +185,33 @@ json_real(struct out *o, double d)
 		tnf_out_double(o, d);
 }
 
-/* Where values go, of which event, and how deep we are in one. */
-struct json_writer {
-	struct dump	*d;
-	struct out	*o;
-	const struct tnf_event *ev;
-	struct nest	 in;
-};
-
-static void json_at(struct json_writer *, const struct tnf_value *,
-    const char *name);
-
 static void
-json_record(struct json_writer *w, const struct tnf_value *v)
+json_record(struct json_values *w, const struct tnf_event *ev, const struct tnf_value *v)
 {
 	struct tnf_value item;
 
 	out_lit(w->o, "{\"$type\":");
 	json_name(w->o, v->u.r.type->name);
-	for (unsigned i = 0; nest_item(&w->in, w->ev->file, v, i, &item); i++) {
+	for (unsigned i = 0; nest_item(&w->in, ev->file, v, i, &item); i++) {
 		const char *name = v->u.r.type->members[i].name;
 		out_char(w->o, ',');
 		json_name(w->o, name);
 		out_char(w->o, ':');
-		json_at(w, &item, name);
+		json_value(w, ev, &item, name);
 	}
 	out_char(w->o, '}');
 }
 
 static void
-json_array(struct json_writer *w, const struct tnf_value *v)
+json_array(struct json_values *w, const struct tnf_event *ev, const struct tnf_value *v)
 {
 	struct tnf_value item;
 
 	out_char(w->o, '[');
-	for (unsigned i = 0; nest_item(&w->in, w->ev->file, v, i, &item); i++) {
+	for (unsigned i = 0; nest_item(&w->in, ev->file, v, i, &item); i++) {
 		if (i > 0)
 			out_char(w->o, ',');
-		json_at(w, &item, NULL);
+		json_value(w, ev, &item, NULL);
 	}
 	out_char(w->o, ']');
 }
@@ -224,69 +224,57 @@ json_opaque(struct out *o, uint64_t v)
 	out_char(o, '"');
 }
 
-/* false: --pretty has no other form of it. */
-static bool
-json_pretty(struct json_writer *w, const struct tnf_value *v, const char *name)
-{
-	struct out *text = &w->d->scratch;
-	struct printer p = { w->d, text, false };
-
-	if (!pretty_differs(w->d, w->ev, v, name))
-		return false;
-	if (text->base == NULL)
-		tnf_out_memory(text);
-	text->p = text->base;
-	pretty_value_to(&p, w->ev, v, name);
-	json_string(w->o, text->base, (size_t)(text->p - text->base));
-	return true;
-}
-
-/* A cut blob says so beside its bytes, a cut text ends in three dots. */
+/* Cut bytes say so beside themselves, a cut text ends in three dots. */
 static void
-json_chars(struct json_writer *w, const struct tnf_value *v)
+json_chars(struct out *o, const struct tnf_value *v)
 {
-	size_t len;
+	const char *s = v->u.s.chars;
+	size_t n = v->u.s.len;
 
-	if (v->type->blob) {
-		hex_bytes(w->o, v->u.s.chars, v->u.s.len, v->cut);
-		return;
+	if (v->type->blob || (v->cut && !tnf_utf8_is_valid(s, n)))
+		hex_bytes(o, s, n, v->cut);
+	else {
+		json_string(o, s, n);
+		if (v->cut) {
+			o->p--;		/* the quotation mark */
+			out_lit(o, "...\"");
+		}
 	}
-	const char *s = print_marked(w->d, v, &len);
-	json_string(w->o, s, len);
 }
 
 static void
-json_scalar(struct json_writer *w, const struct tnf_value *v)
+json_scalar(struct out *o, const struct tnf_value *v)
 {
 	char c;
 
 	switch (v->kind) {
 	case TNF_K_CHAR:
 		c = (char)v->u.i;
-		json_string(w->o, &c, 1);
+		json_string(o, &c, 1);
 		break;
 	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
-		tnf_out_i64(w->o, v->u.i);
+		tnf_out_i64(o, v->u.i);
 		break;
 	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
 		if (v->type->opaque)
-			json_opaque(w->o, v->u.u);
+			json_opaque(o, v->u.u);
 		else
-			tnf_out_u64(w->o, v->u.u);
+			tnf_out_u64(o, v->u.u);
 		break;
 	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
-		json_real(w->o, v->u.d);
+		json_real(o, v->u.d);
 		break;
 	case TNF_K_STRING:
-		json_chars(w, v);
+		json_chars(o, v);
 		break;
 	default:
-		json_cstring(w->o, v->type->name);
+		json_cstring(o, v->type->name);
 	}
 }
 
-static void
-json_at(struct json_writer *w, const struct tnf_value *v, const char *name)
+void
+json_value(struct json_values *w, const struct tnf_event *ev, const struct tnf_value *v,
+    const char *name)
 {
 	bool holds = !v->null &&
 	    (v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY);
@@ -295,38 +283,64 @@ json_at(struct json_writer *w, const struct tnf_value *v, const char *name)
 		out_lit(w->o, "null");
 	else if (holds) {
 		if (v->kind == TNF_K_STRUCT)
-			json_record(w, v);
+			json_record(w, ev, v);
 		else
-			json_array(w, v);
+			json_array(w, ev, v);
 		nest_leave(&w->in);
-	} else if (!w->d->pretty || !json_pretty(w, v, name))
-		json_scalar(w, v);
+	} else if (w->other == NULL || !w->other(w->arg, ev, v, name))
+		json_scalar(w->o, v);
 }
 
 void
-json_value(struct dump *d, struct out *o, const struct tnf_event *ev,
-    const struct tnf_value *v, const char *name)
-{
-	struct json_writer w = { d, o, ev, print_nest(d) };
-
-	json_at(&w, v, name);
-	if (w.in.cut)
-		print_cut(d, ev->file);
-}
-
-void
-json_args(struct dump *d, struct out *o, const struct tnf_event *ev)
+json_args(struct json_values *w, const struct tnf_event *ev)
 {
 	struct tnf_value v;
 
-	for (unsigned i = 0; i < ev->probe->n_members; i++) {
-		if (!tnf_event_value(ev, i, &v))
-			break;
+	for (unsigned i = 0; i < ev->probe->n_members && tnf_event_value(ev, i, &v); i++) {
 		if (i > 0)
-			out_char(o, ',');
+			out_char(w->o, ',');
 		const char *name = ev->probe->members[i].name;
-		json_name(o, name);
-		out_char(o, ':');
-		json_value(d, o, ev, &v, name);
+		json_name(w->o, name);
+		out_char(w->o, ':');
+		json_value(w, ev, &v, name);
+	}
+}
+
+void
+json_who(struct out *o, const struct tnf_event *ev)
+{
+	out_lit(o, ",\"pid\":");
+	tnf_out_i64(o, ev->pid);
+	out_lit(o, ",\"lwpid\":");
+	tnf_out_u64(o, ev->lwpid);
+	out_lit(o, ",\"tid\":");
+	if (ev->kernel)
+		json_opaque(o, ev->tid);
+	else
+		tnf_out_u64(o, ev->tid);
+	if (ev->cpu >= 0) {
+		out_lit(o, ",\"cpu\":");
+		tnf_out_i64(o, ev->cpu);
+	}
+}
+
+void
+json_probe(struct out *o, const struct tnf_probe *p)
+{
+	const char *s;
+	size_t n;
+
+	out_lit(o, ",\"probe\":");
+	json_cstring(o, p->name);
+	out_lit(o, ",\"keys\":");
+	json_words(o, p->keys);
+	if ((s = attrs_find(p->attrs, "file", &n)) != NULL) {
+		out_lit(o, ",\"src\":");
+		json_string(o, s, n);
+	}
+	if ((s = attrs_find(p->attrs, "line", &n)) != NULL &&
+	    n > 0 && n < 10 && strspn(s, "0123456789") == n) {
+		out_lit(o, ",\"line\":");
+		tnf_out_bytes(o, s, n);
 	}
 }

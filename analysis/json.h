@@ -1,0 +1,48 @@
+/*
+ * json.h - JSON text (RFC 8259) of strings, of TNF values and of events.
+ *
+ * Every type survives: integers are written in full, opaque ones as strings
+ * ("0x1f"), floating point so that it reads back equal, NaN and infinities as
+ * strings.  A string that is not valid UTF-8 becomes {"$bytes":"<hex>"}.
+ * Records are objects with their type under "$type"; one that leads into
+ * itself is null there.
+ */
+#ifndef ANALYSIS_JSON_H
+#define ANALYSIS_JSON_H
+
+#include <tnf/stream.h>
+
+#include "analysis/nest.h"
+#include "common/out.h"
+
+void json_string(struct out *, const char *, size_t);
+void json_cstring(struct out *, const char *);	/* NULL: null */
+/* A text or a name, always a JSON string: of what is not valid UTF-8, each byte
+   is one of U+0000 to U+00FF. */
+void json_text(struct out *, const char *, size_t);
+void json_name(struct out *, const char *);	/* NULL: null */
+/* ["a","b"] from "a b" */
+void json_words(struct out *, const char *);
+/* "2026-11-21T03:12:20.000000000Z" of ns since 1970 */
+void json_wall(struct out *, int64_t ns);
+
+struct json_values {
+	struct out *o;
+	struct nest in;		/* in.cut is set if not all of a value was written */
+	/* Writes a value in another form; false: it has none.  NULL: no value has one. */
+	bool	  (*other)(void *arg, const struct tnf_event *, const struct tnf_value *,
+	    const char *name);
+	void	   *arg;
+};
+
+/* A member of the event; its name, or NULL. */
+void json_value(struct json_values *, const struct tnf_event *, const struct tnf_value *,
+    const char *name);
+/* "name":value,... of the members, without braces. */
+void json_args(struct json_values *, const struct tnf_event *);
+/* ,"pid":...,"lwpid":...,"tid":... and ,"cpu":... if it is known */
+void json_who(struct out *, const struct tnf_event *);
+/* ,"probe":...,"keys":[...] and where the probe stands in its source, if that is known */
+void json_probe(struct out *, const struct tnf_probe *);
+
+#endif
