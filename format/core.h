@@ -98,7 +98,9 @@
 	R(int32_array, int32)						\
 	R(uint32_array, uint32)						\
 	R(int64_array, int64)						\
-	R(uint64_array, uint64)
+	R(uint64_array, uint64)						\
+	/* The last piece of a blob: tnf(5), "Long values". */		\
+	R(padded_bytes, uint8)
 
 #define TNF_CORE_ID_1(id)	TNF_CORE_##id,
 #define TNF_CORE_ID_2(id, a)	TNF_CORE_##id,

@@ -95,6 +95,10 @@ take_cell(struct pieces *p, uint64_t cell, uint32_t *ret_next)
 	if (t->pub.kind == TNF_K_STRING)
 		n = (uint32_t)bytes_strlen(&f->bytes,
 		    (uint64_t)pos + t->header_size, n);
+	uint8_t padding = t->padded && n > 0 ?
+	    bytes_u8(&f->bytes, (uint64_t)pos + t->header_size + n - 1) : 0;
+	if (padding <= n && padding < 4)
+		n -= padding;
 	take_piece(p, at, n);
 	return true;
 }

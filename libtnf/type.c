@@ -314,6 +314,8 @@ type_read_type(struct tnf_file *f, struct type *t, unsigned depth)
 	t->pub.blob = t->pub.kind == TNF_K_ARRAY &&
 	    strcmp(t->pub.base, "tnf_blob") == 0;
 	t->is_long = t->pub.text || t->pub.blob;
+	t->padded = t->pub.kind == TNF_K_ARRAY &&
+	    strcmp(t->pub.base, "tnf_padded_bytes") == 0;
 	return true;
 }
 

@@ -65,6 +65,7 @@ struct type {
 	uint32_t	 delta;		/* events: offset of time_delta; or 0 */
 	unsigned	 first_arg;	/* events: members before the arguments */
 	bool		 is_long;	/* arrays: of pieces of a text or blob */
+	bool		 padded;	/* arrays: the last byte counts those that pad */
 	struct tnf_probe *probe;	/* events: as the stream knows it */
 	struct sched_layout sched;
 };

@@ -43,8 +43,10 @@ put_type(const struct tnf_tag_data *data)
 
 	if (data->kind == TNF_TAG_RECORD)
 		return put_record(data);
-	if (data->kind == TNF_TAG_BLOB)
+	if (data->kind == TNF_TAG_BLOB) {
 		tnf_define_core(&tnf_definer, TNF_CORE_bytes);
+		tnf_define_core(&tnf_definer, TNF_CORE_padded_bytes);
+	}
 	if (data->kind == TNF_TAG_TEXT)
 		tnf_define_core(&tnf_definer, TNF_CORE_string);
 	i = tnf_core_find(data->name);
@@ -165,6 +167,7 @@ define_remember(void)
 	remember_tag(&tnf_p.text_tag, TNF_CORE_text);
 	remember_tag(&tnf_p.blob_tag, TNF_CORE_blob);
 	remember_tag(&tnf_p.bytes_tag, TNF_CORE_bytes);
+	remember_tag(&tnf_p.padded_tag, TNF_CORE_padded_bytes);
 	if (fresh_probe != NULL) {
 		index = fresh_index;
 		if (index == 0)

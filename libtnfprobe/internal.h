@@ -104,6 +104,7 @@ struct process {
 	uint32_t	 text_tag;	/* 0: no probe needs it yet */
 	uint32_t	 blob_tag;
 	uint32_t	 bytes_tag;
+	uint32_t	 padded_tag;
 };
 
 /* A string in the block of a thread. */

@@ -25,6 +25,7 @@ struct value {
 	size_t		 left;		/* bytes */
 	uint32_t	 array_tag;
 	uint32_t	 piece_tag;
+	uint32_t	 padded_tag;	/* of a piece whose bytes are no multiple of 4 */
 	uint32_t	 piece;		/* bytes in one */
 	bool		 text;
 	bool		 cut;
@@ -101,21 +102,27 @@ piece_room(struct value *v, uint32_t size)
 	return at;
 }
 
-/* The next one; false: there is no room. */
+/*
+ * The next one; false: there is no room.  Readers step by a record's own size, which is
+ * therefore a multiple of 4: the last byte of padding tells how many bytes that is.
+ */
 static bool
 put_piece(struct value *v, tnf_reference_t *cell)
 {
 	uint32_t n = v->left < v->piece ? (uint32_t)v->left : v->piece;
-	uint32_t end = 8 + n + v->text, size = (end + 7) & ~7u;
+	uint32_t end = (8 + n + v->text + 3) & ~3u, size = (end + 7) & ~7u;
+	bool padded = !v->text && n % 4 != 0;
 	char *at = piece_room(v, size);
 	uint32_t *r = (uint32_t *)(void *)at;
 
 	if (at == NULL)
 		return false;
 	r[(size >> 2) - 1] = r[(size >> 2) - 2] = 0;
-	r[0] = v->piece_tag;
-	r[1] = v->text ? (end + 3) & ~3u : end;
+	r[0] = padded ? v->padded_tag : v->piece_tag;
+	r[1] = end;
 	memcpy(r + 2, v->at, n);
+	if (padded)
+		at[end - 1] = (char)(end - 8 - n);
 	v->at += n;
 	v->left -= n;
 	*cell = tnf_value_reference(v->t, cell, at);
@@ -152,11 +159,13 @@ tnf_long_put(struct thread *t, const struct tnf_tag_data *type, const char *p,
 		    &tnf_p.blob_tag, __ATOMIC_RELAXED),
 		.piece_tag = text ? tnf_p.string_tag :
 		    __atomic_load_n(&tnf_p.bytes_tag, __ATOMIC_RELAXED),
+		.padded_tag = text ? tnf_p.string_tag :
+		    __atomic_load_n(&tnf_p.padded_tag, __ATOMIC_RELAXED),
 		.piece = RECORD_SIZE - 8 - text,
 	};
 	tnf_reference_t first = 0, *link;
 
-	if (p == NULL || v.array_tag == 0 || v.piece_tag == 0)
+	if (p == NULL || v.array_tag == 0 || v.piece_tag == 0 || v.padded_tag == 0)
 		return 0;
 	long_limit(&v);
 	link = put_pieces(&v, cell, &first);

@@ -45,5 +45,6 @@ k 'ktrace off' || fail "$(cat "$TMP/err")"
 equal "marks" "$(marks | grep -c 'of many$')" 50
 k "mark $(printf '%0256d' 0)" && fail "256 bytes"
 k 'ktrace on; mark '"$(printf '%0255d' 0)"'; ktrace off' || fail "$(cat "$TMP/err")"
+python3 "$TNF_SOURCE/tests/writer/steps.py" "$TMP/buf" tnf_string:50 || fail "a record's size"
 equal "bytes of the longest" "$(marks | tail -n 1 | tr -d '\n' | wc -c)" 255
 k 'buffer dealloc' || fail "$(cat "$TMP/err")"

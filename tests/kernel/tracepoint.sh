@@ -86,6 +86,10 @@ python3 "$TNF_SOURCE/tests/kernel/tracepoint.py" "$TMP/ours" "$TMP/raw" \
 	/sys/kernel/tracing/events "$lost" $(cat "$TMP/pids") || fail "they differ"
 echo "ok: as the kernel's own trace"
 
+# Arrays of any length, strings and names: by their own sizes, as the original reader goes.
+python3 "$TNF_SOURCE/tests/writer/steps.py" "$TMP/trace" tnf_string:100 tnf_kernel_schedule:1 ||
+	fail "a record's size"
+
 # Values that have names: a thread that sleeps does so in S, one that ends is a zombie.
 "$tnfdump" --pretty "$TMP/trace" | sed -n 's/.* sched\.sched_switch .* prev_state: \([^ ]*\) .*/\1/p' |
 	sort -u >"$TMP/states"

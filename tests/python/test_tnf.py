@@ -610,6 +610,21 @@ class Recording(Case):
         self.assertEqual(events[0].probe.keys, ("order", "cake"))
         self.assertEqual(events[0].probe.attributes["line"], "3")
 
+    def test_lengths(self):
+        """Bytes of any length: also who goes from record to record by their sizes reads them."""
+        events = self.run_program("""if 1:
+            import tnf
+            p = tnf.probe("start", keys="order", cake=str, raw=bytes)
+            for n in [*range(17), 231, 232, 233, 255, 256, 463, 464, 465]:
+                p("x" * n, bytes(i % 7 for i in range(n)))
+        """)
+        self.assertEqual(len(events), 25)
+        for e in events:
+            self.assertEqual(e["raw"], bytes(i % 7 for i in range(len(e["cake"]))))
+        steps = os.path.join(os.environ["TNF_SOURCE"], "tests", "writer", "steps.py")
+        subprocess.run([sys.executable, steps, os.path.join(self.dir, "recorded.tnf"),
+                        "tnf_blob:25", "tnf_padded_bytes:17"], check=True, stdout=subprocess.PIPE)
+
     def test_off(self):
         """Off, nothing is computed that the program does not compute itself."""
         events = self.run_program("""if 1:

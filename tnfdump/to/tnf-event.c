@@ -13,7 +13,7 @@
 #include "common/xalloc.h"
 
 #define NESTED_MAX 64		/* records of one event */
-#define PIECE	 231u		/* bytes of a text or blob that lie together */
+#define PIECE	 232u		/* bytes of a text or blob that lie together, a NUL included */
 #define CELLS_MAX 118u		/* references to such in an array */
 
 struct tnfw_probe {
@@ -213,15 +213,17 @@ tnf_event_put_string(struct job *j, const struct tnf_value *v)
 static uint32_t
 put_piece(struct job *j, const struct tnf_value *v, size_t from, uint32_t len)
 {
-	uint32_t size = 8 + len + !v->type->blob;
-	char *p = nested_room(j, tnfw_round(size, 4));
+	uint32_t size = tnfw_round(8 + len + !v->type->blob, 4), padding = size - 8 - len;
+	char *p = nested_room(j, size);
 
 	if (p == NULL)
 		return 0;
-	tnf_event_put32(p, tag_word(j->w, v->type->blob ? TNF_CORE_bytes :
-	    TNF_CORE_string));
-	tnf_event_put32(p + 4, v->type->blob ? size : tnfw_round(size, 4));
+	tnf_event_put32(p, tag_word(j->w, !v->type->blob ? TNF_CORE_string :
+	    padding > 0 ? TNF_CORE_padded_bytes : TNF_CORE_bytes));
+	tnf_event_put32(p + 4, size);
 	memcpy(p + 8, v->u.s.chars + from, len);
+	if (v->type->blob && padding > 0)
+		p[size - 1] = (char)padding;
 	return tnf_event_place_of(j, p);
 }
 
@@ -231,10 +233,11 @@ static uint32_t
 put_long(struct job *j, const struct tnf_value *v, size_t from)
 {
 	uint32_t def = (uint32_t)tnfw_type(j->w, v->type), at, to, n, i, len;
+	uint32_t piece = PIECE - !v->type->blob;
 	size_t left = v->u.s.len - from;
 	char *p;
 
-	n = (uint32_t)((left + PIECE - 1) / PIECE) + v->cut;
+	n = (uint32_t)((left + piece - 1) / piece) + v->cut;
 	if (n > CELLS_MAX)
 		n = CELLS_MAX;
 	if ((p = nested_room(j, 8 + 4 * n)) == NULL)
@@ -243,7 +246,7 @@ put_long(struct job *j, const struct tnf_value *v, size_t from)
 	tnf_event_put32(p, tag_word(j->w, (int)def));
 	tnf_event_put32(p + 4, 8 + 4 * n);
 	for (i = 0; i < n && left > 0; i++, left -= len, from += len) {
-		len = left < PIECE ? (uint32_t)left : PIECE;
+		len = left < piece ? (uint32_t)left : piece;
 		if (i == n - 1 && n == CELLS_MAX && (left > len || v->cut)) {
 			to = put_long(j, v, from);
 			left = len = 0;
