@@ -3,7 +3,8 @@
  *
  * The code that writes to the buffer, as the kernel runs it, but with an
  * interrupt wherever it looks at or changes what an interrupt changes: each
- * place in turn, with writers of a few bytes and of some blocks.
+ * place in turn, with writers of a few bytes and of some blocks.  And an event of a CPU
+ * that was idle has its time, however long that was.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,11 +187,51 @@ interleaved(bool unnoticed)
 	return holds(-1, 0) && cpu.lost[TNF_LOST_PREEMPTED] > 0;
 }
 
+/* The time of the latest event, as a reader finds it; -1: it has no schedule record. */
+static int64_t
+latest_time(void)
+{
+	const u8 *base = (const void *)block_at(&cpu, cpu.cursor);
+	const struct kp_event *e = (const void *)(base + KP_OFFSET_OF(cpu.cursor) -
+	    EVENT_SIZE(kp_thread_state));
+	u32 at = (u32)((const u8 *)e - base);
+	const struct tnf_kernel_schedule *s =
+	    (const void *)(base + ((at + (e->tag & 0xfffc)) & 0xffff));
+
+	return is_of_writer(base, at, e->tag) ? (int64_t)(s->time_base + e->time_delta) : -1;
+}
+
+/* An event counts its time from the schedule record before it, in 32 bits. */
+static bool
+idle(void)
+{
+	static const u64 gaps[] = { 1, 0x7fffffff, 0xfffffffe, 0xffffffff, 0x100000000,
+	    0x100000001, 0x1fffffffe, 0x1ffffffff, 0x200000000, 705000000000 };
+	bool good = true;
+	u64 at;
+
+	for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++) {
+		begin(-1, 0);
+		write_event();
+		at = cpu.cursor;
+		clock_now += gaps[i] - 1;
+		write_event();
+		if (latest_time() != (int64_t)clock_now ||
+		    (cpu.cursor - at > EVENT_SIZE(kp_thread_state)) != (gaps[i] > 0xffffffff)) {
+			printf("# after %llu ns: its time is %lld, not %llu\n",
+			    (unsigned long long)gaps[i], (long long)latest_time(),
+			    (unsigned long long)clock_now);
+			good = false;
+		}
+	}
+	return good;
+}
+
 int
 main(void)
 {
 	static const int bursts[] = { 1, 3, 80, 200, 600 };
-	bool interleave;
+	bool interleave, timely;
 	int bad = 0, where;
 
 	for (size_t i = 0; i < sizeof bursts / sizeof bursts[0]; i++)
@@ -206,6 +247,8 @@ main(void)
 	printf("%s 1 - nested writers\n", bad == 0 ? "ok" : "not ok");
 	interleave = interleaved(false);
 	interleave = interleaved(true) && interleave;
-	printf("%s 2 - interleaved writers\n1..2\n", interleave ? "ok" : "not ok");
-	return bad != 0 || !interleave;
+	printf("%s 2 - interleaved writers\n", interleave ? "ok" : "not ok");
+	timely = idle();
+	printf("%s 3 - a CPU that was idle\n1..3\n", timely ? "ok" : "not ok");
+	return bad != 0 || !interleave || !timely;
 }
