@@ -21,7 +21,7 @@ meson setup "$out/tree" "$top" --buildtype=release -Dkernel=disabled -Dtests=dis
 compile()
 {
 	ninja -C "$out/tree" -t clean >/dev/null
-	seconds ninja -C "$out/tree" 9>&-
+	seconds ninja -C "$out/tree" ${BENCH_QUICK:+common/libcommon.a} 9>&-
 }
 
 # Snapshots beside the build; afterwards, those that do not reach back to the
@@ -49,7 +49,7 @@ gaps()
 traced()
 {
 	# shellcheck disable=SC2016 # a word of prex
-	kernel_on 64m '$all' || { echo "$bench: prex -k failed" >&2; return 1; }
+	kernel_on 64m '$all' || { failed "prex -k"; return; }
 	drain 9>&- & drainer=$!
 	sample "every kernel probe on" s "$1" compile
 	kill $drainer; wait $drainer 2>/dev/null

@@ -16,7 +16,7 @@ BENCH_ROUNDS=1			# sizes do not vary
 
 per_event()	# WHAT BYTES EVENTS
 {
-	[ "${3:-0}" -gt 0 ] || { echo "$bench: $1: no events" >&2; return 1; }
+	[ "${3:-0}" -gt 0 ] || { failed "$1: no events"; return; }
 	row "$1" bytes 1 "$(echo "$2 $3" | awk '{ printf "%.2f", $1 / $2 }')"
 }
 

@@ -19,21 +19,30 @@
 #	named		killed ones that are said to be missing
 #	once		was no byte fetched twice, and nobody else said to be missing?
 #
-# usage: fleet.sh BUILD [-d DELAY-ms] [-l LOSS-percent] [-o FILE.svg] N ...
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-[ $# -ge 2 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-build=$(realpath "$1") delay=10 loss=1 svg=; shift
+# usage: fleet.sh [-d DELAY-ms] [-l LOSS-percent] [-o FILE.svg] [N ...]
+. "$(dirname "$0")/lib.sh"
+delay=10 loss=1 svg=
 while getopts d:l:o: o; do
 	case $o in d) delay=$OPTARG ;; l) loss=$OPTARG ;; o) svg=$(realpath "$OPTARG") ;; *) exit 2 ;; esac
 done
 shift $((OPTIND - 1))
-PATH=$build/tnfwatch:$build/tnfdump:$PATH
-LD_LIBRARY_PATH=$build/libtnfprobe:$build/libtnf:$build/libtnfctl
+if [ -n "${BENCH_QUICK:-}" ]; then
+	idles=1
+	[ $# -gt 0 ] || set -- 3
+else
+	idles=20
+	[ $# -gt 0 ] || set -- 10 100 1000
+fi
+[ "$(id -u)" = 0 ] || leave "needs root, for network name spaces"
+have nats-server nats-server && have jq jq && have curl curl && have ip iproute2 ||
+	leave "programs are missing"
+story=$BENCH_BUILD/tests/dump/story
+[ -x "$story" ] && [ -x "$BENCH_BUILD/tnfwatch/tnfwatch" ] || leave "built without tnfwatch or the tests"
+PATH=$BENCH_BUILD/tnfwatch:$BENCH_BUILD/tnfdump:$PATH
+LD_LIBRARY_PATH=$BENCH_BUILD/libtnfprobe:$BENCH_BUILD/libtnf:$BENCH_BUILD/libtnfctl
 export PATH LD_LIBRARY_PATH
-T=$(mktemp -d "${TMPDIR:-/tmp}/fleet.XXXXXX") || exit 1
-NET=fl$$ SPACES=10
-fail() { echo "fleet.sh: $*" >&2; exit 1; }
+T=$BENCH_TMP NET=fl$$ SPACES=10
+fail() { echo "$bench: $*" >&2; exit 1; }
 hub() { ip netns exec "$NET" "$@"; }
 finish() {
 	i=0
@@ -44,13 +53,12 @@ finish() {
 		i=$((i + 1))
 	done
 	wait 2>/dev/null
-	rm -rf "$T"
+	cd /
 }
-trap finish EXIT
-trap 'exit 1' HUP INT TERM
+at_exit finish
 cd "$T" || exit 1
 for p in wire elapsed; do
-	${CC:-cc} -O2 -D_GNU_SOURCE -o $p "$here/$p.c" || fail "no $p"
+	${CC:-cc} -O2 -D_GNU_SOURCE -o $p "$bench_dir/$p.c" || fail "no $p"
 done
 
 # until_true SECONDS COMMAND ...: not often, since it takes CPU from what is measured
@@ -97,10 +105,10 @@ record() {
 	awk -v host="$1" 'BEGIN { print "process 100\nboot 1\nprobe work net id:tnf_int32"
 		for (i = 0; i < 4000; i++) print 1000000 + i * 1000, "100 101 1 0 work", i * 7919 % 4001
 		print "@host " host "\n@clock 1000000 1700000000001000000\n@sync synchronised 0 5000000 5000000" }' |
-		"$build/tests/dump/story" "$2"
+		"$story" "$2"
 }
 agents() {
-	record m source.tnf || fail "no source: ninja tests/dump/story"
+	record m source.tnf || fail "no source"
 	i=1
 	: > start
 	while [ $i -le "$1" ]; do
@@ -139,13 +147,14 @@ one() {
 	agents "$N"
 	until_true 300 registered "$N" || fail "only $(hub curl -s 'http://127.0.0.1:8222/jsz' | jq .messages) registered"
 	up=$(($(date +%s) - begun))
-	before=$(ticks); sleep 20; idle=$(awk -v t=$(($(ticks) - before)) -v n="$N" 'BEGIN { printf "%.3f", t / 20 / n }')
+	before=$(ticks); sleep $idles; idle=$(awk -v t=$(($(ticks) - before)) -v n="$N" -v s=$idles 'BEGIN { printf "%.3f", t / s / n }')
 	each=$(pss)
 	timeout 120 ip netns exec "$NET" ./elapsed -m tnfwatch -c ask.conf ask --wait 60s -o all > out || fail "undisturbed: $(tail -5 out)"
 	pin=$(sed -n 's/^pin: .* after \(.*\) s$/\1/p' out) fetch=$(sed -n 's/^fetch: .*, \([0-9.]*\) s$/\1/p' out)
 	bytes=$(sed -n 's/^fetch: .* chunks, \([0-9]*\) bytes.*/\1/p' out) wire=$(sed -n 's/^fetch: .*(\([0-9]*\) on the wire.*/\1/p' out)
 	most=$(sed -n '$s/\..*//p' out) srv=$(kb VmHWM $server) all=$(whole all)
-	hurt
+	killed=0 back=- cut=- again=0 named=0 once=-
+	[ -n "${BENCH_QUICK:-}" ] || hurt
 	# shellcheck disable=SC2059
 	printf "$FORMAT" "$N" "$up" "$pin" "$fetch" "$bytes" "$wire" "$most" "$srv" "$each" "$idle" "$all" \
 		"$back" "$cut" "$again/$((N - killed))" "$named/$killed" "$once" | tee -a rows
@@ -193,4 +202,4 @@ echo "delay $delay ms each way, loss $loss %, $SPACES name spaces, load $(cut -d
 # shellcheck disable=SC2059
 printf "$FORMAT" hosts up/s pinned/s fetch/s bytes wire asker/K server/K agent/K 'idle/%CPU' whole back/s cut/% hurt named once
 for n; do one "$n"; done
-[ -z "$svg" ] || awk -f "$here/fleet.awk" rows > "$svg"
+[ -z "$svg" ] || awk -f "$bench_dir/fleet.awk" rows > "$svg"

@@ -28,7 +28,7 @@ added()
 	_w=$1 _r=$2 _bare=$3
 	shift 3
 	_v=$("$@" 2>"$BENCH_TMP/err" | awk '/^[0-9.]+$/ { v = $1 } END { print v }')
-	[ -n "$_v" ] || { echo "$bench: $_w: failed ($(tail -n 1 "$BENCH_TMP/err"))" >&2; return 1; }
+	[ -n "$_v" ] || { failed "$_w ($(tail -n 1 "$BENCH_TMP/err"))"; return; }
 	added=$(echo "$_v $_bare" | awk '{ printf "%.1f", $1 - $2 }')
 	row "$_w" "$unit" "$_r" "$added"
 }
@@ -39,20 +39,6 @@ at_exit stop_ours
 "$kpctl" set import_rate 0
 ring=/sys/kernel/tracing/instances/tnf-bench.$$
 have bpftrace bpftrace && bpftrace=yes
-
-# counting PROBE CMD...: bpftrace needs a moment to attach
-counting()
-{
-	_probe=$1
-	shift
-	bpftrace -e "$_probe { @a = count(); } BEGIN { printf(\"ready\\n\"); }" \
-		>"$BENCH_TMP/bpftrace" 2>&1 9>&- &
-	_pid=$! _n=0
-	until grep -q ready "$BENCH_TMP/bpftrace" || [ $((_n += 1)) -gt 600 ]; do sleep 0.1; done
-	! grep -q ready "$BENCH_TMP/bpftrace" || "$@"
-	kill $_pid
-	wait $_pid 2>/dev/null
-}
 
 ours()	# ROUND BARE WHAT PROBE
 {
@@ -80,7 +66,7 @@ tracepoints()	# ROUND
 		[ -n "$in_ring" ] && row "0.7 of the ring + an empty program" ns "$1" \
 		"$(echo "$in_ring $added" | awk '{ printf "%.1f", 0.7 * $1 + $2 }')"
 	[ -z "$bpftrace" ] || added "bpftrace counting it" "$1" "$bare" \
-		counting tracepoint:raw_syscalls:sys_enter "$loop" "$calls" "$cpu"
+		counting 'tracepoint:raw_syscalls:sys_enter { @ = count(); }' "$loop" "$calls" "$cpu"
 }
 
 # recording PROBE CMD...: PROBE is the one of $sites that is on meanwhile
@@ -101,7 +87,7 @@ site()
 	bare=$("$sites" "$2" "$hits" "$cpu")
 	added "$3 recorded" "$1" "$bare" recording "$4" "$sites" "$2" "$hits" "$cpu"
 	[ -z "$bpftrace" ] || added "$3 counted by bpftrace" "$1" "$bare" \
-		counting "$5" "$sites" "$2" "$hits" "$cpu"
+		counting "$5 { @ = count(); }" "$sites" "$2" "$hits" "$cpu"
 }
 
 programs()	# ROUND

@@ -23,7 +23,7 @@ added()
 	_w=$1 _r=$2 _bare=$3
 	shift 3
 	_v=$("$@" 2>"$BENCH_TMP/err" | awk '/^[0-9.]+$/ { v = $1 } END { print v }')
-	[ -n "$_v" ] || { echo "$bench: $_w: failed ($(tail -n 1 "$BENCH_TMP/err"))" >&2; return 1; }
+	[ -n "$_v" ] || { failed "$_w ($(tail -n 1 "$BENCH_TMP/err"))"; return; }
 	row "$_w" ns "$_r" "$(echo "$_v $_bare" | awk '{ printf "%.1f", $1 - $2 }')"
 }
 
@@ -46,17 +46,6 @@ have perf linux-perf && perf=yes
 have trace-cmd trace-cmd && tracecmd=yes
 ring=/sys/kernel/tracing/instances/tnf-bench.$$
 have bpftrace bpftrace && bpftrace=yes
-
-counting()	# bpftrace needs a moment to attach
-{
-	bpftrace -e 'tracepoint:raw_syscalls:sys_enter { @a = count(); }
-		tracepoint:raw_syscalls:sys_exit { @b = count(); }' >/dev/null 2>&1 &
-	_pid=$!
-	sleep 3
-	"$loop" "$calls" "$cpu"
-	kill $_pid
-	wait $_pid 2>/dev/null
-}
 
 # The ring that trace-cmd reads from, without the reader.
 in_ring()	# EVENT... -- LOOP ARGUMENT...
@@ -136,7 +125,9 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	[ -z "$tracecmd" ] || added "trace-cmd record" $round "$bare" \
 		sh "$bench_dir/peers/trace-cmd.sh" record -q \
 		-o "$BENCH_TMP/trace" -e raw_syscalls "$loop" $((calls / 5)) "$cpu"
-	[ -z "$bpftrace" ] || added "bpftrace count()" $round "$bare" counting
+	[ -z "$bpftrace" ] || added "bpftrace count()" $round "$bare" counting \
+		'tracepoint:raw_syscalls:sys_enter { @a = count(); } tracepoint:raw_syscalls:sys_exit { @b = count(); }' \
+		"$loop" "$calls" "$cpu"
 done
 "$kpctl" status | sed 's/.* lost \(.*\) most.*/lost, by reason: \1/'
 table "pair that reads the clock" "CPU ns added to a system call, a switch or a fault"

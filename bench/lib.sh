@@ -6,6 +6,12 @@
 # was measured in the same run.
 
 : "${BENCH_BUILD:?build directory}" "${BENCH_CSV:?file for the rows}"
+# tools/bench --quick: the shortest form of each script.  Its figures say nothing; that they
+# are there says that everything is measured.
+if [ -n "${BENCH_QUICK:-}" ]; then
+	: "${BENCH_LOOPS:=20000}" "${BENCH_EVENTS:=100000}" "${BENCH_MILLIONS:=1}" "${BENCH_WORK:=build}"
+	BENCH_ROUNDS=1 BENCH_PAIRS=1 BENCH_BUILDS=1 BENCH_PIECES=1
+fi
 : "${BENCH_ROUNDS:=5}"
 bench=$(basename "$0" .sh)
 bench_dir=$(cd "$(dirname "$0")" && pwd)
@@ -17,16 +23,25 @@ row()
 	printf '%s,%s,%s,%s,%s\n' "$bench" "$1" "$2" "$3" "$4" >>"$BENCH_CSV"
 }
 
-# sample WHAT UNIT ROUND CMD...: the last word that CMD prints is the value
+# sample WHAT UNIT ROUND CMD...: the last word that CMD prints is the value.  Where CMD fails,
+# table says in the end that the script has failed.
 sample()
 {
 	_what=$1 _unit=$2 _round=$3
 	shift 3
 	if ! _out=$("$@" 2>"$BENCH_TMP/err"); then
-		echo "$bench: $_what: failed: $* ($(tail -n 1 "$BENCH_TMP/err"))" >&2
-		return 1
+		failed "$_what: $* ($(tail -n 1 "$BENCH_TMP/err"))"
+		return
 	fi
 	row "$_what" "$_unit" "$_round" "$(printf '%s\n' "$_out" | awk 'NF { v = $NF } END { print v }')"
+}
+
+# failed WHAT: the others are measured nevertheless
+failed()
+{
+	echo "$bench: failed: $1" >&2
+	: >"$BENCH_TMP/failed"
+	return 1
 }
 
 # have PROGRAM PACKAGE: names what is missing instead of leaving it out in silence
@@ -61,6 +76,18 @@ info()
 {
 	"$BENCH_BUILD/tnfdump/tnfdump" --info=json "$1" |
 		grep -o "\"$2\":[0-9]*" | sed -n '1s/.*://p'
+}
+
+# counting SCRIPT CMD...: CMD, once bpftrace runs SCRIPT beside
+counting()
+{
+	bpftrace -e "BEGIN { printf(\"ready\\n\"); } $1" >"$BENCH_TMP/bpftrace" 2>&1 9>&- &
+	_pid=$! _n=0
+	shift
+	until grep -q ready "$BENCH_TMP/bpftrace" || [ $((_n += 1)) -gt 600 ]; do sleep 0.1; done
+	! grep -q ready "$BENCH_TMP/bpftrace" || "$@"
+	kill $_pid
+	wait $_pid 2>/dev/null
 }
 
 # leave REASON: this benchmark cannot be run here
@@ -117,6 +144,7 @@ table()
 	echo "== $bench: $2"
 	print_table "$bench" "$1"
 	printf '%s\t%s\t%s\n' "$bench" "$1" "$2" >>"${BENCH_CSV%.csv}.tables"
+	[ ! -e "$BENCH_TMP/failed" ]
 }
 
 BENCH_TMP=$(mktemp -d) || exit 1

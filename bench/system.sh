@@ -22,9 +22,10 @@ b=$BENCH_BUILD
 prex=$b/prex/prex
 [ -x "$b/tests/kernel/kpctl" ] || leave "built without the kernel's probes"
 kernel_lock || exit 77
-have perf linux-perf || leave "no perf: two of the programs are its"
+[ "${BENCH_WORK:-}" = build ] || have perf linux-perf || leave "no perf: two of the programs are its"
 have trace-cmd trace-cmd && tracecmd=trace-cmd
 have redis-server redis-server && have redis-benchmark redis-tools && redis=redis
+[ -z "${BENCH_QUICK:-}" ] || : "${BENCH_RECORDERS:=always probes tracefs probes-stack}"
 pieces=${BENCH_PIECES:-5}
 : "${BENCH_WORK:=build pipe hackbench calls $redis}"
 : "${BENCH_RECORDERS:=always probes tracefs tracefs-ends probes-stack tracefs-stack perf perf-stack $tracecmd perf-trace}"
@@ -113,7 +114,7 @@ pair()
 	work "$1" >"$BENCH_TMP/alone"
 	recorded "$2" "$1" >"$BENCH_TMP/with"
 	[ -s "$BENCH_TMP/alone" ] && [ -s "$BENCH_TMP/with" ] || {
-		echo "$bench: $1, $2: failed: $(tail -n 1 "$BENCH_TMP/err")" >&2; return 1; }
+		failed "$1, $2: $(tail -n 1 "$BENCH_TMP/err")"; return; }
 	cat "$BENCH_TMP/alone" >>"$BENCH_TMP/$1.alone"
 	cat "$BENCH_TMP/with" >>"$BENCH_TMP/$1.$2"
 	_alone=$(least alone) _with=$(least with)

@@ -20,7 +20,7 @@ ours()
 	[ "$2" = 1 ] || _what="$_what x$2 threads" _unit="ns x$2"
 	# shellcheck disable=SC2046 # the least piece, and the mean
 	set -- $("$b/bench-probe" --one "$1" "$3" "$2")
-	[ $# -eq 2 ] || { echo "$bench: $_what: failed" >&2; return 1; }
+	[ $# -eq 2 ] || { failed "$_what"; return; }
 	row "$_what" "$_unit" "$_round" "$2"
 	row "$_what (least)" "$_unit least" "$_round" "$1"
 }
@@ -49,12 +49,8 @@ peers_usdt()	# ROUND
 	[ -x "$b/peer-usdt" ] || return 0
 	sample "USDT off" ns "$1" "$b/peer-usdt" none "$loops" 1
 	[ -n "$bpftrace" ] || return 0
-	bpftrace -e "usdt:$b/peer-usdt:bench:none { @ = count(); }" >/dev/null 2>&1 &
-	tracer=$!
-	sleep 3
-	sample "USDT bpftrace count()" ns "$1" "$b/peer-usdt" none $((loops / 20)) 1
-	kill -INT $tracer 2>/dev/null
-	wait $tracer 2>/dev/null
+	sample "USDT bpftrace count()" ns "$1" counting "usdt:$b/peer-usdt:bench:none { @ = count(); }" \
+		"$b/peer-usdt" none $((loops / 20)) 1
 }
 
 have lttng lttng-tools && have lttng-sessiond lttng-tools

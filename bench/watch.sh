@@ -1,5 +1,5 @@
 #!/bin/bash
-# What tnfwatch costs and how fast it keeps: bench/watch.sh BUILD [PART ...]
+# watch.sh - what tnfwatch costs and how fast it keeps.  BENCH_PARTS chooses some of:
 #
 #   cost     part of a CPU for 50,000 events a second with five triggers
 #   history  memory and disk for a minute of 400,000 events a second, and its reach
@@ -10,21 +10,26 @@
 #   ring     from an event to the complete incident, 16 MiB of a process's ring
 #   peers    the same of lttng's trigger with a snapshot, and how many of 50 events make one;
 #            how many of a program's stalls bpftrace tells, and how late; no history there
-set -u
-B=$(realpath "${1:?BUILD}")
-shift
-S=$(realpath "$(dirname "$0")/..")
-[ $# -gt 0 ] || set -- cost history fire stalls many exec ring peers
-T=$(mktemp -d "${TMPDIR:-/tmp}/tnf-bench.XXXXXX")
+. "$(dirname "$0")/lib.sh"
+
+B=$BENCH_BUILD T=$BENCH_TMP
+S=$(realpath "$bench_dir/..")
 STARTED=
 end() {
 	for p in $STARTED; do kill "$p" 2>/dev/null; done
 	wait
-	rm -rf "$T"
 }
-trap end EXIT
-[ -x "$B/tests/watch/shop" ] || ninja -C "$B" tests/watch/shop >/dev/null
+at_exit end
+[ -x "$B/tnfwatch/tnfwatch" ] && [ -x "$B/tests/watch/shop" ] ||
+	leave "built without tnfwatch or its tests (Debian packages libzstd-dev, check)"
+have jq jq || leave "no jq"
 cp "$B/tests/watch/shop" "$T/shop"
+# Seconds that a part lasts, and how many of something it does.
+if [ -n "${BENCH_QUICK:-}" ]; then
+	lasts=1 rounds=1 orders=8000 processes=5 programs=2
+else
+	lasts=15 rounds=5 orders=80000 processes=${PROCESSES:-500} programs=50
+fi
 export LD_LIBRARY_PATH=$B/libtnfprobe
 W() { "$B/tnfwatch/tnfwatch" -c "$T/watch.conf" "$@"; }
 
@@ -36,7 +41,17 @@ watch() {
 	"$B/tnfwatch/tnfwatch" -c "$T/watch.conf" 2>>"$T/log" &
 	PID=$!
 	STARTED="$STARTED $PID"
-	until W status >/dev/null 2>&1; do sleep 0.05; done
+	soon 60 answers
+}
+answers() { W status >/dev/null 2>&1; }
+# soon SECONDS COMMAND...: until it is so, or the script has failed
+soon() {
+	local n=$(($1 * 20))
+	shift
+	until "$@"; do
+		[ $((n -= 1)) -gt 0 ] || { echo "$bench: never: $*: $(tail -n 3 "$T/log")" >&2; exit 1; }
+		sleep 0.05
+	done
 }
 stop() {
 	kill "$PID"
@@ -53,6 +68,7 @@ cpu() {
 	b=$(ticks "$PID")
 	awk -v t=$((b - a)) -v s="$1" -v hz="$(getconf CLK_TCK)" 'BEGIN { printf "%.2f", 100 * t / hz / s }'
 }
+memory() { awk -v n="$1:" '$1 == n { printf "%d", $2 * 1.024e-3 }' "/proc/$PID/status"; }
 source_of() { W status | awk -v s="$1" 'index($1, s) == 1'; }
 
 cost() {
@@ -75,13 +91,14 @@ cost() {
 	watch
 	"$T/shop" 25000 >/dev/null & local shop=$!
 	sleep 3
-	echo "cost: $(cpu 15) % of a CPU; $(source_of shop | awk '{ print $2 }') events/s"
+	row "cost: tnfwatch" "% of a CPU" 1 "$(cpu $lasts)"
+	row "cost: of" events/s 1 "$(source_of shop | awk '{ print $2 }')"
 	kill $shop
 	stop
 }
 
 history() {
-	local seconds=${SECONDS_OF_HISTORY:-70}
+	local seconds=${SECONDS_OF_HISTORY:-$((lasts * 5 - lasts / 3))}
 	conf <<-C
 	keep = 60s
 	limit = 4g
@@ -98,15 +115,16 @@ history() {
 	sleep "$seconds"
 	echo "history: $(source_of shop)"
 	# The ring of the process is mapped, and is its memory whether we look or not.
-	echo "history: $(awk '/^VmHWM/ { most = $2 } /^RssAnon/ { own = $2 }
-		END { printf "%d MB of memory at most with the ring, %d MB of its own now", most * 1.024e-3, own * 1.024e-3 }
-		' "/proc/$PID/status"), $(cpu 5) % of a CPU"
+	row "history: reaches back" s 1 "$(source_of shop | awk '{ print $3 + 0 }')"
+	row "history: memory at most with the ring" MB 1 "$(memory VmHWM)"
+	row "history: memory of its own" MB 1 "$(memory RssAnon)"
+	row "history: tnfwatch" "% of a CPU" 1 "$(cpu $(((lasts + 2) / 3)))"
 	kill $shop
 	stop
 }
 
 fire() {
-	[ "$(id -u)" -eq 0 ] || { echo "fire: not measured: root alone"; return; }
+	kernel_lock || return
 	conf <<-C
 	[kernel]
 	buffer = 64m
@@ -117,28 +135,37 @@ fire() {
 	watch
 	# The ring is to be full.
 	for _ in 1 2 3; do
-		timeout 20 dd if=/dev/zero of=/dev/null bs=1 count=1500000 2>/dev/null
+		timeout $((lasts + 5)) dd if=/dev/zero of=/dev/null bs=1 count=$((lasts * 100000)) 2>/dev/null 9>&-
 	done
 	local i id t0 t1
-	for i in 1 2 3 4 5; do
+	for i in $(seq $rounds); do
 		sleep 1
 		t0=$(date +%s%N)
 		id=$(W fire hand)
-		until [ -e "$T/kept/incidents/$id/incident.json" ]; do sleep 0.002; done
+		until [ -e "$T/kept/incidents/$id/incident.json" ]; do
+			kill -0 "$PID" || exit 1
+			sleep 0.002
+		done
 		t1=$(date +%s%N)
-		echo "fire: $(((t1 - t0) / 1000000)) ms, $(stat -c %b "$T/kept/incidents/$id/kernel.tnf" | awk '{ printf "%.1f", $1 / 2048 }') MiB of ring"
+		row "fire: kernel's ring to incident" ms "$i" $(((t1 - t0) / 1000000))
+		row "fire: kernel's ring" MiB "$i" "$(stat -c %b "$T/kept/incidents/$id/kernel.tnf" | awk '{ printf "%.1f", $1 / 2048 }')"
 	done
 	stop
-	"$B/prex/prex" -k -c 'ktrace off; buffer dealloc; quit' >/dev/null
+	kernel_off
+	exec 9>&-
 }
 
 stalls() {
-	TNF_SOURCE=$S TNF_BUILD=$B sh "$S/tests/watch/stalls.sh" "$B/tnfwatch/tnfwatch" "$T/shop" \
-		"$B/tnfdump/tnfdump" 80000 | sed 's/^/stalls: /'
+	local out
+	out=$(TNF_SOURCE=$S TNF_BUILD=$B sh "$S/tests/watch/stalls.sh" "$B/tnfwatch/tnfwatch" "$T/shop" \
+		"$B/tnfdump/tnfdump" $orders 2>&1) || { failed "stalls: $out"; return; }
+	row "stalls: in one incident each" stalls 1 "$(echo "$out" | awk '/ stalls, / { print $1 }')"
+	row "stalls: of" stalls 1 $((orders / 400))
 }
 
+watched() { [ "$(source_of shop | wc -l)" -ge "$1" ]; }
 many() {
-	local n=${PROCESSES:-500} i t0 t1 shops=
+	local i t0 t1 shops=
 	conf <<-C
 	keep = 5s
 	[process shop]
@@ -148,15 +175,15 @@ many() {
 	[trigger slow]
 	when = duration(order) > 60s
 	C
-	for i in $(seq "$n"); do "$T/shop" 10 >/dev/null & shops="$shops $!"; done
+	for i in $(seq "$processes"); do "$T/shop" 10 >/dev/null & shops="$shops $!"; done
 	t0=$(date +%s%N)
 	watch
-	until [ "$(source_of shop | wc -l)" -ge "$n" ]; do sleep 0.2; done
+	soon 120 watched "$processes"
 	t1=$(date +%s%N)
-	echo "many: $n processes watched after $(((t1 - t0) / 1000000)) ms"
-	echo "many: $(cpu 10) % of a CPU for $((n * 20)) events/s of $n processes"
+	row "many: all of $processes processes watched" ms 1 $(((t1 - t0) / 1000000))
+	row "many: tnfwatch for $((processes * 20)) events/s of them" "% of a CPU" 1 "$(cpu $lasts)"
 	for i in $shops; do
-		case $(awk '/^State:/ { print $2 }' "/proc/$i/status") in T | t) echo "many: $i is stopped" ;; esac
+		case $(awk '/^State:/ { print $2 }' "/proc/$i/status") in T | t) failed "many: $i is stopped" ;; esac
 	done
 	# shellcheck disable=SC2086  # words are meant
 	kill $shops
@@ -176,22 +203,24 @@ exec_() {
 	C
 	watch
 	# A program that neither links nor preloads the library has run on by then.
-	for i in $(seq 50); do
+	for i in $(seq $programs); do
 		TNF_WATCH=$T/kept/run LD_PRELOAD=$B/libtnfprobe/libtnfprobe.so.1 "$T/shop" 1000 100 >/dev/null
 	done
 	sleep 1
 	i=$T/kept/incidents/$(W fire hand)
-	until [ -e "$i/incident.json" ]; do sleep 0.05; done
+	soon 60 [ -e "$i/incident.json" ]
 	for f in "$i"/shop-*.tnf; do
 		"$B/tnfdump/tnfdump" "$f" 2>/dev/null | grep -q 'shop_opens  ' && n=$((n + 1))
 	done
-	echo "exec: $n of 50 programs have the first probe of main() in the trace"
+	row "exec: traced from the first probe of main()" "of $programs programs" 1 $n
 	stop
 }
 
 # after EVENT DONE: ms between two times in seconds
 after() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", (b - a) * 1000 }'; }
 
+listed() { [ "$(W list | grep -c .)" -ge "$1" ]; }
+no_ring() { [ -z "$(find "$T/kept/rings" -name 'shop-*')" ]; }
 ring() {
 	conf <<-C
 	keep = 1s
@@ -206,17 +235,18 @@ ring() {
 	C
 	watch
 	local i id
-	for i in 1 2 3 4 5; do
+	for i in $(seq $rounds); do
 		"$T/shop" 200000 400000 400000 >/dev/null
-		until [ "$(W list | grep -c .)" -ge "$i" ]; do sleep 0.02; done
+		soon 60 listed "$i"
 		id=$(W list | awk 'END { print $1 }')
 		# It got its name, and with it another change time, when it was whole.
-		echo "ring: $(after "$(jq -r .wall "$T/kept/incidents/$id/incident.json" |
-			xargs -I @ date -d @ +%s.%N)" "$(stat -c %.9Z "$T/kept/incidents/$id")") ms," \
-			"of them $(jq '(.end - .time) / 1e5 | round / 10' "$T/kept/incidents/$id/incident.json") before it was written," \
-			"$(du -sm "$T/kept/incidents/$id" | cut -f1) MiB"
+		row "ring: event to incident" ms "$i" "$(after "$(jq -r .wall "$T/kept/incidents/$id/incident.json" |
+			xargs -I @ date -d @ +%s.%N)" "$(stat -c %.9Z "$T/kept/incidents/$id")")"
+		row "ring: of these before it is written" ms "$i" \
+			"$(jq '(.end - .time) / 1e5 | round / 10' "$T/kept/incidents/$id/incident.json")"
+		row "ring: incident" MiB "$i" "$(du -sm "$T/kept/incidents/$id" | cut -f1)"
 		# The ring of one that has ended is part of the next incident until it goes.
-		until [ -z "$(find "$T/kept/rings" -name 'shop-*')" ]; do sleep 0.2; done
+		[ "$i" = $rounds ] || soon 60 no_ring
 	done
 	stop
 }
@@ -236,27 +266,29 @@ lttng_session_end() {
 }
 snapshots() { find "$T/lttng" -mindepth 1 -maxdepth 1 -type d | wc -l; }
 # settled: nothing has been written for two seconds
+snapshot() { [ "$(snapshots)" -ge 1 ] && settled; }
 settled() { [ -z "$(find "$T/lttng" -newermt '2 seconds ago' -print -quit)" ]; }
 
 peer_lttng() {
 	local i c event
 	export LTTNG_HOME=$T/home
 	mkdir -p "$LTTNG_HOME"
-	[ -x "$B/bench/peer-lttng" ] || ninja -C "$B" bench/peer-lttng >/dev/null || return
+	[ -x "$B/bench/peer-lttng" ] || not_measured "no peer-lttng (Debian package liblttng-ust-dev)" || return
 	lttng-sessiond --daemonize --no-kernel --pidfile "$T/lttng.pid" >/dev/null 2>&1 ||
-		{ echo "lttng: not measured: no session daemon"; return; }
+		not_measured "lttng: no session daemon" || return
 	STARTED="$STARTED $(cat "$T/lttng.pid")"
-	for i in 1 2 3 4 5; do
+	for i in $(seq $rounds); do
 		lttng_session 2M || return
 		# Each CPU's part is to be full.
 		for c in $(seq 0 $(($(nproc) - 1))); do
 			taskset -c "$c" "$B/bench/peer-lttng" args 1000000 1 >/dev/null
 		done
 		"$B/bench/peer-lttng" none 0 1 >/dev/null
-		until [ "$(snapshots)" -ge 1 ] && settled; do sleep 0.2; done
+		soon 60 snapshot
 		event=$(babeltrace2 --clock-seconds "$T/lttng" 2>/dev/null | awk '/bench:none/ { gsub(/[][]/, "", $1); print $1; exit }')
-		echo "lttng: ring: $(after "$event" "$(find "$T/lttng" -type f -printf '%T@\n' | sort -n | tail -1)") ms," \
-			"$(du -sm "$T/lttng" | cut -f1) MiB"
+		row "lttng: event to snapshot" ms "$i" \
+			"$(after "$event" "$(find "$T/lttng" -type f -printf '%T@\n' | sort -n | tail -1)")"
+		row "lttng: snapshot" MiB "$i" "$(du -sm "$T/lttng" | cut -f1)"
 		lttng_session_end
 	done
 	lttng_session 64k || return
@@ -264,18 +296,15 @@ peer_lttng() {
 		"$B/bench/peer-lttng" none 0 1 >/dev/null
 		sleep "0.$((RANDOM % 3))"
 	done
-	until settled; do sleep 0.2; done
-	echo "lttng: $(snapshots) snapshots of 50 events"
+	soon 60 settled
+	row "lttng: snapshots of 50 events" snapshots 1 "$(snapshots)"
 	lttng_session_end
 }
 
 # Python reads bpftrace's lines and says how late each was.
 peer_bpftrace() {
 	local stalls
-	if ! command -v bpftrace >/dev/null || [ "$(id -u)" -ne 0 ]; then
-		echo "bpftrace: not measured: root and bpftrace are needed"
-		return
-	fi
+	[ "$(id -u)" -eq 0 ] && have bpftrace bpftrace || return
 	cat >"$T/late.py" <<-'P'
 	import sys, time
 	late = []
@@ -294,24 +323,23 @@ peer_bpftrace() {
 		{ printf("stall %lld\n", nsecs); }
 		tracepoint:sched:sched_process_exit /comm == "shop" && pid == tid/ { exit(); }' 2>/dev/null |
 		python3 "$T/late.py" "$T/began" >"$T/late" &
-	until [ -e "$T/began" ]; do sleep 0.1; done
-	stalls=$("$T/shop" 1000 5000 100 | wc -l)
+	soon 60 [ -e "$T/began" ]
+	stalls=$("$T/shop" 1000 $((rounds * 1000)) 100 | wc -l)
 	wait $!
-	echo "bpftrace: of $stalls stalls, and ms until each was told (median): $(cat "$T/late")"
+	row "bpftrace: told" "of $stalls stalls" 1 "$(cut -d' ' -f1 "$T/late")"
+	row "bpftrace: until one is told" "ms (median)" 1 "$(cut -d' ' -f2 "$T/late")"
 }
 
 peers() {
-	if command -v lttng-sessiond >/dev/null; then
-		peer_lttng
-	else
-		echo "lttng: not measured: lttng-tools is not installed"
-	fi
+	! have lttng-sessiond lttng-tools || peer_lttng
 	peer_bpftrace
 }
 
-for part; do
+for part in ${BENCH_PARTS:-cost history fire stalls many exec ring peers}; do
 	case $part in
 	exec) exec_ ;;
-	*) "$part" ;;
+	cost | history | fire | stalls | many | ring | peers) "$part" ;;
+	*) echo "$bench: no part \"$part\"" >&2; exit 2 ;;
 	esac
 done
+table "" "tnfwatch: what it costs and how fast it keeps"

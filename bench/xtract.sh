@@ -8,7 +8,7 @@
 
 tnfxtract=$BENCH_BUILD/tnfxtract/tnfxtract
 elapsed=$BENCH_BUILD/bench/elapsed
-cpus=$(nproc)
+cpus=$(nproc) pieces=${BENCH_LOOPS:-500000}	# dd makes two calls for each
 
 kernel_lock || exit 77
 out=$(mktemp -d -p /dev/shm) || exit 1
@@ -52,17 +52,19 @@ snapshots() {	# MIB
 writers() {
 	for r in $(seq "$BENCH_ROUNDS"); do
 		taskset -c 1 sh -c 'while :; do :; done' 9>&- & load=$!
-		sample "1 M calls traced" ms "$r" "$elapsed" taskset -c 0 \
-			dd if=/dev/zero of=/dev/null bs=1 count=500000 status=none
+		sample "$((pieces / 500)) k calls traced" ms "$r" "$elapsed" taskset -c 0 \
+			dd if=/dev/zero of=/dev/null bs=1 count="$pieces" status=none
 		load_end
 		taskset -c 1 sh -c "while :; do '$tnfxtract' '$out/f'; done" 2>/dev/null 9>&- & load=$!
-		sample "1 M calls and snapshots" ms "$r" "$elapsed" taskset -c 0 \
-			dd if=/dev/zero of=/dev/null bs=1 count=500000 status=none
+		sample "$((pieces / 500)) k calls and snapshots" ms "$r" "$elapsed" taskset -c 0 \
+			dd if=/dev/zero of=/dev/null bs=1 count="$pieces" status=none
 		load_end
 	done
 }
 
-for mib in 16 64; do
+sizes="16 64"
+[ -z "${BENCH_QUICK:-}" ] || sizes=16
+for mib in $sizes; do
 	kernel_on ${mib}m syscall || { echo "$bench: prex -k failed" >&2; exit 1; }
 	snapshots $mib
 	[ $mib -ne 16 ] || [ "$cpus" -lt 2 ] || writers
