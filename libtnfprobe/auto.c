@@ -7,6 +7,7 @@
  * us; an object that is loaded later calls by its own constructor (<tnf/probe.h>).
  * What is wrong with the variables is said once, and the program runs on.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -15,15 +16,16 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "format/selector.h"
 #include "libtnfprobe/auto.h"
 #include "libtnfprobe/internal.h"
 
 #define SIZE_DEFAULT	((uint64_t)4 << 20)	/* as prex */
 
-static struct tnf_auto_selectors *selectors;	/* never freed: threads may use them */
+static struct tnf_selectors *selectors;	/* never freed: threads may use them */
 static bool has_file, has_given_up;
 
-static const struct tnf_auto_selectors *
+static const struct tnf_selectors *
 selectors_now(void)
 {
 	return __atomic_load_n(&has_given_up, __ATOMIC_RELAXED) ? NULL :
@@ -32,7 +34,7 @@ selectors_now(void)
 
 /* A scan of all probes. */
 struct scan {
-	const struct tnf_auto_selectors *sel;
+	const struct tnf_selectors *sel;
 	unsigned probes, chosen;
 };
 
@@ -59,13 +61,23 @@ auto_complain(const char *fmt, ...)
 		return;
 }
 
+static bool
+is_chosen(const struct tnf_selectors *l, const struct tnf_probe_control *c, const char *object)
+{
+	/* It is traced as long as no controller says otherwise. */
+	const struct tnf_probe_attrs attrs = { c->test != 0, c->controlled == 0 || c->traced != 0,
+	    object, "", c->attrs };
+
+	return tnf_selectors_match(l, &attrs, NULL);
+}
+
 static void
 count_probe(void *arg, struct tnf_probe_control *c, const char *object)
 {
 	struct scan *s = arg;
 
 	s->probes++;
-	s->chosen += tnf_auto_match(s->sel, c->attrs, object);
+	s->chosen += is_chosen(s->sel, c, object);
 }
 
 /* As a controller leaves it; one that a controller has seen is left alone. */
@@ -74,7 +86,7 @@ enable_probe(void *arg, struct tnf_probe_control *c, const char *object)
 {
 	const struct scan *s = arg;
 
-	if (c->controlled != 0 || !tnf_auto_match(s->sel, c->attrs, object))
+	if (c->controlled != 0 || !is_chosen(s->sel, c, object))
 		return;
 	c->traced = 1;
 	c->ops = &_tnf_probe_ops;
@@ -109,11 +121,32 @@ default_name(void)
 	    (int)getpid()) < 0 ? NULL : name;
 }
 
+/* "16m" in bytes; 0: that is no size. */
+static uint64_t
+auto_size(const char *text)
+{
+	static const char letters[] = "kmg";
+	const char *letter;
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+	unsigned shift = 10;
+
+	if (!isdigit((unsigned char)*text))
+		return 0;
+	if (*end != '\0') {
+		letter = strchr(letters, tolower((unsigned char)*end));
+		if (letter == NULL || end[1] != '\0')
+			return 0;
+		shift = 10 * (unsigned)(letter - letters + 1);
+	}
+	return n > UINT64_MAX >> shift ? 0 : (uint64_t)n << shift;
+}
+
 static uint64_t
 file_size(void)
 {
 	const char *text = secure_getenv("TNF_SIZE");
-	uint64_t size = text == NULL || *text == '\0' ? SIZE_DEFAULT : tnf_auto_size(text);
+	uint64_t size = text == NULL || *text == '\0' ? SIZE_DEFAULT : auto_size(text);
 
 	if (size == 0) {
 		auto_complain("tnf: TNF_SIZE=%s: is no size: write 16m, 512k, or kbytes", text);
@@ -188,12 +221,13 @@ enable_all(struct scan *s)
 static void
 start_told(const char *text)
 {
-	const char *wrong, *at;
-	struct tnf_auto_selectors *sel = tnf_auto_parse(text, &wrong, &at);
+	char why[200];
+	size_t at;
+	struct tnf_selectors *sel = tnf_selectors_parse(text, why, sizeof(why), &at);
 	struct scan s = { sel, 0, 0 };
 
 	if (sel == NULL) {
-		auto_complain("tnf: TNF_ENABLE: %.60s: %s: nothing is traced", at, wrong);
+		auto_complain("tnf: TNF_ENABLE: %s: nothing is traced", why);
 		return;
 	}
 	__atomic_store_n(&selectors, sel, __ATOMIC_RELEASE);
@@ -208,18 +242,19 @@ start_told(const char *text)
 static void
 start_watched(void)
 {
-	const char *wrong, *at;
+	char why[200];
+	size_t at;
 	struct tnf_auto_watch w;
-	struct tnf_auto_selectors *sel;
+	struct tnf_selectors *sel;
 	struct scan s = { NULL, 0, 0 };
 	int fd;
 
-	if (!tnf_auto_watch(&w) || (sel = tnf_auto_parse(w.enable, &wrong, &at)) == NULL)
+	if (!tnf_auto_watch(&w) || (sel = tnf_selectors_parse(w.enable, why, sizeof(why), &at)) == NULL)
 		return;
 	s.sel = sel;
 	tnf_auto_probes(count_probe, &s);
 	if (s.chosen == 0 || !make_file_watched(&w, &fd)) {
-		tnf_auto_free(sel);
+		tnf_selectors_unref(sel);
 		return;
 	}
 	has_file = true;
@@ -251,7 +286,7 @@ tnf_auto_defined(struct tnf_probe_control *c)
 	struct scan s = { selectors_now(), 0, 0 };
 	int saved = errno;
 
-	if (s.sel != NULL && tnf_auto_match(s.sel, c->attrs, "")) {
+	if (s.sel != NULL && is_chosen(s.sel, c, "")) {
 		if (!has_file && !(has_file = make_file()))
 			__atomic_store_n(&has_given_up, true, __ATOMIC_RELAXED);
 		else

@@ -10,19 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct tnf_auto_selectors;
-
-/* prex(1)'s list of selectors; NULL: *wrong (static text) and the place say why. */
-struct tnf_auto_selectors *tnf_auto_parse(const char *text, const char **wrong,
-    const char **at);
-void tnf_auto_free(struct tnf_auto_selectors *);
-/* Does one of them select a probe with these attributes in this object? */
-bool tnf_auto_match(const struct tnf_auto_selectors *, const char *attrs,
-    const char *object);
-
-/* "16m" in bytes; 0: that is no size. */
-uint64_t tnf_auto_size(const char *text);
-
 /*
  * The file: a new one of the name, or that of a process which goes on with it and
  * from which this one comes by exec.  *size is what it has.  0 and a descriptor, or an

@@ -1,55 +1,13 @@
 /*
- * attr.c - an attribute string becomes attributes with values.
+ * attr.c - the attributes of a probe, and those that a command asks for.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/attributes.h"
 #include "prex/attr.h"
 #include "prex/names.h"
 #include "prex/util.h"
-
-static void
-add_value(struct attr *a, const char *s, size_t len)
-{
-	a->values = tnf_xreallocarray(a->values, a->n_values + 1, sizeof *a->values);
-	a->values[a->n_values++] = tnf_xstrndup(s, len);
-}
-
-static void
-cut_values(struct attr *a)
-{
-	const char *p = a->text, *end = p + strlen(p), *word;
-	size_t len;
-
-	while (attribute_word(&p, end, &word, &len))
-		add_value(a, word, len);
-	if (a->n_values == 0)
-		add_value(a, "", 0);
-}
-
-static void
-attrs_add(struct attrs *l, char *name, char *text)
-{
-	struct attr *a;
-
-	l->v = tnf_xreallocarray(l->v, l->n + 1, sizeof *l->v);
-	a = &l->v[l->n++];
-	memset(a, 0, sizeof *a);
-	a->name = name;
-	a->text = text;
-	cut_values(a);
-}
-
-void
-attrs_parse(struct attrs *l, const char *s)
-{
-	struct attribute a;
-
-	while (attribute_next(&s, true, &a))
-		attrs_add(l, tnf_xstrndup(a.name, a.name_len), tnf_xstrndup(a.value, a.value_len));
-}
 
 /* "&debug other_function func@0x4711": the newest connection first. */
 static char *
@@ -78,33 +36,64 @@ funcs_text(const tnfctl_probe_state_t *st, const struct names *fcns)
 }
 
 void
-attrs_of_probe(struct attrs *l, const tnfctl_probe_state_t *st,
+attrs_of_probe(struct tnf_probe_attrs *ret, const tnfctl_probe_state_t *st,
     const struct names *fcns)
 {
-	memset(l, 0, sizeof *l);
-	attrs_add(l, tnf_xstrdup("enable"), tnf_xstrdup(st->enabled ? "on" : "off"));
-	attrs_add(l, tnf_xstrdup("trace"), tnf_xstrdup(st->traced ? "on" : "off"));
-	if (st->obj_name != NULL)
-		attrs_add(l, tnf_xstrdup("object"), tnf_xstrdup(st->obj_name));
-	attrs_add(l, tnf_xstrdup("funcs"), funcs_text(st, fcns));
-	attrs_parse(l, st->attr_string);
-	l->used = st->enabled || st->traced;
+	*ret = (struct tnf_probe_attrs){ .enabled = st->enabled, .traced = st->traced,
+	    .object = st->obj_name, .funcs = funcs_text(st, fcns), .own = st->attr_string };
+}
+
+bool
+specs_match(const struct specs *l, const char *text)
+{
 	for (size_t i = 0; i < l->n; i++)
-		l->imported |= strcmp(l->v[i].name, "origin") == 0;
+		if (tnf_spec_match(&l->v[i], text, strlen(text)))
+			return true;
+	return false;
 }
 
 void
-attrs_free(struct attrs *l)
+specs_add(struct specs *l, struct tnf_spec s)
 {
-	while (l->n > 0) {
-		struct attr *a = &l->v[--l->n];
+	l->v = tnf_xreallocarray(l->v, l->n + 1, sizeof *l->v);
+	l->v[l->n++] = s;
+}
 
-		while (a->n_values > 0)
-			free(a->values[--a->n_values]);
-		free(a->values);
-		free(a->name);
-		free(a->text);
-	}
+void
+specs_add_text(struct specs *l, const char *text, bool is_regex)
+{
+	struct tnf_spec s;
+
+	tnf_spec_init(&s, text, strlen(text), is_regex);
+	specs_add(l, s);
+}
+
+void
+specs_free(struct specs *l)
+{
+	while (l->n > 0)
+		tnf_spec_free(&l->v[--l->n]);
 	free(l->v);
 	l->v = NULL;
+}
+
+char *
+selector_text(const struct tnf_selector *s)
+{
+	int a = s->attr.is_regex ? '/' : '\'';
+	int v = s->value.is_regex ? '/' : '\'';
+
+	return tnf_xasprintf("%c%s%c=%c%s%c", a, s->attr.text, a, v,
+	    s->value.text, v);
+}
+
+void
+selectors_print(const struct tnf_selectors *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		char *text = selector_text(&l->v[i]);
+
+		printf("%s ", text);
+		free(text);
+	}
 }

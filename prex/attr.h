@@ -1,35 +1,31 @@
 /*
- * attr.h - the attributes of a probe and their values.
+ * attr.h - the attributes of a probe, and those that a command asks for.
  */
 #ifndef PREX_ATTR_H
 #define PREX_ATTR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <tnf/tnfctl.h>
+
+#include "format/selector.h"
 
 struct names;
 
-struct attr {
-	char	*name;
-	char	*text;		/* what follows the name, as it is */
-	char	**values;	/* text cut at blanks; at least one, maybe "" */
-	size_t	n_values;
-};
-
-struct attrs {
-	struct attr *v;
-	size_t	n;
-	bool	imported;	/* the probe is a point that nobody wrote it for */
-	bool	used;		/* it is enabled or traced */
-};
-
-/* enable, trace, object and funcs, which change, and then the probe's own. */
-void	attrs_of_probe(struct attrs *l, const tnfctl_probe_state_t *state,
+/* The attributes of a probe.  The caller frees ret->funcs; the rest is the state's. */
+void	attrs_of_probe(struct tnf_probe_attrs *ret, const tnfctl_probe_state_t *state,
 	    const struct names *fcns);
-/* Adds those of an attribute string: "name N;slots A B ;keys K;..." */
-void	attrs_parse(struct attrs *l, const char *s);
-void	attrs_free(struct attrs *l);
+
+/* Names of attributes, or patterns for them. */
+struct specs {
+	size_t	n;
+	struct tnf_spec *v;
+};
+
+bool	specs_match(const struct specs *l, const char *text);
+void	specs_add(struct specs *l, struct tnf_spec s);	/* takes s */
+void	specs_add_text(struct specs *l, const char *text, bool is_regex);
+void	specs_free(struct specs *l);
+
+char	*selector_text(const struct tnf_selector *);	/* to be freed */
+void	selectors_print(const struct tnf_selectors *l);	/* "'a'=/v/ " for each */
 
 #endif

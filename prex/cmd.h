@@ -9,7 +9,7 @@
 
 #include <tnf/tnfctl.h>
 
-#include "prex/selector.h"
+#include "prex/attr.h"
 
 struct shell;
 struct statement;
@@ -43,7 +43,7 @@ struct args {
 	const char *where;	/* conditions */
 	char	*rule;		/* of pfilter; freed with the rest */
 	char	*text;		/* of mark; the same */
-	struct selectors *selectors;
+	struct tnf_selectors *selectors;
 	struct specs specs;
 	const long *numbers;
 	size_t	n_numbers;

@@ -20,37 +20,31 @@ struct members {
 	struct completion *c;
 };
 
-static const struct attr *
-attr_find(const struct attrs *l, const char *name)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (strcmp(l->v[i].name, name) == 0)
-			return &l->v[i];
-	return NULL;
-}
-
 /* Is it named there?  Many have one key, and no member in common. */
 static bool
-is_named(const struct members *m, const struct attrs *attrs)
+is_named(const struct members *m, const struct tnf_probe_attrs *attrs)
 {
-	const struct attr *name = attr_find(attrs, "name");
+	struct attribute name;
+	bool has = tnf_probe_attrs_find(attrs, "name", &name);
 
-	for (size_t i = 0; name != NULL && i < m->n; i++)
+	for (size_t i = 0; has && i < m->n; i++)
 		if (m->tokens[i].value != NULL &&
-		    strcmp(m->tokens[i].value, name->text) == 0)
+		    strncmp(m->tokens[i].value, name.value, name.value_len) == 0 &&
+		    m->tokens[i].value[name.value_len] == '\0')
 			return true;
 	return false;
 }
 
 static void
-add_members(struct members *m, const struct attr *slots)
+add_members(struct members *m, const struct attribute *slots)
 {
-	const char *word = m->c->word;
+	const char *word = m->c->word, *p = slots->value, *end = p + slots->value_len, *slot;
+	size_t len;
 
-	for (size_t i = 0; slots != NULL && i < slots->n_values; i++) {
-		char *text = tnf_xasprintf("%s%s", m->stay, slots->values[i]);
+	while (attribute_word(&p, end, &slot, &len)) {
+		char *text = tnf_xasprintf("%s%.*s", m->stay, (int)len, slot);
 
-		if (*slots->values[i] != '\0' && strncmp(text, word, strlen(word)) == 0)
+		if (len > 0 && strncmp(text, word, strlen(word)) == 0)
 			strings_add(&m->c->candidates, text);
 		else
 			free(text);
@@ -58,18 +52,21 @@ add_members(struct members *m, const struct attr *slots)
 }
 
 static void
-complete_where_visit(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs, void *arg)
+complete_where_visit(struct shell *sh, tnfctl_probe_t *p, const struct tnf_probe_attrs *attrs,
+    void *arg)
 {
 	struct members *m = arg;
 	tnfctl_probe_state_t state;
-	struct attrs more;
+	struct tnf_probe_attrs more;
+	struct attribute slots;
 
 	if (!is_named(m, attrs) || tnfctl_probe_describe(sh->target, p) != TNFCTL_ERR_NONE ||
 	    tnfctl_probe_state_get(sh->target, p, &state) != TNFCTL_ERR_NONE)
 		return;
 	attrs_of_probe(&more, &state, &sh->fcns);
-	add_members(m, attr_find(&more, "slots"));
-	attrs_free(&more);
+	if (tnf_probe_attrs_find(&more, "slots", &slots))
+		add_members(m, &slots);
+	free((void *)more.funcs);
 }
 
 void

@@ -81,11 +81,9 @@ static void
 complete_collect(struct context *x, const struct token *attr, struct values *l)
 {
 	struct specs specs = { 0 };
-	struct spec spec;
 
-	spec_init(&spec, attr != NULL ? attr->value : "",
+	specs_add_text(&specs, attr != NULL ? attr->value : "",
 	    attr == NULL || attr->kind == TOK_REGEX);
-	specs_add(&specs, spec);
 	if (values_collect(x->sh, &specs, l) != TNFCTL_ERR_NONE) {
 		values_free(l);
 		memset(l, 0, sizeof *l);
@@ -273,7 +271,7 @@ complete_cut(struct context *x, const char *text)
 	size_t blanks, len;
 
 	while (x->n < MAX_TOKENS) {
-		enum token_kind kind = lex_scan(text, &blanks, &len);
+		enum token_kind kind = tnf_lex(text, &blanks, &len);
 		const char *s = text + blanks;
 
 		if (s[0] == '\0' || (s[len] == '\0' && kind != TOK_EQUAL) ||

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "prex/history.h"
-#include "prex/selector.h"
 #include "prex/shell.h"
 #include "prex/util.h"
 
@@ -16,7 +15,7 @@ history_add(struct history *h, const struct probe_op *op)
 	h->v = tnf_xreallocarray(h->v, h->n + 1, sizeof *h->v);
 	new = &h->v[h->n++];
 	*new = *op;
-	selectors_ref(new->selectors);
+	new->selectors->refs++;
 	if (op->fcn != NULL) {
 		new->fcn = tnf_xstrdup(op->fcn);
 		new->symbol = tnf_xstrdup(op->symbol);
@@ -79,7 +78,7 @@ history_free(struct history *h)
 	while (h->n > 0) {
 		struct probe_op *op = &h->v[--h->n];
 
-		selectors_unref(op->selectors);
+		tnf_selectors_unref(op->selectors);
 		free(op->fcn);
 		free(op->symbol);
 		free(op->where);

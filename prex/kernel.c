@@ -7,27 +7,17 @@
 
 #include "prex/cmd.h"
 #include "prex/kernel.h"
-#include "prex/selector.h"
 #include "prex/shell.h"
 
-void
-kernel_define_always(struct shell *sh)
-{
-	struct selectors *set = always_selectors();
-
-	names_define_set(&sh->sets, "always", set);
-	selectors_unref(set);
-}
-
 static bool
-names_rawio(const struct selector *s)
+names_rawio(const struct tnf_selector *s)
 {
 	return strstr(s->value.text, "rawio") != NULL ||
 	    strstr(s->value.text, "physio") != NULL;
 }
 
 void
-kernel_ask_rawio(struct shell *sh, const struct selectors *l, bool on)
+kernel_ask_rawio(struct shell *sh, const struct tnf_selectors *l, bool on)
 {
 	for (size_t i = 0; sh->mode == MODE_KERNEL && i < l->n; i++)
 		if (names_rawio(&l->v[i])) {

@@ -8,17 +8,14 @@
 
 #include <tnf/tnfctl.h>
 
-struct selectors;
+struct tnf_selectors;
 struct shell;
-
-/* $always: the kernel's probes that cost next to nothing on a busy machine. */
-void	kernel_define_always(struct shell *);
 
 /* False, and an error message: there are none. */
 bool	kernel_attrs(struct shell *, tnfctl_trace_attrs_t *);
 /* Probes of raw I/O cost every system call: only who names them gets them in any
    case ("on") or, from then on, only while a raw device is open. */
-void	kernel_ask_rawio(struct shell *, const struct selectors *, bool on);
+void	kernel_ask_rawio(struct shell *, const struct tnf_selectors *, bool on);
 /* Nothing can be traced while the filter is on and empty: say so. */
 void	kernel_check_filter(struct shell *);
 

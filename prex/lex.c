@@ -9,110 +9,12 @@
 #include "prex/lex.h"
 #include "prex/util.h"
 
-#define DIGIT		"0123456789"
-#define IDENT_FIRST	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.%"
-#define IDENT_REST	IDENT_FIRST DIGIT
-
-static size_t
-ident_len(const char *s)
-{
-	if (strspn(s, IDENT_FIRST) == 0)
-		return 0;
-	return strspn(s, IDENT_REST);
-}
-
-/* The length of a 'quoted text', or 0 if the line ends before it does. */
-static size_t
-quoted_len(const char *s)
-{
-	size_t n = strcspn(s + 1, "'\n");
-
-	return s[n + 1] == '\'' ? n + 2 : 0;
-}
-
-static size_t
-regex_len(const char *s)
-{
-	for (const char *p = s + 1; *p != '\0' && *p != '\n'; p++) {
-		if (*p == '/')
-			return p + 1 - s;
-		if (*p == '\\' && (*++p == '\0' || *p == '\n'))
-			break;
-	}
-	return 0;
-}
-
-static size_t
-int_len(const char *s)
-{
-	size_t n = strspn(s, DIGIT);
-
-	return n + (n > 0 && s[n] != '\0' && strchr("kKmMgG", s[n]) != NULL);
-}
-
-static enum token_kind
-lex_one(const char *s, size_t *len)
-{
-	*len = 1;
-	switch (*s) {
-	case '\0':
-		*len = 0;
-		return TOK_END;
-	case '\n':
-		return TOK_END;
-	case '#':
-		*len = strcspn(s, "\n");
-		*len += s[*len] == '\n';
-		return TOK_END;
-	case '\\':
-		if (s[1] != '\n')
-			return TOK_BAD;
-		*len = 2;
-		return TOK_CONTINUE;
-	case ';':
-		return TOK_SEMICOLON;
-	case '=':
-		return TOK_EQUAL;
-	case ',':
-		return TOK_COMMA;
-	case '$':
-	case '&':
-		*len += ident_len(s + 1);
-		if (*len == 1)
-			return TOK_BAD;
-		return *s == '$' ? TOK_SET : TOK_FCN;
-	case '\'':
-		if ((*len = quoted_len(s)) > 0)
-			return TOK_QSTR;
-		*len = 1;
-		return TOK_BAD;
-	case '/':
-		if ((*len = regex_len(s)) > 0)
-			return TOK_REGEX;
-		*len = 1;
-		return TOK_BAD;
-	}
-	if ((*len = int_len(s)) > 0)
-		return TOK_INT;
-	if ((*len = ident_len(s)) > 0)
-		return TOK_IDENT;
-	*len = 1;
-	return TOK_BAD;
-}
-
-enum token_kind
-lex_scan(const char *s, size_t *blanks, size_t *len)
-{
-	*blanks = strspn(s, " \t");
-	return lex_one(s + *blanks, len);
-}
-
 bool
 lex_is_plain(const char *s)
 {
 	size_t blanks, len;
 
-	return lex_scan(s, &blanks, &len) == TOK_IDENT && blanks == 0 &&
+	return tnf_lex(s, &blanks, &len) == TOK_IDENT && blanks == 0 &&
 	    s[len] == '\0' && !cmd_reserves(s);
 }
 
@@ -137,7 +39,7 @@ lex(const char *s, struct token *tok)
 	size_t blanks, len;
 
 	memset(tok, 0, sizeof *tok);
-	tok->kind = lex_scan(s, &blanks, &len);
+	tok->kind = tnf_lex(s, &blanks, &len);
 	s += blanks;
 	tok->text = tnf_xstrndup(s, len);
 	switch (tok->kind) {

@@ -10,7 +10,6 @@
 #include "prex/list.h"
 #include "prex/printable.h"
 #include "prex/probe-op.h"
-#include "prex/selector.h"
 #include "prex/shell.h"
 #include "prex/unmatched.h"
 #include "prex/util.h"
@@ -23,26 +22,44 @@ static const char *const default_attrs[] = {
 static const char *const remarks[] = { "unavailable", "unread", NULL };
 
 struct request {
-	const struct selectors *selectors;
+	const struct tnf_selectors *selectors;
 	struct specs specs;
 	bool	with_remarks;
 	bool	*used;		/* which selectors have matched */
 };
 
 static void
-print_attr(const struct attrs *attrs, const struct spec *spec)
+print_part(const char *s, size_t len)
 {
+	char *text = tnf_xstrndup(s, len);
+
+	print_text(stdout, text);
+	free(text);
+}
+
+static void
+print_one(const struct attribute *a)
+{
+	print_part(a->name, a->name_len);
+	putchar('=');
+	if (a->value_len > 0)
+		print_part(a->value, a->value_len);
+	else
+		fputs("<no value>", stdout);
+	putchar(' ');
+}
+
+static void
+print_attr(const struct tnf_probe_attrs *attrs, const struct tnf_spec *spec)
+{
+	struct tnf_probe_attrs_at at = { 0 };
+	struct attribute a;
 	bool found = false;
 
-	for (size_t i = 0; i < attrs->n; i++) {
-		const struct attr *a = &attrs->v[i];
-
-		if (!spec_match(spec, a->name))
+	while (tnf_probe_attrs_next(attrs, &at, &a)) {
+		if (!tnf_spec_match(spec, a.name, a.name_len))
 			continue;
-		print_text(stdout, a->name);
-		putchar('=');
-		print_text(stdout, *a->text != '\0' ? a->text : "<no value>");
-		putchar(' ');
+		print_one(&a);
 		found = true;
 	}
 	if (!found)
@@ -51,7 +68,7 @@ print_attr(const struct attrs *attrs, const struct spec *spec)
 
 /* The slots of a probe that may be imported are found when somebody asks. */
 static bool
-list_probes_describe(struct shell *sh, tnfctl_probe_t *p, struct attrs *ret)
+list_probes_describe(struct shell *sh, tnfctl_probe_t *p, struct tnf_probe_attrs *ret)
 {
 	tnfctl_probe_state_t state;
 
@@ -63,74 +80,60 @@ list_probes_describe(struct shell *sh, tnfctl_probe_t *p, struct attrs *ret)
 	return true;
 }
 
-static const char *
-attr_text(const struct attrs *attrs, const char *name)
-{
-	for (size_t i = 0; i < attrs->n; i++)
-		if (strcmp(attrs->v[i].name, name) == 0)
-			return attrs->v[i].text;
-	return NULL;
-}
-
 /* To describe a function reads its debugging information: only where its slots or such
    were asked for. */
 static bool
-needs_description(const struct request *r, const struct attrs *attrs)
+needs_description(const struct request *r, const struct tnf_probe_attrs *attrs)
 {
-	const char *origin = attr_text(attrs, "origin");
+	struct attribute origin;
 
-	if (!attrs->imported)
+	if (!tnf_probe_attrs_find(attrs, "origin", &origin))
 		return false;
 	for (const char *const *name = remarks; *name != NULL; name++)
 		if (specs_match(&r->specs, *name))
 			return true;
 	return specs_match(&r->specs, "slots") ||
-	    (r->with_remarks && origin != NULL && strcmp(origin, "usdt") == 0);
+	    (r->with_remarks && origin.value_len == 4 && memcmp(origin.value, "usdt", 4) == 0);
 }
 
 static void
-print_remarks(const struct attrs *attrs)
+print_remarks(const struct tnf_probe_attrs *attrs)
 {
-	struct spec spec;
+	struct attribute a;
 
-	for (const char *const *name = remarks; *name != NULL; name++) {
-		if (attr_text(attrs, *name) == NULL)
-			continue;
-		spec_init(&spec, *name, false);
-		print_attr(attrs, &spec);
-		spec_free(&spec);
-	}
+	for (const char *const *name = remarks; *name != NULL; name++)
+		if (tnf_probe_attrs_find(attrs, *name, &a))
+			print_one(&a);
 }
 
 static void
-list_probes_print_probe(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs,
+list_probes_print_probe(struct shell *sh, tnfctl_probe_t *p, const struct tnf_probe_attrs *attrs,
     void *arg)
 {
 	const struct request *r = arg;
-	struct attrs more;
+	struct tnf_probe_attrs more;
+	struct attribute origin;
 	bool described;
 
-	if (!selectors_match(r->selectors, attrs, r->used))
+	if (!tnf_selectors_match(r->selectors, attrs, r->used))
 		return;
 	described = needs_description(r, attrs) && list_probes_describe(sh, p, &more);
+	if (described)
+		attrs = &more;	/* what the others point to may be gone */
 	for (size_t i = 0; i < r->specs.n; i++)
-		print_attr(described ? &more : attrs, &r->specs.v[i]);
-	if (r->with_remarks && attrs->imported)
-		print_remarks(described ? &more : attrs);
+		print_attr(attrs, &r->specs.v[i]);
+	if (r->with_remarks && tnf_probe_attrs_find(attrs, "origin", &origin))
+		print_remarks(attrs);
 	putchar('\n');
 	if (described)
-		attrs_free(&more);
+		free((void *)more.funcs);
 }
 
 static void
 add_default_specs(struct specs *l)
 {
-	struct spec spec;
-
-	for (const char *const *name = default_attrs; *name != NULL; name++) {
-		spec_init(&spec, *name, false);
-		specs_add(l, spec);
-	}
+	for (const char *const *name = default_attrs; *name != NULL; name++)
+		specs_add_text(l, *name, false);
 }
 
 void

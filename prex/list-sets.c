@@ -3,8 +3,8 @@
  */
 #include <stdio.h>
 
+#include "prex/attr.h"
 #include "prex/list.h"
-#include "prex/selector.h"
 #include "prex/shell.h"
 
 void

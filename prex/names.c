@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/selector.h"
 #include "prex/names.h"
-#include "prex/selector.h"
 #include "prex/util.h"
 
 struct name *
@@ -34,7 +34,7 @@ static void
 name_remove(struct names *l, struct name *n)
 {
 	TAILQ_REMOVE(l, n, entry);
-	selectors_unref(n->selectors);
+	tnf_selectors_unref(n->selectors);
 	free(n->symbol);
 	free(n->name);
 	free(n);
@@ -54,9 +54,19 @@ names_define(struct names *l, const char *name)
 }
 
 void
-names_define_set(struct names *l, const char *name, struct selectors *s)
+names_define_set(struct names *l, const char *name, struct tnf_selectors *s)
 {
-	names_define(l, name)->selectors = selectors_ref(s);
+	s->refs++;
+	names_define(l, name)->selectors = s;
+}
+
+void
+names_define_known(struct names *l, const char *name)
+{
+	struct tnf_selectors *s = tnf_xcalloc(1, sizeof *s);
+
+	tnf_selectors_add_set(s, name, strlen(name));
+	names_define(l, name)->selectors = s;
 }
 
 void

@@ -59,41 +59,29 @@ parse_word(struct shell *sh, struct statement *st, struct args *a)
 static void
 hint_spec(struct statement *st, const struct token *tok)
 {
+	char hint[200];
+
+	tnf_selectors_hint(hint, sizeof hint, tok->kind, tok->text, strlen(tok->text));
 	if (tok->kind == TOK_WORD)
 		statement_hint(st, tnf_xasprintf("%s: a word of the language: "
 		    "quote it: '%s'", tok->text, tok->text));
-	else if (tok->kind == TOK_SET)
-		statement_hint(st, tnf_xasprintf("%s: a set is used alone, "
-		    "without selectors", tok->text));
-	else if (tok->kind == TOK_INT)
-		statement_hint(st, tnf_xasprintf("%s: a number as a value: "
-		    "quote it: '%s'", tok->text, tok->text));
-	else if (tok->kind == TOK_BAD && strchr("*?[", *tok->text) != NULL)
-		statement_hint(st, tnf_xasprintf("%s: patterns are regular "
-		    "expressions: name=/^re.*ad$/", tok->text));
-	else if (tok->kind == TOK_BAD && strchr("'/", *tok->text) != NULL)
-		statement_hint(st, tnf_xasprintf("%s: not closed before the end "
-		    "of the line", tok->text));
-	else if (tok->kind == TOK_BAD)
-		statement_hint(st, tnf_xasprintf("%s: in no plain word: quote "
-		    "what has it: 'a-b'", tok->text));
+	else if (*hint != '\0')
+		statement_hint(st, tnf_xstrdup(hint));
 }
 
+/* The token has been taken, with this result.  false: it has not. */
 static bool
-take_spec(struct shell *sh, struct statement *st, struct spec *spec)
+took_spec(struct shell *sh, struct statement *st, int error)
 {
 	const struct token *tok = statement_peek(st);
 	char why[80];
-	int error;
 
-	if (tok->kind != TOK_IDENT && tok->kind != TOK_QSTR &&
-	    tok->kind != TOK_REGEX) {
+	if (error < 0) {
 		hint_spec(st, tok);
 		return false;
 	}
 	st->next++;
-	error = spec_init(spec, tok->value, tok->kind == TOK_REGEX);
-	if (error != 0) {
+	if (error > 0) {
 		regerror(error, NULL, why, sizeof why);
 		shell_error(sh, ERROR_SEMANTIC, "invalid regular expression");
 		shell_say(sh, "%s: %s", tok->text, why);
@@ -104,9 +92,10 @@ take_spec(struct shell *sh, struct statement *st, struct spec *spec)
 bool
 parse_spec(struct shell *sh, struct statement *st, struct args *a)
 {
-	struct spec spec;
+	const struct token *tok = statement_peek(st);
+	struct tnf_spec spec;
 
-	if (!take_spec(sh, st, &spec))
+	if (!took_spec(sh, st, tnf_spec_token(&spec, tok->kind, tok->text, strlen(tok->text))))
 		return false;
 	specs_add(&a->specs, spec);
 	return true;
@@ -123,21 +112,15 @@ parse_specs(struct shell *sh, struct statement *st, struct args *a)
 bool
 parse_selectors(struct shell *sh, struct statement *st, struct args *a)
 {
-	struct spec attr, value;
+	struct tnf_selectors_parser p = { .list = a->selectors };
+	const struct token *tok;
 
-	if (a->selectors == NULL)
-		a->selectors = selectors_new();
-	while (take_spec(sh, st, &attr)) {
-		if (statement_take(st, TOK_EQUAL) == NULL) {
-			value = attr;
-			spec_init(&attr, "keys", false);
-		} else if (!take_spec(sh, st, &value)) {
-			spec_free(&attr);
-			return false;
-		}
-		selectors_add(a->selectors, attr, value);
-	}
-	return true;
+	if (p.list == NULL)
+		p.list = a->selectors = tnf_xcalloc(1, sizeof *p.list);
+	do
+		tok = statement_peek(st);
+	while (took_spec(sh, st, tnf_selectors_take(&p, tok->kind, tok->text, strlen(tok->text))));
+	return tnf_selectors_finish(&p);
 }
 
 bool
@@ -174,7 +157,7 @@ parse_numbers(struct statement *st, struct args *a)
 void
 args_free(struct args *a)
 {
-	selectors_unref(a->selectors);
+	tnf_selectors_unref(a->selectors);
 	specs_free(&a->specs);
 	free((long *)a->numbers);
 	free(a->rule);

@@ -8,7 +8,6 @@
 #include "prex/family.h"
 #include "prex/kernel.h"
 #include "prex/probe-op.h"
-#include "prex/selector.h"
 #include "prex/shell.h"
 #include "prex/unmatched.h"
 #include "prex/util.h"
@@ -58,21 +57,23 @@ apply_to(struct shell *sh, const struct probe_op *op, bool *used,
 {
 	tnfctl_probe_state_t state;
 	tnfctl_errcode_t err;
-	struct attrs attrs;
-	bool match;
+	struct tnf_probe_attrs attrs;
+	struct attribute origin;
+	bool match, imported;
 
 	if ((err = tnfctl_probe_state_get(h, p, &state)) != TNFCTL_ERR_NONE)
 		return err;
 	attrs_of_probe(&attrs, &state, &sh->fcns);
-	match = selectors_match(op->selectors, &attrs, used);
-	if (match && attrs.imported && sh->mode == MODE_USER)
+	match = tnf_selectors_match(op->selectors, &attrs, used);
+	imported = tnf_probe_attrs_find(&attrs, "origin", &origin);
+	if (match && imported && sh->mode == MODE_USER)
 		err = need_buffer(sh, h, op);
 	if (match && err == TNFCTL_ERR_NONE) {
 		err = op->apply(h, p, (void *)op);
-		if (err == TNFCTL_ERR_NONE && attrs.imported)
+		if (err == TNFCTL_ERR_NONE && imported)
 			tell_if_off(sh, op, h, p);
 	}
-	attrs_free(&attrs);
+	free((void *)attrs.funcs);
 	return err;
 }
 
@@ -103,13 +104,13 @@ visit_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 	struct visit *v = arg;
 	tnfctl_probe_state_t state;
 	tnfctl_errcode_t err;
-	struct attrs attrs;
+	struct tnf_probe_attrs attrs;
 
 	if ((err = tnfctl_probe_state_get(h, p, &state)) != TNFCTL_ERR_NONE)
 		return err;
 	attrs_of_probe(&attrs, &state, &v->sh->fcns);
 	v->visit(v->sh, p, &attrs, v->arg);
-	attrs_free(&attrs);
+	free((void *)attrs.funcs);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -123,7 +124,7 @@ probes_visit(struct shell *sh, probe_visit_f *visit, void *arg)
 
 /* Functions are thousands: they are probes when a selector names the attribute. */
 void
-functions_ask(struct shell *sh, const struct selectors *l)
+functions_ask(struct shell *sh, const struct tnf_selectors *l)
 {
 	tnfctl_errcode_t err;
 	char *pattern;

@@ -8,7 +8,7 @@
 
 #include "prex/cmd.h"
 
-struct selectors;
+struct tnf_selectors;
 struct shell;
 
 struct probe_op {
@@ -16,7 +16,7 @@ struct probe_op {
 	tnfctl_probe_op_t apply;
 	char	*fcn, *symbol;	/* connect only */
 	char	*where;		/* trace only; NULL: none */
-	struct selectors *selectors;
+	struct tnf_selectors *selectors;
 };
 
 /* Runs a command that has 'apply': logs it and applies it. */
@@ -26,11 +26,11 @@ tnfctl_errcode_t probe_op_apply(struct shell *, const struct probe_op *,
 	    tnfctl_handle_t *, tnfctl_probe_t *);
 
 /* Has the functions among the probes that selectors by "function" choose. */
-void	functions_ask(struct shell *, const struct selectors *);
+void	functions_ask(struct shell *, const struct tnf_selectors *);
 
 /* Calls op for each probe with its state and attributes. */
-struct attrs;
-typedef void probe_visit_f(struct shell *, tnfctl_probe_t *, const struct attrs *,
+struct tnf_probe_attrs;
+typedef void probe_visit_f(struct shell *, tnfctl_probe_t *, const struct tnf_probe_attrs *,
 	    void *);
 tnfctl_errcode_t probes_visit(struct shell *, probe_visit_f *, void *);
 

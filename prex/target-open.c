@@ -149,18 +149,12 @@ target_open(struct shell *sh, const struct target_options *o)
 static void
 define_names(struct shell *sh)
 {
-	struct selectors *all = selectors_new();
-	struct spec attr, value;
-
-	spec_init(&attr, "keys", false);
-	spec_init(&value, ".*", true);
-	selectors_add(all, attr, value);
-	names_define_set(&sh->sets, "all", all);
-	selectors_unref(all);
+	names_define_known(&sh->sets, "all");
 	if (sh->mode == MODE_USER)
 		names_define_fcn(&sh->fcns, "debug", "tnf_probe_debug");
 	else
-		kernel_define_always(sh);
+		/* The probes that cost next to nothing on a busy machine. */
+		names_define_known(&sh->sets, "always");
 }
 
 bool

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prex/attr.h"
 #include "prex/lex.h"
-#include "prex/selector.h"
 #include "prex/shell.h"
 #include "prex/unmatched.h"
 #include "prex/util.h"
@@ -18,7 +18,7 @@
 
 /* Whoever wrote it has been told. */
 static bool
-is_invalid(const struct spec *s)
+is_invalid(const struct tnf_spec *s)
 {
 	return s->is_regex && s->regex == NULL;
 }
@@ -27,7 +27,7 @@ is_invalid(const struct spec *s)
    has been told, and if it asks for an attribute that changes: with enable=off, say,
    it may be that no probe is off at the moment. */
 static bool
-may_be_unused(const struct selector *s)
+may_be_unused(const struct tnf_selector *s)
 {
 	static const char *const switches[] = { "enable", "trace", NULL };
 
@@ -50,15 +50,11 @@ static bool
 collect_all(struct shell *sh, struct values *l)
 {
 	struct specs specs = { 0 };
-	struct spec any;
 	tnfctl_errcode_t err;
 
-	spec_init(&any, ".*", true);
-	specs_add(&specs, any);
-	spec_init(&any, "name", false);
-	specs_add(&specs, any);
-	spec_init(&any, "keys", false);
-	specs_add(&specs, any);
+	specs_add_text(&specs, ".*", true);
+	specs_add_text(&specs, "name", false);
+	specs_add_text(&specs, "keys", false);
 	err = values_collect(sh, &specs, l);
 	specs_free(&specs);
 	return err == TNFCTL_ERR_NONE;
@@ -146,7 +142,7 @@ hint_exact(const struct values *l, const char *attr, const char *value)
 
 static char *
 hint_selector(struct shell *sh, const struct values *l,
-    const struct selector *s)
+    const struct tnf_selector *s)
 {
 	const char *quote;
 	char *hint = NULL;
@@ -172,7 +168,7 @@ hint_selector(struct shell *sh, const struct values *l,
 }
 
 static void
-unmatched_tell_one(struct shell *sh, const struct values *l, const struct selector *s)
+unmatched_tell_one(struct shell *sh, const struct values *l, const struct tnf_selector *s)
 {
 	char *text = selector_text(s), *hint = hint_selector(sh, l, s);
 
@@ -183,7 +179,7 @@ unmatched_tell_one(struct shell *sh, const struct values *l, const struct select
 
 void
 unmatched_tell(struct shell *sh, const char *command, const char *set,
-    const struct selectors *selectors, const bool *used)
+    const struct tnf_selectors *selectors, const bool *used)
 {
 	struct values l;
 	bool any = false, all = true;
@@ -209,13 +205,13 @@ unmatched_tell(struct shell *sh, const char *command, const char *set,
 }
 
 static void
-tell_attribute(struct shell *sh, const struct values *l, const struct spec *s)
+tell_attribute(struct shell *sh, const struct values *l, const struct tnf_spec *s)
 {
 	int mark = s->is_regex ? '/' : '\'';
 	char *hint;
 
 	for (size_t i = 0; i < l->n; i++)
-		if (spec_match(s, l->v[i].attr))
+		if (tnf_spec_match(s, l->v[i].attr, strlen(l->v[i].attr)))
 			return;
 	hint = s->is_regex ? NULL : hint_attribute(l, s->text, NULL);
 	shell_warn(sh, "%c%s%c: %s", mark, s->text, mark,

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-struct selectors;
+struct tnf_selectors;
 struct shell;
 struct specs;
 
@@ -14,7 +14,7 @@ struct specs;
    meant.  used has a flag for each; those of a set (NULL: none was named) are
    told of only if none of them has matched. */
 void	unmatched_tell(struct shell *, const char *command, const char *set,
-	    const struct selectors *, const bool *used);
+	    const struct tnf_selectors *, const bool *used);
 /* The same about attributes that no probe has. */
 void	unmatched_attributes(struct shell *, const struct specs *);
 

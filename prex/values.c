@@ -6,7 +6,6 @@
 
 #include "prex/attr.h"
 #include "prex/probe-op.h"
-#include "prex/selector.h"
 #include "prex/values.h"
 
 struct collect {
@@ -15,48 +14,55 @@ struct collect {
 };
 
 static struct value_list *
-values_list_of(struct values *l, const char *attr)
+values_list_of(struct values *l, const char *attr, size_t len)
 {
 	struct value_list *v;
 
 	for (size_t i = 0; i < l->n; i++)
-		if (strcmp(l->v[i].attr, attr) == 0)
+		if (strncmp(l->v[i].attr, attr, len) == 0 && l->v[i].attr[len] == '\0')
 			return &l->v[i];
 	l->v = tnf_xreallocarray(l->v, l->n + 1, sizeof *l->v);
 	v = &l->v[l->n++];
 	memset(v, 0, sizeof *v);
-	v->attr = tnf_xstrdup(attr);
+	v->attr = tnf_xstrndup(attr, len);
 	return v;
 }
 
 static void
-collect_attr(struct values *l, const struct attr *a)
+collect_attr(struct values *l, const struct attribute *a)
 {
-	struct value_list *v = values_list_of(l, a->name);
+	struct value_list *v = values_list_of(l, a->name, a->name_len);
+	const char *p = a->value, *end = p + a->value_len, *word;
+	size_t len, n = v->values.n;
 
-	for (size_t i = 0; i < a->n_values; i++)
-		strings_add(&v->values, tnf_xstrdup(a->values[i]));
+	while (attribute_word(&p, end, &word, &len))
+		strings_add(&v->values, tnf_xstrndup(word, len));
+	if (v->values.n == n)
+		strings_add(&v->values, tnf_xstrdup(""));
 }
 
 /* Those of probes that may be imported: only of attributes that are named. */
 static bool
-is_asked_for(const struct specs *l, const struct attrs *attrs, const char *name)
+is_asked_for(const struct specs *l, bool unused, const struct attribute *a)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (spec_match(&l->v[i], name) &&
-		    (!attrs->imported || attrs->used || !l->v[i].any))
+		if (tnf_spec_match(&l->v[i], a->name, a->name_len) && !(unused && l->v[i].any))
 			return true;
 	return false;
 }
 
 static void
-values_collect_probe(struct shell *sh, tnfctl_probe_t *p, const struct attrs *attrs, void *arg)
+values_collect_probe(struct shell *sh, tnfctl_probe_t *p, const struct tnf_probe_attrs *attrs,
+    void *arg)
 {
 	struct collect *c = arg;
+	bool unused = tnf_probe_attrs_unused_import(attrs);
+	struct tnf_probe_attrs_at at = { 0 };
+	struct attribute a;
 
-	for (size_t i = 0; i < attrs->n; i++)
-		if (is_asked_for(c->specs, attrs, attrs->v[i].name))
-			collect_attr(c->values, &attrs->v[i]);
+	while (tnf_probe_attrs_next(attrs, &at, &a))
+		if (is_asked_for(c->specs, unused, &a))
+			collect_attr(c->values, &a);
 }
 
 static int

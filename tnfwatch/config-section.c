@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/guess.h"
-#include "libtnfprobe/auto.h"
 #include "tnfwatch/config-impl.h"
 #include "tnfwatch/util.h"
 
@@ -189,22 +188,6 @@ check_order(struct config_reader *r, size_t i)
 	}
 }
 
-/* The library in the program reads the selectors, and has none of our sets but $all. */
-static void
-check_selectors(struct config_reader *r, const struct config_process *p)
-{
-	const char *text = enable_text(p->enable), *wrong, *at = text;
-	struct tnf_auto_selectors *l = tnf_auto_parse(text, &wrong, &at);
-
-	if (l == NULL) {
-		config_mistake(r, r->line, "[process %s]: from_start: enable: %s, as a program reads it "
-		    "at its start: write keys, attribute=value without blanks, 'text', "
-		    "/expression/ or $all", p->name, wrong);
-		config_mistake_caret(r, text, (size_t)(at - text));
-	}
-	tnf_auto_free(l);
-}
-
 static void
 check_from_start(struct config_reader *r, size_t i)
 {
@@ -218,8 +201,6 @@ check_from_start(struct config_reader *r, size_t i)
 	else if (p->enable == NULL)
 		config_mistake(r, r->line, "[process %s]: from_start: no probes are named: give enable",
 		    p->name);
-	else
-		check_selectors(r, p);
 	check_order(r, i);
 }
 

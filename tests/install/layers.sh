@@ -18,7 +18,7 @@ analysis: common format libtnf
 prex: common format libtnf
 tnfxtract: common format libtnf kernel-probes
 tnfdump: common format libtnf analysis kernel-probes
-tnfwatch: common libtnf libtnfprobe analysis kernel-probes tnfxtract prex
+tnfwatch: common format libtnf analysis kernel-probes tnfxtract
 python: common format analysis
 T
 # Made while building; no room has them.

@@ -14,7 +14,6 @@
 #include "prex/complete.h"
 #include "prex/dispatch.h"
 #include "prex/lex.h"
-#include "prex/selector.h"
 #include "prex/shell.h"
 #include "prex/source.h"
 #include "prex/statement.h"
@@ -85,17 +84,20 @@ static const char *
 attributes(const char *s)
 {
 	static char buf[512];
-	struct attrs l = { 0 };
-	size_t i, j, n = 0;
+	const struct tnf_probe_attrs attrs = { .own = s };
+	struct tnf_probe_attrs_at at = { 0 };
+	struct attribute a;
+	const char *p, *word;
+	size_t len, n = 0;
 
 	buf[0] = '\0';
-	attrs_parse(&l, s);
-	for (i = 0; i < l.n; i++) {
-		n += sprintf(buf + n, "%s<%s>", l.v[i].name, l.v[i].text);
-		for (j = 0; j < l.v[i].n_values; j++)
-			n += sprintf(buf + n, "[%s]", l.v[i].values[j]);
+	while (tnf_probe_attrs_next(&attrs, &at, &a)) {
+		if (at.rest == NULL)
+			continue;	/* "enable" and "trace", which change */
+		n += sprintf(buf + n, "%.*s<%.*s>", (int)a.name_len, a.name, (int)a.value_len, a.value);
+		for (p = a.value; attribute_word(&p, a.value + a.value_len, &word, &len);)
+			n += sprintf(buf + n, "[%.*s]", (int)len, word);
 	}
-	attrs_free(&l);
 	return buf;
 }
 
@@ -103,11 +105,11 @@ START_TEST(attribute_strings)
 {
 	ck_assert_str_eq(attributes("name a;slots x y ;keys k;"),
 	    "name<a>[a]slots<x y >[x][y]keys<k>[k]");
-	ck_assert_str_eq(attributes("slots ;;debug"), "slots<>[]debug<>[]");
+	ck_assert_str_eq(attributes("slots ;;debug"), "slots<>debug<>");
 	ck_assert_str_eq(attributes(""), "");
 	/* A segment of blanks only crashed the original. */
 	ck_assert_str_eq(attributes("a 1;   ;b 2"), "a<1>[1]b<2>[2]");
-	ck_assert_str_eq(attributes(" a  1 ; b"), "a< 1 >[1]b<>[]");
+	ck_assert_str_eq(attributes(" a  1 ; b"), "a< 1 >[1]b<>");
 	ck_assert_str_eq(attributes("x 'a; b' c"), "x<'a; b' c>[a; b][c]");
 	ck_assert_str_eq(attributes("x '' y"), "x<'' y>[][y]");
 	ck_assert_str_eq(attributes("x 'open; y 2"), "x<'open>['open]y<2>[2]");
@@ -120,18 +122,16 @@ static bool
 matches(const char *attr, bool attr_regex, const char *value, bool regex,
     const char *string)
 {
-	struct selectors *l = selectors_new();
-	struct attrs attrs = { 0 };
-	struct spec a, v;
+	const struct tnf_probe_attrs attrs = { .own = string };
+	struct tnf_selector s;
+	const struct tnf_selectors l = { .n = 1, .v = &s };
 	bool r;
 
-	spec_init(&a, attr, attr_regex);
-	spec_init(&v, value, regex);
-	selectors_add(l, a, v);
-	attrs_parse(&attrs, string);
-	r = selectors_match(l, &attrs, NULL);
-	attrs_free(&attrs);
-	selectors_unref(l);
+	tnf_spec_init(&s.attr, attr, strlen(attr), attr_regex);
+	tnf_spec_init(&s.value, value, strlen(value), regex);
+	r = tnf_selectors_match(&l, &attrs, NULL);
+	tnf_spec_free(&s.attr);
+	tnf_spec_free(&s.value);
 	return r;
 }
 
@@ -268,7 +268,7 @@ completed(const char *text)
 	static char buf[1024];
 	struct completion c;
 	struct shell sh;
-	struct selectors *l = selectors_new();
+	struct tnf_selectors *l = tnf_xcalloc(1, sizeof *l);
 	size_t i, n;
 
 	shell_init(&sh, "prex");
@@ -276,7 +276,7 @@ completed(const char *text)
 	names_define_set(&sh.sets, "all", l);
 	names_define_set(&sh.sets, "any", l);
 	names_define_fcn(&sh.fcns, "debug", "tnf_probe_debug");
-	selectors_unref(l);
+	tnf_selectors_unref(l);
 	complete(&sh, text, &c);
 	n = sprintf(buf, "%s:", c.word);
 	for (i = 0; i < c.candidates.n; i++)
