@@ -129,7 +129,7 @@ proc_note(struct proc *p, struct thread *t, int status)
 		tnfctl_proc_thread_drop(p, t);
 		return;
 	}
-	arch_stopped(p, t);
+	tnfctl_arch_stopped(p, t);
 	if (event != 0)
 		note_ptrace_event(p, t, event, signal);
 	else if (hit_breakpoint(t, signal))

@@ -82,7 +82,7 @@ tnfctl_proc_resume(struct proc *p, struct thread *t)
 		ptrace(t->syscalls ? PTRACE_SYSCALL : PTRACE_CONT, t->tid,
 		    NULL, (uintptr_t)t->signal);
 	}
-	arch_forget(t);
+	tnfctl_arch_forget(t);
 	t->stopped = t->asked = false;
 	t->signal = 0;
 	t->event = PROC_NOTHING;
@@ -145,7 +145,7 @@ ask_all(struct proc *p)
 {
 	for (struct thread *t = p->threads; t < p->threads + p->n; t++)
 		if (!t->stopped && !t->asked) {
-			arch_look(p, t);
+			tnfctl_arch_look(p, t);
 			ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
 			t->asked = true;
 		}

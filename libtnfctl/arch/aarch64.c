@@ -4,11 +4,11 @@
  * When a stop interrupts a system call, the kernel has set the registers back onto
  * it already (pc at the svc, x0 as it was), or x0 is -EINTR and the first argument
  * is gone; which call it is no register says.  So a thread is looked at before it is
- * asked to stop (arch_look): /proc tells of one that sleeps which call it is in.
+ * asked to stop (tnfctl_arch_look()): /proc tells of one that sleeps which call it is in.
  *
  * One that ran then may be in a call when it stops.  If that call has returned EINTR
  * its number is still in x8, and the kernel still has its first argument, which /proc
- * tells once the thread is said to be in that call (arch_stopped).  A signal handler
+ * tells once the thread is said to be in that call (tnfctl_arch_stopped()).  A signal handler
  * that has just returned looks the same, but its first argument is another one.  So this
  * is believed where the process has no handlers, and would take an EINTR for an error,
  * or where the call is the one in which the thread was last let run.
@@ -149,13 +149,13 @@ proc_call(const struct proc *p, const struct thread *t)
 }
 
 void
-arch_look(struct proc *p, struct thread *t)
+tnfctl_arch_look(struct proc *p, struct thread *t)
 {
 	t->asleep = proc_call(p, t);
 }
 
 void
-arch_forget(struct thread *t)
+tnfctl_arch_forget(struct thread *t)
 {
 	if (t->asleep.call != NO_CALL)
 		t->before = t->asleep;
@@ -187,7 +187,7 @@ has_handlers(const struct proc *p, const struct thread *t)
 }
 
 void
-arch_stopped(struct proc *p, struct thread *t)
+tnfctl_arch_stopped(struct proc *p, struct thread *t)
 {
 	const int none = NO_CALL;
 	struct user_regs_struct r;

@@ -107,26 +107,26 @@ void	tnfctl_arch_pass_break(pid_t tid);
 
 /* Before a thread is asked to stop: notes what its registers will not tell then. */
 #ifdef __aarch64__
-void	arch_look(struct proc *, struct thread *);
-void	arch_stopped(struct proc *, struct thread *);	/* as it was asked to */
-void	arch_forget(struct thread *);	/* it runs again */
+void	tnfctl_arch_look(struct proc *, struct thread *);
+void	tnfctl_arch_stopped(struct proc *, struct thread *);	/* as it was asked to */
+void	tnfctl_arch_forget(struct thread *);	/* it runs again */
 #else
 static inline void
-arch_look(struct proc *p, struct thread *t)
+tnfctl_arch_look(struct proc *p, struct thread *t)
 {
 	(void)p;
 	(void)t;
 }
 
 static inline void
-arch_stopped(struct proc *p, struct thread *t)
+tnfctl_arch_stopped(struct proc *p, struct thread *t)
 {
 	(void)p;
 	(void)t;
 }
 
 static inline void
-arch_forget(struct thread *t)
+tnfctl_arch_forget(struct thread *t)
 {
 	(void)t;
 }

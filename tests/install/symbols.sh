@@ -35,5 +35,12 @@ for lib in libtnf libtnfprobe libtnfctl; do
 		grep -Ev "$(prefix_of "$lib.a")|$(prefix_of archive)")
 	[ -z "$bad" ] || { echo "FAIL: $lib.a defines foreign names:" $bad; rc=1; }
 done
+# The files of the machines that this is not: what their functions are called.  A name
+# stands in the first column, behind a line with its type.
+for machine in libtnfctl/arch kernel-probes/arch libtnfprobe/arch; do
+	bad=$(find "$TNF_SOURCE/$machine" -name '*.c' -exec awk '/^[a-z_0-9]+\(/ && before !~ /^static/ {
+		sub(/\(.*/, ""); print } { before = $0 }' {} + | grep -Ev "$(prefix_of archive)")
+	[ -z "$bad" ] || { echo "FAIL: $machine defines foreign names:" $bad; rc=1; }
+done
 echo "$n libraries looked at"
 exit $rc
