@@ -26,6 +26,8 @@
 #define ENDED_TELL	(200 * MS)	/* the connector tells how, a moment later */
 #define ENDED_READ	(1 * SECOND)	/* ... what it wrote last has been read, once at least */
 #define TAKER_RETRY	(1 * SECOND)
+#define SHARE		4	/* part of 'limit' that one source may have in an incident ... */
+#define SHARE_MIN	((uint64_t)4 << 20)	/* ... and bytes that it may in any case */
 
 static bool
 has_id(const struct daemon *d, const char *id)
@@ -58,6 +60,21 @@ source_name(const struct daemon *d, struct source *s)
 	free(stem);
 }
 
+/*
+ * What a source writes costs room in each incident, and whoever has the file may make it
+ * larger: so it has the size that its section gives it, or a quarter of all room.
+ */
+static uint64_t
+source_most(const struct config *c, const struct source *s)
+{
+	uint64_t most = c->limit / SHARE > SHARE_MIN ? c->limit / SHARE : SHARE_MIN;
+
+	for (size_t i = 0; s->kind == SOURCE_PROCESS && i < c->n_processes; i++)
+		if (strcmp(c->process[i].name, s->name) == 0 && c->process[i].size > most)
+			most = c->process[i].size;
+	return most;
+}
+
 void
 daemon_source_add(struct daemon *d, struct source *s, int64_t from)
 {
@@ -67,6 +84,7 @@ daemon_source_add(struct daemon *d, struct source *s, int64_t from)
 	while (*at != NULL)
 		at = &(*at)->next;
 	*at = s;
+	s->most = source_most(d->config, s);
 	s->fires_from = daemon_short_from(d, s, from);
 	source_engine(s, d->engine);
 	if (s->pidfd >= 0)
@@ -495,6 +513,7 @@ sources_change(struct daemon *d)
 {
 	for (struct source *s = d->sources; s != NULL; s = s->next) {
 		s->unwanted = !is_configured(d->config, s);
+		s->most = source_most(d->config, s);
 		source_engine(s, s->unwanted ? NULL : d->engine);
 		if (s->kind == SOURCE_KERNEL)
 			kernel_channel(d->config, s);

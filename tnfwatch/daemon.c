@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@
 #define SIGNAL_TRIGGER	"signal"	/* what SIGUSR1 fires */
 #define SIGNAL_AFTER	(5 * SECOND)
 #define PIN_TRIGGER	"asked"		/* as the incidents of questions are called */
+#define STOP_NS		(60 * SECOND)	/* for writers, when we end; systemd gives us 90 s */
 #define READY_NS	(20 * SECOND)	/* later than that we are ready in any case */
 #define EVENTS		32
 #define PRIORITY	(-10)
@@ -327,17 +329,27 @@ daemon_reap(struct daemon *d)
 		child_ended(d, pid, status);
 }
 
+/* As waitpid(2), which returns 0 then. */
+static pid_t
+wait_until(pid_t pid, int *status, int64_t until)
+{
+	pid_t r;
+
+	while (((r = waitpid(pid, status, WNOHANG)) == 0 || (r < 0 && errno == EINTR)) &&
+	    now_mono() < until)
+		poll(NULL, 0, 10);
+	return r;
+}
+
 /* Nobody comes back to it: a writer that ends makes room for it. */
 static void
-window_end_last(struct daemon *d)
+window_end_last(struct daemon *d, int64_t until)
 {
 	int status;
 	pid_t pid;
 
-	while (writer_free(d) == NULL &&
-	    ((pid = waitpid(-1, &status, 0)) > 0 || errno == EINTR))
-		if (pid > 0)
-			child_ended(d, pid, status);
+	while (writer_free(d) == NULL && (pid = wait_until(-1, &status, until)) > 0)
+		child_ended(d, pid, status);
 	window_end(d);
 	if (d->window.open)
 		say("%s: lost: no writer is free", d->window.id);
@@ -577,10 +589,27 @@ daemon_begin(struct daemon *d)
 	return true;
 }
 
+/* Segments go with the sources, and a writer may not have come to them yet. */
+static void
+writer_end(struct daemon *d, const struct writer *w, int64_t until)
+{
+	char *path = incident_path(d->config, w->id);
+	int status = 0;
+
+	if (wait_until(w->pid, &status, until) == 0) {
+		kill(w->pid, SIGKILL);
+		waitpid(w->pid, &status, 0);
+	}
+	/* Its command may have been what took so long. */
+	if (status != 0 && access(path, F_OK) != 0)
+		say("%s: not kept: its writer ended with status %d", w->id, status);
+	free(path);
+}
+
 static void
 daemon_end(struct daemon *d)
 {
-	int status;
+	int64_t until = now_mono() + STOP_NS;
 
 	notify("STOPPING=1");
 	/* What follows may take long, and nobody looks at the rings of programs that start. */
@@ -593,12 +622,10 @@ daemon_end(struct daemon *d)
 	webhook_close(d->webhook);
 	/* What has happened is not lost for our end. */
 	if (d->window.open)
-		window_end_last(d);
-	/* Segments go with the sources, and a writer may not have come to them yet. */
+		window_end_last(d, until);
 	for (size_t i = 0; i < WRITERS_MAX; i++)
-		if (d->writer[i].pid > 0 && waitpid(d->writer[i].pid, &status, 0) > 0 &&
-		    status != 0)
-			say("%s: not kept: its writer ended with status %d", d->writer[i].id, status);
+		if (d->writer[i].pid > 0)
+			writer_end(d, &d->writer[i], until);
 	reports_stop(&d->reports, d->config);
 	asker_stop(d);
 	daemon_sources_end(d);

@@ -29,6 +29,8 @@
 #include "tnfwatch/util.h"
 #include "tnfwatch/webhook.h"
 
+#define WRITE_SECONDS	600
+
 struct incident {
 	struct daemon *d;
 	char	*temp;		/* name of the directory so far */
@@ -325,7 +327,11 @@ writer_main(struct daemon *d, int written)
 	if (d->webhook != NULL)
 		webhook_forked(d->webhook);
 	signal(SIGPIPE, SIG_IGN);
-	if ((e = incident_write(&in)) != 0) {
+	/* Whatever is mapped, and however slow the disk is, it comes to an end. */
+	alarm(WRITE_SECONDS);
+	e = incident_write(&in);
+	alarm(0);
+	if (e != 0) {
 		say("%s: lost: %s", d->window.id, strerror(e));
 		_exit(1);
 	}

@@ -3,7 +3,10 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <tnf/context.h>
 
 #include "common/pwrite.h"
 #include "tnfwatch/blocks.h"
@@ -42,17 +45,17 @@ is_wanted(const struct source *s, const struct blocks *b, uint32_t i)
 static int
 write_blocks(const struct source *s, const struct blocks *b, int fd)
 {
-	uint32_t i, run = 0;
+	uint64_t i, run = 0;
 	int e = 0;
 
 	for (i = 1; i <= b->n && e == 0; i++) {
-		if (i < b->n && is_wanted(s, b, i)) {
+		if (i < b->n && is_wanted(s, b, (uint32_t)i)) {
 			run++;
 			continue;
 		}
 		if (run > 0)
-			e = pwrite_all(fd, blocks_at(b, i - run), (size_t)run * b->block_size,
-			    (uint64_t)(i - run) * b->block_size);
+			e = pwrite_all(fd, blocks_at(b, (uint32_t)(i - run)),
+			    run * b->block_size, (i - run) * b->block_size);
 		run = 0;
 	}
 	return e;
@@ -76,6 +79,24 @@ write_copy(struct source *s, const struct blocks *b, int fd)
 	    pwrite_all(fd, s->context, s->context_size, b->size);
 }
 
+/* Or zeros, so far. */
+static bool
+is_trace(const unsigned char *base)
+{
+	uint32_t magic;
+
+	memcpy(&magic, base, sizeof magic);
+	return magic == TNF_MAGIC || magic == TNF_MAGIC_SWAPPED || magic == 0;
+}
+
+static bool
+has_its_size(const struct source *s)
+{
+	struct stat st;
+
+	return fstat(s->fd, &st) == 0 && (uint64_t)st.st_size <= s->most + TNF_CONTEXT_SIZE_MAX;
+}
+
 int
 source_write(struct source *s, int fd)
 {
@@ -89,10 +110,17 @@ source_write(struct source *s, int fd)
 		return s->base != NULL ? kernel_write(s, fd) : ENODATA;
 	if (s->fd < 0)
 		return ENODATA;
+	/* A file that was no trace, or has become another one, costs nothing more. */
+	if (*s->broken != '\0' || (s->base != NULL && !is_trace(s->base)))
+		return EBADMSG;
+	if (!has_its_size(s))
+		return EFBIG;
 	if ((e = tnf_image_open(s->fd, &base, &size)) != 0)
 		return e;
 	if (tnf_image_is_empty(base, size))
 		e = ENODATA;
+	else if (size > s->most + TNF_CONTEXT_SIZE_MAX)
+		e = EFBIG;
 	else if (blocks_open(&b, base, size))
 		e = write_copy(s, &b, fd);
 	else if (s->kind == SOURCE_PROCESS)

@@ -6,11 +6,14 @@
 #include <sys/syscall.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <fcntl.h>
+
+#include <tnf/context.h>
 
 #include "common/its-file.h"
 #include "common/open-regular.h"
@@ -170,8 +173,18 @@ source_not_opened(struct source *s, int error)
 		s->retry += s->told ? RETOLD_NS : 0;
 		return;
 	}
-	source_break(s, error == EPERM || error == EINVAL ?
+	source_break(s, error == EPERM || error == EINVAL || (s->told && error == EACCES) ?
 	    "the trace file that it names is not its own" : strerror(error));
+}
+
+static void
+source_too_large(struct source *s, uint64_t size)
+{
+	char why[sizeof s->broken];
+
+	snprintf(why, sizeof why, "its trace file has %" PRIu64 " bytes, of which a source may have "
+	    "%" PRIu64 ": raise limit, or size", size, s->most);
+	source_break(s, why);
 }
 
 /* Its file, once it is there and has a size. */
@@ -189,6 +202,11 @@ source_map(struct source *s, int64_t now)
 	}
 	if (fstat(s->fd, &st) != 0 || st.st_size == 0)
 		return;
+	/* Behind a buffer there may be a context. */
+	if ((uint64_t)st.st_size > s->most + TNF_CONTEXT_SIZE_MAX) {
+		source_too_large(s, (uint64_t)st.st_size);
+		return;
+	}
 	void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, s->fd, 0);
 	if (map == MAP_FAILED) {
 		source_break(s, strerror(errno));
@@ -270,6 +288,10 @@ source_begin(struct source *s)
 		s->stream = NULL;
 		if (e != ENODATA)
 			source_break(s, tnf_error_message(e));
+		return;
+	}
+	if (s->kind != SOURCE_KERNEL && blocks_open(&b, s->base, s->size) && b.size > s->most) {
+		source_too_large(s, b.size);
 		return;
 	}
 	/* What was lost before we came is no news. */

@@ -34,6 +34,7 @@ struct source {
 	struct kp *kp;
 	const unsigned char *base;	/* mapped; NULL: not yet */
 	size_t	 size;
+	uint64_t most;		/* bytes that its buffer may have, the kernel's any number */
 	char	*probes;	/* that are on: names with a newline behind each */
 	int64_t	 opened;	/* monotonic */
 	int64_t	 fires_from;	/* earlier events fire nothing */
