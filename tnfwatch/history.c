@@ -48,6 +48,14 @@ struct history {
 
 /* All histories together. */
 static uint64_t history_bytes;
+static unsigned histories;
+
+/* Who has the most makes room: a busy source does not cost the others theirs. */
+static bool
+has_its_share(const struct history *h)
+{
+	return h->st.bytes >= history_bytes / histories;
+}
 
 struct history *
 history_new(const struct source *s, const struct history_place *p)
@@ -67,6 +75,7 @@ history_new(const struct source *s, const struct history_place *p)
 	h->time = h->before = now_mono();
 	h->quarter = INT64_MAX;
 	h->id = tnf_xstrdup(s->id);
+	histories++;
 	return h;
 }
 
@@ -124,6 +133,7 @@ history_free(struct history *h)
 		}
 		segment_drop_first(h);
 	}
+	histories--;
 	free(h->saved);
 	free(h->held);
 	free(h->id);
@@ -448,7 +458,7 @@ history_cut(struct history *h, struct source *src, uint64_t cursor, int64_t now)
 	c.blocks = tnf_xcalloc(data + 1, sizeof *c.blocks);
 	cut_choose(h, &c, cursor, fast);
 	if (c.n > 0 && (segment_worker_load() > LOAD_MAX || (history_bytes > h->place.limit &&
-	    h->first == NULL)))
+	    h->first == NULL && has_its_share(h))))
 		history_refuse(h, c.n, now);
 	else if (c.n > 0) {
 		context_renew(src, now);
@@ -495,7 +505,7 @@ history_trim(struct history *h, int64_t now, bool hold)
 			segment_drop_first(h);
 			continue;
 		}
-		if (history_bytes <= h->place.limit)
+		if (history_bytes <= h->place.limit || !has_its_share(h))
 			return;
 		history_refuse(h, h->first->n_blocks, h->whole_from);
 		h->st.broken = now + h->place.keep;

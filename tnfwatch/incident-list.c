@@ -249,28 +249,91 @@ incident_clean(const struct config *c)
 	closedir(list);
 }
 
+/* The length of "TIME-TRIGGER" in "TIME-TRIGGER.2". */
+static size_t
+stem_length(const char *id)
+{
+	size_t n = strlen(id), digits = n;
+
+	while (digits > 0 && id[digits - 1] >= '0' && id[digits - 1] <= '9')
+		digits--;
+	return digits < n && digits > 0 && id[digits - 1] == '.' ? digits - 1 : n;
+}
+
+static bool
+same_trigger(const char *a, const char *b)
+{
+	const char *x = strchr(a, '-'), *y = strchr(b, '-');
+	size_t n = stem_length(a) - (size_t)(x != NULL ? x - a : 0);
+
+	return x != NULL && y != NULL && n == stem_length(b) - (size_t)(y - b) &&
+	    memcmp(x, y, n) == 0;
+}
+
+struct kept {
+	char	*id;
+	uint64_t size;
+	bool	 stays;
+};
+
+/* The oldest of the trigger whose incidents have the most room: one that fires again and
+   again does not cost what another one has kept.  n: there is none. */
+static size_t
+incident_to_remove(const struct kept *k, size_t n)
+{
+	size_t found = n;
+	uint64_t most = 0, sum;
+
+	for (size_t i = 0; i < n; i++) {
+		sum = 0;
+		for (size_t j = 0; j < n && !k[i].stays; j++)
+			if (same_trigger(k[i].id, k[j].id))
+				sum += k[j].size;
+		if (!k[i].stays && (found == n || sum > most)) {
+			most = sum;
+			found = i;
+		}
+	}
+	return found;
+}
+
+static uint64_t
+kept_remove(const struct config *c, struct kept *k)
+{
+	uint64_t size = k->size;
+	int e = incident_remove(c, k->id);
+
+	k->stays = true;
+	if (e != 0) {
+		say("%s: cannot remove it: %s", k->id, strerror(e));
+		return 0;
+	}
+	k->size = 0;
+	say("%s: removed: limit = %llu bytes is reached", k->id, (unsigned long long)c->limit);
+	return size;
+}
+
 void
 incident_make_room(const struct config *c)
 {
-	uint64_t used = disk_usage(AT_FDCWD, c->directory), size;
+	uint64_t used = disk_usage(AT_FDCWD, c->directory), freed;
 	char **list, *path;
-	size_t n = incident_list(c, &list);
-	int e;
+	size_t n = incident_list(c, &list), i;
+	struct kept *k = tnf_xcalloc(n + 1, sizeof *k);
 
-	for (size_t i = 0; i < n; i++) {
+	for (i = 0; i < n && used > c->limit; i++) {
+		path = incident_path(c, list[i]);
 		/* The newest one stays: it has just been announced. */
-		if (i + 1 < n && used > c->limit && !incident_pinned(c, list[i])) {
-			path = incident_path(c, list[i]);
-			size = disk_usage(AT_FDCWD, path);
-			if ((e = incident_remove(c, list[i])) == 0) {
-				used -= size < used ? size : used;
-				say("%s: removed: limit = %llu bytes is reached", list[i],
-				    (unsigned long long)c->limit);
-			} else
-				say("%s: cannot remove it: %s", list[i], strerror(e));
-			free(path);
-		}
-		free(list[i]);
+		k[i] = (struct kept){ .id = list[i], .size = disk_usage(AT_FDCWD, path),
+		    .stays = i + 1 == n || incident_pinned(c, list[i]) };
+		free(path);
 	}
+	while (used > c->limit && (i = incident_to_remove(k, n)) < n) {
+		freed = kept_remove(c, &k[i]);
+		used -= freed < used ? freed : used;
+	}
+	for (i = 0; i < n; i++)
+		free(list[i]);
 	free(list);
+	free(k);
 }

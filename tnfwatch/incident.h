@@ -40,8 +40,8 @@ int incident_remove(const struct config *, const char *id);
 
 /* What earlier runs have left half done. */
 void incident_clean(const struct config *);
-/* Removes the oldest ones that are not pinned, until all below the directory takes
-   no more than the limit. */
+/* Until all below the directory takes no more than the limit, removes the oldest one
+   that is not pinned of the trigger that has the most. */
 void incident_make_room(const struct config *);
 
 #endif /* TNFWATCH_INCIDENT_H */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Guards: a full disk that costs more than the incident that is written; a limit that is
-# not kept, or costs what is pinned.
+# not kept, or costs what is pinned; a trigger that costs the incidents of another one.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 . "$TNF_SOURCE/tests/watch/lib.sh"
 need_root
@@ -19,6 +19,9 @@ program = $SHOP
 enable = order
 size = 512k
 [trigger hand]
+after = 0ms
+limit = 1000/hour
+[trigger rare]
 after = 0ms
 T
 watch
@@ -47,4 +50,20 @@ w fire hand >/dev/null
 gone() { ! kept "$second"; }
 wait_for 120 gone || fail "limit: second $second: $(w list): $(cat "$TMP/log")"
 kept "$pinned" || fail "the pinned one is gone: $(w list)"
+
+# One that fires again and again makes room for itself.
+sed -i 's/^limit = 1m/limit = 5m/' "$CONF"
+kill -HUP "$PID"
+again() { [ "$(grep -c 'read again' "$TMP/log")" -ge 2 ]; }
+wait_for 120 again || fail "said: $(cat "$TMP/log")"
+fire rare
+rare=$(cat "$TMP/out")
+removed() { grep -c 'removed: limit' "$TMP/log"; }
+n=$(removed)
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+	fire hand
+	[ "$(removed)" -lt $((n + 2)) ] || break
+done
+[ "$(removed)" -ge $((n + 2)) ] || fail "limit: nothing is removed: $(w list)"
+kept "$rare" || fail "another trigger's incident is gone: $(w list): $(cat "$TMP/log")"
 stop_watch
