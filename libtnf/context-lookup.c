@@ -115,7 +115,6 @@ open_source(struct context_source *s, tnf_context_t **ret)
 	if ((e = s->read(s, head, sizeof head, 0)) != 0)
 		return e;
 	s->swapped = context_lookup_word32(head, 0, false) == TNF_MAGIC_SWAPPED;
-	s->is_little = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != s->swapped;
 	e = context_lookup_locate(head, s->size, &offset, &length);
 	if (e != 0 && e != ENODATA)
 		return e;

@@ -72,7 +72,7 @@ tnf_context_names(const struct context_source *s, char **ret, size_t *ret_size)
 {
 	unsigned char head[TNF_EXT_OFFSET + sizeof(struct tnf_ext)];
 	const unsigned char *x = head + TNF_EXT_OFFSET;
-	uint32_t block_size, half[2];
+	uint32_t block_size, latest;
 	uint64_t names;
 	FILE *f;
 
@@ -83,16 +83,15 @@ tnf_context_names(const struct context_source *s, char **ret, size_t *ret_size)
 	    context_names_word(s, x + offsetof(struct tnf_ext, size)) <
 	    offsetof(struct tnf_ext, names) + sizeof names)
 		return 0;
-	half[0] = context_names_word(s, x + offsetof(struct tnf_ext, names));
-	half[1] = context_names_word(s, x + offsetof(struct tnf_ext, names) + 4);
-	names = half[s->is_little ? 1 : 0];
+	memcpy(&names, x + offsetof(struct tnf_ext, names), sizeof names);
+	latest = (uint32_t)((s->swapped ? __builtin_bswap64(names) : names) >> 32);
 	block_size = context_names_word(s, head + offsetof(struct tnf_file_header, block_size));
-	if (names == 0 || block_size < TNF_NAMES_FIRST + STEP ||
+	if (latest == 0 || block_size < TNF_NAMES_FIRST + STEP ||
 	    block_size > TNF_BLOCK_SIZE_MAX)
 		return 0;
 	if ((f = open_memstream(ret, ret_size)) == NULL)
 		return ENOMEM;
-	int e = blocks_lines(s, (uint32_t)names, block_size, f);
+	int e = blocks_lines(s, latest, block_size, f);
 	if (fclose(f) != 0)
 		e = ENOMEM;
 	if (e != 0) {

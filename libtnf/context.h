@@ -58,7 +58,6 @@ struct context_source {
 	int	 fd;
 	uint64_t size;
 	bool	 swapped;	/* its words have the other byte order than ours */
-	bool	 is_little;	/* theirs */
 };
 
 /* context-names.c: the lines in the file's blocks of names; *ret, to be freed, may be
