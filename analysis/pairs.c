@@ -53,6 +53,7 @@ struct open {
 	const char	*name;
 	struct tnf_event start;
 	uint64_t	 start_at;
+	unsigned	 keep;		/* enum keep, of the start */
 	void		*user;
 };
 
@@ -70,7 +71,7 @@ struct pairs {
 	struct map	 innermost;	/* by rule and key: struct open * */
 	struct recent	 recent[RECENT];	/* by the last bits of the key */
 	struct open	*oldest, *newest;
-	size_t		 n_open;
+	size_t		 n_open, n_kept, n_awaited;
 	uint64_t	 orphans;
 	uint64_t	 fed;		/* events */
 	struct open	*spare;		/* chained by 'after' */
@@ -329,6 +330,12 @@ pairs_remove(struct pairs *p, const struct pair_rule *rule, uint64_t key)
 	tnf_map_remove(&p->innermost, of, sizeof(of));
 }
 
+static bool
+keep_awaited(unsigned keep)
+{
+	return (keep & (KEEP_WHO | KEEP_WHEN)) == (KEEP_WHO | KEEP_WHEN);
+}
+
 static void
 pairs_unlink(struct pairs *p, struct open *o)
 {
@@ -337,6 +344,8 @@ pairs_unlink(struct pairs *p, struct open *o)
 	o->after = p->spare;
 	p->spare = o;
 	p->n_open--;
+	p->n_kept -= o->keep == KEEP_ALL;
+	p->n_awaited -= keep_awaited(o->keep);
 }
 
 /* Out of its instance, wherever it stands there, and of the list. */
@@ -367,7 +376,7 @@ pairs_drop(struct pairs *p, struct open *o)
 
 /* An open start at the end of the list; NULL: there are too many. */
 static struct open *
-pairs_append(struct pairs *p)
+pairs_append(struct pairs *p, unsigned keep)
 {
 	struct open *o;
 
@@ -383,17 +392,20 @@ pairs_append(struct pairs *p)
 	o->before = p->newest;
 	o->after = NULL;
 	o->user = NULL;
+	o->keep = keep;
 	*(p->newest != NULL ? &p->newest->after : &p->oldest) = o;
 	p->newest = o;
 	p->n_open++;
+	p->n_kept += keep == KEEP_ALL;
+	p->n_awaited += keep_awaited(keep);
 	return o;
 }
 
 static enum pair_role
 pairs_opened(struct pairs *p, const struct role *r, uint64_t key,
-    const struct tnf_event *ev, struct pair_slice *ret)
+    const struct tnf_event *ev, unsigned keep, struct pair_slice *ret)
 {
-	struct open *o = pairs_append(p), **innermost;
+	struct open *o = pairs_append(p, keep), **innermost;
 
 	if (o == NULL)
 		return PAIR_NONE;
@@ -408,23 +420,25 @@ pairs_opened(struct pairs *p, const struct role *r, uint64_t key,
 	o->start = *ev;
 	o->start_at = p->fed;
 	*innermost = o;
-	*ret = (struct pair_slice){ r->rule, r->name, &o->start, p->fed, 0, key, &o->user };
+	*ret = (struct pair_slice){ r->rule, r->name, &o->start, p->fed, 0, key,
+	    keep == KEEP_ALL, keep == KEEP_ALL, &o->user };
 	return PAIR_START;
 }
 
 static enum pair_role
 pairs_closed(struct pairs *p, const struct role *r, uint64_t key,
-    const struct tnf_event *ev, struct pair_slice *ret)
+    const struct tnf_event *ev, unsigned keep, struct pair_slice *ret)
 {
 	struct open **innermost = pairs_find(p, r->rule, key, false), *o;
 
 	if (innermost == NULL || (o = *innermost) == NULL) {
-		p->orphans++;
-		*ret = (struct pair_slice){ NULL, r->name, ev, p->fed, 0, key, NULL };
+		p->orphans += keep == KEEP_ALL;
+		*ret = (struct pair_slice){ NULL, r->name, ev, p->fed, 0, key, false, false, NULL };
 		return PAIR_END;
 	}
 	*ret = (struct pair_slice){ o->rule, o->name, &o->start, o->start_at,
-	    ev->time - o->start.time, key, &o->user };
+	    ev->time - o->start.time, key, o->keep == KEEP_ALL,
+	    keep_awaited(o->keep) && ((o->keep | keep) & KEEP_WHAT) != 0, &o->user };
 	*innermost = o->outer;
 	if (o->outer != NULL)
 		o->outer->inner = NULL;
@@ -477,7 +491,7 @@ pairs_span(struct pairs *p, const struct tnf_probe *probe)
 }
 
 enum pair_role
-pairs_feed(struct pairs *p, const struct tnf_event *ev, struct pair_slice *ret)
+pairs_feed(struct pairs *p, const struct tnf_event *ev, unsigned keep, struct pair_slice *ret)
 {
 	const struct role *r = role_of(p, ev->probe);
 
@@ -485,14 +499,20 @@ pairs_feed(struct pairs *p, const struct tnf_event *ev, struct pair_slice *ret)
 	if (r->role == PAIR_NONE)
 		return PAIR_NONE;
 	uint64_t key = pairs_instance(r, ev);
-	return r->role == PAIR_START ? pairs_opened(p, r, key, ev, ret) :
-	    pairs_closed(p, r, key, ev, ret);
+	return r->role == PAIR_START ? pairs_opened(p, r, key, ev, keep, ret) :
+	    pairs_closed(p, r, key, ev, keep, ret);
 }
 
 size_t
 pairs_open(const struct pairs *p)
 {
-	return p->n_open;
+	return p->n_kept;
+}
+
+size_t
+pairs_awaited(const struct pairs *p)
+{
+	return p->n_awaited;
 }
 
 void
@@ -501,9 +521,10 @@ pairs_each_open(const struct pairs *p,
 {
 	for (const struct open *o = p->oldest; o != NULL; o = o->after) {
 		struct pair_slice s = { o->rule, o->name, &o->start, o->start_at,
-		    0, o->key, NULL };
+		    0, o->key, true, true, NULL };
 
-		fn(arg, &s);
+		if (o->keep == KEEP_ALL)
+			fn(arg, &s);
 	}
 }
 

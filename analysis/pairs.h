@@ -16,6 +16,16 @@
 
 enum pair_role { PAIR_NONE, PAIR_START, PAIR_END };
 
+/*
+ * What filters say of an event: it is of a thread and CPU that was asked for, of a time
+ * that was asked for, and what was asked for (its probe and members).
+ *
+ * All events are fed, whatever filters say of them, since an end may be written by another
+ * thread than its start, and at any time.  What lies between is kept if the start is KEEP_WHO
+ * and KEEP_WHEN, and start or end is KEEP_WHAT.
+ */
+enum keep { KEEP_WHO = 1, KEEP_WHEN = 2, KEEP_WHAT = 4, KEEP_ALL = 7 };
+
 struct pair_rule {
 	const char	*name;		/* of what lies between: "syscall" */
 	const char	*start;		/* probe name; NULL: any that ends in start_suffix */
@@ -33,6 +43,8 @@ struct pair_slice {
 	uint64_t	 start_at;	/* it was the n-th event fed, from 1 */
 	int64_t		 duration;	/* ns */
 	uint64_t	 id;		/* of the instance, for async rules */
+	bool		 start_kept;	/* the filters keep the start as an event */
+	bool		 kept;		/* ... and what lies between; of a start, so far */
 	void		**user;		/* the client's, NULL at first: stays with the
 					   start until its end; NULL: orphans */
 };
@@ -69,17 +81,19 @@ const char *pairs_span(struct pairs *, const struct tnf_probe *);
 const struct pair_rule *pairs_rule(const struct pairs *, unsigned i);
 
 /*
- * Feeds the next event in time order.  PAIR_START: *ret has rule, name, start
- * and id.  PAIR_END: all of it; or, if the start was not seen (it lies before
- * the trace), rule is NULL.
+ * Feeds the next event in time order, and what filters say of it (enum keep).  PAIR_START:
+ * *ret has rule, name, start and id.  PAIR_END: all of it; or, if the start was not seen (it
+ * lies before the trace), rule is NULL.
  */
-enum pair_role pairs_feed(struct pairs *, const struct tnf_event *,
+enum pair_role pairs_feed(struct pairs *, const struct tnf_event *, unsigned keep,
     struct pair_slice *ret);
 
-/* Starts without an end so far: how many, and each of them, oldest first. */
+/* Starts without an end so far that are kept: how many, and each of them, oldest first. */
 size_t pairs_open(const struct pairs *);
 void pairs_each_open(const struct pairs *,
     void (*fn)(void *arg, const struct pair_slice *), void *arg);
-uint64_t pairs_orphans(const struct pairs *);	/* ends without a start */
+uint64_t pairs_orphans(const struct pairs *);	/* ends without a start, kept */
+/* Starts without an end so far with which it may be kept. */
+size_t pairs_awaited(const struct pairs *);
 
 #endif

@@ -32,10 +32,11 @@ struct thread {
 	uint32_t	 lwpid;
 	bool		 known;		/* state and since are set */
 	bool		 ended;		/* has nothing to be accounted for */
+	bool		 chosen;	/* by states_choose() */
 	unsigned	 state;
 	int64_t		 since;
 	int32_t		 cpu;		/* where it was seen last */
-	struct state_span *held;	/* until its numbers are known */
+	struct state_span *held;	/* until its numbers are known, or it is chosen */
 	unsigned	 n_held;
 	void		*user;
 };
@@ -54,6 +55,8 @@ struct states {
 	unsigned	 n_others;
 	struct thread	*on_cpu[CPUS_MAX];	/* seen there last */
 	unsigned	 n_held;	/* of all threads */
+	bool		 sieve;		/* only threads that are chosen */
+	int64_t		 from, to;	/* of times that are asked for */
 	struct perprobe	 meaning;	/* struct meaning */
 	int64_t		 last;
 };
@@ -75,6 +78,8 @@ states_new(state_span_fn *span, void *arg)
 	s->arg = arg;
 	s->ids = &s->own_ids;
 	s->max = STATES_THREADS_MAX;
+	s->from = INT64_MIN;
+	s->to = INT64_MAX;
 	tnf_map_init(&s->threads, sizeof(struct thread));
 	return s;
 }
@@ -186,6 +191,22 @@ states_writer(struct states *s, uint64_t tid)
 	return s->newest;
 }
 
+/* What of the span is in the time that is asked for. */
+static void
+states_put(const struct states *s, const struct state_span *span)
+{
+	struct state_span part = *span;
+	int64_t end = span->start + span->duration;
+
+	if (end > s->to)
+		end = s->to;
+	if (part.start < s->from)
+		part.start = s->from;
+	part.duration = end - part.start;
+	if (part.duration > 0 || (part.duration == 0 && span->duration == 0))
+		s->span(s->arg, &part);
+}
+
 /* Its numbers are known, or will never be. */
 static void
 release_held(struct states *s, struct thread *t)
@@ -193,7 +214,8 @@ release_held(struct states *s, struct thread *t)
 	for (unsigned i = 0; i < t->n_held; i++) {
 		t->held[i].pid = t->pid;
 		t->held[i].lwpid = t->lwpid;
-		s->span(s->arg, &t->held[i]);
+		if (!s->sieve || t->chosen)
+			states_put(s, &t->held[i]);
 	}
 	s->n_held -= t->n_held;
 	t->n_held = 0;
@@ -222,10 +244,10 @@ states_leave(struct states *s, struct thread *t, int64_t now)
 		t->user = NULL;
 	}
 	if (t->known && now >= t->since && s->span != NULL) {
-		if (t->lwpid == 0 && s->n_held < HELD_MAX)
+		if ((s->sieve && !t->chosen) || (t->lwpid == 0 && s->n_held < HELD_MAX))
 			states_hold(s, t, &span);
 		else
-			s->span(s->arg, &span);
+			states_put(s, &span);
 	}
 	t->known = false;
 }
@@ -264,6 +286,7 @@ begin_thread(struct states *s, struct thread *t, int64_t now)
 	t->pid = 0;
 	t->lwpid = 0;
 	t->ended = false;
+	t->chosen = false;
 }
 
 static void
@@ -339,7 +362,24 @@ states_identify(struct states *s, struct thread *t, const struct tnf_event *ev)
 		begin_thread(s, t, ev->time);
 	t->pid = ev->pid;
 	t->lwpid = ev->lwpid;
-	release_held(s, t);
+	if (!s->sieve)
+		release_held(s, t);
+}
+
+void
+states_sieve(struct states *s)
+{
+	s->sieve = true;
+}
+
+void
+states_window(struct states *s, int64_t from, int64_t to)
+{
+	s->from = from;
+	s->to = to;
+	for (unsigned i = 0; i < s->n_others; i++)
+		if (s->others[i] != NULL)
+			states_window(s->others[i], from, to);
 }
 
 /* A machine has processors and addresses of its own. */
@@ -357,6 +397,8 @@ states_of_host(struct states *s, unsigned host)
 		s->others[host - 1] = states_new(s->span, s->arg);
 		s->others[host - 1]->ids = s->ids;
 		s->others[host - 1]->host = host;
+		s->others[host - 1]->sieve = s->sieve;
+		states_window(s->others[host - 1], s->from, s->to);
 	}
 	return s->others[host - 1];
 }
@@ -398,6 +440,20 @@ states_feed(struct states *s, const struct tnf_event *ev)
 		break;
 	}
 	return self->id;
+}
+
+void
+states_choose(struct states *s, const struct tnf_event *ev)
+{
+	unsigned host = tnf_file_host(ev->file);
+	struct thread *t;
+
+	if (host != s->host)
+		s = states_of_host(s, host);
+	if (!s->sieve || !ev->kernel || (t = states_writer(s, ev->tid)) == NULL || t->chosen)
+		return;
+	t->chosen = true;
+	release_held(s, t);
 }
 
 void

@@ -58,6 +58,12 @@ struct states *states_new_endless(state_change_fn *, void *arg, size_t max);
 void states_forget(struct states *);
 /* The thread at this address as it is now; false: not known, or in no state. */
 bool states_now(const struct states *, uint64_t tid, struct state_span *);
+/* Spans of the threads alone that states_choose() names, also those from before. */
+void states_sieve(struct states *);
+/* The thread that wrote this event. */
+void states_choose(struct states *, const struct tnf_event *);
+/* Spans end and begin there, if they would later or earlier. */
+void states_window(struct states *, int64_t from, int64_t to);
 /* Returns the id of the thread that wrote the event; 0: none. */
 uint32_t states_feed(struct states *, const struct tnf_event *);
 /* Ends every open span at the time of the last event, and frees. */

@@ -178,20 +178,29 @@ stats_event_row(struct stats *s, const struct tnf_event *ev)
 	return *recent = stats_row_of(s, false);
 }
 
-void
-stats_event(struct stats *s, const struct tnf_event *ev)
+static void
+stats_count(struct stats *s, const struct tnf_event *ev)
 {
-	struct pair_slice slice;
-	struct stats_row *r;
+	struct stats_row *r = stats_event_row(s, ev);
 
 	if (s->events++ == 0)
 		s->first = ev->time;
 	s->last = ev->time;
-	if ((r = stats_event_row(s, ev)) != NULL)
+	if (r != NULL)
 		r->count++;
 	else
 		s->ungrouped++;
-	if (pairs_feed(s->of.pairs, ev, &slice) != PAIR_END || slice.rule == NULL)
+}
+
+void
+stats_event(struct stats *s, const struct tnf_event *ev, unsigned keep)
+{
+	struct pair_slice slice;
+	struct stats_row *r;
+
+	if (keep == KEEP_ALL)
+		stats_count(s, ev);
+	if (pairs_feed(s->of.pairs, ev, keep, &slice) != PAIR_END || !slice.kept)
 		return;
 	make_key(s, slice.name, slice.start);
 	if ((r = stats_row_of(s, true)) == NULL)

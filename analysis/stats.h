@@ -40,7 +40,7 @@ struct stats_of {
    what; size is its room, 512 is plenty. */
 struct stats *stats_new(const struct stats_of *of, char *why, size_t size);
 void stats_free(struct stats *);
-void stats_event(struct stats *, const struct tnf_event *);
+void stats_event(struct stats *, const struct tnf_event *, unsigned keep);	/* pairs.h */
 
 /* Pairs first, most time first, then events by count; those that are equal as they
    were seen first.  Valid until the next call. */

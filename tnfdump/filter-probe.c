@@ -48,7 +48,7 @@ static int
 filter_probe_set(struct dump *d, const char *option, bool by_key, const char *list)
 {
 	const struct filter f = { .option = option, .keep = list_keep, .start = list_start,
-		.free = list_free };
+		.free = list_free, .asks = KEEP_WHAT };
 	struct list *l = pipeline_filter_arg(d, &f, sizeof(*l));
 
 	l->option = option;

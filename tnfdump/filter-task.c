@@ -165,7 +165,7 @@ tasks_wanted_of(struct dump *d, const char *option)
 {
 	const struct filter f = { .option = option, .keep = task_keep, .see = task_see,
 		.start = task_start, .end = task_end, .free = task_free,
-		.writer = true };
+		.asks = KEEP_WHO };
 
 	return pipeline_filter_arg(d, &f, sizeof(struct tasks_wanted));
 }

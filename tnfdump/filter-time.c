@@ -2,7 +2,7 @@
  * filter-time.c - filters by time: --from, --until, --last.
  *
  * Events come in the order of their times.  So beyond --until there is nothing to read
- * (enough), and blocks before --from are not read (tnf_stream_skip()), as long as no other
+ * (beyond), and blocks before --from are not read (tnf_stream_skip()), as long as no other
  * filter has to see what is dropped.
  */
 #include <stdlib.h>
@@ -19,7 +19,6 @@ struct window {
 	struct dump	   *d;
 	struct timespec_arg from, until;
 	int64_t		    last;	/* duration; 0: not asked for */
-	int64_t		    low, high;
 };
 
 static bool
@@ -27,11 +26,11 @@ filter_time_keep(void *arg, const struct tnf_event *ev)
 {
 	struct window *w = arg;
 
-	if (ev->time > w->high) {
-		w->d->enough = true;	/* they come in order */
+	if (ev->time > w->d->high) {
+		w->d->beyond = true;	/* they come in order */
 		return false;
 	}
-	return ev->time >= w->low;
+	return ev->time >= w->d->low;
 }
 
 /* From the first file that tells its clock. */
@@ -89,18 +88,16 @@ filter_time_start(void *arg, struct dump *d)
 	int err;
 
 	w->d = d;
-	w->low = INT64_MIN;
-	w->high = INT64_MAX;
-	if (filter_time_resolve(d, "from", &w->from, &w->low) != 0 ||
-	    filter_time_resolve(d, "until", &w->until, &w->high) != 0)
+	if (filter_time_resolve(d, "from", &w->from, &d->low) != 0 ||
+	    filter_time_resolve(d, "until", &w->until, &d->high) != 0)
 		return -1;
 	if (w->last > 0) {
 		if (!__builtin_sub_overflow(last_time(d), w->last, &low) &&
-		    low > w->low)
-			w->low = low;
+		    low > d->low)
+			d->low = low;
 	}
-	if (w->low != INT64_MIN && filter_time_is_alone(d) &&
-	    (err = tnf_stream_skip(d->stream, w->low)) != 0) {
+	if (d->low != INT64_MIN && filter_time_is_alone(d) && !d->output->whole &&
+	    (err = tnf_stream_skip(d->stream, d->low)) != 0) {
 		dump_error(d, "%s", tnf_error_message(err));
 		return -1;
 	}
@@ -112,7 +109,7 @@ static struct window *
 filter_time_of(struct dump *d)
 {
 	const struct filter f = { .option = "from", .keep = filter_time_keep,
-		.start = filter_time_start, .free = free };
+		.start = filter_time_start, .free = free, .asks = KEEP_WHEN };
 
 	return pipeline_filter_arg(d, &f, sizeof(struct window));
 }

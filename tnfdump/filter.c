@@ -95,7 +95,8 @@ where_set(struct dump *d, const char *text)
 {
 	struct expr_error error;
 	struct filter f = { .option = "where", .keep = where_keep,
-		.start = where_start, .end = where_end, .free = where_free };
+		.start = where_start, .end = where_end, .free = where_free,
+		.asks = KEEP_WHAT };
 	char message[512];
 
 	f.arg = expr_new(text, dump_expr_source(d), &error);
@@ -169,7 +170,7 @@ int
 cpu_set(struct dump *d, const char *list)
 {
 	const struct filter f = { .option = "cpu", .keep = cpu_keep, .see = cpu_see,
-		.start = cpu_start, .end = cpu_end, .free = cpu_free };
+		.start = cpu_start, .end = cpu_end, .free = cpu_free, .asks = KEEP_WHO };
 	struct cpus_wanted *w = pipeline_filter_arg(d, &f, sizeof *w);
 
 	return selectors_add(&w->list, list, false) ? 0 :

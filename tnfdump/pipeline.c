@@ -61,25 +61,29 @@ pipeline_machine(struct dump *d, const struct tnf_file *f)
 	pretty_machine_set(origin_fact(d, f, "machine"));
 }
 
+/* Is the event for the output? */
 static bool
 pipeline_keep(struct dump *d, const struct tnf_event *ev)
 {
+	unsigned keep = KEEP_ALL;
+
 	if (!hosts_placed(d, ev))
 		return false;
 	pipeline_machine(d, ev->file);
-	d->chosen = true;
-	for (const struct filter *f = d->filters; f != NULL; f = f->next) {
-		if (f->keep(f->arg, ev))
-			continue;
-		if (!f->writer || !d->output->all_writers) {
-			while ((f = f->next) != NULL)
-				if (f->see != NULL)
-					f->see(f->arg, ev);
-			return false;
-		}
-		d->chosen = false;
-	}
-	return true;
+	for (const struct filter *f = d->filters; f != NULL; f = f->next)
+		if (keep == KEEP_ALL || (d->output->all && (keep & f->asks) != 0)) {
+			if (!f->keep(f->arg, ev))
+				keep &= ~f->asks;
+		} else if (f->see != NULL)
+			f->see(f->arg, ev);
+	d->keep = keep;
+	return keep == KEEP_ALL || d->output->all;
+}
+
+bool
+pipeline_zero(const struct dump *d)
+{
+	return (d->keep | KEEP_WHAT) == KEEP_ALL;
 }
 
 static int
@@ -102,6 +106,8 @@ end_filters(struct dump *d)
 static int
 pipeline_put(struct dump *d, const struct tnf_event *ev)
 {
+	if (d->keep != KEEP_ALL)
+		return d->output->event(d, ev);
 	if (d->events == 0)
 		d->previous = ev->time;
 	if (d->hosts != NULL)
@@ -141,6 +147,15 @@ next_event(struct dump *d, struct tnf_event *ev)
 	return r;
 }
 
+/* The last event that can be kept has passed.  What is open goes on until it ends; nobody
+   waits for that who follows. */
+static bool
+pipeline_is_done(const struct dump *d)
+{
+	return d->beyond && (!d->output->all || d->pairs == NULL || d->follow != NULL ||
+	    pairs_awaited(d->pairs) == 0);
+}
+
 void
 pipeline_run(struct dump *d)
 {
@@ -150,18 +165,22 @@ pipeline_run(struct dump *d)
 	bool any = r == 1;
 	if (any)
 		d->first = d->previous = ev.time;
+	d->low = INT64_MIN;
+	d->high = INT64_MAX;
+	d->beyond = false;
 	dump_expr_begin(d);
 	if (start_filters(d) != 0)
 		return;
 	bool begun = d->output->begin == NULL || d->output->begin(d) == 0;
 	if (begun)
 		for (; r == 1 && !d->enough; r = next_event(d, &ev)) {
-			if (!pipeline_keep(d, &ev))
-				continue;
-			if (d->reverse != NULL)
-				reverse_add(d, &ev);
-			else if (pipeline_put(d, &ev) != 0)
-				break;
+			if (pipeline_keep(d, &ev)) {
+				if (d->reverse != NULL)
+					reverse_add(d, &ev);
+				else if (pipeline_put(d, &ev) != 0)
+					break;
+			}
+			d->enough |= pipeline_is_done(d);
 		}
 	if (begun && d->reverse != NULL)
 		put_reversed(d);

@@ -4,6 +4,7 @@
 #ifndef TNFDUMP_PIPELINE_H
 #define TNFDUMP_PIPELINE_H
 
+#include "analysis/pairs.h"
 #include "tnfdump/tnfdump.h"
 
 /*
@@ -12,7 +13,7 @@
  * each file.  'end', if any, after the last event, if there was one at all.
  * 'see', if any, is shown the events that a filter before this one dropped, so that
  * it can say in the end which of the names asked for are nowhere in the trace.
- * 'writer': it asks for the thread that wrote the event and nothing else.
+ * 'asks': what for (enum keep).
  */
 struct filter {
 	const char *option;	/* that made it */
@@ -22,7 +23,7 @@ struct filter {
 	void	(*end)(void *arg, struct dump *);	/* or NULL */
 	void	(*free)(void *arg);	/* or NULL */
 	void	*arg;
-	bool	writer;
+	unsigned asks;
 	struct filter *next;
 };
 
@@ -41,7 +42,9 @@ struct output {
 	int	(*event)(struct dump *, const struct tnf_event *);
 	int	(*end)(struct dump *);
 	bool	own_files;	/* writes to --output itself */
-	bool	all_writers;	/* filters of the writer only set dump->chosen */
+	bool	all;		/* event() gets those that filters drop, too: dump->keep tells;
+				   what begins and ends, and states, need them */
+	bool	whole;		/* ... also those of blocks before --from */
 	bool	pretty;		/* --pretty makes a difference */
 	bool	any_order;	/* each event stands for itself: --reverse */
 };
@@ -58,6 +61,9 @@ struct filter *pipeline_add_filter(struct dump *, const struct filter *,
 /* The arg of the option's filter: of the one that is there, or of such a one, added. */
 void *pipeline_filter_arg(struct dump *, const struct filter *, size_t arg_size);
 void pipeline_free_filters(struct dump *);
+/* Where times may begin to count, for an output that gets all events: what is kept, and
+   what it begins, is not earlier than this event. */
+bool pipeline_zero(const struct dump *);
 /* All events; dump->status says how it went. */
 void pipeline_run(struct dump *);
 

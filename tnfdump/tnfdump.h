@@ -68,8 +68,11 @@ struct dump {
 	struct origins	*origins;	/* what they tell of themselves; origin.c */
 
 	int64_t	 first;		/* time of the earliest event, before filters */
-	bool	 chosen;	/* the event's writer is; for outputs with all_writers */
-	bool	 enough;	/* a filter: no later event will be kept */
+	int64_t	 low, high;	/* the times asked for; INT64_MIN, INT64_MAX */
+	bool	 beyond;	/* a filter: no later event will be kept */
+	unsigned keep;		/* what the filters say of the event (enum keep) that an
+				   output is given which sees all of them */
+	bool	 enough;	/* no further event is read */
 	int64_t	 previous;	/* time of the event that was put out before */
 	uint64_t events;	/* put out */
 	const struct tnf_file *names_of;	/* its machine names system calls */

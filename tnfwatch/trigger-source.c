@@ -205,7 +205,7 @@ source_event(struct trigger_source *s, const struct tnf_event *ev)
 	if (use->n == 0 || is_last_call(use, ev))
 		return;
 	if (use->pairs)
-		hit.role = pairs_feed(s->pairs, ev, &hit.slice);
+		hit.role = pairs_feed(s->pairs, ev, KEEP_ALL, &hit.slice);
 	for (unsigned i = 0; i < use->n; i++)
 		kind_of(use->watches[i])->event(use->watches[i], &hit);
 	if (hit.role == PAIR_END && hit.slice.user != NULL)

@@ -80,7 +80,7 @@ static const struct pair_slice *
 span_slice(struct watch *w, const struct hit *hit, struct pair_slice *own, enum pair_role *role)
 {
 	if (w->pairs != NULL) {
-		*role = pairs_feed(w->pairs, hit->ev, own);
+		*role = pairs_feed(w->pairs, hit->ev, KEEP_ALL, own);
 		return own;
 	}
 	*role = hit->role;

@@ -61,11 +61,12 @@ diff_count(struct dump *d, const struct tnf_event *ev)
 {
 	struct side *s = d->state;
 
-	stats_event(s->stats, ev);
+	stats_event(s->stats, ev, d->keep);
 	return 0;
 }
 
-static const struct output counting = { "", "", diff_start, diff_count, NULL, .pretty = true };
+static const struct output counting = { "", "", diff_start, diff_count, NULL, .pretty = true,
+	.all = true, .whole = true };
 
 /* false: nothing to compare with. */
 static bool

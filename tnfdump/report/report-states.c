@@ -2,13 +2,15 @@
  * report-states.c - --states: how long each thread was in each microstate.
  *
  * Others write when a thread is woken and gets the CPU: all events are looked
- * at, and filters of the writer choose the threads that are printed.
+ * at.  A thread is printed if filters keep an event that it has written, at whatever time;
+ * filters of time choose the part of its states that counts.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
+#include "tnfdump/pipeline.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/text/print.h"
 #include "analysis/states.h"
@@ -69,6 +71,7 @@ states_report_begin(struct dump *d)
 	struct report *r = tnf_xcalloc(1, sizeof(*r));
 
 	r->states = states_new(report_states_span, r);
+	states_window(r->states, d->low, d->high);
 	r->d = d;
 	r->all = true;
 	d->state = r;
@@ -82,8 +85,10 @@ states_report_event(struct dump *d, const struct tnf_event *ev)
 	uint32_t id = states_feed(r->states, ev);
 	const char *comm;
 
-	r->all &= d->chosen;
-	if (id == 0 || !d->chosen)
+	bool chosen = (d->keep | KEEP_WHEN) == KEEP_ALL;
+
+	r->all &= chosen;
+	if (id == 0 || !chosen)
 		return 0;
 	struct account *a = account_of(r, id);
 	a->chosen = true;

@@ -39,7 +39,7 @@ stats_report_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct report *r = d->state;
 
-	stats_event(r->stats, ev);
+	stats_event(r->stats, ev, d->keep);
 	return 0;
 }
 

@@ -108,13 +108,14 @@ tree_event(struct dump *d, const struct tnf_event *ev)
 	struct tree *t = d->state;
 	unsigned *depth = depth_of(t, ev);
 	struct pair_slice s;
-	enum pair_role role = pairs_feed(t->d->pairs, ev, &s);
-	bool nests = role != PAIR_NONE && s.rule != NULL && !s.rule->async;
+	enum pair_role role = pairs_feed(t->d->pairs, ev, d->keep, &s);
 	bool ended = role == PAIR_END && s.rule != NULL;
+	bool nests = role != PAIR_NONE && s.rule != NULL && !s.rule->async && s.start_kept;
 
 	if (nests && ended && *depth > 0)
 		--*depth;
-	report_tree_line(t, ev, *depth, ended ? s.duration : -1);
+	if (d->keep == KEEP_ALL)
+		report_tree_line(t, ev, *depth, ended ? s.duration : -1);
 	if (nests && role == PAIR_START)
 		++*depth;
 	return t->d->out.error != 0 ? -1 : 0;

@@ -324,9 +324,9 @@ top_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct top *t = d->state;
 
-	stats_event(t->stats, ev);
-	t->events++;
-	t->all++;
+	stats_event(t->stats, ev, d->keep);
+	t->events += d->keep == KEEP_ALL;
+	t->all += d->keep == KEEP_ALL;
 	if (++t->look % LOOK_EVERY == 0)
 		top_look(t);
 	return 0;
@@ -357,7 +357,7 @@ top_end(struct dump *d)
 
 static const struct output top_output = {
 	.name = "top", .help = "", .begin = top_begin, .event = top_event,
-	.end = top_end, .pretty = true,
+	.end = top_end, .pretty = true, .all = true, .whole = true,
 };
 
 bool

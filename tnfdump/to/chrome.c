@@ -15,6 +15,7 @@
 #include "analysis/mark.h"
 #include "analysis/pairs.h"
 #include "tnfdump/text/pretty.h"
+#include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
 #include "analysis/states.h"
 #include "analysis/tasks.h"
@@ -129,6 +130,8 @@ chrome_begin(struct dump *d)
 	c->tasks = tasks_new();
 	c->state_rows = tasks_new();
 	c->states = states_new(chrome_span, c);
+	if (d->filters != NULL)
+		states_sieve(c->states);
 	c->d = d;
 	c->pairs = reports_pairs(d);
 	c->o = &d->out;
@@ -222,23 +225,43 @@ chrome_async(struct chrome *c, const char *phase, const struct pair_slice *s,
 	out_char(c->o, '}');
 }
 
+/* What an event has ended; with its start, if that is no event that is kept. */
+static void
+chrome_ended(struct chrome *c, const struct pair_slice *s, const struct tnf_event *ev)
+{
+	chrome_introduce(c, s->start);
+	if (!s->rule->async) {
+		chrome_slice(c, s, ev);
+		return;
+	}
+	if (!s->start_kept)
+		chrome_async(c, "b", s, s->start);
+	chrome_async(c, "e", s, ev);
+}
+
 int
 chrome_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct chrome *c = d->state;
+	bool kept = d->keep == KEEP_ALL;
 	struct pair_slice s;
 
-	if (c->first == INT64_MIN)
+	if (c->first == INT64_MIN && pipeline_zero(d)) {
 		c->first = ev->time;
-	chrome_introduce(c, ev);
+		states_window(c->states, c->first, d->high);
+	}
+	if (kept)
+		chrome_introduce(c, ev);
 	states_feed(c->states, ev);
-	enum pair_role role = pairs_feed(c->pairs, ev, &s);
-	if (role == PAIR_NONE || s.rule == NULL)
+	if (kept)
+		states_choose(c->states, ev);
+	enum pair_role role = pairs_feed(c->pairs, ev, d->keep, &s);
+	if (role == PAIR_END && s.kept)
+		chrome_ended(c, &s, ev);
+	else if (kept && (role == PAIR_NONE || !s.kept))
 		chrome_instant(c, ev);
-	else if (s.rule->async)
-		chrome_async(c, role == PAIR_START ? "b" : "e", &s, ev);
-	else if (role == PAIR_END)
-		chrome_slice(c, &s, ev);
+	else if (kept && s.rule->async)
+		chrome_async(c, "b", &s, ev);
 	return c->o->error != 0 ? -1 : 0;
 }
 

@@ -15,6 +15,7 @@
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
 #include "tnfdump/text/pretty.h"
+#include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
 #include "analysis/states.h"
 #include "common/xalloc.h"
@@ -58,6 +59,8 @@ struct html {
 	struct pairs	*pairs;		/* the dump's */
 	struct states	*states;
 	int64_t		 first, last;
+	int64_t		 end;		/* of all events and slices */
+	bool		 begun;		/* 'first' is known */
 	uint64_t	 n;
 
 	/* While the file is written. */
@@ -182,6 +185,8 @@ html_begin(struct dump *d)
 	tnf_out_memory(&h->sections);
 	h->pairs = reports_pairs(d);
 	h->states = states_new(html_span, h);
+	if (d->filters != NULL)
+		states_sieve(h->states);
 	return 0;
 }
 
@@ -196,6 +201,8 @@ html_time(struct html *h, int64_t time)
 	if (small == DELTA_LATE)
 		html_column_add(&h->column[C_LATE], &late);
 	h->last = time;
+	if (time > h->end)
+		h->end = time;
 }
 
 static void
@@ -207,6 +214,8 @@ html_slice(struct html *h, const struct pair_slice *s)
 	uint32_t name = html_strings_number(&h->spans, span, strlen(span)) - 1;
 	uint8_t async = s->rule->async;
 
+	if (s->start->time + s->duration > h->end)
+		h->end = s->start->time + s->duration;
 	html_column_add(&h->column[C_SLICE_START], &start);
 	html_column_add(&h->column[C_SLICE_DURATION], &duration);
 	html_column_add(&h->column[C_SLICE_THREAD], &thread);
@@ -224,15 +233,12 @@ html_unordered(struct html *h)
 		html_column_add(&h->column[C_UNORDERED], &i);
 }
 
-int
-html_event(struct dump *d, const struct tnf_event *ev)
+static void
+html_put_event(struct html *h, const struct tnf_event *ev)
 {
-	struct html *h = d->state;
-	struct pair_slice s;
 	int16_t cpu = (int16_t)(ev->cpu > INT16_MAX ? -1 : ev->cpu);
 
-	if (h->n++ == 0)
-		h->first = h->last = ev->time;
+	h->n++;
 	uint32_t thread = html_writer(h, ev);
 	html_task(h, ev, thread);
 	uint32_t probe = html_members_probe(h->members, ev->probe);
@@ -242,8 +248,26 @@ html_event(struct dump *d, const struct tnf_event *ev)
 	html_column_add(&h->column[C_CPU], &cpu);
 	html_members_add(h->members, ev);
 	html_unordered(h);
+}
+
+int
+html_event(struct dump *d, const struct tnf_event *ev)
+{
+	struct html *h = d->state;
+	bool kept = d->keep == KEEP_ALL;
+	struct pair_slice s;
+
+	if (!h->begun && pipeline_zero(d)) {
+		h->begun = true;
+		h->first = h->last = h->end = ev->time;
+		states_window(h->states, h->first, d->high);
+	}
+	if (kept)
+		html_put_event(h, ev);
 	states_feed(h->states, ev);
-	if (pairs_feed(h->pairs, ev, &s) == PAIR_END && s.rule != NULL)
+	if (kept)
+		states_choose(h->states, ev);
+	if (pairs_feed(h->pairs, ev, d->keep, &s) == PAIR_END && s.kept)
 		html_slice(h, &s);
 	return 0;
 }
@@ -339,7 +363,7 @@ html_meta(struct html *h, struct out *o)
 {
 	int64_t clock;
 
-	tnf_out_format(o, "{\"duration\":%" PRId64 ",\"wall\":", h->last - h->first);
+	tnf_out_format(o, "{\"duration\":%" PRId64 ",\"wall\":", h->end - h->first);
 	if (h->d->n_inputs > 0 && origin_clock(h->d, h->d->inputs[0].file, &clock))
 		tnf_out_i64(o, (clock + h->first) / 1000000);
 	else

@@ -15,9 +15,9 @@ const struct output outputs[] = {
 	  csv_begin, csv_event, csv_end, .pretty = true,
 	  .any_order = true },
 	{ "chrome", "Chrome trace JSON: slices, thread states, I/O",
-	  chrome_begin, chrome_event, chrome_end, .pretty = true },
+	  chrome_begin, chrome_event, chrome_end, .pretty = true, .all = true },
 	{ "perfetto", "Perfetto protobuf trace",
-	  perfetto_begin, perfetto_event, perfetto_end, .pretty = true },
+	  perfetto_begin, perfetto_event, perfetto_end, .pretty = true, .all = true },
 	{ "ctf", "Common Trace Format 1.8, a directory (--output)",
 	  ctf_begin, ctf_event, ctf_end, .own_files = true },
 	{ "folded", "folded stacks with counts, for flame graphs",
@@ -26,17 +26,18 @@ const struct output outputs[] = {
 	  slice_begin, slice_event, slice_end, .own_files = true },
 #ifdef HAVE_SQLITE
 	{ "sqlite", "an SQLite database (--output): events, pairs, states",
-	  sqlite_begin, sqlite_event, sqlite_end, .own_files = true },
+	  sqlite_begin, sqlite_event, sqlite_end, .own_files = true, .all = true },
 #endif
 	{ "html", "one page that shows the trace, without a network",
-	  html_begin, html_event, html_end, .pretty = false },
+	  html_begin, html_event, html_end, .pretty = false, .all = true },
 	{ "stats", "counts, and durations of what begins and ends",
-	  stats_report_begin, stats_report_event, stats_report_end, .pretty = true },
+	  stats_report_begin, stats_report_event, stats_report_end, .pretty = true,
+	  .all = true, .whole = true },
 	{ "states", "time in each microstate, per thread",
 	  states_report_begin, states_report_event, states_report_end,
-	  .all_writers = true },
+	  .all = true, .whole = true },
 	{ "tree", "events indented by level and nesting, with durations",
-	  tree_begin, tree_event, tree_end, .pretty = true },
+	  tree_begin, tree_event, tree_end, .pretty = true, .all = true, .whole = true },
 	{ 0 }
 };
 

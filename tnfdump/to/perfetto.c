@@ -16,6 +16,7 @@
 #include "analysis/pairs.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/proto.h"
+#include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
 #include "analysis/states.h"
 #include "analysis/tasks.h"
@@ -293,6 +294,8 @@ perfetto_begin(struct dump *d)
 	p->tasks = tasks_new();
 	p->state_tracks = tasks_new();
 	p->states = states_new(perfetto_span, p);
+	if (d->filters != NULL)
+		states_sieve(p->states);
 	p->d = d;
 	p->pairs = reports_pairs(d);
 	p->o = &d->out;
@@ -300,20 +303,43 @@ perfetto_begin(struct dump *d)
 	return 0;
 }
 
-static void
-perfetto_async(struct perfetto *p, enum pair_role role, const struct pair_slice *s,
-    const struct tnf_event *ev)
+static uint64_t
+perfetto_track(struct perfetto *p, const struct tnf_event *ev)
 {
+	uint32_t lwpid;
+	int32_t pid;
+
+	perfetto_host(p, ev, &pid, &lwpid);
+	return thread_track(pid, lwpid);
+}
+
+static void
+perfetto_begun(struct perfetto *p, const struct pair_slice *s)
+{
+	const struct tnf_event *ev = s->start;
 	uint64_t track = other_track(s->id, 2);
 	uint32_t lwpid;
 	int32_t pid;
 
-	if (role == PAIR_START) {
-		perfetto_host(p, ev, &pid, &lwpid);
-		describe_track(p, track, process_track(pid), s->name);
-		track_event(p, ev->time, TYPE_BEGIN, track, s->name, ev);
-	} else
-		track_event(p, ev->time, TYPE_END, track, NULL, ev);
+	if (!s->rule->async) {
+		track_event(p, ev->time, TYPE_BEGIN, perfetto_track(p, ev), pretty_slice_name(s), ev);
+		return;
+	}
+	perfetto_host(p, ev, &pid, &lwpid);
+	describe_track(p, track, process_track(pid), s->name);
+	track_event(p, ev->time, TYPE_BEGIN, track, s->name, ev);
+}
+
+/* What an event has ended; with its start, if that is no event that is kept. */
+static void
+perfetto_ended(struct perfetto *p, const struct pair_slice *s, const struct tnf_event *ev)
+{
+	if (!s->start_kept) {
+		perfetto_introduce(p, s->start);
+		perfetto_begun(p, s);
+	}
+	track_event(p, ev->time, TYPE_END,
+	    s->rule->async ? other_track(s->id, 2) : perfetto_track(p, s->start), NULL, ev);
 }
 
 /* What is not about one thread; a mark is called by its text, and stands in a track of its
@@ -338,24 +364,25 @@ int
 perfetto_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct perfetto *p = d->state;
+	bool kept = d->keep == KEEP_ALL;
 	struct pair_slice s;
-	uint32_t lwpid;
-	int32_t pid;
 
-	if (!p->clocks)
+	if (!p->clocks && pipeline_zero(d)) {
 		perfetto_clocks(p, ev);
-	perfetto_host(p, ev, &pid, &lwpid);
-	uint64_t track = thread_track(pid, lwpid);
-	perfetto_introduce(p, ev);
+		states_window(p->states, ev->time, d->high);
+	}
+	if (kept)
+		perfetto_introduce(p, ev);
 	states_feed(p->states, ev);
-	enum pair_role role = pairs_feed(p->pairs, ev, &s);
-	if (role == PAIR_NONE || s.rule == NULL)
-		perfetto_instant(p, track, ev);
-	else if (s.rule->async)
-		perfetto_async(p, role, &s, ev);
-	else
-		track_event(p, ev->time, role == PAIR_START ? TYPE_BEGIN : TYPE_END,
-		    track, role == PAIR_START ? pretty_slice_name(&s) : NULL, ev);
+	if (kept)
+		states_choose(p->states, ev);
+	enum pair_role role = pairs_feed(p->pairs, ev, d->keep, &s);
+	if (role == PAIR_END && s.kept)
+		perfetto_ended(p, &s, ev);
+	else if (kept && (role == PAIR_NONE || !s.kept))
+		perfetto_instant(p, perfetto_track(p, ev), ev);
+	else if (kept)
+		perfetto_begun(p, &s);
 	return p->o->error != 0 ? -1 : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
+#include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
 #include "tnfdump/to/sqlite-members.h"
 #include "analysis/states.h"
@@ -239,6 +240,9 @@ sqlite_begin(struct dump *d)
 	q->members = members_new(d, &q->db);
 	q->pairs = reports_pairs(d);
 	q->states = states_new(sql_span, q);
+	if (d->filters != NULL)
+		states_sieve(q->states);
+	states_window(q->states, d->low, d->high);
 	tnf_map_init(&q->threads, sizeof(struct sql_thread));
 	q->end = &q->oldest;
 	sql_hosts(q);
@@ -359,9 +363,19 @@ sql_event(struct sql *q, const struct tnf_event *ev)
 	}
 }
 
-/* The matcher gets every event: its number there is the event's id. */
+/* The ids of events that are no rows are null. */
 static void
-sql_pair(struct sql *q, const struct pair_slice *s)
+sql_pair_event(sqlite3_stmt *row, int i, int64_t id)
+{
+	if (id != 0)
+		sqlite3_bind_int64(row, i, id);
+	else
+		sqlite3_bind_null(row, i);
+}
+
+/* The client's pointer of a start is the id of its row. */
+static void
+sql_pair(struct sql *q, const struct pair_slice *s, int64_t end)
 {
 	sqlite_bind_string(q->pair, 1, s->name);
 	sqlite3_bind_int64(q->pair, 2, s->start->time);
@@ -369,8 +383,8 @@ sql_pair(struct sql *q, const struct pair_slice *s)
 	sqlite3_bind_int64(q->pair, 4, s->duration);
 	sqlite3_bind_int64(q->pair, 5, s->start->pid);
 	sqlite3_bind_int64(q->pair, 6, s->start->lwpid);
-	sqlite3_bind_int64(q->pair, 7, (int64_t)s->start_at);
-	sqlite3_bind_int64(q->pair, 8, q->id);
+	sql_pair_event(q->pair, 7, (int64_t)(intptr_t)*s->user);
+	sql_pair_event(q->pair, 8, end);
 	sqlite_insert(&q->db, q->pair);
 }
 
@@ -378,13 +392,21 @@ int
 sqlite_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct sql *q = d->state;
+	bool kept = d->keep == KEEP_ALL;
 	struct pair_slice s;
 
-	sql_count(q, ev);
-	sql_event(q, ev);
+	if (kept) {
+		sql_count(q, ev);
+		sql_event(q, ev);
+	}
 	states_feed(q->states, ev);
-	if (pairs_feed(q->pairs, ev, &s) == PAIR_END && s.rule != NULL)
-		sql_pair(q, &s);
+	if (kept)
+		states_choose(q->states, ev);
+	enum pair_role role = pairs_feed(q->pairs, ev, d->keep, &s);
+	if (role == PAIR_START && kept)
+		*s.user = (void *)(intptr_t)q->id;
+	else if (role == PAIR_END && s.kept)
+		sql_pair(q, &s, kept ? q->id : 0);
 	return q->db.error == NULL ? 0 : sql_fail(q);
 }
 
