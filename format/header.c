@@ -3,6 +3,7 @@
  * hit of a probe: nothing here allocates.
  */
 #include <fcntl.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,23 +40,39 @@ header_hex(char c)
 	    c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static void
-header_boot_id(uint8_t id[16])
+bool
+tnf_boot_id(uint8_t ret[TNF_BOOT_ID_SIZE])
 {
 	char text[64];
 	ssize_t len, i;
 	int n = 0, fd;
 
+	memset(ret, 0, TNF_BOOT_ID_SIZE);
 	fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
-		return;
+		return false;
 	len = read(fd, text, sizeof(text));
 	close(fd);
-	for (i = 0; i < len && n < 32; i++)
+	for (i = 0; i < len && n < 2 * TNF_BOOT_ID_SIZE; i++)
 		if (header_hex(text[i]) >= 0) {
-			id[n / 2] = (uint8_t)(id[n / 2] << 4 | header_hex(text[i]));
+			ret[n / 2] = (uint8_t)(ret[n / 2] << 4 | header_hex(text[i]));
 			n++;
 		}
+	return n == 2 * TNF_BOOT_ID_SIZE;
+}
+
+void
+tnf_boot_id_text(const uint8_t id[TNF_BOOT_ID_SIZE], char ret[TNF_BOOT_ID_TEXT])
+{
+	static const char hex[] = "0123456789abcdef";
+
+	for (unsigned i = 0; i < TNF_BOOT_ID_SIZE; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*ret++ = '-';
+		*ret++ = hex[id[i] >> 4];
+		*ret++ = hex[id[i] & 15];
+	}
+	*ret = '\0';
 }
 
 void
@@ -65,5 +82,5 @@ tnf_ext_begin(struct tnf_ext *x, enum tnf_ext_kind kind)
 	x->kind = kind;
 	x->start_mono = header_clock(CLOCK_MONOTONIC);
 	x->start_wall = header_clock(CLOCK_REALTIME);
-	header_boot_id(x->boot_id);
+	tnf_boot_id(x->boot_id);
 }

@@ -7,6 +7,7 @@
 #ifndef FORMAT_HEADER_H
 #define FORMAT_HEADER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <tnf/com.h>
@@ -21,6 +22,13 @@ void tnf_header_set(struct tnf_file_header *, uint32_t block_size,
 	    ((block_size) + TNF_DIR_FILE_HEADER))
 #define TNF_BLOCK_HEADER_TAG(block_size) (TNF_REF32_PERMANENT | TNF_REF32_T_TAG | \
 	    ((block_size) + TNF_DIR_BLOCK_HEADER))
+
+/* The id of this boot of the machine; false: it cannot be read, and *ret is not whole. */
+#define TNF_BOOT_ID_SIZE	16
+bool tnf_boot_id(uint8_t ret[TNF_BOOT_ID_SIZE]);
+/* As the kernel prints it: 8-4-4-4-12 digits and a NUL. */
+#define TNF_BOOT_ID_TEXT	37
+void tnf_boot_id_text(const uint8_t id[TNF_BOOT_ID_SIZE], char ret[TNF_BOOT_ID_TEXT]);
 
 /* Who writes, and when writing begins: size, kind, start_mono, start_wall (now) and
    boot_id (zeroes if it cannot be read).  The caller adds the cursors. */

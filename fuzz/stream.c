@@ -7,7 +7,7 @@
 
 #include <tnf/stream.h>
 
-#include "libtnf/copy.h"
+#include "libtnf/file.h"
 #include "tests/reader/walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -16,6 +16,7 @@
 
 #include <tnf/com.h>
 
+#include "format/header.h"
 #include "libtnf/context-write.h"
 #include "common/clock.h"
 #include "common/pwrite.h"
@@ -113,16 +114,13 @@ context_write_zone(struct context_writer *w)
 static void
 context_write_boot(struct context_writer *w)
 {
-	char id[64];
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	uint8_t id[TNF_BOOT_ID_SIZE];
+	char text[TNF_BOOT_ID_TEXT];
 
-	if (f == NULL)
+	if (!tnf_boot_id(id))
 		return;
-	if (fgets(id, sizeof id, f) != NULL) {
-		id[strcspn(id, "\n")] = '\0';
-		context_fact(w, "boot", id);
-	}
-	fclose(f);
+	tnf_boot_id_text(id, text);
+	context_fact(w, "boot", text);
 }
 
 void

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "format/live.h"
-#include "libtnf/copy.h"
-#include "libtnf/walk.h"
+#include "libtnf/file.h"
+#include "libtnf/event.h"
 
 #define TRIES	4
 

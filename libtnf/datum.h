@@ -87,4 +87,7 @@ tnf_datum_t tnf_datum_record(TNF *, uint32_t pos);
 /* The handle of a type: its record. */
 tnf_datum_t tnf_datum_of_type(TNF *, const struct type *);
 
+/* 'text' is static, or NULL.  May not return: the handler may jump away. */
+void tnf_error_raise(TNF *, tnf_errcode_t, uint64_t offset, const char *text);
+
 #endif /* LIBTNF_DATUM_H */

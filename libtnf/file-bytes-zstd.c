@@ -13,7 +13,6 @@
 #include <zstd.h>
 
 #include "libtnf/file.h"
-#include "libtnf/file-bytes-zstd.h"
 
 #define SIZE_LIMIT	((uint64_t)UINT32_MAX + ((uint64_t)64 << 20))	/* with a context */
 #define BYTES_FREE	((uint64_t)64 << 20)	/* other than zeros */

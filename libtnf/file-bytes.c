@@ -6,9 +6,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "libtnf/copy.h"
+#include "libtnf/file.h"
 #ifdef HAVE_ZSTD
-#include "libtnf/file-bytes-zstd.h"
 #endif
 
 #define COPY_MAX	((uint64_t)256 << 20)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "libtnf/file.h"
-#include "libtnf/schedule.h"
+#include "libtnf/event.h"
 #include "libtnf/type.h"
 
 /* Where the header's members are: tnf(5), "File header". */

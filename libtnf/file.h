@@ -4,10 +4,14 @@
 #ifndef LIBTNF_FILE_H
 #define LIBTNF_FILE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <tnf/stream.h>
 
-#include "libtnf/arena.h"
 #include "libtnf/bytes.h"
+#include "libtnf/file.h"
+#include "libtnf/table.h"
 
 #define TNF_API __attribute__((visibility("default")))
 
@@ -131,5 +135,33 @@ file_cursor(const struct tnf_file *f)
 	return bytes_u64(&f->bytes, TNF_EXT_OFFSET +
 	    offsetof(struct tnf_ext, data_cursor));
 }
+
+/* Fills f->whole bytes of zeros at 'to'; 0 or TNF_ERR_*. */
+int tnf_copy_live(const struct tnf_file *f, unsigned char *to);
+
+/* 'v' is an array of pieces as value.c has read it; becomes a string.  false: see
+   file->why. */
+bool tnf_long_read(struct tnf_file *, struct tnf_value *v);
+/* What was put together is not needed any more. */
+void tnf_long_done(struct tnf_file *);
+
+static inline void
+long_forget(struct tnf_file *const *files, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (files[i]->longs != NULL)
+			tnf_long_done(files[i]);
+}
+
+/* Does such a file begin with these bytes? */
+bool tnf_zstd_is_magic(const unsigned char *, uint64_t n);
+
+/*
+ * All frames of the file behind 'fd', unpacked into fresh memory of *size bytes.
+ * *cut: the data ends early or is damaged, and this is what comes before.  0, an
+ * errno, or TNF_ERR_NOTTNF; EFBIG: it would grow beyond what a trace of so many
+ * compressed bytes can be.
+ */
+int tnf_zstd_unpack(int fd, void **map, uint64_t *size, bool *cut);
 
 #endif /* LIBTNF_FILE_H */

@@ -6,8 +6,7 @@
 
 #include <tnf/stream.h>
 
-#include "libtnf/schedule.h"
-#include "libtnf/walk.h"
+#include "libtnf/event.h"
 
 /* How far a block has been read. */
 struct seen {

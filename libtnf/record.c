@@ -1,12 +1,11 @@
 /*
- * record.c - classic interface: blocks and the records in them.
+ * record.c - classic interface: blocks, the records in them, and their members.
  */
 #include <string.h>
 
 #include "libtnf/datum.h"
-#include "libtnf/raise.h"
+#include "libtnf/event.h"
 #include "libtnf/ref.h"
-#include "libtnf/walk.h"
 
 TNF_API int
 tnf_get_block_count(TNF *tnf)
@@ -152,4 +151,198 @@ tnf_get_tag_arg(tnf_datum_t v)
 	}
 	tnf_datum_error(&d, TNF_ERR_BADREFTYPE, "a schedule reference is bad");
 	return TNF_DATUM_NULL;
+}
+
+/* What stands at 'pos' as a member of type 't'. */
+static tnf_datum_t
+member_item(const struct datum *d, const struct type *t, uint32_t pos)
+{
+	uint32_t to;
+
+	if (!type_has(t, PROP(TAGGED)))
+		return bytes_has(&d->f->bytes, pos, t->pub.size) ?
+		    datum_make(d->tnf, t, pos) : TNF_DATUM_NULL;
+	switch (tnf_ref_follow(d->f, pos, &to)) {
+	case REF_OK:
+		return tnf_datum_record(d->tnf, to);
+	case REF_NULL:
+		return TNF_DATUM_NULL;
+	case REF_BAD:
+		break;
+	}
+	tnf_error_raise(d->tnf, TNF_ERR_BADREFTYPE, pos, "a reference is bad");
+	return TNF_DATUM_NULL;
+}
+
+static uint32_t
+member_element_size(const struct type *t)
+{
+	uint32_t n = type_slot_size(type_of_pub(t->pub.element));
+
+	return n == 0 ? 1 : n;
+}
+
+/* An array that has elements and fits; their number. */
+static bool
+get_array(tnf_datum_t v, struct datum *d, uint32_t *n)
+{
+	if (!datum_get_a(v, PROP(ARRAY), d))
+		return false;
+	uint32_t size = bytes_u32(&d->f->bytes, (uint64_t)d->pos + 4);
+	if (d->type->pub.element == NULL || size < d->type->header_size ||
+	    size > d->f->block_size - (d->pos - file_block_off(d->f, d->pos)) ||
+	    !bytes_has(&d->f->bytes, d->pos, size)) {
+		tnf_datum_error(d, TNF_ERR_BADTNF,
+		    "an array has an impossible size");
+		return false;
+	}
+	*n = (size - d->type->header_size) / member_element_size(d->type);
+	return true;
+}
+
+TNF_API unsigned
+tnf_get_element_count(tnf_datum_t v)
+{
+	struct datum d;
+	uint32_t n;
+
+	return get_array(v, &d, &n) ? n : (unsigned)-1;
+}
+
+TNF_API tnf_datum_t
+tnf_get_element(tnf_datum_t v, unsigned i)
+{
+	struct datum d;
+	uint32_t n;
+
+	if (!get_array(v, &d, &n))
+		return TNF_DATUM_NULL;
+	if (i < n)
+		return member_item(&d, type_of_pub(d.type->pub.element), d.pos +
+		    d.type->header_size + i * member_element_size(d.type));
+	tnf_datum_error(&d, TNF_ERR_BADINDEX, NULL);
+	return TNF_DATUM_NULL;
+}
+
+TNF_API tnf_datum_t
+tnf_get_element_type(tnf_datum_t v)
+{
+	struct datum d;
+	uint32_t n;
+
+	return get_array(v, &d, &n) ?
+	    tnf_datum_of_type(d.tnf, type_of_pub(d.type->pub.element)) :
+	    TNF_DATUM_NULL;
+}
+
+TNF_API caddr_t
+tnf_get_elements(tnf_datum_t v)
+{
+	struct datum d;
+	uint32_t n;
+
+	return get_array(v, &d, &n) ? (caddr_t)(uintptr_t)bytes_at(
+	    &d.f->bytes, d.pos + d.type->header_size, 0) : NULL;
+}
+
+TNF_API char *
+tnf_get_chars(tnf_datum_t v)
+{
+	struct datum d;
+	uint32_t n, first;
+
+	if (!get_array(v, &d, &n))
+		return NULL;
+	if (d.type->pub.kind != TNF_K_STRING) {
+		tnf_datum_error(&d, TNF_ERR_TYPEMISMATCH, NULL);
+		return NULL;
+	}
+	first = d.pos + d.type->header_size;
+	if (bytes_strlen(&d.f->bytes, first, n) == n) {
+		tnf_datum_error(&d, TNF_ERR_BADTNF, "a string without end");
+		return NULL;
+	}
+	return (char *)(uintptr_t)bytes_at(&d.f->bytes, first, n);
+}
+
+/* Structs, and the headers of arrays. */
+#define HAS_SLOTS	(PROP(STRUCT) | PROP(ARRAY) | PROP(TYPE))
+
+TNF_API unsigned
+tnf_get_slot_count(tnf_datum_t v)
+{
+	struct datum d;
+
+	return datum_get_a(v, HAS_SLOTS, &d) ? d.type->n_slots : (unsigned)-1;
+}
+
+static bool
+get_slot(tnf_datum_t v, unsigned i, struct datum *d)
+{
+	if (!datum_get_a(v, HAS_SLOTS, d))
+		return false;
+	if (i < d->type->n_slots)
+		return true;
+	tnf_datum_error(d, TNF_ERR_BADINDEX, NULL);
+	return false;
+}
+
+TNF_API char *
+tnf_get_slot_name(tnf_datum_t v, unsigned i)
+{
+	struct datum d;
+
+	return get_slot(v, i, &d) ?
+	    (char *)(uintptr_t)d.type->slots[i].name : NULL;
+}
+
+TNF_API tnf_datum_t
+tnf_get_slot_indexed(tnf_datum_t v, unsigned i)
+{
+	struct datum d;
+
+	return get_slot(v, i, &d) ?
+	    member_item(&d, type_of_pub(d.type->slots[i].type),
+	    d.pos + d.type->slots[i].offset) : TNF_DATUM_NULL;
+}
+
+static bool
+find_slot(tnf_datum_t v, const char *name, struct datum *d, unsigned *i)
+{
+	if (!datum_get_a(v, HAS_SLOTS, d))
+		return false;
+	for (*i = 0; *i < d->type->n_slots; (*i)++)
+		if (strcmp(d->type->slots[*i].name, name) == 0)
+			return true;
+	return false;
+}
+
+TNF_API int
+tnf_has_slot(tnf_datum_t v, const char *name)
+{
+	struct datum d = { 0 };
+	unsigned i;
+
+	return find_slot(v, name, &d, &i);
+}
+
+TNF_API unsigned
+tnf_get_slot_index(tnf_datum_t v, const char *name)
+{
+	struct datum d = { 0 };
+	unsigned i;
+
+	if (find_slot(v, name, &d, &i))
+		return i;
+	if (d.type != NULL)
+		tnf_datum_error(&d, TNF_ERR_BADSLOT, NULL);
+	return (unsigned)-1;
+}
+
+TNF_API tnf_datum_t
+tnf_get_slot_named(tnf_datum_t v, const char *name)
+{
+	unsigned i = tnf_get_slot_index(v, name);
+
+	return i == (unsigned)-1 ? TNF_DATUM_NULL : tnf_get_slot_indexed(v, i);
 }

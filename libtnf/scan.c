@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "libtnf/damage.h"
-#include "libtnf/slot.h"
 #include "libtnf/stream_impl.h"
 #include "libtnf/survey.h"
 #include "libtnf/type.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "libtnf/file.h"
-#include "libtnf/sibling.h"
+#include "libtnf/merge.h"
 
 _Static_assert(sizeof(struct sibling_key) == 40, "keys are compared as bytes");
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtnf/long.h"
+#include "libtnf/file.h"
 #include "libtnf/stream_impl.h"
 #include "libtnf/survey.h"
 #include "libtnf/type.h"

@@ -6,11 +6,10 @@
 
 #include <tnf/stream.h>
 
-#include "libtnf/arena.h"
+#include "libtnf/table.h"
 #include "libtnf/file.h"
 #include "libtnf/follow.h"
 #include "libtnf/merge.h"
-#include "libtnf/sibling.h"
 
 struct tnf_stream {
 	struct tnf_file	 **files;

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/header.h"
+
 struct symtab;
 
 struct symtab_symbol {
@@ -39,5 +41,18 @@ int symtab_kernel(const char *directory, struct symtab **ret);
 int symtab_find(const struct symtab *, uint64_t addr, struct symtab_symbol *ret);
 
 void symtab_free(struct symtab *);	/* NULL: nothing */
+
+/* Of which kernel a table is: that of this boot, with these modules. */
+struct symtab_key {
+	uint8_t	 boot[TNF_BOOT_ID_SIZE];
+	uint64_t modules;	/* hash of their names, sizes and addresses */
+};
+
+/* 0 or an errno. */
+int symtab_key_now(struct symtab_key *);
+/* NULL: there is none that is whole, of that kernel, and no one else's. */
+struct symtab *symtab_kept(const char *directory, const struct symtab_key *);
+/* The file appears whole, or not at all.  0 or an errno. */
+int symtab_keep(const struct symtab *, const char *directory, const struct symtab_key *);
 
 #endif /* LIBTNF_SYMTAB_H */

@@ -4,6 +4,7 @@
 #ifndef LIBTNF_TABLE_H
 #define LIBTNF_TABLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <tnf/com.h>
@@ -63,5 +64,23 @@ table_at(const struct type_table *t, uint32_t index)
 
 struct type *tnf_table_find(const struct type_table *, uint32_t pos);
 int	     tnf_table_add(struct type_table *, struct type *); /* sets index */
+
+/*
+ * A file's types may refer to each other in ways that would make them larger
+ * in memory than any file; the limit, taken from the file's size, ends that.
+ */
+struct arena_chunk;
+
+struct arena {
+	struct arena_chunk *chunks;
+	unsigned char	*next;
+	size_t		 left;
+	uint64_t	 used;
+	uint64_t	 limit;		/* 0: none */
+};
+
+void	*tnf_arena_zalloc(struct arena *, size_t);	/* NULL: no memory, or limit */
+char	*tnf_arena_strndup(struct arena *, const char *, size_t);
+void	 tnf_arena_free(struct arena *);
 
 #endif /* LIBTNF_TABLE_H */

@@ -7,6 +7,8 @@
 #ifndef LIBTNF_TYPE_H
 #define LIBTNF_TYPE_H
 
+#include <stdint.h>
+
 #include <tnf/stream.h>
 
 struct tnf_file;
@@ -112,5 +114,14 @@ type_slot_size(const struct type *t)
 {
 	return type_has(t, PROP(INLINE)) ? t->pub.size : 4;
 }
+
+/* Where the members of type records are (slot.c). */
+enum { T_SLOT_TYPES = 12, T_STRUCT_SIZE = 16, T_HEADER_SIZE = 16,
+	T_SLOT_NAMES = 20, T_ELEMENT = 20, T_PROBE_STRING = 24 };
+
+/* The second step of reading a type; may mark it bad. */
+void	     tnf_slot_fill(struct tnf_file *, struct type *);
+/* type.c's first step, for the types of members. */
+struct type *tnf_type_basic(struct tnf_file *, uint32_t pos);
 
 #endif /* LIBTNF_TYPE_H */

@@ -1,6 +1,7 @@
 /*
  * info.c - what is known about each file: tnf.File.
  */
+#include "format/header.h"
 #include "analysis/losses.h"
 #include "python/tnfpy.h"
 
@@ -90,15 +91,12 @@ static PyObject *
 boot_id(const struct tnf_ext *x)
 {
 	static const tnf_uint8_t none[sizeof x->boot_id];
-	const tnf_uint8_t *b;
+	char text[TNF_BOOT_ID_TEXT];
 
 	if (x == NULL || memcmp(x->boot_id, none, sizeof none) == 0)
 		Py_RETURN_NONE;
-	b = x->boot_id;
-	return PyUnicode_FromFormat("%02x%02x%02x%02x-%02x%02x-%02x%02x-"
-	    "%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4],
-	    b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
-	    b[15]);
+	tnf_boot_id_text(x->boot_id, text);
+	return PyUnicode_FromString(text);
 }
 
 /* What is 146 years off is no clock: an event's time can be added to it. */

@@ -17,12 +17,13 @@
 
 #include <tnf/com.h>
 
+#include "analysis/json.h"
 #include "common/maps.h"
 #include "common/open-regular.h"
 #include "common/proc-status.h"
+#include "format/header.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
-#include "analysis/json.h"
 #include "tnfwatch/leftover.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"
@@ -78,18 +79,9 @@ ext_read(const char *path, struct tnf_ext *ext)
 static bool
 is_of_this_boot(const struct tnf_ext *ext)
 {
-	const char *id = boot_id();
-	unsigned byte;
+	uint8_t id[TNF_BOOT_ID_SIZE];
 
-	for (unsigned i = 0; i < sizeof ext->boot_id; i++) {
-		id += *id == '-';
-		if (sscanf(id, "%2x", &byte) != 1)
-			return true;
-		if (byte != ext->boot_id[i])
-			return false;
-		id += 2;
-	}
-	return true;
+	return !tnf_boot_id(id) || memcmp(id, ext->boot_id, sizeof id) == 0;
 }
 
 /* Names in a directory that end so; the caller frees all. */

@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/directory.h"
 #include "common/printable.h"
+#include "format/header.h"
 #include "tnfwatch/util.h"
 
 int64_t
@@ -169,13 +170,10 @@ program_path(const char *name)
 const char *
 boot_id(void)
 {
-	static char id[64];
-	char *text;
+	static char id[TNF_BOOT_ID_TEXT];
+	uint8_t bytes[TNF_BOOT_ID_SIZE];
 
-	if (*id == '\0' &&
-	    (text = read_text("/proc/sys/kernel/random/boot_id", sizeof id - 1)) != NULL) {
-		snprintf(id, sizeof id, "%.*s", (int)strcspn(text, "\n"), text);
-		free(text);
-	}
+	if (*id == '\0' && tnf_boot_id(bytes))
+		tnf_boot_id_text(bytes, id);
 	return id;
 }

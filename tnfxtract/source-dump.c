@@ -1,12 +1,12 @@
 /*
  * source-dump.c - a buffer in the memory image of a crashed machine.
  */
-#include "tnfxtract/source.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "format/header.h"
+#include "tnfxtract/source.h"
 #include "tnfxtract/tnfxtract.h"
 
 #define KCORE	"/proc/kcore"		/* this machine's memory */
@@ -109,27 +109,13 @@ source_open_dump(struct source *s, const char *dump, const char *list)
 	return list == NULL || open_list(s, list);
 }
 
-static bool
-read_boot_id(uint8_t id[16])
-{
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	unsigned n = 0, byte;
-
-	while (f != NULL && n < 16 && fscanf(f, n == 4 || n == 6 || n == 8 || n == 10 ?
-	    "-%2x" : "%2x", &byte) == 1)
-		id[n++] = (uint8_t)byte;
-	if (f != NULL)
-		fclose(f);
-	return n == 16;
-}
-
 bool
 source_open_previous(struct source *s)
 {
 	if (!source_open_dump(s, KCORE, NULL))
 		return false;
 	s->previous = true;
-	if (!read_boot_id(s->boot_id)) {
+	if (!tnf_boot_id(s->boot_id)) {
 		complain("/proc/sys/kernel/random/boot_id: cannot be read: what is of "
 		    "this boot cannot be told from what is older");
 		return false;

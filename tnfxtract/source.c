@@ -1,19 +1,18 @@
 /*
  * source.c - what both kinds of source have in common.
  */
-#include "tnfxtract/source.h"
-
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "format/header.h"
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"
 #include "tnfxtract/arch/arch.h"
 #include "tnfxtract/kernel-context.h"
+#include "tnfxtract/source.h"
 #include "tnfxtract/tnfxtract.h"
 
 void
@@ -42,14 +41,11 @@ context_crashed(struct context_writer *w, int64_t when)
 static void
 context_boot(struct context_writer *w, const void *base)
 {
-	char text[37];
+	char text[TNF_BOOT_ID_TEXT];
 	struct tnf_ext ext;
-	size_t n = 0;
 
 	memcpy(&ext, (const char *)base + TNF_EXT_OFFSET, sizeof ext);
-	for (unsigned i = 0; i < sizeof ext.boot_id; i++)
-		n += (size_t)snprintf(text + n, sizeof text - n, "%s%02x",
-		    i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", ext.boot_id[i]);
+	tnf_boot_id_text(ext.boot_id, text);
 	context_fact(w, "boot", text);
 }
 

@@ -20,7 +20,7 @@
 
 #include "tests/check-run.h"
 #include "libtnf/context-write.h"
-#include "libtnf/symtab-file.h"
+#include "libtnf/symtab.h"
 
 #define TRACE_SIZE	(32u * 4096)
 
@@ -261,7 +261,7 @@ START_TEST(kept)
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/kallsyms", dir);
 	ck_assert_int_eq(symtab_key_now(&key), 0);
-	ck_assert_uint_gt(strlen(key.boot), 30);
+	ck_assert_uint_ne(key.boot[0] | key.boot[7] | key.boot[15], 0);
 	ck_assert_ptr_null(symtab_kept(dir, &key));
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(symtab_keep(s, dir, &key), 0);
@@ -293,7 +293,7 @@ START_TEST(kept)
 	ck_assert_int_eq(chmod(path, 0600), 0);
 
 	f = open(path, O_RDWR);
-	for (off_t at = 0; at < 72; at++) {	/* the header: magic, key, sizes */
+	for (off_t at = 0; at < 48; at++) {	/* the header: magic, key, sizes */
 		ck_assert_int_eq(pread(f, &byte, 1, at), 1);
 		byte ^= 0x40;
 		ck_assert_int_eq(pwrite(f, &byte, 1, at), 1);
@@ -301,7 +301,7 @@ START_TEST(kept)
 		byte ^= 0x40;
 		ck_assert_int_eq(pwrite(f, &byte, 1, at), 1);
 	}
-	ck_assert_int_eq(pwrite(f, "\xff\xff\xff\xff", 4, 72 + 8), 4);	/* a name */
+	ck_assert_int_eq(pwrite(f, "\xff\xff\xff\xff", 4, 48 + 8), 4);	/* a name */
 	again = symtab_kept(dir, &key);
 	ck_assert_ptr_nonnull(again);
 	ck_assert_int_eq(symtab_find(again, 0xffffffff81001000, &a), ENOENT);

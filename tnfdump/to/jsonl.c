@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/json.h"
+#include "format/header.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/hosts.h"
@@ -50,21 +51,6 @@ jsonl_fact(struct jsonl *j, const struct tnf_file *f, const char *name)
 	json_cstring(j->o, s);
 }
 
-static void
-boot_id(struct out *o, const struct tnf_ext *x)
-{
-	static const char hex[] = "0123456789abcdef";
-
-	out_lit(o, ",\"boot_id\":\"");
-	for (unsigned i = 0; i < sizeof(x->boot_id); i++) {
-		if (i == 4 || i == 6 || i == 8 || i == 10)
-			out_char(o, '-');
-		out_char(o, hex[x->boot_id[i] >> 4]);
-		out_char(o, hex[x->boot_id[i] & 15]);
-	}
-	out_char(o, '"');
-}
-
 /* The machines of --hosts, and what is known of their clocks. */
 static void
 jsonl_hosts(struct jsonl *j)
@@ -89,11 +75,15 @@ static void
 jsonl_header(struct jsonl *j, const struct tnf_file *f)
 {
 	const struct tnf_ext *x = tnf_file_ext(f);
+	char boot[TNF_BOOT_ID_TEXT];
 
 	out_lit(j->o, "{\"tnf\":1,\"file\":");
 	json_cstring(j->o, tnf_file_name(f));
-	if (x != NULL)
-		boot_id(j->o, x);
+	if (x != NULL) {
+		tnf_boot_id_text(x->boot_id, boot);
+		out_lit(j->o, ",\"boot_id\":");
+		json_cstring(j->o, boot);
+	}
 	jsonl_fact(j, f, "host");
 	jsonl_fact(j, f, "release");
 	jsonl_fact(j, f, "machine");
