@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -192,13 +194,45 @@ START_TEST(ignored_sigbus)
 }
 END_TEST
 
+/* Of another process: the place of the names leads out of the file, or into the middle of
+   something.  The word stays as it is, so nothing was written there. */
+START_TEST(names_outside)
+{
+	static const struct { int64_t block; uint32_t at; bool good; } rows[] = {
+		{ 0, 40, false }, { 512, 40, false }, { 1 << 30, 40, false }, { -512, 40, true },
+		{ -512, 480, true }, { -512, 32, false }, { -512, 39, false }, { -512, 44, false }, { -504, 40, false },
+		{ 0x10000 - 131072, 40, true }, { 0xfe00 - 131072, 40, false },
+	};
+	uint64_t *word, set;
+	char name[16], *base;
+	int fd;
+
+	start(128);
+	TNF_PROBE_0(first, "", "");
+	fd = open(path, O_RDWR);
+	base = mmap(NULL, 131072, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert(base != MAP_FAILED);
+	word = &((struct tnf_ext *)(void *)(base + TNF_EXT_OFFSET))->names;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		set = (uint64_t)(131072 + rows[i].block) << 32 | 1 << 16 | rows[i].at;
+		memset(base + 131072 - 512 + 24, 0, 512 - 24);
+		__atomic_store_n(word, set, __ATOMIC_RELEASE);
+		snprintf(name, sizeof(name), "n%zu", i);
+		prctl(PR_SET_NAME, name);
+		ck_assert_msg((*word != set) == rows[i].good, "row %zu: %llx", i, (unsigned long long)*word);
+	}
+	munmap(base, 131072);
+	close(fd);
+}
+END_TEST
+
 int
 main(void)
 {
 	const TTest *const tests[] = {
 		file_gone, file_symlink, file_hard_link, file_short, file_fifo,
 		file_foreign, file_refused, truncated, other_sigbus, sent_sigbus,
-		ignored_sigbus,
+		ignored_sigbus, names_outside,
 	};
 
 	return run_tests("files", tests, sizeof(tests) / sizeof(tests[0]));
