@@ -48,19 +48,16 @@ ask_host_of(struct ask *a, const char *name)
 	return &a->host[a->n_hosts++];
 }
 
-/* Clocks of two machines by one exchange: it cannot be wrong by more than half of the
-   time that was under way. */
+/* The exchange that took the shortest time says most. */
 static void
 ask_clock(struct ask_host *h, int64_t sent, int64_t got, const struct fleet_message *m)
 {
-	int64_t way = (got - sent) - (m->sent - m->received), error = (way + 1) / 2;
-	int64_t ahead = ((m->received - sent) + (m->sent - got)) / 2;
+	int64_t offset, error;
 
-	if (m->received == 0 || m->sent < m->received || way < 0 ||
-	    (h->error >= 0 && h->error <= error))
+	if (!fleet_clock(m, sent, got, &offset, &error) || (h->error >= 0 && h->error <= error))
 		return;
 	h->error = error;
-	h->offset = -ahead;
+	h->offset = offset;
 }
 
 static void

@@ -251,3 +251,19 @@ fleet_matches(const struct fleet_message *ask, const char *host, char label[][FL
 	}
 	return true;
 }
+
+bool
+fleet_clock(const struct fleet_message *m, int64_t sent, int64_t got, int64_t *offset, int64_t *error)
+{
+	int64_t way, ahead;
+
+	if (m->received <= 0 || m->sent < m->received || sent <= 0 || got < sent)
+		return false;
+	way = (got - sent) - (m->sent - m->received);
+	/* Two hosts that lie by centuries. */
+	if (way < 0 || __builtin_add_overflow(m->received - sent, m->sent - got, &ahead))
+		return false;
+	*offset = -(ahead / 2);
+	*error = (way + 1) / 2;
+	return true;
+}

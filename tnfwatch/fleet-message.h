@@ -60,5 +60,10 @@ bool fleet_name_is_good(const char *);
 /* Does a host of that name and these labels belong to what is asked? */
 bool fleet_matches(const struct fleet_message *ask, const char *host,
     char label[][FLEET_NAME], unsigned n_labels);
+/* Clocks of two machines by one exchange, from when it was sent to when the answer 'm' was
+   got, by our clock: *offset is to be added to the host's.  *error is at most half of the
+   time that was under way.  false: the answer says nothing that can be true. */
+bool fleet_clock(const struct fleet_message *m, int64_t sent, int64_t got, int64_t *offset,
+    int64_t *error);
 
 #endif /* TNFWATCH_FLEET_MESSAGE_H */
