@@ -8,18 +8,24 @@ tnfdump=$(realpath "$1")
 need_golden
 scratch
 cd "$TNF_GOLDEN" || fail "cannot enter $TNF_GOLDEN"
+# The texts of our own directory are packed, beside the traces.
+texts=$TNF_GOLDEN
+if [ -f texts.tar.xz ]; then
+	mkdir "$TMP/texts" && tar -xJf texts.tar.xz -C "$TMP/texts" || fail "texts.tar.xz: not unpacked"
+	texts=$TMP/texts
+fi
 failed=0 done=0
 
 # check MODE OPTION...: the files that have a text of this mode
 check() {
 	mode=$1
 	shift
-	for text in *."$mode".txt; do
-		base=${text%."$mode".txt}
+	for text in "$texts"/*."$mode".txt; do
+		base=$(basename "$text" ."$mode.txt")
 		[ -f "$base.tnf" ] || continue
 		expected=0 rc=0
-		[ -f "$base.$mode.rc" ] && expected=$(cat "$base.$mode.rc")
-		[ -f "$base.$mode.err" ] && cp "$base.$mode.err" "$TMP/want" ||
+		[ -f "$texts/$base.$mode.rc" ] && expected=$(cat "$texts/$base.$mode.rc")
+		[ -f "$texts/$base.$mode.err" ] && cp "$texts/$base.$mode.err" "$TMP/want" ||
 			: > "$TMP/want"
 		"$tnfdump" "$@" "$base.tnf" > "$TMP/out" 2> "$TMP/err" || rc=$?
 		done=$((done + 1))
