@@ -133,6 +133,8 @@ blocks_lost(const struct blocks *b)
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < TNF_LOST_REASONS; i++)
-		sum += __atomic_load_n(&blocks_ext(b)->lost[i], __ATOMIC_RELAXED);
+		if (__builtin_add_overflow(sum, __atomic_load_n(&blocks_ext(b)->lost[i],
+		    __ATOMIC_RELAXED), &sum))
+			return UINT64_MAX;
 	return sum;
 }

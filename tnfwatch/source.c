@@ -294,7 +294,7 @@ source_begin(struct source *s)
 		source_too_large(s, b.size);
 		return;
 	}
-	/* What was lost before we came is no news. */
+	/* What was lost before we came is no news, unless it cannot be true. */
 	if (blocks_open(&b, s->base, s->size) && b.start < s->fires_from)
 		s->lost = source_lost(s);
 	source_open_trigger(s);
@@ -317,6 +317,11 @@ source_tell_lost(struct source *s, uint64_t blocks)
 {
 	uint64_t lost = source_lost(s), n = lost > s->lost ? lost - s->lost : 0;
 
+	/* One in each nanosecond since the machine was started. */
+	if (s->kp == NULL && lost > (uint64_t)now_mono()) {
+		source_break(s, "it says that it has lost more events than there can have been");
+		return;
+	}
 	s->lost = lost;
 	s->missed += blocks;
 	/* What we have not seen is lost for a trigger, too. */

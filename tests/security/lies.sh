@@ -38,6 +38,7 @@ table() {
 	for l in $("$liar" rings); do
 		case $l in
 		ring-block-count-sparse | ring-sparse | ring-large) echo "$l - has[[:space:]][0-9]*[[:space:]]bytes" ;;
+		ext-lost) echo "$l - lost.more.events" ;;
 		*) echo "$l - -" ;;
 		esac
 	done
