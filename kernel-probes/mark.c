@@ -47,7 +47,8 @@ mark_hit(struct kp *kp, const struct kp_import *imp, const char *text, const cha
 	if (r < 0)
 		return kp_refused(kp, r, "mark");
 	return opts.retval == 1 ? 0 : kp_fail(kp, -ENOBUFS, "mark: it was not written: the "
-	    "buffer had no room for it: see \"buffer\"");
+	    "buffer had no room for it: if it is one that is filled once, make it anew "
+	    "(buffer dealloc)");
 }
 
 /* Its probe is on for as long as this takes. */

@@ -93,6 +93,16 @@ cmd_mark_ready(struct shell *sh)
 	return attrs.trace_buf_state != TNFCTL_BUF_OK || attrs.trace_state;
 }
 
+/* "Internal error" would hide that a file or a buffer is full. */
+static void
+mark_failed(struct shell *sh, tnfctl_errcode_t err)
+{
+	if (err == TNFCTL_ERR_INTERNAL && *tnfctl_error_detail() != '\0')
+		shell_error(sh, ERROR_PLAIN, "error in marking: %s", tnfctl_error_detail());
+	else
+		shell_tnfctl_error(sh, ERROR_PLAIN, err, "error in marking: ");
+}
+
 static enum cmd_result
 cmd_mark_run(struct shell *sh, const struct args *a)
 {
@@ -107,7 +117,7 @@ cmd_mark_run(struct shell *sh, const struct args *a)
 	if (err == TNFCTL_ERR_NONE)
 		err = of_family;
 	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_PLAIN, err, "error in marking: ");
+		mark_failed(sh, err);
 	while (m.n > 0)
 		free(m.files[--m.n]);
 	free(m.files);

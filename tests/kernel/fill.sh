@@ -68,6 +68,7 @@ awk -v most=$((kept - first - 4000)) 'NR > most { exit } $1 == 110 || $1 == 173 
 cp "$TMP/events" "$TMP/before"
 "$prex" -k -c 'ktrace off; ktrace on; trace sched.sched_wakeup; enable sched.sched_wakeup' >"$TMP/out" 2>&1
 "$prex" -k -c 'mark too late' >"$TMP/out" 2>"$TMP/err"
+grep -q 'error in marking: mark: it was not written: the buffer had no room' "$TMP/err" || fail "mark: $(cat "$TMP/err")"
 calls 100
 look
 head -n "$(grep -c . "$TMP/before")" "$TMP/events" | cmp - "$TMP/before" || fail "events have gone"

@@ -89,6 +89,15 @@ rm h.tnf
 truncate -s 4096 g.tnf
 "$prex" -p "$pid" -c 'mark z' >out 2>err && fail "a file that is cut off"
 kill -0 "$pid" || fail "it has ended with its file"
+# Something else in its place.
+for k in 'ln -s /etc/passwd' mkfifo mkdir; do
+	rm -f g.tnf
+	$k g.tnf || fail "$k"
+	timeout 60 "$prex" -p "$pid" -c 'mark elsewhere' >out 2>err
+	[ $? -eq 1 ] && grep -q 'g.tnf: it is not the file of process' err || fail "$k: $(cat err)"
+	grep -q Internal err && fail "$k: $(cat err)"
+	rm -r g.tnf
+done
 ended
 
 # A full one, in which nothing is overwritten.
@@ -97,7 +106,7 @@ i=0
 while "$prex" -p "$pid" --fill -o full.tnf -s 128 -c 'mark again' >out 2>err; do
 	i=$((i + 1)); [ "$i" -lt 200 ] || fail "it is never full"
 done
-grep -q 'full' err || fail "$(cat err)"
+grep -q 'error in marking: .*full' err || fail "$(cat err)"
 [ "$(marks full.tnf | grep -c again)" -eq "$i" ] || fail "$i marks, and $(marks full.tnf | wc -l)"
 ended
 
