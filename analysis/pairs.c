@@ -1,21 +1,26 @@
 /*
  * pairs.c - match starts with ends.
  *
- * Open starts sit in a map keyed by rule, common name and instance (the thread,
- * or the values of the key members).  Equal keys chain newest first, which
+ * Open starts sit in a map by rule, common name and instance (the thread, or the
+ * values of the key members): by all of that, written as bytes, since a trace can be
+ * made in which hashes are equal.  Starts of one instance chain newest first, which
  * gives nesting within a thread.
  */
 #include <string.h>
 
+#include "analysis/nest.h"
 #include "analysis/pairs.h"
 #include "analysis/perprobe.h"
 #include "common/map.h"
+#include "common/out.h"
 #include "common/xalloc.h"
 
 /* Up to so many instances stay in the map when they have nothing open: most
    begin again soon. */
 #define PAIRS_IDLE_MAX	4096u
 #define RECENT		16u
+/* A key with more in its records and arrays tells no instance: to compare them takes too long. */
+#define KEY_ITEMS_MAX	1024u
 
 static const struct pair_rule builtin[] = {
 	{ "syscall", "syscall_start", "syscall_end", { NULL }, false, NULL },
@@ -39,16 +44,38 @@ struct role {
 	enum pair_role	 role;
 	bool		 known;
 	const struct pair_rule *rule;
-	char		*name;		/* of the slice */
-	uint64_t	 name_mixed;	/* begins what tells instances apart */
+	const char	*name;		/* of the slice; equal ones are at one address */
+	uint64_t	 name_mixed;	/* begins the instance's id */
 	int		 member[PAIR_KEYS_MAX];	/* index, -1: none */
 	unsigned	 n_members;
+};
+
+/* In the map. */
+struct instance {
+	struct open	*innermost;	/* NULL: nothing is open */
+	uint64_t	 id;		/* the same in each run; others may have it, too */
+	size_t		 len;		/* of the key */
+};
+
+/* How the key of an instance begins; values of members follow. */
+struct instance_head {
+	const struct pair_rule *rule;
+	const char	*name;
+	uintptr_t	 of;		/* the thread's file; of members, the machine */
+	int32_t		 pid;
+	uint32_t	 lwpid;
+};
+
+/* An instance that was asked for lately: mostly it is the next event's, too. */
+struct recent {
+	struct instance_head head;
+	struct instance	*in;
 };
 
 struct open {
 	struct open	*outer, *inner;	/* of the same instance, begun before, after */
 	struct open	*before, *after;	/* of all: begun before, after */
-	uint64_t	 key;
+	struct instance	*in;
 	const struct pair_rule *rule;
 	const char	*name;
 	struct tnf_event start;
@@ -57,19 +84,17 @@ struct open {
 	void		*user;
 };
 
-/* An instance that was asked for lately: mostly it is the next event's, too. */
-struct recent {
-	const struct pair_rule *rule;
-	uint64_t	 key;
-	struct open	**innermost;	/* in the map; NULL: none */
-};
-
 struct pairs {
 	struct perprobe	 roles;		/* struct role */
 	struct pair_rule *own;		/* by pairs_add() */
 	size_t		 n_own;
-	struct map	 innermost;	/* by rule and key: struct open * */
-	struct recent	 recent[RECENT];	/* by the last bits of the key */
+	struct map	 names;		/* of slices; a set */
+	struct map	 instances;	/* struct instance */
+	struct recent	 recent[RECENT];	/* by the last bits of the id */
+	/* The event's instance: its key is 'values' (the head is in it), or if that is empty
+	   the head. */
+	struct instance_head head;
+	struct out	 values;
 	struct open	*oldest, *newest;
 	size_t		 n_open, n_kept, n_awaited;
 	uint64_t	 orphans;
@@ -86,7 +111,8 @@ pairs_new(void)
 {
 	struct pairs *p = tnf_xcalloc(1, sizeof(*p));
 
-	tnf_map_init(&p->innermost, sizeof(struct open *));
+	tnf_map_init(&p->instances, sizeof(struct instance));
+	tnf_out_memory(&p->values);
 	p->max = PAIR_OPEN_MAX;
 	return p;
 }
@@ -107,18 +133,17 @@ pairs_free(struct pairs *p)
 {
 	if (p == NULL)
 		return;
-	struct role *role = (struct role *)(void *)p->roles.base;
-	tnf_map_free(&p->innermost);
+	tnf_map_free(&p->instances);
+	tnf_map_free(&p->names);
+	tnf_out_close(&p->values);
 	pairs_free_list(p->oldest);
 	pairs_free_list(p->spare);
-	for (size_t i = 0; i < p->roles.n; i++)
-		free(role[i].name);
 	for (size_t i = 0; i < p->n_own; i++) {
 		free((char *)p->own[i].start);	/* all its words lie there */
 		free((char *)p->own[i].text);
 	}
 	free(p->own);
-	free(role);
+	free(p->roles.base);
 	free(p);
 }
 
@@ -180,8 +205,18 @@ pairs_stem(const char *name, const char *suffix)
 	return n > s && strcmp(name + n - s, suffix) == 0 ? n - s : 0;
 }
 
+static const char *
+pairs_name(struct pairs *p, const char *chars, size_t n)
+{
+	char *name = tnf_xstrndup(chars, n);
+	const char *known = tnf_map_key(&p->names, tnf_xmap_put(&p->names, name, n + 1, NULL));
+
+	free(name);
+	return known;
+}
+
 static bool
-try_rule(struct role *r, const struct pair_rule *rule, const char *probe)
+try_rule(struct pairs *p, struct role *r, const struct pair_rule *rule, const char *probe)
 {
 	if (strcmp(probe, rule->start) == 0)
 		r->role = PAIR_START;
@@ -190,12 +225,12 @@ try_rule(struct role *r, const struct pair_rule *rule, const char *probe)
 	else
 		return false;
 	r->rule = rule;
-	r->name = tnf_xstrdup(rule->name);
+	r->name = pairs_name(p, rule->name, strlen(rule->name));
 	return true;
 }
 
 static void
-try_endings(struct role *r, const char *probe)
+try_endings(struct pairs *p, struct role *r, const char *probe)
 {
 	size_t n = 0;
 
@@ -208,7 +243,7 @@ try_endings(struct role *r, const char *probe)
 	if (n == 0)
 		return;
 	r->rule = &by_ending;
-	r->name = tnf_xstrndup(probe, n);
+	r->name = pairs_name(p, probe, n);
 }
 
 static void
@@ -228,12 +263,12 @@ pairs_classify(struct pairs *p, struct role *r, const struct tnf_probe *probe)
 {
 	r->known = true;
 	for (size_t i = p->n_own; i-- > 0; )	/* the user's own win */
-		if (try_rule(r, &p->own[i], probe->name))
+		if (try_rule(p, r, &p->own[i], probe->name))
 			goto found;
 	for (size_t i = 0; i < sizeof(builtin) / sizeof(*builtin); i++)
-		if (try_rule(r, &builtin[i], probe->name))
+		if (try_rule(p, r, &builtin[i], probe->name))
 			goto found;
-	try_endings(r, probe->name);
+	try_endings(p, r, probe->name);
 	if (r->role == PAIR_NONE)
 		return;
 found:
@@ -255,16 +290,41 @@ mix_text(uint64_t h, const char *s, size_t n)
 	return h;
 }
 
-static uint64_t
-mix_value(uint64_t h, const struct tnf_value *v)
+static void
+put_number(struct pairs *p, uint64_t n)
 {
+	tnf_out_bytes(&p->values, (const char *)&n, sizeof(n));
+}
+
+/* Appends a value to p->values, so that no two different ones are the same bytes, and mixes it
+   into the id.  Records and arrays are what is in them. */
+static uint64_t
+pairs_value(struct pairs *p, uint64_t h, const struct tnf_file *f, const struct tnf_value *v,
+    struct nest *nest)
+{
+	struct tnf_value item;
+
+	out_char(&p->values, v->null ? '0' : v->kind == TNF_K_STRING ? 's' :
+	    v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY ? '(' : 'n');
 	if (v->null)
 		return pairs_mix(h, 0);
-	if (v->kind == TNF_K_STRING)
+	if (v->kind == TNF_K_STRING) {
+		put_number(p, v->u.s.len);
+		tnf_out_bytes(&p->values, v->u.s.chars, v->u.s.len);
 		return mix_text(h, v->u.s.chars, v->u.s.len);
-	if (v->kind == TNF_K_STRUCT || v->kind == TNF_K_ARRAY)
-		return pairs_mix(h, v->u.r.pos);
-	return pairs_mix(h, v->u.u);
+	}
+	if (v->kind != TNF_K_STRUCT && v->kind != TNF_K_ARRAY) {
+		put_number(p, v->u.u);
+		return pairs_mix(h, v->u.u);
+	}
+	h = pairs_mix(h, v->u.r.count);
+	if (nest_enter(nest, v)) {
+		for (unsigned i = 0; nest_item(nest, f, v, i, &item); i++)
+			h = pairs_value(p, h, f, &item, nest);
+		nest_leave(nest);
+	}
+	out_char(&p->values, ')');
+	return h;
 }
 
 static const struct role *
@@ -284,50 +344,88 @@ role_of(struct pairs *p, const struct tnf_probe *probe)
 	return __builtin_expect(r->known, 1) ? r : role_learn(p, r, probe);
 }
 
-/* The instance that an event speaks of. */
-static uint64_t
-pairs_instance(const struct role *r, const struct tnf_event *ev)
+/* Of a rule with members. */
+static bool
+pairs_members(struct pairs *p, const struct role *r, const struct tnf_event *ev, uint64_t *id)
 {
+	struct nest nest = { .items = NEST_ITEMS_MAX - KEY_ITEMS_MAX };
 	uint64_t h = r->name_mixed;
-	bool asked = r->rule != NULL && r->rule->text != NULL;
 	struct tnf_value v;
 
-	/* Processes of two containers may have one number. */
-	if (r->n_members == 0)
-		return pairs_mix(pairs_mix(pairs_mix(h, (uintptr_t)ev->file), (uint32_t)ev->pid),
-		    ev->lwpid);
+	p->head = (struct instance_head){ .rule = r->rule, .name = r->name };
 	/* What a user's rule tells apart may begin on one machine and end on another;
 	   numbers of the kernel mean something on their own machine alone. */
-	if (!asked)
-		h = pairs_mix(h, tnf_file_host(ev->file));
+	if (r->rule->text == NULL) {
+		p->head.of = tnf_file_host(ev->file);
+		h = pairs_mix(h, p->head.of);
+	}
+	tnf_out_bytes(&p->values, (const char *)&p->head, sizeof(p->head));
 	for (unsigned i = 0; i < r->n_members; i++)
 		if (tnf_event_value(ev, (unsigned)r->member[i], &v))
-			h = mix_value(h, &v);
-	return h;
+			h = pairs_value(p, h, ev->file, &v, &nest);
+	*id = h;
+	return !nest.cut;
 }
 
-/* Where the innermost start of this instance is, which may be NULL; NULL: the instance is
-   not known, and 'make' does not ask for it. */
-static struct open **
-pairs_find(struct pairs *p, const struct pair_rule *rule, uint64_t key, bool make)
+/* The instance that an event speaks of: p->head and p->values, and its id.  false: it has
+   too many values. */
+static inline bool
+pairs_instance(struct pairs *p, const struct role *r, const struct tnf_event *ev, uint64_t *id)
 {
-	struct recent *r = &p->recent[key % RECENT];
-	uint64_t of[2] = { (uintptr_t)rule, key };
-
-	if (r->innermost != NULL && r->key == key && r->rule == rule)
-		return r->innermost;
-	*r = (struct recent){ rule, key, make ? tnf_xmap_put(&p->innermost, of, sizeof(of), NULL) :
-	    tnf_map_get(&p->innermost, of, sizeof(of)) };
-	return r->innermost;
+	p->values.p = p->values.base;
+	if (r->n_members > 0)
+		return pairs_members(p, r, ev, id);
+	/* Processes of two containers may have one number. */
+	p->head = (struct instance_head){ r->rule, r->name, (uintptr_t)ev->file, ev->pid,
+	    ev->lwpid };
+	*id = pairs_mix(pairs_mix(pairs_mix(r->name_mixed, p->head.of), (uint32_t)ev->pid),
+	    ev->lwpid);
+	return true;
 }
 
+static bool
+recent_is(const struct pairs *p, const struct recent *r, size_t len)
+{
+	if (r->in == NULL || r->in->len != len ||
+	    memcmp(&r->head, &p->head, sizeof(p->head)) != 0)
+		return false;
+	return len == sizeof(p->head) ||
+	    memcmp(tnf_map_key(&p->instances, r->in), p->values.base, len) == 0;
+}
+
+/* The event's instance; NULL: it is not known, and 'make' does not ask for it. */
+static struct instance *
+pairs_find(struct pairs *p, uint64_t id, bool make)
+{
+	struct recent *r = &p->recent[id % RECENT];
+	size_t len = (size_t)(p->values.p - p->values.base);
+	const void *key = len > 0 ? (const void *)p->values.base : &p->head;
+
+	if (len == 0)
+		len = sizeof(p->head);
+	if (recent_is(p, r, len))
+		return r->in;
+	struct instance *in = make ? tnf_xmap_put(&p->instances, key, len, NULL) :
+	    tnf_map_get(&p->instances, key, len);
+	if (in == NULL)
+		return NULL;
+	in->id = id;
+	in->len = len;
+	*r = (struct recent){ p->head, in };
+	return in;
+}
+
+/* Nothing of it is open any more. */
 static void
-pairs_remove(struct pairs *p, const struct pair_rule *rule, uint64_t key)
+pairs_idle(struct pairs *p, struct instance *in)
 {
-	uint64_t of[2] = { (uintptr_t)rule, key };
+	struct recent *r = &p->recent[in->id % RECENT];
 
-	p->recent[key % RECENT].innermost = NULL;
-	tnf_map_remove(&p->innermost, of, sizeof(of));
+	if (p->instances.n <= PAIRS_IDLE_MAX)
+		return;
+	if (r->in == in)
+		r->in = NULL;
+	tnf_map_remove(&p->instances, tnf_map_key(&p->instances, in), in->len);
 }
 
 static bool
@@ -352,17 +450,14 @@ pairs_unlink(struct pairs *p, struct open *o)
 static void
 pairs_take_out(struct pairs *p, struct open *o)
 {
-	struct open **innermost;
-
 	if (o->outer != NULL)
 		o->outer->inner = o->inner;
-	if (o->inner != NULL) {
+	if (o->inner != NULL)
 		o->inner->outer = o->outer;
-	} else if ((innermost = pairs_find(p, o->rule, o->key, false)) != NULL) {
-		*innermost = o->outer;
-		if (o->outer == NULL && p->innermost.n > PAIRS_IDLE_MAX)
-			pairs_remove(p, o->rule, o->key);
-	}
+	else
+		o->in->innermost = o->outer;
+	if (o->outer == NULL && o->inner == NULL)
+		pairs_idle(p, o->in);
 	pairs_unlink(p, o);
 }
 
@@ -402,48 +497,48 @@ pairs_append(struct pairs *p, unsigned keep)
 }
 
 static enum pair_role
-pairs_opened(struct pairs *p, const struct role *r, uint64_t key,
+pairs_opened(struct pairs *p, const struct role *r, uint64_t id,
     const struct tnf_event *ev, unsigned keep, struct pair_slice *ret)
 {
-	struct open *o = pairs_append(p, keep), **innermost;
+	struct open *o = pairs_append(p, keep);
 
 	if (o == NULL)
 		return PAIR_NONE;
-	innermost = pairs_find(p, r->rule, key, true);
-	o->outer = *innermost;
+	o->in = pairs_find(p, id, true);
+	o->outer = o->in->innermost;
 	o->inner = NULL;
 	if (o->outer != NULL)
 		o->outer->inner = o;
-	o->key = key;
 	o->rule = r->rule;
 	o->name = r->name;
 	o->start = *ev;
 	o->start_at = p->fed;
-	*innermost = o;
-	*ret = (struct pair_slice){ r->rule, r->name, &o->start, p->fed, 0, key,
+	o->in->innermost = o;
+	*ret = (struct pair_slice){ r->rule, r->name, &o->start, p->fed, 0, id,
 	    keep == KEEP_ALL, keep == KEEP_ALL, &o->user };
 	return PAIR_START;
 }
 
 static enum pair_role
-pairs_closed(struct pairs *p, const struct role *r, uint64_t key,
+pairs_closed(struct pairs *p, const struct role *r, uint64_t id,
     const struct tnf_event *ev, unsigned keep, struct pair_slice *ret)
 {
-	struct open **innermost = pairs_find(p, r->rule, key, false), *o;
+	struct instance *in = pairs_find(p, id, false);
+	struct open *o;
 
-	if (innermost == NULL || (o = *innermost) == NULL) {
+	if (in == NULL || (o = in->innermost) == NULL) {
 		p->orphans += keep == KEEP_ALL;
-		*ret = (struct pair_slice){ NULL, r->name, ev, p->fed, 0, key, false, false, NULL };
+		*ret = (struct pair_slice){ NULL, r->name, ev, p->fed, 0, id, false, false, NULL };
 		return PAIR_END;
 	}
 	*ret = (struct pair_slice){ o->rule, o->name, &o->start, o->start_at,
-	    ev->time - o->start.time, key, o->keep == KEEP_ALL,
+	    ev->time - o->start.time, id, o->keep == KEEP_ALL,
 	    keep_awaited(o->keep) && ((o->keep | keep) & KEEP_WHAT) != 0, &o->user };
-	*innermost = o->outer;
+	in->innermost = o->outer;
 	if (o->outer != NULL)
 		o->outer->inner = NULL;
-	else if (p->innermost.n > PAIRS_IDLE_MAX)
-		pairs_remove(p, r->rule, key);
+	else
+		pairs_idle(p, in);
 	pairs_unlink(p, o);
 	return PAIR_END;
 }
@@ -469,16 +564,15 @@ void
 pairs_forget_thread(struct pairs *p, const struct tnf_event *ev)
 {
 	const struct role *r = (const struct role *)(void *)p->roles.base;
-	struct open **innermost;
-	uint64_t key;
+	struct instance *in;
+	uint64_t id;
 
 	for (size_t i = 0; i < p->roles.n; i++) {
 		if (r[i].role != PAIR_START || r[i].n_members > 0)
 			continue;
-		key = pairs_instance(&r[i], ev);
-		while ((innermost = pairs_find(p, r[i].rule, key, false)) != NULL &&
-		    *innermost != NULL)
-			pairs_drop(p, *innermost);
+		pairs_instance(p, &r[i], ev, &id);
+		while ((in = pairs_find(p, id, false)) != NULL && in->innermost != NULL)
+			pairs_drop(p, in->innermost);
 	}
 }
 
@@ -495,12 +589,13 @@ pairs_feed(struct pairs *p, const struct tnf_event *ev, unsigned keep, struct pa
 {
 	const struct role *r = role_of(p, ev->probe);
 
+	uint64_t id;
+
 	p->fed++;
-	if (r->role == PAIR_NONE)
+	if (r->role == PAIR_NONE || !pairs_instance(p, r, ev, &id))
 		return PAIR_NONE;
-	uint64_t key = pairs_instance(r, ev);
-	return r->role == PAIR_START ? pairs_opened(p, r, key, ev, keep, ret) :
-	    pairs_closed(p, r, key, ev, keep, ret);
+	return r->role == PAIR_START ? pairs_opened(p, r, id, ev, keep, ret) :
+	    pairs_closed(p, r, id, ev, keep, ret);
 }
 
 size_t
@@ -521,7 +616,7 @@ pairs_each_open(const struct pairs *p,
 {
 	for (const struct open *o = p->oldest; o != NULL; o = o->after) {
 		struct pair_slice s = { o->rule, o->name, &o->start, o->start_at,
-		    0, o->key, true, true, NULL };
+		    0, o->in->id, true, true, NULL };
 
 		if (o->keep == KEEP_ALL)
 			fn(arg, &s);

@@ -204,6 +204,35 @@ def states(*args):
     return rows
 
 
+def mix(h, v):
+    """As analysis/pairs.c mixes what tells instances apart."""
+    h = (h ^ v) * 0x9e3779b97f4a7c15 % 2 ** 64
+    return h ^ h >> 29
+
+
+def instances(path):
+    """Instances are told apart by their values: equal ones wherever they lie, and no others."""
+    begun = mix(0, ord("a"))
+    keys = [(n, mix(begun, n) ^ mix(begun, 1) ^ 77) for n in (1, 2, 3)]
+    assert len({mix(mix(begun, x), y) for x, y in keys}) == 1
+    lines = [f"{1000 * i} 7 7 0x100 0 a {x} {y}" for i, (x, y) in enumerate(keys, 1)]
+    lines += [f"{10000 * i} 7 7 0x100 0 b {x} {y}" for i, (x, y) in enumerate(keys, 1)]
+    stacks = ["0x10 0x20 0x30 0x40", "0x10 0x20 0x30 0x41"]
+    lines += [f"{100000 + 1000 * i} 7 7 0x100 0 c {s}" for i, s in enumerate(stacks)]
+    lines += [f"{110000 + 10000 * i} 7 7 0x100 0 d {s}" for i, s in enumerate(stacks)]
+    subprocess.run([STORY, path], text=True, check=True, input="""kernel
+kernel-part
+probe a k x:tnf_uint64 y:tnf_uint64
+probe b k x:tnf_uint64 y:tnf_uint64
+probe c k stack:tnf_symbols
+probe d k stack:tnf_symbols
+""" + "\n".join(lines) + "\n")
+    got = sqlite(path + ".db", "--pair", "a,b,x,y", "--pair", "c,d,stack", path)
+    want = [("a", 1000 * i, 9000 * i, 7) for i in (1, 2, 3)] + \
+        [("c", 100000 + 1000 * i, 10000 + 9000 * i, 7) for i in (0, 1)]
+    assert got == want, got
+
+
 def always(_):
     return True
 
@@ -211,6 +240,7 @@ def always(_):
 def main():
     with tempfile.TemporaryDirectory() as where:
         path = os.path.join(where, "k.tnf")
+        instances(path)
         story(path)
         events = [e for e in map(json.loads, dump("--to", "jsonl", "--no-header", path).splitlines())
                   if "probe" in e]
