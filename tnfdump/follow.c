@@ -99,12 +99,12 @@ follow_has_file(const struct dump *d, const struct stat *st)
 
 /* It is the target that says what it has mapped. */
 static bool
-is_trace(const char *path)
+is_trace(const char *path, bool *opened, struct stat *ret)
 {
-	struct stat st;
 	uint32_t magic = 0;
-	int fd = tnf_open_regular(path, O_RDONLY, &st);
+	int fd = tnf_open_regular(path, O_RDONLY, ret);
 
+	*opened = fd >= 0;
 	if (fd < 0)
 		return false;
 	if (read(fd, &magic, sizeof(magic)) != sizeof(magic))
@@ -114,17 +114,20 @@ is_trace(const char *path)
 }
 
 /* The trace file that is mapped there, or NULL: by what is mapped where we may,
-   else by its name. */
+   else by its name, which another file may have where we are. */
 static char *
 trace_of_mapping(pid_t pid, const struct mapping *m)
 {
 	char path[MAPPING_FILE_MAX];
+	struct stat st;
+	bool opened;
 
 	if (!tnf_mapping_is_written(m))
 		return NULL;
-	if (is_trace(tnf_mapping_file(m, pid, path)))
+	if (is_trace(tnf_mapping_file(m, pid, path), &opened, &st))
 		return tnf_xstrdup(path);
-	return is_trace(m->path) ? tnf_xstrdup(m->path) : NULL;
+	return !opened && is_trace(m->path, &opened, &st) && st.st_ino == m->inode ?
+	    tnf_xstrdup(m->path) : NULL;
 }
 
 /* The trace file that a process has mapped; EAGAIN: none so far. */

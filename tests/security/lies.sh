@@ -159,4 +159,22 @@ while read -r l mark why; do
 	read -r pid < "$TMP/$l.pid"
 	runs "$pid" || wrong "$l: the target is not as it was left"
 done < "$TMP/table"
+
+# A name that means another file where the liar is.
+has_mount_spaces || exit $bad
+mkdir "$TMP/elsewhere"
+cp "$TMP/secret/trace" "$TMP/elsewhere/x.tnf"
+: > "$TMP/elsewhere.ready"
+LIE_FILE=$TMP/elsewhere/x.tnf LIE_MAP=1 unshare -m sh -c 'mount -t tmpfs -o mode=0777 tmpfs "$1" &&
+	head -c 8192 /dev/zero > "$1/x.tnf" && chmod 666 "$1/x.tnf" && echo $$ &&
+	exec setpriv --reuid '$other' --regid '$other' --clear-groups "$2" file' sh "$TMP/elsewhere" "$STICKY/liar" \
+	< "$TMP/hold" > "$TMP/elsewhere.ready" 2>&1 &
+STARTED="$STARTED $!"
+wait_for 60 grep -q ready "$TMP/elsewhere.ready" || fail "elsewhere: $(cat "$TMP/elsewhere.ready")"
+read -r pid < "$TMP/elsewhere.ready"
+bounded elsewhere.follow timeout --preserve-status -s INT 1 "$dump" --follow "$pid"
+grep -q order "$TMP/elsewhere.follow" && wrong "elsewhere: follow: $(tail -n 3 "$TMP/elsewhere.follow")"
+bounded elsewhere.prex "$prex" -p "$pid" -c 'mark planted; quit'
+grep -q 'is not the file' "$TMP/elsewhere.prex" || wrong "elsewhere: prex: $(cat "$TMP/elsewhere.prex")"
+cmp -s "$TMP/secret/trace" "$TMP/elsewhere/x.tnf" || wrong "elsewhere: it was written"
 exit $bad
