@@ -1,9 +1,13 @@
 /*
- * out.c - numbers are written as printf(3) writes them, at every number of digits.
+ * out.c - numbers are written as printf(3) writes them, at every number of digits; texts of
+ * every length; an output that nobody reads.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/out.h"
 #include "tests/check-run.h"
@@ -58,6 +62,16 @@ about(uint64_t v)
 	as_printf(v + 1);
 }
 
+static size_t
+read_all(int fd, char *to, size_t n)
+{
+	size_t have = 0;
+
+	for (ssize_t got; have < n && (got = read(fd, to + have, n - have)) > 0; )
+		have += (size_t)got;
+	return have;
+}
+
 START_TEST(numbers)
 {
 	uint64_t ten = 1;
@@ -89,6 +103,108 @@ START_TEST(many)
 }
 END_TEST
 
+static void
+fixed(int64_t ns, unsigned width)
+{
+	uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	char text[64], want[64];
+
+	snprintf(text, sizeof(text), "%s%" PRIu64 ".%06" PRIu64, ns < 0 ? "-" : "", v / 1000000, v % 1000000);
+	snprintf(want, sizeof(want), "%*s", (int)width, text);
+	tnf_out_ms(&o, ns, width);
+	out_is(want);
+	snprintf(want, sizeof(want), "%s%" PRIu64 ".%03" PRIu64, ns < 0 ? "-" : "", v / 1000, v % 1000);
+	tnf_out_us(&o, ns);
+	out_is(want);
+}
+
+START_TEST(times)
+{
+	static const unsigned widths[] = { 0, 7, 8, 9, 16, 30 };
+	uint64_t ten = 1;
+
+	for (unsigned i = 0; i < 19; i++, ten *= 10)
+		for (unsigned k = 0; k < 6; k++) {
+			fixed((int64_t)ten, widths[k]);
+			fixed((int64_t)ten - 1, widths[k]);
+			fixed(-(int64_t)ten, widths[k]);
+		}
+	fixed(INT64_MAX, 0);
+	fixed(INT64_MIN, 30);
+}
+END_TEST
+
+START_TEST(doubles)
+{
+	static const struct { double v; const char *want; } rows[] = {
+		{ 0, "0.0" }, { 1, "1.0" }, { -2.5, "-2.5" }, { 0.1, "0.1" }, { 0.1 + 0.2, "0.30000000000000004" },
+		{ 1e300, "1e+300" }, { 1.0 / 3, "0.3333333333333333" }, { 123456789012345678.0, "1.2345678901234568e+17" },
+		{ 100000, "100000.0" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		tnf_out_double(&o, rows[i].v);
+		out_is(rows[i].want);
+	}
+	tnf_out_format(&o, "%d-%s", 7, "x");
+	out_is("7-x");
+}
+END_TEST
+
+/* Texts of all lengths, through a buffer and into a file. */
+START_TEST(texts)
+{
+	static char text[3 * OUT_MARGIN + 1], back[sizeof(text)];
+	struct out f;
+	int ends[2];
+
+	for (size_t i = 0; i < sizeof(text) - 1; i++)
+		text[i] = (char)('a' + i % 23);
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(tnf_out_init(&f, ends[1]), 0);
+	for (size_t n = 0; n < sizeof(text); n++) {
+		tnf_out_bytes(&o, text, n);
+		ck_assert_int_eq(o.p - o.base, (int)n);
+		ck_assert_mem_eq(o.base, text, n);
+		o.p = o.base;
+		tnf_out_bytes(&f, text, n);
+		ck_assert_int_eq(f.p - f.base, (int)n);
+		tnf_out_flush(&f);
+		ck_assert_int_eq(n == 0 ? 0 : (int)read_all(ends[0], back, n), (int)n);
+		ck_assert_mem_eq(back, text, n);
+	}
+	tnf_out_pad(&o, 5);
+	out_is("     ");
+	tnf_out_pad(&o, 10 * OUT_MARGIN);
+	ck_assert_int_eq(o.p - o.base, OUT_MARGIN);
+	out_char(&f, 'x');
+	ck_assert_int_eq(tnf_out_close(&f), 0);
+	ck_assert_int_eq(tnf_out_close(&f), 0);
+	ck_assert_int_eq(read_all(ends[0], back, 1), 1);
+	close(ends[0]);
+	/* Nobody reads any more: said once, at the end. */
+	ck_assert_int_eq(tnf_out_init(&f, ends[1]), 0);
+	for (size_t i = 0; i < 3 * OUT_SIZE; i += 512)
+		tnf_out_bytes(&f, text, 512);
+	ck_assert_int_eq(tnf_out_close(&f), EPIPE);
+	close(ends[1]);
+}
+END_TEST
+
+/* In memory it grows, and keeps what was there. */
+START_TEST(growing)
+{
+	for (uint32_t i = 0; i < 400000; i++)
+		tnf_out_bytes(&o, (const char *)&i, sizeof(i));
+	ck_assert_int_eq(o.p - o.base, 1600000);
+	for (uint32_t i = 0, v; i < 400000; i++) {
+		memcpy(&v, o.base + 4 * (size_t)i, sizeof(v));
+		if (v != i)
+			ck_abort_msg("%u: %u", i, v);
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -98,6 +214,11 @@ main(void)
 	tcase_add_checked_fixture(t, out_setup, out_teardown);
 	tcase_add_test(t, numbers);
 	tcase_add_test(t, many);
+	tcase_add_test(t, times);
+	tcase_add_test(t, doubles);
+	tcase_add_test(t, texts);
+	tcase_add_test(t, growing);
+	signal(SIGPIPE, SIG_IGN);
 	suite_add_tcase(s, t);
 	return check_run_nofork(s);
 }
