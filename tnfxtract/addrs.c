@@ -5,10 +5,10 @@
  * be led astray by them.  What is no address after all finds no symbol and is
  * forgotten.  Events repeat the same few addresses, so a small table does.
  */
-#include "tnfxtract/addrs.h"
-
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "tnfxtract/addrs.h"
 
 #define ADDRS_MAX	(1u << 16)	/* more are not named */
 

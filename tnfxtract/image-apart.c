@@ -7,21 +7,21 @@
  * missing, and nothing else.  A process that a damaged page sends round for ever is ended
  * by its limit of processor time.
  */
-#include "tnfxtract/image.h"
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tnfxtract/arch/arch.h"
+#include "tnfxtract/image.h"
 
 #define ROOM		(4u << 20)	/* of one request */
 #define STARTS_MAX	100u		/* then what is left is missing, ... */

@@ -8,8 +8,6 @@
  * carry no cookie, so that they are not taken for the buffer.  Where the first page is
  * not there, what it says is in the others (enum tnf_tail_word).
  */
-#include "tnfxtract/image-search.h"
-
 #include <sys/mman.h>
 
 #include <errno.h>
@@ -20,6 +18,7 @@
 #include <tnf/com.h>
 
 #include "format/header.h"
+#include "tnfxtract/image-search.h"
 #include "tnfxtract/snapshot.h"
 
 #define BLOCK		IMAGE_PAGE

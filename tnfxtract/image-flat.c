@@ -4,15 +4,16 @@
  * Such a file is made for a pipe: pieces of the dump with their place, in any order.
  * They are put in order in a file that has no name.
  */
-#include "tnfxtract/image.h"
+#include <sys/stat.h>
 
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "tnfxtract/image.h"
 
 #define FLAT_HEAD	4096u
 #define COPY_SIZE	(1u << 20)

@@ -5,9 +5,9 @@
  * nobody else needs it, in a process of its own (image-apart.c).  kdump_free() of 0.5.1
  * looks at memory that nobody has set: what was taken stays until the process ends.
  */
-#include "tnfxtract/image.h"
-
 #include <errno.h>
+
+#include "tnfxtract/image.h"
 
 #ifdef HAVE_KDUMPFILE
 

@@ -4,13 +4,12 @@
  * How these become physical ones is the machine's (arch/), and told by VMCOREINFO's lines;
  * where these are in the image is the same for all.
  */
-#include "tnfxtract/image.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "tnfxtract/arch/arch.h"
 #include "tnfxtract/image-search.h"
+#include "tnfxtract/image.h"
 
 static const char *
 value_of(const struct image *im, const char *key)

@@ -7,12 +7,12 @@
  * written, or has been overwritten, is left out.  Nothing is believed: whatever the
  * image says, a bounded number of reads is made.
  */
-#include "tnfxtract/image.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tnfxtract/image.h"
 
 #define LINES_MAX	100u
 #define TEXT_MAX	2048u		/* the kernel's own limit is half of that */

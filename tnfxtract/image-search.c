@@ -5,13 +5,12 @@
  * one it is and of what (<tnf/com.h>).  An image is read once, whatever is wanted of it:
  * a compressed one takes minutes.
  */
-#include "tnfxtract/image-search.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tnfxtract/image-search.h"
 #include "tnfxtract/snapshot.h"
 
 #define READ_SIZE	(4u << 20)

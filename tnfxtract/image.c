@@ -1,8 +1,6 @@
 /*
  * image.c - memory images: which parts of a file are memory.
  */
-#include "tnfxtract/image.h"
-
 #include <sys/stat.h>
 
 #include <elf.h>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "tnfxtract/arch/arch.h"
+#include "tnfxtract/image.h"
 
 #define NOTES_MAX	(1u << 20)
 #define INFO_MAX	(1u << 16)	/* the kernel's own limit is a page */

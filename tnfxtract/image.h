@@ -4,10 +4,11 @@
 #ifndef TNFXTRACT_IMAGE_H
 #define TNFXTRACT_IMAGE_H
 
+#include <sys/types.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /* A piece of memory in the image, and what the image tells about the kernel. */
 struct image_part {

@@ -4,13 +4,12 @@
  * Who lives is told by one of our programs, some 1 us a task; in /proc it would be three
  * files a process, and 20 us.
  */
-#include "tnfxtract/kernel-context.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"
+#include "tnfxtract/kernel-context.h"
 
 static void
 kernel_context_ended(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm)

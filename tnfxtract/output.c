@@ -1,8 +1,6 @@
 /*
  * output.c - the copy's file: whole (common/whole.h), or standard output.
  */
-#include "tnfxtract/output.h"
-
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -15,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/pwrite.h"
+#include "tnfxtract/output.h"
 
 static int
 open_directory(struct output *o)

@@ -7,10 +7,10 @@
  * the order of the file, and the directory, the definitions and block 0.
  * format/live.h says why that works.
  */
-#include "tnfxtract/snapshot.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "tnfxtract/snapshot.h"
 
 #define STAGE_SIZE	(256u << 10)	/* staged in cache */
 #define BLOCK_MIN	512u		/* holds the header and its extension */

@@ -12,7 +12,6 @@
 #include "format/header.h"
 #include "kernel-probes/defs.h"
 #include "tnfxtract/source.h"
-#include "tnfxtract/tnfxtract.h"
 
 #define FIRST	(KP_DIRECTORY / KP_BLOCK_SIZE)
 #define END	(KP_DATA / KP_BLOCK_SIZE)

@@ -7,7 +7,6 @@
 
 #include "format/header.h"
 #include "tnfxtract/source.h"
-#include "tnfxtract/tnfxtract.h"
 
 #define KCORE	"/proc/kcore"		/* this machine's memory */
 

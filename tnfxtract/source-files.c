@@ -11,7 +11,6 @@
 #include "libtnf/context-write.h"
 #include "tnfxtract/output.h"
 #include "tnfxtract/source.h"
-#include "tnfxtract/tnfxtract.h"
 
 #define SAME_MAX	1000	/* files of processes with one number */
 

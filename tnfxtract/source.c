@@ -1,19 +1,21 @@
 /*
- * source.c - what both kinds of source have in common.
+ * source.c - the buffer of the running kernel, and what it shares with that of an image.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "common/kallsyms.h"
 #include "format/header.h"
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"
 #include "tnfxtract/arch/arch.h"
 #include "tnfxtract/kernel-context.h"
 #include "tnfxtract/source.h"
-#include "tnfxtract/tnfxtract.h"
 
 void
 source_close(struct source *s)
@@ -171,4 +173,91 @@ source_report_lost(const struct source *s)
 	if (sum != 0)
 		complain("%" PRIu64 " events lost%s: %s: %s", sum, where, why,
 		    lost_remedy(s->lost));
+}
+
+static bool
+complain_kernel(struct kp *kp, int e)
+{
+	const char *detail = kp_detail(kp);
+
+	if (e == -ENOENT)
+		fprintf(stderr, "No trace data available in the kernel.\n");
+	else if (*detail != '\0')
+		complain("%s", detail);
+	else
+		complain("kernel: %s", strerror(-e));
+	return false;
+}
+
+bool
+source_open_kernel(struct source *s)
+{
+	memset(s, 0, sizeof *s);
+	s->image.fd = -1;
+	s->symbols = KALLSYMS;
+	int e = kp_open(false, &s->kernel);
+	if (e == 0 && kp_standing(s->kernel) != KP_OK)
+		e = -ENOENT;
+	if (e == 0)
+		e = kp_map(s->kernel, &s->base, &s->size);
+	return e == 0 || complain_kernel(s->kernel, e);
+}
+
+/*
+ * A program of ours tells who lives (kernel-context.c), some 1 us a task; the devices, and
+ * the paths and groups of processes, are in /proc and /sys.  Where the kernel does not take
+ * that program all of it is there, some 20 us a task.  On one CPU this would only delay
+ * the copy, and what is in the buffer meanwhile is overwritten; so there the names are
+ * read when the copy is done.
+ * They begin at the moment that the copy is of.  Whoever has an event in it was there
+ * then: he is found among the living, or among those who have ended, whom the kernel
+ * remembers.
+ */
+static void *
+names_read(void *arg)
+{
+	struct names *n = arg;
+
+	source_context(n->source, &n->context);
+	source_count_lost(n->source);
+	return NULL;
+}
+
+static bool
+two_cpus(void)
+{
+	cpu_set_t set;
+
+	/* More CPUs than the set has room for are two. */
+	return sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) > 1;
+}
+
+void
+names_begin(struct names *n, struct source *source)
+{
+	n->source = source;
+	n->begun = true;
+	context_begin(&n->context);
+	n->beside = two_cpus() && pthread_create(&n->thread, NULL, names_read, n) == 0;
+}
+
+void
+names_end(struct names *n)
+{
+	if (n->beside)
+		pthread_join(n->thread, NULL);
+	else
+		names_read(n);
+	n->beside = false;
+}
+
+void
+names_free(struct names *n)
+{
+	if (n->beside)
+		pthread_join(n->thread, NULL);
+	n->beside = false;
+	if (n->begun)
+		context_free(&n->context);
+	n->begun = false;
 }

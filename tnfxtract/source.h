@@ -4,12 +4,15 @@
 #ifndef TNFXTRACT_SOURCE_H
 #define TNFXTRACT_SOURCE_H
 
+#include <pthread.h>
+#include <stdbool.h>
+
 #include <tnf/com.h>
 
+#include "libtnf/context-write.h"
 #include "tnfxtract/image-search.h"
 
 struct kp;
-struct context_writer;
 
 struct source {
 	const void *base;	/* 8-byte aligned */
@@ -53,5 +56,23 @@ uint64_t source_code(const struct source *);
 void source_count_lost(struct source *);
 /* Says on stderr if events were lost. */
 void source_report_lost(const struct source *);
+
+/* The names that go with a copy, read while it is made. */
+struct names {
+	struct source *source;
+	struct context_writer context;
+	pthread_t thread;
+	bool	  beside;	/* the thread reads them */
+	bool	  begun;
+};
+
+/* Begins to read; beside the caller, where it may run on two CPUs. */
+void names_begin(struct names *, struct source *);
+/* Waits, if it must; what was lost has been counted as well. */
+void names_end(struct names *);
+void names_free(struct names *);
+
+/* "PROGRAM: text" and a newline on stderr. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* TNFXTRACT_SOURCE_H */

@@ -13,11 +13,9 @@
 
 #include "common/printable.h"
 #include "tnfxtract/addrs.h"
-#include "tnfxtract/names.h"
 #include "tnfxtract/output.h"
 #include "tnfxtract/snapshot.h"
 #include "tnfxtract/source.h"
-#include "tnfxtract/tnfxtract.h"
 
 struct options {
 	const char *dump;
