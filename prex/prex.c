@@ -63,6 +63,7 @@ prex_session(struct shell *sh, const struct options *o)
 		target_catch_interrupt(sh);
 	if (sh->failed || !push_sources(sh, o) ||
 	    !target_set_up(sh, &o->target)) {
+		trace_plan_free(&sh->plan);
 		target_close(sh);
 		return EXIT_FAILURE;
 	}

@@ -143,9 +143,15 @@ source_fill(struct shell *sh, bool in_statement)
 }
 
 void
-source_token(struct source *src, struct token *tok)
+source_token(struct source *src, struct token *tok, bool paths)
 {
 	src->pos += lex(src->pos, tok);
+	if (paths && tok->kind == TOK_REGEX) {
+		src->pos -= strlen(tok->text) - 1;
+		tok->kind = TOK_BAD;
+		strcpy(tok->text, "/");
+		strcpy(tok->value, "");
+	}
 	tok->line = src->line_no;
 	if (tok->kind == TOK_SEMICOLON)
 		tok->kind = src->fp == NULL ? TOK_END : TOK_BAD;

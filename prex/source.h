@@ -34,6 +34,7 @@ void	source_pop(struct shell *);
 
 /* Sees to it that the top source has something to take a token from. */
 enum source_fill source_fill(struct shell *, bool in_statement);
-void	source_token(struct source *, struct token *);
+/* With paths, a slash begins no pattern. */
+void	source_token(struct source *, struct token *, bool paths);
 
 #endif

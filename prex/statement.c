@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prex/cmd.h"
 #include "prex/shell.h"
 #include "prex/source.h"
 #include "prex/statement.h"
@@ -49,6 +50,16 @@ end_of_source(struct shell *sh, struct statement *st, bool begun)
 	return false;
 }
 
+/* In the rules of a process filter a slash begins no pattern. */
+static bool
+has_paths(const struct statement *st)
+{
+	const char *name;
+
+	return st->n > 0 && word_find(cmd_names, st->v[0].text, &name) == WORD_ONE &&
+	    strcmp(name, "pfilter") == 0;
+}
+
 enum statement_read
 statement_read(struct shell *sh, struct statement *st)
 {
@@ -75,7 +86,7 @@ statement_read(struct shell *sh, struct statement *st)
 			st->line = sh->top->line_no;
 			begun = true;
 		}
-		source_token(sh->top, &tok);
+		source_token(sh->top, &tok, has_paths(st));
 		if (tok.kind == TOK_END) {
 			statement_finish(st, &tok);
 			return STATEMENT_OK;

@@ -278,8 +278,7 @@ close_family(struct shell *sh)
 static void
 exchange_file(struct shell *sh)
 {
-	if (sh->plan.exchange && !sh->gone && !sh->failed &&
-	    sh->at_quit != TNFCTL_TARG_KILL && ending_signal() == 0)
+	if (sh->plan.exchange && !sh->gone && sh->at_quit != TNFCTL_TARG_KILL && ending_signal() == 0)
 		trace_make(sh);
 }
 

@@ -186,9 +186,11 @@ trace_make(struct shell *sh)
 		err = tnfctl_buffer_alloc(sh->target, sh->plan.name,
 		    sh->plan.size);
 	}
+	/* Where it cannot have another file, it keeps the one that it has. */
+	if (err == TNFCTL_ERR_NONE || sh->plan.exchange)
+		trace_plan_free(&sh->plan);
 	if (err != TNFCTL_ERR_NONE)
 		return trace_make_failed(sh, err);
-	trace_plan_free(&sh->plan);
 	target_check(sh);
 	family_make_files(sh->family);
 	return true;

@@ -82,7 +82,10 @@ read_line(tnfctl_handle_t *h, const char *word, const char *rest)
 		h->symbols[h->n_symbols++] = strdup(rest);
 	else if (strcmp(word, "event") == 0)
 		h->events[h->n_events++] = strdup(rest);
-	else if (strcmp(word, "broken") == 0)
+	else if (strcmp(word, "recording") == 0) {
+		h->file = strdup(rest);
+		h->size = 1 << 20;
+	} else if (strcmp(word, "broken") == 0)
 		h->broken = 1;
 	else if (strcmp(word, "later") == 0)
 		later = 1;
@@ -284,6 +287,9 @@ tnfctl_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 tnfctl_errcode_t
 tnfctl_buffer_exchange(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 {
+	if (strstr(file, "/nosuch/") != NULL)
+		return TNFCTL_ERR_FILENOTFOUND;
+	printf("fake: records into %s\n", strrchr(file, '/') + 1);
 	return tnfctl_buffer_alloc(h, file, bytes);
 }
 

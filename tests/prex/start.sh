@@ -234,6 +234,30 @@ E
 	rm .prexrc
 fi
 
+# A process that records: the file that prex names is the one that it goes on in, also after
+# an error; where it cannot have it, that is said once, and it keeps its own.
+{ cat parser.table; echo 'recording /old.tnf'; } >recording.table
+export PREX_FAKE=recording.table
+is "another file" 1 -p 3 -o new.tnf -c 'list tracefile
+nonsense' <<E
+Current trace file is: $PWD/new.tnf
+-c:2: syntax error on or before "nonsense"
+fake: records into new.tnf
+E
+is "no other file" 1 -p 3 -o /nosuch/new.tnf -c 'enable $all' <<'E'
+-c:1: trouble initializing tracefile: No such file
+E
+PREX_FAKE=$here/kernel.table
+
+# A path of a rule ends where the command does.
+export PREX_FAKE_RULE=cgroup=/
+is "rule" 0 -k -c 'pfilter add cgroup=/; pfilter on; pfilter add cgroup=/; pfilter' <<'E'
+Process filtering is on
+Process filter rule: cgroup=/
+Process filter set is empty.
+E
+unset PREX_FAKE_RULE
+
 # Source: nested, and each file by itself.
 printf "source b\nlist sets" > a
 printf 'create $b x\ncreate $c y' > b
