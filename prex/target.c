@@ -196,7 +196,7 @@ wait_for_event(struct shell *sh, tnfctl_event_t *event, bool *had_probes)
 }
 
 struct probes_seen {
-	bool	any;
+	bool	any;		/* beside those that may be imported, which libraries bring */
 	bool	records;
 };
 
@@ -205,10 +205,11 @@ note_recording(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 {
 	tnfctl_probe_state_t state;
 	struct probes_seen *seen = arg;
+	struct attribute origin;
 
 	if (tnfctl_probe_state_get(h, p, &state) != TNFCTL_ERR_NONE)
 		return TNFCTL_ERR_NONE;
-	seen->any = true;
+	seen->any |= !attribute_find(state.attr_string, "origin", &origin);
 	seen->records |= state.enabled && state.traced;
 	return TNFCTL_ERR_NONE;
 }

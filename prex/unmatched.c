@@ -147,7 +147,8 @@ hint_selector(struct shell *sh, const struct values *l,
 	const char *quote;
 	char *hint = NULL;
 
-	if (l->n == 0)
+	/* Of those that may be imported, $all means none. */
+	if (l->n == 0 || (s->value.any && strcmp(s->attr.text, "keys") == 0))
 		return tnf_xstrdup(sh->mode == MODE_KERNEL ?
 		    "there are no probes" : "the target has no probes yet");
 	if (!s->attr.is_regex && !s->value.is_regex)

@@ -64,7 +64,7 @@ add_probe(tnfctl_handle_t *h, const char *attrs, const char *object, int later)
 	p->attrs = strdup(attrs);
 	p->object = strdup(object);
 	p->present = !later;
-	p->traced = !h->kernel;
+	p->traced = !h->kernel && strstr(attrs, "origin ") == NULL;
 }
 
 static void

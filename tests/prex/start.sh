@@ -249,6 +249,18 @@ is "no other file" 1 -p 3 -o /nosuch/new.tnf -c 'enable $all' <<'E'
 E
 PREX_FAKE=$here/kernel.table
 
+# A program whose own probes are yet to come, with a library that has some to import.
+printf 'probe name libc.setjmp;slots ;keys usdt;origin usdt;\nevent exit\n' >python.table
+is "probes that come later" 0 -o f -c 'enable $all; continue' python.table <<'E'
+-c:1: warning: 'keys'=/.*/: the target has no probes yet
+prex: target process exited
+E
+printf 'probe name own;slots ;keys k;\n' >>python.table
+is "probes that nobody enables" 0 -o f -c 'continue' python.table <<'E'
+prex: warning: no probe is both enabled and traced: nothing is recorded
+prex: target process exited
+E
+
 # A path of a rule ends where the command does.
 export PREX_FAKE_RULE=cgroup=/
 is "rule" 0 -k -c 'pfilter add cgroup=/; pfilter on; pfilter add cgroup=/; pfilter' <<'E'
