@@ -1,6 +1,8 @@
 /*
- * histogram.c - how long things took: counts in buckets, and what follows.
+ * histogram.c - how long things took.
  */
+#include <stdlib.h>
+
 #include "analysis/histogram.h"
 #include "common/xalloc.h"
 
@@ -30,37 +32,67 @@ histogram_value(unsigned b)
 	return v < INT64_MAX ? (int64_t)v : INT64_MAX;
 }
 
+const uint32_t *
+histogram_buckets(struct histogram *h)
+{
+	const int64_t *value = h->value;
+
+	if (h->counted)
+		return h->bucket;
+	h->counted = true;
+	h->bucket = tnf_xcalloc(HISTOGRAM_BUCKETS, sizeof(*h->bucket));
+	for (uint64_t i = 0; i < h->count; i++)
+		h->bucket[bucket_of(value[i])]++;
+	free((void *)(uintptr_t)value);
+	return h->bucket;
+}
+
 void
 histogram_add(struct histogram *h, int64_t ns)
 {
-	if (h->bucket == NULL)
-		h->bucket = tnf_xcalloc(HISTOGRAM_BUCKETS, sizeof(*h->bucket));
+	if (h->count == 0)
+		h->value = tnf_xcalloc(HISTOGRAM_EXACT, sizeof(*h->value));
+	if (h->count == HISTOGRAM_EXACT)
+		histogram_buckets(h);
 	if (h->count == 0 || ns < h->min)
 		h->min = ns;
 	if (h->count == 0 || ns > h->max)
 		h->max = ns;
-	h->count++;
 	h->total += (double)ns;
-	h->bucket[bucket_of(ns)]++;
+	if (h->counted)
+		h->bucket[bucket_of(ns)]++;
+	else
+		h->value[h->count] = ns;
+	h->count++;
 }
 
 void
 histogram_free(struct histogram *h)
 {
-	free(h->bucket);
-	h->bucket = NULL;
+	free(h->value);
+	h->value = NULL;
 }
 
-double
+int64_t
 histogram_mean(const struct histogram *h)
 {
-	return h->count == 0 ? 0 : h->total / (double)h->count;
+	double mean = h->count == 0 ? 0 : h->total / (double)h->count;
+
+	return (int64_t)(mean < 0 ? mean - 0.5 : mean + 0.5);
 }
 
 static int64_t
 histogram_clamp(const struct histogram *h, int64_t v)
 {
 	return v < h->min ? h->min : v > h->max ? h->max : v;
+}
+
+static int
+histogram_compare(const void *x, const void *y)
+{
+	int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+
+	return (a > b) - (a < b);
 }
 
 int64_t
@@ -71,6 +103,12 @@ histogram_percentile(const struct histogram *h, double p)
 
 	if (h->count == 0)
 		return 0;
+	if (!h->counted) {
+		qsort(h->value, h->count, sizeof(*h->value), histogram_compare);
+		while (seen + 1 < h->count && (double)(seen + 1) < wanted)
+			seen++;
+		return h->value[seen];
+	}
 	for (unsigned b = 0; b < HISTOGRAM_BUCKETS; b++) {
 		seen += h->bucket[b];
 		if (seen > 0 && (double)seen >= wanted)

@@ -1,29 +1,39 @@
 /*
- * histogram.h - how long things took: counts in buckets, and what follows.
+ * histogram.h - how long things took: each value, or of many the counts in buckets,
+ * and what follows.
  *
  * Buckets are powers of two, each split in 32: a percentile is at most 1.6 %
- * off.  Count, total, minimum and maximum are exact.
+ * off.  Count, total, minimum and maximum are exact, and so are percentiles of
+ * HISTOGRAM_EXACT values and fewer.
  */
 #ifndef ANALYSIS_HISTOGRAM_H
 #define ANALYSIS_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define HISTOGRAM_SPLIT		32u
 #define HISTOGRAM_BUCKETS	(60u * HISTOGRAM_SPLIT)
+#define HISTOGRAM_EXACT		(HISTOGRAM_BUCKETS / 2)	/* values in the room of the buckets */
 
 struct histogram {
 	uint64_t count;
 	double	 total;
 	int64_t	 min, max;
-	uint32_t *bucket;	/* made by the first value */
+	bool	 counted;	/* there are buckets */
+	union {			/* made by the first value */
+		int64_t	 *value;
+		uint32_t *bucket;
+	};
 };
 
 void histogram_add(struct histogram *, int64_t ns);
 void histogram_free(struct histogram *);
-double histogram_mean(const struct histogram *);
-/* p from 0 to 100. */
+int64_t histogram_mean(const struct histogram *);	/* rounded */
+/* The smallest value that p of a hundred values do not exceed; p from 0 to 100. */
 int64_t histogram_percentile(const struct histogram *, double p);
+/* The counts; percentiles are those of the buckets from then on. */
+const uint32_t *histogram_buckets(struct histogram *);
 /* The middle of a bucket. */
 int64_t histogram_value(unsigned bucket);
 

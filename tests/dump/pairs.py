@@ -233,6 +233,20 @@ probe d k stack:tnf_symbols
     assert got == want, got
 
 
+def figures(path, pairs):
+    """Mean, percentiles and the rest are the same everywhere, and exact."""
+    printed = {line.split()[-1]: line.split() for line in dump("--stats", path).decode().splitlines() if line}
+    compared = {line.split()[-1]: line.split() for line in dump("--diff", path, path).decode().splitlines()}
+    for name in set(NAMED.values()):
+        took = sorted(e["time"] - s["time"] for s, e in pairs if NAMED[s["probe"]] == name)
+        rank = [took[-(-len(took) * p // 100) - 1] for p in (50, 90, 99)]
+        mean = (2 * sum(took) + len(took)) // (2 * len(took))
+        want = [f"{ns / 1000:.3f}" for ns in (took[0], mean, *rank, took[-1])]
+        assert printed[name][3:9] == want, (name, printed[name], want)
+        got = [compared[name][i] for i in (3, 4, 6, 7, 9, 10)]
+        assert got == [w for w in (want[1], want[2], want[4]) for _ in "AB"], (name, got, want)
+
+
 def always(_):
     return True
 
@@ -266,6 +280,7 @@ def main():
             (["--from", f"@{low}", "--until", f"@{high}", "--cpu", "0"], lambda e: e["cpu"] == 0,
              lambda e: low <= e["time"] <= high, always),
         ]
+        figures(path, pairs)
         whole = states(path)
         for options, who, when, what in filters:
             told = "filter " + " ".join(options)

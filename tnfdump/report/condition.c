@@ -92,7 +92,7 @@ figure_value(enum figure f, const struct stats_row *r, double seconds)
 	case FIG_RATE:	return seconds > 0 ? (double)r->count / seconds : 0;
 	case FIG_TOTAL:	return h->total;
 	case FIG_MIN:	return (double)h->min;
-	case FIG_MEAN:	return histogram_mean(h);
+	case FIG_MEAN:	return (double)histogram_mean(h);
 	case FIG_P50:	return (double)histogram_percentile(h, 50);
 	case FIG_P90:	return (double)histogram_percentile(h, 90);
 	case FIG_P99:	return (double)histogram_percentile(h, 99);

@@ -78,15 +78,16 @@ histogram_bar(struct out *o, uint64_t n, uint64_t most)
 
 /* One line a power of two that has values, with a bar. */
 static void
-histogram_draw(const struct histogram *h, struct out *o)
+histogram_draw(struct histogram *h, struct out *o)
 {
 	uint64_t line[65] = { 0 }, most = 0;
 	unsigned first = 65, last = 0;
 
 	if (h->count == 0)
 		return;
+	const uint32_t *bucket = histogram_buckets(h);
 	for (unsigned b = 0; b < HISTOGRAM_BUCKETS; b++)
-		line[histogram_line_of(b)] += h->bucket[b];
+		line[histogram_line_of(b)] += bucket[b];
 	for (unsigned i = 0; i < 65; i++) {
 		if (line[i] == 0)
 			continue;
@@ -105,15 +106,15 @@ histogram_draw(const struct histogram *h, struct out *o)
 }
 
 static void
-print_pair(const struct report *rep, const struct stats_row *r)
+print_pair(const struct report *rep, struct stats_row *r)
 {
 	struct out *o = &rep->d->out;
-	const struct histogram *h = &r->took;
+	struct histogram *h = &r->took;
 
 	print_rate(rep, r);
 	tnf_out_ms(o, (int64_t)h->total, 14);
 	cell_us(o, h->min);
-	cell_us(o, (int64_t)histogram_mean(h));
+	cell_us(o, histogram_mean(h));
 	cell_us(o, histogram_percentile(h, 50));
 	cell_us(o, histogram_percentile(h, 90));
 	cell_us(o, histogram_percentile(h, 99));

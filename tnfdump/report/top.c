@@ -204,7 +204,7 @@ put_row(struct top *t, const struct stats_row *r, double seconds)
 	top_put(t, "%11.1f ", (double)r->count / seconds);
 	if (r->pair)
 		top_put(t, "%10.3f %10.1f %10.1f %10.1f %10.1f  ", r->took.total / 1e6 / seconds,
-		    histogram_mean(&r->took) / 1e3,
+		    (double)histogram_mean(&r->took) / 1e3,
 		    (double)histogram_percentile(&r->took, 50) / 1e3,
 		    (double)histogram_percentile(&r->took, 99) / 1e3,
 		    (double)r->took.max / 1e3);

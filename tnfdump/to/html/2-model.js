@@ -184,10 +184,10 @@ function spanStats(data, name, list) {
 	let sum = 0;
 	for (const x of d)
 		sum += x;
-	const rank = (q) => d[Math.max(0, Math.ceil(q * d.length) - 1)];
+	const rank = (p) => d[Math.max(0, Math.ceil(d.length * p / 100) - 1)];
 	const slowest = list.sort((x, y) => data.slice.duration[y] - data.slice.duration[x]).slice(0, 10);
-	return { name: data.meta.spans[name], n: d.length, sum, min: d[0], mean: sum / d.length,
-		p50: rank(.5), p90: rank(.9), p99: rank(.99), max: d[d.length - 1], slowest, sorted: d };
+	return { name: data.meta.spans[name], n: d.length, sum, min: d[0], mean: Math.round(sum / d.length),
+		p50: rank(50), p90: rank(90), p99: rank(99), max: d[d.length - 1], slowest, sorted: d };
 }
 
 function modelStates(data, from, to) {
