@@ -11,6 +11,7 @@
 #include "analysis/nest.h"
 #include "analysis/pairs.h"
 #include "analysis/perprobe.h"
+#include "analysis/stream-names.h"
 #include "common/map.h"
 #include "common/out.h"
 #include "common/xalloc.h"
@@ -104,6 +105,7 @@ struct pairs {
 	bool		 endless;	/* then the oldest gives way */
 	void		 (*dropped)(void *, void **);
 	void		*dropped_arg;
+	tnf_stream_t	*stream;	/* or NULL: any */
 };
 
 struct pairs *
@@ -229,16 +231,40 @@ try_rule(struct pairs *p, struct role *r, const struct pair_rule *rule, const ch
 	return true;
 }
 
+void
+pairs_of(struct pairs *p, tnf_stream_t *stream)
+{
+	p->stream = stream;
+}
+
+/* Is there a probe that starts what this one would end?  thread_exit has none. */
+static bool
+has_start(const struct pairs *p, const char *probe, size_t stem, const char *ending)
+{
+	char *name;
+	bool has;
+
+	if (p->stream == NULL)
+		return true;
+	name = tnf_xasprintf("%.*s%s", (int)stem, probe, ending);
+	has = stream_has_probe(p->stream, name);
+	free(name);
+	return has;
+}
+
 static void
 try_endings(struct pairs *p, struct role *r, const char *probe)
 {
-	size_t n = 0;
+	size_t n = 0, stem;
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings) && n == 0; i++) {
 		if ((n = pairs_stem(probe, endings[i].start)) > 0)
 			r->role = PAIR_START;
-		else if ((n = pairs_stem(probe, endings[i].end)) > 0)
+		else if ((stem = pairs_stem(probe, endings[i].end)) > 0 &&
+		    has_start(p, probe, stem, endings[i].start)) {
 			r->role = PAIR_END;
+			n = stem;
+		}
 	}
 	if (n == 0)
 		return;

@@ -58,6 +58,10 @@ void pairs_free(struct pairs *);
 /* The same rules (NULL: built-in ones), nothing open. */
 struct pairs *pairs_copy_rules(const struct pairs *);
 
+/* The stream that is fed: what would end something by the ending of its name does so if
+   the stream has a probe that would start it.  Before the first event. */
+void pairs_of(struct pairs *, tnf_stream_t *);
+
 /* "start,end[,member...]".  0, or -1 and *reterr says why (constant text). */
 int pairs_add(struct pairs *, const char *text, const char **reterr);
 

@@ -247,6 +247,20 @@ def figures(path, pairs):
         assert got == [w for w in (want[1], want[2], want[4]) for _ in "AB"], (name, got, want)
 
 
+def no_start(path):
+    """What no probe starts is no end, though it is called so; what one starts is."""
+    subprocess.run([STORY, path], text=True, check=True, input="""kernel
+kernel-part
+probe thread_exit thread
+probe work_enter work
+probe work_exit work
+1000 7 7 0x100 0 thread_exit
+2000 8 8 0x200 0 work_exit
+""")
+    last = dump("--stats", path).decode().splitlines()[-1]
+    assert last == "without an end: 0, without a start: 1", last
+
+
 def always(_):
     return True
 
@@ -255,6 +269,7 @@ def main():
     with tempfile.TemporaryDirectory() as where:
         path = os.path.join(where, "k.tnf")
         instances(path)
+        no_start(path)
         story(path)
         events = [e for e in map(json.loads, dump("--to", "jsonl", "--no-header", path).splitlines())
                   if "probe" in e]

@@ -52,6 +52,7 @@ diff_start(struct dump *d)
 {
 	struct side *s = d->state;
 
+	reports_pairs(d);
 	s->stats = reports_stats(d);
 	return s->stats != NULL ? 0 : -1;
 }

@@ -70,6 +70,8 @@ reports_pairs(struct dump *d)
 {
 	if (d->pairs == NULL)
 		d->pairs = pairs_new();
+	if (d->stream != NULL)
+		pairs_of(d->pairs, d->stream);
 	return d->pairs;
 }
 
