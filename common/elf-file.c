@@ -312,10 +312,12 @@ strings_sane(struct elffile *e, size_t link)
 
 typedef bool symbol_f(void *, const char *name, const GElf_Sym *);
 
-/* Calls fn for each defined symbol of a table until it returns false. */
+enum symbols { DYNAMIC, ALL, WANTED };	/* WANTED: those that others are to define */
+
+/* Calls fn for each such symbol of a table until it returns false. */
 static bool
-each_symbol(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, symbol_f *fn,
-    void *arg)
+each_symbol(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, enum symbols which,
+    symbol_f *fn, void *arg)
 {
 	Elf_Data *data = elffile_load(e, scn, sh);
 	GElf_Sym sym;
@@ -328,7 +330,8 @@ each_symbol(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, symbol_f *fn,
 	for (i = 1; i < n && i < INT32_MAX; i++) {
 		if (gelf_getsym(data, (int)i, &sym) == NULL)
 			break;
-		if (sym.st_shndx == SHN_UNDEF || sym.st_value == 0)
+		if (which == WANTED ? sym.st_shndx != SHN_UNDEF :
+		    sym.st_shndx == SHN_UNDEF || sym.st_value == 0)
 			continue;
 		s = elf_strptr(e->elf, sh->sh_link, sym.st_name);
 		if (s != NULL && !fn(arg, s, &sym))
@@ -338,21 +341,21 @@ each_symbol(struct elffile *e, Elf_Scn *scn, const GElf_Shdr *sh, symbol_f *fn,
 }
 
 static void
-elffile_search(struct elffile *e, bool deep, symbol_f *fn, void *arg)
+elffile_search(struct elffile *e, enum symbols which, symbol_f *fn, void *arg)
 {
 	const uint32_t tables[] = { SHT_DYNSYM, SHT_SYMTAB };
 	Elf_Scn *scn;
 	GElf_Shdr sh;
 	size_t t, n;
 
-	for (t = 0; t < (deep ? 2 : 1); t++) {
+	for (t = 0; t < (which == ALL ? 2 : 1); t++) {
 		scn = NULL;
 		n = 0;
 		while ((scn = elf_nextscn(e->elf, scn)) != NULL &&
 		    n++ < SECTIONS_MAX)
 			if (gelf_getshdr(scn, &sh) != NULL &&
 			    sh.sh_type == tables[t] &&
-			    !each_symbol(e, scn, &sh, fn, arg))
+			    !each_symbol(e, scn, &sh, which, fn, arg))
 				return;
 	}
 }
@@ -389,7 +392,7 @@ tnf_elffile_symbols(struct elffile *e, const char *const *names, uint64_t *value
 	for (size_t i = 0; i < n; i++)
 		w.missing += values[i] == 0;
 	if (w.missing > 0)
-		elffile_search(e, deep, match_wanted, &w);
+		elffile_search(e, deep ? ALL : DYNAMIC, match_wanted, &w);
 }
 
 bool
@@ -431,7 +434,7 @@ tnf_elffile_function(struct elffile *e, const char *name, uint64_t *ret)
 	struct function f = { .name = name };
 
 	if (strlen(name) < SYMBOL_MAX)
-		elffile_search(e, true, match_function, &f);
+		elffile_search(e, ALL, match_function, &f);
 	if (f.found)
 		*ret = f.value;
 	return f.found;
@@ -456,7 +459,7 @@ tnf_elffile_functions(struct elffile *e, bool (*fn)(void *, const char *, uint64
 {
 	struct each_function f = { fn, arg };
 
-	elffile_search(e, true, call_function, &f);
+	elffile_search(e, ALL, call_function, &f);
 }
 
 static bool
@@ -478,8 +481,31 @@ tnf_elffile_function_at(struct elffile *e, uint64_t address, char *ret, size_t s
 {
 	struct function f = { .value = address, .ret = ret, .size = size };
 
-	elffile_search(e, true, match_address, &f);
+	elffile_search(e, ALL, match_address, &f);
 	return f.found;
+}
+
+struct beginning {
+	const char *text;
+	bool	 found;
+};
+
+static bool
+match_beginning(void *arg, const char *s, const GElf_Sym *sym)
+{
+	struct beginning *b = arg;
+
+	b->found = strncmp(s, b->text, strlen(b->text)) == 0;
+	return !b->found;
+}
+
+bool
+tnf_elffile_imports(struct elffile *e, const char *prefix)
+{
+	struct beginning b = { .text = prefix };
+
+	elffile_search(e, WANTED, match_beginning, &b);
+	return b.found;
 }
 
 size_t

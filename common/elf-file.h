@@ -74,6 +74,8 @@ void	tnf_elffile_functions(struct elffile *, bool (*fn)(void *, const char *name
 /* Name of the function at exactly this address. */
 bool	tnf_elffile_function_at(struct elffile *, uint64_t address, char *ret, size_t size);
 
+/* Does the object want a symbol of others whose name begins so? */
+bool	tnf_elffile_imports(struct elffile *, const char *prefix);
 /* The first library that the object wants whose name begins so. */
 bool	tnf_elffile_needed(struct elffile *, const char *prefix, char *ret, size_t size);
 

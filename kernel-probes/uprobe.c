@@ -265,8 +265,27 @@ is_whole(const struct kp_uprobe_spec *spec)
 	    is_terminated(spec->shown, sizeof spec->shown);
 }
 
+KP_EXPORT void
+kp_uprobe_function_attrs(const struct kp_uprobe_spec *spec, char ret[KP_FUNCTION_ATTRS])
+{
+	const char *s = spec->symbol;
+	bool asked = spec->flags & KP_UPROBE_UNWOUND;
+	int n = 0;
+
+	ret[0] = '\0';
+	if (!(spec->flags & KP_UPROBE_RETURN) || !asked)
+		n = snprintf(ret, KP_FUNCTION_ATTRS, "function %s;", s);
+	if (spec->flags & KP_UPROBE_RETURN)
+		snprintf(ret + n, KP_FUNCTION_ATTRS - (size_t)n, "return %s;", s);
+	else if (spec->flags & KP_UPROBE_NO_RETURN)
+		snprintf(ret + n, KP_FUNCTION_ATTRS - (size_t)n, "returns not those of a Go program;");
+	else if (asked)
+		snprintf(ret + n, KP_FUNCTION_ATTRS - (size_t)n, "returns with return=%s, "
+		    "but an exception that passes then ends the program;", s);
+}
+
 struct uprobe_attrs {
-	char	attrs[KP_FILE_MAX + KP_SYMBOL_MAX];
+	char	attrs[KP_FILE_MAX + KP_FUNCTION_ATTRS];
 	char	bound[32];	/* "": to no process */
 };
 
@@ -276,7 +295,7 @@ write_attrs(const struct kp_uprobe_spec *spec, struct uprobe_attrs *ret)
 	int n = snprintf(ret->attrs, sizeof ret->attrs, "file %s;", spec->shown);
 
 	if (spec->flags & KP_UPROBE_FUNCTION)
-		snprintf(ret->attrs + n, sizeof ret->attrs - n, "function %s;", spec->symbol);
+		kp_uprobe_function_attrs(spec, ret->attrs + n);
 	ret->bound[0] = '\0';
 	if (spec->pid > 0)
 		snprintf(ret->bound, sizeof ret->bound, "pid %d;", (int)spec->pid);

@@ -20,6 +20,10 @@
 
 #define KP_UPROBE_FUNCTION	1u	/* 'symbol' is a function's name */
 #define KP_UPROBE_RETURN	2u	/* hit when that returns */
+/* The kernel exchanges the address to return to while the function runs, which ends a
+   program whose exceptions pass it: the return is there for who asks for it by name. */
+#define KP_UPROBE_UNWOUND	4u
+#define KP_UPROBE_NO_RETURN	8u	/* it cannot be had at all: a Go program */
 
 /* Which probe it is.  Pinned: a change needs a new KP_LAYOUT. */
 struct kp_uprobe_spec {
@@ -55,6 +59,10 @@ typedef int kp_uprobe_find_f(const struct kp_uprobe_spec *, struct kp_uprobe_fou
 
 /* For all sessions of this program. */
 void	kp_uprobe_finder(kp_uprobe_find_f *);
+
+/* The attributes of a function's probe that tell which it is, "name value;" each. */
+#define KP_FUNCTION_ATTRS	(3 * KP_SYMBOL_MAX + 128)
+void	kp_uprobe_function_attrs(const struct kp_uprobe_spec *, char ret[KP_FUNCTION_ATTRS]);
 
 struct kp;
 

@@ -107,19 +107,28 @@ set_true(void *arg, uint64_t address, uint64_t size)
 	return false;
 }
 
-/* The kernel exchanges the address to return to while a function runs.  Go moves
-   stacks, and finds its way by these addresses. */
-static bool
-is_go(int fd)
+/*
+ * The kernel exchanges the address to return to while a function runs.  Go moves stacks,
+ * and finds its way by these addresses; so do exceptions of C++ and panics of Rust, which
+ * may pass through any function of a file that has to do with them.
+ */
+uint32_t
+tnfctl_functions_returns(int fd)
 {
 	struct elffile *e = tnf_elffile_open(fd);
-	bool found = false;
+	bool is_go = false, unwinds = false;
+	char library[64];
 
 	if (e == NULL)
-		return false;
-	tnf_elffile_sections(e, ".gopclntab", set_true, &found);
+		return 0;
+	tnf_elffile_sections(e, ".gopclntab", set_true, &is_go);
+	tnf_elffile_sections(e, ".gcc_except_table", set_true, &unwinds);
+	unwinds = unwinds || tnf_elffile_imports(e, "__cxa_throw") ||
+	    tnf_elffile_imports(e, "_Unwind_") ||
+	    tnf_elffile_needed(e, "libstdc++.", library, sizeof library) ||
+	    tnf_elffile_needed(e, "libc++", library, sizeof library);
 	tnf_elffile_close(e);
-	return found;
+	return is_go ? KP_UPROBE_NO_RETURN : unwinds ? KP_UPROBE_UNWOUND : 0;
 }
 
 /* Why probes cannot be put into the functions of a file, or NULL. */
@@ -133,7 +142,7 @@ functions_refused(int fd, const char *path, bool at_return)
 		return "the dynamic linker is at work before a process can be probed";
 	if (strncmp(base, "libtnfprobe.so", 14) == 0)
 		return "libtnfprobe itself records events";
-	if (at_return && is_go(fd))
+	if (at_return && tnfctl_functions_returns(fd) == KP_UPROBE_NO_RETURN)
 		return "a Go program moves its stacks, with the addresses to return to";
 	return NULL;
 }

@@ -21,6 +21,10 @@
 long	tnfctl_functions_choose(int fd, const char *pattern,
 	    bool (*fn)(void *arg, const char *name), void *arg);
 
+/* KP_UPROBE_UNWOUND, KP_UPROBE_NO_RETURN or 0, for all functions of an open file: may a
+   return be traced? */
+uint32_t tnfctl_functions_returns(int fd);
+
 /* kp_uprobe_find_f for functions. */
 int	tnfctl_functions_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
 

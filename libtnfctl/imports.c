@@ -365,9 +365,11 @@ tnfctl_imports_begin(tnfctl_handle_t *h)
 tnfctl_errcode_t
 tnfctl_imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
-	if (strcmp(kind, "function") == 0)
+	bool asked = strcmp(kind, "return") == 0;
+
+	if (asked || strcmp(kind, "function") == 0)
 		return source == NULL ? tnfctl_error_set(TNFCTL_ERR_BADARG, "function: which?") :
-		    tnfctl_imports_functions(h, source);
+		    tnfctl_imports_functions(h, source, asked);
 	if (strcmp(kind, "usdt") != 0)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
 	return source == NULL ? tnfctl_imports_begin(h) :
@@ -416,6 +418,11 @@ struct adding {
 	const struct mapping *m;
 	struct kp_uprobe_spec spec;
 	const char *base;	/* of the file's name */
+	bool	asked;		/* for the returns alone, whatever becomes of the program */
+	int	fd;		/* the file, ... */
+	bool	looked;
+	uint32_t returns;	/* ... and its tnfctl_functions_returns(), once looked at */
+	char	said[512];	/* about returns, "" if all is well */
 	int	error;
 };
 
@@ -423,6 +430,31 @@ static const struct side { const char *suffix; uint32_t flags; } sides[] = {
 	{ "_entry", KP_UPROBE_FUNCTION },
 	{ "_return", KP_UPROBE_FUNCTION | KP_UPROBE_RETURN },
 };
+
+static bool
+has_side(const struct adding *a, const struct side *s)
+{
+	bool at_return = s->flags & KP_UPROBE_RETURN;
+
+	return a->asked ? at_return : !at_return || a->returns == 0;
+}
+
+/* Of the first file that needs it: what may become of it, or why there are entries alone. */
+static void
+say_returns(struct adding *a, const char *function)
+{
+	if (a->returns == 0 || a->said[0] != '\0')
+		return;
+	if (a->returns == KP_UPROBE_NO_RETURN)
+		snprintf(a->said, sizeof a->said, "%s: %s is a Go program, which moves its stacks: "
+		    "calls are traced, returns cannot be", function, a->spec.shown);
+	else
+		snprintf(a->said, sizeof a->said, a->asked ? "%s: %s may have exceptions: one that "
+		    "passes a function whose return is traced ends the program: "
+		    "function=%s traces calls alone" : "%s: %s may have exceptions: calls are traced, "
+		    "returns not, as they would end the program then: return=%s traces them all the same",
+		    function, a->spec.shown, function);
+}
 
 static bool
 is_listed(const tnfctl_handle_t *h, const struct kp_uprobe_spec *spec, struct file_id id)
@@ -441,8 +473,10 @@ is_listed(const tnfctl_handle_t *h, const struct kp_uprobe_spec *spec, struct fi
 static void
 add_function_words(struct words *attrs, const struct import *i)
 {
-	words_add(attrs, "keys %s;origin function;function %s;file %s;", i->keys,
-	    i->spec.symbol, i->spec.shown);
+	char words[KP_FUNCTION_ATTRS];
+
+	kp_uprobe_function_attrs(&i->spec, words);
+	words_add(attrs, "keys %s;origin function;%sfile %s;", i->keys, words, i->spec.shown);
 }
 
 static bool
@@ -482,9 +516,15 @@ add_function(void *arg, const char *function)
 
 	snprintf(keys, sizeof keys, "function %.100s", a->base);
 	snprintf(a->spec.symbol, sizeof a->spec.symbol, "%s", function);
+	if (!a->looked)
+		a->returns = tnfctl_functions_returns(a->fd);
+	a->looked = true;
+	say_returns(a, function);
 	for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+		if (!has_side(a, &sides[s]))
+			continue;
 		snprintf(name, sizeof name, "%s%s", function, sides[s].suffix);
-		a->spec.flags = sides[s].flags;
+		a->spec.flags = sides[s].flags | a->returns;
 		if (a->kp != NULL)
 			a->error = kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
 		else if (!list_side(a, name, keys))
@@ -504,39 +544,42 @@ too_many(const char *pattern, const char *path, long n)
 }
 
 static void
-set_names(struct adding *a, const char *path, const char *shown)
+set_file(struct adding *a, int fd, const char *path, const char *shown)
 {
 	const char *slash = strrchr(shown, '/');
 
 	snprintf(a->spec.path, sizeof a->spec.path, "%s", path);
 	snprintf(a->spec.shown, sizeof a->spec.shown, "%s", shown);
+	a->fd = fd;
+	a->looked = false;
 	a->base = slash != NULL ? slash + 1 : shown;
 }
 
 tnfctl_errcode_t
 tnfctl_imports_functions_of_file(struct kp *kp, const char *path, const char *pattern,
-    size_t *ret_n)
+    bool asked)
 {
-	struct adding a = { .kp = kp };
+	struct adding a = { .kp = kp, .asked = asked };
 	int fd = tnfctl_file_open(path);
 	long n;
 
 	tnfctl_imports_finder();
 	if (fd < 0)
 		return tnfctl_error_set_errno(errno, "%s", path);
-	set_names(&a, path, path);
+	set_file(&a, fd, path, path);
 	n = tnfctl_functions_choose(fd, pattern, add_function, &a);
 	close(fd);
 	if (n > (long)FUNCTIONS_MAX)
 		return too_many(pattern, path, n);
-	*ret_n += n > 0 ? (size_t)n : 0;
+	if (a.error == 0 && a.said[0] != '\0')
+		tnfctl_error_set(TNFCTL_ERR_NONE, "%s", a.said);
 	return tnfctl_kernel_code(kp, a.error);
 }
 
 tnfctl_errcode_t
-tnfctl_imports_functions(tnfctl_handle_t *h, const char *pattern)
+tnfctl_imports_functions(tnfctl_handle_t *h, const char *pattern, bool asked)
 {
-	struct adding a = { .h = h, .spec.pid = (int32_t)h->pid };
+	struct adding a = { .h = h, .spec.pid = (int32_t)h->pid, .asked = asked };
 	size_t first = h->nprobes;
 	const struct mapping *latest = NULL;
 	char path[KP_FILE_MAX];
@@ -554,7 +597,7 @@ tnfctl_imports_functions(tnfctl_handle_t *h, const char *pattern)
 		    (fd = tnfctl_proc_open_mapped(h->pid, a.m, path, sizeof path)) < 0)
 			continue;
 		latest = a.m;
-		set_names(&a, path, a.m->path);
+		set_file(&a, fd, path, a.m->path);
 		n = tnfctl_functions_choose(fd, pattern, add_function, &a);
 		if (n > (long)FUNCTIONS_MAX)
 			too_many(pattern, a.m->path, n);
@@ -566,7 +609,10 @@ tnfctl_imports_functions(tnfctl_handle_t *h, const char *pattern)
 		tnfctl_probes_created(h, first);
 	if (a.error != 0)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
-	return n > (long)FUNCTIONS_MAX ? TNFCTL_ERR_BADARG : TNFCTL_ERR_NONE;
+	if (n > (long)FUNCTIONS_MAX)
+		return TNFCTL_ERR_BADARG;
+	return a.said[0] == '\0' ? tnfctl_error_set(TNFCTL_ERR_NONE, NULL) :
+	    tnfctl_error_set(TNFCTL_ERR_NONE, "%s", a.said);
 }
 
 tnfctl_errcode_t

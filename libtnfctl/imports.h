@@ -45,10 +45,12 @@ struct kp;
 tnfctl_errcode_t tnfctl_imports_of_file(struct kp *, const char *path, size_t *ret_n);
 
 /* Adds the functions that the pattern fits (functions.h): of all files that the
-   process maps, or of a file to the kernel's.  BADARG: too many, none. */
-tnfctl_errcode_t tnfctl_imports_functions(tnfctl_handle_t *, const char *pattern);
+   process maps, or of a file to the kernel's.  Their returns come with them where that
+   does no harm; asked: the returns alone, in any case.  The detail of NONE tells of the
+   harm.  BADARG: too many, none. */
+tnfctl_errcode_t tnfctl_imports_functions(tnfctl_handle_t *, const char *pattern, bool asked);
 tnfctl_errcode_t tnfctl_imports_functions_of_file(struct kp *, const char *path,
-    const char *pattern, size_t *ret_n);
+    const char *pattern, bool asked);
 
 /* kernel.c: the code for a negative errno, with the session's own words; 0 is
    NONE. */

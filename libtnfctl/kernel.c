@@ -363,15 +363,14 @@ add_usdt(tnfctl_handle_t *h, const char *path)
 
 /* Of the files that were imported. */
 static tnfctl_errcode_t
-add_functions(tnfctl_handle_t *h, const char *pattern)
+add_functions(tnfctl_handle_t *h, const char *pattern, bool asked)
 {
-	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
-	size_t n = 0;
+	tnfctl_errcode_t err = tnfctl_error_set(TNFCTL_ERR_NONE, NULL);
 
 	if (pattern == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "function: which?");
 	for (size_t i = 0; err == TNFCTL_ERR_NONE && i < h->nfiles; i++)
-		err = tnfctl_imports_functions_of_file(h->priv, h->files[i], pattern, &n);
+		err = tnfctl_imports_functions_of_file(h->priv, h->files[i], pattern, asked);
 	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
 }
 
@@ -380,8 +379,10 @@ kernel_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
 	tnfctl_errcode_t err;
 
-	if (strcmp(kind, "function") == 0)
-		return add_functions(h, source);
+	bool asked = strcmp(kind, "return") == 0;
+
+	if (asked || strcmp(kind, "function") == 0)
+		return add_functions(h, source, asked);
 	if (strcmp(kind, "usdt") == 0)
 		return add_usdt(h, source);
 	if (strcmp(kind, "tracepoint") != 0 || source != NULL)

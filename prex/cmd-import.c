@@ -23,8 +23,10 @@ const struct cmd cmd_import = {
 	    "From now on the USDT probes of the file are among those that list, enable and\n"
 	    "trace choose from: \"list probes keys=usdt\" shows them; and so are functions of it\n"
 	    "that are asked for, as in \"enable function=/^malloc/\".  They are hit in every\n"
-	    "process that runs the file, also in those that start later.  A name with other\n"
-	    "characters than letters, digits, \"_\", \".\" and \"%\" is quoted.\n",
+	    "process that runs the file, also in those that start later.  Where exceptions\n"
+	    "may pass, a return that is traced would end the program: it is there for who\n"
+	    "asks for it, as in \"enable return=malloc\".  A name with other characters than\n"
+	    "letters, digits, \"_\", \".\" and \"%\" is quoted.\n",
 	.modes = MODE_KERNEL,
 	.complete = COMPLETE_FILE,
 	.parse = parse_file_name,

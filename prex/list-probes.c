@@ -19,7 +19,7 @@ static const char *const default_attrs[] = {
 };
 
 /* An imported probe has these where not all of it can be had: they say why. */
-static const char *const remarks[] = { "unavailable", "unread", NULL };
+static const char *const remarks[] = { "unavailable", "unread", "returns", NULL };
 
 struct request {
 	const struct tnf_selectors *selectors;
@@ -158,7 +158,7 @@ list_probes(struct shell *sh, const struct args *a)
 		r.with_remarks = true;
 	}
 	r.used = tnf_xcalloc(r.selectors->n + 1, sizeof *r.used);
-	functions_ask(sh, r.selectors);
+	functions_ask(sh, r.selectors, false);
 	err = probes_visit(sh, list_probes_print_probe, &r);
 	if (err != TNFCTL_ERR_NONE)
 		shell_tnfctl_error(sh, ERROR_SEMANTIC, err, "listing error : ");

@@ -122,23 +122,72 @@ probes_visit(struct shell *sh, probe_visit_f *visit, void *arg)
 	return tnfctl_probe_apply(sh->target, visit_one, &v);
 }
 
-/* Functions are thousands: they are probes when a selector names the attribute. */
+static tnfctl_errcode_t
+is_named(tnfctl_handle_t *h, tnfctl_probe_t *p, void *name)
+{
+	tnfctl_probe_state_t state;
+	const char *s;
+	size_t n = strlen(name);
+
+	if (tnfctl_probe_state_get(h, p, &state) != TNFCTL_ERR_NONE ||
+	    strncmp(state.attr_string, "name ", 5) != 0)
+		return TNFCTL_ERR_NONE;
+	s = state.attr_string + 5;
+	return strncmp(s, name, n) == 0 && s[n] == ';' ? TNFCTL_ERR_USR1 : TNFCTL_ERR_NONE;
+}
+
+/* "name=work_entry", where no probe is called so: the function, without its end. */
+static char *
+function_of_name(struct shell *sh, char *name, const char *end)
+{
+	size_t n = strlen(name), cut = strlen(end);
+
+	return n <= cut || strcmp(name + n - cut, end) != 0 ||
+	    tnfctl_probe_apply(sh->target, is_named, name) != TNFCTL_ERR_NONE ? NULL :
+	    tnf_xstrndup(name, n - cut);
+}
+
+/* Which functions a selector asks for, to be freed, or NULL; *kind: as what. */
+static char *
+functions_asked(struct shell *sh, const struct tnf_selector *s, const char **kind)
+{
+	char *name;
+
+	if (s->attr.is_regex)
+		return NULL;
+	if (strcmp(s->attr.text, "name") == 0 && !s->value.is_regex) {
+		*kind = "function";
+		if ((name = function_of_name(sh, s->value.text, "_entry")) != NULL)
+			return name;
+		*kind = "return";
+		return function_of_name(sh, s->value.text, "_return");
+	}
+	*kind = s->attr.text;
+	if (strcmp(*kind, "function") != 0 && strcmp(*kind, "return") != 0)
+		return NULL;
+	return s->value.is_regex ? tnf_xasprintf("/%s/", s->value.text) :
+	    tnf_xstrdup(s->value.text);
+}
+
+/* Functions are thousands: they are probes when a selector names one. */
 void
-functions_ask(struct shell *sh, const struct tnf_selectors *l)
+functions_ask(struct shell *sh, const struct tnf_selectors *l, bool tell)
 {
 	tnfctl_errcode_t err;
+	const char *kind;
 	char *pattern;
 
 	for (size_t i = 0; i < l->n; i++) {
-		if (l->v[i].attr.is_regex || strcmp(l->v[i].attr.text, "function") != 0)
+		if ((pattern = functions_asked(sh, &l->v[i], &kind)) == NULL)
 			continue;
-		pattern = l->v[i].value.is_regex ? tnf_xasprintf("/%s/", l->v[i].value.text) :
-		    tnf_xstrdup(l->v[i].value.text);
-		err = tnfctl_import_add(sh->target, "function", pattern);
+		err = tnfctl_import_add(sh->target, kind, pattern);
 		free(pattern);
-		if (err != TNFCTL_ERR_NONE)
+		/* A name may be meant for something else. */
+		if (err != TNFCTL_ERR_NONE && strcmp(l->v[i].attr.text, "name") != 0)
 			shell_tnfctl_error(sh, ERROR_TARGET, err,
 			    "error in importing functions: ");
+		else if (err == TNFCTL_ERR_NONE && tell)
+			shell_tell_detail(sh);
 	}
 }
 
@@ -180,7 +229,7 @@ probe_op_run(struct shell *sh, const struct cmd *c, const struct args *a)
 
 	if (!probe_op_resolve(sh, a, &op) || !trace_make(sh))
 		return CMD_DONE;
-	functions_ask(sh, op.selectors);
+	functions_ask(sh, op.selectors, strcmp(c->name, "enable") == 0);
 	v.op = history_add(&sh->history, &op);
 	v.used = tnf_xcalloc(op.selectors->n + 1, sizeof *v.used);
 	err = apply_to_all(sh->target, &v);

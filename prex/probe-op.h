@@ -25,8 +25,9 @@ enum cmd_result probe_op_run(struct shell *, const struct cmd *, const struct ar
 tnfctl_errcode_t probe_op_apply(struct shell *, const struct probe_op *,
 	    tnfctl_handle_t *, tnfctl_probe_t *);
 
-/* Has the functions among the probes that selectors by "function" choose. */
-void	functions_ask(struct shell *, const struct tnf_selectors *);
+/* Has the functions among the probes that selectors by "function" and "return" choose, or
+   by the name that a function's probe would have.  tell: what there is to say of returns. */
+void	functions_ask(struct shell *, const struct tnf_selectors *, bool tell);
 
 /* Calls op for each probe with its state and attributes. */
 struct tnf_probe_attrs;

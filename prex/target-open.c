@@ -1,10 +1,8 @@
 /*
  * target-open.c - get hold of the target, and what a session needs of it.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "prex/cmd.h"
 #include "prex/family.h"
@@ -25,55 +23,31 @@ target_open_opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
 	return false;
 }
 
-/* A process that has no probes of ours, or cannot get our library, may have some
-   that the kernel hits.  It is left alone then.  *others: it could be watched, but has
-   none of these either. */
+/* A process that has no probes of ours, or cannot get our library, has others that the
+   kernel hits: its functions at least.  It is left alone then. */
 static bool
-target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why, bool *others)
+target_open_watch(struct shell *sh, pid_t pid)
 {
-	*others = false;
-	if (why != TNFCTL_ERR_NOLIBTNFPROBE && why != TNFCTL_ERR_NOTDYNAMIC)
+	if (tnfctl_pid_watch(pid, &sh->target) != TNFCTL_ERR_NONE)
 		return false;
-	if (tnfctl_pid_watch(pid, &sh->target) == TNFCTL_ERR_NONE) {
-		sh->watched = target_has_probes(sh);
-		*others = !sh->watched;
-		if (!sh->watched) {
-			tnfctl_close(sh->target, TNFCTL_TARG_DEFAULT);
-			sh->target = NULL;
-		}
-	}
-	if (sh->watched)
-		shell_say(sh, "process %ld has no probes of TNF, but others (USDT): it "
-		    "is not stopped, and what they record goes to the kernel's buffer",
-		    (long)pid);
-	return sh->watched;
-}
-
-/* Who has nothing else has functions. */
-static void
-target_open_tell_functions(struct shell *sh, pid_t pid)
-{
-	char path[64], file[PATH_MAX];
-	ssize_t n;
-
-	snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
-	n = readlink(path, file, sizeof file);
-	if (n > 0 && (size_t)n < sizeof file && memchr(file, '\'', (size_t)n) == NULL)
-		shell_say(sh, "process %ld: for its functions: prex -k, import '%.*s', "
-		    "pfilter add %ld", (long)pid, (int)n, file, (long)pid);
+	sh->watched = true;
+	shell_say(sh, "process %ld has no probes of TNF, but %s: it is not stopped, and what "
+	    "they record goes to the kernel's buffer", (long)pid, target_has_probes(sh) ?
+	    "others (USDT)" : "functions (enable function=NAME)");
+	return true;
 }
 
 static bool
 target_open_attach(struct shell *sh, pid_t pid)
 {
 	tnfctl_errcode_t err = tnfctl_pid_open(pid, &sh->target);
-	bool others = false;
 
-	if (err != TNFCTL_ERR_NONE && target_open_watch(sh, pid, err, &others))
-		return true;
-	/* Why not, is to be told after all. */
-	if (err == TNFCTL_ERR_NOLIBTNFPROBE || err == TNFCTL_ERR_NOTDYNAMIC)
+	if (err == TNFCTL_ERR_NOLIBTNFPROBE || err == TNFCTL_ERR_NOTDYNAMIC) {
+		if (target_open_watch(sh, pid))
+			return true;
+		/* Why not, is to be told after all. */
 		err = tnfctl_pid_open(pid, &sh->target);
+	}
 	if (err == TNFCTL_ERR_NONE) {
 		shell_tell_detail(sh);
 		tnfctl_import_add(sh->target, "usdt", NULL);
@@ -83,8 +57,6 @@ target_open_attach(struct shell *sh, pid_t pid)
 	shell_error(sh, ERROR_TARGET,
 	    "missing symbols, is libtnfprobe.so loaded in target?");
 	shell_tell_detail(sh);
-	if (others)
-		target_open_tell_functions(sh, pid);
 	putc('\n', stderr);
 	return false;
 }

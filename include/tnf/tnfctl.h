@@ -366,7 +366,11 @@ tnfctl_errcode_t tnfctl_filter_rule_apply(tnfctl_handle_t *,
  * file 'source' in all processes (kernel handle), or of all files that a process maps
  * now or later (handle on a process; NULL); "function", whose names 'source' fits, as
  * /pattern/ or name, at most 512 of a file: of the files that "usdt" was given (kernel
- * handle), or that the process has mapped.  Their attribute "origin" is the kind.
+ * handle), or that the process has mapped.  A function's return comes with it unless
+ * exceptions may pass through functions of the file, which would end the program while
+ * their return is traced: then there is the call alone, the attribute "returns" says so,
+ * and the detail of NONE; "return" adds the returns alone, there too.  Their attribute
+ * "origin" is the kind, that of a return "function".
  * ACCES, FILENOTFOUND: the kernel does not tell them to us, the file cannot be read;
  * BADARG: not for this handle, no such kind, a file without such probes.
  */

@@ -67,8 +67,8 @@ fi
 # Of one process: what its library does for it.
 victim_start "$victim" -w
 "$prex" -p "$pid" > "$TMP/list" 2>&1 <<X || fail "prex -p: $(cat "$TMP/list")"
-trace function=/^fgets\$/
-enable function=/^fgets\$/
+trace function=/^fgets\$/ return=/^fgets\$/
+enable function=/^fgets\$/ return=/^fgets\$/
 X
 for _ in 1 2 3; do
 	round

@@ -40,15 +40,6 @@ watch 'disable name=victim.twice name=victim.none' || fail "disable: $(cat "$TMP
 victim_end
 buffer_end
 
-# One that has nothing else has functions.
-sleep 1000 7>&- 9>&- &
-pid=$!
-sleeps() { [ "$(cat "/proc/$pid/comm")" = sleep ]; }
-wait_for 60 sleeps || fail "sleep"
-watch quit && fail "a process without probes: $(cat "$TMP/said")"
-told "process $pid: for its functions: prex -k, import '.*', pfilter add $pid"
-kill "$pid"
-
 # Functions of a process, by way of the file with their debugging information.
 for program in objcopy strace; do
 	command -v $program >/dev/null && continue
