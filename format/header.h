@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <tnf/com.h>
 
@@ -33,5 +34,14 @@ void tnf_boot_id_text(const uint8_t id[TNF_BOOT_ID_SIZE], char ret[TNF_BOOT_ID_T
 /* Who writes, and when writing begins: size, kind, start_mono, start_wall (now) and
    boot_id (zeroes if it cannot be read).  The caller adds the cursors. */
 void tnf_ext_begin(struct tnf_ext *, enum tnf_ext_kind);
+
+/* Are both of one buffer?  Who writes it is known by where and when it began. */
+static inline bool
+tnf_ext_same(const struct tnf_ext *a, const struct tnf_ext *b)
+{
+	return a->start_mono != 0 && a->kind == b->kind && a->pid == b->pid &&
+	    a->start_mono == b->start_mono && a->start_wall == b->start_wall &&
+	    memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) == 0;
+}
 
 #endif /* FORMAT_HEADER_H */

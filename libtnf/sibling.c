@@ -3,27 +3,17 @@
  */
 #include <string.h>
 
+#include "format/header.h"
 #include "libtnf/file.h"
 #include "libtnf/merge.h"
 
 _Static_assert(sizeof(struct sibling_key) == 40, "keys are compared as bytes");
 
-/* A writer is known by where and when it began. */
-static bool
-same_writer(const struct tnf_file *a, const struct tnf_file *b)
-{
-	return a->has_ext && b->has_ext && a->ext.start_mono != 0 &&
-	    a->ext.kind == b->ext.kind && a->ext.pid == b->ext.pid &&
-	    a->ext.start_mono == b->ext.start_mono &&
-	    a->ext.start_wall == b->ext.start_wall &&
-	    memcmp(a->ext.boot_id, b->ext.boot_id, sizeof(a->ext.boot_id)) == 0;
-}
-
 void
 tnf_siblings_join(struct siblings *s, struct tnf_file *f, struct tnf_file **files, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		if (!same_writer(files[i], f))
+		if (!files[i]->has_ext || !f->has_ext || !tnf_ext_same(&files[i]->ext, &f->ext))
 			continue;
 		if (files[i]->sibling == 0)
 			files[i]->sibling = ++s->n;

@@ -128,6 +128,35 @@ if command -v babeltrace2 > /dev/null; then
 	done
 fi
 
+# Files of one buffer count from its beginning: what several tell was lost once.
+for part in 1 2 3; do
+	"$story" part$part <<-M || fail "story"
+	kernel
+	kernel-part
+	boot 3
+	begun 77
+	lost 5 $((part / 2 * 3 + 2))
+	probe syscall_start syscall sysnum:tnf_int32
+	${part}000 7 7 0x100 0 syscall_start 1
+	M
+done
+for option in -r '--to jsonl' '--to html' --stats; do
+	# shellcheck disable=SC2086
+	"$tnfdump" $option part1 part2 part3 > out 2> err || fail "losses, $option"
+	printf 'tnfdump: part%s events were lost (skipped by the kernel: %s)\n' '1: 2' 2 '2: 3' 3 |
+		cmp - err || fail "losses, $option: $(cat err)"
+done
+if command -v babeltrace2 > /dev/null; then
+	rm -rf ctf
+	"$tnfdump" --to ctf -o ctf part1 part2 part3 2> /dev/null || fail "losses, ctf"
+	babeltrace2 ctf > out 2> err || fail "babeltrace2: $(cat err)"
+	grep -q ' 5 events' err || fail "losses, ctf: $(cat err)"
+fi
+if command -v sqlite3 > /dev/null && "$tnfdump" --to sqlite -o parts.db part1 part2 part3 2> err; then
+	[ "$(sqlite3 parts.db 'SELECT count(*), sum(events) FROM losses')" = '2|5' ] ||
+		fail "losses, sqlite: $(sqlite3 parts.db 'SELECT * FROM losses')"
+fi
+
 # The first line is about the first file, whichever event comes first.
 "$tnfdump" --to jsonl k.tnf quiet.tnf 2> /dev/null | head -1 | grep -q '"file":"k.tnf"' ||
 	fail "jsonl: another file in the first line"

@@ -8,6 +8,7 @@
  *	wrap				the oldest block is written over
  *	process PID | kernel-part	an extension of that kind
  *	boot N				of its boot id, each byte
+ *	begun TIME			when the buffer was made
  *	lost REASON N			its counter
  *	cursor N			blocks that have been taken
  *	type NAME BASE			before the probes that have it
@@ -166,6 +167,8 @@ line(char *s)
 		ext.pid = (int32_t)a;
 	} else if (strcmp(word, "boot") == 0)
 		memset(ext.boot_id, (int)a, sizeof ext.boot_id);
+	else if (strcmp(word, "begun") == 0)
+		ext.start_mono = (int64_t)a;
 	else if (strcmp(word, "lost") == 0)
 		ext.lost[a % TNF_LOST_REASONS] = (uint64_t)b;
 	else if (strcmp(word, "cursor") == 0)

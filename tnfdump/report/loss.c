@@ -7,49 +7,34 @@
 #include "tnfdump/report/loss.h"
 
 static void
-report_dropped(struct dump *d, const char *path, const struct tnf_file *f)
+report_dropped(struct dump *d, const char *path, const struct loss *l)
 {
-	const struct tnf_ext *x = tnf_file_ext(f);
 	const char *name, *between = "";
-	uint64_t sum = loss_dropped(f);
 
-	if (sum == 0)
+	if (l->events == 0)
 		return;
 	d->lost = true;
 	tnf_printable_printf(stderr, NAME ": %s: %llu events were lost (", path,
-	    (unsigned long long)sum);
+	    (unsigned long long)l->events);
 	for (unsigned i = 0; i < TNF_LOST_REASONS; i++) {
-		if (x->lost[i] == 0)
+		if (l->lost[i] == 0)
 			continue;
 		name = loss_name(i);
 		tnf_printable_printf(stderr, "%s%s: %llu", between,
 		    name != NULL ? name : "other",
-		    (unsigned long long)x->lost[i]);
+		    (unsigned long long)l->lost[i]);
 		between = ", ";
 	}
 	tnf_printable_printf(stderr, ")\n");
 }
 
-uint64_t
-loss_dropped(const struct tnf_file *f)
-{
-	const struct tnf_ext *x = tnf_file_ext(f);
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; x != NULL && i < TNF_LOST_REASONS; i++)
-		sum += x->lost[i];
-	return sum;
-}
-
 static void
-report_shortened(struct dump *d, const char *path, const struct tnf_file *f)
+report_shortened(struct dump *d, const char *path, const struct loss *l)
 {
-	const struct tnf_ext *x = tnf_file_ext(f);
-
-	if (x == NULL || x->shortened == 0)
+	if (l->shortened == 0)
 		return;
 	dump_note(d, "%s: %llu values are not whole: their events had no room for more",
-	    path, (unsigned long long)x->shortened);
+	    path, (unsigned long long)l->shortened);
 	d->lost = true;
 }
 
@@ -81,10 +66,12 @@ report_missed(struct dump *d, const char *path, const struct tnf_file *f)
 }
 
 static void
-report_file(struct dump *d, const char *path, const struct tnf_file *f)
+report_file(struct dump *d, const char *path, const struct tnf_file *f, struct losses *losses)
 {
-	report_dropped(d, path, f);
-	report_shortened(d, path, f);
+	struct loss l = losses_count(losses, tnf_file_ext(f));
+
+	report_dropped(d, path, &l);
+	report_shortened(d, path, &l);
 	report_overwritten(d, path, f);
 	report_missed(d, path, f);
 }
@@ -99,14 +86,17 @@ set_status(struct dump *d)
 void
 loss_report(struct dump *d)
 {
+	struct losses losses = { NULL, 0 };
+
 	for (unsigned i = 0; i < d->n_inputs; i++)
-		report_file(d, d->inputs[i].path, d->inputs[i].file);
+		report_file(d, d->inputs[i].path, d->inputs[i].file, &losses);
+	losses_free(&losses);
 	set_status(d);
 }
 
 /* What cannot be read has been told. */
 static void
-report_path(struct dump *d, const char *path)
+report_path(struct dump *d, const char *path, struct losses *losses)
 {
 	tnf_stream_t *stream;
 	struct tnf_file *f;
@@ -117,14 +107,17 @@ report_path(struct dump *d, const char *path)
 	if (!d->fail_on_loss)
 		tnf_stream_lazily(stream, 1);
 	if (tnf_stream_add(stream, path, &f) == 0)
-		report_file(d, path, f);
+		report_file(d, path, f, losses);
 	tnf_stream_close(stream);
 }
 
 void
 loss_report_paths(struct dump *d, char **paths)
 {
+	struct losses losses = { NULL, 0 };
+
 	for (; *paths != NULL; paths++)
-		report_path(d, *paths);
+		report_path(d, *paths, &losses);
+	losses_free(&losses);
 	set_status(d);
 }

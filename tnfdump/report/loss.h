@@ -9,7 +9,5 @@
 /* Says on standard error what each file lost, and why. */
 void loss_report(struct dump *);
 void loss_report_paths(struct dump *, char **paths);	/* -r: not in a stream */
-/* Events that the file's writer could not record. */
-uint64_t loss_dropped(const struct tnf_file *);
 
 #endif

@@ -18,7 +18,7 @@
 #include "tnfdump/input.h"
 #include "analysis/json.h"
 #include "tnfdump/text/pretty.h"
-#include "tnfdump/report/loss.h"
+#include "analysis/losses.h"
 #include "common/xalloc.h"
 
 #define PACKET_BODY	(256u << 10)	/* about; one event may pass it */
@@ -227,10 +227,12 @@ ctf_end(struct dump *d)
 {
 	struct ctf *c = d->state;
 	int rc, fd = c->stream.fd;
+	struct losses losses = { NULL, 0 };
 	uint64_t lost = 0;
 
 	for (unsigned i = 0; i < d->n_inputs; i++)
-		lost += loss_dropped(d->inputs[i].file);
+		lost += losses_count(&losses, tnf_file_ext(d->inputs[i].file)).events;
+	losses_free(&losses);
 	/* The counter counts from one packet to the next: there must be two. */
 	if (c->body.p > c->body.base || (lost > 0 && c->trace.file == NULL))
 		ctf_packet(c, 0);

@@ -316,24 +316,24 @@ html_hosts(const struct html *h, struct out *o)
 
 /* Of one file; *between is what comes before the next one. */
 static void
-html_losses_of(struct out *o, const struct input *in, const char **between)
+html_losses_of(struct out *o, const struct input *in, struct losses *losses, const char **between)
 {
-	const struct tnf_ext *x = tnf_file_ext(in->file);
+	struct loss l = losses_count(losses, tnf_file_ext(in->file));
 
-	for (unsigned k = 0; x != NULL && k < TNF_LOST_REASONS; k++) {
-		if (x->lost[k] == 0)
+	for (unsigned k = 0; k < TNF_LOST_REASONS; k++) {
+		if (l.lost[k] == 0)
 			continue;
 		const char *name = loss_name(k);
 		tnf_out_format(o, "%s{\"file\":", *between);
 		json_name(o, in->path);
 		html_member_of(o, "reason", name != NULL ? name : "other");
-		tnf_out_format(o, ",\"events\":%" PRIu64 "}", x->lost[k]);
+		tnf_out_format(o, ",\"events\":%" PRIu64 "}", l.lost[k]);
 		*between = ",";
 	}
-	if (x != NULL && x->shortened > 0) {
+	if (l.shortened > 0) {
 		tnf_out_format(o, "%s{\"file\":", *between);
 		json_name(o, in->path);
-		tnf_out_format(o, ",\"values\":%" PRIu64 "}", x->shortened);
+		tnf_out_format(o, ",\"values\":%" PRIu64 "}", l.shortened);
 		*between = ",";
 	}
 }
@@ -341,11 +341,13 @@ html_losses_of(struct out *o, const struct input *in, const char **between)
 static void
 html_losses(struct html *h, struct out *o)
 {
+	struct losses losses = { NULL, 0 };
 	const char *between = "";
 
 	out_lit(o, ",\"losses\":[");
 	for (unsigned i = 0; i < h->d->n_inputs; i++)
-		html_losses_of(o, &h->d->inputs[i], &between);
+		html_losses_of(o, &h->d->inputs[i], &losses, &between);
+	losses_free(&losses);
 	out_char(o, ']');
 }
 

@@ -128,15 +128,15 @@ sql_span(void *arg, const struct state_span *s)
 }
 
 static void
-sql_losses(struct sql *q, sqlite3_stmt *row, int64_t id, const struct tnf_ext *x)
+sql_losses(struct sql *q, sqlite3_stmt *row, int64_t id, struct loss l)
 {
-	for (unsigned i = 0; x != NULL && i < TNF_LOST_REASONS; i++) {
-		if (x->lost[i] == 0 || row == NULL)
+	for (unsigned i = 0; i < TNF_LOST_REASONS; i++) {
+		if (l.lost[i] == 0 || row == NULL)
 			continue;
 		const char *name = loss_name(i);
 		sqlite3_bind_int64(row, 1, id);
 		sqlite_bind_string(row, 2, name != NULL ? name : "other");
-		sqlite3_bind_int64(row, 3, (int64_t)x->lost[i]);
+		sqlite3_bind_int64(row, 3, (int64_t)l.lost[i]);
 		sqlite_insert(&q->db, row);
 	}
 }
@@ -208,11 +208,13 @@ sql_files(struct sql *q)
 	    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
 	sqlite3_stmt *loss = sqlite_prepare(&q->db,
 	    "INSERT INTO losses VALUES (?, ?, ?)");
+	struct losses losses = { NULL, 0 };
 
 	for (unsigned i = 0; file != NULL && i < q->d->n_inputs; i++) {
 		sql_file(q, file, i + 1, q->d->inputs[i].file);
-		sql_losses(q, loss, i + 1, tnf_file_ext(q->d->inputs[i].file));
+		sql_losses(q, loss, i + 1, losses_count(&losses, tnf_file_ext(q->d->inputs[i].file)));
 	}
+	losses_free(&losses);
 	sqlite3_finalize(file);
 	sqlite3_finalize(loss);
 }
