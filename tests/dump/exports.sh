@@ -105,6 +105,38 @@ data = zlib.decompress(base64.b64decode(data))
 sys.exit(not (b"SLEEPY" in data and b"FAST|COLD" in data))' || fail "words, html"
 fi
 
+# So do addresses of sockets; others are bytes.
+"$story" sock.tnf <<'M' || fail "story"
+kernel
+kernel-part
+lost 5 3
+probe begin a
+probe a sock saddr:tnf_uint8_array
+probe b sock daddr_v6:tnf_uint8_array
+probe c sock bytes:tnf_uint8_array
+500 7 7 0x100 0 begin
+1000 7 7 0x100 0 a 0x0100007f 0 0 0 4
+2000 7 7 0x100 0 b 0 0x0100000000000000 0 0 16
+3000 7 7 0x100 0 a 0x0100007f50000002 0 0 0 28
+4000 7 7 0x100 0 a 0xbb01000a 0x0000000000000120 0x0100000000000000 0 28
+5000 7 7 0x100 0 a 0x0100007f50000001 0 0 0 28
+6000 7 7 0x100 0 c 0x0100007f 0 0 0 4
+7000 7 7 0x100 0 b 0x0100007f 0 0 0 4
+M
+"$tnfdump" --pretty --columns args --no-header sock.tnf 2> /dev/null | sed '1d; s/ *$//' > out
+cat > want <<'M'
+saddr: 127.0.0.1
+daddr_v6: ::1
+saddr: 127.0.0.1:80
+saddr: [2001::1]:443
+saddr: [1 0 0 80 127 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0]
+bytes: [127 0 0 1]
+daddr_v6: [127 0 0 1]
+M
+cmp out want || fail "addresses: $(cat out)"
+"$tnfdump" --info sock.tnf > out || fail "--info"
+grep -q '^               3 skipped by the kernel$' out || fail "--info: $(grep skipped out)"
+
 # The same trace makes the same page, whatever order its names of numbers are kept in.
 "$tnfdump" --to html k.tnf > page 2> /dev/null || fail "html"
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do

@@ -18,7 +18,8 @@
  *
  * A value is a number; or text, of a probe whose first slot is a string and
  * whose others are numbers; or four addresses, of one whose slot is tnf_symbols
- * (of a thread that has had another event).
+ * (of a thread that has had another event); or four words of bytes and how many these are, if
+ * it is tnf_uint8_array.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static struct mk *mk;
 static struct tnf_ext ext;
 static struct mk_thread threads[MAX];
 static unsigned n_threads;
-static struct { char name[64]; unsigned id; bool text, stack; } probes[MAX];
+static struct { char name[64]; unsigned id; bool text; const char *array; } probes[MAX];
 static unsigned n_probes;
 static char context[65536];
 
@@ -81,8 +82,9 @@ probe(char *rest)
 	snprintf(attrs, sizeof attrs, "keys %s;file story.c;line 1;", keys);
 	snprintf(probes[n_probes].name, sizeof probes[0].name, "%s", name);
 	probes[n_probes].text = strstr(slots, ":tnf_string") != NULL;
-	probes[n_probes].stack = strstr(slots, ":tnf_symbols") != NULL;
-	if (probes[n_probes].stack)
+	probes[n_probes].array = strstr(slots, ":tnf_symbols") != NULL ? "tnf_symbols" :
+	    strstr(slots, ":tnf_uint8_array") != NULL ? "tnf_uint8_array" : NULL;
+	if (probes[n_probes].array != NULL)
 		mk_record_type(maker(), "frames", "size:tnf_uint32 a:tnf_uint64 "
 		    "b:tnf_uint64 c:tnf_uint64 d:tnf_uint64");
 	probes[n_probes++].id = mk_probe(maker(), name, attrs, slots);
@@ -98,16 +100,17 @@ type(const char *rest)
 	mk_derived_type(maker(), name, base);
 }
 
-/* An array of four addresses, as the record that has its layout. */
+/* An array of four addresses, or of v[4] bytes, as the record that has its layout. */
 static int64_t
-stack(struct mk_thread *t, const long long *v)
+array(struct mk_thread *t, const char *type_name, const long long *v)
 {
-	uint32_t at = mk_record(mk, t, "frames", (int64_t)40, (int64_t)v[0],
+	int64_t size = strcmp(type_name, "tnf_symbols") == 0 ? 40 : 8 + v[4];
+	uint32_t at = mk_record(mk, t, "frames", size, (int64_t)v[0],
 	    (int64_t)v[1], (int64_t)v[2], (int64_t)v[3]);
 
 	if (at == 0)
-		wrong("a stack comes behind another event of its thread");
-	mk_put32(mk, at, 0x80000002 | mk_type_pos(mk, "tnf_symbols"));
+		wrong("an array comes behind another event of its thread");
+	mk_put32(mk, at, 0x80000002 | mk_type_pos(mk, type_name));
 	return at;
 }
 
@@ -115,7 +118,7 @@ static void
 event(char *line)
 {
 	struct mk_thread t = { 0 };
-	long long time, tid, v[4] = { 0 };
+	long long time, tid, v[5] = { 0 };
 	char name[64], text[256] = "", *s;
 	int at = 0, n = 0;
 	unsigned i;
@@ -132,10 +135,10 @@ event(char *line)
 	s = line + at;
 	if (probes[i].text && sscanf(s, "%255s %n", text, &n) == 1)
 		s += n;
-	for (int k = 0; k < 4; k++)
+	for (int k = 0; k < 5; k++)
 		v[k] = (long long)strtoull(s, &s, 0);
-	if (probes[i].stack)
-		v[0] = stack(writer(&t), v);
+	if (probes[i].array != NULL)
+		v[0] = array(writer(&t), probes[i].array, v);
 	if (probes[i].text)
 		ok = mk_event(mk, writer(&t), probes[i].id, time, text,
 		    (int64_t)v[0], (int64_t)v[1], (int64_t)v[2]);

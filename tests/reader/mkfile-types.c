@@ -56,6 +56,7 @@ static const struct { char meta; const char *name, *rest; } core[] = {
 	{ 'd', "tnf_symbol", "tnf_opaque" },
 	{ 'd', "tnf_cpuid", "tnf_int32" },
 	{ 'A', "tnf_symbols", "tnf_symbol" },
+	{ 'A', "tnf_uint8_array", "tnf_uint8" },
 	{ 'T', "tnf_file_header", "tnf_tag:tnf_tag file_version:tnf_uint32 "
 	    "file_header_size:tnf_uint32 file_logical_size:tnf_uint32 "
 	    "block_header_size:tnf_uint32 block_size:tnf_uint32 "

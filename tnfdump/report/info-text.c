@@ -23,7 +23,8 @@ info_text_row(struct dump *d, const char *label, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(buf, sizeof buf, fmt, ap);
 	va_end(ap);
-	tnf_out_format(&d->out, "  %s:%*s", label,
+	/* Without a label it goes on with the row before. */
+	tnf_out_format(&d->out, "  %s%s%*s", label, label[0] != '\0' ? ":" : " ",
 	    strlen(label) < 12 ? 12 - (int)strlen(label) : 0, "");
 	print_escaped(&d->out, buf, strlen(buf));
 	out_char(&d->out, '\n');

@@ -1,6 +1,8 @@
 /*
  * pretty.c - values as people read them.
  */
+#include <arpa/inet.h>
+
 #include "analysis/nest.h"
 #include "tnfdump/origin.h"
 #include "analysis/pretty-names.h"
@@ -204,6 +206,66 @@ put_array(const struct printer *p, const struct tnf_event *ev,
 	out_char(p->o, ']');
 }
 
+/* The kernel's struct sockaddr_in6, which tracepoints also use for IPv4. */
+#define SOCKADDR_SIZE	28u
+#define FAMILY_IPV4	2
+#define FAMILY_IPV6	10
+
+static void
+pretty_put_address(const struct printer *p, bool v6, const unsigned char *bytes)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (inet_ntop(v6 ? AF_INET6 : AF_INET, bytes, text, sizeof(text)) != NULL)
+		out_str(p->o, text);
+}
+
+/* Family (of this machine's byte order, as the other members), port, address. */
+static bool
+pretty_put_socket(const struct printer *p, const unsigned char *bytes)
+{
+	uint16_t family;
+	bool v6;
+
+	memcpy(&family, bytes, sizeof(family));
+	v6 = family == FAMILY_IPV6;
+	if (!v6 && family != FAMILY_IPV4)
+		return false;
+	if (v6)
+		out_char(p->o, '[');
+	pretty_put_address(p, v6, bytes + (v6 ? 8 : 4));
+	out_str(p->o, v6 ? "]:" : ":");
+	tnf_out_u64(p->o, (uint64_t)bytes[2] << 8 | bytes[3]);
+	return true;
+}
+
+/* The address of a socket, as tracepoints have it: saddr, daddr, saddr_v6, daddr_v6. */
+static bool
+pretty_put_peer(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
+    const char *name)
+{
+	unsigned char bytes[SOCKADDR_SIZE];
+	uint32_t n = v->u.r.count;
+	struct tnf_value item;
+	bool v6;
+
+	if (name == NULL || (strncmp(name, "saddr", 5) != 0 && strncmp(name, "daddr", 5) != 0) ||
+	    n > SOCKADDR_SIZE)
+		return false;
+	v6 = strcmp(name + 5, "_v6") == 0;
+	if (v6 ? n != 16 : name[5] != '\0' || (n != 4 && n != SOCKADDR_SIZE))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!tnf_value_item(ev->file, v, i, &item) || item.kind != TNF_K_UINT8)
+			return false;
+		bytes[i] = (unsigned char)item.u.u;
+	}
+	if (n == SOCKADDR_SIZE)
+		return pretty_put_socket(p, bytes);
+	pretty_put_address(p, v6, bytes);
+	return true;
+}
+
 static void
 put_at(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
     const char *name, struct nest *in)
@@ -212,6 +274,8 @@ put_at(const struct printer *p, const struct tnf_event *ev, const struct tnf_val
 		printer_value(p, ev->file, v);
 	else if (v->kind == TNF_K_STRUCT)
 		pretty_put_record(p, ev, v, in);
+	else if (v->kind == TNF_K_ARRAY && pretty_put_peer(p, ev, v, name))
+		return;
 	else if (v->kind == TNF_K_ARRAY && nest_enter(in, v)) {
 		put_array(p, ev, v, in);
 		nest_leave(in);
