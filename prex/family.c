@@ -11,6 +11,7 @@
 #include "prex/history.h"
 #include "prex/leave-stopped.h"
 #include "prex/shell.h"
+#include "prex/target.h"
 #include "prex/util.h"
 
 struct member {
@@ -79,77 +80,107 @@ is_member(const struct family *f, pid_t pid)
 	return false;
 }
 
-/* One that was there before us. */
+/* The children of one thread, in its file of /proc; true: fn has found what it looks for. */
 static bool
-adopt_one(struct family *f, pid_t pid, bool fill)
-{
-	tnfctl_trace_attrs_t attrs = { 0 };
-	tnfctl_handle_t *h;
-	struct member *m;
-	tnfctl_errcode_t err;
-
-	if (is_member(f, pid))
-		return false;
-	if ((err = tnfctl_pid_open(pid, &h)) != TNFCTL_ERR_NONE) {
-		fprintf(stderr, "%s: child process %ld is left alone: %s\n", f->sh->argv0,
-		    (long)pid, tnfctl_strerror(err));
-		return false;
-	}
-	if (fill)
-		tnfctl_buffer_fill_set(h, B_TRUE);
-	family_add(f, TNFCTL_ERR_NONE, h);
-	m = TAILQ_LAST(&f->members, members);
-	tnfctl_trace_attrs_get(h, &attrs);
-	m->needs_file = attrs.trace_buf_state == TNFCTL_BUF_NONE;
-	return true;
-}
-
-/* The children of one thread, in its file of /proc. */
-static bool
-adopt_children(struct family *f, pid_t pid, const char *tid, bool fill)
+thread_children_each(pid_t pid, const char *tid, bool (*fn)(void *arg, pid_t child), void *arg)
 {
 	char path[320];
-	bool any = false;
+	bool found = false;
 	long child;
 	FILE *fp;
 
 	snprintf(path, sizeof path, "/proc/%ld/task/%s/children", (long)pid, tid);
 	if ((fp = fopen(path, "re")) == NULL)
 		return false;
-	while (fscanf(fp, "%ld", &child) == 1)
-		any |= adopt_one(f, (pid_t)child, fill);
+	while (!found && fscanf(fp, "%ld", &child) == 1)
+		found = fn(arg, (pid_t)child);
 	fclose(fp);
-	return any;
+	return found;
 }
 
 static bool
-adopt_of(struct family *f, pid_t pid, bool fill)
+children_each(pid_t pid, bool (*fn)(void *arg, pid_t child), void *arg)
 {
 	struct dirent *e;
-	bool any = false;
+	bool found = false;
 	char path[64];
 	DIR *d;
 
 	snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
 	if ((d = opendir(path)) == NULL)
 		return false;
-	while ((e = readdir(d)) != NULL)
+	while (!found && (e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.')
-			any |= adopt_children(f, pid, e->d_name, fill);
+			found = thread_children_each(pid, e->d_name, fn, arg);
 	closedir(d);
-	return any;
+	return found;
+}
+
+struct adoption {
+	struct family *f;
+	bool	fill;
+};
+
+/* One that was there before us. */
+static bool
+adopt_one(void *arg, pid_t pid)
+{
+	const struct adoption *a = arg;
+	struct family *f = a->f;
+	tnfctl_trace_attrs_t attrs = { 0 };
+	tnfctl_handle_t *h;
+	struct member *m;
+	tnfctl_errcode_t err;
+
+	if (is_member(f, pid) || pid == target_pid(f->sh))
+		return false;
+	if ((err = tnfctl_pid_open(pid, &h)) != TNFCTL_ERR_NONE) {
+		fprintf(stderr, "%s: child process %ld is left alone: %s\n", f->sh->argv0,
+		    (long)pid, tnfctl_strerror(err));
+		return children_each(pid, adopt_one, arg);
+	}
+	if (a->fill)
+		tnfctl_buffer_fill_set(h, B_TRUE);
+	family_add(f, TNFCTL_ERR_NONE, h);
+	m = TAILQ_LAST(&f->members, members);
+	tnfctl_trace_attrs_get(h, &attrs);
+	m->needs_file = attrs.trace_buf_state == TNFCTL_BUF_NONE;
+	return false;
+}
+
+/* A process without probes has children that may have some. */
+static bool
+open_one(void *arg, pid_t pid)
+{
+	struct shell *sh = arg;
+
+	return tnfctl_pid_open(pid, &sh->target) == TNFCTL_ERR_NONE ||
+	    children_each(pid, open_one, sh);
+}
+
+bool
+family_open_first(struct shell *sh, pid_t pid)
+{
+	if (!children_each(pid, open_one, sh))
+		return false;
+	shell_say(sh, "process %ld has no probes: its child %ld has, and is the target", (long)pid,
+	    (long)target_pid(sh));
+	return true;
 }
 
 /* Whom we have is stopped and makes no more children. */
 void
 family_adopt(struct family *f, pid_t pid, const char *file, bool fill)
 {
+	struct adoption a = { f, fill };
 	struct member *m;
 
 	f->file = file;
-	adopt_of(f, pid, fill);
+	children_each(pid, adopt_one, &a);
+	if (pid != target_pid(f->sh))
+		children_each(target_pid(f->sh), adopt_one, &a);
 	TAILQ_FOREACH(m, &f->members, entry)
-		adopt_of(f, m->pid, fill);
+		children_each(m->pid, adopt_one, &a);
 }
 
 static char *

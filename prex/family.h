@@ -13,6 +13,9 @@ struct family;
 struct shell;
 
 struct family *family_new(struct shell *);
+/* Opens the first of the children of a process without probes, and of theirs, that has
+   some: it becomes the target.  false: none has. */
+bool	family_open_first(struct shell *, pid_t);
 /* Takes the children of a process, and theirs, that are there.  Each records into a
    file of its own: FILE.PID, where 'file' is given, or as prex names them, that has the
    size of the target's. */

@@ -38,10 +38,12 @@ target_open_watch(struct shell *sh, pid_t pid)
 }
 
 static bool
-target_open_attach(struct shell *sh, pid_t pid)
+target_open_attach(struct shell *sh, pid_t pid, bool children)
 {
 	tnfctl_errcode_t err = tnfctl_pid_open(pid, &sh->target);
 
+	if (children && err == TNFCTL_ERR_NOLIBTNFPROBE && family_open_first(sh, pid))
+		err = TNFCTL_ERR_NONE;
 	if (err == TNFCTL_ERR_NOLIBTNFPROBE || err == TNFCTL_ERR_NOTDYNAMIC) {
 		if (target_open_watch(sh, pid))
 			return true;
@@ -109,7 +111,7 @@ target_open(struct shell *sh, const struct target_options *o)
 	if (o->kernel)
 		return target_open_kernel(sh) && set_all(sh, o);
 	if (o->pid != 0)
-		return target_open_attach(sh, o->pid);
+		return target_open_attach(sh, o->pid, o->children);
 	sh->started = true;
 	if (!target_open_opened(sh, tnfctl_exec_open(o->argv[0], o->argv, NULL,
 	    o->preload, NULL, &sh->target), "creating target process"))

@@ -26,6 +26,19 @@ for who in child grandchild other; do
 done
 touch stop
 wait $job || fail "the parent ends with $?"
+# A shell has no probes; the first of its children that has some is the target, and what a
+# subshell has started is found, too.
+rm -f ./*.pid stop t.tnf*
+sh -c '(sh -c "\"$0\" & wait \$!"; :) & wait $!; :' "$kids" &
+job=$!
+wait_for 60 all_there || fail "the processes do not start below a shell"
+"$prex" -p $job --children -o t.tnf -s 256 -c 'enable $all; trace $all' >out 2>err || fail "a shell: $(cat err)"
+grep -q "process $job has no probes: its child $(cat parent.pid) has, and is the target" err || fail "a shell: $(cat err)"
+[ "$(grep -c 'is followed' err)" = 3 ] || fail "followed, below a shell: $(cat err)"
+wait_for 60 has_both t.tnf parent || fail "the parent below a shell: $("$tnfdump" t.tnf | tail -3)"
+wait_for 60 has_both "t.tnf.$(cat other.pid)" other || fail "the other below a shell: $(ls)"
+touch stop
+wait $job || fail "the shell ends with $?"
 # Mistakes of the command line.
 "$prex" --children true 2>err && fail "--children without -p"
 grep -q -- '--children needs -p' err || fail "$(cat err)"
