@@ -42,6 +42,7 @@ struct output {
 	int	(*event)(struct dump *, const struct tnf_event *);
 	int	(*end)(struct dump *);
 	bool	own_files;	/* writes to --output itself */
+	const char *needs_path;	/* what is said where there is no --output; NULL: it may be left out */
 	bool	all;		/* event() gets those that filters drop, too: dump->keep tells;
 				   what begins and ends, and states, need them */
 	bool	whole;		/* ... also those of blocks before --from */

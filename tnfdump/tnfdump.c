@@ -119,7 +119,7 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 		    "not with --columns, --two-line or --pretty";
 	else if (d->pretty && !d->output->pretty)
 		why = "--pretty: makes no difference in this format: "
-		    "not with --info, --states or --to ctf, folded, sqlite or tnf";
+		    "not with --info, --states or --to ctf, folded, html, sqlite or tnf";
 	else if (d->reverse != NULL && (d->raw || d->diff || d->follow != NULL ||
 	    !d->output->any_order))
 		why = "--reverse prints events, the latest first: "
@@ -143,6 +143,8 @@ tnfdump_contradicts(const struct dump *d, char **paths)
 	else if (d->diff && (paths[0] == NULL || paths[1] == NULL ||
 	    paths[2] != NULL))
 		why = "--diff: compares two files: before after";
+	else if (d->path == NULL)
+		why = d->output->needs_path;
 	if (why != NULL)
 		tnf_printable_printf(stderr, NAME ": %s\n", why);
 	return why != NULL;

@@ -33,7 +33,7 @@ main_help(void)
 	for (size_t i = 0; commands[i] != NULL; i++)
 		printf("  %-7s %-32s %s\n", commands[i]->name, commands[i]->usage,
 		    commands[i]->help);
-	puts("  -c FILE         the configuration (" CONFIG_FILE ")\n"
+	puts("  -c, --config FILE   the configuration (" CONFIG_FILE ")\n"
 	    "  --help, --version");
 }
 

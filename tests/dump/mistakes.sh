@@ -71,6 +71,8 @@ done <<'M'
 0||--to csv --to jsonl a.tnf
 2|--histogram: draws the durations of --stats|--histogram a.tnf
 2|--pretty: makes no difference in this format|--pretty --to folded a.tnf
+2|--pretty: makes no difference in this format: not with --info, --states or --to ctf, folded, html,|--pretty --to html a.tnf
+2|--to ctf: writes a directory: name it with --output|--to ctf a.tnf
 0|b.tnf: of another boot than a.tnf: their times do not compare: print each alone|a.tnf b.tnf
 0||--info a.tnf b.tnf
 0||--diff a.tnf b.tnf

@@ -88,7 +88,8 @@ for kind in line names strings circle list array; do
 done
 
 # A database appears whole, or not at all, and without its name for the time.
-"$tnfdump" --to sqlite "$kernel" 2> err && wrong "without --output: status 0"
+"$tnfdump" --to sqlite "$kernel" 2> err
+[ $? -eq 2 ] || wrong "without --output: not status 2"
 grep -q 'give --output FILE' err || wrong "without --output: $(cat err)"
 mkdir full
 "$tnfdump" --to sqlite -o full/no/x.db "$kernel" 2> err && wrong "no directory: status 0"

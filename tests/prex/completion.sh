@@ -1,7 +1,7 @@
 #!/bin/bash
 # completion.sh - what the shells complete is what the programs take, and all.
 #
-# usage: completion.sh PREX TNFDUMP TNFXTRACT
+# usage: completion.sh PREX TNFDUMP TNFXTRACT [TNFWATCH]
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 for p; do
 	PATH=$(dirname "$(realpath "$p")"):$PATH
@@ -26,6 +26,8 @@ table() {
 		"$TNF_SOURCE/tnfdump/options.c" ;;
 	tnfxtract) sed -n 's/^		{ "\([a-z-]*\)", [a-z_]*argument.*/--\1/p' \
 		"$TNF_SOURCE/tnfxtract/tnfxtract.c" ;;
+	tnfwatch) sed -n 's/^		{ "\([a-z-]*\)", [a-z_]*argument.*/--\1/p' \
+		"$TNF_SOURCE/tnfwatch/main.c" ;;
 	esac
 }
 
@@ -41,12 +43,12 @@ refuses() {
 
 scratch
 bad=0
-for program in prex tnfdump tnfxtract; do
+for program in prex tnfdump tnfxtract ${4:+tnfwatch}; do
 	for o in --nonsense -Q; do
 		refuses $program $o || fail "$program: takes $o, or says so in other words"
 	done
 	options=$(complete_line $program -)
-	[ "$(echo "$options" | wc -l)" -ge 5 ] || fail "$program: only $options"
+	[ "$(echo "$options" | wc -l)" -ge 4 ] || fail "$program: only $options"
 	for o in --help --version $(table $program); do
 		echo "$options" | grep -qx -e "$o" ||
 			{ echo "$program: $o is not completed"; bad=1; }
@@ -67,6 +69,10 @@ complete_line tnfdump --to=js | grep -qx -e --to=jsonl || fail "tnfdump --to=js,
 complete_line tnfdump --columns "" | grep -qx delta-thread || fail "tnfdump --columns"
 complete_line tnfdump --columns = pid,ho | grep -qx pid,host-pid || fail "tnfdump --columns=pid,ho"
 complete_line tnfdump --columns +co | grep -qx -e +comm || fail "tnfdump --columns +co"
+if [ -n "$4" ]; then
+	[ "$(complete_line tnfwatch che)" = check ] || fail "tnfwatch che"
+	complete_line tnfwatch -c /et | grep -qx /etc || fail "tnfwatch -c"
+fi
 command -v zsh >/dev/null && { zsh -n "$TNF_SOURCE/tools/completion/_tnf" ||
 	fail "_tnf"; }
 exit $bad

@@ -93,11 +93,6 @@ ctf_release(struct ctf *c)
 int
 ctf_begin(struct dump *d)
 {
-	if (d->path == NULL) {
-		tnf_printable_printf(stderr, NAME ": --to ctf: writes a directory: name it "
-		    "with --output\n");
-		return -1;
-	}
 	struct ctf *c = tnf_xcalloc(1, sizeof(*c));
 	tnf_out_memory(&c->body);
 	tnf_out_memory(&c->text);

@@ -19,14 +19,16 @@ const struct output outputs[] = {
 	{ "perfetto", "Perfetto protobuf trace",
 	  perfetto_begin, perfetto_event, perfetto_end, .pretty = true, .all = true },
 	{ "ctf", "Common Trace Format 1.8, a directory (--output)",
-	  ctf_begin, ctf_event, ctf_end, .own_files = true },
+	  ctf_begin, ctf_event, ctf_end, .own_files = true,
+	  .needs_path = "--to ctf: writes a directory: name it with --output" },
 	{ "folded", "folded stacks with counts, for flame graphs",
 	  folded_begin, folded_event, folded_end, .pretty = false },
 	{ "tnf", "a trace file of its own, of the events that are kept",
 	  slice_begin, slice_event, slice_end, .own_files = true },
 #ifdef HAVE_SQLITE
 	{ "sqlite", "an SQLite database (--output): events, pairs, states",
-	  sqlite_begin, sqlite_event, sqlite_end, .own_files = true, .all = true },
+	  sqlite_begin, sqlite_event, sqlite_end, .own_files = true, .all = true,
+	  .needs_path = "--to sqlite: a database is a file: give --output FILE" },
 #endif
 	{ "html", "one page that shows the trace, without a network",
 	  html_begin, html_event, html_end, .pretty = false, .all = true },

@@ -222,11 +222,6 @@ sql_files(struct sql *q)
 int
 sqlite_begin(struct dump *d)
 {
-	if (d->path == NULL) {
-		dump_error(d, "--to sqlite: a database is a file: "
-		    "give --output FILE");
-		return -1;
-	}
 	struct sql *q = tnf_xcalloc(1, sizeof(*q));
 	d->state = q;
 	q->d = d;

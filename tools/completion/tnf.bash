@@ -1,4 +1,4 @@
-# tnf.bash - completion for prex, tnfdump and tnfxtract in bash.
+# tnf.bash - completion for prex, tnfdump, tnfxtract and tnfwatch in bash.
 #
 # Options are taken from what the programs themselves say to --help, so that
 # nothing has to be kept up to date here.
@@ -119,5 +119,26 @@ _tnf_other()
 	fi
 }
 
+_tnf_commands()
+{
+	"$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'
+}
+
+_tnf_watch()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+
+	COMPREPLY=()
+	case $prev in
+	-c|--config) _tnf_files; return ;;
+	esac
+	case $cur in
+	-*) _tnf_words "$(_tnf_options "$1")" ;;
+	*/*) _tnf_files ;;
+	*) _tnf_words "$(_tnf_commands "$1")" ;;
+	esac
+}
+
 complete -F _tnf_prex prex
+complete -F _tnf_watch tnfwatch
 complete -F _tnf_other tnfdump tnfxtract
