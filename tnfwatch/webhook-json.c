@@ -10,7 +10,7 @@
 
 #define NOTE_MAX	1024
 #define DEPTH_MAX	32
-#define ALERTS_MAX	1000
+#define ALERTS_MAX	100
 
 /* A member that is a text; NULL: there is none. */
 static const char *

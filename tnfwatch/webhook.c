@@ -3,18 +3,29 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <microhttpd.h>
 
+#include "common/clock.h"
 #include "common/xalloc.h"
 #include "tnfwatch/webhook.h"
 
 #define BODY_MAX	(1u << 20)
 #define CLIENTS_MAX	16
-#define PATIENCE_S	5
+#define PATIENCE_S	5	/* for a whole request, however often something comes ... */
+#define CROWDED_NS	INT64_C(500000000)	/* ... and while all places are taken */
+#define RUN_NS		INT64_C(5000000)	/* at a time: others wait for us */
+
+/* A place for a connection. */
+struct client {
+	struct MHD_Connection *c;	/* NULL: it is free */
+	int64_t	 since;		/* monotonic: its beginning, or the end of its last request */
+};
 
 struct webhook {
 	struct MHD_Daemon *http;
@@ -23,6 +34,7 @@ struct webhook {
 	void	*arg;
 	int	 fd;		/* becomes readable */
 	int	 listen;
+	struct client client[CLIENTS_MAX];
 };
 
 /* A request that is being read. */
@@ -60,16 +72,72 @@ is_json(struct MHD_Connection *c)
 	    (type[n] == '\0' || type[n] == ';' || type[n] == ' ');
 }
 
+static const char *
+webhook_refusal(unsigned status)
+{
+	switch (status) {
+	case MHD_HTTP_METHOD_NOT_ALLOWED:
+		return "POST alerts here\n";
+	case MHD_HTTP_UNSUPPORTED_MEDIA_TYPE:
+		return "the content type is to be application/json\n";
+	case MHD_HTTP_FORBIDDEN:
+		return "not for web pages: another host, or an origin\n";
+	default:
+		return "more than 1 MiB\n";
+	}
+}
+
+static const char *
+header_of(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+/* A page whose name leads to this machine's own address has another host than this one,
+   and whatever a page sends has an origin.  At a path anybody may call us as he likes. */
+static bool
+is_foreign(const struct webhook *w, struct MHD_Connection *c)
+{
+	static const char *const ours[] = { "127.0.0.1", "localhost", "[::1]" };
+	const char *host = header_of(c, MHD_HTTP_HEADER_HOST);
+	size_t n;
+
+	if (header_of(c, MHD_HTTP_HEADER_ORIGIN) != NULL)
+		return true;
+	if (w->path != NULL)
+		return false;
+	for (size_t i = 0; host != NULL && i < sizeof(ours) / sizeof(ours[0]); i++) {
+		n = strlen(ours[i]);
+		if (strncasecmp(host, ours[i], n) == 0 && (host[n] == '\0' || host[n] == ':'))
+			return false;
+	}
+	return true;
+}
+
+static bool
+says_too_much(struct MHD_Connection *c)
+{
+	const char *length = header_of(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+	return length != NULL && strtoull(length, NULL, 10) > BODY_MAX;
+}
+
+/* Nobody waits for a body that is too large to come. */
 static enum MHD_Result
-request_begins(struct MHD_Connection *c, const char *method, void **state)
+request_begins(const struct webhook *w, struct MHD_Connection *c, const char *method, void **state)
 {
 	struct request *r = tnf_xcalloc(1, sizeof(*r));
 
-	if (strcmp(method, MHD_HTTP_METHOD_POST) != 0)
+	*state = r;
+	if (says_too_much(c))
+		return webhook_answer(c, MHD_HTTP_CONTENT_TOO_LARGE,
+		    webhook_refusal(MHD_HTTP_CONTENT_TOO_LARGE));
+	if (is_foreign(w, c))
+		r->refuse = MHD_HTTP_FORBIDDEN;
+	else if (strcmp(method, MHD_HTTP_METHOD_POST) != 0)
 		r->refuse = MHD_HTTP_METHOD_NOT_ALLOWED;
 	else if (!is_json(c))
 		r->refuse = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
-	*state = r;
 	return MHD_YES;
 }
 
@@ -84,19 +152,6 @@ request_takes(struct request *r, const char *data, size_t n)
 	memcpy(r->body + r->size, data, n);
 	r->size += n;
 	r->body[r->size] = '\0';
-}
-
-static const char *
-webhook_refusal(unsigned status)
-{
-	switch (status) {
-	case MHD_HTTP_METHOD_NOT_ALLOWED:
-		return "POST alerts here\n";
-	case MHD_HTTP_UNSUPPORTED_MEDIA_TYPE:
-		return "the content type is to be application/json\n";
-	default:
-		return "more than 1 MiB\n";
-	}
 }
 
 static enum MHD_Result
@@ -125,7 +180,7 @@ on_request(void *arg, struct MHD_Connection *c, const char *url, const char *met
     const char *version, const char *data, size_t *size, void **state)
 {
 	if (*state == NULL)
-		return request_begins(c, method, state);
+		return request_begins(arg, c, method, state);
 	if (*size == 0)
 		return request_ends(arg, c, url, *state);
 	request_takes(*state, data, *size);
@@ -138,11 +193,47 @@ on_end(void *arg, struct MHD_Connection *c, void **state,
     enum MHD_RequestTerminationCode how)
 {
 	struct request *r = *state;
+	struct webhook *w = arg;
 
 	if (r != NULL)
 		free(r->body);
 	free(r);
 	*state = NULL;
+	for (struct client *i = w->client; i < w->client + CLIENTS_MAX; i++)
+		if (i->c == c)
+			i->since = clock_ns(CLOCK_MONOTONIC);
+}
+
+static void
+on_client(void *arg, struct MHD_Connection *c, void **state,
+    enum MHD_ConnectionNotificationCode what)
+{
+	struct webhook *w = arg;
+	const struct MHD_Connection *was = what == MHD_CONNECTION_NOTIFY_STARTED ? NULL : c;
+
+	for (struct client *i = w->client; i < w->client + CLIENTS_MAX; i++)
+		if (i->c == was) {
+			i->c = was == NULL ? c : NULL;
+			i->since = clock_ns(CLOCK_MONOTONIC);
+			return;
+		}
+}
+
+/* Who sends a byte now and then is not silent, and would keep his place for ever. */
+static void
+clients_let_down(struct webhook *w)
+{
+	int64_t now = clock_ns(CLOCK_MONOTONIC), patience = CROWDED_NS;
+	const union MHD_ConnectionInfo *info;
+
+	for (int i = 0; i < CLIENTS_MAX; i++)
+		if (w->client[i].c == NULL)
+			patience = PATIENCE_S * INT64_C(1000000000);
+	for (int i = 0; i < CLIENTS_MAX; i++)
+		if (w->client[i].c != NULL && now - w->client[i].since > patience &&
+		    (info = MHD_get_connection_info(w->client[i].c,
+		    MHD_CONNECTION_INFO_CONNECTION_FD)) != NULL)
+			shutdown(info->connect_fd, SHUT_RDWR);
 }
 
 static void
@@ -168,7 +259,8 @@ webhook_open(const char *address, webhook_fn *fn, void *arg, char why[WEBHOOK_WH
 		    MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS_MAX,
 		    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S,
 		    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536,
-		    MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL, MHD_OPTION_END);
+		    MHD_OPTION_NOTIFY_CONNECTION, on_client, w,
+		    MHD_OPTION_NOTIFY_COMPLETED, on_end, w, MHD_OPTION_END);
 	info = w->http == NULL ? NULL : MHD_get_daemon_info(w->http, MHD_DAEMON_INFO_EPOLL_FD);
 	if (info != NULL) {
 		w->fd = info->epoll_fd;
@@ -211,5 +303,13 @@ webhook_fd(const struct webhook *w)
 void
 webhook_run(struct webhook *w)
 {
-	MHD_run(w->http);
+	int64_t until = clock_ns(CLOCK_MONOTONIC) + RUN_NS;
+	MHD_UNSIGNED_LONG_LONG wait;
+
+	clients_let_down(w);
+	/* Of each connection it reads once. */
+	do
+		MHD_run(w->http);
+	while (MHD_get_timeout(w->http, &wait) == MHD_YES && wait == 0 &&
+	    clock_ns(CLOCK_MONOTONIC) < until);
 }

@@ -7,8 +7,8 @@
  *
  * The body is Alertmanager's JSON (version 4); each alert whose status is "firing"
  * fires once.  It is served on a Unix socket or on a loopback address, and nowhere
- * else; a web page cannot make a browser send it, because of its content type.
- * Nothing waits: a slow or silent client is let down after some seconds.
+ * else; a web page cannot make a browser send it, because of its content type, its origin
+ * and its host.  Nothing waits: a slow or silent client is let down after some seconds.
  */
 #ifndef TNFWATCH_WEBHOOK_H
 #define TNFWATCH_WEBHOOK_H

@@ -1,11 +1,15 @@
 #!/bin/sh
 # webhook.sh - Alertmanager's requests fire triggers, by a Unix socket and by a port;
 # what is none is refused, and slow or many clients stop nobody.
+#
+# Guards: clients that send a byte now and then and take all places; a body that is read once
+# a tick, and to its end though it is too large; a web page that fires triggers.
 # Usage: webhook.sh WEBHOOK-RUN
 . "${TNF_SOURCE:-.}/tests/lib.sh"
 
 run=$(realpath "$1")
 command -v curl >/dev/null || skip "no curl"
+need_program python3
 scratch
 cd "$TMP" || exit 1
 
@@ -66,6 +70,9 @@ done
 post 200 http://x/ --unix-socket hook -H "$JSON" --data-binary '{"alerts":[]}'
 head -c 1100000 /dev/zero | tr '\0' ' ' >large
 post 413 http://x/ --unix-socket hook -H "$JSON" -H 'Expect:' --data-binary @large
+head -c 64000000 /dev/zero >larger
+post 413 http://x/ --unix-socket hook -H "$JSON" --data-binary @larger
+post 403 http://x/ --unix-socket hook -H "$JSON" -H 'Origin: http://x' --data-binary @alert.json
 [ "$(cat out)" = "$before" ] || fail "what was refused has fired: $(cat out)"
 # Clients that begin and say nothing more; then as many as are let in at once.
 for i in 1 2 3 4 5; do
@@ -75,6 +82,33 @@ done
 post 200 http://x/ --unix-socket hook -H "$JSON" --data-binary @alert.json
 # shellcheck disable=SC2086  # numbers
 wait $slow
+# A hundred alerts of a request count.
+python3 -c 'import json; print(json.dumps({"alerts": [{"labels": {"trigger": "slow"}}] * 1000}))' >thousand
+post 200 http://x/ --unix-socket hook -H "$JSON" --data-binary @thousand
+grep -qx 'fired: 100, unknown: 0' answer || fail "a thousand: $(cat answer)"
+# As many as are let in, who send a byte now and then and come again.
+python3 -c 'import os, socket, time
+def come():
+    s = socket.socket(socket.AF_UNIX)
+    s.connect("hook")
+    s.send(b"POST / HTTP/1.1\r\nX: ")
+    return s
+all = [come() for i in range(16)]
+print("come", flush=True)
+while True:
+    time.sleep(.1)
+    for i, s in enumerate(all):
+        try:
+            s.send(b"x")
+        except OSError:
+            all[i] = come()' >drip &
+drip=$!
+wait_for 30 grep -q come drip || fail "no clients"
+sleep 0.3
+post 200 http://x/ --unix-socket hook -H "$JSON" --data-binary @alert.json
+kill -0 $drip || fail "the clients are gone"
+kill $drip
+wait $drip 2>/dev/null
 # A second one at the same place is refused; what a killed one left is taken over.
 "$run" "$TMP/hook" slow </dev/null >other && fail "two listen at one place"
 grep -q 'another program listens' other || fail "says $(cat other)"
@@ -113,5 +147,11 @@ done
 grep -q ready out || skip "no port to be had: $(cat out)"
 post 200 "http://127.0.0.1:$port/" -H "$JSON" --data-binary @alert.json
 [ "$(sed 1d out | wc -l)" = 2 ] || fail "by a port: $(cat out)"
+for host in evil.example evil.example:80 127.0.0.1.evil.example ''; do
+	post 403 "http://127.0.0.1:$port/" -H "$JSON" -H "Host: $host" --data-binary @alert.json
+done
+post 403 "http://127.0.0.1:$port/" -H "$JSON" -H 'Origin: http://127.0.0.1' --data-binary @alert.json
+post 200 "http://127.0.0.1:$port/" -H "$JSON" -H 'Host: localhost' --data-binary @alert.json
+[ "$(sed 1d out | wc -l)" = 4 ] || fail "of a page: $(cat out)"
 stop
 exit 0
