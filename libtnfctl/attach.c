@@ -25,7 +25,7 @@
 #endif
 #define EXEC_MS		1000	/* for an exec() to get through */
 #define EXEC_NEAR_MS	30	/* for its beginning and its end */
-#define ATTACH_NS	INT64_C(10000000000)	/* while one comes in between after the other */
+#define AGAIN_NS	INT64_C(10000000000)	/* while one comes in between after the other */
 
 static int
 yama_scope(void)
@@ -73,15 +73,17 @@ static int
 open_program(pid_t pid)
 {
 	const struct timespec ts = { .tv_nsec = 1000000 };
-	int fd, tries, error;
+	int64_t start = clock_ns(CLOCK_MONOTONIC), ms;
 	char name[64];
+	int fd, error;
 
 	snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
-	for (tries = 0; (fd = tnfctl_file_open(name)) < 0; tries++) {
+	while ((fd = tnfctl_file_open(name)) < 0) {
 		error = errno;
+		ms = (clock_ns(CLOCK_MONOTONIC) - start) / 1000000;
 		/* Before and after that it may look like any other. */
-		if (error != ENOENT || tries == EXEC_MS || tnfctl_proc_is_kernel(pid) ||
-		    (tries >= EXEC_NEAR_MS && tnfctl_proc_state(pid, pid) != 'Z')) {
+		if (error != ENOENT || ms >= EXEC_MS || tnfctl_proc_is_kernel(pid) ||
+		    (ms >= EXEC_NEAR_MS && tnfctl_proc_state(pid, pid) != 'Z')) {
 			errno = error;
 			break;
 		}
@@ -219,8 +221,9 @@ may_have_probes(const tnfctl_handle_t *h)
 
 /*
  * A process without probes is refused without a stop, which some of its calls
- * would notice.  Where its linker is at work, or we may not look, the answer
- * is left to the attach.
+ * would notice.  Where its linker is at work, or we may not look, or the leader has died
+ * in another thread's exec() and has neither maps nor files, the answer is left to the
+ * attach.
  */
 static tnfctl_errcode_t
 attach_glance(struct proc *p)
@@ -236,7 +239,8 @@ attach_glance(struct proc *p)
 		return TNFCTL_ERR_NONE;
 	none = tnfctl_objects_refresh(&h, &change) == TNFCTL_ERR_NONE &&
 	    !may_have_probes(&h) && tnfctl_linkmap_look(&p->reader, &after) &&
-	    after.consistent && after.print == before.print;
+	    after.consistent && after.print == before.print &&
+	    !tnfctl_proc_is_dead(p, p->pid);
 	tnfctl_objects_free(&h);
 	/* It may exec before it is stopped. */
 	p->linker = (struct linker){ 0 };
@@ -244,13 +248,14 @@ attach_glance(struct proc *p)
 }
 
 static tnfctl_errcode_t
-attach_once(pid_t pid, tnfctl_handle_t **ret)
+attach_once(pid_t pid, int64_t until, const sigset_t *mask, tnfctl_handle_t **ret)
 {
 	struct proc *p = tnfctl_proc_new(pid, false);
 	tnfctl_errcode_t err;
 
 	if (p == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	tnfctl_proc_hurry(p, (int)((until - clock_ns(CLOCK_MONOTONIC)) / 1000000), mask);
 	if ((err = attach_glance(p)) != TNFCTL_ERR_NONE) {
 		tnfctl_proc_free(p);
 		return err;
@@ -258,9 +263,7 @@ attach_once(pid_t pid, tnfctl_handle_t **ret)
 	if ((err = tnfctl_proc_attach(p)) == TNFCTL_ERR_NONE &&
 	    (err = attach_settle(p)) == TNFCTL_ERR_NONE)
 		return tnfctl_direct_open(p, ret);
-	if (!p->gone)
-		tnfctl_proc_detach(p, false);
-	tnfctl_proc_free(p);
+	tnfctl_proc_leave(p);
 	return err == TNFCTL_ERR_ACCES ? attach_refused(pid) : err;
 }
 
@@ -270,17 +273,17 @@ attach_once(pid_t pid, tnfctl_handle_t **ret)
  * begin anew, with another program.
  */
 static tnfctl_errcode_t
-attach_again(pid_t pid, tnfctl_handle_t **ret)
+attach_again(pid_t pid, const sigset_t *mask, tnfctl_handle_t **ret)
 {
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0),
 	    .events = POLLIN };
-	int64_t until = clock_ns(CLOCK_MONOTONIC) + ATTACH_NS;
-	tnfctl_errcode_t err = attach_once(pid, ret);
+	int64_t start = clock_ns(CLOCK_MONOTONIC), until = start + TNFCTL_ATTACH_MS * INT64_C(1000000);
+	tnfctl_errcode_t err = attach_once(pid, until, mask, ret);
 
-	while (err == TNFCTL_ERR_NOPROCESS && clock_ns(CLOCK_MONOTONIC) < until && end.fd >= 0 &&
+	while (err == TNFCTL_ERR_NOPROCESS && clock_ns(CLOCK_MONOTONIC) < start + AGAIN_NS && end.fd >= 0 &&
 	    poll(&end, 1, 0) == 0)
 		if ((err = tnfctl_process_check_file(pid)) == TNFCTL_ERR_NONE)
-			err = attach_once(pid, ret);
+			err = attach_once(pid, until, mask, ret);
 	if (end.fd >= 0)
 		close(end.fd);
 	return err;
@@ -297,7 +300,8 @@ tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 	/* A Ctrl-C while a library is being loaded comes after it. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
-	err = attach_again(pid, ret);
+	tnfctl_proc_leave_again();
+	err = attach_again(pid, &mask, ret);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return err;
 }

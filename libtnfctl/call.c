@@ -366,7 +366,7 @@ await_thread(struct calls *c, struct thread **ret)
 	for (i = 1; ; i++) {
 		if ((*ret = call_choose(c)) != NULL)
 			return NULL;
-		if (left <= 0)
+		if (left <= 0 || tnfctl_proc_is_late(c->p))
 			break;
 		left -= try_us(i);
 		tnfctl_proc_run_for(c->p, try_us(i));

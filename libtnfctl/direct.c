@@ -249,7 +249,9 @@ await_exec(struct proc *p)
 {
 	for (int n = 0; !p->gone && p->n > 0 && p->event == PROC_NOTHING &&
 	    ((n < EXEC_TRIES && !all_held(p)) ||
-	    (n < EXEC_TRIES_SURE && tnfctl_proc_memory_is_gone(p))); n++)
+	    (n < EXEC_TRIES_SURE && (tnfctl_proc_memory_is_gone(p) ||
+	    tnfctl_proc_is_dead(p, p->pid)))) &&
+	    !tnfctl_proc_is_late(p); n++)
 		tnfctl_proc_run_for(p, EXEC_US);
 }
 
@@ -278,6 +280,8 @@ look_at(tnfctl_handle_t *h)
 			    "process %d: it has ended", (int)h->pid);
 		if (p->event != PROC_EXEC)
 			return err;
+		if (tnfctl_proc_is_late(p))
+			return tnfctl_proc_late(p);
 		err = TNFCTL_ERR_NONE;
 		clock_gettime(CLOCK_MONOTONIC, &now);
 	}
@@ -297,18 +301,20 @@ tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret)
 		err = look_at(h);
 	}
 	if (err == TNFCTL_ERR_NONE) {
+		tnfctl_proc_unhurry(p);
 		/* The stop itself may be yet to come. */
 		p->suspended |= tnfctl_control_suspended(h);
 		tnfctl_control_claim(h, getpid());
 		*ret = h;
 		return tnfctl_direct_tell_stop(p);
 	}
-	if (p->ours)
-		tnfctl_proc_kill(p);
-	else if (!p->gone)
-		tnfctl_proc_detach(p, false);
-	tnfctl_proc_free(p);
 	tnfctl_handle_free(h);
+	if (!p->ours) {
+		tnfctl_proc_leave(p);
+		return err;
+	}
+	tnfctl_proc_kill(p);
+	tnfctl_proc_free(p);
 	return err;
 }
 

@@ -18,6 +18,7 @@ direct_proc(tnfctl_handle_t *h)
  * p becomes the handle's, on failure it is let go as if nothing had been.
  */
 tnfctl_errcode_t tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret);
+#define TNFCTL_ATTACH_MS	30000	/* for all until then */
 /* The same for a handle whose process has become another program. */
 tnfctl_errcode_t tnfctl_direct_open_again(tnfctl_handle_t *);
 /* NONE; the detail says so if a job control stop holds it. */

@@ -229,11 +229,10 @@ fork_event(struct proc *mother, struct thread *t, tnfctl_handle_t **child)
 	}
 	t->event = PROC_NOTHING;
 	p->follow = mother->follow;
+	tnfctl_proc_hurry(p, TNFCTL_ATTACH_MS, NULL);
 	if ((err = tnfctl_proc_adopt(p)) == TNFCTL_ERR_NONE)
 		return tnfctl_direct_open(p, child);
-	if (!p->gone)
-		tnfctl_proc_detach(p, false);
-	tnfctl_proc_free(p);
+	tnfctl_proc_leave(p);
 	return err;
 }
 
@@ -357,6 +356,7 @@ tnfctl_direct_continue(tnfctl_handle_t *const *h, size_t n, size_t *which,
 	tnfctl_errcode_t err;
 	sigset_t all;
 
+	tnfctl_proc_leave_again();
 	for (size_t i = 0; i < n; i++)
 		tnfctl_imports_release(h[i]);
 	for (size_t i = 0; i < n; i++)

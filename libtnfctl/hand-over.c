@@ -12,6 +12,7 @@
  * give the file to the target's user and the target opens it by its name.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -174,6 +175,8 @@ open_in_target(struct calls *c, int fd, const char *path, unsigned int bytes)
 			return not_opened(c->h, path, "it has not tried");
 		if (result != EAGAIN && result != EBUSY)
 			break;
+		if (tnfctl_proc_is_late(c->p))
+			break;
 		tnfctl_proc_run_for(c->p, TRY_US);
 	}
 	if (result == ENOSPC && c->h->proc_state == TNF_PROC_RUNNING)
@@ -205,6 +208,7 @@ tnfctl_direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 {
 	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	struct proc *p = direct_proc(h);
+	sigset_t all, mask;
 	int tries = h->proc_state == TNF_PROC_NO_BUFFER ? PLACE_TRIES :
 	    EXCHANGE_TRIES;
 	struct calls c;
@@ -213,6 +217,10 @@ tnfctl_direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 	*ret_taken = false;
 	if (h->control_open == 0)
 		return TNFCTL_ERR_NONE;
+	/* A signal that comes meanwhile waits, and it is late for the target. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	tnfctl_proc_hurry(p, TNFCTL_ATTACH_MS, &mask);
 	/* A program of ours that has not yet got to its initialisers does not
 	   run, and opens the file in one of them. */
 	if ((why = tnfctl_call_begin(&c, h, p->ours ? 1 : tries)) == NULL) {
@@ -227,5 +235,7 @@ tnfctl_direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 	/* The other threads ran meanwhile, and may have unloaded objects. */
 	if (*ret_taken && (err = tnfctl_direct_settle(p, SETTLE_MS)) == TNFCTL_ERR_NONE)
 		err = tnfctl_control_refresh(h);
+	tnfctl_proc_unhurry(p);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return err;
 }

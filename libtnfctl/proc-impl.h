@@ -16,6 +16,16 @@ void	tnfctl_proc_thread_drop(struct proc *, struct thread *);
 void	tnfctl_proc_threads_drop(struct proc *);
 /* Those of ptrace that its threads are to have. */
 unsigned int tnfctl_proc_options(const struct proc *);
+/* Those whom an exec() of another thread has ended, be it while they stood still, or before
+   their mother could tell of them: that exec() waits until we have reaped them. */
+void	tnfctl_proc_reap(struct proc *);
+/* Does this thread of ours trace it? */
+bool	tnfctl_proc_is_ours(pid_t tid);
+/* seize.c: 0, also if it is dead; or an errno, ETIMEDOUT if it is late for the process.
+   The calls before and after those for all threads. */
+int	tnfctl_seize(struct proc *, pid_t tid);
+void	tnfctl_seize_begin(struct proc *);
+void	tnfctl_seize_end(struct proc *);
 /* Asks wait(2) once about each thread that runs; was there anything? */
 bool	tnfctl_proc_take_round(struct proc *);
 

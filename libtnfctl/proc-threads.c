@@ -14,7 +14,6 @@
 
 #define THREADS_MAX	(1u << 18)
 #define ROUNDS_MAX	1000		/* in which new threads keep coming */
-#define SEIZE_TRIES	3
 
 static bool
 proc_threads_read(void *arg, uintptr_t address, void *buf, size_t n)
@@ -124,89 +123,95 @@ tnfctl_proc_options(const struct proc *p)
 	    (p->follow ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : 0);
 }
 
-/* Was it cloned by a thread that we trace?  Then PTRACE_O_TRACECLONE has
-   attached it for us. */
-static bool
-is_ours_already(pid_t tid)
-{
-	return tnf_proc_status(tid, "TracerPid") == (long)gettid();
-}
-
-/* Is there nobody (any more) under this number who could be taken? */
-static bool
-is_dead(const struct proc *p, pid_t tid)
+bool
+tnfctl_proc_is_dead(const struct proc *p, pid_t tid)
 {
 	char state = tnfctl_proc_state(p->pid, tid);
 
 	return state == 'Z' || state == 'X' || state == 0;
 }
 
-/*
- * 0: taken, or not there any more; else an errno.  In an exec() the leader dies
- * and another thread gets its number: who is refused for the one may get the
- * other.
- */
-static int
-proc_seize(struct proc *p, pid_t tid)
+bool
+tnfctl_proc_is_ours(pid_t tid)
 {
-	unsigned int options = tnfctl_proc_options(p), tries;
-	struct thread *t;
-	int error = 0;
+	return tnf_proc_status(tid, "TracerPid") == (long)gettid();
+}
 
-	for (tries = 0; tries < SEIZE_TRIES; tries++) {
-		error = ptrace(PTRACE_SEIZE, tid, NULL, (uintptr_t)options) < 0 ?
-		    errno : 0;
-		if (error == ESRCH)
-			return 0;
-		if (error != EPERM)
-			break;
-		if (is_ours_already(tid)) {
-			error = 0;
-			break;
-		}
-		if (is_dead(p, tid))
-			return 0;
-	}
-	if (error != 0)
-		return error;
-	if ((t = tnfctl_proc_thread_add(p, tid)) == NULL)
-		return ENOMEM;
-	t->options = options;
+static DIR *
+open_tasks(const struct proc *p)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/%d/task", (int)p->pid);
+	return opendir(name);
+}
+
+/* The next thread that is not in the list; 0: no more. */
+static pid_t
+next_unknown(struct proc *p, DIR *dir)
+{
+	struct dirent *e;
+	pid_t tid;
+
+	while ((e = readdir(dir)) != NULL)
+		if ((tid = (pid_t)strtol(e->d_name, NULL, 10)) > 0 &&
+		    tnfctl_proc_thread(p, tid) == NULL)
+			return tid;
 	return 0;
+}
+
+/* The kernel has attached them for us at their birth. */
+static void
+find_born(struct proc *p)
+{
+	DIR *dir = open_tasks(p);
+	struct thread *t;
+	pid_t tid;
+
+	if (dir == NULL)
+		return;
+	while ((tid = next_unknown(p, dir)) != 0)
+		if (tnfctl_proc_is_ours(tid) && (t = tnfctl_proc_thread_add(p, tid)) != NULL)
+			t->options = tnfctl_proc_options(p);
+	closedir(dir);
+}
+
+void
+tnfctl_proc_reap(struct proc *p)
+{
+	find_born(p);
+	for (size_t i = p->n; i-- > 0; )
+		if (i < p->n && !p->threads[i].foreign &&
+		    tnfctl_proc_is_dead(p, p->threads[i].tid)) {
+			p->threads[i].stopped = false;
+			tnfctl_proc_take(p, p->threads[i].tid);
+		}
 }
 
 /* One pass over /proc/PID/task. */
 static int
 seize_new(struct proc *p, bool *ret_found)
 {
-	struct dirent *e;
-	char name[64];
 	int error = 0;
 	pid_t tid;
 	DIR *dir;
 
 	*ret_found = false;
-	snprintf(name, sizeof(name), "/proc/%d/task", (int)p->pid);
-	if ((dir = opendir(name)) == NULL)
+	if ((dir = open_tasks(p)) == NULL)
 		return errno == ENOENT ? ESRCH : errno;
-	while (error == 0 && (e = readdir(dir)) != NULL) {
-		tid = (pid_t)strtol(e->d_name, NULL, 10);
-		if (tid <= 0 || tnfctl_proc_thread(p, tid) != NULL)
-			continue;
-		error = proc_seize(p, tid);
+	while (error == 0 && (tid = next_unknown(p, dir)) != 0) {
+		error = tnfctl_seize(p, tid);
 		*ret_found |= error == 0 && tnfctl_proc_thread(p, tid) != NULL;
 	}
 	closedir(dir);
 	return error;
 }
 
-tnfctl_errcode_t
-tnfctl_proc_attach(struct proc *p)
+static int
+take_threads(struct proc *p)
 {
 	int error, rounds = 0;
 	bool found;
-
-	p->child = !p->ours && tnf_proc_status(p->pid, "PPid") == (long)getpid();
 
 	/* Take first, stop then: it stands still for as short as can be. */
 	do {
@@ -214,8 +219,24 @@ tnfctl_proc_attach(struct proc *p)
 			break;
 		if (!found || rounds > 0)
 			tnfctl_proc_stop(p);
-	} while ((found || (p->n == 0 && !is_dead(p, p->pid))) &&
+		if (tnfctl_proc_is_late(p))
+			error = ETIMEDOUT;
+	} while (error == 0 && (found || (p->n == 0 && !tnfctl_proc_is_dead(p, p->pid))) &&
 	    rounds++ < ROUNDS_MAX && !p->gone);
+	return error;
+}
+
+tnfctl_errcode_t
+tnfctl_proc_attach(struct proc *p)
+{
+	int error;
+
+	p->child = !p->ours && tnf_proc_status(p->pid, "PPid") == (long)getpid();
+	tnfctl_seize_begin(p);
+	error = take_threads(p);
+	tnfctl_seize_end(p);
+	if (error == ETIMEDOUT)
+		return tnfctl_proc_late(p);
 	if (error == 0 && p->n > 0 && !p->gone)
 		return tnfctl_proc_open_memory(p);
 	if (error != 0)

@@ -28,16 +28,20 @@
  */
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/proc-status.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc-impl.h"
 
 #define PAUSE_NS	50000
-#define ABSENT_PAUSES	400		/* 20 ms and more in the kernel: absent */
-#define LEAVE_PAUSES	40000		/* 2 s for the absent to come back */
+#define ABSENT_NS	INT64_C(20000000)	/* and more in the kernel: absent */
+#define STOP_NS		INT64_C(2000000000)	/* for all to stop, ... */
+#define LEAVE_NS	INT64_C(2000000000)	/* ... and for the absent to come back */
+#define CALM_NS		INT64_C(200000000)	/* in which no signal is looked for */
 
 static void
 set_options(struct proc *p, struct thread *t)
@@ -105,6 +109,63 @@ tnfctl_proc_resume_idle(struct proc *p)
 			tnfctl_proc_resume(p, &p->threads[i]);
 }
 
+void
+tnfctl_proc_hurry(struct proc *p, int ms, const sigset_t *mask)
+{
+	p->since = clock_ns(CLOCK_MONOTONIC);
+	p->until = p->since + ms * INT64_C(1000000);
+	p->mask = mask;
+}
+
+void
+tnfctl_proc_unhurry(struct proc *p)
+{
+	p->until = 0;
+	p->mask = NULL;
+}
+
+/* A signal that waits and would end us, or call a handler; or 0. */
+static int
+ending_signal(const struct proc *p)
+{
+	static const int ending[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+	struct sigaction sa;
+	sigset_t pending;
+
+	if (p->mask == NULL || sigpending(&pending) != 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (sigismember(&pending, ending[i]) && !sigismember(p->mask, ending[i]) &&
+		    sigaction(ending[i], NULL, &sa) == 0 && sa.sa_handler != SIG_IGN)
+			return ending[i];
+	return 0;
+}
+
+/* Most waits are over at once: a signal comes after those. */
+bool
+tnfctl_proc_is_late(const struct proc *p)
+{
+	int64_t now;
+
+	if (p->until == 0)
+		return false;
+	now = clock_ns(CLOCK_MONOTONIC);
+	return now > p->until || (now > p->since + CALM_NS && ending_signal(p) != 0);
+}
+
+tnfctl_errcode_t
+tnfctl_proc_late(const struct proc *p)
+{
+	int sig = ending_signal(p);
+
+	if (sig != 0)
+		return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: given up for SIG%s",
+		    (int)p->pid, sigabbrev_np(sig));
+	return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: it did not come to rest in "
+	    "%d s, because of an exec, a busy machine or a frozen cgroup: try again",
+	    (int)p->pid, (int)((p->until - p->since) / 1000000000));
+}
+
 static void
 pause_briefly(void)
 {
@@ -117,7 +178,7 @@ pause_briefly(void)
 static bool
 is_deep(const struct proc *p, const struct thread *t)
 {
-	char state = tnfctl_proc_state(p->pid, t->tid);
+	char state = tnfctl_proc_state(t->foreign ? t->tid : p->pid, t->tid);
 
 	return state != 'Z' && state != 'X' && state != 0;
 }
@@ -163,18 +224,20 @@ is_lost(const struct proc *p, const struct thread *t)
 	return !t->foreign && tnf_thread_status(p->pid, t->tid, "TracerPid") == 0;
 }
 
+/* all: those, too, that may only have got no processor. */
 static void
-find_absent(struct proc *p)
+find_absent(struct proc *p, bool all)
 {
 	struct thread *t;
 
+	tnfctl_proc_reap(p);
 	for (size_t i = p->n; i-- > 0; ) {
 		t = &p->threads[i];
 		if (t->stopped)
 			continue;
 		if (is_lost(p, t))
 			tnfctl_proc_thread_drop(p, t);
-		else if (is_absent(p, t))
+		else if (all || is_absent(p, t))
 			t->absent = true;
 	}
 }
@@ -182,19 +245,21 @@ find_absent(struct proc *p)
 void
 tnfctl_proc_stop(struct proc *p)
 {
-	unsigned int pauses = 0;
+	int64_t now = clock_ns(CLOCK_MONOTONIC), end = now + STOP_NS, look = now + ABSENT_NS;
 
 	while (!p->gone) {
 		ask_all(p);
 		if (tnfctl_proc_take_round(p)) {
-			pauses = 0;
+			look = clock_ns(CLOCK_MONOTONIC) + ABSENT_NS;
 			continue;
 		}
 		if (all_stopped(p))
 			return;
 		pause_briefly();
-		if (++pauses % ABSENT_PAUSES == 0)
-			find_absent(p);
+		if ((now = clock_ns(CLOCK_MONOTONIC)) > look) {
+			find_absent(p, now > end);
+			look = now + ABSENT_NS;
+		}
 	}
 }
 
@@ -205,7 +270,7 @@ tnfctl_proc_run_for(struct proc *p, long us)
 
 	tnfctl_proc_run(p);
 	while (pauses-- > 0 && !p->gone && p->event == PROC_NOTHING &&
-	    tnfctl_proc_urgent(p) == NULL) {
+	    tnfctl_proc_urgent(p) == NULL && !tnfctl_proc_is_late(p)) {
 		pause_briefly();
 		/* Signals on their way have stopped it, nothing else. */
 		tnfctl_proc_take_all(p);
@@ -218,10 +283,15 @@ tnfctl_proc_run_for(struct proc *p, long us)
 static void
 await_absent(struct proc *p)
 {
+	int64_t now = clock_ns(CLOCK_MONOTONIC), end = now + LEAVE_NS, look = now + ABSENT_NS;
 	bool any = true;
 	size_t i;
 
-	for (unsigned int pauses = 0; any && pauses < LEAVE_PAUSES && !p->gone; pauses++) {
+	for (; any && !p->gone && now < end && ending_signal(p) == 0; now = clock_ns(CLOCK_MONOTONIC)) {
+		if (now > look) {
+			tnfctl_proc_reap(p);
+			look = now + ABSENT_NS;
+		}
 		for (any = false, i = p->n; i-- > 0; )
 			if (i < p->n && !p->threads[i].stopped) {
 				any |= tnfctl_proc_state(p->pid,
@@ -284,9 +354,21 @@ let_stopped_go(struct proc *p)
 			let_thread_go(p, &p->threads[i]);
 }
 
+/* False: some sleep on. */
+static bool
+let_rest_go(struct proc *p)
+{
+	let_stopped_go(p);
+	for (size_t i = p->n; i-- > 0; )
+		if (!is_deep(p, &p->threads[i]))
+			tnfctl_proc_thread_drop(p, &p->threads[i]);
+	return p->n == 0 || p->gone;
+}
+
 void
 tnfctl_proc_free_children(struct proc *p)
 {
+	int64_t end = clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
 	size_t i, left;
 
 	for (i = 0; i < p->n; i++)
@@ -301,7 +383,7 @@ tnfctl_proc_free_children(struct proc *p)
 			}
 		if (left > 0)
 			pause_briefly();
-	} while (left > 0);
+	} while (left > 0 && clock_ns(CLOCK_MONOTONIC) < end);
 }
 
 bool
@@ -312,17 +394,44 @@ tnfctl_proc_detach(struct proc *p, bool suspend)
 		kill(p->pid, SIGSTOP);
 	let_stopped_go(p);
 	await_absent(p);
-	let_stopped_go(p);
-	for (size_t i = p->n; i-- > 0; )
-		if (!is_deep(p, &p->threads[i]))
-			tnfctl_proc_thread_drop(p, &p->threads[i]);
-	return p->n == 0 || p->gone;
+	return let_rest_go(p);
+}
+
+/* Only this thread can let them go: nobody else may give them orders. */
+static __thread struct proc *left_behind;
+
+void
+tnfctl_proc_leave(struct proc *p)
+{
+	if (p->gone || tnfctl_proc_detach(p, false)) {
+		tnfctl_proc_free(p);
+		return;
+	}
+	tnfctl_proc_unhurry(p);
+	p->next = left_behind;
+	left_behind = p;
+}
+
+void
+tnfctl_proc_leave_again(void)
+{
+	struct proc **at = &left_behind, *p;
+
+	while ((p = *at) != NULL) {
+		tnfctl_proc_take_all(p);
+		if (p->gone || let_rest_go(p)) {
+			*at = p->next;
+			tnfctl_proc_free(p);
+		} else {
+			at = &p->next;
+		}
+	}
 }
 
 void
 tnfctl_proc_kill(struct proc *p)
 {
-	unsigned int pauses = 0;
+	int64_t end = clock_ns(CLOCK_MONOTONIC) + LEAVE_NS;
 
 	if (p->gone)
 		return;
@@ -330,7 +439,7 @@ tnfctl_proc_kill(struct proc *p)
 	kill(p->pid, SIGKILL);
 	for (size_t i = 0; i < p->n; i++)
 		p->threads[i].stopped = p->threads[i].absent = false;
-	while (!p->gone && p->n > 0 && pauses++ < LEAVE_PAUSES)
+	while (!p->gone && p->n > 0 && clock_ns(CLOCK_MONOTONIC) < end)
 		if (!tnfctl_proc_take_round(p))
 			pause_briefly();
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "common/map.h"
 #include "common/maps.h"
@@ -76,8 +77,23 @@ struct proc {
 	enum proc_event event;	/* of the process: exec, exited, killed */
 	bool	 fate_known;
 	int	 fate;		/* as of wait(2) */
+	int64_t	 since, until;	/* CLOCK_MONOTONIC, ns: see tnfctl_proc_hurry() */
+	const sigset_t *mask;	/* of the caller; NULL: signals are not looked for */
+	struct proc *next;	/* proc.c */
+	timer_t	 moment;	/* seize.c */
+	int	 moment_signal;	/* or 0 */
 	struct ended ended;	/* threads, the leader too */
 };
+
+/*
+ * From now on, and until tnfctl_proc_unhurry(), whoever waits for the target gives up when
+ * tnfctl_proc_is_late() says so: the time of 'ms' milliseconds is over, or a signal that
+ * ends us waits, which 'mask' would let in.  tnfctl_proc_late() is the error for that.
+ */
+void	tnfctl_proc_hurry(struct proc *, int ms, const sigset_t *mask);
+void	tnfctl_proc_unhurry(struct proc *);
+bool	tnfctl_proc_is_late(const struct proc *);
+tnfctl_errcode_t tnfctl_proc_late(const struct proc *);
 
 /* Half-built ones are fine for tnfctl_proc_free(), which does not let go. */
 struct proc *tnfctl_proc_new(pid_t, bool ours);
@@ -96,15 +112,23 @@ tnfctl_errcode_t tnfctl_proc_open_memory(struct proc *);
 int	tnfctl_proc_open_mapped(pid_t, const struct mapping *, char *path, size_t size);
 /* Has the address space ended that it was opened for, by an exec or its end? */
 bool	tnfctl_proc_memory_is_gone(const struct proc *);
+/* No thread of this number, or none that lives. */
+bool	tnfctl_proc_is_dead(const struct proc *, pid_t tid);
 
 /* A thread whose child nobody has been told of stands still: it would be lost. */
 void	tnfctl_proc_run(struct proc *);
+/* In two seconds: a thread that has not stopped by then stops before it runs any further
+   instruction of its own, and is absent. */
 void	tnfctl_proc_stop(struct proc *);
 /* Lets it run for about so long, or until there is something to tell. */
 void	tnfctl_proc_run_for(struct proc *, long us);
 /* Lets go.  Stops with a job control stop before it, if suspend is set.  False:
    a thread sleeps in the kernel for so long that it must be tried again. */
 bool	tnfctl_proc_detach(struct proc *, bool suspend);
+/* Lets it run as it was found, and frees p; a thread that sleeps in the kernel for long is
+   let go by tnfctl_proc_leave_again(), in the same thread of ours, or by our end. */
+void	tnfctl_proc_leave(struct proc *);
+void	tnfctl_proc_leave_again(void);
 /* The signal of the job control stop that a stopped process is in, or 0. */
 int	tnfctl_proc_group_stop(const struct proc *);
 /* Ends that stop; the process runs when we let it. */
@@ -121,7 +145,7 @@ struct thread *tnfctl_proc_pending(struct proc *);
 struct thread *tnfctl_proc_urgent(struct proc *);
 /* Lets the child of a PROC_FORK event run free, as soon as it can be had. */
 void	tnfctl_proc_free_child(struct proc *, struct thread *);
-/* All that nobody has been told of, and waits until they are free. */
+/* All that nobody has been told of, and waits until they are free, or for two seconds. */
 void	tnfctl_proc_free_children(struct proc *);
 /* Breakpoint register on linker.brk, in our own children; false: not set. */
 bool	tnfctl_proc_arm(struct proc *, struct thread *);

@@ -143,7 +143,7 @@ run_to_end(struct proc *p, struct remote *r, uint64_t sp, int max_ms)
 	unsigned int pauses = 0;
 
 	tnfctl_proc_resume(p, t);
-	while (!p->gone && p->event == PROC_NOTHING && now_ms() < end) {
+	while (!p->gone && p->event == PROC_NOTHING && now_ms() < end && !tnfctl_proc_is_late(p)) {
 		tnfctl_proc_take_all(p);
 		if ((t = tnfctl_proc_thread(p, r->tid)) == NULL)
 			return false;

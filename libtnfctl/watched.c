@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libtnfctl/imports.h"
+#include "libtnfctl/proc.h"
 
 #define LOOK_MS		1000	/* between two looks at what it has loaded */
 
@@ -70,6 +71,7 @@ watched_continue(tnfctl_handle_t *const *v, size_t n, size_t *which,
 	tnfctl_imports_release(h);
 	tnfctl_error_set(TNFCTL_ERR_NONE, NULL);
 	for (;;) {
+		tnfctl_proc_leave_again();
 		r = poll(&p, 1, LOOK_MS);
 		if (r < 0 && errno == EINTR) {
 			*ret = TNFCTL_EVENT_EINTR;

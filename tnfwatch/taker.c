@@ -28,6 +28,7 @@
 #define CHILDREN_MAX	4	/* that attach at the same time */
 #define SCAN_MS		1000	/* without the connector */
 #define CLOSE_MS	20
+#define CLOSE_NS	(10 * SECOND)
 #define BUSY_TRIES	20
 #define BUSY_MS		250
 #define NAMES_MAX	1000	/* for trace files of one process number */
@@ -162,11 +163,14 @@ take_file(tnfctl_handle_t *h, const struct config *c, const struct config_proces
 	return tnfctl_buffer_alloc(h, r->path, (unsigned int)p->size);
 }
 
-/* A thread deep in the kernel is let go when it wakes. */
+/* A thread deep in the kernel is let go when it wakes, or else by our end: others wait for
+   their turn. */
 static void
 let_go(tnfctl_handle_t *h)
 {
-	while (tnfctl_close(h, TNFCTL_TARG_DEFAULT) == TNFCTL_ERR_BUSY)
+	int64_t until = now_mono() + CLOSE_NS;
+
+	while (tnfctl_close(h, TNFCTL_TARG_DEFAULT) == TNFCTL_ERR_BUSY && now_mono() < until)
 		poll(NULL, 0, CLOSE_MS);
 }
 
