@@ -24,7 +24,7 @@
 #define SYS_pidfd_open	434
 #endif
 #define EXEC_MS		1000	/* for an exec() to get through */
-#define EXEC_NEAR_MS	30	/* for its beginning and its end */
+#define EXEC_NEAR	30	/* tries, a millisecond apart, for its beginning and its end */
 #define AGAIN_NS	INT64_C(10000000000)	/* while one comes in between after the other */
 
 static int
@@ -73,17 +73,17 @@ static int
 open_program(pid_t pid)
 {
 	const struct timespec ts = { .tv_nsec = 1000000 };
-	int64_t start = clock_ns(CLOCK_MONOTONIC), ms;
+	int64_t until = clock_ns(CLOCK_MONOTONIC) + EXEC_MS * INT64_C(1000000);
+	int fd, tries, error;
 	char name[64];
-	int fd, error;
 
 	snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
-	while ((fd = tnfctl_file_open(name)) < 0) {
+	for (tries = 0; (fd = tnfctl_file_open(name)) < 0; tries++) {
 		error = errno;
-		ms = (clock_ns(CLOCK_MONOTONIC) - start) / 1000000;
 		/* Before and after that it may look like any other. */
-		if (error != ENOENT || ms >= EXEC_MS || tnfctl_proc_is_kernel(pid) ||
-		    (ms >= EXEC_NEAR_MS && tnfctl_proc_state(pid, pid) != 'Z')) {
+		if (error != ENOENT || clock_ns(CLOCK_MONOTONIC) > until ||
+		    tnfctl_proc_is_kernel(pid) ||
+		    (tries >= EXEC_NEAR && tnfctl_proc_state(pid, pid) != 'Z')) {
 			errno = error;
 			break;
 		}
@@ -267,6 +267,15 @@ attach_once(pid_t pid, int64_t until, const sigset_t *mask, tnfctl_handle_t **re
 	return err == TNFCTL_ERR_ACCES ? attach_refused(pid) : err;
 }
 
+/* The number is no leader's for an instant when it goes over to the thread in an exec(). */
+static bool
+has_ended(pid_t pid, struct pollfd *end)
+{
+	if (end->fd < 0)
+		end->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return end->fd < 0 ? errno != EINVAL && errno != ENOENT : poll(end, 1, 0) != 0;
+}
+
 /*
  * A thread in the middle of an exec() cannot be taken.  When it has become the leader, the
  * one that we had is gone, and the process looks as if it had ended.  It has not: then we
@@ -275,13 +284,12 @@ attach_once(pid_t pid, int64_t until, const sigset_t *mask, tnfctl_handle_t **re
 static tnfctl_errcode_t
 attach_again(pid_t pid, const sigset_t *mask, tnfctl_handle_t **ret)
 {
-	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0),
-	    .events = POLLIN };
+	struct pollfd end = { .fd = -1, .events = POLLIN };
 	int64_t start = clock_ns(CLOCK_MONOTONIC), until = start + TNFCTL_ATTACH_MS * INT64_C(1000000);
 	tnfctl_errcode_t err = attach_once(pid, until, mask, ret);
 
-	while (err == TNFCTL_ERR_NOPROCESS && clock_ns(CLOCK_MONOTONIC) < start + AGAIN_NS && end.fd >= 0 &&
-	    poll(&end, 1, 0) == 0)
+	while (err == TNFCTL_ERR_NOPROCESS && clock_ns(CLOCK_MONOTONIC) < start + AGAIN_NS &&
+	    !has_ended(pid, &end))
 		if ((err = tnfctl_process_check_file(pid)) == TNFCTL_ERR_NONE)
 			err = attach_once(pid, until, mask, ret);
 	if (end.fd >= 0)

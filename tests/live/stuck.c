@@ -1,0 +1,215 @@
+/*
+ * stuck.c - targets that do not stop: an attach has an end all the same, at once if
+ * somebody ends us, and the target is as it was.
+ *
+ * The leader's exec() waits for another thread, which we trace and do not wait for; a
+ * cgroup is frozen; a thread waits in vfork().
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "tests/live/live.h"
+#include "tests/slow.h"
+
+#define LIMIT_S		60
+#define SOON_S		20	/* after a signal */
+
+static _Noreturn void
+attach_main(pid_t pid)
+{
+	sigset_t none;
+	tnfctl_handle_t *h;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (tnfctl_pid_open(pid, &h) != TNFCTL_ERR_NONE)
+		_exit(1);
+	tnfctl_buffer_alloc(h, trace_name(), 1 << 20);
+	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
+	_exit(0);
+}
+
+/* An attach in a process of its own, which gets this signal after a second, or 0.  Its
+   status. */
+static int
+attach(pid_t pid, int sig)
+{
+	struct pollfd p = { .events = POLLIN };
+	pid_t child;
+	int status;
+
+	trace_name();	/* its directory is not the child's to make */
+	if ((child = fork()) == 0)
+		attach_main(pid);
+	CHECK(child > 0 && (p.fd = (int)syscall(SYS_pidfd_open, child, 0)) >= 0);
+	if (sig != 0 && poll(&p, 1, 1000) == 0)
+		kill(child, sig);
+	if (poll(&p, 1, (int)((sig != 0 ? SOON_S : LIMIT_S) * times_slower()) * 1000) != 1) {
+		kill(child, SIGKILL);
+		failed(__FILE__, __LINE__, "no end, signal %d", sig);
+	}
+	close(p.fd);
+	CHECK(waitpid(child, &status, 0) == child);
+	return status;
+}
+
+/* A thread beside the leader. */
+static pid_t
+other_thread(pid_t pid)
+{
+	struct dirent *e;
+	char path[64];
+	pid_t tid = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	CHECK((dir = opendir(path)) != NULL);
+	while ((e = readdir(dir)) != NULL)
+		if (atoi(e->d_name) > 0 && atoi(e->d_name) != pid)
+			tid = atoi(e->d_name);
+	closedir(dir);
+	return tid;
+}
+
+static void
+test_exec(void)
+{
+	/* Half a second before the exec() for us. */
+	struct victim v = VICTIM("execs", "500000", "2", "leader");
+	int status;
+	pid_t tid;
+
+	while ((tid = other_thread(v.pid)) == 0)
+		usleep(1000);
+	CHECK(ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0);
+	CHECK(state_is(v.pid, "D"));
+	status = attach(v.pid, SIGTERM);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	status = attach(v.pid, SIGINT);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+	if (rounds(0, 1) > 0) {
+		status = attach(v.pid, 0);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+	}
+	CHECK(waitpid(tid, &status, __WALL) == tid);
+	victim_leave(&v);
+	CHECK_STR(victim_says(&v), "unharmed");
+	CHECK(victim_end(&v) == 0);
+}
+
+static bool
+put_text(const char *dir, const char *name, const char *text)
+{
+	char path[256];
+	bool ok;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if ((fd = open(path, O_WRONLY | O_CLOEXEC)) < 0)
+		return false;
+	ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return ok;
+}
+
+/* Two kinds of cgroups that freeze: where they are mounted, and how it is said. */
+static const struct freezer {
+	const char *mounts[2];
+	const char *file, *freeze, *thaw;
+} freezers[] = {
+	{ { "/sys/fs/cgroup/unified", "/sys/fs/cgroup" }, "cgroup.freeze", "1", "0" },
+	{ { "/sys/fs/cgroup/freezer", "/sys/fs/cgroup" }, "freezer.state", "FROZEN", "THAWED" },
+};
+
+static char frozen[128];
+
+static void
+thaw(void)
+{
+	for (size_t i = 0; i < sizeof(freezers) / sizeof(freezers[0]) && frozen[0] != '\0'; i++)
+		put_text(frozen, freezers[i].file, freezers[i].thaw);
+}
+
+/* Its process has ended, or ends with us. */
+static void
+remove_group(void)
+{
+	thaw();
+	for (int i = 0; frozen[0] != '\0' && rmdir(frozen) != 0 && i < 100; i++)
+		usleep(10000);
+	frozen[0] = '\0';
+}
+
+static bool
+freeze(const struct freezer *f, pid_t pid)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	for (int i = 0; i < 2; i++) {
+		snprintf(frozen, sizeof(frozen), "%s/tnf-stuck-%d", f->mounts[i], (int)getpid());
+		if (mkdir(frozen, 0700) != 0)
+			continue;
+		if (put_text(frozen, "cgroup.procs", text) && put_text(frozen, f->file, f->freeze))
+			return true;
+		rmdir(frozen);
+	}
+	frozen[0] = '\0';
+	return false;
+}
+
+/* It runs on afterwards. */
+static bool
+test_frozen(const struct freezer *f, const char *name, int sig)
+{
+	struct victim v = VICTIM(name, "2", "-");
+
+	if (!freeze(f, v.pid)) {
+		printf("%s: no such cgroup\n", f->file);
+		victim_end(&v);
+		return false;
+	}
+	attach(v.pid, sig);
+	thaw();
+	CHECK_STR(proc_field(v.pid, "TracerPid"), "0");
+	victim_leave(&v);
+	CHECK_STR(victim_says(&v), "unharmed");
+	victim_end(&v);
+	remove_group();
+	return true;
+}
+
+/* The leader waits in vfork() for as long as its child, which sleeps. */
+static void
+test_vfork(void)
+{
+	struct victim v = VICTIM("vforks");
+	int status;
+
+	CHECK(state_is(v.pid, "D"));
+	status = attach(v.pid, 0);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CHECK(state_is(v.pid, "D"));
+	victim_leave(&v);
+	CHECK_STR(victim_says(&v), "unharmed");
+	CHECK(victim_end(&v) == 0);
+}
+
+int
+main(void)
+{
+	atexit(remove_group);
+	test_exec();
+	test_vfork();
+	for (size_t i = 0; i < sizeof(freezers) / sizeof(freezers[0]); i++)
+		if (test_frozen(&freezers[i], "threads", 0))
+			test_frozen(&freezers[i], "threads-nolib", SIGTERM);
+	return 0;
+}
