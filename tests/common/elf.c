@@ -11,24 +11,48 @@
 #include "tests/check-run.h"
 
 #define SEGMENTS	3
-#define SIZE		0x800u		/* of the file */
+#define SIZE		0x1000u		/* of the file */
 
 /* Code at 0x1000 and 0x4000, and one that goes beyond the end of the file. */
 static const Elf64_Phdr segments[SEGMENTS] = {
 	{ .p_type = PT_LOAD, .p_offset = 0, .p_vaddr = 0x1000, .p_filesz = 0x400, .p_memsz = 0x900 },
 	{ .p_type = PT_LOAD, .p_offset = 0x400, .p_vaddr = 0x4000, .p_filesz = 0x100, .p_memsz = 0x100 },
-	{ .p_type = PT_LOAD, .p_offset = 0x600, .p_vaddr = 0x8010, .p_filesz = 0x10000, .p_memsz = 0x10000 },
+	{ .p_type = PT_LOAD, .p_offset = 0xe00, .p_vaddr = 0x8010, .p_filesz = 0x10000, .p_memsz = 0x10000 },
 };
+/* Sections behind all that, at 0x600; strings at 0x500, notes at 0x5c0. */
+enum { NONE, SYMBOLS, STRINGS, NOTES, RELOCATIONS, SECTIONS };
+static const char strings[] = "\0.symtab\0.strtab\0.note\0.rela\0zero\0one\0undef\0object\0ifunc\0two";
+static const Elf64_Sym symbols_of[] = {
+	{ .st_name = 0 },
+	{ 29, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0, 0 },
+	{ 38, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, SHN_UNDEF, 5, 0 },
+	{ 44, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, 1, 7, 0 },
+	{ 51, ELF64_ST_INFO(STB_GLOBAL, STT_GNU_IFUNC), 0, 1, 8, 0 },
+	{ 34, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 1, 0 },
+	{ 57, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 2, 0 },
+};
+static const Elf64_Rela relocations[] = {
+	{ 0x1008, ELF64_R_INFO(3, 1), 0x77 }, { 0x1008, ELF64_R_INFO(0, 8), 0x1234 }, { 0x1010, ELF64_R_INFO(0, 8), 0 },
+};
+static const Elf64_Shdr sections_of[SECTIONS] = {
+	[SYMBOLS] = { 1, SHT_SYMTAB, 0, 0, 0x800, sizeof symbols_of, STRINGS, 1, 8, sizeof(Elf64_Sym) },
+	[STRINGS] = { 9, SHT_STRTAB, 0, 0, 0x500, sizeof strings, 0, 0, 1, 1 },
+	[NOTES] = { 17, SHT_NOTE, SHF_ALLOC, 0, 0x5c0, 16, 0, 0, 4, 0 },
+	[RELOCATIONS] = { 23, SHT_RELA, SHF_ALLOC, 0, 0x900, sizeof relocations, 0, 0, 8, sizeof(Elf64_Rela) },
+};
+static Elf64_Shdr sections[SECTIONS];
 static struct elffile *e;
 static int fd;
 
 static void
-elf_make(const Elf64_Phdr *ph, size_t n)
+elf_make(const Elf64_Phdr *ph, size_t n, bool with_sections)
 {
 	Elf64_Ehdr eh = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 	    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB, EV_CURRENT },
 	    .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_ehsize = sizeof eh,
-	    .e_phoff = sizeof eh, .e_phentsize = sizeof *ph, .e_phnum = (Elf64_Half)n };
+	    .e_phoff = sizeof eh, .e_phentsize = sizeof *ph, .e_phnum = (Elf64_Half)n,
+	    .e_shoff = with_sections ? 0x600 : 0, .e_shnum = with_sections ? SECTIONS : 0,
+	    .e_shentsize = sizeof sections[0], .e_shstrndx = with_sections ? STRINGS : 0 };
 	unsigned char bytes[SIZE];
 
 	for (size_t i = 0; i < SIZE; i++)
@@ -37,14 +61,21 @@ elf_make(const Elf64_Phdr *ph, size_t n)
 	memcpy(bytes + sizeof eh, ph, n * sizeof *ph);
 	bytes[0x4ff] = '\0';
 	fd = memfd_create("elf", MFD_CLOEXEC);
+	if (with_sections) {
+		memcpy(bytes + 0x500, strings, sizeof strings);
+		memcpy(bytes + 0x600, sections, sizeof sections);
+		memcpy(bytes + 0x800, symbols_of, sizeof symbols_of);
+		memcpy(bytes + 0x900, relocations, sizeof relocations);
+	}
 	ck_assert_int_eq(write(fd, bytes, SIZE), SIZE);
-	ck_assert_ptr_nonnull(e = tnf_elffile_open(fd));
+	e = tnf_elffile_open(fd);
+	ck_assert(e != NULL || with_sections);
 }
 
 static void
 setup(void)
 {
-	elf_make(segments, SEGMENTS);
+	elf_make(segments, SEGMENTS, false);
 }
 
 static void
@@ -58,7 +89,7 @@ teardown(void)
 static const struct { uint64_t address, offset; } places[] = {
 	{ 0, NOT }, { 0xfff, NOT }, { 0x1000, 0 }, { 0x13ff, 0x3ff }, { 0x1400, NOT }, { 0x18ff, NOT },
 	{ 0x3fff, NOT }, { 0x4000, 0x400 }, { 0x40ff, 0x4ff }, { 0x4100, NOT }, { 0x800f, NOT },
-	{ 0x8010, 0x600 }, { 0x820f, 0x7ff }, { 0x8210, NOT }, { 0x1800f, NOT }, { UINT64_MAX, NOT },
+	{ 0x8010, 0xe00 }, { 0x820f, 0xfff }, { 0x8210, NOT }, { 0x1800f, NOT }, { UINT64_MAX, NOT },
 };
 
 START_TEST(offsets)
@@ -80,7 +111,7 @@ START_TEST(addresses)
 	ck_assert(tnf_elffile_address_of(tnf_elffile_handle(e), offset, &at));
 	ck_assert_uint_eq(at, places[_i].address);
 	ck_assert(!tnf_elffile_address_of(tnf_elffile_handle(e), 0x500, &at));
-	ck_assert(!tnf_elffile_address_of(tnf_elffile_handle(e), 0x10600, &at));
+	ck_assert(!tnf_elffile_address_of(tnf_elffile_handle(e), 0x10e00, &at));
 }
 END_TEST
 
@@ -97,7 +128,7 @@ START_TEST(outside)
 	char text[8];
 
 	teardown();
-	elf_make(&bad[_i], 1);
+	elf_make(&bad[_i], 1, false);
 	ck_assert(!tnf_elffile_offset(e, 0x1000, &at) && !tnf_elffile_offset(e, 0x1010, &at));
 	ck_assert_uint_eq(at, NOT);
 	ck_assert(!tnf_elffile_string(e, 0x1000, text, sizeof text));
@@ -106,7 +137,7 @@ START_TEST(outside)
 }
 END_TEST
 
-START_TEST(strings)
+START_TEST(strings_there)
 {
 	char text[0x80];
 	uint64_t word, want;
@@ -200,7 +231,73 @@ START_TEST(symbols)
 }
 END_TEST
 
-START_TEST(sections)
+/* One member of one section differs: which functions are found, and is there a note; what
+   the pointer at 0x1008 will be.  NULL: the file is not opened. */
+#define MEMBER(m)	offsetof(Elf64_Shdr, m), sizeof(((Elf64_Shdr *)0)->m)
+static const struct { int section; size_t at, size; uint64_t v; const char *found; uint64_t pointer; bool noted; } damages[] = {
+	{ NONE, MEMBER(sh_info), 0, "one two ", 0x1234, true },
+	{ SYMBOLS, MEMBER(sh_size), 6 * 24, "one ", 0x1234, true }, { SYMBOLS, MEMBER(sh_size), 5 * 24, "", 0x1234, true },
+	{ SYMBOLS, MEMBER(sh_size), SIZE + 1, "", 0x1234, true }, { SYMBOLS, MEMBER(sh_entsize), 0, "", 0x1234, true },
+	{ SYMBOLS, MEMBER(sh_link), SYMBOLS, "", 0x1234, true }, { SYMBOLS, MEMBER(sh_link), SECTIONS, "", 0x1234, true },
+	{ SYMBOLS, MEMBER(sh_type), SHT_NOBITS, "", 0x1234, true }, { SYMBOLS, MEMBER(sh_type), SHT_DYNSYM, "one two ", 0x1234, true },
+	{ STRINGS, MEMBER(sh_type), SHT_PROGBITS, NULL, 0, false }, { STRINGS, MEMBER(sh_size), (16 << 20) + 1, NULL, 0, false },
+	{ STRINGS, MEMBER(sh_size), SIZE + 1, "", 0x1234, false },
+	{ NOTES, MEMBER(sh_size), 0, "one two ", 0x1234, false }, { NOTES, MEMBER(sh_size), SIZE + 1, "one two ", 0x1234, false },
+	{ NOTES, MEMBER(sh_flags), SHF_COMPRESSED, "one two ", 0x1234, false }, { NOTES, MEMBER(sh_type), SHT_PROGBITS, "one two ", 0x1234, false },
+	{ NOTES, MEMBER(sh_name), 18, "one two ", 0x1234, false },
+	{ RELOCATIONS, MEMBER(sh_size), 24, "one two ", 0x1122334455667788, true },
+	{ RELOCATIONS, MEMBER(sh_flags), 0, "one two ", 0x1122334455667788, true },
+	{ RELOCATIONS, MEMBER(sh_type), SHT_REL, "one two ", 0x1122334455667788, true },
+	{ RELOCATIONS, MEMBER(sh_entsize), 0, "one two ", 0x1122334455667788, true },
+	{ RELOCATIONS, MEMBER(sh_size), SIZE + 1, "one two ", 0x1122334455667788, true },
+};
+static char found[64];
+
+static bool
+find_function(void *arg, const char *name, uint64_t address)
+{
+	ck_assert_uint_eq(address, strcmp(name, "one") == 0 ? 1 : 2);
+	strcat(strcat(found, name), " ");
+	return true;
+}
+
+static bool
+find_note(void *arg, const uint8_t *bytes, size_t size)
+{
+	ck_assert(size == 16 && bytes[0] == 0x5c0 % 250 + 1);
+	*(bool *)arg = true;
+	return true;
+}
+
+START_TEST(damaged)
+{
+	static const char *const names[] = { "zero", "two", "undef", "object" };
+	uint64_t values[4] = { 0 }, pointer = 0, word_there = 0x1122334455667788;
+	bool noted = false;
+
+	teardown();
+	memcpy(sections, sections_of, sizeof sections);
+	memcpy((char *)&sections[damages[_i].section] + damages[_i].at, &damages[_i].v, damages[_i].size);
+	elf_make(segments, SEGMENTS, true);
+	ck_assert((e != NULL) == (damages[_i].found != NULL));
+	if (e == NULL)
+		return;
+	ck_assert_int_eq(pwrite(fd, &word_there, 8, 8), 8);
+	tnf_elffile_functions(e, find_function, NULL);
+	ck_assert_str_eq(found, damages[_i].found);
+	tnf_elffile_symbols(e, names, values, 4, false);
+	ck_assert(values[0] == 0 && values[2] == 0);
+	ck_assert_uint_eq(values[1], damages[_i].section == SYMBOLS && damages[_i].v == SHT_DYNSYM ? 2 : 0);
+	tnf_elffile_symbols(e, names, values, 4, true);
+	ck_assert_uint_eq(values[1], strstr(found, "two") != NULL ? 2 : 0);
+	ck_assert_uint_eq(values[3], *found != '\0' || damages[_i].v == 5 * 24 ? 7 : 0);
+	tnf_elffile_notes(e, ".note", find_note, &noted);
+	ck_assert(noted == damages[_i].noted);
+	ck_assert(tnf_elffile_pointer(e, 0x1008, &pointer) && pointer == damages[_i].pointer);
+}
+END_TEST
+
+START_TEST(sections_named)
 {
 	teardown();
 	fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -261,9 +358,10 @@ main(void)
 	tcase_add_loop_test(t, offsets, 0, sizeof places / sizeof *places);
 	tcase_add_loop_test(t, addresses, 0, sizeof places / sizeof *places);
 	tcase_add_loop_test(t, outside, 0, 4);
-	tcase_add_test(t, strings);
+	tcase_add_test(t, strings_there);
 	tcase_add_test(t, symbols);
-	tcase_add_test(t, sections);
+	tcase_add_loop_test(t, damaged, 0, sizeof damages / sizeof *damages);
+	tcase_add_test(t, sections_named);
 	tcase_add_test(t, kinds);
 	suite_add_tcase(s, t);
 	return check_run(s);
