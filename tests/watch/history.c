@@ -497,8 +497,10 @@ START_TEST(refused)
 	write_old(4);
 	if (_i == 0)
 		load = LOAD_MAX + 1;
-	else
+	else {
 		history_bytes = 301;
+		histories = 302;	/* so that no bytes are its share */
+	}
 	tick();
 	ck_assert_uint_eq(status()->segments, 0);
 	ck_assert_uint_eq(status()->refused, 4);
@@ -512,7 +514,34 @@ START_TEST(refused)
 	ck_assert_uint_eq(status()->segments, 1);
 	ck_assert_uint_eq(status()->refused, 4);
 	history_bytes -= _i == 0 ? 0 : 200;
+	histories = 1;
 	end();
+}
+END_TEST
+
+/* Where all together have too much, one that has less than its share keeps what it has. */
+START_TEST(share)
+{
+	static const struct { uint64_t others; size_t left; } rows[] = {
+		{ 0, 2 }, { 299, 2 }, { 300, 2 }, { 302, 3 }, { 500, 3 },
+	};
+
+	begin(false, 3600 * SECOND, 1 << 20);
+	for (unsigned n = 0; n < 5; n++) {
+		write_blocks(4);
+		tick();
+	}
+	ck_assert_uint_eq(status()->bytes, 300);
+	ck_assert_uint_eq(histories, 1);
+	histories = rows[_i].others == 0 ? 1 : 2;
+	history_bytes += rows[_i].others;
+	history_promise(h, &(struct history_place){ .keep = 3600 * SECOND, .limit = 200 });
+	tick();
+	ck_assert_uint_eq(status()->segments, rows[_i].left);
+	histories = 1;
+	history_bytes -= rows[_i].others;
+	end();
+	ck_assert_uint_eq(histories, 0);
 }
 END_TEST
 
@@ -713,6 +742,7 @@ main(void)
 	tcase_add_test(t, kept);
 	tcase_add_test(t, limit);
 	tcase_add_loop_test(t, refused, 0, 2);
+	tcase_add_loop_test(t, share, 0, 5);
 	tcase_add_test(t, failed);
 	tcase_add_test(t, waits);
 	tcase_add_test(t, kernel);
