@@ -66,6 +66,9 @@ task_name_matches(struct tasks_wanted *w, const char *name)
 static void
 task_unnamed(struct tasks_wanted *w, const struct tnf_event *ev)
 {
+	/* The kernel's idle threads are no process: nothing of theirs is missed. */
+	if (ev->pid == 0)
+		return;
 	w->some = w->threads ? (int64_t)ev->lwpid : ev->pid;
 	w->unnamed++;
 	idset_add(&w->nobodies, (uint64_t)w->some, 1);

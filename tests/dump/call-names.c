@@ -23,6 +23,8 @@ START_TEST(known)
 {
 	is("x86_64", 0, PRETTY_ABI_NATIVE, "read");
 	is("x86_64", 9, PRETTY_ABI_NATIVE, "mmap");
+	/* The kernel's own, where a return is traced. */
+	is("x86_64", 335, PRETTY_ABI_NATIVE, "uretprobe");
 	is("x86_64", 20, PRETTY_ABI_32, "getpid");
 	is("x86_64", 463, PRETTY_ABI_32, "setxattrat");
 	is("x86_64", 0x40000000 + 520, PRETTY_ABI_X32, "execve");

@@ -54,6 +54,18 @@ says 'tnfdump: -p 999: no event that was read is of that process'
 keeps '1 ' --where 'n == 1' -p 100,200
 says ''
 
+# Process 0 is the kernel's idle threads, whose name nobody misses.
+"$story" idle.tnf <<'M' || fail "story"
+process 100
+boot 1
+probe bake io n:tnf_int32
+1000 100 100 1 0 bake 1
+2000 0 0 2 0 bake 2
+@task 100 100 1 bakery
+M
+"$tnfdump" --no-header -p bakery idle.tnf > out 2> err || fail "idle: $(cat err)"
+says ''
+
 # Flame graphs go by the process, too.
 "$tnfdump" --to folded user.tnf | sort > out
 [ "$(cat out)" = "bakery;bake 3
