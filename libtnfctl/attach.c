@@ -143,8 +143,9 @@ tnfctl_process_check_file(pid_t pid)
 		return TNFCTL_ERR_NONE;
 	case ELFFILE_OTHER_CLASS:
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: the program has "
-		    "another word size (this library controls %zu-bit "
-		    "programs)", (int)pid, sizeof(void *) * CHAR_BIT);
+		    "%d bits or another byte order: this library controls %zu-bit "
+		    "programs", (int)pid, sizeof(void *) == 8 ? 32 : 64,
+		    sizeof(void *) * CHAR_BIT);
 	case ELFFILE_STATIC:
 		return tnfctl_error_set(TNFCTL_ERR_NOTDYNAMIC, "process %d: the program is "
 		    "linked statically, and no libtnfprobe.a with symbols is in "

@@ -12,6 +12,7 @@
 #include "kernel-probes/uprobe.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/imports.h"
+#include "common/elf-file.h"
 #include "common/maps.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/proc.h"
@@ -382,6 +383,7 @@ tnfctl_imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
 	struct kp_uprobe_spec spec = { .pid = 0 };
 	const struct usdt_object *o;
 	char name[2 * USDT_NAME_MAX + 1], keys[USDT_NAME_MAX + 8], *real;
+	const char *why = "it is no program or library of this machine";
 	int fd, e = 0, n;
 	unsigned id;
 
@@ -396,10 +398,13 @@ tnfctl_imports_of_file(struct kp *kp, const char *path, size_t *ret_n)
 	snprintf(spec.shown, sizeof spec.shown, "%s", real);
 	free(real);
 	o = tnfctl_usdt_probes_of(fd);
+	if (o == NULL && tnf_elffile_kind_of(fd, "") == ELFFILE_OTHER_CLASS)
+		why = "it has 32 bits or another byte order: probes of 64-bit programs and "
+		    "libraries alone can be had";
 	close(fd);
 	if (o == NULL || n >= (int)sizeof spec.path)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: %s", path, o == NULL ?
-		    "it is no program or library of this machine" : "the path is too long");
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: %s", path, o == NULL ? why :
+		    "the path is too long");
 	for (size_t i = 0; e == 0 && i < o->n; i++) {
 		snprintf(name, sizeof name, "%s.%s", o->v[i].provider, o->v[i].name);
 		snprintf(keys, sizeof keys, "usdt %s", o->v[i].provider);

@@ -137,6 +137,12 @@ target_set_up(struct shell *sh, const struct target_options *o)
 	tnfctl_errcode_t err;
 
 	sh->fill = o->fill;
+	if (sh->watched && o->file != NULL)
+		shell_say(sh, "-o %s: no such file is made: tnfxtract copies the kernel's buffer",
+		    o->file);
+	if (sh->watched && (o->children || o->follow_fork))
+		shell_say(sh, "process %ld: its children do not hit these probes: for all processes "
+		    "of its program: prex -k, import '/proc/%ld/exe'", (long)o->pid, (long)o->pid);
 	if (sh->mode == MODE_USER) {
 		sh->file_named = o->file != NULL;
 		if (o->fill)
@@ -149,10 +155,10 @@ target_set_up(struct shell *sh, const struct target_options *o)
 	define_names(sh);
 	history_begin(sh);
 	sh->follow_exec = o->follow_exec;
-	if (o->follow_fork || o->children)
+	if (!sh->watched && (o->follow_fork || o->children))
 		sh->family = family_new(sh);
 	err = history_follow(sh->target);
-	if (err == TNFCTL_ERR_NONE && o->children)
+	if (err == TNFCTL_ERR_NONE && sh->family != NULL && o->children)
 		family_adopt(sh->family, o->pid, o->file, o->fill);
 	if (err == TNFCTL_ERR_NONE)
 		return true;

@@ -18,6 +18,12 @@ watch 'connect &debug name=victim.none' && fail "connect: $(cat "$TMP/said")"
 told 'functions cannot be connected to imported probes: the kernel runs those'
 watch 'clear name=victim.none' || fail "clear, where nothing is connected: $(cat "$TMP/said")"
 
+# Its children, and a file that is not made.
+"$prex" -p "$pid" --children -o "$TMP/none.tnf" -c quit > "$TMP/said" 2>&1 </dev/null ||
+	fail "--children: $(cat "$TMP/said")"
+told "its children do not hit these probes: for all processes of its program: prex -k, import '/proc/$pid/exe'"
+told 'none.tnf: no such file is made'
+
 # Conditions: of the two hits a round, one.
 watch "trace name=victim.twice where 'nothing = 3'" && fail "a member that is not there"
 told 'nothing'
@@ -39,6 +45,12 @@ extract
 watch 'disable name=victim.twice name=victim.none' || fail "disable: $(cat "$TMP/said")"
 victim_end
 buffer_end
+
+# A file of 32 bits: its header says so.
+cp "$victim" "$TMP/small"
+printf '\001' | dd of="$TMP/small" bs=1 seek=4 conv=notrunc 2>/dev/null
+"$prex" -k -c "import '$TMP/small'" > "$TMP/said" 2>&1 </dev/null && fail "a file of 32 bits is taken"
+told 'small: it has 32 bits '
 
 # Functions of a process, by way of the file with their debugging information.
 for program in objcopy strace; do
