@@ -4,6 +4,7 @@
 # overwritten since.
 . "$(dirname "$0")/kernel.sh"
 tnfxtract=$TNF_BUILD/tnfxtract/tnfxtract
+need_program python3
 
 # named BYTES: events of the process by name, "COMM PROBE NUMBER" a line
 named() {
@@ -17,6 +18,8 @@ named() {
 	tracefs_end
 	"$tnfxtract" "$TMP/trace" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
 	"$kpctl" dealloc
+	python3 "$TNF_SOURCE/tests/writer/steps.py" "$TMP/trace" tnf_kernel_schedule:1 ||
+		fail "a record's size"
 	rm -f "$TMP/csv"
 	"$tnfdump" --to csv "$TMP/trace" >"$TMP/csv" 2>"$TMP/err" || fail "tnfdump: $(cat "$TMP/err")"
 }

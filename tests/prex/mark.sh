@@ -7,7 +7,7 @@
 # file; a file that counts a writer which never ends; a file of somebody else's.
 . "${TNF_SOURCE:-../..}/tests/lib.sh"
 need_ptrace
-need_program jq
+need_program jq python3
 scratch
 prex=$(realpath "$1") tnfdump=$(realpath "$2") forker=$(realpath "$3") runs=$(realpath "$4")
 cd "$TMP" || exit 1
@@ -48,6 +48,7 @@ jq -se --argjson p "$("$tnfdump" --info=json f.tnf | jq .pid)" \
 
 # As a mark in every format.
 "$tnfdump" f.tnf | grep -q 'mark  *text: "begin 1 of_2" by: "'"$me" || fail "text"
+python3 "$TNF_SOURCE/tests/writer/steps.py" f.tnf tnf_string:1 || fail "a record's size"
 "$tnfdump" --to chrome f.tnf >chrome || fail "chrome"
 jq -e '[.. | objects | select(.ph? == "i" and .name == "begin 1 of_2" and .s == "g")] | length == 1' \
 	chrome >/dev/null || fail "chrome: $(grep begin chrome)"
