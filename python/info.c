@@ -5,7 +5,7 @@
 #include "analysis/losses.h"
 #include "python/tnfpy.h"
 
-enum { F_NAME = 0, F_DAMAGE = 8, F_LOST = 9 };	/* of these */
+enum { F_NAME = 0, F_DAMAGE = 8 };	/* of these */
 
 static PyStructSequence_Field fields[] = {
 	{ "name", "the path it was opened by" },
@@ -58,14 +58,14 @@ dict_put(PyObject *dict, const char *name, PyObject *value)
 }
 
 static PyObject *
-lost_dict(const struct tnf_ext *x)
+lost_dict(const uint64_t *lost)
 {
 	PyObject *dict = PyDict_New();
 
-	for (unsigned i = 0; dict != NULL && x != NULL && i < TNF_LOST_REASONS; i++)
-		if (x->lost[i] != 0 && dict_put(dict, loss_name(i) != NULL ?
+	for (unsigned i = 0; dict != NULL && lost != NULL && i < TNF_LOST_REASONS; i++)
+		if (lost[i] != 0 && dict_put(dict, loss_name(i) != NULL ?
 		    loss_name(i) : "other",
-		    PyLong_FromUnsignedLongLong(x->lost[i])) < 0)
+		    PyLong_FromUnsignedLongLong(lost[i])) < 0)
 			Py_CLEAR(dict);
 	return dict;
 }
@@ -183,7 +183,7 @@ info_file(struct source_file *f, struct tnf_file *file, PyObject *damage)
 	row_add(&r, PyLong_FromUnsignedLong(s.generation));
 	row_add(&r, PyLong_FromUnsignedLongLong(s.damaged));
 	row_add(&r, Py_NewRef(damage));
-	row_add(&r, lost_dict(x));
+	row_add(&r, lost_dict(x != NULL ? x->lost : NULL));
 	row_add(&r, x != NULL && x->kind == TNF_EXT_PROCESS ?
 	    PyLong_FromLong(x->pid) : Py_NewRef(Py_None));
 	row_add(&r, tnfpy_cstr(f->context != NULL ?
@@ -215,6 +215,24 @@ info_files(struct source *s, struct tnf_file **files, PyObject *damage)
 	return tuple;
 }
 
+PyObject *
+info_losses(struct tnf_file **files, Py_ssize_t n)
+{
+	PyObject *tuple = PyTuple_New(n), *dict;
+	struct losses losses = { NULL, 0 };
+
+	for (Py_ssize_t i = 0; tuple != NULL && i < n; i++) {
+		struct loss l = losses_count(&losses, files[i] != NULL ? tnf_file_ext(files[i]) : NULL);
+
+		if ((dict = lost_dict(l.lost)) == NULL)
+			Py_CLEAR(tuple);
+		else
+			PyTuple_SET_ITEM(tuple, i, dict);
+	}
+	losses_free(&losses);
+	return tuple;
+}
+
 static int
 warn_lost(PyObject *name, PyObject *lost)
 {
@@ -237,7 +255,7 @@ warn_lost(PyObject *name, PyObject *lost)
 
 /* A copy of the list is gone through: who hears a warning can change it. */
 static int
-warn_of(PyObject *file)
+warn_of(PyObject *file, PyObject *lost)
 {
 	PyObject *name = PyStructSequence_GetItem(file, F_NAME), *row;
 	PyObject *rows = PyList_AsTuple(PyStructSequence_GetItem(file, F_DAMAGE));
@@ -249,18 +267,17 @@ warn_of(PyObject *file)
 		    PyTuple_GET_ITEM(row, 1));
 	}
 	Py_XDECREF(rows);
-	return err < 0 ? err :
-	    warn_lost(name, PyStructSequence_GetItem(file, F_LOST));
+	return err < 0 ? err : warn_lost(name, lost);
 }
 
 int
-info_warn(PyObject *files)
+info_warn(PyObject *files, PyObject *losses)
 {
 	PyObject *held = Py_NewRef(files);
 	int err = 0;
 
 	for (Py_ssize_t i = 0; err == 0 && i < PyTuple_GET_SIZE(held); i++)
-		err = warn_of(PyTuple_GET_ITEM(held, i));
+		err = warn_of(PyTuple_GET_ITEM(held, i), PyTuple_GET_ITEM(losses, i));
 	Py_DECREF(held);
 	return err;
 }

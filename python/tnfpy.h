@@ -66,7 +66,9 @@ tnf_stream_t *source_stream(struct source *, PyObject *damage,
 /* info.c: tuple of tnf.File; and warnings of what they say. */
 PyObject *info_files(struct source *, struct tnf_file **files,
     PyObject *damage);
-int info_warn(PyObject *files);
+/* Tuple of what each file tells of losses that none before it of the same buffer has told. */
+PyObject *info_losses(struct tnf_file **files, Py_ssize_t n);
+int info_warn(PyObject *files, PyObject *losses);
 int info_begin(PyObject *module);
 
 /*

@@ -121,7 +121,7 @@ trace_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
 	static char *names[] = { (char *)"files", (char *)"where",
 	    (char *)"salvage", NULL };
-	PyObject *files, *where = Py_None, *list;
+	PyObject *files, *where = Py_None, *list, *losses = NULL;
 	int salvage = 0, err;
 
 	if (!PyArg_ParseTupleAndKeywords(args, kw, "O|O$p:Trace", names, &files,
@@ -142,8 +142,11 @@ trace_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 	err = trace_start(t, s);
 	t->source = s;
 	PyObject_GC_Track(t);
-	if (err < 0 || info_warn(t->files) < 0)
+	if (err == 0)
+		losses = info_losses(t->stream_files, s->n);
+	if (losses == NULL || info_warn(t->files, losses) < 0)
 		Py_CLEAR(t);
+	Py_XDECREF(losses);
 	return (PyObject *)t;
 }
 

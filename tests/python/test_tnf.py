@@ -368,6 +368,18 @@ class Damage(Case):
         self.assertEqual(told.warning.lost, lost)
         self.assertEqual(trace.files[0].lost, lost)
         self.assertEqual(told.warning.file, path)
+        # Another file of the same buffer tells what it has lost besides.
+        later = self.dir + "/later"
+        shutil.copy(path, later)
+        with open(later, "r+b") as f:
+            f.seek(64 + 72)
+            f.write(struct.pack("<2Q", 5, 0))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            trace = tnf.open([path, later, later])
+        self.assertEqual([(w.message.file, w.message.lost) for w in told],
+                         [(path, lost), (later, {"no free block": 2})])
+        self.assertEqual(trace.files[2].lost["no free block"], 5)
 
 
 class Misuse(Case):
