@@ -5,7 +5,9 @@
  * What a file says counts only if it is still that which has been mapped, as its
  * program headers tell, and within what is mapped and may be written.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,7 @@ struct visit {
 	void	*arg;
 	const struct dl_phdr_info *info;
 	const char *object;
+	bool	any_unread;
 };
 
 static void *
@@ -105,7 +108,8 @@ is_loaded(const struct dl_phdr_info *info, int fd, const ElfW(Ehdr) *eh)
 	return same;
 }
 
-static void
+/* false: it is no file of what has been loaded. */
+static bool
 visit_file(const struct visit *v, int fd)
 {
 	ElfW(Shdr) *sh = NULL;
@@ -117,7 +121,7 @@ visit_file(const struct visit *v, int fd)
 	    eh.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
 	    eh.e_shentsize != sizeof(*sh) ||
 	    eh.e_shstrndx >= eh.e_shnum || !is_loaded(v->info, fd, &eh))
-		return;
+		return false;
 	sh = read_part(fd, eh.e_shoff, (uint64_t)eh.e_shnum * sizeof(*sh));
 	if (sh != NULL && sh[eh.e_shstrndx].sh_size <= NAMES_MAX)
 		names = read_part(fd, sh[eh.e_shstrndx].sh_offset, sh[eh.e_shstrndx].sh_size);
@@ -127,39 +131,54 @@ visit_file(const struct visit *v, int fd)
 	}
 	free(names);
 	free(sh);
+	return true;
+}
+
+static bool
+visit_path(const struct visit *v, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	bool read = fd >= 0 && visit_file(v, fd);
+
+	if (fd >= 0)
+		close(fd);
+	return read;
+}
+
+/* The program itself has no name here.  Where a dynamic linker was told to start it, or
+   an emulator runs it, that is /proc/self/exe, and the program is what it was called. */
+static bool
+visit_program(struct visit *v)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+	v->object = path;
+	return visit_path(v, "/proc/self/exe") ||
+	    (realpath(program_invocation_name, path) != NULL && visit_path(v, path));
 }
 
 static int
 visit_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const char *path = info->dlpi_name;
-	struct visit v = *(struct visit *)arg;
-	char exe[4096];
-	ssize_t n;
-	int fd;
+	struct visit *all = arg, v = *all;
 
 	v.info = info;
 	v.object = path;
-	/* The program itself has no name here. */
-	if (path == NULL || *path == '\0') {
-		path = "/proc/self/exe";
-		n = readlink(path, exe, sizeof(exe) - 1);
-		exe[n > 0 ? n : 0] = '\0';
-		v.object = exe;
-	} else if (strchr(path, '/') == NULL) {
-		return 0;	/* the vDSO, which has no file */
-	}
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0)
-		return 0;
-	visit_file(&v, fd);
-	close(fd);
+	if (path == NULL || *path == '\0')
+		all->any_unread |= !visit_program(&v);
+	else if (strchr(path, '/') != NULL)	/* the vDSO has no file */
+		all->any_unread |= !visit_path(&v, path);
 	return 0;
 }
 
-void
+bool
 tnf_auto_probes(void (*fn)(void *, struct tnf_probe_control *, const char *), void *arg)
 {
 	struct visit v = { .fn = fn, .arg = arg };
 
 	dl_iterate_phdr(visit_object, &v);
+	return !v.any_unread;
 }

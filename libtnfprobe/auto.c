@@ -36,6 +36,7 @@ selectors_now(void)
 struct scan {
 	const struct tnf_selectors *sel;
 	unsigned probes, chosen;
+	bool	is_whole;	/* all objects could be looked at */
 };
 
 static void __attribute__((format(printf, 1, 2)))
@@ -207,7 +208,7 @@ make_file(void)
 static void
 enable_all(struct scan *s)
 {
-	tnf_auto_probes(count_probe, s);
+	s->is_whole = tnf_auto_probes(count_probe, s);
 	if (s->chosen == 0)
 		return;
 	if (!has_file && !(has_file = make_file())) {
@@ -224,7 +225,7 @@ start_told(const char *text)
 	char why[200];
 	size_t at;
 	struct tnf_selectors *sel = tnf_selectors_parse(text, why, sizeof(why), &at);
-	struct scan s = { sel, 0, 0 };
+	struct scan s = { .sel = sel };
 
 	if (sel == NULL) {
 		auto_complain("tnf: TNF_ENABLE: %s: nothing is traced", why);
@@ -235,6 +236,9 @@ start_told(const char *text)
 	if (s.probes > 0 && s.chosen == 0)
 		auto_complain("tnf: TNF_ENABLE=%.200s: selects none of the %u probes of "
 		    "process %d", text, s.probes, (int)getpid());
+	else if (s.probes == 0 && !s.is_whole)
+		auto_complain("tnf: TNF_ENABLE: %s: a file of process %d cannot be read, or is not "
+		    "what was loaded: no probes are found", program_invocation_name, (int)getpid());
 }
 
 /* By a tnfwatch.  Now or not at all: later it attaches, and the program may have given up
@@ -246,7 +250,7 @@ start_watched(void)
 	size_t at;
 	struct tnf_auto_watch w;
 	struct tnf_selectors *sel;
-	struct scan s = { NULL, 0, 0 };
+	struct scan s = { .sel = NULL };
 	int fd;
 
 	if (!tnf_auto_watch(&w) || (sel = tnf_selectors_parse(w.enable, why, sizeof(why), &at)) == NULL)
@@ -283,7 +287,7 @@ tnf_auto_start(void)
 void
 tnf_auto_defined(struct tnf_probe_control *c)
 {
-	struct scan s = { selectors_now(), 0, 0 };
+	struct scan s = { .sel = selectors_now() };
 	int saved = errno;
 
 	if (s.sel != NULL && is_chosen(s.sel, c, "")) {
@@ -300,7 +304,7 @@ tnf_auto_defined(struct tnf_probe_control *c)
 void TNF_API
 _tnf_probe_object(void)
 {
-	struct scan s = { selectors_now(), 0, 0 };
+	struct scan s = { .sel = selectors_now() };
 	int saved = errno;
 
 	if (s.sel != NULL)

@@ -32,9 +32,10 @@ bool tnf_auto_watch(struct tnf_auto_watch *);
 /* Makes the ring; its path, which the caller frees, or NULL. */
 char *tnf_auto_watch_file(const struct tnf_auto_watch *, uint64_t *size, int *fd);
 
-/* Calls fn for each control block of each object that is loaded. */
+/* Calls fn for each control block of each object that is loaded.  false: there is one whose
+   file cannot be read, or is not what was loaded. */
 struct tnf_probe_control;
-void tnf_auto_probes(void (*fn)(void *arg, struct tnf_probe_control *, const char *object),
+bool tnf_auto_probes(void (*fn)(void *arg, struct tnf_probe_control *, const char *object),
     void *arg);
 
 /* auto.c: at the start of the process. */

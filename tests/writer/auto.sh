@@ -90,6 +90,15 @@ if [ -n "$static" ]; then
 	expect "$(counts t.tnf work other early)" "10 10 1" static
 fi
 
+# Started by the dynamic linker, whose file /proc/self/exe is.
+linker=$(readelf -l "$auto" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+run order "$linker" "$auto" 6 || fail "by the dynamic linker: $?"
+expect "$(counts t.tnf work)" 6 "by the dynamic linker"
+# The file with its probes is no longer there when it starts: that is said.
+cp "$auto" gone
+run '$all' sh -c 'exec 3<gone && rm gone && exec "$0" /proc/self/fd/3 2' "$linker" || fail "a file that is gone: $?"
+expect "$(sed 's/process [0-9]*/process N/' err)" "tnf: TNF_ENABLE: /proc/self/fd/3: a file of process N cannot be read, or is not what was loaded: no probes are found" "a file that is gone"
+
 # Mistakes are said once, and the program runs on.
 while IFS='|' read -r enable file size want; do
 	TNF_ENABLE=$enable TNF_FILE=$file TNF_SIZE=$size "$auto" 2 >out 2>err ||
