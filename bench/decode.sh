@@ -39,8 +39,6 @@ else
 		tracecmd_n=$(trace-cmd report "$out/dat" 2>/dev/null | grep -c raw_syscalls\\\|sys_)
 fi
 
-# Two processes write these formats where they may; babeltrace2 is one.
-cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
 round=0
 while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	sample "tnfdump" Mevents/s $round rate "$n" "$tnfdump" "$out/user.tnf"
@@ -53,10 +51,6 @@ while [ $((round += 1)) -le "$BENCH_ROUNDS" ]; do
 	for to in jsonl csv chrome perfetto stats tnf; do
 		sample "tnfdump --to $to" Mevents/s $round \
 			rate "$n" "$tnfdump" --to $to "$out/user.tnf"
-	done
-	for to in text jsonl csv; do
-		sample "tnfdump --to $to on one CPU" Mevents/s $round \
-			rate "$n" taskset -c "$cpu" "$tnfdump" --to $to "$out/user.tnf"
 	done
 	sample "tnfdump --where 'a == 1'" Mevents/s $round \
 		rate "$n" "$tnfdump" --where 'a == 1' "$out/user.tnf"
