@@ -48,23 +48,25 @@ status_self(const struct daemon *d, FILE *f, int64_t now)
 		fprintf(f, "open: %s\n", d->window.id);
 }
 
-/* How far back, and whether that is as far as was promised. */
-static void
+/* How far back; false: that is less than was promised. */
+static bool
 status_reach(const struct daemon *d, FILE *f, const struct source *s, int64_t now)
 {
 	int64_t since, reach;
 	struct history_status h;
+	bool kept;
 
 	history_status(s->history, &h);
 	if (!source_reach(s, &since)) {
 		fprintf(f, "%10s  ", "-");
-		return;
+		return true;
 	}
 	if (h.since != 0 && h.since < since)
 		since = h.since;
 	reach = now - since;
-	fprintf(f, "%9.1fs%s ", seconds_of(reach),
-	    reach >= d->config->keep || source_is_whole(s) ? " " : "!");
+	kept = reach >= d->config->keep || source_is_whole(s);
+	fprintf(f, "%9.1fs%s ", seconds_of(reach), kept ? " " : "!");
+	return kept;
 }
 
 static void
@@ -73,9 +75,10 @@ status_source(const struct daemon *d, FILE *f, const struct source *s, int64_t n
 	double age = seconds_of(now - s->opened);
 	struct channel_status ch;
 	struct history_status h;
+	bool kept;
 
 	fprintf(f, "%-24s %9.0f ", s->id, s->rate);
-	status_reach(d, f, s, now);
+	kept = status_reach(d, f, s, now);
 	fprintf(f, "%10" PRIu64 " %8" PRIu64 " %7.2f%%", s->lost, s->missed,
 	    age > 0 ? 100 * seconds_of(s->busy) / age : 0);
 	history_status(s->history, &h);
@@ -86,6 +89,9 @@ status_source(const struct daemon *d, FILE *f, const struct source *s, int64_t n
 	if (s->channel != NULL)
 		fprintf(f, "  channel %" PRIu64 " events of %.0f s, %" PRIu64 " KiB", ch.events,
 		    seconds_of(now - ch.since), ch.bytes / 1024);
+	if (!kept)
+		fprintf(f, "  less than keep: a larger %s, or fewer probes, reaches back further",
+		    s->kind == SOURCE_KERNEL ? "buffer" : "size");
 	if (h.refused > 0)
 		fprintf(f, "  limit reached");
 	if (h.error != 0)
