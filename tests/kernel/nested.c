@@ -19,6 +19,8 @@ static struct kp_cpu cpu;
 static u64 pool[BLOCKS], clock_now;
 static long place, chosen, written;	/* interrupts happen at the chosen place */
 static int burst, depth;
+static u32 in_filter;		/* the process that the filter has */
+static bool no_cpu, no_block;	/* what the maps do not have */
 
 static u32
 fake_cpu(void)
@@ -36,7 +38,11 @@ static void *
 fake_lookup(const void *map, u32 key)
 {
 	if (map == &tnf_cpu)
-		return &cpu;
+		return no_cpu ? NULL : &cpu;
+	if (map == &tnf_filter)
+		return key == in_filter ? &in_filter : NULL;
+	if (no_block)
+		return NULL;
 	if (map == &tnf_pool)
 		return key < state.pool ? &pool[key] : NULL;
 	return map == &tnf_buf && key < BLOCKS ? &blocks[key] : NULL;
@@ -62,7 +68,7 @@ write_event(void)
 static void
 write_switch(void)
 {
-	static struct task_struct other = { 0, 9, 9 };
+	static struct task_struct other = { 0, 109, 9 };
 	struct task_struct *next = running == &task ? &other : &task;
 	const u32 size = EVENT_SIZE(kp_thread_state);
 	struct kp_thread_state *e;
@@ -103,6 +109,7 @@ begin(int where, int n)
 	place = written = depth = 0;
 	chosen = where;
 	burst = n;
+	task.tgid = 107;
 	running = &task;
 }
 
@@ -114,7 +121,8 @@ is_of_writer(const u8 *base, u32 at, u32 tag)
 	    (const void *)(base + ((at + (tag & 0xfffc)) & 0xffff));
 	const struct kp_thread_state *e = (const void *)(base + at);
 
-	return s->tag == FAKE_SCHED_TAG && (int)s->lwpid == e->state;
+	return s->tag == FAKE_SCHED_TAG && (int)s->lwpid == e->state &&
+	    s->pid == (int)s->lwpid + 100 && s->cpuid == 0 && s->pad0 == 0 && s->number > 0;
 }
 
 /* Events in the part of a block that readers see; -1: they would stumble. */
@@ -156,6 +164,13 @@ holds(int where, int n)
 		printf("# place %d, burst %d: %ld written, %ld seen, nest %u\n", where,
 		    n, written, seen, cpu.nest);
 	return seen == written && cpu.nest == 0;
+}
+
+/* ... and nobody was preempted. */
+static bool
+holds_nested(int where, int n)
+{
+	return holds(where, n) && cpu.lost[TNF_LOST_PREEMPTED] == 0;
 }
 
 /* Writers that do not nest: 'second' begins before 'first' has ended and ends
@@ -227,11 +242,110 @@ idle(void)
 	return good;
 }
 
+/* A block takes as many events as there is room for, to its last byte. */
+static bool
+filled(void)
+{
+	const u32 size = EVENT_SIZE(kp_thread_state);
+	u64 want = 1u << KP_BLOCK_SHIFT | KP_BLOCK_HEADER;
+
+	begin(-1, 0);
+	for (u32 i = 0; i < (KP_BLOCK_END - KP_BLOCK_HEADER - SCHED_SIZE) / size; i++) {
+		write_event();
+		want += size + (i == 0 ? SCHED_SIZE : 0);
+		if (cpu.cursor != want || cpu.published != want)
+			return false;
+	}
+	write_event();
+	want = 2u << KP_BLOCK_SHIFT | (KP_BLOCK_HEADER + SCHED_SIZE + size);
+	return KP_OFFSET_OF(want) == KP_BLOCK_HEADER + SCHED_SIZE + size && cpu.cursor == want && holds_nested(-1, 0);
+}
+
+/* The address of a task is another thread's by now; or another task has its number. */
+static bool
+known(void)
+{
+	struct task_struct same = task;
+	u64 at;
+
+	begin(-1, 0);
+	write_event();
+	task.pid = 8, task.tgid = 108;
+	at = cpu.cursor;
+	write_event();
+	if (cpu.cursor - at != EVENT_SIZE(kp_thread_state) + SCHED_SIZE)
+		return false;
+	task.pid = 7, task.tgid = 107;
+	write_event();
+	same = task;
+	running = &same;
+	at = cpu.cursor;
+	write_event();
+	return cpu.cursor - at == EVENT_SIZE(kp_thread_state) + SCHED_SIZE;
+}
+
+/* A map that has not what is asked for: the event is lost, and the depth is right. */
+static bool
+lost(void)
+{
+	struct hit hit;
+	bool good;
+
+	begin(-1, 0);
+	write_event();
+	no_cpu = true;
+	good = EVENT(&hit, THREAD_STATE_OUT, kp_thread_state) == NULL && cpu.nest == 0;
+	no_cpu = false;
+	no_block = true;
+	good = good && EVENT(&hit, THREAD_STATE_OUT, kp_thread_state) == NULL && cpu.nest == 0;
+	no_block = false;
+	write_event();
+	return good && holds_nested(-1, 0);
+}
+
+/* Which events are written: the probe is on, and the filter lets its process through. */
+static bool
+filtered(void)
+{
+	static const struct { u64 on; int mode, flags; u32 has; bool is_on, about_9; } rows[] = {
+		{ 6, KP_FILTER_OFF, 0, 1, true, true }, { 1, KP_FILTER_OFF, 0, 1, false, false },
+		{ 0, KP_FILTER_OFF, 0, 1, false, false }, { 2, KP_FILTER_ONLY, 0, 107, true, true },
+		{ 2, KP_FILTER_ONLY, 0, 7, false, false }, { 2, KP_FILTER_ONLY, 0, 9, false, true },
+		{ 1, KP_FILTER_ONLY, 0, 107, false, false }, { 1, KP_FILTER_ONLY, 0, 9, false, false },
+		{ 2, KP_FILTER_EXCEPT, 0, 107, false, true }, { 2, KP_FILTER_EXCEPT, 0, 9, true, true },
+		{ 2, KP_FILTER_EXCEPT, 0, 1, true, true }, { 2, KP_FILTER_ONLY, PF_KTHREAD, 107, false, false },
+		{ 2, KP_FILTER_ONLY, PF_KTHREAD, 0, true, true }, { 2, KP_FILTER_EXCEPT, PF_KTHREAD, 0, false, true },
+		{ 2, KP_FILTER_ONLY, PF_KTHREAD, 1, false, false },
+	};
+	bool good = true;
+
+	begin(-1, 0);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		state.on = rows[i].on;
+		state.filter = rows[i].mode;
+		task.flags = rows[i].flags;
+		in_filter = rows[i].has;
+		if (is_on(6) != rows[i].is_on || is_on_by(&task, 6) != rows[i].is_on ||
+		    is_on_about(6, 9) != rows[i].about_9) {
+			printf("# filter, row %zu\n", i);
+			good = false;
+		}
+	}
+	state.filter = KP_FILTER_OFF;
+	task.flags = 0;
+	return good;
+}
+
+static const struct { bool (*fn)(void); const char *name; } cases[] = {
+	{ idle, "a CPU that was idle" }, { filled, "a block to its end" }, { known, "threads with one address" },
+	{ lost, "maps without blocks" }, { filtered, "filters" },
+};
+
 int
 main(void)
 {
 	static const int bursts[] = { 1, 3, 80, 200, 600 };
-	bool interleave, timely;
+	bool interleave;
 	int bad = 0, where;
 
 	for (size_t i = 0; i < sizeof bursts / sizeof bursts[0]; i++)
@@ -242,13 +356,17 @@ main(void)
 					write_switch();
 				else
 					write_event();
-			bad += !holds(where, bursts[i]);
+			bad += !holds_nested(where, bursts[i]);
 		}
 	printf("%s 1 - nested writers\n", bad == 0 ? "ok" : "not ok");
 	interleave = interleaved(false);
 	interleave = interleaved(true) && interleave;
 	printf("%s 2 - interleaved writers\n", interleave ? "ok" : "not ok");
-	timely = idle();
-	printf("%s 3 - a CPU that was idle\n1..3\n", timely ? "ok" : "not ok");
-	return bad != 0 || !interleave || !timely;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		bool good = cases[i].fn();
+		printf("%s %zu - %s\n", good ? "ok" : "not ok", i + 3, cases[i].name);
+		bad += !good;
+	}
+	printf("1..%zu\n", sizeof cases / sizeof cases[0] + 2);
+	return bad != 0 || !interleave;
 }
