@@ -252,9 +252,11 @@ tnf_selectors_take(struct tnf_selectors_parser *p, enum token_kind kind, const c
 bool
 tnf_selectors_finish(struct tnf_selectors_parser *p)
 {
-	if (p->has == SELECTOR_EQUAL)
-		tnf_spec_free(&p->attr);
-	return p->has == SELECTOR_NONE || (p->has == SELECTOR_ATTR && add_key(p) == 0);
+	if (p->has != SELECTOR_EQUAL)
+		return p->has == SELECTOR_NONE || add_key(p) == 0;
+	tnf_spec_free(&p->attr);
+	p->has = SELECTOR_NONE;
+	return false;
 }
 
 void
@@ -340,8 +342,7 @@ tnf_selectors_parse(const char *text, char *why, size_t size, size_t *at)
 	}
 	if (text_read(&p, text, why, size, at))
 		return p.list;
-	if (p.has != SELECTOR_NONE)
-		tnf_spec_free(&p.attr);
+	tnf_selectors_finish(&p);
 	tnf_selectors_unref(p.list);
 	return NULL;
 }
