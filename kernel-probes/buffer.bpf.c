@@ -91,14 +91,13 @@ static void block_leave(u64 *slot, u64 there)
 
 /*
  * Gives block 'mine' to the pool, as its newest, and returns a slot: ticket and
- * oldest block, which is the caller's now; NO_SLOT: others were faster each time.
+ * oldest block, which is the caller's now; NO_SLOT: another CPU was faster.
  *
  * The exchange of the slot is what counts.  The cursor comes after it; who finds
  * it behind moves it, so that a CPU that is stopped in between stops nobody.
  */
 #define NO_SLOT		(~0ull)
 #define FULL_SLOT	(~0ull - 1)	/* the block that is next has been used, and is to stay */
-#define SWAP_TRIES	16
 
 static bool block_was_used(u64 there)
 {
@@ -108,7 +107,7 @@ static bool block_was_used(u64 there)
 	return b == NULL || read_once(b->h.generation) != TNF_GENERATION_FREE;
 }
 
-__noinline u64 pool_swap(u32 mine)
+static __always_inline u64 pool_swap(u32 mine)
 {
 	struct tnf_ext *ext = file_ext();
 	u64 ticket, there, *slot;
@@ -116,36 +115,57 @@ __noinline u64 pool_swap(u32 mine)
 
 	if (ext == NULL || slots == 0)
 		return NO_SLOT;
-	for (int n = 0; n < SWAP_TRIES; n++) {
-		ticket = read_once(ext->data_cursor);
-		i = ticket % slots;
-		slot = bpf_map_lookup_elem(&tnf_pool, &i);
-		if (slot == NULL)
-			return NO_SLOT;
-		there = read_once(*slot);
-		if (KP_SLOT_TICKET(there) == (u32)ticket) {
-			__sync_val_compare_and_swap(&ext->data_cursor, ticket, ticket + 1);
-			continue;
-		}
-		if (KP_SLOT_TICKET(there) != (u32)(ticket - slots))
-			continue;
-		if (KP_SLOT_BLOCK(there) == 0) {	/* it holds definitions now */
-			if (__sync_val_compare_and_swap(slot, there,
-			    KP_SLOT(ticket, 0)) == there)
-				__sync_val_compare_and_swap(&ext->data_cursor, ticket,
-				    ticket + 1);
-			continue;
-		}
-		/* Who has given it back has used it; who takes it now, only afterwards. */
-		if (state.fill && block_was_used(there))
-			return read_once(*slot) == there ? FULL_SLOT : NO_SLOT;
-		block_leave(slot, there);
-		if (__sync_val_compare_and_swap(slot, there, KP_SLOT(ticket, mine)) != there)
-			continue;
+	ticket = read_once(ext->data_cursor);
+	i = ticket % slots;
+	slot = bpf_map_lookup_elem(&tnf_pool, &i);
+	if (slot == NULL)
+		return NO_SLOT;
+	there = read_once(*slot);
+	if (KP_SLOT_TICKET(there) == (u32)ticket) {
 		__sync_val_compare_and_swap(&ext->data_cursor, ticket, ticket + 1);
-		return KP_SLOT(ticket, there);
+		return NO_SLOT;
 	}
-	return NO_SLOT;
+	if (KP_SLOT_TICKET(there) != (u32)(ticket - slots))
+		return NO_SLOT;
+	if (KP_SLOT_BLOCK(there) == 0) {	/* it holds definitions now */
+		if (__sync_val_compare_and_swap(slot, there, KP_SLOT(ticket, 0)) == there)
+			__sync_val_compare_and_swap(&ext->data_cursor, ticket, ticket + 1);
+		return NO_SLOT;
+	}
+	/* Who has given it back has used it; who takes it now, only afterwards. */
+	if (state.fill && block_was_used(there))
+		return read_once(*slot) == there ? FULL_SLOT : NO_SLOT;
+	block_leave(slot, there);
+	if (__sync_val_compare_and_swap(slot, there, KP_SLOT(ticket, mine)) != there)
+		return NO_SLOT;
+	__sync_val_compare_and_swap(&ext->data_cursor, ticket, ticket + 1);
+	return KP_SLOT(ticket, there);
+}
+
+/* One step of blocks_ahead(); 0: it is done.  (__noinline: see README.) */
+__noinline int block_ahead(struct kp_cpu *cpu, u64 pos)
+{
+	u64 number, slot;
+	u32 i;
+
+	if (cpu == NULL)
+		return 0;
+	number = cpu->ready + 1;
+	if (number > KP_BLOCK_OF(pos) + KP_CPU_AHEAD)
+		return 0;
+	i = number & (KP_CPU_HOLDS - 1);
+	slot = pool_swap(cpu->held[i]);
+	if (slot == NO_SLOT)
+		return 1;
+	if (slot == FULL_SLOT) {
+		write_once(cpu->full, 1);
+		return 0;
+	}
+	block_open(slot, KP_GENERATION(KP_SLOT_TICKET(slot)));
+	cpu->held[i] = slot;
+	store_barrier();
+	write_once(cpu->ready, number);
+	return 1;
 }
 
 /*
@@ -153,28 +173,13 @@ __noinline u64 pool_swap(u32 mine)
  * Only for the outermost writer: those that interrupt it find either the old
  * 'ready' or the new one, and never need a block that goes.
  */
+#define STEPS	(KP_CPU_AHEAD + 16)	/* some more, where other CPUs are faster */
+
 __noinline int blocks_ahead(struct kp_cpu *cpu, u64 pos)
 {
-	u64 number, slot;
-	u32 i;
-
-	if (cpu == NULL)
-		return 0;
-	for (u32 k = 0; k < KP_CPU_AHEAD; k++) {
-		number = cpu->ready + 1;
-		if (number > KP_BLOCK_OF(pos) + KP_CPU_AHEAD)
+	for (u32 n = 0; n < STEPS; n++)
+		if (block_ahead(cpu, pos) == 0)
 			break;
-		i = number & (KP_CPU_HOLDS - 1);
-		slot = pool_swap(cpu->held[i]);
-		if (slot == FULL_SLOT)
-			write_once(cpu->full, 1);
-		if (slot == NO_SLOT || slot == FULL_SLOT)
-			break;
-		block_open(slot, KP_GENERATION(KP_SLOT_TICKET(slot)));
-		cpu->held[i] = slot;
-		store_barrier();
-		write_once(cpu->ready, number);
-	}
 	return 0;
 }
 

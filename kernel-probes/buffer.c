@@ -115,8 +115,9 @@ fill_buffer(struct kp *kp, size_t size)
 
 	kp->buf_fd = bpf_obj_get(KP_PIN_BUF);
 	kp->cpu_fd = bpf_obj_get(KP_PIN_CPU);
+	kp->pool_fd = bpf_obj_get(KP_PIN_POOL);
 	kp->cpus = libbpf_num_possible_cpus();
-	if (kp->buf_fd < 0 || kp->cpu_fd < 0 || kp->cpus < 1)
+	if (kp->buf_fd < 0 || kp->cpu_fd < 0 || kp->pool_fd < 0 || kp->cpus < 1)
 		return kp_refused(kp, -ENOENT, KP_DIR);
 	kp->cpu = mmap(NULL, kp->cpus * sizeof *kp->cpu, PROT_READ | PROT_WRITE,
 	    MAP_SHARED, kp->cpu_fd, 0);
@@ -165,7 +166,6 @@ fill_state(struct kp *kp)
 	s->page_shift = (__u32)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	s->gfp_zero = kp->gfp_zero;
 	s->bio_remapped = kp->bio_remapped;
-	kp_symbols_find(s);
 }
 
 /* Removes all pins; what was asked for stays known to this session. */
@@ -207,10 +207,6 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 		return kp_fail(kp, -ENOMEM, "buffer of %zu bytes: more than half of "
 		    "this machine's memory: ask for less", size);
 	/* What a session that was killed has left here is of no use. */
-	unlink(KP_PIN_BUF);
-	unlink(KP_PIN_CPU);
-	unlink(KP_PIN_ENDED);
-	unlink(KP_PIN_RENAMED);
 	kp_imports_forget(kp);
 	kp_pins_remove(kp, KP_SUB_LINK);
 	kp_pins_remove(kp, KP_SUB_PROG);
@@ -221,6 +217,7 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 		buffer_forget(kp);
 		return r;
 	}
+	kp_iterate(KP_PROGRAM_find_nodes);
 	kp->state->buffer_size = size;
 	*ret_size = size;
 	return kp_imports_keep(kp);

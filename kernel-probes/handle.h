@@ -66,6 +66,7 @@ struct kp {
 	uint64_t	*pool;		/* mapping of the pool, or NULL */
 	int		*program_fd;	/* of each program that is pinned; NULL: nobody asked */
 	uint64_t	 missing;	/* programs that this kernel has no hook for */
+	uint64_t	 loaded;	/* programs that are known to be in the kernel */
 	const char	*lacks;		/* kp_hooks_lacking() */
 	const char	*types;		/* where libbpf is to look for types, and nowhere else, or NULL */
 	__u32		 gfp_movable, gfp_zero, bio_remapped;	/* its flags */
@@ -117,6 +118,8 @@ uint64_t kp_extra(const struct kp *, const struct kp_row *);
 int kp_rules_scan(struct kp *);	/* who is in the set for their sake */
 
 /* load.c */
+/* What the probes that are enabled need and the kernel has not yet; size: of the buffer that
+   is made, 0: there is one. */
 int kp_load(struct kp *, size_t size);
 
 /* attach.c */

@@ -1,12 +1,18 @@
 /*
  * load.c - the programs go into the kernel, with their maps, and are pinned.
+ *
+ * The maps are made with the buffer, and so are the programs that any trace needs.  Those
+ * of a probe follow when it, or another one of its file, is first switched on: to the
+ * verifier each program is milliseconds of work.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
 #include "kernel-probes/handle.h"
@@ -44,23 +50,58 @@ logs_refused(program_logs logs)
 	return refused;
 }
 
+#define P(name)	(1ull << KP_PROGRAM_##name)
+
+/* Those that tell who lives, and keep the filter and the names: whatever is traced. */
+#define ALWAYS	(P(find_nodes) | P(empty_slots) | P(forget_requests) | P(remember_living) | \
+		 P(tell_tasks) | P(filter_exit) | P(filter_fork) | P(filter_name) | \
+		 P(filter_group) | P(remember_exit) | P(leave_slot) | P(remember_name))
+
+/* Programs that compare with addresses of the kernel's functions. */
+#define WITH_SYMBOLS	(P(thread_create) | P(context_switch) | P(context_switch3))
+
+static bool
+file_is_on(const struct kp *kp, const char *file)
+{
+	for (unsigned id = 1; id < KP_PROBES; id++)
+		if (kp->state->enabled & KP_BIT(id) && strcmp(kp_catalogue[id].file, file) == 0)
+			return true;
+	return false;
+}
+
+/* Those that should be in the kernel and are not yet. */
+static uint64_t
+programs_lacking(struct kp *kp)
+{
+	uint64_t programs = ALWAYS;
+
+	for (unsigned id = 1; id < KP_PROBES; id++)
+		if (file_is_on(kp, kp_catalogue[id].file))
+			programs |= kp_needs(kp, &kp_catalogue[id]) |
+			    kp_extra(kp, &kp_catalogue[id]);
+	programs &= ~(kp->missing | kp->state->refused | kp->loaded);
+	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++)
+		if (programs >> i & 1 && kp_pinned(KP_DIR_PROG, kp_programs[i].name))
+			kp->loaded |= 1ull << i;
+	return programs & ~kp->loaded;
+}
+
 static void
-choose_programs(struct kp *kp, struct kernel_bpf *skel, program_logs logs)
+choose_programs(struct kernel_bpf *skel, uint64_t programs, program_logs logs)
 {
 	struct bpf_program *p;
 	int n;
 
 	bpf_object__for_each_program(p, skel->obj) {
 		n = program_number(bpf_program__name(p));
-		bpf_program__set_autoload(p, n >= 0 &&
-		    !((kp->missing | kp->state->refused) >> n & 1));
+		bpf_program__set_autoload(p, n >= 0 && programs >> n & 1);
 		if (n >= 0)
 			bpf_program__set_log_buf(p, logs[n], LOG_SIZE);
 	}
 }
 
 static int
-choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
+size_maps(struct kernel_bpf *skel, size_t size)
 {
 	int cpus = libbpf_num_possible_cpus(), r;
 	size_t ended = size / ENDED_SHARE;
@@ -75,8 +116,48 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 	if ((r = bpf_map__set_max_entries(skel->maps.tnf_buf, size / KP_BLOCK_SIZE)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_pool, size / KP_BLOCK_SIZE)) < 0 ||
 	    (r = bpf_map__set_max_entries(skel->maps.tnf_cpu, cpus)) < 0 ||
-	    (r = bpf_map__set_max_entries(skel->maps.tnf_ended, ended)) < 0 ||
-	    (r = bpf_map__set_max_entries(skel->maps.tnf_renamed, ended)) < 0 ||
+	    (r = bpf_map__set_max_entries(skel->maps.tnf_ended, ended)) < 0)
+		return r;
+	return bpf_map__set_max_entries(skel->maps.tnf_renamed, ended);
+}
+
+/* Where the map is pinned, for the programs that follow; false: it needs no pin. */
+static bool
+map_pin(const struct bpf_map *map, char *path, size_t n)
+{
+	const char *name = bpf_map__name(map);
+
+	snprintf(path, n, KP_DIR "/%s", strncmp(name, "tnf_", 4) == 0 ? name + 4 : name);
+	return !bpf_map__is_internal(map);
+}
+
+/* Programs that follow have the maps of those that came with the buffer. */
+static int
+share_maps(struct kernel_bpf *skel)
+{
+	char path[PATH_MAX];
+	struct bpf_map *map;
+	int fd, r;
+
+	bpf_object__for_each_map(map, skel->obj) {
+		if (!map_pin(map, path, sizeof path))
+			continue;
+		if ((fd = bpf_obj_get(path)) < 0)
+			return fd;
+		r = bpf_map__reuse_fd(map, fd);
+		close(fd);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int
+choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
+{
+	int r = size != 0 ? size_maps(skel, size) : share_maps(skel);
+
+	if (r < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_rules, kp->rules_fd)) < 0 ||
 	    (r = bpf_map__reuse_fd(skel->maps.tnf_filter, kp->filter_fd)) < 0)
 		return r;
@@ -84,7 +165,8 @@ choose_maps(struct kp *kp, struct kernel_bpf *skel, size_t size)
 }
 
 static int
-load_try(struct kp *kp, size_t size, program_logs logs, struct kernel_bpf **ret)
+load_try(struct kp *kp, size_t size, uint64_t programs, program_logs logs,
+    struct kernel_bpf **ret)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kp->types);
 	struct kernel_bpf *skel = kernel_bpf__open_opts(&opts);
@@ -92,7 +174,7 @@ load_try(struct kp *kp, size_t size, program_logs logs, struct kernel_bpf **ret)
 
 	if (skel == NULL)
 		return -errno;
-	choose_programs(kp, skel, logs);
+	choose_programs(skel, programs, logs);
 	r = choose_maps(kp, skel, size);
 	if (r == 0)
 		r = bpf_object__load(skel->obj);
@@ -103,8 +185,9 @@ load_try(struct kp *kp, size_t size, program_logs logs, struct kernel_bpf **ret)
 	return r;
 }
 
+/* Without those that the verifier refuses, for which others may have to stand in. */
 static int
-load_programs(struct kp *kp, size_t size, struct kernel_bpf **ret)
+load_programs(struct kp *kp, size_t size, uint64_t programs, struct kernel_bpf **ret)
 {
 	libbpf_print_fn_t before = libbpf_set_print(NULL);
 	uint64_t refused;
@@ -113,30 +196,43 @@ load_programs(struct kp *kp, size_t size, struct kernel_bpf **ret)
 
 	for (;;) {
 		memset(logs, 0, sizeof logs);
-		r = load_try(kp, size, logs, ret);
-		refused = logs_refused(logs) & ~kp->state->refused;
+		r = load_try(kp, size, programs, logs, ret);
+		refused = logs_refused(logs) & programs;
 		if (r == 0 || r == -EPERM || r == -ENOMEM || refused == 0)
 			break;
 		kp->state->refused |= refused;
+		programs &= ~refused;
 	}
 	libbpf_set_print(before);
 	return r;
 }
 
 static int
-pin_all(struct kp *kp, struct kernel_bpf *skel)
+pin_maps(struct kp *kp, struct kernel_bpf *skel)
+{
+	char path[PATH_MAX];
+	struct bpf_map *map;
+	int r;
+
+	bpf_object__for_each_map(map, skel->obj) {
+		if (!map_pin(map, path, sizeof path) || map == skel->maps.tnf_rules ||
+		    map == skel->maps.tnf_filter)
+			continue;
+		unlink(path);		/* of a session that was killed */
+		if ((r = kp_pin(kp, bpf_map__fd(map), path)) < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int
+pin_programs(struct kp *kp, struct kernel_bpf *skel)
 {
 	struct bpf_program *p;
 	char path[PATH_MAX];
 	int r;
 
-	if ((r = kp_pins_dir(kp, KP_DIR_PROG)) < 0 ||
-	    (r = kp_pins_dir(kp, KP_DIR_LINK)) < 0 ||
-	    (r = kp_pin(kp, bpf_map__fd(skel->maps.tnf_buf), KP_PIN_BUF)) < 0 ||
-	    (r = kp_pin(kp, bpf_map__fd(skel->maps.tnf_cpu), KP_PIN_CPU)) < 0 ||
-	    (r = kp_pin(kp, bpf_map__fd(skel->maps.tnf_pool), KP_PIN_POOL)) < 0 ||
-	    (r = kp_pin(kp, bpf_map__fd(skel->maps.tnf_ended), KP_PIN_ENDED)) < 0 ||
-	    (r = kp_pin(kp, bpf_map__fd(skel->maps.tnf_renamed), KP_PIN_RENAMED)) < 0)
+	if ((r = kp_pins_dir(kp, KP_DIR_PROG)) < 0 || (r = kp_pins_dir(kp, KP_DIR_LINK)) < 0)
 		return r;
 	bpf_object__for_each_program(p, skel->obj) {
 		if (!bpf_program__autoload(p))
@@ -152,21 +248,23 @@ int
 kp_load(struct kp *kp, size_t size)
 {
 	struct kernel_bpf *skel;
-	int r = load_programs(kp, size, &skel);
+	uint64_t programs;
+	int r = 0;
 
-	if (r == -ENOMEM)
-		return kp_fail(kp, r, "buffer of %zu bytes: not enough memory", size);
-	if (r != 0 && r != -EPERM && kp->lacks != NULL)
-		return kp_fail(kp, r, "BPF programs: %s", kp->lacks);
-	if (r != 0)
-		return kp_refused(kp, r, "BPF programs");
-	r = pin_all(kp, skel);
-	if (r == 0) {
-		kp->pool_fd = fcntl(bpf_map__fd(skel->maps.tnf_pool), F_DUPFD_CLOEXEC, 3);
-		r = kp->pool_fd < 0 ? -errno : 0;
+	while (r == 0 && (programs = programs_lacking(kp)) != 0) {
+		if (programs & WITH_SYMBOLS)
+			kp_symbols_find(kp->state);
+		r = load_programs(kp, size, programs, &skel);
+		if (r == -ENOMEM && size != 0)
+			return kp_fail(kp, r, "buffer of %zu bytes: not enough memory", size);
+		if (r != 0 && r != -EPERM && kp->lacks != NULL)
+			return kp_fail(kp, r, "BPF programs: %s", kp->lacks);
+		if (r != 0)
+			return kp_refused(kp, r, "BPF programs");
+		if ((r = pin_programs(kp, skel)) == 0 && size != 0)
+			r = pin_maps(kp, skel);
+		kernel_bpf__destroy(skel);
+		size = 0;
 	}
-	if (r == 0)
-		kp_iterate(KP_PROGRAM_find_nodes);
-	kernel_bpf__destroy(skel);
 	return r;
 }

@@ -59,6 +59,20 @@ kp_probe_get(struct kp *kp, unsigned id, struct kp_probe *ret)
 	return 0;
 }
 
+/* Its programs are in the kernel, if there is a buffer for what they write. */
+static int
+probes_load(struct kp *kp, unsigned id)
+{
+	char why[128];
+	int r = kp->state->buffer_size != 0 ? kp_load(kp, 0) : 0;
+
+	if (r < 0)
+		return r;
+	probes_reason(kp, &kp_catalogue[id], why, sizeof why);
+	return why[0] == '\0' ? 0 : kp_fail(kp, -ENOTSUP, "%s: not available: %s",
+	    kp_catalogue[id].name, why);
+}
+
 static uint64_t
 probes_with(uint64_t set, unsigned id, bool on)
 {
@@ -69,7 +83,6 @@ KP_EXPORT int
 kp_probe_set(struct kp *kp, unsigned id, bool enabled, bool traced)
 {
 	uint64_t was_enabled, was_traced;
-	char why[128];
 	int r;
 
 	if (id >= KP_PROBES)
@@ -78,17 +91,14 @@ kp_probe_set(struct kp *kp, unsigned id, bool enabled, bool traced)
 		return -EINVAL;
 	if ((r = kp_state_usable(kp)) < 0)
 		return r;
-	probes_reason(kp, &kp_catalogue[id], why, sizeof why);
-	if (enabled && why[0] != '\0')
-		return kp_fail(kp, -ENOTSUP, "%s: not available: %s",
-		    kp_catalogue[id].name, why);
 	if ((r = kp_state_make(kp)) < 0)
 		return r;
 	was_enabled = kp->state->enabled;
 	was_traced = kp->state->traced;
 	kp->state->enabled = probes_with(was_enabled, id, enabled);
 	kp->state->traced = probes_with(was_traced, id, traced);
-	r = kp_attach_sync(kp);
+	if ((r = enabled ? probes_load(kp, id) : 0) == 0)
+		r = kp_attach_sync(kp);
 	if (r < 0) {
 		kp->state->enabled = was_enabled;
 		kp->state->traced = was_traced;

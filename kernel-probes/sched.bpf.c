@@ -29,33 +29,31 @@ static __always_inline u64 queue_length(struct rq *rq, const bool known)
 	return (s64)n < 0 ? 0 : n;
 }
 
-static __always_inline void queue_write(struct kp_thread_queue *e,
-    struct task_struct *p, u32 cpu, u64 length)
+static __always_inline void queue_write(struct kp_thread_queue *e, u64 tid,
+    s32 prio, u32 cpu, u64 length)
 {
-	e->tid = (u64)p;
+	e->tid = tid;
 	e->cpuid = cpu;
 	e->pad = 0;
-	e->priority = 139 - p->prio;
+	e->priority = 139 - prio;
 	e->queue_length = length;
 }
 
-/* A thread that is on the queue of its CPU, which is remembered. */
-static __always_inline void queued_write(struct kp_thread_queue *e,
-    struct task_struct *p)
+/* The length of the queue of a thread's CPU, on which it is; which queue that is, is
+   remembered. */
+static __always_inline u64 queued_length(struct task_struct *p, u32 cpu)
 {
 	struct rq *rq = p->se.cfs_rq->rq;
-	u32 cpu = task_on_cpu(p);
 	u64 *seen = bpf_map_lookup_elem(&run_queues, &cpu);
 
 	if (seen != NULL && *seen != (u64)rq)
 		*seen = (u64)rq;
-	queue_write(e, p, cpu, queue_length(rq, true));
+	return queue_length(rq, true);
 }
 
-static __always_inline void state_write(struct kp_thread_state_of *e,
-    struct task_struct *p, u32 s)
+static __always_inline void state_write(struct kp_thread_state_of *e, u64 tid, u32 s)
 {
-	e->tid = (u64)p;
+	e->tid = tid;
 	e->state = s;
 	e->pad = 0;
 }
@@ -69,7 +67,7 @@ static __always_inline void state_write(struct kp_thread_state_of *e,
 static __always_inline int woken(struct task_struct *p)
 {
 	u64 on = state.on & WOKEN_PROBES;
-	u32 at = 0;
+	u32 at = 0, cpu;
 	struct batch b;
 
 	if (!is_on_about(WOKEN_PROBES, filter_key(p)) ||
@@ -77,11 +75,13 @@ static __always_inline int woken(struct task_struct *p)
 		(on & KP_BIT(KP_THREAD_STATE_WOKEN) ? IN_SIZE : 0), QUEUE_SIZE + IN_SIZE))
 		return 0;
 	if (on & KP_BIT(KP_THREAD_QUEUE)) {
-		queued_write(BATCH_EVENT(&b, at, THREAD_QUEUE), p);
+		cpu = task_on_cpu(p);
+		queue_write(BATCH_EVENT(&b, at, THREAD_QUEUE), (u64)p, p->prio, cpu,
+		    queued_length(p, cpu));
 		at += QUEUE_SIZE;
 	}
 	if (on & KP_BIT(KP_THREAD_STATE_WOKEN))
-		state_write(BATCH_EVENT(&b, at, THREAD_STATE_WOKEN), p, KP_WAIT_CPU);
+		state_write(BATCH_EVENT(&b, at, THREAD_STATE_WOKEN), (u64)p, KP_WAIT_CPU);
 	event_end(&b.hit);
 	return 0;
 }
@@ -115,7 +115,7 @@ int BPF_PROG(migrate, struct task_struct *p, int cpu)
 	if (e == NULL)
 		return 0;
 	rq = bpf_map_lookup_elem(&run_queues, &to);
-	queue_write(e, p, to, rq == NULL || *rq == 0 ? 0 :
+	queue_write(e, (u64)p, p->prio, to, rq == NULL || *rq == 0 ? 0 :
 	    queue_length((struct rq *)*rq, false));
 	event_end(&hit);
 	return 0;
@@ -200,16 +200,18 @@ static __always_inline u64 lock_reason(struct task_struct *t, const struct conte
 }
 
 /*
- * Looks at a thread that is about to leave its CPU: what state is that, and what does
- * it wait for?
+ * Looks at the current thread, which is about to leave its CPU: what state is that, and
+ * what does it wait for?  (__noinline: see README.)
  */
-static __noinline int sleep_look(struct sleep *s, struct task_struct *t,
-    const struct context *c)
+__noinline int sleep_look(struct sleep *s, struct context *c)
 {
+	struct task_struct *t = bpf_get_current_task_btf();
 	const struct pt_regs___kernel *regs;
 	struct call call;
 	u64 futex, r;
 
+	if (s == NULL)
+		return 0;
 	s->state = KP_SLEEP;
 	s->call = t->pid;
 	if (t->flags & PF_KTHREAD) {
@@ -233,13 +235,22 @@ static __noinline int sleep_look(struct sleep *s, struct task_struct *t,
 	return 0;
 }
 
-static __always_inline void stack_write(struct kp_symbols *s, struct frames *f,
-    u32 from, u32 n)
+struct stack_record {		/* struct kp_symbols, of the largest size */
+	u32 tag;
+	u32 self_size;
+	u64 pc[KP_STACK_MAX];
+};
+
+/* (__noinline: see README.) */
+__noinline int stack_write(struct stack_record *s, struct frames *f, u32 from, u32 n)
 {
+	if (s == NULL || f == NULL)
+		return 0;
 	s->tag = state.symbols_tag;
-	s->self_size = sizeof *s + n * sizeof s->pc[0];
+	s->self_size = sizeof(struct kp_symbols) + n * sizeof s->pc[0];
 	for (u32 i = 0; i < KP_STACK_MAX && i < n; i++)
 		s->pc[i] = f->pc[(from + i) % FRAMES];
+	return 0;
 }
 
 static __always_inline u32 depth_asked(void)
@@ -294,39 +305,46 @@ static __always_inline void block_write(struct kp_thread_block *e,
 #define ON_BLOCK	KP_BIT(KP_THREAD_BLOCK)
 
 struct change {			/* of threads on a CPU, and what is told of it */
-	struct task_struct *prev, *next;
 	u64 on;			/* probes that write */
-	u32 out;		/* the state that prev goes to */
-	bool waits;		/* prev would go on if it could */
-	bool follows;		/* next will write here, at the latest when it leaves */
+	u64 prev, next;		/* the threads' addresses ... */
+	u32 prev_pid, prev_tgid;
+	u32 next_pid, next_tgid;
+	u32 out, in;		/* the states that prev goes to, and next */
+	u32 size;		/* of all that is written */
+	u32 follows;		/* next will write here, at the latest when it leaves */
+	u64 length;		/* of the queue that prev waits in */
+	u32 cpu;		/* of that queue */
+	s32 prio;
 };
 
 /* The idle threads are not threads to the user: they have number 0. */
-static __always_inline u64 change_probes(const struct change *c, u32 task_state)
+static __always_inline u64 change_probes(struct task_struct *prev, struct task_struct *next,
+    bool waits, u32 task_state)
 {
 	u64 on = state.on & (ON_OUT | ON_IN | ON_QUEUE | ON_BLOCK);
 
-	if (on != 0 && state.filter && !filter_holds(filter_key(c->prev)))
-		on &= filter_holds(filter_key(c->next)) ? ON_IN : 0;
-	if (c->prev->pid == 0 || task_state & TASK_DEAD)
+	if (on != 0 && state.filter && !filter_holds(filter_key(prev)))
+		on &= filter_holds(filter_key(next)) ? ON_IN : 0;
+	if (prev->pid == 0 || task_state & TASK_DEAD)
 		on &= ON_IN;
-	if (c->next->pid == 0)
+	if (next->pid == 0)
 		on &= ~ON_IN;
-	return on & (c->waits ? ~ON_BLOCK : ~ON_QUEUE);
+	return on & (waits ? ~ON_BLOCK : ~ON_QUEUE);
 }
 
 /* 's' is NULL: prev does not sleep, or nobody asks why. */
 static __always_inline int change_write(const struct change *c,
-    const struct sleep *s, u32 size, u32 room)
+    const struct sleep *s, u32 room)
 {
 	struct kp_thread_state *e;
 	struct batch b;
 	u32 at = 0;
 
-	if (!batch_begin(&b, c->prev, size, room))
+	if (!batch_begin_as(&b, c->prev, c->prev_pid, c->prev_tgid, c->size, room))
 		return 0;
-	if (c->on & ON_QUEUE) {
-		queued_write(BATCH_EVENT(&b, at, THREAD_QUEUE), c->prev);
+	if (s == NULL && c->on & ON_QUEUE) {
+		queue_write(BATCH_EVENT(&b, at, THREAD_QUEUE), c->prev, c->prio, c->cpu,
+		    c->length);
 		at += QUEUE_SIZE;
 	}
 	if (c->on & ON_OUT) {
@@ -340,12 +358,11 @@ static __always_inline int change_write(const struct change *c,
 		at += s->size;
 	}
 	if (c->on & ON_IN && at <= room - IN_SIZE)	/* for the verifier */
-		state_write(BATCH_EVENT(&b, at, THREAD_STATE_IN), c->next,
-		    state_running(c->next));
+		state_write(BATCH_EVENT(&b, at, THREAD_STATE_IN), c->next, c->in);
 	if (c->follows) {
-		at = size - SCHED_SIZE;
+		at = c->size - SCHED_SIZE;
 		if (at <= room - SCHED_SIZE)
-			batch_schedule(&b, at, c->next);
+			batch_schedule(&b, at, c->next, c->next_pid, c->next_tgid);
 	}
 	event_end(&b.hit);
 	return 0;
@@ -354,32 +371,56 @@ static __always_inline int change_write(const struct change *c,
 #define CHANGE_ROOM	(QUEUE_SIZE + OUT_SIZE + IN_SIZE + SCHED_SIZE)
 #define SLEEP_ROOM	(OUT_SIZE + BLOCK_ROOM + IN_SIZE + SCHED_SIZE)
 
-static __always_inline int change(struct change *c, void *ctx, u32 task_state)
+/* (__noinline, also the next: see README.) */
+__noinline int change_tell(struct change *c)
 {
-	struct sleep s = {};
-	u32 size;
+	return c == NULL ? 0 : change_write(c, NULL, CHANGE_ROOM);
+}
 
-	c->on = change_probes(c, task_state);
-	if (c->on == 0)
+__noinline int sleep_tell(struct change *c, struct sleep *s)
+{
+	return c == NULL || s == NULL ? 0 : change_write(c, s, SLEEP_ROOM);
+}
+
+static __always_inline int change(void *ctx, struct task_struct *prev,
+    struct task_struct *next, bool waits, u32 task_state)
+{
+	struct change c = { .on = change_probes(prev, next, waits, task_state) };
+	struct sleep s = {};
+
+	if (c.on == 0)
 		return 0;
-	c->out = c->waits ? KP_WAIT_CPU : KP_STOPPED;
-	s.why = (c->on & ON_BLOCK) != 0;
-	if (s.why || (c->on & ON_OUT && !c->waits && !(task_state & TASK_STOPPED_OR_TRACED))) {
+	c.prev = (u64)prev;
+	c.prev_pid = prev->pid;
+	c.prev_tgid = prev->tgid;
+	c.next = (u64)next;
+	c.next_pid = next->pid;
+	c.next_tgid = next->tgid;
+	if (c.on & ON_IN)
+		c.in = state_running(next);
+	if (c.on & ON_QUEUE) {
+		c.prio = prev->prio;
+		c.cpu = task_on_cpu(prev);
+		c.length = queued_length(prev, c.cpu);
+	}
+	c.out = waits ? KP_WAIT_CPU : KP_STOPPED;
+	s.why = (c.on & ON_BLOCK) != 0;
+	if (s.why || (c.on & ON_OUT && !waits && !(task_state & TASK_STOPPED_OR_TRACED))) {
 		if (s.why)
 			sleep_prepare(&s, ctx);
-		sleep_look(&s, c->prev, context_of(c->prev));
+		sleep_look(&s, context_of(prev));
 		if (!(task_state & TASK_STOPPED_OR_TRACED))
-			c->out = s.state;
+			c.out = s.state;
 	}
 	/* Who is filtered out writes nothing. */
-	c->follows = (c->on & (ON_OUT | ON_IN)) != 0 && !state.filter;
-	size = (c->on & ON_QUEUE ? QUEUE_SIZE : 0) + (c->on & ON_OUT ? OUT_SIZE : 0) +
-	    (c->on & ON_IN ? IN_SIZE : 0) + (c->follows ? SCHED_SIZE : 0);
+	c.follows = (c.on & (ON_OUT | ON_IN)) != 0 && !state.filter;
+	c.size = (c.on & ON_QUEUE ? QUEUE_SIZE : 0) + (c.on & ON_OUT ? OUT_SIZE : 0) +
+	    (c.on & ON_IN ? IN_SIZE : 0) + (c.follows ? SCHED_SIZE : 0);
 	if (!s.why)
-		return change_write(c, NULL, size, CHANGE_ROOM);
+		return change_tell(&c);
 	sleep_stack(&s, ctx);
-	c->on &= ~ON_QUEUE;
-	return change_write(c, &s, size + s.size, SLEEP_ROOM);
+	c.size += s.size;
+	return sleep_tell(&c, &s);
 }
 
 static __always_inline bool goes_on(bool preempt, u32 task_state)
@@ -391,10 +432,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(context_switch, bool preempt, struct task_struct *prev,
     struct task_struct *next, unsigned int prev_state)
 {
-	struct change c = { .prev = prev, .next = next,
-	    .waits = goes_on(preempt, prev_state) };
-
-	return change(&c, ctx, prev_state);
+	return change(ctx, prev, next, goes_on(preempt, prev_state), prev_state);
 }
 
 /* Before 5.18 there was no prev_state, and the state is another one (TASK_WAKING) where
@@ -403,8 +441,5 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(context_switch3, bool preempt, struct task_struct *prev,
     struct task_struct *next)
 {
-	struct change c = { .prev = prev, .next = next,
-	    .waits = prev->on_rq != 0 };
-
-	return change(&c, ctx, prev->__state);
+	return change(ctx, prev, next, prev->on_rq != 0, prev->__state);
 }

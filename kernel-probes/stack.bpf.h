@@ -84,28 +84,46 @@ static __always_inline u32 known_slot(u32 call, u32 way)
 	return (call * KNOWN_WAYS + way) & (KNOWN_STACKS - 1);
 }
 
-/* Is the current stack, of so many words, this one?  Then its frames are in 'frames',
-   but for those of the tracing. */
-static __always_inline bool known_is(const struct known *k, struct frames *f,
-    struct stack_words *w, u32 size)
+/* Is frame i of the stack at word 'at'?  Then it is in 'frames' too. */
+static __always_inline bool known_frame(const struct known *k, struct frames *f,
+    const struct stack_words *w, u32 i, u32 at)
 {
-	u32 longer = size - k->size, shift = 0, at;
+	barrier_var(at);
+	if (at >= SEARCH_WORDS || w->word[at] != k->pc[i])
+		return false;
+	f->pc[i] = k->pc[i];
+	return true;
+}
 
+/* Is the current stack, of so many words, this one?  Then its frames are in 'frames',
+   but for those of the tracing.  (__noinline: see README.) */
+__noinline int known_is(struct known *k, struct frames *f, struct stack_words *w, u32 size)
+{
+	u32 longer, shift = 0, inner, n, i;
+
+	if (k == NULL || f == NULL || w == NULL)
+		return false;
+	longer = size - k->size;
 	if (!stack_read(w, k->words + ((s32)longer > 0 ? longer : 0)))
 		return false;
-	for (u32 i = 0; i < KNOWN_FRAMES && i < k->n; i++) {
+	inner = k->n < KNOWN_OUTER ? 0 : k->n - KNOWN_OUTER;
+	for (i = 0; i < KNOWN_FRAMES && i < inner; i++)
+		if (i >= k->first && !known_frame(k, f, w, i, k->at[i]))
+			return false;
+	for (u32 outer = 0; outer < KNOWN_OUTER; outer++) {
+		/* Read again: the verifier knows another bound after each turn above. */
+		n = read_once(k->n);
+		i = (n < KNOWN_OUTER ? 0 : n - KNOWN_OUTER) + outer;
+		barrier_var(i);
+		if (i >= KNOWN_FRAMES || i >= k->n)
+			break;
 		if (i < k->first)
 			continue;
-		at = k->at[i] + shift;
-		if (shift == 0 && i + KNOWN_OUTER >= k->n && at < SEARCH_WORDS &&
-		    w->word[at] != k->pc[i]) {
-			shift = longer;
-			at += shift;
-		}
-		barrier_var(at);
-		if (at >= SEARCH_WORDS || w->word[at] != k->pc[i])
+		if (known_frame(k, f, w, i, k->at[i] + shift))
+			continue;
+		if (shift != 0 || !known_frame(k, f, w, i, k->at[i] + longer))
 			return false;
-		f->pc[i] = k->pc[i];
+		shift = longer;
 	}
 	/* The outermost frame is as far from the stack's end as it was. */
 	return k->n == k->asked || shift == longer;
@@ -157,63 +175,70 @@ static __always_inline void known_entry(u32 slot)
 		k->words = at + SEARCH_MARGIN;
 }
 
-/*
- * The search for frames among the words of the stack.  What it compares with is
- * read from memory each time: a number that the verifier followed through all
- * turns of the loop would be another one on each of its paths.
- */
-static __always_inline bool known_is_at(struct frames *f, const struct stack_words *w,
+/* The frame that is looked for at word i of the stack; KNOWN_FRAMES: it is not there. */
+static __always_inline u32 known_at(const struct frames *f, const struct stack_words *w,
     u32 i, u32 frame)
 {
-	return i < read_once(f->words) && frame < read_once(f->n) && frame < KNOWN_FRAMES &&
-	    w->word[i] == f->pc[frame];
+	barrier_var(i);
+	barrier_var(frame);
+	return i < SEARCH_WORDS && i < f->words && frame < KNOWN_FRAMES && frame < f->n &&
+	    w->word[i] == f->pc[frame] ? frame : KNOWN_FRAMES;
 }
 
-/* Where the frames' return addresses are, looked for from above; f->left is then
-   the first that was found.  (__noinline: see README.) */
-__noinline int known_from_above(u32 slot)
-{
-	struct known *k = bpf_map_lookup_elem(&known_stacks, &slot);
-	struct frames *f = my_frames();
-	struct stack_words *w;
-	u32 zero = 0, frame;
+#define KNOWN_STEP	24	/* words that one call looks at */
 
-	w = bpf_map_lookup_elem(&stack_words, &zero);
-	if (w == NULL || f == NULL || k == NULL)
+/*
+ * The search for frames among the words of the stack, some of them, from above: where
+ * the frames' return addresses are.  f->left is then the first that was found.
+ * (__noinline, also the next: see README.)
+ */
+__noinline int known_from_above(struct known *k, struct frames *f, struct stack_words *w, u32 end)
+{
+	u32 frame;
+
+	if (k == NULL || f == NULL || w == NULL)
 		return 0;
-	write_once(f->left, f->n);
-	for (u32 i = SEARCH_WORDS; i-- > 0;) {
-		frame = read_once(f->left) - 1;
-		barrier_var(frame);
-		if (!known_is_at(f, w, i, frame))
+	for (u32 i = 1; i <= KNOWN_STEP; i++) {
+		frame = known_at(f, w, end - i, read_once(f->left) - 1);
+		if (frame >= KNOWN_FRAMES)
 			continue;
-		k->at[frame] = i;
+		k->at[frame] = end - i;
 		write_once(f->left, frame);
 	}
 	return 0;
 }
 
 /* The same from below, from frame f->left on: are they at the same places? */
-__noinline int known_from_below(u32 slot)
+__noinline int known_from_below(struct known *k, struct frames *f, struct stack_words *w, u32 begin)
 {
-	struct known *k = bpf_map_lookup_elem(&known_stacks, &slot);
-	struct frames *f = my_frames();
-	struct stack_words *w;
-	u32 zero = 0, frame;
+	u32 frame;
 
-	w = bpf_map_lookup_elem(&stack_words, &zero);
-	if (w == NULL || f == NULL || k == NULL)
+	if (k == NULL || f == NULL || w == NULL)
 		return 0;
-	for (u32 i = 0; i < SEARCH_WORDS; i++) {
-		frame = read_once(f->left);
-		barrier_var(frame);
-		if (!known_is_at(f, w, i, frame))
+	for (u32 i = 0; i < KNOWN_STEP; i++) {
+		frame = known_at(f, w, begin + i, read_once(f->left));
+		if (frame >= KNOWN_FRAMES)
 			continue;
-		if (k->at[frame] != i)
+		if (k->at[frame] != begin + i)
 			return 0;
 		write_once(f->left, frame + 1);
 	}
-	return read_once(f->left) == f->n;
+	return 1;
+}
+
+/* Finds where the frames are: false, if they are there in two ways. */
+static __always_inline bool known_places(struct known *k, struct frames *f,
+    struct stack_words *w)
+{
+	_Static_assert(SEARCH_WORDS % KNOWN_STEP == 0, "no word is left over");
+	f->left = f->n;
+	for (u32 end = SEARCH_WORDS; end > 0; end -= KNOWN_STEP)
+		known_from_above(k, f, w, end);
+	k->first = f->left;
+	for (u32 begin = 0; begin < SEARCH_WORDS; begin += KNOWN_STEP)
+		if (!known_from_below(k, f, w, begin))
+			return false;
+	return f->left == f->n;
 }
 
 /* Remembers the stack that has been walked: n frames, those of the caller behind
@@ -222,7 +247,7 @@ __noinline int known_learn(u32 call, u32 asked, u32 from, u32 n)
 {
 	struct frames *f = my_frames();
 	struct stack_words *w;
-	u32 slot, zero = 0, size, words, first, last = n - 1;
+	u32 slot, zero = 0, size, words, last = n - 1;
 	struct known *k;
 
 	w = bpf_map_lookup_elem(&stack_words, &zero);
@@ -244,16 +269,13 @@ __noinline int known_learn(u32 call, u32 asked, u32 from, u32 n)
 		return 0;
 	f->words = words;
 	f->n = n;
-	known_from_above(slot);
-	first = f->left;
-	if (first > from || !known_from_below(slot))
+	if (!known_places(k, f, w) || k->first > from)
 		return 0;
 	for (u32 i = 0; i < KNOWN_FRAMES; i++)
 		k->pc[i] = f->pc[i];
 	k->call = call;
 	k->asked = asked;
 	k->from = from;
-	k->first = first;
 	k->n = n;
 	barrier_var(last);	/* 6.1 has lost its bound */
 	if (last < KNOWN_FRAMES)

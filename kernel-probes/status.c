@@ -26,9 +26,8 @@ program_name(unsigned i)
 	return kind != NULL ? kind->program : NULL;
 }
 
-/* Whoever watches asks ten times a second: what is pinned is opened once.  Programs of the
-   catalogue are all pinned before there is a buffer, those of imports when the first one is
-   switched on. */
+/* Whoever watches asks ten times a second: what is pinned is opened once.  Programs are pinned
+   when the first probe that needs them is switched on. */
 static int
 program_fd(struct kp *kp, unsigned i)
 {
@@ -42,8 +41,6 @@ program_fd(struct kp *kp, unsigned i)
 	if (kp->program_fd[i] == -ENOENT && program_name(i) != NULL) {
 		snprintf(path, sizeof path, KP_DIR_PROG "/%s", program_name(i));
 		kp->program_fd[i] = bpf_obj_get(path);
-		if (kp->program_fd[i] < 0 && i < KP_PROGRAM_COUNT)
-			kp->program_fd[i] = -ESRCH;
 	}
 	return kp->program_fd[i];
 }

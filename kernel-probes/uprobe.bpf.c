@@ -127,32 +127,68 @@ static __always_inline void store(struct uprobe_scratch *s, const struct kp_oper
 	}
 }
 
+/* Operand i of a place. */
+static __always_inline u64 site_value(struct uprobe_scratch *s, const struct kp_site_row *site,
+    u32 i, const enum how how)
+{
+	if (s == NULL || site == NULL || i >= KP_OPERANDS_MAX)
+		return 0;
+	s->value[i] = evaluate(s, &site->v[i], how);
+	return 0;
+}
+
+/* ... goes to the image, whose free part begins at 'at'; returns where it begins then. */
+static __always_inline u64 site_store(struct uprobe_scratch *s, const struct kp_site_row *site,
+    u32 i, u32 at, const enum how how)
+{
+	const struct kp_operand *o;
+	u64 max = KP_TEXT_MAX + 1;		/* more than there may be */
+
+	if (s == NULL || site == NULL || i >= KP_OPERANDS_MAX)
+		return at;
+	o = &site->v[i];
+	if (o->at == 0)
+		return at;
+	if (o->text == KP_TEXT_NONE) {
+		store(s, o, s->value[i]);
+		return at;
+	}
+	if (o->text == KP_TEXT_COUNTED && s->value[i + 1] < KP_TEXT_MAX)
+		max = s->value[i + 1] + 1;
+	store_text(s, &at, o, s->value[i], max, how);
+	return at;
+}
+
+/* The verifier takes each of these by itself (README), and where programs cannot wait it
+   does not take the ones that do. */
+#define SITE_FUNCTIONS(way, how)							\
+__noinline u64 site_value_##way(struct uprobe_scratch *s, struct kp_site_row *site, u32 i) \
+{											\
+	return site_value(s, site, i, how);						\
+}											\
+__noinline u64 site_store_##way(struct uprobe_scratch *s, struct kp_site_row *site,	\
+    u32 i, u32 at)									\
+{											\
+	return site_store(s, site, i, at, how);						\
+}
+
+SITE_FUNCTIONS(quick, QUICK)
+SITE_FUNCTIONS(waiting, WAITING)
+
 /* The image of the event; returns its size. */
-static __always_inline u32 put_together(struct uprobe_scratch *s, const struct kp_site_row *site,
+static __always_inline u32 put_together(struct uprobe_scratch *s, struct kp_site_row *site,
     u32 fixed, const enum how how)
 {
 	u32 at = fixed & (KP_FIXED_MAX - 8);
-	const struct kp_operand *o;
-	u64 max;
 
 	/* Between members may be bytes that nobody writes. */
 	for (u32 i = 1; i <= KP_OPERANDS_MAX; i++)
 		*(u64 *)(s->image + 8 * i) = 0;
 	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++)
-		s->value[i] = evaluate(s, &site->v[i], how);
-	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++) {
-		o = &site->v[i];
-		if (o->at == 0)
-			continue;
-		if (o->text == KP_TEXT_NONE) {
-			store(s, o, s->value[i]);
-			continue;
-		}
-		max = KP_TEXT_MAX + 1;		/* more than there may be */
-		if (o->text == KP_TEXT_COUNTED && s->value[i + 1] < KP_TEXT_MAX)
-			max = s->value[i + 1] + 1;
-		store_text(s, &at, o, s->value[i], max, how);
-	}
+		how == WAITING ? site_value_waiting(s, site, i) : site_value_quick(s, site, i);
+	for (u32 i = 0; i < KP_OPERANDS_MAX && i < site->n; i++)
+		at = how == WAITING ? site_store_waiting(s, site, i, at) :
+		    site_store_quick(s, site, i, at);
 	return at;
 }
 

@@ -80,7 +80,8 @@ int lose_event(u32 reason);	/* one that was never begun; enum tnf_lost */
 struct hit {			/* an event under way */
 	struct kp_cpu *cpu;
 	struct kp_block *block;
-	struct task_struct *task;
+	u64 tid;		/* the current thread: its address, ... */
+	u32 pid;		/* ... and its number */
 	u64 time;
 	u64 pos;
 	u32 depth;		/* of nested writers, with this one */
@@ -168,7 +169,7 @@ static __always_inline u32 write_quickly(struct hit *hit, u64 pos, u32 size,
 		return 0;
 	s = (void *)hit->block + at;
 	d = hit->time - (u64)s->time_base;
-	if (unlikely(s->tid != (u64)hit->task || s->lwpid != (u32)hit->task->pid ||
+	if (unlikely(s->tid != hit->tid || s->lwpid != hit->pid ||
 	    d > 0xffffffffull))
 		return 0;
 	if (unlikely(__sync_val_compare_and_swap(&hit->cpu->cursor, pos, pos + size) != pos))
@@ -185,18 +186,19 @@ static __always_inline void writer_leave(struct hit *);
  * lost, and counted.  The caller fills the rest, every byte of it, and ends
  * with event_end().  'room' is a constant, what such an event takes at most; where
  * it is none, only the head can be written without a look at the block's end.
- * 'writer' is the current thread, 'time' was read by this very program, which has not
- * slept since.
+ * 'tid', the address, 'pid' and 'tgid' are of the current thread, 'time' was read by this very program,
+ * which has not slept since.
  */
-static __always_inline struct kp_event *event_place(struct hit *hit, u64 time,
-    struct task_struct *writer, u32 size, u32 room, u32 *distance, u32 *delta)
+static __always_inline struct kp_event *event_place_as(struct hit *hit, u64 time,
+    u64 tid, u32 pid, u32 tgid, u32 size, u32 room, u32 *distance, u32 *delta)
 {
 	struct kp_cpu *cpu;
 	u32 off;
 	u64 pos;
 
 	hit->time = time;		/* before any nested writer's */
-	hit->task = writer;
+	hit->tid = tid;
+	hit->pid = pid;
 	hit->number = bpf_get_smp_processor_id();
 	hit->cpu = cpu = cpu_at(hit->number);
 	if (unlikely(cpu == NULL))
@@ -211,9 +213,8 @@ static __always_inline struct kp_event *event_place(struct hit *hit, u64 time,
 	if (unlikely(off == 0)) {
 		/* By memory: the verifier lets no pointer of the kernel's be
 		   handed over as a number.  All writers here have one thread. */
-		write_once(cpu->thread, (u64)writer);
-		pos = write_slowly(cpu, hit->time,
-		    (u64)writer->tgid << 32 | (u32)writer->pid, size, room);
+		write_once(cpu->thread, tid);
+		pos = write_slowly(cpu, hit->time, (u64)tgid << 32 | pid, size, room);
 		if (pos == 0 || (hit->block = block_at(cpu, pos)) == NULL)
 			goto lost;
 		off = KP_OFFSET_OF(pos);
@@ -228,6 +229,13 @@ static __always_inline struct kp_event *event_place(struct hit *hit, u64 time,
 lost:
 	writer_leave(hit);
 	return NULL;
+}
+
+static __always_inline struct kp_event *event_place(struct hit *hit, u64 time,
+    struct task_struct *writer, u32 size, u32 room, u32 *distance, u32 *delta)
+{
+	return event_place_as(hit, time, (u64)writer, writer->pid, writer->tgid, size, room,
+	    distance, delta);
 }
 
 static __always_inline void *event_begin_at(struct hit *hit, u64 time,
@@ -309,12 +317,18 @@ struct batch {
 	u32 delta;
 };
 
+static __always_inline bool batch_begin_as(struct batch *b, u64 tid, u32 pid, u32 tgid,
+    u32 size, u32 room)
+{
+	b->first = event_place_as(&b->hit, bpf_ktime_get_ns(), tid, pid, tgid, size, room,
+	    &b->distance, &b->delta);
+	return likely(b->first != NULL);
+}
+
 static __always_inline bool batch_begin(struct batch *b, struct task_struct *writer,
     u32 size, u32 room)
 {
-	b->first = event_place(&b->hit, bpf_ktime_get_ns(), writer, size, room,
-	    &b->distance, &b->delta);
-	return likely(b->first != NULL);
+	return batch_begin_as(b, (u64)writer, writer->pid, writer->tgid, size, room);
 }
 
 /* The head of an event, which refers to the same schedule record. */
@@ -332,16 +346,17 @@ static __always_inline void *batch_event(struct batch *b, u32 at, u32 probe)
  * finds it there and does not have to take the way of write_slowly().  An interrupt that
  * writes in between has another thread, and writes one of its own.
  */
-static __always_inline void batch_schedule(struct batch *b, u32 at, struct task_struct *next)
+static __always_inline void batch_schedule(struct batch *b, u32 at, u64 tid, u32 pid,
+    u32 tgid)
 {
 	struct tnf_kernel_schedule *s = (void *)b->first + at;
 	u64 pos = b->hit.pos + at;
 
 	s->tag = state.sched_tag;
 	s->pad0 = 0;
-	s->tid = (u64)next;
-	s->lwpid = next->pid;
-	s->pid = next->tgid;
+	s->tid = tid;
+	s->lwpid = pid;
+	s->pid = tgid;
 	s->time_base = b->hit.time;
 	s->cpuid = b->hit.number;
 	s->number = KP_BLOCK_OF(pos);

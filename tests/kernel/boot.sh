@@ -33,7 +33,7 @@ set -u
 : "${TNF_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${TNF_BUILD:=$TNF_SOURCE/build}"
 kernel=$1
-command=${2:-'for t in syscall thread sched fault io swap control call names filter \
+command=${2:-'for t in verified syscall thread sched fault io swap control call names filter \
 	filter-rules always wrap where mark fill states tracepoint; do
 	echo "== $t"
 	sh "$TNF_SOURCE/tests/kernel/$t.sh" >/scratch/said 2>&1 </dev/null; status=$?

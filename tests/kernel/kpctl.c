@@ -10,6 +10,8 @@
  *	kpctl filter on|off|list|add PID|follow PID|delete PID
  *	kpctl tasks				who lives: TID PID PPID FLAGS GROUPS NAME
  *	kpctl copy FILE				the buffer as it is
+ *	kpctl verified				programs: INSTRUCTIONS NAME, as the
+ *						verifier counted them
  *	kpctl hold				a session until end of input
  */
 #include <errno.h>
@@ -18,7 +20,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel-probes/kernel_probes.h"
+#include <bpf/bpf.h>
+
+#include "common/directory.h"
+#include "kernel-probes/handle.h"
 
 static int
 failed(struct kp *kp, const char *what, int r)
@@ -164,6 +169,30 @@ copy(struct kp *kp, const char *path)
 }
 
 static int
+verified(void)
+{
+	DIR *d = directory_open(AT_FDCWD, KP_DIR_PROG);
+	struct bpf_prog_info info;
+	char path[PATH_MAX];
+	struct dirent *e;
+	uint32_t size;
+	int fd;
+
+	if (d == NULL)
+		return -errno;
+	while ((e = directory_next(d)) != NULL) {
+		snprintf(path, sizeof path, KP_DIR_PROG "/%s", e->d_name);
+		memset(&info, 0, size = sizeof info);
+		if ((fd = bpf_obj_get(path)) >= 0 &&
+		    bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+			printf("%u %s\n", info.verified_insns, e->d_name);
+		kp_close_fd(&fd);
+	}
+	closedir(d);
+	return 0;
+}
+
+static int
 command(struct kp *kp, char **arg)
 {
 	size_t got;
@@ -190,6 +219,8 @@ command(struct kp *kp, char **arg)
 		return status(kp);
 	else if (strcmp(arg[0], "tasks") == 0)
 		return tasks(kp);
+	else if (strcmp(arg[0], "verified") == 0)
+		r = verified();
 	else if (strcmp(arg[0], "copy") == 0)
 		return copy(kp, arg[1]);
 	else if (strcmp(arg[0], "filter") == 0)

@@ -79,7 +79,7 @@ write_switch(void)
 		e->state = running->pid;
 		e->pad = 0;
 		written++;
-		batch_schedule(&b, size, next);
+		batch_schedule(&b, size, (u64)next, next->pid, next->tgid);
 		event_end(&b.hit);
 	}
 	running = next;

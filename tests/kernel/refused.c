@@ -75,7 +75,7 @@ main(void)
 	if (r == 0)
 		r = kp_state_make(kp);
 	if (r == 0)
-		r = load_programs(kp, 1 << 20, &skel);
+		r = load_programs(kp, 1 << 20, ~kp->missing, &skel);
 	if (r == 0 && (kp->state->refused != spoilt ||
 	    bpf_program__fd(skel->progs.thread_create) < 0 ||
 	    bpf_program__fd(skel->progs.lock_wait) >= 0))
