@@ -34,25 +34,46 @@ struct {
 	__type(value, struct stack_words);
 } stack_words SEC(".maps");
 
-static __always_inline u64 kernel_word(u64 at)
-{
-	u64 v = 0;
+/*
+ * What a word of the stack says may be of a call that is over, and lead to a stack that is
+ * gone.  To read there would be a page fault of the kernel's, which costs, and which who
+ * traces those would see.  So only that is read which is mapped whatever the word says: the
+ * stack on which 'own' is, the kernel's direct map, which is below all stacks, and its image.
+ */
+#define NOT_READ	(~0ull)		/* as a word: no address of anything */
 
-	bpf_probe_read_kernel(&v, sizeof v, (void *)at);
+/* The word there, or NOT_READ.  (__noinline, as what follows: see README.) */
+__noinline u64 kernel_word(u64 at, u64 own)
+{
+	u64 v = NOT_READ;
+
+	if ((at ^ own) < KERNEL_STACK_SIZE ||
+	    (is_kernel_address(at) && at < own - (1ull << STACKS_SHIFT)) ||
+	    (at >= state.text_start && at < state.image_end))
+		bpf_probe_read_kernel(&v, sizeof v, (void *)at);
 	return v;
 }
 
-/* Entry 'link' of a queue: its head is the node that no entry surrounds.  Where
-   a function or a task would be, it has a lock; behind that may be garbage. */
-static __always_inline u64 queue_head(u64 next)
+/* Can these two be the links of a node?  Most words that an earlier call has left cannot. */
+static __always_inline bool are_links(u64 next, u64 prev)
+{
+	return is_kernel_address(next) && is_kernel_address(prev) && ((next | prev) & 7) == 0;
+}
+
+/* A queue from the node of an entry on: its head is the node that no entry surrounds.  Where a
+   function or a task would be, it has a lock; behind that may be garbage.  'way' is the member
+   that leads on, 0: the next, 8: the one before. */
+__noinline u64 queue_head(u64 node, u64 own, u32 way)
 {
 	u64 before;
 
 	for (int i = 0; i < QUEUE_WALK; i++) {
-		before = kernel_word(next - 8);
+		before = kernel_word(node - 8, own);
 		if (!is_kernel_address(before) || (u32)before <= 1)
-			return next - 8;
-		next = kernel_word(next);
+			return node - 8;
+		if (before == NOT_READ)
+			break;
+		node = kernel_word(node + way, own);
 	}
 	return 0;
 }
@@ -72,27 +93,32 @@ static __always_inline u64 polled_queue(const struct stack_words *w, u32 i, u64 
 
 /*
  * System V messages and semaphores: a list of those who wait, each a node with the
- * task behind it.  The nodes are on stacks, where the task is; the head is not.
+ * task behind it.  The nodes are on stacks, where the task is; the head is not.  Who has come
+ * last is beside the head.
  */
-static __always_inline u64 waiters_head(u64 next, u64 at)
+static __always_inline u64 waiters_head(u64 next, u64 prev, u64 at)
 {
 	u64 link = at - 2 * 8;
 
-	if (!is_kernel_address(next) || next == link || kernel_word(next + 8) != link)
-		return 0;
-	for (int i = 0; i < QUEUE_WALK; i++) {
-		if (next >> STACKS_SHIFT != at >> STACKS_SHIFT)
-			return next;
-		next = kernel_word(next);
-	}
-	return 0;
+	return are_links(next, prev) && (next ^ at) >= KERNEL_STACK_SIZE && kernel_word(next + 8, at) == link ? next : 0;
 }
 
-/* The first words of the stack, where nobody has read them yet. */
+/* From the hook's arguments to the stack's end. */
+static __always_inline u32 stack_size(const struct stack_words *w)
+{
+	u32 place = *(volatile u64 *)&w->ctx & (KERNEL_STACK_SIZE - 1);
+
+	return (KERNEL_STACK_SIZE - place) / sizeof w->word[0];
+}
+
+/* The first words of the stack, where nobody has read them yet; none above its end. */
 static __always_inline bool stack_read(struct stack_words *w, u32 words)
 {
-	u32 bytes = words * sizeof w->word[0];
+	u32 most = stack_size(w), bytes;
 
+	if (words > most)
+		words = most;
+	bytes = words * sizeof w->word[0];
 	if (words <= w->have)
 		return true;
 	barrier_var(bytes);
@@ -108,9 +134,9 @@ static __always_inline bool stack_read(struct stack_words *w, u32 words)
 __noinline u64 entry_queue(u32 i)
 {
 	struct stack_words *w;
-	u64 func, next, link, at, head;
+	u64 func, next, prev, link, at, head;
+	bool plain, ahead = false, behind = false;
 	u32 zero = 0;
-	bool plain;
 
 	w = bpf_map_lookup_elem(&stack_words, &zero);
 	if (w == NULL || i < SEARCH_MARGIN)
@@ -119,28 +145,37 @@ __noinline u64 entry_queue(u32 i)
 	if (i >= SEARCH_WORDS - SEARCH_MARGIN)
 		return 0;
 	next = func = w->word[i + 1];
+	prev = w->word[i + 2];
 	at = *(volatile u64 *)&w->ctx + i * 8;
 	link = at + 8;
 	plain = func >= state.text_start && func < state.text_end;
 	if (plain) {
-		next = w->word[i + 2];
+		next = prev;
+		prev = w->word[i + 3];
 		link += 8;
 	}
-	if (!is_kernel_address(next) || next == link || kernel_word(next + 8) != link)
-		return polled_queue(w, i, at) ?: waiters_head(w->word[i - 2], at);
+	/* One of its neighbours may be on the stack of another thread. */
+	if (are_links(next, prev) && next != link) {
+		ahead = kernel_word(next + 8, at) == link;
+		behind = !ahead && kernel_word(prev, at) == link;
+	}
+	if (!ahead && !behind)
+		return polled_queue(w, i, at) ?: waiters_head(w->word[i - 2], w->word[i - 1], at);
 	/* The task behind the links as well: then they are a node of those that have it
 	   there, and what lies below is left of another call.  It may be the other way
 	   round, an entry of a simple queue, and what lies above is left.  Nothing tells
 	   these two apart: the words of the stack are the same, and before the head is a
 	   lock in both, of the queue or of the semaphore.  Then the queue is named by its
 	   list instead of its lock, 8 bytes further on. */
-	if (!plain && w->word[i + 3] == w->word[i] && (head = waiters_head(next, at + 3 * 8)) != 0)
+	if (!plain && w->word[i + 3] == w->word[i] && (head = waiters_head(next, prev, at + 3 * 8)) != 0)
 		return head;
 	if (plain && func == state.wake_page)
 		return w->word[i - 3];		/* the folio */
 	if (plain && func == state.wake_bit)
 		return w->word[i - 4];		/* the word of the bit */
-	return queue_head(next);
+	if (ahead && (head = queue_head(next, at, 0)) != 0)
+		return head;
+	return behind || kernel_word(prev, at) == link ? queue_head(prev, at, 8) : 0;
 }
 
 /* Stacks begin at multiples of their size; the last word is not looked at. */

@@ -471,7 +471,7 @@ struct kp_shared {
 	__u32 fill;		/* no block is used twice: TNF_EXT_FILL */
 	__u32 stored;		/* a thread has its context in its storage (context.bpf.h) */
 	__u32 reserved1;
-	__u64 reserved0[1];
+	__u64 image_end;	/* the kernel's own text and data end */
 
 	__u32 magic;
 	__u32 layout;

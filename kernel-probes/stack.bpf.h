@@ -72,13 +72,6 @@ static __always_inline struct frames *my_frames(void)
 	return bpf_map_lookup_elem(&frames, &zero);
 }
 
-static __always_inline u32 stack_size(const struct stack_words *w)
-{
-	u32 place = *(volatile u64 *)&w->ctx & (KERNEL_STACK_SIZE - 1);
-
-	return (KERNEL_STACK_SIZE - place) / sizeof w->word[0];
-}
-
 static __always_inline u32 known_slot(u32 call, u32 way)
 {
 	return (call * KNOWN_WAYS + way) & (KNOWN_STACKS - 1);
@@ -89,7 +82,7 @@ static __always_inline bool known_frame(const struct known *k, struct frames *f,
     const struct stack_words *w, u32 i, u32 at)
 {
 	barrier_var(at);
-	if (at >= SEARCH_WORDS || w->word[at] != k->pc[i])
+	if (at >= SEARCH_WORDS || at >= w->have || w->word[at] != k->pc[i])
 		return false;
 	f->pc[i] = k->pc[i];
 	return true;

@@ -15,6 +15,7 @@ struct symbols {
 	const struct wanted *wanted;
 	unsigned missing;
 	__u64	 schedule, after;	/* schedule() begins, and ends */
+	__u64	 init;		/* what the start alone needs */
 };
 
 /* False: there is nothing left to find. */
@@ -50,6 +51,8 @@ kp_symbols_find(struct kp_shared *shared)
 		{ "kthread", &shared->kthread },
 		{ "_stext", &shared->text_start },
 		{ "_etext", &shared->text_end },
+		{ "_end", &shared->image_end },
+		{ "__init_begin", &s.init },	/* without KALLSYMS_ALL: x86's data end here */
 		{ "__schedule", &shared->schedule_start },
 		{ "schedule", &s.schedule },
 		{ "wake_page_function", &shared->wake_page },
@@ -63,4 +66,6 @@ kp_symbols_find(struct kp_shared *shared)
 		*w->at = 0;
 	if (tnf_kallsyms_each(KALLSYMS, symbols_note, &s) == 0)
 		shared->schedule_end = s.after;
+	if (shared->image_end == 0)
+		shared->image_end = s.init;
 }

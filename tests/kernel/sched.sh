@@ -101,3 +101,13 @@ queued 4 0 $((120 + $(nice)))
 within "longest queue seen" "$(events "$pid" thread_queue |
 	sed -n 's/.*cpuid: 0 .*queue_length: //p' | sort -n | tail -n 1)" 3 1000
 queued 2 20 79
+
+# What a stack has left of earlier calls leads nowhere: the search asks only for memory that
+# is there, and whoever else traces the kernel's faults sees none of ours.
+if [ -d /sys/kernel/tracing/events/exceptions/page_fault_kernel ]; then
+	tracefs_begin exceptions/page_fault_kernel
+	traced sh -c '"$0" waits 200; "$0" mutex 200; "$0" pipe 2000; "$0" threads 50' "$work"
+	tracefs_end
+	within "sleeps" "$(count - thread_block)" 2000 10000000
+	equal "page faults of reading the stack" "$(grep -c 'page_fault_kernel:.*ip=copy_from_kernel_nofault' "$TMP/tracefs")" 0
+fi
