@@ -231,7 +231,7 @@ read_process(tnfctl_handle_t *h)
 		return;
 	}
 	h->control_open = 0;
-	if (c->size >= offsetof(struct tnf_process_control, pad) &&
+	if (c->size >= offsetof(struct tnf_process_control, quiet) &&
 	    !h->ops->read(h, CONTROL(h, open), &h->control_open,
 	    sizeof(h->control_open)))
 		h->control_open = 0;

@@ -290,6 +290,17 @@ look_at(tnfctl_handle_t *h)
 	    (int)h->pid);
 }
 
+/* Hits of threads that have a filter are told to make no call. */
+static void
+direct_quiet(tnfctl_handle_t *h)
+{
+	const tnf_uint32_t yes = 1;
+
+	if (h->control_open != 0 && !direct_proc(h)->ours &&
+	    tnfctl_filter_forbids(direct_proc(h)) != NULL)
+		h->ops->write(h, CONTROL(h, quiet), &yes, sizeof(yes));
+}
+
 tnfctl_errcode_t
 tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret)
 {
@@ -305,6 +316,7 @@ tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret)
 		/* The stop itself may be yet to come. */
 		p->suspended |= tnfctl_control_suspended(h);
 		tnfctl_control_claim(h, getpid());
+		direct_quiet(h);
 		*ret = h;
 		return tnfctl_direct_tell_stop(p);
 	}

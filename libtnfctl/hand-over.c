@@ -202,6 +202,16 @@ open_with(struct calls *c, int fd, const char *path, unsigned int bytes)
 	return err;
 }
 
+/* May it open the file then?  A program of ours does so before its own first instruction. */
+static tnfctl_errcode_t
+at_first_hit(tnfctl_handle_t *h, const char *path)
+{
+	const struct proc *p = direct_proc(h);
+	const char *why = p->ours ? NULL : tnfctl_filter_forbids(p);
+
+	return why != NULL ? not_opened(h, path, why) : TNFCTL_ERR_NONE;
+}
+
 tnfctl_errcode_t
 tnfctl_direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
     unsigned int bytes, bool *ret_taken)
@@ -216,7 +226,7 @@ tnfctl_direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 
 	*ret_taken = false;
 	if (h->control_open == 0)
-		return TNFCTL_ERR_NONE;
+		return at_first_hit(h, path);
 	/* A signal that comes meanwhile waits, and it is late for the target. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
@@ -230,6 +240,8 @@ tnfctl_direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 	} else if (p->gone || p->event != PROC_NOTHING ||
 	    h->proc_state != TNF_PROC_NO_BUFFER) {
 		err = not_opened(h, path, why);
+	} else {
+		err = at_first_hit(h, path);
 	}
 	tnfctl_call_end(&c);
 	/* The other threads ran meanwhile, and may have unloaded objects. */

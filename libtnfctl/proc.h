@@ -153,6 +153,9 @@ void	tnfctl_proc_resume(struct proc *, struct thread *);
 /* Lets threads run that stopped for nothing of interest. */
 void	tnfctl_proc_resume_idle(struct proc *);
 
+/* filter.c: why events might kill a thread of the stopped process; NULL: none will be. */
+const char *tnfctl_filter_forbids(const struct proc *);
+
 /* restart.c: of a stopped thread that is about to run. */
 void	tnfctl_restart_call(struct proc *, struct thread *);
 

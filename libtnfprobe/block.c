@@ -89,7 +89,7 @@ block_lock(struct thread *t, struct tnf_block_header *b, uint64_t me)
 		t->crowd += CROWD_HELD;
 		return false;
 	}
-	return !tnf_p.quiet && is_dead(owner) &&
+	return !is_quiet() && is_dead(owner) &&
 	    __atomic_compare_exchange_n(&b->next_block, &owner, me, false,
 	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }

@@ -66,7 +66,7 @@ tnf_hit_left(const struct thread *t, const struct tnf_probe_setup *setup,
 
 	if (frame == t->busy && setup == t->setup)
 		return true;
-	if (sigaltstack(NULL, &ss) == -1)
+	if (is_quiet() || sigaltstack(NULL, &ss) == -1)
 		return false;
 	low = (uintptr_t)ss.ss_sp;
 	on_alternate = (ss.ss_flags & SS_ONSTACK) != 0;

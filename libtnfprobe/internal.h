@@ -97,7 +97,7 @@ struct process {
 	int32_t		 pid;
 	uint32_t	 pidns;		/* 20 bits that tell name spaces apart */
 	bool		 ask_tid;	/* the C library does not know them */
-	bool		 quiet;		/* a filter may refuse system calls */
+	bool		 quiet;		/* the program has asked for a filter */
 	uint32_t	 string_tag;	/* tag words */
 	uint32_t	 name_tag;
 	uint32_t	 sched_tag;
@@ -206,6 +206,14 @@ extern struct tnf_process_control _tnf_process_control;
 extern const struct tnf_probe_ops _tnf_probe_ops;
 extern __thread struct thread tnf_t
     __attribute__((tls_model("initial-exec")));
+
+/* May a filter refuse a system call?  The program has asked for one, or a controller says
+   so, who has come later. */
+static inline bool
+is_quiet(void)
+{
+	return tnf_p.quiet || _tnf_process_control.quiet != 0;
+}
 
 static inline void
 work_begins(void)

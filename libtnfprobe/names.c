@@ -10,7 +10,7 @@
  * changes one, all have that of the process, and nothing is asked or written for them.
  *
  * A name may be asked for and another thread's may be read only while no filter can
- * refuse it (tnf_p.quiet).  After that a change makes the one system call that the
+ * refuse it (is_quiet()).  After that a change makes the one system call that the
  * program asked for, and the former name is the one that we remember.
  */
 #include <errno.h>
@@ -53,7 +53,7 @@ tnf_names_load(void)
 static bool
 may_ask(void)
 {
-	return from_start && !tnf_p.quiet;
+	return from_start && !is_quiet();
 }
 
 /* In memory of the caller, who has no more of it on the stack than it needs. */
@@ -389,7 +389,7 @@ tnf_names_process(int32_t parent, bool child)
 
 	if (child)
 		ask_child();
-	else if (!tnf_p.quiet)
+	else if (!is_quiet())
 		ask_names();
 	process_parent = parent;
 	errno = saved;

@@ -155,7 +155,7 @@ child_of_fork(int32_t pid)
 {
 	bool lower = pid <= tnf_p.pid;
 
-	if (tnf_p.quiet)
+	if (is_quiet())
 		tnf_p.pidns = lower ? 0 : tnf_p.pidns;
 	else if ((lower || tnf_p.pid == 1) && getppid() == 0)
 		tnf_p.pidns = pid_namespace();
@@ -180,8 +180,9 @@ has_file(void)
 	return tnf_p.file != NULL || tnf_p.later != NULL;
 }
 
-/* The first hit of a child.  No system call: a filter might refuse it. */
-static void
+/* The first hit of a child.  No system call: a filter might refuse it.  False: nobody but
+   the kernel knows its number, and may not be asked. */
+static bool
 set_up_child(void)
 {
 	uint32_t tid = tnf_own_tid();
@@ -198,12 +199,15 @@ set_up_child(void)
 		child_of_fork(tnf_p.guard->pid);
 	else if (!tnf_p.ask_tid && tnf_t.tid != 0 && tnf_t.tid != tid)
 		child_of_fork((int32_t)tid);
-	else
+	else if (!is_quiet())
 		who_are_we();
+	else
+		return false;
 	tnf_clock_unlock();
 	__atomic_fetch_add(&tnf_ext(tnf_file())->attached, 1, __ATOMIC_RELAXED);
 	new_epoch();
 	tnf_names_process(parent, true);
+	return true;
 }
 
 /* The first file of this process; 0 or an errno. */
@@ -219,7 +223,7 @@ set_up(const char *path, uint64_t size, int fd)
 	error = tnf_file_open(path, size, fd);
 	if (error == 0) {
 		new_epoch();
-		tnf_names_process(tnf_p.quiet ? 0 : getppid(), false);
+		tnf_names_process(is_quiet() ? 0 : getppid(), false);
 	}
 	return error;
 }
@@ -286,7 +290,7 @@ tnf_wait(unsigned n)
 		__atomic_store_n(&hopeless, 1, __ATOMIC_RELAXED);
 		return false;
 	}
-	if (tnf_p.quiet) {
+	if (is_quiet()) {
 		for (unsigned i = 0; i < SPINS; i++)
 			__asm__ volatile("" ::: "memory");
 	} else if (n < YIELDS) {
@@ -386,8 +390,7 @@ tnf_process_ready(void)
 	}
 	work_begins();
 	if (now == TNF_PROC_RUNNING) {
-		set_up_child();
-		done = true;
+		done = set_up_child();
 	} else {
 		cancel = no_cancellation();
 		done = set_up_at_hit();
@@ -457,6 +460,7 @@ open_first(struct guard *g, const char *path, uint64_t size, int fd, bool give_w
 static int
 open_next(struct guard *g, const char *path, uint64_t size, int fd)
 {
+	bool known;
 	int error;
 
 	if (!has_file())
@@ -464,9 +468,11 @@ open_next(struct guard *g, const char *path, uint64_t size, int fd)
 	/* A child that has not hit a probe yet. */
 	if (process_claim(g)) {
 		work_begins();
-		set_up_child();
-		__atomic_store_n(&g->phase, PHASE_READY, __ATOMIC_SEQ_CST);
+		known = set_up_child();
+		__atomic_store_n(&g->phase, known ? PHASE_READY : PHASE_NEW, __ATOMIC_SEQ_CST);
 		work_ends();
+		if (!known)
+			return ECHILD;
 	} else if (__atomic_load_n(&g->phase, __ATOMIC_ACQUIRE) != PHASE_READY) {
 		return EBUSY;
 	}

@@ -71,7 +71,7 @@ tnf_thread_ready(struct thread *t)
 		tnf_block_drop_all(t, t->pid == tnf_p.pid);
 		t->epoch = epoch;
 		t->pid = tnf_p.pid;
-		t->tid = tnf_p.ask_tid ? (uint32_t)syscall(SYS_gettid) :
+		t->tid = tnf_p.ask_tid && !is_quiet() ? (uint32_t)syscall(SYS_gettid) :
 		    tnf_own_tid();
 		t->retry = 0;
 		t->crowd = 0;

@@ -175,7 +175,9 @@ struct tnf_process_control {
 	 */
 	void	 (*open)(const char *file, tnf_uint64_t size, tnf_int32_t fd);
 	volatile tnf_int32_t open_result;	/* the controller stores -1 before */
-	tnf_uint32_t pad;
+	/* The controller's: non-zero where a thread has a seccomp filter that might refuse
+	   what a hit calls: no hit makes a system call then. */
+	volatile tnf_uint32_t quiet;
 	/*
 	 * Where 'size' says that they are there: the pools of probes made at run
 	 * time, the newest first, and how many of those there are.  The number is

@@ -1,9 +1,10 @@
 /*
  * filter.c - victim: seccomp filters that kill the process.
  *
- * filter WHO: "leader", "worker" or "all" of its two threads get a filter that
+ * filter WHO [FILTER]: "leader", "worker" or "all" of its two threads get a filter that
  * allows only what they need themselves; "child": all, but the hits are a
- * forked child's.  For each line of input every thread hits the probe, the
+ * forked child's.  FILTER allows less ("least"), all that libtnfprobe may call ("enough"), or
+ * all but getpid, open or gettid, for which it kills or ("no-open") is an error.  For each line of input every thread hits the probe, the
  * filtered one first.
  */
 #include <errno.h>
@@ -30,28 +31,78 @@ static const int allowed[] = {
 	SYS_rseq,
 #endif
 };
-#define N_ALLOWED	(sizeof(allowed) / sizeof(allowed[0]))
+#define ALLOWED_MAX	64
+
+static const int least[] = {
+	SYS_read, SYS_write, SYS_futex, SYS_exit, SYS_exit_group, SYS_rt_sigreturn,
+	SYS_restart_syscall,
+};
+
+/* Beside the least. */
+static const int enough[] = {
+	SYS_openat, SYS_close, SYS_fstat, SYS_newfstatat, SYS_readlinkat, SYS_mmap, SYS_munmap,
+	SYS_mprotect, SYS_madvise, SYS_rt_sigaction, SYS_sigaltstack, SYS_getpid, SYS_getppid,
+	SYS_gettid, SYS_geteuid, SYS_prctl, SYS_sched_yield, SYS_nanosleep, SYS_clock_nanosleep,
+	SYS_clock_gettime, SYS_tgkill,
+#ifdef SYS_readlink
+	SYS_readlink, SYS_stat,
+#endif
+};
+
+static const int getpid_alone[] = { SYS_getpid };
+static const int open_alone[] = { SYS_openat,
+#ifdef SYS_open
+	SYS_open,
+#endif
+};
+static const int gettid_alone[] = { SYS_gettid };
+
+#define LIST(a)	a, sizeof(a) / sizeof((a)[0])
+
+/* Calls of both lists get 'on', others 'off'. */
+static const struct filter {
+	const char *name;
+	const int *calls;
+	size_t	 n;
+	const int *more;
+	size_t	 n_more;
+	unsigned on, off;
+} filters[] = {
+	{ "own", LIST(allowed), NULL, 0, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS },
+	{ "least", LIST(least), NULL, 0, SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS },
+	{ "enough", LIST(least), LIST(enough), SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS },
+	{ "getpid", LIST(getpid_alone), NULL, 0, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW },
+	{ "open", LIST(open_alone), NULL, 0, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW },
+	{ "gettid", LIST(gettid_alone), NULL, 0, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW },
+	{ "no-open", LIST(open_alone), NULL, 0, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW },
+};
 
 static int to_worker[2], from_worker[2];
 static const char *who;
+static const struct filter *filter = filters;
+
+static void
+put_calls(struct sock_fprog *prog, const int *calls, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		prog->filter[prog->len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ |
+		    BPF_K, (unsigned)calls[i], 0, 1);
+		prog->filter[prog->len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+		    filter->on);
+	}
+}
 
 static void
 confine(void)
 {
-	struct sock_filter f[2 * N_ALLOWED + 2];
+	struct sock_filter f[2 * ALLOWED_MAX + 2];
 	struct sock_fprog prog = { .filter = f };
-	size_t i;
 
 	f[prog.len++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 	    offsetof(struct seccomp_data, nr));
-	for (i = 0; i < N_ALLOWED; i++) {
-		f[prog.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ |
-		    BPF_K, (unsigned)allowed[i], 0, 1);
-		f[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
-		    SECCOMP_RET_ALLOW);
-	}
-	f[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
-	    SECCOMP_RET_KILL_PROCESS);
+	put_calls(&prog, filter->calls, filter->n);
+	put_calls(&prog, filter->more, filter->n_more);
+	f[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, filter->off);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)
 		victim_harmed(strerror(errno));
@@ -130,6 +181,9 @@ main(int argc, char **argv)
 	pthread_t t;
 
 	who = argc > 1 ? argv[1] : "";
+	for (size_t i = 0; argc > 2 && i < sizeof(filters) / sizeof(filters[0]); i++)
+		if (strcmp(filters[i].name, argv[2]) == 0)
+			filter = &filters[i];
 	if (pipe(to_worker) < 0 || pipe(from_worker) < 0 ||
 	    pthread_create(&t, NULL, worker, NULL) != 0 ||
 	    read(from_worker[0], &c, 1) != 1)

@@ -1,0 +1,237 @@
+/*
+ * filter.c - does a thread's seccomp filter let through what libtnfprobe calls?
+ *
+ * The kernel gives a filter's code to who has CAP_SYS_ADMIN and no filter himself.  It is run
+ * here for each call: its number and the machine are known, and nothing else is.  So where
+ * the code looks at anything else both ways are gone, and all must end with "allow".  There
+ * are no loops in such code, but many ways: after STEPS_MAX steps the answer is no.
+ */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/proc-status.h"
+#include "libtnfctl/proc.h"
+
+#define FILTERS_MAX	64
+#define STEPS_MAX	100000u
+#ifndef PTRACE_SECCOMP_GET_FILTER
+#define PTRACE_SECCOMP_GET_FILTER	0x420c
+#endif
+
+#if defined(__x86_64__)
+#define MACHINE	AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define MACHINE	AUDIT_ARCH_AARCH64
+#else
+#define MACHINE	0
+#endif
+
+/* What libtnfprobe may do at a process's first event, at that of a thread or a child, and
+   when it waits for another thread. */
+static const int hit_calls[] = {
+	SYS_openat, SYS_read, SYS_close, SYS_fstat, SYS_newfstatat, SYS_readlinkat, SYS_mmap,
+	SYS_munmap, SYS_mprotect, SYS_madvise, SYS_rt_sigaction, SYS_sigaltstack, SYS_getpid,
+	SYS_getppid, SYS_gettid, SYS_geteuid, SYS_prctl, SYS_sched_yield, SYS_nanosleep,
+	SYS_clock_nanosleep, SYS_clock_gettime, SYS_tgkill,
+#ifdef SYS_readlink			/* and what only old machines have */
+	SYS_readlink, SYS_stat,
+#endif
+};
+
+/* A word of the filter's machine, known or not. */
+struct word {
+	bool	 known;
+	uint32_t v;
+};
+
+struct machine {
+	struct word a, x, m[BPF_MEMWORDS];
+};
+
+struct code {
+	struct sock_filter f[BPF_MAXINSNS];
+	unsigned n, steps;
+	uint32_t call;
+};
+
+static struct word
+filter_load(const struct code *c, uint32_t offset)
+{
+	if (offset == offsetof(struct seccomp_data, nr))
+		return (struct word){ true, c->call };
+	if (offset == offsetof(struct seccomp_data, arch))
+		return (struct word){ true, MACHINE };
+	return (struct word){ .known = false };
+}
+
+static struct word
+filter_compute(uint16_t op, struct word a, struct word b)
+{
+	struct word r = { a.known && b.known, 0 };
+
+	if (!r.known)
+		return r;
+	switch (op) {
+	case BPF_ADD: r.v = a.v + b.v; break;
+	case BPF_SUB: r.v = a.v - b.v; break;
+	case BPF_MUL: r.v = a.v * b.v; break;
+	case BPF_DIV: r.v = b.v != 0 ? a.v / b.v : 0; break;
+	case BPF_OR: r.v = a.v | b.v; break;
+	case BPF_AND: r.v = a.v & b.v; break;
+	case BPF_XOR: r.v = a.v ^ b.v; break;
+	case BPF_LSH: r.v = b.v < 32 ? a.v << b.v : 0; break;
+	case BPF_RSH: r.v = b.v < 32 ? a.v >> b.v : 0; break;
+	case BPF_NEG: r.v = -a.v; break;
+	default: r.known = false;
+	}
+	return r;
+}
+
+static bool
+filter_jumps(uint16_t op, uint32_t a, uint32_t b)
+{
+	switch (op) {
+	case BPF_JEQ: return a == b;
+	case BPF_JGT: return a > b;
+	case BPF_JGE: return a >= b;
+	default: return (a & b) != 0;
+	}
+}
+
+/* What neither jumps nor returns.  False: an instruction that no filter has. */
+static bool
+filter_step(const struct code *c, const struct sock_filter *f, struct machine *m)
+{
+	struct word k = { true, f->k }, source = BPF_SRC(f->code) == BPF_X ? m->x : k;
+
+	switch (f->code) {
+	case BPF_LD | BPF_W | BPF_ABS: m->a = filter_load(c, f->k); return true;
+	case BPF_LD | BPF_W | BPF_LEN: m->a = (struct word){ true, sizeof(struct seccomp_data) }; return true;
+	case BPF_LDX | BPF_W | BPF_LEN: m->x = (struct word){ true, sizeof(struct seccomp_data) }; return true;
+	case BPF_LD | BPF_IMM: m->a = k; return true;
+	case BPF_LDX | BPF_IMM: m->x = k; return true;
+	case BPF_LD | BPF_MEM: m->a = m->m[f->k % BPF_MEMWORDS]; return true;
+	case BPF_LDX | BPF_MEM: m->x = m->m[f->k % BPF_MEMWORDS]; return true;
+	case BPF_ST: m->m[f->k % BPF_MEMWORDS] = m->a; return true;
+	case BPF_STX: m->m[f->k % BPF_MEMWORDS] = m->x; return true;
+	case BPF_MISC | BPF_TAX: m->x = m->a; return true;
+	case BPF_MISC | BPF_TXA: m->a = m->x; return true;
+	}
+	if (BPF_CLASS(f->code) != BPF_ALU)
+		return false;
+	m->a = filter_compute(BPF_OP(f->code), m->a, source);
+	return true;
+}
+
+static bool
+filter_is_yes(struct word action)
+{
+	action.v &= SECCOMP_RET_ACTION_FULL;
+	return action.known && (action.v == SECCOMP_RET_ALLOW || action.v == SECCOMP_RET_LOG);
+}
+
+/* From this instruction on, on each way. */
+static bool
+filter_run(struct code *c, unsigned pc, struct machine m)
+{
+	const struct sock_filter *f;
+	struct word b;
+
+	for (; pc < c->n && ++c->steps < STEPS_MAX; pc++) {
+		f = &c->f[pc];
+		b = BPF_SRC(f->code) == BPF_X ? m.x : (struct word){ true, f->k };
+		if (BPF_CLASS(f->code) == BPF_RET)
+			return filter_is_yes(BPF_RVAL(f->code) == BPF_A ? m.a :
+			    (struct word){ true, f->k });
+		if (f->code == (BPF_JMP | BPF_JA)) {
+			pc += f->k;
+		} else if (BPF_CLASS(f->code) != BPF_JMP) {
+			if (!filter_step(c, f, &m))
+				return false;
+		} else if (m.a.known && b.known) {
+			pc += filter_jumps(BPF_OP(f->code), m.a.v, b.v) ? f->jt : f->jf;
+		} else {
+			if (!filter_run(c, pc + 1 + f->jt, m))
+				return false;
+			pc += f->jf;
+		}
+	}
+	return false;
+}
+
+static bool
+filter_allows(struct code *c)
+{
+	/* The kernel clears them all. */
+	struct machine zero;
+
+	memset(&zero, 0, sizeof(zero));
+	zero.a.known = zero.x.known = true;
+	for (size_t i = 0; i < sizeof(hit_calls) / sizeof(hit_calls[0]); i++) {
+		c->call = (uint32_t)hit_calls[i];
+		c->steps = 0;
+		if (!filter_run(c, 0, zero))
+			return false;
+	}
+	return true;
+}
+
+/* As many as we have: in a container they are those that both have inherited, and we make
+   these calls all the time. */
+static bool
+has_ours_alone(const struct proc *p, const struct thread *t)
+{
+	long ours = tnf_proc_status(getpid(), "Seccomp_filters");
+
+	return ours > 0 && tnf_proc_status(getpid(), "Seccomp") == SECCOMP_MODE_FILTER &&
+	    tnf_thread_status(p->pid, t->tid, "Seccomp_filters") == ours;
+}
+
+/* All that libtnfprobe may call. */
+static bool
+filter_lets(const struct proc *p, const struct thread *t)
+{
+	long mode = tnf_thread_status(p->pid, t->tid, "Seccomp"), got = 0;
+	static __thread struct code c;
+
+	if (mode != SECCOMP_MODE_FILTER)
+		return mode == SECCOMP_MODE_DISABLED;
+	if (has_ours_alone(p, t))
+		return true;
+	if (!t->stopped || MACHINE == 0)
+		return false;
+	for (uintptr_t i = 0; i < FILTERS_MAX; i++) {
+		got = ptrace(PTRACE_SECCOMP_GET_FILTER, t->tid, i, NULL);
+		if (got < 0)
+			return errno == ENOENT && i > 0;
+		if (got > BPF_MAXINSNS || ptrace(PTRACE_SECCOMP_GET_FILTER, t->tid, i, c.f) != got)
+			return false;
+		c.n = (unsigned)got;
+		if (!filter_allows(&c))
+			return false;
+	}
+	return false;
+}
+
+const char *
+tnfctl_filter_forbids(const struct proc *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (tnf_thread_status(p->pid, p->threads[i].tid, "Seccomp") == SECCOMP_MODE_STRICT)
+			return "a thread of it is in the strict mode of seccomp, where an event "
+			    "would kill it: start the program under control";
+	for (size_t i = 0; i < p->n; i++)
+		if (!filter_lets(p, &p->threads[i]))
+			return "a thread of it has a seccomp filter, which might kill it for that "
+			    "at its first event: start the program under control, or be root "
+			    "(CAP_SYS_ADMIN), who can read the filter";
+	return NULL;
+}
