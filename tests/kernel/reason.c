@@ -1,6 +1,7 @@
 /*
  * reason.c - the queue that a thread sleeps on is found by its entry on the stack, and a
- * word that an earlier call has left there is not taken for one.
+ * word that an earlier call has left there is not taken for one; wherever on the stack, and
+ * whoever else waits.
  *
  * The search is the one that the kernel runs, over memory that is laid out as there.
  */
@@ -32,7 +33,7 @@ bpf_probe_read_kernel(void *to, u32 n, const void *from)
 		memcpy(to, (char *)stack + (at - STACK), n);
 	else if (at >= HEAP && at + n <= HEAP + sizeof heap)
 		memcpy(to, (char *)heap + (at - HEAP), n);
-	else {
+	else if (at < TEXT || at + n > TEXT + 0x2000000) {
 		faults++;
 		return -1;
 	}
@@ -166,32 +167,238 @@ static const struct reason_case {
 	{ "queue, the next one gone", second, 0 },
 };
 
-int
-main(void)
-{
-	unsigned n = sizeof cases / sizeof cases[0], i, failed = 0;
-	u64 want, got;
+static unsigned number, failed;
 
+static void
+expect(const char *name, u64 got, u64 want)
+{
+	bool good = got == want && faults == 0;
+
+	printf("%sok %u - %s\n", good ? "" : "not ", ++number, name);
+	if (!good) {
+		printf("# %#llx, should be %#llx; %u reads where nothing is\n",
+		    (unsigned long long)got, (unsigned long long)want, faults);
+		failed++;
+	}
+}
+
+static void
+clear(void)
+{
+	memset(stack, 0, sizeof stack);
+	memset(heap, 0, sizeof heap);
 	state.text_start = TEXT;
 	state.text_end = TEXT + 0x1000000;
 	state.image_end = TEXT + 0x2000000;
-	printf("1..%u\n", n);
-	for (i = 0; i < n; i++) {
-		memset(stack, 0, sizeof stack);
-		memset(heap, 0, sizeof heap);
-		want = cases[i].put(HOOK + 40);
+	faults = 0;
+	state.wake_page = TEXT + 0x2000;
+	state.wake_bit = TEXT + 0x3000;
+}
+
+static u64
+search(unsigned hook)
+{
+	search_from((void *)(uintptr_t)AT(hook));
+	return wait_queue();
+}
+
+/* With the words around it all different, so that each is known by its value. */
+static u64
+entry_of(unsigned i, u64 func)
+{
+	for (unsigned k = i - 12; k < i + 12; k++)
+		stack[k] = HEAP + 0x1000 + k;
+	stack[i] = TASK;
+	stack[i + 1] = func;
+	heap[15] = 1;
+	heap[16] = heap[17] = AT(i + 2);
+	stack[i + 2] = stack[i + 3] = HEAD;
+	return search(i - 40);
+}
+
+/* Its function says what else a queue entry is part of; one that is no function is a link. */
+static void
+functions(void)
+{
+	static const struct { u64 func; int word; const char *name; } rows[] = {
+		{ TEXT + 0x2000, -3, "a page" }, { TEXT + 0x3000, -4, "a bit" }, { TEXT + 0x1000, 0, "a queue" },
+		{ TEXT, 0, "the first function" }, { TEXT + 0xffffff, 0, "the last function" },
+		{ TEXT - 1, 1, "below the functions" }, { TEXT + 0x1000000, 1, "behind the functions" },
+	};
+	const unsigned i = HOOK + 40;
+
+	for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+		clear();
+		u64 got = entry_of(i, rows[r].func);
+		expect(rows[r].name, got, rows[r].word == 1 ? 0 :
+		    rows[r].word == 0 ? HEAD - 8 : stack[i + rows[r].word]);
+	}
+}
+
+/* poll(2): the first entry's table points back, and what it waits for is behind it. */
+static void
+polls(void)
+{
+	const unsigned i = HOOK + 40;
+
+	for (int broken = 0; broken < 3; broken++) {
+		clear();
+		for (unsigned k = i + 1; k < i + 12; k++)
+			stack[k] = k;
+		stack[i] = TASK;
+		stack[i + 6] = AT(i) - 24 + (broken == 1 ? 8 : 0);
+		stack[i + 10] = broken == 2 ? 5 : HEAP + 0x3000;
+		expect("poll", search(HOOK), broken == 0 ? HEAP + 0x3000 : 0);
+	}
+}
+
+/* So many others wait on the same queue: all of them are looked at, up to a limit. */
+static void
+others(void)
+{
+	for (unsigned n = 1; n <= 16; n += n == 1 ? 14 : 1) {
+		clear();
+		simple(HOOK + 40);
+		stack[HOOK + 41] = AT(200);
+		heap[16] = 0;			/* it leads not back to us */
+		heap[17] = AT(HOOK + 41);
+		for (unsigned k = 0; k < n; k++) {
+			stack[200 + 4 * k - 1] = TEXT + 0x5000;
+			stack[200 + 4 * k] = k + 1 < n ? AT(204 + 4 * k) : HEAD;
+		}
+		stack[201] = AT(HOOK + 41);
+		u64 got = search(HOOK);
+		expect("entries before the head", got, n < 16 ? HEAD - 8 : 0);
+		/* The next one cannot be seen, and the way back is as long. */
+		clear();
+		simple(HOOK + 40);
+		stack[HOOK + 42] = AT(300);
+		stack[HOOK + 41] = HEAP + 0x100000;
+		for (unsigned k = 0; k < n; k++) {
+			stack[300 + 4 * k - 1] = TEXT + 0x5000;
+			stack[301 + 4 * k] = k + 1 < n ? AT(304 + 4 * k) : HEAD;
+		}
+		stack[300] = AT(HOOK + 41);
+		got = search(HOOK);
+		faults = 0;
+		expect("entries behind the head", got, n < 16 ? HEAD - 8 : 0);
+	}
+}
+
+/* Where a function would be, the head has a lock, and behind that anything. */
+static void
+locks(void)
+{
+	static const struct { u64 before; bool head; } rows[] = {
+		{ 0, true }, { 1, true }, { 2, true }, { 0xffff888000000000, true }, { 0xffff888000000001, true },
+		{ 0xffff888000000002, false }, { TEXT, false },
+	};
+
+	for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+		clear();
+		simple(HOOK + 40);
+		heap[15] = rows[r].before;
+		heap[16] = HEAP + 32 * 8;	/* goes on to where no function is */
+		expect("lock", search(HOOK), rows[r].head ? HEAD - 8 : HEAP + 31 * 8);
+	}
+}
+
+/* Links that do not hold. */
+static void
+broken(void)
+{
+	static u64 (*const put[])(unsigned) = { simple, plain, semaphore };
+	static const unsigned links[] = { 41, 43, 40 };
+
+	for (size_t i = 0; i < 3; i++) {
+		unsigned at = HOOK + links[i];
+		clear();
+		put[i](HOOK + 40);
+		heap[17] = 0;
+		expect("no link back", search(HOOK), i == 2 ? 0 : HEAD - 8);
+		heap[16] = 0;
+		expect("no link at all", search(HOOK), 0);
+		clear();
+		put[i](HOOK + 40);
+		stack[at] = stack[at + 1] = AT(at);
+		expect("a link to itself", search(HOOK), 0);
+		clear();
+		put[i](HOOK + 40);
+		stack[at] = 0x7fff00001000;
+		expect("a link to a program", search(HOOK), 0);
+	}
+}
+
+/* Which words are looked at: of the stack's end, and of how many. */
+static void
+places(void)
+{
+	const unsigned end = sizeof stack / 8;
+
+	for (unsigned p = 10; p < SEARCH_WORDS; p++) {
+		clear();
+		simple(HOOK + p);
+		expect("place", search(HOOK), p >= SEARCH_MARGIN && p < SEARCH_WORDS - SEARCH_MARGIN ? HEAD - 8 : 0);
+	}
+	for (unsigned p = 30; p < 60; p++) {
+		clear();
+		simple(end - 64 + p);
+		expect("place at the end", search(end - 64), p + 12 <= 63 ? HEAD - 8 : 0);
+	}
+	clear();
+	simple(end - 3);
+	expect("no stack", search(end - 4), 0);
+	clear();
+	simple(HOOK + 40);
+	state.text_start = 0;
+	expect("no functions are known", search(HOOK), 0);
+}
+
+/* Of a known stack the words up to the entry are read; elsewhere it is found all the same. */
+static void
+known_stacks(void)
+{
+	u32 zero = 0;
+	struct stack_words *w = bpf_map_lookup_elem(&stack_words, &zero);
+
+	for (unsigned p = 30; p <= 50; p += 10) {
+		clear();
+		simple(HOOK + p);
+		search_from((void *)(uintptr_t)AT(HOOK));
+		expect("words are read", stack_read(w, 40 + SEARCH_MARGIN) && w->have == 40 + SEARCH_MARGIN, true);
+		expect("no less", stack_read(w, 10) && w->have == 40 + SEARCH_MARGIN, true);
+		w->entry = 40;
+		expect("a known stack", wait_queue(), HEAD - 8);
+		expect("its place", w->found, p);
+		expect("how much was read", w->have, p <= 40 ? 40 + SEARCH_MARGIN : SEARCH_WORDS);
+	}
+	search_from((void *)(uintptr_t)AT(HOOK));
+	expect("all words", stack_read(w, SEARCH_WORDS), true);
+	search_from((void *)(uintptr_t)AT(HOOK));
+	expect("too many words", stack_read(w, SEARCH_WORDS + 1) || w->have != 0, false);
+	search_from((void *)(uintptr_t)(HEAP - 8));
+	bool got = stack_read(w, 20) || w->have != 0 || wait_queue() != 0;
+	faults = 0;
+	expect("no memory", got, false);
+}
+
+int
+main(void)
+{
+	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		clear();
+		u64 want = cases[i].put(HOOK + 40);
 		if (cases[i].stray != 0)
 			stack[HOOK + 40 + cases[i].stray] = TASK;
-		search_from((void *)(uintptr_t)AT(HOOK));
-		faults = 0;
-		got = wait_queue();
-		printf("%sok %u - %s\n", got == want && faults == 0 ? "" : "not ", i + 1,
-		    cases[i].name);
-		if (got != want || faults != 0) {
-			printf("# %#llx, should be %#llx; %u reads where nothing is\n",
-			    (unsigned long long)got, (unsigned long long)want, faults);
-			failed++;
-		}
+		expect(cases[i].name, search(HOOK), want);
 	}
+	functions();
+	polls();
+	others();
+	locks();
+	broken();
+	places();
+	known_stacks();
+	printf("1..%u\n", number);
 	return failed != 0;
 }
