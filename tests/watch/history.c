@@ -75,8 +75,10 @@ segment_put(const struct segment *s, int dir, const char *name)
 void
 source_note_context(struct source *s)
 {
+	static char facts[] = "facts";
+
 	contexts++;
-	s->context = (char[]){ "facts" };
+	s->context = facts;
 	s->context_size = 5;
 }
 
