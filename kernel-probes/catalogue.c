@@ -44,6 +44,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("kthread_id", "tid"), M("microstate", "state") },
 		.needs = P(wakeup) | P(wakeup_new), .fidelity = KP_EXACT,
 		.when = "Thread tid was woken and waits for a CPU (8).",
+		.differs = "The writer need not be who woke it: where the CPU of"
+		    " tid is idle, the kernel hands the wake-up over, and"
+		    " what runs there writes the event.",
 		.example = "tid: 0xffff88812e375c00 state: 8",
 		.says = "A thread was woken and waits for a CPU.",
 	},
@@ -111,7 +114,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "Thread tid was put on the run queue of cpuid, where"
 		    " queue_length threads wait.",
 		.differs = "Priority: 139 minus the kernel's; 0 to 39 time"
-		    " sharing, 40 to 138 real time, 140 deadline.",
+		    " sharing, 40 to 138 real time, 140 deadline.\nAt"
+		    " sched_migrate_task, too, when tid is moved from one queue"
+		    " to another.",
 		.example = "tid: 0xffff88810a984500 cpuid: 1 priority: 9 queue_length: 3",
 		.says = "A thread of nice value 10 is on the queue of CPU 1, one of "
 		    "three.",
@@ -169,7 +174,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		    M("seg_access", "access") },
 		.needs = FAULT, .fidelity = KP_EXACT,
 		.when = "A page fault at address begins.",
-		.differs = "Soft locks (mlock, get_user_pages) raise none.",
+		.differs = "Soft locks (mlock, get_user_pages) raise none.\nNo"
+		    " event: faults of the kernel while it has page faults"
+		    " disabled, which it does not resolve.",
 		.example = "address: 0x7f1099df4020 fault_type: 0 access: 2",
 		.says = "A write (2) to a page that is not mapped (0).",
 	},

@@ -48,11 +48,13 @@ show_lost(struct shell *sh)
 {
 	tnfctl_lost_t lost;
 
-	if (tnfctl_lost_get(sh->target, &lost) == TNFCTL_ERR_NONE &&
-	    lost.total > 0)
-		printf("Events lost: %llu (up to %llu on one CPU)\n",
-		    (unsigned long long)lost.total,
-		    (unsigned long long)lost.cpu_max);
+	if (tnfctl_lost_get(sh->target, &lost) != TNFCTL_ERR_NONE || lost.total == 0)
+		return;
+	printf("Events lost: %llu", (unsigned long long)lost.total);
+	/* The kernel does not tell on which CPU it skipped a hit. */
+	if (lost.cpu_max > 0)
+		printf(" (up to %llu on one CPU)", (unsigned long long)lost.cpu_max);
+	putchar('\n');
 }
 
 static double

@@ -120,6 +120,13 @@ Trace buffer size is 204800 bytes
 Events lost: 7 (up to 3 on one CPU)
 E
 
+# The kernel does not tell the CPU of hits that it skipped.
+PREX_FAKE_LOST=1 is "lost hits" 0 -k -c 'buffer alloc 200k; buffer' <<'E'
+Buffer of size 204800 bytes allocated
+Trace buffer size is 204800 bytes
+Events lost: 1
+E
+
 # Tracing that has failed.
 echo broken > broken.table
 is "broken process" 0 -c 'continue' broken.table <<'E'
