@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "prex/ending.h"
 #include "prex/family.h"
 #include "prex/history.h"
 #include "prex/leave-stopped.h"
@@ -132,6 +133,9 @@ adopt_one(void *arg, pid_t pid)
 	struct member *m;
 	tnfctl_errcode_t err;
 
+	/* An attach that the signal has ended is followed by no other one. */
+	if (ending_signal() != 0)
+		return true;
 	if (is_member(f, pid) || pid == target_pid(f->sh))
 		return false;
 	if ((err = tnfctl_pid_open(pid, &h)) != TNFCTL_ERR_NONE) {

@@ -153,6 +153,10 @@ typedef tnfctl_errcode_t (*tnfctl_probe_op_t)(tnfctl_handle_t *,
  * restarted may return EINTR.  While the caller lives, a stop is noticed in two
  * ways: of those calls the ones with a time limit return EINTR, and write() to a
  * pipe, send(), and recv() with MSG_WAITALL may return short counts.
+ * The call returns within 30 seconds and some that it takes to let the target go, with
+ * INTERNAL and a detail if the target has not come to rest; all signals are blocked
+ * meanwhile, and after 0.2 seconds a SIGTERM, SIGINT, SIGHUP or SIGQUIT that waits ends it.
+ * It uses one real-time signal without an action, the highest, whose handler stays.
  * indirect: the client keeps the target stopped during every call.
  * internal: the calling process.
  * kernel: one controller at a time.
