@@ -194,8 +194,7 @@ def how(replace=(), before=None, status=(0,), has="", text=None, why=None):
     return {"replace": dict(replace), "before": before, "status": status, "has": has, "text": text, "why": why}
 
 
-POSTGRES = {"/usr/lib/postgresql/15/bin/postgres": "{postgres}/postgres", "4711": "{postmaster}",
-            "$(pgrep -o postgres)": "{postmaster}"}
+POSTGRES = {"/usr/lib/postgresql/15/bin/postgres": "{postgres}/postgres", "4711": "{postmaster}"}
 WATCH = {"tnfwatch": "tnfwatch -c watch.conf"}
 FLEET = how(why="takes a nats-server and three machines: tests/fleet/example.sh")
 TABLE = dict.fromkeys((
@@ -230,7 +229,9 @@ TABLE.update({
         how(why="they build the tree and run all tests, this one too"),
     'TNF_PROBE_2(order_start, "order", "", tnf_int, id, o.id, tnf_string, cake, o.cake);': how(text=code),
     "tnfdump both.tnf kernel.tnf": how(before=both),
-    "prex -p $(pgrep -o postgres) -c 'enable keys=postgresql; trace keys=postgresql'": how(POSTGRES, postgres),
+    "prex -k -c \"import '/usr/lib/postgresql/15/bin/postgres'; buffer alloc 16m; trace keys=postgresql; "
+    "enable keys=postgresql; ktrace on\"": how(POSTGRES, postgres),
+    "tnfxtract pg.tnf; tnfdump pg.tnf | grep query__start": how(before=queries, has="query__start"),
     "[process shop]": how(text=config),
     "meson setup build && ninja -C build && sudo meson install -C build": how(why="tests/install/install.sh"),
     "sudo apt-get build-dep ./ && dpkg-buildpackage -us -uc -b && sudo apt install ../*tnf*.deb":
@@ -345,14 +346,18 @@ def bound(text, entry):
 
 
 def type_block(page, commands):
-    prompt = None
+    prompt = absent = None
     for mark, text, shown in commands:
-        where = "%s: %s" % (page, text.split("\n")[0])
-        entry = TABLE.get(text if mark else text.split("\n")[0])
+        name = text if mark else text.split("\n")[0]
+        where = "%s: %s" % (page, name)
+        entry = TABLE.get(name)
+        used.add(name)
         if entry is None:
             fail(where, "a new line: TABLE has to say how it is typed")
             continue
-        used.add(text if mark else text.split("\n")[0])
+        if absent:
+            print("not typed: %s: no %s here" % (where, absent))
+            continue
         if entry["why"]:
             print("not typed: %s: %s" % (where, entry["why"]))
             continue
@@ -363,10 +368,12 @@ def type_block(page, commands):
                 fail(where, wrong)
             continue
         line = bound(text, entry)
-        print(mark, line, flush=True)
         if entry["before"] in (postgres, cgroup) and not world[entry["before"].__name__]:
-            print("not typed: the rest of this block: no %s here" % entry["before"].__name__)
-            break
+            absent = entry["before"].__name__
+            if prompt:
+                prompt.end()
+            continue
+        print(mark, line, flush=True)
         if mark == "prex>":
             compare(where, shown, prompt.answer(line))
         elif any(mark == "prex>" for mark, _, _ in commands) and not re.search(r" -c |^tnf", line):
@@ -409,7 +416,9 @@ try:
 finally:
     end(servers + started)
     if os.path.exists("db/postmaster.pid"):
-        os.kill(int(open("db/postmaster.pid").readline()), signal.SIGQUIT)
+        postmaster = int(open("db/postmaster.pid").readline())
+        os.kill(postmaster, signal.SIGQUIT)
+        wait_for(lambda: not os.path.exists("/proc/%d" % postmaster))
     quietly("prex", "-k", "-c", OFF)
     if world.get("cgroup"):
         os.rmdir(world["made"])
