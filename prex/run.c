@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/program.h"
 #include "prex/ending.h"
 #include "prex/kernel.h"
 #include "prex/run.h"
@@ -116,33 +116,32 @@ let_run(struct shell *sh, const struct child *c, const char *name)
 	return 127;
 }
 
-/* Beside us where we are installed, else in PATH. */
-static char *
-tnfxtract_path(void)
+/* Whatever the command did is lost if it cannot be written: looked at before it runs. */
+static bool
+can_write(struct shell *sh, const char *xtract, const char *file)
 {
-	char self[PATH_MAX], *slash, *path;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	const char *slash = strrchr(file, '/');
+	char *dir = slash == NULL ? tnf_xstrdup(".") : tnf_xstrndup(file, (size_t)(slash - file) + 1);
+	bool can = access(dir, W_OK | X_OK) == 0;
 
-	self[n > 0 ? n : 0] = '\0';
-	if ((slash = strrchr(self, '/')) == NULL)
-		return tnf_xstrdup("tnfxtract");
-	path = tnf_xasprintf("%.*s/tnfxtract", (int)(slash - self), self);
-	if (access(path, X_OK) == 0)
-		return path;
-	free(path);
-	return tnf_xstrdup("tnfxtract");
+	if (!can)
+		shell_error(sh, ERROR_TARGET, "--run: %s: %s: nothing has been run", file, strerror(errno));
+	else if (!(can = strchr(xtract, '/') != NULL))
+		shell_error(sh, ERROR_TARGET, "--run: %s: neither beside prex nor in PATH: nothing has "
+		    "been run", xtract);
+	free(dir);
+	return can;
 }
 
 static bool
-run_snapshot(struct shell *sh, const char *file)
+run_snapshot(struct shell *sh, char *path, const char *file)
 {
-	char *path = tnfxtract_path(), *name = tnf_xasprintf("%s%s",
-	    *file == '-' ? "./" : "", file);
+	char *name = tnf_xasprintf("%s%s", *file == '-' ? "./" : "", file);
 	char *argv[] = { path, name, NULL };
 	int status = 1, error;
 	pid_t pid;
 
-	error = posix_spawnp(&pid, path, NULL, NULL, argv, environ);
+	error = posix_spawn(&pid, path, NULL, NULL, argv, environ);
 	if (error == 0)
 		status = wait_child(pid, false);
 	if (error != 0)
@@ -151,7 +150,6 @@ run_snapshot(struct shell *sh, const char *file)
 	else if (status != 0)
 		shell_error(sh, ERROR_TARGET, "%s: tnfxtract could not write "
 		    "it: the trace is lost", file);
-	free(path);
 	free(name);
 	return error == 0 && status == 0;
 }
@@ -201,19 +199,29 @@ run_record(struct shell *sh, const struct options *o, int *ret_status)
 	    "error in setting tracing state") && ready;
 }
 
-int
-run_command(struct shell *sh, const struct options *o)
+static int
+run_between(struct shell *sh, const struct options *o, char *xtract)
 {
 	int status = EXIT_FAILURE;
 
 	ending_catch();
-	if (!set_up(sh, o))
+	if (!can_write(sh, xtract, o->target.file) || !set_up(sh, o))
 		return EXIT_FAILURE;
-	if (run_record(sh, o, &status) && !run_snapshot(sh, o->target.file))
+	if (run_record(sh, o, &status) && !run_snapshot(sh, xtract, o->target.file))
 		status = EXIT_FAILURE;
 	/* It takes the filter and the probes' settings along. */
 	if (!run_done(sh, tnfctl_buffer_dealloc(sh->target),
 	    "error in deleting buffer"))
 		status = EXIT_FAILURE;
+	return status;
+}
+
+int
+run_command(struct shell *sh, const struct options *o)
+{
+	char *xtract = tnf_program_path("tnfxtract");
+	int status = run_between(sh, o, xtract);
+
+	free(xtract);
 	return status;
 }

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/program.h"
 #include "tnfwatch/fleet-agent.h"
 #include "tnfwatch/util.h"
 
@@ -150,7 +151,7 @@ agent_slice_file(struct agent *a, const struct fleet_message *r, const char *fro
 	char *argv[16], *where = NULL, *begin = NULL, *end = NULL;
 	unsigned n = 0;
 
-	argv[n++] = program_path("tnfdump");
+	argv[n++] = tnf_program_path("tnfdump");
 	argv[n++] = (char *)(uintptr_t)"--to";
 	argv[n++] = (char *)(uintptr_t)"tnf";
 	argv[n++] = (char *)(uintptr_t)"-o";

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/program.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/report.h"
@@ -66,7 +67,7 @@ report_main(int dir, char **argv)
 static pid_t
 report_start(int dir, int64_t first)
 {
-	char *program = program_path("tnfdump"), *to = tnf_xstrdup("--to"),
+	char *program = tnf_program_path("tnfdump"), *to = tnf_xstrdup("--to"),
 	    *html = tnf_xstrdup("html");
 	char *from = tnf_xasprintf("--from=@%lld", (long long)(first - BEFORE)), **argv;
 	struct dirent **found = NULL;

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -144,27 +143,6 @@ read_text(const char *path, size_t max)
 		n += (size_t)r;
 	close(fd);
 	return text;
-}
-
-char *
-program_path(const char *name)
-{
-	char self[PATH_MAX], *slash, *path;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	self[n > 0 ? n : 0] = '\0';
-	if ((slash = strrchr(self, '/')) == NULL)
-		return tnf_xstrdup(name);
-	path = tnf_xasprintf("%.*s/%s", (int)(slash - self), self, name);
-	if (access(path, X_OK) == 0)
-		return path;
-	free(path);
-	/* In a build directory each program has one of its own. */
-	path = tnf_xasprintf("%.*s/../%s/%s", (int)(slash - self), self, name, name);
-	if (access(path, X_OK) == 0)
-		return path;
-	free(path);
-	return tnf_xstrdup(name);
 }
 
 const char *

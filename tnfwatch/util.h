@@ -32,9 +32,6 @@ uint64_t disk_usage(int dir, const char *name);
 /* A file's text with a NUL behind it, at most 'max' bytes; NULL: errno. */
 char *read_text(const char *path, size_t max);
 
-/* The program of the family beside us where we are installed, else in PATH. */
-char *program_path(const char *name);
-
 /* This boot, as the kernel writes it; "" if it does not tell. */
 const char *boot_id(void);
 

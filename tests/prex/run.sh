@@ -7,8 +7,7 @@
 need_kernel
 scratch
 prex=$(realpath "$1") dump=$(realpath "$3")
-PATH=$(dirname "$(realpath "$2")"):$PATH
-export PATH HOME="$TMP"
+export HOME="$TMP"
 cd "$TMP" || exit 1
 
 # run STATUS ARGUMENT...: and the kernel is as it was.
@@ -52,7 +51,13 @@ grep -q 'warning: .*nosuch' err && grep -q 'warning: no probe is both' err ||
 	fail "nothing is recorded, and nobody says so: $(cat err)"
 run 1 -c 'lsit' true
 run 1 -c 'enable io' -o /nosuch/f true
-grep -q 'the trace is lost' err || fail "$(cat err)"
+grep -q ': nothing has been run' err || fail "$(cat err)"
+# Without tnfxtract the command does not run.
+mkdir lonely && cp "$prex" lonely || fail "no copy"
+PATH=$TMP/lonely lonely/prex -k --run -o f.tnf /usr/bin/touch ran >out 2>err && fail "it runs without tnfxtract"
+[ ! -e ran ] && grep -q 'tnfxtract: neither beside prex nor in PATH: nothing has been run' err ||
+	fail "without tnfxtract: $(cat err)"
+[ ! -e /sys/fs/bpf/tnf/state ] || fail "without tnfxtract: the kernel is not as it was"
 
 # What ends prex ends the command, and what there is, is in the file.
 rm -f f.tnf
