@@ -177,6 +177,7 @@ buffer_forget(struct kp *kp)
 		kp->kept = NULL;
 		kp->kepts = 0;
 		kp_filter_list(kp, &kp->kept, &kp->kepts);
+		kp_rules_keep(kp);
 	}
 	kp_imports_forget(kp);
 	kp_state_close(kp);

@@ -72,6 +72,7 @@ struct kp {
 	__u32		 gfp_movable, gfp_zero, bio_remapped;	/* its flags */
 	pid_t		*kept;		/* the filter's set, while nothing is pinned */
 	int		 kepts;
+	struct rules	*kept_rules;	/* its rules, likewise; NULL: none */
 	char		 attrs[8192];
 	char		 detail[512];
 };
@@ -116,6 +117,9 @@ uint64_t kp_extra(const struct kp *, const struct kp_row *);
 
 /* rules.c */
 int kp_rules_scan(struct kp *);	/* who is in the set for their sake */
+/* Rules stay known to this session while nothing is pinned, and come back. */
+void kp_rules_keep(struct kp *);
+void kp_rules_put_back(struct kp *);
 
 /* load.c */
 /* What the probes that are enabled need and the kernel has not yet; size: of the buffer that

@@ -162,5 +162,6 @@ kp_close(struct kp *kp)
 		close(kp->lock);
 	kp_imports_free(kp);
 	free(kp->kept);
+	free(kp->kept_rules);
 	free(kp);
 }

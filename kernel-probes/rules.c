@@ -119,6 +119,8 @@ rules_read(struct kp *kp, struct rules *l)
 	struct kp_rule_key next, *last = NULL;
 
 	l->n = 0;
+	if (kp->rules_fd < 0 && kp->kept_rules != NULL)
+		*l = *kp->kept_rules;
 	while (kp->rules_fd >= 0 && l->n < KP_RULES_MAX &&
 	    bpf_map_get_next_key(kp->rules_fd, last, &next) == 0) {
 		l->key[l->n] = next;
@@ -127,6 +129,29 @@ rules_read(struct kp *kp, struct rules *l)
 			l->rule[l->n].text[sizeof l->rule->text - 1] = '\0';
 		l->n++;
 	}
+}
+
+void
+kp_rules_keep(struct kp *kp)
+{
+	struct rules *l = malloc(sizeof *l);
+
+	if (l != NULL)
+		rules_read(kp, l);
+	free(kp->kept_rules);
+	kp->kept_rules = l;
+}
+
+void
+kp_rules_put_back(struct kp *kp)
+{
+	struct rules *l = kp->kept_rules;
+
+	for (unsigned i = 0; l != NULL && i < l->n; i++)
+		if (bpf_map_update_elem(kp->rules_fd, &l->key[i], &l->rule[i], BPF_ANY) == 0)
+			kp->state->rules |= l->rule[i].reason;
+	free(l);
+	kp->kept_rules = NULL;
 }
 
 /* The path in the unified hierarchy: the line "0::/path". */
@@ -252,9 +277,14 @@ kp_rule_delete(struct kp *kp, const char *text)
 	struct kp_rule_key key;
 	struct kp_rule rule;
 	bool known, found = false;
+	int r;
 
 	if (l == NULL)
 		return kp_fail(kp, -ENOMEM, "%s: not enough memory", text);
+	if (kp->kept_rules != NULL && (r = kp_state_make(kp)) < 0) {
+		free(l);
+		return r;
+	}
 	known = parse_rule(kp, text, &key, &rule) == 0;
 	rules_read(kp, l);
 	for (unsigned i = 0; i < l->n; i++)

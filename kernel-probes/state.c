@@ -144,7 +144,9 @@ kp_state_make(struct kp *kp)
 	for (int i = 0; i < kp->kepts; i++)
 		bpf_map_update_elem(kp->filter_fd, &kp->kept[i], &alone, BPF_ANY);
 	kp->kepts = 0;
-	return map_state(kp);
+	if ((r = map_state(kp)) == 0)
+		kp_rules_put_back(kp);
+	return r;
 }
 
 /* What was asked for stays known to this session, though it is pinned no more. */
@@ -156,7 +158,7 @@ kp_state_close(struct kp *kp)
 			kp->local = *kp->state;
 		munmap(kp->state, sizeof *kp->state);
 	}
-	kp->local.rules = 0;	/* they go with the buffer */
+	kp->local.rules = 0;
 	kp->local.buffer_size = 0;
 	kp->local.on = 0;
 	kp->loaded = 0;

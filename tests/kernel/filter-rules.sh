@@ -66,6 +66,14 @@ is "all but a process and its children" ""
 filtered on unit=$group
 is "by a unit, which is a group" "aa bb "
 
+# A rule that nobody fits so far is no empty list, also when the buffer goes and comes.
+"$prex" -k -c 'pfilter add name=tnf-none; pfilter on; buffer alloc 1m; buffer dealloc; pfilter
+buffer alloc 1m; pfilter; pfilter off; pfilter delete name=tnf-none; buffer dealloc' >"$TMP/said" 2>&1 ||
+	fail "$(cat "$TMP/said")"
+[ "$(grep -cx 'Process filter rule: name=tnf-none' "$TMP/said")" = 2 ] || fail "the rule goes with the buffer: $(cat "$TMP/said")"
+grep -q 'list is empty' "$TMP/said" && fail "an empty list: $(cat "$TMP/said")"
+echo "ok: a rule stays with its session"
+
 refused() {
 	"$prex" -k -c "pfilter add $1" >"$TMP/said" 2>&1
 	grep -q "$2" "$TMP/said" || fail "$1: $(cat "$TMP/said")"
