@@ -9,6 +9,8 @@
 /* import.c */
 /* Its members, once they are needed.  Why it has none is in 'lacks', too. */
 int kp_import_describe(struct kp *, struct kp_import *);
+/* The next description begins with these attributes, and without members. */
+int kp_import_forget(struct kp_import *, const char *attrs);
 
 /* import-pins.c */
 /* Gives it a slot if it has none, and pins what the next session must know of it. */

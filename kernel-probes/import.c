@@ -186,6 +186,23 @@ kp_import_describe(struct kp *kp, struct kp_import *imp)
 	return r;
 }
 
+int
+kp_import_forget(struct kp_import *imp, const char *attrs)
+{
+	char *copy = strdup(attrs);
+
+	if (copy == NULL)
+		return -ENOMEM;
+	free(imp->attrs);
+	imp->attrs = copy;
+	while (imp->members > 0)
+		free(imp->member[--imp->members].name);
+	imp->row.size = sizeof(struct kp_event);
+	imp->described = false;
+	imp->lacks[0] = '\0';
+	return 0;
+}
+
 KP_EXPORT int
 kp_probe_describe(struct kp *kp, unsigned id)
 {

@@ -21,7 +21,7 @@
 #include "common/proc-status.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/import.h"
+#include "kernel-probes/import-impl.h"
 #include "kernel-probes/uprobe.h"
 
 #define PMU	"/sys/bus/event_source/devices/uprobe/"
@@ -268,20 +268,21 @@ is_whole(const struct kp_uprobe_spec *spec)
 KP_EXPORT void
 kp_uprobe_function_attrs(const struct kp_uprobe_spec *spec, char ret[KP_FUNCTION_ATTRS])
 {
+	int len = (int)strcspn(spec->symbol, " ");
 	const char *s = spec->symbol;
 	bool asked = spec->flags & KP_UPROBE_UNWOUND;
 	int n = 0;
 
 	ret[0] = '\0';
 	if (!(spec->flags & KP_UPROBE_RETURN) || !asked)
-		n = snprintf(ret, KP_FUNCTION_ATTRS, "function %s;", s);
+		n = snprintf(ret, KP_FUNCTION_ATTRS, "function %.*s;", len, s);
 	if (spec->flags & KP_UPROBE_RETURN)
-		snprintf(ret + n, KP_FUNCTION_ATTRS - (size_t)n, "return %s;", s);
+		snprintf(ret + n, KP_FUNCTION_ATTRS - (size_t)n, "return %.*s;", len, s);
 	else if (spec->flags & KP_UPROBE_NO_RETURN)
 		snprintf(ret + n, KP_FUNCTION_ATTRS - (size_t)n, "returns not those of a Go program;");
 	else if (asked)
-		snprintf(ret + n, KP_FUNCTION_ATTRS - (size_t)n, "returns with return=%s, "
-		    "but an exception that passes then ends the program;", s);
+		snprintf(ret + n, KP_FUNCTION_ATTRS - (size_t)n, "returns with return=%.*s, "
+		    "but an exception that passes then ends the program;", len, s);
 }
 
 struct uprobe_attrs {
@@ -359,4 +360,38 @@ kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
 		return r;
 	*ret_id = imp->id;
 	return 0;
+}
+
+KP_EXPORT int
+kp_uprobe_args(struct kp *kp, unsigned id, const char *args)
+{
+	struct kp_import *imp = kp_import_of(kp, id);
+	struct kp_uprobe_spec spec, old;
+	struct uprobe_attrs a;
+	size_t n;
+	int r;
+
+	if (imp == NULL || (imp->kind != &kp_uprobe && imp->kind != &kp_function) ||
+	    imp->spec_size != sizeof spec)
+		return kp_fail(kp, -ENOTSUP, "args: only USDT probes and functions have them");
+	old = spec = *(const struct kp_uprobe_spec *)imp->spec;
+	n = strcspn(spec.symbol, " ");
+	if ((size_t)snprintf(spec.symbol + n, sizeof spec.symbol - n, " %s", args) >=
+	    sizeof spec.symbol - n)
+		return kp_fail(kp, -EINVAL, "%s: args: they are too long", imp->name);
+	if (strcmp(spec.symbol, old.symbol) == 0)
+		return 0;
+	if (imp->defined)
+		return kp_fail(kp, -EBUSY, "%s: the buffer has it with other arguments already: "
+		    "free that first (buffer dealloc)", imp->name);
+	write_attrs(&spec, &a);
+	memcpy(imp->spec, &spec, sizeof spec);
+	if ((r = kp_import_forget(imp, a.attrs)) == 0)
+		r = kp_import_describe(kp, imp);
+	if (r < 0) {
+		memcpy(imp->spec, &old, sizeof old);
+		kp_import_forget(imp, a.attrs);
+		return r;
+	}
+	return imp->enabled || imp->traced ? kp_asked_put(kp, imp) : 0;
 }

@@ -30,7 +30,9 @@ struct kp_uprobe_spec {
 	int32_t	 pid;		/* of this process alone; 0: of all */
 	uint32_t flags;		/* KP_UPROBE_* */
 	uint64_t started;	/* the process: when, as /proc/PID/stat has it */
-	char	 symbol[KP_SYMBOL_MAX];	/* or "provider:name" of a USDT probe */
+	/* Or "provider:name" of a USDT probe; behind a blank, the names and types of its
+	   arguments that somebody has given (kp_uprobe_args()). */
+	char	 symbol[KP_SYMBOL_MAX];
 	char	 path[KP_FILE_MAX];	/* of the file, as we can open it */
 	char	 shown[KP_FILE_MAX / 2];	/* the path that people know it by */
 };
@@ -70,5 +72,9 @@ struct kp;
    by blanks.  -E2BIG: a name is too long; -ESRCH: there is no such process. */
 int	kp_uprobe_add(struct kp *, const char *name, const char *keys,
 	    const struct kp_uprobe_spec *, unsigned *ret_id);
+
+/* Gives its arguments names and types, before it is first switched on: -EBUSY after that.
+   -EINVAL: they are not understood; -ENOTSUP: it is none of these probes. */
+int	kp_uprobe_args(struct kp *, unsigned id, const char *args);
 
 #endif /* KERNEL_PROBES_UPROBE_H */

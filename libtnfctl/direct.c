@@ -185,6 +185,7 @@ static const struct target_ops direct_ops = {
 	.probe_connect = tnfctl_control_connect,
 	.probe_disconnect = tnfctl_control_disconnect,
 	.probe_describe = tnfctl_import_describe,
+	.probe_args = tnfctl_import_args,
 	.probe_where = tnfctl_import_where,
 	.cont = tnfctl_direct_continue,
 	.fate = direct_fate,

@@ -417,8 +417,7 @@ tnfctl_function_parameters(int fd, const char *path, uint64_t address, struct fu
 			v.at = memory;
 			memory += sizeof(uint64_t);
 		}
-		if (v.type != NULL)
-			ret[n++] = v;
+		ret[n++] = v;
 	} while (dwarf_siblingof(&child, &child) == 0);
 	return (int)n;
 }

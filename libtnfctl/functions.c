@@ -13,6 +13,7 @@
 #include "libtnfctl/function-types.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/objects.h"
+#include "libtnfctl/usdt-catalogue.h"
 
 #define NAME_MAX_HERE	100u	/* with what we append it is a probe's name */
 
@@ -175,6 +176,11 @@ describe_value(struct kp_uprobe_found *ret, unsigned i, const struct function_va
 	ret->member[i].type = v->type;
 	_Static_assert(sizeof ret->member[i].name == sizeof v->name, "one name, one size");
 	memcpy(ret->member[i].name, v->name, sizeof v->name);
+	if (v->type == NULL) {
+		*o = (struct kp_operand){ .kind = KP_OPERAND_UNREADABLE, .size = 8, .scale = 1,
+		    .base = KP_R_NONE, .index = KP_R_NONE };
+		return;
+	}
 	*o = (struct kp_operand){ .kind = KP_OPERAND_VALUE, .size = v->size,
 	    .sign = v->sign, .index = KP_R_NONE, .scale = 1,
 	    .text = v->is_text ? KP_TEXT_STRING : KP_TEXT_NONE };
@@ -189,12 +195,31 @@ describe_value(struct kp_uprobe_found *ret, unsigned i, const struct function_va
 	}
 }
 
+/* As somebody has named them; text is where a word points to. */
+static void
+describe_named(struct kp_uprobe_found *ret, const struct usdt_args_named *named, bool at_return)
+{
+	describe_words(ret, at_return);
+	if (named->n < ret->members)
+		ret->members = ret->site[0].n = named->n;
+	for (unsigned i = 0; i < ret->members; i++) {
+		memcpy(ret->member[i].name, named->name[i], sizeof ret->member[i].name);
+		if (named->type[i] == USDT_ADDRESS)
+			ret->member[i].type = "tnf_opaque";
+		else if (named->type[i] != USDT_NUMBER)
+			ret->member[i].type = "tnf_string";
+		if (named->type[i] == USDT_STRING || named->type[i] == USDT_CHARS)
+			ret->site[0].v[i].text = named->type[i] == USDT_CHARS &&
+			    i + 1 < ret->members ? KP_TEXT_COUNTED : KP_TEXT_STRING;
+	}
+}
+
 static void
 functions_describe(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_spec *spec,
     uint64_t address, bool at_return)
 {
 	struct function_value v[KP_OPERANDS_MAX];
-	int n = -1;
+	int n = -1, at = 0;
 
 	/* The compiler's variants ("name.isra.0") are not called as it was written. */
 	if (strchr(spec->symbol, '.') == NULL)
@@ -205,8 +230,16 @@ functions_describe(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_s
 		return;
 	}
 	ret->members = ret->site[0].n = (unsigned)n;
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		describe_value(ret, (unsigned)i, &v[i], at_return);
+		if (v[i].type == NULL && (size_t)at < sizeof ret->attrs - 1)
+			at += snprintf(ret->attrs + at, sizeof ret->attrs - (size_t)at, "%s%s",
+			    at == 0 ? "unread " : " ", v[i].name);
+	}
+	/* Too many names end the list, not the attribute. */
+	if (at != 0)
+		memcpy(ret->attrs + ((size_t)at < sizeof ret->attrs - 1 ? (size_t)at :
+		    sizeof ret->attrs - 2), ";", 2);
 }
 
 static int
@@ -220,13 +253,19 @@ int
 tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
 	bool at_return = spec->flags & KP_UPROBE_RETURN;
-	int fd = tnfctl_file_open(spec->path);
+	const char *args = strchr(spec->symbol, ' ');
+	struct usdt_args_named named;
+	struct kp_uprobe_spec plain = *spec;
+	int fd;
 	const char *why;
 	struct elffile *e;
 	uint64_t address;
 	bool found = false;
 
-	if (fd < 0)
+	plain.symbol[strcspn(plain.symbol, " ")] = '\0';
+	if (args != NULL && !tnfctl_usdt_args_read(args, &named))
+		return functions_refuse(ret, EINVAL, USDT_ARGS_WRONG);
+	if ((fd = tnfctl_file_open(spec->path)) < 0)
 		return functions_refuse(ret, errno, "the file is not there any more");
 	if ((why = functions_refused(fd, spec->shown, at_return)) != NULL) {
 		close(fd);
@@ -234,7 +273,7 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 	}
 	ret->site = calloc(1, sizeof *ret->site);
 	if (ret->site != NULL && (e = tnf_elffile_open(fd)) != NULL) {
-		found = tnf_elffile_function(e, spec->symbol, &address) &&
+		found = tnf_elffile_function(e, plain.symbol, &address) &&
 		    tnf_elffile_offset(e, address, &ret->site[0].offset);
 		tnf_elffile_close(e);
 	}
@@ -245,7 +284,10 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 		return functions_refuse(ret, ENOENT, "the file has no such function any more");
 	}
 	ret->sites = 1;
-	functions_describe(ret, fd, spec, address, at_return);
+	if (args != NULL)
+		describe_named(ret, &named, at_return);
+	else
+		functions_describe(ret, fd, &plain, address, at_return);
 	close(fd);
 	return 0;
 }

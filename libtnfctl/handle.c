@@ -245,6 +245,15 @@ tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 }
 
 TNFCTL_API tnfctl_errcode_t
+tnfctl_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
+{
+	if (h->ops->probe_args != NULL)
+		return h->ops->probe_args(h, p, args);
+	return tnfctl_error_set(TNFCTL_ERR_BADARG,
+	    "args: only USDT probes and functions have them");
+}
+
+TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
 	if (h->ops->probe_where != NULL)

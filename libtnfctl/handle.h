@@ -103,6 +103,7 @@ struct target_ops {
 	    unsigned int value);
 	tnfctl_errcode_t (*setting_get)(tnfctl_handle_t *, const char *name,
 	    unsigned int *ret);
+	tnfctl_errcode_t (*probe_args)(tnfctl_handle_t *, tnfctl_probe_t *, const char *args);
 	tnfctl_errcode_t (*probe_where)(tnfctl_handle_t *, tnfctl_probe_t *,
 	    const char *conditions);
 

@@ -30,6 +30,7 @@ struct import {
 	struct kp_uprobe_spec spec;
 	char	*keys;
 	char	*name;
+	char	*args;		/* how somebody has called its arguments, or NULL */
 	struct file_id file;
 	const char *refused;	/* why it cannot be enabled; static; NULL: it can */
 	bool	 described;	/* the attributes tell the slots */
@@ -68,6 +69,7 @@ tnfctl_import_free(struct import *i)
 		return;
 	free(i->keys);
 	free(i->name);
+	free(i->args);
 	free(i->undescribed);
 	free(i);
 }
@@ -156,8 +158,10 @@ static void
 imports_describe(const struct usdt_probe *p, const struct import *i, struct words *ret)
 {
 	struct kp_uprobe_found found = { .members = 0 };
+	struct usdt_args_named named;
 
-	tnfctl_usdt_describe(p, &found);
+	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
+	tnfctl_usdt_describe(p, &named, &found);
 	words_add(ret, "name %s;", i->name);
 	add_slots(ret, &found);
 	words_add(ret, "keys %s;origin usdt;file %s;%s", i->keys, i->spec.shown, found.attrs);
@@ -323,8 +327,9 @@ static int
 number_of(struct kp *kp, const tnfctl_probe_t *p, unsigned *ret)
 {
 	const struct import *i = p->import;
+	int e = kp_uprobe_add(kp, i->name, i->keys, &i->spec, ret);
 
-	return kp_uprobe_add(kp, i->name, i->keys, &i->spec, ret);
+	return e != 0 || i->args == NULL ? e : kp_uprobe_args(kp, *ret, i->args);
 }
 
 /* What an earlier session has left on; who may not look sees them off. */
@@ -674,21 +679,59 @@ tnfctl_import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 	struct kp_uprobe_found found = { .members = 0 };
 	struct words attrs = { .n = 0 };
 	struct import *i = p->import;
+	struct kp_uprobe_spec spec;
 	char *text;
+	size_t n;
 
 	if (i == NULL || i->described || p->gone)
 		return TNFCTL_ERR_NONE;
+	spec = i->spec;
+	n = strlen(spec.symbol);
+	if (i->args != NULL)
+		snprintf(spec.symbol + n, sizeof spec.symbol - n, " %s", i->args);
 	words_add(&attrs, "name %s;", i->name);
-	tnfctl_functions_find(&i->spec, &found);
+	imports_find(&spec, &found);
 	free(found.site);
 	add_slots(&attrs, &found);
-	add_function_words(&attrs, i);
+	if (spec.flags & KP_UPROBE_FUNCTION)
+		add_function_words(&attrs, i);
+	else
+		words_add(&attrs, "keys %s;origin usdt;file %s;", i->keys, i->spec.shown);
+	words_add(&attrs, "%s", found.attrs);
 	if ((text = strdup(attrs.text)) == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	i->described = true;
+	free(i->undescribed);
 	i->undescribed = p->attrs;
 	p->attrs = text;
 	return TNFCTL_ERR_NONE;
+}
+
+tnfctl_errcode_t
+tnfctl_import_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
+{
+	tnfctl_errcode_t err;
+	char *copy, *old;
+	unsigned id;
+	int e;
+
+	if (p->import == NULL || p->gone)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG,
+		    "args: only USDT probes and functions have them");
+	if ((err = imports_session(h)) != TNFCTL_ERR_NONE)
+		return err;
+	if ((copy = strdup(args)) == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	old = p->import->args;
+	p->import->args = copy;
+	if ((e = number_of(h->imports->kp, p, &id)) == 0) {
+		free(old);
+		p->import->described = false;
+		return tnfctl_import_describe(h, p);
+	}
+	p->import->args = old;
+	free(copy);
+	return tnfctl_kernel_argument(h->imports->kp, e);
 }
 
 tnfctl_errcode_t

@@ -31,6 +31,8 @@ tnfctl_errcode_t tnfctl_import_set(tnfctl_handle_t *, tnfctl_probe_t *, enum pro
 /* Has the attributes of a function's probe tell its slots, for which debugging
    information is read.  Does nothing for others. */
 tnfctl_errcode_t tnfctl_import_describe(tnfctl_handle_t *, tnfctl_probe_t *);
+/* As tnfctl_probe_args(). */
+tnfctl_errcode_t tnfctl_import_args(tnfctl_handle_t *, tnfctl_probe_t *, const char *args);
 /* As tnfctl_probe_where(). */
 tnfctl_errcode_t tnfctl_import_where(tnfctl_handle_t *, tnfctl_probe_t *, const char *conditions);
 /* A mark in the kernel's buffer, where the events of these probes are. */
@@ -55,5 +57,7 @@ tnfctl_errcode_t tnfctl_imports_functions_of_file(struct kp *, const char *path,
 /* kernel.c: the code for a negative errno, with the session's own words; 0 is
    NONE. */
 tnfctl_errcode_t tnfctl_kernel_code(struct kp *, int e);
+/* The same, where an argument is what EINVAL and ENOTSUP mean. */
+tnfctl_errcode_t tnfctl_kernel_argument(struct kp *, int e);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernel-probes/kernel_probes.h"
+#include "kernel-probes/uprobe.h"
 #include "libtnfctl/handle.h"
 #include "libtnfctl/imports.h"
 
@@ -51,6 +52,13 @@ tnfctl_errcode_t
 tnfctl_kernel_code(struct kp *kp, int e)
 {
 	return e == 0 ? TNFCTL_ERR_NONE : fail_kernel(kp, e, kernel_code_of(e));
+}
+
+tnfctl_errcode_t
+tnfctl_kernel_argument(struct kp *kp, int e)
+{
+	return e == -EINVAL || e == -ENOTSUP ? fail_kernel(kp, e, TNFCTL_ERR_BADARG) :
+	    tnfctl_kernel_code(kp, e);
 }
 
 static tnfctl_errcode_t
@@ -400,6 +408,12 @@ kernel_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions
 }
 
 static tnfctl_errcode_t
+kernel_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
+{
+	return tnfctl_kernel_argument(h->priv, kp_uprobe_args(h->priv, (unsigned)p->id, args));
+}
+
+static tnfctl_errcode_t
 kernel_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
 	return kernel_answer(h, kp_probe_describe(h->priv, (unsigned)p->id));
@@ -455,6 +469,7 @@ static const struct target_ops kernel_ops = {
 	.setting_set = kernel_setting_set,
 	.setting_get = kernel_setting_get,
 	.import_add = kernel_import_add,
+	.probe_args = kernel_probe_args,
 	.probe_where = kernel_probe_where,
 	.probe_describe = kernel_probe_describe,
 };

@@ -48,6 +48,23 @@ read_arg(const char *s, size_t n, struct usdt_args_named *ret)
 	return false;
 }
 
+bool
+tnfctl_usdt_args_read(const char *s, struct usdt_args_named *ret)
+{
+	size_t n = 0;
+
+	memset(ret, 0, sizeof *ret);
+	for (;;) {
+		s += n;
+		s += strspn(s, " ,\t\r\n");
+		n = strcspn(s, " ,\t\r\n");
+		if (n == 0)
+			return true;
+		if (!read_arg(s, n, ret))
+			return false;
+	}
+}
+
 /* One line of such a file: 1 a probe, with its name, 0 nothing, -1 a mistake. */
 static int
 usdt_catalogue_line(const char *line, char *probe, size_t size,
@@ -56,22 +73,14 @@ usdt_catalogue_line(const char *line, char *probe, size_t size,
 	const char *s = line + strspn(line, " \t\r\n");
 	size_t n = strcspn(s, " \t\r\n");
 
-	memset(ret, 0, sizeof *ret);
+	ret->n = 0;
 	if (*s == '#' || *s == '\0')
 		return 0;
 	if (n >= size)
 		return -1;
 	memcpy(probe, s, n);
 	probe[n] = '\0';
-	for (;;) {
-		s += n;
-		s += strspn(s, " \t\r\n");
-		n = strcspn(s, " \t\r\n");
-		if (n == 0)
-			return 1;
-		if (!read_arg(s, n, ret))
-			return -1;
-	}
+	return tnfctl_usdt_args_read(s + n, ret) ? 1 : -1;
 }
 
 static FILE *

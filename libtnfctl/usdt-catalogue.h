@@ -15,6 +15,7 @@
 
 #include "kernel-probes/operand.h"
 
+#define USDT_ARGS_WRONG	"args: a name for each, with :string, :chars or :address where it is no number"
 #define USDT_ARG_MAX	32u	/* of an argument's name, NUL included */
 
 enum usdt_type { USDT_NUMBER, USDT_STRING, USDT_CHARS, USDT_ADDRESS };
@@ -25,6 +26,8 @@ struct usdt_args_named {
 	enum usdt_type type[KP_OPERANDS_MAX];
 };
 
+/* "name name:type ...", with blanks or commas between them; false: it is not that. */
+bool	tnfctl_usdt_args_read(const char *text, struct usdt_args_named *ret);
 /* n is 0 where nothing is known. */
 void	tnfctl_usdt_catalogue_find(const char *provider, const char *probe,
 	    struct usdt_args_named *ret);

@@ -63,18 +63,17 @@ arg_type(const struct usdt_probe *p, const struct usdt_args_named *named, unsign
 }
 
 void
-tnfctl_usdt_describe(const struct usdt_probe *p, struct kp_uprobe_found *ret)
+tnfctl_usdt_describe(const struct usdt_probe *p, const struct usdt_args_named *named,
+    struct kp_uprobe_found *ret)
 {
-	struct usdt_args_named named;
 	int n;
 
-	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
 	ret->members = p->nargs;
 	for (unsigned i = 0; i < p->nargs; i++) {
-		ret->member[i].type = arg_type(p, &named, i);
-		if (i < named.n)
+		ret->member[i].type = arg_type(p, named, i);
+		if (i < named->n)
 			snprintf(ret->member[i].name, sizeof ret->member[i].name, "%s",
-			    named.name[i]);
+			    named->name[i]);
 		else
 			snprintf(ret->member[i].name, sizeof ret->member[i].name,
 			    "arg%u", i + 1);
@@ -87,17 +86,14 @@ tnfctl_usdt_describe(const struct usdt_probe *p, struct kp_uprobe_found *ret)
 
 /* Which operands are text; that of a counted one has its length behind it. */
 static void
-mark_text(const struct usdt_probe *p, struct kp_site *site)
+mark_text(const struct usdt_probe *p, const struct usdt_args_named *named, struct kp_site *site)
 {
-	struct usdt_args_named named;
-
-	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
-	for (unsigned i = 0; i < site->n && i < named.n; i++) {
+	for (unsigned i = 0; i < site->n && i < named->n; i++) {
 		if (p->size[i] != sizeof(uintptr_t))
 			continue;
-		if (named.type[i] == USDT_STRING)
+		if (named->type[i] == USDT_STRING)
 			site->v[i].text = KP_TEXT_STRING;
-		if (named.type[i] == USDT_CHARS)
+		if (named->type[i] == USDT_CHARS)
 			site->v[i].text = i + 1 < site->n ? KP_TEXT_COUNTED :
 			    KP_TEXT_STRING;
 	}
@@ -114,10 +110,12 @@ tnfctl_usdt_symbol(const struct usdt_probe *p, char *ret, size_t size)
 static const struct usdt_probe *
 find_probe(const struct usdt_object *o, const char *symbol)
 {
+	size_t n = strcspn(symbol, " ");
 	char name[KP_SYMBOL_MAX];
 
 	for (size_t i = 0; i < o->n; i++)
-		if (tnfctl_usdt_symbol(&o->v[i], name, sizeof name) && strcmp(name, symbol) == 0)
+		if (tnfctl_usdt_symbol(&o->v[i], name, sizeof name) && strlen(name) == n &&
+		    memcmp(name, symbol, n) == 0)
 			return &o->v[i];
 	return NULL;
 }
@@ -132,8 +130,10 @@ found_none(struct kp_uprobe_found *ret, int e, const char *why)
 int
 tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
+	const char *args = strchr(spec->symbol, ' ');
 	int fd = tnfctl_file_open(spec->path);
 	const struct usdt_object *o;
+	struct usdt_args_named named;
 	const struct usdt_probe *p;
 
 	if (fd < 0)
@@ -145,7 +145,11 @@ tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 		return found_none(ret, ENOENT, "the file has no such probe any more");
 	if (p->refused != NULL)
 		return found_none(ret, ENOTSUP, p->refused);
-	tnfctl_usdt_describe(p, ret);
+	if (args == NULL)
+		tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
+	else if (!tnfctl_usdt_args_read(args, &named))
+		return found_none(ret, EINVAL, USDT_ARGS_WRONG);
+	tnfctl_usdt_describe(p, &named, ret);
 	ret->site = calloc(p->nsites, sizeof *ret->site);
 	if (ret->site == NULL)
 		return found_none(ret, ENOMEM, "not enough memory");
@@ -155,7 +159,7 @@ tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 		ret->site[i].ref_ctr = p->sites[i].ref_ctr;
 		ret->site[i].n = p->sites[i].n;
 		memcpy(ret->site[i].v, p->sites[i].v, sizeof ret->site[i].v);
-		mark_text(p, &ret->site[i]);
+		mark_text(p, &named, &ret->site[i]);
 	}
 	return 0;
 }

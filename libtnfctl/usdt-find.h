@@ -5,14 +5,17 @@
 #define LIBTNFCTL_USDT_FIND_H
 
 #include "kernel-probes/uprobe.h"
+#include "libtnfctl/usdt-catalogue.h"
 #include "libtnfctl/usdt-object.h"
 
 /* The probes of an open file; they stay until the next call of this thread, which
    may be for another.  NULL: it is no ELF file of this machine. */
 const struct usdt_object *tnfctl_usdt_probes_of(int fd);
 
-/* How the arguments are recorded; ret->site is not touched. */
-void	tnfctl_usdt_describe(const struct usdt_probe *, struct kp_uprobe_found *ret);
+/* How the arguments are recorded, if they are called so (usdt-catalogue.h);
+   ret->site is not touched. */
+void	tnfctl_usdt_describe(const struct usdt_probe *, const struct usdt_args_named *,
+	    struct kp_uprobe_found *ret);
 
 /* kp_uprobe_find_f for USDT probes. */
 int	tnfctl_usdt_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);

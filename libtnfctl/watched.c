@@ -103,6 +103,7 @@ static const struct target_ops watched_ops = {
 	.cont = watched_continue,
 	.mark = tnfctl_import_mark,
 	.probe_describe = tnfctl_import_describe,
+	.probe_args = tnfctl_import_args,
 	.probe_where = tnfctl_import_where,
 };
 

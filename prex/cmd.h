@@ -41,6 +41,7 @@ struct args {
 	const char *fcn;
 	const char *name;	/* a file, a symbol, a topic */
 	const char *where;	/* conditions */
+	const char *args;	/* names and types of arguments */
 	char	*rule;		/* of pfilter; freed with the rest */
 	char	*text;		/* of mark; the same */
 	struct tnf_selectors *selectors;

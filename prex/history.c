@@ -22,6 +22,8 @@ history_add(struct history *h, const struct probe_op *op)
 	}
 	if (op->where != NULL)
 		new->where = tnf_xstrdup(op->where);
+	if (op->args != NULL)
+		new->args = tnf_xstrdup(op->args);
 	return new;
 }
 
@@ -82,6 +84,7 @@ history_free(struct history *h)
 		free(op->fcn);
 		free(op->symbol);
 		free(op->where);
+		free(op->args);
 	}
 	free(h->v);
 }

@@ -38,6 +38,8 @@ list_history(struct shell *sh, const struct args *a)
 		if (op->fcn != NULL)
 			printf("&%s ", op->fcn);
 		selectors_print(op->selectors);
+		if (op->args != NULL)
+			printf("args '%s' ", op->args);
 		if (op->where != NULL)
 			printf("where '%s'", op->where);
 		putchar('\n');

@@ -16,6 +16,7 @@ struct probe_op {
 	tnfctl_probe_op_t apply;
 	char	*fcn, *symbol;	/* connect only */
 	char	*where;		/* trace only; NULL: none */
+	char	*args;		/* the same */
 	struct tnf_selectors *selectors;
 };
 

@@ -385,6 +385,11 @@ tnfctl_errcode_t tnfctl_import_add(tnfctl_handle_t *, const char *kind,
    with them; or no imported probe, unless the text is NULL. */
 tnfctl_errcode_t tnfctl_probe_where(tnfctl_handle_t *, tnfctl_probe_t *,
     const char *conditions);
+/* Linux.  Gives the arguments of a USDT probe or function names and types, in their order:
+   "name name:string name:chars name:address", before it is first switched on; text is
+   recorded of :string and :chars, whose length is the next argument.  BADARG: they are not
+   understood, or it is another probe; BUSY: its buffer has it with others already. */
+tnfctl_errcode_t tnfctl_probe_args(tnfctl_handle_t *, tnfctl_probe_t *, const char *args);
 /* Linux.  A handle on a process that is left alone: it is neither stopped nor has
    anything loaded into it, and has imported probes only (kind "usdt": those that
    <sys/sdt.h> has put into the files it has mapped).  It may be linked statically.

@@ -55,6 +55,8 @@ value="value: $(((-3 + large + 7 + 65535 - 100000 - 9 + 2 + 32768) % 65536 - 327
 described "$victim" "$entry" "$value"
 grep -q 'slots=small large said colour where sixth seventh eighth ninth tenth ' "$TMP/list" ||
 	fail "slots: $(cat "$TMP/list")"
+control -k -c "import '$victim'; list unread probes function=described"
+grep -q '^unread=real by_value $' "$TMP/said" || fail "what is left out: $(cat "$TMP/said")"
 if command -v objcopy > /dev/null; then
 	objcopy --only-keep-debug "$victim" "$TMP/apart.debug" &&
 		objcopy --strip-debug --add-gnu-debuglink="$TMP/apart.debug" "$victim" "$TMP/apart" ||

@@ -46,6 +46,33 @@ watch 'disable name=victim.twice name=victim.none' || fail "disable: $(cat "$TMP
 victim_end
 buffer_end
 
+# Names and types of arguments, from the prompt: of a process, and of a file in another
+# session than the one that switches tracing on.
+victim_start "$victim" -w
+watch "trace name=victim.text args 'good:strings'" && fail "a type that is none: $(cat "$TMP/said")"
+told 'args: a name for each, with :string, :chars or :address'
+watch "trace name=victim.text args 'good:string, absent:string longer empty:string'; list slots probes name=victim.text; 
+enable name=victim.text; list probes name=victim.constants" || fail "args: $(cat "$TMP/said")"
+told '^slots=good absent longer empty '
+told 'unread=argument 2: floating-point number'
+round
+extract
+grep -q ' victim\.text  *good: "a probe of .*" absent: .*NULL.* longer: [1-9][0-9]* empty: ""$' "$TMP/text" ||
+	fail "args of a process: $(cat "$TMP/text")"
+watch "trace name=victim.text args 'other'" && fail "other arguments in the buffer: $(cat "$TMP/said")"
+told 'the buffer has it with other arguments already'
+victim_end
+buffer_end
+control -k -c "import '$victim'; buffer alloc 1m; trace name=described_entry args 'small large said:string' where 'large = 4000000000'
+trace name=victim.counted args 'what:chars n'; enable name=described_entry name=victim.counted"
+control -k -c 'ktrace on'
+"$victim" 1 || fail "victim"
+extract
+grep -q ' described_entry  *small: [0-9]* large: 4000000000 said: "six .*words.*"$' "$TMP/text" ||
+	fail "args of a function: $(cat "$TMP/text")"
+grep -q ' victim\.counted  *what: "xxxxx" n: 5$' "$TMP/text" || fail "args of a file: $(cat "$TMP/text")"
+buffer_end
+
 # A file of 32 bits: its header says so.
 cp "$victim" "$TMP/small"
 printf '\001' | dd of="$TMP/small" bs=1 seek=4 conv=notrunc 2>/dev/null

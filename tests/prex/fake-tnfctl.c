@@ -363,6 +363,12 @@ tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
 }
 
 tnfctl_errcode_t
+tnfctl_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
+{
+	return tnfctl_error_set(TNFCTL_ERR_BADARG, "args: only USDT probes and functions have them");
+}
+
+tnfctl_errcode_t
 tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
 	return TNFCTL_ERR_NONE;
