@@ -28,8 +28,16 @@ target_open_opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
 static bool
 target_open_watch(struct shell *sh, pid_t pid)
 {
+	/* It has probes of TNF, and cannot get our library (inject.c says so). */
+	bool cannot = strstr(tnfctl_error_detail(), "cannot be now") != NULL;
+
 	if (tnfctl_pid_watch(pid, &sh->target) != TNFCTL_ERR_NONE)
 		return false;
+	if (cannot && !target_has_probes(sh)) {
+		tnfctl_close(sh->target, TNFCTL_TARG_DEFAULT);
+		sh->target = NULL;
+		return false;
+	}
 	sh->watched = true;
 	shell_say(sh, "process %ld has no probes of TNF, but %s: it is not stopped, and what "
 	    "they record goes to the kernel's buffer", (long)pid, target_has_probes(sh) ?

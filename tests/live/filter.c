@@ -104,6 +104,7 @@ test_table(void)
 		CHECK(test_prex("filter", "worker", names[i]));
 		CHECK(test_prex("filter-nolib", "worker", names[i]));
 		CHECK(test_prex("filter", "leader", names[i]));
+		CHECK(!test_prex("filter-nolib", "all", names[i]));
 		/* The first hit opens the file, if it may: who is not root cannot tell. */
 		if (test_prex("filter", "all", names[i]) != (strcmp(names[i], "enough") == 0) &&
 		    getuid() == 0)
