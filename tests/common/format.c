@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "format/core.h"
@@ -215,6 +216,8 @@ START_TEST(headers)
 			ck_assert_uint_eq(h.file_logical_size, log + (size > 1u << log));
 			ck_assert_uint_eq(h.block_count, size / BLOCK);
 		}
+	tnf_header_set(&h, BLOCK, 2 * BLOCK, 1);
+	ck_assert_uint_eq(h.file_logical_size, 0);
 	ck_assert(h.magic == 5 && h.block_size == BLOCK && h.directory_size == 2 * BLOCK &&
 	    h.block_header_size == HEADER);
 	ck_assert(fgets(kernel, sizeof kernel, f) != NULL);
@@ -226,6 +229,22 @@ START_TEST(headers)
 	ck_assert(x.magic == 5 && x.kind == TNF_EXT_KERNEL && x.size == sizeof x && memcmp(x.boot_id, id, sizeof id) == 0);
 	ck_assert(x.start_mono >= before[0] && x.start_mono <= clock_ns(CLOCK_MONOTONIC));
 	ck_assert(x.start_wall >= before[1] - 1000000000 && x.start_wall <= clock_ns(CLOCK_REALTIME) + 1000000000);
+}
+END_TEST
+
+/* Without /proc there is no id. */
+START_TEST(no_boot_id)
+{
+	static const uint8_t none[TNF_BOOT_ID_SIZE];
+	uint8_t id[TNF_BOOT_ID_SIZE] = { 7 };
+	char dir[] = "/tmp/tnf-format.XXXXXX";
+
+	if (geteuid() != 0)
+		return;
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert(chdir(dir) == 0 && rmdir(dir) == 0 && chroot(".") == 0);
+	ck_assert(!tnf_boot_id(id));
+	ck_assert_mem_eq(id, none, sizeof id);
 }
 END_TEST
 
@@ -254,6 +273,7 @@ main(void)
 	tcase_add_test(t, words);
 	tcase_add_test(t, definitions);
 	tcase_add_test(t, headers);
+	tcase_add_test(t, no_boot_id);
 	tcase_add_test(t, types);
 	suite_add_tcase(s, t);
 	return check_run(s);

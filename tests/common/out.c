@@ -179,8 +179,14 @@ START_TEST(texts)
 	ck_assert_int_eq(o.p - o.base, OUT_MARGIN);
 	out_char(&f, 'x');
 	ck_assert_int_eq(tnf_out_close(&f), 0);
+	/* The lowest descriptor is one, too. */
+	ck_assert_int_eq(dup2(ends[1], 0), 0);
+	ck_assert_int_eq(tnf_out_init(&f, 0), 0);
+	out_char(&f, 'x');
 	ck_assert_int_eq(tnf_out_close(&f), 0);
-	ck_assert_int_eq(read_all(ends[0], back, 1), 1);
+	close(0);
+	ck_assert_int_eq(tnf_out_close(&f), 0);
+	ck_assert_int_eq(read_all(ends[0], back, 2), 2);
 	close(ends[0]);
 	/* Nobody reads any more: said once, at the end. */
 	ck_assert_int_eq(tnf_out_init(&f, ends[1]), 0);

@@ -263,6 +263,11 @@ START_TEST(whole)
 	ck_assert_ptr_null(directory_open(at, "link"));
 	unlinkat(at, "link", 0);
 	close(at);
+	/* Nothing can be made there, with a name or without; no name is left to be removed. */
+	at = open("/proc", O_RDONLY | O_DIRECTORY);
+	ck_assert_int_ne(tnf_whole_open(&w, at, "x"), 0);
+	ck_assert(w.temp[0] == '\0' && w.fd == -1);
+	close(at);
 }
 END_TEST
 
