@@ -49,12 +49,14 @@ static void interrupt(void) { }
 static u32 fake_cpu(void) { return 0; }
 static u64 fake_clock(void) { return 0; }
 
+static bool no_words;
+
 static void *
 fake_lookup(const void *map, u32 key)
 {
 	static struct stack_words words;
 
-	return map == &stack_words && key == 0 ? &words : NULL;
+	return map == &stack_words && key == 0 && !no_words ? &words : NULL;
 }
 
 #define HOOK	100		/* word of the stack where the search begins */
@@ -224,6 +226,7 @@ functions(void)
 		{ TEXT + 0x2000, -3, "a page" }, { TEXT + 0x3000, -4, "a bit" }, { TEXT + 0x1000, 0, "a queue" },
 		{ TEXT, 0, "the first function" }, { TEXT + 0xffffff, 0, "the last function" },
 		{ TEXT - 1, 1, "below the functions" }, { TEXT + 0x1000000, 1, "behind the functions" },
+		{ TEXT + 0x2000000 - 8, 1, "at the image's end" },
 	};
 	const unsigned i = HOOK + 40;
 
@@ -329,6 +332,49 @@ broken(void)
 	}
 }
 
+/* The way back of a semaphore's node is an address as well. */
+static void
+one_way(void)
+{
+	clear();
+	semaphore(HOOK + 40);
+	stack[HOOK + 41] = 5;
+	expect("no way back", search(HOOK), 0);
+}
+
+/* Links are aligned, also where something stands that looks like one. */
+static void
+aligned(void)
+{
+	for (u64 odd = 1; odd < 8; odd++) {
+		u64 link = AT(HOOK + 41);
+		clear();
+		simple(HOOK + 40);
+		heap[16] = 0;
+		stack[HOOK + 41] = HEAP + 0x40 + odd;
+		memcpy((char *)heap + 0x48 + odd, &link, sizeof link);
+		expect("not aligned", search(HOOK), 0);
+	}
+}
+
+/* What is asked for out of bounds, or without the map, is not there. */
+static void
+bounds(void)
+{
+	clear();
+	simple(HOOK + 40);
+	expect("found", search(HOOK), HEAD - 8);
+	expect("a word too low", entry_queue(SEARCH_MARGIN - 1), 0);
+	expect("a word too high", entry_queue(SEARCH_WORDS - SEARCH_MARGIN), 0);
+	expect("words too high", search_words(TASK, SEARCH_WORDS - SEARCH_MARGIN - SEARCH_STEP + 1, SEARCH_WORDS), 0);
+	expect("the words", search_words(TASK, 40, 40 + SEARCH_MARGIN), HEAD - 8);
+	expect("too few words", search_words(TASK, 40, 39 + SEARCH_MARGIN), 0);
+	no_words = true;
+	search_from((void *)(uintptr_t)AT(0));
+	expect("no map", entry_queue(40) | search_words(TASK, 40, SEARCH_WORDS) | search_stack(TASK), 0);
+	no_words = false;
+}
+
 /* Which words are looked at: of the stack's end, and of how many. */
 static void
 places(void)
@@ -397,6 +443,9 @@ main(void)
 	others();
 	locks();
 	broken();
+	one_way();
+	aligned();
+	bounds();
 	places();
 	known_stacks();
 	printf("1..%u\n", number);

@@ -65,11 +65,13 @@ segment_worker_go_on(void)
 	h->first->state = SEGMENT_DONE;
 }
 
-/* Those whose first event is that old cannot be written. */
+static bool channel_refuses;
+
+/* Those that a test has damaged cannot be written. */
 int
 segment_put(const struct segment *s, int dir, const char *name)
 {
-	return s->n_raw == 0 ? ENOSPC : s->block_size == 0 ? EBADMSG : 0;
+	return channel_refuses ? EIO : s->n_raw == 0 ? ENOSPC : s->block_size == 0 ? EBADMSG : 0;
 }
 
 void
@@ -82,11 +84,23 @@ source_note_context(struct source *s)
 	s->context_size = 5;
 }
 
+static unsigned channel_events;	/* blocks that it has still */
+static int channel_elsewhere;
+
 size_t
 channel_blocks(const struct channel *c, const struct blocks *b, struct channel_place *p,
     unsigned char *to, size_t n, bool (*elsewhere)(void *, uint32_t, uint32_t), void *arg)
 {
-	return 0;
+	unsigned i = 0;
+
+	for (; i < n && channel_events > 0; i++, channel_events--) {
+		memset(to + i * BLOCK, 0, BLOCK);
+		memset(to + i * BLOCK + 100, (int)channel_events, 20);
+	}
+	/* What is elsewhere: in a segment, or in the ring's file. */
+	channel_elsewhere = elsewhere(arg, DATA, 1) + 2 * elsewhere(arg, DATA + 1, 9) + 4 * elsewhere(arg, DATA + 1, 8) +
+	    8 * elsewhere(arg, DATA + RING, 1);
+	return i;
 }
 
 static void *
@@ -253,7 +267,7 @@ START_TEST(files)
 
 	begin(false, 3600 * SECOND, 1 << 20);
 	src.context = (char[]){ "thread 1" };
-	src.context_size = 8;
+	src.context_size = _i;
 	for (unsigned n = 0; n < 8; n++) {
 		write_blocks(4);
 		tick();
@@ -268,9 +282,9 @@ START_TEST(files)
 	memcpy(&x, segment_block_at(s, 0) + TNF_EXT_OFFSET, sizeof x);
 	ck_assert_uint_eq(x.cookie, 0);
 	ck_assert_uint_eq(x.ended, 3);
-	ck_assert_uint_eq(x.extra_offset, sizeof ring);
-	ck_assert_uint_eq(x.extra_size, 8);
-	ck_assert_int_eq(memcmp(s->context, "thread 1", 8), 0);
+	ck_assert_uint_eq(x.extra_offset, _i > 0 ? sizeof ring : 0);
+	ck_assert_uint_eq(x.extra_size, _i);
+	ck_assert_int_eq(memcmp(s->context, "thread 1", (size_t)_i), 0);
 	ck_assert_ptr_null(s->path);
 	ck_assert_uint_eq(status()->raw, BLOCK * (written - RING / 2));
 	end();
@@ -593,7 +607,7 @@ END_TEST
    not copied, and the names are asked for once a second. */
 START_TEST(kernel)
 {
-	struct tnf_page_id id = { .magic = TNF_PAGE_ID_MAGIC };
+	struct tnf_page_id id = { .magic = TNF_PAGE_ID_MAGIC + (uint32_t)_i };
 	static const unsigned char zero[sizeof id];
 	const unsigned char *p;
 
@@ -616,7 +630,7 @@ START_TEST(kernel)
 			ck_assert_uint_eq(((const struct tnf_block_header *)(const void *)p)->pad, 0);
 		}
 		if (h->first->at[i] == 1)
-			ck_assert_int_eq(memcmp(p + BLOCK - sizeof id, zero, sizeof id), 0);
+			ck_assert_int_eq(memcmp(p + BLOCK - sizeof id, _i == 0 ? zero : (void *)&id, sizeof id), 0);
 		if (h->first->at[i] == 0)
 			ck_assert_uint_eq(p[BLOCK - 1], 5);
 	}
@@ -647,6 +661,25 @@ START_TEST(idle_cpu)
 }
 END_TEST
 
+/* The oldest block that is in order says when the segment begins: one of a whole lap ago, or
+   that has no event, does not. */
+START_TEST(oldest)
+{
+	static const struct { uint32_t age; int64_t time, first; } rows[] = {
+		{ RING - 1, START, START }, { RING, START, START + STEP }, { RING - 1, 0, START + STEP },
+	};
+
+	begin(true, 3600 * SECOND, 1 << 20);
+	write_old(4);
+	header(place_of(0))->generation = (uint32_t)(written - rows[_i].age) & TNF_GENERATION_AGES;
+	((struct tnf_kernel_schedule *)(void *)(header(place_of(0)) + 1))->time_base = rows[_i].time;
+	tick();
+	ck_assert_int_eq(h->first->first, rows[_i].first);
+	ck_assert_uint_eq(h->first->n_blocks, 5);
+	end();
+}
+END_TEST
+
 /* When to look again: eight times in a lap, as fast as it went last. */
 START_TEST(due)
 {
@@ -662,6 +695,54 @@ START_TEST(due)
 	write_blocks(4);
 	history_tick(h, &src, time_of(8) + 20 * SECOND + 1, false);
 	ck_assert_int_eq(history_due(h, 5), INT64_MAX);
+	end();
+}
+END_TEST
+
+static void told(void *, const char *);
+
+/* The channel's events are put into as many segments as they need, half a ring in each. */
+START_TEST(channels)
+{
+	char path[] = "/tmp/tnf-ring.XXXXXX";
+	int fd = mkstemp(path);
+
+	begin(false, 3600 * SECOND, 1 << 20);
+	write_old(4);
+	tick();
+	header(DATA + 2)->generation = TNF_GENERATION_TAG;
+	header(DATA + 1)->generation = 9;
+	ck_assert_int_eq(write(fd, ring, sizeof ring), sizeof ring);
+	*names = '\0';
+	ck_assert_int_eq(history_put_channel(h, &src, AT_FDCWD, path, told, NULL), 0);
+	ck_assert_str_eq(names, "");
+	src.channel = (void *)ring;
+	channel_events = RING / 2 + 1;
+	ck_assert_int_eq(history_put_channel(h, &src, AT_FDCWD, path, told, NULL), 0);
+	ck_assert_str_eq(names, "shop-1.channel.tnf.zst shop-1.channel.2.tnf.zst ");
+	ck_assert_int_eq(channel_elsewhere, 1 + 2);
+	unlink(path);
+	ck_assert_int_eq(history_put_channel(h, &src, AT_FDCWD, path, told, NULL), 0);
+	ck_assert_int_eq(channel_elsewhere, 1);
+	/* Definitions are where they were, and events are elsewhere. */
+	struct segment *s;
+	struct channel_place place = { .chunk = NULL };
+	channel_events = RING;
+	ck_assert_ptr_nonnull(s = channel_segment(h, &src, &place, &(struct incident_ring){ .h = h, .fd = -1 }));
+	ck_assert_uint_eq(channel_events, RING / 2);
+	ck_assert_uint_eq(s->n_raw, RING / 2 + 4);
+	for (uint32_t i = 1; i < s->n_raw; i++)
+		ck_assert_uint_gt(s->at[i], s->at[i - 1]);
+	ck_assert_int_eq(segment_block_at(s, 3)[100], RING);
+	segment_free(s);
+	/* One that cannot be written ends it. */
+	*names = '\0';
+	channel_refuses = true;
+	ck_assert_int_eq(history_put_channel(h, &src, AT_FDCWD, path, told, NULL), EIO);
+	ck_assert_str_eq(names, "");
+	ck_assert_int_eq(history_put_channel(NULL, &src, AT_FDCWD, path, told, NULL), 0);
+	src.channel = NULL;
+	close(fd);
 	end();
 }
 END_TEST
@@ -733,7 +814,7 @@ main(void)
 	TCase *t = tcase_create("history");
 
 	tcase_add_loop_test(t, whole, 0, 4);
-	tcase_add_test(t, files);
+	tcase_add_loop_test(t, files, 0, 3);
 	tcase_add_test(t, types);
 	tcase_add_test(t, all_types);
 	tcase_add_loop_test(t, overtaken, 0, 2);
@@ -747,9 +828,11 @@ main(void)
 	tcase_add_loop_test(t, share, 0, 5);
 	tcase_add_test(t, failed);
 	tcase_add_test(t, waits);
-	tcase_add_test(t, kernel);
+	tcase_add_loop_test(t, kernel, 0, 2);
 	tcase_add_test(t, idle_cpu);
+	tcase_add_loop_test(t, oldest, 0, 3);
 	tcase_add_test(t, due);
+	tcase_add_test(t, channels);
 	tcase_add_test(t, put);
 	tcase_add_test(t, paths);
 	tcase_add_test(t, none);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -226,13 +227,53 @@ START_TEST(names_outside)
 }
 END_TEST
 
+static void *
+hit_as(void *name)
+{
+	prctl(PR_SET_NAME, name);
+	TNF_PROBE_0(hit, "", "");
+	return NULL;
+}
+
+/* Does the first hit of a thread of this name take room for that? */
+static bool
+takes_room(const char *name)
+{
+	uint64_t *word, before;
+	pthread_t thread;
+	char *base;
+	bool takes;
+	int fd;
+
+	prctl(PR_SET_NAME, "one");
+	start(128);
+	TNF_PROBE_0(first, "", "");
+	prctl(PR_SET_NAME, "other");
+	prctl(PR_SET_NAME, "one");
+	fd = open(path, O_RDWR);
+	base = mmap(NULL, 131072, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert(base != MAP_FAILED);
+	word = &((struct tnf_ext *)(void *)(base + TNF_EXT_OFFSET))->names;
+	before = *word;
+	pthread_create(&thread, NULL, hit_as, (void *)(uintptr_t)name);
+	pthread_join(thread, NULL);
+	takes = *word != before;
+	munmap(base, 131072);
+	close(fd);
+	return takes;
+}
+
+/* One that is called as its process does not; others do. */
+START_TEST(names_same) { ck_assert(!takes_room("one")); } END_TEST
+START_TEST(names_other) { ck_assert(takes_room("two")); } END_TEST
+
 int
 main(void)
 {
 	const TTest *const tests[] = {
 		file_gone, file_symlink, file_hard_link, file_short, file_fifo,
 		file_foreign, file_refused, truncated, other_sigbus, sent_sigbus,
-		ignored_sigbus, names_outside,
+		ignored_sigbus, names_outside, names_same, names_other,
 	};
 
 	return run_tests("files", tests, sizeof(tests) / sizeof(tests[0]));
