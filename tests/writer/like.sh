@@ -7,6 +7,12 @@ like=$1 tnfdump=$2
 need_golden
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
+# The texts of our own directory are packed.
+texts=$TNF_GOLDEN
+if [ -f "$texts/texts.tar.xz" ]; then
+	mkdir "$tmp/texts" && tar -xJf "$texts/texts.tar.xz" -C "$tmp/texts" || fail "not unpacked"
+	texts=$tmp/texts
+fi
 
 # Lines without elapsed, delta, pid, lwpid and tid.
 events() {
@@ -31,14 +37,14 @@ for what in scalars records fork threads; do
 	"$tnfdump" "$tmp/f" >"$tmp/cooked" || fail "$what: tnfdump"
 	"$tnfdump" -r "$tmp/f" >"$tmp/raw" || fail "$what: tnfdump -r"
 	events "$tmp/cooked" >"$tmp/a"
-	events "$TNF_GOLDEN/$what.lp64.cooked.txt" >"$tmp/b"
+	events "$texts/$what.lp64.cooked.txt" >"$tmp/b"
 	if [ $what = threads ]; then	# in the order of chance
 		sort -o "$tmp/a" "$tmp/a"
 		sort -o "$tmp/b" "$tmp/b"
 	fi
 	diff "$tmp/b" "$tmp/a" || fail "$what: text"
 	records "$tmp/raw" >"$tmp/a"
-	records "$TNF_GOLDEN/$what.lp64.raw.txt" >"$tmp/b"
+	records "$texts/$what.lp64.raw.txt" >"$tmp/b"
 	diff "$tmp/b" "$tmp/a" || fail "$what: records"
 	echo "$what: $(wc -l <"$tmp/a") kinds of records"
 done
