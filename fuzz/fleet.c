@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tnfwatch/fleet-message.h"
+#include "tnffleet/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -129,3 +129,9 @@ config_trigger_find(const struct config *c, const char *name)
 			return (int)i;
 	return -1;
 }
+
+char *
+incident_path(const struct config *c, const char *id)
+{
+	return tnf_xasprintf("%s/incidents/%s", c->directory, id);
+}

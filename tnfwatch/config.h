@@ -93,6 +93,9 @@ struct config *config_read(const char *file, FILE *mistakes);
 struct config *config_read_places(const char *file);
 void config_free(struct config *);
 
+/* The directory of an incident; the caller frees it. */
+char *incident_path(const struct config *, const char *id);
+
 /* Names become parts of file names and are typed in shells. */
 bool config_name_good(const char *name);
 

@@ -13,7 +13,7 @@
 
 #include "tnfwatch/channel.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/fleet-child.h"
+#include "tnfwatch/fleet.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/kernel.h"
 #include "tnfwatch/leftover.h"
@@ -594,7 +594,7 @@ reload_with(struct daemon *d, struct config *c)
 	if (strcmp(c->webhook != NULL ? c->webhook : "",
 	    before->webhook != NULL ? before->webhook : "") != 0)
 		daemon_webhook(d);
-	fleet_child_reload(d, &before->fleet);
+	fleet_reload(d, &before->fleet);
 	trigger_engine_free(old);
 	config_free(before);
 	daemon_unwatch_fd(d, d->taker.fd);

@@ -18,10 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tnfwatch/asker.h"
 #include "tnfwatch/control.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/fleet-child.h"
+#include "tnfwatch/fleet.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/leftover.h"
 #include "tnfwatch/notify.h"
@@ -311,8 +310,7 @@ writer_ended(struct daemon *d, struct writer *w, int status)
 static void
 child_ended(struct daemon *d, pid_t pid, int status)
 {
-	fleet_child_ended(d, pid);
-	asker_ended(d, pid, status);
+	fleet_child_ended(d, pid, status);
 	reports_ended(&d->reports, d->config, pid, status);
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		if (d->writer[i].pid == pid)
@@ -389,8 +387,7 @@ daemon_tick(struct daemon *d)
 	d->fed = until;
 	trigger_tick(d->engine, until);
 	daemon_sources_care(d, now);
-	fleet_child_care(d, now);
-	asker_care(d, now);
+	fleet_care(d, now);
 	/* Its last events have been fed by then. */
 	if (d->window.open && until >= d->window.until && (d->ready || !d->window.resumed))
 		window_end(d);
@@ -617,7 +614,7 @@ daemon_end(struct daemon *d)
 	if (d->start >= 0)
 		close(d->start);
 	d->start = -1;
-	fleet_child_stop(d);
+	agent_stop(d);
 	taker_stop(&d->taker);
 	webhook_close(d->webhook);
 	/* What has happened is not lost for our end. */

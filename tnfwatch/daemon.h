@@ -6,9 +6,9 @@
 
 #include <sys/types.h>
 
-#include "tnfwatch/asker.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/daemon-short.h"
+#include "tnfwatch/fleet.h"
 #include "tnfwatch/report.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/taker.h"
@@ -43,18 +43,13 @@ struct daemon {
 	struct taker taker;
 	struct window window;
 	struct writer writer[WRITERS_MAX];
+	struct agent agent;
 	struct asker asker[ASKERS_MAX];
 	struct reports reports;
 	struct short_rings short_rings;
 	int64_t	 started;	/* monotonic */
 	int64_t	 fed;		/* up to when all has been fed */
 	struct webhook *webhook;	/* NULL: none */
-	pid_t	 agent;		/* answers other machines; 0: none */
-	int64_t	 agent_begun;	/* monotonic */
-	int64_t	 agent_retry;	/* monotonic: not again before that */
-	int64_t	 agent_wait;	/* between two starts of one that ends by itself */
-	int64_t	 agent_end;	/* it was told to end, and is killed then; 0: not told */
-	bool	 agent_told;	/* that it is not built in */
 	int	 epoll, signals, lock, lock_run, control;
 	int	 start;		/* the lock of what programs that start are told; or -1 */
 	uint64_t numbers;	/* that incidents have got so far */

@@ -1,373 +1,285 @@
 /*
- * fleet.c - the connection that agents and askers share.
+ * fleet.c - the processes of tnffleet that the daemon starts.
  */
-#include <sys/utsname.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "tnfwatch/daemon.h"
 #include "tnfwatch/fleet.h"
+#include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"
 
-#define SERVERS_MAX	16
-#define ENDED		"the server ends the connection: does it want a cert in [fleet], or trust another?"
+#define AGAIN		(10 * SECOND)	/* from one start to the next, at first ... */
+#define AGAIN_MAX	(600 * SECOND)	/* ... and of one that ends again and again */
+#define RAN		(60 * SECOND)	/* one that ran for so long can run */
+#define PATIENCE	(1 * SECOND)	/* until one that is to end is killed */
+#define PATIENCE_TICK	(10 * MS)
 
-const char *
-fleet_host(const struct config *c)
+#define ASK_TIME	(600 * SECOND)
+#define WORDS_MAX	32
+#define UNASKED		127	/* the incident did not come to be */
+
+/* In the child: "tnfwatch agent" or "tnfwatch ask ...", which is tnffleet.  An asker waits
+   until a byte comes from the pipe 'incident'; an agent has -1. */
+static _Noreturn void
+child_main(char **argv, int incident, pid_t daemon)
 {
-	static struct utsname u;
+	sigset_t none;
+	char byte;
 
-	if (c->fleet.name != NULL)
-		return c->fleet.name;
-	if (uname(&u) == 0 && fleet_name_is_good(u.nodename))
-		return u.nodename;
-	say("[fleet]: the machine's name cannot be used: give name = NAME");
-	return NULL;
+	/* It ends with the daemon, also if that was killed before this. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != daemon)
+		_exit(UNASKED);
+	/* The daemon alone goes before others. */
+	setpriority(PRIO_PROCESS, 0, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (incident < 0 || read(incident, &byte, 1) == 1)
+		execv("/proc/self/exe", argv);
+	_exit(UNASKED);
 }
 
-unsigned
-fleet_labels(const struct config *c, char label[FLEET_LABELS][FLEET_NAME])
+static char *
+constant(const char *text)
 {
-	char *copy, *rest, *word;
-	unsigned n = 0;
-
-	if (c->fleet.labels == NULL)
-		return 0;
-	rest = copy = tnf_xstrdup(c->fleet.labels);
-	while ((word = strsep(&rest, " \t,")) != NULL && n < FLEET_LABELS)
-		if (*word != '\0' && strlen(word) < FLEET_NAME)
-			strcpy(label[n++], word);
-	free(copy);
-	return n;
-}
-
-/* A dot in the name would begin another part of the subject. */
-static void
-fleet_join(const char *head, const char *host, char *buf, size_t size)
-{
-	size_t n = strlen(head);
-
-	snprintf(buf, size, "%s%s", head, host);
-	for (char *p = buf + (n < size ? n : size - 1); *p != '\0'; p++)
-		if (*p == '.')
-			*p = '_';
-}
-
-static natsStatus
-fleet_servers(natsOptions *o, const char *text)
-{
-	const char *list[SERVERS_MAX];
-	char *copy = tnf_xstrdup(text), *rest = copy, *word;
-	int n = 0;
-
-	while ((word = strsep(&rest, " \t,")) != NULL && n < SERVERS_MAX)
-		if (*word != '\0')
-			list[n++] = word;
-	natsStatus s = natsOptions_SetServers(o, list, n);
-	free(copy);
-	return s;
-}
-
-/* Connections come and go without an end of the agent: it is said, once for each reason. */
-static void
-fleet_told(natsConnection *nc, const char *what)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static char last[FLEET_TEXT];
-	static const char *last_what;
-	static time_t at;
-	time_t clock = time(NULL);
-	char now[FLEET_TEXT];
-	const char *text = NULL;
-
-	natsConnection_GetLastError(nc, &text);
-	snprintf(now, sizeof now, "%s%s%s", what, text != NULL && *text != '\0' ? ": " : "",
-	    text != NULL ? text : "");
-	pthread_mutex_lock(&lock);
-	/* Who asks can have the server say something new each time. */
-	if (strcmp(now, last) != 0 && (what != last_what || clock < at || clock - at >= 60)) {
-		say("[fleet]: %s", now);
-		strcpy(last, now);
-		last_what = what;
-		at = clock;
-	}
-	pthread_mutex_unlock(&lock);
+	return (char *)(uintptr_t)text;
 }
 
 static void
-fleet_lost(natsConnection *nc, void *arg)
+agent_start(struct daemon *d, int64_t now)
 {
-	fleet_told(nc, "the connection is lost, tried again");
-}
+	char *argv[] = { constant("tnfwatch"), constant("-c"), d->config->file, constant("agent"), NULL };
+	pid_t daemon = getpid();
 
-static void
-fleet_again(natsConnection *nc, void *arg)
-{
-	say("[fleet]: connected again");
-}
-
-/* What the server does not let an agent do comes at some time after it was tried. */
-static void
-fleet_wrong(natsConnection *nc, natsSubscription *sub, natsStatus s, void *arg)
-{
-	if (s == NATS_NOT_PERMITTED)
-		fleet_told(nc, "the server's permissions are too narrow");
-}
-
-/* Whoever asks looks himself. */
-static void
-fleet_wrong_asker(natsConnection *nc, natsSubscription *sub, natsStatus s, void *arg)
-{
-}
-
-/* TLS and who we are; *thing is what it failed at. */
-static natsStatus
-fleet_options_tls(const struct config_fleet *f, natsOptions *o, const char **thing)
-{
-	natsStatus s = NATS_OK;
-
-	*thing = "credentials";
-	if (f->credentials != NULL)
-		s = natsOptions_SetUserCredentialsFromFiles(o, f->credentials, NULL);
-	if (s == NATS_OK && (f->ca != NULL || f->cert != NULL)) {
-		*thing = "ca";
-		s = natsOptions_SetSecure(o, true);
-		if (s == NATS_OK && f->ca != NULL)
-			s = natsOptions_LoadCATrustedCertificates(o, f->ca);
-	}
-	if (s == NATS_OK && f->cert != NULL) {
-		*thing = "cert, key";
-		s = natsOptions_LoadCertificatesChain(o, f->cert, f->key);
-	}
-	return s;
-}
-
-/* What an agent asks the registry is answered to a subject of its own, below _AGENT: below
-   _INBOX is what all others answer, and it need not be allowed to hear that. */
-static natsStatus
-fleet_options_agent(natsOptions *o, const char *agent)
-{
-	char inbox[FLEET_TEXT];
-
-	fleet_join("_AGENT.", agent, inbox, sizeof inbox);
-	natsStatus s = natsOptions_SetCustomInboxPrefix(o, inbox);
-	if (s == NATS_OK)
-		s = natsOptions_SetDisconnectedCB(o, fleet_lost, NULL);
-	if (s == NATS_OK)
-		s = natsOptions_SetReconnectedCB(o, fleet_again, NULL);
-	return s;
-}
-
-static natsStatus
-fleet_options(const struct config *c, natsOptions *o, const char *agent, const char **thing)
-{
-	natsStatus s = fleet_options_tls(&c->fleet, o, thing);
-
-	if (s != NATS_OK)
-		return s;
-	*thing = "servers";
-	s = fleet_servers(o, c->fleet.servers);
-	if (s == NATS_OK)
-		s = natsOptions_SetName(o, agent != NULL ? agent : "tnfwatch ask");
-	if (s == NATS_OK)
-		s = natsOptions_SetMaxReconnect(o, -1);
-	/* A thousand agents shall not come back to a server within the same second. */
-	if (s == NATS_OK)
-		s = natsOptions_SetReconnectWait(o, agent != NULL ? 1000 : 500);
-	if (s == NATS_OK)
-		s = natsOptions_SetReconnectJitter(o, agent != NULL ? 4000 : 500, agent != NULL ? 4000 : 1000);
-	if (s == NATS_OK)
-		s = natsOptions_SetTimeout(o, agent != NULL ? 10000 : 5000);
-	/* A message goes when it is published; else another thread would wait for more of them. */
-	if (s == NATS_OK)
-		s = natsOptions_SetSendAsap(o, true);
-	if (s == NATS_OK)
-		s = natsOptions_SetPingInterval(o, 5000);
-	if (s == NATS_OK)
-		s = natsOptions_SetErrorHandler(o, agent != NULL ? fleet_wrong : fleet_wrong_asker, NULL);
-	if (s == NATS_OK && agent != NULL)
-		s = fleet_options_agent(o, agent);
-	return s;
-}
-
-static const struct {
-	natsStatus status;
-	const char *remedy;
-} remedies[] = {
-	{ NATS_NO_SERVER, "does nats-server run there?" },
-	{ NATS_SSL_ERROR, "ca, cert and key in [fleet] say who is trusted, and who we are" },
-	{ NATS_SECURE_CONNECTION_WANTED, "the server has no TLS, and [fleet] wants it" },
-	{ NATS_SECURE_CONNECTION_REQUIRED, "the server has TLS: give ca in [fleet]" },
-	/* Which of these is seen depends on what comes first. */
-	{ NATS_PROTOCOL_ERROR, ENDED },
-	{ NATS_IO_ERROR, ENDED },
-	{ NATS_CONNECTION_CLOSED, ENDED },
-	{ NATS_CONNECTION_AUTH_FAILED, "the server does not let us in: credentials, or cert and "
-	    "key, in [fleet]" },
-};
-
-static const char *
-fleet_remedy(natsStatus s)
-{
-	for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
-		if (remedies[i].status == s)
-			return remedies[i].remedy;
-	return "all addresses were tried";
-}
-
-/* An address may have a password in it, which is nobody's business. */
-static void
-fleet_write_servers(FILE *f, const char *servers)
-{
-	while (*servers != '\0') {
-		const char *end = servers + strcspn(servers, " \t,");
-		const char *at = memrchr(servers, '@', (size_t)(end - servers));
-		if (at != NULL && strstr(servers, "://") != NULL && strstr(servers, "://") < at)
-			fprintf(f, "%.*s", (int)(strstr(servers, "://") + 3 - servers), servers);
-		servers = at != NULL ? at + 1 : servers;
-		fprintf(f, "%.*s", (int)(end - servers), servers);
-		servers = end + strspn(end, " \t,");
-		if (*servers != '\0')
-			putc(' ', f);
+	d->agent.begun = now;
+	if ((d->agent.pid = fork()) == 0)
+		child_main(argv, -1, daemon);
+	if (d->agent.pid < 0) {
+		d->agent.pid = 0;
+		d->agent.retry = now + AGAIN;
 	}
 }
 
-/* The library begins with the line of its source. */
-static const char *
-fleet_detail(const char *text)
+/* Tells the agent to end, or kills one that was told and has not; the daemon does not wait
+   here, since it has rings to read. */
+static void
+agent_end(struct agent *a, int64_t now)
 {
-	const char *end = text != NULL && *text == '(' ? strstr(text, "): ") : NULL;
-
-	return end != NULL ? end + 3 : text;
+	if (a->end == 0) {
+		a->end = now + PATIENCE;
+		kill(a->pid, SIGTERM);
+	} else if (now >= a->end)
+		kill(a->pid, SIGKILL);
 }
 
-/* "[fleet] ca = /etc/x.pem: what the library says: remedy" */
 static void
-fleet_explain(const struct config_fleet *f, natsStatus s, const char *thing, char *why, size_t size)
+agent_ended(struct agent *a)
 {
-	FILE *out = fmemopen(why, size, "w");
-	natsStatus last = NATS_OK;
-	const char *text = fleet_detail(nats_GetLastError(&last));
+	int64_t now = now_mono();
 
-	if (out == NULL)
+	a->pid = 0;
+	if (a->end != 0) {
+		a->end = a->retry = a->wait = 0;
 		return;
-	fprintf(out, "[fleet] %s = ", thing);
-	if (strcmp(thing, "servers") == 0)
-		fleet_write_servers(out, f->servers);
-	else if (strcmp(thing, "cert, key") == 0)
-		fprintf(out, "%s, %s", f->cert, f->key);
-	else
-		fputs(strcmp(thing, "ca") != 0 ? f->credentials : f->ca != NULL ? f->ca : f->cert, out);
-	fprintf(out, ": %s", natsStatus_GetText(s));
-	if (last == s && text != NULL && *text != '\0' && strcmp(text, natsStatus_GetText(s)) != 0)
-		fprintf(out, ": %s", text);
-	if (strcmp(thing, "servers") == 0)
-		fprintf(out, ": %s", fleet_remedy(s));
-	fclose(out);
+	}
+	if (a->wait == 0 || now - a->begun >= RAN)
+		a->wait = AGAIN;
+	else if ((a->wait *= 2) > AGAIN_MAX)
+		a->wait = AGAIN_MAX;
+	a->retry = a->begun + a->wait;
+	say("fleet: the agent has ended: it is started again, at most every %d s", (int)(a->wait / SECOND));
 }
 
-natsConnection *
-fleet_connect(const struct config *c, const char *agent, char why[FLEET_TEXT])
+static bool
+is_same(const char *a, const char *b)
 {
-	natsConnection *nc = NULL;
-	natsOptions *o = NULL;
-	const char *thing = "servers", *file = c->fleet.credentials;
-	natsStatus s;
-
-	/* The library would look only when the server wants them. */
-	if (file != NULL && access(file, R_OK) != 0) {
-		snprintf(why, FLEET_TEXT, "[fleet] credentials = %s: %s", file, strerror(errno));
-		return NULL;
-	}
-	if ((s = natsOptions_Create(&o)) == NATS_OK)
-		s = fleet_options(c, o, agent, &thing);
-	if (s == NATS_OK)
-		s = natsConnection_Connect(&nc, o);
-	if (s != NATS_OK)
-		fleet_explain(&c->fleet, s, thing, why, FLEET_TEXT);
-	natsOptions_Destroy(o);
-	return nc;
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-bool
-fleet_refused(natsConnection *nc, char why[FLEET_TEXT])
+void
+fleet_reload(struct daemon *d, const struct config_fleet *before)
 {
-	const char *text = NULL;
+	const struct config_fleet *f = &d->config->fleet;
 
-	if (natsConnection_GetLastError(nc, &text) != NATS_NOT_PERMITTED)
-		return false;
-	snprintf(why, FLEET_TEXT, "%s", text != NULL ? text : "not permitted");
-	return true;
+	if (is_same(f->servers, before->servers) && is_same(f->name, before->name) &&
+	    is_same(f->labels, before->labels) && is_same(f->prefix, before->prefix) &&
+	    is_same(f->credentials, before->credentials) && is_same(f->ca, before->ca) &&
+	    is_same(f->cert, before->cert) && is_same(f->key, before->key) &&
+	    is_same(f->recorded, before->recorded) && f->rate == before->rate &&
+	    f->limit_n == before->limit_n && f->limit_ns == before->limit_ns)
+		return;
+	/* One that could not run may be able to now. */
+	d->agent.retry = d->agent.wait = 0;
+	if (d->agent.pid > 0 && d->agent.end == 0)
+		agent_end(&d->agent, now_mono());
 }
 
-kvStore *
-fleet_registry(const struct config *c, natsConnection *nc, jsCtx **js, const char **why)
+void
+agent_stop(struct daemon *d)
 {
-	kvConfig cfg;
-	kvStore *kv = NULL;
-	char bucket[FLEET_NAME], refused[FLEET_TEXT];
-	natsStatus s;
+	const struct timespec tick = { .tv_nsec = PATIENCE_TICK };
+	int64_t until = now_mono() + PATIENCE;
+	pid_t pid;
 
-	snprintf(bucket, sizeof bucket, "%s-hosts", c->fleet.prefix);
-	for (char *p = bucket; *p != '\0'; p++)
-		if (*p == '.')
-			*p = '_';
-	if (*js == NULL && (s = natsConnection_JetStream(js, nc, NULL)) != NATS_OK) {
-		*why = natsStatus_GetText(s);
-		return NULL;
+	if (d->agent.pid <= 0)
+		return;
+	kill(d->agent.pid, SIGTERM);
+	while (((pid = waitpid(d->agent.pid, NULL, WNOHANG)) == 0 || (pid < 0 && errno == EINTR)) &&
+	    now_mono() < until)
+		nanosleep(&tick, NULL);
+	if (pid == 0) {
+		kill(d->agent.pid, SIGKILL);
+		while (waitpid(d->agent.pid, NULL, 0) < 0 && errno == EINTR)
+			;
 	}
-	if ((s = js_KeyValue(&kv, *js, bucket)) == NATS_OK)
-		return kv;
-	/* Who may not look may not make it. */
-	if (fleet_refused(nc, refused)) {
-		*why = "not permitted";
-		return NULL;
+	d->agent.pid = 0;
+}
+
+/* Starts an asker with the options in 'text': "label role=db" is --label role=db. */
+static void
+asker_fork(struct daemon *d, struct asker *a, const char *text, const int incident[2])
+{
+	char *argv[6 + WORDS_MAX + 1] = { constant("tnfwatch"), constant("-c"), d->config->file,
+	    constant("ask"), constant("-o"), a->to };
+	char *copy = tnf_xstrdup(text), *rest = copy, *word;
+	pid_t daemon = getpid();
+	size_t n = 6;
+	bool option = true;
+
+	while (n < 6 + WORDS_MAX && (word = strsep(&rest, " \t")) != NULL) {
+		if (*word == '\0')
+			continue;
+		argv[n++] = option ? tnf_xasprintf("--%s", word) : tnf_xstrdup(word);
+		option = !option;
 	}
-	kvConfig_Init(&cfg);
-	cfg.Bucket = bucket;
-	cfg.Description = "hosts of tnfwatch";
-	cfg.History = 1;
-	cfg.TTL = FLEET_FORGET;
-	cfg.MaxValueSize = 8192;
-	if ((s = js_CreateKeyValue(&kv, *js, &cfg)) == NATS_OK)
-		return kv;
-	*why = natsStatus_GetText(s);
+	if ((a->pid = fork()) == 0) {
+		close(incident[1]);
+		child_main(argv, incident[0], daemon);
+	}
+	int e = errno;
+	while (n > 6)
+		free(argv[--n]);
+	free(copy);
+	errno = e;
+}
+
+static struct asker *
+asker_free(struct daemon *d)
+{
+	for (size_t i = 0; i < ASKERS_MAX; i++)
+		if (d->asker[i].pid == 0)
+			return &d->asker[i];
 	return NULL;
 }
 
-void
-fleet_subject(const struct config *c, const char *what, const char *host, char *buf, size_t size)
+static void
+asker_clear(struct asker *a)
 {
-	char head[FLEET_TEXT];
+	free(a->text);
+	free(a->to);
+	*a = (struct asker){ .pid = 0 };
+}
 
-	snprintf(head, sizeof head, "%s.%s%s", c->fleet.prefix, what, host != NULL ? "." : "");
-	fleet_join(head, host != NULL ? host : "", buf, size);
+/* The text of "ask =" of the trigger that opened the window; NULL: nobody is asked. */
+static const char *
+asker_text(const struct daemon *d)
+{
+	const struct firing *f = window_trigger(&d->window);
+	int i = f != NULL ? config_trigger_find(d->config, f->trigger) : -1;
+
+	return i >= 0 ? d->config->trigger[i].ask : NULL;
+}
+
+/* An asker is started together with the child that writes the incident, and waits at a pipe
+   until the incident is complete: then the incident has its directory, and the history of
+   other machines is not yet overwritten. */
+int
+asker_start(struct daemon *d)
+{
+	const char *text = asker_text(d);
+	struct asker *a = asker_free(d);
+	int incident[2];
+
+	if (text == NULL)
+		return -1;
+	if (a == NULL || pipe2(incident, O_CLOEXEC) != 0) {
+		say("%s: ask = %s: not asked: %s", d->window.id, text,
+		    a == NULL ? "too many questions are under way" : strerror(errno));
+		return -1;
+	}
+	char *path = incident_path(d->config, d->window.id);
+	a->to = tnf_xasprintf("%s/hosts", path);
+	a->text = tnf_xstrdup(text);
+	a->until = now_mono() + ASK_TIME;
+	asker_fork(d, a, text, incident);
+	free(path);
+	close(incident[0]);
+	if (a->pid > 0)
+		return incident[1];
+	say("%s: ask = %s: not asked: %s", d->window.id, text, strerror(errno));
+	asker_clear(a);
+	close(incident[1]);
+	return -1;
 }
 
 void
-fleet_answer(const char *reply, const char *host, char *buf, size_t size)
+asker_go(int incident)
 {
-	char head[FLEET_TEXT];
-
-	snprintf(head, sizeof head, "%s.", reply);
-	fleet_join(head, host, buf, size);
+	if (incident >= 0 && write(incident, "", 1) != 1)
+		say("ask: %s", strerror(errno));
 }
 
-bool
-fleet_publish(natsConnection *nc, const char *subject, const char *reply,
-    const struct fleet_message *m)
+static void
+asker_ended(struct asker *a, int status)
 {
-	size_t size;
-	void *bytes = fleet_encode(m, &size);
-	natsStatus s;
+	if (status != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == UNASKED))
+		say("ask = %s: not all of them answered: tnfwatch ask -o %s", a->text, a->to);
+	asker_clear(a);
+}
 
-	if (bytes == NULL)
-		return false;
-	s = reply != NULL ? natsConnection_PublishRequest(nc, subject, reply, bytes, (int)size) :
-	    natsConnection_Publish(nc, subject, bytes, (int)size);
-	free(bytes);
-	return s == NATS_OK;
+void
+asker_stop(struct daemon *d)
+{
+	int status;
+
+	for (size_t i = 0; i < ASKERS_MAX; i++)
+		if (d->asker[i].pid > 0) {
+			kill(d->asker[i].pid, SIGKILL);
+			while (waitpid(d->asker[i].pid, &status, 0) < 0 && errno == EINTR)
+				;
+			asker_ended(&d->asker[i], status);
+		}
+}
+
+void
+fleet_care(struct daemon *d, int64_t now)
+{
+	bool has_fleet = d->config->fleet.servers != NULL;
+
+	if (d->agent.pid == 0 && has_fleet && now >= d->agent.retry)
+		agent_start(d, now);
+	else if (d->agent.pid > 0 && (d->agent.end != 0 || !has_fleet))
+		agent_end(&d->agent, now);
+	for (size_t i = 0; i < ASKERS_MAX; i++)
+		if (d->asker[i].pid > 0 && now >= d->asker[i].until)
+			kill(d->asker[i].pid, SIGKILL);
+}
+
+void
+fleet_child_ended(struct daemon *d, pid_t pid, int status)
+{
+	if (d->agent.pid == pid)
+		agent_ended(&d->agent);
+	for (size_t i = 0; i < ASKERS_MAX; i++)
+		if (d->asker[i].pid == pid)
+			asker_ended(&d->asker[i], status);
 }

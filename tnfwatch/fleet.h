@@ -1,38 +1,49 @@
 /*
- * fleet.h - many machines: the connection that agents and askers share.
+ * fleet.h - the processes of tnffleet that the daemon starts: one that answers other
+ * machines ([fleet]), and those that ask others for an incident ("ask =").
+ *
+ * The library for the wire has threads, and what comes over the wire may be hostile: in
+ * processes of their own, neither concerns the process that holds the rings.
  */
 #ifndef TNFWATCH_FLEET_H
 #define TNFWATCH_FLEET_H
 
-#include <nats/nats.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-#include "tnfwatch/config.h"
-#include "tnfwatch/fleet-message.h"
+struct config_fleet;
+struct daemon;
 
-#define FLEET_LEASE	(INT64_C(30) * 1000000000)
-#define FLEET_FORGET	(INT64_C(7) * 86400 * 1000000000)	/* a host that has gone for good */
+struct agent {
+	pid_t	 pid;		/* 0: none */
+	int64_t	 begun;		/* monotonic */
+	int64_t	 retry;		/* monotonic: not again before that */
+	int64_t	 wait;		/* between two starts of one that ends by itself */
+	int64_t	 end;		/* it was told to end, and is killed then; 0: not told */
+};
 
-/* The name of this machine in the fleet; NULL: it has none that can be used, said. */
-const char *fleet_host(const struct config *);
-/* The machine's labels, as "NAME=VALUE"; how many. */
-unsigned fleet_labels(const struct config *, char label[FLEET_LABELS][FLEET_NAME]);
-/* Of options as the configuration has them; 'agent' is the name of the host for which is
-   answered, and whose connection comes again by itself, NULL for who asks.  NULL: 'why' says
-   what does not work, and what may help. */
-natsConnection *fleet_connect(const struct config *, const char *agent, char why[FLEET_TEXT]);
-/* Has the server said that something was not permitted?  It does so before it answers
-   natsConnection_Flush(); 'why' is what it said. */
-bool fleet_refused(natsConnection *, char why[FLEET_TEXT]);
-/* The registry, made if it is not there; NULL: *why is constant text. */
-kvStore *fleet_registry(const struct config *, natsConnection *, jsCtx **, const char **why);
-/* "tnf.ask", "tnf.host.web1" */
-void fleet_subject(const struct config *, const char *what, const char *host, char *buf,
-    size_t size);
-/* The subject of that host's answer: it is part of it, so that the permissions of a
-   server can say who answers for whom.  "_INBOX.x.1" becomes "_INBOX.x.1.web1" */
-void fleet_answer(const char *reply, const char *host, char *buf, size_t size);
-/* false: told, or not to be had now. */
-bool fleet_publish(natsConnection *, const char *subject, const char *reply,
-    const struct fleet_message *);
+struct asker {
+	pid_t	 pid;		/* 0: none */
+	int64_t	 until;		/* monotonic: it is killed then */
+	char	*text;		/* as in the configuration */
+	char	*to;		/* the directory */
+};
+#define ASKERS_MAX	4
+
+/* Starts the agent where the configuration has [fleet], and again when it has ended; kills
+   askers that take too long. */
+void fleet_care(struct daemon *, int64_t now);
+void fleet_child_ended(struct daemon *, pid_t, int status);	/* any child */
+/* The configuration has been read again: one that has another [fleet] gets a new agent. */
+void fleet_reload(struct daemon *, const struct config_fleet *before);
+/* The agent has ended when this returns, which takes at most about a second. */
+void agent_stop(struct daemon *);
+
+/* Starts an asker for d->window if its trigger asks others.  It begins when asker_go() is
+   called with the descriptor that is returned, and ends if that is closed before; -1:
+   nobody asks. */
+int asker_start(struct daemon *);
+void asker_go(int);
+void asker_stop(struct daemon *);	/* all of them */
 
 #endif /* TNFWATCH_FLEET_H */

@@ -23,12 +23,6 @@ incidents_path(const struct config *c)
 	return tnf_xasprintf("%s/incidents", c->directory);
 }
 
-char *
-incident_path(const struct config *c, const char *id)
-{
-	return tnf_xasprintf("%s/incidents/%s", c->directory, id);
-}
-
 static int
 incidents_open(const struct config *c)
 {

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tnfwatch/asker.h"
+#include "tnfwatch/fleet.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/incident-json.h"

@@ -19,7 +19,7 @@ struct daemon;
 char *incident_name(const struct config *, const char *trigger, int64_t wall,
     bool (*taken)(const void *arg, const char *id), const void *arg);
 
-/* Starts the child that writes d->window, and tells 'written' (asker.h) when it has
+/* Starts the child that writes d->window, and tells 'written' (fleet.h) when it has
    its name; 0 or an errno. */
 int incident_start(struct daemon *, int written, pid_t *ret);
 
@@ -33,7 +33,6 @@ size_t incident_list(const struct config *, char ***ret);
 /* The one that is meant: its name, or the only one that begins so; NULL: none or
    several, which is said. */
 char *incident_find(const struct config *, const char *text);
-char *incident_path(const struct config *, const char *id);
 bool incident_pinned(const struct config *, const char *id);
 /* All of it or nothing is gone, whenever it is interrupted; 0 or an errno. */
 int incident_remove(const struct config *, const char *id);

@@ -41,7 +41,7 @@ say(const char *fmt, ...)
 	FILE *f = open_memstream(&line, &size), *to = f != NULL ? f : stderr;
 	va_list ap;
 
-	fputs("tnfwatch: ", to);
+	fprintf(to, "%s: ", program_invocation_short_name);
 	va_start(ap, fmt);
 	tnf_printable_vprintf(to, fmt, ap);
 	va_end(ap);

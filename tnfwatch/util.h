@@ -16,7 +16,8 @@ int64_t now_mono(void);		/* ns, CLOCK_MONOTONIC */
 int64_t now_boot(void);		/* ns, CLOCK_BOOTTIME */
 int64_t now_wall(void);		/* ns since 1970 */
 
-/* "tnfwatch: text" and a newline on stderr, which is the journal's in a unit. */
+/* "tnfwatch: text" and a newline on stderr, which is the journal's in a unit; the name
+   is the one that the program was called by: tnffleet may be called as tnfwatch. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Makes a directory of mode 0700 and those above it (0755); 0 or an errno. */

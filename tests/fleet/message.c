@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "tests/check-run.h"
-#include "tnfwatch/fleet-message.h"
+#include "tnffleet/message.h"
 
 #define NOW	INT64_C(1700000000000000000)
 

@@ -19,6 +19,7 @@ prex: common format libtnf
 tnfxtract: common format libtnf kernel-probes
 tnfdump: common format libtnf analysis kernel-probes
 tnfwatch: common format libtnf analysis kernel-probes tnfxtract
+tnffleet: common analysis tnfwatch
 python: common format analysis
 T
 # Made while building; no room has them.
@@ -57,6 +58,10 @@ done <"$TMP/once"
 # A shared name begins with the prefix of its own room (HACKING.md), not of the one above.
 grep -rnE --include='*.[ch]' '\<tnfctl_[a-z]' kernel-probes >"$TMP/above" &&
 	bad "kernel-probes has a prefix of its own, kp_: $(cat "$TMP/above")"
+
+# Of tnfwatch, tnffleet sees the configuration and the socket.
+grep -rnE --include='*.[ch]' '"tnfwatch/' tnffleet | grep -vE '"tnfwatch/(config|client|util)\.h"' >"$TMP/far" &&
+	bad "tnffleet sees more of tnfwatch than its configuration and socket: $(cat "$TMP/far")"
 
 # Libraries return errors; programs print them.
 for room in common format analysis; do

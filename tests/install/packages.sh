@@ -97,13 +97,13 @@ stage_contents() {
 	double=$(awk '{ print $2 }' "$dir/contents" | sort | uniq -d)
 	[ -z "$double" ] || bad "in two packages: $double"
 	echo "$n paths looked for in $(wc -l <"$dir/contents") files"
-	rm -rf "$dir/control" && dpkg-deb -e "$dir/first"/tnf-tools_*.deb "$dir/control" || exit 1
+	rm -rf "$dir/control" && dpkg-deb -e "$dir/first"/tnf-watch_*.deb "$dir/control" || exit 1
 	# A tnfwatch that runs is stopped by a removal, and systemd told.
 	grep -q 'deb-systemd-invoke stop .*tnfwatch.service' "$dir/control/prerm" ||
-		bad "tnf-tools: prerm does not stop tnfwatch"
-	grep -q 'daemon-reload' "$dir/control/postrm" || bad "tnf-tools: postrm: no daemon-reload"
+		bad "tnf-watch: prerm does not stop tnfwatch"
+	grep -q 'daemon-reload' "$dir/control/postrm" || bad "tnf-watch: postrm: no daemon-reload"
 	! grep -q 'deb-systemd-helper enable' "$dir/control/postinst" ||
-		grep -q 'was-enabled' "$dir/control/postinst" || bad "tnf-tools: postinst enables tnfwatch"
+		grep -q 'was-enabled' "$dir/control/postinst" || bad "tnf-watch: postinst enables tnfwatch"
 }
 
 stage_again() {
@@ -219,7 +219,7 @@ stage_root() {
 		[ $status -eq 0 ] || { [ $status -eq 77 ] && echo "skipped"; } || bad "debian/tests/$t: status $status"
 	done
 	echo "== dpkg --verify, apt-get purge"
-	verified=$(in_root sh -c 'dpkg --verify tnf-tools libtnf1 libtnfctl1 libtnfprobe1 libtnf-dev python3-tnf')
+	verified=$(in_root sh -c 'dpkg --verify tnf-tools tnf-watch tnf-fleet libtnf1 libtnfctl1 libtnfprobe1 libtnf-dev python3-tnf')
 	[ -z "$verified" ] || bad "dpkg --verify: $verified"
 	# As if tnfwatch had been used.
 	mkdir -p "$root/var/lib/tnf/incidents" "$root/run/tnf/rings" || exit 1

@@ -132,4 +132,10 @@ echo '[watch]' >"$TMP/empty.conf"
 rm -r "$TMP/watch.d"
 "$W" check -c "$TMP/empty.conf" 2>"$TMP/err" && fail "nothing to watch is accepted"
 grep -q 'nothing to watch' "$TMP/err" || fail "said: $(cat "$TMP/err")"
+# Without tnffleet many machines cannot be asked, and tnfwatch says what is missing.
+mkdir "$TMP/lonely" && cp "$W" "$TMP/lonely" || fail "no copy"
+PATH=$TMP/lonely LD_LIBRARY_PATH=$TNF_BUILD/libtnf:$TNF_BUILD/libtnfctl:$TNF_BUILD/libtnfprobe \
+	"$TMP/lonely/tnfwatch" ask -o "$TMP/all" >"$TMP/out" 2>"$TMP/err"
+[ $? -eq 1 ] && grep -q '^tnfwatch: tnffleet: .*: install tnf-fleet' "$TMP/err" ||
+	fail "without tnffleet: $(cat "$TMP/err")"
 exit 0

@@ -1,5 +1,6 @@
 /*
- * cmd-kept.c - commands about incidents that are kept: list, show, pin, rm.
+ * commands.c - the commands that need no running tnfwatch: check, list, show, pin, rm, and
+ * ask and agent, which are tnffleet's.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/printable.h"
+#include "common/program.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"
@@ -162,6 +164,56 @@ rm_run(const struct watch_options *o, int argc, char **argv)
 	return with_incident(o, argv[0], rm_one);
 }
 
+static int
+check_run(const struct watch_options *o, int argc, char **argv)
+{
+	struct config *c = config_read(o->config, stderr);
+
+	if (c == NULL)
+		return 1;
+	tnf_printable_printf(stdout, "%s: right: %zu [process], %zu [file], %zu [trigger]%s\n",
+	    o->config, c->n_processes, c->n_files, c->n_triggers, c->kernel ? ", [kernel]" : "");
+	config_free(c);
+	return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* Becomes tnffleet, which prints its messages under our name. */
+static int
+fleet_run(const struct watch_options *o, const char *command, int argc, char **argv)
+{
+	char *path = tnf_program_path("tnffleet"), **list = tnf_xcalloc((size_t)argc + 5, sizeof *list);
+
+	list[0] = program_invocation_name;
+	list[1] = (char *)(uintptr_t)"-c";
+	list[2] = (char *)(uintptr_t)o->config;
+	list[3] = (char *)(uintptr_t)command;
+	memcpy(list + 4, argv, (size_t)argc * sizeof *list);
+	execvp(path, list);
+	say("%s: %s: install tnf-fleet", path, strerror(errno));
+	free(list);
+	free(path);
+	return 1;
+}
+
+static int
+ask_run(const struct watch_options *o, int argc, char **argv)
+{
+	return fleet_run(o, "ask", argc, argv);
+}
+
+static int
+agent_run(const struct watch_options *o, int argc, char **argv)
+{
+	return fleet_run(o, "agent", argc, argv);
+}
+
+const struct watch_command command_check = {
+	.name = "check",
+	.usage = "",
+	.help = "tell every mistake of the configuration",
+	.run = check_run
+};
+
 const struct watch_command command_list = {
 	.name = "list", .usage = "", .run = list_run,
 	.help = "what was kept, and why"
@@ -177,4 +229,14 @@ const struct watch_command command_pin = {
 const struct watch_command command_rm = {
 	.name = "rm", .usage = "ID", .min = 1, .max = 1, .run = rm_run,
 	.help = "remove it"
+};
+
+const struct watch_command command_ask = {
+	.name = "ask", .usage = "[OPTION ...] -o DIRECTORY", .max = 64, .run = ask_run,
+	.help = "the history of many machines, tnfwatch(1)"
+};
+
+const struct watch_command command_agent = {
+	.name = "agent", .usage = "", .run = agent_run,
+	.help = "answers other machines; started where there is [fleet]"
 };

@@ -1,5 +1,5 @@
 /*
- * fleet-agent.c - tnfwatch agent: keeps what others ask for, and gives it to them.
+ * agent.c - tnfwatch agent: keeps what others ask for, and gives it to them.
  *
  * It is a process of its own, which tnfwatch starts where there is a section [fleet];
  * what happens on the wire concerns neither rings nor triggers.  Two threads of the
@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,11 +23,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "tnfwatch/control.h"
-#include "tnfwatch/fleet-agent.h"
-#include "tnfwatch/incident.h"
+#include "tnffleet/agent.h"
+#include "tnfwatch/client.h"
 #include "tnfwatch/util.h"
-#include "tnfwatch/watch.h"
 
 #define INBOX		"_INBOX."	/* of whoever asks, as NATS' libraries call them */
 #define PENDING_MAX	256		/* messages that wait; more are dropped */
@@ -68,7 +67,7 @@ agent_pin(const struct agent *a, const struct fleet_message *ask, char incident[
 	}
 	if ((f = open_memstream(&text, &size)) == NULL)
 		return;
-	if (control_ask(a->c, f, (const char *const[]){ "pin", ask->question, NULL }) == 0 &&
+	if (client_ask(a->c, f, (const char *const[]){ "pin", ask->question, NULL }) == 0 &&
 	    fflush(f) == 0 && text != NULL) {
 		text[strcspn(text, "\n")] = '\0';
 		if (fleet_name_is_good(text))
@@ -358,10 +357,10 @@ agent_loop(struct agent *a)
 /* The same process for whoever started it: nothing of ours may be freed while threads of
    the library run, so that this one cannot connect a second time. */
 static void
-agent_again(const struct watch_options *o)
+agent_again(const char *file)
 {
-	char *const argv[] = { (char *)(uintptr_t)"tnfwatch", (char *)(uintptr_t)"-c",
-		(char *)(uintptr_t)o->config, (char *)(uintptr_t)"agent", NULL };
+	char *const argv[] = { program_invocation_name, (char *)(uintptr_t)"-c",
+		(char *)(uintptr_t)file, (char *)(uintptr_t)"agent", NULL };
 
 	say("[fleet]: the server has ended the connection: begun anew");
 	sleep(AGAIN);
@@ -378,10 +377,10 @@ agent_end(int sig)
 	_exit(0);
 }
 
-static int
-agent_command(const struct watch_options *o, int argc, char **argv)
+int
+agent_run(const char *file)
 {
-	struct config *c = config_read(o->config, stderr);
+	struct config *c = config_read(file, stderr);
 	struct agent a = { .c = c };
 	natsSubscription *subs[2] = { NULL, NULL };
 	const struct sigaction end = { .sa_handler = agent_end };
@@ -407,14 +406,9 @@ agent_command(const struct watch_options *o, int argc, char **argv)
 	}
 	if (a.nc != NULL && agent_subscribe(&a, subs)) {
 		agent_loop(&a);
-		agent_again(o);
+		agent_again(file);
 	}
 	/* Threads of the library may still be in what we have: nothing is freed. */
 	fflush(NULL);
 	_exit(1);
 }
-
-const struct watch_command command_agent = {
-	.name = "agent", .usage = "", .run = agent_command,
-	.help = "answers other machines; started where there is [fleet]"
-};

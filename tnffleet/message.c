@@ -1,5 +1,5 @@
 /*
- * fleet-message.c - what agents and askers send each other, as bytes.
+ * message.c - what agents and askers send each other, as bytes.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tnfwatch/fleet-message.h"
+#include "tnffleet/message.h"
 
 enum word_type { W_NAME, W_TEXT, W_NUMBER, W_LABEL, W_FILE };
 

@@ -1,13 +1,13 @@
 /*
- * fleet-message.h - what agents and askers send each other.
+ * message.h - what agents and askers send each other.
  *
  * A message is lines of a word and its value, an empty line, and bytes of any kind
  * behind it.  Nothing in it is trusted: names are names of files without a path, text
  * has no control characters, numbers are decimal, and each has its limit.  Words that
  * are not known are passed over, so that a newer version may say more.
  */
-#ifndef TNFWATCH_FLEET_MESSAGE_H
-#define TNFWATCH_FLEET_MESSAGE_H
+#ifndef TNFFLEET_MESSAGE_H
+#define TNFFLEET_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,4 +66,4 @@ bool fleet_matches(const struct fleet_message *ask, const char *host,
 bool fleet_clock(const struct fleet_message *m, int64_t sent, int64_t got, int64_t *offset,
     int64_t *error);
 
-#endif /* TNFWATCH_FLEET_MESSAGE_H */
+#endif /* TNFFLEET_MESSAGE_H */

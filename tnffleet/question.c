@@ -1,5 +1,5 @@
 /*
- * fleet-question.c - what is asked: options, and the directory of an answer.
+ * question.c - what is asked: options, and the directory of an answer.
  */
 #include <sys/file.h>
 #include <sys/random.h>
@@ -14,7 +14,7 @@
 #include "analysis/expr/expr.h"
 #include "analysis/timespec.h"
 #include "analysis/units.h"
-#include "tnfwatch/fleet-ask.h"
+#include "tnffleet/ask.h"
 #include "tnfwatch/util.h"
 
 static void

@@ -1,12 +1,12 @@
 /*
- * fleet-ask.h - what the parts of "tnfwatch ask" share.
+ * ask.h - what the parts of "tnfwatch ask" share.
  */
-#ifndef TNFWATCH_FLEET_ASK_H
-#define TNFWATCH_FLEET_ASK_H
+#ifndef TNFFLEET_ASK_H
+#define TNFFLEET_ASK_H
 
 #include <pthread.h>
 
-#include "tnfwatch/fleet.h"
+#include "tnffleet/connection.h"
 
 enum host_state { H_EXPECTED, H_PINNED, H_REFUSED, H_FETCHED, H_PART, H_FAILED };
 
@@ -46,7 +46,7 @@ struct ask {
 	pthread_mutex_t lock;
 };
 
-/* --- fleet-question.c --- */
+/* --- question.c --- */
 
 /* false: usage or a mistake, which has been said. */
 bool ask_options(struct ask *, int argc, char **argv, bool *asks_more);
@@ -54,4 +54,7 @@ bool ask_options(struct ask *, int argc, char **argv, bool *asks_more);
    else fetches into it as long as a->dir is open.  false: it has been said why not. */
 bool ask_directory(struct ask *, bool asks_more);
 
-#endif /* TNFWATCH_FLEET_ASK_H */
+/* Asks, with these options; the exit status. */
+int ask_run(const char *file, int argc, char **argv);
+
+#endif /* TNFFLEET_ASK_H */

@@ -1,10 +1,10 @@
 /*
- * fleet-agent.h - what the parts of "tnfwatch agent" share.
+ * agent.h - what the parts of "tnfwatch agent" share.
  */
-#ifndef TNFWATCH_FLEET_AGENT_H
-#define TNFWATCH_FLEET_AGENT_H
+#ifndef TNFFLEET_AGENT_H
+#define TNFFLEET_AGENT_H
 
-#include "tnfwatch/fleet.h"
+#include "tnffleet/connection.h"
 
 #define AGENT_RECORDED	"recorded"	/* the incident of files that are there anyway */
 #define AGENT_COSTS	64		/* questions whose cost is known */
@@ -34,7 +34,7 @@ struct agent {
 	unsigned char *raw, *packed;
 };
 
-/* --- fleet-kept.c: what a question has kept --- */
+/* --- kept.c --- */
 
 /* The note of a question; false: there is none. */
 bool agent_record_read(const struct agent *, const char *question, struct fleet_message *);
@@ -45,9 +45,6 @@ bool agent_record_write(const struct agent *, const struct fleet_message *);
 void agent_record_sync(const struct agent *, const char *question);
 /* Removes what earlier questions cut out of incidents that have gone. */
 void agent_clean(const struct agent *);
-/* Before another slice is made: with it, all take no more than twice what one may have.
-   What has gone can be made again, as long as its incident is there. */
-void agent_slices_trim(const struct agent *, uint64_t max);
 /* Is a part asked for, that is to be filtered? */
 bool agent_wants_slice(const struct fleet_message *record);
 /* Files that were recorded may be given away no more, and the question is still known. */
@@ -59,8 +56,6 @@ bool agent_is_trace(const char *name);
    many others there are.  false: it cannot be read, 'why' says so. */
 bool agent_list(const char *path, struct fleet_message *);
 
-/* --- fleet-slice.c: the part of it that is asked for --- */
-
 /* Room for a slice that is still to be made, within its limits; false: they are used up. */
 bool agent_prepare(struct agent *, const struct fleet_message *record, const char *place);
 /* Each file by itself, into a directory that gets its name when all are there; false:
@@ -68,4 +63,7 @@ bool agent_prepare(struct agent *, const struct fleet_message *record, const cha
 bool agent_slice(struct agent *, const struct fleet_message *record, const char *from,
     const char *place);
 
-#endif /* TNFWATCH_FLEET_AGENT_H */
+/* Answers until a signal ends the process; returns the exit status only if it cannot begin. */
+int agent_run(const char *file);
+
+#endif /* TNFFLEET_AGENT_H */

@@ -1,5 +1,5 @@
 /*
- * fleet-ask.c - tnfwatch ask: the history of many machines around one moment.
+ * ask.c - tnfwatch ask: the history of many machines around one moment.
  *
  * First everybody keeps what is asked for, then it is fetched, as slowly as need be.
  * All that is known lies in the directory: DIRECTORY/.question is the question,
@@ -19,9 +19,8 @@
 #include <zstd.h>
 
 #include "common/printable.h"
-#include "tnfwatch/fleet-ask.h"
+#include "tnffleet/ask.h"
 #include "tnfwatch/util.h"
-#include "tnfwatch/watch.h"
 
 #define HOSTS_MAX	10000
 #define WORKERS		32		/* hosts that are fetched from at once */
@@ -590,7 +589,7 @@ ask_report(const struct ask *a)
 }
 
 static int
-ask_run(struct ask *a)
+ask_connected(struct ask *a)
 {
 	int status = 1;
 	char why[FLEET_TEXT] = "";
@@ -608,13 +607,13 @@ ask_run(struct ask *a)
 	return fflush(stdout) == 0 ? status : 1;
 }
 
-static int
-ask_command(const struct watch_options *o, int argc, char **argv)
+int
+ask_run(const char *file, int argc, char **argv)
 {
 	struct ask a = { .dir = -1, .wait = 10 * SECOND, .patience = 60 * SECOND,
 	    .deadline = DEADLINE, .bytes = BYTES_MAX,
 	    .lock = PTHREAD_MUTEX_INITIALIZER };
-	struct config *c = config_read_places(o->config);
+	struct config *c = config_read_places(file);
 	bool asks_more = false;
 	int status = 2;
 
@@ -629,7 +628,7 @@ ask_command(const struct watch_options *o, int argc, char **argv)
 		if (a.question->last != 0 && a.question->at == 0)
 			a.question->at = now_wall();
 		signal(SIGPIPE, SIG_IGN);
-		status = ask_directory(&a, asks_more) ? ask_run(&a) : 1;
+		status = ask_directory(&a, asks_more) ? ask_connected(&a) : 1;
 	}
 	nats_CloseAndWait(2000);
 	if (a.dir >= 0)
@@ -639,8 +638,3 @@ ask_command(const struct watch_options *o, int argc, char **argv)
 	config_free(c);
 	return status;
 }
-
-const struct watch_command command_ask = {
-	.name = "ask", .usage = "[OPTION ...] -o DIRECTORY", .min = 0, .max = 64,
-	.run = ask_command, .help = "the history of many machines, tnfwatch(1)"
-};
