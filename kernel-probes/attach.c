@@ -238,7 +238,7 @@ kp_attach_sync(struct kp *kp)
 		return 0;
 	probes = wanted_probes(kp);
 	programs = wanted_programs(kp, probes);
-	kp->state->on &= probes;
+	kp->state->on &= probes | KP_IMPORTED;
 	kp->state->has_filemap_fault = !(kp->missing >> KP_PROGRAM_file_fault & 1);
 	for (unsigned i = 0; i < KP_PROGRAM_COUNT; i++) {
 		if (!(programs >> i & 1))
@@ -248,7 +248,8 @@ kp_attach_sync(struct kp *kp)
 			return r;
 	}
 	kp->state->fault_ends = sees_fault_ends(programs);
-	__atomic_store_n(&kp->state->on, probes, __ATOMIC_RELEASE);
+	__atomic_store_n(&kp->state->on, probes | (kp_imports_wanted(kp) ? KP_IMPORTED : 0),
+	    __ATOMIC_RELEASE);
 	/* remember_exit is detached below, and then no program notes the threads that
 	   end.  So those that live are noted now; else they would have no name. */
 	if (probes == 0 && !kp_imports_wanted(kp) &&

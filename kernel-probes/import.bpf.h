@@ -81,7 +81,7 @@ static __always_inline bool import_on(struct import_hit *h, u32 slot)
 
 	h->time = 0;
 	h->row = bpf_map_lookup_elem(&tnf_rows, &slot);
-	if (h->row == NULL || !h->row->on)
+	if (h->row == NULL || !h->row->on || !probe_is_on(KP_IMPORTED))
 		return false;
 	h->task = bpf_get_current_task_btf();
 	if (state.filter && !filter_holds(filter_key(h->task)))

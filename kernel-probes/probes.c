@@ -116,8 +116,12 @@ kp_trace_set(struct kp *kp, bool on)
 	if (kp->state->buffer_size == 0)
 		return kp_fail(kp, -ENOENT, "ktrace: no buffer: allocate one first");
 	kp->state->tracing = on;
-	r = kp_attach_sync(kp);
+	/* One store in kp_attach_sync() switches all probes on, imported ones with the others:
+	   so these are attached before, and detached after it. */
+	r = on ? kp_imports_sync(kp) : 0;
 	if (r == 0)
+		r = kp_attach_sync(kp);
+	if (r == 0 && !on)
 		r = kp_imports_sync(kp);
 	if (r == 0 && on && kp->state->filter)
 		r = kp_rules_scan(kp);

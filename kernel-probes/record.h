@@ -60,6 +60,7 @@ enum kp_id {
 };
 
 #define KP_BIT(id)	(1ull << (id))
+#define KP_IMPORTED	KP_BIT(0)	/* all imported probes, among those that record */
 
 /* What an event's tag word says about its type: a word of the directory. */
 #define KP_TAG(id)	(((KP_DIRECTORY + 8u + 4u * (id)) | 1u) << 16 | 1u)

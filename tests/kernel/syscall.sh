@@ -31,3 +31,21 @@ equal "getppid of the 32-bit table" "$(events "$pid" syscall_start | grep -c 'sy
 equal "a number of 16 bits" "$(events "$pid" syscall_start | grep -c 'sysnum: 40000 abi: 0$')" 1
 equal "numbers of other calls" "$(events "$pid" syscall_start | grep -cE 'sysnum: (-.*|64)$')" 0
 equal "its name" "$("$tnfdump" --pretty "$TMP/buf" | grep -c 'sysnum: getppid abi: 1$')" 20
+
+# All probes begin at one moment, imported ones with the others: before a thread's first
+# event of one kind it writes one of the other at most.
+"$kpctl" dealloc
+trace_begin 32000000 syscall_start
+if "$kpctl" enable raw_syscalls.sys_enter 2>/dev/null; then
+	sh -c 'while :; do read -r x <&-; done' 2>/dev/null 9>&- & busy=$!
+	at_exit "kill $busy 2>/dev/null"
+	traced sleep 0.2
+	kill $busy
+	awk -v p=$busy '$1 != p { next }
+		$4 == "sys_enter" || $4 == "raw_syscalls.sys_enter" { imported++; exit }
+		$4 == "syscall_start" { own++ }
+		END { print own + 0, imported + 0 }' "$TMP/events" >"$TMP/n"
+	read -r own imported <"$TMP/n"
+	equal "imported events" "$imported" 1
+	within "events of others before the first" "$own" 0 1
+fi
