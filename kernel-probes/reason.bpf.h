@@ -42,8 +42,8 @@ struct {
  */
 #define NOT_READ	(~0ull)		/* as a word: no address of anything */
 
-/* The word there, or NOT_READ.  (__noinline, as what follows: see README.) */
-__noinline u64 kernel_word(u64 at, u64 own)
+/* The word there, or NOT_READ. */
+static __always_inline u64 kernel_word(u64 at, u64 own)
 {
 	u64 v = NOT_READ;
 

@@ -241,16 +241,13 @@ struct stack_record {		/* struct kp_symbols, of the largest size */
 	u64 pc[KP_STACK_MAX];
 };
 
-/* (__noinline: see README.) */
-__noinline int stack_write(struct stack_record *s, struct frames *f, u32 from, u32 n)
+static __always_inline void stack_write(struct stack_record *s, struct frames *f, u32 from,
+    u32 n)
 {
-	if (s == NULL || f == NULL)
-		return 0;
 	s->tag = state.symbols_tag;
 	s->self_size = sizeof(struct kp_symbols) + n * sizeof s->pc[0];
 	for (u32 i = 0; i < KP_STACK_MAX && i < n; i++)
 		s->pc[i] = f->pc[(from + i) % FRAMES];
-	return 0;
 }
 
 static __always_inline u32 depth_asked(void)
