@@ -228,7 +228,7 @@ __noinline int sleep_look(struct sleep *s, struct context *c)
 	s->state = state_asleep(regs, c, futex);
 	if (!s->why)
 		return 0;
-	if ((r = lock_reason(t, c)) == 0 && (r = futex) == 0 &&
+	if ((r = lock_reason(t, c)) == 0 && (r = futex) == 0 && (r = locked_file(t, &call)) == 0 &&
 	    (!state.recover || (r = wait_queue()) == 0))
 		r = file_address(t, &call);
 	s->reason = r;

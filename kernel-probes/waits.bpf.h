@@ -45,6 +45,15 @@ static __always_inline struct file *file_of(struct task_struct *t, u32 fd)
 	return file;
 }
 
+/* The inode of the file that a thread waits to lock, or 0: its place in the queue is on its own
+   stack, and tells no two waiters that they want the same. */
+static __always_inline u64 locked_file(struct task_struct *t, const struct call *c)
+{
+	struct file *file = c->nr == NR_flock ? file_of(t, c->arg[0]) : NULL;
+
+	return file != NULL ? (u64)BPF_CORE_READ(file, f_inode) : 0;
+}
+
 /* The file that a thread reads or writes, or NULL. */
 static __always_inline u64 file_address(struct task_struct *t, const struct call *c)
 {

@@ -39,7 +39,7 @@ struct thread_info___arm64 {
 } while (0)
 
 enum {
-	NR_read = 63, NR_write = 64, NR_pread64 = 67, NR_pwrite64 = 68,
+	NR_flock = 32, NR_read = 63, NR_write = 64, NR_pread64 = 67, NR_pwrite64 = 68,
 	NR_readv = 65, NR_writev = 66, NR_preadv = 69, NR_pwritev = 70,
 	NR_preadv2 = 286, NR_pwritev2 = 287, NR_futex = 98,
 	NR_madvise = 233, NR_swapoff = 225, NR_process_madvise = 440,
@@ -64,6 +64,7 @@ static __always_inline long number_of_32(u32 nr)
 	switch (nr) {
 	case 3:		return NR_read;
 	case 4:		return NR_write;
+	case 143:	return NR_flock;
 	case 145:	return NR_readv;
 	case 146:	return NR_writev;
 	case 180:	return NR_pread64;

@@ -27,7 +27,7 @@ struct inactive_task_frame {
 
 enum {
 	NR_read = 0, NR_write = 1, NR_pread64 = 17, NR_pwrite64 = 18,
-	NR_readv = 19, NR_writev = 20, NR_preadv = 295, NR_pwritev = 296,
+	NR_flock = 73, NR_readv = 19, NR_writev = 20, NR_preadv = 295, NR_pwritev = 296,
 	NR_preadv2 = 327, NR_pwritev2 = 328, NR_futex = 202,
 	NR_madvise = 28, NR_swapoff = 168, NR_process_madvise = 440,
 	NR_futex_waitv = 449, NR_futex_wait = 455
@@ -53,6 +53,7 @@ static __always_inline long number_of_32(u32 nr)
 	switch (nr) {
 	case 3:		return NR_read;
 	case 4:		return NR_write;
+	case 143:	return NR_flock;
 	case 145:	return NR_readv;
 	case 146:	return NR_writev;
 	case 180:	return NR_pread64;

@@ -61,6 +61,16 @@ within "poll and select of a pipe" "$(awk 'NR == 1 { print $1 }' "$TMP/reasons")
 within "msgrcv" "$(awk 'NR == 2 { print $1 }' "$TMP/reasons")" 18 20
 within "semop" "$(awk 'NR == 3 { print $1 }' "$TMP/reasons")" 18 20
 
+# Two that wait for the lock of one file name it alike.
+if command -v flock >/dev/null; then
+	traced sh -c 'flock "$0" sleep 1 & sleep 0.3; flock "$0" true & echo waiter $!
+		flock "$0" true & echo second $!; wait' "$TMP/lock" 9>&-
+	for w in waiter second; do
+		events "$(said $w)" thread_block | sed 's/.*reason: \([^ ]*\).*/\1/' | grep -v '^0x0$' | sort -u >"$TMP/$w"
+	done
+	within "reasons of both who wait for a file's lock" "$(comm -12 "$TMP/waiter" "$TMP/second" | wc -l)" 1 3
+fi
+
 # SIGSTOP, three times.
 traced "$work" stop 3
 child=$(said child)
