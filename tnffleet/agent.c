@@ -24,8 +24,8 @@
 #include <zstd.h>
 
 #include "tnffleet/agent.h"
-#include "tnfwatch/client.h"
 #include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define INBOX		"_INBOX."	/* of whoever asks, as NATS' libraries call them */
 #define PENDING_MAX	256		/* messages that wait; more are dropped */

@@ -10,7 +10,6 @@
 
 #include "analysis/timespec.h"
 #include "common/printable.h"
-#include "tnfwatch/client.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 

@@ -1,8 +1,8 @@
 /*
  * config-impl.h - a configuration while it is read.
  *
- * config-file.c takes lines from files and puts values together, config-section.c
- * knows whose they are and what belongs together, config-keys.c what a value may be.
+ * config.c takes lines from files, puts values together and gives them to their section;
+ * config-keys.c knows what a value may be.
  */
 #ifndef TNFWATCH_CONFIG_IMPL_H
 #define TNFWATCH_CONFIG_IMPL_H
@@ -54,21 +54,11 @@ struct config_section {
 #define CONFIG_SECTIONS	6
 extern const struct config_section config_sections[CONFIG_SECTIONS];
 
-/* config-section.c */
-/* A line "[text]" begins a section; */
-void config_section_begin(struct config_reader *, const char *text);
-/* the value that has been put together goes where it belongs; */
-void config_value_done(struct config_reader *);
-/* what can be told only at the end is checked. */
-void config_check(struct config_reader *);
-
-/* config-file.c */
+/* config.c */
 /* Prints "FILE:LINE: what: remedy" and counts it. */
 void config_mistake(struct config_reader *, unsigned line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The text, and a caret below what is wrong in it. */
 void config_mistake_caret(struct config_reader *, const char *text, size_t offset);
-/* Reads FILE and the files of the directory beside it. */
-void config_read_files(struct config_reader *, const char *file);
 
 #endif /* TNFWATCH_CONFIG_IMPL_H */

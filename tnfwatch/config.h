@@ -7,8 +7,9 @@
 #ifndef TNFWATCH_CONFIG_H
 #define TNFWATCH_CONFIG_H
 
-#include <stdio.h>
 #include <sys/types.h>
+
+#include <stdio.h>
 
 #include "tnfwatch/enable.h"
 

@@ -15,11 +15,10 @@
 
 #include "common/who.h"
 #include "tnfwatch/channel.h"
-#include "tnfwatch/client.h"
-#include "tnfwatch/control.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/util.h"
+#include "tnfwatch/watch.h"
 
 #define CONTROL_WORDS	8
 #define PATIENCE_MS	200	/* of the daemon, with one who asks */

@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/leftover.h"
-#include "tnfwatch/start.h"
 #include "tnfwatch/util.h"
 
 #define LOOK		(1 * SECOND)

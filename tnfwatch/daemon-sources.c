@@ -13,13 +13,7 @@
 
 #include "tnfwatch/channel.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/fleet.h"
 #include "tnfwatch/history.h"
-#include "tnfwatch/kernel.h"
-#include "tnfwatch/leftover.h"
-#include "tnfwatch/notify.h"
-#include "tnfwatch/self.h"
-#include "tnfwatch/start.h"
 #include "tnfwatch/util.h"
 
 #define KERNEL_RETRY	(5 * SECOND)

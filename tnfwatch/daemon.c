@@ -18,21 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tnfwatch/control.h"
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/fleet.h"
-#include "tnfwatch/incident.h"
-#include "tnfwatch/leftover.h"
-#include "tnfwatch/notify.h"
 #include "tnfwatch/segment.h"
-#include "tnfwatch/self.h"
-#include "tnfwatch/sigbus.h"
-#include "tnfwatch/start.h"
-#include "tnfwatch/unsynced.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 #include "tnfwatch/webhook.h"
-#include "tnfwatch/window-note.h"
 
 #define SIGNAL_TRIGGER	"signal"	/* what SIGUSR1 fires */
 #define SIGNAL_AFTER	(5 * SECOND)

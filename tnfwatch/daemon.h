@@ -4,15 +4,11 @@
 #ifndef TNFWATCH_DAEMON_H
 #define TNFWATCH_DAEMON_H
 
-#include <sys/types.h>
-
+#include "common/map.h"
 #include "tnfwatch/config.h"
-#include "tnfwatch/daemon-short.h"
-#include "tnfwatch/fleet.h"
-#include "tnfwatch/report.h"
+#include "tnfwatch/incident.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/taker.h"
-#include "tnfwatch/trigger.h"
 #include "tnfwatch/window.h"
 
 #define DELAY_NS	INT64_C(15000000)	/* from an event's time until it is committed */
@@ -34,6 +30,35 @@ struct writer {
 	int64_t	 first;		/* monotonic: of its first trigger */
 };
 #define WRITERS_MAX	8
+
+/* A child that answers other machines (fleet.c). */
+struct agent {
+	pid_t	 pid;		/* 0: none */
+	int64_t	 begun;		/* monotonic */
+	int64_t	 retry;		/* monotonic: not again before that */
+	int64_t	 wait;		/* between two starts of one that ends by itself */
+	int64_t	 end;		/* it was told to end, and is killed then; 0: not told */
+};
+
+/* A child that asks other machines (fleet.c). */
+struct asker {
+	pid_t	 pid;		/* 0: none */
+	int64_t	 until;		/* monotonic: it is killed then */
+	char	*text;		/* as in the configuration */
+	char	*to;		/* the directory */
+};
+#define ASKERS_MAX	4
+
+/* Rings of programs that ended before they were attached to (daemon-short.c). */
+struct short_rings {
+	struct map dropped;	/* by path, an int64_t: up to when a ring was watched that is
+				   there still, and was not to be watched any more */
+#define SHORT_ENDED	256	/* processes whose end is remembered */
+	struct { pid_t pid; int status; int64_t time; } ended[SHORT_ENDED];	/* a ring */
+	unsigned n_ended;
+	uint64_t removed;	/* before their time, as there were too many */
+	int64_t	 look;		/* monotonic: the next one */
+};
 
 struct daemon {
 	struct config *config;
@@ -99,5 +124,74 @@ int64_t daemon_due(const struct daemon *, int64_t now);	/* the next tick */
 void daemon_start_tell(struct daemon *);
 /* Reads the configuration again; with a mistake the old one stays. */
 void daemon_reload(struct daemon *);
+
+/* daemon-short.c: a program of a section with from_start makes its ring itself.  If it ends
+   before it is attached to, the ring is found by its name. */
+void daemon_short_begin(struct daemon *);
+void daemon_short_end(struct daemon *);
+/* Looks for such rings, once a second. */
+void daemon_short_care(struct daemon *, int64_t now);
+/* A process has ended so. */
+void daemon_short_ended(struct daemon *, pid_t, int status);
+/* The process was attached to after all. */
+void daemon_short_taken(struct source *, const struct taker_report *);
+/* The ring of a source that goes is not removed. */
+void daemon_short_dropped(struct daemon *, const struct source *);
+/* Since when events fire that did not before: 'from', or later. */
+int64_t daemon_short_from(const struct daemon *, const struct source *, int64_t from);
+
+/* control.c: the daemon answers requests (watch.h). */
+/* The socket, or -1 and errno. */
+int control_open(const struct config *);
+/* Takes one connection and answers it; somebody slow is let down. */
+void control_serve(struct daemon *, int socket);
+
+/* fleet.c: processes of tnffleet.  The library for the wire has threads, and what comes over
+   the wire may be hostile: in processes of their own, neither concerns the process that holds
+   the rings. */
+/* Starts the agent where the configuration has [fleet], and again when it has ended; kills
+   askers that take too long. */
+void fleet_care(struct daemon *, int64_t now);
+void fleet_child_ended(struct daemon *, pid_t, int status);	/* any child */
+/* The configuration has been read again: one that has another [fleet] gets a new agent. */
+void fleet_reload(struct daemon *, const struct config_fleet *before);
+/* The agent has ended when this returns, which takes at most about a second. */
+void agent_stop(struct daemon *);
+/* Starts an asker for d->window if its trigger asks others.  The asker begins when asker_go()
+   is called with the descriptor that is returned, and ends if that is closed before; -1:
+   nobody asks. */
+int asker_start(struct daemon *);
+void asker_go(int);
+void asker_stop(struct daemon *);	/* all of them */
+
+/* start.c: what programs that start are told, before they are attached to.  The text "start"
+   in the directory 'run' says which programs are meant, with which probes, as far as sections
+   have from_start.  libtnfprobe reads the text at the start of a program
+   (libtnfprobe/auto-watch.c), and follows it only as long as its writer holds its lock. */
+/* Does a section have from_start? */
+bool start_is_asked(const struct config *);
+/* Writes the text, instead of one from before.  Returns the descriptor that holds the lock
+   until it is closed; -1: errno says why not, and no program is told anything. */
+int start_tell(const struct config *);
+void start_end(const struct config *);
+/* Is the text there, and somebody has its lock? */
+bool start_is_told(const struct config *);
+/* A program that was told so makes its ring before main().  Attached to meanwhile, it would be
+   given another one, and leave its probes to the one who has attached.  Waits until it has its
+   ring in that directory with its probes on, or does not get one: it lacks the library, or has
+   gone on without.  A twentieth of a second at most. */
+void starting_wait(pid_t, const char *rings);
+
+/* self.c */
+/* Our own trace, a source; NULL: there is none, which has been said. */
+struct source *self_begin(const struct config *);
+void self_mark(const char *text, const char *by);
+void self_fired(const char *trigger, const char *reason);
+/* Tells systemd "READY=1", "RELOADING=1" ...; without systemd nothing happens. */
+void notify(const char *text);
+/* RELOADING=1 with the time that systemd wants with it. */
+void notify_reloading(void);
+/* How often "WATCHDOG=1" is wanted, in ns; 0: it is not. */
+int64_t notify_watchdog(void);
 
 #endif /* TNFWATCH_DAEMON_H */

@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 #include "tnfwatch/daemon.h"
-#include "tnfwatch/fleet.h"
-#include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"
 
 #define AGAIN		(10 * SECOND)	/* from one start to the next, at first ... */

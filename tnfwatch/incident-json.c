@@ -9,7 +9,7 @@
 
 #include "analysis/json.h"
 #include "tnfwatch/channel.h"
-#include "tnfwatch/incident-json.h"
+#include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"
 
 #define INDENT	"  "

@@ -18,14 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tnfwatch/fleet.h"
+#include "common/out.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"
-#include "tnfwatch/incident-json.h"
-#include "tnfwatch/incident.h"
 #include "tnfwatch/segment.h"
-#include "tnfwatch/source-write.h"
-#include "tnfwatch/unsynced.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/webhook.h"
 

@@ -4,12 +4,16 @@
 #ifndef TNFWATCH_INCIDENT_H
 #define TNFWATCH_INCIDENT_H
 
+#include <sys/types.h>
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
+
 
 struct config;
 struct daemon;
+struct out;
+struct source;
 
 #define INCIDENT_TEMP	".tmp-"		/* in front of the name of one that is written */
 #define INCIDENT_PINNED	"pinned"	/* a file in one that is never removed for room */
@@ -42,5 +46,71 @@ void incident_clean(const struct config *);
 /* Until all below the directory takes no more than the limit, removes the oldest one
    that is not pinned of the trigger that has the most. */
 void incident_make_room(const struct config *);
+
+/* What has been written of a source. */
+struct incident_source {
+	const struct source *source;
+	char	**files;
+	size_t	 n_files;
+	int64_t	 since;		/* everything from here on is there; 0: not known */
+	uint64_t size;		/* bytes of the files */
+	int	 error;		/* errno of the first segment that could not be put */
+	char	 why[256];	/* why there is nothing, or less than promised */
+};
+
+struct incident_facts {
+	const struct daemon *d;
+	const struct incident_source *sources;
+	size_t	 n_sources;
+	int64_t	 mono_to_wall;
+	int64_t	 end;		/* monotonic: when the copies were made */
+	uint64_t number;	/* of the incident */
+	const char *crash;	/* boot id of the machine that went down; NULL: this boot */
+};
+
+/* incident.json: why the incident was kept, and what is in it. */
+void incident_json(struct out *, const struct incident_facts *);
+
+/*
+ * report.c: the page of each incident, made when it is complete.  A page takes longer than the
+ * incident itself: pages are made one after the other, beside what is watched, and the writer
+ * of the next incident does not wait for them.
+ */
+#define REPORTS_MAX	64	/* that wait; of more the oldest go without */
+
+struct report {
+	char	*id;
+	int64_t	 first;		/* monotonic: of the first trigger, which the page is about */
+};
+
+struct reports {
+	struct report list[REPORTS_MAX];	/* the first one is being made */
+	size_t	 n;
+	pid_t	 pid;			/* who makes it; 0: nobody */
+};
+
+/* Removes the pages that a killed tnfwatch has left half done; at the start. */
+void reports_clean(const struct config *);
+void reports_add(struct reports *, const struct config *, const char *id, int64_t first);
+/* Any child. */
+void reports_ended(struct reports *, const struct config *, pid_t, int status);
+/* What is not made now is not made. */
+void reports_stop(struct reports *, const struct config *);
+
+/*
+ * unsynced.c: incidents that have their name, and may not be on the disk yet.  Such an
+ * incident has a file ".unsynced" with the boot's id and, as soon as they are known, the
+ * size and a sum of each file.  It goes when the disk has all.  A killed tnfwatch loses
+ * nothing by it, since what was written is the kernel's; who starts next syncs the incident.
+ * Where the machine went down meanwhile, the incident is kept only if the disk has each file
+ * as it was written: a file may have its size, and zeros in place of its last pages.
+ */
+
+/* Notes in the directory that it is not on the disk; 0 or an errno. */
+int unsynced_note(int dir);
+/* Notes what is in it, waits for the disk and takes the note away; 'all' is the directory's parent. */
+int unsynced_sync(int dir, int all);
+/* Those that an earlier tnfwatch has left so. */
+void unsynced_clean(const struct config *);
 
 #endif /* TNFWATCH_INCIDENT_H */

@@ -9,7 +9,8 @@
 
 #include "common/pwrite.h"
 #include "kernel-probes/kernel_probes.h"
-#include "tnfwatch/kernel.h"
+#include "tnfwatch/config.h"
+#include "tnfwatch/source.h"
 #include "tnfwatch/util.h"
 
 static bool

@@ -24,7 +24,6 @@
 #include "format/header.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
-#include "tnfwatch/leftover.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/util.h"

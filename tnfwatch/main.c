@@ -1,10 +1,11 @@
 /*
  * main.c - tnfwatch: keeps the history from before something went wrong.
  */
+#include <sys/utsname.h>
+
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "analysis/pretty-names.h"
 #include "common/guess.h"

@@ -16,7 +16,6 @@
 #include "common/program.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
-#include "tnfwatch/report.h"
 #include "tnfwatch/util.h"
 
 #define BEFORE	(10 * SECOND)	/* of the first trigger, in the page; the files have all */

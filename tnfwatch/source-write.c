@@ -1,9 +1,10 @@
 /*
  * source-write.c - what a source holds, as a trace file of an incident.
  */
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <tnf/context.h>
@@ -11,7 +12,7 @@
 #include "common/pwrite.h"
 #include "tnfwatch/blocks.h"
 #include "tnfwatch/history.h"
-#include "tnfwatch/source-write.h"
+#include "tnfwatch/source.h"
 #include "tnfwatch/util.h"
 
 /* Block 0, with the place of the context behind the end. */

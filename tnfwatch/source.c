@@ -6,12 +6,13 @@
 #include <sys/syscall.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <fcntl.h>
 
 #include <tnf/context.h>
 
@@ -21,8 +22,6 @@
 #include "tnfwatch/blocks.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/history.h"
-#include "tnfwatch/kernel.h"
-#include "tnfwatch/sigbus.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/util.h"
 #include "tnfxtract/kernel-context.h"
@@ -31,6 +30,47 @@
 #define RETOLD_NS	(5 * SECOND)	/* for one that a process must have mapped: that takes time */
 #define RATE_NS		(1 * SECOND)
 #define WAITING_MAX	4000000u	/* events with times to come: somebody lies */
+
+/* A process can make the trace file that it has mapped shorter, and so can everybody who may
+   write to the file.  Bytes behind the new end then read as zeros, and source_poll() asks
+   afterwards whether that has happened. */
+static volatile uintptr_t sigbus_at;
+static uintptr_t page;
+
+/* A page of zeros takes the place of the one that is not there.  What the file says
+   later is not seen there any more: its reader gives it up. */
+static void
+sigbus_handle(int sig, siginfo_t *si, void *context)
+{
+	uintptr_t at = (uintptr_t)si->si_addr;
+
+	if (si->si_code != BUS_ADRERR || mmap((void *)(at & ~(page - 1)), page,
+	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+		signal(sig, SIG_DFL);
+		return;
+	}
+	sigbus_at = at;
+}
+
+void
+sigbus_catch(void)
+{
+	struct sigaction sa = { .sa_sigaction = sigbus_handle, .sa_flags = SA_SIGINFO };
+
+	page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	sigaction(SIGBUS, &sa, NULL);
+}
+
+static bool
+sigbus_happened(const void *base, size_t size)
+{
+	uintptr_t at = sigbus_at;
+
+	if (at == 0 || at - (uintptr_t)base >= size)
+		return false;
+	sigbus_at = 0;
+	return true;
+}
 
 static struct source *
 source_new(enum source_kind kind, const char *name)

@@ -9,10 +9,15 @@
 
 #include <sys/types.h>
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include <tnf/stream.h>
 
 #include "tnfwatch/trigger.h"
 
+struct config;
+struct enabled;
 struct history;
 struct kp;
 
@@ -95,5 +100,40 @@ bool source_is_whole(const struct source *);
 /* Notes what the machine tells about it, for when it has ended. */
 void source_note_context(struct source *);
 const char *source_comm(void *source, const struct tnf_event *);
+
+/* source-write.c, kernel-write.c: writes the trace file of an incident into the empty file
+   'fd', without the blocks that are in segments.  0, an errno, or ENODATA: nothing has been
+   recorded. */
+int source_write(struct source *, int fd);
+int kernel_write(const struct source *, int fd);
+
+/* source.c: from now on, a file that is cut short while it is mapped breaks its source. */
+void sigbus_catch(void);
+
+/* kernel.c: makes the kernel's buffer if there is none, switches on the probes that are
+   configured, and tracing.  What is on already stays on.  Adds the probes; false: 'why' says. */
+bool kernel_set_up(const struct config *, struct enabled *, char *why, size_t size);
+/* The buffer, mapped until kernel_unmap(), which keeps it from being removed.  NULL:
+   'why' says. */
+struct kp *kernel_map(const void **base, size_t *bytes, char *why, size_t size);
+void kernel_unmap(struct kp *);		/* NULL is fine */
+bool kernel_lost(struct kp *, uint64_t *ret);	/* events */
+/* The same into the header of a copy, by their reasons; 0 or an errno. */
+int kernel_put_lost(struct kp *, int fd);
+bool kernel_reach(struct kp *, int64_t *since);	/* from when on it has everything */
+
+/*
+ * leftover.c: what an earlier tnfwatch has left.  If the machine went down while a tnfwatch
+ * ran, leftover_begin() makes an incident of the segments and trace files that it left, and
+ * removes what nobody needs.  From then on it is known that this tnfwatch runs.
+ */
+void leftover_begin(const struct config *);
+/* This tnfwatch ends in order: nothing has gone down. */
+void leftover_end(const struct config *);
+/* Calls fn for the ring of each process that has ended while nobody watched it, as far as
+   it is wanted; those of processes that live are taken up with them. */
+void leftover_rings(const struct config *,
+    bool (*wants)(void *arg, const char *path, const char *section),
+    void (*fn)(void *arg, struct source *), void *arg);
 
 #endif /* TNFWATCH_SOURCE_H */

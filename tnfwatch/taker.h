@@ -10,8 +10,9 @@
 #ifndef TNFWATCH_TAKER_H
 #define TNFWATCH_TAKER_H
 
-#include <limits.h>
 #include <sys/types.h>
+
+#include <limits.h>
 
 #include "tnfwatch/config.h"
 

@@ -2,7 +2,7 @@
  * trigger-impl.h - what the parts of the trigger engine share.
  *
  * A trigger has one function of the language at most, which is a row of the table in
- * trigger-kinds.c and a file of its own, and a condition, which is an ordinary
+ * trigger-kinds.c, and a condition, which is an ordinary
  * expression.  For each source it has an instance ('struct watch'), because what an
  * expression knows of probes belongs to one stream.
  */
@@ -127,6 +127,10 @@ struct trigger_source {
 	int64_t		 deadline;	/* nothing is due before */
 };
 
+/* In order of the triggers' numbers. */
+#define EACH_WATCH(s, w) \
+	for (struct watch *w = (s)->watches; w < (s)->watches + (s)->n_watches; w++)
+
 struct trigger_engine {
 	trigger_fired_fn *fired;
 	void		*arg;
@@ -165,8 +169,8 @@ struct trigger_kind {
 
 /* trigger-kinds.c: 0 is that of an expression alone; NULL: no more. */
 const struct trigger_kind *trigger_kind(unsigned i);
-extern const struct trigger_kind trigger_event_kind, trigger_duration, trigger_open,
-    trigger_state, trigger_rate, trigger_silence, trigger_lost_kind, trigger_ended_kind;
+extern const struct trigger_kind trigger_duration, trigger_open, trigger_state, trigger_rate,
+    trigger_silence, trigger_ended_kind;
 
 /* trigger-parse.c */
 bool when_parse(const char *text, struct when *, struct trigger_error *err);
@@ -174,10 +178,8 @@ void when_free(struct when *);
 bool when_fail(struct trigger_error *, size_t offset, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* trigger-due.c.  'chain' holds those of one pair or thread. */
-struct due *due_add(struct due_list *, int64_t since, const struct tnf_event *, void **chain);
+/* trigger-span.c.  'chain' holds those of one pair or thread. */
 void due_drop(void **chain);
-void due_take(struct due_list *, struct due *);	/* it has fired */
 void due_free(struct due_list *);		/* all chains have been dropped */
 /* Saturates. */
 static inline int64_t
@@ -194,7 +196,7 @@ due_when(const struct when *when, int64_t since)
 	return time_add(time_add(since, when->time), when->equal ? 0 : 1);
 }
 
-/* trigger-fire.c */
+/* trigger.c */
 void trigger_fire(struct watch *, int64_t time, const struct tnf_event *, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* "1.5 s", "231.4 ms". */
@@ -204,7 +206,7 @@ const char *time_text(char buf[TIME_TEXT], int64_t ns);
 #define WHO_TEXT 96
 const char *who_text(char buf[WHO_TEXT], const struct watch *, const struct tnf_event *);
 
-/* trigger-facts.c: expressions about what is no event. */
+/* trigger-kinds.c: expressions about what is no event. */
 extern struct tnf_probe trigger_fact_probe;	/* without members */
 void trigger_fact(const struct trigger_source *, int64_t now, struct tnf_event *ret);
 struct ending {				/* behind an event of trigger_ending_probe */

@@ -8,10 +8,6 @@
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 
-/* In order of the triggers' numbers. */
-#define EACH_WATCH(s, w) \
-	for (struct watch *w = (s)->watches; w < (s)->watches + (s)->n_watches; w++)
-
 static const struct trigger_kind *
 kind_of(const struct watch *w)
 {

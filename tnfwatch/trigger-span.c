@@ -1,17 +1,112 @@
 /*
- * trigger-span.c - duration() and open(): what begins and ends.
+ * trigger-span.c - duration(), open() and state(): spans that last too long.
  *
  * duration(SPAN) is asked when a pair ends, and the condition is about its end.
  * open(SPAN) is about the start: the condition is asked when it comes, while its
  * values are there, and it waits for its time if that holds.  SPAN is a name of
  * pairs (analysis/pairs.h), or START, END and members that tell pairs apart.
+ * state() fires while a thread is in a microstate, once for each time that the thread enters
+ * it.  The condition is asked then: the name of the thread may be known only by then.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
+
+/*
+ * Spans that have begun, and will have lasted too long one day.  Beginnings come in order of
+ * time, or nearly so; each list belongs to one trigger in one source, and so to one limit.
+ * A span that ends before is taken out.
+ */
+
+/* Events that come late are put so far back at most. */
+#define BACK_MAX 64
+
+static void
+due_unlink(struct due_list *l, struct due *d)
+{
+	*(d->before != NULL ? &d->before->next : &l->head) = d->next;
+	*(d->next != NULL ? &d->next->before : &l->tail) = d->before;
+	l->n--;
+}
+
+static void
+due_insert(struct due_list *l, struct due *d)
+{
+	struct due *after = l->tail;
+
+	for (int i = 0; i < BACK_MAX && after != NULL && after->since > d->since; i++)
+		after = after->before;
+	d->before = after;
+	d->next = after != NULL ? after->next : l->head;
+	*(d->before != NULL ? &d->before->next : &l->head) = d;
+	*(d->next != NULL ? &d->next->before : &l->tail) = d;
+	l->n++;
+}
+
+static struct due *
+due_add(struct due_list *l, int64_t since, const struct tnf_event *ev, void **chain)
+{
+	struct due *d = l->spare;
+
+	if (d != NULL)
+		l->spare = d->next;
+	else
+		d = tnf_xcalloc(1, sizeof(*d));
+	d->list = l;
+	d->since = since;
+	d->ev = *ev;
+	d->sibling = *chain;
+	*chain = d;
+	due_insert(l, d);
+	return d;
+}
+
+static void
+due_to_spare(struct due_list *l, struct due *d)
+{
+	d->list = NULL;
+	d->next = l->spare;
+	l->spare = d;
+}
+
+/* It has fired.  It stays in its chain, which somebody else holds, until the chain is
+   dropped: only then it may be used again. */
+static void
+due_take(struct due_list *l, struct due *d)
+{
+	due_unlink(l, d);
+	d->next = d;
+}
+
+void
+due_drop(void **chain)
+{
+	struct due *d, *sibling;
+
+	for (d = *chain; d != NULL; d = sibling) {
+		sibling = d->sibling;
+		if (d->next != d)
+			due_unlink(d->list, d);
+		due_to_spare(d->list, d);
+	}
+	*chain = NULL;
+}
+
+void
+due_free(struct due_list *l)
+{
+	struct due *d;
+
+	while ((d = l->spare) != NULL) {
+		l->spare = d->next;
+		free(d);
+	}
+}
 
 static bool
 has_own_pairs(const struct when *when)
@@ -160,4 +255,78 @@ const struct trigger_kind trigger_open = {
 	.compare = COMPARE_MORE, .time = true, .pairs = true, .members = true,
 	.check = span_check, .open = span_open, .concerns = span_concerns,
 	.event = open_event, .run = open_run, .forget = span_forget,
+};
+
+static bool
+state_check(struct when *when, struct trigger_error *err)
+{
+	char list[128] = "";
+
+	for (unsigned i = 0; i < STATES_COUNT; i++) {
+		if (strcasecmp(when->args[0], state_name(i)) == 0) {
+			when->state = i;
+			return true;
+		}
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s",
+		    state_name(i));
+	}
+	return when_fail(err, when->arg_offset[0], "no state '%.20s': there are%s",
+	    when->args[0], list);
+}
+
+static void
+state_state(struct watch *w, const struct state_span *span, bool left, void **user)
+{
+	const struct when *when = &w->trigger->when;
+	struct due *d;
+
+	if (left || span->state != when->state || w->source->now == NULL)
+		return;
+	d = due_add(&w->due, span->start, w->source->now, user);
+	d->tid = span->tid;
+	d->thread = span->id;
+	watch_until(w, due_when(when, span->start));
+}
+
+/* As an event of the thread's own. */
+static void
+state_fact(struct watch *w, const struct due *d, int64_t now, struct tnf_event *ret)
+{
+	struct state_span span = { 0 };
+
+	trigger_fact(w->source, now, ret);
+	states_now(w->source->states, d->tid, &span);
+	ret->pid = span.pid;
+	ret->lwpid = span.lwpid;
+	ret->tid = d->tid;
+	/* A name is looked up by the file that the thread is in. */
+	ret->file = d->ev.file;
+}
+
+static int64_t
+state_run(struct watch *w, int64_t now)
+{
+	const struct when *when = &w->trigger->when;
+	char time[TIME_TEXT], who[WHO_TEXT];
+	struct tnf_event fact;
+	struct due *d;
+
+	while ((d = w->due.head) != NULL) {
+		if (due_when(when, d->since) > now)
+			return due_when(when, d->since);
+		due_take(&w->due, d);
+		state_fact(w, d, time_add(d->since, when->time), &fact);
+		if (watch_holds(w, &fact))
+			trigger_fire(w, fact.time, &d->ev, "%s for %s%s",
+			    state_name(when->state), time_text(time, now - d->since),
+			    who_text(who, w, &fact));
+	}
+	return NEVER;
+}
+
+const struct trigger_kind trigger_state = {
+	.name = "state", .usage = "state(STATE) > TIME",
+	.args_min = 1, .args_max = 1,
+	.compare = COMPARE_MORE, .time = true, .states = true,
+	.check = state_check, .state = state_state, .run = state_run,
 };

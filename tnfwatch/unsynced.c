@@ -13,7 +13,6 @@
 #include "common/directory.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
-#include "tnfwatch/unsynced.h"
 #include "tnfwatch/util.h"
 
 #define NOTE	".unsynced"

@@ -1,8 +1,12 @@
 /*
- * watch.h - the program: its commands.
+ * watch.h - the program: its commands, and how they ask a tnfwatch that runs.
  */
 #ifndef TNFWATCH_WATCH_H
 #define TNFWATCH_WATCH_H
+
+#include <sys/un.h>
+
+#include "tnfwatch/config.h"
 
 /* What is given before and with a command. */
 struct watch_options {
@@ -23,5 +27,16 @@ extern const struct watch_command command_agent, command_ask, command_check, com
 
 /* In the foreground until a signal ends it. */
 int watch_run(const struct watch_options *);
+
+/*
+ * client.c: a running tnfwatch is asked over a socket in its directory.  A request is one line: words, separated by tabs.  The answer is "ok" or "error"
+ * in the first line, and text behind it.  Root and the user of the daemon may ask.
+ */
+#define REQUEST_MAX	4096	/* bytes of a request */
+
+/* The address of the socket; false and errno: its name is too long. */
+bool client_address(const struct config *, struct sockaddr_un *);
+/* Asks, and prints the answer: on 'to', an error on stderr.  The exit status. */
+int client_ask(const struct config *, FILE *to, const char *const *words);
 
 #endif /* TNFWATCH_WATCH_H */

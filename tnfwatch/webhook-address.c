@@ -4,9 +4,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <netinet/in.h>
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,3 +129,35 @@ webhook_listen(const char *address, char why[WEBHOOK_WHY])
 	snprintf(why, WEBHOOK_WHY, "cannot listen there: %s", strerror(error));
 	return -1;
 }
+
+#ifndef HAVE_WEBHOOK
+
+struct webhook *
+webhook_open(const char *address, webhook_fn *fn, void *arg, char why[WEBHOOK_WHY])
+{
+	snprintf(why, WEBHOOK_WHY, "this tnfwatch was built without libmicrohttpd and json-c");
+	return NULL;
+}
+
+void
+webhook_close(struct webhook *w)
+{
+}
+
+void
+webhook_forked(struct webhook *w)
+{
+}
+
+int
+webhook_fd(const struct webhook *w)
+{
+	return -1;
+}
+
+void
+webhook_run(struct webhook *w)
+{
+}
+
+#endif

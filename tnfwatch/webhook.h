@@ -39,12 +39,6 @@ void webhook_forked(struct webhook *);
 int  webhook_fd(const struct webhook *);
 void webhook_run(struct webhook *);
 
-/* webhook-json.c: what is in a request's body.  Calls fn for each alert that is firing;
-   'name' (NULL: the alert's own) is the trigger.  How many there were, or -1: that is
-   not such JSON.  *fired and *unknown count. */
-int  webhook_alerts(const char *text, size_t size, const char *name, webhook_fn *, void *arg,
-    unsigned *fired, unsigned *unknown);
-
 /* webhook-address.c: a listening socket, or -1 and why[]. */
 int  webhook_listen(const char *address, char why[WEBHOOK_WHY]);
 

@@ -1,7 +1,18 @@
 /*
  * window.c - one stall, from its first trigger to the end of what follows.
  */
+#include <sys/file.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "analysis/json.h"
+#include "tnfwatch/config.h"
+#include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/window.h"
 
@@ -98,4 +109,102 @@ window_clear(struct window *w)
 	w->n_asked = 0;
 	w->more = 0;
 	w->open = w->resumed = false;
+}
+
+/*
+ * Notes of open windows, for the tnfwatch that starts after this one: run/window-ID has the
+ * boot, the trigger, the time and the reason, one in each line.  A note is not synced: it is
+ * of no use after the machine went down.
+ */
+#define NOTE	"window-"
+#define LINES	4
+
+static char *
+note_path(const struct config *c, const char *id)
+{
+	return tnf_xasprintf("%s/" NOTE "%s", c->run, id);
+}
+
+static void
+put_line(FILE *f, const char *s)
+{
+	for (; s != NULL && *s != '\0'; s++)
+		putc(*s == '\n' ? ' ' : *s, f);
+	putc('\n', f);
+}
+
+void
+window_note(const struct config *c, const struct window *w)
+{
+	const struct firing *first = window_trigger(w);
+	char *path = note_path(c, w->id);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+	if (f != NULL) {
+		put_line(f, boot_id());
+		put_line(f, first->trigger);
+		fprintf(f, "%" PRId64 "\n", first->time);
+		put_line(f, first->reason);
+		fclose(f);
+	}
+	free(path);
+}
+
+void
+window_note_done(const struct config *c, const char *id)
+{
+	char *path = note_path(c, id);
+
+	unlink(path);
+	free(path);
+}
+
+/* Its writer may have outlived the tnfwatch that started it. */
+static bool
+is_made(const struct config *c, const char *id)
+{
+	char *path = incident_path(c, id),
+	    *temp = tnf_xasprintf("%s/incidents/" INCIDENT_TEMP "%s",
+	    c->directory, id);
+	int fd = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool is = access(path, F_OK) == 0 || (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0);
+
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	free(temp);
+	return is;
+}
+
+static int
+is_note(const struct dirent *d)
+{
+	return strncmp(d->d_name, NOTE, strlen(NOTE)) == 0;
+}
+
+void
+window_notes_left(const struct config *c,
+    void (*fn)(void *arg, const char *trigger, int64_t time, const char *reason), void *arg)
+{
+	struct dirent **found = NULL;
+	int n = scandir(c->run, &found, is_note, alphasort);
+	char *path, *text, *rest, *line[LINES];
+
+	for (int i = 0; i < n; i++) {
+		const char *id = found[i]->d_name + strlen(NOTE);
+
+		path = note_path(c, id);
+		rest = text = read_text(path, 4096);
+		for (int l = 0; l < LINES; l++)
+			line[l] = rest != NULL ? strsep(&rest, "\n") : NULL;
+		/* It goes first: what is begun again has a note of the same name. */
+		unlink(path);
+		if (line[LINES - 1] != NULL && strcmp(line[0], boot_id()) == 0 && !is_made(c, id))
+			fn(arg, line[1], strtoll(line[2], NULL, 10), line[3]);
+		free(text);
+		free(path);
+		free(found[i]);
+	}
+	free(found);
 }

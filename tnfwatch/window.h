@@ -4,7 +4,11 @@
 #ifndef TNFWATCH_WINDOW_H
 #define TNFWATCH_WINDOW_H
 
+#include <stdint.h>
+
 #include "tnfwatch/trigger.h"
+
+struct config;
 
 #define FIRINGS_MAX	200	/* that one incident remembers */
 
@@ -38,5 +42,19 @@ void window_add_question(struct window *, const char *name, const struct trigger
 /* The first one of a trigger, whose commands are run; NULL: there are only questions. */
 const struct firing *window_trigger(const struct window *);
 void window_clear(struct window *);
+
+/*
+ * A killed tnfwatch leaves a note of each incident that was not whole.  The next tnfwatch opens
+ * a window for what the notes say: the rings still hold what led to it.
+ */
+/* The window has been opened, and is the incident of its id. */
+void window_note(const struct config *, const struct window *);
+/* That incident is whole, or lost for a reason that has been said. */
+void window_note_done(const struct config *, const char *id);
+
+/* Calls fn() for each note of this boot whose incident nobody has made or makes, and
+   removes all notes. */
+void window_notes_left(const struct config *,
+    void (*fn)(void *arg, const char *trigger, int64_t time, const char *reason), void *arg);
 
 #endif /* TNFWATCH_WINDOW_H */

@@ -60,7 +60,7 @@ grep -rnE --include='*.[ch]' '\<tnfctl_[a-z]' kernel-probes >"$TMP/above" &&
 	bad "kernel-probes has a prefix of its own, kp_: $(cat "$TMP/above")"
 
 # Of tnfwatch, tnffleet sees the configuration and the socket.
-grep -rnE --include='*.[ch]' '"tnfwatch/' tnffleet | grep -vE '"tnfwatch/(config|client|util)\.h"' >"$TMP/far" &&
+grep -rnE --include='*.[ch]' '"tnfwatch/' tnffleet | grep -vE '"tnfwatch/(config|watch|util)\.h"' >"$TMP/far" &&
 	bad "tnffleet sees more of tnfwatch than its configuration and socket: $(cat "$TMP/far")"
 
 # Libraries return errors; programs print them.

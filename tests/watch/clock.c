@@ -4,12 +4,13 @@
  * FAKE_CLOCK names a file with eight bytes: ns that are added to CLOCK_REALTIME, or, with
  * the lowest bit set, the time itself, which stands still.
  */
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 

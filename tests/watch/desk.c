@@ -9,8 +9,6 @@
  *	refused N	N system calls that end with EIO
  *	exit STATUS
  */
-#include <tnf/probe.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,6 +16,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <tnf/probe.h>
 
 static long id;
 

@@ -3,16 +3,16 @@
  * words that may be addresses of the kernel's code, not each word.  More than 65536 are not
  * looked up, so times and numbers would take the room of the addresses.
  */
-#include <string.h>
 #include <sys/mman.h>
+
+#include <string.h>
 #include <unistd.h>
 
 #include "libtnf/context-write.h"
 #include "tests/check-run.h"
 #include "tests/xtract/model.h"
 #include "tnfwatch/history.h"
-#include "tnfwatch/kernel.h"
-#include "tnfwatch/source-write.h"
+#include "tnfwatch/source.h"
 #include "tnfxtract/kernel-context.h"
 
 #define CODE	UINT64_C(0xffffffff81000040)	/* on each machine that there is */

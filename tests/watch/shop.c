@@ -5,13 +5,13 @@
  * 50 to 500 ms and marked so; its number is printed when it has been.  "shop cut" cuts
  * its own trace file to nothing after a while, which is not nice of it.
  */
-#include <tnf/probe.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <tnf/probe.h>
 
 static long long
 now(void)
