@@ -120,6 +120,13 @@ START_TEST(blocks)
 	ck_assert(tnf_get_block_relative(first, -1) == TNF_DATUM_NULL);
 	ck_assert(tnf_get_block_absolute(tnf, 1u << 30) == TNF_DATUM_NULL);
 	ck_assert_int_eq(tnf_get_block_count(tnf), 64 + 8);
+	/* One that was never used has no header; the others are all there. */
+	for (unsigned n = 0; n < 64 + 8 + 2; n++) {
+		uint32_t at = start + n * size;
+		d = tnf_get_block_absolute(tnf, n);
+		ck_assert((d == TNF_DATUM_NULL) == (n >= 64 + 8 || mk_get32(m, at) == 0));
+		ck_assert(d == TNF_DATUM_NULL || tnf_get_offset(d) == at);
+	}
 	ck_assert_int_eq(tnf_get_int32(tnf_get_slot_named(
 	    tnf_get_file_header(tnf), "block_count")), 128 + 64 + 8);
 	ck_assert_int_eq(tnf_error_last(NULL, NULL), TNF_ERR_NONE);
@@ -163,6 +170,14 @@ START_TEST(errors)
 	ck_assert_ptr_null(tnf_get_raw(TNF_DATUM_NULL));
 	ck_assert_int_eq(tnf_get_kind(TNF_DATUM_NULL), TNF_K_UNKNOWN);
 	ck_assert_int_eq(told.code, TNF_ERR_BADDATUM);
+	/* No scalar: its size does not matter. */
+	ck_assert_int_eq(tnf_get_int32(TNF_DATUM_NULL), 0);
+	ck_assert_int_eq(told.code, TNF_ERR_BADDATUM);
+	for (unsigned n = 0; n < 8; n++) {
+		told.code = TNF_ERR_NONE;
+		ck_assert_int_eq(tnf_get_int64(tnf_get_block_absolute(tnf, n)), 0);
+		ck_assert_int_ne(told.code, TNF_ERR_NONE);
+	}
 	ck_assert_int_eq(tnf_get_kind(~(tnf_datum_t)0), TNF_K_UNKNOWN);
 	ck_assert_int_eq(tnf_get_kind(d | (tnf_datum_t)0xfffff << 32),
 	    TNF_K_UNKNOWN);
