@@ -57,7 +57,7 @@ parsed(const char *text)
     "name=pagein name=pageout name=pageout_scan_start name=pageout_scan_end name=swapout_lwp "
 static const struct { const char *text, *want; } texts[] = {
 	{ "", "" }, { "# nothing\n", "" }, { "a", "keys=a " }, { "a b", "keys=a keys=b " }, { "a=b", "a=b " },
-	{ "a = b c\nd=/e f/ # g", "a=b keys=c d=/e f/ " }, { "'a b'='c'", "a b=c " }, { "/^a/=b\\\nc", "/^a/=b keys=c " },
+	{ "a = b c\nd=/e f/ # g", "a=b keys=c d=/e f/ " }, { "'a b'='c'", "a b=c " }, { "'\\('", "keys=\\( " }, { "/^a/=b\\\nc", "/^a/=b keys=c " },
 	{ "$all", "keys=/.*/ " }, { "a $all b", "keys=a keys=/.*/ keys=b " }, { "$always", ALWAYS },
 	{ "$alx", "!0 no set named \"$alx\": there are $all and $always" },
 	{ "$al", "!0 no set named \"$al\": there are $all and $always" },
