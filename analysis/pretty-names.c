@@ -23,6 +23,7 @@ static const struct rule {
 	{ "tnf_size",		NULL,		PRETTY_SIZE },
 	{ "tnf_symbol",		NULL,		PRETTY_SYMBOL },
 	{ "tnf_opaque",		NULL,		PRETTY_SYMBOL },
+	{ "tnf_kthread_id",	NULL,		PRETTY_THREAD },
 	{ NULL,			"errno",	PRETTY_ERRNO },
 };
 

@@ -17,7 +17,8 @@ enum pretty_kind {
 	PRETTY_BIOFLAGS,
 	PRETTY_DEVICE,
 	PRETTY_SIZE,
-	PRETTY_SYMBOL
+	PRETTY_SYMBOL,
+	PRETTY_THREAD
 };
 
 /* How values of a member are shown; 'member' may be NULL. */

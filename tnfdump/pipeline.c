@@ -10,6 +10,7 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/top.h"
 #include "tnfdump/reverse.h"
+#include "tnfdump/text/labels.h"
 #include "common/xalloc.h"
 
 struct filter *
@@ -174,6 +175,8 @@ pipeline_run(struct dump *d)
 	bool begun = d->output->begin == NULL || d->output->begin(d) == 0;
 	if (begun)
 		for (; r == 1 && !d->enough; r = next_event(d, &ev)) {
+			if (d->pretty && ev.kernel)
+				labels_see_thread(d, &ev);
 			if (pipeline_keep(d, &ev)) {
 				if (d->reverse != NULL)
 					reverse_add(d, &ev);

@@ -34,6 +34,7 @@
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/text/labels.h"
 #include "tnfdump/text/raw.h"
 
 static void __attribute__((format(printf, 2, 0)))
@@ -230,6 +231,7 @@ main(int argc, char **argv)
 		if (follow_open(&d))
 			pipeline_run(&d);
 		loss_report(&d);
+		labels_free(&d);
 		origins_free(&d);
 		follow_close(&d);
 	} else {
@@ -240,6 +242,7 @@ main(int argc, char **argv)
 			inputs_compare_boots(&d);
 		pipeline_run(&d);
 		loss_report(&d);
+		labels_free(&d);
 		origins_free(&d);
 		inputs_close(&d);
 	}

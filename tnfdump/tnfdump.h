@@ -51,6 +51,8 @@ struct dump {
 	double	 interval;		/* --interval: seconds; 0: not given */
 	struct pairs *pairs;		/* what begins and ends; reports.c */
 
+	struct map *threads;		/* --pretty: the kernel's, by address; labels.c */
+
 	struct out out;			/* standard output */
 	struct out scratch;		/* json.c: text of one value; or empty */
 	bool	 escape;		/* it is a terminal: no raw bytes */

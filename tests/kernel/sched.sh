@@ -28,6 +28,11 @@ pid=$(said pid) child=$(said child)
 within "sleeps of the parent" "$(count "$pid" thread_block)" "$(said sleeps)" $(($(said sleeps) + 5))
 within "sleeps of the child" "$(count "$child" thread_block)" $(($(said childsleeps) - 1)) \
 	$(($(said childsleeps) + 5))
+# --pretty names the thread that an event is about, once it has written one itself: the two
+# sides wake each other.
+"$TNF_BUILD/tnfxtract/tnfxtract" "$TMP/trace" 2>"$TMP/err" || fail "tnfxtract: $(cat "$TMP/err")"
+"$tnfdump" --pretty -p "$pid" --probe thread_state "$TMP/trace" >"$TMP/pretty" 2>"$TMP/err" || fail "$(cat "$TMP/err")"
+within "states of the other side, with its name" "$(grep -c "tid: $child(work)" "$TMP/pretty")" 50 100000
 # The wait queue is found on the stack: two pipes, two reasons.  Some sleeps are for other
 # things: for pages of the program (which a file system in user space has in a queue of
 # its own), or in a queue that the waker of another CPU has taken them out of by then.

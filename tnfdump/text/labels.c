@@ -5,7 +5,10 @@
  * read as it should is no name.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/map.h"
+#include "common/xalloc.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/text/labels.h"
 
@@ -106,4 +109,80 @@ labels_has(struct dump *d, const struct tnf_event *ev, const struct tnf_value *v
     const char *member)
 {
 	return labels_find(d, NULL, ev, v, member);
+}
+
+/* The kernel's threads go by the addresses of their structures, which are used again after
+   a thread has ended.  Every machine has its own. */
+struct thread_key {
+	const struct tnf_file *file;	/* with --hosts; else NULL: one machine */
+	uint64_t address;
+};
+
+struct thread {
+	uint32_t lwpid;
+	int32_t	 pid;
+};
+
+static struct thread_key
+thread_key(const struct dump *d, const struct tnf_event *ev, uint64_t address)
+{
+	return (struct thread_key){ d->hosts != NULL ? ev->file : NULL, address };
+}
+
+void
+labels_see_thread(struct dump *d, const struct tnf_event *ev)
+{
+	struct thread_key key = thread_key(d, ev, ev->tid);
+	struct thread *t;
+	struct tnf_value v;
+
+	if (d->threads == NULL) {
+		d->threads = tnf_xcalloc(1, sizeof *d->threads);
+		tnf_map_init(d->threads, sizeof *t);
+	}
+	if (strcmp(ev->probe->name, "thread_exit") == 0) {
+		tnf_map_remove(d->threads, &key, sizeof key);
+		return;
+	}
+	if ((t = tnf_map_put(d->threads, &key, sizeof key, NULL)) != NULL)
+		*t = (struct thread){ ev->lwpid, ev->pid };
+	/* Its first member is the address of a thread that has written nothing yet. */
+	if (strcmp(ev->probe->name, "thread_create") == 0 && ev->probe->n_members > 0 &&
+	    tnf_event_value(ev, 0, &v)) {
+		key.address = v.u.u;
+		tnf_map_remove(d->threads, &key, sizeof key);
+	}
+}
+
+bool
+labels_put_thread(const struct printer *p, const struct tnf_event *ev, uint64_t address)
+{
+	struct thread_key key = thread_key(p->d, ev, address);
+	const struct thread *t = p->d->threads != NULL ?
+	    tnf_map_get(p->d->threads, &key, sizeof key) : NULL;
+	struct tnf_event of = *ev;
+	const char *name;
+
+	/* Lwp 0 is the original kernel's own threads. */
+	if (t == NULL || t->lwpid == 0)
+		return false;
+	of.lwpid = t->lwpid;
+	of.pid = t->pid;
+	of.tid = address;
+	tnf_out_u64(p->o, t->lwpid);
+	if ((name = origin_comm(p->d, &of)) != NULL) {
+		out_char(p->o, '(');
+		printer_chars(p, name, strlen(name));
+		out_char(p->o, ')');
+	}
+	return true;
+}
+
+void
+labels_free(struct dump *d)
+{
+	if (d->threads != NULL)
+		tnf_map_free(d->threads);
+	free(d->threads);
+	d->threads = NULL;
 }

@@ -154,6 +154,10 @@ pretty_put_scalar(const struct printer *p, const struct tnf_event *ev,
 	case PRETTY_SYMBOL:
 		put_symbol(p, ev, pretty_bits(v));
 		break;
+	case PRETTY_THREAD:
+		if (!labels_put_thread(p, ev, pretty_bits(v)))
+			printer_scalar(p, v);
+		break;
 	default:
 		printer_scalar(p, v);
 		break;
