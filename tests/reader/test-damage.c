@@ -8,6 +8,7 @@
 
 #include <tnf/stream.h>
 
+#include "libtnf/bytes.h"
 #include "tests/check-run.h"
 #include "tests/reader/mkfile.h"
 #include "tests/reader/walk.h"
@@ -438,6 +439,43 @@ START_TEST(taken_over_meanwhile)
 }
 END_TEST
 
+/* The door through which bytes come in: to the last one, in either byte order, and not
+   beyond. */
+START_TEST(door)
+{
+	static const unsigned char some[] = { 1, 2, 3, 4, 5, 6, 7, 8, 'a', 'b', '\0', 'c' };
+	const uint64_t n = sizeof some;
+	unsigned char *copy = malloc(sizeof some);
+	struct bytes b = { memcpy(copy, some, sizeof some), sizeof some, false };
+
+	for (uint64_t off = 0; off < n + 3; off++)
+		for (uint64_t k = 0; k <= n + 1; k++)
+			ck_assert((bytes_at(&b, off, k) != NULL) == (off + k <= n));
+	ck_assert(!bytes_has(&b, UINT64_MAX, 2) && !bytes_has(&b, 2, UINT64_MAX));
+	for (int big = 0; big < 2; big++) {
+		b.swap = big == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+		ck_assert_uint_eq(bytes_u8(&b, 0), 1);
+		ck_assert_uint_eq(bytes_u16(&b, 1), big ? 0x0203 : 0x0302);
+		ck_assert_uint_eq(bytes_u32(&b, 1), big ? 0x02030405 : 0x05040302);
+		ck_assert_uint_eq(bytes_u64(&b, 0), big ? 0x0102030405060708 : 0x0807060504030201);
+		ck_assert_uint_eq(bytes_u8(&b, n - 1), 'c');
+		ck_assert_uint_ne(bytes_u16(&b, n - 2), 0);
+		ck_assert_uint_ne(bytes_u32(&b, n - 4), 0);
+		ck_assert_uint_ne(bytes_u64(&b, n - 8), 0);
+		ck_assert_uint_eq(bytes_u8(&b, n), 0);
+		ck_assert_uint_eq(bytes_u16(&b, n - 1), 0);
+		ck_assert_uint_eq(bytes_u32(&b, n - 3), 0);
+		ck_assert_uint_eq(bytes_u64(&b, n - 7), 0);
+	}
+	ck_assert_uint_eq(bytes_strlen(&b, 8, 100), 2);
+	ck_assert_uint_eq(bytes_strlen(&b, 8, 1), 1);
+	ck_assert_uint_eq(bytes_strlen(&b, n - 1, 100), 1);
+	ck_assert_uint_eq(bytes_strlen(&b, n, 100), 0);
+	ck_assert_uint_eq(bytes_strlen(&b, UINT64_MAX, 100), 0);
+	free(copy);
+}
+END_TEST
+
 static Suite *
 suite(void)
 {
@@ -445,6 +483,7 @@ suite(void)
 	TCase *tc = tcase_create("damage");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, door);
 	tcase_add_test(tc, used_beyond_block);
 	tcase_add_test(tc, used_below_header);
 	tcase_add_test(tc, no_block_header);

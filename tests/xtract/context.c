@@ -281,6 +281,11 @@ START_TEST(kept)
 	}
 	symtab_free(again);
 	symtab_free(s);
+	/* The kernel's list is not read again where one of this boot is kept. */
+	ck_assert_int_eq(symtab_kernel(dir, &again), 0);
+	ck_assert_int_eq(symtab_find(again, 0xffffffff81001000, &a), 0);
+	ck_assert_str_eq(a.name, "first");
+	symtab_free(again);
 
 	other = key;
 	other.modules ^= 1;
