@@ -15,7 +15,6 @@
 
 #include "common/elf-file.h"
 #include "libtnfctl/handle.h"
-#include "libtnfctl/linkmap.h"
 #include "libtnfctl/objects.h"
 
 #define READ_MAX	(1u << 20)

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/usdt-notes.h"
-#include "libtnfctl/usdt-object.h"
+#include "libtnfctl/usdt.h"
 
 #define INPUT_MAX	(1u << 18)
 

@@ -38,8 +38,6 @@
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/call.h"
 #include "libtnfctl/direct.h"
-#include "libtnfctl/frames.h"
-#include "libtnfctl/left.h"
 
 #define CALL_MS		10000
 #define TRY_US		100	/* and up to ten times as long, in turns, ... */

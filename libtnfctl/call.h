@@ -4,8 +4,11 @@
 #ifndef LIBTNFCTL_CALL_H
 #define LIBTNFCTL_CALL_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "common/maps.h"
-#include "libtnfctl/remote.h"
+#include "libtnfctl/proc.h"
 
 /* What it takes to call functions in one process. */
 struct calls {
@@ -36,8 +39,8 @@ struct call {
 
 /*
  * The target is stopped.  tries: how often we look for a thread that may make
- * the call; between the looks the target runs for a moment.  NULL: calls can be made, and the target has memory
- * for their stack.  Otherwise the reason why not, and nothing has changed;
+ * the call; between the looks the target runs for a moment.  NULL: calls can be made, and
+ * the target has memory for their stack.  Otherwise the reason why not, and nothing has changed;
  * p->gone or p->event says if the target has ended or called exec() meanwhile.
  * tnfctl_call_end() is due in either case.
  */
@@ -56,5 +59,54 @@ bool	tnfctl_call_kernel(struct calls *, long number, uintptr_t, uintptr_t, uintp
 bool	tnfctl_call_get_of(const struct calls *, uintptr_t stack, void *ret, size_t);
 /* Is a thread still in a call of theirs? */
 bool	tnfctl_call_is_used(const struct calls *, uintptr_t stack);
+
+/* hand-over.c: closes what the last controller has left.  False: there is no place for a note that
+   calls are made, or it cannot be told yet what is left. */
+bool	tnfctl_left_settle(struct calls *);
+
+/* remote.c: one call, in one thread. */
+struct remote {
+	pid_t		tid;		/* stopped, at a place where it may */
+	uintptr_t	function;
+	uintptr_t	args[6];
+	uintptr_t	stack;		/* end of the memory it uses as its stack */
+	uintptr_t	restorer;	/* code: system call rt_sigreturn */
+	bool		alone;		/* the others stay stopped in any case */
+	bool		waits;		/* has waited for others, which then run */
+	long		result;		/* of the last system call inside */
+	int		error;		/* of the last one that failed, or 0 */
+};
+
+enum remote_result {
+	REMOTE_DONE,
+	REMOTE_NOT_STARTED,
+	REMOTE_LATE,		/* it goes on, and will come back by itself */
+	REMOTE_ENDED		/* the process has, or it has called exec() */
+};
+
+/* Bytes of the stack that the saved registers take. */
+#define REMOTE_FRAME	(18u << 10)
+
+/* The process is stopped before and after. */
+enum remote_result tnfctl_remote_call(struct proc *, struct remote *, int max_ms);
+
+/* Is it at this instruction within a restartable sequence? */
+bool	tnfctl_remote_is_in_sequence(struct proc *, const struct thread *,
+	    uintptr_t ip);
+
+struct frames;		/* what the objects of one process say about frames */
+
+/* 'maps' must stay until tnfctl_frames_free(); NULL: no memory. */
+struct frames *tnfctl_frames_new(struct proc *, const struct maps *);
+void	tnfctl_frames_free(struct frames *);
+
+/*
+ * Calls fn with an address in each function that the thread is in.  True: fn has said
+ * true for each, and the last is the one that the thread began with.  False also where
+ * a frame cannot be told for certain: code without call frame information, a signal
+ * handler's frame, a stack that is not the thread's own.
+ */
+bool	tnfctl_frames_all(struct frames *, const struct thread *,
+	    bool (*fn)(void *, uintptr_t ip), void *arg);
 
 #endif

@@ -57,7 +57,7 @@ void	tnfctl_control_claim(tnfctl_handle_t *, pid_t controller);
 bool	tnfctl_control_suspended(tnfctl_handle_t *);
 /* The target has ended or become another program. */
 void	tnfctl_control_forget(tnfctl_handle_t *);
-/* broken.c: errors, and tnfctl_error_detail() says why.  BUFBROKEN: */
+/* Errors, and tnfctl_error_detail() says why.  BUFBROKEN: */
 tnfctl_errcode_t tnfctl_broken_target(tnfctl_handle_t *);
 /* NOTARGET: */
 tnfctl_errcode_t tnfctl_ended_target(tnfctl_handle_t *);

@@ -53,7 +53,7 @@ struct calls;
 int	tnfctl_direct_give_descriptor(struct calls *, int fd);
 void	tnfctl_direct_close_descriptor(struct calls *, int theirs);
 
-/* library.c: where libtnfprobe is.  False: let the linker search. */
+/* inject.c: where libtnfprobe is.  False: let the linker search. */
 bool	tnfctl_library_path(const char *dir, char *ret, size_t size);
 
 #endif

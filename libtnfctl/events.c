@@ -9,19 +9,128 @@
  * when the list has changed.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/imports.h"
-#include "libtnfctl/watch.h"
 
 #define LOOK_MS		10	/* how often, at most */
 #define LOOK_SHARE	50	/* and one part in so many of our time */
 #define SETTLE_MS	2000	/* for the linker to finish its list */
 #define STEP_US		1000
 #define STEP_MAX_US	32000
+#define NOT_OURS_US	2000
+
+/*
+ * wait(2) cannot open the signal mask and go to sleep in one step, as ppoll(2)
+ * can: a Ctrl-C in between would be handled and then slept over.  So a thread
+ * sleeps in waitid(2), only looks (WNOWAIT) and reports through an eventfd.
+ * waitid(2) also returns for other children of our client.  We leave these alone;
+ * as long as one is waitable, we poll every few milliseconds instead.
+ */
+struct watch {
+	pthread_t thread;
+	sem_t	 next;
+	int	 fd;
+	pid_t	 tid;		/* the latest that was seen; 0: none */
+	bool	 not_ours;
+};
+
+enum watch_result {
+	WATCH_CHILD,		/* *ret_tid has something to say to wait(2) */
+	WATCH_SIGNAL,		/* a signal handler has run */
+	WATCH_TIMEOUT
+};
+
+static void *
+watch_look(void *arg)
+{
+	struct watch *w = arg;
+	siginfo_t si;
+	uint64_t one = 1;
+
+	for (;;) {
+		si.si_pid = 0;
+		if (waitid(P_ALL, 0, &si, WEXITED | WSTOPPED | WNOWAIT |
+		    __WALL) < 0)
+			usleep(NOT_OURS_US);
+		w->tid = si.si_pid;
+		if (write(w->fd, &one, sizeof(one)) < 0)
+			return NULL;
+		while (sem_wait(&w->next) < 0)
+			;
+		if (w->not_ours)
+			usleep(NOT_OURS_US);
+	}
+}
+
+/* NULL, and errno. */
+static struct watch *
+watch_start(void)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+
+	if (w == NULL)
+		return NULL;
+	if ((w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
+		free(w);
+		return NULL;
+	}
+	sem_init(&w->next, 0, 0);
+	if ((errno = pthread_create(&w->thread, NULL, watch_look, w)) != 0) {
+		close(w->fd);
+		free(w);
+		return NULL;
+	}
+	return w;
+}
+
+static void
+watch_stop(struct watch *w)
+{
+	/* It sleeps in waitid, nanosleep or sem_wait and has nothing to lose. */
+	pthread_cancel(w->thread);
+	pthread_join(w->thread, NULL);
+	sem_destroy(&w->next);
+	close(w->fd);
+	free(w);
+}
+
+/* Signals are as in 'mask' while it waits.  timeout_ms: -1 for ever. */
+static enum watch_result
+watch_wait(struct watch *w, const sigset_t *mask, int timeout_ms,
+    pid_t *ret_tid)
+{
+	struct timespec ts = { .tv_sec = timeout_ms / 1000,
+	    .tv_nsec = timeout_ms % 1000 * 1000000L };
+	struct pollfd fd = { .fd = w->fd, .events = POLLIN };
+	uint64_t count;
+	int n = ppoll(&fd, 1, timeout_ms < 0 ? NULL : &ts, mask);
+
+	if (n < 0)
+		return WATCH_SIGNAL;
+	if (n == 0 || read(w->fd, &count, sizeof(count)) < 0)
+		return WATCH_TIMEOUT;
+	*ret_tid = w->tid;
+	return WATCH_CHILD;
+}
+
+/* After WATCH_CHILD: look on.  not_ours: it was nobody that we know. */
+static void
+watch_next(struct watch *w, bool not_ours)
+{
+	w->not_ours = not_ours;
+	sem_post(&w->next);
+}
 
 struct run {
 	tnfctl_handle_t *const *h;
@@ -159,12 +268,12 @@ run_until_event(struct run *r)
 		left = time_left(r);
 		if (left == 0 && any_list_changed(r))
 			return;
-		switch (tnfctl_watch_wait(r->watch, &r->mask, left, &tid)) {
+		switch (watch_wait(r->watch, &r->mask, left, &tid)) {
 		case WATCH_CHILD:
 			taken = events_take(r, tid);
 			if (any_has_news(r))
 				return;
-			tnfctl_watch_next(r->watch, !taken);
+			watch_next(r->watch, !taken);
 			break;
 		case WATCH_SIGNAL:
 			r->interrupted = true;
@@ -311,13 +420,13 @@ events_run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 	tnfctl_handle_t *h;
 
 	for (;;) {
-		if ((r->watch = tnfctl_watch_start()) == NULL)
+		if ((r->watch = watch_start()) == NULL)
 			return tnfctl_error_set_errno(errno, "wait for process %d",
 			    (int)r->h[0]->pid);
 		/* Something may be left over from the last time. */
 		if (!any_has_news(r))
 			run_until_event(r);
-		tnfctl_watch_stop(r->watch);
+		watch_stop(r->watch);
 		if (r->interrupted)
 			stop_all(r);
 		else

@@ -3,7 +3,7 @@
  * information: in the file, or in the one that its .gnu_debuglink or build id leads to.
  *
  * Where each is when the function begins follows from the types, by the rules of the
- * machine's calling convention (arch/calling.h): numbers and pointers in registers, then
+ * machine's calling convention (arch/arch.h): numbers and pointers in registers, then
  * in memory; floating-point numbers elsewhere, which are left out.  A structure that is
  * passed by value in registers ends what we know.
  */
@@ -18,8 +18,8 @@
 
 #include "common/elf-file.h"
 #include "common/open-regular.h"
-#include "libtnfctl/arch/calling.h"
-#include "libtnfctl/function-types.h"
+#include "libtnfctl/arch/arch.h"
+#include "libtnfctl/functions.h"
 
 #define PEEL_MAX	32	/* typedefs of typedefs: the file may lie */
 #define PARAMETERS_MAX	64

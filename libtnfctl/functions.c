@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/arch/calling.h"
-#include "libtnfctl/function-types.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/objects.h"
-#include "libtnfctl/usdt-catalogue.h"
+#include "libtnfctl/usdt.h"
 
 #define NAME_MAX_HERE	100u	/* with what we append it is a probe's name */
 

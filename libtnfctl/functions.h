@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "kernel-probes/uprobe.h"
 
@@ -27,5 +28,33 @@ uint32_t tnfctl_functions_returns(int fd);
 
 /* kp_uprobe_find_f for functions. */
 int	tnfctl_functions_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
+
+struct function_value {
+	char	 name[32];
+	const char *type;	/* as the file has it; static.  NULL: it is not recorded */
+	uint8_t	 size;		/* 1, 2, 4, 8 */
+	bool	 sign;
+	bool	 is_text;	/* the address of text */
+	int	 number;	/* of the register, from 0; -1: in memory */
+	unsigned at;		/* there: above the stack pointer */
+	unsigned registers;	/* that it takes */
+	unsigned in_memory;	/* bytes that it takes there otherwise */
+};
+
+/*
+ * Those of the function that begins at this address of an open file (as its symbol table
+ * has it), at most 'max'; returns how many can be recorded.  -1: nothing is known.
+ */
+int	tnfctl_function_parameters(int fd, const char *path, uint64_t address,
+	    struct function_value *ret, unsigned max);
+/* 1; 0: it returns nothing; -1: nothing is known. */
+int	tnfctl_function_result(int fd, const char *path, uint64_t address,
+	    struct function_value *ret);
+
+/* The type of a number of so many bytes; NULL: there is none. */
+const char *tnfctl_number_type(unsigned size, bool sign);
+
+/* Closes the file that was asked for last, which stays open for the next question. */
+void	tnfctl_function_types_forget(void);
 
 #endif

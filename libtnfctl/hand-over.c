@@ -12,18 +12,21 @@
  * give the file to the target's user and the target opens it by its name.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "libtnfctl/call.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
-#include "libtnfctl/left.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open	434
@@ -38,14 +41,176 @@
 #define PLACE_TRIES	200	/* the first hit can open the file as well, ... */
 #define EXCHANGE_TRIES	5000	/* ... but not another one */
 
+/*
+ * What lies in the target while it is given a descriptor.  The kernel writes the
+ * numbers of the descriptors there, in the calls that open them, so that whoever
+ * comes next knows them at whatever moment we are killed.
+ */
+struct parcel {
+	uint64_t magic;
+	uint64_t socket[2];	/* their inodes; 0: not known yet */
+	uint64_t file, device;	/* the inode of what is given, and where */
+	int32_t	 pair[2];
+	struct msghdr message;
+	struct iovec part;
+	char	 byte[8];
+	union {
+		struct cmsghdr header;
+		char	 room[CMSG_SPACE(sizeof(int))];
+	} ancillary;
+};
+#define PARCEL_MAGIC	0x6c65637261506e74u	/* no path begins so */
+
 #define PATH_OFFSET	(CALL_DATA - TNF_PATH_SIZE)
 _Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");
+
+/*
+ * What a controller that was killed has left open in the target.  The target says where the
+ * memory of its calls was, and that holds the numbers of
+ * the descriptors.  By now they may mean something else: the target has run since.
+ * So a socket is closed if its inode is the one that was noted.  If we were killed
+ * before that could be noted, nothing had been closed, and the two are a pair with
+ * neighbouring inodes.
+ *
+ * Nor is the target believed: to close a file of a FUSE file system can take for
+ * ever, and the target would stay stopped, and we with it.  What is asked for here is
+ * told without a question to a file system.
+ */
+
+/* As /proc/PID/fdinfo tells it. */
+struct facts {
+	unsigned long flags;	/* octal */
+	unsigned long mount, inode;
+};
+
+/* The number that the target has received, or -1. */
+static int
+parcel_received(const struct parcel *p)
+{
+	int fd = -1;
+
+	if (p->ancillary.header.cmsg_type == SCM_RIGHTS &&
+	    p->ancillary.header.cmsg_len == CMSG_LEN(sizeof(fd)))
+		memcpy(&fd, CMSG_DATA(&p->ancillary.header), sizeof(fd));
+	return fd;
+}
+
+/* The inode of a socket of the target's; false: it is no socket. */
+static bool
+socket_inode(pid_t pid, int fd, uint64_t *inode)
+{
+	char path[64], name[64] = "";
+	unsigned long n;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+	if (readlink(path, name, sizeof(name) - 1) <= 0 ||
+	    sscanf(name, "socket:[%lu]", &n) != 1)
+		return false;
+	*inode = n;
+	return true;
+}
+
+static bool
+left_facts(pid_t pid, int fd, struct facts *ret)
+{
+	char path[64], line[128];
+	unsigned got = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)pid, fd);
+	if (fd < 0 || (f = fopen(path, "re")) == NULL)
+		return false;
+	while (got < 3 && fgets(line, sizeof(line), f) != NULL)
+		got += sscanf(line, "flags: %lo", &ret->flags) == 1 ||
+		    sscanf(line, "mnt_id: %lu", &ret->mount) == 1 ||
+		    sscanf(line, "ino: %lu", &ret->inode) == 1;
+	fclose(f);
+	return got == 3;
+}
+
+/* A mount of ours of that device, which the kernel itself serves. */
+static bool
+is_served_here(unsigned long mount, dev_t device)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	unsigned int id, major, minor;
+	const char *type;
+	char *line = NULL;
+	size_t room = 0;
+	bool found = false;
+
+	while (f != NULL && !found && getline(&line, &room, f) > 0)
+		found = sscanf(line, "%u %*u %u:%u", &id, &major, &minor) == 3 &&
+		    id == mount && makedev(major, minor) == device &&
+		    (type = strstr(line, " - ")) != NULL &&
+		    strncmp(type + 3, "fuse", 4) != 0;
+	free(line);
+	if (f != NULL)
+		fclose(f);
+	return found;
+}
+
+static bool
+is_left_file(const struct calls *c, const struct parcel *p, int fd)
+{
+	struct facts facts;
+
+	return left_facts(c->h->pid, fd, &facts) && facts.inode == p->file &&
+	    (facts.flags & O_CLOEXEC) != 0 && is_served_here(facts.mount, (dev_t)p->device);
+}
+
+static bool
+is_left_socket(const struct calls *c, const struct parcel *p, int i)
+{
+	struct facts facts;
+	uint64_t inode[2];
+
+	if (!socket_inode(c->h->pid, p->pair[i], &inode[i]))
+		return false;
+	if (p->socket[i] != 0)
+		return inode[i] == p->socket[i];
+	return socket_inode(c->h->pid, p->pair[!i], &inode[!i]) &&
+	    inode[1] == inode[0] + 1 &&
+	    left_facts(c->h->pid, p->pair[i], &facts) && (facts.flags & O_CLOEXEC) != 0;
+}
+
+/* All are looked at before the first is closed. */
+static void
+left_close(struct calls *c, const struct parcel *p)
+{
+	int fd[3] = { p->pair[0], p->pair[1], parcel_received(p) }, i;
+	bool left[3] = { is_left_socket(c, p, 0), is_left_socket(c, p, 1),
+	    is_left_file(c, p, fd[2]) };
+	long r;
+
+	for (i = 0; i < 3; i++)
+		if (left[i])
+			tnfctl_call_kernel(c, SYS_close, (uintptr_t)fd[i], 0, 0, 0, &r);
+}
+
+bool
+tnfctl_left_settle(struct calls *c)
+{
+	uintptr_t before;
+	struct parcel p;
+
+	if (c->h->control_calls == 0 || !c->h->ops->read(c->h, c->h->control_calls,
+	    &before, sizeof(before)))
+		return false;
+	if (before == 0)
+		return true;
+	if (tnfctl_call_is_used(c, before))
+		return false;
+	if (tnfctl_call_get_of(c, before, &p, sizeof(p)) && p.magic == PARCEL_MAGIC)
+		left_close(c, &p);
+	return true;
+}
 
 /*
  * Sends our descriptor to the other end of that socket of the target.  The socket's number
  * comes from the target, so it is not trusted.  If it named a file on a dead FUSE mount,
  * close() on our copy would block for ever, while the target is stopped.  So
- * tnfctl_left_socket() first makes sure that it is a socket.
+ * socket_inode() first makes sure that it is a socket.
  */
 static bool
 send_descriptor(pid_t pid, int socket, int fd)
@@ -55,7 +220,7 @@ send_descriptor(pid_t pid, int socket, int fd)
 	uint64_t inode;
 	int process, end;
 
-	if (!tnfctl_left_socket(pid, socket, &inode) ||
+	if (!socket_inode(pid, socket, &inode) ||
 	    (process = (int)syscall(SYS_pidfd_open, pid, 0)) < 0)
 		return false;
 	end = (int)syscall(SYS_pidfd_getfd, process, socket, 0);
@@ -84,7 +249,7 @@ receive_descriptor(struct calls *c, const struct parcel *p, struct parcel *at)
 	    (uintptr_t)&at->message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, 0, &got) ||
 	    !tnfctl_call_get(c, 0, &now, sizeof(now)))
 		return -1;
-	return tnfctl_parcel_received(&now);
+	return parcel_received(&now);
 }
 
 /* Those that were noted.  To close another file could take for ever. */
@@ -95,7 +260,7 @@ close_sockets(struct calls *c, const struct parcel *p)
 	long r;
 
 	for (int i = 0; i < 2; i++)
-		if (tnfctl_left_socket(c->h->pid, p->pair[i], &inode) && inode == p->socket[i])
+		if (socket_inode(c->h->pid, p->pair[i], &inode) && inode == p->socket[i])
 			tnfctl_call_kernel(c, SYS_close, (uintptr_t)p->pair[i], 0, 0, 0, &r);
 }
 
@@ -104,7 +269,7 @@ static bool
 note_sockets(struct calls *c, struct parcel *p, struct parcel *at)
 {
 	for (int i = 0; i < 2; i++)
-		if (!tnfctl_left_socket(c->h->pid, p->pair[i], &p->socket[i]))
+		if (!socket_inode(c->h->pid, p->pair[i], &p->socket[i]))
 			return false;
 	p->part = (struct iovec){ at->byte, 1 };
 	p->message = (struct msghdr){ .msg_iov = &at->part, .msg_iovlen = 1,

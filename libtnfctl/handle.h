@@ -166,13 +166,12 @@ void	tnfctl_handle_free(tnfctl_handle_t *);	/* probes too; NULL is fine */
 void	tnfctl_handle_empty(tnfctl_handle_t *);	/* nothing is known of the target */
 
 /*
- * probes.c.  tnfctl_probe_add() copies attrs and returns NULL without memory; it
+ * tnfctl_probe_add() copies attrs and returns NULL without memory; it
  * numbers probes on from first_id and leaves the create function to
  * tnfctl_probes_created(), which is called when the whole lot has been added.
  */
 tnfctl_probe_t *tnfctl_probe_add(tnfctl_handle_t *, const char *attrs);
 void	tnfctl_probes_created(tnfctl_handle_t *, size_t first);
-void	tnfctl_probes_destroy(tnfctl_handle_t *);
 
 /*
  * error.c.  Set the detail of this thread ("thing: fact: remedy"; NULL:

@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/elf-file.h"
+#include "common/maps.h"
 #include "kernel-probes/kernel_probes.h"
 #include "kernel-probes/uprobe.h"
 #include "libtnfctl/functions.h"
 #include "libtnfctl/imports.h"
-#include "common/elf-file.h"
-#include "common/maps.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/proc.h"
-#include "libtnfctl/usdt-find.h"
+#include "libtnfctl/usdt.h"
 
 #define FILES_MAX	8192u
 #define BUFFER_SIZE	(4u << 20)	/* as prex makes one */

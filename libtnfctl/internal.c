@@ -30,7 +30,7 @@ int_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
 {
 	const struct iovec to = { buf, n }, from = { (void *)address, n };
 
-	/* Not memcpy(): text.c reads as far as there is memory. */
+	/* Not memcpy(): tnfctl_text_read() reads as far as there is memory. */
 	return process_vm_readv(h->pid, &to, 1, &from, 1, 0) == (ssize_t)n;
 }
 

@@ -17,9 +17,7 @@
 
 #include "common/maps.h"
 #include "common/proc-status.h"
-#include "libtnfctl/linkmap.h"
 #include "libtnfctl/objects.h"
-#include "libtnfctl/text.h"
 
 #define SEGMENTS_MAX	256u
 #define DYNAMIC_MAX	4096u

@@ -72,4 +72,40 @@ bool	tnfctl_objects_function_at(tnfctl_handle_t *, uintptr_t, char *ret, size_t)
 /* Address of a known symbol, the first that defines it; 0: none. */
 uintptr_t tnfctl_objects_known(tnfctl_handle_t *, enum known, struct object **ret);
 
+/* A process, and how its memory is read: all n bytes, or false. */
+struct reader {
+	pid_t	 pid;
+	bool	 (*read)(void *arg, uintptr_t, void *, size_t n);
+	void	 *arg;
+};
+
+struct linker {
+	uintptr_t debug;	/* its struct r_debug; 0: not found yet */
+	uintptr_t brk;		/* function it calls at each change */
+	bool	 consistent;	/* as of the latest tnfctl_linkmap_look() */
+	uint64_t print;		/* changes when the list does */
+	bool	 alone;		/* there is none: the program is linked statically */
+};
+
+/* Without 'debug' finds it; then reads state and fingerprint.  False: the
+   program's linker has not come that far. */
+bool	tnfctl_linkmap_look(const struct reader *, struct linker *);
+/* target_ops.objects of a process that we see through /proc: calls tnfctl_object_seen() with
+   the handle for each object in the list. */
+tnfctl_errcode_t tnfctl_linkmap_objects(tnfctl_handle_t *, const struct reader *,
+    struct linker *);
+
+/* An entry of /proc/PID/auxv; 0: not there. */
+uintptr_t tnfctl_auxv_get(pid_t, unsigned long type);
+
+#define TEXT_SIZE	4096u	/* of the longest attribute string, with NUL */
+
+/* Many strings lie close together: the surroundings are kept. */
+struct text;
+
+struct text *tnfctl_text_new(void);	/* free() it */
+/* False: no readable memory, or no NUL within TEXT_SIZE. */
+bool	tnfctl_text_read(tnfctl_handle_t *, struct text *, uintptr_t,
+	    char ret[TEXT_SIZE]);
+
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "libtnfctl/control.h"
-#include "libtnfctl/text.h"
+#include "libtnfctl/objects.h"
 
 #define POOLS_MAX	16384u
 #define POOL_MAX	(1u << 20)	/* bytes of one */

@@ -2,12 +2,60 @@
  * proc-note.c - what a stop of a thread means, and who is to be told.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "common/proc-status.h"
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/proc-impl.h"
+#include "libtnfctl/proc.h"
+
+/*
+ * Only the kernel knows the name of a thread, and forgets it when the thread is
+ * gone.  But a traced thread remains a zombie until its tracer has waited for it:
+ * until then we can read its name.
+ */
+#define ENDED_MAX	8192u	/* the latest */
+
+/* The thread is a zombie whose status nobody has taken yet. */
+static void
+ended_note(struct ended *e, pid_t pid, pid_t tid)
+{
+	tnfctl_ended_t t = { .tid = tid };
+	ssize_t n = tnf_proc_file(t.name, sizeof(t.name), "/proc/%d/task/%d/comm", (int)pid,
+	    (int)tid);
+	long inner;
+
+	if (n <= 0)
+		return;
+	t.name[t.name[n - 1] == '\n' ? n - 1 : n] = '\0';
+	if ((inner = tnf_thread_status_last(pid, tid, "NSpid")) > 0)
+		t.inner = (pid_t)inner;
+	if (e->threads == NULL &&
+	    (e->threads = calloc(ENDED_MAX, sizeof(*e->threads))) == NULL)
+		return;
+	e->threads[e->next] = t;
+	e->next = (e->next + 1) % ENDED_MAX;
+	if (e->n < ENDED_MAX)
+		e->n++;
+}
+
+size_t
+tnfctl_ended_fill(const struct ended *e, tnfctl_ended_t *ret, size_t room)
+{
+	size_t i, n = e->n < room ? e->n : room;
+
+	for (i = 0; i < n; i++)
+		ret[i] = e->threads[(e->next + ENDED_MAX - n + i) % ENDED_MAX];
+	return e->n;
+}
+
+void
+tnfctl_ended_free(struct ended *e)
+{
+	free(e->threads);
+	*e = (struct ended){ .n = 0 };
+}
 
 /* status: as of wait(2); -1: somebody else was told. */
 static void
@@ -157,7 +205,7 @@ ended_child(struct proc *p, pid_t tid)
 	    waitid(P_PID, (id_t)tid, &si, WEXITED | WNOWAIT | WNOHANG) < 0 ||
 	    si.si_pid != tid || !is_end(&si))
 		return false;
-	tnfctl_ended_note(&p->ended, p->pid, tid);
+	ended_note(&p->ended, p->pid, tid);
 	end_process(p, si.si_code == CLD_EXITED ? W_EXITCODE(si.si_status, 0) :
 	    W_EXITCODE(0, si.si_status) |
 	    (si.si_code == CLD_DUMPED ? WCOREFLAG : 0));
@@ -182,7 +230,7 @@ wait_for_thread(struct proc *p, pid_t tid, int *ret_status)
 		return tid;
 	}
 	if (is_end(&si) && is_thread_of(p, tid))
-		tnfctl_ended_note(&p->ended, p->pid, tid);
+		ended_note(&p->ended, p->pid, tid);
 	return waitpid(tid, ret_status, __WALL | WNOHANG);
 }
 

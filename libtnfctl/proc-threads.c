@@ -3,14 +3,18 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/proc-status.h"
-#include "libtnfctl/proc-impl.h"
+#include "libtnfctl/proc.h"
 
 #define THREADS_MAX	(1u << 18)
 #define ROUNDS_MAX	1000		/* in which new threads keep coming */
@@ -131,8 +135,9 @@ tnfctl_proc_is_dead(const struct proc *p, pid_t tid)
 	return state == 'Z' || state == 'X' || state == 0;
 }
 
-bool
-tnfctl_proc_is_ours(pid_t tid)
+/* Does this thread of ours trace it? */
+static bool
+is_ours(pid_t tid)
 {
 	return tnf_proc_status(tid, "TracerPid") == (long)gettid();
 }
@@ -171,7 +176,7 @@ find_born(struct proc *p)
 	if (dir == NULL)
 		return;
 	while ((tid = next_unknown(p, dir)) != 0)
-		if (tnfctl_proc_is_ours(tid) && (t = tnfctl_proc_thread_add(p, tid)) != NULL)
+		if (is_ours(tid) && (t = tnfctl_proc_thread_add(p, tid)) != NULL)
 			t->options = tnfctl_proc_options(p);
 	closedir(dir);
 }
@@ -188,6 +193,149 @@ tnfctl_proc_reap(struct proc *p)
 		}
 }
 
+/*
+ * While a thread of a process is in an exec(), PTRACE_SEIZE waits for it (the kernel's
+ * cred_guard_mutex).  That thread waits until those whom its exec() has ended are reaped, and
+ * of a traced thread only the tracer can do that: we, who wait.  So a timer sends this
+ * thread a signal, which gets it out of the call, and then it reaps.  The kernel would begin
+ * the call anew when the handler has returned; so the handler leaves by siglongjmp(3).
+ */
+#define MOMENT_NS	20000000
+#define SEIZE_TRIES	3
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id	_sigev_un._tid
+#endif
+
+static __thread sigjmp_buf *volatile way_out;	/* NULL: not in the call */
+
+static void
+on_moment(int sig)
+{
+	sigjmp_buf *out = way_out;
+
+	way_out = NULL;
+	if (out != NULL)
+		siglongjmp(*out, 1);
+}
+
+/* A signal that our client has no use for, with our handler; 0: there is none. */
+static int
+moment_signal(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct sigaction ours = { .sa_handler = on_moment }, now;
+	int sig;
+
+	pthread_mutex_lock(&lock);
+	for (sig = SIGRTMAX; sig >= SIGRTMIN; sig--)
+		if (sigaction(sig, NULL, &now) == 0 && (now.sa_handler == on_moment ||
+		    (now.sa_handler == SIG_DFL && sigaction(sig, &ours, NULL) == 0)))
+			break;
+	pthread_mutex_unlock(&lock);
+	return sig >= SIGRTMIN ? sig : 0;
+}
+
+/* After EINTR it may have been taken all the same. */
+static int
+seize_or_jump(const struct proc *p, pid_t tid, unsigned int options)
+{
+	const struct itimerspec soon = { .it_value.tv_nsec = MOMENT_NS }, never = { 0 };
+	sigjmp_buf out;
+	sigset_t set, mask;
+	int error;
+
+	sigemptyset(&set);
+	sigaddset(&set, p->moment_signal);
+	if (sigsetjmp(out, 1) != 0)
+		return EINTR;
+	way_out = &out;
+	timer_settime(p->moment, 0, &soon, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &set, &mask);
+	error = ptrace(PTRACE_SEIZE, tid, NULL, (uintptr_t)options) < 0 ? errno : 0;
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	way_out = NULL;
+	timer_settime(p->moment, 0, &never, NULL);
+	return error;
+}
+
+static int
+seize_briefly(const struct proc *p, pid_t tid, unsigned int options)
+{
+	if (p->moment_signal != 0)
+		return seize_or_jump(p, tid, options);
+	return ptrace(PTRACE_SEIZE, tid, NULL, (uintptr_t)options) < 0 ? errno : 0;
+}
+
+static void
+seize_begin(struct proc *p)
+{
+	int sig = moment_signal();
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = sig };
+
+	event.sigev_notify_thread_id = gettid();
+	if (sig != 0 && timer_create(CLOCK_MONOTONIC, &event, &p->moment) == 0)
+		p->moment_signal = sig;
+}
+
+/* One that came too late waits, blocked, and must not find our client. */
+static void
+seize_end(struct proc *p)
+{
+	const struct timespec now = { 0 };
+	sigset_t set;
+
+	if (p->moment_signal == 0)
+		return;
+	timer_delete(p->moment);
+	sigemptyset(&set);
+	sigaddset(&set, p->moment_signal);
+	while (sigtimedwait(&set, NULL, &now) > 0)
+		;
+	p->moment_signal = 0;
+}
+
+/* 0, or an errno; EAGAIN: it may be otherwise by now.  In an exec() the leader dies and
+   another thread gets its number: who is refused for the one may get the other. */
+static int
+seize_once(struct proc *p, pid_t tid, unsigned int options, unsigned int *refusals)
+{
+	int error = seize_briefly(p, tid, options);
+
+	/* It may have been cloned by a thread that we trace, and PTRACE_O_TRACECLONE has
+	   attached it for us. */
+	if ((error == EINTR || error == EPERM) && is_ours(tid))
+		return 0;
+	if (error == EINTR) {
+		tnfctl_proc_reap(p);
+		return tnfctl_proc_is_late(p) ? ETIMEDOUT : EAGAIN;
+	}
+	if (error == EPERM && tnfctl_proc_is_dead(p, tid))
+		return ESRCH;
+	return error == EPERM && ++*refusals < SEIZE_TRIES ? EAGAIN : error;
+}
+
+/* 0, also if it is dead; or an errno, ETIMEDOUT if it is late for the process. */
+static int
+seize(struct proc *p, pid_t tid)
+{
+	unsigned int options = tnfctl_proc_options(p), refusals = 0;
+	struct thread *t;
+	int error;
+
+	do
+		error = seize_once(p, tid, options, &refusals);
+	while (error == EAGAIN && !p->gone);
+	if (error == ESRCH || p->gone)
+		return 0;
+	if (error != 0)
+		return error;
+	if ((t = tnfctl_proc_thread_add(p, tid)) == NULL)
+		return ENOMEM;
+	t->options = options;
+	return 0;
+}
+
 /* One pass over /proc/PID/task. */
 static int
 seize_new(struct proc *p, bool *ret_found)
@@ -200,7 +348,7 @@ seize_new(struct proc *p, bool *ret_found)
 	if ((dir = open_tasks(p)) == NULL)
 		return errno == ENOENT ? ESRCH : errno;
 	while (error == 0 && (tid = next_unknown(p, dir)) != 0) {
-		error = tnfctl_seize(p, tid);
+		error = seize(p, tid);
 		*ret_found |= error == 0 && tnfctl_proc_thread(p, tid) != NULL;
 	}
 	closedir(dir);
@@ -232,9 +380,9 @@ tnfctl_proc_attach(struct proc *p)
 	int error;
 
 	p->child = !p->ours && tnf_proc_status(p->pid, "PPid") == (long)getpid();
-	tnfctl_seize_begin(p);
+	seize_begin(p);
 	error = take_threads(p);
-	tnfctl_seize_end(p);
+	seize_end(p);
 	if (error == ETIMEDOUT)
 		return tnfctl_proc_late(p);
 	if (error == 0 && p->n > 0 && !p->gone)

@@ -35,7 +35,7 @@
 #include "common/clock.h"
 #include "common/proc-status.h"
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/proc-impl.h"
+#include "libtnfctl/proc.h"
 
 #define PAUSE_NS	50000
 #define ABSENT_NS	INT64_C(20000000)	/* and more in the kernel: absent */

@@ -13,9 +13,7 @@
 
 #include "common/map.h"
 #include "common/maps.h"
-#include "libtnfctl/ended.h"
-#include "libtnfctl/handle.h"
-#include "libtnfctl/linkmap.h"
+#include "libtnfctl/objects.h"
 
 enum proc_event {
 	PROC_NOTHING,
@@ -55,6 +53,13 @@ struct thread {
 #endif
 };
 
+/* Threads that have ended, with their names: a ring of the latest; all zero is an empty one. */
+struct ended {
+	tnfctl_ended_t *threads;
+	size_t	 next;		/* the oldest, once the ring is full */
+	size_t	 n;
+};
+
 struct proc {
 	pid_t	 pid;
 	bool	 ours;		/* exec handle: our child, dies with us */
@@ -80,7 +85,7 @@ struct proc {
 	int64_t	 since, until;	/* CLOCK_MONOTONIC, ns: see tnfctl_proc_hurry() */
 	const sigset_t *mask;	/* of the caller; NULL: signals are not looked for */
 	struct proc *next;	/* proc.c */
-	timer_t	 moment;	/* seize.c */
+	timer_t	 moment;	/* proc-threads.c */
 	int	 moment_signal;	/* or 0 */
 	struct ended ended;	/* threads, the leader too */
 };
@@ -167,5 +172,24 @@ bool	tnfctl_proc_write(struct proc *, uintptr_t, const void *, size_t);
 bool	tnfctl_proc_is_kernel(pid_t pid);
 /* State letter of a thread, as in ps(1); 0: there is none. */
 char	tnfctl_proc_state(pid_t pid, pid_t tid);
+
+/* The thread, which is new if it was not there; NULL: no memory. */
+struct thread *tnfctl_proc_thread_add(struct proc *, pid_t tid);
+/* A child that is to run free: it stops at its birth, and must be let go. */
+void	tnfctl_proc_thread_add_foreign(struct proc *, pid_t child);
+/* Another thread takes its place in the array; a child that nobody was told of goes free. */
+void	tnfctl_proc_thread_drop(struct proc *, struct thread *);
+/* All that are the process's own. */
+void	tnfctl_proc_threads_drop(struct proc *);
+/* Those of ptrace that its threads are to have. */
+unsigned int tnfctl_proc_options(const struct proc *);
+/* Those whom an exec() of another thread has ended, be it while they stood still, or before
+   their mother could tell of them: that exec() waits until we have reaped them. */
+void	tnfctl_proc_reap(struct proc *);
+/* Asks wait(2) once about each thread that runs; was there anything? */
+bool	tnfctl_proc_take_round(struct proc *);
+
+size_t	tnfctl_ended_fill(const struct ended *, tnfctl_ended_t *ret, size_t room);
+void	tnfctl_ended_free(struct ended *);
 
 #endif

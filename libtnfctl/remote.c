@@ -25,7 +25,7 @@
 
 #include "common/proc-status.h"
 #include "libtnfctl/arch/arch.h"
-#include "libtnfctl/remote.h"
+#include "libtnfctl/call.h"
 
 #define PAUSE_NS	20000
 #define YIELDS		50

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtnfctl/usdt-operand.h"
+#include "libtnfctl/usdt.h"
 
 #define SYMBOL_MAX	256u
 

@@ -2,6 +2,7 @@
  * usdt-find.c - a probe of a file, for kernel-probes to attach.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,165 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/function-types.h"
+#include "libtnfctl/functions.h"
 #include "libtnfctl/objects.h"
-#include "libtnfctl/usdt-catalogue.h"
-#include "libtnfctl/usdt-find.h"
+#include "libtnfctl/usdt.h"
+
+#define LINE_MAX_HERE	1024
+#define LINES_MAX	4096	/* of one file */
+#define ETC_DIR		"/etc/tnf/providers.d"
+
+static const char *const type_names[] = {
+	[USDT_NUMBER] = "", [USDT_STRING] = ":string", [USDT_CHARS] = ":chars",
+	[USDT_ADDRESS] = ":address",
+};
+
+static bool
+is_word(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
+		    (s[i] >= '0' && s[i] <= '9') || s[i] == '_'))
+			return false;
+	return n > 0;
+}
+
+/* "name" or "name:type" */
+static bool
+read_arg(const char *s, size_t n, struct usdt_args_named *ret)
+{
+	const char *colon = memchr(s, ':', n);
+	size_t head = colon != NULL ? (size_t)(colon - s) : n;
+
+	if (ret->n == KP_OPERANDS_MAX || !is_word(s, head) || head >= USDT_ARG_MAX)
+		return false;
+	for (size_t t = 0; t < sizeof type_names / sizeof *type_names; t++)
+		if (strlen(type_names[t]) == n - head &&
+		    memcmp(type_names[t], s + head, n - head) == 0) {
+			memcpy(ret->name[ret->n], s, head);
+			ret->name[ret->n][head] = '\0';
+			ret->type[ret->n++] = (enum usdt_type)t;
+			return true;
+		}
+	return false;
+}
+
+bool
+tnfctl_usdt_args_read(const char *s, struct usdt_args_named *ret)
+{
+	size_t n = 0;
+
+	memset(ret, 0, sizeof *ret);
+	for (;;) {
+		s += n;
+		s += strspn(s, " ,\t\r\n");
+		n = strcspn(s, " ,\t\r\n");
+		if (n == 0)
+			return true;
+		if (!read_arg(s, n, ret))
+			return false;
+	}
+}
+
+/* One line of such a file: 1 a probe, with its name, 0 nothing, -1 a mistake. */
+static int
+usdt_catalogue_line(const char *line, char *probe, size_t size,
+    struct usdt_args_named *ret)
+{
+	const char *s = line + strspn(line, " \t\r\n");
+	size_t n = strcspn(s, " \t\r\n");
+
+	ret->n = 0;
+	if (*s == '#' || *s == '\0')
+		return 0;
+	if (n >= size)
+		return -1;
+	memcpy(probe, s, n);
+	probe[n] = '\0';
+	return tnfctl_usdt_args_read(s + n, ret) ? 1 : -1;
+}
+
+static FILE *
+open_provider(const char *provider)
+{
+	const char *const dirs[] = { secure_getenv("TNF_PROVIDERS"), ETC_DIR,
+	    TNF_PROVIDER_DIR };
+	char path[4096];
+	FILE *f = NULL;
+
+	for (size_t i = 0; f == NULL && i < sizeof dirs / sizeof *dirs; i++)
+		if (dirs[i] != NULL && (size_t)snprintf(path, sizeof path, "%s/%s",
+		    dirs[i], provider) < sizeof path)
+			f = fopen(path, "re");
+	return f;
+}
+
+/* The file that was asked for last is kept: one after the other is the rule. */
+struct catalogue_row {
+	char	probe[USDT_NAME_MAX];
+	struct usdt_args_named args;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	char	provider[USDT_NAME_MAX];
+	struct catalogue_row *v;
+	size_t	n;
+} catalogue = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void
+read_provider(FILE *f)
+{
+	char line[LINE_MAX_HERE];
+	struct catalogue_row k, *v;
+
+	while (catalogue.n < LINES_MAX && fgets(line, sizeof line, f) != NULL) {
+		if (usdt_catalogue_line(line, k.probe, sizeof k.probe, &k.args) != 1)
+			continue;
+		if ((catalogue.n & (catalogue.n - 1)) == 0) {
+			v = reallocarray(catalogue.v, catalogue.n == 0 ? 1 : 2 * catalogue.n,
+			    sizeof *v);
+			if (v == NULL)
+				return;
+			catalogue.v = v;
+		}
+		catalogue.v[catalogue.n++] = k;
+	}
+}
+
+static void
+load_provider(const char *provider)
+{
+	FILE *f;
+
+	if (strcmp(catalogue.provider, provider) == 0)
+		return;
+	catalogue.n = 0;
+	free(catalogue.v);
+	catalogue.v = NULL;
+	snprintf(catalogue.provider, sizeof catalogue.provider, "%s", provider);
+	/* The name comes from a file that anybody may have made. */
+	if (strchr(provider, '/') != NULL || provider[0] == '.' ||
+	    (f = open_provider(provider)) == NULL)
+		return;
+	read_provider(f);
+	fclose(f);
+}
+
+void
+tnfctl_usdt_catalogue_find(const char *provider, const char *probe,
+    struct usdt_args_named *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	if (strlen(provider) >= USDT_NAME_MAX)
+		return;
+	pthread_mutex_lock(&catalogue.lock);
+	load_provider(provider);
+	for (size_t i = 0; i < catalogue.n; i++)
+		if (strcmp(catalogue.v[i].probe, probe) == 0)
+			*ret = catalogue.v[i].args;
+	pthread_mutex_unlock(&catalogue.lock);
+}
 
 /* Many probes of one file are asked for one after the other. */
 static _Thread_local struct {

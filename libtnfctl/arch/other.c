@@ -2,6 +2,7 @@
  * other.c - a machine whose registers we do not know: nothing is called in the target.
  */
 #include "libtnfctl/arch/arch.h"
+#include "libtnfctl/usdt.h"
 
 const unsigned char tnfctl_arch_sigreturn[1];
 const size_t tnfctl_arch_sigreturn_size = 0;
@@ -81,4 +82,11 @@ tnfctl_arch_break(pid_t tid, uintptr_t address)
 void
 tnfctl_arch_pass_break(pid_t tid)
 {
+}
+
+/* Nor are its operands read. */
+bool
+tnfctl_arch_operand(struct operand_text *t, struct kp_operand *o)
+{
+	return tnfctl_operand_refuse(t, "operands of this machine are not known");
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libtnfctl/usdt-args.h"
+#include "libtnfctl/usdt.h"
 #include "tests/check-run.h"
 
 #define HERE	0x401000ull	/* where the probe is */

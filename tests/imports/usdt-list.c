@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
-#include "libtnfctl/usdt-notes.h"
-#include "libtnfctl/usdt-object.h"
+#include "libtnfctl/usdt.h"
 
 struct of_file {
 	const char *path;
