@@ -12,7 +12,6 @@
 
 #include "prex/cmd.h"
 #include "prex/complete.h"
-#include "prex/dispatch.h"
 #include "prex/shell.h"
 #include "prex/source.h"
 #include "prex/statement.h"

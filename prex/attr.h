@@ -1,14 +1,19 @@
 /*
- * attr.h - the attributes of a probe, and those that a command asks for.
+ * attr.h - the attributes of probes, the values that they have in all probes, and what a
+ * command selects by them.
  */
 #ifndef PREX_ATTR_H
 #define PREX_ATTR_H
 
+#include <stdbool.h>
+
 #include <tnf/tnfctl.h>
 
 #include "format/selector.h"
+#include "prex/util.h"
 
 struct names;
+struct shell;
 
 /* The attributes of a probe.  The caller frees ret->funcs; the rest is the state's. */
 void	attrs_of_probe(struct tnf_probe_attrs *ret, const tnfctl_probe_state_t *state,
@@ -27,5 +32,28 @@ void	specs_free(struct specs *l);
 
 char	*selector_text(const struct tnf_selector *);	/* to be freed */
 void	selectors_print(const struct tnf_selectors *l);	/* "'a'=/v/ " for each */
+
+struct value_list {
+	char	*attr;
+	struct strings values;
+};
+
+struct values {
+	struct value_list *v;
+	size_t	n;
+};
+
+/* Of the attributes whose names match; all sorted bytewise. */
+tnfctl_errcode_t values_collect(struct shell *, const struct specs *,
+	    struct values *);
+void	values_free(struct values *);
+
+/* Warns of the selectors that no probe has matched, with what was probably
+   meant.  used has a flag for each; those of a set (NULL: none was named) are
+   told of only if none of them has matched. */
+void	unmatched_tell(struct shell *, const char *command, const char *set,
+	    const struct tnf_selectors *, const bool *used);
+/* The same about attributes that no probe has. */
+void	unmatched_attributes(struct shell *, const struct specs *);
 
 #endif

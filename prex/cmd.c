@@ -1,9 +1,11 @@
 /*
- * cmd.c - the table of commands.
+ * cmd.c - the table of commands, and the one way from a statement to its command.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "prex/cmd.h"
+#include "prex/shell.h"
 
 #define COMMANDS(X)							\
 	X(buffer) X(clear) X(connect) X(continue) X(create) X(disable)	\
@@ -51,4 +53,75 @@ cmd_reserves(const char *word)
 			return true;
 	/* No command uses it, but Solaris reserved it. */
 	return strcmp(word, "filter") == 0;
+}
+
+static void
+syntax_error(struct shell *sh, const struct statement *st)
+{
+	const struct token *tok = statement_peek(st);
+	/* The end of a line is a token as any other, and printed as it is. */
+	char *text = tok->kind == TOK_END && *tok->text != ';' ?
+	    tnf_xstrdup("\n") : printable(tok->text);
+
+	fflush(stdout);
+	shell_print_place(sh, tok->line);
+	fprintf(stderr, "syntax error on or before \"%s\"\n", text);
+	if (*tok->text == '\r')
+		shell_say(sh, "\\r: lines end as in DOS: take the carriage returns out (dos2unix)");
+	else if (*tok->text == ';' && tok->kind == TOK_BAD)
+		shell_say(sh, ";: ends a command in -c alone: here each has a line of its own");
+	else if (*tok->text == '"' && tok->kind == TOK_BAD)
+		shell_say(sh, "\": texts are in single quotes: 'a text'");
+	else if (st->hint != NULL)
+		shell_say(sh, "%s", st->hint);
+	free(text);
+	sh->failed = true;
+}
+
+static const struct cmd *
+dispatch_find(struct statement *st)
+{
+	const char *name = parse_one_of(st, cmd_names);
+
+	if (name == NULL)
+		return NULL;
+	/* Parsers find the command by its name. */
+	free(st->v[0].value);
+	st->v[0].value = tnf_xstrdup(name);
+	return cmd_find(name);
+}
+
+static enum cmd_result
+dispatch_run(struct shell *sh, const struct cmd *c, const struct args *a)
+{
+	/* A bad regular expression: whoever can see it may want the rest. */
+	if (sh->failed && !sh->interactive)
+		return CMD_DONE;
+	/* Those for processes do no harm in the kernel, and Solaris let them. */
+	if (c->modes == MODE_KERNEL && sh->mode != MODE_KERNEL) {
+		shell_error(sh, ERROR_PLAIN, "This command is only available "
+		    "in kernel mode (prex invoked with the -k flag)");
+		return CMD_DONE;
+	}
+	return c->apply != NULL ? probe_op_run(sh, c, a) : c->run(sh, a);
+}
+
+enum cmd_result
+dispatch(struct shell *sh, struct statement *st)
+{
+	enum cmd_result result = CMD_DONE;
+	const struct cmd *c;
+	struct args a = { 0 };
+
+	if (st->n == 0)
+		return CMD_DONE;
+	sh->now = st;
+	c = dispatch_find(st);
+	if (c != NULL && (c->parse == NULL || c->parse(sh, st, &a)) && statement_at_end(st))
+		result = dispatch_run(sh, c, &a);
+	else
+		syntax_error(sh, st);
+	args_free(&a);
+	sh->now = NULL;
+	return result;
 }

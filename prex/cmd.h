@@ -1,6 +1,6 @@
 /*
- * cmd.h - what a command is.  Each has a file cmd-NAME.c with one const struct;
- * help, usage, reserved words and completion come from it.
+ * cmd.h - what a command is, and the grammar that commands share.  The files cmd-*.c hold
+ * one const struct a command: help, usage, reserved words and completion come from it.
  */
 #ifndef PREX_CMD_H
 #define PREX_CMD_H
@@ -10,9 +10,9 @@
 #include <tnf/tnfctl.h>
 
 #include "prex/attr.h"
+#include "prex/statement.h"
 
 struct shell;
-struct statement;
 
 enum {
 	MODE_USER = 1,
@@ -66,7 +66,7 @@ struct cmd {
 	/* Its name is no word of the language: selectors had it before it was a command. */
 	bool	is_free;
 	enum complete complete;
-	/* False: a syntax error at the statement's current token. */
+	/* False: a syntax error at the statement's current token.  NULL: nothing may follow. */
 	bool	(*parse)(struct shell *, struct statement *, struct args *);
 	enum cmd_result (*run)(struct shell *, const struct args *);
 	/* In place of run: what is done to each probe that is selected.  Its last argument
@@ -80,5 +80,31 @@ extern const char *const *const cmd_names;	/* the same; NULL ends */
 const struct cmd *cmd_find(const char *name);
 /* Is the word part of the language, so that a selector has to quote it? */
 bool	cmd_reserves(const char *word);
+
+/*
+ * Each of these takes its part of a command from the statement.  It returns false at a
+ * syntax error: the statement's current token is the place.
+ */
+bool	parse_word(struct shell *, struct statement *, struct args *);
+bool	parse_target(struct shell *, struct statement *, struct args *);
+bool	parse_selectors(struct shell *, struct statement *, struct args *);
+bool	parse_spec(struct shell *, struct statement *, struct args *);
+bool	parse_specs(struct shell *, struct statement *, struct args *);
+bool	parse_numbers(struct statement *, struct args *);
+
+/* The current token, whole or abbreviated, as one of the words; NULL if it is
+   none, with a hint left in the statement. */
+const char *parse_one_of(struct statement *, const char *const *words);
+
+void	args_free(struct args *);
+
+/* A command's file: a quoted name, or a word. */
+bool	parse_file_name(struct shell *, struct statement *, struct args *);
+
+/* Parses a statement and runs its command. */
+enum cmd_result dispatch(struct shell *, struct statement *);
+
+/* cmd-session.c: the topics of "help" besides commands.  NULL ends. */
+extern const char *const *const topic_names;
 
 #endif

@@ -2,6 +2,9 @@
  * complete-filter.c - what could be a rule of "pfilter": processes, programs, cgroups
  * and units that there are.
  */
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
 #include <ctype.h>
 #include <dirent.h>
 #include <fts.h>
@@ -9,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include "common/proc-status.h"
 #include "prex/complete.h"
@@ -25,12 +26,7 @@ struct rule_kind {
 static void
 add_rule(struct completion *c, const char *key, const char *value)
 {
-	char *text = tnf_xasprintf("%s%s", key, value);
-
-	if (strncmp(text, c->word, strlen(c->word)) == 0)
-		strings_add(&c->candidates, text);
-	else
-		free(text);
+	completion_add(c, tnf_xasprintf("%s%s", key, value));
 }
 
 /* "/proc/PID", one after the other. */

@@ -1,19 +1,98 @@
 /*
- * complete.c - how could the line go on?  Commands and their words come from
- * the table, the rest from the session and the target.
+ * complete.c - how could the line go on?  Commands and their words come from the table, the rest
+ * from the session and the target.
  */
+#include <sys/stat.h>
+
+#include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "prex/cmd.h"
+#include <tnf/tnfctl.h>
+
 #include "prex/complete.h"
-#include "prex/lex.h"
 #include "prex/shell.h"
-#include "prex/topic.h"
-#include "prex/values.h"
 
+void
+completion_add(struct completion *c, char *text)
+{
+	if (strncmp(text, c->word, strlen(c->word)) == 0)
+		strings_add(&c->candidates, text);
+	else
+		free(text);
+}
+
+struct members {
+	const struct token *tokens;	/* of the selectors */
+	size_t	n;
+	const char *stay;	/* what of the word is before the name of a member */
+	struct completion *c;
+};
+
+/* Is it named there?  Many have one key, and no member in common. */
+static bool
+is_named(const struct members *m, const struct tnf_probe_attrs *attrs)
+{
+	struct attribute name;
+	bool has = tnf_probe_attrs_find(attrs, "name", &name);
+
+	for (size_t i = 0; has && i < m->n; i++)
+		if (m->tokens[i].value != NULL &&
+		    strncmp(m->tokens[i].value, name.value, name.value_len) == 0 &&
+		    m->tokens[i].value[name.value_len] == '\0')
+			return true;
+	return false;
+}
+
+static void
+add_members(struct members *m, const struct attribute *slots)
+{
+	const char *p = slots->value, *end = p + slots->value_len, *slot;
+	size_t len;
+
+	while (attribute_word(&p, end, &slot, &len))
+		if (len > 0)
+			completion_add(m->c, tnf_xasprintf("%s%.*s", m->stay, (int)len, slot));
+}
+
+static tnfctl_errcode_t
+complete_where_visit(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
+    const struct tnf_probe_attrs *attrs, void *arg)
+{
+	struct members *m = arg;
+	tnfctl_probe_state_t state;
+	struct tnf_probe_attrs more;
+	struct attribute slots;
+
+	if (!is_named(m, attrs) || tnfctl_probe_describe(sh->target, p) != TNFCTL_ERR_NONE ||
+	    tnfctl_probe_state_get(sh->target, p, &state) != TNFCTL_ERR_NONE)
+		return TNFCTL_ERR_NONE;
+	attrs_of_probe(&more, &state, &sh->fcns);
+	if (tnf_probe_attrs_find(&more, "slots", &slots))
+		add_members(m, &slots);
+	free((void *)more.funcs);
+	return TNFCTL_ERR_NONE;
+}
+
+static void
+complete_where(struct shell *sh, const struct token *tokens, size_t n, struct completion *c)
+{
+	size_t at = strlen(c->word);
+	struct members m = { .tokens = tokens, .n = n, .c = c };
+	char *stay;
+
+	while (at > 0 && (isalnum((unsigned char)c->word[at - 1]) || c->word[at - 1] == '_'))
+		at--;
+	stay = at > 0 ? tnf_xstrndup(c->word, at) : tnf_xstrdup("'");
+	m.stay = stay;
+	probes_visit(sh, complete_where_visit, &m);
+	free(stay);
+}
+
+/*
+ * the table, the rest from the session and the target.
+ */
 enum { MAX_TOKENS = 256 };
 
 struct context {
@@ -24,18 +103,6 @@ struct context {
 	const char *text;			/* the whole line */
 };
 
-static void
-complete_add(struct context *x, const char *mark, const char *s, const char *tail)
-{
-	const char *word = x->c->word;
-	char *text = tnf_xasprintf("%s%s%s", mark, s, tail);
-
-	if (strncmp(text, word, strlen(word)) == 0)
-		strings_add(&x->c->candidates, text);
-	else
-		free(text);
-}
-
 /* A value or attribute, which may need quotes or have them already. */
 static void
 add_text(struct context *x, const char *s, const char *tail)
@@ -43,8 +110,7 @@ add_text(struct context *x, const char *s, const char *tail)
 	const char *word = x->c->word;
 	bool quoted = *word == '\'';
 
-	if (strncmp(s, word + quoted, strlen(word + quoted)) != 0 ||
-	    strpbrk(s, "'\n") != NULL)
+	if (strncmp(s, word + quoted, strlen(word + quoted)) != 0 || strpbrk(s, "'\n") != NULL)
 		return;
 	if (quoted || !lex_is_plain(s))
 		strings_add(&x->c->candidates, tnf_xasprintf("'%s'%s", s, tail));
@@ -56,7 +122,7 @@ static void
 add_words(struct context *x, const char *const *words)
 {
 	for (; words != NULL && *words != NULL; words++)
-		complete_add(x, "", *words, "");
+		completion_add(x->c, tnf_xstrdup(*words));
 }
 
 static void
@@ -65,7 +131,7 @@ add_sets(struct context *x)
 	struct name *s;
 
 	TAILQ_FOREACH(s, &x->sh->sets, entry)
-		complete_add(x, "$", s->name, "");
+		completion_add(x->c, tnf_xasprintf("$%s", s->name));
 }
 
 static void
@@ -74,7 +140,7 @@ add_fcns(struct context *x)
 	struct name *f;
 
 	TAILQ_FOREACH(f, &x->sh->fcns, entry)
-		complete_add(x, "&", f->name, "");
+		completion_add(x->c, tnf_xasprintf("&%s", f->name));
 }
 
 static void
@@ -146,7 +212,7 @@ add_list(struct context *x, const struct cmd *cmd)
 	if (x->n == 1)
 		add_words(x, cmd->words);
 	else if (x->tokens[1].kind != TOK_WORD)
-		complete_add(x, "", "probes", "");
+		completion_add(x->c, tnf_xstrdup("probes"));
 	else if (!token_is_word(&x->tokens[1], "values"))
 		return;
 	add_attrs(x, "");
@@ -154,8 +220,7 @@ add_list(struct context *x, const struct cmd *cmd)
 
 /* Names are always quoted: most have a slash or a hyphen. */
 static void
-add_file(struct context *x, const char *dir, const char *prefix,
-    const char *name)
+add_file(struct context *x, const char *dir, const char *prefix, const char *name)
 {
 	char *real = tnf_xasprintf("%s/%s", dir, name);
 	struct stat sb;
@@ -199,7 +264,7 @@ add_trace(struct context *x)
 	}
 	add_target(x, 1, true);
 	if (x->n > 1 && last->kind != TOK_EQUAL)
-		complete_add(x, "", "where", "");
+		completion_add(x->c, tnf_xstrdup("where"));
 }
 
 static void
@@ -207,11 +272,9 @@ add_filter(struct context *x, const struct cmd *cmd)
 {
 	if (x->n == 1) {
 		add_words(x, cmd->words);
-		complete_add(x, "", "except", "");
-	} else if (token_is_word(&x->tokens[1], "add") ||
-	    token_is_word(&x->tokens[1], "delete")) {
-		complete_filter(x->sh, x->text, token_is_word(&x->tokens[1], "delete"),
-		    x->c);
+		completion_add(x->c, tnf_xstrdup("except"));
+	} else if (token_is_word(&x->tokens[1], "add") || token_is_word(&x->tokens[1], "delete")) {
+		complete_filter(x->sh, x->text, token_is_word(&x->tokens[1], "delete"), x->c);
 	}
 }
 

@@ -10,7 +10,6 @@
 #include "prex/util.h"
 
 struct shell;
-struct token;
 
 struct completion {
 	char	*word;			/* what is to be completed, maybe "" */
@@ -20,10 +19,10 @@ struct completion {
 /* Looks at the text before the cursor, and at the target. */
 void	complete(struct shell *, const char *text, struct completion *);
 void	completion_free(struct completion *);
+/* Takes a candidate; one that does not begin as the word does is dropped. */
+void	completion_add(struct completion *, char *text);
 
-/* Parts of it.  Members of the probes that these tokens name, behind "where". */
-void	complete_where(struct shell *, const struct token *, size_t n, struct completion *);
-/* A rule of "pfilter add", or of "pfilter delete". */
+/* A part of it: a rule of "pfilter add", or of "pfilter delete". */
 void	complete_filter(struct shell *, const char *text, bool delete, struct completion *);
 
 #endif

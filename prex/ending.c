@@ -9,9 +9,8 @@
 #include <sys/time.h>
 
 #include <signal.h>
-#include <stddef.h>
 
-#include "prex/ending.h"
+#include "prex/target.h"
 
 enum { NUDGE_US = 10000 };
 

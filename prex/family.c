@@ -7,13 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "prex/ending.h"
-#include "prex/family.h"
-#include "prex/history.h"
-#include "prex/leave-stopped.h"
 #include "prex/shell.h"
-#include "prex/target.h"
-#include "prex/util.h"
 
 struct member {
 	TAILQ_ENTRY(member) entry;
@@ -44,8 +38,7 @@ family_new(struct shell *sh)
 static void
 family_say(const struct family *f, const struct member *m, const char *what)
 {
-	fprintf(stderr, "%s: child process %ld %s\n", f->sh->argv0,
-	    (long)m->pid, what);
+	shell_say(f->sh, "child process %ld %s", (long)m->pid, what);
 }
 
 static void
@@ -55,8 +48,7 @@ family_add(struct family *f, tnfctl_errcode_t err, tnfctl_handle_t *child)
 	struct member *m;
 
 	if (err != TNFCTL_ERR_NONE) {
-		fprintf(stderr, "%s: a child cannot be followed: %s\n",
-		    f->sh->argv0, tnfctl_strerror(err));
+		shell_say(f->sh, "a child cannot be followed: %s", tnfctl_strerror(err));
 		shell_tell_detail(f->sh);
 		return;
 	}
@@ -139,8 +131,8 @@ adopt_one(void *arg, pid_t pid)
 	if (is_member(f, pid) || pid == target_pid(f->sh))
 		return false;
 	if ((err = tnfctl_pid_open(pid, &h)) != TNFCTL_ERR_NONE) {
-		fprintf(stderr, "%s: child process %ld is left alone: %s\n", f->sh->argv0,
-		    (long)pid, tnfctl_strerror(err));
+		shell_say(f->sh, "child process %ld is left alone: %s", (long)pid,
+		    tnfctl_strerror(err));
 		return children_each(pid, adopt_one, arg);
 	}
 	if (a->fill)
@@ -190,12 +182,8 @@ family_adopt(struct family *f, pid_t pid, const char *file, bool fill)
 static char *
 member_file(const struct family *f, const struct member *m)
 {
-	const char *dir = getenv("TMPDIR");
-
-	if (f->file != NULL)
-		return tnf_xasprintf("%s.%ld", f->file, (long)m->pid);
-	return tnf_xasprintf("%s/trace-%ld", dir != NULL && *dir != '\0' ? dir : "/tmp",
-	    (long)m->pid);
+	return f->file != NULL ? tnf_xasprintf("%s.%ld", f->file, (long)m->pid) :
+	    trace_default_name(m->pid);
 }
 
 void
@@ -232,8 +220,7 @@ family_remove(struct family *f, struct member *m, tnfctl_targ_op_t op)
 }
 
 static void
-member_event(struct family *f, struct member *m, tnfctl_event_t event,
-    tnfctl_errcode_t err)
+member_event(struct family *f, struct member *m, tnfctl_event_t event, tnfctl_errcode_t err)
 {
 	if (err != TNFCTL_ERR_NONE) {
 		family_say(f, m, tnfctl_strerror(err));
@@ -280,8 +267,7 @@ nth_member(struct family *f, size_t n)
 }
 
 tnfctl_errcode_t
-family_continue(struct family *f, tnfctl_handle_t *target,
-    tnfctl_event_t *event)
+family_continue(struct family *f, tnfctl_handle_t *target, tnfctl_event_t *event)
 {
 	tnfctl_handle_t *child;
 	tnfctl_errcode_t err;

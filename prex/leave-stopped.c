@@ -6,13 +6,14 @@
  * processes is stopped by then.  So it is not: it is held by ptrace alone, and
  * a SIGSTOP waits for it.  The kernel lets go of it at our very end.
  */
+#include <sys/ptrace.h>
+
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ptrace.h>
 
-#include "prex/leave-stopped.h"
+#include "prex/target.h"
 
 /* Returns how many threads were not held before. */
 static unsigned

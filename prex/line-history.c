@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "prex/line-history.h"
+#include "prex/term.h"
 #include "prex/util.h"
 
 enum { MAX_LINES = 1000 };
@@ -33,8 +33,7 @@ line_history_directory(void)
 
 	if (state != NULL && *state == '/')
 		return tnf_xasprintf("%s/prex", state);
-	if (home == NULL || *home != '/' || stat(home, &sb) < 0 ||
-	    sb.st_uid != geteuid())
+	if (home == NULL || *home != '/' || stat(home, &sb) < 0 || sb.st_uid != geteuid())
 		return NULL;
 	return tnf_xasprintf("%s/.local/state/prex", home);
 }
@@ -54,8 +53,7 @@ static int
 line_history_open_file(const char *path)
 {
 	struct stat sb;
-	int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW |
-	    O_CLOEXEC, 0600);
+	int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return -1;
@@ -81,8 +79,7 @@ static void
 line_history_shorten(struct line_history *lh, char **lines, size_t n)
 {
 	char *tmp = tnf_xasprintf("%s.%ld", lh->path, (long)getpid());
-	int fd = open(tmp, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC,
-	    0600);
+	int fd = open(tmp, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	for (size_t i = n / 2; fd >= 0 && i < n; i++)
 		if (dprintf(fd, "%s", lines[i]) < 0) {

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "format/selector.h"
-#include "prex/names.h"
-#include "prex/util.h"
+#include "prex/shell.h"
 
 struct name *
 names_find(const struct names *l, const char *name)

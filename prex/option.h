@@ -1,5 +1,5 @@
 /*
- * option.h - the command line.
+ * option.h - the command line, and what --run makes of it.
  */
 #ifndef PREX_OPTION_H
 #define PREX_OPTION_H
@@ -8,6 +8,8 @@
 #include <stddef.h>
 
 #include "prex/target.h"
+
+struct shell;
 
 struct input {
 	const char *arg;
@@ -23,8 +25,9 @@ struct options {
 	size_t	n_inputs;
 };
 
-/* Ends the program for --help, --version and mistakes. */
-void	options_parse(struct options *, int argc, char **argv);
-void	options_free(struct options *);
+/* With a kernel session that has nothing set: buffer, commands (by default all
+   probes), filter, command, snapshot into the file, and nothing is left.
+   Returns the exit status: the command's, 128 + its signal, or 1. */
+int	run_command(struct shell *, const struct options *);
 
 #endif

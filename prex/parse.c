@@ -4,17 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prex/cmd.h"
-#include "prex/parse.h"
 #include "prex/shell.h"
-#include "prex/statement.h"
-#include "prex/util.h"
-
-bool
-parse_nothing(struct shell *sh, struct statement *st, struct args *a)
-{
-	return true;
-}
 
 const char *
 parse_one_of(struct statement *st, const char *const *words)
@@ -31,8 +21,7 @@ parse_one_of(struct statement *st, const char *const *words)
 		return word;
 	case WORD_SEVERAL:
 		list = word_candidates(words, tok->text);
-		statement_hint(st, tnf_xasprintf("%s: ambiguous: %s", tok->text,
-		    list));
+		statement_hint(st, tnf_xasprintf("%s: ambiguous: %s", tok->text, list));
 		free(list);
 		return NULL;
 	case WORD_NONE:
@@ -174,8 +163,7 @@ parse_file_name(struct shell *sh, struct statement *st, struct args *a)
 		tok = statement_peek(st);
 		if (tok->kind == TOK_REGEX || tok->kind == TOK_BAD)
 			statement_hint(st, tnf_xasprintf("%s: a name with more than letters, "
-			    "digits, \"_\", \".\" and \"%%\" is quoted: '/usr/bin/a'",
-			    tok->text));
+			    "digits, \"_\", \".\" and \"%%\" is quoted: '/usr/bin/a'", tok->text));
 		return false;
 	}
 	a->name = tok->value;

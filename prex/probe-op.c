@@ -1,23 +1,20 @@
 /*
- * probe-op.c - what the six probe commands have in common.
+ * probe-op.c - what a command does to each probe that it selects, now and when probes come later.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "prex/attr.h"
-#include "prex/family.h"
-#include "prex/kernel.h"
-#include "prex/probe-op.h"
 #include "prex/shell.h"
-#include "prex/unmatched.h"
-#include "prex/util.h"
 
 struct visit {
 	struct shell *sh;
-	const struct probe_op *op;
-	bool	*used;		/* which of its selectors have matched */
 	probe_visit_f *visit;
 	void	*arg;
+};
+
+struct application {
+	const struct probe_op *op;
+	bool	*used;		/* which of its selectors have matched; NULL: nobody asks */
 };
 
 /* Events of imported probes go to the kernel's buffer. */
@@ -27,8 +24,7 @@ need_buffer(struct shell *sh, tnfctl_handle_t *h, const struct probe_op *op)
 	tnfctl_errcode_t err;
 	size_t made = 0;
 
-	if (sh->has_buffer ||
-	    (strcmp(op->name, "enable") != 0 && strcmp(op->name, "trace") != 0))
+	if (sh->has_buffer || (strcmp(op->name, "enable") != 0 && strcmp(op->name, "trace") != 0))
 		return TNFCTL_ERR_NONE;
 	err = tnfctl_import_buffer(h, sh->watched ? sh->buffer_size : 0, &made);
 	if (err != TNFCTL_ERR_NONE)
@@ -52,56 +48,29 @@ tell_if_off(struct shell *sh, const struct probe_op *op, tnfctl_handle_t *h, tnf
 }
 
 static tnfctl_errcode_t
-apply_to(struct shell *sh, const struct probe_op *op, bool *used,
-    tnfctl_handle_t *h, tnfctl_probe_t *p)
+apply_to(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
+    const struct tnf_probe_attrs *attrs, void *arg)
 {
-	tnfctl_probe_state_t state;
-	tnfctl_errcode_t err;
-	struct tnf_probe_attrs attrs;
+	const struct application *a = arg;
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
 	struct attribute origin;
-	bool match, imported;
+	bool imported = tnf_probe_attrs_find(attrs, "origin", &origin);
 
-	if ((err = tnfctl_probe_state_get(h, p, &state)) != TNFCTL_ERR_NONE)
+	if (!tnf_selectors_match(a->op->selectors, attrs, a->used))
 		return err;
-	attrs_of_probe(&attrs, &state, &sh->fcns);
-	match = tnf_selectors_match(op->selectors, &attrs, used);
-	imported = tnf_probe_attrs_find(&attrs, "origin", &origin);
-	if (match && imported && sh->mode == MODE_USER)
-		err = need_buffer(sh, h, op);
-	if (match && err == TNFCTL_ERR_NONE) {
-		err = op->apply(h, p, (void *)op);
-		if (err == TNFCTL_ERR_NONE && imported)
-			tell_if_off(sh, op, h, p);
-	}
-	free((void *)attrs.funcs);
+	if (imported && sh->mode == MODE_USER)
+		err = need_buffer(sh, h, a->op);
+	if (err == TNFCTL_ERR_NONE)
+		err = a->op->apply(h, p, (void *)a->op);
+	if (err == TNFCTL_ERR_NONE && imported)
+		tell_if_off(sh, a->op, h, p);
 	return err;
-}
-
-tnfctl_errcode_t
-probe_op_apply(struct shell *sh, const struct probe_op *op, tnfctl_handle_t *h,
-    tnfctl_probe_t *p)
-{
-	return apply_to(sh, op, NULL, h, p);
-}
-
-static tnfctl_errcode_t
-apply_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
-{
-	struct visit *v = arg;
-
-	return apply_to(v->sh, v->op, v->used, h, p);
-}
-
-static tnfctl_errcode_t
-apply_to_all(tnfctl_handle_t *h, void *visit)
-{
-	return tnfctl_probe_apply(h, apply_one, visit);
 }
 
 static tnfctl_errcode_t
 visit_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 {
-	struct visit *v = arg;
+	const struct visit *v = arg;
 	tnfctl_probe_state_t state;
 	tnfctl_errcode_t err;
 	struct tnf_probe_attrs attrs;
@@ -109,17 +78,23 @@ visit_one(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 	if ((err = tnfctl_probe_state_get(h, p, &state)) != TNFCTL_ERR_NONE)
 		return err;
 	attrs_of_probe(&attrs, &state, &v->sh->fcns);
-	v->visit(v->sh, p, &attrs, v->arg);
+	err = v->visit(v->sh, h, p, &attrs, v->arg);
 	free((void *)attrs.funcs);
-	return TNFCTL_ERR_NONE;
+	return err;
+}
+
+static tnfctl_errcode_t
+visit_all(tnfctl_handle_t *h, void *visit)
+{
+	return tnfctl_probe_apply(h, visit_one, visit);
 }
 
 tnfctl_errcode_t
 probes_visit(struct shell *sh, probe_visit_f *visit, void *arg)
 {
-	struct visit v = { .sh = sh, .visit = visit, .arg = arg };
+	struct visit v = { sh, visit, arg };
 
-	return tnfctl_probe_apply(sh->target, visit_one, &v);
+	return visit_all(sh->target, &v);
 }
 
 static tnfctl_errcode_t
@@ -184,8 +159,7 @@ functions_ask(struct shell *sh, const struct tnf_selectors *l, bool tell)
 		free(pattern);
 		/* A name may be meant for something else. */
 		if (err != TNFCTL_ERR_NONE && strcmp(l->v[i].attr.text, "name") != 0)
-			shell_tnfctl_error(sh, ERROR_TARGET, err,
-			    "error in importing functions: ");
+			shell_tnfctl_error(sh, ERROR_TARGET, err, "error in importing functions: ");
 		else if (err == TNFCTL_ERR_NONE && tell)
 			shell_tell_detail(sh);
 	}
@@ -203,16 +177,14 @@ probe_op_resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 	op->args = (char *)a->args;
 	if (a->set != NULL) {
 		if ((set = names_find(&sh->sets, a->set)) == NULL) {
-			shell_error(sh, ERROR_SEMANTIC,
-			    "no set named \"$%s\"", a->set);
+			shell_error(sh, ERROR_SEMANTIC, "no set named \"$%s\"", a->set);
 			return false;
 		}
 		op->selectors = set->selectors;
 	}
 	if (a->fcn != NULL) {
 		if ((fcn = names_find(&sh->fcns, a->fcn)) == NULL) {
-			shell_error(sh, ERROR_SEMANTIC,
-			    "no function named \"&%s\"", a->fcn);
+			shell_error(sh, ERROR_SEMANTIC, "no function named \"&%s\"", a->fcn);
 			return false;
 		}
 		op->fcn = fcn->name;
@@ -221,29 +193,114 @@ probe_op_resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 	return true;
 }
 
+/* Takes references: op may go. */
+static const struct probe_op *
+history_add(struct history *h, const struct probe_op *op)
+{
+	struct probe_op *new;
+
+	h->v = tnf_xreallocarray(h->v, h->n + 1, sizeof *h->v);
+	new = &h->v[h->n++];
+	*new = *op;
+	new->selectors->refs++;
+	if (op->fcn != NULL) {
+		new->fcn = tnf_xstrdup(op->fcn);
+		new->symbol = tnf_xstrdup(op->symbol);
+	}
+	if (op->where != NULL)
+		new->where = tnf_xstrdup(op->where);
+	if (op->args != NULL)
+		new->args = tnf_xstrdup(op->args);
+	return new;
+}
+
 enum cmd_result
-probe_op_run(struct shell *sh, const struct cmd *c, const struct args *a)
+probe_op_run(struct shell *sh, const struct cmd *c, const struct args *args)
 {
 	struct probe_op op = { .name = c->name, .apply = c->apply };
-	struct visit v = { .sh = sh };
+	struct application a = { .op = NULL };
+	struct visit v = { sh, apply_to, &a };
 	tnfctl_errcode_t err;
 
-	if (!probe_op_resolve(sh, a, &op) || !trace_make(sh))
+	if (!probe_op_resolve(sh, args, &op) || !trace_make(sh))
 		return CMD_DONE;
 	functions_ask(sh, op.selectors, strcmp(c->name, "enable") == 0);
-	v.op = history_add(&sh->history, &op);
-	v.used = tnf_xcalloc(op.selectors->n + 1, sizeof *v.used);
-	err = apply_to_all(sh->target, &v);
+	a.op = history_add(&sh->history, &op);
+	a.used = tnf_xcalloc(op.selectors->n + 1, sizeof *a.used);
+	err = visit_all(sh->target, &v);
 	if (err == TNFCTL_ERR_NONE)
-		err = family_each(sh->family, apply_to_all, &v);
+		err = family_each(sh->family, visit_all, &v);
 	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_TARGET, err,
-		    "error on probe operation: ");
+		shell_tnfctl_error(sh, ERROR_TARGET, err, "error on probe operation: ");
 	else {
 		if (strcmp(c->name, "enable") == 0 || strcmp(c->name, "disable") == 0)
 			kernel_ask_rawio(sh, op.selectors, c->name[0] == 'e');
-		unmatched_tell(sh, c->name, a->set, op.selectors, v.used);
+		unmatched_tell(sh, c->name, args->set, op.selectors, a.used);
 	}
-	free(v.used);
+	free(a.used);
 	return CMD_DONE;
+}
+
+/* libtnfctl's callback has no argument for us. */
+static struct shell *follower;
+
+/* It is called for the probes that are there already as well; those of a
+   child have what its parent was told. */
+static _Thread_local bool introducing;
+
+static void *
+history_replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
+{
+	struct shell *sh = follower;
+	tnfctl_errcode_t err;
+
+	if (introducing)
+		return NULL;
+	for (size_t i = 0; i < sh->history.n; i++) {
+		struct application a = { .op = &sh->history.v[i] };
+		struct visit v = { sh, apply_to, &a };
+
+		if ((err = visit_one(h, p, &v)) != TNFCTL_ERR_NONE)
+			shell_tnfctl_error(sh, ERROR_TARGET, err,
+			    "error on new (dlopened) probe : ");
+	}
+	return NULL;
+}
+
+void
+history_begin(struct shell *sh)
+{
+	follower = sh;
+}
+
+tnfctl_errcode_t
+history_follow(tnfctl_handle_t *h)
+{
+	tnfctl_errcode_t err;
+
+	introducing = true;
+	err = tnfctl_register_funcs(h, history_replay, NULL);
+	introducing = false;
+	return err;
+}
+
+tnfctl_errcode_t
+history_repeat(tnfctl_handle_t *h)
+{
+	return tnfctl_register_funcs(h, history_replay, NULL);
+}
+
+void
+history_free(struct history *h)
+{
+	while (h->n > 0) {
+		struct probe_op *op = &h->v[--h->n];
+
+		tnf_selectors_unref(op->selectors);
+		free(op->fcn);
+		free(op->symbol);
+		free(op->where);
+		free(op->args);
+	}
+	free(h->v);
 }

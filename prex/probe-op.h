@@ -1,14 +1,16 @@
 /*
- * probe-op.h - enable, disable, trace, untrace, connect and clear.
+ * probe-op.h - what enable, disable, trace, untrace, connect and clear do, and the history of such
+ * commands, which probes that come later get as well.
  */
 #ifndef PREX_PROBE_OP_H
 #define PREX_PROBE_OP_H
+
+#include <stddef.h>
 
 #include <tnf/tnfctl.h>
 
 #include "prex/cmd.h"
 
-struct tnf_selectors;
 struct shell;
 
 struct probe_op {
@@ -22,18 +24,27 @@ struct probe_op {
 
 /* Runs a command that has 'apply': logs it and applies it. */
 enum cmd_result probe_op_run(struct shell *, const struct cmd *, const struct args *);
-/* To one probe, if the selectors match it. */
-tnfctl_errcode_t probe_op_apply(struct shell *, const struct probe_op *,
-	    tnfctl_handle_t *, tnfctl_probe_t *);
 
 /* Has the functions among the probes that selectors by "function" and "return" choose, or
    by the name that a function's probe would have.  tell: what there is to say of returns. */
 void	functions_ask(struct shell *, const struct tnf_selectors *, bool tell);
 
-/* Calls op for each probe with its state and attributes. */
-struct tnf_probe_attrs;
-typedef void probe_visit_f(struct shell *, tnfctl_probe_t *, const struct tnf_probe_attrs *,
-	    void *);
+/* Calls a function for each probe with its attributes, until one returns an error. */
+typedef tnfctl_errcode_t probe_visit_f(struct shell *, tnfctl_handle_t *, tnfctl_probe_t *,
+	    const struct tnf_probe_attrs *, void *);
 tnfctl_errcode_t probes_visit(struct shell *, probe_visit_f *, void *);
+
+struct history {
+	struct probe_op *v;
+	size_t	n;
+};
+
+/* Whose history new probes get. */
+void	history_begin(struct shell *);
+/* From now on every new probe of the target gets the whole history. */
+tnfctl_errcode_t history_follow(tnfctl_handle_t *);
+/* The handle is on another program now: its probes get the history. */
+tnfctl_errcode_t history_repeat(tnfctl_handle_t *);
+void	history_free(struct history *);
 
 #endif

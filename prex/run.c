@@ -16,11 +16,8 @@
 #include <unistd.h>
 
 #include "common/program.h"
-#include "prex/ending.h"
-#include "prex/kernel.h"
-#include "prex/run.h"
+#include "prex/option.h"
 #include "prex/shell.h"
-#include "prex/util.h"
 
 enum { RUN_SIZE = 16 * 1024 * 1024 };
 
@@ -109,8 +106,7 @@ let_run(struct shell *sh, const struct child *c, const char *name)
 	if (write(c->go, "", 1) != 1)
 		error = errno;
 	status = wait_child(c->pid, true);
-	if (error == 0 &&
-	    read(c->failed, &error, sizeof error) != sizeof error)
+	if (error == 0 && read(c->failed, &error, sizeof error) != sizeof error)
 		return status;
 	shell_error(sh, ERROR_TARGET, "%s: %s", name, strerror(error));
 	return 127;
@@ -145,8 +141,7 @@ run_snapshot(struct shell *sh, char *path, const char *file)
 	if (error == 0)
 		status = wait_child(pid, false);
 	if (error != 0)
-		shell_error(sh, ERROR_TARGET, "%s: %s: the trace is lost",
-		    path, strerror(error));
+		shell_error(sh, ERROR_TARGET, "%s: %s: the trace is lost", path, strerror(error));
 	else if (status != 0)
 		shell_error(sh, ERROR_TARGET, "%s: tnfxtract could not write "
 		    "it: the trace is lost", file);
@@ -163,14 +158,12 @@ set_up(struct shell *sh, const struct options *o)
 		return false;
 	if (attrs.trace_buf_state != TNFCTL_BUF_NONE) {
 		shell_error(sh, ERROR_TARGET, "--run: there is a buffer "
-		    "already: somebody traces, or has: prex -k -c 'ktrace off; "
-		    "buffer dealloc'");
+		    "already: somebody traces, or has: prex -k -c 'ktrace off; buffer dealloc'");
 		return false;
 	}
 	tnfctl_buffer_fill_set(sh->target, o->target.fill ? B_TRUE : B_FALSE);
 	return run_done(sh, tnfctl_buffer_alloc(sh->target, NULL,
-	    o->buffer_size != 0 ? o->buffer_size : RUN_SIZE),
-	    "error in allocating buffer");
+	    o->buffer_size != 0 ? o->buffer_size : RUN_SIZE), "error in allocating buffer");
 }
 
 static bool
@@ -183,10 +176,8 @@ run_record(struct shell *sh, const struct options *o, int *ret_status)
 	if (sh->failed || !fork_child(sh, o->target.argv, &c))
 		return false;
 	target_check_probes(sh, false);
-	ready = run_done(sh, tnfctl_filter_list_follow(sh->target, c.pid),
-	    "process filter") &&
-	    run_done(sh, tnfctl_filter_state_set(sh->target, B_TRUE),
-	    "process filter") &&
+	ready = run_done(sh, tnfctl_filter_list_follow(sh->target, c.pid), "process filter") &&
+	    run_done(sh, tnfctl_filter_state_set(sh->target, B_TRUE), "process filter") &&
 	    run_done(sh, tnfctl_trace_state_set(sh->target, B_TRUE),
 	    "error in setting tracing state");
 	if (ready)
@@ -199,29 +190,20 @@ run_record(struct shell *sh, const struct options *o, int *ret_status)
 	    "error in setting tracing state") && ready;
 }
 
-static int
-run_between(struct shell *sh, const struct options *o, char *xtract)
-{
-	int status = EXIT_FAILURE;
-
-	ending_catch();
-	if (!can_write(sh, xtract, o->target.file) || !set_up(sh, o))
-		return EXIT_FAILURE;
-	if (run_record(sh, o, &status) && !run_snapshot(sh, xtract, o->target.file))
-		status = EXIT_FAILURE;
-	/* It takes the filter and the probes' settings along. */
-	if (!run_done(sh, tnfctl_buffer_dealloc(sh->target),
-	    "error in deleting buffer"))
-		status = EXIT_FAILURE;
-	return status;
-}
-
 int
 run_command(struct shell *sh, const struct options *o)
 {
 	char *xtract = tnf_program_path("tnfxtract");
-	int status = run_between(sh, o, xtract);
+	int status = EXIT_FAILURE;
 
+	ending_catch();
+	if (can_write(sh, xtract, o->target.file) && set_up(sh, o)) {
+		if (run_record(sh, o, &status) && !run_snapshot(sh, xtract, o->target.file))
+			status = EXIT_FAILURE;
+		/* The filter and the probes' settings go with the buffer. */
+		if (!run_done(sh, tnfctl_buffer_dealloc(sh->target), "error in deleting buffer"))
+			status = EXIT_FAILURE;
+	}
 	free(xtract);
 	return status;
 }

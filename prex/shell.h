@@ -1,8 +1,11 @@
 /*
- * shell.h - the state of a session.
+ * shell.h - the state of a session, its names and its messages.  What commands need comes
+ * with it: their grammar, what they do to probes, the target, and util.h.
  */
 #ifndef PREX_SHELL_H
 #define PREX_SHELL_H
+
+#include <sys/queue.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,13 +13,27 @@
 #include <tnf/tnfctl.h>
 
 #include "prex/cmd.h"
-#include "prex/history.h"
-#include "prex/names.h"
-#include "prex/trace.h"
+#include "prex/probe-op.h"
+#include "prex/target.h"
 
-struct family;
 struct source;
-struct statement;
+
+struct name {
+	TAILQ_ENTRY(name) entry;
+	char	*name;		/* without the $ or & */
+	struct tnf_selectors *selectors;	/* of a set */
+	char	*symbol;	/* of a function */
+};
+TAILQ_HEAD(names, name);
+
+/* One of that name goes; the new one comes last.  A set takes a reference. */
+void	names_define_set(struct names *, const char *name, struct tnf_selectors *);
+/* One that is there without anybody's making it: "all", "always". */
+void	names_define_known(struct names *, const char *name);
+void	names_define_fcn(struct names *, const char *name, const char *symbol);
+struct name *names_find(const struct names *, const char *name);
+struct name *names_find_symbol(const struct names *, const char *symbol);
+void	names_free(struct names *);
 
 struct shell {
 	const char *argv0;
@@ -81,5 +98,13 @@ void	shell_say(const struct shell *, const char *fmt, ...)
 void	shell_print_place(const struct shell *, unsigned line);
 /* What libtnfctl adds to its latest answer, if there is anything. */
 void	shell_tell_detail(const struct shell *);
+
+/* cmd-kernel.c.  False, and an error message: there are none. */
+bool	kernel_attrs(struct shell *, tnfctl_trace_attrs_t *);
+/* Probes of raw I/O cost every system call: only who names them gets them in any
+   case ("on") or, from then on, only while a raw device is open. */
+void	kernel_ask_rawio(struct shell *, const struct tnf_selectors *, bool on);
+/* Nothing can be traced while the filter is on and empty: say so. */
+void	kernel_check_filter(struct shell *);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * source.h - where commands come from: a stack of files, strings and, at the
- * bottom, standard input.
+ * source.h - where commands come from: a stack of files, strings and, at the bottom, standard
+ * input.
  */
 #ifndef PREX_SOURCE_H
 #define PREX_SOURCE_H
@@ -36,5 +36,8 @@ void	source_pop(struct shell *);
 enum source_fill source_fill(struct shell *, bool in_statement);
 /* With paths, a slash begins no pattern. */
 void	source_token(struct source *, struct token *, bool paths);
+
+/* Pushes ./.prexrc and then $HOME/.prexrc, so that the latter comes first. */
+void	rc_push(struct shell *);
 
 #endif

@@ -4,14 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "prex/cmd.h"
-#include "prex/family.h"
-#include "prex/kernel.h"
-#include "prex/parse.h"
 #include "prex/shell.h"
-#include "prex/target.h"
-#include "prex/trace.h"
-#include "prex/util.h"
 
 static bool
 target_open_opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
@@ -64,8 +57,7 @@ target_open_attach(struct shell *sh, pid_t pid, bool children)
 	}
 	if (err != TNFCTL_ERR_NOLIBTNFPROBE)
 		return target_open_opened(sh, err, "attaching to target process");
-	shell_error(sh, ERROR_TARGET,
-	    "missing symbols, is libtnfprobe.so loaded in target?");
+	shell_error(sh, ERROR_TARGET, "missing symbols, is libtnfprobe.so loaded in target?");
 	shell_tell_detail(sh);
 	putc('\n', stderr);
 	return false;
@@ -77,8 +69,7 @@ set_all(struct shell *sh, const struct target_options *o)
 	tnfctl_errcode_t err;
 
 	for (size_t i = 0; i < o->n_settings; i++) {
-		err = tnfctl_setting_set(sh->target, o->settings[i].name,
-		    o->settings[i].value);
+		err = tnfctl_setting_set(sh->target, o->settings[i].name, o->settings[i].value);
 		if (!target_open_opened(sh, err, "in a setting of the kernel"))
 			return false;
 	}

@@ -1,20 +1,15 @@
 /*
  * target.c - let the target run, and let it go.
  */
+#include <sys/wait.h>
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "prex/cmd.h"
-#include "prex/ending.h"
-#include "prex/family.h"
-#include "prex/leave-stopped.h"
 #include "prex/shell.h"
-#include "prex/target.h"
-#include "prex/trace.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -70,8 +65,7 @@ target_check(struct shell *sh)
 	tnfctl_errcode_t err = tnfctl_trace_attrs_get(sh->target, &attrs);
 
 	if (err != TNFCTL_ERR_NONE)
-		shell_tnfctl_error(sh, ERROR_TARGET, err,
-		    "cannot read tracing status : ");
+		shell_tnfctl_error(sh, ERROR_TARGET, err, "cannot read tracing status : ");
 	else if (attrs.trace_buf_state == TNFCTL_BUF_BROKEN) {
 		puts("Tracing shut down in target program due to an internal "
 		    "error - Please restart prex and target");
@@ -86,8 +80,7 @@ note_fate(struct shell *sh)
 	const char *name;
 	int status;
 
-	if (!sh->started ||
-	    tnfctl_fate_get(sh->target, &status) != TNFCTL_ERR_NONE)
+	if (!sh->started || tnfctl_fate_get(sh->target, &status) != TNFCTL_ERR_NONE)
 		return;
 	if (WIFEXITED(status)) {
 		sh->target_status = WEXITSTATUS(status);
@@ -95,9 +88,9 @@ note_fate(struct shell *sh)
 	}
 	sh->target_status = 128 + WTERMSIG(status);
 	name = sigabbrev_np(WTERMSIG(status));
-	fprintf(stderr, "%s: target process was killed by signal %d%s%s%s%s\n",
-	    sh->argv0, WTERMSIG(status), name ? " (SIG" : "", name ? name : "",
-	    name ? ")" : "", WCOREDUMP(status) ? ", core dumped" : "");
+	shell_say(sh, "target process was killed by signal %d%s%s%s%s", WTERMSIG(status),
+	    name ? " (SIG" : "", name ? name : "", name ? ")" : "",
+	    WCOREDUMP(status) ? ", core dumped" : "");
 }
 
 /* A program that only starts another: what was asked for comes to nothing. */
@@ -106,10 +99,8 @@ tell_exec(struct shell *sh, bool had_probes)
 {
 	if (had_probes || !sh->started)
 		return;
-	fflush(stdout);
-	fprintf(stderr, "%s: process %ld had no probes and has become another "
-	    "program, which is not traced: use --follow-exec, or attach "
-	    "to it: prex -p %ld\n", sh->argv0, (long)target_pid(sh),
+	shell_say(sh, "process %ld had no probes and has become another program, which is not "
+	    "traced: use --follow-exec, or attach to it: prex -p %ld", (long)target_pid(sh),
 	    (long)target_pid(sh));
 	sh->target_status = EXIT_FAILURE;
 }
@@ -124,14 +115,11 @@ after_event(struct shell *sh, tnfctl_event_t event, bool had_probes)
 		sh->at_quit = TNFCTL_TARG_RESUME;
 		return TARGET_GONE;
 	case TNFCTL_EVENT_EXIT:
-		fflush(stdout);
-		fprintf(stderr, "%s: target process exited\n", sh->argv0);
+		shell_say(sh, "target process exited");
 		note_fate(sh);
 		return TARGET_GONE;
 	case TNFCTL_EVENT_TARGGONE:
-		fflush(stdout);
-		fprintf(stderr, "%s: target process disappeared (without "
-		    "calling exit)\n", sh->argv0);
+		shell_say(sh, "target process disappeared (without calling exit)");
 		note_fate(sh);
 		return TARGET_GONE;
 	default:
@@ -144,8 +132,7 @@ goes_on(tnfctl_event_t event)
 {
 	return event == TNFCTL_EVENT_DLOPEN || event == TNFCTL_EVENT_DLCLOSE ||
 	    event == TNFCTL_EVENT_FORK ||
-	    (event == TNFCTL_EVENT_EINTR && !target_interrupted() &&
-	    ending_signal() == 0);
+	    (event == TNFCTL_EVENT_EINTR && !target_interrupted() && ending_signal() == 0);
 }
 
 static tnfctl_errcode_t
@@ -221,8 +208,7 @@ target_check_probes(struct shell *sh, bool may_come)
 
 	if (tnfctl_probe_apply(sh->target, note_recording, &seen) ==
 	    TNFCTL_ERR_NONE && !seen.records && (seen.any || !may_come))
-		shell_warn(sh, "no probe is both enabled and traced: nothing "
-		    "is recorded");
+		shell_warn(sh, "no probe is both enabled and traced: nothing is recorded");
 }
 
 enum target_run
@@ -240,8 +226,7 @@ target_run(struct shell *sh)
 		target_check_probes(sh, true);
 	err = wait_for_event(sh, &event, &had_probes);
 	if (err != TNFCTL_ERR_NONE) {
-		shell_tnfctl_error(sh, ERROR_TARGET, err,
-		    "cannot continue target : ");
+		shell_tnfctl_error(sh, ERROR_TARGET, err, "cannot continue target : ");
 		return TARGET_FAILED;
 	}
 	if ((r = after_event(sh, event, had_probes)) == TARGET_STOPPED) {
@@ -289,8 +274,7 @@ check_kernel(struct shell *sh)
 {
 	tnfctl_trace_attrs_t attrs;
 
-	if (tnfctl_trace_attrs_get(sh->target, &attrs) == TNFCTL_ERR_NONE &&
-	    attrs.trace_state)
+	if (tnfctl_trace_attrs_get(sh->target, &attrs) == TNFCTL_ERR_NONE && attrs.trace_state)
 		target_check_probes(sh, false);
 }
 

@@ -1,12 +1,17 @@
 /*
- * target.h - the life of the target.
+ * target.h - the target: got hold of, run and let go, its children and its trace file.
  */
 #ifndef PREX_TARGET_H
 #define PREX_TARGET_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tnf/tnfctl.h>
+
+struct family;
 struct shell;
 
 struct target_options {
@@ -43,5 +48,68 @@ enum target_run { TARGET_STOPPED, TARGET_GONE, TARGET_FAILED };
 enum target_run target_run(struct shell *);
 void	target_check(struct shell *);
 pid_t	target_pid(struct shell *);
+
+struct family *family_new(struct shell *);
+/* Opens the first of the children of a process without probes, and of theirs, that has
+   some: it becomes the target.  false: none has. */
+bool	family_open_first(struct shell *, pid_t);
+/* Takes the children of a process, and theirs, that are there.  Each records into a
+   file of its own: FILE.PID, where 'file' is given, or as prex names them, that has the
+   size of the target's. */
+void	family_adopt(struct family *, pid_t, const char *file, bool fill);
+/* Members that have no trace file get it now; NULL is fine. */
+void	family_make_files(struct family *);
+/* Lets the target and all members run until something happens.  What happens to
+   a member is dealt with, and told as the target's event FORK.  NULL is a
+   family without members. */
+tnfctl_errcode_t family_continue(struct family *, tnfctl_handle_t *target,
+	    tnfctl_event_t *);
+/* Calls fn for every member; the first failure is returned. */
+tnfctl_errcode_t family_each(struct family *,
+	    tnfctl_errcode_t (*fn)(tnfctl_handle_t *, void *arg), void *arg);
+/* Lets all of them go and frees the family. */
+void	family_close(struct family *, tnfctl_targ_op_t);
+
+/* What the trace file will be. */
+struct trace_plan {
+	char	*name;		/* absolute; NULL: the one that the target has */
+	size_t	size;		/* bytes */
+	bool	exchange;	/* the target has another one */
+};
+
+/* Decides on name and size, which may be given (NULL, 0: not); a target that
+   has a file keeps it, unless another is named.  Each prints why it returns
+   false. */
+bool	trace_plan(struct shell *, const char *file, size_t size);
+/* The caller frees it. */
+char	*trace_default_name(pid_t);
+void	trace_plan_free(struct trace_plan *);
+/* Makes it, and gives it to the target; does nothing for the kernel. */
+bool	trace_make(struct shell *);
+
+/* Notes down how the target is now; it is stopped. */
+void	trace_context_note(struct shell *);
+/* Puts what was noted last behind the trace; the target is still held. */
+void	trace_context_put(struct shell *);
+
+/* Before the target runs. */
+void	trace_file_note(struct shell *);
+/* Says so if there will be nothing to look at, before the target is closed. */
+void	trace_file_check(struct shell *);
+
+/* 'pid' is stopped; nothing but exit() may follow. */
+void	leave_stopped(pid_t pid);
+
+/* From now on SIGHUP, SIGTERM and SIGPIPE, unless ignored, are noted; the next
+   of the first two ends prex at once. */
+void	ending_catch(void);
+/* In a child of ours before exec(): as whoever started us had set them up. */
+void	ending_inherit(void);
+/* The signal that has come, or 0.  Calls that wait return EINTR from then on. */
+int	ending_signal(void);
+/* Calls that wait return EINTR every few milliseconds.  For signal handlers. */
+void	ending_nudge(bool on);
+/* Dies of that signal, if there is one. */
+void	ending_die(void);
 
 #endif

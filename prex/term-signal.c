@@ -5,12 +5,11 @@
  */
 #include <sys/ioctl.h>
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "prex/term-signal.h"
+#include "prex/term.h"
 
 static const int signals[] = {
 	SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH
@@ -112,8 +111,7 @@ term_signal_resize(EditLine *el)
 
 	if (el_get(el, EL_PROMPT, &prompt) == 0 &&
 	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col > 0)
-		rows = (strlen(prompt(el)) + (li->cursor - li->buffer)) /
-		    ws.ws_col;
+		rows = (strlen(prompt(el)) + (li->cursor - li->buffer)) / ws.ws_col;
 	putchar('\r');
 	while (rows-- > 0)
 		put_capability(el, "up");

@@ -1,7 +1,9 @@
 /*
- * term.c - lines from somebody at a terminal, through libedit if it can move
- * the cursor.
+ * term.c - lines from somebody at a terminal, through libedit if it can move the cursor; the Tab
+ * key completes words.
  */
+#include <sys/ioctl.h>
+
 #include <errno.h>
 #include <histedit.h>
 #include <locale.h>
@@ -12,14 +14,11 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "prex/ending.h"
-#include "prex/line-history.h"
+#include "prex/complete.h"
 #include "prex/shell.h"
-#include "prex/tab.h"
-#include "prex/target.h"
 #include "prex/term.h"
-#include "prex/term-signal.h"
-#include "prex/util.h"
+
+enum { MAX_SHOWN = 300 };
 
 struct term {
 	struct shell *sh;
@@ -29,6 +28,129 @@ struct term {
 	mbstate_t mb;
 };
 
+static size_t
+common_prefix(const struct strings *l)
+{
+	size_t i, n, len = strlen(l->v[0]);
+
+	for (i = 1; i < l->n; i++) {
+		for (n = 0; n < len && l->v[i][n] == l->v[0][n]; n++)
+			;
+		len = n;
+	}
+	return len;
+}
+
+static size_t
+tab_columns(void)
+{
+	struct winsize ws;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) < 0 || ws.ws_col == 0 ? 80 : ws.ws_col;
+}
+
+static void
+tab_show(const struct strings *l)
+{
+	size_t i, width = 0, per_line, n = l->n;
+
+	for (i = 0; i < l->n; i++)
+		if (strlen(l->v[i]) + 2 > width)
+			width = strlen(l->v[i]) + 2;
+	per_line = tab_columns() / width;
+	if (per_line == 0)
+		per_line = 1;
+	if (n > MAX_SHOWN)
+		n = MAX_SHOWN;
+	putchar('\n');
+	for (i = 0; i < n; i++) {
+		bool last = i + 1 == n || (i + 1) % per_line == 0;
+
+		printf("%-*s%s", last ? 0 : (int)width, l->v[i], last ? "\n" : "");
+	}
+	if (n < l->n)
+		printf("... and %zu more\n", l->n - n);
+	fflush(stdout);
+}
+
+static size_t
+tab_characters(const char *s)
+{
+	size_t n = mbstowcs(NULL, s, 0);
+
+	return n == (size_t)-1 ? strlen(s) : n;
+}
+
+static void
+tab_replace(EditLine *el, const char *old, const char *new)
+{
+	size_t n = tab_characters(old);
+
+	if (n > 0)
+		el_deletestr(el, n);
+	el_insertstr(el, new);
+}
+
+/* A word that is whole gets the blank behind it. */
+static char *
+tab_replacement(const struct strings *l)
+{
+	char *s = tnf_xstrndup(l->v[0], common_prefix(l)), *t;
+	size_t len = strlen(s);
+
+	if (l->n > 1 || len == 0 || strchr("=/", s[len - 1]) != NULL)
+		return s;
+	t = tnf_xasprintf("%s ", s);
+	free(s);
+	return t;
+}
+
+/* Does it say more than the word did, quotes apart? */
+static bool
+goes_further(const char *new, const char *word)
+{
+	if (*new == '\'' && *word != '\'')
+		new++;
+	return strlen(new) > strlen(word) && strncmp(new, word, strlen(word)) == 0;
+}
+
+static unsigned char
+tab_insert(EditLine *el, const struct completion *c)
+{
+	char *new = tab_replacement(&c->candidates);
+	unsigned char r = CC_REFRESH;
+
+	if (c->candidates.n == 1 || goes_further(new, c->word)) {
+		tab_replace(el, c->word, new);
+	} else {
+		tab_show(&c->candidates);
+		r = CC_REDISPLAY;
+	}
+	free(new);
+	return r;
+}
+
+static unsigned char
+tab_complete(EditLine *el, int ch)
+{
+	const LineInfo *li = el_line(el);
+	char *text = tnf_xstrndup(li->buffer, li->cursor - li->buffer);
+	struct completion c;
+	unsigned char r = CC_ERROR;
+	struct term *t;
+
+	el_get(el, EL_CLIENTDATA, &t);
+	complete(t->sh, text, &c);
+	if (c.candidates.n > 0)
+		r = tab_insert(el, &c);
+	completion_free(&c);
+	free(text);
+	return r;
+}
+
+/*
+ * the cursor.
+ */
 static const char *
 term_prompt(EditLine *el)
 {
@@ -51,8 +173,7 @@ read_char(EditLine *el, wchar_t *wc)
 	el_get(el, EL_CLIENTDATA, &t);
 	for (;;) {
 		fd.revents = 0;
-		if (ppoll(&fd, 1, NULL, term_signal_mask()) < 0 &&
-		    errno != EINTR)
+		if (ppoll(&fd, 1, NULL, term_signal_mask()) < 0 && errno != EINTR)
 			return -1;
 		/* ppoll() looks at the input first; but what has been typed
 		   behind a Ctrl-C is not for this line. */
@@ -103,8 +224,7 @@ set_up_editor(struct term *t)
 	el_set(t->el, EL_SIGNAL, 0);
 	el_set(t->el, EL_GETCFN, read_char);
 	el_set(t->el, EL_HIST, history, line_history_get(t->history));
-	el_set(t->el, EL_ADDFN, "prex-complete", "complete the word",
-	    tab_complete);
+	el_set(t->el, EL_ADDFN, "prex-complete", "complete the word", tab_complete);
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		el_set(t->el, EL_BIND, keys[i][0], keys[i][1], NULL);
 	el_source(t->el, NULL);
@@ -117,14 +237,12 @@ term_open(struct shell *sh)
 	const char *type = getenv("TERM");
 
 	t->sh = sh;
-	if (!isatty(STDOUT_FILENO) || type == NULL || *type == '\0' ||
-	    strcmp(type, "dumb") == 0)
+	if (!isatty(STDOUT_FILENO) || type == NULL || *type == '\0' || strcmp(type, "dumb") == 0)
 		return t;
 	setlocale(LC_CTYPE, "");
 	t->el = el_init("prex", stdin, stdout, stderr);
 	if (t->el == NULL)
 		return t;
-	tab_shell = sh;
 	t->history = line_history_open();
 	set_up_editor(t);
 	return t;

@@ -4,9 +4,12 @@
 #ifndef PREX_TERM_H
 #define PREX_TERM_H
 
+#include <histedit.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+struct line_history;
 struct shell;
 struct term;
 
@@ -22,5 +25,20 @@ struct term *term_open(struct shell *);
 enum term_read term_read(struct term *, bool in_statement, char **line,
 	    size_t *size);
 void	term_close(struct term *);
+
+/* Between these two, signals wait until term_signal_mask() lets them in. */
+void	term_signal_begin(void);
+void	term_signal_end(void);
+const sigset_t *term_signal_mask(void);
+/* Lets in those that are waiting.  Has any come that is not acted upon? */
+void	term_signal_let_in(void);
+bool	term_signal_came(void);
+/* Does what the signals that came ask for.  True: give the line up. */
+bool	term_signal_act(EditLine *);
+
+struct line_history *line_history_open(void);
+History	*line_history_get(struct line_history *);
+void	line_history_add(struct line_history *, const char *line);
+void	line_history_close(struct line_history *);
 
 #endif

@@ -9,12 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "prex/attr.h"
-#include "prex/lex.h"
 #include "prex/shell.h"
-#include "prex/unmatched.h"
-#include "prex/util.h"
-#include "prex/values.h"
 
 /* Whoever wrote it has been told. */
 static bool
@@ -39,8 +34,7 @@ may_be_unused(const struct tnf_selector *s)
 		return true;
 	for (const char *const *w = switches; *w != NULL; w++)
 		if (strcmp(s->attr.text, *w) == 0)
-			return s->value.is_regex ||
-			    strcmp(s->value.text, "on") == 0 ||
+			return s->value.is_regex || strcmp(s->value.text, "on") == 0 ||
 			    strcmp(s->value.text, "off") == 0;
 	return false;
 }
@@ -121,8 +115,7 @@ hint_exact(const struct values *l, const char *attr, const char *value)
 	const char *guess;
 	char *hint;
 
-	if (own == NULL &&
-	    (hint = hint_attribute(l, attr, value)) != NULL)
+	if (own == NULL && (hint = hint_attribute(l, attr, value)) != NULL)
 		return hint;
 	/* A value alone stands for keys=value. */
 	for (size_t i = 0; strcmp(attr, "keys") == 0 && i < l->n; i++)
@@ -130,19 +123,15 @@ hint_exact(const struct values *l, const char *attr, const char *value)
 			return tnf_xasprintf("no probe matches: did you mean "
 			    "%s='%s'?", l->v[i].attr, value);
 	if (own != NULL && (guess = guess_value(own, value)) != NULL)
-		return tnf_xasprintf("no probe matches: did you mean %s='%s'?",
-		    attr, guess);
+		return tnf_xasprintf("no probe matches: did you mean %s='%s'?", attr, guess);
 	own = values_of(l, "name");
-	if (strcmp(attr, "keys") == 0 && own != NULL &&
-	    (guess = guess_value(own, value)) != NULL)
-		return tnf_xasprintf("no probe matches: did you mean name='%s'?",
-		    guess);
+	if (strcmp(attr, "keys") == 0 && own != NULL && (guess = guess_value(own, value)) != NULL)
+		return tnf_xasprintf("no probe matches: did you mean name='%s'?", guess);
 	return NULL;
 }
 
 static char *
-hint_selector(struct shell *sh, const struct values *l,
-    const struct tnf_selector *s)
+hint_selector(struct shell *sh, const struct values *l, const struct tnf_selector *s)
 {
 	const char *quote;
 	char *hint = NULL;
@@ -188,8 +177,7 @@ unmatched_tell(struct shell *sh, const char *command, const char *set,
 	if (selectors->n == 0 && set != NULL)
 		shell_warn(sh, "$%s: an empty set selects no probe", set);
 	else if (selectors->n == 0)
-		shell_warn(sh, "%s: no probe is selected: name some, or $all",
-		    command);
+		shell_warn(sh, "%s: no probe is selected: name some, or $all", command);
 	for (size_t i = 0; i < selectors->n; i++) {
 		bool fine = used[i] || may_be_unused(&selectors->v[i]);
 

@@ -1,9 +1,11 @@
 /*
- * util.c - lists of strings, and words of a list: whole or abbreviated.
+ * util.c - lists of strings, words of a list (whole or abbreviated), and text for a terminal.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/printable.h"
 #include "prex/util.h"
 
 void
@@ -67,17 +69,56 @@ word_find(const char *const *words, const char *text, const char **ret)
 }
 
 char *
+string_append(char *s, const char *between, const char *more)
+{
+	char *longer = tnf_xasprintf("%s%s%s", s, *s != '\0' ? between : "", more);
+
+	free(s);
+	return longer;
+}
+
+char *
 word_candidates(const char *const *words, const char *text)
 {
-	char *s = tnf_xstrdup(""), *t;
-	size_t len = strlen(text);
+	char *s = tnf_xstrdup("");
 
-	for (; *words != NULL; words++) {
-		if (strncmp(*words, text, len) != 0)
-			continue;
-		t = tnf_xasprintf("%s%s%s", s, *s != '\0' ? ", " : "", *words);
-		free(s);
-		s = t;
-	}
+	for (; *words != NULL; words++)
+		if (strncmp(*words, text, strlen(text)) == 0)
+			s = string_append(s, ", ", *words);
 	return s;
+}
+
+char *
+printable(const char *s)
+{
+	char *out = tnf_xcalloc(strlen(s) * 4 + 1, 1), *p = out;
+	const char *end = s + strlen(s), *letter;
+	size_t n;
+
+	for (; s < end; s += n) {
+		n = tnf_printable_length((const unsigned char *)s, (size_t)(end - s));
+		if (n > 0) {
+			p = mempcpy(p, s, n);
+			continue;
+		}
+		n = 1;
+		letter = strchr("\nn\tt\rr", *s);
+		p += letter != NULL ? sprintf(p, "\\%c", letter[1]) :
+		    sprintf(p, "\\%03o", (unsigned char)*s);
+	}
+	return out;
+}
+
+void
+print_text(FILE *fp, const char *s)
+{
+	char *text;
+
+	if (!isatty(fileno(fp))) {
+		fputs(s, fp);
+		return;
+	}
+	text = printable(s);
+	fputs(text, fp);
+	free(text);
 }

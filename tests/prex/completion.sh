@@ -21,7 +21,7 @@ complete_line() {
 table() {
 	case $1 in
 	prex) sed -n 's/^	{ "\([a-z-]*\)", [a-z_]*argument.*/--\1/p' \
-		"$TNF_SOURCE/prex/option.c" ;;
+		"$TNF_SOURCE/prex/prex.c" ;;
 	tnfdump) sed -n 's/^	{ "\([a-z-]*\)", \(0\|'"'.'"'\), .*/--\1/p' \
 		"$TNF_SOURCE/tnfdump/options.c" ;;
 	tnfxtract) sed -n 's/^		{ "\([a-z-]*\)", [a-z_]*argument.*/--\1/p' \

@@ -22,7 +22,7 @@
 
 #include <tnf/tnfctl.h>
 
-#include "prex/leave-stopped.h"
+#include "prex/target.h"
 
 /* libtnfctl/error.c */
 tnfctl_errcode_t tnfctl_error_set(tnfctl_errcode_t, const char *fmt, ...)

@@ -12,11 +12,9 @@
 #include "prex/attr.h"
 #include "prex/cmd.h"
 #include "prex/complete.h"
-#include "prex/dispatch.h"
-#include "prex/lex.h"
+#include "prex/statement.h"
 #include "prex/shell.h"
 #include "prex/source.h"
-#include "prex/statement.h"
 #include "prex/util.h"
 
 /* The kinds of the tokens of a line, a letter each. */

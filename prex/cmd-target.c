@@ -1,31 +1,45 @@
 /*
- * cmd-mark.c - what somebody has to say about this moment, in the trace itself.
+ * cmd-target.c - commands about the target as a whole: continue, mark and quit.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/who.h"
-#include "prex/cmd.h"
-#include "prex/family.h"
-#include "prex/kernel.h"
-#include "prex/parse.h"
 #include "prex/shell.h"
-#include "prex/trace.h"
-#include "prex/util.h"
+
+static enum cmd_result
+cmd_continue_run(struct shell *sh, const struct args *a)
+{
+	/* The kernel never stopped. */
+	if (sh->mode == MODE_KERNEL)
+		return CMD_DONE;
+	return trace_make(sh) ? CMD_CONTINUE : CMD_DONE;
+}
+
+const struct cmd cmd_continue = {
+	.name = "continue",
+	.usage = "",
+	.summary = "Let the target run until Ctrl-C",
+	.help =
+	    "Lets the target run.  Ctrl-C stops it and brings the prompt back; the target\n"
+	    "does not see that signal.\n",
+	.modes = MODE_USER,
+	.complete = COMPLETE_NOTHING,
+	.run = cmd_continue_run,
+};
 
 /* All words up to the end, or one in quotes. */
 static bool
 cmd_mark_parse(struct shell *sh, struct statement *st, struct args *a)
 {
 	const struct token *tok = statement_take(st, TOK_QSTR);
-	char *longer;
 
 	if (tok != NULL || statement_at_end(st)) {
 		a->text = tok != NULL ? tnf_xstrdup(tok->value) : NULL;
 		return tok != NULL && *tok->value != '\0';
 	}
+	a->text = tnf_xstrdup("");
 	for (; !statement_at_end(st); st->next++) {
 		tok = statement_peek(st);
 		if (tok->kind == TOK_QSTR || tok->kind == TOK_BAD) {
@@ -33,10 +47,7 @@ cmd_mark_parse(struct shell *sh, struct statement *st, struct args *a)
 			    tnf_xstrdup("quote the whole text: mark 'deploy 812 begins'"));
 			return false;
 		}
-		longer = tnf_xasprintf("%s%s%s", a->text != NULL ? a->text : "",
-		    a->text != NULL ? " " : "", tok->text);
-		free(a->text);
-		a->text = longer;
+		a->text = string_append(a->text, " ", tok->text);
 	}
 	return true;
 }
@@ -142,4 +153,38 @@ const struct cmd cmd_mark = {
 	.complete = COMPLETE_NOTHING,
 	.parse = cmd_mark_parse,
 	.run = cmd_mark_run,
+};
+
+static const char *const words[] = { "kill", "resume", "suspend", NULL };
+
+static enum cmd_result
+cmd_quit_run(struct shell *sh, const struct args *a)
+{
+	sh->at_quit = TNFCTL_TARG_DEFAULT;
+	if (a->word == NULL)
+		return CMD_QUIT;
+	if (strcmp(a->word, "kill") == 0)
+		sh->at_quit = TNFCTL_TARG_KILL;
+	else if (strcmp(a->word, "resume") == 0)
+		sh->at_quit = TNFCTL_TARG_RESUME;
+	else
+		sh->at_quit = TNFCTL_TARG_SUSPEND;
+	return CMD_QUIT;
+}
+
+const struct cmd cmd_quit = {
+	.name = "quit",
+	.usage = "\nkill\nresume\nsuspend",
+	.summary = "Leave prex and decide about the target",
+	.help =
+	    "Without a word, a target that prex started is killed, and one that it attached\n"
+	    "to runs on.  With a word, the target is killed, runs on free, or stays stopped\n"
+	    "until another prex lets it run, or it gets a SIGCONT (kill -CONT).\n"
+	    "Probes keep their state and go on writing.  All that prex -k set in the kernel\n"
+	    "stays in force.\n",
+	.modes = MODE_BOTH,
+	.words = words,
+	.complete = COMPLETE_WORDS,
+	.parse = parse_word,
+	.run = cmd_quit_run,
 };

@@ -1,0 +1,158 @@
+/*
+ * cmd-probes.c - commands that change probes: clear, connect, disable, enable, trace and untrace.
+ */
+#include <string.h>
+
+#include "prex/cmd.h"
+#include "prex/probe-op.h"
+
+const struct cmd cmd_clear = {
+	.name = "clear",
+	.usage = "$set\nselector ...",
+	.summary = "Disconnect all functions from probes",
+	.help =
+	    "Takes all functions that were connected to the selected probes off them.\n",
+	.modes = MODE_USER,
+	.complete = COMPLETE_TARGET,
+	.parse = parse_target,
+	.apply = tnfctl_probe_disconnect_all,
+};
+
+static bool
+cmd_connect_parse(struct shell *sh, struct statement *st, struct args *a)
+{
+	const struct token *tok = statement_take(st, TOK_FCN);
+
+	if (tok == NULL)
+		return false;
+	a->fcn = tok->value;
+	return parse_target(sh, st, a);
+}
+
+static tnfctl_errcode_t
+cmd_connect_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	const struct probe_op *op = arg;
+
+	return tnfctl_probe_connect(h, p, NULL, op->symbol);
+}
+
+const struct cmd cmd_connect = {
+	.name = "connect",
+	.usage = "&function $set\n&function selector ...",
+	.summary = "Connect a function of the target to probes",
+	.help =
+	    "The function runs each time one of the selected probes is hit while it is\n"
+	    "enabled, before those that were connected earlier.  Connected twice, it runs\n"
+	    "twice.  &debug prints the probe and its arguments on the target's standard\n"
+	    "error; \"help functions\" tells how to name others.\n",
+	.modes = MODE_USER,
+	.complete = COMPLETE_CONNECT,
+	.parse = cmd_connect_parse,
+	.apply = cmd_connect_apply,
+};
+
+const struct cmd cmd_disable = {
+	.name = "disable",
+	.usage = "$set\nselector ...",
+	.summary = "Switch probes off",
+	.help =
+	    "Makes the selected probes inactive: nothing happens there, whatever else was\n"
+	    "set for them.\n",
+	.modes = MODE_BOTH,
+	.complete = COMPLETE_TARGET,
+	.parse = parse_target,
+	.apply = tnfctl_probe_disable,
+};
+
+const struct cmd cmd_enable = {
+	.name = "enable",
+	.usage = "$set\nselector ...",
+	.summary = "Switch probes on",
+	.help =
+	    "Makes the selected probes active: a thread that comes by writes a record if\n"
+	    "the probe is traced, and runs the functions that are connected to it.\n"
+	    "Probes are disabled at first.\n",
+	.modes = MODE_BOTH,
+	.complete = COMPLETE_TARGET,
+	.parse = parse_target,
+	.apply = tnfctl_probe_enable,
+};
+
+static tnfctl_errcode_t
+cmd_trace_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	const struct probe_op *op = arg;
+	tnfctl_errcode_t err = op->args == NULL ? TNFCTL_ERR_NONE :
+	    tnfctl_probe_args(h, p, op->args);
+
+	if (err == TNFCTL_ERR_NONE)
+		err = tnfctl_probe_where(h, p, op->where);
+	return err != TNFCTL_ERR_NONE ? err : tnfctl_probe_trace(h, p, NULL);
+}
+
+/*
+ * "where" and "args" are no words of the language, whose words Solaris settled: they are
+ * behind selectors or a set, and before a text in quotes that ends the command, or what is
+ * left of it.  Returns that text, which the parser of selectors does not reach.
+ */
+static const char *
+cut_text(struct statement *st, size_t *end, const char *name)
+{
+	struct token *word;
+
+	if (*end < 4)
+		return NULL;
+	word = &st->v[*end - 2];
+	if (word->kind != TOK_IDENT || strcmp(word->text, name) != 0 ||
+	    word[1].kind != TOK_QSTR || word[-1].kind == TOK_EQUAL)
+		return NULL;
+	word->kind = TOK_WORD;
+	*end -= 2;
+	return word[1].value;
+}
+
+static bool
+cmd_trace_parse(struct shell *sh, struct statement *st, struct args *a)
+{
+	size_t end = st->n;
+
+	a->where = cut_text(st, &end, "where");
+	a->args = cut_text(st, &end, "args");
+	if (!parse_target(sh, st, a))
+		return false;
+	if (end < st->n && st->next == end)
+		st->next = st->n;
+	return true;
+}
+
+const struct cmd cmd_trace = {
+	.name = "trace",
+	.usage = "$set [args 'names'] [where 'conditions']\n"
+	    "selector ... [args 'names'] [where 'conditions']",
+	.summary = "Let probes write records",
+	.help =
+	    "Lets the selected probes write a record each time they are hit, if they are\n"
+	    "enabled as well.  Probes of a process are traced at first, those of the kernel\n"
+	    "are not.  Imported probes can have conditions on their members, which the\n"
+	    "kernel compares:  trace net.net_dev_xmit where 'len > 1000 and rc != 0' .\n"
+	    "Arguments of USDT probes and functions can be given names, and types where they\n"
+	    "are no numbers (string, chars, address):  trace app.query args 'text:string n' .\n",
+	.modes = MODE_BOTH,
+	.complete = COMPLETE_TRACE,
+	.parse = cmd_trace_parse,
+	.apply = cmd_trace_apply,
+};
+
+const struct cmd cmd_untrace = {
+	.name = "untrace",
+	.usage = "$set\nselector ...",
+	.summary = "Let probes write no records",
+	.help =
+	    "Keeps the selected probes from writing records.  If they are enabled, the\n"
+	    "functions connected to them still run.\n",
+	.modes = MODE_BOTH,
+	.complete = COMPLETE_TARGET,
+	.parse = parse_target,
+	.apply = tnfctl_probe_untrace,
+};

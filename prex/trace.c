@@ -1,0 +1,360 @@
+/*
+ * trace.c - the trace file: planned, made, completed and looked for in the end.
+ */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/its-file.h"
+#include "common/maps.h"
+#include "common/open-regular.h"
+#include "common/proc-status.h"
+#include "format/header.h"
+#include "libtnf/context-write.h"
+#include "prex/shell.h"
+
+/*
+ * To look at the probes of a process must not give it a file, or another than
+ * it has: name and size take effect when something can be recorded, at the first
+ * command that changes a probe or lets the target run.
+ */
+enum { DEFAULT_SIZE = 4 * 1024 * 1024 };
+
+/* The caller frees it. */
+static char *
+trace_make_absolute(const char *name)
+{
+	char *dir, *path;
+
+	if (*name == '/' || *name == '\0' || (dir = getcwd(NULL, 0)) == NULL)
+		return tnf_xstrdup(name);
+	path = tnf_xasprintf("%s%s%s", dir, strcmp(dir, "/") == 0 ? "" : "/", name);
+	free(dir);
+	return path;
+}
+
+char *
+trace_default_name(pid_t pid)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return tnf_xasprintf("%s/trace-%ld", dir != NULL && *dir != '\0' ? dir : "/tmp", (long)pid);
+}
+
+static size_t
+file_size(size_t given, size_t min)
+{
+	if (given == 0)
+		return DEFAULT_SIZE;
+	if (given >= min)
+		return given;
+	fflush(stdout);
+	fprintf(stderr, "specified tracefile size smaller then minimum; "
+	    "setting to %zu kbytes\n", min / 1024);
+	return min;
+}
+
+static bool
+same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return strcmp(a, b) == 0 || (stat(a, &x) == 0 && stat(b, &y) == 0 &&
+	    x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
+/*
+ * The target has a file.  Where another was named it gets that one, which
+ * Solaris ignored; another size alone would overwrite what has been recorded.
+ */
+static bool
+plan_exchange(struct shell *sh, const tnfctl_trace_attrs_t *attrs, const char *file, size_t size)
+{
+	const char *has = attrs->trace_file_name != NULL ? attrs->trace_file_name : "";
+	char *name = file != NULL ? trace_make_absolute(file) : NULL;
+
+	if (name != NULL && !same_file(name, has)) {
+		sh->plan.name = name;
+		sh->plan.size = size == 0 ? attrs->trace_buf_size :
+		    file_size(size, attrs->trace_min_size);
+		sh->plan.exchange = true;
+		return true;
+	}
+	free(name);
+	if (size != 0 && size != attrs->trace_buf_size)
+		shell_warn(sh, "-s %zu: process %ld keeps its trace file: %s "
+		    "has %zu kbytes: another size needs another file (-o)",
+		    size / 1024, (long)attrs->targ_pid, has, attrs->trace_buf_size / 1024);
+	return true;
+}
+
+static bool
+trace_make_failed(struct shell *sh, tnfctl_errcode_t err)
+{
+	shell_tnfctl_error(sh, ERROR_TARGET, err, "trouble initializing tracefile: ");
+	return false;
+}
+
+bool
+trace_plan(struct shell *sh, const char *file, size_t size)
+{
+	tnfctl_trace_attrs_t attrs;
+	tnfctl_errcode_t err = tnfctl_trace_attrs_get(sh->target, &attrs);
+	bool fits;
+
+	if (err == TNFCTL_ERR_NONE && attrs.trace_buf_state == TNFCTL_BUF_BROKEN)
+		err = TNFCTL_ERR_BUFBROKEN;
+	if (err != TNFCTL_ERR_NONE)
+		return trace_make_failed(sh, err);
+	if (attrs.trace_buf_state != TNFCTL_BUF_NONE)
+		return plan_exchange(sh, &attrs, file, size);
+	sh->plan.name = file != NULL ? trace_make_absolute(file) : trace_default_name(attrs.targ_pid);
+	fits = file != NULL || strlen(sh->plan.name) < PATH_MAX;
+	if (!fits)
+		shell_error(sh, ERROR_TARGET, "$TMPDIR too long");
+	sh->plan.size = file_size(size, attrs.trace_min_size);
+	return fits;
+}
+
+void
+trace_plan_free(struct trace_plan *plan)
+{
+	free(plan->name);
+	plan->name = NULL;
+}
+
+/* Who records into this file, as the file says; 0: none that we know of. */
+static pid_t
+writer_of(int fd)
+{
+	struct tnf_ext ext;
+
+	if (pread(fd, &ext, sizeof ext, TNF_EXT_OFFSET) != sizeof ext ||
+	    ext.magic != TNF_EXT_MAGIC || ext.kind != TNF_EXT_PROCESS || ext.pid <= 0)
+		return 0;
+	return (pid_t)ext.pid;
+}
+
+/* A file of that name is replaced.  A process that records into it goes on in a file
+   without a name, which nobody can read. */
+static void
+warn_replaced(struct shell *sh)
+{
+	int fd = open(sh->plan.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+	pid_t pid;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (pid = writer_of(fd)) != 0 &&
+	    tnf_maps_write_file(pid, &st))
+		shell_warn(sh, "%s: process %ld records into it: that trace has lost its name "
+		    "to the new one: prex -p %ld -o FILE -c quit gives it another file",
+		    sh->plan.name, (long)pid, (long)pid);
+	close(fd);
+}
+
+bool
+trace_make(struct shell *sh)
+{
+	tnfctl_errcode_t err;
+
+	if (sh->plan.name == NULL) {
+		family_make_files(sh->family);
+		return true;
+	}
+	warn_replaced(sh);
+	if (sh->plan.exchange) {
+		/* The old file is complete with it. */
+		trace_context_note(sh);
+		trace_context_put(sh);
+		err = tnfctl_buffer_exchange(sh->target, sh->plan.name, sh->plan.size);
+	} else {
+		err = tnfctl_buffer_alloc(sh->target, sh->plan.name, sh->plan.size);
+	}
+	/* Where it cannot have another file, it keeps the one that it has. */
+	if (err == TNFCTL_ERR_NONE || sh->plan.exchange)
+		trace_plan_free(&sh->plan);
+	if (err != TNFCTL_ERR_NONE)
+		return trace_make_failed(sh, err);
+	target_check(sh);
+	family_make_files(sh->family);
+	return true;
+}
+
+/*
+ * Once the target has ended nobody can ask for its threads and objects, so
+ * they are noted down each time before it runs.  What was noted last is put
+ * behind the trace before the target is let go: whoever reads the file when
+ * prex has ended finds it there, also if the target has recorded nothing yet.
+ * It is only an extra: what fails is left out.
+ * Which file that is the target has said, so it has to be the target's own, and is opened
+ * while the target is there to be asked.
+ */
+static struct context_writer noted;
+static int file = -1;	/* or none that is the target's */
+static uint64_t noted_size;
+static pid_t target, parent;
+static pid_t inner;	/* the target, as it calls itself */
+
+/* Whose child it is. */
+static bool
+note_parent(pid_t pid)
+{
+	long ppid = tnf_proc_status(pid, "PPid");
+
+	parent = (pid_t)ppid;
+	inner = (pid_t)tnf_thread_status_last(pid, pid, "NStgid");
+	target = pid;
+	return ppid >= 0;
+}
+
+static void
+trace_context_forget(void)
+{
+	context_free(&noted);
+	if (file >= 0)
+		close(file);
+	file = -1;
+}
+
+void
+trace_context_note(struct shell *sh)
+{
+	tnfctl_trace_attrs_t attrs;
+	struct stat st;
+
+	if (sh->mode != MODE_USER ||
+	    tnfctl_trace_attrs_get(sh->target, &attrs) != TNFCTL_ERR_NONE ||
+	    attrs.trace_file_name == NULL || !note_parent(attrs.targ_pid))
+		return;
+	trace_context_forget();
+	if ((file = tnf_its_file_open(target, attrs.trace_file_name, O_RDWR, &st)) < 0)
+		return;
+	noted_size = attrs.trace_buf_size;
+	context_begin(&noted);
+	context_host(&noted);
+	context_tasks(&noted, attrs.targ_pid);
+	context_objects(&noted, attrs.targ_pid);
+}
+
+/* Also threads that were born after the note was made. */
+static void
+note_ended(struct shell *sh)
+{
+	tnfctl_ended_t *all;
+	size_t i, n = 0;
+
+	if (tnfctl_ended_get(sh->target, NULL, 0, &n) != TNFCTL_ERR_NONE || n == 0)
+		return;
+	all = tnf_xreallocarray(NULL, n, sizeof *all);
+	if (tnfctl_ended_get(sh->target, all, n, &n) == TNFCTL_ERR_NONE)
+		for (i = 0; i < n; i++) {
+			context_ended(&noted, all[i].tid, target, parent, all[i].name);
+			context_inner(&noted, all[i].tid, target, all[i].inner, inner);
+		}
+	free(all);
+}
+
+void
+trace_context_put(struct shell *sh)
+{
+	if (file < 0)
+		return;
+	note_ended(sh);
+	context_append(&noted, file, noted_size);
+	trace_context_forget();
+}
+
+/*
+ * A target that cannot use its file goes on without, and one that has ended
+ * cannot be asked any more.  Nobody should learn of it from tnfdump.
+ */
+static bool there, enabled;
+
+/* False: there is none, or not yet. */
+static bool
+trace_file_look(struct shell *sh, tnfctl_trace_attrs_t *ret)
+{
+	return sh->mode == MODE_USER && sh->target != NULL &&
+	    tnfctl_trace_attrs_get(sh->target, ret) == TNFCTL_ERR_NONE &&
+	    ret->trace_file_name != NULL;
+}
+
+static tnfctl_errcode_t
+note_enabled(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
+{
+	tnfctl_probe_state_t state;
+
+	if (tnfctl_probe_state_get(h, p, &state) == TNFCTL_ERR_NONE && state.enabled)
+		enabled = true;
+	return TNFCTL_ERR_NONE;
+}
+
+void
+trace_file_note(struct shell *sh)
+{
+	tnfctl_trace_attrs_t attrs;
+	struct stat st;
+
+	if (!trace_file_look(sh, &attrs))
+		return;
+	there |= lstat(attrs.trace_file_name, &st) == 0;
+	tnfctl_probe_apply(sh->target, note_enabled, NULL);
+}
+
+/* It is the target that says which file it has.  The magic is what a writer stores last when it sets the file up. */
+static bool
+trace_file_is_unused(const char *name)
+{
+	struct stat st;
+	uint32_t magic;
+	int fd = tnf_open_regular(name, O_RDONLY | O_NOFOLLOW, &st);
+	bool unused;
+
+	if (fd < 0)
+		return false;
+	unused = read(fd, &magic, sizeof(magic)) == sizeof(magic) && magic == 0;
+	close(fd);
+	return unused;
+}
+
+static const char *
+what_happened(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
+{
+	struct stat st;
+
+	if (lstat(attrs->trace_file_name, &st) < 0)
+		return errno != ENOENT ? NULL :
+		    "it was removed while we ran: what it held is lost";
+	if (!S_ISREG(st.st_mode))
+		return "it was replaced while we ran: what it held is lost";
+	if ((uint64_t)st.st_size < attrs->trace_buf_size)
+		return "it was cut off while we ran: try tnfdump --salvage";
+	if (sh->gone && enabled && trace_file_is_unused(attrs->trace_file_name))
+		return "no event was recorded: no probe that is on was "
+		    "reached, or the target had no descriptor or no memory left to map the file";
+	return NULL;
+}
+
+void
+trace_file_check(struct shell *sh)
+{
+	tnfctl_trace_attrs_t attrs;
+	const char *fact;
+
+	if (!there || !trace_file_look(sh, &attrs))
+		return;
+	fact = what_happened(sh, &attrs);
+	if (fact == NULL)
+		return;
+	shell_say(sh, "%s: %s", attrs.trace_file_name, fact);
+}
