@@ -45,7 +45,8 @@ def version():
 # The linker takes what is needed, and nothing of the rest needs another library.
 UNUSED = {"../analysis/usersym.c"}
 SOURCES = (listed("python", "py_sources") + listed("libtnf", "libtnf_src") +
-           listed("analysis", "analysis_lib") + listed("common", "common_lib"))
+           listed("analysis", "analysis_lib") + listed("common", "common_lib") +
+           listed("format", "format_src"))
 
 setup(
     name="tnf",

@@ -218,7 +218,7 @@ for runner in $kinds; do
 	tnf "a dynamic program" $runner "$nolib" "$TMP" first second ||
 		{ echo "$runner: not here: $(cat "$TMP/said")"; continue; }
 	[ "$static" = - ] || tnf "a static program" $runner "$static" "$volume" first
-	[ "$words" = - ] || refused "a program of 32 bits" $runner "$words" "another word size"
+	[ "$words" = - ] || refused "a program of 32 bits" $runner "$words" "the program has 32 bits"
 done
 
 # What the kernel records is in one buffer of the machine.
