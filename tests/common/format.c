@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "format/core.h"
+#include "format/define.h"
 #include "format/header.h"
 #include "format/live.h"
 #include "tests/check-run.h"
@@ -258,6 +258,8 @@ START_TEST(types)
 	for (unsigned i = TNF_CORE_type_none + 1; i < TNF_CORE_COUNT; i++)
 		ck_assert_uint_eq(tnf_core_find(tnf_core_types[i].name), i);
 	ck_assert_uint_eq(tnf_core_find("tnf_none"), TNF_CORE_type_none);
+	ck_assert_uint_eq(tnf_define_tag_of(0), 0);
+	ck_assert_uint_eq(tnf_define_tag_of(TNF_REF32_PERMANENT | 64), TNF_REF32_PERMANENT | TNF_REF32_T_TAG | 64);
 	ck_assert_uint_eq(tnf_core_slot_size(TNF_CORE_uint64), 8);
 	ck_assert_uint_eq(tnf_core_slot_size(TNF_CORE_uint8), 1);
 	ck_assert_uint_eq(tnf_core_slot_size(TNF_CORE_time_base), 8);
