@@ -84,16 +84,10 @@ ask_directory(struct ask *a, bool asks_more)
 static bool
 ask_time(const char *text, int64_t *wall)
 {
-	struct timespec_clock clock = { .first = now_mono(), .wall = true,
-	    .mono_to_wall = now_wall() - now_mono() };
-	struct timespec_arg arg;
-	const char *wrong = timespec_parse(text, &arg);
+	struct timespec_clock clock;
 	int64_t mono = 0;
+	const char *wrong = moment_parse(text, "a duration says no time: write 03:12:20", &clock, &mono);
 
-	if (wrong == NULL && arg.kind == TIMESPEC_ELAPSED)
-		wrong = "a duration says no time: write 03:12:20";
-	if (wrong == NULL)
-		wrong = timespec_resolve(&arg, &clock, &mono);
 	*wall = mono + clock.mono_to_wall;
 	if (wrong == NULL)
 		return true;
@@ -133,19 +127,13 @@ ask_where(const char *text)
 	return false;
 }
 
-/* "512k", "16m", "1g" */
 static bool
-ask_size(const char *text, int64_t *size)
+ask_bytes(const char *text, int64_t *bytes)
 {
-	static const char units[] = "kmgt";
-	char *end;
-	uint64_t n = strtoull(text, &end, 10);
-	const char *u = *end != '\0' ? strchr(units, *end | 0x20) : NULL;
-	unsigned shift = u != NULL ? 10 * (unsigned)(u - units + 1) : 0;
+	uint64_t n;
 
-	if (isdigit((unsigned char)*text) && (*end == '\0' || (u != NULL && end[1] == '\0')) &&
-	    n > 0 && n <= (uint64_t)INT64_MAX >> shift) {
-		*size = (int64_t)(n << shift);
+	if (size_parse(text, &n) && n > 0 && n <= INT64_MAX) {
+		*bytes = (int64_t)n;
 		return true;
 	}
 	say("--bytes %s: not a size: write 512k, 16m, 1g", text);
@@ -169,7 +157,7 @@ ask_option(struct ask *a, const char *option, const char *value, bool *asks_more
 	if (strcmp(option, "--where") == 0)
 		return ask_text(option, value, q->where, sizeof q->where) && ask_where(value);
 	if (strcmp(option, "--bytes") == 0)
-		return ask_size(value, &a->bytes);
+		return ask_bytes(value, &a->bytes);
 	if (strcmp(option, "--at") == 0)
 		return ask_time(value, &q->at);
 	if (strcmp(option, "--label") == 0 && q->n_labels < FLEET_LABELS &&

@@ -11,7 +11,7 @@
 
 #include "tnfwatch/blocks.h"
 #include "tnfwatch/channel.h"
-#include "tnfwatch/enable.h"
+#include "tnfwatch/config.h"
 #include "tnfwatch/util.h"
 
 #define CHUNK		(256u << 10)

@@ -41,6 +41,7 @@ struct config_key {
 	const char *name;
 	config_set *set;
 	size_t	 offset;
+	enum { KEY_VALUE, KEY_TEXT, KEY_ENABLE } kind;	/* KEY_TEXT: a char *, freed at the end */
 };
 
 struct config_section {

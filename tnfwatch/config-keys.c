@@ -60,19 +60,10 @@ set_duration(struct config_reader *r, const char *key, const char *value, void *
 static bool
 set_size(struct config_reader *r, const char *key, const char *value, void *at)
 {
-	char *end;
-	unsigned long long n = strtoull(value, &end, 10);
-	static const char units[] = "kmgt";
-	const char *u = *end != '\0' ? strchr(units, tolower((unsigned char)*end)) : NULL;
-	unsigned shift = u != NULL ? 10 * (unsigned)(u - units + 1) : 0;
-
-	if (end == value || !isdigit((unsigned char)value[0]) ||
-	    (*end != '\0' && (u == NULL || end[1] != '\0')) || n > UINT64_MAX >> shift) {
-		config_mistake(r, r->value_line, "%s = %s: not a size: write 512k, 16m, 1g", key, value);
-		return false;
-	}
-	*(uint64_t *)at = (uint64_t)n << shift;
-	return true;
+	if (size_parse(value, at))
+		return true;
+	config_mistake(r, r->value_line, "%s = %s: not a size: write 512k, 16m, 1g", key, value);
+	return false;
 }
 
 /* Of a buffer: what libtnfctl takes. */
@@ -278,59 +269,59 @@ set_fleet_rate(struct config_reader *r, const char *key, const char *value, void
 #define KEY(s, m)	offsetof(struct s, m)
 
 static const struct config_key watch_keys[] = {
-	{ "keep", set_duration, KEY(config, keep) },
-	{ "limit", set_size, KEY(config, limit) },
-	{ "directory", set_path, KEY(config, directory) },
-	{ "rings", set_path, KEY(config, rings) },
-	{ "run", set_path, KEY(config, run) },
-	{ "segments", set_segments, KEY(config, in_memory) },
-	{ "webhook", set_webhook, KEY(config, webhook) },
-	{ NULL, NULL, 0 }
+	{ "keep", set_duration, KEY(config, keep), KEY_VALUE },
+	{ "limit", set_size, KEY(config, limit), KEY_VALUE },
+	{ "directory", set_path, KEY(config, directory), KEY_TEXT },
+	{ "rings", set_path, KEY(config, rings), KEY_TEXT },
+	{ "run", set_path, KEY(config, run), KEY_TEXT },
+	{ "segments", set_segments, KEY(config, in_memory), KEY_VALUE },
+	{ "webhook", set_webhook, KEY(config, webhook), KEY_TEXT },
+	{ NULL, NULL, 0, KEY_VALUE }
 };
 static const struct config_key fleet_keys[] = {
-	{ "servers", set_string, KEY(config, fleet.servers) },
-	{ "name", set_name, KEY(config, fleet.name) },
-	{ "labels", set_labels, KEY(config, fleet.labels) },
-	{ "prefix", set_name, KEY(config, fleet.prefix) },
-	{ "credentials", set_path, KEY(config, fleet.credentials) },
-	{ "ca", set_path, KEY(config, fleet.ca) },
-	{ "cert", set_path, KEY(config, fleet.cert) },
-	{ "key", set_path, KEY(config, fleet.key) },
-	{ "recorded", set_path, KEY(config, fleet.recorded) },
-	{ "rate", set_size, KEY(config, fleet.rate) },
-	{ "limit", set_fleet_rate, 0 },
-	{ NULL, NULL, 0 }
+	{ "servers", set_string, KEY(config, fleet.servers), KEY_TEXT },
+	{ "name", set_name, KEY(config, fleet.name), KEY_TEXT },
+	{ "labels", set_labels, KEY(config, fleet.labels), KEY_TEXT },
+	{ "prefix", set_name, KEY(config, fleet.prefix), KEY_TEXT },
+	{ "credentials", set_path, KEY(config, fleet.credentials), KEY_TEXT },
+	{ "ca", set_path, KEY(config, fleet.ca), KEY_TEXT },
+	{ "cert", set_path, KEY(config, fleet.cert), KEY_TEXT },
+	{ "key", set_path, KEY(config, fleet.key), KEY_TEXT },
+	{ "recorded", set_path, KEY(config, fleet.recorded), KEY_TEXT },
+	{ "rate", set_size, KEY(config, fleet.rate), KEY_VALUE },
+	{ "limit", set_fleet_rate, 0, KEY_VALUE },
+	{ NULL, NULL, 0, KEY_VALUE }
 };
 static const struct config_key kernel_keys[] = {
-	{ "buffer", set_buffer, KEY(config, kernel_buffer) },
-	{ "enable", set_enable, KEY(config, kernel_enable) },
-	{ "channel", set_enable, KEY(config, kernel_channel) },
-	{ "channel_keep", set_duration, KEY(config, kernel_channel_keep) },
-	{ "pfilter", set_string, KEY(config, kernel_pfilter) },
-	{ NULL, NULL, 0 }
+	{ "buffer", set_buffer, KEY(config, kernel_buffer), KEY_VALUE },
+	{ "enable", set_enable, KEY(config, kernel_enable), KEY_ENABLE },
+	{ "channel", set_enable, KEY(config, kernel_channel), KEY_ENABLE },
+	{ "channel_keep", set_duration, KEY(config, kernel_channel_keep), KEY_VALUE },
+	{ "pfilter", set_string, KEY(config, kernel_pfilter), KEY_TEXT },
+	{ NULL, NULL, 0, KEY_VALUE }
 };
 static const struct config_key process_keys[] = {
-	{ "program", set_path, KEY(config_process, program) },
-	{ "comm", set_string, KEY(config_process, comm) },
-	{ "unit", set_string, KEY(config_process, unit) },
-	{ "pid", set_pid, KEY(config_process, pid) },
-	{ "enable", set_enable, KEY(config_process, enable) },
-	{ "size", set_buffer, KEY(config_process, size) },
-	{ "from_start", set_flag, KEY(config_process, from_start) },
-	{ NULL, NULL, 0 }
+	{ "program", set_path, KEY(config_process, program), KEY_TEXT },
+	{ "comm", set_string, KEY(config_process, comm), KEY_TEXT },
+	{ "unit", set_string, KEY(config_process, unit), KEY_TEXT },
+	{ "pid", set_pid, KEY(config_process, pid), KEY_VALUE },
+	{ "enable", set_enable, KEY(config_process, enable), KEY_ENABLE },
+	{ "size", set_buffer, KEY(config_process, size), KEY_VALUE },
+	{ "from_start", set_flag, KEY(config_process, from_start), KEY_VALUE },
+	{ NULL, NULL, 0, KEY_VALUE }
 };
 static const struct config_key file_keys[] = {
-	{ "path", set_path, KEY(config_file, path) },
-	{ NULL, NULL, 0 }
+	{ "path", set_path, KEY(config_file, path), KEY_TEXT },
+	{ NULL, NULL, 0, KEY_VALUE }
 };
 static const struct config_key trigger_keys[] = {
-	{ "when", set_when, KEY(config_trigger, when) },
-	{ "after", set_duration, KEY(config_trigger, after) },
-	{ "limit", set_rate, 0 },
-	{ "once", set_flag, KEY(config_trigger, once) },
-	{ "run", set_string, KEY(config_trigger, run) },
-	{ "ask", set_ask, KEY(config_trigger, ask) },
-	{ NULL, NULL, 0 }
+	{ "when", set_when, KEY(config_trigger, when), KEY_TEXT },
+	{ "after", set_duration, KEY(config_trigger, after), KEY_VALUE },
+	{ "limit", set_rate, 0, KEY_VALUE },
+	{ "once", set_flag, KEY(config_trigger, once), KEY_VALUE },
+	{ "run", set_string, KEY(config_trigger, run), KEY_TEXT },
+	{ "ask", set_ask, KEY(config_trigger, ask), KEY_TEXT },
+	{ NULL, NULL, 0, KEY_VALUE }
 };
 
 const struct config_section config_sections[] = {

@@ -111,9 +111,10 @@ config_value_done(struct config_reader *r)
 static size_t
 process_section(struct config *c, const char *name)
 {
-	for (size_t i = 0; i < c->n_processes; i++)
-		if (strcmp(c->process[i].name, name) == 0)
-			return i;
+	const struct config_process *p = config_process_find(c, name);
+
+	if (p != NULL)
+		return (size_t)(p - c->process);
 	c->process = GROW(c->process, c->n_processes);
 	c->process[c->n_processes] = (struct config_process){ .name = tnf_xstrdup(name),
 	    .size = 16 << 20 };
@@ -445,23 +446,18 @@ config_read_places(const char *file)
 	return c;
 }
 
+/* Frees the values of one section; 'base' is the struct that they are in. */
 static void
-process_free(struct config_process *p)
+section_free(enum section section, void *base)
 {
-	free(p->name);
-	free(p->program);
-	free(p->comm);
-	free(p->unit);
-	enable_free(p->enable);
-}
+	for (const struct config_key *k = section_of(section)->keys; k->name != NULL; k++) {
+		void **at = (void *)((char *)base + k->offset);
 
-static void
-trigger_section_free(struct config_trigger *t)
-{
-	free(t->name);
-	free(t->when);
-	free(t->run);
-	free(t->ask);
+		if (k->kind == KEY_TEXT)
+			free(*at);
+		else if (k->kind == KEY_ENABLE)
+			enable_free(*at);
+	}
 }
 
 void
@@ -469,36 +465,54 @@ config_free(struct config *c)
 {
 	if (c == NULL)
 		return;
-	for (size_t i = 0; i < c->n_processes; i++)
-		process_free(&c->process[i]);
-	for (size_t i = 0; i < c->n_triggers; i++)
-		trigger_section_free(&c->trigger[i]);
-	for (size_t i = 0; i < c->n_files; i++) {
-		free(c->files[i].name);
-		free(c->files[i].path);
+	for (size_t i = 0; i < c->n_processes; i++) {
+		section_free(S_PROCESS, &c->process[i]);
+		free(c->process[i].name);
 	}
+	for (size_t i = 0; i < c->n_files; i++) {
+		section_free(S_FILE, &c->files[i]);
+		free(c->files[i].name);
+	}
+	for (size_t i = 0; i < c->n_triggers; i++) {
+		section_free(S_TRIGGER, &c->trigger[i]);
+		free(c->trigger[i].name);
+	}
+	for (enum section i = S_WATCH; i <= S_KERNEL; i++)
+		section_free(i, c);
 	free(c->process);
 	free(c->trigger);
 	free(c->files);
-	enable_free(c->kernel_enable);
-	enable_free(c->kernel_channel);
-	free(c->kernel_pfilter);
 	free(c->file);
-	free(c->directory);
-	free(c->rings);
-	free(c->run);
-	free(c->webhook);
-	free(c->fleet.servers);
-	free(c->fleet.name);
-	free(c->fleet.labels);
-	free(c->fleet.prefix);
-	free(c->fleet.credentials);
-	free(c->fleet.ca);
-	free(c->fleet.cert);
-	free(c->fleet.key);
-	free(c->fleet.recorded);
 	free(c->text);
 	free(c);
+}
+
+static bool
+is_same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+bool
+config_same_fleet(const struct config *a, const struct config *b)
+{
+	bool same = a->fleet.rate == b->fleet.rate && a->fleet.limit_n == b->fleet.limit_n &&
+	    a->fleet.limit_ns == b->fleet.limit_ns;
+
+	for (const struct config_key *k = section_of(S_FLEET)->keys; k->name != NULL; k++)
+		if (k->kind == KEY_TEXT)
+			same = same && is_same(*(char *const *)(const void *)((const char *)a + k->offset),
+			    *(char *const *)(const void *)((const char *)b + k->offset));
+	return same;
+}
+
+struct config_process *
+config_process_find(const struct config *c, const char *name)
+{
+	for (size_t i = 0; i < c->n_processes; i++)
+		if (strcmp(c->process[i].name, name) == 0)
+			return &c->process[i];
+	return NULL;
 }
 
 int

@@ -11,9 +11,31 @@
 
 #include <stdio.h>
 
-#include "tnfwatch/enable.h"
+#include <tnf/stream.h>
+#include <tnf/tnfctl.h>
 
 #define CONFIG_FILE	"/etc/tnf/watch.conf"
+
+/* enable.c: which probes "enable = thread io name=/re/" means.  The words are selectors of
+   prex(1), with its two sets $all and $always. */
+struct enable;
+
+/* NULL: err says why, at *offset of the text. */
+struct enable *enable_parse(const char *text, char *err, size_t size, size_t *offset);
+void enable_free(struct enable *);
+const char *enable_text(const struct enable *);
+
+/* Probes that have been switched on: how many, and their names with a newline behind
+   each, as far as there is room. */
+struct enabled {
+	unsigned n;
+	char	 names[8192];
+};
+
+/* Switches on every probe of the handle that is meant, and off none; adds them. */
+tnfctl_errcode_t enable_apply(const struct enable *, tnfctl_handle_t *, struct enabled *);
+/* Is this probe meant, by what a trace says of it? */
+bool enable_has(const struct enable *, const struct tnf_probe *);
 
 struct config_process {
 	char	*name;
@@ -100,6 +122,11 @@ char *incident_path(const struct config *, const char *id);
 /* Names become parts of file names and are typed in shells. */
 bool config_name_good(const char *name);
 
+/* Do both say the same of [fleet]? */
+bool config_same_fleet(const struct config *, const struct config *);
+
+/* The section [process NAME], or NULL. */
+struct config_process *config_process_find(const struct config *, const char *name);
 /* The number of the trigger of that name, or -1. */
 int config_trigger_find(const struct config *, const char *name);
 

@@ -95,15 +95,6 @@ dropped_forget(struct map *dropped)
 		}
 }
 
-static const struct config_process *
-section_of(const struct config *c, const char *name)
-{
-	for (size_t i = 0; i < c->n_processes; i++)
-		if (strcmp(c->process[i].name, name) == 0)
-			return &c->process[i];
-	return NULL;
-}
-
 static uint64_t
 share_of_section(const struct config *c)
 {
@@ -168,7 +159,7 @@ static bool
 look_wants(void *arg, const char *path, const char *section)
 {
 	const struct look *l = arg;
-	const struct config_process *p = section_of(l->d->config, section);
+	const struct config_process *p = config_process_find(l->d->config, section);
 
 	return p != NULL && p->from_start && tnf_map_get(&l->known, path, strlen(path)) == NULL;
 }
@@ -177,7 +168,7 @@ static void
 look_found(void *arg, struct source *s)
 {
 	struct daemon *d = ((struct look *)arg)->d;
-	const struct config_process *p = section_of(d->config, s->name);
+	const struct config_process *p = config_process_find(d->config, s->name);
 	struct stat st;
 
 	s->short_bytes = stat(s->path, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 1;

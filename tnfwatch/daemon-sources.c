@@ -62,11 +62,9 @@ static uint64_t
 source_most(const struct config *c, const struct source *s)
 {
 	uint64_t most = c->limit / SHARE > SHARE_MIN ? c->limit / SHARE : SHARE_MIN;
+	const struct config_process *p = s->kind == SOURCE_PROCESS ? config_process_find(c, s->name) : NULL;
 
-	for (size_t i = 0; s->kind == SOURCE_PROCESS && i < c->n_processes; i++)
-		if (strcmp(c->process[i].name, s->name) == 0 && c->process[i].size > most)
-			most = c->process[i].size;
-	return most;
+	return p != NULL && p->size > most ? p->size : most;
 }
 
 void
@@ -491,10 +489,9 @@ is_configured(const struct config *c, const struct source *s)
 		return c->kernel;
 	if (s->pid == getpid())
 		return true;
-	for (size_t i = 0; s->kind == SOURCE_PROCESS && i < c->n_processes; i++)
-		if (strcmp(c->process[i].name, s->name) == 0)
-			return true;
-	for (size_t i = 0; s->kind == SOURCE_FILE && i < c->n_files; i++)
+	if (s->kind == SOURCE_PROCESS)
+		return config_process_find(c, s->name) != NULL;
+	for (size_t i = 0; i < c->n_files; i++)
 		if (strcmp(c->files[i].path, s->path) == 0)
 			return true;
 	return false;
@@ -588,7 +585,7 @@ reload_with(struct daemon *d, struct config *c)
 	if (strcmp(c->webhook != NULL ? c->webhook : "",
 	    before->webhook != NULL ? before->webhook : "") != 0)
 		daemon_webhook(d);
-	fleet_reload(d, &before->fleet);
+	fleet_reload(d, before);
 	trigger_engine_free(old);
 	config_free(before);
 	daemon_unwatch_fd(d, d->taker.fd);

@@ -154,7 +154,7 @@ void control_serve(struct daemon *, int socket);
 void fleet_care(struct daemon *, int64_t now);
 void fleet_child_ended(struct daemon *, pid_t, int status);	/* any child */
 /* The configuration has been read again: one that has another [fleet] gets a new agent. */
-void fleet_reload(struct daemon *, const struct config_fleet *before);
+void fleet_reload(struct daemon *, const struct config *before);
 /* The agent has ended when this returns, which takes at most about a second. */
 void agent_stop(struct daemon *);
 /* Starts an asker for d->window if its trigger asks others.  The asker begins when asker_go()

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "format/selector.h"
-#include "tnfwatch/enable.h"
+#include "tnfwatch/config.h"
 #include "tnfwatch/util.h"
 
 struct enable {

@@ -97,23 +97,10 @@ agent_ended(struct agent *a)
 	say("fleet: the agent has ended: it is started again, at most every %d s", (int)(a->wait / SECOND));
 }
 
-static bool
-is_same(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 void
-fleet_reload(struct daemon *d, const struct config_fleet *before)
+fleet_reload(struct daemon *d, const struct config *before)
 {
-	const struct config_fleet *f = &d->config->fleet;
-
-	if (is_same(f->servers, before->servers) && is_same(f->name, before->name) &&
-	    is_same(f->labels, before->labels) && is_same(f->prefix, before->prefix) &&
-	    is_same(f->credentials, before->credentials) && is_same(f->ca, before->ca) &&
-	    is_same(f->cert, before->cert) && is_same(f->key, before->key) &&
-	    is_same(f->recorded, before->recorded) && f->rate == before->rate &&
-	    f->limit_n == before->limit_n && f->limit_ns == before->limit_ns)
+	if (config_same_fleet(d->config, before))
 		return;
 	/* One that could not run may be able to now. */
 	d->agent.retry = d->agent.wait = 0;

@@ -1,23 +1,308 @@
 /*
- * main.c - tnfwatch: keeps the history from before something went wrong.
+ * main.c - tnfwatch keeps the history from before something went wrong: its command line.
  */
 #include <sys/utsname.h>
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/pretty-names.h"
+#include "analysis/timespec.h"
 #include "common/guess.h"
+#include "common/printable.h"
+#include "common/program.h"
 #include "tnfwatch/config.h"
+#include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 
-static const struct watch_command *const commands[] = {
-	&command_check, &command_status, &command_fire, &command_list, &command_show,
-	&command_pin, &command_rm, &command_mark, &command_ask, &command_agent,
-	NULL
+#define JSON_MAX	(16u << 20)
+
+/* The value of a member of the first level, as it stands there; the caller frees. */
+static char *
+json_member(const char *text, const char *name)
+{
+	char *key = tnf_xasprintf("\n  \"%s\": ", name), *at = strstr(text, key), *s;
+	size_t n = strlen(key), i = 0;
+
+	free(key);
+	if (at == NULL || at[n] != '"')
+		return NULL;
+	at += n + 1;
+	s = tnf_xstrdup(at);
+	while (*at != '\0' && *at != '"') {
+		if (*at == '\\' && at[1] != '\0')
+			at++;
+		s[i++] = *at++;
+	}
+	s[i] = '\0';
+	return s;
+}
+
+static void
+list_one(const struct config *c, const char *id)
+{
+	char *path = incident_path(c, id), *json = tnf_xasprintf("%s/incident.json", path);
+	char *text = read_text(json, JSON_MAX), *reason = text != NULL ?
+	    json_member(text, "reason") : NULL;
+
+	tnf_printable_printf(stdout, "%-44s %8" PRIu64 "K %s %s\n", id,
+	    disk_usage(AT_FDCWD, path) / 1024, incident_pinned(c, id) ? "pinned" : "      ",
+	    reason != NULL ? reason : "");
+	free(reason);
+	free(text);
+	free(json);
+	free(path);
+}
+
+static int
+list_run(const struct watch_options *o, int argc, char **argv)
+{
+	struct config *c = config_read_places(o->config);
+	char **list;
+
+	if (c == NULL || !incidents_readable(c)) {
+		config_free(c);
+		return 1;
+	}
+	size_t n = incident_list(c, &list);
+	for (size_t i = 0; i < n; i++) {
+		list_one(c, list[i]);
+		free(list[i]);
+	}
+	free(list);
+	config_free(c);
+	return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* A command about one incident. */
+static int
+with_incident(const struct watch_options *o, const char *text,
+    int (*fn)(const struct config *, const char *id, const char *path))
+{
+	struct config *c = config_read_places(o->config);
+	char *id = c != NULL && incidents_readable(c) ? incident_find(c, text) : NULL, *path;
+	int status = 1;
+
+	if (id != NULL) {
+		path = incident_path(c, id);
+		status = fn(c, id, path);
+		free(path);
+	}
+	free(id);
+	config_free(c);
+	return status;
+}
+
+static int
+show_one(const struct config *c, const char *id, const char *path)
+{
+	char *json = tnf_xasprintf("%s/incident.json", path), *text = read_text(json, JSON_MAX);
+	struct dirent **list;
+	int n = scandir(path, &list, NULL, alphasort);
+
+	free(json);
+	if (text == NULL || n < 0) {
+		say("%s: %s", path, strerror(errno));
+		free(text);
+		return 1;
+	}
+	tnf_printable_printf(stdout, "%s\n", path);
+	for (int i = 0; i < n; i++) {
+		if (list[i]->d_name[0] != '.')
+			tnf_printable_printf(stdout, "    %s\n", list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	/* The configuration is long, and the last one. */
+	json = strstr(text, "\n  \"configuration\": ");
+	fwrite(text, 1, json != NULL ? (size_t)(json - text) : strlen(text), stdout);
+	putchar('\n');
+	free(text);
+	return fflush(stdout) == 0 ? 0 : 1;
+}
+
+static int
+show_run(const struct watch_options *o, int argc, char **argv)
+{
+	return with_incident(o, argv[0], show_one);
+}
+
+static int
+pin_one(const struct config *c, const char *id, const char *path)
+{
+	char *file = tnf_xasprintf("%s/%s", path, INCIDENT_PINNED);
+	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		say("%s: %s", file, strerror(errno));
+	else
+		close(fd);
+	free(file);
+	return fd >= 0 ? 0 : 1;
+}
+
+static int
+pin_run(const struct watch_options *o, int argc, char **argv)
+{
+	return with_incident(o, argv[0], pin_one);
+}
+
+static int
+rm_one(const struct config *c, const char *id, const char *path)
+{
+	int e = incident_remove(c, id);
+
+	if (e != 0)
+		say("%s: %s", path, strerror(e));
+	return e == 0 ? 0 : 1;
+}
+
+static int
+rm_run(const struct watch_options *o, int argc, char **argv)
+{
+	return with_incident(o, argv[0], rm_one);
+}
+
+static int
+check_run(const struct watch_options *o, int argc, char **argv)
+{
+	struct config *c = config_read(o->config, stderr);
+
+	if (c == NULL)
+		return 1;
+	tnf_printable_printf(stdout, "%s: right: %zu [process], %zu [file], %zu [trigger]%s\n",
+	    o->config, c->n_processes, c->n_files, c->n_triggers, c->kernel ? ", [kernel]" : "");
+	config_free(c);
+	return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* Becomes tnffleet, which prints its messages under our name. */
+static int
+fleet_run(const struct watch_options *o, const char *command, int argc, char **argv)
+{
+	char *path = tnf_program_path("tnffleet"), **list = tnf_xcalloc((size_t)argc + 5, sizeof *list);
+
+	list[0] = program_invocation_name;
+	list[1] = (char *)(uintptr_t)"-c";
+	list[2] = (char *)(uintptr_t)o->config;
+	list[3] = (char *)(uintptr_t)command;
+	memcpy(list + 4, argv, (size_t)argc * sizeof *list);
+	execvp(path, list);
+	say("%s: %s: install tnf-fleet", path, strerror(errno));
+	free(list);
+	free(path);
+	return 1;
+}
+
+static int
+ask_run(const struct watch_options *o, int argc, char **argv)
+{
+	return fleet_run(o, "ask", argc, argv);
+}
+
+static int
+agent_run(const struct watch_options *o, int argc, char **argv)
+{
+	return fleet_run(o, "agent", argc, argv);
+}
+
+static int
+daemon_ask(const struct watch_options *o, const char *const *words)
+{
+	struct config *c = config_read_places(o->config);
+
+	if (c == NULL)
+		return 1;
+	int status = client_ask(c, stdout, words);
+	config_free(c);
+	return status;
+}
+
+static int
+status_run(const struct watch_options *o, int argc, char **argv)
+{
+	return daemon_ask(o, (const char *const[]){ "status", NULL });
+}
+
+static int
+mark_run(const struct watch_options *o, int argc, char **argv)
+{
+	return daemon_ask(o, (const char *const[]){ "mark", argv[0], NULL });
+}
+
+/* To monotonic ns; -1: it has been said what is wrong. */
+static int64_t
+fire_time(const char *text)
+{
+	struct timespec_clock clock;
+	int64_t time = 0;
+	const char *wrong = moment_parse(text, "a duration says no time: write 03:12:20 or "
+	    "@NANOSECONDS", &clock, &time);
+
+	if (wrong == NULL && time <= now_mono())
+		return time;
+	say("--at %s: %s", text, wrong != NULL ? wrong : "that is still to come");
+	return -1;
+}
+
+static int
+fire_run(const struct watch_options *o, int argc, char **argv)
+{
+	const char *name = NULL, *note = "", *at = NULL;
+	char time[32] = "";
+	int64_t ns;
+	int i;
+
+	for (i = 0; i < argc; i++)
+		if (strcmp(argv[i], "--note") == 0 && i + 1 < argc)
+			note = argv[++i];
+		else if (strcmp(argv[i], "--at") == 0 && i + 1 < argc)
+			at = argv[++i];
+		else if (name == NULL && argv[i][0] != '-')
+			name = argv[i];
+		else
+			break;
+	if (i < argc || name == NULL) {
+		fputs("usage: tnfwatch fire NAME [--at TIME] [--note TEXT]\n", stderr);
+		return 2;
+	}
+	if (at != NULL) {
+		if ((ns = fire_time(at)) < 0)
+			return 2;
+		snprintf(time, sizeof time, "%lld", (long long)ns);
+	}
+	return daemon_ask(o, (const char *const[]){ "fire", name, time, note, NULL });
+}
+
+/* A command of the command line. */
+struct watch_command {
+	const char *name;
+	const char *usage;	/* its arguments */
+	const char *help;	/* one line */
+	int	 min, max;	/* how many arguments */
+	int	(*run)(const struct watch_options *, int argc, char **argv);	/* its exit status */
 };
+
+static const struct watch_command commands[] = {
+	{ "check", "", "tell every mistake of the configuration", 0, 0, check_run },
+	{ "status", "", "sources, how far back they reach, triggers", 0, 0, status_run },
+	{ "fire", "NAME [--at TIME] [--note TEXT]", "an incident from outside", 1, 5, fire_run },
+	{ "list", "", "what was kept, and why", 0, 0, list_run },
+	{ "show", "ID", "one incident in full", 1, 1, show_run },
+	{ "pin", "ID", "never remove it for room", 1, 1, pin_run },
+	{ "rm", "ID", "remove it", 1, 1, rm_run },
+	{ "mark", "TEXT", "a mark in what is kept of now", 1, 1, mark_run },
+	{ "ask", "[OPTION ...] -o DIRECTORY", "the history of many machines, tnfwatch(1)", 0, 64, ask_run },
+	{ "agent", "", "answers other machines; started where there is [fleet]", 0, 0, agent_run },
+};
+#define COMMANDS	(sizeof commands / sizeof commands[0])
 
 static void
 usage(FILE *f)
@@ -31,9 +316,8 @@ main_help(void)
 	usage(stdout);
 	puts("Watches traced processes and the kernel, and keeps what happened before a\n"
 	    "trigger fired.  Without a command it does so in the foreground.");
-	for (size_t i = 0; commands[i] != NULL; i++)
-		printf("  %-7s %-32s %s\n", commands[i]->name, commands[i]->usage,
-		    commands[i]->help);
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-7s %-32s %s\n", commands[i].name, commands[i].usage, commands[i].help);
 	puts("  -c, --config FILE   the configuration (" CONFIG_FILE ")\n"
 	    "  --help, --version");
 }
@@ -92,15 +376,13 @@ command_options(int argc, char **argv, struct watch_options *o)
 static const struct watch_command *
 command_find(const char *name)
 {
-	const char *names[sizeof commands / sizeof commands[0]], *guess;
-	size_t i;
+	const char *names[COMMANDS + 1] = { NULL }, *guess;
 
-	for (i = 0; commands[i] != NULL; i++) {
-		if (strcmp(commands[i]->name, name) == 0)
-			return commands[i];
-		names[i] = commands[i]->name;
+	for (size_t i = 0; i < COMMANDS; i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+		names[i] = commands[i].name;
 	}
-	names[i] = NULL;
 	if ((guess = tnf_word_guess(names, name)) != NULL)
 		say("%s: no such command: did you mean \"%s\"?", name, guess);
 	else

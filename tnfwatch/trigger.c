@@ -63,21 +63,6 @@ trigger_add(struct trigger_engine *e, const char *name, const char *when,
 	return (int)t->number;
 }
 
-unsigned
-trigger_count(const struct trigger_engine *e)
-{
-	return e->n;
-}
-
-const char *
-trigger_name(const struct trigger_engine *e, unsigned number)
-{
-	for (const struct trigger *t = e->first; t != NULL; t = t->next)
-		if (t->number == number)
-			return t->name;
-	return NULL;
-}
-
 struct trigger_source *
 trigger_source_open(struct trigger_engine *e, void *client, const char *name, pid_t pid,
     bool kernel, const struct trigger_source_ops *ops)

@@ -55,8 +55,6 @@ void trigger_engine_free(struct trigger_engine *);
    text: it never fires by itself.  All are added before the first source is opened. */
 int trigger_add(struct trigger_engine *, const char *name, const char *when,
     struct trigger_error *err);
-unsigned trigger_count(const struct trigger_engine *);
-const char *trigger_name(const struct trigger_engine *, unsigned trigger);
 
 /* 'source' is the client's and comes back in firings.  kernel: states of threads
    can be told from it.  NULL: out of memory. */

@@ -3,6 +3,7 @@
  */
 #include <sys/stat.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -154,4 +155,33 @@ boot_id(void)
 	if (*id == '\0' && tnf_boot_id(bytes))
 		tnf_boot_id_text(bytes, id);
 	return id;
+}
+
+bool
+size_parse(const char *text, uint64_t *ret)
+{
+	static const char units[] = "kmgt";
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+	const char *u = *end != '\0' ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	unsigned shift = u != NULL ? 10 * (unsigned)(u - units + 1) : 0;
+
+	if (!isdigit((unsigned char)*text) || (*end != '\0' && (u == NULL || end[1] != '\0')) ||
+	    n > UINT64_MAX >> shift)
+		return false;
+	*ret = (uint64_t)n << shift;
+	return true;
+}
+
+const char *
+moment_parse(const char *text, const char *no_duration, struct timespec_clock *clock, int64_t *mono)
+{
+	struct timespec_arg arg;
+	const char *wrong = timespec_parse(text, &arg);
+
+	*clock = (struct timespec_clock){ .first = now_mono(), .wall = true,
+	    .mono_to_wall = now_wall() - now_mono() };
+	if (wrong == NULL && arg.kind == TIMESPEC_ELAPSED)
+		wrong = no_duration;
+	return wrong != NULL ? wrong : timespec_resolve(&arg, clock, mono);
 }

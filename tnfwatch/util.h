@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 
+#include "analysis/timespec.h"
 #include "common/xalloc.h"
 
 #define MS	INT64_C(1000000)
@@ -32,6 +33,13 @@ uint64_t disk_usage(int dir, const char *name);
 
 /* A file's text with a NUL behind it, at most 'max' bytes; NULL: errno. */
 char *read_text(const char *path, size_t max);
+
+/* "512k", "16m", "1g"; false: no size. */
+bool size_parse(const char *text, uint64_t *ret);
+/* A time of day or date, by *clock, which is filled, to monotonic ns.  NULL, or what is wrong:
+   'no_duration' is said of a duration. */
+const char *moment_parse(const char *text, const char *no_duration, struct timespec_clock *clock,
+    int64_t *mono);
 
 /* This boot, as the kernel writes it; "" if it does not tell. */
 const char *boot_id(void);

@@ -7,7 +7,7 @@
 #include "tests/check-run.h"
 #include "tnfwatch/blocks.h"
 #include "tnfwatch/channel.h"
-#include "tnfwatch/enable.h"
+#include "tnfwatch/config.h"
 #include "tnfwatch/util.h"
 
 #define BLOCK		4096u

@@ -451,8 +451,6 @@ START_TEST(several)
 	trigger_source_close(a);
 	trigger_lost(b, 4);
 	ck_assert_uint_eq(fired, 2);
-	ck_assert_uint_eq(trigger_count(engine), 2);
-	ck_assert_str_eq(trigger_name(other, 0), "x");
 	trigger_engine_free(other);
 }
 END_TEST
@@ -561,7 +559,7 @@ START_TEST(wrong)
 		ck_assert_msg(strstr(err.text, mistakes[i].says) != NULL, "%s: %s", text,
 		    err.text);
 	}
-	ck_assert_uint_eq(trigger_count(engine), 0);
+	ck_assert_int_eq(trigger_add(engine, "t", NULL, NULL), 0);
 }
 END_TEST
 
