@@ -1,13 +1,12 @@
 /*
  * json.c - JSON text of strings, of TNF values and of events.
  */
-#include "analysis/json.h"
-
 #include <math.h>
 
 #include "analysis/attrs.h"
+#include "analysis/json.h"
 #include "analysis/walltime.h"
-#include "common/utf8.h"
+#include "common/text.h"
 
 static void
 hex_bytes(struct out *o, const char *s, size_t n, bool cut)

@@ -6,7 +6,7 @@
 
 #include "analysis/perprobe.h"
 #include "analysis/stream-names.h"
-#include "common/guess.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 
 bool

@@ -3,7 +3,7 @@
  */
 #include "analysis/match.h"
 #include "analysis/task-names.h"
-#include "common/guess.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 
 bool

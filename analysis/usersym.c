@@ -15,7 +15,7 @@
 
 #include "analysis/usersym.h"
 #include "common/elf-file.h"
-#include "common/open-regular.h"
+#include "common/files.h"
 #include "common/xalloc.h"
 
 #define OBJECT_MAX	(2ll << 30)	/* bytes of a file that is looked into */

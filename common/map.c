@@ -1,10 +1,11 @@
 /*
  * map.c - a growing hash map: open addressing, linear probing.
  */
+#include <sys/random.h>
+
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "common/map.h"

@@ -10,12 +10,6 @@
 #include "common/out.h"
 #include "common/xalloc.h"
 
-static const char digit_pairs[] =
-    "00010203040506070809101112131415161718192021222324"
-    "25262728293031323334353637383940414243444546474849"
-    "50515253545556575859606162636465666768697071727374"
-    "75767778798081828384858687888990919293949596979899";
-
 int
 tnf_out_init(struct out *o, int fd)
 {
@@ -104,41 +98,6 @@ tnf_out_bytes(struct out *o, const char *s, size_t n)
 	o->p += n;
 }
 
-/* Writes v backwards, ending at 'end'; returns the first digit. */
-static char *
-out_digits(char *end, uint64_t v)
-{
-	while (v >= 100) {
-		end -= 2;
-		memcpy(end, digit_pairs + v % 100 * 2, 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		end -= 2;
-		memcpy(end, digit_pairs + v * 2, 2);
-	} else
-		*--end = (char)('0' + v);
-	return end;
-}
-
-/* How many decimal digits v has: from its bits, as 1233 / 4096 is the logarithm of 2. */
-static unsigned
-out_digit_count(uint64_t v)
-{
-	static const uint64_t powers[] = {
-		UINT64_C(0), UINT64_C(10), UINT64_C(100), UINT64_C(1000), UINT64_C(10000),
-		UINT64_C(100000), UINT64_C(1000000), UINT64_C(10000000), UINT64_C(100000000),
-		UINT64_C(1000000000), UINT64_C(10000000000), UINT64_C(100000000000),
-		UINT64_C(1000000000000), UINT64_C(10000000000000), UINT64_C(100000000000000),
-		UINT64_C(1000000000000000), UINT64_C(10000000000000000),
-		UINT64_C(100000000000000000), UINT64_C(1000000000000000000),
-		UINT64_C(10000000000000000000),
-	};
-	unsigned n = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;
-
-	return n + (v >= powers[n]);
-}
-
 void
 tnf_out_pad(struct out *o, unsigned n)
 {
@@ -152,22 +111,18 @@ tnf_out_pad(struct out *o, unsigned n)
 void
 tnf_out_u64_width(struct out *o, uint64_t v, unsigned width)
 {
-	char buf[24], *end = buf + sizeof(buf), *s = out_digits(end, v);
-	size_t n = (size_t)(end - s);
+	unsigned n = digits_count(v);
 
 	if (n < width)
-		tnf_out_pad(o, width - (unsigned)n);
-	tnf_out_bytes(o, s, n);
+		tnf_out_pad(o, width - n);
+	tnf_out_u64(o, v);
 }
 
 void
 tnf_out_u64(struct out *o, uint64_t v)
 {
-	unsigned n = out_digit_count(v);
-
 	out_room(o);
-	o->p += n;
-	out_digits(o->p, v);
+	o->p = digits_u64(o->p, v);
 }
 
 void
@@ -222,19 +177,17 @@ tnf_out_double(struct out *o, double v)
 static void
 out_fixed(struct out *o, int64_t ns, unsigned decimals, uint64_t unit, unsigned width)
 {
-	char buf[32], *end = buf + sizeof(buf), *s = end;
 	uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-	uint64_t fraction = v % unit;
+	unsigned n = (ns < 0) + digits_count(v / unit) + 1 + decimals;
 
-	for (unsigned i = 0; i < decimals; i++, fraction /= 10)
-		*--s = (char)('0' + fraction % 10);
-	*--s = '.';
-	s = out_digits(s, v / unit);
+	if (n < width)
+		tnf_out_pad(o, width - n);
+	out_room(o);
 	if (ns < 0)
-		*--s = '-';
-	if ((size_t)(end - s) < width)
-		tnf_out_pad(o, width - (unsigned)(end - s));
-	tnf_out_bytes(o, s, (size_t)(end - s));
+		*o->p++ = '-';
+	o->p = digits_u64(o->p, v / unit);
+	*o->p++ = '.';
+	o->p = digits_last(o->p, v % unit, decimals);
 }
 
 void

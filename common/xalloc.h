@@ -1,5 +1,6 @@
 /*
- * xalloc.h - memory, or the end of the program.  <stdlib.h> comes with it, for free().
+ * xalloc.h - for programs, not for libraries: memory, or the end of the program; and where
+ * our other programs are.  <stdlib.h> comes with it, for free().
  */
 #ifndef COMMON_XALLOC_H
 #define COMMON_XALLOC_H
@@ -23,5 +24,9 @@ void *tnf_xmap_put(struct map *, const void *key, size_t key_size, bool *fresh);
 /* Called when there is none, to say so in the program's own words and to end it.
    NULL, or when it returns: a message like that of err(3), and status 1. */
 extern void (*tnf_xalloc_failed)(void);
+
+/* The path of a program that is beside ours, or beside it in the build, or else in PATH;
+   the name without a slash: there is none.  The caller frees it. */
+char *tnf_program_path(const char *name);
 
 #endif

@@ -5,17 +5,17 @@
  * is to detach.  Everything is worked out anew from the state each time: what
  * was left half done by a session that was killed is put right by the next.
  */
+#include <sys/syscall.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 #define RAW_PROBES	(KP_BIT(KP_PHYSIO_START) | KP_BIT(KP_PHYSIO_END))

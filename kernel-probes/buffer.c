@@ -1,22 +1,23 @@
 /*
  * buffer.c - the buffer is made, read and removed.
  */
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/sysinfo.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <tnf/com.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 

@@ -1,15 +1,16 @@
 /*
  * detail.c - what went wrong, in words.
  */
+#include <sys/syscall.h>
+
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 int

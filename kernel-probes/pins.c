@@ -1,19 +1,19 @@
 /*
  * pins.c - the directory of our pins: made, looked through, removed.
  */
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
-#include "common/directory.h"
+#include "common/files.h"
 #include "kernel-probes/handle.h"
 
 static bool

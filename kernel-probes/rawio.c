@@ -5,13 +5,14 @@
  * themselves (the setting "rawio"), that is done only where they would see
  * something.
  */
+#include <sys/stat.h>
+
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/directory.h"
+#include "common/files.h"
 #include "kernel-probes/handle.h"
 
 /* As /proc/PID/fdinfo/N says, where 'dir' is /proc/PID/fd. */

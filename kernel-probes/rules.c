@@ -4,6 +4,9 @@
  * The programs keep the set up to date while they are attached.  What came or went
  * before is found in /proc whenever the filter or tracing is switched on.
  */
+#include <sys/stat.h>
+
+#include <bpf/bpf.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -11,11 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include <bpf/bpf.h>
-
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 /* Where the unified hierarchy is mounted, also beside older ones. */

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "common/kallsyms.h"
+#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 struct wanted {

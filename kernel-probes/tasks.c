@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 /* The program numbers tasks as the first pid name space does.  One that sees itself, by

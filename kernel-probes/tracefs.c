@@ -1,16 +1,17 @@
 /*
  * tracefs.c - what the kernel tells about its tracepoints, as text.
  */
+#include <sys/mount.h>
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/tracefs.h"
 

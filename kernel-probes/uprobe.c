@@ -6,19 +6,19 @@
  * counts the semaphore up in each.  The link holds all that: when its pin goes, so
  * do breakpoints and counts.
  */
+#include <sys/syscall.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"

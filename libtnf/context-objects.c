@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/maps.h"
+#include "common/proc.h"
 #include "libtnf/context-write.h"
 #include "libtnf/symtab.h"
 

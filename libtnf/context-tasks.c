@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/directory.h"
-#include "common/proc-status.h"
+#include "common/files.h"
+#include "common/proc.h"
 #include "libtnf/context-write.h"
 
 struct task {

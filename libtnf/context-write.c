@@ -16,10 +16,10 @@
 
 #include <tnf/com.h>
 
+#include "common/files.h"
+#include "common/proc.h"
 #include "format/header.h"
 #include "libtnf/context-write.h"
-#include "common/clock.h"
-#include "common/pwrite.h"
 
 void
 context_begin(struct context_writer *w)

@@ -17,11 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/kallsyms.h"
-#include "common/open-regular.h"
-#include "common/proc-status.h"
-#include "common/pwrite.h"
-#include "common/whole.h"
+#include "common/files.h"
+#include "common/proc.h"
 #include "format/header.h"
 #include "libtnf/symtab.h"
 

@@ -1,6 +1,8 @@
 /*
  * attach.c - take a running process under control.
  */
+#include <sys/syscall.h>
+
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -8,15 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <tnf/target.h>
 
-#include "common/clock.h"
 #include "common/elf-file.h"
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/objects.h"
 

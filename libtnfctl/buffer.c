@@ -6,18 +6,19 @@
  * that name is an error.  The file's blocks are reserved: if the file system is
  * full, we report that here, and the target gets no SIGBUS later.
  */
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/control.h"
 
 #define SIZE_MAX_	(1u << 30)	/* what a reference can reach */

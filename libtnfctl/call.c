@@ -27,14 +27,15 @@
  * makes it needs a stack, too; it lies at the far end of the main thread's, in
  * memory that has never been used, while every other thread is stopped.
  */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/call.h"
 #include "libtnfctl/direct.h"

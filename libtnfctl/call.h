@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/maps.h"
+#include "common/proc.h"
 #include "libtnfctl/proc.h"
 
 /* What it takes to call functions in one process. */

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/proc.h"
 #include "libtnfctl/direct.h"
 #include "libtnfctl/imports.h"
 

@@ -8,6 +8,10 @@
  * there are no such registers we stop at each system call until the linker's
  * list is complete; the linker makes one more before it starts initialisers.
  */
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,14 +20,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/elf-file.h"
-#include "common/maps.h"
+#include "common/proc.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 

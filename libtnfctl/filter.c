@@ -6,6 +6,9 @@
  * the code looks at anything else both ways are gone, and all must end with "allow".  There
  * are no loops in such code, but many ways: after STEPS_MAX steps the answer is no.
  */
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -13,11 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/proc.h"
 
 #define FILTERS_MAX	64

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 #include "common/elf-file.h"
-#include "common/open-regular.h"
+#include "common/files.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
 

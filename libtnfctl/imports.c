@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
-#include "common/maps.h"
+#include "common/proc.h"
 #include "kernel-probes/kernel_probes.h"
 #include "kernel-probes/uprobe.h"
 #include "libtnfctl/functions.h"

@@ -15,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/maps.h"
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/objects.h"
 
 #define SEGMENTS_MAX	256u

@@ -12,6 +12,11 @@
  * gains nothing.  A file that is cut off meanwhile, or a child that does not come to an
  * end, costs the mark.
  */
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,17 +26,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <tnf/runtime.h>
 
-#include "common/its-file.h"
-#include "common/proc-status.h"
+#include "common/files.h"
+#include "common/proc.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 

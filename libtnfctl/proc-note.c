@@ -6,7 +6,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 

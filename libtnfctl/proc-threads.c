@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/proc.h"
 
 #define THREADS_MAX	(1u << 18)

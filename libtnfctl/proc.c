@@ -26,14 +26,14 @@
  * die with us, and so they may have breakpoint registers set, which would
  * otherwise outlive us and kill the target at the next hit.
  */
+#include <sys/ptrace.h>
+
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/ptrace.h>
 #include <time.h>
 
-#include "common/clock.h"
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 

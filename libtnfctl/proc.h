@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "common/map.h"
-#include "common/maps.h"
+#include "common/proc.h"
 #include "libtnfctl/objects.h"
 
 enum proc_event {

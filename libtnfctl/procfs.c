@@ -1,15 +1,15 @@
 /*
  * procfs.c - state and memory of a process, as /proc has them.
  */
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/maps.h"
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/objects.h"
 #include "libtnfctl/proc.h"
 

@@ -12,6 +12,9 @@
  * last one we put the registers back ourselves, because that is exact: an
  * interrupted sleep goes on with the rest of its time, as after any stop.
  */
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
 #include <linux/rseq.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,11 +22,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <time.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/call.h"
 

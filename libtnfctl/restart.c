@@ -16,13 +16,14 @@
  * What has been transferred is never lost, but is told early: write(2) to a
  * pipe, send(2) and recv(2) with MSG_WAITALL return short counts.
  */
+#include <sys/syscall.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 

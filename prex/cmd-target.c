@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/who.h"
+#include "common/proc.h"
 #include "prex/shell.h"
 
 static enum cmd_result

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "prex/complete.h"
 #include "prex/shell.h"
 

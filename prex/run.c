@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/program.h"
+#include "common/xalloc.h"
 #include "prex/option.h"
 #include "prex/shell.h"
 

@@ -13,10 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/its-file.h"
-#include "common/maps.h"
-#include "common/open-regular.h"
-#include "common/proc-status.h"
+#include "common/files.h"
+#include "common/proc.h"
 #include "format/header.h"
 #include "libtnf/context-write.h"
 #include "prex/shell.h"

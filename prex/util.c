@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/printable.h"
+#include "common/text.h"
 #include "prex/util.h"
 
 void

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "common/guess.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 
 /* A growing list of strings, each freed with it. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/open-regular.h"
+#include "common/files.h"
 #include "python/tnfpy.h"
 
 static void

@@ -6,25 +6,25 @@
  * its pidfd, which also cuts the waiting short.  The kernel has no end: beside
  * processes or files, it is followed as long as these.
  */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-#include "common/maps.h"
-#include "common/open-regular.h"
+#include "common/files.h"
+#include "common/proc.h"
+#include "common/xalloc.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/input.h"
 #include "tnfdump/live.h"
 #include "tnfdump/options.h"
 #include "tnfdump/report/top.h"
-#include "common/xalloc.h"
 
 #define KERNEL		"kernel"	/* instead of a file or process */
 #define TARGETS_MAX	16

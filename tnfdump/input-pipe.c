@@ -1,13 +1,14 @@
 /*
  * input-pipe.c - what comes through a pipe, a FIFO or a socket, as a file.
  */
-#include <errno.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
+
+#include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
-#include "common/pwrite.h"
+#include "common/files.h"
 #include "tnfdump/input-pipe.h"
 
 #define PIPE_FS		0x50495045	/* statfs(2): a pipe without a name */

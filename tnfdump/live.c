@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "common/map.h"
+#include "common/proc.h"
+#include "common/xalloc.h"
 #include "libtnf/context-write.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/live.h"
-#include "common/clock.h"
-#include "common/kallsyms.h"
-#include "common/map.h"
-#include "common/xalloc.h"
 
 #define FRESH_NS	100000000	/* as old a name may be */
 

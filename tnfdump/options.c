@@ -5,23 +5,22 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "common/guess.h"
-#include "common/printable.h"
-#include "tnfdump/options.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/reverse.h"
-#include "tnfdump/text/color.h"
-#include "tnfdump/text/columns.h"
-#include "tnfdump/report/diff.h"
+#include "analysis/timespec.h"
+#include "common/text.h"
+#include "common/xalloc.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
+#include "tnfdump/options.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/report/diff.h"
 #include "tnfdump/report/info.h"
 #include "tnfdump/report/reports.h"
 #include "tnfdump/report/top.h"
+#include "tnfdump/reverse.h"
 #include "tnfdump/template/template.h"
-#include "analysis/timespec.h"
-#include "common/xalloc.h"
+#include "tnfdump/text/color.h"
+#include "tnfdump/text/columns.h"
 
 #define OUTPUTS_MAX	32
 

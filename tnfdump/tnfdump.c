@@ -22,18 +22,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/printable.h"
-#include "tnfdump/text/columns.h"
-#include "tnfdump/report/diff.h"
+#include "analysis/pairs.h"
+#include "common/text.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
-#include "tnfdump/report/loss.h"
-#include "tnfdump/report/top.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
-#include "analysis/pairs.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/report/diff.h"
+#include "tnfdump/report/loss.h"
+#include "tnfdump/report/top.h"
+#include "tnfdump/text/columns.h"
 #include "tnfdump/text/labels.h"
 #include "tnfdump/text/raw.h"
 

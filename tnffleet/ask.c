@@ -18,7 +18,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "common/printable.h"
+#include "common/text.h"
 #include "tnffleet/ask.h"
 #include "tnfwatch/util.h"
 

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/program.h"
+#include "common/xalloc.h"
 #include "tnffleet/agent.h"
 #include "tnfwatch/util.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/printable.h"
+#include "common/text.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 

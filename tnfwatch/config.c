@@ -14,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/guess.h"
-#include "common/printable.h"
+#include "common/text.h"
 #include "tnfwatch/config-impl.h"
 #include "tnfwatch/util.h"
 

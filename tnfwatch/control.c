@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/who.h"
+#include "common/proc.h"
 #include "tnfwatch/channel.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/history.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "common/pwrite.h"
+#include "common/files.h"
 #include "libtnf/context-write.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/source.h"

@@ -7,7 +7,7 @@
 #include <tnf/com.h>
 #include <tnf/tnfctl.h>
 
-#include "common/pwrite.h"
+#include "common/files.h"
 #include "kernel-probes/kernel_probes.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/source.h"

@@ -18,9 +18,8 @@
 #include <tnf/com.h>
 
 #include "analysis/json.h"
-#include "common/maps.h"
-#include "common/open-regular.h"
-#include "common/proc-status.h"
+#include "common/files.h"
+#include "common/proc.h"
 #include "format/header.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"

@@ -14,9 +14,8 @@
 
 #include "analysis/pretty-names.h"
 #include "analysis/timespec.h"
-#include "common/guess.h"
-#include "common/printable.h"
-#include "common/program.h"
+#include "common/text.h"
+#include "common/xalloc.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"

@@ -15,7 +15,7 @@
 
 #include <tnf/com.h>
 
-#include "common/pwrite.h"
+#include "common/files.h"
 #include "tnfwatch/segment.h"
 #include "tnfwatch/util.h"
 

@@ -9,7 +9,7 @@
 
 #include <tnf/context.h>
 
-#include "common/pwrite.h"
+#include "common/files.h"
 #include "tnfwatch/blocks.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/source.h"

@@ -16,8 +16,7 @@
 
 #include <tnf/context.h>
 
-#include "common/its-file.h"
-#include "common/open-regular.h"
+#include "common/files.h"
 #include "libtnf/context-write.h"
 #include "tnfwatch/blocks.h"
 #include "tnfwatch/channel.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/maps.h"
+#include "common/proc.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"
 

@@ -21,7 +21,7 @@
 #include <tnf/tnfctl.h>
 
 #include "common/map.h"
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "tnfwatch/daemon.h"
 #include "tnfwatch/util.h"
 

@@ -14,7 +14,7 @@
 
 #include "analysis/expr/expr-lex.h"
 #include "analysis/units.h"
-#include "common/guess.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 

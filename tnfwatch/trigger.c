@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/match.h"
-#include "common/printable.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 

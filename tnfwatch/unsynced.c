@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/directory.h"
+#include "common/files.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/util.h"

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-#include "common/directory.h"
-#include "common/printable.h"
+#include "common/files.h"
+#include "common/proc.h"
+#include "common/text.h"
 #include "format/header.h"
 #include "tnfwatch/util.h"
 

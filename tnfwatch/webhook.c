@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/proc.h"
 #include "common/xalloc.h"
 #include "tnfwatch/webhook.h"
 

@@ -1,5 +1,5 @@
 /*
- * output.c - the copy's file: whole (common/whole.h), or standard output.
+ * output.c - the copy's file: whole (common/files.h), or standard output.
  */
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/pwrite.h"
+#include "common/files.h"
 #include "tnfxtract/output.h"
 
 static int

@@ -1,5 +1,5 @@
 /*
- * output.h - the copy's file: whole (common/whole.h), or standard output.
+ * output.h - the copy's file: whole (common/files.h), or standard output.
  */
 #ifndef TNFXTRACT_OUTPUT_H
 #define TNFXTRACT_OUTPUT_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/whole.h"
+#include "common/files.h"
 
 struct output {
 	const char *name;	/* as the user gave it; "-": standard output */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/kallsyms.h"
+#include "common/proc.h"
 #include "format/header.h"
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/printable.h"
+#include "common/text.h"
 #include "tnfxtract/addrs.h"
 #include "tnfxtract/output.h"
 #include "tnfxtract/snapshot.h"

@@ -13,18 +13,19 @@
  * is believed where the process has no handlers, and would take an EINTR for an error,
  * or where the call is the one in which the thread was last let run.
  */
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <sys/user.h>
 
-#include "common/proc-status.h"
+#include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 #include "libtnfctl/usdt.h"

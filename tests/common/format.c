@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/proc.h"
 #include "format/define.h"
 #include "format/header.h"
 #include "format/live.h"

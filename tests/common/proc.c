@@ -1,6 +1,11 @@
 /*
  * proc.c - what /proc says of this very process, and files that appear whole.
  */
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -8,19 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "common/directory.h"
-#include "common/maps.h"
-#include "common/proc-status.h"
-#include "common/pwrite.h"
-#include "common/whole.h"
-#include "common/who.h"
+#include "common/files.h"
+#include "common/proc.h"
 #include "tests/check-run.h"
 
 static char dir[] = "/tmp/tnf-proc.XXXXXX", path[64];

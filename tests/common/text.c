@@ -7,11 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/digits.h"
-#include "common/guess.h"
-#include "common/kallsyms.h"
-#include "common/printable.h"
-#include "common/utf8.h"
+#include "common/out.h"
+#include "common/proc.h"
+#include "common/text.h"
 #include "common/xalloc.h"
 #include "tests/check-run.h"
 

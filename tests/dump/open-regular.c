@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/open-regular.h"
+#include "common/files.h"
 
 static int failed;
 

@@ -45,7 +45,7 @@ done <"$TMP/layers"
 # What is done in one place, and the place: a pattern and a file.
 cat >"$TMP/once" <<'T'
 \<gelf_get|\<elf_begin|\<elf_memory|\<elf_strptr	common/elf-file.c
-"/proc/kallsyms"	common/kallsyms.h
+"/proc/kallsyms"	common/proc.h
 T
 while IFS="	" read -r what where; do
 	grep -qE "$what" "$where" || bad "$where: nothing like $what"

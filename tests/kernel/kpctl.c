@@ -14,15 +14,14 @@
  *						verifier counted them
  *	kpctl hold				a session until end of input
  */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
-#include "common/directory.h"
+#include "common/files.h"
 #include "kernel-probes/handle.h"
 
 static int

@@ -4,17 +4,17 @@
  * Each file goes alone through the filters into statistics; rows are matched
  * by their text.
  */
-#include "common/printable.h"
+#include "analysis/pairs.h"
+#include "common/text.h"
 #include "common/xalloc.h"
-#include "tnfdump/report/condition.h"
-#include "tnfdump/report/diff.h"
-#include "tnfdump/report/reports.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
-#include "analysis/pairs.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/report/condition.h"
+#include "tnfdump/report/diff.h"
+#include "tnfdump/report/reports.h"
 #include "tnfdump/text/print.h"
 
 #define CONDITIONS_MAX	16

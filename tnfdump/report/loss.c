@@ -2,7 +2,7 @@
  * loss.c - events that the writers could not record, or we not read in time.
  */
 #include "analysis/losses.h"
-#include "common/printable.h"
+#include "common/text.h"
 #include "tnfdump/input.h"
 #include "tnfdump/report/loss.h"
 

@@ -5,14 +5,15 @@
  * table takes its place on the screen and keys are heard; elsewhere one table follows
  * the other.
  */
+#include <sys/ioctl.h>
+
 #include <poll.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/proc.h"
 #include "common/xalloc.h"
 #include "tnfdump/follow.h"
 #include "tnfdump/options.h"

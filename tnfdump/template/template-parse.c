@@ -4,9 +4,9 @@
 #include <ctype.h>
 #include <stdarg.h>
 
-#include "common/printable.h"
-#include "tnfdump/template/template.h"
+#include "common/text.h"
 #include "common/xalloc.h"
+#include "tnfdump/template/template.h"
 
 struct parser {
 	struct template	*t;

@@ -1,7 +1,7 @@
 /*
  * print.c - values as Solaris printed them.
  */
-#include "common/printable.h"
+#include "common/text.h"
 #include "tnfdump/text/print.h"
 
 #define BLOB_SHOWN	32	/* bytes, with --pretty */

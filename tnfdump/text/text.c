@@ -7,12 +7,12 @@
  */
 #include <stdio.h>
 
-#include "common/digits.h"
+#include "common/out.h"
+#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"
-#include "common/xalloc.h"
 
 #define LINE16	"----------------"
 #define LINE	LINE16 " " LINE16 " ----- ----- ---------- --- "	\

@@ -6,16 +6,16 @@
  */
 #include <stdio.h>
 
-#include "tnfdump/text/columns.h"
+#include "analysis/json.h"
+#include "analysis/walltime.h"
+#include "common/text.h"
+#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/to/formats.h"
-#include "analysis/json.h"
+#include "tnfdump/text/columns.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
-#include "analysis/walltime.h"
-#include "common/utf8.h"
-#include "common/xalloc.h"
+#include "tnfdump/to/formats.h"
 
 struct csv {
 	struct dump	*d;

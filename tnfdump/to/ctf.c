@@ -6,20 +6,21 @@
  * ctf-metadata.c.  Records and arrays go as JSON text.  Lost events are
  * declared by an empty packet at the end that counts them all.
  */
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/printable.h"
+#include "analysis/json.h"
+#include "analysis/losses.h"
+#include "common/text.h"
+#include "common/xalloc.h"
+#include "tnfdump/input.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/to/ctf.h"
 #include "tnfdump/to/formats.h"
-#include "tnfdump/input.h"
-#include "analysis/json.h"
-#include "tnfdump/text/pretty.h"
-#include "analysis/losses.h"
-#include "common/xalloc.h"
 
 #define PACKET_BODY	(256u << 10)	/* about; one event may pass it */
 

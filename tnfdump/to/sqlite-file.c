@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "common/utf8.h"
 #include "analysis/json.h"
-#include "tnfdump/to/sqlite-file.h"
+#include "common/text.h"
 #include "common/xalloc.h"
+#include "tnfdump/to/sqlite-file.h"
 
 static void
 sqlite_fail(struct sqlite *s, const char *text)

@@ -10,13 +10,13 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/utf8.h"
-#include "tnfdump/text/print.h"
 #include "analysis/json.h"
-#include "tnfdump/text/pretty.h"
 #include "analysis/perprobe.h"
-#include "tnfdump/to/sqlite-members.h"
+#include "common/text.h"
 #include "common/xalloc.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/text/print.h"
+#include "tnfdump/to/sqlite-members.h"
 
 /* SQLite's own limit; a probe with more members keeps the first ones. */
 #define MEMBERS_MAX	1900

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/pwrite.h"
+#include "common/files.h"
 #include "common/xalloc.h"
 #include "format/header.h"
 #include "tnfdump/to/tnf-write.h"

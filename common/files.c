@@ -1,17 +1,137 @@
 /*
- * its-file.c - open the trace file that a process names, if it is that process's.
+ * files.c - files that others named, and files that appear whole.
  */
+#include <sys/fsuid.h>
+#include <sys/random.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <sys/fsuid.h>
 #include <unistd.h>
 
-#include "common/its-file.h"
-#include "common/maps.h"
-#include "common/open-regular.h"
-#include "common/proc-status.h"
+#include "common/files.h"
+#include "common/proc.h"
+
+#define NAME_TRIES	100
+
+static void
+whole_temp_name(struct whole *w)
+{
+	unsigned long r;
+
+	if (getrandom(&r, sizeof r, GRND_NONBLOCK) != (ssize_t)sizeof r)
+		r = (unsigned long)getpid();
+	snprintf(w->temp, sizeof w->temp, ".tnf.%016lx", r);
+}
+
+static int
+whole_open_named(struct whole *w)
+{
+	for (int i = 0; i < NAME_TRIES; i++) {
+		whole_temp_name(w);
+		w->fd = openat(w->dir, w->temp, O_RDWR | O_CREAT | O_EXCL |
+		    O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (w->fd >= 0)
+			return 0;
+		w->temp[0] = '\0';
+		if (errno != EEXIST)
+			break;
+	}
+	return errno;
+}
+
+int
+tnf_whole_open(struct whole *w, int dir, const char *name)
+{
+	*w = (struct whole){ .dir = dir, .name = name };
+	w->fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (w->fd >= 0)
+		return 0;
+	return errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT || errno == EINVAL ?
+	    whole_open_named(w) : errno;
+}
+
+/* Gives the nameless file 'name'; without /proc that takes a capability. */
+static int
+whole_link_as(const struct whole *w, const char *name)
+{
+	char path[32];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", w->fd);
+	if (linkat(AT_FDCWD, path, w->dir, name, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	if (errno == ENOENT &&
+	    linkat(w->fd, "", w->dir, name, AT_EMPTY_PATH) == 0)
+		return 0;
+	return errno;
+}
+
+static int
+whole_name(struct whole *w)
+{
+	int e;
+
+	if (w->temp[0] == '\0') {
+		e = whole_link_as(w, w->name);
+		if (e != EEXIST)
+			return e;
+		for (int i = 0; i < NAME_TRIES && e == EEXIST; i++) {
+			whole_temp_name(w);
+			e = whole_link_as(w, w->temp);
+			if (e != 0)
+				w->temp[0] = '\0';
+		}
+		if (e != 0)
+			return e;
+	}
+	if (renameat(w->dir, w->temp, w->dir, w->name) != 0)
+		return errno;
+	w->temp[0] = '\0';
+	return 0;
+}
+
+int
+tnf_whole_commit(struct whole *w)
+{
+	int e = whole_name(w);
+
+	tnf_whole_discard(w);
+	return e;
+}
+
+void
+tnf_whole_discard(struct whole *w)
+{
+	int e = errno;
+
+	if (w->temp[0] != '\0')
+		unlinkat(w->dir, w->temp, 0);
+	w->temp[0] = '\0';
+	if (w->fd >= 0)
+		close(w->fd);
+	w->fd = -1;
+	errno = e;
+}
+
+int
+tnf_open_regular(const char *path, int flags, struct stat *ret)
+{
+	char link[64];
+	int fd = -1, error = EINVAL;
+	int place = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
+
+	if (place < 0)
+		return -1;
+	if (fstat(place, ret) == 0 && S_ISREG(ret->st_mode)) {
+		snprintf(link, sizeof link, "/proc/self/fd/%d", place);
+		fd = open(link, (flags & ~O_NOFOLLOW) | O_CLOEXEC);
+		error = errno;
+	}
+	close(place);
+	errno = error;
+	return fd;
+}
 
 /* For a descriptor that it has left in 'place', which is closed. */
 static int

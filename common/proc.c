@@ -1,0 +1,348 @@
+/*
+ * proc.c - what /proc says of processes and threads, of what they have mapped, and of the
+ * kernel's symbols.
+ */
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/proc.h"
+
+#define FIELD_MAX	256	/* of those that are asked for */
+#define READ_SIZE	((size_t)64 << 10)	/* more than the kernel hands out at once */
+#define TEXT_MAX	((size_t)128 << 20)
+
+static bool
+proc_status_read(const char *path, const char *field, char *ret, size_t size)
+{
+	size_t len = strlen(field);
+	char line[FIELD_MAX];
+	bool found = false;
+	FILE *f;
+
+	if ((f = fopen(path, "re")) == NULL)
+		return false;
+	while (!found && fgets(line, sizeof(line), f) != NULL)
+		found = strncmp(line, field, len) == 0 && line[len] == ':';
+	fclose(f);
+	if (!found)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	snprintf(ret, size, "%s", line + len + 1 + strspn(line + len + 1, " \t"));
+	return true;
+}
+
+bool
+tnf_proc_status_text(pid_t pid, const char *field, char *ret, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return proc_status_read(path, field, ret, size);
+}
+
+bool
+tnf_thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	return proc_status_read(path, field, ret, size);
+}
+
+long
+tnf_thread_status(pid_t pid, pid_t tid, const char *field)
+{
+	char text[FIELD_MAX];
+
+	return tnf_thread_status_text(pid, tid, field, text, sizeof(text)) ?
+	    strtol(text, NULL, 10) : -1;
+}
+
+long
+tnf_proc_status(pid_t pid, const char *field)
+{
+	return tnf_proc_status_nth(pid, field, 0);
+}
+
+long
+tnf_proc_status_nth(pid_t pid, const char *field, unsigned n)
+{
+	char text[FIELD_MAX], *at = text, *end;
+	long v;
+
+	if (!tnf_proc_status_text(pid, field, text, sizeof(text)))
+		return -1;
+	for (;; at = end) {
+		v = strtol(at, &end, 10);
+		if (end == at)
+			return -1;
+		if (n-- == 0)
+			return v;
+	}
+}
+
+long
+tnf_thread_status_last(pid_t pid, pid_t tid, const char *field)
+{
+	char text[FIELD_MAX], *last;
+
+	if (!tnf_thread_status_text(pid, tid, field, text, sizeof(text)))
+		return -1;
+	last = strrchr(text, '\t');
+	return strtol(last != NULL ? last : text, NULL, 10);
+}
+
+/* The name, in parentheses, may hold anything; no later field has one. */
+uint64_t
+tnf_proc_started(pid_t pid)
+{
+	char line[1024], *p;
+
+	if (tnf_proc_file(line, sizeof(line), "/proc/%d/stat", (int)pid) < 0)
+		return 0;
+	p = strrchr(line, ')');
+	for (int i = 0; p != NULL && i < 20; i++)
+		p = strchr(p + 1, ' ');
+	return p != NULL ? strtoull(p, NULL, 10) : 0;
+}
+
+ssize_t
+tnf_proc_file(char *ret, size_t size, const char *path, ...)
+{
+	char name[PATH_MAX];
+	va_list ap;
+	ssize_t n;
+	int fd;
+
+	va_start(ap, path);
+	vsnprintf(name, sizeof(name), path, ap);
+	va_end(ap);
+	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
+		return -1;
+	n = read(fd, ret, size - 1);
+	close(fd);
+	ret[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+int
+tnf_read_all(int fd, char **ret, size_t *ret_size)
+{
+	size_t n = 0, room = 0;
+	char *text = NULL, *grown;
+	ssize_t got;
+
+	do {
+		if (room - n <= READ_SIZE) {
+			room = 2 * room + 2 * READ_SIZE;
+			grown = room <= TEXT_MAX ? realloc(text, room) : NULL;
+			if (grown == NULL) {
+				free(text);
+				return ENOMEM;
+			}
+			text = grown;
+		}
+		got = read(fd, text + n, room - n - 1);
+		n += got > 0 ? (size_t)got : 0;
+	} while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+	if (got < 0) {
+		free(text);
+		return errno;
+	}
+	text[n] = '\0';
+	*ret = text;
+	if (ret_size != NULL)
+		*ret_size = n;
+	return 0;
+}
+
+static bool
+maps_parse(char *line, struct mapping *m)
+{
+	unsigned int major, minor;
+	char perms[5];
+	int at = 0;
+
+	if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %" SCNx64
+	    " %x:%x %" SCNu64 "%n", &m->start, &m->end, perms, &m->offset,
+	    &major, &minor, &m->inode, &at) != 7)
+		return false;
+	m->device = makedev(major, minor);
+	m->exec = perms[2] == 'x';
+	m->write = perms[1] == 'w';
+	m->shared = perms[3] == 's';
+	m->path = line + at + strspn(line + at, " ");
+	return true;
+}
+
+static int
+maps_split(struct maps *maps)
+{
+	char *line, *rest = maps->text;
+	struct mapping *grown;
+	size_t room = 0;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (maps->n == room) {
+			room = room ? room * 2 : 256;
+			grown = realloc(maps->m, room * sizeof(*grown));
+			if (grown == NULL)
+				return ENOMEM;
+			maps->m = grown;
+		}
+		if (maps_parse(line, &maps->m[maps->n]))
+			maps->n++;
+	}
+	return 0;
+}
+
+int
+tnf_maps_read(pid_t pid, struct maps *ret)
+{
+	char name[64];
+	int fd, error;
+
+	*ret = (struct maps){ 0 };
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
+		return errno;
+	error = tnf_read_all(fd, &ret->text, NULL);
+	close(fd);
+	if (error == 0)
+		error = maps_split(ret);
+	if (error != 0)
+		tnf_maps_free(ret);
+	return error;
+}
+
+void
+tnf_maps_free(struct maps *maps)
+{
+	free(maps->m);
+	free(maps->text);
+	*maps = (struct maps){ 0 };
+}
+
+const char *
+tnf_mapping_file(const struct mapping *m, pid_t pid, char name[MAPPING_FILE_MAX])
+{
+	snprintf(name, MAPPING_FILE_MAX, "/proc/%d/map_files/%" PRIxPTR "-%" PRIxPTR,
+	    (int)pid, m->start, m->end);
+	return name;
+}
+
+bool
+tnf_mapping_is_written(const struct mapping *m)
+{
+	return m->write && m->shared && m->path[0] == '/';
+}
+
+bool
+tnf_maps_write_file(pid_t pid, const struct stat *file)
+{
+	char path[MAPPING_FILE_MAX];
+	bool found = false;
+	struct maps maps;
+	struct stat st;
+
+	if (tnf_maps_read(pid, &maps) != 0)
+		return false;
+	for (size_t i = 0; i < maps.n && !found; i++)
+		found = tnf_mapping_is_written(&maps.m[i]) &&
+		    stat(tnf_mapping_file(&maps.m[i], pid, path), &st) == 0 &&
+		    st.st_ino == file->st_ino && st.st_dev == file->st_dev;
+	tnf_maps_free(&maps);
+	return found;
+}
+
+const struct mapping *
+tnf_maps_find(const struct maps *maps, uintptr_t address)
+{
+	size_t low = 0, high = maps->n, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (address < maps->m[mid].start)
+			high = mid;
+		else if (address >= maps->m[mid].end)
+			low = mid + 1;
+		else
+			return &maps->m[mid];
+	}
+	return NULL;
+}
+
+const struct mapping *
+tnf_maps_file_start(const struct maps *maps, const struct mapping *m)
+{
+	for (const struct mapping *at = m; at >= maps->m; at--)
+		if (at->inode == m->inode && at->device == m->device && at->offset == 0 &&
+		    strcmp(at->path, m->path) == 0)
+			return at;
+	return NULL;
+}
+
+void
+tnf_who_is(uid_t uid, pid_t pid, char *ret, size_t size)
+{
+	const struct passwd *pw = getpwuid(uid);
+	char number[24], program[32];
+
+	snprintf(number, sizeof(number), "%ld", (long)uid);
+	if (!tnf_proc_status_text(pid, "Name", program, sizeof(program)))
+		program[0] = '\0';
+	snprintf(ret, size, "%s by %s[%ld]", pw != NULL ? pw->pw_name : number, program,
+	    (long)pid);
+}
+
+bool
+tnf_kallsyms_line(const char *p, struct kallsym *ret)
+{
+	uint64_t v = 0;
+	int digits;
+
+	for (digits = 0; ; digits++, p++) {
+		if (*p >= '0' && *p <= '9')
+			v = v << 4 | (uint64_t)(*p - '0');
+		else if (*p >= 'a' && *p <= 'f')
+			v = v << 4 | (uint64_t)(*p - 'a' + 10);
+		else
+			break;
+	}
+	if (digits == 0 || p[0] != ' ' || p[1] <= ' ' || p[2] != ' ')
+		return false;
+	*ret = (struct kallsym){ .address = v, .type = p[1], .name = p + 3 };
+	ret->length = strcspn(ret->name, "\t \n");
+	p = ret->name + ret->length;
+	ret->module = p + strspn(p, "\t ");
+	if (*ret->module == '[')
+		ret->module_length = strcspn(++ret->module, "]\n");
+	return true;
+}
+
+int
+tnf_kallsyms_each(const char *path, bool (*fn)(void *arg, const struct kallsym *), void *arg)
+{
+	FILE *f = fopen(path, "re");
+	struct kallsym sym;
+	char line[1024];
+
+	if (f == NULL)
+		return errno;
+	while (fgets(line, sizeof line, f) != NULL)
+		if (tnf_kallsyms_line(line, &sym) && !fn(arg, &sym))
+			break;
+	fclose(f);
+	return 0;
+}

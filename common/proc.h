@@ -1,0 +1,125 @@
+/*
+ * proc.h - what the kernel says: of processes and threads, of what they have mapped, of
+ * its symbols, and the time.  Each call reads the file in /proc anew.
+ */
+#ifndef COMMON_PROC_H
+#define COMMON_PROC_H
+
+#include <sys/types.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/* "status" (proc(5)): what follows "field:" of that task, and blanks, up to the end of the line; false:
+   there is no such task or field, or we may not read it. */
+bool	tnf_proc_status_text(pid_t, const char *field, char *ret, size_t size);
+bool	tnf_thread_status_text(pid_t pid, pid_t tid, const char *field, char *ret,
+	    size_t size);
+
+/* The first number of the field; -1: as above. */
+long	tnf_proc_status(pid_t, const char *field);
+long	tnf_thread_status(pid_t pid, pid_t tid, const char *field);
+
+/* When it began, in ticks of sysconf(_SC_CLK_TCK) since the boot (CLOCK_BOOTTIME); 0: there
+   is no such process. */
+uint64_t tnf_proc_started(pid_t);
+
+/* One number of a field that has several: the user IDs are real, effective, saved,
+   and that of the file system. */
+enum { PROC_ID_REAL, PROC_ID_EFFECTIVE, PROC_ID_SAVED, PROC_ID_FS };
+long	tnf_proc_status_nth(pid_t, const char *field, unsigned n);
+
+/* The last number: of NSpid, what the task is called in its own name space. */
+long	tnf_thread_status_last(pid_t pid, pid_t tid, const char *field);
+
+/* The first bytes of a file, with a NUL behind them; how many, -1: it cannot be read. */
+ssize_t	tnf_proc_file(char *ret, size_t size, const char *path, ...)
+	    __attribute__((format(printf, 3, 4)));
+/* All that is left to read there, malloc'ed, with a NUL behind it; 0 or an errno.
+   ret_size: NULL, or what gets the size without that. */
+int	tnf_read_all(int fd, char **ret, size_t *ret_size);
+
+/* What is mapped where in a process. */
+struct mapping {
+	uintptr_t start;
+	uintptr_t end;
+	uint64_t offset;
+	uint64_t device;	/* of the file system, and the file's number there */
+	uint64_t inode;
+	bool	 exec;
+	bool	 write;
+	bool	 shared;
+	char	*path;		/* "" anonymous; "[stack]" and the like */
+};
+
+struct maps {
+	struct mapping *m;	/* by address */
+	size_t	 n;
+	char	*text;
+};
+
+#define MAPPING_FILE_MAX	96
+/* A name that leads to the very file that is mapped, whatever its own name leads to
+   now, for who has CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN (root, as a rule); others are
+   refused.  'name' is returned. */
+const char *tnf_mapping_file(const struct mapping *, pid_t,
+	    char name[MAPPING_FILE_MAX]);
+/* A file that others see change. */
+bool	tnf_mapping_is_written(const struct mapping *);
+
+/* Has the process this file mapped so?  False also if nobody may know. */
+struct stat;
+bool	tnf_maps_write_file(pid_t, const struct stat *);
+
+/* Two mappings of one file; false for memory that has none. */
+static inline bool
+mapping_same_file(const struct mapping *a, const struct mapping *b)
+{
+	return a->inode != 0 && a->inode == b->inode && a->device == b->device;
+}
+
+int	tnf_maps_read(pid_t, struct maps *ret);	/* 0 or an errno */
+void	tnf_maps_free(struct maps *);
+const struct mapping *tnf_maps_find(const struct maps *, uintptr_t);
+/* The mapping of the start of the same file, at or below this one. */
+const struct mapping *tnf_maps_file_start(const struct maps *,
+	    const struct mapping *);
+
+/* Who asks for something, for other people: "root by prex[4711]"; a name that is not known is a number, or left out.  The answer
+   is cut to fit. */
+void	tnf_who_is(uid_t, pid_t, char *ret, size_t size);
+
+/* A kernel's list of symbols: this one's, a copy of it, or a System.map. */
+#define KALLSYMS	"/proc/kallsyms"
+
+/* Names are not NUL-terminated: they end where their line has a blank. */
+struct kallsym {
+	uint64_t    address;		/* 0: the kernel hides it */
+	char	    type;		/* as in nm(1) */
+	const char *name;
+	size_t	    length;
+	const char *module;		/* "": the kernel itself */
+	size_t	    module_length;
+};
+
+/* A line "ADDRESS TYPE NAME[\t[MODULE]]", to its newline or NUL; false: another one. */
+bool tnf_kallsyms_line(const char *line, struct kallsym *ret);
+
+/* Calls fn for each symbol of the list at 'path', in the list's order, until it
+   returns false.  The kernel's list is long, and slow to read (some 80 ms).
+   0, or an errno: the list cannot be opened. */
+int tnf_kallsyms_each(const char *path, bool (*fn)(void *arg, const struct kallsym *), void *arg);
+
+/* A clock's time in nanoseconds. */
+static inline int64_t
+clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+#endif
