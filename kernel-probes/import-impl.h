@@ -33,7 +33,10 @@ void kp_import_row_prepare(struct kp *, struct kp_import *);
 /* ... the table of its conditions, before the row that refers to it, ... */
 int kp_import_row_where(struct kp *, struct kp_import *);
 /* ... and the row goes to where programs look. */
-int kp_import_row_put(struct kp *, struct kp_import *, bool on);
+int kp_import_row_put(struct kp *, const struct kp_import *, bool on);
+/* Programs that begin now record nothing.  All else in the row stays: those that have begun
+   still look there, and the row that this session knows may be empty. */
+void kp_import_row_off(struct kp *, const struct kp_import *);
 
 /* import-words.c */
 /* What follows from the operations of a row that is about to be put.  'tags' are those of

@@ -67,18 +67,30 @@ kp_import_define(struct kp *kp, struct kp_import *imp)
 }
 
 int
-kp_import_row_put(struct kp *kp, struct kp_import *imp, bool on)
+kp_import_row_put(struct kp *kp, const struct kp_import *imp, bool on)
 {
 	struct kp_import_row row = imp->row;
 	uint32_t slot = (uint32_t)imp->slot, tags[KP_RECORDS];
 	int r;
 
-	imp->row.on = row.on = on;
+	row.on = on;
 	for (unsigned i = 0; i < KP_RECORDS; i++)
 		tags[i] = kp->state->record_tag[i];
 	kp_import_row_words(&row, tags);
 	r = bpf_map_update_elem(kp->rows_fd, &slot, &row, BPF_ANY);
 	return r < 0 ? kp_refused(kp, r, KP_PIN_ROWS) : 0;
+}
+
+void
+kp_import_row_off(struct kp *kp, const struct kp_import *imp)
+{
+	uint32_t slot = (uint32_t)imp->slot;
+	struct kp_import_row row;
+
+	if (bpf_map_lookup_elem(kp->rows_fd, &slot, &row) != 0)
+		return;
+	row.on = 0;
+	bpf_map_update_elem(kp->rows_fd, &slot, &row, BPF_EXIST);
 }
 
 /* What a rate is in a window of time, 1 at least. */

@@ -20,9 +20,8 @@ kp_import_stop(struct kp *kp, struct kp_import *imp)
 {
 	if (imp->slot < 0)
 		return;
-	/* Its row may be of an earlier session; the next import_switch_start() makes it anew. */
 	if (kp->rows_fd >= 0 && imp->attached)
-		kp_import_row_put(kp, imp, false);
+		kp_import_row_off(kp, imp);
 	kp_import_unpin((unsigned)imp->slot);
 	if (imp->kind->detached != NULL)
 		imp->kind->detached(kp, imp);
@@ -67,7 +66,9 @@ import_switch_start(struct kp *kp, struct kp_import *imp)
 	    (r = kp_import_define(kp, imp)) < 0)
 		return r;
 	kp_import_row_prepare(kp, imp);
-	if ((r = kp_import_row_where(kp, imp)) < 0 || (r = kp_import_row_put(kp, imp, false)) < 0 || (r = import_switch_attach(kp, imp)) < 0 ||
+	if ((r = kp_import_row_where(kp, imp)) < 0 ||
+	    (r = kp_import_row_put(kp, imp, false)) < 0 ||
+	    (r = import_switch_attach(kp, imp)) < 0 ||
 	    (r = kp_import_row_put(kp, imp, true)) < 0) {
 		kp_import_unpin((unsigned)imp->slot);
 		return r;

@@ -14,6 +14,11 @@ sed -n 's/^[0-9]* name \([^;.]*\.[^;]*\);.*/\1/p' "$TMP/all" | grep -v '^syscall
 some() { shuf -n "$1" "$TMP/names"; }
 
 ours='rows counts asked pool buf'
+# row SLOT: what programs look at, but for the word that says if they are to record
+row() {
+	bpftool map lookup pinned /sys/fs/bpf/tnf/rows key $(($1 % 256)) $(($1 / 256)) 0 0 |
+		grep -v '"on":'
+}
 
 "$kpctl" alloc 4000000 >/dev/null 2>"$TMP/err" || skip "no buffer: $(cat "$TMP/err")"
 "$kpctl" on || fail "on"
@@ -28,8 +33,11 @@ while [ "$i" -lt "$rounds" ]; do
 		[ -e /sys/fs/bpf/tnf/prog/$name ] || name=import_tracepoint_read
 		prog=$(program_id $name) maps=$(map_ids $ours)
 		equal "links" "$(links "$prog")" $#
+		row 0 >"$TMP/row"
 	fi
 	"$kpctl" disable "$@" || fail "disable $*"
+	# A program that has begun goes on by the row that it found.
+	[ "$i" -ne 0 ] || row 0 | cmp "$TMP/row" - || fail "a row that is switched off is another"
 	i=$((i + 1))
 done
 equal "links after $rounds rounds" "$(links "$prog")" 0
