@@ -32,8 +32,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("kthread_id", "tid"), M("pid", "pid"),
 		    M("symbol", "start_pc") },
 		.needs = P(thread_create), .fidelity = KP_EXACT,
-		.when = "A thread was made, by the writer; for a user thread"
-		    " start_pc is where it enters user mode from.",
+		.when = "The writer created a thread; for a user thread start_pc"
+		    " is the kernel address from which it enters user mode.",
 		.example = "tid: 0xffff888102dc8000 pid: 15824 start_pc: 0xffffffff81248fd0",
 		.says = "The writer has made a thread of process 15824; start_pc is "
 		    "ret_from_fork in /proc/kallsyms, as for every user thread.",
@@ -44,9 +44,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("kthread_id", "tid"), M("microstate", "state") },
 		.needs = P(wakeup) | P(wakeup_new), .fidelity = KP_EXACT,
 		.when = "Thread tid was woken and waits for a CPU (8).",
-		.differs = "The writer need not be who woke it: where the CPU of"
-		    " tid is idle, the kernel hands the wake-up over, and"
-		    " what runs there writes the event.",
+		.differs = "The writer may be another thread than the one that woke"
+		    " tid: if the CPU of tid is idle, the kernel passes the wake-up"
+		    " to it, and the thread that runs there writes the event.",
 		.example = "tid: 0xffff88812e375c00 state: 8",
 		.says = "A thread was woken and waits for a CPU.",
 	},
@@ -59,7 +59,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "The writer gives up the CPU: WAIT_CPU (8) if it was"
 		    " preempted, STOPPED (9), USER_LOCK (6) in a futex,"
 		    " TFAULT (3) or DFAULT (4) in a page fault, KFAULT (5) in"
-		    " one of the kernel, else SLEEP (7).",
+		    " a page fault of the kernel, else SLEEP (7).",
 		.differs = "The original calls a preempted thread sleeping.",
 		.example = "state: 6",
 		.says = "The writer sleeps in a futex.",
@@ -93,8 +93,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("microstate", "state") },
 		.needs = P(user_fault) | FAULT_END, .fidelity = KP_NEAREST,
 		.when = "The fault of the writer is resolved: USER (0).",
-		.differs = "A fault at an address where no memory is ends in a"
-		    " signal, and has no such event.",
+		.differs = "A fault at an address without memory ends in a signal,"
+		    " and has no such event.",
 		.example = "state: 0",
 		.says = "The page fault of the writer is over.",
 	},
@@ -114,9 +114,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.when = "Thread tid was put on the run queue of cpuid, where"
 		    " queue_length threads wait.",
 		.differs = "Priority: 139 minus the kernel's; 0 to 39 time"
-		    " sharing, 40 to 138 real time, 140 deadline.\nAt"
-		    " sched_migrate_task, too, when tid is moved from one queue"
-		    " to another.",
+		    " sharing, 40 to 138 real time, 140 deadline.\nThe event"
+		    " is also written at sched_migrate_task, when tid is moved from"
+		    " one queue to another.",
 		.example = "tid: 0xffff88810a984500 cpuid: 1 priority: 9 queue_length: 3",
 		.says = "A thread of nice value 10 is on the queue of CPU 1, one of "
 		    "three.",
@@ -129,9 +129,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.fidelity = KP_EXACT,
 		.when = "The writer goes to sleep on the object reason, from"
 		    " stack.",
-		.differs = "Who polls several files sleeps on the first.\nSleep"
-		    " on a timer alone has reason 0, and so has what the"
-		    " kernel does not tell of: see COST.",
+		.differs = "A thread that polls several files sleeps on the first."
+		    "\nSleep on a timer alone has reason 0, and so has sleep on an"
+		    " object that the kernel does not report: see COST.",
 		.example = "reason: 0x7f75c2642498 stack: <tnf_symbols>",
 		.says = "A contended mutex of the program, at that address.",
 	},
@@ -149,12 +149,12 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		ROW(SYSCALL_START_OTHER, kp_syscall_other),
 		.member = { M("ulong", "sysnum"), M("long", "abi") },
 		.needs = P(syscall_start), .fidelity = KP_NEAREST,
-		.when = "The same, where the number is not one of this machine's"
-		    " table (abi 1: the one of 32-bit programs, 2: of x32, with"
-		    " its bit 30), or has more than 15 bits (abi 0).",
+		.when = "The writer enters a system call whose number is not in this"
+		    " machine's table, but in that of 32-bit programs (abi 1) or of"
+		    " x32, with its bit 30 (abi 2), or has more than 15 bits (abi 0).",
 		.example = "sysnum: 20 abi: 1",
-		.says = "getpid(2) of a 32-bit program; 64-bit programs have"
-		    " writev(2) there.",
+		.says = "getpid(2) of a 32-bit program; in 64-bit programs 20"
+		    " is writev(2).",
 	},
 	[KP_SYSCALL_END] = {
 		"syscall_end", "syscall thread", "syscall.bpf.c",
@@ -174,8 +174,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		    M("seg_access", "access") },
 		.needs = FAULT, .fidelity = KP_EXACT,
 		.when = "A page fault at address begins.",
-		.differs = "Soft locks (mlock, get_user_pages) raise none.\nNo"
-		    " event: faults of the kernel while it has page faults"
+		.differs = "Soft locks (mlock, get_user_pages) cause no event."
+		    "\nNor do faults of the kernel while it has page faults"
 		    " disabled, which it does not resolve.",
 		.example = "address: 0x7f1099df4020 fault_type: 0 access: 2",
 		.says = "A write (2) to a page that is not mapped (0).",
@@ -188,8 +188,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.fidelity = KP_EXACT,
 		.when = "A fault of the writer needs the page at offset of vnode"
 		    " from storage.",
-		.differs = "Swapped pages: the device's inode, and the place on"
-		    " the device.",
+		.differs = "For swapped pages, vnode is the device's inode, and"
+		    " offset the place on the device.",
 		.example = "vnode: 0xffff8881d22b8e48 offset: 36864",
 		.says = "The tenth page of a file.",
 	},
@@ -210,10 +210,10 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = FAULT | P(page_alloc), .extra = FAULT_END,
 		.fidelity = KP_EXACT,
 		.when = "A page of zeroes was made for address.",
-		.differs = "Reading untouched memory makes none: it maps the"
+		.differs = "Reading untouched memory causes no event: it maps the"
 		    " kernel's one page of zeroes.\nA huge page is one event."
-		    "\nMemory that is shared (tmpfs, System V, MAP_SHARED) is a"
-		    " file's: it has none.",
+		    "\nShared memory (tmpfs, System V, MAP_SHARED) belongs to a file"
+		    " and causes no event.",
 		.example = "address: 0x7f1099dea000",
 		.says = "The first write to a page of the heap.",
 	},
@@ -233,7 +233,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		    M("size", "size") },
 		.needs = P(bio_queue), .fidelity = KP_EXACT,
 		.when = "Pages of vnode are being read, size bytes from offset.",
-		.differs = "File systems without a block device have none.",
+		.differs = "File systems without a block device cause no event.",
 		.example = "vnode: 0xffff8881d22b8e48 offset: 32768 size: 4096",
 		.says = "One page of the file.",
 	},
@@ -244,7 +244,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(bio_queue) | P(request_done), .extra = P(bio_done),
 		.fidelity = KP_NEAREST,
 		.when = "Pages of vnode have been written.",
-		.differs = "Freed: to be freed by the scan that comes next.",
+		.differs = "pages_freed: pages that the next scan will free.",
 		.example = "vnode: 0xffff888129dac110 pages_pageout: 512 pages_freed: 0 pages_reclaimed: 0",
 		.says = "Two megabytes of a file were written back; nobody waits for "
 		    "the memory.",
@@ -254,11 +254,11 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		ROW(PAGEOUT_SCAN_START, kp_pair),
 		.member = { M("ulong", "pages_free"), M("ulong", "pages_needed") },
 		.needs = SCAN, .extra = P(find_nodes), .fidelity = KP_NEAREST,
-		.when = "The writer, kswapd or whoever is short of memory,"
+		.when = "The writer, kswapd or a thread that needs memory,"
 		    " begins to look for pages.",
 		.differs = "pages_needed: the sum of the high watermarks.",
 		.example = "pages_free: 5854063 pages_needed: 7727340",
-		.says = "There is less than the daemon wants.",
+		.says = "Less memory is free than the daemon wants.",
 	},
 	[KP_PAGEOUT_SCAN_END] = {
 		"pageout_scan_end", "vm pagedaemon", "swap.bpf.c",
@@ -266,9 +266,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("ulong", "pages_scanned"), M("ulong", "pages_free") },
 		.needs = SCAN | P(lru_isolate), .extra = P(find_nodes),
 		.fidelity = KP_EXACT,
-		.when = "The writer is done with looking for pages.",
+		.when = "The writer stops looking for pages.",
 		.example = "pages_scanned: 121933 pages_free: 5988811",
-		.says = "It looked at 121933 pages, and more are free.",
+		.says = "The scan looked at 121933 pages, and more are free now.",
 	},
 	[KP_SWAPOUT_PROCESS] = {
 		"swapout_process", "vm swap swapout", "swap.bpf.c",
@@ -276,9 +276,9 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.member = { M("pid", "pid"), M("ulong", "page_count") },
 		.needs = SCAN | P(swap_count), .fidelity = KP_DERIVED,
 		.when = "A scan has swapped out page_count pages of process pid.",
-		.differs = "Linux swaps pages, never whole processes.\nMemory"
-		    " that is shared (tmpfs, System V, MAP_SHARED) is no"
-		    " process's: it shows as pageout alone.",
+		.differs = "Linux swaps pages, never whole processes.\nShared"
+		    " memory (tmpfs, System V, MAP_SHARED) belongs to no process:"
+		    " only pageout shows it.",
 		.example = "pid: 17897 page_count: 32",
 		.says = "A scan has taken 32 pages from process 17897.",
 	},
@@ -290,8 +290,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = SWAP_WRITE, .fidelity = KP_DERIVED,
 		.when = "Pages of the user stack of thread tid are written to"
 		    " swap.",
-		.differs = "Kernel stacks stay; pages that processes share"
-		    " count for one of them.",
+		.differs = "Kernel stacks are not swapped; a page that processes"
+		    " share counts for one of them.",
 		.example = "pid: 17897 lwpid: 17912 tid: 0xffff888102dc8000 page_count: 1",
 		.says = "A page of a sleeping thread's stack.",
 	},
@@ -304,13 +304,13 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.extra = FAULT_END | P(page_alloc),
 		.fidelity = KP_NEAREST,
 		.when = "A fault of thread tid brought a page back from swap.",
-		.differs = "Any page of the process, not just a stack's.\nA"
-		    " large folio that comes in at once counts its pages, one"
-		    " that is still in the swap cache as one.\nPages that"
-		    " get_user_pages or a write to memory that is shared need"
-		    " have none.",
+		.differs = "This may be any page of the process, not only of a stack."
+		    "\nA large folio that is read at once counts with all its pages;"
+		    " a folio that is still in the swap cache counts as one page."
+		    "\nPages that get_user_pages or a write to shared memory needs"
+		    " cause no event.",
 		.example = "pid: 17897 lwpid: 17897 tid: 0xffff888102dcae00 page_count: 1",
-		.says = "A page is back.",
+		.says = "A page was read back.",
 	},
 	[KP_STRATEGY] = {
 		"strategy", "io blockio", "io.bpf.c", ROW(STRATEGY, kp_strategy),
@@ -320,8 +320,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(bio_queue), .fidelity = KP_EXACT,
 		.when = "A request for size bytes at block (of 512 bytes) goes"
 		    " to device.",
-		.differs = "Stacked devices: one event for each layer.\nFlags"
-		    " have neither 64 nor 256 where no data is moved: when"
+		.differs = "Stacked devices cause one event for each layer.\nflags"
+		    " have neither 64 nor 256 if no data is moved: when"
 		    " blocks are discarded or zeroed.\nA flush is a write of 0"
 		    " bytes.",
 		.example = "device: 266338304 block: 353004688 size: 4096 buf: 0xffff888102a80480 flags: 257",
@@ -336,8 +336,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.fidelity = KP_EXACT,
 		.when = "The request buf is done.",
 		.differs = "On a busy machine the kernel may not run the program for"
-		    " a millisecond: requests that end then have none, and are"
-		    " told as lost when their memory is used again.",
+		    " a millisecond: requests that end in this time cause no event,"
+		    " and are counted as lost when their memory is used again.",
 		.example = "device: 266338304 block: 353004688 buf: 0xffff888102a80480",
 		.says = "The same request.",
 	},
@@ -348,8 +348,8 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		    M("size", "size"), M("bioflags", "rw") },
 		.needs = P(physio_start) | P(physio_end), .fidelity = KP_EXACT,
 		.when = "The writer begins unbuffered I/O on a block device.",
-		.differs = "Requests of io_uring and libaio show only as"
-		    " strategy.",
+		.differs = "Requests of io_uring and libaio cause only strategy"
+		    " events.",
 		.example = "device: 7340032 offset: 65536 size: 8192 rw: 256",
 		.says = "pwrite(2) to /dev/loop0, opened with O_DIRECT.",
 	},
@@ -360,7 +360,7 @@ const struct kp_row kp_catalogue[KP_PROBES] = {
 		.needs = P(physio_start) | P(physio_end), .fidelity = KP_EXACT,
 		.when = "The writer's unbuffered I/O has ended.",
 		.example = "device: 7340032",
-		.says = "It is done.",
+		.says = "The I/O of the example above has ended.",
 	},
 };
 
