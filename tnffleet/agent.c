@@ -23,7 +23,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "tnffleet/agent.h"
+#include "tnffleet/fleet.h"
 #include "tnfwatch/util.h"
 #include "tnfwatch/watch.h"
 
@@ -104,10 +104,8 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 
 	if (!fleet_decode(natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg), ask, NULL) ||
 	    strcmp(ask->kind, "ask") != 0 || *ask->question == '\0' || !agent_reply(a, msg, reply) ||
-	    strstr(ask->question, ".slice") != NULL) {
-		a->n_bad++;
+	    strstr(ask->question, ".slice") != NULL)
 		goto out;
-	}
 	if (!fleet_matches(ask, a->host, a->label, a->n_labels))
 		goto out;
 	/* The stretch of time is by the asker's clock; ours is ahead by so much, and what was
@@ -121,10 +119,9 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	known = agent_record_read(a, ask->question, old);
 	if (known)
 		strcpy(ask->incident, old->incident);
-	else if (!agent_limit(a)) {
-		a->n_refused++;
+	else if (!agent_limit(a))
 		strcpy(ask->why, "asked too often: limit in [fleet]");
-	} else {
+	else {
 		agent_pin(a, ask, ask->incident);
 		if (*ask->incident == '\0')
 			strcpy(ask->why, "nothing can be kept: see its log");

@@ -19,7 +19,7 @@
 #include <zstd.h>
 
 #include "common/text.h"
-#include "tnffleet/ask.h"
+#include "tnffleet/fleet.h"
 #include "tnfwatch/util.h"
 
 #define HOSTS_MAX	10000
@@ -70,7 +70,6 @@ ask_expect(struct ask *a, kvEntry *e, struct fleet_message *m)
 	    !fleet_matches(a->question, m->host, m->label, m->n_labels) ||
 	    (h = ask_host_of(a, m->host)) == NULL)
 		return;
-	h->registered = true;
 	h->until = m->until;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tnffleet/connection.h"
+#include "tnffleet/fleet.h"
 #include "tnfwatch/util.h"
 
 #define SERVERS_MAX	16
@@ -169,28 +169,21 @@ fleet_options(const struct config *c, natsOptions *o, const char *agent, const c
 	if (s != NATS_OK)
 		return s;
 	*thing = "servers";
-	s = fleet_servers(o, c->fleet.servers);
-	if (s == NATS_OK)
-		s = natsOptions_SetName(o, agent != NULL ? agent : "tnfwatch ask");
-	if (s == NATS_OK)
-		s = natsOptions_SetMaxReconnect(o, -1);
-	/* A thousand agents shall not come back to a server within the same second. */
-	if (s == NATS_OK)
-		s = natsOptions_SetReconnectWait(o, agent != NULL ? 1000 : 500);
-	if (s == NATS_OK)
-		s = natsOptions_SetReconnectJitter(o, agent != NULL ? 4000 : 500, agent != NULL ? 4000 : 1000);
-	if (s == NATS_OK)
-		s = natsOptions_SetTimeout(o, agent != NULL ? 10000 : 5000);
-	/* A message goes when it is published; else another thread would wait for more of them. */
-	if (s == NATS_OK)
-		s = natsOptions_SetSendAsap(o, true);
-	if (s == NATS_OK)
-		s = natsOptions_SetPingInterval(o, 5000);
-	if (s == NATS_OK)
-		s = natsOptions_SetErrorHandler(o, agent != NULL ? fleet_wrong : fleet_wrong_asker, NULL);
-	if (s == NATS_OK && agent != NULL)
-		s = fleet_options_agent(o, agent);
-	return s;
+	if ((s = fleet_servers(o, c->fleet.servers)) != NATS_OK ||
+	    (s = natsOptions_SetName(o, agent != NULL ? agent : "tnfwatch ask")) != NATS_OK ||
+	    (s = natsOptions_SetMaxReconnect(o, -1)) != NATS_OK ||
+	    /* A thousand agents shall not come back to a server within the same second. */
+	    (s = natsOptions_SetReconnectWait(o, agent != NULL ? 1000 : 500)) != NATS_OK ||
+	    (s = natsOptions_SetReconnectJitter(o, agent != NULL ? 4000 : 500,
+	    agent != NULL ? 4000 : 1000)) != NATS_OK ||
+	    (s = natsOptions_SetTimeout(o, agent != NULL ? 10000 : 5000)) != NATS_OK ||
+	    /* A message goes when it is published; else another thread would wait for more. */
+	    (s = natsOptions_SetSendAsap(o, true)) != NATS_OK ||
+	    (s = natsOptions_SetPingInterval(o, 5000)) != NATS_OK ||
+	    (s = natsOptions_SetErrorHandler(o, agent != NULL ? fleet_wrong : fleet_wrong_asker,
+	    NULL)) != NATS_OK)
+		return s;
+	return agent != NULL ? fleet_options_agent(o, agent) : NATS_OK;
 }
 
 static const struct {

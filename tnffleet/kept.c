@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "common/xalloc.h"
-#include "tnffleet/agent.h"
+#include "tnffleet/fleet.h"
 #include "tnfwatch/util.h"
 
 #define RECORD_YOUNG	(3600 * SECOND)	/* its incident may still be written */

@@ -8,8 +8,7 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "tnffleet/agent.h"
-#include "tnffleet/ask.h"
+#include "tnffleet/fleet.h"
 
 static _Noreturn void
 usage(FILE *f, int status)

@@ -14,7 +14,7 @@
 #include "analysis/expr/expr.h"
 #include "analysis/timespec.h"
 #include "analysis/units.h"
-#include "tnffleet/ask.h"
+#include "tnffleet/fleet.h"
 #include "tnfwatch/util.h"
 
 static void

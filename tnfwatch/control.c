@@ -73,7 +73,7 @@ static void
 answer_mark(struct daemon *d, FILE *f, int n, const char **words, const char *by)
 {
 	if (n > 1)
-		daemon_mark(d, words[1], by);
+		self_mark(words[1], by);
 	fputs("ok\n", f);
 }
 

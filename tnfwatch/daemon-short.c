@@ -176,7 +176,6 @@ look_found(void *arg, struct source *s)
 	/* That of one that was watched before has been told, or nobody wanted to know it. */
 	s->ended_told = daemon_short_from(d, s, 0) != 0;
 	name_it(s, p);
-	d->taken++;
 	daemon_source_add(d, s, d->started);
 	keep_bound(d, p->name);
 }

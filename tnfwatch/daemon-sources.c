@@ -173,7 +173,6 @@ process_taken(struct daemon *d, const struct taker_report *r)
 		s->ended = now_mono();
 		s->ended_told = true;
 	}
-	d->taken++;
 	s = source_process(p->name, r->pid, r->comm, r->path, ours);
 	s->told = r->told;
 	s->probes = tnf_xstrdup(r->probes.names);
@@ -306,7 +305,7 @@ kernel_of(const struct daemon *d)
 }
 
 /* Files and the kernel of the configuration that are not there yet. */
-void
+static void
 daemon_sources_missing(struct daemon *d)
 {
 	const struct config *c = d->config;

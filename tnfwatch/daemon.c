@@ -200,12 +200,6 @@ daemon_webhook(struct daemon *d)
 		daemon_watch_fd(d, webhook_fd(d->webhook));
 }
 
-void
-daemon_mark(struct daemon *d, const char *text, const char *by)
-{
-	self_mark(text, by);
-}
-
 static void
 daemon_signal_fire(struct daemon *d)
 {
@@ -580,7 +574,6 @@ daemon_begin(struct daemon *d)
 static void
 writer_end(struct daemon *d, const struct writer *w, int64_t until)
 {
-	char *path = incident_path(d->config, w->id);
 	int status = 0;
 
 	if (wait_until(w->pid, &status, until) == 0) {
@@ -588,9 +581,8 @@ writer_end(struct daemon *d, const struct writer *w, int64_t until)
 		waitpid(w->pid, &status, 0);
 	}
 	/* Its command may have been what took so long. */
-	if (status != 0 && access(path, F_OK) != 0)
+	if (status != 0 && !path_exists("%s/incidents/%s", d->config->directory, w->id))
 		say("%s: not kept: its writer ended with status %d", w->id, status);
-	free(path);
 }
 
 static void

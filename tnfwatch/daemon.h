@@ -78,7 +78,7 @@ struct daemon {
 	int	 epoll, signals, lock, lock_run, control;
 	int	 start;		/* the lock of what programs that start are told; or -1 */
 	uint64_t numbers;	/* that incidents have got so far */
-	uint64_t taken, not_taken, written, failed;
+	uint64_t not_taken, written, failed;
 	char	 scans[256];	/* why new processes are looked for by scanning */
 	char	 refused[256];	/* what was said last of one that could not be taken */
 	char	 kernel_why[256];	/* why the kernel is not watched */
@@ -91,8 +91,6 @@ bool daemon_fire(struct daemon *, const char *name, int64_t time, const char *no
 /* Keeps all of now for a question of another machine, in the incident that is open or in
    a new one. */
 void daemon_pin(struct daemon *, const char *question);
-/* A mark in what is kept of now. */
-void daemon_mark(struct daemon *, const char *text, const char *by);
 
 /* daemon.c, for the other half. */
 struct trigger_engine *daemon_engine(struct daemon *, const struct config *);
@@ -113,7 +111,6 @@ void daemon_source_add(struct daemon *, struct source *, int64_t from);
 /* The one that the list has there goes. */
 void daemon_source_drop(struct daemon *, struct source **at);
 void daemon_sources_begin(struct daemon *);
-void daemon_sources_missing(struct daemon *);
 void daemon_sources_poll(struct daemon *, int64_t now, int64_t until);
 void daemon_sources_care(struct daemon *, int64_t now);
 void daemon_sources_end(struct daemon *);

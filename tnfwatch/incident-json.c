@@ -141,7 +141,7 @@ put_source(struct out *o, const struct incident_facts *x, const struct incident_
 }
 
 static void
-put_machine(struct out *o, const struct incident_facts *x)
+put_machine(struct out *o)
 {
 	struct utsname u;
 
@@ -150,7 +150,7 @@ put_machine(struct out *o, const struct incident_facts *x)
 		put_member(o, "release", u.release);
 		put_member(o, "machine", u.machine);
 	}
-	put_member(o, "boot", x->crash != NULL ? x->crash : boot_id());
+	put_member(o, "boot", boot_id());
 	put_member(o, "tnfwatch", TNF_VERSION);
 }
 
@@ -178,7 +178,7 @@ incident_json(struct out *o, const struct incident_facts *x)
 		put_source(o, x, &x->sources[i]);
 	}
 	out_char(o, ']');
-	put_machine(o, x);
+	put_machine(o);
 	put_member(o, "configuration", d->config->text);
 	out_lit(o, "\n}\n");
 }

@@ -17,32 +17,6 @@
 
 #define REMOVED	".rm-"
 
-static char *
-incidents_path(const struct config *c)
-{
-	return tnf_xasprintf("%s/incidents", c->directory);
-}
-
-static int
-incidents_open(const struct config *c)
-{
-	char *path = incidents_path(c);
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	free(path);
-	return fd;
-}
-
-static bool
-incident_list_exists(const struct config *c, const char *prefix, const char *id)
-{
-	char *path = tnf_xasprintf("%s/incidents/%s%s", c->directory, prefix, id);
-	bool is = access(path, F_OK) == 0;
-
-	free(path);
-	return is;
-}
-
 char *
 incident_name(const struct config *c, const char *trigger, int64_t wall,
     bool (*taken)(const void *arg, const char *id), const void *arg)
@@ -54,8 +28,8 @@ incident_name(const struct config *c, const char *trigger, int64_t wall,
 	gmtime_r(&s, &tm);
 	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
 	id = tnf_xasprintf("%s-%s", when, trigger);
-	for (int i = 2; incident_list_exists(c, "", id) || incident_list_exists(c, INCIDENT_TEMP, id) ||
-	    (taken != NULL && taken(arg, id)); i++) {
+	for (int i = 2; path_exists("%s/incidents/%s", c->directory, id) ||
+	    path_exists("%s/incidents/" INCIDENT_TEMP "%s", c->directory, id) || (taken != NULL && taken(arg, id)); i++) {
 		free(id);
 		id = tnf_xasprintf("%s-%s.%d", when, trigger, i);
 	}
@@ -100,7 +74,7 @@ listed_compare(const void *a, const void *b)
 static struct listed *
 incidents_read(const struct config *c, size_t *ret)
 {
-	char *path = incidents_path(c);
+	char *path = tnf_xasprintf("%s/incidents", c->directory);
 	struct dirent **found = NULL;
 	int n = scandir(path, &found, is_incident, NULL);
 
@@ -135,7 +109,7 @@ incident_list(const struct config *c, char ***ret)
 bool
 incidents_readable(const struct config *c)
 {
-	int fd = incidents_open(c), e = errno;
+	int fd = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", c->directory), e = errno;
 
 	if (fd >= 0)
 		close(fd);
@@ -174,9 +148,7 @@ incident_find(const struct config *c, const char *text)
 		if (same)
 			break;
 	}
-	for (size_t i = 0; i < n; i++)
-		free(list[i]);
-	free(list);
+	names_free(list, n);
 	if (several == 1)
 		return found;
 	free(found);
@@ -188,11 +160,7 @@ incident_find(const struct config *c, const char *text)
 bool
 incident_pinned(const struct config *c, const char *id)
 {
-	char *path = tnf_xasprintf("%s/incidents/%s/%s", c->directory, id, INCIDENT_PINNED);
-	bool is = access(path, F_OK) == 0;
-
-	free(path);
-	return is;
+	return path_exists("%s/incidents/%s/" INCIDENT_PINNED, c->directory, id);
 }
 
 /* Under another name first: what is half removed is no incident any more. */
@@ -200,7 +168,7 @@ int
 incident_remove(const struct config *c, const char *id)
 {
 	char *gone = tnf_xasprintf("%s%s", REMOVED, id);
-	int dir = incidents_open(c), e;
+	int dir = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", c->directory), e;
 
 	if (dir < 0 || renameat(dir, id, dir, gone) != 0)
 		e = errno;
@@ -227,7 +195,7 @@ is_being_written(int all, const char *name)
 void
 incident_clean(const struct config *c)
 {
-	int dir = incidents_open(c), e;
+	int dir = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", c->directory), e;
 	struct dirent *d;
 	DIR *list;
 
@@ -326,8 +294,6 @@ incident_make_room(const struct config *c)
 		freed = kept_remove(c, &k[i]);
 		used -= freed < used ? freed : used;
 	}
-	for (i = 0; i < n; i++)
-		free(list[i]);
-	free(list);
+	names_free(list, n);
 	free(k);
 }

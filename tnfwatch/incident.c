@@ -237,12 +237,10 @@ incident_commit(struct incident *in)
 static int
 incident_write(struct incident *in)
 {
-	char *path = tnf_xasprintf("%s/incidents", in->d->config->directory);
 	int64_t end = now_mono();
 
 	in->temp = tnf_xasprintf("%s%s", INCIDENT_TEMP, in->d->window.id);
-	in->all = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	free(path);
+	in->all = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", in->d->config->directory);
 	if (in->all < 0 || mkdirat(in->all, in->temp, 0700) != 0)
 		return errno;
 	in->dir = openat(in->all, in->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -64,7 +64,6 @@ struct incident_facts {
 	int64_t	 mono_to_wall;
 	int64_t	 end;		/* monotonic: when the copies were made */
 	uint64_t number;	/* of the incident */
-	const char *crash;	/* boot id of the machine that went down; NULL: this boot */
 };
 
 /* incident.json: why the incident was kept, and what is in it. */

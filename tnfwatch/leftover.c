@@ -27,19 +27,14 @@
 #include "tnfwatch/source.h"
 #include "tnfwatch/util.h"
 
+#define BOOT	"%s/segments/boot"
 #define CRASH	"crash"		/* stands for the trigger in the incident's name */
-
-static char *
-boot_path(const struct config *c)
-{
-	return tnf_xasprintf("%s/segments/boot", c->directory);
-}
 
 /* The boot of the one that did not end in order; NULL: there is none. */
 static char *
 boot_of_before(const struct config *c)
 {
-	char *path = boot_path(c), *text = read_text(path, 64);
+	char *path = tnf_xasprintf(BOOT, c->directory), *text = read_text(path, 64);
 
 	free(path);
 	if (text != NULL)
@@ -50,7 +45,7 @@ boot_of_before(const struct config *c)
 static void
 boot_note(const struct config *c)
 {
-	char *path = boot_path(c);
+	char *path = tnf_xasprintf(BOOT, c->directory);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	if (fd < 0 || dprintf(fd, "%s\n", boot_id()) < 0 || fsync(fd) != 0)
@@ -102,14 +97,6 @@ names_in(const char *directory, const char *suffix, char ***ret)
 	return m;
 }
 
-static void
-names_free(char **names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(names[i]);
-	free(names);
-}
-
 /* An incident of a machine that went down, while it is made. */
 struct crash {
 	const struct config *c;
@@ -150,8 +137,8 @@ is_segment_of(const char *segment, const char *ring)
 static void
 crash_blank(const struct crash *x, const char *ring, char **segments, size_t n)
 {
-	char *path = tnf_xasprintf("%s/%s", x->c->rings, ring), *segment;
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = path_open(O_RDWR | O_NOFOLLOW, "%s/%s", x->c->rings, ring);
+	char *segment;
 
 	for (size_t i = 0; fd >= 0 && i < n; i++)
 		if (is_segment_of(segments[i], ring)) {
@@ -161,7 +148,6 @@ crash_blank(const struct crash *x, const char *ring, char **segments, size_t n)
 		}
 	if (fd >= 0)
 		close(fd);
-	free(path);
 }
 
 static void
@@ -185,11 +171,9 @@ crash_rings(struct crash *x, char **segments, size_t n_segments)
 static void
 crash_json(const struct crash *x)
 {
-	char *path = tnf_xasprintf("%s/incident.json", x->temp);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = path_open(O_WRONLY | O_CREAT | O_TRUNC, "%s/incident.json", x->temp);
 	struct out o;
 
-	free(path);
 	if (fd >= 0 && tnf_out_init(&o, fd) == 0) {
 		tnf_out_format(&o, "{\n  \"version\": 1,\n  \"number\": %" PRIu64 ",\n  \"id\": ",
 		    incident_numbers(x->c) + 1);
@@ -255,11 +239,8 @@ remove_rest(const struct config *c)
 	size_t n = names_in(where, "", &names);
 	struct tnf_ext ext;
 
-	for (size_t i = 0; i < n; i++) {
-		path = tnf_xasprintf("%s/%s", where, names[i]);
-		unlink(path);
-		free(path);
-	}
+	for (size_t i = 0; i < n; i++)
+		path_unlink("%s/%s", where, names[i]);
 	names_free(names, n);
 	free(where);
 	n = names_in(c->rings, ".tnf", &names);
@@ -287,10 +268,7 @@ leftover_begin(const struct config *c)
 void
 leftover_end(const struct config *c)
 {
-	char *path = boot_path(c);
-
-	unlink(path);
-	free(path);
+	path_unlink(BOOT, c->directory);
 }
 
 /* Does the process that the file names have it mapped? */

@@ -71,11 +71,9 @@ list_run(const struct watch_options *o, int argc, char **argv)
 		return 1;
 	}
 	size_t n = incident_list(c, &list);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		list_one(c, list[i]);
-		free(list[i]);
-	}
-	free(list);
+	names_free(list, n);
 	config_free(c);
 	return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -34,11 +34,7 @@ is_trace(const struct dirent *d)
 static int
 incident_open(const struct config *c, const char *id)
 {
-	char *path = incident_path(c, id);
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	free(path);
-	return fd;
+	return path_open(O_RDONLY | O_DIRECTORY, "%s/incidents/%s", c->directory, id);
 }
 
 static _Noreturn void
@@ -66,17 +62,15 @@ report_main(int dir, char **argv)
 static pid_t
 report_start(int dir, int64_t first)
 {
-	char *program = tnf_program_path("tnfdump"), *to = tnf_xstrdup("--to"),
-	    *html = tnf_xstrdup("html");
-	char *from = tnf_xasprintf("--from=@%lld", (long long)(first - BEFORE)), **argv;
+	char *program = tnf_program_path("tnfdump"),
+	    *from = tnf_xasprintf("--from=@%lld", (long long)(first - BEFORE)), **argv;
 	struct dirent **found = NULL;
 	int n = scandirat(dir, ".", &found, is_trace, alphasort), at = 0;
 	pid_t pid = 0;
 
-	argv = tnf_xcalloc((size_t)(n > 0 ? n : 0) + 8, sizeof *argv);
+	argv = tnf_xcalloc((size_t)(n > 0 ? n : 0) + 5, sizeof *argv);
 	argv[at++] = program;
-	argv[at++] = to;
-	argv[at++] = html;
+	argv[at++] = (char *)(uintptr_t)"--to=html";
 	argv[at++] = from;
 	for (int i = 0; i < n; i++)
 		argv[at++] = found[i]->d_name;
@@ -87,8 +81,6 @@ report_start(int dir, int64_t first)
 	free(found);
 	free(argv);
 	free(program);
-	free(to);
-	free(html);
 	free(from);
 	return pid > 0 ? pid : 0;
 }
@@ -123,14 +115,12 @@ reports_clean(const struct config *c)
 	size_t n = incident_list(c, &list);
 	int dir;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		if ((dir = incident_open(c, list[i])) >= 0) {
 			unlinkat(dir, TEMP, 0);
 			close(dir);
 		}
-		free(list[i]);
-	}
-	free(list);
+	names_free(list, n);
 }
 
 void

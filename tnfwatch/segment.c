@@ -228,17 +228,24 @@ segment_free_raw(struct segment *s)
 	s->context = NULL;
 }
 
+/* Stands still while it is to; the lock is held. */
 static void
-worker_breathe(void)
+worker_stand(void)
 {
-	pthread_mutex_lock(&worker.lock);
-	worker.writing = false;
 	while (worker.pause) {
 		worker.paused = true;
 		pthread_cond_broadcast(&worker.stands);
 		pthread_cond_wait(&worker.wake, &worker.lock);
 	}
 	worker.paused = false;
+}
+
+static void
+worker_breathe(void)
+{
+	pthread_mutex_lock(&worker.lock);
+	worker.writing = false;
+	worker_stand();
 	pthread_mutex_unlock(&worker.lock);
 }
 
@@ -286,13 +293,7 @@ worker_main(void *arg)
 
 	pthread_mutex_lock(&worker.lock);
 	for (;;) {
-		if (worker.pause) {
-			worker.paused = true;
-			pthread_cond_broadcast(&worker.stands);
-			pthread_cond_wait(&worker.wake, &worker.lock);
-			continue;
-		}
-		worker.paused = false;
+		worker_stand();
 		if ((s = worker.first) == NULL) {
 			if (worker.stop)
 				break;

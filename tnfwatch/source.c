@@ -255,23 +255,15 @@ source_map(struct source *s, int64_t now)
 	s->size = (size_t)st.st_size;
 }
 
-const char *
+static const char *
 source_comm(void *source, const struct tnf_event *ev)
 {
-	struct source *s = source;
+	const struct source *s = source;
 	static char comm[64];
-	char path[64];
-	FILE *f;
 
 	if (s->kind != SOURCE_KERNEL)
 		return *s->comm != '\0' ? s->comm : NULL;
-	snprintf(path, sizeof path, "/proc/%d/comm", (int)ev->lwpid);
-	if ((f = fopen(path, "re")) == NULL)
-		return NULL;
-	if (fgets(comm, sizeof comm, f) == NULL)
-		*comm = '\0';
-	fclose(f);
-	comm[strcspn(comm, "\n")] = '\0';
+	read_comm((pid_t)ev->lwpid, comm);
 	return *comm != '\0' ? comm : NULL;
 }
 

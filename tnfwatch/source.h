@@ -99,7 +99,6 @@ bool source_is_whole(const struct source *);
 
 /* Notes what the machine tells about it, for when it has ended. */
 void source_note_context(struct source *);
-const char *source_comm(void *source, const struct tnf_event *);
 
 /* source-write.c, kernel-write.c: writes the trace file of an incident into the empty file
    'fd', without the blocks that are in segments.  0, an errno, or ENODATA: nothing has been

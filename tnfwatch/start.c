@@ -18,12 +18,6 @@
 
 #define NAME	"start"
 
-static char *
-start_path(const struct config *c, const char *suffix)
-{
-	return tnf_xasprintf("%s/" NAME "%s", c->run, suffix);
-}
-
 /* Each value is one line. */
 static void
 put_line(FILE *f, const char *word, const char *value)
@@ -79,7 +73,7 @@ start_write(const struct config *c, int fd)
 int
 start_tell(const struct config *c)
 {
-	char *path = start_path(c, ""), *temp = start_path(c, ".tmp");
+	char *path = tnf_xasprintf("%s/" NAME, c->run), *temp = tnf_xasprintf("%s.tmp", path);
 	int fd, e = 0, copy = -1;
 
 	unlink(temp);
@@ -103,43 +97,32 @@ start_tell(const struct config *c)
 	return fd;
 }
 
-bool
-start_is_told(const struct config *c)
+/* Has somebody the lock of the file?  It is closed. */
+static bool
+is_locked(int fd)
 {
-	char *path = start_path(c, "");
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	bool is = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 
 	if (fd >= 0)
 		close(fd);
-	free(path);
 	return is;
+}
+
+bool
+start_is_told(const struct config *c)
+{
+	return is_locked(path_open(O_RDONLY | O_NOFOLLOW | O_NONBLOCK, "%s/" NAME, c->run));
 }
 
 void
 start_end(const struct config *c)
 {
-	char *path = start_path(c, "");
-
-	unlink(path);
-	free(path);
+	path_unlink("%s/" NAME, c->run);
 }
 
 #define LOOK_MS		2
 #define WAIT_NS		(250 * MS)	/* others wait behind it, and start meanwhile */
 #define TICKS_MAX	10	/* of CPU time: that is a tenth of a second */
-
-/* It holds the lock of its ring until its probes are on. */
-static bool
-is_locked(const char *ring)
-{
-	int fd = open(ring, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	bool is = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-
-	if (fd >= 0)
-		close(fd);
-	return is;
-}
 
 /* As the loader maps all objects before any of them runs, what is mapped tells how far it
    is. */
@@ -164,7 +147,8 @@ makes_its_ring(pid_t pid, const char *rings)
 		    strncmp(base, "ld-musl-", strlen("ld-musl-")) == 0;
 		if (strncmp(path, rings, n) == 0 && path[n] == '/') {
 			ring = true;
-			locked |= is_locked(path);
+			/* Its program holds the lock of the ring until its probes are on. */
+			locked |= is_locked(open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 		}
 	}
 	tnf_maps_free(&maps);

@@ -161,22 +161,6 @@ taker_tell(int fd, const struct taker_report *r)
 		;
 }
 
-static void
-read_comm(pid_t pid, char comm[64])
-{
-	char path[64];
-	FILE *f;
-
-	*comm = '\0';
-	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return;
-	if (fgets(comm, 64, f) == NULL)
-		*comm = '\0';
-	comm[strcspn(comm, "\n")] = '\0';
-	fclose(f);
-}
-
 static bool
 same_program(pid_t pid, const char *program)
 {

@@ -246,17 +246,13 @@ clean_one(const struct config *c, const char *id, int all)
 void
 unsynced_clean(const struct config *c)
 {
-	char *path = tnf_xasprintf("%s/incidents", c->directory), **list;
-	int all = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int all = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents", c->directory);
+	char **list;
 	size_t n = incident_list(c, &list);
 
-	for (size_t i = 0; i < n; i++) {
-		if (all >= 0)
-			clean_one(c, list[i], all);
-		free(list[i]);
-	}
+	for (size_t i = 0; all >= 0 && i < n; i++)
+		clean_one(c, list[i], all);
 	if (all >= 0)
 		close(all);
-	free(list);
-	free(path);
+	names_free(list, n);
 }

@@ -185,3 +185,76 @@ moment_parse(const char *text, const char *no_duration, struct timespec_clock *c
 		wrong = no_duration;
 	return wrong != NULL ? wrong : timespec_resolve(&arg, clock, mono);
 }
+
+void
+names_free(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+static char *
+path_make(const char *fmt, va_list ap)
+{
+	char *path;
+
+	if (vasprintf(&path, fmt, ap) < 0)
+		abort();
+	return path;
+}
+
+bool
+path_exists(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	char *path = path_make(fmt, ap);
+	va_end(ap);
+	bool is = access(path, F_OK) == 0;
+	free(path);
+	return is;
+}
+
+int
+path_open(int flags, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	char *path = path_make(fmt, ap);
+	va_end(ap);
+	int fd = open(path, flags | O_CLOEXEC, 0600), e = errno;
+	free(path);
+	errno = e;
+	return fd;
+}
+
+void
+path_unlink(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	char *path = path_make(fmt, ap);
+	va_end(ap);
+	unlink(path);
+	free(path);
+}
+
+void
+read_comm(pid_t pid, char comm[64])
+{
+	char path[64];
+	FILE *f;
+
+	*comm = '\0';
+	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return;
+	if (fgets(comm, 64, f) == NULL)
+		*comm = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+	fclose(f);
+}

@@ -31,8 +31,21 @@ bool disk_refuses(int e);
    part. */
 uint64_t disk_usage(int dir, const char *name);
 
+/* Is there a file of that name? */
+bool path_exists(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* open(2) with O_CLOEXEC and mode 0600, where the name is made first. */
+int path_open(int flags, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* unlink(2) */
+void path_unlink(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* A file's text with a NUL behind it, at most 'max' bytes; NULL: errno. */
 char *read_text(const char *path, size_t max);
+
+/* The name of a process or thread, as the kernel has it; "": it has gone. */
+void read_comm(pid_t pid, char comm[64]);
+
+/* Frees a list and its n names. */
+void names_free(char **names, size_t n);
 
 /* "512k", "16m", "1g"; false: no size. */
 bool size_parse(const char *text, uint64_t *ret);

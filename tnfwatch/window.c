@@ -119,12 +119,6 @@ window_clear(struct window *w)
 #define NOTE	"window-"
 #define LINES	4
 
-static char *
-note_path(const struct config *c, const char *id)
-{
-	return tnf_xasprintf("%s/" NOTE "%s", c->run, id);
-}
-
 static void
 put_line(FILE *f, const char *s)
 {
@@ -137,8 +131,7 @@ void
 window_note(const struct config *c, const struct window *w)
 {
 	const struct firing *first = window_trigger(w);
-	char *path = note_path(c, w->id);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = path_open(O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, "%s/" NOTE "%s", c->run, w->id);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 
 	if (f != NULL) {
@@ -148,32 +141,24 @@ window_note(const struct config *c, const struct window *w)
 		put_line(f, first->reason);
 		fclose(f);
 	}
-	free(path);
 }
 
 void
 window_note_done(const struct config *c, const char *id)
 {
-	char *path = note_path(c, id);
-
-	unlink(path);
-	free(path);
+	path_unlink("%s/" NOTE "%s", c->run, id);
 }
 
 /* Its writer may have outlived the tnfwatch that started it. */
 static bool
 is_made(const struct config *c, const char *id)
 {
-	char *path = incident_path(c, id),
-	    *temp = tnf_xasprintf("%s/incidents/" INCIDENT_TEMP "%s",
-	    c->directory, id);
-	int fd = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool is = access(path, F_OK) == 0 || (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0);
+	int fd = path_open(O_RDONLY | O_DIRECTORY, "%s/incidents/" INCIDENT_TEMP "%s", c->directory, id);
+	bool is = path_exists("%s/incidents/%s", c->directory, id) ||
+	    (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0);
 
 	if (fd >= 0)
 		close(fd);
-	free(path);
-	free(temp);
 	return is;
 }
 
@@ -194,7 +179,7 @@ window_notes_left(const struct config *c,
 	for (int i = 0; i < n; i++) {
 		const char *id = found[i]->d_name + strlen(NOTE);
 
-		path = note_path(c, id);
+		path = tnf_xasprintf("%s/" NOTE "%s", c->run, id);
 		rest = text = read_text(path, 4096);
 		for (int l = 0; l < LINES; l++)
 			line[l] = rest != NULL ? strsep(&rest, "\n") : NULL;
