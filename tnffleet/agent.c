@@ -77,8 +77,8 @@ agent_pin(const struct agent *a, const struct fleet_message *ask, char incident[
 	free(text);
 }
 
-/* Where the answer goes: to an inbox, and to no other subject, where it may mean something
-   to others, and there to a part of our own.  false: there is none. */
+/* The subject of the answer: an inbox, since another subject may mean something to others,
+   and there a part of our own.  false: there is none. */
 static bool
 agent_reply(const struct agent *a, natsMsg *msg, char subject[FLEET_TEXT])
 {
@@ -91,7 +91,7 @@ agent_reply(const struct agent *a, natsMsg *msg, char subject[FLEET_TEXT])
 	return true;
 }
 
-/* Nobody is told of a question that was refused for its form: it may be a flood. */
+/* A question that is refused for its form is not answered: it may be a flood. */
 static void
 agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
 {
@@ -134,8 +134,8 @@ agent_question(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *ar
 	ask->sent = now_wall();
 	*ask->where = '\0';
 	fleet_publish(nc, reply, NULL, ask);
-	/* Who asks waits for all machines, and need not wait for their disks: half a note is
-	   none when this machine comes up again, and the question is answered anew. */
+	/* The asker waits for all machines, and need not wait for their disks: half a note
+	   is none when this machine comes up again, and the question is answered anew. */
 	if (noted) {
 		say("fleet: question %s keeps %s", ask->question, ask->incident);
 		agent_record_sync(a, ask->question);
@@ -155,7 +155,7 @@ agent_piece(const struct agent *a)
 	return rate > 0 && rate < FLEET_CHUNK ? (int64_t)rate : FLEET_CHUNK;
 }
 
-/* What was left out of the files is left out of the filtered ones. */
+/* A file that was left out of the list is left out of the filtered ones as well. */
 static void
 agent_answer_list(struct agent *a, const struct fleet_message *r, const char *place)
 {
@@ -270,7 +270,7 @@ out:
 	natsMsg_Destroy(msg);
 }
 
-/* Whoever asks knows by it whom to expect.  The registry is looked up once, and again
+/* By the lease an asker knows whom to expect.  The registry is looked up once, and again
    when it may have gone. */
 static void
 agent_lease(const struct agent *a, jsCtx **js, kvStore **kv)

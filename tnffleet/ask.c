@@ -73,7 +73,7 @@ ask_expect(struct ask *a, kvEntry *e, struct fleet_message *m)
 	h->until = m->until;
 }
 
-/* Who is expected. */
+/* Reads from the registry which hosts are expected. */
 static bool
 ask_registry(struct ask *a)
 {
@@ -239,8 +239,9 @@ ask_pin(struct ask *a)
 	return good;
 }
 
-/* The last request has not been answered in time.  It may be the link: all workers' answers
-   share it, and where they come late they would be asked for again and come late again. */
+/* The last request has not been answered in time.  The link may be slow: answers to all
+   workers share it, and answers that come late would be asked for again, and come late
+   again. */
 static void
 ask_late(struct ask_host *h)
 {
@@ -271,7 +272,8 @@ ask_answer(struct ask_host *h, natsMsg **msg)
 		}
 		if (strcmp(natsMsg_GetSubject(*msg), expected) == 0)
 			return true;
-		/* Of a request that was given up, of somebody else, or the server's own. */
+		/* The answer is to a request that was given up, of somebody else, or the
+		   server's own. */
 		if (strcmp(natsMsg_GetSubject(*msg), h->line->inbox) == 0 &&
 		    natsMsg_IsNoResponders(*msg))
 			until = 0;
@@ -421,7 +423,7 @@ ask_file(struct ask *a, struct ask_host *h, int dir, const struct fleet_file *f)
 	return good;
 }
 
-/* What the host has, once it has all of it; false: given up. */
+/* Asks for the list of the host's files until the host has all of them; false: given up. */
 static bool
 ask_list(struct ask *a, struct ask_host *h, struct fleet_message *m)
 {

@@ -87,7 +87,7 @@ fleet_told(natsConnection *nc, const char *what)
 	snprintf(now, sizeof now, "%s%s%s", what, text != NULL && *text != '\0' ? ": " : "",
 	    text != NULL ? text : "");
 	pthread_mutex_lock(&lock);
-	/* Who asks can have the server say something new each time. */
+	/* An asker can make the server say something new each time. */
 	if (strcmp(now, last) != 0 && (what != last_what || clock < at || clock - at >= 60)) {
 		say("[fleet]: %s", now);
 		strcpy(last, now);
@@ -109,7 +109,7 @@ fleet_again(natsConnection *nc, void *arg)
 	say("[fleet]: connected again");
 }
 
-/* What the server does not let an agent do comes at some time after it was tried. */
+/* The server tells what it does not permit at some time after the agent has tried it. */
 static void
 fleet_wrong(natsConnection *nc, natsSubscription *sub, natsStatus s, void *arg)
 {
@@ -117,7 +117,7 @@ fleet_wrong(natsConnection *nc, natsSubscription *sub, natsStatus s, void *arg)
 		fleet_told(nc, "the server's permissions are too narrow");
 }
 
-/* Whoever asks looks himself. */
+/* An asker looks for errors by itself. */
 static void
 fleet_wrong_asker(natsConnection *nc, natsSubscription *sub, natsStatus s, void *arg)
 {
@@ -145,8 +145,8 @@ fleet_options_tls(const struct config_fleet *f, natsOptions *o, const char **thi
 	return s;
 }
 
-/* What an agent asks the registry is answered to a subject of its own, below _AGENT: below
-   _INBOX is what all others answer, and it need not be allowed to hear that. */
+/* The registry answers an agent at a subject of its own, below _AGENT: answers of all others
+   go below _INBOX, and an agent need not be allowed to hear those. */
 static natsStatus
 fleet_options_agent(natsOptions *o, const char *agent)
 {
@@ -314,7 +314,7 @@ fleet_registry(const struct config *c, natsConnection *nc, jsCtx **js, const cha
 	}
 	if ((s = js_KeyValue(&kv, *js, bucket)) == NATS_OK)
 		return kv;
-	/* Who may not look may not make it. */
+	/* A user who may not look at the registry may not make it either. */
 	if (fleet_refused(nc, refused)) {
 		*why = "not permitted";
 		return NULL;

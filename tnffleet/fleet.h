@@ -17,8 +17,8 @@
 const char *fleet_host(const struct config *);
 /* The machine's labels, as "NAME=VALUE"; how many. */
 unsigned fleet_labels(const struct config *, char label[FLEET_LABELS][FLEET_NAME]);
-/* Of options as the configuration has them; 'agent' is the name of the host for which is
-   answered, and whose connection comes again by itself, NULL for who asks.  NULL: 'why' says
+/* Connects with the options of the configuration; 'agent' is the name of the host for which
+   is answered, and whose connection comes again by itself; NULL: an asker.  NULL: 'why' says
    what does not work, and what may help. */
 natsConnection *fleet_connect(const struct config *, const char *agent, char why[FLEET_TEXT]);
 /* Has the server said that something was not permitted?  It does so before it answers
@@ -29,7 +29,7 @@ kvStore *fleet_registry(const struct config *, natsConnection *, jsCtx **, const
 /* "tnf.ask", "tnf.host.web1" */
 void fleet_subject(const struct config *, const char *what, const char *host, char *buf,
     size_t size);
-/* The subject of that host's answer: it is part of it, so that the permissions of a
+/* The subject of the host's answer: the host is part of it, so that the permissions of a
    server can say who answers for whom.  "_INBOX.x.1" becomes "_INBOX.x.1.web1" */
 void fleet_answer(const char *reply, const char *host, char *buf, size_t size);
 /* false: told, or not to be had now. */
@@ -54,11 +54,11 @@ struct agent {
 	natsConnection *nc;
 	char	*directory;		/* DIRECTORY/fleet */
 
-	/* Of the thread with questions. */
+	/* The thread with questions uses these. */
 	int64_t	*asked;			/* when the last limit_n came, a ring */
 	uint64_t n_asked;
 
-	/* Of the thread with requests. */
+	/* The thread with requests uses these. */
 	int64_t	 free_at;		/* when the next bytes may go */
 	struct agent_cost cost[AGENT_COSTS];	/* a ring */
 	uint64_t n_costs;
@@ -102,7 +102,7 @@ int agent_run(const char *file);
 
 enum host_state { H_EXPECTED, H_PINNED, H_REFUSED, H_FETCHED, H_PART, H_FAILED };
 
-/* Where answers come to a thread that asks. */
+/* The subscription by which answers come to a thread that asks. */
 struct ask_line {
 	natsSubscription *sub;
 	char	 inbox[FLEET_TEXT];	/* of the last request */

@@ -242,7 +242,7 @@ agent_list(const char *path, struct fleet_message *m)
 #define SLICE_LEAST	(UINT64_C(1) << 20)	/* bytes of a slice, if [watch] has a small limit */
 #define SLICE_MEMORY	(UINT64_C(1) << 30)
 
-/* What a child may still take. */
+/* The resources that a child may still take. */
 struct agent_room {
 	unsigned cpu, wall;	/* s */
 	uint64_t bytes;
@@ -261,7 +261,7 @@ time_text(const char *option, int64_t wall)
 	return tnf_xasprintf("--%s=%s.%09" PRId64 "Z", option, text, wall % SECOND);
 }
 
-/* What filtering for a question has cost so far, however often it is asked for. */
+/* The cost of filtering for a question so far, however often the question is asked. */
 static struct agent_cost *
 agent_cost(struct agent *a, const char *question)
 {
@@ -290,7 +290,7 @@ slice_main(char **argv, pid_t agent, const struct agent_room *room)
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* It ends with the agent, also if that was killed before this. */
+	/* The child ends with the agent, also if the agent was killed before this call. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != agent)
 		_exit(127);
@@ -318,7 +318,7 @@ timeval_ns(const struct timeval *t)
 	return (int64_t)t->tv_sec * SECOND + t->tv_usec * 1000;
 }
 
-/* What is left of what the question may cost; false: nothing. */
+/* Computes what the question may still cost; false: nothing. */
 static bool
 agent_room(const struct agent *a, const struct agent_cost *cost, struct agent_room *room)
 {

@@ -106,7 +106,7 @@ blocks_look(const struct blocks *b, uint32_t block, struct blocks_mark *m)
 		look_kernel(p + HEADER, m);
 	else
 		look_process(p + HEADER, m);
-	/* What continues a long string has no schedule record in front. */
+	/* A block that continues a long string has no schedule record in front. */
 	if (m->time < b->start || m->time > b->start + YEARS)
 		m->time = INT64_MAX;
 	return true;

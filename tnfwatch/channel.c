@@ -62,7 +62,7 @@ channel_set(struct channel *c, const struct enable *what, int64_t keep)
 {
 	const char *text = what != NULL ? enable_text(what) : "";
 
-	/* What comes in only now is not there from before. */
+	/* Events of a probe that is added now are not remembered from before. */
 	if (strcmp(c->text, text) != 0)
 		c->st.since = now_mono();
 	free(c->text);
@@ -138,8 +138,8 @@ record_size(const struct tnf_probe *p)
 	return (size + 3) & ~3u;
 }
 
-/* With the strings behind it, each of which says how long it is; 'end' is that of what
-   is committed in the block. */
+/* The size of a record with the strings behind it, each of which says how long it is; 'end'
+   is the end of the committed bytes. */
 static uint32_t
 record_extent(const unsigned char *block, uint32_t at, uint32_t end, uint32_t sched_tag,
     const struct tnf_probe *p)
@@ -179,7 +179,7 @@ room_for(struct channel *c, size_t n, int64_t now)
 	return k->bytes + k->used;
 }
 
-/* An event of the channel is not in it: what it has begins behind that. */
+/* An event could not be remembered: the channel has everything only after it. */
 static void
 channel_without(struct channel *c, int64_t time)
 {
@@ -213,7 +213,7 @@ channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *
 	memcpy(to, &e, sizeof e);
 	memcpy(to + sizeof e, block + at, size);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* Its writer may have taken it meanwhile, or before we looked at it first: then this
+	/* The writer may have taken the block meanwhile, or before the first look: then this
 	   is another event, of another time. */
 	if (!blocks_look(b, number, &after) || after.generation != before.generation ||
 	    e.sched.time_base + u32_at(to + sizeof e + DELTA) != ev->time)

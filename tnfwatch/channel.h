@@ -22,8 +22,8 @@ struct channel_status {
 };
 
 struct channel *channel_new(void);
-/* These probes from now on, which last until the next call; NULL: none.  What is remembered
-   stays. */
+/* Remembers events of these probes from now on; the probes last until the next call; NULL:
+   none.  What is remembered stays. */
 void channel_set(struct channel *, const struct enable *, int64_t keep);
 void channel_free(struct channel *);
 
@@ -35,7 +35,7 @@ void channel_missed(struct channel *, int64_t now);
 void channel_tick(struct channel *, int64_t now, bool hold);
 void channel_status(const struct channel *, struct channel_status *);
 
-/* Where channel_blocks() goes on; zeros at first. */
+/* The place at which channel_blocks() goes on; zeros at first. */
 struct channel_place {
 	const struct channel_chunk *chunk;
 	size_t	 at;

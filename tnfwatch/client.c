@@ -54,7 +54,8 @@ client_send(int fd, const char *const *words)
 		more = tnf_xasprintf("%s%s%s", line, i > 0 ? "\t" : "", words[i]);
 		free(line);
 		line = more;
-		/* What separates words and lines cannot be in one. */
+		/* Tabs and newlines separate words and requests: in a word they become
+		   blanks. */
 		for (char *p = more + strlen(more) - strlen(words[i]); *p != '\0'; p++)
 			if (*p == '\t' || *p == '\n')
 				*p = ' ';

@@ -36,7 +36,7 @@ struct config_reader {
 /* The value of a key goes to 'at'; false: the mistake has been told. */
 typedef bool config_set(struct config_reader *, const char *key, const char *value, void *at);
 
-/* Where the values of a section's keys go, from the start of its struct. */
+/* The place of a key's value, from the start of its section's struct. */
 struct config_key {
 	const char *name;
 	config_set *set;

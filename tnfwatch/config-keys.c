@@ -66,7 +66,7 @@ set_size(struct config_reader *r, const char *key, const char *value, void *at)
 	return false;
 }
 
-/* Of a buffer: what libtnfctl takes. */
+/* The size of a buffer, as libtnfctl takes it. */
 static bool
 set_buffer(struct config_reader *r, const char *key, const char *value, void *at)
 {

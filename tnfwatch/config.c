@@ -307,7 +307,7 @@ reader_value(void *arg, const char *section, const char *key, const char *value)
 		config_mistake(r, r->line, "%s: before the first section: write [watch] first", key);
 		return 1;
 	}
-	/* It goes on from the line before. */
+	/* An indented line goes on with the value of the line before. */
 	if (r->goes_on && r->key != NULL && strcmp(r->key, key) == 0) {
 		char *both = tnf_xasprintf("%s %.*s", r->value, len, value);
 		free(r->value);
@@ -351,7 +351,7 @@ reader_file(struct config_reader *r, const char *path)
 	}
 	ini_max_line = LINE_MAX_BYTES;
 	ini_use_stack = true;
-	/* Only the first line that is neither is known. */
+	/* libinih tells only the first line that is neither a section nor a value. */
 	if ((line = ini_parse_stream(reader_line, r, reader_value, r)) > 0)
 		config_mistake(r, (unsigned)line, "neither [section] nor key = value");
 	config_value_done(r);
@@ -403,7 +403,7 @@ config_defaults(struct config *c)
 	c->fleet.limit_ns = 3600 * SECOND;
 }
 
-/* What it says, and how many mistakes are in it. */
+/* Reads the files into a new configuration and counts the mistakes. */
 static struct config *
 reader_run(struct config_reader *r, const char *file)
 {

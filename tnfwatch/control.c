@@ -32,7 +32,7 @@ control_open(const struct config *c)
 	if (!client_address(c, &a) ||
 	    (fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0)
 		return -1;
-	/* Whoever left one there has ended: we hold the lock. */
+	/* A socket that is there is of a tnfwatch that has ended: this one holds the lock. */
 	unlink(a.sun_path);
 	mode_t mask = umask(0177);
 	e = bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && listen(fd, 16) == 0 ? 0 : errno;
@@ -119,7 +119,7 @@ status_self(const struct daemon *d, FILE *f, int64_t now)
 		fprintf(f, "open: %s\n", d->window.id);
 }
 
-/* How far back; false: that is less than was promised. */
+/* Prints how far back the source reaches; false: less than was promised. */
 static bool
 status_reach(const struct daemon *d, FILE *f, const struct source *s, int64_t now)
 {
@@ -232,7 +232,7 @@ control_answer(struct daemon *d, FILE *f, char *line, const char *by)
 	fputs("error\nno such request: the programs are of different versions\n", f);
 }
 
-/* May this one ask?  'by' says who it is. */
+/* May the sender ask?  'by' says who it is. */
 static bool
 control_may(int fd, char *by, size_t size)
 {

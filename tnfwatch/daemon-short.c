@@ -81,7 +81,7 @@ daemon_short_from(const struct daemon *d, const struct source *s, int64_t from)
 	return seen != NULL && *seen > from ? *seen : from;
 }
 
-/* One of those that are there no more is remembered no longer. */
+/* Forgets one ring whose file is there no more. */
 static void
 dropped_forget(struct map *dropped)
 {
@@ -105,7 +105,7 @@ share_of_section(const struct config *c)
 	return c->limit / SHARE / (n > 0 ? n : 1);
 }
 
-/* The one that goes: the oldest, but nothing that an open incident began with. */
+/* The ring to remove: the oldest, but none that an open incident began with. */
 static struct source **
 one_to_go(struct daemon *d, const char *section)
 {
@@ -118,7 +118,7 @@ one_to_go(struct daemon *d, const char *section)
 	return found;
 }
 
-/* Each start of a program makes one, however often it is started. */
+/* Keeps the rings of a section within bounds: each start of a program makes one. */
 static void
 keep_bound(struct daemon *d, const char *section)
 {
@@ -173,7 +173,8 @@ look_found(void *arg, struct source *s)
 
 	s->short_bytes = stat(s->path, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 1;
 	s->status = status_of(&d->short_rings, s->pid, now_mono());
-	/* That of one that was watched before has been told, or nobody wanted to know it. */
+	/* The end of a process that was watched before has been told, or nobody wanted to
+	   know it. */
 	s->ended_told = daemon_short_from(d, s, 0) != 0;
 	name_it(s, p);
 	daemon_source_add(d, s, d->started);

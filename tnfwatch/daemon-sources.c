@@ -83,7 +83,7 @@ daemon_source_add(struct daemon *d, struct source *s, int64_t from)
 		daemon_watch_fd(d, s->pidfd);
 }
 
-/* One whose section has another name by now: it goes on, so that nothing of its ring is
+/* A source whose section has another name by now goes on, so that nothing of its ring is
    kept twice. */
 static bool
 source_take_over(struct daemon *d, const struct taker_report *r)
@@ -122,7 +122,7 @@ source_of_pid(struct daemon *d, pid_t pid)
 	return NULL;
 }
 
-/* Is it as a section's name can be?  It gets into names of files and into the status. */
+/* Could this be a section's name?  It gets into names of files and into the status. */
 static bool
 is_stem(const char *from, size_t n)
 {
@@ -163,12 +163,12 @@ process_taken(struct daemon *d, const struct taker_report *r)
 
 	if (s != NULL ? strcmp(s->path, r->path) == 0 : source_take_over(d, r))
 		return;
-	/* It has ended meanwhile, and its ring was found. */
+	/* The process has ended meanwhile, and its ring was found. */
 	if (ours && (known = source_of_path(d, r->path)) != NULL) {
 		daemon_short_taken(known, r);
 		return;
 	}
-	/* It has become another program, which is no end of the process. */
+	/* The process has become another program, which is no end of the process. */
 	if (s != NULL) {
 		s->ended = now_mono();
 		s->ended_told = true;
@@ -185,7 +185,8 @@ process_refused(struct daemon *d, const struct taker_report *r)
 	d->not_taken++;
 	snprintf(d->refused, sizeof d->refused, "%s (%.40s): %.180s",
 	    d->config->process[r->process].name, r->comm, r->detail);
-	/* Of a unit or a name it may be one of many, and not the one that is meant. */
+	/* A process that was found by its unit or name may be one of many, and not the one
+	   that is meant. */
 	if (d->config->process[r->process].program != NULL ||
 	    d->config->process[r->process].pid != 0)
 		say("%s", d->refused);
@@ -230,7 +231,7 @@ daemon_taker(struct daemon *d)
 			taker_report(d, &r);
 	if (n != 0)
 		return;
-	/* It has ended, which it is not to do: another one comes later. */
+	/* The taker has ended, which it is not to do: another one is started later. */
 	daemon_unwatch_fd(d, d->taker.fd);
 	taker_stop(&d->taker);
 	d->taker_retry = now_mono() + TAKER_RETRY;
@@ -348,7 +349,8 @@ daemon_sources_begin(struct daemon *d)
 	daemon_sources_missing(d);
 }
 
-/* For an incident, be it one that a child writes: it may not have come to them yet. */
+/* Does an incident need what is remembered?  A child that writes one may not have come to it
+   yet. */
 static bool
 is_held(const struct daemon *d)
 {
@@ -369,7 +371,7 @@ source_keep_channel(const struct daemon *d, struct source *s, int64_t now)
 	}
 }
 
-/* Its ring alone may reach back less than was promised. */
+/* Keeps the history of a source, whose ring alone may reach back less than was promised. */
 static void
 source_keep_history(struct daemon *d, struct source *s, int64_t now)
 {
@@ -398,7 +400,7 @@ daemon_sources_poll(struct daemon *d, int64_t now, int64_t until)
 		else if (now - s->ended < ENDED_READ || s->polled <= s->ended)
 			source_poll(s, INT64_MAX);
 		s->polled = now;
-		/* What it says of its blocks counts only as long as it is read. */
+		/* The contents of a source count only as long as it is read. */
 		if (*s->broken == '\0')
 			source_keep_history(d, s, now);
 	}
@@ -421,7 +423,7 @@ daemon_source_drop(struct daemon *d, struct source **at)
 	if (s->pidfd >= 0)
 		daemon_unwatch_fd(d, s->pidfd);
 	*at = s->next;
-	/* What another program or an earlier run has made is not ours to remove. */
+	/* Files that another program or an earlier run has made are not removed. */
 	if (s->ours && s->ended != 0)
 		unlink(s->path);
 	else if (s->kind == SOURCE_PROCESS)
@@ -429,7 +431,7 @@ daemon_source_drop(struct daemon *d, struct source **at)
 	source_delete(s);
 }
 
-/* Nobody asks for its history any more. */
+/* Has the history of the source been kept for as long as was promised? */
 static bool
 is_over(const struct daemon *d, const struct source *s, int64_t now)
 {
@@ -480,7 +482,7 @@ daemon_sources_end(struct daemon *d)
 	daemon_short_end(d);
 }
 
-/* Those of sections that are there no more. */
+/* Does the configuration still have the section of this source? */
 static bool
 is_configured(const struct config *c, const struct source *s)
 {
@@ -496,8 +498,8 @@ is_configured(const struct config *c, const struct source *s)
 	return false;
 }
 
-/* What is configured no more may be part of an incident whose window is open, or whose
-   writer has not come to it yet: it fires nothing, and goes afterwards. */
+/* A source that is configured no more may be part of an incident whose window is open, or
+   whose writer has not come to it yet: it fires nothing, and goes afterwards. */
 static void
 sources_change(struct daemon *d)
 {
@@ -511,7 +513,7 @@ sources_change(struct daemon *d)
 	daemon_sources_missing(d);
 }
 
-/* What it has done counts on for a trigger that stays. */
+/* A trigger that stays keeps its counts and its limit. */
 static struct trigger_state *
 states_take_over(struct daemon *d, const struct config *c)
 {
@@ -539,7 +541,7 @@ daemon_start_tell(struct daemon *d)
 	else if ((fd = start_tell(d->config)) < 0)
 		say("%s: %s: programs that start are not told what to record, and are attached to a "
 		    "moment later", d->config->run, strerror(errno));
-	/* Only now: at no time is there a text without its lock. */
+	/* The old lock goes only now: at no time is there a text without its lock. */
 	if (d->start >= 0)
 		close(d->start);
 	d->start = fd;

@@ -72,7 +72,8 @@ window_begin(struct daemon *d, const char *name, int64_t time, int64_t after)
 	int64_t now = now_mono();
 
 	d->window.open = true;
-	/* What an event has fired was fed up to there: there is nothing more to wait for. */
+	/* If an event has fired, all events up to its time have been fed: there is nothing
+	   more to wait for. */
 	d->window.until = time + after > d->fed ? time + after : d->fed;
 	d->window.id = incident_name(d->config, name, now_wall() - (now - time), is_written, d);
 }
@@ -85,7 +86,7 @@ window_extend(struct daemon *d, int64_t until)
 		d->window.until = until;
 }
 
-/* It opens a window, or belongs to the one that a trigger has opened. */
+/* A firing opens a window, or belongs to the one that a trigger has opened. */
 static void
 daemon_note(struct daemon *d, int trigger, const char *name, const struct trigger_firing *f,
     const char *note)
@@ -130,7 +131,7 @@ daemon_resume(void *arg, const char *trigger, int64_t time, const char *reason)
 	    (double)(now_mono() - time) / 1e9);
 	struct trigger_firing f = { .time = time, .reason = text };
 
-	/* It may be the incident that ends us. */
+	/* Writing this incident may be what ends tnfwatch each time. */
 	if (again != NULL && strstr(again + 1, KILLED) != NULL) {
 		say("%s: %s: not tried a third time", trigger, reason);
 		free(text);
@@ -215,7 +216,7 @@ daemon_engine(struct daemon *d, const struct config *c)
 	struct trigger_engine *e = trigger_engine_new(daemon_fired, d);
 	struct trigger_error err;
 
-	/* They have been tried when the configuration was read. */
+	/* Each trigger was parsed when the configuration was read. */
 	for (size_t i = 0; e != NULL && i < c->n_triggers; i++)
 		if (trigger_add(e, c->trigger[i].name, c->trigger[i].when, &err) < 0)
 			say("[trigger %s]: %s", c->trigger[i].name, err.text);
@@ -268,7 +269,7 @@ window_end(struct daemon *d)
 	window_clear(&d->window);
 }
 
-/* A writer that was killed leaves what nobody will complete. */
+/* A killed writer leaves a directory that nobody will complete. */
 static void
 writer_ended(struct daemon *d, struct writer *w, int status)
 {
@@ -323,7 +324,8 @@ wait_until(pid_t pid, int *status, int64_t until)
 	return r;
 }
 
-/* Nobody comes back to it: a writer that ends makes room for it. */
+/* The last window of this process: it waits for a writer to end, which makes room for its
+   own. */
 static void
 window_end_last(struct daemon *d, int64_t until)
 {
@@ -372,7 +374,7 @@ daemon_tick(struct daemon *d)
 	trigger_tick(d->engine, until);
 	daemon_sources_care(d, now);
 	fleet_care(d, now);
-	/* Its last events have been fed by then. */
+	/* By then all events of the window have been fed. */
 	if (d->window.open && until >= d->window.until && (d->ready || !d->window.resumed))
 		window_end(d);
 	if (!d->ready && now - d->started > READY_NS)
@@ -444,7 +446,7 @@ daemon_loop(struct daemon *d)
 	}
 }
 
-/* A child that one who was killed has just made holds its locks until it execs. */
+/* A child that a killed tnfwatch has just made holds its locks until the child execs. */
 static bool
 lock_wait(int fd)
 {
@@ -458,7 +460,7 @@ lock_wait(int fd)
 	return false;
 }
 
-/* Two at once would remove what the other one keeps. */
+/* Two tnfwatch at once would each remove what the other keeps. */
 static int
 lock_take(const char *directory)
 {
@@ -563,7 +565,8 @@ daemon_begin(struct daemon *d)
 	d->engine = daemon_engine(d, d->config);
 	d->state = tnf_xcalloc(d->config->n_triggers + 1, sizeof *d->state);
 	daemon_sources_begin(d);
-	/* Rings that are there by now are of before; those of programs that are told fire. */
+	/* Events in rings that are there by now fire nothing; those of programs that are
+	   told do. */
 	daemon_start_tell(d);
 	window_notes_left(d->config, daemon_resume, d);
 	daemon_webhook(d);
@@ -580,7 +583,7 @@ writer_end(struct daemon *d, const struct writer *w, int64_t until)
 		kill(w->pid, SIGKILL);
 		waitpid(w->pid, &status, 0);
 	}
-	/* Its command may have been what took so long. */
+	/* The command of its trigger may have been what took so long. */
 	if (status != 0 && !path_exists("%s/incidents/%s", d->config->directory, w->id))
 		say("%s: not kept: its writer ended with status %d", w->id, status);
 }
@@ -591,7 +594,8 @@ daemon_end(struct daemon *d)
 	int64_t until = now_mono() + STOP_NS;
 
 	notify("STOPPING=1");
-	/* What follows may take long, and nobody looks at the rings of programs that start. */
+	/* The rest may take long, and nobody looks at the rings of programs that start
+	   meanwhile. */
 	start_end(d->config);
 	if (d->start >= 0)
 		close(d->start);
@@ -599,7 +603,7 @@ daemon_end(struct daemon *d)
 	agent_stop(d);
 	taker_stop(&d->taker);
 	webhook_close(d->webhook);
-	/* What has happened is not lost for our end. */
+	/* The open window is written, although tnfwatch ends. */
 	if (d->window.open)
 		window_end_last(d, until);
 	for (size_t i = 0; i < WRITERS_MAX; i++)

@@ -14,7 +14,7 @@
 #define DELAY_NS	INT64_C(15000000)	/* from an event's time until it is committed */
 #define TICK_MS		100
 
-/* What a trigger has done. */
+/* How often a trigger has fired, and what came of it. */
 struct trigger_state {
 	uint64_t fired;
 	uint64_t incidents;
@@ -106,9 +106,9 @@ void daemon_ready(struct daemon *);	/* tells systemd, once */
 int64_t daemon_window_due(const struct daemon *);
 
 /* daemon-sources.c */
-/* It belongs to it from now on; events before 'from' fire nothing. */
+/* The daemon owns the source from now on; events before 'from' fire nothing. */
 void daemon_source_add(struct daemon *, struct source *, int64_t from);
-/* The one that the list has there goes. */
+/* Removes the source to which *at points from the list. */
 void daemon_source_drop(struct daemon *, struct source **at);
 void daemon_sources_begin(struct daemon *);
 void daemon_sources_poll(struct daemon *, int64_t now, int64_t until);

@@ -68,7 +68,7 @@ enabled_add(struct enabled *e, const char *attrs)
 		snprintf(e->names + at, sizeof e->names - at, "%.*s\n", (int)n, attrs);
 }
 
-/* What is in a trace was enabled and traced. */
+/* A probe of a trace was enabled and traced, or it would not be there. */
 bool
 enable_has(const struct enable *e, const struct tnf_probe *p)
 {

@@ -33,7 +33,7 @@ child_main(char **argv, int incident, pid_t daemon)
 	sigset_t none;
 	char byte;
 
-	/* It ends with the daemon, also if that was killed before this. */
+	/* The child ends with the daemon, also if the daemon was killed before this call. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != daemon)
 		_exit(UNASKED);

@@ -50,7 +50,8 @@ struct history {
 static uint64_t history_bytes;
 static unsigned histories;
 
-/* Who has the most makes room: a busy source does not cost the others theirs. */
+/* A history that has more than its share makes room: so a busy source does not cost the
+   others their segments. */
 static bool
 has_its_share(const struct history *h)
 {
@@ -124,11 +125,11 @@ history_free(struct history *h)
 	if (h == NULL)
 		return;
 	while (h->first != NULL) {
-		/* The worker has it still. */
+		/* The worker still has the segment. */
 		while (segment_state(h->first) == SEGMENT_WAITS) {
 			segment_worker_pause();
 			segment_worker_go_on();
-			/* It does not stand still for us while it writes. */
+			/* The worker goes on while it writes to the disk. */
 			nanosleep(&(struct timespec){ .tv_nsec = MS }, NULL);
 		}
 		segment_drop_first(h);
@@ -162,7 +163,7 @@ is_done(const struct history *h, const struct blocks_mark *m, const uint32_t *la
 	return m->cpu >= 0 && m->cpu < CPUS_MAX && m->number < latest[m->cpu];
 }
 
-/* What is to be copied, by block. */
+/* The blocks that a cut copies, ascending. */
 struct cut {
 	struct segment_block *blocks;
 	uint32_t n;
@@ -217,7 +218,7 @@ cut_choose(struct history *h, struct cut *c, uint64_t cursor, bool fast)
 	}
 }
 
-/* Copied whole; false: its writer has taken it meanwhile. */
+/* Copies a block whole; false: its writer has taken the block meanwhile. */
 static bool
 copy_block(const struct history *h, unsigned char *to, const struct segment_block *sb)
 {
@@ -237,7 +238,8 @@ segment_add_raw(struct segment *s, uint32_t block)
 	s->at[s->n_raw++] = block;
 }
 
-/* For one block more: how many definitions there are is not known before they are copied. */
+/* Makes room for one block more: how many definitions there are is not known before they are
+   copied. */
 static void
 segment_more(struct segment *s)
 {
@@ -276,8 +278,8 @@ raw_compare(const void *a, const void *b)
 	return (p->from > q->from) - (p->from < q->from);
 }
 
-/* In the order of the file, each block once: one that has become a block of types since
-   it was copied is there twice, and its events count. */
+/* Sorts blocks into the order of the file, each once: a block that has become a block of
+   types since it was copied is there twice, and the copy with events stays. */
 static void
 raw_sort(struct segment *s)
 {
@@ -305,7 +307,7 @@ segment_block_at(const struct segment *s, uint32_t i)
 	return s->raw + (size_t)s->from[i] * s->block_size;
 }
 
-/* A kernel's buffer has in its blocks what only a memory image needs. */
+/* Removes members of the kernel's blocks that only readers of a memory image need. */
 static void
 raw_clean(const struct history *h, struct segment *s)
 {
@@ -337,12 +339,12 @@ raw_header(const struct history *h, struct segment *s)
 	ext.extra_offset = s->context_size > 0 ? h->b.size : 0;
 	ext.extra_size = s->context_size;
 	ext.cookie = 0;
-	/* Nobody writes to it. */
+	/* Nobody writes to a segment: so it has ended. */
 	ext.ended = ext.attached;
 	memcpy(at, &ext, sizeof ext);
 }
 
-/* With room for so many blocks of events. */
+/* A new segment, with room for n blocks of events. */
 static struct segment *
 segment_begin(const struct history *h, uint32_t n)
 {
@@ -357,7 +359,7 @@ segment_begin(const struct history *h, uint32_t n)
 	return s;
 }
 
-/* Its blocks of events are there: what they refer to follows. */
+/* Completes a segment that has its events: definitions, context, order and header. */
 static void
 segment_end(const struct history *h, struct segment *s, const struct source *src)
 {
@@ -421,8 +423,8 @@ history_refuse(struct history *h, uint64_t blocks, int64_t now)
 	h->st.broken = now + h->place.keep;
 }
 
-/* A process says itself what its threads are called.  Of the kernel's buffer we ask, so that
-   names of threads and of values are in each segment. */
+/* The context has the names of threads and of values.  A process writes its own; the kernel
+   is asked again for its own, so that each segment has it. */
 static void
 context_renew(struct source *s, int64_t now)
 {
@@ -467,7 +469,7 @@ history_cut(struct history *h, struct source *src, uint64_t cursor, int64_t now)
 	free(c.blocks);
 }
 
-/* What the worker has done, or could not do. */
+/* Counts segments that the worker has made, and drops those that it could not make. */
 static void
 history_settle(struct history *h, int64_t now)
 {
@@ -570,8 +572,8 @@ history_put(const struct history *h, int dir, const char *id,
 	unsigned n = 0;
 	char *name;
 
-	/* All of them: what the ring still holds of one is left out there.  One that is
-	   gone takes no other one with it. */
+	/* Segments are put whole: the copy of the ring leaves out blocks that are in one.
+	   If the file of one segment has gone, the others are still put. */
 	for (const struct segment *s = h != NULL ? h->first : NULL;
 	    s != NULL && !disk_refuses(one); s = s->next) {
 		name = tnf_xasprintf("%s.%04u.tnf.zst", id, ++n);
@@ -584,7 +586,8 @@ history_put(const struct history *h, int dir, const char *id,
 	return e;
 }
 
-/* What an incident has of the ring, apart from the channel. */
+/* The parts of an incident that may have an event already: segments and the copy of the
+   ring. */
 struct incident_ring {
 	const struct history *h;
 	int	 fd;		/* the copy; or -1 */
@@ -601,7 +604,8 @@ is_elsewhere(void *arg, uint32_t block, uint32_t generation)
 	    (ssize_t)sizeof there && there.generation == generation);
 }
 
-/* Any place will do where the file has no definitions: half of the ring's, at most. */
+/* Places for blocks of the channel: any block of the ring without definitions, at most half
+   of them. */
 static uint32_t
 channel_places(const struct history *h, uint32_t *at)
 {

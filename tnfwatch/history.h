@@ -23,7 +23,7 @@ struct history_place {
 	uint64_t limit;		/* bytes, of all sources together */
 };
 
-/* What one source has. */
+/* The history of one source, in numbers. */
 struct history_status {
 	size_t	 segments;
 	uint64_t bytes;		/* compressed */
@@ -48,7 +48,7 @@ void history_promise(struct history *, const struct history_place *);
 void history_tick(struct history *, struct source *, int64_t now, bool hold);
 int64_t history_due(const struct history *, int64_t now);
 
-/* Is this block, as it was in this generation, in a segment? */
+/* Is this block, as it was in its use 'generation', in a segment? */
 bool history_has(const struct history *, uint32_t block, uint32_t generation);
 void history_status(const struct history *, struct history_status *);
 /* Do segments and ring together have all that was ever written to the ring? */

@@ -163,7 +163,7 @@ incident_pinned(const struct config *c, const char *id)
 	return path_exists("%s/incidents/%s/" INCIDENT_PINNED, c->directory, id);
 }
 
-/* Under another name first: what is half removed is no incident any more. */
+/* Gives the incident another name first: a half removed one is no incident any more. */
 int
 incident_remove(const struct config *c, const char *id)
 {
@@ -180,7 +180,7 @@ incident_remove(const struct config *c, const char *id)
 	return e;
 }
 
-/* One who was started by an earlier tnfwatch may be writing still. */
+/* A writer that an earlier tnfwatch has started may still be writing. */
 static bool
 is_being_written(int all, const char *name)
 {

@@ -77,7 +77,7 @@ put_ring(struct incident *in, struct incident_source *is, struct source *s)
 	return e;
 }
 
-/* How far back it goes, and why not further. */
+/* Notes how far back the source goes, and why not further. */
 static void
 note_reach(const struct incident *in, struct incident_source *is, const struct source *s)
 {
@@ -92,7 +92,7 @@ note_reach(const struct incident *in, struct incident_source *is, const struct s
 		is->since = h.since;
 	if (is->since == 0 || first - is->since >= c->keep)
 		return;
-	/* It began later than that, and all since then is there: there is no more. */
+	/* The source began later than that, and all since then is there. */
 	if (source_is_whole(s))
 		return;
 	if (h.refused > 0)
@@ -117,7 +117,7 @@ put_segments(struct incident *in, struct incident_source *is, struct source *s)
 	return disk_refuses(is->error) ? is->error : 0;
 }
 
-/* The ring's copy is there by now: what it has is not told twice. */
+/* Events that the copy of the ring has are left out: the copy is there by now. */
 static int
 put_channel(const struct incident *in, struct incident_source *is, struct source *s)
 {
@@ -142,7 +142,7 @@ put_rest(struct incident *in, struct incident_source *is, struct source *s)
 		e = put_channel(in, is, s);
 	if (disk_refuses(e))
 		return e;
-	/* That one source has nothing, or cannot be read, is told. */
+	/* The incident says that one source has nothing, or cannot be read. */
 	if (e == 0 && is->error != 0 && *is->why == '\0')
 		snprintf(is->why, sizeof is->why, "segments: %s", strerror(is->error));
 	if (e != 0 && *is->why == '\0')
@@ -153,7 +153,7 @@ put_rest(struct incident *in, struct incident_source *is, struct source *s)
 
 typedef int put_fn(struct incident *, struct incident_source *, struct source *);
 
-/* The kernel's buffer is the one that everybody writes to. */
+/* The kernel's buffer comes first, as everybody writes to it. */
 static int
 put_each(struct incident *in, put_fn *put)
 {
@@ -216,7 +216,7 @@ put_json(struct incident *in, int64_t end)
 	return e;
 }
 
-/* It is whole and gets its name.  A disk may need a second for it: until it has it, the
+/* Gives a whole incident its name.  A disk may need a second to have all: until then the
    directory says so, for the case that the machine goes down before. */
 static int
 incident_commit(struct incident *in)
@@ -228,7 +228,7 @@ incident_commit(struct incident *in)
 		e = errno;
 	if (e != 0)
 		return e;
-	/* Where the disk refuses it after all, it is no incident any more. */
+	/* If the disk refuses the incident after all, it loses its name again. */
 	if ((e = unsynced_sync(in->dir, in->all)) != 0)
 		renameat(in->all, id, in->all, in->temp);
 	return e;
@@ -307,13 +307,14 @@ writer_main(struct daemon *d, int written)
 	int e;
 
 	prctl(PR_SET_NAME, "tnfwatch-write");
-	/* We are no part of the one that may be started again. */
+	/* The writer is no part of the daemon, which may be started again meanwhile. */
 	close(d->lock);
 	close(d->lock_run);
 	close(d->control);
 	close(d->epoll);
 	close(d->signals);
-	/* Nobody watches programs that start, if a command of a trigger outlives us. */
+	/* If a command of a trigger outlives the daemon, it must not hold the lock for
+	   programs that start. */
 	if (d->start >= 0)
 		close(d->start);
 	if (d->taker.fd >= 0)
@@ -321,7 +322,7 @@ writer_main(struct daemon *d, int written)
 	if (d->webhook != NULL)
 		webhook_forked(d->webhook);
 	signal(SIGPIPE, SIG_IGN);
-	/* Whatever is mapped, and however slow the disk is, it comes to an end. */
+	/* The writer comes to an end, whatever is mapped and however slow the disk is. */
 	alarm(WRITE_SECONDS);
 	e = incident_write(&in);
 	alarm(0);
@@ -329,9 +330,9 @@ writer_main(struct daemon *d, int written)
 		say("%s: lost: %s", d->window.id, strerror(e));
 		_exit(1);
 	}
-	/* Whoever is to ask others asks them now. */
+	/* A child that is to ask other machines asks them now. */
 	asker_go(written);
-	/* What commands do has time. */
+	/* Commands have time. */
 	setpriority(PRIO_PROCESS, 0, 0);
 	char *path = incident_path(d->config, d->window.id);
 	say("%s: kept: %s", path, d->window.firing[0].reason);

@@ -33,20 +33,20 @@ uint64_t incident_numbers(const struct config *);
 bool incidents_readable(const struct config *);
 /* Incidents, in their order; the caller frees each and the list. */
 size_t incident_list(const struct config *, char ***ret);
-/* The one that is meant: its name, or the only one that begins so; NULL: none or
-   several, which is said. */
+/* The incident of that name, or the only one whose name begins so; NULL: none or several,
+   which is said. */
 char *incident_find(const struct config *, const char *text);
 bool incident_pinned(const struct config *, const char *id);
-/* All of it or nothing is gone, whenever it is interrupted; 0 or an errno. */
+/* Removes the incident, all of it or nothing, whenever it is interrupted; 0 or an errno. */
 int incident_remove(const struct config *, const char *id);
 
-/* What earlier runs have left half done. */
+/* Removes what earlier runs have left half done. */
 void incident_clean(const struct config *);
 /* Until all below the directory takes no more than the limit, removes the oldest one
    that is not pinned of the trigger that has the most. */
 void incident_make_room(const struct config *);
 
-/* What has been written of a source. */
+/* The files of a source that have been written, and how far back they reach. */
 struct incident_source {
 	const struct source *source;
 	char	**files;
@@ -92,7 +92,7 @@ void reports_clean(const struct config *);
 void reports_add(struct reports *, const struct config *, const char *id, int64_t first);
 /* Any child. */
 void reports_ended(struct reports *, const struct config *, pid_t, int status);
-/* What is not made now is not made. */
+/* Ends the page that is being made; pages that wait are not made. */
 void reports_stop(struct reports *, const struct config *);
 
 /*
@@ -108,7 +108,7 @@ void reports_stop(struct reports *, const struct config *);
 int unsynced_note(int dir);
 /* Notes what is in it, waits for the disk and takes the note away; 'all' is the directory's parent. */
 int unsynced_sync(int dir, int all);
-/* Those that an earlier tnfwatch has left so. */
+/* Syncs or removes the incidents that an earlier tnfwatch has left with a note. */
 void unsynced_clean(const struct config *);
 
 #endif /* TNFWATCH_INCIDENT_H */

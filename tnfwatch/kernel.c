@@ -78,7 +78,7 @@ kernel_set_up(const struct config *c, struct enabled *done, char *why, size_t si
 	if (err != TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel", why, size);
 	bool ok = kernel_set_all(h, c, done, why, size);
-	/* Others may control it: what has been set stays. */
+	/* Others may control the kernel as well: what has been set stays. */
 	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
 	return ok;
 }

@@ -30,7 +30,7 @@
 #define BOOT	"%s/segments/boot"
 #define CRASH	"crash"		/* stands for the trigger in the incident's name */
 
-/* The boot of the one that did not end in order; NULL: there is none. */
+/* The boot of a tnfwatch that did not end in order; NULL: there is none. */
 static char *
 boot_of_before(const struct config *c)
 {
@@ -286,7 +286,8 @@ is_mapped(pid_t pid, const char *path)
 	return found;
 }
 
-/* One that began after the ring was in use has only got the number of the one before. */
+/* A process that began after the ring was in use has only got the number of the process
+   before. */
 static bool
 is_another(pid_t pid, const struct tnf_ext *ext)
 {
@@ -308,7 +309,7 @@ name_cut(char *name)
 	return pid;
 }
 
-/* NULL: it is no ring that has been left, or was never used. */
+/* A source for a ring that has been left; NULL: the ring is in use, or was never used. */
 static struct source *
 leftover_ring(const char *path, const char *name, pid_t pid)
 {

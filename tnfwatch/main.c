@@ -387,7 +387,7 @@ command_find(const char *name)
 	exit(2);
 }
 
-/* What is watched runs on this machine: its numbers of system calls are the kernel's. */
+/* Watched programs run on this machine, so their numbers of system calls are this kernel's. */
 static void
 name_calls(void)
 {

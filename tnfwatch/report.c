@@ -44,7 +44,7 @@ report_main(int dir, char **argv)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
-	/* Nobody would give the page its name. */
+	/* Without tnfwatch nobody would give the page its name. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpriority(PRIO_PROCESS, 0, 10);
 	sigemptyset(&none);
@@ -98,7 +98,7 @@ reports_next(struct reports *r, const struct config *c)
 	int dir;
 
 	while (r->pid == 0 && r->n > 0) {
-		/* It may have been removed meanwhile. */
+		/* The incident may have been removed meanwhile. */
 		if ((dir = incident_open(c, r->list[0].id)) >= 0) {
 			r->pid = report_start(dir, r->list[0].first);
 			close(dir);
@@ -134,7 +134,7 @@ reports_add(struct reports *r, const struct config *c, const char *id, int64_t f
 	reports_next(r, c);
 }
 
-/* The page is there when it is whole. */
+/* A page gets its name when it is whole. */
 static void
 report_settle(const struct config *c, const char *id, int status)
 {

@@ -37,7 +37,7 @@ static struct {
 } worker = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER,
     .stands = PTHREAD_COND_INITIALIZER };
 
-/* Where compressed bytes go: memory that grows. */
+/* Compressed bytes, in memory that grows. */
 struct packed {
 	ZSTD_CCtx *z;
 	unsigned char *bytes;
@@ -157,7 +157,7 @@ packed_part(struct packed *p, const struct segment *s, uint64_t left, uint32_t i
 	return e != 0 ? e : packed_put(p, zeros, 0, ZSTD_e_end);
 }
 
-/* What is behind the last block. */
+/* Packs the zeros behind the last block, and the context. */
 static int
 packed_end(struct packed *p, const struct segment *s)
 {
@@ -193,7 +193,7 @@ segment_pack(const struct segment *s, struct packed *p)
 	return e;
 }
 
-/* It is there under its name when it is whole, and, if so wanted, on the disk. */
+/* Writes a file that has its name only when it is whole and, if so wanted, on the disk. */
 static int
 write_whole(int dir, const char *name, const void *bytes, size_t size, bool sync)
 {
@@ -447,8 +447,8 @@ segment_put(const struct segment *s, int dir, const char *name)
 		return 0;
 	if (s->state == SEGMENT_DONE)
 		return copy_file(s->path, dir, name);
-	/* It could not be written, and its bytes are freed.  That error was of another
-	   directory: the caller must not take it for a refusal by this one. */
+	/* The segment could not be written, and its bytes are freed.  That error was of
+	   another directory: the caller must not take it for a refusal by this one. */
 	if (s->state == SEGMENT_FAILED)
 		return ENOENT;
 	e = segment_pack(s, &p);

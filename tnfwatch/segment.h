@@ -26,7 +26,7 @@ struct segment {
 	struct segment_block *blocks;	/* ascending by block; those of events */
 	uint32_t n_blocks;
 
-	/* What is to be compressed: freed when it has been. */
+	/* The blocks to be compressed; freed when they have been. */
 	uint32_t *at;			/* number of each block in the file, ascending */
 	uint32_t *from;			/* where it is in 'raw', in blocks */
 	uint32_t n_raw, room;		/* blocks there; and that it may have */
@@ -57,9 +57,9 @@ void segment_queue(struct segment *);
 enum segment_state segment_state(const struct segment *);
 void segment_free(struct segment *);	/* its file goes, too; not while it waits */
 
-/* As a file NAME in the directory: a second name of what is on the disk, or written;
-   also of one that waits still, in a process that was forked.  Who made the directory
-   syncs it.  0 or an errno. */
+/* Makes a file NAME in the directory: a second name of a segment that is on the disk, or a
+   file that is written; also of a segment that still waits, in a forked process.  The maker
+   of the directory syncs it.  0 or an errno. */
 int segment_put(const struct segment *, int dir, const char *name);
 
 /* Zeros those blocks of the trace file 'fd' that are in the segment at 'path'; 0, an

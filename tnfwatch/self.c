@@ -77,7 +77,7 @@ self_begin(const struct config *c)
 	tnfctl_handle_t *h = NULL;
 	tnfctl_errcode_t err;
 
-	/* Of an earlier process of this number. */
+	/* A file of an earlier process with this number. */
 	unlink(path);
 	if ((err = tnfctl_internal_open(&h)) == TNFCTL_ERR_NONE &&
 	    (err = tnfctl_buffer_alloc(h, path, SELF_SIZE)) == TNFCTL_ERR_NONE)

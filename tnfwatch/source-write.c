@@ -42,7 +42,7 @@ is_wanted(const struct source *s, const struct blocks *b, uint32_t i)
 	return blocks_look(b, i, &m) && !history_has(s->history, i, m.generation);
 }
 
-/* What is left out is a hole, which reads as blocks that were never used. */
+/* Blocks that are left out are holes, which read as blocks that were never used. */
 static int
 write_blocks(const struct source *s, const struct blocks *b, int fd)
 {
@@ -67,7 +67,7 @@ write_copy(struct source *s, const struct blocks *b, int fd)
 {
 	int e = 0;
 
-	/* One that lives is asked again; of one that has ended we remember. */
+	/* A process that lives is asked again; one that has ended was asked before. */
 	if (s->ended == 0)
 		source_note_context(s);
 	if (ftruncate(fd, (off_t)(b->size + s->context_size)) != 0)
@@ -80,7 +80,7 @@ write_copy(struct source *s, const struct blocks *b, int fd)
 	    pwrite_all(fd, s->context, s->context_size, b->size);
 }
 
-/* Or zeros, so far. */
+/* Is it a trace file, or still without a header? */
 static bool
 is_trace(const unsigned char *base)
 {
@@ -106,7 +106,7 @@ source_write(struct source *s, int fd)
 	size_t size;
 	int e;
 
-	/* What is watched no more is mapped no more. */
+	/* A kernel's buffer that is watched no more is not mapped. */
 	if (s->kind == SOURCE_KERNEL)
 		return s->base != NULL ? kernel_write(s, fd) : ENODATA;
 	if (s->fd < 0)
@@ -125,10 +125,11 @@ source_write(struct source *s, int fd)
 	else if (blocks_open(&b, base, size))
 		e = write_copy(s, &b, fd);
 	else if (s->kind == SOURCE_PROCESS)
-		/* It names its file itself: that is no trace of this machine. */
+		/* The process names its file itself, and that file is no trace of this
+		   machine. */
 		e = EBADMSG;
 	else
-		/* Of another writer or machine: as it is. */
+		/* A trace of another writer or machine is copied as it is. */
 		e = pwrite_all(fd, base, size, 0);
 	tnf_image_close(base, size);
 	return e;

@@ -36,8 +36,8 @@
 static volatile uintptr_t sigbus_at;
 static uintptr_t page;
 
-/* A page of zeros takes the place of the one that is not there.  What the file says
-   later is not seen there any more: its reader gives it up. */
+/* A page of zeros takes the place of the one that is not there.  Later contents of the file
+   are not seen there any more: the reader gives the file up. */
 static void
 sigbus_handle(int sig, siginfo_t *si, void *context)
 {
@@ -193,8 +193,8 @@ source_break(struct source *s, const char *why)
 	source_unmap(s);
 }
 
-/* What we may read is not for everybody: a process that says itself which file it writes
-   could have named one that it cannot read. */
+/* tnfwatch may read more than others: a process that says itself which file it writes could
+   name one that it cannot read. */
 static int
 source_open(const struct source *s, struct stat *ret)
 {
@@ -226,7 +226,7 @@ source_too_large(struct source *s, uint64_t size)
 	source_break(s, why);
 }
 
-/* Its file, once it is there and has a size. */
+/* Maps the file of the source, once the file is there and has a size. */
 static void
 source_map(struct source *s, int64_t now)
 {
@@ -325,13 +325,14 @@ source_begin(struct source *s)
 		source_too_large(s, b.size);
 		return;
 	}
-	/* What was lost before we came is no news, unless it cannot be true. */
+	/* Events lost before tnfwatch watched are no news, unless their number cannot be
+	   true. */
 	if (blocks_open(&b, s->base, s->size) && b.start < s->fires_from)
 		s->lost = source_lost(s);
 	source_open_trigger(s);
 }
 
-/* Of the kernel some are counted outside of the buffer. */
+/* Some of the kernel's losses are counted outside of the buffer. */
 static uint64_t
 source_lost(const struct source *s)
 {
@@ -348,14 +349,15 @@ source_tell_lost(struct source *s, uint64_t blocks)
 {
 	uint64_t lost = source_lost(s), n = lost > s->lost ? lost - s->lost : 0;
 
-	/* One in each nanosecond since the machine was started. */
+	/* More than one lost event in each nanosecond since the machine was started cannot
+	   be true. */
 	if (s->kp == NULL && lost > (uint64_t)now_mono()) {
 		source_break(s, "it says that it has lost more events than there can have been");
 		return;
 	}
 	s->lost = lost;
 	s->missed += blocks;
-	/* What we have not seen is lost for a trigger, too. */
+	/* Events that tnfwatch has not seen are lost for a trigger, too. */
 	if (n + blocks > 0 && s->trigger != NULL)
 		trigger_lost(s->trigger, n + blocks);
 }
@@ -391,7 +393,7 @@ source_read(struct source *s, int64_t until)
 		s->events++;
 		if (channel)
 			channel_event(s->channel, &b, &ev);
-		/* What was there before we came is history: it fires nothing. */
+		/* Events from before tnfwatch watched are history: they fire nothing. */
 		if (s->trigger != NULL && ev.time >= s->fires_from)
 			trigger_event(s->trigger, &ev);
 	}
@@ -399,7 +401,7 @@ source_read(struct source *s, int64_t until)
 		source_break(s, tnf_error_message(-e));
 		return false;
 	}
-	/* Not those that were overwritten while they waited: they are gone. */
+	/* Waiting events that were overwritten do not count: they are gone. */
 	if (tnf_stream_waiting(s->stream) > WAITING_MAX) {
 		source_break(s, "it says that its events are of times to come");
 		return false;
@@ -429,8 +431,8 @@ source_poll(struct source *s, int64_t until)
 	s->busy += now_mono() - begun;
 }
 
-/* Of a process: when the block began that is the oldest of those handed out in
-   order.  What a thread holds over laps is older, and has gaps behind it. */
+/* For a process: the time at which the oldest block began of those that were handed out in
+   order.  A block that a thread holds over laps is older, and has gaps behind it. */
 static bool
 reach_process(const struct blocks *b, int64_t *since)
 {

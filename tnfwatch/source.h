@@ -76,7 +76,7 @@ struct source {
 
 struct source *source_process(const char *name, pid_t, const char *comm, const char *path,
     bool ours);
-/* Of a process that has ended: whoever has its number now has nothing to do with it. */
+/* A source for a process that has ended: another process may have its number now. */
 struct source *source_process_ended(const char *name, pid_t, const char *path, bool ours);
 struct source *source_file(const char *name, const char *path);
 /* The buffer that is there.  NULL: 'why' says. */
@@ -93,8 +93,7 @@ void source_poll(struct source *, int64_t until);
    nothing.  Cheap: only the beginnings of blocks are looked at. */
 bool source_reach(const struct source *, int64_t *since);
 
-/* Nothing of it has been overwritten before it was kept: ring and history have all that
-   there ever was. */
+/* Do ring and history together have all that was ever written? */
 bool source_is_whole(const struct source *);
 
 /* Notes what the machine tells about it, for when it has ended. */

@@ -37,8 +37,9 @@ start_is_asked(const struct config *c)
 	return false;
 }
 
-/* The first section that means a program counts.  With a size of 0 it gets nothing from
-   it, and none of those behind.  One by unit or number is behind all that are asked for. */
+/* The first section that means a program counts.  If that section has no from_start, its
+   size is 0 here: the program gets nothing from it, and nothing from sections behind it.
+   Sections by unit or number are behind all that have from_start. */
 static void
 put_process(FILE *f, const struct config_process *p)
 {
@@ -77,7 +78,7 @@ start_tell(const struct config *c)
 	int fd, e = 0, copy = -1;
 
 	unlink(temp);
-	/* It has its lock before it has its name. */
+	/* The file has its lock before it has its name. */
 	fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 ||
 	    (copy = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0)

@@ -34,7 +34,7 @@
 #define NAMES_MAX	1000	/* for trace files of one process number */
 #define ROOM	(4 << 20)	/* of the socket: a build makes thousands a second */
 
-/* What the kernel's connector tells of processes. */
+/* Events of processes, as the kernel's connector tells them. */
 enum connector_what {
 	CONNECTOR_EXEC,		/* pid has become another program */
 	CONNECTOR_EXIT,		/* its first thread has ended; status as of wait(2) */
@@ -129,7 +129,7 @@ connector_read(int fd, connector_fn *fn, void *arg)
 		}
 		if (n <= 0)
 			return;
-		/* Another process may send us what it likes. */
+		/* Messages of other processes are passed over: only the kernel has port 0. */
 		if (from.nl_pid == 0)
 			connector_take(buf, (size_t)n, fn, arg);
 	}
@@ -146,7 +146,8 @@ struct taking {
 	bool	 ready;		/* has been told */
 };
 
-/* What tells one use of a process number from the next, and its programs. */
+/* Facts by which one use of a process number differs from the next, and a program from the
+   one before it. */
 struct taken {
 	uint64_t started;
 	dev_t	 dev;
@@ -156,7 +157,7 @@ struct taken {
 static void
 taker_tell(int fd, const struct taker_report *r)
 {
-	/* It may be gone. */
+	/* The daemon may be gone. */
 	while (send(fd, r, sizeof *r, MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
 }
@@ -270,7 +271,7 @@ report_failure(struct taker_report *r, tnfctl_errcode_t err)
 	    tnfctl_strerror(err));
 }
 
-/* Somebody else may control it for a moment: prex, or a tnfwatch that ends. */
+/* Another controller may have the process for a moment: prex, or a tnfwatch that ends. */
 static tnfctl_errcode_t
 take_hold(pid_t pid, tnfctl_handle_t **ret)
 {
@@ -283,7 +284,8 @@ take_hold(pid_t pid, tnfctl_handle_t **ret)
 	return err;
 }
 
-/* It may not have the right to it, or a filter: then it is given one. */
+/* A program that may not make its ring, or that has a seccomp filter, is given a ring
+   instead. */
 static void
 wait_for_start(const struct config *c, const struct config_process *p, pid_t pid)
 {
@@ -292,7 +294,8 @@ wait_for_start(const struct config *c, const struct config_process *p, pid_t pid
 		starting_wait(pid, c->rings);
 }
 
-/* It has ended, be it that nobody has waited for it, and has left a ring, which is found. */
+/* Has the process ended (also if nobody has waited for it) and left a ring?  That ring is
+   found. */
 static bool
 has_left_ring(const struct config *c, const struct config_process *p, pid_t pid)
 {
@@ -429,7 +432,7 @@ taker_reap(struct taking *t)
 
 	while (t->children > 0 && waitpid(-1, NULL, WNOHANG) > 0)
 		t->children--;
-	/* One that could not be forked waits again, for the next time. */
+	/* A process for which no child could be forked waits again, for the next time. */
 	while (t->n_waiting > 0 && t->n_waiting < before && t->children < CHILDREN_MAX) {
 		before = t->n_waiting;
 		pid_t pid = t->waiting[0];

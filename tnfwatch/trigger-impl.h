@@ -18,7 +18,7 @@
 #define WHEN_ARGS_MAX	(2 + PAIR_KEYS_MAX)
 #define NEVER		INT64_MAX
 
-/* What a source may make us remember.  The oldest gives way. */
+/* Limits of what is remembered for one source.  The oldest gives way. */
 #define OPEN_MAX_KERNEL	65536u
 #define OPEN_MAX	16384u
 #define THREADS_MAX	65536u
@@ -52,7 +52,7 @@ struct trigger {
 	struct trigger	*next;
 };
 
-/* What is fed to an instance at an event. */
+/* An event, as an instance is fed with it. */
 struct hit {
 	const struct tnf_event *ev;
 	enum pair_role	 role;		/* of the source's own pairs */
@@ -98,7 +98,7 @@ struct watch {
 	bool		 counts;	/* since is set */
 };
 
-/* What is to be done at an event of a probe. */
+/* The watches and tables that are fed with events of one probe. */
 struct probe_use {
 	bool		 known;
 	bool		 pairs, states;	/* to be fed */
@@ -189,7 +189,7 @@ time_add(int64_t a, int64_t b)
 
 	return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
 }
-/* What began at 'since' has then lasted for as long as the trigger says. */
+/* A span that began at 'since' has then lasted for as long as the trigger says. */
 static inline int64_t
 due_when(const struct when *when, int64_t since)
 {

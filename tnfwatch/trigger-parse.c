@@ -18,7 +18,7 @@
 #include "common/xalloc.h"
 #include "tnfwatch/trigger-impl.h"
 
-/* Where the reader of words is. */
+/* The place of the reader of words in the text. */
 struct words {
 	struct expr_lex	 lex;
 	enum expr_token	 before;	/* the word before the current one */
@@ -195,7 +195,7 @@ parse_limit(struct words *w, struct when *when)
 	return true;
 }
 
-/* > X; what can only grow is not asked whether it is small. */
+/* Reads "> X".  A value that can only grow is not asked whether it is small. */
 static bool
 parse_comparison(struct words *w, struct when *when)
 {
@@ -257,7 +257,7 @@ parse_function(struct words *w, struct when *when)
 	return true;
 }
 
-/* What is "or" at the top would make the function one case of two. */
+/* An "or" at the top would make the function one case of two. */
 static bool
 parse_words(struct words *w, struct when *when)
 {
@@ -296,7 +296,7 @@ unknown_item(const struct tnf_file *f, const struct tnf_value *r, unsigned i,
 	return false;
 }
 
-/* Where no event is, there are no members. */
+/* A function that has no event has no members. */
 static bool
 check_members(const struct when *when, const struct expr *e, struct trigger_error *err)
 {

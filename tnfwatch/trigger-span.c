@@ -74,8 +74,8 @@ due_to_spare(struct due_list *l, struct due *d)
 	l->spare = d;
 }
 
-/* It has fired.  It stays in its chain, which somebody else holds, until the chain is
-   dropped: only then it may be used again. */
+/* A span that has fired stays in its chain, which another owner holds, until the chain is
+   dropped: only then may it be used again. */
 static void
 due_take(struct due_list *l, struct due *d)
 {
@@ -170,7 +170,8 @@ span_concerns(struct watch *w, const struct tnf_probe *p)
 	return span != NULL && probe_matches(when, 0, span);
 }
 
-/* What the source's pairs have found, or those of the watch itself, which fill 'own'. */
+/* The pair that the source has found at this event, or that the watch itself finds, into
+   'own'. */
 static const struct pair_slice *
 span_slice(struct watch *w, const struct hit *hit, struct pair_slice *own, enum pair_role *role)
 {
@@ -206,7 +207,7 @@ open_event(struct watch *w, const struct hit *hit)
 	enum pair_role role;
 	const struct pair_slice *s = span_slice(w, hit, &own, &role);
 
-	/* The source does so with what is chained to its own pairs. */
+	/* The source drops the chains of its own pairs itself. */
 	if (role == PAIR_END && w->pairs != NULL && s->user != NULL)
 		due_drop(s->user);
 	if (role != PAIR_START || !watch_holds(w, hit->ev))

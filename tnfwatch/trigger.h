@@ -41,7 +41,7 @@ struct trigger_firing {
 
 typedef void trigger_fired_fn(void *arg, const struct trigger_firing *);
 
-/* What the engine asks about a source; NULL functions: not known. */
+/* Functions by which the engine asks about a source; NULL: not known. */
 struct trigger_source_ops {
 	/* The name of the thread or process of an event; NULL: unknown. */
 	const char *(*comm)(void *source, const struct tnf_event *);
@@ -60,7 +60,7 @@ int trigger_add(struct trigger_engine *, const char *name, const char *when,
    can be told from it.  NULL: out of memory. */
 struct trigger_source *trigger_source_open(struct trigger_engine *, void *source,
     const char *name, pid_t, bool kernel, const struct trigger_source_ops *);
-/* What is open in it fires no more. */
+/* Spans that are open in the source fire no more. */
 void trigger_source_close(struct trigger_source *);
 
 /* The source records the probe from 'now' on: silence() and too low a rate() are
@@ -69,8 +69,8 @@ void trigger_expect(struct trigger_source *, const char *probe, int64_t now);
 
 /* The next event of the source, in order of time. */
 void trigger_event(struct trigger_source *, const struct tnf_event *);
-/* n events of it have been lost, since the last call.  What was open in the source
-   is forgotten, as its end may be among them. */
+/* n events of the source have been lost since the last call.  Spans that are open in the
+   source are forgotten, as their ends may be among the lost events. */
 void trigger_lost(struct trigger_source *, uint64_t n);
 /* A watched process has ended: 'status' as of wait(2), or -1: not known.  The
    source is still open; NULL: it has none. */

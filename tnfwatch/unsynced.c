@@ -52,7 +52,7 @@ sum_words(uint64_t sum, const unsigned char *bytes, size_t n)
 	return sum;
 }
 
-/* As many bytes as there are room for, or are left of the file; -1: errno. */
+/* Reads until there is no more room, or the file ends; -1: errno. */
 static ssize_t
 read_full(int fd, unsigned char *to, size_t room)
 {
@@ -116,7 +116,7 @@ note_file(int dir, const char *name, void *arg)
 	return e;
 }
 
-/* With what is in the directory, or the boot alone. */
+/* Writes a note with the sums of the files in the directory, or with the boot alone. */
 static int
 note_write(int dir, const char *note, bool files)
 {
@@ -145,7 +145,7 @@ unsynced_note(int dir)
 	return note_write(dir, NOTE, false);
 }
 
-/* What is no file has nothing that the disk could lack. */
+/* Only regular files have contents that the disk could lack. */
 static int
 sync_file(int dir, const char *name, void *arg)
 {
@@ -167,7 +167,7 @@ sync_file(int dir, const char *name, void *arg)
 int
 unsynced_sync(int dir, int all)
 {
-	/* A writer that was killed may have left its own. */
+	/* A killed writer may have left a new note. */
 	unlinkat(dir, NOTE_NEW, 0);
 	/* If the disk has no room for the sums, the files go there without them. */
 	if (note_write(dir, NOTE_NEW, true) != 0 || renameat(dir, NOTE_NEW, dir, NOTE) != 0)
@@ -204,7 +204,7 @@ has_all(int dir, FILE *note)
 	return false;
 }
 
-/* Of this boot: what was written is there, be it on the disk or not. */
+/* In the boot of the note, all that was written is there, on the disk or not. */
 static bool
 is_whole(int dir)
 {
@@ -229,7 +229,7 @@ clean_one(const struct config *c, const char *id, int all)
 {
 	int dir = openat(all, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC), e = 0;
 
-	/* One whose writer lives is synced by that one. */
+	/* A writer that lives syncs its incident itself, and holds the lock. */
 	if (dir >= 0 && faccessat(dir, NOTE, F_OK, 0) == 0 && flock(dir, LOCK_EX | LOCK_NB) == 0) {
 		if (!is_whole(dir)) {
 			say("%s: lost: the machine went down before it was on the disk", id);

@@ -70,8 +70,8 @@ make_directory(const char *path)
 	return e;
 }
 
-/* What one has found is gone when it is removed: the order of a directory is not
-   relied on. */
+/* Each name that was found is removed at once, so the order in the directory does not
+   matter. */
 static int
 remove_inside(int dir, const char *name)
 {

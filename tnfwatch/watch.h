@@ -8,7 +8,7 @@
 
 #include "tnfwatch/config.h"
 
-/* What is given before and with a command. */
+/* Options before and behind a command. */
 struct watch_options {
 	const char *config;	/* the file */
 };

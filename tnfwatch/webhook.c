@@ -126,8 +126,8 @@ each_alert(struct json_object *list, const char *name, webhook_fn *fn, void *arg
 	return firing;
 }
 
-/* What is in a request's body: calls fn for each alert that is firing; 'name' (NULL: the
-   alert's own) is the trigger.  Returns how many there were, or -1: the text is no such JSON. */
+/* Calls fn for each alert in a request's body that is firing; 'name' (NULL: the alert's own)
+   is the trigger.  Returns how many there were, or -1: the text is no such JSON. */
 static int
 webhook_alerts(const char *text, size_t size, const char *name, webhook_fn *fn, void *arg,
     unsigned *fired, unsigned *unknown)
@@ -232,7 +232,7 @@ says_too_much(struct MHD_Connection *c)
 	return length != NULL && strtoull(length, NULL, 10) > BODY_MAX;
 }
 
-/* Nobody waits for a body that is too large to come. */
+/* A request that announces too large a body is answered before the body comes. */
 static enum MHD_Result
 request_begins(const struct webhook *w, struct MHD_Connection *c, const char *method, void **state)
 {
@@ -329,7 +329,7 @@ on_client(void *arg, struct MHD_Connection *c, void **state,
 		}
 }
 
-/* Who sends a byte now and then is not silent, and would keep his place for ever. */
+/* A client that sends a byte now and then is not silent, and would keep its place for ever. */
 static void
 clients_let_down(struct webhook *w)
 {
@@ -417,7 +417,7 @@ webhook_run(struct webhook *w)
 	MHD_UNSIGNED_LONG_LONG wait;
 
 	clients_let_down(w);
-	/* Of each connection it reads once. */
+	/* MHD_run() reads once from each connection. */
 	do
 		MHD_run(w->http);
 	while (MHD_get_timeout(w->http, &wait) == MHD_YES && wait == 0 &&

@@ -149,7 +149,7 @@ window_note_done(const struct config *c, const char *id)
 	path_unlink("%s/" NOTE "%s", c->run, id);
 }
 
-/* Its writer may have outlived the tnfwatch that started it. */
+/* Is the incident made, or being made by a writer that has outlived its tnfwatch? */
 static bool
 is_made(const struct config *c, const char *id)
 {
@@ -183,7 +183,8 @@ window_notes_left(const struct config *c,
 		rest = text = read_text(path, 4096);
 		for (int l = 0; l < LINES; l++)
 			line[l] = rest != NULL ? strsep(&rest, "\n") : NULL;
-		/* It goes first: what is begun again has a note of the same name. */
+		/* The note goes first: a window that is begun again has a note of the same
+		   name. */
 		unlink(path);
 		if (line[LINES - 1] != NULL && strcmp(line[0], boot_id()) == 0 && !is_made(c, id))
 			fn(arg, line[1], strtoll(line[2], NULL, 10), line[3]);

@@ -47,9 +47,9 @@ void window_clear(struct window *);
  * A killed tnfwatch leaves a note of each incident that was not whole.  The next tnfwatch opens
  * a window for what the notes say: the rings still hold what led to it.
  */
-/* The window has been opened, and is the incident of its id. */
+/* Leaves the note of a window that has just been opened. */
 void window_note(const struct config *, const struct window *);
-/* That incident is whole, or lost for a reason that has been said. */
+/* The incident is whole, or lost for a reason that has been said. */
 void window_note_done(const struct config *, const char *id);
 
 /* Calls fn() for each note of this boot whose incident nobody has made or makes, and
