@@ -32,6 +32,7 @@ static const char *const texts[] = {
 	[TNFCTL_ERR_USR3] = "User error 3",
 	[TNFCTL_ERR_USR4] = "User error 4",
 	[TNFCTL_ERR_USR5] = "User error 5",
+	[TNFCTL_ERR_NOTLOADABLE] = "No libtnfprobe linked in target",
 };
 
 static __thread char detail[640];

@@ -45,7 +45,7 @@ tnfctl_library_path(const char *dir, char *ret, size_t size)
 static tnfctl_errcode_t
 not_loaded(tnfctl_handle_t *h, const char *why)
 {
-	return tnfctl_error_set(TNFCTL_ERR_NOLIBTNFPROBE, "process %d: "
+	return tnfctl_error_set(TNFCTL_ERR_NOTLOADABLE, "process %d: "
 	    TNFCTL_LIBTNFPROBE " is not loaded and cannot be now: %s: start "
 	    "the program under control, or with LD_PRELOAD="
 	    TNFCTL_LIBTNFPROBE, (int)h->pid, why);

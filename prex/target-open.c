@@ -2,7 +2,6 @@
  * target-open.c - get hold of the target, and what a session needs of it.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "prex/shell.h"
 
@@ -17,16 +16,14 @@ target_open_opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
 }
 
 /* A process that has no probes of ours, or cannot get our library, has others that the
-   kernel hits: its functions at least.  It is left alone then. */
+   kernel hits: its functions at least.  It is left alone then.  Where it has probes of ours
+   and cannot get our library, functions are not what somebody asks for. */
 static bool
-target_open_watch(struct shell *sh, pid_t pid)
+target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why)
 {
-	/* It has probes of TNF, and cannot get our library (inject.c says so). */
-	bool cannot = strstr(tnfctl_error_detail(), "cannot be now") != NULL;
-
 	if (tnfctl_pid_watch(pid, &sh->target) != TNFCTL_ERR_NONE)
 		return false;
-	if (cannot && !target_has_probes(sh)) {
+	if (why == TNFCTL_ERR_NOTLOADABLE && !target_has_probes(sh)) {
 		tnfctl_close(sh->target, TNFCTL_TARG_DEFAULT);
 		sh->target = NULL;
 		return false;
@@ -38,15 +35,22 @@ target_open_watch(struct shell *sh, pid_t pid)
 	return true;
 }
 
+/* Without libtnfprobe. */
+static bool
+is_without(tnfctl_errcode_t err)
+{
+	return err == TNFCTL_ERR_NOLIBTNFPROBE || err == TNFCTL_ERR_NOTLOADABLE;
+}
+
 static bool
 target_open_attach(struct shell *sh, pid_t pid, bool children)
 {
 	tnfctl_errcode_t err = tnfctl_pid_open(pid, &sh->target);
 
-	if (children && err == TNFCTL_ERR_NOLIBTNFPROBE && family_open_first(sh, pid))
+	if (children && is_without(err) && family_open_first(sh, pid))
 		err = TNFCTL_ERR_NONE;
-	if (err == TNFCTL_ERR_NOLIBTNFPROBE || err == TNFCTL_ERR_NOTDYNAMIC) {
-		if (target_open_watch(sh, pid))
+	if (is_without(err) || err == TNFCTL_ERR_NOTDYNAMIC) {
+		if (target_open_watch(sh, pid, err))
 			return true;
 		/* Why not, is to be told after all. */
 		err = tnfctl_pid_open(pid, &sh->target);
@@ -55,7 +59,7 @@ target_open_attach(struct shell *sh, pid_t pid, bool children)
 		shell_tell_detail(sh);
 		tnfctl_import_add(sh->target, "usdt", NULL);
 	}
-	if (err != TNFCTL_ERR_NOLIBTNFPROBE)
+	if (!is_without(err))
 		return target_open_opened(sh, err, "attaching to target process");
 	shell_error(sh, ERROR_TARGET, "missing symbols, is libtnfprobe.so loaded in target?");
 	shell_tell_detail(sh);

@@ -45,7 +45,7 @@ typedef enum {
 	TNFCTL_ERR_SIZETOOBIG = 6,
 	TNFCTL_ERR_BADARG = 7,		/* wrong mode, own pid, unknown function */
 	TNFCTL_ERR_NOTDYNAMIC = 8,	/* static program */
-	TNFCTL_ERR_NOLIBTNFPROBE = 9,	/* library neither there nor loadable */
+	TNFCTL_ERR_NOLIBTNFPROBE = 9,	/* library not there, or no probes */
 	TNFCTL_ERR_BUFBROKEN = 10,	/* the target could not open its file */
 	TNFCTL_ERR_BUFEXISTS = 11,
 	TNFCTL_ERR_NOBUF = 12,
@@ -58,7 +58,8 @@ typedef enum {
 	TNFCTL_ERR_USR2 = 19,
 	TNFCTL_ERR_USR3 = 20,
 	TNFCTL_ERR_USR4 = 21,
-	TNFCTL_ERR_USR5 = 22
+	TNFCTL_ERR_USR5 = 22,
+	TNFCTL_ERR_NOTLOADABLE = 23	/* Linux.  Probes, but the library cannot be loaded */
 } tnfctl_errcode_t;
 
 /* Why tnfctl_continue() returned. */
@@ -141,7 +142,7 @@ typedef tnfctl_errcode_t (*tnfctl_probe_op_t)(tnfctl_handle_t *,
 
 /*
  * Open.  *ret is closed with tnfctl_close().  Errors: ACCES, ALLOCFAIL, BUSY,
- * NOTDYNAMIC, NOLIBTNFPROBE, FILENOTFOUND, NOPROCESS, BADARG (own pid).
+ * NOTDYNAMIC, NOLIBTNFPROBE, NOTLOADABLE (pid), FILENOTFOUND, NOPROCESS, BADARG (own pid).
  *
  * exec: runs 'pgm' (searched in PATH without a slash) in a process group of
  * its own and stops it before any user code.  With envp NULL the environment

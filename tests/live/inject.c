@@ -36,7 +36,7 @@ test_inside(void)
 		err = tnfctl_buffer_alloc(h, trace_name(), 1 << 20);
 		OK(tnfctl_close(h, TNFCTL_TARG_DEFAULT));
 	}
-	CHECK(err == TNFCTL_ERR_NOLIBTNFPROBE);
+	CHECK(err == TNFCTL_ERR_NOTLOADABLE);
 	victim_leave(&v);
 	CHECK_STR(victim_says(&v), "unharmed");
 	CHECK(victim_end(&v) == 0);
