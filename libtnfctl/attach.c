@@ -148,9 +148,9 @@ tnfctl_process_check_file(pid_t pid)
 		    sizeof(void *) * CHAR_BIT);
 	case ELFFILE_STATIC:
 		return tnfctl_error_set(TNFCTL_ERR_NOTDYNAMIC, "process %d: the program is "
-		    "linked statically, and no libtnfprobe.a with symbols is in "
-		    "it: link it without -static, or with libtnfprobe.a",
-		    (int)pid);
+		    "linked statically, and no libtnfprobe.a with symbols is in it: link it "
+		    "with that, or trace its functions while it runs (prex -p, "
+		    "enable function=NAME)", (int)pid);
 	default:
 		return tnfctl_error_set(TNFCTL_ERR_NOTDYNAMIC,
 		    "process %d: the program is not an ELF file", (int)pid);
