@@ -170,16 +170,8 @@ tnfctl_control_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p,
 		if (err != TNFCTL_ERR_NONE)
 			return err;
 	}
-	*ret = (tnfctl_probe_state_t){
-		.id = p->id,
-		.attr_string = p->attrs,
-		.enabled = p->enabled ? B_TRUE : B_FALSE,
-		.traced = p->traced ? B_TRUE : B_FALSE,
-		.new_probe = p->new_probe ? B_TRUE : B_FALSE,
-		.obj_name = p->object->name,
-		.func_names = chain.n ? p->func_names : NULL,
-		.func_addrs = chain.n ? p->func_addrs : NULL,
-		.client_registered_data = p->client,
-	};
+	ret->obj_name = p->object->name;
+	ret->func_names = chain.n ? p->func_names : NULL;
+	ret->func_addrs = chain.n ? p->func_addrs : NULL;
 	return TNFCTL_ERR_NONE;
 }

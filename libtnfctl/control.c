@@ -405,11 +405,8 @@ put_word(tnfctl_handle_t *h, uintptr_t address, uint32_t word)
 }
 
 tnfctl_errcode_t
-tnfctl_control_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
-    enum probe_change change)
+tnfctl_control_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
-	bool on = change == PROBE_ENABLE || change == PROBE_TRACE;
-	bool which = change == PROBE_ENABLE || change == PROBE_DISABLE;
 	tnfctl_errcode_t err;
 
 	if ((err = tnfctl_control_usable(h, p)) != TNFCTL_ERR_NONE)
@@ -417,10 +414,10 @@ tnfctl_control_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
 	if (!p->prepared)
 		return tnfctl_error_set(TNFCTL_ERR_INTERNAL,
 		    "probe %lu: its control block is read-only", p->id);
-	err = put_word(h, which ? AT(p, test) : AT(p, traced), on);
+	err = put_word(h, enabling ? AT(p, test) : AT(p, traced), on);
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	if (which)
+	if (enabling)
 		p->enabled = on;
 	else
 		p->traced = on;

@@ -17,8 +17,8 @@ tnfctl_errcode_t tnfctl_control_refresh(tnfctl_handle_t *);
 tnfctl_errcode_t tnfctl_control_attrs(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
 tnfctl_errcode_t tnfctl_control_probe_state(tnfctl_handle_t *, tnfctl_probe_t *,
     tnfctl_probe_state_t *);
-tnfctl_errcode_t tnfctl_control_probe_set(tnfctl_handle_t *, tnfctl_probe_t *,
-    enum probe_change);
+tnfctl_errcode_t tnfctl_control_probe_set(tnfctl_handle_t *, tnfctl_probe_t *, bool enabling,
+    bool on);
 tnfctl_errcode_t tnfctl_control_connect(tnfctl_handle_t *, tnfctl_probe_t *,
     const char *lib, const char *func);
 tnfctl_errcode_t tnfctl_control_disconnect(tnfctl_handle_t *, tnfctl_probe_t *);

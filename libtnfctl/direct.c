@@ -157,22 +157,6 @@ tnfctl_direct_no_probes(pid_t pid)
 	    "<tnf/probe.h>", (int)pid);
 }
 
-/* A process has its own probes, and those that the kernel hits for us. */
-
-static tnfctl_errcode_t
-direct_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
-{
-	return p->import != NULL ? tnfctl_import_state(h, p, ret) :
-	    tnfctl_control_probe_state(h, p, ret);
-}
-
-static tnfctl_errcode_t
-direct_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
-{
-	return p->import != NULL ? tnfctl_import_set(h, p, change) :
-	    tnfctl_control_probe_set(h, p, change);
-}
-
 static const struct target_ops direct_ops = {
 	.close = direct_close,
 	.import_add = tnfctl_imports_add,
@@ -180,13 +164,10 @@ static const struct target_ops direct_ops = {
 	.attrs = tnfctl_control_attrs,
 	.buffer_alloc = tnfctl_buffer_create,
 	.mark = tnfctl_mark_file,
-	.probe_state = direct_probe_state,
-	.probe_set = direct_probe_set,
+	.probe_state = tnfctl_control_probe_state,
+	.probe_set = tnfctl_control_probe_set,
 	.probe_connect = tnfctl_control_connect,
 	.probe_disconnect = tnfctl_control_disconnect,
-	.probe_describe = tnfctl_import_describe,
-	.probe_args = tnfctl_import_args,
-	.probe_where = tnfctl_import_where,
 	.cont = tnfctl_direct_continue,
 	.fate = direct_fate,
 	.ended = direct_ended,

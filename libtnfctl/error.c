@@ -66,8 +66,8 @@ tnfctl_error_set(tnfctl_errcode_t code, const char *fmt, ...)
 	return code;
 }
 
-static tnfctl_errcode_t
-error_code_of(int error)
+tnfctl_errcode_t
+tnfctl_error_code(int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -97,5 +97,5 @@ tnfctl_error_set_errno(int error, const char *fmt, ...)
 	va_end(ap);
 	n = strlen(detail);
 	snprintf(detail + n, sizeof(detail) - n, ": %s", strerror(error));
-	return error_code_of(error);
+	return tnfctl_error_code(error);
 }

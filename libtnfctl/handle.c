@@ -85,10 +85,11 @@ tnfctl_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	return err;
 }
 
-static tnfctl_errcode_t
-wrong_kind(void)
+tnfctl_errcode_t
+tnfctl_wrong_kind(const char *why)
 {
-	return tnfctl_error_set(TNFCTL_ERR_BADARG, "this kind of handle cannot do that");
+	return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s", why != NULL ? why :
+	    "this kind of handle cannot do that");
 }
 
 TNFCTL_API tnfctl_errcode_t
@@ -107,7 +108,7 @@ tnfctl_continue_any(tnfctl_handle_t *const *h, size_t n, size_t *ret_which,
 	*ret_which = 0;
 	for (size_t i = 0; i < n; i++)
 		if (h[i]->ops->cont == NULL)
-			return wrong_kind();
+			return tnfctl_wrong_kind(NULL);
 	if (n == 0)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "no target to let run");
 	return h[0]->ops->cont(h, n, ret_which, ret, ret_child);
@@ -116,7 +117,7 @@ tnfctl_continue_any(tnfctl_handle_t *const *h, size_t n, size_t *ret_which,
 TNFCTL_API tnfctl_errcode_t
 tnfctl_fate_get(tnfctl_handle_t *h, int *ret)
 {
-	return h->ops->fate == NULL ? wrong_kind() : h->ops->fate(h, ret);
+	return h->ops->fate == NULL ? tnfctl_wrong_kind(NULL) : h->ops->fate(h, ret);
 }
 
 TNFCTL_API tnfctl_errcode_t
@@ -124,7 +125,7 @@ tnfctl_ended_get(tnfctl_handle_t *h, tnfctl_ended_t *ret, size_t room,
     size_t *ret_n)
 {
 	if (h->ops->ended == NULL)
-		return wrong_kind();
+		return tnfctl_wrong_kind(NULL);
 	*ret_n = h->ops->ended(h, ret, room);
 	return TNFCTL_ERR_NONE;
 }
@@ -148,73 +149,6 @@ tnfctl_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 }
 
 TNFCTL_API tnfctl_errcode_t
-tnfctl_buffer_dealloc(tnfctl_handle_t *h)
-{
-	return h->ops->buffer_dealloc == NULL ? wrong_kind() : h->ops->buffer_dealloc(h);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_trace_state_set(tnfctl_handle_t *h, boolean_t on)
-{
-	return h->ops->trace_set == NULL ? wrong_kind() : h->ops->trace_set(h, on != B_FALSE);
-}
-
-static tnfctl_errcode_t
-no_filter(void)
-{
-	return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has a filter");
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_state_set(tnfctl_handle_t *h, boolean_t on)
-{
-	return h->ops->filter_set == NULL ? wrong_kind() : h->ops->filter_set(h, on != B_FALSE);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_list_get(tnfctl_handle_t *h, pid_t **ret, int *ret_n)
-{
-	return h->ops->filter_list == NULL ? wrong_kind() : h->ops->filter_list(h, ret, ret_n);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_list_add(tnfctl_handle_t *h, pid_t pid)
-{
-	return h->ops->filter_add == NULL ? wrong_kind() : h->ops->filter_add(h, pid);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_list_delete(tnfctl_handle_t *h, pid_t pid)
-{
-	return h->ops->filter_delete == NULL ? wrong_kind() : h->ops->filter_delete(h, pid);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
-{
-	return h->ops->filter_follow == NULL ? no_filter() : h->ops->filter_follow(h, pid);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_rule_add(tnfctl_handle_t *h, const char *rule)
-{
-	return h->ops->rule_add == NULL ? no_filter() : h->ops->rule_add(h, rule);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_rule_delete(tnfctl_handle_t *h, const char *rule)
-{
-	return h->ops->rule_delete == NULL ? no_filter() : h->ops->rule_delete(h, rule);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule),
-    void *arg)
-{
-	return h->ops->rule_apply == NULL ? no_filter() : h->ops->rule_apply(h, fn, arg);
-}
-
-TNFCTL_API tnfctl_errcode_t
 tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
 {
 	if (strlen(text) > TNF_STRING_MAX || strlen(by) > TNF_STRING_MAX)
@@ -229,67 +163,9 @@ tnfctl_mark(tnfctl_handle_t *h, const char *text, const char *by)
 }
 
 TNFCTL_API tnfctl_errcode_t
-tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
-{
-	if (h->ops->lost == NULL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel counts what "
-		    "it loses; a process's trace file says it itself");
-	return h->ops->lost(h, ret);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
-{
-	if (h->ops->coverage == NULL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel's buffer has CPUs");
-	return h->ops->coverage(h, ret, ret_n);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
-{
-	if (h->ops->setting_set == NULL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has settings");
-	return h->ops->setting_set(h, name, value);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
-{
-	if (h->ops->setting_get == NULL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has settings");
-	return h->ops->setting_get(h, name, ret);
-}
-
-TNFCTL_API tnfctl_errcode_t
 tnfctl_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
 {
-	return h->ops->import_add == NULL ? wrong_kind() : h->ops->import_add(h, kind, source);
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
-{
-	if (h->ops->probe_args != NULL)
-		return h->ops->probe_args(h, p, args);
-	return tnfctl_error_set(TNFCTL_ERR_BADARG,
-	    "args: only USDT probes and functions have them");
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
-{
-	if (h->ops->probe_where != NULL)
-		return h->ops->probe_where(h, p, conditions);
-	return conditions == NULL ? TNFCTL_ERR_NONE : tnfctl_error_set(TNFCTL_ERR_BADARG,
-	    "where: only imported probes have conditions");
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
-{
-	return h->ops->probe_describe == NULL ? TNFCTL_ERR_NONE :
-	    h->ops->probe_describe(h, p);
+	return h->ops->import_add == NULL ? tnfctl_wrong_kind(NULL) : h->ops->import_add(h, kind, source);
 }
 
 tnfctl_probe_t *
@@ -386,31 +262,50 @@ TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_state_get(tnfctl_handle_t *h, tnfctl_probe_t *p,
     tnfctl_probe_state_t *ret)
 {
-	return h->ops->probe_state(h, p, ret);
+	tnfctl_probe_state_t s = { .id = p->id };
+	tnfctl_errcode_t err = p->import != NULL ? tnfctl_import_state(h, p, &s) :
+	    h->ops->probe_state(h, p, &s);
+
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	s.attr_string = p->attrs;
+	s.enabled = p->enabled ? B_TRUE : B_FALSE;
+	s.traced = p->traced ? B_TRUE : B_FALSE;
+	s.new_probe = p->new_probe ? B_TRUE : B_FALSE;
+	s.client_registered_data = p->client;
+	*ret = s;
+	return TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
+{
+	return p->import != NULL ? tnfctl_import_set(h, p, enabling, on) :
+	    h->ops->probe_set(h, p, enabling, on);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_enable(tnfctl_handle_t *h, tnfctl_probe_t *p, void *ignored)
 {
-	return h->ops->probe_set(h, p, PROBE_ENABLE);
+	return probe_set(h, p, true, true);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_disable(tnfctl_handle_t *h, tnfctl_probe_t *p, void *ignored)
 {
-	return h->ops->probe_set(h, p, PROBE_DISABLE);
+	return probe_set(h, p, true, false);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_trace(tnfctl_handle_t *h, tnfctl_probe_t *p, void *ignored)
 {
-	return h->ops->probe_set(h, p, PROBE_TRACE);
+	return probe_set(h, p, false, true);
 }
 
 TNFCTL_API tnfctl_errcode_t
 tnfctl_probe_untrace(tnfctl_handle_t *h, tnfctl_probe_t *p, void *ignored)
 {
-	return h->ops->probe_set(h, p, PROBE_UNTRACE);
+	return probe_set(h, p, false, false);
 }
 
 TNFCTL_API tnfctl_errcode_t

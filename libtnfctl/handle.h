@@ -8,7 +8,8 @@
  *
  * The first three are processes: they share control.c (control blocks),
  * objects.c (what is loaded) and connect.c, and differ in how memory is read
- * and written.  The kernel brings its own functions for everything.
+ * and written.  The kernel brings its own functions for everything; calls that it alone answers
+ * are in kernel.c.
  */
 #ifndef LIBTNFCTL_HANDLE_H
 #define LIBTNFCTL_HANDLE_H
@@ -48,8 +49,6 @@ struct tnfctl_probe {
 	uintptr_t	*func_addrs;
 };
 
-enum probe_change { PROBE_ENABLE, PROBE_DISABLE, PROBE_TRACE, PROBE_UNTRACE };
-
 /* Functions that are NULL do not exist for this kind: BADARG. */
 struct target_ops {
 	/* Lets go of the target and frees 'priv'; the rest is tnfctl_handle_free()'s. */
@@ -62,10 +61,13 @@ struct target_ops {
 	tnfctl_errcode_t (*attrs)(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
 	tnfctl_errcode_t (*buffer_alloc)(tnfctl_handle_t *, const char *file,
 	    unsigned int bytes);
+	/* Of probes that are not imported into a process.  Brings the probe up to date, and
+	   writes what no other kind has; tnfctl_probe_state_get() writes the rest. */
 	tnfctl_errcode_t (*probe_state)(tnfctl_handle_t *, tnfctl_probe_t *,
 	    tnfctl_probe_state_t *);
-	tnfctl_errcode_t (*probe_set)(tnfctl_handle_t *, tnfctl_probe_t *,
-	    enum probe_change);
+	/* enabling: on or off; else: traced or not. */
+	tnfctl_errcode_t (*probe_set)(tnfctl_handle_t *, tnfctl_probe_t *, bool enabling,
+	    bool on);
 
 	/* Processes. */
 	tnfctl_errcode_t (*probe_connect)(tnfctl_handle_t *, tnfctl_probe_t *,
@@ -85,28 +87,6 @@ struct target_ops {
 	/* Calls tnfctl_object_seen() for each loaded object, in the linker's order. */
 	tnfctl_errcode_t (*objects)(tnfctl_handle_t *);
 
-	/* The kernel. */
-	tnfctl_errcode_t (*buffer_dealloc)(tnfctl_handle_t *);
-	tnfctl_errcode_t (*trace_set)(tnfctl_handle_t *, bool);
-	tnfctl_errcode_t (*filter_set)(tnfctl_handle_t *, bool);
-	tnfctl_errcode_t (*filter_list)(tnfctl_handle_t *, pid_t **, int *);
-	tnfctl_errcode_t (*filter_add)(tnfctl_handle_t *, pid_t);
-	tnfctl_errcode_t (*filter_delete)(tnfctl_handle_t *, pid_t);
-	tnfctl_errcode_t (*filter_follow)(tnfctl_handle_t *, pid_t);
-	tnfctl_errcode_t (*rule_add)(tnfctl_handle_t *, const char *rule);
-	tnfctl_errcode_t (*rule_delete)(tnfctl_handle_t *, const char *rule);
-	tnfctl_errcode_t (*rule_apply)(tnfctl_handle_t *,
-	    void (*fn)(void *arg, const char *rule), void *arg);
-	tnfctl_errcode_t (*lost)(tnfctl_handle_t *, tnfctl_lost_t *);
-	tnfctl_errcode_t (*coverage)(tnfctl_handle_t *, tnfctl_span_t **, size_t *ret_n);
-	tnfctl_errcode_t (*setting_set)(tnfctl_handle_t *, const char *name,
-	    unsigned int value);
-	tnfctl_errcode_t (*setting_get)(tnfctl_handle_t *, const char *name,
-	    unsigned int *ret);
-	tnfctl_errcode_t (*probe_args)(tnfctl_handle_t *, tnfctl_probe_t *, const char *args);
-	tnfctl_errcode_t (*probe_where)(tnfctl_handle_t *, tnfctl_probe_t *,
-	    const char *conditions);
-
 	/* A mark in the trace; NULL: there is none that we could write to. */
 	tnfctl_errcode_t (*mark)(tnfctl_handle_t *, const char *text, const char *by);
 
@@ -114,8 +94,6 @@ struct target_ops {
 	   these, and says so. */
 	tnfctl_errcode_t (*import_add)(tnfctl_handle_t *, const char *kind,
 	    const char *source);
-	/* Completes the attributes; NULL: they are complete. */
-	tnfctl_errcode_t (*probe_describe)(tnfctl_handle_t *, tnfctl_probe_t *);
 };
 
 struct tnfctl_handle {
@@ -182,5 +160,15 @@ tnfctl_errcode_t tnfctl_error_set(tnfctl_errcode_t, const char *fmt, ...)
 /* The code that belongs to an errno; the text gets ": strerror" appended. */
 tnfctl_errcode_t tnfctl_error_set_errno(int error, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+tnfctl_errcode_t tnfctl_error_code(int error);
+
+/* handle.c: BADARG, and why; NULL: this kind of handle cannot do that. */
+tnfctl_errcode_t tnfctl_wrong_kind(const char *why);
+#define ONLY_FILTER	"only the kernel has a filter"
+#define ONLY_LOSSES	"only the kernel counts what it loses; a process's trace file says it itself"
+#define ONLY_CPUS	"only the kernel's buffer has CPUs"
+#define ONLY_SETTINGS	"only the kernel has settings"
+#define ONLY_ARGS	"args: only USDT probes and functions have them"
+#define ONLY_WHERE	"where: only imported probes have conditions"
 
 #endif

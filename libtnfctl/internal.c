@@ -122,11 +122,11 @@ int_look(tnfctl_handle_t *h)
 }
 
 static tnfctl_errcode_t
-int_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
+int_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
 	tnfctl_errcode_t err = int_look(h);
 
-	return err ? err : tnfctl_control_probe_set(h, p, change);
+	return err ? err : tnfctl_control_probe_set(h, p, enabling, on);
 }
 
 static tnfctl_errcode_t

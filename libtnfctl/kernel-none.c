@@ -11,31 +11,55 @@ left_out(void)
 	    "probes: build it with libbpf, clang and bpftool");
 }
 
+#define LEFT_OUT(name, ...)						\
+TNFCTL_API tnfctl_errcode_t						\
+name(__VA_ARGS__)							\
+{									\
+	return left_out();						\
+}
+
+LEFT_OUT(tnfctl_kernel_open, tnfctl_handle_t **ret)
+LEFT_OUT(tnfctl_kernel_look, tnfctl_handle_t **ret)
+LEFT_OUT(tnfctl_pid_watch, pid_t pid, tnfctl_handle_t **ret)
+LEFT_OUT(tnfctl_import_buffer, tnfctl_handle_t *h, size_t size, size_t *ret)
+
+/* There are no handles on the kernel. */
+#define NOT_OF_A_PROCESS(why, name, ...)				\
+TNFCTL_API tnfctl_errcode_t						\
+name(tnfctl_handle_t *h, ##__VA_ARGS__)					\
+{									\
+	return tnfctl_wrong_kind(why);					\
+}
+
+NOT_OF_A_PROCESS(NULL, tnfctl_buffer_dealloc)
+NOT_OF_A_PROCESS(NULL, tnfctl_trace_state_set, boolean_t on)
+NOT_OF_A_PROCESS(NULL, tnfctl_filter_state_set, boolean_t on)
+NOT_OF_A_PROCESS(NULL, tnfctl_filter_list_get, pid_t **ret, int *ret_n)
+NOT_OF_A_PROCESS(NULL, tnfctl_filter_list_add, pid_t pid)
+NOT_OF_A_PROCESS(NULL, tnfctl_filter_list_delete, pid_t pid)
+NOT_OF_A_PROCESS(ONLY_FILTER, tnfctl_filter_list_follow, pid_t pid)
+NOT_OF_A_PROCESS(ONLY_FILTER, tnfctl_filter_rule_add, const char *rule)
+NOT_OF_A_PROCESS(ONLY_FILTER, tnfctl_filter_rule_delete, const char *rule)
+NOT_OF_A_PROCESS(ONLY_FILTER, tnfctl_filter_rule_apply, void (*fn)(void *, const char *), void *arg)
+NOT_OF_A_PROCESS(ONLY_LOSSES, tnfctl_lost_get, tnfctl_lost_t *ret)
+NOT_OF_A_PROCESS(ONLY_CPUS, tnfctl_coverage_get, tnfctl_span_t **ret, size_t *ret_n)
+NOT_OF_A_PROCESS(ONLY_SETTINGS, tnfctl_setting_set, const char *name, unsigned int value)
+NOT_OF_A_PROCESS(ONLY_SETTINGS, tnfctl_setting_get, const char *name, unsigned int *ret)
+NOT_OF_A_PROCESS(ONLY_ARGS, tnfctl_probe_args, tnfctl_probe_t *p, const char *args)
+
+/* No handle has imported probes. */
+
 TNFCTL_API tnfctl_errcode_t
-tnfctl_kernel_open(tnfctl_handle_t **ret)
+tnfctl_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
 {
-	return left_out();
+	return conditions == NULL ? TNFCTL_ERR_NONE : tnfctl_wrong_kind(ONLY_WHERE);
 }
 
 TNFCTL_API tnfctl_errcode_t
-tnfctl_kernel_look(tnfctl_handle_t **ret)
+tnfctl_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
-	return left_out();
+	return TNFCTL_ERR_NONE;
 }
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
-{
-	return left_out();
-}
-
-TNFCTL_API tnfctl_errcode_t
-tnfctl_import_buffer(tnfctl_handle_t *h, size_t size, size_t *ret)
-{
-	return left_out();
-}
-
-/* No handle has any. */
 
 tnfctl_errcode_t
 tnfctl_imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
@@ -71,19 +95,7 @@ tnfctl_import_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t 
 }
 
 tnfctl_errcode_t
-tnfctl_import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, enum probe_change change)
+tnfctl_import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
 	return left_out();
-}
-
-tnfctl_errcode_t
-tnfctl_import_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
-{
-	return TNFCTL_ERR_NONE;
-}
-
-tnfctl_errcode_t
-tnfctl_import_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
-{
-	return conditions == NULL ? TNFCTL_ERR_NONE : left_out();
 }

@@ -26,32 +26,12 @@ fail_kernel(struct kp *kp, int e, tnfctl_errcode_t code)
 	return tnfctl_error_set(code, "kernel: %s", strerror(-e));
 }
 
-static tnfctl_errcode_t
-kernel_code_of(int e)
-{
-	switch (-e) {
-	case EACCES:
-	case EPERM:
-		return TNFCTL_ERR_ACCES;
-	case EBUSY:
-		return TNFCTL_ERR_BUSY;
-	case ENOENT:
-	case ENOSYS:
-	case EOPNOTSUPP:
-		return TNFCTL_ERR_FILENOTFOUND;	/* no BPF, no BTF, no bpffs */
-	case ESRCH:
-		return TNFCTL_ERR_NOPROCESS;
-	case ENOMEM:
-		return TNFCTL_ERR_ALLOCFAIL;
-	default:
-		return TNFCTL_ERR_INTERNAL;
-	}
-}
-
 tnfctl_errcode_t
 tnfctl_kernel_code(struct kp *kp, int e)
 {
-	return e == 0 ? TNFCTL_ERR_NONE : fail_kernel(kp, e, kernel_code_of(e));
+	if (e == -ENOSYS || e == -EOPNOTSUPP)
+		return fail_kernel(kp, e, TNFCTL_ERR_FILENOTFOUND);	/* no BPF, no BTF, no bpffs */
+	return e == 0 ? TNFCTL_ERR_NONE : fail_kernel(kp, e, tnfctl_error_code(-e));
 }
 
 tnfctl_errcode_t
@@ -67,19 +47,11 @@ kernel_answer(tnfctl_handle_t *h, int e)
 	return tnfctl_kernel_code(h->priv, e);
 }
 
-/* As kernel_answer(), where no buffer is what ENOENT means. */
+/* As kernel_answer(), where this errno means that code. */
 static tnfctl_errcode_t
-answer_buffer(tnfctl_handle_t *h, int e)
+answer_where(tnfctl_handle_t *h, int e, int special, tnfctl_errcode_t code)
 {
-	return e == -ENOENT ? fail_kernel(h->priv, e, TNFCTL_ERR_NOBUF) :
-	    kernel_answer(h, e);
-}
-
-/* As kernel_answer(), where an argument is what EINVAL means. */
-static tnfctl_errcode_t
-answer_argument(tnfctl_handle_t *h, int e)
-{
-	return e == -EINVAL ? fail_kernel(h->priv, e, TNFCTL_ERR_BADARG) : kernel_answer(h, e);
+	return e == -special ? fail_kernel(h->priv, e, code) : kernel_answer(h, e);
 }
 
 static tnfctl_errcode_t
@@ -188,81 +160,15 @@ kernel_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 }
 
 static tnfctl_errcode_t
-kernel_buffer_dealloc(tnfctl_handle_t *h)
+kernel_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *ret)
 {
-	struct kp_status status;
-	int e = kp_status(h->priv, &status);
-
-	if (e != 0)
-		return answer_buffer(h, e);
-	if (status.state != KP_NONE && status.tracing)
-		return tnfctl_error_set(TNFCTL_ERR_BADDEALLOC, "kernel: tracing is on: "
-		    "turn it off first");
-	return answer_buffer(h, kp_buffer_dealloc(h->priv));
+	p->new_probe = false;
+	return probe_read(h, p);
 }
-
-static tnfctl_errcode_t
-kernel_trace_set(tnfctl_handle_t *h, bool on)
-{
-	int e = kp_trace_set(h->priv, on);
-
-	/* Without a buffer it is off already. */
-	return !on && e == -ENOENT ? TNFCTL_ERR_NONE : answer_buffer(h, e);
-}
-
-static tnfctl_errcode_t
-kernel_filter_set(tnfctl_handle_t *h, bool on)
-{
-	return kernel_answer(h, kp_filter_set(h->priv, on));
-}
-
-static tnfctl_errcode_t
-kernel_filter_list(tnfctl_handle_t *h, pid_t **ret, int *ret_n)
-{
-	return kernel_answer(h, kp_filter_list(h->priv, ret, ret_n));
-}
-
-static tnfctl_errcode_t
-kernel_filter_add(tnfctl_handle_t *h, pid_t pid)
-{
-	return kernel_answer(h, kp_filter_add(h->priv, pid));
-}
-
-/* A live process that is no member is fine; one that has ended never is. */
-static tnfctl_errcode_t
-kernel_filter_delete(tnfctl_handle_t *h, pid_t pid)
-{
-	int e = kp_filter_delete(h->priv, pid);
-
-	if (pid != 0 && kill(pid, 0) != 0 && errno == ESRCH)
-		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: no such "
-		    "process", (int)pid);
-	return e == -ESRCH ? TNFCTL_ERR_NONE : kernel_answer(h, e);
-}
-
-static tnfctl_errcode_t
-kernel_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p,
-    tnfctl_probe_state_t *ret)
-{
-	tnfctl_errcode_t err = probe_read(h, p);
-
-	if (err != TNFCTL_ERR_NONE)
-		return err;
-	*ret = (tnfctl_probe_state_t){
-		.id = p->id,
-		.attr_string = p->attrs,
-		.enabled = p->enabled ? B_TRUE : B_FALSE,
-		.traced = p->traced ? B_TRUE : B_FALSE,
-		.client_registered_data = p->client,
-	};
-	return TNFCTL_ERR_NONE;
-}
-
 /* A probe that this kernel does not have stays off, as its attributes say why:
    an error would keep "all of them" from the ones that come after it. */
 static tnfctl_errcode_t
-kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
-    enum probe_change change)
+kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
 	bool enabled, traced;
 	int e;
@@ -270,10 +176,8 @@ kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	enabled = change == PROBE_ENABLE ||
-	    (change != PROBE_DISABLE && p->enabled);
-	traced = change == PROBE_TRACE ||
-	    (change != PROBE_UNTRACE && p->traced);
+	enabled = enabling ? on : p->enabled;
+	traced = enabling ? p->traced : on;
 	e = kp_probe_set(h->priv, (unsigned)p->id, enabled, traced);
 	if (e == -ENOTSUP)
 		return fail_kernel(h->priv, e, TNFCTL_ERR_NONE);
@@ -285,165 +189,13 @@ kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p,
 }
 
 static tnfctl_errcode_t
-kernel_lost(tnfctl_handle_t *h, tnfctl_lost_t *ret)
-{
-	struct kp_status status;
-	int e = kp_status(h->priv, &status);
-
-	if (e != 0)
-		return kernel_answer(h, e);
-	*ret = (tnfctl_lost_t){ .cpu_max = status.lost_cpu_max };
-	for (size_t i = 0; i < sizeof ret->reason / sizeof ret->reason[0]; i++) {
-		ret->reason[i] = status.lost[i];
-		ret->total += status.lost[i];
-	}
-	return TNFCTL_ERR_NONE;
-}
-
-static tnfctl_errcode_t
-kernel_coverage(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
-{
-	struct kp_span *span;
-	int e, n;
-
-	e = kp_coverage(h->priv, &span, &n);
-	if (e != 0)
-		return answer_buffer(h, e);
-	*ret = calloc(n, sizeof **ret);
-	*ret_n = 0;
-	for (int cpu = 0; *ret != NULL && cpu < n; cpu++)
-		if (span[cpu].first != 0)
-			(*ret)[(*ret_n)++] = (tnfctl_span_t){ cpu,
-			    span[cpu].first == 1, span[cpu].since };
-	free(span);
-	return *ret == NULL ? tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL) : TNFCTL_ERR_NONE;
-}
-
-static tnfctl_errcode_t
-kernel_rule_add(tnfctl_handle_t *h, const char *rule)
-{
-	return answer_argument(h, kp_rule_add(h->priv, rule));
-}
-
-static tnfctl_errcode_t
-kernel_rule_delete(tnfctl_handle_t *h, const char *rule)
-{
-	return answer_argument(h, kp_rule_delete(h->priv, rule));
-}
-
-static tnfctl_errcode_t
-kernel_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule), void *arg)
-{
-	kp_rules_get(h->priv, fn, arg);
-	return TNFCTL_ERR_NONE;
-}
-
-/* Functions of it may be asked for. */
-static tnfctl_errcode_t
-remember_file(tnfctl_handle_t *h, const char *path)
-{
-	char *real = realpath(path, NULL);
-	char **v = real == NULL ? NULL :
-	    reallocarray(h->files, h->nfiles + 1, sizeof *v);
-
-	if (v == NULL) {
-		free(real);
-		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
-	}
-	h->files = v;
-	v[h->nfiles++] = real;
-	return TNFCTL_ERR_NONE;
-}
-
-/* All probes of a file, in whatever process runs it. */
-static tnfctl_errcode_t
-add_usdt(tnfctl_handle_t *h, const char *path)
-{
-	tnfctl_errcode_t err;
-	size_t n;
-
-	if (path == NULL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "usdt: of which file?");
-	if ((err = tnfctl_imports_of_file(h->priv, path, &n)) == TNFCTL_ERR_NONE)
-		err = remember_file(h, path);
-	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
-}
-
-/* Of the files that were imported. */
-static tnfctl_errcode_t
-add_functions(tnfctl_handle_t *h, const char *pattern, bool asked)
-{
-	tnfctl_errcode_t err = tnfctl_error_set(TNFCTL_ERR_NONE, NULL);
-
-	if (pattern == NULL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "function: which?");
-	for (size_t i = 0; err == TNFCTL_ERR_NONE && i < h->nfiles; i++)
-		err = tnfctl_imports_functions_of_file(h->priv, h->files[i], pattern, asked);
-	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
-}
-
-static tnfctl_errcode_t
-kernel_import_add(tnfctl_handle_t *h, const char *kind, const char *source)
-{
-	tnfctl_errcode_t err;
-
-	bool asked = strcmp(kind, "return") == 0;
-
-	if (asked || strcmp(kind, "function") == 0)
-		return add_functions(h, source, asked);
-	if (strcmp(kind, "usdt") == 0)
-		return add_usdt(h, source);
-	if (strcmp(kind, "tracepoint") != 0 || source != NULL)
-		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: no kind of imported probes", kind);
-	err = kernel_answer(h, kp_import_tracepoints(h->priv));
-	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
-}
-
-static tnfctl_errcode_t
-kernel_probe_where(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *conditions)
-{
-	int e = kp_probe_where(h->priv, (unsigned)p->id, conditions);
-
-	return e == -ENOTSUP ? fail_kernel(h->priv, e, TNFCTL_ERR_BADARG) : answer_argument(h, e);
-}
-
-static tnfctl_errcode_t
-kernel_probe_args(tnfctl_handle_t *h, tnfctl_probe_t *p, const char *args)
-{
-	return tnfctl_kernel_argument(h->priv, kp_uprobe_args(h->priv, (unsigned)p->id, args));
-}
-
-static tnfctl_errcode_t
-kernel_probe_describe(tnfctl_handle_t *h, tnfctl_probe_t *p)
-{
-	return kernel_answer(h, kp_probe_describe(h->priv, (unsigned)p->id));
-}
-
-static tnfctl_errcode_t
-kernel_filter_follow(tnfctl_handle_t *h, pid_t pid)
-{
-	return kernel_answer(h, kp_filter_follow(h->priv, pid));
-}
-
-static tnfctl_errcode_t
 kernel_mark(tnfctl_handle_t *h, const char *text, const char *by)
 {
-	tnfctl_errcode_t err = answer_buffer(h, kp_mark(h->priv, text, by));
+	tnfctl_errcode_t err = answer_where(h, kp_mark(h->priv, text, by), ENOENT,
+	    TNFCTL_ERR_NOBUF);
 
 	/* Its probe may be new. */
 	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
-}
-
-static tnfctl_errcode_t
-kernel_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
-{
-	return answer_argument(h, kp_setting_set(h->priv, name, value));
-}
-
-static tnfctl_errcode_t
-kernel_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
-{
-	return answer_argument(h, kp_setting_get(h->priv, name, ret));
 }
 
 static const struct target_ops kernel_ops = {
@@ -451,28 +203,17 @@ static const struct target_ops kernel_ops = {
 	.refresh = kernel_refresh,
 	.attrs = kernel_attrs,
 	.buffer_alloc = kernel_buffer_alloc,
-	.buffer_dealloc = kernel_buffer_dealloc,
 	.probe_state = kernel_probe_state,
 	.probe_set = kernel_probe_set,
-	.trace_set = kernel_trace_set,
-	.filter_set = kernel_filter_set,
-	.filter_list = kernel_filter_list,
-	.filter_add = kernel_filter_add,
-	.filter_delete = kernel_filter_delete,
-	.filter_follow = kernel_filter_follow,
-	.rule_add = kernel_rule_add,
-	.rule_delete = kernel_rule_delete,
-	.rule_apply = kernel_rule_apply,
-	.lost = kernel_lost,
-	.coverage = kernel_coverage,
 	.mark = kernel_mark,
-	.setting_set = kernel_setting_set,
-	.setting_get = kernel_setting_get,
-	.import_add = kernel_import_add,
-	.probe_args = kernel_probe_args,
-	.probe_where = kernel_probe_where,
-	.probe_describe = kernel_probe_describe,
+	.import_add = tnfctl_imports_add,
 };
+
+struct kp *
+tnfctl_kernel_of(const tnfctl_handle_t *h)
+{
+	return h->ops == &kernel_ops ? h->priv : NULL;
+}
 
 static tnfctl_errcode_t
 kernel_handle(struct kp *kp, int e, tnfctl_handle_t **ret)
@@ -481,7 +222,7 @@ kernel_handle(struct kp *kp, int e, tnfctl_handle_t **ret)
 	tnfctl_handle_t *h;
 
 	if (e != 0) {
-		err = fail_kernel(kp, e, kernel_code_of(e));
+		err = tnfctl_kernel_code(kp, e);
 		kp_close(kp);
 		return err;
 	}
@@ -522,4 +263,152 @@ tnfctl_kernel_look(tnfctl_handle_t **ret)
 	tnfctl_imports_finder();
 	e = kp_look(&kp);
 	return kernel_handle(kp, e, ret);
+}
+
+/* Calls that the kernel alone answers. */
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_buffer_dealloc(tnfctl_handle_t *h)
+{
+	struct kp_status status;
+	int e;
+
+	if (tnfctl_kernel_of(h) == NULL)
+		return tnfctl_wrong_kind(NULL);
+	e = kp_status(h->priv, &status);
+	if (e == 0 && status.state != KP_NONE && status.tracing)
+		return tnfctl_error_set(TNFCTL_ERR_BADDEALLOC, "kernel: tracing is on: "
+		    "turn it off first");
+	return answer_where(h, e != 0 ? e : kp_buffer_dealloc(h->priv), ENOENT, TNFCTL_ERR_NOBUF);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_trace_state_set(tnfctl_handle_t *h, boolean_t on)
+{
+	int e;
+
+	if (tnfctl_kernel_of(h) == NULL)
+		return tnfctl_wrong_kind(NULL);
+	e = kp_trace_set(h->priv, on != B_FALSE);
+	/* Without a buffer it is off already. */
+	return !on && e == -ENOENT ? TNFCTL_ERR_NONE : answer_where(h, e, ENOENT, TNFCTL_ERR_NOBUF);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_state_set(tnfctl_handle_t *h, boolean_t on)
+{
+	return tnfctl_kernel_of(h) == NULL ? tnfctl_wrong_kind(NULL) :
+	    kernel_answer(h, kp_filter_set(h->priv, on != B_FALSE));
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_list_get(tnfctl_handle_t *h, pid_t **ret, int *ret_n)
+{
+	return tnfctl_kernel_of(h) == NULL ? tnfctl_wrong_kind(NULL) :
+	    kernel_answer(h, kp_filter_list(h->priv, ret, ret_n));
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_list_add(tnfctl_handle_t *h, pid_t pid)
+{
+	return tnfctl_kernel_of(h) == NULL ? tnfctl_wrong_kind(NULL) :
+	    kernel_answer(h, kp_filter_add(h->priv, pid));
+}
+
+/* A live process that is no member is fine; one that has ended never is. */
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_list_delete(tnfctl_handle_t *h, pid_t pid)
+{
+	int e;
+
+	if (tnfctl_kernel_of(h) == NULL)
+		return tnfctl_wrong_kind(NULL);
+	e = kp_filter_delete(h->priv, pid);
+	if (pid != 0 && kill(pid, 0) != 0 && errno == ESRCH)
+		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: no such "
+		    "process", (int)pid);
+	return e == -ESRCH ? TNFCTL_ERR_NONE : kernel_answer(h, e);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_list_follow(tnfctl_handle_t *h, pid_t pid)
+{
+	return tnfctl_kernel_of(h) == NULL ? tnfctl_wrong_kind(ONLY_FILTER) :
+	    kernel_answer(h, kp_filter_follow(h->priv, pid));
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_add(tnfctl_handle_t *h, const char *rule)
+{
+	return tnfctl_kernel_of(h) == NULL ? tnfctl_wrong_kind(ONLY_FILTER) :
+	    answer_where(h, kp_rule_add(h->priv, rule), EINVAL, TNFCTL_ERR_BADARG);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_delete(tnfctl_handle_t *h, const char *rule)
+{
+	return tnfctl_kernel_of(h) == NULL ? tnfctl_wrong_kind(ONLY_FILTER) :
+	    answer_where(h, kp_rule_delete(h->priv, rule), EINVAL, TNFCTL_ERR_BADARG);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_filter_rule_apply(tnfctl_handle_t *h, void (*fn)(void *arg, const char *rule),
+    void *arg)
+{
+	if (tnfctl_kernel_of(h) == NULL)
+		return tnfctl_wrong_kind(ONLY_FILTER);
+	kp_rules_get(h->priv, fn, arg);
+	return TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_lost_get(tnfctl_handle_t *h, tnfctl_lost_t *ret)
+{
+	struct kp_status status;
+	int e;
+
+	if (tnfctl_kernel_of(h) == NULL)
+		return tnfctl_wrong_kind(ONLY_LOSSES);
+	if ((e = kp_status(h->priv, &status)) != 0)
+		return kernel_answer(h, e);
+	*ret = (tnfctl_lost_t){ .cpu_max = status.lost_cpu_max };
+	for (size_t i = 0; i < sizeof ret->reason / sizeof ret->reason[0]; i++) {
+		ret->reason[i] = status.lost[i];
+		ret->total += status.lost[i];
+	}
+	return TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_coverage_get(tnfctl_handle_t *h, tnfctl_span_t **ret, size_t *ret_n)
+{
+	struct kp_span *span;
+	int e, n;
+
+	if (tnfctl_kernel_of(h) == NULL)
+		return tnfctl_wrong_kind(ONLY_CPUS);
+	if ((e = kp_coverage(h->priv, &span, &n)) != 0)
+		return answer_where(h, e, ENOENT, TNFCTL_ERR_NOBUF);
+	*ret = calloc(n, sizeof **ret);
+	*ret_n = 0;
+	for (int cpu = 0; *ret != NULL && cpu < n; cpu++)
+		if (span[cpu].first != 0)
+			(*ret)[(*ret_n)++] = (tnfctl_span_t){ cpu,
+			    span[cpu].first == 1, span[cpu].since };
+	free(span);
+	return *ret == NULL ? tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL) : TNFCTL_ERR_NONE;
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_setting_set(tnfctl_handle_t *h, const char *name, unsigned int value)
+{
+	return tnfctl_kernel_of(h) == NULL ? tnfctl_wrong_kind(ONLY_SETTINGS) :
+	    answer_where(h, kp_setting_set(h->priv, name, value), EINVAL, TNFCTL_ERR_BADARG);
+}
+
+TNFCTL_API tnfctl_errcode_t
+tnfctl_setting_get(tnfctl_handle_t *h, const char *name, unsigned int *ret)
+{
+	return tnfctl_kernel_of(h) == NULL ? tnfctl_wrong_kind(ONLY_SETTINGS) :
+	    answer_where(h, kp_setting_get(h->priv, name, ret), EINVAL, TNFCTL_ERR_BADARG);
 }

@@ -98,13 +98,8 @@ static const struct target_ops watched_ops = {
 	.refresh = tnfctl_imports_refresh,
 	.attrs = watched_attrs,
 	.buffer_alloc = watched_no_file,
-	.probe_state = tnfctl_import_state,
-	.probe_set = tnfctl_import_set,
 	.cont = watched_continue,
 	.mark = tnfctl_import_mark,
-	.probe_describe = tnfctl_import_describe,
-	.probe_args = tnfctl_import_args,
-	.probe_where = tnfctl_import_where,
 };
 
 TNFCTL_API tnfctl_errcode_t

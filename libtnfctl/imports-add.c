@@ -1,0 +1,347 @@
+/*
+ * imports-add.c - imported probes are added: to those of a process, or to the kernel's.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/elf-file.h"
+#include "kernel-probes/kernel_probes.h"
+#include "libtnfctl/functions.h"
+#include "libtnfctl/imports.h"
+#include "libtnfctl/objects.h"
+#include "libtnfctl/proc.h"
+#include "libtnfctl/usdt.h"
+
+/* Where the probes of one file after the other go. */
+struct adding {
+	tnfctl_handle_t *h;	/* a process's, or ... */
+	struct kp *kp;		/* ... the kernel; else NULL */
+	const struct mapping *m;	/* of the process */
+	struct kp_uprobe_spec spec;
+	const char *base;	/* of the file's name */
+	bool	asked;		/* for the returns alone, whatever becomes of the program */
+	int	fd;		/* the file, ... */
+	bool	looked;
+	uint32_t returns;	/* ... and its tnfctl_functions_returns(), once looked at */
+	char	said[512];	/* about returns, "" if all is well */
+	int	error;
+};
+
+char *
+tnfctl_import_attrs(const struct import *i, const struct kp_uprobe_found *found)
+{
+	bool function = i->spec.flags & KP_UPROBE_FUNCTION;
+	char slots[KP_OPERANDS_MAX * (sizeof found->member[0].name + 1) + 1] = "";
+	char words[KP_FUNCTION_ATTRS] = "", *text;
+	size_t n = 0;
+
+	for (unsigned m = 0; found != NULL && m < found->members; m++)
+		if (found->member[m].type != NULL)
+			n += (size_t)snprintf(slots + n, sizeof slots - n, "%s ",
+			    found->member[m].name);
+	if (function)
+		kp_uprobe_function_attrs(&i->spec, words);
+	return asprintf(&text, "name %s;%s%s%skeys %s;origin %s;%sfile %s;%s%s%s%s", i->name,
+	    found ? "slots " : "", slots, found ? ";" : "", i->keys, function ? "function" : "usdt",
+	    words, i->spec.shown, found ? found->attrs : "", i->refused ? "unavailable " : "",
+	    i->refused ? i->refused : "", i->refused ? ";" : "") < 0 ? NULL : text;
+}
+
+static bool
+is_listed(const struct adding *a)
+{
+	for (size_t i = 0; i < a->h->nprobes; i++) {
+		const struct import *im = a->h->probes[i]->import;
+
+		if (im != NULL && !a->h->probes[i]->gone && tnfctl_file_is(im->file, a->m) &&
+		    im->spec.flags == a->spec.flags && strcmp(im->spec.symbol, a->spec.symbol) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Of a process.  found: as tnfctl_import_attrs() has it. */
+static int
+list_probe(const struct adding *a, const char *name, const char *keys, const char *refused,
+    const struct kp_uprobe_found *found)
+{
+	struct import *i = calloc(1, sizeof *i);
+	tnfctl_probe_t *p = NULL;
+	char *attrs = NULL;
+
+	if (i == NULL)
+		return -ENOMEM;
+	*i = (struct import){ .file = { a->m->device, a->m->inode }, .spec = a->spec,
+	    .name = strdup(name), .keys = strdup(keys), .refused = refused,
+	    .described = found != NULL };
+	if (i->name != NULL && i->keys != NULL &&
+	    (attrs = tnfctl_import_attrs(i, found)) != NULL)
+		p = tnfctl_probe_add(a->h, attrs);
+	free(attrs);
+	if (p == NULL) {
+		tnfctl_import_free(i);
+		return -ENOMEM;
+	}
+	p->import = i;
+	return 0;
+}
+
+static bool
+set_file(struct adding *a, int fd, const char *path, const char *shown)
+{
+	const char *slash = strrchr(shown, '/');
+
+	a->fd = fd;
+	a->looked = false;
+	a->base = slash != NULL ? slash + 1 : shown;
+	snprintf(a->spec.shown, sizeof a->spec.shown, "%s", shown);
+	return snprintf(a->spec.path, sizeof a->spec.path, "%s", path) < (int)sizeof a->spec.path;
+}
+
+/* USDT. */
+
+static int
+add_usdt_probe(struct adding *a, const struct usdt_probe *p)
+{
+	char name[2 * USDT_NAME_MAX + 1], keys[USDT_NAME_MAX + 8];
+	struct kp_uprobe_found found = { .members = 0 };
+	struct usdt_args_named named;
+	unsigned id;
+
+	snprintf(name, sizeof name, "%s.%s", p->provider, p->name);
+	snprintf(keys, sizeof keys, "usdt %s", p->provider);
+	if (!tnfctl_usdt_symbol(p, a->spec.symbol, sizeof a->spec.symbol))
+		return 0;
+	if (a->kp != NULL)
+		return kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
+	tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
+	tnfctl_usdt_describe(p, &named, &found);
+	return list_probe(a, name, keys, p->refused, &found);
+}
+
+bool
+tnfctl_imports_add_usdt(tnfctl_handle_t *h, int fd, const struct mapping *m, const char *path)
+{
+	struct adding a = { .h = h, .m = m, .spec.pid = (int32_t)h->pid };
+	const struct usdt_object *o = tnfctl_usdt_probes_of(fd);
+
+	set_file(&a, fd, path, m->path);
+	for (size_t i = 0; a.error == 0 && o != NULL && i < o->n; i++)
+		a.error = add_usdt_probe(&a, &o->v[i]);
+	return a.error == 0;
+}
+
+/* All probes of a file, in whatever process runs it. */
+static tnfctl_errcode_t
+add_usdt_of(struct kp *kp, const char *path, int fd, const char *real)
+{
+	struct adding a = { .kp = kp };
+	const struct usdt_object *o = tnfctl_usdt_probes_of(fd);
+
+	if (o == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: %s", path,
+		    tnf_elffile_kind_of(fd, "") == ELFFILE_OTHER_CLASS ?
+		    "it has 32 bits or another byte order: probes of 64-bit programs and "
+		    "libraries alone can be had" : "it is no program or library of this machine");
+	if (!set_file(&a, fd, real, real))
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: the path is too long", path);
+	for (size_t i = 0; a.error == 0 && i < o->n; i++)
+		a.error = add_usdt_probe(&a, &o->v[i]);
+	return tnfctl_kernel_code(kp, a.error);
+}
+
+/* Functions of the file may be asked for later: then the handle keeps 'real'. */
+static tnfctl_errcode_t
+add_usdt(tnfctl_handle_t *h, struct kp *kp, const char *path)
+{
+	tnfctl_errcode_t err;
+	char *real, **v;
+	int fd;
+
+	if (path == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "usdt: of which file?");
+	if ((real = realpath(path, NULL)) == NULL || (fd = tnfctl_file_open(real)) < 0) {
+		err = tnfctl_error_set_errno(errno, "%s", path);
+		free(real);
+		return err;
+	}
+	err = add_usdt_of(kp, path, fd, real);
+	close(fd);
+	if (err == TNFCTL_ERR_NONE &&
+	    (v = reallocarray(h->files, h->nfiles + 1, sizeof *v)) != NULL) {
+		h->files = v;
+		v[h->nfiles++] = real;
+		return TNFCTL_ERR_NONE;
+	}
+	free(real);
+	return err != TNFCTL_ERR_NONE ? err : tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+}
+
+/* Functions. */
+
+static const struct side { const char *suffix; uint32_t flags; } sides[] = {
+	{ "_entry", KP_UPROBE_FUNCTION },
+	{ "_return", KP_UPROBE_FUNCTION | KP_UPROBE_RETURN },
+};
+
+static bool
+has_side(const struct adding *a, const struct side *s)
+{
+	bool at_return = s->flags & KP_UPROBE_RETURN;
+
+	return a->asked ? at_return : !at_return || a->returns == 0;
+}
+
+/* Of the first file that needs it: what may become of it, or why there are entries alone. */
+static void
+say_returns(struct adding *a, const char *function)
+{
+	if (a->returns == 0 || a->said[0] != '\0')
+		return;
+	if (a->returns == KP_UPROBE_NO_RETURN)
+		snprintf(a->said, sizeof a->said, "%s: %s is a Go program, which moves its stacks: "
+		    "calls are traced, returns cannot be", function, a->spec.shown);
+	else
+		snprintf(a->said, sizeof a->said, a->asked ? "%s: %s may have exceptions: one that "
+		    "passes a function whose return is traced ends the program: "
+		    "function=%s traces calls alone" : "%s: %s may have exceptions: calls are traced, "
+		    "returns not, as they would end the program then: return=%s traces them all the same",
+		    function, a->spec.shown, function);
+}
+
+static bool
+add_function(void *arg, const char *function)
+{
+	struct adding *a = arg;
+	char name[KP_SYMBOL_MAX], keys[128];
+	unsigned id;
+
+	snprintf(keys, sizeof keys, "function %.100s", a->base);
+	snprintf(a->spec.symbol, sizeof a->spec.symbol, "%s", function);
+	if (!a->looked)
+		a->returns = tnfctl_functions_returns(a->fd);
+	a->looked = true;
+	say_returns(a, function);
+	for (size_t s = 0; s < sizeof sides / sizeof *sides; s++) {
+		if (!has_side(a, &sides[s]))
+			continue;
+		snprintf(name, sizeof name, "%s%s", function, sides[s].suffix);
+		a->spec.flags = sides[s].flags | a->returns;
+		if (a->kp != NULL)
+			a->error = kp_uprobe_add(a->kp, name, keys, &a->spec, &id);
+		else if (!is_listed(a))
+			a->error = list_probe(a, name, keys, NULL, NULL);
+		if (a->error != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Of the file that is set; false: they are too many, and the error is set. */
+static bool
+add_functions_of(struct adding *a, const char *pattern)
+{
+	long n = tnfctl_functions_choose(a->fd, pattern, add_function, a);
+
+	if (n > (long)FUNCTIONS_MAX)
+		tnfctl_error_set(TNFCTL_ERR_BADARG,
+		    "function=%s: it fits %ld functions of %s: at most "
+		    "%u can be imported at once", pattern, n, a->spec.shown, FUNCTIONS_MAX);
+	return n <= (long)FUNCTIONS_MAX;
+}
+
+/* Of the files that the handle on the kernel was given. */
+static tnfctl_errcode_t
+add_of_files(struct adding *a, const char *pattern)
+{
+	const char *path;
+	bool fits = true;
+	int fd;
+
+	for (size_t i = 0; fits && a->error == 0 && i < a->h->nfiles; i++) {
+		path = a->h->files[i];
+		if ((fd = tnfctl_file_open(path)) < 0)
+			return tnfctl_error_set_errno(errno, "%s", path);
+		set_file(a, fd, path, path);
+		fits = add_functions_of(a, pattern);
+		close(fd);
+	}
+	return fits ? tnfctl_kernel_code(a->kp, a->error) : TNFCTL_ERR_BADARG;
+}
+
+/* Of the files that the process has mapped. */
+static tnfctl_errcode_t
+add_of_maps(struct adding *a, const char *pattern)
+{
+	const struct mapping *m, *latest = NULL;
+	char path[KP_FILE_MAX];
+	struct maps maps;
+	bool fits = true;
+	int fd, error;
+
+	if (a->h->imports == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "this handle has no imported probes");
+	if ((error = tnf_maps_read(a->h->pid, &maps)) != 0)
+		return tnfctl_error_set_errno(error, "process %d: its mappings", (int)a->h->pid);
+	for (size_t i = 0; i < maps.n && fits && a->error == 0; i++) {
+		a->m = m = &maps.m[i];
+		if (!m->exec || m->inode == 0 || (latest != NULL && mapping_same_file(m, latest)) ||
+		    (fd = tnfctl_proc_open_mapped(a->h->pid, m, path, sizeof path)) < 0)
+			continue;
+		latest = m;
+		set_file(a, fd, path, m->path);
+		fits = add_functions_of(a, pattern);
+		close(fd);
+	}
+	tnf_maps_free(&maps);
+	return !fits ? TNFCTL_ERR_BADARG : a->error == 0 ? TNFCTL_ERR_NONE :
+	    tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+}
+
+/* Functions that the pattern fits (functions.h).  Their returns come with them where that does
+   no harm; asked: the returns alone, in any case.  The detail of NONE tells of the harm. */
+static tnfctl_errcode_t
+add_functions(tnfctl_handle_t *h, struct kp *kp, const char *pattern, bool asked)
+{
+	struct adding a = { .h = h, .kp = kp, .spec.pid = (int32_t)h->pid, .asked = asked };
+	size_t first = h->nprobes;
+	tnfctl_errcode_t err;
+
+	if (pattern == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "function: which?");
+	err = kp != NULL ? add_of_files(&a, pattern) : add_of_maps(&a, pattern);
+	if (kp == NULL)
+		tnfctl_imports_added(h, first);
+	else if (err == TNFCTL_ERR_NONE)
+		err = h->ops->refresh(h);
+	if (err != TNFCTL_ERR_NONE)
+		return err;
+	return a.said[0] == '\0' ? tnfctl_error_set(TNFCTL_ERR_NONE, NULL) :
+	    tnfctl_error_set(TNFCTL_ERR_NONE, "%s", a.said);
+}
+
+tnfctl_errcode_t
+tnfctl_imports_add(tnfctl_handle_t *h, const char *kind, const char *source)
+{
+	struct kp *kp = tnfctl_kernel_of(h);
+	bool asked = strcmp(kind, "return") == 0;
+	tnfctl_errcode_t err;
+
+	if (asked || strcmp(kind, "function") == 0)
+		return add_functions(h, kp, source, asked);
+	if (kp == NULL && strcmp(kind, "usdt") != 0)
+		return tnfctl_error_set(TNFCTL_ERR_BADARG, "only the kernel has tracepoints");
+	if (kp == NULL)
+		return source == NULL ? tnfctl_imports_begin(h) :
+		    tnfctl_error_set(TNFCTL_ERR_BADARG, "a process has the probes of its files");
+	if (strcmp(kind, "usdt") == 0)
+		err = add_usdt(h, kp, source);
+	else if (strcmp(kind, "tracepoint") == 0 && source == NULL)
+		err = tnfctl_kernel_code(kp, kp_import_tracepoints(kp));
+	else
+		err = tnfctl_error_set(TNFCTL_ERR_BADARG, "%s: no kind of imported probes", kind);
+	return err != TNFCTL_ERR_NONE ? err : h->ops->refresh(h);
+}
