@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "format/header.h"
-#include "libtnfprobe/auto.h"
 #include "libtnfprobe/internal.h"
 
 struct head {
@@ -57,13 +56,19 @@ goes_on(int fd, uint64_t *size)
 	return true;
 }
 
+/* The directory of a file, and its name there; -1: errno. */
 static int
-open_directory(const char *path, const char *base)
+open_directory(const char *path, const char **base)
 {
 	char dir[TNF_PATH_SIZE];
 
-	memcpy(dir, path, (size_t)(base - path));
-	dir[base - path] = '\0';
+	*base = strrchr(path, '/') + 1;
+	if (strlen(path) >= TNF_PATH_SIZE || **base == '\0') {
+		errno = strlen(path) >= TNF_PATH_SIZE ? ENAMETOOLONG : EISDIR;
+		return -1;
+	}
+	memcpy(dir, path, (size_t)(*base - path));
+	dir[*base - path] = '\0';
 	return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -100,16 +105,6 @@ replace_by(int dir, const char *name, const char *base)
 	return renameat(dir, name, dir, base) == 0 ? 0 : errno;
 }
 
-/* The file has no name yet. */
-static int
-link_file(int fd, int dir, const char *base)
-{
-	char self[64];
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	return linkat(AT_FDCWD, self, dir, base, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
-}
-
 static void
 random_name(char *name, size_t size)
 {
@@ -142,15 +137,17 @@ static int
 create_unnamed(int dir, const char *base, uint64_t size, bool replace, int *ret)
 {
 	int unnamed = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), fd = -1, error;
-	char temporary[64];
+	char temporary[64], self[64];
 	const char *name = replace ? temporary : base;
 
 	if (unnamed < 0)
 		return EOPNOTSUPP;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", unnamed);
 	random_name(temporary, sizeof(temporary));
 	if ((error = auto_file_reserve(unnamed, size)) == 0 &&
-	    (error = link_file(unnamed, dir, name)) != 0 && error != EEXIST)
-		error = EOPNOTSUPP;	/* without /proc, or without links */
+	    linkat(AT_FDCWD, self, dir, name, AT_SYMLINK_FOLLOW) != 0)
+		/* There may be no /proc, or no links. */
+		error = errno == EEXIST ? EEXIST : EOPNOTSUPP;
 	if (error == 0 && (fd = open_linked(dir, name, unnamed)) < 0)
 		error = EEXIST;
 	else if (error == 0 && replace && (error = replace_by(dir, name, base)) != 0) {
@@ -192,37 +189,21 @@ auto_file_create(int dir, const char *base, uint64_t size, bool replace, int *re
 	return error == EOPNOTSUPP ? create_named(dir, base, size, replace, ret) : error;
 }
 
-/* A device or directory of that name is not meant. */
+/* Tries so often, a millisecond apart: a process that has just made the file will soon
+   record into it. */
 static bool
-may_replace(int dir, const char *base, bool *there)
-{
-	struct stat st;
-
-	*there = fstatat(dir, base, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	return !*there || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
-}
-
-static bool
-open_other(const char *path, uint64_t *size, int *fd)
-{
-	*fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (*fd >= 0 && goes_on(*fd, size))
-		return true;
-	if (*fd >= 0)
-		close(*fd);
-	return false;
-}
-
-/* Another process has just made the file, and will soon record into it. */
-static bool
-wait_for_other(const char *path, uint64_t *size, int *fd)
+open_other(const char *path, uint64_t *size, int *fd, unsigned tries)
 {
 	const struct timespec ms = { 0, 1000000 };
 
-	for (int i = 0; i < 10; i++) {
-		if (open_other(path, size, fd))
+	for (; tries > 0; tries--) {
+		*fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		if (*fd >= 0 && goes_on(*fd, size))
 			return true;
-		nanosleep(&ms, NULL);
+		if (*fd >= 0)
+			close(*fd);
+		if (tries > 1)
+			nanosleep(&ms, NULL);
 	}
 	return false;
 }
@@ -230,25 +211,23 @@ wait_for_other(const char *path, uint64_t *size, int *fd)
 int
 tnf_auto_file(const char *path, uint64_t *size, int *fd)
 {
-	const char *base = strrchr(path, '/') + 1;
-	int dir, error = EEXIST;
+	const char *base;
+	int dir = open_directory(path, &base), error = EEXIST;
 	bool there, replaces;
+	struct stat st;
 
-	if (strlen(path) >= TNF_PATH_SIZE)
-		return ENAMETOOLONG;
-	if (*base == '\0')
-		return EISDIR;
-	if ((dir = open_directory(path, base)) < 0)
+	if (dir < 0)
 		return errno;
-	/* Asked first: what comes after it is not replaced. */
-	replaces = may_replace(dir, base, &there);
-	if (open_other(path, size, fd)) {
+	/* Asked first: what comes after it is not replaced, nor is a device or a directory. */
+	there = fstatat(dir, base, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	replaces = !there || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
+	if (open_other(path, size, fd, 1)) {
 		error = 0;
 	} else if (replaces) {
 		error = auto_file_create(dir, base, *size, there, fd);
 		if (error == EOPNOTSUPP && !there)
 			error = auto_file_create(dir, base, *size, true, fd);
-		if (error == EEXIST && !there && wait_for_other(path, size, fd))
+		if (error == EEXIST && !there && open_other(path, size, fd, 10))
 			error = 0;
 	}
 	close(dir);
@@ -258,12 +237,10 @@ tnf_auto_file(const char *path, uint64_t *size, int *fd)
 int
 tnf_auto_file_new(const char *path, uint64_t size, int *fd)
 {
-	const char *base = strrchr(path, '/') + 1;
-	int dir, error;
+	const char *base;
+	int dir = open_directory(path, &base), error;
 
-	if (strlen(path) >= TNF_PATH_SIZE)
-		return ENAMETOOLONG;
-	if ((dir = open_directory(path, base)) < 0)
+	if (dir < 0)
 		return errno;
 	error = faccessat(dir, base, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ? EEXIST :
 	    auto_file_create(dir, base, size, false, fd);

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtnfprobe/auto.h"
 #include "libtnfprobe/internal.h"
 
 #define NAMES_MAX	(16u << 20)

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -20,7 +21,6 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "libtnfprobe/auto.h"
 #include "libtnfprobe/internal.h"
 
 #define DIRECTORY	"/run/tnf"
@@ -28,31 +28,34 @@
 #define STACK_NEAR	(256u << 10)	/* bytes of it that a start may have used */
 #define START_SIZE	128		/* bytes of _start, at most */
 #define FREE_MIN	((uint64_t)1 << 30)
-#define COMM_SIZE	16
 #define RINGS_MAX	1000		/* of one process number */
 
 /* A copy of a small file, which the caller frees; NULL: it is too large, or cannot be read. */
 static char *
 read_text(int fd)
 {
-	size_t n = 0, room = 4096;
-	char *text = malloc(room), *more;
+	char *text = malloc(TEXT_MAX);
+	size_t n = 0;
 	ssize_t got = 1;
 
-	while (text != NULL && (got = read(fd, text + n, room - n - 1)) > 0) {
+	while (text != NULL && n < TEXT_MAX - 1 && (got = read(fd, text + n, TEXT_MAX - 1 - n)) > 0)
 		n += (size_t)got;
-		if (n < room - 1)
-			continue;
-		more = room < TEXT_MAX ? realloc(text, room *= 2) : NULL;
-		if (more == NULL)
-			free(text);
-		text = more;
-	}
-	if (text == NULL || got < 0) {
+	if (text == NULL || got != 0) {
 		free(text);
 		return NULL;
 	}
 	text[n] = '\0';
+	return text;
+}
+
+static char *
+read_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = fd >= 0 ? read_text(fd) : NULL;
+
+	if (fd >= 0)
+		close(fd);
 	return text;
 }
 
@@ -71,15 +74,12 @@ static bool
 is_filtered(void)
 {
 	static const char word[] = "\nSeccomp:\t";
-	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	char *text = fd >= 0 ? read_text(fd) : NULL, *at;
+	char *text = read_file("/proc/self/status"), *at;
 	bool is = true;
 
 	if (text != NULL && (at = strstr(text, word)) != NULL)
 		is = at[sizeof(word) - 1] != '0';
 	free(text);
-	if (fd >= 0)
-		close(fd);
 	return is;
 }
 
@@ -96,14 +96,6 @@ is_first_stack(void)
 /* We are part of the program, and not of a library. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden"), weak));
 
-static bool
-is_in_program(void)
-{
-	const ElfW(Ehdr) *own = &__ehdr_start;
-
-	return own != NULL && (uintptr_t)own + own->e_phoff == getauxval(AT_PHDR);
-}
-
 /*
  * We have not been loaded by dlopen() in a program that runs, which may have given up
  * rights since its start.  The dynamic linker calls constructors before it enters the
@@ -116,8 +108,9 @@ is_before_main(void)
 	const uintptr_t *at = __builtin_frame_address(0);
 	const uintptr_t *end = (const uintptr_t *)(getauxval(AT_RANDOM) & ~(sizeof(*at) - 1));
 	uintptr_t entry = getauxval(AT_ENTRY), mask = ((uintptr_t)1 << 48) - 1, past;
+	const ElfW(Ehdr) *own = &__ehdr_start;
 
-	if (is_in_program())
+	if (own != NULL && (uintptr_t)own + own->e_phoff == getauxval(AT_PHDR))
 		return true;
 	for (; at < end; at++) {
 		past = (*at - entry) & mask;
@@ -127,16 +120,9 @@ is_before_main(void)
 	return true;
 }
 
-/* tnfwatch has the lock as long as it runs: nobody would watch or remove the rings of
-   programs that follow the text of one which has ended. */
-static bool
-is_in_force(int fd)
-{
-	return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
 /* Until we know that there is no filter, we make only calls that the start of each program
-   makes, too. */
+   makes, too.  tnfwatch has the lock of the text as long as it runs: nobody would watch or
+   remove the rings of programs that follow the text of one which has ended. */
 static char *
 request_read(void)
 {
@@ -150,7 +136,7 @@ request_read(void)
 	if (dir >= 0 && is_believed(dir, S_IFDIR))
 		fd = openat(dir, "start", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd >= 0 && is_believed(fd, S_IFREG) && is_before_main() &&
-	    !is_filtered() && is_in_force(fd))
+	    !is_filtered() && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
 		text = read_text(fd);
 	if (fd >= 0)
 		close(fd);
@@ -171,24 +157,12 @@ is_our_program(const char *path)
 static bool
 is_our_name(const char *comm)
 {
-	char own[COMM_SIZE + 1] = "";
-	int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, own, COMM_SIZE) : 0;
+	char *own = read_file("/proc/self/comm");
+	size_t n = strlen(comm);
+	bool is = own != NULL && strncmp(own, comm, n) == 0 && (own[n] == '\n' || own[n] == '\0');
 
-	if (fd >= 0)
-		close(fd);
-	own[n > 0 ? n : 0] = '\0';
-	own[strcspn(own, "\n")] = '\0';
-	return strcmp(own, comm) == 0;
-}
-
-/* Our number means the same to tnfwatch. */
-static bool
-is_our_namespace(const char *number)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) == 0 && strtoull(number, NULL, 10) == st.st_ino;
+	free(own);
+	return is;
 }
 
 /* Where is the value, if the line's first word is that one? */
@@ -226,12 +200,15 @@ request_find(struct tnf_auto_watch *w, char *text)
 {
 	bool means_us = false;
 	char *line = strsep(&text, "\n");
+	const char *pidns;
+	struct stat st;
 
 	if (line == NULL || strcmp(line, "tnf-start 1") != 0)
 		return false;
+	/* Our number means the same to tnfwatch. */
 	line = strsep(&text, "\n");
-	if (line == NULL || value_of(line, "pidns") == NULL ||
-	    !is_our_namespace(value_of(line, "pidns")))
+	if (line == NULL || (pidns = value_of(line, "pidns")) == NULL ||
+	    stat("/proc/self/ns/pid", &st) != 0 || strtoull(pidns, NULL, 10) != st.st_ino)
 		return false;
 	while ((line = strsep(&text, "\n")) != NULL) {
 		line_read(w, line, &means_us);

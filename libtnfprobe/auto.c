@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -17,7 +18,6 @@
 #include <unistd.h>
 
 #include "format/selector.h"
-#include "libtnfprobe/auto.h"
 #include "libtnfprobe/internal.h"
 
 #define SIZE_DEFAULT	((uint64_t)4 << 20)	/* as prex */
@@ -95,14 +95,20 @@ enable_probe(void *arg, struct tnf_probe_control *c, const char *object)
 	__atomic_store_n(&c->test, 1, __ATOMIC_RELEASE);
 }
 
-/* The name with %p as the process's number; NULL: no memory. */
+/* The name that TNF_FILE gives, with %p as the process's number, or prex's; NULL: no memory. */
 static char *
-file_name(const char *text)
+file_name(void)
 {
+	const char *text = secure_getenv("TNF_FILE"), *tmp = secure_getenv("TMPDIR"), *p;
 	char dir[TNF_PATH_SIZE] = "", *name;
-	const char *p = strstr(text, "%p");
 	int n;
 
+	if (text == NULL || *text == '\0') {
+		n = asprintf(&name, "%s/trace-%d", tmp != NULL && *tmp == '/' ? tmp : "/tmp",
+		    (int)getpid());
+		return n < 0 ? NULL : name;
+	}
+	p = strstr(text, "%p");
 	if (*text != '/' && getcwd(dir, sizeof(dir) - 1) == NULL)
 		return NULL;
 	if (*text != '/')
@@ -112,34 +118,20 @@ file_name(const char *text)
 	return n < 0 ? NULL : name;
 }
 
-static char *
-default_name(void)
-{
-	const char *dir = secure_getenv("TMPDIR");
-	char *name;
-
-	return asprintf(&name, "%s/trace-%d", dir != NULL && *dir == '/' ? dir : "/tmp",
-	    (int)getpid()) < 0 ? NULL : name;
-}
-
 /* "16m" in bytes; 0: that is no size. */
 static uint64_t
 auto_size(const char *text)
 {
 	static const char letters[] = "kmg";
-	const char *letter;
 	char *end;
 	unsigned long long n = strtoull(text, &end, 10);
-	unsigned shift = 10;
+	/* As prex: without a letter, in kbytes. */
+	const char *letter = *end == '\0' ? letters : strchr(letters, tolower((unsigned char)*end));
+	unsigned shift;
 
-	if (!isdigit((unsigned char)*text))
+	if (!isdigit((unsigned char)*text) || letter == NULL || (*end != '\0' && end[1] != '\0'))
 		return 0;
-	if (*end != '\0') {
-		letter = strchr(letters, tolower((unsigned char)*end));
-		if (letter == NULL || end[1] != '\0')
-			return 0;
-		shift = 10 * (unsigned)(letter - letters + 1);
-	}
+	shift = 10 * (unsigned)(letter - letters + 1);
 	return n > UINT64_MAX >> shift ? 0 : (uint64_t)n << shift;
 }
 
@@ -172,8 +164,7 @@ make_file_watched(const struct tnf_auto_watch *w, int *fd)
 
 	if ((name = tnf_auto_watch_file(w, &size, fd)) == NULL)
 		return false;
-	if (flock(*fd, LOCK_EX | LOCK_NB) != 0 ||
-	    tnf_process_give_first(name, size, *fd) != 0) {
+	if (flock(*fd, LOCK_EX | LOCK_NB) != 0 || tnf_process_give(name, size, *fd, true) != 0) {
 		unlink(name);
 		close(*fd);
 		*fd = -1;
@@ -185,16 +176,14 @@ make_file_watched(const struct tnf_auto_watch *w, int *fd)
 static bool
 make_file(void)
 {
-	const char *text = secure_getenv("TNF_FILE");
 	uint64_t size = file_size();
 	char *name;
 	int fd, error = ENOMEM;
 
 	if (size == 0)
 		return false;
-	name = text != NULL && *text != '\0' ? file_name(text) : default_name();
-	if (name != NULL && (error = tnf_auto_file(name, &size, &fd)) == 0) {
-		error = tnf_process_give(name, size, fd);
+	if ((name = file_name()) != NULL && (error = tnf_auto_file(name, &size, &fd)) == 0) {
+		error = tnf_process_give(name, size, fd, false);
 		close(fd);
 	}
 	if (error != 0)
@@ -205,17 +194,20 @@ make_file(void)
 }
 
 /* The file is made when there is something to be recorded. */
+static bool
+need_file(void)
+{
+	if (!has_file && !(has_file = make_file()))
+		__atomic_store_n(&has_given_up, true, __ATOMIC_RELAXED);
+	return has_file;
+}
+
 static void
 enable_all(struct scan *s)
 {
 	s->is_whole = tnf_auto_probes(count_probe, s);
-	if (s->chosen == 0)
-		return;
-	if (!has_file && !(has_file = make_file())) {
-		__atomic_store_n(&has_given_up, true, __ATOMIC_RELAXED);
-		return;
-	}
-	tnf_auto_probes(enable_probe, s);
+	if (s->chosen > 0 && need_file())
+		tnf_auto_probes(enable_probe, s);
 }
 
 /* By the environment. */
@@ -290,12 +282,8 @@ tnf_auto_defined(struct tnf_probe_control *c)
 	struct scan s = { .sel = selectors_now() };
 	int saved = errno;
 
-	if (s.sel != NULL && is_chosen(s.sel, c, "")) {
-		if (!has_file && !(has_file = make_file()))
-			__atomic_store_n(&has_given_up, true, __ATOMIC_RELAXED);
-		else
-			enable_probe(&s, c, "");
-	}
+	if (s.sel != NULL && is_chosen(s.sel, c, "") && need_file())
+		enable_probe(&s, c, "");
 	errno = saved;
 }
 

@@ -48,8 +48,7 @@ tnf_lost_early(void)
 	__atomic_store_n(&have_file, true, __ATOMIC_RELEASE);
 	for (unsigned i = 0; i < TNF_LOST_REASONS; i++)
 		__atomic_fetch_add(&tnf_ext(tnf_file())->lost[i],
-		    __atomic_exchange_n(&early[i], 0, __ATOMIC_RELAXED),
-		    __ATOMIC_RELAXED);
+		    __atomic_exchange_n(&early[i], 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
 /* pid and tid fit in 22 bits each; the rest tells pid name spaces apart. */
@@ -113,8 +112,7 @@ tnf_block_valid(const struct file *f, uint32_t offset)
  * knows whether it is of one lap.
  */
 static void
-start_lap(const struct file *f, struct tnf_block_header *b,
-    uint32_t generation)
+start_lap(const struct file *f, struct tnf_block_header *b, uint32_t generation)
 {
 	b->A_lock = 1;
 	b->B_lock = 1;
@@ -147,8 +145,7 @@ next_number(struct thread *t, const struct file *f, int64_t now)
 		t->run = t->run_end = 0;
 	t->run_file = f;
 	if (t->run < t->run_end && (hurry || same_hit ||
-	    __atomic_load_n(cursor, __ATOMIC_RELAXED) - t->run <
-	    f->data_blocks / 8))
+	    __atomic_load_n(cursor, __ATOMIC_RELAXED) - t->run < f->data_blocks / 8))
 		return t->run++;
 	/* What a thread has taken and does not need would stay empty in a file that is
 	   written once. */
@@ -161,17 +158,6 @@ next_number(struct thread *t, const struct file *f, int64_t now)
 	t->run_at = now;
 	t->run_due = now + t->run_size * RUN_NS;
 	return t->run++;
-}
-
-/* If nobody has taken any since. */
-static void
-give_numbers_back(const struct thread *t)
-{
-	uint64_t end = t->run_end;
-
-	if (t->run < end)
-		__atomic_compare_exchange_n(&tnf_ext(t->run_file)->data_cursor,
-		    &end, t->run, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /* Asked before a number is taken, so that the cursor stays near the end. */
@@ -204,14 +190,12 @@ tnf_block_take(struct thread *t, int64_t now)
 		if (f->fill && n >= f->data_blocks)
 			return NULL;
 		generation = (uint32_t)(n / f->data_blocks % LAPS) + 1;
-		b = (struct tnf_block_header *)(void *)(f->base +
-		    DATA_START + n % f->data_blocks * BLOCK_SIZE);
+		b = header_of(f->base + DATA_START + n % f->data_blocks * BLOCK_SIZE);
 		if (!block_lock(t, b, me))
 			continue;
 		/* Late: the block has been used in this lap or a later one. */
 		old = __atomic_load_n(&b->generation, __ATOMIC_RELAXED);
-		if (old != TNF_GENERATION_FREE &&
-		    (int32_t)(generation - old) <= 0) {
+		if (old != TNF_GENERATION_FREE && (int32_t)(generation - old) <= 0) {
 			__atomic_store_n(&b->next_block, 0, __ATOMIC_RELEASE);
 			continue;
 		}
@@ -228,8 +212,7 @@ tnf_block_take(struct thread *t, int64_t now)
 bool
 tnf_block_is_far(const struct thread *t)
 {
-	const struct tnf_block_header *b =
-	    (const struct tnf_block_header *)(const void *)t->block;
+	const struct tnf_block_header *b = header_of(t->block);
 	uint64_t laps;
 
 	if (b == NULL)
@@ -275,7 +258,7 @@ tnf_block_give_chain(struct thread *t)
 	signal_fence();
 	for (; n > 0 && at >= DATA_START && at < f->size && at % BLOCK_SIZE == 0;
 	    n--, at = next) {
-		b = (struct tnf_block_header *)(void *)(f->base + at);
+		b = header_of(f->base + at);
 		next = *(uint32_t *)(void *)(f->base + at + CHAIN_PLACE);
 		if (__atomic_load_n(&b->next_block, __ATOMIC_RELAXED) == me)
 			tnf_block_give(b);
@@ -287,13 +270,18 @@ tnf_block_give_chain(struct thread *t)
 void
 tnf_block_drop_all(struct thread *t, bool give)
 {
-	struct tnf_block_header *b = (struct tnf_block_header *)(void *)t->block;
+	struct tnf_block_header *b = header_of(t->block);
 	char *held[HELD_MAX];
 	unsigned n = t->nheld;
 
 	memcpy(held, t->held, n * sizeof(held[0]));
 	if (give) {
-		give_numbers_back(t);
+		uint64_t end = t->run_end;
+
+		/* The numbers go back if nobody has taken any since. */
+		if (t->run < end)
+			__atomic_compare_exchange_n(&tnf_ext(t->run_file)->data_cursor, &end,
+			    t->run, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 		tnf_block_give_chain(t);
 	}
 	t->loose = t->nloose = 0;
@@ -306,5 +294,5 @@ tnf_block_drop_all(struct thread *t, bool give)
 	if (give && b != NULL)
 		tnf_block_give(b);
 	while (give && n > 0)
-		tnf_block_give((struct tnf_block_header *)(void *)held[--n]);
+		tnf_block_give(header_of(held[--n]));
 }

@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libtnfprobe/clock.h"
 #include "libtnfprobe/internal.h"
 
 #define SCALE_FIRST_NS	20000ll		/* shortest base that gives a scale */
@@ -55,8 +54,7 @@ kernel_uses_counter(void)
 		return false;
 	n = read(fd, name, sizeof(name));
 	close(fd);
-	return n == sizeof(name) &&
-	    memcmp(name, CLOCKSOURCE "\n", sizeof(name)) == 0;
+	return n == sizeof(name) && memcmp(name, CLOCKSOURCE "\n", sizeof(name)) == 0;
 #else
 	return false;
 #endif
@@ -84,8 +82,7 @@ clock_measure(uint64_t tsc, int64_t ns)
 
 	if (scale.tsc == 0 || (int64_t)span <= 0 || ns <= scale.ns)
 		goto restart;
-	if (ns - scale.ns < SCALE_FIRST_NS ||
-	    (ns - scale.ns < SCALE_NS && span < scale.span))
+	if (ns - scale.ns < SCALE_FIRST_NS || (ns - scale.ns < SCALE_NS && span < scale.span))
 		return;
 	mult = (uint64_t)(((unsigned __int128)(ns - scale.ns) << 32) / span);
 	diff = mult > scale.mult ? mult - scale.mult : scale.mult - mult;

@@ -27,8 +27,7 @@ tnf_attribute(const char *attrs, const char *name, size_t *len)
 }
 
 TNF_API const char *
-tnf_probe_get_attribute(const struct tnf_probe_control *probe, const char *name,
-    size_t *len)
+tnf_probe_get_attribute(const struct tnf_probe_control *probe, const char *name, size_t *len)
 {
 	return tnf_attribute(probe->attrs, name, len);
 }
@@ -46,8 +45,7 @@ string_at(const tnf_reference_t *cell)
 	if (*cell & TNF_REF32_PERMANENT)
 		at = *cell & ~(TNF_REF32_PERMANENT | TNF_REF32_T_MASK);
 	else
-		at = (uint64_t)((int64_t)offset_of(f, cell) + d) &
-		    (((uint64_t)1 << f->shift) - 1);
+		at = (uint64_t)((int64_t)offset_of(f, cell) + d) & (((uint64_t)1 << f->shift) - 1);
 	if (at + 8 > f->size)
 		return NULL;
 	return f->base + at + 8;
@@ -84,8 +82,7 @@ tnf_probe_get_argument(const struct tnf_probe_setup *setup, unsigned n,
 
 	for (i = 0; type[i] != NULL && name != NULL; i++) {
 		len = strcspn(name, " ;");
-		offset = (offset + type[i]->align - 1) / type[i]->align *
-		    type[i]->align;
+		offset = (offset + type[i]->align - 1) / type[i]->align * type[i]->align;
 		if (i == n)
 			break;
 		offset += member_size(type[i]);
@@ -99,8 +96,7 @@ tnf_probe_get_argument(const struct tnf_probe_setup *setup, unsigned n,
 	ret->value = (const char *)setup->buffer + offset;
 	ret->string = type[i]->kind == TNF_TAG_STRING ?
 	    string_at((const tnf_reference_t *)ret->value) :
-	    type[i]->kind == TNF_TAG_TEXT ?
-	    text_at((const tnf_reference_t *)ret->value) : NULL;
+	    type[i]->kind == TNF_TAG_TEXT ? text_at((const tnf_reference_t *)ret->value) : NULL;
 	return 0;
 }
 
@@ -122,20 +118,6 @@ debug_add(struct line *l, const char *format, ...)
 	va_end(ap);
 	if (n > 0)
 		l->len += (size_t)n < room ? (size_t)n : room - 1;
-}
-
-static void
-add_signed(struct line *l, const void *p, size_t size)
-{
-	int64_t v = 0;
-
-	switch (size) {
-	case 1: v = *(const int8_t *)p; break;
-	case 2: v = *(const int16_t *)p; break;
-	case 4: v = *(const int32_t *)p; break;
-	case 8: v = *(const int64_t *)p; break;
-	}
-	debug_add(l, "%lld", (long long)v);
 }
 
 static uint64_t
@@ -160,9 +142,10 @@ static void
 add_value(struct line *l, const struct tnf_probe_argument *a)
 {
 	const char *type = a->type->name;
-
-	bool text = a->type->kind == TNF_TAG_STRING ||
-	    a->type->kind == TNF_TAG_TEXT;
+	size_t size = member_size(a->type);
+	uint64_t v = get_unsigned(a->value, size);
+	unsigned unused = size > 0 && size < 8 ? 64 - 8 * (unsigned)size : 0;	/* bits */
+	bool text = a->type->kind == TNF_TAG_STRING || a->type->kind == TNF_TAG_TEXT;
 
 	if (text && a->string == NULL)
 		debug_add(l, "<NULL>");
@@ -170,8 +153,7 @@ add_value(struct line *l, const struct tnf_probe_argument *a)
 		debug_add(l, "\"%.*s\"", TEXT_SHOWN, a->string);
 	else if (a->type->kind == TNF_TAG_RECORD ||
 	    a->type->kind == TNF_TAG_BLOB || debug_starts(type, "tnf_opaque"))
-		debug_add(l, "0x%lx", (unsigned long)get_unsigned(a->value,
-		    member_size(a->type)));
+		debug_add(l, "0x%lx", (unsigned long)v);
 	else if (debug_starts(type, "tnf_char"))
 		debug_add(l, "<unknown>");
 	else if (debug_starts(type, "tnf_float32"))
@@ -180,10 +162,9 @@ add_value(struct line *l, const struct tnf_probe_argument *a)
 		debug_add(l, "%f", *(const double *)a->value);
 	else if (debug_starts(type, "tnf_uint") || debug_starts(type, "tnf_size") ||
 	    debug_starts(type, "tnf_lwpid"))
-		debug_add(l, "%llu", (unsigned long long)get_unsigned(a->value,
-		    a->type->size));
+		debug_add(l, "%llu", (unsigned long long)v);
 	else
-		add_signed(l, a->value, a->type->size);
+		debug_add(l, "%lld", (long long)((int64_t)(v << unused) >> unused));
 }
 
 void TNF_API

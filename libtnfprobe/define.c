@@ -5,14 +5,171 @@
  * by that of its control block: the offset of its directory word or, when the
  * directory is full, of its probe record.  Both are set when the definition
  * can be read.
+ *
+ * Parent and children share the file.  A server that forks for each client
+ * would fill it with definitions of the same probes if each child wrote its
+ * own.  So it first looks through the directory for what it needs.  What stands
+ * in the file was written by others: nothing is used without a look at its
+ * bounds, and all we take from it is the place of a record.
  */
 #include <string.h>
 
-#include "libtnfprobe/define.h"
 #include "libtnfprobe/internal.h"
 
+#define DEPTH		16	/* of records in records */
 #define RECORDS_MAX	32	/* record types that come with one definition */
 #define SLOTS_MAX	16
+
+static unsigned
+slot_count(const struct tnf_tag_data *const *slots)
+{
+	unsigned n = 0;
+
+	while (slots != NULL && n < SLOTS_MAX && slots[n] != NULL)
+		n++;
+	return n;
+}
+
+/* The record that a reference leads to, with at least 'size' bytes; or NULL. */
+static const uint32_t *
+adopt_follow(uint32_t ref, uint32_t size)
+{
+	uint32_t at = ref & ~(TNF_REF32_PERMANENT | TNF_REF32_T_MASK);
+
+	if ((ref & TNF_REF32_PERMANENT) == 0 || at < TAG_START || at > tnf_file()->size - size)
+		return NULL;
+	return (const uint32_t *)(const void *)(tnf_file()->base + at);
+}
+
+static bool
+is_text(uint32_t ref, const char *text, size_t len, size_t max)
+{
+	const uint32_t *r;
+
+	if (len > max)
+		len = max;
+	r = adopt_follow(ref, (uint32_t)(8 + len + 1));
+	return r != NULL && memcmp(r + 2, text, len) == 0 && ((const char *)(r + 2))[len] == '\0';
+}
+
+/* An array of exactly n references. */
+static const uint32_t *
+adopt_array(uint32_t ref, unsigned n)
+{
+	const uint32_t *r = adopt_follow(ref, 8 + 4 * n);
+
+	return r != NULL && r[1] == 8 + 4 * n ? r + 2 : NULL;
+}
+
+static bool
+same_names(const char *attrs, uint32_t ref, unsigned n)
+{
+	const uint32_t *names = adopt_array(ref, n + 2);
+	size_t len = 0;
+	const char *s = tnf_attribute(attrs, "slots", &len);
+
+	if (names == NULL || s == NULL)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		len = strcspn(s, " ;");
+		if (!is_text(names[i + 2], s, len, TNF_NAME_MAX))
+			return false;
+		s += len + (s[len] == ' ');
+	}
+	return true;
+}
+
+static void adopt_types(const struct tnf_tag_data *const *slots, unsigned n,
+    const uint32_t *cells, unsigned depth);
+
+static void
+adopt_record(const struct tnf_tag_data *data, uint32_t ref, unsigned depth)
+{
+	const uint32_t *r = adopt_follow(ref, 24), *cells;
+	unsigned n;
+
+	if (r == NULL || r[4] != data->size || !is_text(r[1], data->name,
+	    strlen(data->name), TNF_NAME_MAX))
+		return;
+	__atomic_store_n((uint32_t *)(uintptr_t)&data->index,
+	    ref & ~TNF_REF32_PERMANENT, __ATOMIC_RELEASE);
+	n = slot_count(data->slots);
+	cells = adopt_array(r[3], n + 1);
+	if (cells != NULL && depth < DEPTH)
+		adopt_types(data->slots, n, cells + 1, depth + 1);
+}
+
+static void
+adopt_types(const struct tnf_tag_data *const *slots, unsigned n,
+    const uint32_t *cells, unsigned depth)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (slots[i]->kind == TNF_TAG_RECORD && slots[i]->index == 0)
+			adopt_record(slots[i], cells[i], depth);
+}
+
+/* Probes made at run time may differ in the types of their arguments alone. */
+static bool
+same_types(const struct tnf_tag_data *const *slots, unsigned n, const uint32_t *cells)
+{
+	const uint32_t *type;
+
+	for (unsigned i = 0; i < n; i++) {
+		type = adopt_follow(cells[i], 12);
+		if (type == NULL || !is_text(type[1], slots[i]->name,
+		    strlen(slots[i]->name), TNF_NAME_MAX))
+			return false;
+	}
+	return true;
+}
+
+/* The keys and whatever follows them; NULL: there are none. */
+static const char *
+keys_of(const char *attrs)
+{
+	size_t len;
+	const char *keys = tnf_attribute(attrs, "keys", &len);
+
+	return keys == NULL ? NULL : keys - (sizeof("keys ") - 1);
+}
+
+static bool
+is_probe(const uint32_t *r, const struct tnf_probe_control *probe, unsigned n)
+{
+	size_t len = 0;
+	const char *s = keys_of(probe->attrs);
+
+	if (r[4] != probe->event_size || s == NULL || !is_text(r[6], s, strlen(s), TNF_STRING_MAX))
+		return false;
+	s = tnf_attribute(probe->attrs, "name", &len);
+	return s != NULL && is_text(r[1], s, len, TNF_NAME_MAX) &&
+	    same_names(probe->attrs, r[5], n);
+}
+
+/* The directory word of the probe, if another process has one; 0. */
+static uint32_t
+adopt_probe(const struct tnf_probe_control *probe)
+{
+	unsigned n = slot_count(probe->slots);
+	const uint32_t *r, *cells;
+	uint32_t at, end;
+
+	end = __atomic_load_n(&tnf_ext(tnf_file())->dir_cursor, __ATOMIC_ACQUIRE);
+	if (end > DIRECTORY_SIZE)
+		end = DIRECTORY_SIZE;
+	for (at = BLOCK_SIZE + TNF_DIR_FIRST_PROBE; at + 4 <= end; at += 4) {
+		r = adopt_follow(__atomic_load_n((const uint32_t *)(const void *)
+		    (tnf_file()->base + at), __ATOMIC_ACQUIRE), 28);
+		if (r == NULL || !is_probe(r, probe, n))
+			continue;
+		cells = adopt_array(r[3], n + 2);
+		if (cells == NULL || !same_types(probe->slots, n, cells + 2))
+			continue;
+		adopt_types(probe->slots, n, cells + 2, 0);
+		return at;
+	}
+	return 0;
+}
 
 /* Record types written in this transaction. */
 static struct {
@@ -23,16 +180,6 @@ static unsigned nfresh;
 static struct tnf_probe_control *fresh_probe;
 static uint32_t fresh_probe_ref;
 static uint32_t fresh_index;	/* adopted; 0: it needs a word of its own */
-
-unsigned
-tnf_slot_count(const struct tnf_tag_data *const *slots)
-{
-	unsigned n = 0;
-
-	while (slots != NULL && n < SLOTS_MAX && slots[n] != NULL)
-		n++;
-	return n;
-}
 
 static uint32_t put_record(const struct tnf_tag_data *);
 
@@ -65,14 +212,12 @@ text_of(const char *chars, size_t len, size_t max)
 static uint32_t
 put_slot_name(const char *chars, size_t len)
 {
-	return tnf_define_text(&tnf_definer, TNF_CORE_string,
-	    text_of(chars, len, TNF_NAME_MAX));
+	return tnf_define_text(&tnf_definer, TNF_CORE_string, text_of(chars, len, TNF_NAME_MAX));
 }
 
 /* A struct type with room for the slots, which the caller adds. */
 static uint32_t *
-put_struct(enum tnf_core meta, struct tnf_text name, uint32_t type_size,
-    uint32_t *where)
+put_struct(enum tnf_core meta, struct tnf_text name, uint32_t type_size, uint32_t *where)
 {
 	uint32_t *r = tnf_define_type(&tnf_definer, meta, name, TNF_PROPERTIES_STRUCT, where);
 
@@ -83,7 +228,7 @@ put_struct(enum tnf_core meta, struct tnf_text name, uint32_t type_size,
 static uint32_t
 put_record(const struct tnf_tag_data *data)
 {
-	unsigned i, n = tnf_slot_count(data->slots), self = nfresh;
+	unsigned i, n = slot_count(data->slots), self = nfresh;
 	uint32_t *r, *cells;
 
 	if (data->index != 0)
@@ -98,17 +243,14 @@ put_record(const struct tnf_tag_data *data)
 	fresh[nfresh++].data = data;
 	r = put_struct(TNF_CORE_struct_type, text_of(data->name,
 	    strlen(data->name), TNF_NAME_MAX), data->size, &fresh[self].where);
-	r[TNF_WORD_SLOT_TYPES] = tnf_define_array(&tnf_definer,
-	    TNF_CORE_slot_types, n + 1, &cells);
+	r[TNF_WORD_SLOT_TYPES] = tnf_define_array(&tnf_definer, TNF_CORE_slot_types, n + 1, &cells);
 	cells[0] = tnf_define_core(&tnf_definer, TNF_CORE_tag);
 	for (i = 0; i < n; i++)
 		cells[i + 1] = put_type(data->slots[i]);
-	r[TNF_WORD_SLOT_NAMES] = tnf_define_array(&tnf_definer,
-	    TNF_CORE_slot_names, n + 1, &cells);
+	r[TNF_WORD_SLOT_NAMES] = tnf_define_array(&tnf_definer, TNF_CORE_slot_names, n + 1, &cells);
 	cells[0] = put_slot_name("tnf_tag", 7);
 	for (i = 0; i < n; i++)
-		cells[i + 1] = put_slot_name(data->slot_names[i],
-		    strlen(data->slot_names[i]));
+		cells[i + 1] = put_slot_name(data->slot_names[i], strlen(data->slot_names[i]));
 	return PERMANENT(fresh[self].where);
 }
 
@@ -132,14 +274,11 @@ directory_word(uint32_t ref)
 	const struct file *f = tnf_file();
 	uint32_t at = __atomic_fetch_add(&tnf_ext(f)->dir_cursor, 4, __ATOMIC_RELAXED);
 
-	if (at >= DIRECTORY_SIZE || at < BLOCK_SIZE + TNF_DIR_FIRST_PROBE ||
-	    at % 4 != 0) {
-		__atomic_fetch_sub(&tnf_ext(f)->dir_cursor, 4,
-		    __ATOMIC_RELAXED);
+	if (at >= DIRECTORY_SIZE || at < BLOCK_SIZE + TNF_DIR_FIRST_PROBE || at % 4 != 0) {
+		__atomic_fetch_sub(&tnf_ext(f)->dir_cursor, 4, __ATOMIC_RELAXED);
 		return 0;
 	}
-	__atomic_store_n((uint32_t *)(void *)(f->base + at), ref,
-	    __ATOMIC_RELEASE);
+	__atomic_store_n((uint32_t *)(void *)(f->base + at), ref, __ATOMIC_RELEASE);
 	return at;
 }
 
@@ -210,39 +349,26 @@ put_slot_names(const char *attrs, unsigned n)
 	return ref;
 }
 
-/* The keys and whatever follows them. */
-static uint32_t
-put_attrs(const char *attrs)
-{
-	size_t len = 0;
-	const char *keys = tnf_attribute(attrs, "keys", &len);
-
-	if (keys == NULL)
-		return 0;
-	keys -= sizeof("keys ") - 1;
-	return tnf_define_text(&tnf_definer, TNF_CORE_string,
-	    text_of(keys, strlen(keys), TNF_STRING_MAX));
-}
-
 static uint32_t
 put_probe(const struct tnf_probe_control *probe)
 {
-	unsigned i, n = tnf_slot_count(probe->slots);
+	unsigned i, n = slot_count(probe->slots);
 	size_t len = 0;
 	uint32_t *r, *cells, where;
-	const char *name;
+	const char *name, *keys = keys_of(probe->attrs);
 
 	name = tnf_attribute(probe->attrs, "name", &len);
 	r = put_struct(TNF_CORE_probe_type, text_of(name, len, TNF_NAME_MAX),
 	    probe->event_size, &where);
-	r[TNF_WORD_SLOT_TYPES] = tnf_define_array(&tnf_definer,
-	    TNF_CORE_slot_types, n + 2, &cells);
+	r[TNF_WORD_SLOT_TYPES] = tnf_define_array(&tnf_definer, TNF_CORE_slot_types, n + 2, &cells);
 	cells[0] = tnf_define_core(&tnf_definer, TNF_CORE_probe_event);
 	cells[1] = tnf_define_core(&tnf_definer, TNF_CORE_time_delta);
 	for (i = 0; i < n; i++)
 		cells[i + 2] = put_type(probe->slots[i]);
 	r[TNF_WORD_SLOT_NAMES] = put_slot_names(probe->attrs, n);
-	r[TNF_WORD_PROBE_ATTRS] = put_attrs(probe->attrs);
+	if (keys != NULL)
+		r[TNF_WORD_PROBE_ATTRS] = tnf_define_text(&tnf_definer, TNF_CORE_string,
+		    text_of(keys, strlen(keys), TNF_STRING_MAX));
 	return PERMANENT(where);
 }
 
@@ -251,11 +377,10 @@ put_probe(const struct tnf_probe_control *probe)
 static void
 put_long_types(const struct tnf_probe_control *probe)
 {
-	unsigned i, n = tnf_slot_count(probe->slots);
+	unsigned i, n = slot_count(probe->slots);
 
 	for (i = 0; i < n; i++)
-		if (probe->slots[i]->kind == TNF_TAG_TEXT ||
-		    probe->slots[i]->kind == TNF_TAG_BLOB)
+		if (probe->slots[i]->kind == TNF_TAG_TEXT || probe->slots[i]->kind == TNF_TAG_BLOB)
 			put_type(probe->slots[i]);
 }
 
@@ -269,7 +394,7 @@ tnf_define_probe(struct tnf_probe_control *probe)
 		return tnf_tag_end(NULL);
 	fresh_index = 0;
 	if (__atomic_load_n(&tnf_ext(tnf_file())->attached, __ATOMIC_RELAXED) > 1)
-		fresh_index = tnf_adopt_probe(probe);
+		fresh_index = adopt_probe(probe);
 	put_long_types(probe);
 	if (fresh_index == 0)
 		fresh_probe_ref = put_probe(probe);

@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "libtnfprobe/clock.h"
 #include "libtnfprobe/internal.h"
 
 #define EVENT_MAX	(BLOCK_SIZE - HEADER_SIZE - SCHED_SIZE - 8)
@@ -57,8 +56,7 @@ event_put32(char *at, uint32_t value)
  * left as well.  Stacks grow down.
  */
 bool
-tnf_hit_left(const struct thread *t, const struct tnf_probe_setup *setup,
-    uintptr_t frame)
+tnf_hit_left(const struct thread *t, const struct tnf_probe_setup *setup, uintptr_t frame)
 {
 	uintptr_t low;
 	bool on_alternate, busy_on_alternate;
@@ -70,8 +68,7 @@ tnf_hit_left(const struct thread *t, const struct tnf_probe_setup *setup,
 		return false;
 	low = (uintptr_t)ss.ss_sp;
 	on_alternate = (ss.ss_flags & SS_ONSTACK) != 0;
-	busy_on_alternate = (ss.ss_flags & SS_DISABLE) == 0 &&
-	    t->busy - low < ss.ss_size;
+	busy_on_alternate = (ss.ss_flags & SS_DISABLE) == 0 && t->busy - low < ss.ss_size;
 	if (on_alternate != busy_on_alternate)
 		return busy_on_alternate;
 	return frame > t->busy;
@@ -81,7 +78,7 @@ tnf_hit_left(const struct thread *t, const struct tnf_probe_setup *setup,
 static void
 give_block(struct thread *t)
 {
-	struct tnf_block_header *b = (struct tnf_block_header *)(void *)t->block;
+	struct tnf_block_header *b = header_of(t->block);
 
 	t->block = t->pos = t->end = t->sched = NULL;
 	t->turn++;
@@ -166,11 +163,9 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 	   not test that: until an ANCHOR_NS from now at most, it goes on with this record.
 	   A second ANCHOR_NS is room for a clock that runs a little faster than we think.
 	   (The kernel's probes test it at each event: kernel-probes/write.bpf.h.) */
-	sched = t->sched == NULL ||
-	    now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
+	sched = t->sched == NULL || now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
 	size = event_round8(tail + far * 4);
-	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE ||
-	    tnf_block_is_far(t)) {
+	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE || tnf_block_is_far(t)) {
 		if (!new_block(t, now))
 			return NULL;
 		sched = true;
@@ -200,17 +195,14 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 static char *
 event_hit(struct thread *t, struct tnf_probe_control *probe)
 {
-	if (probe->tnf_version != TNF_PROBE_ABI ||
-	    (!__atomic_load_n(&__atomic_load_n(&tnf_p.guard,
-	    __ATOMIC_ACQUIRE)->live, __ATOMIC_ACQUIRE) &&
-	    !tnf_process_ready()) || !tnf_thread_ready(t))
+	if (probe->tnf_version != TNF_PROBE_ABI || (!is_live() && !tnf_process_ready()) ||
+	    !tnf_thread_ready(t))
 		return NULL;
 	if (probe->event_size < 8 || probe->event_size > EVENT_MAX) {
 		tnf_lost(TNF_LOST_TOO_LARGE);
 		return NULL;
 	}
-	if (__atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) == 0 &&
-	    !tnf_define_probe(probe))
+	if (__atomic_load_n(&probe->index, __ATOMIC_ACQUIRE) == 0 && !tnf_define_probe(probe))
 		return NULL;
 	return event_place(t, probe);
 }
@@ -268,8 +260,7 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	   read behind this test alone: a thread that may not read it has no block, and
 	   the reading would kill it. */
 	guard = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
-	if (unlikely(__atomic_load_n(&guard->live, __ATOMIC_RELAXED) !=
-	    t->epoch ||
+	if (unlikely(__atomic_load_n(&guard->live, __ATOMIC_RELAXED) != t->epoch ||
 	    (size_t)(t->end - event) < size || index - 1 >= DIRECTORY_SIZE - 1))
 		return alloc_slow(probe, setup);
 	since = ticks() - t->tsc;
@@ -279,8 +270,7 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 	t->last = last;
 	t->next = event + size;
 	event_put32(event + size - 4, 0);
-	event_put32(event, (index | TNF_TAG16_ABS) << 16 |
-	    pair_low(event, t->sched));
+	event_put32(event, (index | TNF_TAG16_ABS) << 16 | pair_low(event, t->sched));
 	event_put32(event + 4, last);
 	setup->buffer = event;
 	setup->probe = probe;
@@ -290,7 +280,7 @@ tnf_probe_alloc(struct tnf_probe_control *probe, struct tnf_probe_setup *setup)
 static void
 event_publish(char *block, uint32_t end)
 {
-	struct tnf_block_header *b = (struct tnf_block_header *)(void *)block;
+	struct tnf_block_header *b = header_of(block);
 
 	__atomic_store_n(&b->bytes_valid, (uint16_t)end, __ATOMIC_RELEASE);
 }
@@ -310,8 +300,7 @@ tnf_roll_back(struct thread *t)
 	while (t->nheld > SPARE_MAX) {
 		t->nheld--;
 		signal_fence();
-		tnf_block_give((struct tnf_block_header *)(void *)
-		    t->held[t->nheld]);
+		tnf_block_give(header_of(t->held[t->nheld]));
 	}
 	t->lim = t->end;
 	t->used = t->failed = t->odd = t->new_sched = t->at_work = 0;
@@ -346,15 +335,7 @@ commit_held(struct thread *t)
 	if (t->nloose > 0)
 		tnf_block_give_chain(t);
 	for (i = 0; i <= last; i++)
-		tnf_block_give((struct tnf_block_header *)(void *)done[i]);
-}
-
-static void
-tell_shortened(struct thread *t)
-{
-	__atomic_fetch_add(&tnf_ext(t->file)->shortened, t->shortened,
-	    __ATOMIC_RELAXED);
-	t->shortened = 0;
+		tnf_block_give(header_of(done[i]));
 }
 
 static void __attribute__((noinline, cold))
@@ -374,8 +355,11 @@ commit_slow(struct thread *t, struct tnf_probe_setup *setup)
 	if (!probe->traced || t->failed || setup->buffer == NULL) {
 		tnf_roll_back(t);
 	} else {
-		if (t->shortened > 0)
-			tell_shortened(t);
+		if (t->shortened > 0) {
+			__atomic_fetch_add(&tnf_ext(t->file)->shortened, t->shortened,
+			    __ATOMIC_RELAXED);
+			t->shortened = 0;
+		}
 		if (t->used > 0)
 			commit_held(t);
 		else
@@ -399,8 +383,7 @@ tnf_probe_commit(struct tnf_probe_setup *setup)
 
 	if (unlikely(t->setup != setup))
 		return;
-	if (unlikely(probe->chain != NULL || !probe->traced || t->odd ||
-	    setup->buffer == NULL)) {
+	if (unlikely(probe->chain != NULL || !probe->traced || t->odd || setup->buffer == NULL)) {
 		commit_slow(t, setup);
 		return;
 	}

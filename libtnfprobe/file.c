@@ -1,43 +1,39 @@
 /*
- * file.c - the trace file: open it, be sure of it, set it up, change it.
+ * file.c - the trace file: open it, be sure of it, set it up, change it, and live if it
+ * shrinks.
  *
  * The controller has created the file, zero-filled, with its space reserved;
  * the first process to get there writes the header and the core types.  The
  * file's magic is stored last: until then it is an empty file to a reader.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "format/header.h"
-#include "libtnfprobe/define.h"
 #include "libtnfprobe/internal.h"
 
 #define KEPT	8	/* older files that stay mapped */
 #define WAITS	50	/* milliseconds for another process to set it up */
 
-/* A plain file as large as we have been told. */
+/* A plain file as large as we have been told; if a name has led to the file, also ours, and
+   under no other name. */
 static int
-file_check(const struct stat *st, uint64_t size)
+file_check(const struct stat *st, uint64_t size, bool named)
 {
-	if (!S_ISREG(st->st_mode))
+	if (!S_ISREG(st->st_mode) || (named && st->st_nlink != 1))
 		return EINVAL;
-	return size < FILE_MIN || (uint64_t)st->st_size < size ? EFBIG : 0;
-}
-
-/* What a name leads to must be ours, under one name, besides. */
-static int
-check_named(const struct stat *st, uint64_t size)
-{
-	if (!S_ISREG(st->st_mode) || st->st_nlink != 1)
-		return EINVAL;
-	if (st->st_uid != geteuid() && st->st_uid != 0)
+	if (named && st->st_uid != geteuid() && st->st_uid != 0)
 		return EPERM;
-	return file_check(st, size);
+	return size < FILE_MIN || (uint64_t)st->st_size < size ? EFBIG : 0;
 }
 
 /* Addresses for a file, and in front of them a page for what we know of it. */
@@ -62,17 +58,20 @@ file_reserve(uint32_t size)
 	return f;
 }
 
-static void
+/* Returns the errno of before. */
+static int
 file_release(struct file *f)
 {
+	int error = errno;
+
 	munmap(f, (size_t)(f->base - (char *)f) + f->size);
+	return error;
 }
 
 static int
 file_map(int fd, uint64_t size, struct file **ret)
 {
 	struct file *f;
-	int error;
 
 	if (size > FILE_MAX)
 		size = FILE_MAX;
@@ -80,44 +79,29 @@ file_map(int fd, uint64_t size, struct file **ret)
 	if (f == NULL)
 		return errno;
 	if (mmap(f->base, f->size, PROT_READ | PROT_WRITE, MAP_SHARED |
-	    MAP_FIXED, fd, 0) == MAP_FAILED) {
-		error = errno;
-		file_release(f);
-		return error;
-	}
+	    MAP_FIXED, fd, 0) == MAP_FAILED)
+		return file_release(f);
 	f->fill = (tnf_ext(f)->compatible & TNF_EXT_FILL) != 0;
 	*ret = f;
 	return 0;
-}
-
-static int
-map_named(const char *path, uint64_t size, struct file **ret)
-{
-	struct stat st;
-	int error, fd;
-
-	fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY |
-	    O_NONBLOCK);
-	if (fd == -1)
-		return errno;
-	error = fstat(fd, &st) == -1 ? errno : check_named(&st, size);
-	if (error == 0)
-		error = file_map(fd, size, ret);
-	close(fd);
-	return error;
 }
 
 /* fd: the file; -1: it has this name. */
 static int
 open_and_map(const char *path, uint64_t size, int fd, struct file **ret)
 {
+	bool named = fd == -1;
 	struct stat st;
 	int error;
 
-	if (fd == -1)
-		return map_named(path, size, ret);
-	error = fstat(fd, &st) == -1 ? errno : file_check(&st, size);
-	return error != 0 ? error : file_map(fd, size, ret);
+	if (named && (fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) == -1)
+		return errno;
+	error = fstat(fd, &st) == -1 ? errno : file_check(&st, size, named);
+	if (error == 0)
+		error = file_map(fd, size, ret);
+	if (named)
+		close(fd);
+	return error;
 }
 
 /* The same at another address, for a child of a fork within a hit. */
@@ -125,16 +109,11 @@ int
 tnf_file_again(const struct file *f, struct file **ret)
 {
 	struct file *again = file_reserve(f->size);
-	int error;
 
 	if (again == NULL)
 		return errno;
-	if (mremap(f->base, 0, f->size, MREMAP_MAYMOVE | MREMAP_FIXED,
-	    again->base) == MAP_FAILED) {
-		error = errno;
-		file_release(again);
-		return error;
-	}
+	if (mremap(f->base, 0, f->size, MREMAP_MAYMOVE | MREMAP_FIXED, again->base) == MAP_FAILED)
+		return file_release(again);
 	again->fill = f->fill;
 	*ret = again;
 	return 0;
@@ -162,7 +141,7 @@ make_cookie(const struct file *f, const struct tnf_ext *x)
 }
 
 static void
-init_ext(const struct file *f)
+init_heads(const struct file *f, struct tnf_file_header *h)
 {
 	struct tnf_ext *x = tnf_ext(f);
 
@@ -172,6 +151,7 @@ init_ext(const struct file *f)
 	x->data_start = DATA_START;
 	x->pid = tnf_p.pid;
 	__atomic_store_n(&x->magic, TNF_EXT_MAGIC, __ATOMIC_RELEASE);
+	tnf_header_set(h, BLOCK_SIZE, DIRECTORY_SIZE, f->size);
 }
 
 /* The types that this process needs at once.  Their places are ours: a
@@ -206,8 +186,7 @@ static int
 file_join(const struct file *f)
 {
 	static int waited;
-	const struct tnf_file_header *h =
-	    (const struct tnf_file_header *)(const void *)f->base;
+	const struct tnf_file_header *h = (const struct tnf_file_header *)(const void *)f->base;
 	const struct timespec ms = { 0, 1000000 };
 
 	for (; __atomic_load_n(&h->magic, __ATOMIC_ACQUIRE) != TNF_MAGIC;
@@ -219,8 +198,7 @@ file_join(const struct file *f)
 	if (tnf_ext(f)->magic != TNF_EXT_MAGIC ||
 	    (tnf_ext(f)->incompatible & ~TNF_EXT_INCOMPATIBLE) != 0 ||
 	    h->block_size != BLOCK_SIZE || h->directory_size != DIRECTORY_SIZE ||
-	    h->block_count != f->size / BLOCK_SIZE ||
-	    h->block_header_size != HEADER_SIZE)
+	    h->block_count != f->size / BLOCK_SIZE || h->block_header_size != HEADER_SIZE)
 		return EINVAL;
 	return write_core(f, false);
 }
@@ -228,8 +206,7 @@ file_join(const struct file *f)
 static int
 set_up(const struct file *f)
 {
-	struct tnf_file_header *h =
-	    (struct tnf_file_header *)(void *)f->base;
+	struct tnf_file_header *h = (struct tnf_file_header *)(void *)f->base;
 	uint32_t version = 0;
 	int error;
 
@@ -238,12 +215,73 @@ set_up(const struct file *f)
 		return file_join(f);
 	if (h->magic != 0)
 		return EINVAL;
-	init_ext(f);
-	tnf_header_set(h, BLOCK_SIZE, DIRECTORY_SIZE, f->size);
+	init_heads(f, h);
 	error = write_core(f, true);
 	if (error == 0)
 		__atomic_store_n(&h->magic, TNF_MAGIC, __ATOMIC_RELEASE);
 	return error;
+}
+
+/*
+ * A store behind the new end of the file raises SIGBUS.  The program has done
+ * nothing wrong and must live: memory takes the place of the file, tracing is
+ * over, and the store is done again.  Every other SIGBUS goes where it went
+ * before.  A program that sets its own handler later gets ours out of the way.
+ */
+static struct sigaction before;
+
+/* Of an instruction of this thread; others come from kill(), or from memory
+   that went bad somewhere. */
+static bool
+is_fault(const siginfo_t *info)
+{
+	return info->si_code > 0 && info->si_code != BUS_MCEERR_AO;
+}
+
+static void
+pass_on(int sig, siginfo_t *info, void *context)
+{
+	if (before.sa_flags & SA_SIGINFO)
+		before.sa_sigaction(sig, info, context);
+	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+		before.sa_handler(sig);
+	else if (before.sa_handler == SIG_DFL || is_fault(info)) {
+		/* The fault comes again and finds nobody. */
+		sigaction(SIGBUS, &before, NULL);
+		if (!is_fault(info))
+			syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), sig, info);
+	}
+}
+
+static void
+on_sigbus(int sig, siginfo_t *info, void *context)
+{
+	const struct file *now = tnf_file(), *f = now;
+	uintptr_t at = (uintptr_t)info->si_addr;
+	int saved = errno;
+
+	while (f != NULL && at - (uintptr_t)f->base >= f->size)
+		f = f->older;
+	if (f != NULL && info->si_code > 0 && tnf_file_gone(f)) {
+		if (f == now)
+			tnf_process_broken(EFAULT);
+	} else {
+		pass_on(sig, info, context);
+	}
+	errno = saved;
+}
+
+static void
+sigbus_guard(void)
+{
+	struct sigaction ours = { .sa_sigaction = on_sigbus }, found;
+
+	if (sigaction(SIGBUS, NULL, &found) == -1 || found.sa_sigaction == on_sigbus)
+		return;
+	before = found;
+	ours.sa_mask = before.sa_mask;
+	ours.sa_flags = (before.sa_flags & (SA_NODEFER | SA_RESTART)) | SA_ONSTACK | SA_SIGINFO;
+	sigaction(SIGBUS, &ours, NULL);
 }
 
 /* The first file of this process. */
@@ -267,20 +305,8 @@ tnf_file_open(const char *path, uint64_t size, int fd)
 	}
 	__atomic_fetch_add(&tnf_ext(f)->attached, 1, __ATOMIC_RELAXED);
 	tnf_lost_early();
-	tnf_sigbus_guard();
+	sigbus_guard();
 	return 0;
-}
-
-static void
-copy_block(const struct tnf_block_header *from, struct tnf_block_header *to)
-{
-	size_t n = __atomic_load_n(&from->bytes_valid, __ATOMIC_ACQUIRE);
-
-	if (n > BLOCK_SIZE)
-		n = BLOCK_SIZE;
-	/* Names lie behind what is valid. */
-	memcpy(to, from, BLOCK_SIZE);
-	to->bytes_valid = (uint16_t)n;
 }
 
 /*
@@ -292,28 +318,27 @@ copy_definitions(const struct file *from, const struct file *to)
 {
 	const struct tnf_block_header *b;
 	struct tnf_block_header *copy;
-	uint32_t dir, end, at;
+	uint32_t dir, end, at, n;
 
 	dir = __atomic_load_n(&tnf_ext(from)->dir_cursor, __ATOMIC_ACQUIRE);
 	if (dir < BLOCK_SIZE + TNF_DIR_FIRST_PROBE || dir > DIRECTORY_SIZE)
 		dir = DIRECTORY_SIZE;
-	memcpy(to->base + BLOCK_SIZE, from->base + BLOCK_SIZE,
-	    dir - BLOCK_SIZE);
+	memcpy(to->base + BLOCK_SIZE, from->base + BLOCK_SIZE, dir - BLOCK_SIZE);
 	tnf_ext(to)->dir_cursor = dir;
 	tnf_ext(to)->names = __atomic_load_n(&tnf_ext(from)->names, __ATOMIC_ACQUIRE);
-	tnf_ext(to)->tag_cursor = __atomic_load_n(&tnf_ext(from)->tag_cursor,
-	    __ATOMIC_ACQUIRE);
+	tnf_ext(to)->tag_cursor = __atomic_load_n(&tnf_ext(from)->tag_cursor, __ATOMIC_ACQUIRE);
 	end = tnf_ext(to)->tag_cursor > TAG_RESERVE ? from->size : DATA_START;
 	for (at = TAG_START; at < end; at += BLOCK_SIZE) {
-		b = (const struct tnf_block_header *)(const void *)
-		    (from->base + at);
-		if (__atomic_load_n(&b->generation, __ATOMIC_ACQUIRE) !=
-		    TNF_GENERATION_TAG)
+		b = header_of(from->base + at);
+		if (__atomic_load_n(&b->generation, __ATOMIC_ACQUIRE) != TNF_GENERATION_TAG)
 			continue;
 		if (at >= to->size)
 			return ENOSPC;
-		copy = (struct tnf_block_header *)(void *)(to->base + at);
-		copy_block(b, copy);
+		copy = header_of(to->base + at);
+		n = __atomic_load_n(&b->bytes_valid, __ATOMIC_ACQUIRE);
+		/* Names lie behind what is valid. */
+		memcpy(copy, b, BLOCK_SIZE);
+		copy->bytes_valid = (uint16_t)(n < BLOCK_SIZE ? n : BLOCK_SIZE);
 		mark_block(to, copy);
 		tnf_block_valid(to, at);
 	}
@@ -324,15 +349,13 @@ copy_definitions(const struct file *from, const struct file *to)
 static int
 file_fill(const struct file *from, const struct file *to)
 {
-	struct tnf_file_header *h =
-	    (struct tnf_file_header *)(void *)to->base;
+	struct tnf_file_header *h = (struct tnf_file_header *)(void *)to->base;
 	int error;
 
 	if (h->magic != 0 || tnf_ext(to)->version != 0)
 		return EEXIST;
 	tnf_ext(to)->version = TNF_EXT_VERSION;
-	init_ext(to);
-	tnf_header_set(h, BLOCK_SIZE, DIRECTORY_SIZE, to->size);
+	init_heads(to, h);
 	error = copy_definitions(from, to);
 	if (error == 0)
 		__atomic_store_n(&h->magic, TNF_MAGIC, __ATOMIC_RELEASE);
@@ -357,13 +380,12 @@ tnf_file_switch(const char *path, uint64_t size, int fd)
 		return EBUSY;
 	}
 	error = file_fill(old, new);
-	/* Cut off while it was read (sigbus.c): part of it was zeros. */
+	/* Cut off while it was read: part of it was zeros. */
 	if (error == 0 && _tnf_process_control.state == TNF_PROC_BROKEN)
 		error = EFAULT;
 	if (error == 0) {
 		new->older = old;
-		__atomic_fetch_add(&tnf_ext(new)->attached, 1,
-		    __ATOMIC_RELAXED);
+		__atomic_fetch_add(&tnf_ext(new)->attached, 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&tnf_p.file, new, __ATOMIC_RELEASE);
 		__atomic_fetch_add(&tnf_ext(old)->ended, 1, __ATOMIC_RELAXED);
 		for (kept = 0; kept < KEPT && f != NULL; kept++)

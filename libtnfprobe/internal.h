@@ -7,10 +7,9 @@
  * runtime.c	probes that are made at run time
  * block.c	data blocks: take, give back, take from the dead
  * tag.c	room in permanent blocks, and what is written there together
- * define.c	definitions of probes and of record types
- * adopt.c	definitions that a related process has written
- * file.c	the trace file: open, check, set up
- * sigbus.c	the file shrinks under us
+ * define.c	definitions of probes and of record types, or those that a related process
+ *		has written
+ * file.c	the trace file: open, check, set up, and what if it shrinks under us
  * clock.c	nanoseconds from the time stamp counter
  * process.c	state of the process: fork, enable, disable
  * names.c	names of the process and its threads, and their changes
@@ -24,12 +23,16 @@
 #ifndef LIBTNFPROBE_INTERNAL_H
 #define LIBTNFPROBE_INTERNAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <tnf/writer.h>
 
+#include "format/define.h"
 #include "libtnfprobe/arch/arch.h"
 
 #define TNF_API		__attribute__((visibility("default")))
@@ -195,6 +198,12 @@ offset_of(const struct file *f, const void *at)
 	return (uint32_t)((const char *)at - f->base);
 }
 
+static inline struct tnf_block_header *
+header_of(const void *block)
+{
+	return (struct tnf_block_header *)(uintptr_t)block;
+}
+
 /* In memory images: which block this is, and of which file.  See <tnf/com.h>. */
 static inline void
 mark_block(const struct file *f, struct tnf_block_header *b)
@@ -204,8 +213,7 @@ mark_block(const struct file *f, struct tnf_block_header *b)
 
 extern struct tnf_process_control _tnf_process_control;
 extern const struct tnf_probe_ops _tnf_probe_ops;
-extern __thread struct thread tnf_t
-    __attribute__((tls_model("initial-exec")));
+extern __thread struct thread tnf_t __attribute__((tls_model("initial-exec")));
 
 /* May a filter refuse a system call?  The program has asked for one, or a controller says
    so, who has come later. */
@@ -213,6 +221,14 @@ static inline bool
 is_quiet(void)
 {
 	return tnf_p.quiet || _tnf_process_control.quiet != 0;
+}
+
+/* May this process record? */
+static inline bool
+is_live(void)
+{
+	return __atomic_load_n(&__atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE)->live,
+	    __ATOMIC_ACQUIRE);
 }
 
 static inline void
@@ -245,7 +261,15 @@ void tnf_lost(enum tnf_lost);
 enum tnf_lost tnf_block_why(void);
 void tnf_lost_early(void);
 
-/* clock.c */
+/* clock.c: the counter that a hit reads, as time. */
+#define ANCHOR_NS	10000000ull	/* an anchor is not used for longer */
+
+static inline uint64_t
+scaled(uint64_t t, uint64_t mult)
+{
+	return t * mult >> 32;
+}
+
 void tnf_clock_init(void);
 void tnf_clock_unlock(void);
 int64_t tnf_clock_now(void);
@@ -262,20 +286,18 @@ void tnf_tag_forget(void);
 uint32_t tnf_tag_block(void);
 void tnf_tag_spare(uint32_t block);
 
-/* define.c */
+/* define.c.  Definitions between tnf_tag_begin() and tnf_tag_end(): into the tag blocks of
+   the process's file.  If there is no room they are written nowhere, and tnf_tag_end()
+   returns false. */
+extern struct tnf_definer tnf_definer;
 bool tnf_define_probe(struct tnf_probe_control *);
 uint32_t tnf_define_record(const struct tnf_tag_data *);
-unsigned tnf_slot_count(const struct tnf_tag_data *const *);
-
-/* adopt.c */
-uint32_t tnf_adopt_probe(const struct tnf_probe_control *);
 
 /* value.c: 'size' bytes behind what the hit has written, in a further block if
    there is no room, or NULL; and the reference to store in *cell. */
 char *tnf_value_room(struct thread *, uint32_t size);
 void tnf_value_shortened(struct thread *);
-tnf_reference_t tnf_value_reference(struct thread *, const tnf_reference_t *cell,
-    const char *to);
+tnf_reference_t tnf_value_reference(struct thread *, const tnf_reference_t *cell, const char *to);
 /* An empty block takes the place of the last one that the hit has reached, which is
    done with. */
 bool tnf_value_next(struct thread *);
@@ -285,7 +307,7 @@ tnf_reference_t tnf_long_put(struct thread *, const struct tnf_tag_data *,
     const char *, size_t len, tnf_reference_t *cell);
 
 /* runtime.c: the child of a fork has no thread that is defining a probe. */
-void tnf_runtime_child(void);
+void tnf_runtime_unlock(void);
 
 /* debug.c */
 const char *tnf_attribute(const char *attrs, const char *name, size_t *len);
@@ -298,15 +320,16 @@ int tnf_file_again(const struct file *, struct file **ret);
 /* Memory takes its place. */
 bool tnf_file_gone(const struct file *);
 
-/* sigbus.c */
-void tnf_sigbus_guard(void);
-
 /* process.c */
 bool tnf_wait(unsigned n);
 void tnf_wait_over(void);
 bool tnf_process_ready(void);
 void tnf_process_broken(int error);
+uint32_t tnf_tid_of(pthread_t);
 uint32_t tnf_own_tid(void);
+/* Gives the process this file, as the controller does.  0 or an errno.  give_way: EBUSY
+   where a controller has given it one. */
+int tnf_process_give(const char *path, uint64_t size, int fd, bool give_way);
 
 /* names.c */
 void tnf_names_load(void);	/* before anything else of it */
@@ -321,19 +344,55 @@ void tnf_thread_exit(void);
 
 /* event.c: has longjmp() or an exception left the thread's hit?  'frame' is the caller's
    stack frame; false: the hit is in progress, and the caller is nested in it. */
-bool tnf_hit_left(const struct thread *, const struct tnf_probe_setup *,
-    uintptr_t frame);
+bool tnf_hit_left(const struct thread *, const struct tnf_probe_setup *, uintptr_t frame);
 /* Gives up the hit in progress. */
 void tnf_roll_back(struct thread *);
+
+/*
+ * auto.c and its kin: a process that traces itself from its start, because of TNF_ENABLE
+ * or of a tnfwatch that wants it.
+ *
+ * The file: a new one of the name, or that of a process which goes on with it and
+ * from which this one comes by exec.  *size is what it has.  0 and a descriptor, or an
+ * errno.  'path' is absolute.
+ */
+int tnf_auto_file(const char *path, uint64_t *size, int *fd);
+/* The same, but always a new one: EEXIST where something has the name. */
+int tnf_auto_file_new(const char *path, uint64_t size, int *fd);
+
+/* What a running tnfwatch wants of this program. */
+struct tnf_auto_watch {
+	const char *rings;	/* the directory for the file */
+	const char *name;	/* of the section: the file's name begins so */
+	const char *enable;	/* selectors */
+	uint64_t size;
+};
+/* Is this the start of a program that one wants?  Its strings are valid until it is called
+   again. */
+bool tnf_auto_watch(struct tnf_auto_watch *);
+/* Makes the ring; its path, which the caller frees, or NULL. */
+char *tnf_auto_watch_file(const struct tnf_auto_watch *, uint64_t *size, int *fd);
+
+/* Calls fn for each control block of each object that is loaded.  false: there is one whose
+   file cannot be read, or is not what was loaded. */
+bool tnf_auto_probes(void (*fn)(void *arg, struct tnf_probe_control *, const char *object),
+    void *arg);
+
+/* At the start of the process. */
+void tnf_auto_start(void);
+
+/* A probe that was made at run time, before anybody could hit it. */
+void tnf_auto_defined(struct tnf_probe_control *);
+
+/* Called by the constructors of objects with probes (<tnf/probe.h>). */
+void _tnf_probe_object(void);
 
 /* ops of a site (target.h) */
 void *tnf_probe_alloc(struct tnf_probe_control *, struct tnf_probe_setup *);
 void tnf_probe_commit(struct tnf_probe_setup *);
-tnf_reference_t tnf_probe_string(struct tnf_probe_setup *, const char *,
-    tnf_reference_t *);
-tnf_reference_t tnf_probe_name(struct tnf_probe_setup *, const char *,
-    tnf_reference_t *);
+tnf_reference_t tnf_probe_string(struct tnf_probe_setup *, const char *, tnf_reference_t *);
+tnf_reference_t tnf_probe_name(struct tnf_probe_setup *, const char *, tnf_reference_t *);
 void *tnf_probe_record(struct tnf_probe_setup *, const struct tnf_tag_data *,
     size_t, tnf_reference_t *, tnf_reference_t *);
 
-#endif /* LIBTNFPROBE_INTERNAL_H */
+#endif

@@ -18,6 +18,7 @@
 #include <linux/prctl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
@@ -86,8 +87,6 @@ put_number(struct line *l, uint64_t v)
 static void
 put_rest(struct line *l, const char *s)
 {
-	char code[4];
-
 	for (; *s != '\0'; s++) {
 		unsigned char c = (unsigned char)*s;
 
@@ -95,19 +94,15 @@ put_rest(struct line *l, const char *s)
 			put_chars(l, s, 1);
 			continue;
 		}
-		code[0] = '\\';
-		code[1] = (char)('0' + (c >> 6));
-		code[2] = (char)('0' + (c >> 3 & 7));
-		code[3] = (char)('0' + (c & 7));
-		put_chars(l, code, sizeof(code));
+		put_chars(l, (char[]){ '\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)),
+		    (char)('0' + (c & 7)) }, 4);
 	}
 }
 
 static void
 put_word(struct line *l, const char *word)
 {
-	if (l->n > 0)
-		put_chars(l, "\n", 1);
+	put_chars(l, "\n", l->n > 0);
 	put_chars(l, word, strlen(word));
 	put_chars(l, " ", 1);
 }
@@ -121,11 +116,8 @@ names_block(const struct file *f, uint32_t before)
 	if (!tnf_tag_begin())
 		return 0;
 	/* The process may have got another file meanwhile, and a block would be there. */
-	if (f != tnf_file()) {
-		tnf_tag_end(NULL);
-		return 0;
-	}
-	if ((block = tnf_tag_block()) != 0) {
+	block = f == tnf_file() ? tnf_tag_block() : 0;
+	if (block != 0) {
 		at = (uint32_t *)(void *)(f->base + block + HEADER_SIZE);
 		memset(at, 0, BLOCK_SIZE - HEADER_SIZE);
 		at[2] = before;		/* at 32 */
@@ -203,19 +195,13 @@ put_thread(struct line *l, uint32_t tid, const char *name)
 	put_rest(l, name);
 }
 
+/* The name that was follows. */
 static void
-put_renamed(struct line *l, uint32_t tid, const char *old)
+put_renamed(struct line *l, uint32_t tid)
 {
 	put_word(l, "renamed");
 	put_number(l, tid);
 	put_number(l, (uint64_t)tnf_clock_now());
-	put_rest(l, old);
-}
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 /* A number and the blank behind it; what follows, or NULL. */
@@ -224,7 +210,7 @@ skip_number(const char *s, const char *end, uint64_t *v)
 {
 	const char *begin = s;
 
-	for (*v = 0; s < end && is_digit(*s); s++)
+	for (*v = 0; s < end && *s >= '0' && *s <= '9'; s++)
 		*v = *v * 10 + (uint64_t)(*s - '0');
 	return s > begin && s < end && *s == ' ' ? s + 1 : NULL;
 }
@@ -288,8 +274,7 @@ static bool
 former_name(uint32_t tid, char *name, size_t size)
 {
 	const struct file *f = tnf_file();
-	uint32_t block = (uint32_t)(__atomic_load_n(&tnf_ext(f)->names,
-	    __ATOMIC_ACQUIRE) >> 32);
+	uint32_t block = (uint32_t)(__atomic_load_n(&tnf_ext(f)->names, __ATOMIC_ACQUIRE) >> 32);
 
 	for (int i = 0; i < LOOK_BACK && block >= TAG_START && block % BLOCK_SIZE == 0 &&
 	    block <= f->size - BLOCK_SIZE; i++) {
@@ -314,9 +299,7 @@ put_former(struct line *l, uint32_t tid, const char *name)
 	text[now.n] = '\0';
 	if (strcmp(text, old) == 0)
 		return;
-	put_word(l, "renamed");
-	put_number(l, tid);
-	put_number(l, (uint64_t)tnf_clock_now());
+	put_renamed(l, tid);
 	put_chars(l, old, strlen(old));
 }
 
@@ -337,19 +320,12 @@ read_comm(char name[NAME_SIZE])
 	return n > 0;
 }
 
-static bool
-only_thread(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/task", &st) == 0 && st.st_nlink == 3;
-}
-
 /* One thread sets up, so that this need not be on its stack, which may be small. */
 static void
 ask_names(void)
 {
 	static char path[PATH_MAX];
+	struct stat st;
 	ssize_t n;
 
 	/* No /proc: this thread is as good as another. */
@@ -359,7 +335,8 @@ ask_names(void)
 	path[n > 0 ? n : 0] = '\0';
 	memcpy(program, n < PATH_SHOWN ? path : path + n - (PATH_SHOWN - 1), PATH_SHOWN - 1);
 	/* The threads that are there may have got any names before we came. */
-	__atomic_store_n(&renamed, !only_thread(), __ATOMIC_RELAXED);
+	__atomic_store_n(&renamed, stat("/proc/self/task", &st) != 0 || st.st_nlink != 3,
+	    __ATOMIC_RELAXED);
 }
 
 /* The first thread of a child has the name of the one that has forked. */
@@ -445,8 +422,10 @@ names_change(uint32_t tid, const char *old, const char *new)
 		memcpy(process_name, new, NAME_SIZE);
 	if (strcmp(old, new) == 0)
 		return;
-	if (*old != '\0')
-		put_renamed(&l, tid, old);
+	if (*old != '\0') {
+		put_renamed(&l, tid);
+		put_rest(&l, old);
+	}
 	put_thread(&l, tid, new);
 	names_put(&l);
 }
@@ -485,8 +464,7 @@ tnf_names_set(const char *name)
 		if (may_ask())
 			syscall(SYS_prctl, PR_GET_NAME, old, 0, 0, 0);
 		else
-			memcpy(old, tnf_t.name[0] != '\0' ? tnf_t.name : process_name,
-			    NAME_SIZE);
+			memcpy(old, tnf_t.name[0] != '\0' ? tnf_t.name : process_name, NAME_SIZE);
 	}
 	if (syscall(SYS_prctl, PR_SET_NAME, name, 0, 0, 0) != 0)
 		return -1;
@@ -502,28 +480,16 @@ tnf_names_set(const char *name)
 	return 0;
 }
 
-static uint32_t
-tid_of(pthread_t thread)
-{
-	clockid_t id;
-
-	return pthread_getcpuclockid(thread, &id) != 0 ? 0 : ~((uint32_t)id >> 3) & 0x1fffffff;
-}
-
 /* Another thread's, in /proc as the C library does it: by the same system calls, which
    are no cancellation points.  'old' is NULL, or read before. */
 static int
 set_other(uint32_t tid, const char *name, size_t len, char *old)
 {
-	char text[48];
-	struct line path = { text, sizeof(text), 0 };
+	char path[48];
 	long fd, n;
 
-	put_chars(&path, "/proc/self/task/", 16);
-	put_number(&path, tid);
-	path.n--;
-	put_chars(&path, "/comm", 6);
-	fd = syscall(SYS_openat, AT_FDCWD, path.text, O_RDWR);
+	snprintf(path, sizeof(path), "/proc/self/task/%u/comm", tid);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR);
 	if (fd < 0)
 		return errno;
 	if (old != NULL) {
@@ -557,12 +523,12 @@ pthread_setname_np(pthread_t thread, const char *name)
 		error = tnf_names_set(name) != 0 ? errno : 0;
 	} else {
 		record = may_ask() && may_record() && number_of_caller() != 0;
-		error = set_other(tid_of(thread), name, len, record ? old : NULL);
+		error = set_other(tnf_tid_of(thread), name, len, record ? old : NULL);
 		if (error == 0)
 			__atomic_store_n(&renamed, 1, __ATOMIC_RELAXED);
 		if (error == 0 && record) {
 			name_copy(new, name);
-			names_change(tid_of(thread), old, new);
+			names_change(tnf_tid_of(thread), old, new);
 		}
 	}
 	errno = saved;

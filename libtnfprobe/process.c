@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libtnfprobe/auto.h"
 #include "libtnfprobe/internal.h"
 
 #ifndef MADV_WIPEONFORK
@@ -62,17 +61,9 @@ is_stopped(void)
 }
 
 static void
-set_stopped(bool stopped)
-{
-	__atomic_store_n(&_tnf_process_control.stopped, stopped,
-	    __ATOMIC_SEQ_CST);
-}
-
-static void
 set_live(bool live)
 {
-	__atomic_store_n(&tnf_p.guard->live, live ? tnf_p.epoch : 0,
-	    __ATOMIC_SEQ_CST);
+	__atomic_store_n(&tnf_p.guard->live, live ? tnf_p.epoch : 0, __ATOMIC_SEQ_CST);
 }
 
 static void
@@ -86,8 +77,7 @@ new_epoch(void)
 void
 tnf_process_broken(int error)
 {
-	__atomic_store_n(&_tnf_process_control.broken_errno, error,
-	    __ATOMIC_RELAXED);
+	__atomic_store_n(&_tnf_process_control.broken_errno, error, __ATOMIC_RELAXED);
 	set_state(TNF_PROC_BROKEN);
 	set_live(false);
 }
@@ -105,21 +95,26 @@ pid_namespace(void)
 	return n == 0 ? 1 : n;
 }
 
-/* Without such a page (Linux before 4.14) only fork() is noticed. */
-static void
-new_guard(void)
+/* The guard of who sets up.  Without such a page (Linux before 4.14) only fork() is noticed. */
+static struct guard *
+own_guard(struct guard *now)
 {
-	struct guard *g = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+	struct guard *g;
+
+	if (now != &first_guard)
+		return now;
+	g = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (g == MAP_FAILED)
-		return;
+		return now;
 	if (madvise(g, (size_t)sysconf(_SC_PAGESIZE), MADV_WIPEONFORK) == -1) {
 		munmap(g, (size_t)sysconf(_SC_PAGESIZE));
-		return;
+		return now;
 	}
 	g->phase = PHASE_BUSY;
 	__atomic_store_n(&tnf_p.guard, g, __ATOMIC_RELEASE);
+	return g;
 }
 
 /* Not if it is broken meanwhile: a handler has forked, and we are the child. */
@@ -131,17 +126,22 @@ now_running(uint32_t was)
 }
 
 /*
- * The number of this thread, without a system call: what names its clock is
+ * The number of a thread, without a system call: what names its clock is
  * made of it (clock_getcpuclockid(3), and the kernel's posix-timers).  It is
  * the C library's idea, which a bare clone() leaves as it was in the parent.
  */
 uint32_t
-tnf_own_tid(void)
+tnf_tid_of(pthread_t thread)
 {
 	clockid_t id;
 
-	return pthread_getcpuclockid(pthread_self(), &id) != 0 ? 0 :
-	    ~((uint32_t)id >> 3) & 0x1fffffff;
+	return pthread_getcpuclockid(thread, &id) != 0 ? 0 : ~((uint32_t)id >> 3) & 0x1fffffff;
+}
+
+uint32_t
+tnf_own_tid(void)
+{
+	return tnf_tid_of(pthread_self());
 }
 
 /* A child whose pid is higher than its parent's is in the parent's pid name space.  A
@@ -240,13 +240,11 @@ set_up_at_hit(void)
 	if (refused != 0 && tnf_clock_now() < refused + RETRY_NS)
 		return false;
 	error = set_up(c->file_name, c->file_size, -1);
-	if (error == EBUSY || error == EAGAIN)
-		return false;
 	/* It may be ours again when the process has its own rights again. */
-	if (error == EACCES) {
+	if (error == EACCES)
 		refused = tnf_clock_now();
+	if (error == EBUSY || error == EAGAIN || error == EACCES)
 		return false;
-	}
 	if (error != 0)
 		tnf_process_broken(error);
 	else
@@ -264,12 +262,6 @@ no_cancellation(void)
 	return was;
 }
 
-static void
-cancellation_as(int was)
-{
-	pthread_setcancelstate(was, NULL);
-}
-
 static uint32_t hopeless;
 
 /*
@@ -285,8 +277,7 @@ tnf_wait(unsigned n)
 	static const struct timespec nap = { 0, 100000 };
 	int cancel;
 
-	if (n >= (__atomic_load_n(&hopeless, __ATOMIC_RELAXED) ? 4 : YIELDS +
-	    NAPS)) {
+	if (n >= (__atomic_load_n(&hopeless, __ATOMIC_RELAXED) ? 4 : YIELDS + NAPS)) {
 		__atomic_store_n(&hopeless, 1, __ATOMIC_RELAXED);
 		return false;
 	}
@@ -298,7 +289,7 @@ tnf_wait(unsigned n)
 	} else {
 		cancel = no_cancellation();
 		nanosleep(&nap, NULL);
-		cancellation_as(cancel);
+		pthread_setcancelstate(cancel, NULL);
 	}
 	return true;
 }
@@ -322,19 +313,11 @@ process_claim(struct guard *g)
 		if (__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY,
 		    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return true;
-		if (phase == PHASE_READY ||
-		    g != __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE))
+		if (phase == PHASE_READY || g != __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE))
 			return false;
 		if (!tnf_wait(i))
 			return false;
 	}
-}
-
-static bool
-is_live(void)
-{
-	return __atomic_load_n(&__atomic_load_n(&tnf_p.guard,
-	    __ATOMIC_ACQUIRE)->live, __ATOMIC_ACQUIRE);
 }
 
 /* Lets 'live' follow 'stopped', whoever changes that at the same time.  Before
@@ -378,26 +361,21 @@ tnf_process_ready(void)
 		/* The first one replaces the guard and goes on there. */
 		g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 		if (!is_live() && process_claim(g))
-			__atomic_store_n(&g->phase, PHASE_NEW,
-			    __ATOMIC_RELEASE);
+			__atomic_store_n(&g->phase, PHASE_NEW, __ATOMIC_RELEASE);
 		if (!is_live() && !is_stopped())
 			tnf_lost(TNF_LOST_BUSY);
 		return is_live();
 	}
-	if (g == &first_guard) {
-		new_guard();
-		g = tnf_p.guard;
-	}
+	g = own_guard(g);
 	work_begins();
 	if (now == TNF_PROC_RUNNING) {
 		done = set_up_child();
 	} else {
 		cancel = no_cancellation();
 		done = set_up_at_hit();
-		cancellation_as(cancel);
+		pthread_setcancelstate(cancel, NULL);
 	}
-	__atomic_store_n(&g->phase, done ? PHASE_READY : PHASE_NEW,
-	    __ATOMIC_SEQ_CST);
+	__atomic_store_n(&g->phase, done ? PHASE_READY : PHASE_NEW, __ATOMIC_SEQ_CST);
 	if (done)
 		follow_switch();
 	else
@@ -436,10 +414,7 @@ open_first(struct guard *g, const char *path, uint64_t size, int fd, bool give_w
 	if ((give_way || !__atomic_compare_exchange_n(&g->phase, &phase, PHASE_BUSY, false,
 	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) && !process_claim(g))
 		return EBUSY;
-	if (g == &first_guard) {
-		new_guard();
-		g = tnf_p.guard;
-	}
+	g = own_guard(g);
 	work_begins();
 	if (!give_way)
 		set_state(TNF_PROC_NO_BUFFER);
@@ -451,8 +426,7 @@ open_first(struct guard *g, const char *path, uint64_t size, int fd, bool give_w
 	}
 	if (error != 0 && process_state() == TNF_PROC_NO_BUFFER)
 		set_state(was);
-	__atomic_store_n(&g->phase, error == 0 ? PHASE_READY : PHASE_NEW,
-	    __ATOMIC_SEQ_CST);
+	__atomic_store_n(&g->phase, error == 0 ? PHASE_READY : PHASE_NEW, __ATOMIC_SEQ_CST);
 	work_ends();
 	return error;
 }
@@ -483,8 +457,8 @@ open_next(struct guard *g, const char *path, uint64_t size, int fd)
 	return error;
 }
 
-static int
-process_give(const char *path, uint64_t size, int fd, bool give_way)
+int
+tnf_process_give(const char *path, uint64_t size, int fd, bool give_way)
 {
 	struct tnf_process_control *c = &_tnf_process_control;
 	size_t len = strlen(path) + 1;
@@ -499,7 +473,7 @@ process_give(const char *path, uint64_t size, int fd, bool give_way)
 		c->file_size = size;
 		follow_switch();
 	}
-	cancellation_as(cancel);
+	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
 	return error;
 }
@@ -508,52 +482,31 @@ process_give(const char *path, uint64_t size, int fd, bool give_way)
 static void
 process_open(const char *path, uint64_t size, int32_t fd)
 {
-	int error = process_give(path, size, fd, false);
+	int error = tnf_process_give(path, size, fd, false);
 
 	__atomic_store_n(&_tnf_process_control.open_result, error, __ATOMIC_RELEASE);
-}
-
-int
-tnf_process_give(const char *path, uint64_t size, int fd)
-{
-	return process_give(path, size, fd, false);
-}
-
-int
-tnf_process_give_first(const char *path, uint64_t size, int fd)
-{
-	return process_give(path, size, fd, true);
 }
 
 void TNF_API
 tnf_process_disable(void)
 {
-	set_stopped(true);
+	__atomic_store_n(&_tnf_process_control.stopped, true, __ATOMIC_SEQ_CST);
 	follow_switch();
 }
 
 void TNF_API
 tnf_process_enable(void)
 {
-	set_stopped(false);
+	__atomic_store_n(&_tnf_process_control.stopped, false, __ATOMIC_SEQ_CST);
 	follow_switch();
-}
-
-/* Several threads may fork at once, and each of them notes the same. */
-static void
-note_forker(const struct guard *g)
-{
-	int32_t pid = g->pid;
-
-	if (pid == 0 && __atomic_load_n(&g->phase, __ATOMIC_ACQUIRE) == PHASE_READY)
-		pid = tnf_p.pid;
-	__atomic_store_n(&forker, pid, __ATOMIC_RELAXED);
 }
 
 /* Parent and child are to share one file, so it must be open before. */
 static void
 before_fork(void)
 {
+	const struct guard *g;
+	int32_t pid;
 	int saved = errno;
 
 	if (process_state() == TNF_PROC_READY)
@@ -561,7 +514,12 @@ before_fork(void)
 	/* By this the child sees that it has another number. */
 	if (!tnf_p.ask_tid)
 		tnf_t.tid = tnf_own_tid();
-	note_forker(__atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE));
+	/* Several threads may fork at once, and each of them notes the same. */
+	g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
+	pid = g->pid;
+	if (pid == 0 && __atomic_load_n(&g->phase, __ATOMIC_ACQUIRE) == PHASE_READY)
+		pid = tnf_p.pid;
+	__atomic_store_n(&forker, pid, __ATOMIC_RELAXED);
 	errno = saved;
 }
 
@@ -607,7 +565,7 @@ in_child(void)
 	    tnf_p.pid == (int32_t)tnf_own_tid())
 		return;
 	memset(tnf_p.guard, 0, sizeof(*tnf_p.guard));
-	tnf_runtime_child();
+	tnf_runtime_unlock();
 	if (!tnf_p.ask_tid)
 		tnf_p.guard->pid = (int32_t)tnf_own_tid();
 	if (t->busy != 0 ? !tnf_hit_left(t, NULL, frame) : t->at_work != 0) {

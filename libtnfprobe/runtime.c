@@ -15,7 +15,6 @@
 
 #include <tnf/runtime.h>
 
-#include "libtnfprobe/auto.h"
 #include "libtnfprobe/internal.h"
 
 #define POOL_SIZE	4096u
@@ -23,11 +22,9 @@
 #define WAIT_MAX	64	/* times that tnf_wait() may let others get ahead */
 
 static const struct tnf_tag_data text_type = { TNF_PROBE_ABI, TNF_TAG_TEXT,
-    __alignof__(tnf_reference_t), sizeof(tnf_reference_t), 0, "tnf_text", NULL,
-    NULL };
+    __alignof__(tnf_reference_t), sizeof(tnf_reference_t), 0, "tnf_text", NULL, NULL };
 static const struct tnf_tag_data blob_type = { TNF_PROBE_ABI, TNF_TAG_BLOB,
-    __alignof__(tnf_reference_t), sizeof(tnf_reference_t), 0, "tnf_blob", NULL,
-    NULL };
+    __alignof__(tnf_reference_t), sizeof(tnf_reference_t), 0, "tnf_blob", NULL, NULL };
 
 static const struct tnf_tag_data *const kinds[] = {
 	[TNF_ARG_INT8] = &tnf_int8_tag_data,
@@ -69,16 +66,10 @@ lock_take(void)
 			return;
 }
 
-static void
-lock_leave(void)
+void
+tnf_runtime_unlock(void)
 {
 	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
-}
-
-void
-tnf_runtime_child(void)
-{
-	lock_leave();
 }
 
 /* No control character, none of 'not'. */
@@ -95,8 +86,7 @@ is_sound(const char *s, const char *not)
 static bool
 is_name(const char *s)
 {
-	return s != NULL && *s != '\0' && strlen(s) <= TNF_NAME_MAX &&
-	    is_sound(s, " ;");
+	return s != NULL && *s != '\0' && strlen(s) <= TNF_NAME_MAX && is_sound(s, " ;");
 }
 
 static bool
@@ -110,8 +100,7 @@ may_be_defined(const char *name, const char *keys, const char *detail,
 		return false;
 	len += strlen(name) + strlen(keys) + strlen(detail);
 	for (unsigned i = 0; i < n; i++) {
-		if (!is_name(args[i].name) || args[i].kind >= NKINDS ||
-		    kinds[args[i].kind] == NULL)
+		if (!is_name(args[i].name) || args[i].kind >= NKINDS || kinds[args[i].kind] == NULL)
 			return false;
 		len += strlen(args[i].name) + 1;
 	}
@@ -143,15 +132,7 @@ new_meaning(const char *name, const char *keys, const char *detail,
 static struct meaning *
 meaning_of(const struct tnf_probe_control *p)
 {
-	return (struct meaning *)(uintptr_t)(p->attrs -
-	    offsetof(struct meaning, attrs));
-}
-
-static bool
-runtime_same(const struct meaning *a, const struct meaning *b)
-{
-	return memcmp(a->kinds, b->kinds, sizeof(a->kinds)) == 0 &&
-	    strcmp(a->attrs, b->attrs) == 0;
+	return (struct meaning *)(uintptr_t)(p->attrs - offsetof(struct meaning, attrs));
 }
 
 static struct tnf_probe_control *
@@ -173,8 +154,9 @@ runtime_find(const struct meaning *m)
 	pool = __atomic_load_n(&_tnf_process_control.pools, __ATOMIC_ACQUIRE);
 	for (; pool != NULL; pool = pool->next)
 		for (p = blocks_of(pool); p < blocks_of(pool) + POOL_BLOCKS; p++)
-			if (__atomic_load_n(&p->tnf_version, __ATOMIC_ACQUIRE) ==
-			    TNF_PROBE_ABI && runtime_same(meaning_of(p), m))
+			if (__atomic_load_n(&p->tnf_version, __ATOMIC_ACQUIRE) == TNF_PROBE_ABI &&
+			    memcmp(meaning_of(p)->kinds, m->kinds, sizeof(m->kinds)) == 0 &&
+			    strcmp(p->attrs, m->attrs) == 0)
 				return p;
 	return NULL;
 }
@@ -204,15 +186,12 @@ new_block(void)
 	uint64_t n;
 
 	pool = __atomic_load_n(&_tnf_process_control.pools, __ATOMIC_ACQUIRE);
-	for (;;) {
-		if (pool != NULL) {
-			n = __atomic_fetch_add(&pool->used, 1, __ATOMIC_RELAXED);
-			if (n < POOL_BLOCKS)
-				return blocks_of(pool) + n;
-		}
-		if ((pool = new_pool(pool)) == NULL)
-			return NULL;
-	}
+	do
+		if (pool != NULL &&
+		    (n = __atomic_fetch_add(&pool->used, 1, __ATOMIC_RELAXED)) < POOL_BLOCKS)
+			return blocks_of(pool) + n;
+	while ((pool = new_pool(pool)) != NULL);
+	return NULL;
 }
 
 static uint32_t
@@ -240,14 +219,11 @@ static void
 tell_controller(void)
 {
 	extern struct r_debug _r_debug __attribute__((weak));
-	void (*changed)(void);
 
 	__atomic_fetch_add(&_tnf_process_control.defined, 1, __ATOMIC_RELEASE);
-	if (&_r_debug == NULL || _r_debug.r_brk == 0 ||
-	    _r_debug.r_state != RT_CONSISTENT)
+	if (&_r_debug == NULL || _r_debug.r_brk == 0 || _r_debug.r_state != RT_CONSISTENT)
 		return;
-	changed = (void (*)(void))(uintptr_t)_r_debug.r_brk;
-	changed();
+	((void (*)(void))(uintptr_t)_r_debug.r_brk)();
 }
 
 static struct tnf_probe_control *
@@ -291,7 +267,7 @@ tnf_probe_define(const char *name, const char *keys, const char *detail,
 			;
 		tnf_auto_defined(p);
 	}
-	lock_leave();
+	tnf_runtime_unlock();
 	if (p == NULL || old != NULL)
 		free(m);
 	else
@@ -301,18 +277,8 @@ tnf_probe_define(const char *name, const char *keys, const char *detail,
 	return p;
 }
 
-/* Characters up to the end, or one more than can be recorded. */
-static size_t
-text_length(const struct tnf_probe_value *v)
-{
-	size_t max = v->size < TNF_LONG_MAX + 1 ? v->size : TNF_LONG_MAX + 1;
-
-	return strnlen(v->u.text, max);
-}
-
 static tnf_reference_t
-put_string(struct tnf_probe_setup *setup, const struct tnf_probe_value *v,
-    tnf_reference_t *cell)
+put_string(struct tnf_probe_setup *setup, const struct tnf_probe_value *v, tnf_reference_t *cell)
 {
 	char copy[TNF_STRING_MAX + 1];
 	size_t n;
@@ -333,8 +299,9 @@ put_reference(struct tnf_probe_setup *setup, const struct tnf_tag_data *type,
 		return 0;
 	switch (type->kind) {
 	case TNF_TAG_TEXT:
-		return tnf_long_put(&tnf_t, type, v->u.text, text_length(v),
-		    cell);
+		/* Characters up to the end, or one more than can be recorded. */
+		return tnf_long_put(&tnf_t, type, v->u.text, strnlen(v->u.text,
+		    v->size < TNF_LONG_MAX + 1 ? v->size : TNF_LONG_MAX + 1), cell);
 	case TNF_TAG_BLOB:
 		return tnf_long_put(&tnf_t, type, v->u.data, v->size, cell);
 	default:
@@ -388,8 +355,7 @@ tnf_probe_hit(struct tnf_probe_control *p, const struct tnf_probe_value *values)
 	m = meaning_of(p);
 	for (unsigned i = 0; m->slots[i] != NULL; i++) {
 		at = place_of(m->slots[i], at);
-		put_value(&setup, m->slots[i], m->kinds[i], &values[i],
-		    event + at);
+		put_value(&setup, m->slots[i], m->kinds[i], &values[i], event + at);
 		at += m->slots[i]->size;
 	}
 	tnf_probe_commit(&setup);

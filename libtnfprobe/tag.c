@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "format/header.h"
-#include "libtnfprobe/define.h"
 #include "libtnfprobe/internal.h"
 
 #define BLOCKS_MAX	64	/* of one transaction */
@@ -44,18 +43,17 @@ static struct tnf_definer saved;	/* before the transaction */
 bool
 tnf_tag_begin(void)
 {
+	bool may;
+
 	work_begins();
-	/* This hit is not ours: see process.c, leave_hit(). */
-	if (tnf_p.later != NULL) {
+	/* Else this hit is not ours: see process.c, leave_hit(). */
+	may = tnf_p.later == NULL;
+	for (unsigned i = 0; may && __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
+	    __ATOMIC_ACQUIRE) != 0; i++)
+		may = tnf_wait(i);
+	if (!may) {
 		work_ends();
 		return false;
-	}
-	for (unsigned i = 0; __atomic_exchange_n(&tnf_p.guard->tag_lock, 1,
-	    __ATOMIC_ACQUIRE) != 0; i++) {
-		if (!tnf_wait(i)) {
-			work_ends();
-			return false;
-		}
 	}
 	tag.n = 1;
 	tag.reach[0].block = tag.block;
@@ -81,14 +79,7 @@ tnf_tag_reset(void)
 static struct tnf_block_header *
 header_at(uint32_t offset)
 {
-	return (struct tnf_block_header *)(void *)(tnf_file()->base + offset);
-}
-
-static void
-tag_publish(uint32_t block, uint32_t end)
-{
-	__atomic_store_n(&header_at(block)->bytes_valid,
-	    (uint16_t)(end - block), __ATOMIC_RELEASE);
+	return header_of(tnf_file()->base + offset);
 }
 
 /* Ends the transaction; 'done' is called under its lock if all is written.
@@ -99,10 +90,13 @@ tnf_tag_end(void (*done)(void))
 	bool ok = !tnf_definer.failed;
 
 	if (ok) {
-		while (tag.n-- > 0)
-			if (tag.reach[tag.n].block != 0)
-				tag_publish(tag.reach[tag.n].block,
-				    tag.reach[tag.n].end);
+		while (tag.n-- > 0) {
+			const struct reach *r = &tag.reach[tag.n];
+
+			if (r->block != 0)
+				__atomic_store_n(&header_at(r->block)->bytes_valid,
+				    (uint16_t)(r->end - r->block), __ATOMIC_RELEASE);
+		}
 		if (done != NULL)
 			done();
 	} else {
@@ -128,15 +122,11 @@ take_block(void)
 	struct tnf_block_header *b;
 	uint32_t n = __atomic_fetch_add(&tnf_ext(f)->tag_cursor, 1, __ATOMIC_RELAXED);
 
-	if (n < TAG_RESERVE) {
+	if (n < TAG_RESERVE)
 		b = header_at(TAG_START + n * BLOCK_SIZE);
-	} else if (n - TAG_RESERVE >= f->data_blocks / 4 * 3) {
-		__atomic_fetch_sub(&tnf_ext(f)->tag_cursor, 1,
-		    __ATOMIC_RELAXED);
-		return NULL;
-	} else if ((b = tnf_block_take(&tnf_t, tnf_t.run_due)) == NULL) {
-		__atomic_fetch_sub(&tnf_ext(f)->tag_cursor, 1,
-		    __ATOMIC_RELAXED);
+	else if (n - TAG_RESERVE >= f->data_blocks / 4 * 3 ||
+	    (b = tnf_block_take(&tnf_t, tnf_t.run_due)) == NULL) {
+		__atomic_fetch_sub(&tnf_ext(f)->tag_cursor, 1, __ATOMIC_RELAXED);
 		return NULL;
 	}
 	b->next_block = TAG_OWNER;
@@ -144,8 +134,7 @@ take_block(void)
 	mark_block(f, b);
 	__atomic_store_n(&b->bytes_valid, HEADER_SIZE, __ATOMIC_RELEASE);
 	__atomic_store_n(&b->generation, TNF_GENERATION_TAG, __ATOMIC_RELEASE);
-	__atomic_store_n(&b->tag, TNF_BLOCK_HEADER_TAG(BLOCK_SIZE),
-	    __ATOMIC_RELEASE);
+	__atomic_store_n(&b->tag, TNF_BLOCK_HEADER_TAG(BLOCK_SIZE), __ATOMIC_RELEASE);
 	tnf_block_valid(f, offset_of(f, b));
 	return b;
 }
@@ -163,9 +152,7 @@ next_block(void)
 		return false;
 	tag.block = offset_of(tnf_file(), b);
 	tag.pos = tag.block + HEADER_SIZE;
-	tag.reach[tag.n].block = tag.block;
-	tag.reach[tag.n].end = tag.pos;
-	tag.n++;
+	tag.reach[tag.n++] = (struct reach){ tag.block, tag.pos };
 	return true;
 }
 
@@ -198,8 +185,7 @@ tag_room(void *unused, uint32_t size, uint32_t *offset)
 	size = (size + 7) & ~7u;
 	if (tnf_definer.failed || size > BLOCK_SIZE - HEADER_SIZE)
 		goto fail;
-	if ((tag.block == 0 || tag.pos + size > tag.block + BLOCK_SIZE) &&
-	    !next_block())
+	if ((tag.block == 0 || tag.pos + size > tag.block + BLOCK_SIZE) && !next_block())
 		goto fail;
 	at = tnf_file()->base + tag.pos;
 	memset(at, 0, size);

@@ -22,8 +22,7 @@ give_back(struct thread *t)
 	t->busy = BUSY_OTHERWISE;
 	signal_fence();
 	/* A child that has not hit a probe itself holds what is its parent's. */
-	tnf_block_drop_all(t, t->pid == tnf_p.pid &&
-	    tnf_p.guard->phase == PHASE_READY);
+	tnf_block_drop_all(t, t->pid == tnf_p.pid && tnf_p.guard->phase == PHASE_READY);
 	signal_fence();
 	t->busy = 0;
 }
@@ -134,8 +133,7 @@ prctl(int option, ...)
 	if (stop)
 		tnf_thread_disable();
 	r = syscall(SYS_prctl, option, a[0], a[1], a[2], a[3]);
-	if (r == 0 && (option == PR_SET_SECCOMP ||
-	    option == PR_SET_NO_NEW_PRIVS))
+	if (r == 0 && (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS))
 		tnf_p.quiet = true;
 	if (stop && r == -1)
 		tnf_t.disabled = was;

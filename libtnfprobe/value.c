@@ -12,19 +12,16 @@
 static const struct tnf_block_header *
 block_of(const void *at)
 {
-	return (const struct tnf_block_header *)(const void *)
-	    ((uintptr_t)at & ~(uintptr_t)(BLOCK_SIZE - 1));
+	return header_of((const void *)((uintptr_t)at & ~(uintptr_t)(BLOCK_SIZE - 1)));
 }
 
 /* Distance in virtual space, where each lap lies behind the one before. */
 static int64_t
 value_distance(const struct thread *t, const void *from, const void *to)
 {
-	int64_t laps = (int64_t)block_of(to)->generation -
-	    (int64_t)block_of(from)->generation;
+	int64_t laps = (int64_t)block_of(to)->generation - (int64_t)block_of(from)->generation;
 
-	return (laps << t->file->shift) +
-	    ((const char *)to - (const char *)from);
+	return (laps << t->file->shift) + ((const char *)to - (const char *)from);
 }
 
 static bool
@@ -55,12 +52,12 @@ next_held(struct thread *t)
 		/* Too old to be of use together with this event. */
 		t->held[t->used] = t->held[--t->nheld];
 		signal_fence();
-		tnf_block_give((struct tnf_block_header *)(void *)b);
+		tnf_block_give(header_of(b));
 	}
 	b = (char *)tnf_block_take(t, t->base + t->last);
 	if (b != NULL && t->run_file != t->file) {
 		/* The process has been given another file within this hit. */
-		tnf_block_give((struct tnf_block_header *)(void *)b);
+		tnf_block_give(header_of(b));
 		b = NULL;
 	}
 	if (b == NULL) {
@@ -153,7 +150,7 @@ tnf_value_next(struct thread *t)
 	int saved = errno;
 	char *full = t->held[t->used - 1], *b;
 
-	__atomic_store_n(&((struct tnf_block_header *)(void *)full)->bytes_valid,
+	__atomic_store_n(&header_of(full)->bytes_valid,
 	    (uint16_t)(t->next - full), __ATOMIC_RELEASE);
 	t->lim = t->next;
 	tnf_block_chain(t, full);
@@ -203,8 +200,7 @@ text_of(struct thread *t, const char *s)
 }
 
 static inline bool
-is_there(const struct thread *t, const struct text *c, const char *s,
-    uint32_t tag)
+is_there(const struct thread *t, const struct text *c, const char *s, uint32_t tag)
 {
 	const char *at;
 	size_t i, len;
@@ -255,8 +251,7 @@ put_text(struct thread *t, const char *s, tnf_reference_t *cell, uint32_t tag)
 }
 
 static inline __attribute__((always_inline)) tnf_reference_t
-find_or_put(struct tnf_probe_setup *setup, const char *s,
-    tnf_reference_t *cell, uint32_t tag)
+find_or_put(struct tnf_probe_setup *setup, const char *s, tnf_reference_t *cell, uint32_t tag)
 {
 	struct thread *t = &tnf_t;
 	const struct text *c = text_of(t, s);
@@ -269,15 +264,13 @@ find_or_put(struct tnf_probe_setup *setup, const char *s,
 }
 
 tnf_reference_t
-tnf_probe_string(struct tnf_probe_setup *setup, const char *s,
-    tnf_reference_t *cell)
+tnf_probe_string(struct tnf_probe_setup *setup, const char *s, tnf_reference_t *cell)
 {
 	return find_or_put(setup, s, cell, tnf_p.string_tag);
 }
 
 tnf_reference_t
-tnf_probe_name(struct tnf_probe_setup *setup, const char *s,
-    tnf_reference_t *cell)
+tnf_probe_name(struct tnf_probe_setup *setup, const char *s, tnf_reference_t *cell)
 {
 	return find_or_put(setup, s, cell, tnf_p.name_tag);
 }
@@ -294,8 +287,7 @@ value_define(const struct tnf_tag_data *data)
 
 void *
 tnf_probe_record(struct tnf_probe_setup *setup,
-    const struct tnf_tag_data *data, size_t size, tnf_reference_t *cell,
-    tnf_reference_t *ref)
+    const struct tnf_tag_data *data, size_t size, tnf_reference_t *cell, tnf_reference_t *ref)
 {
 	struct thread *t = &tnf_t;
 	uint32_t index = __atomic_load_n(&data->index, __ATOMIC_ACQUIRE);
