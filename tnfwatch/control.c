@@ -180,7 +180,7 @@ static void
 status_trigger(const struct daemon *d, FILE *f, size_t i)
 {
 	const struct config_trigger *t = &d->config->trigger[i];
-	const struct trigger_state *st = &d->state[i];
+	const struct trigger_counts *st = &d->counts[i];
 
 	fprintf(f, "%-24s %9" PRIu64 " %9" PRIu64 " %10" PRIu64 "  %s\n", t->name, st->fired,
 	    st->incidents, st->suppressed, t->when != NULL ? t->when : "(from outside)");

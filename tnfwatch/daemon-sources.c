@@ -514,21 +514,21 @@ sources_change(struct daemon *d)
 }
 
 /* A trigger that stays keeps its counts and its limit. */
-static struct trigger_state *
-states_take_over(struct daemon *d, const struct config *c)
+static struct trigger_counts *
+counts_take_over(struct daemon *d, const struct config *c)
 {
-	struct trigger_state *state = tnf_xcalloc(c->n_triggers + 1, sizeof *state);
+	struct trigger_counts *counts = tnf_xcalloc(c->n_triggers + 1, sizeof *counts);
 	int j;
 
 	for (size_t i = 0; i < d->config->n_triggers; i++) {
 		j = config_trigger_find(c, d->config->trigger[i].name);
 		if (j >= 0 && c->trigger[j].limit_n == d->config->trigger[i].limit_n) {
-			state[j] = d->state[i];
-			d->state[i].begun = NULL;
+			counts[j] = d->counts[i];
+			d->counts[i].begun = NULL;
 		}
-		free(d->state[i].begun);
+		free(d->counts[i].begun);
 	}
-	return state;
+	return counts;
 }
 
 void
@@ -560,7 +560,7 @@ reload_with(struct daemon *d, struct config *c)
 	struct trigger_engine *old = d->engine;
 	struct config *before = d->config;
 	struct enabled done = { .n = 0 };
-	struct trigger_state *state;
+	struct trigger_counts *counts;
 	struct taker taker;
 	int e;
 
@@ -572,9 +572,9 @@ reload_with(struct daemon *d, struct config *c)
 	}
 	daemon_taker(d);
 	d->engine = daemon_engine(d, c);
-	state = states_take_over(d, c);
-	free(d->state);
-	d->state = state;
+	counts = counts_take_over(d, c);
+	free(d->counts);
+	d->counts = counts;
 	d->config = c;
 	*d->scans = '\0';
 	d->not_taken = 0;

@@ -36,7 +36,7 @@
 
 /* One trigger may open a window only so often. */
 static bool
-limit_allows(const struct config_trigger *t, struct trigger_state *st, int64_t now)
+limit_allows(const struct config_trigger *t, struct trigger_counts *st, int64_t now)
 {
 	int64_t *oldest;
 
@@ -92,7 +92,7 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
     const char *note)
 {
 	const struct config_trigger *t = trigger >= 0 ? &d->config->trigger[trigger] : NULL;
-	struct trigger_state *st = trigger >= 0 ? &d->state[trigger] : NULL;
+	struct trigger_counts *st = trigger >= 0 ? &d->counts[trigger] : NULL;
 	const struct source *s = f->source;
 	int64_t after = t != NULL ? t->after : SIGNAL_AFTER;
 	bool first;
@@ -563,7 +563,7 @@ daemon_begin(struct daemon *d)
 	daemon_watch_fd(d, d->control);
 	daemon_watch_fd(d, d->taker.fd);
 	d->engine = daemon_engine(d, d->config);
-	d->state = tnf_xcalloc(d->config->n_triggers + 1, sizeof *d->state);
+	d->counts = tnf_xcalloc(d->config->n_triggers + 1, sizeof *d->counts);
 	daemon_sources_begin(d);
 	/* Events in rings that are there by now fire nothing; those of programs that are
 	   told do. */
@@ -617,8 +617,8 @@ daemon_end(struct daemon *d)
 	for (size_t i = 0; i < WRITERS_MAX; i++)
 		free(d->writer[i].id);
 	for (size_t i = 0; i < d->config->n_triggers; i++)
-		free(d->state[i].begun);
-	free(d->state);
+		free(d->counts[i].begun);
+	free(d->counts);
 	window_clear(&d->window);
 	trigger_engine_free(d->engine);
 	config_free(d->config);

@@ -15,7 +15,7 @@
 #define TICK_MS		100
 
 /* How often a trigger has fired, and what came of it. */
-struct trigger_state {
+struct trigger_counts {
 	uint64_t fired;
 	uint64_t incidents;
 	uint64_t suppressed;	/* for its limit or "once" */
@@ -63,7 +63,7 @@ struct short_rings {
 struct daemon {
 	struct config *config;
 	struct trigger_engine *engine;
-	struct trigger_state *state;	/* by trigger */
+	struct trigger_counts *counts;	/* by trigger */
 	struct source *sources;
 	struct taker taker;
 	struct window window;

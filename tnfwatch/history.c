@@ -36,7 +36,7 @@ struct history {
 	uint64_t cursor;	/* at the last cut */
 	int64_t	 time;		/* when that was ... */
 	int64_t	 before;	/* ... and the one before it */
-	int64_t	 quarter;	/* ns that a quarter of the ring lasts; INT64_MAX: long */
+	int64_t	 quarter_ns;	/* a quarter of the ring lasts so long; INT64_MAX: long */
 	struct segment *first, *last;
 	struct history_status st;
 	int64_t	 whole_from;	/* what is older has gaps */
@@ -74,7 +74,7 @@ history_new(const struct source *s, const struct history_place *p)
 	h->held = tnf_xcalloc(b.n, sizeof *h->held);
 	h->cursor = blocks_cursor(&b);
 	h->time = h->before = now_mono();
-	h->quarter = INT64_MAX;
+	h->quarter_ns = INT64_MAX;
 	h->id = tnf_xstrdup(s->id);
 	histories++;
 	return h;
@@ -114,8 +114,8 @@ segment_drop_first(struct history *h)
 	h->gone = true;
 	if ((h->first = s->next) == NULL)
 		h->last = NULL;
-	if (h->first != NULL && h->first->first > h->whole_from)
-		h->whole_from = h->first->first;
+	if (h->first != NULL && h->first->first_time > h->whole_from)
+		h->whole_from = h->first->first_time;
 	segment_forget(h, s);
 }
 
@@ -378,7 +378,7 @@ segment_make(struct history *h, struct cut *c, const struct source *src, int64_t
 {
 	struct segment *s = segment_begin(h, c->n);
 
-	s->first = c->first;
+	s->first_time = c->first;
 	s->cut = now;
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (!copy_block(h, s->raw + (size_t)s->n_raw * s->block_size, &c->blocks[i])) {
@@ -408,17 +408,17 @@ segment_keep(struct history *h, struct segment *s)
 	h->last = s;
 	h->st.segments++;
 	if (h->whole_from == 0)
-		h->whole_from = s->first;
+		h->whole_from = s->first_time;
 	segment_queue(s);
 }
 
 /* These blocks are not kept: there was no room, or their segment could not be written.
-   The history is whole from 'now' on, and counts as broken until 'keep' has passed. */
+   The history is whole from 'from' on, and counts as broken until 'keep' has passed. */
 static void
-history_refuse(struct history *h, uint64_t blocks, int64_t now)
+history_refuse(struct history *h, uint64_t blocks, int64_t from, int64_t now)
 {
 	h->st.refused += blocks;
-	h->whole_from = now;
+	h->whole_from = from;
 	h->gone = true;
 	h->st.broken = now + h->place.keep;
 }
@@ -461,7 +461,7 @@ history_cut(struct history *h, struct source *src, uint64_t cursor, int64_t now)
 	cut_choose(h, &c, cursor, fast);
 	if (c.n > 0 && (segment_worker_load() > LOAD_MAX || (history_bytes > h->place.limit &&
 	    h->first == NULL && has_its_share(h))))
-		history_refuse(h, c.n, now);
+		history_refuse(h, c.n, now, now);
 	else if (c.n > 0) {
 		context_renew(src, now);
 		segment_keep(h, segment_make(h, &c, src, now));
@@ -483,13 +483,12 @@ history_settle(struct history *h, int64_t now)
 			if (h->last == s)
 				h->last = before;
 			h->st.error = s->error;
-			history_refuse(h, s->n_blocks, now);
+			history_refuse(h, s->n_blocks, now, now);
 			segment_forget(h, s);
 			continue;
 		}
-		if (state == SEGMENT_DONE && s->queued != s) {
-			/* Counted once. */
-			s->queued = s;
+		if (state == SEGMENT_DONE && !s->counted) {
+			s->counted = true;
 			h->st.bytes += s->size;
 			history_bytes += s->size;
 			h->st.raw += (uint64_t)s->n_blocks * h->b.block_size;
@@ -509,8 +508,7 @@ history_trim(struct history *h, int64_t now, bool hold)
 		}
 		if (history_bytes <= h->place.limit || !has_its_share(h))
 			return;
-		history_refuse(h, h->first->n_blocks, h->whole_from);
-		h->st.broken = now + h->place.keep;
+		history_refuse(h, h->first->n_blocks, h->whole_from, now);
 		segment_drop_first(h);
 	}
 }
@@ -526,7 +524,7 @@ history_tick(struct history *h, struct source *s, int64_t now, bool hold)
 	quarter = (h->b.n - h->b.data) / 4;
 	if (cursor - h->cursor >= quarter) {
 		history_cut(h, s, cursor, now);
-		h->quarter = (now - h->time) * (int64_t)quarter / (int64_t)(cursor - h->cursor);
+		h->quarter_ns = (now - h->time) * (int64_t)quarter / (int64_t)(cursor - h->cursor);
 		h->before = h->time;
 		h->time = now;
 		h->cursor = cursor;
@@ -538,7 +536,7 @@ history_tick(struct history *h, struct source *s, int64_t now, bool hold)
 int64_t
 history_due(const struct history *h, int64_t now)
 {
-	return h == NULL || h->quarter > 10 * SECOND ? INT64_MAX : now + h->quarter / 2;
+	return h == NULL || h->quarter_ns > 10 * SECOND ? INT64_MAX : now + h->quarter_ns / 2;
 }
 
 bool

@@ -20,8 +20,9 @@ enum segment_state { SEGMENT_WAITS, SEGMENT_DONE, SEGMENT_FAILED };
 
 struct segment {
 	struct segment *next;		/* newer; the history's */
-	struct segment *queued;		/* the worker's; itself: written and counted */
-	int64_t	 first;			/* monotonic: its oldest event in order */
+	struct segment *queued;		/* behind it in the worker's queue */
+	bool	 counted;		/* by the history, once it is made */
+	int64_t	 first_time;		/* monotonic: its oldest event in order */
 	int64_t	 cut;			/* all of its events are older */
 	struct segment_block *blocks;	/* ascending by block; those of events */
 	uint32_t n_blocks;

@@ -53,7 +53,7 @@ struct trigger {
 };
 
 /* An event, as an instance is fed with it. */
-struct hit {
+struct feed {
 	const struct tnf_event *ev;
 	enum pair_role	 role;		/* of the source's own pairs */
 	struct pair_slice slice;
@@ -156,7 +156,7 @@ struct trigger_kind {
 	void	(*open)(struct watch *);
 	/* Are the probe's events to be given to event()? */
 	bool	(*concerns)(struct watch *, const struct tnf_probe *);
-	void	(*event)(struct watch *, const struct hit *);
+	void	(*event)(struct watch *, const struct feed *);
 	void	(*state)(struct watch *, const struct state_span *, bool left,
 		    void **user);
 	/* Fires what is due; returns when it wants to be called next. */

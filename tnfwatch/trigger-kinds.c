@@ -77,13 +77,13 @@ event_concerns(struct watch *w, const struct tnf_probe *p)
 }
 
 static void
-event_event(struct watch *w, const struct hit *hit)
+event_event(struct watch *w, const struct feed *feed)
 {
 	char who[WHO_TEXT];
 
-	if (watch_holds(w, hit->ev))
-		trigger_fire(w, hit->ev->time, hit->ev, "%.60s%s", hit->ev->probe->name,
-		    who_text(who, w, hit->ev));
+	if (watch_holds(w, feed->ev))
+		trigger_fire(w, feed->ev->time, feed->ev, "%.60s%s", feed->ev->probe->name,
+		    who_text(who, w, feed->ev));
 }
 
 static const struct trigger_kind trigger_event_kind = {

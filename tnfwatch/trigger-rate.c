@@ -148,18 +148,18 @@ rate_enough(struct watch *w, int64_t time, int64_t before_until)
 }
 
 static void
-rate_event(struct watch *w, const struct hit *hit)
+rate_event(struct watch *w, const struct feed *feed)
 {
 	int64_t until = rate_enough_until(w);
 
-	if (!watch_holds(w, hit->ev))
+	if (!watch_holds(w, feed->ev))
 		return;
-	rate_since(w, hit->ev->time);
-	rate_remember(w, hit->ev->time);
+	rate_since(w, feed->ev->time);
+	rate_remember(w, feed->ev->time);
 	if (w->trigger->when.more) {
-		rate_too_many(w, hit->ev);
-	} else if (w->n_times == w->wanted && hit->ev->time < rate_enough_until(w)) {
-		rate_enough(w, hit->ev->time, until);
+		rate_too_many(w, feed->ev);
+	} else if (w->n_times == w->wanted && feed->ev->time < rate_enough_until(w)) {
+		rate_enough(w, feed->ev->time, until);
 	}
 }
 

@@ -183,7 +183,7 @@ forget_thread(struct trigger_source *s, const struct tnf_event *ev)
 void
 source_event(struct trigger_source *s, const struct tnf_event *ev)
 {
-	struct hit hit = { .ev = ev, .role = PAIR_NONE };
+	struct feed feed = { .ev = ev, .role = PAIR_NONE };
 	struct probe_use *use;
 
 	if (ev->probe->id >= PROBES_MAX)
@@ -201,11 +201,11 @@ source_event(struct trigger_source *s, const struct tnf_event *ev)
 	if (use->n == 0 || is_last_call(use, ev))
 		return;
 	if (use->pairs)
-		hit.role = pairs_feed(s->pairs, ev, KEEP_ALL, &hit.slice);
+		feed.role = pairs_feed(s->pairs, ev, KEEP_ALL, &feed.slice);
 	for (unsigned i = 0; i < use->n; i++)
-		kind_of(use->watches[i])->event(use->watches[i], &hit);
-	if (hit.role == PAIR_END && hit.slice.user != NULL)
-		due_drop(hit.slice.user);
+		kind_of(use->watches[i])->event(use->watches[i], &feed);
+	if (feed.role == PAIR_END && feed.slice.user != NULL)
+		due_drop(feed.slice.user);
 }
 
 void

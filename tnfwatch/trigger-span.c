@@ -173,47 +173,47 @@ span_concerns(struct watch *w, const struct tnf_probe *p)
 /* The pair that the source has found at this event, or that the watch itself finds, into
    'own'. */
 static const struct pair_slice *
-span_slice(struct watch *w, const struct hit *hit, struct pair_slice *own, enum pair_role *role)
+span_slice(struct watch *w, const struct feed *feed, struct pair_slice *own, enum pair_role *role)
 {
 	if (w->pairs != NULL) {
-		*role = pairs_feed(w->pairs, hit->ev, KEEP_ALL, own);
+		*role = pairs_feed(w->pairs, feed->ev, KEEP_ALL, own);
 		return own;
 	}
-	*role = hit->role;
-	return &hit->slice;
+	*role = feed->role;
+	return &feed->slice;
 }
 
 static void
-duration_event(struct watch *w, const struct hit *hit)
+duration_event(struct watch *w, const struct feed *feed)
 {
 	const struct when *when = &w->trigger->when;
 	char time[TIME_TEXT], who[WHO_TEXT];
 	struct pair_slice own;
 	enum pair_role role;
-	const struct pair_slice *s = span_slice(w, hit, &own, &role);
+	const struct pair_slice *s = span_slice(w, feed, &own, &role);
 
 	if (role != PAIR_END || s->rule == NULL || s->duration < due_when(when, 0) ||
-	    !watch_holds(w, hit->ev))
+	    !watch_holds(w, feed->ev))
 		return;
-	trigger_fire(w, hit->ev->time, hit->ev, "%.60s took %s%s", s->name,
-	    time_text(time, s->duration), who_text(who, w, hit->ev));
+	trigger_fire(w, feed->ev->time, feed->ev, "%.60s took %s%s", s->name,
+	    time_text(time, s->duration), who_text(who, w, feed->ev));
 }
 
 static void
-open_event(struct watch *w, const struct hit *hit)
+open_event(struct watch *w, const struct feed *feed)
 {
 	const struct when *when = &w->trigger->when;
 	struct pair_slice own;
 	enum pair_role role;
-	const struct pair_slice *s = span_slice(w, hit, &own, &role);
+	const struct pair_slice *s = span_slice(w, feed, &own, &role);
 
 	/* The source drops the chains of its own pairs itself. */
 	if (role == PAIR_END && w->pairs != NULL && s->user != NULL)
 		due_drop(s->user);
-	if (role != PAIR_START || !watch_holds(w, hit->ev))
+	if (role != PAIR_START || !watch_holds(w, feed->ev))
 		return;
-	due_add(&w->due, hit->ev->time, hit->ev, s->user);
-	watch_until(w, due_when(when, hit->ev->time));
+	due_add(&w->due, feed->ev->time, feed->ev, s->user);
+	watch_until(w, due_when(when, feed->ev->time));
 }
 
 static int64_t

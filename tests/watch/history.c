@@ -273,7 +273,7 @@ START_TEST(files)
 		tick();
 	}
 	ck_assert_ptr_nonnull(s = h->first);
-	ck_assert_int_eq(s->first, START);
+	ck_assert_int_eq(s->first_time, START);
 	ck_assert_uint_eq(s->n_raw, s->n_blocks + 3);
 	ck_assert_uint_eq(s->at[0], 0);
 	ck_assert_uint_eq(s->at[1], 1);
@@ -674,7 +674,7 @@ START_TEST(oldest)
 	header(place_of(0))->generation = (uint32_t)(written - rows[_i].age) & TNF_GENERATION_AGES;
 	((struct tnf_kernel_schedule *)(void *)(header(place_of(0)) + 1))->time_base = rows[_i].time;
 	tick();
-	ck_assert_int_eq(h->first->first, rows[_i].first);
+	ck_assert_int_eq(h->first->first_time, rows[_i].first);
 	ck_assert_uint_eq(h->first->n_blocks, 5);
 	end();
 }
