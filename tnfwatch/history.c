@@ -98,7 +98,7 @@ segment_forget(struct history *h, struct segment *s)
 			h->saved[s->blocks[i].block] = TNF_GENERATION_FREE;
 	h->st.segments--;
 	/* history_settle() sets this when it counts the segment. */
-	if (s->queued == s) {
+	if (s->counted) {
 		h->st.bytes -= s->size;
 		history_bytes -= s->size;
 		h->st.raw -= (uint64_t)s->n_blocks * h->b.block_size;
