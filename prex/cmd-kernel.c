@@ -10,17 +10,12 @@
 
 #include "prex/shell.h"
 
-static bool
-names_rawio(const struct tnf_selector *s)
-{
-	return strstr(s->value.text, "rawio") != NULL || strstr(s->value.text, "physio") != NULL;
-}
-
 void
 kernel_ask_rawio(struct shell *sh, const struct tnf_selectors *l, bool on)
 {
 	for (size_t i = 0; sh->mode == MODE_KERNEL && i < l->n; i++)
-		if (names_rawio(&l->v[i])) {
+		if (strstr(l->v[i].value.text, "rawio") != NULL ||
+		    strstr(l->v[i].value.text, "physio") != NULL) {
 			tnfctl_setting_set(sh->target, "rawio", on);
 			return;
 		}

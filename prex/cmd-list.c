@@ -124,13 +124,6 @@ list_probes_print_probe(struct shell *sh, tnfctl_handle_t *h, tnfctl_probe_t *p,
 }
 
 static void
-add_default_specs(struct specs *l)
-{
-	for (const char *const *name = default_attrs; *name != NULL; name++)
-		specs_add_text(l, *name, false);
-}
-
-static void
 list_probes(struct shell *sh, const struct args *a)
 {
 	struct request r = { .selectors = a->selectors, .specs = a->specs };
@@ -146,7 +139,8 @@ list_probes(struct shell *sh, const struct args *a)
 		r.selectors = set->selectors;
 	}
 	if (r.specs.n == 0) {
-		add_default_specs(&defaults);
+		for (const char *const *name = default_attrs; *name != NULL; name++)
+			specs_add_text(&defaults, *name, false);
 		r.specs = defaults;
 		r.with_remarks = true;
 	}
@@ -312,7 +306,9 @@ cmd_list_parse(struct shell *sh, struct statement *st, struct args *a)
 		return tok->kind == TOK_IDENT && parse_probes(sh, st, a);
 	if (strcmp(a->word, "probes") == 0)
 		return parse_target(sh, st, a);
-	return strcmp(a->word, "values") != 0 || parse_specs(sh, st, a);
+	while (strcmp(a->word, "values") == 0 && parse_spec(sh, st, a))
+		;
+	return true;
 }
 
 static enum cmd_result

@@ -56,15 +56,14 @@ cmd_mark_parse(struct shell *sh, struct statement *st, struct args *a)
 struct marking {
 	const char *text;
 	char	by[128];
-	char	**files;
-	size_t	n;
+	struct strings files;
 };
 
 static bool
 is_marked(const struct marking *m, const char *file)
 {
-	for (size_t i = 0; i < m->n; i++)
-		if (strcmp(m->files[i], file) == 0)
+	for (size_t i = 0; i < m->files.n; i++)
+		if (strcmp(m->files.v[i], file) == 0)
 			return true;
 	return false;
 }
@@ -75,7 +74,6 @@ mark_one(tnfctl_handle_t *h, void *arg)
 	tnfctl_trace_attrs_t attrs;
 	struct marking *m = arg;
 	tnfctl_errcode_t err = tnfctl_trace_attrs_get(h, &attrs);
-	char *file;
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
@@ -83,9 +81,7 @@ mark_one(tnfctl_handle_t *h, void *arg)
 		return tnfctl_mark(h, m->text, m->by);
 	if (is_marked(m, attrs.trace_file_name))
 		return TNFCTL_ERR_NONE;
-	file = tnf_xstrdup(attrs.trace_file_name);
-	m->files = tnf_xreallocarray(m->files, m->n + 1, sizeof *m->files);
-	m->files[m->n++] = file;
+	strings_add(&m->files, tnf_xstrdup(attrs.trace_file_name));
 	return tnfctl_mark(h, m->text, m->by);
 }
 
@@ -129,9 +125,7 @@ cmd_mark_run(struct shell *sh, const struct args *a)
 		err = of_family;
 	if (err != TNFCTL_ERR_NONE)
 		mark_failed(sh, err);
-	while (m.n > 0)
-		free(m.files[--m.n]);
-	free(m.files);
+	strings_free(&m.files);
 	return CMD_DONE;
 }
 

@@ -89,7 +89,6 @@ bool	parse_word(struct shell *, struct statement *, struct args *);
 bool	parse_target(struct shell *, struct statement *, struct args *);
 bool	parse_selectors(struct shell *, struct statement *, struct args *);
 bool	parse_spec(struct shell *, struct statement *, struct args *);
-bool	parse_specs(struct shell *, struct statement *, struct args *);
 bool	parse_numbers(struct statement *, struct args *);
 
 /* The current token, whole or abbreviated, as one of the words; NULL if it is

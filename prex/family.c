@@ -3,7 +3,7 @@
  */
 #include <sys/queue.h>
 
-#include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ family_add(struct family *f, tnfctl_errcode_t err, tnfctl_handle_t *child)
 	m->h = child;
 	TAILQ_INSERT_TAIL(&f->members, m, entry);
 	f->n++;
-	history_follow(child);
+	history_follow(f->sh, child);
 	family_say(f, m, "is followed");
 }
 
@@ -73,39 +73,28 @@ is_member(const struct family *f, pid_t pid)
 	return false;
 }
 
-/* The children of one thread, in its file of /proc; true: fn has found what it looks for. */
-static bool
-thread_children_each(pid_t pid, const char *tid, bool (*fn)(void *arg, pid_t child), void *arg)
-{
-	char path[320];
-	bool found = false;
-	long child;
-	FILE *fp;
-
-	snprintf(path, sizeof path, "/proc/%ld/task/%s/children", (long)pid, tid);
-	if ((fp = fopen(path, "re")) == NULL)
-		return false;
-	while (!found && fscanf(fp, "%ld", &child) == 1)
-		found = fn(arg, (pid_t)child);
-	fclose(fp);
-	return found;
-}
-
+/* The children of a process, in the files that /proc has for its threads.  true: fn has found
+   what it looks for. */
 static bool
 children_each(pid_t pid, bool (*fn)(void *arg, pid_t child), void *arg)
 {
-	struct dirent *e;
+	char pattern[64];
 	bool found = false;
-	char path[64];
-	DIR *d;
+	glob_t files;
+	long child;
+	FILE *fp;
 
-	snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
-	if ((d = opendir(path)) == NULL)
+	snprintf(pattern, sizeof pattern, "/proc/%ld/task/*/children", (long)pid);
+	if (glob(pattern, GLOB_NOSORT, NULL, &files) != 0)
 		return false;
-	while (!found && (e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.')
-			found = thread_children_each(pid, e->d_name, fn, arg);
-	closedir(d);
+	for (size_t i = 0; i < files.gl_pathc && !found; i++) {
+		if ((fp = fopen(files.gl_pathv[i], "re")) == NULL)
+			continue;
+		while (!found && fscanf(fp, "%ld", &child) == 1)
+			found = fn(arg, (pid_t)child);
+		fclose(fp);
+	}
+	globfree(&files);
 	return found;
 }
 

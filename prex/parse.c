@@ -91,14 +91,6 @@ parse_spec(struct shell *sh, struct statement *st, struct args *a)
 }
 
 bool
-parse_specs(struct shell *sh, struct statement *st, struct args *a)
-{
-	while (parse_spec(sh, st, a))
-		;
-	return true;
-}
-
-bool
 parse_selectors(struct shell *sh, struct statement *st, struct args *a)
 {
 	struct tnf_selectors_parser p = { .list = a->selectors };

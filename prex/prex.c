@@ -171,6 +171,21 @@ option_kilobytes(const struct shell *sh, const char *arg)
 static void
 option_take(const struct shell *sh, struct options *o, int c, char **argv)
 {
+	const struct {
+		int	c;
+		bool	*is_on;
+	} flags[] = {
+		{ 't', &o->test_mode }, { 'k', &o->target.kernel }, { OPT_RUN, &o->run },
+		{ OPT_CHILDREN, &o->target.children }, { OPT_FILL, &o->target.fill },
+		{ OPT_FOLLOW_EXEC, &o->target.follow_exec },
+		{ OPT_FOLLOW_FORK, &o->target.follow_fork },
+	};
+
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (flags[i].c == c) {
+			*flags[i].is_on = true;
+			return;
+		}
 	switch (c) {
 	case 'l':
 		o->target.preload = optarg;
@@ -184,30 +199,9 @@ option_take(const struct shell *sh, struct options *o, int c, char **argv)
 	case 's':
 		o->buffer_size = option_kilobytes(sh, optarg);
 		break;
-	case 't':
-		o->test_mode = true;
-		break;
-	case 'k':
-		o->target.kernel = true;
-		break;
 	case 'c':
 	case 'f':
 		add_input(o, optarg, c == 'c');
-		break;
-	case OPT_CHILDREN:
-		o->target.children = true;
-		break;
-	case OPT_FILL:
-		o->target.fill = true;
-		break;
-	case OPT_FOLLOW_EXEC:
-		o->target.follow_exec = true;
-		break;
-	case OPT_FOLLOW_FORK:
-		o->target.follow_fork = true;
-		break;
-	case OPT_RUN:
-		o->run = true;
 		break;
 	case OPT_SET:
 		add_setting(sh, o, optarg);

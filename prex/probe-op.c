@@ -267,17 +267,12 @@ history_replay(tnfctl_handle_t *h, tnfctl_probe_t *p)
 	return NULL;
 }
 
-void
-history_begin(struct shell *sh)
-{
-	follower = sh;
-}
-
 tnfctl_errcode_t
-history_follow(tnfctl_handle_t *h)
+history_follow(struct shell *sh, tnfctl_handle_t *h)
 {
 	tnfctl_errcode_t err;
 
+	follower = sh;
 	introducing = true;
 	err = tnfctl_register_funcs(h, history_replay, NULL);
 	introducing = false;

@@ -39,10 +39,8 @@ struct history {
 	size_t	n;
 };
 
-/* Whose history new probes get. */
-void	history_begin(struct shell *);
-/* From now on every new probe of the target gets the whole history. */
-tnfctl_errcode_t history_follow(tnfctl_handle_t *);
+/* From now on every new probe of the target, or of a child, gets the whole history. */
+tnfctl_errcode_t history_follow(struct shell *, tnfctl_handle_t *);
 /* The handle is on another program now: its probes get the history. */
 tnfctl_errcode_t history_repeat(tnfctl_handle_t *);
 void	history_free(struct history *);

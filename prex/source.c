@@ -103,27 +103,6 @@ source_read_file(struct source *src)
 	return SOURCE_LINE;
 }
 
-static enum source_fill
-read_term(struct source *src, bool in_statement)
-{
-	switch (term_read(src->term, in_statement, &src->line, &src->size)) {
-	case TERM_LINE:
-		return SOURCE_LINE;
-	case TERM_EOF:
-		/* Ctrl-D does not leave prex: it is an empty line. */
-		putchar('\n');
-		free(src->line);
-		src->line = tnf_xstrdup("\n");
-		src->size = 2;
-		return SOURCE_LINE;
-	case TERM_HANGUP:
-		return SOURCE_END;
-	case TERM_INTERRUPT:
-		break;
-	}
-	return SOURCE_INTERRUPT;
-}
-
 enum source_fill
 source_fill(struct shell *sh, bool in_statement)
 {
@@ -136,7 +115,8 @@ source_fill(struct shell *sh, bool in_statement)
 		return SOURCE_LINE;
 	if (src->fp == NULL)
 		return SOURCE_END;
-	r = src->term != NULL ? read_term(src, in_statement) : source_read_file(src);
+	r = src->term == NULL ? source_read_file(src) :
+	    term_read(src->term, in_statement, &src->line, &src->size);
 	src->pos = r == SOURCE_LINE ? src->line : "";
 	if (r != SOURCE_END)
 		src->line_no++;

@@ -156,11 +156,10 @@ target_set_up(struct shell *sh, const struct target_options *o)
 		trace_context_note(sh);
 	}
 	define_names(sh);
-	history_begin(sh);
 	sh->follow_exec = o->follow_exec;
 	if (!sh->watched && (o->follow_fork || o->children))
 		sh->family = family_new(sh);
-	err = history_follow(sh->target);
+	err = history_follow(sh, sh->target);
 	if (err == TNFCTL_ERR_NONE && sh->family != NULL && o->children)
 		family_adopt(sh->family, o->pid, o->file, o->fill);
 	if (err == TNFCTL_ERR_NONE)

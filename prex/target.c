@@ -241,13 +241,6 @@ target_run(struct shell *sh)
 	return r;
 }
 
-/* One that we attached to has a parent of its own, who keeps it in its session. */
-static bool
-stays_stopped(const struct shell *sh)
-{
-	return sh->at_quit == TNFCTL_TARG_SUSPEND && sh->started && !sh->gone;
-}
-
 /* Children end with a target that we end; they outlive one that has ended. */
 static void
 close_family(struct shell *sh)
@@ -258,14 +251,6 @@ close_family(struct shell *sh)
 		op = TNFCTL_TARG_RESUME;
 	family_close(sh->family, op);
 	sh->family = NULL;
-}
-
-/* A process that records was to have another file: that needs no command. */
-static void
-exchange_file(struct shell *sh)
-{
-	if (sh->plan.exchange && !sh->gone && sh->at_quit != TNFCTL_TARG_KILL && ending_signal() == 0)
-		trace_make(sh);
 }
 
 /* It goes on without us, and should not do so in vain. */
@@ -287,7 +272,9 @@ target_close(struct shell *sh)
 	fflush(stdout);
 	if (sh->mode == MODE_KERNEL)
 		check_kernel(sh);
-	exchange_file(sh);
+	/* A process that records was to have another file: that needs no command. */
+	if (sh->plan.exchange && !sh->gone && sh->at_quit != TNFCTL_TARG_KILL && ending_signal() == 0)
+		trace_make(sh);
 	close_family(sh);
 	trace_file_check(sh);
 	if (!sh->gone)
@@ -297,7 +284,8 @@ target_close(struct shell *sh)
 	sh->target = NULL;
 	/* Threads deep in the kernel are let go by our end. */
 	if (err == TNFCTL_ERR_NONE || err == TNFCTL_ERR_BUSY) {
-		if (stays_stopped(sh))
+		/* One that we attached to has a parent of its own, who keeps it in its session. */
+		if (sh->at_quit == TNFCTL_TARG_SUSPEND && sh->started && !sh->gone)
 			leave_stopped(pid);
 		return true;
 	}

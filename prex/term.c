@@ -41,23 +41,18 @@ common_prefix(const struct strings *l)
 	return len;
 }
 
-static size_t
-tab_columns(void)
-{
-	struct winsize ws;
-
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) < 0 || ws.ws_col == 0 ? 80 : ws.ws_col;
-}
-
 static void
 tab_show(const struct strings *l)
 {
 	size_t i, width = 0, per_line, n = l->n;
+	struct winsize ws;
 
 	for (i = 0; i < l->n; i++)
 		if (strlen(l->v[i]) + 2 > width)
 			width = strlen(l->v[i]) + 2;
-	per_line = tab_columns() / width;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) < 0 || ws.ws_col == 0)
+		ws.ws_col = 80;
+	per_line = ws.ws_col / width;
 	if (per_line == 0)
 		per_line = 1;
 	if (n > MAX_SHOWN)
@@ -71,24 +66,6 @@ tab_show(const struct strings *l)
 	if (n < l->n)
 		printf("... and %zu more\n", l->n - n);
 	fflush(stdout);
-}
-
-static size_t
-tab_characters(const char *s)
-{
-	size_t n = mbstowcs(NULL, s, 0);
-
-	return n == (size_t)-1 ? strlen(s) : n;
-}
-
-static void
-tab_replace(EditLine *el, const char *old, const char *new)
-{
-	size_t n = tab_characters(old);
-
-	if (n > 0)
-		el_deletestr(el, n);
-	el_insertstr(el, new);
 }
 
 /* A word that is whole gets the blank behind it. */
@@ -118,10 +95,15 @@ static unsigned char
 tab_insert(EditLine *el, const struct completion *c)
 {
 	char *new = tab_replacement(&c->candidates);
+	size_t n = mbstowcs(NULL, c->word, 0);	/* characters */
 	unsigned char r = CC_REFRESH;
 
+	if (n == (size_t)-1)
+		n = strlen(c->word);
 	if (c->candidates.n == 1 || goes_further(new, c->word)) {
-		tab_replace(el, c->word, new);
+		if (n > 0)
+			el_deletestr(el, n);
+		el_insertstr(el, new);
 	} else {
 		tab_show(&c->candidates);
 		r = CC_REDISPLAY;
@@ -248,16 +230,27 @@ term_open(struct shell *sh)
 	return t;
 }
 
-/* The end of the file is Ctrl-D, unless nobody can type any more. */
-static enum term_read
-at_eof(void)
+static void
+take_line(const char *text, char **line, size_t *size)
+{
+	free(*line);
+	*line = tnf_xstrdup(text);
+	*size = strlen(text) + 1;
+}
+
+/* The end of the file is Ctrl-D, unless nobody can type any more.  It does not leave prex:
+   it is an empty line. */
+static enum source_fill
+at_eof(char **line, size_t *size)
 {
 	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
 
 	if (!isatty(STDIN_FILENO) ||
 	    (poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
-		return TERM_HANGUP;
-	return TERM_EOF;
+		return SOURCE_END;
+	putchar('\n');
+	take_line("\n", line, size);
+	return SOURCE_LINE;
 }
 
 /* A line has come, or the end; false: Ctrl-C, however early. */
@@ -282,7 +275,7 @@ await_line(const char *text)
 	return !was;
 }
 
-static enum term_read
+static enum source_fill
 read_plain(struct term *t, char **line, size_t *size)
 {
 	ssize_t n = -1;
@@ -293,19 +286,19 @@ read_plain(struct term *t, char **line, size_t *size)
 		n = getline(line, size, stdin);
 	}
 	if (n >= 0 && !target_interrupted())
-		return TERM_LINE;
+		return SOURCE_LINE;
 	clearerr(stdin);
 	if (ending_signal() != 0)
-		return TERM_HANGUP;
+		return SOURCE_END;
 	if (n >= 0 || errno == EINTR) {
 		target_interrupted();
 		putchar('\n');
-		return TERM_INTERRUPT;
+		return SOURCE_INTERRUPT;
 	}
-	return at_eof();
+	return at_eof(line, size);
 }
 
-static enum term_read
+static enum source_fill
 read_edited(struct term *t, char **line, size_t *size)
 {
 	const char *text;
@@ -320,18 +313,16 @@ read_edited(struct term *t, char **line, size_t *size)
 	term_signal_end();
 	if (text == NULL && n < 0 && errno == EINTR) {
 		putchar('\n');
-		return TERM_INTERRUPT;
+		return SOURCE_INTERRUPT;
 	}
 	if (text == NULL)
-		return at_eof();
+		return at_eof(line, size);
 	line_history_add(t->history, text);
-	free(*line);
-	*line = tnf_xstrdup(text);
-	*size = strlen(text) + 1;
-	return TERM_LINE;
+	take_line(text, line, size);
+	return SOURCE_LINE;
 }
 
-enum term_read
+enum source_fill
 term_read(struct term *t, bool in_statement, char **line, size_t *size)
 {
 	free(t->prompt);

@@ -9,20 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "prex/source.h"
+
 struct line_history;
 struct shell;
 struct term;
 
-enum term_read {
-	TERM_LINE,
-	TERM_EOF,		/* Ctrl-D: nothing is lost, read on */
-	TERM_HANGUP,		/* the terminal is gone */
-	TERM_INTERRUPT		/* Ctrl-C: forget what was typed */
-};
-
 struct term *term_open(struct shell *);
-/* Prompts and reads a line with its newline into *line, as getline(). */
-enum term_read term_read(struct term *, bool in_statement, char **line,
+/* Prompts and reads a line with its newline into *line, as getline().  SOURCE_INTERRUPT is
+   Ctrl-C: what was typed is forgotten; SOURCE_END: the terminal is gone. */
+enum source_fill term_read(struct term *, bool in_statement, char **line,
 	    size_t *size);
 void	term_close(struct term *);
 

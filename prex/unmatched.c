@@ -83,17 +83,6 @@ has_value(const struct value_list *l, const char *value)
 	return false;
 }
 
-static const char *
-guess_value(const struct value_list *l, const char *value)
-{
-	const char **v = tnf_xcalloc(l->values.n + 1, sizeof *v), *guess;
-
-	memcpy(v, l->values.v, l->values.n * sizeof *v);
-	guess = tnf_word_guess(v, value);
-	free(v);
-	return guess;
-}
-
 /* NULL: no probe has an attribute that is nearly so called. */
 static char *
 hint_attribute(const struct values *l, const char *attr, const char *value)
@@ -122,10 +111,10 @@ hint_exact(const struct values *l, const char *attr, const char *value)
 		if (has_value(&l->v[i], value))
 			return tnf_xasprintf("no probe matches: did you mean "
 			    "%s='%s'?", l->v[i].attr, value);
-	if (own != NULL && (guess = guess_value(own, value)) != NULL)
+	if (own != NULL && (guess = tnf_word_guess((const char *const *)own->values.v, value)) != NULL)
 		return tnf_xasprintf("no probe matches: did you mean %s='%s'?", attr, guess);
 	own = values_of(l, "name");
-	if (strcmp(attr, "keys") == 0 && own != NULL && (guess = guess_value(own, value)) != NULL)
+	if (strcmp(attr, "keys") == 0 && own != NULL && (guess = tnf_word_guess((const char *const *)own->values.v, value)) != NULL)
 		return tnf_xasprintf("no probe matches: did you mean name='%s'?", guess);
 	return NULL;
 }

@@ -13,9 +13,10 @@ strings_add(struct strings *l, char *s)
 {
 	if (l->n == l->size) {
 		l->size = l->size > 0 ? 2 * l->size : 16;
-		l->v = tnf_xreallocarray(l->v, l->size, sizeof *l->v);
+		l->v = tnf_xreallocarray(l->v, l->size + 1, sizeof *l->v);
 	}
 	l->v[l->n++] = s;
+	l->v[l->n] = NULL;
 }
 
 static int
@@ -39,6 +40,7 @@ strings_sort(struct strings *l)
 			l->v[++n] = l->v[i];
 	}
 	l->n = n + 1;
+	l->v[l->n] = NULL;
 }
 
 void

@@ -11,7 +11,7 @@
 #include "common/text.h"
 #include "common/xalloc.h"
 
-/* A growing list of strings, each freed with it. */
+/* A growing list of strings, each freed with the list.  A NULL is behind the last one. */
 struct strings {
 	char	**v;
 	size_t	n, size;
