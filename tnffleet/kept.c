@@ -7,7 +7,6 @@
  * tnfdump does so in a process of its own, which may take only so much time, memory and
  * disk, over all the times that one question is asked.
  */
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -287,18 +286,12 @@ static _Noreturn void
 slice_main(char **argv, pid_t agent, const struct agent_room *room)
 {
 	const struct rlimit cpu = { room->cpu, room->cpu }, size = { room->bytes, room->bytes };
-	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* The child ends with the agent, also if the agent was killed before this call. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != agent)
+	if (!child_begin(agent, 10))
 		_exit(127);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGALRM, SIG_DFL);
 	alarm(room->wall);
-	setpriority(PRIO_PROCESS, 0, 10);
 	setrlimit(RLIMIT_CPU, &cpu);
 	setrlimit(RLIMIT_FSIZE, &size);
 #ifndef SANITIZED	/* which takes more by itself */

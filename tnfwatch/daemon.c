@@ -201,6 +201,15 @@ daemon_webhook(struct daemon *d)
 		daemon_watch_fd(d, webhook_fd(d->webhook));
 }
 
+const struct config_trigger *
+daemon_window_section(const struct daemon *d)
+{
+	const struct firing *f = window_trigger(&d->window);
+	int i = f != NULL ? config_trigger_find(d->config, f->trigger) : -1;
+
+	return i >= 0 ? &d->config->trigger[i] : NULL;
+}
+
 static void
 daemon_signal_fire(struct daemon *d)
 {

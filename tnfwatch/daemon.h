@@ -104,6 +104,8 @@ void daemon_ready(struct daemon *);	/* tells systemd, once */
 /* When the window that is open is to be written; INT64_MAX: not before a writer ends, or
    there is none. */
 int64_t daemon_window_due(const struct daemon *);
+/* The section of the trigger that opened the window; NULL: there is none. */
+const struct config_trigger *daemon_window_section(const struct daemon *);
 
 /* daemon-sources.c */
 /* The daemon owns the source from now on; events before 'from' fire nothing. */

@@ -1,8 +1,6 @@
 /*
  * fleet.c - the processes of tnffleet that the daemon starts.
  */
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -30,17 +28,11 @@
 static _Noreturn void
 child_main(char **argv, int incident, pid_t daemon)
 {
-	sigset_t none;
 	char byte;
 
-	/* The child ends with the daemon, also if the daemon was killed before this call. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != daemon)
-		_exit(UNASKED);
 	/* The daemon alone goes before others. */
-	setpriority(PRIO_PROCESS, 0, 0);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (!child_begin(daemon, 0))
+		_exit(UNASKED);
 	if (incident < 0 || read(incident, &byte, 1) == 1)
 		execv("/proc/self/exe", argv);
 	_exit(UNASKED);
@@ -178,10 +170,9 @@ asker_clear(struct asker *a)
 static const char *
 asker_text(const struct daemon *d)
 {
-	const struct firing *f = window_trigger(&d->window);
-	int i = f != NULL ? config_trigger_find(d->config, f->trigger) : -1;
+	const struct config_trigger *t = daemon_window_section(d);
 
-	return i >= 0 ? d->config->trigger[i].ask : NULL;
+	return t != NULL ? t->ask : NULL;
 }
 
 /* An asker is started together with the child that writes the incident, and waits at a pipe

@@ -292,12 +292,10 @@ run_command(const char *command, const char *path, const char *trigger)
 static void
 run_commands(const struct incident *in, const char *path)
 {
-	const struct firing *f = window_trigger(&in->d->window);
-	const struct config *c = in->d->config;
-	int i = f != NULL ? config_trigger_find(c, f->trigger) : -1;
+	const struct config_trigger *t = daemon_window_section(in->d);
 
-	if (i >= 0 && c->trigger[i].run != NULL)
-		run_command(c->trigger[i].run, path, f->trigger);
+	if (t != NULL && t->run != NULL)
+		run_command(t->run, path, t->name);
 }
 
 static _Noreturn void

@@ -1,8 +1,6 @@
 /*
  * report.c - the page of each incident, made when it is complete.
  */
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <dirent.h>
@@ -42,13 +40,9 @@ report_main(int dir, char **argv)
 {
 	int fd = openat(dir, TEMP, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	sigset_t none;
 
 	/* Without tnfwatch nobody would give the page its name. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	setpriority(PRIO_PROCESS, 0, 10);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	child_begin(getppid(), 10);
 	if (fd < 0 || fchdir(dir) != 0)
 		_exit(126);
 	dup2(null, STDIN_FILENO);

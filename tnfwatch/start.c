@@ -165,17 +165,12 @@ static bool
 is_under_way(pid_t pid)
 {
 	unsigned long user, system;
-	char path[64], line[1024], state, *p;
-	FILE *f;
+	char line[1024], state, *p;
 
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return false;
-	bool is = fgets(line, sizeof line, f) != NULL && (p = strrchr(line, ')')) != NULL &&
+	return tnf_proc_file(line, sizeof line, "/proc/%d/stat", (int)pid) > 0 &&
+	    (p = strrchr(line, ')')) != NULL &&
 	    sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &state, &user,
 	    &system) == 3 && (state == 'R' || state == 'D') && user + system < TICKS_MAX;
-	fclose(f);
-	return is;
 }
 
 void

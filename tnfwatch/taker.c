@@ -177,18 +177,14 @@ same_program(pid_t pid, const char *program)
 static bool
 in_unit(pid_t pid, const char *unit)
 {
-	char path[64], line[4096], *p;
+	char text[16384], *p = text;
 	size_t n = strlen(unit);
 	bool is = false;
-	FILE *f;
 
-	snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
-	if ((f = fopen(path, "re")) == NULL)
+	if (tnf_proc_file(text, sizeof text, "/proc/%d/cgroup", (int)pid) < 0)
 		return false;
-	while (!is && fgets(line, sizeof line, f) != NULL)
-		for (p = line; !is && (p = strstr(p, unit)) != NULL; p++)
-			is = p > line && p[-1] == '/' && strchr("/\n", p[n]) != NULL;
-	fclose(f);
+	for (; !is && (p = strstr(p, unit)) != NULL; p++)
+		is = p > text && p[-1] == '/' && strchr("/\n", p[n]) != NULL;
 	return is;
 }
 

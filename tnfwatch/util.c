@@ -1,11 +1,14 @@
 /*
  * util.c - what all of tnfwatch uses.
  */
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -194,23 +197,13 @@ names_free(char **names, size_t n)
 	free(names);
 }
 
-static char *
-path_make(const char *fmt, va_list ap)
-{
-	char *path;
-
-	if (vasprintf(&path, fmt, ap) < 0)
-		abort();
-	return path;
-}
-
 bool
 path_exists(const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	char *path = path_make(fmt, ap);
+	char *path = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	bool is = access(path, F_OK) == 0;
 	free(path);
@@ -223,7 +216,7 @@ path_open(int flags, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	char *path = path_make(fmt, ap);
+	char *path = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	int fd = open(path, flags | O_CLOEXEC, 0600), e = errno;
 	free(path);
@@ -237,7 +230,7 @@ path_unlink(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	char *path = path_make(fmt, ap);
+	char *path = tnf_xvasprintf(fmt, ap);
 	va_end(ap);
 	unlink(path);
 	free(path);
@@ -246,15 +239,19 @@ path_unlink(const char *fmt, ...)
 void
 read_comm(pid_t pid, char comm[64])
 {
-	char path[64];
-	FILE *f;
-
-	*comm = '\0';
-	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return;
-	if (fgets(comm, 64, f) == NULL)
+	if (tnf_proc_file(comm, 64, "/proc/%d/comm", (int)pid) < 0)
 		*comm = '\0';
 	comm[strcspn(comm, "\n")] = '\0';
-	fclose(f);
+}
+
+bool
+child_begin(pid_t parent, int priority)
+{
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setpriority(PRIO_PROCESS, 0, priority);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	return getppid() == parent;
 }

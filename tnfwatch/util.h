@@ -44,6 +44,10 @@ char *read_text(const char *path, size_t max);
 /* The name of a process or thread, as the kernel has it; "": it has gone. */
 void read_comm(pid_t pid, char comm[64]);
 
+/* In a process that was just forked: it ends with its parent, takes that priority, and has no
+   signals blocked.  false: the parent has ended before this call. */
+bool child_begin(pid_t parent, int priority);
+
 /* Frees a list and its n names. */
 void names_free(char **names, size_t n);
 
