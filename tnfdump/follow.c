@@ -24,7 +24,7 @@
 #include "tnfdump/input.h"
 #include "tnfdump/live.h"
 #include "tnfdump/options.h"
-#include "tnfdump/report/top.h"
+#include "tnfdump/report/reports.h"
 
 #define KERNEL		"kernel"	/* instead of a file or process */
 #define TARGETS_MAX	16

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tnfdump/report/info.h"
+#include "tnfdump/report/reports.h"
 #include "tnfdump/input-pipe.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"

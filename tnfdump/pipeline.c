@@ -8,7 +8,7 @@
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/top.h"
+#include "tnfdump/report/reports.h"
 #include "tnfdump/reverse.h"
 #include "tnfdump/text/labels.h"
 #include "common/xalloc.h"

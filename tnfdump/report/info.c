@@ -1,12 +1,56 @@
 /*
- * info.c - the files in figures (--info): gathering.
+ * info.c - the files in figures (--info), for people and as JSON.
  */
-#include "tnfdump/report/info.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <tnf/context.h>
+
+#include "analysis/idset.h"
+#include "analysis/json.h"
+#include "analysis/losses.h"
+#include "analysis/perprobe.h"
+#include "common/xalloc.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"
-#include "common/xalloc.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/report/reports.h"
+#include "tnfdump/text/print.h"
 
-uint64_t
+#define INFO_CPUS_MAX	8192	/* others are not told apart */
+
+/* What a file has of one CPU. */
+struct info_cpu {
+	uint64_t events;		/* 0: nothing */
+	int64_t	 first, last;
+	uint32_t block;			/* of the first: its number, or 0 */
+};
+
+/* One file. */
+struct info {
+	const struct input *in;
+	const struct tnf_ext *ext;	/* NULL: not one of our writers */
+	tnf_context_t	*context;	/* or NULL */
+	struct tnf_summary sum;
+	uint64_t	 events;	/* that the filters kept */
+	int64_t		 first, last;	/* of these */
+	struct idset	 threads, pids, cpus;
+	struct info_cpu	*cpu;		/* by its number */
+	unsigned	 n_cpu;
+};
+
+struct info_all {
+	struct info	*files;
+	unsigned	 n;
+	bool		 begun;		/* put_begin() has printed */
+	struct perprobe	 counts;	/* uint64_t: events */
+};
+
+static const struct output info_text, info_json;
+
+static uint64_t
 info_lost(const struct info *f)
 {
 	uint64_t n = 0;
@@ -16,7 +60,8 @@ info_lost(const struct info *f)
 	return n;
 }
 
-const char *
+/* NULL: not known. */
+static const char *
 info_ended(const struct info *f)
 {
 	if (f->ext == NULL || f->ext->kind != TNF_EXT_PROCESS)
@@ -24,20 +69,21 @@ info_ended(const struct info *f)
 	return f->ext->ended >= f->ext->attached ? "yes" : "no";
 }
 
-const char *
+/* How many of how many blocks an image of memory lacked; NULL: all were there. */
+static const char *
 info_missing(const struct info *f)
 {
 	return f->context == NULL ? NULL : tnf_context_fact(f->context, "missing");
 }
 
-uint64_t
+static uint64_t
 info_count(const struct info_all *all, unsigned probe)
 {
 	return probe < all->counts.n ?
 	    ((const uint64_t *)(const void *)all->counts.base)[probe] : 0;
 }
 
-bool
+static bool
 info_wall(const struct info *f, int64_t time, int64_t *wall)
 {
 	if (f->context != NULL && tnf_context_wall(f->context, time, wall))
@@ -59,7 +105,12 @@ info_numbered(const struct info *f)
 	return f->n_cpu > 0;
 }
 
-int64_t
+/*
+ * From when on nothing has been overwritten.  A ring that has gone round keeps
+ * the newest of each CPU, of a busy one less than of another: what all have.
+ * INT64_MIN: from the start; INT64_MAX: not known, as where blocks are missing.
+ */
+static int64_t
 info_complete(const struct dump *d, const struct info *f)
 {
 	int64_t from = INT64_MAX;
@@ -97,6 +148,455 @@ info_note_cpu(struct info *f, const struct tnf_event *ev)
 	c->last = ev->time;
 }
 
+#define LARGE	((size_t)16 << 20)	/* counting the events of less takes no time */
+
+/* "label:    text" */
+__attribute__((format(printf, 3, 4))) static void
+put_row(struct dump *d, const char *label, const char *fmt, ...)
+{
+	char buf[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf, sizeof buf, fmt, ap);
+	va_end(ap);
+	/* Without a label it goes on with the row before. */
+	tnf_out_format(&d->out, "  %s%s%*s", label, label[0] != '\0' ? ":" : " ",
+	    strlen(label) < 12 ? 12 - (int)strlen(label) : 0, "");
+	print_escaped(&d->out, buf, strlen(buf));
+	out_char(&d->out, '\n');
+}
+
+static void
+put_writer(struct dump *d, const struct info *f)
+{
+	const char *order = f->sum.swapped ==
+	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? "big" : "little";
+
+	if (f->ext == NULL)
+		put_row(d, "writer", "original, %u bits, %s-endian",
+		    f->sum.word_bits, order);
+	else if (f->ext->kind == TNF_EXT_KERNEL)
+		put_row(d, "writer", "kernel, %u bits, %s-endian",
+		    f->sum.word_bits, order);
+	else
+		put_row(d, "writer", "process %" PRId32 ", %u bits, %s-endian",
+		    f->ext->pid, f->sum.word_bits, order);
+}
+
+static void
+put_size(struct dump *d, const struct info *f)
+{
+	const struct tnf_summary *s = &f->sum;
+
+	put_row(d, "size", "%" PRIu64 " bytes, blocks of %" PRIu32
+	    ": %" PRIu32 " definitions, %" PRIu32 " data, %" PRIu32 " unused",
+	    s->size, s->block_size, s->blocks_tag, s->blocks_data,
+	    s->blocks_free);
+	if (s->size_real < s->size)
+		put_row(d, "cut off", "after %" PRIu64 " bytes", s->size_real);
+	if (s->blocks_held > 0)
+		put_row(d, "held", "%" PRIu32 " blocks, by threads that "
+		    "write, or were killed", s->blocks_held);
+	put_row(d, "laps", "%" PRIu32, s->generation);
+}
+
+static void
+put_damaged(struct dump *d, const struct info *f)
+{
+	if (f->sum.damaged > 0)
+		put_row(d, "damaged", "%" PRIu64 " blocks", f->sum.damaged);
+}
+
+static void
+put_wall(struct dump *d, const struct info *f)
+{
+	char a[64], b[64], zone[16];
+	int64_t first, last;
+	struct tm tm;
+
+	if (!info_wall(f, f->first, &first) || !info_wall(f, f->last, &last))
+		return;
+	time_t t = (time_t)(first / 1000000000);
+	time_t u = (time_t)(last / 1000000000);
+	strftime(a, sizeof a, "%Y-%m-%d %H:%M:%S", localtime_r(&t, &tm));
+	strftime(b, sizeof b, "%Y-%m-%d %H:%M:%S", localtime_r(&u, &tm));
+	strftime(zone, sizeof zone, "%z", &tm);
+	put_row(d, "wall clock", "%s.%06u to %s.%06u %s", a,
+	    (unsigned)(first % 1000000000 / 1000), b,
+	    (unsigned)(last % 1000000000 / 1000), zone);
+}
+
+static void
+put_time(struct dump *d, const struct info *f)
+{
+	if (f->events == 0)
+		return;
+	put_row(d, "time", "%.6f s: monotonic %.6f to %.6f",
+	    (double)(f->last - f->first) / 1e9, (double)f->first / 1e9,
+	    (double)f->last / 1e9);
+	put_wall(d, f);
+}
+
+static void
+put_events(struct dump *d, const struct info *f)
+{
+	put_row(d, "events", "%" PRIu64, f->events);
+	if (f->sum.overwritten > 0)
+		put_row(d, "half gone", "%" PRIu64 " events without their time: "
+		    "the schedule was overwritten", f->sum.overwritten);
+	put_row(d, "threads", "%zu in %zu processes", idset_count(&f->threads),
+	    idset_count(&f->pids));
+	if (idset_count(&f->cpus) > 0)
+		put_row(d, "cpus seen", "%zu", idset_count(&f->cpus));
+}
+
+/* Seconds since the file's first event. */
+static double
+since_first(const struct info *f, int64_t time)
+{
+	return (double)(time - f->first) / 1e9;
+}
+
+static void
+put_coverage(struct dump *d, const struct info *f)
+{
+	int64_t from = info_complete(d, f);
+	char label[32];
+
+	for (unsigned i = 0; i < f->n_cpu; i++) {
+		const struct info_cpu *c = &f->cpu[i];
+
+		if (c->events == 0)
+			continue;
+		snprintf(label, sizeof label, "cpu %u", i);
+		put_row(d, label, "%" PRIu64 " events, %.6f s to %.6f s", c->events,
+		    since_first(f, c->first), since_first(f, c->last));
+	}
+	if (info_missing(f) != NULL)
+		put_row(d, "complete", "no: %s were not in the image of memory",
+		    info_missing(f));
+	else if (from == INT64_MIN)
+		put_row(d, "complete", "from the start");
+	else if (from != INT64_MAX)
+		put_row(d, "complete", "from %.6f s: earlier events were "
+		    "overwritten, not on all CPUs as far", since_first(f, from));
+	else if (d->filters == NULL && f->events > 0)
+		put_row(d, "complete", "no: earlier events were overwritten");
+}
+
+static void
+put_lost(struct dump *d, const struct info *f)
+{
+	if (f->ext == NULL) {
+		put_row(d, "dropped", "the writer did not count");
+		return;
+	}
+	put_row(d, "dropped", "%" PRIu64, info_lost(f));
+	for (unsigned i = 0; i < TNF_LOST_REASONS; i++)
+		if (f->ext->lost[i] > 0) {
+			const char *name = loss_name(i);
+			put_row(d, "", "%" PRIu64 " %s", f->ext->lost[i],
+			    name != NULL ? name : "for another reason");
+		}
+	if (f->ext->shortened > 0)
+		put_row(d, "shortened", "%" PRIu64 " values, whose events had no "
+		    "room for more", f->ext->shortened);
+}
+
+static void
+put_end(struct dump *d, const struct info *f)
+{
+	const char *ended = info_ended(f);
+
+	if (ended == NULL)
+		return;
+	if (ended[0] == 'y')
+		put_row(d, "ended", "in order");
+	else
+		put_row(d, "ended", "no: %" PRIu32 " of %" PRIu32 " writers still "
+		    "run or were killed", f->ext->attached - f->ext->ended,
+		    f->ext->attached);
+}
+
+static void
+put_context(struct dump *d, const struct info *f)
+{
+	static const char *const facts[] = { "host", "system", "release",
+	    "machine", "cpus", "boot", "crashed" };
+	const char *text;
+	size_t n;
+
+	if (f->context == NULL)
+		return;
+	for (unsigned i = 0; i < sizeof facts / sizeof facts[0]; i++)
+		if ((text = tnf_context_fact(f->context, facts[i])) != NULL)
+			put_row(d, facts[i], "%s", text);
+	tnf_context_tasks(f->context, &n);
+	put_row(d, "tasks known", "%zu", n);
+	tnf_context_symbols(f->context, &n);
+	put_row(d, "symbols", "%zu", n);
+}
+
+/* The last lines that the kernel printed, of a machine that crashed. */
+static void
+put_printk(struct dump *d, const struct info *f)
+{
+	const char *text = f->context == NULL ? NULL : tnf_context_fact(f->context, "printk");
+	size_t n;
+
+	if (text == NULL)
+		return;
+	out_lit(&d->out, "  printed last:\n");
+	for (; *text != '\0'; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		out_lit(&d->out, "    ");
+		print_escaped(&d->out, text, n);
+		out_char(&d->out, '\n');
+	}
+}
+
+static void
+put_probes(struct dump *d, const struct info_all *all, const struct info *f)
+{
+	put_row(d, "probes", "%u", f->sum.probes);
+	for (unsigned i = 0; i < tnf_stream_probes(d->stream); i++) {
+		const struct tnf_probe *p = tnf_stream_probe(d->stream, i);
+		if (p->file != f->in->file)
+			continue;
+		tnf_out_format(&d->out, "  %12" PRIu64 "  ", info_count(all, i));
+		print_escaped(&d->out, p->name, strlen(p->name));
+		if (p->keys[0] != '\0') {
+			out_lit(&d->out, " (");
+			print_escaped(&d->out, p->keys, strlen(p->keys));
+			out_char(&d->out, ')');
+		}
+		out_char(&d->out, '\n');
+	}
+}
+
+static void
+put_head(struct dump *d, const struct info *f)
+{
+	print_escaped(&d->out, f->in->path, strlen(f->in->path));
+	out_lit(&d->out, ":\n");
+	put_writer(d, f);
+	put_size(d, f);
+}
+
+/* Of a large file, what is known before its events have been counted. */
+static void
+put_begin(struct dump *d)
+{
+	struct info_all *all = d->state;
+
+	if (all->n != 1 || d->filters != NULL || all->files->in->size < LARGE)
+		return;
+	struct info f = all->files[0];
+	f.events = 1;
+	tnf_file_summary(f.in->file, &f.sum);
+	if (tnf_file_span(f.in->file, &f.first, &f.last) != 0 || f.sum.damaged > 0)
+		return;
+	put_head(d, &f);
+	put_time(d, &f);
+	tnf_out_flush(&d->out);
+	all->begun = true;
+}
+
+static void
+put_text(struct dump *d, const struct info_all *all, const struct info *f)
+{
+	if (!all->begun)
+		put_head(d, f);
+	put_damaged(d, f);
+	if (!all->begun)
+		put_time(d, f);
+	put_events(d, f);
+	put_coverage(d, f);
+	put_lost(d, f);
+	put_end(d, f);
+	put_context(d, f);
+	put_probes(d, all, f);
+	put_printk(d, f);
+}
+
+static void
+json_key(struct out *o, const char *key)
+{
+	out_char(o, ',');
+	json_name(o, key);
+	out_char(o, ':');
+}
+
+static void
+json_u64(struct out *o, const char *key, uint64_t v)
+{
+	json_key(o, key);
+	tnf_out_u64(o, v);
+}
+
+static void
+json_i64(struct out *o, const char *key, int64_t v)
+{
+	json_key(o, key);
+	tnf_out_i64(o, v);
+}
+
+static void
+json_member(struct out *o, const char *key, const char *v)
+{
+	json_key(o, key);
+	json_name(o, v);
+}
+
+static void
+json_sizes(struct out *o, const struct tnf_summary *s)
+{
+	json_u64(o, "size", s->size);
+	json_u64(o, "size_real", s->size_real);
+	json_member(o, "byte_order", s->swapped ==
+	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? "big" : "little");
+	json_u64(o, "word_bits", s->word_bits);
+	json_u64(o, "block_size", s->block_size);
+	json_u64(o, "blocks_tag", s->blocks_tag);
+	json_u64(o, "blocks_data", s->blocks_data);
+	json_u64(o, "blocks_free", s->blocks_free);
+	json_u64(o, "blocks_held", s->blocks_held);
+	json_u64(o, "laps", s->generation);
+	json_u64(o, "damaged", s->damaged);
+	json_u64(o, "overwritten", s->overwritten);
+}
+
+static void
+json_times(struct out *o, const struct info *f)
+{
+	int64_t wall;
+
+	if (f->events == 0)
+		return;
+	json_i64(o, "first_ns", f->first);
+	json_i64(o, "last_ns", f->last);
+	if (info_wall(f, f->first, &wall))
+		json_i64(o, "first_wall_ns", wall);
+	if (info_wall(f, f->last, &wall))
+		json_i64(o, "last_wall_ns", wall);
+}
+
+static void
+json_coverage(struct dump *d, const struct info *f)
+{
+	int64_t from = info_complete(d, f);
+	struct out *o = &d->out;
+	bool comma = false;
+
+	json_key(o, "by_cpu");
+	out_char(o, '[');
+	for (unsigned i = 0; i < f->n_cpu; i++) {
+		if (f->cpu[i].events == 0)
+			continue;
+		out_str(o, comma ? ",{\"cpu\":" : "{\"cpu\":");
+		comma = true;
+		tnf_out_u64(o, i);
+		json_u64(o, "events", f->cpu[i].events);
+		json_i64(o, "first_ns", f->cpu[i].first);
+		json_i64(o, "last_ns", f->cpu[i].last);
+		out_char(o, '}');
+	}
+	out_char(o, ']');
+	if (from != INT64_MAX)
+		json_i64(o, "complete_from_ns",
+		    from == INT64_MIN ? f->first : from);
+}
+
+static void
+json_ext(struct out *o, const struct info *f)
+{
+	const char *ended = info_ended(f), *name;
+	unsigned i;
+	bool comma = false;
+
+	json_member(o, "writer", f->ext == NULL ? "original" :
+	    f->ext->kind == TNF_EXT_KERNEL ? "kernel" : "process");
+	if (f->ext == NULL)
+		return;
+	json_i64(o, "pid", f->ext->pid);
+	json_u64(o, "dropped", info_lost(f));
+	json_u64(o, "shortened", f->ext->shortened);
+	json_key(o, "dropped_by_reason");
+	out_char(o, '{');
+	for (i = 0; (name = loss_name(i)) != NULL; i++) {
+		if (comma)
+			out_char(o, ',');
+		comma = true;
+		json_name(o, name);
+		out_char(o, ':');
+		tnf_out_u64(o, f->ext->lost[i]);
+	}
+	out_char(o, '}');
+	if (ended != NULL) {
+		json_key(o, "ended");
+		out_str(o, ended[0] == 'y' ? "true" : "false");
+	}
+}
+
+static void
+json_context(struct out *o, const struct info *f)
+{
+	static const char *const facts[] = { "host", "system", "release",
+	    "version", "machine", "cpus", "boot", "zone", "crashed",
+	    "missing", "printk" };
+	const char *text;
+
+	for (unsigned i = 0; f->context != NULL && i < sizeof facts / sizeof facts[0];
+	    i++)
+		if ((text = tnf_context_fact(f->context, facts[i])) != NULL)
+			json_member(o, facts[i], text);
+}
+
+static void
+json_probes(struct dump *d, const struct info_all *all, const struct info *f)
+{
+	struct out *o = &d->out;
+	bool comma = false;
+
+	json_key(o, "probes");
+	out_char(o, '[');
+	for (unsigned i = 0; i < tnf_stream_probes(d->stream); i++) {
+		const struct tnf_probe *p = tnf_stream_probe(d->stream, i);
+		if (p->file != f->in->file)
+			continue;
+		if (comma)
+			out_char(o, ',');
+		comma = true;
+		out_lit(o, "{\"name\":");
+		json_name(o, p->name);
+		json_member(o, "keys", p->keys);
+		json_u64(o, "events", info_count(all, i));
+		out_char(o, '}');
+	}
+	out_char(o, ']');
+}
+
+static void
+put_json(struct dump *d, const struct info_all *all, const struct info *f)
+{
+	struct out *o = &d->out;
+
+	out_lit(o, "{\"file\":");
+	json_name(o, f->in->path);
+	json_sizes(o, &f->sum);
+	json_times(o, f);
+	json_u64(o, "events", f->events);
+	json_u64(o, "threads", idset_count(&f->threads));
+	json_u64(o, "processes", idset_count(&f->pids));
+	json_u64(o, "cpus_seen", idset_count(&f->cpus));
+	json_coverage(d, f);
+	json_ext(o, f);
+	json_context(o, f);
+	json_probes(d, all, f);
+	out_lit(o, "}\n");
+}
+
 static int
 info_begin(struct dump *d)
 {
@@ -113,14 +613,8 @@ info_begin(struct dump *d)
 			f->context = NULL;
 	}
 	d->state = all;
-	return 0;
-}
-
-static int
-info_begin_text(struct dump *d)
-{
-	info_begin(d);
-	info_text_begin(d);
+	if (d->output == &info_text)
+		put_begin(d);
 	return 0;
 }
 
@@ -160,49 +654,41 @@ info_release(struct info_all *all)
 }
 
 static int
-info_finish(struct dump *d, int (*print)(struct dump *))
+info_end(struct dump *d)
 {
 	struct info_all *all = d->state;
 
-	for (unsigned i = 0; i < all->n; i++)
-		tnf_file_summary(all->files[i].in->file, &all->files[i].sum);
-	int r = print(d);
+	for (unsigned i = 0; i < all->n; i++) {
+		struct info *f = &all->files[i];
+
+		tnf_file_summary(f->in->file, &f->sum);
+		if (d->output == &info_text)
+			put_text(d, all, f);
+		else
+			put_json(d, all, f);
+	}
 	info_release(all);
-	return r;
+	return 0;
 }
 
-static int
-end_text(struct dump *d)
-{
-	return info_finish(d, info_text);
-}
-
-static int
-end_json(struct dump *d)
-{
-	return info_finish(d, info_json);
-}
-
-static const struct output text = {
-	.name = "info", .begin = info_begin_text, .event = info_event, .end = end_text
-};
-
-static const struct output json = {
-	.name = "info=json", .begin = info_begin, .event = info_event, .end = end_json
+static const struct output info_text = {
+	.name = "info", .begin = info_begin, .event = info_event, .end = info_end
+}, info_json = {
+	.name = "info=json", .begin = info_begin, .event = info_event, .end = info_end
 };
 
 int
 info_set(struct dump *d, const char *arg)
 {
 	if (arg == NULL || strcmp(arg, "text") == 0)
-		return output_choose(d, "info", &text);
+		return output_choose(d, "info", &info_text);
 	if (strcmp(arg, "json") == 0)
-		return output_choose(d, "info", &json);
+		return output_choose(d, "info", &info_json);
 	return options_wrong("info", "no form \"%s\": it is text or json", arg);
 }
 
 bool
 info_chosen(const struct dump *d)
 {
-	return d->output == &text || d->output == &json;
+	return d->output == &info_text || d->output == &info_json;
 }

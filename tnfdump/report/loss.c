@@ -4,7 +4,7 @@
 #include "analysis/losses.h"
 #include "common/text.h"
 #include "tnfdump/input.h"
-#include "tnfdump/report/loss.h"
+#include "tnfdump/report/reports.h"
 
 static void
 report_dropped(struct dump *d, const char *path, const struct loss *l)

@@ -8,13 +8,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/states.h"
+#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/to/formats.h"
 #include "tnfdump/text/print.h"
-#include "analysis/states.h"
-#include "common/xalloc.h"
+#include "tnfdump/to/formats.h"
 
 struct account {
 	uint64_t	 tid;

@@ -8,14 +8,14 @@
 #include <stdio.h>
 
 #include "analysis/attrs.h"
-#include "tnfdump/to/formats.h"
 #include "analysis/json.h"
 #include "analysis/pairs.h"
-#include "tnfdump/text/pretty.h"
-#include "tnfdump/text/print.h"
-#include "tnfdump/report/reports.h"
 #include "common/map.h"
 #include "common/xalloc.h"
+#include "tnfdump/report/reports.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/text/print.h"
+#include "tnfdump/to/formats.h"
 
 #define DEPTH_MAX	40u
 #define STEP		2u

@@ -1,5 +1,5 @@
 /*
- * reports.h - options of the reports.
+ * reports.h - the reports, and their options.
  */
 #ifndef TNFDUMP_REPORT_REPORTS_H
 #define TNFDUMP_REPORT_REPORTS_H
@@ -20,5 +20,23 @@ void reports_stats_hint(struct dump *, const struct stats *);
 
 /* The matcher of starts and ends, with the rules of --pair. */
 struct pairs *reports_pairs(struct dump *);
+
+int  info_set(struct dump *, const char *form);		/* --info */
+bool info_chosen(const struct dump *);
+
+int diff_fail_on(struct dump *, const char *condition);	/* --fail-on */
+/* Compares the two files of the command line; the exit status. */
+int diff_run(struct dump *, char **paths);
+
+/* Says on standard error what each file lost, and why. */
+void loss_report(struct dump *);
+void loss_report_paths(struct dump *, char **paths);	/* -r: not in a stream */
+
+int  top_set(struct dump *, const char *list);		/* --top */
+int  interval_set(struct dump *, const char *seconds);	/* --interval */
+bool top_asked(const struct dump *);
+
+/* While no event comes: keys, and the table if its time has come. */
+void top_tick(struct dump *);
 
 #endif

@@ -19,7 +19,6 @@
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
-#include "tnfdump/report/top.h"
 #include "tnfdump/text/print.h"
 
 #define LOOK_EVERY	1024	/* events, between looks at the clock */

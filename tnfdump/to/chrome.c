@@ -8,18 +8,18 @@
  */
 #include <stdio.h>
 
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
-#include "tnfdump/to/formats.h"
 #include "analysis/json.h"
 #include "analysis/mark.h"
 #include "analysis/pairs.h"
-#include "tnfdump/text/pretty.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
 #include "analysis/states.h"
 #include "analysis/tasks.h"
 #include "common/xalloc.h"
+#include "tnfdump/hosts.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/report/reports.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/to/formats.h"
 
 struct chrome {
 	struct dump	*d;

@@ -2,27 +2,34 @@
  * ctf.c - Common Trace Format 1.8: a directory with metadata and one stream.
  *
  * The stream is a row of packets; each event is its id, time, who and where,
- * and the arguments.  Probes are described when all events have been seen, in
- * ctf-metadata.c.  Records and arrays go as JSON text.  Lost events are
- * declared by an empty packet at the end that counts them all.
+ * and the arguments.  Probes are described when all events have been seen.  Records
+ * and arrays go as JSON text.  Lost events are declared by an empty packet at the
+ * end that counts them all.
  */
 #include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "analysis/json.h"
 #include "analysis/losses.h"
+#include "analysis/perprobe.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfdump/input.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
-#include "tnfdump/to/ctf.h"
 #include "tnfdump/to/formats.h"
 
+#define CTF_MAGIC		0xc1fc1fc1u
+#define CTF_PACKET_HEADER	48u	/* bytes; packet.header and packet.context */
 #define PACKET_BODY	(256u << 10)	/* about; one event may pass it */
+
+/* How an argument is laid out. */
+enum ctf_field { CTF_SIGNED, CTF_UNSIGNED, CTF_HEX, CTF_REAL, CTF_TEXT };
 
 struct ctf {
 	struct dump	*d;
@@ -31,20 +38,142 @@ struct ctf {
 	struct out	 text;		/* JSON of one value */
 	int		 dir;
 	int64_t		 first, last;	/* of the packet */
-	struct ctf_trace trace;
+
+	/* For the metadata, when the stream is complete. */
+	struct perprobe	 probes;	/* const struct tnf_probe *; NULL: no event */
+	const struct tnf_file *file;	/* of the first event */
+	int64_t		 offset;	/* wall clock at time 0, ns; or 0 */
+	bool		 has_wall;
 };
+
+static enum ctf_field
+ctf_field(const struct tnf_member *m)
+{
+	switch (m->type->kind) {
+	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
+		return CTF_SIGNED;
+	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32: case TNF_K_UINT64:
+		return m->type->opaque ? CTF_HEX : CTF_UNSIGNED;
+	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
+		return CTF_REAL;
+	default:
+		return CTF_TEXT;
+	}
+}
+
+/* Remembers the probe of an event. */
+static void
+ctf_note(struct ctf *c, const struct tnf_event *ev)
+{
+	const struct tnf_probe **p = perprobe(&c->probes, ev->probe, sizeof(*p));
+
+	if (c->file == NULL) {
+		c->file = ev->file;
+		c->has_wall = origin_clock(c->d, ev->file, &c->offset);
+	}
+	*p = ev->probe;
+}
+
+static void
+ctf_metadata_quoted(struct out *o, const char *s)
+{
+	out_char(o, '"');
+	for (; *s != '\0'; s++) {
+		if (*s == '"' || *s == '\\')
+			out_char(o, '\\');
+		out_char(o, (unsigned char)*s < ' ' ? '?' : *s);
+	}
+	out_char(o, '"');
+}
+
+static void
+env_fact(struct out *o, const struct ctf *c, const char *name, const char *fact)
+{
+	const char *s = c->file != NULL ? origin_fact(c->d, c->file, fact) : NULL;
+
+	if (s == NULL)
+		return;
+	tnf_out_format(o, "\t%s = ", name);
+	ctf_metadata_quoted(o, s);
+	out_lit(o, ";\n");
+}
+
+static void
+ctf_metadata_preamble(struct out *o, const struct ctf *c)
+{
+	out_lit(o, "/* CTF 1.8 */\n\n"
+	    "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+	    "typealias integer { size = 64; align = 8; signed = false; } := u64;\n");
+	out_lit(o, "typealias integer { size = 32; align = 8; signed = true; } := s32;\n"
+	    "typealias integer { size = 64; align = 8; signed = true; } := s64;\n"
+	    "typealias integer { size = 64; align = 8; base = 16; } := x64;\n");
+	out_lit(o, "typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := real;\n\n"
+	    "trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = ");
+	out_str(o, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "le" : "be");
+	out_lit(o, ";\n\tpacket.header := struct { u32 magic; u32 stream_id; };\n};\n\n");
+	out_lit(o, "env {\n\ttracer_name = \"tnf\";\n\tdomain = \"tnf\";\n");
+	env_fact(o, c, "hostname", "host");
+	env_fact(o, c, "kernel_release", "release");
+	out_lit(o, "};\n\n");
+}
+
+static void
+clock_and_stream(struct out *o, const struct ctf *c)
+{
+	out_lit(o, "clock {\n\tname = monotonic;\n\tfreq = 1000000000;\n");
+	if (c->has_wall && c->offset >= 0)
+		tnf_out_format(o, "\toffset_s = %" PRId64 ";\n\toffset = %" PRId64 ";\n",
+		    c->offset / 1000000000, c->offset % 1000000000);
+	out_lit(o, "};\n\ntypealias integer { size = 64; align = 8; signed = false; "
+	    "map = clock.monotonic.value; } := stamp;\n\n");
+	out_lit(o, "stream {\n\tid = 0;\n\tpacket.context := struct {\n"
+	    "\t\tstamp timestamp_begin;\n\t\tstamp timestamp_end;\n"
+	    "\t\tu64 content_size;\n\t\tu64 packet_size;\n"
+	    "\t\tu64 events_discarded;\n\t};\n");
+	out_lit(o, "\tevent.header := struct { u32 id; stamp timestamp; };\n"
+	    "\tevent.context := struct { s32 pid; u32 lwpid; x64 tid; s32 cpu; "
+	    "string comm; };\n};\n");
+}
+
+static void
+event_class(struct out *o, const struct tnf_probe *p)
+{
+	static const char *const type[] = {
+		[CTF_SIGNED] = "s64", [CTF_UNSIGNED] = "u64", [CTF_HEX] = "x64",
+		[CTF_REAL] = "real", [CTF_TEXT] = "string",
+	};
+
+	out_lit(o, "\nevent {\n\tname = ");
+	ctf_metadata_quoted(o, p->name);
+	tnf_out_format(o, ";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", p->id);
+	for (unsigned i = 0; i < p->n_members; i++) {
+		/* The underscore keeps members apart from TSDL's own words. */
+		tnf_out_format(o, "\t\t%s _", type[ctf_field(&p->members[i])]);
+		for (const char *s = p->members[i].name; *s != '\0'; s++)
+			out_char(o, (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
+			    (*s >= '0' && *s <= '9') ? *s : '_');
+		out_lit(o, ";\n");
+	}
+	out_lit(o, "\t};\n};\n");
+}
+
+static void
+ctf_metadata(struct out *o, const struct ctf *c)
+{
+	const struct tnf_probe *const *p = (const struct tnf_probe *const *)(const void *)c->probes.base;
+
+	ctf_metadata_preamble(o, c);
+	clock_and_stream(o, c);
+	for (size_t i = 0; i < c->probes.n; i++)
+		if (p[i] != NULL)
+			event_class(o, p[i]);
+}
 
 static int
 ctf_fail(const char *path, const char *what)
 {
 	tnf_printable_printf(stderr, NAME ": %s: %s: %s\n", path, what, strerror(errno));
 	return -1;
-}
-
-static void
-ctf_u8(struct out *o, unsigned v)
-{
-	out_char(o, (char)v);
 }
 
 static void
@@ -87,7 +216,7 @@ ctf_release(struct ctf *c)
 		close(c->dir);
 	tnf_out_close(&c->body);
 	tnf_out_close(&c->text);
-	ctf_trace_free(&c->trace);
+	free(c->probes.base);
 	free(c);
 }
 
@@ -107,7 +236,7 @@ ctf_begin(struct dump *d)
 	return 0;
 }
 
-/* The order and sizes of ctf-metadata.c: trace.packet.header, packet.context. */
+/* The order and sizes of the metadata: trace.packet.header, packet.context. */
 static void
 ctf_packet(struct ctf *c, uint64_t lost)
 {
@@ -131,7 +260,7 @@ ctf_string(struct ctf *c, const char *s, size_t n)
 	const char *nul = memchr(s, '\0', n);
 
 	tnf_out_bytes(&c->body, s, nul != NULL ? (size_t)(nul - s) : n);
-	ctf_u8(&c->body, 0);
+	out_char(&c->body, 0);
 }
 
 static void
@@ -147,7 +276,6 @@ static void
 ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 {
 	struct tnf_value v;
-	uint64_t bits = 0;
 	size_t len;
 
 	if (!tnf_event_value(ev, i, &v))
@@ -156,12 +284,8 @@ ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 	case CTF_SIGNED:
 	case CTF_UNSIGNED:
 	case CTF_HEX:
+	case CTF_REAL:		/* a union: the same bits */
 		ctf_u64(&c->body, v.null ? 0 : v.u.u);
-		break;
-	case CTF_REAL:
-		if (!v.null)
-			memcpy(&bits, &v.u.d, sizeof(bits));
-		ctf_u64(&c->body, bits);
 		break;
 	case CTF_TEXT:
 		if (v.null)
@@ -169,8 +293,7 @@ ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 		else if (v.kind == TNF_K_STRING && !v.type->blob) {
 			const char *s = print_marked(c->d, &v, &len);
 			ctf_string(c, s, len);
-		}
-		else if (v.kind == TNF_K_CHAR) {
+		} else if (v.kind == TNF_K_CHAR) {
 			char ch = (char)v.u.i;
 
 			ctf_string(c, &ch, 1);
@@ -185,7 +308,7 @@ ctf_event(struct dump *d, const struct tnf_event *ev)
 	struct ctf *c = d->state;
 	const char *comm = origin_comm(c->d, ev);
 
-	ctf_note(&c->trace, c->d, ev);
+	ctf_note(c, ev);
 	if (c->body.p == c->body.base)
 		c->first = ev->time;
 	c->last = ev->time;
@@ -212,7 +335,7 @@ write_metadata(struct ctf *c)
 
 	if (fd < 0 || tnf_out_init(&meta, fd) != 0)
 		return ctf_fail(c->d->path, "cannot create metadata");
-	ctf_metadata(&meta, c->d, &c->trace);
+	ctf_metadata(&meta, c);
 	errno = tnf_out_close(&meta);
 	close(fd);
 	return errno != 0 ? ctf_fail(c->d->path, "cannot write metadata") : 0;
@@ -230,7 +353,7 @@ ctf_end(struct dump *d)
 		lost += losses_count(&losses, tnf_file_ext(d->inputs[i].file)).events;
 	losses_free(&losses);
 	/* The counter counts from one packet to the next: there must be two. */
-	if (c->body.p > c->body.base || (lost > 0 && c->trace.file == NULL))
+	if (c->body.p > c->body.base || (lost > 0 && c->file == NULL))
 		ctf_packet(c, 0);
 	if (lost > 0) {
 		c->first = c->last;

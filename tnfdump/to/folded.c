@@ -7,13 +7,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
+#include "analysis/pretty-names.h"
 #include "common/map.h"
 #include "common/xalloc.h"
-#include "tnfdump/to/formats.h"
-#include "analysis/pretty-names.h"
+#include "tnfdump/hosts.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/text/print.h"
+#include "tnfdump/to/formats.h"
 
 #define FRAMES_MAX	128u
 

@@ -1,5 +1,6 @@
 /*
- * html-members.c - for each probe of an HTML report a column a member.
+ * html-members.c - columns of numbers, texts by number, and for each probe of an HTML
+ * report a column a member.
  *
  * A number that --pretty shows otherwise (a system call, a symbol, a device) has
  * its text beside the column, once for each value, so that the page needs to
@@ -7,11 +8,54 @@
  */
 #include <inttypes.h>
 
-#include "tnfdump/to/html-columns.h"
 #include "analysis/json.h"
 #include "analysis/perprobe.h"
-#include "tnfdump/text/pretty.h"
 #include "common/xalloc.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/to/html.h"
+
+void
+html_column_init(struct html_column *c, const char *kind, size_t width)
+{
+	c->kind = kind;
+	c->width = width;
+	tnf_out_memory(&c->bytes);
+}
+
+void
+html_column_free(struct html_column *c)
+{
+	tnf_out_close(&c->bytes);
+}
+
+void
+html_strings_init(struct html_strings *s)
+{
+	tnf_map_init(&s->numbers, sizeof(uint32_t));
+	tnf_out_memory(&s->json);
+}
+
+void
+html_strings_free(struct html_strings *s)
+{
+	tnf_map_free(&s->numbers);
+	tnf_out_close(&s->json);
+}
+
+uint32_t
+html_strings_number(struct html_strings *s, const char *chars, size_t n)
+{
+	bool fresh;
+	uint32_t *number = tnf_xmap_put(&s->numbers, chars, n, &fresh);
+
+	if (fresh) {
+		*number = (uint32_t)s->numbers.n;
+		if (*number > 1)
+			out_char(&s->json, ',');
+		json_text(&s->json, chars, n);
+	}
+	return *number;
+}
 
 #define NAMES_MAX	50000	/* of a member; further values are numbers */
 
@@ -82,36 +126,21 @@ html_members_free(struct html_members *h)
 static void
 html_member_init(struct html_member *m, const struct tnf_member *from)
 {
-	const struct tnf_type *t = from->type;
+	static const struct { enum html_type type; const char *kind; size_t width; } kinds[] = {
+		[TNF_K_INT8] = { HTML_SIGNED, "i32", 4 }, [TNF_K_INT16] = { HTML_SIGNED, "i32", 4 },
+		[TNF_K_INT32] = { HTML_SIGNED, "i32", 4 }, [TNF_K_INT64] = { HTML_SIGNED, "i64", 8 },
+		[TNF_K_UINT8] = { HTML_UNSIGNED, "u32", 4 }, [TNF_K_UINT16] = { HTML_UNSIGNED, "u32", 4 },
+		[TNF_K_UINT32] = { HTML_UNSIGNED, "u32", 4 }, [TNF_K_UINT64] = { HTML_UNSIGNED, "u64", 8 },
+		[TNF_K_FLOAT32] = { HTML_REAL, "f64", 8 }, [TNF_K_FLOAT64] = { HTML_REAL, "f64", 8 },
+	};
+	unsigned k = from->type->kind;
+	bool number = k < sizeof(kinds) / sizeof(*kinds) && kinds[k].kind != NULL;
 
 	m->name = from->name;
-	m->opaque = t->opaque;
+	m->opaque = from->type->opaque;
+	m->type = number ? kinds[k].type : HTML_STRING;
 	tnf_map_init(&m->names, sizeof(uint32_t));
-	switch (t->kind) {
-	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32:
-		m->type = HTML_SIGNED;
-		html_column_init(&m->column, "i32", 4);
-		break;
-	case TNF_K_INT64:
-		m->type = HTML_SIGNED;
-		html_column_init(&m->column, "i64", 8);
-		break;
-	case TNF_K_UINT8: case TNF_K_UINT16: case TNF_K_UINT32:
-		m->type = HTML_UNSIGNED;
-		html_column_init(&m->column, "u32", 4);
-		break;
-	case TNF_K_UINT64:
-		m->type = HTML_UNSIGNED;
-		html_column_init(&m->column, "u64", 8);
-		break;
-	case TNF_K_FLOAT32: case TNF_K_FLOAT64:
-		m->type = HTML_REAL;
-		html_column_init(&m->column, "f64", 8);
-		break;
-	default:
-		m->type = HTML_STRING;
-		html_column_init(&m->column, "u32", 4);
-	}
+	html_column_init(&m->column, number ? kinds[k].kind : "u32", number ? kinds[k].width : 4);
 }
 
 static struct html_probe *

@@ -5,20 +5,20 @@
 #include <inttypes.h>
 #include <zlib.h>
 
-#include "analysis/losses.h"
-#include "tnfdump/to/formats.h"
-#include "tnfdump/to/html-columns.h"
-#include "tnfdump/html-page.h"
-#include "tnfdump/input.h"
 #include "analysis/json.h"
-#include "tnfdump/hosts.h"
-#include "tnfdump/origin.h"
+#include "analysis/losses.h"
 #include "analysis/pairs.h"
-#include "tnfdump/text/pretty.h"
-#include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
 #include "analysis/states.h"
 #include "common/xalloc.h"
+#include "tnfdump/hosts.h"
+#include "tnfdump/html-page.h"
+#include "tnfdump/input.h"
+#include "tnfdump/origin.h"
+#include "tnfdump/pipeline.h"
+#include "tnfdump/report/reports.h"
+#include "tnfdump/text/pretty.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/to/html.h"
 
 /* The columns of the page, beside those of members. */
 enum { C_DELTA, C_LATE, C_THREAD, C_PROBE, C_CPU, C_SLICE_START,

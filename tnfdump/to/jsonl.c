@@ -4,15 +4,15 @@
 #include <inttypes.h>
 
 #include "analysis/json.h"
+#include "analysis/perprobe.h"
+#include "common/xalloc.h"
 #include "format/header.h"
-#include "tnfdump/text/columns.h"
-#include "tnfdump/text/pretty.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
-#include "analysis/perprobe.h"
+#include "tnfdump/text/columns.h"
+#include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
-#include "common/xalloc.h"
 
 /* The constant middle of every line of a probe, made once. */
 struct middle {

@@ -1,9 +1,9 @@
 /*
  * outputs.c - the output formats: one row each.
  */
-#include "tnfdump/to/formats.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/to/formats.h"
 
 const struct output outputs[] = {
 	{ "text", "a line for each event, as Solaris had it (default)",

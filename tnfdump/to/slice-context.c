@@ -5,11 +5,10 @@
  * comes first, as it knows most, then what the others know about tasks and
  * objects; of the same fact the first counts.
  */
-#include <stdio.h>
-
+#include "libtnf/context-write.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/to/slice-context.h"
+#include "tnfdump/to/tnf-write.h"
 
 struct text {
 	const char *at;
@@ -75,54 +74,31 @@ slice_context_copy(FILE *f, const struct input *in, bool first, bool alone)
 			fwrite(line.at, 1, line.size, f);
 }
 
-static void
-put_escaped(FILE *f, const char *s)
-{
-	for (; *s != '\0'; s++)
-		if ((unsigned char)*s < ' ' || *s == '\\' || *s == 0x7f)
-			fprintf(f, "\\%03o", (unsigned)(unsigned char)*s);
-		else
-			putc(*s, f);
-	putc('\n', f);
-}
-
 /* What a process has said of its names lies in blocks that are not copied. */
 static void
-slice_context_names(FILE *f, struct dump *d, const struct input *in)
+slice_context_names(struct context_writer *w, struct dump *d, const struct input *in)
 {
 	const struct tnf_ext *x = tnf_file_ext(in->file);
 	const tnf_context_t *c = origin_context(d, in->file);
-	const char *program;
+	char word[64];
 	size_t n;
 
 	if (x == NULL || x->names == 0 || c == NULL)
 		return;
 	const struct tnf_context_task *t = tnf_context_tasks(c, &n);
 	for (size_t i = 0; i < n; i++) {
-		fprintf(f, "thread %d %d %d ", t[i].tid, t[i].pid, t[i].ppid);
-		put_escaped(f, t[i].comm);
-		program = t[i].tid == t[i].pid ? tnf_context_program(c, t[i].pid) : NULL;
-		if (program != NULL) {
-			fprintf(f, "program %d ", t[i].pid);
-			put_escaped(f, program);
-		}
+		snprintf(word, sizeof(word), "thread %d %d %d", t[i].tid, t[i].pid, t[i].ppid);
+		context_fact(w, word, t[i].comm);
+		const char *program = t[i].tid == t[i].pid ? tnf_context_program(c, t[i].pid) : NULL;
+		snprintf(word, sizeof(word), "program %d", t[i].pid);
+		if (program != NULL)
+			context_fact(w, word, program);
 	}
 	const struct tnf_context_former *old = tnf_context_formers(c, &n);
 	for (size_t i = 0; i < n; i++) {
-		fprintf(f, "renamed %d %lld ", old[i].tid, (long long)old[i].time);
-		put_escaped(f, old[i].comm);
+		snprintf(word, sizeof(word), "renamed %d %lld", old[i].tid, (long long)old[i].time);
+		context_fact(w, word, old[i].comm);
 	}
-}
-
-static bool
-slice_context_has_names(const struct dump *d)
-{
-	const struct tnf_ext *x;
-
-	for (unsigned i = 0; i < d->n_inputs; i++)
-		if ((x = tnf_file_ext(d->inputs[i].file)) != NULL && x->names != 0)
-			return true;
-	return false;
 }
 
 /* Index of the file whose context leads; n_inputs: none has any. */
@@ -146,23 +122,23 @@ char *
 slice_context(struct dump *d, size_t *size)
 {
 	unsigned i, first = slice_context_leader(d);
-	char *text = NULL;
-	FILE *f;
+	struct context_writer w = { .text = NULL };
+	bool named = false;
+	const struct tnf_ext *x;
 
-	if ((first == d->n_inputs && !slice_context_has_names(d)) ||
-	    (f = open_memstream(&text, size)) == NULL)
+	for (i = 0; i < d->n_inputs; i++)
+		named |= (x = tnf_file_ext(d->inputs[i].file)) != NULL && x->names != 0;
+	if ((first == d->n_inputs && !named) || (w.f = open_memstream(&w.text, size)) == NULL)
 		return NULL;
 	if (first < d->n_inputs)
-		slice_context_copy(f, &d->inputs[first], true, d->n_inputs == 1);
+		slice_context_copy(w.f, &d->inputs[first], true, d->n_inputs == 1);
 	else
-		fputs("TNFCTX 1\n", f);
+		fputs("TNFCTX 1\n", w.f);
 	for (i = 0; i < d->n_inputs; i++)
 		if (i != first)
-			slice_context_copy(f, &d->inputs[i], false, false);
+			slice_context_copy(w.f, &d->inputs[i], false, false);
 	for (i = 0; i < d->n_inputs; i++)
-		slice_context_names(f, d, &d->inputs[i]);
-	fputs("end 1\n", f);
-	if (fclose(f) != 0)
-		return NULL;
-	return text;
+		slice_context_names(&w, d, &d->inputs[i]);
+	fputs("end 1\n", w.f);
+	return fclose(w.f) == 0 ? w.text : NULL;
 }

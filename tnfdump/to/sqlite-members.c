@@ -16,7 +16,7 @@
 #include "common/xalloc.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
-#include "tnfdump/to/sqlite-members.h"
+#include "tnfdump/to/sqlite.h"
 
 /* SQLite's own limit; a probe with more members keeps the first ones. */
 #define MEMBERS_MAX	1900
@@ -162,8 +162,8 @@ members_same(struct members *m, const char *name, const char *columns)
 
 	if (find == NULL)
 		return 0;
-	sqlite_bind_string(find, 1, name);
-	sqlite_bind_string(find, 2, columns);
+	sqlite_bind_chars(find, 1, name, strlen(name));
+	sqlite_bind_chars(find, 2, columns, strlen(columns));
 	if (sqlite3_step(find) == SQLITE_ROW)
 		ret = sqlite3_column_int64(find, 0);
 	sqlite3_finalize(find);
@@ -253,15 +253,8 @@ members_make(struct members *m, struct member_table *t,
 	if (number == 0)
 		members_create(m, t, p, number = t->probe, columns);
 	t->insert = members_insert(m, number, t->n);
-	if (m->probe != NULL) {
-		sqlite3_bind_int64(m->probe, 1, t->probe);
-		sqlite_bind_string(m->probe, 2, p->name);
-		sqlite_bind_string(m->probe, 3, p->keys);
-		sqlite_bind_string(m->probe, 4, p->attrs);
-		sqlite_bind_string(m->probe, 5, columns);
-		sqlite3_bind_int64(m->probe, 6, number);
-		sqlite_insert(m->db, m->probe);
-	}
+	SQL_ROW(m->db, m->probe, "issssi", t->probe, SQL_TEXT(p->name),
+	    SQL_TEXT(p->keys), SQL_TEXT(p->attrs), SQL_TEXT(columns), number);
 	free(columns);
 }
 
@@ -364,11 +357,7 @@ members_bind(struct members *m, sqlite3_stmt *row, int i,
 		sqlite3_bind_null(row, i);
 		return;
 	}
-	if (v->type->opaque) {
-		members_bind_other(m, row, i, ev, v, name);
-		return;
-	}
-	switch (v->kind) {
+	switch (v->type->opaque ? TNF_K_UNKNOWN : v->kind) {
 	case TNF_K_INT8: case TNF_K_INT16: case TNF_K_INT32: case TNF_K_INT64:
 		sqlite3_bind_int64(row, i, v->u.i);
 		break;

@@ -1,21 +1,28 @@
 /*
  * sqlite.c - an SQLite database: events, what they begin and end, threads and
  * their states.  The schema is the table below, and in tnfformats(5).
+ *
+ * The database appears under its name whole, or not at all.
  */
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
+#include "analysis/json.h"
 #include "analysis/losses.h"
-#include "tnfdump/to/formats.h"
+#include "analysis/pairs.h"
+#include "analysis/states.h"
+#include "common/map.h"
+#include "common/text.h"
+#include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
-#include "analysis/pairs.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
-#include "tnfdump/to/sqlite-members.h"
-#include "analysis/states.h"
-#include "common/map.h"
-#include "common/xalloc.h"
+#include "tnfdump/to/formats.h"
+#include "tnfdump/to/sqlite.h"
 
 static const char schema[] =
     "CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT, host TEXT,"
@@ -67,6 +74,140 @@ static const char summary[] =
     " LEFT JOIN threads t ON t.host = f.host_id AND t.pid = e.pid AND"
     " t.lwpid = e.lwpid;";
 
+static void
+sqlite_fail(struct sqlite *s, const char *text)
+{
+	if (s->error == NULL)
+		s->error = tnf_xstrdup(text);
+}
+
+/* Nobody reads the file before it has its name: no journal, no waiting for the
+   disk, no locks. */
+static const char sqlite_fast[] =
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;"
+    "PRAGMA page_size = 16384; PRAGMA cache_size = -65536; BEGIN;";
+
+/* The file is made beside 'path', mode 0600. */
+static void
+sqlite_create(struct sqlite *s, const char *path)
+{
+	*s = (struct sqlite){ .path = path, .temp = tnf_xasprintf("%s.XXXXXX", path) };
+	int fd = mkstemp(s->temp);
+	if (fd < 0) {
+		sqlite_fail(s, strerror(errno));
+		free(s->temp);
+		s->temp = NULL;
+		return;
+	}
+	close(fd);
+	if (sqlite3_open_v2(s->temp, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+	    NULL) != SQLITE_OK)
+		sqlite_fail(s, sqlite3_errmsg(s->db));
+	sqlite_run(s, sqlite_fast);
+}
+
+/* Everything in place under the asked name, replacing what had it. */
+static void
+sqlite_commit(struct sqlite *s)
+{
+	sqlite_run(s, "COMMIT;");
+	if (s->error == NULL && sqlite3_close(s->db) != SQLITE_OK)
+		sqlite_fail(s, sqlite3_errmsg(s->db));
+	else if (s->error == NULL)
+		s->db = NULL;
+	if (s->error == NULL && rename(s->temp, s->path) != 0)
+		sqlite_fail(s, strerror(errno));
+	if (s->error == NULL) {
+		free(s->temp);
+		s->temp = NULL;
+	}
+}
+
+/* Gives up what is not committed, and all memory. */
+static void
+sqlite_close(struct sqlite *s)
+{
+	sqlite3_close_v2(s->db);
+	if (s->temp != NULL)
+		unlink(s->temp);
+	free(s->temp);
+	free(s->error);
+}
+
+void
+sqlite_run(struct sqlite *s, const char *sql)
+{
+	if (s->error == NULL &&
+	    sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		sqlite_fail(s, sqlite3_errmsg(s->db));
+}
+
+void
+sqlite_runf(struct sqlite *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	char *sql = sqlite3_vmprintf(fmt, ap);
+	va_end(ap);
+	if (sql == NULL)
+		sqlite_fail(s, "out of memory");
+	else
+		sqlite_run(s, sql);
+	sqlite3_free(sql);
+}
+
+sqlite3_stmt *
+sqlite_prepare(struct sqlite *s, const char *sql)
+{
+	sqlite3_stmt *ret = NULL;
+
+	if (s->error == NULL && sqlite3_prepare_v3(s->db, sql, -1,
+	    SQLITE_PREPARE_PERSISTENT, &ret, NULL) != SQLITE_OK)
+		sqlite_fail(s, sqlite3_errmsg(s->db));
+	return ret;
+}
+
+void
+sqlite_insert(struct sqlite *s, sqlite3_stmt *row)
+{
+	if (row == NULL || s->error != NULL)
+		return;
+	if (sqlite3_step(row) != SQLITE_DONE)
+		sqlite_fail(s, sqlite3_errmsg(s->db));
+	sqlite3_reset(row);
+}
+
+void
+sqlite_bind_chars(sqlite3_stmt *row, int i, const char *chars, size_t n)
+{
+	if (tnf_utf8_is_valid(chars, n))
+		sqlite3_bind_text64(row, i, chars, n, SQLITE_STATIC, SQLITE_UTF8);
+	else
+		sqlite3_bind_blob64(row, i, chars, n, SQLITE_STATIC);
+}
+
+void
+sqlite_row(struct sqlite *s, sqlite3_stmt *row, const char *kinds, const int64_t *v)
+{
+	char hex[24];
+
+	for (int i = 1; row != NULL && *kinds != '\0'; i++, kinds++, v++) {
+		if (*kinds == 's' && *v != 0) {
+			const char *text = (const char *)(intptr_t)*v;
+			sqlite_bind_chars(row, i, text, strlen(text));
+		} else if (*kinds == 'x') {
+			int n = snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)*v);
+			sqlite3_bind_text(row, i, hex, n, SQLITE_TRANSIENT);
+		} else if (*kinds == 'i' || (*kinds == 'o' && *v >= 0) || (*kinds == 'z' && *v != 0))
+			sqlite3_bind_int64(row, i, *v);
+		else
+			sqlite3_bind_null(row, i);
+	}
+	sqlite_insert(s, row);
+}
+
 struct sql_thread {
 	struct sql_thread *next;	/* seen first after this one */
 	int32_t	 pid;
@@ -98,80 +239,41 @@ sql_fail(struct sql *q)
 }
 
 static void
-sql_task_id(sqlite3_stmt *row, int i, bool kernel, uint64_t tid)
-{
-	char text[24];
-
-	if (!kernel) {
-		sqlite3_bind_int64(row, i, (int64_t)tid);
-		return;
-	}
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)tid);
-	sqlite3_bind_text(row, i, text, -1, SQLITE_TRANSIENT);
-}
-
-static void
 sql_span(void *arg, const struct state_span *s)
 {
 	struct sql *q = arg;
 
-	if (q->state == NULL)
-		return;
-	sql_task_id(q->state, 1, true, s->tid);
-	sqlite3_bind_int64(q->state, 2, s->pid);
-	sqlite3_bind_int64(q->state, 3, s->lwpid);
-	sqlite3_bind_text(q->state, 4, state_name(s->state), -1, SQLITE_STATIC);
-	sqlite3_bind_int64(q->state, 5, s->start);
-	sqlite3_bind_int64(q->state, 6, s->duration);
-	sqlite3_bind_int64(q->state, 7, s->host + 1);
-	sqlite_insert(&q->db, q->state);
+	SQL_ROW(&q->db, q->state, "xiisiii", s->tid, s->pid, s->lwpid,
+	    SQL_TEXT(state_name(s->state)), s->start, s->duration, s->host + 1);
 }
 
 static void
 sql_losses(struct sql *q, sqlite3_stmt *row, int64_t id, struct loss l)
 {
 	for (unsigned i = 0; i < TNF_LOST_REASONS; i++) {
-		if (l.lost[i] == 0 || row == NULL)
-			continue;
 		const char *name = loss_name(i);
-		sqlite3_bind_int64(row, 1, id);
-		sqlite_bind_string(row, 2, name != NULL ? name : "other");
-		sqlite3_bind_int64(row, 3, (int64_t)l.lost[i]);
-		sqlite_insert(&q->db, row);
-	}
-}
 
-static void
-sql_boot_id(sqlite3_stmt *row, int i, const struct tnf_ext *x)
-{
-	char text[2 * sizeof(x->boot_id) + 1];
-
-	if (x == NULL) {
-		sqlite3_bind_null(row, i);
-		return;
+		if (l.lost[i] > 0)
+			SQL_ROW(&q->db, row, "isi", id,
+			    SQL_TEXT(name != NULL ? name : "other"), l.lost[i]);
 	}
-	for (size_t k = 0; k < sizeof(x->boot_id); k++)
-		snprintf(text + 2 * k, 3, "%02x", x->boot_id[k]);
-	sqlite3_bind_text(row, i, text, -1, SQLITE_TRANSIENT);
 }
 
 static void
 sql_file(struct sql *q, sqlite3_stmt *row, int64_t id, const struct tnf_file *f)
 {
-	int64_t clock;
+	const struct tnf_ext *x = tnf_file_ext(f);
+	char boot[2 * sizeof(x->boot_id) + 1];
+	int64_t clock = 0;
 
-	sqlite3_bind_int64(row, 1, id);
-	sqlite_bind_string(row, 2, tnf_file_name(f));
-	sqlite_bind_string(row, 3, origin_fact(q->d, f, "host"));
-	sqlite_bind_string(row, 4, origin_fact(q->d, f, "release"));
-	sqlite_bind_string(row, 5, origin_fact(q->d, f, "machine"));
-	sql_boot_id(row, 6, tnf_file_ext(f));
-	if (origin_clock(q->d, f, &clock))
-		sqlite3_bind_int64(row, 7, clock);
-	else
-		sqlite3_bind_null(row, 7);
-	sqlite3_bind_int64(row, 8, (int64_t)tnf_file_host(f) + 1);
-	sqlite_insert(&q->db, row);
+	for (size_t k = 0; x != NULL && k < sizeof(x->boot_id); k++)
+		snprintf(boot + 2 * k, 3, "%02x", x->boot_id[k]);
+	bool known = origin_clock(q->d, f, &clock);
+	SQL_ROW(&q->db, row, known ? "isssssii" : "isssss-i", id,
+	    SQL_TEXT(tnf_file_name(f)), SQL_TEXT(origin_fact(q->d, f, "host")),
+	    SQL_TEXT(origin_fact(q->d, f, "release")),
+	    SQL_TEXT(origin_fact(q->d, f, "machine")),
+	    SQL_TEXT(x != NULL ? boot : NULL), clock, tnf_file_host(f) + 1);
 }
 
 /* The machines; without --hosts the one that the first file tells. */
@@ -182,21 +284,12 @@ sql_hosts(struct sql *q)
 	unsigned n;
 
 	const struct host *h = hosts_list(q->d, &n);
-	for (unsigned i = 0; h != NULL && row != NULL && i < n; i++) {
-		sqlite3_bind_int64(row, 1, i + 1);
-		sqlite_bind_string(row, 2, h[i].name);
-		sqlite3_bind_int64(row, 3, h[i].offset);
-		sqlite3_bind_int64(row, 4, h[i].error);
-		sqlite_bind_string(row, 5, h[i].source);
-		sqlite3_bind_int64(row, 6, h[i].moved);
-		sqlite_insert(&q->db, row);
-	}
-	if (h == NULL && row != NULL) {
-		sqlite3_bind_int64(row, 1, 1);
-		sqlite_bind_string(row, 2, q->d->n_inputs > 0 ?
-		    origin_fact(q->d, q->d->inputs[0].file, "host") : NULL);
-		sqlite_insert(&q->db, row);
-	}
+	for (unsigned i = 0; h != NULL && i < n; i++)
+		SQL_ROW(&q->db, row, "isiisi", i + 1, SQL_TEXT(h[i].name), h[i].offset,
+		    h[i].error, SQL_TEXT(h[i].source), h[i].moved);
+	if (h == NULL)
+		SQL_ROW(&q->db, row, "is", 1, SQL_TEXT(q->d->n_inputs > 0 ?
+		    origin_fact(q->d, q->d->inputs[0].file, "host") : NULL));
 	sqlite3_finalize(row);
 }
 
@@ -206,11 +299,10 @@ sql_files(struct sql *q)
 	sqlite3_stmt *file = sqlite_prepare(&q->db, "INSERT INTO files"
 	    " (id, path, host, release, machine, boot_id, clock, host_id)"
 	    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-	sqlite3_stmt *loss = sqlite_prepare(&q->db,
-	    "INSERT INTO losses VALUES (?, ?, ?)");
+	sqlite3_stmt *loss = sqlite_prepare(&q->db, "INSERT INTO losses VALUES (?, ?, ?)");
 	struct losses losses = { NULL, 0 };
 
-	for (unsigned i = 0; file != NULL && i < q->d->n_inputs; i++) {
+	for (unsigned i = 0; i < q->d->n_inputs; i++) {
 		sql_file(q, file, i + 1, q->d->inputs[i].file);
 		sql_losses(q, loss, i + 1, losses_count(&losses, tnf_file_ext(q->d->inputs[i].file)));
 	}
@@ -296,34 +388,21 @@ sql_threads(struct sql *q)
 	sqlite3_stmt *row = sqlite_prepare(&q->db,
 	    "INSERT INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
 
-	for (struct sql_thread *t = q->oldest; t != NULL && row != NULL; t = t->next) {
-		sqlite3_bind_int64(row, 1, t->pid);
-		sqlite3_bind_int64(row, 2, t->lwpid);
-		sqlite_bind_string(row, 3, t->comm);
-		sqlite3_bind_int64(row, 4, t->first);
-		sqlite3_bind_int64(row, 5, t->last);
-		sqlite3_bind_int64(row, 6, t->events);
-		sqlite3_bind_int64(row, 7, (int64_t)t->host + 1);
-		sqlite_bind_string(row, 8, t->program);
-		sqlite_bind_string(row, 9, t->cgroup);
-		sqlite_insert(&q->db, row);
-	}
+	for (struct sql_thread *t = q->oldest; t != NULL; t = t->next)
+		SQL_ROW(&q->db, row, "iisiiiiss", t->pid, t->lwpid, SQL_TEXT(t->comm),
+		    t->first, t->last, t->events, (int64_t)t->host + 1,
+		    SQL_TEXT(t->program), SQL_TEXT(t->cgroup));
 	sqlite3_finalize(row);
-}
-
-static void
-sql_free_thread(struct sql_thread *t)
-{
-	free(t->comm);
-	free(t->program);
-	free(t->cgroup);
 }
 
 static void
 sql_free_threads(struct sql *q)
 {
-	for (struct sql_thread *t = q->oldest; t != NULL; t = t->next)
-		sql_free_thread(t);
+	for (struct sql_thread *t = q->oldest; t != NULL; t = t->next) {
+		free(t->comm);
+		free(t->program);
+		free(t->cgroup);
+	}
 	tnf_map_free(&q->threads);
 }
 
@@ -339,50 +418,21 @@ sql_file_of(const struct sql *q, const struct tnf_event *ev)
 static void
 sql_event(struct sql *q, const struct tnf_event *ev)
 {
-	sqlite3_stmt *row = q->event;
-
-	sqlite3_bind_int64(row, 1, ++q->id);
-	sqlite3_bind_int64(row, 2, ev->time);
-	sqlite3_bind_int64(row, 3, ev->pid);
-	sqlite3_bind_int64(row, 4, ev->lwpid);
-	sql_task_id(row, 5, ev->kernel, ev->tid);
-	if (ev->cpu >= 0)
-		sqlite3_bind_int64(row, 6, ev->cpu);
-	else
-		sqlite3_bind_null(row, 6);
-	sqlite3_bind_int64(row, 7, sql_file_of(q, ev));
-	sqlite3_bind_int64(row, 8, members_probe(q->members, ev->probe));
-	sqlite_insert(&q->db, row);
+	SQL_ROW(&q->db, q->event, ev->kernel ? "iiiixoii" : "iiiiioii", ++q->id, ev->time,
+	    ev->pid, ev->lwpid, ev->tid, ev->cpu, sql_file_of(q, ev),
+	    members_probe(q->members, ev->probe));
 	members_add(q->members, ev, q->id);
-	if (q->d->unordered && q->unordered != NULL) {
-		sqlite3_bind_int64(q->unordered, 1, q->id);
-		sqlite_insert(&q->db, q->unordered);
-	}
+	if (q->d->unordered)
+		SQL_ROW(&q->db, q->unordered, "i", q->id);
 }
 
-/* The ids of events that are no rows are null. */
-static void
-sql_pair_event(sqlite3_stmt *row, int i, int64_t id)
-{
-	if (id != 0)
-		sqlite3_bind_int64(row, i, id);
-	else
-		sqlite3_bind_null(row, i);
-}
-
-/* The client's pointer of a start is the id of its row. */
+/* The client's pointer of a start is the id of its row.  Events that are no rows have id 0. */
 static void
 sql_pair(struct sql *q, const struct pair_slice *s, int64_t end)
 {
-	sqlite_bind_string(q->pair, 1, s->name);
-	sqlite3_bind_int64(q->pair, 2, s->start->time);
-	sqlite3_bind_int64(q->pair, 3, s->start->time + s->duration);
-	sqlite3_bind_int64(q->pair, 4, s->duration);
-	sqlite3_bind_int64(q->pair, 5, s->start->pid);
-	sqlite3_bind_int64(q->pair, 6, s->start->lwpid);
-	sql_pair_event(q->pair, 7, (int64_t)(intptr_t)*s->user);
-	sql_pair_event(q->pair, 8, end);
-	sqlite_insert(&q->db, q->pair);
+	SQL_ROW(&q->db, q->pair, "siiiiizz", SQL_TEXT(s->name), s->start->time,
+	    s->start->time + s->duration, s->duration, s->start->pid, s->start->lwpid,
+	    (intptr_t)*s->user, end);
 }
 
 int

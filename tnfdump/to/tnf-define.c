@@ -1,24 +1,182 @@
 /*
- * tnf-define.c - definitions, written when something first refers to them.
+ * tnf-define.c - types and probes of the input as definitions, written when something
+ * first refers to them.
  */
 #include <string.h>
 
-#include "tnfdump/to/tnf-write.h"
 #include "common/xalloc.h"
+#include "tnfdump/to/tnf-write.h"
 
-int
-tnfw_new_def(struct tnf_writer *w, const char *name, enum tnf_core meta)
+static int
+new_def(struct tnf_writer *w, const char *name, enum tnf_core meta)
 {
 	if (w->n_defs == w->max_defs) {
 		w->max_defs = w->max_defs == 0 ? 128 : w->max_defs * 2;
-		w->defs = tnf_xreallocarray(w->defs, w->max_defs,
-		    sizeof(*w->defs));
+		w->defs = tnf_xreallocarray(w->defs, w->max_defs, sizeof(*w->defs));
 	}
-	struct tnfw_def *d = &w->defs[w->n_defs];
-	memset(d, 0, sizeof(*d));
-	d->name = name;
-	d->meta = meta;
+	w->defs[w->n_defs] = (struct tnfw_def){ .name = name, .meta = meta };
 	return (int)w->n_defs++;
+}
+
+/* A derived type of 'base', or an array of such. */
+static int
+def_from(struct tnf_writer *w, const struct tnf_type *t, enum tnf_core meta, int base)
+{
+	for (unsigned i = 0; i < w->n_defs; i++)
+		if (w->defs[i].meta == meta && w->defs[i].base == base &&
+		    strcmp(w->defs[i].name, t->name) == 0)
+			return (int)i;
+	int i = new_def(w, t->name, meta);
+	w->defs[i].base = base;
+	return i;
+}
+
+static int
+tnf_types_derived(struct tnf_writer *w, const struct tnf_type *t, int base)
+{
+	return def_from(w, t, TNF_CORE_derived_type, base);
+}
+
+static int
+tnf_types_scalar(struct tnf_writer *w, const struct tnf_type *t)
+{
+	static const struct tnf_type opaque = { .name = "tnf_opaque" };
+	int i = tnf_core_find(t->base);
+
+	if (w->defs[i].meta != TNF_CORE_scalar_type)
+		i = TNF_CORE_uint32;
+	if (strcmp(t->name, w->defs[i].name) == 0)
+		return i;
+	if (t->opaque)
+		i = tnf_types_derived(w, &opaque, i);
+	if (strcmp(t->name, w->defs[i].name) == 0)
+		return i;
+	return tnf_types_derived(w, t, i);
+}
+
+static bool
+same_record(const struct tnf_type *a, const struct tnf_type *b)
+{
+	if (strcmp(a->name, b->name) != 0 || a->n_members != b->n_members)
+		return false;
+	for (unsigned i = 0; i < a->n_members; i++) {
+		if (strcmp(a->members[i].name, b->members[i].name) != 0 ||
+		    strcmp(a->members[i].type->name,
+		    b->members[i].type->name) != 0 ||
+		    strcmp(a->members[i].type->base,
+		    b->members[i].type->base) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+tnf_types_remember(struct tnf_writer *w, const struct tnf_type *t, int def)
+{
+	*(int *)tnf_xmap_put(&w->types, &t, sizeof(t), NULL) = def;
+}
+
+/* Slots of a record behind those already there; sizes it as C would. */
+static void
+add_members(struct tnf_writer *w, int def, const enum tnf_core *head,
+    unsigned n_head, const struct tnf_member *members, unsigned n)
+{
+	int *slots = tnf_xcalloc(n_head + n, sizeof(*slots));
+	const char **names = tnf_xcalloc(n_head + n, sizeof(*names));
+	uint32_t size = 0, align = 4, a;
+
+	for (unsigned i = 0; i < n_head + n; i++) {
+		if (i < n_head) {
+			slots[i] = head[i];
+			names[i] = i == 0 ? "tnf_tag" : "time_delta";
+		} else {
+			slots[i] = tnfw_type(w, members[i - n_head].type);
+			names[i] = members[i - n_head].name;
+		}
+		a = tnfw_slot_align(w, slots[i]);
+		align = a > align ? a : align;
+		size = tnfw_round(size, a) + tnfw_slot_size(w, slots[i]);
+	}
+	w->defs[def].slots = slots;
+	w->defs[def].slot_names = names;
+	w->defs[def].n_slots = n_head + n;
+	w->defs[def].size = tnfw_round(size, align);
+}
+
+static int
+tnf_types_record(struct tnf_writer *w, const struct tnf_type *t)
+{
+	static const enum tnf_core head[] = { TNF_CORE_tag };
+
+	for (unsigned i = 0; i < w->n_defs; i++)
+		if (w->defs[i].meta == TNF_CORE_struct_type && w->defs[i].source != NULL &&
+		    same_record(w->defs[i].source, t)) {
+			tnf_types_remember(w, t, (int)i);
+			return (int)i;
+		}
+	int i = new_def(w, t->name, TNF_CORE_struct_type);
+	w->defs[i].source = t;
+	tnf_types_remember(w, t, i);
+	add_members(w, i, head, 1, t->members, t->n_members);
+	return i;
+}
+
+static int
+make_type(struct tnf_writer *w, const struct tnf_type *t)
+{
+	int i;
+
+	switch (t->kind) {
+	case TNF_K_STRUCT:
+		if (t->n_members == 0 && (i = tnf_core_find(t->name)) != TNF_CORE_type_none)
+			return i;
+		return tnf_types_record(w, t);
+	case TNF_K_STRING:
+		return strcmp(t->name, "tnf_string") == 0 ? TNF_CORE_string :
+		    tnf_types_derived(w, t, TNF_CORE_string);
+	case TNF_K_ARRAY:
+		return t->element == NULL ? TNF_CORE_array :
+		    def_from(w, t, TNF_CORE_array_type, tnfw_type(w, t->element));
+	case TNF_K_TYPE:
+		return strcmp(t->name, "tnf_type") == 0 ? TNF_CORE_type :
+		    tnf_types_derived(w, t, TNF_CORE_type);
+	case TNF_K_UNKNOWN:
+	case TNF_K_SCALAR:
+		i = tnf_core_find(t->name);
+		return i != TNF_CORE_type_none ? i : TNF_CORE_tagged;
+	default:
+		return tnf_types_scalar(w, t);
+	}
+}
+
+int
+tnfw_type(struct tnf_writer *w, const struct tnf_type *t)
+{
+	const int *known = tnf_map_get(&w->types, &t, sizeof(t));
+
+	if (known != NULL)
+		return *known;
+	if (w->depth == TNFW_DEPTH_MAX)
+		return TNF_CORE_tagged;
+	w->depth++;
+	int def = make_type(w, t);
+	w->depth--;
+	if (t->kind != TNF_K_STRUCT)
+		tnf_types_remember(w, t, def);
+	return def;
+}
+
+int
+tnfw_probe_def(struct tnf_writer *w, const struct tnf_probe *p)
+{
+	static const enum tnf_core head[] = { TNF_CORE_probe_event,
+	    TNF_CORE_time_delta };
+	int i = new_def(w, p->name, p->attrs != NULL ? TNF_CORE_probe_type :
+	    TNF_CORE_struct_type);
+
+	w->defs[i].attrs = p->attrs;
+	add_members(w, i, head, 2, p->members, p->n_members);
+	return i;
 }
 
 /* Room in the blocks of definitions. */
@@ -28,11 +186,9 @@ tnfw_definer_room(void *arg, uint32_t size, uint32_t *offset)
 	struct tnf_writer *w = arg;
 	char *p = tnfw_tag_room(w, size, offset);
 
-	if (p == NULL) {
+	if (p == NULL)
 		*offset = 0;
-		p = w->nowhere;
-	}
-	return (uint32_t *)(void *)p;
+	return (uint32_t *)(void *)(p != NULL ? p : w->nowhere);
 }
 
 int
@@ -45,14 +201,12 @@ tnfw_define_core(struct tnf_writer *w)
 	w->definer.room = tnfw_definer_room;
 	w->definer.arg = w;
 	for (unsigned i = 0; i < TNF_CORE_COUNT; i++, c++) {
-		tnfw_new_def(w, c->name, c->meta);
-		struct tnfw_def *d = &w->defs[i];
-		d->base = c->base;
-		d->size = c->size;
+		new_def(w, c->name, c->meta);
+		w->defs[i].base = c->base;
+		w->defs[i].size = c->size;
 	}
 	for (unsigned i = 0; i < 3; i++)
-		w->directory[w->n_directory++] =
-		    tnf_define_core(&w->definer, first[i]);
+		w->directory[w->n_directory++] = tnf_define_core(&w->definer, first[i]);
 	return w->error;
 }
 

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tnfdump/to/tnf-write.h"
 #include "common/xalloc.h"
+#include "tnfdump/to/tnf-write.h"
 
 #define NESTED_MAX 64		/* records of one event */
 #define PIECE	 232u		/* bytes of a text or blob that lie together, a NUL included */
@@ -77,58 +77,32 @@ make_probe(struct tnf_writer *w, const struct tnf_probe *p)
 	return r;
 }
 
-static struct tnfw_probe *
-find_probe(struct tnf_writer *w, const struct tnf_probe *p)
-{
-	if (p->id >= w->n_probes) {
-		unsigned n = p->id < 32 ? 64 : p->id * 2;
-		w->probes = tnf_xreallocarray(w->probes, n,
-		    sizeof(struct tnfw_probe *));
-		memset(w->probes + w->n_probes, 0,
-		    (n - w->n_probes) * sizeof(struct tnfw_probe *));
-		w->n_probes = n;
-	}
-	if (w->probes[p->id] == NULL)
-		w->probes[p->id] = make_probe(w, p);
-	return w->probes[p->id];
-}
-
 void
 tnfw_free_probes(struct tnf_writer *w)
 {
-	for (unsigned i = 0; i < w->n_probes; i++)
-		if (w->probes[i] != &too_large)
-			free(w->probes[i]);
+	struct tnfw_probe **p = (struct tnfw_probe **)(void *)w->probes.base;
+
+	for (size_t i = 0; i < w->probes.n; i++)
+		if (p[i] != &too_large)
+			free(p[i]);
+	free(p);
 }
 
 static void
 tnf_event_put_scalar(char *to, uint32_t size, const struct tnf_value *v)
 {
-	uint64_t u = v->u.u;
-	uint8_t b = (uint8_t)u;
-	uint16_t h = (uint16_t)u;
-	uint32_t i = (uint32_t)u;
+	float f = v->kind == TNF_K_FLOAT32 ? (float)v->u.d : 0;
 
-	if (v->kind == TNF_K_FLOAT32) {
-		float f = (float)v->u.d;
-		memcpy(&i, &f, 4);
-	}
-	switch (size) {
-	case 1:
-		memcpy(to, &b, 1);
-		break;
-	case 2:
-		memcpy(to, &h, 2);
-		break;
-	case 4:
-		memcpy(to, &i, 4);
-		break;
-	case 8:
-		memcpy(to, &u, 8);
-		break;
-	default:
-		break;
-	}
+	if (size == 1)
+		*to = (char)v->u.u;
+	else if (size == 2)
+		memcpy(to, &(uint16_t){ (uint16_t)v->u.u }, 2);
+	else if (size == 4 && v->kind == TNF_K_FLOAT32)
+		memcpy(to, &f, 4);
+	else if (size == 4)
+		tnf_event_put32(to, (uint32_t)v->u.u);
+	else if (size == 8)
+		memcpy(to, &v->u.u, 8);
 }
 
 static uint32_t
@@ -155,7 +129,7 @@ nested_room(struct job *j, uint32_t size)
 	    size > TNFW_BLOCK - sizeof(struct tnf_block_header))
 		return NULL;
 	b = tnf_xcalloc(1, sizeof(*b));
-	if (!tnfw_begin_block(j->w, b)) {
+	if (!tnfw_begin_block(j->w, b, TNFW_FILE_LIMIT)) {
 		free(b);
 		return NULL;
 	}
@@ -191,25 +165,7 @@ tnf_event_put_reference(struct job *j, char *cell, uint32_t to)
 		j->w->unreachable++;
 }
 
-/* Its place, or 0. */
-static uint32_t
-tnf_event_put_string(struct job *j, const struct tnf_value *v)
-{
-	if (v->u.s.len > TNFW_BLOCK) {
-		j->full = true;
-		return 0;
-	}
-	uint32_t size = tnfw_round(8 + (uint32_t)v->u.s.len + 1, 4);
-	char *p = nested_room(j, size);
-	if (p == NULL)
-		return 0;
-	tnf_event_put32(p, tag_word(j->w, TNF_CORE_string));
-	tnf_event_put32(p + 4, size);
-	memcpy(p + 8, v->u.s.chars, v->u.s.len);
-	return tnf_event_place_of(j, p);
-}
-
-/* A piece of a text or blob; its place, or 0. */
+/* A string, or a piece of a long text or blob; its place, or 0. */
 static uint32_t
 put_piece(struct job *j, const struct tnf_value *v, size_t from, uint32_t len)
 {
@@ -334,8 +290,14 @@ tnf_event_put_value(struct job *j, char *cell, uint32_t size, const struct tnf_v
 		return;
 	switch (v->kind) {
 	case TNF_K_STRING:
-		to = v->type->text || v->type->blob ? put_long(j, v, 0) :
-		    tnf_event_put_string(j, v);
+		if (v->type->text || v->type->blob)
+			to = put_long(j, v, 0);
+		else if (v->u.s.len <= TNFW_BLOCK)
+			to = put_piece(j, v, 0, (uint32_t)v->u.s.len);
+		else {
+			j->full = true;
+			return;
+		}
 		break;
 	case TNF_K_STRUCT:
 	case TNF_K_ARRAY:
@@ -364,16 +326,6 @@ schedule_slot(struct tnf_writer *w, const struct tnf_event *ev)
 }
 
 static bool
-is_current(const struct tnf_writer *w, const struct tnfw_schedule *s,
-    const struct tnf_event *ev)
-{
-	return s->block == w->data->offset && s->kernel == ev->kernel &&
-	    s->pid == ev->pid && s->lwpid == ev->lwpid && s->tid == ev->tid &&
-	    s->cpu == ev->cpu && ev->time >= s->base &&
-	    (uint64_t)ev->time - (uint64_t)s->base <= UINT32_MAX;
-}
-
-static bool
 put_schedule(struct tnf_writer *w, const struct tnf_event *ev, uint32_t *pos)
 {
 	struct tnf_kernel_schedule k = { .tid = ev->tid, .lwpid = ev->lwpid,
@@ -392,27 +344,23 @@ put_schedule(struct tnf_writer *w, const struct tnf_event *ev, uint32_t *pos)
 	return true;
 }
 
-/* The thread's schedule record in this block; false: the block is full. */
-static bool
-find_schedule(struct tnf_writer *w, const struct tnf_event *ev, uint32_t *pos,
-    int64_t *base)
+/* The thread's schedule record in this block; NULL: the block is full. */
+static const struct tnfw_schedule *
+find_schedule(struct tnf_writer *w, const struct tnf_event *ev)
 {
 	struct tnfw_schedule *s = schedule_slot(w, ev);
+	uint32_t pos;
 
-	if (!is_current(w, s, ev)) {
-		if (!put_schedule(w, ev, &s->pos))
-			return false;
-		s->block = w->data->offset;
-		s->kernel = ev->kernel;
-		s->pid = ev->pid;
-		s->cpu = ev->cpu;
-		s->lwpid = ev->lwpid;
-		s->tid = ev->tid;
-		s->base = ev->time;
-	}
-	*pos = s->pos;
-	*base = s->base;
-	return true;
+	if (s->block == w->data->offset && s->kernel == ev->kernel && s->pid == ev->pid &&
+	    s->lwpid == ev->lwpid && s->tid == ev->tid && s->cpu == ev->cpu &&
+	    ev->time >= s->base && (uint64_t)ev->time - (uint64_t)s->base <= UINT32_MAX)
+		return s;
+	if (!put_schedule(w, ev, &pos))
+		return NULL;
+	*s = (struct tnfw_schedule){ .block = w->data->offset, .pos = pos, .kernel = ev->kernel,
+		.pid = ev->pid, .cpu = ev->cpu, .lwpid = ev->lwpid, .tid = ev->tid,
+		.base = ev->time };
+	return s;
 }
 
 /* The event's record; what it refers to fills the job's blocks. */
@@ -422,18 +370,18 @@ put_event(struct job *j, const struct tnfw_probe *probe,
 {
 	struct tnf_writer *w = j->w;
 	struct tnf_value v;
-	uint32_t schedule, at;
-	int64_t base;
+	const struct tnfw_schedule *s = find_schedule(w, ev);
+	uint32_t at;
 
-	if (!find_schedule(w, ev, &schedule, &base))
+	if (s == NULL)
 		return false;
 	char *p = tnfw_room(w->data, probe->size);
 	if (p == NULL)
 		return false;
 	at = (uint32_t)(p - w->data->bytes);
 	tnf_event_put32(p, (probe->word | TNF_TAG16_ABS) << 16 |
-	    ((schedule - at) & 0xfffc) | TNF_REF32_T_PAIR);
-	tnf_event_put32(p + 4, (uint32_t)(ev->time - base));
+	    ((s->pos - at) & 0xfffc) | TNF_REF32_T_PAIR);
+	tnf_event_put32(p + 4, (uint32_t)(ev->time - s->base));
 	for (unsigned i = 0; i < probe->n && !j->full; i++) {
 		if (tnf_event_value(ev, i, &v))
 			tnf_event_put_value(j, p + probe->slots[i].offset,
@@ -477,7 +425,10 @@ tnfw_event(struct tnf_writer *w, const struct tnf_event *ev)
 	uint64_t unreachable = w->unreachable;
 
 	w->too_large = false;
-	const struct tnfw_probe *probe = find_probe(w, ev->probe);
+	struct tnfw_probe **known = perprobe(&w->probes, ev->probe, sizeof(*known));
+	if (*known == NULL)
+		*known = make_probe(w, ev->probe);
+	const struct tnfw_probe *probe = *known;
 	if (probe == NULL)
 		return w->error != 0 ? w->error : ENOSPC;
 	for (int tries = 0; tries < 2 && probe != &too_large; tries++) {

@@ -15,6 +15,8 @@
 
 #include <tnf/stream.h>
 
+#include "analysis/perprobe.h"
+#include "common/map.h"
 #include "format/define.h"
 
 #define TNFW_BLOCK	4096u
@@ -23,11 +25,11 @@
 #define TNFW_WORDS	((TNFW_DIRECTORY - TNFW_BLOCK) / 4)
 #define TNFW_PROBES_MAX	(TNFW_WORDS - TNF_DIR_FIRST_PROBE / 4)
 #define TNFW_REACH	(1u << 30)	/* of permanent references */
+/* Definitions are named by 31-bit signed offsets, events by 32-bit ones. */
+#define TNFW_TAG_LIMIT	(TNFW_REACH - TNFW_BLOCK)
+#define TNFW_FILE_LIMIT	((uint64_t)UINT32_MAX - TNFW_BLOCK)
 #define TNFW_CHAIN_MAX	320u	/* blocks that one event reaches into */
 #define TNFW_DEPTH_MAX	64u	/* types in types; deeper ones are any reference */
-
-struct tnfw_def;
-struct tnfw_probe;
 
 struct tnfw_block {
 	uint32_t offset;	/* in the file; 0: none yet */
@@ -58,16 +60,11 @@ struct tnf_writer {
 	char		*nowhere;	/* scratch when a block cannot be had */
 	struct tnfw_def	*defs;
 	unsigned	 n_defs, max_defs;
-	struct tnfw_type_ref {		/* source type -> definition */
-		const struct tnf_type *type;
-		int def;
-	} *types;
-	unsigned	 n_types;
+	struct map	 types;		/* const struct tnf_type * of the input -> int */
 	unsigned	 depth;		/* of types that are being defined */
 	bool		 too_large;	/* a definition for what is being written is */
 	uint64_t	 unreachable;	/* references that could not be written */
-	struct tnfw_probe **probes;	/* by id in the source */
-	unsigned	 n_probes;
+	struct perprobe	 probes;	/* struct tnfw_probe * */
 	uint32_t	 directory[TNFW_WORDS];
 	unsigned	 n_directory;
 	struct tnfw_schedule schedules[TNFW_SCHEDULES];
@@ -75,23 +72,18 @@ struct tnf_writer {
 	bool		 has_ext;	/* write it: not an original's data */
 };
 
-int tnfw_open(struct tnf_writer *, int fd);
+/* tnf-event.c */
 int tnfw_event(struct tnf_writer *, const struct tnf_event *);
-/* What goes behind the trace, if any; then header, directory, rest. */
-int tnfw_finish(struct tnf_writer *, const char *context, size_t size);
-void tnfw_free(struct tnf_writer *);
+void tnfw_free_probes(struct tnf_writer *);
 
-/* --- between the parts --- */
-
-void tnfw_free_probes(struct tnf_writer *);	/* tnf-event.c */
-
+/* tnf.c */
 /* Room for a record in the block, zeroed, its length a multiple of 8.
    tnfw_tag_room() takes a new block if need be.  NULL: too large (then
    w->too_large is set), or failed (then w->error is). */
 char *tnfw_room(struct tnfw_block *, uint32_t size);
 char *tnfw_tag_room(struct tnf_writer *, uint32_t size, uint32_t *offset);
-/* A block behind all others; false: w->error is set. */
-bool tnfw_begin_block(struct tnf_writer *, struct tnfw_block *);
+/* A block behind all others, and up to 'limit'; false: w->error is set. */
+bool tnfw_begin_block(struct tnf_writer *, struct tnfw_block *, uint64_t limit);
 void tnfw_write_data(struct tnf_writer *, struct tnfw_block *);
 int tnfw_new_data_block(struct tnf_writer *);
 
@@ -108,21 +100,24 @@ struct tnfw_def {
 	const char	*attrs;		/* of a probe */
 	uint32_t	 offset;	/* in the file; 0: not placed */
 	bool		 too_large;	/* for a block; of no use, nor what needs it */
-	const struct tnf_type *source;	/* it was made from; NULL: built in */
+	const struct tnf_type *source;	/* of a record; NULL: none of the input */
 };
 
 /* tnf-define.c */
 int tnfw_define_core(struct tnf_writer *);	/* 0 or an errno */
-int tnfw_new_def(struct tnf_writer *, const char *name, enum tnf_core meta);
 /* Of a slot or an element. */
 uint32_t tnfw_slot_size(const struct tnf_writer *, int def);
 uint32_t tnfw_slot_align(const struct tnf_writer *, int def);
 /* Writes it and what it needs; the offset, or 0. */
 uint32_t tnfw_place(struct tnf_writer *, int def);
 
-/* tnf-types.c: the index of a definition. */
+/* The index of a definition. */
 int tnfw_type(struct tnf_writer *, const struct tnf_type *);
 int tnfw_probe_def(struct tnf_writer *, const struct tnf_probe *);
+
+/* slice-context.c: the context of the files together; its text, to be freed; NULL: no file has one. */
+struct dump;
+char *slice_context(struct dump *, size_t *size);
 
 static inline uint32_t
 tnfw_round(uint32_t n, uint32_t to)

@@ -1,21 +1,24 @@
 /*
- * tnf.c - a trace of its own from the events that are kept.
+ * tnf.c - a trace of its own from the events that are kept: blocks, directory, header.
  *
  * It is written in place if that can be done, else made in a temporary file
  * and then copied: headers are known last.
  */
+#include <sys/stat.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "tnfdump/to/formats.h"
+#include "common/files.h"
+#include "common/xalloc.h"
+#include "format/header.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
-#include "tnfdump/to/slice-context.h"
+#include "tnfdump/to/formats.h"
 #include "tnfdump/to/tnf-write.h"
-#include "common/xalloc.h"
 
 struct slice {
 	struct tnf_writer w;
@@ -24,6 +27,158 @@ struct slice {
 	uint64_t left_out;	/* events too large for a block */
 	bool	 kernel;	/* any such event */
 };
+
+static void
+put_bytes(struct tnf_writer *w, const void *bytes, size_t size, uint64_t at)
+{
+	if (w->error == 0)
+		w->error = pwrite_all(w->fd, bytes, size, at);
+}
+
+bool
+tnfw_begin_block(struct tnf_writer *w, struct tnfw_block *b, uint64_t limit)
+{
+	if (w->next > limit) {
+		if (w->error == 0)
+			w->error = EFBIG;
+		return false;
+	}
+	memset(b->bytes, 0, sizeof(b->bytes));
+	b->offset = (uint32_t)w->next;
+	b->used = sizeof(struct tnf_block_header);
+	w->next += TNFW_BLOCK;
+	return true;
+}
+
+static void
+write_block(struct tnf_writer *w, struct tnfw_block *b, uint32_t generation)
+{
+	struct tnf_block_header h = {
+		.tag = TNF_BLOCK_HEADER_TAG(TNFW_BLOCK),
+		.generation = generation,
+		.bytes_valid = (uint16_t)b->used,
+	};
+
+	memcpy(b->bytes, &h, sizeof(h));
+	put_bytes(w, b->bytes, b->used, b->offset);
+}
+
+char *
+tnfw_room(struct tnfw_block *b, uint32_t size)
+{
+	size = tnfw_round(size, 8);
+	if (b->offset == 0 || size > TNFW_BLOCK - b->used)
+		return NULL;
+	char *p = b->bytes + b->used;
+	b->used += size;
+	return p;
+}
+
+char *
+tnfw_tag_room(struct tnf_writer *w, uint32_t size, uint32_t *offset)
+{
+	struct tnfw_block *b = w->n_tags == 0 ? NULL : w->tags[w->n_tags - 1];
+	char *p;
+
+	if (size > TNFW_ROOM) {
+		w->too_large = true;
+		return NULL;
+	}
+	if (b == NULL || (p = tnfw_room(b, size)) == NULL) {
+		b = tnf_xcalloc(1, sizeof(*b));
+		w->tags = tnf_xreallocarray(w->tags, w->n_tags + 1, sizeof(*w->tags));
+		w->tags[w->n_tags++] = b;
+		if (!tnfw_begin_block(w, b, TNFW_TAG_LIMIT))
+			return NULL;
+		p = tnfw_room(b, size);
+	}
+	*offset = b->offset + (uint32_t)(p - b->bytes);
+	return p;
+}
+
+void
+tnfw_write_data(struct tnf_writer *w, struct tnfw_block *b)
+{
+	write_block(w, b, 1);
+	w->ext.data_cursor++;
+}
+
+int
+tnfw_new_data_block(struct tnf_writer *w)
+{
+	if (w->data->offset != 0)
+		tnfw_write_data(w, w->data);
+	if (w->error == 0)
+		tnfw_begin_block(w, w->data, TNFW_FILE_LIMIT);
+	return w->error;
+}
+
+static int
+tnfw_open(struct tnf_writer *w, int fd)
+{
+	memset(w, 0, sizeof(*w));
+	w->fd = fd;
+	w->next = TNFW_DIRECTORY;
+	w->data = tnf_xcalloc(1, sizeof(*w->data));
+	w->nowhere = tnf_xcalloc(1, TNFW_BLOCK);
+	tnf_map_init(&w->types, sizeof(int));
+	return tnfw_define_core(w);
+}
+
+static void
+write_header(struct tnf_writer *w)
+{
+	struct tnf_file_header h = { .magic = TNF_MAGIC,
+		.blocks_valid = (uint32_t)(w->next / TNFW_BLOCK) - 1 };
+
+	tnf_header_set(&h, TNFW_BLOCK, TNFW_DIRECTORY, w->next);
+	w->ext.magic = TNF_EXT_MAGIC;
+	w->ext.version = TNF_EXT_VERSION;
+	w->ext.size = sizeof(w->ext);
+	w->ext.tag_cursor = w->n_tags;
+	w->ext.dir_cursor = TNFW_BLOCK + 4 * w->n_directory;
+	w->ext.data_start = TNFW_DIRECTORY;
+	put_bytes(w, w->directory, sizeof(w->directory), TNFW_BLOCK);
+	if (w->has_ext)
+		put_bytes(w, &w->ext, sizeof(w->ext), TNF_EXT_OFFSET);
+	put_bytes(w, &h, sizeof(h), 0);
+}
+
+/* What goes behind the trace, if any; then header, directory, rest. */
+static int
+tnfw_finish(struct tnf_writer *w, const char *context, size_t size)
+{
+	for (unsigned i = 0; i < w->n_tags; i++)
+		write_block(w, w->tags[i], TNF_GENERATION_TAG);
+	if (w->data->offset != 0)
+		tnfw_write_data(w, w->data);
+	if (ftruncate(w->fd, (off_t)w->next) != 0 && w->error == 0)
+		w->error = errno;
+	if (context != NULL) {
+		w->ext.extra_offset = w->next;
+		w->ext.extra_size = size;
+		put_bytes(w, context, size, w->next);
+	}
+	write_header(w);
+	return w->error;
+}
+
+static void
+tnfw_free(struct tnf_writer *w)
+{
+	for (unsigned i = 0; i < w->n_tags; i++)
+		free(w->tags[i]);
+	tnfw_free_probes(w);
+	tnf_map_free(&w->types);
+	for (unsigned i = 0; i < w->n_defs; i++) {
+		free(w->defs[i].slots);
+		free(w->defs[i].slot_names);
+	}
+	free(w->nowhere);
+	free(w->tags);
+	free(w->defs);
+	free(w->data);
+}
 
 static int
 tnf_fail(struct dump *d, const char *what, int error)

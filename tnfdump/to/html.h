@@ -1,9 +1,9 @@
 /*
- * html-columns.h - the data of an HTML report: columns of numbers behind a JSON
+ * html.h - the data of an HTML report: columns of numbers behind a JSON
  * text that says where each is.
  */
-#ifndef TNFDUMP_TO_HTML_COLUMNS_H
-#define TNFDUMP_TO_HTML_COLUMNS_H
+#ifndef TNFDUMP_TO_HTML_H
+#define TNFDUMP_TO_HTML_H
 
 #include "common/map.h"
 #include "tnfdump/tnfdump.h"
@@ -36,7 +36,7 @@ void html_strings_init(struct html_strings *);
 void html_strings_free(struct html_strings *);
 uint32_t html_strings_number(struct html_strings *, const char *, size_t);
 
-/* For each probe a column a member; html-members.c. */
+/* For each probe a column a member. */
 struct html_members;
 
 struct html_members *html_members_new(struct dump *, struct html_strings *);

@@ -1,0 +1,52 @@
+/*
+ * sqlite.h - a database that is written, and a table for the members of each
+ * kind of probe in it.
+ */
+#ifndef TNFDUMP_TO_SQLITE_H
+#define TNFDUMP_TO_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "tnfdump/tnfdump.h"
+
+/* The first call that fails keeps its message, and those after it do nothing: a caller asks
+   once, when it is done. */
+struct sqlite {
+	sqlite3	*db;
+	const char *path;	/* the name asked for; the caller's */
+	char	*temp;		/* the file's name for now */
+	char	*error;		/* of the first failure, or NULL */
+};
+
+/* Statements, ended by ';'. */
+void sqlite_run(struct sqlite *, const char *sql);
+/* As sqlite3_mprintf(): %w is the inside of a quoted identifier. */
+void sqlite_runf(struct sqlite *, const char *fmt, ...);
+/* NULL after a failure; sqlite3_finalize() gives it back. */
+sqlite3_stmt *sqlite_prepare(struct sqlite *, const char *sql);
+/* Inserts the row that is bound; bindings stay as they are.  Of no statement: nothing. */
+void sqlite_insert(struct sqlite *, sqlite3_stmt *);
+/* Column i (from 1) of the row.  The text is borrowed until sqlite_insert().  Other bytes
+   than UTF-8 become a blob. */
+void sqlite_bind_chars(sqlite3_stmt *, int i, const char *, size_t);
+
+/* Binds a value to each column, and inserts the row.  'kinds' has a letter for each: 'i' a
+   number, 'o' a number or, below 0, null, 'z' a number or, of 0, null, 'x' a number as
+   hexadecimal text, 's' SQL_TEXT() a string or, of NULL, null, '-' null. */
+#define SQL_ROW(db, row, kinds, ...)	\
+	sqlite_row(db, row, kinds, (const int64_t[]){ __VA_ARGS__ })
+#define SQL_TEXT(s)	((int64_t)(intptr_t)(s))
+void sqlite_row(struct sqlite *, sqlite3_stmt *, const char *kinds, const int64_t *);
+
+struct members;
+
+struct members *members_new(struct dump *, struct sqlite *);
+void members_free(struct members *);
+
+/* The probe's row in table probes, made with its table at the first call. */
+int64_t members_probe(struct members *, const struct tnf_probe *);
+
+/* The arguments of event 'id'; of a probe without any, nothing. */
+void members_add(struct members *, const struct tnf_event *, int64_t id);
+
+#endif
