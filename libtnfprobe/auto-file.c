@@ -85,10 +85,13 @@ auto_file_reserve(int fd, uint64_t size)
 	return posix_fallocate(fd, 0, (off_t)size);
 }
 
-/* EEXIST: something has the name.  EOPNOTSUPP: not all file systems and kernels can tell. */
+/* Without 'replace': EEXIST: something has the name.  EOPNOTSUPP: not all file systems and
+   kernels can tell. */
 static int
-give_new_name(int dir, const char *name, const char *base)
+give_name(int dir, const char *name, const char *base, bool replace)
 {
+	if (replace)
+		return renameat(dir, name, dir, base) == 0 ? 0 : errno;
 	if (renameat2(dir, name, dir, base, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
@@ -97,12 +100,6 @@ give_new_name(int dir, const char *name, const char *base)
 		return errno == EEXIST ? EEXIST : EOPNOTSUPP;
 	unlinkat(dir, name, 0);
 	return 0;
-}
-
-static int
-replace_by(int dir, const char *name, const char *base)
-{
-	return renameat(dir, name, dir, base) == 0 ? 0 : errno;
 }
 
 static void
@@ -150,7 +147,7 @@ create_unnamed(int dir, const char *base, uint64_t size, bool replace, int *ret)
 		error = errno == EEXIST ? EEXIST : EOPNOTSUPP;
 	if (error == 0 && (fd = open_linked(dir, name, unnamed)) < 0)
 		error = EEXIST;
-	else if (error == 0 && replace && (error = replace_by(dir, name, base)) != 0) {
+	else if (error == 0 && replace && (error = give_name(dir, name, base, true)) != 0) {
 		unlinkat(dir, name, 0);
 		close(fd);
 	}
@@ -171,7 +168,7 @@ create_named(int dir, const char *base, uint64_t size, bool replace, int *ret)
 	if (fd < 0)
 		return errno;
 	if ((error = auto_file_reserve(fd, size)) == 0)
-		error = replace ? replace_by(dir, name, base) : give_new_name(dir, name, base);
+		error = give_name(dir, name, base, replace);
 	if (error == 0) {
 		*ret = fd;
 		return 0;

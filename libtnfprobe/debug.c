@@ -13,6 +13,7 @@
 #define LINE_MAX	1024
 #define NAME_SHOWN	31
 #define TEXT_SHOWN	127
+#define AT_MOST(n, max)	((int)((n) < (max) ? (n) : (max)))
 
 /* The value of an attribute, which may be empty. */
 const char *
@@ -179,15 +180,12 @@ tnf_probe_debug(struct tnf_probe_setup *setup)
 	l.len = 0;
 	s = tnf_attribute(setup->probe->attrs, "name", &len);
 	if (s != NULL)
-		debug_add(&l, "probe %.*s; ", (int)(len < NAME_SHOWN ? len :
-		    NAME_SHOWN), s);
+		debug_add(&l, "probe %.*s; ", AT_MOST(len, NAME_SHOWN), s);
 	s = tnf_attribute(setup->probe->attrs, "sunw%debug", &len);
 	if (s != NULL)
-		debug_add(&l, "sunw%%debug \"%.*s\"; ", (int)(len < TEXT_SHOWN ?
-		    len : TEXT_SHOWN), s);
+		debug_add(&l, "sunw%%debug \"%.*s\"; ", AT_MOST(len, TEXT_SHOWN), s);
 	for (unsigned i = 0; tnf_probe_get_argument(setup, i, &a) == 0; i++) {
-		debug_add(&l, "%.*s=", (int)(a.name_len < NAME_SHOWN ? a.name_len :
-		    NAME_SHOWN), a.name);
+		debug_add(&l, "%.*s=", AT_MOST(a.name_len, NAME_SHOWN), a.name);
 		add_value(&l, &a);
 		debug_add(&l, "; ");
 	}

@@ -324,22 +324,18 @@ tnf_define_record(const struct tnf_tag_data *data)
 	if (data->version != TNF_PROBE_ABI || !define_begin())
 		return 0;
 	put_record(data);
-	if (!tnf_tag_end(define_remember))
-		return 0;
-	return __atomic_load_n(&data->index, __ATOMIC_ACQUIRE);
+	return tnf_tag_end(define_remember) ? __atomic_load_n(&data->index, __ATOMIC_ACQUIRE) : 0;
 }
 
 static uint32_t
 put_slot_names(const char *attrs, unsigned n)
 {
 	size_t len = 0;
-	const char *s;
-	uint32_t ref, *cells;
+	const char *s = tnf_attribute(attrs, "slots", &len);
+	uint32_t *cells, ref = tnf_define_array(&tnf_definer, TNF_CORE_slot_names, n + 2, &cells);
 
-	ref = tnf_define_array(&tnf_definer, TNF_CORE_slot_names, n + 2, &cells);
 	cells[0] = put_slot_name("tnf_tag", 7);
 	cells[1] = put_slot_name("time_delta", 10);
-	s = tnf_attribute(attrs, "slots", &len);
 	for (unsigned i = 0; i < n; i++) {
 		len = s == NULL ? 0 : strcspn(s, " ;");
 		cells[i + 2] = put_slot_name(s, len);
@@ -377,9 +373,7 @@ put_probe(const struct tnf_probe_control *probe)
 static void
 put_long_types(const struct tnf_probe_control *probe)
 {
-	unsigned i, n = slot_count(probe->slots);
-
-	for (i = 0; i < n; i++)
+	for (unsigned i = 0; i < slot_count(probe->slots); i++)
 		if (probe->slots[i]->kind == TNF_TAG_TEXT || probe->slots[i]->kind == TNF_TAG_BLOB)
 			put_type(probe->slots[i]);
 }

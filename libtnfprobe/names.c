@@ -430,15 +430,6 @@ names_change(uint32_t tid, const char *old, const char *new)
 	names_put(&l);
 }
 
-static void
-name_copy(char to[NAME_SIZE], const char *from)
-{
-	size_t n = strnlen(from, NAME_SIZE - 1);
-
-	memset(to, 0, NAME_SIZE);
-	memcpy(to, from, n);
-}
-
 /* The number of this thread; 0: it is not known, or may not be asked for.  The child of
    a vfork() has the number, and all that we know, of its parent, who waits. */
 static uint32_t
@@ -456,7 +447,7 @@ number_of_caller(void)
 int
 tnf_names_set(const char *name)
 {
-	char old[NAME_SIZE] = "", new[NAME_SIZE];
+	char old[NAME_SIZE] = "", new[NAME_SIZE] = "";
 	uint32_t tid = 0;
 	int saved = errno;
 
@@ -472,7 +463,7 @@ tnf_names_set(const char *name)
 	if (!may_record())
 		tnf_t.name[0] = '\0';
 	if (tid != 0) {
-		name_copy(new, name);
+		strncpy(new, name, NAME_SIZE - 1);
 		memcpy(tnf_t.name, new, NAME_SIZE);
 		names_change(tid, old, new);
 	}
@@ -512,7 +503,7 @@ int TNF_API pthread_setname_np(pthread_t, const char *);
 int
 pthread_setname_np(pthread_t thread, const char *name)
 {
-	char old[NAME_SIZE] = "", new[NAME_SIZE];
+	char old[NAME_SIZE] = "", new[NAME_SIZE] = "";
 	size_t len = strnlen(name, NAME_SIZE);
 	int error, saved = errno;
 	bool record;
@@ -527,7 +518,7 @@ pthread_setname_np(pthread_t thread, const char *name)
 		if (error == 0)
 			__atomic_store_n(&renamed, 1, __ATOMIC_RELAXED);
 		if (error == 0 && record) {
-			name_copy(new, name);
+			strncpy(new, name, NAME_SIZE - 1);
 			names_change(tnf_tid_of(thread), old, new);
 		}
 	}

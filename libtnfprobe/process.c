@@ -228,6 +228,16 @@ set_up(const char *path, uint64_t size, int fd)
 	return error;
 }
 
+/* A hit is no cancellation point, nor is what the controller calls. */
+static int
+no_cancellation(void)
+{
+	int was = PTHREAD_CANCEL_ENABLE;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was);
+	return was;
+}
+
 static int64_t refused;		/* when the file was, by its permissions */
 
 /* What a controller that cannot call us has asked for.  false: not now. */
@@ -235,11 +245,13 @@ static bool
 set_up_at_hit(void)
 {
 	const struct tnf_process_control *c = &_tnf_process_control;
-	int error;
+	int error, cancel;
 
 	if (refused != 0 && tnf_clock_now() < refused + RETRY_NS)
 		return false;
+	cancel = no_cancellation();
 	error = set_up(c->file_name, c->file_size, -1);
+	pthread_setcancelstate(cancel, NULL);
 	/* It may be ours again when the process has its own rights again. */
 	if (error == EACCES)
 		refused = tnf_clock_now();
@@ -250,16 +262,6 @@ set_up_at_hit(void)
 	else
 		now_running(TNF_PROC_READY);
 	return true;
-}
-
-/* A hit is no cancellation point, nor is what the controller calls. */
-static int
-no_cancellation(void)
-{
-	int was = PTHREAD_CANCEL_ENABLE;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was);
-	return was;
 }
 
 static uint32_t hopeless;
@@ -351,7 +353,6 @@ tnf_process_ready(void)
 {
 	struct guard *g = __atomic_load_n(&tnf_p.guard, __ATOMIC_ACQUIRE);
 	uint32_t now = process_state();
-	int cancel;
 	bool done;
 
 	if (is_stopped() || (now != TNF_PROC_READY && now != TNF_PROC_RUNNING) ||
@@ -368,13 +369,7 @@ tnf_process_ready(void)
 	}
 	g = own_guard(g);
 	work_begins();
-	if (now == TNF_PROC_RUNNING) {
-		done = set_up_child();
-	} else {
-		cancel = no_cancellation();
-		done = set_up_at_hit();
-		pthread_setcancelstate(cancel, NULL);
-	}
+	done = now == TNF_PROC_RUNNING ? set_up_child() : set_up_at_hit();
 	__atomic_store_n(&g->phase, done ? PHASE_READY : PHASE_NEW, __ATOMIC_SEQ_CST);
 	if (done)
 		follow_switch();
