@@ -1,14 +1,14 @@
 /*
  * agent.c - tnfwatch agent: keeps what others ask for, and gives it to them.
  *
- * It is a process of its own, which tnfwatch starts where there is a section [fleet];
- * what happens on the wire concerns neither rings nor triggers.  Two threads of the
+ * The agent is a process of its own, which tnfwatch starts where there is a section [fleet]:
+ * the wire concerns neither rings nor triggers.  Two threads of the
  * library call us: one with questions, one with requests for what a question has kept;
  * they share nothing but files.  A question is a file DIRECTORY/fleet/QUESTION with the
  * answer in it, so that one that comes again gets the same one, also when we were killed.
  * Only if the machine itself goes down after an answer and before its disk has the file,
- * the question is new to it, and keeps what there is after the boot.  What was kept before
- * is written later than that file, and is hardly there either.
+ * the question is new to the agent, and keeps what there is after the boot.  An incident
+ * of before was written later than that file, and is hardly there either.
  */
 #include <sys/prctl.h>
 #include <sys/stat.h>

@@ -1,10 +1,10 @@
 /*
  * ask.c - tnfwatch ask: the history of many machines around one moment.
  *
- * First everybody keeps what is asked for, then it is fetched, as slowly as need be.
- * All that is known lies in the directory: DIRECTORY/.question is the question,
+ * First all machines keep what is asked for, then it is fetched, as slowly as need be.
+ * The whole state lies in the directory: DIRECTORY/.question is the question,
  * DIRECTORY/HOST/ what came from a host, a file that is not whole under a hidden name,
- * whose length says how much of it is there.  Who is killed asks again and goes on.
+ * whose length says how much of it is there.  After a kill the same command goes on.
  */
 #include <sys/stat.h>
 
@@ -287,7 +287,7 @@ ask_answer(struct ask_host *h, natsMsg **msg)
 	return false;
 }
 
-/* One request and its answer, of that host and question; false: not now. */
+/* Sends one request and waits for its answer, of that host and question; false: not now. */
 static bool
 ask_request(struct ask *a, struct ask_host *h, struct fleet_message *m, natsMsg **msg)
 {

@@ -351,8 +351,8 @@ slice_run(struct agent *a, const char *question, char **argv)
 	return status;
 }
 
-/* One file of what is asked for, which is there even if no event is left in it; false:
-   it could not be made.  An expression is an argument, and never a command. */
+/* Makes one file of the part that is asked for, which is there even if no event is left in
+   it; false: it could not be made.  An expression is an argument, and never a command. */
 static bool
 slice_file(struct agent *a, const struct fleet_message *r, const char *from, const char *to)
 {

@@ -53,7 +53,7 @@ fleet_name_is_good(const char *s)
 	    strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == n;
 }
 
-/* One line, and no controls that a terminal would obey. */
+/* Text is one line without controls that a terminal would obey. */
 static bool
 text_is_good(const char *s)
 {

@@ -1,8 +1,8 @@
 /*
  * blocks.h - the blocks of a buffer of this machine's own writers, as bytes.
  *
- * Whatever is read may change at any moment and is not to be trusted: offsets are
- * checked here, values are the caller's to doubt.
+ * The bytes may change at any moment and are not to be trusted: offsets are checked here,
+ * the caller doubts the values.
  */
 #ifndef TNFWATCH_BLOCKS_H
 #define TNFWATCH_BLOCKS_H

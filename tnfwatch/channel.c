@@ -20,7 +20,7 @@
 #define SCHED		((uint32_t)sizeof(struct tnf_kernel_schedule))
 #define DELTA		sizeof(uint32_t)	/* an event's time_delta, behind its tag */
 
-/* One event; its record and strings follow, 'size' bytes. */
+/* An event that is remembered; its record and strings follow, 'size' bytes. */
 struct entry {
 	int64_t	 time;
 	uint32_t block, generation;	/* where it was */

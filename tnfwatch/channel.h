@@ -1,10 +1,9 @@
 /*
  * channel.h - rare events of the kernel, remembered longer than the ring has them.
  *
- * A busy probe takes the whole ring, and the events of a rare one are overwritten with
- * it.  Those of the probes of a channel are copied as they are read, each with the schedule
- * record that it refers to and the strings behind it, and remembered for as long as the
- * channel is to reach back.
+ * A busy probe fills the whole ring, and so overwrites the events of a rare probe.  Events
+ * of the probes of a channel are copied as they are read, each with its schedule record and
+ * the strings behind it, and remembered for as long as the channel is to reach back.
  */
 #ifndef TNFWATCH_CHANNEL_H
 #define TNFWATCH_CHANNEL_H

@@ -106,8 +106,8 @@ struct config {
 };
 
 /*
- * Reads FILE and then the files *.conf of the directory watch.d beside it, in the order of their names; a
- * section may be continued.  Every mistake is printed as "FILE:LINE: what: remedy",
+ * Reads FILE and then the files *.conf of the directory watch.d beside it, in the order of
+ * their names; a section may be continued.  Every mistake is printed as "FILE:LINE: what: remedy",
  * and then NULL returned.  A FILE that does not exist is a mistake.
  */
 struct config *config_read(const char *file, FILE *mistakes);

@@ -32,9 +32,9 @@ has_id(const struct daemon *d, const char *id)
 	return false;
 }
 
-/* Names of segments and of an incident's files begin with it, so each source has one of
-   its own, also if a process has become another program or has the number of one that
-   ended.  That of a ring of ours is the ring's. */
+/* Gives the source an id of its own, with which names of segments and of an incident's files
+   begin: also if a process has become another program, or has the number of one that ended.
+   A ring of ours already has a name: the source takes it. */
 static void
 source_name(const struct daemon *d, struct source *s)
 {
@@ -261,8 +261,8 @@ daemon_process_ended(struct daemon *d, int pidfd)
 		}
 }
 
-/* As the configuration has it.  One that it has no more stays as long as an incident may
-   need what is remembered in it: source_keep_channel(). */
+/* Sets the channel as the configuration has it.  A channel that the configuration has no
+   more stays as long as an incident may need its events: source_keep_channel(). */
 static void
 kernel_channel(const struct config *c, struct source *s)
 {

@@ -34,7 +34,7 @@
 #define LOCK_TRIES	40
 #define MALLOC_LARGE	(128 << 10)	/* bytes: pages of their own */
 
-/* One trigger may open a window only so often. */
+/* May this trigger open one more window now, by its limit? */
 static bool
 limit_allows(const struct config_trigger *t, struct trigger_counts *st, int64_t now)
 {

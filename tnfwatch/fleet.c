@@ -94,7 +94,7 @@ fleet_reload(struct daemon *d, const struct config *before)
 {
 	if (config_same_fleet(d->config, before))
 		return;
-	/* One that could not run may be able to now. */
+	/* An agent that could not run may be able to now. */
 	d->agent.retry = d->agent.wait = 0;
 	if (d->agent.pid > 0 && d->agent.end == 0)
 		agent_end(&d->agent, now_mono());

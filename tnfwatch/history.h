@@ -1,10 +1,10 @@
 /*
  * history.h - what a ring is about to overwrite, kept for as long as was promised.
  *
- * Where a ring reaches back less than the promise, blocks that their writers have
- * done with are copied, as they are, into segments: trace files of their own, with
- * the definitions and a context, compressed.  A block is in one segment at most, and
- * whoever writes what the ring holds leaves out the blocks that are in one.
+ * If a ring reaches back less than the promise, blocks that their writers have done with
+ * are copied, as they are, into segments: trace files of their own, with the definitions
+ * and a context, compressed.  A block is in one segment at most, and a copy of the ring
+ * leaves out the blocks that are in a segment.
  */
 #ifndef TNFWATCH_HISTORY_H
 #define TNFWATCH_HISTORY_H
@@ -57,7 +57,8 @@ bool history_has_all(const struct history *);
 /* Puts the segments into the directory 'dir', as ID.0001.tnf.zst and so on, and calls
    fn() for each that was written.  Returns 0 if all were.  If a segment fails, the
    others are still tried, and the first errno is returned.  An errno that concerns the
-   whole disk (disk_refuses()) ends the writing and is returned instead.  For a process that was forked while the worker stood still. */
+   whole disk (disk_refuses()) ends the writing and is returned instead.  The caller is a
+   process that was forked while the worker stood still. */
 int history_put(const struct history *, int dir, const char *id,
     void (*fn)(void *arg, const char *name), void *arg);
 

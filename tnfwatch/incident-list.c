@@ -29,7 +29,8 @@ incident_name(const struct config *c, const char *trigger, int64_t wall,
 	strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
 	id = tnf_xasprintf("%s-%s", when, trigger);
 	for (int i = 2; path_exists("%s/incidents/%s", c->directory, id) ||
-	    path_exists("%s/incidents/" INCIDENT_TEMP "%s", c->directory, id) || (taken != NULL && taken(arg, id)); i++) {
+	    path_exists("%s/incidents/" INCIDENT_TEMP "%s", c->directory, id) ||
+	    (taken != NULL && taken(arg, id)); i++) {
 		free(id);
 		id = tnf_xasprintf("%s-%s.%d", when, trigger, i);
 	}

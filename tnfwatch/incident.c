@@ -1,9 +1,9 @@
 /*
  * incident.c - a child writes an incident.
  *
- * It has everything as it was when it was started, and what is mapped as it is.  The
- * directory gets its name when it is whole, and is synced then; what comes to nothing
- * concerns this incident alone.
+ * The child has the daemon's memory as it was when the child was started, and mapped files
+ * as they are.  The directory gets its name when it is whole, and is synced then; a child
+ * that fails costs this incident alone.
  */
 #include <sys/file.h>
 #include <sys/prctl.h>

@@ -106,7 +106,8 @@ void reports_stop(struct reports *, const struct config *);
 
 /* Notes in the directory that it is not on the disk; 0 or an errno. */
 int unsynced_note(int dir);
-/* Notes what is in it, waits for the disk and takes the note away; 'all' is the directory's parent. */
+/* Notes the files of the directory, waits for the disk and takes the note away; 'all' is the
+   parent directory. */
 int unsynced_sync(int dir, int all);
 /* Syncs or removes the incidents that an earlier tnfwatch has left with a note. */
 void unsynced_clean(const struct config *);

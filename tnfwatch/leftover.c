@@ -1,8 +1,8 @@
 /*
  * leftover.c - what an earlier tnfwatch has left: rings, segments, another boot's.
  *
- * While one runs, segments/boot says on which boot.  It goes when one ends in order;
- * where it tells of another boot, the machine went down.
+ * While a tnfwatch runs, the file segments/boot says on which boot.  A tnfwatch that ends in
+ * order removes the file; if the file tells of another boot, the machine went down.
  */
 #include <sys/stat.h>
 

@@ -139,7 +139,8 @@ packed_blocks(struct packed *p, const struct segment *s, uint32_t i, uint32_t en
 	return e;
 }
 
-/* One frame: zeros, and blocks as far as there is no whole chunk of zeros between them. */
+/* Packs one frame: zeros, and blocks as far as there is no whole chunk of zeros between
+   them. */
 static int
 packed_part(struct packed *p, const struct segment *s, uint64_t left, uint32_t i, uint32_t *end)
 {

@@ -1,8 +1,8 @@
 /*
  * segment.h - some blocks of a ring as a trace file of its own, compressed.
  *
- * It has the size of the ring and each block where it stood there, so that every
- * reference still leads where it did; all else is zero, and costs next to nothing.
+ * The file has the size of the ring, and each block at its place in the ring, so that every
+ * reference leads where it did; all other bytes are zero, and cost next to nothing.
  */
 #ifndef TNFWATCH_SEGMENT_H
 #define TNFWATCH_SEGMENT_H

@@ -1,11 +1,11 @@
 /*
  * taker.h - the part of tnfwatch that lays hands on processes.
  *
- * It is a process of its own, small and quick.  It looks for processes that the
+ * The taker is a process of its own, small and quick.  It looks for processes that the
  * configuration means, at its start and whenever a program is executed, and for each
  * has a child attach to it, give it a trace file, switch on its probes and let it go.
- * What hangs or fails there concerns nobody else; if tnfwatch is killed, what is in
- * progress is completed first.  Results come as messages over a socket.
+ * A child that hangs or fails concerns nobody else; if tnfwatch is killed, children complete
+ * their process first.  Results come as messages over a socket.
  */
 #ifndef TNFWATCH_TAKER_H
 #define TNFWATCH_TAKER_H
@@ -43,7 +43,7 @@ struct taker {
 
 /* Starts one.  0 or an errno. */
 int taker_start(struct taker *, const struct config *);
-/* It ends when it has done what it is at; waits for nothing. */
+/* The taker ends when its children have; this function does not wait. */
 void taker_stop(struct taker *);
 
 #endif /* TNFWATCH_TAKER_H */

@@ -2,9 +2,9 @@
  * trigger-impl.h - what the parts of the trigger engine share.
  *
  * A trigger has one function of the language at most, which is a row of the table in
- * trigger-kinds.c, and a condition, which is an ordinary
- * expression.  For each source it has an instance ('struct watch'), because what an
- * expression knows of probes belongs to one stream.
+ * trigger-kinds.c, and a condition, which is an ordinary expression.  For each source the
+ * trigger has an instance ('struct watch'), because an expression knows probes of one
+ * stream.
  */
 #ifndef TNFWATCH_TRIGGER_IMPL_H
 #define TNFWATCH_TRIGGER_IMPL_H

@@ -2,8 +2,8 @@
  * trigger-parse.c - from the text of a trigger to its function and its condition.
  *
  * The text is cut into words as tnfexpr(5) has them.  A function stands at the top,
- * joined with the rest by "and".  It is replaced by "true" and blanks, so that the
- * rest is an expression whose mistakes have the columns of the text.
+ * joined with the rest by "and".  The function is replaced by "true" and blanks, so that
+ * the rest is an expression whose mistakes have the columns of the text.
  */
 #include <ctype.h>
 #include <limits.h>

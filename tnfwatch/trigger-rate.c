@@ -3,9 +3,10 @@
  *
  * The rate is that of a window that slides: rate(P) < 10 for 5s holds while fewer
  * than 50 events have come within the last 5 seconds.  So the times of the last 50
- * events say it exactly, and for how long it will not hold.  It fires when it
- * becomes true, and again only after it has been false for a whole window: a rate
- * near the limit passes it many times.  silence() is each time another one.
+ * events say exactly whether the condition holds, and for how long it will not.  The trigger
+ * fires when the condition becomes true, and again only after the condition has been false
+ * for a whole window, as a rate near the limit passes it many times.  Each silence() is
+ * another one.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -156,7 +156,7 @@ find_use(struct trigger_source *s, struct probe_use *use, const struct tnf_probe
 	}
 }
 
-/* These do not come back: nothing is open. */
+/* Calls that end the thread do not come back: nothing stays open. */
 static bool
 is_last_call(const struct probe_use *use, const struct tnf_event *ev)
 {

@@ -3,9 +3,9 @@
  *
  * A trigger is a name and an expression (tnfwatch.conf(5), "Triggers").  The engine
  * is fed with what happens in each source, in the order of that source's time, and
- * with the time that passes; it calls back when a trigger fires.  It knows nothing
- * of what follows from that: limits, windows, incidents and commands are the
- * daemon's.  It prints nothing.  One engine serves one thread.
+ * with the time that passes; the engine calls back when a trigger fires.  Limits, windows,
+ * incidents and commands are the daemon's.  The engine prints nothing, and serves one
+ * thread.
  *
  * A source is one process, one file, or the kernel, with a stream of its own: what
  * an expression knows of probes is kept for each source.  A source that ends is

@@ -17,8 +17,9 @@ struct watch_options {
 int watch_run(const struct watch_options *);
 
 /*
- * client.c: a running tnfwatch is asked over a socket in its directory.  A request is one line: words, separated by tabs.  The answer is "ok" or "error"
- * in the first line, and text behind it.  Root and the user of the daemon may ask.
+ * client.c: a running tnfwatch is asked over a socket in its directory.  A request is one
+ * line: words, separated by tabs.  The answer is "ok" or "error" in the first line, and text
+ * behind it.  Root and the user of the daemon may ask.
  */
 #define REQUEST_MAX	4096	/* bytes of a request */
 

@@ -6,7 +6,7 @@
  *			else by its "alertname"
  *
  * The body is Alertmanager's JSON (version 4); each alert whose status is "firing"
- * fires once.  It is served on a Unix socket or on a loopback address, and nowhere
+ * fires once.  The webhook is on a Unix socket or on a loopback address, and nowhere
  * else; a web page cannot make a browser send it, because of its content type, its origin
  * and its host.  Nothing waits: a slow or silent client is let down after some seconds.
  */
