@@ -75,6 +75,7 @@ option_usage(const struct shell *sh, const char *reason, ...)
 	text = tnf_xvasprintf(reason, ap);
 	va_end(ap);
 	shell_say(sh, "%s", text);
+	free(text);
 	option_print_usage(stderr, sh->argv0);
 	exit(EXIT_FAILURE);
 }
