@@ -20,9 +20,6 @@
 #include "libtnfctl/direct.h"
 #include "libtnfctl/objects.h"
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open	434
-#endif
 #define EXEC_MS		1000	/* for an exec() to get through */
 #define EXEC_NEAR	30	/* tries, a millisecond apart, for its beginning and its end */
 #define AGAIN_NS	INT64_C(10000000000)	/* while one comes in between after the other */
@@ -72,7 +69,6 @@ attach_refused(pid_t pid)
 static int
 open_program(pid_t pid)
 {
-	const struct timespec ts = { .tv_nsec = 1000000 };
 	int64_t until = clock_ns(CLOCK_MONOTONIC) + EXEC_MS * INT64_C(1000000);
 	int fd, tries, error;
 	char name[64];
@@ -87,7 +83,7 @@ open_program(pid_t pid)
 			errno = error;
 			break;
 		}
-		nanosleep(&ts, NULL);
+		usleep(1000);
 	}
 	return fd;
 }

@@ -28,7 +28,7 @@
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 
-#define POLL_NS		20000
+#define POLL_US		20
 
 extern char **environ;
 
@@ -243,13 +243,11 @@ exec_start(const char *file, char *const *argv, char *const *env, struct child *
 static void
 exec_await(struct proc *p)
 {
-	const struct timespec ts = { .tv_nsec = POLL_NS };
-
 	while (!p->gone && p->event == PROC_NOTHING && tnfctl_proc_pending(p) == NULL) {
 		tnfctl_proc_take_all(p);
 		if (p->event == PROC_NOTHING && tnfctl_proc_pending(p) == NULL) {
 			tnfctl_proc_resume_idle(p);
-			nanosleep(&ts, NULL);
+			usleep(POLL_US);
 		}
 	}
 }

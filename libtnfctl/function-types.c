@@ -20,6 +20,7 @@
 #include "common/files.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/functions.h"
+#include "libtnfctl/usdt.h"
 
 #define PEEL_MAX	32	/* typedefs of typedefs: the file may lie */
 #define PARAMETERS_MAX	64
@@ -39,15 +40,6 @@ static _Thread_local struct {
 	struct stat st;
 	struct debug_file f;
 } latest;
-
-static bool
-is_latest(const struct stat *st)
-{
-	return latest.there && st->st_dev == latest.st.st_dev &&
-	    st->st_ino == latest.st.st_ino && st->st_size == latest.st.st_size &&
-	    st->st_mtim.tv_sec == latest.st.st_mtim.tv_sec &&
-	    st->st_mtim.tv_nsec == latest.st.st_mtim.tv_nsec;
-}
 
 static void
 debug_close(struct debug_file *f)
@@ -159,7 +151,7 @@ dwarf_of(int fd, const char *path)
 
 	if (fstat(fd, &st) < 0)
 		return NULL;
-	if (is_latest(&st))
+	if (latest.there && tnfctl_file_same(&st, &latest.st))
 		return latest.f.dwarf;
 	tnfctl_function_types_forget();
 	debug_open(&own, fcntl(fd, F_DUPFD_CLOEXEC, 3));

@@ -203,13 +203,8 @@ describe_named(struct kp_uprobe_found *ret, const struct usdt_args_named *named,
 		ret->members = ret->site[0].n = named->n;
 	for (unsigned i = 0; i < ret->members; i++) {
 		memcpy(ret->member[i].name, named->name[i], sizeof ret->member[i].name);
-		if (named->type[i] == USDT_ADDRESS)
-			ret->member[i].type = "tnf_opaque";
-		else if (named->type[i] != USDT_NUMBER)
-			ret->member[i].type = "tnf_string";
-		if (named->type[i] == USDT_STRING || named->type[i] == USDT_CHARS)
-			ret->site[0].v[i].text = named->type[i] == USDT_CHARS &&
-			    i + 1 < ret->members ? KP_TEXT_COUNTED : KP_TEXT_STRING;
+		ret->member[i].type = tnfctl_named_type(named, i, ret->member[i].type);
+		ret->site[0].v[i].text = tnfctl_named_text(named, i, ret->members);
 	}
 }
 
@@ -241,13 +236,6 @@ functions_describe(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_s
 		    sizeof ret->attrs - 2), ";", 2);
 }
 
-static int
-functions_refuse(struct kp_uprobe_found *ret, int e, const char *why)
-{
-	snprintf(ret->why, sizeof ret->why, "%s", why);
-	return -e;
-}
-
 int
 tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 {
@@ -263,12 +251,12 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 
 	plain.symbol[strcspn(plain.symbol, " ")] = '\0';
 	if (args != NULL && !tnfctl_usdt_args_read(args, &named))
-		return functions_refuse(ret, EINVAL, USDT_ARGS_WRONG);
+		return tnfctl_find_refuse(ret, EINVAL, USDT_ARGS_WRONG);
 	if ((fd = tnfctl_file_open(spec->path)) < 0)
-		return functions_refuse(ret, errno, "the file is not there any more");
+		return tnfctl_find_refuse(ret, errno, "the file is not there any more");
 	if ((why = functions_refused(fd, spec->shown, at_return)) != NULL) {
 		close(fd);
-		return functions_refuse(ret, ENOTSUP, why);
+		return tnfctl_find_refuse(ret, ENOTSUP, why);
 	}
 	ret->site = calloc(1, sizeof *ret->site);
 	if (ret->site != NULL && (e = tnf_elffile_open(fd)) != NULL) {
@@ -280,7 +268,7 @@ tnfctl_functions_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found 
 		close(fd);
 		free(ret->site);
 		ret->site = NULL;
-		return functions_refuse(ret, ENOENT, "the file has no such function any more");
+		return tnfctl_find_refuse(ret, ENOENT, "the file has no such function any more");
 	}
 	ret->sites = 1;
 	if (args != NULL)

@@ -24,16 +24,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "common/proc.h"
 #include "libtnfctl/call.h"
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open	434
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd	438
-#endif
 
 #define TRIES		100	/* of a library that is busy */
 #define TRY_US		1000
@@ -113,19 +107,12 @@ socket_inode(pid_t pid, int fd, uint64_t *inode)
 static bool
 left_facts(pid_t pid, int fd, struct facts *ret)
 {
-	char path[64], line[128];
-	unsigned got = 0;
-	FILE *f;
+	char text[256];
 
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)pid, fd);
-	if (fd < 0 || (f = fopen(path, "re")) == NULL)
-		return false;
-	while (got < 3 && fgets(line, sizeof(line), f) != NULL)
-		got += sscanf(line, "flags: %lo", &ret->flags) == 1 ||
-		    sscanf(line, "mnt_id: %lu", &ret->mount) == 1 ||
-		    sscanf(line, "ino: %lu", &ret->inode) == 1;
-	fclose(f);
-	return got == 3;
+	return fd >= 0 &&
+	    tnf_proc_file(text, sizeof(text), "/proc/%d/fdinfo/%d", (int)pid, fd) > 0 &&
+	    sscanf(text, "pos: %*s flags: %lo mnt_id: %lu ino: %lu", &ret->flags, &ret->mount,
+	    &ret->inode) == 3;
 }
 
 /* A mount of ours of that device, which the kernel itself serves. */

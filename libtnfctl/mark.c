@@ -236,7 +236,6 @@ not_written(const struct mark *m, int status)
 static tnfctl_errcode_t
 run_writer(struct mark *m)
 {
-	static const struct timespec step = { .tv_nsec = 5000000 };
 	pid_t child = fork(), r;
 	int status, left;
 
@@ -246,7 +245,7 @@ run_writer(struct mark *m)
 		mark_child(m);
 	/* Whose rights it has can stop it, so that it does not see its own alarm. */
 	for (left = (SECONDS + 1) * 200; (r = waitpid(child, &status, WNOHANG)) == 0 && left > 0; left--)
-		nanosleep(&step, NULL);
+		usleep(5000);
 	if (r == 0) {
 		kill(child, SIGKILL);
 		while ((r = waitpid(child, &status, 0)) < 0 && errno == EINTR)

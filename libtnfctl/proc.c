@@ -32,12 +32,13 @@
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 
-#define PAUSE_NS	50000
+#define PAUSE_US	50
 #define ABSENT_NS	INT64_C(20000000)	/* and more in the kernel: absent */
 #define STOP_NS		INT64_C(2000000000)	/* for all to stop, ... */
 #define LEAVE_NS	INT64_C(2000000000)	/* ... and for the absent to come back */
@@ -166,14 +167,6 @@ tnfctl_proc_late(const struct proc *p)
 	    (int)p->pid, (int)((p->until - p->since) / 1000000000));
 }
 
-static void
-pause_briefly(void)
-{
-	struct timespec ts = { .tv_nsec = PAUSE_NS };
-
-	nanosleep(&ts, NULL);
-}
-
 /* In the kernel, where it will stop when it wakes. */
 static bool
 is_deep(const struct proc *p, const struct thread *t)
@@ -255,7 +248,7 @@ tnfctl_proc_stop(struct proc *p)
 		}
 		if (all_stopped(p))
 			return;
-		pause_briefly();
+		usleep(PAUSE_US);
 		if ((now = clock_ns(CLOCK_MONOTONIC)) > look) {
 			find_absent(p, now > end);
 			look = now + ABSENT_NS;
@@ -266,12 +259,12 @@ tnfctl_proc_stop(struct proc *p)
 void
 tnfctl_proc_run_for(struct proc *p, long us)
 {
-	long pauses = us * 1000 / PAUSE_NS;
+	long pauses = us / PAUSE_US;
 
 	tnfctl_proc_run(p);
 	while (pauses-- > 0 && !p->gone && p->event == PROC_NOTHING &&
 	    tnfctl_proc_urgent(p) == NULL && !tnfctl_proc_is_late(p)) {
-		pause_briefly();
+		usleep(PAUSE_US);
 		/* Signals on their way have stopped it, nothing else. */
 		tnfctl_proc_take_all(p);
 		tnfctl_proc_resume_idle(p);
@@ -299,7 +292,7 @@ await_absent(struct proc *p)
 				tnfctl_proc_take(p, p->threads[i].tid);
 			}
 		if (any)
-			pause_briefly();
+			usleep(PAUSE_US);
 	}
 }
 
@@ -382,7 +375,7 @@ tnfctl_proc_free_children(struct proc *p)
 				tnfctl_proc_take(p, p->threads[i].tid);
 			}
 		if (left > 0)
-			pause_briefly();
+			usleep(PAUSE_US);
 	} while (left > 0 && clock_ns(CLOCK_MONOTONIC) < end);
 }
 
@@ -441,5 +434,5 @@ tnfctl_proc_kill(struct proc *p)
 		p->threads[i].stopped = p->threads[i].absent = false;
 	while (!p->gone && p->n > 0 && clock_ns(CLOCK_MONOTONIC) < end)
 		if (!tnfctl_proc_take_round(p))
-			pause_briefly();
+			usleep(PAUSE_US);
 }

@@ -22,13 +22,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "common/proc.h"
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/call.h"
 
-#define PAUSE_NS	20000
+#define PAUSE_US	20
 #define YIELDS		50
 #define ALONE_MS	500	/* of standstill; it may wait by spinning, too */
 
@@ -112,10 +112,7 @@ at_end(struct remote *r, uint64_t sp)
 static int64_t
 now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000) + ts.tv_nsec / 1000000;
+	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 /* The next stop is near: a sleep takes much longer than the call for which the
@@ -123,12 +120,10 @@ now_ms(void)
 static void
 pause_shortly(unsigned int n)
 {
-	const struct timespec ts = { .tv_nsec = PAUSE_NS };
-
 	if (n < YIELDS)
 		sched_yield();
 	else
-		nanosleep(&ts, NULL);
+		usleep(PAUSE_US);
 }
 
 /*
@@ -186,18 +181,12 @@ is_in_other_call(const struct proc *p, pid_t tid)
 static bool
 is_held(const struct proc *p)
 {
-	char state;
-
 	if (p->gone || p->event != PROC_NOTHING)
 		return false;
-	for (const struct thread *t = p->threads; t < p->threads + p->n; t++) {
-		if (t->stopped)
-			continue;
-		state = tnfctl_proc_state(p->pid, t->tid);
-		if (state != 'Z' && state != 'X' && state != 0 &&
+	for (const struct thread *t = p->threads; t < p->threads + p->n; t++)
+		if (!t->stopped && !tnfctl_proc_is_dead(p, t->tid) &&
 		    !is_in_other_call(p, t->tid))
 			return false;
-	}
 	return true;
 }
 

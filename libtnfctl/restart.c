@@ -29,31 +29,28 @@
 
 #define URING_EXT_ARG	(1u << 3)
 
-/* Where the time limit is. */
+/* Where the time limit is: behind argument 2, 3 or 4, NULL for none, or ... */
 enum limit {
 	LIMIT_NONE,
-	LIMIT_2,		/* pointers, by argument; NULL: none */
-	LIMIT_3,
-	LIMIT_4,
-	LIMIT_MS,		/* milliseconds in argument 3; negative: none */
+	LIMIT_MS = 6,		/* milliseconds in argument 3; negative: none */
 	LIMIT_URING,		/* behind argument 4, if the flags before it say so */
 	LIMIT_SOCKET		/* in the file, if it is a socket */
 };
 
 static const struct {
 	long	call;
-	enum limit limit;
+	unsigned limit;
 } calls[] = {
 #ifdef SYS_epoll_wait
 	{ SYS_epoll_wait, LIMIT_MS },
 #endif
 	{ SYS_epoll_pwait, LIMIT_MS },
-	{ SYS_epoll_pwait2, LIMIT_3 },
-	{ SYS_rt_sigtimedwait, LIMIT_2 },
+	{ SYS_epoll_pwait2, 3 },
+	{ SYS_rt_sigtimedwait, 2 },
 	{ SYS_semop, LIMIT_NONE },
-	{ SYS_semtimedop, LIMIT_3 },
-	{ SYS_io_getevents, LIMIT_4 },
-	{ SYS_io_pgetevents, LIMIT_4 },
+	{ SYS_semtimedop, 3 },
+	{ SYS_io_getevents, 4 },
+	{ SYS_io_pgetevents, 4 },
 	{ SYS_io_uring_enter, LIMIT_URING },
 	{ SYS_read, LIMIT_SOCKET },	/* or inotify */
 	{ SYS_readv, LIMIT_SOCKET },
@@ -90,25 +87,20 @@ is_socket(const struct proc *p, int fd)
 }
 
 static bool
-is_limited(struct proc *p, enum limit limit, const struct arch_interrupted *c)
+is_limited(struct proc *p, unsigned limit, const struct arch_interrupted *c)
 {
 	switch (limit) {
 	case LIMIT_NONE:
 		return false;
-	case LIMIT_2:
-		return c->arg[2] != 0;
-	case LIMIT_4:
-		return c->arg[4] != 0;
-	case LIMIT_3:
-		return c->arg[3] != 0;
 	case LIMIT_MS:
 		return (int)c->arg[3] >= 0;
 	case LIMIT_URING:
 		return is_uring_limited(p, c);
 	case LIMIT_SOCKET:
 		return is_socket(p, (int)c->arg[0]);
+	default:
+		return c->arg[limit] != 0;
 	}
-	return true;
 }
 
 /* A set of signals in the thread's status; none if it cannot be read. */

@@ -23,16 +23,6 @@ static const char *const type_names[] = {
 	[USDT_ADDRESS] = ":address",
 };
 
-static bool
-is_word(const char *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
-		    (s[i] >= '0' && s[i] <= '9') || s[i] == '_'))
-			return false;
-	return n > 0;
-}
-
 /* "name" or "name:type" */
 static bool
 read_arg(const char *s, size_t n, struct usdt_args_named *ret)
@@ -40,7 +30,8 @@ read_arg(const char *s, size_t n, struct usdt_args_named *ret)
 	const char *colon = memchr(s, ':', n);
 	size_t head = colon != NULL ? (size_t)(colon - s) : n;
 
-	if (ret->n == KP_OPERANDS_MAX || !is_word(s, head) || head >= USDT_ARG_MAX)
+	if (ret->n == KP_OPERANDS_MAX || head == 0 || head >= USDT_ARG_MAX ||
+	    strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") < head)
 		return false;
 	for (size_t t = 0; t < sizeof type_names / sizeof *type_names; t++)
 		if (strlen(type_names[t]) == n - head &&
@@ -177,13 +168,11 @@ static _Thread_local struct {
 	struct usdt_object o;
 } latest;
 
-static bool
-is_latest(const struct stat *st)
+bool
+tnfctl_file_same(const struct stat *a, const struct stat *b)
 {
-	return latest.valid && st->st_dev == latest.st.st_dev &&
-	    st->st_ino == latest.st.st_ino && st->st_size == latest.st.st_size &&
-	    st->st_mtim.tv_sec == latest.st.st_mtim.tv_sec &&
-	    st->st_mtim.tv_nsec == latest.st.st_mtim.tv_nsec;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	    a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 const struct usdt_object *
@@ -194,7 +183,7 @@ tnfctl_usdt_probes_of(int fd)
 
 	if (fstat(fd, &st) < 0)
 		return NULL;
-	if (is_latest(&st))
+	if (latest.valid && tnfctl_file_same(&st, &latest.st))
 		return &latest.o;
 	tnfctl_usdt_object_free(&latest.o);
 	latest.valid = false;
@@ -206,16 +195,11 @@ tnfctl_usdt_probes_of(int fd)
 	return latest.valid ? &latest.o : NULL;
 }
 
-static const char *
-arg_type(const struct usdt_probe *p, const struct usdt_args_named *named, unsigned i)
+const char *
+tnfctl_named_type(const struct usdt_args_named *named, unsigned i, const char *number)
 {
-	bool pointer = p->size[i] == sizeof(uintptr_t);
-
-	if (i < named->n && pointer && named->type[i] == USDT_ADDRESS)
-		return "tnf_opaque";
-	if (i < named->n && pointer && named->type[i] != USDT_NUMBER)
-		return "tnf_string";
-	return tnfctl_number_type(p->size[i], p->sign[i]);
+	return i >= named->n || named->type[i] == USDT_NUMBER ? number :
+	    named->type[i] == USDT_ADDRESS ? "tnf_opaque" : "tnf_string";
 }
 
 void
@@ -226,7 +210,9 @@ tnfctl_usdt_describe(const struct usdt_probe *p, const struct usdt_args_named *n
 
 	ret->members = p->nargs;
 	for (unsigned i = 0; i < p->nargs; i++) {
-		ret->member[i].type = arg_type(p, named, i);
+		ret->member[i].type = tnfctl_number_type(p->size[i], p->sign[i]);
+		if (p->size[i] == sizeof(uintptr_t))
+			ret->member[i].type = tnfctl_named_type(named, i, ret->member[i].type);
 		if (i < named->n)
 			snprintf(ret->member[i].name, sizeof ret->member[i].name, "%s",
 			    named->name[i]);
@@ -240,19 +226,12 @@ tnfctl_usdt_describe(const struct usdt_probe *p, const struct usdt_args_named *n
 		snprintf(ret->attrs + n, sizeof ret->attrs - n, "unread %s;", p->why);
 }
 
-/* Which operands are text; that of a counted one has its length behind it. */
-static void
-mark_text(const struct usdt_probe *p, const struct usdt_args_named *named, struct kp_site *site)
+int
+tnfctl_named_text(const struct usdt_args_named *named, unsigned i, unsigned n)
 {
-	for (unsigned i = 0; i < site->n && i < named->n; i++) {
-		if (p->size[i] != sizeof(uintptr_t))
-			continue;
-		if (named->type[i] == USDT_STRING)
-			site->v[i].text = KP_TEXT_STRING;
-		if (named->type[i] == USDT_CHARS)
-			site->v[i].text = i + 1 < site->n ? KP_TEXT_COUNTED :
-			    KP_TEXT_STRING;
-	}
+	if (i >= named->n || (named->type[i] != USDT_STRING && named->type[i] != USDT_CHARS))
+		return KP_TEXT_NONE;
+	return named->type[i] == USDT_CHARS && i + 1 < n ? KP_TEXT_COUNTED : KP_TEXT_STRING;
 }
 
 bool
@@ -276,8 +255,8 @@ find_probe(const struct usdt_object *o, const char *symbol)
 	return NULL;
 }
 
-static int
-found_none(struct kp_uprobe_found *ret, int e, const char *why)
+int
+tnfctl_find_refuse(struct kp_uprobe_found *ret, int e, const char *why)
 {
 	snprintf(ret->why, sizeof ret->why, "%s", why);
 	return -e;
@@ -293,29 +272,32 @@ tnfctl_usdt_find(const struct kp_uprobe_spec *spec, struct kp_uprobe_found *ret)
 	const struct usdt_probe *p;
 
 	if (fd < 0)
-		return found_none(ret, errno, errno == ENOENT ?
+		return tnfctl_find_refuse(ret, errno, errno == ENOENT ?
 		    "the file is not there any more" : strerror(errno));
 	o = tnfctl_usdt_probes_of(fd);
 	close(fd);
 	if (o == NULL || (p = find_probe(o, spec->symbol)) == NULL)
-		return found_none(ret, ENOENT, "the file has no such probe any more");
+		return tnfctl_find_refuse(ret, ENOENT, "the file has no such probe any more");
 	if (p->refused != NULL)
-		return found_none(ret, ENOTSUP, p->refused);
+		return tnfctl_find_refuse(ret, ENOTSUP, p->refused);
 	if (args == NULL)
 		tnfctl_usdt_catalogue_find(p->provider, p->name, &named);
 	else if (!tnfctl_usdt_args_read(args, &named))
-		return found_none(ret, EINVAL, USDT_ARGS_WRONG);
+		return tnfctl_find_refuse(ret, EINVAL, USDT_ARGS_WRONG);
 	tnfctl_usdt_describe(p, &named, ret);
 	ret->site = calloc(p->nsites, sizeof *ret->site);
 	if (ret->site == NULL)
-		return found_none(ret, ENOMEM, "not enough memory");
+		return tnfctl_find_refuse(ret, ENOMEM, "not enough memory");
 	ret->sites = (unsigned)p->nsites;
 	for (size_t i = 0; i < p->nsites; i++) {
 		ret->site[i].offset = p->sites[i].offset;
 		ret->site[i].ref_ctr = p->sites[i].ref_ctr;
 		ret->site[i].n = p->sites[i].n;
 		memcpy(ret->site[i].v, p->sites[i].v, sizeof ret->site[i].v);
-		mark_text(p, &named, &ret->site[i]);
+		for (unsigned v = 0; v < ret->site[i].n; v++)
+			if (p->size[v] == sizeof(uintptr_t))
+				ret->site[i].v[v].text = tnfctl_named_text(&named, v,
+				    ret->site[i].n);
 	}
 	return 0;
 }

@@ -103,57 +103,13 @@ tnfctl_usdt_notes_read(const uint8_t *bytes, size_t size, usdt_note_f *fn, void 
 	}
 }
 
-struct of_object {
-	usdt_note_f *fn;
-	void	*arg;
-	uint64_t base;		/* where .stapsdt.base is now; 0: there is none */
-};
-
-static bool
-note_moved(void *arg, const struct usdt_note *found)
-{
-	struct of_object *o = arg;
-	struct usdt_note note = *found;
-
-	if (o->base != 0 && note.base != 0) {
-		note.address += o->base - found->base;
-		if (note.semaphore != 0)
-			note.semaphore += o->base - found->base;
-	}
-	return o->fn(o->arg, &note);
-}
-
-static bool
-read_section(void *arg, const uint8_t *bytes, size_t size)
-{
-	tnfctl_usdt_notes_read(bytes, size, note_moved, arg);
-	return true;
-}
-
-static bool
-note_base(void *arg, uint64_t address, uint64_t size)
-{
-	((struct of_object *)arg)->base = address;
-	return false;
-}
-
-/* The same for an object; addresses are put right if it was moved since it was linked
-   (prelink). */
-static void
-notes_of(struct elffile *e, usdt_note_f *fn, void *arg)
-{
-	struct of_object o = { .fn = fn, .arg = arg };
-
-	tnf_elffile_sections(e, ".stapsdt.base", note_base, &o);
-	tnf_elffile_notes(e, ".note.stapsdt", read_section, &o);
-}
-
 #define PROBES_MAX	16384u	/* of one file */
 #define SITES_MAX	4096u	/* of one probe */
 
 struct reading {
 	struct elffile *elf;
 	struct usdt_object *o;
+	uint64_t base;		/* where .stapsdt.base is now; 0: there is none */
 	bool	fixed, failed;
 };
 
@@ -161,15 +117,10 @@ struct reading {
 static bool
 name_is_fit(const char *s)
 {
-	size_t n = strlen(s);
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789_-.$");
 
-	if (n == 0 || n >= USDT_NAME_MAX)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
-		    (s[i] >= '0' && s[i] <= '9') || strchr("_-.$", s[i]) != NULL))
-			return false;
-	return true;
+	return n > 0 && n < USDT_NAME_MAX && s[n] == '\0';
 }
 
 static bool
@@ -247,14 +198,22 @@ usdt_object_refused(struct reading *r, uint64_t address)
 }
 
 static bool
-add_note(void *arg, const struct usdt_note *note)
+add_note(void *arg, const struct usdt_note *found)
 {
+	struct usdt_note moved = *found, *note = &moved;
 	struct reading *r = arg;
 	struct usdt_site site = { .n = 0 }, *v;
-	struct usdt_place where = { note->address, r->fixed, find_symbol, r->elf };
+	struct usdt_place where = { .fixed = r->fixed, .symbol = find_symbol, .arg = r->elf };
 	struct usdt_args args;
 	struct usdt_probe *p;
 
+	/* The object may have been moved since it was linked (prelink). */
+	if (r->base != 0 && note->base != 0) {
+		note->address += r->base - found->base;
+		if (note->semaphore != 0)
+			note->semaphore += r->base - found->base;
+	}
+	where.address = note->address;
 	if (!name_is_fit(note->provider) || !name_is_fit(note->name) ||
 	    !usdt_object_place(r, note, &site) || (p = probe_of(r, note)) == NULL ||
 	    p->nsites == SITES_MAX) {
@@ -300,13 +259,28 @@ find_types(struct usdt_probe *p)
 			p->size[a] = 0;
 }
 
+static bool
+read_section(void *arg, const uint8_t *bytes, size_t size)
+{
+	tnfctl_usdt_notes_read(bytes, size, add_note, arg);
+	return true;
+}
+
+static bool
+note_base(void *arg, uint64_t address, uint64_t size)
+{
+	((struct reading *)arg)->base = address;
+	return false;
+}
+
 bool
 tnfctl_usdt_object_read(struct elffile *e, struct usdt_object *ret)
 {
 	struct reading r = { .elf = e, .o = ret, .fixed = tnf_elffile_is_fixed(e) };
 
 	memset(ret, 0, sizeof *ret);
-	notes_of(e, add_note, &r);
+	tnf_elffile_sections(e, ".stapsdt.base", note_base, &r);
+	tnf_elffile_notes(e, ".note.stapsdt", read_section, &r);
 	if (r.failed) {
 		tnfctl_usdt_object_free(ret);
 		return false;

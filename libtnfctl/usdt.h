@@ -157,6 +157,17 @@ void	tnfctl_usdt_describe(const struct usdt_probe *, const struct usdt_args_name
 /* kp_uprobe_find_f for USDT probes. */
 int	tnfctl_usdt_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
 
+/* Of the i-th of n arguments: its type, 'number' where it is called none; KP_TEXT_*: what of
+   text it is.  That of a counted one has its length behind it. */
+const char *tnfctl_named_type(const struct usdt_args_named *, unsigned i, const char *number);
+int	tnfctl_named_text(const struct usdt_args_named *, unsigned i, unsigned n);
+
+/* For a kp_uprobe_find_f: returns -e, and why. */
+int	tnfctl_find_refuse(struct kp_uprobe_found *ret, int e, const char *why);
+/* Has the file stayed as it was? */
+struct stat;
+bool	tnfctl_file_same(const struct stat *, const struct stat *);
+
 /* "provider:name", as kp_uprobe_spec.symbol has it; false: too long. */
 bool	tnfctl_usdt_symbol(const struct usdt_probe *, char *ret, size_t size);
 

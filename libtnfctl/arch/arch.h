@@ -50,9 +50,6 @@ const char *tnfctl_arch_uprobe_refused(const uint8_t *code, size_t n, bool first
 static inline const char *
 tnfctl_arch_uprobe_refused(const uint8_t *code, size_t n, bool first)
 {
-	(void)code;
-	(void)n;
-	(void)first;
 	return NULL;
 }
 #endif
@@ -113,25 +110,9 @@ void	tnfctl_arch_look(struct proc *, struct thread *);
 void	tnfctl_arch_stopped(struct proc *, struct thread *);	/* as it was asked to */
 void	tnfctl_arch_forget(struct thread *);	/* it runs again */
 #else
-static inline void
-tnfctl_arch_look(struct proc *p, struct thread *t)
-{
-	(void)p;
-	(void)t;
-}
-
-static inline void
-tnfctl_arch_stopped(struct proc *p, struct thread *t)
-{
-	(void)p;
-	(void)t;
-}
-
-static inline void
-tnfctl_arch_forget(struct thread *t)
-{
-	(void)t;
-}
+#define tnfctl_arch_look(p, t)		((void)0)
+#define tnfctl_arch_stopped(p, t)	((void)0)
+#define tnfctl_arch_forget(t)		((void)0)
 #endif
 
 /*

@@ -236,7 +236,6 @@ tnfctl_arch_where(struct proc *p, const struct thread *t, uintptr_t *ip, uintptr
 {
 	struct user_regs_struct regs;
 
-	(void)p;
 	if (!get_regs(t->tid, &regs))
 		return false;
 	*ip = regs.rip;
@@ -359,7 +358,6 @@ tnfctl_arch_break(pid_t tid, uintptr_t address)
 void
 tnfctl_arch_pass_break(pid_t tid)
 {
-	(void)tid;
 }
 
 /*
