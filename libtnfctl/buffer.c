@@ -229,14 +229,10 @@ static bool
 buffer_tell(tnfctl_handle_t *h, const char *path, uint64_t bytes)
 {
 	uint32_t state = TNF_PROC_READY;
-	uintptr_t c = h->control;
 
-	return h->ops->write(h, c + offsetof(struct tnf_process_control,
-	    file_name), path, strlen(path) + 1) &&
-	    h->ops->write(h, c + offsetof(struct tnf_process_control,
-	    file_size), &bytes, sizeof(bytes)) &&
-	    h->ops->write(h, c + offsetof(struct tnf_process_control,
-	    state), &state, sizeof(state));
+	return h->ops->write(h, CONTROL(h, file_name), path, strlen(path) + 1) &&
+	    h->ops->write(h, CONTROL(h, file_size), &bytes, sizeof(bytes)) &&
+	    h->ops->write(h, CONTROL(h, state), &state, sizeof(state));
 }
 
 static tnfctl_errcode_t

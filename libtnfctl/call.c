@@ -380,16 +380,14 @@ static const char *
 make_on(struct calls *c, const struct thread *t, struct call *call,
     uintptr_t stack)
 {
-	struct remote r = {
-		.tid = t->tid, .function = call->function, .stack = stack,
-		.restorer = c->restorer, .alone = call->alone,
-	};
 	enum remote_result result;
 
-	memcpy(r.args, call->args, sizeof(r.args));
-	result = tnfctl_remote_call(c->p, &r, CALL_MS);
-	call->result = r.result;
-	call->error = r.error;
+	call->tid = t->tid;
+	call->stack = stack;
+	call->restorer = c->restorer;
+	call->waits = false;
+	call->result = call->error = 0;
+	result = tnfctl_remote_call(c->p, call, CALL_MS);
 	c->in_use |= result == REMOTE_LATE;
 	return why_not(c, result);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/proc.h"
+#include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 
 /* What it takes to call functions in one process. */
@@ -23,16 +24,6 @@ struct calls {
 	int	 tries;			/* to find a thread */
 	bool	 in_use;		/* a call has not come back from there */
 	uintptr_t noted;		/* where the target's memory says so; 0: nowhere */
-};
-
-/* A call; its arguments are numbers, or addresses from tnfctl_call_put(). */
-struct call {
-	uintptr_t function;
-	uintptr_t args[6];
-	bool	 alone;		/* it needs no other thread: they stay stopped */
-	/* Set by tnfctl_call_make(): */
-	long	 result;	/* of the last system call inside */
-	int	 error;		/* of the last one that failed, or 0 */
 };
 
 #define CALL_DATA	8192u	/* bytes that tnfctl_call_put() has room for */
@@ -64,19 +55,7 @@ bool	tnfctl_call_is_used(const struct calls *, uintptr_t stack);
    calls are made, or it cannot be told yet what is left. */
 bool	tnfctl_left_settle(struct calls *);
 
-/* remote.c: one call, in one thread. */
-struct remote {
-	pid_t		tid;		/* stopped, at a place where it may */
-	uintptr_t	function;
-	uintptr_t	args[6];
-	uintptr_t	stack;		/* end of the memory it uses as its stack */
-	uintptr_t	restorer;	/* code: system call rt_sigreturn */
-	bool		alone;		/* the others stay stopped in any case */
-	bool		waits;		/* has waited for others, which then run */
-	long		result;		/* of the last system call inside */
-	int		error;		/* of the last one that failed, or 0 */
-};
-
+/* remote.c: one call, in the thread that it names. */
 enum remote_result {
 	REMOTE_DONE,
 	REMOTE_NOT_STARTED,
@@ -88,7 +67,7 @@ enum remote_result {
 #define REMOTE_FRAME	(18u << 10)
 
 /* The process is stopped before and after. */
-enum remote_result tnfctl_remote_call(struct proc *, struct remote *, int max_ms);
+enum remote_result tnfctl_remote_call(struct proc *, struct call *, int max_ms);
 
 /* Is it at this instruction within a restartable sequence? */
 bool	tnfctl_remote_is_in_sequence(struct proc *, const struct thread *,

@@ -16,7 +16,7 @@
 
 #define FUNCTIONS_MAX	64u		/* connected to one probe */
 #define NAME_MAX_	256u
-#define POOL(h)	((h)->control + offsetof(struct tnf_process_control, chains))
+#define POOL(h)	CONTROL(h, chains)
 
 struct chain {
 	size_t	 n;
@@ -58,8 +58,7 @@ connect_find(const uint64_t *pool, size_t used, const struct chain *c)
 static tnfctl_errcode_t
 chain_place(tnfctl_handle_t *h, const struct chain *c, uintptr_t *ret)
 {
-	uintptr_t used_at = h->control +
-	    offsetof(struct tnf_process_control, chain_used);
+	uintptr_t used_at = CONTROL(h, chain_used);
 	uint64_t pool[TNF_CHAIN_SLOTS], used;
 	size_t at;
 

@@ -211,6 +211,15 @@ control_prepare(tnfctl_handle_t *h)
 	}
 }
 
+/* What lies there; 0 also where that cannot be read. */
+static uintptr_t
+read_address(tnfctl_handle_t *h, uintptr_t at)
+{
+	uintptr_t word;
+
+	return h->ops->read(h, at, &word, sizeof(word)) ? word : 0;
+}
+
 static void
 read_process(tnfctl_handle_t *h)
 {
@@ -230,19 +239,13 @@ read_process(tnfctl_handle_t *h)
 		h->control = 0;
 		return;
 	}
-	h->control_open = 0;
-	if (c->size >= offsetof(struct tnf_process_control, quiet) &&
-	    !h->ops->read(h, CONTROL(h, open), &h->control_open,
-	    sizeof(h->control_open)))
-		h->control_open = 0;
+	h->control_open = c->size < offsetof(struct tnf_process_control, quiet) ? 0 :
+	    read_address(h, CONTROL(h, open));
 	h->control_calls = c->size < offsetof(struct tnf_process_control, calls) +
 	    sizeof(c->calls) ? 0 : CONTROL(h, calls);
-	h->pools = 0;
 	h->pools_told = c->size >= offsetof(struct tnf_process_control, defined) +
 	    sizeof(c->defined);
-	if (h->pools_told && !h->ops->read(h, CONTROL(h, pools), &h->pools,
-	    sizeof(h->pools)))
-		h->pools = 0;
+	h->pools = h->pools_told ? read_address(h, CONTROL(h, pools)) : 0;
 	h->proc_state = c->state;
 	h->proc_stopped = c->stopped;
 	h->broken_errno = c->broken_errno;

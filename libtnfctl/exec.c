@@ -8,6 +8,7 @@
  * there are no such registers we stop at each system call until the linker's
  * list is complete; the linker makes one more before it starts initialisers.
  */
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -34,8 +35,7 @@ extern char **environ;
 
 struct child {
 	pid_t	 pid;
-	int	 go;		/* write: now */
-	int	 failed;	/* read: errno of exec, or end of file */
+	int	 fd;		/* write: now; read: errno of exec, or end of file */
 };
 
 /* PATH as in prex(1): the first directory that has the name at all. */
@@ -189,16 +189,16 @@ environment_make(struct environment *env, const char *file, const char *dir,
 }
 
 _Noreturn static void
-exec_child_main(int go, int failed, const char *file, char *const *argv,
+exec_child_main(int fd, const char *file, char *const *argv,
     char *const *env, const sigset_t *mask)
 {
 	char c;
 
 	setpgid(0, 0);
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
-	if (read(go, &c, 1) == 1) {
+	if (read(fd, &c, 1) == 1) {
 		execve(file, argv, env);
-		if (write(failed, &errno, sizeof(errno)) < 0)
+		if (write(fd, &errno, sizeof(errno)) < 0)
 			_exit(126);
 	}
 	_exit(127);
@@ -207,36 +207,27 @@ exec_child_main(int go, int failed, const char *file, char *const *argv,
 static tnfctl_errcode_t
 exec_start(const char *file, char *const *argv, char *const *env, struct child *ret)
 {
-	int go[2], failed[2];
 	sigset_t all, mask;
+	int pair[2];
 
-	if (pipe2(go, O_CLOEXEC) < 0)
-		return tnfctl_error_set_errno(errno, "pipe");
-	if (pipe2(failed, O_CLOEXEC) < 0) {
-		close(go[0]);
-		close(go[1]);
-		return tnfctl_error_set_errno(errno, "pipe");
-	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return tnfctl_error_set_errno(errno, "socketpair");
 	/* No handler of ours may run in the child. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	if ((ret->pid = fork()) == 0) {
 		/* If we are killed before we say "go", it reads the end. */
-		close(go[1]);
-		close(failed[0]);
-		exec_child_main(go[0], failed[1], file, argv, env, &mask);
+		close(pair[0]);
+		exec_child_main(pair[1], file, argv, env, &mask);
 	}
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	close(go[0]);
-	close(failed[1]);
-	ret->go = go[1];
-	ret->failed = failed[0];
+	close(pair[1]);
+	ret->fd = pair[0];
 	if (ret->pid > 0) {
 		setpgid(ret->pid, ret->pid);
 		return TNFCTL_ERR_NONE;
 	}
-	close(ret->go);
-	close(ret->failed);
+	close(ret->fd);
 	return tnfctl_error_set_errno(errno, "fork");
 }
 
@@ -282,11 +273,11 @@ exec_become(struct proc *p, const struct child *c, const char *file)
 
 	if ((err = tnfctl_proc_attach(p)) != TNFCTL_ERR_NONE)
 		return err;
-	if (write(c->go, "", 1) != 1)
+	if (send(c->fd, "", 1, MSG_NOSIGNAL) != 1)
 		return tnfctl_error_set_errno(errno, "%s", file);
 	tnfctl_proc_run(p);
 	exec_await(p);
-	if (read(c->failed, &error, sizeof(error)) == sizeof(error))
+	if (read(c->fd, &error, sizeof(error)) == sizeof(error))
 		return cannot_exec(error, file);
 	if (p->event != PROC_EXEC)
 		return tnfctl_error_set(TNFCTL_ERR_ACCES, "%s: it was killed before it "
@@ -399,8 +390,7 @@ tnfctl_exec_open(const char *pgm, char *const *argv, char *const *envp,
 	if (err != TNFCTL_ERR_NONE)
 		return err;
 	err = open_child(&c, file, ret);
-	close(c.go);
-	close(c.failed);
+	close(c.fd);
 	return err;
 }
 

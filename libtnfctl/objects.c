@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/elf-file.h"
+#include "common/files.h"
 #include "libtnfctl/objects.h"
 
 #define SECTION_MAX	(64u << 20)	/* bytes of control blocks an object */
@@ -72,18 +73,8 @@ int
 tnfctl_file_open(const char *path)
 {
 	struct stat st;
-	int fd;
 
-	/* The name may lead to a FIFO or a terminal by now. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		errno = EINVAL;
-		return -1;
-	}
-	return fd;
+	return tnf_open_regular(path, O_RDONLY, &st);
 }
 
 int

@@ -55,18 +55,12 @@ block_signals(pid_t tid)
 
 /* Its registers are in 's'. */
 static bool
-remote_begin(struct proc *p, const struct remote *r, const struct arch_saved *s,
-    uint64_t *ret_mask, uint64_t *ret_sp)
+remote_begin(struct proc *p, struct call *c, const struct arch_saved *s, uint64_t *ret_sp)
 {
-	struct arch_call c = { .function = r->function, .stack = r->stack,
-		.restorer = r->restorer };
-
-	memcpy(c.args, r->args, sizeof(c.args));
-	if (ptrace(PTRACE_GETSIGMASK, r->tid, sizeof(c.mask), &c.mask) != 0 ||
-	    !tnfctl_arch_begin(p, r->tid, s, &c, ret_sp))
+	if (ptrace(PTRACE_GETSIGMASK, c->tid, sizeof(c->mask), &c->mask) != 0 ||
+	    !tnfctl_arch_begin(p, s, c, ret_sp))
 		return false;
-	*ret_mask = c.mask;
-	block_signals(r->tid);
+	block_signals(c->tid);
 	return true;
 }
 
@@ -90,7 +84,7 @@ is_waiting_for_others(uint64_t call)
 
 /* Is it at the last system call?  Notes what came of those before that. */
 static bool
-at_end(struct remote *r, uint64_t sp)
+at_end(struct call *r, uint64_t sp)
 {
 	struct __ptrace_syscall_info i = { 0 };
 
@@ -132,7 +126,7 @@ pause_shortly(unsigned int n)
  * exec() meanwhile, or be many threads to stop again.
  */
 static bool
-run_to_end(struct proc *p, struct remote *r, uint64_t sp, int max_ms)
+run_to_end(struct proc *p, struct call *r, uint64_t sp, int max_ms)
 {
 	int64_t start = now_ms(), end = start + max_ms;
 	struct thread *t = tnfctl_proc_thread(p, r->tid);
@@ -192,24 +186,23 @@ is_held(const struct proc *p)
 
 /* Brings it from the entry of its last system call to an ordinary stop. */
 static void
-remote_finish(struct proc *p, pid_t tid, const struct arch_saved *s,
-    uint64_t mask)
+remote_finish(struct proc *p, const struct call *r, const struct arch_saved *s)
 {
 	struct thread *t;
 
 	tnfctl_proc_stop(p);
 	/* If not, it makes that call by itself when it runs again. */
-	if ((t = tnfctl_proc_thread(p, tid)) == NULL || !t->stopped || !is_held(p))
+	if ((t = tnfctl_proc_thread(p, r->tid)) == NULL || !t->stopped || !is_held(p))
 		return;
 	/* In this order: whenever we die it can go on. */
-	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
-	tnfctl_arch_leave(tid, s);
+	ptrace(PTRACE_SETSIGMASK, r->tid, sizeof(r->mask), &r->mask);
+	tnfctl_arch_leave(r->tid, s);
 	t->syscalls = false;
-	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	ptrace(PTRACE_INTERRUPT, r->tid, NULL, NULL);
 	tnfctl_proc_resume(p, t);
 	t->asked = true;
 	tnfctl_proc_stop(p);
-	if ((t = tnfctl_proc_thread(p, tid)) == NULL)
+	if ((t = tnfctl_proc_thread(p, r->tid)) == NULL)
 		return;
 	t->leave_group = false;
 	/* Where nothing has happened since, the exact state. */
@@ -218,20 +211,20 @@ remote_finish(struct proc *p, pid_t tid, const struct arch_saved *s,
 }
 
 enum remote_result
-tnfctl_remote_call(struct proc *p, struct remote *r, int max_ms)
+tnfctl_remote_call(struct proc *p, struct call *r, int max_ms)
 {
 	struct thread *t = tnfctl_proc_thread(p, r->tid);
 	struct arch_saved *s = NULL;
 	bool started, ended = false;
-	uint64_t mask = 0, sp = 0;
+	uint64_t sp = 0;
 
 	started = t != NULL && is_held(p) && (s = tnfctl_arch_save(t)) != NULL &&
-	    remote_begin(p, r, s, &mask, &sp);
+	    remote_begin(p, r, s, &sp);
 	if (started) {
 		t->syscalls = t->leave_group = true;
 		ended = run_to_end(p, r, sp, max_ms);
 		if (ended)
-			remote_finish(p, r->tid, s, mask);
+			remote_finish(p, r, s);
 		else
 			tnfctl_proc_stop(p);
 		if ((t = tnfctl_proc_thread(p, r->tid)) != NULL)

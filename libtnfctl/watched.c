@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,26 +13,26 @@
 
 #define LOOK_MS		1000	/* between two looks at what it has loaded */
 
-struct watched {
-	int	pidfd;
-};
+/* Its pidfd is all that the handle has of its own. */
+static int
+watched_fd(const tnfctl_handle_t *h)
+{
+	return (int)(intptr_t)h->priv;
+}
 
 static tnfctl_errcode_t
 watched_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
-	struct watched *w = h->priv;
-
 	if (op == TNFCTL_TARG_KILL)
-		syscall(SYS_pidfd_send_signal, w->pidfd, 9, NULL, 0);
-	close(w->pidfd);
-	free(w);
+		syscall(SYS_pidfd_send_signal, watched_fd(h), SIGKILL, NULL, 0);
+	close(watched_fd(h));
 	return TNFCTL_ERR_NONE;
 }
 
 static bool
 has_ended(const tnfctl_handle_t *h)
 {
-	struct pollfd p = { ((struct watched *)h->priv)->pidfd, POLLIN, 0 };
+	struct pollfd p = { watched_fd(h), POLLIN, 0 };
 
 	return poll(&p, 1, 0) == 1;
 }
@@ -60,7 +60,7 @@ watched_continue(tnfctl_handle_t *const *v, size_t n, size_t *which,
     tnfctl_event_t *ret, tnfctl_handle_t **child)
 {
 	tnfctl_handle_t *h = v[0];
-	struct pollfd p = { ((struct watched *)h->priv)->pidfd, POLLIN, 0 };
+	struct pollfd p = { watched_fd(h), POLLIN, 0 };
 	size_t before = h->nprobes;
 	tnfctl_errcode_t err;
 	int r;
@@ -105,27 +105,21 @@ static const struct target_ops watched_ops = {
 TNFCTL_API tnfctl_errcode_t
 tnfctl_pid_watch(pid_t pid, tnfctl_handle_t **ret)
 {
-	struct watched *w = malloc(sizeof *w);
 	tnfctl_handle_t *h = tnfctl_handle_new(&watched_ops, pid);
 	tnfctl_errcode_t err;
+	int fd;
 
-	if (w == NULL || h == NULL) {
-		free(w);
-		tnfctl_handle_free(h);
+	if (h == NULL)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
-	}
-	h->priv = w;
-	w->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (w->pidfd < 0) {
+	fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	h->priv = (void *)(intptr_t)fd;
+	if (fd < 0)
 		err = errno == ESRCH ?
 		    tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: there is none", (int)pid) :
 		    tnfctl_error_set_errno(errno, "process %d", (int)pid);
-		free(w);
-		tnfctl_handle_free(h);
-		return err;
-	}
-	if ((err = tnfctl_imports_begin(h)) != TNFCTL_ERR_NONE) {
+	else if ((err = tnfctl_imports_begin(h)) != TNFCTL_ERR_NONE)
 		watched_close(h, TNFCTL_TARG_DEFAULT);
+	if (err != TNFCTL_ERR_NONE) {
 		tnfctl_handle_free(h);
 		return err;
 	}

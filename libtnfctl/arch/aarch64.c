@@ -303,8 +303,8 @@ tnfctl_arch_save(const struct thread *t)
 }
 
 bool
-tnfctl_arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
-    const struct arch_call *c, uint64_t *ret_sp)
+tnfctl_arch_begin(struct proc *p, const struct arch_saved *s, const struct call *c,
+    uint64_t *ret_sp)
 {
 	struct frame f = { .stack = { 0, 2 /* SS_DISABLE */, 0 },
 		.sigmask = c->mask, .sp = s->regs.sp, .pc = s->regs.pc,
@@ -326,7 +326,7 @@ tnfctl_arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
 	r.pc = c->function;
 	r.sp = *ret_sp = sp;
 	r.pstate &= ~(uint64_t)(PSTATE_BTYPE | PSTATE_SS);
-	return set_regs(tid, &r);
+	return set_regs(c->tid, &r);
 }
 
 void

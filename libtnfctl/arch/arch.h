@@ -69,12 +69,21 @@ extern const char *const tnfctl_arch_sigreturn_home;
 struct arch_saved;
 struct arch_saved *tnfctl_arch_save(const struct thread *);
 
-struct arch_call {
+/* A call of a function in a thread of the target.  Its arguments are numbers, or addresses
+   from tnfctl_call_put(). */
+struct call {
 	uintptr_t function;
 	uintptr_t args[6];
+	bool	 alone;		/* it needs no other thread: they stay stopped */
+	/* Set by tnfctl_call_make(): */
+	long	 result;	/* of the last system call inside */
+	int	 error;		/* of the last one that failed, or 0 */
+	pid_t	 tid;		/* stopped, at a place where it may */
 	uintptr_t stack;	/* end of the memory it uses as its stack */
 	uintptr_t restorer;	/* code: system call rt_sigreturn */
+	/* Set by tnfctl_remote_call(): */
 	uint64_t mask;		/* of signals, when it has come back */
+	bool	 waits;		/* has waited for others, which then run */
 };
 
 /*
@@ -82,8 +91,8 @@ struct arch_call {
  * function, which returns through that frame: from here on the thread comes back
  * without us.  *ret_sp is what the stack pointer will be at that last system call.
  */
-bool	tnfctl_arch_begin(struct proc *, pid_t tid, const struct arch_saved *,
-	    const struct arch_call *, uint64_t *ret_sp);
+bool	tnfctl_arch_begin(struct proc *, const struct arch_saved *, const struct call *,
+	    uint64_t *ret_sp);
 /* At the entry of that call: it is not made, and the thread is back. */
 void	tnfctl_arch_leave(pid_t tid, const struct arch_saved *);
 /* The exact state: a system call that was interrupted goes on. */

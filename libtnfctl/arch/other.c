@@ -46,8 +46,8 @@ tnfctl_arch_save(const struct thread *t)
 }
 
 bool
-tnfctl_arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
-    const struct arch_call *c, uint64_t *ret_sp)
+tnfctl_arch_begin(struct proc *p, const struct arch_saved *s, const struct call *c,
+    uint64_t *ret_sp)
 {
 	return false;
 }

@@ -134,7 +134,7 @@ arch_restarting(const struct user_regs_struct *regs)
 }
 
 static void
-fill_frame(struct frame *f, const struct arch_saved *s, const struct arch_call *c,
+fill_frame(struct frame *f, const struct arch_saved *s, const struct call *c,
     uint64_t fpstate)
 {
 	const struct user_regs_struct u = arch_restarting(&s->regs);
@@ -174,7 +174,7 @@ frame_xstate(const struct arch_saved *s, unsigned char *ret)
 
 /* Puts the frame on the stack; the stack pointer for the call, 0: no room. */
 static uint64_t
-build_frame(struct proc *p, const struct arch_saved *s, const struct arch_call *c)
+build_frame(struct proc *p, const struct arch_saved *s, const struct call *c)
 {
 	unsigned char xstate[XSTATE_MAX + sizeof(uint32_t)];
 	size_t xsize = frame_xstate(s, xstate);
@@ -191,8 +191,8 @@ build_frame(struct proc *p, const struct arch_saved *s, const struct arch_call *
 }
 
 bool
-tnfctl_arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
-    const struct arch_call *c, uint64_t *ret_sp)
+tnfctl_arch_begin(struct proc *p, const struct arch_saved *s, const struct call *c,
+    uint64_t *ret_sp)
 {
 	struct user_regs_struct regs = s->regs;
 	uint64_t sp = build_frame(p, s, c);
@@ -211,7 +211,7 @@ tnfctl_arch_begin(struct proc *p, pid_t tid, const struct arch_saved *s,
 	regs.orig_rax = (unsigned long long)-1;
 	regs.eflags &= ~UINT64_C(0x500);	/* no direction, no trap flag */
 	*ret_sp = sp + sizeof(uint64_t);
-	return set_regs(tid, &regs);
+	return set_regs(c->tid, &regs);
 }
 
 void
