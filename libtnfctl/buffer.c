@@ -281,12 +281,11 @@ create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 		unlinkat(p->dir, p->base, 0);
 		return err;
 	}
-	h->trace_size = bytes;
 	free(h->trace_file);
-	h->trace_file = strdup(p->path);
 	free(h->given);
+	h->trace_file = strdup(p->path);
 	h->given = strdup(p->path);
-	h->given_size = bytes;
+	h->trace_size = h->given_size = bytes;
 	return TNFCTL_ERR_NONE;
 }
 

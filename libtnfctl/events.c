@@ -73,25 +73,19 @@ watch_look(void *arg)
 	}
 }
 
-/* NULL, and errno. */
-static struct watch *
-watch_start(void)
+/* 0, or an errno. */
+static int
+watch_start(struct watch *w)
 {
-	struct watch *w = calloc(1, sizeof(*w));
+	int error;
 
-	if (w == NULL)
-		return NULL;
-	if ((w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
-		free(w);
-		return NULL;
-	}
+	*w = (struct watch){ .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+	if (w->fd < 0)
+		return errno;
 	sem_init(&w->next, 0, 0);
-	if ((errno = pthread_create(&w->thread, NULL, watch_look, w)) != 0) {
+	if ((error = pthread_create(&w->thread, NULL, watch_look, w)) != 0)
 		close(w->fd);
-		free(w);
-		return NULL;
-	}
-	return w;
+	return error;
 }
 
 static void
@@ -102,7 +96,6 @@ watch_stop(struct watch *w)
 	pthread_join(w->thread, NULL);
 	sem_destroy(&w->next);
 	close(w->fd);
-	free(w);
 }
 
 /* Signals are as in 'mask' while it waits.  timeout_ms: -1 for ever. */
@@ -136,7 +129,7 @@ struct run {
 	tnfctl_handle_t *const *h;
 	size_t	 n;
 	size_t	 news;		/* which of them has something to tell */
-	struct watch *watch;
+	struct watch watch;
 	sigset_t mask;		/* of the caller */
 	bool	 interrupted;
 };
@@ -177,7 +170,7 @@ static bool
 has_news(tnfctl_handle_t *h)
 {
 	struct proc *p = direct_proc(h);
-	struct thread *t = tnfctl_proc_pending(p);
+	struct thread *t = tnfctl_proc_pending(p, true);
 
 	if (p->event != PROC_NOTHING)
 		return true;
@@ -185,7 +178,7 @@ has_news(tnfctl_handle_t *h)
 		forget_stops(p);
 		if (list_changed(h))
 			return true;
-		t = tnfctl_proc_pending(p);
+		t = tnfctl_proc_pending(p, true);
 	}
 	if (t != NULL)
 		return true;
@@ -268,12 +261,12 @@ run_until_event(struct run *r)
 		left = time_left(r);
 		if (left == 0 && any_list_changed(r))
 			return;
-		switch (watch_wait(r->watch, &r->mask, left, &tid)) {
+		switch (watch_wait(&r->watch, &r->mask, left, &tid)) {
 		case WATCH_CHILD:
 			taken = events_take(r, tid);
 			if (any_has_news(r))
 				return;
-			watch_next(r->watch, !taken);
+			watch_next(&r->watch, !taken);
 			break;
 		case WATCH_SIGNAL:
 			r->interrupted = true;
@@ -315,7 +308,7 @@ tnfctl_direct_settle(struct proc *p, int max_ms)
 	while (!p->gone && p->n > 0 && p->event == PROC_NOTHING) {
 		if (tnfctl_linkmap_look(&p->reader, &p->linker) && p->linker.consistent)
 			return TNFCTL_ERR_NONE;
-		if (clock_ns(CLOCK_MONOTONIC) > end || tnfctl_proc_urgent(p) != NULL)
+		if (clock_ns(CLOCK_MONOTONIC) > end || tnfctl_proc_pending(p, false) != NULL)
 			return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: its "
 			    "dynamic linker does not come to rest: try again",
 			    (int)p->pid);
@@ -362,7 +355,7 @@ events_report(tnfctl_handle_t *h, bool interrupted, tnfctl_event_t *ret,
 		tnfctl_control_forget(h);
 		return true;
 	}
-	if ((t = tnfctl_proc_pending(p)) != NULL && t->event == PROC_FORK) {
+	if ((t = tnfctl_proc_pending(p, true)) != NULL && t->event == PROC_FORK) {
 		if (child == NULL) {
 			/* It was noticed for a caller who had asked for it. */
 			tnfctl_proc_free_child(p, t);
@@ -387,7 +380,7 @@ events_stop(tnfctl_handle_t *h)
 
 	tnfctl_proc_stop(p);
 	forget_stops(p);
-	if (tnfctl_proc_pending(p) == NULL)
+	if (tnfctl_proc_pending(p, true) == NULL)
 		tnfctl_direct_settle(p, SETTLE_MS);
 }
 
@@ -404,7 +397,7 @@ stop_all(struct run *r)
 	for (r->news = r->n; i-- > 0; ) {
 		struct proc *p = direct_proc(r->h[i]);
 
-		if (p->event != PROC_NOTHING || tnfctl_proc_pending(p) != NULL)
+		if (p->event != PROC_NOTHING || tnfctl_proc_pending(p, true) != NULL)
 			r->news = i;
 		else if (i > 0 && p->linker.consistent)
 			tnfctl_control_look(r->h[i], &change);
@@ -418,15 +411,16 @@ events_run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 {
 	tnfctl_errcode_t err;
 	tnfctl_handle_t *h;
+	int error;
 
 	for (;;) {
-		if ((r->watch = watch_start()) == NULL)
-			return tnfctl_error_set_errno(errno, "wait for process %d",
+		if ((error = watch_start(&r->watch)) != 0)
+			return tnfctl_error_set_errno(error, "wait for process %d",
 			    (int)r->h[0]->pid);
 		/* Something may be left over from the last time. */
 		if (!any_has_news(r))
 			run_until_event(r);
-		watch_stop(r->watch);
+		watch_stop(&r->watch);
 		if (r->interrupted)
 			stop_all(r);
 		else

@@ -234,9 +234,9 @@ exec_start(const char *file, char *const *argv, char *const *env, struct child *
 static void
 exec_await(struct proc *p)
 {
-	while (!p->gone && p->event == PROC_NOTHING && tnfctl_proc_pending(p) == NULL) {
+	while (!p->gone && p->event == PROC_NOTHING && tnfctl_proc_pending(p, true) == NULL) {
 		tnfctl_proc_take_all(p);
-		if (p->event == PROC_NOTHING && tnfctl_proc_pending(p) == NULL) {
+		if (p->event == PROC_NOTHING && tnfctl_proc_pending(p, true) == NULL) {
 			tnfctl_proc_resume_idle(p);
 			usleep(POLL_US);
 		}
@@ -330,7 +330,7 @@ exec_load(struct proc *p, const char *file)
 		t->syscalls = !tnfctl_proc_arm(p, t);
 		tnfctl_proc_resume(p, t);
 		exec_await(p);
-		t = tnfctl_proc_pending(p);
+		t = tnfctl_proc_pending(p, true);
 		if (p->gone || p->event != PROC_NOTHING || t == NULL)
 			return tnfctl_error_set(TNFCTL_ERR_ACCES, "%s: it ended before the "
 			    "dynamic linker had loaded its objects", file);

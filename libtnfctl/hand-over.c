@@ -168,11 +168,10 @@ left_close(struct calls *c, const struct parcel *p)
 	int fd[3] = { p->pair[0], p->pair[1], parcel_received(p) }, i;
 	bool left[3] = { is_left_socket(c, p, 0), is_left_socket(c, p, 1),
 	    is_left_file(c, p, fd[2]) };
-	long r;
 
 	for (i = 0; i < 3; i++)
 		if (left[i])
-			tnfctl_call_kernel(c, SYS_close, (uintptr_t)fd[i], 0, 0, 0, &r);
+			tnfctl_direct_close_descriptor(c, fd[i]);
 }
 
 bool
@@ -193,6 +192,16 @@ tnfctl_left_settle(struct calls *c)
 	return true;
 }
 
+/* For one byte and a descriptor, in a parcel that will lie at 'at'. */
+static void
+set_message(struct parcel *p, struct parcel *at)
+{
+	p->part = (struct iovec){ at->byte, 1 };
+	p->message = (struct msghdr){ .msg_iov = &at->part, .msg_iovlen = 1,
+	    .msg_control = &at->ancillary,
+	    .msg_controllen = sizeof(p->ancillary.room) };
+}
+
 /*
  * Sends our descriptor to the other end of that socket of the target.  The socket's number
  * comes from the target, so it is not trusted.  If it named a file on a dead FUSE mount,
@@ -202,7 +211,7 @@ tnfctl_left_settle(struct calls *c)
 static bool
 send_descriptor(pid_t pid, int socket, int fd)
 {
-	struct parcel p = { .part = { p.byte, 1 } };
+	struct parcel p = { .magic = 0 };
 	bool sent = false;
 	uint64_t inode;
 	int process, end;
@@ -214,9 +223,7 @@ send_descriptor(pid_t pid, int socket, int fd)
 	close(process);
 	if (end < 0)
 		return false;
-	p.message = (struct msghdr){ .msg_iov = &p.part, .msg_iovlen = 1,
-	    .msg_control = &p.ancillary,
-	    .msg_controllen = sizeof(p.ancillary.room) };
+	set_message(&p, &p);
 	p.ancillary.header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
 	    .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(fd)) };
 	memcpy(CMSG_DATA(&p.ancillary.header), &fd, sizeof(fd));
@@ -244,11 +251,10 @@ static void
 close_sockets(struct calls *c, const struct parcel *p)
 {
 	uint64_t inode;
-	long r;
 
 	for (int i = 0; i < 2; i++)
 		if (socket_inode(c->h->pid, p->pair[i], &inode) && inode == p->socket[i])
-			tnfctl_call_kernel(c, SYS_close, (uintptr_t)p->pair[i], 0, 0, 0, &r);
+			tnfctl_direct_close_descriptor(c, p->pair[i]);
 }
 
 /* For whoever comes if we are killed: the sockets are these. */
@@ -258,10 +264,7 @@ note_sockets(struct calls *c, struct parcel *p, struct parcel *at)
 	for (int i = 0; i < 2; i++)
 		if (!socket_inode(c->h->pid, p->pair[i], &p->socket[i]))
 			return false;
-	p->part = (struct iovec){ at->byte, 1 };
-	p->message = (struct msghdr){ .msg_iov = &at->part, .msg_iovlen = 1,
-	    .msg_control = &at->ancillary,
-	    .msg_controllen = sizeof(p->ancillary.room) };
+	set_message(p, at);
 	return tnfctl_call_put(c, 0, p, sizeof(*p)) != 0;
 }
 

@@ -280,20 +280,10 @@ tnfctl_proc_take_all(struct proc *p)
 }
 
 struct thread *
-tnfctl_proc_pending(struct proc *p)
+tnfctl_proc_pending(struct proc *p, bool forks)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->threads[i].event != PROC_NOTHING)
-			return &p->threads[i];
-	return NULL;
-}
-
-struct thread *
-tnfctl_proc_urgent(struct proc *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (p->threads[i].event != PROC_NOTHING &&
-		    p->threads[i].event != PROC_FORK)
-			return &p->threads[i];
+	for (struct thread *t = p->threads; t < p->threads + p->n; t++)
+		if (t->event != PROC_NOTHING && (forks || t->event != PROC_FORK))
+			return t;
 	return NULL;
 }

@@ -263,7 +263,7 @@ tnfctl_proc_run_for(struct proc *p, long us)
 
 	tnfctl_proc_run(p);
 	while (pauses-- > 0 && !p->gone && p->event == PROC_NOTHING &&
-	    tnfctl_proc_urgent(p) == NULL && !tnfctl_proc_is_late(p)) {
+	    tnfctl_proc_pending(p, false) == NULL && !tnfctl_proc_is_late(p)) {
 		usleep(PAUSE_US);
 		/* Signals on their way have stopped it, nothing else. */
 		tnfctl_proc_take_all(p);

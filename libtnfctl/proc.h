@@ -144,10 +144,9 @@ void	tnfctl_proc_kill(struct proc *);
 bool	tnfctl_proc_take(struct proc *, pid_t tid);
 /* All that is there to say about any thread. */
 void	tnfctl_proc_take_all(struct proc *);
-/* Next event that nobody has been told, or NULL; PROC_EXEC and ends go first. */
-struct thread *tnfctl_proc_pending(struct proc *);
-/* The same, but for PROC_FORK: that can wait. */
-struct thread *tnfctl_proc_urgent(struct proc *);
+/* Next event that nobody has been told, or NULL; PROC_EXEC and ends go first.  forks: those of
+   PROC_FORK, too, which can wait. */
+struct thread *tnfctl_proc_pending(struct proc *, bool forks);
 /* Lets the child of a PROC_FORK event run free, as soon as it can be had. */
 void	tnfctl_proc_free_child(struct proc *, struct thread *);
 /* All that nobody has been told of, and waits until they are free, or for two seconds. */
