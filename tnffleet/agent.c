@@ -33,7 +33,7 @@
 #define CONNECT_MAX	30		/* s, from one attempt to the next */
 #define AGAIN		3		/* s, until a process that was turned out begins anew */
 
-/* Is one more allowed now? */
+/* May one more question be answered now, by the limit? */
 static bool
 agent_limit(struct agent *a)
 {
@@ -52,7 +52,7 @@ agent_limit(struct agent *a)
 	return true;
 }
 
-/* The daemon keeps everything of now; "" if it does not. */
+/* Has the daemon keep everything of now; the incident is "" if it does not. */
 static void
 agent_pin(const struct agent *a, const struct fleet_message *ask, char incident[FLEET_NAME])
 {
@@ -146,7 +146,7 @@ out:
 	natsMsg_Destroy(msg);
 }
 
-/* The largest piece: a second's worth, since an asker does not wait for one for long. */
+/* The largest piece is a second's worth, since an asker does not wait long for a piece. */
 static int64_t
 agent_piece(const struct agent *a)
 {

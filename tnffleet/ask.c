@@ -97,7 +97,7 @@ ask_registry(struct ask *a)
 	else if (kvStore_WatchAll(&w, kv, &options) != NATS_OK)
 		say("the registry of hosts cannot be read");
 	else {
-		/* An entry that is none ends what was there when we came. */
+		/* A NULL entry comes behind the entries that were there at first. */
 		while ((good = kvWatcher_Next(&e, w, REQUEST_MS) == NATS_OK) && e != NULL) {
 			ask_expect(a, e, m);
 			kvEntry_Destroy(e);
@@ -140,7 +140,7 @@ ask_line_close(struct ask_line *l)
 	natsSubscription_Destroy(l->sub);
 }
 
-/* Nothing that was sent before comes to this subject. */
+/* A new subject for answers: nothing that was sent before comes to it. */
 static void
 ask_line_fresh(struct ask_line *l)
 {
@@ -149,7 +149,7 @@ ask_line_fresh(struct ask_line *l)
 	snprintf(dot, sizeof l->inbox - (size_t)(dot - l->inbox), ".%u", ++l->n);
 }
 
-/* The next message, also the server's that nobody listens; false: none in time. */
+/* The next message, which may be the server's that nobody listens; false: none in time. */
 static bool
 ask_line_next(struct ask_line *l, int64_t wait, natsMsg **msg)
 {
@@ -174,7 +174,7 @@ ask_pinned(struct ask *a, const struct fleet_message *m, const char *subject,
 	char expected[FLEET_TEXT];
 	struct ask_host *h;
 
-	/* The subject says who it was, as far as the server's permissions do. */
+	/* The subject says who has answered, as far as the server's permissions do. */
 	fleet_answer(inbox, m->host, expected, sizeof expected);
 	if (strcmp(m->question, a->question->question) != 0 || *m->host == '\0' ||
 	    strcmp(subject, expected) != 0 || (h = ask_host_of(a, m->host)) == NULL)
@@ -319,7 +319,7 @@ ask_pause(int64_t ns)
 	nanosleep(&(struct timespec){ ns / SECOND, ns % SECOND }, NULL);
 }
 
-/* The bytes of a chunk, checked; NULL: it is not what was asked for. */
+/* The bytes of a chunk, checked; NULL: the chunk is not the one that was asked for. */
 static const unsigned char *
 ask_unpack(const struct fleet_message *m, unsigned char *room)
 {
@@ -337,7 +337,8 @@ ask_unpack(const struct fleet_message *m, unsigned char *room)
 	return n == (size_t)m->length && (int64_t)crc32(0, p, (uInt)n) == m->crc ? p : NULL;
 }
 
-/* The next chunk of a file is written, of the length that was asked for; false: not now. */
+/* Fetches and writes the next chunk of a file, of the length that was asked for; false: not
+   now. */
 static bool
 ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd, int64_t at,
     int64_t *got)
@@ -373,7 +374,7 @@ ask_chunk(struct ask *a, struct ask_host *h, const struct fleet_file *f, int fd,
 	return good;
 }
 
-/* Nothing has come since 'last': is that enough of it, or of this host? */
+/* Nothing has come since 'last': is it time to give up? */
 static bool
 ask_gives_up(const struct ask *a, struct ask_host *h, int64_t last)
 {
@@ -384,7 +385,7 @@ ask_gives_up(const struct ask *a, struct ask_host *h, int64_t last)
 	return now > h->deadline || now - last > a->patience;
 }
 
-/* A file that was begun is gone on with; false: given up. */
+/* Fetches a file, and goes on with one that was begun; false: given up. */
 static bool
 ask_file(struct ask *a, struct ask_host *h, int dir, const struct fleet_file *f)
 {
@@ -462,7 +463,7 @@ ask_write_clock(int dir, const struct ask_host *h)
 	close(fd);
 }
 
-/* Is it as much as one host may send us? */
+/* Do the files fit into what one host may send? */
 static bool
 ask_fits(const struct ask *a, struct ask_host *h, const struct fleet_message *m)
 {

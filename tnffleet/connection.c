@@ -71,7 +71,7 @@ fleet_servers(natsOptions *o, const char *text)
 	return s;
 }
 
-/* Connections come and go without an end of the agent: it is said, once for each reason. */
+/* Connections come and go without an end of the agent: each reason is said once. */
 static void
 fleet_told(natsConnection *nc, const char *what)
 {
@@ -123,7 +123,7 @@ fleet_wrong_asker(natsConnection *nc, natsSubscription *sub, natsStatus s, void 
 {
 }
 
-/* TLS and who we are; *thing is what it failed at. */
+/* Sets TLS and the credentials; *thing is the key at which that failed. */
 static natsStatus
 fleet_options_tls(const struct config_fleet *f, natsOptions *o, const char **thing)
 {
@@ -211,7 +211,7 @@ fleet_remedy(natsStatus s)
 	return "all addresses were tried";
 }
 
-/* An address may have a password in it, which is nobody's business. */
+/* Writes the addresses without the passwords that may be in them. */
 static void
 fleet_write_servers(FILE *f, const char *servers)
 {
@@ -270,7 +270,7 @@ fleet_connect(const struct config *c, const char *agent, char why[FLEET_TEXT])
 	const char *thing = "servers", *file = c->fleet.credentials;
 	natsStatus s;
 
-	/* The library would look only when the server wants them. */
+	/* The library reads credentials only when the server wants them. */
 	if (file != NULL && access(file, R_OK) != 0) {
 		snprintf(why, FLEET_TEXT, "[fleet] credentials = %s: %s", file, strerror(errno));
 		return NULL;

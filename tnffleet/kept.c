@@ -89,7 +89,7 @@ agent_record_sync(const struct agent *a, const char *question)
 	free(path);
 }
 
-/* Files that are there anyway do not go like incidents: their questions go by age. */
+/* Is a question over?  Recorded files do not go like incidents: their questions go by age. */
 static bool
 agent_is_over(const struct agent *a, const struct fleet_message *record, int64_t age)
 {

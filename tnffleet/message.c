@@ -260,7 +260,7 @@ fleet_clock(const struct fleet_message *m, int64_t sent, int64_t got, int64_t *o
 	if (m->received <= 0 || m->sent < m->received || sent <= 0 || got < sent)
 		return false;
 	way = (got - sent) - (m->sent - m->received);
-	/* Two hosts that lie by centuries. */
+	/* The clocks of two hosts may differ by centuries. */
 	if (way < 0 || __builtin_add_overflow(m->received - sent, m->sent - got, &ahead))
 		return false;
 	*offset = -(ahead / 2);

@@ -277,7 +277,8 @@ struct filled {
 	uint32_t sched_at;	/* of the latest schedule record; 0: none */
 };
 
-/* The event and, unless it is there, its schedule record; false: it has no room. */
+/* Puts the event into the block and, unless the block has it, its schedule record; false:
+   there is no room. */
 static bool
 channel_fill(struct filled *f, const struct entry *e, uint32_t block_size)
 {

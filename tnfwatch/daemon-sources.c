@@ -469,7 +469,7 @@ daemon_due(const struct daemon *d, int64_t now)
 	return due < now + MS ? now + MS : due;
 }
 
-/* Rings go on; who comes back takes them up. */
+/* Rings go on; the next tnfwatch takes them up. */
 void
 daemon_sources_end(struct daemon *d)
 {
@@ -564,7 +564,7 @@ reload_with(struct daemon *d, struct config *c)
 	struct taker taker;
 	int e;
 
-	/* The new one looks at all processes before the old one goes. */
+	/* The new taker looks at all processes before the old one goes. */
 	if ((e = taker_start(&taker, c)) != 0) {
 		say("%s: not read again: fork: %s", c->file, strerror(e));
 		config_free(c);

@@ -78,7 +78,7 @@ window_begin(struct daemon *d, const char *name, int64_t time, int64_t after)
 	d->window.id = incident_name(d->config, name, now_wall() - (now - time), is_written, d);
 }
 
-/* An incident of a question alone becomes that of a trigger, too. */
+/* The window of a question becomes that of a trigger, too. */
 static void
 window_extend(struct daemon *d, int64_t until)
 {

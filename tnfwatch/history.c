@@ -142,7 +142,7 @@ history_free(struct history *h)
 	free(h);
 }
 
-/* The latest block of each CPU: it is the one that may still be written to. */
+/* The latest block of each CPU, which may still be written to. */
 static void
 latest_of_cpus(const struct history *h, uint32_t *latest)
 {

@@ -48,7 +48,7 @@ struct listed {
 	uint64_t number;
 };
 
-/* 0: one of before there were numbers. */
+/* The number of an incident; 0: it was written before there were numbers. */
 static uint64_t
 incident_number(const struct config *c, const char *id)
 {
@@ -286,7 +286,7 @@ incident_make_room(const struct config *c)
 
 	for (i = 0; i < n && used > c->limit; i++) {
 		path = incident_path(c, list[i]);
-		/* The newest one stays: it has just been announced. */
+		/* The newest incident stays: it has just been announced. */
 		k[i] = (struct kept){ .id = list[i], .size = disk_usage(AT_FDCWD, path),
 		    .stays = i + 1 == n || incident_pinned(c, list[i]) };
 		free(path);

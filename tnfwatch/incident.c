@@ -244,7 +244,7 @@ incident_write(struct incident *in)
 	if (in->all < 0 || mkdirat(in->all, in->temp, 0700) != 0)
 		return errno;
 	in->dir = openat(in->all, in->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* As long as it is locked nobody takes it for one that was left. */
+	/* While the directory is locked, nobody takes it for one that was left. */
 	if (in->dir >= 0)
 		flock(in->dir, LOCK_EX | LOCK_NB);
 	int e = in->dir < 0 ? errno : put_sources(in);

@@ -77,7 +77,7 @@ is_of_this_boot(const struct tnf_ext *ext)
 	return !tnf_boot_id(id) || memcmp(id, ext->boot_id, sizeof id) == 0;
 }
 
-/* Names in a directory that end so; the caller frees all. */
+/* The names in a directory that end so; the caller frees all (names_free()). */
 static size_t
 names_in(const char *directory, const char *suffix, char ***ret)
 {
@@ -133,7 +133,7 @@ is_segment_of(const char *segment, const char *ring)
 	    strcmp(segment + n + strspn(segment + n, "0123456789"), ".tnf.zst") == 0;
 }
 
-/* Each event is in one file: what segments have goes from the ring. */
+/* Each event is in one file: blocks that are in a segment go from the ring. */
 static void
 crash_blank(const struct crash *x, const char *ring, char **segments, size_t n)
 {
@@ -231,7 +231,7 @@ crash_keep(const struct config *c, const char *boot)
 	free(incidents);
 }
 
-/* Segments that nobody can go on with, and rings of another boot. */
+/* Removes segments that nobody can go on with, and rings of another boot. */
 static void
 remove_rest(const struct config *c)
 {

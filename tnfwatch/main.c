@@ -117,7 +117,7 @@ show_one(const struct config *c, const char *id, const char *path)
 		free(list[i]);
 	}
 	free(list);
-	/* The configuration is long, and the last one. */
+	/* The configuration is long, and the last member: it is left out. */
 	json = strstr(text, "\n  \"configuration\": ");
 	fwrite(text, 1, json != NULL ? (size_t)(json - text) : strlen(text), stdout);
 	putchar('\n');
@@ -234,7 +234,7 @@ mark_run(const struct watch_options *o, int argc, char **argv)
 	return daemon_ask(o, (const char *const[]){ "mark", argv[0], NULL });
 }
 
-/* To monotonic ns; -1: it has been said what is wrong. */
+/* The time of --at in monotonic ns; -1: a message has said what is wrong. */
 static int64_t
 fire_time(const char *text)
 {

@@ -71,7 +71,7 @@ packed_put(struct packed *p, const void *bytes, size_t n, ZSTD_EndDirective end)
 	return 0;
 }
 
-/* A frame of zstd that has so many bytes; the file is all of them, one behind the other. */
+/* Begins a frame of zstd for so many bytes; the file is all frames, one behind the other. */
 static int
 packed_begin(struct packed *p, uint64_t size)
 {
@@ -229,7 +229,7 @@ segment_free_raw(struct segment *s)
 	s->context = NULL;
 }
 
-/* Stands still while it is to; the lock is held. */
+/* The worker stands still as long as it is to; it holds the lock. */
 static void
 worker_stand(void)
 {
@@ -459,7 +459,7 @@ segment_put(const struct segment *s, int dir, const char *name)
 	return e;
 }
 
-/* Bytes of all frames together; 0: it is none of ours. */
+/* The size of all frames together; 0: this is no segment. */
 static uint64_t
 unpacked_size(const unsigned char *packed, size_t n)
 {
@@ -478,7 +478,7 @@ unpacked_size(const unsigned char *packed, size_t n)
 	return all;
 }
 
-/* The whole file in memory; NULL: it is none of ours. */
+/* The whole file in memory; NULL: this is no segment. */
 static unsigned char *
 segment_unpack(const char *path, size_t *ret)
 {

@@ -155,7 +155,7 @@ makes_its_ring(pid_t pid, const char *rings)
 	tnf_maps_free(&maps);
 	if (ring)
 		return locked;
-	/* Without a loader it has no library that comes later. */
+	/* A program without a loader has no library that comes later. */
 	return files > 0 && (probes || !libc);
 }
 

@@ -203,7 +203,7 @@ process_means(const struct config_process *p, pid_t pid)
 	return strcmp(comm, p->comm) == 0;
 }
 
-/* The section that means it, or -1. */
+/* The section that means the process, or -1. */
 static int
 process_section_of(const struct config *c, pid_t pid)
 {
@@ -213,7 +213,7 @@ process_section_of(const struct config *c, pid_t pid)
 	return -1;
 }
 
-/* A name that no file has: one of an earlier use of the number may still be read. */
+/* A name that no file has: the ring of an earlier use of the number may still be read. */
 static bool
 ring_name(const struct config *c, const struct config_process *p, pid_t pid, char path[512])
 {
@@ -508,7 +508,7 @@ taker_start(struct taker *t, const struct config *c)
 		return errno;
 	fflush(NULL);
 	if ((t->pid = fork()) == 0) {
-		/* Nothing of tnfwatch's stays open in it: locks, sockets, files. */
+		/* No lock, socket or file of tnfwatch stays open in the taker. */
 		dup2(fd[1], 3);
 		close_range(4, ~0u, 0);
 		taker_main(c, 3);

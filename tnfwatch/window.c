@@ -24,7 +24,8 @@ copy_or_null(const char *s)
 	return s != NULL ? tnf_xstrdup(s) : NULL;
 }
 
-/* The event as --to jsonl writes it, now: its values go with the ring.  NULL: no event. */
+/* The event as --to jsonl writes it.  Its text is made now, as its values go with the ring.
+   NULL: there is no event. */
 static char *
 event_text(const struct tnf_event *ev)
 {
