@@ -6,7 +6,7 @@
 
 #include "analysis/losses.h"
 #include "common/xalloc.h"
-#include "format/header.h"
+#include "format/core.h"
 
 static const char *const names[] = {
 	[TNF_LOST_NO_BLOCK] = "no free block",

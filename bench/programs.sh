@@ -16,7 +16,7 @@ once()		# NAME: its CPU milliseconds; nothing if it fails
 	# One file: driver, compiler, assembler.  A long build has the host's noise of all
 	# its parts; of many short ones some have none.
 	build)	$program_cpu taskset -c "$program_last" cc -O2 -D_GNU_SOURCE -I"$program_top/include" \
-		-I"$program_top" -c "$program_top/libtnf/table.c" -o "$BENCH_TMP/o" ;;
+		-I"$program_top" -c "$program_top/libtnf/file.c" -o "$BENCH_TMP/o" ;;
 	# On one CPU: between two, what a wake-up costs depends on how deep the other sleeps.
 	pipe)	$program_cpu taskset -c "$program_last" perf bench sched pipe -l 20000 ;;
 	hackbench) $program_cpu perf bench sched messaging -g 2 -l 100 ;;

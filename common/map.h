@@ -6,8 +6,8 @@
  * map is freed, however the map grows.  Not for several threads at once.
  *
  * Two others are left, where a hit must cost a few nanoseconds and a value is one
- * word: the types of a file by offset (libtnf/table.c, asked while events are decoded)
- * and the words of a buffer that may be addresses (tnfxtract/addrs.c, on the way of
+ * word: the types of a file by offset (libtnf/file.c, asked while events are decoded)
+ * and the words of a buffer that may be addresses (tnfxtract/snapshot.c, on the way of
  * a copy).
  */
 #ifndef COMMON_MAP_H

@@ -9,9 +9,9 @@
 #ifndef FORMAT_SELECTOR_H
 #define FORMAT_SELECTOR_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <regex.h>
 
 #include "format/attributes.h"
 

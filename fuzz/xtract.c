@@ -12,8 +12,6 @@
 
 #include <tnf/com.h>
 
-#include "tnfxtract/addrs.h"
-#include "tnfxtract/arch/arch.h"
 #include "tnfxtract/image.h"
 #include "tnfxtract/snapshot.h"
 

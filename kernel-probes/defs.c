@@ -8,7 +8,7 @@
 
 #include <tnf/com.h>
 
-#include "format/header.h"
+#include "format/core.h"
 #include "kernel-probes/catalogue.h"
 #include "kernel-probes/defs.h"
 #include "kernel-probes/handle.h"

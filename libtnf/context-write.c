@@ -18,7 +18,7 @@
 
 #include "common/files.h"
 #include "common/proc.h"
-#include "format/header.h"
+#include "format/core.h"
 #include "libtnf/context-write.h"
 
 void

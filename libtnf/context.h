@@ -60,7 +60,7 @@ struct context_source {
 	bool	 swapped;	/* its words have the other byte order than ours */
 };
 
-/* context-names.c: the lines in the file's blocks of names; *ret, to be freed, may be
+/* context-lookup.c: the lines in the file's blocks of names; *ret, to be freed, may be
    NULL.  0 or ENOMEM. */
 int	tnf_context_names(const struct context_source *, char **ret, size_t *ret_size);
 /* Of the processes that have written the file, how many different numbers are told by

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "format/live.h"
-#include "libtnf/file.h"
 #include "libtnf/event.h"
+#include "libtnf/file.h"
 
 #define TRIES	4
 

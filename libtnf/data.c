@@ -9,7 +9,6 @@
 #include "libtnf/datum.h"
 #include "libtnf/event.h"
 #include "libtnf/file.h"
-#include "libtnf/ref.h"
 #include "libtnf/type.h"
 
 #define IS(what, prop)							\

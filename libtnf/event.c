@@ -6,8 +6,6 @@
 
 #include "libtnf/event.h"
 #include "libtnf/file.h"
-#include "libtnf/ref.h"
-#include "libtnf/table.h"
 #include "libtnf/type.h"
 
 /* The schedule record that the event at 'w' names. */

@@ -6,10 +6,10 @@
  * from filling the machine.
  */
 #include <sys/mman.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-
 #include <zstd.h>
 
 #include "libtnf/file.h"

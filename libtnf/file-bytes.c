@@ -3,10 +3,12 @@
  */
 #include <sys/mman.h>
 #include <sys/stat.h>
+
 #include <errno.h>
 #include <unistd.h>
 
 #include "libtnf/file.h"
+
 #ifdef HAVE_ZSTD
 #endif
 

@@ -1,17 +1,108 @@
 /*
- * file.h - one trace file: its bytes, its header, its blocks.
+ * file.h - one trace file: its bytes, its header, its blocks, the types in it by the offset
+ * of their records, and references.
  */
 #ifndef LIBTNF_FILE_H
 #define LIBTNF_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include <tnf/com.h>
 #include <tnf/stream.h>
 
 #include "libtnf/bytes.h"
-#include "libtnf/file.h"
-#include "libtnf/table.h"
+
+#define TABLE_TYPES_MAX	(1u << 20)	/* a data handle has 20 bits for it */
+#define TABLE_TAGS	64u
+
+struct type;
+
+struct type_table {
+	struct type	**list;		/* by index */
+	uint32_t	 n;
+	uint32_t	 room;
+	struct type	**hash;		/* by offset; a power of two */
+	uint32_t	 hash_size;
+	struct type	*queue;		/* to be filled */
+
+	/* Short cuts: permanent tag words, and directory words of events. */
+	struct { uint32_t word; struct type *type; } tags[TABLE_TAGS];
+	struct type	*directory[TNF_DIRECTORY_NAMED / 4];
+};
+
+/* By its tag word alone; NULL: not met before, or the word depends on where it
+   stands. */
+static inline struct type *
+table_known(const struct type_table *t, uint32_t word)
+{
+	unsigned i = (word >> 3) % TABLE_TAGS;
+
+	/* An event whose probe is named by a directory word. */
+	if ((word & 0x30003) == 0x10001)
+		return t->directory[word >> 18];
+	/* A permanent tag; the type record it leads to does not move. */
+	if ((word & 0x80000003) == 0x80000002 && t->tags[i].word == word)
+		return t->tags[i].type;
+	return NULL;
+}
+
+static inline void
+table_learn(struct type_table *t, uint32_t word, struct type *type)
+{
+	unsigned i = (word >> 3) % TABLE_TAGS;
+
+	if ((word & 0x30003) == 0x10001)
+		t->directory[word >> 18] = type;
+	else if ((word & 0x80000003) == 0x80000002) {
+		t->tags[i].word = word;
+		t->tags[i].type = type;
+	}
+}
+
+static inline struct type *
+table_at(const struct type_table *t, uint32_t index)
+{
+	return index < t->n ? t->list[index] : NULL;
+}
+
+struct type *tnf_table_find(const struct type_table *, uint32_t pos);
+int	     tnf_table_add(struct type_table *, struct type *); /* sets index */
+
+/*
+ * A file's types may refer to each other in ways that would make them larger
+ * in memory than any file; the limit, taken from the file's size, ends that.
+ */
+struct arena_chunk;
+
+struct arena {
+	struct arena_chunk *chunks;
+	unsigned char	*next;
+	size_t		 left;
+	uint64_t	 used;
+	uint64_t	 limit;		/* 0: none */
+};
+
+void	*tnf_arena_zalloc(struct arena *, size_t);	/* NULL: no memory, or limit */
+char	*tnf_arena_strndup(struct arena *, const char *, size_t);
+void	 tnf_arena_free(struct arena *);
+
+struct tnf_file;
+
+enum ref_status {
+	REF_OK,
+	REF_NULL,	/* null, or what it led to has been overwritten */
+	REF_BAD		/* no writer makes such a reference */
+};
+
+/* Where the word at 'src' leads to, forwarding words followed. */
+enum ref_status tnf_ref_follow(const struct tnf_file *, uint64_t src, uint32_t *dst);
+/* The halves of an event's first word, 'word', which stands at 'src'. */
+enum ref_status tnf_ref_pair_tag(const struct tnf_file *, uint64_t src,
+    uint32_t word, uint32_t *dst);
+enum ref_status tnf_ref_pair_arg(const struct tnf_file *, uint64_t src,
+    uint32_t word, uint32_t *dst);
 
 #define TNF_API __attribute__((visibility("default")))
 
@@ -139,7 +230,7 @@ file_cursor(const struct tnf_file *f)
 /* Fills f->whole bytes of zeros at 'to'; 0 or TNF_ERR_*. */
 int tnf_copy_live(const struct tnf_file *f, unsigned char *to);
 
-/* 'v' is an array of pieces as value.c has read it; becomes a string.  false: see
+/* 'v' is an array of pieces as tnf_event_value() reads it; becomes a string.  false: see
    file->why. */
 bool tnf_long_read(struct tnf_file *, struct tnf_value *v);
 /* What was put together is not needed any more. */

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "libtnf/event.h"
-#include "libtnf/follow.h"
 #include "libtnf/stream_impl.h"
 
 #define LAPS	0xfffffffeu	/* then generations begin again: libtnfprobe/block.c */

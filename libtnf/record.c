@@ -5,7 +5,7 @@
 
 #include "libtnf/datum.h"
 #include "libtnf/event.h"
-#include "libtnf/ref.h"
+#include "libtnf/file.h"
 
 TNF_API int
 tnf_get_block_count(TNF *tnf)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "libtnf/file.h"
-#include "libtnf/ref.h"
 #include "libtnf/type.h"
 
 #define SLOTS_MAX	4096u

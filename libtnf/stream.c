@@ -2,6 +2,7 @@
  * stream.c - events of one or more files, in order of time.
  */
 #include <sys/types.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

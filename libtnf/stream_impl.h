@@ -1,15 +1,52 @@
 /*
- * stream_impl.h - inside of a stream: its files, probes and merge.
+ * stream_impl.h - inside of a stream: its files, probes and merge, what is added to files
+ * while they are being written, and what could not be read.
  */
 #ifndef LIBTNF_STREAM_IMPL_H
 #define LIBTNF_STREAM_IMPL_H
 
 #include <tnf/stream.h>
 
-#include "libtnf/table.h"
+#include "libtnf/event.h"
 #include "libtnf/file.h"
-#include "libtnf/follow.h"
 #include "libtnf/merge.h"
+
+/* How far a block has been read. */
+struct seen {
+	uint32_t generation;
+	uint32_t used;
+	uint32_t first;		/* 'used' when the first pass was over it */
+	uint32_t lost;		/* the generation counted as lost, once a lap; 0: none */
+	uint32_t due;		/* the lap in which it is to be used; 0: it is finished */
+};
+
+/* An event that waits for its time, and the block in which it is as long as that has
+   this generation. */
+struct waiting {
+	struct tnf_event ev;
+	uint32_t block;			/* offset */
+	uint32_t generation;
+};
+
+struct follow {
+	bool	 on;
+	struct waiting *list;		/* [at, n) ascending by time */
+	size_t	 n, at, room;
+	bool	 unsorted;		/* the last refresh has not found them in order */
+	size_t	 most;			/* in the last refreshes: what 'room' is for */
+	unsigned refreshes;
+	int64_t	 until;			/* later ones are not handed out yet */
+	int64_t	 handed_out;		/* time of the latest */
+};
+
+/* The next event, of what was there at first and of what has come since; as
+   tnf_stream_next(). */
+int  tnf_follow_next(tnf_stream_t *, struct tnf_event *);
+void tnf_follow_done(struct follow *);
+/* A block was taken over before all that had been found in it was handed out. */
+void tnf_follow_lost(struct tnf_file *, uint32_t off, uint32_t generation);
+/* Room to remember how far each block was read; false: no memory. */
+bool tnf_follow_file(struct tnf_file *);
 
 struct tnf_stream {
 	struct tnf_file	 **files;
@@ -63,5 +100,43 @@ void tnf_probes_sort(tnf_stream_t *, unsigned first);
 
 void tnf_stream_damage(tnf_stream_t *, struct tnf_file *, uint32_t block,
     const char *text);
+
+/*
+ * What the first pass over a file could not read, by its cause.  One bit in a definition can make every block unreadable.  Who reads the file
+ * is told once for each cause, with how much is left out because of it.
+ */
+#define DAMAGE_CAUSES	64u	/* told apart; others are told as one */
+#define DAMAGE_TEXT	256u
+
+enum damage_extent {
+	DAMAGE_TOLD,		/* 'why' says all */
+	DAMAGE_VALUE,		/* a member of a record */
+	DAMAGE_RECORD,		/* the record */
+	DAMAGE_REST,		/* ... and what follows it in its block */
+	DAMAGE_BLOCK,
+	DAMAGE_EXTENTS
+};
+
+struct cause {
+	const char *why;	/* static text; NULL: many */
+	uint64_t at;		/* what is wrong stands there */
+	uint32_t block;		/* the first that suffers from it */
+	uint64_t n[DAMAGE_EXTENTS];
+};
+
+struct damage {
+	unsigned	n;
+	struct cause	causes[DAMAGE_CAUSES + 1];
+};
+
+/* Adds file->why, met in 'block'. */
+void tnf_damage_add(struct damage *, const struct tnf_file *, uint32_t block,
+    enum damage_extent);
+/* Adds all of another one. */
+void tnf_damage_merge(struct damage *, const struct damage *);
+/* In the order of the blocks that suffer first. */
+void tnf_damage_sort(struct damage *);
+/* One cause in words. */
+void tnf_damage_text(const struct cause *, char buf[DAMAGE_TEXT]);
 
 #endif /* LIBTNF_STREAM_IMPL_H */

@@ -2,14 +2,15 @@
  * survey.c - large files: what is known of all blocks before any is read.
  */
 #include <sys/mman.h>
+
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtnf/follow.h"
-#include "libtnf/survey-impl.h"
+#include "libtnf/stream_impl.h"
+#include "libtnf/survey.h"
 #include "libtnf/type.h"
 
 #define PART_BLOCKS	12u	/* fewer are not worth a thread in any case */

@@ -14,9 +14,13 @@
 #ifndef LIBTNF_SURVEY_H
 #define LIBTNF_SURVEY_H
 
+#include <pthread.h>
+
 #include <tnf/stream.h>
 
+#include "common/map.h"
 #include "libtnf/merge.h"
+#include "libtnf/stream_impl.h"
 
 /* Whether the file is to be read as it is asked for. */
 bool tnf_survey_wanted(const tnf_stream_t *, const struct tnf_file *);
@@ -36,5 +40,124 @@ struct stretch *tnf_survey_next(struct stretch *);
 int  tnf_survey_skip(struct merge *, struct tnf_file *, int64_t from);
 /* Times of the first and the last event; false: there is none. */
 bool tnf_survey_span(tnf_stream_t *, struct tnf_file *, int64_t *first, int64_t *last);
+
+#define PARTS_MAX	4u	/* more threads than this wait for memory */
+#define STRETCH_MAX	64u	/* blocks that are noted as one */
+
+/* What blocks begin with, in this file. */
+struct words {
+	uint32_t header;	/* first word of a block */
+	uint32_t sched;		/* first word of a schedule record */
+	uint32_t size;		/* of that record, and its members: */
+	uint32_t tid, pid, base;
+};
+
+/* A block, by what makes it later or earlier than another of its thread. */
+struct mark {
+	int64_t	 min;			/* time of its first schedule */
+	uint32_t block;			/* number */
+	uint32_t generation;
+};
+
+/* One thread of the writer. */
+struct owner {
+	uint64_t key;			/* pid and tid */
+	bool	 any;			/* 'last' is of a block */
+	struct mark last;		/* the last block, by time */
+	struct entry *entry;		/* of 'last', if it has one */
+	uint32_t of_stretch;		/* where it is in the part's 'lasts' */
+};
+
+struct owners {
+	struct owner *list;
+	uint32_t n, room;
+	struct map by_key;		/* uint32_t: the number */
+};
+
+/* The last block of a thread among those of a stretch. */
+struct last {
+	struct mark mark;
+	uint32_t owner;			/* its number in the part */
+};
+
+/*
+ * Blocks that follow one another in the file, all written in one lap, by threads that
+ * are done with them.  Nearly all blocks are in such stretches.  The blocks' entries
+ * are made when the first of them has its turn; until then this is enough, and
+ * far less than an entry a block.
+ */
+struct stretch {
+	int64_t	 min, max;		/* of the times at which its blocks begin */
+	uint32_t block;			/* number of the first */
+	uint32_t generation;
+	uint32_t lasts;			/* first of them in the part */
+	uint16_t n_lasts;
+	bool	 opened;		/* its entries have been made */
+};
+
+/* Entries of blocks; they stay where they are. */
+struct store {
+	struct entry *entries;
+	uint32_t n;
+};
+
+/* A piece of the file, surveyed by one thread. */
+struct part {
+	const struct tnf_file *f;
+	const struct words *words;
+	uint64_t from, to;		/* offsets */
+	uint32_t stretch;		/* blocks of one */
+	struct stretch *stretches;
+	uint32_t n_stretches;
+	size_t room_stretches;
+	struct last *lasts;
+	uint32_t n_lasts, room_lasts;
+	struct entry *entries;		/* of blocks that are in no stretch */
+	uint32_t n, room;
+	struct owners owners;
+	uint32_t *odd;			/* offsets of blocks that begin otherwise */
+	uint32_t n_odd, room_odd;
+	uint32_t blocks_data, blocks_free, blocks_held, generation;
+	bool failed;			/* no memory */
+	pthread_t thread;
+	bool has_thread;
+};
+
+struct survey {
+	struct words words;
+	unsigned n_parts;
+	struct part parts[PARTS_MAX];
+	struct store *stores;
+	uint32_t n_stores, room_stores;
+	bool spanned, any;		/* first and last are known; there are events */
+	bool apart_known, apart;	/* survey_apart() */
+	int64_t first, last;
+};
+
+/* survey-part.c: room for one more in an array that grows; NULL: no memory, and nothing
+   has changed. */
+void	*tnf_survey_room(void *list, uint32_t n, uint32_t *room, size_t size);
+
+/* A thread's number, from 0; o->n: no memory. */
+uint32_t tnf_owners_number(struct owners *, uint64_t key);
+void	 tnf_owners_free(struct owners *);
+/* A block of it, and the entry of that, if it has one. */
+void	 tnf_owner_take(struct owner *, const struct mark *, struct entry *);
+uint64_t tnf_sched_key(const struct words *, const struct bytes *, uint32_t sched);
+struct entry tnf_entry_of(const struct mark *, bool held);
+/* Where the first schedule of a block in use is; 0: it begins otherwise. */
+uint32_t tnf_block_begins(const struct part *, const struct block *, uint32_t word);
+/* All of a part, in a thread. */
+void	*tnf_part_run(void *part);
+
+/* survey.c */
+/* Notes entries, which then belong to the survey; false: no memory. */
+bool	 tnf_store_add(struct survey *, struct entry *entries, uint32_t n);
+/* Of a stretch those blocks that are what they were; what has been taken over since is
+   told.  How many there are. */
+uint32_t tnf_stretch_entries(struct tnf_file *, const struct part *, const struct stretch *,
+	     struct entry *entries);
+/* Its entries, from now on in a store of their own; 0 or an error. */
+int	 tnf_stretch_open(struct tnf_file *, const struct part *, struct stretch *);
 
 #endif /* LIBTNF_SURVEY_H */

@@ -19,8 +19,8 @@
 
 #include "common/files.h"
 #include "common/proc.h"
-#include "format/header.h"
-#include "libtnf/symtab.h"
+#include "format/core.h"
+#include "libtnf/context-write.h"
 
 #define MAGIC		"TNFsyms2"
 #define LINE_SIZE_MIN	21u	/* of sixteen digits; a shorter line only costs a realloc */

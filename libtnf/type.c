@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "libtnf/file.h"
-#include "libtnf/ref.h"
 #include "libtnf/stream_impl.h"
-#include "libtnf/table.h"
 #include "libtnf/type.h"
 
 /* Members of a type record. */

@@ -7,7 +7,6 @@
 #include "common/map.h"
 #include "libtnf/event.h"
 #include "libtnf/file.h"
-#include "libtnf/ref.h"
 #include "libtnf/type.h"
 
 static void

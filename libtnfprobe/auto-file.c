@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/header.h"
+#include "format/core.h"
 #include "libtnfprobe/internal.h"
 
 struct head {

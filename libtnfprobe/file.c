@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/header.h"
+#include "format/core.h"
 #include "libtnfprobe/internal.h"
 
 #define KEPT	8	/* older files that stay mapped */

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "format/header.h"
+#include "format/core.h"
 #include "libtnfprobe/internal.h"
 
 #define BLOCKS_MAX	64	/* of one transaction */

@@ -1,8 +1,8 @@
 /*
  * info.c - what is known about each file: tnf.File.
  */
-#include "format/header.h"
 #include "analysis/losses.h"
+#include "format/core.h"
 #include "python/tnfpy.h"
 
 enum { F_NAME = 0, F_DAMAGE = 8 };	/* of these */

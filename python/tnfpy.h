@@ -100,7 +100,7 @@ PyObject *reading_probe(struct reading *, struct tnf_probe *); /* borrowed */
 /* Is 'where' what open() takes?  -1: an exception is set. */
 int reading_check_where(PyObject *where);
 
-/* value.c: a value as a Python object. */
+/* event.c: a value as a Python object. */
 PyObject *value_object(struct reading *, const struct tnf_file *,
     const struct tnf_value *);
 

@@ -10,9 +10,7 @@
 #include "libtnf/context-write.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/source.h"
-#include "tnfxtract/addrs.h"
-#include "tnfxtract/arch/arch.h"
-#include "tnfxtract/kernel-context.h"
+#include "tnfxtract/image.h"
 #include "tnfxtract/snapshot.h"
 
 struct kernel_copy {

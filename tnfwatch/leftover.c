@@ -20,7 +20,7 @@
 #include "analysis/json.h"
 #include "common/files.h"
 #include "common/proc.h"
-#include "format/header.h"
+#include "format/core.h"
 #include "tnfwatch/config.h"
 #include "tnfwatch/incident.h"
 #include "tnfwatch/segment.h"

@@ -23,7 +23,7 @@
 #include "tnfwatch/history.h"
 #include "tnfwatch/source.h"
 #include "tnfwatch/util.h"
-#include "tnfxtract/kernel-context.h"
+#include "tnfxtract/snapshot.h"
 
 #define RETRY_NS	(200 * MS)	/* for a file that is not there yet */
 #define RETOLD_NS	(5 * SECOND)	/* for one that a process must have mapped: that takes time */

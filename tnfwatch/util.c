@@ -16,7 +16,7 @@
 #include "common/files.h"
 #include "common/proc.h"
 #include "common/text.h"
-#include "format/header.h"
+#include "format/core.h"
 #include "tnfwatch/util.h"
 
 int64_t

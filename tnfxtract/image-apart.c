@@ -20,7 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tnfxtract/arch/arch.h"
 #include "tnfxtract/image.h"
 
 #define ROOM		(4u << 20)	/* of one request */

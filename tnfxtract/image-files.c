@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "tnfxtract/image-search.h"
+#include "tnfxtract/image.h"
 #include "tnfxtract/snapshot.h"
 
 #define FILE_MAX	(1ull << 30)	/* what libtnfprobe makes */

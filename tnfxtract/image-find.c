@@ -17,8 +17,8 @@
 
 #include <tnf/com.h>
 
-#include "format/header.h"
-#include "tnfxtract/image-search.h"
+#include "format/core.h"
+#include "tnfxtract/image.h"
 #include "tnfxtract/snapshot.h"
 
 #define BLOCK		IMAGE_PAGE

@@ -19,7 +19,6 @@
 
 #include <libkdumpfile/kdumpfile.h>
 
-#include "tnfxtract/arch/arch.h"
 
 #define LIBRARY		"libkdumpfile.so.10"
 #define PARTS_MAX	(1u << 22)

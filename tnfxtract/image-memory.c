@@ -1,14 +1,16 @@
 /*
  * image-memory.c - memory by the kernel's own addresses.
  *
- * How these become physical ones is the machine's (arch/), and told by VMCOREINFO's lines;
+ * How these become physical ones is the machine's (machines[]), and told by VMCOREINFO's lines;
  * where these are in the image is the same for all.
  */
+#include <sys/utsname.h>
+
+#include <elf.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tnfxtract/arch/arch.h"
-#include "tnfxtract/image-search.h"
 #include "tnfxtract/image.h"
 
 static const char *
@@ -132,4 +134,159 @@ image_memory(const struct image_map *m, uint64_t address, void *buf, size_t n)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * x86-64: the lines of VMCOREINFO say where the kernel's page tables are; the rest is in
+ * these, whatever form the image has.  The kernel and its modules lie in the topmost 2 GiB.
+ */
+#define KERNEL_MAP	0xffffffff80000000ull	/* where the kernel itself lies */
+#define ENTRY_PRESENT	1ull
+#define ENTRY_LARGE	0x80ull
+#define ENTRY_ADDRESS	0x000ffffffffff000ull
+#define LARGEST		30			/* 1 GiB, as a shift */
+
+/* The first table, and by how much addresses are shifted in its first level. */
+static bool
+x86_64_open(struct image_map *m, const struct image *im)
+{
+	uint64_t base, five = 0;
+
+	if (!image_number(im, "SYMBOL(init_top_pgt)", &m->table) || m->table < KERNEL_MAP ||
+	    !image_number(im, "NUMBER(phys_base)", &base))
+		return false;
+	m->table = m->table - KERNEL_MAP + base;
+	image_number(im, "NUMBER(pgtable_l5_enabled)", &five);
+	m->shift = five != 0 ? 48 : 39;
+	m->encrypted = 0;
+	image_number(im, "NUMBER(sme_mask)", &m->encrypted);
+	return true;
+}
+
+static bool
+x86_64_translate(const struct image_map *m, uint64_t address, uint64_t *ret)
+{
+	uint64_t at = m->table, entry, within;
+	unsigned shift;
+
+	for (shift = m->shift;; shift -= 9) {
+		if (!image_physical(m, at + (address >> shift & 511) * sizeof entry, &entry,
+		    sizeof entry) || (entry & ENTRY_PRESENT) == 0)
+			return false;
+		at = entry & ENTRY_ADDRESS & ~m->encrypted;
+		if (shift == 12 || (shift <= LARGEST && (entry & ENTRY_LARGE) != 0))
+			break;
+	}
+	within = (1ull << shift) - 1;
+	*ret = (at & ~within) | (address & within);
+	return true;
+}
+
+static const struct image_arch image_arch_x86_64 = {
+	.name = "x86_64",
+	.known_by = "NUMBER(phys_base)",
+	.elf = EM_X86_64,
+	.code = KERNEL_MAP,
+	.open = x86_64_open,
+	.translate = x86_64_translate,
+};
+
+/*
+ * arm64: the kernel itself, and all memory, lie each at one distance from their physical
+ * addresses.  Memory is mapped from the lowest of the kernel's addresses up; the kernel and its modules
+ * are in the upper half of the addresses that 48 bits can tell apart, or of fewer.
+ */
+static bool
+aarch64_open(struct image_map *m, const struct image *im)
+{
+	uint64_t bits, kernel, memory;
+
+	if (!image_number(im, "NUMBER(kimage_voffset)", &kernel) ||
+	    !image_number(im, "NUMBER(PHYS_OFFSET)", &memory) ||
+	    !image_number(im, "NUMBER(VA_BITS)", &bits) || bits < 36 || bits > 52)
+		return false;
+	m->memory = -(1ull << bits);
+	m->kernel = -(1ull << ((bits < 48 ? bits : 48) - 1));
+	m->memory_distance = m->memory - memory;
+	m->kernel_distance = kernel;
+	return true;
+}
+
+static bool
+aarch64_translate(const struct image_map *m, uint64_t address, uint64_t *ret)
+{
+	*ret = address - (address >= m->kernel ? m->kernel_distance : m->memory_distance);
+	return address >= m->memory;
+}
+
+static const struct image_arch image_arch_aarch64 = {
+	.name = "aarch64",
+	.known_by = "NUMBER(kimage_voffset)",
+	.elf = EM_AARCH64,
+	.code = 0xffff800000000000ull,
+	.open = aarch64_open,
+	.translate = aarch64_translate,
+};
+
+static const struct image_arch *const machines[] = { &image_arch_x86_64, &image_arch_aarch64 };
+
+#define N_MACHINES	(sizeof machines / sizeof machines[0])
+
+const struct image_arch *
+image_arch_by_name(const char *name)
+{
+	for (size_t i = 0; i < N_MACHINES; i++)
+		if (strcmp(machines[i]->name, name) == 0)
+			return machines[i];
+	return NULL;
+}
+
+const struct image_arch *
+image_arch_by_elf(uint16_t machine)
+{
+	for (size_t i = 0; i < N_MACHINES; i++)
+		if (machines[i]->elf == machine)
+			return machines[i];
+	return NULL;
+}
+
+const struct image_arch *
+image_arch_by_info(const struct image *im)
+{
+	uint64_t value;
+
+	for (size_t i = 0; i < N_MACHINES; i++)
+		if (image_number(im, machines[i]->known_by, &value))
+			return machines[i];
+	return NULL;
+}
+
+bool
+image_arch_known(const struct image_arch *arch)
+{
+	for (size_t i = 0; i < N_MACHINES; i++)
+		if (machines[i] == arch)
+			return true;
+	return false;
+}
+
+uint64_t
+image_arch_code(const struct image_arch *arch)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	if (arch != NULL)
+		return arch->code;
+	for (size_t i = 0; i < N_MACHINES; i++)
+		if (machines[i]->code < lowest)
+			lowest = machines[i]->code;
+	return lowest;
+}
+
+uint64_t
+image_arch_code_here(void)
+{
+	struct utsname u;
+
+	return image_arch_code(uname(&u) == 0 ? image_arch_by_name(u.machine) : NULL);
 }

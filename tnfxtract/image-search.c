@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tnfxtract/image-search.h"
+#include "tnfxtract/image.h"
 #include "tnfxtract/snapshot.h"
 
 #define READ_SIZE	(4u << 20)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tnf/com.h>
+
 /* A piece of memory in the image, and what the image tells about the kernel. */
 struct image_part {
 	uint64_t offset;	/* for image_read() */
@@ -25,7 +27,7 @@ struct image {
 	char	 host[65];
 	uint64_t stext;		/* where the kernel's text began; 0: not told */
 	int64_t	 crashed;	/* seconds since 1970; 0: not told */
-	const struct image_arch *arch;	/* arch/arch.h; NULL: not told, or not known */
+	const struct image_arch *arch;	/* NULL: not told, or not known */
 	char	*info;		/* VMCOREINFO's lines; NULL: not told */
 	struct image_apart *apart;	/* a compressed dump; NULL: fd has the memory */
 	struct image_kdump *kdump;	/* in the process that reads it */
@@ -88,7 +90,7 @@ int  image_kdump_open(struct image *);
 ssize_t image_kdump_read(const struct image *, void *, size_t, uint64_t);
 uint64_t image_kdump_page(const struct image *);
 
-/* image-flat.c: a new descriptor of the dump in order. */
+/* image.c: a new descriptor of the dump in order. */
 int  image_flat_order(int fd, int *ret);
 
 struct image_buffer {
@@ -103,7 +105,7 @@ struct image_buffer {
    not in the image, or another errno. */
 int  image_find(const struct image *, struct image_buffer *ret);
 
-struct image_search;	/* image-search.h */
+struct image_search;
 /* The same from what has been searched; with ENODATA *ret is what there is without the
    definitions, and to be freed.  not_boot: not one of this boot; may be NULL. */
 int  image_find_buffer(const struct image *, const struct image_search *,
@@ -125,5 +127,61 @@ struct image_file {
    returned.  0 or an errno. */
 int  image_find_files(const struct image *, const struct image_search *,
     const uint8_t *not_boot, int (*take)(void *, const struct image_file *), void *);
+
+/* What depends on the machine that an image is of, whatever machine reads it. */
+struct image_arch {
+	const char *name;	/* as uname(2) has it */
+	const char *known_by;	/* a line of VMCOREINFO that only its kernels write */
+	uint16_t elf;		/* e_machine of its ELF files */
+	uint64_t code;		/* the kernel's and its modules' code is from here up */
+	/* What translate() needs, out of VMCOREINFO's lines.  false: not told. */
+	bool (*open)(struct image_map *, const struct image *);
+	/* The physical address.  false: there is none. */
+	bool (*translate)(const struct image_map *, uint64_t address, uint64_t *ret);
+};
+
+/* NULL: none that we know. */
+const struct image_arch *image_arch_by_name(const char *);
+const struct image_arch *image_arch_by_elf(uint16_t machine);
+const struct image_arch *image_arch_by_info(const struct image *);
+/* Is that the address of one of these? */
+bool image_arch_known(const struct image_arch *);
+
+/* From where on words may be addresses of code; of a machine that is not known (NULL),
+   on each that we know. */
+uint64_t image_arch_code(const struct image_arch *);
+/* The same for the kernel that runs here. */
+uint64_t image_arch_code_here(void);
+
+#define IMAGE_PAGE		4096u
+#define IMAGE_FILE_BLOCK	512u	/* of a process's trace file */
+
+struct image_page {
+	uint64_t key;
+	uint64_t number;
+	uint64_t offset;	/* for image_read() */
+};
+
+struct image_pages {
+	struct image_page *row;		/* sorted by key, number, offset */
+	size_t	 n;
+	size_t	 room;
+};
+
+struct image_search {
+	struct image_pages kernel;	/* cookie, number of the block */
+	struct image_pages heads;	/* first pages of files: cookie, data_cursor */
+	struct image_pages blocks;	/* others: low half of the cookie plus the
+					   number of the page's first block, 0 */
+	uint64_t left_out;		/* pages of processes' files: there were too many */
+	uint64_t info;			/* where VMCOREINFO's lines are; 0: not seen */
+};
+
+/* 0 or an errno, and then there is nothing to be freed. */
+int  image_search(const struct image *, struct image_search *ret);
+void image_search_free(struct image_search *);
+
+/* A first page of this kind of trace, with a cookie. */
+bool image_is_first(const unsigned char *page, uint32_t kind, struct tnf_ext *);
 
 #endif /* TNFXTRACT_IMAGE_H */

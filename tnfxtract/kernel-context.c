@@ -9,7 +9,7 @@
 
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"
-#include "tnfxtract/kernel-context.h"
+#include "tnfxtract/snapshot.h"
 
 static void
 kernel_context_ended(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm)

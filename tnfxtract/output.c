@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
-#include "tnfxtract/output.h"
+#include "tnfxtract/source.h"
 
 static int
 open_directory(struct output *o)

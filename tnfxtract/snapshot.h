@@ -8,6 +8,9 @@
 #ifndef TNFXTRACT_SNAPSHOT_H
 #define TNFXTRACT_SNAPSHOT_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <tnf/com.h>
 
 #include "format/live.h"
@@ -59,5 +62,27 @@ enum snapshot_result snapshot_open(struct snapshot *s, const void *base,
 /* Copies.  May be called again for a newer copy. */
 enum snapshot_result snapshot_copy(struct snapshot *s,
     const struct snapshot_sink *);
+
+struct kp;
+struct context_writer;
+
+/* Devices, tasks that live and that have ended, names that they had, and what values of
+   imported probes are called.  May be called while another thread copies the buffer. */
+void kernel_context(struct kp *, struct context_writer *);
+
+/* The words of a trace that may be addresses of kernel code. */
+struct addrs {
+	uint64_t start;		/* where code begins: image_arch_code(); to be set */
+	uint64_t *slot;		/* hash table; 0: free */
+	size_t	  room;		/* a power of two; 0: none yet */
+	size_t	  n;
+};
+
+/* Notes the candidates among the words of a block; 8-byte aligned. */
+void addrs_scan(struct addrs *, const unsigned char *block, size_t valid);
+
+/* Packs them into slot[0..n-1]; then only addrs_free() may follow. */
+void addrs_pack(struct addrs *);
+void addrs_free(struct addrs *);
 
 #endif /* TNFXTRACT_SNAPSHOT_H */

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "libtnf/context-write.h"
-#include "tnfxtract/output.h"
 #include "tnfxtract/source.h"
 
 #define SAME_MAX	1000	/* files of processes with one number */

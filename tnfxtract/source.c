@@ -10,11 +10,11 @@
 #include <time.h>
 
 #include "common/proc.h"
-#include "format/header.h"
+#include "format/core.h"
 #include "kernel-probes/kernel_probes.h"
 #include "libtnf/context-write.h"
-#include "tnfxtract/arch/arch.h"
-#include "tnfxtract/kernel-context.h"
+#include "tnfxtract/image.h"
+#include "tnfxtract/snapshot.h"
 #include "tnfxtract/source.h"
 
 void

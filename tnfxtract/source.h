@@ -6,11 +6,14 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <tnf/com.h>
 
+#include "common/files.h"
 #include "libtnf/context-write.h"
-#include "tnfxtract/image-search.h"
+#include "tnfxtract/image.h"
 
 struct kp;
 
@@ -38,7 +41,7 @@ bool source_open_dump(struct source *, const char *dump, const char *list);
 bool source_open_previous(struct source *);
 /* Of an image that is open: the kernel's buffer, which base and size then are. */
 bool source_find_buffer(struct source *);
-/* source-defs.c: puts definitions into the buffer that the image lacks.  false: none are
+/* source-dump.c: puts definitions into the buffer that the image lacks.  false: none are
    missing, or they cannot be had. */
 bool source_restore_definitions(struct source *);
 /* Writes the trace files of processes that are in it, into the directory. */
@@ -74,5 +77,21 @@ void names_free(struct names *);
 
 /* "PROGRAM: text" and a newline on stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The copy's file: whole (common/files.h), or standard output. */
+struct output {
+	const char *name;	/* as the user gave it; "-": standard output */
+	const char *base;	/* its last component, in 'dir' */
+	int	    dir;
+	struct whole file;	/* standard output: one without a name, copied in the end */
+};
+
+/* These return 0 or an errno. */
+int  output_open(struct output *, const char *name);
+int  output_put(struct output *, uint64_t offset, const void *, size_t n);
+int  output_commit(struct output *, bool sync);	/* under the asked name */
+
+/* Gives up what is not committed.  Safe in signal handlers and when repeated. */
+void output_discard(struct output *);
 
 #endif /* TNFXTRACT_SOURCE_H */

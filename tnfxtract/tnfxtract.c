@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #include "common/text.h"
-#include "tnfxtract/addrs.h"
-#include "tnfxtract/output.h"
 #include "tnfxtract/snapshot.h"
 #include "tnfxtract/source.h"
 

@@ -12,7 +12,7 @@
 
 #include "common/proc.h"
 #include "format/define.h"
-#include "format/header.h"
+#include "format/core.h"
 #include "format/live.h"
 #include "tests/check-run.h"
 

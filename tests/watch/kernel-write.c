@@ -13,7 +13,7 @@
 #include "tests/xtract/model.h"
 #include "tnfwatch/history.h"
 #include "tnfwatch/source.h"
-#include "tnfxtract/kernel-context.h"
+#include "tnfxtract/snapshot.h"
 
 #define CODE	UINT64_C(0xffffffff81000040)	/* on each machine that there is */
 

@@ -20,7 +20,6 @@
 
 #include "tests/check-run.h"
 #include "libtnf/context-write.h"
-#include "libtnf/symtab.h"
 
 #define TRACE_SIZE	(32u * 4096)
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "tests/check-run.h"
-#include "tnfxtract/output.h"
+#include "tnfxtract/source.h"
 
 static char dir[32], file[64], other[64];
 

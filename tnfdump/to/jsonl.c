@@ -6,7 +6,7 @@
 #include "analysis/json.h"
 #include "analysis/perprobe.h"
 #include "common/xalloc.h"
-#include "format/header.h"
+#include "format/core.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"

@@ -14,7 +14,7 @@
 
 #include "common/files.h"
 #include "common/xalloc.h"
-#include "format/header.h"
+#include "format/core.h"
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/to/formats.h"
