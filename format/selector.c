@@ -183,10 +183,11 @@ selectors_add(struct tnf_selectors *l, struct tnf_spec attr, struct tnf_spec val
 }
 
 static int
-selectors_add_text(struct tnf_selectors *l, const char *attr, const char *value, bool is_regex)
+selectors_add_text(struct tnf_selectors *l, const char *attr, bool attr_is_regex,
+    const char *value, bool is_regex)
 {
 	struct tnf_spec a, v;
-	int error = tnf_spec_init(&a, attr, strlen(attr), false);
+	int error = tnf_spec_init(&a, attr, strlen(attr), attr_is_regex);
 	int error_v = tnf_spec_init(&v, value, strlen(value), is_regex);
 	int error_add = selectors_add(l, a, v);
 
@@ -206,11 +207,22 @@ tnf_selectors_add_set(struct tnf_selectors *l, const char *name, size_t len)
 	int error = 0;
 
 	if (len == 3 && memcmp(name, "all", len) == 0)
-		return selectors_add_text(l, "keys", ".*", true);
+		return selectors_add_text(l, "keys", false, ".*", true);
 	if (len != 6 || memcmp(name, "always", len) != 0)
 		return ENOENT;
 	for (size_t i = 0; always[i] != NULL && error == 0; i++)
-		error = selectors_add_text(l, "name", always[i], false);
+		error = selectors_add_text(l, "name", false, always[i], false);
+	return error;
+}
+
+int
+tnf_selectors_add_list(struct tnf_selectors *l, const struct tnf_selectors *more)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < more->n && error == 0; i++)
+		error = selectors_add_text(l, more->v[i].attr.text, more->v[i].attr.is_regex,
+		    more->v[i].value.text, more->v[i].value.is_regex);
 	return error;
 }
 
@@ -266,7 +278,7 @@ tnf_selectors_hint(char *hint, size_t size, enum token_kind kind, const char *te
 
 	*hint = '\0';
 	if (kind == TOK_SET)
-		snprintf(hint, size, "%.*s: a set is used alone, without selectors", n, text);
+		snprintf(hint, size, "%.*s: a set is no value: it stands by itself, among selectors", n, text);
 	else if (kind == TOK_INT)
 		snprintf(hint, size, "%.*s: a number as a value: quote it: '%.*s'", n, text, n, text);
 	else if (kind == TOK_BAD && strchr("*?[", *text) != NULL)

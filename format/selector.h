@@ -65,6 +65,9 @@ void	tnf_selectors_unref(struct tnf_selectors *);
    the kernel's that may be on for ever.  ENOENT: there is no such set. */
 int	tnf_selectors_add_set(struct tnf_selectors *, const char *name, size_t len);
 
+/* Adds copies of the selectors of a list.  0 or ENOMEM. */
+int	tnf_selectors_add_list(struct tnf_selectors *, const struct tnf_selectors *more);
+
 /* Takes the tokens of a list one after the other. */
 struct tnf_selectors_parser {
 	struct tnf_selectors *list;

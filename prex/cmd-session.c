@@ -126,6 +126,7 @@ static const char set_spec[] =
 "\n"
 "    create $mine name=/^parse/ keys=io\n"
 "    enable $mine\n"
+"    enable $mine order        sets among selectors\n"
 "    list sets\n"
 "\n"
 "$all is there from the start and selects every probe.\n";

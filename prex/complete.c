@@ -125,22 +125,14 @@ add_words(struct context *x, const char *const *words)
 		completion_add(x->c, tnf_xstrdup(*words));
 }
 
+/* Sets or functions. */
 static void
-add_sets(struct context *x)
+add_names(struct context *x, int mark, const struct names *l)
 {
-	struct name *s;
+	const struct name *n;
 
-	TAILQ_FOREACH(s, &x->sh->sets, entry)
-		completion_add(x->c, tnf_xasprintf("$%s", s->name));
-}
-
-static void
-add_fcns(struct context *x)
-{
-	struct name *f;
-
-	TAILQ_FOREACH(f, &x->sh->fcns, entry)
-		completion_add(x->c, tnf_xasprintf("&%s", f->name));
+	TAILQ_FOREACH(n, l, entry)
+		completion_add(x->c, tnf_xasprintf("%c%s", mark, n->name));
 }
 
 static void
@@ -181,23 +173,18 @@ add_values(struct context *x, const struct token *attr)
 	values_free(&l);
 }
 
-/* Selectors from the i-th token on, or a set in their place. */
+/* Selectors and sets from the i-th token on. */
 static void
-add_target(struct context *x, size_t i, bool sets)
+add_target(struct context *x, size_t i)
 {
-	struct token keys = { .kind = TOK_IDENT };
+	struct token keys = { .kind = TOK_IDENT, .value = (char[]){ "keys" } };
 
-	if (x->n > i && x->tokens[i].kind == TOK_SET)
-		return;
 	if (x->n > i + 1 && x->tokens[x->n - 1].kind == TOK_EQUAL) {
 		add_values(x, &x->tokens[x->n - 2]);
 		return;
 	}
-	if (sets && x->n == i)
-		add_sets(x);
-	keys.value = tnf_xstrdup("keys");
+	add_names(x, '$', &x->sh->sets);
 	add_values(x, &keys);
-	free(keys.value);
 	add_attrs(x, "=");
 }
 
@@ -206,7 +193,7 @@ add_list(struct context *x, const struct cmd *cmd)
 {
 	for (size_t i = 1; i < x->n; i++)
 		if (token_is_word(&x->tokens[i], "probes")) {
-			add_target(x, i + 1, true);
+			add_target(x, i + 1);
 			return;
 		}
 	if (x->n == 1)
@@ -262,7 +249,7 @@ add_trace(struct context *x)
 		complete_where(x->sh, x->tokens + 1, x->n - 2, x->c);
 		return;
 	}
-	add_target(x, 1, true);
+	add_target(x, 1);
 	if (x->n > 1 && last->kind != TOK_EQUAL)
 		completion_add(x->c, tnf_xstrdup("where"));
 }
@@ -289,7 +276,7 @@ add_arguments(struct context *x, const struct cmd *cmd)
 			add_words(x, cmd->words);
 		break;
 	case COMPLETE_TARGET:
-		add_target(x, 1, true);
+		add_target(x, 1);
 		break;
 	case COMPLETE_TRACE:
 		add_trace(x);
@@ -299,16 +286,16 @@ add_arguments(struct context *x, const struct cmd *cmd)
 		break;
 	case COMPLETE_CONNECT:
 		if (x->n == 1)
-			add_fcns(x);
+			add_names(x, '&', &x->sh->fcns);
 		else
-			add_target(x, 2, true);
+			add_target(x, 2);
 		break;
 	case COMPLETE_CREATE:
 		if (x->n == 1) {
-			add_sets(x);
-			add_fcns(x);
+			add_names(x, '$', &x->sh->sets);
+			add_names(x, '&', &x->sh->fcns);
 		} else if (x->tokens[1].kind == TOK_SET) {
-			add_target(x, 2, false);
+			add_target(x, 2);
 		}
 		break;
 	case COMPLETE_LIST:

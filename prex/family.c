@@ -245,21 +245,12 @@ list_handles(struct family *f, tnfctl_handle_t *target)
 		f->handles[i++] = m->h;
 }
 
-static struct member *
-nth_member(struct family *f, size_t n)
-{
-	struct member *m;
-
-	for (m = TAILQ_FIRST(&f->members); n > 0; n--)
-		m = TAILQ_NEXT(m, entry);
-	return m;
-}
-
 tnfctl_errcode_t
 family_continue(struct family *f, tnfctl_handle_t *target, tnfctl_event_t *event)
 {
 	tnfctl_handle_t *child;
 	tnfctl_errcode_t err;
+	struct member *m;
 	size_t which;
 
 	*event = TNFCTL_EVENT_EINTR;
@@ -271,8 +262,11 @@ family_continue(struct family *f, tnfctl_handle_t *target, tnfctl_event_t *event
 		family_add(f, err, child);
 	else if (which == 0)
 		return err;
-	else
-		member_event(f, nth_member(f, which - 1), *event, err);
+	else {
+		for (m = TAILQ_FIRST(&f->members); which > 1; which--)
+			m = TAILQ_NEXT(m, entry);
+		member_event(f, m, *event, err);
+	}
 	*event = TNFCTL_EVENT_FORK;
 	return TNFCTL_ERR_NONE;
 }

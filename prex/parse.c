@@ -90,6 +90,20 @@ parse_spec(struct shell *sh, struct statement *st, struct args *a)
 	return true;
 }
 
+/* A set among selectors means what it is now; later it may be another one. */
+static void
+take_set(struct shell *sh, struct statement *st, struct tnf_selectors_parser *p)
+{
+	const char *name = st->v[st->next++].value;
+	const struct name *set = names_find(&sh->sets, name);
+
+	tnf_selectors_finish(p);
+	if (set != NULL)
+		tnf_selectors_add_list(p->list, set->selectors);
+	else
+		shell_error(sh, ERROR_SEMANTIC, "no set named \"$%s\"", name);
+}
+
 bool
 parse_selectors(struct shell *sh, struct statement *st, struct args *a)
 {
@@ -98,22 +112,29 @@ parse_selectors(struct shell *sh, struct statement *st, struct args *a)
 
 	if (p.list == NULL)
 		p.list = a->selectors = tnf_xcalloc(1, sizeof *p.list);
-	do
+	for (;;) {
 		tok = statement_peek(st);
-	while (took_spec(sh, st, tnf_selectors_take(&p, tok->kind, tok->text, strlen(tok->text))));
-	return tnf_selectors_finish(&p);
+		if (tok->kind == TOK_SET && p.has != SELECTOR_EQUAL)
+			take_set(sh, st, &p);
+		else if (!took_spec(sh, st, tnf_selectors_take(&p, tok->kind, tok->text,
+		    strlen(tok->text))))
+			return tnf_selectors_finish(&p);
+	}
 }
 
 bool
 parse_target(struct shell *sh, struct statement *st, struct args *a)
 {
-	const struct token *tok = statement_take(st, TOK_SET);
+	const struct token *tok = statement_peek(st);
+	enum token_kind next = statement_at_end(st) ? TOK_END : tok[1].kind;
 
-	if (tok == NULL)
+	if (tok->kind != TOK_SET || next == TOK_SET || next == TOK_IDENT || next == TOK_QSTR ||
+	    next == TOK_REGEX)
 		return parse_selectors(sh, st, a);
+	st->next++;
 	a->set = tok->value;
 	if (!statement_at_end(st))
-		hint_spec(st, tok);
+		hint_spec(st, statement_peek(st));
 	return true;
 }
 

@@ -352,7 +352,6 @@ trace_file_check(struct shell *sh)
 	if (!there || !trace_file_look(sh, &attrs))
 		return;
 	fact = what_happened(sh, &attrs);
-	if (fact == NULL)
-		return;
-	shell_say(sh, "%s: %s", attrs.trace_file_name, fact);
+	if (fact != NULL)
+		shell_say(sh, "%s: %s", attrs.trace_file_name, fact);
 }

@@ -69,7 +69,7 @@ static const struct { const char *text, *want; } texts[] = {
 	{ "a b ,c", "!4 ,: no selector: write key, attribute=value, or quote it: 'text', /expression/" },
 	{ "a==b", "!2 =: no selector: write key, attribute=value, or quote it: 'text', /expression/" },
 	{ "a=b=c", "!3 =: no selector: write key, attribute=value, or quote it: 'text', /expression/" },
-	{ "a=$all", "!2 $all: a set is used alone, without selectors" },
+	{ "a=$all", "!2 $all: a set is no value: it stands by itself, among selectors" },
 	{ "a=5k", "!2 5k: a number as a value: quote it: '5k'" },
 	{ "a*", "!1 *: patterns are regular expressions: name=/^re.*ad$/" },
 	{ "a='b", "!2 ': not closed before the end of the line" }, { "/b\n/", "!0 /: not closed before the end of the line" },

@@ -300,7 +300,8 @@ START_TEST(completion)
 	ck_assert_str_eq(completed("  con"), "con: connect continue");
 	ck_assert_str_eq(completed("enable $"), "$: $all $any");
 	ck_assert_str_eq(completed("e $al"), "$al: $all");
-	ck_assert_str_eq(completed("enable $all "), ":");
+	ck_assert_str_eq(completed("enable $all na"), "na: name=");
+	ck_assert_str_eq(completed("enable io $al"), "$al: $all");
 	ck_assert_str_eq(completed("enable na"), "na: name=");
 	ck_assert_str_eq(completed("enable n"), "n: name= net");
 	ck_assert_str_eq(completed("enable name="), ": 'two-three' one");

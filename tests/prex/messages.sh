@@ -73,10 +73,12 @@ both $u 'list probes name=p*' 'syntax error on or before "*"
 prex: *: patterns are regular expressions: name=/^re.*ad$/'
 both $u 'list probes name=' 'syntax error on or before "
 "'
-both $u 'enable io $all' 'syntax error on or before "$all"
-prex: $all: a set is used alone, without selectors'
-both $u 'enable $all io' 'syntax error on or before "io"
-prex: $all: a set is used alone, without selectors'
+both $u 'enable name=$all' 'syntax error on or before "$all"
+prex: $all: a set is no value: it stands by itself, among selectors'
+both $u 'enable $all trace' "syntax error on or before \"trace\"
+prex: trace: a word of the language: quote it: 'trace'"
+both $u 'enable $none io' 'semantic error: no set named "$none"'
+both $u 'enable io $none' 'semantic error: no set named "$none"'
 both $u 'enable trace=on' "syntax error on or before \"trace\"
 prex: trace: a word of the language: quote it: 'trace'"
 both $u 'list name enable probes io' "syntax error on or before \"enable\"

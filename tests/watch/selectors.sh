@@ -111,7 +111,7 @@ T
 	done
 done <<'T'
 no set named "$some"|$some
-$all: a set is used alone, without selectors|order=$all
+$all: a set is no value: it stands by itself, among selectors|order=$all
 12: a number as a value: quote it: '12'|line=12
 *: patterns are regular expressions|order*
 /: not closed before the end of the line|file=/watch
