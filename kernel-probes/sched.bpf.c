@@ -199,6 +199,20 @@ static __always_inline u64 lock_reason(struct task_struct *t, const struct conte
 	return t->pi_blocked_on != NULL ? (u64)BPF_CORE_READ(t, pi_blocked_on, lock) : 0;
 }
 
+/* The state of a thread that is about to leave its CPU, where nobody asks why: sleep_look()
+   would be a call more, and the current thread another. */
+static __always_inline u32 sleep_state(struct task_struct *t, const struct context *c)
+{
+	const struct pt_regs___kernel *regs;
+	struct call call;
+
+	if (t->flags & PF_KTHREAD)
+		return KP_SLEEP;
+	regs = (void *)bpf_task_pt_regs(t);
+	find_call(t, regs, &call);
+	return state_asleep(regs, c, futex_address(&call));
+}
+
 /*
  * Looks at the current thread, which is about to leave its CPU: what state is that, and
  * what does it wait for?  (__noinline: see README.)
@@ -368,12 +382,7 @@ static __always_inline int change_write(const struct change *c,
 #define CHANGE_ROOM	(QUEUE_SIZE + OUT_SIZE + IN_SIZE + SCHED_SIZE)
 #define SLEEP_ROOM	(OUT_SIZE + BLOCK_ROOM + IN_SIZE + SCHED_SIZE)
 
-/* (__noinline, also the next: see README.) */
-__noinline int change_tell(struct change *c)
-{
-	return c == NULL ? 0 : change_write(c, NULL, CHANGE_ROOM);
-}
-
+/* (__noinline: see README.) */
 __noinline int sleep_tell(struct change *c, struct sleep *s)
 {
 	return c == NULL || s == NULL ? 0 : change_write(c, s, SLEEP_ROOM);
@@ -384,6 +393,7 @@ static __always_inline int change(void *ctx, struct task_struct *prev,
 {
 	struct change c = { .on = change_probes(prev, next, waits, task_state) };
 	struct sleep s = {};
+	bool sleeps;
 
 	if (c.on == 0)
 		return 0;
@@ -402,19 +412,20 @@ static __always_inline int change(void *ctx, struct task_struct *prev,
 	}
 	c.out = waits ? KP_WAIT_CPU : KP_STOPPED;
 	s.why = (c.on & ON_BLOCK) != 0;
-	if (s.why || (c.on & ON_OUT && !waits && !(task_state & TASK_STOPPED_OR_TRACED))) {
-		if (s.why)
-			sleep_prepare(&s, ctx);
+	sleeps = !waits && !(task_state & TASK_STOPPED_OR_TRACED);
+	if (s.why) {
+		sleep_prepare(&s, ctx);
 		sleep_look(&s, context_of(prev));
-		if (!(task_state & TASK_STOPPED_OR_TRACED))
+		if (sleeps)
 			c.out = s.state;
-	}
+	} else if (sleeps && c.on & ON_OUT)
+		c.out = sleep_state(prev, context_of(prev));
 	/* Who is filtered out writes nothing. */
 	c.follows = (c.on & (ON_OUT | ON_IN)) != 0 && !state.filter;
 	c.size = (c.on & ON_QUEUE ? QUEUE_SIZE : 0) + (c.on & ON_OUT ? OUT_SIZE : 0) +
 	    (c.on & ON_IN ? IN_SIZE : 0) + (c.follows ? SCHED_SIZE : 0);
 	if (!s.why)
-		return change_tell(&c);
+		return change_write(&c, NULL, CHANGE_ROOM);
 	sleep_stack(&s, ctx);
 	c.size += s.size;
 	return sleep_tell(&c, &s);
