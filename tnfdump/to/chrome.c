@@ -24,7 +24,6 @@
 struct chrome {
 	struct dump	*d;
 	struct out	*o;
-	struct pairs	*pairs;		/* the dump's */
 	struct states	*states;
 	struct tasks	*tasks;		/* already named */
 	struct tasks	*state_rows;	/* the same */
@@ -52,15 +51,12 @@ chrome_where(struct out *o, int32_t pid, uint32_t lwpid)
 	tnf_out_u64(o, lwpid);
 }
 
-/* By the machine's numbers: containers use theirs again. */
 static void
 where_event(struct chrome *c, const struct tnf_event *ev)
 {
-	uint32_t lwpid;
-	int32_t pid;
+	struct tnf_event who = formats_writer(c->d, ev);
 
-	origin_host(c->d, ev, &pid, &lwpid);
-	chrome_where(c->o, hosts_pid(c->d, tnf_file_host(ev->file), pid), lwpid);
+	chrome_where(c->o, who.pid, who.lwpid);
 }
 
 static void
@@ -78,14 +74,6 @@ chrome_details(struct chrome *c, const struct tnf_event *ev)
 	out_lit(c->o, ",\"args\":{");
 	print_json_args(c->d, c->o, ev);
 	out_char(c->o, '}');
-}
-
-static void
-async_id(struct out *o, uint64_t id)
-{
-	out_lit(o, ",\"id\":\"0x");
-	tnf_out_hex(o, id);
-	out_char(o, '"');
 }
 
 /* Viewers draw a row for each thread: the states of one are a thread of its own,
@@ -129,11 +117,8 @@ chrome_begin(struct dump *d)
 
 	c->tasks = tasks_new();
 	c->state_rows = tasks_new();
-	c->states = states_new(chrome_span, c);
-	if (d->filters != NULL)
-		states_sieve(c->states);
+	c->states = formats_states(d, chrome_span, c);
 	c->d = d;
-	c->pairs = reports_pairs(d);
 	c->o = &d->out;
 	c->first = INT64_MIN;
 	out_lit(c->o, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
@@ -141,44 +126,34 @@ chrome_begin(struct dump *d)
 	return 0;
 }
 
-/* "web1: nginx" */
 static void
-chrome_process_of_host(struct chrome *c, const struct tnf_event *ev, const char *comm)
+chrome_name(struct chrome *c, const struct tnf_event *ev, const char *what, const char *name)
 {
-	char *name = tnf_xasprintf("%s: %s", host_name(c->d, ev), comm != NULL ? comm : "-");
-
+	if (name == NULL)
+		return;
+	chrome_entry(c, "M", c->first);
+	where_event(c, ev);
+	out_lit(c->o, ",\"name\":\"");
+	out_str(c->o, what);
+	out_lit(c->o, "\",\"args\":{\"name\":");
 	json_name(c->o, name);
-	free(name);
+	out_lit(c->o, "}}");
 }
 
 /* Names a thread, and with its first thread the process. */
 static void
 chrome_introduce(struct chrome *c, const struct tnf_event *ev)
 {
-	static const char *const what[] = { "process_name", "thread_name" };
-	struct tnf_event who = *ev;
-
-	origin_host(c->d, ev, &who.pid, &who.lwpid);
-	who.pid = hosts_pid(c->d, tnf_file_host(ev->file), who.pid);
+	struct tnf_event who = formats_writer(c->d, ev);
 	unsigned fresh = tasks_seen(c->tasks, &who);
-	for (int i = 0; fresh != 0 && i < 2; i++) {
-		if ((fresh & (i == 0 ? TASK_NEW_PROCESS : TASK_NEW_THREAD)) == 0)
-			continue;
-		const char *comm = i == 0 ? origin_process_last(c->d, ev) :
-		    origin_comm_last(c->d, ev);
-		if (comm == NULL && (i != 0 || c->d->hosts == NULL))
-			continue;
-		chrome_entry(c, "M", c->first);
-		where_event(c, ev);
-		out_lit(c->o, ",\"name\":\"");
-		out_str(c->o, what[i]);
-		out_lit(c->o, "\",\"args\":{\"name\":");
-		if (i == 0 && c->d->hosts != NULL)
-			chrome_process_of_host(c, ev, comm);
-		else
-			json_name(c->o, comm);
-		out_lit(c->o, "}}");
+
+	if (fresh & TASK_NEW_PROCESS) {
+		char *name = formats_process(c->d, ev);
+		chrome_name(c, ev, "process_name", name);
+		free(name);
 	}
+	if (fresh & TASK_NEW_THREAD)
+		chrome_name(c, ev, "thread_name", origin_comm_last(c->d, ev));
 }
 
 static void
@@ -220,7 +195,9 @@ chrome_async(struct chrome *c, const char *phase, const struct pair_slice *s,
 	chrome_entry(c, phase, ev->time);
 	where_event(c, s->start);
 	chrome_named(c->o, s->name, s->start->probe->keys);
-	async_id(c->o, s->id);
+	out_lit(c->o, ",\"id\":\"0x");
+	tnf_out_hex(c->o, s->id);
+	out_char(c->o, '"');
 	chrome_details(c, ev);
 	out_char(c->o, '}');
 }
@@ -252,10 +229,7 @@ chrome_event(struct dump *d, const struct tnf_event *ev)
 	}
 	if (kept)
 		chrome_introduce(c, ev);
-	states_feed(c->states, ev);
-	if (kept)
-		states_choose(c->states, ev);
-	enum pair_role role = pairs_feed(c->pairs, ev, d->keep, &s);
+	enum pair_role role = formats_feed(d, c->states, ev, &s);
 	if (role == PAIR_END && s.kept)
 		chrome_ended(c, &s, ev);
 	else if (kept && (role == PAIR_NONE || !s.kept))
@@ -285,7 +259,7 @@ chrome_end(struct dump *d)
 {
 	struct chrome *c = d->state;
 
-	pairs_each_open(c->pairs, chrome_unfinished, c);
+	pairs_each_open(d->pairs, chrome_unfinished, c);
 	states_end(c->states);
 	out_lit(c->o, "\n]}\n");
 	tasks_free(c->tasks);

@@ -6,6 +6,8 @@
 #ifndef TNFDUMP_TO_FORMATS_H
 #define TNFDUMP_TO_FORMATS_H
 
+#include "analysis/pairs.h"
+#include "analysis/states.h"
 #include "tnfdump/tnfdump.h"
 
 #define FORMAT(name)							\
@@ -28,5 +30,16 @@ FORMAT(states_report);
 FORMAT(tree);
 
 #undef FORMAT
+
+/* For the formats that show what begins and ends, and states (outputs.c). */
+struct states *formats_states(struct dump *, state_span_fn *, void *arg);
+/* The next event: to the states, then to the dump's pairs. */
+enum pair_role formats_feed(struct dump *, struct states *, const struct tnf_event *,
+    struct pair_slice *);
+/* The event with the machine's numbers, since containers use theirs again; with --hosts the
+   pid is one that no other machine has. */
+struct tnf_event formats_writer(struct dump *, const struct tnf_event *);
+/* The name of its process, with --hosts "web1: nginx", to be freed; or NULL. */
+char *formats_process(struct dump *, const struct tnf_event *);
 
 #endif

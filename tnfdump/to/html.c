@@ -56,7 +56,6 @@ struct html {
 	struct out	 threads_json;
 	struct map	 tasks;		/* whose thread a kernel's tid is, so far */
 	struct out	 tasks_json;	/* and from which event on: [tid, thread, event] */
-	struct pairs	*pairs;		/* the dump's */
 	struct states	*states;
 	int64_t		 first, last;
 	int64_t		 end;		/* of all events and slices */
@@ -66,8 +65,7 @@ struct html {
 	/* While the file is written. */
 	struct out	 sections;
 	z_stream	 z;
-	unsigned char	 held[3];	/* compressed, not yet three for base64 */
-	unsigned	 n_held;
+	struct out	 packed;	/* compressed */
 };
 
 struct html_thread_key {
@@ -183,10 +181,7 @@ html_begin(struct dump *d)
 	tnf_out_memory(&h->tasks_json);
 	tnf_out_memory(&h->threads_json);
 	tnf_out_memory(&h->sections);
-	h->pairs = reports_pairs(d);
-	h->states = states_new(html_span, h);
-	if (d->filters != NULL)
-		states_sieve(h->states);
+	h->states = formats_states(d, html_span, h);
 	return 0;
 }
 
@@ -264,10 +259,7 @@ html_event(struct dump *d, const struct tnf_event *ev)
 	}
 	if (kept)
 		html_put_event(h, ev);
-	states_feed(h->states, ev);
-	if (kept)
-		states_choose(h->states, ev);
-	if (pairs_feed(h->pairs, ev, d->keep, &s) == PAIR_END && s.kept)
+	if (formats_feed(d, h->states, ev, &s) == PAIR_END && s.kept)
 		html_slice(h, &s);
 	return 0;
 }
@@ -401,32 +393,20 @@ html_meta(struct html *h, struct out *o)
 }
 
 static void
-html_base64(struct out *o, const unsigned char b[3], unsigned n)
+html_base64(struct out *o, const unsigned char *p, size_t n)
 {
 	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	    "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint32_t bits = (uint32_t)b[0] << 16 | (uint32_t)b[1] << 8 | b[2];
 
-	out_char(o, digit[bits >> 18]);
-	out_char(o, digit[bits >> 12 & 63]);
-	out_char(o, n > 1 ? digit[bits >> 6 & 63] : '=');
-	out_char(o, n > 2 ? digit[bits & 63] : '=');
-}
+	for (; n > 0; p += 3, n -= n < 3 ? n : 3) {
+		uint32_t bits = (uint32_t)p[0] << 16 | (n > 1 ? (uint32_t)p[1] << 8 : 0) |
+		    (n > 2 ? p[2] : 0);
 
-static void
-html_encode(struct html *h, const unsigned char *p, size_t n)
-{
-	for (; n > 0 && h->n_held > 0; n--) {
-		h->held[h->n_held++] = *p++;
-		if (h->n_held == 3) {
-			html_base64(&h->d->out, h->held, 3);
-			h->n_held = 0;
-		}
+		out_char(o, digit[bits >> 18]);
+		out_char(o, digit[bits >> 12 & 63]);
+		out_char(o, n > 1 ? digit[bits >> 6 & 63] : '=');
+		out_char(o, n > 2 ? digit[bits & 63] : '=');
 	}
-	for (; n >= 3; p += 3, n -= 3)
-		html_base64(&h->d->out, p, 3);
-	for (; n > 0; n--)
-		h->held[h->n_held++] = *p++;
 }
 
 static void
@@ -444,13 +424,9 @@ html_compress(struct html *h, const void *bytes, size_t n, bool end)
 			h->z.next_out = buf;
 			h->z.avail_out = sizeof(buf);
 			deflate(&h->z, end && n == 0 ? Z_FINISH : Z_NO_FLUSH);
-			html_encode(h, buf, sizeof(buf) - h->z.avail_out);
+			tnf_out_bytes(&h->packed, (const char *)buf, sizeof(buf) - h->z.avail_out);
 		} while (h->z.avail_out == 0);
 	} while (n > 0);
-	if (end && h->n_held > 0) {
-		memset(h->held + h->n_held, 0, 3 - h->n_held);
-		html_base64(&h->d->out, h->held, h->n_held);
-	}
 }
 
 static int
@@ -465,19 +441,23 @@ html_write(struct html *h)
 		return -1;
 	}
 	tnf_out_memory(&meta);
+	tnf_out_memory(&h->packed);
 	html_meta(h, &meta);
 	size_t n = (size_t)(meta.p - meta.base);
 	for (unsigned i = 0; i < 4; i++)
 		head[i] = (unsigned char)(n >> 8 * i);
-	out_str(&h->d->out, html_page_before);
 	html_compress(h, head, sizeof(head), false);
 	html_compress(h, meta.base, n, false);
 	html_compress(h, zeros, -n & 7, false);
 	html_compress(h, h->sections.base,
 	    (size_t)(h->sections.p - h->sections.base), true);
-	out_str(&h->d->out, html_page_after);
 	deflateEnd(&h->z);
+	out_str(&h->d->out, html_page_before);
+	html_base64(&h->d->out, (const unsigned char *)h->packed.base,
+	    (size_t)(h->packed.p - h->packed.base));
+	out_str(&h->d->out, html_page_after);
 	tnf_out_close(&meta);
+	tnf_out_close(&h->packed);
 	return 0;
 }
 

@@ -1,8 +1,12 @@
 /*
- * outputs.c - the output formats: one row each.
+ * outputs.c - the output formats: one row each, and what several of them share.
  */
+#include "common/xalloc.h"
+#include "tnfdump/hosts.h"
 #include "tnfdump/options.h"
+#include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
+#include "tnfdump/report/reports.h"
 #include "tnfdump/to/formats.h"
 
 const struct output outputs[] = {
@@ -62,4 +66,44 @@ output_choose(struct dump *d, const char *option, const struct output *o)
 	d->chosen_by = option;
 	d->output = o;
 	return 0;
+}
+
+struct states *
+formats_states(struct dump *d, state_span_fn *span, void *arg)
+{
+	struct states *s = states_new(span, arg);
+
+	reports_pairs(d);
+	if (d->filters != NULL)
+		states_sieve(s);
+	return s;
+}
+
+enum pair_role
+formats_feed(struct dump *d, struct states *s, const struct tnf_event *ev, struct pair_slice *ret)
+{
+	states_feed(s, ev);
+	if (d->keep == KEEP_ALL)
+		states_choose(s, ev);
+	return pairs_feed(d->pairs, ev, d->keep, ret);
+}
+
+struct tnf_event
+formats_writer(struct dump *d, const struct tnf_event *ev)
+{
+	struct tnf_event who = *ev;
+
+	origin_host(d, ev, &who.pid, &who.lwpid);
+	who.pid = hosts_pid(d, tnf_file_host(ev->file), who.pid);
+	return who;
+}
+
+char *
+formats_process(struct dump *d, const struct tnf_event *ev)
+{
+	const char *comm = origin_process_last(d, ev);
+
+	if (d->hosts != NULL)
+		return tnf_xasprintf("%s: %s", host_name(d, ev), comm != NULL ? comm : "-");
+	return comm != NULL ? tnf_xstrdup(comm) : NULL;
 }

@@ -97,7 +97,6 @@ struct perfetto {
 	struct dump	*d;
 	struct out	*o;
 	struct out	 packet, inner, note, text;	/* being built */
-	struct pairs	*pairs;		/* the dump's */
 	struct states	*states;
 	struct tasks	*tasks;
 	struct tasks	*state_tracks;
@@ -162,6 +161,14 @@ perfetto_clocks(struct perfetto *p, const struct tnf_event *ev)
 	p->clocks = true;
 }
 
+/* Ends a descriptor of a track that is in p->inner. */
+static void
+describe(struct perfetto *p)
+{
+	proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->inner);
+	perfetto_finish(p);
+}
+
 static void
 describe_process(struct perfetto *p, int32_t pid, const char *comm)
 {
@@ -170,8 +177,7 @@ describe_process(struct perfetto *p, int32_t pid, const char *comm)
 	if (comm != NULL)
 		proto_str(&p->note, PROCESS_NAME, comm);
 	proto_message(&p->inner, TRACK_PROCESS, &p->note);
-	proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->inner);
-	perfetto_finish(p);
+	describe(p);
 }
 
 static void
@@ -183,8 +189,7 @@ describe_thread(struct perfetto *p, int32_t pid, uint32_t lwpid, const char *com
 	if (comm != NULL)
 		proto_str(&p->note, THREAD_NAME, comm);
 	proto_message(&p->inner, TRACK_THREAD, &p->note);
-	proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->inner);
-	perfetto_finish(p);
+	describe(p);
 }
 
 static void
@@ -193,47 +198,22 @@ describe_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *n
 	proto_u64(&p->inner, TRACK_UUID, uuid);
 	proto_str(&p->inner, TRACK_NAME, name);
 	proto_u64(&p->inner, TRACK_PARENT, parent);
-	proto_message(&p->packet, PACKET_TRACK_DESCRIPTOR, &p->inner);
-	perfetto_finish(p);
-}
-
-/* The machine's numbers; other machines have the same. */
-static void
-perfetto_host(const struct perfetto *p, const struct tnf_event *ev, int32_t *pid, uint32_t *lwpid)
-{
-	origin_host(p->d, ev, pid, lwpid);
-	*pid = hosts_pid(p->d, tnf_file_host(ev->file), *pid);
-}
-
-/* With --hosts "web1: nginx". */
-static void
-describe_process_of(struct perfetto *p, int32_t pid, const struct tnf_event *ev)
-{
-	const char *comm = origin_process_last(p->d, ev);
-
-	if (p->d->hosts == NULL) {
-		describe_process(p, pid, comm);
-		return;
-	}
-	char *name = tnf_xasprintf("%s: %s", host_name(p->d, ev), comm != NULL ? comm : "-");
-	describe_process(p, pid, name);
-	free(name);
+	describe(p);
 }
 
 static void
 perfetto_introduce(struct perfetto *p, const struct tnf_event *ev)
 {
-	struct tnf_event who = *ev;
-	unsigned fresh;
+	struct tnf_event who = formats_writer(p->d, ev);
+	unsigned fresh = tasks_seen(p->tasks, &who);
 
-	/* By the machine's numbers: containers use theirs again. */
-	perfetto_host(p, ev, &who.pid, &who.lwpid);
-	if ((fresh = tasks_seen(p->tasks, &who)) == 0)
-		return;
-	if (fresh & TASK_NEW_PROCESS)
-		describe_process_of(p, who.pid, ev);
-	const char *comm = origin_comm_last(p->d, ev);
-	describe_thread(p, who.pid, who.lwpid, comm);
+	if (fresh & TASK_NEW_PROCESS) {
+		char *name = formats_process(p->d, ev);
+		describe_process(p, who.pid, name);
+		free(name);
+	}
+	if (fresh != 0)
+		describe_thread(p, who.pid, who.lwpid, origin_comm_last(p->d, ev));
 }
 
 static void
@@ -342,11 +322,8 @@ perfetto_begin(struct dump *d)
 	tnf_out_memory(&p->text);
 	p->tasks = tasks_new();
 	p->state_tracks = tasks_new();
-	p->states = states_new(perfetto_span, p);
-	if (d->filters != NULL)
-		states_sieve(p->states);
+	p->states = formats_states(d, perfetto_span, p);
 	p->d = d;
-	p->pairs = reports_pairs(d);
 	p->o = &d->out;
 	d->state = p;
 	return 0;
@@ -355,11 +332,9 @@ perfetto_begin(struct dump *d)
 static uint64_t
 perfetto_track(struct perfetto *p, const struct tnf_event *ev)
 {
-	uint32_t lwpid;
-	int32_t pid;
+	struct tnf_event who = formats_writer(p->d, ev);
 
-	perfetto_host(p, ev, &pid, &lwpid);
-	return thread_track(pid, lwpid);
+	return thread_track(who.pid, who.lwpid);
 }
 
 static void
@@ -367,15 +342,12 @@ perfetto_begun(struct perfetto *p, const struct pair_slice *s)
 {
 	const struct tnf_event *ev = s->start;
 	uint64_t track = other_track(s->id, 2);
-	uint32_t lwpid;
-	int32_t pid;
 
 	if (!s->rule->async) {
 		track_event(p, ev->time, TYPE_BEGIN, perfetto_track(p, ev), pretty_slice_name(s), ev);
 		return;
 	}
-	perfetto_host(p, ev, &pid, &lwpid);
-	describe_track(p, track, process_track(pid), s->name);
+	describe_track(p, track, process_track(formats_writer(p->d, ev).pid), s->name);
 	track_event(p, ev->time, TYPE_BEGIN, track, s->name, ev);
 }
 
@@ -422,10 +394,7 @@ perfetto_event(struct dump *d, const struct tnf_event *ev)
 	}
 	if (kept)
 		perfetto_introduce(p, ev);
-	states_feed(p->states, ev);
-	if (kept)
-		states_choose(p->states, ev);
-	enum pair_role role = pairs_feed(p->pairs, ev, d->keep, &s);
+	enum pair_role role = formats_feed(d, p->states, ev, &s);
 	if (role == PAIR_END && s.kept)
 		perfetto_ended(p, &s, ev);
 	else if (kept && (role == PAIR_NONE || !s.kept))

@@ -223,7 +223,6 @@ struct sql {
 	struct sqlite	 db;
 	struct dump	*d;
 	struct members	*members;
-	struct pairs	*pairs;		/* the dump's */
 	struct states	*states;
 	struct map	 threads;	/* by pid and lwpid: struct sql_thread */
 	struct sql_thread *oldest, **end, *latest;
@@ -327,10 +326,7 @@ sqlite_begin(struct dump *d)
 	    "INSERT INTO states VALUES (?, ?, ?, ?, ?, ?, ?)");
 	q->unordered = sqlite_prepare(&q->db, "INSERT INTO unordered VALUES (?)");
 	q->members = members_new(d, &q->db);
-	q->pairs = reports_pairs(d);
-	q->states = states_new(sql_span, q);
-	if (d->filters != NULL)
-		states_sieve(q->states);
+	q->states = formats_states(d, sql_span, q);
 	states_window(q->states, d->low, d->high);
 	tnf_map_init(&q->threads, sizeof(struct sql_thread));
 	q->end = &q->oldest;
@@ -446,10 +442,7 @@ sqlite_event(struct dump *d, const struct tnf_event *ev)
 		sql_count(q, ev);
 		sql_event(q, ev);
 	}
-	states_feed(q->states, ev);
-	if (kept)
-		states_choose(q->states, ev);
-	enum pair_role role = pairs_feed(q->pairs, ev, d->keep, &s);
+	enum pair_role role = formats_feed(d, q->states, ev, &s);
 	if (role == PAIR_START && kept)
 		*s.user = (void *)(intptr_t)q->id;
 	else if (role == PAIR_END && s.kept)
