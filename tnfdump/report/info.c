@@ -21,7 +21,7 @@
 
 #define INFO_CPUS_MAX	8192	/* others are not told apart */
 
-/* What a file has of one CPU. */
+/* The events that a file has of one CPU. */
 struct info_cpu {
 	uint64_t events;		/* 0: nothing */
 	int64_t	 first, last;
@@ -119,7 +119,7 @@ info_complete(const struct dump *d, const struct info *f)
 		return INT64_MAX;
 	if (f->sum.generation <= 1 && f->sum.overwritten == 0 && !info_numbered(f))
 		return INT64_MIN;
-	/* Of a CPU whose first block is there nothing is missing. */
+	/* A CPU whose first block is there lacks nothing. */
 	for (unsigned i = 0; i < f->n_cpu; i++)
 		if (f->cpu[i].events > 0 && f->cpu[i].block != 1 &&
 		    (from == INT64_MAX || f->cpu[i].first > from))
@@ -384,7 +384,7 @@ put_head(struct dump *d, const struct info *f)
 	put_size(d, f);
 }
 
-/* Of a large file, what is known before its events have been counted. */
+/* Counting the events of a large file takes time: the facts that need no count come first. */
 static void
 put_begin(struct dump *d)
 {

@@ -38,7 +38,7 @@ report_shortened(struct dump *d, const char *path, const struct loss *l)
 	d->lost = true;
 }
 
-/* That a ring keeps the newest is what it is for: told to who asks. */
+/* A ring keeps the newest events by its nature: only --fail-on-loss tells that old ones are gone. */
 static void
 report_overwritten(struct dump *d, const char *path, const struct tnf_file *f)
 {
@@ -94,7 +94,7 @@ loss_report(struct dump *d)
 	set_status(d);
 }
 
-/* What cannot be read has been told. */
+/* A message about a file that cannot be read has been printed before. */
 static void
 report_path(struct dump *d, const char *path, struct losses *losses)
 {

@@ -138,7 +138,7 @@ print_rate(const struct report *rep, const struct stats_row *r)
 	    seconds > 0 ? (double)r->count / seconds : 0);
 }
 
-/* Which line of the drawing a bucket is in: its power of two. */
+/* The line of the drawing that shows a bucket: its power of two. */
 static unsigned
 histogram_line_of(unsigned b)
 {

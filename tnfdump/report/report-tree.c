@@ -20,7 +20,7 @@
 #define DEPTH_MAX	40u
 #define STEP		2u
 
-/* Who is at some depth; containers use numbers again. */
+/* A thread with a depth; files are told apart, as containers use numbers again. */
 struct who {
 	const struct tnf_file *file;
 	int32_t	 pid;

@@ -2,8 +2,8 @@
  * chrome.c - the Trace Event Format that Chrome, Perfetto and speedscope open.
  *
  * Times are microseconds with three decimals, relative to the first event.
- * What begins and ends in one thread becomes a complete slice ("X"), what may
- * overlap (block I/O) an asynchronous one, everything else an instant.  The
+ * A pair of events in one thread becomes a complete slice ("X"), a pair that may
+ * overlap others (block I/O) an asynchronous one, every other event an instant.  The
  * states of each thread are slices of a row of their own.
  */
 #include <stdio.h>
@@ -202,7 +202,7 @@ chrome_async(struct chrome *c, const char *phase, const struct pair_slice *s,
 	out_char(c->o, '}');
 }
 
-/* What an event has ended; with its start, if that is no event that is kept. */
+/* An event has ended a slice; the start goes out as well if filters dropped it as an event. */
 static void
 chrome_ended(struct chrome *c, const struct pair_slice *s, const struct tnf_event *ev)
 {
@@ -239,7 +239,7 @@ chrome_event(struct dump *d, const struct tnf_event *ev)
 	return c->o->error != 0 ? -1 : 0;
 }
 
-/* What never ended: viewers draw it up to the end of the trace. */
+/* A slice that never ended: viewers draw it up to the end of the trace. */
 static void
 chrome_unfinished(void *arg, const struct pair_slice *s)
 {

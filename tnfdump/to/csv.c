@@ -86,7 +86,7 @@ csv_args(struct csv *c, const struct tnf_event *ev)
 	csv_field(c, c->args.base, (size_t)(c->args.p - c->args.base));
 }
 
-/* What is not UTF-8 has a character a byte, so that the file is. */
+/* Each byte of a text that is not UTF-8 becomes a character, so that the whole file is UTF-8. */
 static void
 csv_bytes(struct csv *c, const char *s)
 {

@@ -25,8 +25,25 @@
 #include "tnfdump/to/formats.h"
 
 #define CTF_MAGIC		0xc1fc1fc1u
-#define CTF_PACKET_HEADER	48u	/* bytes; packet.header and packet.context */
 #define PACKET_BODY	(256u << 10)	/* about; one event may pass it */
+
+/* The metadata's packet.header and packet.context. */
+struct ctf_packet {
+	uint32_t magic, stream;
+	int64_t	 first, last;		/* times */
+	uint64_t content_size, packet_size;	/* bits */
+	uint64_t lost;			/* events, up to here */
+};
+
+/* The metadata's event.header and event.context, up to the name. */
+struct ctf_head {
+	uint32_t id;
+	int64_t	 time;
+	int32_t	 pid;
+	uint32_t lwpid;
+	uint64_t tid;
+	int32_t	 cpu;
+} __attribute__((packed));
 
 /* How an argument is laid out. */
 enum ctf_field { CTF_SIGNED, CTF_UNSIGNED, CTF_HEX, CTF_REAL, CTF_TEXT };
@@ -176,18 +193,6 @@ ctf_fail(const char *path, const char *what)
 	return -1;
 }
 
-static void
-ctf_u32(struct out *o, uint32_t v)
-{
-	tnf_out_bytes(o, (const char *)&v, sizeof(v));
-}
-
-static void
-ctf_u64(struct out *o, uint64_t v)
-{
-	tnf_out_bytes(o, (const char *)&v, sizeof(v));
-}
-
 static int
 open_stream(struct ctf *c, const char *path)
 {
@@ -236,20 +241,15 @@ ctf_begin(struct dump *d)
 	return 0;
 }
 
-/* The order and sizes of the metadata: trace.packet.header, packet.context. */
 static void
 ctf_packet(struct ctf *c, uint64_t lost)
 {
-	uint64_t body = (uint64_t)(c->body.p - c->body.base);
-	uint64_t bits = (CTF_PACKET_HEADER + body) * 8;
+	size_t body = (size_t)(c->body.p - c->body.base);
+	struct ctf_packet h = { .magic = CTF_MAGIC, .first = c->first, .last = c->last,
+		.content_size = (sizeof(h) + body) * 8, .packet_size = (sizeof(h) + body) * 8,
+		.lost = lost };
 
-	ctf_u32(&c->stream, CTF_MAGIC);
-	ctf_u32(&c->stream, 0);			/* stream_id */
-	ctf_u64(&c->stream, (uint64_t)c->first);
-	ctf_u64(&c->stream, (uint64_t)c->last);
-	ctf_u64(&c->stream, bits);			/* content_size */
-	ctf_u64(&c->stream, bits);			/* packet_size */
-	ctf_u64(&c->stream, lost);
+	tnf_out_bytes(&c->stream, (const char *)&h, sizeof(h));
 	tnf_out_bytes(&c->stream, c->body.base, body);
 	c->body.p = c->body.base;
 }
@@ -276,6 +276,7 @@ static void
 ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 {
 	struct tnf_value v;
+	uint64_t bits;
 	size_t len;
 
 	if (!tnf_event_value(ev, i, &v))
@@ -285,7 +286,8 @@ ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 	case CTF_UNSIGNED:
 	case CTF_HEX:
 	case CTF_REAL:		/* a union: the same bits */
-		ctf_u64(&c->body, v.null ? 0 : v.u.u);
+		bits = v.null ? 0 : v.u.u;
+		tnf_out_bytes(&c->body, (const char *)&bits, sizeof(bits));
 		break;
 	case CTF_TEXT:
 		if (v.null)
@@ -307,17 +309,13 @@ ctf_event(struct dump *d, const struct tnf_event *ev)
 {
 	struct ctf *c = d->state;
 	const char *comm = origin_comm(c->d, ev);
+	const struct ctf_head head = { ev->probe->id, ev->time, ev->pid, ev->lwpid, ev->tid, ev->cpu };
 
 	ctf_note(c, ev);
 	if (c->body.p == c->body.base)
 		c->first = ev->time;
 	c->last = ev->time;
-	ctf_u32(&c->body, ev->probe->id);
-	ctf_u64(&c->body, (uint64_t)ev->time);
-	ctf_u32(&c->body, (uint32_t)ev->pid);
-	ctf_u32(&c->body, ev->lwpid);
-	ctf_u64(&c->body, ev->tid);
-	ctf_u32(&c->body, (uint32_t)ev->cpu);
+	tnf_out_bytes(&c->body, (const char *)&head, sizeof(head));
 	ctf_string(c, comm != NULL ? comm : "", comm != NULL ? strlen(comm) : 0);
 	for (unsigned i = 0; i < ev->probe->n_members; i++)
 		ctf_value(c, ev, i);

@@ -51,7 +51,7 @@ folded_frame(struct out *o, const char *s)
 		out_char(o, *s == ';' || *s == ' ' || *s == '\n' ? '_' : *s);
 }
 
-/* Where the stacks of the kernel begin. */
+/* The functions at which stacks of the kernel begin. */
 static bool
 is_root(const char *name)
 {

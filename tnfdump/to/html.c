@@ -289,7 +289,7 @@ html_file(struct html *h, struct out *o, const struct input *in)
 	out_char(o, '}');
 }
 
-/* The machines of --hosts; of one without a list, none. */
+/* The machines of --hosts; without --hosts the list is empty. */
 static void
 html_hosts(const struct html *h, struct out *o)
 {
@@ -306,7 +306,7 @@ html_hosts(const struct html *h, struct out *o)
 	out_char(o, ']');
 }
 
-/* Of one file; *between is what comes before the next one. */
+/* The losses of one file; *between is put before the next entry. */
 static void
 html_losses_of(struct out *o, const struct input *in, struct losses *losses, const char **between)
 {
@@ -351,7 +351,7 @@ html_list(struct out *o, const char *name, const struct out *items)
 	out_char(o, ']');
 }
 
-/* What there is, and where; fills h->sections. */
+/* The JSON text that says which columns there are, and where; fills h->sections. */
 static void
 html_meta(struct html *h, struct out *o)
 {

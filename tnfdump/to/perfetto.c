@@ -351,7 +351,7 @@ perfetto_begun(struct perfetto *p, const struct pair_slice *s)
 	track_event(p, ev->time, TYPE_BEGIN, track, s->name, ev);
 }
 
-/* What an event has ended; with its start, if that is no event that is kept. */
+/* An event has ended a slice; the start goes out as well if filters dropped it as an event. */
 static void
 perfetto_ended(struct perfetto *p, const struct pair_slice *s, const struct tnf_event *ev)
 {
@@ -363,8 +363,8 @@ perfetto_ended(struct perfetto *p, const struct pair_slice *s, const struct tnf_
 	    s->rule->async ? other_track(s->id, 2) : perfetto_track(p, s->start), NULL, ev);
 }
 
-/* What is not about one thread; a mark is called by its text, and stands in a track of its
-   own. */
+/* An event that begins and ends nothing.  A mark is called by its text and stands in the track
+   of marks. */
 static void
 perfetto_instant(struct perfetto *p, uint64_t track, const struct tnf_event *ev)
 {

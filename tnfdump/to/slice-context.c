@@ -74,7 +74,7 @@ slice_context_copy(FILE *f, const struct input *in, bool first, bool alone)
 			fwrite(line.at, 1, line.size, f);
 }
 
-/* What a process has said of its names lies in blocks that are not copied. */
+/* A process writes its names into blocks, which are not copied: the names go into the context. */
 static void
 slice_context_names(struct context_writer *w, struct dump *d, const struct input *in)
 {

@@ -108,7 +108,7 @@ members_twice(const struct tnf_probe *p, unsigned i)
 	return false;
 }
 
-/* What is not UTF-8 in a name of the trace has no place in SQL's text. */
+/* SQL's text is UTF-8: in other names of the trace each byte above 127 becomes '?'. */
 static void
 members_name(struct out *o, const char *name)
 {

@@ -81,8 +81,8 @@ sqlite_fail(struct sqlite *s, const char *text)
 		s->error = tnf_xstrdup(text);
 }
 
-/* Nobody reads the file before it has its name: no journal, no waiting for the
-   disk, no locks. */
+/* The file has no reader before it has its name: it needs no journal, no waiting for the
+   disk and no locks. */
 static const char sqlite_fast[] =
     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;"

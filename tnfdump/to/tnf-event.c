@@ -138,7 +138,7 @@ nested_room(struct job *j, uint32_t size)
 	return tnfw_room(b, size);
 }
 
-/* Where in the file a place in one of the event's blocks will be. */
+/* The file offset that a place in one of the event's blocks will have. */
 static uint32_t
 tnf_event_place_of(const struct job *j, const char *p)
 {
@@ -403,8 +403,8 @@ keep_blocks(struct job *j)
 	j->w->data = j->blocks[i];
 }
 
-/* What a failed try left behind is no record: out with it.  Definitions may
-   have come behind its blocks; then these stay in the file, unused. */
+/* Clears the remains of a failed try, which are no records.  If definitions were placed behind
+   its blocks meanwhile, the blocks stay in the file, unused. */
 static void
 tnf_event_undo(struct job *j, uint32_t used)
 {

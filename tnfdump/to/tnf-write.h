@@ -105,7 +105,7 @@ struct tnfw_def {
 
 /* tnf-define.c */
 int tnfw_define_core(struct tnf_writer *);	/* 0 or an errno */
-/* Of a slot or an element. */
+/* Size and alignment in bytes of a slot or an element. */
 uint32_t tnfw_slot_size(const struct tnf_writer *, int def);
 uint32_t tnfw_slot_align(const struct tnf_writer *, int def);
 /* Writes it and what it needs; the offset, or 0. */

@@ -144,7 +144,8 @@ write_header(struct tnf_writer *w)
 	put_bytes(w, &h, sizeof(h), 0);
 }
 
-/* What goes behind the trace, if any; then header, directory, rest. */
+/* Writes the blocks that are left, the context behind the trace (or NULL), then directory and
+   header. */
 static int
 tnfw_finish(struct tnf_writer *w, const char *context, size_t size)
 {
@@ -236,8 +237,8 @@ open_output(struct dump *d, struct slice *s)
 	return s->fd < 0 ? tnf_fail(d, "cannot create a temporary file", errno) : 0;
 }
 
-/* Who recorded it, and what was lost: from the first file that tells, and
-   the sum. */
+/* The header says which process recorded the trace, from the first file that tells, and how
+   many events were lost, in all files. */
 static void
 tnf_describe(struct dump *d, struct slice *s)
 {
