@@ -45,7 +45,8 @@ reports_stats(struct dump *d)
 	return s;
 }
 
-void
+/* Tells which members of the expressions no probe has. */
+static void
 reports_stats_hint(struct dump *d, const struct stats *s)
 {
 	const struct expr *e;
@@ -93,33 +94,18 @@ pair_set(struct dump *d, const char *rule)
 
 #define BAR_WIDTH	40u
 
-struct report {
-	struct dump	*d;
-	struct stats	*stats;
-};
-
 int
 stats_report_begin(struct dump *d)
 {
-	struct report *r = tnf_xcalloc(1, sizeof(*r));
-
-	r->d = d;
 	reports_pairs(d);
-	r->stats = reports_stats(d);
-	if (r->stats == NULL) {
-		free(r);
-		return -1;
-	}
-	d->state = r;
-	return 0;
+	d->state = reports_stats(d);
+	return d->state != NULL ? 0 : -1;
 }
 
 int
 stats_report_event(struct dump *d, const struct tnf_event *ev)
 {
-	struct report *r = d->state;
-
-	stats_event(r->stats, ev, d->keep);
+	stats_event(d->state, ev, d->keep);
 	return 0;
 }
 
@@ -130,11 +116,11 @@ cell_us(struct out *o, int64_t ns)
 }
 
 static void
-print_rate(const struct report *rep, const struct stats_row *r)
+print_rate(struct dump *d, const struct stats_row *r)
 {
-	double seconds = stats_seconds(rep->stats);
+	double seconds = stats_seconds(d->state);
 
-	tnf_out_format(&rep->d->out, "%10" PRIu64 "%12.1f", r->count,
+	tnf_out_format(&d->out, "%10" PRIu64 "%12.1f", r->count,
 	    seconds > 0 ? (double)r->count / seconds : 0);
 }
 
@@ -186,12 +172,12 @@ histogram_draw(struct histogram *h, struct out *o)
 }
 
 static void
-print_pair(const struct report *rep, struct stats_row *r)
+print_pair(struct dump *d, struct stats_row *r)
 {
-	struct out *o = &rep->d->out;
+	struct out *o = &d->out;
 	struct histogram *h = &r->took;
 
-	print_rate(rep, r);
+	print_rate(d, r);
 	tnf_out_ms(o, (int64_t)h->total, 14);
 	cell_us(o, h->min);
 	cell_us(o, histogram_mean(h));
@@ -202,27 +188,27 @@ print_pair(const struct report *rep, struct stats_row *r)
 	out_lit(o, "  ");
 	print_escaped(o, r->text, r->len);
 	out_char(o, '\n');
-	if (rep->d->histogram)
+	if (d->histogram)
 		histogram_draw(h, o);
 }
 
 static void
-print_rows(const struct report *rep, struct stats_row **row, size_t n)
+print_rows(struct dump *d, struct stats_row **row, size_t n)
 {
-	struct out *o = &rep->d->out;
+	struct out *o = &d->out;
 	size_t i = 0;
 
 	if (n > 0 && row[0]->pair)
 		out_lit(o, "     count      rate/s      total ms      min us     mean us      p50 us"
 		    "      p90 us      p99 us      max us  what\n");
 	for (; i < n && row[i]->pair; i++)
-		print_pair(rep, row[i]);
+		print_pair(d, row[i]);
 	if (i > 0 && i < n)
 		out_char(o, '\n');
 	if (i < n)
 		out_lit(o, "     count      rate/s  event\n");
 	for (; i < n; i++) {
-		print_rate(rep, row[i]);
+		print_rate(d, row[i]);
 		out_lit(o, "  ");
 		print_escaped(o, row[i]->text, row[i]->len);
 		out_char(o, '\n');
@@ -230,31 +216,27 @@ print_rows(const struct report *rep, struct stats_row **row, size_t n)
 }
 
 static void
-open_starts(const struct report *rep)
+open_starts(struct dump *d)
 {
-	struct out *o = &rep->d->out;
-
-	if (pairs_open(rep->d->pairs) + pairs_orphans(rep->d->pairs) == 0)
-		return;
-	tnf_out_format(o, "\nwithout an end: %" PRIu64 ", without a start: %" PRIu64 "\n",
-	    pairs_open(rep->d->pairs), pairs_orphans(rep->d->pairs));
+	if (pairs_open(d->pairs) + pairs_orphans(d->pairs) > 0)
+		tnf_out_format(&d->out, "\nwithout an end: %" PRIu64 ", without a start: %" PRIu64
+		    "\n", pairs_open(d->pairs), pairs_orphans(d->pairs));
 }
 
 int
 stats_report_end(struct dump *d)
 {
-	struct report *r = d->state;
+	struct stats *s = d->state;
 	size_t n;
 
-	struct stats_row **row = stats_rows(r->stats, &n);
-	print_rows(r, row, n);
-	open_starts(r);
-	reports_stats_hint(r->d, r->stats);
-	if (stats_ungrouped(r->stats) > 0)
+	struct stats_row **row = stats_rows(s, &n);
+	print_rows(d, row, n);
+	open_starts(d);
+	reports_stats_hint(d, s);
+	if (stats_ungrouped(s) > 0)
 		fprintf(stderr, NAME ": --stats: more than %u groups: %llu events "
 		    "are in none\n", STATS_ROWS_MAX,
-		    (unsigned long long)stats_ungrouped(r->stats));
-	stats_free(r->stats);
-	free(r);
+		    (unsigned long long)stats_ungrouped(s));
+	stats_free(s);
 	return 0;
 }

@@ -22,8 +22,7 @@
 #define MEMBERS_MAX	1900
 
 struct member_table {
-	int64_t		 probe;		/* row of probes */
-	bool		 made;
+	int64_t		 probe;		/* row of probes, from 1; 0: not made yet */
 	unsigned	 n;		/* columns */
 	sqlite3_stmt	*insert;	/* NULL: no members */
 };
@@ -245,7 +244,6 @@ static void
 members_make(struct members *m, struct member_table *t,
     const struct tnf_probe *p)
 {
-	t->made = true;
 	t->n = p->n_members < MEMBERS_MAX ? p->n_members : MEMBERS_MAX;
 	t->probe = ++m->last;
 	char *columns = members_columns(p, t->n, true);
@@ -263,7 +261,7 @@ members_probe(struct members *m, const struct tnf_probe *p)
 {
 	struct member_table *t = perprobe(&m->tables, p, sizeof(*t));
 
-	if (!t->made)
+	if (t->probe == 0)
 		members_make(m, t, p);
 	return t->probe;
 }
