@@ -195,7 +195,7 @@ attach_settle(struct proc *p)
 	if (p->gone || p->n == 0)
 		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)p->pid);
-	/* Of what it has become tnfctl_direct_open() takes care. */
+	/* tnfctl_direct_open() looks at the program that it has become. */
 	return p->event == PROC_EXEC ? TNFCTL_ERR_NONE : err;
 }
 
@@ -218,7 +218,7 @@ may_have_probes(const tnfctl_handle_t *h)
 
 /*
  * A process without probes is refused without a stop, which some of its calls
- * would notice.  Where its linker is at work, or we may not look, or the leader has died
+ * would notice.  If its linker is at work, or we may not look, or the leader has died
  * in another thread's exec() and has neither maps nor files, the answer is left to the
  * attach.
  */

@@ -29,7 +29,7 @@ struct place {
 	int	 dir;
 };
 
-/* What to do where there is no file to be had. */
+/* The remedy for each reason that the file cannot be made. */
 static const struct {
 	int	    error;
 	const char *remedy;
@@ -369,7 +369,7 @@ tnfctl_buffer_fill_set(tnfctl_handle_t *h, boolean_t fill)
 	return TNFCTL_ERR_NONE;
 }
 
-/* What libtnfprobe means by an errno, where strerror(3) would mislead. */
+/* libtnfprobe means more by these than strerror(3) says. */
 static const struct {
 	int	    error;
 	const char *fact;

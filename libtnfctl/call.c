@@ -300,7 +300,7 @@ is_reached(const struct calls *c, uintptr_t start, uintptr_t end)
 }
 
 /*
- * Unused memory of the main thread's stack; its end, or 0.  Where the stack has
+ * Unused memory of the main thread's stack; its end, or 0.  If the stack has
  * been used down to its mapping's start the kernel makes that larger for us.
  */
 static uintptr_t

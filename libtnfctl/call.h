@@ -11,7 +11,7 @@
 #include "libtnfctl/arch/arch.h"
 #include "libtnfctl/proc.h"
 
-/* What it takes to call functions in one process. */
+/* Everything that calls of functions in one process need. */
 struct calls {
 	tnfctl_handle_t *h;
 	struct proc *p;
@@ -45,8 +45,8 @@ const char *tnfctl_call_make(struct calls *, struct call *);
 /* A system call; false: it has not been made, or has failed. */
 bool	tnfctl_call_kernel(struct calls *, long number, uintptr_t, uintptr_t, uintptr_t,
 	    uintptr_t, long *ret);
-/* What tnfctl_call_put() has put at offset 0 of the memory at 'stack', that of calls of
-   another controller. */
+/* Reads what another controller's tnfctl_call_put() has put at offset 0; its calls had their
+   memory at 'stack'. */
 bool	tnfctl_call_get_of(const struct calls *, uintptr_t stack, void *ret, size_t);
 /* Is a thread still in a call of theirs? */
 bool	tnfctl_call_is_used(const struct calls *, uintptr_t stack);

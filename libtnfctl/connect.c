@@ -45,7 +45,7 @@ connect_unreadable(tnfctl_handle_t *h)
 	return tnfctl_lost_target(h, "its list of connected functions makes no sense");
 }
 
-/* Where the pool has this array already; TNF_CHAIN_SLOTS: nowhere. */
+/* The index at which the pool has this array already; TNF_CHAIN_SLOTS: it has none. */
 static size_t
 connect_find(const uint64_t *pool, size_t used, const struct chain *c)
 {

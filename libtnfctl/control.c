@@ -32,7 +32,7 @@ _Static_assert(offsetof(struct tnf_probe_control, controlled) -
     offsetof(struct tnf_probe_control, test) ==
     offsetof(struct words, controlled), "struct tnf_probe_control");
 
-/* Where the blocks of a section are, out of a copy of it. */
+/* The section has been copied; the next block in it, from *at on, is *ret. */
 bool
 tnfctl_control_next_block(const char *copy, size_t size, size_t *at,
     struct tnf_probe_control *ret)
@@ -211,7 +211,7 @@ control_prepare(tnfctl_handle_t *h)
 	}
 }
 
-/* What lies there; 0 also where that cannot be read. */
+/* The word at this address; 0 if it cannot be read. */
 static uintptr_t
 read_address(tnfctl_handle_t *h, uintptr_t at)
 {

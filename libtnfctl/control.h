@@ -9,10 +9,10 @@
 
 struct text;
 
-/* Where a member of the process's own control block is. */
+/* The address of a member of the process's own control block. */
 #define CONTROL(h, member)	((h)->control + offsetof(struct tnf_process_control, member))
 
-/* What target_ops has of functions for all kinds of processes. */
+/* Functions of target_ops that all kinds of processes share. */
 tnfctl_errcode_t tnfctl_control_refresh(tnfctl_handle_t *);
 tnfctl_errcode_t tnfctl_control_attrs(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
 tnfctl_errcode_t tnfctl_control_probe_state(tnfctl_handle_t *, tnfctl_probe_t *,
@@ -51,7 +51,7 @@ tnfctl_errcode_t tnfctl_control_add_probe(tnfctl_handle_t *, struct text *,
     uintptr_t address, const struct tnf_probe_control *);
 /* After the first look: without libtnfprobe there is nothing to control. */
 tnfctl_errcode_t tnfctl_control_check(tnfctl_handle_t *);
-/* Who controls: the process's own idea of it; 0 for nobody, TNF_SUSPENDED. */
+/* Writes into the process who controls it: a pid, 0 for nobody, or TNF_SUSPENDED. */
 void	tnfctl_control_claim(tnfctl_handle_t *, pid_t controller);
 /* Has the controller before us left it stopped? */
 bool	tnfctl_control_suspended(tnfctl_handle_t *);

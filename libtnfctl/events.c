@@ -195,7 +195,7 @@ any_has_news(struct run *r)
 	return false;
 }
 
-/* Whose thread is it?  NULL: nobody's, as far as we know. */
+/* The process that has this thread; NULL: none that we know. */
 static struct proc *
 events_owner(const struct run *r, pid_t tid)
 {
@@ -205,7 +205,7 @@ events_owner(const struct run *r, pid_t tid)
 	return NULL;
 }
 
-/* One that its mother has not told of yet may be taken by its process. */
+/* A thread whose mother has not told of it yet may be taken by its process. */
 static bool
 events_take(const struct run *r, pid_t tid)
 {
@@ -277,7 +277,7 @@ run_until_event(struct run *r)
 	}
 }
 
-/* One that is stopped by job control runs nevertheless.  A program that we have
+/* A thread that job control has stopped runs nevertheless.  A program that we have
    just started stops at each system call: the linker makes some between the
    time when its list is complete and the first initialiser. */
 static void
@@ -338,7 +338,7 @@ fork_event(struct proc *mother, struct thread *t, tnfctl_handle_t **child)
 	return err;
 }
 
-/* What there is to report of a stopped (or gone) target; false: run on. */
+/* Reports an event of a stopped (or gone) target; false: there is none, and it runs on. */
 static bool
 events_report(tnfctl_handle_t *h, bool interrupted, tnfctl_event_t *ret,
     tnfctl_handle_t **child, tnfctl_errcode_t *err)

@@ -4,7 +4,7 @@
  * The child waits until we hold it and then becomes the program.  It runs into
  * the dynamic linker, up to the point where all start-up objects are mapped
  * and relocated and no initialiser has run: there the linker calls its
- * function for debuggers, which has a breakpoint register set on it.  Where
+ * function for debuggers, which has a breakpoint register set on it.  If
  * there are no such registers we stop at each system call until the linker's
  * list is complete; the linker makes one more before it starts initialisers.
  */
@@ -128,7 +128,7 @@ exec_preload(const char *first, const char *dir, const char *more)
 	return text;
 }
 
-/* What the user has asked for comes last and counts. */
+/* The user's own options come last, so they count. */
 static char *
 without_leaks(void)
 {
@@ -149,7 +149,7 @@ sets_same(const char *a, const char *b)
 	return strncmp(a, b, n) == 0 && b[n] == '=';
 }
 
-/* What the program gets: ours, with two of our own. */
+/* The program's environment: ours, with two variables of our own. */
 struct environment {
 	char	*own[2];	/* NULL: not there */
 	char	**all;

@@ -35,7 +35,7 @@
 #define MACHINE	0
 #endif
 
-/* What libtnfprobe may do at a process's first event, at that of a thread or a child, and
+/* The calls that libtnfprobe may make at a process's first event, at that of a thread or a child, and
    when it waits for another thread. */
 static const int hit_calls[] = {
 	SYS_openat, SYS_read, SYS_close, SYS_fstat, SYS_newfstatat, SYS_readlinkat, SYS_mmap,
@@ -107,7 +107,7 @@ filter_jumps(uint16_t op, uint32_t a, uint32_t b)
 	}
 }
 
-/* What neither jumps nor returns.  False: an instruction that no filter has. */
+/* An instruction that neither jumps nor returns.  False: no filter has it. */
 static bool
 filter_step(const struct code *c, const struct sock_filter *f, struct machine *m)
 {

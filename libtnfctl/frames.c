@@ -106,7 +106,7 @@ object_at(struct frames *f, uintptr_t ip)
 	return o;
 }
 
-/* What the information says of the instruction at ip; to be freed with free(3). */
+/* The frame information for the instruction at ip; the caller frees it with free(3). */
 static Dwarf_Frame *
 frame_at(struct frames *f, uintptr_t ip)
 {
@@ -121,7 +121,7 @@ frame_at(struct frames *f, uintptr_t ip)
 	return frame;
 }
 
-/* Those of two operands that entries of a procedure linkage table use. */
+/* The operations on two operands that entries of a procedure linkage table use. */
 static bool
 frames_compute(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
 {
@@ -143,7 +143,7 @@ frames_compute(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
 	}
 }
 
-/* What one operation that needs nothing from the stack puts on it. */
+/* The value of an operation that takes nothing from the stack. */
 static bool
 frames_operand(const struct walk *w, const Dwarf_Op *op, uint64_t *ret)
 {

@@ -2,7 +2,7 @@
  * function-types.c - names and types of a function's parameters, from debugging
  * information: in the file, or in the one that its .gnu_debuglink or build id leads to.
  *
- * Where each is when the function begins follows from the types, by the rules of the
+ * The types tell where each parameter is when the function begins, by the rules of the
  * machine's calling convention (arch/arch.h): numbers and pointers in registers, then
  * in memory; floating-point numbers elsewhere, which are left out.  A structure that is
  * passed by value in registers ends what we know.
@@ -28,7 +28,7 @@
 
 #define DEBUG_ROOT	"/usr/lib/debug"	/* where packages put such files */
 
-/* One file that is open. */
+/* An open file. */
 struct debug_file {
 	struct elffile *elf;
 	Dwarf	*dwarf;
@@ -60,7 +60,7 @@ tnfctl_function_types_forget(void)
 
 /*
  * Takes over 'fd'; what is not there is NULL.  libdw gets a file that is read, not
- * mapped: its owner may cut it short.  One that leads to yet another file is left
+ * mapped: its owner may cut it short.  A file that leads to yet another file is left
  * alone, since libdw would open whatever name it has.
  */
 static void
@@ -178,7 +178,7 @@ is_it(Dwarf_Die *die, void *arg)
 	struct wanted *w = arg;
 	Dwarf_Addr first, base, end;
 
-	/* One whose rare part is elsewhere has a list of ranges. */
+	/* A function whose rare part is elsewhere has a list of ranges. */
 	if ((dwarf_entrypc(die, &first) != 0 &&
 	    dwarf_ranges(die, 0, &base, &first, &end) <= 0) || first != w->address)
 		return DWARF_CB_OK;
@@ -214,7 +214,7 @@ find_function(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
 	return w.found;
 }
 
-/* What the type is without its names and qualifiers; false: void, or not known. */
+/* Follows the type through its names and qualifiers; false: it is void, or not known. */
 static bool
 type_of(Dwarf_Die *of, Dwarf_Die *ret, bool *is_const)
 {
@@ -303,7 +303,7 @@ begins_with_whole(Dwarf_Die *structure)
 	return false;
 }
 
-/* What kind of value it is; false: one that ends what we know. */
+/* The kind of value; false: nothing is known of this value and of those behind it. */
 static bool
 value_of(Dwarf_Die *type, struct function_value *ret)
 {
@@ -335,7 +335,7 @@ value_of(Dwarf_Die *type, struct function_value *ret)
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
-		/* One with a copy constructor goes by reference: nobody tells us. */
+		/* A structure with a copy constructor goes by reference, and nothing says so. */
 		if (size <= (int)(EIGHTBYTES * sizeof(uint64_t)) || tag == DW_TAG_class_type ||
 		    (size <= ARCH_VECTOR_STRUCTURE && !begins_with_whole(type)))
 			return false;

@@ -147,7 +147,7 @@ functions_refused(int fd, const char *path, bool at_return)
 	return NULL;
 }
 
-/* Of functions without debugging information. */
+/* A function without debugging information has numbers in its registers. */
 static void
 describe_words(struct kp_uprobe_found *ret, bool at_return)
 {

@@ -42,7 +42,7 @@ struct function_value {
 };
 
 /*
- * Those of the function that begins at this address of an open file (as its symbol table
+ * The parameters of the function that begins at this address of an open file (as its symbol table
  * has it), at most 'max'; returns how many can be recorded.  -1: nothing is known.
  */
 int	tnfctl_function_parameters(int fd, const char *path, uint64_t address,

@@ -36,7 +36,7 @@
 #define EXCHANGE_TRIES	5000	/* ... but not another one */
 
 /*
- * What lies in the target while it is given a descriptor.  The kernel writes the
+ * The parcel lies in the target while it is given a descriptor.  The kernel writes the
  * numbers of the descriptors there, in the calls that open them, so that whoever
  * comes next knows them at whatever moment we are killed.
  */
@@ -59,7 +59,7 @@ struct parcel {
 _Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");
 
 /*
- * What a controller that was killed has left open in the target.  The target says where the
+ * A controller that was killed may have left descriptors open.  The target says where the
  * memory of its calls was, and that holds the numbers of
  * the descriptors.  By now they may mean something else: the target has run since.
  * So a socket is closed if its inode is the one that was noted.  If we were killed
@@ -67,8 +67,8 @@ _Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");
  * neighbouring inodes.
  *
  * Nor is the target believed: to close a file of a FUSE file system can take for
- * ever, and the target would stay stopped, and we with it.  What is asked for here is
- * told without a question to a file system.
+ * ever, and the target would stay stopped, and we with it.  The kernel
+ * answers what is asked here without a question to a file system.
  */
 
 /* As /proc/PID/fdinfo tells it. */
@@ -246,7 +246,7 @@ receive_descriptor(struct calls *c, const struct parcel *p, struct parcel *at)
 	return parcel_received(&now);
 }
 
-/* Those that were noted.  To close another file could take for ever. */
+/* Closes the sockets that were noted.  To close another file could take for ever. */
 static void
 close_sockets(struct calls *c, const struct parcel *p)
 {

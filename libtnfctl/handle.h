@@ -61,8 +61,8 @@ struct target_ops {
 	tnfctl_errcode_t (*attrs)(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
 	tnfctl_errcode_t (*buffer_alloc)(tnfctl_handle_t *, const char *file,
 	    unsigned int bytes);
-	/* Of probes that are not imported into a process.  Brings the probe up to date, and
-	   writes what no other kind has; tnfctl_probe_state_get() writes the rest. */
+	/* For probes that the kernel does not hit for a process.  Brings the probe up to
+	   date, and writes what no other kind has; tnfctl_probe_state_get() writes the rest. */
 	tnfctl_errcode_t (*probe_state)(tnfctl_handle_t *, tnfctl_probe_t *,
 	    tnfctl_probe_state_t *);
 	/* enabling: on or off; else: traced or not. */

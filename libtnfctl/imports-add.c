@@ -15,7 +15,7 @@
 #include "libtnfctl/proc.h"
 #include "libtnfctl/usdt.h"
 
-/* Where the probes of one file after the other go. */
+/* The probes of one file after the other are added to a list. */
 struct adding {
 	tnfctl_handle_t *h;	/* a process's, or ... */
 	struct kp *kp;		/* ... the kernel; else NULL */
@@ -63,7 +63,7 @@ is_listed(const struct adding *a)
 	return false;
 }
 
-/* Of a process.  found: as tnfctl_import_attrs() has it. */
+/* Adds a probe to those of the process.  found: as tnfctl_import_attrs() has it. */
 static int
 list_probe(const struct adding *a, const char *name, const char *keys, const char *refused,
     const struct kp_uprobe_found *found)
@@ -195,7 +195,8 @@ has_side(const struct adding *a, const struct side *s)
 	return a->asked ? at_return : !at_return || a->returns == 0;
 }
 
-/* Of the first file that needs it: what may become of it, or why there are entries alone. */
+/* Notes, for the first file that needs it, what returns may do to the program, or why there are
+   entries alone. */
 static void
 say_returns(struct adding *a, const char *function)
 {
@@ -240,7 +241,7 @@ add_function(void *arg, const char *function)
 	return true;
 }
 
-/* Of the file that is set; false: they are too many, and the error is set. */
+/* Adds functions of the file that is set; false: they are too many, and the error is set. */
 static bool
 add_functions_of(struct adding *a, const char *pattern)
 {
@@ -253,7 +254,7 @@ add_functions_of(struct adding *a, const char *pattern)
 	return n <= (long)FUNCTIONS_MAX;
 }
 
-/* Of the files that the handle on the kernel was given. */
+/* Adds functions of the files that the handle on the kernel was given. */
 static tnfctl_errcode_t
 add_of_files(struct adding *a, const char *pattern)
 {
@@ -272,7 +273,7 @@ add_of_files(struct adding *a, const char *pattern)
 	return fits ? tnfctl_kernel_code(a->kp, a->error) : TNFCTL_ERR_BADARG;
 }
 
-/* Of the files that the process has mapped. */
+/* Adds functions of the files that the process has mapped. */
 static tnfctl_errcode_t
 add_of_maps(struct adding *a, const char *pattern)
 {

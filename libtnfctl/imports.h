@@ -1,9 +1,9 @@
 /*
  * imports.h - probes that the kernel hits for us: USDT, functions.
  *
- * Those of a process are listed from the files that it has mapped, which takes no rights
- * beyond those to read /proc/PID/maps.  What changes one goes to the kernel's
- * session (kernel-probes), which is opened for it and closed when the target runs
+ * A process's imported probes are listed from the files that it has mapped, which takes no rights
+ * beyond those to read /proc/PID/maps.  Changes go to the kernel's session
+ * (kernel-probes), which is opened for it and closed when the target runs
  * on or is let go, so that others get their turn.  A handle on the kernel has the session
  * itself, and gives it the probes of any file, in all processes that run it.
  */

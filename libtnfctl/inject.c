@@ -51,7 +51,7 @@ not_loaded(tnfctl_handle_t *h, const char *why)
 	    TNFCTL_LIBTNFPROBE, (int)h->pid, why);
 }
 
-/* What the target is to load. */
+/* The library that the target is to load. */
 struct library {
 	char	 name[PATH_MAX];	/* a path that means the same to it */
 	int	 fd;			/* or our file, which its root does not have; or -1 */

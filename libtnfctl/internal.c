@@ -15,7 +15,7 @@
 #include "libtnfctl/control.h"
 #include "libtnfctl/direct.h"
 
-/* Who controls: seen, and the second set, by controllers from outside. */
+/* Controllers from outside read both, and set the second one. */
 TNFCTL_API extern volatile int _tnfctl_internal_tracing_flag;
 TNFCTL_API extern volatile pid_t _tnfctl_externally_traced_pid;
 volatile int _tnfctl_internal_tracing_flag;

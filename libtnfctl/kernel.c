@@ -62,8 +62,8 @@ kernel_close(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 	return TNFCTL_ERR_NONE;
 }
 
-/* What the kernel does not take is known only when there is a buffer: then the
-   attributes say so. */
+/* Programs are loaded when there is a buffer: only then the attributes say which probes the
+   kernel does not take. */
 static tnfctl_errcode_t
 probe_read(tnfctl_handle_t *h, tnfctl_probe_t *p)
 {

@@ -144,7 +144,7 @@ join_and_write(struct mark *m)
 	pthread_join(thread, NULL);
 	if (m->error != 0)
 		return m->error;
-	/* Where nobody had written yet we have set it up, but it is the target's. */
+	/* If nobody had written yet, we have set the file up, but it is the target's. */
 	if (x->pid == getpid())
 		x->pid = m->target;
 	__atomic_fetch_add(&x->ended, 1, __ATOMIC_RELAXED);
@@ -179,7 +179,7 @@ mark_child(struct mark *m)
 	sigset_t none;
 	int error;
 
-	/* What the program does at signals is not for us. */
+	/* The program's signal handlers are not for us. */
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	signal(SIGINT, SIG_IGN);
@@ -243,7 +243,7 @@ run_writer(struct mark *m)
 		return tnfctl_error_set_errno(errno, "fork");
 	if (child == 0)
 		mark_child(m);
-	/* Whose rights it has can stop it, so that it does not see its own alarm. */
+	/* The target's user can stop the child, which then does not see its own alarm. */
 	for (left = (SECONDS + 1) * 200; (r = waitpid(child, &status, WNOHANG)) == 0 && left > 0; left--)
 		usleep(5000);
 	if (r == 0) {

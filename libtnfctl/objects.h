@@ -34,7 +34,7 @@ struct object {
 	bool		 main;		/* the executable */
 };
 
-/* What the kind of target says about one. */
+/* The kind of target says this about an object. */
 struct object_info {
 	const char	*name;
 	const char	*file;

@@ -62,7 +62,7 @@ read_pool(tnfctl_handle_t *h, struct text *text, const struct pool *pool)
 	return err;
 }
 
-/* Where they are; how many is the result. */
+/* Finds the pools, and returns how many there are. */
 static size_t
 find_pools(tnfctl_handle_t *h, struct pool **ret)
 {

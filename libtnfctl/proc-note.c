@@ -117,7 +117,7 @@ note_child(struct proc *p, struct thread *t, pid_t child)
 		tnfctl_proc_free_child(p, t);
 }
 
-/* What clone(2) made is a thread, or, without SIGCHLD, a process. */
+/* clone(2) made a thread, or, without SIGCHLD, a process. */
 static void
 note_clone(struct proc *p, struct thread *t, pid_t tid)
 {

@@ -278,7 +278,7 @@ seize_begin(struct proc *p)
 		p->moment_signal = sig;
 }
 
-/* One that came too late waits, blocked, and must not find our client. */
+/* A signal that came too late waits, blocked, and must not find our client. */
 static void
 seize_end(struct proc *p)
 {

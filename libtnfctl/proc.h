@@ -180,10 +180,10 @@ void	tnfctl_proc_thread_add_foreign(struct proc *, pid_t child);
 void	tnfctl_proc_thread_drop(struct proc *, struct thread *);
 /* All that are the process's own. */
 void	tnfctl_proc_threads_drop(struct proc *);
-/* Those of ptrace that its threads are to have. */
+/* The options of ptrace that its threads are to have. */
 unsigned int tnfctl_proc_options(const struct proc *);
-/* Those whom an exec() of another thread has ended, be it while they stood still, or before
-   their mother could tell of them: that exec() waits until we have reaped them. */
+/* Reaps threads that an exec() of another thread has ended, be it while they stood still, or
+   before their mother could tell of them: that exec() waits until we have done so. */
 void	tnfctl_proc_reap(struct proc *);
 /* Asks wait(2) once about each thread that runs; was there anything? */
 bool	tnfctl_proc_take_round(struct proc *);

@@ -87,7 +87,7 @@ tnfctl_proc_memory_is_gone(const struct proc *p)
 	return pread(p->mem, &c, 1, (off_t)getpagesize()) == 0;
 }
 
-/* Of a process that has exec'd: false, as tnfctl_proc_open_memory() says. */
+/* False if the process has exec'd, as tnfctl_proc_open_memory() says. */
 bool
 tnfctl_proc_write(struct proc *p, uintptr_t address, const void *buf, size_t n)
 {

@@ -205,7 +205,7 @@ remote_finish(struct proc *p, const struct call *r, const struct arch_saved *s)
 	if ((t = tnfctl_proc_thread(p, r->tid)) == NULL)
 		return;
 	t->leave_group = false;
-	/* Where nothing has happened since, the exact state. */
+	/* If nothing has happened since, it gets its exact state back. */
 	if (t->stopped && t->signal == 0 && is_held(p))
 		tnfctl_arch_restore(t, s);
 }

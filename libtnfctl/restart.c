@@ -5,7 +5,7 @@
  * limit with what is left of it.  Some do not: they have returned EINTR, as if
  * a signal handler had run, or as after SIGSTOP and SIGCONT (signal(7) lists
  * them).  And signals that the target ignores wake a thread only because we are
- * there.  Where no handler is about to run, the thread is set back onto the
+ * there.  If no handler is about to run, the thread is set back onto the
  * call.
  *
  * If such a call has a time limit it keeps its EINTR: set back, it would wait
@@ -13,7 +13,7 @@
  * Among these are all calls on sockets, which return EINTR only where
  * SO_RCVTIMEO or SO_SNDTIMEO is set.
  *
- * What has been transferred is never lost, but is told early: write(2) to a
+ * Bytes that were transferred are never lost, but are told early: write(2) to a
  * pipe, send(2) and recv(2) with MSG_WAITALL return short counts.
  */
 #include <sys/syscall.h>
@@ -29,7 +29,7 @@
 
 #define URING_EXT_ARG	(1u << 3)
 
-/* Where the time limit is: behind argument 2, 3 or 4, NULL for none, or ... */
+/* The place of the time limit: argument 2, 3 or 4 points to it (NULL: none), or ... */
 enum limit {
 	LIMIT_NONE,
 	LIMIT_MS = 6,		/* milliseconds in argument 3; negative: none */

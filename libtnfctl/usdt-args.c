@@ -1,7 +1,7 @@
 /*
  * usdt-args.c - from the argument string of a note to a table for BPF.
  *
- * What an operand looks like is the machine's: arch/.
+ * Each machine's operands are read in arch/.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ tnfctl_operand_number(const char **p, int64_t *ret)
 	return true;
 }
 
-/* One symbol of an expression; its address is added to *sum. */
+/* Reads a symbol of an expression, and adds its address to *sum. */
 static bool
 read_symbol(struct operand_text *t, uint64_t *sum)
 {

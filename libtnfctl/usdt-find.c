@@ -61,7 +61,7 @@ tnfctl_usdt_args_read(const char *s, struct usdt_args_named *ret)
 	}
 }
 
-/* One line of such a file: 1 a probe, with its name, 0 nothing, -1 a mistake. */
+/* Reads a line of such a file: 1 a probe, with its name, 0 nothing, -1 a mistake. */
 static int
 usdt_catalogue_line(const char *line, char *probe, size_t size,
     struct usdt_args_named *ret)

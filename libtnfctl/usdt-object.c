@@ -129,7 +129,7 @@ find_symbol(void *arg, const char *name, uint64_t *ret)
 	return tnf_elffile_symbol(arg, name, ret);
 }
 
-/* One more of an array that grows by doubling, zeroed; NULL: no memory. */
+/* Makes room for one more, zeroed, in an array that grows by doubling; NULL: no memory. */
 static void *
 usdt_object_grow(void *array, size_t n, size_t size)
 {
@@ -173,7 +173,7 @@ probe_of(struct reading *r, const struct usdt_note *note)
 	return p;
 }
 
-/* Where the file has the site; false: not in what is loaded. */
+/* Finds the site in the file; false: it is in no part that is loaded. */
 static bool
 usdt_object_place(struct reading *r, const struct usdt_note *note, struct usdt_site *s)
 {

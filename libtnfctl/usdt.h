@@ -58,8 +58,8 @@ struct usdt_args {
 bool	tnfctl_usdt_args_parse(const char *text, const struct usdt_place *,
 	    struct usdt_args *ret);
 
-/* What reading an operand is made of.  Each function takes from the text what it understands.
-   false: the operand cannot be read, and usdt_args.why has the reason. */
+/* The pieces that operands are read with.  Each function takes from the text what it understands.
+   False: the operand cannot be read, and usdt_args.why has the reason. */
 struct operand_text {
 	const char *p;		/* what is not read yet */
 	const struct usdt_place *place;
@@ -75,19 +75,19 @@ size_t	tnfctl_operand_name(const char *s);
 bool	tnfctl_operand_number(const char **p, int64_t *ret);
 /* "8", "symbol", "symbol+8-4", "8+symbol"; *symbols: how many were in it. */
 bool	tnfctl_operand_expression(struct operand_text *, __s64 *ret, unsigned *symbols);
-/* What a symbol means to the running program: relative to the instruction, unless it is
-   never moved. */
+/* Makes the symbol's address what it is in the running program: relative to the instruction,
+   unless the program is never moved. */
 bool	tnfctl_operand_place(struct operand_text *, struct kp_operand *);
 
-/* The machine's own: one operand, as its assembler prints it.  What registers and scale
-   *o has is set: none, 1. */
+/* The machine's own: reads an operand as its assembler prints it.  *o has no registers and the
+   scale 1 before. */
 bool	tnfctl_arch_operand(struct operand_text *, struct kp_operand *o);
 
 /*
  * The catalogue: what the arguments of known providers are called, and which of them are
  * strings, as a note tells neither.
  *
- * One file a provider, with its name, of which the first that is found counts:
+ * Each provider has a file of its name, of which the first that is found counts:
  * /etc/tnf/providers.d/NAME, then NAME among those that are installed with us.
  * TNF_PROVIDERS in the environment, a directory, comes before both, unless the
  * program is set-id.  The format is in tracing(7).
@@ -129,7 +129,7 @@ struct usdt_probe {
 	struct usdt_site *sites;
 	size_t	 nsites;
 	unsigned nargs;		/* the most that a site has */
-	/* Of each argument: bytes, sign; 0 bytes: a site's cannot be read. */
+	/* Bytes and sign of each argument; 0 bytes: it cannot be read at some site. */
 	uint8_t	 size[KP_OPERANDS_MAX], sign[KP_OPERANDS_MAX];
 	char	 why[96];	/* which cannot be read, and why; or "" */
 	const char *refused;	/* why a site takes no breakpoint; static; NULL: all do */
@@ -157,8 +157,8 @@ void	tnfctl_usdt_describe(const struct usdt_probe *, const struct usdt_args_name
 /* kp_uprobe_find_f for USDT probes. */
 int	tnfctl_usdt_find(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
 
-/* Of the i-th of n arguments: its type, 'number' where it is called none; KP_TEXT_*: what of
-   text it is.  That of a counted one has its length behind it. */
+/* The type of the i-th of n arguments, which is 'number' unless its name says another; and which
+   of KP_TEXT_* it is.  A counted text has its length behind it. */
 const char *tnfctl_named_type(const struct usdt_args_named *, unsigned i, const char *number);
 int	tnfctl_named_text(const struct usdt_args_named *, unsigned i, unsigned n);
 

@@ -6,7 +6,7 @@
  * is gone; which call it is no register says.  So a thread is looked at before it is
  * asked to stop (tnfctl_arch_look()): /proc tells of one that sleeps which call it is in.
  *
- * One that ran then may be in a call when it stops.  If that call has returned EINTR
+ * A thread that ran then may be in a call when it stops.  If that call has returned EINTR
  * its number is still in x8, and the kernel still has its first argument, which /proc
  * tells once the thread is said to be in that call (tnfctl_arch_stopped()).  A signal handler
  * that has just returned looks the same, but its first argument is another one.  So this
@@ -134,7 +134,7 @@ set_regs(pid_t tid, const struct user_regs_struct *regs)
 	return true;
 }
 
-/* What /proc says of the call that a thread is in. */
+/* The call that a thread is in, as /proc tells it. */
 static struct asleep
 proc_call(const struct proc *p, const struct thread *t)
 {
@@ -367,7 +367,7 @@ tnfctl_arch_registers(pid_t tid, struct arch_registers *ret)
 	return true;
 }
 
-/* What lies at the thread pointer: dtv, private. */
+/* The words at the thread pointer are dtv and private. */
 bool
 tnfctl_arch_is_thread(struct proc *p, pid_t tid)
 {
@@ -518,7 +518,7 @@ read_shift(struct operand_text *t, struct kp_operand *o)
 	return true;
 }
 
-/* What follows the base: a distance, or a second register. */
+/* Behind the base there is a distance, or a second register. */
 static bool
 read_distance(struct operand_text *t, struct kp_operand *o)
 {

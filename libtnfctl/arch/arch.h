@@ -19,7 +19,7 @@
 struct proc;
 struct thread;
 
-/* Where the thread is: instruction and stack pointer, system call or -1. */
+/* The thread's instruction and stack pointer, and its system call or -1. */
 bool	tnfctl_arch_where(struct proc *, const struct thread *, uintptr_t *ip,
 	    uintptr_t *sp, long *call);
 /* Its registers, numbered as call frame information numbers them (DWARF). */

@@ -44,7 +44,7 @@ struct frame {
 #define UC_SIGCONTEXT_SS	2u
 #define UC_STRICT_RESTORE_SS	4u
 
-/* What of an xsave area belongs to signal frames, at byte 464. */
+/* Signal frames have this in their xsave area, at byte 464. */
 struct frame_sw {
 	uint32_t magic1;
 	uint32_t extended_size;
@@ -312,7 +312,7 @@ tnfctl_arch_uprobe_refused(const uint8_t *code, size_t n, bool first)
 		    "this kernel takes no breakpoint at a nop of 10 bytes: build it with 1-byte nops";
 	for (size_t i = 0; i < sizeof(nops) / sizeof(nops[0]); i++)
 		is_nop |= n >= 5 && memcmp(code, nops[i] + 1, nops[i][0]) == 0;
-	/* Where a function begins nobody keeps anything there. */
+	/* At its beginning a function keeps nothing there. */
 	return is_nop && !first && syscall(UPROBE_CALL) == -1 && errno == ENXIO ?
 	    "this kernel makes its 5-byte nop a call, which overwrites the stack: "
 	    "build it with 1-byte nops" : NULL;
