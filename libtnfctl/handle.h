@@ -25,7 +25,6 @@
 
 #define TNFCTL_API	__attribute__((visibility("default")))
 
-struct function_name;
 struct import;
 struct imports;
 struct object;
@@ -114,7 +113,7 @@ struct tnfctl_handle {
 	/* Processes. */
 	struct object	*objects;	/* the linker's order */
 	size_t		nobjects;
-	struct function_name *function_names;	/* objects.c */
+	struct map	function_names;	/* objects.c: those that were asked for */
 	size_t		deep;		/* objects read with all their symbols */
 	uintptr_t	control;	/* struct tnf_process_control; 0: none */
 	struct object	*control_object;

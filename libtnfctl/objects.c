@@ -11,6 +11,7 @@
 
 #include "common/elf-file.h"
 #include "common/files.h"
+#include "common/map.h"
 #include "libtnfctl/objects.h"
 
 #define SECTION_MAX	(64u << 20)	/* bytes of control blocks an object */
@@ -37,23 +38,19 @@ object_free(struct object *o)
 	free(o);
 }
 
-/* A function that somebody asked for: files are not searched for each probe. */
+/* A function that somebody asked for, as "LIB/NAME" or "@ADDRESS": files are not searched for
+   each probe. */
 struct function_name {
-	struct function_name *next;
-	bool	 asked;		/* by this name, "LIB/NAME"; else by address */
 	uintptr_t address;
-	char	 text[];	/* "": it has none */
+	char	 text[256];	/* "": it has none */
 };
 
-static void
-forget_names(tnfctl_handle_t *h)
+static struct map *
+names_of(tnfctl_handle_t *h)
 {
-	struct function_name *f;
-
-	while ((f = h->function_names) != NULL) {
-		h->function_names = f->next;
-		free(f);
-	}
+	if (h->function_names.value_size == 0)
+		tnf_map_init(&h->function_names, sizeof(struct function_name));
+	return &h->function_names;
 }
 
 void
@@ -66,7 +63,7 @@ tnfctl_objects_free(tnfctl_handle_t *h)
 		object_free(o);
 	}
 	h->nobjects = 0;
-	forget_names(h);
+	tnf_map_free(&h->function_names);
 }
 
 int
@@ -208,7 +205,7 @@ tnfctl_objects_refresh(tnfctl_handle_t *h, struct objects_change *ret)
 		object_gone(h, o);
 	}
 	if (ret->came || ret->went)
-		forget_names(h);
+		tnf_map_free(&h->function_names);
 	return TNFCTL_ERR_NONE;
 }
 
@@ -239,39 +236,23 @@ search_function(tnfctl_handle_t *h, const char *lib, const char *name,
 	return found;
 }
 
-static void
-remember_name(tnfctl_handle_t *h, bool asked, uintptr_t address,
-    const char *text)
-{
-	struct function_name *f = malloc(sizeof(*f) + strlen(text) + 1);
-
-	if (f == NULL)
-		return;
-	strcpy(f->text, text);
-	f->asked = asked;
-	f->address = address;
-	f->next = h->function_names;
-	h->function_names = f;
-}
-
 bool
 tnfctl_objects_function(tnfctl_handle_t *h, const char *lib, const char *name,
     uintptr_t *ret)
 {
 	struct function_name *f;
 	bool found = true;
-	char *asked;
+	char *key;
+	int n;
 
-	if (asprintf(&asked, "%s/%s", lib ? lib : "", name) < 0)
+	if ((n = asprintf(&key, "%s/%s", lib ? lib : "", name)) < 0)
 		return search_function(h, lib, name, ret);
-	for (f = h->function_names; f != NULL; f = f->next)
-		if (f->asked && strcmp(f->text, asked) == 0)
-			break;
-	if (f != NULL)
+	if ((f = tnf_map_get(names_of(h), key, (size_t)n)) != NULL)
 		*ret = f->address;
-	else if ((found = search_function(h, lib, name, ret)))
-		remember_name(h, true, *ret, asked);
-	free(asked);
+	else if ((found = search_function(h, lib, name, ret)) &&
+	    (f = tnf_map_put(names_of(h), key, (size_t)n, NULL)) != NULL)
+		f->address = *ret;
+	free(key);
 	return found;
 }
 
@@ -294,16 +275,17 @@ bool
 tnfctl_objects_function_at(tnfctl_handle_t *h, uintptr_t address, char *ret,
     size_t size)
 {
-	bool found;
+	struct function_name *f;
+	char key[32];
+	bool fresh;
 
-	for (struct function_name *f = h->function_names; f != NULL; f = f->next)
-		if (!f->asked && f->address == address && strlen(f->text) < size) {
-			strcpy(ret, f->text);
-			return f->text[0] != '\0';
-		}
-	found = search_name(h, address, ret, size);
-	remember_name(h, false, address, found ? ret : "");
-	return found;
+	snprintf(key, sizeof(key), "@%lx", (unsigned long)address);
+	if ((f = tnf_map_put(names_of(h), key, strlen(key), &fresh)) == NULL)
+		return search_name(h, address, ret, size);
+	if (fresh && !search_name(h, address, f->text, sizeof(f->text)))
+		f->text[0] = '\0';
+	snprintf(ret, size, "%s", f->text);
+	return f->text[0] != '\0';
 }
 
 uintptr_t
