@@ -5,13 +5,10 @@
 
 #include <tnf/com.h>
 
+#include "format/bytes.h"
 #include "format/live.h"
 
 #define ROUNDS	16	/* for definitions that keep coming */
-
-/* At any address; volatile, so that it is one load. */
-typedef uint16_t live_any16 __attribute__((aligned(1), may_alias));
-typedef uint32_t live_any32 __attribute__((aligned(1), may_alias));
 
 static uint32_t
 live_u32(const struct live *b, uint64_t off)
@@ -21,7 +18,7 @@ live_u32(const struct live *b, uint64_t off)
 	if (b->read != NULL)
 		b->read(b, off, &v, sizeof v);
 	else
-		v = *(const volatile live_any32 *)(b->base + off);
+		v = *(const volatile bytes_any32 *)(b->base + off);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return b->swap ? __builtin_bswap32(v) : v;
 }
@@ -34,7 +31,7 @@ live_u16(const struct live *b, uint64_t off)
 	if (b->read != NULL)
 		b->read(b, off, &v, sizeof v);
 	else
-		v = *(const volatile live_any16 *)(b->base + off);
+		v = *(const volatile bytes_any16 *)(b->base + off);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return b->swap ? __builtin_bswap16(v) : v;
 }

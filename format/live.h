@@ -34,8 +34,9 @@
  * are taken out of the copy; copy_take() begins again if writers took too many blocks.
  *
  * Others ask the same question, whether a block is still in the same use, and do not
- * copy by this header: tnfwatch/history.c (copy_block(): full blocks, which nobody
- * extends), tnfwatch/channel.c (channel_copy(): one event), and libtnf/follow.c and
+ * copy by this header: tnfwatch looks at blocks by tnf_live_look() before and after it copies
+ * full ones, which nobody extends (copy_block() in history.c), or one event
+ * (channel_copy() in channel.c); and libtnf/follow.c and
  * libtnf/merge.c, which read the mapped file in place and ask for a block's generation
  * again before they hand an event of it out.
  */

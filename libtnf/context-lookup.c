@@ -14,26 +14,8 @@
 #include <tnf/com.h>
 #include <tnf/tnf.h>
 
+#include "format/bytes.h"
 #include "libtnf/context.h"
-
-/* Words of block 0, in either byte order. */
-static uint32_t
-context_lookup_word32(const unsigned char *base, size_t at, bool swapped)
-{
-	uint32_t v;
-
-	memcpy(&v, base + at, sizeof v);
-	return swapped ? __builtin_bswap32(v) : v;
-}
-
-static uint64_t
-context_lookup_word64(const unsigned char *base, size_t at, bool swapped)
-{
-	uint64_t v;
-
-	memcpy(&v, base + at, sizeof v);
-	return swapped ? __builtin_bswap64(v) : v;
-}
 
 #define EXT(member)	(TNF_EXT_OFFSET + offsetof(struct tnf_ext, member))
 
@@ -41,21 +23,21 @@ context_lookup_word64(const unsigned char *base, size_t at, bool swapped)
 #define MAGIC_SIZE	(sizeof MAGIC_LINE - 1)
 #define HEAD_SIZE	(TNF_EXT_OFFSET + sizeof(struct tnf_ext))
 
-/* Where the context lies, from the first HEAD_SIZE bytes of a file. */
+/* Where the context lies, from the first HEAD_SIZE bytes of a file of this size. */
 static int
-context_lookup_locate(const unsigned char *b, uint64_t size, uint64_t *offset,
-    uint64_t *length)
+context_lookup_locate(const struct bytes *b, uint64_t size, uint64_t *offset, uint64_t *length)
 {
-	bool swapped = context_lookup_word32(b, 0, false) == TNF_MAGIC_SWAPPED;
-	if (context_lookup_word32(b, 0, swapped) != TNF_MAGIC)
-		return context_lookup_word32(b, 0, false) == 0 ? ENODATA : TNF_ERR_NOTTNF;
-	if (context_lookup_word32(b, EXT(magic), swapped) != TNF_EXT_MAGIC ||
-	    context_lookup_word32(b, EXT(version), swapped) != TNF_EXT_VERSION ||
-	    (context_lookup_word32(b, EXT(incompatible), swapped) & ~TNF_EXT_INCOMPATIBLE) ||
-	    context_lookup_word32(b, EXT(size), swapped) < offsetof(struct tnf_ext, cookie))
+	uint32_t first = bytes_u32(b, 0);
+
+	if (first != TNF_MAGIC)
+		return first == 0 ? ENODATA : TNF_ERR_NOTTNF;
+	if (bytes_u32(b, EXT(magic)) != TNF_EXT_MAGIC ||
+	    bytes_u32(b, EXT(version)) != TNF_EXT_VERSION ||
+	    (bytes_u32(b, EXT(incompatible)) & ~TNF_EXT_INCOMPATIBLE) ||
+	    bytes_u32(b, EXT(size)) < offsetof(struct tnf_ext, cookie))
 		return ENODATA;
-	*offset = context_lookup_word64(b, EXT(extra_offset), swapped);
-	*length = context_lookup_word64(b, EXT(extra_size), swapped);
+	*offset = bytes_u64(b, EXT(extra_offset));
+	*length = bytes_u64(b, EXT(extra_size));
 	if (*offset == 0 || *length == 0)
 		return ENODATA;
 	if (*offset > size || *length > size - *offset ||
@@ -116,8 +98,9 @@ open_source(struct context_source *s, tnf_context_t **ret)
 
 	if ((e = s->read(s, head, sizeof head, 0)) != 0)
 		return e;
-	s->swapped = context_lookup_word32(head, 0, false) == TNF_MAGIC_SWAPPED;
-	e = context_lookup_locate(head, s->size, &offset, &length);
+	struct bytes b = { head, sizeof head, false };
+	b.swap = s->swapped = bytes_u32(&b, 0) == TNF_MAGIC_SWAPPED;
+	e = context_lookup_locate(&b, s->size, &offset, &length);
 	if (e != 0 && e != ENODATA)
 		return e;
 	if ((e2 = tnf_context_names(s, &names, &size)) != 0)
@@ -322,33 +305,18 @@ tnf_context_device(const tnf_context_t *c, uint32_t major, uint32_t minor)
 	return NULL;
 }
 
-EXPORT const struct tnf_context_task *
-tnf_context_tasks(const tnf_context_t *c, size_t *n)
-{
-	*n = c->tasks.n;
-	return c->tasks.rows;
+#define ALL(name, type)							\
+EXPORT const struct type *						\
+tnf_context_##name(const tnf_context_t *c, size_t *n)			\
+{									\
+	*n = c->name.n;							\
+	return c->name.rows;						\
 }
 
-EXPORT const struct tnf_context_symbol *
-tnf_context_symbols(const tnf_context_t *c, size_t *n)
-{
-	*n = c->symbols.n;
-	return c->symbols.rows;
-}
-
-EXPORT const struct tnf_context_object *
-tnf_context_objects(const tnf_context_t *c, size_t *n)
-{
-	*n = c->objects.n;
-	return c->objects.rows;
-}
-
-EXPORT const struct tnf_context_former *
-tnf_context_formers(const tnf_context_t *c, size_t *n)
-{
-	*n = c->formers.n;
-	return c->formers.rows;
-}
+ALL(tasks, tnf_context_task)
+ALL(symbols, tnf_context_symbol)
+ALL(objects, tnf_context_object)
+ALL(formers, tnf_context_former)
 
 /* The lines in the file's blocks of names (tnf(5), "Names") are put beside what its context
    tells. */
@@ -356,29 +324,19 @@ tnf_context_formers(const tnf_context_t *c, size_t *n)
 #define CELL_MASK	0xffff0000u
 #define STEP		8u	/* cells are multiples of this */
 
-static uint32_t
-context_names_word(const struct context_source *s, const unsigned char *at)
-{
-	uint32_t v;
-
-	memcpy(&v, at, sizeof v);
-	return s->swapped ? __builtin_bswap32(v) : v;
-}
-
 /* All cells of a block, a line each. */
 static void
-block_lines(const struct context_source *s, const unsigned char *block, size_t size, FILE *f)
+block_lines(const struct bytes *b, FILE *f)
 {
 	size_t at = TNF_NAMES_FIRST;
 
-	while (at + STEP <= size) {
-		uint32_t head = context_names_word(s, block + at);
-		uint32_t n = head & ~CELL_MASK;
-		if ((head & CELL_MASK) != TNF_NAMES_CELL || n == 0 || n > size - at - 4) {
+	while (at + STEP <= b->size) {
+		uint32_t head = bytes_u32(b, at), n = head & ~CELL_MASK;
+		if ((head & CELL_MASK) != TNF_NAMES_CELL || n == 0 || n > b->size - at - 4) {
 			at += STEP;
 			continue;
 		}
-		fwrite(block + at + 4, 1, n, f);
+		fwrite(b->base + at + 4, 1, n, f);
 		putc_unlocked('\n', f);
 		at += (4 + n + STEP - 1) / STEP * STEP;
 	}
@@ -390,6 +348,7 @@ blocks_lines(const struct context_source *s, uint32_t latest, uint32_t size, FIL
 {
 	unsigned char *block = malloc(size);
 	uint32_t *chain = calloc(BLOCKS_MAX, sizeof *chain), n = 0;
+	const struct bytes b = { block, size, s->swapped };
 	int e = block == NULL || chain == NULL ? ENOMEM : 0;
 
 	for (uint32_t at = latest; e == 0 && at != 0 && n < BLOCKS_MAX &&
@@ -397,11 +356,11 @@ blocks_lines(const struct context_source *s, uint32_t latest, uint32_t size, FIL
 		chain[n] = at;
 		if (at % size != 0 || s->read(s, block, size, at) != 0)
 			break;
-		at = context_names_word(s, block + 32);
+		at = bytes_u32(&b, 32);
 	}
 	while (e == 0 && n > 0)
 		if (s->read(s, block, size, chain[--n]) == 0)
-			block_lines(s, block, size, f);
+			block_lines(&b, f);
 	free(block);
 	free(chain);
 	return e;
@@ -410,22 +369,19 @@ blocks_lines(const struct context_source *s, uint32_t latest, uint32_t size, FIL
 int
 tnf_context_names(const struct context_source *s, char **ret, size_t *ret_size)
 {
-	unsigned char head[TNF_EXT_OFFSET + sizeof(struct tnf_ext)];
-	const unsigned char *x = head + TNF_EXT_OFFSET;
+	unsigned char head[HEAD_SIZE];
+	const struct bytes b = { head, sizeof head, s->swapped };
 	uint32_t block_size, latest;
-	uint64_t names;
 	FILE *f;
 
 	*ret = NULL;
 	*ret_size = 0;
 	if (s->read(s, head, sizeof head, 0) != 0 ||
-	    context_names_word(s, x + offsetof(struct tnf_ext, magic)) != TNF_EXT_MAGIC ||
-	    context_names_word(s, x + offsetof(struct tnf_ext, size)) <
-	    offsetof(struct tnf_ext, names) + sizeof names)
+	    bytes_u32(&b, EXT(magic)) != TNF_EXT_MAGIC ||
+	    bytes_u32(&b, EXT(size)) < offsetof(struct tnf_ext, names) + sizeof(uint64_t))
 		return 0;
-	memcpy(&names, x + offsetof(struct tnf_ext, names), sizeof names);
-	latest = (uint32_t)((s->swapped ? __builtin_bswap64(names) : names) >> 32);
-	block_size = context_names_word(s, head + offsetof(struct tnf_file_header, block_size));
+	latest = (uint32_t)(bytes_u64(&b, EXT(names)) >> 32);
+	block_size = bytes_u32(&b, offsetof(struct tnf_file_header, block_size));
 	if (latest == 0 || block_size < TNF_NAMES_FIRST + STEP ||
 	    block_size > TNF_BLOCK_SIZE_MAX)
 		return 0;

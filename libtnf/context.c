@@ -340,11 +340,41 @@ compare_objects(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static void
-table_sort(struct table *t, int (*compare)(const void *, const void *))
+/* What the tables hold, and how they are sorted.  What the process itself has said is not
+   sorted: it becomes rows of the others. */
+static const struct { size_t table, row; int (*compare)(const void *, const void *); } tables[] = {
+#define T(member, type, compare) { offsetof(struct tnf_context, member), sizeof(struct type), compare }
+	T(tasks, tnf_context_task, compare_tasks),
+	T(inners, inner, compare_inners),
+	T(formers, tnf_context_former, compare_formers),
+	T(programs, path_of, compare_paths),
+	T(cgroups, path_of, compare_paths),
+	T(symbols, tnf_context_symbol, compare_symbols),
+	T(objects, tnf_context_object, compare_objects),
+	T(facts, fact, NULL),
+	T(devices, device, NULL),
+	T(threads, tnf_context_task, NULL),
+	T(own_tasks, tnf_context_task, NULL),
+	T(own_formers, tnf_context_former, NULL),
+	T(own_inners, inner, NULL),
+#undef T
+};
+#define N_TABLES	(sizeof tables / sizeof tables[0])
+
+static struct table *
+table_of(struct tnf_context *c, size_t i)
 {
-	if (t->n > 1)
-		qsort(t->rows, t->n, t->size, compare);
+	return (void *)((char *)c + tables[i].table);
+}
+
+static void
+sort_all(struct tnf_context *c)
+{
+	for (size_t i = 0; i < N_TABLES; i++) {
+		struct table *t = table_of(c, i);
+		if (tables[i].compare != NULL && t->n > 1)
+			qsort(t->rows, t->n, t->size, tables[i].compare);
+	}
 }
 
 EXPORT int
@@ -359,17 +389,8 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 	struct tnf_context *c = calloc(1, sizeof *c);
 	if (c == NULL)
 		return ENOMEM;
-	c->facts.size = sizeof(struct fact);
-	c->tasks.size = sizeof(struct tnf_context_task);
-	c->inners.size = sizeof(struct inner);
-	c->formers.size = sizeof(struct tnf_context_former);
-	c->programs.size = c->cgroups.size = sizeof(struct path_of);
-	c->threads.size = c->own_tasks.size = sizeof(struct tnf_context_task);
-	c->own_formers.size = sizeof(struct tnf_context_former);
-	c->own_inners.size = sizeof(struct inner);
-	c->symbols.size = sizeof(struct tnf_context_symbol);
-	c->objects.size = sizeof(struct tnf_context_object);
-	c->devices.size = sizeof(struct device);
+	for (size_t i = 0; i < N_TABLES; i++)
+		table_of(c, i)->size = tables[i].row;
 	c->text = malloc(size + 1);
 	if (c->text == NULL) {
 		tnf_context_close(c);
@@ -388,22 +409,15 @@ tnf_context_parse(const void *text, size_t size, tnf_context_t **ret)
 		tnf_context_close(c);
 		return ENOMEM;
 	}
-	table_sort(&c->tasks, compare_tasks);
+	sort_all(c);
 	drop_noted_twice(&c->tasks);
-	table_sort(&c->inners, compare_inners);
 	if (c->threads.n > 0 || c->own_formers.n > 0) {
 		if (tnf_context_names_settle(c) != 0) {
 			tnf_context_close(c);
 			return ENOMEM;
 		}
-		table_sort(&c->tasks, compare_tasks);
-		table_sort(&c->inners, compare_inners);
+		sort_all(c);
 	}
-	table_sort(&c->formers, compare_formers);
-	table_sort(&c->programs, compare_paths);
-	table_sort(&c->cgroups, compare_paths);
-	table_sort(&c->symbols, compare_symbols);
-	table_sort(&c->objects, compare_objects);
 	*ret = c;
 	return 0;
 }
@@ -413,19 +427,8 @@ tnf_context_close(tnf_context_t *c)
 {
 	if (c == NULL)
 		return;
-	free(c->facts.rows);
-	free(c->tasks.rows);
-	free(c->inners.rows);
-	free(c->formers.rows);
-	free(c->symbols.rows);
-	free(c->objects.rows);
-	free(c->devices.rows);
-	free(c->programs.rows);
-	free(c->cgroups.rows);
-	free(c->threads.rows);
-	free(c->own_formers.rows);
-	free(c->own_tasks.rows);
-	free(c->own_inners.rows);
+	for (size_t i = 0; i < N_TABLES; i++)
+		free(table_of(c, i)->rows);
 	free(c->text);
 	free(c);
 }

@@ -12,7 +12,7 @@
 #include <tnf/com.h>
 #include <tnf/stream.h>
 
-#include "libtnf/bytes.h"
+#include "format/bytes.h"
 
 #define TABLE_TYPES_MAX	(1u << 20)	/* a data handle has 20 bits for it */
 #define TABLE_TAGS	64u

@@ -3,15 +3,18 @@
  */
 #include <string.h>
 
+#include "format/live.h"
 #include "tnfwatch/blocks.h"
 
 #define HEADER	((uint32_t)sizeof(struct tnf_block_header))
 #define YEARS	INT64_C(1000000000000000000)	/* some thirty, in ns */
 
-static uint32_t
-blocks_u32(const void *p)
+static struct live_use
+blocks_use(const struct blocks *b, uint32_t block)
 {
-	return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
+	const struct live live = { .base = b->base };
+
+	return tnf_live_look(&live, (uint64_t)block * b->block_size);
 }
 
 bool
@@ -55,9 +58,7 @@ blocks_cursor(const struct blocks *b)
 bool
 blocks_is_tag(const struct blocks *b, uint32_t block)
 {
-	const struct tnf_block_header *h = (const void *)blocks_at(b, block);
-
-	return blocks_u32(&h->generation) == TNF_GENERATION_TAG;
+	return blocks_use(b, block).generation == TNF_GENERATION_TAG;
 }
 
 /* A new block begins with a schedule record. */
@@ -90,9 +91,10 @@ blocks_look(const struct blocks *b, uint32_t block, struct blocks_mark *m)
 {
 	const unsigned char *p = blocks_at(b, block);
 	const struct tnf_block_header *h = (const void *)p;
+	struct live_use use = blocks_use(b, block);
 
-	m->generation = blocks_u32(&h->generation);
-	m->used = __atomic_load_n(&h->bytes_valid, __ATOMIC_ACQUIRE);
+	m->generation = use.generation;
+	m->used = use.used;
 	if (m->generation == TNF_GENERATION_FREE || m->generation == TNF_GENERATION_TAG ||
 	    m->used < HEADER || m->used > b->block_size)
 		return false;

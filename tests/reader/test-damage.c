@@ -8,7 +8,7 @@
 
 #include <tnf/stream.h>
 
-#include "libtnf/bytes.h"
+#include "format/bytes.h"
 #include "tests/check-run.h"
 #include "tests/reader/mkfile.h"
 #include "tests/reader/walk.h"

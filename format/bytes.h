@@ -6,8 +6,8 @@
  * read that does not fit gives 0: in this format the null reference, the block
  * never used, the record without size.  Nobody else looks behind 'base'.
  */
-#ifndef LIBTNF_BYTES_H
-#define LIBTNF_BYTES_H
+#ifndef FORMAT_BYTES_H
+#define FORMAT_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,4 +117,4 @@ bytes_strlen(const struct bytes *b, uint64_t off, uint64_t max)
 	return strnlen((const char *)b->base + off, max);
 }
 
-#endif /* LIBTNF_BYTES_H */
+#endif /* FORMAT_BYTES_H */
