@@ -5,7 +5,6 @@
  * lies between a start and its end is one step further in.  The line of an end
  * has the duration in brackets.
  */
-#include <stdio.h>
 
 #include "analysis/attrs.h"
 #include "analysis/json.h"

@@ -6,18 +6,14 @@
  * overlap others (block I/O) an asynchronous one, every other event an instant.  The
  * states of each thread are slices of a row of their own.
  */
-#include <stdio.h>
 
 #include "analysis/json.h"
 #include "analysis/mark.h"
-#include "analysis/pairs.h"
-#include "analysis/states.h"
 #include "analysis/tasks.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
@@ -52,20 +48,25 @@ chrome_where(struct out *o, int32_t pid, uint32_t lwpid)
 }
 
 static void
-where_event(struct chrome *c, const struct tnf_event *ev)
-{
-	struct tnf_event who = formats_writer(c->d, ev);
-
-	chrome_where(c->o, who.pid, who.lwpid);
-}
-
-static void
 chrome_named(struct out *o, const char *name, const char *category)
 {
 	out_lit(o, ",\"name\":");
 	json_name(o, name);
 	out_lit(o, ",\"cat\":");
 	json_name(o, category);
+}
+
+/* An entry in the row of the thread that wrote the event, with the event's keys; without a name neither. */
+static void
+chrome_of(struct chrome *c, const char *phase, int64_t time, const struct tnf_event *ev,
+    const char *name)
+{
+	struct tnf_event who = formats_writer(c->d, ev);
+
+	chrome_entry(c, phase, time);
+	chrome_where(c->o, who.pid, who.lwpid);
+	if (name != NULL)
+		chrome_named(c->o, name, ev->probe->keys);
 }
 
 static void
@@ -131,8 +132,7 @@ chrome_name(struct chrome *c, const struct tnf_event *ev, const char *what, cons
 {
 	if (name == NULL)
 		return;
-	chrome_entry(c, "M", c->first);
-	where_event(c, ev);
+	chrome_of(c, "M", c->first, ev, NULL);
 	out_lit(c->o, ",\"name\":\"");
 	out_str(c->o, what);
 	out_lit(c->o, "\",\"args\":{\"name\":");
@@ -162,9 +162,7 @@ chrome_instant(struct chrome *c, const struct tnf_event *ev)
 	char text[MARK_TEXT_MAX];
 	bool mark = mark_text(ev, text);
 
-	chrome_entry(c, "i", ev->time);
-	where_event(c, ev);
-	chrome_named(c->o, mark ? text : ev->probe->name, ev->probe->keys);
+	chrome_of(c, "i", ev->time, ev, mark ? text : ev->probe->name);
 	/* A mark is of all threads: a line across the whole view. */
 	out_lit(c->o, ",\"s\":\"");
 	out_char(c->o, mark ? 'g' : 't');
@@ -176,9 +174,7 @@ chrome_instant(struct chrome *c, const struct tnf_event *ev)
 static void
 chrome_slice(struct chrome *c, const struct pair_slice *s, const struct tnf_event *end)
 {
-	chrome_entry(c, "X", s->start->time);
-	where_event(c, s->start);
-	chrome_named(c->o, pretty_slice_name(s), s->start->probe->keys);
+	chrome_of(c, "X", s->start->time, s->start, pretty_slice_name(s));
 	out_lit(c->o, ",\"dur\":");
 	tnf_out_us(c->o, s->duration);
 	out_lit(c->o, ",\"args\":{\"start\":{");
@@ -192,9 +188,7 @@ static void
 chrome_async(struct chrome *c, const char *phase, const struct pair_slice *s,
     const struct tnf_event *ev)
 {
-	chrome_entry(c, phase, ev->time);
-	where_event(c, s->start);
-	chrome_named(c->o, s->name, s->start->probe->keys);
+	chrome_of(c, phase, ev->time, s->start, s->name);
 	out_lit(c->o, ",\"id\":\"0x");
 	tnf_out_hex(c->o, s->id);
 	out_char(c->o, '"');
@@ -247,9 +241,7 @@ chrome_unfinished(void *arg, const struct pair_slice *s)
 
 	if (s->rule->async)
 		return;
-	chrome_entry(c, "B", s->start->time);
-	where_event(c, s->start);
-	chrome_named(c->o, pretty_slice_name(s), s->start->probe->keys);
+	chrome_of(c, "B", s->start->time, s->start, pretty_slice_name(s));
 	chrome_details(c, s->start);
 	out_char(c->o, '}');
 }

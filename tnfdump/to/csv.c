@@ -4,7 +4,6 @@
  * The columns are fixed, so that rows of different probes go into one table;
  * the arguments are one JSON object in the last.
  */
-#include <stdio.h>
 
 #include "analysis/json.h"
 #include "analysis/walltime.h"

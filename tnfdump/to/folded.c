@@ -4,8 +4,6 @@
  * An event with a stack (an array of symbols) counts under its frames, outmost
  * first, below the process and the probe.  Others count as process;probe.
  */
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "analysis/pretty-names.h"
 #include "common/map.h"

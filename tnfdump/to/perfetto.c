@@ -5,19 +5,15 @@
  * track; slices nest in their track.  Field numbers are those of Perfetto's
  * published protos (trace_packet, track_descriptor, track_event).
  */
-#include <stdio.h>
 
 #include "analysis/json.h"
 #include "analysis/mark.h"
-#include "analysis/pairs.h"
-#include "analysis/states.h"
 #include "analysis/tasks.h"
 #include "common/out.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"

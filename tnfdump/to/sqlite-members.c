@@ -8,7 +8,6 @@
  * "arg_" in front.
  */
 #include <math.h>
-#include <stdio.h>
 
 #include "analysis/json.h"
 #include "analysis/perprobe.h"

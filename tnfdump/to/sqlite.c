@@ -9,10 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "analysis/json.h"
 #include "analysis/losses.h"
-#include "analysis/pairs.h"
-#include "analysis/states.h"
 #include "common/map.h"
 #include "common/text.h"
 #include "common/xalloc.h"
@@ -20,7 +17,6 @@
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "tnfdump/report/reports.h"
 #include "tnfdump/to/formats.h"
 #include "tnfdump/to/sqlite.h"
 
