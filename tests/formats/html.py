@@ -212,10 +212,11 @@ def use(browser, n):
 
 def waits(browser, tnfdump, trace, what):
     """Each wait, its length and who woke it, as a reading of the events tells."""
-    done = subprocess.run([tnfdump, "--to", "jsonl", "--pretty", trace], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, check=False)
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    rows = [row for row in rows if "tnf" not in row]
+    rows, plain = ([row for row in map(json.loads, subprocess.run([tnfdump, "--to", "jsonl", *option, trace],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.splitlines()) if "tnf" not in row]
+        for option in (["--pretty"], []))
+    for row, same in zip(rows, plain):      # --pretty writes the thread's name beside its address
+        row["args"].update((name, v) for name, v in same["args"].items() if name == "tid")
     owner, blocked, want = {}, {}, []
     for row in rows:
         me = (row["pid"], row["lwpid"])
