@@ -37,22 +37,6 @@ pid_name(const char *name)
 	return *end == '\0' && v <= 0x7fffffff ? (pid_t)v : 0;
 }
 
-static ssize_t
-context_tasks_read_file(int dir, const char *name, char *buf, size_t room)
-{
-	ssize_t n;
-	int fd;
-
-	fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	n = read(fd, buf, room - 1);
-	close(fd);
-	if (n >= 0)
-		buf[n] = '\0';
-	return n;
-}
-
 #define TASK_OF_KERNEL	0x00200000u	/* PF_KTHREAD of the kernel */
 #define TASK_WORKER	0x00000020u	/* PF_WQ_WORKER */
 #define COMM_FULL	15u		/* no longer name has room in the kernel's task */
@@ -81,13 +65,20 @@ parse_stat(char *text, struct task *t)
 	return true;
 }
 
+/* The rest of a line. */
+static void
+put_rest(struct context_writer *w, const char *text)
+{
+	context_escaped(w, text);
+	putc_unlocked('\n', w->f);
+}
+
 static void
 put_task(struct context_writer *w, const char *word, pid_t tid, pid_t pid,
     pid_t ppid, const char *comm)
 {
 	fprintf(w->f, "%s %d %d %d ", word, (int)tid, (int)pid, (int)ppid);
-	context_escaped(w, comm);
-	putc_unlocked('\n', w->f);
+	put_rest(w, comm);
 }
 
 /* What a task's own events say, if that is something else. */
@@ -109,8 +100,7 @@ put_inner(struct context_writer *w, pid_t tid, pid_t pid)
 }
 
 static void
-put_threads(struct context_writer *w, int proc, const struct task *leader,
-    bool inner)
+put_threads(struct context_writer *w, const struct task *leader, bool inner)
 {
 	char path[64], comm[64];
 	struct dirent *e;
@@ -118,16 +108,13 @@ put_threads(struct context_writer *w, int proc, const struct task *leader,
 	ssize_t n;
 	DIR *dir;
 
-	snprintf(path, sizeof path, "%d/task", (int)leader->tid);
-	if ((dir = directory_open(proc, path)) == NULL)
+	snprintf(path, sizeof path, "/proc/%d/task", (int)leader->tid);
+	if ((dir = directory_open(AT_FDCWD, path)) == NULL)
 		return;
 	while ((e = readdir(dir)) != NULL) {
 		tid = pid_name(e->d_name);
-		if (tid == 0 || tid == leader->tid)
-			continue;
-		snprintf(path, sizeof path, "%d/comm", (int)tid);
-		n = context_tasks_read_file(dirfd(dir), path, comm, sizeof comm);
-		if (n <= 0)
+		if (tid == 0 || tid == leader->tid ||
+		    (n = tnf_proc_file(comm, sizeof comm, "%s/%d/comm", path, (int)tid)) <= 0)
 			continue;
 		if (comm[n - 1] == '\n')
 			comm[n - 1] = '\0';
@@ -142,18 +129,17 @@ static void
 put_path(struct context_writer *w, const char *word, pid_t pid, const char *path)
 {
 	fprintf(w->f, "%s %d ", word, (int)pid);
-	context_escaped(w, path);
-	putc_unlocked('\n', w->f);
+	put_rest(w, path);
 }
 
 static void
-put_program(struct context_writer *w, int proc, pid_t pid)
+put_program(struct context_writer *w, pid_t pid)
 {
 	char path[64], program[PATH_MAX];
 	ssize_t n;
 
-	snprintf(path, sizeof path, "%d/exe", (int)pid);
-	n = readlinkat(proc, path, program, sizeof program - 1);
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	n = readlink(path, program, sizeof program - 1);
 	if (n <= 0)
 		return;			/* not ours to see */
 	program[n] = '\0';
@@ -178,13 +164,12 @@ group_in(char *text, const char *hierarchy)
 #define CGROUP_ROOM	4096
 
 static bool
-cgroup_of(int proc, pid_t pid, char buf[CGROUP_ROOM])
+cgroup_of(pid_t pid, char buf[CGROUP_ROOM])
 {
-	char path[64], text[CGROUP_ROOM], copy[CGROUP_ROOM];
+	char text[CGROUP_ROOM], copy[CGROUP_ROOM];
 	const char *group, *other;
 
-	snprintf(path, sizeof path, "%d/cgroup", (int)pid);
-	if (context_tasks_read_file(proc, path, text, sizeof text) <= 0)
+	if (tnf_proc_file(text, sizeof text, "/proc/%d/cgroup", (int)pid) <= 0)
 		return false;
 	memcpy(copy, text, sizeof copy);
 	group = group_in(text, "0::");
@@ -201,71 +186,66 @@ cgroup_of(int proc, pid_t pid, char buf[CGROUP_ROOM])
 }
 
 static void
-put_cgroup(struct context_writer *w, int proc, pid_t pid)
+put_cgroup(struct context_writer *w, pid_t pid)
 {
 	char group[CGROUP_ROOM];
 
-	if (cgroup_of(proc, pid, group))
+	if (cgroup_of(pid, group))
 		put_path(w, "cgroup", pid, group);
 }
 
 static void
-put_process(struct context_writer *w, int proc, pid_t pid, bool inner)
+put_process(struct context_writer *w, pid_t pid, bool inner)
 {
-	char path[64], text[1024];
 	struct task t = { .tid = pid };
+	char text[1024];
 
-	snprintf(path, sizeof path, "%d/stat", (int)pid);
-	if (context_tasks_read_file(proc, path, text, sizeof text) <= 0 ||
+	if (tnf_proc_file(text, sizeof text, "/proc/%d/stat", (int)pid) <= 0 ||
 	    !parse_stat(text, &t))
 		return;
 	put_task(w, "task", pid, pid, t.ppid, t.comm);
 	if (inner)
 		put_inner(w, pid, pid);
 	if (!t.of_kernel)
-		put_program(w, proc, pid);
-	put_cgroup(w, proc, pid);
+		put_program(w, pid);
+	put_cgroup(w, pid);
 	if (t.threads > 1)
-		put_threads(w, proc, &t, inner);
+		put_threads(w, &t, inner);
 }
 
-typedef void each_process_f(struct context_writer *, int proc, pid_t pid);
-
-static void
-each_process(struct context_writer *w, each_process_f *fn)
+static int
+told_by_thread(const void *a, const void *b)
 {
-	DIR *dir = w->f != NULL ? opendir("/proc") : NULL;
+	const struct context_task *p = a, *q = b;
+
+	return (p->tid > q->tid) - (p->tid < q->tid);
+}
+
+/* Processes that are not among the n told ones: a kernel may show some in /proc and not to
+   its programs, as a sandbox was seen to do with its init. */
+static void
+put_untold(struct context_writer *w, const struct context_task *t, size_t n)
+{
+	DIR *proc = w->f != NULL ? opendir("/proc") : NULL;
+	struct context_task key = { .tid = 0 };
 	struct dirent *e;
-	pid_t pid;
 
-	if (dir == NULL)
+	if (proc == NULL)
 		return;
-	while ((e = readdir(dir)) != NULL)
-		if ((pid = pid_name(e->d_name)) != 0)
-			fn(w, dirfd(dir), pid);
-	closedir(dir);
-}
-
-static void
-put_outer(struct context_writer *w, int proc, pid_t pid)
-{
-	put_process(w, proc, pid, false);
+	while ((e = readdir(proc)) != NULL)
+		if ((key.tid = pid_name(e->d_name)) != 0 &&
+		    (n == 0 || bsearch(&key, t, n, sizeof *t, told_by_thread) == NULL))
+			put_process(w, key.tid, false);
+	closedir(proc);
 }
 
 void
 context_tasks(struct context_writer *w, pid_t only)
 {
-	int proc;
-
-	if (only == 0) {
-		each_process(w, put_outer);
-		return;
-	}
-	proc = w->f != NULL ? open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (proc >= 0) {
-		put_process(w, proc, only, true);
-		close(proc);
-	}
+	if (only == 0)
+		put_untold(w, NULL, 0);
+	else if (w->f != NULL)
+		put_process(w, only, true);
 }
 
 /* What a kernel thread works on just now is in /proc alone, and so is a name that is longer
@@ -278,19 +258,19 @@ has_longer_name(const struct context_task *t)
 }
 
 static void
-put_told(struct context_writer *w, int proc, const struct context_task *t)
+put_told(struct context_writer *w, const struct context_task *t)
 {
-	char path[64], comm[64];
 	const char *name = t->comm;
+	char comm[64];
 
-	snprintf(path, sizeof path, "%d/comm", (int)t->tid);
-	if (has_longer_name(t) && context_tasks_read_file(proc, path, comm, sizeof comm) > 0) {
+	if (has_longer_name(t) &&
+	    tnf_proc_file(comm, sizeof comm, "/proc/%d/comm", (int)t->tid) > 0) {
 		comm[strcspn(comm, "\n")] = '\0';
 		name = comm;
 	}
 	put_task(w, "task", t->tid, t->pid, t->ppid, name);
 	if (t->tid == t->pid && !(t->flags & TASK_OF_KERNEL))
-		put_program(w, proc, t->pid);
+		put_program(w, t->pid);
 }
 
 static int
@@ -310,22 +290,22 @@ told_by_groups(const void *a, const void *b)
  * and was not waited for, old hierarchies say "/"; kernel threads do not end like that.
  */
 static void
-put_cgroup_of_all(struct context_writer *w, int proc, const struct context_task **t, size_t n)
+put_cgroup_of_all(struct context_writer *w, const struct context_task **t, size_t n)
 {
 	char first[CGROUP_ROOM], last[CGROUP_ROOM];
-	bool same = n > 2 && cgroup_of(proc, t[0]->pid, first) &&
-	    cgroup_of(proc, t[n - 1]->pid, last) && strcmp(first, last) == 0 &&
+	bool same = n > 2 && cgroup_of(t[0]->pid, first) &&
+	    cgroup_of(t[n - 1]->pid, last) && strcmp(first, last) == 0 &&
 	    (strcmp(first, "/") != 0 || t[0]->flags & TASK_OF_KERNEL);
 
 	for (size_t i = 0; i < n; i++)
 		if (same)
 			put_path(w, "cgroup", t[i]->pid, first);
 		else
-			put_cgroup(w, proc, t[i]->pid);
+			put_cgroup(w, t[i]->pid);
 }
 
 static void
-put_told_groups(struct context_writer *w, int proc, const struct context_task **t, size_t n)
+put_told_groups(struct context_writer *w, const struct context_task **t, size_t n)
 {
 	size_t i, same;
 
@@ -333,50 +313,25 @@ put_told_groups(struct context_writer *w, int proc, const struct context_task **
 	for (i = 0; i < n; i += same) {
 		for (same = 1; i + same < n && t[i + same]->groups == t[i]->groups; same++)
 			;
-		put_cgroup_of_all(w, proc, t + i, same);
+		put_cgroup_of_all(w, t + i, same);
 	}
-}
-
-static int
-told_by_thread(const void *a, const void *b)
-{
-	const struct context_task *p = a, *q = b;
-
-	return (p->tid > q->tid) - (p->tid < q->tid);
-}
-
-/* Processes that nobody has told: a kernel may show some in /proc and not to its programs, as
-   a sandbox was seen to do with its init. */
-static void
-put_untold(struct context_writer *w, DIR *proc, const struct context_task *t, size_t n)
-{
-	struct context_task key = { .tid = 0 };
-	struct dirent *e;
-
-	while ((e = readdir(proc)) != NULL)
-		if ((key.tid = pid_name(e->d_name)) != 0 &&
-		    bsearch(&key, t, n, sizeof *t, told_by_thread) == NULL)
-			put_process(w, dirfd(proc), key.tid, false);
 }
 
 void
 context_tasks_told(struct context_writer *w, const struct context_task *t, size_t n)
 {
 	const struct context_task **process = calloc(n + 1, sizeof *process);
-	DIR *proc = w->f != NULL && process != NULL ? opendir("/proc") : NULL;
 	size_t i, processes = 0;
 
-	for (i = 0; proc != NULL && i < n; i++) {
-		put_told(w, dirfd(proc), &t[i]);
+	for (i = 0; w->f != NULL && process != NULL && i < n; i++) {
+		put_told(w, &t[i]);
 		if (t[i].tid == t[i].pid)
 			process[processes++] = &t[i];
 	}
 	if (processes > 0)
-		put_told_groups(w, dirfd(proc), process, processes);
-	if (proc != NULL) {
-		put_untold(w, proc, t, n);
-		closedir(proc);
-	}
+		put_told_groups(w, process, processes);
+	if (process != NULL)
+		put_untold(w, t, n);
 	free(process);
 }
 
@@ -394,8 +349,7 @@ context_renamed(struct context_writer *w, pid_t tid, int64_t time, const char *c
 	if (w->f == NULL)
 		return;
 	fprintf(w->f, "named %d %" PRId64 " ", (int)tid, time);
-	context_escaped(w, comm);
-	putc_unlocked('\n', w->f);
+	put_rest(w, comm);
 }
 
 /* Names in /sys/dev/block are "MAJOR:MINOR", links to ".../NAME". */
@@ -421,8 +375,7 @@ context_devices(struct context_writer *w)
 		target[n] = '\0';
 		name = strrchr(target, '/');
 		fprintf(w->f, "device %u %u ", major, minor);
-		context_escaped(w, name != NULL ? name + 1 : target);
-		putc_unlocked('\n', w->f);
+		put_rest(w, name != NULL ? name + 1 : target);
 	}
 	closedir(dir);
 }
@@ -536,8 +489,7 @@ context_objects(struct context_writer *w, pid_t pid)
 		build_id(pid, m, id);
 		fprintf(w->f, "object %d %" PRIxPTR " %" PRIxPTR " %" PRIx64 " %s ",
 		    (int)pid, m->start, m->end, m->offset, id);
-		context_escaped(w, m->path);
-		putc_unlocked('\n', w->f);
+		put_rest(w, m->path);
 	}
 	tnf_maps_free(&maps);
 }
