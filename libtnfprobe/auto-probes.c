@@ -2,8 +2,8 @@
  * auto-probes.c - the control blocks of all objects of this process.
  *
  * Their sections are not known at run time; the objects' files tell where they are.
- * What a file says counts only if it is still that which has been mapped, as its
- * program headers tell, and within what is mapped and may be written.
+ * A file counts only if it is still the one that has been mapped, as its program headers
+ * tell, and a section only if it lies within what is mapped and may be written.
  */
 #include <errno.h>
 #include <fcntl.h>

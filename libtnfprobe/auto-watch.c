@@ -59,7 +59,7 @@ read_file(const char *path)
 	return text;
 }
 
-/* What root or we ourselves have made, and nobody else can change. */
+/* Has root made it, or our own user, so that nobody else can change it? */
 static bool
 is_believed(int fd, mode_t type)
 {
@@ -165,7 +165,7 @@ is_our_name(const char *comm)
 	return is;
 }
 
-/* Where is the value, if the line's first word is that one? */
+/* The value behind the word with which the line begins; NULL: the line begins otherwise. */
 static const char *
 value_of(const char *line, const char *word)
 {

@@ -5,7 +5,7 @@
  * file; without them a tnfwatch that runs may have asked for it (auto-watch.c).  It
  * happens in our constructor, before main() and before the constructors of what needs
  * us; an object that is loaded later calls by its own constructor (<tnf/probe.h>).
- * What is wrong with the variables is said once, and the program runs on.
+ * Mistakes in the variables are told once, and the program runs on.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -131,7 +131,7 @@ start_lap(const struct file *f, struct tnf_block_header *b, uint32_t generation)
 /*
  * The cache line of the cursor goes from CPU to CPU, so a thread that fills one
  * block after the other takes several numbers at once, twice as many each time.
- * What is left of them when it pauses it may use later, unless the others are
+ * A thread that pauses may use the rest of its numbers later, unless the others are
  * far ahead by then: a block whose turn comes soon is no place for the newest
  * events.
  */
@@ -147,8 +147,8 @@ next_number(struct thread *t, const struct file *f, int64_t now)
 	if (t->run < t->run_end && (hurry || same_hit ||
 	    __atomic_load_n(cursor, __ATOMIC_RELAXED) - t->run < f->data_blocks / 8))
 		return t->run++;
-	/* What a thread has taken and does not need would stay empty in a file that is
-	   written once. */
+	/* In a file that is written once, the blocks that a thread has taken and does not need
+	   would stay empty. */
 	if (!hurry || f->fill || f->data_blocks < RUN_FILE)
 		t->run_size = 1;
 	else if (t->run_size < RUN_MAX)

@@ -202,7 +202,7 @@ put_type(const struct tnf_tag_data *data)
 	return tnf_define_core(&tnf_definer, i);
 }
 
-/* What is longer than max is cut. */
+/* A longer text is cut after max bytes. */
 static struct tnf_text
 text_of(const char *chars, size_t len, size_t max)
 {

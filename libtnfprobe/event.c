@@ -107,7 +107,7 @@ drop_held(struct thread *t, unsigned n)
 /* A fresh block; the old one goes back first, it may be the only one.  Of the
    held ones the oldest: a thread goes from older blocks to newer ones. */
 static bool
-new_block(struct thread *t, int64_t now)
+replace_block(struct thread *t, int64_t now)
 {
 	char *b;
 
@@ -166,7 +166,7 @@ event_place(struct thread *t, const struct tnf_probe_control *probe)
 	sched = t->sched == NULL || now - t->base > (int64_t)UINT32_MAX - 2 * (int64_t)ANCHOR_NS;
 	size = event_round8(tail + far * 4);
 	if ((size_t)(t->end - t->pos) < size + sched * SCHED_SIZE || tnf_block_is_far(t)) {
-		if (!new_block(t, now))
+		if (!replace_block(t, now))
 			return NULL;
 		sched = true;
 	}

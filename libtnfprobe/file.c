@@ -230,8 +230,8 @@ set_up(const struct file *f)
  */
 static struct sigaction before;
 
-/* Of an instruction of this thread; others come from kill(), or from memory
-   that went bad somewhere. */
+/* Did an instruction of this thread raise the signal?  Others come from kill(), or from
+   memory that went bad somewhere. */
 static bool
 is_fault(const siginfo_t *info)
 {

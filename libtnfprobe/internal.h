@@ -124,7 +124,7 @@ struct text {
  * its own place on the stack, so that one store must say both.
  */
 struct thread {
-	/* What a hit reads. */
+	/* A hit reads these. */
 	uintptr_t	 busy;		/* stack pointer of the hit; 0: none */
 	char		*pos;		/* first free byte of the block */
 	char		*end;		/* behind the block */
@@ -134,7 +134,7 @@ struct thread {
 	uint64_t	 tsc_limit;	/* ... for how long it will do, ... */
 	int64_t		 ns;		/* ... and its time since 'base' */
 	uint64_t	 mult;		/* ns = ticks * mult >> 32 */
-	/* What a hit writes. */
+	/* A hit writes these. */
 	char		*block __attribute__((aligned(THREAD_ALIGN)));
 	char		*next;		/* first free byte while busy */
 	char		*lim;		/* of the block that next is in */
@@ -360,7 +360,7 @@ int tnf_auto_file(const char *path, uint64_t *size, int *fd);
 /* The same, but always a new one: EEXIST where something has the name. */
 int tnf_auto_file_new(const char *path, uint64_t size, int *fd);
 
-/* What a running tnfwatch wants of this program. */
+/* A running tnfwatch wants this of the program. */
 struct tnf_auto_watch {
 	const char *rings;	/* the directory for the file */
 	const char *name;	/* of the section: the file's name begins so */

@@ -267,9 +267,9 @@ block_name(const char *block, uint32_t tid, char *name, size_t size)
 	return found;
 }
 
-/* What the file says already of a thread with this number: it ran another program
-   before, or another thread had the number.  Others may write there at any time:
-   what it leads to is looked at only within the file. */
+/* The name that the file has already for a thread with this number, which ran another
+   program before, or which was another thread's number.  Other processes may write there
+   at any time: a reference is followed only within the file. */
 static bool
 former_name(uint32_t tid, char *name, size_t size)
 {
@@ -286,7 +286,7 @@ former_name(uint32_t tid, char *name, size_t size)
 	return false;
 }
 
-/* What a thread is called as far as the file knows by now, in front of its line. */
+/* If the file has another name of the thread by now, that one comes in front of its line. */
 static void
 put_former(struct line *l, uint32_t tid, const char *name)
 {

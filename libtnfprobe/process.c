@@ -1,9 +1,9 @@
 /*
  * process.c - may this process record, and into which file.
  *
- * What has been set up is valid for one process.  A child notices that it is
- * another one by the guard page, which the kernel hands to it zeroed even if
- * it was made by a bare clone(); what shares the memory (vfork) shares all.
+ * A set-up is valid for one process.  A child notices that it is another process by the
+ * guard page, which the kernel hands to it zeroed even if a bare clone() has made the
+ * child; a child that shares the memory (vfork) shares all.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -240,7 +240,7 @@ no_cancellation(void)
 
 static int64_t refused;		/* when the file was, by its permissions */
 
-/* What a controller that cannot call us has asked for.  false: not now. */
+/* Opens the file that a controller which cannot call us has asked for.  false: not now. */
 static bool
 set_up_at_hit(void)
 {

@@ -44,8 +44,8 @@ static const struct tnf_tag_data *const kinds[] = {
 };
 #define NKINDS	(sizeof(kinds) / sizeof(kinds[0]))
 
-/* What a control block points to: one piece of memory, never freed.  They form a
-   chain, so that who looks for leaks finds them from here. */
+/* A control block points to this piece of memory, which is never freed.  All of them form
+   a chain, so that a search for leaks finds them from here. */
 struct meaning {
 	struct meaning	*next;
 	unsigned char	kinds[TNF_ARGUMENTS_MAX];

@@ -66,7 +66,7 @@ tnf_thread_ready(struct thread *t)
 		return false;
 	epoch = __atomic_load_n(&tnf_p.epoch, __ATOMIC_ACQUIRE);
 	if (t->epoch != epoch) {
-		/* What it holds is the parent's, or in an older file. */
+		/* The thread holds blocks of its parent, or of an older file. */
 		tnf_block_drop_all(t, t->pid == tnf_p.pid);
 		t->epoch = epoch;
 		t->pid = tnf_p.pid;

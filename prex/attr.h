@@ -43,7 +43,7 @@ struct values {
 	size_t	n;
 };
 
-/* Of the attributes whose names match; all sorted bytewise. */
+/* Collects the values of the attributes whose names match; all are sorted bytewise. */
 tnfctl_errcode_t values_collect(struct shell *, const struct specs *,
 	    struct values *);
 void	values_free(struct values *);

@@ -388,7 +388,7 @@ cmd_pfilter_change(struct shell *sh, bool add, long pid)
 {
 	tnfctl_errcode_t err;
 
-	/* What the lexer makes of a number that is too large. */
+	/* The lexer makes -1 of a number that is too large. */
 	if (pid < 0 || pid > INT_MAX) {
 		shell_error(sh, ERROR_PLAIN, "no process has so large a number: "
 		    "ps tells those that there are");

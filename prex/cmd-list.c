@@ -65,7 +65,7 @@ list_probes_describe(struct shell *sh, tnfctl_probe_t *p, struct tnf_probe_attrs
 {
 	tnfctl_probe_state_t state;
 
-	/* Where that fails, the attributes say why. */
+	/* If this fails, the attributes say why. */
 	tnfctl_probe_describe(sh->target, p);
 	if (tnfctl_probe_state_get(sh->target, p, &state) != TNFCTL_ERR_NONE)
 		return false;
@@ -245,8 +245,7 @@ static const char *const words[] = {
 };
 
 static void (*const lists[])(struct shell *, const struct args *) = {
-	list_sets, list_fcns, list_history, list_tracefile, list_probes,
-	list_values
+	list_sets, list_fcns, list_history, list_tracefile, list_probes, list_values
 };
 
 /* An identifier before "probes" is an attribute.  One can only be short for a
@@ -262,7 +261,7 @@ cmd_list_abbreviates(const struct statement *st, const struct token *tok, const 
 	return true;
 }
 
-/* Who leaves out "probes" has written what is to be listed among the attributes. */
+/* Without the word "probes" a set or a selector is read as an attribute: the hint says so. */
 static void
 hint_probes(struct statement *st, const struct token *tok)
 {

@@ -78,14 +78,14 @@ syntax_error(struct shell *sh, const struct statement *st)
 	sh->failed = true;
 }
 
+/* Writes the whole name of the command into the first token, where parsers look for it. */
 static const struct cmd *
-dispatch_find(struct statement *st)
+expand_command(struct statement *st)
 {
 	const char *name = parse_one_of(st, cmd_names);
 
 	if (name == NULL)
 		return NULL;
-	/* Parsers find the command by its name. */
 	free(st->v[0].value);
 	st->v[0].value = tnf_xstrdup(name);
 	return cmd_find(name);
@@ -116,7 +116,7 @@ dispatch(struct shell *sh, struct statement *st)
 	if (st->n == 0)
 		return CMD_DONE;
 	sh->now = st;
-	c = dispatch_find(st);
+	c = expand_command(st);
 	if (c != NULL && (c->parse == NULL || c->parse(sh, st, &a)) && statement_at_end(st))
 		result = dispatch_run(sh, c, &a);
 	else

@@ -20,7 +20,7 @@ enum {
 	MODE_BOTH = MODE_USER | MODE_KERNEL
 };
 
-/* What comes behind the command, for the Tab key. */
+/* The Tab key completes by this what is typed behind the command. */
 enum complete {
 	COMPLETE_NOTHING,
 	COMPLETE_WORDS,		/* one of cmd->words */
@@ -42,8 +42,8 @@ struct args {
 	const char *name;	/* a file, a symbol, a topic */
 	const char *where;	/* conditions */
 	const char *args;	/* names and types of arguments */
-	char	*rule;		/* of pfilter; freed with the rest */
-	char	*text;		/* of mark; the same */
+	char	*rule;		/* of pfilter; freed with the other members */
+	char	*text;		/* of mark; freed as well */
 	struct tnf_selectors *selectors;
 	struct specs specs;
 	const long *numbers;

@@ -17,7 +17,7 @@
 #include "prex/complete.h"
 #include "prex/shell.h"
 
-/* What stands before '=' in rules, and who knows what may stand behind it. */
+/* A rule is a key and a value: 'add' knows the values that there are. */
 struct rule_kind {
 	const char *key;
 	void	(*add)(struct completion *, const char *key, const char *value);
@@ -69,7 +69,7 @@ add_names(struct completion *c, const char *key, const char *value)
 	each_process(c, key, add_name);
 }
 
-/* Where the unified hierarchy is, alone or beside older ones. */
+/* The unified hierarchy is mounted alone, or beside older ones. */
 static const char *
 find_groups(void)
 {

@@ -56,7 +56,7 @@ ending_catch(void)
 	struct sigaction nudge = { .sa_handler = on_nudge };
 	sigset_t set;
 
-	/* Whoever started us may have blocked it. */
+	/* The program that started prex may have blocked the signal. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
 	sigprocmask(SIG_UNBLOCK, &set, &mask_before);

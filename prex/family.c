@@ -153,7 +153,7 @@ family_open_first(struct shell *sh, pid_t pid)
 	return true;
 }
 
-/* Whom we have is stopped and makes no more children. */
+/* A process that is taken is stopped, and makes no more children. */
 void
 family_adopt(struct family *f, pid_t pid, const char *file, bool fill)
 {

@@ -44,7 +44,7 @@ parse_word(struct shell *sh, struct statement *st, struct args *a)
 	return (a->word = parse_one_of(st, c->words)) != NULL;
 }
 
-/* What a selector or attribute cannot be as it stands. */
+/* Says why the token is no selector or attribute as it stands. */
 static void
 hint_spec(struct statement *st, const struct token *tok)
 {

@@ -80,7 +80,7 @@ option_usage(const struct shell *sh, const char *reason, ...)
 	exit(EXIT_FAILURE);
 }
 
-/* What getopt() says by itself, but the option is printable. */
+/* Says what getopt() would say, but with the option printable. */
 static void
 say_unknown(const struct shell *sh, int c, const char *arg)
 {

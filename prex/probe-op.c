@@ -1,5 +1,6 @@
 /*
- * probe-op.c - what a command does to each probe that it selects, now and when probes come later.
+ * probe-op.c - what a command does to each probe that it selects, now and when probes
+ * come later.
  */
 #include <stdlib.h>
 #include <string.h>

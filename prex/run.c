@@ -84,7 +84,7 @@ fork_child(struct shell *sh, char **argv, struct child *ret)
 	return false;
 }
 
-/* What ends us ends a command, but not the snapshot. */
+/* A signal that ends prex also ends the command, but not the snapshot. */
 static int
 wait_child(pid_t pid, bool ends_too)
 {

@@ -94,9 +94,9 @@ void	shell_warn(const struct shell *, const char *fmt, ...)
 /* More about the message before, or a fact: "argv0: text". */
 void	shell_say(const struct shell *, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
-/* Where the statement being executed comes from: for a message. */
+/* Prints, for a message, the source and line of the statement that is executed. */
 void	shell_print_place(const struct shell *, unsigned line);
-/* What libtnfctl adds to its latest answer, if there is anything. */
+/* Prints what libtnfctl adds to its latest answer, if anything. */
 void	shell_tell_detail(const struct shell *);
 
 /* cmd-kernel.c.  False, and an error message: there are none. */

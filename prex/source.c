@@ -89,7 +89,7 @@ source_read_file(struct source *src)
 {
 	ssize_t i, n;
 
-	/* Who writes commands to a pipe may wait for the answer to the last. */
+	/* A program that writes commands to a pipe may wait for the answer to the last one. */
 	fflush(stdout);
 	while ((n = getline(&src->line, &src->size, src->fp)) < 0) {
 		if (!ferror(src->fp) || errno != EINTR || ending_signal() != 0)
@@ -152,7 +152,7 @@ rc_trusted(uid_t uid)
 	return uid == geteuid() || uid == 0;
 }
 
-/* What the link at path points to, from the same directory; NULL: trouble. */
+/* Returns what the link points to, as a path from our directory; NULL: trouble. */
 static char *
 read_link(const char *path)
 {

@@ -80,7 +80,7 @@ set_all(struct shell *sh, const struct target_options *o)
 	return true;
 }
 
-/* Who may not switch probes on may know which there are. */
+/* A user who may not switch probes on may know which probes there are. */
 static tnfctl_errcode_t
 target_open_look(struct shell *sh)
 {

@@ -26,7 +26,7 @@ target_catch_interrupt(struct shell *sh)
 	struct sigaction sa = { .sa_handler = target_on_interrupt };
 	sigset_t set;
 
-	/* Whoever started us may have blocked it. */
+	/* The program that started prex may have blocked the signal. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);

@@ -70,7 +70,7 @@ tnfctl_errcode_t family_each(struct family *,
 /* Lets all of them go and frees the family. */
 void	family_close(struct family *, tnfctl_targ_op_t);
 
-/* What the trace file will be. */
+/* The trace file that will be made. */
 struct trace_plan {
 	char	*name;		/* absolute; NULL: the one that the target has */
 	size_t	size;		/* bytes */

@@ -129,7 +129,7 @@ trace_plan_free(struct trace_plan *plan)
 	plan->name = NULL;
 }
 
-/* Who records into this file, as the file says; 0: none that we know of. */
+/* The process that records into this file, as the file says; 0: the file does not say. */
 static pid_t
 writer_of(int fd)
 {
@@ -178,7 +178,7 @@ trace_make(struct shell *sh)
 	} else {
 		err = tnfctl_buffer_alloc(sh->target, sh->plan.name, sh->plan.size);
 	}
-	/* Where it cannot have another file, it keeps the one that it has. */
+	/* A target that cannot have another file keeps its own. */
 	if (err == TNFCTL_ERR_NONE || sh->plan.exchange)
 		trace_plan_free(&sh->plan);
 	if (err != TNFCTL_ERR_NONE)
@@ -189,13 +189,12 @@ trace_make(struct shell *sh)
 }
 
 /*
- * Once the target has ended nobody can ask for its threads and objects, so
- * they are noted down each time before it runs.  What was noted last is put
- * behind the trace before the target is let go: whoever reads the file when
- * prex has ended finds it there, also if the target has recorded nothing yet.
- * It is only an extra: what fails is left out.
- * Which file that is the target has said, so it has to be the target's own, and is opened
- * while the target is there to be asked.
+ * The context of the trace: once the target has ended nobody can ask for its threads and
+ * objects, so prex notes them down each time before the target runs.  The last notes are
+ * put behind the trace before the target is let go: a reader finds them there when prex
+ * has ended, also if the target has recorded nothing yet.  The context is only an extra:
+ * what fails is left out.  The target has named the file, so the file has to be the
+ * target's own, and prex opens it while the target is there to be asked.
  */
 static struct context_writer noted;
 static int file = -1;	/* or none that is the target's */
@@ -309,7 +308,7 @@ trace_file_note(struct shell *sh)
 	tnfctl_probe_apply(sh->target, note_enabled, NULL);
 }
 
-/* It is the target that says which file it has.  The magic is what a writer stores last when it sets the file up. */
+/* The target says which file it has.  A writer that sets a file up stores the magic last. */
 static bool
 trace_file_is_unused(const char *name)
 {

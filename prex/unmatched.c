@@ -11,7 +11,7 @@
 
 #include "prex/shell.h"
 
-/* Whoever wrote it has been told. */
+/* The user has been told when the expression was read. */
 static bool
 is_invalid(const struct tnf_spec *s)
 {
@@ -96,12 +96,12 @@ hint_attribute(const struct values *l, const char *attr, const char *value)
 	    value != NULL ? value : "", value != NULL ? "'" : "");
 }
 
-/* What was probably meant by 'attr'='value'. */
+/* Guesses what was meant by 'attr'='value'; NULL: no idea. */
 static char *
 hint_exact(const struct values *l, const char *attr, const char *value)
 {
 	const struct value_list *own = values_of(l, attr);
-	const char *guess;
+	const char *guess = NULL;
 	char *hint;
 
 	if (own == NULL && (hint = hint_attribute(l, attr, value)) != NULL)
@@ -111,12 +111,13 @@ hint_exact(const struct values *l, const char *attr, const char *value)
 		if (has_value(&l->v[i], value))
 			return tnf_xasprintf("no probe matches: did you mean "
 			    "%s='%s'?", l->v[i].attr, value);
-	if (own != NULL && (guess = tnf_word_guess((const char *const *)own->values.v, value)) != NULL)
-		return tnf_xasprintf("no probe matches: did you mean %s='%s'?", attr, guess);
-	own = values_of(l, "name");
-	if (strcmp(attr, "keys") == 0 && own != NULL && (guess = tnf_word_guess((const char *const *)own->values.v, value)) != NULL)
-		return tnf_xasprintf("no probe matches: did you mean name='%s'?", guess);
-	return NULL;
+	if (own != NULL)
+		guess = tnf_word_guess((const char *const *)own->values.v, value);
+	if (guess == NULL && strcmp(attr, "keys") == 0 &&
+	    (own = values_of(l, attr = "name")) != NULL)
+		guess = tnf_word_guess((const char *const *)own->values.v, value);
+	return guess == NULL ? NULL :
+	    tnf_xasprintf("no probe matches: did you mean %s='%s'?", attr, guess);
 }
 
 static char *
@@ -125,7 +126,7 @@ hint_selector(struct shell *sh, const struct values *l, const struct tnf_selecto
 	const char *quote;
 	char *hint = NULL;
 
-	/* Of those that may be imported, $all means none. */
+	/* $all means none of the probes that may be imported. */
 	if (l->n == 0 || (s->value.any && strcmp(s->attr.text, "keys") == 0))
 		return tnf_xstrdup(sh->mode == MODE_KERNEL ?
 		    "there are no probes" : "the target has no probes yet");
