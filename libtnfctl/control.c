@@ -18,6 +18,8 @@
 #define FILE_MIN	131072u
 #define FILE_MIN_MAX	(16u << 20)	/* what a target may ask for */
 #define BLOCK_MAX	4096u		/* bytes a control block may grow to */
+#define POOLS_MAX	16384u
+#define POOL_MAX	(1u << 20)	/* bytes of one */
 #define AT(p, member)	((p)->address + offsetof(struct tnf_probe_control, member))
 
 /* The words that a controller writes, as they lie in a block. */
@@ -33,8 +35,8 @@ _Static_assert(offsetof(struct tnf_probe_control, controlled) -
     offsetof(struct words, controlled), "struct tnf_probe_control");
 
 /* The section has been copied; the next block in it, from *at on, is *ret. */
-bool
-tnfctl_control_next_block(const char *copy, size_t size, size_t *at,
+static bool
+next_block(const char *copy, size_t size, size_t *at,
     struct tnf_probe_control *ret)
 {
 	for (; *at + sizeof(*ret) <= size; *at += sizeof(uint64_t)) {
@@ -48,8 +50,8 @@ tnfctl_control_next_block(const char *copy, size_t size, size_t *at,
 	return false;
 }
 
-void
-tnfctl_control_take_state(tnfctl_probe_t *p, const struct tnf_probe_control *block)
+static void
+take_state(tnfctl_probe_t *p, const struct tnf_probe_control *block)
 {
 	p->enabled = block->test != 0;
 	p->traced = block->traced != 0;
@@ -107,12 +109,13 @@ add_probe(tnfctl_handle_t *h, struct source *source, uintptr_t address,
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	p->object = source->object;
 	p->address = address;
-	tnfctl_control_take_state(p, block);
+	take_state(p, block);
 	return TNFCTL_ERR_NONE;
 }
 
-tnfctl_errcode_t
-tnfctl_control_add_probe(tnfctl_handle_t *h, struct text *text, uintptr_t address,
+/* A probe whose attributes make no sense is left out: h->nprobes tells. */
+static tnfctl_errcode_t
+add_pooled(tnfctl_handle_t *h, struct text *text, uintptr_t address,
     const struct tnf_probe_control *block)
 {
 	/* A probe made at run time is in no file: its pointers are read from the
@@ -133,7 +136,7 @@ add_probes(tnfctl_handle_t *h, struct source *source, const struct section *s,
 	size_t at = 0;
 
 	for (; err == TNFCTL_ERR_NONE && h->nprobes < PROBES_MAX &&
-	    tnfctl_control_next_block(copy, s->size, &at, &block); at += block.size)
+	    next_block(copy, s->size, &at, &block); at += block.size)
 		err = add_probe(h, source, s->address + at, &block);
 	return err;
 }
@@ -152,9 +155,9 @@ update_probes(tnfctl_handle_t *h, const struct section *s, const char *copy)
 		    p->address - s->address >= s->size)
 			continue;
 		at = p->address - s->address;
-		if (tnfctl_control_next_block(copy, s->size, &at, &block) &&
+		if (next_block(copy, s->size, &at, &block) &&
 		    at == p->address - s->address) {
-			tnfctl_control_take_state(p, &block);
+			take_state(p, &block);
 		} else {
 			p->gone = true;
 			p->object = NULL;
@@ -279,6 +282,119 @@ read_objects(tnfctl_handle_t *h, bool changed)
 	return err;
 }
 
+/*
+ * The probes that a target has made at run time.  Their control blocks lie in a chain of pools
+ * (target.h), the newest first.  Blocks are completed in any order and never go.
+ */
+struct pool {
+	uintptr_t address;		/* of its first block */
+	size_t	 size;
+};
+
+/* A block: its probe is known, and may have been switched by others, or is new. */
+static tnfctl_errcode_t
+read_block(tnfctl_handle_t *h, struct text *text, uintptr_t address,
+    const struct tnf_probe_control *block)
+{
+	tnfctl_probe_t **known = tnf_map_get(&h->pooled, &address, sizeof(address));
+	size_t before = h->nprobes;
+	tnfctl_errcode_t err;
+
+	if (known != NULL) {
+		take_state(*known, block);
+		return TNFCTL_ERR_NONE;
+	}
+	err = add_pooled(h, text, address, block);
+	if (err != TNFCTL_ERR_NONE || h->nprobes == before)
+		return err;
+	known = tnf_map_put(&h->pooled, &address, sizeof(address), NULL);
+	if (known == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	*known = h->probes[before];
+	return TNFCTL_ERR_NONE;
+}
+
+static tnfctl_errcode_t
+read_pool(tnfctl_handle_t *h, struct text *text, const struct pool *pool)
+{
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	struct tnf_probe_control block;
+	char *copy = malloc(pool->size + 1);
+	size_t at = 0;
+
+	if (copy == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if (!h->ops->read(h, pool->address, copy, pool->size)) {
+		free(copy);
+		return TNFCTL_ERR_NONE;
+	}
+	for (; err == TNFCTL_ERR_NONE && next_block(copy, pool->size,
+	    &at, &block); at += block.size)
+		err = read_block(h, text, pool->address + at, &block);
+	free(copy);
+	return err;
+}
+
+/* Finds the pools, and returns how many there are. */
+static size_t
+find_pools(tnfctl_handle_t *h, struct pool **ret)
+{
+	struct tnf_probe_pool head;
+	struct pool *grown;
+	size_t n = 0;
+
+	*ret = NULL;
+	for (uintptr_t at = h->pools; at != 0 && n < POOLS_MAX; at = (uintptr_t)head.next) {
+		if (!h->ops->read(h, at, &head, sizeof(head)) ||
+		    head.size > POOL_MAX)
+			break;
+		if ((grown = realloc(*ret, (n + 1) * sizeof(*grown))) == NULL)
+			break;
+		*ret = grown;
+		grown[n].address = at + sizeof(head);
+		grown[n++].size = head.size;
+	}
+	return n;
+}
+
+/* Brings those of h->probes up to date, and adds what came; then *came is set. */
+static tnfctl_errcode_t
+read_pools(tnfctl_handle_t *h, bool *came)
+{
+	tnfctl_errcode_t err = TNFCTL_ERR_NONE;
+	size_t n, before = h->nprobes;
+	struct text *text;
+	struct pool *pool;
+
+	if (h->control == 0 || h->pools == 0)
+		return TNFCTL_ERR_NONE;
+	if ((text = tnfctl_text_new()) == NULL)
+		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
+	if (h->pooled.value_size == 0)
+		tnf_map_init(&h->pooled, sizeof(tnfctl_probe_t *));
+	/* Before the blocks: what comes meanwhile is looked for again. */
+	if (!h->ops->read(h, CONTROL(h, defined), &h->defined,
+	    sizeof(h->defined)))
+		h->defined = 0;
+	/* The oldest first, so that probes have the order in which they were made. */
+	n = find_pools(h, &pool);
+	while (n > 0 && err == TNFCTL_ERR_NONE)
+		err = read_pool(h, text, &pool[--n]);
+	free(pool);
+	free(text);
+	*came |= h->nprobes > before;
+	return err;
+}
+
+bool
+tnfctl_pools_grown(tnfctl_handle_t *h)
+{
+	uint64_t now;
+
+	return h->control != 0 && h->pools_told && h->ops->read(h,
+	    CONTROL(h, defined), &now, sizeof(now)) && now != h->defined;
+}
+
 tnfctl_errcode_t
 tnfctl_control_look(tnfctl_handle_t *h, struct objects_change *ret)
 {
@@ -294,7 +410,7 @@ tnfctl_control_look(tnfctl_handle_t *h, struct objects_change *ret)
 	read_process(h);
 	if ((err = read_objects(h, ret->came || ret->went || tnfctl_pools_grown(h)))
 	    != TNFCTL_ERR_NONE ||
-	    (err = tnfctl_pools_read(h, &ret->came)) != TNFCTL_ERR_NONE)
+	    (err = read_pools(h, &ret->came)) != TNFCTL_ERR_NONE)
 		return err;
 	control_prepare(h);
 	tnfctl_probes_created(h, first);

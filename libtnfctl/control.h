@@ -7,8 +7,6 @@
 #include "libtnfctl/handle.h"
 #include "libtnfctl/objects.h"
 
-struct text;
-
 /* The address of a member of the process's own control block. */
 #define CONTROL(h, member)	((h)->control + offsetof(struct tnf_process_control, member))
 
@@ -37,18 +35,8 @@ tnfctl_errcode_t tnfctl_buffer_give(tnfctl_handle_t *, int fd, const char *path)
    time since the latest look count as an object that came. */
 tnfctl_errcode_t tnfctl_control_look(tnfctl_handle_t *, struct objects_change *ret);
 
-/* For pools.c: the next block in a copy of target memory, from *at on. */
-bool	tnfctl_control_next_block(const char *copy, size_t size, size_t *at,
-	    struct tnf_probe_control *ret);
-void	tnfctl_control_take_state(tnfctl_probe_t *, const struct tnf_probe_control *);
-/* pools.c: the probes that a target has made at run time.
-   Brings those of h->probes up to date, and adds what came; then *came is set. */
-tnfctl_errcode_t tnfctl_pools_read(tnfctl_handle_t *, bool *came);
-/* Has the target made any since they were read?  One word of it is looked at. */
+/* Has the target made probes at run time since they were read?  One word of it is looked at. */
 bool	tnfctl_pools_grown(tnfctl_handle_t *);
-/* A probe whose attributes make no sense is left out: h->nprobes tells. */
-tnfctl_errcode_t tnfctl_control_add_probe(tnfctl_handle_t *, struct text *,
-    uintptr_t address, const struct tnf_probe_control *);
 /* After the first look: without libtnfprobe there is nothing to control. */
 tnfctl_errcode_t tnfctl_control_check(tnfctl_handle_t *);
 /* Writes into the process who controls it: a pid, 0 for nobody, or TNF_SUSPENDED. */
