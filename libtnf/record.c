@@ -174,14 +174,6 @@ member_item(const struct datum *d, const struct type *t, uint32_t pos)
 	return TNF_DATUM_NULL;
 }
 
-static uint32_t
-member_element_size(const struct type *t)
-{
-	uint32_t n = type_slot_size(type_of_pub(t->pub.element));
-
-	return n == 0 ? 1 : n;
-}
-
 /* An array that has elements and fits; their number. */
 static bool
 get_array(tnf_datum_t v, struct datum *d, uint32_t *n)
@@ -196,7 +188,7 @@ get_array(tnf_datum_t v, struct datum *d, uint32_t *n)
 		    "an array has an impossible size");
 		return false;
 	}
-	*n = (size - d->type->header_size) / member_element_size(d->type);
+	*n = (size - d->type->header_size) / type_element_size(d->type);
 	return true;
 }
 
@@ -219,7 +211,7 @@ tnf_get_element(tnf_datum_t v, unsigned i)
 		return TNF_DATUM_NULL;
 	if (i < n)
 		return member_item(&d, type_of_pub(d.type->pub.element), d.pos +
-		    d.type->header_size + i * member_element_size(d.type));
+		    d.type->header_size + i * type_element_size(d.type));
 	tnf_datum_error(&d, TNF_ERR_BADINDEX, NULL);
 	return TNF_DATUM_NULL;
 }

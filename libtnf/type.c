@@ -69,39 +69,45 @@ block_end(const struct tnf_file *f, uint32_t pos)
 	return (uint64_t)file_block_off(f, pos) + f->block_size;
 }
 
-bool
-tnf_type_string(const struct tnf_file *f, uint32_t ref, const char **s, size_t *len)
+/* Where the elements of the array are to which 'ref' leads, and their bytes.  BAD: also an
+   array that reaches beyond its block. */
+static enum ref_status
+array_of(const struct tnf_file *f, uint32_t ref, uint32_t *first, uint32_t *n)
 {
+	enum ref_status r;
 	uint32_t pos, size;
 
-	if (tnf_ref_follow(f, ref, &pos) != REF_OK)
-		return false;
+	if ((r = tnf_ref_follow(f, ref, &pos)) != REF_OK)
+		return r;
 	size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
 	if (size < ARRAY_HEADER || size > block_end(f, pos) - pos ||
 	    !bytes_has(&f->bytes, pos, size))
+		return REF_BAD;
+	*first = pos + ARRAY_HEADER;
+	*n = size - ARRAY_HEADER;
+	return REF_OK;
+}
+
+bool
+tnf_type_string(const struct tnf_file *f, uint32_t ref, const char **s, size_t *len)
+{
+	uint32_t first, n;
+
+	if (array_of(f, ref, &first, &n) != REF_OK)
 		return false;
-	*s = (const char *)bytes_at(&f->bytes, (uint64_t)pos + ARRAY_HEADER, 0);
-	*len = bytes_strlen(&f->bytes, (uint64_t)pos + ARRAY_HEADER,
-	    size - ARRAY_HEADER);
+	*s = (const char *)bytes_at(&f->bytes, first, 0);
+	*len = bytes_strlen(&f->bytes, first, n);
 	return true;
 }
 
 bool
 tnf_type_refs(const struct tnf_file *f, uint32_t ref, uint32_t *first, unsigned *n)
 {
-	enum ref_status r;
-	uint32_t pos, size;
+	uint32_t size = 0;
+	enum ref_status r = array_of(f, ref, first, &size);
 
-	*n = 0;
-	if ((r = tnf_ref_follow(f, ref, &pos)) != REF_OK)
-		return r == REF_NULL;
-	size = bytes_u32(&f->bytes, (uint64_t)pos + 4);
-	if (size < ARRAY_HEADER || size > block_end(f, pos) - pos ||
-	    !bytes_has(&f->bytes, pos, size))
-		return false;
-	*first = pos + ARRAY_HEADER;
-	*n = (size - ARRAY_HEADER) / 4;
-	return true;
+	*n = size / 4;
+	return r != REF_BAD;
 }
 
 static uint32_t

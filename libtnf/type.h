@@ -115,6 +115,15 @@ type_slot_size(const struct type *t)
 	return type_has(t, PROP(INLINE)) ? t->pub.size : 4;
 }
 
+/* Bytes from one element of an array to the next, at least 1. */
+static inline uint32_t
+type_element_size(const struct type *t)
+{
+	uint32_t n = t->pub.element == NULL ? 0 : type_slot_size(type_of_pub(t->pub.element));
+
+	return n == 0 ? 1 : n;
+}
+
 /* Where the members of type records are (slot.c). */
 enum { T_SLOT_TYPES = 12, T_STRUCT_SIZE = 16, T_HEADER_SIZE = 16,
 	T_SLOT_NAMES = 20, T_ELEMENT = 20, T_PROBE_STRING = 24 };

@@ -49,15 +49,6 @@ value_read_scalar(const struct bytes *b, uint64_t pos, const struct tnf_type *t,
 	}
 }
 
-static uint32_t
-value_element_size(const struct type *t)
-{
-	uint32_t n = t->pub.element == NULL ? 0 :
-	    type_slot_size(type_of_pub(t->pub.element));
-
-	return n == 0 ? 1 : n;
-}
-
 /* The array record at 'pos' lies in the file and in its block. */
 static bool
 read_array(struct tnf_file *f, uint32_t pos, const struct type *t,
@@ -77,7 +68,7 @@ read_array(struct tnf_file *f, uint32_t pos, const struct type *t,
 		return true;
 	}
 	v->u.r.pos = pos;
-	v->u.r.count = (size - t->header_size) / value_element_size(t);
+	v->u.r.count = (size - t->header_size) / type_element_size(t);
 	v->u.r.type = &t->pub;
 	return true;
 }
@@ -208,7 +199,7 @@ tnf_value_item(const struct tnf_file *file, const struct tnf_value *r,
 		return false;
 	else
 		read_value(f, pos + t->header_size + (uint64_t)i *
-		    value_element_size(t), t->pub.element, &tmp);
+		    type_element_size(t), t->pub.element, &tmp);
 	*v = tmp;
 	return true;
 }
