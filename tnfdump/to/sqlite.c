@@ -187,18 +187,21 @@ sqlite_bind_chars(sqlite3_stmt *row, int i, const char *chars, size_t n)
 void
 sqlite_row(struct sqlite *s, sqlite3_stmt *row, const char *kinds, const int64_t *v)
 {
-	char hex[24];
+	char hex[sizeof("0x") + 16], *p = hex + sizeof(hex);
 
 	for (int i = 1; row != NULL && *kinds != '\0'; i++, kinds++, v++) {
-		if (*kinds == 's' && *v != 0) {
+		if (*kinds == 'i' || (*kinds == 'o' && *v >= 0) || (*kinds == 'z' && *v != 0))
+			sqlite3_bind_int64(row, i, *v);
+		else if (*kinds == 's' && *v != 0) {
 			const char *text = (const char *)(intptr_t)*v;
 			sqlite_bind_chars(row, i, text, strlen(text));
 		} else if (*kinds == 'x') {
-			int n = snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)*v);
-			sqlite3_bind_text(row, i, hex, n, SQLITE_TRANSIENT);
-		} else if (*kinds == 'i' || (*kinds == 'o' && *v >= 0) || (*kinds == 'z' && *v != 0))
-			sqlite3_bind_int64(row, i, *v);
-		else
+			for (uint64_t left = (uint64_t)*v; left > 0 || p == hex + sizeof(hex); left >>= 4)
+				*--p = "0123456789abcdef"[left & 15];
+			*--p = 'x';
+			*--p = '0';
+			sqlite3_bind_text(row, i, p, (int)(hex + sizeof(hex) - p), SQLITE_STATIC);
+		} else
 			sqlite3_bind_null(row, i);
 	}
 	sqlite_insert(s, row);

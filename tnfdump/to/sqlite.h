@@ -32,7 +32,7 @@ void sqlite_bind_chars(sqlite3_stmt *, int i, const char *, size_t);
 
 /* Binds a value to each column, and inserts the row.  'kinds' has a letter for each: 'i' a
    number, 'o' a number or, below 0, null, 'z' a number or, of 0, null, 'x' a number as
-   hexadecimal text, 's' SQL_TEXT() a string or, of NULL, null, '-' null. */
+   hexadecimal text (once a row), 's' SQL_TEXT() a string or, of NULL, null, '-' null. */
 #define SQL_ROW(db, row, kinds, ...)	\
 	sqlite_row(db, row, kinds, (const int64_t[]){ __VA_ARGS__ })
 #define SQL_TEXT(s)	((int64_t)(intptr_t)(s))
