@@ -47,7 +47,7 @@ void	tnf_elffile_sections(struct elffile *, const char *name,
 void	tnf_elffile_notes(struct elffile *, const char *name,
 	    bool (*fn)(void *, const uint8_t *bytes, size_t size), void *arg);
 
-/* Where in the file lies what is loaded at 'address'. */
+/* The offset in the file of the byte that is loaded at 'address'. */
 bool	tnf_elffile_offset(struct elffile *, uint64_t address, uint64_t *ret);
 /* May libdw be asked for the file's call frame information (.eh_frame)?  It reads all of
    it at once, however much that is. */
@@ -82,7 +82,7 @@ bool	tnf_elffile_needed(struct elffile *, const char *prefix, char *ret, size_t 
 /* n bytes of the file from where 'address' is loaded, or as many as there are; returns
    how many. */
 size_t	tnf_elffile_read(struct elffile *, uint64_t address, void *buf, size_t n);
-/* What a pointer at 'address' will be once relocated, bias not added. */
+/* The value that a pointer at 'address' will have once it is relocated, without the bias. */
 bool	tnf_elffile_pointer(struct elffile *, uint64_t address, uint64_t *ret);
 /* The NUL-terminated string at 'address', as the file has it. */
 bool	tnf_elffile_string(struct elffile *, uint64_t address, char *ret, size_t size);

@@ -80,7 +80,7 @@ tnf_map_free(struct map *m)
 	tnf_map_init(m, m->value_size);
 }
 
-/* Where the key is, or the empty slot where it would go. */
+/* The slot that has the key, or the empty one that it would get. */
 static size_t
 map_find(const struct map *m, const void *key, size_t n, uint64_t hash)
 {
@@ -177,7 +177,7 @@ tnf_map_remove(struct map *m, const void *key, size_t n)
 	free(m->slot[i]);
 	m->slot[i] = NULL;
 	m->n--;
-	/* Close the hole: who was pushed past it moves up. */
+	/* Close the hole: keys that were pushed past it move up. */
 	for (k = (i + 1) & mask; m->slot[k] != NULL; k = (k + 1) & mask) {
 		home = m->slot[k]->hash & mask;
 		if (((k - home) & mask) < ((k - i) & mask))

@@ -41,7 +41,7 @@ ssize_t	tnf_proc_file(char *ret, size_t size, const char *path, ...)
    ret_size: NULL, or what gets the size without that. */
 int	tnf_read_all(int fd, char **ret, size_t *ret_size);
 
-/* What is mapped where in a process. */
+/* A mapping of a process, as a line of its maps tells it. */
 struct mapping {
 	uintptr_t start;
 	uintptr_t end;
@@ -87,8 +87,8 @@ const struct mapping *tnf_maps_find(const struct maps *, uintptr_t);
 const struct mapping *tnf_maps_file_start(const struct maps *,
 	    const struct mapping *);
 
-/* Who asks for something, for other people: "root by prex[4711]"; a name that is not known is a number, or left out.  The answer
-   is cut to fit. */
+/* Tells other people who asks for something: "root by prex[4711]"; a user without a name is
+   a number, a program without one is left out.  The answer is cut to fit. */
 void	tnf_who_is(uid_t, pid_t, char *ret, size_t size);
 
 /* A kernel's list of symbols: this one's, a copy of it, or a System.map. */

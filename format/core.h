@@ -166,7 +166,7 @@ bool tnf_boot_id(uint8_t ret[TNF_BOOT_ID_SIZE]);
 #define TNF_BOOT_ID_TEXT	37
 void tnf_boot_id_text(const uint8_t id[TNF_BOOT_ID_SIZE], char ret[TNF_BOOT_ID_TEXT]);
 
-/* Who writes, and when writing begins: size, kind, start_mono, start_wall (now) and
+/* Notes who writes, and when writing begins: size, kind, start_mono, start_wall (now) and
    boot_id (zeroes if it cannot be read).  The caller adds the cursors. */
 void tnf_ext_begin(struct tnf_ext *, enum tnf_ext_kind);
 

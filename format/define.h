@@ -27,11 +27,11 @@ struct tnf_definer {
 	void	 *arg;
 	/* Set when there was no room.  The caller clears it before the next definition. */
 	bool	  failed;
-	/* Where each built-in type is in the file; 0: not written yet. */
+	/* The offset of each built-in type in the file; 0: not written yet. */
 	uint32_t  core[TNF_CORE_COUNT];
 };
 
-/* What readers classify a type by; the lists are in define.c. */
+/* Readers classify a type by these; the lists are in define.c. */
 enum tnf_properties {
 	TNF_PROPERTIES_NULL, TNF_PROPERTIES_NONE, TNF_PROPERTIES_SCALAR,
 	TNF_PROPERTIES_DERIVED, TNF_PROPERTIES_TAG_ARG, TNF_PROPERTIES_ARRAY,
@@ -44,7 +44,7 @@ struct tnf_text {
 	size_t		 len;
 };
 
-/* What a record or an array looks like as a reference in a tag slot. */
+/* The reference to a record or an array as it stands in a tag slot. */
 uint32_t tnf_define_tag_of(uint32_t ref);
 
 /* A built-in type, with all that it needs; 0 for TNF_CORE_type_none. */

@@ -1,7 +1,7 @@
 /*
  * live.h - blocks of a buffer, copied while others write them.
  *
- * Who copies a buffer is not seen by its writers, takes no lock and stops nobody.
+ * Whoever copies a buffer takes no lock and stops nobody; its writers do not notice.
  * That its copy is sound rests on three things that every writer does, a thread in
  * a process's file and a CPU in the kernel's buffer alike.
  *
@@ -36,9 +36,8 @@
  * Others ask the same question, whether a block is still in the same use, and do not
  * copy by this header: tnfwatch looks at blocks by tnf_live_look() before and after it copies
  * full ones, which nobody extends (copy_block() in history.c), or one event
- * (channel_copy() in channel.c); and libtnf/follow.c and
- * libtnf/merge.c, which read the mapped file in place and ask for a block's generation
- * again before they hand an event of it out.
+ * (channel_copy() in channel.c); libtnf/follow.c and libtnf/merge.c read the mapped file in
+ * place and ask for a block's generation again before they hand an event of it out.
  */
 #ifndef FORMAT_LIVE_H
 #define FORMAT_LIVE_H
@@ -61,7 +60,7 @@ struct live {
 	bool	 swap;		/* written in the other byte order */
 };
 
-/* What a block was used for, and how far it was filled. */
+/* The use of a block at one moment, and how far it was filled. */
 struct live_use {
 	uint32_t generation;
 	uint32_t used;		/* bytes_valid */

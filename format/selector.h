@@ -93,7 +93,7 @@ struct tnf_probe_attrs {
 	const char *object, *funcs;	/* NULL: it has no such attribute */
 	const char *own;		/* "name N;slots A B ;keys K;..." */
 };
-/* Where a walk is; zero at first. */
+/* The place of a walk; zero at first. */
 struct tnf_probe_attrs_at {
 	unsigned n;
 	const char *rest;

@@ -41,7 +41,7 @@ struct context_task {
 	const char *comm;	/* of a kernel thread its beginning */
 };
 void context_tasks_told(struct context_writer *, const struct context_task *, size_t n);
-/* What a task that has ended was called in its own name space, where that differs. */
+/* The numbers of a task that has ended in its own name space, where they differ. */
 void context_inner(struct context_writer *, pid_t tid, pid_t pid, pid_t inner_tid,
     pid_t inner_pid);
 /* A task that has ended: the caller remembers its numbers and name, which /proc has no
@@ -51,7 +51,7 @@ void context_ended(struct context_writer *, pid_t tid, pid_t pid, pid_t ppid,
 /* The name that a task had until 'time', ns as events have it. */
 void context_renamed(struct context_writer *, pid_t tid, int64_t time,
     const char *comm);
-/* What the process has mapped executable, with build ids. */
+/* The executable mappings of the process, with build ids. */
 void context_objects(struct context_writer *, pid_t);
 void context_devices(struct context_writer *);	/* block devices */
 
@@ -85,7 +85,7 @@ struct symtab_symbol {
 	const char *module;	/* "": the kernel itself */
 };
 
-/* Where a table of the running kernel's symbols is kept from call to call. */
+/* The directory in which a table of the running kernel's symbols is kept from call to call. */
 #define SYMTAB_DIRECTORY	"/run/tnf"
 
 /* From a list in the form of /proc/kallsyms, in any order; 'shift' is added to the
@@ -106,7 +106,7 @@ int symtab_find(const struct symtab *, uint64_t addr, struct symtab_symbol *ret)
 
 void symtab_free(struct symtab *);	/* NULL: nothing */
 
-/* Of which kernel a table is: that of this boot, with these modules. */
+/* The kernel that a table is of: the one of this boot, with these modules. */
 struct symtab_key {
 	uint8_t	 boot[TNF_BOOT_ID_SIZE];
 	uint64_t modules;	/* hash of their names, sizes and addresses */

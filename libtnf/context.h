@@ -19,7 +19,7 @@ struct device {
 	const char *name;
 };
 
-/* What a thread's own events say of it. */
+/* The number by which a thread's own events name it. */
 struct inner {
 	int32_t	inner_tid;
 	int32_t	tid;		/* as the machine has it */
@@ -38,11 +38,11 @@ struct tnf_context {
 	int64_t	 mono, wall;
 	bool	 has_clock;
 	struct table facts, tasks, inners, formers, symbols, objects, devices, programs, cgroups;
-	/* What the process itself has said, before it is settled among the rest. */
+	/* Rows that the process itself has told, before they are settled among the rest. */
 	struct table threads, own_formers, own_tasks, own_inners;
 };
 
-/* Of a process: its program, its control group. */
+/* The program or the control group of a process. */
 struct path_of {
 	int32_t	 pid;
 	const char *path;
@@ -63,8 +63,8 @@ struct context_source {
 /* context-lookup.c: the lines in the file's blocks of names; *ret, to be freed, may be
    NULL.  0 or ENOMEM. */
 int	tnf_context_names(const struct context_source *, char **ret, size_t *ret_size);
-/* Of the processes that have written the file, how many different numbers are told by
-   themselves in it. */
+/* How many different numbers of themselves the processes that have written the file tell
+   in it. */
 uint32_t tnf_context_own_processes(const void *base, uint64_t size);
 /* When all is parsed and sorted; what it adds to is to be sorted again. */
 int	tnf_context_names_settle(struct tnf_context *);

@@ -32,7 +32,7 @@ enum walk_status { WALK_BAD = -1, WALK_END = 0, WALK_RECORD = 1,
    never used; BAD: see file->why. */
 enum walk_status tnf_walk_start(struct walk *, struct tnf_file *, uint32_t off);
 enum walk_status tnf_walk_next(struct walk *);
-/* What the record's members refer to can be read; false: see file->why. */
+/* Can all be read that the record's members refer to?  false: see file->why. */
 bool tnf_members_sound(const struct walk *);
 
 /* Bytes of the record at 'pos' of type 't'; 0: none that makes sense. */
@@ -92,7 +92,7 @@ enum event_status {
 	EVENT_BAD	/* see file->why */
 };
 
-/* Of the event at which 'w' stands; 'c->sched' is who wrote it. */
+/* The time of the event at which 'w' stands; 'c->sched' then says who wrote it. */
 enum event_status tnf_event_time(struct event_clock *c, const struct walk *w,
     int64_t *time);
 

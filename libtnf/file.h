@@ -96,7 +96,7 @@ enum ref_status {
 	REF_BAD		/* no writer makes such a reference */
 };
 
-/* Where the word at 'src' leads to, forwarding words followed. */
+/* Follows the reference at 'src', and forwarding words, to a record. */
 enum ref_status tnf_ref_follow(const struct tnf_file *, uint64_t src, uint32_t *dst);
 /* The halves of an event's first word, 'word', which stands at 'src'. */
 enum ref_status tnf_ref_pair_tag(const struct tnf_file *, uint64_t src,
@@ -191,7 +191,7 @@ file_block_off(const struct tnf_file *f, uint64_t pos)
 	return (uint32_t)pos & ~(f->block_size - 1);
 }
 
-/* Of the block there alone. */
+/* The generation alone of the block there. */
 static inline uint32_t
 file_generation(const struct tnf_file *f, uint32_t off)
 {
@@ -233,7 +233,7 @@ int tnf_copy_live(const struct tnf_file *f, unsigned char *to);
 /* 'v' is an array of pieces as tnf_event_value() reads it; becomes a string.  false: see
    file->why. */
 bool tnf_long_read(struct tnf_file *, struct tnf_value *v);
-/* What was put together is not needed any more. */
+/* Frees the values that were put together: nobody needs them any more. */
 void tnf_long_done(struct tnf_file *);
 
 static inline void

@@ -35,7 +35,7 @@ struct entry {
 struct stretch;
 struct survey;
 
-/* What the first pass found in a file. */
+/* The result of the first pass over a file. */
 struct scan {
 	struct entry *entries;
 	uint32_t n;

@@ -81,7 +81,7 @@ bool tnf_scan_times(tnf_stream_t *, struct tnf_file *, const struct entry *,
     int64_t *first, int64_t *last);
 /* The writer's mark in a block's header that a thread has it. */
 bool tnf_scan_is_held(const struct tnf_file *, uint32_t off);
-/* What was found is told, once. */
+/* Tells what the pass found damaged, once. */
 void tnf_scan_tell_damage(tnf_stream_t *, struct tnf_file *);
 
 /* The event at which 'w' stands, at this time on the stream's line; false: out of
@@ -102,8 +102,9 @@ void tnf_stream_damage(tnf_stream_t *, struct tnf_file *, uint32_t block,
     const char *text);
 
 /*
- * What the first pass over a file could not read, by its cause.  One bit in a definition can make every block unreadable.  Who reads the file
- * is told once for each cause, with how much is left out because of it.
+ * Damage that the first pass over a file met, by its cause.  One bit in a definition can
+ * make every block unreadable.  The caller is told once for each cause, with how much is
+ * left out because of it.
  */
 #define DAMAGE_CAUSES	64u	/* told apart; others are told as one */
 #define DAMAGE_TEXT	256u

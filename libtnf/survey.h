@@ -44,7 +44,7 @@ bool tnf_survey_span(tnf_stream_t *, struct tnf_file *, int64_t *first, int64_t 
 #define PARTS_MAX	4u	/* more threads than this wait for memory */
 #define STRETCH_MAX	64u	/* blocks that are noted as one */
 
-/* What blocks begin with, in this file. */
+/* The words with which blocks begin in this file. */
 struct words {
 	uint32_t header;	/* first word of a block */
 	uint32_t sched;		/* first word of a schedule record */
@@ -145,7 +145,7 @@ void	 tnf_owners_free(struct owners *);
 void	 tnf_owner_take(struct owner *, const struct mark *, struct entry *);
 uint64_t tnf_sched_key(const struct words *, const struct bytes *, uint32_t sched);
 struct entry tnf_entry_of(const struct mark *, bool held);
-/* Where the first schedule of a block in use is; 0: it begins otherwise. */
+/* The offset of the first schedule of a block in use; 0: the block begins otherwise. */
 uint32_t tnf_block_begins(const struct part *, const struct block *, uint32_t word);
 /* All of a part, in a thread. */
 void	*tnf_part_run(void *part);
@@ -153,8 +153,8 @@ void	*tnf_part_run(void *part);
 /* survey.c */
 /* Notes entries, which then belong to the survey; false: no memory. */
 bool	 tnf_store_add(struct survey *, struct entry *entries, uint32_t n);
-/* Of a stretch those blocks that are what they were; what has been taken over since is
-   told.  How many there are. */
+/* Makes entries of those blocks of a stretch that nobody has taken over since, tells the
+   others as lost, and returns how many entries there are. */
 uint32_t tnf_stretch_entries(struct tnf_file *, const struct part *, const struct stretch *,
 	     struct entry *entries);
 /* Its entries, from now on in a store of their own; 0 or an error. */

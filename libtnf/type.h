@@ -13,7 +13,7 @@
 
 struct tnf_file;
 
-/* What a reader classifies types by. */
+/* Readers classify types by these. */
 #define TYPE_PROPERTIES(X)						\
 	X(INLINE,  "tnf_inline")					\
 	X(TAGGED,  "tnf_tagged")					\
@@ -39,7 +39,7 @@ enum type_property_bit {
 enum type_meta { META_ABSTRACT, META_SCALAR, META_DERIVED, META_ARRAY,
 	META_STRUCT, META_PROBE };
 
-/* Where a schedule record keeps what; offset 0: it has no such member. */
+/* The members of a schedule record; offset 0: it has no such member. */
 struct sched_layout {
 	bool	 known, usable, kernel;
 	struct tnf_member tid, lwpid, pid, base, cpu;
@@ -124,7 +124,7 @@ type_element_size(const struct type *t)
 	return n == 0 ? 1 : n;
 }
 
-/* Where the members of type records are (slot.c). */
+/* Offsets of the members of type records (slot.c). */
 enum { T_SLOT_TYPES = 12, T_STRUCT_SIZE = 16, T_HEADER_SIZE = 16,
 	T_SLOT_NAMES = 20, T_ELEMENT = 20, T_PROBE_STRING = 24 };
 

@@ -128,13 +128,13 @@ struct image_file {
 int  image_find_files(const struct image *, const struct image_search *,
     const uint8_t *not_boot, int (*take)(void *, const struct image_file *), void *);
 
-/* What depends on the machine that an image is of, whatever machine reads it. */
+/* All that depends on the machine that an image is of, whatever machine reads it. */
 struct image_arch {
 	const char *name;	/* as uname(2) has it */
 	const char *known_by;	/* a line of VMCOREINFO that only its kernels write */
 	uint16_t elf;		/* e_machine of its ELF files */
 	uint64_t code;		/* the kernel's and its modules' code is from here up */
-	/* What translate() needs, out of VMCOREINFO's lines.  false: not told. */
+	/* Reads from VMCOREINFO's lines what translate() needs.  false: not told. */
 	bool (*open)(struct image_map *, const struct image *);
 	/* The physical address.  false: there is none. */
 	bool (*translate)(const struct image_map *, uint64_t address, uint64_t *ret);

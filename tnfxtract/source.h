@@ -39,7 +39,7 @@ bool source_open_kernel(struct source *);
 bool source_open_dump(struct source *, const char *dump, const char *list);
 /* This machine's memory; of what is there only what is of an earlier boot counts. */
 bool source_open_previous(struct source *);
-/* Of an image that is open: the kernel's buffer, which base and size then are. */
+/* Finds the kernel's buffer in an image that is open, and sets base and size to it. */
 bool source_find_buffer(struct source *);
 /* source-dump.c: puts definitions into the buffer that the image lacks.  false: none are
    missing, or they cannot be had. */
@@ -51,7 +51,7 @@ void source_close(struct source *);
 /* The machine that the buffer is of, who lives on it, and who has ended: may be called
    while the buffer is copied, by another thread. */
 void source_context(const struct source *, struct context_writer *);
-/* What --info says of a copy that lacks blocks: so many of so many. */
+/* Notes for --info that a copy lacks so many of so many blocks. */
 void source_context_missing(struct context_writer *, size_t missing, size_t blocks);
 /* From where on words of the buffer may be addresses of its kernel's code. */
 uint64_t source_code(const struct source *);
