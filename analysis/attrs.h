@@ -1,10 +1,14 @@
 /*
- * attrs.h - what a probe's attributes say: "keys a b;file x.c;line 3;".
+ * attrs.h - what the definition of a probe says, and what a user of events keeps for each probe.
  */
 #ifndef ANALYSIS_ATTRS_H
 #define ANALYSIS_ATTRS_H
 
+#include <string.h>
+
 #include <tnf/stream.h>
+
+#include "common/xalloc.h"
 
 /* The value of an attribute and its length; NULL: it is not there, or has none. */
 const char *attrs_find(const char *attrs, const char *name, size_t *len);
@@ -12,5 +16,43 @@ const char *attrs_find(const char *attrs, const char *name, size_t *len);
 /* What an event is part of: 0 application, 1 system call, 2 kernel,
    3 interrupt. */
 unsigned attrs_level(const struct tnf_event *);
+
+#define MARK_TEXT_MAX	256
+
+/* Is it an event of a probe "mark" with a string "text" (<tnf/com.h>)?  Then that is in
+   'text', whole, or as much of it as fits. */
+bool	mark_text(const struct tnf_event *, char text[MARK_TEXT_MAX]);
+
+/* An array that grows: something of the user's own for each probe, such as where in its
+   events a member is. */
+struct perprobe {
+	char	*base;
+	size_t	 n;		/* by probe id */
+};
+
+/* Element of 'size' bytes, the same at each call; zero at first. */
+static inline void *
+perprobe(struct perprobe *t, const struct tnf_probe *p, size_t size)
+{
+	size_t n;
+
+	if (__builtin_expect(p->id >= t->n, 0)) {
+		n = (size_t)p->id + 64;
+		t->base = tnf_xreallocarray(t->base, n, size);
+		memset(t->base + t->n * size, 0, (n - t->n) * size);
+		t->n = n;
+	}
+	return t->base + p->id * size;
+}
+
+/* Index of a member, or -1. */
+static inline int
+perprobe_member(const struct tnf_probe *p, const char *name)
+{
+	for (unsigned i = 0; i < p->n_members; i++)
+		if (strcmp(p->members[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "analysis/attrs.h"
 #include "analysis/json.h"
-#include "analysis/walltime.h"
+#include "analysis/timespec.h"
 #include "common/text.h"
 
 static void

@@ -1,6 +1,8 @@
 /*
- * match.c - regular expressions, with a short way for plain text.
+ * match.c - what filters choose by: patterns, sets of numbers, lists of probes, processes.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <regex.h>
 #include <string.h>
@@ -195,4 +197,230 @@ bool
 match_glob(const char *pattern, const char *text)
 {
 	return fnmatch(pattern, text, 0) == 0;
+}
+
+/* Decimal or 0x; NULL: no number. */
+static const char *
+ranges_number(const char *s, uint64_t *v)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*s))
+		return NULL;
+	errno = 0;
+	*v = strtoull(s, &end, s[0] == '0' && s[1] == 'x' ? 16 : 10);
+	return errno == 0 ? end : NULL;
+}
+
+bool
+ranges_add(struct ranges *set, const char *s)
+{
+	uint64_t low, high;
+
+	for (;; s++) {
+		if ((s = ranges_number(s, &low)) == NULL)
+			return false;
+		high = low;
+		if (*s == '-' && (s = ranges_number(s + 1, &high)) == NULL)
+			return false;
+		if (high < low || (*s != ',' && *s != '\0'))
+			return false;
+		set->r = tnf_xreallocarray(set->r, set->n + 1, sizeof(*set->r));
+		set->r[set->n].low = low;
+		set->r[set->n++].high = high;
+		if (*s == '\0')
+			return true;
+	}
+}
+
+bool
+ranges_has(const struct ranges *set, uint64_t v)
+{
+	for (unsigned i = 0; i < set->n; i++)
+		if (v >= set->r[i].low && v <= set->r[i].high)
+			return true;
+	return false;
+}
+
+enum { UNDECIDED, KEEP, DROP };
+
+static bool
+name_matches(const struct tnf_probe *p, const char *pattern)
+{
+	return p->name != NULL && match_glob(pattern, p->name);
+}
+
+static bool
+key_matches(const struct tnf_probe *p, const char *pattern)
+{
+	char *copy, *next, *word;
+	bool found = false;
+
+	if (p->keys == NULL)
+		return false;
+	copy = next = tnf_xstrdup(p->keys);
+	while (!found && (word = strsep(&next, " ")) != NULL)
+		found = *word != '\0' && match_glob(pattern, word);
+	free(copy);
+	return found;
+}
+
+static bool
+probe_list_matches(const struct probe_list *l, const struct tnf_probe *p, const char *pattern)
+{
+	return l->by_key ? key_matches(p, pattern) : name_matches(p, pattern);
+}
+
+static bool
+matches_any(const struct probe_list *l, const struct tnf_probe *p)
+{
+	for (unsigned i = 0; i < l->n; i++)
+		if (probe_list_matches(l, p, l->patterns[i]))
+			return true;
+	return false;
+}
+
+bool
+probe_list_has(struct probe_list *l, const struct tnf_probe *p)
+{
+	unsigned id = p->id, n;
+
+	if (id >= l->n_verdicts) {
+		n = id < 32 ? 64 : id * 2;
+		l->verdicts = tnf_xreallocarray(l->verdicts, n, 1);
+		memset(l->verdicts + l->n_verdicts, UNDECIDED,
+		    n - l->n_verdicts);
+		l->n_verdicts = n;
+	}
+	if (l->verdicts[id] == UNDECIDED)
+		l->verdicts[id] = matches_any(l, p) ? KEEP : DROP;
+	return l->verdicts[id] == KEEP;
+}
+
+static bool
+pattern_is_found(const struct probe_list *l, tnf_stream_t *s, const char *pattern)
+{
+	unsigned i;
+
+	for (i = 0; i < tnf_stream_probes(s); i++)
+		if (probe_list_matches(l, tnf_stream_probe(s, i), pattern))
+			return true;
+	return i == 0;
+}
+
+const char *
+probe_list_begin(struct probe_list *l, tnf_stream_t *s)
+{
+	l->n_verdicts = 0;
+	for (unsigned i = 0; i < l->n; i++)
+		if (!pattern_is_found(l, s, l->patterns[i]))
+			return l->patterns[i];
+	return NULL;
+}
+
+void
+probe_list_free(struct probe_list *l)
+{
+	while (l->n > 0)
+		free(l->patterns[--l->n]);
+	free(l->patterns);
+	free(l->verdicts);
+}
+
+bool
+probe_list_add(struct probe_list *l, const char *list)
+{
+	char *copy = tnf_xstrdup(list), *next = copy, *word;
+	bool good = true;
+
+	while (good && (word = strsep(&next, ",")) != NULL) {
+		if (!(good = *word != '\0'))
+			break;
+		l->patterns = tnf_xreallocarray(l->patterns, l->n + 1,
+		    sizeof(char *));
+		l->patterns[l->n++] = tnf_xstrdup(word);
+	}
+	free(copy);
+	return good;
+}
+
+static bool
+selectors_add_word(struct selectors *l, const char *word, bool names)
+{
+	struct selector s = { 0 };
+
+	if (*word == '\0' || (!ranges_add(&s.numbers, word) && !names)) {
+		free(s.numbers.r);
+		return false;
+	}
+	s.text = tnf_xstrdup(word);
+	l->n_names += s.numbers.n == 0;
+	l->s = tnf_xreallocarray(l->s, l->n + 1, sizeof *l->s);
+	l->s[l->n++] = s;
+	return true;
+}
+
+bool
+selectors_add(struct selectors *l, const char *list, bool names)
+{
+	char *copy = tnf_xstrdup(list), *next = copy, *word;
+	bool good = true;
+
+	while (good && (word = strsep(&next, ",")) != NULL)
+		good = selectors_add_word(l, word, names);
+	free(copy);
+	return good;
+}
+
+static void
+selectors_hit(struct selectors *l, struct selector *s)
+{
+	l->n_hit += !s->hit;
+	s->hit = true;
+}
+
+/* Once all have been hit, the first match is as good as another. */
+bool
+selectors_number(struct selectors *l, uint64_t v)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < l->n && !(found && l->n_hit == l->n); i++)
+		if (ranges_has(&l->s[i].numbers, v)) {
+			selectors_hit(l, &l->s[i]);
+			found = true;
+		}
+	return found;
+}
+
+bool
+selectors_name(struct selectors *l, const char *name)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < l->n && !(found && l->n_hit == l->n); i++)
+		if (l->s[i].numbers.n == 0 && match_glob(l->s[i].text, name)) {
+			selectors_hit(l, &l->s[i]);
+			found = true;
+		}
+	return found;
+}
+
+void
+selectors_forget(struct selectors *l)
+{
+	for (unsigned i = 0; i < l->n; i++)
+		l->s[i].hit = false;
+	l->n_hit = 0;
+}
+
+void
+selectors_free(struct selectors *l)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		free(l->s[i].text);
+		free(l->s[i].numbers.r);
+	}
+	free(l->s);
+	*l = (struct selectors){ 0 };
 }

@@ -1,11 +1,15 @@
 /*
- * match.h - POSIX extended regular expressions; plain text is faster.
+ * match.h - what filters choose by: patterns, sets of numbers, lists of probes, processes.
  */
 #ifndef ANALYSIS_MATCH_H
 #define ANALYSIS_MATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include <tnf/stream.h>
+
 
 #define MATCH_TEXT_MAX 512u
 
@@ -19,5 +23,53 @@ bool match_test(const struct match *, const char *chars, size_t len);
 
 /* Shell pattern: * ? [...]; the whole of 'text'. */
 bool match_glob(const char *pattern, const char *text);
+
+/* A set of numbers as people write it: "0-3,8". */
+struct ranges {
+	struct { uint64_t low, high; } *r;
+	unsigned n;
+};
+
+/* Adds a list; false: it is not one. */
+bool ranges_add(struct ranges *, const char *list);
+bool ranges_has(const struct ranges *, uint64_t);
+
+/* Patterns by which probes are chosen, decided once for each probe.  Of zeros at first. */
+struct probe_list {
+	bool		by_key;		/* patterns are of keys, not of names */
+	char		**patterns;
+	unsigned	n;
+	unsigned char	*verdicts;	/* by probe id */
+	unsigned	n_verdicts;
+};
+
+/* Adds the patterns of "a,b*"; false: one is empty. */
+bool probe_list_add(struct probe_list *, const char *list);
+/* Events of another stream come.  The first pattern that none of its probes matches,
+   or NULL; a stream without probes has them all. */
+const char *probe_list_begin(struct probe_list *, tnf_stream_t *);
+bool probe_list_has(struct probe_list *, const struct tnf_probe *);
+void probe_list_free(struct probe_list *);	/* what it holds, not itself */
+
+/* A word of a list of processes or threads.  It remembers whether it matched anything: a word
+   that matches nothing is more often a mistake than not. */
+struct selector {
+	char		*text;		/* "0-3", "sh*" */
+	struct ranges	 numbers;	/* none: it is a name */
+	bool		 hit;		/* something matched */
+};
+
+struct selectors {
+	struct selector	*s;
+	unsigned	 n, n_hit, n_names;
+};
+
+/* Adds the words of a list; names are shell patterns.  false: one is empty, or
+   is no number where names are not allowed. */
+bool selectors_add(struct selectors *, const char *list, bool names);
+bool selectors_number(struct selectors *, uint64_t);
+bool selectors_name(struct selectors *, const char *);
+void selectors_forget(struct selectors *);	/* that anything was hit */
+void selectors_free(struct selectors *);
 
 #endif

@@ -8,10 +8,10 @@
  */
 #include <string.h>
 
+#include "analysis/attrs.h"
+#include "analysis/names.h"
 #include "analysis/nest.h"
 #include "analysis/pairs.h"
-#include "analysis/perprobe.h"
-#include "analysis/stream-names.h"
 #include "common/map.h"
 #include "common/out.h"
 #include "common/xalloc.h"

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "analysis/perprobe.h"
+#include "analysis/attrs.h"
 #include "analysis/pretty-names.h"
 #include "analysis/states.h"
 #include "common/map.h"

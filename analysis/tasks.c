@@ -1,5 +1,5 @@
 /*
- * tasks.c - the processes and threads seen so far.
+ * tasks.c - the processes and threads seen so far, and sets of pairs of numbers.
  */
 #include "analysis/tasks.h"
 #include "common/map.h"
@@ -55,4 +55,26 @@ tasks_seen(struct tasks *t, const struct tnf_event *ev)
 	if (fresh != 0 && tasks_insert(t, (key & ~0xffffffffull) | 0xffffffffu))
 		fresh |= TASK_NEW_PROCESS;
 	return fresh;
+}
+
+void
+idset_add(struct idset *s, uint64_t a, uint64_t b)
+{
+	if (s->map.n > 0 && s->last[0] == a && s->last[1] == b)
+		return;
+	s->last[0] = a;
+	s->last[1] = b;
+	tnf_xmap_put(&s->map, s->last, sizeof(s->last), NULL);
+}
+
+size_t
+idset_count(const struct idset *s)
+{
+	return s->map.n;
+}
+
+void
+idset_free(struct idset *s)
+{
+	tnf_map_free(&s->map);
 }

@@ -1,10 +1,12 @@
 /*
- * tasks.h - the processes and threads seen so far.
+ * tasks.h - the processes and threads seen so far, and sets of pairs of numbers.
  */
 #ifndef ANALYSIS_TASKS_H
 #define ANALYSIS_TASKS_H
 
 #include <tnf/stream.h>
+
+#include "common/map.h"
 
 #define TASK_NEW_THREAD		1u
 #define TASK_NEW_PROCESS	2u
@@ -16,5 +18,15 @@ void tasks_free(struct tasks *);
 
 /* TASK_NEW_* flags for the thread that wrote the event, 0: seen before. */
 unsigned tasks_seen(struct tasks *, const struct tnf_event *);
+
+/* All zero: empty. */
+struct idset {
+	struct map map;		/* no values */
+	uint64_t   last[2];	/* the same pair often comes again and again */
+};
+
+void   idset_add(struct idset *, uint64_t a, uint64_t b);
+size_t idset_count(const struct idset *);
+void   idset_free(struct idset *);
 
 #endif

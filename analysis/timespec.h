@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/out.h"
+
 enum timespec_kind {
 	TIMESPEC_NONE,
 	TIMESPEC_ELAPSED,	/* ns since the first event */
@@ -38,5 +40,12 @@ const char *timespec_parse(const char *, struct timespec_arg *);
 /* To the trace's own clock.  Returns NULL or what is wrong. */
 const char *timespec_resolve(const struct timespec_arg *,
     const struct timespec_clock *, int64_t *time);
+
+/* "2026-11-21T03:12:20.000000000+01:00" from ns since 1970; local time, or UTC
+   ("Z").  The length.  Remembers the last second: cheap in a row. */
+#define WALL_SIZE 48
+unsigned wall_format(char buf[WALL_SIZE], int64_t ns, bool utc);
+
+void wall_utc(struct out *, int64_t ns);
 
 #endif

@@ -4,8 +4,8 @@
 #ifndef ANALYSIS_UNITS_H
 #define ANALYSIS_UNITS_H
 
-#include "common/out.h"
 #include "analysis/value.h"
+#include "common/out.h"
 
 /*
  * Reads a number at 's': decimal, 0x, 0o or with a fraction and exponent,

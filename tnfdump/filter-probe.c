@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/probe-list.h"
+#include "analysis/match.h"
 #include "tnfdump/filter.h"
 #include "tnfdump/options.h"
 #include "tnfdump/pipeline.h"

@@ -6,11 +6,11 @@
  */
 #include "tnfdump/filter.h"
 #include "tnfdump/hint.h"
-#include "analysis/idset.h"
+#include "analysis/tasks.h"
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "analysis/selectors.h"
+#include "analysis/match.h"
 #include "common/xalloc.h"
 
 struct tasks_wanted {

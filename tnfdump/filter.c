@@ -10,7 +10,7 @@
 #include "tnfdump/options.h"
 #include "tnfdump/origin.h"
 #include "tnfdump/pipeline.h"
-#include "analysis/selectors.h"
+#include "analysis/match.h"
 #include "common/xalloc.h"
 
 static const char *

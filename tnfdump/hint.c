@@ -9,8 +9,7 @@
 #include "tnfdump/input.h"
 #include "tnfdump/origin.h"
 #include "analysis/pairs.h"
-#include "analysis/stream-names.h"
-#include "analysis/task-names.h"
+#include "analysis/names.h"
 #include "tnfdump/text/print.h"
 #include "common/xalloc.h"
 

@@ -5,7 +5,7 @@
 #define TNFDUMP_HINT_H
 
 #include "analysis/expr/expr.h"
-#include "analysis/selectors.h"
+#include "analysis/match.h"
 #include "tnfdump/tnfdump.h"
 
 /* Tells which members of the option's expression no probe of the stream has. */

@@ -9,7 +9,7 @@
  */
 #include <stdio.h>
 
-#include "analysis/perprobe.h"
+#include "analysis/attrs.h"
 #include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts-impl.h"

@@ -11,7 +11,7 @@
 
 #include "analysis/expr/expr.h"
 #include "analysis/pairs.h"
-#include "analysis/perprobe.h"
+#include "analysis/attrs.h"
 #include "analysis/states.h"
 #include "tnfwatch/trigger.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/expr/expr-lex.h"
+#include "analysis/expr/expr-impl.h"
 #include "analysis/units.h"
 #include "common/text.h"
 #include "common/xalloc.h"

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
+#include "analysis/attrs.h"
 #include "analysis/expr/expr-impl.h"
-#include "analysis/perprobe.h"
 #include "analysis/pretty-names.h"
 #include "common/xalloc.h"
 

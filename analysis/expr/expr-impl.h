@@ -22,7 +22,7 @@ enum expr_op {
 	EXPR_LIST		/* element of "in": left, then right */
 };
 
-/* What an event has besides members; expr-names.c has the table. */
+/* What an event has besides members; expr-tree.c has the table. */
 enum expr_name {
 	EXPR_N_PROBE, EXPR_N_KEY, EXPR_N_KEYS, EXPR_N_FILE, EXPR_N_LINE,
 	EXPR_N_PID, EXPR_N_LWPID, EXPR_N_TID, EXPR_N_CPU, EXPR_N_COMM, EXPR_N_HOST,
@@ -73,7 +73,7 @@ struct expr {
 	unsigned	  n_rows;
 };
 
-/* expr-names.c */
+/* expr-tree.c */
 struct expr_name_row {
 	const char	*text;
 	enum expr_name	 name;
@@ -91,5 +91,62 @@ struct val expr_complement(const struct val *);
 
 /* expr-eval.c: marks what depends on the probe alone. */
 void expr_prepare(struct expr *);
+
+enum expr_token {
+	EXPR_T_END, EXPR_T_ERROR, EXPR_T_NUMBER, EXPR_T_STRING, EXPR_T_REGEX,
+	EXPR_T_NAME, EXPR_T_OPEN, EXPR_T_CLOSE, EXPR_T_COMMA, EXPR_T_DOT,
+	EXPR_T_LEFT, EXPR_T_RIGHT,	/* [ ] */
+	EXPR_T_OR, EXPR_T_AND, EXPR_T_NOT, EXPR_T_IN, EXPR_T_HAS,
+	EXPR_T_TRUE, EXPR_T_FALSE, EXPR_T_NULL,
+	EXPR_T_EQ, EXPR_T_NE, EXPR_T_LE, EXPR_T_LT, EXPR_T_GE, EXPR_T_GT,
+	EXPR_T_MATCH, EXPR_T_NOMATCH,
+	EXPR_T_BITOR, EXPR_T_BITXOR, EXPR_T_BITAND, EXPR_T_COMPLEMENT,
+	EXPR_T_SHL, EXPR_T_SHR,
+	EXPR_T_PLUS, EXPR_T_MINUS, EXPR_T_STAR, EXPR_T_SLASH, EXPR_T_PERCENT
+};
+
+struct expr_lex {
+	const char	*text;
+	const char	*next;		/* behind the current token */
+	enum expr_token	 token;
+	const char	*start;		/* of the current token */
+	size_t		 len;
+	struct val	 number;	/* EXPR_T_NUMBER */
+	char		*string;	/* EXPR_T_STRING, REGEX: to be freed */
+	size_t		 string_len;
+	bool		 ignore_case;	/* /.../i */
+	const char	*wrong;		/* EXPR_T_ERROR */
+};
+
+/* 'regex': a slash here starts a regular expression. */
+void expr_lex_next(struct expr_lex *, bool regex);
+
+/*
+ * After the first mistake the parser is 'failed': words are not read any
+ * further and no nodes are made.
+ */
+struct parser {
+	struct expr		*e;
+	struct expr_lex		 lex;
+	struct expr_error	*error;
+	bool			 failed;
+	unsigned		 depth;
+};
+
+/* A mistake; EXPR_NONE. */
+__attribute__((format(printf, 3, 4)))
+int parse_fail(struct parser *, size_t column, const char *fmt, ...);
+int parse_expected(struct parser *, const char *what);
+
+size_t parse_column(const struct parser *);	/* of the current word */
+void parse_next(struct parser *, bool regex);
+bool parse_accept(struct parser *, enum expr_token);
+
+/* Nodes, by index, or EXPR_NONE. */
+int parse_node(struct parser *, enum expr_op, int left, int right,
+    size_t column);
+int parse_literal(struct parser *, struct val, size_t column);
+int parse_string(struct parser *);		/* the current word */
+unsigned parse_intern(struct expr *, const char *text, size_t len);
 
 #endif

@@ -3,7 +3,7 @@
  */
 #include <ctype.h>
 
-#include "analysis/expr/expr-lex.h"
+#include "analysis/expr/expr-impl.h"
 #include "analysis/units.h"
 #include "common/xalloc.h"
 

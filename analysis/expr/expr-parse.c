@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "analysis/expr/expr-parse.h"
+#include "analysis/expr/expr-impl.h"
 #include "common/xalloc.h"
 
 /* Left-associative operators, loosest level first. */

@@ -7,7 +7,6 @@
 
 #include "tests/check-run.h"
 #include "analysis/timespec.h"
-#include "analysis/walltime.h"
 
 #define S 1000000000LL
 

@@ -8,10 +8,10 @@
 
 #include <tnf/context.h>
 
-#include "analysis/idset.h"
+#include "analysis/tasks.h"
 #include "analysis/json.h"
 #include "analysis/losses.h"
-#include "analysis/perprobe.h"
+#include "analysis/attrs.h"
 #include "common/xalloc.h"
 #include "tnfdump/input.h"
 #include "tnfdump/options.h"

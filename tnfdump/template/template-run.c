@@ -16,7 +16,6 @@
 #include "common/map.h"
 #include "common/xalloc.h"
 #include "tnfdump/options.h"
-#include "analysis/perprobe.h"
 #include "tnfdump/pipeline.h"
 #include "tnfdump/text/print.h"
 #include "tnfdump/template/template.h"

@@ -9,7 +9,7 @@
 #include "tnfdump/text/print.h"
 #include "tnfdump/template/template.h"
 #include "analysis/units.h"
-#include "analysis/walltime.h"
+#include "analysis/timespec.h"
 
 static void
 template_value_binary(struct out *o, uint64_t v)

@@ -6,10 +6,9 @@
 #include "tnfdump/hosts.h"
 #include "tnfdump/text/columns.h"
 #include "tnfdump/origin.h"
-#include "analysis/perprobe.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/text/print.h"
-#include "analysis/walltime.h"
+#include "analysis/timespec.h"
 #include "common/map.h"
 #include "common/xalloc.h"
 

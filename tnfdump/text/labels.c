@@ -163,8 +163,7 @@ labels_put_thread(const struct printer *p, const struct tnf_event *ev, uint64_t 
 	struct tnf_event of = *ev;
 	const char *name;
 
-	/* Lwp 0 is the original kernel's own threads. */
-	if (t == NULL || t->lwpid == 0)
+	if (t == NULL)
 		return false;
 	of.lwpid = t->lwpid;
 	of.pid = t->pid;

@@ -317,7 +317,7 @@ pretty_differs(struct dump *d, const struct tnf_event *ev, const struct tnf_valu
 	    pretty_kind(v->type, name);
 
 	if (kind != PRETTY_NONE)
-		return kind != PRETTY_SIZE;
+		return kind != PRETTY_SIZE && kind != PRETTY_THREAD;
 	return !v->null && (pretty_event_name(ev, v->type, name, v->u.i) != NULL ||
 	    labels_has(d, ev, v, name));
 }

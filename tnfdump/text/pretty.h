@@ -14,7 +14,7 @@ void pretty_value(struct dump *, const struct tnf_event *,
 void pretty_value_to(const struct printer *, const struct tnf_event *,
     const struct tnf_value *, const char *name);
 
-/* Does that print something else than the number, a size apart? */
+/* Does that print something else than the number, a size or a thread apart? */
 bool pretty_differs(struct dump *, const struct tnf_event *, const struct tnf_value *,
     const char *name);
 /* A member of an event, or all of them as "name":value,... without braces, as JSON; with

@@ -8,7 +8,7 @@
  */
 
 #include "analysis/json.h"
-#include "analysis/mark.h"
+#include "analysis/attrs.h"
 #include "analysis/tasks.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"

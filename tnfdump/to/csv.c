@@ -6,7 +6,7 @@
  */
 
 #include "analysis/json.h"
-#include "analysis/walltime.h"
+#include "analysis/timespec.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"

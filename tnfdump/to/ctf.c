@@ -15,7 +15,7 @@
 
 #include "analysis/json.h"
 #include "analysis/losses.h"
-#include "analysis/perprobe.h"
+#include "analysis/attrs.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfdump/input.h"

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 #include "analysis/json.h"
-#include "analysis/perprobe.h"
+#include "analysis/attrs.h"
 #include "common/xalloc.h"
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/html.h"

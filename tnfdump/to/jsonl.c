@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/json.h"
-#include "analysis/perprobe.h"
+#include "analysis/attrs.h"
 #include "common/xalloc.h"
 #include "format/core.h"
 #include "tnfdump/hosts.h"

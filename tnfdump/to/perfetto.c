@@ -7,7 +7,7 @@
  */
 
 #include "analysis/json.h"
-#include "analysis/mark.h"
+#include "analysis/attrs.h"
 #include "analysis/tasks.h"
 #include "common/out.h"
 #include "common/xalloc.h"

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "analysis/json.h"
-#include "analysis/perprobe.h"
+#include "analysis/attrs.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 #include "tnfdump/text/pretty.h"

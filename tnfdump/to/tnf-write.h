@@ -15,7 +15,7 @@
 
 #include <tnf/stream.h>
 
-#include "analysis/perprobe.h"
+#include "analysis/attrs.h"
 #include "common/map.h"
 #include "format/define.h"
 

@@ -1,11 +1,11 @@
 /*
- * stream-names.c - names of probes and members that a stream knows, and those that
- * were probably meant.
+ * names.c - names that streams and contexts know, and guesses at those that they do not.
  */
 #include <string.h>
 
-#include "analysis/perprobe.h"
-#include "analysis/stream-names.h"
+#include "analysis/attrs.h"
+#include "analysis/match.h"
+#include "analysis/names.h"
 #include "common/text.h"
 #include "common/xalloc.h"
 
@@ -78,4 +78,41 @@ stream_guess_probe(tnf_stream_t *s, const char *name)
 	for (i = 0; i < n; i++)
 		list[i] = tnf_stream_probe(s, i)->name;
 	return stream_names_guess(name, list);
+}
+
+bool
+task_names_thread(const tnf_context_t *const *c, size_t n, const struct selector *s)
+{
+	size_t n_tasks;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct tnf_context_task *t = tnf_context_tasks(c[i], &n_tasks);
+		for (size_t k = 0; t != NULL && k < n_tasks; k++)
+			if (t[k].tid != t[k].pid && (s->numbers.n == 0 ?
+			    match_glob(s->text, t[k].comm) :
+			    ranges_has(&s->numbers, (uint64_t)t[k].tid)))
+				return true;
+	}
+	return false;
+}
+
+const char *
+task_names_guess(const tnf_context_t *const *c, size_t n, const char *name, bool threads)
+{
+	const struct tnf_context_task *t;
+	const char **list = tnf_xcalloc(1, sizeof(*list)), *like;
+	size_t n_names = 0, n_tasks;
+
+	for (size_t i = 0; i < n; i++) {
+		if ((t = tnf_context_tasks(c[i], &n_tasks)) == NULL)
+			continue;
+		list = tnf_xreallocarray(list, n_names + n_tasks + 1, sizeof(*list));
+		for (size_t k = 0; k < n_tasks; k++)
+			if (threads || t[k].tid == t[k].pid)
+				list[n_names++] = t[k].comm;
+		list[n_names] = NULL;
+	}
+	like = tnf_word_guess(list, name);
+	free(list);
+	return like;
 }
