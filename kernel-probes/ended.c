@@ -1,15 +1,16 @@
 /*
- * ended.c - who the threads were that have ended, or have another name now.
+ * ended.c - the threads that live, that have ended, and that have another name now.
  */
+#include <sys/syscall.h>
+
+#include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
+#include "common/proc.h"
 #include "kernel-probes/handle.h"
 
 #define AT_ONCE		4096u	/* a bucket must fit */
@@ -177,4 +178,63 @@ kp_renamed(struct kp *kp, void (*fn)(void *arg, pid_t tid, int64_t time,
 
 	map_walk(KP_PIN_RENAMED, sizeof(struct kp_renamed), sizeof(struct kp_former),
 	    renamed_each, &c);
+}
+
+/* The program numbers tasks as the first pid name space does.  One that sees itself, by
+   the numbers that it has itself, is in that one, as nearly all are. */
+static bool
+told_has_me(const struct kp_task *t, size_t n)
+{
+	pid_t pid = getpid(), ppid = getppid();
+
+	for (size_t i = 0; i < n; i++)
+		if (t[i].tid == pid)
+			return t[i].pid == pid && t[i].ppid == ppid;
+	return false;
+}
+
+static int
+tasks_take(const char *text, size_t size, struct kp_task **ret, size_t *ret_n)
+{
+	size_t n = size / sizeof(struct kp_told);
+	struct kp_task *tasks = calloc(n + 1, sizeof *tasks);
+	struct kp_told told;
+
+	if (tasks == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&told, text + i * sizeof told, sizeof told);
+		if (told.size != sizeof told || (i > 0 && (pid_t)told.tid <= tasks[i - 1].tid)) {
+			free(tasks);
+			return -EPROTO;
+		}
+		tasks[i] = (struct kp_task){ .tid = (pid_t)told.tid, .pid = (pid_t)told.pid,
+		    .ppid = (pid_t)told.ppid, .flags = told.flags, .groups = told.groups };
+		memcpy(tasks[i].comm, told.comm, sizeof told.comm - 1);
+	}
+	if (!told_has_me(tasks, n)) {
+		free(tasks);
+		return -ENOTSUP;
+	}
+	*ret = tasks;
+	*ret_n = n;
+	return 0;
+}
+
+KP_EXPORT int
+kp_tasks(struct kp *kp, struct kp_task **ret, size_t *ret_n)
+{
+	int fd = kp_iterator(KP_PROGRAM_tell_tasks), r;
+	char *text = NULL;
+	size_t size = 0;
+
+	if (fd < 0)
+		return fd;
+	r = -tnf_read_all(fd, &text, &size);
+	close(fd);
+	if (r < 0)
+		return r;
+	r = tasks_take(text, size, ret, ret_n);
+	free(text);
+	return r;
 }

@@ -1,13 +1,14 @@
 /*
- * status.c - how it stands: size, switches, losses.
+ * status.c - the state of a buffer (size, switches, losses), its settings, and what each probe covers.
  */
+#include <bpf/bpf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
 #include <tnf/com.h>
 
 #include "kernel-probes/handle.h"
@@ -134,5 +135,100 @@ kp_status(struct kp *kp, struct kp_status *ret)
 	ret->fill = kp->state->fill;
 	if (ret->size != 0 && kp->cpu != NULL)
 		count_lost(kp, ret);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	size_t	at;
+	__u32	max;
+} settings[] = {
+	{ "stack_depth", offsetof(struct kp_shared, stack_depth), KP_STACK_MAX },
+	{ "rawio", offsetof(struct kp_shared, rawio), 1 },
+	{ "filter_except", offsetof(struct kp_shared, filter_except), 1 },
+	{ "import_rate", offsetof(struct kp_shared, import_rate), UINT32_MAX },
+	{ "recover_reason", offsetof(struct kp_shared, recover), 1 },
+};
+
+static __u32 *
+settings_find(struct kp_shared *s, const char *name, __u32 *max)
+{
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		if (strcmp(name, settings[i].name) == 0) {
+			*max = settings[i].max;
+			return (__u32 *)(void *)((char *)s + settings[i].at);
+		}
+	return NULL;
+}
+
+KP_EXPORT int
+kp_setting_get(struct kp *kp, const char *name, unsigned *ret)
+{
+	__u32 max, *p = settings_find(kp->state, name, &max);
+
+	if (p == NULL)
+		return kp_fail(kp, -EINVAL, "%s: no such setting", name);
+	*ret = *p;
+	return 0;
+}
+
+KP_EXPORT int
+kp_setting_set(struct kp *kp, const char *name, unsigned value)
+{
+	__u32 max, *p;
+	int r;
+
+	if ((r = kp_state_usable(kp)) < 0 || (r = kp_state_make(kp)) < 0)
+		return r;
+	p = settings_find(kp->state, name, &max);
+	if (p == NULL)
+		return kp_fail(kp, -EINVAL, "%s: no such setting", name);
+	if (value > max)
+		return kp_fail(kp, -EINVAL, "%s: %u is more than %u", name, value, max);
+	*p = value;
+	return p == &kp->state->import_rate ? kp_imports_rerate(kp) : kp_attach_sync(kp);
+}
+
+/* A block begins with a schedule record, which tells all that is asked here. */
+static void
+look_at_block(struct kp_span *span, int cpus, const char *block, uint32_t sched_tag)
+{
+	const struct tnf_block_header *h = (const void *)block;
+	const struct tnf_kernel_schedule *s = (const void *)(block + KP_BLOCK_HEADER);
+	uint32_t generation = __atomic_load_n(&h->generation, __ATOMIC_ACQUIRE);
+	struct tnf_kernel_schedule copy;
+
+	if (generation == TNF_GENERATION_FREE || generation == TNF_GENERATION_TAG ||
+	    __atomic_load_n(&h->bytes_valid, __ATOMIC_ACQUIRE) < KP_BLOCK_HEADER + sizeof copy)
+		return;
+	copy = *s;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	/* It may have been taken meanwhile. */
+	if (__atomic_load_n(&h->generation, __ATOMIC_ACQUIRE) != generation ||
+	    copy.tag != sched_tag || copy.cpuid < 0 || copy.cpuid >= cpus ||
+	    copy.number == 0)
+		return;
+	span += copy.cpuid;
+	if (span->first == 0 || copy.number < span->first) {
+		span->first = copy.number;
+		span->since = copy.time_base;
+	}
+}
+
+KP_EXPORT int
+kp_coverage(struct kp *kp, struct kp_span **ret, int *ret_n)
+{
+	const void *map;
+	size_t size;
+	int r;
+
+	if ((r = kp_map(kp, &map, &size)) < 0)
+		return r;
+	*ret = calloc(kp->cpus, sizeof **ret);
+	if (*ret == NULL)
+		return kp_fail(kp, -ENOMEM, "buffer: not enough memory");
+	for (size_t at = KP_DATA; at < size; at += KP_BLOCK_SIZE)
+		look_at_block(*ret, kp->cpus, (const char *)map + at, kp->state->sched_tag);
+	*ret_n = kp->cpus;
 	return 0;
 }

@@ -13,7 +13,7 @@
 
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
-#include "kernel-probes/tracefs.h"
+#include "kernel-probes/import-impl.h"
 
 static const char *const places[] = {
 	"/sys/kernel/tracing", "/sys/kernel/debug/tracing"
