@@ -23,7 +23,7 @@
 #define MAGIC_SIZE	(sizeof MAGIC_LINE - 1)
 #define HEAD_SIZE	(TNF_EXT_OFFSET + sizeof(struct tnf_ext))
 
-/* Where the context lies, from the first HEAD_SIZE bytes of a file of this size. */
+/* Tells where the context lies, from the first HEAD_SIZE bytes of a file of this size. */
 static int
 context_lookup_locate(const struct bytes *b, uint64_t size, uint64_t *offset, uint64_t *length)
 {
@@ -222,7 +222,7 @@ former_after(const void *row, const void *key)
 	return f->tid > k->tid || (f->tid == k->tid && f->time > k->time);
 }
 
-/* The first name that it had until later, else the one that it kept. */
+/* A thread's name at 'time': the first one that ended after 'time', else its present one. */
 EXPORT const char *
 tnf_context_name(const tnf_context_t *c, int32_t tid, int64_t time)
 {
@@ -342,7 +342,7 @@ block_lines(const struct bytes *b, FILE *f)
 	}
 }
 
-/* The latest comes first in the chain, and last in the text. */
+/* The latest block comes first in the chain, and last in the text. */
 static int
 blocks_lines(const struct context_source *s, uint32_t latest, uint32_t size, FILE *f)
 {
@@ -398,9 +398,9 @@ tnf_context_names(const struct context_source *s, char **ret, size_t *ret_size)
 }
 
 /*
- * What the process said of its threads has the numbers of its events; the context has
- * the machine's.  The process's own line counts in two cases: the context has none for
- * the thread, or the process has told of a change of its name, which may be later than
+ * The process's own lines name its threads by the ids in its events; the context names them
+ * by the machine's ids.  A line of the process counts in two cases: the context has none for
+ * the thread, or the line tells of a change of the name, which may be later than
  * the context.
  */
 static int32_t
@@ -419,7 +419,7 @@ outer_number(const struct tnf_context *c, int32_t tid)
 	return lo < c->inners.n && n[lo].inner_tid == tid ? n[lo].tid : tid;
 }
 
-/* By thread; the later ones of it first. */
+/* Sorts by thread; of one thread, the later rows come first. */
 static int
 compare_own(const void *a, const void *b)
 {
@@ -458,7 +458,7 @@ compare_former_tids(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* The name that a thread of the context has taken last; it lasts as long as 'c'. */
+/* Sets the name that a thread has taken last; 'comm' lasts as long as 'c'. */
 static void
 rename_task(struct tnf_context *c, int32_t tid, const char *comm)
 {

@@ -41,7 +41,7 @@ pid_name(const char *name)
 #define TASK_WORKER	0x00000020u	/* PF_WQ_WORKER */
 #define COMM_FULL	15u		/* no longer name has room in the kernel's task */
 
-/* Of "PID (COMM) STATE PPID ... FLAGS ... THREADS ..."; COMM may hold anything. */
+/* Parses "PID (COMM) STATE PPID ... FLAGS ... THREADS ..."; COMM may hold anything. */
 static bool
 parse_stat(char *text, struct task *t)
 {
@@ -81,7 +81,7 @@ put_task(struct context_writer *w, const char *word, pid_t tid, pid_t pid,
 	put_rest(w, comm);
 }
 
-/* What a task's own events say, if that is something else. */
+/* Writes the ids that a task's own events bear, if they differ from the machine's. */
 void
 context_inner(struct context_writer *w, pid_t tid, pid_t pid, pid_t inner_tid,
     pid_t inner_pid)
@@ -146,8 +146,8 @@ put_program(struct context_writer *w, pid_t pid)
 	put_path(w, "program", pid, program);
 }
 
-/* The line of a hierarchy: "0::" is the one of version 2, where that is in use; else
-   that by which systemd tells services apart. */
+/* The line of a hierarchy: "0::" where version 2 is in use; else the hierarchy by which
+   systemd tells services apart. */
 static const char *
 group_in(char *text, const char *hierarchy)
 {
@@ -248,8 +248,8 @@ context_tasks(struct context_writer *w, pid_t only)
 		put_process(w, only, true);
 }
 
-/* What a kernel thread works on just now is in /proc alone, and so is a name that is longer
-   than a task has room for. */
+/* Only /proc tells what a kernel thread works on just now, and a name that is longer than a
+   task has room for. */
 static bool
 has_longer_name(const struct context_task *t)
 {
@@ -285,9 +285,9 @@ told_by_groups(const void *a, const void *b)
 }
 
 /*
- * Of processes that were in the same groups when they were told.  Two of them are asked for
- * all, since one may have moved to another group meanwhile.  Of a process that has ended
- * and was not waited for, old hierarchies say "/"; kernel threads do not end like that.
+ * Writes the group of processes that all were in the same groups when they were told.  We ask
+ * for two of them, since one may have moved to another group meanwhile.  Old hierarchies say
+ * "/" for a process that has ended and was not waited for; kernel threads do not end like that.
  */
 static void
 put_cgroup_of_all(struct context_writer *w, const struct context_task **t, size_t n)
@@ -454,7 +454,7 @@ build_id_of_fd(int fd, char *ret)
 	return false;
 }
 
-/* The mapped file itself where we may, else what its name leads to now. */
+/* Reads the mapped file itself where we may, else the file that has its name now. */
 static void
 build_id(pid_t pid, const struct mapping *m, char *ret)
 {
@@ -494,8 +494,8 @@ context_objects(struct context_writer *w, pid_t pid)
 	tnf_maps_free(&maps);
 }
 
-/* What is farther off is no hit: a kernel that lists no data has a few marks of
-   the linker there, far from what they seem to name. */
+/* A symbol does not name an address that is farther off: a kernel that lists no data has a
+   few marks of the linker there, far from what they seem to name. */
 #define SYMBOL_SPAN_MAX	(1u << 16)
 
 static int

@@ -65,7 +65,7 @@ context_fact(struct context_writer *w, const char *word, const char *value)
 	putc('\n', w->f);
 }
 
-/* The two clocks at one instant: of some tries the one that took least. */
+/* Writes both clocks at one instant: of several tries, the one that took the least time. */
 static void
 context_write_clocks(struct context_writer *w)
 {
@@ -85,8 +85,8 @@ context_write_clocks(struct context_writer *w)
 	fprintf(w->f, "clock %" PRId64 " %" PRId64 "\n", best_mono, best_wall);
 }
 
-/* What the kernel knows of the wall clock's error; chronyd, ntpd and systemd-timesyncd
-   tell it.  Anybody may ask. */
+/* Writes the wall clock's error as the kernel knows it from chronyd, ntpd or
+   systemd-timesyncd.  Any user may ask the kernel. */
 static void
 context_write_sync(struct context_writer *w)
 {
@@ -146,7 +146,7 @@ context_host(struct context_writer *w)
 
 #define EXT(member)	(TNF_EXT_OFFSET + offsetof(struct tnf_ext, member))
 
-/* Where the header says that the trace ends, or will; 0 or an errno. */
+/* Reads from the header where the trace ends, or will end; 0 or an errno. */
 static int
 declared_end(int fd, uint64_t reserved, uint64_t *ret)
 {
@@ -168,8 +168,8 @@ declared_end(int fd, uint64_t reserved, uint64_t *ret)
 }
 
 /*
- * A file that was cut off stays as short as it is: what we put behind it would
- * hide that something is missing.  Past our limit there would be a SIGXFSZ.
+ * A file that was cut off stays as short as it is: a context behind the cut would
+ * hide that something is missing.  A write past RLIMIT_FSIZE would raise SIGXFSZ.
  */
 static int
 has_room(int fd, uint64_t end, uint64_t size, uint64_t *ret_size)
@@ -187,8 +187,8 @@ has_room(int fd, uint64_t end, uint64_t size, uint64_t *ret_size)
 	return 0;
 }
 
-/* Where the file system is full the file gets back the size that it had: in a
-   page without a block, whoever maps the file would get a SIGBUS. */
+/* If the file system is full, the file gets its former size back: a process that maps
+   the file would get a SIGBUS at a page without a block. */
 static int
 context_write_put_text(const struct context_writer *w, int fd, uint64_t end, uint64_t was)
 {

@@ -32,8 +32,8 @@ void context_host(struct context_writer *);
 /* Tasks alive: those of a process, with the numbers that they have in their own
    pid namespace; or (0) all. */
 void context_tasks(struct context_writer *, pid_t);
-/* All tasks alive, by ascending tid, as somebody else has found them: /proc is asked only
-   for what is not told here, and for processes that are not among them. */
+/* All tasks alive, by ascending tid, as the caller has found them: we ask /proc only for
+   facts that the caller does not tell, and for processes that are not in the list. */
 struct context_task {
 	pid_t	    tid, pid, ppid;
 	uint32_t    flags;	/* the kernel's PF_* */
@@ -41,7 +41,7 @@ struct context_task {
 	const char *comm;	/* of a kernel thread its beginning */
 };
 void context_tasks_told(struct context_writer *, const struct context_task *, size_t n);
-/* The numbers of a task that has ended in its own name space, where they differ. */
+/* The ids that an ended task had in its own pid namespace, if they differ. */
 void context_inner(struct context_writer *, pid_t tid, pid_t pid, pid_t inner_tid,
     pid_t inner_pid);
 /* A task that has ended: the caller remembers its numbers and name, which /proc has no
@@ -65,11 +65,11 @@ int context_symbols(struct context_writer *, const char *list, uint64_t *addrs,
 int context_kernel_symbols(struct context_writer *, uint64_t *addrs, size_t n);
 
 /*
- * Ends the text, writes it behind the trace in fd and notes that in block 0.
- * 'reserved' is the size of the file that the writer was told to use: where the
- * trace will end if the writer has not set the file up yet; it keeps the note
- * when it does.  0: do not write to such a file.  Returns 0 or an errno;
- * ENODATA: the file is not set up.
+ * Ends the text, writes it behind the trace in fd and notes its place in block 0.
+ * 'reserved' is the size of the file that the writer was told to use.  If the writer has
+ * not set the file up yet, the trace will end there, and the writer keeps the note when it
+ * sets the file up.  0: do not write to such a file.  Returns 0 or an errno; ENODATA: the
+ * file is not set up.
  */
 int context_append(struct context_writer *, int fd, uint64_t reserved);
 void context_free(struct context_writer *);
@@ -88,14 +88,14 @@ struct symtab_symbol {
 /* The directory in which a table of the running kernel's symbols is kept from call to call. */
 #define SYMTAB_DIRECTORY	"/run/tnf"
 
-/* From a list in the form of /proc/kallsyms, in any order; 'shift' is added to the
-   list's addresses.  0, or an errno and *ret is NULL. */
+/* Makes a table from a list in the form of /proc/kallsyms, in any order; 'shift' is added
+   to the list's addresses.  0, or an errno and *ret is NULL. */
 int symtab_read(const char *list, uint64_t shift, struct symtab **ret);
 
 /*
- * The running kernel's.  Its list is long and slow to read, so the table is kept as
- * a file in the directory, of mode 0600, and mapped the next time, while the boot
- * and the modules loaded are the same.  Where that cannot be done, the list is read
+ * Gets the running kernel's table.  The kernel's list is long and slow to read, so the table
+ * is kept as a file of mode 0600 in the directory, and mapped the next time, while the boot
+ * and the modules loaded are the same.  Where no file can be kept, the list is read
  * each time.  0, or an errno and *ret is NULL.
  */
 int symtab_kernel(const char *directory, struct symtab **ret);
@@ -106,7 +106,7 @@ int symtab_find(const struct symtab *, uint64_t addr, struct symtab_symbol *ret)
 
 void symtab_free(struct symtab *);	/* NULL: nothing */
 
-/* The kernel that a table is of: the one of this boot, with these modules. */
+/* The kernel that a table belongs to: its boot and its modules. */
 struct symtab_key {
 	uint8_t	 boot[TNF_BOOT_ID_SIZE];
 	uint64_t modules;	/* hash of their names, sizes and addresses */
@@ -114,7 +114,7 @@ struct symtab_key {
 
 /* 0 or an errno. */
 int symtab_key_now(struct symtab_key *);
-/* NULL: there is none that is whole, of that kernel, and no one else's. */
+/* NULL: there is no table that is whole, of that kernel, and owned by us. */
 struct symtab *symtab_kept(const char *directory, const struct symtab_key *);
 /* The file appears whole, or not at all.  0 or an errno. */
 int symtab_keep(const struct symtab *, const char *directory, const struct symtab_key *);

@@ -239,7 +239,7 @@ static const struct line_kind {
 	{ "ended", parse_ended, TABLE(tasks) },
 	{ "inner", parse_inner, TABLE(inners) },
 	{ "named", parse_former, TABLE(formers) },
-	/* The process itself says so, with the numbers that its events have. */
+	/* Lines of the process itself, with the ids that its events bear. */
 	{ "thread", parse_task, TABLE(threads) },
 	{ "renamed", parse_former, TABLE(own_formers) },
 	{ "program", parse_path, TABLE(programs) },
@@ -269,7 +269,7 @@ parse_line(struct tnf_context *c, char *line)
 	return context_keep(&c->facts, &fact);
 }
 
-/* A number may have been used again: who lives now comes last, is found. */
+/* An id may have been used again: the task that lives now comes last, and is found. */
 static int
 compare_tasks(const void *a, const void *b)
 {
@@ -340,8 +340,8 @@ compare_objects(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* What the tables hold, and how they are sorted.  What the process itself has said is not
-   sorted: it becomes rows of the others. */
+/* The rows of each table, and how they are sorted.  Tables of what the process itself has
+   said are not sorted: their rows are moved to the others. */
 static const struct { size_t table, row; int (*compare)(const void *, const void *); } tables[] = {
 #define T(member, type, compare) { offsetof(struct tnf_context, member), sizeof(struct type), compare }
 	T(tasks, tnf_context_task, compare_tasks),

@@ -63,10 +63,9 @@ struct context_source {
 /* context-lookup.c: the lines in the file's blocks of names; *ret, to be freed, may be
    NULL.  0 or ENOMEM. */
 int	tnf_context_names(const struct context_source *, char **ret, size_t *ret_size);
-/* How many different numbers of themselves the processes that have written the file tell
-   in it. */
+/* Counts the different pids that the writers of the file tell of themselves in it. */
 uint32_t tnf_context_own_processes(const void *base, uint64_t size);
-/* When all is parsed and sorted; what it adds to is to be sorted again. */
+/* To be called when all is parsed and sorted; sort the tables to which it adds again. */
 int	tnf_context_names_settle(struct tnf_context *);
 
 #endif /* LIBTNF_CONTEXT_H */

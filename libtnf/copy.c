@@ -77,8 +77,8 @@ newest_lap(const struct tnf_file *f, const struct round *r, uint32_t off)
 	return (uint32_t)lap;
 }
 
-/* Laps between that and the block's: negative, it was taken since; positive,
-   somebody has held it for so long. */
+/* Laps between the newest lap of a block's place and the block's own.  Negative: the block
+   was taken since; positive: a writer has held the block for so many laps. */
 static int32_t
 laps_behind(const struct tnf_file *f, const struct round *r,
     const struct block *b)
@@ -97,7 +97,7 @@ copy_look(const struct live *from, uint32_t off)
 	return (struct block){ .off = off, .generation = use.generation, .used = use.used };
 }
 
-/* As they were handed out, the newest first. */
+/* Sorts blocks as they were handed out, the newest first. */
 static int
 by_age(const void *a, const void *b)
 {
@@ -110,10 +110,9 @@ by_age(const void *a, const void *b)
 }
 
 /*
- * How far each block is filled.  A thread goes from older blocks to newer ones;
- * the newest are looked at first, so that if an event is seen, those before it
- * are.  Blocks that are held over laps are not where their age is in the round,
- * and come last.
+ * Notes how far each block is filled.  A thread goes from older blocks to newer ones.  We
+ * look at the newest blocks first: so if we see an event, we also see the thread's events
+ * before it.  Blocks that writers hold over laps are out of order in the round, and come last.
  */
 static void
 copy_mark(const struct tnf_file *f, const struct live *from, const struct round *r,
@@ -134,7 +133,7 @@ copy_mark(const struct tnf_file *f, const struct live *from, const struct round 
 		if (b.generation == m->held[i]->generation)
 			m->held[i]->used = b.used;
 	}
-	/* Nobody has taken one: if some seem to be new, the cursor is wrong. */
+	/* No writer has taken a block: if some seem to be new, the cursor is wrong. */
 	if (file_cursor(f) == r->cursor)
 		return;
 	for (i = 0; i < r->n; i++)
@@ -142,7 +141,7 @@ copy_mark(const struct tnf_file *f, const struct live *from, const struct round 
 			m->block[i].used = 0;
 }
 
-/* Up to bytes_valid, whatever it is by the time the bytes have been copied. */
+/* Copies each block up to bytes_valid, as it is by the time the bytes have been copied. */
 static void
 copy_data(const struct tnf_file *f, const struct live *from, unsigned char *to,
     const struct round *r)
@@ -179,9 +178,9 @@ put_definitions(void *arg, uint64_t off, const void *block, size_t n)
 }
 
 /*
- * Leaves out what has been taken over since it was copied.  An event reaches
- * into newer blocks only.  The newest are looked at first: of an event that
- * stays, all it reaches into has stayed.
+ * Leaves out blocks that have been taken over since they were copied.  An event refers
+ * only to newer blocks, and we look at the newest first: so if an event stays, all blocks
+ * that it refers to have stayed.
  */
 static void
 drop_taken(const struct live *from, const struct tnf_file *copy,
@@ -225,7 +224,7 @@ copy_take(const struct tnf_file *f, const struct live *from, struct target *t,
 		copy_mark(f, from, &r, marks);
 		copy_data(f, from, to, &r);
 		drop_taken(from, copy, to, &r);
-		/* The writer has overwritten too much of it meanwhile? */
+		/* Has the writer overwritten too much of the round meanwhile? */
 		if (r.data == 0 || file_cursor(f) - r.cursor < r.data / 4)
 			break;
 	}

@@ -14,7 +14,7 @@ find_sched(struct event_clock *c, const struct walk *w, uint32_t *pos)
 {
 	int16_t d = (int16_t)(w->word & 0xfffc);
 
-	/* Mostly that of the event before, a few bytes off in this block. */
+	/* Mostly it is that of the event before, a few bytes off in this block. */
 	if (d != 0 && c->sched_pos == (uint32_t)((int64_t)w->pos + d)) {
 		*pos = c->sched_pos;
 		return EVENT_OK;
@@ -57,8 +57,7 @@ tnf_event_time(struct event_clock *c, const struct walk *w, int64_t *time)
 }
 
 #define CACHED	256u
-/* 146 years.  Whoever subtracts the times of two events need not think of
-   overflow. */
+/* 146 years: the difference of two events' times cannot overflow. */
 #define TIME_MAX	((INT64_C(1) << 62) - (INT64_C(1) << 33))
 
 struct sched_cache {
@@ -195,7 +194,7 @@ check_header(struct walk *w, uint32_t off)
 	return WALK_RECORD;
 }
 
-/* Its extent is known, so that what follows it can be read. */
+/* The type is bad, but the record's size is known: so the records behind it can be read. */
 static enum walk_status
 walk_unreadable(struct walk *w, uint32_t pos, uint32_t word)
 {
@@ -233,7 +232,7 @@ tnf_walk_start(struct walk *w, struct tnf_file *f, uint32_t off)
 		return WALK_BAD;
 	if (b.used > f->block_size)
 		return walk_bad(w, off, "more bytes are used than a block has");
-	/* A block that has just been taken says 0. */
+	/* A block that has just been taken has 0 bytes used. */
 	if (b.used != 0 && b.used < f->block_header_size)
 		return walk_bad(w, off, "fewer bytes are used than its header has");
 	if (!bytes_has(&f->bytes, off, b.used))

@@ -28,14 +28,14 @@ struct walk {
 enum walk_status { WALK_BAD = -1, WALK_END = 0, WALK_RECORD = 1,
 	WALK_UNREADABLE = 2 };
 
-/* Before the first record of the block at 'off', its header left out.  END:
-   never used; BAD: see file->why. */
+/* Starts a walk before the first record behind the header of the block at 'off'.  END: the
+   block was never used; BAD: see file->why. */
 enum walk_status tnf_walk_start(struct walk *, struct tnf_file *, uint32_t off);
 enum walk_status tnf_walk_next(struct walk *);
-/* Can all be read that the record's members refer to?  false: see file->why. */
+/* Can everything be read to which the record's members refer?  false: see file->why. */
 bool tnf_members_sound(const struct walk *);
 
-/* Bytes of the record at 'pos' of type 't'; 0: none that makes sense. */
+/* Bytes of the record at 'pos' of type 't'; 0: its size makes no sense. */
 static inline uint32_t
 walk_size(const struct tnf_file *f, const struct type *t, uint32_t pos)
 {
@@ -76,8 +76,8 @@ struct sched_cache;
 struct sched_cache *tnf_sched_cache_new(void);
 void		    tnf_sched_cache_free(struct sched_cache *);
 
-/* The one at 'pos'; NULL: no schedule record, see file->why.  Valid until the
-   next call. */
+/* The schedule record at 'pos', valid until the next call; NULL: there is none, see
+   file->why. */
 const struct sched *tnf_sched_at(struct tnf_file *, uint32_t pos);
 
 /* Follows events through a block; start with zeros at each block. */

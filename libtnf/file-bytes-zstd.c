@@ -81,7 +81,7 @@ image_zstd_append(struct unpack *u, const unsigned char *p, uint64_t n)
 	return error;
 }
 
-/* What a buffer full of input holds.  *left: the frame is not at its end. */
+/* Unpacks a buffer full of input.  *left: the frame has not ended yet. */
 static int
 unpack_part(struct unpack *u, ZSTD_inBuffer *in, bool *left)
 {

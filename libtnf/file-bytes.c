@@ -44,8 +44,8 @@ copy_if_live(const void *map, size_t size)
 }
 
 /*
- * Whether all of a file is zeros, found out without what was never written: a
- * sparse file may be larger than can be read.  0, 1, or -1 and errno.
+ * Is all of a file zeros?  Holes are not read: a sparse file may be larger than can be
+ * read.  0, 1, or -1 and errno.
  */
 static int
 is_all_zero(int fd, uint64_t size)
@@ -66,7 +66,7 @@ is_all_zero(int fd, uint64_t size)
 	return 1;
 }
 
-/* What of a file is to be mapped: of one of zeros a page will do. */
+/* Lowers *size to the bytes that are to be mapped: one page if the file is all zeros. */
 static int
 size_to_map(int fd, uint64_t *size)
 {
@@ -88,8 +88,8 @@ size_to_map(int fd, uint64_t *size)
 
 #ifdef HAVE_ZSTD
 /*
- * The image is ours: it can say itself that its end is missing.  A file without an
- * extension cannot; it is refused like one that was cut off.
+ * Notes in the extension of our own image that its end is missing.  An image without an
+ * extension has no place for the note, and is refused like a file that was cut off.
  */
 static void
 mark_cut(unsigned char *map, uint64_t size)
@@ -109,7 +109,8 @@ mark_cut(unsigned char *map, uint64_t size)
 	tnf_file_done(&f);
 }
 
-/* 0: it is; an errno or TNF_ERR_*; -1: it is not compressed. */
+/* 0: the file is compressed and has been unpacked; -1: it is not compressed; else an errno or
+   TNF_ERR_*. */
 static int
 open_compressed(int fd, const void **base, size_t *ret)
 {

@@ -10,7 +10,7 @@
 #include "libtnf/file.h"
 #include "libtnf/type.h"
 
-/* Where the header's members are: tnf(5), "File header". */
+/* Offsets of the header's members: tnf(5), "File header". */
 enum {
 	H_MAGIC = 0, H_LOGICAL_SIZE = 16, H_BLOCK_HEADER_SIZE = 20,
 	H_BLOCK_SIZE = 24, H_DIRECTORY_SIZE = 28, H_BLOCK_COUNT = 32, H_END = 40
@@ -21,9 +21,9 @@ enum {
 #define EXCESS_MAX		65536u	/* blocks looked at */
 
 /*
- * Of our own writers: the extension's words, whatever the order.  What its
- * writer did not know is 0; what this reader does not know is refused if its
- * writer says so (<tnf/com.h>).
+ * Reads the header's extension, which our own writers make, in either byte order.  Members
+ * that the writer did not know are 0.  A file with a feature that this reader does not know
+ * is refused if the writer has marked the feature as incompatible (<tnf/com.h>).
  */
 static int
 read_ext(struct tnf_file *f)
@@ -81,7 +81,7 @@ is_power_of_two(uint32_t v)
 	return v != 0 && (v & (v - 1)) == 0;
 }
 
-/* Its reader has been told that the end is missing. */
+/* Does the header say that the end is missing? */
 static bool
 says_cut(const struct tnf_file *f)
 {
@@ -134,9 +134,9 @@ read_header(struct tnf_file *f, int flags)
 }
 
 /*
- * A file may be longer than its header says, and what else is there is nobody's
- * business here.  But blocks with records in them are lost events: the number
- * of blocks in the header is wrong.
+ * A file may be longer than its header says, with anything behind that end.  But if there are
+ * blocks with records, their events would be lost: then the number of blocks in the header
+ * is wrong.
  */
 static uint64_t
 find_excess(const struct tnf_file *f)
@@ -199,7 +199,7 @@ tnf_file_is_zero(const unsigned char *p, uint64_t size)
 	return size == 0 || (p[0] == 0 && memcmp(p, p + 1, size - 1) == 0);
 }
 
-/* Who creates a file may say in it how it is to be written. */
+/* Is all zero but for the mode?  The creator of a file may say in it how it is to be written. */
 static bool
 zero_but_for_mode(const unsigned char *p, uint64_t size)
 {

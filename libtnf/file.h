@@ -32,8 +32,8 @@ struct type_table {
 	struct type	*directory[TNF_DIRECTORY_NAMED / 4];
 };
 
-/* By its tag word alone; NULL: not met before, or the word depends on where it
-   stands. */
+/* The type of a record by its tag word alone; NULL: the word was not met before, or its
+   meaning depends on its place. */
 static inline struct type *
 table_known(const struct type_table *t, uint32_t word)
 {
@@ -179,8 +179,8 @@ bool tnf_file_is_empty(const void *base, uint64_t size);
 /* 'size' bytes of zeros. */
 bool tnf_file_is_zero(const unsigned char *, uint64_t size);
 
-/* Notes why something failed, returns false.  tnf_file_fail_at() is for what was
-   met at 'pos' because of what stands at 'cause'. */
+/* Notes why something failed, returns false.  tnf_file_fail_at(): the reader met the
+   damage at 'pos', and its cause stands at 'cause'. */
 bool tnf_file_fail(struct tnf_file *f, uint64_t pos, const char *why);
 bool tnf_file_fail_at(struct tnf_file *f, uint64_t pos, uint64_t cause,
     const char *why);
@@ -230,10 +230,10 @@ file_cursor(const struct tnf_file *f)
 /* Fills f->whole bytes of zeros at 'to'; 0 or TNF_ERR_*. */
 int tnf_copy_live(const struct tnf_file *f, unsigned char *to);
 
-/* 'v' is an array of pieces as tnf_event_value() reads it; becomes a string.  false: see
+/* Makes a string of 'v', an array of pieces as tnf_event_value() reads it.  false: see
    file->why. */
 bool tnf_long_read(struct tnf_file *, struct tnf_value *v);
-/* Frees the values that were put together: nobody needs them any more. */
+/* Frees the strings that tnf_long_read() has made. */
 void tnf_long_done(struct tnf_file *);
 
 static inline void
@@ -244,13 +244,13 @@ long_forget(struct tnf_file *const *files, unsigned n)
 			tnf_long_done(files[i]);
 }
 
-/* Does such a file begin with these bytes? */
+/* Are these the first bytes of a file that zstd has compressed? */
 bool tnf_zstd_is_magic(const unsigned char *, uint64_t n);
 
 /*
- * All frames of the file behind 'fd', unpacked into fresh memory of *size bytes.
- * *cut: the data ends early or is damaged, and this is what comes before.  0, an
- * errno, or TNF_ERR_NOTTNF; EFBIG: it would grow beyond what a trace of so many
+ * Unpacks all frames of the file behind 'fd' into fresh memory of *size bytes.
+ * *cut: the data ends early or is damaged, and the memory has what comes before.  0, an
+ * errno, or TNF_ERR_NOTTNF; EFBIG: the result would be larger than a trace of so many
  * compressed bytes can be.
  */
 int tnf_zstd_unpack(int fd, void **map, uint64_t *size, bool *cut);

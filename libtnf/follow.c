@@ -8,9 +8,9 @@
  * too: that pass reads blocks and files one after another while writers go on, so a
  * block that was read later may hold newer events than one that was read earlier.
  *
- * Of a process's file only the blocks are looked at that can have changed: those
- * whose numbers its writers have taken from the cursor since the last look, and
- * those of before that somebody holds or has not come to use yet.
+ * In a process's file a refresh looks only at blocks that can have changed: those
+ * whose numbers its writers have taken from the cursor since the last refresh, and
+ * earlier ones that a writer still holds or has not come to use yet.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +31,8 @@ tnf_stream_follow(tnf_stream_t *s)
 	s->follow.until = INT64_MAX;
 }
 
-/* How many data blocks a process's file has, since its cursor tells which of them were
-   taken.  0 for any other file: then a refresh looks at every block. */
+/* How many data blocks a process's file has: its cursor tells which of them were taken.
+   0 for any other file, of which a refresh looks at every block. */
 static uint64_t
 numbered_blocks(const struct tnf_file *f)
 {
@@ -44,7 +44,7 @@ numbered_blocks(const struct tnf_file *f)
 	return (f->bytes.size - start) >> f->block_shift;
 }
 
-/* Block 'i' of the data is to be looked at until it has been used in that lap. */
+/* Has refreshes look at data block 'i' until a writer has used it in that lap. */
 static void
 look_at(struct tnf_file *f, uint64_t i, uint64_t lap)
 {
@@ -53,15 +53,15 @@ look_at(struct tnf_file *f, uint64_t i, uint64_t lap)
 
 	if (seen->due == 0)
 		f->open[f->n_open++] = off;
-	/* As the writer counts: libtnfprobe/block.c. */
+	/* The writer counts laps like this: libtnfprobe/block.c. */
 	seen->due = (uint32_t)(lap % LAPS) + 1;
 }
 
-/* The numbers from 'from' on, below 'to', have been taken. */
+/* Has refreshes look at the blocks of the numbers [from, to), which have been taken. */
 static void
 look_at_numbers(struct tnf_file *f, uint64_t from, uint64_t to)
 {
-	/* Writers give some back that they do not need, and take them again. */
+	/* Writers give back numbers that they do not need, and take them again. */
 	if (to <= from)
 		return;
 	if (to - from > f->n_numbered)
@@ -137,15 +137,15 @@ wait_for(tnf_stream_t *s, const struct walk *w, const struct event_clock *c, int
 		return TNF_ERR_ALLOCFAIL;
 	e->block = w->block;
 	e->generation = w->generation;
-	/* What one thread has written mostly is in order. */
+	/* The events of one thread mostly are in order. */
 	if (fo->n > 0 && e[-1].ev.time >= time && by_time(e - 1, e) > 0)
 		fo->unsorted = true;
 	fo->n++;
 	return 0;
 }
 
-/* The records of a block behind what has been read; not damage: the writer may
-   be at work in it. */
+/* Takes the records of a block behind those that have been read.  Damage is not told: the
+   writer may be at work in the block. */
 static int
 take_rest(tnf_stream_t *s, struct tnf_file *f, uint32_t off,
     struct tnf_progress *ret)
@@ -186,7 +186,7 @@ kernel_missed(const struct tnf_file *f, uint64_t gone)
 {
 	uint64_t off, there = 0;
 
-	/* None of them comes back before most others have been taken. */
+	/* No block is taken again before most others have been taken. */
 	if (gone < (f->bytes.size - f->data_start) >> (f->block_shift + 1))
 		return 0;
 	for (off = f->data_start; off < f->bytes.size; off += f->block_size) {
@@ -198,7 +198,7 @@ kernel_missed(const struct tnf_file *f, uint64_t gone)
 	return gone > there ? gone - there : 0;
 }
 
-/* The same of a process: its threads may hold blocks over several laps. */
+/* The same for a process, whose threads may hold blocks over several laps. */
 static uint64_t
 process_missed(const struct tnf_file *f, uint64_t gone)
 {
@@ -207,7 +207,7 @@ process_missed(const struct tnf_file *f, uint64_t gone)
 	return gone > data ? gone - data : 0;
 }
 
-/* Both tell how many blocks have been handed out in all. */
+/* The cursor of either kind of file tells how many blocks have been handed out in all. */
 static uint64_t
 blocks_missed(struct tnf_file *f)
 {
@@ -230,15 +230,15 @@ refresh_block(tnf_stream_t *s, struct tnf_file *f, uint32_t off, struct tnf_prog
 	const struct seen *seen = &f->seen[off >> f->block_shift];
 	struct block b = file_block(f, off);
 
-	/* Without a generation it is on its way to its next use. */
+	/* A block without a generation is on its way to its next use. */
 	if (b.generation == TNF_GENERATION_FREE ||
 	    (b.generation == seen->generation && b.used == seen->used))
 		return 0;
 	return take_rest(s, f, off, ret);
 }
 
-/* What waits and was overwritten meanwhile is told together with what was never read, not
-   by the next refresh, when nothing more may have been lost. */
+/* Drops waiting events that were overwritten meanwhile: this refresh counts their blocks
+   together with those that were never read.  The next may have no loss of its own to tell. */
 static void
 drop_overwritten(struct follow *fo, struct tnf_file *f)
 {
@@ -261,7 +261,7 @@ refresh_all(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 	int err = 0;
 
 	for (uint64_t off = f->data_start; err == 0 && off < f->bytes.size; off += f->block_size) {
-		/* Their headers are too far from each other to be fetched ahead of us otherwise. */
+		/* The headers are too far apart for the processor to prefetch them by itself. */
 		bytes_expect(&f->bytes, off + ((uint64_t)AHEAD << f->block_shift));
 		err = refresh_block(s, f, (uint32_t)off, ret);
 	}
@@ -269,8 +269,8 @@ refresh_all(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 }
 
 /*
- * Nothing more comes into a block that nobody holds and that has been used in the
- * lap that was due, until its next number is taken.  Asked before it is read.
+ * If no writer holds a block and it has been used in the lap that was due, nothing more
+ * comes into it until its next number is taken.  Must be asked before the block is read.
  */
 static bool
 is_finished(const struct tnf_file *f, uint32_t off)
@@ -323,8 +323,8 @@ refresh_file(tnf_stream_t *s, struct tnf_file *f, struct tnf_progress *ret)
 	return refresh_open(s, f, ret);
 }
 
-/* What one busy moment needed is given back when it is over: who forks copies the
-   tables of all pages. */
+/* Gives back memory that only a busy moment needed: fork() copies the page tables of all
+   that we have. */
 static void
 give_back(struct follow *fo)
 {
@@ -372,8 +372,8 @@ tnf_stream_waiting(const tnf_stream_t *s)
 	return s->follow.n - s->follow.at;
 }
 
-/* The earliest of those that wait; NULL: none does.  One whose block was taken over
-   meanwhile is gone. */
+/* The earliest event that waits; NULL: none does.  Events whose blocks were taken over
+   meanwhile are skipped, and counted as lost. */
 static struct waiting *
 first_waiting(struct follow *fo)
 {
@@ -387,7 +387,8 @@ first_waiting(struct follow *fo)
 	return NULL;
 }
 
-/* What the first pass has found, if that is the next one; as tnf_stream_next(). */
+/* Hands out an event that the first pass has found, if it comes before 'e'; returns as
+   tnf_stream_next(). */
 static int
 next_of_before(tnf_stream_t *s, const struct waiting *e, struct tnf_event *ev)
 {

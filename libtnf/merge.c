@@ -12,7 +12,7 @@
 #include "libtnf/survey.h"
 #include "libtnf/type.h"
 
-/* Of a block whose events are not in order: all of them, sorted. */
+/* An event of a block whose events are not in order: a sorted array has them all. */
 struct place {
 	int64_t	 time;
 	uint32_t pos;
@@ -181,7 +181,7 @@ open_push(struct merge *m, struct cursor *c)
 
 /* Cursors */
 
-/* The next event in the order of the file; damage has been told before. */
+/* Goes to the next event in the order of the file; damage has been told before. */
 static bool
 walk_event(struct cursor *c)
 {
@@ -217,7 +217,7 @@ place_event(struct cursor *c)
 static bool
 cursor_next(struct cursor *c)
 {
-	/* Taken over since: what is left in it belongs to another lap. */
+	/* The block has been taken over since: its other events belong to another lap. */
 	if (file_block(c->walk.file, c->walk.block).generation !=
 	    c->walk.generation) {
 		if (c->order != NULL ? c->at < c->n_order :
@@ -284,7 +284,7 @@ start_block(struct walk *w, struct tnf_file *f, const struct entry *e)
 		tnf_follow_lost(f, off, e->generation);
 		return false;
 	}
-	/* While a file is followed, what came later is follow.c's. */
+	/* While a file is followed, follow.c handles the events that came later. */
 	if (f->seen != NULL)
 		w->end = w->block + f->seen[e->block].first;
 	return true;
@@ -308,7 +308,7 @@ open_block(struct merge *m, struct tnf_file *f, struct entry *e)
 	return err;
 }
 
-/* The run on top has lost its first; 'left': it has more. */
+/* Restores the heap after the run on top has lost its first block; 'left': it has more. */
 static void
 runs_shorten(struct merge *m, bool left)
 {
@@ -318,7 +318,7 @@ runs_shorten(struct merge *m, bool left)
 		runs_down(m, 0);
 }
 
-/* Opens the first of the run on top. */
+/* Opens the first block of the run on top. */
 static int
 open_first(struct merge *m)
 {
@@ -342,7 +342,7 @@ open_first(struct merge *m)
 	return tnf_survey_open(m, f, t);
 }
 
-/* Opens what may hold the next event. */
+/* Opens the blocks that may hold the next event. */
 static int
 open_blocks(struct merge *m)
 {
@@ -355,7 +355,7 @@ open_blocks(struct merge *m)
 	return 0;
 }
 
-/* Past the event that was handed out last, which is on top. */
+/* Moves past the event that was handed out last, which is on top. */
 static void
 merge_advance(struct merge *m)
 {
@@ -371,8 +371,8 @@ merge_advance(struct merge *m)
 		open_down(m);
 }
 
-/* Of a file that is followed, the event on top may have waited: its block may have been
-   taken over. */
+/* Has the block of the event on top been taken over while the event waited?  That happens
+   only in a file that is followed. */
 static bool
 top_is_gone(const struct merge *m)
 {
@@ -462,7 +462,7 @@ hash_name(const char *s)
 	return h;
 }
 
-/* Most times have a few events only; NULL: no memory. */
+/* The count of 'key' at this time; the map is for times with many events.  NULL: no memory. */
 static uint64_t *
 siblings_count(struct siblings *s, const struct sibling_key *key)
 {

@@ -26,7 +26,7 @@ struct entry {
 	uint32_t sorted : 1;	/* its events are in order of time */
 	uint32_t scanned : 1;	/* the first pass has been over it */
 	uint32_t opened : 1;	/* it has been handed out, or is being */
-	/* Not to be dropped when a time is looked for: its writer still holds it, or it is
+	/* A search for a time must not drop the block: its writer still holds it, or it is
 	   a thread's last block that begins before that time and may reach beyond. */
 	uint32_t held : 1;
 	uint32_t generation;
@@ -45,8 +45,8 @@ struct scan {
 	struct tnf_summary sum;
 };
 
-/* Entries [at, end) of a file, ascending; or stretches of it, which become entries when
-   it is their turn (survey.h). */
+/* Entries [at, end) of a file, ascending; or stretches of the file, which become entries
+   when their turn comes (survey.h). */
 struct run {
 	int64_t min;		/* of the first, not shifted */
 	struct tnf_file *file;
@@ -70,13 +70,13 @@ int  tnf_merge_add_later(struct merge *, struct tnf_file *, struct stretch *from
     struct stretch *end);
 /* Forgets the blocks of a file that have not been opened. */
 void tnf_merge_forget(struct merge *, const struct tnf_file *);
-/* The next event: who wrote it, and the record at which it stands; 1, 0 or an
-   error as tnf_stream_next(). */
+/* Hands out the next event: its writer, and the walk that stands at its record; 1, 0 or
+   an error as tnf_stream_next(). */
 int  tnf_merge_next(struct merge *, int64_t *time, const struct sched **,
     const struct walk **);
-/* When the next one is; it stays the next. */
+/* Tells the time of the next event, which stays the next. */
 int  tnf_merge_peek(struct merge *, int64_t *time);
-/* There is none any more. */
+/* No event is left. */
 static inline bool
 merge_is_over(const struct merge *m)
 {
@@ -106,7 +106,7 @@ struct sibling_key {
 /* All zero: no files. */
 struct siblings {
 	unsigned	 n;		/* groups of files */
-	/* How often each event of this time was there. */
+	/* How often the files held each event of this time. */
 	int64_t		 time;
 	struct { struct sibling_key key; uint64_t n; } few[SIBLINGS_FEW];
 	unsigned	 n_few;
@@ -116,7 +116,7 @@ struct siblings {
 /* Whether 'f' comes from the same writer as one of 'files'; sets f->sibling of both. */
 void tnf_siblings_join(struct siblings *, struct tnf_file *f, struct tnf_file **files,
     unsigned n);
-/* 1: another file has handed it out; 0: it is new; negative: no memory. */
+/* 1: another file has handed the event out; 0: it is new; negative: no memory. */
 int  tnf_siblings_seen(struct siblings *, const struct tnf_event *);
 void tnf_siblings_done(struct siblings *);
 

@@ -153,7 +153,7 @@ tnf_get_tag_arg(tnf_datum_t v)
 	return TNF_DATUM_NULL;
 }
 
-/* What stands at 'pos' as a member of type 't'. */
+/* The datum at 'pos', a member of type 't'. */
 static tnf_datum_t
 member_item(const struct datum *d, const struct type *t, uint32_t pos)
 {

@@ -169,8 +169,8 @@ tnf_scan_is_held(const struct tnf_file *f, uint32_t off)
 	    offsetof(struct tnf_block_header, A_lock)) != 0;
 }
 
-/* What is wrong in a block.  false: a live one has been taken over, which is no
-   damage. */
+/* Adds a block's damage to that of the file.  false: its writer has taken the block over
+   meanwhile, which is no damage. */
 static bool
 take_damage(struct scan *sc, struct tnf_file *f, const struct walk *w,
     const struct damage *d)
@@ -385,8 +385,8 @@ tnf_scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
 	return 0;
 }
 
-/* What is wrong with the records of a data block is one cause; a definition
-   that is wrong is one wherever it is used. */
+/* All damage in the records of a data block is one cause; so is a damaged definition,
+   wherever it is used. */
 static uint64_t
 damage_place_of(const struct tnf_file *f, uint32_t block)
 {

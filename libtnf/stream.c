@@ -45,7 +45,7 @@ free_file(struct tnf_file *f)
 	free(f);
 }
 
-/* Of files that are read as they are asked for. */
+/* Tells the damage of files that are read as they are asked for. */
 static void
 tell_damage(tnf_stream_t *s)
 {
@@ -137,7 +137,7 @@ append_file(tnf_stream_t *s, struct tnf_file *f)
 		return TNF_ERR_ALLOCFAIL;
 	}
 	s->files = list;
-	/* Of one that is followed, nothing is there twice. */
+	/* Files that are followed do not hold the same event twice. */
 	if (!s->follow.on)
 		tnf_siblings_join(&s->siblings, f, s->files, s->n_files);
 	s->files[s->n_files++] = f;

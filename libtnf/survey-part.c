@@ -65,7 +65,7 @@ tnf_owners_free(struct owners *o)
 	*o = (struct owners){ 0 };
 }
 
-/* Of two blocks of a thread, the one that it has had later. */
+/* Has the thread of both blocks had 'a' later than 'b'? */
 static bool
 is_later(const struct mark *a, const struct mark *b)
 {
@@ -360,7 +360,7 @@ stretches_before(struct owners *o, struct tnf_file *f, int64_t from)
 	return true;
 }
 
-/* Of each thread the last block that begins before 'from', over all parts. */
+/* Finds each thread's last block that begins before 'from', over all parts. */
 static bool
 owners_before(struct owners *o, struct tnf_file *f, int64_t from)
 {

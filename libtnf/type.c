@@ -1,9 +1,9 @@
 /*
  * type.c - from type records to types: tnf(5), "Types".
  *
- * In two steps, because types refer to each other in circles.  First what a
- * record says by itself and through its base: name, properties, size.  Then,
- * when no first step is under way, members and elements (slot.c).
+ * A type is read in two steps, because types refer to each other in circles.  The first
+ * step reads what a record says by itself and through its base: name, properties, size.
+ * The second reads members and elements (slot.c), when no first step is under way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,15 +62,15 @@ type_same(const char *s, size_t len, const char *name)
 	return len == strlen(name) && memcmp(s, name, len) == 0;
 }
 
-/* Where a record's own bytes end at the latest: with its block. */
+/* The end of the block that holds 'pos': a record there cannot reach beyond. */
 static uint64_t
 block_end(const struct tnf_file *f, uint32_t pos)
 {
 	return (uint64_t)file_block_off(f, pos) + f->block_size;
 }
 
-/* Where the elements of the array are to which 'ref' leads, and their bytes.  BAD: also an
-   array that reaches beyond its block. */
+/* Finds the elements of the array to which 'ref' leads: the first, and how many bytes they
+   take.  BAD: also an array that reaches beyond its block. */
 static enum ref_status
 array_of(const struct tnf_file *f, uint32_t ref, uint32_t *first, uint32_t *n)
 {
@@ -119,7 +119,7 @@ property_bit(const char *s, size_t len)
 	return 0;
 }
 
-/* Adds what the record at 'pos' lists; false: not all of it can be read. */
+/* Adds the properties that the record at 'pos' lists; false: one cannot be read. */
 static bool
 listed_properties(const struct tnf_file *f, uint32_t pos, uint32_t *props)
 {
@@ -154,7 +154,7 @@ read_meta(const struct tnf_file *f, struct type *t)
 	for (unsigned i = 0; i < COUNT(metas); i++)
 		if (type_same(s, len, metas[i].name))
 			t->meta = metas[i].meta;
-	/* A metatype that we do not know is one all the same; a string is not. */
+	/* We accept a metatype that we do not know, but no record of another kind. */
 	return t->meta != META_ABSTRACT ||
 	    (listed_properties(f, meta, &props) && (props & PROP(TYPE)));
 }
@@ -171,7 +171,7 @@ read_extent(const struct tnf_file *f, struct type *t)
 	t->step = size <= f->block_size ? (size + 3) & ~3u : 0;
 }
 
-/* What each kind of type has besides; only the abstract ones have less. */
+/* Has the type the properties that all but the abstract ones of its kind have? */
 static bool
 has_properties(const struct type *t)
 {
@@ -308,7 +308,7 @@ type_read_type(struct tnf_file *f, struct type *t, unsigned depth)
 		return type_bad(t, "a type lacks properties that its kind has");
 	if (!read_by_meta(f, t, depth))
 		return false;
-	/* Records within records: no writer makes them. */
+	/* No writer puts records inline within records. */
 	if (!type_has(t, PROP(SCALAR)))
 		t->props &= ~PROP(INLINE);
 	t->pub.base = t->root->pub.name;
@@ -375,8 +375,8 @@ tnf_type_at(struct tnf_file *f, uint32_t pos)
 	return NULL;
 }
 
-/* The word that a tag names, if that is the same for all who name it so: when
-   it leads nowhere, it is the one cause for all of them. */
+/* The word to which a tag leads, if the same tag leads there from anywhere: if nothing can
+   be read there, that word is the one cause for all records with the tag.  Else 'pos'. */
 static uint64_t
 tag_target(const struct tnf_file *f, uint32_t pos, uint32_t word)
 {

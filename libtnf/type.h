@@ -1,8 +1,8 @@
 /*
  * type.h - types as a file describes them: tnf(5), "Types".
  *
- * A type record is decoded once, when something of that type is first met,
- * and kept by its offset.  What could not be decoded is kept as well, as bad.
+ * A type record is decoded once, when a record of that type is first met, and the type is
+ * kept by its offset.  A type that could not be decoded is kept as well, marked bad.
  */
 #ifndef LIBTNF_TYPE_H
 #define LIBTNF_TYPE_H
@@ -79,19 +79,19 @@ void		 tnf_type_table_free(struct type_table *);
 
 /* The type whose record stands at 'pos'; NULL: bad, see file->why. */
 struct type	*tnf_type_at(struct tnf_file *, uint32_t pos);
-/* That of the record or member at 'pos', by its tag word. */
+/* The type of the record or member at 'pos', by its tag word. */
 struct type	*tnf_type_of_record(struct tnf_file *, uint32_t pos);
 struct type	*tnf_type_of_tag(struct tnf_file *, uint32_t pos, uint32_t word);
 
 /* The string that the reference at 'ref' leads to; false: null or bad. */
 bool	 tnf_type_string(const struct tnf_file *, uint32_t ref, const char **s,
 	    size_t *len);
-/* Its elements of 4 bytes: how many, and where the first is.  false: bad; a
-   null reference has none. */
+/* The array to which the reference at 'ref' leads: how many elements of 4 bytes it has, and
+   where the first is.  false: bad; a null reference has no elements. */
 bool	 tnf_type_refs(const struct tnf_file *, uint32_t ref, uint32_t *first,
 	    unsigned *n);
-/* Bytes of a record with this tag word at 'pos' whose type is bad; 0: that
-   cannot be told either. */
+/* Bytes of a record with this tag word at 'pos' whose type is bad; 0: its size cannot be
+   told either. */
 uint32_t tnf_type_extent(const struct tnf_file *, uint32_t pos, uint32_t word);
 
 const struct tnf_member *tnf_type_slot(const struct type *, const char *name);

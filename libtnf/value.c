@@ -98,7 +98,7 @@ value_read_type(struct tnf_file *f, uint32_t pos, struct tnf_value *v)
 	return true;
 }
 
-/* What the reference at 'ref' leads to; BAD: see f->why. */
+/* Reads the record to which the reference at 'ref' leads; BAD: see f->why. */
 static enum ref_status
 read_record(struct tnf_file *f, uint64_t ref, struct tnf_value *v)
 {
