@@ -54,7 +54,7 @@ struct role {
 /* In the map. */
 struct instance {
 	struct open	*innermost;	/* NULL: nothing is open */
-	uint64_t	 id;		/* the same in each run; others may have it, too */
+	uint64_t	 id;		/* a hash; with members it is the same in each run */
 	size_t		 len;		/* of the key */
 };
 

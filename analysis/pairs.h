@@ -28,7 +28,7 @@ enum keep { KEEP_WHO = 1, KEEP_WHEN = 2, KEEP_WHAT = 4, KEEP_ALL = 7 };
 
 struct pair_rule {
 	const char	*name;		/* of what lies between: "syscall" */
-	const char	*start;		/* probe name; NULL: any that ends in start_suffix */
+	const char	*start;		/* probe name; NULL: any with an ending of endings[] */
 	const char	*end;
 	const char	*keys[PAIR_KEYS_MAX];	/* members; none: the thread */
 	bool		 async;		/* may overlap, and end in another thread */

@@ -76,7 +76,7 @@ tnf_sched_cache_free(struct sched_cache *c)
 	free(c);
 }
 
-/* An integer member of any width; absent: 'none'. */
+/* An integer member of 32 or 64 bits; 'none' if it is absent or of any other type. */
 static int64_t
 schedule_integer(const struct tnf_file *f, uint32_t pos, const struct tnf_member *m,
     int64_t none)
