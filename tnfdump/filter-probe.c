@@ -21,7 +21,7 @@ list_keep(void *arg, const struct tnf_event *ev)
 	return probe_list_has(&l->probes, ev->probe);
 }
 
-/* What matches nothing is a mistake of writing more often than not. */
+/* A pattern that matches nothing is more often than not mistyped. */
 static int
 list_start(void *arg, struct dump *d)
 {

@@ -17,8 +17,8 @@ struct tasks_wanted {
 	struct selectors list;
 	struct dump	*d;
 	bool		 threads;	/* --tid: threads, not processes */
-	uint64_t	 unnamed;	/* events of which nobody knows whose */
-	struct idset	 nobodies;	/* the processes or threads of these */
+	uint64_t	 unnamed;	/* events whose task has no known name */
+	struct idset	 nobodies;	/* their processes or threads */
 	int64_t		 some;		/* one of them */
 	const char	*last;		/* name that was looked at, and ... */
 	bool		 last_kept;
@@ -31,7 +31,7 @@ task_numbers_match(struct tasks_wanted *w, const struct tnf_event *ev)
 	int32_t pid;
 
 	if (w->threads) {
-		/* Both are asked: each marks what has selected something. */
+		/* Both numbers are tried: each marks the selectors that it matches. */
 		bool by_lwpid = selectors_number(&w->list, ev->lwpid);
 
 		if (selectors_number(&w->list, ev->tid) || by_lwpid)
@@ -52,7 +52,7 @@ task_name(struct tasks_wanted *w, const struct tnf_event *ev)
 	return w->threads ? origin_comm_own(w->d, ev) : origin_process(w->d, ev);
 }
 
-/* Most events come from the task before, whose name is the same memory. */
+/* Most events come from the same task as the one before, and its name is the same memory. */
 static bool
 task_name_matches(struct tasks_wanted *w, const char *name)
 {
@@ -66,7 +66,7 @@ task_name_matches(struct tasks_wanted *w, const char *name)
 static void
 task_unnamed(struct tasks_wanted *w, const struct tnf_event *ev)
 {
-	/* The kernel's idle threads are no process: nothing of theirs is missed. */
+	/* The kernel's idle threads are no process: their events do not count as unnamed. */
 	if (ev->pid == 0)
 		return;
 	w->some = w->threads ? (int64_t)ev->lwpid : ev->pid;

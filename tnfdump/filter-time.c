@@ -1,9 +1,9 @@
 /*
  * filter-time.c - filters by time: --from, --until, --last.
  *
- * Events come in the order of their times.  So beyond --until there is nothing to read
- * (beyond), and blocks before --from are not read (tnf_stream_skip()), as long as no other
- * filter has to see what is dropped.
+ * Events come in order of time.  Therefore reading ends behind --until ('beyond'), and
+ * blocks before --from are skipped (tnf_stream_skip()), unless another filter must see the
+ * dropped events.
  */
 #include <stdlib.h>
 
@@ -27,13 +27,13 @@ filter_time_keep(void *arg, const struct tnf_event *ev)
 	struct window *w = arg;
 
 	if (ev->time > w->d->high) {
-		w->d->beyond = true;	/* they come in order */
+		w->d->beyond = true;	/* no later event is kept */
 		return false;
 	}
 	return ev->time >= w->d->low;
 }
 
-/* From the first file that tells its clock. */
+/* Takes the wall clock of the first file that tells it. */
 static void
 filter_time_find_clock(struct dump *d, struct timespec_clock *c)
 {
@@ -70,7 +70,7 @@ filter_time_resolve(struct dump *d, const char *option, const struct timespec_ar
 	return -1;
 }
 
-/* Does nobody but us see what we drop? */
+/* True if no other filter wants to see the events that this filter drops. */
 static bool
 filter_time_is_alone(const struct dump *d)
 {
@@ -104,7 +104,7 @@ filter_time_start(void *arg, struct dump *d)
 	return 0;
 }
 
-/* One for all options about time. */
+/* All options about time share one filter. */
 static struct window *
 filter_time_of(struct dump *d)
 {

@@ -1,8 +1,8 @@
 /*
  * filter.h - which events are kept: the options.
  *
- * Options of one kind given again add to the list; different kinds must all
- * agree.
+ * Giving an option again adds to its list; an event is kept if the filters of all options
+ * keep it.
  */
 #ifndef TNFDUMP_FILTER_H
 #define TNFDUMP_FILTER_H
@@ -20,9 +20,9 @@ int from_set(struct dump *, const char *time);
 int until_set(struct dump *, const char *time);
 int last_set(struct dump *, const char *duration);
 
-/* How expressions get at the events of this run; the run's. */
+/* How expressions read the events of this run; the run owns it. */
 struct expr_source *dump_expr_source(struct dump *);
-/* The first event is known, and which run it is (--diff has two). */
+/* Called when the run's first event is known; --diff calls it for each of its two runs. */
 void dump_expr_begin(struct dump *);
 
 #endif

@@ -6,7 +6,8 @@
 #include "kernel-probes/kernel_probes.h"
 #include "tnfdump/follow.h"
 
-/* Open to the end of the program, as its mapping is; kept in sight for leak checkers. */
+/* The session stays open until the program ends, as its mapping does; held here for leak
+   checkers. */
 static struct kp *volatile held;
 
 int

@@ -1,10 +1,10 @@
 /*
  * follow.c - --follow FILE|PID|kernel: events as they are committed.
  *
- * The files are mapped and looked at again and again, at most ten times a
- * second and less often while nothing comes.  The end of a process is told by
- * its pidfd, which also cuts the waiting short.  The kernel has no end: beside
- * processes or files, it is followed as long as these.
+ * The files are mapped and looked at again and again, 10 to 50 times a second, less often
+ * while nothing comes.  A pidfd tells the end of a process, and ends the wait early.  The
+ * kernel has no end: when it is followed beside processes or files, the run ends with the
+ * last of those.
  */
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -97,7 +97,8 @@ follow_has_file(const struct dump *d, const struct stat *st)
 	return false;
 }
 
-/* It is the target that says what it has mapped. */
+/* The target names the file, so the file is checked: it must be regular and begin with
+   TNF's magic. */
 static bool
 is_trace(const char *path, bool *opened, struct stat *ret)
 {
@@ -113,8 +114,8 @@ is_trace(const char *path, bool *opened, struct stat *ret)
 	return magic == TNF_MAGIC;
 }
 
-/* The trace file that is mapped there, or NULL: by what is mapped where we may,
-   else by its name, which another file may have where we are. */
+/* The path of the trace file behind a mapping, or NULL.  Opens the mapping itself if
+   permitted, otherwise the file of the mapping's name, if its inode is that of the mapping. */
 static char *
 trace_of_mapping(pid_t pid, const struct mapping *m)
 {
@@ -130,7 +131,7 @@ trace_of_mapping(pid_t pid, const struct mapping *m)
 	    tnf_xstrdup(m->path) : NULL;
 }
 
-/* The trace file that a process has mapped; EAGAIN: none so far. */
+/* Finds the trace file that a process has mapped; EAGAIN: none so far. */
 static int
 mapped_trace(pid_t pid, char **found)
 {
@@ -169,7 +170,7 @@ follow_watch(struct target *t, pid_t pid)
 		t->ended = errno == ESRCH;
 }
 
-/* Have all ended that can? */
+/* True if there are targets that can end and all of them have; the kernel cannot. */
 static bool
 all_ended(const struct follow *f)
 {
@@ -185,7 +186,7 @@ all_ended(const struct follow *f)
 	return any;
 }
 
-/* Sleeps; shorter if a target ends. */
+/* Sleeps, but wakes up at once when a target ends. */
 static void
 follow_sleep_ms(struct follow *f, int ms)
 {
@@ -225,7 +226,7 @@ map_file(struct dump *d, const char *path, const void **base, size_t *size)
 	return err;
 }
 
-/* It opens its file when the first probe is hit. */
+/* Waits for the process to map its trace file, which it opens when the first probe is hit. */
 static int
 wait_for_trace(struct dump *d, struct target *t)
 {
@@ -249,7 +250,7 @@ wait_for_trace(struct dump *d, struct target *t)
 	return err;
 }
 
-/* What to map, and whose end is ours. */
+/* Finds and maps the target's file, and watches the process if the target is a pid. */
 static int
 target_find(struct dump *d, struct target *t, struct input *in)
 {
@@ -268,7 +269,8 @@ target_find(struct dump *d, struct target *t, struct input *in)
 	return map_file(d, t->path, &in->base, &in->size);
 }
 
-/* Nobody writes to what a kernel or an original writer has left in a file. */
+/* Watches the process that writes the file.  A file of the kernel or of an original writer
+   counts as ended: nobody writes to it any more. */
 static void
 watch_writer(struct target *t, const struct tnf_file *f)
 {
@@ -280,7 +282,7 @@ watch_writer(struct target *t, const struct tnf_file *f)
 		t->ended = true;
 }
 
-/* false: it was refused, or ended without a record. */
+/* Adds the target to the stream; false: its file was refused, or it ended without a record. */
 static bool
 target_add(struct dump *d, struct target *t, struct input *in)
 {
@@ -299,7 +301,7 @@ target_add(struct dump *d, struct target *t, struct input *in)
 	return true;
 }
 
-/* "kernel", or "kernel, 4711". */
+/* The names of the targets: "kernel", or "kernel, 4711". */
 static const char *
 follow_names(const struct follow *f, char *buf, size_t size)
 {
@@ -324,7 +326,8 @@ follow_missed(const struct dump *d)
 	return d->follow->missed;
 }
 
-/* Once a second at the most, and at the end.  --top has it on its screen. */
+/* Reports missed blocks once a second at most, and at the end.  With --top the screen shows
+   them. */
 static void
 tell_missed(struct dump *d, uint64_t blocks, bool last)
 {
@@ -346,7 +349,8 @@ tell_missed(struct dump *d, uint64_t blocks, bool last)
 	f->tell_next = clock_ns(CLOCK_MONOTONIC) + TELL_NS;
 }
 
-/* Looks for what was committed since; 'last': nothing comes after it, so all is taken. */
+/* Reads what was committed since the last look; 'last': nothing can come later, so
+   everything is taken. */
 static bool
 follow_look(struct dump *d, bool last)
 {
@@ -363,7 +367,7 @@ follow_look(struct dump *d, bool last)
 bool
 follow_open(struct dump *d)
 {
-	/* The second one ends us at once. */
+	/* A second signal ends the program at once. */
 	struct sigaction sa = { .sa_handler = follow_on_interrupt,
 	    .sa_flags = (int)SA_RESETHAND };
 	struct follow *f = d->follow;
@@ -415,7 +419,7 @@ follow_wait(struct dump *d)
 	if (f->wait_ms > LOOK_MAX_MS)
 		f->wait_ms = LOOK_MAX_MS;
 	if (last && !f->final) {
-		f->final = true;	/* one more turn, and that was it */
+		f->final = true;	/* one more turn, the last one */
 		return true;
 	}
 	return !last;
@@ -434,6 +438,6 @@ follow_close(struct dump *d)
 		free(f->t[i].path);
 	}
 	tnf_stream_close(d->stream);
-	free(d->inputs);	/* the mappings go with the program */
+	free(d->inputs);	/* the mappings last until the program ends */
 	free(f);
 }

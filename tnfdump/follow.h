@@ -9,8 +9,8 @@
 
 #include "tnfdump/tnfdump.h"
 
-/* How long an event may be on its way from its time to the file; also the
-   longest delay of the output. */
+/* The longest time from an event's time to its commit in the file; also the longest delay
+   of the output. */
 #define FOLLOW_DELAY_NS		100000000
 
 struct kp;
@@ -18,25 +18,25 @@ struct live;
 
 int follow_set(struct dump *, const char *what);	/* the option */
 
-/* Finds what is to be followed and waits until all have their first record.
-   false: told why; or one ended without any. */
+/* Finds the targets and waits until each has its first record.  false: a target was refused
+   or ended without any record, and the reason was told. */
 bool follow_open(struct dump *);
 /* Waits for more; false: the targets have ended and everything is read. */
 bool follow_wait(struct dump *);
 void follow_close(struct dump *);
 
-/* "kernel, 4711": what is followed.  Blocks that were overwritten before they were
-   read, so far. */
+/* follow_what() names the targets: "kernel, 4711"; follow_missed() counts the blocks so far
+   that were overwritten before they were read. */
 void follow_what(const struct dump *, char *buf, size_t size);
 uint64_t follow_missed(const struct dump *);
 
 /* Is this one of the files that are followed? */
 bool follow_has_file(const struct dump *, const struct stat *);
-/* What this machine tells of the target behind an input; NULL: it is a file
-   whose writer has ended, or is not followed. */
+/* The live source for the target behind an input; NULL: the writer of the file has ended,
+   or the input is not followed. */
 struct live *follow_live(struct dump *, const struct tnf_file *);
 
-/* follow-kernel.c: maps the kernel's buffer; an errno, told why. */
+/* follow-kernel.c: maps the kernel's buffer; returns 0, or an errno after a message. */
 int follow_map_kernel(struct dump *, struct kp **, const void **base, size_t *size);
 /* As kp_ended(). */
 void follow_kernel_ended(struct kp *, void (*fn)(void *arg, pid_t tid, pid_t pid,

@@ -1,9 +1,9 @@
 /*
  * hint.c - what was probably meant.
  *
- * A probe or member that is not there is no error: another trace may have it.
- * But who mistypes a name should not have to wonder why nothing comes.  Only
- * what would be paired wrongly is one.
+ * A probe or member that is not there is no error, since another trace may have it; but a
+ * message says so, in case the name was mistyped.  Only a member that would pair events
+ * wrongly is an error.
  */
 #include "tnfdump/hint.h"
 #include "tnfdump/input.h"
@@ -62,7 +62,7 @@ hint_members(struct dump *d, const char *option, const struct expr *e)
 		check_member(d, option, name);
 }
 
-/* Events that lack a member cannot be told apart by it: they pair with none. */
+/* Events that lack the member that tells pairs apart would pair with none: an error. */
 static void
 check_key(struct dump *d, const struct pair_rule *rule, const char *member)
 {
@@ -91,7 +91,7 @@ hint_pairs(struct dump *d)
 	}
 }
 
-/* The contexts of those of the run's files that have one. */
+/* The contexts of the run's files, without the files that have none. */
 static const tnf_context_t **
 hint_contexts(struct dump *d, size_t *n)
 {

@@ -10,9 +10,10 @@
 
 /* Tells which members of the option's expression no probe of the stream has. */
 void hint_members(struct dump *, const char *option, const struct expr *);
-/* The same for the probes and members of --pair; status becomes an error. */
+/* Tells which probes and members of --pair the stream lacks; a lacking member makes status
+   an error. */
 void hint_pairs(struct dump *);
-/* Which of the processes, or threads, of "-p" or "--tid" no event had. */
+/* Tells which of the processes or threads named by "-p" or "--tid" had no event. */
 void hint_tasks(struct dump *, const char *option, const struct selectors *,
     bool threads);
 

@@ -1,9 +1,9 @@
 /*
  * hosts-files.c - the trace files below a directory that stands for a machine.
  *
- * A directory as "tnfwatch ask" leaves it holds trace files, perhaps in directories of
- * their own, and a file "clock": lines of a word and what belongs to it ("host NAME",
- * "offset NS", "error NS"), of which unknown ones are left alone.
+ * A directory written by "tnfwatch ask" holds trace files, perhaps in subdirectories, and a
+ * file "clock".  Each line of "clock" is a word and its value ("host NAME", "offset NS",
+ * "error NS"); unknown words are ignored.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -49,8 +49,8 @@ host_add(const struct host_found *f, char *path)
 	(*f->list)[*f->n] = NULL;
 }
 
-/* A directory in one is another machine's if it has a clock of its own, and so are those
-   that an incident keeps in "hosts": what its trigger asked others for. */
+/* A subdirectory belongs to another machine if it has a file "clock" of its own.  So do the
+   directories in "hosts" of an incident: its trigger asked other machines for them. */
 static bool
 host_is_another(const char *path, const char *name)
 {
@@ -62,7 +62,7 @@ host_is_another(const char *path, const char *name)
 	return another;
 }
 
-/* In the order of the names, so that a second run says the same. */
+/* Walks in the order of the names, so that each run gives the same output. */
 static bool
 host_walk(const struct host_found *f, const char *path, unsigned depth)
 {

@@ -10,14 +10,14 @@
 #define HOST_NONE	UINT32_MAX
 #define MEMBERS_MAX	4
 
-/* What an asker noted of a machine: the file "clock" in its directory. */
+/* The file "clock" in a machine's directory, which an asker wrote. */
 struct host_note {
 	char	*name;		/* or NULL */
 	bool	 measured;
 	int64_t	 offset, error;
 };
 
-/* One path that was given, and what was found below it. */
+/* One path of the command line, and, if it is a directory, its note. */
 struct host_place {
 	char	*path;		/* a directory; NULL: files by themselves */
 	struct host_note note;
@@ -36,7 +36,7 @@ struct message_rule {
 	uint64_t used;
 };
 
-/* A message took at least no time: what 'to' received came after 'from' sent it. */
+/* A message was received after it was sent: an event of 'to' came after one of 'from'. */
 struct crossing {
 	unsigned from, to;
 	int64_t	 took;		/* on the line as recorded; the least */
@@ -70,8 +70,8 @@ void host_files(struct dump *, const char *path, unsigned place, char ***list,
     unsigned **place_of, size_t *n);
 void host_note_read(struct dump *, const char *directory, struct host_note *);
 
-/* hosts-message.c: finds crossings and moves the hosts; shifts of files are then to
-   be set again. */
+/* hosts-message.c: finds messages and corrects the hosts' clocks; true: the files' shifts
+   must be set again. */
 bool hosts_messages(struct dump *);
 
 /* hosts-order.c */

@@ -1,11 +1,11 @@
 /*
  * hosts-message.c - messages between machines say which clock is ahead.
  *
- * What a machine received cannot have been sent later.  Each such pair bounds the
- * difference of two clocks on one side, what was recorded of a clock bounds it on both:
- * a system of differences, of which the shortest ways between the machines are the
- * tightest bounds.  Each machine goes to the middle of what is left to it; the
- * solutions of such a system are convex, so all middles together are one.
+ * A message is received after it was sent.  Each message bounds the difference of two
+ * clocks on one side, and the recorded error of a clock bounds it on both.  This is a
+ * system of difference constraints: the shortest paths between the machines are the
+ * tightest bounds.  Each clock is set to the middle of its bounds; the solutions are
+ * convex, so all middles together are a solution.
  */
 #include <stdio.h>
 
@@ -15,18 +15,18 @@
 #include "tnfdump/hosts-impl.h"
 #include "tnfdump/input.h"
 
-/* Bounds lie between -FAR and FAR, FAR is none; the sum of two does not overflow. */
+/* Bounds lie between -FAR and FAR; FAR means no bound.  The sum of two does not overflow. */
 #define FAR		(INT64_C(1) << 61)
-#define HOSTS_MAX	1000		/* the ways between them all take n * n * n steps */
+#define HOSTS_MAX	1000		/* shortest paths take n * n * n steps */
 #define HOUR		INT64_C(3600000000000)
 
-/* One message, by rule and members. */
+/* One message; rule and members identify it. */
 struct message {
-	bool	 sent, twice;		/* twice: by two machines */
+	bool	 sent, twice;		/* twice: sent by two machines */
 	unsigned from;
 	int64_t	 time;			/* of the first send */
 	struct receive *received;
-	struct message *next;		/* that was met before */
+	struct message *next;		/* next in the list of all */
 };
 
 struct receive {
@@ -41,11 +41,11 @@ struct messages {
 	struct message	*all;
 	struct perprobe	 roles;		/* struct role */
 	struct out	 key;
-	int64_t		*least;		/* n * n: a message's shortest way; FAR: none */
+	int64_t		*least;		/* n * n: a message's least time; FAR: none */
 	uint64_t	 twice;
 };
 
-/* What a probe's events are to the rules. */
+/* The rule that a probe belongs to, and its side of it. */
 struct message_role {
 	bool	 known;
 	unsigned rule;			/* + 1; 0: none */
@@ -77,7 +77,7 @@ messages_role(struct messages *m, const struct tnf_probe *p)
 	return r;
 }
 
-/* Text by its bytes, numbers by their value: probes may differ in the width. */
+/* The key has text by its bytes and numbers by their value: probes may differ in width. */
 static bool
 messages_key(struct messages *m, const struct message_role *r, const struct tnf_event *ev)
 {
@@ -143,7 +143,7 @@ messages_damage(void *arg, struct tnf_file *f, uint64_t offset, const char *text
 {
 }
 
-/* All events once more, in a stream of their own. */
+/* Reads all events once more, in a separate stream. */
 static bool
 messages_read(struct dump *d, struct messages *m)
 {
@@ -204,10 +204,10 @@ messages_free(struct messages *m)
 	free(m->least);
 }
 
-/* A message takes some time; the middle of a bound may be rounded by half a ns. */
+/* A message takes at least 1 ns, and the middle of a bound may be rounded by half a ns. */
 #define LEAST_NS	2
 
-/* Bounds that contradict each other become less with each way round. */
+/* Keeps a bound from overflowing: contradictory bounds get lower with each step. */
 static int64_t
 messages_near(int64_t bound)
 {
@@ -215,9 +215,10 @@ messages_near(int64_t bound)
 }
 
 /*
- * bound[i][k]: the most that clock k's correction may exceed that of i; the last one
- * is no machine, its correction is 0.  'wide' takes the place of the recorded errors.
- * Floyd and Warshall; false: the bounds contradict each other.
+ * Makes all bounds as tight as they get (Floyd-Warshall).  bound[i][k] is the most by which
+ * the correction of clock k may exceed that of clock i; the last index is no machine, its
+ * correction is 0.  'wide' replaces the recorded errors.  false: the bounds contradict each
+ * other.
  */
 static bool
 messages_close(const struct hosts *h, const int64_t *least, int64_t wide, int64_t *bound)
@@ -229,7 +230,7 @@ messages_close(const struct hosts *h, const int64_t *least, int64_t wide, int64_
 			bound[i * n + k] = i == k ? 0 : FAR;
 	for (i = 0; i < h->n; i++) {
 		bound[i * n + h->n] = bound[h->n * n + i] = wide > 0 ? wide : h->list[i].error;
-		/* i sent, k received: corrected, k's time is not before i's. */
+		/* i sent, k received: after correction, k's time is not before i's. */
 		for (k = 0; k < h->n; k++)
 			if (least[i * h->n + k] < FAR)
 				bound[k * n + i] = least[i * h->n + k] - LEAST_NS;
@@ -249,7 +250,8 @@ messages_close(const struct hosts *h, const int64_t *least, int64_t wide, int64_
 	return true;
 }
 
-/* To the middle, and how far two events must lie apart to be in order. */
+/* Sets each clock to the middle of its bounds, and the slack: how far apart the times of
+   two events must be to be in order. */
 static void
 messages_apply(struct hosts *h, const int64_t *bound)
 {

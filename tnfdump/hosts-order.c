@@ -28,7 +28,7 @@ hosts_order_begin(struct hosts *h)
 			h->slack_max = 2 * h->list[i].error;
 }
 
-/* The latest one comes to the front of the list. */
+/* Moves the event's host to the front of the list of recent hosts. */
 static void
 hosts_note_event(struct hosts *h, unsigned host, int64_t time)
 {

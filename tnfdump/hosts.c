@@ -1,5 +1,5 @@
 /*
- * hosts.c - --hosts: which file is of which machine, and where its times lie.
+ * hosts.c - --hosts: which machine each file is of, and how its times are shifted.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,8 @@ hosts_of(struct dump *d)
 	return d->hosts;
 }
 
-/* "host" in an expression is a member's name unless there are hosts. */
+/* --hosts must precede expressions: without hosts, "host" in an expression is a member's
+   name. */
 int
 hosts_set(struct dump *d, const char *arg)
 {
@@ -145,7 +146,7 @@ hosts_place_of(const struct hosts *h, const struct input *in)
 	return NULL;
 }
 
-/* The directory is the machine; files by themselves say whose they are. */
+/* A directory stands for one machine; a file outside of any names its machine in its context. */
 static const char *
 hosts_name_of(struct dump *d, const struct input *in, const struct host_place *p)
 {
@@ -158,7 +159,7 @@ hosts_name_of(struct dump *d, const struct input *in, const struct host_place *p
 	return fact != NULL ? fact : hosts_base_name(in->path);
 }
 
-/* While files are grouped: who the n-th host is. */
+/* The n-th host, while files are grouped. */
 struct hosts_group {
 	const struct host_place *place;	/* a directory, or NULL */
 	bool	measured;		/* by an asker */
@@ -166,8 +167,8 @@ struct hosts_group {
 	int64_t	own_offset, own_error;	/* as its kernel said */
 };
 
-/* What the kernel knew of its clock when the trace was made: "sync STATE OFFSET
-   BOUND ESTIMATE", tnf(5). */
+/* The kernel's own estimate of its clock when the trace was made: "sync STATE OFFSET BOUND
+   ESTIMATE", tnf(5). */
 static void
 hosts_own_clock(struct dump *d, const struct tnf_file *f, int64_t *offset, int64_t *error)
 {
@@ -198,7 +199,7 @@ hosts_add(struct hosts *h, struct hosts_group **groups, const char *name,
 	return host;
 }
 
-/* Two directories are two machines, whatever they call themselves. */
+/* Two directories are two machines, even if both have the same host name. */
 static unsigned
 hosts_find(struct hosts *h, struct hosts_group **groups, const char *name,
     const struct host_place *place)
@@ -260,8 +261,9 @@ hosts_by_option(struct dump *d, struct host *host)
 }
 
 /*
- * An asker's measure compares clocks with the asker's, a kernel's with the world's:
- * all are taken from one of them, the one that knows all machines better.
+ * An asker compared each clock with its own clock, a kernel compared its clock with the
+ * world's.  The two do not mix: all hosts use the asker's values if it measured all of them
+ * and the sum of its errors is not larger, otherwise those of the kernels.
  */
 static void
 hosts_clocks(struct dump *d, const struct hosts_group *groups)
@@ -295,8 +297,8 @@ hosts_clocks(struct dump *d, const struct hosts_group *groups)
 			dump_note(d, "--clock: %s: no file is of this host", h->clocks[i].name);
 }
 
-/* Of files of one machine and boot, which have one monotonic clock, all go by the
-   first one's wall clock: it may have been set between two of them. */
+/* Files of one machine and boot share one monotonic clock, so all use the wall clock of the
+   first file: the wall clock may have been set between two files. */
 static bool
 hosts_file_clock(struct dump *d, unsigned nth, int64_t *clock)
 {
@@ -311,7 +313,7 @@ hosts_file_clock(struct dump *d, unsigned nth, int64_t *clock)
 	return origin_own_clock(d, f, clock);
 }
 
-/* Moves the files' times by what is known of their machines' clocks. */
+/* Shifts the files' times by the offsets of their hosts' clocks. */
 static void
 hosts_shift(struct dump *d)
 {
@@ -392,8 +394,8 @@ hosts_wall(const struct dump *d, int64_t *ret)
 	return d->hosts->has_wall;
 }
 
-/* Linux has no process above 1 << 22: the first machine's keep their numbers, and those of
-   the others are counted from there on. */
+/* Linux has no pid above 1 << 22: the first machine's pids stay, and those of the others
+   get numbers above that. */
 int32_t
 hosts_pid(struct dump *d, unsigned host, int32_t pid)
 {

@@ -1,5 +1,5 @@
 /*
- * input-pipe.c - what comes through a pipe, a FIFO or a socket, as a file.
+ * input-pipe.c - copies a pipe, a FIFO or a socket into a file in memory.
  */
 #include <sys/mman.h>
 #include <sys/vfs.h>
@@ -15,8 +15,8 @@
 #define WRITER_MS	2000		/* for somebody to open a FIFO */
 #define LENGTH_MAX	((uint64_t)UINT32_MAX + ((uint64_t)64 << 20))
 
-/* The first bytes have come, or the end.  A FIFO may wait for a writer for
-   ever; a pipe has one. */
+/* Waits for the first bytes or the end.  A FIFO can be without a writer for ever, hence a
+   limit; a pipe has its writer. */
 static int
 wait_for_writer(int fd)
 {
@@ -32,7 +32,7 @@ wait_for_writer(int fd)
 	return r == 0 ? ETIMEDOUT : 0;
 }
 
-/* As read(), but waits; also if the descriptor is one that does not. */
+/* As read(), but waits even if the descriptor is non-blocking. */
 static ssize_t
 read_some(int fd, void *buf, size_t size)
 {

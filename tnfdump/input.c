@@ -12,10 +12,10 @@
 #include "tnfdump/origin.h"
 #include "common/xalloc.h"
 
-/* Files of this size are read as they are printed: smaller ones take no time. */
+/* Files from this size on are read while their events are printed; smaller ones take no time. */
 #define LARGE	((uint64_t)16 << 20)
 
-/* A pipe as the file that it would have been; closes 'fd'. */
+/* Maps the copy of a pipe; closes 'fd'. */
 static int
 take_pipe(struct dump *d, const char *path, int fd)
 {
@@ -35,7 +35,7 @@ input_open_file(struct dump *d, const char *path)
 	bool standard = strcmp(path, INPUT_STANDARD) == 0;
 	struct stat st;
 
-	/* Without waiting: a FIFO may have no other end. */
+	/* Does not wait: a FIFO may have no writer. */
 	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
 	    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
@@ -80,7 +80,7 @@ input_open(struct dump *d, const char *path, struct input *in)
 	}
 	if (!tnf_image_is_empty(in->base, in->size))
 		return true;
-	/* Normal: a process that has not come to a probe yet. */
+	/* An empty file is normal: its process has not reached a probe yet. */
 	dump_error(d, "%s is an empty TNF file", path);
 	d->status = status;
 	tnf_image_close(in->base, in->size);
@@ -160,7 +160,7 @@ inputs_compare_boots(struct dump *d)
 void
 inputs_close(struct dump *d)
 {
-	/* The stream borrows their memory. */
+	/* The stream borrows the inputs' memory, so it is closed first. */
 	tnf_stream_close(d->stream);
 	for (unsigned i = 0; i < d->n_inputs; i++)
 		tnf_image_close(d->inputs[i].base, d->inputs[i].size);

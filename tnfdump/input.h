@@ -13,20 +13,22 @@ struct input {
 	struct tnf_file	*file;		/* in the stream; NULL: raw mode */
 };
 
-/* How the file "-" is called. */
+/* The name of the file "-" in messages. */
 #define INPUT_STANDARD	"standard input"
 
-/* Opens and maps; false: told why, skip it.  A pipe is read to its end. */
+/* Opens and maps a file; a pipe is read to its end.  false: skip the file, the reason was
+   told. */
 bool input_open(struct dump *, const char *path, struct input *);
 /* "tnfdump: error in FILE: TEXT" */
 void input_refused(struct dump *, const char *path, int err);
-/* Adds the files to the stream, in order; dump->inputs are those that are in. */
+/* Adds the files to the stream, in order; dump->inputs then lists the files that were
+   accepted. */
 void inputs_add(struct dump *, char **paths);
-/* Tells if they are of several boots of the machine. */
+/* Prints a note if the files are of several boots of the machine. */
 void inputs_compare_boots(struct dump *);
-/* What was added, and the stream; after origins_free(). */
+/* Closes the stream and the inputs; called after origins_free(). */
 void inputs_close(struct dump *);
-/* A damaged block: told once each; with --strict the end. */
+/* Reports a damaged block once; with --strict ends the program. */
 void input_damage(struct dump *, const char *path, uint64_t block,
     const char *reason);
 

@@ -11,26 +11,26 @@
 #include "tnfdump/follow.h"
 #include "tnfdump/live.h"
 
-#define FRESH_NS	100000000	/* as old a name may be */
+#define FRESH_NS	100000000	/* maximum age of a name */
 
 #define COMM_SIZE	64
 
 struct live_task {
-	int64_t	asked;			/* when /proc was, CLOCK_MONOTONIC */
+	int64_t	asked;			/* last look at /proc, CLOCK_MONOTONIC */
 	char	comm[COMM_SIZE];	/* "": not known */
 };
 
 struct live {
 	pid_t		 pid;
-	pid_t		 inner;		/* as the process itself has it */
+	pid_t		 inner;		/* the pid in the process's own namespace */
 	struct kp	*kp;
 	tnf_context_t	*context;
 	tnf_context_t	*symbols;	/* made when first asked for */
 	bool		 symbols_asked;
 	struct map	 tasks;		/* by tid: struct live_task */
 	int64_t		 ended_asked;
-	struct map	 probes_asked;	/* by name: whose values' names were asked for */
-	struct map	 values;	/* by "PROBE:MEMBER": their names, char * */
+	struct map	 probes_asked;	/* by name: probes whose value names were read */
+	struct map	 values;	/* by "PROBE:MEMBER": names of its values, char * */
 };
 
 static tnf_context_t *
@@ -105,8 +105,8 @@ live_set(struct live_task *t, const char *comm)
 	snprintf(t->comm, COMM_SIZE, "%s", comm);
 }
 
-/* false: no such thread lives.  Who has other numbers than we is asked for in its
-   own /proc. */
+/* Reads the thread's name from /proc; false: no such thread lives.  For a process of
+   another pid namespace, this is the /proc below the process's root. */
 static bool
 live_ask_proc(const struct live *l, int32_t tid, struct live_task *t)
 {
@@ -139,7 +139,8 @@ live_note_ended(void *arg, pid_t tid, pid_t pid, pid_t ppid, const char *comm)
 		live_set(t, comm);
 }
 
-/* One that has ended: from before we began, or as the kernel's part saw it. */
+/* Finds the name of a thread that has ended: in the context of the start, or as the
+   kernel's part saw it. */
 static void
 live_ask_dead(struct live *l, int32_t tid, int64_t now)
 {
@@ -172,7 +173,7 @@ live_comm(struct live *l, int32_t tid)
 	return *t->comm != '\0' ? t->comm : NULL;
 }
 
-/* Where functions begin. */
+/* The addresses at which functions begin. */
 struct live_functions {
 	uint64_t *addr;
 	size_t	 n, room;
@@ -199,7 +200,7 @@ live_load_symbols(struct live *l)
 	struct context_writer w;
 	struct live_functions all = { 0 };
 
-	l->symbols_asked = true;		/* whatever comes of it */
+	l->symbols_asked = true;		/* also if reading fails */
 	tnf_kallsyms_each(KALLSYMS, live_add_function, &all);
 	context_begin(&w);
 	if (all.n > 0)
@@ -218,7 +219,7 @@ live_symbol(struct live *l, uint64_t addr)
 	return l->symbols != NULL ? tnf_context_symbol(l->symbols, addr) : NULL;
 }
 
-/* "PROBE:MEMBER"; its size, or 0: there is none of such a length. */
+/* Writes "PROBE:MEMBER" and returns its size; 0: it is too long. */
 static size_t
 live_value_key(char *buf, size_t size, const char *probe, const char *member)
 {

@@ -1,10 +1,10 @@
 /*
  * live.h - what this machine tells of a target that is being followed.
  *
- * A file that is finished tells by its context who its threads were.  What is
- * being followed is asked for while it lives: names of threads when they are
- * first seen, and again from time to time, since exec() changes them; symbols of
- * the kernel when the first one is asked for.
+ * A finished file tells the names of its threads in its context.  A target that is being
+ * followed is asked while it lives: for the name of a thread when the thread is first seen,
+ * and again from time to time, since exec() changes names; for the kernel's symbols when
+ * the first one is needed.
  */
 #ifndef TNFDUMP_LIVE_H
 #define TNFDUMP_LIVE_H
@@ -16,20 +16,20 @@
 struct kp;
 struct live;
 
-/* Of a process, which may have another number in its own namespace; or of the
-   kernel: both 0, and its session, which is borrowed. */
+/* For a process, 'inner' is its pid in its own namespace.  For the kernel both pids are 0,
+   and its session is borrowed. */
 struct live *live_new(pid_t pid, pid_t inner, struct kp *);
 void live_free(struct live *);
 
-/* The machine, its devices, the tasks and objects of the start; or NULL. */
+/* Facts of the machine, its devices, tasks and mapped objects when following began; or NULL. */
 const tnf_context_t *live_context(const struct live *);
-/* Name of a thread, by its number in the trace, or of a process by its leader; NULL: not known.  The memory
-   stays; the text may change at a later call. */
+/* The name of a thread, or of a process by its leader; 'tid' as in the trace.  NULL: not
+   known.  The memory stays; a later call may change the text. */
 const char *live_comm(struct live *, int32_t tid);
-/* A kernel address: its function, and where that begins; or NULL. */
+/* The function of a kernel address, with its start; or NULL. */
 const struct tnf_context_symbol *live_symbol(struct live *, uint64_t addr);
-/* The names that a tracepoint's values have, as the fact "values:PROBE:MEMBER" of a
-   context tells them (tnf(5)); or NULL.  The text stays. */
+/* The names of a tracepoint member's values, in the form of the fact "values:PROBE:MEMBER"
+   of a context (tnf(5)); or NULL.  The text stays. */
 const char *live_value_names(struct live *, const char *probe, const char *member);
 
 #endif

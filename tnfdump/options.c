@@ -21,7 +21,7 @@
 
 #define OUTPUTS_MAX	32
 
-/* What was no format, with those that there are. */
+/* Reports a word that is no format, and lists the formats. */
 static void
 tell_formats(const char *word)
 {
@@ -114,7 +114,7 @@ const struct option_row option_rows[] = {
 
 #define LONG_BASE	256	/* getopt_long's value for row 0 */
 
-/* What is wrong with an expression is shown in lines of their own, indented. */
+/* Prints each line of an expression's error indented. */
 static void
 put_lines(char *text)
 {
@@ -143,7 +143,7 @@ options_wrong(const char *option, const char *fmt, ...)
 	return -1;
 }
 
-/* The words of the original, for what the original knew. */
+/* Prints the usage of the original, for options that the original had. */
 _Noreturn static void
 old_usage(void)
 {
@@ -207,15 +207,15 @@ count_rows(void)
 	return n;
 }
 
-/* What getopt_long wants to have, from the table. */
+/* Makes the arguments of getopt_long from the table. */
 static struct option *
 long_options(char *letters)
 {
 	unsigned i, n = count_rows();
 	struct option *o = tnf_xcalloc(n + 1, sizeof *o);
 
-	*letters++ = '+';	/* stop at each file: options_parse() */
-	*letters++ = ':';	/* tell a missing argument */
+	*letters++ = '+';	/* getopt_long stops at each file: options_parse() */
+	*letters++ = ':';	/* getopt_long tells a missing argument */
 	for (i = 0; i < n; i++) {
 		o[i] = (struct option){ option_rows[i].name,
 		    has_arg(&option_rows[i]), NULL, LONG_BASE + (int)i };
@@ -242,7 +242,7 @@ options_row_of(int c)
 	return r;
 }
 
-/* The option that was meant by a word without its "--", or NULL. */
+/* The option that a word without "--" resembles, or NULL. */
 static const char *
 guess_option(const char *word)
 {
@@ -255,7 +255,7 @@ guess_option(const char *word)
 	return guess;
 }
 
-/* The format that was meant, or NULL: many tools have an option for each. */
+/* The format that a word resembles, or NULL: many tools have an option for each format. */
 static const char *
 guess_format(const char *word)
 {
@@ -305,7 +305,7 @@ wrong(int c, const char *word)
 	exit(STATUS_USAGE);
 }
 
-/* Behind a file, what looks like an option is a file if there is one. */
+/* After a file, a word that looks like an option is a file if such a file exists. */
 static bool
 options_is_file(const char *word)
 {

@@ -13,16 +13,16 @@
 #include "analysis/usersym.h"
 #include "common/xalloc.h"
 
-/* One a file, made when first asked for; looked up by the file last used. */
+/* One for each file, made when first needed. */
 struct origin {
 	const struct tnf_file *file;
 	tnf_context_t	*own;		/* to be closed, or NULL */
 	const tnf_context_t *context;	/* NULL: has none */
-	struct live	*live;		/* it is being followed; or NULL */
-	uint64_t	 names;		/* what it has said itself, when 'own' was read */
+	struct live	*live;		/* if the file is being followed; or NULL */
+	uint64_t	 names;		/* x->names of the file when 'own' was read */
 	bool		 has_clock;
 	int64_t		 clock;
-	uint32_t	 lwpid;		/* who was asked for last */
+	uint32_t	 lwpid;		/* last thread looked up, and its task */
 	const struct tnf_context_task *task;
 };
 
@@ -46,7 +46,7 @@ origins_of(struct dump *d)
 	return d->origins;
 }
 
-/* What is 146 years off is no clock: an event's time can be added to it. */
+/* A clock that is 146 years off counts as none, so that adding it to an event's time is safe. */
 static void
 origin_find_clock(struct origin *o)
 {
@@ -92,8 +92,8 @@ origin_of(struct dump *d, const struct tnf_file *f)
 	return all->latest = origin_make(d, f);
 }
 
-/* What a process that is being followed has said itself of its names: read again
-   when it has said more. */
+/* The names that a followed process has written into its own file; read again when there
+   are more. */
 static const tnf_context_t *
 origin_said(struct dump *d, struct origin *o)
 {
@@ -104,7 +104,7 @@ origin_said(struct dump *d, struct origin *o)
 		return NULL;
 	while (in->file != o->file)
 		in++;
-	/* As it is in the file now; what libtnf tells is from when that was opened. */
+	/* Reads the count as it is now: libtnf's copy is from when the file was opened. */
 	x = (const struct tnf_ext *)(const void *)((const char *)in->base + TNF_EXT_OFFSET);
 	uint64_t now = __atomic_load_n(&x->names, __ATOMIC_ACQUIRE);
 	if (now == o->names)
@@ -116,7 +116,7 @@ origin_said(struct dump *d, struct origin *o)
 	return o->own;
 }
 
-/* A name that it has given up since, else the one that it has. */
+/* The name at 'time' if the thread has changed it since, otherwise its current name. */
 static const char *
 origin_live(struct dump *d, struct origin *o, int32_t tid, int64_t time)
 {
@@ -130,7 +130,7 @@ origin_live(struct dump *d, struct origin *o, int32_t tid, int64_t time)
 	return now != NULL ? now : last;
 }
 
-/* The thread that an event says it is of; NULL: not told. */
+/* The task of the thread that wrote an event; NULL: not known. */
 static const struct tnf_context_task *
 origin_task(struct origin *o, uint32_t lwpid)
 {
@@ -141,7 +141,7 @@ origin_task(struct origin *o, uint32_t lwpid)
 	return o->task;
 }
 
-/* The name that a task had at a time; 'last': the one that it kept. */
+/* The name of a task at a time; 'last': its last name. */
 static const char *
 origin_name(const struct origin *o, const struct tnf_context_task *task,
     int64_t time, bool last)
@@ -151,7 +151,7 @@ origin_name(const struct origin *o, const struct tnf_context_task *task,
 	return tnf_context_name(o->context, task->tid, time);
 }
 
-/* As its writer had it: --hosts may have moved it. */
+/* The event's time as its writer had it, without the shift by --hosts. */
 static int64_t
 origin_time(const struct tnf_event *ev)
 {
@@ -198,13 +198,13 @@ origin_same_boot(const struct tnf_file *a, const struct tnf_file *b)
 	    memcmp(x->boot_id, y->boot_id, sizeof none) == 0;
 }
 
-struct leader {			/* whose name is wanted */
+struct leader {			/* the process whose name is wanted */
 	int32_t	pid;
 	int64_t	time;
-	bool	last;		/* whatever the time: the one that it kept */
+	bool	last;		/* its last name, whatever the time */
 };
 
-/* 'own': the events that say 'pid' are in this file. */
+/* The name of the leader from one file.  'own': l->pid is from an event of this file. */
 static const char *
 origin_leader(struct dump *d, struct origin *o, const struct leader *l, bool own)
 {
@@ -218,8 +218,8 @@ origin_leader(struct dump *d, struct origin *o, const struct leader *l, bool own
 	return origin_name(o, task, l->time, l->last);
 }
 
-/* Other files know it by the machine's number.  The array of origins may move
-   when one is made. */
+/* Finds the name of the event's process, if need be in other files, which know the process
+   by the machine's pid.  Each call of origin_of() may move the array of origins. */
 static const char *
 find_process(struct dump *d, const struct tnf_event *ev, bool last)
 {
@@ -255,7 +255,7 @@ origin_comm_own(struct dump *d, const struct tnf_event *ev)
 	return origin_thread(d, ev, false);
 }
 
-/* A thread of which nobody knows a name has that of its process. */
+/* A thread without a known name gets the name of its process. */
 const char *
 origin_comm(struct dump *d, const struct tnf_event *ev)
 {
@@ -274,8 +274,8 @@ origin_comm_last(struct dump *d, const struct tnf_event *ev)
 
 typedef const char *path_f(const tnf_context_t *, int32_t pid);
 
-/* By the machine's number, in whatever file knows it; or, in its own, by the one that
-   it has there. */
+/* Finds a path of the event's process: by the machine's pid in any file, or by the event's
+   pid in its own file. */
 static const char *
 origin_path(struct dump *d, const struct tnf_event *ev, path_f *path)
 {
@@ -337,7 +337,7 @@ origin_own_clock(struct dump *d, const struct tnf_file *f, int64_t *ret)
 	return o->has_clock;
 }
 
-/* A kernel address: function, and how far in. */
+/* The function of a kernel address, and the offset in it. */
 static const char *
 origin_symbol(struct dump *d, const struct tnf_file *f, uint64_t addr,
     uint64_t *offset)

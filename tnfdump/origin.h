@@ -1,9 +1,10 @@
 /*
  * origin.h - what a trace tells about where it was made.
  *
- * The answers come from the file alone (its context and the extension of its
- * header), never from this machine: the file may be old or from elsewhere.
- * Files of the original writers tell nothing: NULL or false.
+ * The answers come from the file alone (its context and the extension of its header), never
+ * from this machine: the file may be old or from another machine.  Files of the original
+ * writers have neither: NULL or false.  For a file that is being followed, the answers come
+ * from live.h.
  */
 #ifndef TNFDUMP_ORIGIN_H
 #define TNFDUMP_ORIGIN_H
@@ -12,50 +13,48 @@
 
 #include "tnfdump/tnfdump.h"
 
-/* The name that the thread had when it wrote the event; its process's if the thread's
-   is not known. */
+/* The thread's name when it wrote the event; if unknown, the name of its process. */
 const char *origin_comm(struct dump *, const struct tnf_event *);
-/* The last name that the thread had, for outputs that show one for all its events. */
+/* The thread's last name, for outputs that show one name for all its events. */
 const char *origin_comm_last(struct dump *, const struct tnf_event *);
-/* The thread's own name, or NULL; never its process's. */
+/* The thread's own name when it wrote the event, or NULL. */
 const char *origin_comm_own(struct dump *, const struct tnf_event *);
-/* Of its process: that of its leader, from the event's file, or from another
-   of the same boot. */
+/* The name of the process is that of its leader, from the event's file or another file of
+   the same boot. */
 const char *origin_process(struct dump *, const struct tnf_event *);
 const char *origin_process_last(struct dump *, const struct tnf_event *);
-/* What the event's process ran last, and its control group; NULL: not told. */
+/* The program that the event's process ran last, and its control group; NULL: not known. */
 const char *origin_program(struct dump *, const struct tnf_event *);
 const char *origin_cgroup(struct dump *, const struct tnf_event *);
-/* The numbers that the event's thread has on the machine: those of the event,
-   unless it has others in a namespace of its own and the file tells. */
+/* The pid and thread id on the machine: those of the event, unless the file tells that the
+   thread's pid namespace has others. */
 void origin_host(struct dump *, const struct tnf_event *, int32_t *pid,
     uint32_t *lwpid);
 bool origin_tells_names(struct dump *);		/* does any of the files? */
-/* Were they written without a boot between them?  True if one does not tell. */
+/* True if both are of the same boot, or if one of them does not tell its boot. */
 bool origin_same_boot(const struct tnf_file *, const struct tnf_file *);
-/* What to add to the times of a file to get ns since 1970. */
+/* The number to add to the file's times to get ns since 1970; false: not known. */
 bool origin_clock(struct dump *, const struct tnf_file *, int64_t *ret);
-/* The file's own, where --hosts has moved its times: before that. */
+/* The same for the file's own times, before any shift by --hosts. */
 bool origin_own_clock(struct dump *, const struct tnf_file *, int64_t *ret);
-/* A kernel address, or one of the event's process: the function or mapped object,
-   and how far in. */
+/* The function or mapped object of an address of the kernel or of the event's process, and
+   the offset in it; or NULL. */
 const char *origin_place(struct dump *, const struct tnf_event *, uint64_t addr,
     uint64_t *offset);
-/* The functions of a process that the compiler has inlined at the address, the
-   innermost first, at most 'max'; returns how many. */
+/* The names of the functions inlined at an address of a process, the innermost first, at
+   most 'max'; returns how many. */
 unsigned origin_inlined(struct dump *, const struct tnf_event *, uint64_t addr,
     const char **names, unsigned max);
-/* "host", "release", "machine", "cpus"... */
+/* The value of a fact of the context ("host", "release", "machine", "cpus"...), or NULL. */
 const char *origin_fact(struct dump *, const struct tnf_file *, const char *name);
-/* The names that values of a member have, as tnf(5) writes them in a context ("values");
-   NULL: none. */
+/* The names of a member's values, as in a context's "values" fact (tnf(5)); NULL: none. */
 const char *origin_value_names(struct dump *, const struct tnf_event *, const char *member);
 /* The context itself, or NULL. */
 const tnf_context_t *origin_context(struct dump *, const struct tnf_file *);
 
-/* Copies of the run that are made from now on share what is found out. */
+/* Makes copies of the run from now on share what is found out. */
 void origins_begin(struct dump *);
-/* Forgets all; what was handed out is gone. */
+/* Frees everything, including what was handed out. */
 void origins_free(struct dump *);
 
 #endif

@@ -52,7 +52,8 @@ pipeline_free_filters(struct dump *d)
 	}
 }
 
-/* Files of several machines may be read at once. */
+/* System calls are named by the machine of the event's file: several machines can be read
+   at once. */
 static void
 pipeline_machine(struct dump *d, const struct tnf_file *f)
 {
@@ -62,7 +63,7 @@ pipeline_machine(struct dump *d, const struct tnf_file *f)
 	pretty_machine_set(origin_fact(d, f, "machine"));
 }
 
-/* Is the event for the output? */
+/* Asks the filters; true if the output gets the event. */
 static bool
 pipeline_keep(struct dump *d, const struct tnf_event *ev)
 {
@@ -120,7 +121,7 @@ pipeline_put(struct dump *d, const struct tnf_event *ev)
 	return d->out.error == 0 ? 0 : -1;
 }
 
-/* The events that were kept, from the last one on. */
+/* Puts out the kept events, the last one first. */
 static void
 put_reversed(struct dump *d)
 {
@@ -148,8 +149,8 @@ next_event(struct dump *d, struct tnf_event *ev)
 	return r;
 }
 
-/* The last event that can be kept has passed.  What is open goes on until it ends; nobody
-   waits for that who follows. */
+/* True after the last event that can be kept.  Open pairs are read on until they end,
+   except when following. */
 static bool
 pipeline_is_done(const struct dump *d)
 {

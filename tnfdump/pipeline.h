@@ -8,15 +8,14 @@
 #include "tnfdump/tnfdump.h"
 
 /*
- * A filter.  'start', if any, is called when all files are open (probes known,
- * dump->first set) and returns 0, or -1 after dump_error(); --diff does so for
- * each file.  'end', if any, after the last event, if there was one at all.
- * 'see', if any, is shown the events that a filter before this one dropped, so that
- * it can say in the end which of the names asked for are nowhere in the trace.
- * 'asks': what for (enum keep).
+ * A filter.  start() is called when all files are open (probes known, dump->first set) and
+ * returns 0, or -1 after dump_error(); --diff calls it for each file.  end() is called
+ * after the last event, if there was any event.  see() is shown the events that an earlier
+ * filter dropped, so that the filter can tell at the end which of the names asked for are
+ * nowhere in the trace.  'asks': the questions that the filter answers (enum keep).
  */
 struct filter {
-	const char *option;	/* that made it */
+	const char *option;	/* the option that made it */
 	bool	(*keep)(void *arg, const struct tnf_event *);
 	void	(*see)(void *arg, const struct tnf_event *);	/* or NULL */
 	int	(*start)(void *arg, struct dump *);
@@ -28,12 +27,11 @@ struct filter {
 };
 
 /*
- * An output format: a row in outputs.c.  begin() is called once when all
- * files are open, with or without events; event() for each event that the
- * filters kept; end() once.  dump->first and dump->previous serve for
- * elapsed and delta; previous is first at the first event.  They return 0,
- * or -1 after a message: no further call but end(), and after begin() that
- * only if it has set dump->state.
+ * An output format: a row in outputs.c.  begin() is called once when all files are open,
+ * with or without events; event() for each event that the filters kept; end() once.
+ * dump->first and dump->previous serve for elapsed and delta; previous is first at the
+ * first event.  Each returns 0, or -1 after a message: then only end() is called any more,
+ * and after begin() only if dump->state is set.
  */
 struct output {
 	const char *name;	/* of --to */
@@ -42,30 +40,32 @@ struct output {
 	int	(*event)(struct dump *, const struct tnf_event *);
 	int	(*end)(struct dump *);
 	bool	own_files;	/* writes to --output itself */
-	const char *needs_path;	/* what is said where there is no --output; NULL: it may be left out */
-	bool	all;		/* event() gets those that filters drop, too: dump->keep tells;
-				   what begins and ends, and states, need them */
-	bool	whole;		/* ... also those of blocks before --from */
+	const char *needs_path;	/* message if there is no --output; NULL: none needed */
+	bool	all;		/* event() also gets events that filters drop (dump->keep tells):
+				   pairs and states need them */
+	bool	whole;		/* and also events of blocks before --from */
 	bool	pretty;		/* --pretty makes a difference */
-	bool	any_order;	/* each event stands for itself: --reverse */
+	bool	any_order;	/* events are independent, so --reverse can be used */
 };
 
 /* outputs.c; ends with a row without name. */
 extern const struct output outputs[];
 const struct output *output_find(const char *name);	/* NULL: unknown */
-/* By an option; 0, or -1 after options_wrong(): another option chose another. */
+/* Chooses the output by an option; returns 0, or -1 after options_wrong() if another option
+   chose another output. */
 int output_choose(struct dump *, const char *option, const struct output *);
 
-/* Its copy, with an arg of its own: zeros of that size, or NULL if that is 0. */
+/* Adds a copy of the filter; its arg is zeroed memory of that size, or NULL if the size is 0. */
 struct filter *pipeline_add_filter(struct dump *, const struct filter *,
     size_t arg_size);
-/* The arg of the option's filter: of the one that is there, or of such a one, added. */
+/* The arg of the option's filter, which is added unless it is there. */
 void *pipeline_filter_arg(struct dump *, const struct filter *, size_t arg_size);
 void pipeline_free_filters(struct dump *);
-/* Where times may begin to count, for an output that gets all events: what is kept, and
-   what it begins, is not earlier than this event. */
+/* For outputs that get all events: true if the event passes the filters of thread, CPU and
+   time.  Nothing that is kept begins before the first such event, so times may be counted
+   from it. */
 bool pipeline_zero(const struct dump *);
-/* All events; dump->status says how it went. */
+/* Reads all events; dump->status tells the result. */
 void pipeline_run(struct dump *);
 
 #endif

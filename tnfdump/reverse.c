@@ -1,8 +1,8 @@
 /*
  * reverse.c - --reverse: the latest event first.
  *
- * Events are handed out in order of time, so those that are kept are noted first.
- * What they hold stays in the files, which are not written any more or were copied.
+ * Events are read in order of time, so the kept ones are stored first.  Their values stay
+ * in the files, which are not written any more or were copied.
  */
 #include "common/xalloc.h"
 #include "tnfdump/reverse.h"
@@ -40,7 +40,7 @@ reverse_take(struct dump *d, struct tnf_event *ret)
 	if (r->n == 0)
 		return false;
 	*ret = r->v[--r->n];
-	/* A delta is what it is in the other order, too. */
+	/* A delta is the same as in forward order. */
 	d->previous = r->n == 0 ? ret->time : r->v[r->n - 1].time;
 	return true;
 }

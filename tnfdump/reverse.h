@@ -8,7 +8,7 @@
 
 int  reverse_set(struct dump *, const char *);	/* the option */
 void reverse_add(struct dump *, const struct tnf_event *);
-/* The latest that is left; d->previous is the one before it in time. */
+/* Takes the latest event that is left; d->previous becomes the time of the one before it. */
 bool reverse_take(struct dump *, struct tnf_event *ret);
 void reverse_free(struct dump *);
 

@@ -1,18 +1,18 @@
 /*
  * tnfdump.c - prints trace files.
  *
- * The way of the events:  files (input.c) -> stream (libtnf: in order of time)
+ * Events flow:  files (input.c) -> stream (libtnf: in order of time)
  * -> filters -> one output (pipeline.c).  Raw mode (raw.c) goes around it.
  *
- * To add ... write a file of its own and one row:
+ * To add one of these, write a file of its own and one row:
  *   an option	 a row in options.c: name, letter, argument, help, set().
  *   a filter	 set() calls pipeline_add_filter() with keep(event) and, for
  *		 what needs the files, start().
  *   a format	 a row in outputs.c: begin(), event(), end(); it writes to
  *		 dump->out (out.h) and keeps its own in dump->state.
- * Whoever prints text from a file uses print_chars(): it may go to a terminal.
+ * Text from a file is printed with print_chars(), since the output may be a terminal.
  * Elapsed time is ev->time - dump->first, delta ev->time - dump->previous.
- * Something to remember for each probe: ev->probe->id is 0, 1, 2, ...
+ * Data for each probe can be indexed by ev->probe->id, which is 0, 1, 2, ...
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@
 static void __attribute__((format(printf, 2, 0)))
 print_note(struct dump *d, const char *fmt, va_list ap)
 {
-	/* What came before it stays before it on a terminal. */
+	/* On a terminal, the output so far appears before the message. */
 	if (d->escape && d->out.base != NULL)
 		tnf_out_flush(&d->out);
 	tnf_printable_printf(stderr, NAME ": ");
@@ -79,7 +79,7 @@ dump_fatal(struct dump *d, const char *fmt, ...)
 	exit(STATUS_ERROR);
 }
 
-/* Somebody cuts off the file that we have mapped. */
+/* SIGBUS: somebody has truncated a mapped file, or reading it failed. */
 static void
 on_sigbus(int sig)
 {
@@ -100,7 +100,7 @@ catch_sigbus(void)
 	sigaction(SIGBUS, &sa, NULL);
 }
 
-/* Options that would be ignored: says so. */
+/* Tells about options that contradict each other or would be ignored. */
 static bool
 tnfdump_contradicts(const struct dump *d, char **paths)
 {
@@ -155,7 +155,7 @@ tnfdump_same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* What would be lost before it is read. */
+/* True if the output file is one of the inputs, which opening it would truncate. */
 static bool
 is_input(const struct dump *d, char **paths)
 {
@@ -172,8 +172,8 @@ is_input(const struct dump *d, char **paths)
 }
 
 /*
- * A trace tells what programs did, and a page or table made of it does, too: a new
- * file may be read by nobody who may not read all that it was made of.
+ * A trace tells what programs did, and so does a page or table made of it: a new file may
+ * be readable only by those who may read all its inputs.
  */
 static mode_t
 output_mode(const struct dump *d, char **paths)
@@ -188,7 +188,7 @@ output_mode(const struct dump *d, char **paths)
 	return mode;
 }
 
-/* --output, unless the format makes files of its own. */
+/* Opens --output, unless the format makes its own files. */
 static int
 output_fd(struct dump *d, char **paths)
 {

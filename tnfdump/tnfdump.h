@@ -26,24 +26,24 @@ struct reverse;
 struct template_run;
 
 struct dump {
-	/* Asked for on the command line. */
+	/* Set by the command line. */
 	bool	 raw;
 	bool	 hex;
 	bool	 strict;		/* damage: stop at the first */
 	bool	 salvage;		/* read files that are cut off */
 	const struct output *output;
-	const char *chosen_by;		/* the option that chose it, or NULL */
-	const char *path;		/* --output: of formats that write files */
+	const char *chosen_by;		/* option that chose the output, or NULL */
+	const char *path;		/* --output, or NULL */
 	const char *by;			/* --stats=LIST: expressions, or NULL */
 	bool	 histogram;		/* --histogram: draw durations */
 	struct follow *follow;		/* --follow: what to wait for more of, or NULL */
 	struct hosts *hosts;		/* --hosts: several machines, or NULL */
-	bool		 unordered;	/* the event's order among them is not certain */
+	bool		 unordered;	/* the event's order among hosts is not certain */
 	struct reverse *reverse;	/* --reverse: the events kept, or NULL */
 	bool	 fail_on_loss;		/* --fail-on-loss */
 	bool	 lost;			/* events are known to be missing */
 	bool	 diff;			/* --diff: compare two files */
-	struct conditions *conditions;	/* --fail-on: what fails a comparison, or NULL */
+	struct conditions *conditions;	/* conditions that fail a comparison, or NULL */
 	bool	 pretty;		/* --pretty: names for numbers */
 	struct template_run *template;	/* -t, or NULL */
 	struct columns *columns;	/* --columns and the like, or NULL; columns.c */
@@ -51,14 +51,14 @@ struct dump {
 	double	 interval;		/* --interval: seconds; 0: not given */
 	struct pairs *pairs;		/* what begins and ends; reports.c */
 
-	struct map *threads;		/* --pretty: the kernel's, by address; labels.c */
+	struct map *threads;		/* --pretty: kernel threads by address; labels.c */
 
 	struct out out;			/* standard output */
 	struct out scratch;		/* json.c: text of one value; or empty */
-	bool	 escape;		/* it is a terminal: no raw bytes */
+	bool	 escape;		/* output is a terminal: no raw bytes */
 	uint64_t nest_budget;		/* nest.h; as files are added */
-	bool	 cut;			/* a value was; it has been said */
-	int	 status;		/* of exit */
+	bool	 cut;			/* a value was cut, and the user was told */
+	int	 status;		/* exit status */
 
 	/* The way of the events: stream, filters, output. */
 	tnf_stream_t	*stream;
@@ -67,13 +67,13 @@ struct dump {
 	struct filter	**filters_end;
 	struct input	*inputs;	/* the files, in order */
 	unsigned	 n_inputs;
-	struct origins	*origins;	/* what they tell of themselves; origin.c */
+	struct origins	*origins;	/* facts of the files; origin.c */
 
 	int64_t	 first;		/* time of the earliest event, before filters */
 	int64_t	 low, high;	/* the times asked for; INT64_MIN, INT64_MAX */
 	bool	 beyond;	/* a filter: no later event will be kept */
-	unsigned keep;		/* what the filters say of the event (enum keep) that an
-				   output is given which sees all of them */
+	unsigned keep;		/* the filters' answers about the event (enum keep), for outputs
+				   that get all events */
 	bool	 enough;	/* no further event is read */
 	int64_t	 previous;	/* time of the event that was put out before */
 	uint64_t events;	/* put out */
@@ -84,10 +84,10 @@ struct dump {
 /* "tnfdump: ..." on standard error. */
 void dump_note(struct dump *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same, and status becomes STATUS_ERROR. */
+/* As dump_note(), and status becomes STATUS_ERROR. */
 void dump_error(struct dump *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same, and that was it. */
+/* As dump_error(), then exits. */
 _Noreturn void dump_fatal(struct dump *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
