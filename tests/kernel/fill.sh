@@ -67,8 +67,12 @@ awk -v most=$((kept - first - 4000)) 'NR > most { exit } $1 == 110 || $1 == 173 
 # Nothing that is done afterwards takes a block: another probe, off and on, a mark.
 cp "$TMP/events" "$TMP/before"
 "$prex" -k -c 'ktrace off; ktrace on; trace sched.sched_wakeup; enable sched.sched_wakeup' >"$TMP/out" 2>&1
-"$prex" -k -c 'mark too late' >"$TMP/out" 2>"$TMP/err"
-grep -q 'error in marking: mark: it was not written: the buffer had no room' "$TMP/err" || fail "mark: $(cat "$TMP/err")"
+# The block of the CPU that prex runs on may have room for some marks.
+no_room='error in marking: mark: it was not written: the buffer had no room'
+for i in $(seq 200); do
+	"$prex" -k -c 'mark too late' >"$TMP/out" 2>"$TMP/err" || break
+done
+grep -q "$no_room" "$TMP/err" || fail "mark $i: $(cat "$TMP/err")"
 calls 100
 look
 head -n "$(grep -c . "$TMP/before")" "$TMP/events" | cmp - "$TMP/before" || fail "events have gone"
