@@ -42,7 +42,7 @@ is_probe_record(const struct walk *w)
 	    strcmp(w->type->pub.name, "tnf_probe_type") == 0;
 }
 
-/* A definition: known from now on, whether or not an event uses it. */
+/* Reads a definition, which is known from now on, whether or not an event uses it. */
 static bool
 scan_define(tnf_stream_t *s, struct tnf_file *f, uint32_t pos)
 {
@@ -61,7 +61,7 @@ bad_type(const struct walk *w, const char *why)
 	return tnf_file_fail_at(w->file, w->pos, w->type->pos, why);
 }
 
-/* An event; false: it cannot be handed out. */
+/* Takes an event; false: the event cannot be handed out. */
 static bool
 take_event(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
     struct tally *t)
@@ -83,7 +83,7 @@ take_event(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
 	return true;
 }
 
-/* One record; false: it is of no use. */
+/* Takes one record; false: the record is of no use. */
 static bool
 scan_take(tnf_stream_t *s, struct walk *w, struct event_clock *clock,
     struct tally *t)
@@ -327,13 +327,13 @@ sum_file(const struct tnf_file *f, struct tnf_summary *sum)
 	sum->swapped = f->bytes.swap;
 	sum->word_bits = f->block_header_size >= 24 ? 64 : 32;
 	sum->block_size = f->block_size;
-	/* A kernel's generations tell an order, its cursor how much was taken. */
+	/* A kernel's generations tell only an order; its cursor counts the blocks taken. */
 	if (f->has_ext && f->ext.kind == TNF_EXT_KERNEL && sum->blocks_data > 0)
 		sum->generation = kernel_laps(f);
 }
 
-/* Blocks from 'off' on, one after another; 'definitions': as long as they hold these.
-   Returns where it stopped. */
+/* Scans blocks from 'off' on, one after another; 'definitions': only up to the first block
+   without these.  Returns where it stopped. */
 static uint64_t
 scan_blocks(tnf_stream_t *s, struct tnf_file *f, uint64_t off, bool definitions)
 {
@@ -369,7 +369,7 @@ tnf_scan_file(tnf_stream_t *s, struct tnf_file *f, struct scan *sc)
 	unsigned before = s->n_probes;
 	int err;
 
-	/* All at once: what is not touched costs nothing. */
+	/* We reserve all entries at once: pages that are never touched cost nothing. */
 	sc->room = (uint32_t)(f->bytes.size >> f->block_shift) + 1;
 	if ((sc->entries = malloc(sc->room * sizeof *sc->entries)) == NULL)
 		return TNF_ERR_ALLOCFAIL;
@@ -428,7 +428,7 @@ tnf_damage_merge(struct damage *d, const struct damage *from)
 	}
 }
 
-/* As they stand in the file: blocks may have been looked at in order of time. */
+/* Sorts by the place in the file: blocks may have been looked at in order of time. */
 static int
 by_block(const void *a, const void *b)
 {

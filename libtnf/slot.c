@@ -53,9 +53,9 @@ fill_slot(struct tnf_file *f, uint32_t ref, struct tnf_member *m, uint32_t *off)
 }
 
 /*
- * A record is as large as its members, and the padding of a C struct.  A larger
- * size would silently take in the records that follow.  Behind the members of
- * the file header its writer keeps words of its own.
+ * A record is as large as its members and the padding of a C struct.  A larger
+ * size would silently take in the records that follow.  Only the file header may be
+ * larger: its writer keeps words of its own behind the members.
  */
 static void
 check_size(struct type *t, uint32_t members)
@@ -147,8 +147,8 @@ is_event_type(const struct type *t)
 	    type_has(type_of_pub(t->slots[0].type), PROP(TAG_ARG)));
 }
 
-/* Members are the slots behind the tag; an event's arguments, which are what a
-   probe has, begin behind time_delta. */
+/* Members are the slots behind the tag.  An event's arguments, which are the members of its
+   probe, begin behind time_delta. */
 static void
 fill_members(struct type *t)
 {
@@ -219,7 +219,7 @@ tnf_type_slot(const struct type *t, const char *name)
 	return NULL;
 }
 
-/* Longer chains of forwarding words are somebody's bad joke. */
+/* No writer makes longer chains of forwarding words. */
 #define FORWARD_MAX	64
 
 /* The low 31 bits are signed; the last two are not part of the distance. */
@@ -247,7 +247,8 @@ ref_reclaimable(const struct tnf_file *f, uint64_t src, int64_t d, uint32_t *dst
 	struct block to = file_block(f, file_block_off(f, phys));
 	if (from.generation == TNF_GENERATION_TAG)
 		return REF_OK;
-	/* Our writers refer to definitions for good: one has come in between. */
+	/* Our writers refer to definitions by permanent references only: so this block has
+	   become one of definitions since. */
 	if (to.generation == TNF_GENERATION_TAG)
 		return f->has_ext ? REF_NULL : REF_OK;
 	uint32_t expected = from.generation + (uint32_t)(v >> f->generation_shift);
@@ -271,7 +272,7 @@ ref_step(const struct tnf_file *f, uint64_t src, uint32_t word, uint32_t *dst)
 	return REF_OK;
 }
 
-/* From a forwarding word, or the record, at *dst to the record. */
+/* Moves *dst from a forwarding word to the record; at a record it stays. */
 static enum ref_status
 ref_forward(const struct tnf_file *f, uint32_t *dst)
 {

@@ -125,7 +125,7 @@ new_file(tnf_stream_t *s, const void *base, size_t size, const char *name,
 	return 0;
 }
 
-/* From here on the stream owns 'f', whatever comes. */
+/* From here on the stream owns 'f', even if this fails. */
 static int
 append_file(tnf_stream_t *s, struct tnf_file *f)
 {
@@ -209,7 +209,7 @@ tnf_stream_fill(tnf_stream_t *s, struct tnf_event *ev, int64_t time, const struc
 	return true;
 }
 
-/* The next one of all files, be it there twice or not. */
+/* Hands out the next event of all files; events that several files hold come repeatedly. */
 static int
 next_event(tnf_stream_t *s, struct tnf_event *ev)
 {

@@ -20,8 +20,8 @@ struct seen {
 	uint32_t due;		/* the lap in which it is to be used; 0: it is finished */
 };
 
-/* An event that waits for its time, and the block in which it is as long as that has
-   this generation. */
+/* An event that waits for its time, and its block, which holds the event as long as the block
+   has this generation. */
 struct waiting {
 	struct tnf_event ev;
 	uint32_t block;			/* offset */
@@ -39,13 +39,13 @@ struct follow {
 	int64_t	 handed_out;		/* time of the latest */
 };
 
-/* The next event, of what was there at first and of what has come since; as
-   tnf_stream_next(). */
+/* Hands out the next event, of those that were there at first and those that have come since;
+   as tnf_stream_next(). */
 int  tnf_follow_next(tnf_stream_t *, struct tnf_event *);
 void tnf_follow_done(struct follow *);
-/* A block was taken over before all that had been found in it was handed out. */
+/* Notes that a block was taken over before all events found in it were handed out. */
 void tnf_follow_lost(struct tnf_file *, uint32_t off, uint32_t generation);
-/* Room to remember how far each block was read; false: no memory. */
+/* Makes room to note how far each block was read; false: no memory. */
 bool tnf_follow_file(struct tnf_file *);
 
 struct tnf_stream {
@@ -66,26 +66,26 @@ struct tnf_stream {
 };
 
 /*
- * The first pass over a file: its probes, its blocks' times, its damage.  Of one
- * that is read as it is asked for (survey.h) it does only what must be known at
- * once, and the rest of it goes on as blocks are opened.
+ * Makes the first pass over a file: finds its probes, its blocks' times, its damage.  If the
+ * file is read as it is asked for (survey.h), the pass finds only what must be known at
+ * once, and the rest of the pass is made as blocks are opened.
  */
 int tnf_scan_file(tnf_stream_t *, struct tnf_file *, struct scan *);
-/* All of the pass for the block at 'off'. */
+/* Makes the whole pass for the block at 'off'. */
 void tnf_scan_block_at(tnf_stream_t *, struct tnf_file *, uint32_t off, struct scan *);
-/* The rest of the pass for a block that is opened; false: it has no events, or has been
-   taken over. */
+/* Makes the rest of the pass for a block that is opened; false: the block has no events, or
+   has been taken over. */
 bool tnf_scan_entry(tnf_stream_t *, struct tnf_file *, struct entry *, struct walk);
-/* Times of its first and last event; nothing is noted.  false: it has none. */
+/* Times of a block's first and last event; nothing is noted.  false: the block has no event. */
 bool tnf_scan_times(tnf_stream_t *, struct tnf_file *, const struct entry *,
     int64_t *first, int64_t *last);
-/* The writer's mark in a block's header that a thread has it. */
+/* Is the block marked in its header as held by a thread? */
 bool tnf_scan_is_held(const struct tnf_file *, uint32_t off);
 /* Tells what the pass found damaged, once. */
 void tnf_scan_tell_damage(tnf_stream_t *, struct tnf_file *);
 
-/* The event at which 'w' stands, at this time on the stream's line; false: out of
-   memory. */
+/* Fills in the event at which 'w' stands, at this time on the stream's time line; false: out
+   of memory. */
 bool tnf_stream_fill(tnf_stream_t *, struct tnf_event *, int64_t time, const struct walk *,
     const struct sched *);
 
@@ -93,8 +93,8 @@ bool tnf_stream_fill(tnf_stream_t *, struct tnf_event *, int64_t time, const str
 struct tnf_probe *tnf_probe_of(tnf_stream_t *, struct tnf_file *, struct type *);
 
 /*
- * Numbers the probes from 'first' on as their definitions follow each other in
- * the file: events may precede them, in data blocks before late definitions.
+ * Numbers the probes from 'first' on by the order of their definitions in
+ * the file: events may precede these, in data blocks before late definitions.
  */
 void tnf_probes_sort(tnf_stream_t *, unsigned first);
 
@@ -103,8 +103,8 @@ void tnf_stream_damage(tnf_stream_t *, struct tnf_file *, uint32_t block,
 
 /*
  * Damage that the first pass over a file met, by its cause.  One bit in a definition can
- * make every block unreadable.  The caller is told once for each cause, with how much is
- * left out because of it.
+ * make every block unreadable.  The caller is told once for each cause, and how much is
+ * left out because of that cause.
  */
 #define DAMAGE_CAUSES	64u	/* told apart; others are told as one */
 #define DAMAGE_TEXT	256u
@@ -130,12 +130,12 @@ struct damage {
 	struct cause	causes[DAMAGE_CAUSES + 1];
 };
 
-/* Adds file->why, met in 'block'. */
+/* Adds the damage file->why, which was met in 'block'. */
 void tnf_damage_add(struct damage *, const struct tnf_file *, uint32_t block,
     enum damage_extent);
-/* Adds all of another one. */
+/* Adds all causes of another damage. */
 void tnf_damage_merge(struct damage *, const struct damage *);
-/* In the order of the blocks that suffer first. */
+/* Sorts causes by the first block that suffers from each. */
 void tnf_damage_sort(struct damage *);
 /* One cause in words. */
 void tnf_damage_text(const struct cause *, char buf[DAMAGE_TEXT]);

@@ -1,6 +1,6 @@
 /*
- * survey-part.c - a piece of a large file, looked at block by block, by one thread; and what
- * of all pieces lies before or behind a time.
+ * survey-part.c - looks at a piece of a large file, block by block, in one thread; and finds
+ * the blocks of all pieces that lie before or behind a time.
  */
 #include <stdlib.h>
 
@@ -87,9 +87,9 @@ tnf_owner_take(struct owner *o, const struct mark *m, struct entry *e)
 }
 
 /*
- * The schedule record of the block's first event, if it is told where the block
- * begins: it stands there, or behind the event, whose first word leads to it or to
- * a word that does.  0: neither.
+ * Finds the schedule record of the block's first event by the block's first word: the record
+ * stands there; or the event stands there, and its first word leads to the record, or to a
+ * word that leads to the record.  0: neither.
  */
 static uint32_t
 first_sched(const struct part *p, uint32_t off, uint32_t used)
@@ -151,7 +151,7 @@ struct making {
 	bool	 alike;			/* so far it is one */
 };
 
-/* The owner of its latest block, and of most before that. */
+/* Notes the owner of a block, which mostly is that of the block before. */
 static bool
 making_take(struct part *p, struct making *k, uint64_t key, const struct mark *m)
 {
@@ -182,7 +182,7 @@ making_take(struct part *p, struct making *k, uint64_t key, const struct mark *m
 	return true;
 }
 
-/* A block whose first event is at the time that 'sched' tells. */
+/* Adds a block whose first event has the time that 'sched' tells. */
 static bool
 part_entry(struct part *p, struct making *k, const struct mark *m, bool held, uint32_t sched)
 {
@@ -241,7 +241,7 @@ part_block(struct part *p, struct making *k, uint32_t off)
 	return part_entry(p, k, &m, held, sched);
 }
 
-/* Blocks that are not alike have entries at once. */
+/* Makes entries at once for blocks that are not alike. */
 static bool
 part_entries(struct part *p, const struct making *k)
 {
@@ -315,7 +315,7 @@ entry_before(struct owners *o, const struct tnf_file *f, struct entry *e)
 	struct block b = file_block(f, (uint32_t)e->block << f->block_shift);
 	uint32_t sched = tnf_block_begins(p, &b, bytes_u32(&f->bytes, b.off)), i;
 
-	/* Taken over since. */
+	/* The block has been taken over since. */
 	if (sched == 0 || b.generation != e->generation)
 		return true;
 	i = tnf_owners_number(o, tnf_sched_key(p->words, &f->bytes, sched));
@@ -337,8 +337,8 @@ stretch_before(struct owners *o, const struct part *p, const struct stretch *t)
 	return true;
 }
 
-/* Makes the entries of stretches that begin before 'from' and go on after it; notes of
-   the rest what is before. */
+/* Makes the entries of stretches that begin before 'from' and go on after it; notes the
+   owners of stretches that lie before it as a whole. */
 static bool
 stretches_before(struct owners *o, struct tnf_file *f, int64_t from)
 {
@@ -376,8 +376,8 @@ owners_before(struct owners *o, struct tnf_file *f, int64_t from)
 	return true;
 }
 
-/* The last blocks of threads stay: in their stores, or, from stretches, in one of their
-   own.  false: no memory. */
+/* Keeps the last blocks of threads: entries stay in their stores; blocks of stretches get
+   entries in a store of their own.  false: no memory. */
 static bool
 owners_keep(const struct owners *o, struct survey *v)
 {
@@ -397,7 +397,8 @@ owners_keep(const struct owners *o, struct survey *v)
 	return false;
 }
 
-/* The entries stay in order, and what is dropped is gone. */
+/* Drops entries that are opened, or begin before 'from' and are not held; the others stay in
+   order. */
 static void
 store_keep(struct store *t, int64_t from)
 {
@@ -451,7 +452,7 @@ tnf_survey_skip(struct merge *m, struct tnf_file *f, int64_t from)
 
 	if (__builtin_sub_overflow(from, f->shift, &from) || !survey_apart(f))
 		return 0;
-	/* Now, as survey_drop() drops what this needs. */
+	/* This must come before survey_drop(), which drops the blocks that it needs. */
 	tnf_survey_span(f->stream, f, &first, &last);
 	if (owners_before(&before, f, from))
 		err = survey_drop(m, f, &before, from);
@@ -478,7 +479,8 @@ span_entry(struct span *w, const struct entry *e)
 		w->last = max;
 }
 
-/* Entries of the whole file that begin before what is the first time by then; or all. */
+/* Goes over the blocks of the whole file that begin before the first time found so far; or
+   over all. */
 static void
 span_blocks(struct span *w, bool all)
 {
@@ -502,7 +504,7 @@ span_blocks(struct span *w, bool all)
 		}
 }
 
-/* Nothing is later than what is in the last block of some thread. */
+/* The latest event of the file is in the last block of some thread. */
 static void
 span_last(struct span *w)
 {

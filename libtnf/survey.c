@@ -1,5 +1,5 @@
 /*
- * survey.c - large files: what is known of all blocks before any is read.
+ * survey.c - large files: finds out about all blocks before it reads any of them whole.
  */
 #include <sys/mman.h>
 
@@ -34,8 +34,8 @@ parts_wanted(uint64_t blocks)
 	return n == 0 ? 1 : (unsigned)n;
 }
 
-/* All of it will be touched, soon and once: a fault for each page would take longer
-   than what it is for.  NULL: no memory. */
+/* Memory of which every page will be touched soon, and once: a page fault for each would take
+   longer than the work itself.  NULL: no memory. */
 static void *
 large_new(size_t size)
 {
@@ -89,7 +89,8 @@ survey_begin(struct survey *v, const struct tnf_file *f, uint64_t from)
 	return 0;
 }
 
-/* Signals are the caller's, whose thread does the last part itself. */
+/* Our threads block signals, which are the caller's.  The caller's thread does the last part
+   itself. */
 static void
 survey_run(struct survey *v)
 {
@@ -332,7 +333,7 @@ tnf_survey_next(struct stretch *t)
 	return t + 1;
 }
 
-/* Runs of stretches, each beginning no earlier than the one before it. */
+/* Adds runs of stretches, in which each stretch begins no earlier than the one before it. */
 static int
 merge_stretches(struct merge *m, struct tnf_file *f, struct part *p)
 {

@@ -1,15 +1,15 @@
 /*
  * survey.h - large files: what is known of all blocks before any is read.
  *
- * A block of a process begins with the schedule record of its first event, or names
- * it there, so that its header and a few words tell whose it is and from when on.
- * That much is read of every block, by several threads; the rest of a block is read
+ * A block of a process begins with the schedule record of its first event, or names that
+ * record there: so its header and a few words tell which thread has it, and from when on.
+ * Several threads read that much of every block; the rest of a block is read
  * when its turn comes.  Blocks that begin otherwise are read as a whole at once.
  *
- * A thread has one block after the other: nothing in one of them is later than
- * the beginning of the next.  So it is known, too, which blocks cannot hold
- * anything from a given time on.  Where threads of two processes may bear the same numbers
- * that is not known, and nothing is left out.
+ * A thread has one block after the other: no event in a block is later than the
+ * beginning of the thread's next block.  So we also know which blocks hold no event from a
+ * given time on.  If threads of two processes may bear the same ids, we do not know that, and
+ * leave out nothing.
  */
 #ifndef LIBTNF_SURVEY_H
 #define LIBTNF_SURVEY_H
@@ -29,7 +29,7 @@ bool tnf_survey_wanted(const tnf_stream_t *, const struct tnf_file *);
    nothing was noted. */
 int  tnf_survey_file(tnf_stream_t *, struct tnf_file *, uint64_t from);
 void tnf_survey_free(struct survey *);
-/* Adds what was found to the merge. */
+/* Adds the blocks that were found to the merge. */
 int  tnf_survey_merge(struct merge *, struct tnf_file *);
 /* Adds the blocks of a stretch, whose turn has come. */
 int  tnf_survey_open(struct merge *, struct tnf_file *, struct stretch *);
@@ -52,7 +52,7 @@ struct words {
 	uint32_t tid, pid, base;
 };
 
-/* A block, by what makes it later or earlier than another of its thread. */
+/* The facts that tell whether a block is later or earlier than another of its thread. */
 struct mark {
 	int64_t	 min;			/* time of its first schedule */
 	uint32_t block;			/* number */
@@ -83,8 +83,8 @@ struct last {
 /*
  * Blocks that follow one another in the file, all written in one lap, by threads that
  * are done with them.  Nearly all blocks are in such stretches.  The blocks' entries
- * are made when the first of them has its turn; until then this is enough, and
- * far less than an entry a block.
+ * are made when the first of them has its turn; until then the stretch is enough, and takes
+ * far less memory than an entry for each block.
  */
 struct stretch {
 	int64_t	 min, max;		/* of the times at which its blocks begin */
@@ -134,30 +134,30 @@ struct survey {
 	int64_t first, last;
 };
 
-/* survey-part.c: room for one more in an array that grows; NULL: no memory, and nothing
+/* survey-part.c: makes room for one more element of an array; NULL: no memory, and nothing
    has changed. */
 void	*tnf_survey_room(void *list, uint32_t n, uint32_t *room, size_t size);
 
 /* A thread's number, from 0; o->n: no memory. */
 uint32_t tnf_owners_number(struct owners *, uint64_t key);
 void	 tnf_owners_free(struct owners *);
-/* A block of it, and the entry of that, if it has one. */
+/* Notes a block of the owner, and the block's entry, if it has one. */
 void	 tnf_owner_take(struct owner *, const struct mark *, struct entry *);
 uint64_t tnf_sched_key(const struct words *, const struct bytes *, uint32_t sched);
 struct entry tnf_entry_of(const struct mark *, bool held);
 /* The offset of the first schedule of a block in use; 0: the block begins otherwise. */
 uint32_t tnf_block_begins(const struct part *, const struct block *, uint32_t word);
-/* All of a part, in a thread. */
+/* Surveys a whole part, in a thread. */
 void	*tnf_part_run(void *part);
 
 /* survey.c */
 /* Notes entries, which then belong to the survey; false: no memory. */
 bool	 tnf_store_add(struct survey *, struct entry *entries, uint32_t n);
-/* Makes entries of those blocks of a stretch that nobody has taken over since, tells the
+/* Makes entries of those blocks of a stretch that no writer has taken over since, counts the
    others as lost, and returns how many entries there are. */
 uint32_t tnf_stretch_entries(struct tnf_file *, const struct part *, const struct stretch *,
 	     struct entry *entries);
-/* Its entries, from now on in a store of their own; 0 or an error. */
+/* Makes the entries of a stretch, in a store of their own; 0 or an error. */
 int	 tnf_stretch_open(struct tnf_file *, const struct part *, struct stretch *);
 
 #endif /* LIBTNF_SURVEY_H */

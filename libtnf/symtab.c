@@ -153,7 +153,7 @@ symtab_read(const char *list, uint64_t shift, struct symtab **ret)
 	return 0;
 }
 
-/* Only what a loaded module is and where: the other columns change while it is used. */
+/* Hashes only a module's name, size and address: the other columns change while it is used. */
 static uint64_t
 symtab_hash_module(uint64_t hash, const char *line)
 {

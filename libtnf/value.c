@@ -130,7 +130,7 @@ read_record(struct tnf_file *f, uint64_t ref, struct tnf_value *v)
 	}
 }
 
-/* Null is as good; and so is what a live writer has overwritten meanwhile. */
+/* A null reference is sound, too, and so is one to a record that a live writer has overwritten. */
 static bool
 reference_sound(struct tnf_file *f, uint64_t ref)
 {
@@ -205,10 +205,10 @@ tnf_value_item(const struct tnf_file *file, const struct tnf_value *r,
 }
 
 /*
- * A value of one piece is that piece.  One of several is put together once and kept by
- * its place, because readers may keep what they were given until the stream is
- * closed.  A file whose arrays share pieces, which no writer makes, could be blown up
- * that way; so what is kept may not become larger than the file.
+ * A value of one piece is that piece.  A value of several pieces is put together once and
+ * kept by its place, because readers may use a value until the stream is closed.  If the
+ * arrays of a file shared pieces, which no writer makes, that could take any amount of
+ * memory; so the values kept may not become larger than the file.
  */
 #define ARRAYS_MAX	64u		/* of one value */
 #define BYTES_MAX	(1u << 20)
@@ -257,7 +257,7 @@ take_piece(struct pieces *p, const char *chars, size_t len)
 	p->len += len;
 }
 
-/* An array that lies in its block; its cells. */
+/* Does the array lie in its block?  *n: the bytes of its cells. */
 static bool
 cells_of(struct tnf_file *f, uint32_t pos, const struct type *t, uint32_t *n)
 {
@@ -332,7 +332,7 @@ longs_of(struct tnf_file *f)
 	return l;
 }
 
-/* Puts it together, or finds it put together. */
+/* Puts a value together, or finds it put together. */
 static const struct whole *
 whole_of(struct pieces *p, uint32_t pos)
 {

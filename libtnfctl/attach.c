@@ -40,7 +40,7 @@ attach_busy(pid_t pid, long tracer)
 	    "already: end that first", (int)pid, tracer);
 }
 
-/* The kernel said no: why? */
+/* Finds out why the kernel has refused to attach. */
 static tnfctl_errcode_t
 attach_refused(pid_t pid)
 {
@@ -65,7 +65,8 @@ attach_refused(pid_t pid)
 	    "forbids ptrace: CAP_SYS_PTRACE (root) may help", (int)pid);
 }
 
-/* In an exec() of another thread the leader is dead for a moment.  -1: errno says why. */
+/* Opens the program; in an exec() of another thread the leader is dead for a moment.  -1: errno
+   says why. */
 static int
 open_program(pid_t pid)
 {
@@ -76,7 +77,7 @@ open_program(pid_t pid)
 	snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
 	for (tries = 0; (fd = tnfctl_file_open(name)) < 0; tries++) {
 		error = errno;
-		/* Before and after that it may look like any other. */
+		/* Before and after that moment the process may look like any other. */
 		if (error != ENOENT || clock_ns(CLOCK_MONOTONIC) > until ||
 		    tnfctl_proc_is_kernel(pid) ||
 		    (tries >= EXEC_NEAR && tnfctl_proc_state(pid, pid) != 'Z')) {
@@ -153,7 +154,7 @@ tnfctl_process_check_file(pid_t pid)
 	}
 }
 
-/* ACCES, BUSY, NOTDYNAMIC ... before anything is done. */
+/* Finds errors (ACCES, BUSY, NOTDYNAMIC ...) before anything is done. */
 static tnfctl_errcode_t
 process_check(pid_t pid)
 {
@@ -170,7 +171,7 @@ process_check(pid_t pid)
 	if (tgid != (long)pid)
 		return tnfctl_error_set(TNFCTL_ERR_BADARG, "process %d: it is a thread of "
 		    "process %ld", (int)pid, tgid);
-	/* In this order: during an exec() there are two. */
+	/* We ask in this order, because during an exec() there are two threads. */
 	if (tnf_proc_status(pid, "Threads") <= 1 && tnfctl_proc_state(pid, pid) == 'Z')
 		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)pid);
@@ -178,7 +179,7 @@ process_check(pid_t pid)
 	return tracer > 0 ? attach_busy(pid, tracer) : tnfctl_process_check_file(pid);
 }
 
-/* A program that has only just started gets through its linker first. */
+/* Lets a program that has only just started get through its linker first. */
 static tnfctl_errcode_t
 attach_settle(struct proc *p)
 {
@@ -195,12 +196,12 @@ attach_settle(struct proc *p)
 	if (p->gone || p->n == 0)
 		return tnfctl_error_set(TNFCTL_ERR_NOPROCESS, "process %d: it has ended",
 		    (int)p->pid);
-	/* tnfctl_direct_open() looks at the program that it has become. */
+	/* After an exec, tnfctl_direct_open() looks at the new program. */
 	return p->event == PROC_EXEC ? TNFCTL_ERR_NONE : err;
 }
 
-/* Before the linker begins to load, its list looks complete: it has the program
-   and the linker at most. */
+/* May the process have probes, as far as its list tells?  Before the linker begins to load,
+   the list looks complete, but has the program and the linker at most. */
 static bool
 may_have_probes(const tnfctl_handle_t *h)
 {
@@ -217,9 +218,9 @@ may_have_probes(const tnfctl_handle_t *h)
 }
 
 /*
- * A process without probes is refused without a stop, which some of its calls
+ * We refuse a process without probes without a stop, which some of its calls
  * would notice.  If its linker is at work, or we may not look, or the leader has died
- * in another thread's exec() and has neither maps nor files, the answer is left to the
+ * in another thread's exec() and has neither maps nor files, we leave the answer to the
  * attach.
  */
 static tnfctl_errcode_t
@@ -239,7 +240,7 @@ attach_glance(struct proc *p)
 	    after.consistent && after.print == before.print &&
 	    !tnfctl_proc_is_dead(p, p->pid);
 	tnfctl_objects_free(&h);
-	/* It may exec before it is stopped. */
+	/* The process may call exec() before it is stopped. */
 	p->linker = (struct linker){ 0 };
 	return none ? tnfctl_direct_no_probes(p->pid) : TNFCTL_ERR_NONE;
 }
@@ -264,7 +265,8 @@ attach_once(pid_t pid, int64_t until, const sigset_t *mask, tnfctl_handle_t **re
 	return err == TNFCTL_ERR_ACCES ? attach_refused(pid) : err;
 }
 
-/* The number is no leader's for an instant when it goes over to the thread in an exec(). */
+/* Has the process ended?  When a thread calls exec(), the leader's pid goes over to that thread,
+   and for an instant no leader has it. */
 static bool
 has_ended(pid_t pid, struct pollfd *end)
 {
@@ -274,9 +276,9 @@ has_ended(pid_t pid, struct pollfd *end)
 }
 
 /*
- * A thread in the middle of an exec() cannot be taken.  When it has become the leader, the
- * one that we had is gone, and the process looks as if it had ended.  It has not: then we
- * begin anew, with another program.
+ * We cannot take a thread in the middle of an exec().  When that thread has become the leader,
+ * the leader that we had is gone, and the process looks as if it had ended.  If it has not,
+ * we begin anew, with another program.
  */
 static tnfctl_errcode_t
 attach_again(pid_t pid, const sigset_t *mask, tnfctl_handle_t **ret)
@@ -302,7 +304,7 @@ tnfctl_pid_open(pid_t pid, tnfctl_handle_t **ret)
 
 	if (err != TNFCTL_ERR_NONE)
 		return err;
-	/* A Ctrl-C while a library is being loaded comes after it. */
+	/* A Ctrl-C while a library is being loaded takes effect afterwards. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	tnfctl_proc_leave_again();

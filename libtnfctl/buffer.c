@@ -100,7 +100,7 @@ open_directory(struct place *p, unsigned int bytes)
 	    TNFCTL_ERR_NONE;
 }
 
-/* A target that opens the file by name: that must mean the same to it. */
+/* Checks that the file's name means the same to a target that opens the file by name. */
 static tnfctl_errcode_t
 same_directory(tnfctl_handle_t *h, const struct place *p)
 {
@@ -148,7 +148,7 @@ tnfctl_buffer_give(tnfctl_handle_t *h, int fd, const char *path)
 	return TNFCTL_ERR_NONE;
 }
 
-/* Said in the file itself, before anybody writes there. */
+/* Notes the mode in the file itself, before a target writes there. */
 static int
 buffer_mode(int fd, bool fill)
 {
@@ -169,7 +169,7 @@ buffer_reserve(int fd, unsigned int bytes)
 	/* A umask may have left its owner out. */
 	if (fchmod(fd, 0600) < 0)
 		return errno;
-	/* Past this limit there would be a SIGXFSZ for our client. */
+	/* A write past this limit would raise SIGXFSZ in our client. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
 		return EFBIG;
 	return posix_fallocate(fd, 0, bytes);
@@ -204,8 +204,8 @@ buffer_create_file(const struct place *p, unsigned int bytes, bool fill, int *re
 	return error;
 }
 
-/* /dev/null means the device, /dev/stdout what it links to: neither is to be
-   replaced by a file, and a directory cannot be. */
+/* /dev/null means the device, and /dev/stdout the file to which it links: we must not replace
+   either by a file, and cannot replace a directory. */
 static tnfctl_errcode_t
 may_replace(const struct place *p)
 {
@@ -242,7 +242,7 @@ keeps_file(tnfctl_handle_t *h, const char *why)
 	    (int)h->pid, h->trace_file ? h->trace_file : "a file", why);
 }
 
-/* The target opens it now, or has to know where it will be. */
+/* Has the target open the file now, or tells the target where the file will be. */
 static tnfctl_errcode_t
 buffer_bring(tnfctl_handle_t *h, int fd, const struct place *p, unsigned int bytes)
 {
@@ -289,7 +289,8 @@ create_and_bring(tnfctl_handle_t *h, struct place *p, unsigned int bytes)
 	return TNFCTL_ERR_NONE;
 }
 
-/* Its own file would be lost if it could not open the new one. */
+/* Refuses the file that the target has: it would be lost if the target could not open the new
+   one. */
 static tnfctl_errcode_t
 is_another(tnfctl_handle_t *h, const struct place *p)
 {
@@ -369,7 +370,7 @@ tnfctl_buffer_fill_set(tnfctl_handle_t *h, boolean_t fill)
 	return TNFCTL_ERR_NONE;
 }
 
-/* libtnfprobe means more by these than strerror(3) says. */
+/* Errors by which libtnfprobe means more than strerror(3) says. */
 static const struct {
 	int	    error;
 	const char *fact;
@@ -406,7 +407,7 @@ tnfctl_ended_target(tnfctl_handle_t *h)
 	    (int)h->pid);
 }
 
-/* That a stopped target was killed comes out when it is to go on; until then
+/* If a stopped target was killed, we learn that when it is to go on; until then
    it just has no memory any more. */
 tnfctl_errcode_t
 tnfctl_lost_target(tnfctl_handle_t *h, const char *fact)

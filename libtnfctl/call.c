@@ -8,23 +8,23 @@
  * - asleep in a system call that waits for something, or
  * - in code outside the linker, libtnfprobe and the object that has malloc,
  *
- * and has on its stack, from there upwards, no function of these and no signal
+ * and its stack, from there upwards, has no function of these objects and no signal
  * handler, which may have interrupted anything.  If no thread is at such a
  * place, the target runs for a moment and we look again.
  *
- * Any word of the stack that could be an address in these functions counts as one, at
- * first: that is cheap, and needs nothing from the program.  But a large array that
- * nobody has written yet holds what earlier calls left there, such as the linker's at
- * the program's start.  So where there is such a word, the frames are walked (frames.c).
+ * At first, any word of the stack that could be an address in these functions counts as
+ * such: that is cheap, and needs nothing from the program.  But a large array that is not
+ * written yet holds what earlier calls left there, such as the linker's at
+ * the program's start.  So if there is such a word, the frames are walked (frames.c).
  *
- * Nor may it be in a restartable sequence (rseq(2)).  The kernel would find the
- * thread outside of it during the call and forget the sequence; afterwards we
- * set the thread back into it, and nobody would abort it.
+ * The thread must not be in a restartable sequence (rseq(2)), either.  The kernel would find
+ * the thread outside of the sequence during the call and forget the sequence; afterwards we
+ * set the thread back into it, and the kernel would not abort it when it has to.
  *
- * A thread's stack may be small: coroutines have 16 KiB or less, side by side,
- * and no look at the memory map tells where one ends.  So the calls get a stack
+ * A thread's stack may be small: coroutines have stacks of 16 KiB or less, side by side,
+ * and the memory map does not tell where one ends.  So the calls get a stack
  * of their own, mapped in the target for that time.  The call of mmap() that
- * makes it needs a stack, too; it lies at the far end of the main thread's, in
+ * maps this stack needs one, too; we use the far end of the main thread's stack, in
  * memory that has never been used, while every other thread is stopped.
  */
 #include <sys/mman.h>
@@ -51,7 +51,7 @@
 #define STACK_SIZE	(256u << 10)	/* of ours */
 #define PAD_SIZE	(REMOTE_FRAME + 2048u)	/* for mmap() */
 
-/* Calls in which threads wait, and that nobody makes with a lock of malloc's
+/* Calls in which threads wait, and that no program makes while it holds a lock of malloc's
    or the linker's. */
 static const long waiting_calls[] = {
 	SYS_read, SYS_readv, SYS_write, SYS_ppoll, SYS_pselect6, SYS_epoll_pwait,
@@ -93,7 +93,7 @@ is_bad_word(const struct calls *c, uint64_t word)
 	    is_inside(c->library, word)) && tnfctl_arch_is_return_address(c->p, word));
 }
 
-/* From sp up: nothing that may hold a lock. */
+/* Has the stack from sp up no word of a function that may hold a lock? */
 static bool
 stack_is_fine(const struct calls *c, uintptr_t sp)
 {
@@ -144,7 +144,7 @@ code_is_fine(const struct calls *c, uintptr_t ip)
 	return a == NULL || strcmp(a->path, m->path) != 0;
 }
 
-/* A seccomp filter belongs to a thread, and might kill for what we ask. */
+/* Has the thread a seccomp filter?  Such a filter might kill for what we call. */
 static bool
 is_confined(const struct calls *c, const struct thread *t)
 {
@@ -168,8 +168,8 @@ is_fine(struct calls *c, const struct thread *t)
 	    (stack_is_fine(c, sp) || callers_are_fine(c, t));
 }
 
-/* Rather one that sleeps in a call: one that computes may be about to look at
-   an errno, which our calls change. */
+/* Prefers a thread that sleeps in a call: a thread that computes may be about to look at
+   errno, which our calls change. */
 static struct thread *
 call_choose(struct calls *c)
 {
@@ -187,7 +187,7 @@ call_choose(struct calls *c)
 	return NULL;
 }
 
-/* The code of the object that has this address. */
+/* Finds these bytes of code in the mapping that has this address; 0: they are not there. */
 static uintptr_t
 find_code(const struct calls *c, uintptr_t address, const unsigned char *code,
     size_t size)
@@ -208,7 +208,7 @@ find_code(const struct calls *c, uintptr_t address, const unsigned char *code,
 	return found;
 }
 
-/* The code of the object whose first mapping this is. */
+/* The executable mapping of the object whose first mapping this is. */
 static const struct mapping *
 find_exec(const struct maps *maps, const struct mapping *first)
 {
@@ -285,7 +285,7 @@ is_zero(const unsigned char *at, size_t n)
 	return n == 0;
 }
 
-/* Is a thread's stack pointer just there? */
+/* Is a thread's stack pointer in [start, end)? */
 static bool
 is_reached(const struct calls *c, uintptr_t start, uintptr_t end)
 {
@@ -300,8 +300,8 @@ is_reached(const struct calls *c, uintptr_t start, uintptr_t end)
 }
 
 /*
- * Unused memory of the main thread's stack; its end, or 0.  If the stack has
- * been used down to its mapping's start the kernel makes that larger for us.
+ * Finds unused memory of the main thread's stack, and returns its end, or 0.  If the stack has
+ * been used down to its mapping's start, the kernel makes the mapping larger for us.
  */
 static uintptr_t
 find_pad(const struct calls *c)
@@ -310,7 +310,7 @@ find_pad(const struct calls *c)
 	uintptr_t start = 0;
 	struct maps maps;
 
-	/* It may have grown since. */
+	/* The stack may have grown since the maps were read. */
 	if (tnf_maps_read(c->h->pid, &maps) != 0)
 		return 0;
 	for (size_t i = 0; i < maps.n; i++)
@@ -344,8 +344,8 @@ why_not(const struct calls *c, enum remote_result result)
 	}
 }
 
-/* How long the target runs before the next look.  Many short times: it may be at
-   a good place for a moment only.  Some long ones: on a busy machine it gets no
+/* How long the target runs before the next look.  Most times are short, because a thread may be
+   at a good place for a moment only.  Some are long, because on a busy machine a thread gets no
    processor in a short time, and would stay where it is. */
 static long
 try_us(long i)
@@ -356,7 +356,7 @@ try_us(long i)
 	    (shift < TRY_SHIFT_MAX ? shift : TRY_SHIFT_MAX);
 }
 
-/* Lets the target run until one of its threads is at such a place. */
+/* Lets the target run until one of its threads can make a call. */
 static const char *
 await_thread(struct calls *c, struct thread **ret)
 {
@@ -392,7 +392,7 @@ make_on(struct calls *c, const struct thread *t, struct call *call,
 	return why_not(c, result);
 }
 
-/* A call for which there is no stack yet, or none any more. */
+/* Makes a call without the calls' own stack, which is not mapped yet, or is to be unmapped. */
 static const char *
 make_on_pad(struct calls *c, struct call *call)
 {
@@ -485,15 +485,15 @@ tnfctl_call_make(struct calls *c, struct call *call)
 	const char *why;
 
 	/* There is one stack, and a call that took too long is still on it.
-	   Nor may what that call uses be closed. */
+	   We must not close descriptors that this call uses, either. */
 	if (c->in_use)
 		return why_not(c, REMOTE_LATE);
 	why = await_thread(c, &t);
 	return why != NULL ? why : make_on(c, t, call, data_at(c, 0));
 }
 
-/* By syscall(3), which is no cancellation point: the thread may have been
-   cancelled, and would act upon it. */
+/* Uses syscall(3), which is no cancellation point: at one, a thread that has been cancelled
+   would end. */
 bool
 tnfctl_call_kernel(struct calls *c, long number, uintptr_t a, uintptr_t b,
     uintptr_t d, uintptr_t e, long *ret)

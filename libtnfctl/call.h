@@ -29,7 +29,7 @@ struct calls {
 #define CALL_DATA	8192u	/* bytes that tnfctl_call_put() has room for */
 
 /*
- * The target is stopped.  tries: how often we look for a thread that may make
+ * The target must be stopped.  tries: how often we look for a thread that may make
  * the call; between the looks the target runs for a moment.  NULL: calls can be made, and
  * the target has memory for their stack.  Otherwise the reason why not, and nothing has changed;
  * p->gone or p->event says if the target has ended or called exec() meanwhile.
@@ -51,11 +51,11 @@ bool	tnfctl_call_get_of(const struct calls *, uintptr_t stack, void *ret, size_t
 /* Is a thread still in a call of theirs? */
 bool	tnfctl_call_is_used(const struct calls *, uintptr_t stack);
 
-/* hand-over.c: closes what the last controller has left.  False: there is no place for a note that
-   calls are made, or it cannot be told yet what is left. */
+/* hand-over.c: closes descriptors that the last controller has left.  False: the target has no
+   place to note that calls are made, or we cannot tell yet which descriptors are left. */
 bool	tnfctl_left_settle(struct calls *);
 
-/* remote.c: one call, in the thread that it names. */
+/* remote.c: makes one call, in the thread that 'struct call' names. */
 enum remote_result {
 	REMOTE_DONE,
 	REMOTE_NOT_STARTED,
@@ -69,7 +69,7 @@ enum remote_result {
 /* The process is stopped before and after. */
 enum remote_result tnfctl_remote_call(struct proc *, struct call *, int max_ms);
 
-/* Is it at this instruction within a restartable sequence? */
+/* Is the thread, at this instruction, within a restartable sequence? */
 bool	tnfctl_remote_is_in_sequence(struct proc *, const struct thread *,
 	    uintptr_t ip);
 
@@ -80,8 +80,8 @@ struct frames *tnfctl_frames_new(struct proc *, const struct maps *);
 void	tnfctl_frames_free(struct frames *);
 
 /*
- * Calls fn with an address in each function that the thread is in.  True: fn has said
- * true for each, and the last is the one that the thread began with.  False also where
+ * Calls fn with an address in each function that the thread is in.  True: fn has returned
+ * true for each, and the last is the function that the thread began with.  False also if
  * a frame cannot be told for certain: code without call frame information, a signal
  * handler's frame, a stack that is not the thread's own.
  */

@@ -128,7 +128,7 @@ tnfctl_control_disconnect(tnfctl_handle_t *h, tnfctl_probe_t *p)
 	return err != TNFCTL_ERR_NONE ? err : chain_set(h, p, 0);
 }
 
-/* Names lie behind the pointers to them, in one piece of memory. */
+/* Copies the names behind the pointers to them, into one piece of memory. */
 static tnfctl_errcode_t
 name_functions(tnfctl_handle_t *h, tnfctl_probe_t *p, const struct chain *c)
 {

@@ -1,9 +1,8 @@
 /*
  * control.c - the control blocks of a process: its probes and itself.
  *
- * Blocks are read a section at a time and written a word at a time.  All that
- * is read is the target's claim: it is bounded, and never used as a pointer
- * into our own memory.
+ * Blocks are read a section at a time and written a word at a time.  The target may put any
+ * values there: we check their bounds, and never use them as pointers into our own memory.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ _Static_assert(offsetof(struct tnf_probe_control, controlled) -
     offsetof(struct tnf_probe_control, test) ==
     offsetof(struct words, controlled), "struct tnf_probe_control");
 
-/* The section has been copied; the next block in it, from *at on, is *ret. */
+/* Finds the next block, from *at on, in the copy of a section. */
 static bool
 next_block(const char *copy, size_t size, size_t *at,
     struct tnf_probe_control *ret)
@@ -77,8 +76,8 @@ source_elf(struct source *s)
 }
 
 /*
- * The attribute string.  Right after dlopen() has mapped an object its
- * pointers are not relocated yet: then the file is asked where it will be.
+ * Reads the attribute string.  Right after dlopen() has mapped an object its
+ * pointers are not relocated yet: then the object's file tells where the string will be.
  */
 static bool
 control_attributes(tnfctl_handle_t *h, struct source *s, uintptr_t address,
@@ -113,7 +112,7 @@ add_probe(tnfctl_handle_t *h, struct source *source, uintptr_t address,
 	return TNFCTL_ERR_NONE;
 }
 
-/* A probe whose attributes make no sense is left out: h->nprobes tells. */
+/* Adds a probe, but leaves it out if its attributes make no sense: h->nprobes tells. */
 static tnfctl_errcode_t
 add_pooled(tnfctl_handle_t *h, struct text *text, uintptr_t address,
     const struct tnf_probe_control *block)
@@ -141,7 +140,8 @@ add_probes(tnfctl_handle_t *h, struct source *source, const struct section *s,
 	return err;
 }
 
-/* Somebody else may have been there: the target itself, a fork's parent. */
+/* Reads the probes' states again: others may have changed them, as the target itself or the
+   parent of a fork. */
 static void
 update_probes(tnfctl_handle_t *h, const struct section *s, const char *copy)
 {
@@ -192,7 +192,7 @@ read_sections(tnfctl_handle_t *h, struct object *o, struct text *text)
 	return err;
 }
 
-/* A probe that no controller has seen before: off, traced, no functions. */
+/* Sets up probes that no controller has seen before: off, traced, no functions. */
 static void
 control_prepare(tnfctl_handle_t *h)
 {
@@ -291,7 +291,7 @@ struct pool {
 	size_t	 size;
 };
 
-/* A block: its probe is known, and may have been switched by others, or is new. */
+/* Reads a block: its probe is new, or is known and may have been switched by others. */
 static tnfctl_errcode_t
 read_block(tnfctl_handle_t *h, struct text *text, uintptr_t address,
     const struct tnf_probe_control *block)
@@ -357,7 +357,7 @@ find_pools(tnfctl_handle_t *h, struct pool **ret)
 	return n;
 }
 
-/* Brings those of h->probes up to date, and adds what came; then *came is set. */
+/* Brings the pools' probes in h->probes up to date, and adds new ones; then *came is set. */
 static tnfctl_errcode_t
 read_pools(tnfctl_handle_t *h, bool *came)
 {
@@ -372,11 +372,11 @@ read_pools(tnfctl_handle_t *h, bool *came)
 		return tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 	if (h->pooled.value_size == 0)
 		tnf_map_init(&h->pooled, sizeof(tnfctl_probe_t *));
-	/* Before the blocks: what comes meanwhile is looked for again. */
+	/* Read before the blocks: then the next look finds probes that come meanwhile. */
 	if (!h->ops->read(h, CONTROL(h, defined), &h->defined,
 	    sizeof(h->defined)))
 		h->defined = 0;
-	/* The oldest first, so that probes have the order in which they were made. */
+	/* The oldest pool comes first, so that probes have the order in which they were made. */
 	n = find_pools(h, &pool);
 	while (n > 0 && err == TNFCTL_ERR_NONE)
 		err = read_pool(h, text, &pool[--n]);
@@ -495,7 +495,7 @@ tnfctl_control_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 	ret->trace_buf_state = TNFCTL_BUF_OK;
 	if (h->proc_state != TNF_PROC_RUNNING && h->proc_state != TNF_PROC_READY)
 		ret->trace_buf_state = TNFCTL_BUF_BROKEN;
-	/* That it is so is no error of this call; the detail says why. */
+	/* A broken buffer is no error of this call; the detail says why it is broken. */
 	if (ret->trace_buf_state == TNFCTL_BUF_BROKEN)
 		tnfctl_broken_target(h);
 	return TNFCTL_ERR_NONE;

@@ -24,9 +24,9 @@ tnfctl_errcode_t tnfctl_buffer_create(tnfctl_handle_t *, const char *file,
     unsigned int bytes);
 /* mark.c */
 tnfctl_errcode_t tnfctl_mark_file(tnfctl_handle_t *, const char *text, const char *by);
-/* The process goes on in a file that is there: it opens that by its name. */
+/* Has the process go on in a file that is there, which the process opens by its name. */
 tnfctl_errcode_t tnfctl_buffer_keep(tnfctl_handle_t *, const char *path, size_t bytes);
-/* Under whose name the target opens files; false: it has ended. */
+/* The user and the group as which the target opens files; false: it has ended. */
 bool	tnfctl_owner_of(pid_t, uid_t *, gid_t *);
 /* Makes the file one that the target may open by its name. */
 tnfctl_errcode_t tnfctl_buffer_give(tnfctl_handle_t *, int fd, const char *path);
@@ -35,21 +35,22 @@ tnfctl_errcode_t tnfctl_buffer_give(tnfctl_handle_t *, int fd, const char *path)
    time since the latest look count as an object that came. */
 tnfctl_errcode_t tnfctl_control_look(tnfctl_handle_t *, struct objects_change *ret);
 
-/* Has the target made probes at run time since they were read?  One word of it is looked at. */
+/* Has the target made probes at run time since they were read?  Reads one word of its memory. */
 bool	tnfctl_pools_grown(tnfctl_handle_t *);
-/* After the first look: without libtnfprobe there is nothing to control. */
+/* Checks, after the first look, that libtnfprobe is there: else there is nothing to control. */
 tnfctl_errcode_t tnfctl_control_check(tnfctl_handle_t *);
 /* Writes into the process who controls it: a pid, 0 for nobody, or TNF_SUSPENDED. */
 void	tnfctl_control_claim(tnfctl_handle_t *, pid_t controller);
-/* Has the controller before us left it stopped? */
+/* Has the controller before us left the process stopped? */
 bool	tnfctl_control_suspended(tnfctl_handle_t *);
-/* The target has ended or become another program. */
+/* To be called when the target has ended or become another program. */
 void	tnfctl_control_forget(tnfctl_handle_t *);
-/* Errors, and tnfctl_error_detail() says why.  BUFBROKEN: */
+/* Returns BUFBROKEN, and tnfctl_error_detail() says why. */
 tnfctl_errcode_t tnfctl_broken_target(tnfctl_handle_t *);
-/* NOTARGET: */
+/* Returns NOTARGET, and tnfctl_error_detail() says why. */
 tnfctl_errcode_t tnfctl_ended_target(tnfctl_handle_t *);
-/* Its memory fails us: NOTARGET if it was killed, else INTERNAL and the fact. */
+/* To be called when the target's memory cannot be used: returns NOTARGET if the target was
+   killed, else INTERNAL with the fact. */
 tnfctl_errcode_t tnfctl_lost_target(tnfctl_handle_t *, const char *fact);
 /* Can this probe be changed?  NONE, or the first that applies: NOBUF (there is no trace
    file yet), BUFBROKEN (the process cannot record), INVALIDPROBE (its object has been

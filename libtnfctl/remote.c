@@ -1,15 +1,14 @@
 /*
  * remote.c - call a function in a thread of the target.
  *
- * The thread gets what the kernel gives it for a signal handler: a stack with
- * a frame that holds all its registers, and as return address the piece of
+ * We set the thread up as the kernel does for a signal handler: the stack has
+ * a frame that holds all its registers, and the return address is that of the piece of
  * the C library that gives the frame back to the kernel (rt_sigreturn).  So
  * if we die during the call, the thread returns to where it was without us.  The
- * call does not use the thread's own stack, because nobody can tell how much of
- * that is left.
+ * call does not use the thread's own stack, because we cannot tell how much of it is left.
  *
- * While we live we stop it at each system call.  When it is about to make that
- * last one we put the registers back ourselves, because that is exact: an
+ * While we live we stop the thread at each system call.  When it is about to call
+ * rt_sigreturn we put the registers back ourselves, because that is exact: an
  * interrupted sleep goes on with the rest of its time, as after any stop.
  */
 #include <sys/ptrace.h>
@@ -53,7 +52,7 @@ block_signals(pid_t tid)
 	ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask);
 }
 
-/* Its registers are in 's'. */
+/* Sets the thread up for the call; 's' has its registers. */
 static bool
 remote_begin(struct proc *p, struct call *c, const struct arch_saved *s, uint64_t *ret_sp)
 {
@@ -64,7 +63,7 @@ remote_begin(struct proc *p, struct call *c, const struct arch_saved *s, uint64_
 	return true;
 }
 
-/* Calls in which a thread waits for another one of its process, for a lock. */
+/* Calls in which a thread waits for another of its process, which holds a lock. */
 static const long calls_for_others[] = {
 	SYS_futex, SYS_sched_yield, SYS_nanosleep, SYS_clock_nanosleep, SYS_ppoll,
 	SYS_pselect6, SYS_epoll_pwait,
@@ -82,7 +81,7 @@ is_waiting_for_others(uint64_t call)
 	return false;
 }
 
-/* Is it at the last system call?  Notes what came of those before that. */
+/* Is the thread at its last system call, rt_sigreturn?  Notes the results of earlier ones. */
 static bool
 at_end(struct call *r, uint64_t sp)
 {
@@ -109,8 +108,8 @@ now_ms(void)
 	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
-/* The next stop is near: a sleep takes much longer than the call for which the
-   thread has stopped. */
+/* Yields a few times before it sleeps: the next stop is near, and a sleep takes much longer
+   than the call for which the thread has stopped. */
 static void
 pause_shortly(unsigned int n)
 {
@@ -121,9 +120,9 @@ pause_shortly(unsigned int n)
 }
 
 /*
- * Lets it run until it is at its last system call.  The others stand still
- * until it waits for one of them: most calls never do, and what runs may call
- * exec() meanwhile, or be many threads to stop again.
+ * Lets the thread run until it is at its last system call.  The other threads stand still
+ * until it waits for one of them.  Most calls never wait, and threads that run may call
+ * exec() meanwhile, or be many that must be stopped again.
  */
 static bool
 run_to_end(struct proc *p, struct call *r, uint64_t sp, int max_ms)
@@ -155,7 +154,7 @@ run_to_end(struct proc *p, struct call *r, uint64_t sp, int max_ms)
 }
 
 /* Does the kernel say that this thread, which we do not hold, is in a system
-   call other than exec?  It stops before it can make another one. */
+   call other than exec?  The thread stops before it can make another call. */
 static bool
 is_in_other_call(const struct proc *p, pid_t tid)
 {
@@ -168,9 +167,9 @@ is_in_other_call(const struct proc *p, pid_t tid)
 }
 
 /*
- * An exec() of any thread turns the leader's pid into another program, and
- * registers that we write then are written into that.  False: a thread that we
- * do not hold may be in the middle of one.
+ * An exec() of any thread turns the leader's pid into another program, and we would write
+ * registers into that program.  False: a thread that we do not hold may be in the middle
+ * of an exec().
  */
 static bool
 is_held(const struct proc *p)
@@ -184,17 +183,17 @@ is_held(const struct proc *p)
 	return true;
 }
 
-/* Brings it from the entry of its last system call to an ordinary stop. */
+/* Brings the thread from the entry of its last system call to an ordinary stop. */
 static void
 remote_finish(struct proc *p, const struct call *r, const struct arch_saved *s)
 {
 	struct thread *t;
 
 	tnfctl_proc_stop(p);
-	/* If not, it makes that call by itself when it runs again. */
+	/* If we do not hold the thread, it makes that call by itself when it runs again. */
 	if ((t = tnfctl_proc_thread(p, r->tid)) == NULL || !t->stopped || !is_held(p))
 		return;
-	/* In this order: whenever we die it can go on. */
+	/* In this order the thread can go on whenever we die. */
 	ptrace(PTRACE_SETSIGMASK, r->tid, sizeof(r->mask), &r->mask);
 	tnfctl_arch_leave(r->tid, s);
 	t->syscalls = false;
@@ -205,7 +204,7 @@ remote_finish(struct proc *p, const struct call *r, const struct arch_saved *s)
 	if ((t = tnfctl_proc_thread(p, r->tid)) == NULL)
 		return;
 	t->leave_group = false;
-	/* If nothing has happened since, it gets its exact state back. */
+	/* If nothing has happened since, the thread gets its exact state back. */
 	if (t->stopped && t->signal == 0 && is_held(p))
 		tnfctl_arch_restore(t, s);
 }
@@ -244,7 +243,7 @@ tnfctl_remote_is_in_sequence(struct proc *p, const struct thread *t, uintptr_t i
 	struct rseq_cs cs;
 	uint64_t at = 0;
 
-	/* Linux before 5.13 does not tell. */
+	/* Linux before 5.13 does not tell where a thread's rseq area is. */
 	if (ptrace(GET_RSEQ_PLACE, t->tid, sizeof(place), &place) <
 	    (long)sizeof(place) || place.area == 0)
 		return false;
