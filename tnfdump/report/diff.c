@@ -1,8 +1,8 @@
 /*
  * diff.c - --diff: two traces compared, and with --fail-on conditions that fail a build.
  *
- * Each file goes alone through the filters into statistics; rows are matched
- * by their text.
+ * Each file goes through the filters alone, into statistics of its own; rows of the two are
+ * matched by their text.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ condition_parse_number(struct condition *c, const char *s)
 	return "unknown unit: %, ns, us, ms, s";
 }
 
-/* NULL, or what is wrong with the text (constant). */
+/* Returns NULL, or a constant text that says what is wrong. */
 static const char *
 condition_parse(struct condition *c, const char *text)
 {
@@ -208,7 +208,7 @@ diff_count(struct dump *d, const struct tnf_event *ev)
 static const struct output counting = { "", "", diff_start, diff_count, NULL, .pretty = true,
 	.all = true, .whole = true };
 
-/* false: nothing to compare with. */
+/* Reads one file into statistics; false: there is nothing to compare with. */
 static bool
 read_side(struct side *s, const struct dump *asked, char *path)
 {
@@ -297,7 +297,7 @@ compare_rows(struct dump *d, const struct side *a, const struct side *b, bool pa
 	}
 }
 
-/* The row's text is the trace's. */
+/* Tells that a condition holds; the row's text comes from the trace and is escaped. */
 static void
 tell_held(const struct condition *c, const struct stats_row *r, double before,
     double after)
@@ -315,7 +315,7 @@ tell_held(const struct condition *c, const struct stats_row *r, double before,
 	tnf_out_close(&text);
 }
 
-/* true: the condition holds for some row that it names. */
+/* Returns true if the condition holds for any row that it names. */
 static bool
 diff_judge(struct out *o, const struct condition *c, const struct side *a,
     const struct side *b)
@@ -364,7 +364,7 @@ diff_run(struct dump *d, char **paths)
 	struct side side[2] = { 0 };
 	int status = STATUS_ERROR;
 
-	dump_expr_source(d);		/* one for both */
+	dump_expr_source(d);		/* both sides share it */
 	origins_begin(d);
 	if (read_side(&side[0], d, paths[0]) && read_side(&side[1], d, paths[1]))
 		status = diff_compare(d, &side[0], &side[1]);

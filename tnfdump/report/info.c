@@ -19,22 +19,22 @@
 #include "tnfdump/report/reports.h"
 #include "tnfdump/text/print.h"
 
-#define INFO_CPUS_MAX	8192	/* others are not told apart */
+#define INFO_CPUS_MAX	8192	/* higher numbers have no figures of their own */
 
-/* The events that a file has of one CPU. */
+/* The events of one CPU in one file. */
 struct info_cpu {
 	uint64_t events;		/* 0: nothing */
 	int64_t	 first, last;
-	uint32_t block;			/* of the first: its number, or 0 */
+	uint32_t block;			/* number of the block of the first event, or 0 */
 };
 
 /* One file. */
 struct info {
 	const struct input *in;
-	const struct tnf_ext *ext;	/* NULL: not one of our writers */
+	const struct tnf_ext *ext;	/* NULL: written by an original writer */
 	tnf_context_t	*context;	/* or NULL */
 	struct tnf_summary sum;
-	uint64_t	 events;	/* that the filters kept */
+	uint64_t	 events;	/* kept by the filters */
 	int64_t		 first, last;	/* of these */
 	struct idset	 threads, pids, cpus;
 	struct info_cpu	*cpu;		/* by its number */
@@ -69,7 +69,7 @@ info_ended(const struct info *f)
 	return f->ext->ended >= f->ext->attached ? "yes" : "no";
 }
 
-/* How many of how many blocks an image of memory lacked; NULL: all were there. */
+/* "N of M blocks": how many blocks a memory image lacked; NULL: none. */
 static const char *
 info_missing(const struct info *f)
 {
@@ -95,7 +95,7 @@ info_wall(const struct info *f, int64_t time, int64_t *wall)
 	return true;
 }
 
-/* Do the writers number their blocks? */
+/* True if the blocks of all CPUs are numbered. */
 static bool
 info_numbered(const struct info *f)
 {
@@ -106,9 +106,10 @@ info_numbered(const struct info *f)
 }
 
 /*
- * From when on nothing has been overwritten.  A ring that has gone round keeps
- * the newest of each CPU, of a busy one less than of another: what all have.
- * INT64_MIN: from the start; INT64_MAX: not known, as where blocks are missing.
+ * The time from which on no event has been overwritten.  A ring that has gone round keeps
+ * the newest events of each CPU, and reaches back less far on a busy one: the latest of the
+ * first events counts.  INT64_MIN: complete from the start; INT64_MAX: not known, for
+ * example because blocks are missing.
  */
 static int64_t
 info_complete(const struct dump *d, const struct info *f)
@@ -119,7 +120,7 @@ info_complete(const struct dump *d, const struct info *f)
 		return INT64_MAX;
 	if (f->sum.generation <= 1 && f->sum.overwritten == 0 && !info_numbered(f))
 		return INT64_MIN;
-	/* A CPU whose first block is there lacks nothing. */
+	/* A CPU whose block 1 is there is complete. */
 	for (unsigned i = 0; i < f->n_cpu; i++)
 		if (f->cpu[i].events > 0 && f->cpu[i].block != 1 &&
 		    (from == INT64_MAX || f->cpu[i].first > from))
@@ -148,7 +149,7 @@ info_note_cpu(struct info *f, const struct tnf_event *ev)
 	c->last = ev->time;
 }
 
-#define LARGE	((size_t)16 << 20)	/* counting the events of less takes no time */
+#define LARGE	((size_t)16 << 20)	/* counting the events of smaller files takes no time */
 
 /* "label:    text" */
 __attribute__((format(printf, 3, 4))) static void
@@ -160,7 +161,7 @@ put_row(struct dump *d, const char *label, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(buf, sizeof buf, fmt, ap);
 	va_end(ap);
-	/* Without a label it goes on with the row before. */
+	/* A row without a label continues the row before. */
 	tnf_out_format(&d->out, "  %s%s%*s", label, label[0] != '\0' ? ":" : " ",
 	    strlen(label) < 12 ? 12 - (int)strlen(label) : 0, "");
 	print_escaped(&d->out, buf, strlen(buf));
@@ -338,7 +339,7 @@ put_context(struct dump *d, const struct info *f)
 	put_row(d, "symbols", "%zu", n);
 }
 
-/* The last lines that the kernel printed, of a machine that crashed. */
+/* Prints the kernel's last log lines, for a machine that crashed. */
 static void
 put_printk(struct dump *d, const struct info *f)
 {

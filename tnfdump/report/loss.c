@@ -1,5 +1,5 @@
 /*
- * loss.c - events that the writers could not record, or we not read in time.
+ * loss.c - reports events that the writers could not record, or that were not read in time.
  */
 #include "analysis/losses.h"
 #include "common/text.h"
@@ -103,7 +103,8 @@ report_path(struct dump *d, const char *path, struct losses *losses)
 
 	if (tnf_stream_new(&stream) != 0)
 		return;
-	/* Only events whose schedule is gone must be looked for. */
+	/* Only --fail-on-loss needs all events read: it finds those whose schedule record
+	   is gone. */
 	if (!d->fail_on_loss)
 		tnf_stream_lazily(stream, 1);
 	if (tnf_stream_add(stream, path, &f) == 0)

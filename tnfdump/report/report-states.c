@@ -1,8 +1,8 @@
 /*
  * report-states.c - --states: how long each thread was in each microstate.
  *
- * Others write when a thread is woken and gets the CPU: all events are looked
- * at.  A thread is printed if filters keep an event that it has written, at whatever time;
+ * All events are looked at, since other threads record when a thread is woken and gets the
+ * CPU.  A thread is printed if filters keep an event that it has written, at whatever time;
  * filters of time choose the part of its states that counts.
  */
 #include <inttypes.h>
@@ -97,7 +97,7 @@ states_report_event(struct dump *d, const struct tnf_event *ev)
 	return 0;
 }
 
-/* By process and thread; what never wrote, and so has no number, last. */
+/* Orders by process and thread; threads that never wrote, and so have no number, come last. */
 static int
 report_states_compare(const void *x, const void *y)
 {

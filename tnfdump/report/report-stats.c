@@ -17,7 +17,7 @@
 #include "tnfdump/text/print.h"
 #include "tnfdump/to/formats.h"
 
-/* As --pretty has it; escaped, if at all, when the row is printed. */
+/* Prints a value as --pretty does; escaping is left to the printing of the row. */
 static bool
 show_pretty(void *arg, struct out *o, const struct val *v, const struct tnf_event *ev)
 {
@@ -61,7 +61,7 @@ reports_by(struct dump *d, const char *option, const struct output *o, const cha
 	d->by = list;
 	if (output_choose(d, option, o) != 0)
 		return -1;
-	struct stats *s = reports_stats(d);	/* to see that the list is sound */
+	struct stats *s = reports_stats(d);	/* checks the list */
 	stats_free(s);
 	return s != NULL ? 0 : -1;
 }
@@ -124,7 +124,7 @@ print_rate(struct dump *d, const struct stats_row *r)
 	    seconds > 0 ? (double)r->count / seconds : 0);
 }
 
-/* The line of the drawing that shows a bucket: its power of two. */
+/* The line of the drawing that a bucket belongs to: its power of two. */
 static unsigned
 histogram_line_of(unsigned b)
 {
@@ -142,7 +142,7 @@ histogram_bar(struct out *o, uint64_t n, uint64_t most)
 	out_lit(o, "|\n");
 }
 
-/* One line a power of two that has values, with a bar. */
+/* Draws a line with a bar for each power of two that has values. */
 static void
 histogram_draw(struct histogram *h, struct out *o)
 {

@@ -1,9 +1,9 @@
 /*
  * report-tree.c - --tree: events indented by level and nesting.
  *
- * Levels are application, system call, kernel, interrupt; within a level what
- * lies between a start and its end is one step further in.  The line of an end
- * has the duration in brackets.
+ * Levels are application, system call, kernel, interrupt.  Within a level, events between a
+ * start and its end are one step further in.  The line of an end has the duration in
+ * brackets.
  */
 
 #include "analysis/attrs.h"
@@ -19,7 +19,7 @@
 #define DEPTH_MAX	40u
 #define STEP		2u
 
-/* A thread with a depth; files are told apart, as containers use numbers again. */
+/* The key of a thread's depth; it has the file, as containers use the same numbers again. */
 struct who {
 	const struct tnf_file *file;
 	int32_t	 pid;
@@ -29,7 +29,7 @@ struct who {
 struct tree {
 	struct dump	*d;
 	struct map	 depths;	/* by struct who: unsigned */
-	struct who	 last;		/* wrote the last event, at ... */
+	struct who	 last;		/* writer of the last event, and its depth */
 	unsigned	*last_depth;
 };
 

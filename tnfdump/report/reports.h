@@ -10,7 +10,7 @@
 int stats_set(struct dump *, const char *list);
 int pair_set(struct dump *, const char *rule);
 
-/* --stats=LIST and --top=LIST: the output, if the list is sound. */
+/* Sets the output of --stats=LIST or --top=LIST after checking the list. */
 struct output;
 int reports_by(struct dump *, const char *option, const struct output *, const char *list);
 /* Statistics by the expressions of dump->by; NULL after a message. */
@@ -34,7 +34,7 @@ int  top_set(struct dump *, const char *list);		/* --top */
 int  interval_set(struct dump *, const char *seconds);	/* --interval */
 bool top_asked(const struct dump *);
 
-/* While no event comes: keys, and the table if its time has come. */
+/* Called while no event comes: handles keys, and draws the table when it is due. */
 void top_tick(struct dump *);
 
 #endif

@@ -1,9 +1,8 @@
 /*
  * top.c - --top: what happens now, anew each second.
  *
- * The statistics are those of --stats, of one interval at a time.  On a terminal the
- * table takes its place on the screen and keys are heard; elsewhere one table follows
- * the other.
+ * The statistics are those of --stats for one interval at a time.  On a terminal each table
+ * replaces the one before and keys are read; otherwise the tables follow each other.
  */
 #include <sys/ioctl.h>
 
@@ -29,16 +28,16 @@ struct top {
 	struct dump	*d;
 	struct stats	*stats;		/* of this interval */
 	double		 interval;	/* seconds */
-	int64_t		 since;		/* it began, monotonic ns */
-	uint64_t	 events;	/* in it */
+	int64_t		 since;		/* start of the interval, monotonic ns */
+	uint64_t	 events;	/* in the interval */
 	uint64_t	 all;		/* since the start */
 	unsigned	 look;
 	unsigned	 height, width;	/* of the terminal; 0: there is none */
-	char		 order;		/* the key that chose it */
+	char		 order;		/* key of the chosen order */
 	bool		 paused;
 };
 
-/* The terminal as it was; it is put back however we end. */
+/* The terminal's settings before; they are restored however the program ends. */
 static struct {
 	bool		 changed;
 	struct termios	 was;
@@ -128,7 +127,7 @@ row_order(const void *a, const void *b)
 	return c != 0 ? c : (x->len > y->len) - (x->len < y->len);
 }
 
-/* The end of a line, cut where the screen ends. */
+/* Ends a line, cut at the width of the screen. */
 static void
 end_line(struct top *t, size_t from)
 {
@@ -136,7 +135,7 @@ end_line(struct top *t, size_t from)
 	size_t len = (size_t)(o->p - o->base) - from, i, columns;
 
 	if (t->width > 0) {
-		/* Characters, not bytes. */
+		/* Counts characters, not bytes. */
 		for (i = columns = 0; i < len; i++) {
 			columns += ((unsigned char)o->base[from + i] & 0xc0) != 0x80;
 			if (columns > t->width)
@@ -242,7 +241,7 @@ top_draw(struct top *t, double seconds)
 	tnf_out_flush(&t->d->out);
 }
 
-/* The interval is over: it is shown, and a new one begins. */
+/* Shows the interval that is over and begins a new one. */
 static void
 top_turn(struct top *t, int64_t now)
 {
@@ -254,7 +253,7 @@ top_turn(struct top *t, int64_t now)
 	t->since = now;
 }
 
-/* true: the table is to be drawn at once. */
+/* Handles a key; true: draw the table at once. */
 static bool
 take_key(struct top *t, char key)
 {
@@ -345,7 +344,7 @@ top_end(struct dump *d)
 	struct top *t = d->state;
 	int64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	/* The rest, where nobody has pressed q. */
+	/* Shows the last, shorter interval, unless q was pressed. */
 	if (!d->enough && t->height == 0 && t->events > 0 && now > t->since)
 		top_turn(t, now);
 	terminal_restore();

@@ -13,7 +13,7 @@ struct parser {
 	const char	*p;
 	unsigned	 line;
 	unsigned	 depth;
-	unsigned	 chain;		/* "else if" behind "if", all depths */
+	unsigned	 chain;		/* "else if" after "if", all depths */
 	bool		 failed;
 };
 
@@ -27,7 +27,7 @@ template_parse_fail(struct parser *p, const char *fmt, ...)
 	if (p->failed)
 		return;
 	p->failed = true;
-	if (p->t->path == NULL)		/* a probe's own: the probe goes without */
+	if (p->t->path == NULL)		/* the probe's own template: an error only disables it */
 		return;
 	tnf_printable_printf(stderr, NAME ": %s:%u: ", p->t->path, p->line);
 	va_start(ap, fmt);
@@ -100,7 +100,7 @@ template_parse_statement(struct parser *p, enum statement_kind kind)
 	return s;
 }
 
-/* Up to one of 'ends' outside quotes and parentheses; moves behind nothing. */
+/* Length of the text up to one of 'ends' outside quotes and parentheses; does not consume it. */
 static size_t
 expression_length(const char *s, const char *ends)
 {
@@ -224,7 +224,7 @@ string_parts(struct parser *p, const char *s, const char *end)
 	return first;
 }
 
-/* The length of "..." at s without the quotes; -1: no end. */
+/* The length of the quoted text at s, without the quotes; -1: the closing quote is missing. */
 static ssize_t
 quoted_length(const char *s)
 {
@@ -239,7 +239,7 @@ quoted_length(const char *s)
 	return (ssize_t)n - 1;
 }
 
-/* "..." at the cursor: start and length. */
+/* Parses "..."; returns start and length of the text inside. */
 static const char *
 template_parse_quoted(struct parser *p, size_t *len)
 {
@@ -342,7 +342,7 @@ template_parse_cases(struct parser *p)
 			size_t n = expression_length(p->p, "{,");
 			c->expr = template_parse_expression(p, p->p, n);
 			p->p += n;
-			if (template_parse_accept(p, ','))	/* falls into the next one's body */
+			if (template_parse_accept(p, ','))	/* shares the next case's body */
 				continue;
 		}
 		c->body = template_parse_block(p);
@@ -507,7 +507,7 @@ template_parse_stanza(struct parser *p)
 	return s;
 }
 
-/* Finds what each "use" names. */
+/* Finds the sub-template that each "use" names. */
 static void
 template_parse_bind(struct parser *p, struct statement *s)
 {

@@ -1,9 +1,9 @@
 /*
  * template-run.c - the report language of -t FILE: statements to text.
  *
- * The line of an event is built in memory, so that "skip" can drop it and
- * fields can be padded.  What comes from the trace is put there as it may be
- * printed; the template's own text may hold newlines.
+ * The line of an event is built in memory, so that "skip" can drop it and fields can be
+ * padded.  Text from the trace is added printable; the template's own text may hold
+ * newlines.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct variable {
 	char		*chars;		/* own copy of a string */
 };
 
-/* What a probe's events are printed by. */
+/* The stanza or text that prints a probe's events. */
 struct choice {
 	bool		 known;
 	const struct stanza *stanza;
@@ -41,13 +41,13 @@ struct choice {
 struct template_run {
 	struct dump	*d;
 	struct template	*t;
-	struct expr_source source;	/* of its expressions: has variables */
+	struct expr_source source;	/* for its expressions, with variables */
 	struct out	 line;
 	struct perprobe	 choices;
 	struct variable	*variables;
 	struct map	 timers;	/* by the text of their value: int64_t since */
 	unsigned	 depth;
-	bool		 own;		/* the text is the trace's, too */
+	bool		 own;		/* the text is from the trace, too */
 	bool		 skip, stop;
 };
 
@@ -230,7 +230,7 @@ template_run_one(struct template_run *r, const struct statement *s, const struct
 static void
 template_run_execute(struct template_run *r, const struct statement *s, const struct tnf_event *ev)
 {
-	/* A sub-template may use itself. */
+	/* A sub-template may use itself: the depth is limited. */
 	if (r->depth == 4 * TEMPLATE_DEPTH_MAX)
 		return;
 	r->depth++;

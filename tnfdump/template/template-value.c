@@ -1,5 +1,5 @@
 /*
- * template-value.c - a value by its format letter.
+ * template-value.c - prints a value by its format letter.
  */
 #include <stdio.h>
 

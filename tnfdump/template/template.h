@@ -58,11 +58,11 @@ struct template *template_parse(const char *path, const char *text,
 /* One string alone, as in a probe's tnf%fmt attribute; NULL: not well-formed. */
 struct statement *template_parse_string(struct template *, const char *, size_t);
 
-/* template-free.c; NULL is fine. */
+/* template-free.c; NULL is allowed. */
 void template_free(struct template *);
 void statements_free(struct statement *);
 
-/* template-value.c: a value by its format letter; 0: as it is. */
+/* template-value.c: prints a value by its format letter; 0: no letter. */
 bool template_format_known(char letter);
 void template_value(struct dump *, const struct tnf_event *, struct out *,
     const struct val *, char letter, int width);

@@ -11,8 +11,8 @@ enum color { COLOR_NONE, COLOR_HEADER, COLOR_TIME, COLOR_PROBE, COLOR_MEMBER,
 
 int color_set(struct dump *, const char *when);	/* the option */
 
-/* Shall there be colour?  auto: standard output is a terminal that can show
-   it, and NO_COLOR is not set. */
+/* True if output is coloured.  auto: standard output is a terminal that can show colour,
+   and NO_COLOR is not set. */
 bool color_wanted(const struct dump *);
 
 void color_on(struct out *, enum color);

@@ -24,7 +24,7 @@ columns_list_put_ms(struct columns *c, int64_t ns)
 		color_off(c->o);
 }
 
-/* Behind text of 'len' bytes, unless it ends the line. */
+/* Pads a column after 'len' bytes of text, unless the column ends the line. */
 static void
 columns_list_pad(struct columns *c, size_t len)
 {
@@ -63,9 +63,9 @@ put_dash(struct columns *c)
 	out_char(c->o, '-');
 }
 
-/* When each thread and each probe last had a line. */
+/* The time of the last line of each thread and of each probe. */
 struct times {
-	struct map	threads;	/* by what tells them apart: int64_t */
+	struct map	threads;	/* by thread and host: int64_t */
 	struct perprobe probes;		/* struct probe_time */
 };
 

@@ -41,7 +41,7 @@ take_out(struct columns *l, const struct column *c)
 	l->n = k;
 }
 
-/* Added columns come before what has no width. */
+/* Inserts a column; 'before_last' puts it before the columns without a width. */
 static int
 put_in(struct columns *l, const struct column *c, bool before_last)
 {
@@ -117,7 +117,7 @@ apply_list(struct columns *l, const char *list)
 	}
 }
 
-/* A list that starts with a sign changes what is there. */
+/* A list that starts with + or - changes the present list. */
 int
 columns_set(struct dump *d, const char *list)
 {
@@ -174,7 +174,7 @@ columns_wanted(const struct dump *d)
 	    color_wanted(d);
 }
 
-/* On the second of two lines? */
+/* True if the column is on the second of two lines. */
 static bool
 is_second(const struct columns *l, const struct column *c)
 {
@@ -247,13 +247,14 @@ columns_begin(struct dump *d)
 	l->color = color_wanted(d);
 	if (l->n > 0)
 		return 0;
-	/* For people, the time of day; files of the original writers do not tell it. */
+	/* --pretty also shows the time of day, except for files of the original writers,
+	   which lack it. */
 	if (d->pretty && has_wall(d) && apply_list(l, "wall") != 0)
 		return -1;
 	return apply_list(l, d->hosts != NULL ? HOSTS : CLASSIC);
 }
 
-/* The columns of the first line, or those of the second. */
+/* Prints the columns of the first or the second line. */
 static void
 put_line(struct columns *l, const struct tnf_event *ev, bool second)
 {

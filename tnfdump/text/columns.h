@@ -9,8 +9,8 @@
 struct columns;
 
 /*
- * A column.  print() writes the value, not more than 'width' wide if that can
- * be had, and pads it unless the column is the last.
+ * A column.  print() writes the value, at most 'width' wide if possible, and pads it unless
+ * the column is the last.
  */
 struct column {
 	const char *name;	/* of --columns */
@@ -24,14 +24,14 @@ struct column {
 /* columns-list.c; ends with a row without name. */
 extern const struct column column_rows[];
 
-/* The state of a run; what the columns have to remember is columns-list.c's. */
+/* The state of a run; columns-list.c owns 'times'. */
 struct columns {
 	struct dump	*d;
 	struct out	*o;
 	const struct column *list[64];
 	unsigned	 n;
 	bool		 chosen, two_line, no_header;	/* by options */
-	unsigned	 at;		/* the one that is being printed */
+	unsigned	 at;		/* the column that is being printed */
 	bool		 color;
 	struct times	*times;		/* by thread and probe */
 };
@@ -40,12 +40,12 @@ int columns_set(struct dump *, const char *list);	/* options */
 int two_line_set(struct dump *, const char *);
 int no_header_set(struct dump *, const char *);
 
-/* Another layout, by --columns or --two-line? */
+/* True if --columns or --two-line chose another layout. */
 bool columns_asked(const struct dump *);
-/* Has anything been asked for that the classic output cannot do? */
+/* True if any option needs more than the classic output can do. */
 bool columns_wanted(const struct dump *);
 bool columns_no_header(const struct dump *);	/* --no-header */
-/* Are the definitions of probes to come first, as in the classic output? */
+/* True if the definitions of probes come first, as in the classic output. */
 bool columns_definitions(const struct dump *);
 int columns_begin(struct dump *);
 void columns_free(struct dump *);

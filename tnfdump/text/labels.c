@@ -1,8 +1,8 @@
 /*
  * labels.c - values that the trace itself has names for.
  *
- * The context is as little to be trusted as the rest of a file: what does not
- * read as it should is no name.
+ * The context is not trusted, like the rest of a file: text that is not well-formed counts
+ * as no name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "tnfdump/origin.h"
 #include "tnfdump/text/labels.h"
 
-/* "0x1=READ,0x2=WRITE": the next pair; NULL: that was the last one. */
+/* Takes the next pair of "0x1=READ,0x2=WRITE"; NULL: there is no further pair. */
 static const char *
 next_pair(const char *p, uint64_t *value, const char **name, size_t *len)
 {
@@ -29,7 +29,8 @@ next_pair(const char *p, uint64_t *value, const char **name, size_t *len)
 	return *p == ',' ? p + 1 : p;
 }
 
-/* These two print nothing where the printer is NULL: is there a name? */
+/* Prints the name and returns true, or false if there is none.  If the printer is NULL,
+   this and put_flags() only tell whether there is a name. */
 static bool
 put_symbolic(const struct printer *p, uint64_t value, const char *pairs)
 {
@@ -46,7 +47,7 @@ put_symbolic(const struct printer *p, uint64_t value, const char *pairs)
 	return false;
 }
 
-/* What has no name is put behind the others as a number. */
+/* Prints the names of the bits that are set; bits without a name follow as a number. */
 static bool
 put_flags(const struct printer *p, uint64_t value, const char *rest)
 {
@@ -81,7 +82,7 @@ labels_find(struct dump *d, const struct printer *p, const struct tnf_event *ev,
 {
 	char *end;
 
-	/* Only points of the kernel have them, and their names have a dot. */
+	/* Only tracepoints have named values, and only names of tracepoints have a dot. */
 	if (member == NULL || strchr(ev->probe->name, '.') == NULL ||
 	    v->kind < TNF_K_CHAR || v->kind > TNF_K_UINT64)
 		return false;
@@ -111,8 +112,8 @@ labels_has(struct dump *d, const struct tnf_event *ev, const struct tnf_value *v
 	return labels_find(d, NULL, ev, v, member);
 }
 
-/* The kernel's threads go by the addresses of their structures, which are used again after
-   a thread has ended.  Every machine has its own. */
+/* The key of a kernel thread: the address of its structure, which may be another thread's
+   after the thread has ended.  Every machine has its own addresses. */
 struct thread_key {
 	const struct tnf_file *file;	/* with --hosts; else NULL: one machine */
 	uint64_t address;
@@ -146,7 +147,7 @@ labels_see_thread(struct dump *d, const struct tnf_event *ev)
 	}
 	if ((t = tnf_map_put(d->threads, &key, sizeof key, NULL)) != NULL)
 		*t = (struct thread){ ev->lwpid, ev->pid };
-	/* Its first member is the address of a thread that has written nothing yet. */
+	/* The first member is the address of the new thread, which has written nothing yet. */
 	if (strcmp(ev->probe->name, "thread_create") == 0 && ev->probe->n_members > 0 &&
 	    tnf_event_value(ev, 0, &v)) {
 		key.address = v.u.u;

@@ -6,11 +6,11 @@
 
 #include "tnfdump/text/print.h"
 
-/* Prints a member's value by its names, if the file's context has some (tnf(5),
-   "Context": values), or the kernel that is being followed; false: it has none, and nothing is printed. */
+/* Prints the names of a member's value, from the file's context (tnf(5), "Context": values)
+   or from the kernel that is being followed; false: there are none, and nothing is printed. */
 bool labels_put(const struct printer *, const struct tnf_event *,
     const struct tnf_value *, const char *member);
-/* Would that print a name? */
+/* True if labels_put() would print a name. */
 bool labels_has(struct dump *, const struct tnf_event *, const struct tnf_value *,
     const char *member);
 

@@ -14,7 +14,7 @@
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 #define ELEMENTS_MAX	64	/* of an array */
 
-/* buf(9S): what an I/O request is. */
+/* Flags of an I/O request, buf(9S). */
 static const struct { uint32_t bit; const char *name; } bioflags[] = {
 	{ 0x1, "BUSY" }, { 0x2, "DONE" }, { 0x4, "ERROR" }, { 0x10, "PAGEIO" },
 	{ 0x20, "PHYS" }, { 0x40, "READ" }, { 0x80, "WANTED" },
@@ -49,7 +49,7 @@ put_bioflags(struct out *o, uint32_t flags)
 	tnf_out_hex(o, flags);
 }
 
-/* Linux packs 12:20 bits; Solaris 14:18, and 32:32 when it had 64. */
+/* Linux packs 12:20 bits; Solaris packs 14:18 in 32-bit and 32:32 in 64-bit numbers. */
 void
 device_split(const struct tnf_event *ev, const struct tnf_type *type,
     uint64_t u, uint32_t *major, uint32_t *minor)
@@ -96,7 +96,7 @@ put_offset(struct out *o, uint64_t offset)
 
 #define INLINED_MAX	8
 
-/* " (inlined: inner in middle)": the code there is a part of the function itself. */
+/* Prints " (inlined: inner in middle)" if the code at the address is inlined in the function. */
 static void
 put_inlined(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
 {
@@ -111,7 +111,7 @@ put_inlined(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
 		out_char(p->o, ')');
 }
 
-/* Kernel function, else function or object of the process, else the number. */
+/* Prints the kernel function, else the function or object of the process, else the number. */
 static void
 put_symbol(const struct printer *p, const struct tnf_event *ev, uint64_t addr)
 {
@@ -188,7 +188,7 @@ pretty_put_record(const struct printer *p, const struct tnf_event *ev,
 	out_lit(p->o, " }");
 }
 
-/* A stack ends at its first zero. */
+/* Prints an array's elements; a stack ends at its first zero. */
 static void
 put_array(const struct printer *p, const struct tnf_event *ev,
     const struct tnf_value *r, struct nest *in)
@@ -224,7 +224,7 @@ pretty_put_address(const struct printer *p, bool v6, const unsigned char *bytes)
 		out_str(p->o, text);
 }
 
-/* Family (of this machine's byte order, as the other members), port, address. */
+/* Prints address and port; the family has this machine's byte order, as other members have. */
 static bool
 pretty_put_socket(const struct printer *p, const unsigned char *bytes)
 {
@@ -243,7 +243,8 @@ pretty_put_socket(const struct printer *p, const unsigned char *bytes)
 	return true;
 }
 
-/* The address of a socket, as tracepoints have it: saddr, daddr, saddr_v6, daddr_v6. */
+/* Prints the address of a socket if the member is one of a tracepoint's: saddr, daddr,
+   saddr_v6, daddr_v6. */
 static bool
 pretty_put_peer(const struct printer *p, const struct tnf_event *ev, const struct tnf_value *v,
     const char *name)
@@ -362,7 +363,7 @@ json_pretty(void *arg, const struct tnf_event *ev, const struct tnf_value *v, co
 	return true;
 }
 
-/* The event's members, or this one alone if v is not NULL. */
+/* Prints the event's members, or only v if v is not NULL. */
 static void
 put_json(struct dump *d, struct out *o, const struct tnf_event *ev, const struct tnf_value *v,
     const char *name)

@@ -205,7 +205,7 @@ printer_record(const struct printer *p, const struct tnf_file *f,
 	out_lit(p->o, " }");
 }
 
-/* Bytes of any kind; --pretty shows how they begin. */
+/* Prints a blob; --pretty shows only its beginning. */
 static void
 printer_blob(const struct printer *p, const struct tnf_value *v)
 {
@@ -302,7 +302,7 @@ print_cut(struct dump *d, const struct tnf_file *f)
 struct nest
 print_nest(struct dump *d)
 {
-	/* What is followed has no end. */
+	/* A stream that is being followed has no end, so its budget is not limited. */
 	return (struct nest){ .budget = d->follow == NULL ? &d->nest_budget :
 	    NULL };
 }

@@ -10,8 +10,8 @@
 #define TEXT_MAX	64u	/* of a reference that is kept as text */
 #define RAW_USED	64u	/* a power of two */
 
-/* What is known of all values of one type.  The library keeps one name for a type,
-   so the name's address tells the type. */
+/* Facts that hold for all values of one type.  The library keeps one name for a type, so
+   the name's address identifies the type. */
 struct raw_type {
 	const char *name;
 	size_t	    len;
@@ -22,8 +22,8 @@ struct raw_type {
 	tnf_kind_t  kind;
 };
 
-/* A reference as it was printed last: most events of a block name one schedule
-   record, and all of a probe its definition. */
+/* A reference and its text when it was printed last: most events of a block name one
+   schedule record, and all events of a probe its definition. */
 struct raw_text {
 	tnf_datum_t v;
 	unsigned len;
@@ -85,7 +85,7 @@ raw_learn(struct raw_type *t, const char *name, tnf_datum_t v)
 	}
 }
 
-/* The type of 'v', which was likely that of 'last'. */
+/* The type of 'v'; 'last' is tried first. */
 static const struct raw_type *
 raw_type_of(struct raw_records *r, tnf_datum_t v, const struct raw_type *last)
 {
@@ -152,8 +152,8 @@ raw_put_string(struct dump *d, tnf_datum_t v)
 	print_quoted(d, s == NULL ? "" : s, s == NULL ? 0 : strlen(s));
 }
 
-/* A record that is referred to: where, and what.  false: there is something wrong,
-   which is told each time. */
+/* Prints the place and the name of the record that is referred to.  false: something is
+   wrong, which is told each time. */
 static bool
 raw_put_reference(struct dump *d, tnf_datum_t v, const struct raw_type *t)
 {
@@ -179,8 +179,8 @@ raw_put_reference(struct dump *d, tnf_datum_t v, const struct raw_type *t)
 	return true;
 }
 
-/* The same, and remembered: it is where it was, so that it is what it was, but for
-   strings, of which somebody may write another one there. */
+/* As raw_put_reference(), but the text is reused for the next reference to the same place.
+   Strings are not remembered: a writer may put another string at the same place. */
 static void
 raw_put_remembered(struct dump *d, tnf_datum_t v, const struct raw_type *t,
     struct raw_text *m)

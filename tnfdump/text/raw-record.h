@@ -8,14 +8,14 @@
 
 #include "tnfdump/tnfdump.h"
 
-/* What is remembered of the types and the references of one file. */
+/* What -r remembers of the types and the references of one file. */
 struct raw_records;
 
 struct raw_records *raw_records_new(struct dump *);
 void raw_records_free(struct raw_records *);
 
-/* The record, not NULL, with its members.  What there is wrong with it,
-   tnf_error_last() tells then. */
+/* Prints the record, which is not NULL, with its members.  tnf_error_last() then tells any
+   error in it. */
 void raw_record_put(struct raw_records *, tnf_datum_t);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * text.c - the output format that Solaris had, byte for byte, and fast.
  *
- * What is the same for each event of a probe (its name, the labels of its
- * members) is made once; so is what is the same as in the line before (the
- * thread).  The rest of a line goes straight into the buffer.
+ * Text that is the same for each event of a probe (its name, the labels of its members) is
+ * made once, and so is the thread's as long as it does not change.  The rest of a line goes
+ * straight into the buffer.
  */
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ static const char header[] =
     "Probe Name                Data / Description . . .\n"
     LINE;
 
-/* Up to here integers give the digits that the original's doubles gave. */
+/* Up to this time integers give the same digits as the original's doubles. */
 #define EXACT_NS	4000000000000000LL
 
 #define THREAD_MAX	96u	/* text of a thread and its CPU */
@@ -91,7 +91,7 @@ text_begin(struct dump *d)
 	return 0;
 }
 
-/* What print_chars() makes of a name between two constants. */
+/* Makes a label: a name as print_chars() prints it, between two constants. */
 static struct label
 make_label(const struct dump *d, const char *before, const char *name,
     const char *behind)
@@ -204,7 +204,7 @@ text_put_ms(char *p, int64_t ns)
 	return p + sprintf(p, "%16.6f", (double)ns / 1000000.0);
 }
 
-/* The columns of fixed width, in one go. */
+/* Prints the columns of fixed width. */
 static void
 put_columns(struct dump *d, const struct tnf_event *ev)
 {

@@ -21,8 +21,8 @@ struct chrome {
 	struct dump	*d;
 	struct out	*o;
 	struct states	*states;
-	struct tasks	*tasks;		/* already named */
-	struct tasks	*state_rows;	/* the same */
+	struct tasks	*tasks;		/* threads that are named */
+	struct tasks	*state_rows;	/* state rows that are named */
 	int64_t		 first;
 	bool		 started;
 };
@@ -56,7 +56,8 @@ chrome_named(struct out *o, const char *name, const char *category)
 	json_name(o, category);
 }
 
-/* An entry in the row of the thread that wrote the event, with the event's keys; without a name neither. */
+/* Begins an entry in the row of the event's thread, with the event's keys; if 'name' is
+   NULL, without name and keys. */
 static void
 chrome_of(struct chrome *c, const char *phase, int64_t time, const struct tnf_event *ev,
     const char *name)
@@ -77,8 +78,8 @@ chrome_details(struct chrome *c, const struct tnf_event *ev)
 	out_char(c->o, '}');
 }
 
-/* Viewers draw a row for each thread: the states of one are a thread of its own,
-   with a number that no thread has. */
+/* Names the row of a thread's states.  Viewers draw a row for each thread, so the states
+   get a thread with a number that no thread has. */
 static void
 name_state_row(struct chrome *c, const struct state_span *s, uint32_t row)
 {
@@ -140,7 +141,7 @@ chrome_name(struct chrome *c, const struct tnf_event *ev, const char *what, cons
 	out_lit(c->o, "}}");
 }
 
-/* Names a thread, and with its first thread the process. */
+/* Names the event's thread, and the process with its first thread. */
 static void
 chrome_introduce(struct chrome *c, const struct tnf_event *ev)
 {
@@ -163,7 +164,7 @@ chrome_instant(struct chrome *c, const struct tnf_event *ev)
 	bool mark = mark_text(ev, text);
 
 	chrome_of(c, "i", ev->time, ev, mark ? text : ev->probe->name);
-	/* A mark is of all threads: a line across the whole view. */
+	/* A mark is global: viewers draw it as a line across the whole view. */
 	out_lit(c->o, ",\"s\":\"");
 	out_char(c->o, mark ? 'g' : 't');
 	out_char(c->o, '"');
@@ -196,7 +197,7 @@ chrome_async(struct chrome *c, const char *phase, const struct pair_slice *s,
 	out_char(c->o, '}');
 }
 
-/* An event has ended a slice; the start goes out as well if filters dropped it as an event. */
+/* Writes a slice that an event has ended; its start is written even if filters dropped it. */
 static void
 chrome_ended(struct chrome *c, const struct pair_slice *s, const struct tnf_event *ev)
 {
@@ -233,7 +234,7 @@ chrome_event(struct dump *d, const struct tnf_event *ev)
 	return c->o->error != 0 ? -1 : 0;
 }
 
-/* A slice that never ended: viewers draw it up to the end of the trace. */
+/* Writes a slice that never ended; viewers draw it up to the end of the trace. */
 static void
 chrome_unfinished(void *arg, const struct pair_slice *s)
 {

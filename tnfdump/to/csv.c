@@ -1,8 +1,8 @@
 /*
  * csv.c - comma-separated values (RFC 4180), one row an event.
  *
- * The columns are fixed, so that rows of different probes go into one table;
- * the arguments are one JSON object in the last.
+ * The columns are fixed, so that rows of different probes go into one table; the last
+ * column has the arguments as one JSON object.
  */
 
 #include "analysis/json.h"
@@ -38,7 +38,7 @@ csv_begin(struct dump *d)
 	return 0;
 }
 
-/* Quoted where it must be: separators, quotes, line ends. */
+/* Writes a field, quoted if it holds separators, quotes or line ends. */
 static void
 csv_field(struct csv *c, const char *s, size_t n)
 {
@@ -53,7 +53,7 @@ csv_field(struct csv *c, const char *s, size_t n)
 		return;
 	}
 	out_char(o, '"');
-	/* The usual case, made short: no terminal, and no long text. */
+	/* A fast path for the usual case: no terminal and a short text. */
 	if (!c->d->escape && n <= OUT_MARGIN / 4) {
 		for (; s < end; s++) {
 			*o->p++ = *s;
@@ -85,7 +85,8 @@ csv_args(struct csv *c, const struct tnf_event *ev)
 	csv_field(c, c->args.base, (size_t)(c->args.p - c->args.base));
 }
 
-/* Each byte of a text that is not UTF-8 becomes a character, so that the whole file is UTF-8. */
+/* Writes a text that is not UTF-8 with each byte as a character, so that the whole file is
+   UTF-8. */
 static void
 csv_bytes(struct csv *c, const char *s)
 {

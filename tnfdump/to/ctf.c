@@ -1,10 +1,9 @@
 /*
  * ctf.c - Common Trace Format 1.8: a directory with metadata and one stream.
  *
- * The stream is a row of packets; each event is its id, time, who and where,
- * and the arguments.  Probes are described when all events have been seen.  Records
- * and arrays go as JSON text.  Lost events are declared by an empty packet at the
- * end that counts them all.
+ * The stream is a sequence of packets; each event has its id, time, thread and CPU, and the
+ * arguments.  Probes are described after all events have been seen.  Records and arrays
+ * become JSON text.  An empty packet at the end declares the count of all lost events.
  */
 #include <sys/stat.h>
 
@@ -25,7 +24,7 @@
 #include "tnfdump/to/formats.h"
 
 #define CTF_MAGIC		0xc1fc1fc1u
-#define PACKET_BODY	(256u << 10)	/* about; one event may pass it */
+#define PACKET_BODY	(256u << 10)	/* approximate: the last event may exceed it */
 
 /* The metadata's packet.header and packet.context. */
 struct ctf_packet {
@@ -45,7 +44,7 @@ struct ctf_head {
 	int32_t	 cpu;
 } __attribute__((packed));
 
-/* How an argument is laid out. */
+/* The layout of an argument. */
 enum ctf_field { CTF_SIGNED, CTF_UNSIGNED, CTF_HEX, CTF_REAL, CTF_TEXT };
 
 struct ctf {
@@ -56,7 +55,7 @@ struct ctf {
 	int		 dir;
 	int64_t		 first, last;	/* of the packet */
 
-	/* For the metadata, when the stream is complete. */
+	/* For the metadata, which is written when the stream is complete. */
 	struct perprobe	 probes;	/* const struct tnf_probe *; NULL: no event */
 	const struct tnf_file *file;	/* of the first event */
 	int64_t		 offset;	/* wall clock at time 0, ns; or 0 */
@@ -78,7 +77,6 @@ ctf_field(const struct tnf_member *m)
 	}
 }
 
-/* Remembers the probe of an event. */
 static void
 ctf_note(struct ctf *c, const struct tnf_event *ev)
 {
@@ -164,7 +162,7 @@ event_class(struct out *o, const struct tnf_probe *p)
 	ctf_metadata_quoted(o, p->name);
 	tnf_out_format(o, ";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", p->id);
 	for (unsigned i = 0; i < p->n_members; i++) {
-		/* The underscore keeps members apart from TSDL's own words. */
+		/* The underscore prevents clashes with TSDL's keywords. */
 		tnf_out_format(o, "\t\t%s _", type[ctf_field(&p->members[i])]);
 		for (const char *s = p->members[i].name; *s != '\0'; s++)
 			out_char(o, (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
@@ -271,7 +269,8 @@ as_text(struct ctf *c, const struct tnf_event *ev, const struct tnf_value *v)
 	ctf_string(c, c->text.base, (size_t)(c->text.p - c->text.base));
 }
 
-/* Numbers are widened to 64 bits: a null then is 0 without a second layout. */
+/* Writes an argument; numbers are widened to 64 bits, and a null is 0, so one layout is
+   enough. */
 static void
 ctf_value(struct ctf *c, const struct tnf_event *ev, unsigned i)
 {
@@ -350,7 +349,8 @@ ctf_end(struct dump *d)
 	for (unsigned i = 0; i < d->n_inputs; i++)
 		lost += losses_count(&losses, tnf_file_ext(d->inputs[i].file)).events;
 	losses_free(&losses);
-	/* The counter counts from one packet to the next: there must be two. */
+	/* Readers take the difference of the counter between packets, so there must be two
+	   packets. */
 	if (c->body.p > c->body.base || (lost > 0 && c->file == NULL))
 		ctf_packet(c, 0);
 	if (lost > 0) {

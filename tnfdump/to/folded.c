@@ -1,8 +1,8 @@
 /*
  * folded.c - folded stacks, for flame graphs: "frame;frame;frame count".
  *
- * An event with a stack (an array of symbols) counts under its frames, outmost
- * first, below the process and the probe.  Others count as process;probe.
+ * An event with a stack (an array of symbols) counts under its frames, the outermost first,
+ * below the process and the probe.  Other events count as process;probe.
  */
 
 #include "analysis/pretty-names.h"
@@ -16,7 +16,7 @@
 #define FRAMES_MAX	128u
 
 struct stack {
-	struct stack	*next;		/* seen first after this one */
+	struct stack	*next;		/* next in order of first sight */
 	uint64_t	 count;
 	size_t		 len;		/* of its text: the key */
 };
@@ -41,7 +41,7 @@ folded_begin(struct dump *d)
 	return 0;
 }
 
-/* ';' and blanks separate in this format. */
+/* Writes a frame; ';', blanks and newlines become '_', since they are separators. */
 static void
 folded_frame(struct out *o, const char *s)
 {
@@ -49,7 +49,7 @@ folded_frame(struct out *o, const char *s)
 		out_char(o, *s == ';' || *s == ' ' || *s == '\n' ? '_' : *s);
 }
 
-/* The functions at which stacks of the kernel begin. */
+/* True if kernel stacks begin at the function. */
 static bool
 is_root(const char *name)
 {
@@ -62,8 +62,8 @@ is_root(const char *name)
 	return false;
 }
 
-/* The kernel records so many frames and no more: what called the outmost one is
-   not known, and it is no root of a flame. */
+/* Writes "[more]" if a kernel stack was cut at the maximum depth: the callers of its
+   outermost frame are not known. */
 static void
 mark_cut(struct folded *f, const struct tnf_event *ev, uint64_t outmost)
 {

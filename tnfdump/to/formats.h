@@ -1,7 +1,8 @@
 /*
  * formats.h - the output formats.
  *
- * Each is one file here, in tnfdump/text/ or tnfdump/report/, and a row in outputs.c.
+ * Each format is one file here, in tnfdump/text/ or tnfdump/report/, and a row in
+ * outputs.c.
  */
 #ifndef TNFDUMP_TO_FORMATS_H
 #define TNFDUMP_TO_FORMATS_H
@@ -31,15 +32,15 @@ FORMAT(tree);
 
 #undef FORMAT
 
-/* For the formats that show what begins and ends, and states (outputs.c). */
+/* Makes the states for a format that shows pairs and states (outputs.c). */
 struct states *formats_states(struct dump *, state_span_fn *, void *arg);
-/* The next event: to the states, then to the dump's pairs. */
+/* Feeds an event to the states, then to the dump's pairs. */
 enum pair_role formats_feed(struct dump *, struct states *, const struct tnf_event *,
     struct pair_slice *);
-/* The event with the machine's numbers, since containers use theirs again; with --hosts the
-   pid is one that no other machine has. */
+/* Returns the event with the pid and thread id of the machine, since containers use the
+   same numbers again; with --hosts no other machine has the pid. */
 struct tnf_event formats_writer(struct dump *, const struct tnf_event *);
-/* The name of its process, with --hosts "web1: nginx", to be freed; or NULL. */
+/* The name of the event's process, with --hosts as "web1: nginx", to be freed; or NULL. */
 char *formats_process(struct dump *, const struct tnf_event *);
 
 #endif

@@ -2,9 +2,8 @@
  * html-members.c - columns of numbers, texts by number, and for each probe of an HTML
  * report a column a member.
  *
- * A number that --pretty shows otherwise (a system call, a symbol, a device) has
- * its text beside the column, once for each value, so that the page needs to
- * know nothing of any kernel.
+ * The texts of numbers that --pretty names (a system call, a symbol, a device) lie beside
+ * the column, once for each value, so that the page needs no knowledge of any kernel.
  */
 #include <inttypes.h>
 
@@ -57,7 +56,7 @@ html_strings_number(struct html_strings *s, const char *chars, size_t n)
 	return *number;
 }
 
-#define NAMES_MAX	50000	/* of a member; further values are numbers */
+#define NAMES_MAX	50000	/* names for each member; further values stay numbers */
 
 enum html_type { HTML_SIGNED, HTML_UNSIGNED, HTML_REAL, HTML_STRING };
 
@@ -166,7 +165,7 @@ html_members_probe(struct html_members *h, const struct tnf_probe *from)
 	return html_probe_of(h, from)->number;
 }
 
-/* As --pretty has it, in h->text. */
+/* Prints a value into h->text as --pretty does. */
 static void
 html_pretty(struct html_members *h, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
@@ -258,8 +257,8 @@ html_by_bits(const void *a, const void *b)
 	return p->bits < q->bits ? -1 : p->bits > q->bits;
 }
 
-/* {"value":"text",...}, by value: a map's order is another one in each run, and the same
-   trace should make the same page. */
+/* Writes {"value":"text",...} sorted by value: a map's order differs in each run, and the
+   same trace should give the same page. */
 static void
 html_names_json(const struct html_member *m, struct out *o)
 {

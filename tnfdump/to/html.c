@@ -1,6 +1,6 @@
 /*
- * html.c - one HTML file that shows the trace: html/ is the page, built into
- * the program; the data lie in it as base64 of a zlib stream (html/1-data.js).
+ * html.c - one HTML file that shows the trace.  The page from html/ is built into the
+ * program; the data are in it as base64 of a zlib stream (html/1-data.js).
  */
 #include <inttypes.h>
 #include <zlib.h>
@@ -51,15 +51,15 @@ struct html {
 	struct html_members *members;
 	struct map	 threads;	/* struct html_thread_key -> uint32_t */
 	struct out	 threads_json;
-	struct map	 tasks;		/* whose thread a kernel's tid is, so far */
-	struct out	 tasks_json;	/* and from which event on: [tid, thread, event] */
+	struct map	 tasks;		/* current thread of each task address */
+	struct out	 tasks_json;	/* changes of it: [tid, thread, event] */
 	struct states	*states;
 	int64_t		 first, last;
 	int64_t		 end;		/* of all events and slices */
 	bool		 begun;		/* 'first' is known */
 	uint64_t	 n;
 
-	/* While the file is written. */
+	/* Used while the file is written. */
 	struct out	 sections;
 	z_stream	 z;
 	struct out	 packed;	/* compressed */
@@ -82,7 +82,7 @@ html_member_of(struct out *o, const char *name, const char *text)
 		out_lit(o, "null");
 }
 
-/* With --hosts: "host":"web1", */
+/* Writes "host":"web1", with --hosts. */
 static void
 html_host(const struct html *h, struct out *o, unsigned host)
 {
@@ -96,7 +96,7 @@ html_host(const struct html *h, struct out *o, unsigned host)
 	tnf_out_format(o, ",\"nth\":%u,", host);
 }
 
-/* The thread's number; 'ev' is what tells its name, or NULL. */
+/* The thread's number; its name comes from 'ev', which may be NULL. */
 static uint32_t
 html_thread(struct html *h, struct html_thread_key key, const struct tnf_event *ev)
 {
@@ -124,8 +124,8 @@ html_writer(struct html *h, const struct tnf_event *ev)
 	    tnf_file_host(ev->file) }, ev);
 }
 
-/* Events about a thread name it by the address of its task, which another one may
-   have later. */
+/* Notes which thread has a task address from this event on: another thread may get the
+   address later. */
 static void
 html_task(struct html *h, const struct tnf_event *ev, uint32_t thread)
 {
@@ -215,7 +215,7 @@ html_slice(struct html *h, const struct pair_slice *s)
 	html_column_add(&h->column[C_SLICE_ASYNC], &async);
 }
 
-/* The event that was just counted. */
+/* Notes the event that was just counted if its order among hosts is not certain. */
 static void
 html_unordered(struct html *h)
 {
@@ -261,7 +261,7 @@ html_event(struct dump *d, const struct tnf_event *ev)
 	return 0;
 }
 
-/* ["kind",offset,count]: the column lies there, aligned for every kind. */
+/* Adds the column, aligned for every kind, and writes ["kind",offset,count]. */
 static void
 html_put(void *arg, struct out *o, const struct html_column *c)
 {
@@ -286,7 +286,7 @@ html_file(struct html *h, struct out *o, const struct input *in)
 	out_char(o, '}');
 }
 
-/* The machines of --hosts; without --hosts the list is empty. */
+/* Writes the machines of --hosts; without --hosts the list is empty. */
 static void
 html_hosts(const struct html *h, struct out *o)
 {
@@ -303,7 +303,7 @@ html_hosts(const struct html *h, struct out *o)
 	out_char(o, ']');
 }
 
-/* The losses of one file; *between is put before the next entry. */
+/* Writes the losses of one file; *between is the separator before the next entry. */
 static void
 html_losses_of(struct out *o, const struct input *in, struct losses *losses, const char **between)
 {
@@ -348,7 +348,7 @@ html_list(struct out *o, const char *name, const struct out *items)
 	out_char(o, ']');
 }
 
-/* The JSON text that says which columns there are, and where; fills h->sections. */
+/* Writes the JSON text that lists the columns and their places; fills h->sections. */
 static void
 html_meta(struct html *h, struct out *o)
 {

@@ -1,6 +1,6 @@
 /*
- * html.h - the data of an HTML report: columns of numbers behind a JSON
- * text that says where each is.
+ * html.h - the data of an HTML report: columns of numbers after a JSON text that tells the
+ * place of each.
  */
 #ifndef TNFDUMP_TO_HTML_H
 #define TNFDUMP_TO_HTML_H
@@ -26,7 +26,7 @@ html_column_add(struct html_column *c, const void *number)
 	c->bytes.p += c->width;
 }
 
-/* Texts, each once; numbered from 1 on, 0 is no text. */
+/* A set of texts, numbered from 1; 0 means no text. */
 struct html_strings {
 	struct map	 numbers;	/* text -> uint32_t */
 	struct out	 json;		/* "a","b", ... */
@@ -36,15 +36,15 @@ void html_strings_init(struct html_strings *);
 void html_strings_free(struct html_strings *);
 uint32_t html_strings_number(struct html_strings *, const char *, size_t);
 
-/* For each probe a column a member. */
+/* The columns of members: one for each member of each probe. */
 struct html_members;
 
 struct html_members *html_members_new(struct dump *, struct html_strings *);
 void html_members_free(struct html_members *);
-/* The probe's number, from 0 on; its name and members are known from then on. */
+/* The probe's number, from 0; the first call notes its name and members. */
 uint32_t html_members_probe(struct html_members *, const struct tnf_probe *);
 void html_members_add(struct html_members *, const struct tnf_event *);
-/* "probes":[...], with each column's place; 'put' lays a column down and writes
+/* Writes "probes":[...] with each column's place; 'put' stores a column and writes
    ["kind",offset,count]. */
 void html_members_json(struct html_members *, struct out *,
     void (*put)(void *arg, struct out *, const struct html_column *), void *arg);

@@ -14,7 +14,7 @@
 #include "tnfdump/text/pretty.h"
 #include "tnfdump/to/formats.h"
 
-/* The constant middle of every line of a probe, made once. */
+/* The constant middle part of a probe's lines, made once. */
 struct middle {
 	char	*text;		/* ,"probe":...,"args":{ */
 	size_t	 len;
@@ -51,7 +51,7 @@ jsonl_fact(struct jsonl *j, const struct tnf_file *f, const char *name)
 	json_cstring(j->o, s);
 }
 
-/* The machines of --hosts, and what is known of their clocks. */
+/* Writes the machines of --hosts with the offsets and errors of their clocks. */
 static void
 jsonl_hosts(struct jsonl *j)
 {
@@ -70,7 +70,7 @@ jsonl_hosts(struct jsonl *j)
 	out_char(j->o, ']');
 }
 
-/* {"tnf":1,"file":...}: about the first file. */
+/* Writes {"tnf":1,"file":...} with facts of the first file. */
 static void
 jsonl_header(struct jsonl *j, const struct tnf_file *f)
 {

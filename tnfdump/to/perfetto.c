@@ -103,7 +103,7 @@ struct perfetto {
 static uint64_t
 thread_track(int32_t pid, uint32_t lwpid)
 {
-	/* Never 0, which Perfetto keeps for itself. */
+	/* The number is never 0, which Perfetto reserves. */
 	return 1ull << 62 | (uint64_t)(uint32_t)pid << 32 | lwpid;
 }
 
@@ -113,7 +113,7 @@ process_track(int32_t pid)
 	return (uint64_t)(uint32_t)pid << 32 | 0xffffffffu;
 }
 
-/* Tracks of other kinds: far from those above. */
+/* The number of a track of another kind, above those of threads and processes. */
 static uint64_t
 other_track(uint64_t id, uint64_t kind)
 {
@@ -142,7 +142,7 @@ clock_entry(struct perfetto *p, unsigned id, int64_t time)
 	proto_message(&p->inner, SNAPSHOT_CLOCK, &p->note);
 }
 
-/* Relates our clock to the ones that the viewer counts with. */
+/* Relates the trace's clock to the clocks of the viewer. */
 static void
 perfetto_clocks(struct perfetto *p, const struct tnf_event *ev)
 {
@@ -157,7 +157,7 @@ perfetto_clocks(struct perfetto *p, const struct tnf_event *ev)
 	p->clocks = true;
 }
 
-/* Ends a descriptor of a track that is in p->inner. */
+/* Writes the track descriptor that is in p->inner. */
 static void
 describe(struct perfetto *p)
 {
@@ -223,7 +223,7 @@ note_pretty(struct perfetto *p, const struct tnf_event *ev,
 	proto_message(&p->note, NOTE_STRING, &p->text);
 }
 
-/* Records and arrays go as JSON. */
+/* Writes a value as an annotation; records and arrays become JSON. */
 static void
 note_value(struct perfetto *p, const struct tnf_event *ev,
     const struct tnf_value *v, const char *name)
@@ -274,7 +274,7 @@ perfetto_notes(struct perfetto *p, const struct tnf_event *ev)
 	}
 }
 
-/* ev: where categories and arguments come from, or NULL. */
+/* Writes a track event; its categories and arguments come from 'ev', which may be NULL. */
 static void
 track_event(struct perfetto *p, int64_t time, unsigned type, uint64_t track,
     const char *name, const struct tnf_event *ev)
@@ -347,7 +347,7 @@ perfetto_begun(struct perfetto *p, const struct pair_slice *s)
 	track_event(p, ev->time, TYPE_BEGIN, track, s->name, ev);
 }
 
-/* An event has ended a slice; the start goes out as well if filters dropped it as an event. */
+/* Writes a slice that an event has ended; its start is written even if filters dropped it. */
 static void
 perfetto_ended(struct perfetto *p, const struct pair_slice *s, const struct tnf_event *ev)
 {
@@ -359,8 +359,8 @@ perfetto_ended(struct perfetto *p, const struct pair_slice *s, const struct tnf_
 	    s->rule->async ? other_track(s->id, 2) : perfetto_track(p, s->start), NULL, ev);
 }
 
-/* An event that begins and ends nothing.  A mark is called by its text and stands in the track
-   of marks. */
+/* Writes an event that begins and ends nothing.  A mark is named by its text and lies on
+   the track of marks. */
 static void
 perfetto_instant(struct perfetto *p, uint64_t track, const struct tnf_event *ev)
 {

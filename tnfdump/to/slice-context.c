@@ -1,9 +1,9 @@
 /*
  * slice-context.c - the context of a trace that is made from others.
  *
- * A context is text, a line a fact (tnf(5), "Context").  That of the kernel
- * comes first, as it knows most, then what the others know about tasks and
- * objects; of the same fact the first counts.
+ * A context is text, one line for each fact (tnf(5), "Context").  The context of the
+ * kernel's file comes first, as it has most facts; then come the tasks, symbols and objects
+ * of the other files.  If a fact occurs twice, the first counts.
  */
 #include "libtnf/context-write.h"
 #include "tnfdump/input.h"
@@ -38,7 +38,7 @@ slice_context_starts(const struct text *line, const char *word)
 	    line->at[n] == ' ';
 }
 
-/* The next line, its newline included; what has none does not count. */
+/* Takes the next line with its newline; a last line without a newline is ignored. */
 static bool
 next_line(struct text *rest, struct text *line)
 {
@@ -54,7 +54,8 @@ next_line(struct text *rest, struct text *line)
 	return true;
 }
 
-/* Numbers inside of containers are translated when files are put together. */
+/* True if the line is copied.  "inner" lines are left out if there are several files: the
+   numbers of containers are then translated. */
 static bool
 slice_context_belongs(const struct text *line, bool first, bool alone)
 {
@@ -101,7 +102,7 @@ slice_context_names(struct context_writer *w, struct dump *d, const struct input
 	}
 }
 
-/* Index of the file whose context leads; n_inputs: none has any. */
+/* The index of the file whose context comes first; n_inputs: no file has a context. */
 static unsigned
 slice_context_leader(const struct dump *d)
 {

@@ -2,10 +2,9 @@
  * sqlite-members.c - a table for the members of each kind of probe, and a view
  * that joins it with the events.
  *
- * Probes of one name and equal members share a table, whichever file they are
- * of.  Names come from traces: an identifier is always quoted, a name that is
- * taken gets a number, and a member that is called like a column of events has
- * "arg_" in front.
+ * Probes of one name and equal members share a table, even if they are of different files.
+ * Names come from traces: identifiers are always quoted, a name that is taken gets a
+ * number, and a member with the name of a column of events gets the prefix "arg_".
  */
 #include <math.h>
 
@@ -96,7 +95,7 @@ members_is_column(const char *name)
 	return false;
 }
 
-/* Does a member before i bear the name?  SQL knows no difference of case. */
+/* True if a member before i has the same name; SQL ignores case. */
 static bool
 members_twice(const struct tnf_probe *p, unsigned i)
 {
@@ -106,7 +105,7 @@ members_twice(const struct tnf_probe *p, unsigned i)
 	return false;
 }
 
-/* SQL's text is UTF-8: in other names of the trace each byte above 127 becomes '?'. */
+/* Writes a name as UTF-8: if it is not valid, each byte above 127 becomes '?'. */
 static void
 members_name(struct out *o, const char *name)
 {
@@ -119,7 +118,7 @@ members_name(struct out *o, const char *name)
 			out_char(o, (unsigned char)name[i] < 0x80 ? name[i] : '?');
 }
 
-/* ', "name" TYPE' of each column, or without types; the caller frees the text. */
+/* Returns ', "name" TYPE' for each column, or without types; the caller frees the text. */
 static char *
 members_columns(const struct tnf_probe *p, unsigned n, bool types)
 {
@@ -150,7 +149,7 @@ members_columns(const struct tnf_probe *p, unsigned n, bool types)
 	return ret;
 }
 
-/* The number of an earlier probe of that name and these columns, or 0. */
+/* The number of an earlier probe with that name and these columns, or 0. */
 static int64_t
 members_same(struct members *m, const char *name, const char *columns)
 {
@@ -197,7 +196,7 @@ members_view(struct members *m, const struct tnf_probe *p, int64_t number)
 	return ret;
 }
 
-/* The table, and the view by which people ask. */
+/* Creates the table, and the view for people's queries. */
 static void
 members_create(struct members *m, const struct member_table *t,
     const struct tnf_probe *p, int64_t number, const char *columns)
@@ -265,7 +264,7 @@ members_probe(struct members *m, const struct tnf_probe *p)
 	return t->probe;
 }
 
-/* Text that lives until the row is in: a buffer for each column. */
+/* A buffer for a column's text, which must last until the row is inserted. */
 static struct out *
 members_text(struct members *m, unsigned i)
 {
@@ -305,7 +304,7 @@ members_bind_real(sqlite3_stmt *row, int i, double d)
 		sqlite3_bind_double(row, i, d);
 }
 
-/* Opaque numbers, characters, records and arrays: as jsonl has them. */
+/* Binds opaque numbers, characters, records and arrays as jsonl prints them. */
 static void
 members_bind_other(struct members *m, sqlite3_stmt *row, int i,
     const struct tnf_event *ev, const struct tnf_value *v,
@@ -315,7 +314,7 @@ members_bind_other(struct members *m, sqlite3_stmt *row, int i,
 
 	print_json_value(m->d, o, ev, v, name);
 	size_t n = (size_t)(o->p - o->base);
-	if (n >= 2 && o->base[0] == '"')	/* a string: without its quotes */
+	if (n >= 2 && o->base[0] == '"')	/* a string, without its quotes */
 		sqlite3_bind_text64(row, i, o->base + 1, n - 2, SQLITE_STATIC,
 		    SQLITE_UTF8);
 	else
@@ -337,7 +336,7 @@ members_bind_chars(struct members *m, sqlite3_stmt *row, int i,
 		sqlite_bind_chars(row, i, v->u.s.chars, v->u.s.len);
 		return;
 	}
-	/* The memory serves until the next one. */
+	/* The memory is valid until the next call, so SQLite copies the text. */
 	const char *s = print_marked(m->d, v, &len);
 	if (tnf_utf8_is_valid(s, len))
 		sqlite3_bind_text64(row, i, s, len, SQLITE_TRANSIENT, SQLITE_UTF8);

@@ -1,8 +1,8 @@
 /*
- * sqlite.c - an SQLite database: events, what they begin and end, threads and
- * their states.  The schema is the table below, and in tnfformats(5).
+ * sqlite.c - an SQLite database: events, pairs, threads and their states.  The schema is
+ * the table below, and in tnfformats(5).
  *
- * The database appears under its name whole, or not at all.
+ * The database appears under its name complete or not at all.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static const char schema[] =
     " first INTEGER, last INTEGER, events INTEGER, host INTEGER, program TEXT,"
     " cgroup TEXT);";
 
-/* When all rows are in: each once over the table is faster than row by row. */
+/* Run after all rows are inserted: one pass over the table is faster than work for each row. */
 static const char summary[] =
     "CREATE INDEX events_time ON events (time);"
     "CREATE INDEX pairs_start ON pairs (start);"
@@ -77,14 +77,14 @@ sqlite_fail(struct sqlite *s, const char *text)
 		s->error = tnf_xstrdup(text);
 }
 
-/* The file has no reader before it has its name: it needs no journal, no waiting for the
+/* Nobody reads the file before it has its name, so it needs no journal, no waiting for the
    disk and no locks. */
 static const char sqlite_fast[] =
     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY;"
     "PRAGMA page_size = 16384; PRAGMA cache_size = -65536; BEGIN;";
 
-/* The file is made beside 'path', mode 0600. */
+/* Creates the file beside 'path', mode 0600. */
 static void
 sqlite_create(struct sqlite *s, const char *path)
 {
@@ -103,7 +103,7 @@ sqlite_create(struct sqlite *s, const char *path)
 	sqlite_run(s, sqlite_fast);
 }
 
-/* Everything in place under the asked name, replacing what had it. */
+/* Commits, and gives the file its name, replacing any file of that name. */
 static void
 sqlite_commit(struct sqlite *s)
 {
@@ -120,7 +120,7 @@ sqlite_commit(struct sqlite *s)
 	}
 }
 
-/* Gives up what is not committed, and all memory. */
+/* Deletes the file if it is not committed, and frees all memory. */
 static void
 sqlite_close(struct sqlite *s)
 {
@@ -208,7 +208,7 @@ sqlite_row(struct sqlite *s, sqlite3_stmt *row, const char *kinds, const int64_t
 }
 
 struct sql_thread {
-	struct sql_thread *next;	/* seen first after this one */
+	struct sql_thread *next;	/* next in order of first sight */
 	int32_t	 pid;
 	uint32_t lwpid;
 	unsigned host;
@@ -274,7 +274,7 @@ sql_file(struct sql *q, sqlite3_stmt *row, int64_t id, const struct tnf_file *f)
 	    SQL_TEXT(x != NULL ? boot : NULL), clock, tnf_file_host(f) + 1);
 }
 
-/* The machines; without --hosts the one that the first file tells. */
+/* Writes the machines; without --hosts the machine of the first file. */
 static void
 sql_hosts(struct sql *q)
 {
@@ -421,7 +421,8 @@ sql_event(struct sql *q, const struct tnf_event *ev)
 		SQL_ROW(&q->db, q->unordered, "i", q->id);
 }
 
-/* The client's pointer of a start is the id of its row.  Events that are no rows have id 0. */
+/* Writes a pair; the client's pointer of a start is the id of its row, 0 for events without
+   one. */
 static void
 sql_pair(struct sql *q, const struct pair_slice *s, int64_t end)
 {

@@ -9,8 +9,8 @@
 
 #include "tnfdump/tnfdump.h"
 
-/* The first call that fails keeps its message, and those after it do nothing: a caller asks
-   once, when it is done. */
+/* A database that is written.  The first call that fails keeps its message, and later calls
+   do nothing: callers check for errors once, at the end. */
 struct sqlite {
 	sqlite3	*db;
 	const char *path;	/* the name asked for; the caller's */
@@ -18,16 +18,16 @@ struct sqlite {
 	char	*error;		/* of the first failure, or NULL */
 };
 
-/* Statements, ended by ';'. */
+/* Runs statements, each ended by ';'. */
 void sqlite_run(struct sqlite *, const char *sql);
 /* As sqlite3_mprintf(): %w is the inside of a quoted identifier. */
 void sqlite_runf(struct sqlite *, const char *fmt, ...);
-/* NULL after a failure; sqlite3_finalize() gives it back. */
+/* Returns NULL after a failure; sqlite3_finalize() frees the statement. */
 sqlite3_stmt *sqlite_prepare(struct sqlite *, const char *sql);
-/* Inserts the row that is bound; bindings stay as they are.  Of no statement: nothing. */
+/* Inserts the bound row and keeps the bindings.  Does nothing if the statement is NULL. */
 void sqlite_insert(struct sqlite *, sqlite3_stmt *);
-/* Column i (from 1) of the row.  The text is borrowed until sqlite_insert().  Other bytes
-   than UTF-8 become a blob. */
+/* Binds column i (from 1).  The text is borrowed until sqlite_insert().  Text that is not
+   UTF-8 becomes a blob. */
 void sqlite_bind_chars(sqlite3_stmt *, int i, const char *, size_t);
 
 /* Binds a value to each column, and inserts the row.  'kinds' has a letter for each: 'i' a
@@ -43,10 +43,10 @@ struct members;
 struct members *members_new(struct dump *, struct sqlite *);
 void members_free(struct members *);
 
-/* The probe's row in table probes, made with its table at the first call. */
+/* The probe's row in table probes; the first call makes the row and the probe's table. */
 int64_t members_probe(struct members *, const struct tnf_probe *);
 
-/* The arguments of event 'id'; of a probe without any, nothing. */
+/* Adds the arguments of event 'id'; a probe without members has none to add. */
 void members_add(struct members *, const struct tnf_event *, int64_t id);
 
 #endif

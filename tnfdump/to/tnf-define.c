@@ -1,6 +1,5 @@
 /*
- * tnf-define.c - types and probes of the input as definitions, written when something
- * first refers to them.
+ * tnf-define.c - defines types and probes of the input when something first refers to them.
  */
 #include <string.h>
 
@@ -18,7 +17,7 @@ new_def(struct tnf_writer *w, const char *name, enum tnf_core meta)
 	return (int)w->n_defs++;
 }
 
-/* A derived type of 'base', or an array of such. */
+/* The definition of a type derived from 'base', or of an array of it. */
 static int
 def_from(struct tnf_writer *w, const struct tnf_type *t, enum tnf_core meta, int base)
 {
@@ -76,7 +75,7 @@ tnf_types_remember(struct tnf_writer *w, const struct tnf_type *t, int def)
 	*(int *)tnf_xmap_put(&w->types, &t, sizeof(t), NULL) = def;
 }
 
-/* Slots of a record behind those already there; sizes it as C would. */
+/* Adds slots to a record; computes its size as C would. */
 static void
 add_members(struct tnf_writer *w, int def, const enum tnf_core *head,
     unsigned n_head, const struct tnf_member *members, unsigned n)
@@ -179,7 +178,7 @@ tnfw_probe_def(struct tnf_writer *w, const struct tnf_probe *p)
 	return i;
 }
 
-/* Room in the blocks of definitions. */
+/* Gives room in the blocks of definitions. */
 static uint32_t *
 tnfw_definer_room(void *arg, uint32_t size, uint32_t *offset)
 {
@@ -232,7 +231,7 @@ full_to(uint32_t offset)
 	return offset == 0 ? 0 : offset | TNF_REF32_PERMANENT;
 }
 
-/* A definition larger than a block has no place, and is of no use. */
+/* A definition larger than a block cannot be written, and cannot be used. */
 static bool
 tnf_define_fits(struct tnf_writer *w, uint64_t size)
 {
@@ -319,7 +318,8 @@ place_new(struct tnf_writer *w, int def)
 	tnf_define_rest(w, def, r);
 }
 
-/* The place is taken before what it refers to: definitions form circles. */
+/* Takes a place before the definitions it refers to are placed, since definitions form
+   circles. */
 uint32_t
 tnfw_place(struct tnf_writer *w, int def)
 {

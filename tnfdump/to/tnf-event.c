@@ -1,10 +1,10 @@
 /*
  * tnf-event.c - events of a written TNF file, and what they refer to.
  *
- * An event lies in one block with the schedule record of its thread.  Its
- * strings and records follow it, in further blocks if they need to; references
- * are distances, and lead forward.  Only a record that refers to itself, or to
- * one before it, is named by its place in the file.
+ * An event is in one block with the schedule record of its thread.  Its strings and records
+ * follow it, in further blocks if needed.  References are distances and lead forward.  Only
+ * a reference of a record to itself, or to a record before it, is a permanent one: an
+ * offset in the file.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define NESTED_MAX 64		/* records of one event */
 #define PIECE	 232u		/* bytes of a text or blob that lie together, a NUL included */
-#define CELLS_MAX 118u		/* references to such in an array */
+#define CELLS_MAX 118u		/* references to pieces in an array */
 
 struct tnfw_probe {
 	uint32_t word;		/* directory word: its offset in the file */
@@ -26,13 +26,12 @@ struct tnfw_probe {
 	} slots[];
 };
 
-/* One event on its way: the blocks that it reaches into, and what of the input
-   has a place in them. */
+/* One event while it is written: its blocks, and the input's records placed in them. */
 struct job {
 	struct tnf_writer *w;
 	const struct tnf_file *file;
 	bool		   full;
-	bool		   fresh;	/* it begins a block: take more of them */
+	bool		   fresh;	/* the event begins a block and may take more */
 	unsigned	   n_blocks;
 	struct tnfw_block *blocks[TNFW_CHAIN_MAX];
 	unsigned	   n_placed;
@@ -114,8 +113,8 @@ tag_word(struct tnf_writer *w, int def)
 static void tnf_event_put_value(struct job *, char *cell, uint32_t size,
     const struct tnf_value *);
 
-/* Room behind what the event has already.  NULL: the event will be tried again
-   at the start of a block; or there it is too large. */
+/* Gives room after what the event has already.  NULL: the event is tried again at the start
+   of a block; if it is there already, it is too large. */
 static char *
 nested_room(struct job *j, uint32_t size)
 {
@@ -138,7 +137,7 @@ nested_room(struct job *j, uint32_t size)
 	return tnfw_room(b, size);
 }
 
-/* The file offset that a place in one of the event's blocks will have. */
+/* The file offset of a place in one of the event's blocks. */
 static uint32_t
 tnf_event_place_of(const struct job *j, const char *p)
 {
@@ -165,7 +164,7 @@ tnf_event_put_reference(struct job *j, char *cell, uint32_t to)
 		j->w->unreachable++;
 }
 
-/* A string, or a piece of a long text or blob; its place, or 0. */
+/* Writes a string, or a piece of a long text or blob; returns its place, or 0. */
 static uint32_t
 put_piece(struct job *j, const struct tnf_value *v, size_t from, uint32_t len)
 {
@@ -183,8 +182,8 @@ put_piece(struct job *j, const struct tnf_value *v, size_t from, uint32_t len)
 	return tnf_event_place_of(j, p);
 }
 
-/* An array of pieces; the rest of them is in a further one, which its last element
-   leads to.  One element more leads nowhere: the value had been cut. */
+/* Writes an array of pieces.  If there are too many, the last element refers to a further
+   array.  If the value had been cut, a null element follows the last piece. */
 static uint32_t
 put_long(struct job *j, const struct tnf_value *v, size_t from)
 {
@@ -215,8 +214,8 @@ put_long(struct job *j, const struct tnf_value *v, size_t from)
 	return at;
 }
 
-/* A type that is nonsense, or nested too deep, has a general definition, which
-   says nothing of what is in a value. */
+/* The number of items to write.  A type that is malformed or nested too deep has a general
+   definition, which does not describe the value: none are written. */
 static unsigned
 items_that_fit(const struct tnf_value *v, const struct tnfw_def *d)
 {
@@ -249,8 +248,7 @@ put_items(struct job *j, const struct tnf_value *v, char *p,
 	}
 }
 
-/* A record of the input has one place, however often it is referred to.  That
-   place, or 0. */
+/* Writes a record once, even if several references lead to it; returns its place, or 0. */
 static uint32_t
 tnf_event_put_record(struct job *j, const struct tnf_value *v)
 {
@@ -344,7 +342,7 @@ put_schedule(struct tnf_writer *w, const struct tnf_event *ev, uint32_t *pos)
 	return true;
 }
 
-/* The thread's schedule record in this block; NULL: the block is full. */
+/* Finds or writes the thread's schedule record in this block; NULL: the block is full. */
 static const struct tnfw_schedule *
 find_schedule(struct tnf_writer *w, const struct tnf_event *ev)
 {
@@ -363,7 +361,7 @@ find_schedule(struct tnf_writer *w, const struct tnf_event *ev)
 	return s;
 }
 
-/* The event's record; what it refers to fills the job's blocks. */
+/* Writes the event's record; the records that it refers to go into the job's blocks. */
 static bool
 put_event(struct job *j, const struct tnfw_probe *probe,
     const struct tnf_event *ev)
@@ -390,7 +388,7 @@ put_event(struct job *j, const struct tnfw_probe *probe,
 	return !j->full && !w->too_large;
 }
 
-/* The last of the event's blocks is the current one from now on. */
+/* Makes the last of the event's blocks the current one. */
 static void
 keep_blocks(struct job *j)
 {
@@ -403,8 +401,8 @@ keep_blocks(struct job *j)
 	j->w->data = j->blocks[i];
 }
 
-/* Clears the remains of a failed try, which are no records.  If definitions were placed behind
-   its blocks meanwhile, the blocks stay in the file, unused. */
+/* Clears the remains of a failed try, which are no records.  If definitions were placed
+   after the event's blocks meanwhile, the blocks stay in the file, unused. */
 static void
 tnf_event_undo(struct job *j, uint32_t used)
 {

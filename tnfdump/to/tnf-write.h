@@ -6,9 +6,9 @@
  * definitions and to data, and written when full.  Functions return 0 or an
  * errno; E2BIG: a record that does not fit, which was left out.
  *
- * Original readers set limits that tnf(5) does not.  They find the block of a
- * record from the address at which they have mapped it: a block is at most a
- * page.  And they take no reference that is not permanent backwards.
+ * Original readers set limits that tnf(5) does not.  They find the block of a record from
+ * the address at which they have mapped it, so a block is at most a page.  They accept
+ * backward references only if these are permanent.
  */
 #ifndef TNFDUMP_TO_TNF_WRITE_H
 #define TNFDUMP_TO_TNF_WRITE_H
@@ -21,15 +21,15 @@
 
 #define TNFW_BLOCK	4096u
 #define TNFW_ROOM	(TNFW_BLOCK - (uint32_t)sizeof(struct tnf_block_header))
-#define TNFW_DIRECTORY	TNF_DIRECTORY_NAMED	/* where it ends */
+#define TNFW_DIRECTORY	TNF_DIRECTORY_NAMED	/* end of the directory */
 #define TNFW_WORDS	((TNFW_DIRECTORY - TNFW_BLOCK) / 4)
 #define TNFW_PROBES_MAX	(TNFW_WORDS - TNF_DIR_FIRST_PROBE / 4)
-#define TNFW_REACH	(1u << 30)	/* of permanent references */
+#define TNFW_REACH	(1u << 30)	/* end of what permanent references reach */
 /* Definitions are named by 31-bit signed offsets, events by 32-bit ones. */
 #define TNFW_TAG_LIMIT	(TNFW_REACH - TNFW_BLOCK)
 #define TNFW_FILE_LIMIT	((uint64_t)UINT32_MAX - TNFW_BLOCK)
 #define TNFW_CHAIN_MAX	320u	/* blocks that one event reaches into */
-#define TNFW_DEPTH_MAX	64u	/* types in types; deeper ones are any reference */
+#define TNFW_DEPTH_MAX	64u	/* types in types; deeper ones become a general type */
 
 struct tnfw_block {
 	uint32_t offset;	/* in the file; 0: none yet */
@@ -39,7 +39,7 @@ struct tnfw_block {
 
 /* A thread's schedule record in the current block. */
 struct tnfw_schedule {
-	uint32_t block;		/* its offset; another block: free */
+	uint32_t block;		/* its block's offset; if not the current one, free */
 	uint32_t pos;		/* in the block */
 	bool	 kernel;
 	int32_t	 pid, cpu;
@@ -62,14 +62,14 @@ struct tnf_writer {
 	unsigned	 n_defs, max_defs;
 	struct map	 types;		/* const struct tnf_type * of the input -> int */
 	unsigned	 depth;		/* of types that are being defined */
-	bool		 too_large;	/* a definition for what is being written is */
+	bool		 too_large;	/* a definition that is needed is too large */
 	uint64_t	 unreachable;	/* references that could not be written */
 	struct perprobe	 probes;	/* struct tnfw_probe * */
 	uint32_t	 directory[TNFW_WORDS];
 	unsigned	 n_directory;
 	struct tnfw_schedule schedules[TNFW_SCHEDULES];
 	struct tnf_ext	 ext;
-	bool		 has_ext;	/* write it: not an original's data */
+	bool		 has_ext;	/* write 'ext': the data are not an original's */
 };
 
 /* tnf-event.c */
@@ -77,21 +77,21 @@ int tnfw_event(struct tnf_writer *, const struct tnf_event *);
 void tnfw_free_probes(struct tnf_writer *);
 
 /* tnf.c */
-/* Room for a record in the block, zeroed, its length a multiple of 8.
-   tnfw_tag_room() takes a new block if need be.  NULL: too large (then
-   w->too_large is set), or failed (then w->error is). */
+/* Gives zeroed room for a record in the block, a multiple of 8 long.  tnfw_tag_room()
+   begins a new block if needed.  NULL: the record is too large (w->too_large is set), or
+   writing failed (w->error is set). */
 char *tnfw_room(struct tnfw_block *, uint32_t size);
 char *tnfw_tag_room(struct tnf_writer *, uint32_t size, uint32_t *offset);
-/* A block behind all others, and up to 'limit'; false: w->error is set. */
+/* Begins a block after all others, below 'limit'; false: w->error is set. */
 bool tnfw_begin_block(struct tnf_writer *, struct tnfw_block *, uint64_t limit);
 void tnfw_write_data(struct tnf_writer *, struct tnfw_block *);
 int tnfw_new_data_block(struct tnf_writer *);
 
-/* A type of the input, or a probe.  The first TNF_CORE_COUNT are the built-in
-   ones, numbered as they are (format/core.h). */
+/* A type of the input, or a probe.  The first TNF_CORE_COUNT definitions are the built-in
+   types, numbered as in format/core.h. */
 struct tnfw_def {
 	const char	*name;
-	enum tnf_core	 meta;		/* what it is: TNF_CORE_struct_type, ... */
+	enum tnf_core	 meta;		/* its kind: TNF_CORE_struct_type, ... */
 	uint32_t	 size;		/* scalars, structs */
 	int		 base;		/* derived; arrays: element */
 	int		*slots;
@@ -99,8 +99,9 @@ struct tnfw_def {
 	unsigned	 n_slots;
 	const char	*attrs;		/* of a probe */
 	uint32_t	 offset;	/* in the file; 0: not placed */
-	bool		 too_large;	/* for a block; of no use, nor what needs it */
-	const struct tnf_type *source;	/* of a record; NULL: none of the input */
+	bool		 too_large;	/* too large for a block: neither it nor its users can be
+					   used */
+	const struct tnf_type *source;	/* the input's record type, or NULL */
 };
 
 /* tnf-define.c */
@@ -108,14 +109,15 @@ int tnfw_define_core(struct tnf_writer *);	/* 0 or an errno */
 /* Size and alignment in bytes of a slot or an element. */
 uint32_t tnfw_slot_size(const struct tnf_writer *, int def);
 uint32_t tnfw_slot_align(const struct tnf_writer *, int def);
-/* Writes it and what it needs; the offset, or 0. */
+/* Writes a definition and those it needs; returns the offset, or 0. */
 uint32_t tnfw_place(struct tnf_writer *, int def);
 
 /* The index of a definition. */
 int tnfw_type(struct tnf_writer *, const struct tnf_type *);
 int tnfw_probe_def(struct tnf_writer *, const struct tnf_probe *);
 
-/* slice-context.c: the context of the files together; its text, to be freed; NULL: no file has one. */
+/* slice-context.c: merges the contexts of the files into a text to be freed; NULL: no file
+   has one. */
 struct dump;
 char *slice_context(struct dump *, size_t *size);
 

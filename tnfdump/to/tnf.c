@@ -1,8 +1,8 @@
 /*
  * tnf.c - a trace of its own from the events that are kept: blocks, directory, header.
  *
- * It is written in place if that can be done, else made in a temporary file
- * and then copied: headers are known last.
+ * The file is written in place if possible, otherwise made in a temporary file and then
+ * copied: headers are known last.
  */
 #include <sys/stat.h>
 
@@ -25,7 +25,7 @@ struct slice {
 	int	 fd;		/* of the file that is written */
 	bool	 copy;		/* to standard output when it is done */
 	uint64_t left_out;	/* events too large for a block */
-	bool	 kernel;	/* any such event */
+	bool	 kernel;	/* any event of a kernel */
 };
 
 static void
@@ -237,8 +237,8 @@ open_output(struct dump *d, struct slice *s)
 	return s->fd < 0 ? tnf_fail(d, "cannot create a temporary file", errno) : 0;
 }
 
-/* The header says which process recorded the trace, from the first file that tells, and how
-   many events were lost, in all files. */
+/* Fills the header: the process that recorded the trace, from the first file that tells it,
+   and the events lost in all files. */
 static void
 tnf_describe(struct dump *d, struct slice *s)
 {
@@ -285,7 +285,7 @@ slice_event(struct dump *d, const struct tnf_event *ev)
 	struct slice *s = d->state;
 	struct tnf_event host = *ev;
 
-	/* One context for all: the machine's numbers. */
+	/* Several files share one context, which has the machine's numbers. */
 	if (d->n_inputs > 1)
 		origin_host(d, ev, &host.pid, &host.lwpid);
 	int error = tnfw_event(&s->w, &host);
