@@ -8,7 +8,7 @@
 #include "libtnfctl/direct.h"
 #include "libtnfctl/imports.h"
 
-/* The first look at a target is given up after so many of its execs, and at the first
+/* We give up the first look at a target after so many of its execs, and at the first
    exec after so many seconds. */
 #define EXECS_MAX	50
 #define EXECS_S		5
@@ -40,8 +40,8 @@ direct_objects(tnfctl_handle_t *h)
 }
 
 /*
- * The processes that were left suspended where there is no place for a mark, the latest
- * of them: whoever follows an exec closes the handle so, and opens the next one.
+ * The latest processes that were left suspended without a place for a mark: a client that
+ * follows an exec closes the handle in that state, and opens the next one.
  */
 #define UNMARKED	64
 static pthread_mutex_t unmarked_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -69,7 +69,7 @@ tnfctl_suspended_take(pid_t pid)
 	return found;
 }
 
-/* Before the threads are let go. */
+/* Prepares the process before its threads are let go. */
 static void
 direct_leave(tnfctl_handle_t *h, tnfctl_targ_op_t op)
 {
@@ -197,7 +197,7 @@ look_once(tnfctl_handle_t *h)
 	return err == TNFCTL_ERR_NONE ? tnfctl_control_check(h) : err;
 }
 
-/* It has become another program: nothing of what we know is true any more. */
+/* Begins anew when the target has become another program: all that we know is outdated. */
 static tnfctl_errcode_t
 start_over(tnfctl_handle_t *h)
 {
@@ -223,9 +223,9 @@ all_held(const struct proc *p)
 	return i == p->n;
 }
 
-/* It cannot be read: perhaps it is just in an exec() and will tell.  Then a thread is
-   none that we hold, or what we had opened of its memory is gone already.  Meanwhile its
-   dead leader has neither maps nor a root. */
+/* Waits if a process that cannot be read is perhaps in an exec(), which wait(2) will tell.
+   Then we do not hold one of its threads, or the memory that we had opened is gone already.
+   Meanwhile its dead leader has neither maps nor a root. */
 static void
 await_exec(struct proc *p)
 {
@@ -237,7 +237,7 @@ await_exec(struct proc *p)
 		tnfctl_proc_run_for(p, EXEC_US);
 }
 
-/* The first look.  A target that is not ours runs while a library is loaded,
+/* Takes the first look.  A target that is not ours runs while a library is loaded,
    and may become another program meanwhile. */
 static tnfctl_errcode_t
 look_at(tnfctl_handle_t *h)
@@ -255,8 +255,8 @@ look_at(tnfctl_handle_t *h)
 			err = look_once(h);
 		if (err != TNFCTL_ERR_NONE)
 			await_exec(p);
-		/* No thread of those that we have taken is left, where one that we
-		   could not take has made an exec(): see attach.c. */
+		/* If a thread that we could not take has called exec(), none of the threads
+		   that we have taken is left: see attach.c. */
 		if (p->gone || p->n == 0)
 			return tnfctl_error_set(TNFCTL_ERR_NOPROCESS,
 			    "process %d: it has ended", (int)h->pid);
@@ -272,7 +272,7 @@ look_at(tnfctl_handle_t *h)
 	    (int)h->pid);
 }
 
-/* Hits of threads that have a filter are told to make no call. */
+/* If a thread has a seccomp filter, tells libtnfprobe to make no call at its hits. */
 static void
 direct_quiet(tnfctl_handle_t *h)
 {
@@ -295,7 +295,7 @@ tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret)
 	}
 	if (err == TNFCTL_ERR_NONE) {
 		tnfctl_proc_unhurry(p);
-		/* The stop itself may be yet to come. */
+		/* The stop itself may still be to come. */
 		p->suspended |= tnfctl_control_suspended(h);
 		tnfctl_control_claim(h, getpid());
 		direct_quiet(h);

@@ -15,22 +15,22 @@ direct_proc(tnfctl_handle_t *h)
 
 /*
  * Makes a handle of a process that is held and whose linker has got through.
- * p becomes the handle's, on failure it is let go as if nothing had been.
+ * The handle takes over p; on failure the process is let go as it was found.
  */
 tnfctl_errcode_t tnfctl_direct_open(struct proc *p, tnfctl_handle_t **ret);
 #define TNFCTL_ATTACH_MS	30000	/* for all until then */
 /* The same for a handle whose process has become another program. */
 tnfctl_errcode_t tnfctl_direct_open_again(tnfctl_handle_t *);
-/* NONE; the detail says so if a job control stop holds it. */
+/* Returns NONE; the detail says so if a job control stop holds the process. */
 tnfctl_errcode_t tnfctl_direct_tell_stop(const struct proc *);
 /* The error of a process that has neither probes nor libtnfprobe. */
 tnfctl_errcode_t tnfctl_direct_no_probes(pid_t);
-/* Was it left suspended by this process, at the start of an exec?  Told once. */
+/* Have we left the process suspended at the start of an exec?  True only once. */
 bool	tnfctl_suspended_take(pid_t);
-/* A handle for looking at memory only, until tnfctl_direct_open(). */
+/* Makes a handle that can only look at memory, for use before tnfctl_direct_open(). */
 void	tnfctl_direct_borrow(struct proc *p, tnfctl_handle_t *ret);
 
-/* attach.c: is it a program that we can control? */
+/* attach.c: is the process's program one that we can control? */
 tnfctl_errcode_t tnfctl_process_check_file(pid_t);
 
 /* events.c */
@@ -48,8 +48,9 @@ tnfctl_errcode_t tnfctl_inject_library(tnfctl_handle_t *);
 tnfctl_errcode_t tnfctl_direct_take_file(tnfctl_handle_t *, int fd, const char *path,
     unsigned int bytes, bool *ret_taken);
 struct calls;
-/* Between tnfctl_call_begin() and tnfctl_call_end(): the target gets a descriptor of what
-   we have open.  Its number there, to be closed there; -1: the kernel or the target cannot. */
+/* Gives the target a descriptor of a file that we have open, between tnfctl_call_begin() and
+   tnfctl_call_end().  Returns its number there, to be closed by the next function; -1: the
+   kernel or the target cannot do that. */
 int	tnfctl_direct_give_descriptor(struct calls *, int fd);
 void	tnfctl_direct_close_descriptor(struct calls *, int theirs);
 

@@ -98,7 +98,7 @@ watch_stop(struct watch *w)
 	close(w->fd);
 }
 
-/* Signals are as in 'mask' while it waits.  timeout_ms: -1 for ever. */
+/* Waits, with the signal mask 'mask'.  timeout_ms: -1 for ever. */
 static enum watch_result
 watch_wait(struct watch *w, const sigset_t *mask, int timeout_ms,
     pid_t *ret_tid)
@@ -117,7 +117,7 @@ watch_wait(struct watch *w, const sigset_t *mask, int timeout_ms,
 	return WATCH_CHILD;
 }
 
-/* After WATCH_CHILD: look on.  not_ours: it was nobody that we know. */
+/* Has the watch look on after WATCH_CHILD.  not_ours: we do not know the child. */
 static void
 watch_next(struct watch *w, bool not_ours)
 {
@@ -134,7 +134,7 @@ struct run {
 	bool	 interrupted;
 };
 
-/* Has the list changed since it was last read? */
+/* Has the linker's list changed since it was last read? */
 static bool
 list_changed(tnfctl_handle_t *h)
 {
@@ -156,7 +156,7 @@ sees_linker(const struct proc *p)
 	return p->ours && p->linker.brk != 0 && !p->no_registers;
 }
 
-/* Stops that were ours to make and have served. */
+/* Forgets stops that we had asked for and that have served. */
 static void
 forget_stops(struct proc *p)
 {
@@ -165,7 +165,7 @@ forget_stops(struct proc *p)
 			t->event = PROC_NOTHING;
 }
 
-/* Has something happened that is to be told?  If not, it runs on. */
+/* Has something happened that is to be told?  If not, the target runs on. */
 static bool
 has_news(tnfctl_handle_t *h)
 {
@@ -195,7 +195,7 @@ any_has_news(struct run *r)
 	return false;
 }
 
-/* The process that has this thread; NULL: none that we know. */
+/* The process that has this thread; NULL: we know of none. */
 static struct proc *
 events_owner(const struct run *r, pid_t tid)
 {
@@ -205,7 +205,7 @@ events_owner(const struct run *r, pid_t tid)
 	return NULL;
 }
 
-/* A thread whose mother has not told of it yet may be taken by its process. */
+/* Takes a thread, which may be one of whose birth its process has not told us yet. */
 static bool
 events_take(const struct run *r, pid_t tid)
 {
@@ -219,7 +219,7 @@ events_take(const struct run *r, pid_t tid)
 	return taken;
 }
 
-/* Milliseconds to the next look; -1: the linkers' calls are seen. */
+/* Milliseconds to the next look; -1: none is needed, as we see the linkers' calls. */
 static int
 time_left(const struct run *r)
 {
@@ -289,7 +289,7 @@ set_stepping(struct proc *p, bool on)
 	}
 }
 
-/* Lets it run for a moment, or to the next system call. */
+/* Lets the target run for a moment, or to the next system call. */
 static void
 events_step(struct proc *p, long us)
 {
@@ -312,7 +312,7 @@ tnfctl_direct_settle(struct proc *p, int max_ms)
 			return tnfctl_error_set(TNFCTL_ERR_INTERNAL, "process %d: its "
 			    "dynamic linker does not come to rest: try again",
 			    (int)p->pid);
-		/* On a busy machine it may get no processor in a short time. */
+		/* On a busy machine the target may get no processor in a short time. */
 		events_step(p, us);
 		us = us < STEP_MAX_US ? us * 2 : us;
 	}
@@ -338,7 +338,7 @@ fork_event(struct proc *mother, struct thread *t, tnfctl_handle_t **child)
 	return err;
 }
 
-/* Reports an event of a stopped (or gone) target; false: there is none, and it runs on. */
+/* Reports an event of a stopped (or gone) target; false: it has none, and runs on. */
 static bool
 events_report(tnfctl_handle_t *h, bool interrupted, tnfctl_event_t *ret,
     tnfctl_handle_t **child, tnfctl_errcode_t *err)
@@ -357,7 +357,7 @@ events_report(tnfctl_handle_t *h, bool interrupted, tnfctl_event_t *ret,
 	}
 	if ((t = tnfctl_proc_pending(p, true)) != NULL && t->event == PROC_FORK) {
 		if (child == NULL) {
-			/* It was noticed for a caller who had asked for it. */
+			/* An earlier caller had asked for forks; this one has not. */
 			tnfctl_proc_free_child(p, t);
 			return false;
 		}
@@ -384,8 +384,8 @@ events_stop(tnfctl_handle_t *h)
 		tnfctl_direct_settle(p, SETTLE_MS);
 }
 
-/* For the client's command: all stand still, and what is known of them is of
-   now.  The first that has an event is the news. */
+/* Stops all targets for the client's command, and brings up to date what we know of them.
+   The first that has an event is the one reported. */
 static void
 stop_all(struct run *r)
 {
@@ -417,7 +417,7 @@ events_run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 		if ((error = watch_start(&r->watch)) != 0)
 			return tnfctl_error_set_errno(error, "wait for process %d",
 			    (int)r->h[0]->pid);
-		/* Something may be left over from the last time. */
+		/* An event may be left over from the last time. */
 		if (!any_has_news(r))
 			run_until_event(r);
 		watch_stop(&r->watch);
@@ -432,7 +432,7 @@ events_run(struct run *r, tnfctl_event_t *ret, tnfctl_handle_t **child)
 	return err != TNFCTL_ERR_NONE ? err : tnfctl_direct_tell_stop(direct_proc(h));
 }
 
-/* Ready to run: a job control stop that was left for us to end is ended. */
+/* Makes the target ready to run: ends a job control stop that was left for us to end. */
 static tnfctl_errcode_t
 events_prepare(tnfctl_handle_t *h, bool follow)
 {

@@ -38,7 +38,7 @@ struct child {
 	int	 fd;		/* write: now; read: errno of exec, or end of file */
 };
 
-/* PATH as in prex(1): the first directory that has the name at all. */
+/* Searches PATH as prex(1) says: takes the first directory that has the name at all. */
 static bool
 find_program(const char *name, char *ret, size_t size)
 {
@@ -64,7 +64,7 @@ find_program(const char *name, char *ret, size_t size)
 	}
 }
 
-/* A program that would run with other rights than ours. */
+/* Would the program run with other rights than ours? */
 static bool
 is_set_id(const char *file)
 {
@@ -83,9 +83,9 @@ is_set_id(const char *file)
 }
 
 /*
- * AddressSanitizer in the program: its library, where it is a shared one, ends a
- * program in which another comes first, and its search for leaks ends one that
- * is under control, before what was printed is out.
+ * AddressSanitizer in the program.  If its library is shared, it ends a program in which
+ * another library comes first.  Its search for leaks ends a program that is under control,
+ * before the program's output is written.
  */
 struct sanitizer {
 	bool	there;
@@ -216,7 +216,7 @@ exec_start(const char *file, char *const *argv, char *const *env, struct child *
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	if ((ret->pid = fork()) == 0) {
-		/* If we are killed before we say "go", it reads the end. */
+		/* If we are killed before we say "go", the child reads the end of file. */
 		close(pair[0]);
 		exec_child_main(pair[1], file, argv, env, &mask);
 	}
@@ -243,7 +243,7 @@ exec_await(struct proc *p)
 	}
 }
 
-/* The file is there: what strerror(3) says would mislead. */
+/* The error of a file that is there but cannot be executed: strerror(3) would mislead. */
 static tnfctl_errcode_t
 cannot_exec(int error, const char *file)
 {
@@ -264,7 +264,7 @@ cannot_exec(int error, const char *file)
 	}
 }
 
-/* From the waiting child to the first instruction of the program. */
+/* Takes the waiting child to the first instruction of the program. */
 static tnfctl_errcode_t
 exec_become(struct proc *p, const struct child *c, const char *file)
 {
@@ -314,9 +314,9 @@ find_break(pid_t pid)
 	return address;
 }
 
-/* From there to where all start-up objects are in place.  A program without a
+/* Takes the program to where all start-up objects are in place.  A program without a
    linker has moved its own pointers before it makes its first system call; before
-   that we see the end of execve(). */
+   that call we see the end of execve(). */
 static tnfctl_errcode_t
 exec_load(struct proc *p, const char *file)
 {
@@ -421,7 +421,7 @@ tnfctl_exec_follow(tnfctl_handle_t *h)
 		    "another program, or was not started by us", (int)h->pid);
 	err = open_again(h, p);
 	if (err != TNFCTL_ERR_NONE && !p->gone) {
-		/* It is as before: the handle can only be closed. */
+		/* The target is as before: the handle can only be closed. */
 		p->event = PROC_EXEC;
 		tnfctl_control_forget(h);
 	}

@@ -1,10 +1,11 @@
 /*
  * filter.c - does a thread's seccomp filter let through what libtnfprobe calls?
  *
- * The kernel gives a filter's code to who has CAP_SYS_ADMIN and no filter himself.  It is run
- * here for each call: its number and the machine are known, and nothing else is.  So where
- * the code looks at anything else both ways are gone, and all must end with "allow".  There
- * are no loops in such code, but many ways: after STEPS_MAX steps the answer is no.
+ * The kernel gives a filter's code to a process that has CAP_SYS_ADMIN and no filter itself.
+ * We run the code for each call, of which we know only the number and the machine.  If the
+ * code branches on anything else, we follow both branches, and all paths must end with
+ * "allow".  Such code has no loops, but may have many paths: after STEPS_MAX steps the answer
+ * is no.
  */
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -107,7 +108,7 @@ filter_jumps(uint16_t op, uint32_t a, uint32_t b)
 	}
 }
 
-/* An instruction that neither jumps nor returns.  False: no filter has it. */
+/* Runs an instruction that neither jumps nor returns.  False: no filter has such a one. */
 static bool
 filter_step(const struct code *c, const struct sock_filter *f, struct machine *m)
 {
@@ -139,7 +140,7 @@ filter_is_yes(struct word action)
 	return action.known && (action.v == SECCOMP_RET_ALLOW || action.v == SECCOMP_RET_LOG);
 }
 
-/* From this instruction on, on each way. */
+/* Runs the code from this instruction on, along each path. */
 static bool
 filter_run(struct code *c, unsigned pc, struct machine m)
 {
@@ -171,7 +172,7 @@ filter_run(struct code *c, unsigned pc, struct machine m)
 static bool
 filter_allows(struct code *c)
 {
-	/* The kernel clears them all. */
+	/* The kernel clears all registers and memory before a run. */
 	struct machine zero;
 
 	memset(&zero, 0, sizeof(zero));
@@ -185,8 +186,8 @@ filter_allows(struct code *c)
 	return true;
 }
 
-/* As many as we have: in a container they are those that both have inherited, and we make
-   these calls all the time. */
+/* Has the thread as many filters as we?  In a container both have inherited the same ones, and
+   we make these calls all the time. */
 static bool
 has_ours_alone(const struct proc *p, const struct thread *t)
 {
@@ -196,7 +197,7 @@ has_ours_alone(const struct proc *p, const struct thread *t)
 	    tnf_thread_status(p->pid, t->tid, "Seccomp_filters") == ours;
 }
 
-/* All that libtnfprobe may call. */
+/* Does the thread's filter allow all calls that libtnfprobe may make? */
 static bool
 filter_lets(const struct proc *p, const struct thread *t)
 {

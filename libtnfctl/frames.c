@@ -1,10 +1,10 @@
 /*
  * frames.c - the functions that a stopped thread is in, the innermost first.
  *
- * The call frame information of the objects (.eh_frame) says of each instruction where
- * the caller's registers are; libdw reads it.  Its files may be damaged or lie, and so
- * may the stack: whatever is not plain ends the walk as not known.  A walk is whole when
- * it comes to a function that says that nobody has called it, as _start and clone() do.
+ * The call frame information of the objects (.eh_frame) tells for each instruction where
+ * the caller's registers are; libdw reads it.  The files and the stack may be damaged or
+ * lie: if anything is in doubt, the walk ends as not known.  A walk is whole when it comes
+ * to a function that by this information has no caller, as _start and clone() have none.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -72,7 +72,7 @@ tnfctl_frames_free(struct frames *f)
 	free(f);
 }
 
-/* A file that is not there, or says nothing of frames, leaves cfi as it is. */
+/* Opens the object's file; cfi stays as it is if there is no file or no frame information. */
 static void
 object_open_frames(struct object_frames *o, pid_t pid)
 {
@@ -85,7 +85,7 @@ object_open_frames(struct object_frames *o, pid_t pid)
 		o->cfi = dwarf_getcfi_elf(tnf_elffile_handle(o->elf));
 }
 
-/* Each object is opened once. */
+/* The object with this address; each object is opened once. */
 static struct object_frames *
 object_at(struct frames *f, uintptr_t ip)
 {
@@ -121,7 +121,7 @@ frame_at(struct frames *f, uintptr_t ip)
 	return frame;
 }
 
-/* The operations on two operands that entries of a procedure linkage table use. */
+/* Computes the operations on two operands that entries of a procedure linkage table use. */
 static bool
 frames_compute(unsigned atom, uint64_t a, uint64_t b, uint64_t *ret)
 {
@@ -201,7 +201,7 @@ frames_evaluate(const struct walk *w, const Dwarf_Op *ops, size_t nops, struct r
 	*ret = (struct result){ 0 };
 	if (nops == 0 || nops > OPS_MAX)
 		return false;
-	/* The whole of it is another register. */
+	/* The whole expression is another register. */
 	if (nops == 1 && ops->atom == DW_OP_regx) {
 		if (ops->number >= ARCH_REGISTERS)
 			return false;
@@ -239,7 +239,7 @@ caller_register(const struct walk *w, Dwarf_Frame *frame, int regno, uint64_t *r
 	    FOUND : UNKNOWN;
 }
 
-/* To the caller; UNDEFINED: there is none. */
+/* Goes to the caller's frame; UNDEFINED: there is no caller. */
 static enum found
 frames_step(struct walk *w, Dwarf_Frame *frame)
 {
@@ -256,8 +256,8 @@ frames_step(struct walk *w, Dwarf_Frame *frame)
 	if (ra < 0 || is_signal || dwarf_frame_cfa(frame, &ops, &n) != 0 ||
 	    !frames_evaluate(w, ops, n, &cfa))
 		return UNKNOWN;
-	/* A caller's frame lies above; only who has none, as _start on 64-bit ARM, may
-	   begin with a frame of no bytes. */
+	/* A caller's frame lies above; only a function without a caller, as _start on 64-bit
+	   ARM, may begin with a frame of no bytes. */
 	if (w->cfa != 0 && cfa.value < w->cfa)
 		return UNKNOWN;
 	is_empty = cfa.value == w->cfa;
@@ -276,8 +276,8 @@ frames_step(struct walk *w, Dwarf_Frame *frame)
 	return FOUND;
 }
 
-/* Is this the stack that the thread was made with?  What else runs there has been
-   left in the middle somewhere, and that place we would not see. */
+/* Is this the stack that the thread was made with?  If not, functions on that stack were left
+   in the middle, and this walk would not see them. */
 static bool
 is_own_stack(const struct walk *w)
 {

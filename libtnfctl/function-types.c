@@ -2,10 +2,10 @@
  * function-types.c - names and types of a function's parameters, from debugging
  * information: in the file, or in the one that its .gnu_debuglink or build id leads to.
  *
- * The types tell where each parameter is when the function begins, by the rules of the
- * machine's calling convention (arch/arch.h): numbers and pointers in registers, then
- * in memory; floating-point numbers elsewhere, which are left out.  A structure that is
- * passed by value in registers ends what we know.
+ * The types tell where each parameter is when the function begins, by the
+ * machine's calling convention (arch/arch.h): numbers and pointers are in registers, then
+ * in memory; floating-point numbers are elsewhere, and left out.  Behind a structure that is
+ * passed by value in registers we know no parameter.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -34,7 +34,7 @@ struct debug_file {
 	Dwarf	*dwarf;
 };
 
-/* The functions of one file are asked for one after the other. */
+/* The file that was asked for last: callers mostly ask for many functions of one file. */
 static _Thread_local struct {
 	bool	 there;
 	struct stat st;
@@ -59,9 +59,9 @@ tnfctl_function_types_forget(void)
 }
 
 /*
- * Takes over 'fd'; what is not there is NULL.  libdw gets a file that is read, not
- * mapped: its owner may cut it short.  A file that leads to yet another file is left
- * alone, since libdw would open whatever name it has.
+ * Takes over 'fd'; members are NULL if the file cannot be read.  libdw reads the file instead
+ * of mapping it, because its owner may cut it short.  A file that leads to yet another file
+ * is left alone, since libdw would open whatever name stands there.
  */
 static void
 debug_open(struct debug_file *f, int fd)
@@ -89,7 +89,7 @@ same_build(struct elffile *a, struct elffile *b)
 	    memcmp(one, two, (size_t)n) == 0;
 }
 
-/* Opens it if it is a plain file of the same build, and has what we look for. */
+/* Opens a file if it is a plain file of the same build, and has debugging information. */
 static bool
 debug_try(struct debug_file *ret, struct elffile *program, const char *path)
 {
@@ -133,7 +133,7 @@ debug_by_link(struct debug_file *ret, struct elffile *program, const char *path)
 	int base = slash != NULL ? (int)(slash + 1 - path) : 0;
 	char full[PATH_MAX];
 
-	/* The file says so, and may lie: it names a neighbour, or nothing. */
+	/* The name comes from the file, which may lie: it must be a name without directories. */
 	if (name == NULL || *name == '\0' || strchr(name, '/') != NULL)
 		return false;
 	for (size_t i = 0; i < sizeof where / sizeof where[0]; i++)
@@ -178,7 +178,7 @@ is_it(Dwarf_Die *die, void *arg)
 	struct wanted *w = arg;
 	Dwarf_Addr first, base, end;
 
-	/* A function whose rare part is elsewhere has a list of ranges. */
+	/* A function with a separate part for rare cases has a list of ranges. */
 	if ((dwarf_entrypc(die, &first) != 0 &&
 	    dwarf_ranges(die, 0, &base, &first, &end) <= 0) || first != w->address)
 		return DWARF_CB_OK;
@@ -187,7 +187,8 @@ is_it(Dwarf_Die *die, void *arg)
 	return DWARF_CB_ABORT;
 }
 
-/* clang writes no table of the addresses of units. */
+/* Finds the unit with this address, even if the file has no table of units' addresses: clang
+   writes none. */
 static bool
 find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *ret)
 {
@@ -277,8 +278,8 @@ tnfctl_number_type(unsigned size, bool sign)
 	return i < 0 ? NULL : types[i][sign];
 }
 
-/* Is it known that a structure's first number is none of floating point?  Then it is not
-   made of these alone. */
+/* Is a structure's first number known to be no floating-point number?  Then the structure does
+   not consist of such numbers alone. */
 static bool
 begins_with_whole(Dwarf_Die *structure)
 {
@@ -303,7 +304,7 @@ begins_with_whole(Dwarf_Die *structure)
 	return false;
 }
 
-/* The kind of value; false: nothing is known of this value and of those behind it. */
+/* Finds the kind of value; false: we know nothing of this value and of those behind it. */
 static bool
 value_of(Dwarf_Die *type, struct function_value *ret)
 {
@@ -322,7 +323,7 @@ value_of(Dwarf_Die *type, struct function_value *ret)
 	case DW_TAG_base_type:
 		encoding = tag == DW_TAG_base_type ? encoding_of(type) : DW_ATE_signed;
 		if (encoding == DW_ATE_float || encoding == DW_ATE_complex_float) {
-			/* Vector registers: none of ours. */
+			/* The value is in a vector register, which we do not record. */
 			ret->registers = 0;
 			return size <= 8;	/* "long double" is in memory */
 		}
@@ -355,7 +356,8 @@ is_word(const char *s)
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(s);
 }
 
-/* A result that does not fit registers has a place, whose address comes first. */
+/* Is the result too large for registers?  Then the address of its place is the first
+   argument. */
 static bool
 result_is_in_memory(Dwarf_Die *function)
 {

@@ -36,7 +36,7 @@ name_is_fit(const char *s)
 	return n > 0 && n <= NAME_MAX_HERE && s[n] == '\0';
 }
 
-/* .symtab has those of .dynsym again. */
+/* Was a function of this name seen before?  .symtab has the functions of .dynsym again. */
 static bool
 was_seen(const struct choice *c, const char *name)
 {
@@ -108,8 +108,8 @@ set_true(void *arg, uint64_t address, uint64_t size)
 }
 
 /*
- * The kernel exchanges the address to return to while a function runs.  Go moves stacks,
- * and finds its way by these addresses; so do exceptions of C++ and panics of Rust, which
+ * The kernel replaces the return address while a function runs.  Go moves stacks,
+ * and finds its way by return addresses; so do exceptions of C++ and panics of Rust, which
  * may pass through any function of a file that has to do with them.
  */
 uint32_t
@@ -194,7 +194,7 @@ describe_value(struct kp_uprobe_found *ret, unsigned i, const struct function_va
 	}
 }
 
-/* As somebody has named them; text is where a word points to. */
+/* Describes words with the names that the caller gives; a text is where a word points to. */
 static void
 describe_named(struct kp_uprobe_found *ret, const struct usdt_args_named *named, bool at_return)
 {
@@ -215,7 +215,7 @@ functions_describe(struct kp_uprobe_found *ret, int fd, const struct kp_uprobe_s
 	struct function_value v[KP_OPERANDS_MAX];
 	int n = -1, at = 0;
 
-	/* The compiler's variants ("name.isra.0") are not called as it was written. */
+	/* The compiler's variants ("name.isra.0") have other parameters than the source says. */
 	if (strchr(spec->symbol, '.') == NULL)
 		n = at_return ? tnfctl_function_result(fd, spec->shown, address, v) :
 		    tnfctl_function_parameters(fd, spec->shown, address, v, KP_OPERANDS_MAX);

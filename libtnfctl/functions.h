@@ -1,7 +1,7 @@
 /*
- * functions.h - functions of programs and libraries as probes: NAME_entry, which has
- * what it was called with, and NAME_return, with its result.  Debugging information tells
- * names and types; without it there are the first six words, and one.
+ * functions.h - functions of programs and libraries as probes: NAME_entry, which has the
+ * function's arguments, and NAME_return, which has its result.  Debugging information tells
+ * names and types; without it, entries have the first six words, and returns one.
  */
 #ifndef LIBTNFCTL_FUNCTIONS_H
 #define LIBTNFCTL_FUNCTIONS_H
@@ -17,7 +17,7 @@
 /*
  * Calls fn for each function of an open file whose name the pattern fits: a regular
  * expression between slashes, or a name.  Returns how many fit, of which fn gets
- * FUNCTIONS_MAX at most; -1: the pattern is none, or it is no ELF file.
+ * FUNCTIONS_MAX at most; -1: the pattern is wrong, or the file is no ELF file.
  */
 long	tnfctl_functions_choose(int fd, const char *pattern,
 	    bool (*fn)(void *arg, const char *name), void *arg);

@@ -37,8 +37,8 @@
 
 /*
  * The parcel lies in the target while it is given a descriptor.  The kernel writes the
- * numbers of the descriptors there, in the calls that open them, so that whoever
- * comes next knows them at whatever moment we are killed.
+ * numbers of the descriptors there, in the calls that open them: so the next controller
+ * knows them at whatever moment we are killed.
  */
 struct parcel {
 	uint64_t magic;
@@ -59,19 +59,19 @@ struct parcel {
 _Static_assert(sizeof(struct parcel) <= PATH_OFFSET, "room for both");
 
 /*
- * A controller that was killed may have left descriptors open.  The target says where the
- * memory of its calls was, and that holds the numbers of
- * the descriptors.  By now they may mean something else: the target has run since.
- * So a socket is closed if its inode is the one that was noted.  If we were killed
- * before that could be noted, nothing had been closed, and the two are a pair with
- * neighbouring inodes.
+ * A controller that was killed may have left descriptors open.  The target's memory tells
+ * where the memory of that controller's calls was, which holds the numbers of the
+ * descriptors.  By now the numbers may mean other files: the target has run since.
+ * So a socket is closed only if its inode is the one that was noted.  If the controller was
+ * killed before it could note inodes, the target had closed nothing, and the two are a pair
+ * with neighbouring inodes.
  *
- * Nor is the target believed: to close a file of a FUSE file system can take for
- * ever, and the target would stay stopped, and we with it.  The kernel
- * answers what is asked here without a question to a file system.
+ * We do not trust the target, either: to close a file of a FUSE file system can take for
+ * ever, and we would hang with the stopped target.  The kernel answers all questions that we
+ * ask here without asking a file system.
  */
 
-/* As /proc/PID/fdinfo tells it. */
+/* Facts about a descriptor, from /proc/PID/fdinfo. */
 struct facts {
 	unsigned long flags;	/* octal */
 	unsigned long mount, inode;
@@ -115,7 +115,7 @@ left_facts(pid_t pid, int fd, struct facts *ret)
 	    &ret->inode) == 3;
 }
 
-/* A mount of ours of that device, which the kernel itself serves. */
+/* Is this a mount of ours of that device, and does the kernel itself serve it? */
 static bool
 is_served_here(unsigned long mount, dev_t device)
 {
@@ -161,7 +161,7 @@ is_left_socket(const struct calls *c, const struct parcel *p, int i)
 	    left_facts(c->h->pid, p->pair[i], &facts) && (facts.flags & O_CLOEXEC) != 0;
 }
 
-/* All are looked at before the first is closed. */
+/* Closes the descriptors that were left; looks at all before it closes the first. */
 static void
 left_close(struct calls *c, const struct parcel *p)
 {
@@ -192,7 +192,7 @@ tnfctl_left_settle(struct calls *c)
 	return true;
 }
 
-/* For one byte and a descriptor, in a parcel that will lie at 'at'. */
+/* Sets up a message of one byte and a descriptor, in a parcel that will lie at 'at'. */
 static void
 set_message(struct parcel *p, struct parcel *at)
 {
@@ -203,7 +203,7 @@ set_message(struct parcel *p, struct parcel *at)
 }
 
 /*
- * Sends our descriptor to the other end of that socket of the target.  The socket's number
+ * Sends our descriptor to the other end of a socket of the target.  The socket's number
  * comes from the target, so it is not trusted.  If it named a file on a dead FUSE mount,
  * close() on our copy would block for ever, while the target is stopped.  So
  * socket_inode() first makes sure that it is a socket.
@@ -232,7 +232,7 @@ send_descriptor(pid_t pid, int socket, int fd)
 	return sent;
 }
 
-/* The number under which the target has it, or -1.  at: where the parcel is there. */
+/* The number under which the target has the file, or -1.  at: the parcel's place there. */
 static int
 receive_descriptor(struct calls *c, const struct parcel *p, struct parcel *at)
 {
@@ -246,7 +246,7 @@ receive_descriptor(struct calls *c, const struct parcel *p, struct parcel *at)
 	return parcel_received(&now);
 }
 
-/* Closes the sockets that were noted.  To close another file could take for ever. */
+/* Closes the sockets that were noted, and no other file: to close that could take for ever. */
 static void
 close_sockets(struct calls *c, const struct parcel *p)
 {
@@ -257,7 +257,7 @@ close_sockets(struct calls *c, const struct parcel *p)
 			tnfctl_direct_close_descriptor(c, p->pair[i]);
 }
 
-/* For whoever comes if we are killed: the sockets are these. */
+/* Notes the sockets for the controller that comes next if we are killed. */
 static bool
 note_sockets(struct calls *c, struct parcel *p, struct parcel *at)
 {
@@ -357,7 +357,8 @@ open_with(struct calls *c, int fd, const char *path, unsigned int bytes)
 	return err;
 }
 
-/* May it open the file then?  A program of ours does so before its own first instruction. */
+/* May the target open the file at its first hit?  A program that we have started does so before
+   its own first instruction. */
 static tnfctl_errcode_t
 at_first_hit(tnfctl_handle_t *h, const char *path)
 {
@@ -382,12 +383,12 @@ tnfctl_direct_take_file(tnfctl_handle_t *h, int fd, const char *path,
 	*ret_taken = false;
 	if (h->control_open == 0)
 		return at_first_hit(h, path);
-	/* A signal that comes meanwhile waits, and it is late for the target. */
+	/* A signal that comes meanwhile waits; the waits for the target then end early. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	tnfctl_proc_hurry(p, TNFCTL_ATTACH_MS, &mask);
-	/* A program of ours that has not yet got to its initialisers does not
-	   run, and opens the file in one of them. */
+	/* A program that we have started and that has not got to its initialisers yet does not
+	   run now, and opens the file in one of them. */
 	if ((why = tnfctl_call_begin(&c, h, p->ours ? 1 : tries)) == NULL) {
 		c.tries = tries;
 		err = open_with(&c, fd, path, bytes);

@@ -8,8 +8,8 @@
  *
  * The first three are processes: they share control.c (control blocks),
  * objects.c (what is loaded) and connect.c, and differ in how memory is read
- * and written.  The kernel brings its own functions for everything; calls that it alone answers
- * are in kernel.c.
+ * and written.  The kernel has its own functions for everything; calls that only the kernel
+ * answers are in kernel.c.
  */
 #ifndef LIBTNFCTL_HANDLE_H
 #define LIBTNFCTL_HANDLE_H
@@ -50,18 +50,18 @@ struct tnfctl_probe {
 
 /* Functions that are NULL do not exist for this kind: BADARG. */
 struct target_ops {
-	/* Lets go of the target and frees 'priv'; the rest is tnfctl_handle_free()'s. */
+	/* Lets go of the target and frees 'priv'; tnfctl_handle_free() frees the rest. */
 	tnfctl_errcode_t (*close)(tnfctl_handle_t *, tnfctl_targ_op_t);
 	/* Brings h->probes up to date; new ones through tnfctl_probe_add(). */
 	tnfctl_errcode_t (*refresh)(tnfctl_handle_t *);
-	/* Before clients go through h->probes: what may have come by itself?
-	   NULL: nothing comes while the client has the say. */
+	/* Looks for probes that have come by themselves, before clients go through h->probes.
+	   NULL: none come while the client has control. */
 	tnfctl_errcode_t (*look)(tnfctl_handle_t *);
 	tnfctl_errcode_t (*attrs)(tnfctl_handle_t *, tnfctl_trace_attrs_t *);
 	tnfctl_errcode_t (*buffer_alloc)(tnfctl_handle_t *, const char *file,
 	    unsigned int bytes);
-	/* For probes that the kernel does not hit for a process.  Brings the probe up to
-	   date, and writes what no other kind has; tnfctl_probe_state_get() writes the rest. */
+	/* For probes that the kernel does not hit for a process.  Brings the probe up to date,
+	   and writes members that no other kind has; tnfctl_probe_state_get() writes the rest. */
 	tnfctl_errcode_t (*probe_state)(tnfctl_handle_t *, tnfctl_probe_t *,
 	    tnfctl_probe_state_t *);
 	/* enabling: on or off; else: traced or not. */
@@ -77,7 +77,7 @@ struct target_ops {
 	tnfctl_errcode_t (*fate)(tnfctl_handle_t *, int *status);
 	size_t	(*ended)(tnfctl_handle_t *, tnfctl_ended_t *, size_t room);
 	/* Has the target open this file now.  With *ret_taken false nothing has
-	   happened, and it will when it needs the file; NULL: always so. */
+	   happened, and the target opens the file when it needs it; NULL: always so. */
 	tnfctl_errcode_t (*take_file)(tnfctl_handle_t *, int fd,
 	    const char *path, unsigned int bytes, bool *ret_taken);
 	/* The target's memory: all n bytes, or false. */
@@ -86,11 +86,11 @@ struct target_ops {
 	/* Calls tnfctl_object_seen() for each loaded object, in the linker's order. */
 	tnfctl_errcode_t (*objects)(tnfctl_handle_t *);
 
-	/* A mark in the trace; NULL: there is none that we could write to. */
+	/* Writes a mark in the trace; NULL: there is no trace that we could write to. */
 	tnfctl_errcode_t (*mark)(tnfctl_handle_t *, const char *text, const char *by);
 
-	/* Probes that were not made for us.  Each kind of target has other kinds of
-	   these, and says so. */
+	/* Adds probes that were not made for us.  Each kind of target has other kinds of
+	   these, and names them. */
 	tnfctl_errcode_t (*import_add)(tnfctl_handle_t *, const char *kind,
 	    const char *source);
 };

@@ -15,7 +15,7 @@
 #include "libtnfctl/proc.h"
 #include "libtnfctl/usdt.h"
 
-/* The probes of one file after the other are added to a list. */
+/* The state while the probes of one file after the other are added to a list. */
 struct adding {
 	tnfctl_handle_t *h;	/* a process's, or ... */
 	struct kp *kp;		/* ... the kernel; else NULL */
@@ -63,7 +63,7 @@ is_listed(const struct adding *a)
 	return false;
 }
 
-/* Adds a probe to those of the process.  found: as tnfctl_import_attrs() has it. */
+/* Adds a probe to those of the process.  found: see tnfctl_import_attrs(). */
 static int
 list_probe(const struct adding *a, const char *name, const char *keys, const char *refused,
     const struct kp_uprobe_found *found)
@@ -134,7 +134,7 @@ tnfctl_imports_add_usdt(tnfctl_handle_t *h, int fd, const struct mapping *m, con
 	return a.error == 0;
 }
 
-/* All probes of a file, in whatever process runs it. */
+/* Adds all probes of a file, in whatever process runs it. */
 static tnfctl_errcode_t
 add_usdt_of(struct kp *kp, const char *path, int fd, const char *real)
 {
@@ -153,7 +153,8 @@ add_usdt_of(struct kp *kp, const char *path, int fd, const char *real)
 	return tnfctl_kernel_code(kp, a.error);
 }
 
-/* Functions of the file may be asked for later: then the handle keeps 'real'. */
+/* Adds a file's USDT probes; the handle keeps 'real', as a client may ask for the file's
+   functions later. */
 static tnfctl_errcode_t
 add_usdt(tnfctl_handle_t *h, struct kp *kp, const char *path)
 {
@@ -195,8 +196,8 @@ has_side(const struct adding *a, const struct side *s)
 	return a->asked ? at_return : !at_return || a->returns == 0;
 }
 
-/* Notes, for the first file that needs it, what returns may do to the program, or why there are
-   entries alone. */
+/* Notes, for the first file that needs it, the harm that return probes may do to the program,
+   or why there are entries alone. */
 static void
 say_returns(struct adding *a, const char *function)
 {
@@ -241,7 +242,7 @@ add_function(void *arg, const char *function)
 	return true;
 }
 
-/* Adds functions of the file that is set; false: they are too many, and the error is set. */
+/* Adds functions of the current file; false: they are too many, and the error is set. */
 static bool
 add_functions_of(struct adding *a, const char *pattern)
 {
@@ -302,8 +303,8 @@ add_of_maps(struct adding *a, const char *pattern)
 	    tnfctl_error_set(TNFCTL_ERR_ALLOCFAIL, NULL);
 }
 
-/* Functions that the pattern fits (functions.h).  Their returns come with them where that does
-   no harm; asked: the returns alone, in any case.  The detail of NONE tells of the harm. */
+/* Adds functions that the pattern fits (functions.h).  Their returns come with them if that
+   does no harm; asked: the returns alone, in any case.  The detail of NONE tells of the harm. */
 static tnfctl_errcode_t
 add_functions(tnfctl_handle_t *h, struct kp *kp, const char *pattern, bool asked)
 {

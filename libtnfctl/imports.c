@@ -69,7 +69,7 @@ tnfctl_imports_free(tnfctl_handle_t *h)
 	h->imports = NULL;
 }
 
-/* A file that is mapped: is it known?  Then it is seen. */
+/* Is this mapped file known?  Then marks it as seen. */
 static bool
 file_seen(struct imports *im, const struct mapping *m)
 {
@@ -99,7 +99,7 @@ read_file(tnfctl_handle_t *h, const struct mapping *m)
 	return good;
 }
 
-/* Files that are mapped no more. */
+/* Forgets files that are mapped no more. */
 static void
 forget_files(tnfctl_handle_t *h)
 {
@@ -253,7 +253,7 @@ tnfctl_import_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 		return file_gone(p);
 	if (enabled == p->enabled && traced == p->traced)
 		return TNFCTL_ERR_NONE;
-	/* As for a probe that the kernel does not have: the others are not kept from it. */
+	/* No error, as for a probe that the kernel does not have: the other probes go on. */
 	if (enabled && !p->enabled && p->import->refused != NULL)
 		return tnfctl_error_set(TNFCTL_ERR_NONE, "%s: not available: %s",
 		    p->import->name, p->import->refused);

@@ -3,9 +3,9 @@
  *
  * A process's imported probes are listed from the files that it has mapped, which takes no rights
  * beyond those to read /proc/PID/maps.  Changes go to the kernel's session
- * (kernel-probes), which is opened for it and closed when the target runs
- * on or is let go, so that others get their turn.  A handle on the kernel has the session
- * itself, and gives it the probes of any file, in all processes that run it.
+ * (kernel-probes), which is opened for a change and closed when the target runs on or is let
+ * go: so other clients get their turn.  A handle on the kernel has the session
+ * itself, and gives it the probes of any file, in all processes that run the file.
  */
 #ifndef LIBTNFCTL_IMPORTS_H
 #define LIBTNFCTL_IMPORTS_H
@@ -35,7 +35,7 @@ struct import {			/* what a tnfctl_probe of a process has; NULL: it is TNF's own
 
 /* target_ops.import_add of all kinds of targets. */
 tnfctl_errcode_t tnfctl_imports_add(tnfctl_handle_t *, const char *kind, const char *source);
-/* From now on the handle on a process has those of USDT. */
+/* Gives the handle on a process the USDT probes of its files, from now on. */
 tnfctl_errcode_t tnfctl_imports_begin(tnfctl_handle_t *);
 /* Looks for files that came or went; new probes through tnfctl_probe_add(). */
 tnfctl_errcode_t tnfctl_imports_refresh(tnfctl_handle_t *);
@@ -48,29 +48,29 @@ void	tnfctl_import_free(struct import *);
 tnfctl_errcode_t tnfctl_import_state(tnfctl_handle_t *, tnfctl_probe_t *,
     tnfctl_probe_state_t *);
 tnfctl_errcode_t tnfctl_import_set(tnfctl_handle_t *, tnfctl_probe_t *, bool enabling, bool on);
-/* A mark in the kernel's buffer, where the events of these probes are. */
+/* Writes a mark in the kernel's buffer, which has the events of these probes. */
 tnfctl_errcode_t tnfctl_import_mark(tnfctl_handle_t *, const char *text, const char *by);
 
-/* Registers what finds the probes of files for a session of the kernel.  Called before
-   one is opened: it may have to finish what an interrupted session began. */
+/* Registers the functions that find probes in files for a session of the kernel.  Must be
+   called before a session is opened, which may have to finish what an interrupted one began. */
 void	tnfctl_imports_finder(void);
 
-/* imports-add.c: the USDT probes of a file that the process has mapped, which is open as fd;
-   'path' is how we open it.  False: no memory. */
+/* imports-add.c: adds the USDT probes of a file that the process has mapped and we have open as
+   'fd', by the name 'path'.  False: no memory. */
 bool	tnfctl_imports_add_usdt(tnfctl_handle_t *, int fd, const struct mapping *, const char *path);
-/* Its attribute string, malloc'ed; found: NULL, or what is known of its arguments. */
+/* The probe's attribute string, malloc'ed; found: NULL, or the facts about its arguments. */
 char	*tnfctl_import_attrs(const struct import *, const struct kp_uprobe_found *found);
-/* imports.c: what an earlier session has left on of the probes from 'first' on; who may not
-   look sees them off.  Then they are told to the client. */
+/* imports.c: notes which of the probes from 'first' on an earlier session has left on (none, if
+   we may not look), and tells the client of them all. */
 void	tnfctl_imports_added(tnfctl_handle_t *, size_t first);
 bool	tnfctl_file_is(struct file_id, const struct mapping *);
 
 /* kernel.c: the code for a negative errno, with the session's own words; 0 is
    NONE. */
 tnfctl_errcode_t tnfctl_kernel_code(struct kp *, int e);
-/* The same, where an argument is what EINVAL and ENOTSUP mean. */
+/* The same for calls in which EINVAL and ENOTSUP mean a wrong argument. */
 tnfctl_errcode_t tnfctl_kernel_argument(struct kp *, int e);
-/* The session of a handle on the kernel; NULL: it is another kind. */
+/* The session of a handle on the kernel; NULL: the handle is of another kind. */
 struct kp *tnfctl_kernel_of(const tnfctl_handle_t *);
 
 #endif

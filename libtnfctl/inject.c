@@ -24,7 +24,7 @@ library_try(const char *dir, size_t len, const char *sub, char *ret, size_t size
 	return n > 0 && (size_t)n < size && access(ret, R_OK) == 0;
 }
 
-/* Beside this library, or where a build that is not installed has it. */
+/* Finds libtnfprobe beside this library, or where a build that is not installed has it. */
 bool
 tnfctl_library_path(const char *dir, char *ret, size_t size)
 {
@@ -98,10 +98,9 @@ call_dlopen(struct calls *c, uintptr_t function, const char *library)
 }
 
 /*
- * The target gets our file as a descriptor and loads it by the name that this has in
- * /proc; nothing is put into its root.  No other program uses the name with this "./",
- * so the linker does not take the library for another one that is loaded later in
- * the same way.
+ * The target gets our file as a descriptor and loads it by the descriptor's name in
+ * /proc; we put nothing into its root.  No other program uses the name with this "./",
+ * so the linker does not take a library that is loaded later in the same way for this one.
  */
 static tnfctl_errcode_t
 call_dlopen_ours(struct calls *c, uintptr_t function, int fd)

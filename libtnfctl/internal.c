@@ -34,7 +34,7 @@ int_read(tnfctl_handle_t *h, uintptr_t address, void *buf, size_t n)
 	return process_vm_readv(h->pid, &to, 1, &from, 1, 0) == (ssize_t)n;
 }
 
-/* Our other threads run: words must change in one piece, the last ones last. */
+/* Writes the words in order, each in one piece: our other threads run meanwhile. */
 static bool
 int_write(tnfctl_handle_t *h, uintptr_t address, const void *buf, size_t n)
 {
@@ -173,7 +173,7 @@ internal_claim(void)
 	return TNFCTL_ERR_NONE;
 }
 
-/* Programs that were not linked with it. */
+/* Loads libtnfprobe into programs that were not linked with it. */
 static void
 load_library(void)
 {

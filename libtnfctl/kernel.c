@@ -1,9 +1,9 @@
 /*
  * kernel.c - the kernel as a target.
  *
- * State lives in the kernel and outlasts the handle; what is answered here is
- * read when it is asked for.  kernel-probes does the work and says in detail
- * what stood in the way; this file gives it the codes of tnfctl.
+ * State lives in the kernel and outlasts the handle; we read it when a client asks for it.
+ * kernel-probes does the work and tells in detail why something failed; this file
+ * adds the codes of tnfctl.
  */
 #include <errno.h>
 #include <signal.h>
@@ -47,7 +47,7 @@ kernel_answer(tnfctl_handle_t *h, int e)
 	return tnfctl_kernel_code(h->priv, e);
 }
 
-/* As kernel_answer(), where this errno means that code. */
+/* As kernel_answer(), but the errno 'special' means 'code'. */
 static tnfctl_errcode_t
 answer_where(tnfctl_handle_t *h, int e, int special, tnfctl_errcode_t code)
 {
@@ -134,7 +134,7 @@ kernel_attrs(tnfctl_handle_t *h, tnfctl_trace_attrs_t *ret)
 	return TNFCTL_ERR_NONE;
 }
 
-/* The original answers a lack of memory so: no detail there, one here. */
+/* A lack of memory gets the original's code, with a detail that the original does not have. */
 static tnfctl_errcode_t
 kernel_buffer_alloc(tnfctl_handle_t *h, const char *file, unsigned int bytes)
 {
@@ -165,8 +165,8 @@ kernel_probe_state(tnfctl_handle_t *h, tnfctl_probe_t *p, tnfctl_probe_state_t *
 	p->new_probe = false;
 	return probe_read(h, p);
 }
-/* A probe that this kernel does not have stays off, as its attributes say why:
-   an error would keep "all of them" from the ones that come after it. */
+/* A probe that this kernel does not have stays off without an error, and its attributes say why:
+   an error would end a client's loop over all probes. */
 static tnfctl_errcode_t
 kernel_probe_set(tnfctl_handle_t *h, tnfctl_probe_t *p, bool enabling, bool on)
 {
@@ -194,7 +194,7 @@ kernel_mark(tnfctl_handle_t *h, const char *text, const char *by)
 	tnfctl_errcode_t err = answer_where(h, kp_mark(h->priv, text, by), ENOENT,
 	    TNFCTL_ERR_NOBUF);
 
-	/* Its probe may be new. */
+	/* The mark's probe may be new. */
 	return err != TNFCTL_ERR_NONE ? err : kernel_refresh(h);
 }
 
@@ -290,7 +290,7 @@ tnfctl_trace_state_set(tnfctl_handle_t *h, boolean_t on)
 	if (tnfctl_kernel_of(h) == NULL)
 		return tnfctl_wrong_kind(NULL);
 	e = kp_trace_set(h->priv, on != B_FALSE);
-	/* Without a buffer it is off already. */
+	/* Without a buffer tracing is off already. */
 	return !on && e == -ENOENT ? TNFCTL_ERR_NONE : answer_where(h, e, ENOENT, TNFCTL_ERR_NOBUF);
 }
 
