@@ -1,5 +1,6 @@
 /*
- * attrs.h - what the definition of a probe says, and what a user of events keeps for each probe.
+ * attrs.h - what the definition of a probe says, and data that users of events keep for
+ * each probe.
  */
 #ifndef ANALYSIS_ATTRS_H
 #define ANALYSIS_ATTRS_H
@@ -10,27 +11,25 @@
 
 #include "common/xalloc.h"
 
-/* The value of an attribute and its length; NULL: it is not there, or has none. */
+/* The value of an attribute and its length; NULL: the attribute is missing or has no value. */
 const char *attrs_find(const char *attrs, const char *name, size_t *len);
 
-/* What an event is part of: 0 application, 1 system call, 2 kernel,
-   3 interrupt. */
+/* The level of an event: 0 application, 1 system call, 2 kernel, 3 interrupt. */
 unsigned attrs_level(const struct tnf_event *);
 
 #define MARK_TEXT_MAX	256
 
-/* Is it an event of a probe "mark" with a string "text" (<tnf/com.h>)?  Then that is in
-   'text', whole, or as much of it as fits. */
+/* True if the event is of a probe "mark" with a string "text" (<tnf/com.h>); copies the
+   string into 'text', cut if it does not fit. */
 bool	mark_text(const struct tnf_event *, char text[MARK_TEXT_MAX]);
 
-/* An array that grows: something of the user's own for each probe, such as where in its
-   events a member is. */
+/* A growing array with an element for each probe, for example the index of a member. */
 struct perprobe {
 	char	*base;
 	size_t	 n;		/* by probe id */
 };
 
-/* Element of 'size' bytes, the same at each call; zero at first. */
+/* The probe's element of 'size' bytes, zero at first; 'size' is the same in each call. */
 static inline void *
 perprobe(struct perprobe *t, const struct tnf_probe *p, size_t size)
 {

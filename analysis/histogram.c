@@ -1,5 +1,5 @@
 /*
- * histogram.c - how long things took.
+ * histogram.c - the distribution of durations.
  */
 #include <stdlib.h>
 

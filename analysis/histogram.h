@@ -1,6 +1,6 @@
 /*
- * histogram.h - how long things took: each value, or of many the counts in buckets,
- * and what follows.
+ * histogram.h - the distribution of durations: single values, or many in buckets, and their
+ * statistics.
  *
  * Buckets are powers of two, each split in 32: a percentile is at most 1.6 %
  * off.  Count, total, minimum and maximum are exact, and so are percentiles of
@@ -20,7 +20,7 @@ struct histogram {
 	uint64_t count;
 	double	 total;
 	int64_t	 min, max;
-	bool	 counted;	/* there are buckets */
+	bool	 counted;	/* there are buckets, not values */
 	union {			/* made by the first value */
 		int64_t	 *value;
 		uint32_t *bucket;
@@ -30,9 +30,9 @@ struct histogram {
 void histogram_add(struct histogram *, int64_t ns);
 void histogram_free(struct histogram *);
 int64_t histogram_mean(const struct histogram *);	/* rounded */
-/* The smallest value that p of a hundred values do not exceed; p from 0 to 100. */
+/* The smallest value that p percent of the values do not exceed; p from 0 to 100. */
 int64_t histogram_percentile(const struct histogram *, double p);
-/* The counts; percentiles are those of the buckets from then on. */
+/* The counts of the buckets.  From this call on percentiles are computed from buckets. */
 const uint32_t *histogram_buckets(struct histogram *);
 /* The middle of a bucket. */
 int64_t histogram_value(unsigned bucket);

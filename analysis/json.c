@@ -42,7 +42,7 @@ json_escape(struct out *o, unsigned char c)
 	}
 }
 
-/* U+2028 to U+202F and U+2060 to U+206F, of which some turn the direction of a line. */
+/* True for U+2028 to U+202F and U+2060 to U+206F; some of these turn the direction of a line. */
 static bool
 json_turns(const unsigned char *s, size_t n)
 {
@@ -61,7 +61,7 @@ json_escape_turn(struct out *o, const unsigned char *s)
 	out_char(o, hex[low & 15]);
 }
 
-/* Nearly all strings: nothing in them has to be written otherwise.  How far that is so. */
+/* The length of the leading part of a string that needs no escapes; mostly the whole string. */
 static size_t
 json_plain_length(const char *s, size_t n)
 {
@@ -223,7 +223,7 @@ json_opaque(struct out *o, uint64_t v)
 	out_char(o, '"');
 }
 
-/* Cut bytes say so beside themselves, a cut text ends in three dots. */
+/* Writes a string; a cut text ends in three dots, cut bytes get a mark of their own. */
 static void
 json_chars(struct out *o, const struct tnf_value *v)
 {

@@ -1,11 +1,10 @@
 /*
  * json.h - JSON text (RFC 8259) of strings, of TNF values and of events.
  *
- * Every type survives: integers are written in full, opaque ones as strings
- * ("0x1f"), floating point so that it reads back equal, NaN and infinities as
- * strings.  A string that is not valid UTF-8 becomes {"$bytes":"<hex>"}.
- * Records are objects with their type under "$type"; one that leads into
- * itself is null there.
+ * The type of a value can be told from the text: integers are written in full, opaque ones
+ * as strings ("0x1f"), floating point so that it reads back equal, NaN and infinities as
+ * strings.  A string that is not valid UTF-8 becomes {"$bytes":"<hex>"}.  Records are
+ * objects with their type under "$type"; a record that leads into itself is null there.
  */
 #ifndef ANALYSIS_JSON_H
 #define ANALYSIS_JSON_H
@@ -17,8 +16,8 @@
 
 void json_string(struct out *, const char *, size_t);
 void json_cstring(struct out *, const char *);	/* NULL: null */
-/* A text or a name, always a JSON string: of what is not valid UTF-8, each byte
-   is one of U+0000 to U+00FF. */
+/* A text or a name, always as a JSON string: if it is not valid UTF-8, each byte becomes
+   one of U+0000 to U+00FF. */
 void json_text(struct out *, const char *, size_t);
 void json_name(struct out *, const char *);	/* NULL: null */
 /* ["a","b"] from "a b" */
@@ -29,13 +28,13 @@ void json_wall(struct out *, int64_t ns);
 struct json_values {
 	struct out *o;
 	struct nest in;		/* in.cut is set if not all of a value was written */
-	/* Writes a value in another form; false: it has none.  NULL: no value has one. */
+	/* Writes a value in another form; false: the value has none.  NULL: no value has one. */
 	bool	  (*other)(void *arg, const struct tnf_event *, const struct tnf_value *,
 	    const char *name);
 	void	   *arg;
 };
 
-/* A member of the event; its name, or NULL. */
+/* Writes a member of the event; 'name' is its name, or NULL. */
 void json_value(struct json_values *, const struct tnf_event *, const struct tnf_value *,
     const char *name);
 /* "name":value,... of the members, without braces. */

@@ -1,5 +1,5 @@
 /*
- * losses.c - why events are missing, in words, and how many.
+ * losses.c - counts missing events, by reason.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ loss_name(unsigned reason)
 	return reason < sizeof names / sizeof *names ? names[reason] : NULL;
 }
 
-/* Of the buffer, with the largest counters so far. */
+/* The copy of the extension of x's buffer, with the largest counters so far. */
 static struct tnf_ext *
 losses_buffer(struct losses *l, const struct tnf_ext *x)
 {

@@ -18,13 +18,13 @@ struct match {
 	regex_t	 regex;
 };
 
-/* The library unrolls a+ to aa* and a{2,9} to nine times a; nested, a short
-   pattern takes gigabytes. */
+/* The C library unrolls a+ to aa* and a{2,9} to nine times a; a short pattern with nested
+   repetitions would take gigabytes. */
 #define UNROLLED_MAX	1024ul
 #define NESTED_MAX	32	/* parentheses */
 #define REPEATED_MAX	4	/* repetitions of repetitions */
 
-/* Behind the bracket expression that starts at p. */
+/* Returns the end of the bracket expression that starts at p. */
 static const char *
 skip_bracket(const char *p)
 {
@@ -38,7 +38,7 @@ skip_bracket(const char *p)
 	return *p == ']' ? p + 1 : p;
 }
 
-/* How often a repetition at *p unrolls what is before it; 0: none is there. */
+/* How often a repetition at *p repeats the atom before it; 0: there is no repetition. */
 static unsigned long
 match_repetition(const char **p)
 {
@@ -75,8 +75,8 @@ is_dear(const struct cost *c)
 	return c->terms > UNROLLED_MAX || c->repeated > REPEATED_MAX;
 }
 
-/* Of the pattern up to its end or a closing parenthesis; does not count on
-   when it is too dear. */
+/* The cost of the pattern up to its end or a closing parenthesis; counting stops when the
+   cost is too high. */
 static struct cost
 cost_of(const char **p, unsigned depth)
 {
@@ -199,7 +199,7 @@ match_glob(const char *pattern, const char *text)
 	return fnmatch(pattern, text, 0) == 0;
 }
 
-/* Decimal or 0x; NULL: no number. */
+/* Reads a decimal or 0x number and returns its end; NULL: there is none. */
 static const char *
 ranges_number(const char *s, uint64_t *v)
 {
@@ -379,7 +379,8 @@ selectors_hit(struct selectors *l, struct selector *s)
 	s->hit = true;
 }
 
-/* Once all have been hit, the first match is as good as another. */
+/* True if any selector has the number.  All are tried until each has matched once; after
+   that the first match is enough. */
 bool
 selectors_number(struct selectors *l, uint64_t v)
 {

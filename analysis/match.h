@@ -15,26 +15,26 @@
 
 struct match;
 
-/* NULL: *wrong says why (valid until the next call). */
+/* Compiles a regular expression; NULL: *wrong says why not (valid until the next call). */
 struct match *match_new(const char *pattern, bool ignore_case,
     const char **wrong);
 void match_free(struct match *);
 bool match_test(const struct match *, const char *chars, size_t len);
 
-/* Shell pattern: * ? [...]; the whole of 'text'. */
+/* True if a shell pattern (* ? [...]) matches the whole of 'text'. */
 bool match_glob(const char *pattern, const char *text);
 
-/* A set of numbers as people write it: "0-3,8". */
+/* A set of numbers, written "0-3,8". */
 struct ranges {
 	struct { uint64_t low, high; } *r;
 	unsigned n;
 };
 
-/* Adds a list; false: it is not one. */
+/* Adds a list of numbers; false: it is malformed. */
 bool ranges_add(struct ranges *, const char *list);
 bool ranges_has(const struct ranges *, uint64_t);
 
-/* Patterns by which probes are chosen, decided once for each probe.  Of zeros at first. */
+/* Patterns that choose probes; each probe is decided once.  Zeroed at first. */
 struct probe_list {
 	bool		by_key;		/* patterns are of keys, not of names */
 	char		**patterns;
@@ -43,13 +43,13 @@ struct probe_list {
 	unsigned	n_verdicts;
 };
 
-/* Adds the patterns of "a,b*"; false: one is empty. */
+/* Adds the patterns of "a,b*"; false: a pattern is empty. */
 bool probe_list_add(struct probe_list *, const char *list);
-/* Events of another stream come.  The first pattern that none of its probes matches,
-   or NULL; a stream without probes has them all. */
+/* Begins another stream.  Returns the first pattern that matches none of its probes, or
+   NULL, as for a stream without probes. */
 const char *probe_list_begin(struct probe_list *, tnf_stream_t *);
 bool probe_list_has(struct probe_list *, const struct tnf_probe *);
-void probe_list_free(struct probe_list *);	/* what it holds, not itself */
+void probe_list_free(struct probe_list *);	/* frees the contents only */
 
 /* A word of a list of processes or threads.  It remembers whether it matched anything: a word
    that matches nothing is more often a mistake than not. */
@@ -64,12 +64,12 @@ struct selectors {
 	unsigned	 n, n_hit, n_names;
 };
 
-/* Adds the words of a list; names are shell patterns.  false: one is empty, or
-   is no number where names are not allowed. */
+/* Adds the words of a list; names are shell patterns.  false: a word is empty, or it is no
+   number and names are not allowed. */
 bool selectors_add(struct selectors *, const char *list, bool names);
 bool selectors_number(struct selectors *, uint64_t);
 bool selectors_name(struct selectors *, const char *);
-void selectors_forget(struct selectors *);	/* that anything was hit */
+void selectors_forget(struct selectors *);	/* forgets which selectors matched */
 void selectors_free(struct selectors *);
 
 #endif

@@ -43,7 +43,7 @@ stream_probe_has(tnf_stream_t *s, const char *probe, const char *member)
 	return !there;
 }
 
-/* Frees the list, whose names are the stream's. */
+/* The name of the list that is most like 'name'; frees the list, but not the stream's names. */
 static const char *
 stream_names_guess(const char *name, const char **list)
 {

@@ -12,19 +12,17 @@
 
 bool stream_has_probe(tnf_stream_t *, const char *name);
 bool stream_has_member(tnf_stream_t *, const char *name);	/* of any probe */
-/* Has some definition of the probe the member?  True, too, if there is no such
-   probe. */
+/* True if a definition of the probe has the member, or if there is no such probe. */
 bool stream_probe_has(tnf_stream_t *, const char *probe, const char *member);
 
-/* A name that is there and much like this one, the stream's; NULL: none is. */
+/* A similar name that the stream has and owns; NULL: there is none. */
 const char *stream_guess_probe(tnf_stream_t *, const char *name);
 const char *stream_guess_member(tnf_stream_t *, const char *name);
 
-/* Is it the number, or the name, of a thread that is not the first of its process? */
+/* True if it is the number or the name of a thread that is not the leader of its process. */
 bool task_names_thread(const tnf_context_t *const *, size_t n, const struct selector *);
 
-/* A name much like this one, of a process, or of any thread; it is the context's.  NULL:
-   there is none. */
+/* A similar name of a process, or of any thread, owned by the context; NULL: there is none. */
 const char *task_names_guess(const tnf_context_t *const *, size_t n, const char *name,
     bool threads);
 

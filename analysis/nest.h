@@ -1,13 +1,13 @@
 /*
- * nest.h - records in records: how far to go.
+ * nest.h - limits for records inside of records.
  *
- * A file can make records lead into themselves, or into each other by so many
- * ways that no disk would hold them in print.  The way down is compared with
- * the record that it passed at the last power of two, which is enough to see a
- * circle (Brent's method).
+ * A file can have records that contain themselves, or each other in so many ways that the
+ * printed text would fit no disk.  The position of each record on the way down is compared
+ * with that at the last power of two of the depth, which is enough to find a cycle (Brent's
+ * method).
  *
- * All values of a run together have a budget: no writer makes more items than
- * its files have bytes, unless it refers to the same records again and again.
+ * All values of a run share a budget: files hold no more items than bytes, unless they
+ * refer to the same records again and again.
  */
 #ifndef ANALYSIS_NEST_H
 #define ANALYSIS_NEST_H
@@ -15,12 +15,12 @@
 #include <tnf/stream.h>
 
 #define NEST_DEPTH_MAX	4096
-#define NEST_ITEMS_MAX	65536	/* of a value, with all that is in it */
+#define NEST_ITEMS_MAX	65536	/* in a value, nested ones included */
 
 struct nest {
-	uint64_t *budget;		/* items left to the run; NULL: any number */
+	uint64_t *budget;		/* items left to the run; NULL: no limit */
 	unsigned depth, items;
-	bool	 cut;			/* not all of the value was gone through */
+	bool	 cut;			/* the value was not visited completely */
 	uint32_t mark[13];		/* positions at depth 1, 2, 4, ... 4096 */
 };
 
@@ -30,7 +30,7 @@ nest_log2(unsigned n)
 	return 31 - (unsigned)__builtin_clz(n);
 }
 
-/* Into a record or an array.  false: it is to be taken as empty. */
+/* Enters a record or an array; false: treat it as empty. */
 static inline bool
 nest_enter(struct nest *n, const struct tnf_value *v)
 {
@@ -51,7 +51,7 @@ nest_leave(struct nest *n)
 	n->depth--;
 }
 
-/* Member or element i. */
+/* Gets member or element i. */
 static inline bool
 nest_item(struct nest *n, const struct tnf_file *f, const struct tnf_value *r,
     unsigned i, struct tnf_value *v)

@@ -1,10 +1,10 @@
 /*
- * pairs.c - match starts with ends.
+ * pairs.c - matches starts with ends.
  *
- * Open starts sit in a map by rule, common name and instance (the thread, or the
- * values of the key members): by all of that, written as bytes, since a trace can be
- * made in which hashes are equal.  Starts of one instance chain newest first, which
- * gives nesting within a thread.
+ * Open starts are in a map by rule, common name and instance (the thread, or the values of
+ * the key members).  The key holds all of these as bytes and not a hash, since a trace can
+ * be crafted so that hashes are equal.  Starts of one instance form a list, the newest
+ * first, which gives nesting within a thread.
  */
 #include <string.h>
 
@@ -16,11 +16,11 @@
 #include "common/out.h"
 #include "common/xalloc.h"
 
-/* Up to so many instances stay in the map when they have nothing open: most
-   begin again soon. */
+/* So many instances stay in the map with nothing open: most begin again soon. */
 #define PAIRS_IDLE_MAX	4096u
 #define RECENT		16u
-/* A key with more in its records and arrays tells no instance: to compare them takes too long. */
+/* A key with more items in its records and arrays identifies no instance: comparing takes
+   too long. */
 #define KEY_ITEMS_MAX	1024u
 
 static const struct pair_rule builtin[] = {
@@ -30,7 +30,7 @@ static const struct pair_rule builtin[] = {
 	{ "pageout_scan", "pageout_scan_start", "pageout_scan_end", { NULL }, false, NULL },
 };
 
-/* Names that pair by their ending; the common part names the slice. */
+/* Endings of names that make pairs; the common part names the slice. */
 static const struct {
 	const char *start, *end;
 } endings[] = {
@@ -40,48 +40,48 @@ static const struct {
 
 static const struct pair_rule by_ending = { .name = NULL };
 
-/* What a probe is to the matcher; found once for each probe. */
+/* The role of a probe for the matcher, found once for each probe. */
 struct role {
 	enum pair_role	 role;
 	bool		 known;
 	const struct pair_rule *rule;
-	const char	*name;		/* of the slice; equal ones are at one address */
-	uint64_t	 name_mixed;	/* begins the instance's id */
+	const char	*name;		/* of the slice; equal names share one address */
+	uint64_t	 name_mixed;	/* start value of the instance's id */
 	int		 member[PAIR_KEYS_MAX];	/* index, -1: none */
 	unsigned	 n_members;
 };
 
-/* In the map. */
+/* An entry of the map of instances. */
 struct instance {
 	struct open	*innermost;	/* NULL: nothing is open */
 	uint64_t	 id;		/* a hash; with members it is the same in each run */
 	size_t		 len;		/* of the key */
 };
 
-/* How the key of an instance begins; values of members follow. */
+/* The head of an instance's key; the values of members follow. */
 struct instance_head {
 	const struct pair_rule *rule;
 	const char	*name;
-	uintptr_t	 of;		/* the thread's file; of members, the machine */
+	uintptr_t	 of;		/* the thread's file; with members, the machine */
 	int32_t		 pid;
 	uint32_t	 lwpid;
 };
 
-/* An instance that was asked for lately: mostly it is the next event's, too. */
+/* An instance that was used lately: the next event often has the same. */
 struct recent {
 	struct instance_head head;
 	struct instance	*in;
 };
 
 struct open {
-	struct open	*outer, *inner;	/* of the same instance, begun before, after */
-	struct open	*before, *after;	/* of all: begun before, after */
+	struct open	*outer, *inner;	/* of the same instance: begun before, after */
+	struct open	*before, *after;	/* of all instances: begun before, after */
 	struct instance	*in;
 	const struct pair_rule *rule;
 	const char	*name;
 	struct tnf_event start;
 	uint64_t	 start_at;
-	unsigned	 keep;		/* enum keep, of the start */
+	unsigned	 keep;		/* enum keep of the start */
 	void		*user;
 };
 
@@ -91,9 +91,9 @@ struct pairs {
 	size_t		 n_own;
 	struct map	 names;		/* of slices; a set */
 	struct map	 instances;	/* struct instance */
-	struct recent	 recent[RECENT];	/* by the last bits of the id */
-	/* The event's instance: its key is 'values' (the head is in it), or if that is empty
-	   the head. */
+	struct recent	 recent[RECENT];	/* by the id's last bits */
+	/* The key of the event's instance: 'values', which include the head, or if that is
+	   empty, 'head'. */
 	struct instance_head head;
 	struct out	 values;
 	struct open	*oldest, *newest;
@@ -102,10 +102,10 @@ struct pairs {
 	uint64_t	 fed;		/* events */
 	struct open	*spare;		/* chained by 'after' */
 	size_t		 max;		/* open at once */
-	bool		 endless;	/* then the oldest gives way */
+	bool		 endless;	/* the oldest gives way at 'max' */
 	void		 (*dropped)(void *, void **);
 	void		*dropped_arg;
-	tnf_stream_t	*stream;	/* or NULL: any */
+	tnf_stream_t	*stream;	/* NULL: any stream */
 };
 
 struct pairs *
@@ -141,7 +141,7 @@ pairs_free(struct pairs *p)
 	pairs_free_list(p->oldest);
 	pairs_free_list(p->spare);
 	for (size_t i = 0; i < p->n_own; i++) {
-		free((char *)p->own[i].start);	/* all its words lie there */
+		free((char *)p->own[i].start);	/* memory of all its words */
 		free((char *)p->own[i].text);
 	}
 	free(p->own);
@@ -198,7 +198,7 @@ pairs_rule(const struct pairs *p, unsigned i)
 	return p != NULL && i < p->n_own ? &p->own[i] : NULL;
 }
 
-/* Length of the common part if name ends in suffix, else 0. */
+/* The length of the name without the suffix, or 0 if it does not end in the suffix. */
 static size_t
 pairs_stem(const char *name, const char *suffix)
 {
@@ -237,7 +237,7 @@ pairs_of(struct pairs *p, tnf_stream_t *stream)
 	p->stream = stream;
 }
 
-/* Is there a probe that starts what this one would end?  thread_exit has none. */
+/* True if there is a probe that starts what this probe would end; thread_exit has none. */
 static bool
 has_start(const struct pairs *p, const char *probe, size_t stem, const char *ending)
 {
@@ -278,7 +278,7 @@ bind_members(struct role *r, const struct tnf_probe *probe)
 	for (unsigned k = 0; k < PAIR_KEYS_MAX && r->rule->keys[k] != NULL; k++) {
 		r->member[k] = perprobe_member(probe, r->rule->keys[k]);
 		r->n_members = k + 1;
-		/* Nobody knows which instance it speaks of. */
+		/* Without the member, the event's instance is not known. */
 		if (r->member[k] < 0)
 			r->role = PAIR_NONE;
 	}
@@ -288,7 +288,7 @@ static void
 pairs_classify(struct pairs *p, struct role *r, const struct tnf_probe *probe)
 {
 	r->known = true;
-	for (size_t i = p->n_own; i-- > 0; )	/* the user's own win */
+	for (size_t i = p->n_own; i-- > 0; )	/* the user's rules win */
 		if (try_rule(p, r, &p->own[i], probe->name))
 			goto found;
 	for (size_t i = 0; i < sizeof(builtin) / sizeof(*builtin); i++)
@@ -322,8 +322,8 @@ put_number(struct pairs *p, uint64_t n)
 	tnf_out_bytes(&p->values, (const char *)&n, sizeof(n));
 }
 
-/* Appends a value to p->values, so that no two different ones are the same bytes, and mixes it
-   into the id.  Records and arrays are what is in them. */
+/* Appends a value to p->values, different values as different bytes, and mixes it into the
+   id.  Records and arrays are represented by their items. */
 static uint64_t
 pairs_value(struct pairs *p, uint64_t h, const struct tnf_file *f, const struct tnf_value *v,
     struct nest *nest)
@@ -370,7 +370,7 @@ role_of(struct pairs *p, const struct tnf_probe *probe)
 	return __builtin_expect(r->known, 1) ? r : role_learn(p, r, probe);
 }
 
-/* Of a rule with members. */
+/* The key of an instance for a rule with members. */
 static bool
 pairs_members(struct pairs *p, const struct role *r, const struct tnf_event *ev, uint64_t *id)
 {
@@ -379,8 +379,8 @@ pairs_members(struct pairs *p, const struct role *r, const struct tnf_event *ev,
 	struct tnf_value v;
 
 	p->head = (struct instance_head){ .rule = r->rule, .name = r->name };
-	/* What a user's rule tells apart may begin on one machine and end on another;
-	   numbers of the kernel mean something on their own machine alone. */
+	/* A pair of a user's rule may begin on one machine and end on another.  The
+	   built-in rules use numbers of the kernel, which are valid on one machine only. */
 	if (r->rule->text == NULL) {
 		p->head.of = tnf_file_host(ev->file);
 		h = pairs_mix(h, p->head.of);
@@ -393,15 +393,15 @@ pairs_members(struct pairs *p, const struct role *r, const struct tnf_event *ev,
 	return !nest.cut;
 }
 
-/* The instance that an event speaks of: p->head and p->values, and its id.  false: it has
-   too many values. */
+/* Computes the key (p->head and p->values) and the id of the event's instance; false: the
+   members have too many values. */
 static inline bool
 pairs_instance(struct pairs *p, const struct role *r, const struct tnf_event *ev, uint64_t *id)
 {
 	p->values.p = p->values.base;
 	if (r->n_members > 0)
 		return pairs_members(p, r, ev, id);
-	/* Processes of two containers may have one number. */
+	/* The file is in the key, since processes of two containers may have the same number. */
 	p->head = (struct instance_head){ r->rule, r->name, (uintptr_t)ev->file, ev->pid,
 	    ev->lwpid };
 	*id = pairs_mix(pairs_mix(pairs_mix(r->name_mixed, p->head.of), (uint32_t)ev->pid),
@@ -419,7 +419,7 @@ recent_is(const struct pairs *p, const struct recent *r, size_t len)
 	    memcmp(tnf_map_key(&p->instances, r->in), p->values.base, len) == 0;
 }
 
-/* The event's instance; NULL: it is not known, and 'make' does not ask for it. */
+/* Finds the event's instance; NULL: there is none, and 'make' is false. */
 static struct instance *
 pairs_find(struct pairs *p, uint64_t id, bool make)
 {
@@ -441,7 +441,7 @@ pairs_find(struct pairs *p, uint64_t id, bool make)
 	return in;
 }
 
-/* Nothing of it is open any more. */
+/* Called when an instance has nothing open any more. */
 static void
 pairs_idle(struct pairs *p, struct instance *in)
 {
@@ -472,7 +472,7 @@ pairs_unlink(struct pairs *p, struct open *o)
 	p->n_awaited -= keep_awaited(o->keep);
 }
 
-/* Out of its instance, wherever it stands there, and of the list. */
+/* Removes an open start from its instance, at any depth, and from the list of all. */
 static void
 pairs_take_out(struct pairs *p, struct open *o)
 {
@@ -495,7 +495,7 @@ pairs_drop(struct pairs *p, struct open *o)
 	pairs_take_out(p, o);
 }
 
-/* An open start at the end of the list; NULL: there are too many. */
+/* Adds an open start to the end of the list; NULL: there are too many. */
 static struct open *
 pairs_append(struct pairs *p, unsigned keep)
 {

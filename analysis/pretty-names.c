@@ -40,7 +40,7 @@ static const char *const seg_accesses[] = {
 	"OTHER", "READ", "WRITE", "EXEC", "CREATE", "READ_NO_COW",
 };
 
-/* Linux shows these only to tracers: a call that will be restarted. */
+/* Linux shows these errors only to tracers: the call will be restarted. */
 static const char *const restarts[] = {
 	"ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", "ENOIOCTLCMD",
 	"ERESTART_RESTARTBLOCK",
@@ -103,7 +103,7 @@ pretty_name(const struct tnf_type *type, const char *member, int64_t i)
 	return pretty_kind_name(pretty_kind(type, member), i);
 }
 
-/* The number that a syscall_start with a member abi has is of that table. */
+/* The name of the system call of a syscall_start, whose member abi selects the table. */
 static const char *
 pretty_names_call(const struct tnf_event *ev, int64_t number)
 {

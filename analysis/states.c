@@ -12,12 +12,12 @@
 #define USER	0u
 #define SYSTEM	1u
 #define TRAP	2u
-#define CPUS_MAX	4096	/* of others it is not known who runs there */
+#define CPUS_MAX	4096	/* on CPUs above, the running thread is not known */
 #define HELD_MAX	65536	/* spans of threads without numbers, all in all */
 
 enum what { W_UNKNOWN, W_NONE, W_STATE, W_CREATE, W_EXIT, W_SYSTEM, W_USER };
 
-/* What a probe says about states; found once for each probe. */
+/* The meaning of a probe for states, found once for each probe. */
 struct meaning {
 	enum what what;
 	int	  tid;		/* index of the member, -1: the writing thread */
@@ -25,13 +25,13 @@ struct meaning {
 };
 
 struct thread {
-	struct thread	*next, *before;	/* seen first after, before this one */
+	struct thread	*next, *before;	/* in order of first sight */
 	uint32_t	 id;
 	uint64_t	 tid;
 	int32_t		 pid;
 	uint32_t	 lwpid;
 	bool		 known;		/* state and since are set */
-	bool		 ended;		/* has nothing to be accounted for */
+	bool		 ended;		/* no time counts for it */
 	bool		 chosen;	/* by states_choose() */
 	unsigned	 state;
 	int64_t		 since;
@@ -47,16 +47,16 @@ struct states {
 	void		*arg;
 	size_t		 max;		/* threads */
 	struct map	 threads;	/* by tid: struct thread */
-	struct thread	*first, *end;	/* all of them, as they were seen first */
+	struct thread	*first, *end;	/* in order of first sight */
 	struct thread	*newest;	/* wrote the last event */
-	uint32_t	 own_ids, *ids;	/* of all machines: the first one's */
+	uint32_t	 own_ids, *ids;	/* thread ids; all machines share those of the first */
 	unsigned	 host;
 	struct states	**others;	/* further machines, by number - 1; NULL: none yet */
 	unsigned	 n_others;
-	struct thread	*on_cpu[CPUS_MAX];	/* seen there last */
+	struct thread	*on_cpu[CPUS_MAX];	/* last thread seen on the CPU */
 	unsigned	 n_held;	/* of all threads */
-	bool		 sieve;		/* only threads that are chosen */
-	int64_t		 from, to;	/* of times that are asked for */
+	bool		 sieve;		/* only chosen threads count */
+	int64_t		 from, to;	/* states_window() */
 	struct perprobe	 meaning;	/* struct meaning */
 	int64_t		 last;
 };
@@ -145,7 +145,7 @@ states_unlink(struct states *s, struct thread *t)
 
 static void states_leave(struct states *, struct thread *, int64_t now);
 
-/* Only without held spans: of endless streams. */
+/* Forgets a thread; only for endless streams, which hold no spans. */
 static void
 forget_thread(struct states *s, struct thread *t)
 {
@@ -169,7 +169,7 @@ thread_of(struct states *s, uint64_t tid)
 		if ((t = tnf_map_get(&s->threads, &tid, sizeof(tid))) != NULL ||
 		    s->change == NULL)
 			return t;
-		/* The second, as an event may be about two threads. */
+		/* Spares the writer of the event, since an event may be about two threads. */
 		forget_thread(s, s->first == s->newest && s->first->next != NULL ?
 		    s->first->next : s->first);
 	}
@@ -182,7 +182,7 @@ thread_of(struct states *s, uint64_t tid)
 	return t;
 }
 
-/* Most events come from the thread before. */
+/* Finds the writer; most events come from the same thread as the one before. */
 static struct thread *
 states_writer(struct states *s, uint64_t tid)
 {
@@ -191,7 +191,7 @@ states_writer(struct states *s, uint64_t tid)
 	return s->newest;
 }
 
-/* What of the span is in the time that is asked for. */
+/* Passes the part of the span that is in the window. */
 static void
 states_put(const struct states *s, const struct state_span *span)
 {
@@ -207,7 +207,7 @@ states_put(const struct states *s, const struct state_span *span)
 		s->span(s->arg, &part);
 }
 
-/* Its numbers are known, or will never be. */
+/* Passes the held spans of a thread whose numbers are known now, or will never be. */
 static void
 release_held(struct states *s, struct thread *t)
 {
@@ -276,7 +276,7 @@ states_enter(struct states *s, struct thread *t, unsigned state, int64_t now)
 	}
 }
 
-/* Another thread at the same address. */
+/* Begins another thread at the same address. */
 static void
 begin_thread(struct states *s, struct thread *t, int64_t now)
 {
@@ -296,7 +296,7 @@ end_thread(struct states *s, struct thread *t, int64_t now)
 	t->ended = true;
 	if (s->change == NULL)
 		return;
-	/* The first to be forgotten. */
+	/* Ended threads move to the front of the list: the first are forgotten first. */
 	states_unlink(s, t);
 	t->before = NULL;
 	t->next = s->first;
@@ -307,11 +307,11 @@ end_thread(struct states *s, struct thread *t, int64_t now)
 static bool
 is_running(unsigned state)
 {
-	/* In a fault a thread may as well be asleep. */
+	/* A thread in a fault may also be asleep. */
 	return state == USER || state == SYSTEM || state == TRAP;
 }
 
-/* Whoever ran there before does so no more. */
+/* Notes that the thread has the CPU; the thread that ran there before does not run any more. */
 static void
 has_cpu(struct states *s, struct thread *t, const struct tnf_event *ev)
 {
@@ -326,7 +326,7 @@ has_cpu(struct states *s, struct thread *t, const struct tnf_event *ev)
 	t->cpu = ev->cpu;
 }
 
-/* The thread that the event is about: itself, or that of its member. */
+/* The thread that the event is about: the writer, or the one that its member names. */
 static struct thread *
 subject_of(struct states *s, const struct meaning *m, struct thread *self,
     const struct tnf_event *ev)
@@ -382,7 +382,7 @@ states_window(struct states *s, int64_t from, int64_t to)
 			states_window(s->others[i], from, to);
 }
 
-/* A machine has processors and addresses of its own. */
+/* Each machine has its own states, as it has its own processors and addresses. */
 static struct states *
 states_of_host(struct states *s, unsigned host)
 {

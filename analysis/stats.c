@@ -17,8 +17,8 @@ struct stats {
 	char		*by_text[BY_MAX];
 	unsigned	 n_by;
 	struct out	 key;
-	struct map	 rows[2];	/* of events, of pairs; by text */
-	struct stats_row *recent[RECENT];	/* of events, where probes alone make groups */
+	struct map	 rows[2];	/* by text: of events, of pairs */
+	struct stats_row *recent[RECENT];	/* of events, if groups are probes alone */
 	struct stats_row **sorted;
 	int64_t		 first, last;
 	uint64_t	 events, ungrouped;
@@ -101,7 +101,7 @@ stats_put_value(struct stats *s, const struct val *v, const struct tnf_event *ev
 	}
 	if (s->of.show != NULL && s->of.show(s->of.arg, o, v, ev))
 		return;
-	/* Numbers of the original writers have other names. */
+	/* The numbers in files of original writers have other names. */
 	if (v->type != NULL && tnf_file_ext(ev->file) != NULL && val_to_int(v, &n))
 		name = pretty_event_name(ev, v->type, v->name, n);
 	size_t len = val_text(v, buf, &text);
@@ -162,8 +162,8 @@ stats_row_of(struct stats *s, bool pair)
 }
 
 /*
- * The row of an event.  Mostly it is the one that an earlier event of this probe had;
- * the name is compared, since another file's probe may come to be at that address.
+ * The row of an event, mostly that of an earlier event of its probe.  The name is compared,
+ * since a probe of another file may get the same address.
  */
 static struct stats_row *
 stats_event_row(struct stats *s, const struct tnf_event *ev)
@@ -209,7 +209,7 @@ stats_event(struct stats *s, const struct tnf_event *ev, unsigned keep)
 	histogram_add(&r->took, slice.duration);
 }
 
-/* Pairs by total time, then events by count, then as they were seen. */
+/* Orders pairs by total time, then events by count; equal rows in order of first sight. */
 static int
 stats_compare(const void *x, const void *y)
 {

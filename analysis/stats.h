@@ -1,9 +1,9 @@
 /*
  * stats.h - counts and durations in groups.
  *
- * Every event counts in the row of its group; what begins and ends also gives
- * a duration, in a row of its own.  A group is the probe (or pair) and the
- * values of some expressions; for a pair, of its start.
+ * Every event counts in the row of its group; each pair counts with its duration in a row
+ * of its own.  A group is the probe (or pair) and the values of some expressions, for a
+ * pair those of its start.
  */
 #ifndef ANALYSIS_STATS_H
 #define ANALYSIS_STATS_H
@@ -17,7 +17,7 @@
 
 struct stats_row {
 	bool		 pair;
-	size_t		 nth;		/* group that was seen, from 0 */
+	size_t		 nth;		/* order of first sight, from 0 */
 	uint64_t	 count;
 	struct histogram took;		/* of pairs */
 	size_t		 len;
@@ -27,28 +27,28 @@ struct stats_row {
 struct stats;
 
 struct stats_of {
-	const char	   *by;		/* expressions with commas between them; NULL: none */
-	struct expr_source *source;	/* for them */
-	struct pairs	   *pairs;	/* what begins and ends */
-	/* Appends the value of an expression as the client shows such values; false:
-	   it has nothing of its own for this one.  May be NULL. */
+	const char	   *by;		/* expressions separated by commas; NULL: none */
+	struct expr_source *source;	/* for the expressions */
+	struct pairs	   *pairs;	/* the matcher of pairs */
+	/* Appends an expression's value as the client shows it; false: the client has no
+	   form of its own for it.  May be NULL. */
 	bool	(*show)(void *arg, struct out *, const struct val *, const struct tnf_event *);
 	void	*arg;
 };
 
-/* What 'of' names must live as long.  NULL: an expression is wrong, and 'why' says
-   what; size is its room, 512 is plenty. */
+/* The objects in 'of' must outlive the statistics.  NULL: an expression is wrong, and 'why'
+   says what; 'size' is the size of 'why', 512 is plenty. */
 struct stats *stats_new(const struct stats_of *of, char *why, size_t size);
 void stats_free(struct stats *);
 void stats_event(struct stats *, const struct tnf_event *, unsigned keep);	/* pairs.h */
 
-/* Pairs first, most time first, then events by count; those that are equal as they
-   were seen first.  Valid until the next call. */
+/* Rows in order: pairs by total time, then events by count, the largest first; equal rows
+   in order of first sight.  Valid until the next call. */
 struct stats_row **stats_rows(struct stats *, size_t *ret_n);
-/* The row of that group, perhaps of another trace; NULL: there is none. */
+/* The row with the group of 'like', which may be of another trace; NULL: there is none. */
 struct stats_row *stats_find(struct stats *, const struct stats_row *like);
 double stats_seconds(const struct stats *);	/* first to last event */
-/* The i-th of the expressions, or NULL: there are no more. */
+/* The i-th expression; NULL: there are no more. */
 const struct expr *stats_by(const struct stats *, unsigned i);
 uint64_t stats_events(const struct stats *);
 uint64_t stats_ungrouped(const struct stats *);	/* beyond STATS_ROWS_MAX */

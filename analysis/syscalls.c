@@ -1,7 +1,6 @@
 /*
- * syscalls.c - names of system calls, by the machine that a trace was made on: x86-64 with
- * its 32-bit (i386) and x32 calls, and arm64; pretty_call_name() says which of them a
- * number is looked up in.
+ * syscalls.c - names of system calls, by the machine of the trace: x86-64 with its 32-bit
+ * (i386) and x32 calls, and arm64.  pretty_call_name() selects the table.
  */
 #include <string.h>
 
@@ -9,7 +8,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Each table is by number + 1: calls that a machine does not have are its first. */
+/* Tables are indexed by number + 1; calls that a machine does not have go to index 0. */
 #define NONE	(-1)
 #pragma GCC diagnostic ignored "-Woverride-init"
 
@@ -37,8 +36,8 @@ static const char *const aarch64[] = {
 #undef CALL
 };
 
-/* By what uname(2) says, and by PRETTY_ABI_*.  The row x86_64 serves traces that do not name
-   their machine, too: they were made before there was another. */
+/* Tables by the machine of uname(2) and by PRETTY_ABI_*.  Traces that do not name their
+   machine use x86_64: they are from a time before there was another. */
 static const struct pretty_machine {
 	const char	*name;
 	struct pretty_calls {

@@ -7,7 +7,7 @@
 
 struct tasks {
 	struct map	 seen;		/* no values */
-	uint64_t	 last;		/* most events come from the thread before */
+	uint64_t	 last;		/* last thread: mostly the next event's, too */
 	bool		 any;
 };
 
@@ -29,7 +29,7 @@ tasks_free(struct tasks *t)
 	free(t);
 }
 
-/* true: was not there. */
+/* Returns true if the key was not there. */
 static bool
 tasks_insert(struct tasks *t, uint64_t key)
 {
@@ -51,7 +51,7 @@ tasks_seen(struct tasks *t, const struct tnf_event *ev)
 	t->last = key;
 	if (tasks_insert(t, key))
 		fresh |= TASK_NEW_THREAD;
-	/* Processes share the table; no thread has this number. */
+	/* Processes are in the same table, with a thread number that no thread has. */
 	if (fresh != 0 && tasks_insert(t, (key & ~0xffffffffull) | 0xffffffffu))
 		fresh |= TASK_NEW_PROCESS;
 	return fresh;

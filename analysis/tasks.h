@@ -16,13 +16,13 @@ struct tasks;
 struct tasks *tasks_new(void);
 void tasks_free(struct tasks *);
 
-/* TASK_NEW_* flags for the thread that wrote the event, 0: seen before. */
+/* TASK_NEW_* flags for the thread that wrote the event; 0: it was seen before. */
 unsigned tasks_seen(struct tasks *, const struct tnf_event *);
 
-/* All zero: empty. */
+/* A set of pairs of numbers; zeroed: empty. */
 struct idset {
 	struct map map;		/* no values */
-	uint64_t   last[2];	/* the same pair often comes again and again */
+	uint64_t   last[2];	/* last pair: it often comes again */
 };
 
 void   idset_add(struct idset *, uint64_t a, uint64_t b);

@@ -12,7 +12,7 @@
 
 #define SECOND 1000000000LL
 
-/* Two digits, or -1. */
+/* Reads two digits, or returns -1. */
 static int
 timespec_two(const char *s)
 {
@@ -21,7 +21,7 @@ timespec_two(const char *s)
 	return (s[0] - '0') * 10 + (s[1] - '0');
 }
 
-/* HH:MM[:SS[.fraction]]; NULL: malformed. */
+/* Reads HH:MM[:SS[.fraction]]; NULL: malformed. */
 static const char *
 timespec_parse_clock(const char *s, int64_t *ns)
 {
@@ -50,7 +50,7 @@ timespec_parse_clock(const char *s, int64_t *ns)
 	return s;
 }
 
-/* Z, +HH:MM or +HHMM; NULL: malformed. */
+/* Reads Z, +HH:MM or +HHMM; NULL: malformed. */
 static const char *
 parse_zone(const char *s, int64_t *offset)
 {
@@ -81,7 +81,7 @@ is_date(const char *s)
 	    s[7] == '-' && timespec_two(s + 8) > 0;
 }
 
-/* Local midnight of a day plus a time of day, as the zone's rules have it. */
+/* Adds a time of day to a day's local midnight, by the rules of the time zone. */
 static bool
 from_local(struct tm *tm, int64_t clock, int64_t *ns)
 {
@@ -154,7 +154,8 @@ timespec_parse(const char *s, struct timespec_arg *arg)
 	return NULL;
 }
 
-/* The day of the first event; the next one if that is long past. */
+/* Resolves a time of day on the day of the first event, or on the next day if it is long
+   past. */
 static bool
 resolve_day(int64_t clock, const struct timespec_clock *c, int64_t *time)
 {
@@ -216,7 +217,7 @@ walltime_put(char *p, unsigned width, unsigned v)
 	}
 }
 
-/* "2026-11-21T03:12:20" and the zone, into the two buffers. */
+/* Writes "2026-11-21T03:12:20" and the zone into the two buffers. */
 static void
 format_second(time_t t, bool utc, char head[24], char zone[8])
 {

@@ -22,27 +22,28 @@ struct timespec_arg {
 	int64_t		   ns;
 };
 
-/* What the trace says about its clock. */
+/* The clock of the trace. */
 struct timespec_clock {
 	int64_t	first;		/* time of the first event */
-	bool	wall;		/* the rest is known */
+	bool	wall;		/* mono_to_wall is known */
 	int64_t	mono_to_wall;	/* add to an event's time: ns since 1970 */
 };
 
 /*
- * Reads "1.5s", "200ms", "12" (seconds) as elapsed; "@123456789" as the
- * trace's own nanoseconds; "03:12:20.5" as a time of the trace's first day,
- * local; "2026-11-21T03:12:20Z", "...+01:00", "2026-11-21 03:12" (local) as
- * wall clock time.  Returns NULL or what is wrong.
+ * Reads "1.5s", "200ms", "12" (seconds) as elapsed; "@123456789" as the trace's own
+ * nanoseconds; "03:12:20.5" as a local time of the trace's first day;
+ * "2026-11-21T03:12:20Z", "...+01:00", "2026-11-21 03:12" (local) as wall clock time.
+ * Returns NULL, or a text that says what is wrong.
  */
 const char *timespec_parse(const char *, struct timespec_arg *);
 
-/* To the trace's own clock.  Returns NULL or what is wrong. */
+/* Converts to the trace's own clock.  Returns NULL, or a text that says what is wrong. */
 const char *timespec_resolve(const struct timespec_arg *,
     const struct timespec_clock *, int64_t *time);
 
-/* "2026-11-21T03:12:20.000000000+01:00" from ns since 1970; local time, or UTC
-   ("Z").  The length.  Remembers the last second: cheap in a row. */
+/* Writes "2026-11-21T03:12:20.000000000+01:00" from ns since 1970, as local time or UTC
+   ("Z"); returns the length.  It remembers the last second, so a sequence of times is
+   cheap. */
 #define WALL_SIZE 48
 unsigned wall_format(char buf[WALL_SIZE], int64_t ns, bool utc);
 

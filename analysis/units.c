@@ -34,7 +34,7 @@ units_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || (c & 0x80) != 0;
 }
 
-/* The length of a size's tail, "B" or "iB". */
+/* The length of a size's suffix "B" or "iB", or 0. */
 static size_t
 size_tail(const char *s)
 {
@@ -74,7 +74,7 @@ units_scale(struct val *v, const struct unit *u)
 	return NULL;
 }
 
-/* The integer part in some base.  NULL: no digit, or out of range. */
+/* Reads the integer part in its base; NULL: there is no digit, or it is out of range. */
 static const char *
 read_integer(const char *s, const char **end, struct val *v)
 {
@@ -108,7 +108,7 @@ units_digits(const char *s)
 	return n;
 }
 
-/* The length of a decimal fraction or exponent's number at s, else 0. */
+/* The length of a number with a decimal fraction or exponent at s, or 0. */
 static size_t
 real_length(const char *s)
 {

@@ -8,17 +8,17 @@
 #include "common/out.h"
 
 /*
- * Reads a number at 's': decimal, 0x, 0o or with a fraction and exponent,
- * then an optional unit: ns us ms s m h d (result in ns), K M G T with an
- * optional B or iB (powers of 1024).  Returns NULL and stores the value and
- * the end, or what is wrong; *end is then the place of the error.
+ * Reads a number at 's': decimal, 0x, 0o or with a fraction and exponent, then an optional
+ * unit: ns us ms s m h d (result in ns), K M G T with an optional B or iB (powers of 1024).
+ * Returns NULL and stores the value and the end; or returns what is wrong, and *end is the
+ * place of the error.
  */
 const char *number_parse(const char *s, const char **end, struct val *);
 
-/* In the largest unit that is exact: 4096 as 4K. */
+/* Writes a size in the largest unit that is exact: 4096 as 4K. */
 void size_put(struct out *, uint64_t);
 
-/* A whole argument: "5ms", "2" (seconds).  false: not a duration. */
+/* Reads a whole argument as a duration: "5ms", "2" (seconds); false: it is none. */
 bool duration_parse(const char *s, int64_t *ns);
 
 #endif

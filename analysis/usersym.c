@@ -1,9 +1,9 @@
 /*
  * usersym.c - functions of traced processes, by object and build id.
  *
- * libdwfl finds the symbols: in the object, in its .gnu_debugdata, or in a file of
- * debugging information that its build id or .gnu_debuglink leads to.  Where
- * $DEBUGINFOD_URLS is set it asks there too, as debuggers do.
+ * libdwfl finds the symbols in the object, in its .gnu_debugdata, or in a file of debugging
+ * information with its build id or .gnu_debuglink.  If $DEBUGINFOD_URLS is set it also asks
+ * these servers, as debuggers do.
  */
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -18,14 +18,14 @@
 #include "common/files.h"
 #include "common/xalloc.h"
 
-#define OBJECT_MAX	(2ll << 30)	/* bytes of a file that is looked into */
+#define OBJECT_MAX	(2ll << 30)	/* largest file that is read */
 
-/* An object file, opened once; without symbols if it is another by now. */
+/* An object file, opened once; it has no symbols if it is not the traced file any more. */
 struct object {
 	const struct tnf_context_object *from;
 	const char	*base_name;
 	Dwfl		*dwfl;
-	Dwfl_Module	*module;	/* NULL: nothing is known of it */
+	Dwfl_Module	*module;	/* NULL: no symbols */
 };
 
 struct usersyms {
@@ -33,14 +33,14 @@ struct usersyms {
 	size_t		 n;
 };
 
-static char *debuginfo_path;	/* the standard one; libdwfl wants a variable */
+static char *debuginfo_path;	/* NULL: the default; libdwfl needs a variable */
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_build_id_find_elf,
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 	.debuginfo_path = &debuginfo_path,
 };
 
-/* Is this still the file that was mapped? */
+/* True if this is still the file that was mapped. */
 static bool
 same_build(Dwfl_Module *module, const char *build_id)
 {
@@ -59,7 +59,7 @@ same_build(Dwfl_Module *module, const char *build_id)
 	return true;
 }
 
-/* The module at address 0, so that its addresses are those in the file.  It takes
+/* Reports the module at address 0, so that its addresses are those in the file.  Takes over
    the descriptor. */
 static Dwfl_Module *
 usersym_report(struct object *o, int fd)
@@ -81,7 +81,8 @@ static void
 usersym_load(struct object *o)
 {
 	struct stat st;
-	/* The trace chose the name: opening a device may do something. */
+	/* The name is from the trace: only regular files are opened, since opening a device
+	   may have effects. */
 	int fd = tnf_open_regular(o->from->path, O_RDONLY, &st);
 
 	if (fd < 0)
@@ -112,7 +113,7 @@ find_object(struct usersyms *u, const struct tnf_context_object *from)
 	return o;
 }
 
-/* File offset to the address that libdwfl knows it by. */
+/* Converts a file offset to libdwfl's address. */
 static bool
 to_virtual(const struct object *o, uint64_t offset, GElf_Addr *addr)
 {
@@ -167,7 +168,8 @@ usersyms_find(struct usersyms *u, const tnf_context_t *c, int32_t pid,
 	return o->base_name;
 }
 
-/* Of the scopes around an address, the inlined ones inside the function. */
+/* Collects the inlined functions among the scopes around an address, up to the function
+   itself. */
 static unsigned
 usersym_scopes(Dwarf_Die *unit, Dwarf_Addr addr, const char **names, unsigned max)
 {

@@ -1,9 +1,9 @@
 /*
  * value.h - a value in an expression, a statistic or a template.
  *
- * Integers are kept as VAL_INT where they fit 64 bits with a sign; VAL_UINT
- * is what does not (above INT64_MAX), so that equal numbers have one kind.
- * Truth is VAL_INT 0 or 1.  Strings are borrowed and not NUL-terminated.
+ * Integers are VAL_INT if they fit 64 bits with a sign, otherwise (above INT64_MAX)
+ * VAL_UINT, so that equal numbers have one kind.  Truth is VAL_INT 0 or 1.  Strings are
+ * borrowed and not NUL-terminated.
  */
 #ifndef ANALYSIS_VALUE_H
 #define ANALYSIS_VALUE_H
@@ -12,12 +12,12 @@
 
 enum val_kind {
 	VAL_NULL,	/* missing member, null reference, x / 0 */
-	VAL_UNKNOWN,	/* not asked yet: depends on more than the probe */
+	VAL_UNKNOWN,	/* depends on more than the probe */
 	VAL_INT,
 	VAL_UINT,
 	VAL_REAL,
 	VAL_STRING,
-	VAL_WORDS,	/* a string of words; equal if one of them is */
+	VAL_WORDS,	/* a string of words; equal if one word is equal */
 	VAL_RECORD	/* record or array */
 };
 
@@ -25,7 +25,7 @@ struct val {
 	enum val_kind		 kind;
 	const struct tnf_type	*type;	/* of the member; NULL: computed */
 	const char		*name;	/* of the member; NULL: computed */
-	const char		*word;	/* what the event calls the number; NULL: as its type does */
+	const char		*word;	/* name of the number by the event; NULL: by the type */
 	union {
 		int64_t	 i;
 		uint64_t u;
@@ -48,8 +48,8 @@ struct val val_real(double);
 struct val val_string(const char *chars, size_t len);
 struct val val_cstring(const char *);	/* NULL: VAL_NULL */
 
-/* A member called 'name' (may be NULL) as a value, and the way back for all
-   but strings. */
+/* Converts a member called 'name' (may be NULL) to a value, and back for all kinds but
+   strings. */
 struct val val_of_member(const struct tnf_value *, const char *name);
 struct tnf_value val_to_member(const struct val *);
 
@@ -59,24 +59,25 @@ val_is_number(const struct val *v)
 	return v->kind == VAL_INT || v->kind == VAL_UINT || v->kind == VAL_REAL;
 }
 
-/* false: not a number. */
+/* These return false if the value is no number. */
 bool val_to_double(const struct val *, double *);
 bool val_to_int(const struct val *, int64_t *);	/* saturates */
 
-/* The name of a number, by its event or its type; NULL: none. */
+/* The name of a number by its event or its type; NULL: it has none. */
 const char *val_name(const struct val *);
 
-/* 1 true, 0 false, -1 null: a number other than 0, a string other than "". */
+/* Returns 1 for true (a number other than 0, a string other than ""), 0 for false, -1 for
+   null. */
 int val_truth(const struct val *);
 
-/* <0, 0, >0; VAL_INCOMPARABLE: null, or a string against a number that has no
-   name.  A number whose type or event names its values ("SLEEP", "ENOENT") compares
-   with a string by that name. */
+/* Returns <0, 0 or >0; VAL_INCOMPARABLE: one is null, or a string is compared with a number
+   that has no name.  A number whose type or event names its values ("SLEEP", "ENOENT")
+   compares with a string by that name. */
 #define VAL_INCOMPARABLE 2
 int val_compare(const struct val *, const struct val *);
 
-/* As text: strings as they are, names of named numbers not used.  Returns the
-   length; the text is in buf or borrowed from the value. */
+/* Converts to text: strings unchanged, numbers without their names.  Returns the length;
+   the text is in buf or borrowed from the value. */
 #define VAL_TEXT_SIZE 48
 size_t val_text(const struct val *, char buf[VAL_TEXT_SIZE], const char **text);
 

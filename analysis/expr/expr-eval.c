@@ -1,8 +1,8 @@
 /*
- * expr-eval.c - asks a compiled expression about an event.
+ * expr-eval.c - evaluates a compiled expression for an event.
  *
- * Three values of truth as in SQL, and a fourth while only the probe is
- * known: VAL_UNKNOWN stands for what its events will say.
+ * Truth has three values as in SQL, and a fourth while only the probe is known: VAL_UNKNOWN
+ * stands for a value that depends on the event.
  */
 #include <string.h>
 
@@ -90,7 +90,7 @@ eval_index(const struct state *s, const struct expr_node *n)
 	return expr_eval_item(s, &of, (unsigned)index.u.i, NULL);
 }
 
-/* and: false wins; or: true wins; then unknown, then null. */
+/* Evaluates "and", where false wins, or "or", where true wins; then unknown wins, then null. */
 static struct val
 eval_logic(const struct state *s, const struct expr_node *n)
 {
@@ -159,7 +159,7 @@ eval_match(const struct state *s, const struct expr_node *n)
 	return val_int(match_value(n->match, &v) == (n->op == EXPR_MATCH));
 }
 
-/* As the "or" of equalities. */
+/* Evaluates "in" as the "or" of equalities. */
 static struct val
 eval_in(const struct state *s, const struct expr_node *n)
 {
@@ -235,7 +235,8 @@ expr_eval_node(const struct state *s, int index)
 	}
 }
 
-/* Children come before their parents in the array, but for lists. */
+/* True if the node depends on the probe alone.  Children come before their parents in the
+   array, except in lists. */
 static bool
 is_fixed(const struct expr *e, int index)
 {
@@ -254,7 +255,7 @@ is_fixed(const struct expr *e, int index)
 	return true;
 }
 
-/* Gives the largest parts that depend on the probe alone a place each. */
+/* Gives each of the largest parts that depend on the probe alone a place in the cache. */
 static void
 place_fixed(struct expr *e, int index)
 {
@@ -278,7 +279,7 @@ expr_prepare(struct expr *e)
 	place_fixed(e, e->root);
 }
 
-/* -1: not known before the event. */
+/* The truth of a node that depends on the probe alone; -1: it depends on the event. */
 static int
 truth_before(const struct expr *e, const struct expr_row *row, int index)
 {
@@ -287,7 +288,8 @@ truth_before(const struct expr *e, const struct expr_row *row, int index)
 	return cache == EXPR_NONE ? -1 : val_truth(&row->fixed[cache]);
 }
 
-/* Where one side of "and" holds, or one of "or" does not, the truth is that of the other. */
+/* The node left to evaluate for each event: if one side of "and" is true, or one side of
+   "or" is false, for the probe, only the other side is left. */
 static int
 rest_of(const struct expr *e, const struct expr_row *row, int index)
 {
@@ -366,11 +368,12 @@ expr_eval(struct expr *e, const struct tnf_event *ev)
 	return expr_eval_node(&s, e->root);
 }
 
-/* As expr_binary() has it for two whole numbers.  -1: the member is none. */
+/* Compares a member with a whole number as expr_binary() does; -1: the member is no whole
+   number. */
 static int
 number_holds(const struct expr *e, const struct expr_row *row, const struct tnf_event *ev)
 {
-	/* For which of less, equal, more; from EXPR_EQ on. */
+	/* For each operator from EXPR_EQ on: bits for less, equal, more. */
 	static const unsigned char holds[] = { 2, 5, 1, 3, 4, 6 };
 	const struct expr_node *n = &e->nodes[row->root];
 	int64_t with = e->nodes[n->right].value.u.i;

@@ -10,7 +10,7 @@
 enum expr_op {
 	/* Leaves. */
 	EXPR_LITERAL, EXPR_NAME, EXPR_MEMBER, EXPR_VARIABLE,
-	/* Of a member: .NAME and [NUMBER]. */
+	/* Parts of a member: .NAME and [NUMBER]. */
 	EXPR_FIELD, EXPR_INDEX,
 	/* Operators. */
 	EXPR_HAS, EXPR_NOT, EXPR_NEGATE, EXPR_COMPLEMENT,
@@ -22,7 +22,7 @@ enum expr_op {
 	EXPR_LIST		/* element of "in": left, then right */
 };
 
-/* What an event has besides members; expr-tree.c has the table. */
+/* Names of an event's properties other than members; expr-tree.c has the table. */
 enum expr_name {
 	EXPR_N_PROBE, EXPR_N_KEY, EXPR_N_KEYS, EXPR_N_FILE, EXPR_N_LINE,
 	EXPR_N_PID, EXPR_N_LWPID, EXPR_N_TID, EXPR_N_CPU, EXPR_N_COMM, EXPR_N_HOST,
@@ -39,22 +39,22 @@ struct expr_node {
 	int		 left, right;	/* indices of nodes, or EXPR_NONE */
 	int		 cache;		/* index in expr_row.fixed, or NONE */
 	bool		 fixed;		/* depends on the probe alone */
-	bool		 is_call;	/* a member whose name other members tell */
+	bool		 is_call;	/* a member whose value's name depends on other members */
 	enum expr_class	 class;
 	size_t		 column;
 	struct val	 value;		/* EXPR_LITERAL */
 	unsigned	 name;		/* enum expr_name; index in names[] */
 	struct match	*match;		/* EXPR_MATCH, EXPR_NOMATCH */
-	/* EXPR_FIELD: where it was found the last time. */
+	/* EXPR_FIELD: the type and index where the field was found last. */
 	const struct tnf_type *seen_type;
 	unsigned	 seen_index;
 };
 
-/* What is known about a probe. */
+/* The results of an expression for a probe. */
 struct expr_row {
 	int	     verdict;	/* of expr_true(); -1: ask the event */
-	int	     root;	/* what is left to ask the event: this node */
-	bool	     compares;	/* that is a member compared with a whole number */
+	int	     root;	/* node to evaluate for each event */
+	bool	     compares;	/* that node compares a member with a whole number */
 	struct val  *fixed;	/* by expr_node.cache */
 	int	     slots[];	/* by member name; -1: it has none */
 };
@@ -89,7 +89,7 @@ struct val expr_binary(enum expr_op, const struct val *, const struct val *);
 struct val expr_negate(const struct val *);
 struct val expr_complement(const struct val *);
 
-/* expr-eval.c: marks what depends on the probe alone. */
+/* expr-eval.c: marks the nodes that depend on the probe alone. */
 void expr_prepare(struct expr *);
 
 enum expr_token {
@@ -122,8 +122,8 @@ struct expr_lex {
 void expr_lex_next(struct expr_lex *, bool regex);
 
 /*
- * After the first mistake the parser is 'failed': words are not read any
- * further and no nodes are made.
+ * After the first mistake 'failed' is set: the parser reads no further words and makes no
+ * nodes.
  */
 struct parser {
 	struct expr		*e;
@@ -133,7 +133,7 @@ struct parser {
 	unsigned		 depth;
 };
 
-/* A mistake; EXPR_NONE. */
+/* Reports a mistake; returns EXPR_NONE. */
 __attribute__((format(printf, 3, 4)))
 int parse_fail(struct parser *, size_t column, const char *fmt, ...);
 int parse_expected(struct parser *, const char *what);
@@ -142,7 +142,7 @@ size_t parse_column(const struct parser *);	/* of the current word */
 void parse_next(struct parser *, bool regex);
 bool parse_accept(struct parser *, enum expr_token);
 
-/* Nodes, by index, or EXPR_NONE. */
+/* These return the index of a node, or EXPR_NONE. */
 int parse_node(struct parser *, enum expr_op, int left, int right,
     size_t column);
 int parse_literal(struct parser *, struct val, size_t column);

@@ -7,7 +7,7 @@
 #include "analysis/units.h"
 #include "common/xalloc.h"
 
-/* Longer ones first. */
+/* Longer symbols come first. */
 static const struct symbol {
 	const char	*text;
 	enum expr_token	 token;
@@ -48,7 +48,7 @@ hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The character behind a backslash.  -1: none such. */
+/* The character that an escape stands for; -1: there is no such escape. */
 static int
 expr_lex_escape(const char **p)
 {
@@ -94,7 +94,7 @@ lex_string(struct expr_lex *l)
 	l->token = EXPR_T_STRING;
 }
 
-/* In a regular expression only \/ is ours; the rest is POSIX's. */
+/* In a regular expression only \/ is an escape of this language; the rest is POSIX's. */
 static void
 lex_regex(struct expr_lex *l)
 {

@@ -1,8 +1,8 @@
 /*
  * expr-ops.c - arithmetic, bits and comparisons of values.
  *
- * Integers are worked on in 128 bits; what does not fit 64 becomes a real
- * number.  Bits are those of 64-bit integers.
+ * Integers are computed in 128 bits; a result that does not fit 64 bits becomes a real
+ * number.  Bit operations are those of 64-bit integers.
  */
 #include <math.h>
 #include <string.h>
@@ -69,7 +69,7 @@ real_op(enum expr_op op, double a, double b)
 	}
 }
 
-/* A negative operand keeps the result signed: flags & ~1 of an int32. */
+/* If an operand is negative the result is signed: flags & ~1 of an int32. */
 static struct val
 bit_op(enum expr_op op, const struct val *a, const struct val *b)
 {
@@ -145,7 +145,7 @@ expr_ops_has_word(const struct val *words, const struct val *word)
 	return false;
 }
 
-/* Equality with "key": is it one of the words? */
+/* Equality with "key": true if any of the words is equal. */
 static struct val
 compare_words(enum expr_op op, const struct val *words, const struct val *word)
 {

@@ -1,8 +1,8 @@
 /*
  * expr-parse.c - from text to a tree.
  *
- * Loosest first: or, and, not, comparisons (which do not chain), | ^ & shifts,
- * + -, * / %, unary - ~.  Bits bind tighter than comparisons, so that
+ * Operators, the loosest first: or, and, not, comparisons (which do not chain), | ^ &
+ * shifts, + -, * / %, unary - ~.  Bit operators bind tighter than comparisons, so that
  * "flags & 0x40 != 0" means what it seems to.
  */
 #include <ctype.h>
@@ -44,7 +44,7 @@ static const struct binary {
 static int parse_or(struct parser *);
 static int parse_level(struct parser *, int level);
 
-/* A member's or field's name, quoted if it is not a word. */
+/* Parses a member's or field's name, which is quoted if it is not a word. */
 static int
 expr_parse_named(struct parser *p, enum expr_op op, int left)
 {
@@ -89,7 +89,7 @@ parse_index(struct parser *p, int left)
 	return n;
 }
 
-/* NAME, arg.NAME, then .FIELD and [INDEX]. */
+/* Parses NAME or arg.NAME, then any .FIELD and [INDEX]. */
 static int
 parse_name(struct parser *p)
 {
@@ -181,7 +181,7 @@ parse_primary(struct parser *p)
 	}
 }
 
-/* Arithmetic on what is known to be text is a mistake. */
+/* Reports arithmetic on an operand that is known to be text. */
 static bool
 want_number(struct parser *p, int n)
 {
@@ -269,7 +269,7 @@ parse_regex(struct parser *p, enum expr_op op, int left, size_t col)
 	return n;
 }
 
-/* Text never equals a number that has no name: say so at once. */
+/* Reports comparisons of text with a number that has no names: they would never hold. */
 static bool
 expr_parse_comparable(struct parser *p, int left, int right, size_t col)
 {
@@ -286,7 +286,7 @@ expr_parse_comparable(struct parser *p, int left, int right, size_t col)
 	return true;
 }
 
-/* in (A, B, ...): a list hangs at the right of each element. */
+/* Parses in (A, B, ...): the rest of the list is at the right of each element. */
 static int
 parse_list(struct parser *p, int left, size_t col)
 {

@@ -1,6 +1,5 @@
 /*
- * expr-tree.c - what the parser of expressions works with: words, nodes,
- * mistakes.
+ * expr-tree.c - words, nodes and mistakes of the parser of expressions.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,7 +96,7 @@ parse_literal(struct parser *p, struct val v, size_t col)
 	return n;
 }
 
-/* Takes the current token's string over. */
+/* Makes a node of the current token's string, and takes over the string's memory. */
 int
 parse_string(struct parser *p)
 {

@@ -1,10 +1,10 @@
 /*
  * expr.h - the expression language of --where, statistics and templates.
  *
- * An expression is compiled once and asked about many events.  What depends
- * on the probe alone (its name, keys, which members it has) is worked out
- * when the probe is first met; where that decides the whole, nothing is read
- * from the probe's events.  tnfexpr(5) has the language.
+ * An expression is compiled once and evaluated for many events.  Parts that depend on the
+ * probe alone (its name, keys, the presence of members) are evaluated when the probe is
+ * first met; if these decide the result, nothing is read from the probe's events.
+ * tnfexpr(5) has the language.
  */
 #ifndef ANALYSIS_EXPR_EXPR_H
 #define ANALYSIS_EXPR_EXPR_H
@@ -19,21 +19,22 @@
 
 struct expr;
 
-/* How an expression gets at events; one outlives the expressions made with
-   it.  The two readers are tnf_event_value() and tnf_value_item(). */
+/* How an expression reads events; a source outlives the expressions made with it.  The two
+   readers are tnf_event_value() and tnf_value_item(). */
 struct expr_source {
 	bool	(*member)(const struct tnf_event *, unsigned,
 		    struct tnf_value *);
 	bool	(*item)(const struct tnf_file *, const struct tnf_value *,
 		    unsigned, struct tnf_value *);
-	/* "$name"; a NULL function: there are no variables. */
+	/* The value of "$name"; a NULL function: there are no variables. */
 	struct val (*variable)(void *variable_arg, const char *name);
 	void	*variable_arg;
-	/* Name of the process; NULL: unknown. */
+	/* The name of the event's process; NULL: unknown. */
 	const char *(*comm)(void *arg, const struct tnf_event *);
-	/* Name of the machine; a NULL function: "host" is a member's name. */
+	/* The name of the event's machine; a NULL function: "host" is a member's name. */
 	const char *(*host)(void *arg, const struct tnf_event *);
-	/* Its program's path, its control group; a NULL function: unknown, too. */
+	/* The path of the process's program, and its control group; a NULL function:
+	   unknown, too. */
 	const char *(*program)(void *arg, const struct tnf_event *);
 	const char *(*cgroup)(void *arg, const struct tnf_event *);
 	void	*arg;
@@ -45,27 +46,27 @@ struct expr_error {
 	char	text[200];	/* "fact: remedy" */
 };
 
-/* NULL: *error says why. */
+/* Compiles an expression; NULL: *error says why not. */
 struct expr *expr_new(const char *text, const struct expr_source *,
     struct expr_error *error);
 void expr_free(struct expr *);
 
-/* true: the expression holds.  Null (a missing member) does not. */
+/* True if the expression holds; null (a missing member) counts as false. */
 bool expr_true(struct expr *, const struct tnf_event *);
 
-/* false: it does not hold for any event of the probe. */
+/* False if the expression cannot hold for any event of the probe. */
 bool expr_possible(struct expr *, const struct tnf_probe *);
 
-/* Forgets the probes: those of another stream come. */
+/* Forgets the probes, before those of another stream are used. */
 void expr_forget(struct expr *);
 
-/* The members that it asks for and takes for granted ("has" does not), from
-   i = 0 on; NULL: no more. */
+/* The i-th member (from 0) that the expression reads; members named only by "has" do not
+   count.  NULL: there are no more. */
 const char *expr_member(const struct expr *, unsigned i);
 
 struct val expr_eval(struct expr *, const struct tnf_event *);
 
-/* Lines with the text and a caret below the error, for a message. */
+/* Formats the text with a caret below the error, as lines of a message. */
 void expr_error_format(const struct expr_error *, const char *text,
     char *buf, size_t size);
 
