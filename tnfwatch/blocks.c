@@ -98,7 +98,7 @@ blocks_look(const struct blocks *b, uint32_t block, struct blocks_mark *m)
 	if (m->generation == TNF_GENERATION_FREE || m->generation == TNF_GENERATION_TAG ||
 	    m->used < HEADER || m->used > b->block_size)
 		return false;
-	/* A kernel keeps a number there that does not change. */
+	/* In a kernel's block this member has a number that does not change. */
 	m->held = !b->kernel &&
 	    __atomic_load_n(&h->next_block, __ATOMIC_RELAXED) != 0;
 	m->time = INT64_MAX;
@@ -123,7 +123,7 @@ blocks_age(const struct blocks *b, uint32_t block, const struct blocks_mark *m, 
 		return ((uint32_t)cursor - m->generation) & TNF_GENERATION_AGES;
 	if (block < b->data)
 		return 0;
-	/* As the writer counts: tnf(5). */
+	/* The writer counts laps like this: tnf(5). */
 	lap = (uint64_t)(m->generation - 1);
 	number = lap * data + (block - b->data);
 	return number < cursor ? cursor - number - 1 : 0;

@@ -1,8 +1,8 @@
 /*
  * blocks.h - the blocks of a buffer of this machine's own writers, as bytes.
  *
- * The bytes may change at any moment and are not to be trusted: offsets are checked here,
- * the caller doubts the values.
+ * The bytes may change at any moment and are not to be trusted: we check offsets, and the
+ * caller must check values.
  */
 #ifndef TNFWATCH_BLOCKS_H
 #define TNFWATCH_BLOCKS_H
@@ -33,16 +33,16 @@ struct blocks_mark {
 	uint32_t number;	/* ... and which of the CPU's blocks it is, from 1 */
 };
 
-/* false: not written by a writer of ours on this machine, or damaged. */
+/* false: the buffer was not written by a writer of ours on this machine, or is damaged. */
 bool blocks_open(struct blocks *, const void *base, size_t size);
 /* How many data blocks have been taken so far. */
 uint64_t blocks_cursor(const struct blocks *);
-/* false: it holds no events. */
+/* Reads the header of a block; false: the block holds no events. */
 bool blocks_look(const struct blocks *, uint32_t block, struct blocks_mark *);
-/* How long ago it was taken, in blocks. */
+/* How long ago the block was taken, in blocks. */
 uint64_t blocks_age(const struct blocks *, uint32_t block, const struct blocks_mark *,
     uint64_t cursor);
-/* Does it hold definitions? */
+/* Does the block hold definitions? */
 bool blocks_is_tag(const struct blocks *, uint32_t block);
 uint64_t blocks_lost(const struct blocks *);	/* events, by the writer's count */
 

@@ -1,9 +1,9 @@
 /*
  * channel.c - rare events of the kernel, remembered longer than the ring has them.
  *
- * A record of the kernel stands alone: what it refers to lies in its own block, its schedule
- * record before it and its strings right behind it.  So it can be put into another block,
- * if the distance to the schedule record is put right.
+ * A record of the kernel refers only to its own block: to its schedule record before it and
+ * its strings right behind it.  So we can put a record into another block, if we correct the
+ * distance to the schedule record.
  */
 #include <string.h>
 
@@ -62,7 +62,7 @@ channel_set(struct channel *c, const struct enable *what, int64_t keep)
 {
 	const char *text = what != NULL ? enable_text(what) : "";
 
-	/* Events of a probe that is added now are not remembered from before. */
+	/* The channel has no earlier events of a probe that is added now. */
 	if (strcmp(c->text, text) != 0)
 		c->st.since = now_mono();
 	free(c->text);
@@ -124,7 +124,7 @@ u32_at(const unsigned char *p)
 	return v;
 }
 
-/* The event's own bytes: up to the end of its last member. */
+/* The size of an event's record without strings: up to the end of its last member. */
 static uint32_t
 record_size(const struct tnf_probe *p)
 {
@@ -138,7 +138,7 @@ record_size(const struct tnf_probe *p)
 	return (size + 3) & ~3u;
 }
 
-/* The size of a record with the strings behind it, each of which says how long it is; 'end'
+/* The size of a record with the strings behind it, which have their lengths in front; 'end'
    is the end of the committed bytes. */
 static uint32_t
 record_extent(const unsigned char *block, uint32_t at, uint32_t end, uint32_t sched_tag,
@@ -179,7 +179,7 @@ room_for(struct channel *c, size_t n, int64_t now)
 	return k->bytes + k->used;
 }
 
-/* An event could not be remembered: the channel has everything only after it. */
+/* Notes that an event could not be remembered: the channel is whole only after 'time'. */
 static void
 channel_without(struct channel *c, int64_t time)
 {
@@ -213,8 +213,8 @@ channel_copy(struct channel *c, const struct blocks *b, const struct tnf_event *
 	memcpy(to, &e, sizeof e);
 	memcpy(to + sizeof e, block + at, size);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* The writer may have taken the block meanwhile, or before the first look: then this
-	   is another event, of another time. */
+	/* The writer may have taken the block meanwhile, or before the first look: then we have
+	   copied another event, of another time. */
 	if (!blocks_look(b, number, &after) || after.generation != before.generation ||
 	    e.sched.time_base + u32_at(to + sizeof e + DELTA) != ev->time)
 		return false;
@@ -298,7 +298,7 @@ channel_fill(struct filled *f, const struct entry *e, uint32_t block_size)
 	word = u32_at(f->to + at);
 	word = (word & ~0xfffcu) | ((f->sched_at - at) & 0xfffcu);
 	memcpy(f->to + at, &word, sizeof word);
-	/* The next one begins where a writer would let it begin; what lies between is
+	/* The next record begins where a writer would let it begin; bytes before that are
 	   padding. */
 	f->used = (at + e->size + 7) & ~7u;
 	return true;

@@ -22,15 +22,15 @@ struct channel_status {
 
 struct channel *channel_new(void);
 /* Remembers events of these probes from now on; the probes last until the next call; NULL:
-   none.  What is remembered stays. */
+   none.  Events remembered before stay. */
 void channel_set(struct channel *, const struct enable *, int64_t keep);
 void channel_free(struct channel *);
 
-/* Events as they are read, of the kernel's ring 'b'. */
+/* To be called for each event of the kernel's ring 'b' as it is read. */
 void channel_event(struct channel *, const struct blocks *b, const struct tnf_event *);
-/* Events were lost before they could be read. */
+/* To be called when events were lost before they could be read. */
 void channel_missed(struct channel *, int64_t now);
-/* Forgets what is older than 'keep', unless it is to be held for an incident. */
+/* Forgets events older than 'keep', unless they are to be held for an incident. */
 void channel_tick(struct channel *, int64_t now, bool hold);
 void channel_status(const struct channel *, struct channel_status *);
 
@@ -43,8 +43,8 @@ struct channel_place {
 
 /*
  * Writes events into blocks of b->block_size bytes at 'to', n at most, each with a
- * header like 'header' in front, and returns how many blocks there are.  Left out are those
- * of a block, in a generation, of which elsewhere() says that an incident has it anyway.
+ * header like 'header' in front, and returns how many blocks there are.  Leaves out events of
+ * blocks (with their generation) that the incident has anyway, as elsewhere() says.
  */
 size_t channel_blocks(const struct channel *, const struct blocks *b, struct channel_place *,
     unsigned char *to, size_t n,

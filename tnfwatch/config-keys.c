@@ -191,7 +191,7 @@ set_webhook(struct config_reader *r, const char *key, const char *value, void *a
 	return false;
 }
 
-/* "label role=db hosts web*": pairs of what tnfwatch ask has as options. */
+/* "label role=db hosts web*": pairs of an option of tnfwatch ask and its value. */
 static bool
 set_ask(struct config_reader *r, const char *key, const char *value, void *at)
 {

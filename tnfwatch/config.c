@@ -1,9 +1,8 @@
 /*
- * config.c - a configuration is read from its files, every mistake in them told, and given back.
+ * config.c - reads a configuration from its files, tells every mistake, and frees it.
  *
- * libinih cuts lines into section, key and value; the number of the line is counted here,
- * where lines are read.  A value that goes on in indented lines comes in pieces, each under
- * the same key.
+ * libinih cuts lines into section, key and value; we count lines as we read them.  A value
+ * that goes on in indented lines comes in pieces, each under the same key.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -209,8 +208,8 @@ reader_check_fleet(struct config_reader *r)
 			    "and servers", r->c->trigger[i].name);
 }
 
-/* A program knows neither its unit nor what was read of its number, so it would follow the
-   section behind one that means it by these. */
+/* A program that starts knows neither its unit nor a pid in the configuration: so it would skip
+   a section that means it by these, and follow the one behind it. */
 static void
 check_order(struct config_reader *r, size_t i)
 {
@@ -266,7 +265,7 @@ config_check(struct config_reader *r)
 		    "[file NAME]");
 }
 
-/* A line "[section]" is looked at here: libinih tells of sections only with a key. */
+/* Reads a line, and handles "[section]" itself: libinih tells of sections only with a key. */
 static char *
 reader_line(char *buf, int size, void *arg)
 {
@@ -372,7 +371,7 @@ reader_directory(struct config_reader *r, const char *file)
 	if (glob(pattern, 0, NULL, &g) == 0) {
 		for (size_t i = 0; i < g.gl_pathc; i++)
 			reader_file(r, g.gl_pathv[i]);
-		/* The last names of the paths are needed no more. */
+		/* Names from the last glob() must not be used any more. */
 		r->path = file;
 		globfree(&g);
 	}

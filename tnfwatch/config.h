@@ -34,12 +34,12 @@ struct enabled {
 
 /* Switches on every probe of the handle that is meant, and off none; adds them. */
 tnfctl_errcode_t enable_apply(const struct enable *, tnfctl_handle_t *, struct enabled *);
-/* Is this probe meant, by what a trace says of it? */
+/* Is this probe of a trace meant? */
 bool enable_has(const struct enable *, const struct tnf_probe *);
 
 struct config_process {
 	char	*name;
-	/* By which of these its processes are found; one is given. */
+	/* One of these is given: it tells by what the section's processes are found. */
 	char	*program;
 	char	*comm;
 	char	*unit;
@@ -111,7 +111,7 @@ struct config {
  * and then NULL returned.  A FILE that does not exist is a mistake.
  */
 struct config *config_read(const char *file, FILE *mistakes);
-/* The same for who asks a running tnfwatch, which may have a better one in force:
+/* Reads the configuration for a client of a running tnfwatch, which may use a better one:
    mistakes are passed over.  NULL: it cannot be read, which is printed. */
 struct config *config_read_places(const char *file);
 void config_free(struct config *);
@@ -122,7 +122,7 @@ char *incident_path(const struct config *, const char *id);
 /* Names become parts of file names and are typed in shells. */
 bool config_name_good(const char *name);
 
-/* Do both say the same of [fleet]? */
+/* Have both the same section [fleet]? */
 bool config_same_fleet(const struct config *, const struct config *);
 
 /* The section [process NAME], or NULL. */

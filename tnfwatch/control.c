@@ -1,5 +1,5 @@
 /*
- * control.c - what a running tnfwatch is asked, over a socket in its directory.
+ * control.c - answers requests to a running tnfwatch, over a socket in its directory.
  */
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -32,7 +32,7 @@ control_open(const struct config *c)
 	if (!client_address(c, &a) ||
 	    (fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0)
 		return -1;
-	/* A socket that is there is of a tnfwatch that has ended: this one holds the lock. */
+	/* A socket that is there belongs to a tnfwatch that has ended: we hold the lock. */
 	unlink(a.sun_path);
 	mode_t mask = umask(0177);
 	e = bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && listen(fd, 16) == 0 ? 0 : errno;
@@ -77,7 +77,7 @@ answer_mark(struct daemon *d, FILE *f, int n, const char **words, const char *by
 	fputs("ok\n", f);
 }
 
-/* Another machine's question: all of now is kept.  The answer is the incident's name. */
+/* Keeps all present history for another machine's question.  The answer is the incident's name. */
 static void
 answer_pin(struct daemon *d, FILE *f, int n, const char **words, const char *by)
 {
@@ -257,7 +257,7 @@ control_send(int fd, const char *text, size_t size)
 	}
 }
 
-/* A request comes in one piece, or its sender is not ours. */
+/* Serves one request.  Our clients send a request in one piece. */
 void
 control_serve(struct daemon *d, int socket)
 {

@@ -40,7 +40,7 @@ daemon_short_ended(struct daemon *d, pid_t pid, int status)
 	r->ended[i].time = now_mono();
 }
 
-/* As of wait(2); -1: not known. */
+/* The status of a process as of wait(2); -1: not known. */
 static int
 status_of(const struct short_rings *r, pid_t pid, int64_t now)
 {
@@ -81,7 +81,7 @@ daemon_short_from(const struct daemon *d, const struct source *s, int64_t from)
 	return seen != NULL && *seen > from ? *seen : from;
 }
 
-/* Forgets one ring whose file is there no more. */
+/* Forgets one ring whose file is not there any more. */
 static void
 dropped_forget(struct map *dropped)
 {
@@ -140,7 +140,7 @@ keep_bound(struct daemon *d, const char *section)
 	}
 }
 
-/* A program's name is at first that of its file. */
+/* Names the source by the program's file, as a process is at first. */
 static void
 name_it(struct source *s, const struct config_process *p)
 {
@@ -149,7 +149,7 @@ name_it(struct source *s, const struct config_process *p)
 	snprintf(s->comm, sizeof s->comm, "%.*s", COMM_BYTES, slash != NULL ? slash + 1 : p->comm);
 }
 
-/* A look, and what is watched already. */
+/* The state of a look, with the sources that are watched already. */
 struct look {
 	struct daemon *d;
 	struct map known;	/* a set of paths */
@@ -173,8 +173,8 @@ look_found(void *arg, struct source *s)
 
 	s->short_bytes = stat(s->path, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 1;
 	s->status = status_of(&d->short_rings, s->pid, now_mono());
-	/* The end of a process that was watched before has been told, or nobody wanted to
-	   know it. */
+	/* If the process was watched before, triggers have been told of its end, or did not
+	   want to know. */
 	s->ended_told = daemon_short_from(d, s, 0) != 0;
 	name_it(s, p);
 	daemon_source_add(d, s, d->started);

@@ -55,8 +55,8 @@ source_name(const struct daemon *d, struct source *s)
 }
 
 /*
- * What a source writes costs room in each incident, and whoever has the file may make it
- * larger: so it has the size that its section gives it, or a quarter of all room.
+ * The most bytes that a source's file may have: those that its section gives it, or a quarter
+ * of all room.  The file takes room in each incident, and its owner may make it larger.
  */
 static uint64_t
 source_most(const struct config *c, const struct source *s)
@@ -83,7 +83,7 @@ daemon_source_add(struct daemon *d, struct source *s, int64_t from)
 		daemon_watch_fd(d, s->pidfd);
 }
 
-/* A source whose section has another name by now goes on, so that nothing of its ring is
+/* Takes over a source whose section has another name by now, so that nothing of its ring is
    kept twice. */
 static bool
 source_take_over(struct daemon *d, const struct taker_report *r)
@@ -134,9 +134,9 @@ is_stem(const char *from, size_t n)
 }
 
 /*
- * Is it a ring that a taker made for this process?  A target that has a file already
- * says itself what its name is; what it says is removed by nobody, unless it is just
- * what we would have called it.
+ * Is the path that of a ring that a taker made for this process?  A target that has a file
+ * already tells its name itself.  We never remove a file of such a name, unless the name is
+ * the one that we would have given the file.
  */
 static bool
 is_our_ring(const struct config *c, const char *path, pid_t pid)
@@ -168,7 +168,7 @@ process_taken(struct daemon *d, const struct taker_report *r)
 		daemon_short_taken(known, r);
 		return;
 	}
-	/* The process has become another program, which is no end of the process. */
+	/* The process has become another program, but has not ended. */
 	if (s != NULL) {
 		s->ended = now_mono();
 		s->ended_told = true;
@@ -185,8 +185,8 @@ process_refused(struct daemon *d, const struct taker_report *r)
 	d->not_taken++;
 	snprintf(d->refused, sizeof d->refused, "%s (%.40s): %.180s",
 	    d->config->process[r->process].name, r->comm, r->detail);
-	/* A process that was found by its unit or name may be one of many, and not the one
-	   that is meant. */
+	/* A process that was found by its unit or name may be one of many, and not the
+	   intended one. */
 	if (d->config->process[r->process].program != NULL ||
 	    d->config->process[r->process].pid != 0)
 		say("%s", d->refused);
@@ -231,7 +231,7 @@ daemon_taker(struct daemon *d)
 			taker_report(d, &r);
 	if (n != 0)
 		return;
-	/* The taker has ended, which it is not to do: another one is started later. */
+	/* The taker has ended unexpectedly: another one is started later. */
 	daemon_unwatch_fd(d, d->taker.fd);
 	taker_stop(&d->taker);
 	d->taker_retry = now_mono() + TAKER_RETRY;
@@ -261,8 +261,8 @@ daemon_process_ended(struct daemon *d, int pidfd)
 		}
 }
 
-/* Sets the channel as the configuration has it.  A channel that the configuration has no
-   more stays as long as an incident may need its events: source_keep_channel(). */
+/* Sets the channel as the configuration has it.  A channel that the configuration has dropped
+   stays as long as an incident may need its events: source_keep_channel(). */
 static void
 kernel_channel(const struct config *c, struct source *s)
 {
@@ -305,7 +305,7 @@ kernel_of(const struct daemon *d)
 	return s;
 }
 
-/* Files and the kernel of the configuration that are not there yet. */
+/* Adds the configuration's files and kernel that are not watched yet. */
 static void
 daemon_sources_missing(struct daemon *d)
 {
@@ -349,7 +349,7 @@ daemon_sources_begin(struct daemon *d)
 	daemon_sources_missing(d);
 }
 
-/* Does an incident need what is remembered?  A child that writes one may not have come to it
+/* May an incident still need old events?  A child that writes one may not have written these
    yet. */
 static bool
 is_held(const struct daemon *d)
@@ -469,7 +469,7 @@ daemon_due(const struct daemon *d, int64_t now)
 	return due < now + MS ? now + MS : due;
 }
 
-/* Rings go on; the next tnfwatch takes them up. */
+/* Lets go of all sources.  Their rings go on; the next tnfwatch takes them up. */
 void
 daemon_sources_end(struct daemon *d)
 {
@@ -498,8 +498,9 @@ is_configured(const struct config *c, const struct source *s)
 	return false;
 }
 
-/* A source that is configured no more may be part of an incident whose window is open, or
-   whose writer has not come to it yet: it fires nothing, and goes afterwards. */
+/* Marks sources that are not configured any more: they fire nothing from now on.  Such a source
+   stays as long as an incident may need it: one whose window is open, or whose writer has not
+   come to the source yet. */
 static void
 sources_change(struct daemon *d)
 {
@@ -513,7 +514,7 @@ sources_change(struct daemon *d)
 	daemon_sources_missing(d);
 }
 
-/* A trigger that stays keeps its counts and its limit. */
+/* Makes the counts of a new configuration; a trigger that stays keeps its counts and limit. */
 static struct trigger_counts *
 counts_take_over(struct daemon *d, const struct config *c)
 {

@@ -72,13 +72,13 @@ window_begin(struct daemon *d, const char *name, int64_t time, int64_t after)
 	int64_t now = now_mono();
 
 	d->window.open = true;
-	/* If an event has fired, all events up to its time have been fed: there is nothing
-	   more to wait for. */
+	/* If an event has fired, all events up to its time have been fed: the window need not
+	   wait for more. */
 	d->window.until = time + after > d->fed ? time + after : d->fed;
 	d->window.id = incident_name(d->config, name, now_wall() - (now - time), is_written, d);
 }
 
-/* The window of a question becomes that of a trigger, too. */
+/* Extends the window, as when that of a question becomes a trigger's, too. */
 static void
 window_extend(struct daemon *d, int64_t until)
 {
@@ -120,8 +120,8 @@ daemon_note(struct daemon *d, int trigger, const char *name, const struct trigge
 
 #define KILLED	"tnfwatch was killed before this was kept"
 
-/* An incident that was not made, since tnfwatch was killed in its window or while it
-   wrote. */
+/* Opens a window again for an incident that was not made, because tnfwatch was killed in the
+   window or while it wrote. */
 static void
 daemon_resume(void *arg, const char *trigger, int64_t time, const char *reason)
 {
@@ -253,7 +253,7 @@ daemon_window_due(const struct daemon *d)
 	return d->window.open && any ? d->window.until + DELAY_NS : INT64_MAX;
 }
 
-/* A window is complete: its child is started, or tried again with the next tick. */
+/* Ends a complete window: starts its child, or tries that again with the next tick. */
 static void
 window_end(struct daemon *d)
 {
@@ -321,7 +321,7 @@ daemon_reap(struct daemon *d)
 		child_ended(d, pid, status);
 }
 
-/* As waitpid(2), which returns 0 then. */
+/* As waitpid(2), but waits only until 'until', and returns 0 then. */
 static pid_t
 wait_until(pid_t pid, int *status, int64_t until)
 {
@@ -333,8 +333,8 @@ wait_until(pid_t pid, int *status, int64_t until)
 	return r;
 }
 
-/* The last window of this process: it waits for a writer to end, which makes room for its
-   own. */
+/* Ends the last window of this process; waits for a writer to end if there is no room for one
+   more. */
 static void
 window_end_last(struct daemon *d, int64_t until)
 {
@@ -383,7 +383,7 @@ daemon_tick(struct daemon *d)
 	trigger_tick(d->engine, until);
 	daemon_sources_care(d, now);
 	fleet_care(d, now);
-	/* By then all events of the window have been fed. */
+	/* At 'until', all events of the window have been fed. */
 	if (d->window.open && until >= d->window.until && (d->ready || !d->window.resumed))
 		window_end(d);
 	if (!d->ready && now - d->started > READY_NS)
@@ -455,7 +455,7 @@ daemon_loop(struct daemon *d)
 	}
 }
 
-/* A child that a killed tnfwatch has just made holds its locks until the child execs. */
+/* Waits for a lock: a child that a killed tnfwatch has just forked holds it until it execs. */
 static bool
 lock_wait(int fd)
 {
@@ -469,7 +469,7 @@ lock_wait(int fd)
 	return false;
 }
 
-/* Two tnfwatch at once would each remove what the other keeps. */
+/* Takes the lock of the directory: two tnfwatch at once would remove each other's files. */
 static int
 lock_take(const char *directory)
 {
@@ -521,11 +521,11 @@ signals_catch(struct daemon *d)
 }
 
 /*
- * We run for months, and each busy minute comes and goes.  Once it has freed a large piece,
- * glibc takes pieces of that size from its heaps, of which each thread has one, and gives
- * nothing back before twice as much is free at a heap's end.  So what the busiest moment
- * took stayed ours, and who forks copies its tables.  With limits of our own, large pieces
- * go when they are freed.
+ * We run for months, with busy minutes now and then.  Once glibc has freed a large piece of
+ * memory, it takes pieces of that size from its heaps, of which each thread has one, and gives
+ * nothing back before twice as much is free at a heap's end.  So the memory of the busiest
+ * moment stayed ours, and each fork() copied its page tables.  With limits of our own, large
+ * pieces go back when they are freed.
  */
 static void
 memory_settle(void)
@@ -542,8 +542,8 @@ daemon_begin(struct daemon *d)
 {
 	int e;
 
-	/* A ring that is read too late has been overwritten, so we take precedence.  Without
-	   the right to it we go on as others do. */
+	/* A ring that is read too late has been overwritten, so we raise our priority.  Without
+	   the right to do so we go on as we are. */
 	setpriority(PRIO_PROCESS, 0, PRIORITY);
 
 	if (!directories_make(d->config) || (d->lock = lock_take(d->config->directory)) < 0 ||
@@ -559,7 +559,7 @@ daemon_begin(struct daemon *d)
 		say("%s: %s", d->config->run, strerror(errno));
 		return false;
 	}
-	/* Forked now, while this process has little memory and no threads. */
+	/* We fork the taker now, while this process has little memory and no threads. */
 	if ((e = taker_start(&d->taker, d->config)) != 0) {
 		say("fork: %s", strerror(e));
 		return false;
@@ -574,15 +574,15 @@ daemon_begin(struct daemon *d)
 	d->engine = daemon_engine(d, d->config);
 	d->counts = tnf_xcalloc(d->config->n_triggers + 1, sizeof *d->counts);
 	daemon_sources_begin(d);
-	/* Events in rings that are there by now fire nothing; those of programs that are
-	   told do. */
+	/* Events in rings that are there by now fire nothing; events of programs that are
+	   told from now on do. */
 	daemon_start_tell(d);
 	window_notes_left(d->config, daemon_resume, d);
 	daemon_webhook(d);
 	return true;
 }
 
-/* Segments go with the sources, and a writer may not have come to them yet. */
+/* Waits for a writer: segments go with the sources, and it may not have written them yet. */
 static void
 writer_end(struct daemon *d, const struct writer *w, int64_t until)
 {
@@ -603,7 +603,7 @@ daemon_end(struct daemon *d)
 	int64_t until = now_mono() + STOP_NS;
 
 	notify("STOPPING=1");
-	/* The rest may take long, and nobody looks at the rings of programs that start
+	/* The rest may take long, and we do not look at the rings of programs that start
 	   meanwhile. */
 	start_end(d->config);
 	if (d->start >= 0)

@@ -88,17 +88,17 @@ struct daemon {
 
 /* Fires a trigger from outside; false: there is none of that name. */
 bool daemon_fire(struct daemon *, const char *name, int64_t time, const char *note);
-/* Keeps all of now for a question of another machine, in the incident that is open or in
-   a new one. */
+/* Keeps all present history for a question of another machine, in the incident that is open
+   or in a new one. */
 void daemon_pin(struct daemon *, const char *question);
 
 /* daemon.c, for the other half. */
 struct trigger_engine *daemon_engine(struct daemon *, const struct config *);
 void daemon_watch_fd(struct daemon *, int fd);
-/* Before it is closed: as long as a child has it too, it would be reported on, under a number
-   that is another one's by then. */
+/* Must be called before 'fd' is closed: as long as a child has the file too, epoll would report
+   on it, under a number that another file may have by then. */
 void daemon_unwatch_fd(struct daemon *, int fd);
-/* As the configuration has it; what is there goes. */
+/* Opens the webhook as the configuration has it, and closes the old one. */
 void daemon_webhook(struct daemon *);
 void daemon_ready(struct daemon *);	/* tells systemd, once */
 /* When the window that is open is to be written; INT64_MAX: not before a writer ends, or
@@ -119,7 +119,7 @@ void daemon_sources_end(struct daemon *);
 void daemon_taker(struct daemon *);	/* it has something to tell */
 void daemon_process_ended(struct daemon *, int pidfd);
 int64_t daemon_due(const struct daemon *, int64_t now);	/* the next tick */
-/* Programs that start are told what the configuration wants of them. */
+/* Tells programs that start what the configuration wants of them. */
 void daemon_start_tell(struct daemon *);
 /* Reads the configuration again; with a mistake the old one stays. */
 void daemon_reload(struct daemon *);
@@ -130,59 +130,59 @@ void daemon_short_begin(struct daemon *);
 void daemon_short_end(struct daemon *);
 /* Looks for such rings, once a second. */
 void daemon_short_care(struct daemon *, int64_t now);
-/* A process has ended so. */
+/* To be called when a process has ended with this status. */
 void daemon_short_ended(struct daemon *, pid_t, int status);
-/* The process was attached to after all. */
+/* To be called when the taker has attached to the source's process after all. */
 void daemon_short_taken(struct source *, const struct taker_report *);
-/* The ring of a source that goes is not removed. */
+/* To be called when a source goes and its ring is not removed. */
 void daemon_short_dropped(struct daemon *, const struct source *);
-/* Since when events fire that did not before: 'from', or later. */
+/* The time from which on the source's events fire: 'from', or later. */
 int64_t daemon_short_from(const struct daemon *, const struct source *, int64_t from);
 
 /* control.c: the daemon answers requests (watch.h). */
 /* The socket, or -1 and errno. */
 int control_open(const struct config *);
-/* Takes one connection and answers it; somebody slow is let down. */
+/* Takes one connection and answers it; gives up a slow client. */
 void control_serve(struct daemon *, int socket);
 
-/* fleet.c: processes of tnffleet.  The library for the wire has threads, and what comes over
-   the wire may be hostile: in processes of their own, neither concerns the process that holds
+/* fleet.c: processes of tnffleet.  The NATS library has threads, and messages from the network
+   may be hostile: in processes of their own, neither can harm the process that holds
    the rings. */
 /* Starts the agent where the configuration has [fleet], and again when it has ended; kills
    askers that take too long. */
 void fleet_care(struct daemon *, int64_t now);
 void fleet_child_ended(struct daemon *, pid_t, int status);	/* any child */
-/* The configuration has been read again: one that has another [fleet] gets a new agent. */
+/* To be called when the configuration has been read again: another [fleet] gets a new agent. */
 void fleet_reload(struct daemon *, const struct config *before);
 /* The agent has ended when this returns, which takes at most about a second. */
 void agent_stop(struct daemon *);
-/* Starts an asker for d->window if its trigger asks others.  The asker begins when asker_go()
-   is called with the descriptor that is returned, and ends if that is closed before; -1:
-   nobody asks. */
+/* Starts an asker for d->window if its trigger asks others, and returns a descriptor.  The asker
+   begins when asker_go() is called with the descriptor, and ends if the descriptor is closed
+   before; -1: there is no asker. */
 int asker_start(struct daemon *);
 void asker_go(int);
 void asker_stop(struct daemon *);	/* all of them */
 
-/* start.c: what programs that start are told, before they are attached to.  The text "start"
-   in the directory 'run' says which programs are meant, with which probes, as far as sections
+/* start.c: tells programs that start, before they are attached to.  The text "start" in the
+   directory 'run' says which programs are meant, with which probes, by the sections that
    have from_start.  libtnfprobe reads the text at the start of a program
    (libtnfprobe/auto-watch.c), and follows it only as long as its writer holds its lock. */
 /* Does a section have from_start? */
 bool start_is_asked(const struct config *);
-/* Writes the text, instead of one from before.  Returns the descriptor that holds the lock
+/* Writes the text, and replaces an earlier one.  Returns the descriptor that holds the lock
    until it is closed; -1: errno says why not, and no program is told anything. */
 int start_tell(const struct config *);
 void start_end(const struct config *);
 /* Is the text there, and somebody has its lock? */
 bool start_is_told(const struct config *);
-/* A program that was told so makes its ring before main().  Attached to meanwhile, it would be
-   given another one, and leave its probes to the one who has attached.  Waits until it has its
-   ring in that directory with its probes on, or does not get one: it lacks the library, or has
-   gone on without.  A twentieth of a second at most. */
+/* A program that was told so makes its ring before main().  If we attached to it meanwhile, we
+   would give it another ring, and it would leave its probes to us.  So this waits until the
+   program has its ring in that directory with its probes on, or gets none: it lacks the
+   library, or has gone on without a ring.  Waits a twentieth of a second at most. */
 void starting_wait(pid_t, const char *rings);
 
 /* self.c */
-/* Our own trace, a source; NULL: there is none, which has been said. */
+/* Makes the source of our own trace; NULL: there is none, which has been said. */
 struct source *self_begin(const struct config *);
 void self_mark(const char *text, const char *by);
 void self_fired(const char *trigger, const char *reason);

@@ -68,7 +68,7 @@ enabled_add(struct enabled *e, const char *attrs)
 		snprintf(e->names + at, sizeof e->names - at, "%.*s\n", (int)n, attrs);
 }
 
-/* A probe of a trace was enabled and traced, or it would not be there. */
+/* A probe in a trace must have been enabled and traced. */
 bool
 enable_has(const struct enable *e, const struct tnf_probe *p)
 {

@@ -23,14 +23,14 @@
 #define WORDS_MAX	32
 #define UNASKED		127	/* the incident did not come to be */
 
-/* In the child: "tnfwatch agent" or "tnfwatch ask ...", which is tnffleet.  An asker waits
-   until a byte comes from the pipe 'incident'; an agent has -1. */
+/* Runs in the child: becomes tnffleet, as "tnfwatch agent" or "tnfwatch ask ...".  An asker
+   waits until a byte comes from the pipe 'incident'; an agent has -1. */
 static _Noreturn void
 child_main(char **argv, int incident, pid_t daemon)
 {
 	char byte;
 
-	/* The daemon alone goes before others. */
+	/* Only the daemon keeps its higher priority. */
 	if (!child_begin(daemon, 0))
 		_exit(UNASKED);
 	if (incident < 0 || read(incident, &byte, 1) == 1)
@@ -94,7 +94,7 @@ fleet_reload(struct daemon *d, const struct config *before)
 {
 	if (config_same_fleet(d->config, before))
 		return;
-	/* An agent that could not run may be able to now. */
+	/* An agent that could not run may be able to run now. */
 	d->agent.retry = d->agent.wait = 0;
 	if (d->agent.pid > 0 && d->agent.end == 0)
 		agent_end(&d->agent, now_mono());
@@ -166,7 +166,7 @@ asker_clear(struct asker *a)
 	*a = (struct asker){ .pid = 0 };
 }
 
-/* The text of "ask =" of the trigger that opened the window; NULL: nobody is asked. */
+/* The text of "ask =" of the trigger that opened the window; NULL: the trigger asks no host. */
 static const char *
 asker_text(const struct daemon *d)
 {
@@ -175,9 +175,9 @@ asker_text(const struct daemon *d)
 	return t != NULL ? t->ask : NULL;
 }
 
-/* An asker is started together with the child that writes the incident, and waits at a pipe
+/* We start an asker together with the child that writes the incident.  The asker waits at a pipe
    until the incident is complete: then the incident has its directory, and the history of
-   other machines is not yet overwritten. */
+   other machines is not overwritten yet. */
 int
 asker_start(struct daemon *d)
 {

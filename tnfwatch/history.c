@@ -1,11 +1,11 @@
 /*
  * history.c - what a ring is about to overwrite, kept for as long as was promised.
  *
- * Each time that a quarter of the ring has been written anew, the blocks whose turn
- * comes within half a lap and that their writers have done with are copied.  So they
- * are copied once, nearly always full, and there is time for it.  If half a lap
+ * Each time that a quarter of the ring has been written anew, we copy the blocks that will be
+ * overwritten within half a lap and that their writers are done with.  So a block is copied
+ * once, nearly always full, and there is time for the copy.  If half a lap
  * of the ring takes longer than 'keep', the ring itself holds the promised history, and
- * only blocks that their writers held for too long are copied.
+ * we copy only blocks that their writers held for too long.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,8 +50,8 @@ struct history {
 static uint64_t history_bytes;
 static unsigned histories;
 
-/* A history that has more than its share makes room: so a busy source does not cost the
-   others their segments. */
+/* Has the history at least its share of all bytes?  Then it makes room: so a busy source does
+   not cost the others their segments. */
 static bool
 has_its_share(const struct history *h)
 {
@@ -89,7 +89,7 @@ history_promise(struct history *h, const struct history_place *p)
 	h->place.limit = p->limit;
 }
 
-/* Its blocks are in no segment any more. */
+/* Frees a segment, whose blocks then are in no segment any more. */
 static void
 segment_forget(struct history *h, struct segment *s)
 {
@@ -183,8 +183,8 @@ cut_add(struct cut *c, uint32_t block, const struct blocks_mark *m, uint64_t age
 
 /*
  * A cut that comes before half of the ring has been written anew leaves out blocks that are
- * not old enough by their place, whatever is in them.  It may be that a writer has held one
- * for a lap; but before the block is taken again, it is old enough at another cut.
+ * not old enough by their place, even if a writer has held a block for a lap: before such a
+ * block is taken again, another cut finds it old enough.
  */
 static bool
 is_too_new(const struct history *h, uint32_t block, uint64_t cursor)
@@ -250,8 +250,8 @@ segment_more(struct segment *s)
 	s->raw = tnf_xreallocarray(s->raw, s->room, s->block_size);
 }
 
-/* The definitions come after the events that need them; the header and the directory with
-   them. */
+/* Copies definitions after the events that need them, and with them the header and the
+   directory. */
 static void
 copy_definitions(const struct history *h, struct segment *s)
 {
@@ -339,7 +339,7 @@ raw_header(const struct history *h, struct segment *s)
 	ext.extra_offset = s->context_size > 0 ? h->b.size : 0;
 	ext.extra_size = s->context_size;
 	ext.cookie = 0;
-	/* Nobody writes to a segment: so it has ended. */
+	/* A segment has no writer: all that were attached have ended. */
 	ext.ended = ext.attached;
 	memcpy(at, &ext, sizeof ext);
 }
@@ -412,7 +412,7 @@ segment_keep(struct history *h, struct segment *s)
 	segment_queue(s);
 }
 
-/* These blocks are not kept: there was no room, or their segment could not be written.
+/* Notes that blocks are not kept: there was no room, or their segment could not be written.
    The history is whole from 'from' on, and counts as broken until 'keep' has passed. */
 static void
 history_refuse(struct history *h, uint64_t blocks, int64_t from, int64_t now)
@@ -423,8 +423,8 @@ history_refuse(struct history *h, uint64_t blocks, int64_t from, int64_t now)
 	h->st.broken = now + h->place.keep;
 }
 
-/* The context has the names of threads and of values.  A process writes its own; the kernel
-   is asked again for its own, so that each segment has it. */
+/* The context has the names of threads and of values.  A process writes its own; we ask the
+   kernel for its context again, so that each segment has one. */
 static void
 context_renew(struct source *s, int64_t now)
 {
@@ -432,7 +432,7 @@ context_renew(struct source *s, int64_t now)
 		source_note_context(s);
 }
 
-/* Has something been overwritten that was in no segment? */
+/* Have blocks been overwritten that were in no segment? */
 static bool
 has_overwritten(const struct history *h, uint64_t cursor)
 {
@@ -444,8 +444,8 @@ history_cut(struct history *h, struct source *src, uint64_t cursor, int64_t now)
 {
 	uint64_t data = h->b.n - h->b.data;
 	/* A cut comes when a quarter of the ring has been written.  So blocks that are half a
-	   lap old were taken before the last cut but one.  If that is longer ago than
-	   'keep', the ring itself holds the history that is promised. */
+	   lap old were taken before the last cut but one.  If that cut is longer ago than
+	   'keep', the ring itself holds the promised history. */
 	bool fast = now - h->before <= h->place.keep;
 	struct cut c = { .first = now };
 

@@ -1,7 +1,7 @@
 /*
  * history.h - what a ring is about to overwrite, kept for as long as was promised.
  *
- * If a ring reaches back less than the promise, blocks that their writers have done with
+ * If a ring reaches back less than the promise, blocks that their writers are done with
  * are copied, as they are, into segments: trace files of their own, with the definitions
  * and a context, compressed.  A block is in one segment at most, and a copy of the ring
  * leaves out the blocks that are in a segment.
@@ -35,15 +35,16 @@ struct history_status {
 	int	 error;		/* errno of the last segment that could not be written */
 };
 
-/* The source's file is mapped.  NULL: it is of a kind that cannot be copied so. */
+/* Begins a history of a source whose file is mapped.  NULL: blocks of such a file cannot be
+   copied. */
 struct history *history_new(const struct source *, const struct history_place *);
 void history_free(struct history *);	/* with its segments, on the disk as well */
-/* The configuration has been read again: another keep and limit; the directory stays. */
+/* Sets keep and limit of a configuration that has been read again; the directory stays. */
 void history_promise(struct history *, const struct history_place *);
 
-/* Copies what may be overwritten before the next call; call it often: when is told
-   by history_due().  Drops what is older than the promise, unless it is to be held
-   for an incident; and, held or not, its own oldest segments as long as those of all
+/* Copies blocks that may be overwritten before the next call; history_due() tells when that
+   call is due.  Drops segments older than the promise, unless they are to be held for an
+   incident; and, held or not, drops its oldest segments as long as those of all
    sources together take more bytes than the limit (history_trim()). */
 void history_tick(struct history *, struct source *, int64_t now, bool hold);
 int64_t history_due(const struct history *, int64_t now);
@@ -62,7 +63,7 @@ bool history_has_all(const struct history *);
 int history_put(const struct history *, int dir, const char *id,
     void (*fn)(void *arg, const char *name), void *arg);
 
-/* The same for the source's channel, as ID.channel.tnf.zst: its events that neither these
+/* Puts the source's channel, as ID.channel.tnf.zst: those of its events that neither these
    segments have nor the copy of the ring, which is in 'dir' under the name 'ring'. */
 int history_put_channel(const struct history *, const struct source *, int dir, const char *ring,
     void (*fn)(void *arg, const char *name), void *arg);

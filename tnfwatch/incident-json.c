@@ -69,7 +69,7 @@ static void
 put_trigger(struct out *o, const struct config *c, const struct firing *first)
 {
 	const char *name = first != NULL ? first->trigger : "";
-	/* A question has no section, also if one has its name. */
+	/* A question has no section, even if a section has its name. */
 	int i = first != NULL && !first->asked ? config_trigger_find(c, name) : -1;
 	const struct config_trigger *t = i >= 0 ? &c->trigger[i] : NULL;
 

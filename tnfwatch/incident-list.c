@@ -164,7 +164,7 @@ incident_pinned(const struct config *c, const char *id)
 	return path_exists("%s/incidents/%s/" INCIDENT_PINNED, c->directory, id);
 }
 
-/* Gives the incident another name first: a half removed one is no incident any more. */
+/* Renames the incident first: then a half removed directory is no incident any more. */
 int
 incident_remove(const struct config *c, const char *id)
 {
@@ -181,7 +181,7 @@ incident_remove(const struct config *c, const char *id)
 	return e;
 }
 
-/* A writer that an earlier tnfwatch has started may still be writing. */
+/* Does a writer, which an earlier tnfwatch has started, still write the directory? */
 static bool
 is_being_written(int all, const char *name)
 {
@@ -239,8 +239,8 @@ struct kept {
 	bool	 stays;
 };
 
-/* The oldest of the trigger whose incidents have the most room: one that fires again and
-   again does not cost what another one has kept.  n: there is none. */
+/* The oldest incident of the trigger whose incidents take the most room: so a trigger that fires
+   again and again does not cost the incidents of others.  n: there is none. */
 static size_t
 incident_to_remove(const struct kept *k, size_t n)
 {

@@ -2,8 +2,8 @@
  * incident.c - a child writes an incident.
  *
  * The child has the daemon's memory as it was when the child was started, and mapped files
- * as they are.  The directory gets its name when it is whole, and is synced then; a child
- * that fails costs this incident alone.
+ * as they are now.  The directory gets its name when it is whole, and is synced then; if a
+ * child fails, only this incident is lost.
  */
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -44,7 +44,7 @@ note_file(void *arg, const char *name)
 	is->files[is->n_files++] = tnf_xstrdup(name);
 }
 
-/* Two sections may mean one process number, one after the other. */
+/* A file name that is free: two sections may mean the same pid, one after the other. */
 static char *
 free_name(const struct incident *in, const struct source *s)
 {
@@ -77,7 +77,7 @@ put_ring(struct incident *in, struct incident_source *is, struct source *s)
 	return e;
 }
 
-/* Notes how far back the source goes, and why not further. */
+/* Notes how far back the source reaches, and why not further. */
 static void
 note_reach(const struct incident *in, struct incident_source *is, const struct source *s)
 {
@@ -92,7 +92,7 @@ note_reach(const struct incident *in, struct incident_source *is, const struct s
 		is->since = h.since;
 	if (is->since == 0 || first - is->since >= c->keep)
 		return;
-	/* The source began later than that, and all since then is there. */
+	/* The source began later, and all its events since then are there. */
 	if (source_is_whole(s))
 		return;
 	if (h.refused > 0)
@@ -117,7 +117,7 @@ put_segments(struct incident *in, struct incident_source *is, struct source *s)
 	return disk_refuses(is->error) ? is->error : 0;
 }
 
-/* Events that the copy of the ring has are left out: the copy is there by now. */
+/* Puts the source's channel, without the events of the copy of the ring, which is there now. */
 static int
 put_channel(const struct incident *in, struct incident_source *is, struct source *s)
 {
@@ -153,7 +153,7 @@ put_rest(struct incident *in, struct incident_source *is, struct source *s)
 
 typedef int put_fn(struct incident *, struct incident_source *, struct source *);
 
-/* The kernel's buffer comes first, as everybody writes to it. */
+/* Puts each source; the kernel's buffer comes first, as all programs write to it. */
 static int
 put_each(struct incident *in, put_fn *put)
 {
@@ -216,8 +216,8 @@ put_json(struct incident *in, int64_t end)
 	return e;
 }
 
-/* Gives a whole incident its name.  A disk may need a second to have all: until then the
-   directory says so, for the case that the machine goes down before. */
+/* Gives a whole incident its name.  A disk may need a second to have all files: until then a
+   note in the directory says so, in case the machine goes down before. */
 static int
 incident_commit(struct incident *in)
 {
@@ -244,7 +244,7 @@ incident_write(struct incident *in)
 	if (in->all < 0 || mkdirat(in->all, in->temp, 0700) != 0)
 		return errno;
 	in->dir = openat(in->all, in->temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* While the directory is locked, nobody takes it for one that was left. */
+	/* While the directory is locked, no tnfwatch takes it for one that was left. */
 	if (in->dir >= 0)
 		flock(in->dir, LOCK_EX | LOCK_NB);
 	int e = in->dir < 0 ? errno : put_sources(in);
@@ -288,7 +288,7 @@ run_command(const char *command, const char *path, const char *trigger)
 	free(text);
 }
 
-/* Only a trigger has commands: what another machine asks runs nothing. */
+/* Only a trigger has commands: a question of another machine runs none. */
 static void
 run_commands(const struct incident *in, const char *path)
 {
@@ -305,7 +305,7 @@ writer_main(struct daemon *d, int written)
 	int e;
 
 	prctl(PR_SET_NAME, "tnfwatch-write");
-	/* The writer is no part of the daemon, which may be started again meanwhile. */
+	/* The writer must not hold these locks: the daemon may be started again meanwhile. */
 	close(d->lock);
 	close(d->lock_run);
 	close(d->control);
@@ -320,7 +320,7 @@ writer_main(struct daemon *d, int written)
 	if (d->webhook != NULL)
 		webhook_forked(d->webhook);
 	signal(SIGPIPE, SIG_IGN);
-	/* The writer comes to an end, whatever is mapped and however slow the disk is. */
+	/* The writer must end, whatever is mapped and however slow the disk is. */
 	alarm(WRITE_SECONDS);
 	e = incident_write(&in);
 	alarm(0);
@@ -330,7 +330,7 @@ writer_main(struct daemon *d, int written)
 	}
 	/* A child that is to ask other machines asks them now. */
 	asker_go(written);
-	/* Commands have time. */
+	/* Commands run without the daemon's priority. */
 	setpriority(PRIO_PROCESS, 0, 0);
 	char *path = incident_path(d->config, d->window.id);
 	say("%s: kept: %s", path, d->window.firing[0].reason);

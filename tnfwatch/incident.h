@@ -1,5 +1,5 @@
 /*
- * incident.h - what is kept of one stall: a directory, complete or not there.
+ * incident.h - an incident is kept of each stall: a directory, complete or not there.
  */
 #ifndef TNFWATCH_INCIDENT_H
 #define TNFWATCH_INCIDENT_H
@@ -17,7 +17,7 @@ struct source;
 #define INCIDENT_TEMP	".tmp-"		/* in front of the name of one that is written */
 #define INCIDENT_PINNED	"pinned"	/* a file in one that is never removed for room */
 
-/* A name that no incident has, and of which taken() does not say so:
+/* A name that no incident has and for which taken() returns false, such as
    "20261121T031220Z-slow-order"; the caller frees it. */
 char *incident_name(const struct config *, const char *trigger, int64_t wall,
     bool (*taken)(const void *arg, const char *id), const void *arg);
@@ -26,10 +26,10 @@ char *incident_name(const struct config *, const char *trigger, int64_t wall,
    its name; 0 or an errno. */
 int incident_start(struct daemon *, int written, pid_t *ret);
 
-/* Each incident has a number, from 1: their order, also where the clock was set back and
-   names are not in order.  The highest one; 0: there is none. */
+/* The highest number of an incident; 0: there is none.  Incidents are numbered from 1 in their
+   order, as names are not in order if the clock was set back. */
 uint64_t incident_numbers(const struct config *);
-/* false: they cannot be read, which is said.  There may be none yet. */
+/* Can incidents be read?  If not, that is said.  There may be none yet. */
 bool incidents_readable(const struct config *);
 /* Incidents, in their order; the caller frees each and the list. */
 size_t incident_list(const struct config *, char ***ret);
@@ -42,8 +42,8 @@ int incident_remove(const struct config *, const char *id);
 
 /* Removes what earlier runs have left half done. */
 void incident_clean(const struct config *);
-/* Until all below the directory takes no more than the limit, removes the oldest one
-   that is not pinned of the trigger that has the most. */
+/* Removes incidents until all below the directory takes no more than the limit: each time the
+   oldest that is not pinned, of the trigger whose incidents take the most. */
 void incident_make_room(const struct config *);
 
 /* The files of a source that have been written, and how far back they reach. */
@@ -70,9 +70,9 @@ struct incident_facts {
 void incident_json(struct out *, const struct incident_facts *);
 
 /*
- * report.c: the page of each incident, made when it is complete.  A page takes longer than the
- * incident itself: pages are made one after the other, beside what is watched, and the writer
- * of the next incident does not wait for them.
+ * report.c: makes the page of each incident when the incident is complete.  A page takes longer
+ * than the incident itself: pages are made one after the other, while tnfwatch goes on, and the
+ * writer of the next incident does not wait for them.
  */
 #define REPORTS_MAX	64	/* that wait; of more the oldest go without */
 
@@ -90,7 +90,7 @@ struct reports {
 /* Removes the pages that a killed tnfwatch has left half done; at the start. */
 void reports_clean(const struct config *);
 void reports_add(struct reports *, const struct config *, const char *id, int64_t first);
-/* Any child. */
+/* To be called for any child that has ended. */
 void reports_ended(struct reports *, const struct config *, pid_t, int status);
 /* Ends the page that is being made; pages that wait are not made. */
 void reports_stop(struct reports *, const struct config *);
@@ -98,10 +98,10 @@ void reports_stop(struct reports *, const struct config *);
 /*
  * unsynced.c: incidents that have their name, and may not be on the disk yet.  Such an
  * incident has a file ".unsynced" with the boot's id and, as soon as they are known, the
- * size and a sum of each file.  It goes when the disk has all.  A killed tnfwatch loses
- * nothing by it, since what was written is the kernel's; who starts next syncs the incident.
- * Where the machine went down meanwhile, the incident is kept only if the disk has each file
- * as it was written: a file may have its size, and zeros in place of its last pages.
+ * size and a sum of each file.  The note goes when the disk has all files.  If tnfwatch is
+ * killed before, nothing is lost: the kernel has the files, and the next tnfwatch syncs the
+ * incident.  If the machine went down before, the next tnfwatch keeps the incident only if the
+ * disk has each file as it was written: a file may have its size, but zeros in its last pages.
  */
 
 /* Notes in the directory that it is not on the disk; 0 or an errno. */
