@@ -138,7 +138,7 @@ START_TEST(digits)
 	digits_of(UINT64_MAX);
 	for (unsigned n = 0; n < 6; n++) {
 		*digits_last(got, 54321, n) = '\0';
-		ck_assert_str_eq(got, "54321" + 5 - n);
+		ck_assert_str_eq(got, &"54321"[5 - n]);
 	}
 	for (unsigned v = 0; v < 100; v++) {
 		char want[16];
