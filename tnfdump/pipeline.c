@@ -201,4 +201,5 @@ pipeline_run(struct dump *d)
 	if ((begun || d->state != NULL) && d->output->end != NULL &&
 	    d->output->end(d) != 0)
 		d->status = STATUS_ERROR;
+	labels_free(d);
 }

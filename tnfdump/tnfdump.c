@@ -32,7 +32,6 @@
 #include "tnfdump/pipeline.h"
 #include "tnfdump/report/reports.h"
 #include "tnfdump/text/columns.h"
-#include "tnfdump/text/labels.h"
 #include "tnfdump/text/raw.h"
 
 static void __attribute__((format(printf, 2, 0)))
@@ -229,7 +228,6 @@ main(int argc, char **argv)
 		if (follow_open(&d))
 			pipeline_run(&d);
 		loss_report(&d);
-		labels_free(&d);
 		origins_free(&d);
 		follow_close(&d);
 	} else {
@@ -240,7 +238,6 @@ main(int argc, char **argv)
 			inputs_compare_boots(&d);
 		pipeline_run(&d);
 		loss_report(&d);
-		labels_free(&d);
 		origins_free(&d);
 		inputs_close(&d);
 	}
