@@ -1,5 +1,5 @@
 /*
- * catalogue.h - the kernel's probes: one row each, and nobody else knows more.
+ * catalogue.h - the kernel's probes: one row has all that there is to know of each.
  */
 #ifndef KERNEL_PROBES_CATALOGUE_H
 #define KERNEL_PROBES_CATALOGUE_H
@@ -29,10 +29,10 @@ struct kp_row {
 	int		 line;
 	struct kp_member member[KP_MEMBERS_MAX + 1];	/* a null name ends */
 	unsigned	 size;		/* of the event */
-	/* Programs that must run; in 'extra': that make it better if they can. */
+	/* Programs that must run; in 'extra': those that improve it if they can run. */
 	uint64_t	 needs, extra;
 	enum kp_fidelity fidelity;
-	const char	*when;		/* fired, one sentence (mdoc text) */
+	const char	*when;		/* it fires, one sentence (mdoc text) */
 	const char	*differs;	/* from the original, or NULL */
 	const char	*example;	/* of what tnfdump shows, or NULL: no members */
 	const char	*says;		/* what the example tells */

@@ -1,5 +1,5 @@
 /*
- * context.bpf.h - what is remembered of a thread from one hook to another.
+ * context.bpf.h - the context of a thread, which one hook leaves for another.
  */
 #ifndef KERNEL_PROBES_CONTEXT_BPF_H
 #define KERNEL_PROBES_CONTEXT_BPF_H
@@ -14,11 +14,11 @@ struct context {
 	u64 address;
 	u64 ip;			/* of user mode */
 	u32 decided;		/* the fault's first page has been seen */
-	u32 page;		/* the probe that tells of it when the fault ends; or 0 */
+	u32 page;		/* the probe for that page, written when the fault ends; or 0 */
 	u32 order;		/* of the pages that the fault allocated last */
 	u32 reclaim;
-	u64 mapping;		/* file_fault: the page that is not there */
-				/* each fault needs what is above: one line of the cache */
+	u64 mapping;		/* file_fault: of the missing page */
+				/* each fault needs the members above: one line of the cache */
 	u64 index;
 	u64 major;		/* fault_number() of the latest major_fault */
 	u64 file_ip;		/* of user mode, at that time */
@@ -38,15 +38,15 @@ struct kp_map_context {
 extern struct kp_map_context tnf_context SEC(".maps");
 
 /*
- * The storage of a task is a call and 20 ns away, for each program of a page
- * fault.  So it stands behind an array of slots, by the last bits of the thread's
- * number.  A thread keeps the slot that it found empty until it exits; one that
+ * Each program of a page fault needs the context, and a look at a task's storage costs a
+ * call and 20 ns.  So an array of slots, indexed by the last bits of the thread's number,
+ * comes before the storage.  A thread keeps the slot that it found empty until it exits; one that
  * finds its slot taken uses the storage.  A slot names its owner by the task's address
  * and start time, since the kernel gives the address to another task later.
  */
 #define SLOTS		2048
 #define SLOT_EMPTY	0ull
-#define SLOT_BUSY	1ull	/* somebody is moving in */
+#define SLOT_BUSY	1ull	/* a thread is taking it */
 
 struct slot {
 	u64 task;
@@ -57,7 +57,7 @@ struct slot {
 
 struct kp_map_slots {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);	/* then the first begins a page */
+	__uint(map_flags, BPF_F_MMAPABLE);	/* so that the first begins a page */
 	__uint(max_entries, SLOTS);
 	__type(key, u32);
 	__type(value, struct slot);
@@ -77,8 +77,8 @@ static __always_inline bool slot_is_of(const struct slot *s, struct task_struct 
 	return s->task == (u64)t && s->started == t->start_time;
 }
 
-/* What a thread has in its storage.  Most threads without a slot have nothing there:
-   as long as no thread has, nobody is asked. */
+/* The context in a thread's storage, or NULL.  Until a first thread has put one there, the
+   helper need not be called. */
 static __always_inline struct context *stored_context(struct task_struct *t)
 {
 	return state.stored ? bpf_task_storage_get(&tnf_context, t, NULL, 0) : NULL;
@@ -93,8 +93,8 @@ static __always_inline struct context *context_of(struct task_struct *t)
 	return stored_context(t);
 }
 
-/* Of the current thread, for which nobody else asks while it moves in.  One that
-   exits would leave the slot taken. */
+/* Takes an empty slot for the current thread; no other thread looks for it meanwhile.  A
+   thread that is exiting gets none: it would leave the slot taken. */
 static __always_inline bool slot_take(struct slot *s, struct task_struct *t)
 {
 	if (read_once(s->task) != SLOT_EMPTY || t->flags & PF_EXITING ||
@@ -107,7 +107,7 @@ static __always_inline bool slot_take(struct slot *s, struct task_struct *t)
 	return true;
 }
 
-/* What the storage has, the slot must not hide. */
+/* A thread with a context in its storage takes no slot, which would hide that context. */
 static __always_inline struct context *new_context(struct task_struct *t)
 {
 	struct slot *s = slot_of(t);
@@ -135,9 +135,8 @@ static __always_inline struct context *my_new_context(void)
 }
 
 /*
- * Is the fault that a thread's context tells of still under way?  One that ends
- * in a signal leaves its context behind; but then the thread is elsewhere, by
- * what it will return to.
+ * Is the fault in a thread's context still under way?  A fault that ends in a signal
+ * leaves its context behind, but then the thread will return to another instruction.
  */
 static __always_inline u32 fault_at(const struct pt_regs___kernel *regs,
     const struct context *c)
@@ -156,7 +155,7 @@ static __always_inline u32 fault_of(struct task_struct *t, const struct context 
 	return fault_at((void *)bpf_task_pt_regs(t), c);
 }
 
-/* Which fault of a thread this is: the kernel counts each when it is done, not
+/* The number of a thread's present fault: the kernel counts a fault when it is done, not
    when it is tried again. */
 static __always_inline u64 fault_number(struct task_struct *t)
 {

@@ -1,5 +1,5 @@
 /*
- * import-impl.h - what the files of imported probes have of each other.
+ * import-impl.h - declarations that the files of imported probes share.
  */
 #ifndef KERNEL_PROBES_IMPORT_IMPL_H
 #define KERNEL_PROBES_IMPORT_IMPL_H
@@ -10,26 +10,25 @@
 #include "kernel-probes/record.h"
 
 /* import.c */
-/* Its members, once they are needed.  Why it has none is in 'lacks', too. */
+/* Finds a probe's members when they are first needed.  After a failure 'lacks' says why. */
 int kp_import_describe(struct kp *, struct kp_import *);
-/* The next description begins with these attributes, and without members. */
+/* Forgets the members: the next description begins with these attributes. */
 int kp_import_forget(struct kp_import *, const char *attrs);
 
 /* import-pins.c */
-/* Gives it a slot if it has none, and pins what the next session must know of it. */
+/* Gives a probe a slot if it has none, and pins what the next session must know of it. */
 int kp_asked_put(struct kp *, struct kp_import *);
-/* The same, or takes the slot away when nobody asks for it any more. */
+/* The same, or takes the slot away when nobody asks for the probe any more. */
 int kp_asked_save(struct kp *, struct kp_import *);
-/* Removes its links, whoever made them. */
+/* Removes the links of a slot's probe, whichever session made them. */
 void kp_import_unpin(unsigned slot);
 
 /* import-row.c */
-/* A number of its type, as the buffer has it defined: not 0, and the same for the
-   same. */
+/* A hash of a probe's type as the buffer defines it, never 0. */
 uint32_t kp_import_type(const struct kp_import *);
 /* Forgets what the slot's earlier probe has left out. */
 void kp_import_recount(struct kp *, const struct kp_import *);
-/* Adds its type to the buffer's definitions, once. */
+/* Adds a probe's type to the buffer's definitions, once. */
 int kp_import_define(struct kp *, struct kp_import *);
 /* The row without its conditions, ... */
 void kp_import_row_prepare(struct kp *, struct kp_import *);
@@ -37,13 +36,13 @@ void kp_import_row_prepare(struct kp *, struct kp_import *);
 int kp_import_row_where(struct kp *, struct kp_import *);
 /* ... and the row goes to where programs look. */
 int kp_import_row_put(struct kp *, const struct kp_import *, bool on);
-/* Programs that begin now record nothing.  All else in the row stays: those that have begun
-   still look there, and the row that this session knows may be empty. */
+/* Programs that begin from now on record nothing.  The rest of the row stays: programs that
+   have begun still read it, and this session's copy of the row may be empty. */
 void kp_import_row_off(struct kp *, const struct kp_import *);
 
 /* import-words.c */
-/* What follows from the operations of a row that is about to be put.  'tags' are those of
-   the buffer's records, by enum kp_record. */
+/* Sets the members of a row that follow from its operations, before the row is put.  'tags'
+   are those of the buffer's records, by enum kp_record. */
 void kp_import_row_words(struct kp_import_row *, const uint32_t *tags);
 
 /* import-switch.c */
@@ -63,9 +62,9 @@ int kp_where_compile(struct kp *, const struct kp_import *, const char *text,
 
 struct kp;
 
-/* Where it is mounted, as far as kp_tracefs_find() knows. */
+/* The directory of tracefs, as far as kp_tracefs_find() knows. */
 const char *kp_tracefs_dir(void);
-/* Mounts it if it is not, and if we may.  0, or why it is not to be had. */
+/* Finds tracefs, and mounts it if it is not mounted and we may.  0, or a negative errno. */
 int kp_tracefs_find(struct kp *);
 /* The whole of a file, malloc'ed, with a NUL behind it; or a negative errno. */
 int kp_tracefs_read(struct kp *, const char *path, char **ret);
@@ -85,7 +84,7 @@ const char *kp_tracefs_next_field(const char *format, struct tracefs_field *ret)
 /*
  * Calls fn for each member whose values have names, with these as a text (tnf(5),
  * "Context"): "symbolic MASK VALUE=NAME,..." or "flags MASK DELIMITER VALUE=NAME,...".
- * What cannot be understood is left out.
+ * Parts that cannot be understood are left out.
  */
 void kp_print_format_names(const char *format, void (*fn)(void *arg, const char *member,
     const char *names), void *arg);

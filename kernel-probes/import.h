@@ -2,15 +2,15 @@
  * import.h - probes that nobody wrote for us: named points of the kernel and of
  * programs that become probes when somebody asks for them.
  *
- * One is a struct kp_import: a name, keys, and members that are known when they
+ * Such a probe is a struct kp_import: a name, keys, and members that are known when they
  * are needed.  It is listed from the time when somebody adds it (kp_import_add()),
  * with a number behind those of the catalogue.  When it is enabled or traced it gets
  * a slot, and what the next session must know of it goes into the pinned map
  * "asked".  When it is to record, its events' type is added to the buffer (defs.c),
  * its row to the map "rows", and its kind attaches the kind's BPF program, whose links
  * are pinned one by one as import/SLOT or import/SLOT-N.  To switch it off is to remove
- * these pins, whoever made them: what a session that was killed has left half
- * done is put right by the next.
+ * these pins, whoever made them: a session puts right what a killed one has left half
+ * done.
  *
  * To add a kind of probe:
  *
@@ -62,21 +62,21 @@ struct kp_import_kind {
 	enum kp_import_number number;
 	const char *name;	/* the value of the attribute "origin" */
 	const char *program;	/* in the BPF object, and where it is pinned */
-	const char *otherwise[2]; /* where the kernel does not take that, nor the first; or NULL */
+	const char *otherwise[2]; /* the next to try, if the kernel refuses it; or NULL */
 	/* Finds the members, calls kp_import_member() for each, and may set 'attrs' and
-	   operations: once, before the first use.  NULL: they were given. */
+	   operations: called once, before the first use.  NULL: they were given. */
 	int	(*describe)(struct kp *, struct kp_import *);
 	/* Attaches the program, whose descriptor is 'prog', wherever it has to be. */
 	int	(*attach)(struct kp *, struct kp_import *, int prog);
-	/* Where it is described, for the attributes "file" and "line"; NULL: nowhere. */
+	/* Tells where the probe is described: attributes "file" and "line".  NULL: nowhere. */
 	void	(*file)(const struct kp_import *, char *buf, size_t n);
-	/* A probe that an earlier session asked for, with its name, keys, source
-	   and spec: adds the members.  NULL: describe() does it. */
+	/* Adds the members of a probe that an earlier session asked for; its name, keys,
+	   source and spec are known.  NULL: describe() does this. */
 	int	(*revive)(struct kp *, struct kp_import *);
-	/* Nothing is attached any more.  NULL: fine. */
+	/* Called when nothing is attached any more.  NULL: there is nothing to do. */
 	void	(*detached)(struct kp *, struct kp_import *);
-	/* What it was asked for is there no more: it is switched off when the next
-	   session that controls is opened.  NULL: that does not happen. */
+	/* Is the probe's object (a process) gone?  Then the next session that controls
+	   switches the probe off when it is opened.  NULL: objects of this kind stay. */
 	bool	(*gone)(const struct kp_import *);
 };
 
@@ -93,10 +93,10 @@ struct kp_import {
 	unsigned    id;
 	char	   *name;
 	char	   *keys;	/* blanks between them */
-	char	   *source;	/* where it is; with kind and name, who it is */
+	char	   *source;	/* where it is; kind, name and source identify it */
 	char	   *where;	/* conditions on members, or NULL */
 	char	   *attrs;	/* "name value;" each, or NULL */
-	char	   *bound;	/* more of them, to this probe alone: not in its type */
+	char	   *bound;	/* more attributes, of this probe alone: not in its type */
 	void	   *spec;	/* the kind's own, pinned with it */
 	size_t	    spec_size;
 	bool	    described;
@@ -113,11 +113,11 @@ struct kp_import {
 	char	    lacks[160];	/* why it cannot be had, or "" */
 };
 
-/* What is known of one from the beginning.  Strings and spec are copied. */
+/* A probe that is to be added.  Strings and spec are copied. */
 struct kp_import_new {
 	const struct kp_import_kind *kind;
 	const char *name;	/* at most 127 characters */
-	const char *keys;	/* as many */
+	const char *keys;	/* at most 127 */
 	const char *source;	/* at most 255; NULL: none */
 	const char *attrs;
 	const char *bound;
@@ -126,7 +126,7 @@ struct kp_import_new {
 };
 
 /*
- * One that is there already (same kind, name and source) is left as it is.  *ret
+ * Adds a probe.  One that is there already (same kind, name and source) stays as it is.  *ret
  * belongs to the session.  -ENOMEM, -E2BIG: a string or the spec is too long.
  */
 int kp_import_add(struct kp *, const struct kp_import_new *, struct kp_import **ret);
@@ -138,10 +138,10 @@ int kp_import_add(struct kp *, const struct kp_import_new *, struct kp_import **
  */
 int kp_import_member(struct kp_import *, const char *type, const char *name);
 
-/* Pins a link as the n-th of its probe, and closes it: 0 is fine for the only one. */
+/* Pins a link as the n-th of its probe, and closes it; an only link has n = 0. */
 int kp_import_pin(struct kp *, const struct kp_import *, unsigned n, int link);
 
-/* Why it cannot be had here, for its attributes and for who enables it. */
+/* Notes why the probe cannot be had here, for its attributes and for whoever enables it. */
 void kp_import_lacks(struct kp_import *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

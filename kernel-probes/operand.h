@@ -1,9 +1,9 @@
 /*
  * operand.h - where an argument of a program's probe is, as BPF reads it.
  *
- * The control side (libtnfctl/usdt-args.c) makes this table of the strings in the
- * ELF notes, or of a function's calling convention; uprobe.bpf.c follows it at each
- * hit.  It lies in pinned maps: a change needs a new KP_LAYOUT.
+ * The control side (libtnfctl/usdt-args.c) makes this table from the strings in the
+ * ELF notes, or from a function's calling convention; uprobe.bpf.c follows it at each
+ * hit.  The table lies in pinned maps: a change of its layout needs a new KP_LAYOUT.
  */
 #ifndef KERNEL_PROBES_OPERAND_H
 #define KERNEL_PROBES_OPERAND_H
@@ -17,7 +17,7 @@
 
 enum kp_operand_kind {
 	KP_OPERAND_VALUE,	/* base + index * scale + offset */
-	KP_OPERAND_MEMORY,	/* what is there in the program's memory */
+	KP_OPERAND_MEMORY,	/* the program's memory at that address */
 	KP_OPERAND_UNREADABLE	/* not recorded */
 };
 
@@ -26,8 +26,8 @@ enum kp_operand_kind {
  * without an offset; an address near the instruction has KP_R_IP as its base.
  * 'shift' is 8 for the second byte of a register (%ah).  The lowest 'size' bytes of
  * the result count, 'sign' extends them.  'text' says whether the result is the
- * address of text in the program's memory.  What is to be recorded goes into the
- * event at 'at', 'store' bytes of it; a string leaves a reference there.
+ * address of text in the program's memory.  'store' bytes of the result go into
+ * the event at 'at'; for a text, a reference to a string goes there.
  */
 struct kp_operand {
 	__u8	kind;		/* enum kp_operand_kind */

@@ -1,8 +1,8 @@
 /*
  * programs.h - the BPF programs: name, kind, the tracepoint they hang on.
  *
- * Listed in the order in which they are attached: whoever remembers something
- * for others comes before those who ask.
+ * They are attached in this order: a program that remembers something for others comes
+ * before the programs that ask for it.
  */
 #ifndef KERNEL_PROBES_PROGRAMS_H
 #define KERNEL_PROBES_PROGRAMS_H

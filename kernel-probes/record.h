@@ -19,14 +19,14 @@
 #define KP_BLOCK_HEADER	24u
 #define KP_BLOCK_END	4088u	/* records end here: a position never reaches the next block */
 #define KP_DIRECTORY	0x1000u	/* offset of the directory, three blocks */
-#define KP_TAGS		0x4000u	/* of the definitions; more are taken from the pool */
-#define KP_DATA		0x8000u	/* of the first block of events */
+#define KP_TAGS		0x4000u	/* of the definitions; more blocks come from the pool */
+#define KP_DATA		0x8000u	/* offset of the first block of events */
 #define KP_TYPES_MAX	96u
 #define KP_CPU_HOLDS	8u	/* blocks that a CPU holds; a power of two */
-#define KP_CPU_AHEAD	3u	/* of these, empty ones for nested writers */
+#define KP_CPU_AHEAD	3u	/* of these, the empty ones for nested writers */
 #define KP_STACK_MAX	32u	/* frames in an event */
 
-/* Probes by number, from 1: a row of the catalogue, a word of the directory. */
+/* A probe's number, from 1, is its index in the catalogue and in the directory. */
 enum kp_id {
 	KP_THREAD_CREATE = 1,
 	KP_THREAD_STATE_WOKEN,
@@ -62,21 +62,21 @@ enum kp_id {
 #define KP_BIT(id)	(1ull << (id))
 #define KP_IMPORTED	KP_BIT(0)	/* all imported probes, among those that record */
 
-/* What an event's tag word says about its type: a word of the directory. */
+/* An event's tag word refers to the event's type by a word of the directory. */
 #define KP_TAG(id)	(((KP_DIRECTORY + 8u + 4u * (id)) | 1u) << 16 | 1u)
 
 /*
- * Imported probes (import.h) have a number of their own, their slot, from 0: it
- * is their place in the maps, their cookie, and a word of the directory.  Each
+ * An imported probe (import.h) has a slot, a number from 0, which is the probe's index
+ * in the maps, the cookie of its links, and selects its word of the directory.  Each
  * block of the directory ends in a struct tnf_page_id.
  */
-#define KP_IMPORT_WORD	128u	/* the first of them; the catalogue has those before */
-#define KP_DIR_WORDS	1018u	/* of a block of the directory */
+#define KP_IMPORT_WORD	128u	/* their first word; those before are the catalogue's */
+#define KP_DIR_WORDS	1018u	/* in a block of the directory */
 #define KP_IMPORTS	(3u * KP_DIR_WORDS - KP_IMPORT_WORD)
 #define KP_IMPORT_AT(slot)						\
 	(KP_DIRECTORY + ((slot) + KP_IMPORT_WORD) / KP_DIR_WORDS * KP_BLOCK_SIZE + \
 	((slot) + KP_IMPORT_WORD) % KP_DIR_WORDS * 4u)
-/* What KP_TAG() takes as the probe's number. */
+/* The number that KP_TAG() takes for an imported probe. */
 #define KP_IMPORT_ID(slot)	((KP_IMPORT_AT(slot) - KP_DIRECTORY - 8u) / 4u)
 
 struct kp_event {		/* how every event begins */
@@ -236,7 +236,7 @@ struct kp_physio_start {
 #define KP_OFFSET_OF(pos)	((__u32)(pos) & (KP_BLOCK_SIZE - 1))
 #define KP_SAME_BLOCK(a, b)	((((a) ^ (b)) >> KP_BLOCK_SHIFT) == 0)
 
-/* Element of the map tnf_cpu: who writes on this CPU and where. */
+/* Element of the map tnf_cpu: the state of one CPU's writers. */
 struct kp_cpu {
 	__u64 cursor;		/* position of the next record */
 	__u64 sched;		/* position of the latest schedule record */
@@ -245,18 +245,18 @@ struct kp_cpu {
 				   0: CPU came up after the buffer was made */
 	__u32 nest;		/* writers under way: the thread's, interrupts' */
 	__u32 pad;
-	__u32 held[KP_CPU_HOLDS];	/* where its latest blocks are, by number */
+	__u32 held[KP_CPU_HOLDS];	/* its latest blocks in tnf_buf, by number */
 	__u64 lost[8];		/* by enum tnf_lost */
-	__u64 thread;		/* that writes, while it needs a schedule record */
-	__u64 full;		/* there was no unused block left for it */
+	__u64 thread;		/* the writer, while it needs a schedule record */
+	__u64 full;		/* it found no unused block in the pool */
 	__u64 reserved[1];
 };
 
 /*
  * Element of the map tnf_pool: ticket << 32 | block.  Blocks that no CPU holds
- * wait here, the oldest first.  Who takes one gives one back: ticket t, counted
- * by tnf_ext.data_cursor, is for slot t modulo the number of slots.  A slot of
- * block 0 has none: it was taken for definitions, and is passed over.
+ * wait here, the oldest first.  A CPU that takes a block gives another one back.  Ticket
+ * t, counted by tnf_ext.data_cursor, is for slot t modulo the number of slots.  A slot
+ * with block 0 has lost its block to definitions, and CPUs pass over it.
  */
 #define KP_SLOT(ticket, block)	((__u64)(ticket) << 32 | (__u32)(block))
 #define KP_SLOT_TICKET(slot)	((__u32)((slot) >> 32))
@@ -265,16 +265,16 @@ struct kp_cpu {
 /* The generation of a block tells when it was taken: neither free nor a tag. */
 #define KP_GENERATION(ticket)	(((__u32)(ticket) & TNF_GENERATION_AGES) + 1)
 
-/* Element of the map tnf_filter, by process: why it is in the set. */
+/* Element of the map tnf_filter, by process: why that process is in the set. */
 enum kp_filter_value {
-	KP_FILTER_CHILDREN = 1,	/* those that it will have are added */
+	KP_FILTER_CHILDREN = 1,	/* its future children are added, too */
 	KP_FILTER_NAME = 2,	/* a rule asks for its name */
-	KP_FILTER_GROUP = 4,	/* or for a group that it is in */
-	KP_FILTER_ALONE = 8,	/* somebody asked for this very one */
+	KP_FILTER_GROUP = 4,	/* a rule asks for a group that it is in */
+	KP_FILTER_ALONE = 8,	/* somebody named this process */
 	KP_FILTER_FOLLOW = KP_FILTER_ALONE | KP_FILTER_CHILDREN,
 };
 
-/* What the filter does (kp_shared.filter). */
+/* The filter's mode (kp_shared.filter). */
 enum kp_filter_mode { KP_FILTER_OFF, KP_FILTER_ONLY, KP_FILTER_EXCEPT };
 
 /* Element of the map tnf_rules: a group by its number, or a name. */
@@ -291,16 +291,16 @@ struct kp_rule {
 	char  text[256];	/* as it was written */
 };
 
-/* Element of the map tnf_ended, by thread number: who it was. */
+/* Element of the map tnf_ended, by number: a thread that has ended. */
 struct kp_ended {
 	__u32 pid;
 	__u32 ppid;
 	char  comm[16];
 };
 
-/* What tell_tasks says of a task that lives. */
+/* The record that tell_tasks writes for each living task. */
 struct kp_told {
-	__u32 size;		/* of this struct: another version's has another */
+	__u32 size;		/* of this struct, which differs between versions */
 	__u32 tid, pid, ppid;
 	__u32 flags;		/* the kernel's PF_* */
 	__u32 pad;
@@ -308,7 +308,7 @@ struct kp_told {
 	char  comm[16];
 };
 
-/* Key of an element of the map tnf_renamed: which thread got a new name, when. */
+/* Key of the map tnf_renamed: the thread that got a new name, and the time. */
 struct kp_renamed {
 	__u64 time;		/* ns, CLOCK_MONOTONIC, as events have it */
 	__u32 tid;
@@ -320,16 +320,16 @@ struct kp_former {		/* the element: its name until then */
 };
 
 /*
- * Imported probes.  How a record becomes an event: its members are copied, one
- * after the other, into an image of the event, at 'to'.
+ * An imported probe's program makes an event of a hook's record: each operation copies
+ * one member, at 'from' of the record, to 'to' of an image of the event.
  */
 enum kp_op_kind {
 	KP_OP_COPY,		/* 'size' bytes that lie at 'from' */
 	KP_OP_STRING,		/* characters there, up to a NUL or 'size' */
 	KP_OP_ARRAY,		/* 'size' bytes there, as an array */
-	KP_OP_LOC_STRING,	/* there: where (16 bits), and how many (16 bits) */
+	KP_OP_LOC_STRING,	/* the word there has place and size, 16 bits each */
 	KP_OP_LOC_ARRAY,
-	KP_OP_REL_STRING,	/* the same, counted from behind that word */
+	KP_OP_REL_STRING,	/* the same, its place is counted from behind the word */
 	KP_OP_REL_ARRAY,
 };
 
@@ -338,7 +338,7 @@ struct kp_op {
 	__u16 to;
 	__u16 size;
 	__u8  kind;		/* enum kp_op_kind */
-	__u8  type;		/* enum kp_record, of what is no scalar */
+	__u8  type;		/* enum kp_record, unless it is a scalar */
 };
 
 /* The records that an event refers to: an index of kp_shared.record_tag. */
@@ -351,8 +351,8 @@ enum kp_record {
 
 #define KP_OPS_MAX	27u
 #define KP_IMAGE_MAX	2048u	/* bytes of an event with what it refers to */
-#define KP_FIXED_MAX	1024u	/* of them, what is not in records of its own */
-#define KP_TEXT_MAX	256u	/* of a string, with its NUL, or of an array */
+#define KP_FIXED_MAX	1024u	/* of them, those that are not in records referred to */
+#define KP_TEXT_MAX	256u	/* bytes of a string with its NUL, or of an array */
 
 /*
  * 8 bytes of an event, or a part of them: those at 'from' of the record, without the
@@ -419,17 +419,17 @@ struct kp_where {
 	struct kp_condition c[KP_WHERE_MAX];
 };
 
-/* Of an imported probe on a CPU, by slot. */
+/* Element of the map tnf_counts, by slot: an imported probe's counts on a CPU. */
 #define KP_WINDOW_SHIFT	27	/* 0.134 s */
 
 struct kp_import_count {
 	__u64 window;		/* number of the latest one */
 	__u64 in_window;	/* events in it */
 	__u64 hits;
-	__u64 omitted;		/* of these, for the sake of the rate */
+	__u64 omitted;		/* hits that the rate left out */
 };
 
-/* Element of the map tnf_asked, by slot: what outlives the session that asked. */
+/* Element of the map tnf_asked, by slot: a probe that was asked for.  It outlives the session. */
 #define KP_SPEC_MAX	1536u
 
 struct kp_asked {
@@ -448,8 +448,8 @@ struct kp_asked {
 #define KP_ASKED_TRACED		2u
 
 /*
- * The one element of the map that is pinned first and removed last: what was
- * asked for, and the words that the programs look at.
+ * The one element of the map that is pinned first and removed last: the settings that
+ * users asked for, and the words that the programs read.
  */
 struct kp_shared {
 	__u64 on;		/* probes that record now; 0: all quiet */
@@ -470,7 +470,7 @@ struct kp_shared {
 	__u32 fault_ends;	/* the end of a fault is seen */
 	__u32 page_shift;	/* bytes of a page, as a power of two */
 	__u32 fill;		/* no block is used twice: TNF_EXT_FILL */
-	__u32 stored;		/* a thread has its context in its storage (context.bpf.h) */
+	__u32 stored;		/* some thread's context is in its storage (context.bpf.h) */
 	__u32 reserved1;
 	__u64 image_end;	/* the kernel's own text and data end */
 
@@ -485,13 +485,13 @@ struct kp_shared {
 	__u64 cookie;
 	__u32 import_rate;	/* events a second of an imported probe on a CPU */
 	__u32 tag_next;		/* where the next definition goes */
-	__u32 pool_taken;	/* slots without a block: it holds definitions */
+	__u32 pool_taken;	/* slots that have lost their block to definitions */
 	__u32 rules;		/* reasons that rules give */
-	__u32 filter_except;	/* the set is of those that are left out */
+	__u32 filter_except;	/* the set has the processes that are left out */
 	__u32 reserved32;
 	__u64 reserved[2];
 	__u32 record_tag[16];	/* by enum kp_record */
-	__u32 type[KP_TYPES_MAX]; /* where each is, by enum tnf_core (format/core.h) */
+	__u32 type[KP_TYPES_MAX]; /* offsets of the definitions, by enum tnf_core */
 };
 
 #endif /* KERNEL_PROBES_RECORD_H */

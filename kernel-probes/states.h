@@ -17,7 +17,7 @@ enum kp_bioflags {
 	KP_B_WRITE = 0x100, KP_B_ASYNC = 0x400
 };
 
-/* Whose table the number of a system call is from: this machine's, or another's. */
+/* The table that a system call's number is from: this machine's own, or another. */
 enum kp_abi { KP_ABI_NATIVE, KP_ABI_32, KP_ABI_X32 };
 
 #endif /* KERNEL_PROBES_STATES_H */

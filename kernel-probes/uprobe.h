@@ -1,9 +1,9 @@
 /*
  * uprobe.h - probes in programs, by breakpoints of the kernel: USDT, functions.
  *
- * Where they are and where their arguments are is read from ELF files, which is not
- * our business: whoever opens a session gives us a finder, and we ask it again in
- * later sessions, and each time a probe is attached.
+ * ELF files tell where the probes and their arguments are, but we do not read them:
+ * whoever opens a session gives us a finder, and we ask the finder again in later
+ * sessions, and each time a probe is attached.
  */
 #ifndef KERNEL_PROBES_UPROBE_H
 #define KERNEL_PROBES_UPROBE_H
@@ -19,17 +19,17 @@
 #define KP_FILE_MAX	768u	/* of a path, the same */
 
 #define KP_UPROBE_FUNCTION	1u	/* 'symbol' is a function's name */
-#define KP_UPROBE_RETURN	2u	/* hit when that returns */
+#define KP_UPROBE_RETURN	2u	/* hit when that function returns */
 /* The kernel exchanges the address to return to while the function runs, which ends a
-   program whose exceptions pass it: the return is there for who asks for it by name. */
+   program whose exceptions pass it: only users who name the return probe get it. */
 #define KP_UPROBE_UNWOUND	4u
-#define KP_UPROBE_NO_RETURN	8u	/* it cannot be had at all: a Go program */
+#define KP_UPROBE_NO_RETURN	8u	/* the return cannot be probed at all: a Go program */
 
 /* Which probe it is.  Pinned: a change needs a new KP_LAYOUT. */
 struct kp_uprobe_spec {
 	int32_t	 pid;		/* of this process alone; 0: of all */
 	uint32_t flags;		/* KP_UPROBE_* */
-	uint64_t started;	/* the process: when, as /proc/PID/stat has it */
+	uint64_t started;	/* when the process started, as in /proc/PID/stat */
 	/* Or "provider:name" of a USDT probe; behind a blank, the names and types of its
 	   arguments that somebody has given (kp_uprobe_args()). */
 	char	 symbol[KP_SYMBOL_MAX];
@@ -39,7 +39,7 @@ struct kp_uprobe_spec {
 
 struct kp_site {		/* one place of a probe */
 	uint64_t offset;	/* of the instruction, in the file */
-	uint64_t ref_ctr;	/* of the semaphore there; 0: none */
+	uint64_t ref_ctr;	/* of the place's semaphore; 0: none */
 	unsigned n;
 	struct kp_operand v[KP_OPERANDS_MAX];	/* 'at' and 'store' are ours */
 };
@@ -47,7 +47,7 @@ struct kp_site {		/* one place of a probe */
 struct kp_uprobe_found {
 	struct kp_site *site;	/* malloc'ed */
 	unsigned sites;
-	unsigned members;	/* one an argument */
+	unsigned members;	/* one for each argument */
 	struct {
 		const char *type;	/* static; NULL: it is not recorded */
 		char name[32];
@@ -59,7 +59,7 @@ struct kp_uprobe_found {
 /* 0, or a negative errno with 'why'. */
 typedef int kp_uprobe_find_f(const struct kp_uprobe_spec *, struct kp_uprobe_found *ret);
 
-/* For all sessions of this program. */
+/* Sets the finder for all sessions of this program. */
 void	kp_uprobe_finder(kp_uprobe_find_f *);
 
 /* The attributes of a function's probe that tell which it is, "name value;" each. */

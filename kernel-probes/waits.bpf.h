@@ -32,7 +32,7 @@ static __always_inline u64 futex_address(const struct call *c)
 	return 0;
 }
 
-/* From a thread that the verifier knows, members are loads, not calls of a helper. */
+/* The verifier knows the thread's type, so that members are loads, not calls of a helper. */
 static __always_inline struct file *file_of(struct task_struct *t, u32 fd)
 {
 	struct files_struct *open = t->files;
@@ -45,8 +45,8 @@ static __always_inline struct file *file_of(struct task_struct *t, u32 fd)
 	return file;
 }
 
-/* The inode of the file that a thread waits to lock, or 0: its place in the queue is on its own
-   stack, and tells no two waiters that they want the same. */
+/* The inode of the file that a thread waits to lock, or 0.  The thread's entry in the queue,
+   on its own stack, would not show that two waiters want the same file. */
 static __always_inline u64 locked_file(struct task_struct *t, const struct call *c)
 {
 	struct file *file = c->nr == NR_flock ? file_of(t, c->arg[0]) : NULL;
