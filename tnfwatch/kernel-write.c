@@ -1,7 +1,7 @@
 /*
  * kernel-write.c - a snapshot of the kernel's buffer, for an incident.
  *
- * The copy is tnfxtract's; what is in segments already is left out.
+ * The copy is made as by tnfxtract; blocks that are in segments already are left out.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ put_context(const struct source *s, struct kernel_copy *k)
 	context_host(&w);
 	kernel_context(s->kp, &w);
 	addrs_pack(&k->addrs);
-	/* Without names the addresses still stand there. */
+	/* Without names the trace still has the addresses. */
 	context_kernel_symbols(&w, k->addrs.slot, k->addrs.n);
 	int e = context_append(&w, k->fd, 0);
 	context_free(&w);

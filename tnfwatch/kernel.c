@@ -78,7 +78,7 @@ kernel_set_up(const struct config *c, struct enabled *done, char *why, size_t si
 	if (err != TNFCTL_ERR_NONE)
 		return kernel_fail(err, "kernel", why, size);
 	bool ok = kernel_set_all(h, c, done, why, size);
-	/* Others may control the kernel as well: what has been set stays. */
+	/* Others may control the kernel as well: our settings stay. */
 	tnfctl_close(h, TNFCTL_TARG_DEFAULT);
 	return ok;
 }
@@ -146,7 +146,7 @@ kernel_reach(struct kp *kp, int64_t *since)
 		if (span[i].first > 1 && span[i].since > *since)
 			*since = span[i].since;
 	}
-	/* Nothing was overwritten: it is as old as its oldest event. */
+	/* Nothing was overwritten: the buffer reaches back to its oldest event. */
 	if (*since == INT64_MIN) {
 		*since = INT64_MAX;
 		for (int i = 0; i < n; i++)

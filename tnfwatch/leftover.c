@@ -1,5 +1,6 @@
 /*
- * leftover.c - what an earlier tnfwatch has left: rings, segments, another boot's.
+ * leftover.c - handles files that an earlier tnfwatch has left: rings, segments, also of another
+ * boot.
  *
  * While a tnfwatch runs, the file segments/boot says on which boot.  A tnfwatch that ends in
  * order removes the file; if the file tells of another boot, the machine went down.
@@ -77,7 +78,7 @@ is_of_this_boot(const struct tnf_ext *ext)
 	return !tnf_boot_id(id) || memcmp(id, ext->boot_id, sizeof id) == 0;
 }
 
-/* The names in a directory that end so; the caller frees all (names_free()). */
+/* The names in a directory that end with 'suffix'; the caller frees all (names_free()). */
 static size_t
 names_in(const char *directory, const char *suffix, char ***ret)
 {
@@ -97,7 +98,7 @@ names_in(const char *directory, const char *suffix, char ***ret)
 	return m;
 }
 
-/* An incident of a machine that went down, while it is made. */
+/* The state while an incident of a machine that went down is made. */
 struct crash {
 	const struct config *c;
 	const char *boot;
@@ -123,7 +124,8 @@ crash_take(struct crash *x, const char *path, const char *name)
 	free(to);
 }
 
-/* "shop-4711.000001.tnf.zst" is of "shop-4711.tnf", not of "shop-4711.2.tnf". */
+/* Is the segment of that ring?  "shop-4711.000001.tnf.zst" is of "shop-4711.tnf", not of
+   "shop-4711.2.tnf". */
 static bool
 is_segment_of(const char *segment, const char *ring)
 {
@@ -133,7 +135,7 @@ is_segment_of(const char *segment, const char *ring)
 	    strcmp(segment + n + strspn(segment + n, "0123456789"), ".tnf.zst") == 0;
 }
 
-/* Each event is in one file: blocks that are in a segment go from the ring. */
+/* Zeros the blocks of the ring that are in a segment, so that each event is in one file. */
 static void
 crash_blank(const struct crash *x, const char *ring, char **segments, size_t n)
 {
@@ -231,7 +233,7 @@ crash_keep(const struct config *c, const char *boot)
 	free(incidents);
 }
 
-/* Removes segments that nobody can go on with, and rings of another boot. */
+/* Removes segments, which no tnfwatch can continue, and rings of another boot. */
 static void
 remove_rest(const struct config *c)
 {
@@ -286,8 +288,8 @@ is_mapped(pid_t pid, const char *path)
 	return found;
 }
 
-/* A process that began after the ring was in use has only got the number of the process
-   before. */
+/* Is the process with this pid another than the one that wrote the ring?  It is if it began
+   after the ring was in use. */
 static bool
 is_another(pid_t pid, const struct tnf_ext *ext)
 {

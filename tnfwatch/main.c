@@ -78,7 +78,7 @@ list_run(const struct watch_options *o, int argc, char **argv)
 	return fflush(stdout) == 0 ? 0 : 1;
 }
 
-/* A command about one incident. */
+/* Runs a command about one incident. */
 static int
 with_incident(const struct watch_options *o, const char *text,
     int (*fn)(const struct config *, const char *id, const char *path))
@@ -117,7 +117,7 @@ show_one(const struct config *c, const char *id, const char *path)
 		free(list[i]);
 	}
 	free(list);
-	/* The configuration is long, and the last member: it is left out. */
+	/* The configuration, which is the last member, is long and left out. */
 	json = strstr(text, "\n  \"configuration\": ");
 	fwrite(text, 1, json != NULL ? (size_t)(json - text) : strlen(text), stdout);
 	putchar('\n');
@@ -355,7 +355,7 @@ parse_options(int argc, char **argv, struct watch_options *o)
 		}
 }
 
-/* Also "tnfwatch check -c FILE". */
+/* Reads options behind the command, as in "tnfwatch check -c FILE". */
 static int
 command_options(int argc, char **argv, struct watch_options *o)
 {

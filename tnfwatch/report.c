@@ -41,7 +41,7 @@ report_main(int dir, char **argv)
 	int fd = openat(dir, TEMP, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* Without tnfwatch nobody would give the page its name. */
+	/* The child ends with tnfwatch, which alone gives the page its name. */
 	child_begin(getppid(), 10);
 	if (fd < 0 || fchdir(dir) != 0)
 		_exit(126);
@@ -52,7 +52,8 @@ report_main(int dir, char **argv)
 	_exit(127);
 }
 
-/* tnfdump of all traces in the directory; 0: there is none, or it cannot be started. */
+/* Starts tnfdump for all traces in the directory; 0: there is none, or tnfdump cannot be
+   started. */
 static pid_t
 report_start(int dir, int64_t first)
 {
@@ -128,7 +129,7 @@ reports_add(struct reports *r, const struct config *c, const char *id, int64_t f
 	reports_next(r, c);
 }
 
-/* A page gets its name when it is whole. */
+/* Gives a page its name if it is whole. */
 static void
 report_settle(const struct config *c, const char *id, int status)
 {

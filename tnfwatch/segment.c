@@ -20,8 +20,8 @@
 #include "tnfwatch/util.h"
 
 #define LEVEL	1
-/* Records repeat at short distances: what looks further back, with a larger table, finds no
-   more of them, and has to fetch its memory from farther away. */
+/* Records repeat at short distances: to look further back, with a larger table, finds no
+   more of them, and needs memory that is farther away. */
 #define WINDOW_LOG	17
 #define HASH_LOG	12
 #define CHUNK	(256u << 10)	/* the worker can be stopped behind each */
@@ -83,8 +83,8 @@ static const unsigned char zeros[CHUNK];
 
 /*
  * Most of a segment is zeros, and to compress them took longer than all the rest.  So
- * this compresses a chunk of them once, and copies the frame.  *left is what is no whole
- * chunk: the next frame begins with it.
+ * this compresses a chunk of them once, and copies the frame.  *left: the zeros that fill no
+ * whole chunk, with which the next frame begins.
  */
 static int
 packed_gap(struct packed *p, uint64_t n, uint64_t *left)
@@ -118,8 +118,8 @@ gap_before(const struct segment *s, uint32_t i)
 	return (uint64_t)(s->at[i] - (i > 0 ? s->at[i - 1] + 1 : 0)) * s->block_size;
 }
 
-/* The blocks from 'i' on, below 'end', with what is between them.  Neighbours in the ring
-   mostly are neighbours in 'raw'. */
+/* Packs the blocks [i, end) and the zeros between them.  Neighbours in the ring mostly are
+   neighbours in 'raw'. */
 static int
 packed_blocks(struct packed *p, const struct segment *s, uint32_t i, uint32_t end)
 {
@@ -139,8 +139,7 @@ packed_blocks(struct packed *p, const struct segment *s, uint32_t i, uint32_t en
 	return e;
 }
 
-/* Packs one frame: zeros, and blocks as far as there is no whole chunk of zeros between
-   them. */
+/* Packs one frame: zeros, and then blocks up to the next whole chunk of zeros. */
 static int
 packed_part(struct packed *p, const struct segment *s, uint64_t left, uint32_t i, uint32_t *end)
 {
@@ -229,7 +228,7 @@ segment_free_raw(struct segment *s)
 	s->context = NULL;
 }
 
-/* The worker stands still as long as it is to; it holds the lock. */
+/* Has the worker, which holds the lock, stand still as long as it is paused. */
 static void
 worker_stand(void)
 {
@@ -317,7 +316,7 @@ segment_worker_start(void)
 	sigset_t all, mask;
 	int e;
 
-	/* Signals are the main thread's. */
+	/* The main thread handles signals. */
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
@@ -448,7 +447,7 @@ segment_put(const struct segment *s, int dir, const char *name)
 		return 0;
 	if (s->state == SEGMENT_DONE)
 		return copy_file(s->path, dir, name);
-	/* The segment could not be written, and its bytes are freed.  That error was of
+	/* The segment could not be written, and its bytes are freed.  That error belongs to
 	   another directory: the caller must not take it for a refusal by this one. */
 	if (s->state == SEGMENT_FAILED)
 		return ENOENT;

@@ -1,7 +1,7 @@
 /*
  * segment.h - some blocks of a ring as a trace file of its own, compressed.
  *
- * The file has the size of the ring, and each block at its place in the ring, so that every
+ * The file has the size of the ring, and each block is at its place in the ring, so that every
  * reference leads where it did; all other bytes are zero, and cost next to nothing.
  */
 #ifndef TNFWATCH_SEGMENT_H
@@ -36,7 +36,7 @@ struct segment {
 	char	*context;
 	size_t	 context_size;
 
-	/* The result.  'state' says when it is there. */
+	/* The result.  'state' says when the result is there. */
 	int	 state;			/* enum segment_state */
 	int	 error;
 	char	*path;			/* NULL: in memory */
@@ -47,24 +47,24 @@ struct segment {
 /* The worker: a thread that compresses, in order.  0 or an errno. */
 int  segment_worker_start(void);
 void segment_worker_stop(void);		/* when its queue is empty */
-/* Bytes that wait for it. */
+/* Bytes that wait for the worker. */
 uint64_t segment_worker_load(void);
-/* While it stands still a process can be forked that sees all in one state. */
+/* While the worker is paused, a forked process finds all segments in a consistent state. */
 void segment_worker_pause(void);
 void segment_worker_go_on(void);
 
-/* Gives it to the worker. */
+/* Gives the segment to the worker. */
 void segment_queue(struct segment *);
 enum segment_state segment_state(const struct segment *);
 void segment_free(struct segment *);	/* its file goes, too; not while it waits */
 
-/* Makes a file NAME in the directory: a second name of a segment that is on the disk, or a
-   file that is written; also of a segment that still waits, in a forked process.  The maker
-   of the directory syncs it.  0 or an errno. */
+/* Makes a file NAME in the directory: a second name of a segment that is on the disk, or else
+   a file that is written now.  In a forked process the segment may still wait for the worker.
+   The maker of the directory syncs the file.  0 or an errno. */
 int segment_put(const struct segment *, int dir, const char *name);
 
 /* Zeros those blocks of the trace file 'fd' that are in the segment at 'path'; 0, an
-   errno, or EBADMSG: it is no segment of that file. */
+   errno, or EBADMSG: 'path' is no segment of that file. */
 int segment_blank(const char *path, int fd);
 
 #endif /* TNFWATCH_SEGMENT_H */

@@ -1,5 +1,5 @@
 /*
- * self.c - what tnfwatch tells of itself: to systemd(1), and into a trace of its own.
+ * self.c - tnfwatch tells of itself: to systemd(1), and in a trace of its own.
  *
  * systemd is told without its library (sd_notify(3)).  The trace is a source like others, so
  * every incident has it: a mark stands there among the events of that time.
@@ -32,7 +32,7 @@ notify(const char *text)
 	memcpy(a.sun_path, path, n);
 	if (*path == '@')
 		a.sun_path[0] = '\0';
-	/* Whether anybody listens is not our concern. */
+	/* We go on even if nobody listens. */
 	if (sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&a,
 	    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) < 0)
 		n = 0;
@@ -77,7 +77,7 @@ self_begin(const struct config *c)
 	tnfctl_handle_t *h = NULL;
 	tnfctl_errcode_t err;
 
-	/* A file of an earlier process with this number. */
+	/* An earlier process with this pid may have left a file. */
 	unlink(path);
 	if ((err = tnfctl_internal_open(&h)) == TNFCTL_ERR_NONE &&
 	    (err = tnfctl_buffer_alloc(h, path, SELF_SIZE)) == TNFCTL_ERR_NONE)

@@ -1,5 +1,5 @@
 /*
- * source-write.c - what a source holds, as a trace file of an incident.
+ * source-write.c - writes the contents of a source as a trace file of an incident.
  */
 #include <sys/stat.h>
 
@@ -15,7 +15,7 @@
 #include "tnfwatch/source.h"
 #include "tnfwatch/util.h"
 
-/* Block 0, with the place of the context behind the end. */
+/* Writes block 0, with the place of the context behind the end. */
 static int
 write_header(const struct blocks *b, int fd, uint64_t context)
 {
@@ -67,7 +67,7 @@ write_copy(struct source *s, const struct blocks *b, int fd)
 {
 	int e = 0;
 
-	/* A process that lives is asked again; one that has ended was asked before. */
+	/* A live process is asked for its context again; one that has ended was asked before. */
 	if (s->ended == 0)
 		source_note_context(s);
 	if (ftruncate(fd, (off_t)(b->size + s->context_size)) != 0)
@@ -80,7 +80,7 @@ write_copy(struct source *s, const struct blocks *b, int fd)
 	    pwrite_all(fd, s->context, s->context_size, b->size);
 }
 
-/* Is it a trace file, or still without a header? */
+/* Does a trace file begin here, or one that has no header yet? */
 static bool
 is_trace(const unsigned char *base)
 {
@@ -111,7 +111,7 @@ source_write(struct source *s, int fd)
 		return s->base != NULL ? kernel_write(s, fd) : ENODATA;
 	if (s->fd < 0)
 		return ENODATA;
-	/* A file that was no trace, or has become another one, costs nothing more. */
+	/* We do not read a file again that was no trace, or has become another one. */
 	if (*s->broken != '\0' || (s->base != NULL && !is_trace(s->base)))
 		return EBADMSG;
 	if (!has_its_size(s))

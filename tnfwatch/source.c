@@ -30,14 +30,14 @@
 #define RATE_NS		(1 * SECOND)
 #define WAITING_MAX	4000000u	/* events with times to come: somebody lies */
 
-/* A process can make the trace file that it has mapped shorter, and so can everybody who may
-   write to the file.  Bytes behind the new end then read as zeros, and source_poll() asks
+/* A process can truncate the trace file that it has mapped, and so can everybody who may
+   write to the file.  Bytes behind the new end then read as zeros, and source_poll() checks
    afterwards whether that has happened. */
 static volatile uintptr_t sigbus_at;
 static uintptr_t page;
 
-/* A page of zeros takes the place of the one that is not there.  Later contents of the file
-   are not seen there any more: the reader gives the file up. */
+/* Maps a page of zeros in place of the one that is not there.  Then we cannot see later contents
+   of the file in that place: the reader gives the file up. */
 static void
 sigbus_handle(int sig, siginfo_t *si, void *context)
 {
@@ -193,8 +193,8 @@ source_break(struct source *s, const char *why)
 	source_unmap(s);
 }
 
-/* tnfwatch may read more than others: a process that says itself which file it writes could
-   name one that it cannot read. */
+/* Opens the source's file.  tnfwatch may read more than others: a process that tells itself
+   which file it writes could name one that it may not read. */
 static int
 source_open(const struct source *s, struct stat *ret)
 {
@@ -203,8 +203,9 @@ source_open(const struct source *s, struct stat *ret)
 	return tnf_its_file_open(s->pid, s->path, O_RDONLY, ret);
 }
 
-/* A file of the configuration may come later.  A process that has a ring of ours may have
-   ended, or be another program by now, which we are about to learn. */
+/* Handles a file that could not be opened.  A file of the configuration may come later.  A
+   process that has a ring of ours may have ended, or be another program by now, which we are
+   about to learn. */
 static void
 source_not_opened(struct source *s, int error)
 {
@@ -269,7 +270,7 @@ source_comm(void *source, const struct tnf_event *ev)
 
 static const struct trigger_source_ops source_ops = { .comm = source_comm };
 
-/* Silence counts from now on, not from the first event. */
+/* Has silence() count from now on, not from the first event. */
 static void
 source_expect(struct source *s)
 {
@@ -431,8 +432,8 @@ source_poll(struct source *s, int64_t until)
 	s->busy += now_mono() - begun;
 }
 
-/* For a process: the time at which the oldest block began of those that were handed out in
-   order.  A block that a thread holds over laps is older, and has gaps behind it. */
+/* For a process: the time at which the oldest of those blocks began that writers took in order.
+   A block that a thread holds over laps is older, and has gaps behind it. */
 static bool
 reach_process(const struct blocks *b, int64_t *since)
 {

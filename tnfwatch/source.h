@@ -79,24 +79,24 @@ struct source *source_process(const char *name, pid_t, const char *comm, const c
 /* A source for a process that has ended: another process may have its number now. */
 struct source *source_process_ended(const char *name, pid_t, const char *path, bool ours);
 struct source *source_file(const char *name, const char *path);
-/* The buffer that is there.  NULL: 'why' says. */
+/* A source for the kernel's buffer; NULL: 'why' says why there is none. */
 struct source *source_kernel(char *why, size_t size);
 void source_delete(struct source *);
 
-/* The engine to feed, from now on. */
+/* Sets the engine that the source feeds from now on. */
 void source_engine(struct source *, struct trigger_engine *);
 
-/* Feeds the engine with what happened up to 'until' and was not fed before. */
+/* Feeds the engine with the events up to 'until' that were not fed before. */
 void source_poll(struct source *, int64_t until);
 
-/* Times (monotonic ns) between which the trace file has everything; false: it has
-   nothing.  Cheap: only the beginnings of blocks are looked at. */
+/* The time (monotonic ns) from which on the trace file has all events; false: it has
+   none.  This is cheap: it looks only at the beginnings of blocks. */
 bool source_reach(const struct source *, int64_t *since);
 
-/* Do ring and history together have all that was ever written? */
+/* Do ring and history together have all events that were ever written? */
 bool source_is_whole(const struct source *);
 
-/* Notes what the machine tells about it, for when it has ended. */
+/* Notes the context of the source, which the machine cannot tell when the source has ended. */
 void source_note_context(struct source *);
 
 /* source-write.c, kernel-write.c: writes the trace file of an incident into the empty file
@@ -109,27 +109,28 @@ int kernel_write(const struct source *, int fd);
 void sigbus_catch(void);
 
 /* kernel.c: makes the kernel's buffer if there is none, switches on the probes that are
-   configured, and tracing.  What is on already stays on.  Adds the probes; false: 'why' says. */
+   configured, and tracing.  Probes that are on stay on.  Adds the probes; false: 'why' says
+   why not. */
 bool kernel_set_up(const struct config *, struct enabled *, char *why, size_t size);
-/* The buffer, mapped until kernel_unmap(), which keeps it from being removed.  NULL:
-   'why' says. */
+/* Maps the buffer until kernel_unmap(); meanwhile it cannot be removed.  NULL: 'why' says why
+   not. */
 struct kp *kernel_map(const void **base, size_t *bytes, char *why, size_t size);
 void kernel_unmap(struct kp *);		/* NULL is fine */
 bool kernel_lost(struct kp *, uint64_t *ret);	/* events */
-/* The same into the header of a copy, by their reasons; 0 or an errno. */
+/* Writes the numbers of lost events into the header of a copy, by reason; 0 or an errno. */
 int kernel_put_lost(struct kp *, int fd);
 bool kernel_reach(struct kp *, int64_t *since);	/* from when on it has everything */
 
 /*
- * leftover.c: what an earlier tnfwatch has left.  If the machine went down while a tnfwatch
+ * leftover.c: files that an earlier tnfwatch has left.  If the machine went down while a tnfwatch
  * ran, leftover_begin() makes an incident of the segments and trace files that it left, and
- * removes what nobody needs.  From then on it is known that this tnfwatch runs.
+ * removes files that are not needed.  It also notes that this tnfwatch runs.
  */
 void leftover_begin(const struct config *);
-/* This tnfwatch ends in order: nothing has gone down. */
+/* Notes that this tnfwatch ends in order: the machine has not gone down. */
 void leftover_end(const struct config *);
-/* Calls fn for the ring of each process that has ended while nobody watched it, as far as
-   it is wanted; those of processes that live are taken up with them. */
+/* Calls fn for the ring of each process that has ended while no tnfwatch ran, if wants() says
+   so; rings of processes that live are taken up with the processes. */
 void leftover_rings(const struct config *,
     bool (*wants)(void *arg, const char *path, const char *section),
     void (*fn)(void *arg, struct source *), void *arg);

@@ -1,6 +1,6 @@
 /*
- * start.c - programs that start: what they are told before they are attached to, and how long a
- * program is left alone that may be making its ring itself.
+ * start.c - tells programs that start before they are attached to, and leaves a program alone
+ * for as long as it may be making its ring itself.
  */
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 
 #define NAME	"start"
 
-/* Each value is one line. */
+/* Writes a value as one line. */
 static void
 put_line(FILE *f, const char *word, const char *value)
 {
@@ -37,9 +37,9 @@ start_is_asked(const struct config *c)
 	return false;
 }
 
-/* The first section that means a program counts.  If that section has no from_start, its
-   size is 0 here: the program gets nothing from it, and nothing from sections behind it.
-   Sections by unit or number are behind all that have from_start. */
+/* Writes a section.  The first section that means a program counts.  If that section has no
+   from_start, its size is 0 here: the program gets nothing from this section and from those
+   behind it.  Sections by unit or pid are behind all that have from_start. */
 static void
 put_process(FILE *f, const struct config_process *p)
 {
@@ -98,7 +98,7 @@ start_tell(const struct config *c)
 	return fd;
 }
 
-/* Has somebody the lock of the file?  It is closed. */
+/* Does a process hold the lock of the file?  Closes the file. */
 static bool
 is_locked(int fd)
 {
@@ -125,8 +125,8 @@ start_end(const struct config *c)
 #define WAIT_NS		(250 * MS)	/* others wait behind it, and start meanwhile */
 #define TICKS_MAX	10	/* of CPU time: that is a tenth of a second */
 
-/* As the loader maps all objects before any of them runs, what is mapped tells how far it
-   is. */
+/* May the process be making its ring?  The loader maps all objects before any of them runs: so
+   the mappings tell how far the process is. */
 static bool
 makes_its_ring(pid_t pid, const char *rings)
 {
@@ -159,8 +159,8 @@ makes_its_ring(pid_t pid, const char *rings)
 	return files > 0 && (probes || !libc);
 }
 
-/* A start never sleeps, and takes some milliseconds of CPU; on a busy machine it may have to
-   wait long for them. */
+/* Is the process still starting?  A start never sleeps, and takes some milliseconds of CPU time,
+   for which it may have to wait long on a busy machine. */
 static bool
 is_under_way(pid_t pid)
 {

@@ -1,5 +1,5 @@
 /*
- * taker.c - the part of tnfwatch that lays hands on processes.
+ * taker.c - the part of tnfwatch that attaches to processes.
  */
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -61,8 +61,8 @@ connector_listen(int fd)
 	return send(fd, &m, m.h.nlmsg_len, 0) < 0 ? -1 : 0;
 }
 
-/* A socket to be polled, or -1 and errno: this needs CAP_NET_ADMIN, and the first network and
-   process name spaces. */
+/* Opens the connector's socket, to be polled; -1: errno.  This needs CAP_NET_ADMIN, and the
+   initial network and pid namespaces. */
 static int
 connector_open(void)
 {
@@ -113,7 +113,7 @@ connector_take(const char *buf, size_t size, connector_fn *fn, void *arg)
 	connector_tell(&ev, fn, arg);
 }
 
-/* Takes all that is there, without waiting. */
+/* Takes all messages that are there, without waiting. */
 static void
 connector_read(int fd, connector_fn *fn, void *arg)
 {
@@ -146,8 +146,7 @@ struct taking {
 	bool	 ready;		/* has been told */
 };
 
-/* Facts by which one use of a process number differs from the next, and a program from the
-   one before it. */
+/* Facts that tell one use of a pid from the next, and a program from the one before it. */
 struct taken {
 	uint64_t started;
 	dev_t	 dev;
@@ -173,7 +172,7 @@ same_program(pid_t pid, const char *program)
 	    a.st_ino == b.st_ino;
 }
 
-/* A line "0::/system.slice/nginx.service" of its cgroup has that component. */
+/* Has a line such as "0::/system.slice/nginx.service" of its cgroup that component? */
 static bool
 in_unit(pid_t pid, const char *unit)
 {
@@ -213,7 +212,7 @@ process_section_of(const struct config *c, pid_t pid)
 	return -1;
 }
 
-/* A name that no file has: the ring of an earlier use of the number may still be read. */
+/* Finds a name that no file has: the ring of an earlier use of the pid may still be read. */
 static bool
 ring_name(const struct config *c, const struct config_process *p, pid_t pid, char path[512])
 {
@@ -246,8 +245,8 @@ take_file(tnfctl_handle_t *h, const struct config *c, const struct config_proces
 	return tnfctl_buffer_alloc(h, r->path, (unsigned int)p->size);
 }
 
-/* A thread deep in the kernel is let go when it wakes, or else by our end: others wait for
-   their turn. */
+/* Lets go of the process.  A thread deep in the kernel is let go when it wakes, or else when we
+   end: other processes wait for their turn. */
 static void
 let_go(tnfctl_handle_t *h)
 {
@@ -267,7 +266,8 @@ report_failure(struct taker_report *r, tnfctl_errcode_t err)
 	    tnfctl_strerror(err));
 }
 
-/* Another controller may have the process for a moment: prex, or a tnfwatch that ends. */
+/* Attaches; another controller may have the process for a moment: prex, or a tnfwatch that
+   ends. */
 static tnfctl_errcode_t
 take_hold(pid_t pid, tnfctl_handle_t **ret)
 {
@@ -280,8 +280,8 @@ take_hold(pid_t pid, tnfctl_handle_t **ret)
 	return err;
 }
 
-/* A program that may not make its ring, or that has a seccomp filter, is given a ring
-   instead. */
+/* Waits while the program may be making its ring; if it may not make one, or has a seccomp
+   filter, it is given a ring instead. */
 static void
 wait_for_start(const struct config *c, const struct config_process *p, pid_t pid)
 {
@@ -290,8 +290,8 @@ wait_for_start(const struct config *c, const struct config_process *p, pid_t pid
 		starting_wait(pid, c->rings);
 }
 
-/* Has the process ended (also if nobody has waited for it) and left a ring?  That ring is
-   found. */
+/* Has the process ended (even if it was not waited for) and left a ring?  The daemon finds that
+   ring. */
 static bool
 has_left_ring(const struct config *c, const struct config_process *p, pid_t pid)
 {
@@ -325,7 +325,7 @@ taker_take(const struct taking *t, pid_t pid, unsigned section)
 	taker_tell(t->fd, &r);
 }
 
-/* Once for each program of each process. */
+/* Is the program new?  True once for each program of each process. */
 static bool
 is_new(struct taking *t, pid_t pid)
 {
@@ -428,7 +428,7 @@ taker_reap(struct taking *t)
 
 	while (t->children > 0 && waitpid(-1, NULL, WNOHANG) > 0)
 		t->children--;
-	/* A process for which no child could be forked waits again, for the next time. */
+	/* A process for which no child could be forked goes on waiting. */
 	while (t->n_waiting > 0 && t->n_waiting < before && t->children < CHILDREN_MAX) {
 		before = t->n_waiting;
 		pid_t pid = t->waiting[0];
@@ -451,7 +451,7 @@ taker_begin(struct taking *t)
 {
 	struct taker_report r = { .what = TAKER_SCANS };
 
-	/* First the connector, then the scan: nothing gets through between them. */
+	/* The connector is opened before the scan, so that no process is missed between them. */
 	if (t->c->n_processes > 0 && (t->connector = connector_open()) < 0) {
 		snprintf(r.detail, sizeof r.detail, "new processes are found by looking once a "
 		    "second, and how they end is not known: %s: CAP_NET_ADMIN is needed",
@@ -459,7 +459,7 @@ taker_begin(struct taking *t)
 		taker_tell(t->fd, &r);
 	}
 	tnf_map_init(&t->done, sizeof(struct taken));
-	/* A program is to be stopped before it gets to main(). */
+	/* The taker needs priority to stop a program before it gets to main(). */
 	setpriority(PRIO_PROCESS, 0, -10);
 	taker_scan(t);
 }
@@ -487,7 +487,7 @@ taker_main(const struct config *c, int fd)
 		bool ticks = t.n_waiting > 0 || (t.connector < 0 && c->n_processes > 0);
 		if (ppoll(p, 2, ticks ? &tick : NULL, &none) < 0)
 			continue;
-		/* tnfwatch has ended, or wants us no longer. */
+		/* tnfwatch has ended, or has closed our socket. */
 		if (p[0].revents != 0)
 			break;
 		if (t.connector >= 0)

@@ -1,11 +1,11 @@
 /*
- * taker.h - the part of tnfwatch that lays hands on processes.
+ * taker.h - the part of tnfwatch that attaches to processes.
  *
  * The taker is a process of its own, small and quick.  It looks for processes that the
- * configuration means, at its start and whenever a program is executed, and for each
- * has a child attach to it, give it a trace file, switch on its probes and let it go.
- * A child that hangs or fails concerns nobody else; if tnfwatch is killed, children complete
- * their process first.  Results come as messages over a socket.
+ * configuration means, at its start and whenever a program is executed.  For each it has a
+ * child that attaches to the process, gives it a trace file, switches on its probes and lets
+ * it go.  A child that hangs or fails disturbs no other; if tnfwatch is killed, children
+ * complete their process first.  Results come as messages over a socket.
  */
 #ifndef TNFWATCH_TAKER_H
 #define TNFWATCH_TAKER_H
@@ -41,7 +41,7 @@ struct taker {
 	int	 fd;		/* a struct taker_report comes with each recv() */
 };
 
-/* Starts one.  0 or an errno. */
+/* Starts a taker.  0 or an errno. */
 int taker_start(struct taker *, const struct config *);
 /* The taker ends when its children have; this function does not wait. */
 void taker_stop(struct taker *);
