@@ -1,11 +1,10 @@
 /*
- * image-apart.c - a compressed dump is read in a process of its own.
+ * image-apart.c - reads a compressed dump in a separate process.
  *
- * libkdumpfile 0.5.1 writes beyond its memory where a dump is damaged, and what it keeps
- * of pages is not sound any more after one that cannot be read.  A process that has met
- * such a page ends, and the next one goes on behind it; so a damaged page is one that is
- * missing, and nothing else.  A process that a damaged page sends round for ever is ended
- * by its limit of processor time.
+ * libkdumpfile 0.5.1 writes beyond its memory if a dump is damaged, and its cache of pages
+ * is not sound after a page that cannot be read.  The reader process ends at such a page,
+ * and the next process continues after it; thus a damaged page only counts as missing.  A
+ * limit of processor time ends a process that a damaged page sends into an endless loop.
  */
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -23,16 +22,16 @@
 #include "tnfxtract/image.h"
 
 #define ROOM		(4u << 20)	/* of one request */
-#define STARTS_MAX	100u		/* then what is left is missing, ... */
-#define FRUITLESS_MAX	24u		/* ... and after so many that have read nothing */
+#define STARTS_MAX	100u		/* after these the rest counts as missing, */
+#define FRUITLESS_MAX	24u		/* and after so many in a row that read nothing */
 
-/* Processor time, in seconds: what takes longer never ends.  A request takes some 0.1 s. */
+/* Limits of processor time, in seconds.  A request takes some 0.1 s. */
 #define OPEN_SECONDS	60
 #define READ_SECONDS	5
 
-/* The reader is not believed: it may have been overwritten. */
+/* Shared with the reader, whose memory may be overwritten: nothing in it is trusted. */
 struct shared {
-	uint64_t done;		/* bytes that are there, also if the reader has ended */
+	uint64_t done;		/* bytes read, valid also after the reader's end */
 	unsigned char data[ROOM];
 };
 
@@ -40,7 +39,7 @@ struct image_apart {
 	pid_t	 pid;		/* 0: none runs */
 	int	 fd;
 	unsigned starts;
-	unsigned fruitless;	/* of these, the last ones, without a byte */
+	unsigned fruitless;	/* latest starts in a row that read nothing */
 	struct shared *shared;
 };
 
@@ -48,11 +47,11 @@ struct request {
 	uint64_t offset, n;
 };
 
-/* What the first reader has found out; the parts and the lines follow. */
+/* The results of the first reader; the parts and the lines follow. */
 struct found {
 	int	 error;
 	uint64_t n_parts, info_size;
-	struct image image;	/* its pointers mean nothing here */
+	struct image image;	/* its pointers are not valid here */
 };
 
 static bool
@@ -81,7 +80,7 @@ take(int fd, void *to, size_t n)
 	return true;
 }
 
-/* The reader. */
+/* The functions of the reader process. */
 
 static bool
 tell_found(int fd, int error, const struct image *im)
@@ -97,7 +96,7 @@ tell_found(int fd, int error, const struct image *im)
 	    put(fd, im->info, f.info_size);
 }
 
-/* A page at a time, so that those before a damaged one count.  false: there was one. */
+/* Reads page by page, so that the pages before a damaged one count; false: a page is damaged. */
 static bool
 read_pages(const struct image *im, struct shared *s, const struct request *q)
 {
@@ -130,7 +129,7 @@ serve(struct image *im, int fd, struct shared *s)
 	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	struct request q;
 
-	/* How it ends is told by its end. */
+	/* The reader prints nothing: its exit tells the asking process enough. */
 	if (nowhere >= 0)
 		dup2(nowhere, STDERR_FILENO);
 	prctl(PR_SET_DUMPABLE, 0);
@@ -147,7 +146,7 @@ serve(struct image *im, int fd, struct shared *s)
 	_exit(0);
 }
 
-/* Who asks. */
+/* The functions of the asking process. */
 
 static void
 end_reader(struct image_apart *a)
@@ -186,7 +185,7 @@ start_reader(struct image_apart *a, int dump)
 	return e;
 }
 
-/* The parts and the lines, for whose freeing there is image_close(). */
+/* Receives the parts and the lines; image_close() frees them. */
 static int
 take_lists(int fd, const struct found *f, struct image *im)
 {
@@ -205,7 +204,7 @@ take_lists(int fd, const struct found *f, struct image *im)
 	return 0;
 }
 
-/* Of what the reader has found, nothing leads out of it. */
+/* Makes the reader's results safe: ends strings, and keeps no pointer that is not known. */
 static void
 believe(struct image *im)
 {
@@ -216,7 +215,7 @@ believe(struct image *im)
 	im->kdump = NULL;
 }
 
-/* 'im' NULL: it is known already. */
+/* Receives the reader's results; 'im' is NULL if they are known already. */
 static int
 take_found(int fd, struct image *im)
 {

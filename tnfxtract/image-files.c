@@ -1,11 +1,11 @@
 /*
  * image-files.c - puts trace files of processes together from a memory image.
  *
- * A process writes its trace by mapping the file, so that its last events are in the
- * page cache and, after a crash, often nowhere else.  Each block that has been used
- * bears the low half of the file's cookie plus its number; the first page, with the
- * header and the directory's first words, bears the whole cookie.  A page may be there
- * twice, as somebody has copied the file: the newer of two blocks counts.
+ * A process writes its trace into a mapping of the file, so that the last events are in the
+ * page cache and, after a crash, often nowhere else.  Each used block holds the low half of
+ * the file's cookie plus the block's number; the first page, with the header and the
+ * directory's first words, holds the whole cookie.  A page may be there twice, if the file
+ * was copied: the newer of two blocks counts.
  */
 #include <sys/mman.h>
 
@@ -15,10 +15,10 @@
 #include "tnfxtract/image.h"
 #include "tnfxtract/snapshot.h"
 
-#define FILE_MAX	(1ull << 30)	/* what libtnfprobe makes */
+#define FILE_MAX	(1ull << 30)	/* largest file of libtnfprobe */
 #define BLOCK		IMAGE_FILE_BLOCK
 
-/* The header of the file whose first page lies there; false: no use. */
+/* Reads the header from a file's first page; false: it cannot be used. */
 static bool
 read_head(const struct image *im, uint64_t offset, unsigned char *page, struct tnf_ext *ext)
 {
@@ -35,7 +35,7 @@ read_head(const struct image *im, uint64_t offset, unsigned char *page, struct t
 	    ext->data_start < h.block_count * BLOCK;
 }
 
-/* Is 'a' of a later lap, or has more been committed to it? */
+/* True if 'a' is of a later lap than 'b', or if more has been committed to it. */
 static bool
 is_newer(const struct tnf_block_header *a, const struct tnf_block_header *b)
 {
@@ -45,7 +45,7 @@ is_newer(const struct tnf_block_header *a, const struct tnf_block_header *b)
 	return a->bytes_valid > b->bytes_valid;
 }
 
-/* Block by block: what is of another file, or damaged, is left out. */
+/* Puts the blocks of a page into the file, except blocks that are damaged or of another file. */
 static void
 put_page(const struct image_file *f, const struct tnf_file_header *h,
     const unsigned char *page, uint32_t number, uint32_t cookie)
@@ -54,8 +54,7 @@ put_page(const struct image_file *f, const struct tnf_file_header *h,
 	unsigned char *base = f->base;
 
 	for (uint32_t i = 0; i < IMAGE_PAGE / BLOCK && number + i < h->block_count; i++) {
-		/* The header was checked and is not to be replaced; the directory has no
-		   blocks. */
+		/* The header, which was checked, stays; the directory has no blocks. */
 		if (number + i == 0 || number + i < h->directory_size / BLOCK)
 			continue;
 		memcpy(&from, page + i * BLOCK, sizeof from);
@@ -66,7 +65,7 @@ put_page(const struct image_file *f, const struct tnf_file_header *h,
 	}
 }
 
-/* First row with this key or a greater one. */
+/* Returns the first row with this key or a greater one. */
 static size_t
 lower_bound(const struct image_pages *p, uint64_t key)
 {
@@ -98,8 +97,8 @@ put_blocks(const struct image *im, const struct image_pages *p, const struct ima
 }
 
 /*
- * What was used and is not there.  Definitions come from the reserve first, in order;
- * data blocks in order of the cursor, some of them never.
+ * Counts used blocks that are missing.  Blocks of definitions are taken from the reserve
+ * first, in order; data blocks in the order of the cursor, but some of them are never used.
  */
 static void
 count_missing(struct image_file *f, const struct tnf_file_header *h, const struct tnf_ext *ext)
@@ -119,11 +118,11 @@ count_missing(struct image_file *f, const struct tnf_file_header *h, const struc
 		f->missing += b->tag == 0;
 	}
 	f->used = (uint32_t)n;
-	/* Pages of the directory bear no mark. */
+	/* Later pages of the directory have no mark, so they are never found. */
 	f->undefined += ext->dir_cursor > IMAGE_PAGE ? (ext->dir_cursor - IMAGE_PAGE) / 4 : 0;
 }
 
-/* The copy is a file that nobody writes; in memory it is not to be taken for the one. */
+/* Removes the marks, so that the copy in memory is not mistaken for the file. */
 static void
 image_files_clean(struct image_file *f, const struct tnf_ext *ext)
 {
@@ -154,7 +153,7 @@ put_together(const struct image *im, const struct image_search *s, const unsigne
 	if (f->base == MAP_FAILED)
 		return errno;
 	memcpy(f->base, page, IMAGE_PAGE);
-	/* Sums wrap at 32 bits, keys do not. */
+	/* The marks wrap at 32 bits, so a second range of keys may be needed. */
 	uint64_t end = (uint64_t)cookie + h.block_count;
 	put_blocks(im, &s->blocks, f, &h, cookie, cookie, end);
 	if (end > UINT32_MAX)
@@ -166,7 +165,7 @@ put_together(const struct image *im, const struct image_search *s, const unsigne
 	return 0;
 }
 
-/* Puts each trace file together and hands it to take().  If several first pages bear the
+/* Puts each trace file together and passes it to take().  If several first pages hold the
    same cookie, the one with the largest data_cursor counts, as the newest copy. */
 int
 image_find_files(const struct image *im, const struct image_search *s, const uint8_t *not_boot,

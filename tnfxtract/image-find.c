@@ -1,12 +1,11 @@
 /*
  * image-find.c - puts a buffer together from the pages of a memory image.
  *
- * The pages of a buffer lie in any order; each says which block it is and, by
- * the buffer's cookie, of which buffer (<tnf/com.h>, struct tnf_page_id).
- * Pages of buffers freed long ago may still be about: the buffer of which most
- * is there counts, of two alike the newer.  Copies that tnfxtract has made
- * carry no cookie, so that they are not taken for the buffer.  Where the first page is
- * not there, what it says is in the others (enum tnf_tail_word).
+ * The pages of a buffer are in any order; each holds its block's number and the buffer's
+ * cookie (<tnf/com.h>, struct tnf_page_id).  Pages of buffers freed long ago may remain:
+ * the buffer of which most is found counts, of two alike the newer.  Copies made by
+ * tnfxtract have no cookie, so they are not mistaken for the buffer.  If the first page is
+ * missing, its contents are found in the other pages (enum tnf_tail_word).
  */
 #include <sys/mman.h>
 
@@ -24,17 +23,17 @@
 #define BLOCK		IMAGE_PAGE
 #define SIZE_MAX_BUFFER	(4ull << 30)
 
-struct head {			/* what the first page says */
+struct head {			/* contents of the first page */
 	uint64_t size;
 	uint32_t block_size, directory_size;
-	uint64_t definitions;	/* their sum; 0: not known */
+	uint64_t definitions;	/* sum of definitions; 0: not known */
 	struct tnf_ext ext;
 };
 
 struct candidate {
 	size_t	 first, n;	/* its pages */
-	size_t	 blocks;	/* different numbers among them */
-	uint64_t size;		/* 0: no use */
+	size_t	 blocks;	/* different numbers among the pages */
+	uint64_t size;		/* 0: cannot be used */
 	bool	 whole;		/* its first page is there */
 	struct head head;
 };
@@ -55,7 +54,7 @@ read_first(const struct image *im, const struct image_page *row, struct head *re
 	return true;
 }
 
-/* The word that a block of events has of that; false: it is no such block. */
+/* Reads the word of the header that a block of events holds; false: it is no such block. */
 static bool
 read_tail(const struct image *im, const struct image_page *row, uint64_t *ret)
 {
@@ -69,8 +68,8 @@ read_tail(const struct image *im, const struct image_page *row, uint64_t *ret)
 	return h.tag == TNF_BLOCK_TAG(BLOCK) && h.generation != TNF_GENERATION_TAG;
 }
 
-/* From the blocks that are there.  Where probes were imported to is not known: it may have
-   been anywhere in the directory. */
+/* Fills the header from the blocks that are there.  The end of imported probes is not
+   known: it may be anywhere in the directory. */
 static bool
 read_tails(const struct image *im, const struct image_page *row, size_t n, struct head *ret)
 {
@@ -139,7 +138,7 @@ best_buffer(const struct image *im, const struct image_search *s, const uint8_t 
 	return best;
 }
 
-/* How many of the blocks lo .. hi-1 there are. */
+/* Counts which of the blocks lo .. hi-1 are there. */
 static uint64_t
 count_blocks(const struct image_pages *p, const struct candidate *c, uint64_t lo,
     uint64_t hi)
@@ -153,8 +152,8 @@ count_blocks(const struct image_pages *p, const struct candidate *c, uint64_t lo
 	return count;
 }
 
-/* How many blocks reach to the end of what the directory holds: the kernel's has room for
-   many more probes, and pages without a word in them are not needed. */
+/* The number of blocks up to the end of the used directory: the kernel's has room for many
+   more probes, and pages without a word in them are not needed. */
 static uint64_t
 directory_blocks(const char *base, const struct tnf_file_header *h)
 {
@@ -165,7 +164,7 @@ directory_blocks(const char *base, const struct tnf_file_header *h)
 	    (uint64_t)BLOCK - 1 : h->directory_size) / BLOCK;
 }
 
-/* How many data blocks were taken, by the newest of them. */
+/* The number of data blocks taken, computed from the newest block. */
 static uint64_t
 newest_block(const char *base, const struct head *head)
 {
@@ -181,7 +180,7 @@ newest_block(const char *base, const struct head *head)
 	return most;
 }
 
-/* Behind the last word of the directory, whose blocks end in a struct tnf_page_id. */
+/* The end of the last used word of the directory, whose blocks end in a struct tnf_page_id. */
 static uint32_t
 directory_end(const char *base, uint32_t size)
 {
@@ -195,7 +194,7 @@ directory_end(const char *base, uint32_t size)
 	return end;
 }
 
-/* The first page anew, when all others are in their places. */
+/* Writes the first page anew, after all others are in place. */
 static void
 write_first(char *base, const struct head *head, bool has_directory)
 {
@@ -210,7 +209,7 @@ write_first(char *base, const struct head *head, bool has_directory)
 	memcpy(base + TNF_EXT_OFFSET, &ext, sizeof ext);
 }
 
-/* The directory has to be there; blocks that are not read as never used. */
+/* Puts the buffer together.  The directory must be there; missing blocks read as never used. */
 static int
 image_find_assemble(const struct image *im, const struct image_pages *p,
     const struct candidate *c, struct image_buffer *ret)

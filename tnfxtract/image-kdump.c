@@ -1,9 +1,9 @@
 /*
  * image-kdump.c - compressed dumps, as makedumpfile and QEMU write them.
  *
- * libkdumpfile reads them.  It is loaded when such a dump is opened, so that
- * nobody else needs it, in a process of its own (image-apart.c).  kdump_free() of 0.5.1
- * looks at memory that nobody has set: what was taken stays until the process ends.
+ * libkdumpfile reads them.  It is loaded only when such a dump is opened, in a separate
+ * process (image-apart.c).  kdump_free() of 0.5.1 reads memory that was never set, so
+ * nothing is freed until the process ends.
  */
 #include <errno.h>
 
@@ -78,7 +78,7 @@ get_number(struct image_kdump *k, const char *name, uint64_t *ret)
 	return s;
 }
 
-/* Pages that follow each other are one part. */
+/* Adds the parts; adjacent pages are one part. */
 static int
 add_parts(struct image *im, kdump_bmp_t *map)
 {
@@ -124,7 +124,7 @@ find_facts(struct image *im)
 	kdump_attr_t os = { .type = KDUMP_STRING, .val.string = "linux" };
 	char *text;
 
-	/* Without it there are no notes; what else it finds out is not needed. */
+	/* The notes need the type of the system; its other results are not needed. */
 	k->kdump_set_attr(k->ctx, KDUMP_ATTR_OSTYPE, &os);
 	if (k->kdump_vmcoreinfo_raw(k->ctx, &text) == KDUMP_OK) {
 		image_note(im, text, strlen(text));
@@ -142,8 +142,9 @@ find_facts(struct image *im)
 		    strlen(a.val.string));
 }
 
-/* The library takes the kernel's page from the notes.  QEMU's dump of arm64 has pages of
-   64 KiB, whatever the kernel's are, and the library would write beyond its own memory. */
+/* Keeps the page size: the library would take the kernel's from the notes.  QEMU's dump of
+   arm64 has pages of 64 KiB, whatever the kernel's are, and the library would write beyond
+   its memory. */
 static kdump_status
 keep_page(struct image *im)
 {
@@ -175,7 +176,7 @@ image_kdump_open(struct image *im)
 		return e;
 	if ((k->ctx = k->kdump_new()) == NULL)
 		return ENOMEM;
-	/* A dump that is cut short, and mapped, would be a SIGBUS. */
+	/* Without mmap: a mapped dump that is cut short would cause a SIGBUS. */
 	k->kdump_set_attr(k->ctx, KDUMP_ATTR_FILE_MMAP_POLICY, &no_mmap);
 	errno = 0;
 	kdump_status s = k->kdump_set_attr(k->ctx, KDUMP_ATTR_FILE_FD, &fd);
@@ -197,7 +198,7 @@ image_kdump_read(const struct image *im, void *buf, size_t n, uint64_t offset)
 	struct image_kdump *k = im->kdump;
 	size_t got = n;
 
-	/* What was read before a page that is not there is told by 'got'. */
+	/* 'got' is the part read before a page that is missing. */
 	kdump_status s = k->kdump_read(k->ctx, KDUMP_MACHPHYSADDR, offset, buf, &got);
 	if (s != KDUMP_OK && got == 0) {
 		errno = s == KDUMP_ERR_NODATA ? EIO : EBADMSG;

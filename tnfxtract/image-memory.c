@@ -1,8 +1,8 @@
 /*
  * image-memory.c - memory by the kernel's own addresses.
  *
- * How these become physical ones is the machine's (machines[]), and told by VMCOREINFO's lines;
- * where these are in the image is the same for all.
+ * The machine's translation (machines[]) makes physical addresses of these, with facts from
+ * VMCOREINFO's lines; finding physical addresses in the image is the same for all machines.
  */
 #include <sys/utsname.h>
 
@@ -26,7 +26,8 @@ value_of(const struct image *im, const char *key)
 	return NULL;
 }
 
-/* Addresses are hexadecimal; the other numbers say it if they are, and may be negative. */
+/* Reads a number of VMCOREINFO.  Addresses are hexadecimal; other numbers have a prefix if
+   they are, and may be negative. */
 bool
 image_number(const struct image *im, const char *key, uint64_t *ret)
 {
@@ -38,8 +39,8 @@ image_number(const struct image *im, const char *key, uint64_t *ret)
 	return true;
 }
 
-/* Parts may lie within others: for each, in the order of addresses, the one of those up to
-   it that reaches furthest.  Who has an address is in that, if he is anywhere. */
+/* Parts may be inside of others.  For each part, in order of addresses, this is the part up
+   to it that reaches furthest; an address that is in any part is in that one. */
 struct image_reach {
 	uint64_t address;
 	const struct image_part *furthest;
@@ -76,7 +77,7 @@ reach_of(const struct image *im)
 	return r;
 }
 
-/* NULL: no part begins at the address or before it. */
+/* The part that may hold an address; NULL: no part begins at the address or before it. */
 static const struct image_part *
 find_part(const struct image_map *m, uint64_t at)
 {
@@ -92,7 +93,7 @@ find_part(const struct image_map *m, uint64_t at)
 	return lo == 0 ? NULL : m->reach[lo - 1].furthest;
 }
 
-/* Compressed dumps are read by physical addresses anyway. */
+/* Reads physical memory; the offsets of compressed dumps are physical addresses already. */
 bool
 image_physical(const struct image_map *m, uint64_t at, void *buf, size_t n)
 {
@@ -137,16 +138,16 @@ image_memory(const struct image_map *m, uint64_t address, void *buf, size_t n)
 }
 
 /*
- * x86-64: the lines of VMCOREINFO say where the kernel's page tables are; the rest is in
- * these, whatever form the image has.  The kernel and its modules lie in the topmost 2 GiB.
+ * x86-64: VMCOREINFO's lines tell where the kernel's page tables are; these tables tell the
+ * rest, in any form of image.  The kernel and its modules are in the topmost 2 GiB.
  */
-#define KERNEL_MAP	0xffffffff80000000ull	/* where the kernel itself lies */
+#define KERNEL_MAP	0xffffffff80000000ull	/* address of the kernel itself */
 #define ENTRY_PRESENT	1ull
 #define ENTRY_LARGE	0x80ull
 #define ENTRY_ADDRESS	0x000ffffffffff000ull
 #define LARGEST		30			/* 1 GiB, as a shift */
 
-/* The first table, and by how much addresses are shifted in its first level. */
+/* Finds the first table, and by how much its level shifts addresses. */
 static bool
 x86_64_open(struct image_map *m, const struct image *im)
 {
@@ -192,9 +193,9 @@ static const struct image_arch image_arch_x86_64 = {
 };
 
 /*
- * arm64: the kernel itself, and all memory, lie each at one distance from their physical
- * addresses.  Memory is mapped from the lowest of the kernel's addresses up; the kernel and its modules
- * are in the upper half of the addresses that 48 bits can tell apart, or of fewer.
+ * arm64: the kernel itself and all memory are each at one fixed distance from their
+ * physical addresses.  Memory is mapped from the lowest kernel address up; the kernel and
+ * its modules are in the upper half of the kernel's addresses, which have 48 bits or fewer.
  */
 static bool
 aarch64_open(struct image_map *m, const struct image *im)

@@ -1,11 +1,11 @@
 /*
- * image-printk.c - the last lines that a kernel printed, out of its ring of messages.
+ * image-printk.c - the last lines that a kernel printed, from its ring of messages.
  *
- * VMCOREINFO has the places of what is needed in the kernel's structures (since 5.10).
- * The ring has a descriptor and an info for each record, found by the record's number,
- * and its texts in a ring of bytes, each behind its record's number.  What is just being
- * written, or has been overwritten, is left out.  Nothing is believed: whatever the
- * image says, a bounded number of reads is made.
+ * VMCOREINFO has the places of the needed members of the kernel's structures (since 5.10).
+ * The ring has a descriptor and an info for each record, indexed by the record's number,
+ * and the texts in a ring of bytes, each after its record's number.  Records that are being
+ * written or have been overwritten are left out.  Nothing is trusted: the number of reads
+ * is limited whatever the image says.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 
 #define LINES_MAX	100u
 #define TEXT_MAX	2048u		/* the kernel's own limit is half of that */
-#define PLACE_MAX	(1u << 16)	/* within a structure, or a structure's size */
+#define PLACE_MAX	(1u << 16)	/* limit of an offset in a structure, or its size */
 
-/* A record's number has 62 bits; above them is what state the descriptor is in. */
+/* A record's number has 62 bits; the two bits above are the descriptor's state. */
 #define NUMBER_MASK	(UINT64_MAX >> 2)
 #define STATE(word)	((unsigned)((word) >> 62))
 #define COMMITTED	1u
@@ -69,7 +69,8 @@ find_places(const struct image *im, struct places *p)
 	return true;
 }
 
-/* The ring is described by two structures within one; the symbol is a pointer to it. */
+/* Finds the ring: two structures within one describe it, and the symbol points to the outer
+   one. */
 static bool
 find_ring(struct ring *r)
 {
@@ -91,8 +92,8 @@ find_ring(struct ring *r)
 	    r->count_bits > 0 && r->count_bits < 32 && r->text_bits > 3 && r->text_bits < 32;
 }
 
-/* Where a record's text is in the ring of bytes, and how long it may be.  One that would
-   reach beyond the ring's end is at its beginning instead. */
+/* Finds a record's text in the ring of bytes, and its maximum length.  A text that would
+   reach beyond the ring's end is at the ring's beginning instead. */
 static bool
 place_text(const struct ring *r, uint64_t begin, uint64_t next, uint64_t *at, uint64_t *size)
 {
@@ -110,7 +111,7 @@ place_text(const struct ring *r, uint64_t begin, uint64_t next, uint64_t *at, ui
 	return *size > sizeof(uint64_t) && *size <= ring - *at;
 }
 
-/* The text of a record whose descriptor is there; "" if it has none or it is gone. */
+/* Reads the text of a record that has a descriptor; "" if there is none or it is overwritten. */
 static void
 read_text(const struct ring *r, uint64_t number, uint64_t desc, uint16_t length, char *text)
 {
@@ -132,7 +133,7 @@ read_text(const struct ring *r, uint64_t number, uint64_t desc, uint16_t length,
 	text[size] = '\0';
 }
 
-/* A record may have several lines. */
+/* Writes a record, which may have several lines. */
 static void
 put_lines(FILE *f, uint64_t time, const char *text)
 {
@@ -163,7 +164,7 @@ put_record(FILE *f, const struct ring *r, uint64_t number)
 	put_lines(f, time, text);
 }
 
-/* NULL: there is none, or no memory. */
+/* Returns the text of the ring; NULL: there is none, or no memory. */
 static char *
 print_ring(const struct ring *r)
 {

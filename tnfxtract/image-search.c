@@ -1,9 +1,9 @@
 /*
  * image-search.c - the pages of a memory image that belong to traces.
  *
- * Each page of a kernel's buffer, and each block of a process's trace file, says which
- * one it is and of what (<tnf/com.h>).  An image is read once, whatever is wanted of it:
- * a compressed one takes minutes.
+ * Each page of a kernel's buffer, and each block of a process's trace file, holds its
+ * number and the mark of its buffer or file (<tnf/com.h>).  An image is read once for all
+ * of them: reading a compressed image takes minutes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ image_is_first(const unsigned char *page, uint32_t kind, struct tnf_ext *ext)
 	return ext->magic == TNF_EXT_MAGIC && ext->kind == kind && ext->cookie != 0;
 }
 
-/* The sum that its first block would bear, if one of its blocks has been used. */
+/* The sum that the page's first block would hold, computed from any block that has been used. */
 static bool
 image_page_sum(const unsigned char *page, uint32_t *ret)
 {
@@ -61,8 +61,8 @@ image_page_sum(const unsigned char *page, uint32_t *ret)
 	return false;
 }
 
-/* Anybody can fill memory with what looks like pages of a process's file: when there is no
-   more room for these, the search for the kernel's goes on. */
+/* Adds a page of a process's file.  Any user can fill memory with such pages, so if there
+   is no more room for them, the search for the kernel's pages goes on. */
 static int
 add_file_page(struct image_search *s, struct image_pages *p, uint64_t key, uint64_t number,
     uint64_t offset)
@@ -100,8 +100,8 @@ look_at_page(struct image_search *s, const unsigned char *page, uint64_t offset)
 	return 0;
 }
 
-/* How far it is from here to the next page that the file has: a dump that was put in order
-   by what a damaged one says may have holes of terabytes. */
+/* The distance to the next page that the file has: a damaged flattened dump may, after
+   being put in order, have holes of terabytes. */
 static uint64_t
 hole(const struct image *im, uint64_t offset)
 {
@@ -110,7 +110,7 @@ hole(const struct image *im, uint64_t offset)
 	return data < 0 ? 0 : ((uint64_t)data - offset) & ~(uint64_t)(IMAGE_PAGE - 1);
 }
 
-/* Holes of a live image cannot be read: they are passed over. */
+/* Searches a part; holes of a live image cannot be read and are skipped. */
 static int
 search_part(const struct image *im, const struct image_part *part,
     unsigned char *buf, struct image_search *s)

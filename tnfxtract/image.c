@@ -48,7 +48,7 @@ image_text(char *to, size_t size, const char *from, size_t n)
 	to[n] = '\0';
 }
 
-/* The lines begin with the release and end at a NUL. */
+/* Keeps the lines of VMCOREINFO, which begin with the release and end at a NUL. */
 static void
 keep_info(struct image *im, const char *notes, size_t n)
 {
@@ -97,7 +97,7 @@ read_notes(struct image *im, const Elf64_Phdr *ph)
 	free(notes);
 }
 
-/* Pages count from the segment's address, not from its place in the file. */
+/* Adds a segment; pages are aligned to its address, not to its place in the file. */
 static void
 add_segment(struct image *im, const Elf64_Phdr *ph)
 {
@@ -240,15 +240,16 @@ image_close(struct image *im)
 }
 
 /*
- * Flattened dumps, of makedumpfile -F and QEMU's dump-guest-memory: such a file is made for a pipe: pieces of the dump with their place, in any order.
- * They are put in order in a file that has no name.
+ * Flattened dumps, of makedumpfile -F and QEMU's dump-guest-memory, are made for a pipe:
+ * they are pieces of the dump with their offsets, in any order.  The pieces are put in
+ * order in a file without a name.
  */
 #define FLAT_HEAD	4096u
 #define COPY_SIZE	(1u << 20)
-#define SIZE_MORE	8		/* as often as large as the file, ... */
-#define SIZE_ROOM	(INT64_C(1) << 30)	/* ... and this, the dump may be */
+#define SIZE_MORE	8		/* the dump may be so many times the file's size, */
+#define SIZE_ROOM	(INT64_C(1) << 30)	/* and so much more */
 
-struct flat_piece {		/* both big-endian; -1 and -1: the end */
+struct flat_piece {		/* both numbers big-endian; -1 and -1: the end */
 	int64_t at;
 	int64_t size;
 };
@@ -323,8 +324,8 @@ copy_pieces(int from, int to, int64_t place_max, char *buf)
 	}
 }
 
-/* In order it is no larger, but for holes; a place far beyond is damaged, and all that
-   lies before it would have to be read. */
+/* The largest offset to accept.  A dump in order is larger than the file only by its holes;
+   an offset far beyond is damaged, and everything before it would have to be read. */
 static int64_t
 largest_place(int from)
 {
@@ -345,7 +346,7 @@ image_flat_order(int from, int *ret)
 	int to = open_unnamed();
 	int e = to < 0 ? errno : copy_pieces(from, to, largest_place(from), buf);
 	free(buf);
-	/* What is there of a dump that ends too early is better than nothing. */
+	/* Part of a dump that ends too early is better than nothing. */
 	if (e == EBADMSG && lseek(to, 0, SEEK_END) > 0)
 		e = 0;
 	if (e == 0)

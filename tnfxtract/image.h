@@ -12,7 +12,7 @@
 
 #include <tnf/com.h>
 
-/* A piece of memory in the image, and what the image tells about the kernel. */
+/* A piece of memory in the image. */
 struct image_part {
 	uint64_t offset;	/* for image_read() */
 	uint64_t size;
@@ -34,80 +34,80 @@ struct image {
 };
 
 /*
- * An ELF core (kdump's vmcore, /proc/kcore, a hypervisor's dump), a compressed dump,
- * either of them flattened, or else raw memory.  0 or an errno; ENOEXEC: a compressed
- * dump, which this build or libkdumpfile does not read; ELIBACC: libkdumpfile is not
- * there; EINVAL: damaged.
+ * Opens an ELF core (kdump's vmcore, /proc/kcore, a hypervisor's dump), a compressed dump,
+ * either of them flattened, or else raw memory.  Returns 0 or an errno; ENOEXEC: a
+ * compressed dump, which this build or libkdumpfile cannot read; ELIBACC: libkdumpfile is
+ * not installed; EINVAL: damaged.
  */
 int  image_open(struct image *, const char *name);
 void image_close(struct image *);
-/* As pread(2); what is not in the image is an error, or ends what was read. */
+/* As pread(2); memory that is not in the image gives an error, or ends the read early. */
 ssize_t image_read(const struct image *, void *, size_t, uint64_t offset);
 
-/* image.c: what VMCOREINFO's lines tell, which may lie among other things. */
+/* image.c: takes facts from VMCOREINFO's lines, which may be among other data. */
 void image_note(struct image *, const char *, size_t);
 void image_text(char *to, size_t size, const char *from, size_t n);
 
-/* image-memory.c: a number of VMCOREINFO, by all that is left of the '='.  false: not
-   told. */
+/* image-memory.c: reads a number of VMCOREINFO; 'key' is the text before the '='.  false:
+   it is not there. */
 bool image_number(const struct image *, const char *key, uint64_t *ret);
 
-/* Memory by addresses of the kernel; the image has to stay. */
+/* Reads memory by addresses of the kernel; the image must stay open. */
 struct image_reach;
 struct image_map {
 	const struct image *im;
 	struct image_reach *reach;	/* by address; NULL: a compressed dump */
 	/* arm64 */
-	uint64_t memory, kernel;	/* from which addresses on each is */
-	uint64_t memory_distance, kernel_distance;	/* from physical addresses */
+	uint64_t memory, kernel;	/* first address of each */
+	uint64_t memory_distance, kernel_distance;	/* distances to physical addresses */
 	/* x86-64 */
-	uint64_t table;			/* where the first one is */
-	uint64_t encrypted;		/* a bit of entries that is no address */
+	uint64_t table;			/* address of the first table */
+	uint64_t encrypted;		/* bit of entries that is not of the address */
 	unsigned shift;			/* of addresses, in the first table */
 };
 /* false: the image does not tell how addresses are translated, or there is no memory;
    nothing is to be freed then. */
 bool image_map_open(struct image_map *, const struct image *);
 void image_map_close(struct image_map *);
-/* false: not there. */
+/* These return false if the memory is not in the image. */
 bool image_physical(const struct image_map *, uint64_t at, void *, size_t);
 bool image_memory(const struct image_map *, uint64_t address, void *, size_t);
 
 /* image-printk.c: the last 100 messages of the kernel as dmesg(1) prints them, the latest
-   last, without a newline at the end; free() it.  NULL: not there. */
+   last, without a newline at the end; the caller frees it.  NULL: there are none. */
 char *image_printk(const struct image *);
 
-/* image-apart.c: compressed dumps, by a process that may end of what is damaged. */
+/* image-apart.c: reads compressed dumps in a process that may end at damaged pages. */
 int  image_apart_open(struct image *);
 void image_apart_close(struct image *);
 ssize_t image_apart_read(const struct image *, void *, size_t, uint64_t);
-/* At how many places reading had to begin anew, since a page was damaged. */
+/* The number of damaged pages at which a new process had to begin. */
 unsigned image_apart_damaged(const struct image *);
 
-/* image-kdump.c, in that process; what it takes ends with it.  EBADMSG: nothing more must
-   be read. */
+/* image-kdump.c, in that process, whose end frees everything.  EBADMSG: nothing more may be
+   read. */
 int  image_kdump_open(struct image *);
 ssize_t image_kdump_read(const struct image *, void *, size_t, uint64_t);
 uint64_t image_kdump_page(const struct image *);
 
-/* image.c: a new descriptor of the dump in order. */
+/* image.c: puts a flattened dump in order; *ret is a new descriptor of the result. */
 int  image_flat_order(int fd, int *ret);
 
 struct image_buffer {
 	void	*base;		/* mapped: image_buffer_free() */
 	size_t	 size;
 	uint32_t missing;	/* blocks that the image does not have */
-	uint32_t first;		/* bit n: block n is there, of the first 32 */
-	uint64_t definitions;	/* their sum (TNF_TAIL_DEFINITIONS); 0: not known */
+	uint32_t first;		/* bit n: block n of the first 32 is there */
+	uint64_t definitions;	/* sum of definitions (TNF_TAIL_DEFINITIONS); 0: not known */
 };
 
-/* The buffer, put together: 0, ENOENT: none there, ENODATA: its definitions are
-   not in the image, or another errno. */
+/* Puts the buffer together.  Returns 0; ENOENT: there is none; ENODATA: its definitions are
+   not in the image; or another errno. */
 int  image_find(const struct image *, struct image_buffer *ret);
 
 struct image_search;
-/* The same from what has been searched; with ENODATA *ret is what there is without the
-   definitions, and to be freed.  not_boot: not one of this boot; may be NULL. */
+/* The same from the results of a search.  With ENODATA, *ret is the buffer without its
+   definitions, to be freed.  not_boot, or NULL: a boot whose buffers do not count. */
 int  image_find_buffer(const struct image *, const struct image_search *,
     const uint8_t *not_boot, struct image_buffer *ret);
 void image_buffer_free(struct image_buffer *);
@@ -119,42 +119,42 @@ struct image_file {
 	int32_t	 pid;
 	uint8_t	 boot_id[16];
 	uint32_t used;		/* data blocks, all of them in the last lap */
-	uint32_t missing;	/* of these not in the image */
-	uint32_t undefined;	/* blocks or words of definitions that are not */
+	uint32_t missing;	/* used blocks that are not in the image */
+	uint32_t undefined;	/* blocks or words of definitions not in the image */
 };
 
-/* Calls take() with each, which is valid until it returns; what is not 0 ends it and is
-   returned.  0 or an errno. */
+/* Calls take() with each file, which is valid during the call; a result other than 0 ends
+   the search and is returned.  Returns 0 or an errno. */
 int  image_find_files(const struct image *, const struct image_search *,
     const uint8_t *not_boot, int (*take)(void *, const struct image_file *), void *);
 
-/* All that depends on the machine that an image is of, whatever machine reads it. */
+/* Everything that depends on the machine of the image, not on the machine that reads it. */
 struct image_arch {
 	const char *name;	/* as uname(2) has it */
 	const char *known_by;	/* a line of VMCOREINFO that only its kernels write */
 	uint16_t elf;		/* e_machine of its ELF files */
-	uint64_t code;		/* the kernel's and its modules' code is from here up */
-	/* Reads from VMCOREINFO's lines what translate() needs.  false: not told. */
+	uint64_t code;		/* lowest address of code of the kernel and modules */
+	/* Reads the numbers that translate() needs from VMCOREINFO's lines; false: one is
+	   missing. */
 	bool (*open)(struct image_map *, const struct image *);
-	/* The physical address.  false: there is none. */
+	/* Translates to a physical address; false: there is none. */
 	bool (*translate)(const struct image_map *, uint64_t address, uint64_t *ret);
 };
 
-/* NULL: none that we know. */
+/* These return NULL if no known machine fits. */
 const struct image_arch *image_arch_by_name(const char *);
 const struct image_arch *image_arch_by_elf(uint16_t machine);
 const struct image_arch *image_arch_by_info(const struct image *);
-/* Is that the address of one of these? */
+/* True if the pointer is one of the known machines. */
 bool image_arch_known(const struct image_arch *);
 
-/* From where on words may be addresses of code; of a machine that is not known (NULL),
-   on each that we know. */
+/* The lowest address of code; if the machine is not known (NULL), the lowest of all machines. */
 uint64_t image_arch_code(const struct image_arch *);
-/* The same for the kernel that runs here. */
+/* The same for the running kernel. */
 uint64_t image_arch_code_here(void);
 
 #define IMAGE_PAGE		4096u
-#define IMAGE_FILE_BLOCK	512u	/* of a process's trace file */
+#define IMAGE_FILE_BLOCK	512u	/* block of a process's trace file */
 
 struct image_page {
 	uint64_t key;
@@ -173,15 +173,15 @@ struct image_search {
 	struct image_pages heads;	/* first pages of files: cookie, data_cursor */
 	struct image_pages blocks;	/* others: low half of the cookie plus the
 					   number of the page's first block, 0 */
-	uint64_t left_out;		/* pages of processes' files: there were too many */
-	uint64_t info;			/* where VMCOREINFO's lines are; 0: not seen */
+	uint64_t left_out;		/* pages of processes' files left out: too many */
+	uint64_t info;			/* offset of VMCOREINFO's lines; 0: not found */
 };
 
-/* 0 or an errno, and then there is nothing to be freed. */
+/* Returns 0, or an errno with nothing to free. */
 int  image_search(const struct image *, struct image_search *ret);
 void image_search_free(struct image_search *);
 
-/* A first page of this kind of trace, with a cookie. */
+/* True for a first page of this kind of trace that has a cookie. */
 bool image_is_first(const unsigned char *page, uint32_t kind, struct tnf_ext *);
 
 #endif /* TNFXTRACT_IMAGE_H */

@@ -1,8 +1,8 @@
 /*
  * kernel-context.c - the names that the running kernel gives to a copy of its buffer.
  *
- * Who lives is told by one of our programs, some 1 us a task; in /proc it would be three
- * files a process, and 20 us.
+ * A BPF program of the kernel part lists the living tasks, in some 1 us a task; /proc would
+ * need three files for each process, and 20 us.
  */
 #include <stdio.h>
 #include <stdlib.h>

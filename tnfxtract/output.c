@@ -32,7 +32,7 @@ open_directory(struct output *o)
 	return o->dir < 0 ? errno : 0;
 }
 
-/* What stands under the name may be replaced if it is an ordinary file. */
+/* Checks the file that has the name: only an ordinary file may be replaced. */
 static int
 check_target(const struct output *o)
 {
@@ -55,7 +55,7 @@ output_open(struct output *o, const char *name)
 	o->name = name;
 	o->dir = o->file.fd = -1;
 	if (strcmp(name, "-") == 0) {
-		/* Closed, its number would be that of the copy. */
+		/* If standard output were closed, the copy would get its number. */
 		if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
 			return errno;
 		o->file.fd = memfd_create("tnfxtract", MFD_CLOEXEC);
@@ -77,7 +77,7 @@ output_put(struct output *o, uint64_t offset, const void *bytes, size_t n)
 	return pwrite_all(o->file.fd, bytes, n, offset);
 }
 
-/* What sendfile(2) does, to what it refuses: a file opened to append. */
+/* Copies like sendfile(2), to a file that it refuses: one opened to append. */
 static ssize_t
 copy_some(int fd, off_t *at)
 {

@@ -1,11 +1,10 @@
 /*
  * snapshot.c - a consistent copy of a kernel buffer that is being written.
  *
- * The moment comes first: which blocks there are and how far each is filled, looked at
- * in the order of their age, the newest first, so that the copy has the latest events of
- * each CPU without a hole.  What comes later is left out.  Then the blocks are copied, in
- * the order of the file, and the directory, the definitions and block 0.
- * format/live.h says why that works.
+ * First, at the moment of the copy, the blocks and their fill are noted in order of age,
+ * the newest first, so that the copy has the latest events of each CPU without a hole.
+ * Later events are left out.  Then the blocks are copied in the order of the file, then the
+ * directory, the definitions and block 0.  format/live.h says why that works.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -64,7 +63,8 @@ snapshot_open(struct snapshot *s, const void *base, size_t size)
 	return SNAPSHOT_OK;
 }
 
-/* The header of a block that was copied: what is the writer's own does not go out. */
+/* Rewrites the header of a copied block without the writer's private words; false: it is no
+   block. */
 static bool
 clean_header(const struct snapshot *s, unsigned char *block)
 {
@@ -77,7 +77,7 @@ clean_header(const struct snapshot *s, unsigned char *block)
 	return h.tag == s->block_tag;
 }
 
-/* What has been added to a block since it was looked at does not go out. */
+/* Clears what was added to a block after it was looked at. */
 static enum live_copied
 snapshot_cut(unsigned char *block, struct live_use *use, uint32_t looked)
 {
@@ -91,8 +91,7 @@ snapshot_cut(unsigned char *block, struct live_use *use, uint32_t looked)
 	return looked > HEADER_SIZE ? LIVE_COPIED : LIVE_EMPTY;
 }
 
-/* The copy of block n, which is of the generation that was seen, as far as it was filled
-   when it was looked at. */
+/* Copies block n in the generation that was seen, as far as it was filled then. */
 static enum live_copied
 copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
 {
@@ -107,7 +106,7 @@ copy_block(struct snapshot *s, uint32_t n, unsigned char *to)
 	return r;
 }
 
-/* A block of events, and how many have been taken since. */
+/* A block of events; its age is the number of blocks taken since. */
 struct aged {
 	uint32_t age;
 	uint32_t block;
@@ -123,7 +122,7 @@ by_age(const void *a, const void *b)
 	return p->block > q->block ? -1 : p->block < q->block;
 }
 
-/* Without an extension nobody takes blocks. */
+/* The number of blocks taken so far; a buffer without an extension has no such count. */
 static uint32_t
 blocks_taken(const struct snapshot *s)
 {
@@ -133,9 +132,9 @@ blocks_taken(const struct snapshot *s)
 	    (uint32_t)__atomic_load_n(&ext->data_cursor, __ATOMIC_ACQUIRE);
 }
 
-#define TAKEN_MEANWHILE	(1u << 24)	/* at most, while we look at each block */
+#define TAKEN_MEANWHILE	(1u << 24)	/* limit of blocks taken while all are looked at */
 
-/* The blocks of events as they are at this moment, by age; returns their number. */
+/* Lists the blocks of events at this moment by age; returns their number. */
 static uint32_t
 sort_blocks(struct snapshot *s, struct aged *list)
 {
@@ -155,7 +154,8 @@ sort_blocks(struct snapshot *s, struct aged *list)
 	return used;
 }
 
-/* The newest first: who is found at an event has all events of its writer before it. */
+/* Looks at the newest first: then for each event found, all earlier events of its writer
+   are found. */
 static void
 look_at_blocks(struct snapshot *s, const struct aged *list, uint32_t n)
 {
@@ -167,7 +167,7 @@ look_at_blocks(struct snapshot *s, const struct aged *list, uint32_t n)
 	}
 }
 
-/* Neighbours that have been copied, to be put in one piece. */
+/* Adjacent copied blocks, written as one piece. */
 struct run {
 	unsigned char *bytes;
 	uint32_t first, n;
@@ -184,7 +184,7 @@ put_run(const struct snapshot *s, const struct snapshot_sink *sink, struct run *
 	return ok;
 }
 
-/* A file is made fastest in order and in large pieces. */
+/* Copies in file order and in large pieces, which is fastest. */
 static bool
 copy_in_order(struct snapshot *s, const struct snapshot_sink *sink, unsigned char *stage)
 {
@@ -208,10 +208,11 @@ copy_in_order(struct snapshot *s, const struct snapshot_sink *sink, unsigned cha
 }
 
 /*
- * Where a block was taken before its turn came, what is older would be behind a hole.
- * Writers take the oldest next: so of what is older most was taken as well, some of it
- * after its turn.  That goes.  What has not been taken even now belongs to CPUs that
- * hardly write, and is all that they have.
+ * Blanks blocks that would be behind a hole.  If a block was taken before it was copied,
+ * older events come before a hole.  Writers take the oldest blocks next, so most older
+ * blocks were taken as well, some after they were copied: these are dropped.  Older blocks
+ * that have not been taken even now are kept: they belong to CPUs that hardly write, and
+ * are all that these have.
  */
 static bool
 drop_behind_holes(struct snapshot *s, const struct snapshot_sink *sink, unsigned char *stage,
@@ -278,7 +279,8 @@ put_definitions(void *arg, uint64_t off, const void *block, size_t n)
 
 	if (!clean_header(d->s, d->stage))
 		return true;
-	/* What lies behind is names in a process's file, and nothing in the kernel's. */
+	/* Behind the valid bytes a process's file has names, and the kernel's buffer has
+	   nothing. */
 	memcpy(&h, d->stage, sizeof h);
 	if (h.bytes_valid < sizeof h)
 		h.bytes_valid = sizeof h;
@@ -296,7 +298,7 @@ copy_definitions(struct snapshot *s, const struct snapshot_sink *sink,
 	return tnf_live_copy_definitions(&s->live, s->seen, stage, put_definitions, &d);
 }
 
-/* Of block 0 only what is documented; the geometry as it was checked. */
+/* Copies only the documented parts of block 0, with the geometry that was checked. */
 static bool
 copy_header(const struct snapshot *s, const struct snapshot_sink *sink,
     unsigned char *stage)
@@ -362,9 +364,10 @@ snapshot_copy(struct snapshot *s, const struct snapshot_sink *sink)
 }
 
 /*
- * The words of a copy that may be addresses of kernel code.  To look at every aligned word is faster than to look at records, and cannot
- * be led astray by them.  What is no address after all finds no symbol and is
- * forgotten.  Events repeat the same few addresses, so a small table does.
+ * Words of a copy that may be addresses of kernel code.  Looking at every aligned word is
+ * faster than looking at records, and malformed records cannot mislead it.  A word that is
+ * no address finds no symbol and is forgotten.  Events repeat the same few addresses, so a
+ * small table is enough.
  */
 #define ADDRS_MAX	(1u << 16)	/* more are not named */
 
@@ -412,10 +415,10 @@ addrs_add(struct addrs *a, uint64_t v)
 	}
 }
 
-/* Four halves of words; what is under the address may be anything. */
+/* Four halves of words; the memory may hold any type. */
 typedef uint32_t halves __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* No address of code among these words, as a rule: their upper halves are compared
+/* True if none of these words is an address of code, as is usual; compares all upper halves
    at once. */
 static bool
 have_none(const uint64_t *word, uint64_t start)

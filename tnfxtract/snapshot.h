@@ -1,9 +1,9 @@
 /*
  * snapshot.h - a consistent copy of a kernel buffer that is being written.
  *
- * Takes the buffer as plain memory and gives the copy to a sink, block by
- * block, so that live buffers, memory images, tests and the fuzzer go the same
- * way.  Nothing in the buffer is believed: a hostile one gives a useless copy.
+ * The buffer is plain memory, and the copy goes to a sink, block by block, so that live
+ * buffers, memory images, tests and the fuzzer use the same code.  Nothing in the buffer is
+ * trusted: a malicious buffer gives a useless copy.
  */
 #ifndef TNFXTRACT_SNAPSHOT_H
 #define TNFXTRACT_SNAPSHOT_H
@@ -15,7 +15,7 @@
 
 #include "format/live.h"
 
-/* The tag of block headers: to the directory's second word. */
+/* The tag of block headers: a reference to the directory's second word. */
 #define TNF_BLOCK_TAG(block_size) \
 	(TNF_REF32_PERMANENT | TNF_REF32_T_TAG | \
 	((uint32_t)(block_size) + TNF_DIR_BLOCK_HEADER))
@@ -24,9 +24,9 @@ enum snapshot_result {
 	SNAPSHOT_OK,
 	SNAPSHOT_NOT_TNF,
 	SNAPSHOT_VERSION,	/* snapshot.version says which */
-	SNAPSHOT_DAMAGED,	/* sizes in the header cannot be */
+	SNAPSHOT_DAMAGED,	/* impossible sizes in the header */
 	SNAPSHOT_NO_MEMORY,
-	SNAPSHOT_SINK		/* the sink failed; it knows why */
+	SNAPSHOT_SINK		/* the sink failed and knows why */
 };
 
 struct snapshot {
@@ -40,17 +40,16 @@ struct snapshot {
 	uint32_t used;		/* blocks that hold something */
 	uint32_t blanked;	/* blocks taken meanwhile: left out */
 	struct live live;
-	struct live_use *seen;	/* by block; while it is copied, ... */
-	unsigned char *result;	/* ... and enum live_copied */
+	struct live_use *seen;	/* by block, during a copy */
+	unsigned char *result;	/* by block: enum live_copied */
 };
 
 struct snapshot_sink {
-	/* Puts n bytes at 'offset'; what is never put reads as zero. */
+	/* Writes n bytes at 'offset'; parts that are never written read as zero. */
 	bool (*put)(void *arg, uint64_t offset, const void *bytes, size_t n);
 	/* Sees each block of events that was copied; may be NULL. */
 	void (*look)(void *arg, const unsigned char *block, size_t valid);
-	/* The moment that the copy is of is now: what comes later is not in it.  May be
-	   NULL. */
+	/* Called at the moment of the copy: later events are not in it.  May be NULL. */
 	void (*moment)(void *arg);
 	void *arg;
 };
@@ -59,20 +58,20 @@ struct snapshot_sink {
 enum snapshot_result snapshot_open(struct snapshot *s, const void *base,
     size_t size);
 
-/* Copies.  May be called again for a newer copy. */
+/* Makes the copy; may be called again for a newer one. */
 enum snapshot_result snapshot_copy(struct snapshot *s,
     const struct snapshot_sink *);
 
 struct kp;
 struct context_writer;
 
-/* Devices, tasks that live and that have ended, names that they had, and what values of
-   imported probes are called.  May be called while another thread copies the buffer. */
+/* Writes devices, living and ended tasks, their former names, and the names of values of
+   imported probes.  May run while another thread copies the buffer. */
 void kernel_context(struct kp *, struct context_writer *);
 
-/* The words of a trace that may be addresses of kernel code. */
+/* Words of a trace that may be addresses of kernel code. */
 struct addrs {
-	uint64_t start;		/* where code begins: image_arch_code(); to be set */
+	uint64_t start;		/* start of code, set by the caller: image_arch_code() */
 	uint64_t *slot;		/* hash table; 0: free */
 	size_t	  room;		/* a power of two; 0: none yet */
 	size_t	  n;

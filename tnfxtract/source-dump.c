@@ -1,6 +1,6 @@
 /*
- * source-dump.c - a buffer in the memory image of a crashed machine, and definitions that the
- * image lacks.
+ * source-dump.c - reads a buffer from the memory image of a crashed machine, and restores
+ * definitions that the image lacks.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define KCORE	"/proc/kcore"		/* this machine's memory */
 
-/* The list's address of the symbol where the kernel's text begins; 0: none. */
+/* The list's address of the kernel's first symbol of text; 0: none. */
 static uint64_t
 stext_of_list(const char *name, bool *readable)
 {
@@ -77,8 +77,8 @@ open_image(struct source *s, const char *dump)
 	return e == 0;
 }
 
-/* A dump without the note, or whose note is not found: the kernel keeps the same lines in
-   a page of its own, to which it adds the time when it crashes. */
+/* Reads VMCOREINFO from a page of the kernel, if the note is not found: the kernel keeps
+   the same lines there, and adds the time when it crashes. */
 static void
 read_info(struct source *s)
 {
@@ -156,15 +156,15 @@ source_find_buffer(struct source *s)
 
 /*
  * Every buffer of one release begins with the same directory and the same definitions of
- * the kernel's own probes, so that these can be had anew, where at least a part of them,
- * or their sum, is in the image and shows that it was the same release.  Those of imported probes
+ * the kernel's own probes.  These can be restored if a part of them, or their sum, is in
+ * the image and shows that it is of the same release.  Definitions of imported probes
  * cannot.
  */
 #define FIRST	(KP_DIRECTORY / KP_BLOCK_SIZE)
 #define END	(KP_DATA / KP_BLOCK_SIZE)
 #define TAGS	(KP_TAGS / KP_BLOCK_SIZE)
 
-/* How many bytes of the block are the same in every buffer; 0: none. */
+/* The number of bytes of the block that are the same in every buffer; 0: none. */
 static size_t
 fixed(const char *own, unsigned block)
 {
@@ -177,15 +177,15 @@ fixed(const char *own, unsigned block)
 	    h.bytes_valid : 0;
 }
 
-/* Where it begins: a block's header counts what was added later. */
+/* Where these bytes begin: they exclude the block's header, which counts later additions. */
 static size_t
 fixed_from(unsigned block)
 {
 	return block < TAGS ? 0 : KP_BLOCK_HEADER;
 }
 
-/* Imported probes have something in the block, which nobody else knows: words of the
-   directory up to its cursor, definitions behind those of the kernel's own. */
+/* True if the block has data of imported probes, which cannot be restored: words of the
+   directory up to its cursor, or definitions after the kernel's own. */
 static bool
 has_imported(const struct image_buffer *b, const struct kp_defs *defs, unsigned block)
 {
@@ -196,8 +196,8 @@ has_imported(const struct image_buffer *b, const struct kp_defs *defs, unsigned 
 	    ext.dir_cursor > block * KP_BLOCK_SIZE : (block + 1) * KP_BLOCK_SIZE > defs->next);
 }
 
-/* Some of the blocks are there and say the same as ours, or the sum of all does; and some
-   are not there. */
+/* True if blocks are missing, and those that are there, or the sum of all, are the same as
+   ours. */
 static bool
 lacks_ours(const struct image_buffer *b, const char *own, const struct kp_defs *defs)
 {
@@ -220,8 +220,8 @@ lacks_ours(const struct image_buffer *b, const char *own, const struct kp_defs *
 	return (there > 0 || b->definitions == defs->sum) && lacking > 0;
 }
 
-/* The cookie is not asked for: what is put in bears none.  Returns in how many of the
-   blocks something is lost: these still count as missing. */
+/* Puts in our blocks, which have no cookie.  Returns in how many of the blocks something is
+   lost; these still count as missing. */
 static unsigned
 put_own(struct image_buffer *b, const char *own, const struct kp_defs *defs)
 {
@@ -241,8 +241,8 @@ put_own(struct image_buffer *b, const char *own, const struct kp_defs *defs)
 	return lost;
 }
 
-/* The first KP_DATA bytes of a buffer of this size, which is what the image claims: no
-   memory is taken for the rest.  NULL: not there; free() it. */
+/* Makes the first KP_DATA bytes of a buffer of the size that the image claims, without
+   memory for the rest.  NULL: this failed; the caller frees the result. */
 static char *
 own_definitions(size_t size, struct kp_defs *defs)
 {

@@ -1,5 +1,5 @@
 /*
- * source-files.c - trace files of processes, written from an image to a directory.
+ * source-files.c - writes trace files of processes from an image to a directory.
  */
 #include <sys/stat.h>
 
@@ -11,14 +11,14 @@
 #include "libtnf/context-write.h"
 #include "tnfxtract/source.h"
 
-#define SAME_MAX	1000	/* files of processes with one number */
+#define SAME_MAX	1000	/* limit of files for one pid */
 
 struct files {
 	const char *directory;
 	unsigned    written;
 };
 
-/* process-PID.tnf, or process-PID.2.tnf and so on; 0 or an errno. */
+/* Opens process-PID.tnf, or process-PID.2.tnf and so on; returns 0 or an errno. */
 static int
 open_file(const struct files *f, int32_t pid, char *name, size_t size, struct output *out)
 {
@@ -35,7 +35,7 @@ open_file(const struct files *f, int32_t pid, char *name, size_t size, struct ou
 	return EEXIST;
 }
 
-/* Pages that are all zero stay holes. */
+/* Writes the file; pages that are all zero stay holes. */
 static int
 put_file(struct output *out, const struct image_file *f)
 {
@@ -51,7 +51,7 @@ put_file(struct output *out, const struct image_file *f)
 	return e;
 }
 
-/* A disk that is full for it is full. */
+/* Adds the context that counts missing blocks; a full disk is an error. */
 static int
 put_missing(const struct output *out, const struct image_file *f)
 {
@@ -64,7 +64,7 @@ put_missing(const struct output *out, const struct image_file *f)
 	source_context_missing(&w, f->missing, f->used);
 	e = context_append(&w, out->file.fd, 0);
 	context_free(&w);
-	return e == EINVAL ? 0 : e;	/* cut off */
+	return e == EINVAL ? 0 : e;	/* EINVAL: the file is cut off */
 }
 
 static void

@@ -1,5 +1,5 @@
 /*
- * source.c - the buffer of the running kernel, and what it shares with that of an image.
+ * source.c - the buffer of the running kernel, and code that it shares with images.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +39,7 @@ context_crashed(struct context_writer *w, int64_t when)
 		context_fact(w, "crashed", text);
 }
 
-/* The boot that the trace is of. */
+/* Writes the boot of the trace. */
 static void
 context_boot(struct context_writer *w, const void *base)
 {
@@ -71,8 +71,8 @@ context_printk(struct context_writer *w, const struct image *im)
 	free(text);
 }
 
-/* What an image does not tell about its machine stays out: this machine is
-   another one, or has been started anew. */
+/* Writes the facts that the image tells.  Nothing comes from this machine, which is another
+   one or has been started anew. */
 static void
 context_of_image(const struct source *s, struct context_writer *w)
 {
@@ -119,7 +119,8 @@ static const char *const lost_text[TNF_LOST_REASONS] = {
 	[TNF_LOST_FULL] = "after the buffer was full",
 };
 
-/* Until now; not all of it is in the buffer: the kernel counts what it skips. */
+/* Counts lost events until now; not all counts are in the buffer, the kernel counts those
+   it skips. */
 void
 source_count_lost(struct source *s)
 {
@@ -139,7 +140,7 @@ source_count_lost(struct source *s)
 		memcpy(s->lost, ext.lost, sizeof s->lost);
 }
 
-/* What would have kept the events, or most of them. */
+/* The advice that would have kept the events, or most of them. */
 static const char *
 lost_remedy(const uint64_t *lost)
 {
@@ -204,13 +205,12 @@ source_open_kernel(struct source *s)
 }
 
 /*
- * A program of ours tells who lives (kernel-context.c), some 1 us a task; the devices, and
- * the paths and groups of processes, are in /proc and /sys.  Where the kernel does not take
- * that program all of it is there, some 20 us a task.  On one CPU this would only delay
- * the copy, and what is in the buffer meanwhile is overwritten; so there the names are
- * read when the copy is done.
- * They begin at the moment that the copy is of.  Whoever has an event in it was there
- * then: he is found among the living, or among those who have ended, whom the kernel
+ * Reads the names.  A BPF program lists living tasks (kernel-context.c), some 1 us a task;
+ * devices, and the paths and groups of processes, are in /proc and /sys.  If the kernel
+ * does not accept that program, everything is read there, some 20 us a task.  On one CPU
+ * this would only delay the copy, while events are overwritten; there the names are read
+ * after the copy.  Reading begins at the moment of the copy.  The writer of any event in it
+ * existed then, and is found among the living or among the ended tasks that the kernel
  * remembers.
  */
 static void *
@@ -228,7 +228,7 @@ two_cpus(void)
 {
 	cpu_set_t set;
 
-	/* More CPUs than the set has room for are two. */
+	/* More CPUs than the set has room for count as several. */
 	return sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) > 1;
 }
 

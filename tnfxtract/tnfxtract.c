@@ -25,7 +25,7 @@ struct options {
 	bool	    context;
 };
 
-/* A copy on its way: where to, and what went wrong there. */
+/* A copy that is being made: its destination and error. */
 struct job {
 	struct source *source;
 	struct output out;
@@ -137,7 +137,7 @@ parse_options(int argc, char **argv, struct options *o)
 	o->file = argv[optind];
 }
 
-/* Only a file with a name of its own can be left behind. */
+/* Deletes the unfinished file, if it has a name. */
 static void
 on_signal(int sig)
 {
@@ -156,7 +156,7 @@ catch_signals(struct output *o)
 	struct sigaction sa = { .sa_handler = on_signal }, old;
 
 	unfinished = o;
-	signal(SIGXFSZ, SIG_IGN);	/* EFBIG says it better */
+	signal(SIGXFSZ, SIG_IGN);	/* write() then fails with EFBIG */
 	for (size_t i = 0; i < sizeof sigs / sizeof sigs[0]; i++)
 		if (sigaction(sigs[i], NULL, &old) == 0 &&
 		    old.sa_handler != SIG_IGN)
@@ -242,8 +242,8 @@ complain_snapshot(const struct snapshot *s, enum snapshot_result r, int error)
 	return false;
 }
 
-/* Writes the counts of lost events that we print into the copy's extension, so that tnfdump
-   says the same.  A buffer without an extension has no place for them. */
+/* Writes the printed counts of lost events into the copy's extension, so that tnfdump
+   prints the same.  A buffer without an extension has no place for them. */
 static bool
 put_lost(const struct source *src, struct job *j)
 {
@@ -282,7 +282,8 @@ copy_buffer(struct source *src, struct job *j, bool want_context)
 	return complain_snapshot(&s, r, j->error);
 }
 
-/* The context only helps; but a disk that is full for it is full. */
+/* Adds the context.  Missing symbols are only reported, as the context is optional; a
+   failed write, for example on a full disk, is an error. */
 static bool
 add_context(struct source *src, struct job *j)
 {
@@ -316,8 +317,7 @@ tnfxtract_extract(struct source *src, struct job *j, const struct options *o)
 	return e == 0;
 }
 
-/* The sooner and faster the copy is made, the less is overwritten: so on a busy
-   machine we go first, if we may. */
+/* Raises the priority if permitted: the faster the copy is made, the less is overwritten. */
 static void
 tnfxtract_hurry(void)
 {
@@ -333,7 +333,7 @@ open_source(struct source *src, const struct options *o)
 	    source_open_kernel(src);
 }
 
-/* The kernel's buffer, if it is asked for. */
+/* Copies the kernel's buffer if a file for it was given. */
 static bool
 extract_buffer(struct source *src, struct job *j, const struct options *o)
 {
