@@ -1,9 +1,8 @@
 /*
  * columns.c - events as columns, without a Python object for each.
  *
- * Before the first event the kinds of all columns are settled from what the
- * probes say.  A column grows in a bytearray, and every item is "missing" until
- * it is set.
+ * The definitions of the probes give the kinds of all columns before the first event.  A
+ * column grows in a bytearray, and every item is "missing" until it is set.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "python/tnfpy.h"
 
 #define ROWS_FIRST	4096
-#define ROWS_A_CHECK	65536	/* between two looks for Ctrl-C */
+#define ROWS_A_CHECK	65536	/* rows between checks for Ctrl-C */
 
 enum column_kind {
 	COLUMN_INT, COLUMN_UINT, COLUMN_REAL, COLUMN_BOOL,
@@ -32,7 +31,7 @@ struct column {
 	struct map	 codes;		/* string: int32_t */
 };
 
-/* What every event has; members follow. */
+/* Columns that every event has; columns of members follow. */
 enum { C_TIME, C_PID, C_LWPID, C_TID, C_CPU, C_KERNEL, C_PROBE, C_N };
 
 static const struct {
@@ -53,7 +52,7 @@ struct plan {			/* of a probe */
 	bool	 wanted;
 	int32_t	 code;		/* of its name */
 	unsigned n;
-	int	*column;	/* by member; -1: one before is called alike */
+	int	*column;	/* by member; -1: an earlier one has the same name */
 };
 
 struct columns {
@@ -81,7 +80,7 @@ columns_free(struct columns *c)
 	PyMem_Free(c->col);
 }
 
-/* Takes 'name'.  NULL: an exception is set. */
+/* Adds a column and takes over 'name'.  NULL: an exception is set. */
 static struct column *
 column_new(struct columns *c, PyObject *name, enum column_kind kind, unsigned size)
 {
@@ -133,7 +132,7 @@ kind_of(const struct tnf_type *t, enum column_kind *kind, unsigned *size)
 	}
 }
 
-/* A column for what it holds and for another kind as well. */
+/* Widens a column so that it can also hold another kind of value. */
 static void
 column_widen(struct column *p, enum column_kind kind, unsigned size)
 {
@@ -160,7 +159,7 @@ columns_taken(const char *name)
 	return false;
 }
 
-/* The number of a member's column, by its name; -1: exception. */
+/* The number of the column with the member's name; -1: exception. */
 static int
 column_of(struct columns *c, PyObject *by_name, const struct tnf_member *m)
 {
@@ -208,7 +207,7 @@ plan_members(struct columns *c, struct plan *plan, PyObject *by_name,
 	return 0;
 }
 
-/* 1: yes, 0: no, -1: exception. */
+/* Returns 1 if the probe is wanted, 0 if not, -1: exception. */
 static int
 probe_wanted(const struct tnf_probe *p, PyObject *wanted)
 {
@@ -270,7 +269,7 @@ plan_probes(struct columns *c, PyObject *wanted)
 	return yes < 0 ? -1 : 0;
 }
 
-/* The objects that the columns are kept in, empty. */
+/* Makes the empty objects that hold the columns. */
 static int
 make_objects(struct columns *c)
 {
@@ -362,7 +361,7 @@ columns_store(struct column *p, size_t row, uint64_t u)
 	}
 }
 
-/* A value that is no string where strings are: a category of its own. */
+/* Gives a value that is no string, in a column of strings, a category of its own. */
 static int32_t
 category_of(struct columns *c, struct column *p, const struct tnf_event *ev,
     const struct tnf_value *v)
@@ -383,7 +382,7 @@ category_of(struct columns *c, struct column *p, const struct tnf_event *ev,
 	return code;
 }
 
-/* An object column may have fallen behind: rows without a value are None. */
+/* Stores an object; earlier rows without a value become None. */
 static int
 store_object(struct columns *c, struct column *p, const struct tnf_event *ev,
     const struct tnf_value *v)
@@ -418,7 +417,7 @@ store_value(struct columns *c, struct column *p, const struct tnf_event *ev,
 		columns_store(p, c->rows, (uint32_t)code);
 		break;
 	default:
-		/* Integers are stored as they are, and so is a double. */
+		/* Integers and doubles are stored unchanged. */
 		columns_store(p, c->rows, v->u.u);
 		break;
 	}
@@ -471,7 +470,7 @@ columns_fill(struct columns *c)
 	return n < 0 ? -1 : columns_resize(c, c->rows);
 }
 
-/* (name, format, data, missing, categories) */
+/* Returns (name, format, data, missing, categories). */
 static PyObject *
 column_tuple(struct columns *c, struct column *p)
 {

@@ -1,5 +1,5 @@
 /*
- * event.c - tnf.Event, tnf.Probe and values: copies, which need the trace no longer.
+ * event.c - tnf.Event, tnf.Probe and values: copies that do not need the trace.
  */
 #include "python/tnfpy.h"
 
@@ -41,7 +41,7 @@ words_tuple(const char *s)
 	return tuple;
 }
 
-/* The first of a name counts. */
+/* Adds an attribute; of several with one name the first counts. */
 static int
 attribute_put(PyObject *dict, const struct attribute *a)
 {
@@ -162,7 +162,7 @@ PyTypeObject probe_type = {
 	.tp_members = probe_members,
 };
 
-/* The members; those that cannot be read are None. */
+/* Fills in the members; members that cannot be read are None. */
 static int
 event_fill(struct event *o, struct reading *r, const struct tnf_event *ev)
 {
@@ -227,7 +227,7 @@ event_dealloc(struct event *o)
 	Py_TRASHCAN_END
 }
 
-/* Borrowed; NULL without an exception: it has no such member. */
+/* The member of that name, borrowed; NULL without an exception: there is none. */
 static PyObject *
 event_find(struct event *o, PyObject *name)
 {
@@ -353,7 +353,7 @@ PyTypeObject event_type = {
 	.tp_methods = event_methods,
 };
 
-/* Where a value is, and how deep we are in it. */
+/* The file of a value, and the depth reached in it. */
 struct way {
 	const struct tnf_file *file;
 	struct nest	 in;
@@ -361,7 +361,7 @@ struct way {
 
 static PyObject *value_at(struct way *, const struct tnf_value *);
 
-/* The first of two members that are called alike. */
+/* Sets a member; of two with the same name the first counts. */
 static int
 set_member(PyObject *dict, const char *name, PyObject *value)
 {
@@ -414,7 +414,7 @@ value_array(struct way *w, const struct tnf_value *v)
 	return list;
 }
 
-/* One that has been cut is of a class that says so (tnf/__init__.py). */
+/* The characters of a value; a cut value is of a class of its own (tnf/__init__.py). */
 static PyObject *
 value_chars(const struct tnf_value *v)
 {

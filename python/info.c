@@ -1,11 +1,11 @@
 /*
- * info.c - what is known about each file: tnf.File.
+ * info.c - facts about each file: tnf.File.
  */
 #include "analysis/losses.h"
 #include "format/core.h"
 #include "python/tnfpy.h"
 
-enum { F_NAME = 0, F_DAMAGE = 8 };	/* of these */
+enum { F_NAME = 0, F_DAMAGE = 8 };	/* indices in fields[] */
 
 static PyStructSequence_Field fields[] = {
 	{ "name", "the path it was opened by" },
@@ -47,7 +47,7 @@ info_begin(PyObject *m)
 	    PyModule_AddObjectRef(m, "File", (PyObject *)file_type);
 }
 
-/* Takes 'value' (NULL: an exception is set). */
+/* Adds an entry and takes over 'value' (NULL: an exception is set). */
 static int
 dict_put(PyObject *dict, const char *name, PyObject *value)
 {
@@ -99,7 +99,8 @@ boot_id(const struct tnf_ext *x)
 	return PyUnicode_FromString(text);
 }
 
-/* What is 146 years off is no clock: an event's time can be added to it. */
+/* The clock's offset, or None if it is 146 years or more, so that adding it to an event's
+   time is safe. */
 static PyObject *
 wall_offset(const struct source_file *f, const struct tnf_ext *x)
 {
@@ -114,7 +115,7 @@ wall_offset(const struct source_file *f, const struct tnf_ext *x)
 	return PyLong_FromLongLong(clock);
 }
 
-/* The rows of 'damage' that are of file number i. */
+/* The rows of 'damage' for the file of that number. */
 static PyObject *
 damage_of(PyObject *damage, Py_ssize_t number)
 {
@@ -148,7 +149,7 @@ kind_of(const struct tnf_ext *x)
 	return x->kind == TNF_EXT_KERNEL ? "kernel" : "process";
 }
 
-/* One field after the other; a NULL ends it with the exception that is set. */
+/* A tuple filled field by field; after a NULL value it stays NULL, with the exception set. */
 struct row {
 	PyObject	*tuple;
 	Py_ssize_t	 n;
@@ -253,7 +254,7 @@ warn_lost(PyObject *name, PyObject *lost)
 	return err;
 }
 
-/* A copy of the list is gone through: who hears a warning can change it. */
+/* Warns from a copy of the list, since handlers of warnings can change the list. */
 static int
 warn_of(PyObject *file, PyObject *lost)
 {

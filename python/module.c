@@ -62,7 +62,7 @@ tnfpy_raise(PyObject *file, int code)
 	return PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, file);
 }
 
-/* warnings.warn(), at the caller of tnf.open(). */
+/* Calls warnings.warn() for the caller of tnf.open(). */
 static int
 warn_instance(PyObject *warning)
 {

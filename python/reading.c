@@ -1,12 +1,12 @@
 /*
- * reading.c - one way through the events of a trace.
+ * reading.c - one pass through the events of a trace.
  */
 #include <stdlib.h>
 
 #include "analysis/pretty-names.h"
 #include "python/tnfpy.h"
 
-#define EVENTS_A_CHECK	65536	/* between two looks for Ctrl-C */
+#define EVENTS_A_CHECK	65536	/* events between checks for Ctrl-C */
 
 static Py_ssize_t
 file_number(const struct reading *r, const struct tnf_file *f)
@@ -18,7 +18,7 @@ file_number(const struct reading *r, const struct tnf_file *f)
 	return i;
 }
 
-/* expr_source.comm */
+/* The function expr_source.comm. */
 static const char *
 event_comm(void *arg, const struct tnf_event *ev)
 {
@@ -171,7 +171,7 @@ reading_probe(struct reading *r, struct tnf_probe *p)
 	return r->probes[p->id];
 }
 
-/* Does the function want it?  *object: the event that it was shown. */
+/* Asks the function 'where' about the event; *object is the tnf.Event made for it. */
 static int
 reading_ask(struct reading *r, const struct tnf_event *ev, PyObject **object)
 {
@@ -225,7 +225,7 @@ warn_cut(struct source *s)
 	return err;
 }
 
-/* At the end: what is only known then. */
+/* Called at the end, for facts that are known only then. */
 static int
 reading_end(struct reading *r)
 {
@@ -244,7 +244,7 @@ reading_end(struct reading *r)
 	return 0;
 }
 
-/* Numbers of system calls mean what they do on the machine that wrote the event. */
+/* System calls are named by the machine that wrote the event. */
 static void
 reading_machine(struct reading *r, const struct tnf_file *f)
 {

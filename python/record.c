@@ -1,9 +1,9 @@
 /*
  * record.c - probes of a Python program: <tnf/runtime.h> as an object.
  *
- * libtnfprobe is the process's own: the one that the program or prex has loaded, or
- * else the one that the dynamic linker finds.  It is not linked, as a program may
- * have no other copy of it than the one that its controller knows.
+ * libtnfprobe is that of the process: the copy that the program or prex has loaded,
+ * otherwise the one that the dynamic linker finds.  It is not linked, since a program must
+ * have only the copy that its controller knows.
  */
 #include "python/tnfpy.h"
 
@@ -30,7 +30,7 @@ struct recorder {
 	tnf_uint32_t	 kinds[TNF_ARGUMENTS_MAX];
 };
 
-/* What a hit borrows from values until it is over. */
+/* Objects and buffers borrowed from values until the probe's hit is over. */
 struct borrowed {
 	PyObject	*object[TNF_ARGUMENTS_MAX];	/* or NULL */
 	Py_buffer	 buffer[TNF_ARGUMENTS_MAX];	/* obj NULL: none */
@@ -117,7 +117,7 @@ set_value(const struct recorder *r, unsigned i, PyObject *o,
 		set_integer(v, o);
 		break;
 	}
-	/* The program is not to hear of it. */
+	/* Errors are hidden from the program. */
 	PyErr_Clear();
 }
 
@@ -133,7 +133,7 @@ give_back(struct borrowed *b, unsigned n)
 	}
 }
 
-/* The place of an argument; n: there is none of that name. */
+/* The index of the argument with that name; n: there is none. */
 static unsigned
 place_of(const struct recorder *r, PyObject *name)
 {
@@ -191,7 +191,7 @@ recorder_bool(PyObject *self)
 	return r->probe != NULL && tnf_probe_is_on(r->probe);
 }
 
-/* The arguments of the definition: ((name, kind), ...). */
+/* Reads the arguments of the definition: ((name, kind), ...). */
 static int
 read_members(struct recorder *r, PyObject *members,
     struct tnf_probe_argument_type *types)

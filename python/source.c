@@ -1,5 +1,5 @@
 /*
- * source.c - the files of a trace: opened, mapped, put into streams.
+ * source.c - opens and maps the files of a trace, and puts them into streams.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ map_file(struct source_file *f, int fd)
 	return 0;
 }
 
-/* 'path' is what os.fspath() takes. */
+/* Opens a file; 'path' may be anything that os.fspath() accepts. */
 static int
 open_path(struct source_file *f, PyObject *path)
 {
@@ -98,7 +98,7 @@ source_open(PyObject *files, bool salvage)
 	return s;
 }
 
-/* What the damage callback is given. */
+/* The argument of the damage callback. */
 struct told {
 	PyObject	*list;
 	Py_ssize_t	 file;

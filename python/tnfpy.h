@@ -1,9 +1,9 @@
 /*
- * tnfpy.h - what the parts of the Python module share.
+ * tnfpy.h - declarations shared by the parts of the Python module.
  *
- * Everything here runs with the interpreter's lock held.  Python code may run
- * wherever an object is made or freed, so nothing that is being changed is
- * reachable from Python meanwhile.
+ * Everything here runs with the interpreter's lock held.  Python code may run whenever an
+ * object is made or freed, so an object that is being changed must not be reachable from
+ * Python.
  */
 #ifndef PYTHON_TNFPY_H
 #define PYTHON_TNFPY_H
@@ -29,57 +29,56 @@ PyObject *tnfpy_raise_text(PyObject *file, const char *reason);
 int tnfpy_warn_damage(PyObject *file, PyObject *offset, PyObject *text);
 int tnfpy_warn_loss(PyObject *file, PyObject *lost, PyObject *text);
 
-/* Bytes of a file as a str; what is not UTF-8 becomes lone surrogates. */
+/* Bytes of a file as a str; bytes that are not UTF-8 become lone surrogates. */
 PyObject *tnfpy_str(const char *chars, size_t len);
 PyObject *tnfpy_cstr(const char *);		/* NULL: None */
 
 /*
- * source.c: the bytes of the files that one Trace was opened with.  Shared by
- * the Trace and by all that reads from it; the last one unmaps them.
+ * source.c: the bytes of the files of one Trace, shared by the Trace and its readers; the
+ * last user unmaps them.
  */
 struct source_file {
 	PyObject	*name;		/* str */
 	const void	*base;
 	size_t		 size;
-	tnf_context_t	*context;	/* NULL: it has none */
+	tnf_context_t	*context;	/* NULL: the file has none */
 	bool		 blank;		/* nothing has been recorded yet */
 };
 
 struct source {
 	unsigned	 refs;
-	bool		 closed;	/* the Trace is */
+	bool		 closed;	/* the Trace is closed */
 	bool		 salvage;
-	bool		 cut_told;	/* that records lead in circles */
+	bool		 cut_told;	/* the user was told that records form cycles */
 	Py_ssize_t	 n;
 	int64_t		 first;		/* time of the first event; or 0 */
 	struct source_file file[];
 };
 
-/* 'files': a sequence of paths.  NULL: an exception is set. */
+/* Opens a sequence of paths; NULL: an exception is set. */
 struct source *source_open(PyObject *files, bool salvage);
 void source_release(struct source *);		/* NULL is fine */
-/* A stream of all files; what they lack is appended to 'damage', a list of
-   tuples (number of the file, offset, text), or not told if it is NULL. */
+/* Makes a stream of all files.  Their damage is appended to 'damage', a list of tuples
+   (number of the file, offset, text); NULL: it is not reported. */
 tnf_stream_t *source_stream(struct source *, PyObject *damage,
     struct tnf_file **files);
 
-/* info.c: tuple of tnf.File; and warnings of what they say. */
+/* info.c: makes a tuple of tnf.File. */
 PyObject *info_files(struct source *, struct tnf_file **files,
     PyObject *damage);
-/* Tuple of what each file tells of losses that none before it of the same buffer has told. */
+/* A tuple with the losses of each file, without those that an earlier file of the same
+   buffer has told. */
 PyObject *info_losses(struct tnf_file **files, Py_ssize_t n);
 int info_warn(PyObject *files, PyObject *losses);
 int info_begin(PyObject *module);
 
-/*
- * reading.c: one way through the events of a source.
- */
+/* reading.c: one pass through the events of a source. */
 struct reading {
 	struct source	*source;
 	tnf_stream_t	*stream;
 	PyObject	**probes;	/* tnf.Probe by id; NULL: not met */
 	unsigned	 n_probes;
-	PyObject	*callable;	/* where=: one of the two, or neither */
+	PyObject	*callable;	/* where= as a function or as an expression */
 	struct expr	*expr;
 	struct expr_source expr_source;
 	struct tnf_file	**files;	/* as in the source; NULL: blank */
@@ -89,15 +88,15 @@ struct reading {
 	bool		 ended;		/* there are no more */
 };
 
-/* 'stream' (may be NULL) is taken over.  NULL: an exception is set. */
+/* Takes over 'stream' (may be NULL); returns NULL if an exception is set. */
 struct reading *reading_new(struct source *, tnf_stream_t *stream,
     struct tnf_file **files, PyObject *where);
 void reading_free(struct reading *);		/* NULL is fine */
-/* The next event for which 'where' holds: 1; 0: no more; -1: exception.  *object
-   (if not NULL) becomes the tnf.Event if one had to be made, else NULL. */
+/* Reads the next event for which 'where' holds.  Returns 1; 0: there are no more; -1:
+   exception.  *object (if not NULL) becomes the tnf.Event if one had to be made, else NULL. */
 int reading_next(struct reading *, struct tnf_event *, PyObject **object);
 PyObject *reading_probe(struct reading *, struct tnf_probe *); /* borrowed */
-/* Is 'where' what open() takes?  -1: an exception is set. */
+/* Checks that open() accepts 'where'; -1: an exception is set. */
 int reading_check_where(PyObject *where);
 
 /* event.c: a value as a Python object. */
@@ -112,8 +111,8 @@ extern PyTypeObject recorder_type;
 PyObject *probe_object(const struct tnf_probe *, PyObject *file);
 PyObject *event_object(struct reading *, const struct tnf_event *);
 
-/* columns.c: [(name, format, data, missing, categories)] of all events that
-   are left; 'wanted': None, a name or a sequence of names. */
+/* columns.c: reads all remaining events as [(name, format, data, missing, categories)];
+   'wanted': None, a probe's name or a sequence of names. */
 PyObject *columns_read(struct reading *, PyObject *wanted);
 
 /* trace.c */

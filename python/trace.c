@@ -1,12 +1,12 @@
 /*
- * trace.c - tnf.Trace: an open set of files; tnf.Events: the way through it.
+ * trace.c - tnf.Trace, an open set of files, and tnf.Events, a pass through it.
  */
 #include "python/tnfpy.h"
 
 struct trace {
 	PyObject_HEAD
 	struct source	*source;	/* NULL: not opened, or closed */
-	tnf_stream_t	*stream;	/* for the first who reads; or NULL */
+	tnf_stream_t	*stream;	/* for the first reading, or NULL */
 	struct tnf_file	**stream_files;
 	PyObject	*where;
 	PyObject	*files;		/* tuple of tnf.File */
@@ -30,7 +30,7 @@ drop_stream(struct trace *t)
 	t->stream_files = NULL;
 }
 
-/* A way through it that has begun goes on, unless close() says so. */
+/* Releases the files; readings that have begun go on, unless close() ended them. */
 static void
 trace_release(struct trace *t)
 {
@@ -106,7 +106,7 @@ trace_start(struct trace *t, struct source *s)
 	return err;
 }
 
-/* One path as a list of one. */
+/* Makes a sequence of a single path. */
 static PyObject *
 path_list(PyObject *files)
 {
@@ -135,7 +135,7 @@ trace_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 		source_release(s);
 		return NULL;
 	}
-	/* Nobody finds it before it is complete; and warnings run Python code,
+	/* Hidden from the garbage collector until it is complete: warnings run Python code,
 	   which may close it. */
 	PyObject_GC_UnTrack(t);
 	t->where = Py_NewRef(where);
@@ -177,7 +177,7 @@ trace_dealloc(struct trace *t)
 	Py_TYPE(t)->tp_free((PyObject *)t);
 }
 
-/* A new way through all events. */
+/* Begins a new reading of all events. */
 static struct reading *
 trace_read(struct trace *t)
 {
