@@ -1,11 +1,11 @@
 /*
- * attributes.h - what a probe says of itself: "name N;slots A B ;keys K;file F;line 3;".
+ * attributes.h - a probe's attributes: "name N;slots A B ;keys K;file F;line 3;".
  *
- * An attribute ends at a semicolon.  Its value is what follows its name and one blank.
+ * An attribute ends at a semicolon.  Its value is the text behind its name and one blank.
  * Values are cut into words at blanks, and a word between single quotes keeps its blanks.
- * Who chooses probes by their words (prex, the variables of the environment) says "quoted":
- * then a semicolon between quotes ends nothing, either.  Who looks an attribute up does not:
- * the name of a file may have one apostrophe in it.
+ * Code that chooses probes by their words (for prex, for variables of the environment) says
+ * "quoted": then a semicolon between quotes ends nothing, either.  Code that looks an attribute
+ * up does not say so: the name of a file may have one apostrophe in it.
  */
 #ifndef FORMAT_ATTRIBUTES_H
 #define FORMAT_ATTRIBUTES_H

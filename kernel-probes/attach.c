@@ -1,9 +1,9 @@
 /*
- * attach.c - programs are attached while somebody asks for what they tell.
+ * attach.c - programs are attached while a probe needs them.
  *
  * A link is pinned as soon as it is made, so it outlives us; to remove the pin
- * is to detach.  Everything is worked out anew from the state each time: what
- * was left half done by a session that was killed is put right by the next.
+ * is to detach.  Everything is worked out anew from the state each time: a
+ * session puts right what a killed one has left half done.
  */
 #include <sys/syscall.h>
 
@@ -20,7 +20,7 @@
 
 #define RAW_PROBES	(KP_BIT(KP_PHYSIO_START) | KP_BIT(KP_PHYSIO_END))
 
-/* Once attached, they stay as long as tracing is on. */
+/* The physio programs, once attached, stay as long as tracing is on. */
 static bool
 raw_is_wanted(const struct kp *kp)
 {

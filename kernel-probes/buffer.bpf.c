@@ -13,9 +13,8 @@ struct kp_map_context tnf_context SEC(".maps");
 struct kp_map_slots tnf_slots SEC(".maps");
 volatile struct kp_shared state SEC(".data.state");
 
-/* The lock bytes of a header mean nothing to readers; here they hold where the
-   block's records end, from when its last writer goes on to the next until the
-   outermost one publishes it. */
+/* Readers ignore the lock bytes of a header.  Here they hold the end of the block's records,
+   from when a writer goes on to the next block until the outermost one publishes this one. */
 #define END_OF(b)	(*(volatile u16 *)&(b)->h.A_lock)
 
 static struct tnf_ext *file_ext(void)
@@ -26,7 +25,7 @@ static struct tnf_ext *file_ext(void)
 	return b == NULL ? NULL : (void *)b + TNF_EXT_OFFSET;
 }
 
-/* In the CPU's account, and in the file's, which a memory image has too. */
+/* Counts a lost event for the CPU, and in the file header, which a memory image has, too. */
 static u64 lose(struct kp_cpu *cpu, u32 reason)
 {
 	struct tnf_ext *ext = file_ext();
@@ -46,8 +45,8 @@ __noinline int lose_event(u32 reason)
 	return 0;
 }
 
-/* An empty block, before anybody writes to it: no reader takes new bytes for old
-   records. */
+/* Marks a block as empty before anybody writes to it, so that no reader takes new bytes for
+   old records. */
 static void block_open(u32 block, u32 generation)
 {
 	struct kp_block *b = bpf_map_lookup_elem(&tnf_buf, &block);
@@ -69,13 +68,13 @@ static void block_close(struct kp_cpu *cpu, u64 pos)
 }
 
 /*
- * The block of a slot is about to be taken.  Its generation goes first: a CPU that
- * is stopped after it has got the block and before it has opened it would else
- * leave old records in sight for as long as it stands, while younger blocks go.
- * Whoever wants the block may do this, as it stays the oldest until somebody gets it.
+ * Clears the generation of a slot's block, which is about to be taken.  Otherwise a CPU that
+ * is stopped between taking the block and opening it would leave old records in sight,
+ * while younger blocks go.  Every CPU that wants the block may do this, as the block stays
+ * the oldest until one gets it.
  *
- * The exchange of the slot with itself says that the generation was read while
- * the block was still there, so that nobody's new one is taken away.
+ * The exchange of the slot with itself proves that the generation was read while the block
+ * was still there, so that the generation of a new owner is not cleared.
  */
 static void block_leave(u64 *slot, u64 there)
 {
@@ -93,8 +92,8 @@ static void block_leave(u64 *slot, u64 there)
  * Gives block 'mine' to the pool, as its newest, and returns a slot: ticket and
  * oldest block, which is the caller's now; NO_SLOT: another CPU was faster.
  *
- * The exchange of the slot is what counts.  The cursor comes after it; who finds
- * it behind moves it, so that a CPU that is stopped in between stops nobody.
+ * The exchange of the slot decides.  The cursor is moved afterwards; any CPU that finds it
+ * behind moves it, so that a CPU that is stopped in between stops no other.
  */
 #define NO_SLOT		(~0ull)
 #define FULL_SLOT	(~0ull - 1)	/* the block that is next has been used, and is to stay */
@@ -132,7 +131,7 @@ static __always_inline u64 pool_swap(u32 mine)
 			__sync_val_compare_and_swap(&ext->data_cursor, ticket, ticket + 1);
 		return NO_SLOT;
 	}
-	/* Who has given it back has used it; who takes it now, only afterwards. */
+	/* A CPU that takes the block now changes its slot before it uses the block. */
 	if (state.fill && block_was_used(there))
 		return read_once(*slot) == there ? FULL_SLOT : NO_SLOT;
 	block_leave(slot, there);
@@ -169,11 +168,11 @@ __noinline int block_ahead(struct kp_cpu *cpu, u64 pos)
 }
 
 /*
- * Empty blocks for what comes after 'pos', for the oldest ones that are held.
- * Only for the outermost writer: those that interrupt it find either the old
+ * Exchanges the oldest blocks that the CPU holds for empty ones, for records after 'pos'.
+ * Only the outermost writer does this: writers that interrupt it find either the old
  * 'ready' or the new one, and never need a block that goes.
  */
-#define STEPS	(KP_CPU_AHEAD + 16)	/* some more, where other CPUs are faster */
+#define STEPS	(KP_CPU_AHEAD + 16)	/* some more, in case other CPUs are faster */
 
 __noinline int blocks_ahead(struct kp_cpu *cpu, u64 pos)
 {
@@ -205,8 +204,8 @@ __noinline u64 try_reserve(struct kp_cpu *cpu, u32 size, u32 room)
 	return pos;
 }
 
-/* Space for 'size' bytes in a block that has room for 'room'; 0: none.  Mostly there is
-   some in the block that is being written, and nobody is in between. */
+/* Returns space for 'size' bytes in a block that has room for 'room', or 0.  Mostly the
+   current block has room, and no interrupt comes in between. */
 static u64 reserve(struct kp_cpu *cpu, u32 size, u32 room)
 {
 	u64 pos = read_once(cpu->cursor);
@@ -223,8 +222,8 @@ static u64 reserve(struct kp_cpu *cpu, u32 size, u32 room)
 }
 
 /*
- * A schedule record, and behind it the space for an event: returns the event's
- * position, 0: lost.  'who' is the number of the thread, above that its process.
+ * Writes a schedule record and reserves the space for an event behind it.  Returns the
+ * event's position; 0: it is lost.  'who' is process << 32 | thread.
  */
 __noinline u64 write_slowly(struct kp_cpu *cpu, u64 time, u64 who, u32 size, u32 room)
 {
@@ -260,7 +259,7 @@ __noinline u64 write_slowly(struct kp_cpu *cpu, u64 time, u64 who, u32 size, u32
 	return pos + SCHED_SIZE;
 }
 
-/* Everything up to a position is committed: bytes_valid may say so. */
+/* Shows readers everything up to position 'to', which is committed, by bytes_valid. */
 __noinline int publish(struct kp_cpu *cpu, u64 to)
 {
 	struct kp_block *b;
@@ -287,8 +286,8 @@ __noinline int publish(struct kp_cpu *cpu, u64 to)
 }
 
 /* Publishes the records of interrupts that wrote after the outermost writer had read the
-   cursor for the last time.  It looks a few times; what is left then, the next
-   outermost writer publishes. */
+   cursor for the last time.  It looks a few times; the next outermost writer
+   publishes the rest. */
 __noinline int publish_rest(struct kp_cpu *cpu)
 {
 	u64 pos;

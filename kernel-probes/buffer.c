@@ -41,7 +41,7 @@ round_size(size_t size)
 	return (size + KP_BLOCK_SIZE - 1) & ~((size_t)KP_BLOCK_SIZE - 1);
 }
 
-/* Numbers of the CPUs that are up, from "0-3,8": false if 'cpu' is not. */
+/* Is 'cpu' in the list of CPUs that are up, like "0-3,8"? */
 static bool
 cpu_is_up(const char *list, int cpu)
 {
@@ -60,7 +60,7 @@ cpu_is_up(const char *list, int cpu)
 	return false;
 }
 
-/* Each CPU that is up begins in an empty block, and with more of them. */
+/* Gives each CPU that is up its blocks, all empty.  Returns the first block that is left. */
 static uint32_t
 give_blocks(struct kp_cpu *cpu, int cpus, char *buf, uint32_t next, uint32_t blocks)
 {
@@ -88,7 +88,7 @@ give_blocks(struct kp_cpu *cpu, int cpus, char *buf, uint32_t next, uint32_t blo
 	return next;
 }
 
-/* All others wait to be taken. */
+/* Puts all other blocks into the pool. */
 static int
 fill_pool(struct kp *kp, uint64_t ticket, uint32_t next, uint32_t blocks)
 {
@@ -208,7 +208,7 @@ kp_buffer_alloc(struct kp *kp, size_t size, size_t *ret_size)
 	if (sysinfo(&now) == 0 && size / now.mem_unit > now.totalram / 2)
 		return kp_fail(kp, -ENOMEM, "buffer of %zu bytes: more than half of "
 		    "this machine's memory: ask for less", size);
-	/* What a session that was killed has left here is of no use. */
+	/* Programs that a killed session has left here are of no use. */
 	kp_imports_forget(kp);
 	kp_pins_remove(kp, KP_SUB_LINK);
 	kp_pins_remove(kp, KP_SUB_PROG);
@@ -279,11 +279,6 @@ kp_map(struct kp *kp, const void **ret, size_t *ret_size)
 	return 0;
 }
 
-/*
- * Only a block that waits in the pool can be had: no CPU holds it.  Its slot
- * stays, without a block (buffer.bpf.c passes over it).  Only every second slot
- * may lose its block, so that whoever looks for one finds it soon.
- */
 char *
 kp_buffer_writable(struct kp *kp)
 {
@@ -317,7 +312,7 @@ pool_of(struct kp *kp)
 	return kp->pool = p == MAP_FAILED ? NULL : p;
 }
 
-/* Where nothing is overwritten, only a block that nobody has written to may be had. */
+/* If nothing may be overwritten, only a block that nobody has written to may be taken. */
 static bool
 slot_may_go(struct kp *kp, uint64_t there, const char *buf)
 {
@@ -343,7 +338,11 @@ slot_empty(struct kp *kp, uint64_t *slot, const char *buf)
 	return KP_SLOT_BLOCK(there);
 }
 
-/* The oldest that may be had. */
+/*
+ * Takes the oldest block that may be had: no CPU holds a block of the pool.  The slot
+ * stays, without a block, and buffer.bpf.c passes over it.  Only every second slot may
+ * lose its block, so that a CPU that looks for a block finds one soon.
+ */
 static uint32_t
 pool_take(struct kp *kp, const char *buf)
 {
@@ -362,8 +361,8 @@ pool_take(struct kp *kp, const char *buf)
 	return block;
 }
 
-/* Whoever copies it sees that it is no block of events any more before it loses
-   them. */
+/* A reader that copies the block sees that it is no block of events any more before its events
+   go. */
 uint32_t
 kp_block_take(struct kp *kp, char *buf)
 {

@@ -43,7 +43,7 @@ struct call_entry {
 	u64 argument[6];
 };
 
-/* The scratch memory with its number filled in; NULL: it is not for us. */
+/* The scratch memory with the call's number filled in; NULL: the call is not recorded. */
 static __always_inline struct call_scratch *call_begin(void *ctx, const struct import_hit *h,
     struct call_entry *c)
 {

@@ -1,10 +1,10 @@
 /*
- * catalogue.c - the kernel's probes: one row each.
+ * catalogue.c - the kernel's probes, one row for each.
  *
  * From these rows come the list that prex shows, the types in the file, which programs
  * the loader attaches, and the table in tnf_kernel_probes(7).  A row names the BPF
- * programs that its probe needs; on which tracepoint each of these hangs is in
- * programs.h, and hooks.c looks which of the tracepoints this kernel has.
+ * programs that its probe needs; programs.h has the tracepoint of each
+ * program, and hooks.c looks which of the tracepoints this kernel has.
  */
 
 #include "kernel-probes/catalogue.h"
@@ -16,11 +16,11 @@
 
 /* sched_switch has a program for each of its prototypes; the loader keeps one. */
 #define SWITCH		(P(context_switch) | P(context_switch3))
-/* Another name for the same. */
+/* One hook under two names; the loader keeps the one that this kernel has. */
 #define SWAP_WRITE	(P(swap_write) | P(swap_write_page))
 #define FAULT		(P(user_fault) | P(kernel_fault))
-/* Where faults are counted there is a hook; elsewhere, or without memory cgroups,
-   there are the software events.  The loader keeps what this kernel has. */
+/* Some kernels have a hook where faults are counted; others, and those without memory
+   cgroups, have the software events.  The loader keeps what this kernel has. */
 #define FAULT_END	(P(fault_counted) | P(minor_done) | P(major_done))
 #define SCAN		(P(kswapd_wake) | P(kswapd_sleep) | P(direct_begin) | \
 			 P(direct_end) | P(memcg_begin) | P(memcg_end))

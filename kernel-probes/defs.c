@@ -21,7 +21,7 @@ struct out {
 	char	*base;
 	uint32_t next;			/* free space in a block of definitions */
 	/* While events are written and read: */
-	struct kp *kp;			/* NULL: nobody looks yet */
+	struct kp *kp;			/* NULL: there are no readers yet */
 	struct {
 		uint32_t block;
 		uint32_t valid;
@@ -43,8 +43,8 @@ block_header(struct out *o, uint32_t block, uint32_t generation, uint16_t valid)
 	h->generation = generation;
 }
 
-/* How far a block is filled, which readers see at once or with all the rest; false:
-   the definition lies in too many. */
+/* Notes how far a block is filled.  Readers see that at once, or with the whole definition.
+   False: the definition lies in too many blocks. */
 static bool
 fill_to(struct out *o, uint32_t block, uint32_t valid)
 {
@@ -64,8 +64,8 @@ fill_to(struct out *o, uint32_t block, uint32_t valid)
 	return true;
 }
 
-/* The block behind the one that is full, or 0: 'after' is where that ends, or
-   where a new one of the reserve begins. */
+/* The block to go on in, or 0.  'after' is the end of the full block, or the beginning of a
+   new one of the reserve. */
 static uint32_t
 next_block(struct out *o, uint32_t after)
 {
@@ -106,7 +106,7 @@ defs_text(const char *chars)
 	return (struct tnf_text){ chars, strlen(chars) };
 }
 
-/* C's long: the catalogue's name, and the type in a file of this machine. */
+/* The catalogue says tnf_long for C's long, which is 64 bits here. */
 static enum tnf_core
 member_type(const char *name)
 {
@@ -174,7 +174,7 @@ put_directory(struct out *o, uint32_t word, uint32_t ref)
 	*(uint32_t *)(void *)(o->base + KP_DIRECTORY + word) = ref;
 }
 
-/* Of an event as C lays it out, which is how the programs write it. */
+/* The size of an event as C lays it out, which is how the programs write it. */
 static uint32_t
 event_size(const struct kp_row *row, unsigned *members)
 {
@@ -233,7 +233,7 @@ put_header(struct out *o, size_t size)
 	h->magic = TNF_MAGIC;
 }
 
-/* FNV-1a: whoever has the same bytes has the same sum, and hardly anybody else. */
+/* FNV-1a: the same bytes have the same sum, and others hardly ever do. */
 static uint64_t
 sum_of(const char *bytes, size_t n)
 {
@@ -244,7 +244,7 @@ sum_of(const char *bytes, size_t n)
 	return sum;
 }
 
-/* What block 0 says, in each block of events a word (<tnf/com.h>). */
+/* Repeats the facts of block 0, a word in the tail of each block of events (<tnf/com.h>). */
 static void
 put_tails(struct out *o, size_t size, uint64_t sum)
 {
@@ -264,7 +264,7 @@ put_tails(struct out *o, size_t size, uint64_t sum)
 		    sizeof word[0]);
 }
 
-/* So that the pages are found in the memory of a crashed machine. */
+/* By these, the pages are found in the memory of a crashed machine. */
 static void
 put_page_ids(struct out *o, size_t size, uint64_t cookie)
 {
@@ -295,7 +295,7 @@ static const enum tnf_core records[KP_RECORDS] = {
 	[KP_R_INT64] = TNF_CORE_int64_array, [KP_R_UINT64] = TNF_CORE_uint64_array,
 };
 
-/* What members of imported probes may be besides. */
+/* Other types that members of imported probes may have. */
 static const enum tnf_core plain[] = { TNF_CORE_opaque, TNF_CORE_pid };
 
 int
@@ -313,7 +313,7 @@ kp_defs_scalar(const char *type)
 	return kp_defs_record(type) >= 0 ? 0 : tnf_core_slot_size(member_type(type));
 }
 
-/* The type of an imported probe's events; returns where it is. */
+/* Defines the type of an imported probe's events; returns its offset. */
 static uint32_t
 import_at(struct out *o, const struct kp_import *imp)
 {
@@ -330,7 +330,7 @@ import_at(struct out *o, const struct kp_import *imp)
 	return where;
 }
 
-/* Blocks first, then the word that leads there. */
+/* Shows readers the blocks first, then the word that leads there. */
 static void
 defs_publish(struct out *o, uint32_t before, uint32_t word, uint32_t at)
 {

@@ -30,8 +30,8 @@ int kp_defs_write(char *buf, size_t size, uint64_t cookie, struct kp_defs *ret);
    or nothing.  -ENOSPC: no block can be spared any more. */
 int kp_defs_add(struct kp *, char *buf, const struct kp_import *);
 
-/* Of a member's type: its size in an event, which for a record is that of the
-   reference to it (0: a record); its enum kp_record, or -1. */
+/* The size of a member of a scalar type in an event; 0: the type is a record, of which the
+   event has a reference.  Its enum kp_record; -1: the type is no record. */
 uint32_t kp_defs_scalar(const char *type);
 int kp_defs_record(const char *type);
 

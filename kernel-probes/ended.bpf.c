@@ -1,10 +1,10 @@
 /*
- * ended.bpf.c - remembers who the threads were that the trace tells of.
+ * ended.bpf.c - remembers the processes and names of threads in the trace.
  *
- * Those that live when the buffer is read are in /proc.  The others have ended
- * while tracing was on, or lived when it was switched off.  Either may have had
- * another name before: a program that is started is its parent's copy first.
- * Nothing of this is in the buffer, which busy probes overwrite.
+ * Threads that live when the buffer is read are in /proc.  The others have ended while
+ * tracing was on, or lived when it was switched off.  Any of them may have had another
+ * name before: a process that is started is its parent's copy first.  The names are kept
+ * outside of the buffer, which busy probes overwrite.
  */
 #include "kernel-probes/context.bpf.h"
 
@@ -22,7 +22,7 @@ struct {
 	__type(value, struct kp_former);
 } tnf_renamed SEC(".maps");
 
-/* By exec(), or PR_SET_NAME; the task has its old name still. */
+/* exec() or PR_SET_NAME renames a task, which still has its old name here. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(remember_name, struct task_struct *p)
 {
@@ -46,7 +46,7 @@ static __always_inline int remember(struct task_struct *p)
 	return 0;
 }
 
-/* Its slot is another's from now on.  (context.bpf.h) */
+/* Gives a thread's slot (context.bpf.h) back. */
 static __always_inline void slot_leave(struct task_struct *p)
 {
 	struct slot *s = slot_of(p);
@@ -82,8 +82,8 @@ empty_slot(struct bpf_map *map, u32 *n, struct slot *s, void *unused)
 	return 0;
 }
 
-/* Before the hooks are attached: of those who had slots then, nobody has seen who
-   exited. */
+/* Runs before the hooks are attached: no program has seen which of the slots' owners have
+   exited meanwhile. */
 SEC("iter/task")
 int empty_slots(struct bpf_iter__task *ctx)
 {

@@ -73,8 +73,8 @@ alive_add(struct alive *a, pid_t pid)
 	return true;
 }
 
-/* Where /proc hides the processes of others (hidepid=), it hides the first one: then,
-   and if it cannot be read, the list is empty. */
+/* If /proc hides the processes of others (hidepid=), process 1 is not there: then, and if
+   /proc cannot be read, the list is empty. */
 static void
 alive_list(struct alive *a)
 {
@@ -105,7 +105,7 @@ struct ended_call {
 	void	*arg;
 	const struct kp_task *living;	/* or NULL */
 	size_t	 n;
-	struct alive alive;		/* in place of them */
+	struct alive alive;		/* used if 'living' is NULL */
 };
 
 static int
@@ -116,7 +116,7 @@ ended_by_thread(const void *a, const void *b)
 	return (p->tid > q->tid) - (p->tid < q->tid);
 }
 
-/* It lived when tracing ended, and still does: /proc tells. */
+/* Does the thread still live?  Then /proc has it. */
 static bool
 ended_lives(const struct ended_call *c, pid_t tid, pid_t pid)
 {
@@ -180,8 +180,8 @@ kp_renamed(struct kp *kp, void (*fn)(void *arg, pid_t tid, int64_t time,
 	    renamed_each, &c);
 }
 
-/* The program numbers tasks as the first pid name space does.  One that sees itself, by
-   the numbers that it has itself, is in that one, as nearly all are. */
+/* The program numbers tasks as the first pid name space does.  A
+   process that finds itself there under its own numbers is in that one, as nearly all are. */
 static bool
 told_has_me(const struct kp_task *t, size_t n)
 {

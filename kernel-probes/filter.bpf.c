@@ -2,14 +2,14 @@
  * filter.bpf.c - rules put processes into the filter's set, and take them out: by the
  * name of the program, or by the cgroup.
  *
- * The set alone is looked at when an event is written.  A process is judged when it
+ * Writers of events look at the set alone.  A process is judged when it
  * is born (filter_fork in thread.bpf.c), gets another name or moves to another group.
  */
 #include "kernel-probes/rules.bpf.h"
 
 struct kp_map_rules tnf_rules SEC(".maps");
 
-/* Is a group, or one that it is in, asked for?  Only of the unified hierarchy. */
+/* Does a rule ask for a group (of the unified hierarchy) or for one that it is in? */
 __noinline int group_is_asked_for(u64 group)
 {
 	struct cgroup_subsys_state *css;

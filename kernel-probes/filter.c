@@ -79,8 +79,8 @@ by_number(const void *a, const void *b)
 }
 
 /*
- * The whole set, as it was at one time of each bucket: asked key by key, the
- * kernel begins anew when the latest one has left the set.
+ * Reads the whole set, each bucket at one time.  A walk key by key would begin anew
+ * whenever the latest key has left the set.
  */
 static int
 filter_read(int fd, uint32_t *keys, uint32_t *values)
@@ -100,7 +100,7 @@ filter_read(int fd, uint32_t *keys, uint32_t *values)
 	return (int)got;
 }
 
-/* Processes that ended while nothing was attached go now. */
+/* Deletes processes that ended while nothing was attached. */
 KP_EXPORT int
 kp_filter_list(struct kp *kp, pid_t **ret, int *ret_n)
 {

@@ -27,7 +27,7 @@
 #define KP_PIN_ENDED	KP_DIR "/ended"
 #define KP_PIN_RENAMED	KP_DIR "/renamed"
 #define KP_PIN_POOL	KP_DIR "/pool"
-/* Of imported probes (import.h). */
+/* For imported probes (import.h). */
 #define KP_SUB_IMPORT	"import"
 #define KP_DIR_IMPORT	KP_DIR "/" KP_SUB_IMPORT	/* their links */
 #define KP_PIN_ASKED	KP_DIR "/asked"
@@ -68,7 +68,7 @@ struct kp {
 	uint64_t	 missing;	/* programs that this kernel has no hook for */
 	uint64_t	 loaded;	/* programs that are known to be in the kernel */
 	const char	*lacks;		/* kp_hooks_lacking() */
-	const char	*types;		/* where libbpf is to look for types, and nowhere else, or NULL */
+	const char	*types;		/* the only place where libbpf looks for types, or NULL */
 	__u32		 gfp_movable, gfp_zero, bio_remapped;	/* its flags */
 	pid_t		*kept;		/* the filter's set, while nothing is pinned */
 	int		 kepts;
@@ -82,8 +82,8 @@ int kp_fail(struct kp *, int r, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for a BPF system call: says who stands in the way. */
 int kp_refused(struct kp *, int r, const char *what);
-/* What the programs need as a whole and the kernel with these types has not, with the
-   version that brought it; NULL: nothing. */
+/* Names what all programs need and the kernel with these types lacks, with the version
+   that brought it; NULL: it lacks nothing. */
 struct btf;
 const char *kp_hooks_lacking(const struct btf *);
 int kp_may_use(struct kp *);		/* -EPERM: a capability is missing */
@@ -116,28 +116,28 @@ uint64_t kp_needs(const struct kp *, const struct kp_row *);
 uint64_t kp_extra(const struct kp *, const struct kp_row *);
 
 /* rules.c */
-int kp_rules_scan(struct kp *);	/* who is in the set for their sake */
+int kp_rules_scan(struct kp *);	/* puts the processes that they ask for into the set */
 /* Rules stay known to this session while nothing is pinned, and come back. */
 void kp_rules_keep(struct kp *);
 void kp_rules_put_back(struct kp *);
 
 /* load.c */
-/* What the probes that are enabled need and the kernel has not yet; size: of the buffer that
-   is made, 0: there is one. */
+/* Loads the programs that enabled probes need, unless they are in the kernel.  size: of the
+   buffer that is made; 0: there is one. */
 int kp_load(struct kp *, size_t size);
 
 /* attach.c */
-int kp_attach_sync(struct kp *);	/* what is attached, as the state says */
-/* A descriptor that an iterator's output is read from, or a negative errno: this kernel did
-   not take it. */
+int kp_attach_sync(struct kp *);	/* attaches and detaches, as the state says */
+/* A descriptor for reading an iterator's output, or a negative errno: this kernel did not
+   take the iterator. */
 int kp_iterator(enum kp_program);
 void kp_iterate(enum kp_program);
 int kp_event_refused(struct kp *, int r, const char *event);
 
 /* blocks.c */
 char *kp_buffer_writable(struct kp *);	/* NULL: kp_detail() says why */
-/* The offset of a block of events that is one of definitions from now on, empty;
-   0: none can be spared. */
+/* Makes a block of events an empty one for definitions, and returns its offset; 0: no block
+   can be spared. */
 uint32_t kp_block_take(struct kp *, char *buf);
 
 /* import.c */
@@ -146,10 +146,10 @@ int kp_import_get(struct kp *, unsigned id, struct kp_probe *ret);
 int kp_import_set(struct kp *, unsigned id, bool enabled, bool traced);
 int kp_imports_open(struct kp *);	/* those that somebody has asked for */
 int kp_imports_keep(struct kp *);	/* pins what the session knows of them */
-int kp_imports_sync(struct kp *);	/* what is attached, as the state says */
+int kp_imports_sync(struct kp *);	/* attaches and detaches, as the state says */
 bool kp_imports_wanted(const struct kp *);	/* does any record? */
 int kp_imports_rerate(struct kp *);	/* the setting has changed */
-void kp_imports_forget(struct kp *);	/* what is pinned goes, or is of no use */
+void kp_imports_forget(struct kp *);	/* their pins go, or are of no use */
 void kp_imports_close(struct kp *);
 void kp_imports_free(struct kp *);
 

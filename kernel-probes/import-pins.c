@@ -1,6 +1,6 @@
 /*
- * import-pins.c - what of imported probes outlives a session: what was asked for,
- * and the links.
+ * import-pins.c - the pins of imported probes, which outlive a session: the map of the probes
+ * that were asked for, and the links.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "kernel-probes/handle.h"
 #include "kernel-probes/import-impl.h"
 
-/* The links of one. */
+/* The path of a probe's link. */
 
 static void
 pin_path(char *path, size_t n, unsigned slot, unsigned link)
@@ -66,7 +66,7 @@ asked_open(struct kp *kp)
 	return kp_pin(kp, kp->asked_fd, KP_PIN_ASKED);
 }
 
-/* The probe of a process that has ended, whose type in the buffer is this one's, too. */
+/* Finds the same probe of a process that has ended, with the same type in the buffer. */
 static struct kp_import *
 find_ended(struct kp *kp, const struct kp_import *imp)
 {
@@ -84,8 +84,8 @@ find_ended(struct kp *kp, const struct kp_import *imp)
 }
 
 /*
- * Records in the buffer find their type by their slot, so that a slot is given away
- * once, but for one case: the same probe in one process after the other.
+ * Records in the buffer find their type by their slot, so that a slot is given away only
+ * once, except to the same probe in a later process.
  */
 static bool
 slot_inherit(struct kp *kp, struct kp_import *imp)
@@ -155,7 +155,7 @@ kp_asked_put(struct kp *kp, struct kp_import *imp)
 	return r < 0 ? kp_refused(kp, r, KP_PIN_ASKED) : 0;
 }
 
-/* Nobody asks for it any more.  A definition in the buffer stays for its next use. */
+/* A probe that nobody asks for keeps its slot while the buffer has its definition. */
 int
 kp_asked_save(struct kp *kp, struct kp_import *imp)
 {
@@ -198,8 +198,8 @@ import_pins_revive(struct kp *kp, uint32_t slot, struct kp_asked *a)
 }
 
 /*
- * What nobody asks for any more goes: probes of processes that have ended, and
- * links that a session left behind when it was killed.
+ * Switches off the probes of processes that have ended, and removes links that a killed
+ * session left behind.
  */
 static void
 import_pins_sweep(struct kp *kp)

@@ -1,6 +1,6 @@
 /*
- * import-row.c - what the BPF programs and readers must know of an imported probe:
- * its definition in the buffer, its row, its conditions.
+ * import-row.c - an imported probe's definition in the buffer, for readers, and its row and
+ * conditions, for the BPF programs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ kp_import_row_off(struct kp *kp, const struct kp_import *imp)
 	bpf_map_update_elem(kp->rows_fd, &slot, &row, BPF_EXIST);
 }
 
-/* What a rate is in a window of time, 1 at least. */
+/* The events in a window of time at 'rate' a second, 1 at least. */
 static uint32_t
 per_window(uint32_t rate)
 {
@@ -102,7 +102,6 @@ per_window(uint32_t rate)
 	return rate == 0 ? 0 : n == 0 ? 1 : (uint32_t)n;
 }
 
-/* The table of its conditions, before the row that refers to it. */
 int
 kp_import_row_where(struct kp *kp, struct kp_import *imp)
 {

@@ -50,9 +50,9 @@ import_switch_attach(struct kp *kp, struct kp_import *imp)
 		    imp->name, imp->kind->program);
 	if (prog < 0)
 		return kp_refused(kp, prog, path);
-	kp_import_unpin((unsigned)imp->slot);	/* half of it, of a session that was killed */
-	/* The kernel takes away what was unpinned a moment later, in a worker of its own;
-	   until then the same program with the same cookie is refused. */
+	kp_import_unpin((unsigned)imp->slot);	/* links that a killed session left */
+	/* A worker of the kernel removes an unpinned link a moment later; until then the
+	   kernel refuses the same program with the same cookie. */
 	for (int i = 0; (r = imp->kind->attach(kp, imp, prog)) == -EEXIST && i < GONE_TRIES; i++)
 		usleep(GONE_US);
 	close(prog);
@@ -153,9 +153,6 @@ kp_import_set(struct kp *kp, unsigned id, bool enabled, bool traced)
 	return 0;
 }
 
-/*
- * first of these is to record.
- */
 #define PROGRAMS_MAX	16
 #define LOG_SIZE	256	/* the beginning; that there is one is enough */
 
@@ -179,7 +176,7 @@ choose_programs(struct import_bpf *skel, struct attempt *a)
 	}
 }
 
-/* What the programs write to is what those of the catalogue write to. */
+/* The programs write to the same maps as those of the catalogue. */
 static int
 choose_maps(struct kp *kp, struct import_bpf *skel)
 {
@@ -246,7 +243,7 @@ import_load_pin(struct kp *kp, int fd, const char *path)
 	return kp_pin(kp, fd, path);
 }
 
-/* The maps last: who finds them knows that all is there. */
+/* Pins the maps last: a session that finds them knows that everything is there. */
 static int
 pin_all(struct kp *kp, struct import_bpf *skel)
 {

@@ -1,7 +1,6 @@
 /*
- * import-words.c - what BPF does with a tracepoint's record, from the operations that
- * describe it: how much of it is read at once, and, if the event is always of one
- * length, its words.
+ * import-words.c - derives from the operations on a tracepoint's record how much of the record
+ * BPF reads at once and, if the event always has one length, the event's words.
  *
  * A word needs no call and no decision, an operation needs both.
  */
@@ -11,7 +10,7 @@
 
 #define EVENT_MAX	(KP_WORDS_FROM * 2)	/* with the records that it refers to */
 
-/* An event before its words are known: of each byte, whence it comes. */
+/* The source of each byte of an event, before the event's words are known. */
 struct picture {
 	uint8_t fixed[EVENT_MAX];
 	uint8_t from[EVENT_MAX];	/* 0: it is fixed */
@@ -28,7 +27,7 @@ paint(struct picture *p, unsigned to, unsigned from, unsigned n)
 	return true;
 }
 
-/* As import_append() does it. */
+/* Appends a record as import_append() does. */
 static bool
 paint_record(struct picture *p, const struct kp_op *op, const uint32_t *tags)
 {
@@ -63,7 +62,7 @@ paint_event(struct picture *p, const struct kp_import_row *row, const uint32_t *
 	return fits;
 }
 
-/* Bytes that lie side by side in the record, too. */
+/* The number of bytes that lie side by side in the record, too. */
 static unsigned
 run_length(const uint8_t *from, unsigned at)
 {
@@ -74,7 +73,7 @@ run_length(const uint8_t *from, unsigned at)
 	return n;
 }
 
-/* The parts of the word at 'to'; returns how many they are, KP_WORDS_MAX + 1: too many. */
+/* Adds the parts of the word at 'to'; returns their number, KP_WORDS_MAX + 1: too many. */
 static unsigned
 add_word(struct kp_word *word, unsigned n, const struct picture *p, unsigned to)
 {
@@ -100,7 +99,7 @@ add_word(struct kp_word *word, unsigned n, const struct picture *p, unsigned to)
 	return n;
 }
 
-/* Of the record's beginning. */
+/* The part of the record's beginning that the operations need. */
 static unsigned
 needed(const struct kp_import_row *row)
 {

@@ -1,8 +1,8 @@
 /*
  * import.bpf.c - the maps of imported probes, and the program of tracepoints.
  *
- * The kernel hands over a record that its print format describes.  Where its
- * members lie as those of an event do, one operation copies many of them.
+ * The kernel hands over a record that its print format describes.  If members
+ * lie as those of an event do, one operation copies many of them.
  */
 #include "kernel-probes/import.bpf.h"
 
@@ -46,7 +46,7 @@ static __always_inline bool compare(u64 a, u64 b, const struct kp_condition *c)
 	return (a & b) != 0;
 }
 
-/* A reference that is null is equal to nothing. */
+/* A null reference is equal to no text. */
 static __always_inline bool same_text(const struct kp_image *image,
     const struct kp_condition *c)
 {
@@ -141,7 +141,7 @@ static __always_inline void copy_words(u8 *to, const u8 *from, u32 n)
 	    (*(const u64 *)(from + 8 * i) & ~keep);
 }
 
-/* 'raw' is where it lies among what was read already, or NULL. */
+/* 'raw' is the array among the words that have been read, or NULL. */
 static __always_inline void copy_array(u8 *image, u32 *at, const struct kp_op *op, u64 from,
     u32 n, const u8 *raw)
 {
@@ -217,7 +217,7 @@ static __always_inline void read_words(struct scratch *s, const void *ctx, u32 n
 {
 	const u64 *from = bpf_rdonly_cast(ctx, bpf_core_type_id_kernel(struct pt_regs___kernel));
 
-	/* The first one is not the record's. */
+	/* The first word is not the record's. */
 #pragma unroll
 	for (u32 i = 1; i < RAW_WORDS; i++) {
 		if (i >= n)
@@ -226,7 +226,7 @@ static __always_inline void read_words(struct scratch *s, const void *ctx, u32 n
 	}
 }
 
-/* An event whose members always lie at the same places. */
+/* Makes an event whose members always lie at the same places. */
 static __always_inline void put_words(struct scratch *s, const struct kp_import_row *row)
 {
 	const struct kp_word *w;
@@ -258,7 +258,7 @@ static __always_inline u32 put_operations(struct scratch *s, struct kp_import_ro
 	return at;
 }
 
-/* Whatever we return, who else listens to the tracepoint must get 1. */
+/* The programs return 1 in any case, for the tracepoint's other listeners. */
 static __always_inline int tracepoint_event(void *ctx, const bool cast)
 {
 	struct import_hit h;

@@ -2,9 +2,9 @@
  * import.bpf.h - from an image of an imported probe's event to a record (import.h).
  *
  * An image is an event as it will lie in the buffer, but for its first 8 bytes:
- * the members, and behind them the records that these refer to.  It is put
- * together in memory of the program's own, because only then its size is known;
- * then it is copied as a whole.
+ * the members, and behind them the records that these refer to.  A program
+ * puts it together in memory of its own, because its size is known only afterwards, and
+ * then copies it into the buffer as a whole.
  */
 #ifndef KERNEL_PROBES_IMPORT_BPF_H
 #define KERNEL_PROBES_IMPORT_BPF_H
@@ -44,14 +44,14 @@ extern struct kp_map_where tnf_where SEC(".maps");
 extern struct kp_map_rows tnf_rows SEC(".maps");
 extern struct kp_map_counts tnf_counts SEC(".maps");
 
-/* A probe that is hit.  A call of a helper costs some 9 ns: what one has answered is kept. */
+/* A hit of a probe.  It keeps the answers of helpers, since each call costs some 9 ns. */
 struct import_hit {
 	struct kp_import_row *row;
 	struct task_struct *task;	/* the current one */
 	u64 time;			/* 0: the clock was not read */
 };
 
-/* Once more in this window of time?  Counts what is left out. */
+/* May one more event be recorded in this window of time?  Counts those left out. */
 static __always_inline bool import_rate(struct import_hit *h, struct kp_import_count *c)
 {
 	u32 rate = h->row->rate;
@@ -73,8 +73,8 @@ static __always_inline bool import_rate(struct import_hit *h, struct kp_import_c
 	return true;
 }
 
-/* Does the probe record now, here, and at this rate?  Counts the hit.  Where there are
-   conditions, the rate is that of the events that meet them. */
+/* Does the probe record now, here, and at this rate?  Counts the hit.  If the
+   probe has conditions, import_passes() applies the rate to the events that meet them. */
 static __always_inline bool import_on(struct import_hit *h, u32 slot)
 {
 	struct kp_import_count *c;
@@ -121,7 +121,7 @@ static __always_inline void import_append(u8 *image, u32 *at, u32 to, u32 n, u32
 	*at = (end + 7) & ~7u;
 }
 
-/* No record: a null reference. */
+/* Puts a null reference at 'to': there is no record. */
 static __always_inline void import_null(u8 *image, u32 to)
 {
 	*(u32 *)(image + (to & (KP_FIXED_MAX - 4))) = 0;
@@ -135,7 +135,7 @@ static __always_inline bool import_room(u32 at)
 /*
  * Appends the string at 'from', 'max' bytes of it at most, and refers to it at 'to'.
  * 'image' has room for KP_IMAGE_MAX bytes and KP_TEXT_MAX + 16 more; *at is where its
- * free part begins, a multiple of 8.  What is not there, or finds no room, is null.  A
+ * free part begins, a multiple of 8.  A string that is not there, or finds no room, is null.  A
  * string that 'max' or our own bound cuts off ends in "...".
  */
 static __always_inline void import_string(u8 *image, u32 *at, u32 to, u64 from, u32 max,
@@ -171,10 +171,10 @@ static __always_inline void import_string(u8 *image, u32 *at, u32 to, u64 from, 
 	import_append(image, at, to, n, state.record_tag[KP_R_STRING]);
 }
 
-/* An event so long, behind its head, is copied word by word: two helpers cost more. */
+/* Up to so many bytes behind an event's head are copied by words: two helpers cost more. */
 #define IMPORT_SHORT	128u
 
-/* Word by word, with the verifier behind each of them. */
+/* Copies by words; the verifier must be shown the bounds of each. */
 static __always_inline void import_copy_long(const struct hit *hit, u64 off, const u64 *from,
     u32 n)
 {
@@ -188,14 +188,14 @@ static __always_inline void import_copy_long(const struct hit *hit, u64 off, con
 	}
 }
 
-/* The members of an event that was begun at 'off' in its block. */
+/* Copies an event's members to 'off' in its block. */
 static __always_inline void import_copy(const struct hit *hit, u64 off, void *members, u32 n)
 {
 	struct bpf_dynptr dynptr;
 	const u64 *from = members;
 	u64 *to;
 
-	/* What is compared must be what is added, for the verifier. */
+	/* The verifier wants the register that is compared to be the one that is added. */
 	__asm__ volatile ("" : "+r" (off));
 	if (n <= IMPORT_SHORT && off <= KP_BLOCK_END - IMPORT_SHORT) {
 		to = (void *)hit->block + off;
@@ -213,7 +213,7 @@ static __always_inline void import_copy(const struct hit *hit, u64 off, void *me
 	}
 }
 
-/* Commits an image of 'size' bytes, a multiple of 8; 0: not, for which there is a reason. */
+/* Commits an image of 'size' bytes, a multiple of 8.  Returns 1, or 0: it was not written. */
 static __always_inline int import_write(struct import_hit *h, void *image, u32 size)
 {
 	struct kp_event *e;
@@ -231,8 +231,7 @@ static __always_inline int import_write(struct import_hit *h, void *image, u32 s
 	return 1;
 }
 
-/* The same by a program that may have waited since it was hit: the clock of that time
-   would tell of the past. */
+/* The same for a program that may have slept since its hit: it reads the clock anew. */
 static __always_inline int import_write_late(struct import_hit *h, void *image, u32 size)
 {
 	h->time = 0;

@@ -24,7 +24,7 @@ const struct kp_import_kind *const kp_import_kinds[KP_IMPORT_KINDS] = {
 	[KP_IMPORT_MARK] = &kp_mark_kind,
 };
 
-/* What tells one from another: kind, name and source. */
+/* Kind, name and source together identify a probe. */
 struct key {
 	char	text[sizeof ((struct kp_asked *)0)->name + sizeof ((struct kp_asked *)0)->source + 16];
 	size_t	size;
@@ -211,7 +211,7 @@ kp_probe_describe(struct kp *kp, unsigned id)
 	return imp == NULL ? 0 : kp_import_describe(kp, imp);
 }
 
-/* What it has left out on all CPUs so far. */
+/* The number of hits that the probe has left out on all CPUs so far. */
 static uint64_t
 import_omitted(struct kp *kp, const struct kp_import *imp)
 {

@@ -1,9 +1,9 @@
 /*
  * kernel_compat.h - where kernels differ, each with the version that changed.
  *
- * Where a mainline commit is known for certain it is named; where only its title
- * or version is, that is.  Distributions carry some of these changes in older
- * versions: therefore members are asked for, never versions.  A shim may be removed
+ * A comment names the mainline commit if we know it for certain, otherwise its title or
+ * version.  Distributions carry some of these changes in older
+ * versions: therefore we ask for members, never for versions.  A shim may be removed
  * with the last kernel that needs it.  Which hooks exist is the loader's business
  * (programs.h, hooks.c).
  */
@@ -39,7 +39,7 @@ struct bpf_map;
 
 #define MM_SWAPENTS	2
 
-/* The common path in one piece: a program is called rarely enough for its code to have
+/* They keep the common path in one piece: a program is called so rarely that its code has
    left the nearest cache. */
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
@@ -60,8 +60,8 @@ static __always_inline u32 task_on_cpu(struct task_struct *t)
 	return ((struct task_struct___cpu *)t)->cpu;
 }
 
-/* The lock that a thread sleeps on: noted for the hung task detector since "hung_task:
-   replace blocker_mutex with encoded blocker" (April 2025).  Older kernels, and
+/* The lock that a thread sleeps on.  The kernel notes it for the hung task detector since
+   "hung_task: replace blocker_mutex with encoded blocker" (April 2025).  Older kernels, and
    those without the detector, tell it by the hook contention_begin alone. */
 struct task_struct___blocker {
 	unsigned long blocker;
@@ -82,7 +82,7 @@ static __always_inline u64 task_blocker(struct task_struct *task)
 	return lock;
 }
 
-/* A struct memdesc_flags_t since 6.18 ("mm: introduce memdesc_flags_t"), an unsigned
+/* The flags are a struct memdesc_flags_t since 6.18 ("mm: introduce memdesc_flags_t"), an unsigned
    long before.  The flags are the first word of either. */
 static __always_inline u64 folio_flags(struct folio *f)
 {
@@ -107,7 +107,7 @@ struct page___folio {
 	    BPF_CORE_READ((struct page___folio *)(folio), member) :	\
 	    (known) ? (folio)->member : BPF_CORE_READ(folio, member))
 
-/* Called _folio_nr_pages before 6.15; until that came the second page told it. */
+/* The member was called _folio_nr_pages before 6.15; before that, the second page had it. */
 struct folio___nr {
 	unsigned int _nr_pages;
 } __attribute__((preserve_access_index));
@@ -162,7 +162,7 @@ static __always_inline u64 device_inode(struct block_device *bdev)
 
 /*
  * A thread whose dequeue is delayed still counts in nr_running, but is not
- * runnable.  Where "sched/fair: Add new cfs_rq.h_nr_runnable" is in the kernel (it
+ * runnable.  If "sched/fair: Add new cfs_rq.h_nr_runnable" is in the kernel (it
  * came after 6.12, and into 6.12.37), the classes' own counts are added up; older
  * kernels have nr_running alone.
  */
@@ -199,8 +199,8 @@ static __always_inline u32 swapped_in_late(struct task_struct *task)
 	return n < 0 ? -n : 0;
 }
 
-/* A kernel thread's own data: task_struct.worker_private since 5.17; before, what a
-   program's thread has for its end. */
+/* A kernel thread's own data: task_struct.worker_private since 5.17; before, the member
+   set_child_tid, which other threads use for their end. */
 struct task_struct___set_child_tid {
 	void *set_child_tid;
 } __attribute__((preserve_access_index));
@@ -214,8 +214,8 @@ static __always_inline struct kthread *task_kthread(struct task_struct *t)
 }
 
 /*
- * bpf_loop() came in 5.17, and has the body verified once.  Before, each turn of a loop
- * is: there are fewer.  'turn' is a function that returns 1 to stop.
+ * bpf_loop() came in 5.17, and has the body verified once.  Without it each turn of a loop is
+ * verified, so that there are fewer turns.  'turn' is a function that returns 1 to stop.
  */
 #define TURNS_FOLLOWED	512
 
@@ -259,16 +259,16 @@ static __always_inline struct vm_area_struct *area_in_tree(struct task_struct *t
 }
 
 /*
- * The system call that a thread is in, by the registers that it entered the
- * kernel with: true for a call, false for a fault or an interrupt.
+ * Is a thread in a system call, by the registers that it entered the kernel with?  False:
+ * in a fault or an interrupt.
  */
 static __always_inline bool in_syscall(const struct pt_regs___kernel *regs)
 {
 	return regs_call(regs) >= 0;
 }
 
-/* An argument of a tp_btf hook as a number: a function that the verifier takes
-   by itself accepts no kernel pointer. */
+/* An argument of a tp_btf hook as a number, for functions that the verifier checks on their
+   own: these accept no kernel pointer. */
 static __always_inline u64 hook_argument(void *ctx, u32 n)
 {
 	u64 v = 0;

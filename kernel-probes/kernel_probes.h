@@ -51,9 +51,9 @@ struct kp_status {
  */
 int kp_open(bool control, struct kp **ret);
 /*
- * For who lacks the rights: probes can be added and listed as this kernel has them, all
- * as if they were off and without a buffer; what would change anything is refused
- * with the capability that it needs.
+ * Opens a session without the rights: probes can be added and listed as this kernel has
+ * them, all as if they were off and without a buffer; calls that would change anything are
+ * refused, and kp_detail() names the capability that they need.
  */
 int kp_look(struct kp **ret);
 void kp_close(struct kp *);
@@ -78,7 +78,7 @@ int kp_probe_describe(struct kp *, unsigned id);
 int kp_probe_where(struct kp *, unsigned id, const char *text);
 
 int kp_status(struct kp *, struct kp_status *ret);
-/* Its state alone, without a question to each program for what it has lost. */
+/* The buffer's state alone, without asking each program for its losses. */
 enum kp_state kp_standing(struct kp *);
 /* Whether the buffer that is made next by this session stops when it is full: nothing in
    it is overwritten, and what comes later is counted.  At first it is a ring. */
@@ -95,8 +95,8 @@ int kp_filter_add(struct kp *, pid_t);		/* 0: threads of no process */
 int kp_filter_follow(struct kp *, pid_t);	/* and children that it will have */
 int kp_filter_delete(struct kp *, pid_t);
 /*
- * Rules put processes into the set, those that there are and those that come, as long
- * as they hold: "name=PROGRAM" (of its first thread, 15 characters),
+ * Rules put processes into the set, present and future ones, as long as they hold:
+ * "name=PROGRAM" (of its first thread, 15 characters),
  * "cgroup=/PATH" (and what is in it; unified hierarchy), "unit=NAME" (of systemd:
  * its cgroup).  They go with the buffer.  -EINVAL: no rule; -ENOENT: no such group;
  * -ESRCH: no such rule to delete.
@@ -125,7 +125,7 @@ int kp_mark(struct kp *, const char *text, const char *by);
    tracing runs (see tnf_image_open() in tnf_stream(3)). */
 int kp_map(struct kp *, const void **ret, size_t *ret_size);
 
-/* From when on the buffer has all that a CPU wrote. */
+/* The time since which the buffer has everything that a CPU wrote. */
 struct kp_span {
 	int64_t	 since;		/* ns, CLOCK_MONOTONIC: its oldest event */
 	uint32_t first;		/* that event's block among those of the CPU: 1,

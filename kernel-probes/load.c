@@ -31,9 +31,8 @@ program_number(const char *name)
 }
 
 /*
- * libbpf loads all or nothing.  The kernel writes a log for the program that its
- * verifier does not take, and for no other: it is then left out, and the rest
- * tried again.
+ * libbpf loads all or nothing.  The kernel writes a log only for the program that its
+ * verifier does not take: we leave that program out and try again.
  */
 #define LOG_SIZE	256	/* the beginning; that there is one is enough */
 
@@ -52,7 +51,7 @@ logs_refused(program_logs logs)
 
 #define P(name)	(1ull << KP_PROGRAM_##name)
 
-/* Those that tell who lives, and keep the filter and the names: whatever is traced. */
+/* Programs that list tasks, and keep the filter and the names: needed by every trace. */
 #define ALWAYS	(P(find_nodes) | P(empty_slots) | P(forget_requests) | P(remember_living) | \
 		 P(tell_tasks) | P(filter_exit) | P(filter_fork) | P(filter_name) | \
 		 P(filter_group) | P(remember_exit) | P(leave_slot) | P(remember_name))
@@ -69,7 +68,7 @@ file_is_on(const struct kp *kp, const char *file)
 	return false;
 }
 
-/* Those that should be in the kernel and are not yet. */
+/* The programs that should be in the kernel and are not yet. */
 static uint64_t
 programs_lacking(struct kp *kp)
 {
@@ -110,7 +109,7 @@ size_maps(struct kernel_bpf *skel, size_t size)
 	if (cpus < 0)
 		return cpus;
 	if (sysinfo(&now) == 0)
-		ended += 2 * now.procs;	/* those that live in the end */
+		ended += 2 * now.procs;	/* threads that live when tracing ends */
 	if (ended > ENDED_MAX)
 		ended = ENDED_MAX;
 	if ((r = bpf_map__set_max_entries(skel->maps.tnf_buf, size / KP_BLOCK_SIZE)) < 0 ||
@@ -121,7 +120,7 @@ size_maps(struct kernel_bpf *skel, size_t size)
 	return bpf_map__set_max_entries(skel->maps.tnf_renamed, ended);
 }
 
-/* Where the map is pinned, for the programs that follow; false: it needs no pin. */
+/* The path of a map's pin, for programs that are loaded later; false: it needs no pin. */
 static bool
 map_pin(const struct bpf_map *map, char *path, size_t n)
 {
@@ -131,7 +130,7 @@ map_pin(const struct bpf_map *map, char *path, size_t n)
 	return !bpf_map__is_internal(map);
 }
 
-/* Programs that follow have the maps of those that came with the buffer. */
+/* Programs that are loaded later use the maps that were made with the buffer. */
 static int
 share_maps(struct kernel_bpf *skel)
 {
@@ -185,7 +184,7 @@ load_try(struct kp *kp, size_t size, uint64_t programs, program_logs logs,
 	return r;
 }
 
-/* Without those that the verifier refuses, for which others may have to stand in. */
+/* Loads the programs but those that the verifier refuses, which others may have to replace. */
 static int
 load_programs(struct kp *kp, size_t size, uint64_t programs, struct kernel_bpf **ret)
 {

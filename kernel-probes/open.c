@@ -74,7 +74,7 @@ lock_reading(struct kp *kp)
 {
 	int dir = kp_pins_open(kp);
 
-	/* Who may not look gets no answer to whether there is a buffer. */
+	/* A user without the rights is not told whether there is a buffer. */
 	if (dir == -ENOENT)
 		return kp_may_use(kp) < 0 ? -EPERM : no_buffer(kp);
 	if (dir < 0)
@@ -126,7 +126,7 @@ new_session(void)
 	return kp;
 }
 
-/* On failure the handle stays: it knows why (kp_detail()). */
+/* On failure the handle stays, for kp_detail(). */
 KP_EXPORT int
 kp_open(bool control, struct kp **ret)
 {
@@ -191,7 +191,7 @@ have_capability(int cap)
 	struct __user_cap_data_struct d[2] = { { 0 } };
 
 	if (syscall(SYS_capget, &h, d) == -1)
-		return true;		/* do not blame what we do not know */
+		return true;		/* unknown: do not blame it */
 	return d[cap / 32].effective & 1u << cap % 32;
 }
 

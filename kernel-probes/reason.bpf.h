@@ -21,8 +21,8 @@
 struct stack_words {
 	u64 ctx;
 	u32 have;		/* words that have been read */
-	u32 entry;		/* where that of a known stack was, or 0 */
-	u32 found;		/* where the search has found it, or 0 */
+	u32 entry;		/* where the queue entry of a known stack was, or 0 */
+	u32 found;		/* where the search has found the entry, or 0 */
 	u32 pad;
 	u64 word[SEARCH_WORDS];
 };
@@ -35,10 +35,10 @@ struct {
 } stack_words SEC(".maps");
 
 /*
- * What a word of the stack says may be of a call that is over, and lead to a stack that is
- * gone.  To read there would be a page fault of the kernel's, which costs, and which who
- * traces those would see.  So only that is read which is mapped whatever the word says: the
- * stack on which 'own' is, the kernel's direct map, which is below all stacks, and its image.
+ * A word of the stack may be left of a call that is over, and lead to a stack that is gone.
+ * A read there would cause a page fault of the kernel, which costs time and which traces
+ * of such faults would show.  So we read only memory that is always mapped: the stack that
+ * 'own' is on, the kernel's direct map, which is below all stacks, and the kernel's image.
  */
 #define NOT_READ	(~0ull)		/* as a word: no address of anything */
 
@@ -60,9 +60,9 @@ static __always_inline bool are_links(u64 next, u64 prev)
 	return is_kernel_address(next) && is_kernel_address(prev) && ((next | prev) & 7) == 0;
 }
 
-/* A queue from the node of an entry on: its head is the node that no entry surrounds.  Where a
-   function or a task would be, it has a lock; behind that may be garbage.  'way' is the member
-   that leads on, 0: the next, 8: the one before. */
+/* Follows a list from an entry's node to the queue's head, the node that no entry surrounds.
+   In place of an entry's function or task the head has a lock, maybe with garbage behind it.
+   'way' is the offset of the link to follow: 0 leads to the next node, 8 to the one before. */
 __noinline u64 queue_head(u64 node, u64 own, u32 way)
 {
 	u64 before;
@@ -81,8 +81,8 @@ __noinline u64 queue_head(u64 node, u64 own, u32 way)
 /*
  * poll(2) and select(2) have a table of entries, which point to the table; the
  * task is in the table's head (struct poll_wqueues), and behind it the first
- * entry: file, key, flags, table, function, links, and the queue.  That one
- * counts; who polls nothing waits for time alone.
+ * entry: file, key, flags, table, function, links, and the queue.  That queue
+ * counts; a thread that polls nothing waits for time alone.
  */
 static __always_inline u64 polled_queue(const struct stack_words *w, u32 i, u64 at)
 {
@@ -92,9 +92,9 @@ static __always_inline u64 polled_queue(const struct stack_words *w, u32 i, u64 
 }
 
 /*
- * System V messages and semaphores: a list of those who wait, each a node with the
- * task behind it.  The nodes are on stacks, where the task is; the head is not.  Who has come
- * last is beside the head.
+ * System V messages and semaphores have a list of waiters: each is a node with the task
+ * behind it.  The nodes are on the waiters' stacks; the head is not.  The latest waiter is
+ * beside the head.
  */
 static __always_inline u64 waiters_head(u64 next, u64 prev, u64 at)
 {
@@ -103,7 +103,7 @@ static __always_inline u64 waiters_head(u64 next, u64 prev, u64 at)
 	return are_links(next, prev) && (next ^ at) >= KERNEL_STACK_SIZE && kernel_word(next + 8, at) == link ? next : 0;
 }
 
-/* From the hook's arguments to the stack's end. */
+/* The number of words from the hook's arguments to the stack's end. */
 static __always_inline u32 stack_size(const struct stack_words *w)
 {
 	u32 place = *(volatile u64 *)&w->ctx & (KERNEL_STACK_SIZE - 1);
@@ -111,7 +111,7 @@ static __always_inline u32 stack_size(const struct stack_words *w)
 	return (KERNEL_STACK_SIZE - place) / sizeof w->word[0];
 }
 
-/* The first words of the stack, where nobody has read them yet; none above its end. */
+/* Reads the first words of the stack, not above its end, unless they have been read. */
 static __always_inline bool stack_read(struct stack_words *w, u32 words)
 {
 	u32 most = stack_size(w), bytes;
@@ -161,12 +161,12 @@ __noinline u64 entry_queue(u32 i)
 	}
 	if (!ahead && !behind)
 		return polled_queue(w, i, at) ?: waiters_head(w->word[i - 2], w->word[i - 1], at);
-	/* The task behind the links as well: then they are a node of those that have it
-	   there, and what lies below is left of another call.  It may be the other way
-	   round, an entry of a simple queue, and what lies above is left.  Nothing tells
-	   these two apart: the words of the stack are the same, and before the head is a
-	   lock in both, of the queue or of the semaphore.  Then the queue is named by its
-	   list instead of its lock, 8 bytes further on. */
+	/* If the task is behind the links as well, they are a System V node, and the word
+	   below them is left of another call.  Or they are an entry of a simple queue, and
+	   the word above them is left.  Nothing tells these two apart: the words of the
+	   stack are the same, and a lock is before the head in both cases, the queue's or
+	   the semaphore's.  In the second case the queue is named by its list instead of
+	   its lock, 8 bytes further on. */
 	if (!plain && w->word[i + 3] == w->word[i] && (head = waiters_head(next, prev, at + 3 * 8)) != 0)
 		return head;
 	if (plain && func == state.wake_page)
@@ -216,8 +216,8 @@ static __always_inline u64 search_from_below(u64 task, u32 words)
 	return 0;
 }
 
-/* Of a stack that is known, the words up to where the entry was have been read: it
-   is there again, or below. */
+/* Searches the stack for the task's queue.  Of a known stack, the words up to the entry's
+   former place have been read: the entry is there again, or below. */
 __noinline u64 search_stack(u64 task)
 {
 	struct stack_words *w;

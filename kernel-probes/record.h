@@ -355,9 +355,9 @@ enum kp_record {
 #define KP_TEXT_MAX	256u	/* bytes of a string with its NUL, or of an array */
 
 /*
- * 8 bytes of an event, or a part of them: those at 'from' of the record, without the
- * lowest 'below' and the highest 'above' bits, and what is 'fixed'.  They go to 'to',
- * with what the word before has left there if it is 'again' the same place.
+ * 8 bytes of an event, or a part of them: the 8 bytes at 'from' of the record, without the
+ * lowest 'below' and the highest 'above' bits, and the bits in 'fixed'.  They go to 'to';
+ * if 'again' is 1, the bits that the element before has put there stay.
  */
 struct kp_word {
 	__u64 fixed;

@@ -1,8 +1,8 @@
 /*
  * rules.c - the filter's rules: processes by the name of their program, or by cgroup.
  *
- * The programs keep the set up to date while they are attached.  What came or went
- * before is found in /proc whenever the filter or tracing is switched on.
+ * The programs keep the set up to date while they are attached.  Whenever the filter
+ * or tracing is switched on, /proc shows the processes that came or went before.
  */
 #include <sys/stat.h>
 
@@ -18,7 +18,7 @@
 #include "common/proc.h"
 #include "kernel-probes/handle.h"
 
-/* Where the unified hierarchy is mounted, also beside older ones. */
+/* Finds the mount point of the unified hierarchy, also beside older hierarchies. */
 static bool
 find_mount(char *buf, size_t n)
 {
@@ -37,7 +37,7 @@ find_mount(char *buf, size_t n)
 	return found;
 }
 
-/* The path of a unit's group: units have names of their own. */
+/* Finds the path of a unit's group by its name, which no other unit has. */
 static bool
 find_unit(const char *mount, const char *unit, char *buf, size_t n)
 {
@@ -106,7 +106,7 @@ parse_rule(struct kp *kp, const char *text, struct kp_rule_key *key, struct kp_r
 	return group_key(kp, rule->text + 7, key);
 }
 
-/* The rules as they stand, for whoever looks through /proc. */
+/* A copy of the rules, for a look through /proc. */
 struct rules {
 	unsigned	   n;
 	struct kp_rule_key key[KP_RULES_MAX];
@@ -231,7 +231,7 @@ kp_rules_scan(struct kp *kp)
 	return 0;
 }
 
-/* After a change: which kinds there are, and who is in the set for their sake. */
+/* After a change of the rules: notes their kinds, and looks for their processes. */
 static int
 rules_changed(struct kp *kp)
 {
@@ -269,7 +269,7 @@ kp_rule_add(struct kp *kp, const char *text)
 	return r < 0 ? kp_refused(kp, r, KP_PIN_RULES) : rules_changed(kp);
 }
 
-/* The group may have gone meanwhile: it is found by its text, too. */
+/* Finds the rule by its text, too, since its group may have gone meanwhile. */
 KP_EXPORT int
 kp_rule_delete(struct kp *kp, const char *text)
 {

@@ -164,13 +164,13 @@ static __always_inline u32 state_running(struct task_struct *t)
 }
 
 struct sleep {			/* of a thread that leaves its CPU for it */
-	u32 state;		/* what thread_state is to say */
+	u32 state;		/* the state for thread_state */
 	u32 size;		/* of thread_block's event, with its stack */
 	u64 reason;
 	u32 from, n;		/* frames of the stack */
 	u32 why;		/* thread_block is to say the reason */
 	u32 stack;		/* there is one */
-	u32 call;		/* that it is in, or which thread of the kernel it is */
+	u32 call;		/* its system call, or which kernel thread it is */
 	u32 asked;		/* frames that are asked for, 0: no stack */
 	u32 known;		/* known_look() */
 	u32 pad;
@@ -343,7 +343,7 @@ static __always_inline u64 change_probes(struct task_struct *prev, struct task_s
 	return on & (waits ? ~ON_BLOCK : ~ON_QUEUE);
 }
 
-/* 's' is NULL: prev does not sleep, or nobody asks why. */
+/* 's' is NULL: prev does not sleep, or no probe asks why. */
 static __always_inline int change_write(const struct change *c,
     const struct sleep *s, u32 room)
 {
@@ -420,7 +420,7 @@ static __always_inline int change(void *ctx, struct task_struct *prev,
 			c.out = s.state;
 	} else if (sleeps && c.on & ON_OUT)
 		c.out = sleep_state(prev, context_of(prev));
-	/* Who is filtered out writes nothing. */
+	/* A thread that is filtered out writes nothing. */
 	c.follows = (c.on & (ON_OUT | ON_IN)) != 0 && !state.filter;
 	c.size = (c.on & ON_QUEUE ? QUEUE_SIZE : 0) + (c.on & ON_OUT ? OUT_SIZE : 0) +
 	    (c.on & ON_IN ? IN_SIZE : 0) + (c.follows ? SCHED_SIZE : 0);
@@ -443,8 +443,8 @@ int BPF_PROG(context_switch, bool preempt, struct task_struct *prev,
 	return change(ctx, prev, next, goes_on(preempt, prev_state), prev_state);
 }
 
-/* Before 5.18 there was no prev_state, and the state is another one (TASK_WAKING) where
-   somebody wakes the thread meanwhile.  Who sleeps is on no queue. */
+/* Before 5.18 there was no prev_state, and the task's state is TASK_WAKING if another thread
+   wakes it meanwhile.  A thread that sleeps is on no queue. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(context_switch3, bool preempt, struct task_struct *prev,
     struct task_struct *next)

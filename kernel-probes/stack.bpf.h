@@ -2,18 +2,18 @@
  * stack.bpf.h - the frames of a thread that is about to sleep.
  *
  * The kernel's unwinder looks each frame up in a table, which takes it some 70 ns; but
- * threads sleep in the same places again and again.  So the frames that it found
- * are remembered, with how far above the hook's arguments each return address was.  A
+ * threads sleep in the same places again and again.  So we remember the frames that it
+ * found, and how far above the hook's arguments each return address was.  A
  * thread that has the same addresses at the same places has the same frames: from
  * one frame the unwinder gets to the next by the address and the place alone.  (A few
  * functions align their frames.  Then the places differ, and so does what is there.)
  *
- * Where a system call begins the kernel leaves out a few words, at random
- * (CONFIG_RANDOMIZE_KSTACK_OFFSET).  The frames outside of these are as far from the
- * stack's end as they were.
+ * At the beginning of a system call the kernel leaves out a few words of the stack, at
+ * random (CONFIG_RANDOMIZE_KSTACK_OFFSET).  The frames above these words keep their
+ * distance from the stack's end.
  *
- * A stack is remembered only if its addresses are there in one way: the same
- * places are found from above and from below.
+ * A stack is remembered only if searches from above and from below find its addresses
+ * at the same places.
  */
 #ifndef KERNEL_PROBES_STACK_BPF_H
 #define KERNEL_PROBES_STACK_BPF_H
@@ -30,8 +30,8 @@
 
 struct frames {
 	u64 pc[FRAMES];
-	u32 ours;		/* of them, the most that were seen */
-	u32 n;			/* all that were found, ... */
+	u32 ours;		/* the most frames of the tracing that were seen */
+	u32 n;			/* frames that were found, ... */
 	u32 words;		/* ... in so many words of the stack; ... */
 	u32 left;		/* ... of these are still to be found there */
 };
@@ -40,11 +40,11 @@ struct known {			/* a stack that has been walked */
 	u32 size;		/* words from the hook's arguments to the stack's end; 0: none */
 	u32 call;		/* of the thread */
 	u32 asked;		/* frames that the unwinder was asked for */
-	u32 from;		/* of those that it found, the first above ours */
-	u32 first;		/* the first that is above the hook's arguments */
-	u32 n;			/* all that it found */
+	u32 from;		/* index of the first frame above ours */
+	u32 first;		/* index of the first frame above the hook's arguments */
+	u32 n;			/* frames that it found */
 	u32 words;		/* of the stack that must be read to know it again */
-	u32 missed;		/* by the first of a call's: stacks that were walked */
+	u32 missed;		/* stacks of the call that were walked; in its first element */
 	u32 entry;		/* the word where the thread waits in a queue, or 0 */
 	u32 pad;
 	u64 pc[KNOWN_FRAMES];
@@ -77,7 +77,7 @@ static __always_inline u32 known_slot(u32 call, u32 way)
 	return (call * KNOWN_WAYS + way) & (KNOWN_STACKS - 1);
 }
 
-/* Is frame i of the stack at word 'at'?  Then it is in 'frames' too. */
+/* Is frame i of the stack at word 'at'?  Then it is put into f, too. */
 static __always_inline bool known_frame(const struct known *k, struct frames *f,
     const struct stack_words *w, u32 i, u32 at)
 {
@@ -88,7 +88,7 @@ static __always_inline bool known_frame(const struct known *k, struct frames *f,
 	return true;
 }
 
-/* Is the current stack, of so many words, this one?  Then its frames are in 'frames',
+/* Is the current stack, of 'size' words, this known one?  Then its frames are put into f,
    but for those of the tracing.  (__noinline: see README.) */
 __noinline int known_is(struct known *k, struct frames *f, struct stack_words *w, u32 size)
 {
@@ -149,8 +149,8 @@ __noinline u32 known_look(u32 call, u32 asked)
 	return 0;
 }
 
-/* Where the search has found the entry of a thread whose stack is remembered, there
-   it is the next time. */
+/* Notes where the search has found the wait queue's entry on a known stack, for the next
+   time. */
 static __always_inline void known_entry(u32 slot)
 {
 	struct stack_words *w;
@@ -168,7 +168,7 @@ static __always_inline void known_entry(u32 slot)
 		k->words = at + SEARCH_MARGIN;
 }
 
-/* The frame that is looked for at word i of the stack; KNOWN_FRAMES: it is not there. */
+/* Returns 'frame' if its address is word i of the stack, otherwise KNOWN_FRAMES. */
 static __always_inline u32 known_at(const struct frames *f, const struct stack_words *w,
     u32 i, u32 frame)
 {
@@ -181,8 +181,8 @@ static __always_inline u32 known_at(const struct frames *f, const struct stack_w
 #define KNOWN_STEP	24	/* words that one call looks at */
 
 /*
- * The search for frames among the words of the stack, some of them, from above: where
- * the frames' return addresses are.  f->left is then the first that was found.
+ * Searches KNOWN_STEP words of the stack, from 'end' downwards, for the frames' return
+ * addresses.  Afterwards f->left is the innermost frame that was found.
  * (__noinline, also the next: see README.)
  */
 __noinline int known_from_above(struct known *k, struct frames *f, struct stack_words *w, u32 end)
@@ -219,7 +219,7 @@ __noinline int known_from_below(struct known *k, struct frames *f, struct stack_
 	return 1;
 }
 
-/* Finds where the frames are: false, if they are there in two ways. */
+/* Finds the places of the frames; false: the two searches differ. */
 static __always_inline bool known_places(struct known *k, struct frames *f,
     struct stack_words *w)
 {
@@ -278,7 +278,7 @@ __noinline int known_learn(u32 call, u32 asked, u32 from, u32 n)
 	return 0;
 }
 
-/* Where in the frames that were taken the callers of schedule() begin. */
+/* The index of the first frame above schedule(), among those that were taken. */
 __noinline u32 frames_ours(void)
 {
 	u32 zero = 0, from = 4;
@@ -292,8 +292,8 @@ __noinline u32 frames_ours(void)
 	return from;
 }
 
-/* How many frames are asked for, to have 'depth' of them above schedule(): each one
-   costs, so that there are no more than once were needed before them. */
+/* The number of frames to ask for, to have 'depth' of them above schedule().  Each frame
+   costs time: only as many are added as schedule() and the tracing have needed so far. */
 static __always_inline u32 stack_asked(const struct frames *f, u32 depth)
 {
 	u32 ours = f->ours;
@@ -302,8 +302,9 @@ static __always_inline u32 stack_asked(const struct frames *f, u32 depth)
 }
 
 /*
- * The frames above schedule(), 'depth' of them at most: where they begin.  'call' is
- * what the thread does, 'known' what known_look() said.
+ * Puts the stack into f.  Returns the index of the first frame above schedule(), and in *n
+ * the number of such frames, 'depth' at most.  'call' is the thread's system call, 'known'
+ * the answer of known_look().
  */
 static __always_inline u32 stack_walk(void *ctx, struct frames *f, u32 depth, u32 call,
     u32 known, u32 *n)

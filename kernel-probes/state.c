@@ -1,5 +1,5 @@
 /*
- * state.c - what was asked for: kept in a pinned map, so that it outlives us.
+ * state.c - the settings that users asked for, in a pinned map, so that they outlive us.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,7 +38,7 @@ map_state(struct kp *kp)
 	return 0;
 }
 
-/* Pins are believed only if they are what we would have made ourselves. */
+/* We believe a pin only if it is one that we would have made ourselves. */
 static bool
 looks_right(int fd, enum bpf_map_type type, uint32_t value)
 {
@@ -149,7 +149,7 @@ kp_state_make(struct kp *kp)
 	return r;
 }
 
-/* What was asked for stays known to this session, though it is pinned no more. */
+/* The session keeps its copy of the settings, though they are pinned no more. */
 void
 kp_state_close(struct kp *kp)
 {

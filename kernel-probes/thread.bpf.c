@@ -4,8 +4,8 @@
 #include "kernel-probes/rules.bpf.h"
 
 /*
- * Where a new thread starts.  A kernel thread runs kthread() with what to call, or the
- * function itself; a user thread returns to user mode.
+ * The start address of a new thread.  A kernel thread runs kthread(), which calls the function
+ * that it is given, or the function itself; a user thread returns to user mode.
  */
 static __always_inline u64 start_pc(struct task_struct *p)
 {
@@ -69,8 +69,8 @@ int BPF_PROG(filter_exit, struct task_struct *p)
 	return 0;
 }
 
-/* What rules say of a process that is born: its group may be another one than its
-   mother's. */
+/* The reasons by which rules ask for a new process, whose group may be another one than
+   its parent's. */
 static __always_inline u32 reasons_of(struct task_struct *p)
 {
 	struct kp_rule_key key = {};

@@ -1,5 +1,5 @@
 /*
- * tracefs.c - what the kernel tells about its tracepoints, as text.
+ * tracefs.c - reads the kernel's descriptions of its tracepoints, which are text.
  */
 #include <sys/mount.h>
 
@@ -124,8 +124,8 @@ is_text(const char *decl)
 	    strchr(decl, '*') == NULL;
 }
 
-/* What a field becomes: 'decl' is its declaration without the name, 'count' its
-   elements (0: no array, -1: as the record says). */
+/* Decides which member a field becomes.  'decl' is its declaration without the name, 'count'
+   its number of elements (0: no array, -1: as the record says). */
 static void
 tracefs_decide(struct tracefs_field *f, const char *decl, int count, bool is_signed)
 {
@@ -155,7 +155,7 @@ tracefs_decide(struct tracefs_field *f, const char *decl, int count, bool is_sig
 		f->size = KP_TEXT_MAX;
 }
 
-/* "char comm[16]", "__data_loc char[] name": what is called how, and how many. */
+/* "char comm[16]", "__data_loc char[] name": separates type, name and count. */
 static int
 split_declaration(char *decl, struct tracefs_field *f)
 {

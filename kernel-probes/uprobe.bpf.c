@@ -1,7 +1,7 @@
 /*
  * uprobe.bpf.c - a probe in a program is hit: its arguments become an event.
  *
- * Where they are is in tnf_sites (operand.h), one row for each place of a probe.
+ * The map tnf_sites (operand.h) describes the arguments, in a row for each place of a probe.
  *
  * The kernel runs these programs for the thread that hit the breakpoint, and may
  * preempt them, unlike those of tracepoints; with bpf_copy_from_user() they even
@@ -32,7 +32,7 @@ struct {
 	__type(value, struct uprobe_scratch);
 } tnf_scratch SEC(".maps");
 
-/* Where nothing has to be waited for: of the CPU, while it is not preempted. */
+/* The CPU's scratch memory, for programs that do not wait and are not preempted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -48,10 +48,10 @@ struct {
 	__type(value, struct kp_site_row);
 } tnf_sites SEC(".maps");
 
-enum how {			/* an operand is had */
+enum how {			/* how an operand is read */
 	PLAIN,			/* numbers in registers alone */
 	QUICK,			/* from memory, if it is there */
-	WAITING			/* from memory, also if that has to be fetched */
+	WAITING			/* from memory, also if the page has to be fetched */
 };
 
 /* n bytes of the program's memory, 8 at most; 0 where nothing is.  A mask is a limit that
@@ -89,7 +89,7 @@ static __always_inline u64 evaluate(const struct uprobe_scratch *s, const struct
 	return extend(v, o->size, o->sign);
 }
 
-/* A page that is not in memory is fetched, then the string is read. */
+/* Fetches a page that is not in memory before it reads the string. */
 static __always_inline void store_text(struct uprobe_scratch *s, u32 *at,
     const struct kp_operand *o, u64 from, u64 max, const enum how how)
 {
@@ -127,7 +127,7 @@ static __always_inline void store(struct uprobe_scratch *s, const struct kp_oper
 	}
 }
 
-/* Operand i of a place. */
+/* Reads operand i of a place. */
 static __always_inline u64 site_value(struct uprobe_scratch *s, const struct kp_site_row *site,
     u32 i, const enum how how)
 {
@@ -137,7 +137,7 @@ static __always_inline u64 site_value(struct uprobe_scratch *s, const struct kp_
 	return 0;
 }
 
-/* ... goes to the image, whose free part begins at 'at'; returns where it begins then. */
+/* Puts operand i into the image, whose free part begins at 'at'; returns its new beginning. */
 static __always_inline u64 site_store(struct uprobe_scratch *s, const struct kp_site_row *site,
     u32 i, u32 at, const enum how how)
 {
@@ -159,8 +159,8 @@ static __always_inline u64 site_store(struct uprobe_scratch *s, const struct kp_
 	return at;
 }
 
-/* The verifier takes each of these by itself (README), and where programs cannot wait it
-   does not take the ones that do. */
+/* The verifier checks each of these functions by itself (README), and refuses those that wait
+   for programs that cannot wait. */
 #define SITE_FUNCTIONS(way, how)							\
 __noinline u64 site_value_##way(struct uprobe_scratch *s, struct kp_site_row *site, u32 i) \
 {											\
@@ -175,7 +175,7 @@ __noinline u64 site_store_##way(struct uprobe_scratch *s, struct kp_site_row *si
 SITE_FUNCTIONS(quick, QUICK)
 SITE_FUNCTIONS(waiting, WAITING)
 
-/* The image of the event; returns its size. */
+/* Makes the image of the event; returns its size. */
 static __always_inline u32 put_together(struct uprobe_scratch *s, struct kp_site_row *site,
     u32 fixed, const enum how how)
 {
@@ -192,7 +192,7 @@ static __always_inline u32 put_together(struct uprobe_scratch *s, struct kp_site
 	return at;
 }
 
-/* The kernel's check wants each place in the context as a constant. */
+/* The verifier wants each offset in the context as a constant. */
 static __always_inline void take_registers(struct uprobe_scratch *s, const u64 *ctx)
 {
 #pragma unroll
@@ -200,7 +200,7 @@ static __always_inline void take_registers(struct uprobe_scratch *s, const u64 *
 		s->regs[i] = ctx[i];
 }
 
-/* Numbers in registers: nothing has to be waited for. */
+/* Writes an event of numbers in registers, for which the program need not wait. */
 static __always_inline void plain_event(u64 *ctx, struct import_hit *h)
 {
 	struct kp_import_row *row = h->row;

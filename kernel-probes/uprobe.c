@@ -1,5 +1,5 @@
 /*
- * uprobe.c - probes in programs: attached at each of their places.
+ * uprobe.c - attaches probes in programs at each of their places.
  *
  * A place is an offset in a file: the kernel puts its breakpoint there into all
  * processes that run the file, or into one, those that map it later included, and
@@ -34,7 +34,7 @@ kp_uprobe_finder(kp_uprobe_find_f *fn)
 	finder = fn;
 }
 
-/* A number from one of the kernel's files of one line, behind 'before' in it. */
+/* Reads a number behind the text 'before' in one of the kernel's files of one line. */
 static long
 read_number(const char *path, const char *before)
 {
@@ -105,7 +105,7 @@ uprobe_describe(struct kp *kp, struct kp_import *imp)
 	return r;
 }
 
-/* Where in the event each argument of a place goes: as it was described. */
+/* Sets the place of each argument in the event, as the members describe it. */
 static void
 place_members(const struct kp_import *imp, const struct kp_uprobe_found *found,
     const struct kp_site *site, struct kp_site_row *row)
@@ -127,7 +127,7 @@ place_members(const struct kp_import *imp, const struct kp_uprobe_found *found,
 	}
 }
 
-/* What needs no look at the program's memory is quicker with all of it in one row. */
+/* Puts operands that need no look at the program's memory into the probe's row: quicker. */
 static void
 make_plain(struct kp_import *imp, const struct kp_uprobe_found *found,
     const struct kp_site_row *site)
@@ -209,8 +209,8 @@ attach_sites(struct kp *kp, struct kp_import *imp, const struct kp_uprobe_spec *
 }
 
 /*
- * The file is opened once: the places are those of the file that the kernel puts
- * breakpoints into, whatever its owner gives the name to meanwhile.
+ * Opens the file once, so that the finder and the kernel see the same file even if its owner
+ * gives the name to another one meanwhile.
  */
 static int
 uprobe_attach(struct kp *kp, struct kp_import *imp, int prog)
@@ -222,7 +222,7 @@ uprobe_attach(struct kp *kp, struct kp_import *imp, int prog)
 		return attach_sites(kp, imp, imp->spec, prog);
 	held = *(const struct kp_uprobe_spec *)imp->spec;
 	fd = open(held.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	/* The finder says why it cannot be opened. */
+	/* The finder says why the file cannot be opened. */
 	if (fd == -1)
 		return attach_sites(kp, imp, imp->spec, prog);
 	snprintf(held.path, sizeof held.path, "/proc/self/fd/%d", fd);
@@ -231,7 +231,7 @@ uprobe_attach(struct kp *kp, struct kp_import *imp, int prog)
 	return r;
 }
 
-/* Rows of places where nothing is attached any more. */
+/* Deletes the rows of places where nothing is attached any more. */
 static void
 uprobe_detached(struct kp *kp, struct kp_import *imp)
 {
@@ -241,7 +241,7 @@ uprobe_detached(struct kp *kp, struct kp_import *imp)
 		cookie += 1ull << 32;
 }
 
-/* A process that has ended is hit no more, and its number may be another's. */
+/* A probe of a process that has ended is useless, and the number may be another's. */
 static bool
 uprobe_gone(const struct kp_import *imp)
 {
@@ -302,7 +302,7 @@ write_attrs(const struct kp_uprobe_spec *spec, struct uprobe_attrs *ret)
 		snprintf(ret->bound, sizeof ret->bound, "pid %d;", (int)spec->pid);
 }
 
-/* Attributes are not pinned: the spec has what they say. */
+/* Attributes are not pinned: they are made anew from the spec. */
 static int
 uprobe_revive(struct kp *kp, struct kp_import *imp)
 {
@@ -346,7 +346,7 @@ kp_uprobe_add(struct kp *kp, const char *name, const char *keys,
 		return kp_fail(kp, -E2BIG, "%s: a name is too long", name);
 	if (spec.pid > 0 && (spec.started = uprobe_started(spec.pid)) == 0)
 		return kp_fail(kp, -ESRCH, "process %d: no such process", (int)spec.pid);
-	/* What makes it another one than that of the same name elsewhere. */
+	/* The source tells the probe from others of the same name elsewhere. */
 	if (spec.pid > 0)
 		n = snprintf(source, sizeof source, "%d %llu %s", (int)spec.pid,
 		    (unsigned long long)spec.started, spec.shown);

@@ -1,9 +1,9 @@
 /*
  * vm.bpf.c - page faults, and what they lead to.
  *
- * What comes between the beginning of a fault and its end is told by the
- * thread's context.  The hook where faults are counted brings it to an end, or the
- * software event for faults; else the next fault, or being elsewhere.
+ * The thread's context holds what happens between the beginning of a fault and its end.
+ * The hook where faults are counted ends the fault, or the software event for faults;
+ * otherwise the next fault does, or the thread's being elsewhere.
  */
 #include "kernel-probes/context.bpf.h"
 #include "kernel-probes/states.h"
@@ -87,7 +87,7 @@ int BPF_PROG(user_fault, unsigned long address, struct pt_regs___kernel *regs,
 	return 0;
 }
 
-/* With page faults disabled nobody resolves it: an access that may fail. */
+/* With page faults disabled the kernel resolves no fault: the access may fail. */
 SEC("tp_btf/page_fault_kernel")
 int BPF_PROG(kernel_fault, unsigned long address, struct pt_regs___kernel *regs,
     unsigned long error)
@@ -107,7 +107,7 @@ int BPF_PROG(kernel_fault, unsigned long address, struct pt_regs___kernel *regs,
 			 KP_BIT(KP_ANON_ZERO) | KP_BIT(KP_ANON_PRIVATE))
 #define PAGE_SIZE_OF	EVENT_SIZE(kp_address)
 
-/* The page that the fault has made, if it has, and where its thread is now. */
+/* Tells of the page that the fault has made, if any, and where its thread is now. */
 static __always_inline int fault_ends(struct task_struct *me, struct context *c)
 {
 	bool user = c->fault == FAULT_USER;
@@ -240,8 +240,8 @@ static __always_inline void address_event(struct task_struct *me, u32 probe, u64
 
 #define WRITES(name)	KP_##name	/* lines.awk finds it */
 
-/* A page that is not cleared at once: which probe tells of it, or 0?  The area
-   is dear to find. */
+/* The probe that tells of a page that is not cleared at once, or 0.  To find the area
+   is expensive. */
 static __always_inline u32 page_kind(struct task_struct *me, const struct context *c,
     u32 order)
 {
@@ -263,8 +263,8 @@ static __always_inline u32 page_kind(struct task_struct *me, const struct contex
  * A large one is cleared later, and never the copy of another: in place of the
  * huge page of zeroes it is new as well.  Page tables are not movable.
  *
- * Where the end of the fault is seen, that tells of the page: one look at the clock
- * for both, and a fault that fails has made none.
+ * If a hook sees the end of the fault, it tells of the page: one look at the clock serves
+ * both, and a fault that fails has made no page.
  */
 SEC("tp_btf/mm_page_alloc")
 int BPF_PROG(page_alloc, struct page *page, unsigned int order, unsigned int gfp)
@@ -321,7 +321,7 @@ int BPF_PROG(file_fault, struct address_space *mapping, unsigned long index)
 	return 0;
 }
 
-/* Without mm_filemap_fault: the page that the fault's address stands for. */
+/* Without mm_filemap_fault we take the page that the fault's address stands for. */
 static __always_inline void guess_page(struct context *c)
 {
 	struct area a = { .address = c->address };
@@ -331,9 +331,9 @@ static __always_inline void guess_page(struct context *c)
 	c->index = a.index;
 }
 
-/* Does the page in the context belong to the fault that is under way?  A fault that
-   found its page in the cache has left it there.  Then the thread's user address is
-   another one by now. */
+/* Does the page in the context belong to the fault that is under way?  A page
+   may be left of an earlier fault that found it in the cache; then the thread's user
+   address is another one by now. */
 static __always_inline bool page_is_missed(struct task_struct *t, struct context *c)
 {
 	const struct pt_regs___kernel *user = (void *)bpf_task_pt_regs(t);

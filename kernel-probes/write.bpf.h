@@ -1,11 +1,11 @@
 /*
- * write.bpf.h - from a program to a committed record in the buffer.
+ * write.bpf.h - how a program writes a committed record into the buffer.
  *
- * What the verifier asks of all programs here, and how we meet it: README.
+ * README says what the verifier asks of all programs here, and how we meet it.
  *
- * Each CPU fills blocks of its own.  It holds the one that it writes, the last
- * ones before, so that an idle CPU keeps its latest events, and some empty ones
- * ahead; the rest of the buffer is a pool of which the oldest block is next,
+ * Each CPU fills blocks of its own.  It holds the block that it writes, the
+ * last ones before, so that an idle CPU keeps its latest events, and some empty ones
+ * ahead.  All other blocks are in a pool, from which CPUs take the oldest block first,
  * whichever CPU wrote it (buffer.bpf.c).
  *
  * The kernel calls the programs of tracepoints and software events with preemption
@@ -75,7 +75,7 @@ extern volatile struct kp_shared state;
 u64 write_slowly(struct kp_cpu *cpu, u64 time, u64 who, u32 size, u32 room);
 int publish(struct kp_cpu *cpu, u64 to);
 int publish_rest(struct kp_cpu *cpu);
-int lose_event(u32 reason);	/* one that was never begun; enum tnf_lost */
+int lose_event(u32 reason);	/* an event that was never begun; enum tnf_lost */
 
 struct hit {			/* an event under way */
 	struct kp_cpu *cpu;
@@ -102,14 +102,14 @@ static __always_inline struct kp_block *block_at(const struct kp_cpu *cpu, u64 p
 	return bpf_map_lookup_elem(&tnf_buf, &n);
 }
 
-/* Does the filter, which is on, let through what is about a process? */
+/* Does the filter, which is on, let events about a process through? */
 static __always_inline bool filter_holds(u32 pid)
 {
 	return (bpf_map_lookup_elem(&tnf_filter, &pid) != NULL) !=
 	    (state.filter == KP_FILTER_EXCEPT);
 }
 
-/* The set holds processes; 0 stands for threads of none, the kernel's own. */
+/* A thread's key in the set: its process, or 0 for the kernel's own threads. */
 static __always_inline u32 filter_key(struct task_struct *t)
 {
 	return t->flags & PF_KTHREAD ? 0 : t->tgid;
@@ -130,8 +130,8 @@ static __always_inline bool probe_is_on(u64 probes)
  * ... and does the filter let events through that the current thread writes?
  *
  * Each call of a helper costs some 9 ns where the kernel guards returns, and the
- * current thread is a helper's answer.  Who writes several events, or has the
- * thread as an argument of its hook, hands it over: is_on_by(), EVENT_BY().
+ * current thread is a helper's answer.  A program that writes several events, or has
+ * the thread as an argument of its hook, hands the thread over: is_on_by(), EVENT_BY().
  */
 static __always_inline bool is_on_by(struct task_struct *writer, u64 probes)
 {
@@ -145,7 +145,7 @@ static __always_inline bool is_on(u64 probes)
 	return likely(!state.filter) || filter_holds(filter_key(bpf_get_current_task_btf()));
 }
 
-/* The same for an event that tells of another process, for the sake of either. */
+/* The same for an event about another process: the filter must let one of the two through. */
 static __always_inline bool is_on_about(u64 probes, u32 subject)
 {
 	return is_on(probes) || (probe_is_on(probes) && filter_holds(subject));
@@ -154,8 +154,8 @@ static __always_inline bool is_on_about(u64 probes, u32 subject)
 /*
  * The common case: the thread is the one of the latest schedule record, which
  * is in the block that we are about to write to.  Returns the offset of the
- * event, 0: not the common case.  A task's address is used again, so the
- * thread is known by its number as well.
+ * event, 0: not the common case.  The kernel uses a task's address again, so the
+ * thread's number is compared as well.
  */
 static __always_inline u32 write_quickly(struct hit *hit, u64 pos, u32 size,
     u32 room, u32 *distance, u32 *delta)
@@ -182,12 +182,12 @@ static __always_inline u32 write_quickly(struct hit *hit, u64 pos, u32 size,
 static __always_inline void writer_leave(struct hit *);
 
 /*
- * Space for an event of 'size' bytes, its two head words filled in, or NULL:
- * lost, and counted.  The caller fills the rest, every byte of it, and ends
- * with event_end().  'room' is a constant, what such an event takes at most; where
- * it is none, only the head can be written without a look at the block's end.
- * 'tid', the address, 'pid' and 'tgid' are of the current thread, 'time' was read by this very program,
- * which has not slept since.
+ * Returns space for an event of 'size' bytes, with the numbers for its two head words, or
+ * NULL: the event is lost, and counted.  The caller fills every byte and ends with
+ * event_end().  'room' is a constant, the most that such an event takes; if it is not
+ * constant, only the head can be written without a look at the block's end.  'tid' (the
+ * address), 'pid' and 'tgid' are the current thread's.  This very program has read 'time',
+ * and has not slept since.
  */
 static __always_inline struct kp_event *event_place_as(struct hit *hit, u64 time,
     u64 tid, u32 pid, u32 tgid, u32 size, u32 room, u32 *distance, u32 *delta)
@@ -211,8 +211,8 @@ static __always_inline struct kp_event *event_place_as(struct hit *hit, u64 time
 		goto lost;
 	off = write_quickly(hit, pos, size, room, distance, delta);
 	if (unlikely(off == 0)) {
-		/* By memory: the verifier lets no pointer of the kernel's be
-		   handed over as a number.  All writers here have one thread. */
+		/* The thread goes through memory: the verifier lets no kernel pointer be
+		   passed as a number.  All writers under way here have one thread. */
 		write_once(cpu->thread, tid);
 		pos = write_slowly(cpu, hit->time, (u64)tgid << 32 | pid, size, room);
 		if (pos == 0 || (hit->block = block_at(cpu, pos)) == NULL)
@@ -306,9 +306,8 @@ static __always_inline void event_end(struct hit *hit)
 }
 
 /*
- * Events that one hook writes at once: one look at the clock, one piece of the
- * buffer.  'first' is what event_begin() gave for all of them together; each of
- * them follows the ones before it, 'at' bytes in all.
+ * Events that one hook writes at once share one look at the clock and one piece of the
+ * buffer.  The piece begins at 'first'; each event is 'at' bytes behind that.
  */
 struct batch {
 	struct hit hit;
@@ -331,7 +330,7 @@ static __always_inline bool batch_begin(struct batch *b, struct task_struct *wri
 	return batch_begin_as(b, (u64)writer, writer->pid, writer->tgid, size, room);
 }
 
-/* The head of an event, which refers to the same schedule record. */
+/* Writes the head of an event, which refers to the same schedule record. */
 static __always_inline void *batch_event(struct batch *b, u32 at, u32 probe)
 {
 	struct kp_event *e = (void *)b->first + at;
@@ -342,9 +341,9 @@ static __always_inline void *batch_event(struct batch *b, u32 at, u32 probe)
 }
 
 /*
- * A schedule record behind the events: the next writer of this CPU will be 'next', which
- * finds it there and does not have to take the way of write_slowly().  An interrupt that
- * writes in between has another thread, and writes one of its own.
+ * Writes a schedule record behind the events, of the thread that runs next on this CPU: its
+ * events find that record, without a call of write_slowly().  An interrupt that writes in
+ * between has another thread, and writes a schedule record of its own.
  */
 static __always_inline void batch_schedule(struct batch *b, u32 at, u64 tid, u32 pid,
     u32 tgid)

@@ -86,7 +86,7 @@ typedef tnf_ref32_t	tnf_reference_t;
 /* A record in memory, of whatever type. */
 typedef char		*tnf_record_p;
 
-/* What an argument of a probe is. */
+/* The kinds of a probe's arguments. */
 typedef enum {
 	TNF_UNKNOWN,
 	TNF_INT32, TNF_UINT32,
@@ -246,16 +246,16 @@ struct tnf_kernel_schedule {
 };
 
 /*
- * What this implementation adds: behind the file header's own bytes, in the
- * part of block 0 that belongs to the writer and that every other reader
- * ignores.  Absent (magic differs) in files of the original writers.  All
- * words are the writer's byte order.  The counters are changed with relaxed
+ * The extension of this implementation lies behind the file header's own bytes, in
+ * the part of block 0 that belongs to the writer and that every other reader ignores.
+ * Files of the original writers have none (magic differs).  All words are in the
+ * writer's byte order.  The counters are changed with relaxed
  * atomic adds by every process or CPU that writes the file.
  *
  * How it may grow.  New members come at the end, out of 'reserved'; a reader
- * takes what lies behind 'size' as 0.  Who uses one that readers may ignore
- * sets its bit in 'compatible'.  Who changes what a reader of today would
- * misread sets a bit in 'incompatible': a reader refuses a file with a bit that
+ * takes what lies behind 'size' as 0.  A writer that uses a member that
+ * readers may ignore sets its bit in 'compatible'.  For a change that a reader of today
+ * would misread, a writer sets a bit in 'incompatible': a reader refuses a file with a bit that
  * it does not know, and a writer does not join it.  'version' changes only if
  * nothing of this holds any more; a reader refuses one that it does not know.
  */

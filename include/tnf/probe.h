@@ -144,7 +144,7 @@ TNF_LOCAL_END_
 #define TNF_UNGUARD_(name)
 #endif
 
-/* What happens while the probe is on. */
+/* The code that runs while the probe is on. */
 #define TNF_HIT_(name, control, assigns) \
 	{ \
 		struct tnf_probe_setup TNF_NAME_(name, setup); \

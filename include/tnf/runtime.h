@@ -42,7 +42,7 @@ extern "C" {
 #define TNF_ARGUMENTS_MAX	16u	/* of a probe that is made at run time */
 #define TNF_LONG_MAX		65536u	/* bytes of a text or blob */
 
-/* What an argument is in the trace, and which member of a value holds it. */
+/* An argument's type in the trace, and the member of a value that holds it. */
 enum tnf_argument_kind {
 	TNF_ARG_INT8 = 1,	/* i */
 	TNF_ARG_INT16 = 2,	/* i */

@@ -122,7 +122,7 @@ struct tnf_summary {
 				   when they were killed */
 };
 
-/* What tnf_stream_damage_fn is told, once for each cause while a file is added:
+/* tnf_stream_damage_fn is called once for each cause of damage while a file is added, with
    the offset of the first block that suffers from it, and a text without newline
    that says why, and how much is left out. */
 typedef void tnf_stream_damage_fn(void *arg, struct tnf_file *, uint64_t offset,

@@ -73,7 +73,7 @@ typedef enum {
 	TNFCTL_EVENT_EXIT = 6		/* the target has called exit and is gone */
 } tnfctl_event_t;
 
-/* What tnfctl_close() does to the target of an exec or pid handle. */
+/* tnfctl_close() does this to the target of an exec or pid handle. */
 typedef enum {
 	TNFCTL_TARG_DEFAULT = 0,	/* exec handle: kill; pid handle: resume */
 	TNFCTL_TARG_KILL = 1,

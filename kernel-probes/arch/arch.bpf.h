@@ -6,7 +6,7 @@
  *	struct pt_regs___kernel	registers that a thread entered the kernel with
  *	regs_ip()		of user mode; REGS_SP is the member for the stack
  *	regs_call()		number of the system call; negative: a fault, an interrupt
- *	call_abi()		whose table the number is from
+ *	call_abi()		the table that the number is from
  *	find_call()		the call with its arguments
  *	first_call()		what a new thread runs first
  *	fault_error()		x86's bits, from what the machine says of a fault
@@ -23,7 +23,7 @@ struct call {
 	u64 arg[4];
 };
 
-/* What a thread that does not run yet will do. */
+/* The first thing that a new thread will do. */
 struct first_call {
 	u64 function;		/* 0: it returns to user mode, ... */
 	u64 argument;

@@ -27,7 +27,7 @@ struct thread_info___arm64 {
 
 #pragma clang attribute pop
 
-/* The loader tells: the kernel's choice is none of its types. */
+/* The loader tells, since the kernel's types do not have it. */
 #define PAGE_SHIFT		(state.page_shift & 31)
 #define KERNEL_STACK_SIZE	(PAGE_SHIFT > 14 ? 1u << PAGE_SHIFT : 16384u)
 #define O_DIRECT		0200000
@@ -101,7 +101,7 @@ static __always_inline void find_call(struct task_struct *t,
 	    regs->regs[2], regs->regs[3] } };
 }
 
-/* It runs x19(x20), or returns through ret_from_fork. */
+/* The thread runs x19(x20), or returns through ret_from_fork. */
 static __always_inline void first_call(struct task_struct *p, struct first_call *c)
 {
 	struct thread_struct___arm64 *t = (void *)&p->thread;
@@ -132,7 +132,7 @@ static __always_inline u64 fault_error(u64 esr)
 	return error;
 }
 
-/* With addresses of 52 bits the kernel's begin there. */
+/* The kernel's addresses begin there if addresses have 52 bits. */
 static __always_inline bool is_kernel_address(u64 v)
 {
 	return v >> 52 == 0xfff;

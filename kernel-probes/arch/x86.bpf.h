@@ -11,7 +11,7 @@ struct pt_regs___kernel {
 	unsigned long r10, bx, cx, di, si, dx, orig_ax, ip, sp;
 };
 
-/* What a thread that does not run has on top of its kernel stack. */
+/* The top of a kernel stack whose thread does not run. */
 struct inactive_task_frame {
 	unsigned long r12, bx, bp, ret_addr;
 };
@@ -71,7 +71,7 @@ static __always_inline long number_of_32(u32 nr)
 	return -1;
 }
 
-/* x32 has numbers of its own for what hands over structures. */
+/* x32 has numbers of its own for calls with structures. */
 static __always_inline long number_of_x32(u32 nr)
 {
 	switch (nr) {
@@ -105,7 +105,7 @@ static __always_inline void find_call(struct task_struct *t,
 	*c = (struct call){ nr, false, { regs->di, regs->si, regs->dx, regs->r10 } };
 }
 
-/* It runs bx(r12), or returns through ret_from_fork. */
+/* The thread runs bx(r12), or returns through ret_from_fork. */
 static __always_inline void first_call(struct task_struct *p, struct first_call *c)
 {
 	struct inactive_task_frame *f = (void *)BPF_CORE_READ(p, thread.sp);
