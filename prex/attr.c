@@ -124,7 +124,7 @@ collect_attr(struct values *l, const struct attribute *a)
 		strings_add(&v->values, tnf_xstrdup(""));
 }
 
-/* Those of probes that may be imported: only of attributes that are named. */
+/* Are values asked for?  Of probes that may be imported, only values of named attributes are. */
 static bool
 is_asked_for(const struct specs *l, bool unused, const struct attribute *a)
 {

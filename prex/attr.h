@@ -48,9 +48,9 @@ tnfctl_errcode_t values_collect(struct shell *, const struct specs *,
 	    struct values *);
 void	values_free(struct values *);
 
-/* Warns of the selectors that no probe has matched, with what was probably
-   meant.  used has a flag for each; those of a set (NULL: none was named) are
-   told of only if none of them has matched. */
+/* Warns of the selectors that no probe has matched, with a guess at the intended name.  'used'
+   has a flag for each; warns of those of a set (NULL: none was named) only if none of them has
+   matched. */
 void	unmatched_tell(struct shell *, const char *command, const char *set,
 	    const struct tnf_selectors *, const bool *used);
 /* The same about attributes that no probe has. */

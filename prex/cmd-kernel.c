@@ -62,7 +62,7 @@ enum { DEFAULT_SIZE = 384 * 1024 };
 
 static const char *const buffer_words[] = { "alloc", "dealloc", NULL };
 
-/* It is no word of the language: selectors may have it as it stands. */
+/* Parses "fill", which is no word of the language: selectors may have it without quotes. */
 static bool
 parse_fill(struct statement *st, struct args *a)
 {
@@ -111,7 +111,7 @@ seconds_ago(int64_t time)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)time / 1e9;
 }
 
-/* From when on the trace is complete, once something has been overwritten. */
+/* Shows from when on the trace is complete, once events have been overwritten. */
 static void
 show_coverage(struct shell *sh)
 {
@@ -196,7 +196,7 @@ cmd_buffer_alloc(struct shell *sh, const struct args *a, tnfctl_trace_attrs_t *a
 static void
 cmd_buffer_dealloc(struct shell *sh, const tnfctl_trace_attrs_t *attrs)
 {
-	/* Without a buffer too: settings and filter may be there. */
+	/* We do this without a buffer, too: settings and filter may be there. */
 	tnfctl_errcode_t err = tnfctl_buffer_dealloc(sh->target);
 
 	if (attrs->trace_buf_state == TNFCTL_BUF_NONE) {
@@ -309,14 +309,14 @@ const struct cmd cmd_ktrace = {
 
 static const char *const pfilter_words[] = { "on", "off", "add", "delete", NULL };
 
-/* "except" is no word of the language: it is one only here, and stands alone. */
+/* Is it "except"?  That is a word of the language only here, and stands alone. */
 static bool
 is_except(const struct statement *st)
 {
 	return st->n == 2 && st->v[1].kind == TOK_IDENT && strcmp(st->v[1].text, "except") == 0;
 }
 
-/* A rule goes to the end of the command: paths need no quotes. */
+/* Parses a rule, which goes to the end of the command: paths need no quotes. */
 static bool
 parse_rule(struct statement *st, struct args *a)
 {
@@ -404,7 +404,7 @@ cmd_pfilter_change(struct shell *sh, bool add, long pid)
 		shell_tnfctl_error(sh, ERROR_PLAIN, err, "Process %ld: ", pid);
 }
 
-/* "children=4711" is a process with those that it will have; others are rules. */
+/* Adds or deletes a rule; "children=4711" means a process with the children it will have. */
 static void
 change_rule(struct shell *sh, bool add, const char *rule)
 {
@@ -452,7 +452,7 @@ cmd_pfilter_run(struct shell *sh, const struct args *a)
 		set_state(sh, strcmp(a->word, "off") != 0 ? B_TRUE : B_FALSE, a->word[0] == 'e');
 	else if (a->rule != NULL)
 		change_rule(sh, a->word[0] == 'a', a->rule);
-	/* As on Solaris, the last one first. */
+	/* The last number comes first, as on Solaris. */
 	for (size_t i = a->n_numbers; i > 0; i--)
 		cmd_pfilter_change(sh, a->word[0] == 'a', a->numbers[i - 1]);
 	return CMD_DONE;

@@ -1,5 +1,5 @@
 /*
- * cmd-list.c - list probes, and what has been said about them.
+ * cmd-list.c - list probes, their values, sets, functions, the history and the trace file.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static const char *const default_attrs[] = {
 	"name", "enable", "trace", "file", "line", "funcs", NULL
 };
 
-/* An imported probe has these where not all of it can be had: they say why. */
+/* Attributes that say why not all of an imported probe can be had. */
 static const char *const remarks[] = { "unavailable", "unread", "returns", NULL };
 
 struct request {
@@ -59,7 +59,7 @@ print_attr(const struct tnf_probe_attrs *attrs, const struct tnf_spec *spec)
 		printf("<no attr> ");
 }
 
-/* The slots of a probe that may be imported are found when somebody asks. */
+/* Finds the slots of a probe that may be imported, which is done only when they are asked for. */
 static bool
 list_probes_describe(struct shell *sh, tnfctl_probe_t *p, struct tnf_probe_attrs *ret)
 {
@@ -73,8 +73,8 @@ list_probes_describe(struct shell *sh, tnfctl_probe_t *p, struct tnf_probe_attrs
 	return true;
 }
 
-/* To describe a function reads its debugging information: only where its slots or such
-   were asked for. */
+/* Must the probe be described?  That reads a function's debugging information, and so is done
+   only if its slots or the like were asked for. */
 static bool
 needs_description(const struct request *r, const struct tnf_probe_attrs *attrs)
 {
@@ -248,8 +248,8 @@ static void (*const lists[])(struct shell *, const struct args *) = {
 	list_sets, list_fcns, list_history, list_tracefile, list_probes, list_values
 };
 
-/* An identifier before "probes" is an attribute.  One can only be short for a
-   word of ours where otherwise there would be no such word. */
+/* An identifier before "probes" is an attribute.  So an identifier can be short for a word of
+   ours only if the statement has no such word otherwise. */
 static bool
 cmd_list_abbreviates(const struct statement *st, const struct token *tok, const char *word)
 {

@@ -92,9 +92,9 @@ cmd_trace_apply(tnfctl_handle_t *h, tnfctl_probe_t *p, void *arg)
 }
 
 /*
- * "where" and "args" are no words of the language, whose words Solaris settled: they are
- * behind selectors or a set, and before a text in quotes that ends the command, or what is
- * left of it.  Returns that text, which the parser of selectors does not reach.
+ * "where" and "args" are no words of the language, whose words Solaris settled.  They stand
+ * behind selectors or a set, and before a text in quotes that ends the command, or the rest
+ * of the command.  Returns that text, which the parser of selectors does not reach.
  */
 static const char *
 cut_text(struct statement *st, size_t *end, const char *name)

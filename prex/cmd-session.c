@@ -32,7 +32,7 @@ cmd_create_run(struct shell *sh, const struct args *a)
 	if (a->set == NULL) {
 		names_define_fcn(&sh->fcns, a->fcn, a->name);
 	} else if (strcmp(a->set, "all") == 0) {
-		/* "enable $all" is to mean all probes, whoever comes next. */
+		/* "enable $all" must always mean all probes. */
 		shell_error(sh, ERROR_SEMANTIC, "$all is every probe: choose another name");
 	} else {
 		names_define_set(&sh->sets, a->set, a->selectors);
@@ -252,7 +252,7 @@ cmd_source_run(struct shell *sh, const struct args *a)
 
 	if (error == 0)
 		return CMD_DONE;
-	/* The reason is on a line of its own: it is not in the message. */
+	/* The reason goes to a line of its own, as the message has none. */
 	shell_error(sh, ERROR_SEMANTIC, "cannot open \"%s\"", a->name);
 	shell_say(sh, "%s: %s", a->name, strerror(error));
 	return CMD_DONE;

@@ -29,7 +29,7 @@ const struct cmd cmd_continue = {
 	.run = cmd_continue_run,
 };
 
-/* All words up to the end, or one in quotes. */
+/* Parses all words up to the end, or one in quotes. */
 static bool
 cmd_mark_parse(struct shell *sh, struct statement *st, struct args *a)
 {
@@ -52,7 +52,7 @@ cmd_mark_parse(struct shell *sh, struct statement *st, struct args *a)
 	return true;
 }
 
-/* Each trace gets it once, also where several processes write it. */
+/* A mark, which each trace gets once, even if several processes write the trace. */
 struct marking {
 	const char *text;
 	char	by[128];
@@ -85,7 +85,7 @@ mark_one(tnfctl_handle_t *h, void *arg)
 	return tnfctl_mark(h, m->text, m->by);
 }
 
-/* Can there be a trace to put it into? */
+/* Can there be a trace for the mark? */
 static bool
 cmd_mark_ready(struct shell *sh)
 {

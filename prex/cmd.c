@@ -59,7 +59,7 @@ static void
 syntax_error(struct shell *sh, const struct statement *st)
 {
 	const struct token *tok = statement_peek(st);
-	/* The end of a line is a token as any other, and printed as it is. */
+	/* The end of a line is a token like any other, and printed as a newline. */
 	char *text = tok->kind == TOK_END && *tok->text != ';' ?
 	    tnf_xstrdup("\n") : printable(tok->text);
 
@@ -94,10 +94,10 @@ expand_command(struct statement *st)
 static enum cmd_result
 dispatch_run(struct shell *sh, const struct cmd *c, const struct args *a)
 {
-	/* A bad regular expression: whoever can see it may want the rest. */
+	/* After a bad regular expression, an interactive user may still want the rest. */
 	if (sh->failed && !sh->interactive)
 		return CMD_DONE;
-	/* Those for processes do no harm in the kernel, and Solaris let them. */
+	/* Commands for processes do no harm in kernel mode, and Solaris allowed them. */
 	if (c->modes == MODE_KERNEL && sh->mode != MODE_KERNEL) {
 		shell_error(sh, ERROR_PLAIN, "This command is only available "
 		    "in kernel mode (prex invoked with the -k flag)");

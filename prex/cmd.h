@@ -20,7 +20,7 @@ enum {
 	MODE_BOTH = MODE_USER | MODE_KERNEL
 };
 
-/* The Tab key completes by this what is typed behind the command. */
+/* Tells how the Tab key completes the text behind the command. */
 enum complete {
 	COMPLETE_NOTHING,
 	COMPLETE_WORDS,		/* one of cmd->words */
@@ -63,14 +63,14 @@ struct cmd {
 	const char *help;
 	unsigned modes;
 	const char *const *words;	/* reserved for its arguments */
-	/* Its name is no word of the language: selectors had it before it was a command. */
+	/* The name is no word of the language: selectors used it before there was the command. */
 	bool	is_free;
 	enum complete complete;
 	/* False: a syntax error at the statement's current token.  NULL: nothing may follow. */
 	bool	(*parse)(struct shell *, struct statement *, struct args *);
 	enum cmd_result (*run)(struct shell *, const struct args *);
-	/* In place of run: what is done to each probe that is selected.  Its last argument
-	   is the struct probe_op of the command. */
+	/* In place of run: is called for each selected probe.  The last argument is the struct
+	   probe_op of the command. */
 	tnfctl_probe_op_t apply;
 };
 

@@ -1,6 +1,6 @@
 /*
- * complete-filter.c - what could be a rule of "pfilter": processes, programs, cgroups
- * and units that there are.
+ * complete-filter.c - completes a rule of "pfilter": with processes, programs, cgroups
+ * and units that exist.
  */
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -29,7 +29,7 @@ add_rule(struct completion *c, const char *key, const char *value)
 	completion_add(c, tnf_xasprintf("%s%s", key, value));
 }
 
-/* "/proc/PID", one after the other. */
+/* Goes over the directories "/proc/PID". */
 static void
 each_process(struct completion *c, const char *key,
     void (*fn)(struct completion *, const char *key, const char *pid))
@@ -50,7 +50,7 @@ add_pids(struct completion *c, const char *key, const char *value)
 	each_process(c, key, add_rule);
 }
 
-/* Names that would need quotes are left out. */
+/* Adds a name, unless it would need quotes. */
 static void
 add_name(struct completion *c, const char *key, const char *pid)
 {
@@ -69,7 +69,7 @@ add_names(struct completion *c, const char *key, const char *value)
 	each_process(c, key, add_name);
 }
 
-/* The unified hierarchy is mounted alone, or beside older ones. */
+/* Finds the unified hierarchy, which is mounted alone, or beside older ones. */
 static const char *
 find_groups(void)
 {
@@ -82,7 +82,7 @@ find_groups(void)
 	return NULL;
 }
 
-/* One level of the tree; a group that has others goes on. */
+/* Adds one level of the tree; a group that has others can be completed further. */
 static void
 add_groups(struct completion *c, const char *key, const char *value)
 {
@@ -148,7 +148,7 @@ static const struct rule_kind kinds[] = {
 	{ "unit=", add_units },
 };
 
-/* One that there is: the word may be its beginning. */
+/* Adds a rule that exists, which the word may begin. */
 static void
 add_present(void *arg, const char *rule)
 {

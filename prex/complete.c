@@ -1,6 +1,6 @@
 /*
- * complete.c - how could the line go on?  Commands and their words come from the table, the rest
- * from the session and the target.
+ * complete.c - finds how the line could go on.  Commands and their words come from the table,
+ * the rest from the session and the target.
  */
 #include <sys/stat.h>
 
@@ -30,7 +30,7 @@ struct members {
 	struct completion *c;
 };
 
-/* Is it named there?  Many have one key, and no member in common. */
+/* Is the probe named there?  Many probes have a key, but no member, in common. */
 static bool
 is_named(const struct members *m, const struct tnf_probe_attrs *attrs)
 {
@@ -90,9 +90,6 @@ complete_where(struct shell *sh, const struct token *tokens, size_t n, struct co
 	free(stay);
 }
 
-/*
- * the table, the rest from the session and the target.
- */
 enum { MAX_TOKENS = 256 };
 
 struct context {
@@ -103,7 +100,7 @@ struct context {
 	const char *text;			/* the whole line */
 };
 
-/* A value or attribute, which may need quotes or have them already. */
+/* Adds a value or attribute, which may need quotes or have them already. */
 static void
 add_text(struct context *x, const char *s, const char *tail)
 {
@@ -125,7 +122,7 @@ add_words(struct context *x, const char *const *words)
 		completion_add(x->c, tnf_xstrdup(*words));
 }
 
-/* Sets or functions. */
+/* Adds sets or functions. */
 static void
 add_names(struct context *x, int mark, const struct names *l)
 {
@@ -173,7 +170,7 @@ add_values(struct context *x, const struct token *attr)
 	values_free(&l);
 }
 
-/* Selectors and sets from the i-th token on. */
+/* Adds selectors and sets, from the i-th token on. */
 static void
 add_target(struct context *x, size_t i)
 {
@@ -205,7 +202,7 @@ add_list(struct context *x, const struct cmd *cmd)
 	add_attrs(x, "");
 }
 
-/* Names are always quoted: most have a slash or a hyphen. */
+/* Adds the name of a file, always in quotes: most names have a slash or a hyphen. */
 static void
 add_file(struct context *x, const char *dir, const char *prefix, const char *name)
 {
@@ -239,7 +236,7 @@ add_files(struct context *x)
 	free(prefix);
 }
 
-/* Selectors, then "where" and conditions in quotes. */
+/* Adds selectors, then "where" and conditions in quotes. */
 static void
 add_trace(struct context *x)
 {

@@ -22,7 +22,7 @@ void	completion_free(struct completion *);
 /* Takes a candidate; one that does not begin as the word does is dropped. */
 void	completion_add(struct completion *, char *text);
 
-/* A part of it: a rule of "pfilter add", or of "pfilter delete". */
+/* A part of complete(): rules of "pfilter add", or of "pfilter delete". */
 void	complete_filter(struct shell *, const char *text, bool delete, struct completion *);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * ending.c - signals that end prex.
  *
- * The target is let go as by "quit" before prex dies of the signal: were it
- * left to the kernel, calls that our stop has interrupted would return EINTR.
+ * prex lets the target go as by "quit" before it dies of the signal: if the kernel did
+ * that, calls that our stop has interrupted would return EINTR.
  * This signal or a Ctrl-C may come just before prex begins to wait for something
- * else, and then a timer ends that wait.
+ * else; then a timer ends that wait.
  */
 #include <sys/time.h>
 

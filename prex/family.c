@@ -73,8 +73,8 @@ is_member(const struct family *f, pid_t pid)
 	return false;
 }
 
-/* The children of a process, in the files that /proc has for its threads.  true: fn has found
-   what it looks for. */
+/* Calls fn for each child of a process, from the files that /proc has for its threads.  true: fn
+   has found the child that it looks for. */
 static bool
 children_each(pid_t pid, bool (*fn)(void *arg, pid_t child), void *arg)
 {
@@ -103,7 +103,7 @@ struct adoption {
 	bool	fill;
 };
 
-/* One that was there before us. */
+/* Attaches to a child that was there before us. */
 static bool
 adopt_one(void *arg, pid_t pid)
 {
@@ -114,7 +114,7 @@ adopt_one(void *arg, pid_t pid)
 	struct member *m;
 	tnfctl_errcode_t err;
 
-	/* An attach that the signal has ended is followed by no other one. */
+	/* After an attach that a signal has ended we try no other. */
 	if (ending_signal() != 0)
 		return true;
 	if (is_member(f, pid) || pid == target_pid(f->sh))
@@ -133,7 +133,7 @@ adopt_one(void *arg, pid_t pid)
 	return false;
 }
 
-/* A process without probes has children that may have some. */
+/* Opens a child of a process without probes, if the child or one of its children has some. */
 static bool
 open_one(void *arg, pid_t pid)
 {
@@ -153,7 +153,7 @@ family_open_first(struct shell *sh, pid_t pid)
 	return true;
 }
 
-/* A process that is taken is stopped, and makes no more children. */
+/* A process that we hold is stopped, and makes no more children. */
 void
 family_adopt(struct family *f, pid_t pid, const char *file, bool fill)
 {

@@ -3,8 +3,8 @@
  *
  * When we end, its process group loses the last tie to the terminal's session,
  * and the kernel sends SIGHUP and SIGCONT to such a group if one of its
- * processes is stopped by then.  So it is not: it is held by ptrace alone, and
- * a SIGSTOP waits for it.  The kernel lets go of it at our very end.
+ * processes is stopped by then.  So only ptrace holds the program until then, and
+ * a SIGSTOP waits for it.  The kernel lets go of the program at our very end.
  */
 #include <sys/ptrace.h>
 

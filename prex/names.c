@@ -1,5 +1,5 @@
 /*
- * names.c - what $name and &name stand for.
+ * names.c - the sets and functions that $name and &name stand for.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * option.h - the command line, and what --run makes of it.
+ * option.h - the options of the command line, and the command of --run.
  */
 #ifndef PREX_OPTION_H
 #define PREX_OPTION_H
@@ -25,9 +25,9 @@ struct options {
 	size_t	n_inputs;
 };
 
-/* With a kernel session that has nothing set: buffer, commands (by default all
-   probes), filter, command, snapshot into the file, and nothing is left.
-   Returns the exit status: the command's, 128 + its signal, or 1. */
+/* In a kernel session that has nothing set: makes a buffer, runs prex's commands (by default:
+   all probes) and sets the filter; runs the command, puts a snapshot into the file, and leaves
+   nothing behind.  Returns the exit status: the command's, 128 + its signal, or 1. */
 int	run_command(struct shell *, const struct options *);
 
 #endif

@@ -33,7 +33,7 @@ parse_one_of(struct statement *st, const char *const *words)
 	return NULL;
 }
 
-/* At most one of the command's own words. */
+/* Takes at most one of the command's own words. */
 bool
 parse_word(struct shell *sh, struct statement *st, struct args *a)
 {
@@ -58,7 +58,7 @@ hint_spec(struct statement *st, const struct token *tok)
 		statement_hint(st, tnf_xstrdup(hint));
 }
 
-/* The token has been taken, with this result.  false: it has not. */
+/* Handles the result for a token; false: the token has not been taken. */
 static bool
 took_spec(struct shell *sh, struct statement *st, int error)
 {
@@ -90,7 +90,7 @@ parse_spec(struct shell *sh, struct statement *st, struct args *a)
 	return true;
 }
 
-/* A set among selectors means what it is now; later it may be another one. */
+/* Takes the present selectors of a set among selectors: the set may be redefined later. */
 static void
 take_set(struct shell *sh, struct statement *st, struct tnf_selectors_parser *p)
 {

@@ -1,6 +1,6 @@
 /*
- * prex.c - control the probes of a process or of the kernel: the command line, and what it asks
- * for.
+ * prex.c - control the probes of a process or of the kernel: reads the command line, and runs the
+ * session.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -84,7 +84,7 @@ option_usage(const struct shell *sh, const char *reason, ...)
 static void
 say_unknown(const struct shell *sh, int c, const char *arg)
 {
-	/* 0: a long one that there is not; from 256 on, one of ours. */
+	/* 0: a long option that does not exist; from 256 on, one of ours. */
 	if (optopt == 0 || optopt >= OPT_HELP)
 		shell_say(sh, c == ':' ? "option '%s' requires an argument" : optopt != 0 ?
 		    "option '%s' doesn't allow an argument" :
@@ -140,7 +140,7 @@ add_setting(const struct shell *sh, struct options *o, const char *arg)
 	t->settings[t->n_settings++].value = (unsigned)value;
 }
 
-/* 0 and what has no number at all count as none given, as on Solaris. */
+/* 0 and a text without a number count as no pid, as on Solaris. */
 static pid_t
 option_pid_of(const struct shell *sh, const char *arg)
 {
@@ -219,7 +219,7 @@ option_take(const struct shell *sh, struct options *o, int c, char **argv)
 	}
 }
 
-/* In the order of Solaris. */
+/* Checks the options, in the order of Solaris. */
 static void
 option_check(const struct shell *sh, const struct options *o)
 {
@@ -257,7 +257,7 @@ options_parse(const struct shell *sh, struct options *o, int argc, char **argv)
 
 	memset(o, 0, sizeof *o);
 	opterr = 0;
-	/* "+": what follows the command is its own; ":": tell what is missing. */
+	/* "+": arguments behind the command belong to it; ":": tell missing arguments. */
 	while ((c = getopt_long(argc, argv, "+:l:o:p:s:tkc:f:", longopts, NULL)) != -1)
 		option_take(sh, o, c, argv);
 	if (optind < argc)
@@ -274,7 +274,7 @@ options_free(struct options *o)
 	free(o->inputs);
 }
 
-/* The last one pushed is read first. */
+/* Pushes the sources; the last one pushed is read first. */
 static bool
 push_sources(struct shell *sh, const struct options *o)
 {

@@ -1,5 +1,5 @@
 /*
- * probe-op.c - what a command does to each probe that it selects, now and when probes
+ * probe-op.c - applies a command to each probe that it selects, now and when probes
  * come later.
  */
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct application {
 	bool	*used;		/* which of its selectors have matched; NULL: nobody asks */
 };
 
-/* Events of imported probes go to the kernel's buffer. */
+/* Makes the kernel's buffer, if there is none: it gets the events of imported probes. */
 static tnfctl_errcode_t
 need_buffer(struct shell *sh, tnfctl_handle_t *h, const struct probe_op *op)
 {
@@ -37,7 +37,7 @@ need_buffer(struct shell *sh, tnfctl_handle_t *h, const struct probe_op *op)
 	return TNFCTL_ERR_NONE;
 }
 
-/* An imported probe that cannot be had stays off, and the others are not kept from it. */
+/* Tells of an imported probe that cannot be had and stays off; the other probes go on. */
 static void
 tell_if_off(struct shell *sh, const struct probe_op *op, tnfctl_handle_t *h, tnfctl_probe_t *p)
 {
@@ -123,7 +123,7 @@ function_of_name(struct shell *sh, char *name, const char *end)
 	    tnf_xstrndup(name, n - cut);
 }
 
-/* Which functions a selector asks for, to be freed, or NULL; *kind: as what. */
+/* The functions that a selector asks for, to be freed, or NULL; *kind: the kind of probe. */
 static char *
 functions_asked(struct shell *sh, const struct tnf_selector *s, const char **kind)
 {
@@ -145,7 +145,7 @@ functions_asked(struct shell *sh, const struct tnf_selector *s, const char **kin
 	    tnf_xstrdup(s->value.text);
 }
 
-/* Functions are thousands: they are probes when a selector names one. */
+/* Imports the functions that selectors name: files have thousands, and only these become probes. */
 void
 functions_ask(struct shell *sh, const struct tnf_selectors *l, bool tell)
 {
@@ -166,7 +166,7 @@ functions_ask(struct shell *sh, const struct tnf_selectors *l, bool tell)
 	}
 }
 
-/* Fills in what the names stand for; false: there is no such thing. */
+/* Fills in the sets and functions that names stand for; false: there is no such one. */
 static bool
 probe_op_resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 {
@@ -194,7 +194,7 @@ probe_op_resolve(struct shell *sh, const struct args *a, struct probe_op *op)
 	return true;
 }
 
-/* Takes references: op may go. */
+/* Adds a copy with references: the caller may free 'op'. */
 static const struct probe_op *
 history_add(struct history *h, const struct probe_op *op)
 {
@@ -245,8 +245,8 @@ probe_op_run(struct shell *sh, const struct cmd *c, const struct args *args)
 /* libtnfctl's callback has no argument for us. */
 static struct shell *follower;
 
-/* It is called for the probes that are there already as well; those of a
-   child have what its parent was told. */
+/* The callback is called for probes that are there already, too; those of a child already have
+   the settings of its parent. */
 static _Thread_local bool introducing;
 
 static void *

@@ -1,5 +1,5 @@
 /*
- * probe-op.h - what enable, disable, trace, untrace, connect and clear do, and the history of such
+ * probe-op.h - enable, disable, trace, untrace, connect and clear, and the history of such
  * commands, which probes that come later get as well.
  */
 #ifndef PREX_PROBE_OP_H
@@ -25,8 +25,8 @@ struct probe_op {
 /* Runs a command that has 'apply': logs it and applies it. */
 enum cmd_result probe_op_run(struct shell *, const struct cmd *, const struct args *);
 
-/* Has the functions among the probes that selectors by "function" and "return" choose, or
-   by the name that a function's probe would have.  tell: what there is to say of returns. */
+/* Adds functions to the probes that selectors by "function" and "return" choose, or by the name
+   that a function's probe would have.  tell: prints remarks about returns. */
 void	functions_ask(struct shell *, const struct tnf_selectors *, bool tell);
 
 /* Calls a function for each probe with its attributes, until one returns an error. */
@@ -41,7 +41,7 @@ struct history {
 
 /* From now on every new probe of the target, or of a child, gets the whole history. */
 tnfctl_errcode_t history_follow(struct shell *, tnfctl_handle_t *);
-/* The handle is on another program now: its probes get the history. */
+/* Applies the history to the probes of a handle that is on another program now. */
 tnfctl_errcode_t history_repeat(tnfctl_handle_t *);
 void	history_free(struct history *);
 

@@ -1,8 +1,8 @@
 /*
  * run.c - the kernel's probes around one command (--run).
  *
- * Whatever fails on the way, the kernel is left as it was found: without a
- * buffer, programs or filter of ours.  So it must be found so.
+ * Whatever fails on the way, we leave the kernel without a buffer, programs or a filter.  So
+ * there must be none when we begin.
  */
 #include <sys/wait.h>
 
@@ -66,7 +66,7 @@ fork_child(struct shell *sh, char **argv, struct child *ret)
 
 	if (pipe2(go, O_CLOEXEC) == 0 && pipe2(failed, O_CLOEXEC) == 0) {
 		fflush(stdout);
-		/* Ctrl-C is the command's: we have work to do after it. */
+		/* Ctrl-C ends only the command: we have work to do afterwards. */
 		sigaction(SIGINT, &ignored, &inherited[0]);
 		sigaction(SIGQUIT, &ignored, &inherited[1]);
 		if ((ret->pid = fork()) == 0) {
@@ -97,7 +97,7 @@ wait_child(pid_t pid, bool ends_too)
 	    WEXITSTATUS(status);
 }
 
-/* Lets it go; returns its status. */
+/* Lets the child run; returns its status. */
 static int
 let_run(struct shell *sh, const struct child *c, const char *name)
 {
@@ -112,7 +112,7 @@ let_run(struct shell *sh, const struct child *c, const char *name)
 	return 127;
 }
 
-/* Whatever the command did is lost if it cannot be written: looked at before it runs. */
+/* Can the trace be written?  We check that before the command runs, as else the trace is lost. */
 static bool
 can_write(struct shell *sh, const char *xtract, const char *file)
 {

@@ -184,7 +184,7 @@ void
 shell_tnfctl_error(struct shell *sh, enum error_kind kind,
     tnfctl_errcode_t code, const char *fmt, ...)
 {
-	/* Any further call of the library may overwrite it. */
+	/* Any further call of the library may overwrite the detail. */
 	char *detail = tnf_xstrdup(tnfctl_error_detail());
 	va_list ap;
 

@@ -26,9 +26,9 @@ struct name {
 };
 TAILQ_HEAD(names, name);
 
-/* One of that name goes; the new one comes last.  A set takes a reference. */
+/* Defines a set, which takes a reference, behind the others; an old one of that name goes. */
 void	names_define_set(struct names *, const char *name, struct tnf_selectors *);
-/* One that is there without anybody's making it: "all", "always". */
+/* Defines a set that no user has made: "all", "always". */
 void	names_define_known(struct names *, const char *name);
 void	names_define_fcn(struct names *, const char *name, const char *symbol);
 struct name *names_find(const struct names *, const char *name);
@@ -87,8 +87,8 @@ void	shell_error(struct shell *, enum error_kind, const char *fmt, ...)
    line of its own with what more is known. */
 void	shell_tnfctl_error(struct shell *, enum error_kind, tnfctl_errcode_t,
 	    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* Something was done, but hardly what was meant: names the thing, and a remedy.
-   It is our addition, and -t, for scripts that compare output, is without. */
+/* Warns of something that was done but hardly intended: names the thing, and a remedy.
+   Solaris had no such warnings; -t, for scripts that compare output, omits them. */
 void	shell_warn(const struct shell *, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
 /* More about the message before, or a fact: "argv0: text". */
@@ -99,12 +99,12 @@ void	shell_print_place(const struct shell *, unsigned line);
 /* Prints what libtnfctl adds to its latest answer, if anything. */
 void	shell_tell_detail(const struct shell *);
 
-/* cmd-kernel.c.  False, and an error message: there are none. */
+/* cmd-kernel.c: gets the kernel's attributes.  False: prints why not. */
 bool	kernel_attrs(struct shell *, tnfctl_trace_attrs_t *);
-/* Probes of raw I/O cost every system call: only who names them gets them in any
+/* Probes of raw I/O slow every system call.  If a selector names them, they are on in any
    case ("on") or, from then on, only while a raw device is open. */
 void	kernel_ask_rawio(struct shell *, const struct tnf_selectors *, bool on);
-/* Nothing can be traced while the filter is on and empty: say so. */
+/* Warns if the filter is on and empty: then nothing can be traced. */
 void	kernel_check_filter(struct shell *);
 
 #endif

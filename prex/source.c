@@ -140,9 +140,7 @@ source_token(struct source *src, struct token *tok, bool paths)
 		src->line_no++;
 }
 
-/*
- * .prexrc in a shared directory must not make us act for its owner.
- */
+/* A .prexrc in a shared directory must not make us act for its owner. */
 #define RC_FILE		".prexrc"
 enum { MAX_LINKS = 8 };
 
@@ -168,8 +166,8 @@ read_link(const char *path)
 	return tnf_xasprintf("%.*s/%s", (int)(slash - path), path, buf);
 }
 
-/* Opens the file behind links of people we trust; -1: not, and said why unless
-   there is no such file. */
+/* Opens the file behind links of users that we trust; -1: it is not opened, and the reason is
+   printed unless there is no such file. */
 static int
 open_through_links(struct shell *sh, const char *path)
 {
@@ -189,7 +187,7 @@ open_through_links(struct shell *sh, const char *path)
 		if ((at = next) == NULL)
 			return -1;
 	}
-	/* Not blocking, should it be a pipe. */
+	/* O_NONBLOCK: the file might be a pipe. */
 	fd = open(at, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
 		shell_error(sh, ERROR_TARGET, "cannot open \"%s\": %s", path, strerror(errno));
@@ -234,7 +232,7 @@ rc_push(struct shell *sh)
 	struct stat here, there;
 	char *path = NULL;
 
-	/* Here may be home: then it is read once. */
+	/* If the working directory is the home directory, the file is read once. */
 	if (home != NULL && *home != '\0')
 		path = tnf_xasprintf("%s/" RC_FILE, home);
 	if (path == NULL || stat(RC_FILE, &here) < 0 || stat(path, &there) < 0 ||

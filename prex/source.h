@@ -32,7 +32,7 @@ void	source_push_string(struct shell *, const char *text, const char *name);
 void	source_push_stdin(struct shell *);
 void	source_pop(struct shell *);
 
-/* Sees to it that the top source has something to take a token from. */
+/* Fills the top source's line, so that a token can be taken from it. */
 enum source_fill source_fill(struct shell *, bool in_statement);
 /* With paths, a slash begins no pattern. */
 void	source_token(struct source *, struct token *, bool paths);

@@ -26,7 +26,7 @@ void	token_free(struct token *tok);
 /* Is it this word of the language? */
 bool	token_is_word(const struct token *, const char *word);
 
-/* Can it be an attribute or a value as it stands, without quotes? */
+/* Can the text be an attribute or a value without quotes? */
 bool	lex_is_plain(const char *s);
 
 struct statement {

@@ -1,5 +1,5 @@
 /*
- * target-open.c - get hold of the target, and what a session needs of it.
+ * target-open.c - open the target, and get the facts that a session needs of it.
  */
 #include <stdio.h>
 
@@ -15,9 +15,9 @@ target_open_opened(struct shell *sh, tnfctl_errcode_t err, const char *what)
 	return false;
 }
 
-/* A process that has no probes of ours, or cannot get our library, has others that the
-   kernel hits: its functions at least.  It is left alone then.  Where it has probes of ours
-   and cannot get our library, functions are not what somebody asks for. */
+/* Opens a process that has no probes of ours, or cannot get our library, for probes that the
+   kernel hits: its functions at least.  The process is left alone then.  If it has probes of
+   ours and cannot get our library, functions alone do not count: the user wants those probes. */
 static bool
 target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why)
 {
@@ -35,7 +35,7 @@ target_open_watch(struct shell *sh, pid_t pid, tnfctl_errcode_t why)
 	return true;
 }
 
-/* Without libtnfprobe. */
+/* Does the error mean that the process has no libtnfprobe? */
 static bool
 is_without(tnfctl_errcode_t err)
 {
@@ -52,7 +52,7 @@ target_open_attach(struct shell *sh, pid_t pid, bool children)
 	if (is_without(err) || err == TNFCTL_ERR_NOTDYNAMIC) {
 		if (target_open_watch(sh, pid, err))
 			return true;
-		/* Why not, is to be told after all. */
+		/* Tries again, for the reason, which is to be told after all. */
 		err = tnfctl_pid_open(pid, &sh->target);
 	}
 	if (err == TNFCTL_ERR_NONE) {
@@ -80,7 +80,7 @@ set_all(struct shell *sh, const struct target_options *o)
 	return true;
 }
 
-/* A user who may not switch probes on may know which probes there are. */
+/* Opens the kernel only to look: a user who may not switch probes on may list them. */
 static tnfctl_errcode_t
 target_open_look(struct shell *sh)
 {
@@ -130,7 +130,7 @@ define_names(struct shell *sh)
 	if (sh->mode == MODE_USER)
 		names_define_fcn(&sh->fcns, "debug", "tnf_probe_debug");
 	else
-		/* The probes that cost next to nothing on a busy machine. */
+		/* The set of probes that cost next to nothing on a busy machine. */
 		names_define_known(&sh->sets, "always");
 }
 

@@ -30,7 +30,7 @@ target_catch_interrupt(struct shell *sh)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	/* Without SA_RESTART: what waits is to notice. */
+	/* There is no SA_RESTART: calls that wait must return. */
 	if (sigaction(SIGINT, &sa, NULL) < 0)
 		shell_error(sh, ERROR_TARGET,
 		    "trouble setting up signal handler: %s", strerror(errno));
@@ -73,7 +73,7 @@ target_check(struct shell *sh)
 	}
 }
 
-/* How it has ended, if we have started it. */
+/* Notes how the target has ended, if we have started it. */
 static void
 note_fate(struct shell *sh)
 {
@@ -93,7 +93,7 @@ note_fate(struct shell *sh)
 	    WCOREDUMP(status) ? ", core dumped" : "");
 }
 
-/* A program that only starts another: what was asked for comes to nothing. */
+/* Tells that a target without probes has become another program, which is not traced. */
 static void
 tell_exec(struct shell *sh, bool had_probes)
 {
@@ -147,7 +147,7 @@ target_has_probes(struct shell *sh)
 	return tnfctl_probe_apply(sh->target, stop_at_first, NULL) == TNFCTL_ERR_USR1;
 }
 
-/* All that was asked for is asked again of the new program. */
+/* Repeats all of the user's commands for the new program. */
 static tnfctl_errcode_t
 follow_exec(struct shell *sh)
 {
@@ -221,7 +221,7 @@ target_run(struct shell *sh)
 
 	fflush(stdout);
 	trace_file_note(sh);
-	/* A script that names a file wants something in it. */
+	/* A script that names a file wants events in it. */
 	if (sh->file_named && !sh->interactive)
 		target_check_probes(sh, true);
 	err = wait_for_event(sh, &event, &had_probes);
@@ -230,7 +230,7 @@ target_run(struct shell *sh)
 		return TARGET_FAILED;
 	}
 	if ((r = after_event(sh, event, had_probes)) == TARGET_STOPPED) {
-		/* Behind the terminal's "^C". */
+		/* Ends the line of the terminal's "^C". */
 		if (sh->interactive)
 			putchar('\n');
 		shell_tell_detail(sh);
@@ -253,7 +253,7 @@ close_family(struct shell *sh)
 	sh->family = NULL;
 }
 
-/* It goes on without us, and should not do so in vain. */
+/* Warns if the kernel, which goes on without us, would record nothing. */
 static void
 check_kernel(struct shell *sh)
 {
@@ -272,7 +272,7 @@ target_close(struct shell *sh)
 	fflush(stdout);
 	if (sh->mode == MODE_KERNEL)
 		check_kernel(sh);
-	/* A process that records was to have another file: that needs no command. */
+	/* If a process that records was to have another file, that needs no command. */
 	if (sh->plan.exchange && !sh->gone && sh->at_quit != TNFCTL_TARG_KILL && ending_signal() == 0)
 		trace_make(sh);
 	close_family(sh);
@@ -284,7 +284,7 @@ target_close(struct shell *sh)
 	sh->target = NULL;
 	/* Threads deep in the kernel are let go by our end. */
 	if (err == TNFCTL_ERR_NONE || err == TNFCTL_ERR_BUSY) {
-		/* One that we attached to has a parent of its own, who keeps it in its session. */
+		/* A target that we attached to has a parent, which keeps it in its session. */
 		if (sh->at_quit == TNFCTL_TARG_SUSPEND && sh->started && !sh->gone)
 			leave_stopped(pid);
 		return true;

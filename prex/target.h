@@ -1,5 +1,5 @@
 /*
- * target.h - the target: got hold of, run and let go, its children and its trace file.
+ * target.h - open the target, run it and let it go; its children and its trace file.
  */
 #ifndef PREX_TARGET_H
 #define PREX_TARGET_H
@@ -38,30 +38,29 @@ bool	target_close(struct shell *);
 
 bool	target_has_probes(struct shell *);
 void	target_catch_interrupt(struct shell *);
-/* Warns if no probe is both enabled and traced.  may_come: there are none yet, and some may come. */
+/* Warns if no probe is both enabled and traced.  may_come: not if there are no probes yet. */
 void	target_check_probes(struct shell *, bool may_come);
 /* Has Ctrl-C been pressed since last asked? */
 bool	target_interrupted(void);
 
-/* Lets it run.  TARGET_GONE: there is nothing left to control. */
+/* Lets the target run.  TARGET_GONE: there is nothing left to control. */
 enum target_run { TARGET_STOPPED, TARGET_GONE, TARGET_FAILED };
 enum target_run target_run(struct shell *);
 void	target_check(struct shell *);
 pid_t	target_pid(struct shell *);
 
 struct family *family_new(struct shell *);
-/* Opens the first of the children of a process without probes, and of theirs, that has
-   some: it becomes the target.  false: none has. */
+/* Among the children of a process without probes, and their children, opens the first that has
+   probes: it becomes the target.  false: none has. */
 bool	family_open_first(struct shell *, pid_t);
-/* Takes the children of a process, and theirs, that are there.  Each records into a
-   file of its own: FILE.PID, where 'file' is given, or as prex names them, that has the
-   size of the target's. */
+/* Attaches to the existing children of a process, and their children.  Each records into a
+   file of its own, of the size of the target's: FILE.PID if 'file' is given, else a file that
+   prex names. */
 void	family_adopt(struct family *, pid_t, const char *file, bool fill);
-/* Members that have no trace file get it now; NULL is fine. */
+/* Gives members that have no trace file one now; NULL is fine. */
 void	family_make_files(struct family *);
-/* Lets the target and all members run until something happens.  What happens to
-   a member is dealt with, and told as the target's event FORK.  NULL is a
-   family without members. */
+/* Lets the target and all members run until an event.  Events of a member are handled here, and
+   returned as the target's event FORK.  NULL is a family without members. */
 tnfctl_errcode_t family_continue(struct family *, tnfctl_handle_t *target,
 	    tnfctl_event_t *);
 /* Calls fn for every member; the first failure is returned. */
@@ -84,17 +83,17 @@ bool	trace_plan(struct shell *, const char *file, size_t size);
 /* The caller frees it. */
 char	*trace_default_name(pid_t);
 void	trace_plan_free(struct trace_plan *);
-/* Makes it, and gives it to the target; does nothing for the kernel. */
+/* Makes the file, and gives it to the target; does nothing for the kernel. */
 bool	trace_make(struct shell *);
 
-/* Notes down how the target is now; it is stopped. */
+/* Notes the context of the target, which must be stopped. */
 void	trace_context_note(struct shell *);
-/* Puts what was noted last behind the trace; the target is still held. */
+/* Puts the last notes behind the trace; the target must still be held. */
 void	trace_context_put(struct shell *);
 
-/* Before the target runs. */
+/* To be called before the target runs. */
 void	trace_file_note(struct shell *);
-/* Says so if there will be nothing to look at, before the target is closed. */
+/* Warns, before the target is closed, if the trace will have no events. */
 void	trace_file_check(struct shell *);
 
 /* 'pid' is stopped; nothing but exit() may follow. */
@@ -103,7 +102,7 @@ void	leave_stopped(pid_t pid);
 /* From now on SIGHUP, SIGTERM and SIGPIPE, unless ignored, are noted; the next
    of the first two ends prex at once. */
 void	ending_catch(void);
-/* In a child of ours before exec(): as whoever started us had set them up. */
+/* To be called in a child of ours before exec(): sets the signals as our parent had them. */
 void	ending_inherit(void);
 /* The signal that has come, or 0.  Calls that wait return EINTR from then on. */
 int	ending_signal(void);

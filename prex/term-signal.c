@@ -1,7 +1,7 @@
 /*
  * term-signal.c - signals while a line is being edited.  The terminal is in
- * another mode then, which nobody else must get to see: not the shell that we
- * are stopped for, and not the one that we leave to.
+ * another mode then, which no other program must find: not the shell that runs while we
+ * are stopped, and not the shell when we end.
  */
 #include <sys/ioctl.h>
 
@@ -99,8 +99,8 @@ put_capability(EditLine *el, const char *name)
 		fputs(s, stdout);
 }
 
-/* The window has another size: the terminal has folded the line anew, and
-   libedit, which does not know how, is to start from its beginning. */
+/* Handles a new size of the window: the terminal has folded the line anew, and
+   libedit, which does not know how, has to start from the line's beginning. */
 static void
 term_signal_resize(EditLine *el)
 {

@@ -1,6 +1,6 @@
 /*
- * term.c - lines from somebody at a terminal, through libedit if it can move the cursor; the Tab
- * key completes words.
+ * term.c - reads lines from a user at a terminal, through libedit if the terminal can move the
+ * cursor; the Tab key completes words.
  */
 #include <sys/ioctl.h>
 
@@ -68,7 +68,7 @@ tab_show(const struct strings *l)
 	fflush(stdout);
 }
 
-/* A word that is whole gets the blank behind it. */
+/* The text that replaces a word; a word that is whole gets the blank behind it. */
 static char *
 tab_replacement(const struct strings *l)
 {
@@ -82,7 +82,7 @@ tab_replacement(const struct strings *l)
 	return t;
 }
 
-/* Does it say more than the word did, quotes apart? */
+/* Does 'new' say more than the word did, quotes apart? */
 static bool
 goes_further(const char *new, const char *word)
 {
@@ -130,9 +130,6 @@ tab_complete(EditLine *el, int ch)
 	return r;
 }
 
-/*
- * the cursor.
- */
 static const char *
 term_prompt(EditLine *el)
 {
@@ -142,8 +139,8 @@ term_prompt(EditLine *el)
 	return t->prompt;
 }
 
-/* One character for libedit.  Signals are taken here and nowhere else while a
-   line is being edited, so that none comes at the wrong moment. */
+/* Reads one character for libedit.  While a line is being edited, signals come only here, and
+   so never at the wrong moment. */
 static int
 read_char(EditLine *el, wchar_t *wc)
 {
@@ -238,8 +235,8 @@ take_line(const char *text, char **line, size_t *size)
 	*size = strlen(text) + 1;
 }
 
-/* The end of the file is Ctrl-D, unless nobody can type any more.  It does not leave prex:
-   it is an empty line. */
+/* Handles the end of the file, which is Ctrl-D unless the terminal is gone.  Ctrl-D does not
+   leave prex: it is an empty line. */
 static enum source_fill
 at_eof(char **line, size_t *size)
 {
@@ -253,7 +250,7 @@ at_eof(char **line, size_t *size)
 	return SOURCE_LINE;
 }
 
-/* A line has come, or the end; false: Ctrl-C, however early. */
+/* Waits for a line or the end of the file; false: Ctrl-C, however early. */
 static bool
 await_line(const char *text)
 {
@@ -264,7 +261,7 @@ await_line(const char *text)
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigprocmask(SIG_BLOCK, &block, &old);
-	/* One from before the prompt is not for this line. */
+	/* A Ctrl-C from before the prompt is not for this line. */
 	target_interrupted();
 	fputs(text, stdout);
 	fflush(stdout);
@@ -307,7 +304,7 @@ read_edited(struct term *t, char **line, size_t *size)
 	fflush(stdout);
 	term_signal_begin();
 	el_resize(t->el);
-	/* Before the prompt shows, lest typing at once is echoed twice. */
+	/* This comes before the prompt: else a text typed at once would be echoed twice. */
 	el_set(t->el, EL_PREP_TERM, 1);
 	text = el_gets(t->el, &n);
 	term_signal_end();

@@ -26,10 +26,10 @@ void	term_close(struct term *);
 void	term_signal_begin(void);
 void	term_signal_end(void);
 const sigset_t *term_signal_mask(void);
-/* Lets in those that are waiting.  Has any come that is not acted upon? */
+/* Lets in the signals that are waiting; then: has a signal come that is not acted upon? */
 void	term_signal_let_in(void);
 bool	term_signal_came(void);
-/* Does what the signals that came ask for.  True: give the line up. */
+/* Acts upon the signals that have come.  True: give the line up. */
 bool	term_signal_act(EditLine *);
 
 struct line_history *line_history_open(void);

@@ -1,5 +1,5 @@
 /*
- * trace.c - the trace file: planned, made, completed and looked for in the end.
+ * trace.c - plans the trace file, makes and completes it, and looks for it in the end.
  */
 #include <sys/stat.h>
 
@@ -20,8 +20,8 @@
 #include "prex/shell.h"
 
 /*
- * To look at the probes of a process must not give it a file, or another than
- * it has: name and size take effect when something can be recorded, at the first
+ * A user who only looks at the probes of a process must not give it a file, or another than
+ * it has.  So name and size take effect when events can be recorded: at the first
  * command that changes a probe or lets the target run.
  */
 enum { DEFAULT_SIZE = 4 * 1024 * 1024 };
@@ -70,8 +70,8 @@ same_file(const char *a, const char *b)
 }
 
 /*
- * The target has a file.  Where another was named it gets that one, which
- * Solaris ignored; another size alone would overwrite what has been recorded.
+ * Plans for a target that has a file.  If the user has named another file, the target gets
+ * that one, which Solaris ignored; another size alone would overwrite recorded events.
  */
 static bool
 plan_exchange(struct shell *sh, const tnfctl_trace_attrs_t *attrs, const char *file, size_t size)
@@ -141,8 +141,8 @@ writer_of(int fd)
 	return (pid_t)ext.pid;
 }
 
-/* A file of that name is replaced.  A process that records into it goes on in a file
-   without a name, which nobody can read. */
+/* Warns if the new file replaces one of that name.  A process that records into the old one
+   goes on in a file without a name, which nobody can read. */
 static void
 warn_replaced(struct shell *sh)
 {
@@ -171,7 +171,7 @@ trace_make(struct shell *sh)
 	}
 	warn_replaced(sh);
 	if (sh->plan.exchange) {
-		/* The old file is complete with it. */
+		/* The context completes the old file. */
 		trace_context_note(sh);
 		trace_context_put(sh);
 		err = tnfctl_buffer_exchange(sh->target, sh->plan.name, sh->plan.size);
@@ -189,12 +189,12 @@ trace_make(struct shell *sh)
 }
 
 /*
- * The context of the trace: once the target has ended nobody can ask for its threads and
- * objects, so prex notes them down each time before the target runs.  The last notes are
- * put behind the trace before the target is let go: a reader finds them there when prex
+ * The context of the trace: once the target has ended the kernel does not tell its threads and
+ * objects any more, so prex notes them each time before the target runs.  It puts the last
+ * notes behind the trace before it lets the target go: a reader finds them there when prex
  * has ended, also if the target has recorded nothing yet.  The context is only an extra:
- * what fails is left out.  The target has named the file, so the file has to be the
- * target's own, and prex opens it while the target is there to be asked.
+ * facts that cannot be had are left out.  The target has named the file, so the file has to be
+ * the target's own, and prex opens it while the target is there to be asked.
  */
 static struct context_writer noted;
 static int file = -1;	/* or none that is the target's */
@@ -202,7 +202,7 @@ static uint64_t noted_size;
 static pid_t target, parent;
 static pid_t inner;	/* the target, as it calls itself */
 
-/* Whose child it is. */
+/* Notes the parent of the process, and the pid that it has itself; false: it has gone. */
 static bool
 note_parent(pid_t pid)
 {
@@ -243,7 +243,7 @@ trace_context_note(struct shell *sh)
 	context_objects(&noted, attrs.targ_pid);
 }
 
-/* Also threads that were born after the note was made. */
+/* Notes threads that have ended, also those that were born after the last note. */
 static void
 note_ended(struct shell *sh)
 {
@@ -272,12 +272,12 @@ trace_context_put(struct shell *sh)
 }
 
 /*
- * A target that cannot use its file goes on without, and one that has ended
- * cannot be asked any more.  Nobody should learn of it from tnfdump.
+ * A target that cannot use its file goes on without one, and one that has ended cannot be
+ * asked any more.  prex tells that, so that the user does not learn it only from tnfdump.
  */
 static bool there, enabled;
 
-/* False: there is none, or not yet. */
+/* Looks at the target's trace file; false: there is none, or not yet. */
 static bool
 trace_file_look(struct shell *sh, tnfctl_trace_attrs_t *ret)
 {
@@ -308,7 +308,8 @@ trace_file_note(struct shell *sh)
 	tnfctl_probe_apply(sh->target, note_enabled, NULL);
 }
 
-/* The target says which file it has.  A writer that sets a file up stores the magic last. */
+/* Is the file that the target names still unused?  A writer that sets a file up stores the magic
+   last. */
 static bool
 trace_file_is_unused(const char *name)
 {

@@ -1,26 +1,26 @@
 /*
- * unmatched.c - a command that has selected nothing says so.
+ * unmatched.c - warns of a command that has selected no probe.
  *
- * Solaris said nothing: who misspelt a name learnt of it from an empty trace.
- * It is a warning and no error, as the probes may come with a library that the
- * target loads later.  What was probably meant is looked for among what the
- * probes have.
+ * Solaris said nothing: a user who had misspelt a name learnt it from an empty trace.
+ * This is a warning and no error, as the probes may come with a library that the
+ * target loads later.  The warning names attributes or values of the probes that the user
+ * probably meant.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "prex/shell.h"
 
-/* The user has been told when the expression was read. */
+/* Is the expression invalid?  The user was told so when it was read. */
 static bool
 is_invalid(const struct tnf_spec *s)
 {
 	return s->is_regex && s->regex == NULL;
 }
 
-/* Is no warning due if it selects nothing?  So it is if it is invalid, which the user
-   has been told, and if it asks for an attribute that changes: with enable=off, say,
-   it may be that no probe is off at the moment. */
+/* May the selector match no probe without a warning?  It may if it is invalid, which the user
+   has been told, and if it names an attribute that changes: with enable=off, say, it may be
+   that no probe is off at the moment. */
 static bool
 may_be_unused(const struct tnf_selector *s)
 {
@@ -39,7 +39,7 @@ may_be_unused(const struct tnf_selector *s)
 	return false;
 }
 
-/* All attributes of all probes, with their values. */
+/* Collects all attributes of all probes, with their values. */
 static bool
 collect_all(struct shell *sh, struct values *l)
 {
@@ -83,7 +83,7 @@ has_value(const struct value_list *l, const char *value)
 	return false;
 }
 
-/* NULL: no probe has an attribute that is nearly so called. */
+/* Guesses an attribute of nearly that name; NULL: no probe has one. */
 static char *
 hint_attribute(const struct values *l, const char *attr, const char *value)
 {
@@ -96,7 +96,7 @@ hint_attribute(const struct values *l, const char *attr, const char *value)
 	    value != NULL ? value : "", value != NULL ? "'" : "");
 }
 
-/* Guesses what was meant by 'attr'='value'; NULL: no idea. */
+/* Guesses the selector that the user meant by 'attr'='value'; NULL: no idea. */
 static char *
 hint_exact(const struct values *l, const char *attr, const char *value)
 {
