@@ -1,5 +1,5 @@
 /*
- * attrs.c - what a probe's attributes say, and the text of marks.
+ * attrs.c - reads a probe's attributes, and the text of marks.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * match.c - what filters choose by: patterns, sets of numbers, lists of probes, processes.
+ * match.c - the criteria of filters: patterns, sets of numbers, lists of probes, processes.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * match.h - what filters choose by: patterns, sets of numbers, lists of probes, processes.
+ * match.h - the criteria of filters: patterns, sets of numbers, lists of probes, processes.
  */
 #ifndef ANALYSIS_MATCH_H
 #define ANALYSIS_MATCH_H

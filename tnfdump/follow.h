@@ -30,7 +30,7 @@ void follow_close(struct dump *);
 void follow_what(const struct dump *, char *buf, size_t size);
 uint64_t follow_missed(const struct dump *);
 
-/* Is this one of the files that are followed? */
+/* True if this is one of the followed files. */
 bool follow_has_file(const struct dump *, const struct stat *);
 /* The live source for the target behind an input; NULL: the writer of the file has ended,
    or the input is not followed. */

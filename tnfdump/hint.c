@@ -1,5 +1,6 @@
 /*
- * hint.c - what was probably meant.
+ * hint.c - messages about names that are not there, with the names that were probably
+ * meant.
  *
  * A probe or member that is not there is no error, since another trace may have it; but a
  * message says so, in case the name was mistyped.  Only a member that would pair events

@@ -1,5 +1,6 @@
 /*
- * hint.h - what was probably meant.
+ * hint.h - messages about names that are not there, with the names that were probably
+ * meant.
  */
 #ifndef TNFDUMP_HINT_H
 #define TNFDUMP_HINT_H

@@ -1,5 +1,5 @@
 /*
- * hosts-impl.h - between the files hosts*.c.
+ * hosts-impl.h - declarations shared by the files hosts*.c.
  */
 #ifndef TNFDUMP_HOSTS_IMPL_H
 #define TNFDUMP_HOSTS_IMPL_H

@@ -1,5 +1,5 @@
 /*
- * hosts-order.c - which events of different machines are in a certain order.
+ * hosts-order.c - decides if the order of events of different machines is certain.
  */
 #include "common/xalloc.h"
 #include "tnfdump/hosts-impl.h"

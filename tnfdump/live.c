@@ -1,5 +1,5 @@
 /*
- * live.c - what this machine tells of a target that is being followed.
+ * live.c - facts of this machine about a target that is being followed.
  */
 #include <stdio.h>
 #include <time.h>

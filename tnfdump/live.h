@@ -1,5 +1,5 @@
 /*
- * live.h - what this machine tells of a target that is being followed.
+ * live.h - facts of this machine about a target that is being followed.
  *
  * A finished file tells the names of its threads in its context.  A target that is being
  * followed is asked while it lives: for the name of a thread when the thread is first seen,

@@ -1,5 +1,5 @@
 /*
- * origin.c - what a trace tells about where it was made.
+ * origin.c - facts of a trace about the machine, processes and time of its making.
  */
 #include <stdio.h>
 

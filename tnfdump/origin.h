@@ -1,5 +1,5 @@
 /*
- * origin.h - what a trace tells about where it was made.
+ * origin.h - facts of a trace about the machine, processes and time of its making.
  *
  * The answers come from the file alone (its context and the extension of its header), never
  * from this machine: the file may be old or from another machine.  Files of the original

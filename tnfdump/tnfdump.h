@@ -1,5 +1,5 @@
 /*
- * tnfdump.h - what a run of tnfdump is about.
+ * tnfdump.h - the state of a run of tnfdump.
  */
 #ifndef TNFDUMP_TNFDUMP_H
 #define TNFDUMP_TNFDUMP_H

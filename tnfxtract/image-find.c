@@ -3,9 +3,9 @@
  *
  * The pages of a buffer are in any order; each holds its block's number and the buffer's
  * cookie (<tnf/com.h>, struct tnf_page_id).  Pages of buffers freed long ago may remain:
- * the buffer of which most is found counts, of two alike the newer.  Copies made by
- * tnfxtract have no cookie, so they are not mistaken for the buffer.  If the first page is
- * missing, its contents are found in the other pages (enum tnf_tail_word).
+ * the buffer with the most pages counts, and of two with equally many the newer.  Copies
+ * made by tnfxtract have no cookie, so they are not mistaken for the buffer.  If the first
+ * page is missing, its contents are found in the other pages (enum tnf_tail_word).
  */
 #include <sys/mman.h>
 
@@ -138,7 +138,7 @@ best_buffer(const struct image *im, const struct image_search *s, const uint8_t 
 	return best;
 }
 
-/* Counts which of the blocks lo .. hi-1 are there. */
+/* Counts how many of the blocks lo .. hi-1 are there. */
 static uint64_t
 count_blocks(const struct image_pages *p, const struct candidate *c, uint64_t lo,
     uint64_t hi)

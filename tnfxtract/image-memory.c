@@ -1,8 +1,9 @@
 /*
  * image-memory.c - memory by the kernel's own addresses.
  *
- * The machine's translation (machines[]) makes physical addresses of these, with facts from
- * VMCOREINFO's lines; finding physical addresses in the image is the same for all machines.
+ * Each machine translates the kernel's addresses to physical ones in its own way
+ * (machines[]), with facts from VMCOREINFO's lines; finding physical addresses in the image
+ * is the same for all.
  */
 #include <sys/utsname.h>
 
@@ -26,8 +27,8 @@ value_of(const struct image *im, const char *key)
 	return NULL;
 }
 
-/* Reads a number of VMCOREINFO.  Addresses are hexadecimal; other numbers have a prefix if
-   they are, and may be negative. */
+/* Reads a number of VMCOREINFO.  Addresses are hexadecimal without a prefix; other numbers
+   are hexadecimal only with one, and may be negative. */
 bool
 image_number(const struct image *im, const char *key, uint64_t *ret)
 {

@@ -19,6 +19,7 @@ struct image_part {
 	uint64_t address;	/* in the machine's memory */
 };
 
+/* An open image, and the facts in it about its kernel. */
 struct image {
 	int	 fd;
 	struct image_part *part;

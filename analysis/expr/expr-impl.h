@@ -1,5 +1,5 @@
 /*
- * expr-impl.h - what the parts of the expression language share.
+ * expr-impl.h - declarations shared by the parts of the expression language.
  */
 #ifndef ANALYSIS_EXPR_EXPR_IMPL_H
 #define ANALYSIS_EXPR_EXPR_IMPL_H

@@ -1,5 +1,5 @@
 /*
- * top.c - --top: what happens now, anew each second.
+ * top.c - --top: statistics of what happens now, anew for each second.
  *
  * The statistics are those of --stats for one interval at a time.  On a terminal each table
  * replaces the one before and keys are read; otherwise the tables follow each other.

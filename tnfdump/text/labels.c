@@ -1,5 +1,5 @@
 /*
- * labels.c - values that the trace itself has names for.
+ * labels.c - prints values by names from the trace itself.
  *
  * The context is not trusted, like the rest of a file: text that is not well-formed counts
  * as no name.

@@ -1,5 +1,5 @@
 /*
- * labels.h - values that the trace itself has names for.
+ * labels.h - prints values by names from the trace itself.
  */
 #ifndef TNFDUMP_TEXT_LABELS_H
 #define TNFDUMP_TEXT_LABELS_H
