@@ -35,7 +35,7 @@ attribute_len(const char *s, bool quoted)
 	return (size_t)(p - s);
 }
 
-/* The next one, behind which *s goes on; false: there is none. */
+/* The next attribute, behind which *s goes on; false: there is none. */
 static inline bool
 attribute_next(const char **s, bool quoted, struct attribute *ret)
 {
@@ -57,7 +57,7 @@ attribute_next(const char **s, bool quoted, struct attribute *ret)
 	return false;
 }
 
-/* The first one of this name; false: there is none. */
+/* The first attribute of this name; false: there is none. */
 static inline bool
 attribute_find(const char *s, const char *name, struct attribute *ret)
 {

@@ -133,19 +133,19 @@ struct tnf_core_type {
 /* By number; TNF_CORE_type_none has no meaning. */
 extern const struct tnf_core_type tnf_core_types[TNF_CORE_COUNT];
 
-/* TNF_CORE_type_none: there is none of that name. */
+/* The type of that name; TNF_CORE_type_none: there is none. */
 enum tnf_core tnf_core_find(const char *name);
 
-/* Those of a struct. */
+/* The slots of a struct. */
 const struct tnf_core_slots *tnf_core_slots(enum tnf_core);
 
-/* Bytes, and alignment, of a slot of that type: what is no number is a reference of
-   four bytes to a record. */
+/* Bytes, and alignment, of a slot of that type: a type that is no number has a reference
+   of four bytes to a record. */
 uint32_t tnf_core_slot_size(enum tnf_core);
 
 /*
- * The header of a file.  The magic words say that the rest is there.  They are the caller's, who stores
- * them last.
+ * The header of a file.  The caller stores the magic words last: they say that the rest is
+ * there.
  */
 
 /* All members but the magic and blocks_valid.  The directory begins at the second
@@ -170,7 +170,7 @@ void tnf_boot_id_text(const uint8_t id[TNF_BOOT_ID_SIZE], char ret[TNF_BOOT_ID_T
    boot_id (zeroes if it cannot be read).  The caller adds the cursors. */
 void tnf_ext_begin(struct tnf_ext *, enum tnf_ext_kind);
 
-/* Are both of one buffer?  Who writes it is known by where and when it began. */
+/* Are both of one buffer?  The place and time of its beginning identify a writer. */
 static inline bool
 tnf_ext_same(const struct tnf_ext *a, const struct tnf_ext *b)
 {

@@ -19,7 +19,7 @@
 struct tnf_definer {
 	/*
 	 * Room for a record of 'size' bytes: zeroed, aligned to 8, within one block;
-	 * its offset in the file in *offset.  Never NULL: who has no room gives scratch
+	 * its offset in the file in *offset.  Never NULL: a caller without room gives scratch
 	 * memory of that size and offset 0.  Then 'failed' is set, and what is being
 	 * defined is of no use.
 	 */

@@ -100,7 +100,7 @@ tnf_live_copy_words(const struct live *b, uint64_t off, unsigned char *to, size_
 	}
 }
 
-/* Those that are new or have grown. */
+/* Copies the blocks that are new or have grown. */
 static bool
 copy_grown(const struct live *b, struct live_use *seen, unsigned char *block, bool *grown,
     bool (*put)(void *, uint64_t, const void *, size_t), void *arg)

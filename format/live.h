@@ -88,8 +88,8 @@ void tnf_live_copy_words(const struct live *, uint64_t off, unsigned char *to, s
 
 /*
  * Copies blocks of definitions until none has grown, and gives each to put(), which
- * may see the same one again.  seen[N] is of the block at N * block_size; who has
- * copied none yet gives zeros.  'block' is room for one.  False: put() said so.
+ * may see the same one again.  seen[N] is of the block at N * block_size; a caller
+ * that has copied none yet gives zeros.  'block' is room for one.  False: put() said so.
  */
 bool tnf_live_copy_definitions(const struct live *, struct live_use *seen, unsigned char *block,
     bool (*put)(void *arg, uint64_t off, const void *block, size_t n), void *arg);

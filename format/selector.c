@@ -1,5 +1,5 @@
 /*
- * selector.c - which probes are meant: their list is read, and probes are asked.
+ * selector.c - reads the list of probes that are meant, and matches probes with it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -166,7 +166,7 @@ tnf_selectors_unref(struct tnf_selectors *l)
 	free(l);
 }
 
-/* Takes both.  0 or REG_ESPACE. */
+/* Takes over both specs.  0 or REG_ESPACE. */
 static int
 selectors_add(struct tnf_selectors *l, struct tnf_spec attr, struct tnf_spec value)
 {

@@ -39,8 +39,8 @@ static __always_inline void queue_write(struct kp_thread_queue *e, u64 tid,
 	e->queue_length = length;
 }
 
-/* The length of the queue of a thread's CPU, on which it is; which queue that is, is
-   remembered. */
+/* The length of the run queue that a thread is on.  Remembers that queue as the one of
+   its CPU. */
 static __always_inline u64 queued_length(struct task_struct *p, u32 cpu)
 {
 	struct rq *rq = p->se.cfs_rq->rq;

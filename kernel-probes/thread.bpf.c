@@ -88,7 +88,7 @@ static __always_inline u32 reasons_of(struct task_struct *p)
 }
 
 /* A process that was added with its children brings them into the set, before
-   they run, and theirs.  One that finds no room there is a loss. */
+   they run, and theirs.  A process that finds no room is a loss. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(filter_fork, struct task_struct *p)
 {

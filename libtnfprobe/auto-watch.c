@@ -1,5 +1,5 @@
 /*
- * auto-watch.c - what a running tnfwatch wants of the programs that start.
+ * auto-watch.c - the requests of a running tnfwatch to programs that start.
  *
  * tnfwatch attaches to a program some milliseconds after its start, and what the program
  * did until then would not be recorded.  So tnfwatch leaves a text in its directory
@@ -251,7 +251,7 @@ has_room(const struct tnf_auto_watch *w)
 	return w->size <= left / 4 && left - w->size >= FREE_MIN && left - w->size >= all / 10;
 }
 
-/* As tnfwatch names them; that of an earlier use of our number may be there still. */
+/* Names the file as tnfwatch does; a file of an earlier use of our number may still exist. */
 char *
 tnf_auto_watch_file(const struct tnf_auto_watch *w, uint64_t *size, int *fd)
 {

@@ -53,7 +53,7 @@ auto_complain(const char *fmt, ...)
 		return;
 	if ((size_t)n > sizeof(text) - 2)
 		n = sizeof(text) - 2;
-	/* The environment may hold what acts on a terminal. */
+	/* The environment may hold characters that act on a terminal. */
 	for (int i = 0; i < n; i++)
 		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
 			text[i] = '?';
@@ -65,7 +65,7 @@ auto_complain(const char *fmt, ...)
 static bool
 is_chosen(const struct tnf_selectors *l, const struct tnf_probe_control *c, const char *object)
 {
-	/* It is traced as long as no controller says otherwise. */
+	/* A probe is traced as long as no controller says otherwise. */
 	const struct tnf_probe_attrs attrs = { c->test != 0, c->controlled == 0 || c->traced != 0,
 	    object, "", c->attrs };
 
@@ -81,7 +81,7 @@ count_probe(void *arg, struct tnf_probe_control *c, const char *object)
 	s->chosen += is_chosen(s->sel, c, object);
 }
 
-/* As a controller leaves it; one that a controller has seen is left alone. */
+/* Enables a probe as a controller does; a probe that a controller has seen is left alone. */
 static void
 enable_probe(void *arg, struct tnf_probe_control *c, const char *object)
 {
@@ -118,7 +118,7 @@ file_name(void)
 	return n < 0 ? NULL : name;
 }
 
-/* "16m" in bytes; 0: that is no size. */
+/* A size like "16m" in bytes; 0: the text is no size. */
 static uint64_t
 auto_size(const char *text)
 {
@@ -210,7 +210,7 @@ enable_all(struct scan *s)
 		tnf_auto_probes(enable_probe, s);
 }
 
-/* By the environment. */
+/* Starts tracing as the environment says. */
 static void
 start_told(const char *text)
 {
@@ -233,8 +233,8 @@ start_told(const char *text)
 		    "what was loaded: no probes are found", program_invocation_name, (int)getpid());
 }
 
-/* By a tnfwatch.  Now or not at all: later it attaches, and the program may have given up
-   the rights that the ring needs. */
+/* Starts tracing as a tnfwatch wants, now or not at all: later tnfwatch attaches, and the
+   program may have given up the rights that the ring needs. */
 static void
 start_watched(void)
 {

@@ -67,7 +67,7 @@ tnf_clock_init(void)
 	scale.lock = 0;
 }
 
-/* A thread of the parent may have had it. */
+/* A thread of the parent may have held the lock. */
 void
 tnf_clock_unlock(void)
 {

@@ -1,5 +1,5 @@
 /*
- * debug.c - connected functions: what they may ask, and the predefined one.
+ * debug.c - functions for connected functions to call, and the predefined connected function.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * internal.h - what the parts of libtnfprobe share.
+ * internal.h - declarations that the parts of libtnfprobe share.
  *
  * event.c	a hit, from the site's call to the commit: no lock, no system call
  * value.c	strings and records that an event refers to
@@ -86,7 +86,7 @@ struct file {
 	uint32_t	 shift;		/* log2 of size, rounded up */
 	uint32_t	 data_blocks;
 	bool		 fill;		/* TNF_EXT_FILL: no block is used twice */
-	struct file	*older;		/* the one before it */
+	struct file	*older;		/* the file before this one */
 };
 
 struct process {
@@ -163,7 +163,7 @@ struct thread {
 	const struct file *run_file;
 	uint64_t	 run, run_end;	/* numbers taken and not used yet */
 	int64_t		 run_at;	/* when they were taken */
-	int64_t		 run_due;	/* a thread that asks again before this time writes fast: larger batch */
+	int64_t		 run_due;	/* a request before this time takes a larger batch */
 	unsigned	 run_size;	/* how many they were */
 	uint64_t	 turn;		/* counts blocks, and hits given up: older
 					   texts are not shared */
@@ -215,8 +215,8 @@ extern struct tnf_process_control _tnf_process_control;
 extern const struct tnf_probe_ops _tnf_probe_ops;
 extern __thread struct thread tnf_t __attribute__((tls_model("initial-exec")));
 
-/* May a filter refuse a system call?  The program has asked for one, or a controller says
-   so, who has come later. */
+/* May a filter refuse a system call?  True if the program has asked for a filter, or if a
+   controller that has come later says so. */
 static inline bool
 is_quiet(void)
 {
@@ -251,13 +251,13 @@ work_ends(void)
 struct tnf_block_header *tnf_block_take(struct thread *, int64_t now);
 void tnf_block_give(struct tnf_block_header *);
 void tnf_block_drop_all(struct thread *, bool give);
-/* The hit has filled the block; it stays ours until the hit has ended. */
+/* Keeps a block that the hit has filled until the hit has ended. */
 void tnf_block_chain(struct thread *, char *block);
 void tnf_block_give_chain(struct thread *);
 void tnf_block_valid(const struct file *, uint32_t offset);
 bool tnf_block_is_far(const struct thread *);
 void tnf_lost(enum tnf_lost);
-/* Why there was no block. */
+/* The reason why there was no block. */
 enum tnf_lost tnf_block_why(void);
 void tnf_lost_early(void);
 
@@ -275,7 +275,7 @@ void tnf_clock_unlock(void);
 int64_t tnf_clock_now(void);
 int64_t tnf_clock_read(struct thread *);
 
-/* tag.c: what is written between begin and end appears together, or not. */
+/* tag.c: definitions written between begin and end appear all together, or not at all. */
 bool tnf_tag_begin(void);
 bool tnf_tag_end(void (*done)(void));
 void tnf_tag_reset(void);
@@ -298,8 +298,8 @@ uint32_t tnf_define_record(const struct tnf_tag_data *);
 char *tnf_value_room(struct thread *, uint32_t size);
 void tnf_value_shortened(struct thread *);
 tnf_reference_t tnf_value_reference(struct thread *, const tnf_reference_t *cell, const char *to);
-/* An empty block takes the place of the last one that the hit has reached, which is
-   done with. */
+/* Puts an empty block in place of the last block that the hit has reached, which is
+   complete. */
 bool tnf_value_next(struct thread *);
 
 /* long.c */
@@ -317,7 +317,7 @@ const char *tnf_attribute(const char *attrs, const char *name, size_t *len);
 int tnf_file_open(const char *path, uint64_t size, int fd);
 int tnf_file_switch(const char *path, uint64_t size, int fd);
 int tnf_file_again(const struct file *, struct file **ret);
-/* Memory takes its place. */
+/* Puts memory in the place of a file's mapping. */
 bool tnf_file_gone(const struct file *);
 
 /* process.c */
@@ -328,7 +328,7 @@ void tnf_process_broken(int error);
 uint32_t tnf_tid_of(pthread_t);
 uint32_t tnf_own_tid(void);
 /* Gives the process this file, as the controller does.  0 or an errno.  give_way: EBUSY
-   where a controller has given it one. */
+   if a controller has given it a file. */
 int tnf_process_give(const char *path, uint64_t size, int fd, bool give_way);
 
 /* names.c */
@@ -357,7 +357,7 @@ void tnf_roll_back(struct thread *);
  * errno.  'path' is absolute.
  */
 int tnf_auto_file(const char *path, uint64_t *size, int *fd);
-/* The same, but always a new one: EEXIST where something has the name. */
+/* The same, but always a new file: EEXIST if something has the name. */
 int tnf_auto_file_new(const char *path, uint64_t size, int *fd);
 
 /* A running tnfwatch wants this of the program. */
@@ -367,21 +367,21 @@ struct tnf_auto_watch {
 	const char *enable;	/* selectors */
 	uint64_t size;
 };
-/* Is this the start of a program that one wants?  Its strings are valid until it is called
-   again. */
+/* Is this the start of a program that a tnfwatch wants?  The strings are valid until the next
+   call. */
 bool tnf_auto_watch(struct tnf_auto_watch *);
-/* Makes the ring; its path, which the caller frees, or NULL. */
+/* Makes the ring.  Returns its path, which the caller frees, or NULL. */
 char *tnf_auto_watch_file(const struct tnf_auto_watch *, uint64_t *size, int *fd);
 
-/* Calls fn for each control block of each object that is loaded.  false: there is one whose
-   file cannot be read, or is not what was loaded. */
+/* Calls fn for each control block of each loaded object.  false: the file of some object
+   cannot be read, or is not the one that was loaded. */
 bool tnf_auto_probes(void (*fn)(void *arg, struct tnf_probe_control *, const char *object),
     void *arg);
 
 /* At the start of the process. */
 void tnf_auto_start(void);
 
-/* A probe that was made at run time, before anybody could hit it. */
+/* Called for a probe that is made at run time, before it can be hit. */
 void tnf_auto_defined(struct tnf_probe_control *);
 
 /* Called by the constructors of objects with probes (<tnf/probe.h>). */

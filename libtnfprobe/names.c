@@ -1,5 +1,5 @@
 /*
- * names.c - who the process and its threads are, in the file itself (tnf(5), "Names").
+ * names.c - the names of the process and its threads, in the file itself (tnf(5), "Names").
  *
  * Blocks of names are permanent, and one chain of them serves all processes that
  * write the file: a cell is reserved by moving the word in the extension, filled in,
@@ -33,14 +33,14 @@
 #define FILE_SHARE	64	/* one block of so many may be one of names */
 #define BLOCKS_LEAST	4
 #define LOOK_BACK	512	/* blocks that are searched for an earlier name */
-#define TRIES		64	/* until we leave the words to those who are faster */
+#define TRIES		64	/* until we leave the words to faster processes */
 /* A line is a word, numbers, and a name of which each byte may take four. */
 #define THREAD_SIZE	112
 #define RENAMED_SIZE	112
 
 static char process_name[NAME_SIZE], program[PATH_SHOWN];
 static int32_t process_parent;
-static uint32_t renamed;	/* somebody has changed a name */
+static uint32_t renamed;	/* some thread has changed a name */
 static bool from_start;		/* we were there before the program made threads or filters */
 
 void
@@ -83,7 +83,7 @@ put_number(struct line *l, uint64_t v)
 	put_chars(l, " ", 1);
 }
 
-/* The last field of a line: bytes that would end it as a backslash and their number. */
+/* Puts the last field of a line; bytes that would end it become a backslash and a number. */
 static void
 put_rest(struct line *l, const char *s)
 {
@@ -107,7 +107,7 @@ put_word(struct line *l, const char *word)
 	put_chars(l, " ", 1);
 }
 
-/* A block for names that follows this one; 0: no room. */
+/* Takes a block for names that follows the block 'before'; 0: no room. */
 static uint32_t
 names_block(const struct file *f, uint32_t before)
 {
@@ -195,7 +195,7 @@ put_thread(struct line *l, uint32_t tid, const char *name)
 	put_rest(l, name);
 }
 
-/* The name that was follows. */
+/* Begins a line about a new name; the caller adds the old name. */
 static void
 put_renamed(struct line *l, uint32_t tid)
 {
@@ -204,7 +204,7 @@ put_renamed(struct line *l, uint32_t tid)
 	put_number(l, (uint64_t)tnf_clock_now());
 }
 
-/* A number and the blank behind it; what follows, or NULL. */
+/* Skips a number and the blank behind it; returns the text behind these, or NULL. */
 static const char *
 skip_number(const char *s, const char *end, uint64_t *v)
 {
@@ -303,8 +303,8 @@ put_former(struct line *l, uint32_t tid, const char *name)
 	put_chars(l, old, strlen(old));
 }
 
-/* The process's, which is that of its first thread.  By bare system calls: they are
-   no cancellation points. */
+/* Reads the process's name, which is that of its first thread, by bare system calls, since
+   these are no cancellation points. */
 static bool
 read_comm(char name[NAME_SIZE])
 {
@@ -339,7 +339,7 @@ ask_names(void)
 	    __ATOMIC_RELAXED);
 }
 
-/* The first thread of a child has the name of the one that has forked. */
+/* The first thread of a child has the name of the thread that has forked. */
 static void
 ask_child(void)
 {
@@ -411,7 +411,7 @@ may_record(void)
 	    __atomic_load_n(&tnf_p.guard->phase, __ATOMIC_ACQUIRE) == PHASE_READY;
 }
 
-/* A thread has another name from now on. */
+/* Records that a thread has another name from now on. */
 static void
 names_change(uint32_t tid, const char *old, const char *new)
 {
@@ -431,7 +431,7 @@ names_change(uint32_t tid, const char *old, const char *new)
 }
 
 /* The number of this thread; 0: it is not known, or may not be asked for.  The child of
-   a vfork() has the number, and all that we know, of its parent, who waits. */
+   a vfork() has the number, and all that we know, of its parent, which waits. */
 static uint32_t
 number_of_caller(void)
 {

@@ -1,5 +1,5 @@
 /*
- * process.c - may this process record, and into which file.
+ * process.c - decides whether this process may record, and into which file.
  *
  * A set-up is valid for one process.  A child notices that it is another process by the
  * guard page, which the kernel hands to it zeroed even if a bare clone() has made the
@@ -22,9 +22,9 @@
 #endif
 
 #define YIELDS	20
-#define NAPS	50	/* with the kernel's slack 8 ms or so */
-#define SPINS	2000	/* instead of a nap, where a filter may refuse one */
-#define RETRY_NS 10000000ll	/* until a file is tried again that was refused */
+#define NAPS	50	/* some 8 ms with the kernel's slack */
+#define SPINS	2000	/* instead of a nap, if a filter may refuse that */
+#define RETRY_NS 10000000ll	/* until a refused file is tried again */
 
 static struct guard first_guard;
 
@@ -95,7 +95,8 @@ pid_namespace(void)
 	return n == 0 ? 1 : n;
 }
 
-/* The guard of who sets up.  Without such a page (Linux before 4.14) only fork() is noticed. */
+/* The guard of the process that sets up.  Without such a page (Linux before 4.14) only
+   fork() is noticed. */
 static struct guard *
 own_guard(struct guard *now)
 {
@@ -117,7 +118,7 @@ own_guard(struct guard *now)
 	return g;
 }
 
-/* Not if it is broken meanwhile: a handler has forked, and we are the child. */
+/* Fails if the state is broken meanwhile: a handler has forked, and we are the child. */
 static bool
 now_running(uint32_t was)
 {
@@ -162,7 +163,7 @@ child_of_fork(int32_t pid)
 	tnf_p.pid = pid;
 }
 
-static int32_t forker;		/* who has called fork() last */
+static int32_t forker;		/* the process that called fork() last */
 
 static void
 who_are_we(void)
@@ -172,21 +173,21 @@ who_are_we(void)
 	tnf_p.ask_tid = tnf_own_tid() != (uint32_t)syscall(SYS_gettid);
 }
 
-/* The state is where others write, too: a program that has overwritten it and
-   says that it runs, without a file, is left alone. */
+/* Others can write to the state, too.  A program that has overwritten it, so that it says
+   running without a file, is left alone. */
 static bool
 has_file(void)
 {
 	return tnf_p.file != NULL || tnf_p.later != NULL;
 }
 
-/* The first hit of a child.  No system call: a filter might refuse it.  False: nobody but
-   the kernel knows its number, and may not be asked. */
+/* The first hit of a child.  No system call: a filter might refuse it.  False: only
+   the kernel knows the child's number, and may not be asked. */
 static bool
 set_up_child(void)
 {
 	uint32_t tid = tnf_own_tid();
-	/* The one in between may have hit no probe. */
+	/* The process in between may have hit no probe. */
 	int32_t from = __atomic_load_n(&forker, __ATOMIC_RELAXED);
 	int32_t parent = tnf_p.guard->pid != 0 && from != 0 ? from : tnf_p.pid;
 
@@ -228,7 +229,7 @@ set_up(const char *path, uint64_t size, int fd)
 	return error;
 }
 
-/* A hit is no cancellation point, nor is what the controller calls. */
+/* A hit is no cancellation point, nor are the functions that the controller calls. */
 static int
 no_cancellation(void)
 {
@@ -238,7 +239,7 @@ no_cancellation(void)
 	return was;
 }
 
-static int64_t refused;		/* when the file was, by its permissions */
+static int64_t refused;		/* when the file's permissions refused it */
 
 /* Opens the file that a controller which cannot call us has asked for.  false: not now. */
 static bool
@@ -252,7 +253,7 @@ set_up_at_hit(void)
 	cancel = no_cancellation();
 	error = set_up(c->file_name, c->file_size, -1);
 	pthread_setcancelstate(cancel, NULL);
-	/* It may be ours again when the process has its own rights again. */
+	/* We may get the file when the process has its own rights again. */
 	if (error == EACCES)
 		refused = tnf_clock_now();
 	if (error == EBUSY || error == EAGAIN || error == EACCES)
@@ -303,7 +304,7 @@ tnf_wait_over(void)
 		__atomic_store_n(&hopeless, 0, __ATOMIC_RELAXED);
 }
 
-/* Becomes the one who sets up.  false: it has been done, or another one is
+/* Becomes the thread that sets up.  false: that has been done, or another thread is
    at it and does not get ahead. */
 static bool
 process_claim(struct guard *g)
@@ -446,7 +447,7 @@ open_next(struct guard *g, const char *path, uint64_t size, int fd)
 		return EBUSY;
 	}
 	error = tnf_file_switch(path, size, fd);
-	/* The file first: who sees the epoch finds the file that belongs to it. */
+	/* The file first: a thread that sees the epoch finds the file that belongs to it. */
 	if (error == 0)
 		new_epoch();
 	return error;
@@ -555,7 +556,7 @@ in_child(void)
 	struct thread *t = &tnf_t;
 	int saved = errno;
 
-	/* Somebody else's such function may have hit a probe before. */
+	/* Another such function may have hit a probe before. */
 	if (tnf_p.guard->phase == PHASE_READY && !tnf_p.ask_tid &&
 	    tnf_p.pid == (int32_t)tnf_own_tid())
 		return;
@@ -584,10 +585,10 @@ process_load(void)
 {
 	pthread_atfork(before_fork, NULL, in_child);
 	tnf_names_load();
-	/* While nobody can refuse it: no identity or filter has changed yet. */
+	/* Nothing can refuse it yet: no identity or filter has changed. */
 	if (process_state() == TNF_PROC_READY)
 		tnf_process_ready();
-	/* A controller comes first: it has started the process, and knows. */
+	/* A controller that has started the process has precedence. */
 	else if (process_state() == TNF_PROC_NO_BUFFER)
 		tnf_auto_start();
 }
@@ -595,7 +596,7 @@ process_load(void)
 static void __attribute__((destructor))
 at_exit(void)
 {
-	/* Not the child of another one that has not hit a probe itself. */
+	/* Not in a child that has not hit a probe itself. */
 	if (tnf_file() == NULL || tnf_p.guard->phase != PHASE_READY)
 		return;
 	tnf_thread_exit();

@@ -59,7 +59,7 @@ static uint32_t lock;
 static void
 lock_take(void)
 {
-	/* Nothing breaks without it. */
+	/* Nothing breaks without the lock. */
 	for (unsigned i = 0; i < WAIT_MAX && __atomic_exchange_n(&lock, 1,
 	    __ATOMIC_ACQUIRE) != 0; i++)
 		if (!tnf_wait(i))

@@ -1,5 +1,5 @@
 /*
- * value.c - strings and records: what an event refers to.
+ * value.c - strings and records that an event refers to.
  *
  * They follow the event in its block.  What has no room there goes into
  * further blocks, which the thread holds until the event is committed.
@@ -39,7 +39,7 @@ value_fail(struct thread *t, enum fail how, enum tnf_lost why)
 	t->odd = 1;
 }
 
-/* The next of the blocks that the thread holds, or one more. */
+/* Returns the next block that the thread holds, or takes one more. */
 static char *
 next_held(struct thread *t)
 {
@@ -49,7 +49,7 @@ next_held(struct thread *t)
 		b = t->held[t->used];
 		if (in_reach(value_distance(t, t->block, b)))
 			return b;
-		/* Too old to be of use together with this event. */
+		/* The block is too old for use with this event. */
 		t->held[t->used] = t->held[--t->nheld];
 		signal_fence();
 		tnf_block_give(header_of(b));
@@ -75,7 +75,7 @@ next_held(struct thread *t)
 	return NULL;
 }
 
-/* Told in the file when the event is committed. */
+/* Counts a shortened value; the commit tells it in the file. */
 void
 tnf_value_shortened(struct thread *t)
 {

@@ -119,8 +119,8 @@ tnf_probe_is_on(const struct tnf_probe_control *probe)
  *
  * A text or blob takes one block of the file for 462 or 464 bytes, and is cut at
  * TNF_LONG_MAX bytes or at an eighth of the file's data blocks, whichever is less
- * (a file of 1 MiB has room for 64 KiB); all of an event together at a quarter.  Readers show what is left of a value that
- * has been cut, and that it has been.
+ * (a file of 1 MiB has room for 64 KiB); all values of an event together are cut at a
+ * quarter.  Readers show the rest of a value that has been cut, and mark it as cut.
  */
 void tnf_probe_hit(struct tnf_probe_control *, const struct tnf_probe_value *values);
 

@@ -213,13 +213,13 @@ bool tnf_image_is_empty(const void *base, size_t size);
 const char *tnf_file_name(const struct tnf_file *);
 const struct tnf_ext *tnf_file_ext(const struct tnf_file *); /* NULL: original writer */
 void tnf_file_summary(const struct tnf_file *, struct tnf_summary *);
-/* Times of its first and its last event, as these have them; no more is read than that takes.  0, or
-   ENODATA: it holds none. */
+/* The times of a file's first and last event, as the events have them; reads no more than
+   that takes.  0, or ENODATA: the file has no event. */
 int  tnf_file_span(struct tnf_file *, int64_t *first, int64_t *last);
 /* How many blocks a writer has overwritten after the file was added and before
-   tnf_stream_next() handed out their events.  This happens to files alone that are
-   being written and too large to be copied (tnf_image_open()); of others it is 0.
-   Of a file that is followed, tnf_progress.blocks_missed tells, and this is 0. */
+   tnf_stream_next() handed out their events.  This happens only to files that are
+   being written and too large to be copied (tnf_image_open()); for others this is 0.
+   For a file that is followed this is 0, too, and tnf_progress.blocks_missed tells. */
 uint64_t tnf_file_missed(const struct tnf_file *);
 
 /* Files of several machines on one time line: 'shift' ns are added to the times of the

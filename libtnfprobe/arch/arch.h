@@ -1,5 +1,5 @@
 /*
- * arch.h - what libtnfprobe must know of a kind of machine.
+ * arch.h - the facts that libtnfprobe must know of a kind of machine.
  *
  * CLOCKSOURCE is what the kernel calls the counter when it keeps time with it; without
  * it there is no counter that we know, and every hit asks the kernel.
