@@ -1,5 +1,5 @@
 /*
- * pairs.h - which events begin something and which end it.
+ * pairs.h - pairs of events that begin and end something.
  *
  * One matcher serves --pair, --stats, --tree and the formats of trace viewers.  A rule
  * names the probe that starts, the probe that ends, and the members that tell instances

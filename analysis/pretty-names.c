@@ -1,5 +1,5 @@
 /*
- * pretty-names.c - which members hold named values, and the names.
+ * pretty-names.c - names of values, and the members that hold such values.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * states.c - in which microstate each thread was, and for how long.
+ * states.c - the microstates of each thread, and their durations.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * states.h - in which microstate each thread was, and for how long.
+ * states.h - the microstates of each thread, and their durations.
  *
  * All events are fed in order of time.  States come from thread_state, thread_create and
  * thread_exit.  A syscall_start is taken as the thread's entry to the state SYSTEM, a

@@ -19,7 +19,7 @@ struct tasks_wanted {
 	bool		 threads;	/* --tid: threads, not processes */
 	uint64_t	 unnamed;	/* events whose task has no known name */
 	struct idset	 nobodies;	/* their processes or threads */
-	int64_t		 some;		/* one of them */
+	int64_t		 some;		/* one of the nobodies */
 	const char	*last;		/* name that was looked at, and ... */
 	bool		 last_kept;
 };

@@ -1,5 +1,5 @@
 /*
- * filter.c - filters by expression and CPU, and how expressions see events.
+ * filter.c - filters by expression and CPU, and the source of events for expressions.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * filter.h - which events are kept: the options.
+ * filter.h - the options that filter events.
  *
  * Giving an option again adds to its list; an event is kept if the filters of all options
  * keep it.

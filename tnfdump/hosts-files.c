@@ -1,5 +1,5 @@
 /*
- * hosts-files.c - the trace files below a directory that stands for a machine.
+ * hosts-files.c - finds the trace files in a directory that stands for a machine.
  *
  * A directory written by "tnfwatch ask" holds trace files, perhaps in subdirectories, and a
  * file "clock".  Each line of "clock" is a word and its value ("host NAME", "offset NS",

@@ -32,7 +32,7 @@ struct message {
 struct receive {
 	struct receive *next;
 	unsigned to;
-	int64_t	 time;			/* of the first one there */
+	int64_t	 time;			/* of the first receipt there */
 };
 
 struct messages {

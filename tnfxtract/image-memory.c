@@ -1,5 +1,5 @@
 /*
- * image-memory.c - memory by the kernel's own addresses.
+ * image-memory.c - reads memory by the kernel's own addresses.
  *
  * Each machine translates the kernel's addresses to physical ones in its own way
  * (machines[]), with facts from VMCOREINFO's lines; finding physical addresses in the image

@@ -1,5 +1,5 @@
 /*
- * image-search.c - the pages of a memory image that belong to traces.
+ * image-search.c - finds the pages of a memory image that belong to traces.
  *
  * Each page of a kernel's buffer, and each block of a process's trace file, holds its
  * number and the mark of its buffer or file (<tnf/com.h>).  An image is read once for all

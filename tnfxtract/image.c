@@ -1,5 +1,5 @@
 /*
- * image.c - memory images: which parts of a file are memory.
+ * image.c - opens memory images and finds the parts of a file that are memory.
  */
 #include <sys/stat.h>
 

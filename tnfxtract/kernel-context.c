@@ -1,5 +1,5 @@
 /*
- * kernel-context.c - the names that the running kernel gives to a copy of its buffer.
+ * kernel-context.c - collects names from the running kernel for a copy of its buffer.
  *
  * A BPF program of the kernel part lists the living tasks, in some 1 us a task; /proc would
  * need three files for each process, and 20 us.

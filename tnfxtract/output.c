@@ -1,5 +1,6 @@
 /*
- * output.c - the copy's file: whole (common/files.h), or standard output.
+ * output.c - writes the copy: to a file that appears complete (common/files.h), or to
+ * standard output.
  */
 #include <sys/mman.h>
 #include <sys/sendfile.h>

@@ -196,8 +196,8 @@ has_imported(const struct image_buffer *b, const struct kp_defs *defs, unsigned 
 	    ext.dir_cursor > block * KP_BLOCK_SIZE : (block + 1) * KP_BLOCK_SIZE > defs->next);
 }
 
-/* True if blocks are missing, and those that are there, or the sum of all, are the same as
-   ours. */
+/* True if blocks are missing, and those that are there, or the sum of all, equal those of
+   this release. */
 static bool
 lacks_ours(const struct image_buffer *b, const char *own, const struct kp_defs *defs)
 {
@@ -220,8 +220,8 @@ lacks_ours(const struct image_buffer *b, const char *own, const struct kp_defs *
 	return (there > 0 || b->definitions == defs->sum) && lacking > 0;
 }
 
-/* Puts in our blocks, which have no cookie.  Returns in how many of the blocks something is
-   lost; these still count as missing. */
+/* Puts in this release's blocks, which have no cookie.  Returns in how many of the blocks
+   something is lost; these still count as missing. */
 static unsigned
 put_own(struct image_buffer *b, const char *own, const struct kp_defs *defs)
 {

@@ -78,7 +78,7 @@ void names_free(struct names *);
 /* "PROGRAM: text" and a newline on stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The copy's file: whole (common/files.h), or standard output. */
+/* The copy's file, which appears complete (common/files.h), or standard output. */
 struct output {
 	const char *name;	/* as the user gave it; "-": standard output */
 	const char *base;	/* its last component, in 'dir' */

@@ -1,5 +1,5 @@
 /*
- * expr-parse.c - from text to a tree.
+ * expr-parse.c - parses an expression into a tree.
  *
  * Operators, the loosest first: or, and, not, comparisons (which do not chain), | ^ &
  * shifts, + -, * / %, unary - ~.  Bit operators bind tighter than comparisons, so that

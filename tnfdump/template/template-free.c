@@ -1,5 +1,5 @@
 /*
- * template-free.c - the report language of -t FILE: gives statements back.
+ * template-free.c - the report language of -t FILE: frees statements.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * template-parse.c - the report language of -t FILE: text to statements.
+ * template-parse.c - the report language of -t FILE: parses text into statements.
  */
 #include <ctype.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * template-run.c - the report language of -t FILE: statements to text.
+ * template-run.c - the report language of -t FILE: executes statements.
  *
  * The line of an event is built in memory, so that "skip" can drop it and fields can be
  * padded.  Text from the trace is added printable; the template's own text may hold
@@ -262,7 +262,7 @@ own_text(struct template_run *r, const struct tnf_probe *p)
 
 	if (s == NULL)
 		return NULL;
-	if (*s == '\'')		/* a semicolon may be in it */
+	if (*s == '\'')		/* quoted text may have a semicolon */
 		n = strcspn(++s, "'");
 	return template_parse_string(r->t, s, n);
 }

@@ -14,7 +14,7 @@
 #define TEMPLATE_SIZE_MAX	(1u << 20)	/* of the file */
 #define TEMPLATE_DEPTH_MAX	32u		/* blocks in blocks; sub-templates */
 #define TEMPLATE_CHAIN_MAX	64u	/* "else if" behind "if" */
-#define TEMPLATE_LOOP_MAX	65536u		/* turns of one loop */
+#define TEMPLATE_LOOP_MAX	65536u		/* iterations of a loop */
 
 enum statement_kind {
 	ST_TEXT, ST_VALUE,		/* parts of a string */

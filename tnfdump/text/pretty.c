@@ -1,5 +1,5 @@
 /*
- * pretty.c - values as people read them.
+ * pretty.c - prints values as people read them.
  */
 #include <arpa/inet.h>
 

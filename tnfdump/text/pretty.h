@@ -1,5 +1,5 @@
 /*
- * pretty.h - values as people read them (--pretty).
+ * pretty.h - prints values as people read them (--pretty).
  */
 #ifndef TNFDUMP_TEXT_PRETTY_H
 #define TNFDUMP_TEXT_PRETTY_H

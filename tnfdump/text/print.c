@@ -1,5 +1,5 @@
 /*
- * print.c - values as Solaris printed them.
+ * print.c - prints values as Solaris did.
  */
 #include "common/text.h"
 #include "tnfdump/text/print.h"

@@ -1,5 +1,5 @@
 /*
- * print.h - values as Solaris printed them.
+ * print.h - prints values as Solaris did.
  */
 #ifndef TNFDUMP_TEXT_PRINT_H
 #define TNFDUMP_TEXT_PRINT_H

@@ -1,5 +1,5 @@
 /*
- * raw-record.c - how a record is printed by -r.
+ * raw-record.c - prints a record for -r.
  */
 #include "common/map.h"
 #include "common/xalloc.h"

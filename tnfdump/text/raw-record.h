@@ -1,5 +1,5 @@
 /*
- * raw-record.h - how a record is printed by -r.
+ * raw-record.h - prints a record for -r.
  */
 #ifndef TNFDUMP_TEXT_RAW_RECORD_H
 #define TNFDUMP_TEXT_RAW_RECORD_H

@@ -13,7 +13,7 @@ struct raw {
 	uint32_t     block_size;
 	uint32_t     data_start;
 	uint64_t     blocks_end;	/* offset behind the last block */
-	uint64_t     told;		/* damaged block that was told last */
+	uint64_t     told;		/* damaged block reported last */
 };
 
 /* Tells, once for each block, about damage that libtnf has met since the last call.

@@ -1,6 +1,6 @@
 /*
- * html-members.c - columns of numbers, texts by number, and for each probe of an HTML
- * report a column a member.
+ * html-members.c - the columns of an HTML report: numbers, numbered texts, and one column
+ * for each member of each probe.
  *
  * The texts of numbers that --pretty names (a system call, a symbol, a device) lie beside
  * the column, once for each value, so that the page needs no knowledge of any kernel.

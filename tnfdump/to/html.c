@@ -52,7 +52,7 @@ struct html {
 	struct map	 threads;	/* struct html_thread_key -> uint32_t */
 	struct out	 threads_json;
 	struct map	 tasks;		/* current thread of each task address */
-	struct out	 tasks_json;	/* changes of it: [tid, thread, event] */
+	struct out	 tasks_json;	/* changes of 'tasks': [tid, thread, event] */
 	struct states	*states;
 	int64_t		 first, last;
 	int64_t		 end;		/* of all events and slices */

@@ -1,5 +1,5 @@
 /*
- * outputs.c - the output formats: one row each, and what several of them share.
+ * outputs.c - the output formats, one row each, and code shared by several of them.
  */
 #include "common/xalloc.h"
 #include "tnfdump/hosts.h"

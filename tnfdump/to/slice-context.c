@@ -1,5 +1,5 @@
 /*
- * slice-context.c - the context of a trace that is made from others.
+ * slice-context.c - merges the contexts of several traces into one.
  *
  * A context is text, one line for each fact (tnf(5), "Context").  The context of the
  * kernel's file comes first, as it has most facts; then come the tasks, symbols and objects

@@ -1,5 +1,5 @@
 /*
- * tnf-event.c - events of a written TNF file, and what they refer to.
+ * tnf-event.c - writes events of a TNF file, and the records that they refer to.
  *
  * An event is in one block with the schedule record of its thread.  Its strings and records
  * follow it, in further blocks if needed.  References are distances and lead forward.  Only

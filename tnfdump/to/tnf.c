@@ -1,5 +1,5 @@
 /*
- * tnf.c - a trace of its own from the events that are kept: blocks, directory, header.
+ * tnf.c - writes the kept events as a new trace: blocks, directory, header.
  *
  * The file is written in place if possible, otherwise made in a temporary file and then
  * copied: headers are known last.
