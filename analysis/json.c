@@ -223,7 +223,8 @@ json_opaque(struct out *o, uint64_t v)
 	out_char(o, '"');
 }
 
-/* Writes a string; a cut text ends in three dots, cut bytes get a mark of their own. */
+/* Writes a string or bytes; a cut text ends in three dots, cut bytes are marked by
+   hex_bytes(). */
 static void
 json_chars(struct out *o, const struct tnf_value *v)
 {

@@ -142,9 +142,9 @@ find_facts(struct image *im)
 		    strlen(a.val.string));
 }
 
-/* Keeps the page size: the library would take the kernel's from the notes.  QEMU's dump of
-   arm64 has pages of 64 KiB, whatever the kernel's are, and the library would write beyond
-   its memory. */
+/* Sets the page size from the dump's header: the library would take the kernel's from the
+   notes.  QEMU's dump of arm64 has pages of 64 KiB, whatever the kernel's are, and the
+   library would then write beyond its memory. */
 static kdump_status
 keep_page(struct image *im)
 {
